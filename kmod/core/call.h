@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls: what a node asks the catalog of regions and members at the first
+ * memory blade (id 33), and what that blade tells the other blades.
+ *
+ * A CALL message carries one struct weft_call; the REPLY carries one, too, and
+ * repeats txn.  The caller repeats a CALL until the REPLY comes; the blade keeps
+ * the reply to the last calls of each member and repeats it for a repeated txn,
+ * so that every call takes effect once.  Calls of one member are numbered by the
+ * same sequence as its transactions.
+ */
+#ifndef WEFT_CORE_CALL_H
+#define WEFT_CORE_CALL_H
+
+#include "wire.h"
+
+#define WEFT_NAME_MAX		255
+#define WEFT_CALL_LIST_MAX	1024	/* bytes of a list, so that a reply fits MTU 1500 */
+
+/* Operations.  Which fields each uses: in > what the reply fills in. */
+enum weft_call_op {
+	WEFT_CALL_JOIN = 1,	/* node, life, addr > members, list of peers, mount */
+	WEFT_CALL_LEAVE,	/* node, life */
+	WEFT_CALL_PEERS,	/* > members, list of peers */
+	WEFT_CALL_LOOKUP,	/* name > region and attributes */
+	WEFT_CALL_CREATE,	/* name, mode, uid, gid, block, excl > region, attributes */
+	WEFT_CALL_GETATTR,	/* region > attributes */
+	WEFT_CALL_SETATTR,	/* region, valid, attributes > attributes */
+	WEFT_CALL_UNLINK,	/* name > region */
+	WEFT_CALL_OPEN,		/* region: this node has it open (counts once a node) */
+	WEFT_CALL_CLOSE,	/* region: last close on this node; all its copies are gone */
+	WEFT_CALL_READDIR,	/* cookie > list of names, cookie */
+	WEFT_CALL_STATFS,	/* > size: bytes in all, used: bytes in use, cookie: regions */
+	WEFT_CALL_STATS,	/* > list of named counters of the blade (weftctl) */
+	WEFT_CALL_REGION,	/* blade 33 to another blade: attributes of a region */
+	WEFT_CALL_FORGET,	/* blade 33 to another blade: a region is gone */
+	WEFT_CALL_MEMBERS,	/* blade 33 to another blade: members */
+	WEFT_CALL_RECALLED,	/* blade to node: copies beyond size must go (truncate) */
+	WEFT_CALL_MAX
+};
+
+/* SETATTR: which attributes to set. */
+#define WEFT_SET_SIZE		0x01
+#define WEFT_SET_MODE		0x02
+#define WEFT_SET_OWNER		0x04
+#define WEFT_SET_MTIME		0x08
+
+/**
+ * struct weft_call - one call or reply
+ * @op: enum weft_call_op
+ * @err: REPLY: 0 or a positive Linux errno
+ * @node: member that joins or leaves
+ * @valid: WEFT_SET_*; CREATE: 1 for exclusive
+ * @region: id, 1..WEFT_REGION_MAX
+ * @mode: permission bits
+ * @uid: owner
+ * @gid: group
+ * @block: bytes of a block
+ * @members: bits of the nodes
+ * @addr: IPv4 address in host byte order
+ * @life: number of the node's life, differs after each restart
+ * @size: bytes of the region
+ * @used: bytes in use
+ * @mtime: nanoseconds since 1970
+ * @cookie: position in a list; 0 at the start, and at the end
+ * @name_len: bytes of @name, without the 0 that unpacking adds
+ * @name: no '/', not "." or ".."
+ * @list_len: bytes of @list
+ * @list: peers (u8 id, u8 0, u16 0, u32 addr each, blades too) or directory
+ *	entries (u32 region, u32 mode, u8 name_len, name each) or counters (u64
+ *	value, u8 name_len, name each); big-endian
+ */
+struct weft_call {
+	u16 op;
+	u16 err;
+	u32 node;
+	u32 valid;
+	u32 region;
+	u32 mode;
+	u32 uid;
+	u32 gid;
+	u32 block;
+	u32 members;
+	u32 addr;
+	u32 life;
+	u64 size;
+	u64 used;
+	u64 mtime;
+	u64 cookie;
+	u16 name_len;
+	u16 list_len;
+	char name[WEFT_NAME_MAX + 1];
+	u8 list[WEFT_CALL_LIST_MAX];
+};
+
+#define WEFT_CALL_FIXED_LEN	84
+#define WEFT_CALL_LEN_MAX	(WEFT_CALL_FIXED_LEN + WEFT_NAME_MAX + WEFT_CALL_LIST_MAX)
+
+/**
+ * weft_call_pack() - write a call as payload
+ * @call: the call; lengths within their limits
+ * @buf: WEFT_CALL_LEN_MAX bytes
+ *
+ * Return: bytes written.
+ */
+u32 weft_call_pack(const struct weft_call *call, void *buf);
+
+/**
+ * weft_call_unpack() - check and read a payload
+ *
+ * Return: 0, or -EBADMSG: lengths that do not fit, an unknown operation, a name
+ * with '/' or 0 in it.
+ */
+int weft_call_unpack(struct weft_call *call, const void *buf, u32 len);
+
+#endif /* WEFT_CORE_CALL_H */

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A line's directory at its home, and its way to the switch; see home.h. */
+#include "home.h"
+
+#define FULL_WAIT	64	/* requests before a taken slot is tried again */
+#ifndef WEFT_CHASE_AFTER
+#define WEFT_CHASE_AFTER	8	/* refusals before the lock's holder is asked */
+#endif
+
+static void clear(struct weft_home_out *out)
+{
+	memset(out, 0, sizeof(*out));
+}
+
+void weft_home_init(struct weft_home_line *l, u64 key, u8 self)
+{
+	memset(l, 0, sizeof(*l));
+	l->key = key;
+	l->self = self;
+}
+
+static void to_switch(struct weft_home_line *l, u8 type,
+		      struct weft_home_out *out)
+{
+	out->to_switch = true;
+	out->timer = true;
+	out->sw.type = type;
+	out->sw.src = l->self;
+	out->sw.txn = l->txn;
+	out->sw.line = l->key;
+	out->sw.status = (u8)l->e.status;
+	out->sw.copyset = l->e.copyset;
+	out->sw.grant = l->e.grant;
+	out->sw.nonce = l->gen;
+}
+
+static void move(struct weft_home_line *l, u8 place, u32 fresh,
+		 struct weft_home_out *out)
+{
+	static const u8 type[] = {
+		[WEFT_ADDING] = WEFT_MSG_ADD,
+		[WEFT_REMOVING] = WEFT_MSG_REMOVE,
+	};
+
+	l->place = place;
+	l->txn = weft_txn(l->self, fresh);
+	to_switch(l, type[place], out);
+}
+
+static void arrive(struct weft_home_line *l, u8 place,
+		   struct weft_home_out *out)
+{
+	l->place = place;
+	l->tries = 0;
+	out->moved = true;
+}
+
+static bool idle(const struct weft_home_line *l)
+{
+	return !l->e.lock;
+}
+
+/* Requests that come here while the switch has the line, or nobody. */
+static void not_here(struct weft_home_out *out)
+{
+	switch (out->msg.type) {
+	case WEFT_MSG_COMMIT:
+		/*
+		 * The line does not move while it is locked.  So the transaction
+		 * was over before the move, and this is a late copy.
+		 */
+		out->msg.type = WEFT_MSG_COMMIT_ACK;
+		out->msg.flags = 0;
+		out->dest = WEFT_TO_SENDER;
+		break;
+	case WEFT_MSG_GETS:
+	case WEFT_MSG_GETM:
+	case WEFT_MSG_PUT:
+		out->msg.type = WEFT_MSG_NACK;
+		out->msg.flags = 0;
+		out->msg.info = WEFT_WHY_MOVING;
+		out->dest = WEFT_TO_SENDER;
+		break;
+	default:
+		out->dest = WEFT_TO_NOBODY;
+		break;
+	}
+}
+
+static void request(struct weft_home_line *l, u32 members, bool use_switch,
+		    const struct weft_msg *msg, u32 fresh,
+		    struct weft_home_out *out)
+{
+	out->msg = *msg;
+	out->msg.len = 0;
+	out->msg.payload = NULL;
+	if (l->place != WEFT_AT_HOME) {
+		not_here(out);
+		return;
+	}
+	out->dest = weft_dir_handle(&l->e, members, &out->msg, &out->targets);
+	if (out->dest == WEFT_TO_NOBODY || !use_switch || !idle(l))
+		return;
+	if (l->full)
+		l->full--;
+	else if (l->e.status != WEFT_I)
+		move(l, WEFT_ADDING, fresh, out);
+}
+
+static void add_ack(struct weft_home_line *l, const struct weft_msg *msg,
+		    u32 fresh, struct weft_home_out *out)
+{
+	l->gen = msg->nonce;
+	if (msg->flags & WEFT_F_INSTALLED) {
+		arrive(l, WEFT_IN_SWITCH, out);
+	} else if (msg->info == WEFT_WHY_FULL) {
+		l->full = FULL_WAIT;
+		arrive(l, WEFT_AT_HOME, out);
+	} else {
+		/* all copies of that ADD are void: the generation only grows */
+		move(l, WEFT_ADDING, fresh, out);
+	}
+}
+
+static void remove_ack(struct weft_home_line *l, const struct weft_msg *msg,
+		       struct weft_home_out *out)
+{
+	l->gen = msg->nonce;
+	l->e.status = msg->status;
+	l->e.copyset = msg->copyset;
+	l->e.grant = msg->grant;
+	l->e.lock = 0;
+	if (msg->flags & WEFT_F_INSTALLED) {
+		/* same txn: a late copy of this answer must not unlock the line */
+		l->place = WEFT_DROPPING;
+		to_switch(l, WEFT_MSG_DROP, out);
+	} else {
+		out->lost = true;
+		arrive(l, WEFT_AT_HOME, out);
+	}
+}
+
+/* A node's transaction holds the line in the switch: ask again, ask the node. */
+static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
+			struct weft_home_out *out)
+{
+	out->timer = true;
+	if (l->tries % WEFT_CHASE_AFTER != WEFT_CHASE_AFTER - 1 ||
+	    !weft_node_bit(weft_txn_member(msg->holder)))
+		return;
+	out->chase = (u8)weft_txn_member(msg->holder);
+	out->msg_chase.type = WEFT_MSG_CHASE;
+	out->msg_chase.src = l->self;
+	out->msg_chase.txn = l->txn;
+	out->msg_chase.line = l->key;
+	out->msg_chase.holder = msg->holder;
+	out->msg_chase.grant = msg->grant;
+}
+
+static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,
+			  u32 fresh, struct weft_home_out *out)
+{
+	if (msg->txn != l->txn) {
+		/* a late REMOVE locked the line again, and nobody wants it */
+		if (msg->type == WEFT_MSG_REMOVE_ACK &&
+		    msg->flags & WEFT_F_BUSY) {
+			u32 txn = l->txn;
+
+			l->txn = msg->txn;
+			to_switch(l, WEFT_MSG_ABORT, out);
+			out->sw.grant = msg->grant;
+			out->timer = l->place != WEFT_AT_HOME &&
+				     l->place != WEFT_IN_SWITCH;
+			l->txn = txn;
+		}
+		return;
+	}
+	if (l->place == WEFT_ADDING && msg->type == WEFT_MSG_ADD_ACK) {
+		add_ack(l, msg, fresh, out);
+	} else if (l->place == WEFT_REMOVING &&
+		   msg->type == WEFT_MSG_REMOVE_ACK) {
+		remove_ack(l, msg, out);
+	} else if (l->place == WEFT_REMOVING && msg->type == WEFT_MSG_NACK) {
+		remove_nack(l, msg, out);
+	} else if (l->place == WEFT_DROPPING &&
+		   msg->type == WEFT_MSG_DROP_ACK) {
+		l->gen = msg->nonce;
+		if (msg->flags & WEFT_F_INSTALLED)
+			to_switch(l, WEFT_MSG_DROP, out);
+		else
+			arrive(l, WEFT_AT_HOME, out);
+	}
+}
+
+void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
+		    const struct weft_msg *msg, u32 fresh,
+		    struct weft_home_out *out)
+{
+	clear(out);
+	if (msg->type >= WEFT_MSG_GETS && msg->type <= WEFT_MSG_QUERY)
+		request(l, members, use_switch, msg, fresh, out);
+	else if (weft_txn_member(msg->txn) == l->self)
+		switch_answer(l, msg, fresh, out);
+}
+
+bool weft_home_recall(struct weft_home_line *l, u32 fresh,
+		      struct weft_home_out *out)
+{
+	clear(out);
+	if (l->place == WEFT_IN_SWITCH)
+		move(l, WEFT_REMOVING, fresh, out);
+	return l->place == WEFT_AT_HOME;
+}
+
+void weft_home_timeout(struct weft_home_line *l, struct weft_home_out *out)
+{
+	clear(out);
+	if (l->tries < 255)
+		l->tries++;
+	if (l->place == WEFT_ADDING)
+		to_switch(l, WEFT_MSG_ADD, out);
+	else if (l->place == WEFT_REMOVING)
+		to_switch(l, WEFT_MSG_REMOVE, out);
+	else if (l->place == WEFT_DROPPING)
+		to_switch(l, WEFT_MSG_DROP, out);
+}

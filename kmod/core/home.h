@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The home's side of a line's directory: serves requests while the line is at
+ * home, moves it into the switch (ADD) and takes it back (REMOVE, DROP).
+ * Concordia 5.2; ours needs no shadow node, the home decides alone.
+ *
+ * At any time the line is served by one of the two.  Between the two it is
+ * served by none: requests are refused with WEFT_WHY_MOVING.
+ */
+#ifndef WEFT_CORE_HOME_H
+#define WEFT_CORE_HOME_H
+
+#include "directory.h"
+
+enum weft_place {
+	WEFT_AT_HOME,
+	WEFT_ADDING,		/* ADD is out */
+	WEFT_IN_SWITCH,
+	WEFT_REMOVING,		/* REMOVE is out: the switch locks the line for us */
+	WEFT_DROPPING,		/* we have the entry, the switch must forget it */
+};
+
+/**
+ * struct weft_home_line - a line at its home
+ * @key: name of the line
+ * @self: id of this blade
+ * @place: enum weft_place
+ * @full: requests to wait before the next ADD, because the slot was taken
+ * @tries: time-outs in a row
+ * @e: the entry; valid if the line is not in the switch
+ * @gen: last known generation of the line's slot
+ * @txn: of the ADD, REMOVE or DROP under way
+ */
+struct weft_home_line {
+	u64 key;
+	u8 self;
+	u8 place;
+	u8 full;
+	u8 tries;
+	struct weft_dir_entry e;
+	u32 gen;
+	u32 txn;
+};
+
+/**
+ * struct weft_home_out - what follows from one event
+ * @dest: where @msg goes; WEFT_TO_HOME is a READ that this blade serves itself
+ * @targets: nodes, for WEFT_TO_NODES
+ * @msg: the answer
+ * @to_switch: @sw is to be sent, addressed to the group
+ * @sw: ADD, REMOVE, DROP or ABORT
+ * @chase: 0, or the member to send @msg_chase to (holder of a lock in our way)
+ * @msg_chase: a CHASE
+ * @timer: call weft_home_timeout() if nothing is heard
+ * @moved: the line arrived (in the switch, or back at home)
+ * @lost: the switch did not have the line: it was restarted
+ */
+struct weft_home_out {
+	enum weft_dir_dest dest;
+	u32 targets;
+	struct weft_msg msg;
+	bool to_switch;
+	struct weft_msg sw;
+	u8 chase;
+	struct weft_msg msg_chase;
+	bool timer;
+	bool moved;
+	bool lost;
+};
+
+void weft_home_init(struct weft_home_line *l, u64 key, u8 self);
+
+/**
+ * weft_home_recv() - a request or an answer of the switch
+ * @members: nodes of the rack
+ * @use_switch: there is a P4 switch: move lines there when they are first used
+ * @fresh: a transaction sequence number never used before by this blade
+ *
+ * Requests (GETS .. QUERY), ADD_ACK, REMOVE_ACK, DROP_ACK, and NACK of a REMOVE.
+ * The caller serializes calls for a line.
+ */
+void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
+		    const struct weft_msg *msg, u32 fresh,
+		    struct weft_home_out *out);
+
+/**
+ * weft_home_recall() - take the line back from the switch
+ *
+ * Return: true if it is at home already.
+ */
+bool weft_home_recall(struct weft_home_line *l, u32 fresh,
+		      struct weft_home_out *out);
+
+/* The timer that out->timer asked for.  Spurious calls are harmless. */
+void weft_home_timeout(struct weft_home_line *l, struct weft_home_out *out);
+
+#endif /* WEFT_CORE_HOME_H */

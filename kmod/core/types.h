@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The few things that the protocol core takes from its surroundings, so that
+ * the same files compile into the kernel, the memory blade, the tests and the
+ * explorer.  The core has no I/O, threads, clocks or allocation of its own.
+ */
+#ifndef WEFT_CORE_TYPES_H
+#define WEFT_CORE_TYPES_H
+
+#ifdef __KERNEL__
+#include <linux/bug.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/version.h>
+#include <linux/xxhash.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+#else
+#include <assert.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+static inline u16 get_unaligned_be16(const void *p)
+{
+	const u8 *b = p;
+
+	return (u16)(b[0] << 8 | b[1]);
+}
+
+static inline u32 get_unaligned_be32(const void *p)
+{
+	return (u32)get_unaligned_be16(p) << 16 |
+	       get_unaligned_be16((const u8 *)p + 2);
+}
+
+static inline u64 get_unaligned_be64(const void *p)
+{
+	return (u64)get_unaligned_be32(p) << 32 |
+	       get_unaligned_be32((const u8 *)p + 4);
+}
+
+static inline void put_unaligned_be16(u16 v, void *p)
+{
+	u8 *b = p;
+
+	b[0] = (u8)(v >> 8);
+	b[1] = (u8)v;
+}
+
+static inline void put_unaligned_be32(u32 v, void *p)
+{
+	put_unaligned_be16((u16)(v >> 16), p);
+	put_unaligned_be16((u16)v, (u8 *)p + 2);
+}
+
+static inline void put_unaligned_be64(u64 v, void *p)
+{
+	put_unaligned_be32((u32)(v >> 32), p);
+	put_unaligned_be32((u32)v, (u8 *)p + 4);
+}
+#endif /* !__KERNEL__ */
+
+#include "weft_wire.h"
+
+/* Bit of a compute node in a copyset; 0 for anything that is not a node. */
+static inline u32 weft_node_bit(u32 id)
+{
+	return id >= WEFT_NODE_MIN && id <= WEFT_NODE_MAX ? 1u << (id - 1) : 0;
+}
+
+static inline bool weft_is_blade(u32 id)
+{
+	return id >= WEFT_BLADE_MIN && id <= WEFT_BLADE_MAX;
+}
+
+/* A transaction id; @seq wraps inside its field. */
+static inline u32 weft_txn(u32 member, u32 seq)
+{
+	return member << WEFT_TXN_SEQ_BITS | (seq & WEFT_TXN_SEQ_MASK);
+}
+
+static inline u32 weft_txn_member(u32 txn)
+{
+	return txn >> WEFT_TXN_SEQ_BITS;
+}
+
+/* A line's 64-bit name, as it stands in line_hi:line_lo of the header. */
+static inline u64 weft_line_key(u32 region, u32 kind, u64 index)
+{
+	return (u64)region << 40 | (u64)(kind & WEFT_LINE_KIND_MASK) << 36 |
+	       (index & 0xFFFFFFFFFull);
+}
+
+static inline u32 weft_line_region(u64 key)
+{
+	return (u32)(key >> 40);
+}
+
+static inline u32 weft_line_kind(u64 key)
+{
+	return (u32)(key >> 36) & WEFT_LINE_KIND_MASK;
+}
+
+static inline u64 weft_line_index(u64 key)
+{
+	return key & 0xFFFFFFFFFull;
+}
+
+/*
+ * The home of a line among @blades memory blades, 0 based.  Runs of 64 lines
+ * stay together so that sequential access batches well.
+ */
+static inline u32 weft_line_home(u64 key, u32 blades)
+{
+	return blades > 1 ?
+		(u32)((weft_line_region(key) + (u32)(weft_line_index(key) >> 6)) % blades) : 0;
+}
+
+/* The slot of a line in the switch: consecutive lines never collide. */
+static inline u32 weft_line_slot(u64 key)
+{
+	u32 lo = (u32)key, region = weft_line_region(key);
+
+	return (lo ^ lo >> 16 ^ region << 13 ^ region << 6 ^
+		weft_line_kind(key) << 11) & WEFT_SWITCH_SLOT_MASK;
+}
+
+#endif /* WEFT_CORE_TYPES_H */

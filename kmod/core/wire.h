@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Wire codec: the only place that knows where a field stands in a message.
+ *
+ * Layout of the header, all fields big-endian (docs/protocol.md has their
+ * meaning for each message):
+ *
+ *   0 u8  magic      1 u8  version    2 u8  type       3 u8  flags
+ *   4 u16 length (header and payload) 6 u16 hsum
+ *   8 u32 txn                        12 u32 line_hi   16 u32 line_lo
+ *  20 u8  src       21 u8  status    22 u16 info
+ *  24 u32 copyset   28 u32 provider  32 u32 holder    36 u32 nonce
+ *  40 u64 version of the data        48 u16 offset in units of 64 bytes
+ *  50 u8  log2 of size  51 u8 0      52 u32 grant
+ *  56 u32 psum                       60 u32 rack
+ *
+ * hsum makes the ones' complement sum of the header's 16-bit words 0xFFFF; the
+ * switch checks it before it touches its registers and mends it in what it
+ * sends.  psum is the payload's hash, end to end.
+ */
+#ifndef WEFT_CORE_WIRE_H
+#define WEFT_CORE_WIRE_H
+
+#include "types.h"
+
+/**
+ * struct weft_msg - one message, in host byte order
+ * @type: WEFT_MSG_*
+ * @flags: WEFT_F_*
+ * @src: member that sent it (1..32 nodes, 33..48 blades); the switch leaves it
+ * @status: status of the entry at the directory, or the new one in a COMMIT
+ * @info: reason of a NACK; bytes of a full fragment in DATA and WB, a multiple
+ *	of 64
+ * @txn: the transaction that it belongs to
+ * @line: name of the line
+ * @copyset: nodes with a copy, one bit each
+ * @provider: bit of the node that shall send the data, 0 for none
+ * @holder: lock of the entry (NACK, INFO), or the chased transaction
+ * @grant: grant number of the entry; with @txn it names one taking of the lock
+ * @nonce: retention of a provider (DATA, DONE, COMMIT), generation of a slot
+ *	(ADD, DROP), query number (QUERY, INFO)
+ * @version: version of the data; the owner raises it
+ * @offset: where the payload stands in the block, bytes, a multiple of 64
+ * @size: bytes of the whole block, a power of two, or 0
+ * @rack: number of the rack; a message of another rack is not for us
+ * @len: bytes of payload
+ * @payload: in the received buffer, or NULL; not owned
+ */
+struct weft_msg {
+	u8 type;
+	u8 flags;
+	u8 src;
+	u8 status;
+	u16 info;
+	u32 txn;
+	u64 line;
+	u32 copyset;
+	u32 provider;
+	u32 holder;
+	u32 nonce;
+	u32 grant;
+	u64 version;
+	u32 offset;
+	u32 size;
+	u32 rack;
+	u32 len;
+	const void *payload;
+};
+
+/**
+ * weft_wire_pack() - write a header
+ * @msg: the message; @msg->len and @msg->payload say what the payload is
+ * @buf: WEFT_WIRE_HDR_LEN bytes, any alignment
+ *
+ * The payload is hashed, not copied.  Any context.
+ */
+void weft_wire_pack(const struct weft_msg *msg, void *buf);
+
+/**
+ * weft_wire_unpack() - check a received datagram and read its header
+ * @msg: filled in; @msg->payload points into @buf
+ * @buf: the datagram
+ * @len: its length in bytes
+ *
+ * Everything is checked that can be without knowing the receiver: magic,
+ * version, lengths, both sums, ranges of src, status and offsets.  Any context.
+ *
+ * Return: 0; -EPROTONOSUPPORT for another version; -EBADMSG for anything else
+ * that is wrong.
+ */
+int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len);
+
+/**
+ * weft_wire_unpack_linear() - like weft_wire_unpack(), payload elsewhere
+ * @msg: filled in, @msg->payload is NULL
+ * @hdr: the header, WEFT_WIRE_HDR_LEN bytes
+ * @len: length of the whole datagram
+ * @psum: receives the payload's hash for weft_wire_psum()
+ *
+ * For a receiver that keeps the payload in fragments: it must compare @psum
+ * itself before using the payload.
+ */
+int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
+			    u32 *psum);
+
+/* Hash of a payload, as it stands in psum.  0 for none. */
+u32 weft_wire_psum(const void *payload, size_t len);
+
+/* Name of a message type for logs and statistics; "?" for an unknown one. */
+const char *weft_msg_name(u8 type);
+
+#endif /* WEFT_CORE_WIRE_H */

@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The rack that is explored; see world.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "world.h"
+
+#define HOME		WEFT_BLADE_MIN
+#define GARBAGE		0xEE	/* freed memory */
+
+static const char *wrong;	/* what a step found */
+
+static void complain(const char *what)
+{
+	if (!wrong)
+		wrong = what;
+}
+
+/* Lines 0 and 1 of region 1; in one slot of the switch if the config says so. */
+static u64 key_of(const struct config *c, int i)
+{
+	return weft_line_key(1, WEFT_KIND_PAGE,
+			     c->same_slot && i ? 0x10001u : (u64)i);
+}
+
+static int line_of(const struct config *c, u64 key)
+{
+	for (int i = 0; i < c->lines; i++)
+		if (key_of(c, i) == key)
+			return i;
+	abort();
+}
+
+void world_init(struct world *w, const struct config *c)
+{
+	memset(w, 0, sizeof(*w));
+	for (int i = 0; i < c->lines; i++) {
+		weft_home_init(&w->home[i], key_of(c, i), HOME);
+		for (int n = 0; n < c->nodes; n++) {
+			weft_line_init(&w->line[n][i], key_of(c, i), (u8)(n + 1));
+			memset(w->data[n][i], GARBAGE, MAX_FRAGS);
+		}
+	}
+	if (c->same_slot && weft_line_slot(key_of(c, 0)) != weft_line_slot(key_of(c, 1)))
+		abort();
+	memcpy(w->ops, c->ops, sizeof(w->ops));
+	w->loss = c->loss;
+	w->dup = c->dup;
+	w->spurious = c->spurious;
+	w->steals = c->steals;
+	w->recalls = c->recalls;
+}
+
+static u32 members(const struct config *c)
+{
+	return (1u << c->nodes) - 1;
+}
+
+/* --- network ---------------------------------------------------------------- */
+
+static void put_flight(struct world *w, const struct flight *f)
+{
+	int i = w->flights;
+
+	if (i == MAX_FLIGHT) {
+		complain("more messages in flight than the model has room for");
+		return;
+	}
+	/* kept sorted: the order of sending is no part of the state */
+	while (i > 0 && memcmp(&w->flight[i - 1], f, sizeof(*f)) > 0) {
+		w->flight[i] = w->flight[i - 1];
+		i--;
+	}
+	w->flight[i] = *f;
+	w->flights++;
+}
+
+static void take_flight(struct world *w, int i)
+{
+	w->flights--;
+	memmove(&w->flight[i], &w->flight[i + 1],
+		(size_t)(w->flights - i) * sizeof(w->flight[0]));
+	memset(&w->flight[w->flights], 0, sizeof(w->flight[0]));
+}
+
+static void to_flight(struct flight *f, const struct weft_msg *m, u8 hop, u8 to)
+{
+	memset(f, 0, sizeof(*f));
+	f->line = m->line;
+	f->version = m->version;
+	f->txn = m->txn;
+	f->copyset = m->copyset;
+	f->provider = m->provider;
+	f->holder = m->holder;
+	f->nonce = m->nonce;
+	f->grant = m->grant;
+	f->offset = m->offset;
+	f->info = m->info;
+	f->type = m->type;
+	f->flags = m->flags;
+	f->src = m->src;
+	f->status = m->status;
+	f->size = (u8)m->size;
+	f->hop = hop;
+	f->to = to;
+	f->used = 1;
+}
+
+static void from_flight(struct weft_msg *m, const struct flight *f)
+{
+	memset(m, 0, sizeof(*m));
+	m->line = f->line;
+	m->version = f->version;
+	m->txn = f->txn;
+	m->copyset = f->copyset;
+	m->provider = f->provider;
+	m->holder = f->holder;
+	m->nonce = f->nonce;
+	m->grant = f->grant;
+	m->offset = f->offset;
+	m->info = f->info;
+	m->type = f->type;
+	m->flags = f->flags;
+	m->src = f->src;
+	m->status = f->status;
+	m->size = f->size;
+}
+
+static void post(struct world *w, const struct weft_msg *m, u8 hop, u8 to,
+		 const u8 *val)
+{
+	struct flight f;
+
+	to_flight(&f, m, hop, to);
+	if (val)
+		memcpy(f.val, val, MAX_FRAGS);
+	put_flight(w, &f);
+}
+
+/* The whole block, in as many messages as the configuration has fragments. */
+static void post_data(struct world *w, const struct config *c,
+		      const struct weft_msg *m, u8 to, const u8 *val)
+{
+	for (u8 i = 0; i < c->frags; i++) {
+		struct weft_msg part = *m;
+		u8 one[MAX_FRAGS] = { val[i] };
+
+		part.info = 1;
+		part.offset = i;
+		part.size = c->frags;
+		post(w, &part, HOP_NODE, to, one);
+	}
+}
+
+/* --- a node ------------------------------------------------------------------ */
+
+static u8 first_hop(const struct config *c)
+{
+	return c->use_switch ? HOP_SWITCH : HOP_HOME;
+}
+
+static void do_out(struct world *w, const struct config *c, int n, int i,
+		   const struct weft_out *out, const struct flight *in)
+{
+	u8 *data = w->data[n][i];
+
+	if (out->n > WEFT_OUT_MAX)
+		complain("more messages than struct weft_out has room for");
+	if (out->effects & WEFT_DO_INSTALL)
+		data[in->offset] = in->val[0];
+	for (u32 k = 0; k < out->n; k++) {
+		const struct weft_send *s = &out->send[k];
+
+		if (!s->with_data)
+			post(w, &s->msg, s->to ? HOP_NODE : first_hop(c), s->to, NULL);
+		else if (s->msg.type == WEFT_MSG_WB)
+			post(w, &s->msg, HOP_HOME, HOME, data);
+		else
+			post_data(w, c, &s->msg, s->to, data);
+	}
+	if (out->effects & WEFT_DO_FREE)
+		memset(data, GARBAGE, MAX_FRAGS);
+	if (out->effects & WEFT_DO_FAIL)
+		complain("a transaction failed");
+	/* how long to back off is the host's business; that it does is ours */
+	w->line[n][i].nacks = 0;
+	w->line[n][i].tries = 0;
+}
+
+/* What programs can still do, through mappings that are not yet revoked. */
+static u8 effective(const struct weft_line *l)
+{
+	return l->revoking && !l->quiesced ? l->state : weft_line_perm(l);
+}
+
+/* A sequence number counts as used if the line took it. */
+static void used(struct world *w, int n, int i)
+{
+	u32 txn = weft_txn((u32)n + 1, w->seq[n] + 1);
+
+	if (w->line[n][i].txn == txn || w->line[n][i].nonce == txn)
+		w->seq[n]++;
+}
+
+/* The host asks again for what a program still waits for. */
+static void pursue(struct world *w, const struct config *c, int n)
+{
+	int i = w->want_line[n];
+	struct weft_line *l = &w->line[n][i];
+	struct weft_out out;
+
+	if (!w->want[n])
+		return;
+	if (weft_line_perm(l) >= w->want[n]) {
+		if (w->want[n] == WEFT_S)
+			w->want[n] = 0;
+		return;
+	}
+	weft_line_want(l, w->want[n], w->seq[n] + 1, &out);
+	used(w, n, i);
+	do_out(w, c, n, i, &out, NULL);
+}
+
+static void node_recv(struct world *w, const struct config *c,
+		      const struct flight *f)
+{
+	int n = f->to - 1, i = line_of(c, f->line);
+	struct weft_msg m;
+	struct weft_out out;
+
+	from_flight(&m, f);
+	weft_line_recv(&w->line[n][i], &m, w->seq[n] + 1, &out);
+	used(w, n, i);
+	do_out(w, c, n, i, &out, f);
+	pursue(w, c, n);
+}
+
+/* --- switch and home ----------------------------------------------------------- */
+
+static void switch_recv(struct world *w, const struct config *c,
+			const struct flight *f)
+{
+	int i = line_of(c, f->line);
+	u64 at = weft_line_slot(f->line);
+	/* of the 65,536 slots only those of our lines exist */
+	struct weft_switch sw = {
+		.members = members(c),
+		.slots = &w->slot[c->same_slot ? 0 : i] - at,
+	};
+	struct weft_msg m;
+	u32 targets;
+	u8 src = f->src;
+
+	from_flight(&m, f);
+	switch (weft_switch_handle(&sw, &m, &targets)) {
+	case WEFT_TO_NOBODY:
+		break;
+	case WEFT_TO_SENDER:
+		post(w, &m, weft_is_blade(src) ? HOP_HOME : HOP_NODE, src, NULL);
+		break;
+	case WEFT_TO_HOME:
+		post(w, &m, HOP_HOME, HOME, f->val);
+		break;
+	case WEFT_TO_NODES:
+		for (u8 id = 1; id <= c->nodes; id++)
+			if (targets & weft_node_bit(id))
+				post(w, &m, HOP_NODE, id, NULL);
+		break;
+	}
+}
+
+static void serve_read(struct world *w, const struct config *c,
+		       const struct weft_msg *read)
+{
+	int i = line_of(c, read->line);
+	struct weft_msg m = *read;
+
+	m.type = WEFT_MSG_DATA;
+	m.flags &= WEFT_F_BUSY | WEFT_F_EXCL | WEFT_F_SWITCH;
+	m.src = HOME;
+	m.version = w->home_version[i];
+	m.nonce = 0;
+	m.provider = 0;
+	m.holder = 0;
+	post_data(w, c, &m, (u8)weft_txn_member(read->txn), w->home_data[i]);
+}
+
+static void store(struct world *w, const struct config *c,
+		  const struct flight *f)
+{
+	int i = line_of(c, f->line);
+	struct weft_msg m;
+
+	if (f->version > w->home_version[i]) {
+		w->home_version[i] = f->version;
+		memcpy(w->home_data[i], f->val, MAX_FRAGS);
+	}
+	from_flight(&m, f);
+	m.type = WEFT_MSG_WB_ACK;
+	m.src = HOME;
+	post(w, &m, HOP_NODE, (u8)weft_txn_member(f->txn), NULL);
+}
+
+static void do_home_out(struct world *w, const struct config *c,
+			const struct weft_home_out *out, u8 sender)
+{
+	if (out->lost)
+		complain("the switch lost a line");
+	if (out->to_switch)
+		post(w, &out->sw, HOP_SWITCH, 0, NULL);
+	if (out->chase)
+		post(w, &out->msg_chase, HOP_NODE, out->chase, NULL);
+	switch (out->dest) {
+	case WEFT_TO_NOBODY:
+		break;
+	case WEFT_TO_SENDER:
+		post(w, &out->msg, HOP_NODE, sender, NULL);
+		break;
+	case WEFT_TO_HOME:
+		serve_read(w, c, &out->msg);
+		break;
+	case WEFT_TO_NODES:
+		for (u8 id = 1; id <= c->nodes; id++)
+			if (out->targets & weft_node_bit(id))
+				post(w, &out->msg, HOP_NODE, id, NULL);
+		break;
+	}
+}
+
+static void home_recv(struct world *w, const struct config *c,
+		      const struct flight *f)
+{
+	int i = line_of(c, f->line);
+	struct weft_home_line *l = &w->home[i];
+	struct weft_home_out out;
+	struct weft_msg m;
+
+	if (f->type == WEFT_MSG_WB) {
+		store(w, c, f);
+		return;
+	}
+	from_flight(&m, f);
+	if (f->type == WEFT_MSG_READ) {
+		serve_read(w, c, &m);
+		return;
+	}
+	if (f->type == WEFT_MSG_CHASE)
+		return; /* a home's transactions end by its own time-outs */
+	weft_home_recv(l, members(c), c->use_switch, &m,
+		       w->seq[MAX_NODES] + 1, &out);
+	if (l->txn == weft_txn(HOME, w->seq[MAX_NODES] + 1))
+		w->seq[MAX_NODES]++;
+	do_home_out(w, c, &out, f->src);
+	l->tries = 0;
+	l->full = 0;
+}
+
+/* --- actions --------------------------------------------------------------------- */
+
+/* Nothing more will happen to a line unless a time-out does it. */
+static bool silent(const struct world *w, const struct config *c, int line)
+{
+	for (int i = 0; i < w->flights; i++)
+		if (w->flight[i].line == key_of(c, line))
+			return false;
+	for (int n = 0; n < c->nodes; n++)
+		if (w->line[n][line].revoking)
+			return false;
+	return true;
+}
+
+/*
+ * Does a time-out now take the network for slower than it is?  Asking again
+ * after a refusal does not, once what the refusal led to has arrived.
+ */
+static bool early(const struct world *w, const struct config *c, int n, int i)
+{
+	const struct weft_line *l = &w->line[n][i];
+
+	if (!l->refused)
+		return !silent(w, c, i);
+	for (int k = 0; k < w->flights; k++)
+		if (w->flight[k].txn == l->txn ||
+		    (w->flight[k].line == l->key &&
+		     w->flight[k].type == WEFT_MSG_ABORT))
+			return true;
+	return false;
+}
+
+static void add(struct action *a, int *k, u8 kind, int node, int line, int flight)
+{
+	if (*k == MAX_ACTIONS)
+		abort();
+	a[(*k)++] = (struct action){ kind, (u8)node, (u8)line, (u8)flight };
+}
+
+static void node_actions(const struct world *w, const struct config *c, int n,
+			 struct action *a, int *k)
+{
+	for (int i = 0; i < c->lines; i++) {
+		const struct weft_line *l = &w->line[n][i];
+		u8 perm = effective(l);
+
+		bool waiting = w->want[n] == WEFT_M && w->want_line[n] == i &&
+			       perm == WEFT_M;
+
+		/* the host lets the access finish that the line was fetched for */
+		if (l->revoking && (!waiting || w->steals))
+			add(a, k, ACT_REVOKED, n, i, 0);
+		if (!weft_line_idle(l) && !(l->revoking && l->op == WEFT_OP_NONE) &&
+		    (w->spurious || !early(w, c, n, i)))
+			add(a, k, ACT_TIMEOUT, n, i, 0);
+		if (waiting)
+			add(a, k, ACT_ACCESS, n, i, 0);
+		if (w->want[n] || !w->ops[n])
+			continue;
+		if (perm < WEFT_S)
+			add(a, k, ACT_READ, n, i, 0);
+		add(a, k, ACT_WRITE, n, i, 0);
+		if (!weft_line_idle(l) || l->state == WEFT_I)
+			continue;
+		if (c->evicts)
+			add(a, k, ACT_EVICT, n, i, 0);
+		if (c->evicts && l->state == WEFT_S)
+			add(a, k, ACT_DROP, n, i, 0);
+		if (c->cleans && l->state == WEFT_M)
+			add(a, k, ACT_CLEAN, n, i, 0);
+	}
+}
+
+int world_actions(const struct world *w, const struct config *c,
+		  struct action *a)
+{
+	int k = 0;
+
+	for (int i = 0; i < w->flights; i++) {
+		if (i && !memcmp(&w->flight[i], &w->flight[i - 1], sizeof(w->flight[0])))
+			continue;
+		add(a, &k, ACT_DELIVER, 0, 0, i);
+		if (w->dup)
+			add(a, &k, ACT_REPEAT, 0, 0, i);
+		if (w->loss)
+			add(a, &k, ACT_LOSE, 0, 0, i);
+	}
+	for (int n = 0; n < c->nodes; n++)
+		node_actions(w, c, n, a, &k);
+	for (int i = 0; i < c->lines; i++) {
+		const struct weft_home_line *l = &w->home[i];
+
+		if (l->place == WEFT_IN_SWITCH && w->recalls)
+			add(a, &k, ACT_RECALL, 0, i, 0);
+		if (l->place != WEFT_IN_SWITCH && l->place != WEFT_AT_HOME &&
+		    (w->spurious || silent(w, c, i)))
+			add(a, &k, ACT_HOME_TIMEOUT, 0, i, 0);
+	}
+	return k;
+}
+
+static void deliver(struct world *w, const struct config *c,
+		    const struct flight *f)
+{
+	if (f->hop == HOP_SWITCH)
+		switch_recv(w, c, f);
+	else if (f->hop == HOP_HOME || weft_is_blade(f->to))
+		home_recv(w, c, f);
+	else
+		node_recv(w, c, f);
+}
+
+/* Single writer or many readers, and everybody sees the last value written. */
+static void check(const struct world *w, const struct config *c)
+{
+	for (int i = 0; i < c->lines; i++) {
+		int readers = 0, writers = 0;
+
+		for (int n = 0; n < c->nodes; n++) {
+			u8 perm = effective(&w->line[n][i]);
+
+			readers += perm == WEFT_S;
+			writers += perm == WEFT_M;
+			for (int f = 0; perm != WEFT_I && f < c->frags; f++)
+				if (w->data[n][i][f] != w->truth[i])
+					complain("a node can read a value that is not the last one written");
+		}
+		if (writers > 1)
+			complain("two nodes can write");
+		if (writers && readers)
+			complain("a node can write while another can read");
+	}
+}
+
+static void step_node(struct world *w, const struct config *c,
+		      const struct action *a)
+{
+	int n = a->node, i = a->line;
+	struct weft_line *l = &w->line[n][i];
+	u32 fresh = w->seq[n] + 1;
+	struct weft_out out;
+
+	switch (a->kind) {
+	case ACT_REVOKED:
+		if (w->want[n] == WEFT_M && w->want_line[n] == i &&
+		    effective(l) == WEFT_M)
+			w->steals--;
+		weft_line_revoked(l, fresh, &out);
+		break;
+	case ACT_TIMEOUT:
+		if (early(w, c, n, i))
+			w->spurious--;
+		weft_line_timeout(l, &out);
+		break;
+	case ACT_EVICT:
+	case ACT_DROP:
+		w->ops[n]--;
+		weft_line_evict(l, a->kind == ACT_DROP, fresh, &out);
+		break;
+	default: /* ACT_CLEAN */
+		w->ops[n]--;
+		weft_line_clean(l, fresh, &out);
+		break;
+	}
+	used(w, n, i);
+	do_out(w, c, n, i, &out, NULL);
+	pursue(w, c, n);
+}
+
+static void step_home(struct world *w, const struct config *c,
+		      const struct action *a)
+{
+	struct weft_home_line *l = &w->home[a->line];
+	u32 fresh = w->seq[MAX_NODES] + 1;
+	struct weft_home_out out;
+
+	if (a->kind == ACT_RECALL) {
+		w->recalls--;
+		weft_home_recall(l, fresh, &out);
+		w->seq[MAX_NODES]++;
+	} else {
+		if (!silent(w, c, a->line))
+			w->spurious--;
+		weft_home_timeout(l, &out);
+	}
+	do_home_out(w, c, &out, 0);
+	l->tries = 0;
+}
+
+/*
+ * Wipe what is left over from transactions that are done: the core does not
+ * read it, and it would make equal states look different.
+ */
+static void tidy(struct world *w, const struct config *c)
+{
+	for (int i = 0; i < c->lines; i++) {
+		struct weft_home_line *h = &w->home[i];
+
+		if (h->place == WEFT_IN_SWITCH)
+			memset(&h->e, 0, sizeof(h->e));
+		if (h->place == WEFT_IN_SWITCH || h->place == WEFT_AT_HOME)
+			h->txn = 0;
+		for (int n = 0; n < c->nodes; n++) {
+			struct weft_line *l = &w->line[n][i];
+			struct weft_line keep = *l;
+
+			if (l->op == WEFT_OP_NONE) {
+				u64 key = l->key;
+
+				weft_line_init(l, key, keep.self);
+				l->state = keep.state;
+				l->held = keep.held;
+				l->revoking = keep.revoking;
+				l->quiet = keep.quiet;
+				if (l->state != WEFT_I || l->held)
+					l->version = keep.version;
+				if (l->held) {
+					l->nonce = keep.nonce;
+					l->held_txn = keep.held_txn;
+				}
+				if (l->revoking)
+					l->rq = keep.rq;
+			} else {
+				if (!l->revoking)
+					memset(&l->rq, 0, sizeof(l->rq));
+				if (!l->held)
+					l->nonce = l->held_txn = 0;
+			}
+		}
+	}
+}
+
+const char *world_step(struct world *w, const struct config *c,
+		       const struct action *a)
+{
+	struct flight f = w->flight[a->flight];
+	int n = a->node;
+
+	wrong = NULL;
+	switch (a->kind) {
+	case ACT_REPEAT:
+		w->dup--;
+		deliver(w, c, &f);
+		break;
+	case ACT_LOSE:
+		w->loss--;
+		take_flight(w, a->flight);
+		break;
+	case ACT_DELIVER:
+		take_flight(w, a->flight);
+		deliver(w, c, &f);
+		break;
+	case ACT_ACCESS:
+		w->truth[a->line]++;
+		memset(w->data[n][a->line], w->truth[a->line], c->frags);
+		w->want[n] = 0;
+		break;
+	case ACT_READ:
+	case ACT_WRITE:
+		w->ops[n]--;
+		w->want[n] = a->kind == ACT_READ ? WEFT_S : WEFT_M;
+		w->want_line[n] = a->line;
+		pursue(w, c, n);
+		break;
+	case ACT_HOME_TIMEOUT:
+	case ACT_RECALL:
+		step_home(w, c, a);
+		break;
+	default:
+		step_node(w, c, a);
+		break;
+	}
+	check(w, c);
+	tidy(w, c);
+	return wrong;
+}
+
+bool world_at_rest(const struct world *w, const struct config *c)
+{
+	if (w->flights)
+		return false;
+	for (int n = 0; n < c->nodes; n++) {
+		if (w->want[n])
+			return false;
+		for (int i = 0; i < c->lines; i++)
+			if (!weft_line_idle(&w->line[n][i]))
+				return false;
+	}
+	/* a lock that nobody holds may stay: the next request chases it away */
+	for (int i = 0; i < c->lines; i++)
+		if (w->home[i].place != WEFT_IN_SWITCH &&
+		    w->home[i].place != WEFT_AT_HOME)
+			return false;
+	return true;
+}
+
+/* --- printing ---------------------------------------------------------------------- */
+
+void world_print_action(const struct world *w, const struct action *a)
+{
+	static const char * const name[] = {
+		"deliver", "deliver a copy of", "lose", "has revoked", "times out",
+		"writes", "wants to read", "wants to write", "evicts", "drops",
+		"cleans", "home times out", "home recalls",
+	};
+
+	if (a->kind <= ACT_LOSE) {
+		const struct flight *f = &w->flight[a->flight];
+
+		printf("%s %s txn=%u.%u line=%u flags=%x status=%u copyset=%x from %u to %s%u nonce=%x v=%llu\n",
+		       name[a->kind], weft_msg_name(f->type),
+		       weft_txn_member(f->txn), f->txn & WEFT_TXN_SEQ_MASK,
+		       (u32)weft_line_index(f->line), f->flags, f->status,
+		       f->copyset, f->src,
+		       f->hop == HOP_SWITCH ? "switch " : f->hop == HOP_HOME ? "home " : "node ",
+		       f->to, f->nonce, (unsigned long long)f->version);
+	} else {
+		printf("node %u line %u: %s\n", a->node + 1, a->line, name[a->kind]);
+	}
+}
+
+void world_print(const struct world *w, const struct config *c)
+{
+	for (int i = 0; i < c->lines; i++) {
+		printf("  line %d: truth %u, home: place %u lock %x status %u copyset %x, data %u v%llu; slot: tag %llx lock %x status %u copyset %x\n",
+		       i, w->truth[i], w->home[i].place, w->home[i].e.lock,
+		       w->home[i].e.status, w->home[i].e.copyset, w->home_data[i][0],
+		       (unsigned long long)w->home_version[i],
+		       (unsigned long long)w->slot[i].tag, w->slot[i].entry.lock,
+		       w->slot[i].entry.status, w->slot[i].entry.copyset);
+		for (int n = 0; n < c->nodes; n++) {
+			const struct weft_line *l = &w->line[n][i];
+
+			printf("    node %d: state %u op %u txn %u held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
+			       n + 1, l->state, l->op, l->txn & WEFT_TXN_SEQ_MASK,
+			       l->held, l->revoking, l->poisoned, l->acked, l->copyset,
+			       (unsigned long long)l->version, w->data[n][i][0],
+			       w->want_line[n] == i ? w->want[n] : 0);
+		}
+	}
+	for (int k = 0; k < w->flights; k++) {
+		struct action a = { .kind = ACT_DELIVER, .flight = (u8)k };
+
+		printf("    in flight: ");
+		world_print_action(w, &a);
+	}
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A small rack as one value: nodes and a home that run the real core, a switch,
+ * messages in flight, and budgets for what may still go wrong.  Two worlds are
+ * the same state if their bytes are the same.
+ */
+#ifndef EXPLORE_WORLD_H
+#define EXPLORE_WORLD_H
+
+#include "home.h"
+#include "line.h"
+
+#define MAX_NODES	3
+#define MAX_LINES	2
+#define MAX_FRAGS	2
+#define MAX_FLIGHT	20
+#define MAX_ACTIONS	160
+
+/* What to explore. */
+struct config {
+	const char *name;
+	u8 nodes, lines, frags;
+	u8 ops[MAX_NODES];	/* programs' operations a node */
+	u8 loss, dup, spurious;	/* budgets: losses, repetitions, early time-outs */
+	u8 steals;		/* lines taken before their program's access */
+	u8 recalls;		/* times that the home takes a line back */
+	bool use_switch;	/* lines move into a P4 switch */
+	bool same_slot;		/* the two lines collide in the switch */
+	bool evicts, cleans;	/* programs' operations include these */
+	bool full;		/* only in the long run */
+};
+
+/* Where a message is on its way. */
+enum hop { HOP_SWITCH, HOP_HOME, HOP_NODE };
+
+/* A message in flight; only fields that the core reads. */
+struct flight {
+	u64 line, version;
+	u32 txn, copyset, provider, holder, nonce, grant, offset;
+	u16 info;
+	u8 type, flags, src, status;
+	u8 hop, to;		/* HOP_NODE: the member */
+	u8 size, used;		/* size in fragments of one byte; slot in use */
+	u8 val[MAX_FRAGS];
+};
+
+struct world {
+	struct weft_line line[MAX_NODES][MAX_LINES];
+	struct weft_home_line home[MAX_LINES];
+	struct weft_slot slot[MAX_LINES];
+	u64 home_version[MAX_LINES];
+	u32 seq[MAX_NODES + 1];		/* the last one is the home's */
+	u8 data[MAX_NODES][MAX_LINES][MAX_FRAGS];
+	u8 home_data[MAX_LINES][MAX_FRAGS];
+	u8 truth[MAX_LINES];		/* the last value written */
+	u8 want[MAX_NODES];		/* 0, or permission wanted for ... */
+	u8 want_line[MAX_NODES];
+	u8 ops[MAX_NODES];
+	u8 loss, dup, spurious, steals, recalls;
+	u8 flights;
+	struct flight flight[MAX_FLIGHT];
+};
+
+enum action_kind {
+	ACT_DELIVER, ACT_REPEAT, ACT_LOSE, ACT_REVOKED, ACT_TIMEOUT, ACT_ACCESS,
+	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
+	ACT_RECALL,
+};
+
+struct action {
+	u8 kind, node, line, flight;
+};
+
+void world_init(struct world *w, const struct config *c);
+
+/* All actions that are possible in @w. */
+int world_actions(const struct world *w, const struct config *c,
+		  struct action *a);
+
+/* Carry one out.  Returns NULL, or what is wrong with the world after it. */
+const char *world_step(struct world *w, const struct config *c,
+		       const struct action *a);
+
+/* Nothing is wanted, outstanding or in flight. */
+bool world_at_rest(const struct world *w, const struct config *c);
+
+void world_print_action(const struct world *w, const struct action *a);
+void world_print(const struct world *w, const struct config *c);
+
+#endif /* EXPLORE_WORLD_H */

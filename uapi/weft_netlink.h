@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * Set-up and statistics of a weft node: generic netlink family "weft".
+ *
+ * The family exists once the module is loaded, in the first network namespace
+ * only.  A command has a type of object, and the attributes of that type:
+ *
+ * object	attributes		commands
+ * config	WEFT_A_CONFIG_*		CONFIG_SET, CONFIG_CLEAR, CONFIG_GET, TUNE
+ * status	WEFT_A_STATUS_*		STATUS_GET
+ * counter	WEFT_A_COUNTER_*	STATS_GET, BLADE_STATS_GET, SWITCH_STATS_GET
+ * peer		WEFT_A_PEER_*		PEER_GET
+ *
+ * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR and TUNE need
+ * CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
+ * attribute that a command does not know, of the wrong size or out of range is
+ * refused and nothing is changed.  An attribute that is given more than once
+ * counts the last time, HOME each time.  Numbers are in host byte order, IPv4
+ * addresses in network byte order, strings end in a 0.
+ *
+ * A refused request is answered by an errno and, if the socket asks for it with
+ * NETLINK_EXT_ACK, by a sentence that says what is wrong and by the place of the
+ * attribute, or the type of the one that is missing.  Errors of all commands:
+ *
+ *   EPERM	changing needs CAP_NET_ADMIN
+ *   EINVAL	an attribute is unknown or malformed, or a needed one is missing,
+ *		or two of them contradict each other
+ *   ERANGE	the value of an attribute is not among those given below
+ *   EOPNOTSUPP	there is no such command; a dump where a single answer is given,
+ *		or the other way round
+ *   ENOTCONN	the node is not set up (all but CONFIG_SET, STATS_GET)
+ *   ENOMEM	no memory for the answer
+ *
+ *
+ * CONFIG_SET: make this machine a node of a rack (do)
+ *
+ *   ID		needed, 1..32, no other node of the rack has it
+ *   IFINDEX	the interface towards the rack, or
+ *   IFNAME	its name; exactly one of the two
+ *   HOME	needed, 1..16 times: the addresses of the memory blades in the
+ *		order of their ids, the first is that of blade 33
+ *   RACK	number of the rack, 0 unless given; nodes, blades and the switch
+ *		of a rack agree on it and ignore all other messages
+ *   ADDRESS	the node's own, the interface's first unless given
+ *   MTU	longest datagram, the interface's unless given
+ *   TIMEOUT_MS, HOLD_US  see TUNE
+ *
+ * Nothing is sent before the first mount.  Errors:
+ *
+ *   EBUSY	the node is set up already: CONFIG_CLEAR first
+ *   ENODEV	there is no such interface
+ *   ENETDOWN	the interface is down
+ *   EADDRNOTAVAIL the interface has no IPv4 address, or not this one
+ *   EADDRINUSE	another program has the UDP port
+ *
+ *
+ * CONFIG_CLEAR: the node leaves its rack (do, no attributes)
+ *
+ *   EBUSY	file systems of type weft are still mounted
+ *
+ *
+ * CONFIG_GET: how the node is set up (do, no attributes)
+ *
+ * The answer has all attributes of the object, and one HOME for each blade.
+ *
+ *
+ * TUNE: change how a node behaves while it runs (do)
+ *
+ *   TIMEOUT_MS	how long a program waits for the network before its access fails
+ *   HOLD_US	how long a block stays, after a program got it, before it is given
+ *		away: two writers must not starve each other
+ *
+ * At least one of them.
+ *
+ *
+ * STATUS_GET: what the node is doing (do, no attributes)
+ *
+ * The answer has all attributes of the object.
+ *
+ *
+ * STATS_GET: counters of this node (dump, no attributes)
+ *
+ * One message a counter: NAME and VALUE.  All are taken at one time, start at 0
+ * when the module is loaded, and never go back; the node need not be set up.
+ * More may follow in later versions; a name keeps its meaning.
+ *
+ *
+ * BLADE_STATS_GET: counters of a memory blade (dump)
+ *
+ *   MEMBER	id of the blade, 33 unless given
+ *
+ * The first message has MEMBER only.  Then the blade is asked over the network,
+ * while the next message is received; from there on one message a counter:
+ * MEMBER, NAME, VALUE.  Errors:
+ *
+ *   ENOENT	the rack has no such blade
+ *   ETIMEDOUT	the blade does not answer
+ *   EPROTO	the blade's answer makes no sense
+ *   EINTR	killed while it was awaited
+ *
+ *
+ * SWITCH_STATS_GET: counters of the directory in the switch (dump, no attributes)
+ *
+ * The first message has no attributes.  Then the switch is asked, as above; from
+ * there on one message a counter: NAME and VALUE.  They are 32 bits wide, start at
+ * 0 when the switch starts, and wrap.  Errors:
+ *
+ *   ENXIO	no directory in a switch answers
+ *   EINTR	killed while it was awaited
+ *
+ *
+ * PEER_GET: members of the rack that this node knows (dump, no attributes)
+ *
+ * One message a member: ID and ADDRESS, and the flags that hold for it.
+ */
+#ifndef _UAPI_WEFT_NETLINK_H
+#define _UAPI_WEFT_NETLINK_H
+
+#define WEFT_GENL_NAME		"weft"
+#define WEFT_GENL_VERSION	1
+
+#define WEFT_HOMES_MAX		16
+
+/* Limits of what can be set; the value that holds unless told. */
+#define WEFT_TIMEOUT_MS_MIN	100
+#define WEFT_TIMEOUT_MS_MAX	3600000
+#define WEFT_TIMEOUT_MS_DEFAULT	30000
+#define WEFT_HOLD_US_MAX	10000
+#define WEFT_HOLD_US_DEFAULT	100
+#define WEFT_MTU_MIN		1500
+#define WEFT_MTU_MAX		9216
+
+/**
+ * enum weft_cmd - commands
+ * @WEFT_CMD_CONFIG_SET: set the node up
+ * @WEFT_CMD_CONFIG_CLEAR: take it down
+ * @WEFT_CMD_CONFIG_GET: how it is set up
+ * @WEFT_CMD_TUNE: change what can be changed while it runs
+ * @WEFT_CMD_STATUS_GET: what it is doing
+ * @WEFT_CMD_STATS_GET: counters of this node
+ * @WEFT_CMD_BLADE_STATS_GET: counters of a memory blade
+ * @WEFT_CMD_SWITCH_STATS_GET: counters of the directory in the switch
+ * @WEFT_CMD_PEER_GET: members of the rack
+ */
+enum weft_cmd {
+	WEFT_CMD_CONFIG_SET = 1,
+	WEFT_CMD_CONFIG_CLEAR,
+	WEFT_CMD_CONFIG_GET,
+	WEFT_CMD_TUNE,
+	WEFT_CMD_STATUS_GET,
+	WEFT_CMD_STATS_GET,
+	WEFT_CMD_BLADE_STATS_GET,
+	WEFT_CMD_SWITCH_STATS_GET,
+	WEFT_CMD_PEER_GET,
+
+	__WEFT_CMD_MAX,
+	WEFT_CMD_MAX = __WEFT_CMD_MAX - 1
+};
+
+/**
+ * enum weft_a_config - attributes of a configuration
+ * @WEFT_A_CONFIG_ID: u32, id of the node, 1..32
+ * @WEFT_A_CONFIG_RACK: u32
+ * @WEFT_A_CONFIG_IFINDEX: u32
+ * @WEFT_A_CONFIG_IFNAME: string
+ * @WEFT_A_CONFIG_HOME: IPv4 address of a memory blade; repeated
+ * @WEFT_A_CONFIG_TIMEOUT_MS: u32, WEFT_TIMEOUT_MS_MIN..MAX
+ * @WEFT_A_CONFIG_HOLD_US: u32, 0..WEFT_HOLD_US_MAX
+ * @WEFT_A_CONFIG_ADDRESS: the node's own IPv4 address
+ * @WEFT_A_CONFIG_MTU: u32, WEFT_MTU_MIN..MAX
+ * @WEFT_A_CONFIG_WIRE_VERSION: u32, of the messages; in the answer only
+ */
+enum weft_a_config {
+	WEFT_A_CONFIG_ID = 1,
+	WEFT_A_CONFIG_RACK,
+	WEFT_A_CONFIG_IFINDEX,
+	WEFT_A_CONFIG_IFNAME,
+	WEFT_A_CONFIG_HOME,
+	WEFT_A_CONFIG_TIMEOUT_MS,
+	WEFT_A_CONFIG_HOLD_US,
+	WEFT_A_CONFIG_ADDRESS,
+	WEFT_A_CONFIG_MTU,
+	WEFT_A_CONFIG_WIRE_VERSION,
+
+	__WEFT_A_CONFIG_MAX,
+	WEFT_A_CONFIG_MAX = __WEFT_A_CONFIG_MAX - 1
+};
+
+/**
+ * enum weft_a_status - attributes of what a node is doing
+ * @WEFT_A_STATUS_JOINED: flag, it is a member of the rack now
+ * @WEFT_A_STATUS_LIFE: u32, number of its life, another one after each restart
+ * @WEFT_A_STATUS_ANSWERED_MS: u32, milliseconds since the first memory blade
+ *	last answered; counts while JOINED
+ * @WEFT_A_STATUS_MEMBERS: u32, the nodes of the rack, bit id - 1
+ * @WEFT_A_STATUS_REGIONS: u64, regions that the node knows
+ * @WEFT_A_STATUS_LINES: u64, blocks in its cache
+ * @WEFT_A_STATUS_CACHE_BYTES: u64, what they take
+ * @WEFT_A_STATUS_CACHE_MAX: u64, what they may take
+ * @WEFT_A_STATUS_PAD: no meaning
+ */
+enum weft_a_status {
+	WEFT_A_STATUS_JOINED = 1,
+	WEFT_A_STATUS_LIFE,
+	WEFT_A_STATUS_ANSWERED_MS,
+	WEFT_A_STATUS_MEMBERS,
+	WEFT_A_STATUS_REGIONS,
+	WEFT_A_STATUS_LINES,
+	WEFT_A_STATUS_CACHE_BYTES,
+	WEFT_A_STATUS_CACHE_MAX,
+	WEFT_A_STATUS_PAD,
+
+	__WEFT_A_STATUS_MAX,
+	WEFT_A_STATUS_MAX = __WEFT_A_STATUS_MAX - 1
+};
+
+/**
+ * enum weft_a_counter - attributes of a counter
+ * @WEFT_A_COUNTER_MEMBER: u32, whose counter it is
+ * @WEFT_A_COUNTER_NAME: string
+ * @WEFT_A_COUNTER_VALUE: u64
+ * @WEFT_A_COUNTER_PAD: no meaning
+ */
+enum weft_a_counter {
+	WEFT_A_COUNTER_MEMBER = 1,
+	WEFT_A_COUNTER_NAME,
+	WEFT_A_COUNTER_VALUE,
+	WEFT_A_COUNTER_PAD,
+
+	__WEFT_A_COUNTER_MAX,
+	WEFT_A_COUNTER_MAX = __WEFT_A_COUNTER_MAX - 1
+};
+
+/**
+ * enum weft_a_peer - attributes of a member of the rack
+ * @WEFT_A_PEER_ID: u32, nodes 1..32, memory blades 33..48
+ * @WEFT_A_PEER_ADDRESS: IPv4 address
+ * @WEFT_A_PEER_SELF: flag, it is this node
+ * @WEFT_A_PEER_JOINED: flag, a node that is a member now
+ */
+enum weft_a_peer {
+	WEFT_A_PEER_ID = 1,
+	WEFT_A_PEER_ADDRESS,
+	WEFT_A_PEER_SELF,
+	WEFT_A_PEER_JOINED,
+
+	__WEFT_A_PEER_MAX,
+	WEFT_A_PEER_MAX = __WEFT_A_PEER_MAX - 1
+};
+
+#endif /* _UAPI_WEFT_NETLINK_H */
