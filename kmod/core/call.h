@@ -44,6 +44,7 @@ enum weft_call_op {
 #define WEFT_SET_MODE		0x02
 #define WEFT_SET_OWNER		0x04
 #define WEFT_SET_MTIME		0x08
+#define WEFT_SET_GROW		0x10	/* with SIZE: at least so large; never shrinks */
 
 /**
  * struct weft_call - one call or reply

@@ -3,9 +3,6 @@
 #include "home.h"
 
 #define FULL_WAIT	64	/* requests before a taken slot is tried again */
-#ifndef WEFT_CHASE_AFTER
-#define WEFT_CHASE_AFTER	8	/* refusals before the lock's holder is asked */
-#endif
 
 static void clear(struct weft_home_out *out)
 {
@@ -157,22 +154,24 @@ static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
 	out->msg_chase.grant = msg->grant;
 }
 
+/* End a transaction of ours in the switch that nobody waits for. */
+static void abort_txn(struct weft_home_line *l, u32 txn, u32 grant,
+		      struct weft_home_out *out)
+{
+	to_switch(l, WEFT_MSG_ABORT, out);
+	out->sw.txn = txn;
+	out->sw.grant = grant;
+	out->timer = l->place != WEFT_AT_HOME && l->place != WEFT_IN_SWITCH;
+}
+
 static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,
 			  u32 fresh, struct weft_home_out *out)
 {
 	if (msg->txn != l->txn) {
 		/* a late REMOVE locked the line again, and nobody wants it */
 		if (msg->type == WEFT_MSG_REMOVE_ACK &&
-		    msg->flags & WEFT_F_BUSY) {
-			u32 txn = l->txn;
-
-			l->txn = msg->txn;
-			to_switch(l, WEFT_MSG_ABORT, out);
-			out->sw.grant = msg->grant;
-			out->timer = l->place != WEFT_AT_HOME &&
-				     l->place != WEFT_IN_SWITCH;
-			l->txn = txn;
-		}
+		    msg->flags & WEFT_F_BUSY)
+			abort_txn(l, msg->txn, msg->grant, out);
 		return;
 	}
 	if (l->place == WEFT_ADDING && msg->type == WEFT_MSG_ADD_ACK) {
@@ -192,6 +191,18 @@ static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,
 	}
 }
 
+/* A node is refused because of a REMOVE of ours: a late copy took the lock. */
+static void chased(struct weft_home_line *l, const struct weft_msg *msg,
+		   struct weft_home_out *out)
+{
+	bool ours = l->place == WEFT_REMOVING || l->place == WEFT_DROPPING;
+
+	if (weft_txn_member(msg->holder) != l->self ||
+	    (ours && msg->holder == l->txn))
+		return;
+	abort_txn(l, msg->holder, msg->grant, out);
+}
+
 void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
 		    const struct weft_msg *msg, u32 fresh,
 		    struct weft_home_out *out)
@@ -199,6 +210,8 @@ void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
 	clear(out);
 	if (msg->type >= WEFT_MSG_GETS && msg->type <= WEFT_MSG_QUERY)
 		request(l, members, use_switch, msg, fresh, out);
+	else if (msg->type == WEFT_MSG_CHASE)
+		chased(l, msg, out);
 	else if (weft_txn_member(msg->txn) == l->self)
 		switch_answer(l, msg, fresh, out);
 }

@@ -2,10 +2,6 @@
 /* Cache controller of one line, see line.h. */
 #include "line.h"
 
-#ifndef WEFT_CHASE_AFTER
-#define WEFT_CHASE_AFTER	8	/* refusals before the lock's holder is asked */
-#endif
-
 static u32 me(const struct weft_line *l)
 {
 	return weft_node_bit(l->self);

@@ -67,6 +67,9 @@ struct weft_msg {
 	const void *payload;
 };
 
+/* Refusals in a row before the holder of the lock is asked whether it is alive. */
+#define WEFT_CHASE_AFTER	8
+
 /**
  * weft_wire_pack() - write a header
  * @msg: the message; @msg->len and @msg->payload say what the payload is

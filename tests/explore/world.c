@@ -182,8 +182,11 @@ static void do_out(struct world *w, const struct config *c, int n, int i,
 		memset(data, GARBAGE, MAX_FRAGS);
 	if (out->effects & WEFT_DO_FAIL)
 		complain("a transaction failed");
-	/* how long to back off is the host's business; that it does is ours */
-	w->line[n][i].nacks = 0;
+	/*
+	 * How long to back off is the host's business.  The next refusal asks the
+	 * holder, so that a dead one is found at once.
+	 */
+	w->line[n][i].nacks = WEFT_CHASE_AFTER - 1;
 	w->line[n][i].tries = 0;
 }
 
@@ -344,14 +347,12 @@ static void home_recv(struct world *w, const struct config *c,
 		serve_read(w, c, &m);
 		return;
 	}
-	if (f->type == WEFT_MSG_CHASE)
-		return; /* a home's transactions end by its own time-outs */
 	weft_home_recv(l, members(c), c->use_switch, &m,
 		       w->seq[MAX_NODES] + 1, &out);
 	if (l->txn == weft_txn(HOME, w->seq[MAX_NODES] + 1))
 		w->seq[MAX_NODES]++;
 	do_home_out(w, c, &out, f->src);
-	l->tries = 0;
+	l->tries = WEFT_CHASE_AFTER - 1;
 	l->full = 0;
 }
 
@@ -541,7 +542,7 @@ static void step_home(struct world *w, const struct config *c,
 		weft_home_timeout(l, &out);
 	}
 	do_home_out(w, c, &out, 0);
-	l->tries = 0;
+	l->tries = WEFT_CHASE_AFTER - 1;
 }
 
 /*
