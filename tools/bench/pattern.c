@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Contents that tell where they belong, so that what is fast but wrong is not
+ * measured as fast.
+ */
+#include "tools/demo/node.h"
+#include "bench.h"
+
+/**
+ * pattern_word() - what belongs at a place
+ * @index:	number of the 8-byte word in its file
+ */
+uint64_t pattern_word(uint64_t index)
+{
+	return (index + 1) * 0x9e3779b97f4a7c15ull;
+}
+
+/**
+ * pattern_check() - end the program if the contents are wrong
+ * @file:	name of the file
+ * @index:	number of the word
+ * @word:	what was read
+ */
+void pattern_check(const char *file, uint64_t index, uint64_t word)
+{
+	if (word != pattern_word(index))
+		node_die("%s: wrong contents at byte %llu: 0x%llx instead of 0x%llx; was it made by weft-bench fill?",
+			 file, (unsigned long long)index * 8,
+			 (unsigned long long)word,
+			 (unsigned long long)pattern_word(index));
+}
+
+/**
+ * pattern_sum() - read words, all of them
+ * @words:	start
+ * @count:	number
+ *
+ * Four sums at once: what is measured shall be memory, not additions.
+ */
+uint64_t pattern_sum(const uint64_t *words, uint64_t count)
+{
+	uint64_t a = 0, b = 0, c = 0, d = 0, i;
+
+	for (i = 0; i + 4 <= count; i += 4) {
+		a += words[i];
+		b += words[i + 1];
+		c += words[i + 2];
+		d += words[i + 3];
+	}
+	for (; i < count; i++)
+		a += words[i];
+	return a + b + c + d;
+}
+
+/**
+ * bench_fill() - make a file with the pattern
+ * @b:		the options: file and size
+ */
+int bench_fill(const struct bench *b)
+{
+	uint64_t *words, size = b->size / NODE_PAGE * NODE_PAGE, real, i;
+
+	if (!b->file || !size)
+		node_die("fill: give --file and --size");
+	words = node_map(b->file, size, &real);
+	for (i = 0; i < size / 8; i++)
+		words[i] = pattern_word(i);
+	munmap(words, real);
+	return 0;
+}

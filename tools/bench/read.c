@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading by one node: what it has in its cache, against the same in tmpfs; what
+ * it does not have, in order and in random order.
+ *
+ * What is not cached can be read for the first time only once: the file is
+ * divided, each repeat gets pages that were not touched before.  That another
+ * node has filled the file, and this one has not looked at it, is up to the
+ * caller.
+ */
+#include <pthread.h>
+
+#include "tools/demo/node.h"
+#include "bench.h"
+
+#define PAGE_WORDS (NODE_PAGE / 8)
+
+/* A file of which passes are timed. */
+struct subject {
+	const char *path;
+	uint64_t size;
+	uint64_t *words;
+	int fd;
+};
+
+static void *map_read_only(const char *path, int fd, uint64_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+
+	if (at == MAP_FAILED)
+		node_die("cannot map %s: %s", path, strerror(errno));
+	return at;
+}
+
+static void subject_open(struct subject *s, const char *path, uint64_t size)
+{
+	struct stat st;
+
+	s->path = path;
+	s->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->fd < 0 || fstat(s->fd, &st))
+		node_die("cannot open %s: %s", path, strerror(errno));
+	s->size = st.st_size / NODE_PAGE * NODE_PAGE;
+	if (size && size < s->size)
+		s->size = size / NODE_PAGE * NODE_PAGE;
+	if (!s->size)
+		node_die("%s has less than a page", path);
+	s->words = map_read_only(path, s->fd, s->size);
+}
+
+/* read() a part in large pieces, add up its words. */
+static uint64_t read_sum(struct subject *s, uint64_t from, uint64_t size)
+{
+	static uint64_t buffer[(1 << 20) / 8];
+	uint64_t sum = 0, at, want;
+	ssize_t got;
+
+	for (at = 0; at < size; at += got) {
+		want = size - at < sizeof(buffer) ? size - at : sizeof(buffer);
+		got = pread(s->fd, buffer, want, from + at);
+		if (got < 8 || got % 8)
+			node_die("cannot read %s: %s", s->path,
+				 got < 0 ? strerror(errno) : "it ends early");
+		sum += pattern_sum(buffer, got / 8);
+	}
+	return sum;
+}
+
+/* Nanoseconds that a pass over a part takes; the sum goes to @sum. */
+static double pass(struct subject *s, bool read, uint64_t from, uint64_t size,
+		   uint64_t *sum)
+{
+	uint64_t start = node_now_ns();
+
+	*sum = read ? read_sum(s, from, size) :
+		pattern_sum(s->words + from / 8, size / 8);
+	return node_now_ns() - start;
+}
+
+/*
+ * The reference: made from the file unless it is there.  Through a mapping, so
+ * that it gets its pages one by one as the file did: newer kernels give a large
+ * write() to tmpfs large pieces of memory, which are read several times as fast.
+ */
+static void make_reference(const char *path, struct subject *of)
+{
+	uint64_t size;
+	struct stat st;
+	void *copy;
+
+	if (!stat(path, &st) && (uint64_t)st.st_size >= of->size)
+		return;
+	copy = node_map(path, of->size, &size);
+	memcpy(copy, of->words, size);
+	munmap(copy, size);
+}
+
+/*
+ * How one kind of scan compares: the file and the reference take turns in being
+ * first, each pair gives a ratio.
+ */
+static void scan_kind(const struct bench *b, const char *label, struct subject *pair,
+		      bool remap)
+{
+	double ns[2], ratio[BENCH_REPEATS], rate[BENCH_REPEATS], old_rate[BENCH_REPEATS];
+	struct bench plain = *b;
+	uint64_t sum[2];
+	unsigned int i, k, which;
+	char text[64];
+
+	for (i = 0; i < b->repeats; i++) {
+		for (k = 0; k < 2; k++) {
+			which = (i + k) % 2;
+			if (remap) {
+				munmap(pair[which].words, pair[which].size);
+				pair[which].words = map_read_only(pair[which].path,
+					pair[which].fd, pair[which].size);
+			}
+			ns[which] = pass(&pair[which], b->read, 0, pair[0].size,
+					 &sum[which]);
+		}
+		if (sum[0] != sum[1])
+			node_die("%s and %s differ", pair[0].path, pair[1].path);
+		ratio[i] = ns[1] / ns[0];
+		rate[i] = pair[0].size * 1e3 / ns[0];
+		old_rate[i] = pair[0].size * 1e3 / ns[1];
+	}
+	plain.target = 0;
+	snprintf(text, sizeof(text), "%s file", label);
+	result_print(&plain, "scan", text, "MB/s", rate, b->repeats);
+	snprintf(text, sizeof(text), "%s reference", label);
+	result_print(&plain, "scan", text, "MB/s", old_rate, b->repeats);
+	result_print(b, "scan", label, "ratio", ratio, b->repeats);
+}
+
+/**
+ * bench_scan() - scan a cached file and its copy
+ * @b:		the options
+ *
+ * "mapped": the page tables are filled; "faults": mapped anew for each pass, so
+ * each page costs a fault (or its share of one) in both.
+ */
+int bench_scan(const struct bench *b)
+{
+	struct subject pair[2];
+	uint64_t sum;
+	unsigned int i;
+
+	if (!b->file || !b->reference)
+		node_die("scan: give --file and --reference");
+	subject_open(&pair[0], b->file, b->size);
+	make_reference(b->reference, &pair[0]);
+	subject_open(&pair[1], b->reference, pair[0].size);
+	if (pair[1].size != pair[0].size)
+		node_die("%s is shorter than %s: remove it", b->reference, b->file);
+	for (i = 0; i < 4; i++)
+		pass(&pair[i % 2], b->read, 0, pair[0].size, &sum);
+	if (b->read) {
+		scan_kind(b, "read", pair, false);
+	} else {
+		scan_kind(b, "mapped", pair, false);
+		scan_kind(b, "faults", pair, true);
+	}
+	return 0;
+}
+
+/**
+ * bench_seqread() - read an uncached file in order
+ * @b:		the options
+ */
+int bench_seqread(const struct bench *b)
+{
+	double rate[BENCH_REPEATS], ns;
+	uint64_t part, sum, page, wanted;
+	struct subject s;
+	unsigned int i;
+
+	if (!b->file)
+		node_die("seqread: give --file");
+	subject_open(&s, b->file, b->size);
+	part = s.size / b->repeats / NODE_PAGE * NODE_PAGE;
+	if (!part)
+		node_die("seqread: %s is too short for %u repeats", b->file, b->repeats);
+	for (i = 0; i < b->repeats; i++) {
+		ns = pass(&s, b->read, i * part, part, &sum);
+		for (page = wanted = 0; page < part / 8; page++)
+			wanted += pattern_word(i * part / 8 + page);
+		if (sum != wanted)
+			node_die("%s: wrong contents; was it made by weft-bench fill?",
+				 b->file);
+		rate[i] = part * 1e3 / ns;
+	}
+	result_print(b, "seqread", b->read ? "read" : "mapped", "MB/s", rate, b->repeats);
+	return 0;
+}
+
+/* --- Random order --------------------------------------------------------- */
+
+struct reader {
+	pthread_t thread;
+	pthread_barrier_t *gate;
+	const char *path;
+	const volatile uint64_t *words;
+	const uint32_t *page;	/* those of this thread */
+	uint64_t count;
+};
+
+static void *read_pages(void *arg)
+{
+	struct reader *r = arg;
+	uint64_t i, index;
+
+	pthread_barrier_wait(r->gate);
+	for (i = 0; i < r->count; i++) {
+		index = (uint64_t)r->page[i] * PAGE_WORDS + i % PAGE_WORDS;
+		pattern_check(r->path, index, r->words[index]);
+	}
+	return NULL;
+}
+
+/* Nanoseconds that @threads threads take for @count pages each. */
+static double read_at_once(const struct bench *b, struct subject *s,
+			   const uint32_t *page, unsigned int threads)
+{
+	struct reader *readers = calloc(threads, sizeof(*readers));
+	pthread_barrier_t gate;
+	unsigned int i;
+	uint64_t start;
+	int err;
+
+	if (!readers)
+		node_die("out of memory");
+	pthread_barrier_init(&gate, NULL, threads + 1);
+	for (i = 0; i < threads; i++) {
+		readers[i] = (struct reader){
+			.gate = &gate, .path = s->path, .words = s->words,
+			.page = page + i * b->count, .count = b->count,
+		};
+		err = pthread_create(&readers[i].thread, NULL, read_pages, &readers[i]);
+		if (err)
+			node_die("cannot start a thread: %s", strerror(err));
+	}
+	start = node_now_ns();
+	pthread_barrier_wait(&gate);
+	for (i = 0; i < threads; i++)
+		pthread_join(readers[i].thread, NULL);
+	pthread_barrier_destroy(&gate);
+	free(readers);
+	return node_now_ns() - start;
+}
+
+static uint32_t *shuffled(uint64_t pages)
+{
+	uint32_t *page = malloc(pages * sizeof(*page)), x;
+	uint64_t random = node_seed(pages, 1), i, k;
+
+	if (!page)
+		node_die("out of memory");
+	for (i = 0; i < pages; i++)
+		page[i] = i;
+	for (i = pages - 1; i > 0; i--) {
+		k = (node_random(&random) >> 16) % (i + 1);
+		x = page[i];
+		page[i] = page[k];
+		page[k] = x;
+	}
+	return page;
+}
+
+/**
+ * bench_randread() - read pages of an uncached file, each once, in random order
+ * @b:		the options
+ */
+int bench_randread(const struct bench *b)
+{
+	double rate[BENCH_REPEATS], ns;
+	uint64_t need = 0, used = 0;
+	uint32_t *page;
+	struct subject s;
+	unsigned int w, i;
+	char label[32];
+
+	if (!b->file)
+		node_die("randread: give --file");
+	subject_open(&s, b->file, b->size);
+	/* Neighbours of what was asked for may not come along uninvited. */
+	madvise(s.words, s.size, MADV_RANDOM);
+	for (w = 0; w < b->widths; w++)
+		need += (uint64_t)b->threads[w] * b->count * b->repeats;
+	if (need > s.size / NODE_PAGE)
+		node_die("randread: %s has %llu pages, %llu are needed: give fewer --repeats or --count",
+			 b->file, (unsigned long long)(s.size / NODE_PAGE),
+			 (unsigned long long)need);
+	page = shuffled(s.size / NODE_PAGE);
+	for (w = 0; w < b->widths; w++) {
+		for (i = 0; i < b->repeats; i++) {
+			ns = read_at_once(b, &s, page + used, b->threads[w]);
+			used += b->threads[w] * b->count;
+			rate[i] = b->threads[w] * b->count * 1e9 / ns;
+		}
+		snprintf(label, sizeof(label), "threads=%u", b->threads[w]);
+		result_print(b, "randread", label, "pages/s", rate, b->repeats);
+	}
+	free(page);
+	return 0;
+}

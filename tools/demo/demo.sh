@@ -1,0 +1,268 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The main job: the nodes of a rack count the words of one text together.
+#
+#	tools/demo/demo.sh [--nodes N] [--mb N] [--keep] [-- OPTIONS OF weft-rack up]
+#
+# Boots a rack, copies a text into a region on node 1, has all nodes count its
+# words into a table in another region at once, lets the last node print the
+# result, and another one all counts, compares these with what coreutils count
+# on this machine, and says what happened.  Exit status 0 only if all counts are
+# equal.  --mb takes only so much of the text, --keep leaves the rack running.
+# Environment: BUILD, the build directory; WEFT_RACK, another weft-rack.
+
+set -u -o pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 2
+
+BUILD=${BUILD:-$PWD/build}
+BIN=$BUILD/bin
+OUT=$BUILD/demo
+RACK=("${WEFT_RACK:-tools/rack/weft-rack}" --name demo)
+# Text: all licenses, and the Collaborative International Dictionary of English.
+LICENSES=/usr/share/common-licenses
+DICTIONARY=/usr/share/dictd/gcide.dict.dz
+DICTIONARY_PACKAGE=dict-gcide
+# A batch of 1 MB: each node goes through the shared table once a megabyte.
+BATCH=1M
+BOOT_LIMIT=300		# seconds
+JOB_LIMIT=400
+STEP_LIMIT=200
+
+nodes=3
+mb=
+keep=
+up_options=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--nodes) nodes=${2-}; shift ;;
+	--mb)	mb=${2-}; shift ;;
+	--keep)	keep=1 ;;
+	--)	shift; up_options=("$@"); break ;;
+	*)	sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+	esac
+	shift
+done
+[[ $nodes =~ ^[2-8]$ ]] || { echo "demo: --nodes takes 2 to 8" >&2; exit 2; }
+[[ $mb =~ ^([1-9][0-9]*)?$ ]] || { echo "demo: --mb takes a number" >&2; exit 2; }
+
+say()
+{
+	printf 'demo: %s\n' "$*"
+}
+
+die()
+{
+	echo "demo: $*" >&2
+	exit 1
+}
+
+now()
+{
+	echo "${EPOCHREALTIME/./}"
+}
+
+# seconds SINCE: with one digit.
+seconds()
+{
+	local tenths=$((($(now) - $1) / 100000))
+
+	echo "$((tenths / 10)).$((tenths % 10)) s"
+}
+
+# on NODE COMMAND...: run it there, not for ever.
+on()
+{
+	timeout -k 10 "$STEP_LIMIT" "${RACK[@]}" exec "$1" -- "${@:2}" </dev/null
+}
+
+up=
+finish()
+{
+	[ -z "$up" ] || [ -n "$keep" ] ||
+		timeout -k 10 "$STEP_LIMIT" "${RACK[@]}" down >"$OUT/down" 2>&1 ||
+		{ cat "$OUT/down" >&2; return 1; }
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# --- The text ---------------------------------------------------------------
+
+make_text()
+{
+	local file
+
+	[ -f $DICTIONARY ] ||
+		die "$DICTIONARY is missing: install the package $DICTIONARY_PACKAGE"
+	for file in "$LICENSES"/*; do
+		[ ! -f "$file" ] || cat "$file"
+	done >"$OUT/text"
+	gzip -dc $DICTIONARY >>"$OUT/text" || die "$DICTIONARY cannot be unpacked"
+	[ -z "$mb" ] || truncate -s "<${mb}M" "$OUT/text"
+	size=$(stat -c %s "$OUT/text")
+	say "the text has $((size / 1000000)).$((size / 100000 % 10)) MB: licenses, and a dictionary of English"
+}
+
+# What coreutils make of it.
+count_here()
+{
+	tr -cs 'A-Za-z' '\n' <"$OUT/text" | tr '[:upper:]' '[:lower:]' | grep . |
+		sort | uniq -c | sort -k1,1nr -k2 >"$OUT/expected"
+}
+
+# --- Counters ---------------------------------------------------------------
+
+# counters NODE WHAT: what weftctl stats knows there, "NODE path number" lines.
+counters()
+{
+	on "$1" "$BIN/weftctl" stats "$2" -j | awk -f tools/demo/counters.awk |
+		sed "s/^/$1 /" || die "$1 cannot tell its counters (weftctl stats $2 -j)"
+}
+
+# counters_to FILE: the counters of all nodes, and of the switch once.
+counters_to()
+{
+	local k
+
+	{
+		for ((k = 1; k <= nodes; k++)); do
+			counters "node$k" node
+		done
+		counters node1 switch
+	} >"$1"
+}
+
+# counted OF NAME...: by how much these counters have grown during the job: OF
+# all nodes together ("node") or of the "switch".  Nothing if there are none.
+# Those of the switch have 32 bits and may have begun again at 0.
+counted()
+{
+	awk -v of="$1" -v names="${*:2}" '
+		BEGIN { n = split(names, list, " ")
+			for (i = 1; i <= n; i++) want[of ".counters." list[i]] = 1 }
+		!($2 in want) { next }
+		FNR == NR { before[$1, $2] = $3; next }
+		{ grown = $3 - before[$1, $2]
+		  sum += grown < 0 ? grown + 4294967296 : grown; found = 1 }
+		END { if (found) printf "%.0f\n", sum }
+	' "$OUT/counters.before" "$OUT/counters.after"
+}
+
+# row LABEL OF NAME...: a line of the report.
+row()
+{
+	local value
+
+	value=$(counted "${@:2}")
+	printf '  %-42s %12s\n' "$1" "${value:-not there}"
+}
+
+MISSES=(miss_read_unshared miss_read_shared miss_read_modified
+	miss_write_unshared miss_write_shared miss_write_modified miss_upgrade)
+# The switch counts one of these for each request whose line it holds.
+HITS=(read fwd inv grant busy commit query abort)
+
+report()
+{
+	local misses trips
+
+	echo
+	echo "What happened while they counted, all nodes together:"
+	row "pages moved to nodes" node blocks_in
+	row "misses" node "${MISSES[@]}"
+	row "  read, no other copy" node miss_read_unshared
+	row "  read, shared" node miss_read_shared
+	row "  read, modified elsewhere" node miss_read_modified
+	row "  write, no other copy" node miss_write_unshared
+	row "  write, shared" node miss_write_shared
+	row "  write, modified elsewhere" node miss_write_modified
+	row "  write, own copy shared" node miss_upgrade
+	row "served by the P4 directory" node miss_by_switch
+	row "served by the home directory" node miss_by_home
+	row "requests to the P4 directory that hit" switch "${HITS[@]}"
+	row "requests to the P4 directory that missed" switch miss
+	misses=$(counted node "${MISSES[@]}")
+	trips=$(counted node miss_round_trips)
+	printf '  %-42s %12s\n' "round trips a miss" \
+		"$(awk "BEGIN { m = ${misses:-0}; printf m ? \"%.3f\" : \"none\", ${trips:-0} / (m ? m : 1) }")"
+	printf '  %-42s %12s\n' "copying the text into the region" "$copy_time"
+	printf '  %-42s %12s\n' "counting" "$count_time"
+}
+
+# --- The job ----------------------------------------------------------------
+
+# The nodes count at once; output of node K in $OUT/node.K.
+count_there()
+{
+	local k pids=() rc=0
+
+	for ((k = 1; k <= nodes; k++)); do
+		timeout -k 10 "$JOB_LIMIT" "${RACK[@]}" exec "node$k" -- \
+			"$BIN/weft-wordcount" --dir /weft --node "$k" \
+			--nodes "$nodes" --batch $BATCH --timeout "$JOB_LIMIT" \
+			</dev/null >"$OUT/node.$k" 2>&1 &
+		pids+=($!)
+	done
+	for k in "${!pids[@]}"; do
+		wait "${pids[k]}" || { rc=1; say "node $((k + 1)) failed:"; cat "$OUT/node.$((k + 1))"; }
+	done
+	return $rc
+}
+
+compare()
+{
+	on node2 "$BIN/weft-wordcount" --dir /weft --report --dump \
+		>"$OUT/counted" 2>"$OUT/totals" ||
+		{ cat "$OUT/totals" >&2; die "node 2 cannot print the counts"; }
+	head -n 20 "$OUT/expected" >"$OUT/expected.top"
+	grep '^ *[0-9]' "$OUT/node.$nodes" | cmp - "$OUT/expected.top" ||
+		{ say "WRONG: node $nodes printed other words than coreutils"; return 1; }
+	cmp "$OUT/counted" "$OUT/expected" ||
+		{ say "WRONG: the counts are not those of coreutils: compare $OUT/counted with $OUT/expected"; return 1; }
+	say "all $(wc -l <"$OUT/expected") counts are equal to those of coreutils"
+}
+
+for program in weft-wordcount weftctl; do
+	[ -x "$BIN/$program" ] || die "$BIN/$program is not built: run make first"
+done
+rm -rf "$OUT"
+mkdir -p "$OUT"
+make_text
+count_here &
+counting=$!
+
+up=1
+start=$(now)
+owner=()
+[ -n "$keep" ] || owner=(--owner $$)
+timeout -k 10 $BOOT_LIMIT "${RACK[@]}" up --nodes "$nodes" ${owner[@]+"${owner[@]}"} \
+	${up_options[@]+"${up_options[@]}"} || die "the rack does not come up"
+say "the rack is up after $(seconds "$start")"
+wait $counting || die "coreutils could not count the words"
+
+start=$(now)
+on node1 truncate -s "$size" /weft/text || die "node 1 cannot make /weft/text"
+on node1 dd if="$OUT/text" of=/weft/text bs=1M conv=notrunc status=none ||
+	die "node 1 cannot copy the text to /weft/text"
+copy_time=$(seconds "$start")
+
+counters_to "$OUT/counters.before"
+start=$(now)
+count_there || die "the nodes did not finish"
+count_time=$(seconds "$start")
+counters_to "$OUT/counters.after"
+
+for ((k = 1; k <= nodes; k++)); do
+	grep '^node' "$OUT/node.$k"
+done
+echo
+echo "The 20 most frequent words, printed by node $nodes:"
+grep '^ *[0-9]' "$OUT/node.$nodes"
+grep '^total' "$OUT/node.$nodes"
+report
+echo
+compare || exit 1
+[ -z "$keep" ] || say "the rack is still there: ${RACK[*]} exec node1 -- ls -l /weft"
+finish || die "the rack did not go down well"
+up=
