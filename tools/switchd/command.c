@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The commands of the control socket.
+ */
+#include "command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "link.h"
+#include "switchd.h"
+
+#define WORDS_MAX	32
+/* Register cells in one answer. */
+#define CELLS_MAX	65536
+
+/**
+ * struct request - a command being run
+ * @sw: the switch
+ * @word: the words of the line
+ * @n: how many
+ * @out: for the answer
+ */
+struct request {
+	struct switchd *sw;
+	char *word[WORDS_MAX];
+	unsigned int n;
+	FILE *out;
+};
+
+static bool number(const char *word, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(word, &end, 0);
+	return !errno && !*end && word[0] >= '0' && word[0] <= '9';
+}
+
+static int no_program(char *err)
+{
+	return fail(err, -ENOTSUP, "the switch runs no P4 program (--spec none)");
+}
+
+static struct port *port_named(struct request *r, unsigned int i, char *err)
+{
+	struct port *port = switchd_port(r->sw, r->word[i]);
+
+	if (!port)
+		fail(err, -ENOENT, "there is no port '%s'", r->word[i]);
+	return port;
+}
+
+/* --- Faults --- */
+
+static int set_one(struct fault_config *f, const char *what, double value, char *err)
+{
+	double *p = NULL;
+
+	if (!strcmp(what, "delay")) {
+		if (!(value >= 0 && value <= 1e7))
+			return fail(err, -EINVAL,
+				    "a delay is 0 to 10000000 microseconds");
+		f->delay_ns = (uint64_t)(value * 1000);
+		return 0;
+	}
+	if (!strcmp(what, "loss"))
+		p = &f->loss;
+	else if (!strcmp(what, "dup"))
+		p = &f->dup;
+	else if (!strcmp(what, "reorder"))
+		p = &f->reorder;
+	else if (!strcmp(what, "corrupt"))
+		p = &f->corrupt;
+	if (!p)
+		return fail(err, -EINVAL,
+			    "'%s' is no fault: loss, dup, reorder, delay and corrupt are", what);
+	if (!(value >= 0 && value <= 1))
+		return fail(err, -EINVAL, "a probability is a number from 0 to 1");
+	*p = value;
+	return 0;
+}
+
+static int do_set(struct request *r, char *err)
+{
+	struct port *only = NULL;
+	unsigned int i;
+	double value;
+	char *end;
+	int code = 0;
+
+	value = strtod(r->word[2], &end);
+	if (*end || end == r->word[2])
+		return fail(err, -EINVAL, "'%s' is not a number", r->word[2]);
+	if (r->n > 3) {
+		only = port_named(r, 3, err);
+		if (!only)
+			return -ENOENT;
+	}
+	for (i = 0; i < r->sw->n_ports && !code; i++)
+		if (!only || only == r->sw->ports[i])
+			code = set_one(&r->sw->ports[i]->fault.config, r->word[1],
+				       value, err);
+	return code;
+}
+
+static int do_seed(struct request *r, char *err)
+{
+	unsigned int i;
+
+	if (!number(r->word[1], &r->sw->seed))
+		return fail(err, -EINVAL, "a seed is a number");
+	for (i = 0; i < r->sw->n_ports; i++)
+		fault_reseed(&r->sw->ports[i]->fault, i, r->sw->seed);
+	return 0;
+}
+
+static int do_cut(struct request *r, char *err)
+{
+	struct port *port = port_named(r, 1, err);
+
+	if (!port)
+		return -ENOENT;
+	port_cut(port);
+	return 0;
+}
+
+static int do_heal(struct request *r, char *err)
+{
+	struct port *port = port_named(r, 1, err);
+
+	if (!port)
+		return -ENOENT;
+	port_heal(port);
+	return 0;
+}
+
+/* --- Statistics --- */
+
+static void print_port(FILE *out, const struct port *port)
+{
+	const struct fault_counters *f = &port->fault.n;
+	const struct fault_config *c = &port->fault.config;
+	const struct port_counters *n = &port->n;
+
+	fprintf(out, "{\"name\":\"%s\",\"kind\":\"%s\",\"cut\":%s,", port->name,
+		link_kind(port->link), port->is_cut ? "true" : "false");
+	fprintf(out, "\"rx\":%" PRIu64 ",\"rx_bytes\":%" PRIu64
+		",\"tx\":%" PRIu64 ",\"tx_bytes\":%" PRIu64 ",",
+		n->rx, n->rx_bytes, n->tx, n->tx_bytes);
+	fprintf(out, "\"drop\":%" PRIu64 ",\"rx_drop\":%" PRIu64
+		",\"tx_drop\":%" PRIu64 ",\"cut_drop\":%" PRIu64 ",",
+		n->rx_drop + n->tx_drop + n->cut + f->overflow, n->rx_drop,
+		n->tx_drop, n->cut);
+	fprintf(out, "\"lost\":%" PRIu64 ",\"dup\":%" PRIu64
+		",\"damaged\":%" PRIu64 ",\"held\":%" PRIu64
+		",\"reordered\":%" PRIu64 ",\"delayed\":%" PRIu64
+		",\"overflow\":%" PRIu64 ",",
+		f->lost, f->duplicated, f->damaged, f->held, f->reordered,
+		f->delayed, f->overflow);
+	fprintf(out, "\"faults\":{\"loss\":%g,\"dup\":%g,\"reorder\":%g,\"corrupt\":%g,\"delay\":%g}}",
+		c->loss, c->dup, c->reorder, c->corrupt, (double)c->delay_ns / 1000);
+}
+
+static void print_program(FILE *out, const struct switchd *sw)
+{
+	const char *comma = "";
+	uint64_t hits, misses;
+	uint32_t i;
+
+	fprintf(out, "{\"packets\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"tables\":{",
+		sw->flow.taken, pipeline_dropped(sw->pl));
+	for (i = 0; i < sw->spec->n_tables; i++) {
+		const char *name = sw->spec->tables[i].name;
+
+		if (pipeline_table_stats(sw->pl, name, &hits, &misses))
+			continue;
+		fprintf(out, "%s\"%s\":{\"hit\":%" PRIu64 ",\"miss\":%" PRIu64 "}",
+			comma, name, hits, misses);
+		comma = ",";
+	}
+	fputs("}}", out);
+}
+
+static int do_stats(struct request *r, char *err)
+{
+	struct switchd *sw = r->sw;
+	unsigned int i;
+
+	(void)err;
+	fprintf(r->out, "{\"mode\":\"%s\",\"seed\":%" PRIu64 ",\"epoch\":%" PRIu64,
+		sw->pl ? "p4" : "plain", sw->seed, sw->epoch);
+	fprintf(r->out, ",\"stations\":%u,\"moves\":%" PRIu64 ",\"not_learned\":%" PRIu64,
+		sw->learn.n, sw->learn.n_moves, sw->learn.n_refused);
+	fputs(",\"ports\":[", r->out);
+	for (i = 0; i < sw->n_ports; i++) {
+		if (i)
+			fputc(',', r->out);
+		print_port(r->out, sw->ports[i]);
+	}
+	fputc(']', r->out);
+	if (sw->pl) {
+		fputs(",\"program\":", r->out);
+		print_program(r->out, sw);
+	}
+	fputc('}', r->out);
+	return 0;
+}
+
+static int do_stations(struct request *r, char *err)
+{
+	unsigned int i;
+
+	(void)err;
+	fputc('[', r->out);
+	for (i = 0; i < r->sw->learn.n; i++) {
+		const struct station *s = &r->sw->learn.station[i];
+
+		fprintf(r->out, "%s{\"mac\":\"%012" PRIx64 "\",\"port\":\"%s\"}",
+			i ? "," : "", s->mac, r->sw->ports[s->port]->name);
+	}
+	fputc(']', r->out);
+	return 0;
+}
+
+/* --- The P4 program --- */
+
+/* The directory's counters by their names. */
+static int do_dir(struct request *r, char *err)
+{
+	static const char *const names[] = P4_STAT_NAMES;
+	struct pipeline *pl = r->sw->pl;
+	uint32_t i, size;
+	uint64_t value;
+
+	if (!pl)
+		return no_program(err);
+	size = pipeline_register_size(pl, P4_REG_STAT);
+	if (!size)
+		return fail(err, -ENOENT, "the program has no register '%s'", P4_REG_STAT);
+	fprintf(r->out, "{\"epoch\":%" PRIu64, r->sw->epoch);
+	for (i = 0; i < size && i < RTE_DIM(names); i++)
+		if (!pipeline_register_read(pl, P4_REG_STAT, i, &value))
+			fprintf(r->out, ",\"%s\":%" PRIu64, names[i], value);
+	fputc('}', r->out);
+	return 0;
+}
+
+/* NAME INDEX of a register cell. */
+static int cell(struct request *r, uint64_t *index, uint32_t *size, char *err)
+{
+	if (!r->sw->pl)
+		return no_program(err);
+	*size = pipeline_register_size(r->sw->pl, r->word[1]);
+	if (!*size)
+		return fail(err, -ENOENT, "the program has no register '%s'", r->word[1]);
+	if (!number(r->word[2], index) || *index >= *size)
+		return fail(err, -EINVAL, "register %s has cells 0 to %u, not '%s'",
+			    r->word[1], *size - 1, r->word[2]);
+	return 0;
+}
+
+static int do_register(struct request *r, char *err)
+{
+	uint64_t index = 0, count = 1, value, i;
+	uint32_t size = 0;
+	int code = cell(r, &index, &size, err);
+
+	if (code)
+		return code;
+	if (r->n > 3 && (!number(r->word[3], &count) || !count || count > CELLS_MAX ||
+			 count > size - index))
+		return fail(err, -EINVAL,
+			    "'%s' is too many cells, or none: register %s has %u, and an answer at most %d",
+			    r->word[3], r->word[1], size, CELLS_MAX);
+	fputc('[', r->out);
+	for (i = 0; i < count; i++) {
+		code = pipeline_register_read(r->sw->pl, r->word[1],
+					      (uint32_t)(index + i), &value);
+		if (code)
+			return fail(err, code, "register %s cannot be read", r->word[1]);
+		fprintf(r->out, "%s%" PRIu64, i ? "," : "", value);
+	}
+	fputc(']', r->out);
+	return 0;
+}
+
+static int do_write(struct request *r, char *err)
+{
+	uint64_t index = 0, value;
+	uint32_t size = 0;
+	int code = cell(r, &index, &size, err);
+
+	if (code)
+		return code;
+	if (!number(r->word[3], &value))
+		return fail(err, -EINVAL, "'%s' is not a number", r->word[3]);
+	return pipeline_register_write(r->sw->pl, r->word[1], (uint32_t)index, value);
+}
+
+/* An entry of any table, in DPDK's words. */
+static int do_entry(struct request *r, char *err)
+{
+	char entry[512] = "";
+	size_t used = 0;
+	unsigned int i;
+	int code;
+
+	if (!r->sw->pl)
+		return no_program(err);
+	for (i = 2; i < r->n && used < sizeof(entry); i++)
+		used += (size_t)snprintf(entry + used, sizeof(entry) - used, "%s%s",
+					 i > 2 ? " " : "", r->word[i]);
+	code = pipeline_entry_set(r->sw->pl, r->word[1], entry, err);
+	return code ? code : pipeline_commit(r->sw->pl, err);
+}
+
+static int do_node(struct request *r, char *err)
+{
+	return switchd_node(r->sw, r->word[1], err);
+}
+
+static int do_clear(struct request *r, char *err)
+{
+	return switchd_clear(r->sw, err);
+}
+
+static int do_quit(struct request *r, char *err)
+{
+	(void)err;
+	r->sw->quit = true;
+	return 0;
+}
+
+static int do_help(struct request *r, char *err);
+
+static const struct {
+	const char *name;
+	unsigned int min, max;		/* words after the name */
+	int (*run)(struct request *r, char *err);
+	const char *usage;
+} commands[] = {
+	{ "set", 2, 3, do_set, "set loss|dup|reorder|delay|corrupt VALUE [PORT]" },
+	{ "seed", 1, 1, do_seed, "seed NUMBER" },
+	{ "cut", 1, 1, do_cut, "cut PORT" },
+	{ "heal", 1, 1, do_heal, "heal PORT" },
+	{ "stats", 0, 0, do_stats, "stats" },
+	{ "stations", 0, 0, do_stations, "stations" },
+	{ "dir", 0, 0, do_dir, "dir" },
+	{ "register", 2, 3, do_register, "register NAME INDEX [COUNT]" },
+	{ "write", 3, 3, do_write, "write NAME INDEX VALUE" },
+	{ "entry", 2, WORDS_MAX, do_entry, "entry TABLE match ... action ..." },
+	{ "node", 1, 1, do_node, "node ID=PORT" },
+	{ "clear", 0, 0, do_clear, "clear" },
+	{ "help", 0, 0, do_help, "help" },
+	{ "quit", 0, 0, do_quit, "quit" },
+};
+
+static int do_help(struct request *r, char *err)
+{
+	unsigned int i;
+
+	(void)err;
+	for (i = 0; i < RTE_DIM(commands); i++)
+		fprintf(r->out, "%s%s", i ? "; " : "", commands[i].usage);
+	return 0;
+}
+
+static int dispatch(struct request *r, char *err)
+{
+	unsigned int i;
+
+	if (!r->n)
+		return fail(err, -EINVAL, "no command: try help");
+	for (i = 0; i < RTE_DIM(commands); i++) {
+		if (strcmp(r->word[0], commands[i].name))
+			continue;
+		if (r->n - 1 < commands[i].min || r->n - 1 > commands[i].max)
+			return fail(err, -EINVAL, "expected: %s", commands[i].usage);
+		return commands[i].run(r, err);
+	}
+	return fail(err, -EINVAL, "unknown command '%.40s': try help", r->word[0]);
+}
+
+char *command_run(void *sw, char *line)
+{
+	struct request r = { .sw = sw };
+	char *word, *rest = line, *answer = NULL;
+	char err[ERR_MAX] = "";
+	size_t len = 0;
+	long written;
+	int code;
+
+	r.out = open_memstream(&answer, &len);
+	if (!r.out)
+		return NULL;
+	while ((word = strtok_r(rest, " \t\r", &rest)) && r.n < WORDS_MAX)
+		r.word[r.n++] = word;
+	code = word ? fail(err, -EINVAL, "too many words") : dispatch(&r, err);
+	written = ftell(r.out);
+	if (code) {
+		/* What was written until then is no answer. */
+		rewind(r.out);
+		fprintf(r.out, "error: %s", err[0] ? err : strerror(-code));
+		fputc(0, r.out);
+	} else if (!written) {
+		fputs("ok", r.out);
+	}
+	if (fclose(r.out)) {
+		free(answer);
+		return NULL;
+	}
+	return answer;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * weft-switchd: a switch in software.  Options, and the client's side of the
+ * control socket (--send).
+ */
+#include <getopt.h>
+#include <stdlib.h>
+
+#include "control.h"
+#include "frame.h"
+#include "switchd.h"
+
+static const char usage[] =
+"usage: weft-switchd --spec FILE|none --port NAME=KIND... [OPTION]...\n"
+"       weft-switchd --control PATH --send 'COMMAND'\n"
+"\n"
+"  --spec FILE|none     P4 program compiled by p4c-dpdk; none: a plain switch\n"
+"  --port NAME=unix:LOCAL:REMOTE   a pair of datagram sockets, one frame each\n"
+"  --port NAME=tap:INTERFACE       a TAP device\n"
+"  --port NAME=packet:INTERFACE    a network interface\n"
+"  --node ID=NAME       node ID (1 to 32) is behind port NAME\n"
+"  --epoch N            first generation of directory slots (from the time)\n"
+"  --control PATH       socket for commands; it appears when the switch is ready\n"
+"  --send COMMAND       send a command to a running switch, print its answer;\n"
+"                       the command 'help' lists all\n"
+"  --cpu N              run on this CPU only\n"
+"  --memory MB          memory for frames, tables and registers (384)\n"
+"\n"
+"Faults of every frame that comes in; P is a probability from 0 to 1:\n"
+"  --loss P --dup P --reorder P --corrupt P --delay MICROSECONDS --seed N\n";
+
+enum option_id {
+	OPT_SPEC = 256,
+	OPT_PORT,
+	OPT_NODE,
+	OPT_LOSS,
+	OPT_DUP,
+	OPT_REORDER,
+	OPT_CORRUPT,
+	OPT_DELAY,
+	OPT_SEED,
+	OPT_EPOCH,
+	OPT_CONTROL,
+	OPT_SEND,
+	OPT_CPU,
+	OPT_MEMORY,
+	OPT_HELP,
+};
+
+static const struct option options[] = {
+	{ "spec", required_argument, NULL, OPT_SPEC },
+	{ "port", required_argument, NULL, OPT_PORT },
+	{ "node", required_argument, NULL, OPT_NODE },
+	{ "loss", required_argument, NULL, OPT_LOSS },
+	{ "dup", required_argument, NULL, OPT_DUP },
+	{ "reorder", required_argument, NULL, OPT_REORDER },
+	{ "corrupt", required_argument, NULL, OPT_CORRUPT },
+	{ "delay", required_argument, NULL, OPT_DELAY },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "epoch", required_argument, NULL, OPT_EPOCH },
+	{ "control", required_argument, NULL, OPT_CONTROL },
+	{ "send", required_argument, NULL, OPT_SEND },
+	{ "cpu", required_argument, NULL, OPT_CPU },
+	{ "memory", required_argument, NULL, OPT_MEMORY },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ NULL, 0, NULL, 0 },
+};
+
+static __attribute__((noreturn)) void give_up(const char *err)
+{
+	fprintf(stderr, "weft-switchd: %s\n", err);
+	exit(1);
+}
+
+static double fraction(const char *option, const char *text, double max)
+{
+	char *end, err[ERR_MAX];
+	double value = strtod(text, &end);
+
+	if (*end || end == text || !(value >= 0 && value <= max)) {
+		fail(err, 0, "--%s '%s': expected a number from 0 to %.0f", option,
+		     text, max);
+		give_up(err);
+	}
+	return value;
+}
+
+static uint64_t number(const char *option, const char *text, uint64_t max)
+{
+	char *end, err[ERR_MAX];
+	unsigned long long value = strtoull(text, &end, 0);
+
+	if (*end || text[0] < '0' || text[0] > '9' || value > max) {
+		fail(err, 0, "--%s '%s': expected a number up to %llu", option, text,
+		     (unsigned long long)max);
+		give_up(err);
+	}
+	return value;
+}
+
+static void take_option(struct switchd_config *c, int id, const char *name,
+			const char **send)
+{
+	switch (id) {
+	case OPT_SPEC:
+		c->spec = optarg;
+		break;
+	case OPT_PORT:
+		if (c->n_ports == P4_PORT_MAX)
+			give_up("too many ports");
+		c->ports[c->n_ports++] = optarg;
+		break;
+	case OPT_NODE:
+		if (c->n_nodes == WEFT_NODE_MAX)
+			give_up("too many nodes");
+		c->nodes[c->n_nodes++] = optarg;
+		break;
+	case OPT_LOSS:
+		c->fault.loss = fraction(name, optarg, 1);
+		break;
+	case OPT_DUP:
+		c->fault.dup = fraction(name, optarg, 1);
+		break;
+	case OPT_REORDER:
+		c->fault.reorder = fraction(name, optarg, 1);
+		break;
+	case OPT_CORRUPT:
+		c->fault.corrupt = fraction(name, optarg, 1);
+		break;
+	case OPT_DELAY:
+		c->fault.delay_ns = (uint64_t)(fraction(name, optarg, 1e7) * 1000);
+		break;
+	case OPT_SEED:
+		c->seed = number(name, optarg, UINT64_MAX);
+		break;
+	case OPT_EPOCH:
+		c->epoch = number(name, optarg, UINT32_MAX);
+		c->have_epoch = true;
+		break;
+	case OPT_CONTROL:
+		c->control = optarg;
+		break;
+	case OPT_SEND:
+		*send = optarg;
+		break;
+	case OPT_CPU:
+		c->cpu = (int)number(name, optarg, 1023);
+		break;
+	case OPT_MEMORY:
+		c->memory = (unsigned int)number(name, optarg, 65536);
+		break;
+	case OPT_HELP:
+		fputs(usage, stdout);
+		exit(0);
+	default:
+		fputs(usage, stderr);
+		exit(2);
+	}
+}
+
+static int send_command(const char *path, const char *command)
+{
+	char err[ERR_MAX], *answer;
+	int failed;
+
+	if (!path)
+		give_up("--send needs --control, the socket of a running switch");
+	if (control_send(path, command, &answer, err))
+		give_up(err);
+	failed = !strncmp(answer, "error:", 6);
+	fprintf(failed ? stderr : stdout, "%s%s\n", failed ? "weft-switchd: " : "",
+		failed ? answer + 7 : answer);
+	free(answer);
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	struct switchd_config config = { .cpu = -1, .seed = 1 };
+	const char *send = NULL;
+	char err[ERR_MAX] = "";
+	struct switchd *sw;
+	int id, index, code;
+
+	while ((id = getopt_long(argc, argv, "", options, &index)) != -1)
+		take_option(&config, id, id == '?' ? "" : options[index].name, &send);
+	if (optind < argc) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	if (send)
+		return send_command(config.control, send);
+	if (!config.spec)
+		give_up("--spec FILE|none is missing: which program is this switch to run?");
+
+	sw = switchd_create(&config, err);
+	if (!sw)
+		give_up(err);
+	code = switchd_run(sw, err);
+	switchd_destroy(sw);
+	frame_exit();
+	if (code)
+		give_up(err);
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Names and numbers on which the P4 program (p4/weft_pna.p4) and weft-switchd
+ * agree.  A program that lacks one of the tables or registers can still be
+ * loaded: what needs it then answers with a sentence.
+ *
+ * Names of tables, actions and registers are made by p4c-dpdk from those of the
+ * controls that they stand in.
+ */
+#ifndef WEFT_SWITCHD_P4NAMES_H
+#define WEFT_SWITCHD_P4NAMES_H
+
+/*
+ * Forwarding: exact match on the destination address; a miss floods.  The
+ * entries are learned by weft-switchd.
+ */
+#define P4_TABLE_L2		"forward_l2"
+#define P4_ACTION_L2		"forward_l2_forward_0"
+#define P4_ACTION_L2_PORT	"port"
+
+/*
+ * Flooding: exact match on the ingress port, gives the mask of the ports that
+ * get a copy (bit k: session P4_SESSION_FLOOD + k, that is port k).
+ */
+#define P4_TABLE_FLOOD		"forward_flood"
+#define P4_ACTION_FLOOD		"forward_set_flood_0"
+#define P4_ACTION_FLOOD_MASK	"mask"
+
+/* Generations of directory slots: every cell starts with the epoch. */
+#define P4_REG_GEN		"directory_generation_generation"
+
+/*
+ * Counters of the directory: one register array, shown by the command "dir".
+ * P4_STAT_NAMES lists what its cells count, in the order of WEFT_COUNT_*.
+ */
+#define P4_REG_STAT		"directory_count_counters"
+#define P4_STAT_NAMES		{ "miss", "read", "fwd", "inv", "grant", "busy", \
+				  "commit", "query", "abort", "add", \
+				  "add_refused", "remove", "drop", "stranger", \
+				  "damaged", "members" }
+
+/*
+ * The other registers of the directory, for those who compare or show it.  A cell
+ * of P4_REG_LOCK is the grant number (high half) and the busy transaction.
+ */
+#define P4_REG_MEMBERS_VERSION	"directory_members_members_version"
+#define P4_REG_MEMBERS		"directory_members_members"
+#define P4_REG_TAG		"directory_tag_tag"
+#define P4_REG_LOCK		"directory_lock_lock"
+#define P4_REG_STATUS		"directory_entry_status"
+#define P4_REG_COPYSET		"directory_entry_copyset"
+
+/*
+ * Ports are numbered in the order of the --port options.  Packets sent to
+ * P4_PORT_SINK go nowhere: it is where the original of a packet goes when only
+ * its mirrored copies are wanted (DPDK would send the copies of a packet that
+ * was dropped without its headers).
+ */
+#define P4_PORT_MAX		48	/* 32 compute nodes and 16 blades */
+#define P4_PORT_SINK		63
+
+/*
+ * Mirroring sessions.  Session 0 means "no copy" to the compiler.  Session k
+ * (1..32) is the port of node k, set by --node; those of absent nodes lead to
+ * P4_PORT_SINK.
+ */
+#define P4_SESSION_NODE		0	/* + node id */
+#define P4_SESSION_FLOOD	33	/* + port number */
+#define P4_SESSIONS		128
+/* Copies that one packet can have: DPDK's limit.  Slots are numbered from 0. */
+#define P4_SLOTS		64
+
+#endif /* WEFT_SWITCHD_P4NAMES_H */

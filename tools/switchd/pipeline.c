@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DPDK's SWX pipeline: building it from a .spec, running it, its tables and
+ * registers.
+ */
+/* All of SWX is what DPDK calls experimental. */
+#define ALLOW_EXPERIMENTAL_API
+
+#include "pipeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_swx_ctl.h>
+
+#include "p4names.h"
+
+/*
+ * Instructions between two looks whether everything is done: a packet takes
+ * 50 to 300, including the empty turns of the other threads.
+ */
+#define RUN_STEP	512
+/* Then others get a turn (timers, commands), even if there is more to do. */
+#define RUN_STEPS_MAX	4096
+/* Our type of port, as DPDK knows it. */
+#define DPDK_PORT	"weft"
+
+/**
+ * struct pipeline - a program at work
+ * @p: DPDK's pipeline
+ * @ctl: DPDK's handle for changing tables
+ * @spec: the program
+ * @flow: counters of the ports
+ * @sink: everything for ports that do not exist
+ * @n_ports: number of real ports
+ * @drop_port: number of the port that DPDK adds for dropped packets
+ */
+struct pipeline {
+	struct rte_swx_pipeline *p;
+	struct rte_swx_ctl_pipeline *ctl;
+	const struct spec *spec;
+	struct port_flow *flow;
+	struct port *sink;
+	unsigned int n_ports;
+	unsigned int drop_port;
+};
+
+/* --- Building --- */
+
+/* DPDK tells no more than an errno: say what it was about. */
+static int refused(char *err, int code, const char *what, const char *name,
+		   unsigned int line)
+{
+	static const char *const nothing = "";
+
+	return fail(err, code, "%s%s%s (line %u of the .spec): DPDK refuses it: %s%s",
+		    what, *name ? " " : nothing, name, line, strerror(-code),
+		    code == -ENOMEM ? ": give --memory more" : nothing);
+}
+
+static int build_ports(struct pipeline *pl, struct port **ports, char *err)
+{
+	unsigned int i, n_in = 1;
+	int code;
+
+	/* Each has to be asked for packets: as few as possible. */
+	while (n_in < pl->n_ports)
+		n_in *= 2;
+	code = rte_swx_pipeline_port_in_type_register(pl->p, DPDK_PORT, &port_swx_in_ops);
+	if (!code)
+		code = rte_swx_pipeline_port_out_type_register(pl->p, DPDK_PORT,
+							       &port_swx_out_ops);
+	for (i = 0; i < n_in && !code; i++)
+		code = rte_swx_pipeline_port_in_config(pl->p, i, DPDK_PORT,
+						       i < pl->n_ports ? ports[i] : pl->sink);
+	for (i = 0; i <= P4_PORT_SINK && !code; i++)
+		code = rte_swx_pipeline_port_out_config(pl->p, i, DPDK_PORT,
+							i < pl->n_ports ? ports[i] : pl->sink);
+	pl->drop_port = P4_PORT_SINK + 1;
+	return code ? fail(err, code, "DPDK refuses the ports: %s", strerror(-code)) : 0;
+}
+
+/*
+ * Instructions name a field by its offset in eight bits.  DPDK does not look
+ * whether it fits, and takes another field.
+ */
+static int check_offsets(const struct spec_struct *st, char *err)
+{
+	uint32_t i, offset = 0;
+
+	for (i = 0; i < st->n_fields; i++) {
+		if (offset > UINT8_MAX)
+			return fail(err, -E2BIG,
+				    "struct %s (line %u of the .spec): field %s begins at byte %u, and DPDK reaches up to byte %d: use fewer or smaller variables",
+				    st->name, st->line, st->fields[i].name, offset,
+				    UINT8_MAX);
+		offset += st->fields[i].n_bits / 8;
+	}
+	return 0;
+}
+
+static int build_types(struct pipeline *pl, char *err)
+{
+	const struct spec *s = pl->spec;
+	uint32_t i;
+	int code;
+
+	for (i = 0; i < s->n_structs; i++) {
+		const struct spec_struct *st = &s->structs[i];
+
+		code = check_offsets(st, err);
+		if (code)
+			return code;
+		code = rte_swx_pipeline_struct_type_register(pl->p, st->name, st->fields,
+							     st->n_fields,
+							     st->last_is_variable);
+		if (code)
+			return refused(err, code, "struct", st->name, st->line);
+	}
+	for (i = 0; i < s->n_externs; i++) {
+		const struct spec_instance *e = &s->externs[i];
+
+		code = rte_swx_pipeline_extern_object_config(pl->p, e->type, e->name,
+							     e->pragma);
+		if (code)
+			return fail(err, code,
+				    "extobj %s (line %u of the .spec): this switch has no externs of type %s",
+				    e->name, e->line, e->type);
+	}
+	for (i = 0; i < s->n_headers; i++) {
+		const struct spec_instance *h = &s->headers[i];
+
+		code = rte_swx_pipeline_packet_header_register(pl->p, h->name, h->type);
+		if (code)
+			return refused(err, code, "header", h->name, h->line);
+	}
+	code = rte_swx_pipeline_packet_metadata_register(pl->p, s->metadata);
+	return code ? refused(err, code, "metadata", s->metadata, 0) : 0;
+}
+
+static int build_arrays(struct pipeline *pl, char *err)
+{
+	const struct spec *s = pl->spec;
+	uint32_t i;
+	int code;
+
+	for (i = 0; i < s->n_registers; i++) {
+		const struct spec_array *a = &s->registers[i];
+
+		code = rte_swx_pipeline_regarray_config(pl->p, a->name, a->size, a->initial);
+		if (code)
+			return refused(err, code, "regarray", a->name, a->line);
+	}
+	for (i = 0; i < s->n_meters; i++) {
+		const struct spec_array *a = &s->meters[i];
+
+		code = rte_swx_pipeline_metarray_config(pl->p, a->name, a->size);
+		if (code)
+			return refused(err, code, "metarray", a->name, a->line);
+	}
+	return 0;
+}
+
+static int build_table(struct pipeline *pl, const struct spec_table *t, char *err)
+{
+	struct rte_swx_pipeline_table_params params = {
+		.fields = t->key,
+		.n_fields = t->n_key,
+		.action_names = t->actions,
+		.action_is_for_table_entries = t->for_entries,
+		.action_is_for_default_entry = t->for_default,
+		.n_actions = t->n_actions,
+		.default_action_name = t->default_action,
+		.default_action_args = t->default_args,
+		.default_action_is_const = t->default_is_const,
+		.hash_func_name = t->hash,
+	};
+	int code = rte_swx_pipeline_table_config(pl->p, t->name, &params, t->type,
+						 t->pragma, t->size);
+
+	return code ? refused(err, code, "table", t->name, t->line) : 0;
+}
+
+/*
+ * DPDK does not say which instruction it does not like.  Ask it about each one
+ * alone, between the first and the last one of the program, which receive and
+ * send.  Labels become that of the last one.  Whatever that does to the
+ * pipeline does not matter any more.
+ */
+static int refused_code(struct pipeline *pl, const struct spec_code *code,
+			const char *args_type, const char *where, char *err)
+{
+	const struct spec_code *apply = &pl->spec->apply;
+	bool in_action = code != apply;
+	uint32_t i;
+
+	for (i = 0; i < code->n; i++) {
+		char alone[RTE_SWX_INSTRUCTION_SIZE], end[RTE_SWX_INSTRUCTION_SIZE * 2];
+		const char *text = strstr(code->text[i], " : ");
+		const char *probe[3] = { apply->text[0], alone, end };
+		const char *last = strstr(apply->text[apply->n - 1], "tx ");
+		char label[RTE_SWX_NAME_SIZE] = "", name[RTE_SWX_NAME_SIZE];
+		int bad;
+
+		text = text ? text + 3 : code->text[i];
+		if (!strncmp(text, in_action ? "return" : "rx ", in_action ? 6 : 3) ||
+		    !strncmp(text, "tx ", 3))
+			continue;
+		snprintf(alone, sizeof(alone), "%s", text);
+		if (sscanf(text, "jmp%*s %63s", label) != 1)
+			sscanf(text, "jmp %63s", label);
+		snprintf(end, sizeof(end), "%s%s%s", label, label[0] ? " : " : "",
+			 in_action ? "return" : last ? last : "drop");
+		snprintf(name, sizeof(name), "probe_%u", i);
+		bad = in_action ?
+		      rte_swx_pipeline_action_config(pl->p, name, args_type, probe + 1, 2) :
+		      rte_swx_pipeline_instructions_config(pl->p, probe, 3);
+		if (bad)
+			return fail(err, bad, "%s: DPDK refuses the instruction '%s'",
+				    where, code->text[i]);
+	}
+	return fail(err, -EINVAL, "%s: DPDK refuses it: is a label missing?", where);
+}
+
+static int build_code(struct pipeline *pl, char *err)
+{
+	struct rte_swx_pipeline_mirroring_params mirroring = {
+		.n_slots = P4_SLOTS,
+		.n_sessions = P4_SESSIONS,
+	};
+	const struct spec *s = pl->spec;
+	uint32_t i;
+	int code;
+
+	for (i = 0; i < s->n_actions; i++) {
+		const struct spec_action *a = &s->actions[i];
+
+		code = rte_swx_pipeline_action_config(pl->p, a->name, a->args_type,
+						      a->code.text, a->code.n);
+		if (code) {
+			char where[RTE_SWX_NAME_SIZE + 64];
+
+			snprintf(where, sizeof(where), "action %s (line %u of the .spec)",
+				 a->name, a->line);
+			return refused_code(pl, &a->code, a->args_type, where, err);
+		}
+	}
+	for (i = 0; i < s->n_tables; i++) {
+		code = build_table(pl, &s->tables[i], err);
+		if (code)
+			return code;
+	}
+	code = rte_swx_pipeline_instructions_config(pl->p, s->apply.text, s->apply.n);
+	if (code)
+		return refused_code(pl, &s->apply, NULL, "apply block of the .spec", err);
+	code = rte_swx_pipeline_mirroring_config(pl->p, &mirroring);
+	if (!code)
+		code = rte_swx_pipeline_build(pl->p);
+	if (code)
+		return fail(err, code, "DPDK cannot build the pipeline: %s%s", strerror(-code),
+			    code == -ENOMEM || code == -ENODEV ? ": give --memory more" : "");
+	return 0;
+}
+
+static int session_set(struct pipeline *pl, unsigned int session, unsigned int port)
+{
+	struct rte_swx_pipeline_mirroring_session_params params = {
+		.port_id = port,
+		.fast_clone = 1,
+	};
+
+	return rte_swx_ctl_pipeline_mirroring_session_set(pl->p, session, &params);
+}
+
+static int build_forwarding(struct pipeline *pl, char *err)
+{
+	uint64_t all = (1ull << pl->n_ports) - 1;
+	unsigned int i;
+	int code = 0;
+
+	for (i = 0; i < P4_SESSIONS && !code; i++) {
+		bool flood = i >= P4_SESSION_FLOOD &&
+			     i < P4_SESSION_FLOOD + pl->n_ports;
+
+		code = session_set(pl, i, flood ? i - P4_SESSION_FLOOD : P4_PORT_SINK);
+	}
+	if (code)
+		return fail(err, code, "DPDK refuses a mirroring session: %s",
+			    strerror(-code));
+	if (!pipeline_has_table(pl, P4_TABLE_FLOOD))
+		return 0;
+	for (i = 0; i < pl->n_ports && !code; i++)
+		code = pipeline_flood_set(pl, i, all & ~(1ull << i), err);
+	return code ? code : pipeline_commit(pl, err);
+}
+
+struct pipeline *pipeline_create(const struct spec *spec, struct port **ports,
+				 unsigned int n_ports, char *err)
+{
+	struct pipeline *pl;
+	int code;
+
+	if (!n_ports || n_ports > P4_PORT_MAX) {
+		fail(err, -EINVAL, "a P4 switch has 1 to %d ports, not %u",
+		     P4_PORT_MAX, n_ports);
+		return NULL;
+	}
+	pl = calloc(1, sizeof(*pl));
+	if (!pl) {
+		fail(err, -ENOMEM, "out of memory");
+		return NULL;
+	}
+	pl->spec = spec;
+	pl->flow = ports[0]->flow;
+	pl->n_ports = n_ports;
+	pl->sink = port_create("sink=null:", P4_PORT_SINK, 0, pl->flow, err);
+	if (!pl->sink)
+		goto error;
+	code = rte_swx_pipeline_config(&pl->p, NULL, SOCKET_ID_ANY);
+	if (code) {
+		pl->p = NULL;
+		fail(err, code, "DPDK has no memory for a pipeline: give --memory more");
+		goto error;
+	}
+	if (build_ports(pl, ports, err) || build_types(pl, err) ||
+	    build_arrays(pl, err) || build_code(pl, err))
+		goto error;
+	pl->ctl = rte_swx_ctl_pipeline_create(pl->p);
+	if (!pl->ctl) {
+		fail(err, -ENOMEM,
+		     "DPDK has no memory for the tables of the program: give --memory more");
+		goto error;
+	}
+	if (build_forwarding(pl, err))
+		goto error;
+	return pl;
+
+error:
+	pipeline_free(pl);
+	return NULL;
+}
+
+void pipeline_free(struct pipeline *pl)
+{
+	if (!pl)
+		return;
+	rte_swx_ctl_pipeline_free(pl->ctl);
+	rte_swx_pipeline_free(pl->p);
+	port_destroy(pl->sink);
+	free(pl);
+}
+
+/* --- Running --- */
+
+uint64_t pipeline_dropped(const struct pipeline *pl)
+{
+	struct rte_swx_port_out_stats stats = { 0 };
+
+	rte_swx_ctl_pipeline_port_out_stats_read(pl->p, pl->drop_port, &stats);
+	/* Of copies, DPDK counts each as dropped and as copied. */
+	return stats.n_pkts_drop - stats.n_pkts_clone;
+}
+
+bool pipeline_drained(const struct pipeline *pl)
+{
+	const struct port_flow *flow = pl->flow;
+
+	if (flow->waiting)
+		return false;
+	return flow->taken == flow->given ||
+	       flow->taken == flow->given + pipeline_dropped(pl);
+}
+
+bool pipeline_work(struct pipeline *pl)
+{
+	unsigned int i;
+
+	for (i = 0; i < RUN_STEPS_MAX; i++) {
+		if (pipeline_drained(pl))
+			return true;
+		rte_swx_pipeline_run(pl->p, RUN_STEP);
+	}
+	return pipeline_drained(pl);
+}
+
+/* --- Tables --- */
+
+static const struct spec_table *find_table(const struct pipeline *pl, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < pl->spec->n_tables; i++)
+		if (!strcmp(pl->spec->tables[i].name, name))
+			return &pl->spec->tables[i];
+	return NULL;
+}
+
+bool pipeline_has_table(const struct pipeline *pl, const char *table)
+{
+	return find_table(pl, table);
+}
+
+uint32_t pipeline_table_size(const struct pipeline *pl, const char *table)
+{
+	const struct spec_table *t = find_table(pl, table);
+
+	return t ? t->size : 0;
+}
+
+/* DPDK copies the arguments before it checks that the table has the action. */
+static bool action_fits(const struct spec_table *t, const char *entry)
+{
+	const char *action = strstr(entry, "action");
+	char name[RTE_SWX_NAME_SIZE];
+	uint32_t i;
+
+	if (!action)
+		return true;
+	if (sscanf(action, "action %63s", name) != 1)
+		return false;
+	for (i = 0; i < t->n_actions; i++)
+		if (!strcmp(t->actions[i], name))
+			return true;
+	return false;
+}
+
+static int entry_change(struct pipeline *pl, const char *table, const char *text,
+			int (*change)(struct rte_swx_ctl_pipeline *ctl, const char *name,
+				      struct rte_swx_table_entry *entry),
+			char *err)
+{
+	const struct spec_table *t = find_table(pl, table);
+	struct rte_swx_table_entry *entry;
+	int code = -EINVAL, blank;
+
+	if (!t)
+		return fail(err, -ENOENT, "the program has no table '%s'", table);
+	if (!t->n_key)
+		return fail(err, -EINVAL, "table %s has no key and so no entries", table);
+	entry = action_fits(t, text) ?
+		rte_swx_ctl_pipeline_table_entry_read(pl->ctl, table, text, &blank) : NULL;
+	if (entry) {
+		code = change(pl->ctl, table, entry);
+		free(entry->key);
+		free(entry->key_mask);
+		free(entry->action_data);
+		free(entry);
+	}
+	return code ? fail(err, code, "table %s does not take the entry '%s'", table, text) : 0;
+}
+
+int pipeline_entry_set(struct pipeline *pl, const char *table, const char *entry,
+		       char *err)
+{
+	if (!strstr(entry, "action"))
+		return fail(err, -EINVAL, "an entry of table %s needs an action", table);
+	return entry_change(pl, table, entry, rte_swx_ctl_pipeline_table_entry_add, err);
+}
+
+int pipeline_entry_delete(struct pipeline *pl, const char *table, const char *entry,
+			  char *err)
+{
+	return entry_change(pl, table, entry, rte_swx_ctl_pipeline_table_entry_delete, err);
+}
+
+int pipeline_commit(struct pipeline *pl, char *err)
+{
+	int code;
+
+	if (!pipeline_work(pl))
+		return fail(err, -EBUSY,
+			    "the program does not come to an end with its packets");
+	code = rte_swx_ctl_pipeline_commit(pl->ctl, 1);
+	return code ? fail(err, code, "a table is full or refuses an entry: %s",
+			   strerror(-code)) : 0;
+}
+
+int pipeline_table_stats(struct pipeline *pl, const char *table,
+			 uint64_t *hits, uint64_t *misses)
+{
+	struct rte_swx_table_stats stats = { 0 };
+	int code;
+
+	/* At least one element, also for a program without actions. */
+	stats.n_pkts_action = calloc(pl->spec->n_actions + 1, sizeof(uint64_t));
+	if (!stats.n_pkts_action)
+		return -ENOMEM;
+	code = rte_swx_ctl_pipeline_table_stats_read(pl->p, table, &stats);
+	*hits = stats.n_pkts_hit;
+	*misses = stats.n_pkts_miss;
+	free(stats.n_pkts_action);
+	return code;
+}
+
+int pipeline_l2_set(struct pipeline *pl, uint64_t mac, unsigned int port, char *err)
+{
+	char entry[256];
+
+	if (port >= pl->n_ports)
+		return fail(err, -EINVAL, "there is no port %u", port);
+	snprintf(entry, sizeof(entry), "match 0x%012llx action %s %s %u",
+		 (unsigned long long)mac, P4_ACTION_L2, P4_ACTION_L2_PORT, port);
+	return pipeline_entry_set(pl, P4_TABLE_L2, entry, err);
+}
+
+int pipeline_l2_delete(struct pipeline *pl, uint64_t mac, char *err)
+{
+	char entry[64];
+
+	snprintf(entry, sizeof(entry), "match 0x%012llx", (unsigned long long)mac);
+	return pipeline_entry_delete(pl, P4_TABLE_L2, entry, err);
+}
+
+int pipeline_flood_set(struct pipeline *pl, unsigned int port, uint64_t mask, char *err)
+{
+	char entry[256];
+
+	if (port >= pl->n_ports || mask >> pl->n_ports)
+		return fail(err, -EINVAL, "there is no such port");
+	snprintf(entry, sizeof(entry), "match %u action %s %s 0x%llx", port,
+		 P4_ACTION_FLOOD, P4_ACTION_FLOOD_MASK, (unsigned long long)mask);
+	return pipeline_entry_set(pl, P4_TABLE_FLOOD, entry, err);
+}
+
+int pipeline_node_set(struct pipeline *pl, unsigned int node, unsigned int port, char *err)
+{
+	if (!node || node >= P4_SESSION_FLOOD)
+		return fail(err, -EINVAL, "nodes are numbered from 1 to %d, not %u",
+			    P4_SESSION_FLOOD - 1, node);
+	if (port >= pl->n_ports)
+		return fail(err, -EINVAL, "there is no port %u", port);
+	return session_set(pl, P4_SESSION_NODE + node, port);
+}
+
+/* --- Registers --- */
+
+uint32_t pipeline_register_size(const struct pipeline *pl, const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < pl->spec->n_registers; i++)
+		if (!strcmp(pl->spec->registers[i].name, name))
+			return pl->spec->registers[i].size;
+	return 0;
+}
+
+int pipeline_register_read(struct pipeline *pl, const char *name, uint32_t index,
+			   uint64_t *value)
+{
+	return rte_swx_ctl_pipeline_regarray_read(pl->p, name, index, value);
+}
+
+int pipeline_register_write(struct pipeline *pl, const char *name, uint32_t index,
+			    uint64_t value)
+{
+	return rte_swx_ctl_pipeline_regarray_write(pl->p, name, index, value);
+}
+
+void pipeline_reset(struct pipeline *pl, uint64_t epoch)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < pl->spec->n_registers; i++) {
+		const struct spec_array *a = &pl->spec->registers[i];
+		uint64_t value = strcmp(a->name, P4_REG_GEN) ? a->initial : epoch;
+
+		for (j = 0; j < a->size; j++)
+			rte_swx_ctl_pipeline_regarray_write(pl->p, a->name, j, value);
+	}
+}
