@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that read and write blocks of a real memory blade, with and without a
+ * switch, on a network that loses, repeats and reorders: every read sees the
+ * last write, and in the end so does the backing file.
+ *
+ *	memd-coherence switch|plain BLADES LOSS DUP REORDER STEPS [SEED]
+ *
+ * LOSS, DUP and REORDER in parts of 1000.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "fake.h"
+
+#define NODES	4
+#define LINES	24
+
+/* What a block says: how often it was written, then a pattern of that. */
+static u32 last[FAKE_REGIONS][LINES];
+static u32 regions[FAKE_REGIONS], n_regions;
+static const u32 blocks[] = { 4096, 65536 };
+
+static void write_block(u8 *data, u32 size, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < size; i += 4)
+		put_unaligned_be32(value * 2654435761u + (value ? i : 0), data + i);
+}
+
+static bool holds(const u8 *data, u32 size, u32 value)
+{
+	u32 i;
+
+	for (i = 0; i < size; i += 4)
+		if (get_unaligned_be32(data + i) !=
+		    value * 2654435761u + (value ? i : 0))
+			return false;
+	return true;
+}
+
+static void check_writer(u32 region, u32 index, u32 writer)
+{
+	u32 n;
+
+	for (n = 1; n <= NODES; n++)
+		if (n != writer)
+			CHECK(weft_line_perm(&fake_line(&fakes[n], region, index)->l) ==
+			      WEFT_I);
+}
+
+/* What programs do with the permissions that their node has. */
+static void use(struct fake *f, u32 r, u32 index)
+{
+	struct fake_line *fl = fake_line(f, regions[r], index);
+	u8 perm = weft_line_perm(&fl->l);
+	u32 value = last[r][index];
+
+	if (perm == WEFT_I)
+		return;
+	if (!holds(fl->data, blocks[r], value))
+		RIG_FAIL("node %u reads %08x in block %u of region %u, not %08x",
+			 f->id, get_unaligned_be32(fl->data), index, r,
+			 value * 2654435761u);
+	rig_checks++;
+	if (perm != WEFT_M || rig_random(4))
+		return;
+	check_writer(regions[r], index, f->id);
+	write_block(fl->data, blocks[r], ++last[r][index]);
+}
+
+static void step(void)
+{
+	struct fake *f = &fakes[1 + rig_random(NODES)];
+	u32 r = rig_random(8) ? 0 : rig_random(n_regions);
+	u32 index = rig_random(LINES);
+	struct fake_line *fl = fake_line(f, regions[r], index);
+
+	switch (rig_random(16)) {
+	case 0:
+		fake_evict(f, fl, true);
+		break;
+	case 1:
+		fake_evict(f, fl, false);
+		break;
+	case 2:
+		fake_clean(f, fl);
+		break;
+	case 3: case 4: case 5: case 6: case 7: case 8:
+		fake_want(f, fl, WEFT_S);
+		break;
+	default:
+		fake_want(f, fl, WEFT_M);
+		break;
+	}
+	use(f, r, index);
+	fake_step(0);
+	use(f, r, index);
+}
+
+/* Every block as a node reads it that had nothing to do with it before. */
+static void read_all(struct fake *f)
+{
+	u32 r, i;
+
+	for (r = 0; r < n_regions; r++)
+		for (i = 0; i < LINES; i++) {
+			struct fake_line *fl = fake_line(f, regions[r], i);
+
+			CHECK(fake_get(f, fl, WEFT_S));
+			CHECK(holds(fl->data, blocks[r], last[r][i]));
+		}
+}
+
+static void start(u32 n_blades)
+{
+	static const char peers[] = "10.87.0.101,10.87.0.102";
+	char file[128];
+	const char *args[] = {
+		"--memory", "64M", "--backing", file,
+		n_blades > 1 ? "--peers" : NULL, peers, NULL
+	};
+	u32 i;
+
+	for (i = 0; i < n_blades; i++) {
+		snprintf(file, sizeof(file), "%s/file-%u", rig_dir(), i);
+		rig_memd_start(WEFT_BLADE_MIN + i, args);
+	}
+}
+
+static void stop(u32 n_blades, int sig)
+{
+	u32 i;
+
+	for (i = 0; i < n_blades; i++) {
+		int status = rig_memd_stop(WEFT_BLADE_MIN + i, sig);
+
+		if (sig == SIGTERM)
+			CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+}
+
+/* Look for a new rack of new nodes: what is left is in the files. */
+static void restart(u32 n_blades)
+{
+	u32 r;
+
+	stop(n_blades, SIGKILL);
+	memset(rig_switch.slots, 0, WEFT_SWITCH_SLOTS * sizeof(*rig_switch.slots));
+	start(n_blades);
+	fake_init(n_blades);
+	CHECK_EQ(fake_join(&fakes[6]), 0);
+	for (r = 0; r < n_regions; r++)
+		CHECK_EQ(fake_open(&fakes[6], regions[r], blocks[r]), 0);
+	read_all(&fakes[6]);
+}
+
+int main(int argc, char **argv)
+{
+	static const char * const names[] = { "small", "large" };
+	struct rig_faults faults;
+	u32 n_blades, r, n;
+	u64 hits = 0;
+	long steps, i;
+
+	if (argc < 7) {
+		fprintf(stderr, "usage: see the source\n");
+		return 2;
+	}
+	rig_open(true, argc > 7 ? (unsigned int)atoi(argv[7]) : 1);
+	rig_p4 = !strcmp(argv[1], "switch");
+	n_blades = (u32)atoi(argv[2]);
+	faults = (struct rig_faults){ atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };
+	steps = atol(argv[6]);
+	start(n_blades);
+	fake_init(n_blades);
+	rig_faults = faults;
+	for (n = 1; n <= NODES; n++)
+		CHECK_EQ(fake_join(&fakes[n]), 0);
+	n_regions = sizeof(blocks) / sizeof(blocks[0]);
+	for (r = 0; r < n_regions; r++) {
+		CHECK_EQ(fake_create(&fakes[1], names[r], (u64)LINES * blocks[r],
+				     blocks[r], &regions[r]), 0);
+		for (n = 1; n <= NODES; n++)
+			CHECK_EQ(fake_open(&fakes[n], regions[r], blocks[r]), 0);
+	}
+	for (i = 0; i < steps; i++)
+		step();
+	fake_settle();
+	CHECK_EQ(fake_stat(&fakes[1], WEFT_BLADE_MIN, "switch"), rig_p4);
+	for (i = 0; i < (long)n_blades; i++)
+		hits += fake_stat(&fakes[1], WEFT_BLADE_MIN + (u32)i, "lines_in_switch");
+	CHECK(rig_p4 ? hits > LINES / 2 : !hits);
+	if (rig_p4)
+		CHECK(rig_switch.count[WEFT_COUNT_INV] > 0);
+	fake_evict_all();
+	CHECK_EQ(fake_join(&fakes[5]), 0);
+	for (r = 0; r < n_regions; r++)
+		CHECK_EQ(fake_open(&fakes[5], regions[r], blocks[r]), 0);
+	read_all(&fakes[5]);
+	fake_evict_all();
+	rig_faults = (struct rig_faults){ 0 };
+	restart(n_blades);
+	stop(n_blades, SIGTERM);
+	printf("%s: %lu checks\n", argv[0], rig_checks);
+	rig_close();
+	return 0;
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Nodes for the tests, see fake.h. */
+#include "fake.h"
+
+#define TIMEOUT_MS	25u
+#define BACKOFF_MS	2
+#define LIMIT_MS	20000
+
+struct fake fakes[RIG_NODES + 1];
+
+static void take(u32 id, const struct weft_msg *msg);
+
+void fake_init(u32 blades)
+{
+	u32 i;
+
+	for (i = 1; i <= RIG_NODES; i++) {
+		fakes[i].id = i;
+		fakes[i].at = i;
+		fakes[i].life = 1000 + i;
+		fakes[i].seq = 100;
+		fakes[i].blades = blades;
+	}
+	rig_take = take;
+}
+
+static u32 home(const struct fake *f, u64 key)
+{
+	return WEFT_BLADE_MIN + weft_line_home(key, f->blades);
+}
+
+/* --- lines ------------------------------------------------------------------ */
+
+static void send_block(struct fake *f, const struct fake_region *r,
+		       const struct fake_line *fl, u32 to, struct weft_msg *m)
+{
+	u32 full = RIG_FRAGMENT < r->block ? RIG_FRAGMENT : r->block, offset;
+
+	m->info = (u16)full;
+	m->size = r->block;
+	for (offset = 0; offset < r->block; offset += full) {
+		m->offset = offset;
+		m->len = r->block - offset < full ? r->block - offset : full;
+		m->payload = fl->data + offset;
+		rig_send(f->at, to, m);
+	}
+}
+
+static void carry_out(struct fake *f, struct fake_region *r, struct fake_line *fl,
+		      struct weft_out *out, const struct weft_msg *in)
+{
+	u32 i;
+
+	if (out->effects & WEFT_DO_INSTALL) {
+		CHECK_EQ(in->size, r->block);
+		memcpy(fl->data + in->offset, in->payload, in->len);
+	}
+	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE)) {
+		struct weft_out more;
+
+		weft_line_revoked(&fl->l, ++f->seq, &more);
+		carry_out(f, r, fl, &more, in);
+	}
+	for (i = 0; i < out->n; i++) {
+		struct weft_send *s = &out->send[i];
+		u32 to = s->to ? s->to : home(f, fl->l.key);
+
+		if (s->with_data)
+			send_block(f, r, fl, to, &s->msg);
+		else
+			rig_send(f->at, to, &s->msg);
+	}
+	if (out->effects & WEFT_DO_FREE)
+		memset(fl->data, 0xEE, r->block);
+	if (out->effects & WEFT_DO_FAIL) {
+		struct weft_out more;
+
+		/* a copy of what is not there is good for nothing */
+		fl->failed = true;
+		weft_line_forget(&fl->l, &more);
+	}
+	if (out->effects & WEFT_DO_TIMER)
+		fl->timer = rig_now() + (out->effects & WEFT_DO_BACKOFF ?
+			BACKOFF_MS + rig_random(BACKOFF_MS) :
+			TIMEOUT_MS << (fl->l.tries < 4 ? fl->l.tries : 4));
+	else if (weft_line_idle(&fl->l))
+		fl->timer = 0;
+}
+
+static struct fake_region *region_of(struct fake *f, u32 id)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_REGIONS; i++)
+		if (f->region[i].id == id)
+			return &f->region[i];
+	return NULL;
+}
+
+static struct fake_region *owner(struct fake *f, const struct fake_line *fl)
+{
+	return region_of(f, weft_line_region(fl->l.key));
+}
+
+struct fake_line *fake_line(struct fake *f, u32 region, u32 index)
+{
+	struct fake_region *r = region_of(f, region);
+	struct fake_line *fl;
+
+	if (!r || index >= FAKE_LINES)
+		RIG_FAIL("node %u does not have region %u open", f->id, region);
+	fl = &r->line[index];
+	if (!fl->data) {
+		weft_line_init(&fl->l, weft_line_key(region, WEFT_KIND_PAGE, index),
+			       (u8)f->id);
+		fl->data = calloc(1, FAKE_BLOCK_MAX);
+		if (!fl->data)
+			RIG_FAIL("out of memory");
+	}
+	return fl;
+}
+
+bool fake_want(struct fake *f, struct fake_line *fl, u8 perm)
+{
+	struct weft_out out;
+
+	weft_line_want(&fl->l, perm, ++f->seq, &out);
+	carry_out(f, owner(f, fl), fl, &out, NULL);
+	return weft_line_perm(&fl->l) >= perm;
+}
+
+bool fake_get(struct fake *f, struct fake_line *fl, u8 perm)
+{
+	u64 end = rig_now() + LIMIT_MS;
+
+	fl->failed = false;
+	while (!fake_want(f, fl, perm)) {
+		fake_step(1);
+		if (fl->failed)
+			return false;
+		if (rig_now() > end)
+			RIG_FAIL("node %u never gets line %llx", f->id,
+				 (unsigned long long)fl->l.key);
+	}
+	return true;
+}
+
+bool fake_evict(struct fake *f, struct fake_line *fl, bool quiet)
+{
+	struct weft_out out;
+
+	if (!weft_line_evict(&fl->l, quiet, ++f->seq, &out))
+		return false;
+	carry_out(f, owner(f, fl), fl, &out, NULL);
+	return true;
+}
+
+bool fake_clean(struct fake *f, struct fake_line *fl)
+{
+	struct weft_out out;
+
+	if (!weft_line_clean(&fl->l, ++f->seq, &out))
+		return false;
+	carry_out(f, owner(f, fl), fl, &out, NULL);
+	return true;
+}
+
+/* --- messages --------------------------------------------------------------- */
+
+static void recalled(struct fake *f, const struct weft_call *c)
+{
+	struct fake_region *r = region_of(f, c->region);
+	struct weft_out out;
+	u32 i;
+
+	for (i = 0; r && i < FAKE_LINES; i++) {
+		if (!r->line[i].data || (u64)i * r->block < c->size)
+			continue;
+		weft_line_forget(&r->line[i].l, &out);
+		carry_out(f, r, &r->line[i], &out, NULL);
+	}
+}
+
+static void called(struct fake *f, const struct weft_msg *msg)
+{
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg reply = {
+		.type = WEFT_MSG_REPLY,
+		.src = (u8)f->id,
+		.txn = msg->txn,
+	};
+	struct weft_call c;
+
+	CHECK(!weft_call_unpack(&c, msg->payload, msg->len));
+	CHECK_EQ(c.op, WEFT_CALL_RECALLED);
+	f->last = *msg;
+	if (f->deaf)
+		return;
+	recalled(f, &c);
+	reply.payload = payload;
+	reply.len = weft_call_pack(&c, payload);
+	rig_send(f->at, msg->src, &reply);
+}
+
+static void take(u32 id, const struct weft_msg *msg)
+{
+	struct fake *f = &fakes[id];
+	struct fake_region *r;
+	struct fake_line *fl, none;
+	struct weft_out out;
+
+	switch (msg->type) {
+	case WEFT_MSG_CALL:
+		called(f, msg);
+		return;
+	case WEFT_MSG_REPLY:
+		if (msg->txn == f->call_txn && !f->replied) {
+			CHECK(!weft_call_unpack(&f->reply, msg->payload, msg->len));
+			f->replied = true;
+		}
+		return;
+	default:
+		break;
+	}
+	f->last = *msg;
+	f->last.payload = NULL;
+	r = region_of(f, weft_line_region(msg->line));
+	if (r && weft_line_index(msg->line) < FAKE_LINES) {
+		fl = fake_line(f, r->id, (u32)weft_line_index(msg->line));
+		weft_line_recv(&fl->l, msg, ++f->seq, &out);
+		carry_out(f, r, fl, &out, msg);
+		return;
+	}
+	/* a line that it knows nothing of: answered all the same */
+	memset(&none, 0, sizeof(none));
+	weft_line_init(&none.l, msg->line, (u8)f->id);
+	weft_line_recv(&none.l, msg, ++f->seq, &out);
+	out.effects = 0;
+	carry_out(f, NULL, &none, &out, msg);
+}
+
+void fake_step(int ms)
+{
+	struct weft_out out;
+	u64 now;
+	u32 n, r, i;
+
+	rig_pump(ms);
+	now = rig_now();
+	for (n = 1; n <= RIG_NODES; n++)
+		for (r = 0; r < FAKE_REGIONS; r++)
+			for (i = 0; i < FAKE_LINES; i++) {
+				struct fake_line *fl = &fakes[n].region[r].line[i];
+
+				if (!fl->timer || fl->timer > now)
+					continue;
+				fl->timer = 0;
+				weft_line_timeout(&fl->l, &out);
+				carry_out(&fakes[n], &fakes[n].region[r], fl,
+					  &out, NULL);
+			}
+}
+
+static bool all_idle(void)
+{
+	u32 n, r, i;
+
+	for (n = 1; n <= RIG_NODES; n++)
+		for (r = 0; r < FAKE_REGIONS; r++)
+			for (i = 0; i < FAKE_LINES; i++) {
+				struct fake_line *fl = &fakes[n].region[r].line[i];
+
+				if (fl->data && !weft_line_idle(&fl->l))
+					return false;
+			}
+	return true;
+}
+
+void fake_settle(void)
+{
+	u64 end = rig_now() + LIMIT_MS;
+
+	while (!all_idle()) {
+		fake_step(1);
+		if (rig_now() > end)
+			RIG_FAIL("some line does not come to rest");
+	}
+}
+
+void fake_evict_all(void)
+{
+	bool again = true;
+	u64 end = rig_now() + LIMIT_MS;
+	u32 n, r, i;
+
+	while (again) {
+		again = false;
+		for (n = 1; n <= RIG_NODES; n++)
+			for (r = 0; r < FAKE_REGIONS; r++)
+				for (i = 0; i < FAKE_LINES; i++) {
+					struct fake_line *fl = &fakes[n].region[r].line[i];
+
+					if (!fl->data || (weft_line_idle(&fl->l) &&
+							  fl->l.state == WEFT_I))
+						continue;
+					again = true;
+					fake_evict(&fakes[n], fl, false);
+				}
+		fake_step(1);
+		if (rig_now() > end)
+			RIG_FAIL("some line cannot be evicted");
+	}
+}
+
+/* --- calls ------------------------------------------------------------------ */
+
+int fake_call(struct fake *f, u32 blade, struct weft_call *c, int ms)
+{
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL,
+		.src = (u8)f->id,
+		.txn = weft_txn(f->id, ++f->seq),
+		.len = weft_call_pack(c, payload),
+		.payload = payload,
+	};
+	u64 end = rig_now() + (u64)ms, next = 0;
+
+	f->call_txn = msg.txn;
+	f->replied = false;
+	while (!f->replied && rig_now() < end) {
+		if (rig_now() >= next) {
+			rig_send(f->at, blade, &msg);
+			next = rig_now() + 30;
+		}
+		fake_step(1);
+	}
+	if (!f->replied)
+		return -1;
+	*c = f->reply;
+	return c->err;
+}
+
+int fake_join(struct fake *f)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_JOIN, .node = f->id, .life = f->life,
+		.addr = rig_addr(f->id),
+	};
+	int err = fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
+
+	if (!err)
+		CHECK(c.members & weft_node_bit(f->id));
+	return err;
+}
+
+int fake_leave(struct fake *f)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_LEAVE, .node = f->id, .life = f->life,
+	};
+
+	return fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
+}
+
+int fake_create(struct fake *f, const char *name, u64 size, u32 block, u32 *region)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_CREATE, .mode = 0640, .uid = 7, .gid = 8,
+		.block = block, .valid = 1, .size = size,
+	};
+	int err;
+
+	c.name_len = (u16)strlen(name);
+	memcpy(c.name, name, c.name_len);
+	err = fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
+	if (!err)
+		*region = c.region;
+	return err;
+}
+
+int fake_open(struct fake *f, u32 region, u32 block)
+{
+	struct weft_call c = { .op = WEFT_CALL_OPEN, .region = region };
+	int err = fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
+	struct fake_region *r = region_of(f, 0);
+
+	if (err)
+		return err;
+	CHECK(r);
+	r->id = region;
+	r->block = block;
+	return 0;
+}
+
+int fake_set_size(struct fake *f, u32 region, u64 size)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_SETATTR, .region = region,
+		.valid = WEFT_SET_SIZE, .size = size,
+	};
+
+	return fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
+}
+
+u64 fake_stat(struct fake *f, u32 blade, const char *name)
+{
+	struct weft_call c = { .op = WEFT_CALL_STATS };
+	u32 i;
+
+	do {
+		c.op = WEFT_CALL_STATS;
+		c.list_len = 0;
+		CHECK_EQ(fake_call(f, blade, &c, LIMIT_MS), 0);
+		for (i = 0; i + 9 <= c.list_len; i += 9u + c.list[i + 8])
+			if (strlen(name) == c.list[i + 8] &&
+			    !memcmp(name, c.list + i + 9, c.list[i + 8]))
+				return get_unaligned_be64(c.list + i);
+	} while (c.cookie);
+	RIG_FAIL("blade %u has no counter %s", blade, name);
+}

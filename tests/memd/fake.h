@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Nodes for the tests: kmod/core/line.c with a host as simple as can be, whose
+ * programs are functions of the test.
+ */
+#ifndef WEFT_TESTS_MEMD_FAKE_H
+#define WEFT_TESTS_MEMD_FAKE_H
+
+#include "call.h"
+#include "line.h"
+#include "rig.h"
+
+#define FAKE_LINES	64	/* of each region that a node looks at */
+#define FAKE_REGIONS	4
+#define FAKE_BLOCK_MAX	65536
+
+/**
+ * struct fake_line - a line at a node
+ * @l: its state
+ * @data: the block
+ * @timer: millisecond of its time-out, or 0
+ * @failed: the home has no such line
+ */
+struct fake_line {
+	struct weft_line l;
+	u8 *data;
+	u64 timer;
+	bool failed;
+};
+
+/**
+ * struct fake_region - a region at a node
+ * @id: number, 0 for none
+ * @block: bytes of a block
+ */
+struct fake_region {
+	u32 id;
+	u32 block;
+	struct fake_line line[FAKE_LINES];
+};
+
+/**
+ * struct fake - a node
+ * @id: member
+ * @at: whose address it sends from: its own
+ * @life: of it
+ * @seq: last sequence number
+ * @blades: number of homes
+ * @call_txn: of the call that is out
+ * @reply: its reply
+ * @replied: it has come
+ * @last: the last message that was no line's business
+ * @deaf: does not answer RECALLED
+ */
+struct fake {
+	u32 id;
+	u32 at;
+	u32 life;
+	u32 seq;
+	u32 blades;
+	u32 call_txn;
+	struct weft_call reply;
+	bool replied;
+	struct weft_msg last;
+	bool deaf;
+	struct fake_region region[FAKE_REGIONS];
+};
+
+extern struct fake fakes[RIG_NODES + 1];
+
+void fake_init(u32 blades);
+
+/* One round of everything: network, timers. */
+void fake_step(int ms);
+
+/**
+ * fake_call() - call a blade, repeat until it answers
+ * @c: the call; becomes the reply
+ *
+ * Return: err of the reply, -1 after @ms milliseconds without one.
+ */
+int fake_call(struct fake *f, u32 blade, struct weft_call *c, int ms);
+
+/* Some calls. */
+int fake_join(struct fake *f);
+int fake_leave(struct fake *f);
+int fake_create(struct fake *f, const char *name, u64 size, u32 block, u32 *region);
+int fake_open(struct fake *f, u32 region, u32 block);
+int fake_set_size(struct fake *f, u32 region, u64 size);
+u64 fake_stat(struct fake *f, u32 blade, const char *name);
+
+struct fake_line *fake_line(struct fake *f, u32 region, u32 index);
+
+/* Ask for permission; true if it is there. */
+bool fake_want(struct fake *f, struct fake_line *fl, u8 perm);
+
+/* The same, and wait; false if the line failed.  Fails the test after 20 s. */
+bool fake_get(struct fake *f, struct fake_line *fl, u8 perm);
+
+/* Leave the line; false if it is busy. */
+bool fake_evict(struct fake *f, struct fake_line *fl, bool quiet);
+bool fake_clean(struct fake *f, struct fake_line *fl);
+
+/* Wait until nothing is outstanding; fails the test after 20 s. */
+void fake_settle(void);
+
+/* Give up all lines of all nodes, modified ones go home. */
+void fake_evict_all(void);
+
+#endif /* WEFT_TESTS_MEMD_FAKE_H */

@@ -1,0 +1,508 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A rack in one process, see rig.h. */
+#include "rig.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEADERS		28
+#define DATAGRAM_MAX	9216
+#define START_LIMIT_MS	10000
+
+/* A datagram on its way. */
+struct parcel {
+	struct parcel *next;
+	u64 when;
+	u32 from;
+	u32 to;
+	size_t len;
+	u8 buf[];
+};
+
+unsigned long rig_checks;
+struct rig_faults rig_faults;
+struct weft_switch rig_switch;
+bool rig_p4;
+void (*rig_take)(u32 id, const struct weft_msg *msg);
+
+static int tun_fd = -1;
+static int node_fd[RIG_NODES + 1];
+static pid_t blade_pid[RIG_BLADES];
+static struct parcel *parcels;
+static u32 random_state = 1;
+static char dir[64];
+static u32 port;
+
+/* --- small things ----------------------------------------------------------- */
+
+u64 rig_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
+}
+
+u32 rig_random(u32 n)
+{
+	/* xorshift: the same on every machine */
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 17;
+	random_state ^= random_state << 5;
+	return random_state % n;
+}
+
+static bool chance(int per_mille)
+{
+	return per_mille && rig_random(1000) < (u32)per_mille;
+}
+
+u32 rig_addr(u32 id)
+{
+	u32 host = weft_is_blade(id) ? 101 + id - WEFT_BLADE_MIN : id;
+
+	return (tun_fd >= 0 ? 0x0A570000u : 0x7F000000u) | host;
+}
+
+static u32 id_of(u32 addr)
+{
+	u32 host = addr & 255;
+
+	return host > 100 ? WEFT_BLADE_MIN + host - 101 : host;
+}
+
+u32 rig_port(void)
+{
+	return port;
+}
+
+const char *rig_dir(void)
+{
+	return dir;
+}
+
+/* --- opening ---------------------------------------------------------------- */
+
+static void put_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		RIG_FAIL("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static void new_namespace(void)
+{
+	char map[64];
+	unsigned int uid = getuid(), gid = getgid();
+
+	if (!unshare(CLONE_NEWNET))
+		return;
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
+		printf("no network namespace can be made here: %s\n", strerror(errno));
+		exit(77);
+	}
+	put_file("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "0 %u 1", uid);
+	put_file("/proc/self/uid_map", map);
+	snprintf(map, sizeof(map), "0 %u 1", gid);
+	put_file("/proc/self/gid_map", map);
+}
+
+static void set_addr(int fd, const char *name, u32 addr, u32 mask)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+	struct ifreq ifr;
+
+	memset(&ifr, 0, sizeof(ifr));
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	a.sin_addr.s_addr = htonl(addr);
+	memcpy(&ifr.ifr_addr, &a, sizeof(a));
+	if (addr && ioctl(fd, SIOCSIFADDR, &ifr))
+		RIG_FAIL("address of %s: %s", name, strerror(errno));
+	a.sin_addr.s_addr = htonl(mask);
+	memcpy(&ifr.ifr_netmask, &a, sizeof(a));
+	if (mask && ioctl(fd, SIOCSIFNETMASK, &ifr))
+		RIG_FAIL("netmask of %s: %s", name, strerror(errno));
+	if (ioctl(fd, SIOCGIFFLAGS, &ifr))
+		RIG_FAIL("flags of %s: %s", name, strerror(errno));
+	ifr.ifr_flags |= IFF_UP | IFF_RUNNING;
+	if (ioctl(fd, SIOCSIFFLAGS, &ifr))
+		RIG_FAIL("bringing up %s: %s", name, strerror(errno));
+}
+
+static void open_tun(void)
+{
+	int fd, i;
+	struct ifreq ifr;
+	char alias[16];
+
+	new_namespace();
+	tun_fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (tun_fd < 0) {
+		printf("no /dev/net/tun here: %s\n", strerror(errno));
+		exit(77);
+	}
+	memset(&ifr, 0, sizeof(ifr));
+	ifr.ifr_flags = IFF_TUN | IFF_NO_PI;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "rack0");
+	if (ioctl(tun_fd, TUNSETIFF, &ifr)) {
+		printf("no tun interface can be made here: %s\n", strerror(errno));
+		exit(77);
+	}
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	set_addr(fd, "lo", 0, 0);
+	for (i = 0; i < RIG_BLADES; i++) {
+		snprintf(alias, sizeof(alias), i ? "rack0:%d" : "rack0", i);
+		set_addr(fd, alias, rig_addr(WEFT_BLADE_MIN + (u32)i), 0xFFFFFF00);
+	}
+	close(fd);
+	port = WEFT_WIRE_UDP_PORT;
+}
+
+static void open_loopback(void)
+{
+	u32 i;
+
+	/* another one each run: an old blade may still hold the last */
+	port = 20000 + (u32)getpid() % 20000;
+	for (i = 1; i <= RIG_NODES; i++) {
+		struct sockaddr_in a = {
+			.sin_family = AF_INET,
+			.sin_port = htons((u16)port),
+			.sin_addr.s_addr = htonl(rig_addr(i)),
+		};
+
+		node_fd[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (bind(node_fd[i], (struct sockaddr *)&a, sizeof(a)))
+			RIG_FAIL("port %u: %s", port, strerror(errno));
+	}
+}
+
+void rig_open(bool tun, unsigned int seed)
+{
+	random_state = seed * 2654435761u | 1;
+	snprintf(dir, sizeof(dir), "/tmp/weft-memd-test.XXXXXX");
+	if (!mkdtemp(dir))
+		RIG_FAIL("%s: %s", dir, strerror(errno));
+	rig_switch.slots = calloc(WEFT_SWITCH_SLOTS, sizeof(*rig_switch.slots));
+	if (!rig_switch.slots)
+		RIG_FAIL("out of memory");
+	if (tun)
+		open_tun();
+	else
+		open_loopback();
+}
+
+void rig_close(void)
+{
+	char command[128];
+	u32 i;
+
+	for (i = 0; i < RIG_BLADES; i++)
+		if (blade_pid[i])
+			rig_memd_stop(WEFT_BLADE_MIN + i, SIGKILL);
+	if (dir[0]) {
+		snprintf(command, sizeof(command), "rm -rf '%s'", dir);
+		if (system(command))
+			fprintf(stderr, "%s stays\n", dir);
+		dir[0] = 0;
+	}
+}
+
+/* --- network ---------------------------------------------------------------- */
+
+static void to_blade(u32 from, u32 to, const void *buf, size_t len)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_port = htons((u16)port),
+		.sin_addr.s_addr = htonl(to),
+	};
+	u8 p[HEADERS + DATAGRAM_MAX];
+	u32 sum = 0;
+	int i;
+
+	/* if it does not take it, it is lost, as on a wire */
+	if (tun_fd < 0) {
+		(void)!sendto(node_fd[id_of(from)], buf, len, 0,
+			      (struct sockaddr *)&a, sizeof(a));
+		return;
+	}
+	memset(p, 0, HEADERS);
+	p[0] = 0x45;
+	put_unaligned_be16((u16)(HEADERS + len), p + 2);
+	p[8] = 64;
+	p[9] = IPPROTO_UDP;
+	put_unaligned_be32(from, p + 12);
+	put_unaligned_be32(to, p + 16);
+	for (i = 0; i < 20; i += 2)
+		sum += get_unaligned_be16(p + i);
+	sum = (sum & 0xFFFF) + (sum >> 16);
+	put_unaligned_be16((u16)~(sum + (sum >> 16)), p + 10);
+	put_unaligned_be16((u16)port, p + 20);
+	put_unaligned_be16((u16)port, p + 22);
+	put_unaligned_be16((u16)(len + 8), p + 24);
+	memcpy(p + HEADERS, buf, len);
+	(void)!write(tun_fd, p, HEADERS + len);
+}
+
+static void arrive(struct parcel *p)
+{
+	struct weft_msg msg;
+
+	if (weft_is_blade(id_of(p->to))) {
+		to_blade(p->from, p->to, p->buf, p->len);
+		return;
+	}
+	CHECK(!weft_wire_unpack(&msg, p->buf, p->len));
+	if (rig_take)
+		rig_take(id_of(p->to), &msg);
+}
+
+/* The last hop, where things go wrong. */
+static void hop(u32 from, u32 to, const void *buf, size_t len)
+{
+	int copies = chance(rig_faults.dup) ? 2 : 1;
+
+	while (copies--) {
+		struct parcel *p, **at;
+
+		if (chance(rig_faults.loss))
+			continue;
+		p = malloc(sizeof(*p) + len);
+		if (!p)
+			RIG_FAIL("out of memory");
+		p->when = rig_now();
+		if (chance(rig_faults.reorder))
+			p->when += 1 + rig_random(8);
+		p->from = from;
+		p->to = to;
+		p->len = len;
+		memcpy(p->buf, buf, len);
+		for (at = &parcels; *at && (*at)->when <= p->when; )
+			at = &(*at)->next;
+		p->next = *at;
+		*at = p;
+	}
+}
+
+static void hop_msg(u32 from, u32 to, const struct weft_msg *msg)
+{
+	u8 buf[WEFT_WIRE_HDR_LEN];
+
+	weft_wire_pack(msg, buf);
+	hop(from, to, buf, sizeof(buf));
+}
+
+/* Through the switch. */
+static void forward(u32 from, u32 to, const void *buf, size_t len)
+{
+	struct weft_msg msg;
+	u32 targets, id;
+	u8 was;
+
+	if (weft_wire_unpack(&msg, buf, len)) {
+		/* only the tests send such things */
+		hop(from, to, buf, len);
+		return;
+	}
+	was = msg.type;
+	switch (rig_p4 ? weft_switch_handle(&rig_switch, &msg, &targets) :
+		WEFT_TO_HOME) {
+	case WEFT_TO_HOME:
+		if (to == WEFT_WIRE_GROUP)
+			break;	/* to all: nobody listens */
+		if (was == msg.type)
+			hop(from, to, buf, len);
+		else
+			hop_msg(from, to, &msg);
+		break;
+	case WEFT_TO_SENDER:
+		hop_msg(to, from, &msg);
+		break;
+	case WEFT_TO_NODES:
+		for (id = 1; targets; id++, targets >>= 1)
+			if (targets & 1)
+				hop_msg(from, rig_addr(id), &msg);
+		break;
+	default:
+		break;
+	}
+}
+
+void rig_send(u32 from, u32 to, struct weft_msg *msg)
+{
+	u8 buf[DATAGRAM_MAX];
+
+	weft_wire_pack(msg, buf);
+	if (msg->len)
+		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
+	forward(rig_addr(from), rig_addr(to), buf, WEFT_WIRE_HDR_LEN + msg->len);
+}
+
+void rig_send_raw(u32 from, u32 to, const void *buf, size_t len)
+{
+	to_blade(rig_addr(from), rig_addr(to), buf, len);
+}
+
+/* Read everything that blades have sent.  Return: whether there was anything. */
+static bool read_all(void)
+{
+	u8 buf[HEADERS + DATAGRAM_MAX];
+	struct sockaddr_in a;
+	bool any = false;
+	ssize_t n;
+	u32 i;
+
+	while (tun_fd >= 0 && (n = read(tun_fd, buf, sizeof(buf))) > 0) {
+		any = true;
+		/* the kernel's own, IPv6 for one, come here, too */
+		if (n < HEADERS || buf[0] != 0x45 || buf[9] != IPPROTO_UDP ||
+		    get_unaligned_be16(buf + 22) != port)
+			continue;
+		CHECK_EQ(get_unaligned_be16(buf + 26), 0);
+		forward(get_unaligned_be32(buf + 12), get_unaligned_be32(buf + 16),
+			buf + HEADERS, (size_t)n - HEADERS);
+	}
+	for (i = 1; tun_fd < 0 && i <= RIG_NODES; i++) {
+		socklen_t len = sizeof(a);
+
+		while ((n = recvfrom(node_fd[i], buf, sizeof(buf), 0,
+				     (struct sockaddr *)&a, &len)) > 0) {
+			any = true;
+			forward(ntohl(a.sin_addr.s_addr), rig_addr(i), buf, (size_t)n);
+		}
+	}
+	return any;
+}
+
+void rig_pump(int ms)
+{
+	struct pollfd p[RIG_NODES + 1];
+	bool any = read_all();
+	nfds_t n = 0;
+	u32 i;
+
+	while (parcels && parcels->when <= rig_now()) {
+		struct parcel *first = parcels;
+
+		parcels = first->next;
+		arrive(first);
+		free(first);
+		any = true;
+	}
+	if (any || !ms)
+		return;
+	if (parcels)
+		ms = 1;
+	if (tun_fd >= 0)
+		p[n++] = (struct pollfd){ .fd = tun_fd, .events = POLLIN };
+	for (i = 1; tun_fd < 0 && i <= RIG_NODES; i++)
+		p[n++] = (struct pollfd){ .fd = node_fd[i], .events = POLLIN };
+	poll(p, n, ms);
+}
+
+/* --- blades ----------------------------------------------------------------- */
+
+static void exec_memd(u32 id, const char *const *args)
+{
+	const char *build = getenv("BUILD"), *argv[24] = { "weft-memd" };
+	char program[256], id_text[8], addr[16], port_text[8], log[96];
+	struct in_addr a = { .s_addr = htonl(rig_addr(id)) };
+	int n = 1, fd;
+
+	snprintf(program, sizeof(program), "%s/bin/weft-memd",
+		 build ? build : "build");
+	snprintf(id_text, sizeof(id_text), "%u", id);
+	snprintf(port_text, sizeof(port_text), "%u", port);
+	snprintf(log, sizeof(log), "%s/memd-%u.log", dir, id);
+	inet_ntop(AF_INET, &a, addr, sizeof(addr));
+	argv[n++] = "--id";
+	argv[n++] = id_text;
+	argv[n++] = "--address";
+	argv[n++] = addr;
+	argv[n++] = "--port";
+	argv[n++] = port_text;
+	while (*args && n < 23)
+		argv[n++] = *args++;
+	argv[n] = NULL;
+	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	dup2(fd, STDERR_FILENO);
+	execv(program, (char **)argv);
+	fprintf(stderr, "cannot run %s: %s\n", program, strerror(errno));
+	_exit(127);
+}
+
+/* Whether something is bound to the blade's port, as /proc tells it. */
+static bool listens(u32 id)
+{
+	char want[32], line[256];
+	FILE *f = fopen("/proc/net/udp", "r");
+	bool found = false;
+
+	snprintf(want, sizeof(want), "%08X:%04X", htonl(rig_addr(id)), port);
+	while (f && fgets(line, sizeof(line), f))
+		found |= !!strstr(line, want);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+void rig_memd_start(u32 id, const char *const *args)
+{
+	u64 end = rig_now() + START_LIMIT_MS;
+	pid_t pid = fork();
+
+	if (pid < 0)
+		RIG_FAIL("fork: %s", strerror(errno));
+	if (!pid)
+		exec_memd(id, args);
+	blade_pid[id - WEFT_BLADE_MIN] = pid;
+	while (!listens(id)) {
+		bool ended = waitpid(pid, NULL, WNOHANG) == pid;
+
+		if (ended || rig_now() > end) {
+			char command[160];
+
+			if (ended)
+				blade_pid[id - WEFT_BLADE_MIN] = 0;
+
+			snprintf(command, sizeof(command), "cat '%s'/*.log >&2", dir);
+			(void)!system(command);
+			RIG_FAIL("weft-memd does not start");
+		}
+		usleep(2000);
+	}
+}
+
+int rig_memd_stop(u32 id, int sig)
+{
+	pid_t *pid = &blade_pid[id - WEFT_BLADE_MIN];
+	u64 end = rig_now() + START_LIMIT_MS;
+	int status = 0;
+
+	kill(*pid, sig);
+	while (waitpid(*pid, &status, WNOHANG) != *pid) {
+		if (rig_now() > end) {
+			kill(*pid, SIGKILL);
+			waitpid(*pid, &status, 0);
+			break;
+		}
+		usleep(1000);
+	}
+	*pid = 0;
+	return status;
+}

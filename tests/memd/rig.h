@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A rack in one process, around real memory blades: the network between them,
+ * with faults, and a switch, which is kmod/core/directory.c.
+ *
+ * Two kinds of network.  Loopback needs no privileges: each node has a socket at
+ * 127.0.0.ID.  TUN is a network namespace with a tun interface whose other end
+ * we are: everything that a blade sends comes by here, and a P4 switch can be
+ * played.
+ */
+#ifndef WEFT_TESTS_MEMD_RIG_H
+#define WEFT_TESTS_MEMD_RIG_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+#include "directory.h"
+
+#define RIG_NODES	8
+#define RIG_BLADES	3
+#define RIG_FRAGMENT	1408	/* bytes of payload at MTU 1500 */
+
+/* Ends the test. */
+#define RIG_FAIL(...) do {						\
+	fprintf(stderr, "not ok: %s:%d: ", __FILE__, __LINE__);		\
+	fprintf(stderr, __VA_ARGS__);					\
+	fprintf(stderr, "\n");						\
+	rig_close();							\
+	exit(1);							\
+} while (0)
+
+#define CHECK(condition) do {						\
+	rig_checks++;							\
+	if (!(condition))						\
+		RIG_FAIL("%s", #condition);				\
+} while (0)
+
+#define CHECK_EQ(a, b) do {						\
+	unsigned long long a_ = (unsigned long long)(a);		\
+	unsigned long long b_ = (unsigned long long)(b);		\
+									\
+	rig_checks++;							\
+	if (a_ != b_)							\
+		RIG_FAIL("%s is %llu, not %llu", #a, a_, b_);		\
+} while (0)
+
+/**
+ * struct rig_faults - what happens to datagrams, in parts of 1000
+ * @loss: is lost
+ * @dup: comes twice
+ * @reorder: is late by some milliseconds
+ */
+struct rig_faults {
+	int loss;
+	int dup;
+	int reorder;
+};
+
+extern unsigned long rig_checks;
+extern struct rig_faults rig_faults;
+extern struct weft_switch rig_switch;	/* counters and entries */
+extern bool rig_p4;			/* there is a P4 switch */
+
+/* A message for node @id; set by who plays the nodes. */
+extern void (*rig_take)(u32 id, const struct weft_msg *msg);
+
+void rig_open(bool tun, unsigned int seed);
+void rig_close(void);
+
+u32 rig_addr(u32 id);
+u32 rig_port(void);
+const char *rig_dir(void);	/* for files, removed at the end */
+u64 rig_now(void);		/* milliseconds */
+u32 rig_random(u32 n);
+
+/* Send from node @from to a member; rack is set. */
+void rig_send(u32 from, u32 to, struct weft_msg *msg);
+
+/* Send bytes from the address of a node, without faults and switch. */
+void rig_send_raw(u32 from, u32 to, const void *buf, size_t len);
+
+/* Deliver what is there; wait for up to @ms if nothing is. */
+void rig_pump(int ms);
+
+/**
+ * rig_memd_start() - run a memory blade and wait until it listens
+ * @id: of the blade
+ * @args: more arguments, NULL at the end
+ */
+void rig_memd_start(u32 id, const char *const *args);
+
+/* Stop it with a signal.  Return: wait status. */
+int rig_memd_stop(u32 id, int sig);
+
+#endif /* WEFT_TESTS_MEMD_RIG_H */

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The codec of calls: every field comes back, what does not fit is refused. */
+#include "call.h"
+#include "check.h"
+
+static struct weft_call sample(u32 name_len, u32 list_len)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_CREATE, .err = 0xFEDC, .node = 1, .valid = 2,
+		.region = 3, .mode = 4, .uid = 5, .gid = 6, .block = 7,
+		.members = 8, .addr = 9, .life = 10, .size = 1ull << 60 | 11,
+		.used = 12, .mtime = 13, .cookie = 1ull << 61 | 14,
+	};
+
+	c.name_len = (u16)name_len;
+	c.list_len = (u16)list_len;
+	memset(c.name, 'n', name_len);
+	memset(c.list, 0xAA, list_len);
+	return c;
+}
+
+static void round_trips(void)
+{
+	static const u32 lens[] = { 0, 1, 2, 254, 255 };
+	static const u32 lists[] = { 0, 1, 1023, 1024 };
+	u8 buf[WEFT_CALL_LEN_MAX + 1];
+	struct weft_call c, back;
+	u32 i, j, len;
+
+	for (i = 0; i < 5; i++)
+		for (j = 0; j < 4; j++) {
+			c = sample(lens[i], lists[j]);
+			buf[WEFT_CALL_LEN_MAX] = 0x55;
+			len = weft_call_pack(&c, buf);
+			CHECK_EQ(len, WEFT_CALL_FIXED_LEN + lens[i] + lists[j]);
+			CHECK_EQ(buf[WEFT_CALL_LEN_MAX], 0x55);
+			memset(&back, 0xFF, sizeof(back));
+			CHECK_EQ(weft_call_unpack(&back, buf, len), 0);
+			CHECK(!memcmp(&back, &c, sizeof(c)));
+			CHECK_EQ(back.name[lens[i]], 0);
+		}
+}
+
+static void refused(void)
+{
+	struct weft_call c = sample(10, 20), back;
+	u8 buf[WEFT_CALL_LEN_MAX + 64];
+	u32 len = weft_call_pack(&c, buf), i;
+
+	for (i = 0; i < sizeof(buf); i++)
+		CHECK_EQ(weft_call_unpack(&back, buf, i),
+			 i == len ? 0 : -EBADMSG);
+	c.op = 0;
+	CHECK_EQ(weft_call_unpack(&back, buf, weft_call_pack(&c, buf)), -EBADMSG);
+	c.op = WEFT_CALL_MAX;
+	CHECK_EQ(weft_call_unpack(&back, buf, weft_call_pack(&c, buf)), -EBADMSG);
+	c.op = WEFT_CALL_MAX - 1;
+	CHECK_EQ(weft_call_unpack(&back, buf, weft_call_pack(&c, buf)), 0);
+	c.name[3] = '/';
+	CHECK_EQ(weft_call_unpack(&back, buf, weft_call_pack(&c, buf)), -EBADMSG);
+	c.name[3] = 0;
+	CHECK_EQ(weft_call_unpack(&back, buf, weft_call_pack(&c, buf)), -EBADMSG);
+	c.name[3] = '\n';
+	CHECK_EQ(weft_call_unpack(&back, buf, weft_call_pack(&c, buf)), 0);
+	/* lengths that lie: more than there is, more than may be */
+	len = weft_call_pack(&c, buf);
+	put_unaligned_be16(11, buf + 80);
+	CHECK_EQ(weft_call_unpack(&back, buf, len), -EBADMSG);
+	put_unaligned_be16(9, buf + 80);
+	CHECK_EQ(weft_call_unpack(&back, buf, len), -EBADMSG);
+	put_unaligned_be16(0xFFFF, buf + 80);
+	CHECK_EQ(weft_call_unpack(&back, buf, len), -EBADMSG);
+	put_unaligned_be16(30, buf + 80);
+	put_unaligned_be16(0, buf + 82);
+	CHECK_EQ(weft_call_unpack(&back, buf, len), 0);
+	put_unaligned_be16(256, buf + 80);
+	CHECK_EQ(weft_call_unpack(&back, buf, WEFT_CALL_FIXED_LEN + 256), -EBADMSG);
+}
+
+int main(void)
+{
+	round_trips();
+	refused();
+	return check_result();
+}

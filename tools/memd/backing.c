@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Backing file, see backing.h. */
+#include "backing.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "wire.h"
+
+#define MAGIC		"weftmemd"
+#define FORMAT		1u
+#define SUPER_SIZE	4096u
+#define LOGS_AT		(2 * SUPER_SIZE)
+#define GROUPS_AT	(LOGS_AT + 2ull * BACKING_LOG_BYTES)
+#define GROUP_SIZE	((1ull + FRAMES_PER_GROUP) * FRAME_SIZE)
+
+/* Superblock: magic, format, sum of the rest, blade, number of blades, ... */
+enum {
+	S_MAGIC = 0, S_FORMAT = 8, S_SUM = 12, S_BLADE = 16, S_BLADES = 20,
+	S_GENERATION = 24, S_LOG_BYTES = 28, S_FRAME = 32, S_LEN = 64,
+};
+
+u64 backing_log_at(u32 gen)
+{
+	return LOGS_AT + (u64)(gen & 1) * BACKING_LOG_BYTES;
+}
+
+u64 backing_frame_at(u32 frame)
+{
+	u32 i = frame - 1;
+
+	return GROUPS_AT + i / FRAMES_PER_GROUP * GROUP_SIZE +
+	       (1ull + i % FRAMES_PER_GROUP) * FRAME_SIZE;
+}
+
+u64 backing_record_at(u32 frame)
+{
+	u32 i = frame - 1;
+
+	return GROUPS_AT + i / FRAMES_PER_GROUP * GROUP_SIZE +
+	       (u64)(i % FRAMES_PER_GROUP) * FRAME_RECORD;
+}
+
+int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
+{
+	const u8 *p = buf;
+	ssize_t n;
+
+	while (len) {
+		n = pwrite(b->fd, p, len, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -1;
+		p += n;
+		at += (u64)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int backing_read(struct backing *b, void *buf, size_t len, u64 at)
+{
+	u8 *p = buf;
+	ssize_t n;
+
+	while (len) {
+		n = pread(b->fd, p, len, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		if (!n) {
+			memset(p, 0, len);
+			return 0;
+		}
+		p += n;
+		at += (u64)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int write_super(struct backing *b, const struct options *o, u32 gen)
+{
+	u8 s[S_LEN];
+
+	memset(s, 0, sizeof(s));
+	memcpy(s + S_MAGIC, MAGIC, 8);
+	put_unaligned_be32(FORMAT, s + S_FORMAT);
+	put_unaligned_be32(o->id, s + S_BLADE);
+	put_unaligned_be32(o->blades, s + S_BLADES);
+	put_unaligned_be32(gen, s + S_GENERATION);
+	put_unaligned_be32(BACKING_LOG_BYTES, s + S_LOG_BYTES);
+	put_unaligned_be32(FRAME_SIZE, s + S_FRAME);
+	put_unaligned_be32(weft_wire_psum(s + S_BLADE, S_LEN - S_BLADE),
+			   s + S_SUM);
+	return backing_write(b, s, sizeof(s), (u64)(gen & 1) * SUPER_SIZE);
+}
+
+int backing_switch_log(struct backing *b, const struct options *o)
+{
+	/* in this order on the disk, too */
+	if (fdatasync(b->fd) || write_super(b, o, b->generation + 1) ||
+	    fdatasync(b->fd))
+		return -1;
+	b->generation++;
+	return 0;
+}
+
+/* Return: whether @s is a whole superblock of this program, of any format. */
+static bool is_super(const u8 *s)
+{
+	return !memcmp(s + S_MAGIC, MAGIC, 8) &&
+	       (get_unaligned_be32(s + S_FORMAT) != FORMAT ||
+		get_unaligned_be32(s + S_SUM) ==
+		weft_wire_psum(s + S_BLADE, S_LEN - S_BLADE));
+}
+
+static int check_super(struct backing *b, const struct options *o, const u8 *s,
+		       char *err)
+{
+	u32 blade = get_unaligned_be32(s + S_BLADE);
+	u32 blades = get_unaligned_be32(s + S_BLADES);
+
+	if (get_unaligned_be32(s + S_FORMAT) != FORMAT)
+		return fail(err, "%s has format %u, this weft-memd knows format %u only",
+			    b->path, get_unaligned_be32(s + S_FORMAT), FORMAT);
+	if (get_unaligned_be32(s + S_LOG_BYTES) != BACKING_LOG_BYTES ||
+	    get_unaligned_be32(s + S_FRAME) != FRAME_SIZE)
+		return fail(err, "%s was made by a weft-memd that was built otherwise",
+			    b->path);
+	if (blade != o->id)
+		return fail(err, "%s belongs to blade %u, this is blade %u: name another file",
+			    b->path, blade - WEFT_BLADE_MIN + 1,
+			    options_blade(o) + 1);
+	if (blades != o->blades)
+		return fail(err, "%s is part of a rack of %u blades, --peers says %u: blocks would not be where they are looked for",
+			    b->path, blades, o->blades);
+	b->generation = get_unaligned_be32(s + S_GENERATION);
+	return 0;
+}
+
+static int load_super(struct backing *b, const struct options *o, char *err)
+{
+	u8 s[2][SUPER_SIZE];
+	bool ok[2];
+	int use, i;
+
+	if (backing_read(b, s, sizeof(s), 0))
+		return fail(err, "cannot read %s: %s", b->path, strerror(errno));
+	for (i = 0; i < 2; i++)
+		ok[i] = is_super(s[i]);
+	if (!ok[0] && !ok[1])
+		return fail(err, "%s is not a backing file of weft-memd, or its beginning is damaged: name another one, or remove it",
+			    b->path);
+	use = ok[1] && (!ok[0] || (int)(get_unaligned_be32(s[1] + S_GENERATION) -
+					get_unaligned_be32(s[0] + S_GENERATION)) > 0);
+	return check_super(b, o, s[use], err);
+}
+
+static void check_room(const struct backing *b, const struct options *o, u64 have)
+{
+	struct statvfs fs;
+
+	if (fstatvfs(b->fd, &fs) || have >= o->memory)
+		return;
+	if ((u64)fs.f_bavail * fs.f_frsize < o->memory - have)
+		log_say("%s: its file system has %llu MiB free, less than --memory may come to need",
+			b->path, (unsigned long long)
+			((u64)fs.f_bavail * fs.f_frsize >> 20));
+}
+
+int backing_open(struct backing *b, const struct options *o, char *err)
+{
+	struct stat st;
+
+	memset(b, 0, sizeof(*b));
+	b->fd = -1;
+	b->path = o->backing;
+	if (!b->path)
+		return 0;
+	b->fd = open(b->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+	if (b->fd < 0)
+		return fail(err, "cannot open %s: %s", b->path, strerror(errno));
+	if (flock(b->fd, LOCK_EX | LOCK_NB))
+		return fail(err, "%s is in use: is another weft-memd running?",
+			    b->path);
+	if (fstat(b->fd, &st) || !S_ISREG(st.st_mode))
+		return fail(err, "%s is not a regular file", b->path);
+	check_room(b, o, (u64)st.st_blocks * 512);
+	if (!st.st_size) {
+		if (write_super(b, o, 0) || fdatasync(b->fd))
+			return fail(err, "cannot write to %s: %s", b->path,
+				    strerror(errno));
+		return 0;
+	}
+	if ((u64)st.st_size > GROUPS_AT) {
+		u64 groups = ((u64)st.st_size - GROUPS_AT + GROUP_SIZE - 1) /
+			     GROUP_SIZE;
+
+		if (groups * FRAMES_PER_GROUP > 0x7FFFFFFF)
+			return fail(err, "%s is too large", b->path);
+		b->frames = (u32)groups * FRAMES_PER_GROUP;
+	}
+	return load_super(b, o, err);
+}
+
+void backing_close(struct backing *b)
+{
+	if (b->fd < 0)
+		return;
+	if (fsync(b->fd))
+		log_say("%s may be incomplete on disk: %s", b->path,
+			strerror(errno));
+	close(b->fd);
+	b->fd = -1;
+}

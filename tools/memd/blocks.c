@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Contents on the wire, see blocks.h. */
+#include "blocks.h"
+
+#include <stdlib.h>
+
+#include "log.h"
+#include "memd.h"
+
+/* --- READ ------------------------------------------------------------------- */
+
+/* Fill in @len bytes of a block, from @offset.  Return: false: unreadable. */
+static bool load(struct memd *m, const struct block *b, u32 offset, void *to,
+		 u32 len)
+{
+	if (!b || b->frame == FRAME_NONE) {
+		memset(to, 0, len);
+		return true;
+	}
+	return !frames_load(&m->frames, b->frame, offset, to, len);
+}
+
+void blocks_read(struct memd *m, const struct weft_msg *msg)
+{
+	u32 to = weft_txn_member(msg->txn), addr, offset, full;
+	const struct block *b;
+	struct region *r;
+	struct weft_msg data;
+
+	if (!(weft_node_bit(to) & m->members.mask)) {
+		count(m, STRANGER);
+		return;
+	}
+	addr = m->members.by_id[to].addr;
+	r = lines_find(m, msg->line);
+	if (!r) {
+		lines_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
+		return;
+	}
+	b = region_block(&m->regions, r, weft_line_index(msg->line), false);
+	full = m->udp.fragment < r->block ? m->udp.fragment : r->block;
+	data = (struct weft_msg){
+		.type = WEFT_MSG_DATA,
+		.flags = msg->flags & (WEFT_F_BUSY | WEFT_F_EXCL | WEFT_F_SWITCH),
+		.status = msg->status,
+		.info = (u16)full,
+		.txn = msg->txn,
+		.line = msg->line,
+		.copyset = msg->copyset,
+		.grant = msg->grant,
+		.version = b ? b->version : (u64)r->epoch << 32,
+		.size = r->block,
+	};
+	count(m, READ);
+	if (!b || b->frame == FRAME_NONE)
+		count(m, READ_ZEROS);
+	m->stats.count[STAT_READ_BYTES] += r->block;
+	for (offset = 0; offset < r->block; offset += full) {
+		data.offset = offset;
+		data.len = r->block - offset < full ? r->block - offset : full;
+		if (!load(m, b, offset, memd_payload(m), data.len))
+			return;
+		memd_send_payload(m, &data, addr);
+	}
+}
+
+/* --- WB --------------------------------------------------------------------- */
+
+static void acknowledge(struct memd *m, const struct weft_msg *msg)
+{
+	struct weft_msg ack = {
+		.type = WEFT_MSG_WB_ACK,
+		.txn = msg->txn,
+		.line = msg->line,
+		.version = msg->version,
+	};
+
+	memd_send_to(m, &ack, weft_txn_member(msg->txn));
+}
+
+void blocks_clear(struct memd *m, struct region *r, struct block *b)
+{
+	if (b->frame != FRAME_NONE) {
+		frames_release(&m->frames, b->frame, true);
+		b->frame = FRAME_NONE;
+		r->used -= r->block;
+	}
+	b->version = (u64)r->epoch << 32;
+}
+
+/* A whole block has come. */
+static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
+		  const u8 *data)
+{
+	u32 pieces = r->block / FRAME_SIZE, frame;
+	u64 index = weft_line_index(msg->line);
+	struct block *b = region_block(&m->regions, r, index, true);
+
+	if (!b) {
+		log_warn("out of memory for the directory");
+		return;
+	}
+	if (msg->version <= b->version) {
+		count(m, WRITE_OLD);
+		acknowledge(m, msg);
+		return;
+	}
+	frame = frames_store(&m->frames, r->id, index * pieces, pieces,
+			     msg->version, data);
+	if (frame == FRAME_NONE) {
+		/* not acknowledged: the node keeps the block and tries again */
+		count(m, WRITE_FAILED);
+		log_warn("cannot keep block %llu of region %u",
+			 (unsigned long long)index, r->id);
+		return;
+	}
+	if (b->frame == FRAME_NONE)
+		r->used += r->block;
+	else
+		frames_release(&m->frames, b->frame, false);
+	b->frame = frame;
+	b->version = msg->version;
+	count(m, WRITE);
+	m->stats.count[STAT_WRITE_BYTES] += r->block;
+	acknowledge(m, msg);
+}
+
+/* --- incomplete blocks ------------------------------------------------------ */
+
+static void drop_stage(struct staging *s, u8 node, struct stage **p)
+{
+	struct stage *gone = *p;
+
+	*p = gone->next;
+	s->bytes[node] -= gone->size;
+	free(gone);
+}
+
+void blocks_forget(struct memd *m, u8 node)
+{
+	while (m->staging.of[node])
+		drop_stage(&m->staging, node, &m->staging.of[node]);
+}
+
+/* Make room for a block of @size: the oldest goes. */
+static void make_room(struct memd *m, u8 node, u32 size)
+{
+	struct staging *s = &m->staging;
+	struct stage **p;
+
+	while (s->of[node] && s->bytes[node] + size > STAGING_PER_NODE) {
+		for (p = &s->of[node]; (*p)->next; )
+			p = &(*p)->next;
+		drop_stage(s, node, p);
+		count(m, STAGING_DROPPED);
+	}
+}
+
+static struct stage *new_stage(struct memd *m, const struct weft_msg *msg)
+{
+	struct staging *s = &m->staging;
+	struct stage *st;
+
+	make_room(m, msg->src, msg->size);
+	st = malloc(sizeof(*st) + msg->size);
+	if (!st)
+		return NULL;
+	st->line = msg->line;
+	st->version = msg->version;
+	st->size = msg->size;
+	st->fragment = msg->info;
+	st->have = 0;
+	st->next = s->of[msg->src];
+	s->of[msg->src] = st;
+	s->bytes[msg->src] += st->size;
+	return st;
+}
+
+/*
+ * The block that a fragment belongs to.  A newer version of a line displaces an
+ * older one: the node has given that up.
+ */
+static struct stage **find_stage(struct memd *m, const struct weft_msg *msg)
+{
+	struct stage **p = &m->staging.of[msg->src];
+
+	while (*p) {
+		struct stage *st = *p;
+
+		if (st->line == msg->line) {
+			if (st->version == msg->version &&
+			    st->size == msg->size && st->fragment == msg->info)
+				return p;
+			if (st->version <= msg->version) {
+				drop_stage(&m->staging, msg->src, p);
+				continue;
+			}
+		}
+		p = &st->next;
+	}
+	return NULL;
+}
+
+void blocks_write(struct memd *m, const struct weft_msg *msg)
+{
+	u32 frag = msg->offset / msg->info;
+	u32 n = (msg->size + msg->info - 1) / msg->info;
+	struct region *r = lines_find(m, msg->line);
+	struct stage **p, *st;
+	const struct block *b;
+
+	if (!r) {
+		/* nobody wants it: the region is gone, or shorter */
+		acknowledge(m, msg);
+		return;
+	}
+	if (!weft_node_bit(msg->src) || msg->size != r->block || n > 64) {
+		count(m, BAD);
+		return;
+	}
+	if (n == 1) {
+		store(m, r, msg, msg->payload);
+		return;
+	}
+	b = region_block(&m->regions, r, weft_line_index(msg->line), false);
+	if (b && msg->version <= b->version) {
+		/* one acknowledgement for a block, not one for each fragment */
+		count(m, WRITE_OLD);
+		if (frag == n - 1)
+			acknowledge(m, msg);
+		return;
+	}
+	p = find_stage(m, msg);
+	st = p ? *p : new_stage(m, msg);
+	if (!st)
+		return;
+	memcpy(st->data + msg->offset, msg->payload, msg->len);
+	st->have |= 1ull << frag;
+	if (st->have != (n == 64 ? ~0ull : (1ull << n) - 1))
+		return;
+	store(m, r, msg, st->data);
+	if (!p)
+		p = &m->staging.of[msg->src];
+	drop_stage(&m->staging, msg->src, p);
+}

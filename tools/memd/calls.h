@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls that come in: who may call, which calls are repetitions, replies.
+ */
+#ifndef WEFT_MEMD_CALLS_H
+#define WEFT_MEMD_CALLS_H
+
+#include "call.h"
+
+struct memd;
+
+#define CALLS_KEPT	64	/* replies a member */
+
+/**
+ * struct request - a call
+ * @src: member that calls
+ * @from: its address
+ * @txn: of the call
+ * @nonce: of the message
+ * @call: the call
+ * @reply: to be filled in; begins as a copy of op
+ */
+struct request {
+	u8 src;
+	u32 from;
+	u32 txn;
+	u32 nonce;
+	struct weft_call call;
+	struct weft_call reply;
+};
+
+/* What a handler says. */
+enum answer {
+	ANSWER,		/* send q->reply */
+	ANSWER_LATER,	/* a job does */
+	ANSWER_NOT,	/* cannot be done yet: the caller will ask again */
+};
+
+/**
+ * struct kept_reply - the reply to a call that had an effect
+ * @txn: of the call, 0 for none
+ * @hash: of the call
+ * @pending: a job is under way
+ * @len: bytes of @payload
+ * @payload: the reply
+ */
+struct kept_reply {
+	u32 txn;
+	u32 hash;
+	bool pending;
+	u32 len;
+	u8 *payload;
+};
+
+struct caller {
+	u32 next;
+	struct kept_reply kept[CALLS_KEPT];
+};
+
+/* A CALL. */
+void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from);
+
+/* Reply to a call that a job was made of. */
+void calls_finish(struct memd *m, struct request *q);
+
+/* Forget the replies to a member: it has a new life. */
+void calls_forget(struct memd *m, u8 id);
+
+#endif /* WEFT_MEMD_CALLS_H */

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The catalog of regions, see catalog.h. */
+#include "catalog.h"
+
+#include <time.h>
+
+#include "job.h"
+#include "journal.h"
+#include "log.h"
+#include "memd.h"
+#include "trim.h"
+
+#define MODE_MASK	07777u
+
+static u64 wall_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+static void attributes(const struct region *r, struct weft_call *reply)
+{
+	reply->region = r->id;
+	reply->mode = r->mode;
+	reply->uid = r->uid;
+	reply->gid = r->gid;
+	reply->block = r->block;
+	reply->size = r->size;
+	reply->used = r->used;
+	reply->mtime = r->mtime;
+	reply->name_len = r->unlinked ? 0 : r->name_len;
+	memcpy(reply->name, r->name, reply->name_len);
+}
+
+static enum answer refuse(struct request *q, u16 err)
+{
+	q->reply.err = err;
+	return ANSWER;
+}
+
+/* --- other blades ----------------------------------------------------------- */
+
+void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
+		  struct job *job)
+{
+	struct weft_call call = { .op = WEFT_CALL_REGION };
+
+	attributes(r, &call);
+	call.size = size;
+	push_call(m, blade, &call, 0, job);
+}
+
+static void tell_blades(struct memd *m, const struct region *r, u64 size,
+			struct job *job)
+{
+	u32 i;
+
+	for (i = 1; i < m->opt.blades; i++)
+		if (m->members.by_id[WEFT_BLADE_MIN + i].in)
+			catalog_tell(m, (u8)(WEFT_BLADE_MIN + i), r, size, job);
+}
+
+void catalog_destroy(struct memd *m, struct region *r)
+{
+	u32 i;
+
+	if (r->gone)
+		return;
+	if (r->busy || r->trim.active) {
+		r->doomed = true;
+		return;
+	}
+	r->gone = true;
+	r->opens = 0;
+	region_unname(&m->regions, r);
+	/* a failure is logged; the region would be back after a restart */
+	(void)journal_gone(m, r->id);
+	for (i = 1; memd_is_first(m) && i < m->opt.blades; i++) {
+		struct weft_call call = {
+			.op = WEFT_CALL_FORGET,
+			.region = r->id,
+		};
+
+		/* a blade that is not there learns it when it joins */
+		if (m->members.by_id[WEFT_BLADE_MIN + i].in)
+			push_call(m, (u8)(WEFT_BLADE_MIN + i), &call, 0, NULL);
+	}
+	trim_start(m, r, 0, NULL);
+}
+
+/* --- names ------------------------------------------------------------------ */
+
+/* The region of that name, or why not: *a says what to do. */
+static struct region *named(struct memd *m, struct request *q, enum answer *a)
+{
+	const char *name = q->call.name;
+	u32 len = q->call.name_len;
+	struct region *r = NULL;
+
+	*a = ANSWER;
+	if (!len || (len == 1 && name[0] == '.') ||
+	    (len == 2 && name[0] == '.' && name[1] == '.')) {
+		q->reply.err = EINVAL;
+		return NULL;
+	}
+	r = region_named(&m->regions, name, len);
+	if (!r)
+		q->reply.err = ENOENT;
+	else if (r->hatching)
+		*a = ANSWER_NOT;
+	return *a == ANSWER ? r : NULL;
+}
+
+static enum answer lookup(struct memd *m, struct request *q)
+{
+	enum answer a;
+	const struct region *r = named(m, q, &a);
+
+	if (r)
+		attributes(r, &q->reply);
+	return a;
+}
+
+/* No room: perhaps there will be when what was removed is gone. */
+static enum answer no_room(struct memd *m, struct request *q)
+{
+	u32 i;
+
+	for (i = 0; i < m->regions.n; i++)
+		if (m->regions.by_id[i]->gone)
+			return ANSWER_NOT;
+	return refuse(q, ENOSPC);
+}
+
+static void finish_create(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+
+	if (!job->err && journal_region(m, r, false))
+		job->err = EIO;
+	r->hatching = false;
+	if (job->err) {
+		job->q.reply.err = job->err;
+		catalog_destroy(m, r);
+	} else {
+		attributes(r, &job->q.reply);
+	}
+	calls_finish(m, &job->q);
+}
+
+static struct region *new_region(struct memd *m, const struct weft_call *c)
+{
+	u32 block = c->block ? c->block : WEFT_BLOCK_MIN;
+	struct region *r;
+
+	if (m->regions.next_id > WEFT_REGION_MAX)
+		return NULL;
+	r = region_add(&m->regions, m->regions.next_id, block, c->name,
+		       c->name_len);
+	if (!r)
+		return NULL;
+	r->mode = c->mode & MODE_MASK;
+	r->uid = c->uid;
+	r->gid = c->gid;
+	r->mtime = c->mtime ? c->mtime : wall_clock();
+	r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
+	if (!region_reserve(&m->regions, r, c->size)) {
+		region_free(&m->regions, r);
+		return NULL;
+	}
+	if (!region_prepare(r, c->size)) {
+		region_account(&m->regions, r, c->size, 0);
+		region_free(&m->regions, r);
+		return NULL;
+	}
+	r->size = c->size;
+	return r;
+}
+
+static enum answer create(struct memd *m, struct request *q)
+{
+	const struct weft_call *c = &q->call;
+	enum answer a;
+	struct region *r = named(m, q, &a);
+	struct job *job;
+	u16 err;
+
+	if (a != ANSWER || (!r && q->reply.err != ENOENT))
+		return a;
+	if (r) {
+		if (c->valid & 1)
+			return refuse(q, EEXIST);
+		attributes(r, &q->reply);
+		return ANSWER;
+	}
+	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > BLOCK_MAX ||
+			 c->block & (c->block - 1)))
+		return refuse(q, EINVAL);
+	err = catalog_blades(m);
+	if (err)
+		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+	q->reply.err = 0;
+	r = new_region(m, c);
+	if (!r)
+		return no_room(m, q);
+	job = job_new(q, finish_create);
+	if (!job) {
+		region_free(&m->regions, r);
+		return refuse(q, ENOMEM);
+	}
+	r->hatching = true;
+	job->region = r;
+	tell_blades(m, r, r->size, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+static enum answer unlink_region(struct memd *m, struct request *q)
+{
+	enum answer a;
+	struct region *r = named(m, q, &a);
+
+	if (!r)
+		return a;
+	q->reply.region = r->id;
+	if (journal_region(m, r, true))
+		return refuse(q, EIO);
+	region_unname(&m->regions, r);
+	if (!r->opens)
+		catalog_destroy(m, r);
+	return ANSWER;
+}
+
+/* --- attributes ------------------------------------------------------------- */
+
+static void set_attributes(struct region *r, const struct weft_call *c)
+{
+	if (c->valid & WEFT_SET_MODE)
+		r->mode = c->mode & MODE_MASK;
+	if (c->valid & WEFT_SET_OWNER) {
+		r->uid = c->uid;
+		r->gid = c->gid;
+	}
+	if (c->valid & WEFT_SET_MTIME)
+		r->mtime = c->mtime;
+	else if (c->valid & WEFT_SET_SIZE)
+		r->mtime = wall_clock();
+	if (c->valid & WEFT_SET_SIZE)
+		r->size = c->size;
+}
+
+/* Change the attributes here and in the file, or neither. */
+static int commit_attributes(struct memd *m, struct region *r,
+			     const struct weft_call *c)
+{
+	struct region old = *r;
+
+	set_attributes(r, c);
+	if (r->size < old.size)
+		r->epoch++;
+	if (!journal_attributes(m, r))
+		return 0;
+	r->mode = old.mode;
+	r->uid = old.uid;
+	r->gid = old.gid;
+	r->mtime = old.mtime;
+	r->size = old.size;
+	return -1;
+}
+
+static void end_resize(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+
+	r->busy = false;
+	job->q.reply.err = job->err;
+	if (!job->err)
+		attributes(r, &job->q.reply);
+	if (r->doomed)
+		catalog_destroy(m, r);
+	calls_finish(m, &job->q);
+}
+
+static void finish_grow(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+	u64 old = r->size;
+
+	if (!job->err && commit_attributes(m, r, &job->q.call))
+		job->err = EIO;
+	if (job->err) {
+		region_account(&m->regions, r, job->q.call.size, old);
+		tell_blades(m, r, old, NULL);
+	}
+	end_resize(m, job);
+}
+
+static enum answer grow(struct memd *m, struct request *q, struct region *r)
+{
+	struct job *job;
+	u16 err = catalog_blades(m);
+
+	if (err)
+		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+	if (!region_reserve(&m->regions, r, q->call.size))
+		return no_room(m, q);
+	job = region_prepare(r, q->call.size) ? job_new(q, finish_grow) : NULL;
+	if (!job) {
+		region_account(&m->regions, r, q->call.size, r->size);
+		return refuse(q, ENOMEM);
+	}
+	r->busy = true;
+	job->region = r;
+	tell_blades(m, r, q->call.size, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+static void finish_shrink(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+
+	/* who did not answer in time is on its own: the size is what it is */
+	job->err = 0;
+	region_account(&m->regions, r, job->size, r->size);
+	end_resize(m, job);
+}
+
+static enum answer shrink(struct memd *m, struct request *q, struct region *r)
+{
+	struct weft_call recall = {
+		.op = WEFT_CALL_RECALLED,
+		.region = r->id,
+		.size = q->call.size,
+	};
+	struct job *job = job_new(q, finish_shrink);
+	u32 nodes = r->opens & m->members.mask, id;
+
+	if (!job)
+		return refuse(q, ENOMEM);
+	job->region = r;
+	job->size = r->size;
+	if (commit_attributes(m, r, &q->call)) {
+		job->finish = end_resize;
+		job_release(m, job, EIO);
+		return ANSWER_LATER;
+	}
+	r->busy = true;
+	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
+		if (nodes & 1)
+			push_call(m, (u8)id, &recall, 0, job);
+	tell_blades(m, r, r->size, job);
+	trim_start(m, r, region_blocks(r, r->size), job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
+{
+	const struct weft_call *c = &q->call;
+
+	if (c->valid & ~(u32)(WEFT_SET_SIZE | WEFT_SET_MODE | WEFT_SET_OWNER |
+			      WEFT_SET_MTIME | WEFT_SET_GROW))
+		return refuse(q, EINVAL);
+	if (c->valid & WEFT_SET_SIZE) {
+		if (r->busy || r->trim.active)
+			return ANSWER_NOT;
+		/* somebody else made it as large, or larger */
+		if (c->valid & WEFT_SET_GROW && c->size < r->size)
+			q->call.size = r->size;
+		if (c->size > r->size)
+			return grow(m, q, r);
+		if (c->size < r->size)
+			return shrink(m, q, r);
+	}
+	if (commit_attributes(m, r, c))
+		return refuse(q, EIO);
+	attributes(r, &q->reply);
+	return ANSWER;
+}
+
+/* --- open and close --------------------------------------------------------- */
+
+static enum answer close_region(struct memd *m, struct request *q,
+				struct region *r)
+{
+	r->opens &= ~weft_node_bit(q->src);
+	if (r->unlinked && !r->opens)
+		catalog_destroy(m, r);
+	return ANSWER;
+}
+
+void catalog_close_all(struct memd *m, u8 node)
+{
+	struct region *r = NULL;
+	u32 id = 0;
+
+	while ((r = region_after(&m->regions, id))) {
+		id = r->id;
+		if (!(r->opens & weft_node_bit(node)))
+			continue;
+		r->opens &= ~weft_node_bit(node);
+		if (r->unlinked && !r->opens)
+			catalog_destroy(m, r);
+	}
+}
+
+/* --- lists ------------------------------------------------------------------ */
+
+static enum answer read_dir(struct memd *m, struct request *q)
+{
+	struct weft_call *reply = &q->reply;
+	u64 at = q->call.cookie;
+	struct region *r;
+	u8 *p;
+
+	if (at > WEFT_REGION_MAX)
+		return refuse(q, EINVAL);
+	while ((r = region_after(&m->regions, (u32)at))) {
+		u32 len = 9u + r->name_len;
+
+		if (!r->unlinked && !r->gone && !r->hatching) {
+			if (reply->list_len + len > WEFT_CALL_LIST_MAX) {
+				reply->cookie = at;
+				return ANSWER;
+			}
+			p = reply->list + reply->list_len;
+			put_unaligned_be32(r->id, p);
+			put_unaligned_be32(r->mode, p + 4);
+			p[8] = (u8)r->name_len;
+			memcpy(p + 9, r->name, r->name_len);
+			reply->list_len = (u16)(reply->list_len + len);
+		}
+		at = r->id;
+	}
+	return ANSWER;
+}
+
+static enum answer stat_fs(struct memd *m, struct request *q)
+{
+	u32 i;
+
+	for (i = 0; i < m->opt.blades; i++) {
+		q->reply.size += m->regions.size[i];
+		q->reply.used += m->regions.reserved[i];
+	}
+	q->reply.block = WEFT_BLOCK_MIN;
+	q->reply.cookie = m->regions.n;
+	return ANSWER;
+}
+
+/* --- entry ------------------------------------------------------------------ */
+
+enum answer catalog_call(struct memd *m, struct request *q)
+{
+	struct region *r;
+
+	switch (q->call.op) {
+	case WEFT_CALL_LOOKUP:
+		return lookup(m, q);
+	case WEFT_CALL_CREATE:
+		return create(m, q);
+	case WEFT_CALL_UNLINK:
+		return unlink_region(m, q);
+	case WEFT_CALL_READDIR:
+		return read_dir(m, q);
+	case WEFT_CALL_STATFS:
+		return stat_fs(m, q);
+	default:
+		break;
+	}
+	r = region_find(&m->regions, q->call.region);
+	if (r && (r->gone || r->hatching))
+		r = NULL;
+	/* to close what is gone is no mistake */
+	if (!r)
+		return refuse(q, q->call.op == WEFT_CALL_CLOSE ? 0 : ESTALE);
+	switch (q->call.op) {
+	case WEFT_CALL_GETATTR:
+		attributes(r, &q->reply);
+		return ANSWER;
+	case WEFT_CALL_SETATTR:
+		return set_attr(m, q, r);
+	case WEFT_CALL_OPEN:
+		r->opens |= weft_node_bit(q->src);
+		attributes(r, &q->reply);
+		return ANSWER;
+	case WEFT_CALL_CLOSE:
+		return close_region(m, q, r);
+	default:
+		return refuse(q, EOPNOTSUPP);
+	}
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Blades other than the first, see follow.h. */
+#include "follow.h"
+
+#include <sys/random.h>
+
+#include "catalog.h"
+#include "job.h"
+#include "journal.h"
+#include "log.h"
+#include "memd.h"
+#include "trim.h"
+
+#define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
+#define BEAT_MS		1000
+#define SILENT_MS	5000	/* no answer for that long is worth a line */
+
+/* --- joining ---------------------------------------------------------------- */
+
+static void ask(struct memd *m, u16 op)
+{
+	struct weft_call call = {
+		.op = op,
+		.node = m->opt.id,
+		.life = m->life,
+		.addr = m->udp.addr,
+		.size = m->opt.memory,
+	};
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL,
+		.len = weft_call_pack(&call, payload),
+		.payload = payload,
+	};
+
+	/* a JOIN that is repeated is the same call */
+	if (op != WEFT_CALL_JOIN || !m->follow.txn)
+		m->follow.txn = weft_txn(m->opt.id, memd_seq(m));
+	msg.txn = m->follow.txn;
+	memd_send_to(m, &msg, WEFT_BLADE_MIN);
+}
+
+static void on_timer(struct memd *m, struct timer *t)
+{
+	struct follow *f = &m->follow;
+	u64 silent = m->timers.now - f->heard;
+
+	if (silent > SILENT_MS && silent % (4 * SILENT_MS) < BEAT_MS)
+		log_warn("memory blade 1 (%s) does not answer: is weft-memd running there?",
+			 log_addr(m->members.by_id[WEFT_BLADE_MIN].addr));
+	if (f->joined) {
+		ask(m, WEFT_CALL_PEERS);
+		timer_set(&m->timers, t, BEAT_MS);
+		return;
+	}
+	ask(m, WEFT_CALL_JOIN);
+	timer_set(&m->timers, t, f->delay);
+	f->delay = f->delay * 2 < BEAT_MS ? f->delay * 2 : BEAT_MS;
+}
+
+static void begin(struct memd *m)
+{
+	struct follow *f = &m->follow;
+	u32 i;
+
+	f->joined = false;
+	f->synced = false;
+	f->seq = 0;
+	f->txn = 0;
+	f->delay = FIRST_MS;
+	m->ready = false;
+	for (i = 0; i < m->regions.n; i++)
+		m->regions.by_id[i]->seen = false;
+	f->timer.fn = on_timer;
+	timer_set(&m->timers, &f->timer, 1);
+}
+
+void follow_start(struct memd *m)
+{
+	m->follow.heard = m->timers.now;
+	begin(m);
+}
+
+bool follow_reply(struct memd *m, const struct weft_msg *msg)
+{
+	struct follow *f = &m->follow;
+	struct weft_call reply;
+
+	if (memd_is_first(m) || msg->src != WEFT_BLADE_MIN || !f->txn ||
+	    msg->txn != f->txn ||
+	    weft_call_unpack(&reply, msg->payload, msg->len))
+		return false;
+	f->heard = m->timers.now;
+	if (reply.op == WEFT_CALL_JOIN) {
+		if (reply.err)
+			log_warn("memory blade 1 does not let us join: %s",
+				 strerror(reply.err));
+		else
+			f->joined = true;
+	} else if (reply.err && f->joined) {
+		/* it has begun a new life, or has given us up: so do we */
+		log_say("joining memory blade 1 again");
+		if (getrandom(&m->life, sizeof(m->life), GRND_NONBLOCK) < 0 ||
+		    !m->life)
+			m->life = memd_seq(m);
+		begin(m);
+	}
+	return true;
+}
+
+void follow_settled(struct memd *m)
+{
+	if (!m->follow.synced || m->ready)
+		return;
+	log_note("ready");
+	m->ready = true;
+}
+
+/* --- what the first blade says ---------------------------------------------- */
+
+static void finish_region(struct memd *m, struct job *job)
+{
+	calls_finish(m, &job->q);
+}
+
+static void copy_attributes(struct region *r, const struct weft_call *c)
+{
+	r->mode = c->mode;
+	r->uid = c->uid;
+	r->gid = c->gid;
+	r->mtime = c->mtime;
+	r->seen = true;
+}
+
+static u16 add_region(struct memd *m, const struct weft_call *c)
+{
+	struct region *r;
+
+	if (c->block < WEFT_BLOCK_MIN || c->block > BLOCK_MAX ||
+	    c->block & (c->block - 1))
+		return EINVAL;
+	r = region_add(&m->regions, c->region, c->block, c->name, c->name_len);
+	if (!r)
+		return ENOSPC;
+	if (!region_prepare(r, c->size)) {
+		region_free(&m->regions, r);
+		return ENOMEM;
+	}
+	copy_attributes(r, c);
+	region_account(&m->regions, r, 0, c->size);
+	r->size = c->size;
+	r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
+	return journal_region(m, r, r->unlinked) ? EIO : 0;
+}
+
+static enum answer take_region(struct memd *m, struct request *q)
+{
+	const struct weft_call *c = &q->call;
+	struct region *r = region_find(&m->regions, c->region);
+	struct job *job;
+	bool shorter;
+
+	if (!r || r->gone) {
+		/* one that is gone is not named again */
+		q->reply.err = r ? ESTALE : add_region(m, c);
+		return ANSWER;
+	}
+	shorter = c->size < r->size;
+	if (c->block != r->block || !region_prepare(r, c->size)) {
+		q->reply.err = c->block != r->block ? EINVAL : ENOMEM;
+		return ANSWER;
+	}
+	copy_attributes(r, c);
+	region_account(&m->regions, r, r->size, c->size);
+	r->size = c->size;
+	r->epoch += shorter;
+	if (journal_attributes(m, r))
+		q->reply.err = EIO;
+	if (!shorter)
+		return ANSWER;
+	job = job_new(q, finish_region);
+	trim_start(m, r, region_blocks(r, r->size), job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+static void drop_unseen(struct memd *m)
+{
+	struct region *r;
+	u32 id = 0;
+
+	while ((r = region_after(&m->regions, id))) {
+		id = r->id;
+		if (!r->seen)
+			catalog_destroy(m, r);
+	}
+}
+
+enum answer follow_call(struct memd *m, struct request *q)
+{
+	const struct weft_call *c = &q->call;
+	struct region *r = region_find(&m->regions, c->region);
+
+	if (c->life != m->life)
+		return ANSWER_NOT;
+	if (c->cookie <= m->follow.seq)
+		return ANSWER;	/* overtaken */
+	if (c->op == WEFT_CALL_REGION && r && r->trim.active && !r->gone)
+		return ANSWER_NOT;
+	m->follow.seq = c->cookie;
+	switch (c->op) {
+	case WEFT_CALL_REGION:
+		if (!c->region || c->region > WEFT_REGION_MAX ||
+		    c->size > 1ull << 48) {
+			q->reply.err = EINVAL;
+			return ANSWER;
+		}
+		return take_region(m, q);
+	case WEFT_CALL_FORGET:
+		if (r)
+			catalog_destroy(m, r);
+		return ANSWER;
+	default: /* WEFT_CALL_MEMBERS */
+		if (c->valid && !m->follow.synced) {
+			drop_unseen(m);
+			m->follow.synced = true;
+		}
+		members_learn(m, c, q->nonce);
+		return ANSWER;
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A blade other than the first: it joins the first one, which tells it all
+ * regions and the members, and then each change.
+ *
+ * Calls from the first blade carry the life that this blade joined with (field
+ * life) and a number that grows (cookie): what is of another life, or older than
+ * what came last, changes nothing.  MEMBERS with valid 1 ends what a blade is
+ * told when it joins: regions that were not named are gone.
+ */
+#ifndef WEFT_MEMD_FOLLOW_H
+#define WEFT_MEMD_FOLLOW_H
+
+#include "calls.h"
+#include "timer.h"
+
+/**
+ * struct follow - how we stand with the first blade
+ * @joined: it has answered our JOIN
+ * @synced: it has told everything
+ * @txn: of the JOIN or PEERS that is out
+ * @seq: number of the last call taken
+ * @heard: millisecond of its last answer
+ * @delay: until the JOIN is repeated
+ * @timer: for JOIN and heartbeat
+ */
+struct follow {
+	bool joined;
+	bool synced;
+	u32 txn;
+	u64 seq;
+	u64 heard;
+	u32 delay;
+	struct timer timer;
+};
+
+void follow_start(struct memd *m);
+
+/* A REPLY of the first blade to JOIN or PEERS.  Return: false if it is none. */
+bool follow_reply(struct memd *m, const struct weft_msg *msg);
+
+/* REGION, FORGET, MEMBERS. */
+enum answer follow_call(struct memd *m, struct request *q);
+
+/* The switch knows the members, or there is none. */
+void follow_settled(struct memd *m);
+
+#endif /* WEFT_MEMD_FOLLOW_H */

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Frames, see frames.h. */
+#include "frames.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "wire.h"
+
+#define SPARE		64u		/* for new versions while memory is full */
+#define LOOSE		0xFFFFFFFFu	/* next of a scanned frame without owner */
+
+/* Record of a frame: region, sum, piece, version, 0. */
+enum { R_REGION = 0, R_SUM = 4, R_PIECE = 8, R_VERSION = 16 };
+
+static void *reserve(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
+{
+	u64 ram = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
+
+	memset(f, 0, sizeof(*f));
+	f->backing = b;
+	f->fresh = 1;
+	f->total = (u32)(memory / FRAME_SIZE) + SPARE;
+	if (b->fd >= 0 && b->frames > f->total)
+		f->total = b->frames;
+	if (b->fd < 0 && memory > ram)
+		return fail(err, "this machine has %llu MiB of memory: say --memory with less, or --backing FILE",
+			    (unsigned long long)(ram >> 20));
+	f->next = reserve(((size_t)f->total + 1) * sizeof(*f->next));
+	if (b->fd < 0)
+		f->mem = reserve((size_t)f->total * FRAME_SIZE);
+	if (!f->next || (b->fd < 0 && !f->mem))
+		return fail(err, "cannot reserve memory: say --memory with less than %llu MiB",
+			    (unsigned long long)(memory >> 20));
+	return 0;
+}
+
+void frames_exit(struct frames *f)
+{
+	if (f->next)
+		munmap(f->next, ((size_t)f->total + 1) * sizeof(*f->next));
+	if (f->mem)
+		munmap(f->mem, (size_t)f->total * FRAME_SIZE);
+	f->next = NULL;
+	f->mem = NULL;
+}
+
+static bool in_file(const struct frames *f)
+{
+	return f->backing->fd >= 0;
+}
+
+static u8 *in_memory(struct frames *f, u32 frame)
+{
+	return f->mem + (size_t)(frame - 1) * FRAME_SIZE;
+}
+
+static u32 take(struct frames *f)
+{
+	u32 frame = f->free;
+
+	if (frame)
+		f->free = f->next[frame];
+	else if (f->fresh <= f->total)
+		frame = f->fresh++;
+	else
+		return FRAME_NONE;
+	f->next[frame] = FRAME_NONE;
+	f->used++;
+	return frame;
+}
+
+static void put_free(struct frames *f, u32 frame)
+{
+	f->next[frame] = f->free;
+	f->free = frame;
+}
+
+static void pack_record(u8 *r, u32 region, u64 piece, u64 version)
+{
+	memset(r, 0, FRAME_RECORD);
+	put_unaligned_be32(region, r + R_REGION);
+	put_unaligned_be64(piece, r + R_PIECE);
+	put_unaligned_be64(version, r + R_VERSION);
+	put_unaligned_be32(weft_wire_psum(r, FRAME_RECORD), r + R_SUM);
+}
+
+static bool unpack_record(const u8 *r, struct frame_id *id)
+{
+	u8 copy[FRAME_RECORD];
+
+	id->region = get_unaligned_be32(r + R_REGION);
+	id->piece = get_unaligned_be64(r + R_PIECE);
+	id->version = get_unaligned_be64(r + R_VERSION);
+	if (!id->region)
+		return false;
+	pack_record(copy, id->region, id->piece, id->version);
+	return !memcmp(r, copy, FRAME_RECORD);
+}
+
+static int write_frame(struct frames *f, u32 frame, const u8 *data, u32 region,
+		       u64 piece, u64 version)
+{
+	u8 r[FRAME_RECORD];
+
+	if (!in_file(f)) {
+		memcpy(in_memory(f, frame), data, FRAME_SIZE);
+		return 0;
+	}
+	pack_record(r, region, piece, version);
+	if (backing_write(f->backing, data, FRAME_SIZE, backing_frame_at(frame)) ||
+	    backing_write(f->backing, r, sizeof(r), backing_record_at(frame))) {
+		log_warn("cannot write to %s: %s", f->backing->path,
+			 strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
+		 const u8 *data)
+{
+	u32 first = FRAME_NONE, *link = &first, i;
+
+	for (i = 0; i < n; i++) {
+		u32 frame = take(f);
+
+		if (!frame)
+			break;
+		*link = frame;
+		link = &f->next[frame];
+		if (write_frame(f, frame, data + (size_t)i * FRAME_SIZE, region,
+				piece + i, version))
+			break;
+	}
+	if (i == n)
+		return first;
+	frames_release(f, first, false);
+	return FRAME_NONE;
+}
+
+int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len)
+{
+	u8 *to = buf;
+
+	for (; offset >= FRAME_SIZE; offset -= FRAME_SIZE)
+		first = f->next[first];
+	while (len) {
+		u32 n = FRAME_SIZE - offset < len ? FRAME_SIZE - offset : len;
+
+		if (!in_file(f)) {
+			memcpy(to, in_memory(f, first) + offset, n);
+		} else if (backing_read(f->backing, to, n,
+					backing_frame_at(first) + offset)) {
+			log_warn("cannot read %s: %s", f->backing->path,
+				 strerror(errno));
+			return -1;
+		}
+		to += n;
+		len -= n;
+		offset = 0;
+		first = f->next[first];
+	}
+	return 0;
+}
+
+/* --- giving back ------------------------------------------------------------ */
+
+static void clear_record(struct frames *f, u32 frame)
+{
+	static const u8 none[FRAME_RECORD];
+
+	if (backing_write(f->backing, none, sizeof(none),
+			  backing_record_at(frame)))
+		log_warn("cannot write to %s: %s", f->backing->path,
+			 strerror(errno));
+}
+
+void frames_give_back(struct frames *f)
+{
+	u32 from = f->back_from, to = f->back_to, end;
+
+	f->back_from = 0;
+	f->back_to = 0;
+	if (from == to)
+		return;
+	if (!in_file(f)) {
+		/* if it fails the memory stays ours: no harm */
+		(void)!madvise(in_memory(f, from),
+			       (size_t)(to - from) * FRAME_SIZE, MADV_DONTNEED);
+		return;
+	}
+	for (; from < to; from = end) {
+		end = (from - 1) / FRAMES_PER_GROUP * FRAMES_PER_GROUP +
+		      FRAMES_PER_GROUP + 1;
+		if (end > to)
+			end = to;
+		(void)!fallocate(f->backing->fd,
+				 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				 (off_t)backing_frame_at(from),
+				 (off_t)(end - from) * FRAME_SIZE);
+	}
+}
+
+static void add_to_back(struct frames *f, u32 frame)
+{
+	if (f->back_from != f->back_to && frame == f->back_to) {
+		f->back_to++;
+	} else if (f->back_from != f->back_to && frame + 1 == f->back_from) {
+		f->back_from--;
+	} else {
+		frames_give_back(f);
+		f->back_from = frame;
+		f->back_to = frame + 1;
+	}
+}
+
+void frames_release(struct frames *f, u32 first, bool give_back)
+{
+	while (first) {
+		u32 next = f->next[first];
+
+		if (in_file(f))
+			clear_record(f, first);
+		if (give_back)
+			add_to_back(f, first);
+		put_free(f, first);
+		f->used--;
+		first = next;
+	}
+}
+
+/* --- after a restart -------------------------------------------------------- */
+
+int frames_scan(struct frames *f, struct frame_id **ids, size_t *n)
+{
+	size_t room = 1024;
+	u8 page[FRAME_SIZE];
+	u32 first, i;
+
+	*n = 0;
+	*ids = malloc(room * sizeof(**ids));
+	if (!*ids)
+		return -1;
+	for (first = 1; first <= f->backing->frames; first += FRAMES_PER_GROUP) {
+		if (backing_read(f->backing, page, sizeof(page),
+				 backing_record_at(first)))
+			return -1;
+		for (i = 0; i < FRAMES_PER_GROUP; i++) {
+			f->next[first + i] = LOOSE;
+			if (!unpack_record(page + (size_t)i * FRAME_RECORD,
+					   &(*ids)[*n]))
+				continue;
+			(*ids)[*n].frame = first + i;
+			if (++*n == room) {
+				struct frame_id *more =
+					realloc(*ids, 2 * room * sizeof(**ids));
+
+				if (!more)
+					return -1;
+				*ids = more;
+				room *= 2;
+			}
+		}
+	}
+	f->fresh = f->backing->frames + 1;
+	return 0;
+}
+
+void frames_claim(struct frames *f, u32 frame, u32 next)
+{
+	f->next[frame] = next;
+	f->used++;
+}
+
+void frames_scanned(struct frames *f)
+{
+	u8 r[FRAME_RECORD];
+	struct frame_id id;
+	u32 frame;
+
+	for (frame = f->fresh - 1; frame; frame--) {
+		if (f->next[frame] != LOOSE)
+			continue;
+		/* or it would be taken for a block some day */
+		if (!backing_read(f->backing, r, sizeof(r),
+				  backing_record_at(frame)) &&
+		    unpack_record(r, &id))
+			clear_record(f, frame);
+		put_free(f, frame);
+	}
+}

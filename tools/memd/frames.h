@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Frames: the 4 KiB pieces of memory, or of the backing file, that contents of
+ * blocks are kept in.  A block has a chain of them.
+ *
+ * A new version of a block goes to new frames before the old ones are given
+ * back, so that the end of the process at any time leaves the one or the other.
+ */
+#ifndef WEFT_MEMD_FRAMES_H
+#define WEFT_MEMD_FRAMES_H
+
+#include "backing.h"
+
+#define FRAME_NONE	0u
+
+/**
+ * struct frames - the pool
+ * @backing: where they are, if it has a file
+ * @mem: where they are otherwise
+ * @next: by frame: next one of the block, or of the free ones
+ * @total: frames 1..total exist
+ * @fresh: this one and those after it were never used
+ * @free: first of the free ones before @fresh
+ * @used: in use
+ * @back_from: with @back_to, run of frames whose memory is to be returned
+ * @back_to: first after it
+ */
+struct frames {
+	struct backing *backing;
+	u8 *mem;
+	u32 *next;
+	u32 total;
+	u32 fresh;
+	u32 free;
+	u32 used;
+	u32 back_from;
+	u32 back_to;
+};
+
+/**
+ * struct frame_id - what a frame of the backing file holds
+ * @frame: number
+ * @region: region
+ * @piece: which 4 KiB of it
+ * @version: of the block
+ */
+struct frame_id {
+	u32 frame;
+	u32 region;
+	u64 piece;
+	u64 version;
+};
+
+/**
+ * frames_init() - make the pool
+ * @memory: bytes
+ * @b: backing file
+ * @err: receives a sentence
+ */
+int frames_init(struct frames *f, u64 memory, struct backing *b, char *err);
+void frames_exit(struct frames *f);
+
+/**
+ * frames_store() - put a block into new frames
+ * @region: region
+ * @piece: first of its pieces
+ * @n: number of pieces
+ * @version: of the block
+ * @data: n * FRAME_SIZE bytes
+ *
+ * Return: the first of the chain, or FRAME_NONE: no frame is free, or the file
+ * cannot be written.
+ */
+u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
+		 const u8 *data);
+
+/* Read from a chain.  Return: 0 or -1 (the file cannot be read). */
+int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len);
+
+/**
+ * frames_release() - a chain is not used any more
+ * @give_back: return its memory to the system; call frames_give_back() at the end
+ */
+void frames_release(struct frames *f, u32 first, bool give_back);
+void frames_give_back(struct frames *f);
+
+/**
+ * frames_scan() - what the backing file holds
+ * @ids: receives an array, to be freed
+ * @n: its length
+ *
+ * Then frames_claim() for what is to be kept, then frames_scanned().
+ *
+ * Return: 0 or -1 with errno.
+ */
+int frames_scan(struct frames *f, struct frame_id **ids, size_t *n);
+void frames_claim(struct frames *f, u32 frame, u32 next);
+void frames_scanned(struct frames *f);
+
+#endif /* WEFT_MEMD_FRAMES_H */

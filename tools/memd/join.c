@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Joining and leaving at the first blade, see catalog.h. */
+#include "catalog.h"
+#include "job.h"
+#include "log.h"
+#include "memd.h"
+
+#define START_MS	15000	/* all blades are up that long after the first */
+
+static enum answer refuse(struct request *q, u16 err)
+{
+	q->reply.err = err;
+	return ANSWER;
+}
+
+u16 catalog_blades(struct memd *m)
+{
+	u64 now = m->timers.now;
+	u32 i;
+
+	for (i = 1; i < m->opt.blades; i++) {
+		const struct member *who = &m->members.by_id[WEFT_BLADE_MIN + i];
+
+		if (!who->in)
+			return now - m->started < START_MS ||
+			       now - who->heard < MEMBER_ALIVE_MS ?
+			       EAGAIN : EHOSTDOWN;
+	}
+	return 0;
+}
+
+void catalog_blade_lost(struct memd *m, u8 blade)
+{
+	log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
+		 blade - WEFT_BLADE_MIN + 1u,
+		 log_addr(m->members.by_id[blade].addr));
+	m->members.by_id[blade].in = false;
+	push_drop(m, blade, EHOSTDOWN);
+}
+
+/* Members to all other blades, or to one of them. */
+static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
+{
+	struct weft_call call = {
+		.op = WEFT_CALL_MEMBERS,
+		.valid = last,
+	};
+
+	members_list(m, &call);
+	push_call(m, blade, &call, m->members.version, job);
+}
+
+static void tell_members_to_all(struct memd *m, struct job *job)
+{
+	u32 i;
+
+	for (i = 1; i < m->opt.blades; i++)
+		if (m->members.by_id[WEFT_BLADE_MIN + i].in)
+			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, job);
+}
+
+static void fill_in(struct memd *m, struct request *q)
+{
+	members_list(m, &q->reply);
+	q->reply.life = m->life;
+}
+
+/* --- blades ----------------------------------------------------------------- */
+
+/* Another blade begins a life: it hears everything. */
+static enum answer join_blade(struct memd *m, struct request *q)
+{
+	struct member *who = &m->members.by_id[q->src];
+	struct region *r = NULL;
+	u32 id = 0;
+
+	fill_in(m, q);
+	if (who->in && who->life == q->call.life)
+		return ANSWER;
+	log_say("memory blade %u joins", q->src - WEFT_BLADE_MIN + 1u);
+	push_drop(m, q->src, EHOSTDOWN);
+	who->life = q->call.life;
+	who->in = true;
+	who->heard = m->timers.now;
+	m->regions.size[q->src - WEFT_BLADE_MIN] = q->call.size;
+	while ((r = region_after(&m->regions, id))) {
+		id = r->id;
+		if (!r->gone)
+			catalog_tell(m, q->src, r, r->size, NULL);
+	}
+	tell_members(m, q->src, true, NULL);
+	return ANSWER;
+}
+
+/* --- nodes ------------------------------------------------------------------ */
+
+static void remove_node(struct memd *m, u8 id)
+{
+	struct member *who = &m->members.by_id[id];
+
+	who->in = false;
+	m->members.mask &= ~weft_node_bit(id);
+	catalog_close_all(m, id);
+	blocks_forget(m, id);
+	push_drop(m, id, 0);
+	members_changed(m);
+}
+
+static void finish_join(struct memd *m, struct job *job)
+{
+	struct member *who = &m->members.by_id[job->q.src];
+
+	who->joining = false;
+	if (job->err && who->in) {
+		remove_node(m, job->q.src);
+		tell_members_to_all(m, NULL);
+	}
+	job->q.reply.err = job->err;
+	fill_in(m, &job->q);
+	calls_finish(m, &job->q);
+}
+
+static enum answer join_node(struct memd *m, struct request *q)
+{
+	struct member *who = &m->members.by_id[q->src];
+	bool same = who->in && who->life == q->call.life && who->addr == q->from;
+	u16 err = catalog_blades(m);
+	struct job *job;
+
+	if (err)
+		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+	if (who->joining)
+		return ANSWER_NOT;
+	if (who->in && !same && m->timers.now - who->heard < MEMBER_ALIVE_MS) {
+		log_warn("%s wants to be node %u, but %s is", log_addr(q->from),
+			 q->src, log_addr(who->addr));
+		q->reply.addr = who->addr;
+		return refuse(q, EEXIST);
+	}
+	job = job_new(q, finish_join);
+	if (!job)
+		return refuse(q, ENOMEM);
+	if (!same) {
+		if (who->in)
+			remove_node(m, q->src);
+		log_say("node %u joins (%s)", q->src, log_addr(q->from));
+		count(m, JOIN);
+		calls_forget(m, q->src);
+		who->addr = q->from;
+		who->life = q->call.life;
+		who->in = true;
+		m->members.mask |= weft_node_bit(q->src);
+		members_changed(m);
+		tell_members_to_all(m, job);
+	}
+	who->heard = m->timers.now;
+	who->joining = true;
+	members_wait(m, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+enum answer catalog_join(struct memd *m, struct request *q)
+{
+	if (q->call.node != q->src || !q->call.life)
+		return refuse(q, EINVAL);
+	return weft_is_blade(q->src) ? join_blade(m, q) : join_node(m, q);
+}
+
+static void finish_leave(struct memd *m, struct job *job)
+{
+	calls_finish(m, &job->q);
+}
+
+enum answer catalog_leave(struct memd *m, struct request *q)
+{
+	struct member *who = &m->members.by_id[q->src];
+	struct job *job;
+
+	if (q->call.node != q->src || !weft_node_bit(q->src))
+		return refuse(q, EINVAL);
+	if (!who->in)
+		return ANSWER;
+	if (who->addr != q->from || who->life != q->call.life)
+		return refuse(q, ENOTCONN);
+	if (who->joining)
+		return ANSWER_NOT;
+	job = job_new(q, finish_leave);
+	if (!job)
+		return refuse(q, ENOMEM);
+	log_say("node %u leaves", q->src);
+	count(m, LEAVE);
+	remove_node(m, q->src);
+	tell_members_to_all(m, job);
+	members_wait(m, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+enum answer catalog_peers(struct memd *m, struct request *q)
+{
+	const struct member *who = &m->members.by_id[q->src];
+
+	fill_in(m, q);
+	if (!who->in || who->addr != q->from ||
+	    (weft_is_blade(q->src) && who->life != q->call.life))
+		return refuse(q, ENOTCONN);
+	return ANSWER;
+}

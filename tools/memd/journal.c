@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The catalog in the backing file, see journal.h. */
+#include "journal.h"
+
+#include <stdlib.h>
+
+#include "log.h"
+#include "memd.h"
+
+/*
+ * A record: length of all of it, type, generation of the log, sum of what
+ * follows the sum and of what comes before it; then the body.
+ */
+enum { J_LEN = 0, J_TYPE = 2, J_GENERATION = 4, J_SUM = 8, J_BODY = 12 };
+
+enum record_type {
+	RECORD_REGION = 1,	/* all there is to know */
+	RECORD_ATTRIBUTES,	/* of a region that is there */
+	RECORD_GONE,		/* it is not there any more */
+	RECORD_NEXT,		/* first number that no region had yet */
+};
+
+/* Body of REGION and ATTRIBUTES; REGION goes on with the name. */
+enum {
+	B_ID = J_BODY, B_MODE = B_ID + 4, B_UID = B_MODE + 4, B_GID = B_UID + 4,
+	B_BLOCK = B_GID + 4, B_EPOCH = B_BLOCK + 4, B_SIZE = B_EPOCH + 4,
+	B_MTIME = B_SIZE + 8, B_UNLINKED = B_MTIME + 8, B_NAME_LEN = B_UNLINKED + 1,
+	B_NAME = B_NAME_LEN + 1,
+};
+
+#define RECORD_MAX	(B_NAME + WEFT_NAME_MAX)
+
+static_assert((REGIONS_MAX + 2) * RECORD_MAX < BACKING_LOG_BYTES,
+	      "all regions fit half of the log");
+
+/* --- writing ---------------------------------------------------------------- */
+
+static u32 seal(u8 *rec, u32 len, u8 type, u32 gen)
+{
+	put_unaligned_be16((u16)len, rec + J_LEN);
+	rec[J_TYPE] = type;
+	rec[J_TYPE + 1] = 0;
+	put_unaligned_be32(gen, rec + J_GENERATION);
+	put_unaligned_be32(0, rec + J_SUM);
+	put_unaligned_be32(weft_wire_psum(rec, len), rec + J_SUM);
+	return len;
+}
+
+static u32 put_region(u8 *rec, const struct region *r, bool unlinked, u8 type,
+		      u32 gen)
+{
+	u32 name_len = type == RECORD_REGION ? r->name_len : 0;
+
+	put_unaligned_be32(r->id, rec + B_ID);
+	put_unaligned_be32(r->mode, rec + B_MODE);
+	put_unaligned_be32(r->uid, rec + B_UID);
+	put_unaligned_be32(r->gid, rec + B_GID);
+	put_unaligned_be32(r->block, rec + B_BLOCK);
+	put_unaligned_be32(r->epoch, rec + B_EPOCH);
+	put_unaligned_be64(r->size, rec + B_SIZE);
+	put_unaligned_be64(r->mtime, rec + B_MTIME);
+	rec[B_UNLINKED] = unlinked;
+	rec[B_NAME_LEN] = (u8)name_len;
+	memcpy(rec + B_NAME, r->name, name_len);
+	return seal(rec, B_NAME + name_len, type, gen);
+}
+
+static u32 put_number(u8 *rec, u32 number, u8 type, u32 gen)
+{
+	put_unaligned_be32(number, rec + B_ID);
+	return seal(rec, B_ID + 4, type, gen);
+}
+
+/* Begin the other half of the log with all that there is. */
+static int begin_anew(struct memd *m)
+{
+	u32 gen = m->backing.generation + 1, len, i;
+	u8 *buf = malloc(BACKING_LOG_BYTES);
+
+	if (!buf)
+		return -1;
+	len = put_number(buf, m->regions.next_id, RECORD_NEXT, gen);
+	for (i = 0; i < m->regions.n; i++) {
+		const struct region *r = m->regions.by_id[i];
+
+		if (!r->gone && !r->hatching)
+			len += put_region(buf + len, r, r->unlinked,
+					  RECORD_REGION, gen);
+	}
+	if (backing_write(&m->backing, buf, len, backing_log_at(gen)) ||
+	    backing_switch_log(&m->backing, &m->opt)) {
+		free(buf);
+		return -1;
+	}
+	free(buf);
+	m->backing.log_end = len;
+	return 0;
+}
+
+static int append(struct memd *m, const u8 *rec, u32 len)
+{
+	struct backing *b = &m->backing;
+
+	if (backing_write(b, rec, len,
+			  backing_log_at(b->generation) + b->log_end)) {
+		log_warn("cannot write to %s: %s", b->path, strerror(errno));
+		return -1;
+	}
+	b->log_end += len;
+	return 0;
+}
+
+static int make_room(struct memd *m)
+{
+	if (m->backing.log_end + RECORD_MAX <= BACKING_LOG_BYTES)
+		return 0;
+	if (!begin_anew(m))
+		return 0;
+	log_warn("cannot write to %s: %s", m->backing.path, strerror(errno));
+	return -1;
+}
+
+int journal_region(struct memd *m, const struct region *r, bool unlinked)
+{
+	u8 rec[RECORD_MAX];
+
+	if (m->backing.fd < 0)
+		return 0;
+	return make_room(m) ||
+	       append(m, rec, put_region(rec, r, unlinked, RECORD_REGION,
+					 m->backing.generation)) ? -1 : 0;
+}
+
+int journal_attributes(struct memd *m, const struct region *r)
+{
+	u8 rec[RECORD_MAX];
+
+	if (m->backing.fd < 0)
+		return 0;
+	return make_room(m) ||
+	       append(m, rec, put_region(rec, r, r->unlinked, RECORD_ATTRIBUTES,
+					 m->backing.generation)) ? -1 : 0;
+}
+
+int journal_gone(struct memd *m, u32 id)
+{
+	u8 rec[RECORD_MAX];
+
+	if (m->backing.fd < 0)
+		return 0;
+	return make_room(m) ||
+	       append(m, rec, put_number(rec, id, RECORD_GONE,
+					 m->backing.generation)) ? -1 : 0;
+}
+
+/* --- reading ---------------------------------------------------------------- */
+
+/* Length of the record at @rec, 0 if none is there. */
+static u32 check(const u8 *rec, u32 room, u32 gen)
+{
+	u8 copy[RECORD_MAX];
+	u32 len;
+
+	if (room < B_ID + 4)
+		return 0;
+	len = get_unaligned_be16(rec + J_LEN);
+	if (len < B_ID + 4 || len > RECORD_MAX || len > room ||
+	    get_unaligned_be32(rec + J_GENERATION) != gen)
+		return 0;
+	memcpy(copy, rec, len);
+	put_unaligned_be32(0, copy + J_SUM);
+	if (weft_wire_psum(copy, len) != get_unaligned_be32(rec + J_SUM))
+		return 0;
+	if ((rec[J_TYPE] == RECORD_REGION || rec[J_TYPE] == RECORD_ATTRIBUTES) &&
+	    (len < B_NAME || len != (u32)B_NAME + rec[B_NAME_LEN]))
+		return 0;
+	return len;
+}
+
+static int load_region(struct memd *m, const u8 *rec, u32 id)
+{
+	struct region *r = region_find(&m->regions, id);
+	u32 block = get_unaligned_be32(rec + B_BLOCK);
+
+	if (r && rec[J_TYPE] == RECORD_REGION) {
+		/* the only change to a name is that it goes */
+		if (rec[B_UNLINKED])
+			region_unname(&m->regions, r);
+	} else if (!r && rec[J_TYPE] == RECORD_REGION) {
+		if (block < WEFT_BLOCK_MIN || block > BLOCK_MAX ||
+		    block & (block - 1) || !id || id > WEFT_REGION_MAX)
+			return -1;
+		r = region_add(&m->regions, id, block, (const char *)rec + B_NAME,
+			       rec[B_NAME_LEN]);
+		if (r && rec[B_UNLINKED])
+			region_unname(&m->regions, r);
+	}
+	if (!r)
+		return -1;
+	r->mode = get_unaligned_be32(rec + B_MODE);
+	r->uid = get_unaligned_be32(rec + B_UID);
+	r->gid = get_unaligned_be32(rec + B_GID);
+	r->epoch = get_unaligned_be32(rec + B_EPOCH);
+	r->size = get_unaligned_be64(rec + B_SIZE);
+	r->mtime = get_unaligned_be64(rec + B_MTIME);
+	return r->size > 1ull << 48 ? -1 : 0;
+}
+
+static int load(struct memd *m, const u8 *rec)
+{
+	u32 number = get_unaligned_be32(rec + B_ID);
+	struct region *r;
+
+	switch (rec[J_TYPE]) {
+	case RECORD_REGION:
+	case RECORD_ATTRIBUTES:
+		return load_region(m, rec, number);
+	case RECORD_GONE:
+		r = region_find(&m->regions, number);
+		if (r) {
+			r->size = 0;	/* not accounted for yet */
+			region_free(&m->regions, r);
+		}
+		return 0;
+	case RECORD_NEXT:
+		if (number > m->regions.next_id)
+			m->regions.next_id = number;
+		return 0;
+	default:
+		return -1;
+	}
+}
+
+/* Everything is loaded: what is open nowhere any more and has no name goes. */
+static int settle(struct memd *m, char *err)
+{
+	struct region *r;
+	u32 id = 0;
+
+	while ((r = region_after(&m->regions, id))) {
+		id = r->id;
+		if (r->unlinked && memd_is_first(m)) {
+			r->size = 0;
+			region_free(&m->regions, r);
+			continue;
+		}
+		if (!region_prepare(r, r->size))
+			return fail(err, "out of memory for the regions of %s",
+				    m->backing.path);
+		region_account(&m->regions, r, 0, r->size);
+		r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
+	}
+	/* a new half: after the last good record here there may be anything */
+	if (begin_anew(m))
+		return fail(err, "cannot write to %s: %s", m->backing.path,
+			    strerror(errno));
+	return 0;
+}
+
+int journal_restore(struct memd *m, char *err)
+{
+	struct backing *b = &m->backing;
+	u8 *buf = malloc(BACKING_LOG_BYTES);
+	u32 len;
+
+	if (!buf || backing_read(b, buf, BACKING_LOG_BYTES,
+				 backing_log_at(b->generation))) {
+		free(buf);
+		return fail(err, "cannot read %s: %s", b->path, strerror(errno));
+	}
+	b->log_end = 0;
+	while ((len = check(buf + b->log_end, BACKING_LOG_BYTES - b->log_end,
+			    b->generation))) {
+		if (load(m, buf + b->log_end)) {
+			free(buf);
+			return fail(err, "the catalog in %s does not make sense at byte %u: restore the file from a copy, or name another one",
+				    b->path, b->log_end);
+		}
+		b->log_end += len;
+	}
+	free(buf);
+	return settle(m, err);
+}

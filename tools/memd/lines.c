@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The directory at home, see lines.h. */
+#include "lines.h"
+
+#include "log.h"
+#include "memd.h"
+#include "trim.h"
+
+#define MOVE_MS		20	/* until a move is repeated, doubled each time */
+#define MOVE_MAX_MS	500
+
+/* --- what follows from an event --------------------------------------------- */
+
+static void to_switch(struct memd *m, struct weft_msg *msg)
+{
+	memd_send(m, msg, WEFT_WIRE_GROUP);
+}
+
+static void send_out(struct memd *m, struct weft_home_out *out, u32 from)
+{
+	u32 targets = out->targets, id;
+
+	switch (out->dest) {
+	case WEFT_TO_SENDER:
+		if (out->msg.type == WEFT_MSG_NACK) {
+			if (out->msg.info == WEFT_WHY_BUSY)
+				count(m, BUSY);
+			else if (out->msg.info == WEFT_WHY_MOVING)
+				count(m, MOVING);
+		}
+		memd_send(m, &out->msg, from);
+		break;
+	case WEFT_TO_NODES:
+		for (id = WEFT_NODE_MIN; targets; id++, targets >>= 1)
+			if (targets & 1)
+				memd_send_to(m, &out->msg, id);
+		break;
+	case WEFT_TO_HOME:
+		blocks_read(m, &out->msg);
+		break;
+	default:
+		break;
+	}
+}
+
+static u64 move_delay(const struct weft_home_line *l)
+{
+	u32 ms = MOVE_MS << (l->tries < 5 ? l->tries : 5);
+
+	return ms < MOVE_MAX_MS ? ms : MOVE_MAX_MS;
+}
+
+static void note_place(struct memd *m, u8 was, const struct weft_home_out *out,
+		       const struct weft_home_line *l)
+{
+	if (was != WEFT_AT_HOME)
+		m->lines.at[was]--;
+	if (l->place != WEFT_AT_HOME)
+		m->lines.at[l->place]++;
+	if (!out->moved)
+		return;
+	if (l->place == WEFT_IN_SWITCH)
+		count(m, ADDED);
+	else if (was == WEFT_ADDING)
+		count(m, ADD_REFUSED);
+	else
+		count(m, REMOVED);
+	if (out->lost)
+		count(m, LOST);
+}
+
+static void forget(struct memd *m, struct region *r, struct block *b)
+{
+	m->lines.known -= b->known;
+	b->known = false;
+	region_reset_line(&m->regions, r, b);
+}
+
+/* @was: place of the line before the event. */
+static void carry_out(struct memd *m, struct region *r, struct block *b,
+		      struct weft_home_out *out, u8 was, u32 from, u64 delay)
+{
+	struct weft_home_out again;
+
+	note_place(m, was, out, &b->line);
+	send_out(m, out, from);
+	if (out->to_switch)
+		to_switch(m, &out->sw);
+	if (out->chase) {
+		count(m, CHASE);
+		memd_send_to(m, &out->msg_chase, out->chase);
+	}
+	if (out->timer)
+		timer_set(&m->timers, &b->timer, delay);
+	if (!out->moved)
+		return;
+	timer_stop(&b->timer);
+	if (!b->wanted)
+		return;
+	was = b->line.place;
+	if (weft_home_recall(&b->line, memd_seq(m), &again)) {
+		forget(m, r, b);
+		trim_arrived(m, r);
+		return;
+	}
+	note_place(m, was, &again, &b->line);
+	to_switch(m, &again.sw);
+	timer_set(&m->timers, &b->timer, move_delay(&b->line));
+}
+
+static void on_timer(struct memd *m, struct timer *t)
+{
+	struct block *b = timer_owner(t, struct block, timer);
+	struct region *r = region_find(&m->regions,
+				       weft_line_region(b->line.key));
+	struct weft_home_out out;
+	u8 was = b->line.place;
+
+	count(m, MOVE_REPEATED);
+	weft_home_timeout(&b->line, &out);
+	carry_out(m, r, b, &out, was, 0, move_delay(&b->line));
+}
+
+/* --- requests --------------------------------------------------------------- */
+
+struct region *lines_find(struct memd *m, u64 key)
+{
+	struct region *r = region_find(&m->regions, weft_line_region(key));
+
+	if (!r || r->gone || weft_line_kind(key) != WEFT_KIND_PAGE ||
+	    weft_line_index(key) >= region_blocks(r, r->size))
+		return NULL;
+	if (weft_line_home(key, m->opt.blades) != options_blade(&m->opt)) {
+		log_warn("asked for a block of another blade: a node has other --homes than our --peers");
+		return NULL;
+	}
+	return r;
+}
+
+void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to)
+{
+	struct weft_msg nack = *msg;
+
+	if (why == WEFT_WHY_NO_LINE)
+		count(m, NO_LINE);
+	nack.type = WEFT_MSG_NACK;
+	nack.info = why;
+	nack.flags = 0;
+	nack.holder = 0;
+	nack.len = 0;
+	nack.payload = NULL;
+	memd_send(m, &nack, to);
+}
+
+/*
+ * For a line that is not there the node hears so, except that what ends a
+ * transaction is answered as if it had ended: it would be repeated for ever.
+ */
+static void no_line(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	struct weft_home_line none;
+	struct weft_home_out out;
+
+	if (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
+	    msg->type == WEFT_MSG_PUT) {
+		lines_refuse(m, msg, WEFT_WHY_NO_LINE, from);
+		return;
+	}
+	weft_home_init(&none, msg->line, m->opt.id);
+	weft_home_recv(&none, m->members.mask, false, msg, memd_seq(m), &out);
+	send_out(m, &out, from);
+}
+
+void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	struct weft_home_out out;
+	struct region *r;
+	struct block *b;
+	u8 was;
+
+	if (!weft_node_bit(msg->src) || !members_sender(m, msg->src, from)) {
+		count(m, STRANGER);
+		/* the answer is for those who came before we knew them */
+		if (weft_node_bit(msg->src) && msg->type != WEFT_MSG_ABORT)
+			lines_refuse(m, msg, WEFT_WHY_NOT_MEMBER, from);
+		return;
+	}
+	r = lines_find(m, msg->line);
+	if (!r) {
+		no_line(m, msg, from);
+		return;
+	}
+	b = region_block(&m->regions, r, weft_line_index(msg->line), true);
+	if (!b) {
+		log_warn("out of memory for the directory");
+		return;
+	}
+	b->timer.fn = on_timer;
+	m->lines.known += !b->known;
+	b->known = true;
+	was = b->line.place;
+	weft_home_recv(&b->line, m->members.mask,
+		       m->members.use_switch && !b->wanted, msg, memd_seq(m),
+		       &out);
+	carry_out(m, r, b, &out, was, from, move_delay(&b->line));
+}
+
+/* --- the switch ------------------------------------------------------------- */
+
+static struct block *block_of(struct memd *m, u64 key, struct region **r)
+{
+	*r = region_find(&m->regions, weft_line_region(key));
+	if (!*r || weft_line_kind(key) != WEFT_KIND_PAGE)
+		return NULL;
+	return region_block(&m->regions, *r, weft_line_index(key), false);
+}
+
+void lines_answer(struct memd *m, const struct weft_msg *msg)
+{
+	struct weft_home_out out;
+	struct region *r;
+	struct block *b = block_of(m, msg->line, &r);
+	u64 delay;
+	u8 was;
+
+	if (!b)
+		return;
+	b->timer.fn = on_timer;
+	was = b->line.place;
+	weft_home_recv(&b->line, m->members.mask, m->members.use_switch, msg,
+		       memd_seq(m), &out);
+	/* refused because it is busy: that ends soon, do not wait for long */
+	delay = msg->type == WEFT_MSG_NACK ? MOVE_MS : move_delay(&b->line);
+	carry_out(m, r, b, &out, was, 0, delay);
+}
+
+void lines_chase(struct memd *m, const struct weft_msg *msg)
+{
+	struct weft_home_line none;
+	struct weft_home_out out;
+	struct region *r;
+	struct block *b;
+
+	if (!m->members.use_switch)
+		return;
+	b = block_of(m, msg->line, &r);
+	if (b) {
+		lines_answer(m, msg);
+		return;
+	}
+	/* of a line that is forgotten, something may still be locked there */
+	weft_home_init(&none, msg->line, m->opt.id);
+	weft_home_recv(&none, m->members.mask, false, msg, memd_seq(m), &out);
+	if (out.to_switch)
+		to_switch(m, &out.sw);
+}
+
+bool lines_recall(struct memd *m, struct region *r, struct block *b)
+{
+	struct weft_home_out out;
+	u8 was = b->line.place;
+
+	if (weft_home_recall(&b->line, memd_seq(m), &out)) {
+		forget(m, r, b);
+		return true;
+	}
+	/* one that is being added is recalled when it has arrived */
+	b->wanted = true;
+	b->timer.fn = on_timer;
+	note_place(m, was, &out, &b->line);
+	if (out.to_switch) {
+		to_switch(m, &out.sw);
+		timer_set(&m->timers, &b->timer, move_delay(&b->line));
+	}
+	return false;
+}
+
+void lines_forget(struct memd *m, struct region *r, struct block *b)
+{
+	if (b->line.place != WEFT_AT_HOME)
+		m->lines.at[b->line.place]--;
+	forget(m, r, b);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The directory at home: requests for lines, and their moves to the switch and
+ * back.  kmod/core/home.h decides; this carries out what it says.
+ */
+#ifndef WEFT_MEMD_LINES_H
+#define WEFT_MEMD_LINES_H
+
+#include "home.h"
+
+struct block;
+struct memd;
+struct region;
+
+#define LINE_PLACES	(WEFT_DROPPING + 1)
+
+/**
+ * struct lines - how many there are
+ * @known: lines that were asked for
+ * @at: by enum weft_place, those that are not at home
+ */
+struct lines {
+	u64 known;
+	u64 at[LINE_PLACES];
+};
+
+/* GETS .. QUERY. */
+void lines_request(struct memd *m, const struct weft_msg *msg, u32 from);
+
+/* ADD_ACK, REMOVE_ACK, DROP_ACK, and NACK to a REMOVE. */
+void lines_answer(struct memd *m, const struct weft_msg *msg);
+
+/* CHASE: a transaction of ours is in a node's way. */
+void lines_chase(struct memd *m, const struct weft_msg *msg);
+
+/* Refuse: there is no such line.  To the member that the transaction is of. */
+void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to);
+
+/**
+ * lines_find() - the region of a line that may be served
+ *
+ * Return: NULL if there is none, or the line is beyond its end, or not homed
+ * here, or no page.
+ */
+struct region *lines_find(struct memd *m, u64 key);
+
+/**
+ * lines_recall() - a line is to come home and be forgotten
+ *
+ * Return: true if it is done; otherwise trim_arrived() follows.
+ */
+bool lines_recall(struct memd *m, struct region *r, struct block *b);
+
+/* Stop waiting for a line and forget it. */
+void lines_forget(struct memd *m, struct region *r, struct block *b);
+
+#endif /* WEFT_MEMD_LINES_H */

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Log lines, see log.h. */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#define BURST		20	/* lines at once */
+#define PER_SECOND	4	/* lines in the long run */
+
+bool log_verbose;
+
+static void print(const char *fmt, va_list args)
+{
+	char line[512];
+
+	vsnprintf(line, sizeof(line), fmt, args);
+	fprintf(stderr, "weft-memd: %s\n", line);
+}
+
+void log_say(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print(fmt, args);
+	va_end(args);
+}
+
+void log_note(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!log_verbose)
+		return;
+	va_start(args, fmt);
+	print(fmt, args);
+	va_end(args);
+}
+
+void log_warn(const char *fmt, ...)
+{
+	static unsigned int tokens = BURST, dropped;
+	static time_t last;
+	struct timespec now;
+	va_list args;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec != last) {
+		long more = (now.tv_sec - last) * PER_SECOND;
+
+		tokens = more > BURST || tokens + more > BURST ?
+			BURST : tokens + (unsigned int)more;
+		last = now.tv_sec;
+	}
+	if (!tokens) {
+		dropped++;
+		return;
+	}
+	tokens--;
+	if (dropped) {
+		fprintf(stderr, "weft-memd: (%u more lines like these)\n", dropped);
+		dropped = 0;
+	}
+	va_start(args, fmt);
+	print(fmt, args);
+	va_end(args);
+}
+
+const char *log_addr(unsigned int addr)
+{
+	static char text[4][16];
+	static unsigned int next;
+	char *p = text[next++ % 4];
+
+	snprintf(p, sizeof(text[0]), "%u.%u.%u.%u", addr >> 24, addr >> 16 & 255,
+		 addr >> 8 & 255, addr & 255);
+	return p;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * weft-memd, the memory blade of a weft rack: start, event loop, stop.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "memd.h"
+
+static struct memd memd;
+
+static int watch(int epoll_fd, int fd)
+{
+	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
+
+	return fd < 0 ? 0 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
+}
+
+/* SIGTERM and SIGINT, by a descriptor; -1 if it cannot be. */
+static int signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return -1;
+	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+static int run(struct memd *m, int epoll_fd, int signal_fd)
+{
+	struct epoll_event e[4];
+	int i, n;
+
+	for (;;) {
+		n = epoll_wait(epoll_fd, e, 4, timers_wait(&m->timers));
+		if (n < 0 && errno != EINTR) {
+			log_say("waiting for messages failed: %s",
+				strerror(errno));
+			return EXIT_FAILURE;
+		}
+		timers_run(&m->timers, m);
+		for (i = 0; i < n; i++) {
+			if (e[i].data.fd == signal_fd)
+				return EXIT_SUCCESS;
+			udp_receive(&m->udp, e[i].data.fd, m, memd_receive);
+		}
+		udp_flush(&m->udp);
+	}
+}
+
+static int start(struct memd *m, const struct options *o, char *err)
+{
+	struct options opt = *o;
+	struct udp udp;
+
+	/* the socket first: it tells whether there is another one of us */
+	if (udp_open(&udp, o, err))
+		return -1;
+	if (o->blades == 1 && !o->peers[0])
+		opt.peers[0] = udp.addr;
+	if (memd_init(m, &opt, err))
+		return -1;
+	m->udp = udp;
+	memd_start(m);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+	char err[ERR_MAX];
+	int epoll_fd, signal_fd, status;
+
+	switch (options_parse(&o, argc, argv, err)) {
+	case OPTIONS_DONE:
+		return EXIT_SUCCESS;
+	case OPTIONS_BAD:
+		log_say("%s", err);
+		return 1;
+	default:
+		break;
+	}
+	log_verbose = o.verbose;
+	setvbuf(stderr, NULL, _IOLBF, 0);
+	if (start(&memd, &o, err)) {
+		log_say("%s", err);
+		return 2;
+	}
+	/* before anything waits: what comes up to then is kept in the socket */
+	if (o.background && (daemon(0, 1) || !freopen("/dev/null", "r", stdin) ||
+			     !freopen("/dev/null", "w", stdout))) {
+		log_say("cannot go to the background: %s", strerror(errno));
+		return 2;
+	}
+	signal_fd = signals();
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (signal_fd < 0 || epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
+	    watch(epoll_fd, memd.udp.fd) || watch(epoll_fd, memd.udp.switch_fd)) {
+		log_say("cannot set up the event loop: %s", strerror(errno));
+		return 2;
+	}
+	log_say("blade %u serves %llu MiB at %s, port %u",
+		options_blade(&o) + 1, (unsigned long long)(o.memory >> 20),
+		log_addr(memd.udp.addr), memd.udp.port);
+	status = run(&memd, epoll_fd, signal_fd);
+	memd_exit(&memd);
+	close(epoll_fd);
+	close(signal_fd);
+	return status;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Members, and what the switch knows of them; see members.h. */
+#include "members.h"
+
+#include <time.h>
+
+#include "job.h"
+#include "log.h"
+#include "memd.h"
+
+#define FIRST_MS	20	/* until MEMBERS is repeated, doubled each time */
+#define LAST_MS		500
+#define PROBE_MS	1000	/* between probes, when all is told */
+#define PROBING_MS	1000	/* no answer for that long: there is no switch */
+#define LOSING_MS	3500	/* the same where there has been one */
+
+void members_init(struct memd *m)
+{
+	struct members *ms = &m->members;
+
+	ms->version = (u32)time(NULL);
+	ms->settled = ms->version - 1;
+}
+
+bool members_settled(const struct members *ms)
+{
+	return ms->settled == ms->version;
+}
+
+static void settle(struct memd *m)
+{
+	struct members *ms = &m->members;
+	struct job *job;
+
+	ms->settled = ms->version;
+	while ((job = ms->waiting) && members_settled(ms)) {
+		ms->waiting = job->next;
+		job_release(m, job, 0);
+	}
+	follow_settled(m);
+}
+
+void members_wait(struct memd *m, struct job *job)
+{
+	if (members_settled(&m->members))
+		return;
+	job_hold(job);
+	job->next = m->members.waiting;
+	m->members.waiting = job;
+}
+
+static void lose_switch(struct memd *m)
+{
+	struct members *ms = &m->members;
+
+	if (ms->use_switch)
+		log_say("the P4 switch does not answer any more");
+	ms->use_switch = false;
+	ms->no_switch = true;
+}
+
+static void tell_switch(struct memd *m)
+{
+	struct weft_msg msg = {
+		.type = WEFT_MSG_MEMBERS,
+		.txn = weft_txn(m->opt.id, memd_seq(m)),
+		.copyset = m->members.mask,
+		.nonce = m->members.version,
+	};
+
+	memd_send(m, &msg, WEFT_WIRE_GROUP);
+}
+
+/* Tell the switch until it answers, then once a second whether it is there. */
+static void on_timer(struct memd *m, struct timer *t)
+{
+	struct members *ms = &m->members;
+	u64 now = m->timers.now;
+
+	tell_switch(m);
+	if (!members_settled(ms)) {
+		ms->delay = ms->delay * 2 < LAST_MS ? ms->delay * 2 : LAST_MS;
+		timer_set(&m->timers, t, ms->delay);
+		if (now - ms->changed >= (ms->use_switch ? LOSING_MS : PROBING_MS)) {
+			lose_switch(m);
+			settle(m);
+		}
+		return;
+	}
+	timer_set(&m->timers, t, PROBE_MS);
+	if (ms->use_switch && now - ms->answered > LOSING_MS)
+		lose_switch(m);
+}
+
+static void begin_telling(struct memd *m)
+{
+	struct members *ms = &m->members;
+
+	ms->changed = m->timers.now;
+	if (!ms->listening || ms->no_switch)
+		settle(m);
+	if (!ms->listening)
+		return;
+	ms->delay = FIRST_MS;
+	tell_switch(m);
+	ms->timer.fn = on_timer;
+	timer_set(&m->timers, &ms->timer, ms->delay);
+}
+
+void members_start(struct memd *m)
+{
+	u32 i;
+
+	m->members.listening = m->opt.use_switch && m->udp.switch_fd >= 0;
+	for (i = 0; i < m->opt.blades; i++)
+		m->members.by_id[WEFT_BLADE_MIN + i].addr = m->opt.peers[i];
+	m->members.by_id[m->opt.id].addr = m->udp.addr;
+	m->members.by_id[m->opt.id].life = m->life;
+	if (memd_is_first(m))
+		begin_telling(m);
+}
+
+void members_changed(struct memd *m)
+{
+	m->members.version++;
+	begin_telling(m);
+}
+
+void members_ack(struct memd *m, const struct weft_msg *msg)
+{
+	struct members *ms = &m->members;
+	int ahead = (int)(msg->nonce - ms->version);
+
+	if (!ms->listening)
+		return;
+	ms->answered = m->timers.now;
+	if (ahead < 0)
+		return;
+	if (ahead > 0 && memd_is_first(m)) {
+		/* of an earlier life of ours, by a clock that was ahead */
+		ms->version = msg->nonce;
+		members_changed(m);
+		return;
+	}
+	if (!ms->use_switch)
+		log_say("a P4 switch answers: lines in use go there");
+	ms->use_switch = true;
+	ms->no_switch = false;
+	if (!members_settled(ms)) {
+		timer_set(&m->timers, &ms->timer, PROBE_MS);
+		settle(m);
+	}
+}
+
+struct member *members_sender(struct memd *m, u32 id, u32 from)
+{
+	struct member *who;
+
+	if (id > WEFT_BLADE_MAX || id == m->opt.id)
+		return NULL;
+	who = &m->members.by_id[id];
+	if (!who->addr || who->addr != from)
+		return NULL;
+	if (weft_node_bit(id) && !(m->members.mask & weft_node_bit(id)))
+		return NULL;
+	who->heard = m->timers.now;
+	return who;
+}
+
+void members_list(struct memd *m, struct weft_call *reply)
+{
+	u8 *p = reply->list;
+	u32 id;
+
+	reply->members = m->members.mask;
+	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
+		const struct member *who = &m->members.by_id[id];
+
+		if (!who->addr || (weft_node_bit(id) && !who->in))
+			continue;
+		put_unaligned_be32(id << 24, p);
+		put_unaligned_be32(who->addr, p + 4);
+		p += 8;
+	}
+	reply->list_len = (u16)(p - reply->list);
+}
+
+void members_learn(struct memd *m, const struct weft_call *call, u32 version)
+{
+	struct members *ms = &m->members;
+	u32 i, id, gone;
+
+	for (i = 0; i + 8 <= call->list_len; i += 8) {
+		id = call->list[i];
+		if (weft_node_bit(id))
+			ms->by_id[id].addr = get_unaligned_be32(call->list + i + 4);
+	}
+	gone = ms->mask & ~call->members;
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
+		ms->by_id[id].in = call->members & weft_node_bit(id);
+		if (gone & weft_node_bit(id))
+			blocks_forget(m, (u8)id);
+	}
+	ms->mask = call->members;
+	ms->version = version;
+	begin_telling(m);
+}

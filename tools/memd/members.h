@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who is in the rack: ids, addresses, lives; what the switch is told of it, and
+ * whether there is one.
+ *
+ * The first blade decides; the others learn from it (follow.h).
+ */
+#ifndef WEFT_MEMD_MEMBERS_H
+#define WEFT_MEMD_MEMBERS_H
+
+#include "options.h"
+#include "timer.h"
+#include "wire.h"
+
+#define MEMBER_ALIVE_MS	3000	/* heard of that recently: certainly alive */
+
+struct job;
+struct weft_call;
+
+/**
+ * struct member - node or blade
+ * @addr: IPv4 address, 0 if unknown
+ * @life: number of its life
+ * @heard: millisecond of the last message
+ * @in: node: it is a member; blade: it has joined (only the first blade knows)
+ * @joining: an answer to its JOIN or LEAVE is under way
+ */
+struct member {
+	u32 addr;
+	u32 life;
+	u64 heard;
+	bool in;
+	bool joining;
+};
+
+/**
+ * struct members - all of them
+ * @by_id: by id
+ * @mask: bits of the nodes
+ * @version: of @mask, begins with the seconds since 1970
+ * @listening: we could hear a switch
+ * @use_switch: there is one
+ * @no_switch: it was looked for in vain: nobody waits for it
+ * @settled: the version that the switch has, or that it need not have
+ * @changed: millisecond since which @version is to be told
+ * @answered: millisecond of the switch's last answer
+ * @delay: until it is told again
+ * @timer: for that
+ * @waiting: jobs that end when @settled is @version
+ */
+struct members {
+	struct member by_id[WEFT_BLADE_MAX + 1];
+	u32 mask;
+	u32 version;
+	bool listening;
+	bool use_switch;
+	bool no_switch;
+	u32 settled;
+	u64 changed;
+	u64 answered;
+	u32 delay;
+	struct timer timer;
+	struct job *waiting;
+};
+
+void members_init(struct memd *m);
+
+/* Bits of the blades are known from --peers; the first blade begins to probe. */
+void members_start(struct memd *m);
+
+/* The sender of a message if it is a member and @from its address, or NULL. */
+struct member *members_sender(struct memd *m, u32 id, u32 from);
+
+/* Nodes changed: tell the switch. */
+void members_changed(struct memd *m);
+
+/* True if the switch knows all members, or there is none. */
+bool members_settled(const struct members *ms);
+
+/* @job is held until members_settled(). */
+void members_wait(struct memd *m, struct job *job);
+
+/* MEMBERS_ACK. */
+void members_ack(struct memd *m, const struct weft_msg *msg);
+
+/* Members and the list of peers for a reply. */
+void members_list(struct memd *m, struct weft_call *reply);
+
+/* Other blades: what the first one says. */
+void members_learn(struct memd *m, const struct weft_call *call, u32 version);
+
+#endif /* WEFT_MEMD_MEMBERS_H */

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The memory blade as a whole, see memd.h. */
+#include "memd.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "catalog.h"
+#include "journal.h"
+#include "log.h"
+
+/*
+ * Nothing may be taken for something of an earlier life: transactions begin
+ * anywhere, and so do regions if there is no file that says which were used.
+ */
+static void begin_anywhere(struct memd *m)
+{
+	u32 random[2] = { (u32)time(NULL), (u32)time(NULL) << 12 };
+
+	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
+		log_say("no random numbers: %s", strerror(errno));
+	m->life = random[0] ? random[0] : 1;
+	m->seq = random[1];
+	m->regions.next_id = 1 + (u32)time(NULL) * 64 % (WEFT_REGION_MAX / 2);
+	if (m->opt.backing)
+		m->regions.next_id = 1;
+}
+
+int memd_init(struct memd *m, const struct options *o, char *err)
+{
+	memset(m, 0, sizeof(*m));
+	m->opt = *o;
+	m->udp.fd = -1;
+	m->udp.switch_fd = -1;
+	timers_init(&m->timers);
+	m->started = m->timers.now;
+	begin_anywhere(m);
+	m->regions.self = o->id;
+	m->regions.blades = o->blades;
+	m->regions.size[options_blade(o)] = o->memory;
+	push_init(m);
+	members_init(m);
+	if (backing_open(&m->backing, o, err) ||
+	    frames_init(&m->frames, o->memory, &m->backing, err))
+		return -1;
+	if (m->backing.fd < 0)
+		return 0;
+	return journal_restore(m, err) || restore_blocks(m, err) ? -1 : 0;
+}
+
+void memd_start(struct memd *m)
+{
+	members_start(m);
+	if (memd_is_first(m))
+		m->ready = true;
+	else
+		follow_start(m);
+}
+
+void memd_exit(struct memd *m)
+{
+	u8 id;
+
+	while (m->regions.n)
+		region_free(&m->regions, m->regions.by_id[m->regions.n - 1]);
+	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
+		calls_forget(m, id);
+		free(m->callers[id]);
+		push_drop(m, id, 0);
+		if (id <= WEFT_NODE_MAX)
+			blocks_forget(m, id);
+	}
+	frames_exit(&m->frames);
+	backing_close(&m->backing);
+	udp_close(&m->udp);
+}
+
+/* --- out -------------------------------------------------------------------- */
+
+void *memd_payload(struct memd *m)
+{
+	return udp_buffer(&m->udp) + WEFT_WIRE_HDR_LEN;
+}
+
+void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	msg->rack = m->opt.rack;
+	if (!msg->src)
+		msg->src = m->opt.id;
+	if (!addr) {
+		count(m, NO_ADDRESS);
+		return;
+	}
+	msg->payload = msg->len ? memd_payload(m) : NULL;
+	weft_wire_pack(msg, udp_buffer(&m->udp));
+	udp_send(&m->udp, addr, WEFT_WIRE_HDR_LEN + msg->len);
+	if (msg->type < MEMD_TYPES)
+		m->stats.out[msg->type]++;
+	if (log_verbose)
+		log_note("to %s: %s line %llx txn %08x", log_addr(addr),
+			 weft_msg_name(msg->type),
+			 (unsigned long long)msg->line, msg->txn);
+}
+
+void memd_send(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	if (msg->len)
+		memcpy(memd_payload(m), msg->payload, msg->len);
+	memd_send_payload(m, msg, addr);
+}
+
+void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
+{
+	memd_send(m, msg, id <= WEFT_BLADE_MAX ? m->members.by_id[id].addr : 0);
+}
+
+/* --- in --------------------------------------------------------------------- */
+
+/* Answers of the switch, and to what we asked of it. */
+static void from_switch(struct memd *m, const struct weft_msg *msg)
+{
+	if (msg->src != m->opt.id || weft_txn_member(msg->txn) != m->opt.id) {
+		count(m, UNEXPECTED);
+		return;
+	}
+	if (msg->type == WEFT_MSG_MEMBERS_ACK)
+		members_ack(m, msg);
+	else
+		lines_answer(m, msg);
+}
+
+/* What only members may send. */
+static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if (!members_sender(m, msg->src, from)) {
+		count(m, STRANGER);
+		return;
+	}
+	switch (msg->type) {
+	case WEFT_MSG_READ:
+		if (m->ready)
+			blocks_read(m, msg);
+		break;
+	case WEFT_MSG_WB:
+		if (m->ready)
+			blocks_write(m, msg);
+		break;
+	case WEFT_MSG_CHASE:
+		lines_chase(m, msg);
+		break;
+	default: /* WEFT_MSG_REPLY */
+		if (!follow_reply(m, msg))
+			push_reply(m, msg);
+		break;
+	}
+}
+
+void memd_receive(struct memd *m, const void *buf, size_t len, u32 from)
+{
+	struct weft_msg msg;
+	int err = weft_wire_unpack(&msg, buf, len);
+
+	if (err == -EPROTONOSUPPORT) {
+		count(m, OTHER_VERSION);
+		log_warn("%s speaks another version of the protocol",
+			 log_addr(from));
+		return;
+	}
+	if (err) {
+		count(m, BAD);
+		return;
+	}
+	if (msg.rack != m->opt.rack) {
+		count(m, OTHER_RACK);
+		return;
+	}
+	if (msg.type < MEMD_TYPES)
+		m->stats.in[msg.type]++;
+	if (log_verbose)
+		log_note("from %s: %s line %llx txn %08x", log_addr(from),
+			 weft_msg_name(msg.type), (unsigned long long)msg.line,
+			 msg.txn);
+	switch (msg.type) {
+	case WEFT_MSG_GETS:
+	case WEFT_MSG_GETM:
+	case WEFT_MSG_PUT:
+	case WEFT_MSG_COMMIT:
+	case WEFT_MSG_ABORT:
+	case WEFT_MSG_QUERY:
+		if (m->ready)
+			lines_request(m, &msg, from);
+		break;
+	case WEFT_MSG_READ:
+	case WEFT_MSG_WB:
+	case WEFT_MSG_CHASE:
+	case WEFT_MSG_REPLY:
+		from_member(m, &msg, from);
+		break;
+	case WEFT_MSG_ADD_ACK:
+	case WEFT_MSG_REMOVE_ACK:
+	case WEFT_MSG_DROP_ACK:
+	case WEFT_MSG_NACK:
+	case WEFT_MSG_MEMBERS_ACK:
+		from_switch(m, &msg);
+		break;
+	case WEFT_MSG_CALL:
+		calls_receive(m, &msg, from);
+		break;
+	default:
+		count(m, UNEXPECTED);
+		break;
+	}
+}

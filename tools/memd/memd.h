@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The memory blade: its parts, and the paths of messages through them.  One
+ * thread does everything, so nothing here is locked.
+ */
+#ifndef WEFT_MEMD_H
+#define WEFT_MEMD_H
+
+#include "blocks.h"
+#include "calls.h"
+#include "frames.h"
+#include "follow.h"
+#include "lines.h"
+#include "members.h"
+#include "push.h"
+#include "region.h"
+#include "stats.h"
+#include "timer.h"
+#include "udp.h"
+
+/**
+ * struct memd - the blade
+ * @opt: command line
+ * @life: number of this life
+ * @seq: last sequence number used
+ * @ready: knows regions and members: may serve
+ * @started: millisecond
+ */
+struct memd {
+	struct options opt;
+	u32 life;
+	u32 seq;
+	bool ready;
+	u64 started;
+	struct timers timers;
+	struct udp udp;
+	struct backing backing;
+	struct frames frames;
+	struct regions regions;
+	struct members members;
+	struct lines lines;
+	struct staging staging;
+	struct caller *callers[WEFT_BLADE_MAX + 1];
+	struct pushes pushes[WEFT_BLADE_MAX + 1];
+	struct follow follow;
+	struct stats stats;
+};
+
+/**
+ * memd_init() - set everything up but the socket
+ * @err: receives a sentence
+ *
+ * Return: 0 or -1.
+ */
+int memd_init(struct memd *m, const struct options *o, char *err);
+
+/* The socket is open: begin. */
+void memd_start(struct memd *m);
+
+void memd_exit(struct memd *m);
+
+/* A datagram. */
+void memd_receive(struct memd *m, const void *buf, size_t len, u32 from);
+
+/* Send to an address; src and rack are set, unless src is set already. */
+void memd_send(struct memd *m, struct weft_msg *msg, u32 addr);
+
+/* Send to a member, if its address is known. */
+void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id);
+
+/* The same in two steps: write the payload where this says, then send. */
+void *memd_payload(struct memd *m);
+void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr);
+
+/* A sequence number that was not used before. */
+static inline u32 memd_seq(struct memd *m)
+{
+	return ++m->seq;
+}
+
+static inline bool memd_is_first(const struct memd *m)
+{
+	return m->opt.id == WEFT_BLADE_MIN;
+}
+
+#define count(m, id)	((m)->stats.count[STAT_##id]++)
+
+#endif /* WEFT_MEMD_H */

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Command line, see options.h. */
+#include "options.h"
+
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <stdlib.h>
+
+#define VERSION		"0.1"
+#define MEMORY_DEFAULT	(1ull << 30)
+#define MEMORY_MIN	(1ull << 20)
+#define MEMORY_MAX	(1ull << 43)	/* frames have 32-bit numbers */
+
+static const char help[] =
+"usage: weft-memd --id ID | --blade N   --interface IF | --address A   [option...]\n"
+"\n"
+"Memory blade of a weft rack: keeps the home copy of every block, the directory of\n"
+"lines that the switch does not hold and, on blade 1, the catalog of regions.\n"
+"\n"
+"  --id ID              id of this blade, 33 to 48; blade 1 has id 33\n"
+"  --blade N            the same, as 1 to 16\n"
+"  --interface IF       interface that leads to the rack\n"
+"  --address A          own IPv4 address; without it the interface's first\n"
+"  --peers A[,A...]     addresses of all blades of the rack, blade 1 first;\n"
+"                       needed if there are several\n"
+"  --memory SIZE        memory for regions (1G); K, M, G and T are understood\n"
+"  --backing FILE       keep regions and contents in FILE across restarts\n"
+"  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
+"  --rack N             number of the rack; messages of others are ignored (0)\n"
+"  --port N             UDP port (4793)\n"
+"  --background         leave the terminal once everything is set up\n"
+"  --foreground         stay, which is what it does anyhow\n"
+"  --verbose            tell more on stderr\n"
+"  --help, --version\n";
+
+enum {
+	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
+	O_BACKING, O_SWITCH, O_RACK, O_PORT, O_BACKGROUND, O_FOREGROUND,
+	O_VERBOSE, O_HELP, O_VERSION,
+};
+
+static const struct option long_options[] = {
+	{ "id", required_argument, NULL, O_ID },
+	{ "blade", required_argument, NULL, O_BLADE },
+	{ "interface", required_argument, NULL, O_INTERFACE },
+	{ "address", required_argument, NULL, O_ADDRESS },
+	{ "peers", required_argument, NULL, O_PEERS },
+	{ "memory", required_argument, NULL, O_MEMORY },
+	{ "backing", required_argument, NULL, O_BACKING },
+	{ "switch", required_argument, NULL, O_SWITCH },
+	{ "rack", required_argument, NULL, O_RACK },
+	{ "port", required_argument, NULL, O_PORT },
+	{ "background", no_argument, NULL, O_BACKGROUND },
+	{ "foreground", no_argument, NULL, O_FOREGROUND },
+	{ "verbose", no_argument, NULL, O_VERBOSE },
+	{ "help", no_argument, NULL, O_HELP },
+	{ "version", no_argument, NULL, O_VERSION },
+	{ NULL, 0, NULL, 0 }
+};
+
+static int number(const char *what, const char *text, u64 min, u64 max,
+		  u64 *value, char *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-' || *value < min ||
+	    *value > max)
+		return fail(err, "%s is a number from %llu to %llu, not '%s'",
+			    what, (unsigned long long)min,
+			    (unsigned long long)max, text);
+	return 0;
+}
+
+static int size(const char *what, const char *text, u64 *value, char *err)
+{
+	static const char units[] = "KMGT";
+	unsigned int shift = 0;
+	const char *unit;
+	u64 v, max;
+	char *end;
+
+	errno = 0;
+	v = strtoull(text, &end, 10);
+	if (*end) {
+		unit = strchr(units, *end & ~0x20);
+		if (unit && !end[1])
+			shift = 10 * (unsigned int)(unit - units + 1);
+		else
+			errno = EINVAL;
+	}
+	max = MEMORY_MAX >> shift;
+	if (errno || end == text || *text == '-' || v > max ||
+	    v << shift < MEMORY_MIN)
+		return fail(err, "%s is a size from 1M to 8T such as 512M or 4G, not '%s'",
+			    what, text);
+	*value = v << shift;
+	return 0;
+}
+
+static int address(const char *what, const char *text, u32 *value, char *err)
+{
+	struct in_addr a;
+
+	if (inet_pton(AF_INET, text, &a) != 1)
+		return fail(err, "%s takes an IPv4 address such as 10.0.0.101, not '%s'",
+			    what, text);
+	*value = ntohl(a.s_addr);
+	if (!*value || *value >> 28 >= 0xE)
+		return fail(err, "%s: %s is not the address of a host", what, text);
+	return 0;
+}
+
+static int peers(struct options *o, const char *text, char *err)
+{
+	char one[32];
+	u32 i;
+
+	o->blades = 0;
+	for (;;) {
+		size_t n = strcspn(text, ",");
+
+		if (o->blades == BLADES_MAX)
+			return fail(err, "--peers names more than %d blades",
+				    BLADES_MAX);
+		if (n >= sizeof(one))
+			n = sizeof(one) - 1;
+		memcpy(one, text, n);
+		one[n] = 0;
+		if (address("--peers", one, &o->peers[o->blades], err))
+			return -1;
+		for (i = 0; i < o->blades; i++)
+			if (o->peers[i] == o->peers[o->blades])
+				return fail(err, "--peers names %s twice", one);
+		o->blades++;
+		if (!text[n])
+			return 0;
+		text += n + 1;
+	}
+}
+
+static int one_option(struct options *o, int c, const char *arg, char *err)
+{
+	u64 v;
+
+	switch (c) {
+	case O_ID:
+		if (number("--id", arg, WEFT_BLADE_MIN, WEFT_BLADE_MAX, &v, err))
+			return -1;
+		o->id = (u8)v;
+		return 0;
+	case O_BLADE:
+		if (number("--blade", arg, 1, BLADES_MAX, &v, err))
+			return -1;
+		o->id = (u8)(WEFT_BLADE_MIN - 1 + v);
+		return 0;
+	case O_INTERFACE:
+		o->interface = arg;
+		return 0;
+	case O_ADDRESS:
+		return address("--address", arg, &o->address, err);
+	case O_PEERS:
+		return peers(o, arg, err);
+	case O_MEMORY:
+		return size("--memory", arg, &o->memory, err);
+	case O_BACKING:
+		o->backing = arg;
+		return 0;
+	case O_SWITCH:
+		o->use_switch = !strcmp(arg, "auto");
+		if (!o->use_switch && strcmp(arg, "none"))
+			return fail(err, "--switch is auto or none, not '%s'", arg);
+		return 0;
+	case O_RACK:
+		if (number("--rack", arg, 0, 0xFFFFFFFFu, &v, err))
+			return -1;
+		o->rack = (u32)v;
+		return 0;
+	case O_PORT:
+		if (number("--port", arg, 1, 65535, &v, err))
+			return -1;
+		o->port = (u16)v;
+		return 0;
+	case O_BACKGROUND:
+	case O_FOREGROUND:
+		o->background = c == O_BACKGROUND;
+		return 0;
+	case O_VERBOSE:
+		o->verbose = true;
+		return 0;
+	default:
+		return fail(err, "see weft-memd --help");
+	}
+}
+
+static int complete(struct options *o, char *err)
+{
+	if (!o->id)
+		return fail(err, "which blade is this? Say --id 33 (or --blade 1) for the first");
+	if (!o->interface && !o->address)
+		return fail(err, "where is the rack? Say --interface IF or --address A");
+	if (!o->blades && options_blade(o))
+		return fail(err, "blade %u is one of several: --peers has to name them all, blade 1 first",
+			    options_blade(o) + 1);
+	if (o->blades && options_blade(o) >= o->blades)
+		return fail(err, "this is blade %u, but --peers names only %u",
+			    options_blade(o) + 1, o->blades);
+	if (o->blades) {
+		u32 listed = o->peers[options_blade(o)];
+
+		if (o->address && o->address != listed)
+			return fail(err, "--address is not what --peers says of blade %u",
+				    options_blade(o) + 1);
+		o->address = listed;
+	} else {
+		o->blades = 1;	/* its address comes with the interface */
+	}
+	return 0;
+}
+
+enum options_result options_parse(struct options *o, int argc, char **argv,
+				  char *err)
+{
+	int c;
+
+	memset(o, 0, sizeof(*o));
+	o->port = WEFT_WIRE_UDP_PORT;
+	o->memory = MEMORY_DEFAULT;
+	o->use_switch = true;
+	opterr = 0;
+	optind = 1;
+	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (c == O_HELP) {
+			fputs(help, stdout);
+			return OPTIONS_DONE;
+		}
+		if (c == O_VERSION) {
+			printf("weft-memd %s, protocol %d\n", VERSION,
+			       WEFT_WIRE_VERSION);
+			return OPTIONS_DONE;
+		}
+		if (c == '?') {
+			fail(err, "%s is not an option, or lacks its value: see weft-memd --help",
+			     argv[optind - 1]);
+			return OPTIONS_BAD;
+		}
+		if (one_option(o, c, optarg, err))
+			return OPTIONS_BAD;
+	}
+	if (optind < argc) {
+		fail(err, "what is '%s'? See weft-memd --help", argv[optind]);
+		return OPTIONS_BAD;
+	}
+	return complete(o, err) ? OPTIONS_BAD : OPTIONS_OK;
+}

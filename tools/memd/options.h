@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Command line of weft-memd.
+ */
+#ifndef WEFT_MEMD_OPTIONS_H
+#define WEFT_MEMD_OPTIONS_H
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "types.h"
+
+#define BLADES_MAX	(WEFT_BLADE_MAX - WEFT_BLADE_MIN + 1)
+
+#define ERR_MAX		512	/* buffers for sentences */
+
+/* Note down in @err, ERR_MAX bytes, a sentence why something does not work. */
+__attribute__((format(printf, 2, 3)))
+static inline int fail(char *err, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(err, ERR_MAX, fmt, args);
+	va_end(args);
+	return -1;
+}
+
+/**
+ * struct options - what was asked for
+ * @id: of this blade, WEFT_BLADE_MIN and up
+ * @interface: that leads to the rack, or NULL
+ * @address: IPv4 address in host byte order, or 0: the interface's first
+ * @port: UDP port
+ * @rack: number of the rack
+ * @memory: bytes
+ * @backing: file that keeps regions and contents, or NULL
+ * @use_switch: a P4 switch may be used if there is one
+ * @peers: addresses of all blades, in the order of their ids
+ * @blades: how many there are
+ * @background: leave the terminal when ready
+ * @verbose: tell more
+ */
+struct options {
+	u8 id;
+	const char *interface;
+	u32 address;
+	u16 port;
+	u32 rack;
+	u64 memory;
+	const char *backing;
+	bool use_switch;
+	u32 peers[BLADES_MAX];
+	u32 blades;
+	bool background;
+	bool verbose;
+};
+
+enum options_result {
+	OPTIONS_OK,
+	OPTIONS_DONE,		/* --help, --version: printed */
+	OPTIONS_BAD,		/* sentence in err */
+};
+
+/**
+ * options_parse() - read the command line
+ * @err: receives a sentence
+ */
+enum options_result options_parse(struct options *o, int argc, char **argv,
+				  char *err);
+
+/* Index of this blade, 0 based. */
+static inline u32 options_blade(const struct options *o)
+{
+	return o->id - WEFT_BLADE_MIN;
+}
+
+#endif /* WEFT_MEMD_OPTIONS_H */

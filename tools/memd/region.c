@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Regions, see region.h. */
+#include "region.h"
+
+#include <stdlib.h>
+
+/* --- table ------------------------------------------------------------------ */
+
+/* Position of the first region whose number is not below @id. */
+static u32 position(const struct regions *rs, u32 id)
+{
+	u32 low = 0, high = rs->n;
+
+	while (low < high) {
+		u32 mid = (low + high) / 2;
+
+		if (rs->by_id[mid]->id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct region *region_find(struct regions *rs, u32 id)
+{
+	u32 i;
+
+	if (rs->last && rs->last->id == id)
+		return rs->last;
+	i = position(rs, id);
+	if (i == rs->n || rs->by_id[i]->id != id)
+		return NULL;
+	rs->last = rs->by_id[i];
+	return rs->last;
+}
+
+struct region *region_after(struct regions *rs, u32 id)
+{
+	u32 i = id < WEFT_REGION_MAX ? position(rs, id + 1) : rs->n;
+
+	return i < rs->n ? rs->by_id[i] : NULL;
+}
+
+struct region *region_named(struct regions *rs, const char *name, u32 len)
+{
+	u32 hash = weft_wire_psum(name, len);
+	struct region *r;
+
+	for (r = rs->by_name[hash % NAME_SLOTS]; r; r = r->by_name)
+		if (r->hash == hash && r->name_len == len &&
+		    !memcmp(r->name, name, len))
+			return r;
+	return NULL;
+}
+
+struct region *region_add(struct regions *rs, u32 id, u32 block,
+			  const char *name, u32 len)
+{
+	u32 i = position(rs, id);
+	struct region *r;
+
+	if (rs->n == REGIONS_MAX)
+		return NULL;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->id = id;
+	r->block = block;
+	r->name_len = (u16)len;
+	memcpy(r->name, name, len);
+	memmove(&rs->by_id[i + 1], &rs->by_id[i],
+		(rs->n - i) * sizeof(rs->by_id[0]));
+	rs->by_id[i] = r;
+	rs->n++;
+	if (id >= rs->next_id)
+		rs->next_id = id + 1;
+	if (len) {
+		r->hash = weft_wire_psum(name, len);
+		r->by_name = rs->by_name[r->hash % NAME_SLOTS];
+		rs->by_name[r->hash % NAME_SLOTS] = r;
+	} else {
+		r->unlinked = true;
+	}
+	return r;
+}
+
+void region_unname(struct regions *rs, struct region *r)
+{
+	struct region **p = &rs->by_name[r->hash % NAME_SLOTS];
+
+	if (r->unlinked)
+		return;
+	while (*p != r)
+		p = &(*p)->by_name;
+	*p = r->by_name;
+	r->unlinked = true;
+}
+
+void region_free(struct regions *rs, struct region *r)
+{
+	u32 i = position(rs, r->id);
+	u64 n;
+
+	region_unname(rs, r);
+	region_account(rs, r, r->size, 0);
+	rs->n--;
+	memmove(&rs->by_id[i], &rs->by_id[i + 1],
+		(rs->n - i) * sizeof(rs->by_id[0]));
+	if (rs->last == r)
+		rs->last = NULL;
+	timer_stop(&r->trim.timer);
+	for (n = 0; n < r->runs; n++)
+		free(r->run[n]);
+	free(r->run);
+	free(r);
+}
+
+/* --- room ------------------------------------------------------------------- */
+
+/*
+ * Bytes of a region of @size that blade @blade (0 based) is the home of: every
+ * blades-th run, beginning somewhere, see weft_line_home().
+ */
+static u64 share(const struct regions *rs, const struct region *r, u64 size,
+		 u32 blade)
+{
+	u64 blocks = region_blocks(r, size);
+	u64 full = blocks / RUN_BLOCKS, n;
+	u32 first = (blade + rs->blades - r->id % rs->blades) % rs->blades;
+
+	n = first < full ? ((full - 1 - first) / rs->blades + 1) * RUN_BLOCKS : 0;
+	if (full % rs->blades == first)
+		n += blocks % RUN_BLOCKS;
+	return n * r->block;
+}
+
+void region_account(struct regions *rs, const struct region *r, u64 from, u64 to)
+{
+	u32 i;
+
+	for (i = 0; i < rs->blades; i++)
+		rs->reserved[i] += share(rs, r, to, i) - share(rs, r, from, i);
+}
+
+bool region_reserve(struct regions *rs, const struct region *r, u64 size)
+{
+	u32 i;
+
+	/* keeps the sums below from overflowing */
+	if (size > 1ull << 48 ||
+	    region_blocks(r, size) > (u64)WEFT_LINE_INDEX_HI_MASK << 32)
+		return false;
+	for (i = 0; i < rs->blades; i++) {
+		u64 more = share(rs, r, size, i), now = share(rs, r, r->size, i);
+
+		if (more > now && rs->reserved[i] + more - now > rs->size[i])
+			return false;
+	}
+	region_account(rs, r, r->size, size);
+	return true;
+}
+
+/* --- blocks ----------------------------------------------------------------- */
+
+bool region_prepare(struct region *r, u64 size)
+{
+	u64 blocks = region_blocks(r, size);
+	u64 runs = (blocks + RUN_BLOCKS - 1) / RUN_BLOCKS;
+	struct run **run;
+
+	/* when it shrinks, what is beyond the end goes later, see trim.h */
+	if (runs > r->runs) {
+		run = realloc(r->run, runs * sizeof(struct run *));
+		if (!run)
+			return false;
+		memset(run + r->runs, 0, (runs - r->runs) * sizeof(struct run *));
+		r->run = run;
+		r->runs = runs;
+	}
+	return true;
+}
+
+void region_reset_line(struct regions *rs, struct region *r, struct block *b)
+{
+	u64 key = b->line.key;
+
+	/* later than all that was granted so far, as far as 32 bits can tell */
+	if ((int)(b->line.e.grant - r->grant) > 0)
+		r->grant = (b->line.e.grant + WEFT_GRANT_STEP) &
+			   ~(u32)WEFT_GRANT_OWNED;
+	timer_stop(&b->timer);
+	weft_home_init(&b->line, key, rs->self);
+	b->line.e.grant = r->grant;
+	b->wanted = false;
+}
+
+struct block *region_block(struct regions *rs, struct region *r, u64 index,
+			   bool make)
+{
+	u64 n = index / RUN_BLOCKS;
+	struct run *run;
+	u32 i;
+
+	if (n >= r->runs)
+		return NULL;
+	run = r->run[n];
+	if (!run && make) {
+		run = calloc(1, sizeof(*run));
+		if (!run)
+			return NULL;
+		for (i = 0; i < RUN_BLOCKS; i++) {
+			struct block *b = &run->block[i];
+
+			weft_home_init(&b->line,
+				       weft_line_key(r->id, WEFT_KIND_PAGE,
+						     n * RUN_BLOCKS + i),
+				       rs->self);
+			b->line.e.grant = r->grant;
+			b->version = (u64)r->epoch << 32;
+		}
+		r->run[n] = run;
+	}
+	return run ? &run->block[index % RUN_BLOCKS] : NULL;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Regions: attributes, and for each block its line at home and its contents.
+ * The table of regions by number and by name.  No protocol in here.
+ */
+#ifndef WEFT_MEMD_REGION_H
+#define WEFT_MEMD_REGION_H
+
+#include "call.h"
+#include "home.h"
+#include "options.h"
+#include "timer.h"
+
+#define REGIONS_MAX	16384	/* a full catalog fits half a log several times */
+#define BLOCK_MAX	65536	/* bytes; 64 fragments of 1024 */
+#define RUN_BLOCKS	64	/* a run has one home, see weft_line_home() */
+
+struct job;
+
+/**
+ * struct block - one block that is homed here
+ * @line: its line
+ * @timer: set while the line moves
+ * @version: of the contents
+ * @frame: first frame of the contents, FRAME_NONE for zeros
+ * @known: the line was asked for
+ * @wanted: the line is to come back from the switch and be forgotten
+ */
+struct block {
+	struct weft_home_line line;
+	struct timer timer;
+	u64 version;
+	u32 frame;
+	bool known;
+	bool wanted;
+};
+
+struct run {
+	struct block block[RUN_BLOCKS];
+};
+
+/**
+ * struct trim - taking away the end of a region, or all of it; see trim.h
+ * @active: it goes on
+ * @from: first block to go
+ * @next: first block not looked at yet
+ * @waiting: lines on their way back
+ * @job: waits for it, or NULL
+ * @timer: next step
+ * @give_up: millisecond after which lines are not waited for
+ */
+struct trim {
+	bool active;
+	u64 from;
+	u64 next;
+	u32 waiting;
+	struct job *job;
+	struct timer timer;
+	u64 give_up;
+};
+
+/**
+ * struct region - a region
+ * @id: number, never used twice
+ * @mode: permission bits
+ * @uid: owner
+ * @gid: group
+ * @block: bytes of a block
+ * @size: bytes
+ * @mtime: nanoseconds since 1970
+ * @used: bytes of the blocks that have contents here
+ * @opens: nodes that have it open
+ * @epoch: raised when blocks go: blocks begin with version epoch << 32, so that
+ *	nothing written before can be taken for newer
+ * @grant: that lines begin with, so that nothing granted before is valid
+ * @unlinked: it has no name any more
+ * @gone: it is on its way out
+ * @hatching: not announced to all blades yet
+ * @busy: its size changes
+ * @doomed: to go when it is not busy any more
+ * @seen: other blades: the first blade knows it, too
+ * @trim: blocks being taken away
+ * @by_name: next with the same hash
+ * @hash: of the name
+ * @name_len: bytes of the name
+ * @name: name
+ * @runs: number of @run
+ * @run: blocks, NULL where nothing was touched or another blade is the home
+ */
+struct region {
+	u32 id;
+	u32 mode;
+	u32 uid;
+	u32 gid;
+	u32 block;
+	u64 size;
+	u64 mtime;
+	u64 used;
+	u32 opens;
+	u32 epoch;
+	u32 grant;
+	bool unlinked;
+	bool gone;
+	bool hatching;
+	bool busy;
+	bool doomed;
+	bool seen;
+	struct trim trim;
+	struct region *by_name;
+	u32 hash;
+	u16 name_len;
+	char name[WEFT_NAME_MAX + 1];
+	u64 runs;
+	struct run **run;
+};
+
+#define NAME_SLOTS	4096	/* a power of two */
+
+/**
+ * struct regions - all regions
+ * @n: how many
+ * @by_id: all, in the order of their numbers
+ * @by_name: those that have a name
+ * @last: the one last found by number
+ * @next_id: never used, nor is any after it
+ * @self: id of this blade
+ * @blades: number of blades
+ * @size: by blade: bytes of memory
+ * @reserved: by blade: bytes that the regions may come to need
+ */
+struct regions {
+	u32 n;
+	struct region *by_id[REGIONS_MAX];
+	struct region *by_name[NAME_SLOTS];
+	struct region *last;
+	u32 next_id;
+	u8 self;
+	u32 blades;
+	u64 size[BLADES_MAX];
+	u64 reserved[BLADES_MAX];
+};
+
+/* By number, also one that is gone but not freed; NULL if there is none. */
+struct region *region_find(struct regions *rs, u32 id);
+
+/* By name. */
+struct region *region_named(struct regions *rs, const char *name, u32 len);
+
+/* First with a number above @id; NULL if there is none. */
+struct region *region_after(struct regions *rs, u32 id);
+
+/**
+ * region_add() - a new region, without blocks
+ * @id: not in use
+ * @block: bytes of a block
+ * @name: its name; @len 0 for none
+ *
+ * Return: it, or NULL: no memory, or REGIONS_MAX of them.
+ */
+struct region *region_add(struct regions *rs, u32 id, u32 block,
+			  const char *name, u32 len);
+
+/* It loses its name. */
+void region_unname(struct regions *rs, struct region *r);
+
+/* Free a region; its lines and frames are gone. */
+void region_free(struct regions *rs, struct region *r);
+
+/**
+ * region_reserve() - account for a region's size
+ * @size: bytes that it may come to need, in the place of @r->size
+ *
+ * Does not change @r.  Return: false if a blade has not that much left.
+ */
+bool region_reserve(struct regions *rs, const struct region *r, u64 size);
+
+/* The same backwards, or without looking whether there is room. */
+void region_account(struct regions *rs, const struct region *r, u64 from, u64 to);
+
+/* Get ready for @size.  Return: false if there is no memory. */
+bool region_prepare(struct region *r, u64 size);
+
+/* Blocks that @size bytes make. */
+static inline u64 region_blocks(const struct region *r, u64 size)
+{
+	return size / r->block + !!(size % r->block);
+}
+
+/**
+ * region_block() - a block
+ * @index: below the number of blocks
+ * @make: make it if it was never touched
+ *
+ * Return: NULL if it was not, or if there is no memory.
+ */
+struct block *region_block(struct regions *rs, struct region *r, u64 index,
+			   bool make);
+
+/* Forget what the directory knew of a block. */
+void region_reset_line(struct regions *rs, struct region *r, struct block *b);
+
+static inline u64 block_index(const struct block *b)
+{
+	return weft_line_index(b->line.key);
+}
+
+#endif /* WEFT_MEMD_REGION_H */

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The list of counters, see stats.h. */
+#include "stats.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "memd.h"
+
+/* One page of the list: entries before @from are passed over. */
+struct page {
+	struct weft_call *reply;
+	u64 from;
+	u64 n;
+	bool full;
+};
+
+static void add(struct page *page, const char *name, u64 value)
+{
+	struct weft_call *reply = page->reply;
+	size_t len = strlen(name);
+	u8 *p = reply->list + reply->list_len;
+
+	if (page->n++ < page->from || page->full)
+		return;
+	if (reply->list_len + 9 + len > WEFT_CALL_LIST_MAX) {
+		page->full = true;
+		reply->cookie = page->n - 1;
+		return;
+	}
+	put_unaligned_be64(value, p);
+	p[8] = (u8)len;
+	memcpy(p + 9, name, len);
+	reply->list_len = (u16)(reply->list_len + 9 + len);
+}
+
+static void add_state(struct memd *m, struct page *page)
+{
+	const struct lines *l = &m->lines;
+	u64 moving = l->at[WEFT_ADDING] + l->at[WEFT_REMOVING] +
+		     l->at[WEFT_DROPPING];
+	u64 in_switch = l->at[WEFT_IN_SWITCH];
+	u32 blade = options_blade(&m->opt);
+
+	add(page, "nodes", (u64)__builtin_popcount(m->members.mask));
+	add(page, "switch", m->members.use_switch);
+	add(page, "regions", m->regions.n);
+	add(page, "memory_bytes", m->opt.memory);
+	add(page, "reserved_bytes", m->regions.reserved[blade]);
+	add(page, "used_bytes", (u64)m->frames.used * FRAME_SIZE);
+	add(page, "lines_at_home", l->known - in_switch - moving);
+	add(page, "lines_in_switch", in_switch);
+	add(page, "lines_moving", moving);
+	add(page, "sent", m->udp.sent);
+	add(page, "sent_bytes", m->udp.sent_bytes);
+	add(page, "not_sent", m->udp.dropped);
+}
+
+static void add_types(struct page *page, const char *prefix, const u64 *counts)
+{
+	char name[64], *p;
+	u32 type;
+
+	for (type = 0; type < MEMD_TYPES; type++) {
+		const char *text = weft_msg_name((u8)type);
+
+		/* all there are, whether counted yet or not: pages have to fit */
+		if (*text == '?')
+			continue;
+		snprintf(name, sizeof(name), "%s_%s", prefix, text);
+		for (p = name; *p; p++)
+			*p = (char)tolower(*p);
+		add(page, name, counts[type]);
+	}
+}
+
+void stats_list(struct memd *m, struct weft_call *reply, u64 from)
+{
+	static const char * const names[] = {
+#define MEMD_STAT_NAME(id, name)	name,
+		MEMD_STATS(MEMD_STAT_NAME)
+	};
+	struct page page = { .reply = reply, .from = from };
+	u32 i;
+
+	reply->cookie = 0;
+	add_state(m, &page);
+	for (i = 0; i < MEMD_STATS_N; i++)
+		add(&page, names[i], m->stats.count[i]);
+	add_types(&page, "in", m->stats.in);
+	add_types(&page, "out", m->stats.out);
+}

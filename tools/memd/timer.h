@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Timers of the event loop: a wheel of one slot a millisecond.  A timer is part
+ * of the object that it belongs to, so setting one cannot fail.
+ */
+#ifndef WEFT_MEMD_TIMER_H
+#define WEFT_MEMD_TIMER_H
+
+#include "types.h"
+
+struct memd;
+
+/**
+ * struct timer - something to do later; zeroed at first, then fn set
+ * @next: in its slot
+ * @pprev: what points to it; NULL if it is not set
+ * @when: millisecond
+ * @fn: called once when it is over; may set the timer again
+ */
+struct timer {
+	struct timer *next;
+	struct timer **pprev;
+	u64 when;
+	void (*fn)(struct memd *m, struct timer *t);
+};
+
+#define TIMER_SLOTS	512	/* a power of two */
+
+/**
+ * struct timers - the wheel
+ * @now: milliseconds, of CLOCK_MONOTONIC, when the loop last looked
+ * @slot: the timers whose time is its number modulo TIMER_SLOTS
+ */
+struct timers {
+	u64 now;
+	struct timer *slot[TIMER_SLOTS];
+};
+
+#define timer_owner(t, type, member) \
+	((type *)((char *)(t) - offsetof(type, member)))
+
+void timers_init(struct timers *ts);
+
+/* Set, or set anew, to @delay milliseconds from now, one at least. */
+void timer_set(struct timers *ts, struct timer *t, u64 delay);
+
+void timer_stop(struct timer *t);
+
+static inline bool timer_is_set(const struct timer *t)
+{
+	return t->pprev;
+}
+
+/* Read the clock and call what is due. */
+void timers_run(struct timers *ts, struct memd *m);
+
+/* Milliseconds to sleep: until the next timer or TIMER_SLOTS, if that is less. */
+int timers_wait(const struct timers *ts);
+
+#endif /* WEFT_MEMD_TIMER_H */

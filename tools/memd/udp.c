@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Sockets, see udp.h. */
+#include "udp.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <linux/filter.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "log.h"
+
+#define HEADERS		28	/* IPv4 without options, UDP */
+#define UNIT		64	/* of fragments, see struct weft_msg */
+#define SOCKET_BUFFER	(8 << 20)
+#define PATIENCE_MS	5	/* for a full send buffer */
+
+struct udp_batch {
+	struct mmsghdr msg[UDP_BATCH];
+	struct iovec iov[UDP_BATCH];
+	struct sockaddr_in addr[UDP_BATCH];
+	u8 buf[UDP_BATCH][UDP_MTU_MAX + UNIT];
+};
+
+/* --- which interface -------------------------------------------------------- */
+
+static u32 addr_of(const struct sockaddr *sa)
+{
+	struct sockaddr_in in;
+
+	memcpy(&in, sa, sizeof(in));
+	return ntohl(in.sin_addr.s_addr);
+}
+
+/* True if the interface's address is the one wanted, or covers it on loopback. */
+static bool fits(const struct ifaddrs *i, const struct options *o)
+{
+	if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET)
+		return false;
+	if (o->interface && strcmp(i->ifa_name, o->interface) != 0)
+		return false;
+	if (!o->address || addr_of(i->ifa_addr) == o->address)
+		return true;
+	return i->ifa_flags & IFF_LOOPBACK && i->ifa_netmask &&
+	       !((addr_of(i->ifa_addr) ^ o->address) & addr_of(i->ifa_netmask));
+}
+
+static int find_interface(struct udp *udp, const struct options *o,
+			  char *name, char *err)
+{
+	struct ifaddrs *all, *i;
+
+	if (o->interface && !if_nametoindex(o->interface))
+		return fail(err, "there is no interface %s: 'ip link' shows those that there are",
+			    o->interface);
+	if (getifaddrs(&all))
+		return fail(err, "cannot list the interfaces: %s", strerror(errno));
+	for (i = all; i; i = i->ifa_next)
+		if (fits(i, o))
+			break;
+	if (i) {
+		udp->addr = o->address ? o->address : addr_of(i->ifa_addr);
+		snprintf(name, IF_NAMESIZE, "%s", i->ifa_name);
+	}
+	freeifaddrs(all);
+	if (i)
+		return 0;
+	if (!o->address)
+		return fail(err, "interface %s has no IPv4 address: give it one first (ip address add)",
+			    o->interface);
+	if (o->interface)
+		return fail(err, "interface %s does not have the address %s",
+			    o->interface, log_addr(o->address));
+	return fail(err, "no interface of this machine has the address %s",
+		    log_addr(o->address));
+}
+
+static int find_mtu(struct udp *udp, const char *name, char *err)
+{
+	struct ifreq ifr;
+	u32 mtu;
+
+	memset(&ifr, 0, sizeof(ifr));
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", name);
+	if (ioctl(udp->fd, SIOCGIFMTU, &ifr))
+		return fail(err, "cannot ask for the MTU of %s: %s", name,
+			    strerror(errno));
+	if (ifr.ifr_mtu < UDP_MTU_MIN)
+		return fail(err, "interface %s has MTU %d: weft needs %d at least",
+			    name, ifr.ifr_mtu, UDP_MTU_MIN);
+	mtu = ifr.ifr_mtu > UDP_MTU_MAX ? UDP_MTU_MAX : (u32)ifr.ifr_mtu;
+	udp->fragment = (mtu - HEADERS - WEFT_WIRE_HDR_LEN) / UNIT * UNIT;
+	return 0;
+}
+
+/* --- sockets ---------------------------------------------------------------- */
+
+static void set_int(int fd, int level, int name, int value)
+{
+	/* none of them is needed to work */
+	(void)!setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+static void tune(int fd)
+{
+	set_int(fd, SOL_SOCKET, SO_RCVBUF, SOCKET_BUFFER);
+	set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUFFER);
+	set_int(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUFFER);
+	set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, SOCKET_BUFFER);
+}
+
+static int set_up(struct udp *udp, const char *name, char *err)
+{
+	struct ip_mreqn group = { .imr_ifindex = (int)if_nametoindex(name) };
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_port = htons(udp->port),
+		.sin_addr.s_addr = htonl(udp->addr),
+	};
+	int one = 1;
+
+	/* messages carry their own sums, and the switch changes them */
+	if (setsockopt(udp->fd, SOL_SOCKET, SO_NO_CHECK, &one, sizeof(one)))
+		return fail(err, "cannot switch UDP checksums off: %s",
+			    strerror(errno));
+	if (setsockopt(udp->fd, IPPROTO_IP, IP_MULTICAST_IF, &group,
+		       sizeof(group)))
+		return fail(err, "cannot send to a group on %s: %s", name,
+			    strerror(errno));
+	set_int(udp->fd, IPPROTO_IP, IP_MULTICAST_TTL, 1);
+	set_int(udp->fd, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
+	/* do not fragment, and do not believe who says that we should */
+	set_int(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+	tune(udp->fd);
+	if (bind(udp->fd, (struct sockaddr *)&a, sizeof(a))) {
+		if (errno == EADDRINUSE)
+			return fail(err, "UDP port %u at %s is in use: is another weft-memd running?",
+				    udp->port, log_addr(udp->addr));
+		return fail(err, "cannot bind to UDP port %u at %s: %s",
+			    udp->port, log_addr(udp->addr), strerror(errno));
+	}
+	return 0;
+}
+
+/*
+ * IPv4, UDP, from the group, to our port.  The packet begins with the IP header:
+ * that is what a packet socket of type SOCK_DGRAM gives.
+ */
+static int open_switch_socket(struct udp *udp, const char *name)
+{
+	const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 12),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, WEFT_WIRE_GROUP, 0, 8),
+		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 6),
+		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 6),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x3FFF, 4, 0),
+		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
+		BPF_STMT(BPF_LD | BPF_H | BPF_IND, 2),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, udp->port, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, 0xFFFF),
+		BPF_STMT(BPF_RET | BPF_K, 0),
+	};
+	const struct sock_fprog filter = {
+		.len = sizeof(code) / sizeof(code[0]),
+		.filter = (struct sock_filter *)code,
+	};
+	struct sockaddr_ll a = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_IP),
+		.sll_ifindex = (int)if_nametoindex(name),
+	};
+	/* nothing comes before it is bound, and then only what the filter lets */
+	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ||
+	    bind(fd, (struct sockaddr *)&a, sizeof(a))) {
+		close(fd);
+		return -1;
+	}
+	tune(fd);
+	return fd;
+}
+
+static struct udp_batch *new_batch(void)
+{
+	struct udp_batch *b = calloc(1, sizeof(*b));
+	u32 i;
+
+	if (!b)
+		return NULL;
+	for (i = 0; i < UDP_BATCH; i++) {
+		b->iov[i].iov_base = b->buf[i];
+		b->iov[i].iov_len = sizeof(b->buf[i]);
+		b->addr[i].sin_family = AF_INET;
+		b->msg[i].msg_hdr.msg_iov = &b->iov[i];
+		b->msg[i].msg_hdr.msg_iovlen = 1;
+		b->msg[i].msg_hdr.msg_name = &b->addr[i];
+		b->msg[i].msg_hdr.msg_namelen = sizeof(b->addr[i]);
+	}
+	return b;
+}
+
+int udp_open(struct udp *udp, const struct options *o, char *err)
+{
+	char name[IF_NAMESIZE];
+
+	memset(udp, 0, sizeof(*udp));
+	udp->switch_fd = -1;
+	udp->port = o->port;
+	udp->in = new_batch();
+	udp->out = new_batch();
+	udp->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (udp->fd < 0 || !udp->in || !udp->out)
+		return fail(err, "cannot open a socket: %s", strerror(errno));
+	if (find_interface(udp, o, name, err) || find_mtu(udp, name, err) ||
+	    set_up(udp, name, err))
+		return -1;
+	if (o->use_switch) {
+		udp->switch_fd = open_switch_socket(udp, name);
+		if (udp->switch_fd < 0)
+			log_say("cannot listen to the switch on %s (%s): works as if there were no P4 switch",
+				name, strerror(errno));
+	}
+	return 0;
+}
+
+void udp_close(struct udp *udp)
+{
+	if (udp->fd >= 0)
+		close(udp->fd);
+	if (udp->switch_fd >= 0)
+		close(udp->switch_fd);
+	free(udp->in);
+	free(udp->out);
+	udp->in = NULL;
+	udp->out = NULL;
+}
+
+/* --- datagrams -------------------------------------------------------------- */
+
+u8 *udp_buffer(struct udp *udp)
+{
+	if (udp->queued == UDP_BATCH)
+		udp_flush(udp);
+	return udp->out->buf[udp->queued];
+}
+
+void udp_send(struct udp *udp, u32 addr, size_t len)
+{
+	struct udp_batch *b = udp->out;
+	u32 i = udp->queued++;
+
+	b->iov[i].iov_len = len;
+	b->addr[i].sin_addr.s_addr = htonl(addr);
+	b->addr[i].sin_port = htons(udp->port);
+	udp->sent++;
+	udp->sent_bytes += len;
+	if (udp->queued == UDP_BATCH)
+		udp_flush(udp);
+}
+
+/* Any datagram may be lost, so what the kernel does not take is. */
+void udp_flush(struct udp *udp)
+{
+	struct pollfd p = { .fd = udp->fd, .events = POLLOUT };
+	u32 i = 0;
+	int n;
+
+	if (udp->fd < 0) {
+		udp->queued = 0;
+		return;
+	}
+	while (i < udp->queued) {
+		n = sendmmsg(udp->fd, udp->out->msg + i, udp->queued - i,
+			     MSG_DONTWAIT);
+		if (n > 0) {
+			i += (u32)n;
+		} else if (errno == EAGAIN && poll(&p, 1, PATIENCE_MS) > 0) {
+			continue;
+		} else if (errno != EINTR) {
+			udp->dropped++;
+			i++;
+		}
+	}
+	udp->queued = 0;
+}
+
+/* The UDP payload of an IPv4 packet; NULL if it is none. */
+static const u8 *strip_ip(const u8 *p, size_t *len, u32 *from)
+{
+	size_t ip, total;
+
+	if (*len < HEADERS || p[0] >> 4 != 4)
+		return NULL;
+	ip = (size_t)(p[0] & 15) * 4;
+	total = get_unaligned_be16(p + 2);
+	if (ip < 20 || total > *len || total < ip + 8 ||
+	    get_unaligned_be16(p + ip + 4) != total - ip)
+		return NULL;
+	*from = get_unaligned_be32(p + 12);
+	*len = total - ip - 8;
+	return p + ip + 8;
+}
+
+int udp_receive(struct udp *udp, int fd, struct memd *m,
+		void (*take)(struct memd *m, const void *buf, size_t len,
+			     u32 from))
+{
+	struct udp_batch *b = udp->in;
+	int i, n;
+
+	for (i = 0; i < UDP_BATCH; i++)
+		b->msg[i].msg_hdr.msg_namelen = sizeof(b->addr[i]);
+	n = recvmmsg(fd, b->msg, UDP_BATCH, MSG_DONTWAIT, NULL);
+	for (i = 0; i < n; i++) {
+		const u8 *p = b->buf[i];
+		size_t len = b->msg[i].msg_len;
+		u32 from = ntohl(b->addr[i].sin_addr.s_addr);
+
+		if (b->msg[i].msg_hdr.msg_flags & MSG_TRUNC)
+			continue;
+		if (fd == udp->switch_fd)
+			p = strip_ip(p, &len, &from);
+		if (p)
+			take(m, p, len, from);
+	}
+	return n > 0 ? n : 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The blade's socket: datagrams in and out, in batches.
+ *
+ * Answers of the switch are addressed from the group's address, and Linux lets
+ * no packet with such a source reach a UDP socket.  A packet socket that takes
+ * just these receives them.
+ */
+#ifndef WEFT_MEMD_UDP_H
+#define WEFT_MEMD_UDP_H
+
+#include "options.h"
+
+#define UDP_BATCH	64
+#define UDP_MTU_MIN	1500	/* a call has to fit */
+#define UDP_MTU_MAX	9000
+
+struct memd;
+struct udp_batch;
+
+/**
+ * struct udp - the sockets
+ * @fd: UDP, -1 if there is none (then nothing is sent: fuzzing)
+ * @switch_fd: packet socket for what the switch answers, or -1
+ * @addr: own address
+ * @port: own and everybody's port
+ * @fragment: bytes of payload in a full fragment, a multiple of 64
+ * @dropped: datagrams that the kernel did not take
+ * @sent: datagrams sent
+ * @sent_bytes: their bytes, UDP payload
+ * @in: buffers for receiving
+ * @out: buffers for sending
+ * @queued: of them wait for udp_flush()
+ */
+struct udp {
+	int fd;
+	int switch_fd;
+	u32 addr;
+	u16 port;
+	u32 fragment;
+	u64 dropped;
+	u64 sent;
+	u64 sent_bytes;
+	struct udp_batch *in;
+	struct udp_batch *out;
+	u32 queued;
+};
+
+/**
+ * udp_open() - find the interface, open and bind the sockets
+ * @err: receives a sentence
+ *
+ * Return: 0 or -1.
+ */
+int udp_open(struct udp *udp, const struct options *o, char *err);
+
+void udp_close(struct udp *udp);
+
+/* Where the next datagram is to be written, UDP_MTU_MAX bytes. */
+u8 *udp_buffer(struct udp *udp);
+
+/* Queue what was written to udp_buffer(). */
+void udp_send(struct udp *udp, u32 addr, size_t len);
+
+/* Hand all that is queued to the kernel. */
+void udp_flush(struct udp *udp);
+
+/**
+ * udp_receive() - read one batch
+ * @fd: udp->fd or udp->switch_fd
+ * @take: called for each datagram
+ *
+ * Return: datagrams read; UDP_BATCH means that there may be more.
+ */
+int udp_receive(struct udp *udp, int fd, struct memd *m,
+		void (*take)(struct memd *m, const void *buf, size_t len,
+			     u32 from));
+
+#endif /* WEFT_MEMD_UDP_H */
