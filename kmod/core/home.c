@@ -137,11 +137,26 @@ static void remove_ack(struct weft_home_line *l, const struct weft_msg *msg,
 	}
 }
 
+/* End a transaction of ours in the switch that nobody waits for. */
+static void abort_txn(struct weft_home_line *l, u32 txn, u32 grant,
+		      struct weft_home_out *out)
+{
+	to_switch(l, WEFT_MSG_ABORT, out);
+	out->sw.txn = txn;
+	out->sw.grant = grant;
+	out->timer = l->place != WEFT_AT_HOME && l->place != WEFT_IN_SWITCH;
+}
+
 /* A node's transaction holds the line in the switch: ask again, ask the node. */
 static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
 			struct weft_home_out *out)
 {
 	out->timer = true;
+	if (weft_txn_member(msg->holder) == l->self) {
+		/* a late copy of an earlier REMOVE took the lock */
+		abort_txn(l, msg->holder, msg->grant, out);
+		return;
+	}
 	if (l->tries % WEFT_CHASE_AFTER != WEFT_CHASE_AFTER - 1 ||
 	    !weft_node_bit(weft_txn_member(msg->holder)))
 		return;
@@ -152,16 +167,6 @@ static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
 	out->msg_chase.line = l->key;
 	out->msg_chase.holder = msg->holder;
 	out->msg_chase.grant = msg->grant;
-}
-
-/* End a transaction of ours in the switch that nobody waits for. */
-static void abort_txn(struct weft_home_line *l, u32 txn, u32 grant,
-		      struct weft_home_out *out)
-{
-	to_switch(l, WEFT_MSG_ABORT, out);
-	out->sw.txn = txn;
-	out->sw.grant = grant;
-	out->timer = l->place != WEFT_AT_HOME && l->place != WEFT_IN_SWITCH;
 }
 
 static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The directory: one, flat, kept by the catalog.
+ *
+ * Names are looked up again each time that a path is walked, so that what one
+ * node creates or unlinks is so for all at once.
+ */
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/namei.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "inode.h"
+#include "node.h"
+#include "super.h"
+
+#define LIST_MAX	65536	/* replies of one listing */
+#define ENTRY_LEN	9	/* u32 region, u32 mode, u8 name_len */
+
+static struct weft_call *new_call(u16 op, const struct qstr *name)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+	if (!call)
+		return NULL;
+	call->op = op;
+	if (name) {
+		call->name_len = (u16)name->len;
+		memcpy(call->name, name->name, name->len);
+	}
+	return call;
+}
+
+static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry,
+				  unsigned int flags)
+{
+	struct inode *inode = NULL;
+	struct weft_call *call;
+	int err;
+
+	if (dentry->d_name.len > WEFT_NAME_MAX)
+		return ERR_PTR(-ENAMETOOLONG);
+	call = new_call(WEFT_CALL_LOOKUP, &dentry->d_name);
+	if (!call)
+		return ERR_PTR(-ENOMEM);
+	err = weft_node_call(call);
+	if (!err)
+		inode = weft_inode_get(dir->i_sb, call);
+	else if (err != -ENOENT)
+		inode = ERR_PTR(err);
+	kfree(call);
+	return d_splice_alias(inode, dentry);
+}
+
+static int weft_revalidate(struct dentry *dentry, unsigned int flags)
+{
+	struct weft_inode *wi;
+	struct weft_call *call;
+	struct inode *inode;
+	int err;
+
+	if (flags & LOOKUP_RCU)
+		return -ECHILD;
+	inode = d_inode(dentry);
+	if (!inode)
+		return 0;
+	wi = weft_inode_of(inode);
+	if (!wi->region)
+		return 1;
+	call = new_call(WEFT_CALL_LOOKUP, &dentry->d_name);
+	if (!call)
+		return -ENOMEM;
+	err = weft_node_call(call);
+	if (!err && call->region == wi->region) {
+		weft_inode_update(wi, call);
+		err = 1;
+	} else if (!err || err == -ENOENT) {
+		/* a region has one name: it was unlinked; goes with its last user */
+		clear_nlink(inode);
+		err = 0;
+	}
+	kfree(call);
+	return err;
+}
+
+static int weft_create(weft_idmap *idmap, struct inode *dir,
+		       struct dentry *dentry, umode_t mode, bool excl)
+{
+	struct inode *inode;
+	struct weft_call *call;
+	int err;
+
+	call = new_call(WEFT_CALL_CREATE, &dentry->d_name);
+	if (!call)
+		return -ENOMEM;
+	call->valid = excl;
+	call->mode = mode & 07777;
+	call->uid = from_kuid(&init_user_ns, current_fsuid());
+	call->gid = from_kgid(&init_user_ns, dir->i_mode & S_ISGID ?
+			      dir->i_gid : current_fsgid());
+	call->block = weft_mount_of(dir->i_sb)->block;
+	err = weft_node_call(call);
+	if (!err) {
+		inode = weft_inode_get(dir->i_sb, call);
+		err = PTR_ERR_OR_ZERO(inode);
+		if (!err)
+			d_instantiate(dentry, inode);
+	}
+	kfree(call);
+	return err;
+}
+
+static int weft_mknod(weft_idmap *idmap, struct inode *dir,
+		      struct dentry *dentry, umode_t mode, dev_t dev)
+{
+	if (!S_ISREG(mode))
+		return -EPERM;
+	return weft_create(idmap, dir, dentry, mode, true);
+}
+
+static int weft_unlink(struct inode *dir, struct dentry *dentry)
+{
+	struct weft_call *call = new_call(WEFT_CALL_UNLINK, &dentry->d_name);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	err = weft_node_call(call);
+	kfree(call);
+	if (!err)
+		clear_nlink(d_inode(dentry));
+	return err;
+}
+
+const struct inode_operations weft_dir_inode_operations = {
+	.lookup = weft_lookup,
+	.create = weft_create,
+	.mknod = weft_mknod,
+	.unlink = weft_unlink,
+	.getattr = simple_getattr,
+	.setattr = simple_setattr,
+};
+
+const struct dentry_operations weft_dentry_operations = {
+	.d_revalidate = weft_revalidate,
+};
+
+/* --- listing ---------------------------------------------------------------------- */
+
+/*
+ * An open directory: the list as it was when reading it began.  Replies as they
+ * came, so that a position is a number of an entry.
+ */
+struct weft_chunk {
+	struct list_head list;
+	u32 len;
+	u8 data[];
+};
+
+struct weft_listing {
+	struct list_head chunks;
+	bool complete;
+};
+
+static void listing_clear(struct weft_listing *l)
+{
+	struct weft_chunk *c, *next;
+
+	list_for_each_entry_safe(c, next, &l->chunks, list)
+		kfree(c);
+	INIT_LIST_HEAD(&l->chunks);
+	l->complete = false;
+}
+
+static int listing_fill(struct weft_listing *l)
+{
+	struct weft_call *call = new_call(WEFT_CALL_READDIR, NULL);
+	unsigned int n = 0;
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	listing_clear(l);
+	do {
+		u64 cookie = call->cookie;
+		struct weft_chunk *c;
+
+		memset(call, 0, sizeof(*call));
+		call->op = WEFT_CALL_READDIR;
+		call->cookie = cookie;
+		err = weft_node_call(call);
+		if (err)
+			break;
+		c = kmalloc(struct_size(c, data, call->list_len), GFP_KERNEL);
+		if (!c) {
+			err = -ENOMEM;
+			break;
+		}
+		c->len = call->list_len;
+		memcpy(c->data, call->list, c->len);
+		list_add_tail(&c->list, &l->chunks);
+	} while (call->cookie && ++n < LIST_MAX);
+	kfree(call);
+	l->complete = !err;
+	return err;
+}
+
+/* Hands out the entries of one reply; @n counts them all.  False: no room. */
+static bool emit_chunk(struct dir_context *ctx, const struct weft_chunk *c,
+		       loff_t *n)
+{
+	u32 at = 0;
+
+	while (at + ENTRY_LEN <= c->len) {
+		u32 region = get_unaligned_be32(c->data + at);
+		u32 name_len = c->data[at + 8];
+		const char *name = (const char *)c->data + at + ENTRY_LEN;
+
+		at += ENTRY_LEN + name_len;
+		if (at > c->len)
+			break;
+		if ((*n)++ < ctx->pos || !name_len || memchr(name, '/', name_len))
+			continue;
+		ctx->pos = *n - 1;
+		if (!dir_emit(ctx, name, (int)name_len, region, DT_REG))
+			return false;
+		ctx->pos = *n;
+	}
+	return true;
+}
+
+static int weft_iterate(struct file *file, struct dir_context *ctx)
+{
+	struct weft_listing *l = file->private_data;
+	struct weft_chunk *c;
+	loff_t n = 2;
+	int err;
+
+	if (!dir_emit_dots(file, ctx))
+		return 0;
+	if (!l->complete || ctx->pos == 2) {
+		err = listing_fill(l);
+		if (err)
+			return err;
+	}
+	list_for_each_entry(c, &l->chunks, list)
+		if (!emit_chunk(ctx, c, &n))
+			break;
+	return 0;
+}
+
+static int weft_dir_open(struct inode *inode, struct file *file)
+{
+	struct weft_listing *l = kzalloc(sizeof(*l), GFP_KERNEL);
+
+	if (!l)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&l->chunks);
+	file->private_data = l;
+	return 0;
+}
+
+static int weft_dir_release(struct inode *inode, struct file *file)
+{
+	listing_clear(file->private_data);
+	kfree(file->private_data);
+	return 0;
+}
+
+const struct file_operations weft_dir_operations = {
+	.owner = THIS_MODULE,
+	.open = weft_dir_open,
+	.release = weft_dir_release,
+	.read = generic_read_dir,
+	.iterate_shared = weft_iterate,
+	.llseek = generic_file_llseek,
+	.fsync = noop_fsync,
+};

@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the protocol core decided, done; see drive.h. */
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
+
+#include "drive.h"
+#include "inode.h"
+#include "node.h"
+#include "rtt.h"
+#include "send.h"
+#include "stats.h"
+#include "trace.h"
+#include "udp.h"
+
+/* --- pages ------------------------------------------------------------------ */
+
+void weft_drive_lock_pages(struct weft_cline *cl)
+{
+	u32 i;
+
+	/* ascending, as everybody who locks several pages of a file */
+	for (i = 0; i < cl->nr_pages; i++)
+		lock_page(cl->pages[i]);
+}
+
+void weft_drive_unlock_pages(struct weft_cline *cl)
+{
+	u32 i;
+
+	for (i = 0; i < cl->nr_pages; i++)
+		unlock_page(cl->pages[i]);
+}
+
+/*
+ * The locks of all pages, if none is mapped: a page can be mapped only under its
+ * lock, so that nothing is left to take away.  Does not sleep.
+ */
+static bool try_lock_unmapped(struct weft_cline *cl)
+{
+	u32 i;
+
+	for (i = 0; i < cl->nr_pages; i++) {
+		if (!trylock_page(cl->pages[i]))
+			break;
+		if (folio_mapped(page_folio(cl->pages[i]))) {
+			unlock_page(cl->pages[i]);
+			break;
+		}
+	}
+	if (i == cl->nr_pages)
+		return true;
+	while (i--)
+		unlock_page(cl->pages[i]);
+	return false;
+}
+
+static void clear_uptodate(struct weft_cline *cl)
+{
+	u32 i;
+
+	for (i = 0; i < cl->nr_pages; i++)
+		ClearPageUptodate(cl->pages[i]);
+}
+
+static void set_uptodate(struct weft_cline *cl)
+{
+	u32 i;
+
+	lockdep_assert_held(&cl->lock);
+	if (weft_line_perm(&cl->line) < WEFT_S)
+		return;
+	for (i = 0; i < cl->nr_pages; i++)
+		if (!PageUptodate(cl->pages[i]))
+			SetPageUptodate(cl->pages[i]);
+}
+
+void weft_drive_unmap(struct weft_cline *cl)
+{
+	struct weft_inode *wi = cl->wi;
+	u64 index = weft_line_index(cl->line.key);
+
+	/* first, so that filemap_map_pages() maps no page again */
+	clear_uptodate(cl);
+	unmap_mapping_pages(wi->vfs.i_mapping, index * cl->nr_pages,
+			    cl->nr_pages, false);
+}
+
+void weft_drive_protect(struct weft_cline *cl)
+{
+	u32 i;
+
+	for (i = 0; i < cl->nr_pages; i++)
+		folio_mkclean(page_folio(cl->pages[i]));
+}
+
+static void install(struct weft_cline *cl, const struct weft_msg *msg)
+{
+	const void *src = msg->payload;
+	u32 at = msg->offset, left = msg->len;
+
+	while (left) {
+		u32 in_page = at & ~PAGE_MASK;
+		u32 n = min_t(u32, left, PAGE_SIZE - in_page);
+
+		memcpy_to_page(cl->pages[at >> PAGE_SHIFT], in_page, src, n);
+		src += n;
+		at += n;
+		left -= n;
+	}
+}
+
+/* --- timers ------------------------------------------------------------------ */
+
+/*
+ * An armed timer has a reference.  @retry_armed and @soon_armed say that it is
+ * armed, or that its function is about to run and to see this.
+ */
+static void arm_retry(struct weft_cline *cl, unsigned long at)
+{
+	lockdep_assert_held(&cl->lock);
+	cl->retry_at = at;
+	if (!cl->retry_armed) {
+		cl->retry_armed = true;
+		refcount_inc(&cl->ref);
+		mod_timer(&cl->retry, at);
+	} else if (timer_pending(&cl->retry) &&
+		   time_before(at, cl->retry.expires)) {
+		mod_timer(&cl->retry, at);
+	}
+}
+
+static void arm_soon(struct weft_cline *cl)
+{
+	u64 at = U64_MAX;
+
+	lockdep_assert_held(&cl->lock);
+	if (cl->backoff_at)
+		at = cl->backoff_at;
+	if (cl->waiting)
+		at = min(at, cl->keep);
+	if (at == U64_MAX)
+		return;
+	if (!cl->soon_armed) {
+		cl->soon_armed = true;
+		refcount_inc(&cl->ref);
+	}
+	hrtimer_start(&cl->soon, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+static void arm(struct weft_cline *cl, u32 effects)
+{
+	if (effects & WEFT_DO_BACKOFF) {
+		cl->backoff_at = ktime_get_ns() +
+				 weft_rtt_backoff(cl->line.nacks);
+		arm_soon(cl);
+	} else if (cl->line.op == WEFT_OP_NONE) {
+		arm_retry(cl, jiffies + weft_rtt_query(cl->losses));
+	} else {
+		arm_retry(cl, jiffies + weft_rtt_timeout(cl->losses));
+	}
+}
+
+/* --- revocation -------------------------------------------------------------- */
+
+static void carry_out(struct weft_cline *cl, struct weft_out *out,
+		      const struct weft_msg *msg, struct sk_buff_head *queue);
+
+/* The programs have what revoking leaves them; all pages are locked. */
+static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
+{
+	struct weft_out out;
+
+	lockdep_assert_held(&cl->lock);
+	if (cl->line.revoking == 2) {
+		clear_uptodate(cl);
+		if (cl->line.rq.type)
+			weft_stat_inc(WEFT_STAT_INVALIDATED);
+	} else {
+		weft_stat_inc(WEFT_STAT_DOWNGRADED);
+	}
+	weft_line_revoked(&cl->line, weft_node_seq(), &out);
+	trace_weft_revoked(&cl->line);
+	carry_out(cl, &out, NULL, queue);
+	if (cl->line.state != WEFT_M)
+		cl->dirty = false;
+	set_uptodate(cl);
+}
+
+static void queue_revoke(struct weft_cline *cl)
+{
+	refcount_inc(&cl->ref);
+	if (!queue_work(weft_cache.wq, &cl->revoke))
+		weft_cline_put(cl);
+}
+
+static void begin_revoke(struct weft_cline *cl, struct sk_buff_head *queue)
+{
+	if (cl->keep > ktime_get_ns()) {
+		weft_stat_inc(WEFT_STAT_HELD_BACK);
+		cl->waiting = true;
+		arm_soon(cl);
+	} else if (try_lock_unmapped(cl)) {
+		weft_stat_inc(WEFT_STAT_REVOKED_UNMAPPED);
+		revoked(cl, queue);
+		weft_drive_unlock_pages(cl);
+	} else {
+		queue_revoke(cl);
+	}
+}
+
+/*
+ * A device may be writing into the block (O_DIRECT): what it writes would be
+ * lost.  Such pins are short.
+ */
+static bool pinned_by_device(struct weft_cline *cl)
+{
+	u32 i;
+
+	if (cl->line.state != WEFT_M)
+		return false;
+	for (i = 0; i < cl->nr_pages; i++)
+		if (folio_maybe_dma_pinned(page_folio(cl->pages[i])))
+			return true;
+	return false;
+}
+
+static void revoke_work(struct work_struct *work)
+{
+	struct weft_cline *cl = container_of(work, struct weft_cline, revoke);
+	struct sk_buff_head queue;
+	u8 mode;
+
+	__skb_queue_head_init(&queue);
+	weft_drive_lock_pages(cl);
+	spin_lock_bh(&cl->lock);
+	mode = cl->phase == WEFT_CLINE_LIVE && !cl->waiting ?
+	       cl->line.revoking : 0;
+	spin_unlock_bh(&cl->lock);
+	if (!mode)
+		goto out;
+	if (mode == 2)
+		weft_drive_unmap(cl);
+	else
+		weft_drive_protect(cl);
+	spin_lock_bh(&cl->lock);
+	if (cl->line.revoking == mode) {
+		if (pinned_by_device(cl) &&
+		    cl->pin_waits < WEFT_PIN_WAITS) {
+			cl->pin_waits++;
+			cl->keep = ktime_get_ns() + WEFT_PIN_WAIT_US * NSEC_PER_USEC;
+			cl->waiting = true;
+			arm_soon(cl);
+		} else {
+			cl->pin_waits = 0;
+			weft_stat_inc(WEFT_STAT_REVOKED_MAPPED);
+			revoked(cl, &queue);
+		}
+	}
+	spin_unlock_bh(&cl->lock);
+out:
+	weft_drive_unlock_pages(cl);
+	weft_udp_send(&queue);
+	weft_cline_put(cl);
+}
+
+void weft_drive_keep(struct weft_cline *cl, u64 keep)
+{
+	lockdep_assert_held(&cl->lock);
+	cl->keep = keep;
+	if (cl->waiting)
+		arm_soon(cl);
+}
+
+/* --- effects ------------------------------------------------------------------ */
+
+/* Requests of the transaction under way: @rounds, and when the last one went. */
+static void count_sent(struct weft_cline *cl, const struct weft_msg *msg)
+{
+	switch (msg->type) {
+	case WEFT_MSG_READ:
+		if (msg->flags & WEFT_F_RELAY)
+			return;
+		fallthrough;
+	case WEFT_MSG_GETS:
+	case WEFT_MSG_GETM:
+		if (!cl->resending)
+			cl->rounds++;
+		break;
+	case WEFT_MSG_WB:
+		weft_stat_inc(WEFT_STAT_WRITE_BACKS);
+		break;
+	case WEFT_MSG_PUT:
+	case WEFT_MSG_COMMIT:
+		break;
+	case WEFT_MSG_CHASE:
+		weft_stat_inc(WEFT_STAT_CHASES);
+		return;
+	default:
+		return;
+	}
+	if (!cl->resending)
+		cl->asked = ktime_get_ns();
+}
+
+static void send_all(struct weft_cline *cl, struct weft_out *out,
+		     struct sk_buff_head *queue)
+{
+	u32 i;
+
+	for (i = 0; i < out->n; i++) {
+		struct weft_send *s = &out->send[i];
+		u32 to = s->to ? s->to : weft_node_home(cl->line.key);
+
+		count_sent(cl, &s->msg);
+		if (s->with_data)
+			weft_send_block(queue, to, &s->msg, cl->pages,
+					cl->nr_pages * PAGE_SIZE);
+		else
+			weft_send(queue, to, &s->msg);
+	}
+}
+
+static void carry_out(struct weft_cline *cl, struct weft_out *out,
+		      const struct weft_msg *msg, struct sk_buff_head *queue)
+{
+	if (out->effects & WEFT_DO_INSTALL && msg)
+		install(cl, msg);
+	send_all(cl, out, queue);
+	if (out->effects & WEFT_DO_FAIL) {
+		WRITE_ONCE(cl->fails, cl->fails + 1);
+		WRITE_ONCE(cl->nowhere, true);
+		weft_stat_inc(WEFT_STAT_MISS_FAILED);
+	}
+	if (out->effects & WEFT_DO_FREE) {
+		cl->dirty = false;
+		cl->free = true;
+		weft_cache_move(cl);
+	}
+	if (out->effects & WEFT_DO_WAKE) {
+		set_uptodate(cl);
+		WRITE_ONCE(cl->wakes, cl->wakes + 1);
+		/* pairs with prepare_to_wait() of weft_cline_wait() */
+		if (wq_has_sleeper(&cl->wait))
+			wake_up_all(&cl->wait);
+	}
+	if (out->effects & WEFT_DO_TIMER)
+		arm(cl, out->effects);
+	if (cl->putting && weft_line_idle(&cl->line)) {
+		cl->putting = false;
+		atomic_dec(&weft_cache.putting);
+		weft_cache_room();
+	}
+}
+
+void weft_drive(struct weft_cline *cl, struct weft_out *out,
+		const struct weft_msg *msg, struct sk_buff_head *queue)
+{
+	lockdep_assert_held(&cl->lock);
+	carry_out(cl, out, msg, queue);
+	/* only now: all that it sends comes after the above */
+	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE))
+		begin_revoke(cl, queue);
+}
+
+void weft_drive_begin(struct weft_cline *cl)
+{
+	lockdep_assert_held(&cl->lock);
+	cl->began = ktime_get_ns();
+	cl->upgrade = cl->line.state == WEFT_S;
+	cl->rounds = 0;
+	cl->losses = 0;
+	cl->backoff_at = 0;
+	if (cl->free) {
+		cl->free = false;
+		weft_cache_move(cl);
+	}
+	trace_weft_begin(&cl->line);
+}
+
+/* Sends again; @lost: because no answer came, not because of a refusal. */
+static void send_again(struct weft_cline *cl, bool lost,
+		       struct sk_buff_head *queue)
+{
+	struct weft_out out;
+
+	trace_weft_retry(&cl->line);
+	weft_line_timeout(&cl->line, &out);
+	if (lost && out.n) {
+		weft_stat_inc(WEFT_STAT_RETRANSMISSIONS);
+		if (cl->losses < 255)
+			cl->losses++;
+	}
+	cl->resending = lost;
+	weft_drive(cl, &out, NULL, queue);
+	cl->resending = false;
+}
+
+static void retry_fire(struct timer_list *timer)
+{
+	struct weft_cline *cl = from_timer(cl, timer, retry);
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	spin_lock(&cl->lock);
+	if (timer_pending(timer)) {
+		/* armed again before we came here: the reference is its */
+		spin_unlock(&cl->lock);
+		return;
+	}
+	cl->retry_armed = false;
+	if (cl->phase != WEFT_CLINE_LIVE || weft_line_idle(&cl->line) ||
+	    cl->backoff_at) {
+		/* answered meanwhile, or the other timer is in charge */
+	} else if (time_before(jiffies, cl->retry_at)) {
+		arm_retry(cl, cl->retry_at);
+	} else {
+		send_again(cl, true, &queue);
+	}
+	spin_unlock(&cl->lock);
+	weft_udp_send(&queue);
+	weft_cline_put(cl);
+}
+
+static enum hrtimer_restart soon_fire(struct hrtimer *timer)
+{
+	struct weft_cline *cl = container_of(timer, struct weft_cline, soon);
+	struct sk_buff_head queue;
+	u64 now = ktime_get_ns();
+
+	__skb_queue_head_init(&queue);
+	spin_lock(&cl->lock);
+	if (hrtimer_is_queued(timer)) {
+		spin_unlock(&cl->lock);
+		return HRTIMER_NORESTART;
+	}
+	cl->soon_armed = false;
+	if (cl->phase == WEFT_CLINE_LIVE) {
+		if (cl->backoff_at && cl->backoff_at <= now) {
+			cl->backoff_at = 0;
+			send_again(cl, false, &queue);
+		}
+		if (cl->waiting && cl->keep <= now) {
+			cl->waiting = false;
+			if (cl->line.revoking)
+				begin_revoke(cl, &queue);
+		}
+		if (!cl->soon_armed)
+			arm_soon(cl);
+	}
+	spin_unlock(&cl->lock);
+	weft_udp_send(&queue);
+	weft_cline_put(cl);
+	return HRTIMER_NORESTART;
+}
+
+void weft_drive_stop(struct weft_cline *cl)
+{
+	lockdep_assert_held(&cl->lock);
+	cl->backoff_at = 0;
+	cl->waiting = false;
+	/* a function that is running sees DEAD and gives its reference back */
+	if (cl->retry_armed && timer_delete(&cl->retry)) {
+		cl->retry_armed = false;
+		weft_cline_put(cl);
+	}
+	if (cl->soon_armed && hrtimer_try_to_cancel(&cl->soon) == 1) {
+		cl->soon_armed = false;
+		weft_cline_put(cl);
+	}
+}
+
+void weft_drive_init(struct weft_cline *cl)
+{
+	timer_setup(&cl->retry, retry_fire, 0);
+	hrtimer_init(&cl->soon, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	cl->soon.function = soon_fire;
+	INIT_WORK(&cl->revoke, revoke_work);
+}
+
+/* --- messages ------------------------------------------------------------------ */
+
+/* What the directory knew of a line that we missed. */
+static enum weft_stat miss_kind(const struct weft_cline *cl, u8 op,
+				const struct weft_msg *msg)
+{
+	const struct weft_line *l = &cl->line;
+
+	if (op == WEFT_OP_GETS) {
+		if (msg->status == WEFT_M)
+			return WEFT_STAT_MISS_READ_MODIFIED;
+		return weft_is_blade(msg->src) ? WEFT_STAT_MISS_READ_UNSHARED :
+						 WEFT_STAT_MISS_READ_SHARED;
+	}
+	if (cl->upgrade && !l->in_frags)
+		return WEFT_STAT_MISS_UPGRADE;
+	if (!(l->copyset & ~weft_node_bit(l->self)))
+		return WEFT_STAT_MISS_WRITE_UNSHARED;
+	return l->status == WEFT_M ? WEFT_STAT_MISS_WRITE_MODIFIED :
+				     WEFT_STAT_MISS_WRITE_SHARED;
+}
+
+/* The permission came that somebody waits for. */
+static void served(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
+{
+	u64 now = ktime_get_ns(), took = now - cl->began;
+	enum weft_stat kind = miss_kind(cl, op, msg);
+
+	WRITE_ONCE(cl->nowhere, false);
+	weft_stat_inc(kind);
+	weft_stat_inc(msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH :
+						  WEFT_STAT_MISS_BY_HOME);
+	weft_stat_add(WEFT_STAT_MISS_ROUND_TRIPS, cl->rounds);
+	weft_stat_add(WEFT_STAT_MISS_NSEC, took);
+	/* whoever waits gets the chance to do the access */
+	cl->fresh = cl->pins > 0;
+	cl->keep = cl->fresh ? now + WEFT_GRACE_US * NSEC_PER_USEC : 0;
+	trace_weft_served(&cl->line, kind, cl->rounds, took);
+}
+
+static void recv_known(struct weft_cline *cl, const struct weft_msg *msg,
+		       struct sk_buff_head *queue)
+{
+	u8 op = cl->line.op, state = cl->line.state;
+	struct weft_out out;
+
+	lockdep_assert_held(&cl->lock);
+	weft_line_recv(&cl->line, msg, weft_node_seq(), &out);
+	if (op != WEFT_OP_NONE && cl->line.op != op)
+		weft_rtt_sample(ktime_get_ns() - cl->asked);
+	if (out.effects & WEFT_DO_BACKOFF)
+		weft_stat_inc(WEFT_STAT_NACKS);
+	else if (out.effects & WEFT_DO_TIMER)
+		cl->losses = 0;
+	if (cl->line.state > state &&
+	    (op == WEFT_OP_GETS || op == WEFT_OP_GETM)) {
+		if (cl->line.in_frags)
+			weft_stat_inc(WEFT_STAT_BLOCKS_IN);
+		served(cl, op, msg);
+	}
+	/* what the home does not have, whoever wrote it */
+	if (cl->line.state == WEFT_M && state != WEFT_M)
+		cl->dirty = op != WEFT_OP_GETM || cl->line.status == WEFT_M;
+	if (out.effects & WEFT_DO_WAKE)
+		cl->backoff_at = 0;
+	weft_drive(cl, &out, msg, queue);
+}
+
+/* A line that we know nothing of: the answer needs no memory. */
+static void recv_unknown(const struct weft_msg *msg,
+			 struct sk_buff_head *queue)
+{
+	struct weft_line line;
+	struct weft_out out;
+	u32 i;
+
+	weft_stat_inc(WEFT_STAT_MSG_UNKNOWN_LINE);
+	weft_line_init(&line, msg->line, weft_node.id);
+	weft_line_recv(&line, msg, weft_node_seq(), &out);
+	for (i = 0; i < out.n; i++) {
+		struct weft_send *s = &out.send[i];
+
+		if (!s->with_data)
+			weft_send(queue, s->to ? s->to :
+				  weft_node_home(msg->line), &s->msg);
+	}
+}
+
+void weft_cache_recv(const struct weft_msg *msg)
+{
+	struct weft_cline *cl = NULL;
+	struct sk_buff_head queue;
+	struct weft_inode *wi;
+	bool known = false;
+
+	if (weft_line_kind(msg->line) != WEFT_KIND_PAGE)
+		return;
+	__skb_queue_head_init(&queue);
+	rcu_read_lock();
+	wi = weft_inode_find(weft_line_region(msg->line));
+	if (wi) {
+		/* a block of another size is none of ours */
+		if (msg->type == WEFT_MSG_DATA &&
+		    msg->size != weft_block_size(wi)) {
+			rcu_read_unlock();
+			weft_stat_inc(WEFT_STAT_MSG_BAD);
+			return;
+		}
+		cl = weft_cline_find(wi, weft_line_index(msg->line));
+	}
+	rcu_read_unlock();
+	if (cl) {
+		spin_lock(&cl->lock);
+		known = cl->phase == WEFT_CLINE_LIVE;
+		if (known)
+			recv_known(cl, msg, &queue);
+		spin_unlock(&cl->lock);
+		weft_cline_put(cl);
+	}
+	if (!known)
+		recv_unknown(msg, &queue);
+	weft_udp_send(&queue);
+}

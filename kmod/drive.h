@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the protocol core decided, done: contents, mappings, messages, waiters,
+ * timers of one block in the cache.
+ */
+#ifndef WEFT_DRIVE_H
+#define WEFT_DRIVE_H
+
+#include "cache.h"
+
+/* Ready for use by the functions below; called for a new line. */
+void weft_drive_init(struct weft_cline *cl);
+
+/**
+ * weft_drive() - carry out what follows from one event
+ * @out: from the core
+ * @msg: the message that it came from, or NULL
+ * @queue: receives the messages; sent by the caller when it has let go of the
+ *	line's lock
+ *
+ * The line is LIVE and its lock is held.
+ */
+void weft_drive(struct weft_cline *cl, struct weft_out *out,
+		const struct weft_msg *msg, struct sk_buff_head *queue)
+	__must_hold(&cl->lock);
+
+/* A transaction that programs wait for begins: out has its request. */
+void weft_drive_begin(struct weft_cline *cl) __must_hold(&cl->lock);
+
+/* @keep changed: a revocation that waits for it may be due earlier. */
+void weft_drive_keep(struct weft_cline *cl, u64 keep) __must_hold(&cl->lock);
+
+/* No timer starts any more: the line is DEAD. */
+void weft_drive_stop(struct weft_cline *cl) __must_hold(&cl->lock);
+
+/* Page locks of all pages of the block. */
+void weft_drive_lock_pages(struct weft_cline *cl);
+void weft_drive_unlock_pages(struct weft_cline *cl);
+
+/* Take all mappings of the block away.  Its pages are locked. */
+void weft_drive_unmap(struct weft_cline *cl);
+
+/* Take write permission from all mappings.  Its pages are locked. */
+void weft_drive_protect(struct weft_cline *cl);
+
+#endif /* WEFT_DRIVE_H */

@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Inodes and their attributes, see inode.h. */
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+#include <linux/time64.h>
+
+#include "cache.h"
+#include "compat.h"
+#include "fault.h"
+#include "inode.h"
+#include "node.h"
+#include "rpc.h"
+#include "stats.h"
+
+#define CLOSE_TIMEOUT_MS	5000
+
+/* Inodes by number of the region, for messages.  Looked up under RCU. */
+static DEFINE_XARRAY(regions);
+static struct kmem_cache *inode_cache;
+static struct workqueue_struct *close_wq;
+
+struct weft_inode *weft_inode_find(u32 region)
+{
+	return xa_load(&regions, region);
+}
+
+struct weft_inode *weft_inode_grab(u32 region)
+{
+	struct weft_inode *wi;
+
+	rcu_read_lock();
+	wi = weft_inode_find(region);
+	if (wi && !igrab(&wi->vfs))
+		wi = NULL;
+	rcu_read_unlock();
+	return wi;
+}
+
+/* --- attributes -------------------------------------------------------------------- */
+
+static void set_size(struct weft_inode *wi, u64 size)
+{
+	spin_lock(&wi->lock);
+	i_size_write(&wi->vfs, (loff_t)size);
+	wi->vfs.i_blocks = (size + 511) >> 9;
+	spin_unlock(&wi->lock);
+}
+
+void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr)
+{
+	struct inode *inode = &wi->vfs;
+
+	inode->i_mode = S_IFREG | (attr->mode & 07777);
+	inode->i_uid = make_kuid(&init_user_ns, attr->uid);
+	inode->i_gid = make_kgid(&init_user_ns, attr->gid);
+	if (!READ_ONCE(wi->mtime_dirty))
+		weft_set_times(inode, ns_to_timespec64((s64)attr->mtime));
+	set_size(wi, attr->size);
+}
+
+static bool attr_valid(const struct inode *inode, const struct weft_call *attr)
+{
+	return attr->region && attr->region <= WEFT_REGION_MAX &&
+	       is_power_of_2(attr->block) && attr->block >= PAGE_SIZE &&
+	       attr->block <= WEFT_BLOCK_MAX &&
+	       attr->size <= (u64)inode->i_sb->s_maxbytes;
+}
+
+static int call_attr(struct weft_inode *wi, struct weft_call *call)
+{
+	int err;
+
+	call->region = wi->region;
+	err = weft_node_call(call);
+	if (err == -ENOENT) {
+		/* unlinked, and not open anywhere that the blade knows of */
+		WRITE_ONCE(wi->gone, true);
+		return -ESTALE;
+	}
+	if (err)
+		return err;
+	if (call->region != wi->region || !attr_valid(&wi->vfs, call))
+		return -EUCLEAN;
+	weft_inode_update(wi, call);
+	return 0;
+}
+
+static struct weft_call *new_call(u16 op)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+	if (call)
+		call->op = op;
+	return call;
+}
+
+int weft_inode_refresh(struct weft_inode *wi)
+{
+	struct weft_call *call = new_call(WEFT_CALL_GETATTR);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	err = call_attr(wi, call);
+	kfree(call);
+	return err;
+}
+
+int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow)
+{
+	struct weft_call *call = new_call(WEFT_CALL_SETATTR);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	call->valid = WEFT_SET_SIZE | (grow ? WEFT_SET_GROW : 0);
+	call->size = size;
+	err = call_attr(wi, call);
+	kfree(call);
+	return err;
+}
+
+void weft_inode_written(struct weft_inode *wi)
+{
+	struct timespec64 now;
+
+	ktime_get_coarse_real_ts64(&now);
+	weft_set_times(&wi->vfs, now);
+	WRITE_ONCE(wi->mtime_dirty, true);
+}
+
+int weft_inode_flush_mtime(struct weft_inode *wi)
+{
+	struct weft_call *call;
+	int err;
+
+	if (!xchg(&wi->mtime_dirty, false))
+		return 0;
+	call = new_call(WEFT_CALL_SETATTR);
+	if (!call)
+		return -ENOMEM;
+	call->valid = WEFT_SET_MTIME;
+	call->mtime = timespec64_to_ns(&(struct timespec64){
+		weft_mtime(&wi->vfs).tv_sec, weft_mtime(&wi->vfs).tv_nsec });
+	err = call_attr(wi, call);
+	kfree(call);
+	return err;
+}
+
+static int weft_getattr(weft_idmap *idmap, const struct path *path,
+			struct kstat *stat, u32 mask, unsigned int flags)
+{
+	struct inode *inode = d_inode(path->dentry);
+	struct weft_inode *wi = weft_inode_of(inode);
+	int err;
+
+	if (!(flags & AT_STATX_DONT_SYNC) && wi->region) {
+		err = weft_inode_refresh(wi);
+		if (err)
+			return err;
+	}
+	weft_fillattr(idmap, mask, inode, stat);
+	stat->blksize = wi->region ? weft_block_size(wi) : PAGE_SIZE;
+	return 0;
+}
+
+/*
+ * What is cut off must read as zeros if the region grows again.  The home
+ * forgets whole blocks; the rest of the last one is for us.
+ */
+static int zero_tail(struct weft_inode *wi, u64 size)
+{
+	unsigned long end = weft_wait_end();
+	u64 stop = min_t(u64, round_up(size, weft_block_size(wi)),
+			 i_size_read(&wi->vfs));
+
+	while (size < stop) {
+		pgoff_t page = size >> PAGE_SHIFT;
+		u32 in_block = weft_page_in_block(wi, page);
+		u32 at = offset_in_page(size);
+		u32 n = min_t(u64, PAGE_SIZE - at, stop - size);
+		struct weft_cline *cl;
+
+		cl = weft_lock_cached(wi, page, WEFT_M);
+		if (cl) {
+			memzero_page(cl->pages[in_block], at, n);
+			weft_cline_touched(cl, WEFT_M);
+			unlock_page(cl->pages[in_block]);
+			weft_cline_put(cl);
+			size += n;
+			continue;
+		}
+		cl = weft_get_page(wi, page, WEFT_M, end);
+		if (IS_ERR(cl))
+			return PTR_ERR(cl) == -ENXIO ? 0 : PTR_ERR(cl);
+		weft_put_page(cl);
+		if (time_after(jiffies, end))
+			return -EIO;
+	}
+	return 0;
+}
+
+static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
+			struct iattr *attr)
+{
+	struct inode *inode = d_inode(dentry);
+	struct weft_inode *wi = weft_inode_of(inode);
+	struct weft_call *call;
+	int err;
+
+	err = setattr_prepare(idmap, dentry, attr);
+	if (err)
+		return err;
+	if (!wi->region) {
+		setattr_copy(idmap, inode, attr);
+		return 0;
+	}
+	if (attr->ia_valid & ATTR_SIZE && attr->ia_size < i_size_read(inode)) {
+		err = zero_tail(wi, attr->ia_size);
+		if (err)
+			return err;
+	}
+	call = new_call(WEFT_CALL_SETATTR);
+	if (!call)
+		return -ENOMEM;
+	if (attr->ia_valid & ATTR_SIZE) {
+		call->valid |= WEFT_SET_SIZE;
+		call->size = attr->ia_size;
+	}
+	if (attr->ia_valid & ATTR_MODE) {
+		call->valid |= WEFT_SET_MODE;
+		call->mode = attr->ia_mode & 07777;
+	}
+	if (attr->ia_valid & (ATTR_UID | ATTR_GID)) {
+		call->valid |= WEFT_SET_OWNER;
+		call->uid = from_kuid(&init_user_ns, attr->ia_valid & ATTR_UID ?
+				      attr->ia_uid : inode->i_uid);
+		call->gid = from_kgid(&init_user_ns, attr->ia_valid & ATTR_GID ?
+				      attr->ia_gid : inode->i_gid);
+	}
+	if (attr->ia_valid & ATTR_MTIME) {
+		call->valid |= WEFT_SET_MTIME;
+		call->mtime = timespec64_to_ns(&attr->ia_mtime);
+		WRITE_ONCE(wi->mtime_dirty, false);
+	}
+	err = call->valid ? call_attr(wi, call) : 0;
+	kfree(call);
+	return err;
+}
+
+const struct inode_operations weft_file_inode_operations = {
+	.getattr = weft_getattr,
+	.setattr = weft_setattr,
+};
+
+/* --- the blade knows who uses a region --------------------------------------------- */
+
+struct weft_close {
+	struct work_struct work;
+	u32 region;
+	struct weft_call call;
+};
+
+static void close_work(struct work_struct *work)
+{
+	struct weft_close *c = container_of(work, struct weft_close, work);
+
+	c->call.op = WEFT_CALL_CLOSE;
+	c->call.region = c->region;
+	/* without an answer: the blade learns it when this node leaves */
+	weft_rpc_call(WEFT_BLADE_MIN, &c->call, CLOSE_TIMEOUT_MS);
+	kfree(c);
+}
+
+/* Not here and now: inodes go while the kernel is short of memory, too. */
+static void close_later(struct weft_inode *wi)
+{
+	struct weft_close *c = kzalloc(sizeof(*c), GFP_NOFS);
+
+	if (!c)
+		return;
+	c->region = wi->region;
+	INIT_WORK(&c->work, close_work);
+	queue_work(close_wq, &c->work);
+}
+
+void weft_inode_flush_closes(void)
+{
+	flush_workqueue(close_wq);
+}
+
+int weft_inode_open(struct weft_inode *wi)
+{
+	struct weft_call *call;
+	int err = 0;
+
+	if (READ_ONCE(wi->opened))
+		return 0;
+	call = new_call(WEFT_CALL_OPEN);
+	if (!call)
+		return -ENOMEM;
+	mutex_lock(&wi->open_lock);
+	if (!wi->opened) {
+		/* a CLOSE of an earlier inode must not come after this */
+		weft_inode_flush_closes();
+		err = call_attr(wi, call);
+		if (!err)
+			WRITE_ONCE(wi->opened, true);
+	}
+	mutex_unlock(&wi->open_lock);
+	kfree(call);
+	return err;
+}
+
+/* --- life -------------------------------------------------------------------------- */
+
+static int init_region(struct inode *inode, const struct weft_call *attr)
+{
+	struct weft_inode *wi = weft_inode_of(inode);
+
+	if (attr->block > WEFT_FRAGS_MAX * weft_node.fragment)
+		return -EFBIG;
+	wi->region = attr->region;
+	wi->block_shift = (u8)ilog2(attr->block);
+	inode->i_flags |= S_NOATIME | S_NOCMTIME;
+	inode->i_op = &weft_file_inode_operations;
+	inode->i_fop = &weft_file_operations;
+	inode->i_mapping->a_ops = &weft_address_space_operations;
+	/* we hold on to the pages: neither movable nor reclaimed */
+	mapping_set_gfp_mask(inode->i_mapping, GFP_HIGHUSER);
+	mapping_set_unevictable(inode->i_mapping);
+	weft_inode_update(wi, attr);
+	return xa_err(xa_store(&regions, wi->region, wi, GFP_KERNEL));
+}
+
+struct inode *weft_inode_get(struct super_block *sb,
+			     const struct weft_call *attr)
+{
+	struct inode *inode;
+	int err;
+
+	if (!attr->region || attr->region > WEFT_REGION_MAX)
+		return ERR_PTR(-EUCLEAN);
+	inode = iget_locked(sb, attr->region);
+	if (!inode)
+		return ERR_PTR(-ENOMEM);
+	if (!attr_valid(inode, attr)) {
+		err = -EUCLEAN;
+	} else if (!(inode->i_state & I_NEW)) {
+		weft_inode_update(weft_inode_of(inode), attr);
+		return inode;
+	} else {
+		err = init_region(inode, attr);
+		if (!err) {
+			unlock_new_inode(inode);
+			return inode;
+		}
+	}
+	if (inode->i_state & I_NEW)
+		iget_failed(inode);
+	else
+		iput(inode);
+	return ERR_PTR(err);
+}
+
+void weft_inode_drop(struct weft_inode *wi, u64 first)
+{
+	struct weft_cline *cl;
+
+	while ((cl = weft_cline_next(wi, &first))) {
+		weft_cline_forget(cl);
+		weft_cline_put(cl);
+		first++;
+		cond_resched();
+	}
+}
+
+/* One round of giving blocks back.  Returns how many are not back yet. */
+static u64 give_back(struct weft_inode *wi)
+{
+	u64 index = 0, left = 0;
+	struct weft_cline *cl;
+
+	while ((cl = weft_cline_next(wi, &index))) {
+		weft_cline_evict(cl);
+		left += READ_ONCE(cl->phase) != WEFT_CLINE_GONE;
+		weft_cline_put(cl);
+		index++;
+		/* so many on their way are enough */
+		wait_event_timeout(weft_cache.room,
+				   atomic_read(&weft_cache.putting) <
+				   WEFT_PUTTING_MAX, HZ / 10);
+	}
+	return left;
+}
+
+/* Nobody uses the region here any more: its blocks go home. */
+static void return_all(struct weft_inode *wi)
+{
+	unsigned long end = jiffies +
+			    msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms));
+	struct weft_node_event event = {};
+	u64 left, index = 0;
+	struct weft_cline *cl;
+
+	while ((left = give_back(wi)) && time_before(jiffies, end))
+		wait_event_timeout(weft_cache.room, xa_empty(&wi->lines),
+				   HZ / 50);
+	if (!left)
+		return;
+	for (; (cl = weft_cline_next(wi, &index)); index++) {
+		event.blocks += cl->line.state == WEFT_M;
+		weft_cline_put(cl);
+	}
+	if (!event.blocks)
+		return;
+	pr_err("weft: region %u: %llu modified blocks could not be written home and are lost: the memory blade does not answer\n",
+	       wi->region, event.blocks);
+	weft_stat_add(WEFT_STAT_BLOCKS_LOST, event.blocks);
+	weft_node_event(WEFT_EVENT_BLOCKS_LOST, &event);
+}
+
+void weft_inode_evict(struct inode *inode)
+{
+	struct weft_inode *wi = weft_inode_of(inode);
+
+	if (wi->region) {
+		/* unlinked or not: another node may have it open */
+		if (!READ_ONCE(wi->gone))
+			return_all(wi);
+		weft_inode_drop(wi, 0);
+		/* the eviction may be taking the last ones apart */
+		wait_event(weft_cache.room, xa_empty(&wi->lines));
+		xa_cmpxchg(&regions, wi->region, wi, NULL, GFP_KERNEL);
+		if (wi->opened)
+			close_later(wi);
+	}
+	truncate_inode_pages_final(&inode->i_data);
+	clear_inode(inode);
+}
+
+struct inode *weft_inode_alloc(struct super_block *sb)
+{
+	struct weft_inode *wi = alloc_inode_sb(sb, inode_cache, GFP_KERNEL);
+
+	if (!wi)
+		return NULL;
+	wi->region = 0;
+	wi->block_shift = PAGE_SHIFT;
+	xa_init(&wi->lines);
+	spin_lock_init(&wi->lock);
+	memset(wi->failed, 0, sizeof(wi->failed));
+	memset(wi->stream, 0, sizeof(wi->stream));
+	wi->stream_age = 0;
+	mutex_init(&wi->open_lock);
+	wi->opened = false;
+	wi->mtime_dirty = false;
+	wi->gone = false;
+	return &wi->vfs;
+}
+
+/* After a grace period: messages look inodes up under RCU. */
+void weft_inode_free(struct inode *inode)
+{
+	kmem_cache_free(inode_cache, weft_inode_of(inode));
+}
+
+static void init_once(void *p)
+{
+	inode_init_once(&((struct weft_inode *)p)->vfs);
+}
+
+int weft_inode_init(void)
+{
+	inode_cache = kmem_cache_create("weft_inode", sizeof(struct weft_inode),
+					0, SLAB_RECLAIM_ACCOUNT | SLAB_ACCOUNT,
+					init_once);
+	if (!inode_cache)
+		return -ENOMEM;
+	close_wq = alloc_ordered_workqueue("weft-close", 0);
+	if (!close_wq) {
+		kmem_cache_destroy(inode_cache);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void weft_inode_exit(void)
+{
+	destroy_workqueue(close_wq);
+	rcu_barrier(); /* inodes that are still to be freed */
+	kmem_cache_destroy(inode_cache);
+	xa_destroy(&regions);
+}

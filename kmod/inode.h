@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inodes: one for each region that was looked up, and the root directory.  The
+ * number of a region is its inode number; its attributes are the catalog's and
+ * are asked for again whenever a program looks at them.
+ */
+#ifndef WEFT_INODE_H
+#define WEFT_INODE_H
+
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+
+#include "call.h"
+
+#define WEFT_ROOT_INO	(WEFT_REGION_MAX + 1)
+
+#define WEFT_FAILED	8	/* failed faults that are remembered */
+
+/**
+ * struct weft_failed - a fault that failed after it let go of mmap_lock
+ * @task: pid of the thread, 0: free
+ * @page: offset in the file
+ * @at: when, jiffies
+ * @err: what went wrong
+ */
+struct weft_failed {
+	pid_t task;
+	pgoff_t page;
+	unsigned long at;
+	int err;
+};
+
+#define WEFT_STREAMS	4	/* sequential readers that are told apart */
+
+/**
+ * struct weft_stream - a sequential reader
+ * @at: block that it last asked for
+ * @end: read ahead up to here, exclusive
+ * @window: blocks to read ahead
+ * @age: when it was last seen; the oldest is replaced
+ */
+struct weft_stream {
+	u64 at;
+	u64 end;
+	u32 window;
+	u32 age;
+};
+
+/**
+ * struct weft_inode - a region
+ * @vfs: the kernel's part
+ * @region: its number; 0 for the root
+ * @block_shift: log2 of the bytes of a block
+ * @lines: struct weft_cline by index of the block; looked up under RCU
+ * @lock: size of @vfs when it is written, @failed, @stream, @stream_age
+ * @failed: so that the repetition of a fault can report the error
+ * @stream: sequential readers
+ * @stream_age: counts accesses
+ * @open_lock: @opened, @opening
+ * @opened: the blade knows that this node uses the region
+ * @mtime_dirty: written to since the catalog heard of it
+ * @gone: the region does not exist any more
+ */
+struct weft_inode {
+	struct inode vfs;
+	u32 region;
+	u8 block_shift;
+	struct xarray lines;
+	spinlock_t lock;
+	struct weft_failed failed[WEFT_FAILED];
+	struct weft_stream stream[WEFT_STREAMS];
+	u32 stream_age;
+	struct mutex open_lock;
+	bool opened;
+	bool mtime_dirty;
+	bool gone;
+};
+
+static inline struct weft_inode *weft_inode_of(const struct inode *inode)
+{
+	return container_of(inode, struct weft_inode, vfs);
+}
+
+static inline u32 weft_block_size(const struct weft_inode *wi)
+{
+	return 1u << wi->block_shift;
+}
+
+static inline u32 weft_block_pages(const struct weft_inode *wi)
+{
+	return 1u << (wi->block_shift - PAGE_SHIFT);
+}
+
+/* Number of the block that a page of the file is in, and which page of it. */
+static inline u64 weft_page_block(const struct weft_inode *wi, pgoff_t page)
+{
+	return page >> (wi->block_shift - PAGE_SHIFT);
+}
+
+static inline u32 weft_page_in_block(const struct weft_inode *wi, pgoff_t page)
+{
+	return page & (weft_block_pages(wi) - 1);
+}
+
+/* The region's inode; NULL if it is not known here.  Under rcu_read_lock(). */
+struct weft_inode *weft_inode_find(u32 region);
+
+/* The same with a reference, for who sleeps. */
+struct weft_inode *weft_inode_grab(u32 region);
+
+/**
+ * weft_inode_get() - inode of a region
+ * @attr: a reply with the region and its attributes
+ *
+ * Return: a reference, or an error: -EUCLEAN for attributes that make no sense,
+ * -EFBIG: the blocks are too large for the MTU.
+ */
+struct inode *weft_inode_get(struct super_block *sb,
+			     const struct weft_call *attr);
+
+/* Take over attributes that came from the catalog. */
+void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr);
+
+/* Ask the catalog for the attributes.  Sleeps. */
+int weft_inode_refresh(struct weft_inode *wi);
+
+/* Tell the catalog that this node uses the region.  Sleeps. */
+int weft_inode_open(struct weft_inode *wi);
+
+/**
+ * weft_inode_resize() - another size
+ * @grow: never make it smaller: another node may have made it larger
+ */
+int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow);
+
+/* Tell the catalog when the region was last written to, if it was. */
+int weft_inode_flush_mtime(struct weft_inode *wi);
+
+/* The region was written to, now. */
+void weft_inode_written(struct weft_inode *wi);
+
+/* Wait for the CLOSE calls under way. */
+void weft_inode_flush_closes(void);
+
+/**
+ * weft_inode_drop() - blocks from @first on are no part of the region any more
+ *
+ * Process context, no page locked.
+ */
+void weft_inode_drop(struct weft_inode *wi, u64 first);
+
+extern const struct inode_operations weft_file_inode_operations;
+extern const struct inode_operations weft_dir_inode_operations;
+extern const struct file_operations weft_file_operations;
+extern const struct file_operations weft_dir_operations;
+extern const struct vm_operations_struct weft_vm_operations;
+extern const struct address_space_operations weft_address_space_operations;
+extern const struct dentry_operations weft_dentry_operations;
+
+struct inode *weft_inode_alloc(struct super_block *sb);
+void weft_inode_free(struct inode *inode);
+void weft_inode_evict(struct inode *inode);
+
+int weft_inode_init(void);
+void weft_inode_exit(void);
+
+#endif /* WEFT_INODE_H */

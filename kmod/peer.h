@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Addresses of the rack's members, and the routes to them. */
+#ifndef WEFT_PEER_H
+#define WEFT_PEER_H
+
+#include <linux/types.h>
+
+#include "node.h"
+
+struct rtable;
+struct sock;
+
+/* Member 0 stands for the group: the switch. */
+#define WEFT_PEER_GROUP		0
+
+/* Once at load and unload. */
+int weft_peer_init(void);
+void weft_peer_exit(void);
+
+/* The members that the configuration names; all others are forgotten. */
+void weft_peer_configure(const struct weft_config *cfg);
+
+/**
+ * weft_peer_learn() - take over the list of a JOIN or PEERS reply
+ * @list: as described at struct weft_call
+ * @len: its length in bytes
+ *
+ * Process context.  Entries that make no sense are passed over.
+ */
+void weft_peer_learn(const u8 *list, u32 len);
+
+/* Address of a member, 0 if it is not known. */
+__be32 weft_peer_addr(u32 id);
+
+/**
+ * weft_peer_route() - route to a member
+ * @id: member, or WEFT_PEER_GROUP
+ * @sk: our socket
+ * @saddr: receives the source address
+ * @daddr: receives the member's address
+ *
+ * Bottom halves are off.
+ *
+ * Return: a reference to the route; -ENXIO for an unknown member; what the
+ * routing says.
+ */
+struct rtable *weft_peer_route(u32 id, struct sock *sk, __be32 *saddr,
+			       __be32 *daddr);
+
+#endif /* WEFT_PEER_H */

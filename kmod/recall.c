@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Calls of the memory blade to this node, see recall.h.
+ *
+ * The blade repeats a call until it has the reply.  A call that was done before
+ * is answered but not done again: the region may have grown and been written to
+ * since.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "cache.h"
+#include "call.h"
+#include "inode.h"
+#include "node.h"
+#include "recall.h"
+#include "rpc.h"
+#include "stats.h"
+
+#define SEEN_MAX	64	/* calls that are remembered */
+#define PENDING_MAX	64	/* calls that wait to be done */
+
+/**
+ * struct seen_call - a call that came
+ * @txn: its number, 0 for a free slot
+ * @done: it was carried out
+ */
+struct seen_call {
+	u32 txn;
+	bool done;
+};
+
+struct recall {
+	struct work_struct work;
+	u8 from;
+	u32 txn;
+	bool again;
+	struct weft_call call;
+};
+
+static struct seen_call seen[SEEN_MAX];
+static unsigned int seen_next;
+static DEFINE_SPINLOCK(seen_lock); /* seen, seen_next */
+static atomic_t pending;
+static struct workqueue_struct *recall_wq;
+
+/* The region is @size bytes now: what lies beyond goes, for everybody. */
+static void shrink(u32 region, u64 size)
+{
+	struct weft_inode *wi = weft_inode_grab(region);
+	struct inode *inode;
+
+	if (!wi)
+		return;
+	inode = &wi->vfs;
+	spin_lock(&wi->lock);
+	if (size < i_size_read(inode))
+		i_size_write(inode, (loff_t)size);
+	spin_unlock(&wi->lock);
+	/* copies of private mappings, too */
+	unmap_mapping_range(inode->i_mapping, round_up(size, PAGE_SIZE), 0, 1);
+	weft_inode_drop(wi, DIV_ROUND_UP_ULL(size, weft_block_size(wi)));
+	iput(inode);
+}
+
+static void recall_work(struct work_struct *work)
+{
+	struct recall *r = container_of(work, struct recall, work);
+	unsigned int i;
+
+	if (!r->again) {
+		weft_stat_inc(WEFT_STAT_RECALLS);
+		shrink(r->call.region, r->call.size);
+		spin_lock_bh(&seen_lock);
+		for (i = 0; i < SEEN_MAX; i++)
+			if (seen[i].txn == r->txn)
+				seen[i].done = true;
+		spin_unlock_bh(&seen_lock);
+	}
+	r->call.err = 0;
+	weft_rpc_reply(r->from, r->txn, &r->call);
+	kfree(r);
+	atomic_dec(&pending);
+}
+
+/*
+ * Return: 0: a new call, which is noted; 1: it was done before; -EBUSY: it is
+ * being done.
+ */
+static int note(u32 txn)
+{
+	unsigned int i;
+	int ret = 0;
+
+	spin_lock(&seen_lock);
+	for (i = 0; i < SEEN_MAX; i++) {
+		if (seen[i].txn != txn)
+			continue;
+		ret = seen[i].done ? 1 : -EBUSY;
+		break;
+	}
+	if (i == SEEN_MAX) {
+		seen[seen_next].txn = txn;
+		seen[seen_next].done = false;
+		seen_next = (seen_next + 1) % SEEN_MAX;
+	}
+	spin_unlock(&seen_lock);
+	return ret;
+}
+
+void weft_recall_recv(const struct weft_msg *msg)
+{
+	struct recall *r;
+	int ret;
+
+	if (!weft_is_blade(msg->src) || weft_txn_member(msg->txn) != msg->src)
+		return;
+	if (atomic_inc_return(&pending) > PENDING_MAX)
+		goto drop; /* it comes again */
+	r = kzalloc(sizeof(*r), GFP_ATOMIC);
+	if (!r)
+		goto drop;
+	if (weft_call_unpack(&r->call, msg->payload, msg->len) ||
+	    r->call.op != WEFT_CALL_RECALLED)
+		goto drop_free;
+	ret = note(msg->txn);
+	if (ret < 0)
+		goto drop_free;
+	r->again = ret;
+	r->from = msg->src;
+	r->txn = msg->txn;
+	INIT_WORK(&r->work, recall_work);
+	queue_work(recall_wq, &r->work);
+	return;
+
+drop_free:
+	kfree(r);
+drop:
+	atomic_dec(&pending);
+}
+
+void weft_recall_flush(void)
+{
+	flush_workqueue(recall_wq);
+}
+
+int weft_recall_init(void)
+{
+	/* one at a time: in the order in which they come */
+	recall_wq = alloc_ordered_workqueue("weft-recall", WQ_MEM_RECLAIM);
+	return recall_wq ? 0 : -ENOMEM;
+}
+
+void weft_recall_exit(void)
+{
+	destroy_workqueue(recall_wq);
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What came from the network, see recv.h. */
+#include "cache.h"
+#include "node.h"
+#include "recall.h"
+#include "recv.h"
+#include "rpc.h"
+#include "stats.h"
+#include "trace.h"
+#include "wire.h"
+
+void weft_recv(const void *buf, u32 len)
+{
+	struct weft_msg msg;
+	int err;
+
+	err = weft_wire_unpack(&msg, buf, len);
+	if (err) {
+		weft_stat_inc(err == -EPROTONOSUPPORT ?
+			      WEFT_STAT_MSG_OTHER_VERSION : WEFT_STAT_MSG_BAD);
+		return;
+	}
+	if (msg.rack != weft_node.rack) {
+		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
+		return;
+	}
+	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);
+	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, len);
+	if (msg.type < WEFT_STATS_TYPES)
+		weft_stat_inc(WEFT_STAT_RECEIVED_TYPE + msg.type);
+	trace_weft_recv(&msg, msg.src);
+
+	switch (msg.type) {
+	case WEFT_MSG_INV:
+	case WEFT_MSG_FWD:
+	case WEFT_MSG_GRANT:
+	case WEFT_MSG_NACK:
+	case WEFT_MSG_COMMIT_ACK:
+	case WEFT_MSG_INFO:
+	case WEFT_MSG_DATA:
+	case WEFT_MSG_INV_ACK:
+	case WEFT_MSG_WB_ACK:
+	case WEFT_MSG_DONE:
+	case WEFT_MSG_CHASE:
+		weft_cache_recv(&msg);
+		break;
+	case WEFT_MSG_REPLY:
+	case WEFT_MSG_COUNT_ACK:
+		weft_rpc_recv(&msg);
+		break;
+	case WEFT_MSG_CALL:
+		weft_recall_recv(&msg);
+		break;
+	default:
+		/* for directories and homes; the switch's group brings them, too */
+		break;
+	}
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages as datagrams, see send.h. */
+#include <linux/highmem.h>
+
+#include "node.h"
+#include "send.h"
+#include "stats.h"
+#include "trace.h"
+#include "udp.h"
+
+/* The header goes in front of a payload that stands in the datagram already. */
+static void finish(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
+		   struct sk_buff *skb)
+{
+	msg->src = weft_node.id;
+	msg->rack = weft_node.rack;
+	weft_wire_pack(msg, skb->data);
+	__skb_queue_tail(queue, skb);
+	weft_stat_inc(WEFT_STAT_SENT_TYPE + msg->type);
+	trace_weft_send(msg, to);
+}
+
+void weft_send(struct sk_buff_head *queue, u32 to, struct weft_msg *msg)
+{
+	const void *payload = msg->payload;
+	struct sk_buff *skb;
+
+	if (!payload)
+		msg->len = 0;
+	skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len);
+	if (!skb)
+		return;
+	if (msg->len) {
+		msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
+		memcpy(skb->data + WEFT_WIRE_HDR_LEN, payload, msg->len);
+	}
+	finish(queue, to, msg, skb);
+	msg->payload = payload;
+}
+
+/* Part of a block, which may lie in several pages. */
+static void copy_out(void *dst, struct page *const *pages, u32 from, u32 len)
+{
+	while (len) {
+		u32 at = from & ~PAGE_MASK;
+		u32 n = min_t(u32, len, PAGE_SIZE - at);
+
+		memcpy_from_page(dst, pages[from >> PAGE_SHIFT], at, n);
+		dst += n;
+		from += n;
+		len -= n;
+	}
+}
+
+void weft_send_block(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
+		     struct page *const *pages, u32 size)
+{
+	u32 fragment = weft_node.fragment;
+	u32 at;
+
+	for (at = 0; at < size; at += fragment) {
+		u32 len = min(fragment, size - at);
+		struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + len);
+
+		if (!skb)
+			return;
+		copy_out(skb->data + WEFT_WIRE_HDR_LEN, pages, at, len);
+		msg->info = (u16)fragment;
+		msg->offset = at;
+		msg->size = size;
+		msg->len = len;
+		msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
+		finish(queue, to, msg, skb);
+	}
+	weft_stat_inc(WEFT_STAT_BLOCKS_OUT);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Counters of this node: free running, 64 bits, one set for each processor.
+ *
+ * One list gives the enum and the names that netlink and weftctl show.  A miss is
+ * counted when it is served, under what it turned out to be.
+ */
+#ifndef WEFT_STATS_H
+#define WEFT_STATS_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "weft_wire.h"
+
+#define WEFT_STATS(X) \
+	/* misses: what the directory knew of the line */ \
+	X(MISS_READ_UNSHARED,	"miss_read_unshared") \
+	X(MISS_READ_SHARED,	"miss_read_shared") \
+	X(MISS_READ_MODIFIED,	"miss_read_modified") \
+	X(MISS_WRITE_UNSHARED,	"miss_write_unshared") \
+	X(MISS_WRITE_SHARED,	"miss_write_shared") \
+	X(MISS_WRITE_MODIFIED,	"miss_write_modified") \
+	X(MISS_UPGRADE,		"miss_upgrade") \
+	X(MISS_FAILED,		"miss_failed") \
+	X(MISS_BY_SWITCH,	"miss_by_switch") \
+	X(MISS_BY_HOME,		"miss_by_home") \
+	/* round trips that the served misses took, their waiting time */ \
+	X(MISS_ROUND_TRIPS,	"miss_round_trips") \
+	X(MISS_NSEC,		"miss_nsec") \
+	/* programs */ \
+	X(FAULT_READ,		"fault_read") \
+	X(FAULT_WRITE,		"fault_write") \
+	X(FAULT_WAITED,		"fault_waited") \
+	X(FAULT_FAILED,		"fault_failed") \
+	X(READ_BYTES,		"read_bytes") \
+	X(WRITE_BYTES,		"write_bytes") \
+	X(READ_AHEAD,		"read_ahead") \
+	/* messages */ \
+	X(MSG_SENT,		"msg_sent") \
+	X(MSG_SENT_BYTES,	"msg_sent_bytes") \
+	X(MSG_RECEIVED,		"msg_received") \
+	X(MSG_RECEIVED_BYTES,	"msg_received_bytes") \
+	X(MSG_BAD,		"msg_bad") \
+	X(MSG_OTHER_RACK,	"msg_other_rack") \
+	X(MSG_OTHER_VERSION,	"msg_other_version") \
+	X(MSG_UNKNOWN_LINE,	"msg_unknown_line") \
+	X(MSG_UNKNOWN_PEER,	"msg_unknown_peer") \
+	X(MSG_NO_MEMORY,	"msg_no_memory") \
+	X(MSG_NO_ROUTE,		"msg_no_route") \
+	X(RETRANSMISSIONS,	"retransmissions") \
+	X(NACKS,		"nacks") \
+	X(CHASES,		"chases") \
+	/* what others wanted, and what went away */ \
+	X(INVALIDATED,		"invalidated") \
+	X(DOWNGRADED,		"downgraded") \
+	X(REVOKED_MAPPED,	"revoked_mapped") \
+	X(REVOKED_UNMAPPED,	"revoked_unmapped") \
+	X(HELD_BACK,		"held_back") \
+	X(BLOCKS_IN,		"blocks_in") \
+	X(BLOCKS_OUT,		"blocks_out") \
+	X(WRITE_BACKS,		"write_backs") \
+	X(EVICTED_CLEAN,	"evicted_clean") \
+	X(EVICTED_MODIFIED,	"evicted_modified") \
+	X(CACHE_FULL,		"cache_full") \
+	X(BLOCKS_LOST,		"blocks_lost") \
+	/* catalog */ \
+	X(CALLS,		"calls") \
+	X(CALL_REPEATS,		"call_repeats") \
+	X(CALL_TIMEOUTS,	"call_timeouts") \
+	X(RECALLS,		"recalls")
+
+/* Each type of message counts by itself, sent and received. */
+#define WEFT_STATS_TYPES	66	/* WEFT_MSG_REPLY + 1 */
+
+enum weft_stat {
+#define X(id, name) WEFT_STAT_##id,
+	WEFT_STATS(X)
+#undef X
+	WEFT_STAT_SENT_TYPE,
+	WEFT_STAT_RECEIVED_TYPE = WEFT_STAT_SENT_TYPE + WEFT_STATS_TYPES,
+	WEFT_STAT_COUNT = WEFT_STAT_RECEIVED_TYPE + WEFT_STATS_TYPES,
+};
+
+struct weft_stats {
+	u64 value[WEFT_STAT_COUNT];
+};
+
+DECLARE_PER_CPU(struct weft_stats, weft_stats);
+
+/* Any context. */
+static inline void weft_stat_add(unsigned int stat, u64 n)
+{
+	this_cpu_add(weft_stats.value[stat], n);
+}
+
+static inline void weft_stat_inc(unsigned int stat)
+{
+	weft_stat_add(stat, 1);
+}
+
+/**
+ * weft_stats_get() - sums over all processors
+ * @value: WEFT_STAT_COUNT values
+ */
+void weft_stats_get(u64 *value);
+
+/**
+ * weft_stat_name() - name of a counter, for netlink
+ * @stat: enum weft_stat
+ * @buf: room for the names that are put together
+ * @size: of @buf, 32 is enough
+ *
+ * Return: the name, or NULL for a counter that does not exist (a message type
+ * without a name).
+ */
+const char *weft_stat_name(unsigned int stat, char *buf, size_t size);
+
+#endif /* WEFT_STATS_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file system type "weft".  There is one instance a node, however often it is
+ * mounted.
+ */
+#ifndef WEFT_SUPER_H
+#define WEFT_SUPER_H
+
+#include <linux/fs.h>
+#include <linux/uidgid.h>
+
+#define WEFT_MAGIC	0x57656674
+
+/**
+ * struct weft_mount - options of the mount
+ * @cache: bytes that blocks may take in this node's memory
+ * @block: bytes of a block of regions that are created here
+ * @mode: permissions of the root directory
+ * @uid: its owner
+ * @gid: its group
+ * @joined: weft_node_leave() is due
+ * @started: weft_cache_stop() is due
+ */
+struct weft_mount {
+	u64 cache;
+	u32 block;
+	umode_t mode;
+	kuid_t uid;
+	kgid_t gid;
+	bool joined;
+	bool started;
+};
+
+static inline struct weft_mount *weft_mount_of(const struct super_block *sb)
+{
+	return sb->s_fs_info;
+}
+
+int weft_super_init(void);
+void weft_super_exit(void);
+
+#endif /* WEFT_SUPER_H */
