@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A kernel for tests of weftctl: answers the requests of genl.h as the module
+ * would, by the scenario that WEFT_FAKE names, and writes each request down in
+ * the file WEFT_FAKE_LOG: the command, then its attributes as type=value.
+ *
+ * Linked instead of tools/weftctl/genl.c and module.c; all the rest is real.
+ */
+#include "tools/weftctl/genl.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netlink/genl/genl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/weftctl/module.h"
+#include "weft_netlink.h"
+
+#define FAKE_FAMILY	0x1234
+
+/* A refusal of a scenario. */
+struct refused {
+	const char *scenario;
+	uint8_t cmd;
+	int code;
+	unsigned int attr;
+	bool missing;
+	const char *text;
+};
+
+static const struct refused refusals[] = {
+	{ "down", WEFT_CMD_CONFIG_CLEAR, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "down", WEFT_CMD_CONFIG_GET, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "down", WEFT_CMD_STATUS_GET, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "down", WEFT_CMD_TUNE, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "user", WEFT_CMD_CONFIG_SET, -EPERM, 0, false, "" },
+	{ "user", WEFT_CMD_CONFIG_CLEAR, -EPERM, 0, false, "" },
+	{ "user", WEFT_CMD_TUNE, -EPERM, 0, false, "" },
+	{ "busy", WEFT_CMD_CONFIG_SET, -EBUSY, 0, false, "the node is up already" },
+	{ "busy", WEFT_CMD_CONFIG_CLEAR, -EBUSY, 0, false, "a file system is mounted" },
+	{ "no-interface", WEFT_CMD_CONFIG_SET, -ENODEV, WEFT_A_CONFIG_IFNAME, false,
+	  "IFNAME: there is no such interface" },
+	{ "range", WEFT_CMD_CONFIG_SET, -ERANGE, WEFT_A_CONFIG_HOLD_US, false,
+	  "integer out of range" },
+	{ "missing", WEFT_CMD_CONFIG_SET, -EINVAL, WEFT_A_CONFIG_HOME, true, "" },
+	{ "silent", WEFT_CMD_CONFIG_SET, -EADDRINUSE, 0, false, "" },
+	{ "sentence", WEFT_CMD_CONFIG_SET, -EINVAL, 0, false,
+	  "the MTU is greater than the interface's" },
+	{ "old-module", WEFT_CMD_TUNE, -EOPNOTSUPP, 0, false, "" },
+	{ "no-switch", WEFT_CMD_SWITCH_STATS_GET, -ENXIO, 0, false,
+	  "no directory in a switch answers" },
+	{ "no-blade", WEFT_CMD_BLADE_STATS_GET, -ETIMEDOUT, 0, false,
+	  "the blade does not answer" },
+	{ "odd-blade", WEFT_CMD_BLADE_STATS_GET, -EPROTO, 0, false, "" },
+};
+
+static const char *scenario(void)
+{
+	const char *name = getenv("WEFT_FAKE");
+
+	return name ? name : "up";
+}
+
+/* --- The module ---------------------------------------------------------- */
+
+static bool loaded;
+
+int module_load(void)
+{
+	loaded = true;
+	fputs("fake: module loaded\n", stderr);
+	return 0;
+}
+
+/* In scenario "elsewhere" it is loaded but has no family here. */
+bool module_is_loaded(void)
+{
+	return !strcmp(scenario(), "elsewhere");
+}
+
+int genl_open(void)
+{
+	if (!strcmp(scenario(), "elsewhere"))
+		return -ENOENT;
+	return !loaded && !strcmp(scenario(), "no-module") ? -ENOENT : 0;
+}
+
+void genl_close(void)
+{
+}
+
+struct nl_msg *genl_request(uint8_t cmd, bool dump)
+{
+	struct nl_msg *msg = nlmsg_alloc();
+
+	genlmsg_put(msg, 1, 1, FAKE_FAMILY, 0, dump ? NLM_F_DUMP : NLM_F_ACK, cmd,
+		    WEFT_GENL_VERSION);
+	return msg;
+}
+
+static void write_down(struct nl_msg *msg)
+{
+	const char *path = getenv("WEFT_FAKE_LOG");
+	struct nlmsghdr *h = nlmsg_hdr(msg);
+	struct nlattr *attr;
+	char address[16];
+	FILE *f = path ? fopen(path, "a") : NULL;
+	int rem;
+
+	if (!f)
+		return;
+	fprintf(f, "cmd %d", ((struct genlmsghdr *)nlmsg_data(h))->cmd);
+	nlmsg_for_each_attr(attr, h, GENL_HDRLEN, rem) {
+		int type = nla_type(attr);
+
+		if (type == WEFT_A_CONFIG_IFNAME)
+			fprintf(f, " %d=%s", type, (char *)nla_data(attr));
+		else if (type == WEFT_A_CONFIG_HOME || type == WEFT_A_CONFIG_ADDRESS)
+			fprintf(f, " %d=%s", type,
+				inet_ntop(AF_INET, nla_data(attr), address,
+					  sizeof(address)));
+		else
+			fprintf(f, " %d=%u", type, nla_get_u32(attr));
+	}
+	fputc('\n', f);
+	fclose(f);
+}
+
+/* --- Answers ------------------------------------------------------------- */
+
+/* One answer being given. */
+struct answering {
+	struct nl_msg *msg;
+	int max;
+	genl_answer_fn *answer;
+	void *arg;
+};
+
+static void begin(struct answering *a)
+{
+	a->msg = nlmsg_alloc();
+	genlmsg_put(a->msg, 1, 1, FAKE_FAMILY, 0, 0, 0, WEFT_GENL_VERSION);
+}
+
+static int end(struct answering *a)
+{
+	struct nlattr *attrs[a->max + 1];
+	int err = genlmsg_parse(nlmsg_hdr(a->msg), 0, attrs, a->max, NULL);
+
+	if (!err)
+		err = a->answer(attrs, nlmsg_hdr(a->msg), a->arg);
+	nlmsg_free(a->msg);
+	return err;
+}
+
+static int answer_config(struct answering *a)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_CONFIG_ID, 2);
+	nla_put_u32(a->msg, WEFT_A_CONFIG_RACK, 7);
+	nla_put_string(a->msg, WEFT_A_CONFIG_IFNAME, "eth0");
+	nla_put_u32(a->msg, WEFT_A_CONFIG_HOME, inet_addr("10.0.0.101"));
+	nla_put_u32(a->msg, WEFT_A_CONFIG_HOME, inet_addr("10.0.0.102"));
+	nla_put_u32(a->msg, WEFT_A_CONFIG_TIMEOUT_MS, 30000);
+	nla_put_u32(a->msg, WEFT_A_CONFIG_HOLD_US, 100);
+	nla_put_u32(a->msg, WEFT_A_CONFIG_ADDRESS, inet_addr("10.0.0.2"));
+	nla_put_u32(a->msg, WEFT_A_CONFIG_MTU, 9000);
+	nla_put_u32(a->msg, WEFT_A_CONFIG_WIRE_VERSION, 1);
+	return end(a);
+}
+
+static int answer_status(struct answering *a)
+{
+	begin(a);
+	nla_put_flag(a->msg, WEFT_A_STATUS_JOINED);
+	nla_put_u32(a->msg, WEFT_A_STATUS_LIFE, 77);
+	nla_put_u32(a->msg, WEFT_A_STATUS_ANSWERED_MS, 250);
+	nla_put_u32(a->msg, WEFT_A_STATUS_MEMBERS, 0x80000006);
+	nla_put_u64(a->msg, WEFT_A_STATUS_REGIONS, 3);
+	nla_put_u64(a->msg, WEFT_A_STATUS_LINES, 256);
+	nla_put_u64(a->msg, WEFT_A_STATUS_CACHE_BYTES, 1 << 20);
+	nla_put_u64(a->msg, WEFT_A_STATUS_CACHE_MAX, 64 << 20);
+	/* A module newer than this program says more. */
+	nla_put_u32(a->msg, WEFT_A_STATUS_MAX + 5, 1);
+	return end(a);
+}
+
+static int answer_peer(struct answering *a, uint32_t id, const char *address,
+		       int flag)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_PEER_ID, id);
+	nla_put_u32(a->msg, WEFT_A_PEER_ADDRESS, inet_addr(address));
+	if (flag)
+		nla_put_flag(a->msg, flag);
+	return end(a);
+}
+
+static int answer_peers(struct answering *a)
+{
+	return answer_peer(a, 2, "10.0.0.2", WEFT_A_PEER_SELF) ||
+	       answer_peer(a, 3, "10.0.0.3", WEFT_A_PEER_JOINED) ||
+	       answer_peer(a, 33, "10.0.0.101", 0);
+}
+
+static int answer_counter(struct answering *a, const char *name, uint64_t value)
+{
+	begin(a);
+	if (name) {
+		nla_put_string(a->msg, WEFT_A_COUNTER_NAME, name);
+		nla_put_u64(a->msg, WEFT_A_COUNTER_VALUE, value);
+	}
+	return end(a);
+}
+
+static int answer_stats(struct answering *a)
+{
+	return answer_counter(a, "miss_read_unshared", 60) ||
+	       answer_counter(a, "miss_write_shared", 30) ||
+	       answer_counter(a, "miss_upgrade", 10) ||
+	       answer_counter(a, "miss_by_switch", 75) ||
+	       answer_counter(a, "miss_by_home", 25) ||
+	       answer_counter(a, "miss_round_trips", 110) ||
+	       answer_counter(a, "miss_nsec", 12345600) ||
+	       answer_counter(a, "msg_sent", 200) ||
+	       answer_counter(a, "msg_received", 250) ||
+	       answer_counter(a, "sent_call", 20) ||
+	       answer_counter(a, "received_call", 0) ||
+	       answer_counter(a, "received_reply", 20) ||
+	       answer_counter(a, "read_bytes", UINT64_MAX) ||
+	       answer_counter(a, "sent_gets", 60) ||
+	       answer_counter(a, "received_gets", 0) ||
+	       answer_counter(a, "sent_abort", 0) ||
+	       answer_counter(a, "received_abort", 0);
+}
+
+static int answer_blade(struct answering *a, struct nl_msg *request)
+{
+	struct nlattr *member = nlmsg_find_attr(nlmsg_hdr(request), GENL_HDRLEN,
+						WEFT_A_COUNTER_MEMBER);
+
+	if (member && nla_get_u32(member) == 34)
+		return answer_counter(a, NULL, 0) ||
+		       answer_counter(a, "reads", 5) || answer_counter(a, "in_gets", 8) ||
+		       answer_counter(a, "out_gets", 0) ||
+		       answer_counter(a, "only_second", 9);
+	return answer_counter(a, NULL, 0) ||
+	       answer_counter(a, "reads", 37) ||
+	       answer_counter(a, "odd \"\\\n\x01\xff\xc3\xa9 name", 1);
+}
+
+static int answer_switch(struct answering *a)
+{
+	return answer_counter(a, NULL, 0) || answer_counter(a, "miss", 10) ||
+	       answer_counter(a, "read", 60) || answer_counter(a, "inv", 30) ||
+	       answer_counter(a, "stranger", 4);
+}
+
+int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
+	      struct genl_refusal *why)
+{
+	struct answering a = { NULL, max, answer, arg };
+	uint8_t cmd = ((struct genlmsghdr *)nlmsg_data(nlmsg_hdr(msg)))->cmd;
+	size_t i;
+
+	*why = (struct genl_refusal){ 0 };
+	write_down(msg);
+	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct refused *r = &refusals[i];
+
+		if (r->cmd != cmd || strcmp(r->scenario, scenario()))
+			continue;
+		why->code = r->code;
+		why->attr = r->attr;
+		why->missing = r->missing;
+		strcpy(why->text, r->text);
+		nlmsg_free(msg);
+		return why->code;
+	}
+	if (cmd == WEFT_CMD_CONFIG_GET)
+		why->code = answer_config(&a);
+	else if (cmd == WEFT_CMD_STATUS_GET)
+		why->code = answer_status(&a);
+	else if (cmd == WEFT_CMD_PEER_GET)
+		why->code = answer_peers(&a);
+	else if (cmd == WEFT_CMD_STATS_GET)
+		why->code = answer_stats(&a);
+	else if (cmd == WEFT_CMD_BLADE_STATS_GET)
+		why->code = answer_blade(&a, msg);
+	else if (cmd == WEFT_CMD_SWITCH_STATS_GET)
+		why->code = answer_switch(&a);
+	nlmsg_free(msg);
+	return why->code;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A node for tests of the netlink family: keeps its configuration, and answers
+ * as the parameters say.  What a real node, a blade or a switch would do, also
+ * when they are broken, can be had here at once and every time.
+ */
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/sched/signal.h>
+
+#include "netlink.h"
+#include "node.h"
+#include "stats.h"
+
+static bool mounted;
+module_param(mounted, bool, 0644);
+MODULE_PARM_DESC(mounted, "the node cannot go down");
+
+static bool no_switch;
+module_param(no_switch, bool, 0644);
+MODULE_PARM_DESC(no_switch, "no directory in the switch");
+
+static uint delay_ms;
+module_param(delay_ms, uint, 0644);
+MODULE_PARM_DESC(delay_ms, "how long the network takes to answer");
+
+/* How the blades answer. */
+enum {
+	BLADE_FINE,		/* PAGES pages of COUNTERS counters */
+	BLADE_DEAD,
+	BLADE_CUT,		/* the last counter ends too early */
+	BLADE_TERMINAL,		/* a name with an escape sequence */
+	BLADE_NAMELESS,
+	BLADE_ENDLESS,		/* there is always another page */
+	BLADE_EMPTY,		/* no counters */
+};
+
+static uint blade;
+module_param(blade, uint, 0644);
+MODULE_PARM_DESC(blade, "how the blades answer");
+
+#define PAGES		5
+#define COUNTERS	40
+
+static DEFINE_MUTEX(lock);	/* of all below */
+static struct weft_config config;
+static bool is_up;
+
+int weft_node_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
+{
+	int err = 0;
+
+	mutex_lock(&lock);
+	if (is_up) {
+		NL_SET_ERR_MSG(extack, "the node is up already");
+		err = -EBUSY;
+	} else {
+		config = *cfg;
+		if (!config.timeout_ms)
+			config.timeout_ms = WEFT_TIMEOUT_MS_DEFAULT;
+		if (!config.hold_set)
+			config.hold_us = WEFT_HOLD_US_DEFAULT;
+		is_up = true;
+	}
+	mutex_unlock(&lock);
+	return err;
+}
+
+int weft_node_down(struct netlink_ext_ack *extack)
+{
+	int err = 0;
+
+	mutex_lock(&lock);
+	if (!is_up)
+		err = -ENOTCONN;
+	else if (mounted)
+		err = -EBUSY;
+	else
+		is_up = false;
+	mutex_unlock(&lock);
+	return err;
+}
+
+int weft_node_config_get(struct weft_config *cfg)
+{
+	int err;
+
+	mutex_lock(&lock);
+	*cfg = config;
+	strscpy(cfg->ifname, "fake0", sizeof(cfg->ifname));
+	err = is_up ? 0 : -ENOTCONN;
+	mutex_unlock(&lock);
+	return err;
+}
+
+int weft_node_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	mutex_lock(&lock);
+	if (timeout_ms)
+		config.timeout_ms = timeout_ms;
+	if (hold_us >= 0)
+		config.hold_us = (u32)hold_us;
+	err = is_up ? 0 : -ENOTCONN;
+	mutex_unlock(&lock);
+	return err;
+}
+
+int weft_node_status(struct weft_node_status *s)
+{
+	*s = (struct weft_node_status){
+		.joined = true, .answered_ms = 40, .life = 0xffffffff,
+		.members = 0xffffffff, .inodes = 1, .lines = 1ull << 40,
+		.cache_bytes = 1ull << 52, .cache_max = U64_MAX,
+	};
+	return READ_ONCE(is_up) ? 0 : -ENOTCONN;
+}
+
+int weft_node_peers(struct weft_peer_info *peer)
+{
+	int i;
+
+	for (i = 0; i < WEFT_BLADE_MAX; i++) {
+		peer[i].id = (u32)i + 1;
+		peer[i].addr = htonl(0x0a000001 + (u32)i);
+	}
+	return READ_ONCE(is_up) ? WEFT_BLADE_MAX : -ENOTCONN;
+}
+
+/* What the real node does while it waits for the network. */
+static int wait_for_answer(void)
+{
+	uint waited;
+
+	/* The test may shorten the wait. */
+	for (waited = 0; waited < READ_ONCE(delay_ms); waited += 20) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		msleep(20);
+	}
+	return 0;
+}
+
+static void put_counter(struct weft_call *call, u64 value, const char *name)
+{
+	u8 *p = call->list + call->list_len;
+	size_t len = strlen(name);
+
+	put_unaligned_be64(value, p);
+	p[8] = (u8)len;
+	memcpy(p + 9, name, len);
+	call->list_len += (u16)(9 + len);
+}
+
+int weft_node_call_blade(u32 id, struct weft_call *call)
+{
+	u32 page = (u32)call->cookie;
+	char name[16];
+	u32 i;
+	int err;
+
+	if (call->op != WEFT_CALL_STATS || call->list_len)
+		return -EINVAL;
+	err = wait_for_answer();
+	if (err)
+		return err;
+	if (blade == BLADE_DEAD)
+		return -ETIMEDOUT;
+	if (blade == BLADE_EMPTY)
+		return 0;
+	for (i = page * COUNTERS; i < (page + 1) * COUNTERS; i++) {
+		snprintf(name, sizeof(name), "counter_%u", i);
+		put_counter(call, (u64)id << 32 | i, name);
+	}
+	if (blade == BLADE_CUT)
+		call->list_len--;
+	if (blade == BLADE_TERMINAL)
+		put_counter(call, 1, "\033[2J");
+	if (blade == BLADE_NAMELESS)
+		put_counter(call, 1, "");
+	call->cookie = page + 1 < PAGES || blade == BLADE_ENDLESS ? page + 1 : 0;
+	return 0;
+}
+
+int weft_node_switch_count(u64 count[WEFT_COUNTERS])
+{
+	u32 i;
+	int err = wait_for_answer();
+
+	for (i = 0; i < WEFT_COUNTERS; i++)
+		count[i] = i + 100;
+	return err ? err : no_switch ? -ENXIO : 0;
+}
+
+static int __init fakenode_init(void)
+{
+	weft_stat_add(WEFT_STAT_MISS_UPGRADE, 3);
+	weft_stat_add(WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
+	return weft_netlink_init();
+}
+
+static void __exit fakenode_exit(void)
+{
+	weft_netlink_exit();
+}
+
+module_init(fakenode_init);
+module_exit(fakenode_exit);
+MODULE_DESCRIPTION("weft's netlink family with a node that does nothing");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The part of tests/ctl/test-netlink.sh that runs in the guest:
+#
+#	guest-netlink.sh MODULE WEFTCTL HAMMER REQUESTS
+#
+# MODULE is that of tests/ctl/fakes/node.  Prints a line a check.
+
+# Conditions are called by "check", which shellcheck does not see.
+# shellcheck disable=SC2317
+
+set -u
+module=$1
+weftctl=$2
+hammer=$3
+requests=$4
+params=/sys/module/weft_fakenode/parameters
+dir=$(mktemp -d) || exit 2
+number=0
+bad=0
+
+# check NAME COMMAND...: the command must succeed.
+check()
+{
+	local name=$1
+
+	shift
+	number=$((number + 1))
+	if "$@" >"$dir/check" 2>&1; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		cut -c 1-2000 "$dir/check" "$dir/out" "$dir/err" | sed 's/^/# /'
+		bad=1
+	fi
+}
+
+# ctl ARGUMENT...: output in out and err, status in rc.
+ctl()
+{
+	timeout 60 "$weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	rc=$?
+}
+
+# says TEXT: it failed with this sentence.
+says()
+{
+	[ "$rc" = 2 ] && [ "$(cat "$dir/err")" = "weftctl: $1" ]
+}
+
+has()	{ [ "$rc" = 0 ] && grep -qF -- "$1" "$dir/out"; }
+good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
+set_to(){ echo "$2" >$params/"$1"; }
+waits()	{ kill -0 "$waiting"; }
+
+ctl status;	check "without the module" has "the module weft is not loaded"
+check "the module loads" insmod "$module"
+
+# --- Set-up ------------------------------------------------------------------
+
+ctl status -j;	check "down" has '"state":"down"'
+ctl stats node -j
+check "counters of a node that is down" has '"id":null'
+check "counters of it" grep -q '"miss_upgrade":3,.*"sent_getm":4,' "$dir/out"
+ctl down;	check "down twice" says "this node is not set up: run 'weftctl up'"
+ctl up --node 1 --interface nothing0 --homes 10.0.0.1
+check "no such interface" says \
+	"there is no interface 'nothing0': 'ip link' lists those that there are"
+homes=$(seq -s , -f 10.0.0.%g 16)
+ctl up --node 32 --interface lo --homes "$homes" --rack 4294967295 \
+	--address 10.1.2.3 --mtu 9000 --timeout 0.1 --hold 0
+check "up" good
+ctl status -j
+check "node" has '"node":32,"rack":4294967295,'
+check "address, MTU" has '"address":"10.1.2.3","mtu":9000,'
+check "all homes in their order" has "\"homes\":[\"${homes//,/\",\"}\"]"
+check "tunables" has '"timeout_ms":100,"hold_us":0,'
+check "members" has '"members":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32]'
+check "big numbers" has '"cache":{"lines":1099511627776,"bytes":4503599627370496,"max_bytes":18446744073709551615}'
+check "48 peers" [ "$(grep -o '"kind":' "$dir/out" | wc -l)" = 48 ]
+check "this one" has '{"id":32,"kind":"node","address":"10.0.0.32","self":true,"joined":true}'
+check "memory blades" has '{"id":48,"kind":"memory","address":"10.0.0.48","self":false,"joined":false}'
+ctl up --node 1 --interface lo --homes 10.0.0.1
+check "up twice" says "the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"
+ctl set --timeout 3600
+ctl status -j;	check "set leaves the rest" has '"timeout_ms":3600000,"hold_us":0,'
+ctl set --hold 10000
+ctl status -j;	check "set, the other way round" has '"timeout_ms":3600000,"hold_us":10000,'
+set_to mounted 1
+ctl down
+check "down while mounted" says "the node cannot go down while weft is mounted, in a mount namespace of another process: unmount it there first"
+set_to mounted 0
+
+# --- Counters from the network -----------------------------------------------
+
+ctl stats memory -j
+check "memory blades" good
+check "each of them" [ "$(grep -o '"id":' "$dir/out" | wc -l)" = 16 ]
+check "all pages of their lists" [ "$(grep -o '"counter_199":' "$dir/out" | wc -l)" = 17 ]
+check "each list once" [ "$(grep -o '"counter_0":' "$dir/out" | wc -l)" = 17 ]
+# Blade B answers B * 2^32 + i for counter i.
+check "values" has "\"counter_41\":$((48 * 4294967296 + 41)),"
+check "totals" has "\"counter_41\":$((648 * 4294967296 + 16 * 41)),"
+set_to blade 6
+ctl stats memory -j;	check "a blade without counters" has '"id":33,"address":"10.0.0.1","counters":{}'
+set_to blade 1
+ctl stats memory
+check "a dead blade" says "memory blade 33 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
+for way in 2 3 4 5; do
+	set_to blade $way
+	ctl stats memory
+	check "a blade that makes no sense, way $way" says \
+		"the answer of memory blade 33 (10.0.0.1) makes no sense: are weft-memd and the module of the same version?"
+done
+set_to blade 0
+ctl stats switch -j
+check "the switch" has '"counters":{"miss":100,"read":101,'
+check "all counters of the switch" has '"members":115}'
+set_to no_switch 1
+ctl stats switch
+check "no directory in the switch" says "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')"
+ctl stats -j
+check "no directory among all" has '"switch":null}'
+set_to no_switch 0
+
+# --- Waiting -----------------------------------------------------------------
+
+# Others get on while a list waits for the network, whatever they want of generic
+# netlink: a family that is registered, a request.
+set_to delay_ms 600000
+"$weftctl" stats switch >"$dir/switch" &
+waiting=$!
+sleep 1
+check "another family is registered while a list waits" timeout 60 modprobe psample
+timeout 60 rmmod psample
+ctl status
+check "another request is served" good
+check "a module whose list is half read stays" eval '! rmmod weft_fakenode'
+check "the list still waits" waits
+set_to delay_ms 0
+check "it comes" wait $waiting
+check "all of it" grep -q members "$dir/switch"
+
+set_to delay_ms 600000
+"$weftctl" stats memory >"$dir/memory" &
+waiting=$!
+sleep 1
+check "a request waits" waits
+kill -TERM $waiting
+for _ in {1..100}; do
+	waits 2>/dev/null || break
+	sleep 0.1
+done
+check "and can be killed" eval '! waits'
+set_to delay_ms 0
+
+# --- Rights ------------------------------------------------------------------
+
+for command in status stats "stats memory" "stats switch"; do
+	# shellcheck disable=SC2086  # words
+	setpriv --reuid 65534 --clear-groups $weftctl $command >"$dir/out" 2>"$dir/err"
+	rc=$?
+	check "anybody may read: $command" good
+done
+for command in "up --node 1 --interface lo --homes 10.0.0.1" down "set --hold 1"; do
+	# shellcheck disable=SC2086  # words
+	setpriv --reuid 65534 --clear-groups $weftctl $command >"$dir/out" 2>"$dir/err"
+	rc=$?
+	check "not anybody may change: ${command%% *}" says \
+		"changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo"
+	# The root of a namespace is nobody to this machine.
+	# shellcheck disable=SC2086  # words
+	unshare -U -r $weftctl $command >"$dir/out" 2>"$dir/err"
+	rc=$?
+	check "nor the root of a user namespace: ${command%% *}" says \
+		"changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo"
+done
+ctl status -j;	check "nothing was changed" has '"node":32,"rack":4294967295,'
+
+# --- Nonsense ----------------------------------------------------------------
+
+check "$requests requests that make no sense" timeout 400 "$hammer" "$requests" 1
+sed 's/^/# /' "$dir/check"
+check "as nobody" setpriv --reuid 65534 --clear-groups timeout 100 "$hammer" 2000 2
+check "the module goes" rmmod weft_fakenode
+ctl status;	check "and is gone" has "the module weft is not loaded"
+
+rm -rf "$dir"
+echo "1..$number"
+exit $bad

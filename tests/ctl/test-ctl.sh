@@ -1,0 +1,358 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# weftctl on its own: what it makes of its arguments, what it asks the kernel,
+# what it prints as text and JSON, what it says about errors.  The kernel is
+# tests/ctl/fakes/genl, so that every answer and refusal can be had; the real one is
+# asked by tests/ctl/test-netlink.sh.
+#
+# Prints a line a check.  Environment: BUILD, the build directory; CC.
+
+# What stands in quotes after "json" is Perl's to expand.
+# shellcheck disable=SC2016
+
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 2
+
+CC=${CC:-gcc}
+BUILD=${BUILD:-$PWD/build}
+mkdir -p "$BUILD/tests"
+dir=$(mktemp -d "$BUILD/tests/ctl.XXXXXX") || exit 2
+trap 'rm -rf "$dir"' EXIT
+number=0
+bad=0
+
+report()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2"
+	else
+		echo "not ok $number - $2"
+		bad=1
+	fi
+}
+
+# The real program with another kernel.  Stops at what sanitizers find.
+build()
+{
+	local files=() file
+
+	for file in tools/weftctl/*.c; do
+		case $file in
+		*/genl.c|*/module.c) ;;
+		*) files+=("$file") ;;
+		esac
+	done
+	# shellcheck disable=SC2046  # flags are words
+	timeout 120 "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
+		-fsanitize=address,undefined -fno-sanitize-recover=all \
+		-Iuapi -Ikmod/core -I. $(pkg-config --cflags libnl-genl-3.0) \
+		-o "$dir/weftctl" "${files[@]}" tests/ctl/fakes/genl/*.c \
+		$(pkg-config --libs libnl-genl-3.0)
+}
+
+# ctl SCENARIO ARGUMENT...: run it; output in out and err, status in rc, what
+# it asked in log.
+ctl()
+{
+	local scenario=$1
+
+	shift
+	: >"$dir/log"
+	WEFT_FAKE=$scenario WEFT_FAKE_LOG=$dir/log timeout 20 \
+		"$dir/weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	rc=$?
+	what="$scenario: weftctl $*"
+}
+
+show()
+{
+	echo "# exit status $rc"
+	sed 's/^/# out: /' "$dir/out"
+	sed 's/^/# err: /' "$dir/err"
+	sed 's/^/# asked: /' "$dir/log"
+}
+
+# says STATUS TEXT: nothing is printed; the sentence on stderr is exactly this.
+says()
+{
+	if [ "$rc" = "$1" ] && [ ! -s "$dir/out" ] &&
+	   [ "$(sed -n 1p "$dir/err")" = "weftctl: $2" ]; then
+		report 0 "$what"
+	else
+		report 1 "$what"
+		show
+		echo "# expected: $1, weftctl: $2"
+	fi
+}
+
+# misused COMMAND TEXT: exit status 1, and nothing was asked of the kernel.
+misused()
+{
+	says 1 "$2"
+	[ "$(sed -n 2p "$dir/err")" = "weftctl: try 'weftctl ${1:+$1 }--help'" ] &&
+		[ ! -s "$dir/log" ]
+	report $? "$what: points to its help, asks nothing"
+}
+
+# asked LINE...: exactly these requests were made.
+asked()
+{
+	if [ "$rc" = 0 ] && [ "$(cat "$dir/log")" = "$(printf '%s\n' "$@")" ]; then
+		report 0 "$what: asks for it"
+	else
+		report 1 "$what: asks for it"
+		show
+		printf '# expected: %s\n' "$@"
+	fi
+}
+
+# prints PATTERN...: text with lines that match.
+prints()
+{
+	local pattern good=0
+
+	for pattern; do
+		grep -qE -- "$pattern" "$dir/out" && continue
+		good=1
+		echo "# no line matches: $pattern"
+	done
+	[ "$rc" = 0 ] && [ ! -s "$dir/err" ] || good=1
+	report $good "$what"
+	[ $good = 0 ] || show
+}
+
+# json EXPRESSION...: the output is one JSON document, and each holds of it; it
+# is $j, in Perl.
+json()
+{
+	local good=0
+
+	[ "$rc" = 0 ] && [ ! -s "$dir/err" ] || good=1
+	perl -MJSON::PP -e '
+		local $/;
+		my $j = JSON::PP->new->utf8->decode(scalar <STDIN>);
+		my $bad = 0;
+		for (@ARGV) {
+			next if eval $_;
+			print "# does not hold: $_ $@\n";
+			$bad = 1;
+		}
+		exit $bad;
+	' -- "$@" <"$dir/out" || good=1
+	report $good "$what"
+	[ $good = 0 ] || show
+}
+
+build
+report $? "compiles"
+[ -x "$dir/weftctl" ] || exit 1
+
+# --- Command line ------------------------------------------------------------
+
+up=(up --node 3 --interface eth1 --homes 10.0.0.101)
+
+ctl up;				[ $rc = 1 ] && grep -q '^usage:' "$dir/err"
+report $? "no command: usage, status 1"
+ctl up fly;			misused '' "there is no command 'fly'"
+ctl up -x status;		misused '' "there is no option '-x'"
+ctl up --fly;			misused '' "there is no option '--fly', or it is not clear which one is meant"
+ctl up status now;		misused status "'now' is too much here"
+ctl up down now;		misused down "'now' is too much here"
+ctl up status -jx;		misused status "there is no option '-x'"
+ctl up status --json=yes;	misused status "--json takes no value"
+ctl up stats cpu;		misused stats "there are counters of 'node', 'memory', 'switch', not of 'cpu'"
+ctl up stats node switch;	misused stats "'switch' is too much here"
+ctl up set;			misused set "nothing to change: give --timeout or --hold"
+ctl up set --hold;		misused set "--hold needs a value"
+ctl up "${up[@]}" eth0;		misused up "'eth0' is too much here"
+ctl up up --interface eth0 --homes 10.0.0.1
+misused up "--node is missing: the number of this node, 1 to 32, which no other node of the rack has"
+ctl up up --node 1 --homes 10.0.0.1
+misused up "--interface is missing: the one that leads to the rack ('ip link' lists them)"
+ctl up up --node 1 --interface eth0
+misused up "--homes is missing: the addresses of the memory blades, blade 33 first"
+
+for text in 0 33 4294967297 99999999999999999999; do
+	ctl up up --node $text;	misused up "--node: $text is not within 1 to 32"
+done
+for text in '' ' 1' +1 -1 1x 0x1 1.0; do
+	ctl up up --node "$text"; misused up "--node: '$text' is not a number"
+done
+for text in '' -1 1e3 nan 0x10 1.2.3 ' 1' 1s .; do
+	ctl up set --timeout "$text"
+	misused set "--timeout: '$text' is not a number of seconds"
+done
+for text in 0 0.09 3601 1000000000000000000000000000; do
+	ctl up set --timeout $text
+	misused set "--timeout: $text is not within 0.1 to 3600 seconds"
+done
+ctl up set --hold 10001;	misused set "--hold: 10001 is not within 0 to 10000"
+ctl up "${up[@]}" --mtu 1499;	misused up "--mtu: 1499 is not within 1500 to 9216"
+for text in '' 10.0.0 10.0.0.256 mem1 ::1 '10.0.0.1,,' ',10.0.0.1'; do
+	ctl up up --homes "$text"
+	part=$(tr , '\n' <<<"$text" | grep -vxE '([0-9]+\.){3}1' | head -n 1)
+	misused up "--homes: '$part' is not an IPv4 address such as 10.0.0.101"
+done
+for text in 0.0.0.0 224.0.0.1 255.255.255.255; do
+	ctl up up --homes 10.0.0.1,$text
+	misused up "--homes: $text is not the address of one machine"
+	ctl up up --address $text
+	misused up "--address: $text is not the address of one machine"
+done
+ctl up up --homes 10.0.0.1,10.0.0.2,10.0.0.1
+misused up "--homes: 10.0.0.1 is there twice"
+ctl up up --homes "$(seq -s , -f 10.0.0.%g 17)"
+misused up "--homes: a rack has 16 memory blades at most"
+for text in '' sixteen-letters- a/b 'a b'; do
+	ctl up up --interface "$text"
+	misused up "--interface: '$text' cannot be the name of an interface"
+done
+
+for command in '' up down set status stats; do
+	# shellcheck disable=SC2086  # no command is no word
+	ctl up $command --help
+	[ $rc = 0 ] && grep -q "^usage: weftctl ${command:-\[}" "$dir/out" &&
+		[ ! -s "$dir/err" ] && ! grep -q ' $' "$dir/out"
+	report $? "$what"
+done
+ctl up --version;		prints '^weftctl, netlink interface 1, '
+
+# --- Requests ----------------------------------------------------------------
+
+ctl up "${up[@]}";		asked 'cmd 1 1=3 4=eth1 2=0 5=10.0.0.101'
+ctl up "${up[@]}" --homes 10.0.0.1,10.0.0.2 --rack 4294967295 --timeout 2.5 \
+	--hold 0 --address 10.0.0.3 --mtu 9000
+asked 'cmd 1 1=3 4=eth1 2=4294967295 8=10.0.0.3 9=9000 6=2500 7=0 5=10.0.0.1 5=10.0.0.2'
+ctl up "${up[@]}" --homes "$(seq -s , -f 10.0.0.%g 16)"
+[ "$(grep -o ' 5=' "$dir/log" | wc -l)" = 16 ]
+report $? "16 memory blades"
+ctl up down;			asked 'cmd 2'
+ctl up set --timeout 0.1;	asked 'cmd 4 6=100'
+ctl up set --hold=0 --timeout 3600; asked 'cmd 4 6=3600000 7=0'
+ctl no-module "${up[@]}"
+[ $rc = 0 ] && [ "$(cat "$dir/err")" = 'fake: module loaded' ] &&
+	grep -q '^cmd 1 ' "$dir/log"
+report $? "up loads the module"
+
+# --- Refusals ----------------------------------------------------------------
+
+for command in down 'set --hold 1' stats; do
+	# shellcheck disable=SC2086  # words
+	ctl no-module $command
+	says 2 "the module weft is not loaded: 'weftctl up' loads it"
+done
+for command in down 'set --hold 1' stats 'stats memory' 'stats switch'; do
+	# shellcheck disable=SC2086  # words
+	ctl down $command;	says 2 "this node is not set up: run 'weftctl up'"
+done
+for command in "${up[*]}" down 'set --hold 1'; do
+	# shellcheck disable=SC2086  # words
+	ctl user $command
+	says 2 "changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo"
+done
+ctl busy "${up[@]}"
+says 2 "the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"
+ctl busy down
+says 2 "the node cannot go down while weft is mounted, in a mount namespace of another process: unmount it there first"
+ctl no-interface "${up[@]}"
+says 2 "there is no interface 'eth1': 'ip link' lists those that there are"
+ctl range "${up[@]}";		says 2 "--hold: integer out of range"
+ctl missing "${up[@]}";		says 2 "--homes is missing: Invalid argument"
+ctl silent "${up[@]}";		says 2 "the module refuses: Address already in use"
+ctl sentence "${up[@]}"
+says 2 "the module refuses: the MTU is greater than the interface's"
+ctl old-module set --hold 1
+says 2 "the module refuses: Operation not supported: are weftctl and the module of the same version?"
+ctl no-switch stats switch
+says 2 "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')"
+ctl no-blade stats memory
+says 2 "memory blade 33 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl odd-blade stats
+says 2 "the answer of memory blade 33 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
+
+WEFT_FAKE=up "$dir/weftctl" status >/dev/full 2>"$dir/err"
+[ $? = 2 ] && grep -q '^weftctl: cannot write the output: ' "$dir/err"
+report $? "a full disk is a failure"
+
+# --- Status ------------------------------------------------------------------
+
+ctl no-module status;	prints '^no node: the module weft is not loaded'
+ctl no-module -j status; json '$j->{state} eq "no module"' '@{$j->{mounts}} == 0'
+for command in status down stats; do
+	# shellcheck disable=SC2086  # words
+	ctl elsewhere $command
+	says 2 "the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace"
+done
+ctl down status;	prints '^no node: down'
+ctl down status -j;	json '$j->{state} eq "down"'
+ctl up status
+prints '^node 2 of rack 7: up, joined$' 'interface +eth0, 10\.0\.0\.2, MTU 9000$' \
+	'homes +10\.0\.0\.101 10\.0\.0\.102$' 'timeout +30 s$' 'hold +100 us$' \
+	'blade heard +0\.25 s ago$' 'cache +1\.0 MiB of 64\.0 MiB, 256 lines, 3 regions' \
+	' 2 +10\.0\.0\.2 .*this node$' ' 3 +10\.0\.0\.3' ' 33 +10\.0\.0\.101 +memory blade$'
+ctl up status -j
+json '$j->{state} eq "up"' '$j->{node} == 2' '$j->{rack} == 7' \
+	'$j->{interface} eq "eth0"' '$j->{address} eq "10.0.0.2"' '$j->{mtu} == 9000' \
+	'"@{$j->{homes}}" eq "10.0.0.101 10.0.0.102"' '$j->{timeout_ms} == 30000' \
+	'$j->{hold_us} == 100' '$j->{joined} == JSON::PP::true' '$j->{life} == 77' \
+	'"@{$j->{members}}" eq "2 3 32"' '$j->{answered_ms} == 250' \
+	'$j->{regions} == 3' '$j->{cache}{lines} == 256' '$j->{cache}{bytes} == 1 << 20' \
+	'$j->{cache}{max_bytes} == 64 << 20' '$j->{wire_version} == 1' \
+	'@{$j->{peers}} == 3' '$j->{peers}[0]{self}' '!$j->{peers}[1]{self}' \
+	'$j->{peers}[1]{joined}' '$j->{peers}[2]{kind} eq "memory"' \
+	'$j->{peers}[2]{address} eq "10.0.0.101"' '@{$j->{mounts}} == 0'
+[ "$(wc -l <"$dir/out")" = 1 ]
+report $? "JSON is one line"
+ctl up -p status;	json '$j->{node} == 2'
+[ "$(wc -l <"$dir/out")" -gt 40 ] && grep -q '^    "node": 2,$' "$dir/out"
+report $? "pretty JSON is many lines"
+
+# --- Statistics --------------------------------------------------------------
+
+ctl up stats node
+prints '^node 2$' '^  misses +100$' '^    read, no other copy +60 +60\.0 %$' \
+	'^  answered by the switch +75 +75\.0 %$' '^  round trips a miss +1\.10$' \
+	'^  messages a miss +4\.10$' '^  time a miss +123\.5 us$' '^    gets +60 +0$' \
+	'^    call +20 +0$' '^    total +80 +0$' '^  read_bytes +18446744073709551615$'
+! grep -qE 'abort|sent_gets' "$dir/out"
+report $? "types of messages that there were none of are left out"
+ctl up stats node -j
+json '$j->{node}{id} == 2' '$j->{node}{summary}{misses} == 100' \
+	'$j->{node}{summary}{by_switch} == 0.75' '$j->{node}{summary}{by_home} == 0.25' \
+	'$j->{node}{summary}{round_trips_per_miss} == 1.1' \
+	'$j->{node}{summary}{messages_per_miss} == 4.1' \
+	'$j->{node}{summary}{ns_per_miss} == 123456' \
+	'$j->{node}{counters}{read_bytes} eq "18446744073709551615"' \
+	'$j->{node}{counters}{sent_gets} == 60' '$j->{node}{counters}{sent_abort} == 0' \
+	'!exists $j->{memory}' '!exists $j->{switch}'
+asked 'cmd 5' 'cmd 3' 'cmd 6'
+ctl down stats node -j;	json '!defined $j->{node}{id}' '$j->{node}{summary}{misses} == 100'
+ctl up stats memory
+prints '^memory blade 33, 10\.0\.0\.101$' '^  reads +37$' '^  reads +5$' \
+	'^memory blade 34, 10\.0\.0\.102$' '^all memory blades$' '^  reads +42$' \
+	'^    gets +0 +8$'
+ctl up stats memory -j
+json '@{$j->{memory}{blades}} == 2' '$j->{memory}{blades}[0]{id} == 33' \
+	'$j->{memory}{blades}[1]{address} eq "10.0.0.102"' \
+	'$j->{memory}{blades}[0]{counters}{reads} == 37' \
+	'$j->{memory}{total}{reads} == 42' '$j->{memory}{total}{only_second} == 9' \
+	'$j->{memory}{total}{"odd \"\\\n\x{01}\x{ff}\x{e9} name"} == 1'
+asked 'cmd 5' 'cmd 3' 'cmd 7 1=33' 'cmd 7 1=34'
+ctl up stats switch
+prints '^directory in the switch$' '^  requests +100$' '^  line installed +90 +90\.0 %$' \
+	'^  sent on to the home +10 +10\.0 %$' '^  stranger +4$'
+ctl up stats switch -p
+json '$j->{switch}{summary}{requests} == 100' '$j->{switch}{summary}{hit_ratio} == 0.9' \
+	'$j->{switch}{counters}{inv} == 30'
+ctl up stats;		prints '^node 2$' '^memory blade 34' '^directory in the switch$'
+ctl up -j stats
+json '$j->{node}{id} == 2' '$j->{memory}{total}{reads} == 42' '$j->{switch}{counters}{miss} == 10'
+ctl no-switch stats
+prints '^no directory in the switch answers: the memory blades keep it$'
+ctl no-switch stats -j;	json 'exists $j->{switch} && !defined $j->{switch}'
+
+echo "1..$number"
+exit $bad

@@ -1,0 +1,258 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# weftctl in a rack with all its parts: two nodes, two memory blades, the
+# directory in the switch.
+#
+#	node1 ---+        +--- mem1 (10.87.0.101)
+#	         | switch |
+#	node2 ---+        +--- mem2 (10.87.0.102)
+#
+# What status and stats say must be true; what can go wrong gets its sentence.
+# Prints a line a check.  Environment: BUILD, the build directory; KVER.
+
+# Conditions are called by "check"; what stands in quotes after "json" is Perl's.
+# shellcheck disable=SC2016,SC2317
+
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 2
+
+BUILD=${BUILD:-$PWD/build}
+export BUILD
+RACK=tools/rack/weft-rack
+NAME=ctl-live-$$
+WEFTCTL=$BUILD/bin/weftctl
+dir=$(mktemp -d) || exit 2
+number=0
+bad=0
+
+ended()
+{
+	timeout 120 "$RACK" down --name "$NAME" >/dev/null 2>&1
+	rm -rf "$dir"
+}
+trap ended EXIT
+
+# check NAME COMMAND...: the command must succeed.
+check()
+{
+	local name=$1
+
+	shift
+	number=$((number + 1))
+	if "$@" >"$dir/check" 2>&1; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		echo "# exit status $rc"
+		cut -c 1-2000 "$dir/check" "$dir/out" "$dir/err" | sed 's/^/# /'
+		bad=1
+	fi
+}
+
+# on GUEST COMMAND...: output in out and err, status in rc.
+on()
+{
+	local guest=$1
+
+	shift
+	timeout 120 "$RACK" exec --name "$NAME" "$guest" -- "$@" \
+		>"$dir/out" 2>"$dir/err" </dev/null
+	rc=$?
+}
+
+ctl()	{ on "$1" "$WEFTCTL" "${@:2}"; }
+good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
+says()	{ [ "$rc" = 2 ] && [ "$(cat "$dir/err")" = "weftctl: $1" ]; }
+has()	{ good && grep -qE -- "$1" "$dir/out"; }
+
+# json EXPRESSION...: of the last output, $j in Perl, and an earlier one, $k, that
+# "keep" kept.
+json()
+{
+	good || return 1
+	perl -MJSON::PP -e '
+		sub document {
+			open(my $f, "<", shift) or return {};
+			local $/;
+			JSON::PP->new->utf8->decode(scalar <$f>);
+		}
+		our ($j, $k) = map { document($_) } splice(@ARGV, 0, 2);
+		my $bad = 0;
+		for (@ARGV) {
+			next if eval $_;
+			print "does not hold: $_ $@\n";
+			$bad = 1;
+		}
+		exit $bad;
+	' -- "$dir/out" "$dir/kept" "$@"
+}
+
+keep()	{ cp "$dir/out" "$dir/kept"; }
+
+# soon SECONDS COMMAND...: it succeeds within the time.
+soon()
+{
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.5
+	done
+}
+
+joined_by()
+{
+	ctl node1 status -j
+	json '"@{$j->{members}}" eq "'"$1"'"'
+}
+
+timeout 400 "$RACK" up --name "$NAME" --nodes 2 --blades 2 --switch p4 --cache 8M \
+	--mtu 1500 ${KVER:+--kernel "$KVER"} --owner $$ || {
+	echo "not ok 1 - no rack"
+	exit 1
+}
+
+# --- Status ------------------------------------------------------------------
+
+check "both nodes are members" soon 20 joined_by "1 2"
+check "status" json '$j->{state} eq "up"' '$j->{node} == 1' '$j->{rack} == 0' \
+	'$j->{interface} eq "eth0"' '$j->{address} eq "10.87.0.1"' '$j->{mtu} == 1500' \
+	'"@{$j->{homes}}" eq "10.87.0.101 10.87.0.102"' '$j->{timeout_ms} == 30000' \
+	'$j->{joined}' '$j->{life} > 0' '$j->{answered_ms} < 10000' \
+	'$j->{cache}{max_bytes} == 8 << 20' '"@{$j->{mounts}}" eq "/weft"'
+check "peers, in their order, this node too" json \
+	'join(" ", map { $_->{id} } @{$j->{peers}}) eq "1 2 33 34"' \
+	'join(" ", map { $_->{address} } @{$j->{peers}}) eq "10.87.0.1 10.87.0.2 10.87.0.101 10.87.0.102"' \
+	'join(" ", map { $_->{self} ? 1 : 0 } @{$j->{peers}}) eq "1 0 0 0"' \
+	'join(" ", map { $_->{joined} ? 1 : 0 } @{$j->{peers}}) eq "1 1 0 0"'
+ctl node1 status
+check "as text" has '^node 1 of rack 0: up, joined$'
+
+# --- Counters ----------------------------------------------------------------
+
+ctl node1 stats -j;	keep
+check "counters of all" json '$j->{node}{id} == 1' '@{$j->{memory}{blades}} == 2' \
+	'$j->{memory}{blades}[1]{address} eq "10.87.0.102"' '$j->{switch}{counters}' \
+	'$j->{memory}{total}{regions} >= 0'
+on node1 sh -c 'head -c 262144 /dev/urandom >/weft/file && sync /weft/file'
+check "node 1 writes 64 pages" good
+ctl node1 stats -j
+check "node: write misses" json '
+	my ($n, $o) = map { $_->{node}{counters} } $j, $k;
+	my @kinds = grep { /^miss_(read|write)_|^miss_upgrade/ } keys %$n;
+	my ($sum, $before) = (0, 0);
+	$sum += $n->{$_}, $before += $o->{$_} for @kinds;
+	$sum - $before >= 64 && $sum == $j->{node}{summary}{misses}' '
+	my ($n, $o) = map { $_->{node}{counters} } $j, $k;
+	$n->{miss_write_unshared} - $o->{miss_write_unshared} >= 64'
+check "node: each miss was answered by the switch or a home" json '
+	my $n = $j->{node}{counters};
+	$n->{miss_by_switch} + $n->{miss_by_home} == $j->{node}{summary}{misses}'
+check "node: messages by type are all messages" json '
+	my $n = $j->{node}{counters};
+	my ($out, $in) = (0, 0);
+	$out += $n->{$_} for grep { /^sent_/ } keys %$n;
+	$in += $n->{$_} for grep { /^received_/ } keys %$n;
+	abs($out - $n->{msg_sent}) <= 4 && abs($in - $n->{msg_received}) <= 4'
+check "node: a round trip at least for each miss" json \
+	'$j->{node}{summary}{round_trips_per_miss} >= 1'
+check "memory: written back on both blades" json '
+	my @grown = map { $j->{memory}{blades}[$_]{counters}{write_backs} -
+			  $k->{memory}{blades}[$_]{counters}{write_backs} } 0, 1;
+	$grown[0] + $grown[1] >= 64' \
+	'$j->{memory}{total}{write_backs} ==
+	 $j->{memory}{blades}[0]{counters}{write_backs} +
+	 $j->{memory}{blades}[1]{counters}{write_backs}'
+keep
+on node2 sh -c 'cksum </weft/file'
+check "node 2 reads them" good
+ctl node2 stats node -j
+check "it missed" json '$j->{node}{counters}{miss_read_modified} >= 60'
+ctl node1 stats -j
+check "node 1 gave them" json '
+	$j->{node}{counters}{blocks_out} - $k->{node}{counters}{blocks_out} >= 60'
+check "the switch looked up all of it" json \
+	'$j->{switch}{summary}{requests} > $k->{switch}{summary}{requests}' \
+	'$j->{switch}{counters}{fwd} - $k->{switch}{counters}{fwd} >= 1' \
+	'$j->{switch}{summary}{hit_ratio} > 0 && $j->{switch}{summary}{hit_ratio} <= 1'
+for what in node memory switch; do
+	ctl node1 stats $what
+	check "as text: $what" has '^(node 1|memory blade 34, 10\.87\.0\.102|directory in the switch)$'
+done
+
+# --- Changing ----------------------------------------------------------------
+
+ctl node1 set --hold 250 --timeout 2.5
+check "set" good
+ctl node1 status -j
+check "it is" json '$j->{hold_us} == 250' '$j->{timeout_ms} == 2500'
+ctl node1 down
+check "down while mounted" says "the node cannot go down while weft is mounted: 'umount /weft' first"
+ctl node1 up --node 1 --interface eth0 --homes 10.87.0.101
+check "up twice" says "the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"
+on node1 unshare -n "$WEFTCTL" status
+check "in another network namespace" says "the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace"
+on node1 "$BUILD/tests/ctl-hammer" 20000 7
+check "20000 requests that make no sense, while mounted" good
+on node1 sh -c 'cksum </weft/file'
+check "the file system is as before" good
+cp "$dir/out" "$dir/sum"
+on node2 sh -c 'cksum </weft/file'
+check "the same on both" cmp "$dir/out" "$dir/sum"
+
+# --- Down and up again --------------------------------------------------------
+
+on node2 umount /weft
+check "node 2 unmounts" soon 20 joined_by "1"
+ctl node2 status -j
+check "it is not joined any more" json '!$j->{joined}' '!defined $j->{answered_ms}' \
+	'$j->{state} eq "up"' '@{$j->{mounts}} == 0'
+ctl node2 down
+check "down" good
+ctl node2 status
+check "it is" has '^no node: down'
+ctl node2 down
+check "down twice" says "this node is not set up: run 'weftctl up'"
+
+# --- What up refuses ---------------------------------------------------------
+
+up=(up --node 2 --homes "10.87.0.101,10.87.0.102")
+ctl node2 "${up[@]}" --interface eth7
+check "no such interface" says "there is no interface 'eth7': 'ip link' lists those that there are"
+ctl node2 "${up[@]}" --interface eth0 --address 10.9.9.9
+check "an address of another machine" says "the module refuses: the interface does not have this address"
+ctl node2 "${up[@]}" --interface eth0 --mtu 9000
+check "more than the interface's MTU" says "the module refuses: the MTU is greater than the interface's"
+on node2 ip link add dummy7 type dummy
+ctl node2 "${up[@]}" --interface dummy7
+check "an interface without address" says "the module refuses: the interface has no IPv4 address: give it one first"
+ctl node2 status
+check "still down" has '^no node: down'
+ctl node2 "${up[@]}" --interface eth0 --hold 0 --rack 0
+check "up again" good
+on node2 mount -t weft -o cache=8M none /weft
+check "mounted again" good
+check "a member again" soon 20 joined_by "1 2"
+ctl node2 status -j
+check "with its new tunables" json '$j->{hold_us} == 0' '$j->{timeout_ms} == 30000'
+
+# --- Parts that are gone -----------------------------------------------------
+
+ctl node1 set --timeout 2
+"$RACK" kill --name "$NAME" mem2 >/dev/null
+ctl node1 stats memory
+check "a dead memory blade" says "memory blade 34 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl node1 stats node
+check "the node's own counters are there" good
+
+# --- The end -----------------------------------------------------------------
+
+trap 'rm -rf "$dir"' EXIT
+timeout 200 "$RACK" down --name "$NAME" >"$dir/out" 2>&1
+rc=$?
+check "no kernel complained" [ "$rc" = 0 ]
+echo "1..$number"
+exit $bad

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading of what stands on the command line.  Every function returns 0, or
+ * EXIT_USAGE after it has said what is wrong with @text; @option is how the
+ * sentence calls it.
+ */
+#ifndef WEFTCTL_ARGUMENT_H
+#define WEFTCTL_ARGUMENT_H
+
+#include <getopt.h>
+#include <netinet/in.h>
+#include <stdint.h>
+
+struct command;
+struct config;
+
+/**
+ * struct reading - whose arguments are read
+ * @command: subcommand, NULL before there is one
+ * @argc: as its run() got it
+ * @argv: likewise
+ * @options: as for getopt_long(), with ARGUMENT_HELP and so on
+ */
+struct reading {
+	const struct command *command;
+	int argc;
+	char **argv;
+	const struct option *options;
+};
+
+/* Options of all subcommands. */
+#define ARGUMENT_HELP	{ "help", no_argument, NULL, 'h' }
+#define ARGUMENT_JSON	{ "json", no_argument, NULL, 'j' }
+#define ARGUMENT_PRETTY	{ "pretty", no_argument, NULL, 'p' }
+
+/* Options for what can be changed while the node runs. */
+#define ARGUMENT_TIMEOUT { "timeout", required_argument, NULL, 't' }
+#define ARGUMENT_HOLD	{ "hold", required_argument, NULL, 'o' }
+
+/**
+ * argument_next() - the next option
+ *
+ * Takes -j and -p itself.  Options may stand before, between and after operands.
+ *
+ * Return: its letter; -1 at the end of the options, operands begin at optind;
+ * '?' after it has said what is wrong.
+ */
+int argument_next(const struct reading *r);
+
+/* Ends a command at --help or after '?'.  Return: its exit status. */
+int argument_stop(const struct reading *r, int letter);
+
+/* There must be no operands. */
+int argument_none(const struct reading *r);
+
+int argument_u32(const struct reading *r, const char *option, const char *text,
+		 uint32_t min, uint32_t max, uint32_t *value);
+
+/* Seconds, with a fraction or without, to milliseconds. */
+int argument_seconds(const struct reading *r, const char *option,
+		     const char *text, uint32_t min_ms, uint32_t max_ms,
+		     uint32_t *ms);
+
+int argument_address(const struct reading *r, const char *option,
+		     const char *text, struct in_addr *a);
+
+/* Addresses with commas between them. */
+int argument_addresses(const struct reading *r, const char *option,
+		       const char *text, struct in_addr *list, unsigned int max,
+		       unsigned int *len);
+
+int argument_interface(const struct reading *r, const char *option,
+		       const char *text, char *name);
+
+/* The value of ARGUMENT_TIMEOUT or HOLD, by its letter. */
+int argument_tunable(const struct reading *r, int letter, const char *text,
+		     struct config *c);
+
+#endif /* WEFTCTL_ARGUMENT_H */

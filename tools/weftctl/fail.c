@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Error sentences, see fail.h. */
+#include "fail.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static void say(const char *fmt, va_list args)
+{
+	/* What was printed before stands before it in a common log. */
+	fflush(stdout);
+	fputs("weftctl: ", stderr);
+	vfprintf(stderr, fmt, args);
+	fputc('\n', stderr);
+}
+
+int fail(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	return EXIT_FAILED;
+}
+
+int misuse(const char *command, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say(fmt, args);
+	va_end(args);
+	fprintf(stderr, "weftctl: try 'weftctl %s%s--help'\n",
+		command ? command : "", command ? " " : "");
+	return EXIT_USAGE;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands of the netlink family, see kernel.h; their errors, see explain.h. */
+#include "kernel.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netlink/genl/genl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain.h"
+#include "genl.h"
+#include "module.h"
+
+/* --- The family ---------------------------------------------------------- */
+
+int kernel_open(bool load)
+{
+	int err = genl_open();
+	int rc;
+
+	if (err == -ENOENT && load) {
+		rc = module_load();
+		if (rc)
+			return rc;
+		err = genl_open();
+	}
+	return err ? explain_no_family(err) : 0;
+}
+
+void kernel_close(void)
+{
+	genl_close();
+}
+
+static int take_nothing(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	(void)attrs;
+	(void)msg;
+	(void)arg;
+	return 0;
+}
+
+int kernel_state(enum kernel_state *state)
+{
+	struct genl_refusal why;
+	int err = genl_open();
+
+	*state = KERNEL_NO_MODULE;
+	if (err == -ENOENT && !module_is_loaded())
+		return 0;
+	if (err)
+		return explain_no_family(err);
+	err = genl_call(genl_request(WEFT_CMD_STATUS_GET, false),
+			WEFT_A_STATUS_MAX, take_nothing, NULL, &why);
+	if (err && err != -ENOTCONN)
+		return explain(WEFT_CMD_STATUS_GET, &why, NULL);
+	*state = err ? KERNEL_DOWN : KERNEL_UP;
+	return 0;
+}
+
+/* Sends a request; an error becomes a sentence. */
+static int call(uint8_t cmd, struct nl_msg *msg, const char *subject, int max,
+		genl_answer_fn *answer, void *arg)
+{
+	struct genl_refusal why;
+
+	return genl_call(msg, max, answer, arg, &why) ?
+		explain(cmd, &why, subject) : 0;
+}
+
+/* A request without attributes, and its answer. */
+static int ask(uint8_t cmd, bool dump, int max, genl_answer_fn *answer, void *arg)
+{
+	return call(cmd, genl_request(cmd, dump), NULL, max, answer, arg);
+}
+
+/* Sends a request that was @full before everything was in it not at all. */
+static struct nl_msg *unless_full(struct nl_msg *msg, bool full)
+{
+	if (!full)
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
+/* --- Attributes ---------------------------------------------------------- */
+
+/* Values of an answer; 0 for what is missing or has the wrong size. */
+static uint32_t get_u32(struct nlattr *attr)
+{
+	return attr && nla_len(attr) == sizeof(uint32_t) ? nla_get_u32(attr) : 0;
+}
+
+static uint64_t get_u64(struct nlattr *attr)
+{
+	return attr && nla_len(attr) == sizeof(uint64_t) ? nla_get_u64(attr) : 0;
+}
+
+static struct in_addr get_address(struct nlattr *attr)
+{
+	return (struct in_addr){ .s_addr = get_u32(attr) };
+}
+
+/* --- Set-up -------------------------------------------------------------- */
+
+/* What CONFIG_SET and TUNE have in common. */
+static bool put_tunables(struct nl_msg *msg, const struct config *c)
+{
+	return (c->timeout_ms &&
+		nla_put_u32(msg, WEFT_A_CONFIG_TIMEOUT_MS, c->timeout_ms)) ||
+	       (c->hold_set && nla_put_u32(msg, WEFT_A_CONFIG_HOLD_US, c->hold_us));
+}
+
+int kernel_config_set(const struct config *c)
+{
+	struct nl_msg *msg = genl_request(WEFT_CMD_CONFIG_SET, false);
+	unsigned int i;
+	bool full;
+
+	full = !msg || nla_put_u32(msg, WEFT_A_CONFIG_ID, c->id) ||
+	       nla_put_string(msg, WEFT_A_CONFIG_IFNAME, c->ifname) ||
+	       nla_put_u32(msg, WEFT_A_CONFIG_RACK, c->rack) ||
+	       (c->address.s_addr &&
+		nla_put_u32(msg, WEFT_A_CONFIG_ADDRESS, c->address.s_addr)) ||
+	       (c->mtu && nla_put_u32(msg, WEFT_A_CONFIG_MTU, c->mtu)) ||
+	       put_tunables(msg, c);
+	for (i = 0; i < c->homes_len; i++)
+		full = full || nla_put_u32(msg, WEFT_A_CONFIG_HOME, c->homes[i].s_addr);
+	return call(WEFT_CMD_CONFIG_SET, unless_full(msg, full), c->ifname, 0, NULL,
+		    NULL);
+}
+
+int kernel_config_clear(void)
+{
+	return ask(WEFT_CMD_CONFIG_CLEAR, false, 0, NULL, NULL);
+}
+
+int kernel_tune(const struct config *c)
+{
+	struct nl_msg *msg = genl_request(WEFT_CMD_TUNE, false);
+	bool full = !msg || put_tunables(msg, c);
+
+	return call(WEFT_CMD_TUNE, unless_full(msg, full), NULL, 0, NULL, NULL);
+}
+
+static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	struct config *c = arg;
+	struct nlattr *attr;
+	int rem;
+
+	c->id = get_u32(attrs[WEFT_A_CONFIG_ID]);
+	c->rack = get_u32(attrs[WEFT_A_CONFIG_RACK]);
+	if (attrs[WEFT_A_CONFIG_IFNAME])
+		nla_strlcpy(c->ifname, attrs[WEFT_A_CONFIG_IFNAME],
+			    sizeof(c->ifname));
+	c->address = get_address(attrs[WEFT_A_CONFIG_ADDRESS]);
+	c->mtu = get_u32(attrs[WEFT_A_CONFIG_MTU]);
+	c->timeout_ms = get_u32(attrs[WEFT_A_CONFIG_TIMEOUT_MS]);
+	c->hold_us = get_u32(attrs[WEFT_A_CONFIG_HOLD_US]);
+	c->hold_set = attrs[WEFT_A_CONFIG_HOLD_US];
+	c->wire_version = get_u32(attrs[WEFT_A_CONFIG_WIRE_VERSION]);
+	c->homes_len = 0;
+	nlmsg_for_each_attr(attr, msg, GENL_HDRLEN, rem) {
+		if (nla_type(attr) == WEFT_A_CONFIG_HOME &&
+		    c->homes_len < WEFT_HOMES_MAX)
+			c->homes[c->homes_len++] = get_address(attr);
+	}
+	return c->id ? 0 : -EPROTO;
+}
+
+int kernel_config_get(struct config *c)
+{
+	*c = (struct config){ 0 };
+	return ask(WEFT_CMD_CONFIG_GET, false, WEFT_A_CONFIG_MAX, take_config, c);
+}
+
+/* --- Status -------------------------------------------------------------- */
+
+static int take_status(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	struct status *s = arg;
+
+	(void)msg;
+	s->joined = attrs[WEFT_A_STATUS_JOINED];
+	s->life = get_u32(attrs[WEFT_A_STATUS_LIFE]);
+	s->answered_ms = get_u32(attrs[WEFT_A_STATUS_ANSWERED_MS]);
+	s->members = get_u32(attrs[WEFT_A_STATUS_MEMBERS]);
+	s->regions = get_u64(attrs[WEFT_A_STATUS_REGIONS]);
+	s->lines = get_u64(attrs[WEFT_A_STATUS_LINES]);
+	s->cache_bytes = get_u64(attrs[WEFT_A_STATUS_CACHE_BYTES]);
+	s->cache_max = get_u64(attrs[WEFT_A_STATUS_CACHE_MAX]);
+	return 0;
+}
+
+int kernel_status(struct status *s)
+{
+	*s = (struct status){ 0 };
+	return ask(WEFT_CMD_STATUS_GET, false, WEFT_A_STATUS_MAX, take_status, s);
+}
+
+static int take_peer(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	struct peers *p = arg;
+	struct peer *peer = &p->list[p->len];
+
+	(void)msg;
+	if (p->len == PEERS_MAX || !attrs[WEFT_A_PEER_ID])
+		return -EPROTO;
+	peer->id = get_u32(attrs[WEFT_A_PEER_ID]);
+	peer->address = get_address(attrs[WEFT_A_PEER_ADDRESS]);
+	peer->self = attrs[WEFT_A_PEER_SELF];
+	peer->joined = attrs[WEFT_A_PEER_JOINED];
+	p->len++;
+	return 0;
+}
+
+int kernel_peers(struct peers *p)
+{
+	p->len = 0;
+	return ask(WEFT_CMD_PEER_GET, true, WEFT_A_PEER_MAX, take_peer, p);
+}
+
+/* --- Counters ------------------------------------------------------------ */
+
+static int take_counter(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	struct counters *c = arg;
+	struct counter *list;
+
+	(void)msg;
+	/* The first message of a list that comes over the network has none. */
+	if (!attrs[WEFT_A_COUNTER_NAME])
+		return 0;
+	list = reallocarray(c->list, c->len + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	c->list = list;
+	nla_strlcpy(list[c->len].name, attrs[WEFT_A_COUNTER_NAME],
+		    sizeof(list->name));
+	list[c->len].value = get_u64(attrs[WEFT_A_COUNTER_VALUE]);
+	c->len++;
+	return 0;
+}
+
+int kernel_stats(struct counters *c)
+{
+	*c = (struct counters){ 0 };
+	return ask(WEFT_CMD_STATS_GET, true, WEFT_A_COUNTER_MAX, take_counter, c);
+}
+
+int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c)
+{
+	struct nl_msg *msg = genl_request(WEFT_CMD_BLADE_STATS_GET, true);
+	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
+	char subject[64], text[INET_ADDRSTRLEN] = "?";
+
+	*c = (struct counters){ 0 };
+	inet_ntop(AF_INET, &address, text, sizeof(text));
+	snprintf(subject, sizeof(subject), "memory blade %u (%s)", blade, text);
+	return call(WEFT_CMD_BLADE_STATS_GET, unless_full(msg, full), subject,
+		    WEFT_A_COUNTER_MAX, take_counter, c);
+}
+
+int kernel_switch_stats(struct counters *c, bool *absent)
+{
+	struct genl_refusal why;
+	int err;
+
+	*c = (struct counters){ 0 };
+	err = genl_call(genl_request(WEFT_CMD_SWITCH_STATS_GET, true),
+			WEFT_A_COUNTER_MAX, take_counter, c, &why);
+	if (absent)
+		*absent = err == -ENXIO;
+	if (err && !(absent && *absent))
+		return explain(WEFT_CMD_SWITCH_STATS_GET, &why, NULL);
+	return 0;
+}
+
+uint64_t counters_get(const struct counters *c, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < c->len; i++) {
+		if (!strcmp(c->list[i].name, name))
+			return c->list[i].value;
+	}
+	return 0;
+}
+
+void counters_free(struct counters *c)
+{
+	free(c->list);
+	*c = (struct counters){ 0 };
+}

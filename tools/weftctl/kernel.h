@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The node as the kernel keeps it: what the commands of uapi/weft_netlink.h ask
+ * and change, as plain structures.  Every function that returns int returns 0,
+ * or an exit status after it has said what is wrong.
+ */
+#ifndef WEFTCTL_KERNEL_H
+#define WEFTCTL_KERNEL_H
+
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft_netlink.h"
+
+/**
+ * struct config - set-up of a node, as in enum weft_a_config
+ * @id: of the node
+ * @rack: number of the rack
+ * @ifname: interface
+ * @homes: addresses of the memory blades
+ * @homes_len: how many
+ * @address: the node's own; 0 to set: the interface's first
+ * @mtu: longest datagram; 0 to set: the interface's
+ * @timeout_ms: how long programs wait for the network; 0 to set: leave it
+ * @hold_us: how long a block stays after it came
+ * @hold_set: @hold_us is given
+ * @wire_version: of the messages
+ */
+struct config {
+	uint32_t id;
+	uint32_t rack;
+	char ifname[IF_NAMESIZE];
+	struct in_addr homes[WEFT_HOMES_MAX];
+	unsigned int homes_len;
+	struct in_addr address;
+	uint32_t mtu;
+	uint32_t timeout_ms;
+	uint32_t hold_us;
+	bool hold_set;
+	uint32_t wire_version;
+};
+
+/**
+ * struct status - what a node does, as in enum weft_a_status
+ * @joined: it is a member of its rack
+ * @life: number of its life
+ * @answered_ms: since the first memory blade last answered
+ * @members: nodes of the rack, bit id - 1
+ * @regions: that it knows
+ * @lines: blocks in its cache
+ * @cache_bytes: what they take
+ * @cache_max: what they may take
+ */
+struct status {
+	bool joined;
+	uint32_t life;
+	uint32_t answered_ms;
+	uint32_t members;
+	uint64_t regions;
+	uint64_t lines;
+	uint64_t cache_bytes;
+	uint64_t cache_max;
+};
+
+#define COUNTER_NAME_MAX	256
+
+/**
+ * struct counter - one counter
+ * @name: as the kernel, the blade or the switch calls it
+ * @value: its value
+ */
+struct counter {
+	char name[COUNTER_NAME_MAX];
+	uint64_t value;
+};
+
+/**
+ * struct counters - a list of counters, in the order in which they came
+ * @list: of malloc(), grows
+ * @len: how many
+ */
+struct counters {
+	struct counter *list;
+	size_t len;
+};
+
+/**
+ * struct peer - a member of the rack
+ * @id: nodes 1..32, memory blades 33..48
+ * @address: its own
+ * @self: this node
+ * @joined: a node that is a member now
+ */
+struct peer {
+	uint32_t id;
+	struct in_addr address;
+	bool self;
+	bool joined;
+};
+
+#define PEERS_MAX	48
+
+struct peers {
+	struct peer list[PEERS_MAX];
+	size_t len;
+};
+
+/**
+ * enum kernel_state - what there is of a node
+ */
+enum kernel_state {
+	KERNEL_NO_MODULE,
+	KERNEL_DOWN,
+	KERNEL_UP,
+};
+
+/**
+ * kernel_open() - reach the module
+ * @load: load it if it is not there
+ */
+int kernel_open(bool load);
+
+void kernel_close(void);
+
+/* Like kernel_open(), without a sentence about a module that is not there. */
+int kernel_state(enum kernel_state *state);
+
+int kernel_config_set(const struct config *c);
+int kernel_config_clear(void);
+int kernel_config_get(struct config *c);
+
+/* Only @c->timeout_ms and @c->hold_us. */
+int kernel_tune(const struct config *c);
+
+int kernel_status(struct status *s);
+int kernel_peers(struct peers *p);
+
+int kernel_stats(struct counters *c);
+
+/* @address is for the sentence if the blade does not answer. */
+int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c);
+
+/**
+ * kernel_switch_stats() - ask the directory in the switch
+ * @absent: NULL: it is an error if none answers; else filled in
+ */
+int kernel_switch_stats(struct counters *c, bool *absent);
+
+/* Value of the counter @name, 0 if there is none. */
+uint64_t counters_get(const struct counters *c, const char *name);
+
+void counters_free(struct counters *c);
+
+#endif /* WEFTCTL_KERNEL_H */

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Mount points, see mountpoint.h. */
+#include "mountpoint.h"
+
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void mountpoints_read(struct mountpoints *m)
+{
+	FILE *f = setmntent("/proc/self/mounts", "r");
+	struct mntent *entry;
+	char **list;
+
+	*m = (struct mountpoints){ 0 };
+	if (!f)
+		return;
+	while ((entry = getmntent(f))) {
+		if (strcmp(entry->mnt_type, "weft"))
+			continue;
+		list = reallocarray(m->list, m->len + 1, sizeof(*list));
+		if (!list)
+			break;
+		m->list = list;
+		m->list[m->len] = strdup(entry->mnt_dir);
+		if (!m->list[m->len])
+			break;
+		m->len++;
+	}
+	endmntent(f);
+}
+
+void mountpoints_free(struct mountpoints *m)
+{
+	while (m->len)
+		free(m->list[--m->len]);
+	free(m->list);
+	m->list = NULL;
+}

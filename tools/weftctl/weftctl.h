@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The subcommands of weftctl, and what all of them share. */
+#ifndef WEFTCTL_H
+#define WEFTCTL_H
+
+#include <stdbool.h>
+
+/**
+ * struct command - a subcommand
+ * @name: what people type
+ * @run: with its own name as argv[0]; returns the exit status
+ * @help: what --help prints after "usage: weftctl NAME"; its first line are
+ *	the arguments
+ * @summary: one line
+ */
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+	const char *summary;
+};
+
+extern const struct command command_up;
+extern const struct command command_down;
+extern const struct command command_set;
+extern const struct command command_status;
+extern const struct command command_stats;
+
+/**
+ * struct output - how to print, for all subcommands
+ * @json: JSON instead of text (-j)
+ * @pretty: JSON with newlines and indentation (-p)
+ */
+struct output {
+	bool json;
+	bool pretty;
+};
+
+extern struct output output;
+
+#endif /* WEFTCTL_H */
