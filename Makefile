@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# weft: one coherent memory for the machines of a rack.
+#
+#	make			everything: programs and kernel module
+#	make demo		boot a rack, run the main job on it, check the result
+#	make test		build, then run all tests ($T selects: make test T=unit)
+#	make check		static checks: sparse, checkpatch, clang, shellcheck, ...
+#	make bench		measure, compare, plot
+#	make p4			compile the P4 program anew (needs p4c-dpdk: P4C=)
+#	make install		also uninstall; DESTDIR, PREFIX, KVER
+#	make clean
+#	make deps		only install the packages that the rest needs
+#
+# KVER is the kernel version to build the module for: the newest whose headers
+# are here unless told (the running kernel need not be the racks').  KDIR is
+# where its headers are, KCC its compiler if not the one they name.  B is where
+# everything built goes.  CC=clang works.
+
+B		?= build
+PREFIX		?= /usr/local
+DESTDIR		?=
+CC		:= $(if $(filter default,$(origin CC)),gcc,$(CC))
+CLANG		?= clang
+P4C		?= p4c-dpdk
+# Warnings are errors; WERROR= for compilers that we have not met.
+WERROR		?= -Werror
+
+.DEFAULT_GOAL	:= all
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS	+= --no-builtin-rules
+
+# --- Packages ---------------------------------------------------------------
+#
+# Read as a makefile, so that it is brought up to date before anything below
+# is looked at: pkg-config and the kernel headers are needed to go on.
+
+goals		:= $(or $(MAKECMDGOALS),all)
+package_groups	:= build \
+		   $(if $(filter demo test,$(goals)),rack) \
+		   $(if $(filter test fuzz,$(goals)),test) \
+		   $(if $(filter check,$(goals)),check) \
+		   $(if $(filter bench,$(goals)),rack bench)
+ifneq ($(filter deps,$(goals)),)
+package_groups	:= build rack test check bench
+endif
+package_groups	:= $(sort $(package_groups))
+
+ifneq ($(filter-out clean help uninstall p4,$(goals)),)
+ifndef WEFT_PACKAGES_DONE
+$(shell mkdir -p $(B) && test -e $(B)/packages.mk || echo '# see Makefile' >$(B)/packages.mk)
+include $(B)/packages.mk
+# Touched only if there was something to do: then make starts over.  It runs
+# this even when only asked what it would do; it costs 0.1 s.
+$(B)/packages.mk: FORCE
+	@test -z "`tools/packages --missing $(package_groups)`" || \
+		{ tools/packages $(package_groups) && touch $@; }
+endif
+endif
+export WEFT_PACKAGES_DONE := 1
+
+# --- Programs ---------------------------------------------------------------
+
+# = and not := for what pkg-config says: only the commands that need it ask.
+CFLAGS		?= -O2 -g
+all_cflags	= -std=gnu11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) \
+		  -Iuapi -Ikmod/core -I. $(CFLAGS) $(cflags_of) -MMD -MP
+cflags_of	=
+ldlibs_of	= -pthread
+
+dpdk_cflags	= $(shell pkg-config --cflags libdpdk)
+dpdk_libs	= $(shell pkg-config --libs libdpdk)
+weftctl_pkgs	= libnl-genl-3.0 libmnl libkmod
+
+quiet		:= $(if $(V),,@)
+say		= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
+
+# objects DIR...: the objects of the C files in the directories; of those with
+# a main(); of the others, which are what can be linked elsewhere.
+sources		= $(sort $(wildcard $(addsuffix /*.c,$(1))))
+objects		= $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
+mains		:= $(shell grep -ls '^\(int \)\?main\>' $(call sources,tools/* tests/*))
+main_objects	= $(filter $(mains:%.c=$(B)/obj/%.o),$(call objects,$(1)))
+part_objects	= $(filter-out $(mains:%.c=$(B)/obj/%.o),$(call objects,$(1)))
+
+core_objects	:= $(call objects,kmod/core)
+core_lib	:= $(B)/lib/libweftcore.a
+programs	:=
+test_programs	:=
+
+# program FILE, OBJECTS, LIST: link the objects and the core to FILE, a program
+# that belongs to the list programs or test_programs.
+define program
+$(1): $(2) $(core_lib)
+all_objects += $(2)
+$(3) += $(1)
+endef
+
+# one_program DIRECTORY, FILE, MORE OBJECTS, LIST: all of a directory and of
+# those below is one program.
+one_program	= $(if $(call main_objects,$(1)),$(eval \
+		  $(call program,$(2),$(call objects,$(1) $(1)/*) $(3),$(4))))
+
+# each_program DIRECTORY, PREFIX, MORE OBJECTS, LIST: each file with a main() is
+# a program, the other files are linked into each.
+each_program	= $(foreach o,$(call main_objects,$(1)),$(eval \
+		  $(call program,$(2)$(notdir $(o:.o=)),$o \
+		  $(call part_objects,$(1) $(1)/*) $(3),$(4))))
+
+# What people type.
+$(call one_program,tools/memd,$(B)/bin/weft-memd,,programs)
+$(call one_program,tools/switchd,$(B)/bin/weft-switchd,,programs)
+$(call one_program,tools/weftctl,$(B)/bin/weftctl,,programs)
+$(call each_program,tools/rack,$(B)/bin/weft-,,programs)
+$(call each_program,tools/demo,$(B)/bin/weft-,,programs)
+$(call one_program,tools/bench,$(B)/bin/weft-bench,,test_programs)
+$(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
+$(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
+$(call one_program,tests/explore,$(B)/bin/weft-explore,,test_programs)
+$(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switchd),test_programs)
+
+# What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
+# of tools/DIRECTORY, if there is one.
+test_dirs	:= $(filter-out stress litmus explore diff fuzz unit,\
+		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
+$(foreach d,$(test_dirs),\
+	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
+
+# What DPDK's headers and libraries touch.
+$(call objects,tools/switchd tests/diff tests/switchd): cflags_of = $(dpdk_cflags) -Itools/switchd
+$(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_programs)): \
+	ldlibs_of = $(dpdk_libs) -pthread
+
+$(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
+$(B)/bin/weftctl: ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs))
+
+# Until here all of them are linked alike.
+$(sort $(programs) $(test_programs)):
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(core_lib) $(ldlibs_of)
+
+$(core_lib): $(core_objects)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(quiet)$(AR) rcs $@ $^
+
+$(B)/obj/%.o: %.c Makefile
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(all_cflags) -c -o $@ $<
+
+# Unit tests run with the sanitizers: build/tests/unit-FILE, with a core of
+# their own, stopping at the first report.
+san_cflags	:= -fsanitize=address,undefined -fno-sanitize-recover=all \
+		   -fno-omit-frame-pointer
+san_core	:= $(core_objects:$(B)/obj/%=$(B)/san/%)
+unit_objects	:= $(patsubst %.c,$(B)/san/%.o,$(call sources,tests/unit))
+unit_mains	:= $(filter $(mains:%.c=$(B)/san/%.o),$(unit_objects))
+unit_programs	:= $(patsubst $(B)/san/tests/unit/%.o,$(B)/tests/unit-%,$(unit_mains))
+test_programs	+= $(unit_programs)
+all_objects	+= $(core_objects) $(san_core) $(unit_objects)
+
+$(B)/san/%.o: %.c Makefile
+	$(call say,CC,$< (sanitized))
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(all_cflags) $(san_cflags) -c -o $@ $<
+
+$(unit_programs): $(B)/tests/unit-%: $(B)/san/tests/unit/%.o $(san_core) \
+		$(filter-out $(unit_mains),$(unit_objects))
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ -pthread
+
+# Fuzz targets: clang only, and only where its runtime is.
+fuzz_cflags	:= -fsanitize=fuzzer-no-link,address,undefined \
+		   -fno-sanitize-recover=all -fno-omit-frame-pointer
+fuzz_core	:= $(core_objects:$(B)/obj/%=$(B)/fuzz/%)
+fuzz_objects	:= $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard tests/fuzz/*.c))
+fuzz_programs	:= $(patsubst $(B)/fuzz/tests/fuzz/%.o,$(B)/tests/fuzz-%,$(fuzz_objects))
+fuzz_possible	= $(wildcard $(shell $(CLANG) -print-file-name=libclang_rt.fuzzer-x86_64.a \
+		  2>/dev/null) $(shell $(CLANG) --print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer*)
+all_objects	+= $(fuzz_core) $(fuzz_objects)
+
+$(B)/fuzz/%.o: %.c Makefile
+	$(call say,CLANG,$< (for fuzzing))
+	@mkdir -p $(@D)
+	$(quiet)$(CLANG) $(all_cflags) $(fuzz_cflags) -c -o $@ $<
+
+$(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(quiet)$(CLANG) $(CFLAGS) $(fuzz_cflags) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^
+
+-include $(patsubst %.o,%.d,$(sort $(all_objects)))
+
+# --- Kernel module ----------------------------------------------------------
+#
+# Built on links to the sources in a directory a version, so that several
+# versions stay beside each other and the tree stays clean.
+
+newest		= $(lastword $(shell printf '%s\n' $(1) | sort -V))
+ifeq ($(origin KVER),undefined)
+KVER		:= $(call newest,$(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/build))) \
+		   $(patsubst /usr/src/linux-headers-%/Makefile,%,$(filter-out %-common/Makefile,\
+		   $(wildcard /usr/src/linux-headers-*/Makefile))))
+endif
+KDIR		?= $(firstword $(wildcard /lib/modules/$(KVER)/build \
+		   /usr/src/linux-headers-$(KVER) \
+		   $(abspath $(B)/kernel/$(KVER)/headers)))
+kmod_dir	:= $(abspath $(B))/kmod/$(KVER)
+kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*.c)
+# W=1: what the kernel's own build calls new warnings.
+kmod_make	= $(MAKE) -C $(KDIR) M=$(kmod_dir) W=1 KCFLAGS="$(WERROR)" \
+		  $(if $(V),V=$(V)) $(if $(KCC),CC="$(KCC)") --no-print-directory \
+		  $(if $(pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
+# Type information for BPF, where there is what makes it.
+pahole		= $(shell command -v pahole)
+
+# What is linked: directories as such, files by reference.  Links whose source
+# is gone would still be compiled, and are taken away.
+define link_sources
+	$(quiet)mkdir -p $(kmod_dir)
+	$(quiet)cp -rsf $(abspath Kbuild kmod uapi) $(kmod_dir)/
+	$(quiet)find $(kmod_dir) -xtype l -delete
+endef
+
+.PHONY: module
+ifeq ($(kmod_sources),)
+module:
+else
+module: FORCE
+	@test -n "$(KDIR)" || { echo "weft: no kernel headers for '$(KVER)':" \
+		"install linux-headers-$(KVER), or say KDIR=where they are" >&2; exit 1; }
+	$(call say,KBUILD,$(B)/kmod/$(KVER)/weft.ko)
+	$(link_sources)
+	$(quiet)+$(kmod_make) modules $(if $(V),,>$(kmod_dir)/build.log 2>&1 || \
+		{ sed 's|$(kmod_dir)/||g' $(kmod_dir)/build.log; exit 1; })
+	$(quiet)$(if $(V),:,! grep -E '[Ww]arning:|WARNING:' $(kmod_dir)/build.log)
+endif
+
+# --- What people type -------------------------------------------------------
+
+.PHONY: all programs fuzz test-programs demo test check bench p4 \
+	install uninstall clean deps help FORCE
+
+# Which kernel the module is for, and where everything is.
+for_scripts	= KVER='$(KVER)' BUILD='$(abspath $(B))'
+
+all: programs module
+
+programs: $(programs) $(core_lib)
+
+fuzz: $(if $(fuzz_programs),$(if $(fuzz_possible),$(fuzz_programs)))
+
+test-programs: programs $(test_programs)
+
+demo: all
+	@$(for_scripts) tools/demo/demo.sh
+
+test: all test-programs fuzz
+	@$(for_scripts) tests/run $(if $(J),-j $(J)) $(T)
+
+check:
+	@$(for_scripts) tests/check/check.sh $(T)
+
+bench: all test-programs
+	@$(for_scripts) tools/bench/bench.sh
+
+p4:
+	@P4C="$(P4C)" p4/generate
+
+help:
+	@sed -n '3,/^$$/s/^# \{0,1\}//p' Makefile
+
+deps:
+	@echo "weft: all packages are here"
+
+clean:
+	rm -rf $(B)
+
+# Install.
+bin_dir		= $(DESTDIR)$(PREFIX)/bin
+share_dir	= $(DESTDIR)$(PREFIX)/share/weft
+include_dir	= $(DESTDIR)$(PREFIX)/include/weft
+module_root	= $(DESTDIR)/lib/modules/$(KVER)
+installed	= weftctl weft-memd weft-switchd
+# The distribution's key is not here to sign with, nor its System.map, which the
+# kernel's own way of calling depmod asks for.
+not_ours	= CONFIG_MODULE_SIG_ALL= cmd_depmod=true
+
+install: all
+	install -d $(bin_dir) $(share_dir) $(include_dir)
+	install -m 755 $(addprefix $(B)/bin/,$(installed)) $(bin_dir)/
+	install -m 644 $(wildcard p4/generated/*.spec) $(share_dir)/
+	install -m 644 $(wildcard uapi/*.h) $(include_dir)/
+ifneq ($(kmod_sources),)
+	$(quiet)+$(kmod_make) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
+		INSTALL_MOD_STRIP=1 $(not_ours) modules_install
+	$(if $(DESTDIR),,depmod $(KVER))
+endif
+
+uninstall:
+	rm -f $(addprefix $(bin_dir)/,$(installed))
+	rm -rf $(share_dir) $(include_dir)
+	rm -f $(module_root)/updates/weft.ko $(module_root)/updates/weft.ko.*
+	$(if $(DESTDIR),,depmod $(KVER))

@@ -1,0 +1,278 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Static checks (make check).  Each is a function check_NAME below; arguments
+# select by name, "tree" stands for those that need nothing built and no
+# download.  Prints a line a check, and what was found above it.
+#
+# Environment: BUILD, KVER as from the Makefile.  CHECKPATCH names the
+# kernel's checkpatch.pl; without it, it is taken from the headers, or out of
+# Debian's linux-source (a large download, made once, into build/checkpatch).
+
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 2
+
+BUILD=${BUILD:-$PWD/build}
+ALL='license paths shell text uapi p4 module clang tidy checkpatch'
+TREE='license paths shell text uapi p4'
+SKIP=77
+
+# files: what belongs to the tree, whether committed yet or not.
+files()
+{
+	{
+		git ls-files -co --exclude-standard 2>/dev/null ||
+			find . -name .git -prune -o -path ./build -prune -o \
+				-type f -printf '%P\n'
+	} | while read -r file; do
+		[ -f "$file" ] && [ ! -L "$file" ] && echo "$file"
+	done | sort -u
+}
+
+# of_suffix SUFFIX...: the files whose names end like this.
+of_suffix()
+{
+	local pattern
+
+	pattern=$(printf '\\.%s$|' "$@")
+	files | grep -E "${pattern%|}"
+}
+
+scripts()
+{
+	files | while read -r file; do
+		head -n 1 "$file" | grep -qE '^#!.*\b(ba|da)?sh\b' && echo "$file"
+	done
+}
+
+# need PROGRAM: or skip the check.
+need()
+{
+	command -v "$1" >/dev/null && return 0
+	echo "$1 is not installed"
+	return 1
+}
+
+# --- Checks: print what is wrong and return 1 -------------------------------
+
+# Every file says what its licence is, at its top.
+check_license()
+{
+	local file want bad=0
+
+	while read -r file; do
+		case $file in
+		COPYING)	continue ;;
+		uapi/*)		want='GPL-2.0 WITH Linux-syscall-note' ;;
+		*)		want='GPL-2.0-only' ;;
+		esac
+		# A data file of a few bytes can carry none: say so here then.
+		head -n 2 "$file" |
+			grep -qE "SPDX-License-Identifier: $want( \*/| -->)?\$" && continue
+		echo "$file: no 'SPDX-License-Identifier: $want' in its first two lines"
+		bad=1
+	done < <(files)
+	return $bad
+}
+
+# Nothing depends on, or tells about, the machine it was written on: where this
+# tree is, whose home that is, how the machine is called.
+check_paths()
+{
+	local here=$PWD patterns=('/hom[e]/' '/op[t]/') bad=0
+
+	while [ "${here%/*}" != '' ]; do
+		patterns+=("$here\\b")
+		here=${here%/*}
+	done
+	case $here in
+	/usr|/tmp|/var|/root|/run|/srv|/mnt|/media) ;;
+	*)	patterns+=("(^|[^[:alnum:]_.*-])$here/") ;;
+	esac
+	case ${HOME-} in
+	''|/|/root) ;;
+	*)	patterns+=("$HOME\\b") ;;
+	esac
+	for pattern in "${patterns[@]}"; do
+		if files | xargs -d '\n' grep -nIE -- "$pattern"; then
+			bad=1
+		fi
+	done
+	[ $bad = 0 ] || echo "these lines name paths of one machine"
+	return $bad
+}
+
+check_shell()
+{
+	local bad=0
+
+	need shellcheck || return $SKIP
+	scripts | xargs -d '\n' -r shellcheck -x || bad=1
+	while read -r file; do
+		[ -x "$file" ] && continue
+		echo "$file: begins with #! but is not executable"
+		bad=1
+	done < <(scripts)
+	return $bad
+}
+
+# Plain text, as git and editors like it.
+check_text()
+{
+	local bad=0
+
+	files | grep -v '^COPYING$' | xargs -d '\n' grep -nIE '[[:blank:]]+$' &&
+		{ echo 'these lines end in blanks'; bad=1; }
+	files | xargs -d '\n' grep -nI $'\r' &&
+		{ echo 'these lines end in carriage returns'; bad=1; }
+	while read -r file; do
+		[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] ||
+			{ echo "$file: no newline at its end"; bad=1; }
+	done < <(files)
+	return $bad
+}
+
+# Each header of the user interface compiles alone, as C and C++, and the one
+# that P4 includes holds nothing but constants.
+check_uapi()
+{
+	local bad=0 header lang
+
+	for header in uapi/*.h; do
+		for lang in c c++; do
+			command -v "${lang/c++/g++}" >/dev/null || continue
+			gcc -x "$lang" -fsyntax-only -Wall -Wextra -Wpedantic \
+				-Werror -include "$header" /dev/null || bad=1
+		done
+	done
+	if gcc -x c -fpreprocessed -dD -E -P uapi/weft_wire.h |
+	   grep -vE '^#(define|ifndef|endif)|^$'; then
+		echo 'uapi/weft_wire.h: these lines are no constants'
+		bad=1
+	fi
+	return $bad
+}
+
+check_p4()
+{
+	compgen -G 'p4/*.p4' >/dev/null || { echo 'no P4 sources'; return $SKIP; }
+	p4/check-generated
+}
+
+# sparse on the module, with warnings as errors.
+check_module()
+{
+	local log=$BUILD/sparse.log
+
+	need sparse || return $SKIP
+	compgen -G 'kmod/*.c' >/dev/null || { echo 'no kmod/*.c'; return $SKIP; }
+	make -s module C=2 >"$log" 2>&1 || { cat "$log"; return 1; }
+	grep -E '(warning|error):' "$log" && return 1
+	return 0
+}
+
+# Everything in user space compiles without warnings with clang as well.
+check_clang()
+{
+	need clang || return $SKIP
+	make -s -j2 B="$BUILD/clang" CC=clang programs test-programs
+}
+
+# commands: how make would compile user space, as clang-tidy wants to know it.
+commands()
+{
+	make -n V=1 B="$BUILD/tidy" CC=clang programs test-programs |
+		grep -E ' -c -o [^ ]+ [^ ]+\.c$' |
+		sed -e 's/[\\"]/\\&/g' -e "s|^\(.* \([^ ]*\)\)\$|{ \"directory\": \"$PWD\", \"file\": \"\2\", \"command\": \"\1\" },|" \
+		    -e '1s/^/[ /' -e '$s/,$/ ]/'
+}
+
+# .clang-tidy says what is looked for.
+check_tidy()
+{
+	local dir=$BUILD/tidy
+
+	need clang-tidy || return $SKIP
+	mkdir -p "$dir"
+	commands >"$dir/commands" &&
+		mv "$dir/commands" "$dir/compile_commands.json" || return 1
+	sed -n 's/.*"file": "\([^"]*\)".*/\1/p' "$dir/compile_commands.json" |
+		xargs -d '\n' -r -P 2 -n 4 clang-tidy --quiet -p "$dir" \
+		2>"$dir/log" || { grep -vE ' warnings? generated' "$dir/log"; return 1; }
+}
+
+# find_checkpatch: print its path, or why there is none.
+find_checkpatch()
+{
+	local dir=$BUILD/checkpatch path
+
+	for path in "${CHECKPATCH-}" "$dir/checkpatch.pl" \
+		    /usr/src/linux-headers-*/scripts/checkpatch.pl; do
+		[ -f "$path" ] && { echo "$path"; return 0; }
+	done
+	mkdir -p "$dir"
+	(
+		set -e
+		cd "$dir"
+		timeout 900 apt-get -q download linux-source-6.1
+		dpkg-deb --fsys-tarfile linux-source-6.1_*.deb |
+			tar -xO --wildcards '*/linux-source-6.1.tar.xz' |
+			tar -xJ --strip-components=2 --wildcards \
+			'*/scripts/checkpatch.pl' '*/scripts/spelling.txt' \
+			'*/scripts/const_structs.checkpatch'
+		rm -f linux-source-6.1_*.deb
+	) >"$dir/log" 2>&1
+	[ -f "$dir/checkpatch.pl" ] && { echo "$dir/checkpatch.pl"; return 0; }
+	echo "checkpatch.pl is not here and could not be fetched (see $dir/log): say CHECKPATCH="
+	return 1
+}
+
+# The kernel's style, for all C.  Not asked for:
+# LINUX_VERSION_CODE	one source for two kernels has to ask
+# FILE_PATH_CHANGES	MAINTAINERS is the kernel's
+# NEW_TYPEDEFS, PREFER_KERNEL_TYPES and the like do not hold in user space
+check_checkpatch()
+{
+	local script bad=0
+	local ignore=LINUX_VERSION_CODE,FILE_PATH_CHANGES,CONSTANT_COMPARISON
+	local user=$ignore,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,SSCANF_TO_KSTRTO,STRCPY,AVOID_EXTERNS,ENOSYS,USE_FUNC,PREFER_FALLTHROUGH,SPDX_LICENSE_TAG,TRAILING_STATEMENTS,ARRAY_SIZE,REPEATED_WORD,EMBEDDED_FUNCTION_NAME,UNNECESSARY_ELSE
+
+	need perl || return $SKIP
+	script=$(find_checkpatch) || { echo "$script"; return $SKIP; }
+	# shellcheck disable=SC2046  # names without blanks
+	perl "$script" --no-tree --no-summary --terse --show-types \
+		--ignore "$ignore" -f $(of_suffix c h | grep -E '^(kmod|uapi)/') || bad=1
+	# shellcheck disable=SC2046
+	perl "$script" --no-tree --no-summary --terse --show-types \
+		--ignore "$user" -f $(of_suffix c h | grep -E '^(tools|tests)/') || bad=1
+	return $bad
+}
+
+# --- All of them ------------------------------------------------------------
+
+names=()
+for word in "$@"; do
+	# shellcheck disable=SC2206  # a list of words
+	[ "$word" = tree ] && { names+=($TREE); continue; }
+	[ "$(type -t "check_$word")" = function ] ||
+		{ echo "tests/check/check.sh: no check '$word': $ALL, or tree" >&2; exit 2; }
+	names+=("$word")
+done
+# shellcheck disable=SC2206  # a list of words
+[ ${#names[@]} -gt 0 ] || names=($ALL)
+
+mkdir -p "$BUILD"
+failed=0
+for name in "${names[@]}"; do
+	out=$("check_$name" 2>&1)
+	case $? in
+	0)	echo "ok $name" ;;
+	"$SKIP") echo "ok $name # SKIP ${out##*$'\n'}" ;;
+	*)	echo "$out"
+		echo "not ok $name"
+		failed=$((failed + 1)) ;;
+	esac
+done
+[ $failed = 0 ] || { echo "$failed of ${#names[@]} checks failed"; exit 1; }
+echo "all checks passed"

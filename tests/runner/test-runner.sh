@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Tests tests/run itself: that failures of every kind are counted as such, that
+# nothing outlives a test, that the last line is right.
+
+# Conditions are called by "expect", which shellcheck does not see.
+# shellcheck disable=SC2317
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+bad=0
+
+# expect WHAT CONDITION...: print an ok or not ok line.
+expect()
+{
+	local what=$1
+
+	shift
+	if "$@"; then
+		echo "ok $what"
+	else
+		echo "not ok $what"
+		bad=1
+	fi
+}
+
+# run ARGUMENTS: run the runner on $dir/list; its output to $dir/out, status to rc.
+run()
+{
+	BUILD=$dir/build timeout -k 5 60 tests/run -l "$dir/list" "$@" \
+		>"$dir/out" 2>&1
+	rc=$?
+}
+
+line()	{ grep -qE -- "$1" "$dir/out"; }
+last()	{ [ "$(tail -n 1 "$dir/out")" = "$1" ]; }
+# No process may be left of a sleep that only this test runs.
+none()	{ ! pgrep -f "^sleep $1\$" >/dev/null; }
+
+# Sleeps of odd lengths, so that they can be told from all others.
+long=4$$.25
+ignored=5$$.25
+orphan=6$$.25
+
+cat >"$dir/stubborn" <<END
+#!/bin/bash
+trap '' TERM
+(trap '' TERM; exec sleep $ignored) &
+while :; do wait; done
+END
+cat >"$dir/many-a" <<END
+#!/bin/sh
+exit 0
+END
+cp "$dir/many-a" "$dir/many-b"
+chmod +x "$dir"/stubborn "$dir"/many-*
+
+# Everything that can happen, one each.
+cat >"$dir/list" <<END
+# a comment
+
+good		20	echo fine
+bad		20	echo it broke; exit 3
+skips		20	echo first; echo no machine for this; exit 77
+hangs		1	sleep $long
+crashes		20	kill -SEGV \$\$
+leaves		20	setsid sleep $orphan >/dev/null 2>&1 & exit 0
+many-*		20	$dir/many-* unused
+none-*		20	$dir/nothing-* unused
+missing		20	$dir/not-there
+last-77		20	exit 77
+END
+run
+expect 'exit status 1 when a test fails'	[ "$rc" = 1 ]
+expect 'plan'					line '^1\.\.11$'
+expect 'a pass'					line '^ok 1 - good \('
+expect 'a failure, with its status'		line '^not ok 2 - bad .*# exit status 3'
+expect 'its output is shown'			line '^#   it broke$'
+expect 'a skip, with its reason'		line '^ok 3 - skips .*# SKIP no machine for this$'
+expect 'a hang is a failure'			line '^not ok 4 - hangs .*# time limit of 1 s'
+expect 'and is ended'				none "$long"
+expect 'a crash is a failure'			line '^not ok 5 - crashes .*signal SEGV'
+expect 'processes left behind are a failure'	line '^not ok 6 - leaves .*# left processes behind'
+expect 'and are ended'				none "$orphan"
+expect 'a pattern makes a test a file'		line '^ok 7 - many-a '
+expect 'all of them'				line '^ok 8 - many-b '
+expect 'a pattern without a match fails'	line '^not ok 9 - none-none '
+expect 'a command that is not there fails'	line '^not ok 10 - missing '
+expect 'a skip without a reason'		line '^ok 11 - last-77 .*# SKIP no reason given'
+expect 'last line'				last '3 passed, 6 failed, 2 skipped'
+expect 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 6 failed, 2 skipped' ]
+expect 'log file'	grep -qx fine "$dir/build/tests/log/good"
+
+run -j 4
+expect 'in parallel: exit status'	[ "$rc" = 1 ]
+expect 'in parallel: last line'		last '3 passed, 6 failed, 2 skipped'
+expect 'in parallel: nothing left'	none "$long"
+
+run good many
+expect 'selection: exit status 0'	[ "$rc" = 0 ]
+expect 'selection: by name and prefix'	last '3 passed, 0 failed, 0 skipped'
+
+run no-such-name
+expect 'nothing selected is an error'	[ "$rc" = 2 ]
+
+run -n hangs
+expect 'only printing'			line "^hangs +1  sleep $long"
+
+mkdir -p "$dir/build/bin"
+cp "$dir/many-a" "$dir/build/bin/x-1"
+# shellcheck disable=SC2016  # for the runner to replace
+printf '%s\n' 'one 9 $BUILD/bin/x-1' 'each-* 9 $BUILD/bin/x-*' >"$dir/list"
+run
+expect 'the build directory in commands'	last '2 passed, 0 failed, 0 skipped'
+expect 'and in patterns'			line '^ok 2 - each-1 '
+
+# A test that ignores the request to end is killed, with its children.
+printf 'stubborn 1 %s\n' "$dir/stubborn" >"$dir/list"
+sed 's/^GRACE=.*/GRACE=1/; s/^SETTLE=.*/SETTLE=1/' tests/run >"$dir/run"
+sed -i "s|^cd .*|cd '$PWD' \|\| exit 2|" "$dir/run"
+BUILD=$dir/build timeout -k 5 60 bash "$dir/run" -l "$dir/list" >"$dir/out" 2>&1
+expect 'a stubborn test fails'		last '0 passed, 1 failed, 0 skipped'
+expect 'a stubborn test is killed'	none "$ignored"
+
+# Interrupting the runner ends its tests.
+printf 'long 60 sleep %s\n' "$long" >"$dir/list"
+BUILD=$dir/build tests/run -l "$dir/list" >"$dir/out" 2>&1 &
+runner=$!
+for _ in {1..100}; do
+	pgrep -f "^sleep $long\$" >/dev/null && break
+	sleep 0.1
+done
+kill -TERM $runner
+wait $runner
+expect 'interrupted: exit status 130'	[ $? = 130 ]
+expect 'interrupted: nothing left'	none "$long"
+expect 'interrupted: no summary'	[ ! -e "$dir/build/tests/summary" ]
+
+# Lists that make no sense are refused.
+for text in 'a 0 true' 'a x true' 'a 5' 'a/b 5 true' $'a 5 true\na 5 true'; do
+	printf '%s\n' "$text" >"$dir/list"
+	run
+	expect "refused: ${text//$'\n'/, }"	[ "$rc" = 2 ]
+done
+
+exit $bad
