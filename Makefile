@@ -182,13 +182,15 @@ fuzz_objects	:= $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard tests/fuzz/*.c))
 fuzz_programs	:= $(patsubst $(B)/fuzz/tests/fuzz/%.o,$(B)/tests/fuzz-%,$(fuzz_objects))
 fuzz_possible	= $(wildcard $(shell $(CLANG) -print-file-name=libclang_rt.fuzzer-x86_64.a \
 		  2>/dev/null) $(shell $(CLANG) --print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer*)
-all_objects	+= $(fuzz_core) $(fuzz_objects)
+fuzz_memd	:= $(patsubst $(B)/obj/%,$(B)/fuzz/%,$(call part_objects,tools/memd))
+all_objects	+= $(fuzz_core) $(fuzz_objects) $(fuzz_memd)
 
 $(B)/fuzz/%.o: %.c Makefile
 	$(call say,CLANG,$< (for fuzzing))
 	@mkdir -p $(@D)
 	$(quiet)$(CLANG) $(all_cflags) $(fuzz_cflags) -c -o $@ $<
 
+$(B)/tests/fuzz-memd: $(fuzz_memd)
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

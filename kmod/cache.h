@@ -35,6 +35,7 @@
 
 struct page;
 struct weft_inode;
+struct weft_packet;
 struct weft_node_status;
 
 #define WEFT_GRACE_US		10000
@@ -71,6 +72,7 @@ enum weft_cline_phase {
  * @fails: raised by each WEFT_DO_FAIL.  @lock to write
  * @resending: messages that go out now are repetitions.  @lock
  * @asked: when the last request of it went out that was no repetition, ns.  @lock
+ * @repeated: when a request last went out as a repetition, ns.  @lock
  * @began: when the transaction under way began, ns.  @lock
  * @keep: not to be revoked before, ns; 0: at any time.  @lock
  * @fresh: a program got it and did not come back for its access yet.  @lock to
@@ -120,6 +122,7 @@ struct weft_cline {
 	u32 fails;
 	u64 began;
 	u64 asked;
+	u64 repeated;
 	u64 keep;
 	u64 backoff_at;
 	unsigned long retry_at;
@@ -271,7 +274,7 @@ bool weft_cline_kill(struct weft_cline *cl);
 void weft_cline_forget(struct weft_cline *cl);
 
 /* A message for a line.  Softirq. */
-void weft_cache_recv(const struct weft_msg *msg);
+void weft_cache_recv(const struct weft_packet *packet);
 
 /* Put a new line where the eviction finds it.  It is LIVE now. */
 void weft_cache_add(struct weft_cline *cl);

@@ -14,14 +14,14 @@ void weft_drive_init(struct weft_cline *cl);
 /**
  * weft_drive() - carry out what follows from one event
  * @out: from the core
- * @msg: the message that it came from, or NULL
+ * @packet: the message that it came from, or NULL
  * @queue: receives the messages; sent by the caller when it has let go of the
  *	line's lock
  *
  * The line is LIVE and its lock is held.
  */
 void weft_drive(struct weft_cline *cl, struct weft_out *out,
-		const struct weft_msg *msg, struct sk_buff_head *queue)
+		const struct weft_packet *packet, struct sk_buff_head *queue)
 	__must_hold(&cl->lock);
 
 /* A transaction that programs wait for begins: out has its request. */

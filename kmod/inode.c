@@ -346,18 +346,19 @@ struct inode *weft_inode_get(struct super_block *sb,
 	inode = iget_locked(sb, attr->region);
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
-	if (!attr_valid(inode, attr)) {
-		err = -EUCLEAN;
-	} else if (!(inode->i_state & I_NEW)) {
+	err = -EUCLEAN;
+	if (!attr_valid(inode, attr))
+		goto fail;
+	if (!(inode->i_state & I_NEW)) {
 		weft_inode_update(weft_inode_of(inode), attr);
 		return inode;
-	} else {
-		err = init_region(inode, attr);
-		if (!err) {
-			unlock_new_inode(inode);
-			return inode;
-		}
 	}
+	err = init_region(inode, attr);
+	if (!err) {
+		unlock_new_inode(inode);
+		return inode;
+	}
+fail:
 	if (inode->i_state & I_NEW)
 		iget_failed(inode);
 	else

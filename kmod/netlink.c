@@ -112,29 +112,32 @@ static int weft_genl_get_interface(struct genl_info *info, struct weft_config *c
 	struct nlattr *index = info->attrs[WEFT_A_CONFIG_IFINDEX];
 	struct nlattr *name = info->attrs[WEFT_A_CONFIG_IFNAME];
 	struct net_device *dev;
+	int err = 0;
 
 	if (index && name) {
 		NL_SET_ERR_MSG_ATTR(info->extack, name,
 				    "IFNAME is given besides IFINDEX");
 		return -EINVAL;
 	}
-	if (index) {
-		cfg->ifindex = nla_get_u32(index);
-		return 0;
-	}
-	if (GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_IFNAME)) {
+	if (!index && GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_IFNAME)) {
 		GENL_SET_ERR_MSG(info, "the interface is missing: IFINDEX or IFNAME");
 		return -EINVAL;
 	}
-	dev = dev_get_by_name(cfg->net, nla_data(name));
+	dev = index ? dev_get_by_index(cfg->net, (int)nla_get_u32(index)) :
+		      dev_get_by_name(cfg->net, nla_data(name));
 	if (!dev) {
-		NL_SET_ERR_MSG_ATTR(info->extack, name,
-				    "IFNAME: there is no such interface");
+		NL_SET_ERR_MSG_ATTR(info->extack, index ? index : name,
+				    "there is no such interface");
 		return -ENODEV;
 	}
 	cfg->ifindex = dev->ifindex;
+	if (!netif_running(dev)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, index ? index : name,
+				    "the interface is down");
+		err = -ENETDOWN;
+	}
 	dev_put(dev);
-	return 0;
+	return err;
 }
 
 static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)

@@ -42,7 +42,8 @@ struct recall {
 
 static struct seen_call seen[SEEN_MAX];
 static unsigned int seen_next;
-static DEFINE_SPINLOCK(seen_lock); /* seen, seen_next */
+static bool mounted;
+static DEFINE_SPINLOCK(seen_lock); /* seen, seen_next, mounted */
 static atomic_t pending;
 static struct workqueue_struct *recall_wq;
 
@@ -86,8 +87,8 @@ static void recall_work(struct work_struct *work)
 }
 
 /*
- * Return: 0: a new call, which is noted; 1: it was done before; -EBUSY: it is
- * being done.
+ * Return: 0: a new call, which is noted; 1: it was done before, or there is
+ * nothing to do; -EBUSY: it is being done.
  */
 static int note(u32 txn)
 {
@@ -101,7 +102,9 @@ static int note(u32 txn)
 		ret = seen[i].done ? 1 : -EBUSY;
 		break;
 	}
-	if (i == SEEN_MAX) {
+	if (!mounted) {
+		ret = 1;
+	} else if (i == SEEN_MAX) {
 		seen[seen_next].txn = txn;
 		seen[seen_next].done = false;
 		seen_next = (seen_next + 1) % SEEN_MAX;
@@ -141,8 +144,21 @@ drop:
 	atomic_dec(&pending);
 }
 
-void weft_recall_flush(void)
+static void set_mounted(bool on)
 {
+	spin_lock_bh(&seen_lock);
+	mounted = on;
+	spin_unlock_bh(&seen_lock);
+}
+
+void weft_recall_start(void)
+{
+	set_mounted(true);
+}
+
+void weft_recall_stop(void)
+{
+	set_mounted(false);
 	flush_workqueue(recall_wq);
 }
 

@@ -8,8 +8,12 @@
 /* A CALL for us.  Softirq. */
 void weft_recall_recv(const struct weft_msg *msg);
 
-/* Wait for what is under way; nothing comes in any more. */
-void weft_recall_flush(void);
+/*
+ * While a file system is mounted.  After weft_recall_stop() nobody holds an inode
+ * for a call, and calls are answered without looking: the blocks go home anyway.
+ */
+void weft_recall_start(void);
+void weft_recall_stop(void);
 
 int weft_recall_init(void);
 void weft_recall_exit(void);

@@ -2,35 +2,51 @@
 /* What came from the network, see recv.h. */
 #include "cache.h"
 #include "node.h"
+#include "packet.h"
 #include "recall.h"
 #include "recv.h"
 #include "rpc.h"
 #include "stats.h"
 #include "trace.h"
-#include "wire.h"
 
-void weft_recv(const void *buf, u32 len)
+static void count_bad(int err)
 {
-	struct weft_msg msg;
+	switch (err) {
+	case -EPROTONOSUPPORT:
+		weft_stat_inc(WEFT_STAT_MSG_OTHER_VERSION);
+		break;
+	case -ENOMEM:
+		weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+		break;
+	default:
+		weft_stat_inc(WEFT_STAT_MSG_BAD);
+		break;
+	}
+}
+
+void weft_recv(struct sk_buff *skb)
+{
+	struct weft_packet packet;
+	struct weft_msg *msg = &packet.msg;
+	u32 len = skb->len;
 	int err;
 
-	err = weft_wire_unpack(&msg, buf, len);
+	err = weft_packet_parse(&packet, skb);
 	if (err) {
-		weft_stat_inc(err == -EPROTONOSUPPORT ?
-			      WEFT_STAT_MSG_OTHER_VERSION : WEFT_STAT_MSG_BAD);
+		count_bad(err);
 		return;
 	}
-	if (msg.rack != weft_node.rack) {
+	if (msg->rack != weft_node.rack) {
 		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
 		return;
 	}
 	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);
 	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, len);
-	if (msg.type < WEFT_STATS_TYPES)
-		weft_stat_inc(WEFT_STAT_RECEIVED_TYPE + msg.type);
-	trace_weft_recv(&msg, msg.src);
+	if (msg->type < WEFT_STATS_TYPES)
+		weft_stat_inc(WEFT_STAT_RECEIVED_TYPE + msg->type);
+	trace_weft_recv(msg, msg->src);
 
-	switch (msg.type) {
+	switch (msg->type) {
 	case WEFT_MSG_INV:
 	case WEFT_MSG_FWD:
 	case WEFT_MSG_GRANT:
@@ -42,14 +58,14 @@ void weft_recv(const void *buf, u32 len)
 	case WEFT_MSG_WB_ACK:
 	case WEFT_MSG_DONE:
 	case WEFT_MSG_CHASE:
-		weft_cache_recv(&msg);
+		weft_cache_recv(&packet);
 		break;
 	case WEFT_MSG_REPLY:
 	case WEFT_MSG_COUNT_ACK:
-		weft_rpc_recv(&msg);
+		weft_rpc_recv(msg);
 		break;
 	case WEFT_MSG_CALL:
-		weft_recall_recv(&msg);
+		weft_recall_recv(msg);
 		break;
 	default:
 		/* for directories and homes; the switch's group brings them, too */

@@ -3,15 +3,14 @@
 #ifndef WEFT_RECV_H
 #define WEFT_RECV_H
 
-#include <linux/types.h>
+struct sk_buff;
 
 /**
  * weft_recv() - a datagram for this node
- * @buf: the datagram, not trusted
- * @len: its length
+ * @skb: begins with the message; not trusted; stays the caller's
  *
  * Softirq; does not sleep.
  */
-void weft_recv(const void *buf, u32 len);
+void weft_recv(struct sk_buff *skb);
 
 #endif /* WEFT_RECV_H */

@@ -21,11 +21,13 @@
 static u32 mean_us = 2000;
 static u32 deviation_us = 1000;
 
-void weft_rtt_sample(u64 nsec)
+void weft_rtt_sample(u64 first, u64 last)
 {
-	u32 us = (u32)min_t(u64, nsec / NSEC_PER_USEC, RTO_MAX_US);
-	u32 mean = READ_ONCE(mean_us), off = us > mean ? us - mean : mean - us;
+	u32 mean = READ_ONCE(mean_us), us, off;
+	u64 nsec = last < (u64)mean * NSEC_PER_USEC / 2 ? first : last;
 
+	us = (u32)min_t(u64, nsec / NSEC_PER_USEC, RTO_MAX_US);
+	off = us > mean ? us - mean : mean - us;
 	WRITE_ONCE(deviation_us, (READ_ONCE(deviation_us) * 3 + off) / 4);
 	WRITE_ONCE(mean_us, (mean * 7 + us) / 8);
 }

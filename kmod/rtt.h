@@ -5,14 +5,17 @@
 
 #include <linux/types.h>
 
-/*
- * A request was answered this long after it was first sent.  Any context.
+/**
+ * weft_rtt_sample() - a request was answered
+ * @first: nanoseconds since it was first sent
+ * @last: nanoseconds since it was last sent; the same if it was sent once
  *
- * Repeated or not: on a loaded machine all answers can be late, and a mean of
- * those that were in time would never learn it.  What a real loss adds is more
- * than the truth, but rare.
+ * Which of several copies was answered cannot be known.  An answer that comes
+ * much faster than usual after a repetition is taken for one to the first copy:
+ * else a machine that has become slow would never learn it.  Any other is taken
+ * for one to the last copy: else losses would count as slowness.  Any context.
  */
-void weft_rtt_sample(u64 nsec);
+void weft_rtt_sample(u64 first, u64 last);
 
 /* Jiffies until a request is sent again after @losses time-outs in a row. */
 unsigned long weft_rtt_timeout(u8 losses);

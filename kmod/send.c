@@ -52,25 +52,54 @@ static void copy_out(void *dst, struct page *const *pages, u32 from, u32 len)
 	}
 }
 
+static void send_copy(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
+		      struct page *const *pages)
+{
+	struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len);
+
+	if (!skb)
+		return;
+	copy_out(skb->data + WEFT_WIRE_HDR_LEN, pages, msg->offset, msg->len);
+	msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
+	finish(queue, to, msg, skb);
+}
+
+/* A fragment that lies in one page. */
+static void send_page(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
+		      struct page *page)
+{
+	struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN);
+	u32 at = msg->offset & ~PAGE_MASK;
+	void *data;
+
+	if (!skb)
+		return;
+	get_page(page);
+	skb_add_rx_frag(skb, 0, page, (int)at, (int)msg->len, msg->len);
+	data = kmap_local_page(page);
+	msg->payload = data + at;
+	finish(queue, to, msg, skb);
+	kunmap_local(data);
+}
+
 void weft_send_block(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		     struct page *const *pages, u32 size)
+		     struct page *const *pages, u32 size, bool frozen)
 {
 	u32 fragment = weft_node.fragment;
 	u32 at;
 
 	for (at = 0; at < size; at += fragment) {
-		u32 len = min(fragment, size - at);
-		struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + len);
+		u32 page = at >> PAGE_SHIFT;
 
-		if (!skb)
-			return;
-		copy_out(skb->data + WEFT_WIRE_HDR_LEN, pages, at, len);
 		msg->info = (u16)fragment;
 		msg->offset = at;
 		msg->size = size;
-		msg->len = len;
-		msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
-		finish(queue, to, msg, skb);
+		msg->len = min(fragment, size - at);
+		if (frozen && page == (at + msg->len - 1) >> PAGE_SHIFT)
+			send_page(queue, to, msg, pages[page]);
+		else
+			send_copy(queue, to, msg, pages);
 	}
+	msg->payload = NULL;
 	weft_stat_inc(WEFT_STAT_BLOCKS_OUT);
 }

@@ -25,10 +25,13 @@ void weft_send(struct sk_buff_head *queue, u32 to, struct weft_msg *msg);
  * @msg: DATA or WB
  * @pages: the block's pages
  * @size: its bytes
+ * @frozen: nobody writes to the block: its pages are sent as they are.  Should
+ *	one change before it is on the wire, the receiver finds the hash wrong
+ *	and drops it
  *
- * The block is copied, so it may change afterwards.  Any context.
+ * Any context.
  */
 void weft_send_block(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		     struct page *const *pages, u32 size);
+		     struct page *const *pages, u32 size, bool frozen);
 
 #endif /* WEFT_SEND_H */

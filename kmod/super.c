@@ -237,6 +237,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	if (err)
 		return err;
 	m->started = true;
+	weft_recall_start();
 	return make_root(sb, m);
 }
 
@@ -244,10 +245,10 @@ static void weft_kill_sb(struct super_block *sb)
 {
 	struct weft_mount *m = sb->s_fs_info;
 
+	weft_recall_stop();
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {
-		weft_recall_flush();
 		weft_inode_flush_closes();
 		weft_cache_stop();
 	}

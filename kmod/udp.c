@@ -36,9 +36,7 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	    pskb_trim(skb, len))
 		goto bad;
 	__skb_pull(skb, sizeof(struct udphdr));
-	if (skb_linearize(skb))
-		goto bad;
-	weft_recv(skb->data, skb->len);
+	weft_recv(skb);
 	consume_skb(skb);
 	return 0;
 bad:

@@ -22,23 +22,25 @@ control ToSender(inout headers_t hdr)
 	InternetChecksum() sum;
 	bit<48> mac;
 	bit<32> address;
-	bit<16> port;
 	bit<32> last;
 
 	apply {
 		mac = hdr.ethernet.destination;
 		hdr.ethernet.destination = hdr.ethernet.source;
 		hdr.ethernet.source = mac;
-		port = hdr.udp.destination;
-		hdr.udp.destination = hdr.udp.source;
-		hdr.udp.source = port;
+		/* usually they are the same */
+		if (hdr.udp.source != WEFT_WIRE_UDP_PORT) {
+			hdr.udp.destination = hdr.udp.source;
+			hdr.udp.source = WEFT_WIRE_UDP_PORT;
+		}
 		address = hdr.ipv4.destination;
 		hdr.ipv4.destination = hdr.ipv4.source;
 		hdr.ipv4.source = address;
 		if (address == WEFT_WIRE_GROUP) {
 			hdr.ethernet.source = SWITCH_MAC;
 			sum.clear();
-			sum.subtract({hdr.ipv4.checksum, hdr.ipv4.source});
+			sum.subtract(hdr.ipv4.checksum);
+			sum.subtract(hdr.ipv4.source);
 			last = hdr.ipv4.destination & 3;
 			address = hdr.ipv4.destination & 0xFFFFFFFC;
 			if (last == 1)
@@ -60,7 +62,8 @@ control ToNodes(inout headers_t hdr)
 	apply {
 		hdr.ethernet.destination = WEFT_WIRE_GROUP_MAC;
 		sum.clear();
-		sum.subtract({hdr.ipv4.checksum, hdr.ipv4.destination});
+		sum.subtract(hdr.ipv4.checksum);
+		sum.subtract(hdr.ipv4.destination);
 		hdr.ipv4.destination = WEFT_WIRE_GROUP;
 		sum.add(hdr.ipv4.destination);
 		hdr.ipv4.checksum = sum.get();

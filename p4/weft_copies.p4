@@ -1,106 +1,110 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One packet to several ports, on DPDK's SWX pipeline: mirrored copies, one for
- * each bit of a mask.  A mirroring session stands for a port: session k (1..32) for
- * that of node k, sessions 33.. for port 0 and so on.  Each copy of a packet needs
- * a slot of its own.
+ * One packet to several ports, on DPDK's SWX pipeline: mirrored copies.  A
+ * mirroring session stands for a port, each copy of a packet needs a slot of its
+ * own.  A Tofino replicates by multicast group, and prunes by mask in its egress.
+ *
+ * Sessions (tools/switchd/p4names.h has the same):
+ *
+ *	2^(k-1)			node k, 1 to 16: its bit in a copyset
+ *	0xFFFF ^ 2^(k-17)	node k, 17 to 32
+ *	0x180 + p		port p
  *
  * The packet itself goes to a port that leads nowhere: SWX would send the copies
  * of a packet that was dropped without their headers.
  *
- * A Tofino replicates by multicast group, and prunes by mask in its egress.
+ * Slots and sessions are variables: of constants p4c makes new metadata fields each
+ * time, and SWX takes those beyond byte 255 for others.
  */
 #ifndef WEFT_COPIES_P4
 #define WEFT_COPIES_P4
 
 const PortId_t PORT_NOWHERE = (PortId_t)63;
 
-/*
- * Bit BIT of mask: session FIRST + BIT.  By variables: for constants p4c makes new
- * metadata fields each time, and SWX takes those beyond byte 255 for others.
- */
-#define COPY(BIT, FIRST)						\
+/* A copy for bit BIT of the variable "mask".  The last two arguments are macros. */
+#define COPY(BIT, SLOT, SESSION)					\
 	part = mask & (1 << (BIT));					\
 	if (part != 0) {						\
-		slot = (MirrorSlotId_t)(BIT);				\
-		session = (MirrorSessionId_t)((FIRST) + (BIT));		\
+		slot = SLOT(BIT);					\
+		session = SESSION(BIT);					\
 		mirror_packet(slot, session);				\
 	}
 
 /* Eight bits, quickly if none of them is set. */
-#define COPY8(BIT, FIRST)						\
+#define COPY8(BIT, SLOT, SESSION)					\
 	part = mask & (0xFF << (BIT));					\
 	if (part != 0) {						\
-		COPY((BIT), FIRST) COPY((BIT) + 1, FIRST)		\
-		COPY((BIT) + 2, FIRST) COPY((BIT) + 3, FIRST)		\
-		COPY((BIT) + 4, FIRST) COPY((BIT) + 5, FIRST)		\
-		COPY((BIT) + 6, FIRST) COPY((BIT) + 7, FIRST)		\
+		COPY((BIT), SLOT, SESSION)				\
+		COPY((BIT) + 1, SLOT, SESSION)				\
+		COPY((BIT) + 2, SLOT, SESSION)				\
+		COPY((BIT) + 3, SLOT, SESSION)				\
+		COPY((BIT) + 4, SLOT, SESSION)				\
+		COPY((BIT) + 5, SLOT, SESSION)				\
+		COPY((BIT) + 6, SLOT, SESSION)				\
+		COPY((BIT) + 7, SLOT, SESSION)				\
 	}
+
+#define PORT_SLOT(BIT)	(BIT)
+#define NODE_SLOT(BIT)	((BIT) + 2)
+#define LOW_NODE(BIT)	(1 << (BIT))
+#define HIGH_NODE(BIT)	(0xFFFF ^ (1 << ((BIT) - 16)))
+#define PORT(BIT)	(0x180 + (BIT))
 
 /* To the ports of a mask. */
 control CopyToPorts(in bit<64> mask)
 {
 	bit<64> part;
-	MirrorSlotId_t slot;
-	MirrorSessionId_t session;
+	bit<32> session;
+	bit<8> slot;
 
 	apply {
-		COPY8(0, 33) COPY8(8, 33) COPY8(16, 33)
-		COPY8(24, 33) COPY8(32, 33) COPY8(40, 33)
+		COPY8(0, PORT_SLOT, PORT) COPY8(8, PORT_SLOT, PORT)
+		COPY8(16, PORT_SLOT, PORT) COPY8(24, PORT_SLOT, PORT)
+		COPY8(32, PORT_SLOT, PORT) COPY8(40, PORT_SLOT, PORT)
 		send_to_port(PORT_NOWHERE);
 	}
 }
 
-/* To the one node of a mask: its number by bisection. */
-control CopyToNode(in bit<32> mask)
+/* To the first node of a mask, which is taken out of it. */
+control CopyToFirst(inout bit<32> mask, in bit<8> slot)
 {
-	bit<32> one;
-	bit<16> number;
-	MirrorSlotId_t slot;
-	MirrorSessionId_t session;
+	bit<32> session;
 
 	apply {
-		one = mask;
-		number = 1;
-		if (one > 0xFFFF) {
-			one = one >> 16;
-			number = 17;
+		session = 0;
+		session = session - mask;
+		session = session & mask;
+		mask = mask ^ session;
+		if (session > 0xFFFF) {
+			session = session >> 16;
+			session = session ^ 0xFFFF;
 		}
-		if (one > 0xFF) {
-			one = one >> 8;
-			number = number + 8;
-		}
-		if (one > 0xF) {
-			one = one >> 4;
-			number = number + 4;
-		}
-		if (one > 3) {
-			one = one >> 2;
-			number = number + 2;
-		}
-		if (one > 1)
-			number = number + 1;
-		slot = (MirrorSlotId_t)0;
-		session = (MirrorSessionId_t)number;
 		mirror_packet(slot, session);
 	}
 }
 
-/* To the nodes of a mask. */
-control CopyToNodes(in bit<32> mask)
+/* To the nodes of a mask: one by one as long as there are few of them. */
+control CopyToNodes(in bit<32> nodes)
 {
-	CopyToNode() copy;
+	CopyToFirst() first;
+	bit<32> mask;
 	bit<32> part;
-	MirrorSlotId_t slot;
-	MirrorSessionId_t session;
+	bit<32> session;
+	bit<8> slot;
 
 	apply {
-		part = mask - 1;
-		part = part & mask;
-		if (part == 0) {
-			copy.apply(mask);
-		} else {
-			COPY8(0, 1) COPY8(8, 1) COPY8(16, 1) COPY8(24, 1)
+		mask = nodes;
+		slot = 0;
+		first.apply(mask, slot);
+		if (mask != 0) {
+			slot = 1;
+			first.apply(mask, slot);
+			if (mask != 0) {
+				COPY8(0, NODE_SLOT, LOW_NODE)
+				COPY8(8, NODE_SLOT, LOW_NODE)
+				COPY8(16, NODE_SLOT, HIGH_NODE)
+				COPY8(24, NODE_SLOT, HIGH_NODE)
+			}
 		}
 		send_to_port(PORT_NOWHERE);
 	}
@@ -108,5 +112,10 @@ control CopyToNodes(in bit<32> mask)
 
 #undef COPY
 #undef COPY8
+#undef PORT_SLOT
+#undef NODE_SLOT
+#undef LOW_NODE
+#undef HIGH_NODE
+#undef PORT
 
 #endif /* WEFT_COPIES_P4 */

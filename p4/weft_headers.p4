@@ -11,11 +11,16 @@
 #include "weft_wire.h"
 
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
+const bit<8>  IPV4_NO_OPTIONS = 0x45;
 const bit<8>  PROTOCOL_UDP = 17;
+/* No fragment: "may be fragmented" or not, and offset 0. */
+const bit<16> IPV4_WHOLE = 0x0000;
+const bit<16> IPV4_WHOLE_DF = 0x4000;
+/* Magic and version, which stand next to each other. */
+const bit<16> WEFT_MAGIC = WEFT_WIRE_MAGIC * 256 + WEFT_WIRE_VERSION;
 
 /* Messages that the switch looks at, and those that it makes of them. */
 enum bit<8> message_t {
-	none		= 0,
 	gets		= WEFT_MSG_GETS,
 	getm		= WEFT_MSG_GETM,
 	put		= WEFT_MSG_PUT,
@@ -47,16 +52,17 @@ const bit<8> STATUS_I = WEFT_I;
 const bit<8> STATUS_S = WEFT_S;
 const bit<8> STATUS_M = WEFT_M;
 
-/* Where a message goes. */
+/* Where a packet goes.  It is the directory's work unless it goes on. */
 enum bit<8> destination_t {
-	nobody	= 0,
-	sender	= 1,	/* back to where it came from */
-	home	= 2,	/* on, by its Ethernet address */
-	nodes	= 3	/* a copy to each node of metadata_t.targets */
+	on	= 0,	/* by its Ethernet address, as it is */
+	home	= 1,	/* by its Ethernet address */
+	nodes	= 2,	/* a copy to each node of metadata_t.targets */
+	sender	= 3,	/* back to where it came from */
+	nobody	= 4
 }
 
-/* Nothing happened that is counted. */
-const bit<32> COUNT_NOTHING = WEFT_COUNTERS;
+/* Counter of what is not counted: nobody reads it. */
+const bit<32> COUNT_REST = WEFT_COUNTERS;
 
 header ethernet_t {
 	bit<48>		destination;
@@ -85,8 +91,7 @@ header udp_t {
 }
 
 header weft_t {
-	bit<8>		magic;
-	bit<8>		version;
+	bit<16>		magic;		/* and version */
 	message_t	type;
 	bit<8>		flags;
 	bit<16>		length;
@@ -117,44 +122,26 @@ struct headers_t {
 }
 
 /*
- * What is known about the packet, besides its headers.  Nothing of it has a
- * value before it is written: a software switch does not clear it between
- * packets.
+ * What is known about a packet besides its headers.  Nothing of it has a value
+ * before it is written: a software switch does not clear it between packets.
  */
 struct metadata_t {
-	/* From the parser: a weft message that the switch has to look at. */
-	bool		message;
-
-	bool		damaged;	/* its header is not what was sent */
-
-	/* What it is. */
-	bool		look;		/* about a line: look at its slot */
-	bool		install;	/* ADD, REMOVE, DROP from a home */
-	bool		update;		/* MEMBERS from a home */
-
-	/* What the registers said, in the order in which they are touched. */
-	bit<32>		members;	/* nodes of the rack */
 	bit<64>		slot;		/* of the line */
-	bool		fresh;		/* ADD, DROP: has the slot's generation */
-	bit<32>		generation;	/* of the slot, from now on */
-	bool		here;		/* the line has the slot, from now on */
-	bool		set;		/* ADD, DROP: the entry is to be written */
-	bit<32>		node;		/* bit of the sender */
-	bool		serve;		/* the message is for the entry */
-	bit<32>		new_grant;	/* grant number that ADD, DROP, COMMIT leave */
-	bit<32>		lock;		/* busy transaction, from now on */
-	bit<32>		grant;		/* grant number, from now on */
-	bool		shared;		/* GETS: needs no lock, and changes the entry */
-	bool		granted;	/* the transaction has the lock, or needs none */
-	bool		commit;		/* COMMIT: changes the entry */
-	bit<8>		status;		/* before this message */
-	bit<32>		copyset;	/* before this message */
 
-	/* What comes of it. */
+	/* What the registers say, before the message. */
+	bit<64>		tag;
+	bit<32>		members;
+	bit<32>		lock;
+	bit<32>		grant;
+	bit<32>		copyset;
+	bit<8>		status;
+
+	bit<32>		node;		/* bit of the sender in a copyset */
+
+	/* What comes of the message. */
 	destination_t	to;
-	bool		changed;	/* the header sum needs mending */
 	bit<32>		targets;
-	bit<32>		counter;	/* WEFT_COUNT_*, or COUNT_NOTHING */
+	bit<32>		counter;	/* WEFT_COUNT_* or COUNT_REST */
 }
 
 #endif /* WEFT_HEADERS_P4 */

@@ -10,10 +10,12 @@
 #include <core.p4>
 /*
  * pna.p4 declares the parameters of these two without a direction.  Then they have
- * to be constants in p4c, although the pipeline takes any metadata field.
+ * to be constants in p4c, although the pipeline takes any metadata field, of any
+ * width.
  */
 #define send_to_port(port)		send_to_port(in port)
-#define mirror_packet(slot, session)	mirror_packet(in slot, in session)
+#define mirror_packet(slot, session)	\
+	mirror_packet(in bit<8> mirror_slot_id, in bit<32> mirror_session_id)
 #include <pna.p4>
 #undef send_to_port
 #undef mirror_packet
@@ -40,7 +42,6 @@ control MainControl(inout headers_t hdr, inout metadata_t meta,
 		    in pna_main_input_metadata_t standard,
 		    inout pna_main_output_metadata_t out_standard)
 {
-	Check() check;
 	Directory() directory;
 	Mend() mend;
 	ToSender() to_sender;
@@ -49,14 +50,15 @@ control MainControl(inout headers_t hdr, inout metadata_t meta,
 	Forward() forward;
 
 	apply {
-		meta.to = destination_t.home;
-		if (meta.message) {
-			check.apply(hdr, meta);
+		meta.to = destination_t.on;
+		/* "<=": p4c-dpdk gets "<" wrong within a conjunction */
+		if (hdr.weft.isValid() && hdr.weft.magic == WEFT_MAGIC &&
+		    (bit<8>)hdr.weft.type <= 31 && (bit<8>)hdr.weft.type != 0) {
 			directory.apply(hdr, meta);
-			if (meta.changed)
+			if (meta.to != destination_t.on)
 				mend.apply(hdr);
 		}
-		if (meta.to == destination_t.home) {
+		if ((bit<8>)meta.to <= 1) {
 			forward.apply(hdr, standard.input_port);
 		} else if (meta.to == destination_t.nodes) {
 			to_nodes.apply(hdr);

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The sum of a message's header, see kmod/core/wire.h.  InternetChecksum is what
- * PNA has for it; for it, 0xFFFF stands for 0 as well.
+ * PNA has for it; it writes 0xFFFF where others write 0, which is as good.
  */
 #ifndef WEFT_SUM_P4
 #define WEFT_SUM_P4
 
 #include "weft_headers.p4"
 
-/*
- * Is the header what was sent?  Also refused is a status that no message has:
- * nobody would accept what the switch tells of it later.
- */
-control Check(in headers_t hdr, inout metadata_t meta)
+/* What remains of a header that is what was sent: 0xFFFF. */
+control Check(in headers_t hdr, out bit<16> rest)
 {
 	InternetChecksum() sum;
-	bit<16> rest;
 
 	apply {
 		sum.clear();
 		sum.add(hdr.weft);
 		rest = sum.get();
-		meta.damaged = false;
-		if (rest != 0xFFFF || hdr.weft.status > STATUS_M)
-			meta.damaged = true;
 	}
 }
 
@@ -37,8 +30,6 @@ control Mend(inout headers_t hdr)
 		sum.clear();
 		sum.add(hdr.weft);
 		hdr.weft.hsum = sum.get();
-		if (hdr.weft.hsum == 0xFFFF)
-			hdr.weft.hsum = 0;
 	}
 }
 

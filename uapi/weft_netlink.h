@@ -52,6 +52,7 @@
  *   ENETDOWN	the interface is down
  *   EADDRNOTAVAIL the interface has no IPv4 address, or not this one
  *   EADDRINUSE	another program has the UDP port
+ *   EINVAL	also: the MTU is greater than the interface's, or that is too small
  *
  *
  * CONFIG_CLEAR: the node leaves its rack (do, no attributes)

@@ -129,13 +129,15 @@ static inline u32 weft_line_home(u64 key, u32 blades)
 		(u32)((weft_line_region(key) + (u32)(weft_line_index(key) >> 6)) % blades) : 0;
 }
 
-/* The slot of a line in the switch: consecutive lines never collide. */
+/*
+ * The slot of a line in the switch: consecutive lines never collide, and regions
+ * begin far from each other.  Nothing but shifts and exclusive or, which a switch
+ * does in few steps.
+ */
 static inline u32 weft_line_slot(u64 key)
 {
-	u32 lo = (u32)key, region = weft_line_region(key);
-
-	return (lo ^ lo >> 16 ^ region << 13 ^ region << 6 ^
-		weft_line_kind(key) << 11) & WEFT_SWITCH_SLOT_MASK;
+	return (u32)(key ^ key >> 16 ^ key >> 27 ^ key >> 34) &
+	       WEFT_SWITCH_SLOT_MASK;
 }
 
 #endif /* WEFT_CORE_TYPES_H */

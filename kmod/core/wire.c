@@ -8,9 +8,6 @@
 #define xxh64(p, n, seed)	XXH64(p, n, seed)
 #endif
 
-/* Any seed but 0, so that a buffer of zeros does not hash to a usual value. */
-#define PSUM_SEED	0x77656674ull
-
 enum {
 	OFF_MAGIC = 0, OFF_VERSION = 1, OFF_TYPE = 2, OFF_FLAGS = 3,
 	OFF_LENGTH = 4, OFF_HSUM = 6, OFF_TXN = 8, OFF_LINE = 12,
@@ -24,12 +21,9 @@ static_assert(OFF_RACK + 4 == WEFT_WIRE_HDR_LEN, "header fields fill it");
 
 u32 weft_wire_psum(const void *payload, size_t len)
 {
-	u64 h;
-
 	if (!len)
 		return 0;
-	h = xxh64(payload, len, PSUM_SEED);
-	return (u32)(h ^ h >> 32);
+	return weft_wire_psum_fold(xxh64(payload, len, WEFT_WIRE_PSUM_SEED));
 }
 
 #define OFFSET_UNIT	64

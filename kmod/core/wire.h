@@ -106,6 +106,17 @@ int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len);
 int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
 			    u32 *psum);
 
+/*
+ * psum is XXH64 of the payload with this seed (any but 0, so that a buffer of
+ * zeros does not hash to a usual value), folded to 32 bits.
+ */
+#define WEFT_WIRE_PSUM_SEED	0x77656674ull
+
+static inline u32 weft_wire_psum_fold(u64 hash)
+{
+	return (u32)(hash ^ hash >> 32);
+}
+
 /* Hash of a payload, as it stands in psum.  0 for none. */
 u32 weft_wire_psum(const void *payload, size_t len);
 

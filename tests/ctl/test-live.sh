@@ -228,6 +228,9 @@ ctl node2 "${up[@]}" --interface eth0 --mtu 9000
 check "more than the interface's MTU" says "the module refuses: the MTU is greater than the interface's"
 on node2 ip link add dummy7 type dummy
 ctl node2 "${up[@]}" --interface dummy7
+check "an interface that is down" says "the interface 'dummy7' is down: 'ip link set dummy7 up' first"
+on node2 ip link set dummy7 up
+ctl node2 "${up[@]}" --interface dummy7
 check "an interface without address" says "the module refuses: the interface has no IPv4 address: give it one first"
 ctl node2 status
 check "still down" has '^no node: down'

@@ -15,7 +15,6 @@ BUILD=${BUILD:-$PWD/build}
 export BUILD
 RACK=tools/rack/weft-rack
 NAME=ctl-netlink-$$
-dir=$BUILD/tests/ctl-netlink
 
 # headers VERSION: where they are.
 headers()
@@ -39,6 +38,7 @@ kdir=$(headers "$KVER") || {
 	exit 1
 }
 
+dir=$BUILD/tests/ctl-netlink-$KVER
 # Links, so that nothing is built in the tree.
 rm -rf "$dir"
 mkdir -p "$dir"
@@ -57,7 +57,7 @@ timeout 300 "$RACK" up --name "$NAME" --bare --nodes 1 --blades 0 --switch none 
 	exit 1
 }
 # The rack looks at the guest's kernel log: 125 is a complaint in it.
-timeout 900 "$RACK" exec --name "$NAME" node1 -- tests/ctl/guest-netlink.sh \
+timeout 450 "$RACK" exec --name "$NAME" node1 -- tests/ctl/guest-netlink.sh \
 	"$dir/weft_fakenode.ko" "$BUILD/bin/weftctl" "$BUILD/tests/ctl-hammer" \
 	"${WEFT_CTL_REQUESTS:-100000}"
 rc=$?

@@ -66,7 +66,8 @@ int member_port(const struct model *m, unsigned int member)
 static bool is_message(const struct model *m, const u8 *f)
 {
 	bool options = m->mutation == MUTATE_OPTIONS && f[AT_IP_VIHL] == 0x46;
-	bool fragment = m->mutation != MUTATE_FRAGMENT && get16(f, AT_IP_FRAG) & 0x3FFF;
+	bool fragment = m->mutation != MUTATE_FRAGMENT &&
+			get16(f, AT_IP_FRAG) & ~0x4000;
 	bool udp_sum = m->mutation != MUTATE_UDP_SUM && get16(f, AT_UDP_SUM);
 	bool version = m->mutation == MUTATE_VERSION || f[AT_VERSION] == WEFT_WIRE_VERSION;
 
@@ -113,9 +114,10 @@ static void write_message(struct model *m, u8 *f, const struct weft_msg *msg)
 	if (m->mutation == MUTATE_HSUM)
 		return;
 	weft_sum_mend(f);
+	/* the two forms of 0 are as good as each other */
 	if (!get16(f, AT_HSUM)) {
 		m->tally[TALLY_ZERO_SUM]++;
-		if (m->mutation == MUTATE_HSUM_ZERO)
+		if (m->mutation != MUTATE_HSUM_ZERO)
 			put16(f, AT_HSUM, 0xFFFF);
 	}
 }

@@ -44,7 +44,7 @@
 	M(COUNT_ABORT, "an ABORT is not counted")			\
 	M(COUNT_OTHER, "COUNT tells another counter")			\
 	M(HSUM, "the header sum is not mended")				\
-	M(HSUM_ZERO, "a header sum of 0 is written as 0xFFFF")		\
+	M(HSUM_ZERO, "a header sum of 0 is written as such")				\
 	M(DAMAGED, "a message with a wrong sum is taken")		\
 	M(STATUS, "a status that does not exist is taken")		\
 	M(TYPE_LIMIT, "messages of type 32 are looked at")		\

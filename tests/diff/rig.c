@@ -63,7 +63,6 @@ int rig_wire(struct rig *rig, const struct model *model, u32 epoch, char *err)
 	return code;
 }
 
-/* The cells of a 64-bit machine have 32 bits of what a switch has. */
 static bool same(const struct rig *rig, const char *name, u32 index, u64 want)
 {
 	u64 is;
@@ -86,7 +85,8 @@ bool rig_compare_slot(const struct rig *rig, const struct model *model, u32 inde
 
 	return same(rig, P4_REG_GEN, index, slot->gen) &
 	       same(rig, P4_REG_TAG, index, slot->tag) &
-	       same(rig, P4_REG_LOCK, index, (u64)e->grant << 32 | e->lock) &
+	       same(rig, P4_REG_LOCK, index, e->lock) &
+	       same(rig, P4_REG_GRANT, index, e->grant) &
 	       same(rig, P4_REG_STATUS, index, e->status) &
 	       same(rig, P4_REG_COPYSET, index, e->copyset);
 }

@@ -12,6 +12,9 @@
  *    pair a round, all different.  Batch b uses word b of each page, so every
  *    round has words of its own and pages that no other round of the batch
  *    touches; a page comes again only in another batch, with another partner.
+ *    With --series s, s rounds in a row use the same pair and s words of each
+ *    page: the first of them begins with pages as they are, in the others the
+ *    pages move in the midst of the rounds, and a round costs fewer transfers.
  *  - Before a batch the nodes read or write unused words of some of the pages, so
  *    that rounds begin with pages in all states: nowhere, shared by some nodes,
  *    modified at one.  Stale copies can only be read where copies are.
@@ -44,11 +47,12 @@ static struct {
 	uint32_t batch;		/* rounds of a batch */
 	uint64_t delay_ns;
 	uint32_t align;
+	uint32_t series;	/* rounds in a row with the same pages */
 	uint64_t seed;
 	uint32_t selected;	/* bit n: test n */
 } job = {
-	.dir = "/weft", .rounds = 10000, .delay_ns = 100000, .align = 4, .seed = 1,
-	.selected = (1u << 30) - 1
+	.dir = "/weft", .rounds = 10000, .delay_ns = 100000, .align = 4, .series = 1,
+	.seed = 1, .selected = (1u << 30) - 1
 };
 
 /* One test as this node runs it. */
@@ -64,7 +68,7 @@ struct batch {
 	struct run *run;
 	uint32_t number;
 	uint32_t rounds;
-	uint32_t *page;		/* round i has its variables on pages 2i, 2i+1 of these */
+	uint32_t *page;		/* series i has its variables on pages 2i, 2i+1 of these */
 };
 
 struct thread {
@@ -75,12 +79,13 @@ struct thread {
 
 static uint32_t pages_of_test(void)
 {
-	return 2 * job.batch;
+	return 2 * (job.batch / job.series);
 }
 
 static _Atomic uint64_t *variable(const struct batch *b, uint32_t round, uint32_t var)
 {
-	return &b->run->pages[b->page[2 * round + var] * PAGE_WORDS + b->number];
+	return &b->run->pages[b->page[2 * (round / job.series) + var] * PAGE_WORDS +
+			      b->number * job.series + round % job.series];
 }
 
 /* Which node runs a thread in this batch, 1.. */
@@ -327,9 +332,11 @@ static int run_tests(void)
 	bool ok = true;
 	char *memory;
 
-	job.batch = (job.rounds + BATCH_WORDS - 1) / BATCH_WORDS;
+	i = BATCH_WORDS / job.series;	/* batches there can be */
+	job.batch = (job.rounds + i - 1) / i;
 	if (job.batch < 32)
 		job.batch = 32;
+	job.batch = (job.batch + job.series - 1) / job.series * job.series;
 	test_words = (uint64_t)(pages_of_test() + SHAPE_THREADS) * PAGE_WORDS;
 	results_size = room * node.count * shape_count;
 	snprintf(path, sizeof(path), "%s/litmus", job.dir);
@@ -338,10 +345,10 @@ static int run_tests(void)
 	meeting = (struct meeting *)memory;
 	node_join(meeting, path);
 	agreed = (_Atomic uint64_t *)(memory + NODE_PAGE);
-	options = node_seed(node_seed(job.rounds, job.seed),
+	options = node_seed(node_seed(job.rounds, job.seed) + job.series,
 			    (uint64_t)job.align << 32 | job.selected);
 	if (!atomic_compare_exchange_strong(agreed, &zero, options) && zero != options)
-		node_die("another node was started with other --rounds, --seed, --align or --tests");
+		node_die("another node was started with other --rounds, --seed, --align, --series or --tests");
 	job.data = (_Atomic uint64_t *)(memory + 2 * NODE_PAGE + results_size);
 
 	for (i = 0; i < shape_count; i++) {
@@ -385,13 +392,14 @@ static const char usage[] =
 "  --rounds R     of each test (default 10000)\n"
 "  --tests A,B    only these: SB SB+mfence MP LB IRIW 2+2W CoRR CoRR2 WRC S\n"
 "  --align R      rounds until the threads wait for each other; 0: never (default 4)\n"
+"  --series S     rounds in a row with the same two pages, 1..63 (default 1)\n"
 "  --delay US     longest random pause (default 100)\n"
 "  --seed S       other choices\n"
 "  --timeout S    longest wait for the other nodes (default 120)\n"
 "  --selftest     test the detector: it must find what x86-TSO forbids\n";
 
 enum {
-	O_DIR = 256, O_NODE, O_NODES, O_ROUNDS, O_TESTS, O_ALIGN, O_DELAY, O_SEED,
+	O_DIR = 256, O_NODE, O_NODES, O_ROUNDS, O_TESTS, O_ALIGN, O_SERIES, O_DELAY, O_SEED,
 	O_TIMEOUT, O_SELFTEST, O_HELP,
 };
 
@@ -402,6 +410,7 @@ static const struct option options[] = {
 	{ "rounds", required_argument, NULL, O_ROUNDS },
 	{ "tests", required_argument, NULL, O_TESTS },
 	{ "align", required_argument, NULL, O_ALIGN },
+	{ "series", required_argument, NULL, O_SERIES },
 	{ "delay", required_argument, NULL, O_DELAY },
 	{ "seed", required_argument, NULL, O_SEED },
 	{ "timeout", required_argument, NULL, O_TIMEOUT },
@@ -425,6 +434,7 @@ int main(int argc, char **argv)
 		case O_ROUNDS: job.rounds = node_number_of("--rounds", optarg, 1, 1u << 24); break;
 		case O_TESTS: job.selected = select_tests(optarg); break;
 		case O_ALIGN: job.align = node_number_of("--align", optarg, 0, 1u << 20); break;
+		case O_SERIES: job.series = node_number_of("--series", optarg, 1, 63); break;
 		case O_DELAY: job.delay_ns = 1000 * node_number_of("--delay", optarg, 0, 1000000); break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 0, UINT64_MAX); break;
 		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;

@@ -81,7 +81,8 @@ static void members(void)
 
 	start("64M", false);
 	/* nobody yet */
-	CHECK_EQ(fake_call(f, BLADE, &c, 5000), ENOTCONN);
+	CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
+	CHECK_EQ(c.members, 0);
 	CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "x", &c), ENOTCONN);
 	rig_send(1, BLADE, &gets);
 	for (end = rig_now() + 2000; f->last.type != WEFT_MSG_NACK; fake_step(1))
@@ -93,6 +94,7 @@ static void members(void)
 	CHECK_EQ(fake_join(&fakes[3]), 0);
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_PEERS;
+	c.life = f->life;
 	CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
 	CHECK_EQ(c.members, 5);
 	CHECK_EQ(c.list_len, 3 * 8);
@@ -125,6 +127,10 @@ static void members(void)
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_GETATTR;
 	CHECK_EQ(fake_call(f, BLADE, &c, 5000), ENOTCONN);
+	memset(&c, 0, sizeof(c));
+	c.op = WEFT_CALL_PEERS;
+	c.life = f->life;
+	CHECK_EQ(fake_call(f, BLADE, &c, 5000), ENOTCONN);
 
 	/* a late LEAVE of another life removes nobody */
 	other->life = 76;
@@ -134,6 +140,7 @@ static void members(void)
 	CHECK_EQ(fake_leave(other), 0);
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_PEERS;
+	c.life = fakes[3].life;
 	CHECK_EQ(fake_call(&fakes[3], BLADE, &c, 5000), 0);
 	CHECK_EQ(c.members, 4);
 	stop(SIGTERM);
@@ -225,6 +232,14 @@ static void names(void)
 	CHECK_EQ(fake_set_size(f, region, 65 * MIB), ENOSPC);
 	CHECK_EQ(fake_set_size(f, region, ~0ull), ENOSPC);
 	CHECK_EQ(fake_set_size(f, region, 63 * MIB), 0);
+	/* to grow only */
+	memset(&c, 0, sizeof(c));
+	c.op = WEFT_CALL_SETATTR;
+	c.region = region;
+	c.valid = WEFT_SET_SIZE | WEFT_SET_GROW;
+	c.size = MIB;
+	CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
+	CHECK_EQ(c.size, 63 * MIB);
 	CHECK_EQ(fake_create(f, "b", 2 * MIB, 0, &second), ENOSPC);
 	CHECK_EQ(fake_set_size(f, region, 0), 0);
 	CHECK_EQ(fake_create(f, "b", 2 * MIB, 65536, &second), 0);

@@ -199,6 +199,14 @@ static inline long port_stat(const char *port, const char *name)
 	return at ? strtol(at + strlen(key), NULL, 10) : -1;
 }
 
+/* Frames that are nowhere: neither free nor waiting to be received into. */
+static inline long frames_missing(unsigned int n_ports)
+{
+	const char *at = strstr(command("stats"), "\"buffers_free\":");
+
+	return at ? 8192 - 64 * (long)n_ports - strtol(at + 15, NULL, 10) : 8192;
+}
+
 static inline void daemon_stop(struct daemon *d)
 {
 	if (!d->pid)

@@ -14,8 +14,6 @@
 #define NOTHING_MS	100
 #define SOON_MS		3000
 
-static struct daemon sw;
-
 /* The other end of an interface, for frames of the tests only. */
 static int raw_socket(const char *interface)
 {
@@ -43,7 +41,7 @@ static bool run(const char *command_line)
 	return system(command_line) == 0;
 }
 
-static void set_up(void)
+static void make_interfaces(void)
 {
 	if (unshare(CLONE_NEWNET))
 		skip("a network namespace of its own takes root");
@@ -143,7 +141,7 @@ int main(void)
 	int veth, tap, unix_fd;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	set_up();
+	make_interfaces();
 	strcpy(dir, "/tmp/weft-switchd-XXXXXX");
 	if (!mkdtemp(dir))
 		return 1;

@@ -118,6 +118,7 @@ static const char program_copy[] =
 "	mov m.session %u\n"
 "	mirror m.slot m.session\n";
 
+/* A label, the sessions of nodes 1 and 2. */
 static const char program_tail[] =
 "	AFTER_%u : jmp SEND\n"
 "	DROP : drop\n"
@@ -127,10 +128,10 @@ static const char program_tail[] =
 "	regadd " P4_REG_STAT " 0 1\n"
 "	mov h.cell.value m.value\n"
 "	mov m.slot 1\n"
-"	mov m.session 1\n"
+"	mov m.session %u\n"
 "	mirror m.slot m.session\n"
 "	mov m.slot 2\n"
-"	mov m.session 2\n"
+"	mov m.session %u\n"
 "	mirror m.slot m.session\n"
 "	emit h.eth\n"
 "	emit h.cell\n"
@@ -152,7 +153,7 @@ static inline char *program_text(void)
 	fputs(program_head, f);
 	for (i = 0; i < PROGRAM_PORTS; i++)
 		fprintf(f, program_copy, i, 1u << i, i + 1, i, P4_SESSION_FLOOD + i);
-	fprintf(f, program_tail, PROGRAM_PORTS);
+	fprintf(f, program_tail, PROGRAM_PORTS, P4_SESSION_NODE(1), P4_SESSION_NODE(2));
 	fclose(f);
 	return text;
 }

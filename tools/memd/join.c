@@ -197,13 +197,19 @@ enum answer catalog_leave(struct memd *m, struct request *q)
 	return ANSWER_LATER;
 }
 
+/*
+ * A node that is no member finds itself missing in the answer and joins again.
+ * Where another has its place, or it has the place of an earlier life, it hears
+ * that.
+ */
 enum answer catalog_peers(struct memd *m, struct request *q)
 {
 	const struct member *who = &m->members.by_id[q->src];
+	bool known = who->in && who->addr == q->from &&
+		     who->life == q->call.life;
 
 	fill_in(m, q);
-	if (!who->in || who->addr != q->from ||
-	    (weft_is_blade(q->src) && who->life != q->call.life))
+	if (!known && (who->in || weft_is_blade(q->src)))
 		return refuse(q, ENOTCONN);
 	return ANSWER;
 }

@@ -10,11 +10,14 @@
 #define PER_SECOND	4	/* lines in the long run */
 
 bool log_verbose;
+bool log_silent;
 
 static void print(const char *fmt, va_list args)
 {
 	char line[512];
 
+	if (log_silent)
+		return;
 	vsnprintf(line, sizeof(line), fmt, args);
 	fprintf(stderr, "weft-memd: %s\n", line);
 }
@@ -46,6 +49,8 @@ void log_warn(const char *fmt, ...)
 	struct timespec now;
 	va_list args;
 
+	if (log_silent)
+		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (now.tv_sec != last) {
 		long more = (now.tv_sec - last) * PER_SECOND;

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 extern bool log_verbose;
+extern bool log_silent;	/* for tests that provoke a lot */
 
 /* Start, stop, errors of people: always printed. */
 __attribute__((format(printf, 1, 2)))

@@ -14,14 +14,6 @@
 #define PROBING_MS	1000	/* no answer for that long: there is no switch */
 #define LOSING_MS	3500	/* the same where there has been one */
 
-void members_init(struct memd *m)
-{
-	struct members *ms = &m->members;
-
-	ms->version = (u32)time(NULL);
-	ms->settled = ms->version - 1;
-}
-
 bool members_settled(const struct members *ms)
 {
 	return ms->settled == ms->version;
@@ -92,6 +84,15 @@ static void on_timer(struct memd *m, struct timer *t)
 		lose_switch(m);
 }
 
+void members_init(struct memd *m)
+{
+	struct members *ms = &m->members;
+
+	ms->version = (u32)time(NULL);
+	ms->settled = ms->version - 1;
+	ms->timer.fn = on_timer;
+}
+
 static void begin_telling(struct memd *m)
 {
 	struct members *ms = &m->members;
@@ -103,7 +104,6 @@ static void begin_telling(struct memd *m)
 		return;
 	ms->delay = FIRST_MS;
 	tell_switch(m);
-	ms->timer.fn = on_timer;
 	timer_set(&m->timers, &ms->timer, ms->delay);
 }
 
@@ -150,6 +150,13 @@ void members_ack(struct memd *m, const struct weft_msg *msg)
 		timer_set(&m->timers, &ms->timer, PROBE_MS);
 		settle(m);
 	}
+}
+
+void members_stop(struct memd *m)
+{
+	m->members.listening = false;
+	timer_stop(&m->members.timer);
+	settle(m);
 }
 
 struct member *members_sender(struct memd *m, u32 id, u32 from)

@@ -65,8 +65,11 @@ struct members {
 
 void members_init(struct memd *m);
 
-/* Bits of the blades are known from --peers; the first blade begins to probe. */
+/* The addresses of blades are known from --peers; the first begins to probe. */
 void members_start(struct memd *m);
+
+/* Nobody waits for the switch any more. */
+void members_stop(struct memd *m);
 
 /* The sender of a message if it is a member and @from its address, or NULL. */
 struct member *members_sender(struct memd *m, u32 id, u32 from);

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "catalog.h"
+#include "job.h"
 #include "journal.h"
 #include "log.h"
 
@@ -58,16 +58,37 @@ void memd_start(struct memd *m)
 		follow_start(m);
 }
 
+/* End all jobs: what they wait for does not come any more. */
+static void end_jobs(struct memd *m)
+{
+	u32 i, round;
+	u8 id;
+
+	/* the end of a job may begin calls, but not for ever */
+	for (round = 0; round < 3; round++)
+		for (id = 1; id <= WEFT_BLADE_MAX; id++)
+			push_drop(m, id, EHOSTDOWN);
+	members_stop(m);
+	for (i = 0; i < m->regions.n; i++) {
+		struct job *job = m->regions.by_id[i]->trim.job;
+
+		m->regions.by_id[i]->trim.job = NULL;
+		job_release(m, job, 0);
+	}
+	for (id = 1; id <= WEFT_BLADE_MAX; id++)
+		push_drop(m, id, EHOSTDOWN);
+}
+
 void memd_exit(struct memd *m)
 {
 	u8 id;
 
+	end_jobs(m);
 	while (m->regions.n)
 		region_free(&m->regions, m->regions.by_id[m->regions.n - 1]);
 	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
 		calls_forget(m, id);
 		free(m->callers[id]);
-		push_drop(m, id, 0);
 		if (id <= WEFT_NODE_MAX)
 			blocks_forget(m, id);
 	}

@@ -234,6 +234,15 @@ int udp_open(struct udp *udp, const struct options *o, char *err)
 	return 0;
 }
 
+int udp_open_none(struct udp *udp)
+{
+	memset(udp, 0, sizeof(*udp));
+	udp->fd = -1;
+	udp->switch_fd = -1;
+	udp->out = new_batch();
+	return udp->out ? 0 : -1;
+}
+
 void udp_close(struct udp *udp)
 {
 	if (udp->fd >= 0)

@@ -54,6 +54,9 @@ struct udp {
  */
 int udp_open(struct udp *udp, const struct options *o, char *err);
 
+/* No sockets: what is sent goes nowhere.  For fuzzing.  Return: 0 or -1. */
+int udp_open_none(struct udp *udp);
+
 void udp_close(struct udp *udp);
 
 /* Where the next datagram is to be written, UDP_MTU_MAX bytes. */

@@ -191,6 +191,8 @@ static int do_stats(struct request *r, char *err)
 	(void)err;
 	fprintf(r->out, "{\"mode\":\"%s\",\"seed\":%" PRIu64 ",\"epoch\":%" PRIu64,
 		sw->pl ? "p4" : "plain", sw->seed, sw->epoch);
+	/* Of the others, up to PORT_BATCH a port wait to be received into. */
+	fprintf(r->out, ",\"buffers_free\":%u", frame_pool_free());
 	fprintf(r->out, ",\"stations\":%u,\"moves\":%" PRIu64 ",\"not_learned\":%" PRIu64,
 		sw->learn.n, sw->learn.n_moves, sw->learn.n_refused);
 	fputs(",\"ports\":[", r->out);

@@ -4,8 +4,8 @@
  * agree.  A program that lacks one of the tables or registers can still be
  * loaded: what needs it then answers with a sentence.
  *
- * Names of tables, actions and registers are made by p4c-dpdk from those of the
- * controls that they stand in.
+ * p4c-dpdk makes the names of tables and actions from those of the controls that
+ * they stand in.
  */
 #ifndef WEFT_SWITCHD_P4NAMES_H
 #define WEFT_SWITCHD_P4NAMES_H
@@ -27,28 +27,26 @@
 #define P4_ACTION_FLOOD_MASK	"mask"
 
 /* Generations of directory slots: every cell starts with the epoch. */
-#define P4_REG_GEN		"directory_generation_generation"
+#define P4_REG_GEN		"generation"
 
 /*
  * Counters of the directory: one register array, shown by the command "dir".
  * P4_STAT_NAMES lists what its cells count, in the order of WEFT_COUNT_*.
  */
-#define P4_REG_STAT		"directory_count_counters"
+#define P4_REG_STAT		"counters"
 #define P4_STAT_NAMES		{ "miss", "read", "fwd", "inv", "grant", "busy", \
 				  "commit", "query", "abort", "add", \
 				  "add_refused", "remove", "drop", "stranger", \
 				  "damaged", "members" }
 
-/*
- * The other registers of the directory, for those who compare or show it.  A cell
- * of P4_REG_LOCK is the grant number (high half) and the busy transaction.
- */
-#define P4_REG_MEMBERS_VERSION	"directory_members_members_version"
-#define P4_REG_MEMBERS		"directory_members_members"
-#define P4_REG_TAG		"directory_tag_tag"
-#define P4_REG_LOCK		"directory_lock_lock"
-#define P4_REG_STATUS		"directory_entry_status"
-#define P4_REG_COPYSET		"directory_entry_copyset"
+/* The other registers of the directory, for those who compare or show it. */
+#define P4_REG_MEMBERS_VERSION	"members_version"
+#define P4_REG_MEMBERS		"members"
+#define P4_REG_TAG		"tag"
+#define P4_REG_LOCK		"lock"
+#define P4_REG_GRANT		"grant"
+#define P4_REG_STATUS		"status"
+#define P4_REG_COPYSET		"copyset"
 
 /*
  * Ports are numbered in the order of the --port options.  Packets sent to
@@ -60,13 +58,14 @@
 #define P4_PORT_SINK		63
 
 /*
- * Mirroring sessions.  Session 0 means "no copy" to the compiler.  Session k
- * (1..32) is the port of node k, set by --node; those of absent nodes lead to
- * P4_PORT_SINK.
+ * Mirroring sessions.  Session 0 means "no copy" to the compiler.  The session of a
+ * node (1..32) follows from its bit in a copyset; its port is set by --node, that of
+ * absent nodes is P4_PORT_SINK.
  */
-#define P4_SESSION_NODE		0	/* + node id */
-#define P4_SESSION_FLOOD	33	/* + port number */
-#define P4_SESSIONS		128
+#define P4_SESSION_NODE(id)	((id) <= 16 ? 1u << ((id) - 1) : 0xFFFF ^ 1u << ((id) - 17))
+#define P4_NODE_MAX		32
+#define P4_SESSION_FLOOD	0x180	/* + port number */
+#define P4_SESSIONS		0x10000
 /* Copies that one packet can have: DPDK's limit.  Slots are numbered from 0. */
 #define P4_SLOTS		64
 

@@ -524,12 +524,12 @@ int pipeline_flood_set(struct pipeline *pl, unsigned int port, uint64_t mask, ch
 
 int pipeline_node_set(struct pipeline *pl, unsigned int node, unsigned int port, char *err)
 {
-	if (!node || node >= P4_SESSION_FLOOD)
+	if (!node || node > P4_NODE_MAX)
 		return fail(err, -EINVAL, "nodes are numbered from 1 to %d, not %u",
-			    P4_SESSION_FLOOD - 1, node);
+			    P4_NODE_MAX, node);
 	if (port >= pl->n_ports)
 		return fail(err, -EINVAL, "there is no port %u", port);
-	return session_set(pl, P4_SESSION_NODE + node, port);
+	return session_set(pl, P4_SESSION_NODE(node), port);
 }
 
 /* --- Registers --- */

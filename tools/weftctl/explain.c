@@ -76,7 +76,12 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 		if (cmd == WEFT_CMD_CONFIG_SET)
 			return fail("the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it");
 		return explain_mounted();
+	case ENETDOWN:
+		return fail("the interface '%s' is down: 'ip link set %s up' first",
+			    subject, subject);
 	case ENODEV:
+		if (why->attr != WEFT_A_CONFIG_IFNAME)
+			break;
 		return fail("there is no interface '%s': 'ip link' lists those that there are",
 			    subject);
 	case ETIMEDOUT:

@@ -156,7 +156,7 @@ static void put_counter(struct weft_call *call, u64 value, const char *name)
 int weft_node_call_blade(u32 id, struct weft_call *call)
 {
 	u32 page = (u32)call->cookie;
-	char name[16];
+	char name[24];
 	u32 i;
 	int err;
 

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A message as it came: header checked, payload still in the received buffer. */
+#ifndef WEFT_PACKET_H
+#define WEFT_PACKET_H
+
+#include <linux/skbuff.h>
+
+#include "wire.h"
+
+/**
+ * struct weft_packet - a received message
+ * @msg: header; @msg.payload is NULL if the payload is not in one piece
+ * @skb: the datagram
+ */
+struct weft_packet {
+	struct weft_msg msg;
+	struct sk_buff *skb;
+};
+
+/**
+ * weft_packet_parse() - check a datagram
+ * @packet: filled in
+ * @skb: begins with the header of the message; not trusted
+ *
+ * Blocks stay where they are; the payload of other messages is made one piece.
+ * Softirq.
+ *
+ * Return: as weft_wire_unpack(); -ENOMEM.
+ */
+int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb);
+
+/* Copy part of the payload: @n bytes from offset @from of it. */
+void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
+		      u32 n);
+
+#endif /* WEFT_PACKET_H */

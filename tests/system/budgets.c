@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Touches blocks of a region one by one, for budgets.sh, which counts the messages
+ * that this takes.
+ *
+ *	system-budgets read|write FILE LINES VALUE
+ *
+ * Writes VALUE to each block, or reads it there: anything else is an error.  The
+ * blocks are apart and come in falling order, so that nothing is read ahead.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define BLOCK	4096ul
+#define APART	3
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: system-budgets read|write FILE LINES VALUE\n");
+	return 2;
+}
+
+static int complain(const char *what)
+{
+	fprintf(stderr, "system-budgets: cannot %s: %s\n", what, strerror(errno));
+	return 1;
+}
+
+static int touch(unsigned char *map, unsigned long lines, uint64_t value, int write)
+{
+	for (unsigned long i = lines; i; i--) {
+		volatile uint64_t *at = (volatile uint64_t *)(map + i * APART * BLOCK);
+		uint64_t found;
+
+		if (write) {
+			*at = value;
+			continue;
+		}
+		found = *at;
+		if (found != value) {
+			fprintf(stderr, "system-budgets: block %lu has %llu, not %llu\n",
+				i * APART, (unsigned long long)found,
+				(unsigned long long)value);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long lines;
+	unsigned char *map;
+	uint64_t value;
+	size_t size;
+	int fd, write, rc;
+
+	if (argc != 5)
+		return usage();
+	write = !strcmp(argv[1], "write");
+	lines = strtoul(argv[3], NULL, 10);
+	value = strtoull(argv[4], NULL, 10);
+	if ((!write && strcmp(argv[1], "read")) || !lines || lines > 1 << 20)
+		return usage();
+	size = (lines + 1) * APART * BLOCK;
+	fd = open(argv[2], O_RDWR);
+	if (fd < 0)
+		return complain("open the file");
+	map = mmap(NULL, size, write ? PROT_READ | PROT_WRITE : PROT_READ,
+		   MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return complain("map the file");
+	rc = touch(map, lines, value, write);
+	munmap(map, size);
+	close(fd);
+	return rc;
+}

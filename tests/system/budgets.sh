@@ -1,0 +1,294 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Budgets: what each kind of miss costs in messages and in round trips, counted in
+# racks of five nodes:
+#
+#	node1 ... node5 mem1 -- switch
+#
+# once with the directory in the switch, once with the home's.  LINES blocks are
+# taken through one kind of miss after the other, a node at a time.  After each step
+# the counters of all nodes and of the home must have grown by exactly what the
+# table of transactions in docs/protocol.md says, type by type, and every miss must
+# have taken one round trip.
+#
+# A message that is repeated because this machine was busy for too long spoils a
+# step: it is counted again in another file, up to TRIES times; there must be one
+# undisturbed count of each kind.  Prints the table; also in BUILD/tests/budgets.txt.
+#
+#	tests/system/budgets.sh [LINES]		(32)
+
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+LINES_EACH=${1:-32}
+TRIES=4			# files in which steps are counted
+POLLS=25		# looks at the counters until they stand still
+TOUCH=$BUILD/tests/system-budgets
+MOVED="add add_ack remove remove_ack drop drop_ack"	# between home and switch
+TYPES="gets getm put commit abort query inv fwd read grant nack commit_ack info
+	data inv_ack wb wb_ack done chase $MOVED"
+MISSES="read_unshared read_shared read_modified write_unshared write_shared
+	write_modified upgrade"
+
+# sums: of "name":number pairs on standard input, by name; "name number" lines.
+sums()
+{
+	tr ',{}' '\n\n\n' | sed -n 's/^ *"\([a-z_]*\)": *\([0-9]*\)$/\1 \2/p' |
+		awk '{ sum[$1] += $2 } END { for (n in sum) printf "%s %.0f\n", n, sum[n] }'
+}
+
+# count_to FILE: counters, those of all nodes added up, and those of the home.
+count_to()
+{
+	on nodes "$BIN/weftctl" -j stats node >"$dir/raw.nodes" &&
+		on node1 "$BIN/weftctl" -j stats memory >"$dir/raw.home" || return 1
+	{
+		sums <"$dir/raw.nodes"
+		# blade by blade, and not the total as well
+		sed 's/"total".*//' "$dir/raw.home" | sums | sed 's/^/home_/'
+	} | sort >"$1"
+}
+
+# grown_to FILE: "name number" of what has grown since $dir/was: the messages by
+# type, and other counters.  A message counts once: the switch takes some that
+# it is sent, and sends some itself, but what one end has sent and the other has
+# received is the same.
+grown_to()
+{
+	awk -v types="$TYPES" '
+		FNR == NR { was[$1] = $2; next }
+		{ by[$1] = $2 - was[$1] }
+		END {
+			n = split(types, type, " ")
+			for (i = 1; i <= n; i++) {
+				t = type[i]
+				sent = by["sent_" t] + by["home_out_" t]
+				got = by["received_" t] + by["home_in_" t]
+				most = sent > got ? sent : got
+				if (most)
+					printf "%s %.0f\n", t, most
+			}
+			for (name in by)
+				if (by[name] && name ~ /^(miss_|retransm|read_ahead|evicted_|home_moves_rep)/ && name != "miss_nsec")
+					printf "%s %.0f\n", name, by[name]
+		}' "$dir/was" "$1" | sort
+}
+
+# messages KIND SHARERS: what docs/protocol.md says, for one line.
+messages()
+{
+	local commit="commit:1 commit_ack:1"
+
+	case $1 in
+	read_unshared)	echo "gets:1 read:1 data:1" ;;
+	read_shared)	echo "gets:1 fwd:1 data:1" ;;
+	read_modified)	echo "gets:1 fwd:1 data:1 wb:1 wb_ack:1 $commit done:1" ;;
+	write_unshared)	echo "getm:1 read:1 data:1 $commit" ;;
+	write_shared)	echo "getm:1 inv:$2 inv_ack:$(($2 - 1)) data:1 $commit" ;;
+	write_modified)	echo "getm:1 inv:1 data:1 $commit done:1" ;;
+	upgrade)	if [ "$2" = 0 ]; then
+				echo "getm:1 grant:1 $commit"
+			else
+				echo "getm:1 inv:$2 inv_ack:$2 $commit"
+			fi ;;
+	eviction)	echo "put:1 grant:1 wb:1 wb_ack:1 $commit" ;;
+	esac
+}
+
+# expected KIND SHARERS: all that must grow, as grown_to says it.  At its home, the
+# directory does not send a READ to itself.
+expected()
+{
+	local kind=$1 pair by=switch
+
+	[ "$where" = switch ] || by=home
+	{
+		for pair in $(messages "$@"); do
+			[ "$where:$pair" != home:read:1 ] || continue
+			[ "${pair#*:}" = 0 ] || echo "${pair%:*} $((${pair#*:} * LINES_EACH))"
+		done
+		if [ "$kind" = eviction ]; then
+			echo "evicted_modified $LINES_EACH"
+		else
+			printf '%s %d\n' "miss_$kind" "$LINES_EACH" \
+				"miss_by_$by" "$LINES_EACH" miss_round_trips "$LINES_EACH"
+		fi
+	} | sort
+}
+
+# settle: counters when nothing moves any more, in $dir/is and $dir/grown.
+settle()
+{
+	local i
+
+	: >"$dir/last"
+	for ((i = 0; i < POLLS; i++)); do
+		count_to "$dir/is" || return 1
+		grown_to "$dir/is" >"$dir/grown"
+		[ ! -s "$dir/expected" ] || ! cmp -s "$dir/grown" "$dir/expected" || return 0
+		! cmp -s "$dir/grown" "$dir/last" || return 0
+		cp "$dir/grown" "$dir/last"
+	done
+	echo "the counters do not stand still"
+	return 1
+}
+
+# act NODE OPERATION: touch all lines, or throw them out of that node's cache.
+act()
+{
+	case $2 in
+	evict)	on "node$1" sh -c 'echo 2 >/proc/sys/vm/drop_caches' ;;
+	write)	value=$((value + 1))
+		on "node$1" "$TOUCH" write "$file" "$LINES_EACH" "$value" ;;
+	read)	on "node$1" "$TOUCH" read "$file" "$LINES_EACH" "$value" ;;
+	esac
+}
+
+# step NODE OPERATION [KIND [SHARERS]]: do it; a line in $dir/counted if its count
+# was not disturbed, and one in $dir/wrong if it was not what it should be.
+step()
+{
+	local key="${3-} ${4-}"
+
+	: >"$dir/expected"
+	[ -z "${3-}" ] || expected "$3" "${4-0}" >"$dir/expected"
+	count_to "$dir/was" || return 1
+	act "$1" "$2" || return 1
+	settle || return 1
+	[ -n "${3-}" ] || return 0
+	if grep -q '^retransmissions \|^home_moves_repeated ' "$dir/grown"; then
+		disturbed=$((disturbed + 1))
+		return 0
+	fi
+	if cmp -s "$dir/grown" "$dir/expected"; then
+		grep -q "^$key:" "$dir/counted" || echo "$key:$(row_of)" >>"$dir/counted"
+	else
+		echo "$where: node $1 $2, $3, sharers: ${4-none}; < counted, > expected:" \
+			>>"$dir/wrong"
+		diff "$dir/grown" "$dir/expected" | grep '^[<>]' >>"$dir/wrong"
+	fi
+}
+
+# row_of: messages a line and round trips a miss, from what has grown.
+row_of()
+{
+	awk -v lines="$LINES_EACH" -v types="$TYPES" -v moved="$MOVED" -v misses="$MISSES" '
+		BEGIN {	n = split(types, list, " ")
+			for (i = 1; i <= n; i++) type[list[i]] = 1
+			n = split(moved, list, " ")
+			for (i = 1; i <= n; i++) delete type[list[i]]
+			n = split(misses, list, " ")
+			for (i = 1; i <= n; i++) miss["miss_" list[i]] = 1 }
+		$1 in type { sum += $2; what = what sprintf(" %s %g", $1, $2 / lines) }
+		$1 in miss { served += $2 }
+		$1 == "miss_round_trips" { trips = $2 }
+		END { printf "%.2f:%s:%s\n", sum / lines,
+			served ? sprintf("%.2f", trips / served) : "-", what }' "$dir/grown"
+}
+
+# One file through all kinds.
+chain()
+{
+	file=/weft/budgets.$1
+	value=0
+	on node1 truncate -s $(((LINES_EACH + 1) * 3 * 4096)) "$file" || return 1
+	# the first time, lines are at home; what follows meets them in the switch
+	step 1 write && step 1 evict eviction &&
+	step 1 read read_unshared && step 2 read read_shared 1 &&
+	step 3 read read_shared 2 && step 4 read read_shared 3 &&
+	step 5 read read_shared 4 && step 1 write upgrade 4 &&
+	step 2 read read_modified && step 1 write upgrade 1 &&
+	step 2 write write_modified && step 2 evict eviction &&
+	step 1 write write_unshared && step 1 evict eviction &&
+	step 1 read read_unshared && step 1 write upgrade 0 && step 1 evict eviction &&
+	step 1 read read_unshared && step 2 write write_shared 1 && step 2 evict eviction &&
+	step 1 read read_unshared && step 3 read read_shared 1 &&
+	step 2 write write_shared 2 && step 2 evict eviction &&
+	step 1 read read_unshared && step 3 read read_shared 1 &&
+	step 4 read read_shared 2 && step 2 write write_shared 3 && step 2 evict eviction &&
+	step 1 read read_unshared && step 3 read read_shared 1 &&
+	step 4 read read_shared 2 && step 5 read read_shared 3 &&
+	step 2 write write_shared 4 &&
+	step 1 read read_modified && step 3 read read_shared 2 && step 2 write upgrade 2 &&
+	step 1 read read_modified && step 3 read read_shared 2 &&
+	step 4 read read_shared 3 && step 2 write upgrade 3 &&
+	on node1 rm "$file"
+}
+
+KINDS=("read_unshared " "read_shared 1" "read_shared 2" "read_shared 3" "read_shared 4"
+	"read_modified " "write_unshared " "write_shared 1" "write_shared 2"
+	"write_shared 3" "write_shared 4" "write_modified " "upgrade 0" "upgrade 1"
+	"upgrade 2" "upgrade 3" "upgrade 4" "eviction ")
+
+complete()
+{
+	local kind
+
+	for kind in "${KINDS[@]}"; do
+		grep -q "^$kind:" "$dir/counted" || return 1
+	done
+}
+
+# measure WHERE: in the rack that is up; then its results.
+measure()
+{
+	local try kind
+
+	where=$1
+	disturbed=0
+	: >"$dir/counted"
+	: >"$dir/wrong"
+	for ((try = 1; try <= TRIES; try++)); do
+		check "$where: file $try through all kinds of misses" chain "$where.$try" || break
+		! complete && [ ! -s "$dir/wrong" ] || break
+	done
+	note "$where: $disturbed steps were disturbed by repeated messages"
+	if [ -s "$dir/wrong" ]; then
+		not_ok "$where: messages and round trips are those of the table" "$dir/wrong"
+	else
+		ok "$where: messages and round trips are those of the table"
+	fi
+	for kind in "${KINDS[@]}"; do
+		check "$where: $kind was counted" grep "^$kind:" "$dir/counted"
+	done
+	sed "s/^/$where:/" "$dir/counted" >>"$dir/all"
+}
+
+# table: what was counted, both directories beside each other.
+table()
+{
+	local kind in_switch at_home
+
+	echo "Messages and round trips of a miss, counted over $LINES_EACH lines each"
+	echo
+	printf '%-16s %-8s | %-8s %-6s | %-8s %-6s | %s\n' "" "other" "switch:" "round" \
+		"home:" "round" "messages with the directory in the switch"
+	printf '%-16s %-8s | %-8s %-6s | %-8s %-6s |\n' "miss" "sharers" "messages" "trips" \
+		"messages" "trips"
+	for kind in "${KINDS[@]}"; do
+		in_switch=$(grep "^switch:$kind:" "$dir/all")
+		at_home=$(grep "^home:$kind:" "$dir/all")
+		printf '%-16s %-8s | %8s %6s | %8s %6s |%s\n' "${kind% *}" "${kind#* }" \
+			"$(cut -d: -f3 <<<"$in_switch")" "$(cut -d: -f4 <<<"$in_switch")" \
+			"$(cut -d: -f3 <<<"$at_home")" "$(cut -d: -f4 <<<"$at_home")" \
+			"$(cut -d: -f5 <<<"$in_switch")"
+	done
+}
+
+for program in "$BIN/weftctl" "$TOUCH"; do
+	[ -x "$program" ] || { echo "budgets: $program is not built: run make" >&2; exit 2; }
+done
+begin budgets
+: >"$dir/all"
+boot --nodes 5 --switch p4 --mem 512M --blade-mem 256M
+measure switch
+end_rack
+boot --nodes 5 --switch none --mem 512M --blade-mem 256M
+measure home
+end_rack
+mkdir -p "$BUILD/tests"
+table | tee "$BUILD/tests/budgets.txt"
+finish

@@ -1,0 +1,260 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What the tests of whole racks share; sourced by the scripts beside it, which run
+# at the top of the tree:
+#
+#	. tests/system/common.sh
+#	begin NAME
+#	boot OPTION...			a rack, see weft-rack
+#	check WHAT COMMAND...		as often as needed
+#	end_rack			it ends well, then boot the next
+#	finish
+#
+# One rack at a time, NAME-PID.  It is ended whatever happens, no command runs
+# without a time limit, and a complaint of a guest's kernel is a failure.  Prints
+# a line a check, as TAP, and what helps to understand a failure.
+# Environment: BUILD, the build directory.
+
+# Read by the scripts that include this one.
+# shellcheck disable=SC2034
+BUILD=${BUILD:-$PWD/build}
+BIN=$BUILD/bin
+RACK=tools/rack/weft-rack
+BOOT_LIMIT=400		# seconds to boot a rack
+DOWN_LIMIT=100
+STEP_LIMIT=100		# for anything that should take no time
+NOISE=40		# lines shown with a failure
+export LC_ALL=C
+
+number=0
+failures=0
+nodes=0
+up=
+
+# begin NAME: $dir is a directory for the test's files.
+begin()
+{
+	rack_name=$1-$$
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/weft-$1.XXXXXX") || exit 2
+	trap cleanup EXIT
+	trap 'exit 1' INT TERM HUP
+}
+
+# shellcheck disable=SC2317,SC2329  # called by a trap
+cleanup()
+{
+	local pids
+
+	trap - EXIT
+	trap '' INT TERM HUP
+	mapfile -t pids < <(jobs -pr)
+	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
+	[ -z "$up" ] || timeout -k 20 "$DOWN_LIMIT" "$RACK" down --name "$rack_name" >&2
+	rm -rf "$dir"
+}
+
+# --- Results ----------------------------------------------------------------
+
+ok()
+{
+	echo "ok $((++number)) - $1"
+}
+
+# not_ok WHAT [FILE...]: the files tell why.
+not_ok()
+{
+	echo "not ok $((++number)) - $1"
+	failures=$((failures + 1))
+	shift
+	[ $# = 0 ] || tail -q -n "$NOISE" "$@" 2>/dev/null | sed 's/^/# /'
+}
+
+note()
+{
+	echo "# $*"
+}
+
+# check WHAT COMMAND...: the command must succeed; else its output is shown.
+check()
+{
+	local what=$1
+
+	shift
+	if "$@" >"$dir/check" 2>&1; then
+		ok "$what"
+	else
+		not_ok "$what" "$dir/check"
+		return 1
+	fi
+}
+
+# at_least WANTED FOUND
+at_least()
+{
+	echo "wanted at least $1, found '$2'"
+	[ "$2" -ge "$1" ]
+}
+
+# The last thing to do.
+finish()
+{
+	[ -z "$up" ] || end_rack
+	echo "1..$number"
+	[ "$number" -gt 0 ] && [ "$failures" = 0 ]
+	exit
+}
+
+# --- The rack ---------------------------------------------------------------
+
+# limited SECONDS COMMAND...: in the background, so that a signal to the test is
+# handled at once.
+limited()
+{
+	timeout -k 20 "$@" </dev/null &
+	wait $!
+}
+
+# rack ARGUMENT...: a short command of weft-rack.
+rack()
+{
+	limited "$STEP_LIMIT" "$RACK" --name "$rack_name" "$@"
+}
+
+# on WHERE COMMAND...
+on()
+{
+	rack exec "$1" -- "${@:2}"
+}
+
+# boot OPTION...: nothing can be tested if that fails.
+boot()
+{
+	local begin=$SECONDS i
+
+	nodes=3
+	for ((i = 1; i < $#; i++)); do
+		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}
+	done
+	up=1
+	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$rack_name" --owner $$ "$@" \
+			>"$dir/boot" 2>&1; then
+		not_ok "a rack boots: $*" "$dir/boot"
+		exit 1
+	fi
+	ok "a rack boots: $* ($((SECONDS - begin)) s)"
+}
+
+# end_rack: all guests are there, no kernel has complained, and it ends.
+end_rack()
+{
+	check "all guests are well" rack status
+	check "the rack ends" limited "$DOWN_LIMIT" "$RACK" down --name "$rack_name"
+	up=
+}
+
+# on_nodes SECONDS COMMAND...: at once on all nodes; %K in an argument becomes the
+# node's number, %N the number of nodes.  Output of node K in $dir/out.K.
+on_nodes()
+{
+	local limit=$1 k pids=() args rc=0
+
+	shift
+	rm -f "$dir"/out.*
+	for ((k = 1; k <= nodes; k++)); do
+		args=("${@//%K/$k}")
+		args=("${args[@]//%N/$nodes}")
+		timeout -k 20 "$limit" "$RACK" --name "$rack_name" exec "node$k" -- \
+			"${args[@]}" >"$dir/out.$k" 2>&1 </dev/null &
+		pids+=($!)
+	done
+	for k in "${!pids[@]}"; do
+		wait "${pids[k]}" && continue
+		echo "node $((k + 1)): exit status $? (124: the limit of $limit s)"
+		rc=1
+	done
+	[ $rc = 0 ] || tail -n "$NOISE" "$dir"/out.*
+	return $rc
+}
+
+# take DIRECTORY TO: what all nodes have in their own directory, to the host.
+take()
+{
+	local k
+
+	for ((k = 1; k <= nodes; k++)); do
+		on "node$k" tar -C "$1" -c . >"$dir/taken.tar" &&
+			tar -C "$2" -xf "$dir/taken.tar" || return 1
+		rm "$dir/taken.tar"
+	done
+}
+
+# --- Counters ---------------------------------------------------------------
+
+# counters WHERE [WHAT]: "path value" lines of weftctl stats.
+counters()
+{
+	on "$1" "$BIN/weftctl" -j stats "${2:-node}" | awk -f tools/demo/counters.awk
+}
+
+# remember: what the nodes have counted so far, for grown.
+remember()
+{
+	local k
+
+	rm -f "$dir"/after.*
+	for ((k = 1; k <= nodes; k++)); do
+		if ! counters "node$k" >"$dir/before.$k" || [ ! -s "$dir/before.$k" ]; then
+			not_ok "node $k tells its counters" "$dir/before.$k"
+			exit 1
+		fi
+	done
+}
+
+# look: what they have counted now.
+look()
+{
+	local k
+
+	for ((k = 1; k <= nodes; k++)); do
+		counters "node$k" >"$dir/after.$k"
+	done
+}
+
+# grown NAME...: by how much these counters of all nodes have grown from remember
+# to look; nothing if there is no such counter.
+grown()
+{
+	local k
+
+	for ((k = 1; k <= nodes; k++)); do
+		awk -v names="$*" '
+			BEGIN { n = split(names, list, " ")
+				for (i = 1; i <= n; i++)
+					want["node.counters." list[i]] = 1 }
+			!($1 in want) { next }
+			FNR == NR { before[$1] = $2; next }
+			{ printf "%.0f\n", $2 - before[$1] }
+		' "$dir/before.$k" "$dir/after.$k"
+	done | awk '{ sum += $1 } END { if (NR) printf "%.0f\n", sum }'
+}
+
+# --- The network ------------------------------------------------------------
+
+# faults NAME VALUE...: faults of the network, in pairs: "loss 0.05 dup 0.05".
+faults()
+{
+	while [ $# -gt 1 ]; do
+		rack wire set "$1" "$2" || return 1
+		shift 2
+	done
+}
+
+# wire_counted NAME: what the switch has counted on all its ports.
+wire_counted()
+{
+	rack wire stats | awk -f tools/demo/counters.awk |
+		awk -v name="$1" '
+			$1 ~ "^ports[.][0-9]+[.]" name "$" { sum += $2; found = 1 }
+			END { if (found) printf "%.0f\n", sum }'
+}

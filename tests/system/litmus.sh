@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Litmus tests across the nodes of a rack: no outcome that x86-TSO forbids appears.
+#
+#	node1 node2 node3 mem1 -- switch
+#
+# weft-litmus runs each thread of a test on another node (the fourth of IRIW beside
+# the first) and judges; here it is made sure that all tests ran for all rounds,
+# and that the variables did move.  Then a run with a network that loses, repeats
+# and reorders.
+#
+# Environment: BUILD; WEFT_LITMUS_ROUNDS (10000), of each test.
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+. tests/system/common.sh
+
+RUN_LIMIT=600		# seconds for all tests
+ROUNDS=${WEFT_LITMUS_ROUNDS:-10000}
+TESTS='SB SB+mfence MP LB IRIW 2+2W CoRR CoRR2 WRC S'
+
+# passed TEST ROUNDS: the last node says so, the others do not object.
+passed()
+{
+	grep -hF -- "- $1: " "$dir"/out.*
+	grep -q "^ok [0-9]* - ${1//+/[+]}: $2 rounds" "$dir/out.$nodes" &&
+		! grep -q "^not ok .* - ${1//+/[+]}: " "$dir"/out.*
+}
+
+# litmus RUN ROUNDS
+litmus()
+{
+	local run=$1 rounds=$2 begin=$SECONDS test
+
+	remember
+	check "$run: weft-litmus on 3 nodes" \
+		on_nodes "$RUN_LIMIT" "$BIN/weft-litmus" --node %K --nodes %N \
+			--rounds "$rounds" --timeout "$RUN_LIMIT"
+	look
+	begin=$((SECONDS - begin))
+	for test in $TESTS; do
+		check "$run: $test: $rounds rounds, nothing forbidden" passed "$test" "$rounds" &&
+			note "$(grep -F -- "- $test: " "$dir/out.$nodes")"
+	done
+	note "$run: $begin s; blocks in $(grown blocks_in), invalidated" \
+		"$(grown invalidated), retransmissions $(grown retransmissions)"
+	# Each round has two words, each of them on a page that others use, too.
+	check "$run: the variables moved between the nodes" \
+		at_least $((rounds / 10)) "$(grown blocks_in)"
+	check "$run: the nodes are ready for more" on node1 rm -f /weft/litmus
+}
+
+for program in weft-litmus weftctl; do
+	[ -x "$BIN/$program" ] || { echo "litmus: $BIN/$program is not built: run make" >&2; exit 2; }
+done
+begin litmus
+boot --nodes 3 --switch p4
+litmus clean "$ROUNDS"
+check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
+	faults loss 0.05 dup 0.05 reorder 0.2
+litmus faults $((ROUNDS / 5))
+check "faults: frames were lost" at_least 100 "$(wire_counted lost)"
+check "faults: no more" faults loss 0 dup 0 reorder 0
+end_rack
+finish
