@@ -1,13 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What came from the network, see recv.h. */
+#include <linux/ip.h>
+
 #include "cache.h"
 #include "node.h"
 #include "packet.h"
+#include "peer.h"
 #include "recall.h"
 #include "recv.h"
 #include "rpc.h"
 #include "stats.h"
 #include "trace.h"
+
+/*
+ * Does it come from the member that it says it comes from?  What the switch may
+ * have sent or sent on in a member's name says nothing about that.
+ */
+static bool sender_fits(const struct weft_packet *packet)
+{
+	__be32 addr;
+
+	if (packet->msg.type < WEFT_MSG_DATA)
+		return true;
+	addr = weft_peer_addr(packet->msg.src);
+	return !addr || addr == ip_hdr(packet->skb)->saddr;
+}
 
 static void count_bad(int err)
 {
@@ -38,6 +55,10 @@ void weft_recv(struct sk_buff *skb)
 	}
 	if (msg->rack != weft_node.rack) {
 		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
+		return;
+	}
+	if (!sender_fits(&packet)) {
+		weft_stat_inc(WEFT_STAT_MSG_FORGED);
 		return;
 	}
 	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);

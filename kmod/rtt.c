@@ -38,16 +38,21 @@ static unsigned long doubled(u32 us, u8 losses)
 	return usecs_to_jiffies(us) + 1;
 }
 
-unsigned long weft_rtt_timeout(u8 losses)
+static u32 usual_us(void)
 {
-	u32 us = READ_ONCE(mean_us) + 4 * READ_ONCE(deviation_us);
-
-	return doubled(clamp_t(u32, us, RTO_MIN_US, RTO_MAX_US), losses);
+	return min_t(u32, READ_ONCE(mean_us) + 4 * READ_ONCE(deviation_us),
+		     RTO_MAX_US);
 }
 
+unsigned long weft_rtt_timeout(u8 losses)
+{
+	return doubled(max_t(u32, usual_us(), RTO_MIN_US), losses);
+}
+
+/* The receiver says DONE when it has all answers: that can take two of them. */
 unsigned long weft_rtt_query(u8 losses)
 {
-	return doubled(QUERY_US, losses);
+	return doubled(max_t(u32, 2 * usual_us(), QUERY_US), losses);
 }
 
 u64 weft_rtt_backoff(u8 nacks)

@@ -179,10 +179,10 @@ check_clang()
 	make -s -j2 B="$BUILD/clang" CC=clang programs test-programs
 }
 
-# commands: how make would compile user space, as clang-tidy wants to know it.
+# commands: how make would compile what is no test, as clang-tidy wants to know it.
 commands()
 {
-	make -n V=1 B="$BUILD/tidy" CC=clang programs test-programs |
+	make -n V=1 B="$BUILD/tidy" CC=clang programs |
 		grep -E ' -c -o [^ ]+ [^ ]+\.c$' |
 		sed -e 's/[\\"]/\\&/g' -e "s|^\(.* \([^ ]*\)\)\$|{ \"directory\": \"$PWD\", \"file\": \"\2\", \"command\": \"\1\" },|" \
 		    -e '1s/^/[ /' -e '$s/,$/ ]/'
@@ -228,15 +228,19 @@ find_checkpatch()
 	return 1
 }
 
-# The kernel's style, for all C.  Not asked for:
+# The kernel's style, for all C.  Not asked for, as they do not hold here:
 # LINUX_VERSION_CODE	one source for two kernels has to ask
 # FILE_PATH_CHANGES	MAINTAINERS is the kernel's
-# NEW_TYPEDEFS, PREFER_KERNEL_TYPES and the like do not hold in user space
+# COMPLEX_MACRO, BRACKET_SPACE	lists of X(...) and trace events have no other form
+# EMBEDDED_FUNCTION_NAME	words like "full" and "join" name functions as well
+# and for user space what presumes the kernel's types and functions.
 check_checkpatch()
 {
 	local script bad=0
 	local ignore=LINUX_VERSION_CODE,FILE_PATH_CHANGES,CONSTANT_COMPARISON
-	local user=$ignore,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,SSCANF_TO_KSTRTO,STRCPY,AVOID_EXTERNS,ENOSYS,USE_FUNC,PREFER_FALLTHROUGH,SPDX_LICENSE_TAG,TRAILING_STATEMENTS,ARRAY_SIZE,REPEATED_WORD,EMBEDDED_FUNCTION_NAME,UNNECESSARY_ELSE
+	ignore+=,COMPLEX_MACRO,BRACKET_SPACE,EMBEDDED_FUNCTION_NAME
+	local user=$ignore,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,SSCANF_TO_KSTRTO,STRCPY,AVOID_EXTERNS,ENOSYS,USE_FUNC,PREFER_FALLTHROUGH,SPDX_LICENSE_TAG,TRAILING_STATEMENTS,ARRAY_SIZE,REPEATED_WORD,UNNECESSARY_ELSE
+	user+=,LEADING_SPACE,USE_NEGATIVE_ERRNO,STATIC_CONST_CHAR_ARRAY
 
 	need perl || return $SKIP
 	script=$(find_checkpatch) || { echo "$script"; return $SKIP; }

@@ -10,10 +10,11 @@
 /**
  * bench() - measure and print
  * @spec: the program
+ * @compiled: library that was made of it, or NULL
  * @json: print JSON instead of text
  *
- * Return: 0 if the goals are met, 1 if not, 2 if it could not run.
+ * Return: 0, or 2 if it could not run.
  */
-int bench(const char *spec, bool json);
+int bench(const char *spec, const char *compiled, bool json);
 
 #endif /* WEFT_TESTS_DIFF_BENCH_H */

@@ -8,6 +8,7 @@
 #include "compare.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -26,20 +27,34 @@ struct batch {
 	struct outcome out[BATCH_MAX];
 };
 
+static bool quiet;
+
+__attribute__((format(printf, 1, 2)))
+static void say(const char *fmt, ...)
+{
+	va_list args;
+
+	if (quiet)
+		return;
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+}
+
 static void show(const char *what, const u8 *f, u32 len)
 {
 	u32 i;
 
-	printf("%s, %" PRIu32 " bytes:", what, len);
+	say("%s, %" PRIu32 " bytes:", what, len);
 	for (i = 0; i < len && i < AT_PAYLOAD + 16; i++) {
 		const char *sep = i == AT_IP || i == AT_UDP || i == AT_WEFT ||
 				  i == AT_TXN || i == AT_SRC || i == AT_COPYSET ||
 				  i == AT_DATA_VERSION || i == AT_GRANT ||
 				  i == AT_PAYLOAD ? "\n  " : i % 4 ? "" : " ";
 
-		printf("%s%02x", i ? sep : "\n  ", f[i]);
+		say("%s%02x", i ? sep : "\n  ", f[i]);
 	}
-	printf("%s\n", i < len ? " ..." : "");
+	say("%s\n", i < len ? " ..." : "");
 }
 
 static void show_entry(const struct model *m, const u8 *f)
@@ -47,7 +62,7 @@ static void show_entry(const struct model *m, const u8 *f)
 	const struct weft_slot *slot = &m->sw.slots[weft_line_slot(get64(f, AT_LINE))];
 	const struct weft_dir_entry *e = &slot->entry;
 
-	printf("The core's slot is now: gen %x tag %" PRIx64
+	say("The core's slot is now: gen %x tag %" PRIx64
 	       " lock %x grant %x status %u copyset %x\n",
 	       slot->gen, slot->tag, e->lock, e->grant, e->status, e->copyset);
 }
@@ -83,7 +98,7 @@ static bool collect(struct rig *rig, const struct model *m, const struct batch *
 				due[k] &= ~(1ull << p);
 			} else if (good) {
 				good = false;
-				printf("DIFFERENCE: the P4 program sends to port %u what the core does not\n",
+				say("DIFFERENCE: the P4 program sends to port %u what the core does not\n",
 				       p);
 				show("Sent", frame_data(mbuf), frame_len(mbuf));
 			}
@@ -93,7 +108,7 @@ static bool collect(struct rig *rig, const struct model *m, const struct batch *
 	for (i = 0; i < b->n; i++) {
 		if (!due[i])
 			continue;
-		printf("DIFFERENCE: of what came in at port %u, this has to leave by ports 0x%"
+		say("DIFFERENCE: of what came in at port %u, this has to leave by ports 0x%"
 		       PRIx64 ", and did not by 0x%" PRIx64 "\n",
 		       b->port, b->out[i].ports, due[i]);
 		show("Came in", b->frame[i], b->len[i]);
@@ -119,12 +134,12 @@ static bool run_batch(struct rig *rig, struct model *m, struct generator *g,
 	}
 	for (i = 0; i < b->n; i++) {
 		if (port_put_bytes(rig->port[b->port], b->frame[i], b->len[i], 0)) {
-			printf("FAILED: no room for a frame\n");
+			say("FAILED: no room for a frame\n");
 			return false;
 		}
 	}
 	if (!pipeline_work(rig->pl)) {
-		printf("FAILED: the P4 program does not come to an end\n");
+		say("FAILED: the P4 program does not come to an end\n");
 		return false;
 	}
 	return collect(rig, m, b);
@@ -158,10 +173,10 @@ static bool covered(const struct model *m)
 	unsigned int i;
 
 	for (i = 0; i < N_TALLIES; i++) {
-		printf("%10" PRIu64 "  %s\n", m->tally[i], tally_names[i]);
+		say("%10" PRIu64 "  %s\n", m->tally[i], tally_names[i]);
 		/* a sum happens to be 0 once in 65,535 messages */
 		if (!m->tally[i] && i != TALLY_ZERO_SUM) {
-			printf("NOT COVERED: %s: more frames are needed (-n)\n",
+			say("NOT COVERED: %s: more frames are needed (-n)\n",
 			       tally_names[i]);
 			good = false;
 		}
@@ -195,7 +210,7 @@ static void model_wire(struct model *m, u64 seed)
 		m->sw.count[i] = 0u - (u32)(random_u64(&seed) % 1000);
 }
 
-static int run(const struct comparison *c, struct rig *rig, struct model *m,
+static enum comparison_result run(const struct comparison *c, struct rig *rig, struct model *m,
 	       struct batch *b)
 {
 	struct generator g;
@@ -206,32 +221,32 @@ static int run(const struct comparison *c, struct rig *rig, struct model *m,
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	while (done < c->frames) {
 		if (!run_batch(rig, m, &g, b, c->frames - done)) {
-			printf("after %" PRIu64 " frames, seed %" PRIu64 "\n", done, c->seed);
-			return 1;
+			say("after %" PRIu64 " frames, seed %" PRIu64 "\n", done, c->seed);
+			return COMPARE_DIFFERENT;
 		}
 		done += b->n;
 		if (done < look)
 			continue;
 		look = done + LOOK_EVERY;
 		if (!compare_lines(rig, m, &g)) {
-			printf("DIFFERENCE in registers, after %" PRIu64 " frames, seed %"
+			say("DIFFERENCE in registers, after %" PRIu64 " frames, seed %"
 			       PRIu64 "\n", done, c->seed);
-			return 1;
+			return COMPARE_DIFFERENT;
 		}
 	}
 	if (!compare_all(rig, m)) {
-		printf("DIFFERENCE in registers, at the end, seed %" PRIu64 "\n", c->seed);
-		return 1;
+		say("DIFFERENCE in registers, at the end, seed %" PRIu64 "\n", c->seed);
+		return COMPARE_DIFFERENT;
 	}
 	clock_gettime(CLOCK_MONOTONIC, &to);
 	if (!covered(m))
-		return 1;
-	printf("%" PRIu64 " frames, no difference; seed %" PRIu64 ", %.1f s\n", done, c->seed,
+		return COMPARE_TOO_FEW;
+	say("%" PRIu64 " frames, no difference; seed %" PRIu64 ", %.1f s\n", done, c->seed,
 	       (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) * 1e-9);
-	return 0;
+	return COMPARE_SAME;
 }
 
-int compare(const struct comparison *c)
+enum comparison_result compare(const struct comparison *c)
 {
 	/* generations wrap around, too */
 	u32 epoch = 0u - (u32)(c->seed % 100);
@@ -239,21 +254,45 @@ int compare(const struct comparison *c)
 	struct model m = { .mutation = MUTATE_NONE };
 	char err[ERR_MAX] = "";
 	struct rig rig;
-	int code = 2;
+	enum comparison_result code = COMPARE_TROUBLE;
 
 	if (!b || model_init(&m, N_PORTS, epoch)) {
 		fprintf(stderr, "weft-diff: out of memory\n");
 		free(b);
-		return 2;
+		return COMPARE_TROUBLE;
 	}
 	m.mutation = c->mutation;
+	quiet = c->quiet;
 	model_wire(&m, c->seed);
-	if (rig_open(&rig, c->spec, N_PORTS, err) || rig_wire(&rig, &m, epoch, err))
+	if (rig_open(&rig, c->spec, c->compiled, N_PORTS, err) || rig_wire(&rig, &m, epoch, err)) {
 		fprintf(stderr, "weft-diff: %s\n", err);
-	else
+	} else {
+		rig.quiet = c->quiet;
 		code = run(c, &rig, &m, b);
+	}
 	rig_close(&rig);
 	model_free(&m);
 	free(b);
 	return code;
+}
+
+enum comparison_result compare_mutations(const struct comparison *c)
+{
+	struct comparison one = *c;
+	enum comparison_result code;
+	int i, missed = 0;
+
+	one.quiet = true;
+	for (i = MUTATE_NONE + 1; i < N_MUTATIONS; i++) {
+		one.mutation = (enum mutation)i;
+		code = compare(&one);
+		if (code == COMPARE_TROUBLE)
+			return code;
+		if (code != COMPARE_DIFFERENT) {
+			printf("NOT FOUND: %s\n", mutation_texts[i]);
+			missed++;
+		}
+	}
+	printf("%d of %d errors found\n", N_MUTATIONS - 1 - missed, N_MUTATIONS - 1);
+	return missed ? COMPARE_DIFFERENT : COMPARE_SAME;
 }

@@ -195,7 +195,7 @@ static void message(struct generator *g, struct weft_msg *msg)
 	if (type <= WEFT_MSG_QUERY && percent(g, 40))
 		msg->copyset |= weft_node_bit(msg->src);
 	if (percent(g, 1))
-		msg->type = (u8)below(g, 72);
+		msg->type = (u8)(percent(g, 50) ? 28 + below(g, 8) : below(g, 72));
 	if (percent(g, 1))
 		msg->line = percent(g, 50) ? 0 : random_u64(&g->state);
 }
@@ -243,7 +243,7 @@ static u32 spoil(struct generator *g, u8 *f, u32 len)
 		weft_sum_mend(f);
 		break;
 	case 3:
-		f[AT_TYPE] = (u8)any(g);
+		f[AT_TYPE] = (u8)(percent(g, 50) ? any(g) : 30 + below(g, 4));
 		if (percent(g, 50))
 			weft_sum_mend(f);
 		break;

@@ -21,19 +21,21 @@ static const char usage[] =
 "  -n, --frames N       number of frames (1000000)\n"
 "  -s, --seed N         which frames (1)\n"
 "      --spec FILE      the program (p4/generated/weft_pna.spec)\n"
-"      --mutate N       make an error in the core: a difference must be found\n"
-"      --mutations      list the errors\n"
+"      --compiled FILE  the same as machine code, made by tools/switchd/compile\n"
+"      --mutate N|all   make an error in the core: a difference must be found\n"
+"      --mutations      list these errors\n"
 "      --bench          measure the messages per second instead\n"
 "  -j, --json           of --bench, as JSON\n"
 "\n"
-"Exit status: 0 no difference, 1 a difference, 2 trouble.\n";
+"Exit status: 0 no difference, 1 a difference or too few frames, 2 trouble.\n";
 
-enum { OPT_SPEC = 256, OPT_MUTATE, OPT_MUTATIONS, OPT_BENCH };
+enum { OPT_SPEC = 256, OPT_COMPILED, OPT_MUTATE, OPT_MUTATIONS, OPT_BENCH };
 
 static const struct option options[] = {
 	{ "frames", required_argument, NULL, 'n' },
 	{ "seed", required_argument, NULL, 's' },
 	{ "spec", required_argument, NULL, OPT_SPEC },
+	{ "compiled", required_argument, NULL, OPT_COMPILED },
 	{ "mutate", required_argument, NULL, OPT_MUTATE },
 	{ "mutations", no_argument, NULL, OPT_MUTATIONS },
 	{ "bench", no_argument, NULL, OPT_BENCH },
@@ -69,7 +71,7 @@ int main(int argc, char **argv)
 	struct comparison c = {
 		.spec = "p4/generated/weft_pna.spec", .frames = 1000000, .seed = 1,
 	};
-	bool measure = false, json = false;
+	bool measure = false, json = false, all = false;
 	char err[ERR_MAX];
 	int option, code;
 
@@ -87,7 +89,14 @@ int main(int argc, char **argv)
 		case OPT_SPEC:
 			c.spec = optarg;
 			break;
+		case OPT_COMPILED:
+			c.compiled = optarg;
+			break;
 		case OPT_MUTATE:
+			if (!strcmp(optarg, "all")) {
+				all = true;
+				break;
+			}
 			c.mutation = (enum mutation)number("--mutate", optarg, 1,
 							   N_MUTATIONS - 1);
 			break;
@@ -112,7 +121,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "weft-diff: %s\n", err);
 		return 2;
 	}
-	code = measure ? bench(c.spec, json) : compare(&c);
+	if (measure)
+		code = bench(c.spec, c.compiled, json);
+	else
+		code = (int)(all ? compare_mutations(&c) : compare(&c));
 	frame_exit();
-	return code;
+	return code == COMPARE_TOO_FEW ? 1 : code;
 }

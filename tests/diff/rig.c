@@ -9,7 +9,8 @@
 
 #include "p4names.h"
 
-int rig_open(struct rig *rig, const char *path, unsigned int n_ports, char *err)
+int rig_open(struct rig *rig, const char *path, const char *compiled,
+	     unsigned int n_ports, char *err)
 {
 	char name[PORT_NAME_MAX];
 	unsigned int i;
@@ -19,6 +20,7 @@ int rig_open(struct rig *rig, const char *path, unsigned int n_ports, char *err)
 	rig->spec = spec_load(path, err);
 	if (!rig->spec)
 		return -EINVAL;
+	rig->spec->compiled = compiled;
 	for (i = 0; i < n_ports; i++) {
 		snprintf(name, sizeof(name), "p%u=mem:", i);
 		rig->port[i] = port_create(name, i, 0, &rig->flow, err);
@@ -73,8 +75,9 @@ static bool same(const struct rig *rig, const char *name, u32 index, u64 want)
 	}
 	if (is == want)
 		return true;
-	printf("register %s[%" PRIu32 "]: 0x%" PRIx64 " in the P4 program, 0x%" PRIx64
-	       " in the core\n", name, index, is, want);
+	if (!rig->quiet)
+		printf("register %s[%" PRIu32 "]: 0x%" PRIx64 " in the P4 program, 0x%" PRIx64
+		       " in the core\n", name, index, is, want);
 	return false;
 }
 

@@ -14,18 +14,21 @@ struct rig {
 	struct port *port[PORTS_MAX];
 	unsigned int n_ports;
 	struct pipeline *pl;
+	bool quiet;	/* do not tell differences */
 };
 
 /**
  * rig_open() - load a program
  * @rig: to be filled in
  * @path: the .spec
+ * @compiled: what tools/switchd/compile made of it, or NULL
  * @n_ports: number of ports
  * @err: why not
  *
  * Return: 0 or a negative errno.
  */
-int rig_open(struct rig *rig, const char *path, unsigned int n_ports, char *err);
+int rig_open(struct rig *rig, const char *path, const char *compiled,
+	     unsigned int n_ports, char *err);
 void rig_close(struct rig *rig);
 
 /**

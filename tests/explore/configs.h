@@ -44,6 +44,8 @@
   .use_switch = true, .same_slot = true, .recalls = 1, .dup = 1, .full = true },
 { .name = "2-switch-more", .nodes = 2, .lines = 1, .frags = 1, .ops = { 2, 1 },
   .use_switch = true, .recalls = 1, .loss = 1, .dup = 1, .full = true },
+{ .name = "2-early-repeat", .nodes = 2, .lines = 1, .frags = 1, .ops = { 2, 2 },
+  .dup = 1, .spurious = 1, .full = true },
 { .name = "2-repeat-more", .nodes = 2, .lines = 1, .frags = 1, .ops = { 3, 2 },
   .dup = 1, .evicts = true, .cleans = true, .full = true },
 { .name = "2-early-more", .nodes = 2, .lines = 1, .frags = 1, .ops = { 3, 2 },

@@ -15,7 +15,7 @@ static char file[2][128];
 
 static void start(const char *memory, bool backing)
 {
-	const char *args[] = {
+	const char *const args[] = {
 		"--switch", "none", "--memory", memory,
 		backing ? "--backing" : NULL, file[0], NULL
 	};
@@ -504,7 +504,7 @@ static void restart(void)
 
 static void start_one(u32 n)
 {
-	const char *args[] = {
+	const char *const args[] = {
 		"--switch", "none", "--memory", "8M", "--peers",
 		"127.0.0.101,127.0.0.102", "--backing", file[n], NULL
 	};

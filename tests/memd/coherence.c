@@ -15,11 +15,12 @@
 
 #define NODES	4
 #define LINES	24
+#define REGIONS	2
 
 /* What a block says: how often it was written, then a pattern of that. */
-static u32 last[FAKE_REGIONS][LINES];
-static u32 regions[FAKE_REGIONS], n_regions;
-static const u32 blocks[] = { 4096, 65536 };
+static u32 last[REGIONS][LINES];
+static u32 regions[REGIONS];
+static const u32 blocks[REGIONS] = { 4096, 65536 };
 
 static void write_block(u8 *data, u32 size, u32 value)
 {
@@ -73,7 +74,7 @@ static void use(struct fake *f, u32 r, u32 index)
 static void step(void)
 {
 	struct fake *f = &fakes[1 + rig_random(NODES)];
-	u32 r = rig_random(8) ? 0 : rig_random(n_regions);
+	u32 r = rig_random(8) ? 0 : rig_random(REGIONS);
 	u32 index = rig_random(LINES);
 	struct fake_line *fl = fake_line(f, regions[r], index);
 
@@ -104,7 +105,7 @@ static void read_all(struct fake *f)
 {
 	u32 r, i;
 
-	for (r = 0; r < n_regions; r++)
+	for (r = 0; r < REGIONS; r++)
 		for (i = 0; i < LINES; i++) {
 			struct fake_line *fl = fake_line(f, regions[r], i);
 
@@ -117,7 +118,7 @@ static void start(u32 n_blades)
 {
 	static const char peers[] = "10.87.0.101,10.87.0.102";
 	char file[128];
-	const char *args[] = {
+	const char *const args[] = {
 		"--memory", "64M", "--backing", file,
 		n_blades > 1 ? "--peers" : NULL, peers, NULL
 	};
@@ -151,7 +152,7 @@ static void restart(u32 n_blades)
 	start(n_blades);
 	fake_init(n_blades);
 	CHECK_EQ(fake_join(&fakes[6]), 0);
-	for (r = 0; r < n_regions; r++)
+	for (r = 0; r < REGIONS; r++)
 		CHECK_EQ(fake_open(&fakes[6], regions[r], blocks[r]), 0);
 	read_all(&fakes[6]);
 }
@@ -178,8 +179,7 @@ int main(int argc, char **argv)
 	rig_faults = faults;
 	for (n = 1; n <= NODES; n++)
 		CHECK_EQ(fake_join(&fakes[n]), 0);
-	n_regions = sizeof(blocks) / sizeof(blocks[0]);
-	for (r = 0; r < n_regions; r++) {
+	for (r = 0; r < REGIONS; r++) {
 		CHECK_EQ(fake_create(&fakes[1], names[r], (u64)LINES * blocks[r],
 				     blocks[r], &regions[r]), 0);
 		for (n = 1; n <= NODES; n++)
@@ -196,7 +196,7 @@ int main(int argc, char **argv)
 		CHECK(rig_switch.count[WEFT_COUNT_INV] > 0);
 	fake_evict_all();
 	CHECK_EQ(fake_join(&fakes[5]), 0);
-	for (r = 0; r < n_regions; r++)
+	for (r = 0; r < REGIONS; r++)
 		CHECK_EQ(fake_open(&fakes[5], regions[r], blocks[r]), 0);
 	read_all(&fakes[5]);
 	fake_evict_all();

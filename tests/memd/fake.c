@@ -51,7 +51,7 @@ static void carry_out(struct fake *f, struct fake_region *r, struct fake_line *f
 {
 	u32 i;
 
-	if (out->effects & WEFT_DO_INSTALL) {
+	if (in && out->effects & WEFT_DO_INSTALL) {
 		CHECK_EQ(in->size, r->block);
 		memcpy(fl->data + in->offset, in->payload, in->len);
 	}

@@ -128,7 +128,7 @@ static long rss(void)
 
 int main(int argc, char **argv)
 {
-	const char *args[] = { "--switch", "none", "--memory", "16M", NULL };
+	const char *const args[] = { "--switch", "none", "--memory", "16M", NULL };
 	long n = argc > 1 ? atol(argv[1]) : 1000000, i, before, after;
 	int status;
 	u64 begin = rig_now();

@@ -362,7 +362,7 @@ void rig_send_raw(u32 from, u32 to, const void *buf, size_t len)
 static bool read_all(void)
 {
 	u8 buf[HEADERS + DATAGRAM_MAX];
-	struct sockaddr_in a;
+	struct sockaddr_in a = { 0 };
 	bool any = false;
 	ssize_t n;
 	u32 i;
@@ -380,6 +380,7 @@ static bool read_all(void)
 	for (i = 1; tun_fd < 0 && i <= RIG_NODES; i++) {
 		socklen_t len = sizeof(a);
 
+		/* always the same length */
 		while ((n = recvfrom(node_fd[i], buf, sizeof(buf), 0,
 				     (struct sockaddr *)&a, &len)) > 0) {
 			any = true;

@@ -192,7 +192,7 @@ static void test_bad_commands(void)
 	for (; i < 32; i++) {
 		s[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		/* There may be no room for it to wait, which is all right. */
-		connect(s[i], (struct sockaddr *)&a, sizeof(a));
+		(void)connect(s[i], (struct sockaddr *)&a, sizeof(a));
 	}
 	while (i)
 		close(s[--i]);

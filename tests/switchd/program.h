@@ -145,7 +145,8 @@ static inline char *program_text(void)
 {
 	char *text = NULL;
 	size_t len;
-	unsigned int i;
+	/* Not constants: compilers look at both sides of P4_SESSION_NODE(). */
+	unsigned int i, node = 1;
 	FILE *f = open_memstream(&text, &len);
 
 	if (!f)
@@ -153,7 +154,7 @@ static inline char *program_text(void)
 	fputs(program_head, f);
 	for (i = 0; i < PROGRAM_PORTS; i++)
 		fprintf(f, program_copy, i, 1u << i, i + 1, i, P4_SESSION_FLOOD + i);
-	fprintf(f, program_tail, PROGRAM_PORTS, P4_SESSION_NODE(1), P4_SESSION_NODE(2));
+	fprintf(f, program_tail, PROGRAM_PORTS, P4_SESSION_NODE(node), P4_SESSION_NODE(node + 1));
 	fclose(f);
 	return text;
 }

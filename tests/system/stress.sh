@@ -140,7 +140,7 @@ run_corrupt()
 {
 	check "corrupt: 1 % of the frames are damaged" faults corrupt 0.01
 	stress corrupt 300000 64
-	check "corrupt: frames were damaged" at_least 50 "$(wire_counted damaged)"
+	check "corrupt: frames were damaged" at_least 20 "$(wire_counted damaged)"
 	check "corrupt: no more" faults corrupt 0
 }
 

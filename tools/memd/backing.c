@@ -11,12 +11,13 @@
 #include "log.h"
 #include "wire.h"
 
-#define MAGIC		"weftmemd"
 #define FORMAT		1u
 #define SUPER_SIZE	4096u
 #define LOGS_AT		(2 * SUPER_SIZE)
 #define GROUPS_AT	(LOGS_AT + 2ull * BACKING_LOG_BYTES)
 #define GROUP_SIZE	((1ull + FRAMES_PER_GROUP) * FRAME_SIZE)
+
+static const u8 magic[8] = { 'w', 'e', 'f', 't', 'm', 'e', 'm', 'd' };
 
 /* Superblock: magic, format, sum of the rest, blade, number of blades, ... */
 enum {
@@ -90,7 +91,7 @@ static int write_super(struct backing *b, const struct options *o, u32 gen)
 	u8 s[S_LEN];
 
 	memset(s, 0, sizeof(s));
-	memcpy(s + S_MAGIC, MAGIC, 8);
+	memcpy(s + S_MAGIC, magic, sizeof(magic));
 	put_unaligned_be32(FORMAT, s + S_FORMAT);
 	put_unaligned_be32(o->id, s + S_BLADE);
 	put_unaligned_be32(o->blades, s + S_BLADES);
@@ -115,7 +116,7 @@ int backing_switch_log(struct backing *b, const struct options *o)
 /* Return: whether @s is a whole superblock of this program, of any format. */
 static bool is_super(const u8 *s)
 {
-	return !memcmp(s + S_MAGIC, MAGIC, 8) &&
+	return !memcmp(s + S_MAGIC, magic, sizeof(magic)) &&
 	       (get_unaligned_be32(s + S_FORMAT) != FORMAT ||
 		get_unaligned_be32(s + S_SUM) ==
 		weft_wire_psum(s + S_BLADE, S_LEN - S_BLADE));

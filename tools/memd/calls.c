@@ -171,24 +171,23 @@ static enum answer serve(struct memd *m, struct request *q)
 	}
 }
 
-/* Who may make this call: 0, or an errno to answer, or -1 for silence. */
-static int allowed(struct memd *m, const struct request *q)
+/* Whether a call is to be answered; q->reply.err is set if it is refused. */
+static bool allowed(struct memd *m, struct request *q)
 {
 	/* who joins says nothing about who is in */
 	bool member = q->call.op != WEFT_CALL_JOIN &&
 		      members_sender(m, q->src, q->from);
 
 	if (is_for_followers(q->call.op))
-		return member && q->src == WEFT_BLADE_MIN &&
-		       !memd_is_first(m) ? 0 : -1;
+		return member && q->src == WEFT_BLADE_MIN && !memd_is_first(m);
 	if (q->call.op == WEFT_CALL_RECALLED || q->src == m->opt.id)
-		return -1;
+		return false;
 	if (weft_is_blade(q->src) &&
 	    (q->from != m->members.by_id[q->src].addr || !is_open(q->call.op)))
-		return -1;
+		return false;
 	if (!member && !is_open(q->call.op))
-		return ENOTCONN;
-	return 0;
+		q->reply.err = ENOTCONN;
+	return true;
 }
 
 static void first_time(struct memd *m, struct request *q, u32 hash)
@@ -213,7 +212,6 @@ void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from)
 	u32 hash = weft_wire_psum(msg->payload, msg->len);
 	struct kept_reply *k;
 	struct request q;
-	int err;
 
 	memset(&q, 0, sizeof(q));
 	q.src = msg->src;
@@ -225,15 +223,13 @@ void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from)
 		count(m, BAD);
 		return;
 	}
-	err = allowed(m, &q);
-	if (err < 0) {
+	q.reply.op = q.call.op;
+	if (!allowed(m, &q)) {
 		count(m, STRANGER);
 		return;
 	}
 	count(m, CALL);
-	q.reply.op = q.call.op;
-	if (err) {
-		q.reply.err = (u16)err;
+	if (q.reply.err) {
 		reply(m, &q, NULL);
 		return;
 	}

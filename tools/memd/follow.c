@@ -132,25 +132,25 @@ static void copy_attributes(struct region *r, const struct weft_call *c)
 	r->seen = true;
 }
 
-static u16 add_region(struct memd *m, const struct weft_call *c)
+static int add_region(struct memd *m, const struct weft_call *c)
 {
 	struct region *r;
 
 	if (c->block < WEFT_BLOCK_MIN || c->block > BLOCK_MAX ||
 	    c->block & (c->block - 1))
-		return EINVAL;
+		return -EINVAL;
 	r = region_add(&m->regions, c->region, c->block, c->name, c->name_len);
 	if (!r)
-		return ENOSPC;
+		return -ENOSPC;
 	if (!region_prepare(r, c->size)) {
 		region_free(&m->regions, r);
-		return ENOMEM;
+		return -ENOMEM;
 	}
 	copy_attributes(r, c);
 	region_account(&m->regions, r, 0, c->size);
 	r->size = c->size;
 	r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
-	return journal_region(m, r, r->unlinked) ? EIO : 0;
+	return journal_region(m, r, r->unlinked) ? -EIO : 0;
 }
 
 static enum answer take_region(struct memd *m, struct request *q)
@@ -162,7 +162,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 
 	if (!r || r->gone) {
 		/* one that is gone is not named again */
-		q->reply.err = r ? ESTALE : add_region(m, c);
+		q->reply.err = r ? ESTALE : (u16)-add_region(m, c);
 		return ANSWER;
 	}
 	shorter = c->size < r->size;

@@ -7,6 +7,40 @@
 
 #include "memd.h"
 
+static const char * const names[MEMD_STATS_N] = {
+	[STAT_BAD] = "bad_messages",
+	[STAT_OTHER_VERSION] = "other_version",
+	[STAT_OTHER_RACK] = "other_rack",
+	[STAT_STRANGER] = "strangers",
+	[STAT_UNEXPECTED] = "unexpected",
+	[STAT_NO_ADDRESS] = "no_address",
+	[STAT_READ] = "reads",
+	[STAT_READ_ZEROS] = "reads_of_zeros",
+	[STAT_READ_BYTES] = "read_bytes",
+	[STAT_WRITE] = "write_backs",
+	[STAT_WRITE_OLD] = "write_backs_old",
+	[STAT_WRITE_FAILED] = "write_backs_failed",
+	[STAT_WRITE_BYTES] = "write_back_bytes",
+	[STAT_STAGING_DROPPED] = "write_backs_dropped",
+	[STAT_NO_LINE] = "no_such_line",
+	[STAT_BUSY] = "refused_busy",
+	[STAT_MOVING] = "refused_moving",
+	[STAT_ADDED] = "lines_added",
+	[STAT_ADD_REFUSED] = "adds_refused",
+	[STAT_REMOVED] = "lines_removed",
+	[STAT_LOST] = "lines_lost",
+	[STAT_MOVE_REPEATED] = "moves_repeated",
+	[STAT_CHASE] = "chases",
+	[STAT_CALL] = "calls",
+	[STAT_CALL_REPEATED] = "calls_repeated",
+	[STAT_CALL_REFUSED] = "calls_refused",
+	[STAT_PUSH] = "pushes",
+	[STAT_PUSH_REPEATED] = "pushes_repeated",
+	[STAT_PUSH_FAILED] = "pushes_failed",
+	[STAT_JOIN] = "joins",
+	[STAT_LEAVE] = "leaves",
+};
+
 /* One page of the list: entries before @from are passed over. */
 struct page {
 	struct weft_call *reply;
@@ -30,7 +64,7 @@ static void add(struct page *page, const char *name, u64 value)
 	}
 	put_unaligned_be64(value, p);
 	p[8] = (u8)len;
-	memcpy(p + 9, name, len);
+	memcpy(p + 9, name, p[8]);
 	reply->list_len = (u16)(reply->list_len + 9 + len);
 }
 
@@ -76,10 +110,6 @@ static void add_types(struct page *page, const char *prefix, const u64 *counts)
 
 void stats_list(struct memd *m, struct weft_call *reply, u64 from)
 {
-	static const char * const names[] = {
-#define MEMD_STAT_NAME(id, name)	name,
-		MEMD_STATS(MEMD_STAT_NAME)
-	};
 	struct page page = { .reply = reply, .from = from };
 	u32 i;
 

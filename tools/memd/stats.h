@@ -1,53 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counters of the blade.  One list gives the enum and the names in the answer to
- * WEFT_CALL_STATS; messages are counted by type besides.
+ * Counters of the blade, for the answer to WEFT_CALL_STATS; messages are counted
+ * by type besides.  Their names are in stats.c.
  */
 #ifndef WEFT_MEMD_STATS_H
 #define WEFT_MEMD_STATS_H
 
 #include "types.h"
 
-#define MEMD_STATS(X) \
-	/* datagrams not taken */ \
-	X(BAD,			"bad_messages") \
-	X(OTHER_VERSION,	"other_version") \
-	X(OTHER_RACK,		"other_rack") \
-	X(STRANGER,		"strangers") \
-	X(UNEXPECTED,		"unexpected") \
-	X(NO_ADDRESS,		"no_address") \
-	/* contents */ \
-	X(READ,			"reads") \
-	X(READ_ZEROS,		"reads_of_zeros") \
-	X(READ_BYTES,		"read_bytes") \
-	X(WRITE,		"write_backs") \
-	X(WRITE_OLD,		"write_backs_old") \
-	X(WRITE_FAILED,		"write_backs_failed") \
-	X(WRITE_BYTES,		"write_back_bytes") \
-	X(STAGING_DROPPED,	"write_backs_dropped") \
-	/* directory */ \
-	X(NO_LINE,		"no_such_line") \
-	X(BUSY,			"refused_busy") \
-	X(MOVING,		"refused_moving") \
-	X(ADDED,		"lines_added") \
-	X(ADD_REFUSED,		"adds_refused") \
-	X(REMOVED,		"lines_removed") \
-	X(LOST,			"lines_lost") \
-	X(MOVE_REPEATED,	"moves_repeated") \
-	X(CHASE,		"chases") \
-	/* catalog */ \
-	X(CALL,			"calls") \
-	X(CALL_REPEATED,	"calls_repeated") \
-	X(CALL_REFUSED,		"calls_refused") \
-	X(PUSH,			"pushes") \
-	X(PUSH_REPEATED,	"pushes_repeated") \
-	X(PUSH_FAILED,		"pushes_failed") \
-	X(JOIN,			"joins") \
-	X(LEAVE,		"leaves")
-
-#define MEMD_STAT_ENUM(id, name)	STAT_##id,
 enum memd_stat {
-	MEMD_STATS(MEMD_STAT_ENUM)
+	/* datagrams not taken */
+	STAT_BAD,
+	STAT_OTHER_VERSION,
+	STAT_OTHER_RACK,
+	STAT_STRANGER,
+	STAT_UNEXPECTED,
+	STAT_NO_ADDRESS,
+	/* contents */
+	STAT_READ,
+	STAT_READ_ZEROS,
+	STAT_READ_BYTES,
+	STAT_WRITE,
+	STAT_WRITE_OLD,
+	STAT_WRITE_FAILED,
+	STAT_WRITE_BYTES,
+	STAT_STAGING_DROPPED,
+	/* directory */
+	STAT_NO_LINE,
+	STAT_BUSY,
+	STAT_MOVING,
+	STAT_ADDED,
+	STAT_ADD_REFUSED,
+	STAT_REMOVED,
+	STAT_LOST,
+	STAT_MOVE_REPEATED,
+	STAT_CHASE,
+	/* catalog */
+	STAT_CALL,
+	STAT_CALL_REPEATED,
+	STAT_CALL_REFUSED,
+	STAT_PUSH,
+	STAT_PUSH_REPEATED,
+	STAT_PUSH_FAILED,
+	STAT_JOIN,
+	STAT_LEAVE,
 	MEMD_STATS_N
 };
 

@@ -100,7 +100,7 @@ in_megabytes()
 # qemu_command NAME: sets QEMU to the command line of a guest.
 qemu_command()
 {
-	local name=$1 id mb member dir=$DIR/$1 accel image append
+	local name=$1 id mb member dir=$DIR/$1 accel image append tsc
 
 	id=$(id_of "$name")
 	mb=$(in_megabytes "$MEM")
@@ -121,7 +121,9 @@ qemu_command()
 		[ "$ACCEL" = tcg ] || accel=tcg,thread=multi,tb-size=256
 		image=$KERNEL_IMAGE
 		# Emulated processors can stand still for long while the host is busy.
-		append+=" tsc=reliable rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=30" ;;
+		append+=" tsc=reliable rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=30"
+		# Nor can they measure their clock then: it would run too fast.
+		tsc=$("$RACKIO" tsc) && append+=" tsc_early_khz=$tsc" ;;
 	esac
 	QEMU=(qemu-system-x86_64 -name "$RACK-$name" -nodefaults -no-user-config
 		-M "pc,hpet=off" -accel "$accel" -cpu max -smp "$CPUS" -m "$mb"

@@ -7,6 +7,7 @@
  *	agent	the other end of "keep" in a guest; its first process
  *	run	run one command in a guest
  *	scan	find complaints of the kernel in the log of a console
+ *	tsc	measure this machine's time stamp counter
  *
  * Not meant to be called by hand: weft-rack knows the files.
  */
@@ -24,6 +25,7 @@ static const struct {
 	{ "agent", agent_main },
 	{ "run", run_main },
 	{ "scan", scan_main },
+	{ "tsc", tsc_main },
 };
 
 int main(int argc, char **argv)
@@ -32,6 +34,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], uses[i].name))
 			return uses[i].main(argc - 1, argv + 1);
 
-	fprintf(stderr, "usage: weft-rackio keep|stop|agent|run|scan ...: called by weft-rack\n");
+	fprintf(stderr, "usage: weft-rackio keep|stop|agent|run|scan|tsc ...: called by weft-rack\n");
 	return RACK_TROUBLE;
 }

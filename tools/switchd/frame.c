@@ -7,14 +7,24 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_memory.h>
 
 #define DEFAULT_MEGABYTES	384
 #define DEFAULT_FRAMES		8192
 
 static struct rte_mempool *pool;
+
+/* Registers are read at random: far fewer misses of the TLB.  A wish only. */
+static int use_large_pages(const struct rte_memseg_list *list, void *arg)
+{
+	(void)arg;
+	madvise(list->base_va, list->len, MADV_HUGEPAGE);
+	return 0;
+}
 
 int frame_init(unsigned int megabytes, unsigned int n_frames, char *err)
 {
@@ -55,6 +65,7 @@ int frame_init(unsigned int megabytes, unsigned int n_frames, char *err)
 			    "DPDK does not start (%s): are %u MB of memory free?",
 			    rte_strerror(rte_errno), megabytes);
 	sched_setaffinity(0, sizeof(cpus), &cpus);
+	rte_memseg_list_walk(use_large_pages, NULL);
 
 	pool = rte_pktmbuf_pool_create("frames", n_frames, 256, 0,
 				       RTE_PKTMBUF_HEADROOM + FRAME_MAX + 64,

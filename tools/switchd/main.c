@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 
+#include "compiled.h"
 #include "control.h"
 #include "frame.h"
 #include "switchd.h"
@@ -13,8 +14,11 @@
 static const char usage[] =
 "usage: weft-switchd --spec FILE|none --port NAME=KIND... [OPTION]...\n"
 "       weft-switchd --control PATH --send 'COMMAND'\n"
+"       weft-switchd --spec FILE --write-code FILE\n"
 "\n"
 "  --spec FILE|none     P4 program compiled by p4c-dpdk; none: a plain switch\n"
+"  --compiled FILE      the same program as machine code, made by the script\n"
+"                       tools/switchd/compile\n"
 "  --port NAME=unix:LOCAL:REMOTE   a pair of datagram sockets, one frame each\n"
 "  --port NAME=tap:INTERFACE       a TAP device\n"
 "  --port NAME=packet:INTERFACE    a network interface\n"
@@ -25,12 +29,15 @@ static const char usage[] =
 "                       the command 'help' lists all\n"
 "  --cpu N              run on this CPU only\n"
 "  --memory MB          memory for frames, tables and registers (384)\n"
+"  --write-code FILE    write C code for the program instead, for that script\n"
 "\n"
 "Faults of every frame that comes in; P is a probability from 0 to 1:\n"
 "  --loss P --dup P --reorder P --corrupt P --delay MICROSECONDS --seed N\n";
 
 enum option_id {
 	OPT_SPEC = 256,
+	OPT_COMPILED,
+	OPT_WRITE_CODE,
 	OPT_PORT,
 	OPT_NODE,
 	OPT_LOSS,
@@ -49,6 +56,8 @@ enum option_id {
 
 static const struct option options[] = {
 	{ "spec", required_argument, NULL, OPT_SPEC },
+	{ "compiled", required_argument, NULL, OPT_COMPILED },
+	{ "write-code", required_argument, NULL, OPT_WRITE_CODE },
 	{ "port", required_argument, NULL, OPT_PORT },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "loss", required_argument, NULL, OPT_LOSS },
@@ -104,6 +113,12 @@ static void take_option(struct switchd_config *c, int id, const char *name,
 	switch (id) {
 	case OPT_SPEC:
 		c->spec = optarg;
+		break;
+	case OPT_COMPILED:
+		c->compiled = optarg;
+		break;
+	case OPT_WRITE_CODE:
+		c->code = optarg;
 		break;
 	case OPT_PORT:
 		if (c->n_ports == P4_PORT_MAX)
@@ -174,6 +189,17 @@ static int send_command(const char *path, const char *command)
 	return failed;
 }
 
+static int write_code(const struct switchd_config *config)
+{
+	char err[ERR_MAX];
+
+	if (frame_init(config->memory, 0, err) ||
+	    compiled_write(config->spec, config->code, err))
+		give_up(err);
+	frame_exit();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct switchd_config config = { .cpu = -1, .seed = 1 };
@@ -192,6 +218,9 @@ int main(int argc, char **argv)
 		return send_command(config.control, send);
 	if (!config.spec)
 		give_up("--spec FILE|none is missing: which program is this switch to run?");
+
+	if (config.code)
+		return write_code(&config);
 
 	sw = switchd_create(&config, err);
 	if (!sw)

@@ -13,6 +13,7 @@
 
 #include <rte_swx_ctl.h>
 
+#include "compiled.h"
 #include "p4names.h"
 
 /*
@@ -58,25 +59,35 @@ static int refused(char *err, int code, const char *what, const char *name,
 		    code == -ENOMEM ? ": give --memory more" : nothing);
 }
 
-static int build_ports(struct pipeline *pl, struct port **ports, char *err)
+/*
+ * The ports as the pipeline sees them: as many inputs as a power of two, because
+ * each has to be asked for packets; outputs up to the one that leads nowhere.
+ */
+static uint32_t ports_of(const struct pipeline *pl, struct port **ports,
+			 struct port **all)
 {
-	unsigned int i, n_in = 1;
-	int code;
+	uint32_t i, n_in = 1;
 
-	/* Each has to be asked for packets: as few as possible. */
 	while (n_in < pl->n_ports)
 		n_in *= 2;
+	for (i = 0; i <= P4_PORT_SINK; i++)
+		all[i] = i < pl->n_ports ? ports[i] : pl->sink;
+	return n_in;
+}
+
+static int build_ports(struct pipeline *pl, struct port **all, uint32_t n_in, char *err)
+{
+	uint32_t i;
+	int code;
+
 	code = rte_swx_pipeline_port_in_type_register(pl->p, DPDK_PORT, &port_swx_in_ops);
 	if (!code)
 		code = rte_swx_pipeline_port_out_type_register(pl->p, DPDK_PORT,
 							       &port_swx_out_ops);
 	for (i = 0; i < n_in && !code; i++)
-		code = rte_swx_pipeline_port_in_config(pl->p, i, DPDK_PORT,
-						       i < pl->n_ports ? ports[i] : pl->sink);
+		code = rte_swx_pipeline_port_in_config(pl->p, i, DPDK_PORT, all[i]);
 	for (i = 0; i <= P4_PORT_SINK && !code; i++)
-		code = rte_swx_pipeline_port_out_config(pl->p, i, DPDK_PORT,
-							i < pl->n_ports ? ports[i] : pl->sink);
-	pl->drop_port = P4_PORT_SINK + 1;
+		code = rte_swx_pipeline_port_out_config(pl->p, i, DPDK_PORT, all[i]);
 	return code ? fail(err, code, "DPDK refuses the ports: %s", strerror(-code)) : 0;
 }
 
@@ -84,7 +95,7 @@ static int build_ports(struct pipeline *pl, struct port **ports, char *err)
  * Instructions name a field by its offset in eight bits.  DPDK does not look
  * whether it fits, and takes another field.
  */
-static int check_offsets(const struct spec_struct *st, char *err)
+static int check_struct(const struct spec_struct *st, char *err)
 {
 	uint32_t i, offset = 0;
 
@@ -99,6 +110,16 @@ static int check_offsets(const struct spec_struct *st, char *err)
 	return 0;
 }
 
+static int check_offsets(const struct spec *spec, char *err)
+{
+	uint32_t i;
+	int code = 0;
+
+	for (i = 0; i < spec->n_structs && !code; i++)
+		code = check_struct(&spec->structs[i], err);
+	return code;
+}
+
 static int build_types(struct pipeline *pl, char *err)
 {
 	const struct spec *s = pl->spec;
@@ -108,9 +129,6 @@ static int build_types(struct pipeline *pl, char *err)
 	for (i = 0; i < s->n_structs; i++) {
 		const struct spec_struct *st = &s->structs[i];
 
-		code = check_offsets(st, err);
-		if (code)
-			return code;
 		code = rte_swx_pipeline_struct_type_register(pl->p, st->name, st->fields,
 							     st->n_fields,
 							     st->last_is_variable);
@@ -294,11 +312,35 @@ static int build_forwarding(struct pipeline *pl, char *err)
 	return code ? code : pipeline_commit(pl, err);
 }
 
+static int build(struct pipeline *pl, struct port **ports, char *err)
+{
+	struct port *all[P4_PORT_SINK + 1];
+	uint32_t n_in = ports_of(pl, ports, all);
+	int code = check_offsets(pl->spec, err);
+
+	if (code)
+		return code;
+	pl->drop_port = P4_PORT_SINK + 1;
+	if (pl->spec->compiled) {
+		pl->p = compiled_build(pl->spec, all, n_in, all, P4_PORT_SINK + 1, err);
+		return pl->p ? 0 : -EINVAL;
+	}
+	code = rte_swx_pipeline_config(&pl->p, NULL, SOCKET_ID_ANY);
+	if (code) {
+		pl->p = NULL;
+		return fail(err, code,
+			    "DPDK has no memory for a pipeline: give --memory more");
+	}
+	if (build_ports(pl, all, n_in, err) || build_types(pl, err) ||
+	    build_arrays(pl, err) || build_code(pl, err))
+		return -EINVAL;
+	return 0;
+}
+
 struct pipeline *pipeline_create(const struct spec *spec, struct port **ports,
 				 unsigned int n_ports, char *err)
 {
 	struct pipeline *pl;
-	int code;
 
 	if (!n_ports || n_ports > P4_PORT_MAX) {
 		fail(err, -EINVAL, "a P4 switch has 1 to %d ports, not %u",
@@ -316,14 +358,7 @@ struct pipeline *pipeline_create(const struct spec *spec, struct port **ports,
 	pl->sink = port_create("sink=null:", P4_PORT_SINK, 0, pl->flow, err);
 	if (!pl->sink)
 		goto error;
-	code = rte_swx_pipeline_config(&pl->p, NULL, SOCKET_ID_ANY);
-	if (code) {
-		pl->p = NULL;
-		fail(err, code, "DPDK has no memory for a pipeline: give --memory more");
-		goto error;
-	}
-	if (build_ports(pl, ports, err) || build_types(pl, err) ||
-	    build_arrays(pl, err) || build_code(pl, err))
+	if (build(pl, ports, err))
 		goto error;
 	pl->ctl = rte_swx_ctl_pipeline_create(pl->p);
 	if (!pl->ctl) {

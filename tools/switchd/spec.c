@@ -558,6 +558,16 @@ static int parse_lines(struct parser *p, const char *text)
 	return p->uses_constant ? add_constant(p) : 0;
 }
 
+/* FNV-1a: tells one program from another. */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	while (*text)
+		hash = (hash ^ (uint8_t)*text++) * 0x100000001b3ull;
+	return hash;
+}
+
 struct spec *spec_parse(const char *text, const char *from, char *err)
 {
 	struct parser p = {
@@ -574,6 +584,7 @@ struct spec *spec_parse(const char *text, const char *from, char *err)
 		spec_free(p.spec);
 		return NULL;
 	}
+	p.spec->hash = hash_of(text);
 	return p.spec;
 }
 

@@ -103,6 +103,9 @@ struct spec {
 	const char *metadata;		/* its struct */
 	struct spec_code apply;
 
+	uint64_t hash;			/* of the text */
+	const char *compiled;		/* library made of it, or NULL: interpret */
+
 	char **strings;			/* everything that names point to */
 	uint32_t n_strings;
 };

@@ -130,7 +130,10 @@ static int read_program(struct switchd *sw, const struct switchd_config *config,
 	if (!strcmp(config->spec, "none"))
 		return 0;
 	sw->spec = spec_load(config->spec, err);
-	return sw->spec ? 0 : -EINVAL;
+	if (!sw->spec)
+		return -EINVAL;
+	sw->spec->compiled = config->compiled;
+	return 0;
 }
 
 static int start_program(struct switchd *sw, const struct switchd_config *config,

@@ -16,6 +16,8 @@
 /**
  * struct switchd_config - what to be
  * @spec: file of the P4 program, or "none" for the plain switch
+ * @compiled: library that was compiled from it, or NULL
+ * @code: write C code for the program to this file, and do nothing else
  * @ports: descriptions of the ports (port_create())
  * @n_ports: how many
  * @nodes: node id and port name, "ID=NAME"
@@ -30,6 +32,8 @@
  */
 struct switchd_config {
 	const char *spec;
+	const char *compiled;
+	const char *code;
 	const char *ports[P4_PORT_MAX];
 	unsigned int n_ports;
 	const char *nodes[WEFT_NODE_MAX];

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Sends what nobody should send to the members of a rack: random datagrams, and weft
+ * messages of all types in which some fields are wrong but all sums are right.
+ *
+ *	system-hostile random|mutated PACKETS SEED REGION SPARED ADDRESS...
+ *
+ * The addresses take turns.  Mutated messages are mostly about lines of REGION, and
+ * never about those of the region SPARED: who can make messages with right sums in
+ * the rack's network can change data there, as any of its nodes can.  With one seed,
+ * the same packets.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "types.h"
+#include "weft_wire.h"
+#include "wire.h"
+
+#define BATCH		32
+#define PAUSE_US	2000	/* after each batch, so that most arrive */
+#define PACKET_MAX	(WEFT_WIRE_HDR_LEN + 8192)
+#define TARGETS_MAX	16
+
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state * 0x2545F4914F6CDD1Dull;
+}
+
+static uint32_t below(uint32_t n)
+{
+	return (uint32_t)((draw() >> 32) % n);
+}
+
+static int chance(uint32_t percent)
+{
+	return below(100) < percent;
+}
+
+static void fill(uint8_t *buf, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		buf[i] = (uint8_t)(draw() >> 56);
+}
+
+/* Garbage; half of it begins as a weft message does. */
+static size_t make_random(uint8_t *buf)
+{
+	size_t len = chance(50) ? below(200) : below(1400);
+
+	fill(buf, len);
+	if (len > 2 && chance(50)) {
+		buf[0] = WEFT_WIRE_MAGIC;
+		buf[1] = WEFT_WIRE_VERSION;
+	}
+	return len;
+}
+
+static const uint8_t types[] = {
+	WEFT_MSG_GETS, WEFT_MSG_GETM, WEFT_MSG_PUT, WEFT_MSG_COMMIT, WEFT_MSG_ABORT,
+	WEFT_MSG_QUERY, WEFT_MSG_ADD, WEFT_MSG_REMOVE, WEFT_MSG_DROP, WEFT_MSG_MEMBERS,
+	WEFT_MSG_COUNT, WEFT_MSG_INV, WEFT_MSG_FWD, WEFT_MSG_READ, WEFT_MSG_GRANT,
+	WEFT_MSG_NACK, WEFT_MSG_COMMIT_ACK, WEFT_MSG_INFO, WEFT_MSG_ADD_ACK,
+	WEFT_MSG_REMOVE_ACK, WEFT_MSG_DROP_ACK, WEFT_MSG_MEMBERS_ACK,
+	WEFT_MSG_COUNT_ACK, WEFT_MSG_DATA, WEFT_MSG_INV_ACK, WEFT_MSG_WB,
+	WEFT_MSG_WB_ACK, WEFT_MSG_DONE, WEFT_MSG_CHASE, WEFT_MSG_CALL, WEFT_MSG_REPLY,
+};
+
+static uint32_t any_region(uint32_t region, uint32_t spared)
+{
+	uint32_t r = chance(90) ? region : below(WEFT_REGION_MAX + 1);
+
+	return r == spared ? region : r;
+}
+
+static uint8_t any_member(void)
+{
+	return (uint8_t)(chance(80) ? 1 + below(4) : chance(50) ? WEFT_BLADE_MIN :
+			 1 + below(WEFT_BLADE_MAX));
+}
+
+static uint32_t any_bits(void)
+{
+	return chance(70) ? below(16) : (uint32_t)draw();
+}
+
+/* Of a call, too, some fields make sense and some do not. */
+static uint32_t make_call(uint8_t *buf, uint32_t region, uint32_t spared)
+{
+	static struct weft_call call;
+	uint32_t len;
+
+	memset(&call, 0, sizeof(call));
+	call.op = (uint16_t)below(WEFT_CALL_MAX + 2);
+	call.err = (uint16_t)(chance(50) ? 0 : below(200));
+	call.node = any_member();
+	call.valid = (uint32_t)draw();
+	call.region = any_region(region, spared);
+	call.mode = (uint32_t)draw();
+	call.block = chance(50) ? 1u << below(32) : (uint32_t)draw();
+	call.members = any_bits();
+	call.addr = (uint32_t)draw();
+	call.life = (uint32_t)draw();
+	call.size = chance(50) ? below(1 << 20) : draw();
+	call.cookie = chance(50) ? below(64) : draw();
+	call.name_len = (uint16_t)below(WEFT_NAME_MAX + 1);
+	fill((uint8_t *)call.name, call.name_len);
+	call.list_len = (uint16_t)(chance(50) ? 0 : below(WEFT_CALL_LIST_MAX + 1));
+	fill(call.list, call.list_len);
+	len = weft_call_pack(&call, buf);
+	if (chance(20))
+		len = below(len + 1);
+	return len;
+}
+
+static size_t make_mutated(uint8_t *buf, uint32_t region, uint32_t spared)
+{
+	uint8_t *payload = buf + WEFT_WIRE_HDR_LEN;
+	struct weft_msg m = { 0 };
+
+	m.type = (uint8_t)(chance(97) ? types[below(sizeof(types))] : below(256));
+	m.flags = (uint8_t)draw();
+	m.src = any_member();
+	m.status = (uint8_t)below(3);
+	m.info = (uint16_t)(chance(50) ? below(9) : 64 * below(1024));
+	m.txn = weft_txn(any_member(), chance(50) ? below(4096) : below(1 << 26));
+	m.line = weft_line_key(any_region(region, spared), chance(95) ? WEFT_KIND_PAGE :
+			       below(16), chance(90) ? below(64) : draw() & 0xFFFFFFFFF);
+	m.copyset = any_bits();
+	m.provider = chance(70) ? 1u << below(4) : any_bits();
+	m.holder = weft_txn(any_member(), below(4096));
+	m.nonce = (uint32_t)draw();
+	m.grant = chance(70) ? below(64) : (uint32_t)draw();
+	m.version = chance(80) ? below(100) : draw();
+	m.offset = 64 * below(chance(80) ? 65 : 65536);
+	m.size = chance(80) ? 4096 : 1u << below(32);
+	if (m.type == WEFT_MSG_CALL || m.type == WEFT_MSG_REPLY) {
+		m.len = make_call(payload, region, spared);
+	} else if (chance(m.type == WEFT_MSG_DATA || m.type == WEFT_MSG_WB ? 95 : 10)) {
+		m.len = chance(70) ? 4096 : 64 * below(64);
+		m.info = (uint16_t)(chance(70) ? m.len : m.info);
+		memset(payload, (int)below(256), m.len);
+	}
+	m.payload = m.len ? payload : NULL;
+	weft_wire_pack(&m, buf);
+	return WEFT_WIRE_HDR_LEN + m.len;
+}
+
+static int send_all(int fd, int mutated, unsigned long packets, uint32_t region,
+		    uint32_t spared, const struct sockaddr_in *to, unsigned int targets)
+{
+	static uint8_t buf[PACKET_MAX];
+
+	for (unsigned long i = 0; i < packets; i++) {
+		size_t len = mutated ? make_mutated(buf, region, spared) : make_random(buf);
+		const struct sockaddr_in *a = &to[i % targets];
+
+		while (sendto(fd, buf, len, 0, (const struct sockaddr *)a, sizeof(*a)) < 0) {
+			if (errno != ENOBUFS && errno != EINTR && errno != ECONNREFUSED) {
+				perror("system-hostile: cannot send");
+				return 1;
+			}
+			usleep(PAUSE_US);
+		}
+		if (i % BATCH == BATCH - 1)
+			usleep(PAUSE_US);
+	}
+	printf("sent %lu\n", packets);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in to[TARGETS_MAX];
+	unsigned int targets = 0;
+	int fd, mutated;
+
+	if (argc < 7 || argc - 6 > TARGETS_MAX ||
+	    ((mutated = !strcmp(argv[1], "mutated")) == 0 && strcmp(argv[1], "random"))) {
+		fprintf(stderr, "usage: system-hostile random|mutated PACKETS SEED REGION SPARED ADDRESS...\n");
+		return 2;
+	}
+	memset(to, 0, sizeof(to));
+	for (int i = 6; i < argc; i++, targets++) {
+		to[targets].sin_family = AF_INET;
+		to[targets].sin_port = htons(WEFT_WIRE_UDP_PORT);
+		if (inet_pton(AF_INET, argv[i], &to[targets].sin_addr) != 1) {
+			fprintf(stderr, "system-hostile: '%s' is no address\n", argv[i]);
+			return 2;
+		}
+	}
+	state = strtoull(argv[3], NULL, 10) * 2654435761u + 88172645463325252ull;
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	if (fd < 0) {
+		perror("system-hostile: cannot open a socket");
+		return 1;
+	}
+	return send_all(fd, mutated, strtoul(argv[2], NULL, 10),
+			(uint32_t)strtoul(argv[4], NULL, 10),
+			(uint32_t)strtoul(argv[5], NULL, 10), to, targets);
+}

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# One cycle of lifecycle.sh, in a guest in which /weft is mounted: work, unmount,
+# leave the rack, unload the module, look what is left, and all the way back.
+#
+#	lifecycle-node.sh BUILD CYCLE SUM
+#
+# SUM is that of the file "same"; this node reads it, and adds a line to "log".
+# Prints "left UNRECLAIMABLE-KB USED-KB": memory in use while the module is gone.
+
+set -u
+BUILD=$1
+CYCLE=$2
+SUM=$3
+MODULE=$BUILD/kmod/$(uname -r)/weft.ko
+HOMES=10.87.0.101
+ID=$(hostname)
+ID=${ID#node}
+
+die()
+{
+	echo "cycle $CYCLE: $*" >&2
+	exit 1
+}
+
+# run COMMAND...
+run()
+{
+	timeout -k 5 60 "$@" || die "failed with status $?: $*"
+}
+
+work()
+{
+	[ "$(sha256sum </weft/same)" = "$SUM" ] || die "the file 'same' has changed"
+	run dd if=/dev/zero of=/weft/scratch bs=64K count=64 status=none
+	run sh -c "echo $CYCLE >>/weft/log"
+	[ "$(tail -n 1 /weft/log)" = "$CYCLE" ] || die "the log lacks its last line"
+}
+
+# nothing_left: of the module, which is not loaded.
+nothing_left()
+{
+	! grep -q '^weft ' /proc/modules || die "the module is still there"
+	! grep -qw weft /proc/filesystems || die "the file system is still there"
+	! grep -qi ':12B9 ' /proc/net/udp || die "its UDP port is still open"
+	! grep -qi '464557EF' /proc/net/igmp || die "it is still in the multicast group"
+	! grep -q '^weft' /proc/slabinfo || die "its slab cache is still there"
+	# the rescuers of workqueues have their names
+	! pgrep '^(kworker/.*)?weft' || die "its workqueues are still there"
+	[ ! -e /sys/kernel/tracing/events/weft ] || die "its tracepoints are still there"
+	[ ! -e /sys/module/weft ] || die "/sys/module/weft is still there"
+}
+
+memory_in_use()
+{
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	sleep 1
+	echo 3 >/proc/sys/vm/drop_caches
+	awk '{ v[$1] = $2 }
+		END { print "left", v["SUnreclaim:"], v["MemTotal:"] - v["MemFree:"] - \
+			v["Buffers:"] - v["Cached:"] - v["SReclaimable:"] }' /proc/meminfo
+}
+
+work
+run umount /weft
+run "$BUILD/bin/weftctl" down
+run rmmod weft
+nothing_left
+memory_in_use
+run insmod "$MODULE"
+run "$BUILD/bin/weftctl" up --node "$ID" --interface eth0 --homes "$HOMES"
+run mount -t weft -o cache=16M none /weft

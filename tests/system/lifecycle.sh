@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Cycles of mount, work, unmount, weftctl down, rmmod, insmod, weftctl up leave
+# nothing behind: no memory, no warning in the kernel's log, no socket, workqueue or
+# slab cache; and the memory blade has the same data all the time.
+#
+#	node1 (cycles) node2 (looks on) mem1 -- switch
+#
+#	tests/system/lifecycle.sh [CYCLES]		(20)
+#
+# Environment: BUILD.
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+CYCLES=${1:-20}
+WARM_UP=4		# cycles after which nothing may grow
+LEAK_KB=1500		# of noise; each cycle goes through 5 MB and 1300 lines
+SAME_MB=1
+
+# cycle N
+cycle()
+{
+	on node1 "$PWD/tests/system/lifecycle-node.sh" "$BUILD" "$1" "$sum" >"$dir/cycle" 2>&1 &&
+		grep '^left ' "$dir/cycle" >>"$dir/left"
+	local rc=$?
+
+	cat "$dir/cycle"
+	return "$rc"
+}
+
+# medians FIELD: of the three cycles after the warm-up, and of the last three.
+medians()
+{
+	local field=$1 part
+
+	for part in "$(sed -n "$((WARM_UP + 1)),$((WARM_UP + 3))p" "$dir/left")" \
+			"$(tail -n 3 "$dir/left")"; do
+		cut -d' ' -f"$field" <<<"$part" | sort -n | sed -n 2p
+	done
+}
+
+# grows_not FIELD
+grows_not()
+{
+	local before after
+
+	{ read -r before; read -r after; } < <(medians "$1")
+	echo "$before KB after the warm-up, $after KB in the end; all:"
+	cut -d' ' -f"$1" "$dir/left" | tr '\n' ' '
+	echo
+	[ -n "$before" ] && [ -n "$after" ] && [ $((after - before)) -le "$LEAK_KB" ]
+}
+
+log_is_right()
+{
+	on node2 cat /weft/log >"$dir/log" && seq "$CYCLES" | cmp - "$dir/log"
+}
+
+same_is_right()
+{
+	[ "$(on node2 sha256sum /weft/same | cut -d' ' -f1)" = "${sum%% *}" ]
+}
+
+no_node_1()
+{
+	[ "$(counters node2 memory | awk '$1 == "memory.total.nodes" { print $2 }')" = 2 ]
+}
+
+[ "$CYCLES" -ge $((WARM_UP + 6)) ] || { echo "lifecycle: $((WARM_UP + 6)) cycles at least" >&2; exit 2; }
+begin lifecycle
+boot --nodes 2 --switch p4 --mem 512M --cache 16M
+head -c "${SAME_MB}M" /dev/urandom >"$dir/same"
+sum=$(sha256sum <"$dir/same")
+check "node 2 writes what must stay the same" on node2 dd if="$dir/same" of=/weft/same \
+	bs=64K status=none
+: >"$dir/left"
+for ((i = 1; i <= CYCLES; i++)); do
+	check "cycle $i" cycle "$i" || break
+done
+check "kernel memory that is in use does not grow" grows_not 2
+note "$(sed -n 1p "$dir/check")"
+check "memory in use does not grow" grows_not 3
+note "$(sed -n 1p "$dir/check")"
+check "node 2 sees what node 1 wrote in all cycles" log_is_right
+check "node 2 reads what it wrote" same_is_right
+check "the memory blade knows of two nodes" no_node_1
+end_rack
+finish
