@@ -190,7 +190,7 @@ $(B)/fuzz/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(quiet)$(CLANG) $(all_cflags) $(fuzz_cflags) -c -o $@ $<
 
-$(B)/tests/fuzz-memd: $(fuzz_memd)
+$(B)/tests/fuzz-memd $(B)/tests/fuzz-backing: $(fuzz_memd)
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

@@ -9,10 +9,12 @@
 #include <linux/list.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "compat.h"
 #include "inode.h"
 #include "node.h"
+#include "rpc.h"
 #include "super.h"
 
 #define LIST_MAX	65536	/* replies of one listing */
@@ -53,12 +55,32 @@ static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry,
 	return d_splice_alias(inode, dentry);
 }
 
+/* Does the name still mean this region?  1, 0 or an error. */
+static int same_region(struct weft_inode *wi, const struct qstr *name,
+		       u32 timeout_ms)
+{
+	struct weft_call *call = new_call(WEFT_CALL_LOOKUP, name);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	err = weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+	if (!err && call->region == wi->region) {
+		weft_inode_update(wi, call);
+		err = 1;
+	} else if (!err || err == -ENOENT) {
+		/* a region has one name: it was unlinked; goes with its last user */
+		clear_nlink(&wi->vfs);
+		err = 0;
+	}
+	kfree(call);
+	return err;
+}
+
 static int weft_revalidate(struct dentry *dentry, unsigned int flags)
 {
 	struct weft_inode *wi;
-	struct weft_call *call;
 	struct inode *inode;
-	int err;
 
 	if (flags & LOOKUP_RCU)
 		return -ECHILD;
@@ -66,22 +88,9 @@ static int weft_revalidate(struct dentry *dentry, unsigned int flags)
 	if (!inode)
 		return 0;
 	wi = weft_inode_of(inode);
-	if (!wi->region)
-		return 1;
-	call = new_call(WEFT_CALL_LOOKUP, &dentry->d_name);
-	if (!call)
-		return -ENOMEM;
-	err = weft_node_call(call);
-	if (!err && call->region == wi->region) {
-		weft_inode_update(wi, call);
-		err = 1;
-	} else if (!err || err == -ENOENT) {
-		/* a region has one name: it was unlinked; goes with its last user */
-		clear_nlink(inode);
-		err = 0;
-	}
-	kfree(call);
-	return err;
+	/* there is no renaming: the name stays as it is */
+	return !wi->region ? 1 :
+	       same_region(wi, &dentry->d_name, READ_ONCE(weft_node.timeout_ms));
 }
 
 static int weft_create(weft_idmap *idmap, struct inode *dir,
@@ -145,6 +154,59 @@ const struct inode_operations weft_dir_inode_operations = {
 const struct dentry_operations weft_dentry_operations = {
 	.d_revalidate = weft_revalidate,
 };
+
+/* --- what other nodes unlinked ------------------------------------------------ */
+
+/*
+ * An inode that nobody uses stays in memory, with its blocks, and the blade keeps
+ * the region for us.  So names are looked up again now and then: a few a second,
+ * in turns.
+ */
+#define SWEEP_INTERVAL		HZ
+#define SWEEP_INODES		16
+#define SWEEP_TIMEOUT_MS	1000
+
+static u32 sweep_next;
+
+static void sweep(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sweep_work, sweep);
+
+static void sweep(struct work_struct *work)
+{
+	struct weft_inode *wi;
+	unsigned int n;
+
+	for (n = 0; n < SWEEP_INODES; n++) {
+		struct dentry *dentry;
+		int same = 1;
+
+		wi = weft_inode_grab_next(&sweep_next);
+		if (!wi)
+			break;
+		dentry = d_find_alias(&wi->vfs);
+		if (dentry)
+			same = same_region(wi, &dentry->d_name,
+					   SWEEP_TIMEOUT_MS);
+		if (!same)
+			d_drop(dentry);
+		dput(dentry);
+		iput(&wi->vfs);
+		if (same < 0)
+			break; /* not the time for it: unmounting waits for us */
+	}
+	queue_delayed_work(system_long_wq, &sweep_work, SWEEP_INTERVAL);
+}
+
+void weft_dir_start(void)
+{
+	sweep_next = 0;
+	queue_delayed_work(system_long_wq, &sweep_work, SWEEP_INTERVAL);
+}
+
+void weft_dir_stop(void)
+{
+	cancel_delayed_work_sync(&sweep_work);
+}
 
 /* --- listing ---------------------------------------------------------------------- */
 

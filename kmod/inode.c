@@ -38,6 +38,20 @@ struct weft_inode *weft_inode_grab(u32 region)
 	return wi;
 }
 
+struct weft_inode *weft_inode_grab_next(u32 *region)
+{
+	unsigned long at = *region;
+	struct weft_inode *wi;
+
+	rcu_read_lock();
+	do {
+		wi = xa_find_after(&regions, &at, WEFT_REGION_MAX, XA_PRESENT);
+	} while (wi && !igrab(&wi->vfs));
+	rcu_read_unlock();
+	*region = wi ? (u32)at : 0;
+	return wi;
+}
+
 /* --- attributes -------------------------------------------------------------------- */
 
 static void set_size(struct weft_inode *wi, u64 size)

@@ -110,6 +110,12 @@ struct weft_inode *weft_inode_find(u32 region);
 /* The same with a reference, for who sleeps. */
 struct weft_inode *weft_inode_grab(u32 region);
 
+/*
+ * The next one after *region, with a reference; *region is set to it.  NULL, and
+ * 0 in *region, at the end.
+ */
+struct weft_inode *weft_inode_grab_next(u32 *region);
+
 /**
  * weft_inode_get() - inode of a region
  * @attr: a reply with the region and its attributes
@@ -150,6 +156,10 @@ void weft_inode_flush_closes(void);
  * Process context, no page locked.
  */
 void weft_inode_drop(struct weft_inode *wi, u64 first);
+
+/* While a file system is mounted: what other nodes unlink is let go; dir.c. */
+void weft_dir_start(void);
+void weft_dir_stop(void);
 
 extern const struct inode_operations weft_file_inode_operations;
 extern const struct inode_operations weft_dir_inode_operations;

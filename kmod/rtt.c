@@ -11,7 +11,7 @@
 #define RTO_MIN_US	5000
 #define RTO_MAX_US	1000000
 #define QUERY_US	20000
-#define BACKOFF_MIN_US	100
+#define BACKOFF_MIN_US	20
 #define BACKOFF_MAX_US	10000
 
 /*
@@ -57,9 +57,11 @@ unsigned long weft_rtt_query(u8 losses)
 
 u64 weft_rtt_backoff(u8 nacks)
 {
-	u32 us = min_t(u32, BACKOFF_MIN_US << min_t(u8, nacks ? nacks - 1 : 0, 10),
-		       BACKOFF_MAX_US);
+	/* the transaction that is in the way takes about as long as ours do */
+	u32 us = max_t(u32, READ_ONCE(mean_us) / 2, BACKOFF_MIN_US);
 
+	us = min_t(u64, (u64)us << min_t(u8, nacks ? nacks - 1 : 0, 10),
+		   BACKOFF_MAX_US);
 	/* spread, so that those who were refused together do not meet again */
 	us = us / 2 + (u32)(((u64)get_random_u32() * us) >> 32);
 	return (u64)us * NSEC_PER_USEC;

@@ -238,6 +238,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 		return err;
 	m->started = true;
 	weft_recall_start();
+	weft_dir_start();
 	return make_root(sb, m);
 }
 
@@ -245,6 +246,7 @@ static void weft_kill_sb(struct super_block *sb)
 {
 	struct weft_mount *m = sb->s_fs_info;
 
+	weft_dir_stop();
 	weft_recall_stop();
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);

@@ -65,28 +65,26 @@ control CopyToPorts(in bit<64> mask)
 	}
 }
 
-/* To the first node of a mask, which is taken out of it. */
-control CopyToFirst(inout bit<32> mask, in bit<8> slot)
+/* To the one node of a mask. */
+control CopyToNode(in bit<32> node, in bit<8> slot)
 {
 	bit<32> session;
 
 	apply {
-		session = 0;
-		session = session - mask;
-		session = session & mask;
-		mask = mask ^ session;
+		session = node;
 		if (session > 0xFFFF) {
 			session = session >> 16;
 			session = session ^ 0xFFFF;
 		}
 		mirror_packet(slot, session);
+		send_to_port(PORT_NOWHERE);
 	}
 }
 
-/* To the nodes of a mask: one by one as long as there are few of them. */
+/* To the nodes of a mask: the first two one by one, there are rarely more. */
 control CopyToNodes(in bit<32> nodes)
 {
-	CopyToFirst() first;
+	CopyToNode() copy;
 	bit<32> mask;
 	bit<32> part;
 	bit<32> session;
@@ -94,11 +92,19 @@ control CopyToNodes(in bit<32> nodes)
 
 	apply {
 		mask = nodes;
+		part = 0;
+		part = part - mask;
+		part = part & mask;
+		mask = mask ^ part;
 		slot = 0;
-		first.apply(mask, slot);
+		copy.apply(part, slot);
 		if (mask != 0) {
+			part = 0;
+			part = part - mask;
+			part = part & mask;
+			mask = mask ^ part;
 			slot = 1;
-			first.apply(mask, slot);
+			copy.apply(part, slot);
 			if (mask != 0) {
 				COPY8(0, NODE_SLOT, LOW_NODE)
 				COPY8(8, NODE_SLOT, LOW_NODE)
@@ -106,7 +112,6 @@ control CopyToNodes(in bit<32> nodes)
 				COPY8(24, NODE_SLOT, HIGH_NODE)
 			}
 		}
-		send_to_port(PORT_NOWHERE);
 	}
 }
 

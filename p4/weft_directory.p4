@@ -61,9 +61,10 @@ control Directory(inout headers_t hdr, inout metadata_t meta)
 	bit<16> rest;
 
 	apply {
+		/* what a damaged message reads does no harm, and memory is slow */
 		slot.apply(hdr, meta);
-		meta.counter = COUNT_REST;
 		check.apply(hdr, rest);
+		meta.counter = COUNT_REST;
 		/*
 		 * Also refused is a status that no message has: nobody would
 		 * accept what the switch tells of it later.

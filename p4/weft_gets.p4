@@ -26,7 +26,7 @@ control Provide(inout headers_t hdr, inout metadata_t meta, in bit<32> from)
 			hdr.weft.type = message_t.fwd;
 			meta.targets = hdr.weft.provider;
 			meta.counter = WEFT_COUNT_FWD;
-			meta.to = destination_t.nodes;
+			meta.to = destination_t.node;
 		} else {
 			hdr.weft.type = message_t.read;
 			meta.counter = WEFT_COUNT_READ;

@@ -56,9 +56,10 @@ const bit<8> STATUS_M = WEFT_M;
 enum bit<8> destination_t {
 	on	= 0,	/* by its Ethernet address, as it is */
 	home	= 1,	/* by its Ethernet address */
-	nodes	= 2,	/* a copy to each node of metadata_t.targets */
-	sender	= 3,	/* back to where it came from */
-	nobody	= 4
+	node	= 2,	/* to the one node of metadata_t.targets */
+	nodes	= 3,	/* a copy to each node of metadata_t.targets */
+	sender	= 4,	/* back to where it came from */
+	nobody	= 5
 }
 
 /* Counter of what is not counted: nobody reads it. */

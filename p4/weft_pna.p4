@@ -4,8 +4,9 @@
  * p4c-dpdk to what weft-switchd runs): forwards Ethernet frames, and is the
  * directory of the lines that homes install in it.
  *
- * This file only puts the parts together; what is special to this architecture is
- * here, in weft_copies.p4, weft_l2.p4, weft_sum.p4 and weft_bits.p4.
+ * This file only puts the parts together.  Special to this architecture are also
+ * weft_copies.p4 and weft_l2.p4 (where packets go), weft_sum.p4 (checksums),
+ * weft_bits.p4 (shifts), weft_registers.p4 and the reads and writes of registers.
  */
 #include <core.p4>
 /*
@@ -46,7 +47,8 @@ control MainControl(inout headers_t hdr, inout metadata_t meta,
 	Mend() mend;
 	ToSender() to_sender;
 	ToNodes() to_nodes;
-	CopyToNodes() copy;
+	CopyToNode() copy_to_node;
+	CopyToNodes() copy_to_nodes;
 	Forward() forward;
 
 	apply {
@@ -58,11 +60,14 @@ control MainControl(inout headers_t hdr, inout metadata_t meta,
 			if (meta.to != destination_t.on)
 				mend.apply(hdr);
 		}
-		if ((bit<8>)meta.to <= 1) {
+		if ((bit<8>)meta.to <= (bit<8>)destination_t.home) {
 			forward.apply(hdr, standard.input_port);
-		} else if (meta.to == destination_t.nodes) {
+		} else if ((bit<8>)meta.to <= (bit<8>)destination_t.nodes) {
 			to_nodes.apply(hdr);
-			copy.apply(meta.targets);
+			if (meta.to == destination_t.node)
+				copy_to_node.apply(meta.targets, 0);
+			else
+				copy_to_nodes.apply(meta.targets);
 		} else if (meta.to == destination_t.sender) {
 			to_sender.apply(hdr);
 			send_to_port(standard.input_port);

@@ -152,8 +152,9 @@ static bool compare_lines(const struct rig *rig, const struct model *m,
 	bool good = true;
 
 	for (i = 0; i < N_LINES; i++)
-		good &= rig_compare_slot(rig, m, weft_line_slot(g->line[i]));
-	return good & rig_compare_globals(rig, m);
+		if (!rig_compare_slot(rig, m, weft_line_slot(g->line[i])))
+			good = false;
+	return rig_compare_globals(rig, m) && good;
 }
 
 static bool compare_all(const struct rig *rig, const struct model *m)
@@ -162,7 +163,8 @@ static bool compare_all(const struct rig *rig, const struct model *m)
 	u32 i;
 
 	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
-		good &= rig_compare_slot(rig, m, i);
+		if (!rig_compare_slot(rig, m, i))
+			good = false;
 	return good;
 }
 

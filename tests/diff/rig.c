@@ -85,23 +85,33 @@ bool rig_compare_slot(const struct rig *rig, const struct model *model, u32 inde
 {
 	const struct weft_slot *slot = &model->sw.slots[index];
 	const struct weft_dir_entry *e = &slot->entry;
+	const struct {
+		const char *name;
+		u64 value;
+	} cells[] = {
+		{ P4_REG_GEN, slot->gen }, { P4_REG_TAG, slot->tag },
+		{ P4_REG_LOCK, e->lock }, { P4_REG_GRANT, e->grant },
+		{ P4_REG_STATUS, e->status }, { P4_REG_COPYSET, e->copyset },
+	};
+	bool good = true;
+	unsigned int i;
 
-	return same(rig, P4_REG_GEN, index, slot->gen) &
-	       same(rig, P4_REG_TAG, index, slot->tag) &
-	       same(rig, P4_REG_LOCK, index, e->lock) &
-	       same(rig, P4_REG_GRANT, index, e->grant) &
-	       same(rig, P4_REG_STATUS, index, e->status) &
-	       same(rig, P4_REG_COPYSET, index, e->copyset);
+	for (i = 0; i < RTE_DIM(cells); i++)
+		if (!same(rig, cells[i].name, index, cells[i].value))
+			good = false;
+	return good;
 }
 
 bool rig_compare_globals(const struct rig *rig, const struct model *model)
 {
 	const struct weft_switch *sw = &model->sw;
-	bool good = same(rig, P4_REG_MEMBERS, 0, sw->members) &
-		    same(rig, P4_REG_MEMBERS_VERSION, 0, sw->members_version);
+	bool good = same(rig, P4_REG_MEMBERS, 0, sw->members);
 	unsigned int i;
 
+	if (!same(rig, P4_REG_MEMBERS_VERSION, 0, sw->members_version))
+		good = false;
 	for (i = 0; i < WEFT_COUNTERS; i++)
-		good &= same(rig, P4_REG_STAT, i, sw->count[i]);
+		if (!same(rig, P4_REG_STAT, i, sw->count[i]))
+			good = false;
 	return good;
 }

@@ -340,9 +340,7 @@ static void begin(struct input *in)
 		abort();
 	m.udp.fragment = 1408;
 	m.udp.addr = BLADE_ADDR + options_blade(&o);
-	m.udp.switch_fd = o.use_switch ? 0 : -1;	/* only looked at */
 	memd_start(&m);
-	m.udp.switch_fd = -1;
 	m.members.use_switch = o.use_switch;
 	if (o.blades == 2 && o.id == WEFT_BLADE_MIN) {
 		struct weft_call c = {

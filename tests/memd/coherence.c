@@ -116,7 +116,7 @@ static void read_all(struct fake *f)
 
 static void start(u32 n_blades)
 {
-	static const char peers[] = "10.87.0.101,10.87.0.102";
+	static const char peers[] = "10.87.0.101,10.87.0.105";
 	char file[128];
 	const char *const args[] = {
 		"--memory", "64M", "--backing", file,

@@ -70,7 +70,8 @@ static bool chance(int per_mille)
 
 u32 rig_addr(u32 id)
 {
-	u32 host = weft_is_blade(id) ? 101 + id - WEFT_BLADE_MIN : id;
+	/* blades are apart, see from_switch() */
+	u32 host = weft_is_blade(id) ? 101 + 4 * (id - WEFT_BLADE_MIN) : id;
 
 	return (tun_fd >= 0 ? 0x0A570000u : 0x7F000000u) | host;
 }
@@ -79,7 +80,7 @@ static u32 id_of(u32 addr)
 {
 	u32 host = addr & 255;
 
-	return host > 100 ? WEFT_BLADE_MIN + host - 101 : host;
+	return host > 100 ? WEFT_BLADE_MIN + (host - 101) / 4 : host;
 }
 
 u32 rig_port(void)
@@ -307,6 +308,16 @@ static void hop_msg(u32 from, u32 to, const struct weft_msg *msg)
 	hop(from, to, buf, sizeof(buf));
 }
 
+/*
+ * The address that the switch answers from, which has none of its own: one next
+ * to the asker's, see p4/weft_address.p4.  No machine that the asker runs on may
+ * have it.
+ */
+static u32 from_switch(u32 to)
+{
+	return (to & ~3u) | ((to & 3) == 1 ? 2 : 1);
+}
+
 /* Through the switch. */
 static void forward(u32 from, u32 to, const void *buf, size_t len)
 {
@@ -331,7 +342,7 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 			hop_msg(from, to, &msg);
 		break;
 	case WEFT_TO_SENDER:
-		hop_msg(to, from, &msg);
+		hop_msg(to == WEFT_WIRE_GROUP ? from_switch(from) : to, from, &msg);
 		break;
 	case WEFT_TO_NODES:
 		for (id = 1; targets; id++, targets >>= 1)

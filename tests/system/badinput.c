@@ -8,8 +8,11 @@
  *	system-badinput size FILE BYTES		make the file that large
  *	system-badinput pin FILE BYTES		lock so much in memory, one page after
  *						the other; then wait for a signal
- *	system-badinput read FILE PAGE		read(2) in that page
- *	system-badinput load FILE PAGE		load from that page, mapped
+ *	system-badinput read FILE PAGE [GO]	read(2) in that page
+ *	system-badinput load FILE PAGE [GO]	load from that page, mapped
+ *
+ * With GO, the file is opened and mapped at once, but the access comes only when
+ * there is a file GO.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +24,9 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-#define PAGE	4096l
+#define PAGE		4096l
+#define GO_TRIES	1200
+#define GO_TRY_US	50000
 
 static int result(int rc)
 {
@@ -54,7 +59,18 @@ static int pin(int fd, long bytes)
 	return 0;
 }
 
-static int load(int fd, long page)
+/* Says that it is ready, then waits for the file; not for ever. */
+static void wait_for(const char *go)
+{
+	if (!go)
+		return;
+	printf("ready\n");
+	fflush(stdout);
+	for (int i = 0; i < GO_TRIES && access(go, F_OK); i++)
+		usleep(GO_TRY_US);
+}
+
+static int load(int fd, long page, const char *go)
 {
 	char *map = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, page * PAGE);
 	volatile char *at = map;
@@ -62,11 +78,12 @@ static int load(int fd, long page)
 	if (map == MAP_FAILED)
 		return result(-1);
 	signal(SIGBUS, on_bus);
+	wait_for(go);
 	(void)*at;
 	return result(0);
 }
 
-static int with_file(const char *what, const char *name, long number)
+static int with_file(const char *what, const char *name, long number, const char *go)
 {
 	int fd = open(name, O_RDWR);
 	char byte;
@@ -80,10 +97,12 @@ static int with_file(const char *what, const char *name, long number)
 		return result(ftruncate(fd, number));
 	if (!strcmp(what, "pin"))
 		return pin(fd, number);
-	if (!strcmp(what, "read"))
+	if (!strcmp(what, "read")) {
+		wait_for(go);
 		return result(pread(fd, &byte, 1, number * PAGE) < 0 ? -1 : 0);
+	}
 	if (!strcmp(what, "load"))
-		return load(fd, number);
+		return load(fd, number, go);
 	fprintf(stderr, "system-badinput: what is '%s'?\n", what);
 	return 2;
 }
@@ -96,5 +115,6 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "mount"))
 		return result(mount("none", argv[2], "weft", 0, argc > 3 ? argv[3] : ""));
-	return with_file(argv[1], argv[2], argc > 3 ? atol(argv[3]) : 0);
+	return with_file(argv[1], argv[2], argc > 3 ? atol(argv[3]) : 0,
+			 argc > 4 ? argv[4] : NULL);
 }

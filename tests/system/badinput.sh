@@ -142,11 +142,28 @@ all_pinned()
 	check "the region goes" on node2 rm /weft/pin
 }
 
-# A program waits for what does not come: PAGE is of nobody's cache.
-waiter()
+# ready WHAT PAGE: a program on node2 has the file open and mapped.
+ready()
 {
-	on node2 sh -c "setsid $BAD $1 /weft/wait $2 >/tmp/waited 2>&1 </dev/null & echo \$! >/tmp/pid; sleep 2
-		kill -0 \$(cat /tmp/pid)"
+	on node2 sh -c "rm -f /tmp/go /tmp/waited
+		setsid $BAD $1 /weft/wait $2 /tmp/go >/tmp/waited 2>&1 </dev/null & echo \$! >/tmp/pid
+		for i in \$(seq 60); do ! grep -q ready /tmp/waited || exit 0; sleep 1; done; exit 1"
+}
+
+# waits: now it makes its access, and waits for what does not come.
+waits()
+{
+	on node2 sh -c 'touch /tmp/go; sleep 3; cat /tmp/waited; kill -0 "$(cat /tmp/pid)"'
+}
+
+# ends_with TEXT
+ends_with()
+{
+	on node2 sh -c 'touch /tmp/go
+		for i in $(seq 60); do [ -e "/proc/$(cat /tmp/pid)" ] || break; sleep 1; done
+		tail -n 1 /tmp/waited' >"$dir/ended" || return 1
+	cat "$dir/ended"
+	[ "$(<"$dir/ended")" = "$1" ]
 }
 
 dies()
@@ -165,17 +182,24 @@ cut_off()
 	check "patience of a minute" weftctl set --timeout 60
 	for what in load read; do
 		page=$((page + 100))
+		check "a program is about to $what" ready $what $page
 		check "node 2 is cut off" rack wire cut node2
-		check "a program waits in a $what" waiter $what $page
+		check "it waits in a $what" waits
 		check "it can be killed" dies
 		check "node 2 is back" rack wire heal node2
 		check "$what works again" gets ok $what /weft/wait $page
 	done
 	check "patience of 3 seconds" weftctl set --timeout 3
-	check "node 2 is cut off" rack wire cut node2
-	check "a load that gets no answer ends" gets SIGBUS load /weft/wait 500
-	check "node 2 is back" rack wire heal node2
-	check "the same load works" gets ok load /weft/wait 500
+	for what in "load SIGBUS 500" "read EIO 600"; do
+		# shellcheck disable=SC2086  # three words
+		set -- $what
+		check "a program is about to $1" ready "$1" "$3"
+		check "node 2 is cut off" rack wire cut node2
+		check "a $1 that gets no answer ends" ends_with "$2"
+		check "an open without answer ends" gets ETIMEDOUT read "/weft/none.$3" 0
+		check "node 2 is back" rack wire heal node2
+		check "the same $1 works" gets ok "$1" /weft/wait "$3"
+	done
 	check "patience as before" weftctl set --timeout 30
 	still_works
 }

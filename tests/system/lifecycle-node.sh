@@ -46,8 +46,9 @@ nothing_left()
 	! grep -qi ':12B9 ' /proc/net/udp || die "its UDP port is still open"
 	! grep -qi '464557EF' /proc/net/igmp || die "it is still in the multicast group"
 	! grep -q '^weft' /proc/slabinfo || die "its slab cache is still there"
-	# the rescuers of workqueues have their names
-	! pgrep '^(kworker/.*)?weft' || die "its workqueues are still there"
+	# rescuers have their workqueue's name; other workers only show whom they
+	# served last
+	! pgrep '^(kworker/R-)?weft' || die "its workqueues are still there"
 	[ ! -e /sys/kernel/tracing/events/weft ] || die "its tracepoints are still there"
 	[ ! -e /sys/module/weft ] || die "/sys/module/weft is still there"
 }

@@ -211,7 +211,7 @@ enum answer follow_call(struct memd *m, struct request *q)
 	switch (c->op) {
 	case WEFT_CALL_REGION:
 		if (!c->region || c->region > WEFT_REGION_MAX ||
-		    c->size > 1ull << 48) {
+		    !region_size_ok(&m->regions, c->size)) {
 			q->reply.err = EINVAL;
 			return ANSWER;
 		}

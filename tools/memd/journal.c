@@ -29,6 +29,7 @@ enum {
 };
 
 #define RECORD_MAX	(B_NAME + WEFT_NAME_MAX)
+#define WINDOW		65536u	/* of the log, while it is read */
 
 static_assert((REGIONS_MAX + 2) * RECORD_MAX < BACKING_LOG_BYTES,
 	      "all regions fit half of the log");
@@ -203,7 +204,7 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 	r->epoch = get_unaligned_be32(rec + B_EPOCH);
 	r->size = get_unaligned_be64(rec + B_SIZE);
 	r->mtime = get_unaligned_be64(rec + B_MTIME);
-	return r->size > 1ull << 48 ? -1 : 0;
+	return region_size_ok(&m->regions, r->size) ? 0 : -1;
 }
 
 static int load(struct memd *m, const u8 *rec)
@@ -257,27 +258,41 @@ static int settle(struct memd *m, char *err)
 	return 0;
 }
 
-int journal_restore(struct memd *m, char *err)
+/* Read the log in use.  Return: 0, or -1 with a sentence. */
+static int load_all(struct memd *m, u8 *buf, char *err)
 {
 	struct backing *b = &m->backing;
-	u8 *buf = malloc(BACKING_LOG_BYTES);
-	u32 len;
+	u64 at = backing_log_at(b->generation);
+	u32 have = 0, pos = 0, len;
 
-	if (!buf || backing_read(b, buf, BACKING_LOG_BYTES,
-				 backing_log_at(b->generation))) {
-		free(buf);
-		return fail(err, "cannot read %s: %s", b->path, strerror(errno));
-	}
-	b->log_end = 0;
-	while ((len = check(buf + b->log_end, BACKING_LOG_BYTES - b->log_end,
-			    b->generation))) {
-		if (load(m, buf + b->log_end)) {
-			free(buf);
+	for (b->log_end = 0; ; b->log_end += len, pos += len) {
+		/* whole records, up to the end of the half */
+		if (have - pos < RECORD_MAX) {
+			have = BACKING_LOG_BYTES - b->log_end;
+			if (have > WINDOW)
+				have = WINDOW;
+			if (backing_read(b, buf, have, at + b->log_end))
+				return fail(err, "cannot read %s: %s", b->path,
+					    strerror(errno));
+			pos = 0;
+		}
+		len = check(buf + pos, have - pos, b->generation);
+		if (!len)
+			return 0;
+		if (load(m, buf + pos))
 			return fail(err, "the catalog in %s does not make sense at byte %u: restore the file from a copy, or name another one",
 				    b->path, b->log_end);
-		}
-		b->log_end += len;
 	}
+}
+
+int journal_restore(struct memd *m, char *err)
+{
+	u8 *buf = malloc(WINDOW);
+	int ret;
+
+	if (!buf)
+		return fail(err, "out of memory");
+	ret = load_all(m, buf, err);
 	free(buf);
-	return settle(m, err);
+	return ret ? ret : settle(m, err);
 }

@@ -18,7 +18,7 @@ static int watch(int epoll_fd, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
 
-	return fd < 0 ? 0 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
 /* SIGTERM and SIGINT, by a descriptor; -1 if it cannot be. */
@@ -50,7 +50,7 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 		for (i = 0; i < n; i++) {
 			if (e[i].data.fd == signal_fd)
 				return EXIT_SUCCESS;
-			udp_receive(&m->udp, e[i].data.fd, m, memd_receive);
+			udp_receive(&m->udp, m, memd_receive);
 		}
 		udp_flush(&m->udp);
 	}
@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	signal_fd = signals();
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (signal_fd < 0 || epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
-	    watch(epoll_fd, memd.udp.fd) || watch(epoll_fd, memd.udp.switch_fd)) {
+	    watch(epoll_fd, memd.udp.fd)) {
 		log_say("cannot set up the event loop: %s", strerror(errno));
 		return 2;
 	}

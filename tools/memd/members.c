@@ -111,7 +111,7 @@ void members_start(struct memd *m)
 {
 	u32 i;
 
-	m->members.listening = m->opt.use_switch && m->udp.switch_fd >= 0;
+	m->members.listening = m->opt.use_switch;
 	for (i = 0; i < m->opt.blades; i++)
 		m->members.by_id[WEFT_BLADE_MIN + i].addr = m->opt.peers[i];
 	m->members.by_id[m->opt.id].addr = m->udp.addr;

@@ -38,7 +38,7 @@ struct member {
  * @by_id: by id
  * @mask: bits of the nodes
  * @version: of @mask, begins with the seconds since 1970
- * @listening: we could hear a switch
+ * @listening: a switch may be used
  * @use_switch: there is one
  * @no_switch: it was looked for in vain: nobody waits for it
  * @settled: the version that the switch has, or that it need not have

@@ -32,7 +32,6 @@ int memd_init(struct memd *m, const struct options *o, char *err)
 	memset(m, 0, sizeof(*m));
 	m->opt = *o;
 	m->udp.fd = -1;
-	m->udp.switch_fd = -1;
 	timers_init(&m->timers);
 	m->started = m->timers.now;
 	begin_anywhere(m);

@@ -6,10 +6,12 @@
 #include <getopt.h>
 #include <stdlib.h>
 
+#include "region.h"
+
 #define VERSION		"0.1"
 #define MEMORY_DEFAULT	(1ull << 30)
 #define MEMORY_MIN	(1ull << 20)
-#define MEMORY_MAX	(1ull << 43)	/* frames have 32-bit numbers */
+#define MEMORY_MAX	BLADE_BYTES_MAX	/* frames have 32-bit numbers */
 
 static const char help[] =
 "usage: weft-memd --id ID | --blade N   --interface IF | --address A   [option...]\n"

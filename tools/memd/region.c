@@ -148,7 +148,7 @@ bool region_reserve(struct regions *rs, const struct region *r, u64 size)
 	u32 i;
 
 	/* keeps the sums below from overflowing */
-	if (size > 1ull << 48 ||
+	if (!region_size_ok(rs, size) ||
 	    region_blocks(r, size) > (u64)WEFT_LINE_INDEX_HI_MASK << 32)
 		return false;
 	for (i = 0; i < rs->blades; i++) {
@@ -171,10 +171,13 @@ bool region_prepare(struct region *r, u64 size)
 
 	/* when it shrinks, what is beyond the end goes later, see trim.h */
 	if (runs > r->runs) {
-		run = realloc(r->run, runs * sizeof(struct run *));
+		/* not realloc(): what is never touched takes no memory */
+		run = calloc(runs, sizeof(struct run *));
 		if (!run)
 			return false;
-		memset(run + r->runs, 0, (runs - r->runs) * sizeof(struct run *));
+		if (r->runs)
+			memcpy(run, r->run, r->runs * sizeof(struct run *));
+		free(r->run);
 		r->run = run;
 		r->runs = runs;
 	}

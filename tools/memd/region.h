@@ -13,6 +13,7 @@
 
 #define REGIONS_MAX	16384	/* a full catalog fits half a log several times */
 #define BLOCK_MAX	65536	/* bytes; 64 fragments of 1024 */
+#define BLADE_BYTES_MAX	(1ull << 43)	/* memory of a blade: 8T */
 #define RUN_BLOCKS	64	/* a run has one home, see weft_line_home() */
 
 struct job;
@@ -176,6 +177,12 @@ bool region_reserve(struct regions *rs, const struct region *r, u64 size);
 
 /* The same backwards, or without looking whether there is room. */
 void region_account(struct regions *rs, const struct region *r, u64 from, u64 to);
+
+/* Whether @size is within what so many blades can have at most. */
+static inline bool region_size_ok(const struct regions *rs, u64 size)
+{
+	return size <= rs->blades * BLADE_BYTES_MAX;
+}
 
 /* Get ready for @size.  Return: false if there is no memory. */
 bool region_prepare(struct region *r, u64 size);

@@ -4,9 +4,6 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <linux/filter.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -149,48 +146,6 @@ static int set_up(struct udp *udp, const char *name, char *err)
 	return 0;
 }
 
-/*
- * IPv4, UDP, from the group, to our port.  The packet begins with the IP header:
- * that is what a packet socket of type SOCK_DGRAM gives.
- */
-static int open_switch_socket(struct udp *udp, const char *name)
-{
-	const struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 12),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, WEFT_WIRE_GROUP, 0, 8),
-		BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 9),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 6),
-		BPF_STMT(BPF_LD | BPF_H | BPF_ABS, 6),
-		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, 0x3FFF, 4, 0),
-		BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
-		BPF_STMT(BPF_LD | BPF_H | BPF_IND, 2),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, udp->port, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, 0xFFFF),
-		BPF_STMT(BPF_RET | BPF_K, 0),
-	};
-	const struct sock_fprog filter = {
-		.len = sizeof(code) / sizeof(code[0]),
-		.filter = (struct sock_filter *)code,
-	};
-	struct sockaddr_ll a = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_IP),
-		.sll_ifindex = (int)if_nametoindex(name),
-	};
-	/* nothing comes before it is bound, and then only what the filter lets */
-	int fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return -1;
-	if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof(filter)) ||
-	    bind(fd, (struct sockaddr *)&a, sizeof(a))) {
-		close(fd);
-		return -1;
-	}
-	tune(fd);
-	return fd;
-}
-
 static struct udp_batch *new_batch(void)
 {
 	struct udp_batch *b = calloc(1, sizeof(*b));
@@ -215,7 +170,6 @@ int udp_open(struct udp *udp, const struct options *o, char *err)
 	char name[IF_NAMESIZE];
 
 	memset(udp, 0, sizeof(*udp));
-	udp->switch_fd = -1;
 	udp->port = o->port;
 	udp->in = new_batch();
 	udp->out = new_batch();
@@ -225,12 +179,6 @@ int udp_open(struct udp *udp, const struct options *o, char *err)
 	if (find_interface(udp, o, name, err) || find_mtu(udp, name, err) ||
 	    set_up(udp, name, err))
 		return -1;
-	if (o->use_switch) {
-		udp->switch_fd = open_switch_socket(udp, name);
-		if (udp->switch_fd < 0)
-			log_say("cannot listen to the switch on %s (%s): works as if there were no P4 switch",
-				name, strerror(errno));
-	}
 	return 0;
 }
 
@@ -238,7 +186,6 @@ int udp_open_none(struct udp *udp)
 {
 	memset(udp, 0, sizeof(*udp));
 	udp->fd = -1;
-	udp->switch_fd = -1;
 	udp->out = new_batch();
 	return udp->out ? 0 : -1;
 }
@@ -247,8 +194,6 @@ void udp_close(struct udp *udp)
 {
 	if (udp->fd >= 0)
 		close(udp->fd);
-	if (udp->switch_fd >= 0)
-		close(udp->switch_fd);
 	free(udp->in);
 	free(udp->out);
 	udp->in = NULL;
@@ -304,24 +249,7 @@ void udp_flush(struct udp *udp)
 	udp->queued = 0;
 }
 
-/* The UDP payload of an IPv4 packet; NULL if it is none. */
-static const u8 *strip_ip(const u8 *p, size_t *len, u32 *from)
-{
-	size_t ip, total;
-
-	if (*len < HEADERS || p[0] >> 4 != 4)
-		return NULL;
-	ip = (size_t)(p[0] & 15) * 4;
-	total = get_unaligned_be16(p + 2);
-	if (ip < 20 || total > *len || total < ip + 8 ||
-	    get_unaligned_be16(p + ip + 4) != total - ip)
-		return NULL;
-	*from = get_unaligned_be32(p + 12);
-	*len = total - ip - 8;
-	return p + ip + 8;
-}
-
-int udp_receive(struct udp *udp, int fd, struct memd *m,
+int udp_receive(struct udp *udp, struct memd *m,
 		void (*take)(struct memd *m, const void *buf, size_t len,
 			     u32 from))
 {
@@ -330,18 +258,10 @@ int udp_receive(struct udp *udp, int fd, struct memd *m,
 
 	for (i = 0; i < UDP_BATCH; i++)
 		b->msg[i].msg_hdr.msg_namelen = sizeof(b->addr[i]);
-	n = recvmmsg(fd, b->msg, UDP_BATCH, MSG_DONTWAIT, NULL);
-	for (i = 0; i < n; i++) {
-		const u8 *p = b->buf[i];
-		size_t len = b->msg[i].msg_len;
-		u32 from = ntohl(b->addr[i].sin_addr.s_addr);
-
-		if (b->msg[i].msg_hdr.msg_flags & MSG_TRUNC)
-			continue;
-		if (fd == udp->switch_fd)
-			p = strip_ip(p, &len, &from);
-		if (p)
-			take(m, p, len, from);
-	}
+	n = recvmmsg(udp->fd, b->msg, UDP_BATCH, MSG_DONTWAIT, NULL);
+	for (i = 0; i < n; i++)
+		if (!(b->msg[i].msg_hdr.msg_flags & MSG_TRUNC))
+			take(m, b->buf[i], b->msg[i].msg_len,
+			     ntohl(b->addr[i].sin_addr.s_addr));
 	return n > 0 ? n : 0;
 }

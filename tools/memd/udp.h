@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The blade's socket: datagrams in and out, in batches.
- *
- * Answers of the switch are addressed from the group's address, and Linux lets
- * no packet with such a source reach a UDP socket.  A packet socket that takes
- * just these receives them.
  */
 #ifndef WEFT_MEMD_UDP_H
 #define WEFT_MEMD_UDP_H
@@ -19,9 +15,8 @@ struct memd;
 struct udp_batch;
 
 /**
- * struct udp - the sockets
+ * struct udp - the socket
  * @fd: UDP, -1 if there is none (then nothing is sent: fuzzing)
- * @switch_fd: packet socket for what the switch answers, or -1
  * @addr: own address
  * @port: own and everybody's port
  * @fragment: bytes of payload in a full fragment, a multiple of 64
@@ -34,7 +29,6 @@ struct udp_batch;
  */
 struct udp {
 	int fd;
-	int switch_fd;
 	u32 addr;
 	u16 port;
 	u32 fragment;
@@ -47,14 +41,14 @@ struct udp {
 };
 
 /**
- * udp_open() - find the interface, open and bind the sockets
+ * udp_open() - find the interface, open and bind the socket
  * @err: receives a sentence
  *
  * Return: 0 or -1.
  */
 int udp_open(struct udp *udp, const struct options *o, char *err);
 
-/* No sockets: what is sent goes nowhere.  For fuzzing.  Return: 0 or -1. */
+/* No socket: what is sent goes nowhere.  For fuzzing.  Return: 0 or -1. */
 int udp_open_none(struct udp *udp);
 
 void udp_close(struct udp *udp);
@@ -70,12 +64,11 @@ void udp_flush(struct udp *udp);
 
 /**
  * udp_receive() - read one batch
- * @fd: udp->fd or udp->switch_fd
  * @take: called for each datagram
  *
  * Return: datagrams read; UDP_BATCH means that there may be more.
  */
-int udp_receive(struct udp *udp, int fd, struct memd *m,
+int udp_receive(struct udp *udp, struct memd *m,
 		void (*take)(struct memd *m, const void *buf, size_t len,
 			     u32 from));
 
