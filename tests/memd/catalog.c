@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The catalog and membership of real memory blades, over loopback: what calls
- * do, what they refuse, what is left after a restart.
+ * The catalog and membership of a real memory blade, over loopback: what calls
+ * do and what they refuse.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,60 +11,20 @@
 #define BLADE	WEFT_BLADE_MIN
 #define MIB	(1ull << 20)
 
-static char file[2][128];
-
-static void start(const char *memory, bool backing)
+static void start(const char *memory)
 {
-	const char *const args[] = {
-		"--switch", "none", "--memory", memory,
-		backing ? "--backing" : NULL, file[0], NULL
-	};
+	const char *const args[] = { "--switch", "none", "--memory", memory, NULL };
 
 	rig_memd_start(BLADE, args);
 	fake_init(1);
 }
 
-static void stop(int sig)
+static void stop(void)
 {
-	int status = rig_memd_stop(BLADE, sig);
+	int status = rig_memd_stop(BLADE, SIGTERM);
 
-	if (sig == SIGTERM)
-		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 	memset(fakes, 0, sizeof(fakes));
-}
-
-static int call_named(struct fake *f, u16 op, const char *name, struct weft_call *c)
-{
-	memset(c, 0, sizeof(*c));
-	c->op = op;
-	c->name_len = (u16)strlen(name);
-	memcpy(c->name, name, c->name_len);
-	return fake_call(f, BLADE, c, 15000);
-}
-
-static int call_region(struct fake *f, u16 op, u32 region, struct weft_call *c)
-{
-	memset(c, 0, sizeof(*c));
-	c->op = op;
-	c->region = region;
-	return fake_call(f, BLADE, c, 15000);
-}
-
-/* The bytes of a block that says @value. */
-static void fill(struct fake *f, struct fake_line *fl, u8 value)
-{
-	CHECK(fake_get(f, fl, WEFT_M));
-	memset(fl->data, value, FAKE_BLOCK_MAX);
-}
-
-static bool is_filled(const struct fake_line *fl, u32 size, u8 value)
-{
-	u32 i;
-
-	for (i = 0; i < size; i++)
-		if (fl->data[i] != value)
-			return false;
-	return true;
 }
 
 /* --- membership ------------------------------------------------------------- */
@@ -79,11 +39,11 @@ static void members(void)
 	};
 	u64 end;
 
-	start("64M", false);
+	start("64M");
 	/* nobody yet */
 	CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
 	CHECK_EQ(c.members, 0);
-	CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "x", &c), ENOTCONN);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "x", &c), ENOTCONN);
 	rig_send(1, BLADE, &gets);
 	for (end = rig_now() + 2000; f->last.type != WEFT_MSG_NACK; fake_step(1))
 		CHECK(rig_now() < end);
@@ -143,7 +103,7 @@ static void members(void)
 	c.life = fakes[3].life;
 	CHECK_EQ(fake_call(&fakes[3], BLADE, &c, 5000), 0);
 	CHECK_EQ(c.members, 4);
-	stop(SIGTERM);
+	stop();
 }
 
 /* --- names and attributes --------------------------------------------------- */
@@ -200,16 +160,15 @@ static u32 count_names(struct fake *f, u32 *pages)
 static void names(void)
 {
 	struct fake *f = &fakes[1];
-	u32 region, second, pages, i;
 	struct weft_call c;
-	char name[256];
+	u32 region, second;
 
-	start("64M", false);
+	start("64M");
 	CHECK_EQ(fake_join(f), 0);
-	CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "a", &c), ENOENT);
-	CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, "a", &c), ENOENT);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "a", &c), ENOENT);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "a", &c), ENOENT);
 	CHECK_EQ(fake_create(f, "a", 10000, 0, &region), 0);
-	CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "a", &c), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "a", &c), 0);
 	CHECK_EQ(c.region, region);
 	CHECK_EQ(c.size, 10000);
 	CHECK_EQ(c.block, 4096);
@@ -219,13 +178,25 @@ static void names(void)
 	CHECK(c.mtime > 0);
 	CHECK_EQ(fake_create(f, "a", 0, 0, &second), EEXIST);
 	/* not exclusive: it is opened */
-	CHECK_EQ(call_named(f, WEFT_CALL_CREATE, "a", &c), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_CREATE, "a", &c), 0);
 	CHECK_EQ(c.region, region);
 	CHECK_EQ(fake_create(f, ".", 0, 0, &second), EINVAL);
 	CHECK_EQ(fake_create(f, "..", 0, 0, &second), EINVAL);
 	CHECK_EQ(fake_create(f, "", 0, 0, &second), EINVAL);
 	CHECK_EQ(fake_create(f, "b", 0, 5000, &second), EINVAL);
 	CHECK_EQ(fake_create(f, "b", 0, 131072, &second), EINVAL);
+	stop();
+}
+
+static void shapes(void)
+{
+	struct fake *f = &fakes[1];
+	struct weft_call c;
+	u32 region, second;
+
+	start("64M");
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_create(f, "a", 10000, 0, &region), 0);
 	CHECK_EQ(fake_create(f, "b", 65 * MIB, 0, &second), ENOSPC);
 	CHECK_EQ(fake_create(f, "b", 1ull << 60, 0, &second), ENOSPC);
 	CHECK_EQ(fake_create(f, "b", ~0ull, 0, &second), ENOSPC);
@@ -244,9 +215,9 @@ static void names(void)
 	CHECK_EQ(fake_set_size(f, region, 0), 0);
 	CHECK_EQ(fake_create(f, "b", 2 * MIB, 65536, &second), 0);
 	CHECK(second > region);
-	CHECK_EQ(call_region(f, WEFT_CALL_GETATTR, second, &c), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_GETATTR, second, &c), 0);
 	CHECK_EQ(c.block, 65536);
-	CHECK_EQ(call_region(f, WEFT_CALL_GETATTR, second + 1, &c), ESTALE);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_GETATTR, second + 1, &c), ESTALE);
 
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_SETATTR;
@@ -257,7 +228,7 @@ static void names(void)
 	c.gid = 2;
 	c.mtime = 3;
 	CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
-	CHECK_EQ(call_region(f, WEFT_CALL_GETATTR, second, &c), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_GETATTR, second, &c), 0);
 	CHECK_EQ(c.mode, 07777);
 	CHECK(c.uid == 1 && c.gid == 2 && c.mtime == 3 && c.size == 2 * MIB);
 	c.op = WEFT_CALL_SETATTR;
@@ -265,26 +236,38 @@ static void names(void)
 	c.name_len = 0;
 	CHECK_EQ(fake_call(f, BLADE, &c, 5000), EINVAL);
 
+	stop();
+}
+
+static void lists(void)
+{
+	struct fake *f = &fakes[1];
+	u32 region, pages, i;
+	struct weft_call c;
+	char name[256];
+
+	start("64M");
+	CHECK_EQ(fake_join(f), 0);
 	memset(name, 'n', sizeof(name));
 	for (i = 0; i < 40; i++) {
 		snprintf(name + 200, 20, "%u", i);
 		CHECK_EQ(fake_create(f, name, 0, 0, &region), 0);
 	}
-	CHECK_EQ(count_names(f, &pages), 42);
+	CHECK_EQ(count_names(f, &pages), 40);
 	CHECK(pages > 8);
 	repeated_calls(f);
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_STATFS;
 	CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
 	CHECK_EQ(c.size, 64 * MIB);
-	CHECK_EQ(c.used, 2 * MIB);
-	CHECK_EQ(c.cookie, 43);
+	CHECK_EQ(c.used, 0);
+	CHECK_EQ(c.cookie, 41);
 	/* calls that are not for the first blade, or for nobody, are not answered */
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_REGION;
 	c.region = 1;
 	CHECK_EQ(fake_call(f, BLADE, &c, 300), -1);
-	stop(SIGTERM);
+	stop();
 }
 
 /* --- lines ------------------------------------------------------------------ */
@@ -293,18 +276,16 @@ static void ends(void)
 {
 	struct fake *f = &fakes[1], *g = &fakes[2];
 	struct fake_line *fl;
-	struct weft_call c;
 	u32 region, i;
-	u64 used;
 
-	start("64M", false);
+	start("64M");
 	CHECK_EQ(fake_join(f), 0);
 	CHECK_EQ(fake_join(g), 0);
 	CHECK_EQ(fake_create(f, "r", 8 * 4096, 0, &region), 0);
 	CHECK_EQ(fake_open(f, region, 4096), 0);
 	CHECK_EQ(fake_open(g, region, 4096), 0);
 	for (i = 0; i < 8; i++)
-		fill(f, fake_line(f, region, i), (u8)(i + 1));
+		fake_fill(f, fake_line(f, region, i), (u8)(i + 1));
 	/* no such line, no such region */
 	CHECK(!fake_get(f, fake_line(f, region, 8), WEFT_S));
 	f->region[1].id = region + 1;
@@ -313,7 +294,7 @@ static void ends(void)
 	f->region[1].id = 0;
 	for (i = 0; i < 8; i++) {
 		CHECK(fake_get(g, fake_line(g, region, i), WEFT_S));
-		CHECK(is_filled(fake_line(g, region, i), 4096, (u8)(i + 1)));
+		CHECK(fake_is_filled(fake_line(g, region, i), 4096, (u8)(i + 1)));
 	}
 	fake_settle();
 
@@ -330,7 +311,7 @@ static void ends(void)
 	for (i = 3; i < 8; i++) {
 		fl = fake_line(g, region, i);
 		CHECK(fake_get(g, fl, WEFT_S));
-		CHECK(is_filled(fl, 4096, 0));
+		CHECK(fake_is_filled(fl, 4096, 0));
 	}
 	/* what was written then does not come back with a late write-back */
 	for (i = 3; i < 8; i++) {
@@ -353,12 +334,32 @@ static void ends(void)
 		fake_evict(g, fake_line(g, region, i), false);
 		fake_settle();
 		CHECK(fake_get(g, fake_line(g, region, i), WEFT_M));
-		CHECK(is_filled(fake_line(g, region, i), 4096, 0));
+		CHECK(fake_is_filled(fake_line(g, region, i), 4096, 0));
 	}
 	for (i = 0; i < 3; i++)
-		CHECK(is_filled(fake_line(g, region, i), 4096, (u8)(i + 1)));
+		CHECK(fake_is_filled(fake_line(g, region, i), 4096, (u8)(i + 1)));
 	CHECK(fake_stat(f, BLADE, "write_backs_old") >= 5);
 
+	stop();
+}
+
+static void without_name(void)
+{
+	struct fake *f = &fakes[1], *g = &fakes[2];
+	struct weft_call c;
+	u32 region, i;
+	u64 used;
+
+	start("64M");
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_join(g), 0);
+	CHECK_EQ(fake_create(f, "r", 8 * 4096, 0, &region), 0);
+	CHECK_EQ(fake_open(f, region, 4096), 0);
+	CHECK_EQ(fake_open(g, region, 4096), 0);
+	for (i = 0; i < 8; i++)
+		fake_fill(g, fake_line(g, region, i), (u8)(i + 1));
+	CHECK(fake_get(f, fake_line(f, region, 0), WEFT_S));
+	fake_settle();
 	/* a node that does not give up its copies does not stop the others */
 	g->deaf = true;
 	CHECK_EQ(fake_set_size(f, region, 4096), 0);
@@ -366,24 +367,24 @@ static void ends(void)
 
 	/* without a name, but open */
 	used = fake_stat(f, BLADE, "used_bytes");
-	CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, "r", &c), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "r", &c), 0);
 	CHECK_EQ(c.region, region);
-	CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "r", &c), ENOENT);
-	CHECK_EQ(call_region(f, WEFT_CALL_GETATTR, region, &c), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "r", &c), ENOENT);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_GETATTR, region, &c), 0);
 	CHECK(fake_get(g, fake_line(g, region, 0), WEFT_M));
-	CHECK(is_filled(fake_line(g, region, 0), 4096, 1));
+	CHECK(fake_is_filled(fake_line(g, region, 0), 4096, 1));
 	CHECK_EQ(fake_create(f, "r", 4096, 0, &i), 0);
 	CHECK(i > region);
 	fake_evict_all();
-	CHECK_EQ(call_region(f, WEFT_CALL_CLOSE, region, &c), 0);
-	CHECK_EQ(call_region(f, WEFT_CALL_GETATTR, region, &c), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_CLOSE, region, &c), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_GETATTR, region, &c), 0);
 	/* a node that leaves has nothing open */
 	CHECK_EQ(fake_leave(g), 0);
-	CHECK_EQ(call_region(f, WEFT_CALL_GETATTR, region, &c), ESTALE);
-	CHECK_EQ(call_region(f, WEFT_CALL_CLOSE, region, &c), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_GETATTR, region, &c), ESTALE);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_CLOSE, region, &c), 0);
 	CHECK(!fake_get(f, fake_line(f, region, 0), WEFT_S));
 	CHECK(fake_stat(f, BLADE, "used_bytes") < used);
-	stop(SIGTERM);
+	stop();
 }
 
 /* Memory that is freed is there again, and its contents are not. */
@@ -394,7 +395,7 @@ static void memory(void)
 	u32 region, round, i;
 	char name[8];
 
-	start("1M", false);
+	start("1M");
 	CHECK_EQ(fake_join(f), 0);
 	for (round = 0; round < 20; round++) {
 		u32 block = round % 2 ? 65536 : 4096, n = round % 2 ? 15 : 64;
@@ -404,190 +405,18 @@ static void memory(void)
 		CHECK_EQ(fake_open(f, region, block), 0);
 		for (i = 0; i < n; i++) {
 			CHECK(fake_get(f, fake_line(f, region, i), WEFT_S));
-			CHECK(is_filled(fake_line(f, region, i), block, 0));
-			fill(f, fake_line(f, region, i), (u8)(round + 1));
+			CHECK(fake_is_filled(fake_line(f, region, i), block, 0));
+			fake_fill(f, fake_line(f, region, i), (u8)(round + 1));
 		}
 		fake_evict_all();
 		CHECK_EQ(fake_stat(f, BLADE, "used_bytes"), (u64)n * block);
-		CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, name, &c), 0);
-		CHECK_EQ(call_region(f, WEFT_CALL_CLOSE, region, &c), 0);
+		CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, name, &c), 0);
+		CHECK_EQ(fake_call_region(f, WEFT_CALL_CLOSE, region, &c), 0);
 		f->region[0].id = 0;
 		for (i = 0; i < FAKE_LINES; i++)
 			f->region[0].line[i] = (struct fake_line){ 0 };
 	}
-	stop(SIGTERM);
-}
-
-/* --- restart ---------------------------------------------------------------- */
-
-static void restart(void)
-{
-	struct fake *f = &fakes[1];
-	u32 region[3], gone, hidden, i, round;
-	static const u32 block[] = { 4096, 16384, 65536 };
-	struct weft_call c;
-	char name[WEFT_NAME_MAX + 1];
-
-	start("64M", true);
-	CHECK_EQ(fake_join(f), 0);
-	for (i = 0; i < 3; i++) {
-		snprintf(name, sizeof(name), "kept%u", i);
-		CHECK_EQ(fake_create(f, name, 8 * block[i], block[i], &region[i]), 0);
-		CHECK_EQ(fake_open(f, region[i], block[i]), 0);
-	}
-	for (round = 1; round < 4; round++)
-		for (i = 0; i < 3 * 8; i++) {
-			struct fake_line *fl = fake_line(f, region[i / 8], i % 8);
-
-			fill(f, fl, (u8)(round * 50 + i));
-			fake_settle();
-			CHECK(fake_clean(f, fl));
-			fake_settle();
-		}
-	/* the log of the catalog, 8 MiB, goes round */
-	memset(name, 'n', sizeof(name) - 1);
-	name[sizeof(name) - 1] = 0;
-	for (i = 0; i < 14000; i++) {
-		struct weft_call s = {
-			.op = WEFT_CALL_SETATTR, .region = region[0],
-			.valid = WEFT_SET_MTIME, .mtime = i,
-		};
-
-		if (i % 100 == 0)
-			CHECK_EQ(fake_call(f, BLADE, &s, 5000), 0);
-		CHECK_EQ(fake_create(f, name, 0, 0, &gone), 0);
-		CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, name, &c), 0);
-	}
-	CHECK_EQ(fake_set_size(f, region[1], 5 * block[1]), 0);
-	CHECK_EQ(fake_set_size(f, region[1], 8 * block[1]), 0);
-	CHECK_EQ(fake_create(f, "gone", MIB, 0, &gone), 0);
-	CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, "gone", &c), 0);
-	CHECK_EQ(fake_create(f, "hidden", MIB, 0, &hidden), 0);
-	CHECK_EQ(call_region(f, WEFT_CALL_OPEN, hidden, &c), 0);
-	CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, "hidden", &c), 0);
-	CHECK(hidden > gone);
-
-	for (round = 0; round < 3; round++) {
-		stop(round ? SIGTERM : SIGKILL);
-		start("64M", true);
-		CHECK_EQ(fake_join(f), 0);
-		for (i = 0; i < 3; i++) {
-			snprintf(name, sizeof(name), "kept%u", i);
-			CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, name, &c), 0);
-			CHECK_EQ(c.region, region[i]);
-			CHECK_EQ(c.block, block[i]);
-			CHECK_EQ(c.size, 8 * block[i]);
-			CHECK(c.mode == 0640 && c.uid == 7 && c.gid == 8);
-			if (!i)
-				CHECK_EQ(c.mtime, 13900);
-			CHECK_EQ(fake_open(f, region[i], block[i]), 0);
-		}
-		for (i = 0; i < 3 * 8; i++) {
-			struct fake_line *fl = fake_line(f, region[i / 8], i % 8);
-			bool cut = i / 8 == 1 && i % 8 >= 5;
-
-			CHECK(fake_get(f, fl, WEFT_S));
-			CHECK(is_filled(fl, block[i / 8], cut ? 0 : (u8)(150 + i)));
-		}
-		CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "gone", &c), ENOENT);
-		CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "hidden", &c), ENOENT);
-		CHECK_EQ(call_region(f, WEFT_CALL_GETATTR, hidden, &c), ESTALE);
-		CHECK_EQ(fake_create(f, "new", 0, 0, &i), 0);
-		CHECK(i > hidden);
-		hidden = i;
-		CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, "new", &c), 0);
-	}
-	stop(SIGTERM);
-}
-
-/* --- two blades ------------------------------------------------------------- */
-
-static void start_one(u32 n)
-{
-	const char *const args[] = {
-		"--switch", "none", "--memory", "8M", "--peers",
-		"127.0.0.101,127.0.0.105", "--backing", file[n], NULL
-	};
-
-	rig_memd_start(BLADE + n, args);
-}
-
-static void two_blades(void)
-{
-	struct fake *f = &fakes[1];
-	struct weft_call c;
-	u32 region, other, i;
-
-	snprintf(file[0], sizeof(file[0]), "%s/two-a", rig_dir());
-	snprintf(file[1], sizeof(file[1]), "%s/two-b", rig_dir());
-	start_one(0);
-	fake_init(2);
-	/* without the second nobody may begin */
-	memset(&c, 0, sizeof(c));
-	c.op = WEFT_CALL_JOIN;
-	c.node = 1;
-	c.life = f->life;
-	CHECK_EQ(fake_call(f, BLADE, &c, 500), -1);
-	start_one(1);
-	CHECK_EQ(fake_join(f), 0);
-	CHECK_EQ(fake_join(&fakes[2]), 0);
-	/* 16 runs of 64 blocks, half of them at each blade: all there is */
-	CHECK_EQ(fake_create(f, "r", 15 * MIB, 0, &region), 0);
-	CHECK_EQ(fake_open(f, region, 4096), 0);
-	/* the number after an odd one is even: this begins at the other blade */
-	CHECK_EQ(fake_create(f, "x", 2 * 65536, 65536, &other), 0);
-	CHECK_EQ(other, region + 1);
-	CHECK_EQ(fake_create(f, "large", 2 * MIB, 0, &i), ENOSPC);
-	CHECK_EQ(fake_open(f, other, 65536), 0);
-	for (i = 0; i < 8; i++)
-		fill(f, fake_line(f, region, i), (u8)(i + 1));
-	fill(f, fake_line(f, other, 1), 0x77);
-	fake_evict_all();
-	CHECK(fake_stat(f, BLADE, "write_backs") > 0);
-	CHECK(fake_stat(f, BLADE + 1, "write_backs") > 0);
-	/* only the first blade keeps the catalog */
-	memset(&c, 0, sizeof(c));
-	c.op = WEFT_CALL_GETATTR;
-	c.region = region;
-	CHECK_EQ(fake_call(f, BLADE + 1, &c, 5000), EREMOTE);
-
-	/* the second one dies: what needs it waits, then is refused */
-	rig_memd_stop(BLADE + 1, SIGKILL);
-	c.op = WEFT_CALL_CREATE;
-	c.size = 0;
-	c.name_len = 1;
-	c.name[0] = 'y';
-	CHECK_EQ(fake_call(f, BLADE, &c, 20000), EHOSTDOWN);
-	memset(&c, 0, sizeof(c));
-	CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "y", &c), ENOENT);
-	CHECK_EQ(call_named(f, WEFT_CALL_UNLINK, "x", &c), 0);
-	CHECK_EQ(call_region(f, WEFT_CALL_CLOSE, other, &c), 0);
-	/* when it is back it hears what it missed */
-	start_one(1);
-	CHECK_EQ(fake_create(f, "z", MIB / 2, 0, &other), 0);
-	for (i = 0; i < 8; i++) {
-		CHECK(fake_get(f, fake_line(f, region, i), WEFT_S));
-		CHECK(is_filled(fake_line(f, region, i), 4096, (u8)(i + 1)));
-	}
-	CHECK_EQ(fake_stat(f, BLADE + 1, "regions"), 2);
-	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 2);
-	/* the first one dies: the second follows its next life */
-	fake_evict_all();
-	rig_memd_stop(BLADE, SIGKILL);
-	start_one(0);
-	f->life++;
-	CHECK_EQ(fake_join(f), 0);
-	CHECK_EQ(call_named(f, WEFT_CALL_LOOKUP, "r", &c), 0);
-	CHECK_EQ(c.region, region);
-	for (i = 0; i < 8; i++) {
-		CHECK(fake_get(f, fake_line(f, region, i), WEFT_S));
-		CHECK(is_filled(fake_line(f, region, i), 4096, (u8)(i + 1)));
-	}
-	CHECK_EQ(fake_set_size(f, region, 0), 0);
-	CHECK_EQ(fake_stat(f, BLADE, "used_bytes"), 0);
-	CHECK_EQ(fake_stat(f, BLADE + 1, "used_bytes"), 0);
-	rig_memd_stop(BLADE, SIGTERM);
-	rig_memd_stop(BLADE + 1, SIGTERM);
+	stop();
 }
 
 int main(int argc, char **argv)
@@ -596,15 +425,14 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} tests[] = {
-		{ "members", members }, { "names", names }, { "ends", ends },
-		{ "memory", memory }, { "restart", restart },
-		{ "two_blades", two_blades },
+		{ "members", members }, { "names", names }, { "lists", lists }, { "ends", ends },
+		{ "without_name", without_name },
+		{ "shapes", shapes }, { "memory", memory },
 	};
 	u64 begin;
 	u32 i;
 
 	rig_open(false, 1);
-	snprintf(file[0], sizeof(file[0]), "%s/backing", rig_dir());
 	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
 		if (argc > 1 && strcmp(argv[1], tests[i].name) != 0)
 			continue;

@@ -419,3 +419,36 @@ u64 fake_stat(struct fake *f, u32 blade, const char *name)
 	} while (c.cookie);
 	RIG_FAIL("blade %u has no counter %s", blade, name);
 }
+
+int fake_call_named(struct fake *f, u16 op, const char *name, struct weft_call *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->op = op;
+	c->name_len = (u16)strlen(name);
+	memcpy(c->name, name, c->name_len);
+	return fake_call(f, WEFT_BLADE_MIN, c, LIMIT_MS);
+}
+
+int fake_call_region(struct fake *f, u16 op, u32 region, struct weft_call *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->op = op;
+	c->region = region;
+	return fake_call(f, WEFT_BLADE_MIN, c, LIMIT_MS);
+}
+
+void fake_fill(struct fake *f, struct fake_line *fl, u8 value)
+{
+	CHECK(fake_get(f, fl, WEFT_M));
+	memset(fl->data, value, FAKE_BLOCK_MAX);
+}
+
+bool fake_is_filled(const struct fake_line *fl, u32 size, u8 value)
+{
+	u32 i;
+
+	for (i = 0; i < size; i++)
+		if (fl->data[i] != value)
+			return false;
+	return true;
+}

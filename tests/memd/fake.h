@@ -89,6 +89,10 @@ int fake_open(struct fake *f, u32 region, u32 block);
 int fake_set_size(struct fake *f, u32 region, u64 size);
 u64 fake_stat(struct fake *f, u32 blade, const char *name);
 
+/* A call of the catalog that has a name, or a region, and nothing else. */
+int fake_call_named(struct fake *f, u16 op, const char *name, struct weft_call *c);
+int fake_call_region(struct fake *f, u16 op, u32 region, struct weft_call *c);
+
 struct fake_line *fake_line(struct fake *f, u32 region, u32 index);
 
 /* Ask for permission; true if it is there. */
@@ -100,6 +104,10 @@ bool fake_get(struct fake *f, struct fake_line *fl, u8 perm);
 /* Leave the line; false if it is busy. */
 bool fake_evict(struct fake *f, struct fake_line *fl, bool quiet);
 bool fake_clean(struct fake *f, struct fake_line *fl);
+
+/* Own a block and fill it; whether it is filled. */
+void fake_fill(struct fake *f, struct fake_line *fl, u8 value);
+bool fake_is_filled(const struct fake_line *fl, u32 size, u8 value);
 
 /* Wait until nothing is outstanding; fails the test after 20 s. */
 void fake_settle(void);

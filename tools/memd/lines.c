@@ -69,6 +69,24 @@ static void note_place(struct memd *m, u8 was, const struct weft_home_out *out,
 		count(m, LOST);
 }
 
+/* What one line hears of its slot is good for the others that may get it. */
+static void learn_gen(struct memd *m, const struct weft_home_line *l)
+{
+	u32 *gen = &m->lines.gen[weft_line_slot(l->key)];
+
+	if ((int)(l->gen - *gen) > 0)
+		*gen = l->gen;
+}
+
+static void tell_gen(const struct memd *m, struct weft_home_line *l)
+{
+	u32 gen = m->lines.gen[weft_line_slot(l->key)];
+
+	/* one that is under way is not to be disturbed */
+	if (l->place == WEFT_AT_HOME && (int)(gen - l->gen) > 0)
+		l->gen = gen;
+}
+
 static void forget(struct memd *m, struct region *r, struct block *b)
 {
 	m->lines.known -= b->known;
@@ -199,6 +217,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	m->lines.known += !b->known;
 	b->known = true;
 	was = b->line.place;
+	tell_gen(m, &b->line);
 	weft_home_recv(&b->line, m->members.mask,
 		       m->members.use_switch && !b->wanted, msg, memd_seq(m),
 		       &out);
@@ -229,6 +248,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 	was = b->line.place;
 	weft_home_recv(&b->line, m->members.mask, m->members.use_switch, msg,
 		       memd_seq(m), &out);
+	learn_gen(m, &b->line);
 	/* refused because it is busy: that ends soon, do not wait for long */
 	delay = msg->type == WEFT_MSG_NACK ? MOVE_MS : move_delay(&b->line);
 	carry_out(m, r, b, &out, was, 0, delay);

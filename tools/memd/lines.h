@@ -15,13 +15,16 @@ struct region;
 #define LINE_PLACES	(WEFT_DROPPING + 1)
 
 /**
- * struct lines - how many there are
- * @known: lines that were asked for
- * @at: by enum weft_place, those that are not at home
+ * struct lines - all lines
+ * @known: how many were asked for
+ * @at: by enum weft_place, how many are not at home
+ * @gen: by slot of the switch, last known generation: a line that does not know
+ *	it has its first ADD refused
  */
 struct lines {
 	u64 known;
 	u64 at[LINE_PLACES];
+	u32 gen[WEFT_SWITCH_SLOTS];
 };
 
 /* GETS .. QUERY. */

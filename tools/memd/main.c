@@ -111,6 +111,7 @@ int main(int argc, char **argv)
 		options_blade(&o) + 1, (unsigned long long)(o.memory >> 20),
 		log_addr(memd.udp.addr), memd.udp.port);
 	status = run(&memd, epoll_fd, signal_fd);
+	log_say("blade %u ends", options_blade(&o) + 1);
 	memd_exit(&memd);
 	close(epoll_fd);
 	close(signal_fd);

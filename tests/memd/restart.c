@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is left after real memory blades were restarted or killed, over loopback:
+ * one with a backing file, and two that share the regions.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "fake.h"
+
+#define BLADE	WEFT_BLADE_MIN
+#define MIB	(1ull << 20)
+
+static char file[2][128];
+
+static void start(void)
+{
+	const char *const args[] = {
+		"--switch", "none", "--memory", "64M", "--backing", file[0], NULL
+	};
+
+	rig_memd_start(BLADE, args);
+	fake_init(1);
+}
+
+static void stop(int sig)
+{
+	int status = rig_memd_stop(BLADE, sig);
+
+	if (sig == SIGTERM)
+		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	memset(fakes, 0, sizeof(fakes));
+}
+
+/* --- restart ---------------------------------------------------------------- */
+
+static void restart(void)
+{
+	struct fake *f = &fakes[1];
+	u32 region[3], gone, hidden, i, round;
+	static const u32 block[] = { 4096, 16384, 65536 };
+	struct weft_call c;
+	char name[WEFT_NAME_MAX + 1];
+
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	for (i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "kept%u", i);
+		CHECK_EQ(fake_create(f, name, 8 * block[i], block[i], &region[i]), 0);
+		CHECK_EQ(fake_open(f, region[i], block[i]), 0);
+	}
+	for (round = 1; round < 4; round++)
+		for (i = 0; i < 3 * 8; i++) {
+			struct fake_line *fl = fake_line(f, region[i / 8], i % 8);
+
+			fake_fill(f, fl, (u8)(round * 50 + i));
+			fake_settle();
+			CHECK(fake_clean(f, fl));
+			fake_settle();
+		}
+	/* the log of the catalog, 8 MiB, goes round */
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	for (i = 0; i < 14000; i++) {
+		struct weft_call s = {
+			.op = WEFT_CALL_SETATTR, .region = region[0],
+			.valid = WEFT_SET_MTIME, .mtime = i,
+		};
+
+		if (i % 100 == 0)
+			CHECK_EQ(fake_call(f, BLADE, &s, 5000), 0);
+		CHECK_EQ(fake_create(f, name, 0, 0, &gone), 0);
+		CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, name, &c), 0);
+	}
+	CHECK_EQ(fake_set_size(f, region[1], 5 * block[1]), 0);
+	CHECK_EQ(fake_set_size(f, region[1], 8 * block[1]), 0);
+	CHECK_EQ(fake_create(f, "gone", MIB, 0, &gone), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "gone", &c), 0);
+	CHECK_EQ(fake_create(f, "hidden", MIB, 0, &hidden), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_OPEN, hidden, &c), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "hidden", &c), 0);
+	CHECK(hidden > gone);
+
+	for (round = 0; round < 3; round++) {
+		stop(round ? SIGTERM : SIGKILL);
+		start();
+		CHECK_EQ(fake_join(f), 0);
+		for (i = 0; i < 3; i++) {
+			snprintf(name, sizeof(name), "kept%u", i);
+			CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, name, &c), 0);
+			CHECK_EQ(c.region, region[i]);
+			CHECK_EQ(c.block, block[i]);
+			CHECK_EQ(c.size, 8 * block[i]);
+			CHECK(c.mode == 0640 && c.uid == 7 && c.gid == 8);
+			if (!i)
+				CHECK_EQ(c.mtime, 13900);
+			CHECK_EQ(fake_open(f, region[i], block[i]), 0);
+		}
+		for (i = 0; i < 3 * 8; i++) {
+			struct fake_line *fl = fake_line(f, region[i / 8], i % 8);
+			bool cut = i / 8 == 1 && i % 8 >= 5;
+
+			CHECK(fake_get(f, fl, WEFT_S));
+			CHECK(fake_is_filled(fl, block[i / 8], cut ? 0 : (u8)(150 + i)));
+		}
+		CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "gone", &c), ENOENT);
+		CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "hidden", &c), ENOENT);
+		CHECK_EQ(fake_call_region(f, WEFT_CALL_GETATTR, hidden, &c), ESTALE);
+		CHECK_EQ(fake_create(f, "new", 0, 0, &i), 0);
+		CHECK(i > hidden);
+		hidden = i;
+		CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "new", &c), 0);
+	}
+	stop(SIGTERM);
+}
+
+/* --- two blades ------------------------------------------------------------- */
+
+static void start_one(u32 n)
+{
+	const char *const args[] = {
+		"--switch", "none", "--memory", "8M", "--peers",
+		"127.0.0.101,127.0.0.105", "--backing", file[n], NULL
+	};
+
+	rig_memd_start(BLADE + n, args);
+}
+
+static void two_blades(void)
+{
+	struct fake *f = &fakes[1];
+	struct weft_call c;
+	u32 region, other, i;
+
+	snprintf(file[0], sizeof(file[0]), "%s/two-a", rig_dir());
+	snprintf(file[1], sizeof(file[1]), "%s/two-b", rig_dir());
+	start_one(0);
+	fake_init(2);
+	/* without the second nobody may begin */
+	memset(&c, 0, sizeof(c));
+	c.op = WEFT_CALL_JOIN;
+	c.node = 1;
+	c.life = f->life;
+	CHECK_EQ(fake_call(f, BLADE, &c, 500), -1);
+	start_one(1);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_join(&fakes[2]), 0);
+	/* 16 runs of 64 blocks, half of them at each blade: all there is */
+	CHECK_EQ(fake_create(f, "r", 15 * MIB, 0, &region), 0);
+	CHECK_EQ(fake_open(f, region, 4096), 0);
+	/* the number after an odd one is even: this begins at the other blade */
+	CHECK_EQ(fake_create(f, "x", 2 * 65536, 65536, &other), 0);
+	CHECK_EQ(other, region + 1);
+	CHECK_EQ(fake_create(f, "large", 2 * MIB, 0, &i), ENOSPC);
+	CHECK_EQ(fake_open(f, other, 65536), 0);
+	for (i = 0; i < 8; i++)
+		fake_fill(f, fake_line(f, region, i), (u8)(i + 1));
+	fake_fill(f, fake_line(f, other, 1), 0x77);
+	fake_evict_all();
+	CHECK(fake_stat(f, BLADE, "write_backs") > 0);
+	CHECK(fake_stat(f, BLADE + 1, "write_backs") > 0);
+	/* only the first blade keeps the catalog */
+	memset(&c, 0, sizeof(c));
+	c.op = WEFT_CALL_GETATTR;
+	c.region = region;
+	CHECK_EQ(fake_call(f, BLADE + 1, &c, 5000), EREMOTE);
+
+	/* the second one dies: what needs it waits, then is refused */
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	c.op = WEFT_CALL_CREATE;
+	c.size = 0;
+	c.name_len = 1;
+	c.name[0] = 'y';
+	CHECK_EQ(fake_call(f, BLADE, &c, 20000), EHOSTDOWN);
+	memset(&c, 0, sizeof(c));
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "y", &c), ENOENT);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "x", &c), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_CLOSE, other, &c), 0);
+	/* when it is back it hears what it missed */
+	start_one(1);
+	CHECK_EQ(fake_create(f, "z", MIB / 2, 0, &other), 0);
+	for (i = 0; i < 8; i++) {
+		CHECK(fake_get(f, fake_line(f, region, i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region, i), 4096, (u8)(i + 1)));
+	}
+	CHECK_EQ(fake_stat(f, BLADE + 1, "regions"), 2);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 2);
+	/* the first one dies: the second follows its next life */
+	fake_evict_all();
+	rig_memd_stop(BLADE, SIGKILL);
+	start_one(0);
+	f->life++;
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "r", &c), 0);
+	CHECK_EQ(c.region, region);
+	for (i = 0; i < 8; i++) {
+		CHECK(fake_get(f, fake_line(f, region, i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region, i), 4096, (u8)(i + 1)));
+	}
+	CHECK_EQ(fake_set_size(f, region, 0), 0);
+	CHECK_EQ(fake_stat(f, BLADE, "used_bytes"), 0);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "used_bytes"), 0);
+	rig_memd_stop(BLADE, SIGTERM);
+	rig_memd_stop(BLADE + 1, SIGTERM);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} tests[] = {
+		{ "restart", restart }, { "two_blades", two_blades },
+	};
+	u64 begin;
+	u32 i;
+
+	rig_open(false, 2);
+	snprintf(file[0], sizeof(file[0]), "%s/backing", rig_dir());
+	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		if (argc > 1 && strcmp(argv[1], tests[i].name) != 0)
+			continue;
+		begin = rig_now();
+		tests[i].run();
+		printf("ok %s (%llu ms)\n", tests[i].name,
+		       (unsigned long long)(rig_now() - begin));
+		fflush(stdout);
+	}
+	printf("restart: %lu checks\n", rig_checks);
+	rig_close();
+	return !rig_checks;
+}
