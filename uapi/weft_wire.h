@@ -63,6 +63,14 @@
 #define WEFT_KIND_PAGE		0
 #define WEFT_KIND_LOCK		1
 
+/*
+ * Epoch of a lock line's entry (field grant): raised by STEP each time that the
+ * holder of its queue changes.  Its lowest bit says that the entry is frozen
+ * because its home takes it back.
+ */
+#define WEFT_EPOCH_FROZEN	1
+#define WEFT_EPOCH_STEP		2
+
 /* Blocks: a power of two. */
 #define WEFT_BLOCK_MIN		4096
 #define WEFT_BLOCK_MAX		2097152
@@ -82,6 +90,8 @@
 #define WEFT_MSG_DROP		9	/* home->switch: forget the locked line */
 #define WEFT_MSG_MEMBERS	10	/* home->switch: who is in the rack */
 #define WEFT_MSG_COUNT		11	/* member->switch: read counter number nonce */
+#define WEFT_MSG_ACQUIRE	12	/* node->dir: wants a lock; EXCL: to write */
+#define WEFT_MSG_HAND		13	/* holder->dir: the lock goes to holder, or to nobody */
 
 #define WEFT_MSG_INV		32	/* dir->sharers: give up the copy, answer the requester */
 #define WEFT_MSG_FWD		33	/* dir->provider: send the data, keep a read-only copy */
@@ -95,6 +105,8 @@
 #define WEFT_MSG_DROP_ACK	41	/* switch->home */
 #define WEFT_MSG_MEMBERS_ACK	42	/* switch->home */
 #define WEFT_MSG_COUNT_ACK	43	/* switch->member: value in holder */
+#define WEFT_MSG_ENQUEUE	44	/* dir->holder of the queue: the transaction's node waits */
+#define WEFT_MSG_HANDED		45	/* dir->new holder and readers: it is yours */
 
 #define WEFT_MSG_DATA		48	/* provider->requester: (part of) the block */
 #define WEFT_MSG_INV_ACK	49	/* sharer->requester: copy given up, no data here */
@@ -102,6 +114,7 @@
 #define WEFT_MSG_WB_ACK		51	/* home->whoever waits for the write-back */
 #define WEFT_MSG_DONE		52	/* requester->provider: retained data may go */
 #define WEFT_MSG_CHASE		53	/* node->node: your transaction blocks me, is it alive? */
+#define WEFT_MSG_HAND_ACK	54	/* new holder or dir->old holder: it has arrived */
 
 #define WEFT_MSG_CALL		64	/* node->blade or blade->blade: catalog, membership */
 #define WEFT_MSG_REPLY		65	/* answer to CALL */
@@ -110,8 +123,8 @@
 #define WEFT_F_BUSY		0x01	/* the transaction holds the entry's lock: it must COMMIT */
 #define WEFT_F_HAVE		0x02	/* GETM: the requester has a read-only copy (upgrade) */
 #define WEFT_F_SWITCH		0x04	/* this answer comes from the directory in the switch */
-#define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM */
-#define WEFT_F_RELAY		0x10	/* READ: a provider without copy passed it on */
+#define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM; ACQUIRE, ENQUEUE: to write */
+#define WEFT_F_RELAY		0x10	/* READ, ACQUIRE, ENQUEUE: passed on by a node that does not have it any more */
 #define WEFT_F_INSTALLED	0x20	/* ADD_ACK, DROP_ACK, REMOVE_ACK: the line is in the switch */
 #define WEFT_F_MORE		0x40	/* REPLY: the list goes on */
 
@@ -151,6 +164,9 @@
 #define WEFT_COUNT_STRANGER	13	/* refused: not a member */
 #define WEFT_COUNT_DAMAGED	14	/* wrong header sum, dropped */
 #define WEFT_COUNT_MEMBERS	15
-#define WEFT_COUNTERS		16	/* a power of two */
+#define WEFT_COUNT_ENQUEUE	16	/* a lock's queue holder told of a waiter */
+#define WEFT_COUNT_HANDED	17	/* a lock handed over */
+#define WEFT_COUNT_HAND_ACK	18	/* hand-over that had happened before */
+#define WEFT_COUNTERS		32	/* a power of two */
 
 #endif /* _UAPI_WEFT_WIRE_H */

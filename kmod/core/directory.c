@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The directory engine, see directory.h. */
 #include "directory.h"
+#include "lockdir.h"
 
 /*
  * One node of @mask, spread over them by the transaction number: the first at
@@ -12,6 +13,11 @@ static u32 pick(u32 mask, u32 txn)
 	u32 from = high ? high : mask;
 
 	return from & (~from + 1);
+}
+
+static bool is_lock(u64 line)
+{
+	return weft_line_kind(line) == WEFT_KIND_LOCK;
 }
 
 /* The grant number that goes with a status. */
@@ -144,6 +150,8 @@ enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 {
 	u32 r = weft_node_bit(msg->src);
 
+	if (is_lock(msg->line))
+		return weft_lockdir_handle(e, members, msg, targets);
 	*targets = 0;
 	/* src is not 0, so neither is txn */
 	if (weft_txn_member(msg->txn) != msg->src)
@@ -193,9 +201,12 @@ static enum weft_dir_dest add(struct weft_slot *slot, struct weft_msg *msg)
 	if (fresh) {
 		slot->gen++;
 		if (!tag) {
+			bool lock = is_lock(msg->line);
+
 			slot->tag = msg->line;
-			slot->entry.lock = 0;
-			slot->entry.grant = with_owned(msg->grant, msg->status);
+			slot->entry.lock = lock ? msg->holder : 0;
+			slot->entry.grant = lock ? msg->grant :
+				with_owned(msg->grant, msg->status);
 			slot->entry.status = msg->status;
 			slot->entry.copyset = msg->copyset;
 		}
@@ -204,6 +215,26 @@ static enum weft_dir_dest add(struct weft_slot *slot, struct weft_msg *msg)
 	msg->nonce = slot->gen;
 	msg->flags = slot->tag == msg->line ? WEFT_F_INSTALLED : 0;
 	msg->info = fresh ? WEFT_WHY_FULL : WEFT_WHY_GEN;
+	return WEFT_TO_SENDER;
+}
+
+/*
+ * REMOVE of a lock line freezes it, whoever has it: only the entry moves, the
+ * queue stays where it is.  A late copy must not freeze it again after it came
+ * back: the slot's generation tells.
+ */
+static enum weft_dir_dest freeze(struct weft_switch *sw, struct weft_slot *slot,
+				 struct weft_msg *msg)
+{
+	bool fresh = slot->gen == msg->nonce;
+
+	msg->nonce = slot->gen;
+	if (!fresh)
+		return nack(msg, WEFT_WHY_GEN);
+	slot->entry.grant |= WEFT_EPOCH_FROZEN;
+	describe(&slot->entry, sw->members, msg, WEFT_F_INSTALLED);
+	msg->holder = slot->entry.lock;
+	msg->type = WEFT_MSG_REMOVE_ACK;
 	return WEFT_TO_SENDER;
 }
 
@@ -216,6 +247,8 @@ static enum weft_dir_dest remove_line(struct weft_switch *sw,
 		static const struct weft_dir_entry none;
 
 		describe(&none, 0, msg, 0);
+	} else if (is_lock(msg->line)) {
+		return freeze(sw, slot, msg);
 	} else {
 		bool granted = take_lock(&slot->entry, msg->txn);
 
@@ -297,6 +330,9 @@ static int counter(const struct weft_msg *msg, u8 was)
 		[WEFT_MSG_REMOVE_ACK] = WEFT_COUNT_REMOVE,
 		[WEFT_MSG_DROP_ACK] = WEFT_COUNT_DROP,
 		[WEFT_MSG_MEMBERS_ACK] = WEFT_COUNT_MEMBERS,
+		[WEFT_MSG_ENQUEUE] = WEFT_COUNT_ENQUEUE,
+		[WEFT_MSG_HANDED] = WEFT_COUNT_HANDED,
+		[WEFT_MSG_HAND_ACK] = WEFT_COUNT_HAND_ACK,
 	};
 
 	if (msg->type == was)
@@ -340,6 +376,8 @@ enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
 	case WEFT_MSG_COMMIT:
 	case WEFT_MSG_ABORT:
 	case WEFT_MSG_QUERY:
+	case WEFT_MSG_ACQUIRE:
+	case WEFT_MSG_HAND:
 		if (!msg->line)
 			return WEFT_TO_HOME;
 		dest = at_slot(sw, slot, msg, targets);

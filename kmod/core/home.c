@@ -16,6 +16,11 @@ void weft_home_init(struct weft_home_line *l, u64 key, u8 self)
 	l->self = self;
 }
 
+static bool is_lock(const struct weft_home_line *l)
+{
+	return weft_line_kind(l->key) == WEFT_KIND_LOCK;
+}
+
 static void to_switch(struct weft_home_line *l, u8 type,
 		      struct weft_home_out *out)
 {
@@ -28,6 +33,7 @@ static void to_switch(struct weft_home_line *l, u8 type,
 	out->sw.status = (u8)l->e.status;
 	out->sw.copyset = l->e.copyset;
 	out->sw.grant = l->e.grant;
+	out->sw.holder = is_lock(l) ? l->e.lock : 0;
 	out->sw.nonce = l->gen;
 }
 
@@ -52,9 +58,12 @@ static void arrive(struct weft_home_line *l, u8 place,
 	out->moved = true;
 }
 
-static bool idle(const struct weft_home_line *l)
+/* May the line move, and is it worth it?  A lock may at any time. */
+static bool may_move(const struct weft_home_line *l)
 {
-	return !l->e.lock;
+	if (is_lock(l))
+		return l->e.lock || l->e.copyset;
+	return !l->e.lock && l->e.status != WEFT_I;
 }
 
 /* Requests that come here while the switch has the line, or nobody. */
@@ -73,6 +82,8 @@ static void not_here(struct weft_home_out *out)
 	case WEFT_MSG_GETS:
 	case WEFT_MSG_GETM:
 	case WEFT_MSG_PUT:
+	case WEFT_MSG_ACQUIRE:
+	case WEFT_MSG_HAND:
 		out->msg.type = WEFT_MSG_NACK;
 		out->msg.flags = 0;
 		out->msg.info = WEFT_WHY_MOVING;
@@ -89,18 +100,20 @@ static void request(struct weft_home_line *l, u32 members, bool use_switch,
 		    struct weft_home_out *out)
 {
 	out->msg = *msg;
-	out->msg.len = 0;
-	out->msg.payload = NULL;
+	if (msg->type != WEFT_MSG_HAND) {
+		out->msg.len = 0;
+		out->msg.payload = NULL;
+	}
 	if (l->place != WEFT_AT_HOME) {
 		not_here(out);
 		return;
 	}
 	out->dest = weft_dir_handle(&l->e, members, &out->msg, &out->targets);
-	if (out->dest == WEFT_TO_NOBODY || !use_switch || !idle(l))
+	if (out->dest == WEFT_TO_NOBODY || !use_switch || !may_move(l))
 		return;
 	if (l->full)
 		l->full--;
-	else if (l->e.status != WEFT_I)
+	else
 		move(l, WEFT_ADDING, fresh, out);
 }
 
@@ -125,8 +138,8 @@ static void remove_ack(struct weft_home_line *l, const struct weft_msg *msg,
 	l->gen = msg->nonce;
 	l->e.status = msg->status;
 	l->e.copyset = msg->copyset;
-	l->e.grant = msg->grant;
-	l->e.lock = 0;
+	l->e.grant = is_lock(l) ? msg->grant & ~WEFT_EPOCH_FROZEN : msg->grant;
+	l->e.lock = is_lock(l) ? msg->holder : 0;
 	if (msg->flags & WEFT_F_INSTALLED) {
 		/* same txn: a late copy of this answer must not unlock the line */
 		l->place = WEFT_DROPPING;
@@ -152,6 +165,12 @@ static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
 			struct weft_home_out *out)
 {
 	out->timer = true;
+	if (is_lock(l)) {
+		/* WEFT_WHY_GEN: another line has tried the slot meanwhile */
+		l->gen = msg->nonce;
+		to_switch(l, WEFT_MSG_REMOVE, out);
+		return;
+	}
 	if (weft_txn_member(msg->holder) == l->self) {
 		/* a late copy of an earlier REMOVE took the lock */
 		abort_txn(l, msg->holder, msg->grant, out);
@@ -174,7 +193,7 @@ static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,
 {
 	if (msg->txn != l->txn) {
 		/* a late REMOVE locked the line again, and nobody wants it */
-		if (msg->type == WEFT_MSG_REMOVE_ACK &&
+		if (msg->type == WEFT_MSG_REMOVE_ACK && !is_lock(l) &&
 		    msg->flags & WEFT_F_BUSY)
 			abort_txn(l, msg->txn, msg->grant, out);
 		return;
@@ -213,7 +232,8 @@ void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
 		    struct weft_home_out *out)
 {
 	clear(out);
-	if (msg->type >= WEFT_MSG_GETS && msg->type <= WEFT_MSG_QUERY)
+	if ((msg->type >= WEFT_MSG_GETS && msg->type <= WEFT_MSG_QUERY) ||
+	    msg->type == WEFT_MSG_ACQUIRE || msg->type == WEFT_MSG_HAND)
 		request(l, members, use_switch, msg, fresh, out);
 	else if (msg->type == WEFT_MSG_CHASE)
 		chased(l, msg, out);

@@ -19,7 +19,7 @@ static void complain(const char *what)
 /* Lines 0 and 1 of region 1; in one slot of the switch if the config says so. */
 static u64 key_of(const struct config *c, int i)
 {
-	return weft_line_key(1, WEFT_KIND_PAGE,
+	return weft_line_key(1, c->locks ? WEFT_KIND_LOCK : WEFT_KIND_PAGE,
 			     c->same_slot && i ? 0x10001u : (u64)i);
 }
 
@@ -36,13 +36,15 @@ void world_init(struct world *w, const struct config *c)
 	memset(w, 0, sizeof(*w));
 	for (int i = 0; i < c->lines; i++) {
 		weft_home_init(&w->home[i], key_of(c, i), HOME);
-		for (int n = 0; n < c->nodes; n++) {
+		for (int n = 0; n < c->nodes && !c->locks; n++) {
 			weft_line_init(&w->line[n][i], key_of(c, i), (u8)(n + 1));
 			memset(w->data[n][i], GARBAGE, MAX_FRAGS);
 		}
 	}
 	if (c->same_slot && weft_line_slot(key_of(c, 0)) != weft_line_slot(key_of(c, 1)))
 		abort();
+	if (c->locks)
+		locks_init(w, c, key_of(c, 0));
 	memcpy(w->ops, c->ops, sizeof(w->ops));
 	w->loss = c->loss;
 	w->dup = c->dup;
@@ -104,6 +106,8 @@ static void to_flight(struct flight *f, const struct weft_msg *m, u8 hop, u8 to)
 	f->hop = hop;
 	f->to = to;
 	f->used = 1;
+	for (u32 i = 0; i < m->len / 4 && i < MAX_NODES; i++)
+		f->list[i] = get_unaligned_be32((const u8 *)m->payload + 4 * i);
 }
 
 static void from_flight(struct weft_msg *m, const struct flight *f)
@@ -124,6 +128,17 @@ static void from_flight(struct weft_msg *m, const struct flight *f)
 	m->src = f->src;
 	m->status = f->status;
 	m->size = f->size;
+}
+
+/* With the payload of a HAND, which comes into @list. */
+void world_message(struct weft_msg *m, const struct flight *f, u8 *list)
+{
+	from_flight(m, f);
+	for (int i = 0; i < MAX_NODES && f->list[i]; i++) {
+		put_unaligned_be32(f->list[i], list + 4 * i);
+		m->payload = list;
+		m->len += 4;
+	}
 }
 
 static void post(struct world *w, const struct weft_msg *m, u8 hop, u8 to,
@@ -157,6 +172,11 @@ static void post_data(struct world *w, const struct config *c,
 static u8 first_hop(const struct config *c)
 {
 	return c->use_switch ? HOP_SWITCH : HOP_HOME;
+}
+
+void world_post(struct world *w, const struct config *c, const struct weft_send *s)
+{
+	post(w, &s->msg, s->to ? HOP_NODE : first_hop(c), s->to, NULL);
 }
 
 static void do_out(struct world *w, const struct config *c, int n, int i,
@@ -231,6 +251,10 @@ static void node_recv(struct world *w, const struct config *c,
 	struct weft_msg m;
 	struct weft_out out;
 
+	if (c->locks) {
+		locks_recv(w, c, n, f);
+		return;
+	}
 	from_flight(&m, f);
 	weft_line_recv(&w->line[n][i], &m, w->seq[n] + 1, &out);
 	used(w, n, i);
@@ -252,9 +276,9 @@ static void switch_recv(struct world *w, const struct config *c,
 	};
 	struct weft_msg m;
 	u32 targets;
-	u8 src = f->src;
+	u8 src = f->src, list[4 * MAX_NODES];
 
-	from_flight(&m, f);
+	world_message(&m, f, list);
 	switch (weft_switch_handle(&sw, &m, &targets)) {
 	case WEFT_TO_NOBODY:
 		break;
@@ -336,13 +360,14 @@ static void home_recv(struct world *w, const struct config *c,
 	int i = line_of(c, f->line);
 	struct weft_home_line *l = &w->home[i];
 	struct weft_home_out out;
+	u8 list[4 * MAX_NODES];
 	struct weft_msg m;
 
 	if (f->type == WEFT_MSG_WB) {
 		store(w, c, f);
 		return;
 	}
-	from_flight(&m, f);
+	world_message(&m, f, list);
 	if (f->type == WEFT_MSG_READ) {
 		serve_read(w, c, &m);
 		return;
@@ -359,13 +384,14 @@ static void home_recv(struct world *w, const struct config *c,
 /* --- actions --------------------------------------------------------------------- */
 
 /* Nothing more will happen to a line unless a time-out does it. */
-static bool silent(const struct world *w, const struct config *c, int line)
+bool world_silent(const struct world *w, const struct config *c, int line)
 {
 	for (int i = 0; i < w->flights; i++)
 		if (w->flight[i].line == key_of(c, line))
 			return false;
 	for (int n = 0; n < c->nodes; n++)
-		if (w->line[n][line].revoking)
+		if (c->locks ? w->lock[n].revoking || w->hold[n] :
+			       w->line[n][line].revoking)
 			return false;
 	return true;
 }
@@ -379,7 +405,7 @@ static bool early(const struct world *w, const struct config *c, int n, int i)
 	const struct weft_line *l = &w->line[n][i];
 
 	if (!l->refused)
-		return !silent(w, c, i);
+		return !world_silent(w, c, i);
 	for (int k = 0; k < w->flights; k++)
 		if (w->flight[k].txn == l->txn ||
 		    (w->flight[k].line == l->key &&
@@ -388,7 +414,7 @@ static bool early(const struct world *w, const struct config *c, int n, int i)
 	return false;
 }
 
-static void add(struct action *a, int *k, u8 kind, int node, int line, int flight)
+void world_add(struct action *a, int *k, u8 kind, int node, int line, int flight)
 {
 	if (*k == MAX_ACTIONS)
 		abort();
@@ -407,25 +433,25 @@ static void node_actions(const struct world *w, const struct config *c, int n,
 
 		/* the host lets the access finish that the line was fetched for */
 		if (l->revoking && (!waiting || w->steals))
-			add(a, k, ACT_REVOKED, n, i, 0);
+			world_add(a, k, ACT_REVOKED, n, i, 0);
 		if (!weft_line_idle(l) && !(l->revoking && l->op == WEFT_OP_NONE) &&
 		    (w->spurious || !early(w, c, n, i)))
-			add(a, k, ACT_TIMEOUT, n, i, 0);
+			world_add(a, k, ACT_TIMEOUT, n, i, 0);
 		if (waiting)
-			add(a, k, ACT_ACCESS, n, i, 0);
+			world_add(a, k, ACT_ACCESS, n, i, 0);
 		if (w->want[n] || !w->ops[n])
 			continue;
 		if (perm < WEFT_S)
-			add(a, k, ACT_READ, n, i, 0);
-		add(a, k, ACT_WRITE, n, i, 0);
+			world_add(a, k, ACT_READ, n, i, 0);
+		world_add(a, k, ACT_WRITE, n, i, 0);
 		if (!weft_line_idle(l) || l->state == WEFT_I)
 			continue;
 		if (c->evicts)
-			add(a, k, ACT_EVICT, n, i, 0);
+			world_add(a, k, ACT_EVICT, n, i, 0);
 		if (c->evicts && l->state == WEFT_S)
-			add(a, k, ACT_DROP, n, i, 0);
+			world_add(a, k, ACT_DROP, n, i, 0);
 		if (c->cleans && l->state == WEFT_M)
-			add(a, k, ACT_CLEAN, n, i, 0);
+			world_add(a, k, ACT_CLEAN, n, i, 0);
 	}
 }
 
@@ -437,22 +463,26 @@ int world_actions(const struct world *w, const struct config *c,
 	for (int i = 0; i < w->flights; i++) {
 		if (i && !memcmp(&w->flight[i], &w->flight[i - 1], sizeof(w->flight[0])))
 			continue;
-		add(a, &k, ACT_DELIVER, 0, 0, i);
+		world_add(a, &k, ACT_DELIVER, 0, 0, i);
 		if (w->dup)
-			add(a, &k, ACT_REPEAT, 0, 0, i);
+			world_add(a, &k, ACT_REPEAT, 0, 0, i);
 		if (w->loss)
-			add(a, &k, ACT_LOSE, 0, 0, i);
+			world_add(a, &k, ACT_LOSE, 0, 0, i);
 	}
-	for (int n = 0; n < c->nodes; n++)
-		node_actions(w, c, n, a, &k);
+	for (int n = 0; n < c->nodes; n++) {
+		if (c->locks)
+			locks_actions(w, c, n, a, &k);
+		else
+			node_actions(w, c, n, a, &k);
+	}
 	for (int i = 0; i < c->lines; i++) {
 		const struct weft_home_line *l = &w->home[i];
 
 		if (l->place == WEFT_IN_SWITCH && w->recalls)
-			add(a, &k, ACT_RECALL, 0, i, 0);
+			world_add(a, &k, ACT_RECALL, 0, i, 0);
 		if (l->place != WEFT_IN_SWITCH && l->place != WEFT_AT_HOME &&
-		    (w->spurious || silent(w, c, i)))
-			add(a, &k, ACT_HOME_TIMEOUT, 0, i, 0);
+		    (w->spurious || world_silent(w, c, i)))
+			world_add(a, &k, ACT_HOME_TIMEOUT, 0, i, 0);
 	}
 	return k;
 }
@@ -537,7 +567,7 @@ static void step_home(struct world *w, const struct config *c,
 		weft_home_recall(l, fresh, &out);
 		w->seq[MAX_NODES]++;
 	} else {
-		if (!silent(w, c, a->line))
+		if (!world_silent(w, c, a->line))
 			w->spurious--;
 		weft_home_timeout(l, &out);
 	}
@@ -558,7 +588,7 @@ static void tidy(struct world *w, const struct config *c)
 			memset(&h->e, 0, sizeof(h->e));
 		if (h->place == WEFT_IN_SWITCH || h->place == WEFT_AT_HOME)
 			h->txn = 0;
-		for (int n = 0; n < c->nodes; n++) {
+		for (int n = 0; n < c->nodes && !c->locks; n++) {
 			struct weft_line *l = &w->line[n][i];
 			struct weft_line keep = *l;
 
@@ -586,6 +616,8 @@ static void tidy(struct world *w, const struct config *c)
 			}
 		}
 	}
+	if (c->locks)
+		locks_tidy(w, c);
 }
 
 const char *world_step(struct world *w, const struct config *c,
@@ -625,10 +657,16 @@ const char *world_step(struct world *w, const struct config *c,
 		step_home(w, c, a);
 		break;
 	default:
-		step_node(w, c, a);
+		if (c->locks)
+			locks_step(w, c, a);
+		else
+			step_node(w, c, a);
 		break;
 	}
-	check(w, c);
+	if (c->locks && !wrong)
+		wrong = locks_check(w, c);
+	else if (!c->locks)
+		check(w, c);
 	tidy(w, c);
 	return wrong;
 }
@@ -640,10 +678,12 @@ bool world_at_rest(const struct world *w, const struct config *c)
 	for (int n = 0; n < c->nodes; n++) {
 		if (w->want[n])
 			return false;
-		for (int i = 0; i < c->lines; i++)
+		for (int i = 0; i < c->lines && !c->locks; i++)
 			if (!weft_line_idle(&w->line[n][i]))
 				return false;
 	}
+	if (c->locks && !locks_at_rest(w, c))
+		return false;
 	/* a lock that nobody holds may stay: the next request chases it away */
 	for (int i = 0; i < c->lines; i++)
 		if (w->home[i].place != WEFT_IN_SWITCH &&
@@ -659,17 +699,18 @@ void world_print_action(const struct world *w, const struct action *a)
 	static const char * const name[] = {
 		"deliver", "deliver a copy of", "lose", "has revoked", "times out",
 		"writes", "wants to read", "wants to write", "evicts", "drops",
-		"cleans", "home times out", "home recalls",
+		"cleans", "home times out", "home recalls", "wants to read",
+		"wants to write", "lets go",
 	};
 
 	if (a->kind <= ACT_LOSE) {
 		const struct flight *f = &w->flight[a->flight];
 
-		printf("%s %s txn=%u.%u line=%u flags=%x status=%u copyset=%x from %u to %s%u nonce=%x v=%llu\n",
+		printf("%s %s txn=%u.%u line=%u flags=%x status=%u copyset=%x grant=%u holder=%x from %u to %s%u nonce=%x v=%llu\n",
 		       name[a->kind], weft_msg_name(f->type),
 		       weft_txn_member(f->txn), f->txn & WEFT_TXN_SEQ_MASK,
 		       (u32)weft_line_index(f->line), f->flags, f->status,
-		       f->copyset, f->src,
+		       f->copyset, f->grant, f->holder, f->src,
 		       f->hop == HOP_SWITCH ? "switch " : f->hop == HOP_HOME ? "home " : "node ",
 		       f->to, f->nonce, (unsigned long long)f->version);
 	} else {
@@ -686,7 +727,7 @@ void world_print(const struct world *w, const struct config *c)
 		       (unsigned long long)w->home_version[i],
 		       (unsigned long long)w->slot[i].tag, w->slot[i].entry.lock,
 		       w->slot[i].entry.status, w->slot[i].entry.copyset);
-		for (int n = 0; n < c->nodes; n++) {
+		for (int n = 0; n < c->nodes && !c->locks; n++) {
 			const struct weft_line *l = &w->line[n][i];
 
 			printf("    node %d: state %u op %u txn %u held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
@@ -696,6 +737,8 @@ void world_print(const struct world *w, const struct config *c)
 			       w->want_line[n] == i ? w->want[n] : 0);
 		}
 	}
+	if (c->locks)
+		locks_print(w, c);
 	for (int k = 0; k < w->flights; k++) {
 		struct action a = { .kind = ACT_DELIVER, .flight = (u8)k };
 

@@ -9,6 +9,7 @@
 
 #include "home.h"
 #include "line.h"
+#include "lock.h"
 
 #define MAX_NODES	3
 #define MAX_LINES	2
@@ -27,6 +28,7 @@ struct config {
 	bool use_switch;	/* lines move into a P4 switch */
 	bool same_slot;		/* the two lines collide in the switch */
 	bool evicts, cleans;	/* programs' operations include these */
+	bool locks;		/* the line is a lock; operations take and leave it */
 	bool full;		/* only in the long run */
 };
 
@@ -42,10 +44,14 @@ struct flight {
 	u8 hop, to;		/* HOP_NODE: the member */
 	u8 size, used;		/* size in fragments of one byte; slot in use */
 	u8 val[MAX_FRAGS];
+	u32 list[MAX_NODES];	/* HAND: transactions that wait */
 };
 
 struct world {
-	struct weft_line line[MAX_NODES][MAX_LINES];
+	union {
+		struct weft_line line[MAX_NODES][MAX_LINES];
+		struct weft_lock lock[MAX_NODES];
+	};
 	struct weft_home_line home[MAX_LINES];
 	struct weft_slot slot[MAX_LINES];
 	u64 home_version[MAX_LINES];
@@ -55,6 +61,7 @@ struct world {
 	u8 truth[MAX_LINES];		/* the last value written */
 	u8 want[MAX_NODES];		/* 0, or permission wanted for ... */
 	u8 want_line[MAX_NODES];
+	u8 hold[MAX_NODES];		/* locks: permission that a program holds */
 	u8 ops[MAX_NODES];
 	u8 loss, dup, spurious, steals, recalls;
 	u8 flights;
@@ -64,7 +71,7 @@ struct world {
 enum action_kind {
 	ACT_DELIVER, ACT_REPEAT, ACT_LOSE, ACT_REVOKED, ACT_TIMEOUT, ACT_ACCESS,
 	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
-	ACT_RECALL,
+	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK,
 };
 
 struct action {
@@ -83,6 +90,24 @@ const char *world_step(struct world *w, const struct config *c,
 
 /* Nothing is wanted, outstanding or in flight. */
 bool world_at_rest(const struct world *w, const struct config *c);
+
+/* Of locks.c: the same for a world whose line is a lock. */
+void locks_init(struct world *w, const struct config *c, u64 key);
+void locks_recv(struct world *w, const struct config *c, int n,
+		const struct flight *f);
+void locks_actions(const struct world *w, const struct config *c, int n,
+		   struct action *a, int *k);
+void locks_step(struct world *w, const struct config *c, const struct action *a);
+const char *locks_check(const struct world *w, const struct config *c);
+void locks_tidy(struct world *w, const struct config *c);
+bool locks_at_rest(const struct world *w, const struct config *c);
+void locks_print(const struct world *w, const struct config *c);
+
+/* Of world.c, for locks.c. */
+void world_post(struct world *w, const struct config *c, const struct weft_send *s);
+void world_message(struct weft_msg *m, const struct flight *f, u8 *list);
+bool world_silent(const struct world *w, const struct config *c, int line);
+void world_add(struct action *a, int *k, u8 kind, int node, int line, int flight);
 
 void world_print_action(const struct world *w, const struct action *a);
 void world_print(const struct world *w, const struct config *c);
