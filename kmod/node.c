@@ -315,6 +315,15 @@ static int call_join(struct weft_call *call, u32 timeout_ms)
 	return err;
 }
 
+static int call_leave(struct weft_call *call, u32 timeout_ms)
+{
+	memset(call, 0, sizeof(*call));
+	call->op = WEFT_CALL_LEAVE;
+	call->node = weft_node.id;
+	call->life = life;
+	return weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+}
+
 static void heard(void)
 {
 	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
@@ -388,6 +397,9 @@ int weft_node_join(__be32 *other)
 	err = call_join(call, min_t(u32, config.timeout_ms, JOIN_TIMEOUT_MS));
 	if (err) {
 		*other = cpu_to_be32(call->addr);
+		/* what comes of it later shall come to nothing */
+		if (err == -ETIMEDOUT || err == -EINTR)
+			call_leave(call, 0);
 		goto out;
 	}
 	mounts++;
@@ -412,15 +424,10 @@ void weft_node_leave(void)
 	WRITE_ONCE(joined, false);
 	/* it queues itself only while joined */
 	cancel_delayed_work_sync(&heartbeat_work);
-	if (call) {
-		call->op = WEFT_CALL_LEAVE;
-		call->node = weft_node.id;
-		call->life = life;
-		if (weft_rpc_call(WEFT_BLADE_MIN, call,
-				  min_t(u32, config.timeout_ms, JOIN_TIMEOUT_MS)))
-			pr_warn("weft: could not tell the memory blade %pI4 that this node leaves\n",
-				&config.home[0]);
-	}
+	if (call &&
+	    call_leave(call, min_t(u32, config.timeout_ms, JOIN_TIMEOUT_MS)))
+		pr_warn("weft: could not tell the memory blade %pI4 that this node leaves\n",
+			&config.home[0]);
 	mounts--;
 	mutex_unlock(&node_lock);
 	kfree(call);

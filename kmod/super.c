@@ -209,6 +209,9 @@ static int join(struct fs_context *fc)
 		pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
 			&cfg.home[0]);
 		return err;
+	case -EHOSTDOWN:
+		errorf(fc, "weft: a memory blade of the rack does not answer the first one: is weft-memd running on all of them?");
+		return err;
 	default:
 		errorf(fc, "weft: the memory blade refuses to let this node join (error %d)",
 		       -err);

@@ -11,6 +11,7 @@
 #include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/version.h>
@@ -32,6 +33,8 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
 static inline u16 get_unaligned_be16(const void *p)
 {

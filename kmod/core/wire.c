@@ -168,7 +168,7 @@ const char *weft_msg_name(u8 type)
 		[WEFT_MSG_CALL] = "CALL", [WEFT_MSG_REPLY] = "REPLY",
 	};
 
-	if (type >= sizeof(names) / sizeof(names[0]) || !names[type])
+	if (type >= ARRAY_SIZE(names) || !names[type])
 		return "?";
 	return names[type];
 }

@@ -14,6 +14,8 @@
   .spurious = 1, .evicts = true },
 { .name = "2-mixed", .nodes = 2, .lines = 1, .frags = 1, .ops = { 2, 1 },
   .loss = 1, .dup = 1, .steals = 1, .evicts = true },
+{ .name = "2-old-done", .nodes = 2, .lines = 1, .frags = 1, .ops = { 2, 2 },
+  .loss = 1, .dup = 1, .dup_type = WEFT_MSG_DONE, .evicts = true },
 { .name = "2-fragments", .nodes = 2, .lines = 1, .frags = 2, .ops = { 2, 1 },
   .loss = 1, .dup = 1 },
 { .name = "2-two-lines", .nodes = 2, .lines = 2, .frags = 1, .ops = { 2, 1 },

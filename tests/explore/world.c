@@ -464,7 +464,7 @@ int world_actions(const struct world *w, const struct config *c,
 		if (i && !memcmp(&w->flight[i], &w->flight[i - 1], sizeof(w->flight[0])))
 			continue;
 		world_add(a, &k, ACT_DELIVER, 0, 0, i);
-		if (w->dup)
+		if (w->dup && (!c->dup_type || c->dup_type == w->flight[i].type))
 			world_add(a, &k, ACT_REPEAT, 0, 0, i);
 		if (w->loss)
 			world_add(a, &k, ACT_LOSE, 0, 0, i);

@@ -23,6 +23,7 @@ struct config {
 	u8 nodes, lines, frags;
 	u8 ops[MAX_NODES];	/* programs' operations a node */
 	u8 loss, dup, spurious;	/* budgets: losses, repetitions, early time-outs */
+	u8 dup_type;		/* repetitions of messages of this type only; 0: of all */
 	u8 steals;		/* lines taken before their program's access */
 	u8 recalls;		/* times that the home takes a line back */
 	bool use_switch;	/* lines move into a P4 switch */

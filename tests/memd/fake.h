@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Nodes for the tests: kmod/core/line.c with a host as simple as can be, whose
- * programs are functions of the test.
+ * Nodes for the tests: the core's lines (line.h) with a host as simple as can
+ * be, whose programs are functions of the test.
  */
 #ifndef WEFT_TESTS_MEMD_FAKE_H
 #define WEFT_TESTS_MEMD_FAKE_H

@@ -204,6 +204,100 @@ static void two_blades(void)
 	rig_memd_stop(BLADE + 1, SIGTERM);
 }
 
+/* --- a blade that is dead --------------------------------------------------- */
+
+/* Who the first blade says is in the rack, in its list and in its statistics. */
+static u32 members_now(void)
+{
+	struct weft_call c = { .op = WEFT_CALL_PEERS, .life = fakes[1].life };
+
+	CHECK_EQ(fake_call(&fakes[1], BLADE, &c, 5000), 0);
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "nodes"),
+		 __builtin_popcount(c.members));
+	/* besides the nodes the blades are listed */
+	CHECK_EQ(c.list_len, 8 * (__builtin_popcount(c.members) + 2));
+	return c.members;
+}
+
+static int join_for(struct fake *f, int ms)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_JOIN, .node = f->id, .life = f->life,
+	};
+
+	return fake_call(f, BLADE, &c, ms);
+}
+
+/* A JOIN that fails makes no member, neither while it waits nor afterwards. */
+static void dead_blade(void)
+{
+	struct weft_call leave = { .op = WEFT_CALL_LEAVE, .node = 2 };
+	struct fake *f = &fakes[2];
+	u64 end;
+
+	snprintf(file[0], sizeof(file[0]), "%s/dead-a", rig_dir());
+	snprintf(file[1], sizeof(file[1]), "%s/dead-b", rig_dir());
+	start_one(0);
+	start_one(1);
+	fake_init(2);
+	CHECK_EQ(fake_join(&fakes[1]), 0);
+	CHECK_EQ(members_now(), 1);
+
+	/* the second blade is dead, which nobody has noticed yet */
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	CHECK(join_for(f, 500));
+	CHECK_EQ(members_now(), 1);
+	CHECK(join_for(f, 500));
+	CHECK_EQ(members_now(), 1);
+	/* when it has been noticed */
+	for (end = rig_now() + 4000; rig_now() < end; )
+		fake_step(10);
+	CHECK_EQ(members_now(), 1);
+	CHECK(join_for(f, 500));
+	CHECK_EQ(members_now(), 1);
+	/* and when it is back */
+	start_one(1);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(members_now(), 3);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 2);
+	CHECK_EQ(fake_leave(f), 0);
+	CHECK_EQ(members_now(), 1);
+
+	/*
+	 * It is only slow, and the node gives up before it answers, silently or
+	 * with LEAVE: then it has not joined when the blade does answer.
+	 */
+	rig_memd_signal(BLADE + 1, SIGSTOP);
+	CHECK_EQ(join_for(f, 100), -1);
+	for (end = rig_now() + 1700; rig_now() < end; )
+		fake_step(10);
+	rig_memd_signal(BLADE + 1, SIGCONT);
+	for (end = rig_now() + 1500; rig_now() < end; )
+		fake_step(10);
+	CHECK_EQ(members_now(), 1);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 1);
+
+	rig_memd_signal(BLADE + 1, SIGSTOP);
+	CHECK_EQ(join_for(f, 100), -1);
+	leave.life = f->life;
+	CHECK_EQ(fake_call(f, BLADE, &leave, 100), -1);
+	rig_memd_signal(BLADE + 1, SIGCONT);
+	for (end = rig_now() + 1500; rig_now() < end; )
+		fake_step(10);
+	CHECK_EQ(members_now(), 1);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 1);
+
+	/* who waits joins */
+	rig_memd_signal(BLADE + 1, SIGSTOP);
+	CHECK_EQ(join_for(f, 100), -1);
+	CHECK_EQ(members_now(), 1);
+	rig_memd_signal(BLADE + 1, SIGCONT);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(members_now(), 3);
+	rig_memd_stop(BLADE, SIGTERM);
+	rig_memd_stop(BLADE + 1, SIGTERM);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -211,6 +305,7 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} tests[] = {
 		{ "restart", restart }, { "two_blades", two_blades },
+		{ "dead_blade", dead_blade },
 	};
 	u64 begin;
 	u32 i;

@@ -500,6 +500,11 @@ void rig_memd_start(u32 id, const char *const *args)
 	}
 }
 
+void rig_memd_signal(u32 id, int sig)
+{
+	kill(blade_pid[id - WEFT_BLADE_MIN], sig);
+}
+
 int rig_memd_stop(u32 id, int sig)
 {
 	pid_t *pid = &blade_pid[id - WEFT_BLADE_MIN];

@@ -90,6 +90,9 @@ void rig_pump(int ms);
  */
 void rig_memd_start(u32 id, const char *const *args);
 
+/* Send it a signal that does not end it. */
+void rig_memd_signal(u32 id, int sig);
+
 /* Stop it with a signal.  Return: wait status. */
 int rig_memd_stop(u32 id, int sig);
 

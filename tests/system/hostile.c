@@ -185,10 +185,10 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in to[TARGETS_MAX];
 	unsigned int targets = 0;
-	int fd, mutated;
+	int fd, mutated = argc > 1 && !strcmp(argv[1], "mutated");
 
 	if (argc < 7 || argc - 6 > TARGETS_MAX ||
-	    ((mutated = !strcmp(argv[1], "mutated")) == 0 && strcmp(argv[1], "random"))) {
+	    (!mutated && strcmp(argv[1], "random"))) {
 		fprintf(stderr, "usage: system-hostile random|mutated PACKETS SEED REGION SPARED ADDRESS...\n");
 		return 2;
 	}

@@ -6,6 +6,7 @@
 #include "memd.h"
 
 #define START_MS	15000	/* all blades are up that long after the first */
+#define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
 
 static enum answer refuse(struct request *q, u16 err)
 {
@@ -46,7 +47,7 @@ static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
 		.valid = last,
 	};
 
-	members_list(m, &call);
+	members_list(m, m->members.mask, &call);
 	push_call(m, blade, &call, m->members.version, job);
 }
 
@@ -61,7 +62,7 @@ static void tell_members_to_all(struct memd *m, struct job *job)
 
 static void fill_in(struct memd *m, struct request *q)
 {
-	members_list(m, &q->reply);
+	members_list(m, members_joined(&m->members), &q->reply);
 	q->reply.life = m->life;
 }
 
@@ -111,11 +112,22 @@ static void finish_join(struct memd *m, struct job *job)
 	struct member *who = &m->members.by_id[job->q.src];
 
 	who->joining = false;
+	/* who believes that it has not joined would never leave */
+	if (!job->err &&
+	    (who->gave_up || m->timers.now - who->asked > GAVE_UP_MS))
+		job->err = ETIMEDOUT;
 	if (job->err && who->in) {
 		remove_node(m, job->q.src);
 		tell_members_to_all(m, NULL);
 	}
 	job->q.reply.err = job->err;
+	fill_in(m, &job->q);
+	calls_finish(m, &job->q);
+}
+
+/* It is a member, but the answer to its JOIN was lost. */
+static void finish_again(struct memd *m, struct job *job)
+{
 	fill_in(m, &job->q);
 	calls_finish(m, &job->q);
 }
@@ -127,19 +139,23 @@ static enum answer join_node(struct memd *m, struct request *q)
 	u16 err = catalog_blades(m);
 	struct job *job;
 
+	if (who->joining) {
+		if (who->life == q->call.life && who->addr == q->from)
+			who->asked = m->timers.now;
+		return ANSWER_NOT;
+	}
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
-	if (who->joining)
-		return ANSWER_NOT;
 	if (who->in && !same && m->timers.now - who->heard < MEMBER_ALIVE_MS) {
 		log_warn("%s wants to be node %u, but %s is", log_addr(q->from),
 			 q->src, log_addr(who->addr));
 		q->reply.addr = who->addr;
 		return refuse(q, EEXIST);
 	}
-	job = job_new(q, finish_join);
+	job = job_new(q, same ? finish_again : finish_join);
 	if (!job)
 		return refuse(q, ENOMEM);
+	who->heard = m->timers.now;
 	if (!same) {
 		if (who->in)
 			remove_node(m, q->src);
@@ -148,13 +164,14 @@ static enum answer join_node(struct memd *m, struct request *q)
 		calls_forget(m, q->src);
 		who->addr = q->from;
 		who->life = q->call.life;
+		who->asked = m->timers.now;
 		who->in = true;
+		who->joining = true;
+		who->gave_up = false;
 		m->members.mask |= weft_node_bit(q->src);
 		members_changed(m);
 		tell_members_to_all(m, job);
 	}
-	who->heard = m->timers.now;
-	who->joining = true;
 	members_wait(m, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
@@ -183,8 +200,10 @@ enum answer catalog_leave(struct memd *m, struct request *q)
 		return ANSWER;
 	if (who->addr != q->from || who->life != q->call.life)
 		return refuse(q, ENOTCONN);
-	if (who->joining)
+	if (who->joining) {
+		who->gave_up = true;
 		return ANSWER_NOT;
+	}
 	job = job_new(q, finish_leave);
 	if (!job)
 		return refuse(q, ENOMEM);

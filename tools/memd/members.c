@@ -174,22 +174,32 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 	return who;
 }
 
-void members_list(struct memd *m, struct weft_call *reply)
+u32 members_joined(const struct members *ms)
 {
-	u8 *p = reply->list;
+	u32 mask = ms->mask, id;
+
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		if (ms->by_id[id].joining)
+			mask &= ~weft_node_bit(id);
+	return mask;
+}
+
+void members_list(struct memd *m, u32 nodes, struct weft_call *call)
+{
+	u8 *p = call->list;
 	u32 id;
 
-	reply->members = m->members.mask;
+	call->members = nodes;
 	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
 		const struct member *who = &m->members.by_id[id];
 
-		if (!who->addr || (weft_node_bit(id) && !who->in))
+		if (!who->addr || weft_node_bit(id) & ~nodes)
 			continue;
 		put_unaligned_be32(id << 24, p);
 		put_unaligned_be32(who->addr, p + 4);
 		p += 8;
 	}
-	reply->list_len = (u16)(p - reply->list);
+	call->list_len = (u16)(p - call->list);
 }
 
 void members_learn(struct memd *m, const struct weft_call *call, u32 version)

@@ -22,21 +22,26 @@ struct weft_call;
  * @addr: IPv4 address, 0 if unknown
  * @life: number of its life
  * @heard: millisecond of the last message
+ * @asked: millisecond of its last JOIN, repetitions included
  * @in: node: it is a member; blade: it has joined (only the first blade knows)
- * @joining: an answer to its JOIN or LEAVE is under way
+ * @joining: an answer to its JOIN is under way: the other blades and the switch
+ *	hear of it, but nobody else does until they know it
+ * @gave_up: has sent LEAVE meanwhile
  */
 struct member {
 	u32 addr;
 	u32 life;
 	u64 heard;
+	u64 asked;
 	bool in;
 	bool joining;
+	bool gave_up;
 };
 
 /**
  * struct members - all of them
  * @by_id: by id
- * @mask: bits of the nodes
+ * @mask: bits of the nodes, with those that are about to be members
  * @version: of @mask, begins with the seconds since 1970
  * @listening: a switch may be used
  * @use_switch: there is one
@@ -86,8 +91,11 @@ void members_wait(struct memd *m, struct job *job);
 /* MEMBERS_ACK. */
 void members_ack(struct memd *m, const struct weft_msg *msg);
 
-/* Members and the list of peers for a reply. */
-void members_list(struct memd *m, struct weft_call *reply);
+/* The nodes that are members for everybody: without those that are joining. */
+u32 members_joined(const struct members *ms);
+
+/* Put the nodes @nodes into @call, and the addresses of these and the blades. */
+void members_list(struct memd *m, u32 nodes, struct weft_call *call);
 
 /* Other blades: what the first one says. */
 void members_learn(struct memd *m, const struct weft_call *call, u32 version);

@@ -76,7 +76,7 @@ static void add_state(struct memd *m, struct page *page)
 	u64 in_switch = l->at[WEFT_IN_SWITCH];
 	u32 blade = options_blade(&m->opt);
 
-	add(page, "nodes", (u64)__builtin_popcount(m->members.mask));
+	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->members)));
 	add(page, "switch", m->members.use_switch);
 	add(page, "regions", m->regions.n);
 	add(page, "memory_bytes", m->opt.memory);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of the cache controller have for each other:
+ *
+ *	line.c		entry points: which part an event is for
+ *	requester.c	the outstanding transaction (struct weft_line: @op, @txn)
+ *	provider.c	what others want from our copy (@rq), and data retained
+ *			for them (@held)
+ *
+ * All of it runs inside one call of a function of line.h and adds to its @out.
+ */
+#ifndef WEFT_CORE_LINE_PARTS_H
+#define WEFT_CORE_LINE_PARTS_H
+
+#include "line.h"
+
+static inline u32 weft_line_me(const struct weft_line *l)
+{
+	return weft_node_bit(l->self);
+}
+
+/* --- line.c ---------------------------------------------------------------- */
+
+/* Add a message to @out; the caller fills in what its type needs besides. */
+struct weft_msg *weft_line_send(struct weft_line *l, struct weft_out *out,
+				u8 to, u8 type, u32 txn);
+
+/* Add a message that carries the block. */
+void weft_line_send_data(struct weft_line *l, struct weft_out *out, u8 to,
+			 u8 type, u32 txn, u32 nonce);
+
+/* If the line is nobody's business any more its memory can go; else the timer. */
+void weft_line_settle(struct weft_line *l, struct weft_out *out);
+
+/* --- requester.c ----------------------------------------------------------- */
+
+/* An answer to a transaction of a node: ours, if it names it. */
+void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
+			 u32 fresh, struct weft_out *out);
+
+/*
+ * Someone is refused because of a transaction of ours.  If it is alive it ends
+ * by its own time-outs; if it is not, a late copy of its request took the lock.
+ */
+void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
+			   struct weft_out *out);
+
+/*
+ * The transaction @msg->holder is in our way, for the @n th time.  If it is a
+ * dead one of ours end it; else ask its owner now and then whether it is alive.
+ */
+void weft_requester_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
+			  struct weft_out *out);
+
+/* PUT: nobody here uses the copy any more. */
+void weft_requester_leave(struct weft_line *l, struct weft_out *out);
+
+/* Send again what is not answered. */
+void weft_requester_timeout(struct weft_line *l, struct weft_out *out);
+
+/* --- provider.c ------------------------------------------------------------ */
+
+/* INV or FWD. */
+void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
+			u32 fresh, struct weft_out *out);
+
+/* What the order of type @type, kept in @rq, asked for is revoked: obey it. */
+void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
+			   struct weft_out *out);
+
+/* Who got the data has it. */
+void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,
+			struct weft_out *out);
+
+/* The directory's word on who owns the line that we gave away. */
+void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
+			struct weft_out *out);
+
+/* Data is retained, and nothing else outstanding: ask what became of it. */
+void weft_provider_timeout(struct weft_line *l, struct weft_out *out);
+
+#endif /* WEFT_CORE_LINE_PARTS_H */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What others want from our copy, and data retained for them: line_parts.h. */
+#include "line_parts.h"
+
+/* --- what others want from our copy -------------------------------------- */
+
+static bool is_owner(const struct weft_line *l)
+{
+	return l->rq.status == WEFT_M && (l->rq.copyset & weft_line_me(l));
+}
+
+static struct weft_msg *answer(struct weft_line *l, struct weft_out *out,
+			       u8 type, bool with_data)
+{
+	struct weft_msg *m = weft_line_send(l, out, (u8)weft_txn_member(l->rq.txn),
+					    type, l->rq.txn);
+
+	m->flags = l->rq.flags & (WEFT_F_BUSY | WEFT_F_SWITCH | WEFT_F_EXCL);
+	m->status = l->rq.status;
+	m->copyset = l->rq.copyset;
+	m->grant = l->rq.grant;
+	m->provider = l->rq.provider;
+	m->version = l->version;
+	out->send[out->n - 1].with_data = with_data;
+	return m;
+}
+
+/* Retain the data for the transaction in rq, under a new number if it is new. */
+static void retain(struct weft_line *l, u8 held, u32 fresh)
+{
+	if (l->held == WEFT_HELD_NONE || l->held_txn != l->rq.txn) {
+		l->held_txn = l->rq.txn;
+		l->nonce = weft_txn(l->self, fresh);
+	}
+	l->held = held;
+}
+
+/*
+ * Losing ownership ends a write-back in place: the data goes on elsewhere.  The
+ * caller retains the data next.
+ */
+static void leave_m(struct weft_line *l, u8 state, struct weft_out *out)
+{
+	l->version++;
+	l->state = state;
+	if (l->op == WEFT_OP_CLEAN) {
+		l->op = WEFT_OP_NONE;
+		out->effects |= WEFT_DO_WAKE;
+	}
+}
+
+static void give(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	retain(l, WEFT_HELD_GIVEN, fresh);
+	answer(l, out, WEFT_MSG_DATA, true)->nonce = l->nonce;
+	out->effects |= WEFT_DO_TIMER;
+}
+
+static void give_and_write_back(struct weft_line *l, u8 held, u32 fresh,
+				struct weft_out *out)
+{
+	retain(l, held, fresh);
+	answer(l, out, WEFT_MSG_DATA, true)->nonce = l->nonce;
+	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->rq.txn, 0);
+	out->effects |= WEFT_DO_TIMER;
+}
+
+/* An invalidation, and nobody here uses the copy any more. */
+static void obey_inv(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	if (l->state == WEFT_M) {
+		if (!is_owner(l))
+			return; /* stale, see inv() */
+		leave_m(l, WEFT_I, out);
+		give(l, fresh, out);
+		return;
+	}
+	if (l->held && is_owner(l)) {
+		l->state = WEFT_I;
+		give(l, fresh, out);
+		return;
+	}
+	if (l->state == WEFT_S && l->rq.provider == weft_line_me(l))
+		answer(l, out, WEFT_MSG_DATA, true);
+	else
+		answer(l, out, WEFT_MSG_INV_ACK, false);
+	l->state = WEFT_I;
+	if (l->op == WEFT_OP_GETS)
+		l->poisoned = true;
+	weft_line_settle(l, out);
+}
+
+static void inv(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	/*
+	 * While we own the line, and from our grant on, the directory invalidates
+	 * it only as its owner's.  Anything else is from before that: whoever
+	 * asked then has given up or is done.
+	 */
+	if ((l->state == WEFT_M && !is_owner(l)) ||
+	    (l->state == WEFT_S && is_owner(l) && !l->held))
+		return;
+	if (l->state == WEFT_I || (l->op == WEFT_OP_PUT && l->quiesced)) {
+		obey_inv(l, fresh, out);
+		return;
+	}
+	l->revoking = 2;
+	out->effects |= WEFT_DO_REVOKE;
+}
+
+/* Write permission is gone: hand out the data and keep reading. */
+static void obey_fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	if (l->state != WEFT_M || !is_owner(l))
+		return;
+	leave_m(l, WEFT_S, out);
+	give_and_write_back(l, WEFT_HELD_PINNED, fresh, out);
+}
+
+static void relay(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m = answer(l, out, WEFT_MSG_READ, false);
+
+	m->flags |= WEFT_F_RELAY;
+	out->send[out->n - 1].to = 0;
+}
+
+static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	if (l->state == WEFT_M) {
+		if (!is_owner(l))
+			return;
+		if (l->op == WEFT_OP_PUT && l->quiesced) {
+			obey_fwd(l, fresh, out);
+			return;
+		}
+		l->revoking = 1;
+		out->effects |= WEFT_DO_PROTECT;
+	} else if (is_owner(l) && l->held) {
+		give_and_write_back(l, l->held, fresh, out);
+	} else if (l->state == WEFT_S) {
+		if (!is_owner(l))
+			answer(l, out, WEFT_MSG_DATA, true);
+	} else {
+		relay(l, out);
+	}
+}
+
+void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
+			u32 fresh, struct weft_out *out)
+{
+	/* one at a time; who is passed over asks again */
+	if (l->revoking && l->rq.type)
+		return;
+	l->rq.type = msg->type;
+	l->rq.flags = msg->flags;
+	l->rq.status = msg->status;
+	l->rq.txn = msg->txn;
+	l->rq.copyset = msg->copyset;
+	l->rq.grant = msg->grant;
+	l->rq.provider = msg->provider;
+	if (l->revoking)
+		return; /* an eviction has begun to revoke; obeyed when it is done */
+	if (msg->type == WEFT_MSG_INV)
+		inv(l, fresh, out);
+	else
+		fwd(l, fresh, out);
+	if (!l->revoking)
+		l->rq.type = 0;
+}
+
+void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
+			   struct weft_out *out)
+{
+	if (type == WEFT_MSG_INV)
+		obey_inv(l, fresh, out);
+	else if (type == WEFT_MSG_FWD && l->state == WEFT_M)
+		obey_fwd(l, fresh, out);
+	else if (type == WEFT_MSG_FWD)
+		fwd(l, fresh, out);
+}
+
+/* --- retained data --------------------------------------------------------- */
+
+static void release(struct weft_line *l, struct weft_out *out)
+{
+	l->held = WEFT_HELD_NONE;
+	out->effects |= WEFT_DO_WAKE;
+	weft_line_settle(l, out);
+}
+
+void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,
+			struct weft_out *out)
+{
+	if (l->held && msg->nonce == l->nonce)
+		release(l, out);
+}
+
+void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
+			struct weft_out *out)
+{
+	if (!l->held || l->op != WEFT_OP_NONE || l->revoking ||
+	    msg->nonce != l->nonce)
+		return;
+	if (msg->status == WEFT_M && (msg->copyset & weft_line_me(l))) {
+		/*
+		 * Not taken, or not yet: somebody to whom we gave the data may
+		 * be about to commit, not only the last one (held_txn).
+		 */
+		if (msg->holder) {
+			weft_requester_chase(l, msg, l->tries, out);
+			return;
+		}
+		l->state = WEFT_M;
+	}
+	release(l, out);
+}
+
+void weft_provider_timeout(struct weft_line *l, struct weft_out *out)
+{
+	weft_line_send(l, out, 0, WEFT_MSG_QUERY, l->nonce)->nonce = l->nonce;
+}

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The outstanding transaction of a line, see line_parts.h. */
+#include "line_parts.h"
+
+static void finish(struct weft_line *l, struct weft_out *out)
+{
+	l->op = WEFT_OP_NONE;
+	l->nacks = 0;
+	l->tries = 0;
+	out->effects |= WEFT_DO_WAKE;
+	weft_line_settle(l, out);
+}
+
+/* --- requests ----------------------------------------------------------- */
+
+static void request(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m;
+
+	if (l->op == WEFT_OP_GETM) {
+		m = weft_line_send(l, out, 0, WEFT_MSG_GETM, l->txn);
+		if (l->state == WEFT_S && !l->revoking)
+			m->flags = WEFT_F_HAVE;
+	} else {
+		weft_line_send(l, out, 0, WEFT_MSG_GETS, l->txn);
+	}
+	out->effects |= WEFT_DO_TIMER;
+}
+
+static void begin(struct weft_line *l, u8 op, u32 fresh)
+{
+	l->op = op;
+	l->txn = weft_txn(l->self, fresh);
+	l->granted = false;
+	l->quiesced = false;
+	l->busy = false;
+	l->no_data = false;
+	l->refused = false;
+	l->poisoned = false;
+	l->written = false;
+	l->wb_wanted = false;
+	l->need_known = false;
+	l->fetching = false;
+	l->acked = 0;
+	l->provider_nonce = 0;
+	l->in_frags = 0;
+	l->in_version = 0;
+	l->tries = 0;
+}
+
+void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
+		    struct weft_out *out)
+{
+	out->effects = 0;
+	out->n = 0;
+	if (weft_line_perm(l) >= perm || !weft_line_idle(l))
+		return;
+	l->nacks = 0;
+	begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, fresh);
+	request(l, out);
+}
+
+void weft_requester_leave(struct weft_line *l, struct weft_out *out)
+{
+	if (l->state == WEFT_I || l->held) {
+		finish(l, out); /* it has left already */
+		return;
+	}
+	l->quiesced = true;
+	if (l->state == WEFT_M) {
+		l->version++;
+		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+	}
+	weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+	out->effects |= WEFT_DO_TIMER;
+}
+
+bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
+		     struct weft_out *out)
+{
+	out->effects = 0;
+	out->n = 0;
+	if (!weft_line_idle(l) || l->state == WEFT_I)
+		return false;
+	if (quiet && l->state == WEFT_S)
+		l->quiet = true;
+	else
+		begin(l, WEFT_OP_PUT, fresh);
+	l->revoking = 2;
+	l->rq.type = 0;
+	out->effects = WEFT_DO_REVOKE;
+	return true;
+}
+
+bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	out->effects = 0;
+	out->n = 0;
+	if (!weft_line_idle(l) || l->state != WEFT_M)
+		return false;
+	begin(l, WEFT_OP_CLEAN, fresh);
+	l->version++;
+	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+	out->effects = WEFT_DO_TIMER;
+	return true;
+}
+
+/* --- end of a transaction ------------------------------------------------ */
+
+static void send_commit(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m = weft_line_send(l, out, 0, WEFT_MSG_COMMIT, l->txn);
+
+	m->status = (u8)l->new_status;
+	m->copyset = l->new_copyset;
+	m->grant = l->grant;
+	out->effects |= WEFT_DO_TIMER;
+}
+
+/* What we retain is free as soon as the requester has it: it says so. */
+static void send_done(struct weft_line *l, struct weft_out *out)
+{
+	if (!l->provider_nonce)
+		return;
+	weft_line_send(l, out, (u8)l->provider_id, WEFT_MSG_DONE, l->txn)->nonce =
+		l->provider_nonce;
+	l->provider_nonce = 0;
+}
+
+static void commit(struct weft_line *l, u32 status, u32 copyset,
+		   struct weft_out *out)
+{
+	l->op = WEFT_OP_COMMIT;
+	l->tries = 0;
+	l->new_status = status;
+	l->new_copyset = copyset;
+	send_commit(l, out);
+	send_done(l, out);
+}
+
+/* Tell the directory that nobody waits for a transaction that it granted. */
+static void abort_txn(struct weft_line *l, u32 txn, u32 grant,
+		      struct weft_out *out)
+{
+	weft_line_send(l, out, 0, WEFT_MSG_ABORT, txn)->grant = grant;
+}
+
+static bool in_complete(const struct weft_line *l, const struct weft_msg *msg)
+{
+	u32 n;
+
+	if (!l->in_frags || !l->in_size)
+		return false;
+	n = (msg->size + l->in_size - 1) / l->in_size;
+	return l->in_frags == (n >= 64 ? ~0ull : (1ull << n) - 1);
+}
+
+static void fetch(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m = weft_line_send(l, out, 0, WEFT_MSG_READ, l->txn);
+
+	l->fetching = true;
+	m->flags = WEFT_F_BUSY | WEFT_F_EXCL;
+	m->status = l->status;
+	m->copyset = l->copyset;
+	m->grant = l->grant;
+	out->effects |= WEFT_DO_TIMER;
+}
+
+/* GETM: everybody who had a copy answered, and the data is here. */
+static void check_getm(struct weft_line *l, bool data, struct weft_out *out)
+{
+	bool have = l->state == WEFT_S && !l->revoking;
+
+	if (!l->need_known || (l->copyset & ~weft_line_me(l) & ~l->acked))
+		return;
+	if (!have && !data) {
+		if (l->no_data && !l->fetching)
+			fetch(l, out);
+		return;
+	}
+	if (!have)
+		l->version = l->in_version;
+	l->state = WEFT_M;
+	out->effects |= WEFT_DO_WAKE;
+	commit(l, WEFT_M, weft_line_me(l), out);
+}
+
+/* GETS with the entry's lock held: commit once the home has the data, too. */
+static void check_gets_busy(struct weft_line *l, struct weft_out *out)
+{
+	if (!l->wb_wanted || l->written)
+		commit(l, WEFT_S, l->copyset | weft_line_me(l), out);
+}
+
+static void gets_data(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	if (!l->busy && l->poisoned) {
+		/* an invalidation overtook it: it may be from before a write */
+		begin(l, WEFT_OP_GETS, fresh);
+		request(l, out);
+		return;
+	}
+	l->version = l->in_version;
+	l->state = WEFT_S;
+	out->effects |= WEFT_DO_WAKE;
+	if (l->busy)
+		check_gets_busy(l, out);
+	else
+		finish(l, out);
+}
+
+/* --- answers to our transaction ------------------------------------------ */
+
+/*
+ * Put a fragment into the block.  Fragments of one block may come from several
+ * senders if they are of one version; older ones than we have are dropped.
+ */
+static bool take_fragment(struct weft_line *l, const struct weft_msg *msg,
+			  struct weft_out *out)
+{
+	u32 frag = msg->info ? msg->offset / msg->info : 0;
+
+	if (!msg->info || frag >= WEFT_FRAGS_MAX ||
+	    (l->in_frags && msg->version < l->in_version))
+		return false;
+	if (msg->version != l->in_version || msg->info != l->in_size) {
+		l->in_frags = 0;
+		l->in_version = msg->version;
+		l->in_size = msg->info;
+	}
+	if (!(l->in_frags & 1ull << frag))
+		out->effects |= WEFT_DO_INSTALL;
+	l->in_frags |= 1ull << frag;
+	return true;
+}
+
+static void note_entry(struct weft_line *l, const struct weft_msg *msg)
+{
+	l->need_known = true;
+	l->busy = true;
+	l->status = msg->status;
+	l->copyset = msg->copyset;
+	l->grant = msg->grant;
+}
+
+static void recv_data(struct weft_line *l, const struct weft_msg *msg,
+		      u32 fresh, struct weft_out *out)
+{
+	bool have = l->state != WEFT_I && !l->revoking;
+	bool data = false;
+
+	if (l->op == WEFT_OP_GETS && l->state != WEFT_I)
+		return; /* a repetition while we wait for the write-back */
+	if (msg->flags & WEFT_F_BUSY)
+		note_entry(l, msg);
+	if (!have && take_fragment(l, msg, out))
+		data = in_complete(l, msg);
+	if (msg->nonce && msg->flags & WEFT_F_BUSY) {
+		l->provider_nonce = msg->nonce;
+		l->provider_id = msg->src;
+	}
+	if (l->op == WEFT_OP_GETM) {
+		l->acked |= weft_node_bit(msg->src);
+		check_getm(l, data, out);
+	} else if (data) {
+		l->wb_wanted = msg->flags & WEFT_F_BUSY &&
+			       msg->status == WEFT_M && !weft_is_blade(msg->src);
+		gets_data(l, fresh, out);
+	}
+	if (l->op != WEFT_OP_NONE)
+		out->effects |= WEFT_DO_TIMER;
+}
+
+static void recv_inv_ack(struct weft_line *l, const struct weft_msg *msg,
+			 struct weft_out *out)
+{
+	note_entry(l, msg);
+	l->acked |= weft_node_bit(msg->src);
+	if (!msg->provider || msg->provider == weft_node_bit(msg->src))
+		l->no_data = true;
+	check_getm(l, false, out);
+}
+
+static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
+		       struct weft_out *out)
+{
+	u32 rest = msg->copyset & ~weft_line_me(l);
+
+	if (l->op == WEFT_OP_GETM) {
+		note_entry(l, msg);
+		l->no_data = true;
+		check_getm(l, false, out);
+		return;
+	}
+	if (l->op != WEFT_OP_PUT || l->revoking)
+		return;
+	if (!(msg->copyset & weft_line_me(l))) {
+		/* taken from us while we asked to leave */
+		abort_txn(l, msg->txn, msg->grant, out);
+		finish(l, out);
+		return;
+	}
+	l->granted = true;
+	note_entry(l, msg);
+	l->new_copyset = rest;
+	l->new_status = rest && msg->status == WEFT_S ? WEFT_S : WEFT_I;
+}
+
+/* PUT: leave when the directory agrees and the home has what we modified. */
+static void check_put(struct weft_line *l, struct weft_out *out)
+{
+	if (l->op != WEFT_OP_PUT || !l->granted ||
+	    (l->status == WEFT_M && !l->written))
+		return;
+	l->state = WEFT_I;
+	commit(l, l->new_status, l->new_copyset, out);
+}
+
+static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg,
+			struct weft_out *out)
+{
+	if (msg->version < l->version && l->op != WEFT_OP_GETS)
+		return;
+	l->written = true;
+	if (l->op == WEFT_OP_CLEAN)
+		finish(l, out);
+	else if (l->op == WEFT_OP_PUT)
+		check_put(l, out);
+	else if (l->op == WEFT_OP_GETS && l->busy && l->in_frags &&
+		 l->wb_wanted)
+		check_gets_busy(l, out);
+}
+
+void weft_requester_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
+			  struct weft_out *out)
+{
+	u32 member = weft_txn_member(msg->holder);
+	struct weft_msg *m;
+
+	if (member == l->self) {
+		abort_txn(l, msg->holder, msg->grant, out);
+	} else if (n % WEFT_CHASE_AFTER == 0) {
+		m = weft_line_send(l, out, (u8)member, WEFT_MSG_CHASE, msg->txn);
+		m->holder = msg->holder;
+		m->grant = msg->grant;
+	}
+}
+
+static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
+		      struct weft_out *out)
+{
+	if (l->busy || l->op == WEFT_OP_COMMIT || l->op == WEFT_OP_CLEAN ||
+	    l->granted)
+		return; /* a late copy of the request was refused */
+	if (msg->info == WEFT_WHY_NO_LINE) {
+		out->effects |= WEFT_DO_FAIL;
+		finish(l, out);
+		return;
+	}
+	out->effects |= WEFT_DO_TIMER | WEFT_DO_BACKOFF;
+	l->refused = true;
+	if (l->nacks < 255)
+		l->nacks++;
+	if (msg->info == WEFT_WHY_BUSY)
+		weft_requester_chase(l, msg, l->nacks, out);
+}
+
+void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
+			   struct weft_out *out)
+{
+	if (weft_txn_member(msg->holder) != l->self)
+		return;
+	if (l->op == WEFT_OP_NONE || l->txn != msg->holder ||
+	    (l->need_known && l->grant != msg->grant))
+		abort_txn(l, msg->holder, msg->grant, out);
+}
+
+void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
+			 u32 fresh, struct weft_out *out)
+{
+	bool busy = msg->flags & WEFT_F_BUSY;
+
+	if (weft_txn_member(msg->txn) != l->self)
+		return;
+	if (l->op == WEFT_OP_NONE || msg->txn != l->txn ||
+	    (busy && l->need_known && msg->grant != l->grant)) {
+		/*
+		 * A late copy of a request of ours took the lock.  One abort for
+		 * an answer, not one for each of its fragments.
+		 */
+		if (busy && !msg->offset)
+			abort_txn(l, msg->txn, msg->grant, out);
+		return;
+	}
+	switch (msg->type) {
+	case WEFT_MSG_DATA:
+		if (l->op == WEFT_OP_GETS || l->op == WEFT_OP_GETM)
+			recv_data(l, msg, fresh, out);
+		break;
+	case WEFT_MSG_INV_ACK:
+		if (l->op == WEFT_OP_GETM)
+			recv_inv_ack(l, msg, out);
+		break;
+	case WEFT_MSG_GRANT:
+		recv_grant(l, msg, out);
+		check_put(l, out);
+		break;
+	case WEFT_MSG_NACK:
+		recv_nack(l, msg, out);
+		break;
+	case WEFT_MSG_WB_ACK:
+		recv_wb_ack(l, msg, out);
+		break;
+	case WEFT_MSG_COMMIT_ACK:
+		if (l->op == WEFT_OP_COMMIT)
+			finish(l, out);
+		break;
+	default:
+		break;
+	}
+}
+
+void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
+{
+	switch (l->op) {
+	case WEFT_OP_GETS:
+	case WEFT_OP_GETM:
+		if (l->fetching)
+			fetch(l, out);
+		else
+			request(l, out);
+		break;
+	case WEFT_OP_PUT:
+		if (l->revoking)
+			break;
+		if ((l->state == WEFT_M || l->held) && !l->written && !l->refused)
+			weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+		if (!l->granted)
+			weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+		break;
+	case WEFT_OP_CLEAN:
+		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+		break;
+	case WEFT_OP_COMMIT:
+		send_commit(l, out);
+		break;
+	default:
+		break;
+	}
+}
