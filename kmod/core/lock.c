@@ -360,8 +360,12 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 			return;
 		begin_term(l, msg->grant, 0);
 		check_enter(l, out);
-	} else if (l->want == WEFT_S && l->state == WEFT_I &&
-		   !later(l->floor, msg->grant)) {
+	} else if (l->want == WEFT_S && l->state == WEFT_I) {
+		if (later(l->floor, msg->grant)) {
+			/* void, a writer has overtaken it: ask again at once */
+			send_acquire(l, false, out);
+			return;
+		}
 		begin_read(l, msg->grant);
 		granted(l, out);
 		settle(l, out);
