@@ -232,6 +232,21 @@ check "an interface that is down" says "the interface 'dummy7' is down: 'ip link
 on node2 ip link set dummy7 up
 ctl node2 "${up[@]}" --interface dummy7
 check "an interface without address" says "the module refuses: the interface has no IPv4 address: give it one first"
+on node2 ip addr add 10.87.7.2/24 dev dummy7
+for mtu in 1280 1499; do
+	on node2 ip link set dummy7 mtu $mtu
+	ctl node2 "${up[@]}" --interface dummy7
+	check "an interface of MTU $mtu" says "the module refuses: the interface's MTU is less than 1500: raise it with 'ip link set'"
+	ctl node2 "${up[@]}" --interface dummy7 --mtu 1500
+	check "MTU 1500 on it" says "the module refuses: the interface's MTU is less than 1500: raise it with 'ip link set'"
+done
+on node2 ip link set dummy7 mtu 9216
+ctl node2 "${up[@]}" --interface dummy7
+check "an interface of MTU 9216" good
+ctl node2 status -j
+check "of which 9000 is used" json '$j->{mtu} == 9000'
+ctl node2 down
+check "and down again" good
 ctl node2 status
 check "still down" has '^no node: down'
 ctl node2 "${up[@]}" --interface eth0 --hold 0 --rack 0
