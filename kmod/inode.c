@@ -211,7 +211,7 @@ static int zero_tail(struct weft_inode *wi, u64 size)
 			return PTR_ERR(cl) == -ENXIO ? 0 : PTR_ERR(cl);
 		weft_put_page(cl);
 		if (time_after(jiffies, end))
-			return -EIO;
+			return -ETIMEDOUT;
 	}
 	return 0;
 }
