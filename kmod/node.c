@@ -13,6 +13,7 @@
 #include <net/net_namespace.h>
 
 #include "cache.h"
+#include "inode.h"
 #include "node.h"
 #include "peer.h"
 #include "rpc.h"
@@ -454,6 +455,7 @@ int weft_node_status(struct weft_node_status *status)
 		if (status->joined)
 			status->answered_ms =
 				jiffies_to_msecs(jiffies - READ_ONCE(answered));
+		status->inodes = weft_inode_count();
 		weft_cache_status(status);
 		err = 0;
 	}

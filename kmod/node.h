@@ -62,7 +62,7 @@ struct weft_config {
  * @answered_ms: milliseconds since the first memory blade last answered
  * @life: number of this life
  * @members: bits of the nodes of the rack
- * @inodes: regions that are known here
+ * @inodes: regions that are known here, also unlinked ones that are still open
  * @lines: blocks in the cache
  * @cache_bytes: their size
  * @cache_max: bytes that the cache may take

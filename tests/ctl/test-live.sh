@@ -257,6 +257,66 @@ check "a member again" soon 20 joined_by "1 2"
 ctl node2 status -j
 check "with its new tunables" json '$j->{hold_us} == 0' '$j->{timeout_ms} == 30000'
 
+# --- Regions and their lines ---------------------------------------------------
+
+# nth N: of what was printed, the Nth line only.
+nth()	{ sed -n "$1p" "$dir/all" >"$dir/out"; }
+
+ctl node2 status -j
+check "no region, no line" json '$j->{regions} == 0' '$j->{cache}{lines} == 0'
+# shellcheck disable=SC2016  # the guest's shell
+on node2 sh -c 'exec 3<>/weft/counted && echo x >&3 && "$0" status -j &&
+	rm /weft/counted && "$0" status -j && exec 3>&- || exit 1
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		"$0" status -j | grep -q "\"lines\":0," && break
+		sleep 1
+	done
+	"$0" status -j' "$WEFTCTL"
+cp "$dir/out" "$dir/all"
+nth 1;	check "a region and its line" json '$j->{regions} == 1' '$j->{cache}{lines} == 1'
+nth 2;	check "the same when it is unlinked and open" \
+	json '$j->{regions} == 1' '$j->{cache}{lines} == 1'
+nth 3;	check "none when it is closed" json '$j->{regions} == 0' '$j->{cache}{lines} == 0'
+
+# --- Cut off -------------------------------------------------------------------
+
+on node1 sh -c 'head -c 1048576 /dev/urandom >/weft/cut && echo y >/weft/other && sync /weft/cut'
+check "files to wait for" good
+ctl node2 set --timeout 2
+# Prints what each system call ends with that waits for the network in vain.
+cat >"$dir/waits.pl" <<'END'
+use Fcntl; use IO::Handle;
+sub ended { my ($what, $ok) = @_; my ($e) = $ok ? "ok" : grep { $!{$_} } keys %!; print "$what $e\n"; }
+sysopen(my $f, "/weft/cut", O_RDWR) or die "open: $!";
+syswrite($f, "x") or die "write: $!";
+open(my $ready, ">", "/tmp/ready") or die; close($ready);
+for (1 .. 300) { last if -e "/tmp/go"; select(undef, undef, undef, 0.2); }
+my $buf;
+sysseek($f, 524288, 0); ended("read", sysread($f, $buf, 1));
+sysseek($f, 786432, 0); ended("write", syswrite($f, "z"));
+ended("fsync", $f->sync);
+ended("truncate", truncate($f, 5));
+ended("open", sysopen(my $g, "/weft/other", O_RDONLY));
+ended("stat", stat("/weft/other"));
+END
+timeout 120 "$RACK" exec --name "$NAME" node2 -- perl "$dir/waits.pl" >"$dir/waits" 2>&1 &
+waiting=$!
+is_ready()	{ on node2 test -e /tmp/ready; good; }
+check "a program has a file open" soon 60 is_ready
+timeout 20 "$RACK" wire --name "$NAME" cut node2 >"$dir/out" 2>"$dir/err"
+rc=$?
+check "node 2 is cut off" good
+on node2 touch /tmp/go
+wait $waiting
+for what in read write fsync truncate open stat; do
+	check "$what ends with ETIMEDOUT" eval 'cat "$dir/waits"; grep -qx "$what ETIMEDOUT" "$dir/waits"'
+done
+timeout 20 "$RACK" wire --name "$NAME" heal node2 >"$dir/out" 2>"$dir/err"
+rc=$?
+check "node 2 is back" good
+back()	{ on node2 sh -c 'head -c 1 /weft/cut'; good; }
+check "and what it modified is there" eval 'soon 30 back && [ "$(cat "$dir/out")" = x ]'
+
 # --- Parts that are gone -----------------------------------------------------
 
 ctl node1 set --timeout 2
