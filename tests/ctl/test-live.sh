@@ -320,7 +320,17 @@ check "and what it modified is there" eval 'soon 30 back && [ "$(cat "$dir/out")
 # --- Parts that are gone -----------------------------------------------------
 
 ctl node1 set --timeout 2
+on node2 umount /weft
+check "node 2 leaves" soon 20 joined_by "1"
 "$RACK" kill --name "$NAME" mem2 >/dev/null
+# Its time-out of 2 s is shorter than the first blade takes to notice.
+on node2 mount -t weft -o cache=8M none /weft
+check "it cannot come back without that memory blade" [ "$rc" != 0 ]
+check "and is no member" joined_by "1"
+sleep 5
+check "nor later" joined_by "1"
+ctl node2 status -j
+check "nor says that it is" json '!$j->{joined}' '@{$j->{mounts}} == 0'
 ctl node1 stats memory
 check "a dead memory blade" says "memory blade 34 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl node1 stats node
