@@ -74,9 +74,9 @@ datagrams()
 		END {
 			if (!found || !("Udp:InErrors" in v) || bad)
 				exit 1
-			printf "%.0f %.0f\n", v["Udp:InDatagrams"], dropped +
-				v["Udp:InErrors"] + v["Udp:NoPorts"] + v["Ip:InDiscards"] +
-				v["Ip:InHdrErrors"] + v["Ip:InAddrErrors"]
+			dropped += v["Udp:InErrors"] + v["Udp:NoPorts"]
+			dropped += v["Ip:InDiscards"] + v["Ip:InHdrErrors"] + v["Ip:InAddrErrors"]
+			printf "%.0f %.0f\n", v["Udp:InDatagrams"], dropped
 		}'
 }
 
