@@ -4,6 +4,7 @@
  */
 #include "interface.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 /* WEFT_INTERFACE is a hash of these two: see p4/check-generated and the Makefile. */
 static const char our_interface[] = WEFT_INTERFACE;
+static_assert(sizeof(our_interface) == 65, "p4/check-generated --interface works");
 
 /* How to come by a program that fits. */
 #define REMEDY	"take the program that came with this weft-switchd, or compile both from the same sources (make p4, make)"
