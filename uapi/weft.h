@@ -75,7 +75,7 @@ struct weft_lock_word {
 
 struct weft_holds {
 	__u32 pending[WEFT_HOLDS_THREADS];
-	__u32 readers[];	/* by slot */
+	__extension__ __u32 readers[];	/* by slot */
 };
 
 /* Offsets for mmap(); no region is that large. */
