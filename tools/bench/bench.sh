@@ -216,8 +216,8 @@ summary seqread 'modified of iperf3' ratio - "${ratios_modified[@]}"
 empty node2
 bench node2 randread --file /weft/data --count "$count" --threads "$widths"
 
-# A cached region against tmpfs. The copy is made while the region comes, so that the
-# pages of both are taken from memory that is equally scattered.
+# A cached region against tmpfs. The copy is made while the region comes, so that both
+# take their pages in the same circumstances.
 empty node2
 on node2 "$BIN/weft-bench" scan --file /weft/data --reference /dev/shm/data \
 	--size "$scan" --repeats $((repeats * 4)) --target 0.95 | result || die "scan failed"

@@ -80,8 +80,7 @@ static double pass(struct subject *s, bool read, uint64_t from, uint64_t size,
 
 /*
  * The reference: made from the file unless it is there, best while the file is not
- * cached: memory that receives datagrams is scattered, and what is scattered is read
- * more slowly, whichever file it belongs to.  Through a mapping, so
+ * cached, so that both take their memory in the same circumstances.  Through a mapping, so
  * that it gets its pages one by one as the file did: newer kernels give a large
  * write() to tmpfs large pieces of memory, which are read several times as fast.
  */
