@@ -64,6 +64,7 @@ enum weft_cline_phase {
  * @used: a program used it since the eviction last looked.  No lock: a hint
  * @free: state I and idle: first choice for the eviction.  @lock
  * @ahead: nobody asked for it yet, it was read ahead.  No lock: a hint
+ * @early: the transaction under way began when nobody waited for it.  @lock
  * @waiting: revocation waits for @keep.  @lock
  * @upgrade: the transaction under way began with a read-only copy.  @lock
  * @losses: time-outs of the retransmission timer in a row.  @lock
@@ -112,6 +113,7 @@ struct weft_cline {
 	bool used;
 	bool free;
 	bool ahead;
+	bool early;
 	bool waiting;
 	bool upgrade;
 	bool fresh;
@@ -223,8 +225,8 @@ int weft_cline_acquire(struct weft_cline *cl, u8 perm, unsigned long end);
 /* Pin the line and start to get permission; weft_cline_acquire() waits for it. */
 void weft_cline_ask(struct weft_cline *cl, u8 perm);
 
-/* Start to get a read-only copy that nobody waits for. */
-void weft_cline_prefetch(struct weft_cline *cl);
+/* Start to get a read-only copy that nobody waits for; the caller sends @queue. */
+void weft_cline_prefetch(struct weft_cline *cl, struct sk_buff_head *queue);
 
 void weft_cline_unpin(struct weft_cline *cl);
 

@@ -233,15 +233,18 @@ int weft_cline_wait(struct weft_cline *cl, u32 seen, unsigned long end)
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Ask for permission, if nothing is under way. */
-static void want(struct weft_cline *cl, u8 perm, struct sk_buff_head *queue)
+/* Ask for permission, if nothing is under way; @early: before anybody waits. */
+static void want(struct weft_cline *cl, u8 perm, bool early,
+		 struct sk_buff_head *queue)
 {
 	struct weft_out out;
 
 	lockdep_assert_held(&cl->lock);
 	weft_line_want(&cl->line, perm, weft_node_seq(), &out);
-	if (out.n)
+	if (out.n) {
 		weft_drive_begin(cl);
+		cl->early = early;
+	}
 	weft_drive(cl, &out, NULL, queue);
 }
 
@@ -266,7 +269,7 @@ int weft_cline_acquire(struct weft_cline *cl, u8 perm, unsigned long end)
 		if (err)
 			break;
 		wakes = cl->wakes;
-		want(cl, perm, &queue);
+		want(cl, perm, false, &queue);
 		spin_unlock_bh(&cl->lock);
 		weft_udp_send(&queue);
 		err = weft_cline_wait(cl, wakes, end);
@@ -284,28 +287,25 @@ void weft_cline_ask(struct weft_cline *cl, u8 perm)
 
 	__skb_queue_head_init(&queue);
 	spin_lock_bh(&cl->lock);
-	cl->pins++;
+	if (!cl->pins++)
+		weft_drive_hurry(cl);
 	cl->ahead = false;
 	if (cl->phase == WEFT_CLINE_LIVE)
-		want(cl, perm, &queue);
+		want(cl, perm, false, &queue);
 	spin_unlock_bh(&cl->lock);
 	weft_udp_send(&queue);
 }
 
-void weft_cline_prefetch(struct weft_cline *cl)
+void weft_cline_prefetch(struct weft_cline *cl, struct sk_buff_head *queue)
 {
-	struct sk_buff_head queue;
-
-	__skb_queue_head_init(&queue);
 	spin_lock_bh(&cl->lock);
 	if (cl->phase == WEFT_CLINE_LIVE && cl->line.state == WEFT_I &&
 	    weft_line_idle(&cl->line)) {
 		cl->ahead = true;
-		want(cl, WEFT_S, &queue);
+		want(cl, WEFT_S, true, queue);
 		weft_stat_inc(WEFT_STAT_READ_AHEAD);
 	}
 	spin_unlock_bh(&cl->lock);
-	weft_udp_send(&queue);
 }
 
 void weft_cline_unpin(struct weft_cline *cl)

@@ -15,6 +15,8 @@
 #include "trace.h"
 #include "udp.h"
 
+#define EARLY_MS	200	/* more patience while nobody waits */
+
 /* --- pages ------------------------------------------------------------------ */
 
 void weft_drive_lock_pages(struct weft_cline *cl)
@@ -156,6 +158,7 @@ static void arm_soon(struct weft_cline *cl)
 static void arm(struct weft_cline *cl, u32 effects)
 {
 	enum weft_rtt_what what = weft_drive_rtt(cl, cl->line.op);
+	unsigned long wait;
 
 	if (effects & WEFT_DO_BACKOFF) {
 		cl->backoff_at = ktime_get_ns() +
@@ -164,8 +167,19 @@ static void arm(struct weft_cline *cl, u32 effects)
 	} else if (cl->line.op == WEFT_OP_NONE) {
 		arm_retry(cl, jiffies + weft_rtt_query(cl->losses));
 	} else {
-		arm_retry(cl, jiffies + weft_rtt_timeout(what, cl->losses));
+		wait = weft_rtt_timeout(what, cl->losses);
+		/* the last of a batch takes many times as long as the first */
+		if (what == WEFT_RTT_AHEAD && !cl->pins)
+			wait += msecs_to_jiffies(EARLY_MS);
+		arm_retry(cl, jiffies + wait);
 	}
+}
+
+void weft_drive_hurry(struct weft_cline *cl)
+{
+	lockdep_assert_held(&cl->lock);
+	if (weft_drive_rtt(cl, cl->line.op) == WEFT_RTT_AHEAD && cl->retry_armed)
+		arm_retry(cl, jiffies + weft_rtt_timeout(WEFT_RTT_AHEAD, 0));
 }
 
 /* --- revocation -------------------------------------------------------------- */
@@ -384,6 +398,7 @@ void weft_drive_begin(struct weft_cline *cl)
 	cl->rounds = 0;
 	cl->losses = 0;
 	cl->backoff_at = 0;
+	cl->early = false;
 	if (cl->free) {
 		cl->free = false;
 		weft_cache_move(cl);

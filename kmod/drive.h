@@ -32,10 +32,14 @@ void weft_drive_begin(struct weft_cline *cl) __must_hold(&cl->lock);
 static inline enum weft_rtt_what weft_drive_rtt(const struct weft_cline *cl, u8 op)
 {
 	/* a line that has left: its COMMIT comes after all that is written home */
-	return op == WEFT_OP_PUT || op == WEFT_OP_CLEAN ||
-	       (op == WEFT_OP_COMMIT && cl->line.state == WEFT_I) ?
-	       WEFT_RTT_HOME : WEFT_RTT_ASK;
+	if (op == WEFT_OP_PUT || op == WEFT_OP_CLEAN ||
+	    (op == WEFT_OP_COMMIT && cl->line.state == WEFT_I))
+		return WEFT_RTT_HOME;
+	return op == WEFT_OP_GETS && cl->early ? WEFT_RTT_AHEAD : WEFT_RTT_ASK;
 }
+
+/* Somebody waits from now on for what was asked for early. */
+void weft_drive_hurry(struct weft_cline *cl) __must_hold(&cl->lock);
 
 /* @keep changed: a revocation that waits for it may be due earlier. */
 void weft_drive_keep(struct weft_cline *cl, u64 keep) __must_hold(&cl->lock);

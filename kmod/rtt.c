@@ -23,6 +23,7 @@ static struct rtt {
 	u32 least_us;	/* wait so long at least before sending again */
 } rtt[WEFT_RTT_KINDS] = {
 	[WEFT_RTT_ASK] = { 2000, 1000, 5000 },
+	[WEFT_RTT_AHEAD] = { 10000, 5000, 40000 },
 	/* a program waits for it only if it wants to know that it is at home */
 	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
 };

@@ -6,11 +6,13 @@
 #include <linux/types.h>
 
 /*
- * What is written home goes in large numbers at a time, and each waits for those
- * before it: that says nothing about a request, and a request nothing about it.
+ * What is read ahead or written home goes in large numbers at a time, and each
+ * waits for those before it: that says nothing about a request that is alone, and
+ * such a request nothing about it.
  */
 enum weft_rtt_what {
 	WEFT_RTT_ASK,		/* a request, somebody waits for it */
+	WEFT_RTT_AHEAD,		/* a request of reading ahead */
 	WEFT_RTT_HOME,		/* a block on its way home */
 	WEFT_RTT_KINDS
 };

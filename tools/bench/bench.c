@@ -11,8 +11,8 @@
 static const char usage[] =
 "usage: weft-bench COMMAND [OPTIONS]\n"
 "One JSON line a result, the median of the repeats.\n"
-"  fill      write a pattern to --file, --size bytes; run it on another node than\n"
-"            what reads it\n"
+"  fill      write a pattern to --file, --size bytes, with --threads; run it on\n"
+"            another node than what reads it\n"
 "  scan      read cached --file and a copy of it, --reference (made when missing)\n"
 "  seqread   read uncached --file in order, each repeat another part of it\n"
 "  randread  read --count uncached pages of --file with each thread, each page once\n"
@@ -21,6 +21,7 @@ static const char usage[] =
 "  tsv       turn JSON lines on standard input into a table\n"
 "Options:\n"
 "  --file F --reference F --size BYTES (of the file to use)\n"
+"  --offset BYTES   where to begin (seqread)\n"
 "  --repeats N (default 5)  --count N (default 1000)  --threads T[,T...] (default 1)\n"
 "  --read           read() instead of loads from a mapping (scan, seqread)\n"
 "  --target X       what the result should reach; goes into the result\n"
@@ -42,13 +43,14 @@ static const struct {
 
 enum {
 	O_FILE = 256, O_REFERENCE, O_SIZE, O_REPEATS, O_COUNT, O_THREADS, O_READ,
-	O_TARGET, O_DIR, O_NODE, O_NODES, O_TIMEOUT, O_HELP,
+	O_OFFSET, O_TARGET, O_DIR, O_NODE, O_NODES, O_TIMEOUT, O_HELP,
 };
 
 static const struct option options[] = {
 	{ "file", required_argument, NULL, O_FILE },
 	{ "reference", required_argument, NULL, O_REFERENCE },
 	{ "size", required_argument, NULL, O_SIZE },
+	{ "offset", required_argument, NULL, O_OFFSET },
 	{ "repeats", required_argument, NULL, O_REPEATS },
 	{ "count", required_argument, NULL, O_COUNT },
 	{ "threads", required_argument, NULL, O_THREADS },
@@ -70,7 +72,7 @@ static void parse_threads(struct bench *b, char *list)
 	for (item = strtok(list, ","); item; item = strtok(NULL, ",")) {
 		if (b->widths == BENCH_WIDTHS)
 			node_die("--threads: at most %u numbers", BENCH_WIDTHS);
-		b->threads[b->widths++] = node_number_of("--threads", item, 1, 64);
+		b->threads[b->widths++] = node_number_of("--threads", item, 1, BENCH_THREADS);
 	}
 	if (!b->widths)
 		node_die("--threads: give numbers, as 1,2,4");
@@ -86,6 +88,7 @@ static int parse(struct bench *b, int argc, char **argv)
 		case O_FILE: b->file = optarg; break;
 		case O_REFERENCE: b->reference = optarg; break;
 		case O_SIZE: b->size = node_number_of("--size", optarg, NODE_PAGE, 1ull << 44); break;
+		case O_OFFSET: b->offset = node_number_of("--offset", optarg, 0, 1ull << 44); break;
 		case O_REPEATS: b->repeats = node_number_of("--repeats", optarg, 1, BENCH_REPEATS); break;
 		case O_COUNT: b->count = node_number_of("--count", optarg, 1, 1u << 30); break;
 		case O_THREADS: parse_threads(b, optarg); break;

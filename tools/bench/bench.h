@@ -11,6 +11,7 @@
 
 #define BENCH_REPEATS	100
 #define BENCH_WIDTHS	8
+#define BENCH_THREADS	64
 
 /**
  * struct bench - options
@@ -18,6 +19,7 @@
  * @reference:	what it is compared with
  * @dir:	shared directory of measurements with several nodes
  * @size:	bytes
+ * @offset:	where to begin, bytes
  * @count:	operations of a thread and repeat
  * @repeats:	measurements, of which the median counts
  * @threads:	thread counts to measure with
@@ -30,6 +32,7 @@ struct bench {
 	const char *reference;
 	const char *dir;
 	uint64_t size;
+	uint64_t offset;
 	uint64_t count;
 	unsigned int repeats;
 	unsigned int threads[BENCH_WIDTHS];

@@ -19,13 +19,18 @@ BIN=$BUILD/bin
 OUT=$BUILD/bench
 RACK=("${WEFT_RACK:-tools/rack/weft-rack}" --name bench)
 LIMIT=240		# seconds for any one step
-size=64M		# of each file
+cache=256M		# of each node
 repeats=5
+part=$((8 << 20))	# bytes, for one repeat of reading in order
+widths=1,2,4,8		# threads that read at random
+widths_sum=15
+scan=$((16 << 20))	# bytes
+count=48		# pages that each of them reads in a repeat
 
 up_options=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--quick) size=16M; repeats=3 ;;
+	--quick) repeats=3; part=$((2 << 20)); scan=$((4 << 20)) ;;
 	--)	shift; up_options=("$@"); break ;;
 	*)	sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac
@@ -59,13 +64,6 @@ bench()
 {
 	on "$1" "$BIN/weft-bench" "${@:2}" --repeats "$repeats" | result ||
 		die "weft-bench $2 failed on $1"
-}
-
-# value BENCH LABEL: the median of a result.
-value()
-{
-	sed -n "s/^{\"bench\":\"$1\",\"label\":\"$2\",\"value\":\([^,]*\),.*/\1/p" \
-		"$OUT/results" | tail -n 1
 }
 
 # ratio BENCH LABEL A B TARGET: a result that is A/B.
@@ -110,36 +108,125 @@ ratio switchd 'directory/L2' "$(field directory_per_s)" "$(field l2_per_s)" 0.33
 
 trap finish EXIT
 trap 'exit 130' INT TERM
-rack up --nodes 2 --switch p4 --cache 384M --mem 1024M "${up_options[@]}" ||
+rack up --nodes 2 --switch p4 --cache "$cache" --mem 1024M "${up_options[@]}" ||
 	die "the rack does not come up"
 
-for file in scan seq rand; do
-	on node1 "$BIN/weft-bench" fill --file "/weft/$file" --size "$size" ||
-		die "cannot fill /weft/$file"
-done
+# fill FILE BYTES: node1 does.
+fill()
+{
+	on node1 "$BIN/weft-bench" fill --file "$1" --size "$2" --threads 32 ||
+		die "cannot fill $1"
+}
 
-# Sequential reading of what is not cached, against what TCP makes of the wire.
-on node1 iperf3 -s -D -1 || die "iperf3 does not start on node1"
-on node2 iperf3 -c 10.87.0.1 -R -t 5 -J >"$OUT/iperf3" || die "iperf3 failed"
-iperf=$(awk '/"sum_received"/ { on = 1 }
-	on && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); print $2 / 8e6; exit }' "$OUT/iperf3")
-printf '{"bench":"iperf3","label":"TCP","value":%s,"unit":"MB/s"}\n' "$iperf" | result
-bench node2 seqread --file /weft/seq
-ratio seqread 'of iperf3' "$(value seqread mapped)" "$iperf" 0.5
+# empty NODE: its cache; what it has modified goes home.
+empty()
+{
+	on "$1" umount /weft || die "cannot unmount /weft on $1"
+	on "$1" mount -t weft -o "cache=$cache" none /weft || die "cannot mount /weft on $1"
+}
+
+# counter NAME: of node2.
+counter()
+{
+	on node2 "$BIN/weftctl" -j stats | sed -n "s/.*\"counters\":{[^}]*\"$1\":\([0-9]*\).*/\1/p"
+}
+
+# Enough for the sequential reads, and for the random ones later.
+pages=$((repeats * part / 4096))
+[ "$pages" -ge $((repeats * count * widths_sum)) ] || pages=$((repeats * count * widths_sum))
+fill /weft/data $((pages * 4096))
+on node1 mount -o remount,block=64K /weft || die "cannot set the block size on node1"
+fill /weft/data64 $((repeats * part))
+empty node1
+# What another node has modified is slow: less of it will do.
+fill /weft/modified $((repeats * part / 8))
+
+# Sequential reading of what is not cached, against what TCP makes of the wire. They
+# take turns, and each turn gives a ratio: the machine may be busy with other things.
+# From the last part to the first: what is read ahead of one was read before.
+# tcp: MB/s. A server of its own for each run: one that hangs does not stop the next.
+tcp()
+{
+	on node1 iperf3 -s -D -1 || die "iperf3 does not start on node1"
+	on node2 iperf3 -c 10.87.0.1 -R -t 3 -J >"$OUT/iperf3" || die "iperf3 failed"
+	awk '/"sum_received"/ { on = 1 }
+		on && /"bits_per_second"/ { gsub(/[^0-9.e+]/, "", $2); print $2 / 8e6; exit }' \
+		"$OUT/iperf3"
+}
+
+# seqread FILE TURN BYTES: MB/s.
+seqread()
+{
+	on node2 "$BIN/weft-bench" seqread --file "$1" --repeats 1 --offset $(($2 * $3)) \
+		--size "$3" | sed -n 's/.*"value":\([^,]*\),.*/\1/p'
+}
+
+# summary BENCH LABEL UNIT TARGET VALUE...: a result of several values; TARGET may be -.
+summary()
+{
+	local values=("${@:5}")
+
+	[ ${#values[@]} = "$repeats" ] || die "no result for $1 $2"
+	printf '%s\n' "${values[@]}" | sort -g | awk -v bench="$1" -v label="$2" -v unit="$3" \
+		-v target="$4" '
+	{ v[NR] = $1 }
+	END {
+		printf "{\"bench\":\"%s\",\"label\":\"%s\",\"value\":%.4g,\"min\":%.4g,\"max\":%.4g,\"unit\":\"%s\",\"repeats\":%d%s}\n",
+			bench, label, (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2,
+			v[1], v[NR], unit, NR, target == "-" ? "" : ",\"target\":" target
+	}' | result
+}
+
+# over A B: their ratio.
+over()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { if (b + 0 > 0) print a / b }'
+}
+
+modified=$(counter miss_read_modified)
+tcps=() homes=() homes64=() modifieds=() ratios=() ratios64=() ratios_modified=()
+for ((turn = repeats - 1; turn >= 0; turn--)); do
+	before=$(tcp) || exit 1
+	home=$(seqread /weft/data "$turn" "$part")
+	home64=$(seqread /weft/data64 "$turn" "$part")
+	after=$(tcp) || exit 1
+	mean=$(awk -v a="$before" -v b="$after" 'BEGIN { print (a + b) / 2 }')
+	tcps+=("$mean")
+	homes+=("$home")
+	homes64+=("$home64")
+	ratios+=("$(over "$home" "$mean")")
+	ratios64+=("$(over "$home64" "$mean")")
+done
+[ "$(counter miss_read_modified)" = "$modified" ] ||
+	die "what was read as uncached was in node1's cache"
+for ((turn = repeats - 1; turn >= 0; turn--)); do
+	one=$(seqread /weft/modified "$turn" $((part / 8)))
+	modifieds+=("$one")
+	ratios_modified+=("$(over "$one" "${tcps[turn]}")")
+done
+summary iperf3 TCP MB/s - "${tcps[@]}"
+summary seqread '4 KiB blocks' MB/s - "${homes[@]}"
+summary seqread '64 KiB blocks' MB/s - "${homes64[@]}"
+summary seqread 'modified elsewhere' MB/s - "${modifieds[@]}"
+summary seqread '4 KiB of iperf3' ratio 0.5 "${ratios[@]}"
+summary seqread '64 KiB of iperf3' ratio 0.5 "${ratios64[@]}"
+summary seqread 'modified of iperf3' ratio - "${ratios_modified[@]}"
 
 # Random reading of what is not cached.
-bench node2 randread --file /weft/rand --count 256 --threads 1,2,4,8
+empty node2
+bench node2 randread --file /weft/data --count "$count" --threads "$widths"
 
-# A cached region against tmpfs.
-on node2 cat /weft/scan >/dev/null || die "node2 cannot read /weft/scan"
-on node2 "$BIN/weft-bench" scan --file /weft/scan --reference /dev/shm/scan \
-	--repeats $((repeats * 4)) --target 0.95 | result || die "scan failed"
+# A cached region against tmpfs. The copy is made while the region comes, so that both
+# take their pages in the same circumstances.
+empty node2
+on node2 "$BIN/weft-bench" scan --file /weft/data --reference /dev/shm/data \
+	--size "$scan" --repeats $((repeats * 4)) --target 0.95 | result || die "scan failed"
 
 # Two nodes at one page, and at one counter.
 for what in pingpong counter; do
-	on node1 "$BIN/weft-bench" "$what" --count 300 --node 1 --nodes 2 --timeout 120 \
+	on node1 "$BIN/weft-bench" "$what" --count 50 --node 1 --nodes 2 --timeout 120 \
 		--repeats "$repeats" >"$OUT/$what" &
-	on node2 "$BIN/weft-bench" "$what" --count 300 --node 2 --nodes 2 --timeout 120 \
+	on node2 "$BIN/weft-bench" "$what" --count 50 --node 2 --nodes 2 --timeout 120 \
 		--repeats "$repeats" >>"$OUT/$what.2" || die "$what failed on node2"
 	wait $! || die "$what failed on node1"
 	cat "$OUT/$what" "$OUT/$what.2" | result
@@ -156,7 +243,7 @@ for plot in svg png; do
 done
 echo
 awk -F'\t' 'NR > 1 && $7 != "-" {
-	printf "%-8s %-24s %12.4g %s, asked: %s\n", $3 + 0 >= $7 + 0 ? "reached" : "MISSED",
-		$1 " " $2, $3, $6, $7
+	printf("%-8s %-24s %12.4g %s, asked: %s\n", $3 + 0 >= $7 + 0 ? "reached" : "MISSED",
+		$1 " " $2, $3, $6, $7)
 }' "$OUT/results.tsv"
-echo "bench: table in $OUT/results.tsv, plot in $OUT/bench.svg"
+echo "bench: $SECONDS s; table in $OUT/results.tsv, plot in $OUT/bench.svg"

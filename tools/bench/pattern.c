@@ -3,6 +3,8 @@
  * Contents that tell where they belong, so that what is fast but wrong is not
  * measured as fast.
  */
+#include <pthread.h>
+
 #include "tools/demo/node.h"
 #include "bench.h"
 
@@ -52,19 +54,53 @@ uint64_t pattern_sum(const uint64_t *words, uint64_t count)
 	return a + b + c + d;
 }
 
+/* A part of a file, filled by a thread of its own. */
+struct filler {
+	pthread_t thread;
+	uint64_t *words;
+	uint64_t from;
+	uint64_t to;
+};
+
+static void *fill_part(void *arg)
+{
+	struct filler *f = arg;
+	uint64_t i;
+
+	for (i = f->from; i < f->to; i++)
+		f->words[i] = pattern_word(i);
+	return NULL;
+}
+
 /**
  * bench_fill() - make a file with the pattern
- * @b:		the options: file and size
+ * @b:		the options: file, size, threads
+ *
+ * Each page is a miss that its thread waits for: many threads wait together.
  */
 int bench_fill(const struct bench *b)
 {
-	uint64_t *words, size = b->size / NODE_PAGE * NODE_PAGE, real, i;
+	uint64_t size = b->size / NODE_PAGE * NODE_PAGE, pages = size / NODE_PAGE, real;
+	unsigned int threads = b->threads[0], i;
+	struct filler fillers[BENCH_THREADS];
+	uint64_t *words;
+	int err;
 
 	if (!b->file || !size)
 		node_die("fill: give --file and --size");
 	words = node_map(b->file, size, &real);
-	for (i = 0; i < size / 8; i++)
-		words[i] = pattern_word(i);
+	for (i = 0; i < threads; i++) {
+		fillers[i] = (struct filler){
+			.words = words,
+			.from = pages * i / threads * (NODE_PAGE / 8),
+			.to = pages * (i + 1) / threads * (NODE_PAGE / 8),
+		};
+		err = pthread_create(&fillers[i].thread, NULL, fill_part, &fillers[i]);
+		if (err)
+			node_die("cannot start a thread: %s", strerror(err));
+	}
+	for (i = 0; i < threads; i++)
+		pthread_join(fillers[i].thread, NULL);
 	munmap(words, real);
 	return 0;
 }

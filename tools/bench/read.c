@@ -14,6 +14,7 @@
 #include "bench.h"
 
 #define PAGE_WORDS (NODE_PAGE / 8)
+#define SCAN_PART (1u << 20)
 
 /* A file of which passes are timed. */
 struct subject {
@@ -78,7 +79,8 @@ static double pass(struct subject *s, bool read, uint64_t from, uint64_t size,
 }
 
 /*
- * The reference: made from the file unless it is there.  Through a mapping, so
+ * The reference: made from the file unless it is there, best while the file is not
+ * cached, so that both take their memory in the same circumstances.  Through a mapping, so
  * that it gets its pages one by one as the file did: newer kernels give a large
  * write() to tmpfs large pieces of memory, which are read several times as fast.
  */
@@ -96,48 +98,54 @@ static void make_reference(const char *path, struct subject *of)
 }
 
 /*
- * How one kind of scan compares: the file and the reference take turns in being
- * first, each pair gives a ratio.
+ * How one kind of scan compares: part by part, the file and the reference take
+ * turns in being first, each pair of parts gives a ratio.  Parts are short, so
+ * that most of them are not disturbed when the machine has other things to do.
  */
 static void scan_kind(const struct bench *b, const char *label, struct subject *pair,
 		      bool remap)
 {
-	double ns[2], ratio[BENCH_REPEATS], rate[BENCH_REPEATS], old_rate[BENCH_REPEATS];
+	uint64_t part = pair[0].size < SCAN_PART ? pair[0].size : SCAN_PART;
+	uint64_t parts = pair[0].size / part, count = parts * b->repeats;
+	double *ratio = calloc(3 * count, sizeof(*ratio)), ns[2];
 	struct bench plain = *b;
-	uint64_t sum[2];
-	unsigned int i, k, which;
+	uint64_t sum[2], i;
+	unsigned int k, which;
 	char text[64];
 
-	for (i = 0; i < b->repeats; i++) {
+	if (!ratio)
+		node_die("out of memory");
+	for (i = 0; i < count; i++) {
+		for (k = 0; k < 2 && remap && i % parts == 0; k++) {
+			munmap(pair[k].words, pair[k].size);
+			pair[k].words = map_read_only(pair[k].path, pair[k].fd,
+						      pair[k].size);
+		}
 		for (k = 0; k < 2; k++) {
 			which = (i + k) % 2;
-			if (remap) {
-				munmap(pair[which].words, pair[which].size);
-				pair[which].words = map_read_only(pair[which].path,
-					pair[which].fd, pair[which].size);
-			}
-			ns[which] = pass(&pair[which], b->read, 0, pair[0].size,
+			ns[which] = pass(&pair[which], b->read, i % parts * part, part,
 					 &sum[which]);
 		}
 		if (sum[0] != sum[1])
 			node_die("%s and %s differ", pair[0].path, pair[1].path);
 		ratio[i] = ns[1] / ns[0];
-		rate[i] = pair[0].size * 1e3 / ns[0];
-		old_rate[i] = pair[0].size * 1e3 / ns[1];
+		ratio[count + i] = part * 1e3 / ns[0];
+		ratio[2 * count + i] = part * 1e3 / ns[1];
 	}
 	plain.target = 0;
 	snprintf(text, sizeof(text), "%s file", label);
-	result_print(&plain, "scan", text, "MB/s", rate, b->repeats);
+	result_print(&plain, "scan", text, "MB/s", ratio + count, count);
 	snprintf(text, sizeof(text), "%s reference", label);
-	result_print(&plain, "scan", text, "MB/s", old_rate, b->repeats);
-	result_print(b, "scan", label, "ratio", ratio, b->repeats);
+	result_print(&plain, "scan", text, "MB/s", ratio + 2 * count, count);
+	result_print(b, "scan", label, "ratio", ratio, count);
+	free(ratio);
 }
 
 /**
  * bench_scan() - scan a cached file and its copy
  * @b:		the options
  *
- * "mapped": the page tables are filled; "faults": mapped anew for each pass, so
+ * "mapped": the page tables are filled; "faults": mapped anew for each repeat, so
  * each page costs a fault (or its share of one) in both.
  */
 int bench_scan(const struct bench *b)
@@ -170,21 +178,25 @@ int bench_scan(const struct bench *b)
  */
 int bench_seqread(const struct bench *b)
 {
+	uint64_t begin = b->offset / NODE_PAGE * NODE_PAGE;
 	double rate[BENCH_REPEATS], ns;
-	uint64_t part, sum, page, wanted;
+	uint64_t part, from, sum, word, wanted;
 	struct subject s;
 	unsigned int i;
 
 	if (!b->file)
 		node_die("seqread: give --file");
-	subject_open(&s, b->file, b->size);
-	part = s.size / b->repeats / NODE_PAGE * NODE_PAGE;
+	subject_open(&s, b->file, b->size ? begin + b->size : 0);
+	part = begin < s.size ?
+	       (s.size - begin) / b->repeats / NODE_PAGE * NODE_PAGE : 0;
 	if (!part)
 		node_die("seqread: %s is too short for %u repeats", b->file, b->repeats);
 	for (i = 0; i < b->repeats; i++) {
-		ns = pass(&s, b->read, i * part, part, &sum);
-		for (page = wanted = 0; page < part / 8; page++)
-			wanted += pattern_word(i * part / 8 + page);
+		/* from the last part to the first: what is read ahead is no gift */
+		from = begin + (b->repeats - 1 - i) * part;
+		ns = pass(&s, b->read, from, part, &sum);
+		for (word = wanted = 0; word < part / 8; word++)
+			wanted += pattern_word(from / 8 + word);
 		if (sum != wanted)
 			node_die("%s: wrong contents; was it made by weft-bench fill?",
 				 b->file);

@@ -100,7 +100,7 @@ static void *add(void *arg)
 /* This node's threads add; returns the nanoseconds it took. */
 static uint64_t add_at_once(const struct bench *b, struct arena *a, unsigned int threads)
 {
-	struct adder adders[64];
+	struct adder adders[BENCH_THREADS];
 	uint64_t start = node_now_ns();
 	unsigned int i;
 	int err;
