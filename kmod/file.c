@@ -20,11 +20,13 @@
 
 #define CLEANING_MAX	32	/* write-backs of one fsync in flight */
 
-/* What a program sees for an error of the cache. */
+/*
+ * What a program sees for an error of the cache.  A wait that was in vain is
+ * ETIMEDOUT in every system call, as in those that only ask the catalog.
+ */
 static int program_errno(int err)
 {
 	switch (err) {
-	case -ETIMEDOUT:
 	case -ENXIO:
 		return -EIO;
 	case -ENOBUFS:
@@ -91,7 +93,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			return program_errno(PTR_ERR(cl));
 		weft_put_page(cl);
 		if (time_after(jiffies, end))
-			return -EIO;
+			return -ETIMEDOUT;
 	}
 	return done;
 }

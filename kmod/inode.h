@@ -113,6 +113,9 @@ struct weft_inode *weft_inode_find(u32 region);
 /* The same with a reference, for who sleeps. */
 struct weft_inode *weft_inode_grab(u32 region);
 
+/* How many regions are known here. */
+u32 weft_inode_count(void);
+
 /*
  * The next one after *region, with a reference; *region is set to it.  NULL, and
  * 0 in *region, at the end.

@@ -8,10 +8,12 @@
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
 #include "cache.h"
+#include "inode.h"
 #include "node.h"
 #include "peer.h"
 #include "rpc.h"
@@ -24,8 +26,6 @@
 #define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
 #define UDP_OVERHEAD		(20 + 8 + WEFT_WIRE_HDR_LEN)
 #define FRAGMENT_UNIT		64
-#define MTU_MIN			1280
-#define MTU_MAX			9216
 
 struct weft_node weft_node;
 
@@ -106,6 +106,11 @@ static int check_config(const struct weft_config *cfg,
 		NL_SET_ERR_MSG(extack, "a block is held 10000 us at most");
 		return -EINVAL;
 	}
+	if (cfg->mtu && (cfg->mtu < WEFT_MTU_MIN || cfg->mtu > WEFT_MTU_MAX)) {
+		NL_SET_ERR_MSG(extack, "the MTU is " __stringify(WEFT_MTU_MIN)
+			       " to " __stringify(WEFT_MTU_MAX) " bytes");
+		return -EINVAL;
+	}
 	if (!ipv4_is_multicast(cfg->group)) {
 		NL_SET_ERR_MSG(extack, "the switch's group is no multicast address");
 		return -EINVAL;
@@ -151,16 +156,17 @@ static int ask_interface(struct weft_config *cfg,
 		return -EADDRNOTAVAIL;
 	}
 	cfg->addr = addr;
+	if (mtu < WEFT_MTU_MIN) {
+		NL_SET_ERR_MSG(extack, "the interface's MTU is less than "
+			       __stringify(WEFT_MTU_MIN) ": raise it with 'ip link set'");
+		return -EINVAL;
+	}
 	if (cfg->mtu > mtu) {
 		NL_SET_ERR_MSG(extack, "the MTU is greater than the interface's");
 		return -EINVAL;
 	}
 	if (!cfg->mtu)
-		cfg->mtu = min_t(u32, mtu, MTU_MAX);
-	if (cfg->mtu < MTU_MIN || cfg->mtu > MTU_MAX) {
-		NL_SET_ERR_MSG(extack, "the MTU must be 1280 to 9216 bytes");
-		return -EINVAL;
-	}
+		cfg->mtu = min_t(u32, mtu, WEFT_MTU_MAX);
 	return 0;
 }
 
@@ -457,6 +463,7 @@ int weft_node_status(struct weft_node_status *status)
 		if (status->joined)
 			status->answered_ms =
 				jiffies_to_msecs(jiffies - READ_ONCE(answered));
+		status->inodes = weft_inode_count();
 		weft_cache_status(status);
 		err = 0;
 	}

@@ -50,6 +50,8 @@
 	X(MSG_NO_MEMORY,	"msg_no_memory") \
 	X(MSG_NO_ROUTE,		"msg_no_route") \
 	X(RETRANSMISSIONS,	"retransmissions") \
+	/* requests that were repeated and would have been answered anyway */ \
+	X(NEEDLESS,		"needless") \
 	X(NACKS,		"nacks") \
 	X(CHASES,		"chases") \
 	/* what others wanted, and what went away */ \
