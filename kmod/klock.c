@@ -195,7 +195,8 @@ static void set_timer(struct weft_klock *kl, u32 effects)
 	if (kl->refused)
 		arm(kl, now + weft_rtt_backoff(kl->core.nacks));
 	else
-		arm(kl, now + jiffies_to_nsecs(weft_rtt_timeout(kl->losses)));
+		arm(kl, now + jiffies_to_nsecs(weft_rtt_timeout(WEFT_RTT_ASK,
+								kl->losses)));
 }
 
 static void count_sent(struct weft_klock *kl, const struct weft_msg *msg)
@@ -481,8 +482,9 @@ int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)
  */
 static u64 answer_limit(void)
 {
-	return jiffies_to_nsecs(weft_rtt_timeout(0) + weft_rtt_timeout(1) +
-				weft_rtt_timeout(2));
+	return jiffies_to_nsecs(weft_rtt_timeout(WEFT_RTT_ASK, 0) +
+				weft_rtt_timeout(WEFT_RTT_ASK, 1) +
+				weft_rtt_timeout(WEFT_RTT_ASK, 2));
 }
 
 /* The answer that TRY waits for should have come. */
@@ -663,11 +665,8 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	weft_lock_recv(&kl->core, msg, weft_node_seq(), &out);
 	/* nobody else had a say in it */
 	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want &&
-	    !kl->repeated) {
-		u64 took = ktime_get_ns() - kl->asked;
-
-		weft_rtt_sample(took, took);
-	}
+	    !kl->repeated)
+		weft_rtt_sample(WEFT_RTT_ASK, ktime_get_ns() - kl->asked);
 	if (out.effects & WEFT_DO_BACKOFF)
 		weft_stat_inc(WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)

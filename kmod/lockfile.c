@@ -191,7 +191,7 @@ static int check_offset(struct weft_inode *wi, u64 offset)
 		/* another node may have made it larger */
 		err = weft_inode_refresh(wi);
 		if (err)
-			return err == -ETIMEDOUT ? -EIO : err;
+			return err;
 		if (offset >= i_size_read(&wi->vfs))
 			return -EINVAL;
 	}

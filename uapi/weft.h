@@ -95,8 +95,8 @@ struct weft_holds {
  * @owner: out: the owner number of this file, 1 to 65535
  *
  * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no
- * names; ENOSPC no slot or owner number is left; ENOMEM; EIO the rack does not
- * answer.
+ * names; ENOSPC no slot or owner number is left; ENOMEM; ETIMEDOUT the rack does
+ * not answer.
  */
 struct weft_lock_open {
 	__u64 offset;
