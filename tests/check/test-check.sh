@@ -27,6 +27,7 @@ seal()
 	{
 		echo "# $tag"
 		echo "# sources sha256 $("$tree/p4/check-generated" --sources)"
+		echo "# interface sha256 $("$tree/p4/check-generated" --interface)"
 		echo "# body sha256 $("$tree/p4/check-generated" --body "$body")"
 		cat "$body"
 	} >"$tree/p4/generated/x.spec"
@@ -37,10 +38,11 @@ seal()
 good_tree()
 {
 	rm -rf "$tree"
-	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools}
+	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd}
 	cp "$top/tests/check/check.sh" "$tree/tests/check/"
 	cp "$top/p4/check-generated" "$tree/p4/"
 	printf '/* %s */\n#define X 1\n' "$note" >"$tree/uapi/weft_wire.h"
+	printf '/* %s */\n#define Z 1\n' "$tag" >"$tree/tools/switchd/p4names.h"
 	printf '// %s\ncontrol c() {}\n' "$tag" >"$tree/p4/x.p4"
 	printf '#!/bin/sh\n# %s\necho "%s"\n' "$tag" "\$1" >"$tree/tools/x"
 	chmod +x "$tree/tools/x"
@@ -123,6 +125,10 @@ echo '// changed' >>"$tree/p4/x.p4"
 verdict 'P4 sources newer than the program' p4 1
 echo '#define Y 1' >>"$tree/uapi/weft_wire.h"
 verdict 'constants newer than the program' p4 1
+echo '/* nothing */' >>"$tree/tools/switchd/p4names.h"
+verdict 'a comment on the names of weft-switchd' p4 0
+printf '#define Y \\\n\t1\n' >>"$tree/tools/switchd/p4names.h"
+verdict 'names of weft-switchd newer than the program' p4 1
 echo 'rx' >>"$tree/p4/generated/x.spec"
 verdict 'a program edited by hand' p4 1
 sed -i '/sources/d' "$tree/p4/generated/x.spec"
