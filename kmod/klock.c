@@ -187,6 +187,21 @@ static void arm(struct weft_klock *kl, u64 due)
 	hrtimer_start(&kl->timer, ns_to_ktime(due), HRTIMER_MODE_ABS_SOFT);
 }
 
+/*
+ * When to send again, ns from now.  Who asks for a lock that another node has gets
+ * no answer until it is its turn: that may take as long as it did lately.
+ */
+static u64 patience_ns(const struct weft_klock *kl)
+{
+	unsigned long t = weft_rtt_timeout(WEFT_RTT_ASK, kl->losses);
+
+	if (kl->core.want && !kl->core.handing && !kl->core.query)
+		t = max(t, min_t(unsigned long, HZ,
+				 usecs_to_jiffies(2 * kl->usual_us) <<
+				 min_t(u8, kl->losses, 10)));
+	return jiffies_to_nsecs(t);
+}
+
 static void set_timer(struct weft_klock *kl, u32 effects)
 {
 	u64 now = ktime_get_ns();
@@ -195,8 +210,7 @@ static void set_timer(struct weft_klock *kl, u32 effects)
 	if (kl->refused)
 		arm(kl, now + weft_rtt_backoff(kl->core.nacks));
 	else
-		arm(kl, now + jiffies_to_nsecs(weft_rtt_timeout(WEFT_RTT_ASK,
-								kl->losses)));
+		arm(kl, now + patience_ns(kl));
 }
 
 static void count_sent(struct weft_klock *kl, const struct weft_msg *msg)
@@ -227,6 +241,17 @@ static void note_hand_over(struct weft_klock *kl)
 	if (kl->core.handed_to || kl->core.handed_readers)
 		weft_stat_inc(WEFT_STAT_LOCK_HANDED);
 	trace_weft_lock_handed(&kl->core);
+}
+
+static void note_granted(struct weft_klock *kl)
+{
+	u64 took = ktime_get_ns() - kl->asked;
+
+	weft_stat_inc(WEFT_STAT_LOCK_GRANTED);
+	trace_weft_lock_granted(&kl->core, took);
+	kl->usual_us = (3 * kl->usual_us +
+			(u32)min_t(u64, took / NSEC_PER_USEC, USEC_PER_SEC)) / 4;
+	kl->hands = 0;
 }
 
 static struct waiter *first_waiter(struct weft_klock *kl)
@@ -285,9 +310,7 @@ static void act(struct weft_klock *kl, struct weft_lock_out *out,
 	if (out->effects & WEFT_DO_FAIL) {
 		fail_all(kl);
 	} else if (out->effects & WEFT_DO_WAKE) {
-		weft_stat_inc(WEFT_STAT_LOCK_GRANTED);
-		trace_weft_lock_granted(&kl->core, ktime_get_ns() - kl->asked);
-		kl->hands = 0;
+		note_granted(kl);
 		/* before it can be taken away again */
 		serve(kl);
 	}

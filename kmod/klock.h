@@ -77,8 +77,7 @@ struct weft_patience {
  * @handing: counted in the hand-overs under way.  @lock
  * @armed: @timer has a reference.  @lock
  * @refused: @due is a back-off.  @lock
- * @resending: messages that go out now are repetitions.  @lock
- * @repeated: the request was repeated; its answer says nothing about time.  @lock
+ * @repeated: the request was repeated: which copy is answered is not known.  @lock
  * @losses: time-outs in a row.  @lock
  * @hands: how often the node served its own since it has to give the lock up.
  *	@lock
@@ -86,6 +85,7 @@ struct weft_patience {
  * @requests: requests that were sent.  @lock
  * @asked_txn: the last one that was counted.  @lock
  * @asked: when the permission under way was asked for, ns.  @lock to write
+ * @usual_us: how long it took lately until permission came.  @lock
  * @due: when @timer has something to do, ns.  @lock
  * @word: NULL: nobody has the lock open.  @lock, and the inode's lock_mutex to
  *	write
@@ -106,7 +106,6 @@ struct weft_klock {
 	bool handing;
 	bool armed;
 	bool refused;
-	bool resending;
 	bool repeated;
 	u8 losses;
 	u8 hands;
@@ -114,6 +113,7 @@ struct weft_klock {
 	u32 requests;
 	u32 asked_txn;
 	u64 asked;
+	u32 usual_us;
 	u64 due;
 	u64 *word;
 	u32 slot;

@@ -65,14 +65,18 @@ static bool count_down(u32 *readers)
 	return true;
 }
 
-/* So many readers less; a program may have written any number. */
-static void take_readers(struct weft_klock *kl, u64 n)
+/*
+ * So many readers less; a program may have written any number.  Return: how many
+ * there were.
+ */
+static u32 take_readers(struct weft_klock *kl, u32 n)
 {
-	u64 old = READ_ONCE(*kl->word), new;
+	u64 old = READ_ONCE(*kl->word), less;
 
 	do {
-		new = old - min(n * WEFT_WORD_READER, old & WEFT_WORD_READERS);
-	} while (!try_cmpxchg(kl->word, &old, new));
+		less = min((u64)n * WEFT_WORD_READER, old & WEFT_WORD_READERS);
+	} while (!try_cmpxchg(kl->word, &old, old - less));
+	return less / WEFT_WORD_READER;
 }
 
 static bool take_owner(struct weft_klock *kl, u16 owner)
@@ -103,11 +107,9 @@ bool weft_word_leave(struct weft_klock *kl, const struct weft_holder *h)
 
 u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 {
-	u32 n = min_t(u32, readers, READERS_MAX);
+	u32 n = readers ? take_readers(kl, readers) : 0;
 
 	lockdep_assert_held(&kl->lock);
-	if (n)
-		take_readers(kl, n);
 	n += take_owner(kl, owner);
 	kl->moves += n > 0;
 	return n;
