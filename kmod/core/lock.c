@@ -338,9 +338,9 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out)
 		return;
 	}
 	l->state = WEFT_I;
-	if (l->yield)
+	if (l->yielding)
 		send_inv_ack(l, l->yield_txn, l->yield, l->yield_copyset, out);
-	l->yield = 0;
+	l->yielding = false;
 	settle(l, out);
 }
 
@@ -355,6 +355,17 @@ bool weft_lock_evict(struct weft_lock *l, struct weft_lock_out *out)
 }
 
 /* --- messages that come ---------------------------------------------------------- */
+
+/* The next holder, whose transaction is @txn, waits for us. */
+static void yield_to(struct weft_lock *l, const struct weft_msg *msg, u32 txn,
+		     struct weft_lock_out *out)
+{
+	l->yielding = true;
+	l->yield = msg->grant;
+	l->yield_txn = txn;
+	l->yield_copyset = msg->copyset;
+	revoke(l, out);
+}
 
 static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 		       struct weft_lock_out *out)
@@ -398,10 +409,7 @@ static void recv_inv(struct weft_lock *l, const struct weft_msg *msg,
 	/* from before we had the lock */
 	if (!later(msg->grant, l->epoch))
 		return;
-	l->yield = msg->grant;
-	l->yield_txn = msg->txn;
-	l->yield_copyset = msg->copyset;
-	revoke(l, out);
+	yield_to(l, msg, msg->txn, out);
 }
 
 static void recv_inv_ack(struct weft_lock *l, const struct weft_msg *msg,
@@ -512,12 +520,8 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 	if (current && l->want == WEFT_S && at >= 0 && list.txn[at] == l->txn) {
 		begin_read(l, epoch);
 		granted(l, out);
-		if (msg->holder) {
-			l->yield = msg->grant;
-			l->yield_txn = holder;
-			l->yield_copyset = msg->copyset;
-			revoke(l, out);
-		}
+		if (msg->holder)
+			yield_to(l, msg, holder, out);
 	} else if (l->state == WEFT_I && !l->tenured && msg->holder) {
 		/* not ours any more, but the next holder counts on us */
 		send_inv_ack(l, holder, msg->grant, msg->copyset, out);

@@ -55,9 +55,10 @@ struct weft_queue {
  * @last: newest term of ours that is over
  * @floor: permission to read from before this term is void
  * @waiting_on: tenured: readers that have not given up the lock
- * @yield: S: the term that waits for us, 0 for none
- * @yield_txn: S: transaction of the node that waits for us
- * @yield_copyset: S: the readers that it waits for
+ * @yielding: S: somebody waits for us to give it up
+ * @yield: ... in this term
+ * @yield_txn: ... with this transaction
+ * @yield_copyset: ... for these readers
  * @query: number of the question who holds the queue, 0 for none
  * @queue: who waits; if not tenured, who will if we turn out to be the holder
  * @handed: HAND: the queue as it was
@@ -75,6 +76,7 @@ struct weft_lock {
 	bool ended;
 	bool floored;
 	bool handing;
+	bool yielding;
 	u8 tries;
 	u8 nacks;
 	u32 txn;

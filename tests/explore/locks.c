@@ -152,8 +152,8 @@ void locks_tidy(struct world *w, const struct config *c)
 			l->waiting_on = 0;
 		if (!l->tenured && l->state == WEFT_I)
 			l->epoch = 0;
-		if (!l->yield)
-			l->yield_txn = l->yield_copyset = 0;
+		if (!l->yielding)
+			l->yield = l->yield_txn = l->yield_copyset = 0;
 		for (u32 i = l->queue.n; i < WEFT_QUEUE_MAX; i++)
 			l->queue.txn[i] = 0;
 	}

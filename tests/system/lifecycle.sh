@@ -19,10 +19,9 @@ cd "$(dirname "$0")/../.." || exit 2
 
 CYCLES=${1:-20}
 WARM_UP=4		# cycles after which nothing may grow
-# A cycle goes through 1300 lines (1 MB of kernel memory) and 5 MB of pages.  Without
-# a leak single values scatter by 170 KB and 1.5 MB, half of them within 80 and 600 KB;
-# what medians of several may differ by is a part of that, and a hundredth of what
-# eight cycles go through.
+# A cycle goes through 520 lines (400 KB of kernel memory) and 2 MB of pages.  Without
+# a leak single values scatter by 170 KB and 1.5 MB; medians of eight may differ by a
+# part of that, a few hundredths of what eight cycles go through.
 KERNEL_LEAK_KB=100
 LEAK_KB=800
 SAME_MB=1

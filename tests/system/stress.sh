@@ -84,7 +84,7 @@ stress()
 	note "$run: misses $(grown miss_read_unshared miss_read_shared miss_read_modified \
 		miss_write_unshared miss_write_shared miss_write_modified miss_upgrade)," \
 		"blocks in $(grown blocks_in), invalidated $(grown invalidated)," \
-		"retransmissions $(grown retransmissions), evicted" \
+		"retransmissions $(grown retransmissions) ($(grown needless) needless), evicted" \
 		"$(grown evicted_clean evicted_modified), NACKs $(grown nacks)"
 	check "$run: the nodes are ready for more" clean_up
 }
