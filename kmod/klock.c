@@ -223,7 +223,6 @@ static void count_sent(struct weft_klock *kl, const struct weft_msg *msg)
 	}
 	kl->asked_txn = msg->txn;
 	kl->repeated = false;
-	kl->requests++;
 	weft_stat_inc(WEFT_STAT_LOCK_REQUESTS);
 }
 
@@ -323,6 +322,7 @@ static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
 	struct weft_lock_out out;
 
 	WRITE_ONCE(kl->asked, ktime_get_ns());
+	WRITE_ONCE(kl->wants, kl->wants + 1);
 	kl->losses = 0;
 	weft_lock_want(&kl->core, perm, weft_node_seq(), &out);
 	act(kl, &out, queue);
@@ -599,12 +599,12 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	struct waiter w = { .task = current, .holder = h };
 	struct sk_buff_head queue;
 	bool waits = false;
-	u32 requests;
+	u32 wants;
 	int err = 0;
 
 	weft_stat_inc(WEFT_STAT_LOCK_ACQUIRES);
 	begin(kl, &queue);
-	requests = kl->requests;
+	wants = kl->wants;
 	if (list_empty(&kl->waiters) &&
 	    weft_lock_perm(&kl->core) >= h->perm && weft_word_take(kl, h)) {
 		/* nobody was in the way */
@@ -617,7 +617,7 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	end(kl, &queue);
 	if (waits)
 		err = wait_for(kl, &w, patience);
-	if (!err && READ_ONCE(kl->requests) == requests)
+	if (!err && READ_ONCE(kl->wants) == wants)
 		weft_stat_inc(WEFT_STAT_LOCK_CACHED);
 	return err;
 }

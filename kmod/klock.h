@@ -82,8 +82,8 @@ struct weft_patience {
  * @hands: how often the node served its own since it has to give the lock up.
  *	@lock
  * @moves: raised by each change of the word's holds by the kernel.  @lock
- * @requests: requests that were sent.  @lock
- * @asked_txn: the last one that was counted.  @lock
+ * @wants: how often permission was asked for.  @lock to write
+ * @asked_txn: the last request that was counted.  @lock
  * @asked: when the permission under way was asked for, ns.  @lock to write
  * @usual_us: how long it took lately until permission came.  @lock
  * @due: when @timer has something to do, ns.  @lock
@@ -110,7 +110,7 @@ struct weft_klock {
 	u8 losses;
 	u8 hands;
 	u32 moves;
-	u32 requests;
+	u32 wants;
 	u32 asked_txn;
 	u64 asked;
 	u32 usual_us;
