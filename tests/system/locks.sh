@@ -39,7 +39,7 @@ hammer()
 	check "$run: every increment is there, every lock can be had" \
 		on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
 			--seconds "$SECONDS_RUN" "$@" || return 1
-	note "$run: $(grep -h '^node' "$dir"/out.*)"
+	grep -h '^node' "$dir"/out.* | sed "s/^/# $run: /"
 	look
 	note "$run: kernel entered $(grown lock_acquires) times, $(grown lock_cached)" \
 		"without a request; $(grown lock_requests) requests," \
@@ -74,7 +74,7 @@ hold()
 {
 	rm -f "$dir/held"
 	timeout -k 20 $(($2 + 60)) "$RACK" --name "$rack_name" exec "$1" -- \
-		"$BASICS" hold /weft/hand $AT w "$2" >"$dir/held" 2>&1 </dev/null &
+		"$BASICS" hold /weft/hand "$AT" w "$2" >"$dir/held" 2>&1 </dev/null &
 	holder=$!
 	for ((i = 0; i < 200; i++)); do
 		! grep -q '^held' "$dir/held" || return 0
@@ -86,7 +86,7 @@ hold()
 
 take()
 {
-	on "$1" "$BASICS" take /weft/hand $AT "$2" "$3"
+	on "$1" "$BASICS" take /weft/hand "$AT" "$2" "$3"
 }
 
 # leave_rack NODE, join_rack NODE: unmount, unload the module, and back.
@@ -120,7 +120,7 @@ by_hand()
 	check "node 2 tries it in vain" says "Device or resource busy" take node2 r 0
 	check "node 2 waits for it in vain" says "Connection timed out" take node2 w 300
 	check "a waiter on node 3 is killed" \
-		on node3 sh -c "! timeout -s KILL 2 $BASICS take /weft/hand $AT w 100000"
+		on node3 sh -c "! timeout -s KILL 2 $BASICS take /weft/hand "$AT" w 100000"
 	check "node 3 leaves the rack, though it may be in the queue" \
 		quick 20 leave_rack node3
 	check "node 2 still waits in vain" says "Connection timed out" take node2 r 300
@@ -131,11 +131,18 @@ by_hand()
 	check "node 1 takes it to write" says "taken" take node1 w 20000
 
 	check "node 2 takes a lock" hold node2 1000
+	check "node 3 is to wait 2 s for the rack" on node3 "$BIN/weftctl" set --timeout 2
+	on node3 "$BASICS" take /weft/hand "$AT" w 100000 >"$dir/waiter" 2>&1 &
+	waiter=$!
+	sleep 2
 	check "the home is cut off" rack wire cut mem1
+	wait "$waiter"
+	check "who waits on node 3 is told" says "Input/output error" cat "$dir/waiter"
 	kill "$holder"
-	check "node 2 has the lock cached" says "taken" take node2 r 0
 	check "the home is back" rack wire heal mem1
-	check "node 3 gets it from node 2" says "taken" take node3 w 60000
+	check "node 3 is to wait as long as before" \
+		on node3 "$BIN/weftctl" set --timeout 30
+	check "node 3 gets the lock from node 2" says "taken" take node3 w 60000
 }
 
 # unmount, down, rmmod on all nodes at once: nothing stays behind.
