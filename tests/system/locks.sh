@@ -120,7 +120,7 @@ by_hand()
 	check "node 2 tries it in vain" says "Device or resource busy" take node2 r 0
 	check "node 2 waits for it in vain" says "Connection timed out" take node2 w 300
 	check "a waiter on node 3 is killed" \
-		on node3 sh -c "! timeout -s KILL 2 $BASICS take /weft/hand "$AT" w 100000"
+		on node3 sh -c "! timeout -s KILL 2 $BASICS take /weft/hand $AT w 100000"
 	check "node 3 leaves the rack, though it may be in the queue" \
 		quick 20 leave_rack node3
 	check "node 2 still waits in vain" says "Connection timed out" take node2 r 300
