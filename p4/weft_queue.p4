@@ -159,6 +159,9 @@ control LockRequest(inout headers_t hdr, inout metadata_t meta)
 		/* who passes a request on asks for a member */
 		if (!foreign || (relayed != 0 && part != 0)) {
 			node_bit.apply(hdr, meta);
+			/* any number, if it is not the transaction's */
+			if (hdr.weft.src > WEFT_NODE_MAX)
+				meta.node = 0;
 			part = meta.node & meta.members;
 			if (part == 0) {
 				hdr.weft.info = WEFT_WHY_NOT_MEMBER;

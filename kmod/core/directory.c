@@ -229,6 +229,7 @@ static enum weft_dir_dest freeze(struct weft_switch *sw, struct weft_slot *slot,
 	bool fresh = slot->gen == msg->nonce;
 
 	msg->nonce = slot->gen;
+	msg->flags = 0;
 	if (!fresh)
 		return nack(msg, WEFT_WHY_GEN);
 	slot->entry.grant |= WEFT_EPOCH_FROZEN;

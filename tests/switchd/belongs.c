@@ -31,7 +31,7 @@ static const struct {
 	{ "regarray grant ", "regarray grants ", "array grant of" },
 	{ "regarray status ", "regarray state ", "array status of" },
 	{ "regarray copyset ", "regarray copies ", "array copyset of" },
-	{ "regarray counters size 0x20", "regarray counters size 0x40", "array counters of 32 cells" },
+	{ "regarray counters size 0x40", "regarray counters size 0x20", "array counters of 64 cells" },
 	{ "table " P4_TABLE_L2 " {", "table l2 {", "table " P4_TABLE_L2 " with" },
 	{ "table " P4_TABLE_FLOOD " {", "table flood {", "table " P4_TABLE_FLOOD " with" },
 	{ P4_ACTION_L2 "\n", "forward_to\n", "action " P4_ACTION_L2 "(" },

@@ -14,16 +14,18 @@
 # One rack at a time, NAME-PID.  It is ended whatever happens, no command runs
 # without a time limit, and a complaint of a guest's kernel is a failure.  Prints
 # a line a check, as TAP, and what helps to understand a failure.
-# Environment: BUILD, the build directory.
+# Environment: BUILD, the build directory; WEFT_RACK_OPTIONS, more options for each
+# rack (a debug kernel: docs/kernel.md); WEFT_TEST_SCALE multiplies the limits.
 
 # Read by the scripts that include this one.
 # shellcheck disable=SC2034
 BUILD=${BUILD:-$PWD/build}
 BIN=$BUILD/bin
 RACK=tools/rack/weft-rack
-BOOT_LIMIT=400		# seconds to boot a rack
-DOWN_LIMIT=100
-STEP_LIMIT=100		# for anything that should take no time
+SCALE=${WEFT_TEST_SCALE:-1}
+BOOT_LIMIT=$((400 * SCALE))	# seconds to boot a rack
+DOWN_LIMIT=$((100 * SCALE))
+STEP_LIMIT=$((100 * SCALE))	# for anything that should take no time
 NOISE=40		# lines shown with a failure
 export LC_ALL=C
 
@@ -137,7 +139,9 @@ boot()
 		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}
 	done
 	up=1
-	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$rack_name" --owner $$ "$@" \
+	# shellcheck disable=SC2086  # several words
+	if ! WEFT_RACK_BOOT_LIMIT=$((180 * SCALE)) limited "$BOOT_LIMIT" "$RACK" up \
+			--name "$rack_name" --owner $$ "$@" ${WEFT_RACK_OPTIONS-} \
 			>"$dir/boot" 2>&1; then
 		not_ok "a rack boots: $*" "$dir/boot"
 		exit 1

@@ -10,6 +10,8 @@
 
 #define FIRST_MS	20	/* until MEMBERS is repeated, doubled each time */
 #define LAST_MS		500
+/* The switch takes only versions that grow: nobody may push them to their end. */
+#define VERSION_MAX	0xF0000000u
 #define PROBE_MS	1000	/* between probes, when all is told */
 #define PROBING_MS	1000	/* no answer for that long: there is no switch */
 #define LOSING_MS	3500	/* the same where there has been one */
@@ -55,7 +57,7 @@ static void tell_switch(struct memd *m)
 {
 	struct weft_msg msg = {
 		.type = WEFT_MSG_MEMBERS,
-		.txn = weft_txn(m->opt.id, memd_seq(m)),
+		.txn = m->members.txn,
 		.copyset = m->members.mask,
 		.nonce = m->members.version,
 	};
@@ -69,6 +71,8 @@ static void on_timer(struct memd *m, struct timer *t)
 	struct members *ms = &m->members;
 	u64 now = m->timers.now;
 
+	if (members_settled(ms))
+		ms->txn = weft_txn(m->opt.id, memd_seq(m));
 	tell_switch(m);
 	if (!members_settled(ms)) {
 		ms->delay = ms->delay * 2 < LAST_MS ? ms->delay * 2 : LAST_MS;
@@ -103,6 +107,7 @@ static void begin_telling(struct memd *m)
 	if (!ms->listening)
 		return;
 	ms->delay = FIRST_MS;
+	ms->txn = weft_txn(m->opt.id, memd_seq(m));
 	tell_switch(m);
 	timer_set(&m->timers, &ms->timer, ms->delay);
 }
@@ -129,14 +134,13 @@ void members_changed(struct memd *m)
 void members_ack(struct memd *m, const struct weft_msg *msg)
 {
 	struct members *ms = &m->members;
-	int ahead = (int)(msg->nonce - ms->version);
 
-	if (!ms->listening)
+	if (!ms->listening || msg->txn != ms->txn || msg->nonce > VERSION_MAX)
 		return;
 	ms->answered = m->timers.now;
-	if (ahead < 0)
+	if (msg->nonce < ms->version)
 		return;
-	if (ahead > 0 && memd_is_first(m)) {
+	if (msg->nonce > ms->version && memd_is_first(m)) {
 		/* of an earlier life of ours, by a clock that was ahead */
 		ms->version = msg->nonce;
 		members_changed(m);

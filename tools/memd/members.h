@@ -43,6 +43,7 @@ struct member {
  * @by_id: by id
  * @mask: bits of the nodes, with those that are about to be members
  * @version: of @mask, begins with the seconds since 1970
+ * @txn: of the MEMBERS whose answer is waited for
  * @listening: a switch may be used
  * @use_switch: there is one
  * @no_switch: it was looked for in vain: nobody waits for it
@@ -57,6 +58,7 @@ struct members {
 	struct member by_id[WEFT_BLADE_MAX + 1];
 	u32 mask;
 	u32 version;
+	u32 txn;
 	bool listening;
 	bool use_switch;
 	bool no_switch;
