@@ -75,9 +75,9 @@ struct weft_lock_word {
  */
 #define WEFT_HOLDS_THREADS	1024
 
-struct weft_holds {
+__extension__ struct weft_holds {
 	__u32 pending[WEFT_HOLDS_THREADS];
-	__extension__ __u32 readers[];	/* by slot */
+	__u32 readers[];	/* by slot */
 };
 
 /* Offsets for mmap(); no region is that large. */
