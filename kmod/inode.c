@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "fault.h"
 #include "inode.h"
+#include "klock.h"
 #include "node.h"
 #include "rpc.h"
 #include "stats.h"
@@ -456,6 +457,8 @@ void weft_inode_evict(struct inode *inode)
 		if (!READ_ONCE(wi->gone))
 			return_all(wi);
 		weft_inode_drop(wi, 0);
+		weft_slots_stop(&wi->slots);
+		weft_klock_leave(wi->region);
 		/* the eviction may be taking the last ones apart */
 		wait_event(weft_cache.room, xa_empty(&wi->lines));
 		if (xa_cmpxchg(&regions, wi->region, wi, NULL, GFP_KERNEL) == wi)
@@ -484,6 +487,7 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->opened = false;
 	wi->mtime_dirty = false;
 	wi->gone = false;
+	weft_slots_init(&wi->slots);
 	return &wi->vfs;
 }
 

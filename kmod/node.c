@@ -336,7 +336,7 @@ static void heard(void)
 
 	if (failures >= HEARTBEAT_FAILURES)
 		weft_node_event(WEFT_EVENT_BLADE_BACK, &event);
-	failures = 0;
+	WRITE_ONCE(failures, 0);
 	WRITE_ONCE(answered, jiffies);
 }
 
@@ -344,7 +344,8 @@ static void not_heard(void)
 {
 	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
 
-	if (++failures != HEARTBEAT_FAILURES)
+	WRITE_ONCE(failures, failures + 1);
+	if (failures != HEARTBEAT_FAILURES)
 		return;
 	pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
 		&config.home[0]);
@@ -380,6 +381,13 @@ static void heartbeat(struct work_struct *work)
 				   msecs_to_jiffies(HEARTBEAT_MS));
 }
 
+bool weft_node_cut_off(void)
+{
+	return READ_ONCE(failures) >= HEARTBEAT_FAILURES &&
+	       time_after(jiffies, READ_ONCE(answered) +
+			  msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+}
+
 void weft_node_refresh_peers(void)
 {
 	if (READ_ONCE(joined) &&
@@ -409,7 +417,7 @@ int weft_node_join(__be32 *other)
 		goto out;
 	}
 	mounts++;
-	failures = 0;
+	WRITE_ONCE(failures, 0);
 	WRITE_ONCE(answered, jiffies);
 	WRITE_ONCE(joined, true);
 	queue_delayed_work(system_long_wq, &heartbeat_work,

@@ -216,6 +216,12 @@ static inline u8 weft_node_home(u64 key)
 int weft_node_join(__be32 *other);
 void weft_node_leave(void);
 
+/*
+ * Is this node cut off from its rack?  The first memory blade has missed
+ * heartbeats for the time that programs are to wait.  Any context.
+ */
+bool weft_node_cut_off(void);
+
 /* Somebody of whom we have no address wants an answer: ask.  Any context. */
 void weft_node_refresh_peers(void);
 

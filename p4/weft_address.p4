@@ -54,16 +54,22 @@ control ToSender(inout headers_t hdr)
 	}
 }
 
-/* To the nodes of a copyset: the group's address, the same for all copies. */
+/*
+ * To the nodes of a copyset: the group's address, the same for all copies.  It
+ * comes from the home that was asked: the sender may be among the nodes (a lock is
+ * granted, or handed over), and hosts drop what comes from their own address.
+ */
 control ToNodes(inout headers_t hdr)
 {
 	InternetChecksum() sum;
 
 	apply {
+		hdr.ethernet.source = hdr.ethernet.destination;
 		hdr.ethernet.destination = WEFT_WIRE_GROUP_MAC;
 		sum.clear();
 		sum.subtract(hdr.ipv4.checksum);
-		sum.subtract(hdr.ipv4.destination);
+		sum.subtract(hdr.ipv4.source);
+		hdr.ipv4.source = hdr.ipv4.destination;
 		hdr.ipv4.destination = WEFT_WIRE_GROUP;
 		sum.add(hdr.ipv4.destination);
 		hdr.ipv4.checksum = sum.get();

@@ -162,14 +162,16 @@ static void to_sender(struct model *m, u8 *f)
 
 static u64 to_nodes(struct model *m, u8 *f, u32 targets)
 {
+	u32 home = get32(f, AT_IP_DST), node;
 	u64 ports = 0;
-	u32 node;
 
+	put_mac(f, AT_ETH_SRC, get_mac(f, AT_ETH_DST));
 	put_mac(f, AT_ETH_DST, WEFT_WIRE_GROUP_MAC);
-	if (m->mutation == MUTATE_IP_SUM)
-		put32(f, AT_IP_DST, WEFT_WIRE_GROUP);
-	else
-		put_address(f, AT_IP_DST, WEFT_WIRE_GROUP);
+	if (m->mutation != MUTATE_IP_SUM)
+		put_address(f, AT_IP_SRC, WEFT_WIRE_GROUP);
+	/* the sum does not care which of two addresses stands first */
+	put32(f, AT_IP_SRC, home);
+	put32(f, AT_IP_DST, WEFT_WIRE_GROUP);
 	for (node = WEFT_NODE_MIN; node <= WEFT_NODE_MAX; node++)
 		if (targets & weft_node_bit(node) && m->node_port[node] >= 0)
 			ports |= 1ull << m->node_port[node];

@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Locks in racks of three nodes:
+#
+#	node1 node2 node3 mem1 -- switch
+#
+# Processes of all nodes increment records that are guarded by locks
+# (locks-hammer): no record is ever seen torn, no two writers meet, every increment
+# is there in the end, and every lock can be had.  With a good network and a bad one,
+# and with processes killed in the midst of it.  Then by hand: what one node holds
+# the others do not get, until it leaves or dies; what a killed waiter asked for does
+# not stay with it; and a node can unmount and unload the module at any time.
+#
+#	tests/system/locks.sh [SWITCH...]	(p4 none)
+#
+# Environment: BUILD; WEFT_LOCKS_SECONDS, of each run (15).
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+SECONDS_RUN=${WEFT_LOCKS_SECONDS:-15}
+RUN_LIMIT=$((SECONDS_RUN + 150))
+HAMMER=$BUILD/tests/locks-hammer
+BASICS=$BUILD/tests/locks-basics
+MODULE_KEPT=$BUILD/kmod
+AT=4096			# offset of the lock that is held by hand
+
+# hammer RUN OPTION...: one run on all nodes, and what the counters say of it.
+hammer()
+{
+	local run=$1
+
+	shift
+	remember
+	check "$run: every increment is there, every lock can be had" \
+		on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
+			--seconds "$SECONDS_RUN" "$@" || return 1
+	grep -h '^node' "$dir"/out.* | sed "s/^/# $run: /"
+	look
+	note "$run: kernel entered $(grown lock_acquires) times, $(grown lock_cached)" \
+		"without a request; $(grown lock_requests) requests," \
+		"$(grown lock_granted) granted, $(grown lock_handed) handed over;" \
+		"given back by the dead $(grown lock_releases_dead);" \
+		"$(grown retransmissions) retransmissions"
+	check "$run: the nodes handed locks to each other" at_least 50 "$(grown lock_handed)"
+	check "$run: locks were taken without the kernel" at_least 20 "$(quickly)"
+	on node1 rm /weft/hammer
+}
+
+# quickly: how many locks were taken without the kernel.
+quickly()
+{
+	sed -n 's/.* \([0-9]*\) taken without the kernel.*/\1/p' "$dir"/out.* |
+		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# says WANTED COMMAND...: it prints just this line, whatever its exit status.
+says()
+{
+	local wanted=$1 found
+
+	shift
+	found=$("$@" 2>&1)
+	echo "wanted '$wanted', found '$found'"
+	[ "$found" = "$wanted" ]
+}
+
+# hold NODE SECONDS: in the background, until it is killed by its $holder.
+hold()
+{
+	rm -f "$dir/held"
+	timeout -k 20 $(($2 + 60)) "$RACK" --name "$rack_name" exec "$1" -- \
+		"$BASICS" hold /weft/hand "$AT" w "$2" >"$dir/held" 2>&1 </dev/null &
+	holder=$!
+	for ((i = 0; i < 200; i++)); do
+		! grep -q '^held' "$dir/held" || return 0
+		sleep 0.1
+	done
+	cat "$dir/held"
+	return 1
+}
+
+take()
+{
+	on "$1" "$BASICS" take /weft/hand "$AT" "$2" "$3"
+}
+
+# leave_rack NODE, join_rack NODE: unmount, unload the module, and back.
+leave_rack()
+{
+	on "$1" umount /weft && on "$1" "$BIN/weftctl" down && on "$1" rmmod weft
+}
+
+join_rack()
+{
+	on "$1" sh -c "insmod $MODULE_KEPT/\$(uname -r)/weft.ko &&
+		$BIN/weftctl up --node ${1#node} --interface eth0 --homes 10.87.0.101 &&
+		mount -t weft none /weft"
+}
+
+# quick SECONDS COMMAND...
+quick()
+{
+	local begin=$SECONDS limit=$1
+
+	shift
+	"$@" || return 1
+	echo "it took $((SECONDS - begin)) s"
+	[ $((SECONDS - begin)) -le "$limit" ]
+}
+
+by_hand()
+{
+	check "a file for locks" on node1 truncate -s 1M /weft/hand
+	check "node 1 takes a lock" hold node1 1000
+	check "node 2 tries it in vain" says "Device or resource busy" take node2 r 0
+	check "node 2 waits for it in vain" says "Connection timed out" take node2 w 300
+	check "a waiter on node 3 is killed" \
+		on node3 sh -c "! timeout -s KILL 2 $BASICS take /weft/hand $AT w 100000"
+	check "node 3 leaves the rack, though it may be in the queue" \
+		quick 20 leave_rack node3
+	check "node 2 still waits in vain" says "Connection timed out" take node2 r 300
+	kill "$holder"
+	check "node 1 dies in the lock, node 2 gets it" says "taken" take node2 w 20000
+	check "node 3 comes back" join_rack node3
+	check "node 3 takes the lock to read" says "taken" take node3 r 20000
+	check "node 1 takes it to write" says "taken" take node1 w 20000
+
+	check "node 2 takes a lock" hold node2 1000
+	check "node 3 is to wait 2 s for the rack" on node3 "$BIN/weftctl" set --timeout 2
+	on node3 "$BASICS" take /weft/hand "$AT" w 100000 >"$dir/waiter" 2>&1 &
+	waiter=$!
+	sleep 2
+	check "the home is cut off" rack wire cut mem1
+	wait "$waiter"
+	check "who waits on node 3 is told" says "Input/output error" cat "$dir/waiter"
+	kill "$holder"
+	check "the home is back" rack wire heal mem1
+	check "node 3 is to wait as long as before" \
+		on node3 "$BIN/weftctl" set --timeout 30
+	check "node 3 gets the lock from node 2" says "taken" take node3 w 60000
+}
+
+# unmount, down, rmmod on all nodes at once: nothing stays behind.
+all_leave()
+{
+	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
+}
+
+for program in "$HAMMER" "$BASICS" "$BIN/weftctl"; do
+	[ -x "$program" ] || { echo "locks: $program is not built: run make test-programs" >&2; exit 2; }
+done
+begin locks
+for switch in "${@:-p4 none}"; do
+	for kind in $switch; do
+		boot --nodes 3 --switch "$kind"
+		check "the interface, case by case" on node1 "$BASICS" api /weft/basics
+		hammer "$kind, clean"
+		hammer "$kind, many locks, mostly read" --locks 64 --readers 90
+		hammer "$kind, killed" --kill 100
+		by_hand
+		check "5 % loss, 5 % repetition, 20 % reordering" \
+			faults loss 0.05 dup 0.05 reorder 0.2
+		hammer "$kind, faults"
+		hammer "$kind, faults, killed" --kill 100 --locks 2
+		for fault in lost dup reordered; do
+			check "frames were $fault" at_least 100 "$(wire_counted "$fault")"
+		done
+		check "no more faults" faults loss 0 dup 0 reorder 0
+		check "all nodes unmount and unload the module" quick 60 all_leave
+		end_rack
+	done
+done
+finish
