@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Taking and leaving locks when it is not one step: through the kernel, by
+ * threads that have the lock already, by threads that never took it.
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* Not a time of day. */
+bool weft_no_time(const struct timespec *t)
+{
+	return t->tv_nsec < 0 || t->tv_nsec >= 1000000000;
+}
+
+static int64_t nanoseconds(const struct timespec *t)
+{
+	if (t->tv_sec < 0)
+		return 0;
+	if (t->tv_sec >= INT64_MAX / 1000000000)
+		return INT64_MAX;
+	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clockid_t clock,
+		   const struct timespec *deadline)
+{
+	static _Atomic bool said;
+	struct weft_lock_op op = {
+		.slot = r->slot,
+		.mode = mode,
+		.flags = flags | (deadline ? WEFT_LOCK_UNTIL : 0),
+		.clock = (uint32_t)clock,
+		.deadline_ns = deadline ? nanoseconds(deadline) : 0,
+	};
+	int error;
+
+	/* A signal's handler has run; locks are waited for all the same. */
+	do {
+		error = weft_ioctl(r->file, WEFT_IOC_LOCK_ACQUIRE, &op);
+	} while (error == EINTR);
+	if (error == EIO)
+		weft_complain(&said, "weft: a lock was not taken: the rack does not answer; see weftctl status");
+	return error;
+}
+
+int weft_left_by_ioctl(struct weft_ref *r, unsigned int mode)
+{
+	struct weft_lock_op op = { .slot = r->slot, .mode = mode };
+	int error;
+
+	do {
+		error = weft_ioctl(r->file, WEFT_IOC_LOCK_RELEASE, &op);
+	} while (error == EINTR);
+	return error;
+}
+
+void weft_wake(struct weft_ref *r)
+{
+	__u32 slot = r->slot;
+	int saved = errno;
+
+	while (weft_ioctl(r->file, WEFT_IOC_LOCK_WAKE, &slot) == EINTR)
+		;
+	errno = saved;
+}
+
+/* --- Reading ---------------------------------------------------------------- */
+
+/* Where the thread's list has the lock last, n_read: nowhere. */
+static uint32_t find_read(const struct weft_thread *t, const struct weft_ref *r)
+{
+	uint32_t i = t->n_read;
+
+	while (i--)
+		if ((t->read[i] & ~WEFT_AGAIN) == (uintptr_t)r->local)
+			return i;
+	return t->n_read;
+}
+
+/*
+ * A thread that has the lock to read must get it again, though writers wait for
+ * that it is left: it takes it in its own books only.
+ */
+static bool read_again(struct weft_thread *t, struct weft_ref *r)
+{
+	if (atomic_load_explicit(&r->local->foreign, memory_order_relaxed) ||
+	    find_read(t, r) == t->n_read)
+		return false;
+	t->read[t->n_read++] = (uintptr_t)r->local | WEFT_AGAIN;
+	return true;
+}
+
+int weft_read_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+		   clockid_t clock, const struct timespec *deadline)
+{
+	int error, saved = errno;
+
+	if (t->n_read == t->read_room) {
+		error = weft_room(&t->read, &t->read_room, t->first_read, t->n_read,
+				  sizeof(*t->read));
+		if (error)
+			return EAGAIN;
+		if (weft_read_quick(t, r))
+			return 0;
+	}
+	if (!(flags & WEFT_LOCK_TRY) &&
+	    atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid)
+		return EDEADLK;
+	if (read_again(t, r))
+		return 0;
+	error = acquire(r, WEFT_LOCK_READ, flags, clock, deadline);
+	if (!error)
+		t->read[t->n_read++] = (uintptr_t)r->local;
+	errno = saved;
+	return error;
+}
+
+/*
+ * Leaves a read lock.  If this thread does not have it, the process may: POSIX
+ * does not say what happens then, the C library lets it pass, and so do we.
+ */
+int weft_read_left(struct weft_thread *t, struct weft_ref *r)
+{
+	uint32_t i = find_read(t, r);
+	int error, saved = errno;
+	uint64_t w;
+
+	if (i < t->n_read && t->read[i] & WEFT_AGAIN) {
+		error = 0;
+		goto forget;
+	}
+	if (r->readers && !atomic_load(r->readers))
+		return EPERM;
+	if (r->cell) {
+		weft_pending(r, r->slot + 1);
+		w = atomic_fetch_sub(r->word, WEFT_WORD_READER);
+		weft_count_readers(r, -1u);
+		weft_pending(r, 0);
+		if ((w & (WEFT_WORD_SLOW | WEFT_WORD_READERS)) ==
+		    (WEFT_WORD_SLOW | WEFT_WORD_READER))
+			weft_wake(r);
+	} else {
+		error = weft_left_by_ioctl(r, WEFT_LOCK_READ);
+		errno = saved;
+		if (error)
+			return error;
+	}
+	error = 0;
+	if (i == t->n_read) {
+		atomic_store(&r->local->foreign, true);
+		return 0;
+	}
+forget:
+	t->n_read--;
+	memmove(&t->read[i], &t->read[i + 1], (t->n_read - i) * sizeof(*t->read));
+	return error;
+}
+
+/* --- Writing ---------------------------------------------------------------- */
+
+int weft_write_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+		    clockid_t clock, const struct timespec *deadline)
+{
+	int error, saved = errno;
+
+	if (!(flags & WEFT_LOCK_TRY) &&
+	    atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid)
+		return EDEADLK;
+	error = acquire(r, WEFT_LOCK_WRITE, flags, clock, deadline);
+	errno = saved;
+	if (!error)
+		atomic_store_explicit(&r->local->writer, t->tid, memory_order_relaxed);
+	return error;
+}
+
+/* Does anybody on this machine hold it, as far as can be told without asking? */
+bool weft_held_here(const void *address)
+{
+	struct weft_thread *t;
+	struct weft_file *f;
+	uint64_t offset, w;
+	uint32_t slot;
+
+	/* Not to find what a parent knew. */
+	if (weft_thread_get(&t))
+		return false;
+	f = weft_mapped((uintptr_t)address, &offset);
+	if (!f || !weft_slot_known(f, offset, &slot))
+		return false;
+	if (!f->words)
+		return f->local[slot].writer;
+	w = atomic_load((_Atomic uint64_t *)&f->words[slot].word);
+	return w & (WEFT_WORD_READERS | WEFT_WORD_OWNER);
+}
