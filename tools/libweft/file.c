@@ -42,6 +42,9 @@ struct weft_slots {
 
 static struct weft_file *_Atomic files;
 
+/* Whose open files these are: a child of vfork() shares our memory, not them. */
+static pid_t process;
+
 /* File descriptors that are ours and no business of the program. */
 #define FDS		65536
 static _Atomic uint64_t our_fds[FDS / 64];
@@ -49,13 +52,13 @@ static _Atomic uint64_t our_fds[FDS / 64];
 /* Zeroed memory that takes no more than is used of it; NULL if there is none. */
 void *weft_private(size_t size, bool wiped_in_child)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	void *p = weft_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (p == MAP_FAILED)
 		return NULL;
 	if (wiped_in_child && madvise(p, size, MADV_WIPEONFORK)) {
-		munmap(p, size);
+		weft_sys_munmap(p, size);
 		return NULL;
 	}
 	return p;
@@ -99,6 +102,8 @@ int weft_fd_move(int fd)
 {
 	struct weft_file *f;
 
+	if (process != getpid())
+		return 0;
 	for (f = atomic_load(&files); f; f = f->next) {
 		int copy;
 
@@ -157,7 +162,7 @@ static int open_anew(struct weft_file *f, int fd)
 		int copy = out_of_the_way(own);
 
 		if (copy >= 0) {
-			close(own);
+			weft_sys_close(own);
 			own = copy;
 		}
 	} else {
@@ -166,6 +171,7 @@ static int open_anew(struct weft_file *f, int fd)
 	if (own < 0)
 		return errno;
 	mark(own, true);
+	process = getpid();
 	f->fd = own;
 	return 0;
 }
@@ -176,7 +182,7 @@ static void close_file(struct weft_file *f)
 
 	f->fd = -1;
 	mark(fd, false);
-	close(fd);
+	weft_sys_close(fd);
 }
 
 /* --- Regions ---------------------------------------------------------------- */
@@ -238,9 +244,9 @@ struct weft_file *weft_file_get(int fd, int *error)
 static void unmap_shared(struct weft_file *f)
 {
 	if (f->words)
-		munmap(f->words, WEFT_LOCKS_SIZE(WEFT_LOCKS_MAX));
+		weft_sys_munmap(f->words, WEFT_LOCKS_SIZE(WEFT_LOCKS_MAX));
 	if (f->holds)
-		munmap(f->holds, WEFT_HOLDS_SIZE(WEFT_LOCKS_MAX));
+		weft_sys_munmap(f->holds, WEFT_HOLDS_SIZE(WEFT_LOCKS_MAX));
 	f->words = NULL;
 	f->holds = NULL;
 }
@@ -251,7 +257,7 @@ static void forget_slots(struct weft_file *f)
 
 	for (; s; s = older) {
 		older = s->older;
-		munmap(s, sizeof(*s) + s->room * sizeof(s->entries[0]));
+		weft_sys_munmap(s, sizeof(*s) + s->room * sizeof(s->entries[0]));
 	}
 }
 
@@ -283,7 +289,7 @@ void weft_file_unused(struct weft_file *f)
 	forget_slots(f);
 	weft_ranges_forget(f);
 	if (f->local)
-		munmap(f->local, WEFT_LOCKS_MAX * sizeof(*f->local));
+		weft_sys_munmap(f->local, WEFT_LOCKS_MAX * sizeof(*f->local));
 	f->local = NULL;
 	f->owner = 0;
 	close_file(f);
@@ -307,7 +313,7 @@ void weft_files_forked(void)
 		/* If it cannot be opened, both go on with the same one. */
 		if (!open_anew(f, inherited)) {
 			mark(inherited, false);
-			close(inherited);
+			weft_sys_close(inherited);
 		} else {
 			f->by_ioctl = true;
 		}
@@ -374,13 +380,13 @@ static struct weft_slots *room_for_slot(struct weft_file *f)
 /* Memory that is shared with the kernel; a child does not get it. */
 static void *map_shared(struct weft_file *f, size_t size, uint64_t offset)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd,
+	void *p = weft_sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd,
 		       (off_t)offset);
 
 	if (p == MAP_FAILED)
 		return NULL;
 	if (madvise(p, size, MADV_DONTFORK)) {
-		munmap(p, size);
+		weft_sys_munmap(p, size);
 		return NULL;
 	}
 	return p;

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/cdefs.h>
 #include <sys/single_threaded.h>
 #include <sys/types.h>
 #include <time.h>
@@ -136,7 +137,7 @@ struct weft_thread {
 	uint32_t robust_room;
 	struct weft_ref *robust;
 	uintptr_t first_read[WEFT_READS];
-	struct weft_ref refs[WEFT_REFS];
+	struct weft_ref refs[WEFT_REFS] __attribute__((aligned(64)));
 };
 
 #define WEFT_AGAIN	1ul
@@ -186,6 +187,11 @@ bool weft_fd_ours(int fd);
 int weft_fd_move(int fd);
 void *weft_private(size_t size, bool wiped_in_child);
 
+/* system.c: the preload library, which stands before these, goes past itself. */
+void *weft_sys_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset);
+int weft_sys_munmap(void *address, size_t length);
+int weft_sys_close(int fd);
+
 /* thread.c */
 int weft_thread_get(struct weft_thread **t);
 void weft_forked(void);
@@ -197,7 +203,10 @@ int weft_read_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags
 		   clockid_t clock, const struct timespec *deadline);
 int weft_write_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 		    clockid_t clock, const struct timespec *deadline);
+void weft_forget_reads(struct weft_thread *t, struct weft_ref *r);
 int weft_read_left(struct weft_thread *t, struct weft_ref *r);
+int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+		    clockid_t clock, const struct timespec *deadline);
 int weft_left_by_ioctl(struct weft_ref *r, unsigned int mode);
 void weft_wake(struct weft_ref *r);
 bool weft_held_here(const void *address);
@@ -227,6 +236,26 @@ static inline bool weft_near(const void *address)
 }
 
 /*
+ * The lock at @address, if this thread has found it before; else NULL.  @t may be
+ * NULL.  What is quick returns nothing through memory: a store before a locked
+ * instruction is waited for.
+ */
+static __always_inline struct weft_ref *weft_cached(const void *address,
+						    struct weft_thread *t)
+{
+	struct weft_ref *r;
+
+	if (unlikely(!t))
+		return NULL;
+	r = &t->refs[weft_ref_index((uintptr_t)address)];
+	if (unlikely(r->address != (uintptr_t)address || !r->file ||
+		     r->generation != atomic_load_explicit(&weft_generation,
+							   memory_order_relaxed)))
+		return NULL;
+	return r;
+}
+
+/*
  * The lock at @address: 0; ENOENT: nothing of weft is there; or why not.  The
  * reference is the thread's, good until its next weft_find().
  */
@@ -252,13 +281,13 @@ static inline int weft_find(const void *address, struct weft_thread **t,
 /* The order that these stores stand in is what the kernel relies on; changing the
  * word is a barrier for the processor, the compiler is told.
  */
-static inline void weft_pending(struct weft_ref *r, uint32_t value)
+static __always_inline void weft_pending(struct weft_ref *r, uint32_t value)
 {
 	atomic_store_explicit(r->cell, value, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline void weft_count_readers(struct weft_ref *r, uint32_t by)
+static __always_inline void weft_count_readers(struct weft_ref *r, uint32_t by)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__libc_single_threaded) {
@@ -271,13 +300,13 @@ static inline void weft_count_readers(struct weft_ref *r, uint32_t by)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static inline bool weft_read_allowed(uint64_t w)
+static __always_inline bool weft_read_allowed(uint64_t w)
 {
 	return (w & ~WEFT_WORD_READERS) - 1 < 2 && w < WEFT_WORD_READERS;
 }
 
 /* Take it to read without the kernel, if that is possible now. */
-static inline bool weft_read_quick(struct weft_thread *t, struct weft_ref *r)
+static __always_inline bool weft_read_quick(struct weft_thread *t, struct weft_ref *r)
 {
 	uint64_t w;
 
@@ -300,7 +329,7 @@ static inline bool weft_read_quick(struct weft_thread *t, struct weft_ref *r)
 }
 
 /* The same to write. */
-static inline bool weft_write_quick(struct weft_thread *t, struct weft_ref *r)
+static __always_inline bool weft_write_quick(struct weft_thread *t, struct weft_ref *r)
 {
 	uint64_t w = 2;
 
@@ -314,11 +343,13 @@ static inline bool weft_write_quick(struct weft_thread *t, struct weft_ref *r)
 	}
 	weft_pending(r, 0);
 	atomic_store_explicit(&r->local->writer, t->tid, memory_order_relaxed);
+	if (unlikely(atomic_load_explicit(&r->local->foreign, memory_order_relaxed)))
+		weft_forget_reads(t, r);
 	return true;
 }
 
 /* Does this process have it write-locked? */
-static inline bool weft_write_ours(struct weft_ref *r)
+static __always_inline bool weft_write_ours(struct weft_ref *r)
 {
 	if (likely(r->word))
 		return (atomic_load_explicit(r->word, memory_order_relaxed) &
@@ -327,7 +358,7 @@ static inline bool weft_write_ours(struct weft_ref *r)
 }
 
 /* Only if weft_write_ours(). */
-static inline int weft_write_left(struct weft_ref *r)
+static __always_inline int weft_write_left(struct weft_ref *r)
 {
 	uint64_t w;
 
@@ -343,16 +374,13 @@ static inline int weft_write_left(struct weft_ref *r)
 }
 
 /* Leave it, taken to read or to write. */
-static inline int weft_unlock(struct weft_thread *t, struct weft_ref *r)
+static __always_inline int weft_unlock(struct weft_thread *t, struct weft_ref *r)
 {
 	uint64_t w;
 
-	if (weft_write_ours(r))
-		return weft_write_left(r);
-	if (unlikely(!r->cell || !t->n_read ||
-		     t->read[t->n_read - 1] != (uintptr_t)r->local ||
-		     !atomic_load_explicit(r->readers, memory_order_relaxed)))
-		return weft_read_left(t, r);
+	if (unlikely(!t->n_read || t->read[t->n_read - 1] != (uintptr_t)r->local ||
+		     !r->cell))
+		return weft_write_ours(r) ? weft_write_left(r) : weft_read_left(t, r);
 	t->n_read--;
 	weft_pending(r, r->slot + 1);
 	w = atomic_fetch_sub(r->word, WEFT_WORD_READER);

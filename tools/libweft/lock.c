@@ -117,6 +117,21 @@ int weft_read_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags
 	return error;
 }
 
+static void forget_read(struct weft_thread *t, uint32_t i)
+{
+	t->n_read--;
+	memmove(&t->read[i], &t->read[i + 1], (t->n_read - i) * sizeof(*t->read));
+}
+
+/* It is write-locked now: what the thread had of it, others have left. */
+void weft_forget_reads(struct weft_thread *t, struct weft_ref *r)
+{
+	uint32_t i;
+
+	while ((i = find_read(t, r)) < t->n_read)
+		forget_read(t, i);
+}
+
 /*
  * Leaves a read lock.  If this thread does not have it, the process may: POSIX
  * does not say what happens then, the C library lets it pass, and so do we.
@@ -153,26 +168,35 @@ int weft_read_left(struct weft_thread *t, struct weft_ref *r)
 		return 0;
 	}
 forget:
-	t->n_read--;
-	memmove(&t->read[i], &t->read[i + 1], (t->n_read - i) * sizeof(*t->read));
+	forget_read(t, i);
 	return error;
 }
 
 /* --- Writing ---------------------------------------------------------------- */
 
-int weft_write_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+/* Also of a lock that the thread has itself: then that is for ever. */
+int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 		    clockid_t clock, const struct timespec *deadline)
 {
 	int error, saved = errno;
 
+	error = acquire(r, WEFT_LOCK_WRITE, flags, clock, deadline);
+	errno = saved;
+	if (error)
+		return error;
+	atomic_store_explicit(&r->local->writer, t->tid, memory_order_relaxed);
+	if (atomic_load_explicit(&r->local->foreign, memory_order_relaxed))
+		weft_forget_reads(t, r);
+	return 0;
+}
+
+int weft_write_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+		    clockid_t clock, const struct timespec *deadline)
+{
 	if (!(flags & WEFT_LOCK_TRY) &&
 	    atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid)
 		return EDEADLK;
-	error = acquire(r, WEFT_LOCK_WRITE, flags, clock, deadline);
-	errno = saved;
-	if (!error)
-		atomic_store_explicit(&r->local->writer, t->tid, memory_order_relaxed);
-	return error;
+	return weft_write_wait(t, r, flags, clock, deadline);
 }
 
 /* Does anybody on this machine hold it, as far as can be told without asking? */

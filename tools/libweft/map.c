@@ -368,7 +368,7 @@ static int open_region(const struct line *l)
 		return -1;
 	if (fstat(fd, &st) || st.st_dev != l->dev || st.st_ino != l->ino) {
 		/* Another file has the name now. */
-		close(fd);
+		weft_sys_close(fd);
 		return -1;
 	}
 	return fd;
@@ -393,7 +393,7 @@ int weft_map_scan(uintptr_t address)
 		fd = open_region(&l);
 		if (fd >= 0) {
 			error = weft_map_add(fd, l.begin, l.end - l.begin, l.offset);
-			close(fd);
+			weft_sys_close(fd);
 		}
 		break;
 	}

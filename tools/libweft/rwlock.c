@@ -20,7 +20,9 @@ static int find(weft_rwlock_t *lock, struct weft_thread **t, struct weft_ref **r
 	return error == ENOENT ? EINVAL : error;
 }
 
-static int take_read(weft_rwlock_t *lock, unsigned int flags, const struct timespec *deadline)
+/* Not inlined, so that the usual case needs no stack. */
+static __attribute__((noinline)) int take_read(weft_rwlock_t *lock, unsigned int flags,
+					       const struct timespec *deadline)
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
@@ -29,14 +31,15 @@ static int take_read(weft_rwlock_t *lock, unsigned int flags, const struct times
 	if (deadline && weft_no_time(deadline))
 		return EINVAL;
 	error = find(lock, &t, &r);
-	if (unlikely(error))
+	if (error)
 		return error;
-	if (likely(weft_read_quick(t, r)))
+	if (weft_read_quick(t, r))
 		return 0;
 	return weft_read_slow(t, r, flags, CLOCK_REALTIME, deadline);
 }
 
-static int take_write(weft_rwlock_t *lock, unsigned int flags, const struct timespec *deadline)
+static __attribute__((noinline)) int take_write(weft_rwlock_t *lock, unsigned int flags,
+						const struct timespec *deadline)
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
@@ -45,15 +48,29 @@ static int take_write(weft_rwlock_t *lock, unsigned int flags, const struct time
 	if (deadline && weft_no_time(deadline))
 		return EINVAL;
 	error = find(lock, &t, &r);
-	if (unlikely(error))
+	if (error)
 		return error;
-	if (likely(weft_write_quick(t, r)))
+	if (weft_write_quick(t, r))
 		return 0;
 	return weft_write_slow(t, r, flags, CLOCK_REALTIME, deadline);
 }
 
+static __attribute__((noinline)) int leave(weft_rwlock_t *lock)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = find(lock, &t, &r);
+
+	return error ? error : weft_unlock(t, r);
+}
+
 int weft_rwlock_rdlock(weft_rwlock_t *lock)
 {
+	struct weft_thread *t = weft_self;
+	struct weft_ref *r = weft_cached(lock, t);
+
+	if (likely(r) && likely(weft_read_quick(t, r)))
+		return 0;
 	return take_read(lock, 0, NULL);
 }
 
@@ -69,6 +86,11 @@ int weft_rwlock_timedrdlock(weft_rwlock_t *lock, const struct timespec *deadline
 
 int weft_rwlock_wrlock(weft_rwlock_t *lock)
 {
+	struct weft_thread *t = weft_self;
+	struct weft_ref *r = weft_cached(lock, t);
+
+	if (likely(r) && likely(weft_write_quick(t, r)))
+		return 0;
 	return take_write(lock, 0, NULL);
 }
 
@@ -84,9 +106,8 @@ int weft_rwlock_timedwrlock(weft_rwlock_t *lock, const struct timespec *deadline
 
 int weft_rwlock_unlock(weft_rwlock_t *lock)
 {
-	struct weft_thread *t;
-	struct weft_ref *r;
-	int error = find(lock, &t, &r);
+	struct weft_thread *t = weft_self;
+	struct weft_ref *r = weft_cached(lock, t);
 
-	return likely(!error) ? weft_unlock(t, r) : error;
+	return likely(r) ? weft_unlock(t, r) : leave(lock);
 }

@@ -70,11 +70,11 @@ static void end(void *arg)
 		give_cell(t->cell);
 	}
 	if (t->robust)
-		munmap(t->robust, t->robust_room * sizeof(*t->robust));
+		weft_sys_munmap(t->robust, t->robust_room * sizeof(*t->robust));
 	if (t->tid && t->read != t->first_read)
-		munmap(t->read, t->read_room * sizeof(*t->read));
+		weft_sys_munmap(t->read, t->read_room * sizeof(*t->read));
 	weft_self = NULL;
-	munmap(t, sizeof(*t));
+	weft_sys_munmap(t, sizeof(*t));
 }
 
 /*
@@ -193,7 +193,7 @@ int weft_room(void *array, uint32_t *room, const void *first, uint32_t n, size_t
 	if (old)
 		memcpy(p, old, n * size);
 	if (old && old != first)
-		munmap(old, *room * size);
+		weft_sys_munmap(old, *room * size);
 	memcpy(array, &p, sizeof(p));
 	*room = more;
 	return 0;
