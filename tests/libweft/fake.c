@@ -66,7 +66,6 @@ _Static_assert(sizeof(struct head) <= HEAD_SIZE, "the head fits");
 struct region {
 	dev_t dev;
 	ino_t ino;
-	int fd;
 	struct head *head;
 	struct weft_lock_word *words;
 	struct weft_holds *holds[OWNERS];
@@ -132,26 +131,43 @@ static void prepare(struct head *h)
 	h->ready = true;
 }
 
+/* The file of a region's state.  Not kept open: programs close what they find. */
+static int state_file(ino_t ino)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/.%lu", getenv("WEFT_FAKE_DIR"), (unsigned long)ino);
+	fd = next_open(name, O_RDWR | O_CREAT | O_CLOEXEC);
+	if (fd < 0)
+		abort();
+	return fd;
+}
+
+static void *map_state(ino_t ino, size_t length, uint64_t offset)
+{
+	int fd = state_file(ino);
+	void *p = next_mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	if (p == MAP_FAILED)
+		abort();
+	syscall(SYS_close, fd);
+	return p;
+}
+
 static struct region *open_state(const struct stat *st)
 {
 	struct region *r = calloc(1, sizeof(*r));
-	char name[PATH_MAX];
+	int fd = state_file(st->st_ino);
 
-	snprintf(name, sizeof(name), "%s/.%lu", getenv("WEFT_FAKE_DIR"),
-		 (unsigned long)st->st_ino);
-	r->fd = next_open(name, O_RDWR | O_CREAT | O_CLOEXEC);
-	if (r->fd < 0 || syscall(SYS_flock, r->fd, 2 /* LOCK_EX */))
+	if (!r || syscall(SYS_flock, fd, 2 /* LOCK_EX */) ||
+	    syscall(SYS_ftruncate, fd, HOLDS_AT + HOLDS_ROOM * OWNERS))
 		abort();
-	if (syscall(SYS_ftruncate, r->fd, HOLDS_AT + HOLDS_ROOM * OWNERS))
-		abort();
-	r->head = next_mmap(NULL, HEAD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-	r->words = next_mmap(NULL, WORDS_ROOM, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
-			     WORDS_AT);
-	if (r->head == MAP_FAILED || r->words == MAP_FAILED)
-		abort();
+	r->head = map_state(st->st_ino, HEAD_SIZE, 0);
+	r->words = map_state(st->st_ino, WORDS_ROOM, WORDS_AT);
 	if (!r->head->ready)
 		prepare(r->head);
-	syscall(SYS_flock, r->fd, 8 /* LOCK_UN */);
+	syscall(SYS_close, fd);
 	r->dev = st->st_dev;
 	r->ino = st->st_ino;
 	return r;
@@ -179,14 +195,8 @@ static struct region *region_of(int fd)
 
 static struct weft_holds *holds_of(struct region *r, unsigned int owner)
 {
-	if (!r->holds[owner]) {
-		void *p = next_mmap(NULL, HOLDS_ROOM, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd,
-				    (off_t)(HOLDS_AT + HOLDS_ROOM * owner));
-
-		if (p == MAP_FAILED)
-			abort();
-		r->holds[owner] = p;
-	}
+	if (!r->holds[owner])
+		r->holds[owner] = map_state(r->ino, HOLDS_ROOM, HOLDS_AT + HOLDS_ROOM * owner);
 	return r->holds[owner];
 }
 
@@ -558,10 +568,13 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
 
 	if ((uint64_t)offset < WEFT_LOCKS_WORDS || !is_region(fd))
 		return next_mmap(address, length, prot, flags, fd, offset);
+	/* Of us nobody asks for more than the whole, somewhere. */
+	(void)address;
+	(void)prot;
+	(void)flags;
 	r = region_of(fd);
 	if ((uint64_t)offset < WEFT_LOCKS_HOLDS)
-		return next_mmap(address, length, prot, flags, r->fd,
-				 (off_t)(WORDS_AT + (uint64_t)offset - WEFT_LOCKS_WORDS));
+		return map_state(r->ino, length, WORDS_AT + (uint64_t)offset - WEFT_LOCKS_WORDS);
 	lock_head(r->head);
 	owner = owner_of(r, fd);
 	pthread_mutex_unlock(&r->head->mutex);
@@ -569,8 +582,7 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
 		errno = ENOSPC;
 		return MAP_FAILED;
 	}
-	return next_mmap(address, length, prot, flags, r->fd,
-			 (off_t)(HOLDS_AT + HOLDS_ROOM * owner));
+	return map_state(r->ino, length, HOLDS_AT + HOLDS_ROOM * owner);
 }
 
 void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
