@@ -180,6 +180,9 @@ $(B)/pic/%.o: %.c Makefile
 
 # What DPDK's headers and libraries touch.
 $(call objects,tools/switchd tests/diff tests/switchd): cflags_of = $(dpdk_cflags) -Itools/switchd
+# Which P4 programs are for it.
+$(B)/obj/tools/switchd/interface.o: cflags_of = $(dpdk_cflags) -Itools/switchd \
+	-DWEFT_INTERFACE='"$(shell p4/check-generated --interface)"'
 $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_programs)): \
 	ldlibs_of = $(dpdk_libs) -pthread
 

@@ -50,21 +50,64 @@ static void served(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
 	trace_weft_served(&cl->line, kind, cl->rounds, took);
 }
 
+/* Is this type of message what answers such a request? */
+static bool answers(u8 op, u8 type)
+{
+	switch (op) {
+	case WEFT_OP_GETS:
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_NACK;
+	case WEFT_OP_GETM:
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_INV_ACK ||
+		       type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
+	case WEFT_OP_PUT:
+		return type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
+	case WEFT_OP_CLEAN:
+		return type == WEFT_MSG_WB_ACK;
+	case WEFT_OP_COMMIT:
+		return type == WEFT_MSG_COMMIT_ACK;
+	default:
+		return false;
+	}
+}
+
+/* One more answer to what is answered: the repetition was needless. */
+static void settle_doubt(struct weft_cline *cl, const struct weft_msg *msg)
+{
+	if (msg->txn != cl->doubt_txn || !answers(cl->doubt_op, msg->type))
+		return;
+	weft_rtt_sample(weft_drive_rtt(cl, cl->doubt_op), cl->doubt);
+	weft_stat_inc(WEFT_STAT_NEEDLESS);
+	cl->doubt = 0;
+}
+
+/* The last answer to the request for @op, of the transaction @txn, came. */
+static void note_time(struct weft_cline *cl, u8 op, u32 txn)
+{
+	u64 took = ktime_get_ns() - cl->asked;
+
+	if (cl->repeated < cl->asked) {
+		weft_rtt_sample(weft_drive_rtt(cl, op), took);
+		return;
+	}
+	cl->doubt = took;
+	cl->doubt_txn = txn;
+	cl->doubt_op = op;
+}
+
 static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 		       struct sk_buff_head *queue)
 {
 	const struct weft_msg *msg = &packet->msg;
 	u8 op = cl->line.op, state = cl->line.state;
+	u32 txn = cl->line.txn;
 	struct weft_out out;
 
 	lockdep_assert_held(&cl->lock);
+	if (cl->doubt)
+		settle_doubt(cl, msg);
 	weft_line_recv(&cl->line, msg, weft_node_seq(), &out);
-	if (op != WEFT_OP_NONE && cl->line.op != op) {
-		u64 now = ktime_get_ns();
-
-		weft_rtt_sample(now - cl->asked,
-				now - max(cl->asked, cl->repeated));
-	}
+	if (op != WEFT_OP_NONE && cl->line.op != op)
+		note_time(cl, op, txn);
 	if (out.effects & WEFT_DO_BACKOFF)
 		weft_stat_inc(WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)

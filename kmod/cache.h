@@ -73,6 +73,12 @@ enum weft_cline_phase {
  * @resending: messages that go out now are repetitions.  @lock
  * @asked: when the last request of it went out that was no repetition, ns.  @lock
  * @repeated: when a request last went out as a repetition, ns.  @lock
+ * @doubt: how long a request that was repeated took, ns, counted from its first
+ *	copy; 0: none did, or it is settled.  If both copies are answered the
+ *	repetition was needless, and this is how slow the rack is; if not, one of
+ *	them was lost, and it says nothing.  @lock
+ * @doubt_txn: its transaction.  @lock
+ * @doubt_op: what it was for, enum weft_op.  @lock
  * @began: when the transaction under way began, ns.  @lock
  * @keep: not to be revoked before, ns; 0: at any time.  @lock
  * @fresh: a program got it and did not come back for its access yet.  @lock to
@@ -123,6 +129,9 @@ struct weft_cline {
 	u64 began;
 	u64 asked;
 	u64 repeated;
+	u64 doubt;
+	u32 doubt_txn;
+	u8 doubt_op;
 	u64 keep;
 	u64 backoff_at;
 	unsigned long retry_at;

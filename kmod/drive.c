@@ -155,6 +155,8 @@ static void arm_soon(struct weft_cline *cl)
 
 static void arm(struct weft_cline *cl, u32 effects)
 {
+	enum weft_rtt_what what = weft_drive_rtt(cl, cl->line.op);
+
 	if (effects & WEFT_DO_BACKOFF) {
 		cl->backoff_at = ktime_get_ns() +
 				 weft_rtt_backoff(cl->line.nacks);
@@ -162,7 +164,7 @@ static void arm(struct weft_cline *cl, u32 effects)
 	} else if (cl->line.op == WEFT_OP_NONE) {
 		arm_retry(cl, jiffies + weft_rtt_query(cl->losses));
 	} else {
-		arm_retry(cl, jiffies + weft_rtt_timeout(cl->losses));
+		arm_retry(cl, jiffies + weft_rtt_timeout(what, cl->losses));
 	}
 }
 

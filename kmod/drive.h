@@ -7,6 +7,7 @@
 #define WEFT_DRIVE_H
 
 #include "cache.h"
+#include "rtt.h"
 
 /* Ready for use by the functions below; called for a new line. */
 void weft_drive_init(struct weft_cline *cl);
@@ -26,6 +27,15 @@ void weft_drive(struct weft_cline *cl, struct weft_out *out,
 
 /* A transaction that programs wait for begins: out has its request. */
 void weft_drive_begin(struct weft_cline *cl) __must_hold(&cl->lock);
+
+/* Which of the usual times holds for this operation, see rtt.h. */
+static inline enum weft_rtt_what weft_drive_rtt(const struct weft_cline *cl, u8 op)
+{
+	/* a line that has left: its COMMIT comes after all that is written home */
+	return op == WEFT_OP_PUT || op == WEFT_OP_CLEAN ||
+	       (op == WEFT_OP_COMMIT && cl->line.state == WEFT_I) ?
+	       WEFT_RTT_HOME : WEFT_RTT_ASK;
+}
 
 /* @keep changed: a revocation that waits for it may be due earlier. */
 void weft_drive_keep(struct weft_cline *cl, u64 keep) __must_hold(&cl->lock);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files: open, read, write, fsync, mmap.
+ * Files: open, read, write, fsync, mmap.  Locks are in lockfile.c.
  *
  * Reading and writing go through the same permissions as mappings do, block by
  * block: what is copied under a page's lock is coherent.
@@ -20,11 +20,13 @@
 
 #define CLEANING_MAX	32	/* write-backs of one fsync in flight */
 
-/* What a program sees for an error of the cache. */
+/*
+ * What a program sees for an error of the cache.  A wait that was in vain is
+ * ETIMEDOUT in every system call, as in those that only ask the catalog.
+ */
 static int program_errno(int err)
 {
 	switch (err) {
-	case -ETIMEDOUT:
 	case -ENXIO:
 		return -EIO;
 	case -ENOBUFS:
@@ -91,7 +93,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			return program_errno(PTR_ERR(cl));
 		weft_put_page(cl);
 		if (time_after(jiffies, end))
-			return -EIO;
+			return -ETIMEDOUT;
 	}
 	return done;
 }
@@ -258,6 +260,7 @@ static int weft_open(struct inode *inode, struct file *file)
 
 static int weft_release(struct inode *inode, struct file *file)
 {
+	weft_lockfile_release(file);
 	if (file->f_mode & FMODE_WRITE)
 		weft_inode_flush_mtime(weft_inode_of(inode));
 	return 0;
@@ -277,6 +280,8 @@ static loff_t weft_llseek(struct file *file, loff_t offset, int whence)
 
 static int weft_mmap(struct file *file, struct vm_area_struct *vma)
 {
+	if (weft_lockfile_is_mapping(vma))
+		return weft_lockfile_mmap(file, vma);
 	/* pages come and go one by one */
 	weft_vm_flags_set(vma, VM_NOHUGEPAGE);
 	vma->vm_ops = &weft_vm_operations;
@@ -305,6 +310,8 @@ const struct file_operations weft_file_operations = {
 	.write_iter = weft_write_iter,
 	.fsync = weft_fsync,
 	.mmap = weft_mmap,
+	.unlocked_ioctl = weft_lockfile_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 	.splice_read = weft_splice_read,
 	.splice_write = iter_file_splice_write,
 };

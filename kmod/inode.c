@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "fault.h"
 #include "inode.h"
+#include "klock.h"
 #include "node.h"
 #include "rpc.h"
 #include "stats.h"
@@ -18,12 +19,18 @@
 
 /* Inodes by number of the region, for messages.  Looked up under RCU. */
 static DEFINE_XARRAY(regions);
+static atomic_t region_count = ATOMIC_INIT(0);	/* entries of regions */
 static struct kmem_cache *inode_cache;
 static struct workqueue_struct *close_wq;
 
 struct weft_inode *weft_inode_find(u32 region)
 {
 	return xa_load(&regions, region);
+}
+
+u32 weft_inode_count(void)
+{
+	return (u32)atomic_read(&region_count);
 }
 
 struct weft_inode *weft_inode_grab(u32 region)
@@ -211,7 +218,7 @@ static int zero_tail(struct weft_inode *wi, u64 size)
 			return PTR_ERR(cl) == -ENXIO ? 0 : PTR_ERR(cl);
 		weft_put_page(cl);
 		if (time_after(jiffies, end))
-			return -EIO;
+			return -ETIMEDOUT;
 	}
 	return 0;
 }
@@ -333,6 +340,7 @@ int weft_inode_open(struct weft_inode *wi)
 static int init_region(struct inode *inode, const struct weft_call *attr)
 {
 	struct weft_inode *wi = weft_inode_of(inode);
+	int err;
 
 	if (attr->block > WEFT_FRAGS_MAX * weft_node.fragment)
 		return -EFBIG;
@@ -346,7 +354,10 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 	mapping_set_gfp_mask(inode->i_mapping, GFP_HIGHUSER);
 	mapping_set_unevictable(inode->i_mapping);
 	weft_inode_update(wi, attr);
-	return xa_err(xa_store(&regions, wi->region, wi, GFP_KERNEL));
+	err = xa_err(xa_store(&regions, wi->region, wi, GFP_KERNEL));
+	if (!err)
+		atomic_inc(&region_count);
+	return err;
 }
 
 struct inode *weft_inode_get(struct super_block *sb,
@@ -446,9 +457,12 @@ void weft_inode_evict(struct inode *inode)
 		if (!READ_ONCE(wi->gone))
 			return_all(wi);
 		weft_inode_drop(wi, 0);
+		weft_slots_stop(&wi->slots);
+		weft_klock_leave(wi->region);
 		/* the eviction may be taking the last ones apart */
 		wait_event(weft_cache.room, xa_empty(&wi->lines));
-		xa_cmpxchg(&regions, wi->region, wi, NULL, GFP_KERNEL);
+		if (xa_cmpxchg(&regions, wi->region, wi, NULL, GFP_KERNEL) == wi)
+			atomic_dec(&region_count);
 		if (wi->opened)
 			close_later(wi);
 	}
@@ -473,6 +487,7 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->opened = false;
 	wi->mtime_dirty = false;
 	wi->gone = false;
+	weft_slots_init(&wi->slots);
 	return &wi->vfs;
 }
 

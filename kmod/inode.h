@@ -13,6 +13,7 @@
 #include <linux/xarray.h>
 
 #include "call.h"
+#include "lockfile.h"
 
 #define WEFT_ROOT_INO	(WEFT_REGION_MAX + 1)
 
@@ -62,6 +63,7 @@ struct weft_stream {
  * @opened: the blade knows that this node uses the region
  * @mtime_dirty: written to since the catalog heard of it
  * @gone: the region does not exist any more
+ * @slots: locks that programs have open
  */
 struct weft_inode {
 	struct inode vfs;
@@ -76,6 +78,7 @@ struct weft_inode {
 	bool opened;
 	bool mtime_dirty;
 	bool gone;
+	struct weft_slots slots;
 };
 
 static inline struct weft_inode *weft_inode_of(const struct inode *inode)
@@ -109,6 +112,9 @@ struct weft_inode *weft_inode_find(u32 region);
 
 /* The same with a reference, for who sleeps. */
 struct weft_inode *weft_inode_grab(u32 region);
+
+/* How many regions are known here. */
+u32 weft_inode_count(void);
 
 /*
  * The next one after *region, with a reference; *region is set to it.  NULL, and

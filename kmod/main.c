@@ -4,6 +4,7 @@
 
 #include "cache.h"
 #include "inode.h"
+#include "klock.h"
 #include "netlink.h"
 #include "node.h"
 #include "recall.h"
@@ -54,6 +55,7 @@ static void __exit weft_exit(void)
 	weft_node_exit();
 	weft_recall_exit();
 	weft_inode_exit();
+	weft_klock_exit();
 	weft_cache_exit();
 }
 

@@ -8,10 +8,12 @@
 #include <linux/random.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
+#include <linux/stringify.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
 #include "cache.h"
+#include "inode.h"
 #include "node.h"
 #include "peer.h"
 #include "rpc.h"
@@ -24,8 +26,6 @@
 #define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
 #define UDP_OVERHEAD		(20 + 8 + WEFT_WIRE_HDR_LEN)
 #define FRAGMENT_UNIT		64
-#define MTU_MIN			1280
-#define MTU_MAX			9216
 
 struct weft_node weft_node;
 
@@ -106,6 +106,11 @@ static int check_config(const struct weft_config *cfg,
 		NL_SET_ERR_MSG(extack, "a block is held 10000 us at most");
 		return -EINVAL;
 	}
+	if (cfg->mtu && (cfg->mtu < WEFT_MTU_MIN || cfg->mtu > WEFT_MTU_MAX)) {
+		NL_SET_ERR_MSG(extack, "the MTU is " __stringify(WEFT_MTU_MIN)
+			       " to " __stringify(WEFT_MTU_MAX) " bytes");
+		return -EINVAL;
+	}
 	if (!ipv4_is_multicast(cfg->group)) {
 		NL_SET_ERR_MSG(extack, "the switch's group is no multicast address");
 		return -EINVAL;
@@ -151,16 +156,17 @@ static int ask_interface(struct weft_config *cfg,
 		return -EADDRNOTAVAIL;
 	}
 	cfg->addr = addr;
+	if (mtu < WEFT_MTU_MIN) {
+		NL_SET_ERR_MSG(extack, "the interface's MTU is less than "
+			       __stringify(WEFT_MTU_MIN) ": raise it with 'ip link set'");
+		return -EINVAL;
+	}
 	if (cfg->mtu > mtu) {
 		NL_SET_ERR_MSG(extack, "the MTU is greater than the interface's");
 		return -EINVAL;
 	}
 	if (!cfg->mtu)
-		cfg->mtu = min_t(u32, mtu, MTU_MAX);
-	if (cfg->mtu < MTU_MIN || cfg->mtu > MTU_MAX) {
-		NL_SET_ERR_MSG(extack, "the MTU must be 1280 to 9216 bytes");
-		return -EINVAL;
-	}
+		cfg->mtu = min_t(u32, mtu, WEFT_MTU_MAX);
 	return 0;
 }
 
@@ -330,7 +336,7 @@ static void heard(void)
 
 	if (failures >= HEARTBEAT_FAILURES)
 		weft_node_event(WEFT_EVENT_BLADE_BACK, &event);
-	failures = 0;
+	WRITE_ONCE(failures, 0);
 	WRITE_ONCE(answered, jiffies);
 }
 
@@ -338,7 +344,8 @@ static void not_heard(void)
 {
 	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
 
-	if (++failures != HEARTBEAT_FAILURES)
+	WRITE_ONCE(failures, failures + 1);
+	if (failures != HEARTBEAT_FAILURES)
 		return;
 	pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
 		&config.home[0]);
@@ -374,6 +381,13 @@ static void heartbeat(struct work_struct *work)
 				   msecs_to_jiffies(HEARTBEAT_MS));
 }
 
+bool weft_node_cut_off(void)
+{
+	return READ_ONCE(failures) >= HEARTBEAT_FAILURES &&
+	       time_after(jiffies, READ_ONCE(answered) +
+			  msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+}
+
 void weft_node_refresh_peers(void)
 {
 	if (READ_ONCE(joined) &&
@@ -403,7 +417,7 @@ int weft_node_join(__be32 *other)
 		goto out;
 	}
 	mounts++;
-	failures = 0;
+	WRITE_ONCE(failures, 0);
 	WRITE_ONCE(answered, jiffies);
 	WRITE_ONCE(joined, true);
 	queue_delayed_work(system_long_wq, &heartbeat_work,
@@ -449,6 +463,7 @@ int weft_node_status(struct weft_node_status *status)
 		if (status->joined)
 			status->answered_ms =
 				jiffies_to_msecs(jiffies - READ_ONCE(answered));
+		status->inodes = weft_inode_count();
 		weft_cache_status(status);
 		err = 0;
 	}

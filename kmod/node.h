@@ -16,16 +16,11 @@
 #include <linux/types.h>
 
 #include "call.h"
+#include "weft_netlink.h"
 
 struct net;
 
 #define WEFT_BLADES	(WEFT_BLADE_MAX - WEFT_BLADE_MIN + 1)
-
-#define WEFT_TIMEOUT_MS_MIN	100
-#define WEFT_TIMEOUT_MS_MAX	3600000
-#define WEFT_TIMEOUT_MS_DEFAULT	30000
-#define WEFT_HOLD_US_MAX	10000
-#define WEFT_HOLD_US_DEFAULT	100
 
 /**
  * struct weft_config - how a node takes part in a rack
@@ -39,7 +34,7 @@ struct net;
  * @ifname: its name, filled in by weft_node_up()
  * @addr: own IPv4 address; 0: the interface's first
  * @group: multicast address of the switch; 0: WEFT_WIRE_GROUP
- * @mtu: bytes; 0: the interface's
+ * @mtu: bytes; 0: the interface's, or WEFT_MTU_MAX if that is less
  * @timeout_ms: how long a program waits for the network before it gets an error;
  *	0: WEFT_TIMEOUT_MS_DEFAULT
  * @hold_us: how long a block stays after a program got it; see cache.h
@@ -67,7 +62,7 @@ struct weft_config {
  * @answered_ms: milliseconds since the first memory blade last answered
  * @life: number of this life
  * @members: bits of the nodes of the rack
- * @inodes: regions that are known here
+ * @inodes: regions that are known here, also unlinked ones that are still open
  * @lines: blocks in the cache
  * @cache_bytes: their size
  * @cache_max: bytes that the cache may take
@@ -220,6 +215,12 @@ static inline u8 weft_node_home(u64 key)
  */
 int weft_node_join(__be32 *other);
 void weft_node_leave(void);
+
+/*
+ * Is this node cut off from its rack?  The first memory blade has missed
+ * heartbeats for the time that programs are to wait.  Any context.
+ */
+bool weft_node_cut_off(void);
 
 /* Somebody of whom we have no address wants an answer: ask.  Any context. */
 void weft_node_refresh_peers(void);

@@ -14,6 +14,7 @@
 #include "cache.h"
 #include "call.h"
 #include "inode.h"
+#include "klock.h"
 #include "node.h"
 #include "recall.h"
 #include "rpc.h"
@@ -63,6 +64,8 @@ static void shrink(u32 region, u64 size)
 	/* copies of private mappings, too */
 	unmap_mapping_range(inode->i_mapping, round_up(size, PAGE_SIZE), 0, 1);
 	weft_inode_drop(wi, DIV_ROUND_UP_ULL(size, weft_block_size(wi)));
+	/* the home forgets them by whole blocks, too */
+	weft_klock_forget(region, round_up(size, weft_block_size(wi)));
 	iput(inode);
 }
 

@@ -3,6 +3,7 @@
 #include <linux/ip.h>
 
 #include "cache.h"
+#include "klock.h"
 #include "node.h"
 #include "packet.h"
 #include "peer.h"
@@ -74,12 +75,18 @@ void weft_recv(struct sk_buff *skb)
 	case WEFT_MSG_NACK:
 	case WEFT_MSG_COMMIT_ACK:
 	case WEFT_MSG_INFO:
+	case WEFT_MSG_ENQUEUE:
+	case WEFT_MSG_HANDED:
 	case WEFT_MSG_DATA:
 	case WEFT_MSG_INV_ACK:
 	case WEFT_MSG_WB_ACK:
 	case WEFT_MSG_DONE:
 	case WEFT_MSG_CHASE:
-		weft_cache_recv(&packet);
+	case WEFT_MSG_HAND_ACK:
+		if (weft_line_kind(msg->line) == WEFT_KIND_LOCK)
+			weft_klock_recv(msg);
+		else
+			weft_cache_recv(&packet);
 		break;
 	case WEFT_MSG_REPLY:
 	case WEFT_MSG_COUNT_ACK:

@@ -8,7 +8,6 @@
 
 #include "rtt.h"
 
-#define RTO_MIN_US	5000
 #define RTO_MAX_US	1000000
 #define QUERY_US	20000
 #define BACKOFF_MIN_US	20
@@ -18,18 +17,25 @@
  * Smoothed as in TCP (RFC 6298): mean and mean deviation, over all lines.  Two
  * processors that write at a time lose a sample, which does not matter.
  */
-static u32 mean_us = 2000;
-static u32 deviation_us = 1000;
+static struct rtt {
+	u32 mean_us;
+	u32 deviation_us;
+	u32 least_us;	/* wait so long at least before sending again */
+} rtt[WEFT_RTT_KINDS] = {
+	[WEFT_RTT_ASK] = { 2000, 1000, 5000 },
+	/* a program waits for it only if it wants to know that it is at home */
+	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
+};
 
-void weft_rtt_sample(u64 first, u64 last)
+void weft_rtt_sample(enum weft_rtt_what what, u64 nsec)
 {
-	u32 mean = READ_ONCE(mean_us), us, off;
-	u64 nsec = last < (u64)mean * NSEC_PER_USEC / 2 ? first : last;
+	u32 mean = READ_ONCE(rtt[what].mean_us), us, off;
 
 	us = (u32)min_t(u64, nsec / NSEC_PER_USEC, RTO_MAX_US);
 	off = us > mean ? us - mean : mean - us;
-	WRITE_ONCE(deviation_us, (READ_ONCE(deviation_us) * 3 + off) / 4);
-	WRITE_ONCE(mean_us, (mean * 7 + us) / 8);
+	WRITE_ONCE(rtt[what].deviation_us,
+		   (READ_ONCE(rtt[what].deviation_us) * 3 + off) / 4);
+	WRITE_ONCE(rtt[what].mean_us, (mean * 7 + us) / 8);
 }
 
 static unsigned long doubled(u32 us, u8 losses)
@@ -38,27 +44,28 @@ static unsigned long doubled(u32 us, u8 losses)
 	return usecs_to_jiffies(us) + 1;
 }
 
-static u32 usual_us(void)
+static u32 usual_us(enum weft_rtt_what what)
 {
-	return min_t(u32, READ_ONCE(mean_us) + 4 * READ_ONCE(deviation_us),
-		     RTO_MAX_US);
+	return min_t(u32, READ_ONCE(rtt[what].mean_us) +
+			  4 * READ_ONCE(rtt[what].deviation_us), RTO_MAX_US);
 }
 
-unsigned long weft_rtt_timeout(u8 losses)
+unsigned long weft_rtt_timeout(enum weft_rtt_what what, u8 losses)
 {
-	return doubled(max_t(u32, usual_us(), RTO_MIN_US), losses);
+	return doubled(max_t(u32, usual_us(what), rtt[what].least_us), losses);
 }
 
 /* The receiver says DONE when it has all answers: that can take two of them. */
 unsigned long weft_rtt_query(u8 losses)
 {
-	return doubled(max_t(u32, 2 * usual_us(), QUERY_US), losses);
+	return doubled(max_t(u32, 2 * usual_us(WEFT_RTT_ASK), QUERY_US), losses);
 }
 
 u64 weft_rtt_backoff(u8 nacks)
 {
 	/* the transaction that is in the way takes about as long as ours do */
-	u32 us = max_t(u32, READ_ONCE(mean_us) / 2, BACKOFF_MIN_US);
+	u32 us = max_t(u32, READ_ONCE(rtt[WEFT_RTT_ASK].mean_us) / 2,
+		       BACKOFF_MIN_US);
 
 	us = min_t(u64, (u64)us << min_t(u8, nacks ? nacks - 1 : 0, 10),
 		   BACKOFF_MAX_US);

@@ -5,20 +5,27 @@
 
 #include <linux/types.h>
 
-/**
- * weft_rtt_sample() - a request was answered
- * @first: nanoseconds since it was first sent
- * @last: nanoseconds since it was last sent; the same if it was sent once
- *
- * Which of several copies was answered cannot be known.  An answer that comes
- * much faster than usual after a repetition is taken for one to the first copy:
- * else a machine that has become slow would never learn it.  Any other is taken
- * for one to the last copy: else losses would count as slowness.  Any context.
+/*
+ * What is written home goes in large numbers at a time, and each waits for those
+ * before it: that says nothing about a request, and a request nothing about it.
  */
-void weft_rtt_sample(u64 first, u64 last);
+enum weft_rtt_what {
+	WEFT_RTT_ASK,		/* a request, somebody waits for it */
+	WEFT_RTT_HOME,		/* a block on its way home */
+	WEFT_RTT_KINDS
+};
 
-/* Jiffies until a request is sent again after @losses time-outs in a row. */
-unsigned long weft_rtt_timeout(u8 losses);
+/**
+ * weft_rtt_sample() - an answer came
+ * @nsec: after so long
+ *
+ * Only if it is known which copy of the request it answers: see @doubt of struct
+ * weft_cline.  Any context.
+ */
+void weft_rtt_sample(enum weft_rtt_what what, u64 nsec);
+
+/* Jiffies until it is sent again after @losses time-outs in a row. */
+unsigned long weft_rtt_timeout(enum weft_rtt_what what, u8 losses);
 
 /* Jiffies until the directory is asked about retained data. */
 unsigned long weft_rtt_query(u8 losses);

@@ -50,6 +50,8 @@
 	X(MSG_NO_MEMORY,	"msg_no_memory") \
 	X(MSG_NO_ROUTE,		"msg_no_route") \
 	X(RETRANSMISSIONS,	"retransmissions") \
+	/* requests that were repeated and would have been answered anyway */ \
+	X(NEEDLESS,		"needless") \
 	X(NACKS,		"nacks") \
 	X(CHASES,		"chases") \
 	/* what others wanted, and what went away */ \
@@ -65,6 +67,14 @@
 	X(EVICTED_MODIFIED,	"evicted_modified") \
 	X(CACHE_FULL,		"cache_full") \
 	X(BLOCKS_LOST,		"blocks_lost") \
+	/* locks: what programs asked the kernel for, what that took */ \
+	X(LOCK_ACQUIRES,	"lock_acquires") \
+	X(LOCK_CACHED,		"lock_cached") \
+	X(LOCK_REQUESTS,	"lock_requests") \
+	X(LOCK_GRANTED,		"lock_granted") \
+	X(LOCK_HANDED,		"lock_handed") \
+	X(LOCK_WAITS_NSEC,	"lock_waits_nsec") \
+	X(LOCK_RELEASES_DEAD,	"lock_releases_dead") \
 	/* catalog */ \
 	X(CALLS,		"calls") \
 	X(CALL_REPEATS,		"call_repeats") \

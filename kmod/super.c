@@ -12,6 +12,7 @@
 #include "cache.h"
 #include "compat.h"
 #include "inode.h"
+#include "klock.h"
 #include "node.h"
 #include "recall.h"
 #include "super.h"
@@ -240,6 +241,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	if (err)
 		return err;
 	m->started = true;
+	weft_klock_start();
 	weft_recall_start();
 	weft_dir_start();
 	return make_root(sb, m);
@@ -254,6 +256,7 @@ static void weft_kill_sb(struct super_block *sb)
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {
+		weft_klock_stop();
 		weft_inode_flush_closes();
 		weft_cache_stop();
 	}

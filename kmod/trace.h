@@ -9,13 +9,17 @@
 #include <linux/tracepoint.h>
 
 #include "line.h"
+#include "lock.h"
 
 #ifndef WEFT_TRACE_TYPES
 #define WEFT_TRACE_TYPES \
 	{ WEFT_MSG_GETS, "GETS" }, { WEFT_MSG_GETM, "GETM" }, \
 	{ WEFT_MSG_PUT, "PUT" }, { WEFT_MSG_COMMIT, "COMMIT" }, \
 	{ WEFT_MSG_ABORT, "ABORT" }, { WEFT_MSG_QUERY, "QUERY" }, \
-	{ WEFT_MSG_COUNT, "COUNT" }, { WEFT_MSG_INV, "INV" }, \
+	{ WEFT_MSG_COUNT, "COUNT" }, { WEFT_MSG_ACQUIRE, "ACQUIRE" }, \
+	{ WEFT_MSG_HAND, "HAND" }, { WEFT_MSG_ENQUEUE, "ENQUEUE" }, \
+	{ WEFT_MSG_HANDED, "HANDED" }, { WEFT_MSG_HAND_ACK, "HAND_ACK" }, \
+	{ WEFT_MSG_INV, "INV" }, \
 	{ WEFT_MSG_FWD, "FWD" }, { WEFT_MSG_READ, "READ" }, \
 	{ WEFT_MSG_GRANT, "GRANT" }, { WEFT_MSG_NACK, "NACK" }, \
 	{ WEFT_MSG_COMMIT_ACK, "COMMIT_ACK" }, { WEFT_MSG_INFO, "INFO" }, \
@@ -163,6 +167,61 @@ TRACE_EVENT(weft_served,
 		  weft_line_index(__entry->line),
 		  __print_symbolic(__entry->state, WEFT_TRACE_STATES),
 		  __entry->kind, __entry->rounds, __entry->nsec)
+);
+
+/* The permission came that somebody here waits for. */
+TRACE_EVENT(weft_lock_granted,
+	TP_PROTO(const struct weft_lock *lock, u64 nsec),
+	TP_ARGS(lock, nsec),
+	TP_STRUCT__entry(
+		__field(u64, line)
+		__field(u64, nsec)
+		__field(u32, txn)
+		__field(u32, epoch)
+		__field(u32, queue)
+		__field(u8, state)
+		__field(u8, revoking)
+	),
+	TP_fast_assign(
+		__entry->line = lock->key;
+		__entry->nsec = nsec;
+		__entry->txn = lock->txn;
+		__entry->epoch = lock->epoch;
+		__entry->queue = lock->queue.n;
+		__entry->state = lock->state;
+		__entry->revoking = lock->revoking;
+	),
+	TP_printk("line=%u:%llu state=%s txn=%u.%u epoch=%u queue=%u revoking=%u nsec=%llu",
+		  weft_line_region(__entry->line),
+		  weft_line_index(__entry->line),
+		  __print_symbolic(__entry->state, WEFT_TRACE_STATES),
+		  weft_txn_member(__entry->txn),
+		  __entry->txn & WEFT_TXN_SEQ_MASK, __entry->epoch,
+		  __entry->queue, __entry->revoking, __entry->nsec)
+);
+
+/* A term as holder of the queue ends: others have the lock now, or nobody. */
+TRACE_EVENT(weft_lock_handed,
+	TP_PROTO(const struct weft_lock *lock),
+	TP_ARGS(lock),
+	TP_STRUCT__entry(
+		__field(u64, line)
+		__field(u32, epoch)
+		__field(u32, to)
+		__field(u32, readers)
+		__field(u32, queue)
+	),
+	TP_fast_assign(
+		__entry->line = lock->key;
+		__entry->epoch = lock->handed_epoch;
+		__entry->to = lock->handed_to;
+		__entry->readers = lock->handed_readers;
+		__entry->queue = lock->handed.n;
+	),
+	TP_printk("line=%u:%llu epoch=%u to=%x readers=%x queue=%u",
+		  weft_line_region(__entry->line),
+		  weft_line_index(__entry->line), __entry->epoch, __entry->to,
+		  __entry->readers, __entry->queue)
 );
 
 TRACE_EVENT(weft_call,

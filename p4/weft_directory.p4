@@ -13,6 +13,7 @@
 #include "weft_request.p4"
 #include "weft_install.p4"
 #include "weft_members.p4"
+#include "weft_queue.p4"
 
 /* Messages that only a home may send. */
 control FromHome(inout headers_t hdr, inout metadata_t meta)
@@ -56,6 +57,7 @@ control Directory(inout headers_t hdr, inout metadata_t meta)
 	Check() check;
 	Slot() slot;
 	Request() request;
+	LockRequest() lock_request;
 	FromHome() from_home;
 	Count() count;
 	bit<16> rest;
@@ -71,16 +73,30 @@ control Directory(inout headers_t hdr, inout metadata_t meta)
 		 */
 		if (rest == 0xFFFF && hdr.weft.status <= STATUS_M) {
 			if ((bit<8>)hdr.weft.type <= WEFT_MSG_QUERY) {
-				if (meta.tag == hdr.weft.line && hdr.weft.line != 0)
-					request.apply(hdr, meta);
-				else if (hdr.weft.line != 0)
+				if (meta.tag == hdr.weft.line && hdr.weft.line != 0) {
+					if (meta.kind == KIND_LOCK)
+						lock_request.apply(hdr, meta);
+					else
+						request.apply(hdr, meta);
+				} else if (hdr.weft.line != 0) {
 					meta.counter = WEFT_COUNT_MISS;
+				}
 			} else if ((bit<8>)hdr.weft.type <= WEFT_MSG_MEMBERS) {
 				from_home.apply(hdr, meta);
 			} else if (hdr.weft.type == message_t.count) {
 				hdr.weft.type = message_t.count_ack;
 				meta.counter = hdr.weft.nonce & (WEFT_COUNTERS - 1);
 				meta.to = destination_t.sender;
+			} else if (hdr.weft.type == message_t.acquire ||
+				   hdr.weft.type == message_t.hand) {
+				if (meta.tag == hdr.weft.line && hdr.weft.line != 0) {
+					if (meta.kind == KIND_LOCK)
+						lock_request.apply(hdr, meta);
+					else
+						meta.to = destination_t.nobody;
+				} else if (hdr.weft.line != 0) {
+					meta.counter = WEFT_COUNT_MISS;
+				}
 			}
 		} else {
 			meta.counter = WEFT_COUNT_DAMAGED;

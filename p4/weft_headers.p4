@@ -32,6 +32,8 @@ enum bit<8> message_t {
 	drop		= WEFT_MSG_DROP,
 	members		= WEFT_MSG_MEMBERS,
 	count		= WEFT_MSG_COUNT,
+	acquire		= WEFT_MSG_ACQUIRE,
+	hand		= WEFT_MSG_HAND,
 
 	inv		= WEFT_MSG_INV,
 	fwd		= WEFT_MSG_FWD,
@@ -44,13 +46,20 @@ enum bit<8> message_t {
 	remove_ack	= WEFT_MSG_REMOVE_ACK,
 	drop_ack	= WEFT_MSG_DROP_ACK,
 	members_ack	= WEFT_MSG_MEMBERS_ACK,
-	count_ack	= WEFT_MSG_COUNT_ACK
+	count_ack	= WEFT_MSG_COUNT_ACK,
+	enqueue		= WEFT_MSG_ENQUEUE,
+	handed		= WEFT_MSG_HANDED,
+	hand_ack	= WEFT_MSG_HAND_ACK
 }
 
 /* Status of a line. */
 const bit<8> STATUS_I = WEFT_I;
 const bit<8> STATUS_S = WEFT_S;
 const bit<8> STATUS_M = WEFT_M;
+
+/* Kind of a line that is a lock, where Slot leaves it. */
+const bit<64> KIND_LOCK = WEFT_KIND_LOCK << 2;
+const bit<64> KIND_MASK = WEFT_LINE_KIND_MASK << 2;
 
 /* Where a packet goes.  It is the directory's work unless it goes on. */
 enum bit<8> destination_t {
@@ -128,6 +137,7 @@ struct headers_t {
  */
 struct metadata_t {
 	bit<64>		slot;		/* of the line */
+	bit<64>		kind;		/* of the line: KIND_LOCK, or something else */
 
 	/* What the registers say, before the message. */
 	bit<64>		tag;

@@ -20,8 +20,13 @@ control Add(inout headers_t hdr, inout metadata_t meta, in bool fresh)
 		if (meta.tag == 0 && fresh) {
 			meta.tag = hdr.weft.line;
 			with_owned.apply(hdr, meta);
+			meta.lock = 0;
+			if (meta.kind == KIND_LOCK) {
+				meta.grant = hdr.weft.grant;
+				meta.lock = hdr.weft.holder;
+			}
 			tag.write(meta.slot, meta.tag);
-			lock.write(meta.slot, 0);
+			lock.write(meta.slot, meta.lock);
 			grant.write(meta.slot, meta.grant);
 			status.write(meta.slot, hdr.weft.status);
 			copyset.write(meta.slot, hdr.weft.copyset);
@@ -56,6 +61,33 @@ control Drop(inout headers_t hdr, inout metadata_t meta, in bool fresh)
 		}
 		hdr.weft.type = message_t.drop_ack;
 		meta.counter = WEFT_COUNT_DROP;
+	}
+}
+
+/*
+ * REMOVE of a lock line: freeze() of kmod/core/directory.c.  It moves whoever has
+ * it; a late copy must not freeze it again.
+ */
+control Freeze(inout headers_t hdr, inout metadata_t meta, in bit<32> slot_generation)
+{
+	Describe() describe;
+
+	apply {
+		if (slot_generation == hdr.weft.nonce) {
+			meta.grant = meta.grant | WEFT_EPOCH_FROZEN;
+			grant.write(meta.slot, meta.grant);
+			describe.apply(hdr, meta);
+			hdr.weft.flags = WEFT_F_INSTALLED;
+			hdr.weft.holder = meta.lock;
+			hdr.weft.type = message_t.remove_ack;
+			meta.counter = WEFT_COUNT_REMOVE;
+		} else {
+			hdr.weft.nonce = slot_generation;
+			hdr.weft.flags = 0;
+			hdr.weft.info = WEFT_WHY_GEN;
+			hdr.weft.type = message_t.nack;
+			meta.counter = WEFT_COUNT_BUSY;
+		}
 	}
 }
 
@@ -97,6 +129,7 @@ control Install(inout headers_t hdr, inout metadata_t meta)
 	Add() add;
 	Drop() drop;
 	Remove() remove;
+	Freeze() freeze;
 	bit<32> now;
 	bool fresh;
 
@@ -104,7 +137,10 @@ control Install(inout headers_t hdr, inout metadata_t meta)
 		meta.to = destination_t.sender;
 		now = generation.read(meta.slot);
 		if (hdr.weft.type == message_t.remove) {
-			remove.apply(hdr, meta, now);
+			if (meta.kind == KIND_LOCK && meta.tag == hdr.weft.line)
+				freeze.apply(hdr, meta, now);
+			else
+				remove.apply(hdr, meta, now);
 		} else {
 			fresh = false;
 			if (now == hdr.weft.nonce) {

@@ -11,8 +11,11 @@
  *	generation		ADD, DROP: equal to the message's, then raised
  *	tag			ADD: empty; DROP: equal to the message's line
  *	lock, grant		take: lock is 0 (GETS: and there is an owner);
- *				COMMIT, ABORT: lock and grant are the message's
- *	status, copyset		only read, or only written
+ *				COMMIT, ABORT: lock and grant are the message's;
+ *				of a lock line: holder of its queue and epoch.
+ *				ACQUIRE: there is none and it is not frozen; HAND:
+ *				both are the message's; REMOVE: freezes it
+ *	status, copyset		only read, or only written; ACQUIRE adds a reader
  *	counters		raised, or read by COUNT
  *
  * That is what a Tofino can do, where lock and grant are the halves of a pair, and

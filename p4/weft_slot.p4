@@ -23,6 +23,7 @@ control Slot(in headers_t hdr, inout metadata_t meta)
 		part = part >> 7;
 		meta.slot = meta.slot ^ part;
 		meta.slot = meta.slot & WEFT_SWITCH_SLOT_MASK;
+		meta.kind = part & KIND_MASK;
 
 		meta.members = members.read(0);
 		meta.tag = tag.read(meta.slot);

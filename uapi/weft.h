@@ -65,8 +65,10 @@ struct weft_lock_word {
  * What is held through one open file, so that the kernel can give it back when
  * the last process that has the file is gone.  Before a thread changes a word by
  * itself it writes slot + 1 to a cell of @pending that is its own, then it
- * changes the word, then its count in @readers, then it writes 0 to the cell.
- * Writers are known by the owner number in the word.
+ * changes the word, then its count in @readers, then it writes 0 to the cell:
+ * also when it did not get the lock, and before it asks the kernel.  Other
+ * threads change the same count: it is changed by atomic operations.  Writers
+ * are known by the owner number in the word.
  *
  * After fork() both processes have the file: the child, if it wants to take
  * locks, opens the region anew (and closes and unmaps the inherited one).
@@ -75,7 +77,7 @@ struct weft_lock_word {
 
 struct weft_holds {
 	__u32 pending[WEFT_HOLDS_THREADS];
-	__u32 readers[];	/* by slot */
+	__extension__ __u32 readers[];	/* by slot */
 };
 
 /* Offsets for mmap(); no region is that large. */
@@ -92,8 +94,9 @@ struct weft_holds {
  *	region open
  * @owner: out: the owner number of this file, 1 to 65535
  *
- * Errors: EINVAL beyond the region's end; ENOSPC no slot or owner number is left;
- * ENOMEM.
+ * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no
+ * names; ENOSPC no slot or owner number is left; ENOMEM; ETIMEDOUT the rack does
+ * not answer.
  */
 struct weft_lock_open {
 	__u64 offset;
@@ -106,7 +109,10 @@ struct weft_lock_open {
  * @slot: the lock
  * @mode: WEFT_LOCK_READ or WEFT_LOCK_WRITE
  * @flags: WEFT_LOCK_TRY: do not wait for others; what nobody holds anywhere is
- *	fetched all the same.  WEFT_LOCK_UNTIL: wait until @deadline_ns
+ *	fetched all the same, which takes the time of an answer.  Who holds it on
+ *	another node does not answer: that is known after a few times that time,
+ *	and at once when it is tried again.  Or WEFT_LOCK_UNTIL: wait until
+ *	@deadline_ns
  * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC, for WEFT_LOCK_UNTIL
  * @deadline_ns: on that clock
  *
@@ -117,7 +123,8 @@ struct weft_lock_open {
  *
  * Errors: EBUSY (TRY) somebody has it; ETIMEDOUT at the deadline; EINTR, EINVAL,
  * EBADF no such slot, EACCES WRITE through a file opened for reading only, EIO the
- * rack does not answer.  RELEASE: EPERM it is not held through this file.
+ * rack does not answer, or the region ends before the lock now; ENOMEM.  RELEASE:
+ * EPERM it is not held through this file.
  */
 struct weft_lock_op {
 	__u32 slot;

@@ -128,8 +128,8 @@
 #define WEFT_TIMEOUT_MS_DEFAULT	30000
 #define WEFT_HOLD_US_MAX	10000
 #define WEFT_HOLD_US_DEFAULT	100
-#define WEFT_MTU_MIN		1500
-#define WEFT_MTU_MAX		9216
+#define WEFT_MTU_MIN		1500	/* a call of the catalog has to fit */
+#define WEFT_MTU_MAX		9000	/* no member has room for more */
 
 /**
  * enum weft_cmd - commands

@@ -388,7 +388,8 @@ enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
 	/* an ABORT for an installed line ends here; other refusals leave no trace */
 	if (dest != WEFT_TO_NOBODY)
 		sw->count[counter(msg, was)]++;
-	else if (was == WEFT_MSG_ABORT && weft_txn_member(msg->txn) == msg->src)
+	else if (was == WEFT_MSG_ABORT && !is_lock(msg->line) &&
+		 weft_txn_member(msg->txn) == msg->src)
 		sw->count[WEFT_COUNT_ABORT]++;
 	return dest;
 }

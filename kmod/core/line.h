@@ -57,6 +57,7 @@ enum weft_held {
  * @wb_wanted: GETS: an owner writes back before we may commit
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
+ * @in_whole: all fragments of the data coming in came
  * @nacks: refusals in a row, for back-off
  * @tries: time-outs in a row, for back-off
  * @status: of the entry, as the answers say
@@ -95,6 +96,7 @@ struct weft_line {
 	bool wb_wanted;
 	bool need_known;
 	bool fetching;
+	bool in_whole;
 	u8 nacks;
 	u8 tries;
 	u8 status;

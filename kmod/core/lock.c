@@ -13,6 +13,18 @@ static bool later(u32 a, u32 b)
 	return (int)(a - b) > 0;
 }
 
+/* Permission to read from before a term that we have made way for. */
+static bool is_void(const struct weft_lock *l, u32 epoch)
+{
+	return l->floored && later(l->floor, epoch);
+}
+
+static void set_floor(struct weft_lock *l, u32 epoch)
+{
+	l->floored = true;
+	l->floor = epoch;
+}
+
 void weft_lock_init(struct weft_lock *l, u64 key, u8 self)
 {
 	memset(l, 0, sizeof(*l));
@@ -158,8 +170,8 @@ static void send_inv_ack(struct weft_lock *l, u32 txn, u32 epoch, u32 copyset,
 
 	m->grant = epoch;
 	m->copyset = copyset;
-	if (later(epoch, l->floor))
-		l->floor = epoch;
+	if (!is_void(l, epoch))
+		set_floor(l, epoch);
 }
 
 static void send_hand_ack(struct weft_lock *l, const struct weft_msg *msg,
@@ -208,7 +220,7 @@ static void begin_read(struct weft_lock *l, u32 epoch)
 	l->state = WEFT_S;
 	l->epoch = epoch;
 	/* terms of ours up to then are over; and epochs compared stay close */
-	l->floor = epoch;
+	set_floor(l, epoch);
 	l->last = epoch;
 	l->ended = true;
 }
@@ -229,7 +241,7 @@ static void begin_term(struct weft_lock *l, u32 epoch, u32 waiting_on)
 {
 	l->tenured = true;
 	l->epoch = epoch;
-	l->floor = epoch;
+	set_floor(l, epoch);
 	l->waiting_on = waiting_on & ~me(l);
 	l->query = 0;
 	/* what we handed over before has gone round and come back */
@@ -361,7 +373,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 		begin_term(l, msg->grant, 0);
 		check_enter(l, out);
 	} else if (l->want == WEFT_S && l->state == WEFT_I) {
-		if (later(l->floor, msg->grant)) {
+		if (is_void(l, msg->grant)) {
 			/* void, a writer has overtaken it: ask again at once */
 			send_acquire(l, false, out);
 			return;
@@ -491,7 +503,7 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 {
 	u32 epoch = msg->holder ? msg->grant - WEFT_EPOCH_STEP : msg->grant;
 	u32 holder = weft_txn(__builtin_ctz(msg->holder | 1u << 31) + 1, 0);
-	bool current = !later(l->floor, epoch) && l->state == WEFT_I && !l->tenured;
+	bool current = !is_void(l, epoch) && l->state == WEFT_I && !l->tenured;
 	struct weft_queue list;
 	int at;
 
@@ -522,7 +534,7 @@ static void handed_all(struct weft_lock *l, const struct weft_msg *msg,
 		return;
 	l->handing = false;
 	if (msg->copyset & me(l) && l->state == WEFT_I &&
-	    !later(l->floor, msg->grant)) {
+	    !is_void(l, msg->grant)) {
 		begin_read(l, msg->grant);
 		if (l->want == WEFT_S)
 			granted(l, out);

@@ -45,6 +45,7 @@ struct weft_queue {
  * @revoking: the host is taking the lock away from programs
  * @tenured: this node holds the queue
  * @ended: @last is valid
+ * @floored: @floor is valid
  * @handing: a hand-over is under way that nobody has confirmed
  * @tries: time-outs in a row
  * @nacks: refusals in a row
@@ -72,6 +73,7 @@ struct weft_lock {
 	bool revoking;
 	bool tenured;
 	bool ended;
+	bool floored;
 	bool handing;
 	u8 tries;
 	u8 nacks;

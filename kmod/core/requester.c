@@ -44,6 +44,7 @@ static void begin(struct weft_line *l, u8 op, u32 fresh)
 	l->acked = 0;
 	l->provider_nonce = 0;
 	l->in_frags = 0;
+	l->in_whole = false;
 	l->in_version = 0;
 	l->tries = 0;
 }
@@ -167,14 +168,17 @@ static void fetch(struct weft_line *l, struct weft_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
-/* GETM: everybody who had a copy answered, and the data is here. */
-static void check_getm(struct weft_line *l, bool data, struct weft_out *out)
+/*
+ * GETM: everybody who had a copy answered, and the data is here, whatever came
+ * last.
+ */
+static void check_getm(struct weft_line *l, struct weft_out *out)
 {
 	bool have = l->state == WEFT_S && !l->revoking;
 
 	if (!l->need_known || (l->copyset & ~weft_line_me(l) & ~l->acked))
 		return;
-	if (!have && !data) {
+	if (!have && !l->in_whole) {
 		if (l->no_data && !l->fetching)
 			fetch(l, out);
 		return;
@@ -232,6 +236,7 @@ static bool take_fragment(struct weft_line *l, const struct weft_msg *msg,
 	if (!(l->in_frags & 1ull << frag))
 		out->effects |= WEFT_DO_INSTALL;
 	l->in_frags |= 1ull << frag;
+	l->in_whole = in_complete(l, msg);
 	return true;
 }
 
@@ -255,14 +260,14 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 	if (msg->flags & WEFT_F_BUSY)
 		note_entry(l, msg);
 	if (!have && take_fragment(l, msg, out))
-		data = in_complete(l, msg);
+		data = l->in_whole;
 	if (msg->nonce && msg->flags & WEFT_F_BUSY) {
 		l->provider_nonce = msg->nonce;
 		l->provider_id = msg->src;
 	}
 	if (l->op == WEFT_OP_GETM) {
 		l->acked |= weft_node_bit(msg->src);
-		check_getm(l, data, out);
+		check_getm(l, out);
 	} else if (data) {
 		l->wb_wanted = msg->flags & WEFT_F_BUSY &&
 			       msg->status == WEFT_M && !weft_is_blade(msg->src);
@@ -279,7 +284,7 @@ static void recv_inv_ack(struct weft_line *l, const struct weft_msg *msg,
 	l->acked |= weft_node_bit(msg->src);
 	if (!msg->provider || msg->provider == weft_node_bit(msg->src))
 		l->no_data = true;
-	check_getm(l, false, out);
+	check_getm(l, out);
 }
 
 static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
@@ -290,7 +295,7 @@ static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 	if (l->op == WEFT_OP_GETM) {
 		note_entry(l, msg);
 		l->no_data = true;
-		check_getm(l, false, out);
+		check_getm(l, out);
 		return;
 	}
 	if (l->op != WEFT_OP_PUT || l->revoking)

@@ -15,7 +15,7 @@
  *  56 u32 psum                       60 u32 rack
  *
  * hsum makes the ones' complement sum of the header's 16-bit words 0xFFFF; the
- * switch checks it before it touches its registers and mends it in what it
+ * switch checks it before it changes its registers and mends it in what it
  * sends.  psum is the payload's hash, end to end.
  */
 #ifndef WEFT_CORE_WIRE_H

@@ -1,9 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Static checks (make check).  Each is a function check_NAME below; arguments
-# select by name, "tree" stands for those that need nothing built and no
-# download.  Prints a line a check, and what was found above it.
+# Static checks (make check).  Each is a function check_NAME below.
+#
+#	check.sh [NAME|FILE...]
+#
+# Names select checks, "tree" stands for those that need nothing built and no
+# download.  With files, only these are looked at, by the checks that look at
+# files one by one unless others are named.  Prints a line a check, and what was
+# found above it.
 #
 # Environment: BUILD, KVER as from the Makefile.  CHECKPATCH names the
 # kernel's checkpatch.pl; without it, it is taken from the headers, or out of
@@ -11,16 +16,20 @@
 
 set -u
 export LC_ALL=C
+here=$PWD
 cd "$(dirname "$0")/../.." || exit 2
 
 BUILD=${BUILD:-$PWD/build}
 ALL='license paths shell text uapi p4 module clang tidy checkpatch'
 TREE='license paths shell text uapi p4'
+EACH='license paths shell text checkpatch'
 SKIP=77
+only=()			# the files to look at; none: all
 
 # files: what belongs to the tree, whether committed yet or not.
 files()
 {
+	[ ${#only[@]} = 0 ] || { printf '%s\n' "${only[@]}" | sort -u; return; }
 	{
 		git ls-files -co --exclude-standard 2>/dev/null ||
 			find . -name .git -prune -o -path ./build -prune -o \
@@ -95,7 +104,7 @@ check_paths()
 	*)	patterns+=("$HOME\\b") ;;
 	esac
 	for pattern in "${patterns[@]}"; do
-		if files | xargs -d '\n' grep -nIE -- "$pattern"; then
+		if files | xargs -d '\n' -r grep -nIHE -- "$pattern"; then
 			bad=1
 		fi
 	done
@@ -122,9 +131,9 @@ check_text()
 {
 	local bad=0
 
-	files | grep -v '^COPYING$' | xargs -d '\n' grep -nIE '[[:blank:]]+$' &&
+	files | grep -v '^COPYING$' | xargs -d '\n' -r grep -nIHE '[[:blank:]]+$' &&
 		{ echo 'these lines end in blanks'; bad=1; }
-	files | xargs -d '\n' grep -nI $'\r' &&
+	files | xargs -d '\n' -r grep -nIH $'\r' &&
 		{ echo 'these lines end in carriage returns'; bad=1; }
 	while read -r file; do
 		[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] ||
@@ -236,7 +245,7 @@ find_checkpatch()
 # and for user space what presumes the kernel's types and functions.
 check_checkpatch()
 {
-	local script bad=0
+	local script kernel programs bad=0
 	local ignore=LINUX_VERSION_CODE,FILE_PATH_CHANGES,CONSTANT_COMPARISON
 	ignore+=,COMPLEX_MACRO,BRACKET_SPACE,EMBEDDED_FUNCTION_NAME
 	local user=$ignore,PREFER_KERNEL_TYPES,NEW_TYPEDEFS,VOLATILE,PREFER_DEFINED_ATTRIBUTE_MACRO,CAMELCASE,SSCANF_TO_KSTRTO,STRCPY,AVOID_EXTERNS,ENOSYS,USE_FUNC,PREFER_FALLTHROUGH,SPDX_LICENSE_TAG,TRAILING_STATEMENTS,ARRAY_SIZE,REPEATED_WORD,UNNECESSARY_ELSE
@@ -244,39 +253,73 @@ check_checkpatch()
 
 	need perl || return $SKIP
 	script=$(find_checkpatch) || { echo "$script"; return $SKIP; }
-	# shellcheck disable=SC2046  # names without blanks
-	perl "$script" --no-tree --no-summary --terse --show-types \
-		--ignore "$ignore" -f $(of_suffix c h | grep -E '^(kmod|uapi)/') || bad=1
-	# shellcheck disable=SC2046
-	perl "$script" --no-tree --no-summary --terse --show-types \
-		--ignore "$user" -f $(of_suffix c h | grep -E '^(tools|tests)/') || bad=1
+	# without files it would wait for a patch
+	kernel=$(of_suffix c h | grep -E '^(kmod|uapi)/')
+	programs=$(of_suffix c h | grep -E '^(tools|tests)/')
+	# shellcheck disable=SC2086  # names without blanks
+	[ -z "$kernel" ] ||
+		perl "$script" --no-tree --no-summary --terse --show-types \
+			--ignore "$ignore" -f $kernel || bad=1
+	# shellcheck disable=SC2086
+	[ -z "$programs" ] ||
+		perl "$script" --no-tree --no-summary --terse --show-types \
+			--ignore "$user" -f $programs || bad=1
 	return $bad
 }
 
 # --- All of them ------------------------------------------------------------
 
-names=()
-for word in "$@"; do
-	# shellcheck disable=SC2206  # a list of words
-	[ "$word" = tree ] && { names+=($TREE); continue; }
-	[ "$(type -t "check_$word")" = function ] ||
-		{ echo "tests/check/check.sh: no check '$word': $ALL, or tree" >&2; exit 2; }
-	names+=("$word")
-done
-# shellcheck disable=SC2206  # a list of words
-[ ${#names[@]} -gt 0 ] || names=($ALL)
+# add_file FILE: one of the tree's files, named from where we were called.
+add_file()
+{
+	local path
 
-mkdir -p "$BUILD"
-failed=0
-for name in "${names[@]}"; do
-	out=$("check_$name" 2>&1)
-	case $? in
-	0)	echo "ok $name" ;;
-	"$SKIP") echo "ok $name # SKIP ${out##*$'\n'}" ;;
-	*)	echo "$out"
-		echo "not ok $name"
-		failed=$((failed + 1)) ;;
+	path=$(realpath -s --relative-to=. -- "$1") || return 1
+	case $path in
+	..|../*)
+		echo "tests/check/check.sh: '$1' is not in the tree $PWD" >&2
+		return 1 ;;
 	esac
-done
-[ $failed = 0 ] || { echo "$failed of ${#names[@]} checks failed"; exit 1; }
-echo "all checks passed"
+	[ ! -L "$path" ] || return 0
+	only+=("$path")
+}
+
+# As a function whose caller ends the script: bash reads a script as it goes, and
+# an edit while the checks run, which takes minutes, would put other text in the
+# place where it reads on.
+main()
+{
+	local name out word failed=0 names=()
+
+	for word in "$@"; do
+		# shellcheck disable=SC2206  # a list of words
+		[ "$word" = tree ] && { names+=($TREE); continue; }
+		[ "$(type -t "check_$word")" = function ] && { names+=("$word"); continue; }
+		case $word in
+		/*)	[ -f "$word" ] && { add_file "$word" || exit 2; continue; } ;;
+		*)	[ -f "$here/$word" ] && { add_file "$here/$word" || exit 2; continue; } ;;
+		esac
+		echo "tests/check/check.sh: no check and no file '$word': $ALL, or tree" >&2
+		exit 2
+	done
+	# shellcheck disable=SC2206  # a list of words
+	if [ ${#names[@]} = 0 ]; then
+		[ ${#only[@]} = 0 ] && names=($ALL) || names=($EACH)
+	fi
+
+	mkdir -p "$BUILD"
+	for name in "${names[@]}"; do
+		out=$("check_$name" 2>&1)
+		case $? in
+		0)	echo "ok $name" ;;
+		"$SKIP") echo "ok $name # SKIP ${out##*$'\n'}" ;;
+		*)	echo "$out"
+			echo "not ok $name"
+			failed=$((failed + 1)) ;;
+		esac
+	done
+	[ $failed = 0 ] || { echo "$failed of ${#names[@]} checks failed"; exit 1; }
+	echo "all checks passed"
+}
+
+main "$@" && exit 0 || exit 1

@@ -7,10 +7,12 @@
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
+top=$PWD
 
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
 tree=$dir/tree
+where=.
 bad=0
 
 tag='SPDX-License-Identifier: GPL-2.0-only'
@@ -25,6 +27,7 @@ seal()
 	{
 		echo "# $tag"
 		echo "# sources sha256 $("$tree/p4/check-generated" --sources)"
+		echo "# interface sha256 $("$tree/p4/check-generated" --interface)"
 		echo "# body sha256 $("$tree/p4/check-generated" --body "$body")"
 		cat "$body"
 	} >"$tree/p4/generated/x.spec"
@@ -35,24 +38,31 @@ seal()
 good_tree()
 {
 	rm -rf "$tree"
-	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools}
-	cp tests/check/check.sh "$tree/tests/check/"
-	cp p4/check-generated "$tree/p4/"
+	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd}
+	cp "$top/tests/check/check.sh" "$tree/tests/check/"
+	cp "$top/p4/check-generated" "$tree/p4/"
 	printf '/* %s */\n#define X 1\n' "$note" >"$tree/uapi/weft_wire.h"
+	printf '/* %s */\n#define Z 1\n' "$tag" >"$tree/tools/switchd/p4names.h"
 	printf '// %s\ncontrol c() {}\n' "$tag" >"$tree/p4/x.p4"
 	printf '#!/bin/sh\n# %s\necho "%s"\n' "$tag" "\$1" >"$tree/tools/x"
 	chmod +x "$tree/tools/x"
 	seal
 }
 
-# verdict WHAT CHECK STATUS: run one check on the tree.
+# verdict WHAT CHECK STATUS [FILE...]: run one check, or "" for those that check.sh
+# takes itself, on the tree or some of its files; in the directory $where of it.
 verdict()
 {
 	local rc=0
 
 	# git would look for a repository above; none is meant to be found.
-	GIT_CEILING_DIRECTORIES=$dir BUILD=$dir/build \
-		timeout 60 "$tree/tests/check/check.sh" "$2" >"$dir/out" 2>&1 || rc=1
+	(
+		cd "$tree/$where" || exit 3
+		GIT_CEILING_DIRECTORIES=$dir BUILD=$dir/build \
+			CHECKPATCH=$dir/checkpatch.pl \
+			timeout 60 "$tree/tests/check/check.sh" ${2:+"$2"} "${@:4}" \
+			>"$dir/out" 2>&1 </dev/null
+	) || rc=$?
 	if grep -q '# SKIP' "$dir/out"; then
 		echo "ok $1 # SKIP $(sed -n 's/.*# SKIP //p' "$dir/out")"
 	elif [ $rc = "$3" ]; then
@@ -64,6 +74,20 @@ verdict()
 	fi
 	good_tree
 }
+
+# In place of the kernel's: complains of "bad", edits check.sh at "edit".
+cat >"$dir/checkpatch.pl" <<'END'
+my ($edit, $bad);
+@ARGV = @ARGV[1 + (grep { $ARGV[$_] eq '-f' } 0 .. $#ARGV)[0] .. $#ARGV];
+@ARGV or die "no files: would wait for a patch\n";
+while (<>) { $bad |= /bad/; $edit |= /edit/; }
+if ($edit) {
+	# in place, longer than it was, and nothing that a shell takes
+	open(my $f, '+<', 'tests/check/check.sh') or die;
+	print $f "((( ;; fi\n" x 2000;
+}
+exit !!$bad;
+END
 
 good_tree
 for check in license paths shell text uapi p4; do
@@ -101,11 +125,50 @@ echo '// changed' >>"$tree/p4/x.p4"
 verdict 'P4 sources newer than the program' p4 1
 echo '#define Y 1' >>"$tree/uapi/weft_wire.h"
 verdict 'constants newer than the program' p4 1
+echo '/* nothing */' >>"$tree/tools/switchd/p4names.h"
+verdict 'a comment on the names of weft-switchd' p4 0
+printf '#define Y \\\n\t1\n' >>"$tree/tools/switchd/p4names.h"
+verdict 'names of weft-switchd newer than the program' p4 1
 echo 'rx' >>"$tree/p4/generated/x.spec"
 verdict 'a program edited by hand' p4 1
 sed -i '/sources/d' "$tree/p4/generated/x.spec"
 verdict 'a program without a hash' p4 1
 rm "$tree/p4/generated/x.spec"
 verdict 'no program' p4 1
+
+# Files: only these are looked at.
+echo 'no tag' >"$tree/tools/y"
+verdict 'a file without a licence, by its name' license 1 tools/y
+echo 'no tag' >"$tree/tools/y"
+verdict 'another file than that' license 0 tools/x
+echo 'no tag' >"$tree/tools/y"
+verdict 'both' license 1 tools/x tools/y
+# shellcheck disable=SC2016  # meant literally
+printf '#!/bin/sh\n# %s\nrm $1\n' "$tag" >"$tree/tools/x"
+verdict 'a script that does not quote, by its name' '' 1 tools/x
+verdict 'a good file, all checks for files' '' 0 "$tree/tools/x"
+named=$(sed -n 's/^ok \([a-z0-9]*\).*/\1/p' "$dir/out" | tr '\n' ' ')
+[ "$named" = 'license paths shell text checkpatch ' ] || {
+	echo "not ok the checks for files are: $named"
+	bad=1
+}
+echo 'no tag' >"$tree/tools/y"
+where=tools
+verdict 'a file named from another directory' license 1 y
+where=.
+verdict 'no such file or check' '' 2 tools/nothing
+verdict 'a file of somewhere else' '' 2 "$dir/checkpatch.pl"
+
+# C files go to checkpatch, those of the kernel and others with their own rules,
+# and nothing is waited for where there is none.
+printf '// %s\nint x;\n' "$tag" >"$tree/tools/z.c"
+verdict 'a C file without complaints' checkpatch 0 tools/z.c
+printf '// %s\nint bad;\n' "$tag" >"$tree/tools/z.c"
+verdict 'a C file with one' checkpatch 1 tools/z.c
+verdict 'checkpatch without C files' checkpatch 0 tools/x
+
+# The script is edited while it runs.
+printf '// %s\nint edit;\n' "$tag" >"$tree/tools/z.c"
+verdict 'an edit meanwhile' '' 0 tools/z.c
 
 exit $bad

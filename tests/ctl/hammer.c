@@ -96,7 +96,7 @@ static void put_u32(struct request *r, uint16_t type, uint32_t value)
 static uint32_t draw_u32(void)
 {
 	static const uint32_t borders[] = {
-		0, 1, 32, 33, 34, 48, 49, 99, 100, 1499, 1500, 9216, 9217, 10000,
+		0, 1, 32, 33, 34, 48, 49, 99, 100, 1499, 1500, 9000, 9001, 10000,
 		10001, 3600000, 3600001, 0x7fffffff, 0x80000000, 0xffffffff,
 		0x0100007f, 0xe0000000, 0x000000e0,
 	};
@@ -264,6 +264,48 @@ static void check_served(void)
 	}
 }
 
+/*
+ * What is just outside the limits of an attribute is refused for that, what is
+ * just inside is not.  Only who may change the node gets that far.
+ */
+static void check_limits(void)
+{
+	static const struct {
+		uint16_t attr;
+		uint32_t inside, outside;
+	} limits[] = {
+		{ WEFT_A_CONFIG_ID, 1, 0 }, { WEFT_A_CONFIG_ID, 32, 33 },
+		{ WEFT_A_CONFIG_TIMEOUT_MS, WEFT_TIMEOUT_MS_MIN, WEFT_TIMEOUT_MS_MIN - 1 },
+		{ WEFT_A_CONFIG_TIMEOUT_MS, WEFT_TIMEOUT_MS_MAX, WEFT_TIMEOUT_MS_MAX + 1 },
+		{ WEFT_A_CONFIG_HOLD_US, WEFT_HOLD_US_MAX, WEFT_HOLD_US_MAX + 1 },
+		{ WEFT_A_CONFIG_MTU, 1500, 1499 }, { WEFT_A_CONFIG_MTU, 9000, 9001 },
+		{ WEFT_A_CONFIG_MTU, 1500, 1280 }, { WEFT_A_CONFIG_MTU, 9000, 9216 },
+	};
+	struct request r;
+	size_t i;
+	int err;
+
+	for (i = 0; i < 2 * sizeof(limits) / sizeof(limits[0]); i++) {
+		bool outside = i & 1;
+
+		begin(&r, family, WEFT_CMD_CONFIG_SET, NLM_F_ACK);
+		put_config(&r);
+		put_u32(&r, limits[i / 2].attr,
+			outside ? limits[i / 2].outside : limits[i / 2].inside);
+		send_request(&r);
+		err = receive();
+		if (err == -EPERM)
+			return;
+		if ((err == -ERANGE) != outside) {
+			fprintf(stderr, "ctl-hammer: attribute %u: %u is answered by '%s'\n",
+				limits[i / 2].attr,
+				outside ? limits[i / 2].outside : limits[i / 2].inside,
+				strerror(-err));
+			exit(1);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct timeval limit = { .tv_sec = WAIT_SECONDS };
@@ -281,6 +323,7 @@ int main(int argc, char **argv)
 	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
 		die("cannot open a socket");
 	find_family();
+	check_limits();
 	for (i = 0; i < count; i++) {
 		make_random(&r);
 		send_request(&r);

@@ -190,7 +190,10 @@ for text in 0 0.09 3601 1000000000000000000000000000; do
 	misused set "--timeout: $text is not within 0.1 to 3600 seconds"
 done
 ctl up set --hold 10001;	misused set "--hold: 10001 is not within 0 to 10000"
-ctl up "${up[@]}" --mtu 1499;	misused up "--mtu: 1499 is not within 1500 to 9216"
+for text in 1280 1499 9001 9216; do
+	ctl up "${up[@]}" --mtu $text
+	misused up "--mtu: $text is not within 1500 to 9000"
+done
 for text in '' 10.0.0 10.0.0.256 mem1 ::1 '10.0.0.1,,' ',10.0.0.1'; do
 	ctl up up --homes "$text"
 	part=$(tr , '\n' <<<"$text" | grep -vxE '([0-9]+\.){3}1' | head -n 1)

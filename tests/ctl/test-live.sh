@@ -232,6 +232,21 @@ check "an interface that is down" says "the interface 'dummy7' is down: 'ip link
 on node2 ip link set dummy7 up
 ctl node2 "${up[@]}" --interface dummy7
 check "an interface without address" says "the module refuses: the interface has no IPv4 address: give it one first"
+on node2 ip addr add 10.87.7.2/24 dev dummy7
+for mtu in 1280 1499; do
+	on node2 ip link set dummy7 mtu $mtu
+	ctl node2 "${up[@]}" --interface dummy7
+	check "an interface of MTU $mtu" says "the module refuses: the interface's MTU is less than 1500: raise it with 'ip link set'"
+	ctl node2 "${up[@]}" --interface dummy7 --mtu 1500
+	check "MTU 1500 on it" says "the module refuses: the interface's MTU is less than 1500: raise it with 'ip link set'"
+done
+on node2 ip link set dummy7 mtu 9216
+ctl node2 "${up[@]}" --interface dummy7
+check "an interface of MTU 9216" good
+ctl node2 status -j
+check "of which 9000 is used" json '$j->{mtu} == 9000'
+ctl node2 down
+check "and down again" good
 ctl node2 status
 check "still down" has '^no node: down'
 ctl node2 "${up[@]}" --interface eth0 --hold 0 --rack 0
@@ -242,10 +257,80 @@ check "a member again" soon 20 joined_by "1 2"
 ctl node2 status -j
 check "with its new tunables" json '$j->{hold_us} == 0' '$j->{timeout_ms} == 30000'
 
+# --- Regions and their lines ---------------------------------------------------
+
+# nth N: of what was printed, the Nth line only.
+nth()	{ sed -n "$1p" "$dir/all" >"$dir/out"; }
+
+ctl node2 status -j
+check "no region, no line" json '$j->{regions} == 0' '$j->{cache}{lines} == 0'
+# shellcheck disable=SC2016  # the guest's shell
+on node2 sh -c 'exec 3<>/weft/counted && echo x >&3 && "$0" status -j &&
+	rm /weft/counted && "$0" status -j && exec 3>&- || exit 1
+	for try in 1 2 3 4 5 6 7 8 9 10; do
+		"$0" status -j | grep -q "\"lines\":0," && break
+		sleep 1
+	done
+	"$0" status -j' "$WEFTCTL"
+cp "$dir/out" "$dir/all"
+nth 1;	check "a region and its line" json '$j->{regions} == 1' '$j->{cache}{lines} == 1'
+nth 2;	check "the same when it is unlinked and open" \
+	json '$j->{regions} == 1' '$j->{cache}{lines} == 1'
+nth 3;	check "none when it is closed" json '$j->{regions} == 0' '$j->{cache}{lines} == 0'
+
+# --- Cut off -------------------------------------------------------------------
+
+on node1 sh -c 'head -c 1048576 /dev/urandom >/weft/cut && echo y >/weft/other && sync /weft/cut'
+check "files to wait for" good
+ctl node2 set --timeout 2
+# Prints what each system call ends with that waits for the network in vain.
+cat >"$dir/waits.pl" <<'END'
+use Fcntl; use IO::Handle;
+sub ended { my ($what, $ok) = @_; my ($e) = $ok ? "ok" : grep { $!{$_} } keys %!; print "$what $e\n"; }
+sysopen(my $f, "/weft/cut", O_RDWR) or die "open: $!";
+syswrite($f, "x") or die "write: $!";
+open(my $ready, ">", "/tmp/ready") or die; close($ready);
+for (1 .. 300) { last if -e "/tmp/go"; select(undef, undef, undef, 0.2); }
+my $buf;
+sysseek($f, 524288, 0); ended("read", sysread($f, $buf, 1));
+sysseek($f, 786432, 0); ended("write", syswrite($f, "z"));
+ended("fsync", $f->sync);
+ended("truncate", truncate($f, 5));
+ended("open", sysopen(my $g, "/weft/other", O_RDONLY));
+ended("stat", stat("/weft/other"));
+END
+timeout 120 "$RACK" exec --name "$NAME" node2 -- perl "$dir/waits.pl" >"$dir/waits" 2>&1 &
+waiting=$!
+is_ready()	{ on node2 test -e /tmp/ready; good; }
+check "a program has a file open" soon 60 is_ready
+timeout 20 "$RACK" wire --name "$NAME" cut node2 >"$dir/out" 2>"$dir/err"
+rc=$?
+check "node 2 is cut off" good
+on node2 touch /tmp/go
+wait $waiting
+for what in read write fsync truncate open stat; do
+	check "$what ends with ETIMEDOUT" eval 'cat "$dir/waits"; grep -qx "$what ETIMEDOUT" "$dir/waits"'
+done
+timeout 20 "$RACK" wire --name "$NAME" heal node2 >"$dir/out" 2>"$dir/err"
+rc=$?
+check "node 2 is back" good
+back()	{ on node2 sh -c 'head -c 1 /weft/cut'; good; }
+check "and what it modified is there" eval 'soon 30 back && [ "$(cat "$dir/out")" = x ]'
+
 # --- Parts that are gone -----------------------------------------------------
 
 ctl node1 set --timeout 2
+on node2 umount /weft
+check "node 2 leaves" soon 20 joined_by "1"
 "$RACK" kill --name "$NAME" mem2 >/dev/null
+# Its time-out of 2 s is shorter than the first blade takes to notice.
+on node2 mount -t weft -o cache=8M none /weft
+check "it cannot come back without that memory blade" [ "$rc" != 0 ]
+check "and is no member" joined_by "1"
+sleep 5
+check "nor later" joined_by "1"
+ctl node2 status -j
+check "nor says that it is" json '!$j->{joined}' '@{$j->{mounts}} == 0'
 ctl node1 stats memory
 check "a dead memory blade" says "memory blade 34 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl node1 stats node

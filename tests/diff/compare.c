@@ -175,6 +175,8 @@ static bool covered(const struct model *m)
 	unsigned int i;
 
 	for (i = 0; i < N_TALLIES; i++) {
+		if (!tally_names[i])
+			continue;
 		say("%10" PRIu64 "  %s\n", m->tally[i], tally_names[i]);
 		/* a sum happens to be 0 once in 65,535 messages */
 		if (!m->tally[i] && i != TALLY_ZERO_SUM) {

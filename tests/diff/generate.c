@@ -28,13 +28,16 @@ static bool percent(struct generator *g, u32 p)
 	return below(g, 100) < p;
 }
 
-/* A line with the given slot. */
+/* A line with the given slot; a lock every other time. */
 static u64 line_at(struct generator *g, u32 slot)
 {
+	const u64 kind = (u64)WEFT_LINE_KIND_MASK << 36;
 	u64 line;
 
 	do {
 		line = random_u64(&g->state);
+		if (percent(g, 50))
+			line = (line & ~kind) | (u64)WEFT_KIND_LOCK << 36;
 		line ^= (weft_line_slot(line) ^ slot) & WEFT_SWITCH_SLOT_MASK;
 	} while (!line || weft_line_slot(line) != slot);
 	return line;
@@ -131,6 +134,43 @@ static void request(struct generator *g, const struct weft_slot *slot,
 		msg->flags |= WEFT_F_HAVE;
 }
 
+/* The same for a lock: who wants it, who passes it on. */
+static void lock_request(struct generator *g, const struct weft_slot *slot,
+			 struct weft_msg *msg)
+{
+	const struct weft_dir_entry *e = &slot->entry;
+
+	if (msg->type != WEFT_MSG_QUERY && percent(g, 95))
+		msg->type = percent(g, 60) ? WEFT_MSG_ACQUIRE : WEFT_MSG_HAND;
+	request(g, slot, msg);
+	if (msg->type == WEFT_MSG_ACQUIRE && percent(g, 20)) {
+		/* somebody else's, passed on; or not */
+		msg->txn = some_txn(g, percent(g, 90) ? 1 + below(g, 32) : any(g));
+		if (percent(g, 80))
+			msg->flags |= WEFT_F_RELAY;
+	}
+	if (msg->type != WEFT_MSG_HAND)
+		return;
+	if (e->lock && percent(g, 85))
+		msg->src = (u8)(1 + __builtin_ctz(e->lock));
+	if (percent(g, 95))
+		msg->txn = weft_txn(msg->src, msg->txn);
+	msg->grant = e->grant;
+	msg->holder = percent(g, 30) ? 0 : 1u << below(g, 32);
+	if (percent(g, 25)) {
+		/* again */
+		msg->grant -= WEFT_EPOCH_STEP;
+		if (percent(g, 80))
+			msg->holder = e->lock;
+	}
+	if (percent(g, 10))
+		msg->grant = percent(g, 30) ? any(g) : e->grant ^ (1u << below(g, 4));
+	if (percent(g, 90)) {
+		msg->copyset &= g->model->sw.members;
+		msg->holder &= g->model->sw.members;
+	}
+}
+
 /* What a home tells the switch. */
 static void install(struct generator *g, const struct weft_slot *slot,
 		    struct weft_msg *msg)
@@ -144,6 +184,10 @@ static void install(struct generator *g, const struct weft_slot *slot,
 	msg->grant = percent(g, 50) ? any(g) : 0u - below(g, 6);
 	if (msg->type == WEFT_MSG_REMOVE && slot->entry.lock && percent(g, 20))
 		msg->txn = slot->entry.lock;
+	if (weft_line_kind(msg->line) == WEFT_KIND_LOCK && percent(g, 95)) {
+		msg->grant &= ~(u32)WEFT_EPOCH_FROZEN;
+		msg->holder = percent(g, 50) ? 0 : 1u << below(g, 32);
+	}
 	if (percent(g, 3))
 		msg->src = (u8)any(g);
 	if (percent(g, 1))
@@ -184,7 +228,9 @@ static void message(struct generator *g, struct weft_msg *msg)
 	else if (!slot->tag && percent(g, 50))
 		type = WEFT_MSG_ADD;
 	msg->type = type;
-	if (type <= WEFT_MSG_QUERY)
+	if (type <= WEFT_MSG_QUERY && weft_line_kind(msg->line) == WEFT_KIND_LOCK)
+		lock_request(g, slot, msg);
+	else if (type <= WEFT_MSG_QUERY)
 		request(g, slot, msg);
 	else if (type <= WEFT_MSG_DROP)
 		install(g, slot, msg);

@@ -16,9 +16,14 @@ static bool is_request(const struct weft_msg *msg)
 	return msg->type >= WEFT_MSG_GETS && msg->type <= WEFT_MSG_QUERY;
 }
 
+static bool is_lock(const struct weft_msg *msg)
+{
+	return weft_line_kind(msg->line) == WEFT_KIND_LOCK;
+}
+
 /* What the engine gets to see, instead of what came in. */
 static void before(enum mutation mutation, struct weft_switch *sw,
-		   const struct weft_slot *slot, struct weft_msg *msg)
+		   struct weft_slot *slot, struct weft_msg *msg)
 {
 	bool here = slot->tag == msg->line;
 
@@ -53,6 +58,38 @@ static void before(enum mutation mutation, struct weft_switch *sw,
 	case MUTATE_OWNER:
 		if (is_request(msg))
 			msg->txn = weft_txn(msg->src, msg->txn);
+		break;
+	case MUTATE_LOCK_OWNER:
+		if (msg->type == WEFT_MSG_HAND && here && slot->entry.lock &&
+		    weft_node_bit(msg->src) & sw->members)
+			msg->src = (u8)(1 + __builtin_ctz(slot->entry.lock));
+		msg->txn = msg->type == WEFT_MSG_HAND && here ?
+			weft_txn(msg->src, msg->txn) : msg->txn;
+		break;
+	case MUTATE_LOCK_EPOCH:
+		if (msg->type == WEFT_MSG_HAND && here && is_lock(msg) &&
+		    !(slot->entry.grant & WEFT_EPOCH_FROZEN))
+			msg->grant = slot->entry.grant;
+		break;
+	case MUTATE_LOCK_RELAY:
+		if (msg->type == WEFT_MSG_ACQUIRE && msg->flags & WEFT_F_RELAY)
+			msg->txn = weft_txn(msg->src, msg->txn);
+		break;
+	case MUTATE_LOCK_STRANGER:
+		if (msg->type == WEFT_MSG_HAND)
+			sw->members |= msg->holder;
+		break;
+	case MUTATE_LOCK_FROZEN:
+		if (msg->type == WEFT_MSG_ACQUIRE && here && is_lock(msg))
+			slot->entry.grant &= ~WEFT_EPOCH_FROZEN;
+		break;
+	case MUTATE_LOCK_REMOVE_OLD:
+		if (msg->type == WEFT_MSG_REMOVE && is_lock(msg))
+			msg->nonce = slot->gen;
+		break;
+	case MUTATE_LOCK_ADD:
+		if (msg->type == WEFT_MSG_ADD && is_lock(msg))
+			msg->holder = 0;
 		break;
 	default:
 		break;
@@ -106,6 +143,18 @@ static void after_message(enum mutation mutation, const struct weft_switch *sw,
 		if (msg->type == WEFT_MSG_REMOVE_ACK && !(msg->flags & WEFT_F_INSTALLED))
 			msg->copyset = in->copyset;
 		break;
+	case MUTATE_LOCK_AGAIN:
+		if (msg->type == WEFT_MSG_HANDED && old->entry.grant == msg->grant)
+			*targets = 0;
+		break;
+	case MUTATE_LOCK_FREE:
+		if (msg->type == WEFT_MSG_HANDED && !msg->holder)
+			*targets = msg->copyset;
+		break;
+	case MUTATE_LOCK_ALONE:
+		if (msg->type == WEFT_MSG_INV && in->type == WEFT_MSG_ACQUIRE)
+			msg->type = WEFT_MSG_GRANT;
+		break;
 	case MUTATE_COUNT_OTHER:
 		if (msg->type == WEFT_MSG_COUNT_ACK)
 			msg->holder = sw->count[(msg->nonce + 1) % WEFT_COUNTERS];
@@ -151,6 +200,18 @@ static void after_slot(enum mutation mutation, const struct weft_slot *old,
 		break;
 	case MUTATE_DROP_ENTRY:
 		*e = in->type == WEFT_MSG_DROP ? old->entry : *e;
+		break;
+	case MUTATE_LOCK_READERS:
+		if (msg->type == WEFT_MSG_HANDED)
+			e->copyset = old->entry.copyset;
+		break;
+	case MUTATE_LOCK_JOIN:
+		if (in->type == WEFT_MSG_ACQUIRE)
+			e->copyset = old->entry.copyset;
+		break;
+	case MUTATE_LOCK_THAW:
+		if (msg->type == WEFT_MSG_REMOVE_ACK && is_lock(in))
+			e->grant = old->entry.grant;
 		break;
 	case MUTATE_REMOVE_LOCK:
 		e->lock = in->type == WEFT_MSG_REMOVE ? old->entry.lock : e->lock;
@@ -208,7 +269,9 @@ enum weft_dir_dest mutated_handle(enum mutation mutation, struct weft_switch *sw
 	/* these stay in every message */
 	msg->src = in.src;
 	msg->txn = in.txn;
-	if (mutation == MUTATE_STRANGER && is_request(&in))
+	msg->line = in.line;
+	if ((mutation == MUTATE_STRANGER && is_request(&in)) ||
+	    (mutation == MUTATE_LOCK_STRANGER && in.type == WEFT_MSG_HAND))
 		sw->members = members;
 	after_message(mutation, sw, &old, &in, msg, targets);
 	after_slot(mutation, &old, &in, slot, msg);

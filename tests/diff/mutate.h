@@ -40,6 +40,19 @@
 	M(OWNER, "a transaction of somebody else is served")		\
 	M(SLOT_KIND, "the kind of a line does not matter for its slot")	\
 	M(SLOT_REGION, "the region of a line does not matter for its slot")	\
+	M(LOCK_OWNER, "any node can hand a lock over")			\
+	M(LOCK_EPOCH, "a hand-over counts in any epoch")		\
+	M(LOCK_AGAIN, "a repeated hand-over is not answered again")	\
+	M(LOCK_READERS, "a hand-over forgets the readers")		\
+	M(LOCK_JOIN, "a reader of a free lock does not join")		\
+	M(LOCK_FREE, "who frees a lock does not hear of it")		\
+	M(LOCK_ALONE, "a writer is not told to wait for readers")	\
+	M(LOCK_RELAY, "a request passed on counts as the sender's")	\
+	M(LOCK_STRANGER, "a lock can go to a node that is no member")	\
+	M(LOCK_FROZEN, "a frozen lock is served")			\
+	M(LOCK_THAW, "a REMOVE does not freeze a lock")			\
+	M(LOCK_REMOVE_OLD, "a REMOVE of an old generation freezes a lock")	\
+	M(LOCK_ADD, "an ADD forgets who holds a lock")			\
 	M(COUNTER, "a refusal is counted as a miss")			\
 	M(COUNT_ABORT, "an ABORT is not counted")			\
 	M(COUNT_OTHER, "COUNT tells another counter")			\

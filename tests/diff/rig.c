@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "interface.h"
 #include "p4names.h"
 
 int rig_open(struct rig *rig, const char *path, const char *compiled,
@@ -19,6 +20,8 @@ int rig_open(struct rig *rig, const char *path, const char *compiled,
 	rig->n_ports = n_ports;
 	rig->spec = spec_load(path, err);
 	if (!rig->spec)
+		return -EINVAL;
+	if (interface_check(rig->spec, path, err))
 		return -EINVAL;
 	rig->spec->compiled = compiled;
 	for (i = 0; i < n_ports; i++) {

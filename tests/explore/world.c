@@ -45,6 +45,9 @@ void world_init(struct world *w, const struct config *c)
 		abort();
 	if (c->locks)
 		locks_init(w, c, key_of(c, 0));
+	/* they may begin anywhere, and go round */
+	for (int i = 0; c->locks && i < c->lines; i++)
+		w->home[i].e.grant = 0u - 3 * WEFT_EPOCH_STEP;
 	memcpy(w->ops, c->ops, sizeof(w->ops));
 	w->loss = c->loss;
 	w->dup = c->dup;

@@ -7,6 +7,7 @@
 #define LIMIT_MS	20000
 
 struct fake fakes[RIG_NODES + 1];
+void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 
 static void take(u32 id, const struct weft_msg *msg);
 
@@ -221,6 +222,10 @@ static void take(u32 id, const struct weft_msg *msg)
 		return;
 	default:
 		break;
+	}
+	if (fake_take_lock && weft_line_kind(msg->line) == WEFT_KIND_LOCK) {
+		fake_take_lock(f, msg);
+		return;
 	}
 	f->last = *msg;
 	f->last.payload = NULL;

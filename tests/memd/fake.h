@@ -68,6 +68,9 @@ struct fake {
 
 extern struct fake fakes[RIG_NODES + 1];
 
+/* Set by who plays locks: a message for one comes to node @f. */
+extern void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
+
 void fake_init(u32 blades);
 
 /* One round of everything: network, timers. */

@@ -302,10 +302,12 @@ static void hop(u32 from, u32 to, const void *buf, size_t len)
 
 static void hop_msg(u32 from, u32 to, const struct weft_msg *msg)
 {
-	u8 buf[WEFT_WIRE_HDR_LEN];
+	u8 buf[DATAGRAM_MAX];
 
 	weft_wire_pack(msg, buf);
-	hop(from, to, buf, sizeof(buf));
+	if (msg->len)
+		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
+	hop(from, to, buf, WEFT_WIRE_HDR_LEN + msg->len);
 }
 
 /*

@@ -382,6 +382,12 @@ static void test_bad_options(void)
 			daemon_arg(&sw, "%s", bad[i].args[k]);
 		refused(bad[i].words);
 	}
+	/* The program of these tests is not weft's own. */
+	daemon_arg(&sw, "--spec");
+	daemon_arg(&sw, "%s", in_dir("program.spec"));
+	daemon_arg(&sw, "--port");
+	daemon_arg(&sw, "a=null:");
+	refused("does not say which weft-switchd it is for: take the program that came with");
 	daemon_arg(&sw, "--spec");
 	daemon_arg(&sw, "none");
 	for (i = 0; i < 2; i++) {

@@ -315,6 +315,8 @@ static inline void start(const char *more, const char *value)
 
 	daemon_arg(&sw, "--spec");
 	daemon_arg(&sw, "%s", spec);
+	if (!strcmp(spec, in_dir("program.spec")))
+		daemon_arg(&sw, "--foreign");
 	for (i = 0; i < N_STATIONS; i++)
 		station_port(&sw, names[i]);
 	if (more) {

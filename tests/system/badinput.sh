@@ -190,7 +190,7 @@ cut_off()
 		check "$what works again" gets ok $what /weft/wait $page
 	done
 	check "patience of 3 seconds" weftctl set --timeout 3
-	for what in "load SIGBUS 500" "read EIO 600"; do
+	for what in "load SIGBUS 500" "read ETIMEDOUT 600"; do
 		# shellcheck disable=SC2086  # three words
 		set -- $what
 		check "a program is about to $1" ready "$1" "$3"

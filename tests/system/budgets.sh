@@ -13,8 +13,8 @@
 # have taken one round trip.
 #
 # A message that is repeated because this machine was busy for too long spoils a
-# step: it is counted again in another file, up to TRIES times; there must be one
-# undisturbed count of each kind.  Prints the table; also in BUILD/tests/budgets.txt.
+# step: its chain is run again, up to TRIES times; there must be one undisturbed
+# count of each kind.  Prints the table; also in BUILD/tests/budgets.txt.
 #
 #	tests/system/budgets.sh [LINES]		(32)
 
@@ -25,7 +25,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 LINES_EACH=${1:-32}
-TRIES=4			# files in which steps are counted
+TRIES=8			# runs of a chain that was disturbed
 POLLS=25		# looks at the counters until they stand still
 TOUCH=$BUILD/tests/system-budgets
 MOVED="add add_ack remove remove_ack drop drop_ack"	# between home and switch
@@ -197,33 +197,59 @@ row_of()
 			served ? sprintf("%.2f", trips / served) : "-", what }' "$dir/grown"
 }
 
-# One file through all kinds.
+# Steps that lead to all kinds: node, operation, kind, sharers.  Each chain begins
+# and ends with lines that no node has.
+CHAINS=(
+	"1 write write_unshared; 1 evict eviction"
+	"1 read read_unshared; 1 write upgrade 0; 1 evict eviction"
+	"1 read read_unshared; 2 read read_shared 1; 3 read read_shared 2
+	 4 read read_shared 3; 5 read read_shared 4; 1 write upgrade 4
+	 2 read read_modified; 1 write upgrade 1; 2 write write_modified; 2 evict eviction"
+	"1 read read_unshared; 2 write write_shared 1; 2 evict eviction"
+	"1 read read_unshared; 3 read read_shared 1; 2 write write_shared 2
+	 1 read read_modified; 3 read read_shared 2; 2 write upgrade 2; 2 evict eviction"
+	"1 read read_unshared; 3 read read_shared 1; 4 read read_shared 2
+	 2 write write_shared 3; 1 read read_modified; 3 read read_shared 2
+	 4 read read_shared 3; 2 write upgrade 3; 2 evict eviction"
+	"1 read read_unshared; 3 read read_shared 1; 4 read read_shared 2
+	 5 read read_shared 3; 2 write write_shared 4; 2 evict eviction"
+)
+
+# steps CHAIN: a line each.
+steps()
+{
+	tr ';' '\n' <<<"$1" | sed 's/^[[:space:]]*//'
+}
+
+# chain CHAIN: once.
 chain()
 {
-	file=/weft/budgets.$1
+	local node operation kind sharers
+
+	while read -r node operation kind sharers; do
+		# shellcheck disable=SC2086  # without sharers there is no argument
+		step "$node" "$operation" "$kind" $sharers || return 1
+	done < <(steps "$1")
+}
+
+# counted CHAIN: all of its kinds were.
+counted()
+{
+	local node operation kind sharers
+
+	while read -r node operation kind sharers; do
+		grep -q "^$kind $sharers:" "$dir/counted" || return 1
+	done < <(steps "$1")
+}
+
+# A file, the lines of which no node has.  The first time that they are used they
+# are at home; what follows meets them in the switch, if there is one.
+begin_file()
+{
 	value=0
-	on node1 truncate -s $(((LINES_EACH + 1) * 3 * 4096)) "$file" || return 1
-	# the first time, lines are at home; what follows meets them in the switch
-	step 1 write && step 1 evict eviction &&
-	step 1 read read_unshared && step 2 read read_shared 1 &&
-	step 3 read read_shared 2 && step 4 read read_shared 3 &&
-	step 5 read read_shared 4 && step 1 write upgrade 4 &&
-	step 2 read read_modified && step 1 write upgrade 1 &&
-	step 2 write write_modified && step 2 evict eviction &&
-	step 1 write write_unshared && step 1 evict eviction &&
-	step 1 read read_unshared && step 1 write upgrade 0 && step 1 evict eviction &&
-	step 1 read read_unshared && step 2 write write_shared 1 && step 2 evict eviction &&
-	step 1 read read_unshared && step 3 read read_shared 1 &&
-	step 2 write write_shared 2 && step 2 evict eviction &&
-	step 1 read read_unshared && step 3 read read_shared 1 &&
-	step 4 read read_shared 2 && step 2 write write_shared 3 && step 2 evict eviction &&
-	step 1 read read_unshared && step 3 read read_shared 1 &&
-	step 4 read read_shared 2 && step 5 read read_shared 3 &&
-	step 2 write write_shared 4 &&
-	step 1 read read_modified && step 3 read read_shared 2 && step 2 write upgrade 2 &&
-	step 1 read read_modified && step 3 read read_shared 2 &&
-	step 4 read read_shared 3 && step 2 write upgrade 3 &&
-	step 2 evict eviction
+	file=/weft/budgets
+	on node1 truncate -s $(((LINES_EACH + 1) * 3 * 4096)) "$file" &&
+		step 1 write && step 1 evict
 }
 
 KINDS=("read_unshared " "read_shared 1" "read_shared 2" "read_shared 3" "read_shared 4"
@@ -231,29 +257,24 @@ KINDS=("read_unshared " "read_shared 1" "read_shared 2" "read_shared 3" "read_sh
 	"write_shared 3" "write_shared 4" "write_modified " "upgrade 0" "upgrade 1"
 	"upgrade 2" "upgrade 3" "upgrade 4" "eviction ")
 
-complete()
-{
-	local kind
-
-	for kind in "${KINDS[@]}"; do
-		grep -q "^$kind:" "$dir/counted" || return 1
-	done
-}
-
 # measure WHERE: in the rack that is up; then its results.
 measure()
 {
-	local try kind
+	local chain try kind
 
 	where=$1
 	disturbed=0
 	: >"$dir/is"
 	: >"$dir/counted"
 	: >"$dir/wrong"
-	for ((try = 1; try <= TRIES; try++)); do
-		check "$where: file $try through all kinds of misses" chain "$where.$try" || break
-		[ ! -s "$dir/wrong" ] || break
-		! complete || break
+	check "$where: a file" begin_file || return
+	for chain in "${CHAINS[@]}"; do
+		for ((try = 1; try <= TRIES; try++)); do
+			check "$where: $(steps "$chain" | sed -n '$=') steps, ${chain%%;*}, ..." \
+				chain "$chain" || return
+			[ ! -s "$dir/wrong" ] || break 2
+			! counted "$chain" || break
+		done
 	done
 	note "$where: $disturbed steps were disturbed by repeated messages"
 	if [ -s "$dir/wrong" ]; then

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sends what nobody should send to the members of a rack: random datagrams, and weft
+ * Sends what nobody should send to a member of a rack: random datagrams, and weft
  * messages of all types in which some fields are wrong but all sums are right.
  *
- *	system-hostile random|mutated PACKETS SEED REGION SPARED ADDRESS...
+ *	system-hostile random|mutated PACKETS SEED REGION SPARED SOCKET FROM TO
  *
- * The addresses take turns.  Mutated messages are mostly about lines of REGION, and
- * never about those of the region SPARED: who can make messages with right sums in
- * the rack's network can change data there, as any of its nodes can.  With one seed,
- * the same packets.
+ * They go to the network interface of the guest whose address is TO, through the
+ * unix socket that is its wire (weft-rack), as if the member with the address FROM
+ * had sent them.  The socket takes a frame when the guest has taken one before it,
+ * so that none gets lost on the way to the guest.
+ *
+ * Mutated messages are mostly about lines of REGION, and never about those of the
+ * region SPARED: who can make messages with right sums in the rack's network can
+ * change data there, as any of its nodes can.  With one seed, the same packets.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/ethernet.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "call.h"
@@ -25,11 +33,12 @@
 #include "wire.h"
 
 #define BATCH		32
-#define PAUSE_US	2000	/* after each batch, so that most arrive */
+#define PAUSE_US	500	/* after each batch: the guest has other work, too */
 #define PACKET_MAX	(WEFT_WIRE_HDR_LEN + 8192)
-#define TARGETS_MAX	16
+#define HEADERS		(ETHER_HDR_LEN + sizeof(struct iphdr) + sizeof(struct udphdr))
 
 static uint64_t state;
+static uint8_t sender;	/* the member that the address is that of */
 
 static uint64_t draw(void)
 {
@@ -87,6 +96,9 @@ static uint32_t any_region(uint32_t region, uint32_t spared)
 
 static uint8_t any_member(void)
 {
+	/* what another address names is not even looked at, mostly */
+	if (chance(50))
+		return sender;
 	return (uint8_t)(chance(80) ? 1 + below(4) : chance(50) ? WEFT_BLADE_MIN :
 			 1 + below(WEFT_BLADE_MAX));
 }
@@ -158,56 +170,128 @@ static size_t make_mutated(uint8_t *buf, uint32_t region, uint32_t spared)
 	return WEFT_WIRE_HDR_LEN + m.len;
 }
 
-static int send_all(int fd, int mutated, unsigned long packets, uint32_t region,
-		    uint32_t spared, const struct sockaddr_in *to, unsigned int targets)
+/* --- frames ----------------------------------------------------------------- */
+
+static uint16_t ip_sum(const uint8_t *header)
 {
-	static uint8_t buf[PACKET_MAX];
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(struct iphdr); i += 2)
+		sum += (uint32_t)(header[i] << 8 | header[i + 1]);
+	sum = (sum & 0xFFFF) + (sum >> 16);
+	return (uint16_t)~((sum & 0xFFFF) + (sum >> 16));
+}
+
+/* weft-rack's guests have the last byte of their address in that of the interface. */
+static void mac_of(uint32_t address, uint8_t *mac)
+{
+	const uint8_t all[] = { 0x02, 0x57, 0x45, 0x46, 0x00, (uint8_t)address };
+
+	memcpy(mac, all, sizeof(all));
+}
+
+static void make_headers(uint8_t *buf, uint32_t from, uint32_t to, size_t payload)
+{
+	struct udphdr udp = {
+		.source = htons(WEFT_WIRE_UDP_PORT),
+		.dest = htons(WEFT_WIRE_UDP_PORT),
+		.len = htons((uint16_t)(sizeof(udp) + payload)),
+		/* no sum, as members send it */
+	};
+	struct iphdr ip = {
+		.version = 4,
+		.ihl = sizeof(ip) / 4,
+		.tot_len = htons((uint16_t)(sizeof(ip) + sizeof(udp) + payload)),
+		.frag_off = htons(IP_DF),
+		.ttl = 64,
+		.protocol = IPPROTO_UDP,
+		.saddr = htonl(from),
+		.daddr = htonl(to),
+	};
+	uint8_t *at = buf;
+
+	mac_of(to, at);
+	mac_of(from, at + ETHER_ADDR_LEN);
+	at += (size_t)2 * ETHER_ADDR_LEN;
+	*at++ = ETHERTYPE_IP >> 8;
+	*at++ = ETHERTYPE_IP & 0xFF;
+	memcpy(at, &ip, sizeof(ip));
+	ip.check = htons(ip_sum(at));
+	memcpy(at, &ip, sizeof(ip));
+	memcpy(at + sizeof(ip), &udp, sizeof(udp));
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	if (strlen(path) >= sizeof(a.sun_path)) {
+		fprintf(stderr, "system-hostile: the path %s is too long\n", path);
+		return -1;
+	}
+	strcpy(a.sun_path, path);
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&a, sizeof(a))) {
+		perror("system-hostile: cannot reach the guest's wire");
+		return -1;
+	}
+	return fd;
+}
+
+static int send_all(int fd, int mutated, unsigned long packets, uint32_t region,
+		    uint32_t spared, uint32_t from, uint32_t to)
+{
+	static uint8_t buf[HEADERS + PACKET_MAX];
+	uint8_t *payload = buf + HEADERS;
 
 	for (unsigned long i = 0; i < packets; i++) {
-		size_t len = mutated ? make_mutated(buf, region, spared) : make_random(buf);
-		const struct sockaddr_in *a = &to[i % targets];
+		size_t len = mutated ? make_mutated(payload, region, spared) :
+				       make_random(payload);
 
-		while (sendto(fd, buf, len, 0, (const struct sockaddr *)a, sizeof(*a)) < 0) {
-			if (errno != ENOBUFS && errno != EINTR && errno != ECONNREFUSED) {
+		make_headers(buf, from, to, len);
+		/* blocks until there is room */
+		while (send(fd, buf, HEADERS + len, 0) < 0) {
+			if (errno != EINTR) {
 				perror("system-hostile: cannot send");
 				return 1;
 			}
-			usleep(PAUSE_US);
 		}
 		if (i % BATCH == BATCH - 1)
 			usleep(PAUSE_US);
 	}
-	printf("sent %lu\n", packets);
+	printf("%lu sent\n", packets);
+	return 0;
+}
+
+static int address(const char *text, uint32_t *a)
+{
+	struct in_addr in;
+
+	if (inet_pton(AF_INET, text, &in) != 1) {
+		fprintf(stderr, "system-hostile: '%s' is no address\n", text);
+		return -1;
+	}
+	*a = ntohl(in.s_addr);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	struct sockaddr_in to[TARGETS_MAX];
-	unsigned int targets = 0;
 	int fd, mutated = argc > 1 && !strcmp(argv[1], "mutated");
+	uint32_t from, to;
 
-	if (argc < 7 || argc - 6 > TARGETS_MAX ||
-	    (!mutated && strcmp(argv[1], "random"))) {
-		fprintf(stderr, "usage: system-hostile random|mutated PACKETS SEED REGION SPARED ADDRESS...\n");
+	if (argc != 9 || (!mutated && strcmp(argv[1], "random") != 0)) {
+		fprintf(stderr, "usage: system-hostile random|mutated PACKETS SEED REGION SPARED SOCKET FROM TO\n");
 		return 2;
 	}
-	memset(to, 0, sizeof(to));
-	for (int i = 6; i < argc; i++, targets++) {
-		to[targets].sin_family = AF_INET;
-		to[targets].sin_port = htons(WEFT_WIRE_UDP_PORT);
-		if (inet_pton(AF_INET, argv[i], &to[targets].sin_addr) != 1) {
-			fprintf(stderr, "system-hostile: '%s' is no address\n", argv[i]);
-			return 2;
-		}
-	}
+	if (address(argv[7], &from) || address(argv[8], &to))
+		return 2;
+	sender = (uint8_t)from;
 	state = strtoull(argv[3], NULL, 10) * 2654435761u + 88172645463325252ull;
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	if (fd < 0) {
-		perror("system-hostile: cannot open a socket");
+	fd = connect_to(argv[6]);
+	if (fd < 0)
 		return 1;
-	}
 	return send_all(fd, mutated, strtoul(argv[2], NULL, 10),
 			(uint32_t)strtoul(argv[4], NULL, 10),
-			(uint32_t)strtoul(argv[5], NULL, 10), to, targets);
+			(uint32_t)strtoul(argv[5], NULL, 10), from, to);
 }

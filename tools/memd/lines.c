@@ -141,18 +141,37 @@ static void on_timer(struct memd *m, struct timer *t)
 
 /* --- requests --------------------------------------------------------------- */
 
-struct region *lines_find(struct memd *m, u64 key)
+/* Is there such a line in a region of that size? */
+static bool inside(const struct region *r, u64 key)
+{
+	u64 index = weft_line_index(key);
+
+	switch (weft_line_kind(key)) {
+	case WEFT_KIND_PAGE:
+		return index < region_blocks(r, r->size);
+	case WEFT_KIND_LOCK:
+		return index < r->size;
+	default:
+		return false;
+	}
+}
+
+static struct region *find(struct memd *m, u64 key)
 {
 	struct region *r = region_find(&m->regions, weft_line_region(key));
 
-	if (!r || r->gone || weft_line_kind(key) != WEFT_KIND_PAGE ||
-	    weft_line_index(key) >= region_blocks(r, r->size))
+	if (!r || r->gone || !inside(r, key))
 		return NULL;
 	if (weft_line_home(key, m->opt.blades) != options_blade(&m->opt)) {
 		log_warn("asked for a block of another blade: a node has other --homes than our --peers");
 		return NULL;
 	}
 	return r;
+}
+
+struct region *lines_find(struct memd *m, u64 key)
+{
+	return weft_line_kind(key) == WEFT_KIND_PAGE ? find(m, key) : NULL;
 }
 
 void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to)
@@ -180,13 +199,27 @@ static void no_line(struct memd *m, const struct weft_msg *msg, u32 from)
 	struct weft_home_out out;
 
 	if (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
-	    msg->type == WEFT_MSG_PUT) {
+	    msg->type == WEFT_MSG_PUT || msg->type == WEFT_MSG_ACQUIRE) {
 		lines_refuse(m, msg, WEFT_WHY_NO_LINE, from);
 		return;
 	}
 	weft_home_init(&none, msg->line, m->opt.id);
 	weft_home_recv(&none, m->members.mask, false, msg, memd_seq(m), &out);
 	send_out(m, &out, from);
+}
+
+static struct block *line_of(struct memd *m, struct region *r, u64 key, bool make)
+{
+	u64 index = weft_line_index(key);
+
+	switch (weft_line_kind(key)) {
+	case WEFT_KIND_PAGE:
+		return region_block(&m->regions, r, index, make);
+	case WEFT_KIND_LOCK:
+		return region_lock(&m->regions, r, index, make);
+	default:
+		return NULL;
+	}
 }
 
 void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
@@ -203,14 +236,14 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 			lines_refuse(m, msg, WEFT_WHY_NOT_MEMBER, from);
 		return;
 	}
-	r = lines_find(m, msg->line);
+	r = find(m, msg->line);
 	if (!r) {
 		no_line(m, msg, from);
 		return;
 	}
-	b = region_block(&m->regions, r, weft_line_index(msg->line), true);
+	b = line_of(m, r, msg->line, true);
 	if (!b) {
-		log_warn("out of memory for the directory");
+		log_warn("no room in the directory for another line of region %u", r->id);
 		return;
 	}
 	b->timer.fn = on_timer;
@@ -229,9 +262,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 static struct block *block_of(struct memd *m, u64 key, struct region **r)
 {
 	*r = region_find(&m->regions, weft_line_region(key));
-	if (!*r || weft_line_kind(key) != WEFT_KIND_PAGE)
-		return NULL;
-	return region_block(&m->regions, *r, weft_line_index(key), false);
+	return *r ? line_of(m, *r, key, false) : NULL;
 }
 
 void lines_answer(struct memd *m, const struct weft_msg *msg)

@@ -27,7 +27,7 @@ struct lines {
 	u32 gen[WEFT_SWITCH_SLOTS];
 };
 
-/* GETS .. QUERY. */
+/* GETS .. QUERY, ACQUIRE, HAND. */
 void lines_request(struct memd *m, const struct weft_msg *msg, u32 from);
 
 /* ADD_ACK, REMOVE_ACK, DROP_ACK, and NACK to a REMOVE. */
@@ -40,7 +40,7 @@ void lines_chase(struct memd *m, const struct weft_msg *msg);
 void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to);
 
 /**
- * lines_find() - the region of a line that may be served
+ * lines_find() - the region of a block that may be served
  *
  * Return: NULL if there is none, or the line is beyond its end, or not homed
  * here, or no page.

@@ -125,7 +125,8 @@ void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
 
 void memd_send(struct memd *m, struct weft_msg *msg, u32 addr)
 {
-	if (msg->len)
+	/* it is there already if this is not the first receiver */
+	if (msg->len && msg->payload != memd_payload(m))
 		memcpy(memd_payload(m), msg->payload, msg->len);
 	memd_send_payload(m, msg, addr);
 }
@@ -208,6 +209,8 @@ void memd_receive(struct memd *m, const void *buf, size_t len, u32 from)
 	case WEFT_MSG_COMMIT:
 	case WEFT_MSG_ABORT:
 	case WEFT_MSG_QUERY:
+	case WEFT_MSG_ACQUIRE:
+	case WEFT_MSG_HAND:
 		if (m->ready)
 			lines_request(m, &msg, from);
 		break;

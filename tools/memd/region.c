@@ -113,6 +113,8 @@ void region_free(struct regions *rs, struct region *r)
 	for (n = 0; n < r->runs; n++)
 		free(r->run[n]);
 	free(r->run);
+	region_drop_locks(r, 0, true);
+	free(r->locks.bucket);
 	free(r);
 }
 
@@ -225,4 +227,88 @@ struct block *region_block(struct regions *rs, struct region *r, u64 index,
 		r->run[n] = run;
 	}
 	return run ? &run->block[index % RUN_BLOCKS] : NULL;
+}
+
+/* --- locks ------------------------------------------------------------------ */
+
+static u32 bucket_of(const struct locks *t, u64 offset)
+{
+	/* locks stand at regular distances */
+	return (u32)(offset * 0x9E3779B97F4A7C15ull >> 40) & (t->buckets - 1);
+}
+
+/* Four times as many buckets.  Return: false if there is no memory. */
+static bool more_buckets(struct locks *t)
+{
+	struct locks more = {
+		.n = t->n, .buckets = t->buckets ? 4 * t->buckets : 64,
+	};
+	u32 i;
+
+	more.bucket = calloc(more.buckets, sizeof(struct lock *));
+	if (!more.bucket)
+		return t->buckets > 0;
+	for (i = 0; i < t->buckets; i++) {
+		while (t->bucket[i]) {
+			struct lock *l = t->bucket[i];
+			struct lock **to;
+
+			to = &more.bucket[bucket_of(&more, block_index(&l->block))];
+			t->bucket[i] = l->next;
+			l->next = *to;
+			*to = l;
+		}
+	}
+	free(t->bucket);
+	*t = more;
+	return true;
+}
+
+struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
+			  bool make)
+{
+	struct locks *t = &r->locks;
+	struct lock *l = NULL;
+
+	if (t->buckets)
+		for (l = t->bucket[bucket_of(t, offset)]; l; l = l->next)
+			if (block_index(&l->block) == offset)
+				return &l->block;
+	if (!make || t->n == LOCKS_MAX ||
+	    (t->n >= t->buckets && !more_buckets(t)))
+		return NULL;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return NULL;
+	weft_home_init(&l->block.line,
+		       weft_line_key(r->id, WEFT_KIND_LOCK, offset), rs->self);
+	l->block.line.e.grant = r->grant;
+	l->next = t->bucket[bucket_of(t, offset)];
+	t->bucket[bucket_of(t, offset)] = l;
+	t->n++;
+	return &l->block;
+}
+
+void region_drop_locks(struct region *r, u64 offset, bool all)
+{
+	struct locks *t = &r->locks;
+	u32 i;
+
+	for (i = 0; i < t->buckets; i++) {
+		struct lock **p = &t->bucket[i];
+
+		while (*p) {
+			struct lock *l = *p;
+
+			if (block_index(&l->block) < offset ||
+			    (l->block.wanted && !all)) {
+				p = &l->next;
+				continue;
+			}
+			timer_stop(&l->block.timer);
+			*p = l->next;
+			free(l);
+			t->n--;
+		}
+	}
 }

@@ -41,6 +41,30 @@ struct run {
 };
 
 /**
+ * struct lock - a lock line that is homed here: no contents
+ * @block: its line
+ * @next: in its bucket
+ */
+struct lock {
+	struct block block;
+	struct lock *next;
+};
+
+#define LOCKS_MAX	(1u << 20)	/* of a region at one blade */
+
+/**
+ * struct locks - the lock lines of a region, by offset
+ * @n: how many
+ * @buckets: a power of two, or 0
+ * @bucket: the first of each
+ */
+struct locks {
+	u32 n;
+	u32 buckets;
+	struct lock **bucket;
+};
+
+/**
  * struct trim - taking away the end of a region, or all of it; see trim.h
  * @active: it goes on
  * @from: first block to go
@@ -85,6 +109,7 @@ struct trim {
  * @hash: of the name
  * @name_len: bytes of the name
  * @name: name
+ * @locks: its lock lines
  * @runs: number of @run
  * @run: blocks, NULL where nothing was touched or another blade is the home
  */
@@ -111,6 +136,7 @@ struct region {
 	u32 hash;
 	u16 name_len;
 	char name[WEFT_NAME_MAX + 1];
+	struct locks locks;
 	u64 runs;
 	struct run **run;
 };
@@ -202,6 +228,19 @@ static inline u64 region_blocks(const struct region *r, u64 size)
  */
 struct block *region_block(struct regions *rs, struct region *r, u64 index,
 			   bool make);
+
+/**
+ * region_lock() - a lock line
+ * @offset: of the lock in the region
+ * @make: make it if it is new
+ *
+ * Return: NULL if it is not there, or there is no memory, or LOCKS_MAX of them.
+ */
+struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
+			  bool make);
+
+/* Free the lock lines from @offset on that are not on their way (@all: any). */
+void region_drop_locks(struct region *r, u64 offset, bool all);
 
 /* Forget what the directory knew of a block. */
 void region_reset_line(struct regions *rs, struct region *r, struct block *b);

@@ -40,6 +40,7 @@ static void done(struct memd *m, struct region *r)
 			free(r->run[n]);
 			r->run[n] = NULL;
 		}
+		region_drop_locks(r, t->from * r->block, false);
 		if (doomed)
 			catalog_destroy(m, r);
 	}
@@ -50,6 +51,7 @@ static void done(struct memd *m, struct region *r)
 static void give_up(struct memd *m, struct region *r)
 {
 	struct trim *t = &r->trim;
+	struct lock *l;
 	u64 n, i;
 
 	log_warn("%u lines of region %u do not come back from the switch",
@@ -60,6 +62,24 @@ static void give_up(struct memd *m, struct region *r)
 		for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
 			if (r->run[n]->block[i].wanted)
 				lines_forget(m, r, &r->run[n]->block[i]);
+	for (n = 0; r->gone && n < r->locks.buckets; n++)
+		for (l = r->locks.bucket[n]; l; l = l->next)
+			if (l->block.wanted)
+				lines_forget(m, r, &l->block);
+}
+
+/* All locks that stand there are asked back. */
+static void take_locks(struct memd *m, struct region *r)
+{
+	u64 from = r->trim.from * r->block;
+	struct lock *l;
+	u32 i;
+
+	for (i = 0; i < r->locks.buckets; i++)
+		for (l = r->locks.bucket[i]; l; l = l->next)
+			if (block_index(&l->block) >= from &&
+			    !lines_recall(m, r, &l->block))
+				r->trim.waiting++;
 }
 
 /* The next blocks: contents go, lines are asked back. */
@@ -123,6 +143,7 @@ void trim_start(struct memd *m, struct region *r, u64 from, struct job *job)
 	t->timer.fn = on_timer;
 	t->give_up = m->timers.now + (r->gone ? GONE_LIMIT_MS : LIMIT_MS);
 	job_hold(job);
+	take_locks(m, r);
 	step(m, r);
 }
 

@@ -23,7 +23,7 @@ struct udp_batch {
 	struct mmsghdr msg[UDP_BATCH];
 	struct iovec iov[UDP_BATCH];
 	struct sockaddr_in addr[UDP_BATCH];
-	u8 buf[UDP_BATCH][UDP_MTU_MAX + UNIT];
+	u8 buf[UDP_BATCH][WEFT_MTU_MAX + UNIT];
 };
 
 /* --- which interface -------------------------------------------------------- */
@@ -89,10 +89,10 @@ static int find_mtu(struct udp *udp, const char *name, char *err)
 	if (ioctl(udp->fd, SIOCGIFMTU, &ifr))
 		return fail(err, "cannot ask for the MTU of %s: %s", name,
 			    strerror(errno));
-	if (ifr.ifr_mtu < UDP_MTU_MIN)
+	if (ifr.ifr_mtu < WEFT_MTU_MIN)
 		return fail(err, "interface %s has MTU %d: weft needs %d at least",
-			    name, ifr.ifr_mtu, UDP_MTU_MIN);
-	mtu = ifr.ifr_mtu > UDP_MTU_MAX ? UDP_MTU_MAX : (u32)ifr.ifr_mtu;
+			    name, ifr.ifr_mtu, WEFT_MTU_MIN);
+	mtu = ifr.ifr_mtu > WEFT_MTU_MAX ? WEFT_MTU_MAX : (u32)ifr.ifr_mtu;
 	udp->fragment = (mtu - HEADERS - WEFT_WIRE_HDR_LEN) / UNIT * UNIT;
 	return 0;
 }

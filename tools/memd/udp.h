@@ -6,10 +6,9 @@
 #define WEFT_MEMD_UDP_H
 
 #include "options.h"
+#include "weft_netlink.h"
 
 #define UDP_BATCH	64
-#define UDP_MTU_MIN	1500	/* a call has to fit */
-#define UDP_MTU_MAX	9000
 
 struct memd;
 struct udp_batch;

@@ -18,6 +18,7 @@
 
 #include "instruction.h"
 #include "p4names.h"
+#include "weft_wire.h"
 
 /* What the pipeline's ports are until they are replaced. */
 #define DUMMY_PORT	"weft-none"
@@ -28,6 +29,24 @@ typedef void (*compiled_ports_t)(struct rte_swx_pipeline *p,
 				 void **in, uint32_t n_in,
 				 const struct rte_swx_port_out_ops *out_ops,
 				 void **out, uint32_t n_out);
+typedef const uint64_t *(*compiled_cells_t)(const struct rte_swx_pipeline *p,
+					    const char *name);
+
+/**
+ * struct library - what compiled.inc has for us
+ * @ports: gives the pipeline our ports
+ * @cells: finds the cells of a register array
+ */
+struct library {
+	compiled_ports_t ports;
+	compiled_cells_t cells;
+};
+
+/* Registers with a cell for each line that all messages need. */
+static const char *const line_registers[] = {
+	P4_REG_TAG, P4_REG_LOCK, P4_REG_GRANT, P4_REG_STATUS, P4_REG_COPYSET,
+};
+static_assert(RTE_DIM(line_registers) <= AHEAD_MAX, "all of them can be read ahead");
 
 /* --- Writing --- */
 
@@ -104,30 +123,43 @@ free_spec:
 /* --- Loading --- */
 
 /* Is it this program, compiled for this DPDK? */
-static compiled_ports_t check_library(const struct spec *spec, void *lib, char *err)
+static int check_library(struct library *l, const struct spec *spec, void *lib, char *err)
 {
 	const uint64_t *hash = dlsym(lib, "compiled_hash");
 	const char *version = dlsym(lib, "compiled_version");
-	compiled_ports_t ports;
 
-	*(void **)&ports = dlsym(lib, "compiled_ports");
-	if (!hash || !version || !ports) {
-		fail(err, -EINVAL, "%s was not made by tools/switchd/compile", spec->compiled);
-		return NULL;
+	*(void **)&l->ports = dlsym(lib, "compiled_ports");
+	*(void **)&l->cells = dlsym(lib, "compiled_cells");
+	if (!hash || !version || !l->ports || !l->cells)
+		return fail(err, -EINVAL,
+			    "%s was not made by the tools/switchd/compile of this version: run it",
+			    spec->compiled);
+	if (*hash != spec->hash)
+		return fail(err, -EINVAL,
+			    "%s was compiled from another program: run tools/switchd/compile again",
+			    spec->compiled);
+	if (strcmp(version, rte_version()))
+		return fail(err, -EINVAL,
+			    "%s was compiled for %s and this is %s: run tools/switchd/compile again",
+			    spec->compiled, version, rte_version());
+	return 0;
+}
+
+/* Has the ports read ahead what the program will need.  Without that it is slower. */
+static void read_ahead(const struct library *l, const struct spec *spec,
+		       const struct rte_swx_pipeline *p, struct ahead *ahead)
+{
+	uint32_t i, j;
+
+	ahead->n = 0;
+	for (i = 0; i < spec->n_registers; i++) {
+		const struct spec_array *a = &spec->registers[i];
+
+		for (j = 0; j < RTE_DIM(line_registers); j++)
+			if (!strcmp(a->name, line_registers[j]) &&
+			    a->size == WEFT_SWITCH_SLOTS)
+				ahead->cells[ahead->n++] = l->cells(p, a->name);
 	}
-	if (*hash != spec->hash) {
-		fail(err, -EINVAL,
-		     "%s was compiled from another program: run tools/switchd/compile again",
-		     spec->compiled);
-		return NULL;
-	}
-	if (strcmp(version, rte_version())) {
-		fail(err, -EINVAL,
-		     "%s was compiled for %s and this is %s: run tools/switchd/compile again",
-		     spec->compiled, version, rte_version());
-		return NULL;
-	}
-	return ports;
 }
 
 /* Ports that do nothing, of a kind that DPDK knows. */
@@ -186,7 +218,7 @@ struct rte_swx_pipeline *compiled_build(const struct spec *spec,
 	/* a name without a slash would be looked for elsewhere */
 	char *path = realpath(spec->compiled, NULL);
 	struct rte_swx_pipeline *p = NULL;
-	compiled_ports_t ports;
+	struct library l;
 	void *lib;
 
 	lib = path ? dlopen(path, RTLD_LAZY) : NULL;
@@ -196,12 +228,13 @@ struct rte_swx_pipeline *compiled_build(const struct spec *spec,
 		free(path);
 		return NULL;
 	}
-	ports = check_library(spec, lib, err);
-	if (ports)
+	if (!check_library(&l, spec, lib, err))
 		p = build(path, n_in, n_out, err);
-	if (p)
-		ports(p, &port_swx_in_ops, (void **)in, n_in,
-		      &port_swx_out_ops, (void **)out, n_out);
+	if (p) {
+		l.ports(p, &port_swx_in_ops, (void **)in, n_in,
+			&port_swx_out_ops, (void **)out, n_out);
+		read_ahead(&l, spec, p, &in[0]->flow->ahead);
+	}
 	/* the pipeline holds it, too */
 	dlclose(lib);
 	free(path);

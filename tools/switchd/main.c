@@ -17,6 +17,7 @@ static const char usage[] =
 "       weft-switchd --spec FILE --write-code FILE\n"
 "\n"
 "  --spec FILE|none     P4 program compiled by p4c-dpdk; none: a plain switch\n"
+"  --foreign            the program is not weft's own: run it all the same\n"
 "  --compiled FILE      the same program as machine code, made by the script\n"
 "                       tools/switchd/compile\n"
 "  --port NAME=unix:LOCAL:REMOTE   a pair of datagram sockets, one frame each\n"
@@ -36,6 +37,7 @@ static const char usage[] =
 
 enum option_id {
 	OPT_SPEC = 256,
+	OPT_FOREIGN,
 	OPT_COMPILED,
 	OPT_WRITE_CODE,
 	OPT_PORT,
@@ -56,6 +58,7 @@ enum option_id {
 
 static const struct option options[] = {
 	{ "spec", required_argument, NULL, OPT_SPEC },
+	{ "foreign", no_argument, NULL, OPT_FOREIGN },
 	{ "compiled", required_argument, NULL, OPT_COMPILED },
 	{ "write-code", required_argument, NULL, OPT_WRITE_CODE },
 	{ "port", required_argument, NULL, OPT_PORT },
@@ -113,6 +116,9 @@ static void take_option(struct switchd_config *c, int id, const char *name,
 	switch (id) {
 	case OPT_SPEC:
 		c->spec = optarg;
+		break;
+	case OPT_FOREIGN:
+		c->foreign = true;
 		break;
 	case OPT_COMPILED:
 		c->compiled = optarg;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Names and numbers on which the P4 program (p4/weft_pna.p4) and weft-switchd
- * agree.  A program that lacks one of the tables or registers can still be
- * loaded: what needs it then answers with a sentence.
+ * agree.  A program that was compiled for others, or lacks one of the tables or
+ * registers, is refused (interface.h).  With --foreign it can still be loaded: what
+ * needs it then answers with a sentence.
  *
  * p4c-dpdk makes the names of tables and actions from those of the controls that
  * they stand in.

@@ -379,6 +379,7 @@ void pipeline_free(struct pipeline *pl)
 {
 	if (!pl)
 		return;
+	pl->flow->ahead.n = 0;
 	rte_swx_ctl_pipeline_free(pl->ctl);
 	rte_swx_pipeline_free(pl->p);
 	port_destroy(pl->sink);

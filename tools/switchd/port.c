@@ -205,6 +205,8 @@ static int swx_rx(void *obj, struct rte_swx_pkt *pkt)
 	pkt->pkt = m->buf_addr;
 	pkt->offset = m->data_off;
 	pkt->length = m->pkt_len;
+	if (port->flow->ahead.n)
+		ahead_frame(&port->flow->ahead, frame_data(m));
 	return 1;
 }
 

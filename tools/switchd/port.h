@@ -12,6 +12,7 @@
 
 #include <rte_swx_port.h>
 
+#include "ahead.h"
 #include "fault.h"
 #include "frame.h"
 
@@ -50,11 +51,13 @@ struct port_counters {
  * @waiting: frames in all rxq together
  * @taken: frames that the pipeline has taken, ever
  * @given: frames that the pipeline has given to ports, ever, without copies
+ * @ahead: what is read ahead for frames that the pipeline takes
  */
 struct port_flow {
 	uint64_t waiting;
 	uint64_t taken;
 	uint64_t given;
+	struct ahead ahead;
 };
 
 /**

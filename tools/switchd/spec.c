@@ -489,6 +489,17 @@ static bool is_comment(const char *word)
 	       (word[0] == '/' && word[1] == '/');
 }
 
+/* The hash in a comment that "make p4" writes; the last one if there are several. */
+static int take_comment(struct parser *p, const char *line)
+{
+	char hash[65];
+
+	if (sscanf(line, "# interface sha256 %64[0-9a-f]", hash) != 1)
+		return 0;
+	p->spec->interface = keep(p, hash);
+	return p->spec->interface ? 0 : no_memory(p);
+}
+
 static int split(struct parser *p, char *line)
 {
 	char *word, *rest = line;
@@ -543,7 +554,9 @@ static int parse_lines(struct parser *p, const char *text)
 		line[len] = 0;
 		text += len + (text[len] == '\n');
 
-		code = split(p, line);
+		code = take_comment(p, line);
+		if (!code)
+			code = split(p, line);
 		if (!code && p->n)
 			code = take_line(p);
 		if (code)

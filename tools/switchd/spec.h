@@ -4,7 +4,8 @@
  *
  * DPDK 22.11 cannot read it; pipeline.c makes the calls that it describes.
  * One statement a line; comments start with "//", "#" or ";".  Numbers are
- * decimal, or hexadecimal with 0x.
+ * decimal, or hexadecimal with 0x.  One comment has a meaning, see interface.h:
+ * "# interface sha256 HASH".
  *
  *	struct NAME { bit<N> FIELD ... }	the last one may be varbit<N>
  *	header NAME instanceof STRUCT
@@ -104,6 +105,7 @@ struct spec {
 	struct spec_code apply;
 
 	uint64_t hash;			/* of the text */
+	const char *interface;		/* hash that a comment names, or NULL */
 	const char *compiled;		/* library made of it, or NULL: interpret */
 
 	char **strings;			/* everything that names point to */

@@ -19,6 +19,7 @@
 
 #include "command.h"
 #include "frame.h"
+#include "interface.h"
 #include "l2.h"
 #include "link.h"
 
@@ -133,7 +134,7 @@ static int read_program(struct switchd *sw, const struct switchd_config *config,
 	if (!sw->spec)
 		return -EINVAL;
 	sw->spec->compiled = config->compiled;
-	return 0;
+	return config->foreign ? 0 : interface_check(sw->spec, config->spec, err);
 }
 
 static int start_program(struct switchd *sw, const struct switchd_config *config,

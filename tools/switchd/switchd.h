@@ -16,6 +16,7 @@
 /**
  * struct switchd_config - what to be
  * @spec: file of the P4 program, or "none" for the plain switch
+ * @foreign: it need not be weft's own (interface.h)
  * @compiled: library that was compiled from it, or NULL
  * @code: write C code for the program to this file, and do nothing else
  * @ports: descriptions of the ports (port_create())
@@ -32,6 +33,7 @@
  */
 struct switchd_config {
 	const char *spec;
+	bool foreign;
 	const char *compiled;
 	const char *code;
 	const char *ports[P4_PORT_MAX];

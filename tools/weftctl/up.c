@@ -80,7 +80,7 @@ const struct command command_up = {
 		"                   their ids: blade 33 first; the same on all nodes\n"
 		"  --rack N         number of the rack, the same on all members (0)\n"
 		"  --address A      own IPv4 address (the interface's first)\n"
-		"  --mtu BYTES      longest datagram (the interface's)\n"
+		"  --mtu BYTES      longest datagram, 1500 to 9000 (the interface's)\n"
 		"  --timeout SEC    how long a program waits for the network before its\n"
 		"                   access fails (30)\n"
 		"  --hold USEC      how long a block stays after it came (100)\n",

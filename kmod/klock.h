@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Locks that this node has, asks for, or hands over.
+ *
+ * A struct weft_klock joins a lock line of the protocol core (core/lock.h) with
+ * the word that the programs of this node share (uapi/weft.h), and with those
+ * that wait in the kernel.  The core gets permission from other nodes; the word
+ * shares it out here, first come first served:
+ *
+ * - Bits 0-1 of the word are the permission.  Programs take the lock without us
+ *   as long as SLOW is clear.  It is set while anybody waits here, while the
+ *   node has to give the permission up, and while the holds of a dead file are
+ *   being settled.  From then on holds only become less unless we add to them.
+ * - Permission is given up by weft_lock_revoked() only, when SLOW was set and the
+ *   word then said that nobody holds the lock.  Who leaves a lock with SLOW set
+ *   tells us, so either it or we see that nobody holds it.
+ * - When permission comes, those at the head of the queue that it suffices for
+ *   have the lock before it can be taken away again.
+ *
+ * All locks are in one table by the names of their lines, not by inode: what
+ * comes for a lock whose inode is gone must find what this node said before.  A
+ * lock that nobody has open, in state I with nothing outstanding, is freed.
+ *
+ * Lock order, contexts and lifetimes are in docs/kernel.md.
+ */
+#ifndef WEFT_KLOCK_H
+#define WEFT_KLOCK_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+
+#include "lock.h"
+
+struct task_struct;
+
+/* So often this node serves its own while another one waits. */
+#define WEFT_LOCAL_HANDS	16
+
+/**
+ * struct weft_holder - who takes a lock, or leaves it
+ * @perm: WEFT_S or WEFT_M
+ * @owner: number of the open file
+ * @readers: how often the file holds this lock to read; shared with programs
+ */
+struct weft_holder {
+	u8 perm;
+	u16 owner;
+	u32 *readers;
+};
+
+/**
+ * struct weft_patience - how long somebody waits for a lock
+ * @try: not for others that have it
+ * @until: until @deadline
+ * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC
+ * @deadline: on that clock
+ */
+struct weft_patience {
+	bool try;
+	bool until;
+	clockid_t clock;
+	ktime_t deadline;
+};
+
+/**
+ * struct weft_klock - one lock
+ * @core: state of the line.  @lock
+ * @lock: all below that says so, and all that the kernel changes in the word and
+ *	in counts of readers.  Taken with bottom halves off
+ * @ref: the table has one, so has an armed timer, the slot, and who looks
+ * @dead: out of the table
+ * @unsettled: what a dead file held is not known yet.  @lock
+ * @leaving: give it back as soon as nothing is outstanding.  @lock
+ * @stray: made for a message, nobody here ever asked for it.  @lock
+ * @handing: counted in the hand-overs under way.  @lock
+ * @armed: @timer has a reference.  @lock
+ * @refused: @due is a back-off.  @lock
+ * @resending: messages that go out now are repetitions.  @lock
+ * @repeated: the request was repeated; its answer says nothing about time.  @lock
+ * @losses: time-outs in a row.  @lock
+ * @hands: how often the node served its own since it has to give the lock up.
+ *	@lock
+ * @moves: raised by each change of the word's holds by the kernel.  @lock
+ * @requests: requests that were sent.  @lock
+ * @asked_txn: the last one that was counted.  @lock
+ * @asked: when the permission under way was asked for, ns.  @lock to write
+ * @due: when @timer has something to do, ns.  @lock
+ * @word: NULL: nobody has the lock open.  @lock, and the inode's lock_mutex to
+ *	write
+ * @slot: its number, while there is a @word.  The inode's lock_mutex
+ * @waiters: struct waiter, first come first.  @lock
+ * @timer: repetition and back-off.  Not stopped when the answer comes: it looks
+ *	at @due itself
+ * @rcu: of the lookup in softirq
+ */
+struct weft_klock {
+	struct weft_lock core;
+	spinlock_t lock;
+	refcount_t ref;
+	bool dead;
+	bool unsettled;
+	bool leaving;
+	bool stray;
+	bool handing;
+	bool armed;
+	bool refused;
+	bool resending;
+	bool repeated;
+	u8 losses;
+	u8 hands;
+	u32 moves;
+	u32 requests;
+	u32 asked_txn;
+	u64 asked;
+	u64 due;
+	u64 *word;
+	u32 slot;
+	struct list_head waiters;
+	struct hrtimer timer;
+	struct rcu_head rcu;
+};
+
+/* --- the word, lockword.c ----------------------------------------------------- */
+
+/* Nobody stands in the way of this hold, for all that the word says. */
+bool weft_word_fits(const struct weft_klock *kl, u8 perm)
+	__must_hold(&kl->lock);
+
+/* Put the hold in, if nobody stands in the way.  Permission is not looked at. */
+bool weft_word_take(struct weft_klock *kl, const struct weft_holder *h)
+	__must_hold(&kl->lock);
+
+/* Take the hold away.  Return: false if it is not there. */
+bool weft_word_leave(struct weft_klock *kl, const struct weft_holder *h)
+	__must_hold(&kl->lock);
+
+/**
+ * weft_word_give_back() - take away what a file held that is gone
+ * @owner: its number
+ * @readers: what it held to read
+ *
+ * Return: how many holds there were.
+ */
+u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
+	__must_hold(&kl->lock);
+
+/**
+ * weft_word_mirror() - put permission and SLOW into the word
+ * @slow: whether programs have to ask
+ *
+ * Return: whether somebody holds the lock, said by the word together with SLOW.
+ */
+bool weft_word_mirror(struct weft_klock *kl, bool slow) __must_hold(&kl->lock);
+
+/**
+ * weft_word_settle() - this many read-lock it, and no others
+ * @word: what it was when they were counted
+ * @less: receives how many that is less than before
+ *
+ * Return: false if it has changed since.
+ */
+bool weft_word_settle(struct weft_klock *kl, u64 word, u64 readers, u32 *less)
+	__must_hold(&kl->lock);
+
+/* --- locks, klock.c ------------------------------------------------------------ */
+
+void weft_klock_put(struct weft_klock *kl);
+
+/**
+ * weft_klock_get() - find a lock, or make it
+ *
+ * Process context.  Return: the lock with a reference; -ENOMEM.
+ */
+struct weft_klock *weft_klock_get(u64 key);
+
+/**
+ * weft_klock_attach() - a program opens the lock
+ * @word: shared with programs, all zeros
+ * @slot: its number
+ *
+ * Takes a reference that weft_klock_detach() gives back.
+ *
+ * Return: false: the lock is dead, get it anew.
+ */
+bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot);
+
+/* Nobody has it open any more, nobody holds it, and nobody waits. */
+void weft_klock_detach(struct weft_klock *kl);
+
+/**
+ * weft_klock_acquire() - get a lock and wait for it
+ *
+ * Return: 0; -EBUSY, -ETIMEDOUT, -ERESTARTSYS; -EIO: the rack does not answer, or
+ * has no such lock any more.
+ */
+int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
+		       const struct weft_patience *patience);
+
+/* Return: 0; -EPERM: it is not held. */
+int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h);
+
+/* A program has left the lock: who is next? */
+void weft_klock_kick(struct weft_klock *kl);
+
+/* The lock needs to hear of the end of a file that does not read-lock it. */
+bool weft_klock_concerns(const struct weft_klock *kl, u16 owner);
+
+/**
+ * weft_klock_bury() - give back what a file held that is gone
+ * @owner: its number
+ * @readers: what it held to read
+ * @pending: programs were changing it: @readers is not to be trusted
+ */
+void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers,
+		     bool pending);
+
+/**
+ * weft_klock_settle() - all that was pending is known now
+ * @count: adds up the readers; false if something is still pending
+ *
+ * Return: false: try again later.
+ */
+bool weft_klock_settle(struct weft_klock *kl,
+		       bool (*count)(void *arg, u64 *readers), void *arg);
+
+/* A message for a lock.  Softirq. */
+void weft_klock_recv(const struct weft_msg *msg);
+
+/* The inode goes: give the region's locks back.  No file of it is open. */
+void weft_klock_leave(u32 region);
+
+/* Locks from offset @from on are no part of the region any more. */
+void weft_klock_forget(u32 region, u64 from);
+
+/* While a file system is mounted.  At the end all locks are given back. */
+void weft_klock_start(void);
+void weft_klock_stop(void);
+
+void weft_klock_exit(void);
+
+#endif /* WEFT_KLOCK_H */

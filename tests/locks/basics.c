@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * locks-basics: the interface of locks, case by case, on one node; and a lock held
+ * or taken by hand, for tests with several nodes.
+ *
+ *	locks-basics api FILE
+ *	locks-basics hold FILE OFFSET r|w SECONDS	prints "held", waits, leaves
+ *	locks-basics take FILE OFFSET r|w MS		prints what came of it; MS 0: TRY
+ */
+#include <sys/wait.h>
+
+#include "user.h"
+
+#define LOCKS	3000
+
+static const char *path;
+static unsigned int cases;
+
+static void expect(const char *what, long got, long want)
+{
+	if (got != want)
+		node_die("%s: %ld, expected %ld", what, got, want);
+	cases++;
+}
+
+static int64_t in_ms(int ms)
+{
+	return (int64_t)node_now_ns() + ms * 1000000ll;
+}
+
+static int ask(const struct user *u, uint32_t slot, uint32_t mode)
+{
+	return user_ask(u, slot, mode, 0, 0);
+}
+
+static int try(const struct user *u, uint32_t slot, uint32_t mode)
+{
+	return user_ask(u, slot, mode, WEFT_LOCK_TRY, 0);
+}
+
+static int within(const struct user *u, uint32_t slot, uint32_t mode, int ms)
+{
+	return user_ask(u, slot, mode, WEFT_LOCK_UNTIL, in_ms(ms));
+}
+
+static int drop(const struct user *u, uint32_t slot, uint32_t mode)
+{
+	return user_op(u, WEFT_IOC_LOCK_RELEASE, slot, mode, 0, 0);
+}
+
+static int open_errno(int fd, uint64_t offset)
+{
+	struct weft_lock_open o = { .offset = offset };
+
+	return ioctl(fd, WEFT_IOC_LOCK_OPEN, &o) ? errno : 0;
+}
+
+static int op_errno(int fd, struct weft_lock_op o)
+{
+	return ioctl(fd, WEFT_IOC_LOCK_ACQUIRE, &o) ? errno : 0;
+}
+
+static int map_errno(int fd, int flags, size_t size, uint64_t offset)
+{
+	void *at = mmap(NULL, size, PROT_READ, flags, fd, (off_t)offset);
+
+	if (at == MAP_FAILED)
+		return errno;
+	munmap(at, size);
+	return 0;
+}
+
+static void finish(pid_t pid, int want)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		node_die("cannot wait for a process: %s", strerror(errno));
+	expect("a process ends as it should", status, want);
+}
+
+static uint64_t word(const struct user *u, uint32_t slot)
+{
+	return ((volatile struct weft_lock_word *)u->words)[slot].word;
+}
+
+/* --- what is refused ---------------------------------------------------------- */
+
+static void refused(const struct user *u, uint32_t slot)
+{
+	struct weft_lock_op o = { .slot = slot, .mode = WEFT_LOCK_READ };
+	uint32_t bad = 1u << 30;
+	int fd;
+
+	expect("OPEN at the end", open_errno(u->fd, 1 << 20), EINVAL);
+	expect("OPEN far away", open_errno(u->fd, ~0ull), EINVAL);
+	o.slot = bad;
+	expect("ACQUIRE of no slot", op_errno(u->fd, o), EBADF);
+	expect("WAKE of no slot", ioctl(u->fd, WEFT_IOC_LOCK_WAKE, &bad) ? errno : 0, EBADF);
+	o.slot = slot;
+	o.mode = 3;
+	expect("ACQUIRE for nothing known", op_errno(u->fd, o), EINVAL);
+	o.mode = WEFT_LOCK_READ;
+	o.flags = 4;
+	expect("ACQUIRE with flags from the future", op_errno(u->fd, o), EINVAL);
+	o.flags = WEFT_LOCK_TRY | WEFT_LOCK_UNTIL;
+	expect("ACQUIRE that tries and waits", op_errno(u->fd, o), EINVAL);
+	o.flags = WEFT_LOCK_UNTIL;
+	o.clock = 99;
+	expect("ACQUIRE on no clock", op_errno(u->fd, o), EINVAL);
+	expect("another ioctl", ioctl(u->fd, _IO('W', 99)) ? errno : 0, ENOTTY);
+	expect("RELEASE of what is not held", drop(u, slot, WEFT_LOCK_READ), EPERM);
+	expect("RELEASE of what is not held", drop(u, slot, WEFT_LOCK_WRITE), EPERM);
+
+	expect("a private mapping", map_errno(u->fd, MAP_PRIVATE, 4096, WEFT_LOCKS_WORDS), EINVAL);
+	expect("a mapping between", map_errno(u->fd, MAP_SHARED, 4096,
+					      WEFT_LOCKS_WORDS + (1ull << 32)), EINVAL);
+	expect("a mapping behind", map_errno(u->fd, MAP_SHARED, 4096,
+					     WEFT_LOCKS_HOLDS + (1ull << 32)), EINVAL);
+
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	expect("a file that never opened a lock", op_errno(fd, o), EBADF);
+	close(fd);
+}
+
+static void read_only(uint64_t offset)
+{
+	struct user u = { .fd = open(path, O_RDONLY | O_CLOEXEC) };
+	uint32_t slot;
+
+	slot = user_slot(&u, offset);
+	expect("write through a file for reading", ask(&u, slot, WEFT_LOCK_WRITE), EACCES);
+	expect("read through it", ask(&u, slot, WEFT_LOCK_READ), 0);
+	expect("leave through it", drop(&u, slot, WEFT_LOCK_READ), 0);
+	expect("leave again", drop(&u, slot, WEFT_LOCK_READ), EPERM);
+	expect("its words", map_errno(u.fd, MAP_SHARED, 4096, WEFT_LOCKS_WORDS), EACCES);
+	close(u.fd);
+}
+
+/* A process that reads there dies. */
+static void bus_error(const volatile void *at)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGBUS, SIG_DFL);
+		_exit(*(const volatile char *)at);
+	}
+	finish(pid, SIGBUS);
+}
+
+/* --- two files of a node ---------------------------------------------------------- */
+
+static void exclusion(const struct user *a, const struct user *b, uint32_t s)
+{
+	expect("A writes", ask(a, s, WEFT_LOCK_WRITE), 0);
+	expect("the word says so", (long)word(a, s), (long)(WEFT_LOCK_WRITE |
+	       (uint64_t)a->owner << WEFT_WORD_OWNER_SHIFT));
+	expect("B tries to read", try(b, s, WEFT_LOCK_READ), EBUSY);
+	expect("B tries to write", try(b, s, WEFT_LOCK_WRITE), EBUSY);
+	expect("B waits", within(b, s, WEFT_LOCK_READ, 30), ETIMEDOUT);
+	expect("B waits no time", within(b, s, WEFT_LOCK_WRITE, -5), ETIMEDOUT);
+	expect("nothing is left of that", (long)word(a, s), (long)(WEFT_LOCK_WRITE |
+	       (uint64_t)a->owner << WEFT_WORD_OWNER_SHIFT));
+	expect("B leaves what A has", drop(b, s, WEFT_LOCK_WRITE), EPERM);
+	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
+	expect("nobody has it", (long)word(a, s), WEFT_LOCK_WRITE);
+
+	expect("A reads without the kernel", user_take(a, 5, s, WEFT_LOCK_READ), 1);
+	expect("B reads", try(b, s, WEFT_LOCK_READ), 0);
+	expect("there are two", (long)(word(a, s) & WEFT_WORD_READERS), 2 * WEFT_WORD_READER);
+	expect("B tries to write", try(b, s, WEFT_LOCK_WRITE), EBUSY);
+	expect("B leaves", drop(b, s, WEFT_LOCK_READ), 0);
+	user_leave(a, 5, s, WEFT_LOCK_READ);
+	expect("B writes in time", within(b, s, WEFT_LOCK_WRITE, -5), 0);
+	user_leave(b, 0, s, WEFT_LOCK_WRITE);
+}
+
+static void on_alarm(int sig)
+{
+	(void)sig;
+}
+
+static void interrupted(const struct user *a, const struct user *b, uint32_t s)
+{
+	struct sigaction sa = { .sa_handler = on_alarm };
+	struct weft_lock_op o = { .slot = s, .mode = WEFT_LOCK_WRITE };
+
+	sigaction(SIGALRM, &sa, NULL);
+	expect("A reads", ask(a, s, WEFT_LOCK_READ), 0);
+	alarm(1);
+	expect("a signal ends the wait", op_errno(b->fd, o), EINTR);
+	expect("SLOW is gone with it", (long)(word(a, s) & WEFT_WORD_SLOW), 0);
+	expect("A leaves", drop(a, s, WEFT_LOCK_READ), 0);
+}
+
+/* A process with a file of its own that does something, and dies in the end. */
+static pid_t child(uint64_t offset, void (*what)(struct user *u, uint32_t slot))
+{
+	pid_t pid = fork();
+	struct user u;
+	uint32_t slot;
+
+	if (pid)
+		return pid;
+	user_open(&u, path, LOCKS);
+	slot = user_slot(&u, offset);
+	what(&u, slot);
+	kill(getpid(), SIGKILL);
+	_exit(1);
+}
+
+static void writes(struct user *u, uint32_t slot)
+{
+	expect("it writes", ask(u, slot, WEFT_LOCK_WRITE), 0);
+	node_sleep_us(200000);
+}
+
+static void reads(struct user *u, uint32_t slot)
+{
+	if (!user_take(u, 3, slot, WEFT_LOCK_READ))
+		expect("it reads", ask(u, slot, WEFT_LOCK_READ), 0);
+	node_sleep_us(200000);
+}
+
+static void waits(struct user *u, uint32_t slot)
+{
+	ask(u, slot, WEFT_LOCK_WRITE);
+}
+
+static void dies_taking(struct user *u, uint32_t slot)
+{
+	u->holds->pending[9] = slot + 1;
+	__atomic_fetch_add(&u->words[slot].word, WEFT_WORD_READER, __ATOMIC_SEQ_CST);
+}
+
+static void dies_leaving(struct user *u, uint32_t slot)
+{
+	expect("it reads", ask(u, slot, WEFT_LOCK_READ), 0);
+	u->holds->pending[9] = slot + 1;
+	__atomic_fetch_sub(&u->words[slot].word, WEFT_WORD_READER, __ATOMIC_SEQ_CST);
+}
+
+/* Leaves while somebody waits, and cannot say so any more. */
+static void dies_untold(struct user *u, uint32_t slot)
+{
+	expect("it writes", ask(u, slot, WEFT_LOCK_WRITE), 0);
+	while (!(word(u, slot) & WEFT_WORD_SLOW))
+		node_sleep_us(1000);
+	__atomic_fetch_and(&u->words[slot].word, ~WEFT_WORD_OWNER, __ATOMIC_SEQ_CST);
+}
+
+static void the_dead(const struct user *a, const struct user *b, uint32_t s,
+		     uint64_t offset)
+{
+	pid_t pid = child(offset, writes);
+
+	node_sleep_us(100000);
+	expect("a writer that dies gives it back", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
+	finish(pid, SIGKILL);
+	pid = child(offset, waits);
+	node_sleep_us(100000);
+	kill(pid, SIGKILL);
+	finish(pid, SIGKILL);
+	expect("one that waited leaves nothing", (long)(word(a, s) & WEFT_WORD_SLOW), 0);
+	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
+
+	pid = child(offset, reads);
+	node_sleep_us(100000);
+	expect("a reader that dies gives it back", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
+	finish(pid, SIGKILL);
+	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
+
+	finish(child(offset, dies_taking), SIGKILL);
+	expect("half taken is not taken", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
+	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
+
+	expect("A reads", user_take(a, 1, s, WEFT_LOCK_READ), 1);
+	finish(child(offset, dies_leaving), SIGKILL);
+	node_sleep_us(100000);
+	expect("A still does", (long)(word(a, s) & WEFT_WORD_READERS), WEFT_WORD_READER);
+	expect("B tries to write", try(b, s, WEFT_LOCK_WRITE), EBUSY);
+
+	/* as long as another may be changing it nothing is known */
+	b->holds->pending[700] = s + 1;
+	finish(child(offset, dies_taking), SIGKILL);
+	node_sleep_us(300000);
+	expect("not settled", (long)(word(a, s) & (WEFT_WORD_READERS | WEFT_WORD_SLOW)),
+	       (long)(2 * WEFT_WORD_READER | WEFT_WORD_SLOW));
+	expect("others read meanwhile", within(b, s, WEFT_LOCK_READ, 20000), 0);
+	b->holds->pending[700] = 0;
+	node_sleep_us(500000);
+	expect("settled", (long)(word(a, s) & (WEFT_WORD_READERS | WEFT_WORD_SLOW)),
+	       2 * WEFT_WORD_READER);
+	user_leave(a, 1, s, WEFT_LOCK_READ);
+	user_leave(b, 1, s, WEFT_LOCK_READ);
+	expect("nobody has it", (long)word(a, s), WEFT_LOCK_WRITE);
+
+	pid = child(offset, dies_untold);
+	while (!(word(a, s) & WEFT_WORD_OWNER))
+		node_sleep_us(1000);
+	expect("left without a word", within(a, s, WEFT_LOCK_READ, 20000), 0);
+	finish(pid, SIGKILL);
+	expect("A leaves", drop(a, s, WEFT_LOCK_READ), 0);
+}
+
+/* Words and counts that make no sense hurt only those who share them. */
+static void nonsense(struct user *a, const struct user *b, uint32_t s)
+{
+	a->words[s].word = ~0ull;
+	expect("B tries to read nonsense", try(b, s, WEFT_LOCK_READ), EBUSY);
+	expect("B leaves it", drop(b, s, WEFT_LOCK_WRITE), EPERM);
+	a->words[s].word = WEFT_WORD_READERS;
+	expect("B reads with all others", within(b, s, WEFT_LOCK_READ, 20), ETIMEDOUT);
+	a->holds->readers[s] = ~0u;
+	a->holds->pending[1] = ~0u;
+	a->holds->pending[2] = s + 1;
+	munmap(a->words, WEFT_LOCKS_SIZE(LOCKS));
+	munmap(a->holds, WEFT_HOLDS_SIZE(LOCKS));
+	close(a->fd);
+	expect("it is gone with the file", within(b, s, WEFT_LOCK_WRITE, 20000), 0);
+	expect("B leaves", drop(b, s, WEFT_LOCK_WRITE), 0);
+}
+
+static int api(void)
+{
+	int fd = node_open(path, 1 << 20, NULL);
+	struct user a, b;
+	struct stat st;
+	uint32_t s, i;
+
+	close(fd);
+	user_open(&a, path, LOCKS);
+	user_open(&b, path, LOCKS);
+	bus_error(a.words);
+	expect("the holds begin before any lock", a.holds->pending[0], 0);
+	bus_error(&a.holds->readers[0]);
+	s = user_slot(&a, 40);
+	expect("the same lock has the same slot", user_slot(&b, 40), s);
+	expect("files have numbers of their own", a.owner != b.owner, 1);
+	bus_error(&a.words[64]);
+	bus_error(&a.holds->readers[1024]);
+	for (i = 0; i < 1100; i++)
+		expect("more locks have more slots", user_slot(&a, 1000 + i) != s, 1);
+	expect("they are free", (long)word(&b, 1000), 0);
+	refused(&a, s);
+	read_only(77);
+	exclusion(&a, &b, s);
+	interrupted(&a, &b, s);
+	the_dead(&a, &b, s, 40);
+	nonsense(&a, &b, s);
+	fstat(b.fd, &st);
+	expect("the region is what it was", st.st_size, 1 << 20);
+	printf("%u cases\n", cases);
+	return 0;
+}
+
+/* --- by hand --------------------------------------------------------------------- */
+
+int main(int argc, char **argv)
+{
+	struct user u;
+	uint32_t slot, mode;
+	uint64_t number;
+	int err;
+
+	node_begin("locks-basics");
+	if (argc == 3 && !strcmp(argv[1], "api")) {
+		path = argv[2];
+		return api();
+	}
+	if (argc != 6) {
+		fputs("Usage: locks-basics api FILE | hold FILE OFFSET r|w SECONDS | take FILE OFFSET r|w MS\n",
+		      stderr);
+		return 2;
+	}
+	user_open(&u, argv[2], WEFT_LOCKS_MAX);
+	slot = user_slot(&u, node_number_of("OFFSET", argv[3], 0, INT64_MAX));
+	mode = *argv[4] == 'w' ? WEFT_LOCK_WRITE : WEFT_LOCK_READ;
+	number = node_number_of(argv[1], argv[5], 0, 1000000);
+	if (!strcmp(argv[1], "hold")) {
+		err = ask(&u, slot, mode);
+		if (err)
+			node_die("ACQUIRE: %s", strerror(err));
+		puts("held");
+		sleep(number);
+		user_leave(&u, 0, slot, mode);
+		return 0;
+	}
+	err = number ? within(&u, slot, mode, (int)number) : try(&u, slot, mode);
+	puts(err ? strerror(err) : "taken");
+	return err != 0;
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Nodes that take locks homed at real memory blades, with and without a switch,
+ * on a network that loses, repeats and reorders: never a writer beside anybody
+ * else, everybody gets what he waits for, and nothing is left in the switch.
+ *
+ *	memd-locks switch|plain BLADES LOSS DUP REORDER TIMES [SEED]
+ *
+ * LOSS, DUP and REORDER in parts of 1000; until locks were taken so many TIMES.
+ */
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "fake.h"
+#include "lock.h"
+
+#define NODES		5
+#define LOCKS		20
+#define TIMEOUT_MS	25u
+#define BACKOFF_MS	2
+#define LIMIT_MS	10000
+
+/* A lock at a node, with one program that wants or has it. */
+struct seat {
+	struct weft_lock l;
+	u8 want;
+	u8 hold;
+	u64 timer;
+	u64 since;	/* waiting */
+};
+
+static struct seat seats[RIG_NODES + 1][LOCKS];
+static u32 region, blades;
+static unsigned long taken[3], waited_for;
+
+/* On both sides of a page's border, and where the blades take turns. */
+static u64 offset(u32 i)
+{
+	return i * 4096 / 2 + (i & 1 ? 0 : 61);
+}
+
+static void carry_out(struct fake *f, struct seat *s, struct weft_lock_out *out)
+{
+	struct weft_lock_out more;
+	u32 i;
+
+	for (i = 0; i < out->n; i++) {
+		struct weft_send *m = &out->send[i];
+
+		rig_send(f->at, m->to ? m->to : WEFT_BLADE_MIN +
+			 weft_line_home(s->l.key, blades), &m->msg);
+	}
+	CHECK(!(out->effects & WEFT_DO_FAIL));
+	if (out->effects & WEFT_DO_WAKE && s->want && s->l.state >= s->want) {
+		s->hold = s->want;
+		s->want = WEFT_I;
+	}
+	if (out->effects & WEFT_DO_TIMER)
+		s->timer = rig_now() + (out->effects & WEFT_DO_BACKOFF ?
+			BACKOFF_MS + rig_random(BACKOFF_MS) :
+			TIMEOUT_MS << (s->l.tries < 4 ? s->l.tries : 4));
+	else if (weft_lock_idle(&s->l))
+		s->timer = 0;
+	if (out->effects & WEFT_DO_FREE)
+		weft_lock_init(&s->l, s->l.key, s->l.self);
+	if (s->l.revoking && !s->hold) {
+		weft_lock_revoked(&s->l, &more);
+		carry_out(f, s, &more);
+	}
+}
+
+/* Ask for what the program still waits for. */
+static void pursue(struct fake *f, struct seat *s)
+{
+	struct weft_lock_out out;
+
+	if (!s->want)
+		return;
+	if (weft_lock_perm(&s->l) >= s->want) {
+		s->hold = s->want;
+		s->want = WEFT_I;
+		return;
+	}
+	weft_lock_want(&s->l, s->want, ++f->seq, &out);
+	carry_out(f, s, &out);
+}
+
+static struct seat *seat_of(struct fake *f, u64 key)
+{
+	u32 i;
+
+	for (i = 0; i < LOCKS; i++)
+		if (seats[f->id][i].l.key == key)
+			return &seats[f->id][i];
+	RIG_FAIL("node %u is asked for lock %llx", f->id, (unsigned long long)key);
+}
+
+static void take_lock(struct fake *f, const struct weft_msg *msg)
+{
+	struct seat *s = seat_of(f, msg->line);
+	struct weft_lock_out out;
+
+	weft_lock_recv(&s->l, msg, ++f->seq, &out);
+	carry_out(f, s, &out);
+	pursue(f, s);
+}
+
+static void check_lock(u32 i)
+{
+	u32 n, readers = 0, writers = 0;
+
+	for (n = 1; n <= NODES; n++) {
+		const struct seat *s = &seats[n][i];
+
+		readers += s->l.state == WEFT_S;
+		writers += s->l.state == WEFT_M;
+		CHECK(s->hold <= s->l.state);
+	}
+	CHECK(writers + !!readers <= 1);
+}
+
+static void show(u32 i)
+{
+	u32 n;
+
+	for (n = 1; n <= NODES; n++) {
+		const struct seat *s = &seats[n][i];
+
+		fprintf(stderr, "node %u: program waits %u holds %u; state %u want %u revoking %d tenured %d handing %d to %x query %x epoch %u last %u waiting on %x queue of %u timer in %lld ms\n",
+			n, s->want, s->hold, s->l.state, s->l.want, s->l.revoking,
+			s->l.tenured, s->l.handing, s->l.handed_to, s->l.query,
+			s->l.epoch, s->l.last, s->l.waiting_on, s->l.queue.n,
+			s->timer ? (long long)(s->timer - rig_now()) : 0);
+	}
+}
+
+static void time_out(void)
+{
+	struct weft_lock_out out;
+	u64 now = rig_now();
+	u32 n, i;
+
+	for (n = 1; n <= NODES; n++)
+		for (i = 0; i < LOCKS; i++) {
+			struct seat *s = &seats[n][i];
+
+			if (s->want && now > s->since + LIMIT_MS) {
+				show(i);
+				RIG_FAIL("node %u never gets lock %u", n, i);
+			}
+			if (!s->timer || s->timer > now)
+				continue;
+			s->timer = 0;
+			weft_lock_timeout(&s->l, &out);
+			carry_out(&fakes[n], s, &out);
+		}
+}
+
+static void let_go(struct fake *f, struct seat *s)
+{
+	struct weft_lock_out out;
+
+	taken[s->hold]++;
+	s->hold = WEFT_I;
+	if (!s->l.revoking)
+		return;
+	waited_for++;
+	weft_lock_revoked(&s->l, &out);
+	carry_out(f, s, &out);
+}
+
+static void step(void)
+{
+	u32 n = 1 + rig_random(NODES);
+	/* some are wanted by many */
+	u32 i = rig_random(2) ? rig_random(3) : rig_random(LOCKS);
+	struct fake *f = &fakes[n];
+	struct seat *s = &seats[n][i];
+	struct weft_lock_out out;
+
+	if (s->hold) {
+		let_go(f, s);
+	} else if (!s->want && !rig_random(16) && weft_lock_evict(&s->l, &out)) {
+		carry_out(f, s, &out);
+	} else if (!s->want) {
+		s->want = rig_random(3) ? WEFT_S : WEFT_M;
+		s->since = rig_now();
+		pursue(f, s);
+	}
+	fake_step(0);
+	time_out();
+	check_lock(i);
+}
+
+/* Nobody wants, nobody holds, nobody has any. */
+static void settle(void)
+{
+	u64 end = rig_now() + LIMIT_MS;
+	struct weft_lock_out out;
+	bool busy = true;
+	u32 n, i;
+
+	while (busy) {
+		busy = false;
+		for (n = 1; n <= NODES; n++)
+			for (i = 0; i < LOCKS; i++) {
+				struct seat *s = &seats[n][i];
+
+				if (s->hold)
+					let_go(&fakes[n], s);
+				else if (!s->want && weft_lock_evict(&s->l, &out))
+					carry_out(&fakes[n], s, &out);
+				busy |= s->want || s->l.state || !weft_lock_idle(&s->l);
+				check_lock(i);
+			}
+		fake_step(1);
+		time_out();
+		if (rig_now() > end)
+			RIG_FAIL("locks do not come to rest");
+	}
+}
+
+static void start(void)
+{
+	static const char peers[] = "10.87.0.101,10.87.0.105";
+	const char *const args[] = {
+		"--memory", "64M", blades > 1 ? "--peers" : NULL, peers, NULL
+	};
+	u32 i;
+
+	for (i = 0; i < blades; i++)
+		rig_memd_start(WEFT_BLADE_MIN + i, args);
+}
+
+int main(int argc, char **argv)
+{
+	struct rig_faults faults;
+	u32 n, i, slots = 0;
+	struct weft_call c;
+	unsigned long times;
+	int k;
+
+	if (argc < 7) {
+		fprintf(stderr, "usage: see the source\n");
+		return 2;
+	}
+	rig_open(true, argc > 7 ? (unsigned int)atoi(argv[7]) : 1);
+	rig_p4 = !strcmp(argv[1], "switch");
+	blades = (u32)atoi(argv[2]);
+	faults = (struct rig_faults){ atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };
+	times = strtoul(argv[6], NULL, 10);
+	start();
+	fake_init(blades);
+	fake_take_lock = take_lock;
+	for (n = 1; n <= NODES; n++)
+		CHECK_EQ(fake_join(&fakes[n]), 0);
+	CHECK_EQ(fake_create(&fakes[1], "locks", LOCKS * 4096, 4096, &region), 0);
+	for (n = 1; n <= NODES; n++) {
+		CHECK_EQ(fake_open(&fakes[n], region, 4096), 0);
+		for (i = 0; i < LOCKS; i++)
+			weft_lock_init(&seats[n][i].l,
+				       weft_line_key(region, WEFT_KIND_LOCK, offset(i)),
+				       (u8)n);
+	}
+	rig_faults = faults;
+	while (taken[WEFT_S] + taken[WEFT_M] < times)
+		step();
+	settle();
+	rig_faults = (struct rig_faults){ 0 };
+	CHECK(taken[WEFT_S] > times / 4);
+	CHECK(taken[WEFT_M] > times / 8);
+	CHECK(waited_for > times / 8);
+	if (rig_p4)
+		CHECK(rig_switch.count[WEFT_COUNT_HANDED] > times / 8);
+	/* what stands beyond the new end leaves the switch, then the rest */
+	CHECK_EQ(fake_set_size(&fakes[1], region, LOCKS / 2 * 4096 / 2), 0);
+	CHECK_EQ(fake_call_named(&fakes[1], WEFT_CALL_UNLINK, "locks", &c), 0);
+	for (n = 1; n <= NODES; n++)
+		CHECK_EQ(fake_call_region(&fakes[n], WEFT_CALL_CLOSE, region, &c), 0);
+	for (k = 0; k < 100; k++)
+		fake_step(10);
+	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
+		slots += !!rig_switch.slots[i].tag;
+	CHECK_EQ(slots, 0);
+	for (i = 0; i < blades; i++) {
+		int status = rig_memd_stop(WEFT_BLADE_MIN + i, SIGTERM);
+
+		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	}
+	printf("%s: %lu checks; taken to read %lu, to write %lu; somebody else waited %lu times\n",
+	       argv[0], rig_checks, taken[WEFT_S], taken[WEFT_M], waited_for);
+	rig_close();
+	return 0;
+}

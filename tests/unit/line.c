@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A write miss is over when the last of its answers comes, whichever that is: no
+ * order of them costs a time-out or another round trip.
+ */
+#include "line.h"
+#include "check.h"
+
+#define ME		5
+#define SHARERS		4
+#define PROVIDER	2		/* the sharer that sends the data */
+#define BLOCK		4096u
+#define FRAGMENT	1408u
+#define FRAGMENTS	((BLOCK + FRAGMENT - 1) / FRAGMENT)
+#define ANSWERS_MAX	(SHARERS - 1 + FRAGMENTS)
+
+static struct weft_line l;
+static struct weft_out out;
+static u32 fresh;
+
+static struct weft_msg answer(u8 type, u32 from, u32 sharers)
+{
+	return (struct weft_msg){
+		.type = type, .src = (u8)from, .txn = l.txn, .line = l.key,
+		.flags = WEFT_F_BUSY | WEFT_F_SWITCH, .status = WEFT_S,
+		.copyset = sharers, .provider = weft_node_bit(PROVIDER),
+		.grant = 6,
+	};
+}
+
+/* All answers that a miss with these sharers gets.  Returns how many. */
+static u32 answers(struct weft_msg *m, u32 sharers, bool data)
+{
+	u32 id, i, n = 0;
+
+	for (id = WEFT_NODE_MIN; id <= SHARERS; id++) {
+		if (!(sharers & weft_node_bit(id)))
+			continue;
+		if (!data || id != PROVIDER) {
+			m[n++] = answer(WEFT_MSG_INV_ACK, id, sharers);
+			if (!data)
+				m[n - 1].provider = 0;
+			continue;
+		}
+		for (i = 0; i < FRAGMENTS; i++) {
+			m[n] = answer(WEFT_MSG_DATA, id, sharers);
+			m[n].info = FRAGMENT;
+			m[n].offset = i * FRAGMENT;
+			m[n].size = BLOCK;
+			m[n].version = 7;
+			n++;
+		}
+	}
+	return n;
+}
+
+static void begin_miss(u8 state)
+{
+	weft_line_init(&l, weft_line_key(1, WEFT_KIND_PAGE, 5), ME);
+	l.state = state;
+	weft_line_want(&l, WEFT_M, ++fresh, &out);
+	CHECK_EQ(out.n, 1);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_GETM);
+}
+
+/* The miss, with its answers in this order. */
+static void serve(const struct weft_msg *m, const u32 *order, u32 n, u8 state)
+{
+	u32 i;
+
+	begin_miss(state);
+	for (i = 0; i < n; i++) {
+		struct weft_msg one = m[order[i]];
+
+		one.txn = l.txn;
+		CHECK(l.state == state);
+		weft_line_recv(&l, &one, ++fresh, &out);
+		/* nothing is asked for again */
+		CHECK_EQ(out.n, i == n - 1);
+	}
+	CHECK_EQ(l.state, WEFT_M);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_COMMIT);
+	CHECK(out.effects & WEFT_DO_WAKE);
+}
+
+static u32 orders;
+
+/* All orders of order[at..n-1]. */
+static void permute(const struct weft_msg *m, u32 *order, u32 at, u32 n, u8 state)
+{
+	u32 i, other;
+
+	if (at == n) {
+		orders++;
+		serve(m, order, n, state);
+		return;
+	}
+	for (i = at; i < n; i++) {
+		other = order[i];
+		order[i] = order[at];
+		order[at] = other;
+		permute(m, order, at + 1, n, state);
+		order[at] = order[i];
+		order[i] = other;
+	}
+}
+
+static void any_order(u32 sharers, bool data)
+{
+	struct weft_msg m[ANSWERS_MAX];
+	u32 order[ANSWERS_MAX], n, i;
+
+	n = answers(m, sharers, data);
+	for (i = 0; i < n; i++)
+		order[i] = i;
+	permute(m, order, 0, n, data ? WEFT_I : WEFT_S);
+}
+
+/* With an older version first: it does not count. */
+static void old_data(void)
+{
+	struct weft_msg m[ANSWERS_MAX], old;
+	u32 n = answers(m, 1 << 0 | 1 << 1, true), i;
+
+	begin_miss(WEFT_I);
+	for (i = 0; i < n; i++) {
+		old = m[i];
+		old.txn = l.txn;
+		old.version = 6;
+		if (old.type != WEFT_MSG_DATA)
+			continue;
+		weft_line_recv(&l, &old, ++fresh, &out);
+	}
+	for (i = n; i--;) {
+		m[i].txn = l.txn;
+		CHECK_EQ(l.state, WEFT_I);
+		weft_line_recv(&l, &m[i], ++fresh, &out);
+	}
+	CHECK_EQ(l.state, WEFT_M);
+	CHECK_EQ(l.version, 7);
+}
+
+int main(void)
+{
+	u32 all = 0xF, mask;
+
+	for (mask = 1; mask <= all; mask++) {
+		if (mask & weft_node_bit(PROVIDER))
+			any_order(mask, true);
+		any_order(mask, false);
+	}
+	CHECK(orders > 720);
+	old_data();
+	return check_result();
+}
