@@ -47,6 +47,7 @@
 
 struct slot {
 	uint64_t offset;
+
 	_Atomic uint32_t waiters;
 	_Atomic uint32_t events;	/* a futex: something may have become free */
 };
@@ -614,7 +615,7 @@ int open(const char *name, int flags, ...)
 
 int fstatfs(int fd, struct statfs *fs)
 {
-	int (*real)(int, struct statfs *) = next("fstatfs");
+	int (*real)(int fd, struct statfs *fs) = next("fstatfs");
 	int error = real(fd, fs);
 
 	if (!error && is_region(fd))
@@ -624,7 +625,7 @@ int fstatfs(int fd, struct statfs *fs)
 
 int statfs(const char *name, struct statfs *fs)
 {
-	int (*real)(const char *, struct statfs *) = next("statfs");
+	int (*real)(const char *name, struct statfs *fs) = next("statfs");
 	int fd, error = real(name, fs);
 
 	if (error)

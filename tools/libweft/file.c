@@ -410,7 +410,7 @@ static int share(struct weft_file *f)
 
 static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
 {
-	static _Atomic bool said_full, said_old;
+	static _Atomic bool said_full, said_old, said_far;
 	struct weft_lock_open o = { .offset = offset };
 	struct weft_slots *s = room_for_slot(f);
 	int error;
@@ -430,6 +430,11 @@ static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
 	case ENOTTY:
 		weft_complain(&said_old, "weft: the kernel module that is loaded knows no locks: load a newer weft.ko");
 		return ENOTSUP;
+	case EFBIG:
+		weft_complain(&said_far, "weft: a lock lies further back in a region than locks can have names: put it into the first 64 GiB");
+		return EINVAL;
+	case ETIMEDOUT:
+		return EIO;
 	default:
 		return error;
 	}

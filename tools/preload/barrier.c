@@ -28,7 +28,7 @@ WEFT_SHIM int pthread_barrier_init(pthread_barrier_t *barrier,
 	struct barrier *b = (struct barrier *)barrier;
 
 	if (!weft_inside(barrier))
-		return weft_next.pthread_barrier_init(barrier, attr, count);
+		return weft_next(pthread_barrier_init)(barrier, attr, count);
 	if (!count || count > INT32_MAX)
 		return EINVAL;
 	atomic_store(&b->state, 0);
@@ -44,7 +44,7 @@ WEFT_SHIM int pthread_barrier_wait(pthread_barrier_t *barrier)
 	uint64_t before;
 
 	if (!weft_inside(barrier))
-		return weft_next.pthread_barrier_wait(barrier);
+		return weft_next(pthread_barrier_wait)(barrier);
 	if (!b->count)
 		return EINVAL;
 	atomic_fetch_add(&b->inside, 1);
@@ -68,7 +68,7 @@ WEFT_SHIM int pthread_barrier_destroy(pthread_barrier_t *barrier)
 	struct weft_nap nap = { 0 };
 
 	if (!weft_inside(barrier))
-		return weft_next.pthread_barrier_destroy(barrier);
+		return weft_next(pthread_barrier_destroy)(barrier);
 	if ((uint32_t)atomic_load(&b->state))
 		return EBUSY;
 	while (atomic_load(&b->inside))

@@ -95,7 +95,7 @@ WEFT_SHIM int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	if (weft_inside(c))
 		return wait_for(c, m, 0, NULL);
-	return is_mixed(m) ? ENOTSUP : weft_next.pthread_cond_wait(c, m);
+	return is_mixed(m) ? ENOTSUP : weft_next(pthread_cond_wait)(c, m);
 }
 
 WEFT_SHIM int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
@@ -103,7 +103,7 @@ WEFT_SHIM int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
 	if (weft_inside(c))
 		return wait_for(c, m, (clockid_t)((struct cond *)c)->clock, deadline);
-	return is_mixed(m) ? ENOTSUP : weft_next.pthread_cond_timedwait(c, m, deadline);
+	return is_mixed(m) ? ENOTSUP : weft_next(pthread_cond_timedwait)(c, m, deadline);
 }
 
 WEFT_SHIM int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
@@ -111,7 +111,7 @@ WEFT_SHIM int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, cloc
 {
 	if (weft_inside(c))
 		return wait_for(c, m, clock, deadline);
-	return is_mixed(m) ? ENOTSUP : weft_next.pthread_cond_clockwait(c, m, clock, deadline);
+	return is_mixed(m) ? ENOTSUP : weft_next(pthread_cond_clockwait)(c, m, clock, deadline);
 }
 
 static int wake_all(pthread_cond_t *c)
@@ -122,12 +122,12 @@ static int wake_all(pthread_cond_t *c)
 
 WEFT_SHIM int pthread_cond_signal(pthread_cond_t *c)
 {
-	return weft_inside(c) ? wake_all(c) : weft_next.pthread_cond_signal(c);
+	return weft_inside(c) ? wake_all(c) : weft_next(pthread_cond_signal)(c);
 }
 
 WEFT_SHIM int pthread_cond_broadcast(pthread_cond_t *c)
 {
-	return weft_inside(c) ? wake_all(c) : weft_next.pthread_cond_broadcast(c);
+	return weft_inside(c) ? wake_all(c) : weft_next(pthread_cond_broadcast)(c);
 }
 
 WEFT_SHIM int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *attr)
@@ -136,7 +136,7 @@ WEFT_SHIM int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *
 	clockid_t clock = CLOCK_REALTIME;
 
 	if (!weft_inside(cond))
-		return weft_next.pthread_cond_init(cond, attr);
+		return weft_next(pthread_cond_init)(cond, attr);
 	if (attr)
 		pthread_condattr_getclock(attr, &clock);
 	*cond = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -156,7 +156,7 @@ WEFT_SHIM int pthread_cond_destroy(pthread_cond_t *cond)
 	struct timespec deadline;
 
 	if (!weft_inside(cond))
-		return weft_next.pthread_cond_destroy(cond);
+		return weft_next(pthread_cond_destroy)(cond);
 	clock_gettime(CLOCK_MONOTONIC, &deadline);
 	deadline.tv_nsec += DESTROY_MS * 1000000;
 	deadline.tv_sec += deadline.tv_nsec / 1000000000;

@@ -14,17 +14,17 @@
 
 void *weft_sys_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
 {
-	return weft_next.mmap(address, length, prot, flags, fd, offset);
+	return weft_next(mmap)(address, length, prot, flags, fd, offset);
 }
 
 int weft_sys_munmap(void *address, size_t length)
 {
-	return weft_next.munmap(address, length);
+	return weft_next(munmap)(address, length);
 }
 
 int weft_sys_close(int fd)
 {
-	return weft_next.close(fd);
+	return weft_next(close)(fd);
 }
 
 static bool is_shared_file(int flags, int fd, off_t offset)
@@ -45,7 +45,7 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
 	/* Before, as it is gone then; another thread may map the next there. */
 	if (flags & MAP_FIXED && length && (flags & MAP_FIXED_NOREPLACE) != MAP_FIXED_NOREPLACE)
 		weft_map_remove((uintptr_t)address, length);
-	p = weft_next.mmap(address, length, prot, flags, fd, offset);
+	p = weft_next(mmap)(address, length, prot, flags, fd, offset);
 	if (p == MAP_FAILED)
 		return p;
 	if (!is_shared_file(flags, fd, offset) || !weft_is_region(fd)) {
@@ -59,7 +59,7 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
 		/* Its locks would be this machine's only, and nobody would know. */
 		weft_complain(&said, "weft: a region was not mapped, as its locks would not work: %s: more open files or memory may have to be allowed",
 			      strerrordesc_np(error));
-		weft_next.munmap(p, length);
+		weft_next(munmap)(p, length);
 		errno = error;
 		return MAP_FAILED;
 	}
@@ -82,7 +82,7 @@ WEFT_SHIM int munmap(void *address, size_t length)
 {
 	if (length && !((uintptr_t)address & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1)))
 		weft_map_remove((uintptr_t)address, length);
-	return weft_next.munmap(address, length);
+	return weft_next(munmap)(address, length);
 }
 
 WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flags, ...)
@@ -104,7 +104,7 @@ WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flag
 		weft_map_remove((uintptr_t)address, length);
 	if (flags & MREMAP_FIXED && new_length)
 		weft_map_remove((uintptr_t)wanted, new_length);
-	p = weft_next.mremap(address, length, new_length, flags, wanted);
+	p = weft_next(mremap)(address, length, new_length, flags, wanted);
 	if (!region)
 		return p;
 	error = errno;
@@ -120,7 +120,7 @@ WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flag
 		if (error)
 			weft_complain(&said, "weft: locks in a region that was moved by mremap() do not work on other machines any more: there is no memory to note where it is");
 	}
-	weft_next.close(fd);
+	weft_next(close)(fd);
 	return p;
 }
 
@@ -132,7 +132,7 @@ WEFT_SHIM int close(int fd)
 		errno = EBADF;
 		return -1;
 	}
-	return weft_next.close(fd);
+	return weft_next(close)(fd);
 }
 
 WEFT_SHIM int dup2(int from, int to)
@@ -146,7 +146,7 @@ WEFT_SHIM int dup2(int from, int to)
 			return -1;
 		}
 	}
-	return weft_next.dup2(from, to);
+	return weft_next(dup2)(from, to);
 }
 
 WEFT_SHIM int dup3(int from, int to, int flags)
@@ -160,7 +160,7 @@ WEFT_SHIM int dup3(int from, int to, int flags)
 			return -1;
 		}
 	}
-	return weft_next.dup3(from, to, flags);
+	return weft_next(dup3)(from, to, flags);
 }
 
 /* In pieces, around ours. */
@@ -174,12 +174,12 @@ WEFT_SHIM int close_range(unsigned int first, unsigned int last, int flags)
 		if (!weft_fd_ours((int)fd))
 			continue;
 		if (fd > from)
-			result = weft_next.close_range(from, fd - 1, flags);
+			result = weft_next(close_range)(from, fd - 1, flags);
 		from = fd + 1;
 		if (result || from > last)
 			return result;
 	}
-	return weft_next.close_range(from, last, flags);
+	return weft_next(close_range)(from, last, flags);
 }
 
 WEFT_SHIM void closefrom(int low)

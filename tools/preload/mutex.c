@@ -141,7 +141,7 @@ WEFT_SLOW int near_take(pthread_mutex_t *m)
 {
 	int error = take(m, 0, 0, NULL);
 
-	return error == ENOENT ? weft_next.pthread_mutex_lock(m) : error;
+	return error == ENOENT ? weft_next(pthread_mutex_lock)(m) : error;
 }
 
 WEFT_SHIM int pthread_mutex_lock(pthread_mutex_t *m)
@@ -150,7 +150,7 @@ WEFT_SHIM int pthread_mutex_lock(pthread_mutex_t *m)
 	struct weft_ref *r;
 
 	if (likely(!weft_near(m)))
-		return weft_next.pthread_mutex_lock(m);
+		return weft_next(pthread_mutex_lock)(m);
 	t = weft_self;
 	r = weft_cached(m, t);
 	if (likely(r) && likely(weft_write_quick(t, r)))
@@ -163,7 +163,7 @@ WEFT_SHIM int pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	int error = weft_near(m) ? take(m, WEFT_LOCK_TRY, 0, NULL) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_mutex_trylock(m) : error;
+	return error == ENOENT ? weft_next(pthread_mutex_trylock)(m) : error;
 }
 WEFT_OLDER(pthread_mutex_trylock);
 
@@ -171,7 +171,7 @@ WEFT_SHIM int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec 
 {
 	int error = weft_near(m) ? take(m, 0, CLOCK_REALTIME, deadline) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_mutex_timedlock(m, deadline) : error;
+	return error == ENOENT ? weft_next(pthread_mutex_timedlock)(m, deadline) : error;
 }
 
 WEFT_SHIM int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
@@ -179,7 +179,7 @@ WEFT_SHIM int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 {
 	int error = weft_near(m) ? take(m, 0, clock, deadline) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_mutex_clocklock(m, clock, deadline) : error;
+	return error == ENOENT ? weft_next(pthread_mutex_clocklock)(m, clock, deadline) : error;
 }
 
 /* --- Leaving ------------------------------------------------------------------------- */
@@ -208,7 +208,7 @@ WEFT_SLOW int leave(pthread_mutex_t *m)
 	int error = weft_find(m, &t, &r);
 
 	if (error)
-		return error == ENOENT ? weft_next.pthread_mutex_unlock(m) : error;
+		return error == ENOENT ? weft_next(pthread_mutex_unlock)(m) : error;
 	if (!is_ours(t, r))
 		return leave_other(m, r);
 	if (r->local->depth) {
@@ -226,7 +226,7 @@ WEFT_SHIM int pthread_mutex_unlock(pthread_mutex_t *m)
 	struct weft_ref *r;
 
 	if (likely(!weft_near(m)))
-		return weft_next.pthread_mutex_unlock(m);
+		return weft_next(pthread_mutex_unlock)(m);
 	t = weft_self;
 	r = weft_cached(m, t);
 	if (likely(r) && likely(is_ours(t, r) && !r->local->depth && !r->local->robust))
@@ -243,7 +243,7 @@ WEFT_SHIM int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *
 	int type = PTHREAD_MUTEX_NORMAL, robust = 0, protocol = PTHREAD_PRIO_NONE;
 
 	if (!weft_inside(m))
-		return weft_next.pthread_mutex_init(m, attr);
+		return weft_next(pthread_mutex_init)(m, attr);
 	if (attr) {
 		pthread_mutexattr_gettype(attr, &type);
 		pthread_mutexattr_getrobust(attr, &robust);
@@ -263,7 +263,7 @@ WEFT_OLDER(pthread_mutex_init);
 WEFT_SHIM int pthread_mutex_destroy(pthread_mutex_t *m)
 {
 	if (!weft_inside(m))
-		return weft_next.pthread_mutex_destroy(m);
+		return weft_next(pthread_mutex_destroy)(m);
 	return weft_held_here(m) ? EBUSY : 0;
 }
 WEFT_OLDER(pthread_mutex_destroy);
@@ -275,7 +275,7 @@ WEFT_SHIM int pthread_mutex_consistent(pthread_mutex_t *m)
 	int error = weft_near(m) ? weft_find(m, &t, &r) : ENOENT;
 
 	if (error)
-		return error == ENOENT ? weft_next.pthread_mutex_consistent(m) : error;
+		return error == ENOENT ? weft_next(pthread_mutex_consistent)(m) : error;
 	if (!(kind_of(m) & KIND_ROBUST) || !is_ours(t, r) || owner_of(m) != INCONSISTENT)
 		return EINVAL;
 	set_owner(m, (int)t->tid);
@@ -289,10 +289,10 @@ extern __typeof__(pthread_mutex_consistent) consistent_np __asm__("pthread_mutex
 /* No mutex in a region protects priorities. */
 WEFT_SHIM int pthread_mutex_getprioceiling(const pthread_mutex_t *m, int *ceiling)
 {
-	return weft_inside(m) ? EINVAL : weft_next.pthread_mutex_getprioceiling(m, ceiling);
+	return weft_inside(m) ? EINVAL : weft_next(pthread_mutex_getprioceiling)(m, ceiling);
 }
 
 WEFT_SHIM int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
 {
-	return weft_inside(m) ? EINVAL : weft_next.pthread_mutex_setprioceiling(m, ceiling, old);
+	return weft_inside(m) ? EINVAL : weft_next(pthread_mutex_setprioceiling)(m, ceiling, old);
 }

@@ -37,34 +37,35 @@ static void *find(const char *name)
 	return p;
 }
 
+static const char * const names[WEFT_NEXT_COUNT] = {
+#define X(result, name, parameters, arguments) [WEFT_NEXT_##name] = #name,
+	WEFT_NEXT(X)
+#undef X
+};
+
 #define FIRST(result, name, parameters, arguments)			\
 	static result first_##name parameters				\
 	{								\
-		void *found_ = find(#name);				\
-									\
-		memcpy(&weft_next.name, &found_, sizeof(found_));	\
-		return weft_next.name arguments;			\
+		weft_nexts[WEFT_NEXT_##name] = find(#name);		\
+		return weft_next(name) arguments;			\
 	}
 
 WEFT_NEXT(FIRST)
 
-#define MEMBER(result, name, parameters, arguments)	.name = first_##name,
-
-struct weft_next weft_next = {
-	WEFT_NEXT(MEMBER)
+void *weft_nexts[WEFT_NEXT_COUNT] = {
+#define X(result, name, parameters, arguments) [WEFT_NEXT_##name] = (void *)first_##name,
+	WEFT_NEXT(X)
+#undef X
 };
-
-#define RESOLVE(result, name, parameters, arguments)			\
-	do {								\
-		void *p_ = dlsym(RTLD_NEXT, #name) ? find(#name) : NULL; \
-									\
-		if (p_)							\
-			memcpy(&weft_next.name, &p_, sizeof(p_));	\
-	} while (0);
 
 static __attribute__((constructor)) void resolve(void)
 {
-	WEFT_NEXT(RESOLVE)
+	int i;
+
+	/* One that is not there is complained of when it is called. */
+	for (i = 0; i < WEFT_NEXT_COUNT; i++)
+		if (dlsym(RTLD_NEXT, names[i]))
+			weft_nexts[i] = find(names[i]);
 }
 
 /* --- What the functions for things inside regions share ------------------------ */

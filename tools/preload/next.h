@@ -9,8 +9,10 @@
 #include <semaphore.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <time.h>
+#include <unistd.h>
 
 /* X(result, name, (parameters), (arguments)) */
 #define WEFT_NEXT(X)							\
@@ -79,16 +81,19 @@
 	X(int, dup3, (int d, int e, int f), (d, e, f))			\
 	X(int, close_range, (unsigned int d, unsigned int e, int f), (d, e, f))
 
-#pragma GCC visibility push(hidden)
-
-#define WEFT_NEXT_MEMBER(result, name, parameters, arguments)		\
-	result (*name) parameters;
-
-struct weft_next {
-	WEFT_NEXT(WEFT_NEXT_MEMBER)
+enum {
+#define X(result, name, parameters, arguments) WEFT_NEXT_##name,
+	WEFT_NEXT(X)
+#undef X
+	WEFT_NEXT_COUNT
 };
 
-extern struct weft_next weft_next;
+#pragma GCC visibility push(hidden)
+
+extern void *weft_nexts[WEFT_NEXT_COUNT];
+
+/* The one behind ours, of the type that headers give it. */
+#define weft_next(name)	((__typeof__(name) *)weft_nexts[WEFT_NEXT_##name])
 
 /**
  * struct weft_nap - somebody polls memory of a region

@@ -48,7 +48,7 @@ WEFT_SLOW int leave(pthread_rwlock_t *l)
 	int error = weft_find(l, &t, &r);
 
 	if (error)
-		return error == ENOENT ? weft_next.pthread_rwlock_unlock(l) : error;
+		return error == ENOENT ? weft_next(pthread_rwlock_unlock)(l) : error;
 	return weft_unlock(t, r);
 }
 
@@ -56,14 +56,14 @@ WEFT_SLOW int near_read(pthread_rwlock_t *l)
 {
 	int error = take_read(l, 0, 0, NULL);
 
-	return error == ENOENT ? weft_next.pthread_rwlock_rdlock(l) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_rdlock)(l) : error;
 }
 
 WEFT_SLOW int near_write(pthread_rwlock_t *l)
 {
 	int error = take_write(l, 0, 0, NULL);
 
-	return error == ENOENT ? weft_next.pthread_rwlock_wrlock(l) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_wrlock)(l) : error;
 }
 
 WEFT_SHIM int pthread_rwlock_rdlock(pthread_rwlock_t *l)
@@ -72,7 +72,7 @@ WEFT_SHIM int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 	struct weft_ref *r;
 
 	if (likely(!weft_near(l)))
-		return weft_next.pthread_rwlock_rdlock(l);
+		return weft_next(pthread_rwlock_rdlock)(l);
 	t = weft_self;
 	r = weft_cached(l, t);
 	if (likely(r) && likely(weft_read_quick(t, r)))
@@ -87,7 +87,7 @@ WEFT_SHIM int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 	struct weft_ref *r;
 
 	if (likely(!weft_near(l)))
-		return weft_next.pthread_rwlock_wrlock(l);
+		return weft_next(pthread_rwlock_wrlock)(l);
 	t = weft_self;
 	r = weft_cached(l, t);
 	if (likely(r) && likely(weft_write_quick(t, r)))
@@ -102,7 +102,7 @@ WEFT_SHIM int pthread_rwlock_unlock(pthread_rwlock_t *l)
 	struct weft_ref *r;
 
 	if (likely(!weft_near(l)))
-		return weft_next.pthread_rwlock_unlock(l);
+		return weft_next(pthread_rwlock_unlock)(l);
 	t = weft_self;
 	r = weft_cached(l, t);
 	return likely(r) ? weft_unlock(t, r) : leave(l);
@@ -113,7 +113,7 @@ WEFT_SHIM int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
 	int error = weft_near(l) ? take_read(l, WEFT_LOCK_TRY, 0, NULL) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_rwlock_tryrdlock(l) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_tryrdlock)(l) : error;
 }
 WEFT_OLDER(pthread_rwlock_tryrdlock);
 
@@ -121,7 +121,7 @@ WEFT_SHIM int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
 	int error = weft_near(l) ? take_write(l, WEFT_LOCK_TRY, 0, NULL) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_rwlock_trywrlock(l) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_trywrlock)(l) : error;
 }
 WEFT_OLDER(pthread_rwlock_trywrlock);
 
@@ -129,14 +129,14 @@ WEFT_SHIM int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct times
 {
 	int error = weft_near(l) ? take_read(l, 0, CLOCK_REALTIME, deadline) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_rwlock_timedrdlock(l, deadline) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_timedrdlock)(l, deadline) : error;
 }
 
 WEFT_SHIM int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *deadline)
 {
 	int error = weft_near(l) ? take_write(l, 0, CLOCK_REALTIME, deadline) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_rwlock_timedwrlock(l, deadline) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_timedwrlock)(l, deadline) : error;
 }
 
 WEFT_SHIM int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
@@ -144,7 +144,7 @@ WEFT_SHIM int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 {
 	int error = weft_near(l) ? take_read(l, 0, clock, deadline) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_rwlock_clockrdlock(l, clock, deadline) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_clockrdlock)(l, clock, deadline) : error;
 }
 
 WEFT_SHIM int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
@@ -152,20 +152,20 @@ WEFT_SHIM int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 {
 	int error = weft_near(l) ? take_write(l, 0, clock, deadline) : ENOENT;
 
-	return error == ENOENT ? weft_next.pthread_rwlock_clockwrlock(l, clock, deadline) : error;
+	return error == ENOENT ? weft_next(pthread_rwlock_clockwrlock)(l, clock, deadline) : error;
 }
 
 /* Nothing is written where the lock stands: all memory is an unlocked lock. */
 WEFT_SHIM int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
 {
-	return weft_inside(l) ? 0 : weft_next.pthread_rwlock_init(l, attr);
+	return weft_inside(l) ? 0 : weft_next(pthread_rwlock_init)(l, attr);
 }
 WEFT_OLDER(pthread_rwlock_init);
 
 WEFT_SHIM int pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
 	if (!weft_inside(l))
-		return weft_next.pthread_rwlock_destroy(l);
+		return weft_next(pthread_rwlock_destroy)(l);
 	return weft_held_here(l) ? EBUSY : 0;
 }
 WEFT_OLDER(pthread_rwlock_destroy);

@@ -68,25 +68,25 @@ static int wait_for(sem_t *s, clockid_t clock, const struct timespec *deadline)
 
 WEFT_SHIM int sem_wait(sem_t *s)
 {
-	return weft_inside(s) ? wait_for(s, 0, NULL) : weft_next.sem_wait(s);
+	return weft_inside(s) ? wait_for(s, 0, NULL) : weft_next(sem_wait)(s);
 }
 
 WEFT_SHIM int sem_timedwait(sem_t *s, const struct timespec *deadline)
 {
 	return weft_inside(s) ? wait_for(s, CLOCK_REALTIME, deadline) :
-				weft_next.sem_timedwait(s, deadline);
+				weft_next(sem_timedwait)(s, deadline);
 }
 
 WEFT_SHIM int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *deadline)
 {
 	return weft_inside(s) ? wait_for(s, clock, deadline) :
-				weft_next.sem_clockwait(s, clock, deadline);
+				weft_next(sem_clockwait)(s, clock, deadline);
 }
 
 WEFT_SHIM int sem_trywait(sem_t *s)
 {
 	if (!weft_inside(s))
-		return weft_next.sem_trywait(s);
+		return weft_next(sem_trywait)(s);
 	if (take(s))
 		return 0;
 	errno = EAGAIN;
@@ -99,7 +99,7 @@ WEFT_SHIM int sem_post(sem_t *s)
 	uint32_t v;
 
 	if (!weft_inside(s))
-		return weft_next.sem_post(s);
+		return weft_next(sem_post)(s);
 	v = atomic_load(value);
 	do {
 		if (v == SEM_VALUE_MAX) {
@@ -113,7 +113,7 @@ WEFT_SHIM int sem_post(sem_t *s)
 WEFT_SHIM int sem_getvalue(sem_t *s, int *value)
 {
 	if (!weft_inside(s))
-		return weft_next.sem_getvalue(s, value);
+		return weft_next(sem_getvalue)(s, value);
 	*value = (int)atomic_load(value_of(s));
 	return 0;
 }
@@ -121,7 +121,7 @@ WEFT_SHIM int sem_getvalue(sem_t *s, int *value)
 WEFT_SHIM int sem_init(sem_t *s, int shared, unsigned int value)
 {
 	if (!weft_inside(s))
-		return weft_next.sem_init(s, shared, value);
+		return weft_next(sem_init)(s, shared, value);
 	if (value > SEM_VALUE_MAX) {
 		errno = EINVAL;
 		return -1;
@@ -133,5 +133,5 @@ WEFT_SHIM int sem_init(sem_t *s, int shared, unsigned int value)
 
 WEFT_SHIM int sem_destroy(sem_t *s)
 {
-	return weft_inside(s) ? 0 : weft_next.sem_destroy(s);
+	return weft_inside(s) ? 0 : weft_next(sem_destroy)(s);
 }
