@@ -36,6 +36,13 @@
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 
+/*
+ * What is called for each lock stands together, so that it is on one page: jumps
+ * from page to page cost in virtual machines.
+ */
+#define WEFT_HOT	__attribute__((section(".text.hot.weft")))
+#define WEFT_HOT_FIRST	__attribute__((section(".text.hot.weft"), aligned(2048)))
+
 /* statfs(): f_type of a mounted weft. */
 #define WEFT_SUPER_MAGIC	0x57656674
 
@@ -90,26 +97,27 @@ struct weft_file {
 
 /**
  * struct weft_ref - an address, and all that is needed to lock there
- * @address:	0: nothing
+ * @quick:	the address, if it may be one step; else 0.  First, as all else
+ *		is read only if it fits
+ * @address:	0: nothing.  Both are cleared by whoever changes what is mapped
  * @word:	NULL: only the kernel can (read-only)
  * @cell:	of this thread in struct weft_holds; NULL: only the kernel can
  * @readers:	of this file, in struct weft_holds
  * @local:	what this process knows
  * @file:	NULL: nothing of weft is at @address
- * @owned:	the owner number, where it stands in the word
- * @slot:	of the lock
- * @generation:	valid as long as this is weft_generation
+ * @pending:	what to write to @cell: the slot of the lock, plus 1
+ * @owner:	the owner number of this file
  */
 struct weft_ref {
-	uintptr_t address;
+	_Atomic uintptr_t quick;
+	_Atomic uintptr_t address;
 	_Atomic uint64_t *word;
 	_Atomic uint32_t *cell;
 	_Atomic uint32_t *readers;
 	struct weft_local *local;
 	struct weft_file *file;
-	uint64_t owned;
-	uint32_t slot;
-	uint32_t generation;
+	uint32_t pending;
+	uint32_t owner;
 };
 
 #define WEFT_REFS	256	/* cached by each thread */
@@ -117,26 +125,32 @@ struct weft_ref {
 
 /**
  * struct weft_thread - a thread that has used a lock
+ * @last:	the read lock that it has taken last, in @reads
+ * @end:	the last place that there is
  * @tid:	0: wiped, this is another process than before
  * @cell:	index in @pending of struct weft_holds, -1: none was left
- * @n_read:	read locks held, the last one last
- * @read_room:	that @read has room for
- * @read:	which: pointers to struct weft_local; WEFT_AGAIN: that is not
- *		counted in the word, the thread had it already
+ * @reads:	read locks that it holds, the first at [1]: weft_key(); WEFT_AGAIN:
+ *		that is not counted in the word, the thread had it already
+ * @read_room:	elements of @reads
  * @n_robust:	robust mutexes held
- * @robust_room: that @robust has room for
+ * @robust_room: elements of @robust
  * @robust:	which
+ * @next:	of all threads, under weft_lock_table()
+ * @previous:	what points here
  */
 struct weft_thread {
+	uintptr_t *last;
+	uintptr_t *end;
 	uint32_t tid;
 	int32_t cell;
-	uint32_t n_read;
+	uintptr_t *reads;
 	uint32_t read_room;
-	uintptr_t *read;
 	uint32_t n_robust;
 	uint32_t robust_room;
 	struct weft_ref *robust;
-	uintptr_t first_read[WEFT_READS];
+	struct weft_thread *next;
+	struct weft_thread **previous;
+	uintptr_t first_reads[WEFT_READS];
 	struct weft_ref refs[WEFT_REFS] __attribute__((aligned(64)));
 };
 
@@ -151,19 +165,20 @@ struct weft_thread {
 extern _Thread_local struct weft_thread *weft_self
 	__attribute__((tls_model("initial-exec")));
 
+/* Where that points at first: a thread that has found nothing. */
+extern struct weft_thread weft_nobody;
+
 /* Changes with each change of what is mapped. */
 extern _Atomic uint32_t weft_generation;
 
-/* All mappings are within: addresses outside are none of ours.  One address and a
- * size, so that one comparison says so; a torn view of both is that of a program
- * which locks while it maps.
+/*
+ * All mappings are within: the first in the lower half, how much in the upper
+ * half, in units of 64 KiB.  One word, as it is read for each lock of the program
+ * that is none of ours.
  */
-struct weft_hull {
-	_Atomic uintptr_t begin;
-	_Atomic size_t size;
-};
+extern _Atomic uint64_t weft_hull;
 
-extern struct weft_hull weft_hull;
+#define WEFT_HULL_SHIFT	16
 
 /* map.c */
 void weft_lock_table(void);
@@ -195,19 +210,21 @@ int weft_sys_close(int fd);
 /* thread.c */
 int weft_thread_get(struct weft_thread **t);
 void weft_forked(void);
+void weft_forget_refs(void);
 int weft_find_slow(const void *address, struct weft_thread **t, struct weft_ref **r);
 int weft_room(void *array, uint32_t *room, const void *first, uint32_t n, size_t size);
 
 /* lock.c */
-int weft_read_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
-		   clockid_t clock, const struct timespec *deadline);
-int weft_write_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
-		    clockid_t clock, const struct timespec *deadline);
-void weft_forget_reads(struct weft_thread *t, struct weft_ref *r);
-int weft_read_left(struct weft_thread *t, struct weft_ref *r);
+int weft_read(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+	      clockid_t clock, const struct timespec *deadline);
+int weft_write(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+	       clockid_t clock, const struct timespec *deadline);
+bool weft_write_now(struct weft_thread *t, struct weft_ref *r);
 int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 		    clockid_t clock, const struct timespec *deadline);
-int weft_left_by_ioctl(struct weft_ref *r, unsigned int mode);
+int weft_write_leave(struct weft_ref *r);
+int weft_unlock_slow(struct weft_thread *t, struct weft_ref *r);
+void weft_forget_reads(struct weft_thread *t, struct weft_ref *r);
 void weft_wake(struct weft_ref *r);
 bool weft_held_here(const void *address);
 bool weft_no_time(const struct timespec *t);
@@ -228,29 +245,26 @@ static inline unsigned int weft_ref_index(uintptr_t address)
 }
 
 /* Could something of weft be there at all? */
-static inline bool weft_near(const void *address)
+static __always_inline bool weft_near(const void *address)
 {
-	return (uintptr_t)address -
-	       atomic_load_explicit(&weft_hull.begin, memory_order_relaxed) <
-	       atomic_load_explicit(&weft_hull.size, memory_order_relaxed);
+	uint64_t hull = atomic_load_explicit(&weft_hull, memory_order_relaxed);
+
+	return ((uintptr_t)address >> WEFT_HULL_SHIFT) - (uint32_t)hull < hull >> 32;
 }
 
 /*
- * The lock at @address, if this thread has found it before; else NULL.  @t may be
- * NULL.  What is quick returns nothing through memory: a store before a locked
- * instruction is waited for.
+ * The lock at @address, if this thread has found it before and may take it in one
+ * step; else NULL.  What is quick returns nothing through memory:
+ * a store before a locked instruction is waited for.
  */
 static __always_inline struct weft_ref *weft_cached(const void *address,
 						    struct weft_thread *t)
 {
 	struct weft_ref *r;
 
-	if (unlikely(!t))
-		return NULL;
 	r = &t->refs[weft_ref_index((uintptr_t)address)];
-	if (unlikely(r->address != (uintptr_t)address || !r->file ||
-		     r->generation != atomic_load_explicit(&weft_generation,
-							   memory_order_relaxed)))
+	if (unlikely(atomic_load_explicit(&r->quick, memory_order_relaxed) !=
+		     (uintptr_t)address))
 		return NULL;
 	return r;
 }
@@ -263,87 +277,106 @@ static inline int weft_find(const void *address, struct weft_thread **t,
 			    struct weft_ref **r)
 {
 	struct weft_thread *self = weft_self;
+	struct weft_ref *ref = &self->refs[weft_ref_index((uintptr_t)address)];
 
-	if (likely(self)) {
-		struct weft_ref *ref = &self->refs[weft_ref_index((uintptr_t)address)];
-
-		if (likely(ref->address == (uintptr_t)address &&
-			   ref->generation == atomic_load_explicit(&weft_generation,
-							memory_order_relaxed))) {
-			*t = self;
-			*r = ref;
-			return likely(ref->file) ? 0 : ENOENT;
-		}
+	if (likely(atomic_load_explicit(&ref->address, memory_order_relaxed) ==
+		   (uintptr_t)address && address)) {
+		*t = self;
+		*r = ref;
+		return likely(ref->file) ? 0 : ENOENT;
 	}
 	return weft_find_slow(address, t, r);
 }
 
-/* The order that these stores stand in is what the kernel relies on; changing the
+/* By what a lock is known in a thread's list of read locks. */
+static __always_inline uintptr_t weft_key(const struct weft_ref *r)
+{
+	return r->word ? (uintptr_t)r->word : (uintptr_t)r->local;
+}
+
+static __always_inline uint64_t weft_owned(const struct weft_ref *r)
+{
+	return (uint64_t)r->owner << WEFT_WORD_OWNER_SHIFT;
+}
+
+/*
+ * The order that these stores stand in is what the kernel relies on; changing the
  * word is a barrier for the processor, the compiler is told.
  */
-static __always_inline void weft_pending(struct weft_ref *r, uint32_t value)
+static __always_inline void weft_pending(_Atomic uint32_t *cell, uint32_t value)
 {
-	atomic_store_explicit(r->cell, value, memory_order_release);
+	atomic_store_explicit(cell, value, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static __always_inline void weft_count_readers(struct weft_ref *r, uint32_t by)
+static __always_inline void weft_count_readers(_Atomic uint32_t *readers, uint32_t by)
 {
 	atomic_signal_fence(memory_order_seq_cst);
 	if (__libc_single_threaded) {
-		uint32_t n = atomic_load_explicit(r->readers, memory_order_relaxed);
+		uint32_t n = atomic_load_explicit(readers, memory_order_relaxed);
 
-		atomic_store_explicit(r->readers, n + by, memory_order_release);
+		atomic_store_explicit(readers, n + by, memory_order_release);
 	} else {
-		atomic_fetch_add(r->readers, by);
+		atomic_fetch_add(readers, by);
 	}
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
+/* With half of all readers that there may be, the kernel is asked: no overflow. */
 static __always_inline bool weft_read_allowed(uint64_t w)
 {
-	return (w & ~WEFT_WORD_READERS) - 1 < 2 && w < WEFT_WORD_READERS;
+	return (w & ~(WEFT_WORD_READERS >> 1 & WEFT_WORD_READERS)) - 1 < 2;
 }
 
-/* Take it to read without the kernel, if that is possible now. */
+/*
+ * Take it to read without the kernel, if that is possible now; only if r->cell is
+ * there.  All that is needed is read first: after each barrier the compiler would
+ * read it anew.
+ */
 static __always_inline bool weft_read_quick(struct weft_thread *t, struct weft_ref *r)
 {
+	_Atomic uint64_t *word = r->word;
+	_Atomic uint32_t *cell = r->cell, *readers = r->readers;
+	uintptr_t *last = t->last;
 	uint64_t w;
 
-	if (unlikely(!r->cell || t->n_read == t->read_room))
+	if (unlikely(last == t->end))
 		return false;
-	w = atomic_load_explicit(r->word, memory_order_relaxed);
+	w = atomic_load_explicit(word, memory_order_relaxed);
 	if (unlikely(!weft_read_allowed(w)))
 		return false;
-	weft_pending(r, r->slot + 1);
-	while (unlikely(!atomic_compare_exchange_weak(r->word, &w, w + WEFT_WORD_READER))) {
+	weft_pending(cell, r->pending);
+	while (unlikely(!atomic_compare_exchange_weak(word, &w, w + WEFT_WORD_READER))) {
 		if (!weft_read_allowed(w)) {
-			weft_pending(r, 0);
+			weft_pending(cell, 0);
 			return false;
 		}
 	}
-	weft_count_readers(r, 1);
-	weft_pending(r, 0);
-	t->read[t->n_read++] = (uintptr_t)r->local;
+	weft_count_readers(readers, 1);
+	weft_pending(cell, 0);
+	*++last = (uintptr_t)word;
+	t->last = last;
 	return true;
 }
 
 /* The same to write. */
 static __always_inline bool weft_write_quick(struct weft_thread *t, struct weft_ref *r)
 {
+	_Atomic uint64_t *word = r->word;
+	_Atomic uint32_t *cell = r->cell;
+	struct weft_local *local = r->local;
 	uint64_t w = 2;
 
-	if (unlikely(!r->cell ||
-		     atomic_load_explicit(r->word, memory_order_relaxed) != 2))
+	if (unlikely(atomic_load_explicit(word, memory_order_relaxed) != 2))
 		return false;
-	weft_pending(r, r->slot + 1);
-	if (unlikely(!atomic_compare_exchange_strong(r->word, &w, 2 | r->owned))) {
-		weft_pending(r, 0);
+	weft_pending(cell, r->pending);
+	if (unlikely(!atomic_compare_exchange_strong(word, &w, 2 | weft_owned(r)))) {
+		weft_pending(cell, 0);
 		return false;
 	}
-	weft_pending(r, 0);
-	atomic_store_explicit(&r->local->writer, t->tid, memory_order_relaxed);
-	if (unlikely(atomic_load_explicit(&r->local->foreign, memory_order_relaxed)))
+	weft_pending(cell, 0);
+	atomic_store_explicit(&local->writer, t->tid, memory_order_relaxed);
+	if (unlikely(atomic_load_explicit(&local->foreign, memory_order_relaxed)))
 		weft_forget_reads(t, r);
 	return true;
 }
@@ -353,43 +386,56 @@ static __always_inline bool weft_write_ours(struct weft_ref *r)
 {
 	if (likely(r->word))
 		return (atomic_load_explicit(r->word, memory_order_relaxed) &
-			WEFT_WORD_OWNER) == r->owned;
+			WEFT_WORD_OWNER) == weft_owned(r);
 	return atomic_load_explicit(&r->local->writer, memory_order_relaxed);
 }
 
-/* Only if weft_write_ours(). */
+/* Only if weft_write_ours() and r->cell. */
 static __always_inline int weft_write_left(struct weft_ref *r)
 {
+	_Atomic uint32_t *cell = r->cell;
 	uint64_t w;
 
 	atomic_store_explicit(&r->local->writer, 0, memory_order_relaxed);
-	if (unlikely(!r->cell))
-		return weft_left_by_ioctl(r, WEFT_LOCK_WRITE);
-	weft_pending(r, r->slot + 1);
-	w = atomic_fetch_sub(r->word, r->owned);
-	weft_pending(r, 0);
+	weft_pending(cell, r->pending);
+	w = atomic_fetch_sub(r->word, weft_owned(r));
+	weft_pending(cell, 0);
 	if (unlikely(w & WEFT_WORD_SLOW))
 		weft_wake(r);
 	return 0;
 }
 
-/* Leave it, taken to read or to write. */
-static __always_inline int weft_unlock(struct weft_thread *t, struct weft_ref *r)
+/* The thread has read-locked it, last of all. */
+static __always_inline bool weft_read_last(struct weft_thread *t, struct weft_ref *r)
 {
+	return *t->last == (uintptr_t)r->word;
+}
+
+/* Only if weft_read_last() and r->cell. */
+static __always_inline int weft_read_left(struct weft_thread *t, struct weft_ref *r)
+{
+	_Atomic uint32_t *cell = r->cell, *readers = r->readers;
 	uint64_t w;
 
-	if (unlikely(!t->n_read || t->read[t->n_read - 1] != (uintptr_t)r->local ||
-		     !r->cell))
-		return weft_write_ours(r) ? weft_write_left(r) : weft_read_left(t, r);
-	t->n_read--;
-	weft_pending(r, r->slot + 1);
+	t->last--;
+	weft_pending(cell, r->pending);
 	w = atomic_fetch_sub(r->word, WEFT_WORD_READER);
-	weft_count_readers(r, -1u);
-	weft_pending(r, 0);
+	weft_count_readers(readers, -1u);
+	weft_pending(cell, 0);
 	if (unlikely((w & (WEFT_WORD_SLOW | WEFT_WORD_READERS)) ==
 		     (WEFT_WORD_SLOW | WEFT_WORD_READER)))
 		weft_wake(r);
 	return 0;
+}
+
+/* Leave it, taken to read or to write, when it may be one step. */
+static __always_inline int weft_unlock_quick(struct weft_thread *t, struct weft_ref *r)
+{
+	if (weft_read_last(t, r))
+		return weft_read_left(t, r);
+	if (likely(atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid))
+		return weft_write_left(r);
+	return weft_unlock_slow(t, r);
 }
 
 #endif /* WEFT_LIBWEFT_INTERNAL_H */

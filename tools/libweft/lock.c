@@ -28,7 +28,7 @@ static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clocki
 {
 	static _Atomic bool said;
 	struct weft_lock_op op = {
-		.slot = r->slot,
+		.slot = r->pending - 1,
 		.mode = mode,
 		.flags = flags | (deadline ? WEFT_LOCK_UNTIL : 0),
 		.clock = (uint32_t)clock,
@@ -45,9 +45,9 @@ static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clocki
 	return error;
 }
 
-int weft_left_by_ioctl(struct weft_ref *r, unsigned int mode)
+static int leave_by_ioctl(struct weft_ref *r, unsigned int mode)
 {
-	struct weft_lock_op op = { .slot = r->slot, .mode = mode };
+	struct weft_lock_op op = { .slot = r->pending - 1, .mode = mode };
 	int error;
 
 	do {
@@ -58,7 +58,7 @@ int weft_left_by_ioctl(struct weft_ref *r, unsigned int mode)
 
 void weft_wake(struct weft_ref *r)
 {
-	__u32 slot = r->slot;
+	__u32 slot = r->pending - 1;
 	int saved = errno;
 
 	while (weft_ioctl(r->file, WEFT_IOC_LOCK_WAKE, &slot) == EINTR)
@@ -68,15 +68,46 @@ void weft_wake(struct weft_ref *r)
 
 /* --- Reading ---------------------------------------------------------------- */
 
-/* Where the thread's list has the lock last, n_read: nowhere. */
-static uint32_t find_read(const struct weft_thread *t, const struct weft_ref *r)
+/* Where the thread's list has the lock last, NULL: nowhere. */
+static uintptr_t *find_read(const struct weft_thread *t, const struct weft_ref *r)
 {
-	uint32_t i = t->n_read;
+	uintptr_t key = weft_key(r), *p;
 
-	while (i--)
-		if ((t->read[i] & ~WEFT_AGAIN) == (uintptr_t)r->local)
-			return i;
-	return t->n_read;
+	for (p = t->last; p > t->reads; p--)
+		if ((*p & ~WEFT_AGAIN) == key)
+			return p;
+	return NULL;
+}
+
+static void forget_read(struct weft_thread *t, uintptr_t *p)
+{
+	memmove(p, p + 1, (size_t)(t->last - p) * sizeof(*p));
+	t->last--;
+}
+
+/* It is write-locked now: what the thread had of it, others have left. */
+void weft_forget_reads(struct weft_thread *t, struct weft_ref *r)
+{
+	uintptr_t *p;
+
+	while ((p = find_read(t, r)))
+		forget_read(t, p);
+}
+
+/* Room for one more. */
+static int room_for_read(struct weft_thread *t)
+{
+	uint32_t n = (uint32_t)(t->last - t->reads);
+	int error;
+
+	if (t->last != t->end)
+		return 0;
+	error = weft_room(&t->reads, &t->read_room, t->first_reads, n + 1, sizeof(*t->reads));
+	if (error)
+		return EAGAIN;
+	t->last = t->reads + n;
+	t->end = t->reads + t->read_room - 1;
+	return 0;
 }
 
 /*
@@ -86,25 +117,21 @@ static uint32_t find_read(const struct weft_thread *t, const struct weft_ref *r)
 static bool read_again(struct weft_thread *t, struct weft_ref *r)
 {
 	if (atomic_load_explicit(&r->local->foreign, memory_order_relaxed) ||
-	    find_read(t, r) == t->n_read)
+	    !find_read(t, r))
 		return false;
-	t->read[t->n_read++] = (uintptr_t)r->local | WEFT_AGAIN;
+	*++t->last = weft_key(r) | WEFT_AGAIN;
 	return true;
 }
 
-int weft_read_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
-		   clockid_t clock, const struct timespec *deadline)
+int weft_read(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+	      clockid_t clock, const struct timespec *deadline)
 {
-	int error, saved = errno;
+	int error = room_for_read(t), saved = errno;
 
-	if (t->n_read == t->read_room) {
-		error = weft_room(&t->read, &t->read_room, t->first_read, t->n_read,
-				  sizeof(*t->read));
-		if (error)
-			return EAGAIN;
-		if (weft_read_quick(t, r))
-			return 0;
-	}
+	if (error)
+		return error;
+	if (r->cell && weft_read_quick(t, r))
+		return 0;
 	if (!(flags & WEFT_LOCK_TRY) &&
 	    atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid)
 		return EDEADLK;
@@ -112,67 +139,55 @@ int weft_read_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags
 		return 0;
 	error = acquire(r, WEFT_LOCK_READ, flags, clock, deadline);
 	if (!error)
-		t->read[t->n_read++] = (uintptr_t)r->local;
+		*++t->last = weft_key(r);
 	errno = saved;
 	return error;
-}
-
-static void forget_read(struct weft_thread *t, uint32_t i)
-{
-	t->n_read--;
-	memmove(&t->read[i], &t->read[i + 1], (t->n_read - i) * sizeof(*t->read));
-}
-
-/* It is write-locked now: what the thread had of it, others have left. */
-void weft_forget_reads(struct weft_thread *t, struct weft_ref *r)
-{
-	uint32_t i;
-
-	while ((i = find_read(t, r)) < t->n_read)
-		forget_read(t, i);
 }
 
 /*
  * Leaves a read lock.  If this thread does not have it, the process may: POSIX
  * does not say what happens then, the C library lets it pass, and so do we.
  */
-int weft_read_left(struct weft_thread *t, struct weft_ref *r)
+static int leave_read(struct weft_thread *t, struct weft_ref *r)
 {
-	uint32_t i = find_read(t, r);
+	uintptr_t *p = find_read(t, r);
 	int error, saved = errno;
 	uint64_t w;
 
-	if (i < t->n_read && t->read[i] & WEFT_AGAIN) {
-		error = 0;
-		goto forget;
+	if (p && *p & WEFT_AGAIN) {
+		forget_read(t, p);
+		return 0;
 	}
 	if (r->readers && !atomic_load(r->readers))
 		return EPERM;
 	if (r->cell) {
-		weft_pending(r, r->slot + 1);
+		weft_pending(r->cell, r->pending);
 		w = atomic_fetch_sub(r->word, WEFT_WORD_READER);
-		weft_count_readers(r, -1u);
-		weft_pending(r, 0);
+		weft_count_readers(r->readers, -1u);
+		weft_pending(r->cell, 0);
 		if ((w & (WEFT_WORD_SLOW | WEFT_WORD_READERS)) ==
 		    (WEFT_WORD_SLOW | WEFT_WORD_READER))
 			weft_wake(r);
 	} else {
-		error = weft_left_by_ioctl(r, WEFT_LOCK_READ);
+		error = leave_by_ioctl(r, WEFT_LOCK_READ);
 		errno = saved;
 		if (error)
 			return error;
 	}
-	error = 0;
-	if (i == t->n_read) {
+	if (p)
+		forget_read(t, p);
+	else
 		atomic_store(&r->local->foreign, true);
-		return 0;
-	}
-forget:
-	forget_read(t, i);
-	return error;
+	return 0;
 }
 
 /* --- Writing ---------------------------------------------------------------- */
+
+/* Without the kernel, if that is possible now. */
+bool weft_write_now(struct weft_thread *t, struct weft_ref *r)
+{
+	return r->cell && weft_write_quick(t, r);
+}
 
 /* Also of a lock that the thread has itself: then that is for ever. */
 int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
@@ -190,13 +205,35 @@ int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flag
 	return 0;
 }
 
-int weft_write_slow(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
-		    clockid_t clock, const struct timespec *deadline)
+int weft_write(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
+	       clockid_t clock, const struct timespec *deadline)
 {
+	if (weft_write_now(t, r))
+		return 0;
 	if (!(flags & WEFT_LOCK_TRY) &&
 	    atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid)
 		return EDEADLK;
 	return weft_write_wait(t, r, flags, clock, deadline);
+}
+
+/* Only if weft_write_ours(). */
+int weft_write_leave(struct weft_ref *r)
+{
+	int error, saved = errno;
+
+	if (r->cell)
+		return weft_write_left(r);
+	atomic_store_explicit(&r->local->writer, 0, memory_order_relaxed);
+	error = leave_by_ioctl(r, WEFT_LOCK_WRITE);
+	errno = saved;
+	return error;
+}
+
+int weft_unlock_slow(struct weft_thread *t, struct weft_ref *r)
+{
+	if (*t->last != weft_key(r) && weft_write_ours(r))
+		return weft_write_leave(r);
+	return leave_read(t, r);
 }
 
 /* Does anybody on this machine hold it, as far as can be told without asking? */

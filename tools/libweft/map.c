@@ -37,7 +37,7 @@ struct mapping {
 };
 
 _Atomic uint32_t weft_generation;
-struct weft_hull weft_hull;
+_Atomic uint64_t weft_hull;
 
 /* Sorted; none overlaps another. */
 static struct mapping *_Atomic table;
@@ -151,14 +151,16 @@ static void change_begin(void)
 static void change_end(void)
 {
 	unsigned int n = atomic_load(&n_mappings);
+	uint64_t first, count;
 
 	if (n) {
-		atomic_store(&weft_hull.begin, table[0].begin);
-		atomic_store(&weft_hull.size, table[n - 1].end - table[0].begin);
+		first = table[0].begin >> WEFT_HULL_SHIFT;
+		count = ((table[n - 1].end - 1) >> WEFT_HULL_SHIFT) - first + 1;
+		atomic_store(&weft_hull, count << 32 | first);
 	} else {
-		atomic_store(&weft_hull.size, 0);
+		atomic_store(&weft_hull, 0);
 	}
-	atomic_fetch_add(&weft_generation, 1);
+	weft_forget_refs();
 	atomic_store(&sequence, atomic_load(&sequence) + 1);
 }
 
@@ -238,7 +240,10 @@ static int add(struct weft_file *f, uintptr_t begin, uintptr_t end, uint64_t off
 		if (!table)
 			return ENOMEM;
 	}
-	if (n_mappings + 2 > MAPPINGS)
+	/* Addresses of more than 48 bits, which only who asks for them gets, do not
+	 * fit into weft_hull.
+	 */
+	if (n_mappings + 2 > MAPPINGS || (end - 1) >> 48)
 		return ENOMEM;
 	change_begin();
 	cut(begin, end);
@@ -274,8 +279,11 @@ void weft_map_remove(uintptr_t address, size_t length)
 	struct weft_file *files[16];
 	unsigned int n, i;
 
-	if (!weft_hull.size || end <= weft_hull.begin ||
-	    address >= weft_hull.begin + weft_hull.size)
+	uint64_t hull = atomic_load_explicit(&weft_hull, memory_order_relaxed);
+
+	/* Most of what programs map and unmap. */
+	if ((end - 1) >> WEFT_HULL_SHIFT < (uint32_t)hull ||
+	    address >> WEFT_HULL_SHIFT >= (uint32_t)hull + (hull >> 32))
 		return;
 	weft_lock_table();
 	while (overlaps(address, end)) {
@@ -307,10 +315,10 @@ bool weft_map_find(uintptr_t address, size_t length, int *fd, uint64_t *offset)
 	bool found = false;
 	unsigned int i;
 
-	if (!weft_hull.size)
+	if (!atomic_load(&weft_hull))
 		return false;
 	weft_lock_table();
-	i = first_above(table, n_mappings, address);
+	i = table ? first_above(table, n_mappings, address) : n_mappings;
 	if (i < n_mappings && table[i].begin <= address &&
 	    table[i].end - address >= length) {
 		*fd = fcntl(table[i].file->fd, F_DUPFD_CLOEXEC, 0);

@@ -33,9 +33,7 @@ static __attribute__((noinline)) int take_read(weft_rwlock_t *lock, unsigned int
 	error = find(lock, &t, &r);
 	if (error)
 		return error;
-	if (weft_read_quick(t, r))
-		return 0;
-	return weft_read_slow(t, r, flags, CLOCK_REALTIME, deadline);
+	return weft_read(t, r, flags, CLOCK_REALTIME, deadline);
 }
 
 static __attribute__((noinline)) int take_write(weft_rwlock_t *lock, unsigned int flags,
@@ -50,9 +48,7 @@ static __attribute__((noinline)) int take_write(weft_rwlock_t *lock, unsigned in
 	error = find(lock, &t, &r);
 	if (error)
 		return error;
-	if (weft_write_quick(t, r))
-		return 0;
-	return weft_write_slow(t, r, flags, CLOCK_REALTIME, deadline);
+	return weft_write(t, r, flags, CLOCK_REALTIME, deadline);
 }
 
 static __attribute__((noinline)) int leave(weft_rwlock_t *lock)
@@ -61,10 +57,10 @@ static __attribute__((noinline)) int leave(weft_rwlock_t *lock)
 	struct weft_ref *r;
 	int error = find(lock, &t, &r);
 
-	return error ? error : weft_unlock(t, r);
+	return error ? error : weft_unlock_slow(t, r);
 }
 
-int weft_rwlock_rdlock(weft_rwlock_t *lock)
+WEFT_HOT_FIRST int weft_rwlock_rdlock(weft_rwlock_t *lock)
 {
 	struct weft_thread *t = weft_self;
 	struct weft_ref *r = weft_cached(lock, t);
@@ -84,7 +80,7 @@ int weft_rwlock_timedrdlock(weft_rwlock_t *lock, const struct timespec *deadline
 	return take_read(lock, 0, deadline);
 }
 
-int weft_rwlock_wrlock(weft_rwlock_t *lock)
+WEFT_HOT int weft_rwlock_wrlock(weft_rwlock_t *lock)
 {
 	struct weft_thread *t = weft_self;
 	struct weft_ref *r = weft_cached(lock, t);
@@ -104,10 +100,10 @@ int weft_rwlock_timedwrlock(weft_rwlock_t *lock, const struct timespec *deadline
 	return take_write(lock, 0, deadline);
 }
 
-int weft_rwlock_unlock(weft_rwlock_t *lock)
+WEFT_HOT int weft_rwlock_unlock(weft_rwlock_t *lock)
 {
 	struct weft_thread *t = weft_self;
 	struct weft_ref *r = weft_cached(lock, t);
 
-	return likely(r) ? weft_unlock(t, r) : leave(lock);
+	return likely(r) ? weft_unlock_quick(t, r) : leave(lock);
 }

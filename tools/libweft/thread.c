@@ -11,7 +11,9 @@
 
 #include "internal.h"
 
-_Thread_local struct weft_thread *weft_self __attribute__((tls_model("initial-exec")));
+struct weft_thread weft_nobody;
+_Thread_local struct weft_thread *weft_self
+	__attribute__((tls_model("initial-exec"))) = &weft_nobody;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -19,6 +21,8 @@ static bool have_key;
 
 /* Which cells of struct weft_holds are in use: by the same thread in all files. */
 static _Atomic uint64_t cells[WEFT_HOLDS_THREADS / 64];
+
+static struct weft_thread *threads;
 
 /* 1 in the process that has set it, 0 in its children. */
 static _Atomic uint32_t *alive;
@@ -50,9 +54,27 @@ static void give_cell(int32_t cell)
 static void begin(struct weft_thread *t)
 {
 	t->cell = take_cell();
-	t->read = t->first_read;
+	t->reads = t->first_reads;
 	t->read_room = WEFT_READS;
+	t->last = t->reads;
+	t->end = t->reads + WEFT_READS - 1;
 	t->tid = (uint32_t)syscall(SYS_gettid);
+}
+
+static void enter(struct weft_thread *t)
+{
+	t->next = threads;
+	t->previous = &threads;
+	if (t->next)
+		t->next->previous = &t->next;
+	threads = t;
+}
+
+static void leave(struct weft_thread *t)
+{
+	*t->previous = t->next;
+	if (t->next)
+		t->next->previous = t->previous;
 }
 
 /*
@@ -66,14 +88,17 @@ static void end(void *arg)
 
 	if (t->tid) {
 		while (t->n_robust)
-			weft_write_left(&t->robust[--t->n_robust]);
+			weft_write_leave(&t->robust[--t->n_robust]);
 		give_cell(t->cell);
+		weft_lock_table();
+		leave(t);
+		weft_unlock_table();
 	}
 	if (t->robust)
 		weft_sys_munmap(t->robust, t->robust_room * sizeof(*t->robust));
-	if (t->tid && t->read != t->first_read)
-		weft_sys_munmap(t->read, t->read_room * sizeof(*t->read));
-	weft_self = NULL;
+	if (t->tid && t->reads != t->first_reads)
+		weft_sys_munmap(t->reads, t->read_room * sizeof(*t->reads));
+	weft_self = &weft_nobody;
 	weft_sys_munmap(t, sizeof(*t));
 }
 
@@ -105,9 +130,11 @@ void weft_forked(void)
 
 	weft_maps_forked();
 	memset(cells, 0, sizeof(cells));
-	if (t) {
+	threads = NULL;
+	if (t != &weft_nobody) {
 		memset(t, 0, sizeof(*t));
 		begin(t);
+		enter(t);
 	}
 	weft_files_forked();
 	if (alive)
@@ -124,11 +151,14 @@ int weft_thread_get(struct weft_thread **thread)
 		return EAGAIN;
 	if (unlikely(!*alive))
 		weft_forked();
-	if (!t) {
+	if (t == &weft_nobody) {
 		t = weft_private(sizeof(*t), true);
 		if (!t)
 			return ENOMEM;
 		begin(t);
+		weft_lock_table();
+		enter(t);
+		weft_unlock_table();
 		weft_self = t;
 		pthread_setspecific(key, t);
 	}
@@ -136,32 +166,50 @@ int weft_thread_get(struct weft_thread **thread)
 	return 0;
 }
 
-/* The lock at @address, when the cache does not know. */
-int weft_find_slow(const void *address, struct weft_thread **thread, struct weft_ref **ref)
+static void forget(struct weft_ref *r)
 {
-	uint32_t generation = atomic_load(&weft_generation), slot;
+	atomic_store_explicit(&r->quick, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->address, 0, memory_order_relaxed);
+}
+
+/*
+ * What is mapped has changed: no thread may believe what it has found.  Those that
+ * are finding something see that the generation is another.  Under
+ * weft_lock_table().
+ */
+void weft_forget_refs(void)
+{
 	struct weft_thread *t;
+	int i;
+
+	atomic_fetch_add(&weft_generation, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	for (t = threads; t; t = t->next)
+		for (i = 0; i < WEFT_REFS; i++)
+			forget(&t->refs[i]);
+}
+
+static int fill(struct weft_thread *t, struct weft_ref *r, uintptr_t address)
+{
 	struct weft_file *f;
-	struct weft_ref *r;
 	uint64_t offset;
+	uint32_t slot;
 	int error;
 
-	error = weft_thread_get(&t);
-	if (error)
-		return error;
-	r = &t->refs[weft_ref_index((uintptr_t)address)];
-	memset(r, 0, sizeof(*r));
-	*thread = t;
-	*ref = r;
-	f = weft_mapped((uintptr_t)address, &offset);
+	forget(r);
+	r->word = NULL;
+	r->cell = NULL;
+	r->readers = NULL;
+	r->local = NULL;
+	f = weft_mapped(address, &offset);
+	r->file = f;
 	if (f) {
 		error = weft_slot(f, offset, &slot);
 		if (error)
 			return error;
-		r->file = f;
-		r->slot = slot;
+		r->pending = slot + 1;
 		r->local = &f->local[slot];
-		r->owned = (uint64_t)f->owner << WEFT_WORD_OWNER_SHIFT;
+		r->owner = f->owner;
 		if (f->words) {
 			r->word = (_Atomic uint64_t *)&f->words[slot].word;
 			r->readers = (_Atomic uint32_t *)&f->holds->readers[slot];
@@ -169,9 +217,33 @@ int weft_find_slow(const void *address, struct weft_thread **thread, struct weft
 				r->cell = (_Atomic uint32_t *)&f->holds->pending[t->cell];
 		}
 	}
-	r->generation = generation;
-	r->address = (uintptr_t)address;
+	atomic_store_explicit(&r->address, address, memory_order_relaxed);
+	if (r->cell)
+		atomic_store_explicit(&r->quick, address, memory_order_relaxed);
+	/* Now whoever changes something clears it, or we see that he has. */
+	atomic_thread_fence(memory_order_seq_cst);
 	return f ? 0 : ENOENT;
+}
+
+/* The lock at @address, when the cache does not know. */
+int weft_find_slow(const void *address, struct weft_thread **thread, struct weft_ref **ref)
+{
+	struct weft_thread *t;
+	uint32_t generation;
+	struct weft_ref *r;
+	int error;
+
+	error = weft_thread_get(&t);
+	if (error)
+		return error;
+	r = &t->refs[weft_ref_index((uintptr_t)address)];
+	*thread = t;
+	*ref = r;
+	do {
+		generation = atomic_load(&weft_generation);
+		error = fill(t, r, (uintptr_t)address);
+	} while (unlikely(generation != atomic_load(&weft_generation)));
+	return error;
 }
 
 /*

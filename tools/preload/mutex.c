@@ -51,7 +51,7 @@ WEFT_SLOW int robust_taken(pthread_mutex_t *m, struct weft_thread *t, struct wef
 	int owner = owner_of(m), error;
 
 	if (owner == NOT_RECOVERABLE) {
-		weft_write_left(r);
+		weft_write_leave(r);
 		return ENOTRECOVERABLE;
 	}
 	/* For when the thread ends with it. */
@@ -59,7 +59,7 @@ WEFT_SLOW int robust_taken(pthread_mutex_t *m, struct weft_thread *t, struct wef
 		error = weft_room(&t->robust, &t->robust_room, NULL, t->n_robust,
 				  sizeof(*t->robust));
 		if (error) {
-			weft_write_left(r);
+			weft_write_leave(r);
 			return EAGAIN;
 		}
 	}
@@ -124,7 +124,7 @@ WEFT_SLOW int take(pthread_mutex_t *m, unsigned int flags, clockid_t clock,
 		return error;
 	if (deadline && !weft_is_clock(clock))
 		return EINVAL;
-	if (weft_write_quick(t, r))
+	if (weft_write_now(t, r))
 		return taken(m, t, r);
 	if (is_ours(t, r)) {
 		error = take_again(m, r, flags);
@@ -144,7 +144,7 @@ WEFT_SLOW int near_take(pthread_mutex_t *m)
 	return error == ENOENT ? weft_next(pthread_mutex_lock)(m) : error;
 }
 
-WEFT_SHIM int pthread_mutex_lock(pthread_mutex_t *m)
+WEFT_SHIM WEFT_HOT_FIRST int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
@@ -198,7 +198,7 @@ static int leave_other(pthread_mutex_t *m, struct weft_ref *r)
 	if (kind & KIND_ROBUST || (kind & KIND_TYPE) == PTHREAD_MUTEX_RECURSIVE ||
 	    (kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK)
 		return EPERM;
-	return weft_write_left(r);
+	return weft_write_leave(r);
 }
 
 WEFT_SLOW int leave(pthread_mutex_t *m)
@@ -217,10 +217,10 @@ WEFT_SLOW int leave(pthread_mutex_t *m)
 	}
 	if (r->local->robust)
 		robust_leaving(m, t, r);
-	return weft_write_left(r);
+	return weft_write_leave(r);
 }
 
-WEFT_SHIM int pthread_mutex_unlock(pthread_mutex_t *m)
+WEFT_SHIM WEFT_HOT int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	struct weft_thread *t;
 	struct weft_ref *r;

@@ -20,9 +20,7 @@ WEFT_SLOW int take_read(pthread_rwlock_t *l, unsigned int flags, clockid_t clock
 		return error;
 	if (deadline && (weft_no_time(deadline) || !weft_is_clock(clock)))
 		return EINVAL;
-	if (weft_read_quick(t, r))
-		return 0;
-	return weft_read_slow(t, r, flags, clock, deadline);
+	return weft_read(t, r, flags, clock, deadline);
 }
 
 WEFT_SLOW int take_write(pthread_rwlock_t *l, unsigned int flags, clockid_t clock,
@@ -36,9 +34,7 @@ WEFT_SLOW int take_write(pthread_rwlock_t *l, unsigned int flags, clockid_t cloc
 		return error;
 	if (deadline && (weft_no_time(deadline) || !weft_is_clock(clock)))
 		return EINVAL;
-	if (weft_write_quick(t, r))
-		return 0;
-	return weft_write_slow(t, r, flags, clock, deadline);
+	return weft_write(t, r, flags, clock, deadline);
 }
 
 WEFT_SLOW int leave(pthread_rwlock_t *l)
@@ -49,7 +45,7 @@ WEFT_SLOW int leave(pthread_rwlock_t *l)
 
 	if (error)
 		return error == ENOENT ? weft_next(pthread_rwlock_unlock)(l) : error;
-	return weft_unlock(t, r);
+	return weft_unlock_slow(t, r);
 }
 
 WEFT_SLOW int near_read(pthread_rwlock_t *l)
@@ -66,7 +62,7 @@ WEFT_SLOW int near_write(pthread_rwlock_t *l)
 	return error == ENOENT ? weft_next(pthread_rwlock_wrlock)(l) : error;
 }
 
-WEFT_SHIM int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+WEFT_SHIM WEFT_HOT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
@@ -81,7 +77,7 @@ WEFT_SHIM int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 }
 WEFT_OLDER(pthread_rwlock_rdlock);
 
-WEFT_SHIM int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+WEFT_SHIM WEFT_HOT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
@@ -96,7 +92,7 @@ WEFT_SHIM int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 }
 WEFT_OLDER(pthread_rwlock_wrlock);
 
-WEFT_SHIM int pthread_rwlock_unlock(pthread_rwlock_t *l)
+WEFT_SHIM WEFT_HOT int pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
@@ -105,7 +101,7 @@ WEFT_SHIM int pthread_rwlock_unlock(pthread_rwlock_t *l)
 		return weft_next(pthread_rwlock_unlock)(l);
 	t = weft_self;
 	r = weft_cached(l, t);
-	return likely(r) ? weft_unlock(t, r) : leave(l);
+	return likely(r) ? weft_unlock_quick(t, r) : leave(l);
 }
 WEFT_OLDER(pthread_rwlock_unlock);
 
