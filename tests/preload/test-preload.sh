@@ -86,6 +86,16 @@ together()
 	return $bad
 }
 
+# across: two programs, one of each side.
+across()
+{
+	local bad=0
+
+	inside across "$dir/across" 1 &
+	inside across "$dir/across" 2 || bad=1
+	wait $! && return $bad
+}
+
 # A version would keep programs from calling the library: the C library's are
 # called then, silently.
 no_versions()
@@ -151,6 +161,7 @@ check 'shim: a condition variable elsewhere is refused aloud' \
 	says 'weft: a condition variable outside of regions' inside shim "$dir"
 check 'count: one program' inside count "$dir/count" 4 20000
 check 'count: several programs' together
+check 'across: two programs' across
 check 'kill: holders and waiters' inside kill "$dir/kill" "${WEFT_KILL_SECONDS:-10}"
 check 'speed: a cached lock, and one outside' ratios "$dir/speed"
 [ $failures = 0 ] || { echo "$failures of $number failed"; exit 1; }
