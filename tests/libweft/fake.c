@@ -242,13 +242,13 @@ static bool gone(int fd, unsigned int own, unsigned int owner)
 	       lock.l_type == F_UNLCK;
 }
 
-/* Is somebody about to change the word of the slot? */
-static bool any_pending(struct region *r, unsigned int but, uint32_t slot)
+/* Is somebody who lives about to change the word of the slot? */
+static bool any_pending(struct region *r, const bool *dead, uint32_t slot)
 {
 	unsigned int owner, cell;
 
 	for (owner = 1; owner < OWNERS; owner++)
-		for (cell = 0; owner != but && r->head->owner_used[owner] &&
+		for (cell = 0; r->head->owner_used[owner] && !dead[owner] &&
 			       cell < WEFT_HOLDS_THREADS; cell++)
 			if (*pending_of(r, owner, cell) == slot + 1)
 				return true;
@@ -256,33 +256,45 @@ static bool any_pending(struct region *r, unsigned int but, uint32_t slot)
 }
 
 /*
- * Gives back what a file held.  If a thread of it died between changing the word
- * and its count, the others' counts tell what is right, once none of them is about
- * to change anything; SLOW keeps new ones away.
+ * A thread died between changing the word and its count: the counts of those who
+ * live tell what is right, once none of them is about to change anything; SLOW
+ * keeps new ones away.  That settles it for all who are dead.
  */
-static void reap_slot(struct region *r, unsigned int owner, uint32_t slot, bool uncertain)
+static void reap_uncertain(struct region *r, const bool *dead, uint32_t slot)
 {
 	_Atomic uint64_t *word = word_of(r, slot);
-	uint32_t n = *readers_of(r, owner, slot);
-	struct slot *s = &r->head->slots[slot];
-	uint64_t w = *word;
-	bool held = n;
+	uint64_t readers = 0, w;
+	unsigned int owner;
 
-	if (uncertain) {
-		unsigned int other;
-		uint64_t sum = 0;
-
-		atomic_fetch_or(word, WEFT_WORD_SLOW);
-		while (any_pending(r, owner, slot))
-			usleep(100);
-		for (other = 1; other < OWNERS; other++)
-			if (other != owner && r->head->owner_used[other])
-				sum += *readers_of(r, other, slot);
-		w = *word;
-		n = (uint32_t)((w & WEFT_WORD_READERS) / WEFT_WORD_READER - sum);
-		held = true;
+	atomic_fetch_or(word, WEFT_WORD_SLOW);
+	while (any_pending(r, dead, slot))
+		usleep(100);
+	for (owner = 1; owner < OWNERS; owner++) {
+		if (!r->head->owner_used[owner])
+			continue;
+		if (dead[owner])
+			*readers_of(r, owner, slot) = 0;
+		else
+			readers += *readers_of(r, owner, slot);
 	}
-	atomic_fetch_sub(word, (uint64_t)n * WEFT_WORD_READER);
+	w = *word;
+	atomic_fetch_sub(word, (w & WEFT_WORD_READERS) - readers * WEFT_WORD_READER);
+}
+
+/* Gives back what a file held that is gone. */
+static void reap_slot(struct region *r, unsigned int owner, uint32_t slot, bool uncertain,
+		      const bool *dead)
+{
+	_Atomic uint64_t *word = word_of(r, slot);
+	struct slot *s = &r->head->slots[slot];
+	uint32_t n = *readers_of(r, owner, slot);
+	uint64_t w = *word;
+	bool held = n || uncertain;
+
+	if (uncertain)
+		reap_uncertain(r, dead, slot);
+	else
+		atomic_fetch_sub(word, (uint64_t)n * WEFT_WORD_READER);
 	*readers_of(r, owner, slot) = 0;
 	if ((w & WEFT_WORD_OWNER) >> WEFT_WORD_OWNER_SHIFT == owner) {
 		atomic_fetch_and(word, ~WEFT_WORD_OWNER);
@@ -298,11 +310,14 @@ static void reap_slot(struct region *r, unsigned int owner, uint32_t slot, bool 
 static void reap(struct region *r, int fd, unsigned int own)
 {
 	struct head *h = r->head;
+	bool dead[OWNERS] = { false };
 	unsigned int owner, cell;
 	uint32_t slot;
 
+	for (owner = 1; owner < OWNERS; owner++)
+		dead[owner] = h->owner_used[owner] && gone(fd, own, owner);
 	for (owner = 1; owner < OWNERS; owner++) {
-		if (!h->owner_used[owner] || !gone(fd, own, owner))
+		if (!dead[owner])
 			continue;
 		for (slot = 0; slot < h->n_slots; slot++) {
 			bool uncertain = false;
@@ -310,11 +325,12 @@ static void reap(struct region *r, int fd, unsigned int own)
 			for (cell = 0; cell < WEFT_HOLDS_THREADS; cell++)
 				if (*pending_of(r, owner, cell) == slot + 1)
 					uncertain = true;
-			reap_slot(r, owner, slot, uncertain);
+			reap_slot(r, owner, slot, uncertain, dead);
 		}
 		for (cell = 0; cell < WEFT_HOLDS_THREADS; cell++)
 			*pending_of(r, owner, cell) = 0;
 		h->owner_used[owner] = false;
+		dead[owner] = false;
 		h->counts.reaped++;
 	}
 }

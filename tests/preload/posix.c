@@ -90,6 +90,13 @@ static int lock_mutex(void *l)
 	return pthread_mutex_lock(l);
 }
 
+static int lock_twice(void *l)
+{
+	int error = pthread_mutex_lock(l);
+
+	return error ? error : pthread_mutex_lock(l);
+}
+
 static int unlock_mutex(void *l)
 {
 	return pthread_mutex_unlock(l);
@@ -389,6 +396,14 @@ static void mutex_robust(pthread_mutex_t *l, int type)
 	CHECK_IS(pthread_mutex_lock(l), EOWNERDEAD);
 	CHECK_IS(pthread_mutex_consistent(l), 0);
 	CHECK_IS(pthread_mutex_unlock(l), 0);
+
+	if (type == PTHREAD_MUTEX_RECURSIVE) {
+		CHECK_IS(elsewhere(lock_twice, l), 0);
+		CHECK_IS(pthread_mutex_lock(l), EOWNERDEAD);
+		CHECK_IS(pthread_mutex_consistent(l), 0);
+		CHECK_IS(pthread_mutex_unlock(l), 0);
+		CHECK_IS(elsewhere(try_mutex, l), 0);
+	}
 
 	/* A thread ends with it. */
 	CHECK_IS(elsewhere(lock_mutex, l), 0);

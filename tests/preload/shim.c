@@ -250,6 +250,33 @@ static void test_refused(void)
 	CHECK(!munmap(a, SIZE));
 }
 
+/* A process that has mapped a region, but not locked anything, has children. */
+static void test_children_first(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	struct timespec t = in_ms(CLOCK_REALTIME, 20000);
+	int ends[2];
+	pid_t pid;
+	char c;
+
+	CHECK(!pipe(ends));
+	CHILD(pid, {
+		CHECK_IS(pthread_rwlock_wrlock((void *)(a + 2000)), 0);
+		CHECK_IS(pthread_rwlock_rdlock((void *)(a + 2100)), 0);
+		CHECK_IS(write(ends[1], "x", 1), 1);
+		pause();
+	});
+	CHECK_IS(read(ends[0], &c, 1), 1);
+	child_kill(pid);
+	CHECK_IS(pthread_rwlock_timedwrlock((void *)(a + 2000), &t), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)(a + 2000)), 0);
+	CHECK_IS(pthread_rwlock_timedwrlock((void *)(a + 2100), &t), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)(a + 2100)), 0);
+	close(ends[0]);
+	close(ends[1]);
+	CHECK(!munmap(a, SIZE));
+}
+
 /* Destructors of the thread still use a robust mutex, in whatever order they run. */
 static pthread_key_t early, late;
 static pthread_mutex_t *robust;
@@ -355,6 +382,7 @@ int main(int argc, char **argv)
 	directory = argv[1];
 	fd = make_region(directory, "shim", SIZE);
 	other_fd = make_region(directory, "other-shim", SIZE);
+	test_children_first();
 	test_destructors();
 	test_mappings();
 	test_mremap();

@@ -8,8 +8,9 @@
 #
 # The programs are those of tests/preload.
 #
-# Environment: BUILD; WEFT_PRELOAD_ROUNDS (300), of each of two workers a node, a
-# tenth of that with a bad network; WEFT_KILL_SECONDS (20).
+# Environment: BUILD; WEFT_SWITCH (p4; none: a plain switch); WEFT_PRELOAD_ROUNDS (300),
+# of each of two workers a node, a tenth of that with a bad network;
+# WEFT_KILL_SECONDS (20).
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -52,7 +53,7 @@ for file in "$SHIM" "$BUILD/tests/preload-posix" "$BIN/weftctl"; do
 	[ -e "$file" ] || { echo "preload: $file is not built: run make test-programs" >&2; exit 2; }
 done
 begin preload
-boot --nodes 3 --switch p4
+boot --nodes 3 --switch "${WEFT_SWITCH:-p4}"
 check "posix: locks in a region, one node" program posix /weft/posix
 check "shim: mappings, files, refusals" program shim /weft
 check "kill: holders and waiters, for $KILL_SECONDS s" program kill /weft/kill "$KILL_SECONDS" &&

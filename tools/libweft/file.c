@@ -205,7 +205,8 @@ static struct weft_file *new_file(void)
 	for (f = atomic_load(&files); f; f = f->next)
 		if (f->fd < 0)
 			return f;
-	f = calloc(1, sizeof(*f));
+	/* Not by malloc(), which may be the program's and use locks. */
+	f = weft_private(sizeof(*f), false);
 	if (f) {
 		f->fd = -1;
 		f->next = atomic_load(&files);

@@ -209,6 +209,8 @@ int weft_sys_close(int fd);
 
 /* thread.c */
 int weft_thread_get(struct weft_thread **t);
+void weft_threads_start(void);
+bool weft_is_forked(void);
 void weft_forked(void);
 void weft_forget_refs(void);
 int weft_find_slow(const void *address, struct weft_thread **t, struct weft_ref **r);

@@ -7,13 +7,16 @@
  * for as many mappings as Linux gives a process.
  */
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -44,9 +47,12 @@ static struct mapping *_Atomic table;
 static _Atomic unsigned int n_mappings;
 static _Atomic unsigned int sequence;
 
-/* Forks and other threads: whoever has it forks, or nobody else changes anything. */
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+/*
+ * Whoever has it may change things, or fork.  Not a pthread_mutex_t: in the preload
+ * library that would be looked for in the table itself.  0: free, 1: taken, 2: taken
+ * and somebody may wait.
+ */
+static _Atomic uint32_t table_lock;
 
 void weft_complain(_Atomic bool *said, const char *format, ...)
 {
@@ -65,33 +71,46 @@ void weft_complain(_Atomic bool *said, const char *format, ...)
 	(void)n;
 }
 
-static void after_fork(void)
-{
-	weft_forked();
-}
-
-static void start(void)
-{
-	pthread_atfork(weft_lock_table, weft_unlock_table, after_fork);
-}
-
 void weft_lock_table(void)
 {
-	pthread_mutex_lock(&mutex);
+	uint32_t found = 0;
+
+	if (atomic_compare_exchange_strong(&table_lock, &found, 1))
+		return;
+	while (atomic_exchange(&table_lock, 2))
+		syscall(SYS_futex, &table_lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 }
 
 void weft_unlock_table(void)
 {
-	pthread_mutex_unlock(&mutex);
+	if (atomic_exchange(&table_lock, 0) == 2)
+		syscall(SYS_futex, &table_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Of a fork without handlers another thread may have had it. */
+/* Of a fork without handlers another thread may have had it, and not be here. */
 void weft_maps_forked(void)
 {
-	pthread_mutex_t unlocked = PTHREAD_MUTEX_INITIALIZER;
-
-	mutex = unlocked;
+	atomic_store(&table_lock, 0);
 	atomic_store(&sequence, 0);
+}
+
+static void after_fork(void)
+{
+	/* Another handler may have used a lock before; that did it. */
+	if (weft_is_forked())
+		weft_forked();
+	else
+		atomic_store(&table_lock, 0);
+}
+
+/*
+ * Early, so that handlers of the program come before ours when it forks: they may
+ * use locks.
+ */
+static __attribute__((constructor)) void start(void)
+{
+	weft_threads_start();
+	pthread_atfork(weft_lock_table, weft_unlock_table, after_fork);
 }
 
 /* --- Looking ------------------------------------------------------------------ */
@@ -142,8 +161,15 @@ struct weft_file *weft_mapped(uintptr_t address, uint64_t *offset)
 
 /* --- Changing, under the mutex ------------------------------------------------ */
 
+static sigset_t mask;	/* of who changes it */
+
+/* Signal handlers may look, for sem_post(), and would wait for us for ever. */
 static void change_begin(void)
 {
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	atomic_store(&sequence, atomic_load(&sequence) + 1);
 	atomic_thread_fence(memory_order_release);
 }
@@ -162,6 +188,7 @@ static void change_end(void)
 	}
 	weft_forget_refs();
 	atomic_store(&sequence, atomic_load(&sequence) + 1);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 static void put(unsigned int i, uintptr_t begin, uintptr_t end, uint64_t offset,
@@ -261,7 +288,6 @@ int weft_map_add(int fd, uintptr_t address, size_t length, uint64_t offset)
 	struct weft_file *f;
 	int error = 0;
 
-	pthread_once(&once, start);
 	weft_lock_table();
 	f = weft_file_get(fd, &error);
 	if (f) {

@@ -188,11 +188,16 @@ void weft_ranges_forget(const struct weft_file *f)
 int weft_rwlock_init(weft_rwlock_t *lock, const struct weft_range *ranges, size_t n)
 {
 	struct bound *b, *old;
+	struct weft_thread *t;
 	struct weft_file *f;
 	uint64_t offset;
 	int error = 0;
 	size_t i;
 
+	/* Now, as the program's malloc() may use locks of ours while we have ours. */
+	error = weft_thread_get(&t);
+	if (error)
+		return error;
 	f = region(lock, &offset);
 	if (!f || (n && !ranges))
 		return EINVAL;

@@ -87,8 +87,13 @@ static void end(void *arg)
 	struct weft_thread *t = arg;
 
 	if (t->tid) {
-		while (t->n_robust)
-			weft_write_leave(&t->robust[--t->n_robust]);
+		while (t->n_robust) {
+			struct weft_ref *r = &t->robust[--t->n_robust];
+
+			r->local->depth = 0;
+			r->local->robust = false;
+			weft_write_leave(r);
+		}
 		give_cell(t->cell);
 		weft_lock_table();
 		leave(t);
@@ -115,12 +120,24 @@ static void end_later(void *arg)
 	end(arg);
 }
 
-static void start(void)
+static void begin_process(void)
 {
 	have_key = !pthread_key_create(&key, end_later);
 	alive = weft_private(sizeof(*alive), true);
 	if (alive)
 		*alive = 1;
+}
+
+/* Before any region is mapped, so that a child knows that it is one. */
+void weft_threads_start(void)
+{
+	pthread_once(&once, begin_process);
+}
+
+/* Is this a child that has not been through weft_forked() yet? */
+bool weft_is_forked(void)
+{
+	return !alive || !*alive;
 }
 
 /* This process is a child: nothing is held, no file is its own, one thread is left. */
@@ -146,10 +163,10 @@ int weft_thread_get(struct weft_thread **thread)
 {
 	struct weft_thread *t = weft_self;
 
-	pthread_once(&once, start);
+	weft_threads_start();
 	if (!have_key || !alive)
 		return EAGAIN;
-	if (unlikely(!*alive))
+	if (unlikely(weft_is_forked()))
 		weft_forked();
 	if (t == &weft_nobody) {
 		t = weft_private(sizeof(*t), true);

@@ -42,14 +42,11 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
 	int saved = errno, error;
 	void *p;
 
-	/* Before, as it is gone then; another thread may map the next there. */
-	if (flags & MAP_FIXED && length && (flags & MAP_FIXED_NOREPLACE) != MAP_FIXED_NOREPLACE)
-		weft_map_remove((uintptr_t)address, length);
 	p = weft_next(mmap)(address, length, prot, flags, fd, offset);
 	if (p == MAP_FAILED)
 		return p;
 	if (!is_shared_file(flags, fd, offset) || !weft_is_region(fd)) {
-		/* Should something have been unmapped behind our back. */
+		/* What was there is gone. */
 		weft_map_remove((uintptr_t)p, length);
 		errno = saved;
 		return p;
@@ -80,9 +77,23 @@ WEFT_SHIM void *mmap64(void *address, size_t length, int prot, int flags, int fd
 
 WEFT_SHIM int munmap(void *address, size_t length)
 {
-	if (length && !((uintptr_t)address & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1)))
-		weft_map_remove((uintptr_t)address, length);
-	return weft_next(munmap)(address, length);
+	static _Atomic bool said;
+	bool region;
+	int error;
+
+	if (!length || (uintptr_t)address & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1))
+		return weft_next(munmap)(address, length);
+	/* Before, as another thread may map something there as soon as it is gone. */
+	region = weft_inside(address);
+	weft_map_remove((uintptr_t)address, length);
+	if (!weft_next(munmap)(address, length))
+		return 0;
+	/* There are too many mappings to cut this one: it is all there. */
+	error = errno;
+	if (region && weft_map_scan((uintptr_t)address))
+		weft_complain(&said, "weft: locks in a region that could not be unmapped do not work on other machines any more: its file cannot be opened");
+	errno = error;
+	return -1;
 }
 
 WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flags, ...)
@@ -102,12 +113,14 @@ WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flag
 	region = weft_map_find((uintptr_t)address, length ? length : 1, &fd, &offset);
 	if (region && length)
 		weft_map_remove((uintptr_t)address, length);
-	if (flags & MREMAP_FIXED && new_length)
-		weft_map_remove((uintptr_t)wanted, new_length);
 	p = weft_next(mremap)(address, length, new_length, flags, wanted);
-	if (!region)
-		return p;
 	error = errno;
+	if (!region) {
+		if (p != MAP_FAILED)
+			weft_map_remove((uintptr_t)p, new_length);
+		errno = error;
+		return p;
+	}
 	/* What has not moved is where it was. */
 	if (p == MAP_FAILED) {
 		if (length)
