@@ -361,7 +361,8 @@ install: all
 	install -m 755 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(lib_dir)/
 	ln -sf $(lib_soname) $(lib_dir)/libweft.so
 	install -m 644 $(B)/lib/libweft.pc $(lib_dir)/pkgconfig/
-	$(foreach m,$(man_pages),install -m 644 $m $(man_dir)/$(call man_section,$m)/ &&) :
+	install -m 644 $(filter %.3,$(man_pages)) $(man_dir)/man3/
+	install -m 644 $(filter %.7,$(man_pages)) $(man_dir)/man7/
 ifneq ($(kmod_sources),)
 	$(quiet)+$(kmod_make) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
 		INSTALL_MOD_STRIP=1 $(not_ours) modules_install

@@ -153,6 +153,7 @@ static int open_anew(struct weft_file *f, int fd)
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
 	f->by_ioctl = false;
+	f->copied = false;
 	own = open(name, O_RDWR | O_CLOEXEC);
 	if (own < 0) {
 		f->by_ioctl = true;
@@ -166,6 +167,7 @@ static int open_anew(struct weft_file *f, int fd)
 			own = copy;
 		}
 	} else {
+		f->copied = true;
 		own = out_of_the_way(fd);
 	}
 	if (own < 0)
@@ -296,10 +298,14 @@ void weft_file_unused(struct weft_file *f)
 	close_file(f);
 }
 
-/* In a child: what is shared with the kernel is the parent's, our file as well. */
-void weft_files_forked(void)
+/*
+ * In a child: what is shared with the kernel is the parent's, our file as well.
+ * Returns whether all files are this process's own now.
+ */
+bool weft_files_forked(void)
 {
 	struct weft_file *f;
+	bool own = true;
 
 	for (f = atomic_load(&files); f; f = f->next) {
 		int inherited = f->fd;
@@ -317,8 +323,11 @@ void weft_files_forked(void)
 			weft_sys_close(inherited);
 		} else {
 			f->by_ioctl = true;
+			f->copied = true;
 		}
+		own &= !f->copied;
 	}
+	return own;
 }
 
 /* --- Slots ------------------------------------------------------------------ */

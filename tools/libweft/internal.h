@@ -27,7 +27,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/cdefs.h>
-#include <sys/single_threaded.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -68,6 +67,7 @@ struct weft_local {
  * @fd:		our own open file, -1: not in use
  * @by_ioctl:	nothing is shared with the kernel: the file may only be read, or
  *		it is shared with another process
+ * @copied:	it is an open file of somebody else
  * @owner:	owner number, 0 until the first slot is open
  * @mappings:	pieces of the table of mappings that are of this file
  * @block:	bytes of a block
@@ -85,6 +85,7 @@ struct weft_file {
 	dev_t dev;
 	ino_t ino;
 	bool by_ioctl;
+	bool copied;
 	uint32_t owner;
 	unsigned int mappings;
 	uint64_t block;
@@ -180,6 +181,12 @@ extern _Atomic uint64_t weft_hull;
 
 #define WEFT_HULL_SHIFT	16
 
+/*
+ * Points to whether nobody else changes the counts of our files: there is one
+ * thread, and no child that had to go on with the same open files.
+ */
+extern const char *weft_alone;
+
 /* map.c */
 void weft_lock_table(void);
 void weft_unlock_table(void);
@@ -197,7 +204,7 @@ int weft_slot(struct weft_file *f, uint64_t offset, uint32_t *slot);
 bool weft_slot_known(struct weft_file *f, uint64_t offset, uint32_t *slot);
 bool weft_is_region(int fd);
 int weft_ioctl(struct weft_file *f, unsigned long request, void *argument);
-void weft_files_forked(void);
+bool weft_files_forked(void);
 bool weft_fd_ours(int fd);
 int weft_fd_move(int fd);
 void *weft_private(size_t size, bool wiped_in_child);
@@ -314,7 +321,7 @@ static __always_inline void weft_pending(_Atomic uint32_t *cell, uint32_t value)
 static __always_inline void weft_count_readers(_Atomic uint32_t *readers, uint32_t by)
 {
 	atomic_signal_fence(memory_order_seq_cst);
-	if (__libc_single_threaded) {
+	if (*weft_alone) {
 		uint32_t n = atomic_load_explicit(readers, memory_order_relaxed);
 
 		atomic_store_explicit(readers, n + by, memory_order_release);

@@ -94,6 +94,16 @@ void weft_maps_forked(void)
 	atomic_store(&sequence, 0);
 }
 
+/* The child may have to go on with our files, and change our counts. */
+static void before_fork(void)
+{
+	static const char never;
+
+	weft_lock_table();
+	if (n_mappings)
+		weft_alone = &never;
+}
+
 static void after_fork(void)
 {
 	/* Another handler may have used a lock before; that did it. */
@@ -110,7 +120,7 @@ static void after_fork(void)
 static __attribute__((constructor)) void start(void)
 {
 	weft_threads_start();
-	pthread_atfork(weft_lock_table, weft_unlock_table, after_fork);
+	pthread_atfork(before_fork, weft_unlock_table, after_fork);
 }
 
 /* --- Looking ------------------------------------------------------------------ */

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 struct weft_thread weft_nobody;
 _Thread_local struct weft_thread *weft_self
 	__attribute__((tls_model("initial-exec"))) = &weft_nobody;
+
+const char *weft_alone = &__libc_single_threaded;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -153,7 +156,8 @@ void weft_forked(void)
 		begin(t);
 		enter(t);
 	}
-	weft_files_forked();
+	if (weft_files_forked())
+		weft_alone = &__libc_single_threaded;
 	if (alive)
 		*alive = 1;
 }
