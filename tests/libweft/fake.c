@@ -90,6 +90,40 @@ static void *next(const char *name)
 	return p;
 }
 
+/* Not the preload library's: it is in the middle of something. */
+static int lock_mutex(pthread_mutex_t *mutex)
+{
+	static int (*real)(pthread_mutex_t *mutex);
+
+	if (!real)
+		real = next("pthread_mutex_lock");
+	return real(mutex);
+}
+
+static int unlock_mutex(pthread_mutex_t *mutex)
+{
+	static int (*real)(pthread_mutex_t *mutex);
+
+	if (!real)
+		real = next("pthread_mutex_unlock");
+	return real(mutex);
+}
+
+static int recover_mutex(pthread_mutex_t *mutex)
+{
+	int (*real)(pthread_mutex_t *mutex) = next("pthread_mutex_consistent");
+
+	return real(mutex);
+}
+
+static int init_mutex(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr)
+{
+	int (*real)(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr) =
+		next("pthread_mutex_init");
+
+	return real(mutex, attr);
+}
+
 static void *next_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
 {
 	long p = syscall(SYS_mmap, address, length, prot, flags, fd, offset);
@@ -128,7 +162,7 @@ static void prepare(struct head *h)
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&h->mutex, &attr);
+	init_mutex(&h->mutex, &attr);
 	h->ready = true;
 }
 
@@ -181,7 +215,7 @@ static struct region *region_of(int fd)
 
 	if (fstat(fd, &st))
 		abort();
-	pthread_mutex_lock(&regions_mutex);
+	lock_mutex(&regions_mutex);
 	for (r = regions; r; r = r->next)
 		if (r->ino == st.st_ino && r->dev == st.st_dev)
 			break;
@@ -190,7 +224,7 @@ static struct region *region_of(int fd)
 		r->next = regions;
 		regions = r;
 	}
-	pthread_mutex_unlock(&regions_mutex);
+	unlock_mutex(&regions_mutex);
 	return r;
 }
 
@@ -204,8 +238,8 @@ static struct weft_holds *holds_of(struct region *r, unsigned int owner)
 /* Killed processes leave it as it was: nothing below is harmed by that. */
 static void lock_head(struct head *h)
 {
-	if (pthread_mutex_lock(&h->mutex) == EOWNERDEAD)
-		pthread_mutex_consistent(&h->mutex);
+	if (lock_mutex(&h->mutex) == EOWNERDEAD)
+		recover_mutex(&h->mutex);
 }
 
 static _Atomic uint64_t *word_of(struct region *r, uint32_t slot)
@@ -394,7 +428,7 @@ static int lock_open(struct region *r, int fd, struct weft_lock_open *o)
 		o->slot = *entry - 1;
 		error = 0;
 	}
-	pthread_mutex_unlock(&h->mutex);
+	unlock_mutex(&h->mutex);
 	return error;
 }
 
@@ -489,7 +523,7 @@ static int lock_acquire(struct region *r, int fd, const struct weft_lock_op *op)
 			if (left < wait.tv_nsec)
 				wait.tv_nsec = left > 0 ? left : 1;
 		}
-		pthread_mutex_unlock(&h->mutex);
+		unlock_mutex(&h->mutex);
 		error = syscall(SYS_futex, &s->events, FUTEX_WAIT, seen, &wait, NULL, 0) ?
 			errno : 0;
 		lock_head(h);
@@ -503,7 +537,7 @@ static int lock_acquire(struct region *r, int fd, const struct weft_lock_op *op)
 	if (error && !s->waiters)
 		atomic_fetch_and(word_of(r, op->slot), ~WEFT_WORD_SLOW);
 out:
-	pthread_mutex_unlock(&h->mutex);
+	unlock_mutex(&h->mutex);
 	return error;
 }
 
@@ -530,7 +564,7 @@ static int lock_release(struct region *r, int fd, const struct weft_lock_op *op)
 	}
 	if (!error)
 		tell(&h->slots[op->slot]);
-	pthread_mutex_unlock(&h->mutex);
+	unlock_mutex(&h->mutex);
 	return error;
 }
 
@@ -594,7 +628,7 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
 		return map_state(r->ino, length, WORDS_AT + (uint64_t)offset - WEFT_LOCKS_WORDS);
 	lock_head(r->head);
 	owner = owner_of(r, fd);
-	pthread_mutex_unlock(&r->head->mutex);
+	unlock_mutex(&r->head->mutex);
 	if (!owner) {
 		errno = ENOSPC;
 		return MAP_FAILED;
