@@ -122,10 +122,61 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
-test_dirs	:= $(filter-out stress litmus explore diff fuzz unit,\
+test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
+
+# --- Libraries --------------------------------------------------------------
+#
+# libweft: of ordinary objects for libweft.a, of others for what is shared.  Their
+# symbols are hidden unless a header says otherwise.  libweft-preload.so contains
+# libweft, so that a program which is linked with libweft uses the same one.
+
+lib_soname	:= libweft.so.0
+lib_objects	:= $(call objects,tools/libweft)
+lib_pic		:= $(lib_objects:$(B)/obj/%=$(B)/pic/%)
+preload_pic	:= $(patsubst $(B)/obj/%,$(B)/pic/%,$(call objects,tools/preload))
+libraries	:= $(B)/lib/libweft.a $(B)/lib/$(lib_soname) $(B)/lib/libweft.so \
+		   $(B)/lib/libweft-preload.so $(B)/lib/libweft.pc
+all_objects	+= $(lib_objects) $(lib_pic) $(preload_pic)
+
+# The preload library's tests are programs that know nothing of it; where there is
+# no rack, the kernel's part is played by what is preloaded behind it.
+$(call each_program,tests/preload,$(B)/tests/preload-,,test_programs)
+fake_pic	:= $(B)/pic/tests/libweft/fake.o
+test_libraries	:= $(B)/tests/libweft-fake.so
+all_objects	+= $(fake_pic)
+
+$(lib_objects) $(lib_pic) $(preload_pic): cflags_of = -fvisibility=hidden
+
+$(B)/lib/libweft.a: $(lib_objects)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(quiet)$(AR) rcs $@ $^
+
+# Never unloaded: threads that end later run our destructor.
+$(B)/lib/$(lib_soname): $(lib_pic)
+$(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
+$(B)/tests/libweft-fake.so: $(fake_pic)
+$(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(B)/tests/libweft-fake.so:
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \
+		-Wl,-z,nodelete -Wl,-z,now -o $@ $^ -pthread
+
+$(B)/lib/libweft.so: $(B)/lib/$(lib_soname)
+	$(quiet)ln -sf $(lib_soname) $@
+
+$(B)/lib/libweft.pc: tools/libweft/libweft.pc.in Makefile
+	@mkdir -p $(@D)
+	$(quiet)sed -e 's|@PREFIX@|$(PREFIX)|' $< >$@
+
+$(B)/pic/%.o: %.c Makefile
+	$(call say,CC,$< (shared))
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(all_cflags) -fPIC -c -o $@ $<
 
 # What DPDK's headers and libraries touch.
 $(call objects,tools/switchd tests/diff tests/switchd): cflags_of = $(dpdk_cflags) -Itools/switchd
@@ -256,11 +307,11 @@ for_scripts	= KVER='$(KVER)' BUILD='$(abspath $(B))'
 
 all: programs module
 
-programs: $(programs) $(core_lib)
+programs: $(programs) $(libraries) $(core_lib)
 
 fuzz: $(if $(fuzz_programs),$(if $(fuzz_possible),$(fuzz_programs)))
 
-test-programs: programs $(test_programs)
+test-programs: programs $(test_programs) $(test_libraries)
 
 demo: all
 	@$(for_scripts) tools/demo/demo.sh
@@ -290,6 +341,10 @@ clean:
 bin_dir		= $(DESTDIR)$(PREFIX)/bin
 share_dir	= $(DESTDIR)$(PREFIX)/share/weft
 include_dir	= $(DESTDIR)$(PREFIX)/include/weft
+lib_dir		= $(DESTDIR)$(PREFIX)/lib
+man_dir		= $(DESTDIR)$(PREFIX)/share/man
+man_pages	= $(wildcard tools/*/man/*.[37])
+man_section	= man$(subst .,,$(suffix $(1)))
 module_root	= $(DESTDIR)/lib/modules/$(KVER)
 installed	= weftctl weft-memd weft-switchd
 # The distribution's key is not here to sign with, nor its System.map, which the
@@ -300,7 +355,14 @@ install: all
 	install -d $(bin_dir) $(share_dir) $(include_dir)
 	install -m 755 $(addprefix $(B)/bin/,$(installed)) $(bin_dir)/
 	install -m 644 $(wildcard p4/generated/*.spec) $(share_dir)/
-	install -m 644 $(wildcard uapi/*.h) $(include_dir)/
+	install -m 644 $(wildcard uapi/*.h) tools/libweft/lock.h $(include_dir)/
+	install -d $(lib_dir)/pkgconfig $(man_dir)/man3 $(man_dir)/man7
+	install -m 644 $(B)/lib/libweft.a $(lib_dir)/
+	install -m 755 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(lib_dir)/
+	ln -sf $(lib_soname) $(lib_dir)/libweft.so
+	install -m 644 $(B)/lib/libweft.pc $(lib_dir)/pkgconfig/
+	install -m 644 $(filter %.3,$(man_pages)) $(man_dir)/man3/
+	install -m 644 $(filter %.7,$(man_pages)) $(man_dir)/man7/
 ifneq ($(kmod_sources),)
 	$(quiet)+$(kmod_make) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
 		INSTALL_MOD_STRIP=1 $(not_ours) modules_install
@@ -310,5 +372,8 @@ endif
 uninstall:
 	rm -f $(addprefix $(bin_dir)/,$(installed))
 	rm -rf $(share_dir) $(include_dir)
+	rm -f $(addprefix $(lib_dir)/,libweft.a libweft.so $(lib_soname) libweft-preload.so \
+		pkgconfig/libweft.pc) \
+		$(foreach m,$(man_pages),$(man_dir)/$(call man_section,$m)/$(notdir $m))
 	rm -f $(module_root)/updates/weft.ko $(module_root)/updates/weft.ko.*
 	$(if $(DESTDIR),,depmod $(KVER))

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Checks for the tests of libweft and of the preload library: the first that
+ * fails ends the process, children as well as the test itself.
+ */
+#ifndef WEFT_TESTS_LIBWEFT_CHECK_H
+#define WEFT_TESTS_LIBWEFT_CHECK_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static unsigned long checks;
+
+#define CHECK(condition) do {						\
+	__atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED);		\
+	if (!(condition)) {						\
+		fprintf(stderr, "not ok: %s:%d: %s (errno %d)\n",	\
+			__FILE__, __LINE__, #condition, errno);		\
+		_exit(1);						\
+	}								\
+} while (0)
+
+#define CHECK_IS(a, b) do {						\
+	long long a_ = (long long)(a), b_ = (long long)(b);		\
+									\
+	__atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED);		\
+	if (a_ != b_) {							\
+		fprintf(stderr, "not ok: %s:%d: %s is %lld, not %lld\n", \
+			__FILE__, __LINE__, #a, a_, b_);		\
+		_exit(1);						\
+	}								\
+} while (0)
+
+static inline int check_result(const char *name)
+{
+	printf("%s: %lu checks\n", name, checks);
+	return !checks;
+}
+
+/* A child that runs @what, then ends. */
+#define CHILD(pid, what) do {						\
+	(pid) = fork();							\
+	CHECK((pid) >= 0);						\
+	if (!(pid)) {							\
+		what;							\
+		_exit(0);						\
+	}								\
+} while (0)
+
+/* It must end, and well. */
+static inline void child_ok(pid_t pid)
+{
+	int status;
+
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static inline void child_kill(pid_t pid)
+{
+	int status;
+
+	CHECK(!kill(pid, SIGKILL));
+	CHECK_IS(waitpid(pid, &status, 0), pid);
+}
+
+static inline double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static inline struct timespec in_ms(clockid_t clock, long ms)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	t.tv_nsec += ms % 1000 * 1000000;
+	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+static inline void pause_ms(long ms)
+{
+	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+/* A region of @size bytes in @directory; its descriptor. */
+static inline int make_region(const char *directory, const char *name, size_t size)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	CHECK(fd >= 0);
+	CHECK(!ftruncate(fd, (off_t)size));
+	return fd;
+}
+
+static inline void *map_region(int fd, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+#endif /* WEFT_TESTS_LIBWEFT_CHECK_H */

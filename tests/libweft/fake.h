@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The lock interface of the kernel (uapi/weft.h), in user space: for tests without
+ * a rack.  See fake.c.
+ */
+#ifndef WEFT_TESTS_LIBWEFT_FAKE_H
+#define WEFT_TESTS_LIBWEFT_FAKE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* What was asked of it, by all processes that have the region open. */
+struct fake_counts {
+	_Atomic uint64_t opens;
+	_Atomic uint64_t acquires;
+	_Atomic uint64_t waits;
+	_Atomic uint64_t releases;
+	_Atomic uint64_t wakes;
+	/* Waiters that found a lock free which nobody had told them of. */
+	_Atomic uint64_t late;
+	/* Open files that went away holding something. */
+	_Atomic uint64_t reaped;
+};
+
+/* Makes @directory, whose files are regions from now on, for children as well. */
+void fake_begin(char *directory);
+void fake_end(void);
+
+/* Of the region open as @fd. */
+struct fake_counts *fake_counts(int fd);
+
+/* The word of the lock at @offset, NULL: no slot. */
+_Atomic uint64_t *fake_word(int fd, uint64_t offset);
+
+/* Takes the permission away, as another node would that wants the lock. */
+void fake_take_away(int fd, uint64_t offset, unsigned int left);
+
+/* From now on the file may not be opened a second time. */
+extern _Bool fake_refuses;
+
+#endif /* WEFT_TESTS_LIBWEFT_FAKE_H */

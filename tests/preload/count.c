@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A plain program of several processes that share memory: it counts, and looks at
+ * what is counted, under a process-shared rwlock and a mutex.  Started on several
+ * machines with the same region, it counts on all of them.
+ *
+ *	preload-count FILE WORKERS ROUNDS [ALL]
+ *
+ * WORKERS processes here, of ALL on all machines (WORKERS unless told); ROUNDS of
+ * each, a tenth of which write.  FILE must be new or zeros.  Checks that no reader
+ * ever sees half of a change, and that all were counted.
+ */
+#include <pthread.h>
+
+#include "tests/libweft/check.h"
+
+#define LIMIT	1500	/* seconds */
+#define WIDE	300	/* longs: more than a page */
+
+struct counts {
+	pthread_rwlock_t setup;
+	pthread_barrier_t meeting;
+	int is_set_up;
+	char gap[4096];
+	pthread_rwlock_t lock;
+	pthread_mutex_t mutex;
+	char another_gap[4096];
+	long wide[WIDE];
+	char last_gap[4096];
+	long narrow;
+};
+
+static struct counts *c;
+
+static void set_up(unsigned int all)
+{
+	pthread_barrierattr_t barrier;
+	pthread_mutexattr_t mutex;
+	pthread_rwlockattr_t lock;
+
+	CHECK(!pthread_rwlock_wrlock(&c->setup));
+	if (!c->is_set_up) {
+		CHECK(!pthread_barrierattr_init(&barrier));
+		CHECK(!pthread_barrierattr_setpshared(&barrier, PTHREAD_PROCESS_SHARED));
+		CHECK(!pthread_barrier_init(&c->meeting, &barrier, all));
+		CHECK(!pthread_mutexattr_init(&mutex));
+		CHECK(!pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED));
+		CHECK(!pthread_mutex_init(&c->mutex, &mutex));
+		CHECK(!pthread_rwlockattr_init(&lock));
+		CHECK(!pthread_rwlockattr_setpshared(&lock, PTHREAD_PROCESS_SHARED));
+		CHECK(!pthread_rwlock_init(&c->lock, &lock));
+		c->is_set_up = 1;
+	}
+	CHECK(!pthread_rwlock_unlock(&c->setup));
+}
+
+static void look(void)
+{
+	int i;
+
+	CHECK(!pthread_rwlock_rdlock(&c->lock));
+	for (i = 1; i < WIDE; i++)
+		CHECK_IS(c->wide[i], c->wide[0]);
+	CHECK(!pthread_rwlock_unlock(&c->lock));
+}
+
+static void change(void)
+{
+	int i;
+
+	CHECK(!pthread_rwlock_wrlock(&c->lock));
+	for (i = 0; i < WIDE; i++)
+		c->wide[i]++;
+	CHECK(!pthread_rwlock_unlock(&c->lock));
+}
+
+static void work(unsigned int all, long rounds)
+{
+	long i;
+
+	alarm(LIMIT);
+	set_up(all);
+	pthread_barrier_wait(&c->meeting);
+	for (i = 0; i < rounds; i++) {
+		if (i % 10)
+			look();
+		else
+			change();
+		CHECK(!pthread_mutex_lock(&c->mutex));
+		c->narrow++;
+		CHECK(!pthread_mutex_unlock(&c->mutex));
+	}
+	pthread_barrier_wait(&c->meeting);
+	look();
+	CHECK_IS(c->wide[0], all * ((rounds + 9) / 10));
+	CHECK_IS(c->narrow, all * rounds);
+	/* Nobody ends, and unmaps, before all have seen it. */
+	pthread_barrier_wait(&c->meeting);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long workers, all, i;
+	pid_t pids[256];
+	double begin;
+	long rounds;
+	int fd;
+
+	if (argc < 4) {
+		fprintf(stderr, "usage: preload-count FILE WORKERS ROUNDS [ALL]\n");
+		return 2;
+	}
+	workers = strtoul(argv[2], NULL, 0);
+	rounds = strtol(argv[3], NULL, 0);
+	all = argc > 4 ? strtoul(argv[4], NULL, 0) : workers;
+	if (!workers || workers > 256 || all < workers || rounds < 1) {
+		fprintf(stderr, "preload-count: WORKERS from 1 to 256, ALL not less, ROUNDS from 1\n");
+		return 2;
+	}
+	fd = open(argv[1], O_RDWR | O_CREAT, 0600);
+	CHECK(fd >= 0);
+	CHECK(!ftruncate(fd, sizeof(*c)));
+	c = map_region(fd, sizeof(*c));
+	close(fd);
+	begin = seconds();
+	for (i = 0; i < workers; i++)
+		CHILD(pids[i], work((unsigned int)all, rounds));
+	for (i = 0; i < workers; i++)
+		child_ok(pids[i]);
+	CHECK_IS(c->narrow, (long)all * rounds);
+	printf("count: %lu workers of %lu, %ld rounds each, total %ld, exact; %.1f s\n", workers,
+	       all, rounds, c->narrow, seconds() - begin);
+	return 0;
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What only concerns the preload library: finding out what is mapped where, files
+ * of its own among the program's, and what it refuses.
+ *
+ *	preload-shim DIRECTORY
+ *
+ * DIRECTORY is one in which files are regions.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <stdbool.h>
+
+#include "tests/libweft/check.h"
+
+#define PAGE	4096ul
+#define SIZE	(64 * PAGE)
+
+extern char **environ;
+
+static const char *directory;
+static int fd, other_fd;
+
+struct attempt {
+	void *lock;
+	int result;
+};
+
+static void *attempt(void *arg)
+{
+	struct attempt *a = arg;
+
+	a->result = pthread_rwlock_trywrlock(a->lock);
+	if (!a->result)
+		pthread_rwlock_unlock(a->lock);
+	return NULL;
+}
+
+/* Could another thread write-lock what stands at @lock? */
+static int elsewhere(void *lock)
+{
+	struct attempt a = { lock, -1 };
+	pthread_t t;
+
+	CHECK(!pthread_create(&t, NULL, attempt, &a));
+	CHECK(!pthread_join(t, NULL));
+	return a.result;
+}
+
+/* The two addresses are one lock, or two. */
+static void check_same(void *a, void *b, bool same)
+{
+	CHECK_IS(pthread_rwlock_wrlock(a), 0);
+	CHECK_IS(elsewhere(b), same ? EBUSY : 0);
+	CHECK_IS(pthread_rwlock_unlock(a), 0);
+	CHECK_IS(elsewhere(b), 0);
+}
+
+static char *map_at(void *address, size_t length, int flags, int file, off_t offset)
+{
+	char *p = mmap(address, length, PROT_READ | PROT_WRITE, flags, file, offset);
+
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+static void test_mappings(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	char *b = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	char *c = map_at(NULL, SIZE, MAP_SHARED_VALIDATE, fd, 16 * PAGE), *p;
+
+	check_same(a + 8, b + 8, true);
+	check_same(a + 17 * PAGE, c + PAGE, true);
+	check_same(a + 8, b + 16, false);
+
+	/* Something else in the middle: another region, then memory, then nothing. */
+	CHECK(map_at(b + 4 * PAGE, PAGE, MAP_SHARED | MAP_FIXED, other_fd, 0) == b + 4 * PAGE);
+	check_same(a + 4 * PAGE, b + 4 * PAGE, false);
+	check_same(a + 3 * PAGE, b + 3 * PAGE, true);
+	check_same(a + 5 * PAGE, b + 5 * PAGE, true);
+	p = map_at(NULL, PAGE, MAP_SHARED, other_fd, 0);
+	check_same(p, b + 4 * PAGE, true);
+	CHECK(map_at(b + 4 * PAGE, PAGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+	      b + 4 * PAGE);
+	check_same(a + 4 * PAGE, b + 4 * PAGE, false);
+	CHECK_IS(pthread_rwlock_wrlock((void *)(b + 4 * PAGE)), 0);
+	/* An ordinary lock now, in memory. */
+	CHECK(*(long *)(b + 4 * PAGE) || *(long *)(b + 4 * PAGE + 24));
+	CHECK_IS(pthread_rwlock_unlock((void *)(b + 4 * PAGE)), 0);
+	CHECK(!munmap(b + 4 * PAGE, PAGE));
+	CHECK(map_at(b + 4 * PAGE, PAGE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 4 * PAGE) ==
+	      b + 4 * PAGE);
+	check_same(a + 4 * PAGE, b + 4 * PAGE, true);
+	CHECK(!munmap(p, PAGE));
+
+	/* Failing to unmap, or to replace, changes nothing. */
+	CHECK(munmap(b + 1, PAGE));
+	CHECK(mmap(b, PAGE, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, PAGE) ==
+	      MAP_FAILED);
+	check_same(a, b, true);
+
+	/* A private mapping is a copy: its locks are this process's. */
+	p = map_at(NULL, SIZE, MAP_PRIVATE, fd, 0);
+	check_same(a, p, false);
+	CHECK(!munmap(p, SIZE));
+	CHECK(!munmap(c, SIZE));
+	CHECK(!munmap(b, SIZE));
+	CHECK(!munmap(a, SIZE));
+}
+
+static char *hold_place(char *address, int pages)
+{
+	char *p = map_at(address, (size_t)pages * PAGE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+
+	CHECK(p == address);
+	return p;
+}
+
+static void test_mremap(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	char *b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 8 * PAGE), *p, *place;
+
+	/* Grows, at another place. */
+	place = map_at(NULL, SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = mremap(b, 4 * PAGE, 16 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place);
+	CHECK(p == place);
+	/* Something else is where it was: at once, before others take the place. */
+	b = hold_place(b, 4);
+	check_same(a + 8 * PAGE, p, true);
+	check_same(a + 20 * PAGE, p + 12 * PAGE, true);
+	check_same(a + 8 * PAGE, b, false);
+	/* A piece of the middle goes back there. */
+	CHECK(mremap(p + 4 * PAGE, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, b) == b);
+	hold_place(p + 4 * PAGE, 4);
+	check_same(a + 12 * PAGE, b, true);
+	check_same(a + 8 * PAGE, p, true);
+	check_same(a + 16 * PAGE, p + 8 * PAGE, true);
+	/* Shrinks. */
+	CHECK(mremap(b, 4 * PAGE, PAGE, 0) == b);
+	hold_place(b + PAGE, 3);
+	check_same(a + 12 * PAGE, b, true);
+	/* Once more, beside the old one. */
+	CHECK(mremap(b, 0, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, p + 4 * PAGE) == p + 4 * PAGE);
+	check_same(b, p + 4 * PAGE, true);
+	/* What fails. */
+	CHECK(mremap(b + 1, PAGE, PAGE, 0) == MAP_FAILED);
+	check_same(a + 12 * PAGE, b, true);
+	CHECK(!munmap(p, SIZE));
+	CHECK(!munmap(b, 4 * PAGE));
+	CHECK(!munmap(a, SIZE));
+}
+
+static void take(char *lock)
+{
+	CHECK_IS(pthread_rwlock_wrlock((void *)lock), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)lock), 0);
+	/* New ones need the file. */
+	CHECK_IS(pthread_rwlock_wrlock((void *)(lock + 3000)), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)(lock + 3000)), 0);
+}
+
+static int open_files(void)
+{
+	int n = 0, i;
+
+	for (i = 3; i < 2048; i++)
+		n += fcntl(i, F_GETFD) >= 0;
+	return n;
+}
+
+/* The program closes everything, and takes every number; locks go on. */
+static void test_files(void)
+{
+	int before = open_files(), i;
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	pid_t pid;
+
+	CHECK_IS(elsewhere(a), 0);
+	CHECK_IS(open_files(), before + 1);
+	CHILD(pid, {
+		for (i = 3; i < 2048; i++)
+			close(i);
+		take(a);
+	});
+	child_ok(pid);
+	CHILD(pid, {
+		CHECK(!close_range(3, ~0u, 0));
+		take(a);
+		closefrom(3);
+		take(a);
+	});
+	child_ok(pid);
+	CHILD(pid, {
+		for (i = 3; i < 1500 && dup2(1, i) == i; i++)
+			;
+		/* As far as the limit allows. */
+		CHECK(i > 970);
+		take(a);
+		for (i = 3; i < 1000; i++)
+			CHECK(dup3(1, i, O_CLOEXEC) == i);
+		take(a);
+	});
+	child_ok(pid);
+	CHECK(!munmap(a, SIZE));
+	CHECK_IS(open_files(), before);
+}
+
+/* What a program that is started finds open. */
+static void test_exec(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	char *bare[] = { "sh", "-c", "test $(ls /proc/self/fd | wc -l) -le 6", NULL };
+	pid_t pid;
+
+	CHECK_IS(elsewhere(a), 0);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	fcntl(other_fd, F_SETFD, FD_CLOEXEC);
+	CHECK(!posix_spawn(&pid, "/bin/sh", NULL, NULL, bare, environ));
+	child_ok(pid);
+	CHECK(!munmap(a, SIZE));
+}
+
+/* What cannot work says so. */
+static void test_refused(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	pthread_mutex_t *m = (pthread_mutex_t *)(a + 512);
+	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	struct timespec t = in_ms(CLOCK_REALTIME, 10);
+	pthread_mutexattr_t attr;
+	int ceiling;
+
+	CHECK(!pthread_mutexattr_init(&attr));
+	CHECK(!pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT));
+	CHECK_IS(pthread_mutex_init(m, &attr), ENOTSUP);
+	CHECK(!pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_PROTECT));
+	CHECK_IS(pthread_mutex_init(m, &attr), ENOTSUP);
+	CHECK_IS(pthread_mutex_getprioceiling(m, &ceiling), EINVAL);
+	CHECK_IS(pthread_mutex_lock(m), 0);
+	CHECK_IS(pthread_cond_wait(&c, m), ENOTSUP);
+	CHECK_IS(pthread_cond_timedwait(&c, m, &t), ENOTSUP);
+	CHECK_IS(pthread_cond_clockwait(&c, m, CLOCK_REALTIME, &t), ENOTSUP);
+	CHECK_IS(pthread_mutex_destroy(m), EBUSY);
+	CHECK_IS(pthread_mutex_unlock(m), 0);
+	CHECK_IS(pthread_mutex_destroy(m), 0);
+	CHECK(!munmap(a, SIZE));
+}
+
+/* A process that has mapped a region, but not locked anything, has children. */
+static void test_children_first(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	struct timespec t = in_ms(CLOCK_REALTIME, 20000);
+	int ends[2];
+	pid_t pid;
+	char c;
+
+	CHECK(!pipe(ends));
+	CHILD(pid, {
+		CHECK_IS(pthread_rwlock_wrlock((void *)(a + 2000)), 0);
+		CHECK_IS(pthread_rwlock_rdlock((void *)(a + 2100)), 0);
+		CHECK_IS(write(ends[1], "x", 1), 1);
+		pause();
+	});
+	CHECK_IS(read(ends[0], &c, 1), 1);
+	child_kill(pid);
+	CHECK_IS(pthread_rwlock_timedwrlock((void *)(a + 2000), &t), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)(a + 2000)), 0);
+	CHECK_IS(pthread_rwlock_timedwrlock((void *)(a + 2100), &t), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)(a + 2100)), 0);
+	close(ends[0]);
+	close(ends[1]);
+	CHECK(!munmap(a, SIZE));
+}
+
+/* Destructors of the thread still use a robust mutex, in whatever order they run. */
+static pthread_key_t early, late;
+static pthread_mutex_t *robust;
+static int in_destructor[2];
+
+static void destroy(void *arg)
+{
+	long n = (long)arg;
+
+	in_destructor[n] = pthread_mutex_unlock(&robust[n]);
+}
+
+static void *with_destructors(void *arg)
+{
+	CHECK(!pthread_setspecific(early, (void *)0));
+	CHECK(!pthread_setspecific(late, (void *)1));
+	CHECK_IS(pthread_mutex_lock(&robust[1]), 0);
+	CHECK_IS(pthread_mutex_lock(&robust[2]), 0);
+	return arg;
+}
+
+static void test_destructors(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	pthread_mutexattr_t attr;
+	pthread_t t;
+	int i;
+
+	robust = (pthread_mutex_t *)(a + 1024);
+	CHECK(!pthread_mutexattr_init(&attr));
+	CHECK(!pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST));
+	for (i = 0; i < 3; i++)
+		CHECK_IS(pthread_mutex_init(&robust[i], &attr), 0);
+	CHECK(!pthread_key_create(&early, destroy));
+	/* Our library's key lies between the two, if this is the first use of locks. */
+	CHECK_IS(pthread_mutex_lock(&robust[0]), 0);
+	CHECK_IS(pthread_mutex_unlock(&robust[0]), 0);
+	CHECK(!pthread_key_create(&late, destroy));
+	CHECK(!pthread_create(&t, NULL, with_destructors, NULL));
+	CHECK(!pthread_join(t, NULL));
+	CHECK_IS(in_destructor[1], 0);
+	CHECK_IS(pthread_mutex_lock(&robust[1]), 0);
+	CHECK_IS(pthread_mutex_lock(&robust[2]), EOWNERDEAD);
+	CHECK_IS(pthread_mutex_consistent(&robust[2]), 0);
+	CHECK_IS(pthread_mutex_unlock(&robust[2]), 0);
+	CHECK_IS(pthread_mutex_unlock(&robust[1]), 0);
+	CHECK(!munmap(a, SIZE));
+}
+
+/* Its name is gone before it is mapped. */
+static void test_unlinked(void)
+{
+	char path[256], *a, *b;
+	int file = make_region(directory, "gone", SIZE);
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/gone", directory);
+	CHECK(!unlink(path));
+	a = map_at(NULL, SIZE, MAP_SHARED, file, 0);
+	b = map_at(NULL, SIZE, MAP_SHARED, file, 0);
+	close(file);
+	check_same(a, b, true);
+	CHECK_IS(pthread_rwlock_wrlock((void *)a), 0);
+	CHILD(pid, {
+		CHECK_IS(pthread_rwlock_trywrlock((void *)a), EBUSY);
+		check_same(a + 8, b + 8, true);
+	});
+	child_ok(pid);
+	CHECK_IS(pthread_rwlock_unlock((void *)a), 0);
+	CHECK(!munmap(a, SIZE));
+	CHECK(!munmap(b, SIZE));
+}
+
+/* Many pieces, and all of them taken away at once. */
+static void test_many_pieces(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	char *p = map_at(NULL, 1000 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		map_at(p + i * PAGE, PAGE, MAP_SHARED | MAP_FIXED, i & 1 ? fd : other_fd,
+		       (off_t)(i % 64 * PAGE));
+	for (i = 1; i < 1000; i += 2)
+		check_same(p + i * PAGE + 64, a + i % 64 * PAGE + 64, true);
+	CHECK(!munmap(p + 100 * PAGE, 800 * PAGE));
+	hold_place(p + 100 * PAGE, 800);
+	check_same(p + 99 * PAGE, a + 99 % 64 * PAGE, true);
+	check_same(p + 901 * PAGE, a + 901 % 64 * PAGE, true);
+	map_at(p, 1000 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	for (i = 1; i < 1000; i += 2)
+		check_same(p + i * PAGE + 64, a + i % 64 * PAGE + 64, false);
+	CHECK(!munmap(p, 1000 * PAGE));
+	CHECK(!munmap(a, SIZE));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: preload-shim DIRECTORY\n");
+		return 2;
+	}
+	directory = argv[1];
+	fd = make_region(directory, "shim", SIZE);
+	other_fd = make_region(directory, "other-shim", SIZE);
+	test_children_first();
+	test_destructors();
+	test_mappings();
+	test_mremap();
+	test_files();
+	test_exec();
+	test_refused();
+	test_unlinked();
+	test_many_pieces();
+	return check_result("shim");
+}

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Plain POSIX programs on the nodes of a rack, with the preload library: what POSIX
+# promises holds for locks in regions, between processes of a node and of several.
+#
+#	node1 node2 node3 mem1 -- switch
+#
+# The programs are those of tests/preload.
+#
+# Environment: BUILD; WEFT_SWITCH (p4; none: a plain switch); WEFT_PRELOAD_ROUNDS (300),
+# of each of two workers a node, a tenth of that with a bad network;
+# WEFT_KILL_SECONDS (20).
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+. tests/system/common.sh
+
+RUN_LIMIT=600		# seconds for any one program
+ROUNDS=${WEFT_PRELOAD_ROUNDS:-300}
+KILL_SECONDS=${WEFT_KILL_SECONDS:-20}
+SHIM=$BUILD/lib/libweft-preload.so
+
+# program PROGRAM ARGUMENT...: on the first node.
+program()
+{
+	limited "$RUN_LIMIT" "$RACK" --name "$rack_name" exec node1 -- \
+		env "LD_PRELOAD=$SHIM" "$BUILD/tests/preload-$1" "${@:2}"
+}
+
+# programs PROGRAM ARGUMENT...: on all nodes; %K and %N as in on_nodes.
+programs()
+{
+	on_nodes "$RUN_LIMIT" env "LD_PRELOAD=$SHIM" "$BUILD/tests/preload-$1" "${@:2}"
+}
+
+# across FILE: one side on the first node, the other one on the second.
+across()
+{
+	local nodes=2
+
+	programs across "$1" %K
+}
+
+# count FILE ROUNDS
+count()
+{
+	programs count "$1" 2 "$2" $((2 * nodes)) && cat "$dir"/out.*
+}
+
+for file in "$SHIM" "$BUILD/tests/preload-posix" "$BIN/weftctl"; do
+	[ -e "$file" ] || { echo "preload: $file is not built: run make test-programs" >&2; exit 2; }
+done
+begin preload
+boot --nodes 3 --switch "${WEFT_SWITCH:-p4}"
+check "posix: locks in a region, one node" program posix /weft/posix
+check "shim: mappings, files, refusals" program shim /weft
+check "kill: holders and waiters, for $KILL_SECONDS s" program kill /weft/kill "$KILL_SECONDS" &&
+	note "$(grep '^kill: [0-9]* killed' "$dir/check")"
+check "across: two nodes" across /weft/across
+check "count: three nodes, $ROUNDS rounds of each of six workers" count /weft/count "$ROUNDS" &&
+	note "$(grep -h '^count: ' "$dir/out.1")"
+check "speed: measured" program speed /weft/speed 200 &&
+	note "$(grep -F -e inside -e outside "$dir/check")"
+check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
+	faults loss 0.05 dup 0.05 reorder 0.2
+check "across: two nodes, with faults" across /weft/across-faults
+check "count: three nodes, with faults" count /weft/count-faults $((ROUNDS / 10))
+check "faults: frames were lost" at_least 20 "$(wire_counted lost)"
+check "faults: no more" faults loss 0 dup 0 reorder 0
+end_rack
+finish

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * libweft: reader-writer locks for all processes on all machines that map a
+ * region.  Installed as <weft/lock.h>; cc `pkg-config --cflags --libs libweft`.
+ *
+ * A lock is named by where it stands: the region and the offset in it.  The
+ * memory there is neither read nor written, so zeros, or anything else, are an
+ * unlocked lock that nobody needs to initialise.  While this machine has the lock
+ * cached, it is taken and left without a message and without a system call.
+ *
+ * All functions return 0 or an error number.
+ */
+#ifndef WEFT_LOCK_H
+#define WEFT_LOCK_H
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+typedef struct {
+	uint64_t weft_unused;
+} weft_rwlock_t;
+
+#define WEFT_RWLOCK_INITIALIZER { 0 }
+
+/**
+ * struct weft_range - a piece of a region that a lock guards
+ * @address: where it begins, in any mapping of the lock's region
+ * @size: in bytes, 1 or more
+ */
+struct weft_range {
+	void *address;
+	size_t size;
+};
+
+/**
+ * weft_rwlock_init() - say what a lock guards
+ * @lock:	inside a region
+ * @ranges:	what it guards, in the region of the lock; may be NULL if @n is 0
+ * @n:		how many ranges
+ *
+ * Not needed for locks without ranges.  Each process that uses the lock says what
+ * it guards; saying it again replaces what was said.  A block of a region (4 KiB
+ * unless told) belongs to one lock: the ranges of two locks may not meet on one.
+ * So far the ranges are kept and checked only; the data follows by ordinary page
+ * faults.
+ *
+ * Errors: EINVAL @lock or a range is not inside a mapped region, or is empty;
+ * EXDEV a range is in another region than @lock; EEXIST ranges of another lock of
+ * this process are on one of the blocks; ENOMEM.
+ */
+int weft_rwlock_init(weft_rwlock_t *lock, const struct weft_range *ranges, size_t n);
+
+/**
+ * weft_rwlock_destroy() - forget the ranges of a lock
+ *
+ * Errors: EBUSY somebody on this machine holds it; EINVAL not in a region.
+ */
+int weft_rwlock_destroy(weft_rwlock_t *lock);
+
+/*
+ * Take the lock to read: many may, on all machines; or to write: one may.  Who
+ * asked first gets it first.  A thread may read-lock again what it has
+ * read-locked, also while writers wait.
+ *
+ * Errors: EDEADLK this thread has it write-locked; EBUSY (try) somebody else has
+ * it; ETIMEDOUT (timed) not free by @deadline, on CLOCK_REALTIME; EINVAL @lock is
+ * not inside a mapped region, or @deadline is no time; EACCES the region may not
+ * be written; EAGAIN too many locks are open, or too many held; ENOMEM; EIO the
+ * rack does not answer; ENOTSUP the kernel module has no locks.
+ */
+int weft_rwlock_rdlock(weft_rwlock_t *lock);
+int weft_rwlock_tryrdlock(weft_rwlock_t *lock);
+int weft_rwlock_timedrdlock(weft_rwlock_t *lock, const struct timespec *deadline);
+int weft_rwlock_wrlock(weft_rwlock_t *lock);
+int weft_rwlock_trywrlock(weft_rwlock_t *lock);
+int weft_rwlock_timedwrlock(weft_rwlock_t *lock, const struct timespec *deadline);
+
+/* Errors: EPERM this process does not hold it; EINVAL. */
+int weft_rwlock_unlock(weft_rwlock_t *lock);
+
+/**
+ * weft_attach() - tell of a mapping of a region
+ * @address:	where it is, as mmap() returned it
+ * @length:	in bytes
+ * @fd:		the file that was mapped, or -1: look it up by its name
+ * @offset:	in the file, as told to mmap(); of no meaning if @fd is -1
+ *
+ * Mappings are found by themselves when a lock in them is used first, unless the
+ * file has no name any more.  With libweft-preload.so none of this is needed.
+ *
+ * Errors: EINVAL no shared mapping of a region; others from opening the file anew.
+ */
+int weft_attach(void *address, size_t length, int fd, off_t offset);
+
+/**
+ * weft_detach() - forget mappings, before they are unmapped or replaced
+ * @address:	where
+ * @length:	in bytes
+ *
+ * A program that unmaps a region and later maps something else in its place would
+ * otherwise lock what stood there before.  What it holds, it keeps holding.
+ */
+int weft_detach(void *address, size_t length);
+
+#pragma GCC visibility pop
+
+/**
+ * WEFT_RWLOCK_OF() - a lock and the data it guards, as one type
+ * @name:	of the struct, and the prefix of its functions
+ * @type:	of the data
+ *
+ * The data is reached through the lock only, and a reader cannot change it:
+ *
+ *	struct money { long cents; };
+ *	WEFT_RWLOCK_OF(account, struct money);
+ *
+ *	struct account *a = mmap(...);
+ *	struct money *m;
+ *	const struct money *look;
+ *
+ *	account_init(a);
+ *	m = account_wrlock(a);
+ *	m->cents += 100;
+ *	account_unlock(a);
+ *	look = account_rdlock(a);
+ *
+ * init and unlock return 0 or an error number; the others the data, or NULL with
+ * the error in errno.  The struct begins on a page and fills whole pages.
+ */
+#define WEFT_RWLOCK_OF(name, type)					\
+	struct name {							\
+		weft_rwlock_t lock __attribute__((aligned(4096)));	\
+		type guarded __attribute__((aligned(4096)));		\
+	};								\
+	WEFT_RWLOCK_OF_INIT_(name)					\
+	WEFT_RWLOCK_OF_TAKE_(name, const type *, rdlock, (struct name *l), (&l->lock)) \
+	WEFT_RWLOCK_OF_TAKE_(name, const type *, tryrdlock, (struct name *l), (&l->lock)) \
+	WEFT_RWLOCK_OF_TAKE_(name, const type *, timedrdlock,		\
+			     (struct name *l, const struct timespec *deadline), \
+			     (&l->lock, deadline))			\
+	WEFT_RWLOCK_OF_TAKE_(name, type *, wrlock, (struct name *l), (&l->lock)) \
+	WEFT_RWLOCK_OF_TAKE_(name, type *, trywrlock, (struct name *l), (&l->lock)) \
+	WEFT_RWLOCK_OF_TAKE_(name, type *, timedwrlock,			\
+			     (struct name *l, const struct timespec *deadline), \
+			     (&l->lock, deadline))			\
+	struct name
+
+#define WEFT_RWLOCK_OF_INIT_(name)					\
+	static inline __attribute__((unused)) int name##_init(struct name *l) \
+	{								\
+		struct weft_range range = { &l->guarded, sizeof(l->guarded) }; \
+									\
+		return weft_rwlock_init(&l->lock, &range, 1);		\
+	}								\
+	static inline __attribute__((unused)) int name##_unlock(struct name *l) \
+	{								\
+		return weft_rwlock_unlock(&l->lock);			\
+	}
+
+#define WEFT_RWLOCK_OF_TAKE_(name, pointer, how, parameters, arguments)	\
+	static inline __attribute__((unused)) pointer name##_##how parameters \
+	{								\
+		int error = weft_rwlock_##how arguments;		\
+									\
+		if (!error)						\
+			return &l->guarded;				\
+		errno = error;						\
+		return NULL;						\
+	}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEFT_LOCK_H */

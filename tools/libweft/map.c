@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The table of mappings: which region is mapped where.
+ *
+ * Written under a mutex, read without: a counter is odd while it changes, and
+ * who has read it anew when the counter is another has read nothing.  It has room
+ * for as many mappings as Linux gives a process.
+ */
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define MAPPINGS	65536u
+
+/**
+ * struct mapping - a piece of a region in the address space
+ * @begin:	first address
+ * @end:	first address after it
+ * @offset:	in the region, of @begin
+ * @file:	the region
+ */
+struct mapping {
+	_Atomic uintptr_t begin;
+	_Atomic uintptr_t end;
+	_Atomic uint64_t offset;
+	struct weft_file *_Atomic file;
+};
+
+_Atomic uint32_t weft_generation;
+_Atomic uint64_t weft_hull;
+
+/* Sorted; none overlaps another. */
+static struct mapping *_Atomic table;
+static _Atomic unsigned int n_mappings;
+static _Atomic unsigned int sequence;
+
+/*
+ * Whoever has it may change things, or fork.  Not a pthread_mutex_t: in the preload
+ * library that would be looked for in the table itself.  0: free, 1: taken, 2: taken
+ * and somebody may wait.
+ */
+static _Atomic uint32_t table_lock;
+
+void weft_complain(_Atomic bool *said, const char *format, ...)
+{
+	char text[512];
+	va_list args;
+	ssize_t n;
+
+	if (atomic_exchange(said, true))
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text) - 1, format, args);
+	va_end(args);
+	strcat(text, "\n");
+	/* Not stdio: its locks may be held by whoever called us. */
+	n = write(STDERR_FILENO, text, strlen(text));
+	(void)n;
+}
+
+void weft_lock_table(void)
+{
+	uint32_t found = 0;
+
+	if (atomic_compare_exchange_strong(&table_lock, &found, 1))
+		return;
+	while (atomic_exchange(&table_lock, 2))
+		syscall(SYS_futex, &table_lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+void weft_unlock_table(void)
+{
+	if (atomic_exchange(&table_lock, 0) == 2)
+		syscall(SYS_futex, &table_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+/* Of a fork without handlers another thread may have had it, and not be here. */
+void weft_maps_forked(void)
+{
+	atomic_store(&table_lock, 0);
+	atomic_store(&sequence, 0);
+}
+
+/* The child may have to go on with our files, and change our counts. */
+static void before_fork(void)
+{
+	static const char never;
+
+	weft_lock_table();
+	if (n_mappings)
+		weft_alone = &never;
+}
+
+static void after_fork(void)
+{
+	/* Another handler may have used a lock before; that did it. */
+	if (weft_is_forked())
+		weft_forked();
+	else
+		atomic_store(&table_lock, 0);
+}
+
+/*
+ * Early, so that handlers of the program come before ours when it forks: they may
+ * use locks.
+ */
+static __attribute__((constructor)) void start(void)
+{
+	weft_threads_start();
+	pthread_atfork(before_fork, weft_unlock_table, after_fork);
+}
+
+/* --- Looking ------------------------------------------------------------------ */
+
+/* The first mapping that ends above @address; the table may be changing. */
+static unsigned int first_above(struct mapping *t, unsigned int n, uintptr_t address)
+{
+	unsigned int low = 0, high = n, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (atomic_load_explicit(&t[middle].end, memory_order_relaxed) > address)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The region at @address, NULL: none, and where in it that is. */
+struct weft_file *weft_mapped(uintptr_t address, uint64_t *offset)
+{
+	for (;;) {
+		unsigned int before = atomic_load_explicit(&sequence, memory_order_acquire);
+		struct mapping *t = atomic_load_explicit(&table, memory_order_relaxed);
+		struct weft_file *f = NULL;
+		unsigned int n, i;
+
+		n = atomic_load_explicit(&n_mappings, memory_order_relaxed);
+		i = t ? first_above(t, n, address) : n;
+		if (i < n) {
+			uintptr_t begin = atomic_load_explicit(&t[i].begin,
+							       memory_order_relaxed);
+
+			if (begin <= address) {
+				f = atomic_load_explicit(&t[i].file, memory_order_relaxed);
+				*offset = address - begin +
+					  atomic_load_explicit(&t[i].offset,
+							       memory_order_relaxed);
+			}
+		}
+		atomic_thread_fence(memory_order_acquire);
+		if (likely(!(before & 1) &&
+			   before == atomic_load_explicit(&sequence, memory_order_relaxed)))
+			return f;
+	}
+}
+
+/* --- Changing, under the mutex ------------------------------------------------ */
+
+static sigset_t mask;	/* of who changes it */
+
+/* Signal handlers may look, for sem_post(), and would wait for us for ever. */
+static void change_begin(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	atomic_store(&sequence, atomic_load(&sequence) + 1);
+	atomic_thread_fence(memory_order_release);
+}
+
+static void change_end(void)
+{
+	unsigned int n = atomic_load(&n_mappings);
+	uint64_t first, count;
+
+	if (n) {
+		first = table[0].begin >> WEFT_HULL_SHIFT;
+		count = ((table[n - 1].end - 1) >> WEFT_HULL_SHIFT) - first + 1;
+		atomic_store(&weft_hull, count << 32 | first);
+	} else {
+		atomic_store(&weft_hull, 0);
+	}
+	weft_forget_refs();
+	atomic_store(&sequence, atomic_load(&sequence) + 1);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+
+static void put(unsigned int i, uintptr_t begin, uintptr_t end, uint64_t offset,
+		struct weft_file *f)
+{
+	struct mapping *t = table;
+
+	atomic_store_explicit(&t[i].begin, begin, memory_order_relaxed);
+	atomic_store_explicit(&t[i].end, end, memory_order_relaxed);
+	atomic_store_explicit(&t[i].offset, offset, memory_order_relaxed);
+	atomic_store_explicit(&t[i].file, f, memory_order_relaxed);
+}
+
+/* Moves what begins at @from to @to. */
+static void shift(unsigned int from, unsigned int to)
+{
+	struct mapping *t = table;
+	unsigned int n = n_mappings, i;
+
+	if (to > from)
+		for (i = n; i-- > from;)
+			put(i + to - from, t[i].begin, t[i].end, t[i].offset, t[i].file);
+	else if (to < from)
+		for (i = from; i < n; i++)
+			put(i + to - from, t[i].begin, t[i].end, t[i].offset, t[i].file);
+	n_mappings = n + to - from;
+}
+
+/* Takes the addresses out of the table.  Room for one more must be left. */
+static void cut(uintptr_t begin, uintptr_t end)
+{
+	struct mapping *t = table;
+	unsigned int i = first_above(t, n_mappings, begin), j;
+
+	if (i < n_mappings && t[i].begin < begin) {
+		if (t[i].end > end) {
+			/* A hole in the middle makes two of it. */
+			shift(i, i + 1);
+			put(i, t[i].begin, begin, t[i].offset, t[i].file);
+			put(i + 1, end, t[i + 1].end,
+			    t[i + 1].offset + (end - t[i + 1].begin), t[i + 1].file);
+			t[i].file->mappings++;
+			return;
+		}
+		put(i, t[i].begin, begin, t[i].offset, t[i].file);
+		i++;
+	}
+	for (j = i; j < n_mappings && t[j].end <= end; j++)
+		t[j].file->mappings--;
+	shift(j, i);
+	if (i < n_mappings && t[i].begin < end)
+		put(i, end, t[i].end, t[i].offset + (end - t[i].begin), t[i].file);
+}
+
+static bool overlaps(uintptr_t begin, uintptr_t end)
+{
+	unsigned int i = table ? first_above(table, n_mappings, begin) : n_mappings;
+
+	return i < n_mappings && table[i].begin < end;
+}
+
+/* What a range of addresses is rounded to. */
+static uintptr_t page_end(uintptr_t address, size_t length)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (address + length + page - 1) & ~(page - 1);
+}
+
+static int add(struct weft_file *f, uintptr_t begin, uintptr_t end, uint64_t offset)
+{
+	unsigned int i;
+
+	if (!table) {
+		table = weft_private(MAPPINGS * sizeof(*table), false);
+		if (!table)
+			return ENOMEM;
+	}
+	/* Addresses of more than 48 bits, which only who asks for them gets, do not
+	 * fit into weft_hull.
+	 */
+	if (n_mappings + 2 > MAPPINGS || (end - 1) >> 48)
+		return ENOMEM;
+	change_begin();
+	cut(begin, end);
+	i = first_above(table, n_mappings, begin);
+	shift(i, i + 1);
+	put(i, begin, end, offset, f);
+	f->mappings++;
+	change_end();
+	return 0;
+}
+
+/* The pages at @address show the region open as @fd.  0, or why that is not known. */
+int weft_map_add(int fd, uintptr_t address, size_t length, uint64_t offset)
+{
+	struct weft_file *f;
+	int error = 0;
+
+	weft_lock_table();
+	f = weft_file_get(fd, &error);
+	if (f) {
+		error = add(f, address, page_end(address, length), offset);
+		weft_file_unused(f);
+	}
+	weft_unlock_table();
+	return error;
+}
+
+/* The pages at @address show no region any more. */
+void weft_map_remove(uintptr_t address, size_t length)
+{
+	uintptr_t end = page_end(address, length);
+	struct weft_file *files[16];
+	unsigned int n, i;
+
+	uint64_t hull = atomic_load_explicit(&weft_hull, memory_order_relaxed);
+
+	/* Most of what programs map and unmap. */
+	if ((end - 1) >> WEFT_HULL_SHIFT < (uint32_t)hull ||
+	    address >> WEFT_HULL_SHIFT >= (uint32_t)hull + (hull >> 32))
+		return;
+	weft_lock_table();
+	while (overlaps(address, end)) {
+		/* A few files at a time, so that each can be let go. */
+		uintptr_t stop = end;
+
+		i = first_above(table, n_mappings, address);
+		for (n = 0; i < n_mappings && table[i].begin < end; i++) {
+			if (n == 16) {
+				stop = table[i].begin;
+				break;
+			}
+			files[n++] = table[i].file;
+		}
+		change_begin();
+		cut(address, stop);
+		change_end();
+		while (n--)
+			weft_file_unused(files[n]);
+	}
+	weft_unlock_table();
+}
+
+/* A mapping that contains all of it: a copy of our file (to be closed), and where in
+ * it that is.
+ */
+bool weft_map_find(uintptr_t address, size_t length, int *fd, uint64_t *offset)
+{
+	bool found = false;
+	unsigned int i;
+
+	if (!atomic_load(&weft_hull))
+		return false;
+	weft_lock_table();
+	i = table ? first_above(table, n_mappings, address) : n_mappings;
+	if (i < n_mappings && table[i].begin <= address &&
+	    table[i].end - address >= length) {
+		*fd = fcntl(table[i].file->fd, F_DUPFD_CLOEXEC, 0);
+		*offset = table[i].offset + (address - table[i].begin);
+		found = *fd >= 0;
+	}
+	weft_unlock_table();
+	return found;
+}
+
+/* --- Mappings that nobody told of ---------------------------------------------- */
+
+struct line {
+	uintptr_t begin;
+	uintptr_t end;
+	uint64_t offset;
+	char shared;
+	dev_t dev;
+	ino_t ino;
+	const char *name;
+};
+
+static bool read_line(char *text, struct line *l)
+{
+	unsigned int major, minor;
+	unsigned long ino, offset;
+	int name = 0;
+
+	text[strcspn(text, "\n")] = '\0';
+	if (sscanf(text, "%lx-%lx %*c%*c%*c%c %lx %x:%x %lu %n", &l->begin, &l->end,
+		   &l->shared, &offset, &major, &minor, &ino, &name) != 7 || !name)
+		return false;
+	l->offset = offset;
+	l->dev = makedev(major, minor);
+	l->ino = ino;
+	l->name = text + name;
+	return true;
+}
+
+/* Opens the region of a line; -1: it is none. */
+static int open_region(const struct line *l)
+{
+	struct statfs fs;
+	struct stat st;
+	int fd;
+
+	/* Not by opening: a device might take that for a request. */
+	if (l->shared != 's' || l->name[0] != '/' || statfs(l->name, &fs) ||
+	    fs.f_type != WEFT_SUPER_MAGIC)
+		return -1;
+	fd = open(l->name, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		fd = open(l->name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) || st.st_dev != l->dev || st.st_ino != l->ino) {
+		/* Another file has the name now. */
+		weft_sys_close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* Asks the kernel what is mapped at @address: 0 if that is a region, known now. */
+int weft_map_scan(uintptr_t address)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char *text = NULL;
+	size_t room = 0;
+	int error = ENOENT;
+
+	if (!maps)
+		return errno;
+	while (getline(&text, &room, maps) > 0) {
+		struct line l;
+		int fd;
+
+		if (!read_line(text, &l) || address < l.begin || address >= l.end)
+			continue;
+		fd = open_region(&l);
+		if (fd >= 0) {
+			error = weft_map_add(fd, l.begin, l.end - l.begin, l.offset);
+			weft_sys_close(fd);
+		}
+		break;
+	}
+	free(text);
+	fclose(maps);
+	return error;
+}

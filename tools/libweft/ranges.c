@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What locks guard: the lists of ranges, and which lock a block belongs to.
+ */
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lock.h"
+#include "internal.h"
+
+/**
+ * struct extent - blocks of a region that belong to one lock
+ * @file:	the region
+ * @first:	block
+ * @last:	block
+ * @lock:	offset of the lock
+ *
+ * In a tree in which extents that meet count as equal.
+ */
+struct extent {
+	const struct weft_file *file;
+	uint64_t first;
+	uint64_t last;
+	uint64_t lock;
+};
+
+/**
+ * struct bound - a lock that has a list
+ * @file:	the region
+ * @lock:	offset of the lock in it
+ * @next:	of the same region or others; @previous points to what points here
+ * @n:		ranges
+ * @extents:	of them, each in the tree, unless it lies within an earlier one
+ */
+struct bound {
+	const struct weft_file *file;
+	uint64_t lock;
+	struct bound *next;
+	struct bound **previous;
+	size_t n;
+	struct extent extents[];
+};
+
+/* Under weft_lock_table(): two trees, and a list for weft_ranges_forget(). */
+static void *extents, *bounds;
+static struct bound *all_bounds;
+
+static int by_block(const void *left, const void *right)
+{
+	const struct extent *a = left, *b = right;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->last < b->first)
+		return -1;
+	return a->first > b->last;
+}
+
+static int by_lock(const void *left, const void *right)
+{
+	const struct bound *a = left, *b = right;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	return a->lock < b->lock ? -1 : a->lock > b->lock;
+}
+
+/* Which region that is; one we have not been told of is looked for. */
+static struct weft_file *region(const void *address, uint64_t *offset)
+{
+	struct weft_file *f = weft_mapped((uintptr_t)address, offset);
+
+	if (!f && !weft_map_scan((uintptr_t)address))
+		f = weft_mapped((uintptr_t)address, offset);
+	return f;
+}
+
+static struct bound *find_bound(const struct weft_file *f, uint64_t lock)
+{
+	struct bound want = { .file = f, .lock = lock };
+	struct bound **found = tfind(&want, &bounds, by_lock);
+
+	return found ? *found : NULL;
+}
+
+/* Takes the blocks of the first @n extents out of the tree. */
+static void give_up(struct bound *b, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct extent **found = tfind(&b->extents[i], &extents, by_block);
+
+		/* What lay within an earlier one is not in the tree itself. */
+		if (found && *found == &b->extents[i])
+			tdelete(&b->extents[i], &extents, by_block);
+	}
+}
+
+static int cover(struct extent *e)
+{
+	for (;;) {
+		struct extent **found = tsearch(e, &extents, by_block);
+
+		if (!found)
+			return ENOMEM;
+		if (*found == e)
+			return 0;
+		if ((*found)->lock != e->lock)
+			return EEXIST;
+		/* Of the same lock: what the two have in common is there already. */
+		if ((*found)->first <= e->first && (*found)->last >= e->last)
+			return 0;
+		if ((*found)->first <= e->first) {
+			e->first = (*found)->last + 1;
+			continue;
+		}
+		if ((*found)->last >= e->last) {
+			e->last = (*found)->first - 1;
+			continue;
+		}
+		/* It lies within the new one, which takes its place. */
+		tdelete(*found, &extents, by_block);
+	}
+}
+
+/* The blocks of a range; the whole of it must be mapped, and of the lock's region. */
+static int make_extent(struct weft_file *f, uint64_t lock, const struct weft_range *range,
+		       struct extent *e)
+{
+	uint64_t first, last;
+	struct weft_file *a, *b;
+
+	if (!range->size || (uintptr_t)range->address + range->size - 1 <
+			    (uintptr_t)range->address)
+		return EINVAL;
+	a = region(range->address, &first);
+	b = region((char *)range->address + range->size - 1, &last);
+	if (!a || !b || (a == b && last != first + range->size - 1))
+		return EINVAL;
+	if (a != f || b != f)
+		return EXDEV;
+	e->file = f;
+	e->lock = lock;
+	e->first = first / f->block;
+	e->last = last / f->block;
+	return 0;
+}
+
+static bool enter(struct bound *b)
+{
+	if (!tsearch(b, &bounds, by_lock))
+		return false;
+	b->next = all_bounds;
+	b->previous = &all_bounds;
+	if (b->next)
+		b->next->previous = &b->next;
+	all_bounds = b;
+	return true;
+}
+
+/* Its blocks have been given up. */
+static void leave(struct bound *b)
+{
+	tdelete(b, &bounds, by_lock);
+	*b->previous = b->next;
+	if (b->next)
+		b->next->previous = b->previous;
+	free(b);
+}
+
+/* The region is mapped no more.  Under weft_lock_table(). */
+void weft_ranges_forget(const struct weft_file *f)
+{
+	struct bound *b, *next;
+
+	for (b = all_bounds; b; b = next) {
+		next = b->next;
+		if (b->file == f) {
+			give_up(b, b->n);
+			leave(b);
+		}
+	}
+}
+
+int weft_rwlock_init(weft_rwlock_t *lock, const struct weft_range *ranges, size_t n)
+{
+	struct bound *b, *old;
+	struct weft_thread *t;
+	struct weft_file *f;
+	uint64_t offset;
+	int error = 0;
+	size_t i;
+
+	/* Now, as the program's malloc() may use locks of ours while we have ours. */
+	error = weft_thread_get(&t);
+	if (error)
+		return error;
+	f = region(lock, &offset);
+	if (!f || (n && !ranges))
+		return EINVAL;
+	if (n > SIZE_MAX / 2 / sizeof(b->extents[0]))
+		return ENOMEM;
+	b = malloc(sizeof(*b) + n * sizeof(b->extents[0]));
+	if (!b)
+		return ENOMEM;
+	b->file = f;
+	b->lock = offset;
+	b->n = n;
+	for (i = 0; i < n && !error; i++)
+		error = make_extent(f, offset, &ranges[i], &b->extents[i]);
+	if (error) {
+		free(b);
+		return error;
+	}
+	weft_lock_table();
+	old = find_bound(f, offset);
+	if (old)
+		give_up(old, old->n);
+	for (i = 0; i < n && !error; i++)
+		error = cover(&b->extents[i]);
+	if (!error) {
+		/* What was said before makes room, so that there is memory for this. */
+		if (old)
+			leave(old);
+		old = NULL;
+		if (n && !enter(b))
+			error = ENOMEM;
+	}
+	if (error) {
+		give_up(b, i);
+		/* These were in the tree before, so there is memory for them. */
+		for (i = 0; old && i < old->n; i++)
+			cover(&old->extents[i]);
+	}
+	if (error || !n)
+		free(b);
+	weft_unlock_table();
+	return error;
+}
+
+int weft_rwlock_destroy(weft_rwlock_t *lock)
+{
+	struct weft_file *f;
+	uint64_t offset;
+	struct bound *b;
+
+	f = region(lock, &offset);
+	if (!f)
+		return EINVAL;
+	if (weft_held_here(lock))
+		return EBUSY;
+	weft_lock_table();
+	b = find_bound(f, offset);
+	if (b) {
+		give_up(b, b->n);
+		leave(b);
+	}
+	weft_unlock_table();
+	return 0;
+}
+
+int weft_attach(void *address, size_t length, int fd, off_t offset)
+{
+	int error;
+
+	if (fd < 0) {
+		error = weft_map_scan((uintptr_t)address);
+		return error == ENOENT ? EINVAL : error;
+	}
+	if (!weft_is_region(fd) || offset < 0 || !length ||
+	    (uintptr_t)address & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1))
+		return EINVAL;
+	return weft_map_add(fd, (uintptr_t)address, length, (uint64_t)offset);
+}
+
+int weft_detach(void *address, size_t length)
+{
+	if (length)
+		weft_map_remove((uintptr_t)address, length);
+	return 0;
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Threads that use locks, and what a fork leaves of them.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+struct weft_thread weft_nobody;
+_Thread_local struct weft_thread *weft_self
+	__attribute__((tls_model("initial-exec"))) = &weft_nobody;
+
+const char *weft_alone = &__libc_single_threaded;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+static bool have_key;
+
+/* Which cells of struct weft_holds are in use: by the same thread in all files. */
+static _Atomic uint64_t cells[WEFT_HOLDS_THREADS / 64];
+
+static struct weft_thread *threads;
+
+/* 1 in the process that has set it, 0 in its children. */
+static _Atomic uint32_t *alive;
+
+static int32_t take_cell(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEFT_HOLDS_THREADS / 64; i++) {
+		uint64_t used = atomic_load(&cells[i]);
+
+		while (~used) {
+			unsigned int bit = (unsigned int)__builtin_ctzll(~used);
+
+			if (atomic_compare_exchange_weak(&cells[i], &used,
+							 used | 1ull << bit))
+				return (int32_t)(i * 64 + bit);
+		}
+	}
+	return -1;
+}
+
+static void give_cell(int32_t cell)
+{
+	if (cell >= 0)
+		atomic_fetch_and(&cells[cell / 64], ~(1ull << cell % 64));
+}
+
+static void begin(struct weft_thread *t)
+{
+	t->cell = take_cell();
+	t->reads = t->first_reads;
+	t->read_room = WEFT_READS;
+	t->last = t->reads;
+	t->end = t->reads + WEFT_READS - 1;
+	t->tid = (uint32_t)syscall(SYS_gettid);
+}
+
+static void enter(struct weft_thread *t)
+{
+	t->next = threads;
+	t->previous = &threads;
+	if (t->next)
+		t->next->previous = &t->next;
+	threads = t;
+}
+
+static void leave(struct weft_thread *t)
+{
+	*t->previous = t->next;
+	if (t->next)
+		t->next->previous = t->previous;
+}
+
+/*
+ * A thread ends.  Its read and write locks stay, as POSIX has it; of the robust
+ * mutexes the next one learns that this owner has died, as their memory still
+ * says that they are owned.
+ */
+static void end(void *arg)
+{
+	struct weft_thread *t = arg;
+
+	if (t->tid) {
+		while (t->n_robust) {
+			struct weft_ref *r = &t->robust[--t->n_robust];
+
+			r->local->depth = 0;
+			r->local->robust = false;
+			weft_write_leave(r);
+		}
+		give_cell(t->cell);
+		weft_lock_table();
+		leave(t);
+		weft_unlock_table();
+	}
+	if (t->robust)
+		weft_sys_munmap(t->robust, t->robust_room * sizeof(*t->robust));
+	if (t->tid && t->reads != t->first_reads)
+		weft_sys_munmap(t->reads, t->read_room * sizeof(*t->reads));
+	weft_self = &weft_nobody;
+	weft_sys_munmap(t, sizeof(*t));
+}
+
+/*
+ * Other destructors of the thread may still use locks, and leave robust mutexes:
+ * ours waits for the last round of them.
+ */
+static void end_later(void *arg)
+{
+	static _Thread_local int rounds __attribute__((tls_model("initial-exec")));
+
+	if (++rounds < PTHREAD_DESTRUCTOR_ITERATIONS && !pthread_setspecific(key, arg))
+		return;
+	end(arg);
+}
+
+static void begin_process(void)
+{
+	have_key = !pthread_key_create(&key, end_later);
+	alive = weft_private(sizeof(*alive), true);
+	if (alive)
+		*alive = 1;
+}
+
+/* Before any region is mapped, so that a child knows that it is one. */
+void weft_threads_start(void)
+{
+	pthread_once(&once, begin_process);
+}
+
+/* Is this a child that has not been through weft_forked() yet? */
+bool weft_is_forked(void)
+{
+	return !alive || !*alive;
+}
+
+/* This process is a child: nothing is held, no file is its own, one thread is left. */
+void weft_forked(void)
+{
+	struct weft_thread *t = weft_self;
+
+	weft_maps_forked();
+	memset(cells, 0, sizeof(cells));
+	threads = NULL;
+	if (t != &weft_nobody) {
+		memset(t, 0, sizeof(*t));
+		begin(t);
+		enter(t);
+	}
+	if (weft_files_forked())
+		weft_alone = &__libc_single_threaded;
+	if (alive)
+		*alive = 1;
+}
+
+/* The thread that calls; its first time it becomes one that uses locks. */
+int weft_thread_get(struct weft_thread **thread)
+{
+	struct weft_thread *t = weft_self;
+
+	weft_threads_start();
+	if (!have_key || !alive)
+		return EAGAIN;
+	if (unlikely(weft_is_forked()))
+		weft_forked();
+	if (t == &weft_nobody) {
+		t = weft_private(sizeof(*t), true);
+		if (!t)
+			return ENOMEM;
+		begin(t);
+		weft_lock_table();
+		enter(t);
+		weft_unlock_table();
+		weft_self = t;
+		pthread_setspecific(key, t);
+	}
+	*thread = t;
+	return 0;
+}
+
+static void forget(struct weft_ref *r)
+{
+	atomic_store_explicit(&r->quick, 0, memory_order_relaxed);
+	atomic_store_explicit(&r->address, 0, memory_order_relaxed);
+}
+
+/*
+ * What is mapped has changed: no thread may believe what it has found.  Those that
+ * are finding something see that the generation is another.  Under
+ * weft_lock_table().
+ */
+void weft_forget_refs(void)
+{
+	struct weft_thread *t;
+	int i;
+
+	atomic_fetch_add(&weft_generation, 1);
+	atomic_thread_fence(memory_order_seq_cst);
+	for (t = threads; t; t = t->next)
+		for (i = 0; i < WEFT_REFS; i++)
+			forget(&t->refs[i]);
+}
+
+static int fill(struct weft_thread *t, struct weft_ref *r, uintptr_t address)
+{
+	struct weft_file *f;
+	uint64_t offset;
+	uint32_t slot;
+	int error;
+
+	forget(r);
+	r->word = NULL;
+	r->cell = NULL;
+	r->readers = NULL;
+	r->local = NULL;
+	f = weft_mapped(address, &offset);
+	r->file = f;
+	if (f) {
+		error = weft_slot(f, offset, &slot);
+		if (error)
+			return error;
+		r->pending = slot + 1;
+		r->local = &f->local[slot];
+		r->owner = f->owner;
+		if (f->words) {
+			r->word = (_Atomic uint64_t *)&f->words[slot].word;
+			r->readers = (_Atomic uint32_t *)&f->holds->readers[slot];
+			if (t->cell >= 0)
+				r->cell = (_Atomic uint32_t *)&f->holds->pending[t->cell];
+		}
+	}
+	atomic_store_explicit(&r->address, address, memory_order_relaxed);
+	if (r->cell)
+		atomic_store_explicit(&r->quick, address, memory_order_relaxed);
+	/* Now whoever changes something clears it, or we see that he has. */
+	atomic_thread_fence(memory_order_seq_cst);
+	return f ? 0 : ENOENT;
+}
+
+/* The lock at @address, when the cache does not know. */
+int weft_find_slow(const void *address, struct weft_thread **thread, struct weft_ref **ref)
+{
+	struct weft_thread *t;
+	uint32_t generation;
+	struct weft_ref *r;
+	int error;
+
+	error = weft_thread_get(&t);
+	if (error)
+		return error;
+	r = &t->refs[weft_ref_index((uintptr_t)address)];
+	*thread = t;
+	*ref = r;
+	do {
+		generation = atomic_load(&weft_generation);
+		error = fill(t, r, (uintptr_t)address);
+	} while (unlikely(generation != atomic_load(&weft_generation)));
+	return error;
+}
+
+/*
+ * Twice the room for an array of elements of @size, of which @n are in use.
+ * @array points to the pointer to it; @first is where it lies as long as it is
+ * no memory of its own, NULL if that is never.
+ */
+int weft_room(void *array, uint32_t *room, const void *first, uint32_t n, size_t size)
+{
+	uint32_t more = *room ? *room * 2 : 16;
+	void *old, *p;
+
+	memcpy(&old, array, sizeof(old));
+	if (more > 1u << 20)
+		return EAGAIN;
+	p = weft_private(more * size, false);
+	if (!p)
+		return ENOMEM;
+	if (old)
+		memcpy(p, old, n * size);
+	if (old && old != first)
+		weft_sys_munmap(old, *room * size);
+	memcpy(array, &p, sizeof(p));
+	*room = more;
+	return 0;
+}

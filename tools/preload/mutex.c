@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pthread_mutex_*(): inside regions the lock of weft of that place, taken to
+ * write; elsewhere the C library's.
+ *
+ * The mutex says in its own memory, where the C library does too, what kind it is:
+ * plain zeros are a normal one.  That is read by who has taken it, so that those
+ * who wait do not draw the page away.  Who owns it, and how often, is known here
+ * only (struct weft_local).
+ *
+ * A robust one also says who owns it, from when it is taken until just before it
+ * is left.  Who takes it and finds an owner knows that this owner died: then it
+ * was the kernel that left it.
+ */
+#include <limits.h>
+
+#include "next.h"
+#include "tools/libweft/internal.h"
+
+/* Of __kind, as in the C library: the type is in the lowest bits. */
+#define KIND_TYPE	3
+#define KIND_ROBUST	16
+#define KIND_PI		32
+#define KIND_PP		64
+#define KIND_SHARED	128
+
+/* Of __owner; anything but 0 and these is a thread. */
+#define INCONSISTENT	INT_MAX
+#define NOT_RECOVERABLE	(INT_MAX - 1)
+
+static int kind_of(const pthread_mutex_t *m)
+{
+	return __atomic_load_n(&m->__data.__kind, __ATOMIC_RELAXED);
+}
+
+static int owner_of(const pthread_mutex_t *m)
+{
+	return __atomic_load_n(&m->__data.__owner, __ATOMIC_RELAXED);
+}
+
+static void set_owner(pthread_mutex_t *m, int owner)
+{
+	__atomic_store_n(&m->__data.__owner, owner, __ATOMIC_RELAXED);
+}
+
+/* --- Robust mutexes -------------------------------------------------------------- */
+
+/* This thread has taken a robust mutex.  What it was left as? */
+WEFT_SLOW int robust_taken(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r)
+{
+	int owner = owner_of(m), error;
+
+	if (owner == NOT_RECOVERABLE) {
+		weft_write_leave(r);
+		return ENOTRECOVERABLE;
+	}
+	/* For when the thread ends with it. */
+	if (t->n_robust == t->robust_room) {
+		error = weft_room(&t->robust, &t->robust_room, NULL, t->n_robust,
+				  sizeof(*t->robust));
+		if (error) {
+			weft_write_leave(r);
+			return EAGAIN;
+		}
+	}
+	t->robust[t->n_robust++] = *r;
+	r->local->robust = true;
+	set_owner(m, owner ? INCONSISTENT : (int)t->tid);
+	return owner ? EOWNERDEAD : 0;
+}
+
+/* It is about to be left. */
+static void robust_leaving(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r)
+{
+	uint32_t i = t->n_robust;
+
+	set_owner(m, owner_of(m) == INCONSISTENT ? NOT_RECOVERABLE : 0);
+	r->local->robust = false;
+	while (i--) {
+		if (t->robust[i].local != r->local)
+			continue;
+		t->robust[i] = t->robust[--t->n_robust];
+		break;
+	}
+}
+
+/* --- Taking ------------------------------------------------------------------------ */
+
+static __always_inline int taken(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r)
+{
+	return unlikely(kind_of(m) & KIND_ROBUST) ? robust_taken(m, t, r) : 0;
+}
+
+static bool is_ours(struct weft_thread *t, struct weft_ref *r)
+{
+	return atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid;
+}
+
+/* The thread has it.  -1: it may wait for itself. */
+static int take_again(pthread_mutex_t *m, struct weft_ref *r, unsigned int flags)
+{
+	switch (kind_of(m) & KIND_TYPE) {
+	case PTHREAD_MUTEX_RECURSIVE:
+		if (r->local->depth == UINT32_MAX)
+			return EAGAIN;
+		r->local->depth++;
+		return 0;
+	case PTHREAD_MUTEX_ERRORCHECK:
+		return flags & WEFT_LOCK_TRY ? EBUSY : EDEADLK;
+	default:
+		return flags & WEFT_LOCK_TRY ? EBUSY : -1;
+	}
+}
+
+/* ENOENT: it is not inside a region. */
+WEFT_SLOW int take(pthread_mutex_t *m, unsigned int flags, clockid_t clock,
+	      const struct timespec *deadline)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(m, &t, &r);
+
+	if (error)
+		return error;
+	if (deadline && !weft_is_clock(clock))
+		return EINVAL;
+	if (weft_write_now(t, r))
+		return taken(m, t, r);
+	if (is_ours(t, r)) {
+		error = take_again(m, r, flags);
+		if (error >= 0)
+			return error;
+	}
+	if (deadline && weft_no_time(deadline))
+		return EINVAL;
+	error = weft_write_wait(t, r, flags, clock, deadline);
+	return error ? error : taken(m, t, r);
+}
+
+WEFT_SLOW int near_take(pthread_mutex_t *m)
+{
+	int error = take(m, 0, 0, NULL);
+
+	return error == ENOENT ? weft_next(pthread_mutex_lock)(m) : error;
+}
+
+WEFT_SHIM WEFT_HOT_FIRST int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+
+	if (likely(!weft_near(m)))
+		return weft_next(pthread_mutex_lock)(m);
+	t = weft_self;
+	r = weft_cached(m, t);
+	if (likely(r) && likely(weft_write_quick(t, r)))
+		return taken(m, t, r);
+	return near_take(m);
+}
+WEFT_OLDER(pthread_mutex_lock);
+
+WEFT_SHIM int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	int error = weft_near(m) ? take(m, WEFT_LOCK_TRY, 0, NULL) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_mutex_trylock)(m) : error;
+}
+WEFT_OLDER(pthread_mutex_trylock);
+
+WEFT_SHIM int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *deadline)
+{
+	int error = weft_near(m) ? take(m, 0, CLOCK_REALTIME, deadline) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_mutex_timedlock)(m, deadline) : error;
+}
+
+WEFT_SHIM int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+				      const struct timespec *deadline)
+{
+	int error = weft_near(m) ? take(m, 0, clock, deadline) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_mutex_clocklock)(m, clock, deadline) : error;
+}
+
+/* --- Leaving ------------------------------------------------------------------------- */
+
+/*
+ * Not the owner.  A normal mutex may be left by any thread of the process that has
+ * it: POSIX does not say so, but the C library's can be, and programs do.
+ */
+static int leave_other(pthread_mutex_t *m, struct weft_ref *r)
+{
+	int kind;
+
+	if (!weft_write_ours(r))
+		return EPERM;
+	kind = kind_of(m);
+	if (kind & KIND_ROBUST || (kind & KIND_TYPE) == PTHREAD_MUTEX_RECURSIVE ||
+	    (kind & KIND_TYPE) == PTHREAD_MUTEX_ERRORCHECK)
+		return EPERM;
+	return weft_write_leave(r);
+}
+
+WEFT_SLOW int leave(pthread_mutex_t *m)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(m, &t, &r);
+
+	if (error)
+		return error == ENOENT ? weft_next(pthread_mutex_unlock)(m) : error;
+	if (!is_ours(t, r))
+		return leave_other(m, r);
+	if (r->local->depth) {
+		r->local->depth--;
+		return 0;
+	}
+	if (r->local->robust)
+		robust_leaving(m, t, r);
+	return weft_write_leave(r);
+}
+
+WEFT_SHIM WEFT_HOT int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+
+	if (likely(!weft_near(m)))
+		return weft_next(pthread_mutex_unlock)(m);
+	t = weft_self;
+	r = weft_cached(m, t);
+	if (likely(r) && likely(is_ours(t, r) && !r->local->depth && !r->local->robust))
+		return weft_write_left(r);
+	return leave(m);
+}
+WEFT_OLDER(pthread_mutex_unlock);
+
+/* --- All else -------------------------------------------------------------------------- */
+
+WEFT_SHIM int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	static _Atomic bool said;
+	int type = PTHREAD_MUTEX_NORMAL, robust = 0, protocol = PTHREAD_PRIO_NONE;
+
+	if (!weft_inside(m))
+		return weft_next(pthread_mutex_init)(m, attr);
+	if (attr) {
+		pthread_mutexattr_gettype(attr, &type);
+		pthread_mutexattr_getrobust(attr, &robust);
+		pthread_mutexattr_getprotocol(attr, &protocol);
+	}
+	if (protocol != PTHREAD_PRIO_NONE) {
+		weft_complain(&said, "weft: a mutex in a region cannot inherit or protect priorities, as threads of several machines wait for it: initialise it without pthread_mutexattr_setprotocol()");
+		return ENOTSUP;
+	}
+	*m = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	m->__data.__kind = type | KIND_SHARED |
+			   (robust == PTHREAD_MUTEX_ROBUST ? KIND_ROBUST : 0);
+	return 0;
+}
+WEFT_OLDER(pthread_mutex_init);
+
+WEFT_SHIM int pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	if (!weft_inside(m))
+		return weft_next(pthread_mutex_destroy)(m);
+	return weft_held_here(m) ? EBUSY : 0;
+}
+WEFT_OLDER(pthread_mutex_destroy);
+
+WEFT_SHIM int pthread_mutex_consistent(pthread_mutex_t *m)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_near(m) ? weft_find(m, &t, &r) : ENOENT;
+
+	if (error)
+		return error == ENOENT ? weft_next(pthread_mutex_consistent)(m) : error;
+	if (!(kind_of(m) & KIND_ROBUST) || !is_ours(t, r) || owner_of(m) != INCONSISTENT)
+		return EINVAL;
+	set_owner(m, (int)t->tid);
+	return 0;
+}
+
+/* By this name programs called it that were compiled long ago; headers hide it. */
+extern __typeof__(pthread_mutex_consistent) consistent_np __asm__("pthread_mutex_consistent_np")
+	__attribute__((nothrow, leaf, visibility("default"), alias("pthread_mutex_consistent")));
+
+/* No mutex in a region protects priorities. */
+WEFT_SHIM int pthread_mutex_getprioceiling(const pthread_mutex_t *m, int *ceiling)
+{
+	return weft_inside(m) ? EINVAL : weft_next(pthread_mutex_getprioceiling)(m, ceiling);
+}
+
+WEFT_SHIM int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
+{
+	return weft_inside(m) ? EINVAL : weft_next(pthread_mutex_setprioceiling)(m, ceiling, old);
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Finding the functions behind this library.
+ *
+ * Other libraries may call ours before our constructor has run: each is looked for
+ * when it is called first, at the latest.
+ */
+#include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "next.h"
+#include "tools/libweft/internal.h"
+
+static void *find(const char *name)
+{
+	static _Atomic bool said;
+	void *p = NULL;
+
+	/*
+	 * Of these the C library has an older kind as well, of another layout, and
+	 * dlsym() would return that.
+	 */
+	if (!strncmp(name, "pthread_cond_", 13))
+		p = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+	if (!p)
+		p = dlsym(RTLD_NEXT, name);
+	if (!p) {
+		weft_complain(&said, "weft: the C library has no %s(), which the program calls", name);
+		abort();
+	}
+	return p;
+}
+
+static const char * const names[WEFT_NEXT_COUNT] = {
+#define X(result, name, parameters, arguments) [WEFT_NEXT_##name] = #name,
+	WEFT_NEXT(X)
+#undef X
+};
+
+#define FIRST(result, name, parameters, arguments)			\
+	static result first_##name parameters				\
+	{								\
+		weft_nexts[WEFT_NEXT_##name] = find(#name);		\
+		return weft_next(name) arguments;			\
+	}
+
+WEFT_NEXT(FIRST)
+
+void *weft_nexts[WEFT_NEXT_COUNT] = {
+#define X(result, name, parameters, arguments) [WEFT_NEXT_##name] = (void *)first_##name,
+	WEFT_NEXT(X)
+#undef X
+};
+
+static __attribute__((constructor)) void resolve(void)
+{
+	int i;
+
+	/* One that is not there is complained of when it is called. */
+	for (i = 0; i < WEFT_NEXT_COUNT; i++)
+		if (dlsym(RTLD_NEXT, names[i]))
+			weft_nexts[i] = find(names[i]);
+}
+
+/* --- What the functions for things inside regions share ------------------------ */
+
+bool weft_inside(const void *address)
+{
+	uint64_t offset;
+
+	return weft_near(address) && weft_mapped((uintptr_t)address, &offset);
+}
+
+bool weft_is_clock(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
+#define SPINS		64
+#define FIRST_NAP_NS	20000
+#define LONGEST_NAP_NS	2000000
+
+/*
+ * A page that nobody changes stays here, and to look at it costs nothing; so a few
+ * looks at once, then ever fewer, but one in two milliseconds at least.
+ */
+int weft_nap(struct weft_nap *nap)
+{
+	struct timespec sleep = { .tv_nsec = LONGEST_NAP_NS }, now;
+	int saved = errno;
+	unsigned int doubled;
+
+	if (nap->deadline) {
+		int64_t left;
+
+		clock_gettime(nap->clock, &now);
+		left = (nap->deadline->tv_sec - now.tv_sec);
+		if (left > 1)
+			left = 1;
+		if (left < -1)
+			left = -1;
+		left = left * 1000000000 + nap->deadline->tv_nsec - now.tv_nsec;
+		if (left <= 0)
+			return nap->error = ETIMEDOUT;
+		if (left < sleep.tv_nsec)
+			sleep.tv_nsec = left;
+	}
+	if (nap->looks++ < SPINS) {
+		__builtin_ia32_pause();
+		return 0;
+	}
+	doubled = nap->looks - SPINS;
+	if (doubled < 7 && FIRST_NAP_NS << doubled < sleep.tv_nsec)
+		sleep.tv_nsec = FIRST_NAP_NS << doubled;
+	/* Not through the C library: not all who wait may be cancelled. */
+	if (syscall(SYS_ppoll, NULL, 0, &sleep, nap->mask, _NSIG / 8) && errno == EINTR &&
+	    nap->mask)
+		nap->error = EINTR;
+	errno = saved;
+	return nap->error;
+}

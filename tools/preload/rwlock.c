@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pthread_rwlock_*(): inside regions a lock of weft, elsewhere the C library's.
+ *
+ * Attributes have no influence: inside a region all processes share it, a thread
+ * may read-lock again what it has read-locked, and who asked first is first.
+ */
+#include "next.h"
+#include "tools/libweft/internal.h"
+
+/* ENOENT: it is not inside a region. */
+WEFT_SLOW int take_read(pthread_rwlock_t *l, unsigned int flags, clockid_t clock,
+		   const struct timespec *deadline)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(l, &t, &r);
+
+	if (error)
+		return error;
+	if (deadline && (weft_no_time(deadline) || !weft_is_clock(clock)))
+		return EINVAL;
+	return weft_read(t, r, flags, clock, deadline);
+}
+
+WEFT_SLOW int take_write(pthread_rwlock_t *l, unsigned int flags, clockid_t clock,
+		    const struct timespec *deadline)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(l, &t, &r);
+
+	if (error)
+		return error;
+	if (deadline && (weft_no_time(deadline) || !weft_is_clock(clock)))
+		return EINVAL;
+	return weft_write(t, r, flags, clock, deadline);
+}
+
+WEFT_SLOW int leave(pthread_rwlock_t *l)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(l, &t, &r);
+
+	if (error)
+		return error == ENOENT ? weft_next(pthread_rwlock_unlock)(l) : error;
+	return weft_unlock_slow(t, r);
+}
+
+WEFT_SLOW int near_read(pthread_rwlock_t *l)
+{
+	int error = take_read(l, 0, 0, NULL);
+
+	return error == ENOENT ? weft_next(pthread_rwlock_rdlock)(l) : error;
+}
+
+WEFT_SLOW int near_write(pthread_rwlock_t *l)
+{
+	int error = take_write(l, 0, 0, NULL);
+
+	return error == ENOENT ? weft_next(pthread_rwlock_wrlock)(l) : error;
+}
+
+WEFT_SHIM WEFT_HOT int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+
+	if (likely(!weft_near(l)))
+		return weft_next(pthread_rwlock_rdlock)(l);
+	t = weft_self;
+	r = weft_cached(l, t);
+	if (likely(r) && likely(weft_read_quick(t, r)))
+		return 0;
+	return near_read(l);
+}
+WEFT_OLDER(pthread_rwlock_rdlock);
+
+WEFT_SHIM WEFT_HOT int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+
+	if (likely(!weft_near(l)))
+		return weft_next(pthread_rwlock_wrlock)(l);
+	t = weft_self;
+	r = weft_cached(l, t);
+	if (likely(r) && likely(weft_write_quick(t, r)))
+		return 0;
+	return near_write(l);
+}
+WEFT_OLDER(pthread_rwlock_wrlock);
+
+WEFT_SHIM WEFT_HOT int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+
+	if (likely(!weft_near(l)))
+		return weft_next(pthread_rwlock_unlock)(l);
+	t = weft_self;
+	r = weft_cached(l, t);
+	return likely(r) ? weft_unlock_quick(t, r) : leave(l);
+}
+WEFT_OLDER(pthread_rwlock_unlock);
+
+WEFT_SHIM int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
+{
+	int error = weft_near(l) ? take_read(l, WEFT_LOCK_TRY, 0, NULL) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_rwlock_tryrdlock)(l) : error;
+}
+WEFT_OLDER(pthread_rwlock_tryrdlock);
+
+WEFT_SHIM int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
+{
+	int error = weft_near(l) ? take_write(l, WEFT_LOCK_TRY, 0, NULL) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_rwlock_trywrlock)(l) : error;
+}
+WEFT_OLDER(pthread_rwlock_trywrlock);
+
+WEFT_SHIM int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *deadline)
+{
+	int error = weft_near(l) ? take_read(l, 0, CLOCK_REALTIME, deadline) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_rwlock_timedrdlock)(l, deadline) : error;
+}
+
+WEFT_SHIM int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *deadline)
+{
+	int error = weft_near(l) ? take_write(l, 0, CLOCK_REALTIME, deadline) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_rwlock_timedwrlock)(l, deadline) : error;
+}
+
+WEFT_SHIM int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+					 const struct timespec *deadline)
+{
+	int error = weft_near(l) ? take_read(l, 0, clock, deadline) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_rwlock_clockrdlock)(l, clock, deadline) : error;
+}
+
+WEFT_SHIM int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+					 const struct timespec *deadline)
+{
+	int error = weft_near(l) ? take_write(l, 0, clock, deadline) : ENOENT;
+
+	return error == ENOENT ? weft_next(pthread_rwlock_clockwrlock)(l, clock, deadline) : error;
+}
+
+/* Nothing is written where the lock stands: all memory is an unlocked lock. */
+WEFT_SHIM int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
+{
+	return weft_inside(l) ? 0 : weft_next(pthread_rwlock_init)(l, attr);
+}
+WEFT_OLDER(pthread_rwlock_init);
+
+WEFT_SHIM int pthread_rwlock_destroy(pthread_rwlock_t *l)
+{
+	if (!weft_inside(l))
+		return weft_next(pthread_rwlock_destroy)(l);
+	return weft_held_here(l) ? EBUSY : 0;
+}
+WEFT_OLDER(pthread_rwlock_destroy);
