@@ -248,10 +248,12 @@ static enum weft_dir_dest remove_line(struct weft_switch *sw,
 		static const struct weft_dir_entry none;
 
 		describe(&none, 0, msg, 0);
-	} else if (is_lock(msg->line)) {
-		return freeze(sw, slot, msg);
 	} else {
-		bool granted = take_lock(&slot->entry, msg->txn);
+		bool granted;
+
+		if (is_lock(msg->line))
+			return freeze(sw, slot, msg);
+		granted = take_lock(&slot->entry, msg->txn);
 
 		describe(&slot->entry, sw->members, msg,
 			 WEFT_F_INSTALLED | WEFT_F_BUSY);
