@@ -21,7 +21,8 @@ CYCLES=${1:-20}
 WARM_UP=4		# cycles after which nothing may grow
 # A cycle goes through 520 lines (400 KB of kernel memory) and 2 MB of pages.  Without
 # a leak single values scatter by 170 KB and 1.5 MB; medians of eight may differ by a
-# part of that, a few hundredths of what eight cycles go through.
+# part of that, a few hundredths of what eight cycles go through.  Modules of the
+# kernel's own (xfs, dummy), loaded and unloaded 25 times, show the same scatter.
 KERNEL_LEAK_KB=100
 LEAK_KB=800
 SAME_MB=1
