@@ -42,7 +42,7 @@
   .evicts = true },
 { .name = "2-lock-loss", .nodes = 2, .lines = 1, .ops = { 3, 2 }, .locks = true,
   .loss = 2, .evicts = true },
-{ .name = "2-lock-repeat", .nodes = 2, .lines = 1, .ops = { 2, 2 }, .locks = true,
+{ .name = "2-lock-repeat", .nodes = 2, .lines = 1, .ops = { 2, 1 }, .locks = true,
   .dup = 2, .evicts = true },
 { .name = "2-lock-early", .nodes = 2, .lines = 1, .ops = { 2, 2 }, .locks = true,
   .spurious = 1, .loss = 1 },
@@ -61,6 +61,8 @@
 { .name = "3-lock-evict", .nodes = 3, .lines = 1, .ops = { 2, 2, 1 }, .locks = true,
   .evicts = true },
 
+{ .name = "2-lock-repeat-more", .nodes = 2, .lines = 1, .ops = { 2, 2 },
+  .locks = true, .dup = 2, .evicts = true, .full = true },
 { .name = "3-switch-repeat", .nodes = 3, .lines = 1, .frags = 1, .ops = { 1, 1, 1 },
   .use_switch = true, .recalls = 1, .dup = 1, .full = true },
 { .name = "3-mixed-more", .nodes = 3, .lines = 1, .frags = 1, .ops = { 1, 1, 1 },
