@@ -135,10 +135,13 @@ void members_ack(struct memd *m, const struct weft_msg *msg)
 {
 	struct members *ms = &m->members;
 
-	if (!ms->listening || msg->txn != ms->txn || msg->nonce > VERSION_MAX)
+	if (!ms->listening)
 		return;
+	/* also a late one: on a busy machine they may all be */
 	ms->answered = m->timers.now;
-	if (msg->nonce < ms->version)
+	if (msg->nonce < ms->version ||
+	    (msg->nonce > ms->version &&
+	     (msg->txn != ms->txn || msg->nonce > VERSION_MAX)))
 		return;
 	if (msg->nonce > ms->version && memd_is_first(m)) {
 		/* of an earlier life of ours, by a clock that was ahead */
