@@ -4,8 +4,11 @@
  *
  * Each access that goes on where a reader was makes its window larger, fast while
  * it is small; what is asked for ahead of it stays between half of that and all
- * of it in front, so that requests leave many at a time.  Accesses may skip blocks that were read ahead:
- * those may have been mapped around an earlier fault.
+ * of it in front, so that requests leave many at a time.
+ *
+ * Accesses may skip what was mapped around an earlier fault, but no more: with the
+ * whole window for going on, random accesses would be taken for a reader the more
+ * often the larger the window is, and fetch what others are writing.
  */
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
@@ -17,6 +20,7 @@
 #define WINDOW_MIN	4		/* blocks */
 #define WINDOW_BYTES	(2u << 20)	/* what may be on its way for one reader */
 #define CACHE_PART	8		/* of the cache, for one reader */
+#define SKIP_BYTES	(64u << 10)	/* fault_around_bytes, unless somebody changed it */
 #define SEND_BATCH	32		/* do not let the first ones wait for the last */
 
 /* In blocks.  Of a small cache, what is read ahead must not push out itself. */
@@ -31,6 +35,7 @@ static u32 window_max(const struct weft_inode *wi)
 /* The reader that this access belongs to; else a new one in place of the oldest. */
 static struct weft_stream *find_stream(struct weft_inode *wi, u64 index)
 {
+	u64 skip = (SKIP_BYTES >> wi->block_shift) + 1;
 	struct weft_stream *oldest = &wi->stream[0];
 	int i;
 
@@ -38,7 +43,8 @@ static struct weft_stream *find_stream(struct weft_inode *wi, u64 index)
 	for (i = 0; i < WEFT_STREAMS; i++) {
 		struct weft_stream *s = &wi->stream[i];
 
-		if (s->age && index > s->at && index <= s->end)
+		if (s->age && index > s->at && index <= s->end &&
+		    index - s->at <= skip)
 			return s;
 		if (s->age < oldest->age)
 			oldest = s;

@@ -18,7 +18,9 @@ control Slot(in headers_t hdr, inout metadata_t meta)
 		meta.slot = hdr.weft.line;
 		part = hdr.weft.line >> 16;
 		meta.slot = meta.slot ^ part;
-		part = part >> 11;
+		part = part >> 9;
+		meta.slot = meta.slot ^ part;
+		part = part >> 2;
 		meta.slot = meta.slot ^ part;
 		part = part >> 7;
 		meta.slot = meta.slot ^ part;

@@ -133,13 +133,14 @@ static inline u32 weft_line_home(u64 key, u32 blades)
 }
 
 /*
- * The slot of a line in the switch: consecutive lines never collide, and regions
- * begin far from each other.  Nothing but shifts and exclusive or, which a switch
- * does in few steps.
+ * The slot of a line in the switch: consecutive lines never collide, and two
+ * regions that were made one after the other, as those of one program are, begin
+ * 4,096 slots or more from each other, nearly always 16,384.  Nothing but shifts
+ * and exclusive or, which a switch does in few steps.
  */
 static inline u32 weft_line_slot(u64 key)
 {
-	return (u32)(key ^ key >> 16 ^ key >> 27 ^ key >> 34) &
+	return (u32)(key ^ key >> 16 ^ key >> 25 ^ key >> 27 ^ key >> 34) &
 	       WEFT_SWITCH_SLOT_MASK;
 }
 

@@ -221,6 +221,22 @@ static void names_of_lines(void)
 	}
 }
 
+/* Regions of one program do not push each other's lines out of the switch. */
+static void slots_of_regions(void)
+{
+	u32 region, close = 0;
+
+	for (region = 1; region <= 4096; region++) {
+		u32 apart = weft_line_slot(weft_line_key(region, WEFT_KIND_PAGE, 0)) ^
+			    weft_line_slot(weft_line_key(region + 1, WEFT_KIND_PAGE, 0));
+
+		/* runs of that many lines, from line 0 on, share no slot */
+		CHECK(apart >= 4096);
+		close += apart < 16384;
+	}
+	CHECK(close <= 4096 / 100);
+}
+
 static void names_of_messages(void)
 {
 	u32 type;
@@ -240,6 +256,7 @@ int main(void)
 	bits();
 	round_trips();
 	names_of_lines();
+	slots_of_regions();
 	names_of_messages();
 	return check_result();
 }
