@@ -77,9 +77,29 @@ on()
 	timeout -k 10 "$STEP_LIMIT" "${RACK[@]}" exec "$1" -- "${@:2}" </dev/null
 }
 
+# What a failure leaves behind, for whoever looks for its cause: logs and counters.
+evidence()
+{
+	local name dir=$OUT/failed
+
+	mkdir -p "$dir"
+	for name in $(seq -f 'node%g' "$nodes") mem1 switch; do
+		timeout -k 5 20 "${RACK[@]}" log "$name" >"$dir/$name.log" 2>&1
+		[[ $name != node* ]] || timeout -k 5 20 "${RACK[@]}" exec "$name" -- \
+			"$BIN/weftctl" stats </dev/null >"$dir/$name.stats" 2>&1
+	done
+	timeout -k 5 20 "${RACK[@]}" exec mem1 -- cat /var/log/weft-memd.log </dev/null \
+		>"$dir/memd.log" 2>&1
+	timeout -k 5 20 "${RACK[@]}" status >"$dir/status" 2>&1
+	say "logs and counters of all parts are in $dir"
+}
+
 up=
 finish()
 {
+	local rc=$?
+
+	[ -z "$up" ] || [ $rc = 0 ] || evidence
 	[ -z "$up" ] || [ -n "$keep" ] ||
 		timeout -k 10 "$STEP_LIMIT" "${RACK[@]}" down >"$OUT/down" 2>&1 ||
 		{ cat "$OUT/down" >&2; return 1; }
