@@ -211,6 +211,44 @@ lose_count()
 	run wordcount --dir "$dir" --report
 }
 
+# --- weft-ledger --------------------------------------------------------------
+
+ledgers()
+{
+	local k pids=() rc=0
+
+	rm -f "$dir"/out.* "$dir/ledger"
+	for k in 1 2 3; do
+		timeout "$LIMIT" "$BIN/weft-ledger" "$dir/ledger" 20000 >"$dir/out.$k" 2>&1 &
+		pids+=($!)
+	done
+	for k in "${pids[@]}"; do
+		wait "$k" || rc=1
+	done
+	return $rc
+}
+
+# poke OFFSET: a byte of the ledger becomes another one.
+poke()
+{
+	printf '\377' | dd of="$dir/ledger" bs=1 seek="$1" conv=notrunc status=none
+}
+
+test_ledger()
+{
+	check "ledger: three processes" ledgers
+	check "ledger: audit" run ledger "$dir/ledger" 20000 --audit 3
+	check "ledger: all transfers are there" says "60000 transfers, no money lost"
+	check "ledger: transfers that are missing are noticed" refused "were made" \
+		run ledger "$dir/ledger" 20000 --audit 4
+	# The first account is on the second page, its balance behind the lock.
+	poke $((4096 + 56 + 2))
+	check "ledger: money that is missing is noticed" refused "WRONG: there is" \
+		run ledger "$dir/ledger" 20000 --audit 3
+	check "ledger: a branch that does not add up is noticed" refused "WRONG: a branch" \
+		run ledger "$dir/ledger" 100000
+}
+
 # --- weft-stress and weft-check ---------------------------------------------
 
 # stress NODES OPTION...: logs go to $dir/stress.
@@ -403,7 +441,7 @@ bench_all_wrong()
 	run bench randread --file "$dir/data" --count 10 --repeats 1
 }
 
-for program in wordcount stress check litmus bench; do
+for program in wordcount ledger stress check litmus bench; do
 	[ -x "$BIN/weft-$program" ] ||
 		{ echo "tests/programs: $BIN/weft-$program is not built" >&2; exit 2; }
 done

@@ -106,10 +106,11 @@ ratio switchd 'directory/L2' "$(field directory_per_s)" "$(field l2_per_s)" 0.33
 
 # --- The rack ---------------------------------------------------------------------
 
-trap finish EXIT
-trap 'exit 130' INT TERM
 rack up --nodes 2 --switch p4 --cache "$cache" --mem 1024M "${up_options[@]}" ||
 	die "the rack does not come up"
+# not before: one that is up already is somebody else's
+trap finish EXIT
+trap 'exit 130' INT TERM
 
 # fill FILE BYTES: node1 does.
 fill()
