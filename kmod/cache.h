@@ -65,6 +65,8 @@ enum weft_cline_phase {
  * @free: state I and idle: first choice for the eviction.  @lock
  * @ahead: nobody asked for it yet, it was read ahead.  No lock: a hint
  * @early: the transaction under way began when nobody waited for it.  @lock
+ * @wish: permission to ask for as soon as nothing is outstanding, once: a lock that
+ *	guards the block has come.  WEFT_I: none.  @lock
  * @waiting: revocation waits for @keep.  @lock
  * @upgrade: the transaction under way began with a read-only copy.  @lock
  * @losses: time-outs of the retransmission timer in a row.  @lock
@@ -114,6 +116,7 @@ struct weft_cline {
 	bool free;
 	bool ahead;
 	bool early;
+	u8 wish;
 	bool waiting;
 	bool upgrade;
 	bool fresh;
@@ -227,6 +230,22 @@ void weft_cline_ask(struct weft_cline *cl, u8 perm);
 
 /* Start to get a read-only copy that nobody waits for; the caller sends @queue. */
 void weft_cline_prefetch(struct weft_cline *cl, struct sk_buff_head *queue);
+
+/**
+ * weft_cline_wish() - a lock has come that guards the block: ask for permission
+ * @perm: WEFT_S or WEFT_M
+ * @queue: receives the request; sent by the caller
+ *
+ * Nobody waits for it here.  If the line is busy it is asked for later.  Any
+ * context.
+ */
+void weft_cline_wish(struct weft_cline *cl, u8 perm, struct sk_buff_head *queue);
+
+/*
+ * That lock is given up: nothing is wished for any more, and if no program is at
+ * the block it may go at once.  Any context.
+ */
+void weft_cline_let_go(struct weft_cline *cl);
 
 void weft_cline_unpin(struct weft_cline *cl);
 

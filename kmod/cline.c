@@ -308,6 +308,28 @@ void weft_cline_prefetch(struct weft_cline *cl, struct sk_buff_head *queue)
 	spin_unlock_bh(&cl->lock);
 }
 
+void weft_cline_wish(struct weft_cline *cl, u8 perm, struct sk_buff_head *queue)
+{
+	spin_lock_bh(&cl->lock);
+	if (cl->phase == WEFT_CLINE_LIVE) {
+		cl->wish = perm;
+		weft_drive_wish(cl, queue);
+	}
+	spin_unlock_bh(&cl->lock);
+}
+
+void weft_cline_let_go(struct weft_cline *cl)
+{
+	spin_lock_bh(&cl->lock);
+	cl->wish = WEFT_I;
+	if (!cl->pins) {
+		cl->fresh = false;
+		if (cl->keep)
+			weft_drive_keep(cl, 0);
+	}
+	spin_unlock_bh(&cl->lock);
+}
+
 void weft_cline_unpin(struct weft_cline *cl)
 {
 	bool room;
@@ -469,6 +491,7 @@ void weft_cline_forget(struct weft_cline *cl)
 		weft_line_forget(&cl->line, &out);
 		cl->backoff_at = 0;
 		cl->waiting = false;
+		cl->wish = WEFT_I;
 		WRITE_ONCE(cl->fails, cl->fails + 1);
 		weft_drive(cl, &out, NULL, &queue);
 	}

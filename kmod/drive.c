@@ -207,6 +207,7 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 	if (cl->line.state != WEFT_M)
 		cl->dirty = false;
 	set_uptodate(cl);
+	weft_drive_wish(cl, queue);
 }
 
 static void queue_revoke(struct weft_cline *cl)
@@ -388,6 +389,7 @@ void weft_drive(struct weft_cline *cl, struct weft_out *out,
 	/* only now: all that it sends comes after the above */
 	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE))
 		begin_revoke(cl, queue);
+	weft_drive_wish(cl, queue);
 }
 
 void weft_drive_begin(struct weft_cline *cl)
@@ -404,6 +406,24 @@ void weft_drive_begin(struct weft_cline *cl)
 		weft_cache_move(cl);
 	}
 	trace_weft_begin(&cl->line);
+}
+
+void weft_drive_wish(struct weft_cline *cl, struct sk_buff_head *queue)
+{
+	u8 perm = cl->wish;
+	struct weft_out out;
+
+	lockdep_assert_held(&cl->lock);
+	if (!perm || !weft_line_idle(&cl->line))
+		return;
+	/* once: what the home refuses for good is not asked for again */
+	cl->wish = WEFT_I;
+	weft_line_want(&cl->line, perm, weft_node_seq(), &out);
+	if (!out.n)
+		return;
+	weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_FETCHED);
+	weft_drive_begin(cl);
+	carry_out(cl, &out, NULL, queue);
 }
 
 /* Sends again; @lost: because no answer came, not because of a refusal. */

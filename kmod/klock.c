@@ -1,15 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Locks at this node: the table of them, their life; see klock.h. */
 #include <linux/build_bug.h>
+#include <linux/moduleparam.h>
 #include <linux/slab.h>
 
+#include "guard.h"
 #include "klock_parts.h"
 #include "node.h"
 
 struct weft_klocks weft_klocks = {
 	.table = XARRAY_INIT(weft_klocks.table, XA_FLAGS_LOCK_BH),
 	.gone = __WAIT_QUEUE_HEAD_INITIALIZER(weft_klocks.gone),
+	.fetch = true,
+	.local_hands = 16,
 };
+
+/* For measurements of what each of them brings; READ_ONCE where they are used. */
+module_param_named(lock_fetch, weft_klocks.fetch, bool, 0644);
+MODULE_PARM_DESC(lock_fetch, "ask for all that a lock guards when the lock has come");
+module_param_named(lock_local_hands, weft_klocks.local_hands, uint, 0644);
+MODULE_PARM_DESC(lock_local_hands, "how often this node serves its own programs while another node waits for a lock");
 
 static_assert(sizeof(long) >= sizeof(u64), "names of lines are indices");
 

@@ -34,9 +34,7 @@
 #include "lock.h"
 
 struct task_struct;
-
-/* So often this node serves its own while another one waits. */
-#define WEFT_LOCAL_HANDS	16
+struct weft_guard;
 
 /**
  * struct weft_holder - who takes a lock, or leaves it
@@ -87,10 +85,12 @@ struct weft_patience {
  * @asked: when the permission under way was asked for, ns.  @lock to write
  * @usual_us: how long it took lately until permission came.  @lock
  * @due: when @timer has something to do, ns.  @lock
- * @word: NULL: nobody has the lock open.  @lock, and the inode's lock_mutex to
+ * @word: NULL: nobody has the lock open.  @lock, and weft_slots.lock to
  *	write
- * @slot: its number, while there is a @word.  The inode's lock_mutex
- * @waiters: struct waiter, first come first.  @lock
+ * @slot: its number, while there is a @word.  weft_slots.lock
+ * @guard: what it guards, NULL: nothing that we know of.  @lock
+ * @binders: files that have said so.  weft_slots.lock
+ * @waiters: struct weft_waiter, first come first.  @lock
  * @timer: repetition and back-off.  Not stopped when the answer comes: it looks
  *	at @due itself
  * @rcu: of the lookup in softirq
@@ -108,7 +108,7 @@ struct weft_klock {
 	bool refused;
 	bool repeated;
 	u8 losses;
-	u8 hands;
+	u32 hands;
 	u32 moves;
 	u32 wants;
 	u32 asked_txn;
@@ -117,6 +117,8 @@ struct weft_klock {
 	u64 due;
 	u64 *word;
 	u32 slot;
+	struct weft_guard *guard;
+	u32 binders;
 	struct list_head waiters;
 	struct hrtimer timer;
 	struct rcu_head rcu;
@@ -200,6 +202,15 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 
 /* Return: 0; -EPERM: it is not held. */
 int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h);
+
+/**
+ * weft_klock_bind() - the lock guards these blocks from now on
+ * @guard: or NULL; the caller's reference becomes the lock's
+ *
+ * Return: the one that it replaces, with its reference, or NULL.
+ */
+struct weft_guard *weft_klock_bind(struct weft_klock *kl,
+				   struct weft_guard *guard);
 
 /* A program has left the lock: who is next? */
 void weft_klock_kick(struct weft_klock *kl);

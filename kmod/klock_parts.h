@@ -50,6 +50,9 @@ enum weft_klocks_mode {
  * @strays: locks that only messages told us of
  * @hand_overs: under way
  * @gone: for a hand-over less, a structure less, an empty table
+ * @fetch: what a lock guards is asked for when it has come.  Module parameter
+ * @local_hands: so often this node serves its own while another one waits.
+ *	Module parameter
  */
 struct weft_klocks {
 	struct xarray table;
@@ -58,6 +61,8 @@ struct weft_klocks {
 	atomic_t strays;
 	atomic_t hand_overs;
 	wait_queue_head_t gone;
+	bool fetch;
+	unsigned int local_hands;
 };
 
 extern struct weft_klocks weft_klocks;

@@ -3,6 +3,7 @@
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 
+#include "guard.h"
 #include "klock_parts.h"
 #include "node.h"
 #include "rtt.h"
@@ -147,7 +148,8 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 	} else if (out->effects & WEFT_DO_WAKE) {
 		note_granted(kl);
 		/* before it can be taken away again */
-		serve(kl);
+		if (serve(kl) && kl->guard && READ_ONCE(weft_klocks.fetch))
+			weft_guard_fetch(kl->guard, kl->core.state, queue);
 	}
 	if (out->effects & WEFT_DO_TIMER)
 		set_timer(kl, out->effects);
@@ -169,6 +171,8 @@ static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
 	struct weft_lock_out out;
 
 	kl->hands = 0;
+	if (kl->guard)
+		weft_guard_leave(kl->guard);
 	weft_lock_revoked(&kl->core, &out);
 	weft_klock_act(kl, &out, queue);
 }
@@ -209,7 +213,7 @@ static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
 		return serve(kl) || leave(kl, queue);
 	if (weft_word_mirror(kl, true))
 		return false; /* who holds it tells us when it is left */
-	if (kl->hands < WEFT_LOCAL_HANDS && serve(kl)) {
+	if (kl->hands < READ_ONCE(weft_klocks.local_hands) && serve(kl)) {
 		kl->hands++;
 		return true;
 	}

@@ -3,6 +3,7 @@
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 
+#include "guard.h"
 #include "klock_parts.h"
 #include "node.h"
 #include "rtt.h"
@@ -33,11 +34,47 @@ void weft_klock_detach(struct weft_klock *kl)
 {
 	struct sk_buff_head queue;
 
+	weft_guard_put(weft_klock_bind(kl, NULL));
 	weft_klock_begin(kl, &queue);
 	kl->word = NULL;
 	kl->unsettled = false;
+	kl->binders = 0;
 	weft_klock_end(kl, &queue);
 	weft_klock_put(kl);
+}
+
+struct weft_guard *weft_klock_bind(struct weft_klock *kl,
+				   struct weft_guard *guard)
+{
+	struct weft_guard *old;
+
+	spin_lock_bh(&kl->lock);
+	old = kl->guard;
+	if (old)
+		weft_guard_leave(old);
+	kl->guard = guard;
+	spin_unlock_bh(&kl->lock);
+	return old;
+}
+
+/*
+ * Memory for what comes with the lock.  Before the lock is asked for, as it may
+ * come at any time from then on.
+ */
+static void prepare(struct weft_klock *kl, u8 perm)
+{
+	struct weft_guard *guard;
+
+	if (!READ_ONCE(kl->guard) || READ_ONCE(kl->core.state) >= perm)
+		return;
+	spin_lock_bh(&kl->lock);
+	guard = kl->guard;
+	if (guard)
+		refcount_inc(&guard->ref);
+	spin_unlock_bh(&kl->lock);
+	if (guard && READ_ONCE(weft_klocks.fetch))
+		weft_guard_prepare(guard);
+	weft_guard_put(guard);
 }
 
 void weft_klock_kick(struct weft_klock *kl)
@@ -163,6 +200,7 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	int err = 0;
 
 	weft_stat_inc(WEFT_STAT_LOCK_ACQUIRES);
+	prepare(kl, h->perm);
 	weft_klock_begin(kl, &queue);
 	wants = kl->wants;
 	if (list_empty(&kl->waiters) &&

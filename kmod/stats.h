@@ -75,6 +75,8 @@
 	X(LOCK_HANDED,		"lock_handed") \
 	X(LOCK_WAITS_NSEC,	"lock_waits_nsec") \
 	X(LOCK_RELEASES_DEAD,	"lock_releases_dead") \
+	/* blocks that locks guard: asked for when the lock had come */ \
+	X(LOCK_BLOCKS_FETCHED,	"lock_blocks_fetched") \
 	/* catalog */ \
 	X(CALLS,		"calls") \
 	X(CALL_REPEATS,		"call_repeats") \
