@@ -75,10 +75,12 @@ enum weft_held {
  * @provider_id: who retains
  * @in_version: version of the data coming in
  * @in_frags: fragments that came
- * @in_size: bytes of a full fragment of it
  * @wb_version: GETS: newest version that the home is known to have
+ * @in_size: bytes of a full fragment of the data coming in
  * @nonce: number of our retention, or of the query that asks for it
  * @held_txn: the transaction that the data was given to
+ * @held_grant: of the entry, as the order to give it said; or @owned if there was
+ *	none: what the directory said before that is out of date
  * @rq: the invalidation, forward or pass that waits for the host (@revoking)
  * @rq.type: 0 for none
  */
@@ -117,10 +119,11 @@ struct weft_line {
 	u32 provider_id;
 	u64 in_version;
 	u64 in_frags;
-	u32 in_size;
 	u64 wb_version;
+	u32 in_size;
 	u32 nonce;
 	u32 held_txn;
+	u32 held_grant;
 	struct {
 		u8 type;
 		u8 flags;

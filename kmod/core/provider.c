@@ -33,6 +33,7 @@ static void retain(struct weft_line *l, u8 held, u32 fresh)
 		l->nonce = weft_txn(l->self, fresh);
 	}
 	l->held = held;
+	l->held_grant = l->rq.grant;
 }
 
 /*
@@ -160,7 +161,7 @@ static void obey_pass(struct weft_line *l, u32 fresh, struct weft_out *out)
 	weft_line_send_data(l, out, 0, WEFT_MSG_PASS, l->rq.txn, l->nonce);
 	m = &out->send[out->n - 1].msg;
 	m->flags = l->rq.flags;
-	m->grant = l->owned;
+	m->grant = l->rq.grant;
 	if (!excl)
 		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->rq.txn, 0);
 	out->effects |= WEFT_DO_TIMER;
@@ -179,6 +180,7 @@ bool weft_line_pass(struct weft_line *l, u32 txn, bool excl,
 	l->rq.type = WEFT_MSG_PASS;
 	l->rq.flags = excl ? WEFT_F_EXCL : 0;
 	l->rq.txn = txn;
+	l->rq.grant = l->owned;
 	l->revoking = excl ? 2 : 1;
 	out->effects = excl ? WEFT_DO_REVOKE : WEFT_DO_PROTECT;
 	return true;
@@ -243,6 +245,9 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 	    l->revoking || msg->nonce != l->nonce)
 		return;
 	if (msg->status == WEFT_M && (msg->copyset & weft_line_me(l))) {
+		/* before the one that we passed it to asked for it after all */
+		if ((int)(msg->grant - l->held_grant) < 0)
+			return;
 		/*
 		 * Not taken, or not yet: somebody to whom we gave the data may
 		 * be about to commit, not only the last one (held_txn).
