@@ -5,6 +5,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "bound.h"
 #include "compat.h"
 #include "drive.h"
 #include "inode.h"
@@ -246,6 +247,9 @@ static void want(struct weft_cline *cl, u8 perm, bool early,
 		cl->early = early;
 	}
 	weft_drive(cl, &out, NULL, queue);
+	/* a program wants it, and the lock that it would come with is not here yet */
+	if (cl->line.expecting && !cl->bound.patience)
+		weft_bound_urge(cl, queue);
 }
 
 int weft_cline_acquire(struct weft_cline *cl, u8 perm, unsigned long end)
@@ -304,28 +308,6 @@ void weft_cline_prefetch(struct weft_cline *cl, struct sk_buff_head *queue)
 		cl->ahead = true;
 		want(cl, WEFT_S, true, queue);
 		weft_stat_inc(WEFT_STAT_READ_AHEAD);
-	}
-	spin_unlock_bh(&cl->lock);
-}
-
-void weft_cline_wish(struct weft_cline *cl, u8 perm, struct sk_buff_head *queue)
-{
-	spin_lock_bh(&cl->lock);
-	if (cl->phase == WEFT_CLINE_LIVE) {
-		cl->wish = perm;
-		weft_drive_wish(cl, queue);
-	}
-	spin_unlock_bh(&cl->lock);
-}
-
-void weft_cline_let_go(struct weft_cline *cl)
-{
-	spin_lock_bh(&cl->lock);
-	cl->wish = WEFT_I;
-	if (!cl->pins) {
-		cl->fresh = false;
-		if (cl->keep)
-			weft_drive_keep(cl, 0);
 	}
 	spin_unlock_bh(&cl->lock);
 }
@@ -491,7 +473,7 @@ void weft_cline_forget(struct weft_cline *cl)
 		weft_line_forget(&cl->line, &out);
 		cl->backoff_at = 0;
 		cl->waiting = false;
-		cl->wish = WEFT_I;
+		weft_bound_forget(cl);
 		WRITE_ONCE(cl->fails, cl->fails + 1);
 		weft_drive(cl, &out, NULL, &queue);
 	}

@@ -4,7 +4,7 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "cache.h"
+#include "bound.h"
 #include "guard.h"
 #include "inode.h"
 
@@ -122,31 +122,47 @@ void weft_guard_prepare(const struct weft_guard *guard)
 	}
 }
 
-void weft_guard_fetch(const struct weft_guard *guard, u8 perm,
-		      struct sk_buff_head *queue)
-{
-	struct weft_cline *cl;
-	u32 i;
+/* Do @what with each block that is in the cache, which is called @cl there. */
+#define for_each_cached(guard, what)					\
+	do {								\
+		const struct weft_guard *g_ = (guard);			\
+		u32 i_;							\
+									\
+		for (i_ = 0; i_ < g_->n; i_++) {			\
+			struct weft_cline *cl =				\
+				weft_cline_find(g_->wi, g_->block[i_]);	\
+									\
+			if (!cl)					\
+				continue;				\
+			what;						\
+			weft_cline_put(cl);				\
+		}							\
+	} while (0)
 
-	for (i = 0; i < guard->n; i++) {
-		cl = weft_cline_find(guard->wi, guard->block[i]);
-		if (!cl)
-			continue;
-		weft_cline_wish(cl, perm, queue);
-		weft_cline_put(cl);
-	}
+void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
+		       struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_expect(cl, perm, txn, queue));
+}
+
+void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
+		     struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_come(cl, perm, passed, queue));
 }
 
 void weft_guard_leave(const struct weft_guard *guard)
 {
-	struct weft_cline *cl;
-	u32 i;
+	for_each_cached(guard, weft_bound_leave(cl));
+}
 
-	for (i = 0; i < guard->n; i++) {
-		cl = weft_cline_find(guard->wi, guard->block[i]);
-		if (!cl)
-			continue;
-		weft_cline_let_go(cl);
-		weft_cline_put(cl);
-	}
+void weft_guard_pass(const struct weft_guard *guard, u32 txn, bool excl,
+		     struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_pass(cl, txn, excl, queue));
+}
+
+void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_drop(cl, queue));
 }

@@ -56,16 +56,16 @@ bool weft_guard_has(const struct weft_guard *guard, u64 block);
 void weft_guard_prepare(const struct weft_guard *guard);
 
 /*
- * The node has got the lock: ask for all that is missing, at once.  Any context;
- * the lock's spinlock may be held.
+ * What becomes of the lock, told to each block that is in the cache: as in bound.h.
+ * Any context; the lock's spinlock may be held.
  */
-void weft_guard_fetch(const struct weft_guard *guard, u8 perm,
-		      struct sk_buff_head *queue);
-
-/*
- * The node gives the lock up: nothing that it waits for is wanted any more, and no
- * block stays for a program that is through with it.  As above.
- */
+void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
+		       struct sk_buff_head *queue);
+void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
+		     struct sk_buff_head *queue);
 void weft_guard_leave(const struct weft_guard *guard);
+void weft_guard_pass(const struct weft_guard *guard, u32 txn, bool excl,
+		     struct sk_buff_head *queue);
+void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue);
 
 #endif /* WEFT_GUARD_H */

@@ -12,12 +12,15 @@ struct weft_klocks weft_klocks = {
 	.table = XARRAY_INIT(weft_klocks.table, XA_FLAGS_LOCK_BH),
 	.gone = __WAIT_QUEUE_HEAD_INITIALIZER(weft_klocks.gone),
 	.fetch = true,
+	.pass = true,
 	.local_hands = 16,
 };
 
 /* For measurements of what each of them brings; READ_ONCE where they are used. */
 module_param_named(lock_fetch, weft_klocks.fetch, bool, 0644);
 MODULE_PARM_DESC(lock_fetch, "ask for all that a lock guards when the lock has come");
+module_param_named(lock_pass, weft_klocks.pass, bool, 0644);
+MODULE_PARM_DESC(lock_pass, "pass what a lock guards on with it, and expect it with it: the same on all nodes");
 module_param_named(lock_local_hands, weft_klocks.local_hands, uint, 0644);
 MODULE_PARM_DESC(lock_local_hands, "how often this node serves its own programs while another node waits for a lock");
 

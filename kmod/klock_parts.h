@@ -51,6 +51,7 @@ enum weft_klocks_mode {
  * @hand_overs: under way
  * @gone: for a hand-over less, a structure less, an empty table
  * @fetch: what a lock guards is asked for when it has come.  Module parameter
+ * @pass: ... and passed on with it, and expected with it.  Module parameter
  * @local_hands: so often this node serves its own while another one waits.
  *	Module parameter
  */
@@ -62,6 +63,7 @@ struct weft_klocks {
 	atomic_t hand_overs;
 	wait_queue_head_t gone;
 	bool fetch;
+	bool pass;
 	unsigned int local_hands;
 };
 

@@ -11,6 +11,25 @@
 
 #define STRAYS_MAX	4096	/* locks that only messages told us of */
 
+/*
+ * Does the old holder, which sends this, pass what the lock guards on to us?  To the
+ * first in the queue but itself.
+ */
+static bool is_heir(const struct weft_klock *kl, const struct weft_msg *msg)
+{
+	u32 i, n = msg->payload ? msg->len / 4 : 0;
+
+	if (msg->type != WEFT_MSG_HANDED)
+		return false;
+	for (i = 0; i < n; i++) {
+		u32 txn = get_unaligned_be32((const u8 *)msg->payload + 4 * i);
+
+		if (weft_txn_member(txn) != msg->src)
+			return txn == kl->core.txn;
+	}
+	return false;
+}
+
 static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 		       struct sk_buff_head *queue)
 {
@@ -18,6 +37,7 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	struct weft_lock_out out;
 
 	lockdep_assert_held(&kl->lock);
+	kl->passed = is_heir(kl, msg);
 	weft_lock_recv(&kl->core, msg, weft_node_seq(), &out);
 	/* nobody else had a say in it */
 	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want &&
@@ -28,6 +48,7 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	else if (out.effects & WEFT_DO_TIMER)
 		kl->losses = 0;
 	weft_klock_act(kl, &out, queue);
+	kl->passed = false;
 }
 
 /*

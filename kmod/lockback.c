@@ -2,6 +2,7 @@
 /* Locks and holds that are given back; see klock.h. */
 #include <linux/jiffies.h>
 
+#include "guard.h"
 #include "klock_parts.h"
 #include "node.h"
 #include "stats.h"
@@ -145,6 +146,8 @@ void weft_klock_forget(u32 region, u64 from)
 		if (!kl->dead) {
 			weft_lock_init(&kl->core, kl->core.key, weft_node.id);
 			weft_klock_note_hand_over(kl);
+			if (kl->guard)
+				weft_guard_drop(kl->guard, &queue);
 			weft_klock_fail_all(kl);
 		}
 		weft_klock_end(kl, &queue);

@@ -80,6 +80,41 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 	trace_weft_lock_handed(&kl->core);
 }
 
+/* A hand-over has begun; the message that says so is on its way before all this. */
+static void pass(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	const struct weft_queue *q = &kl->core.handed;
+	bool excl;
+	u32 i, n;
+
+	if (!kl->guard || !READ_ONCE(weft_klocks.pass))
+		return;
+	n = weft_lock_heirs(&kl->core, &excl);
+	/* of readers only the first gets it that way; one may be ourselves */
+	for (i = 0; i < n; i++) {
+		if (weft_txn_member(q->txn[i]) == kl->core.self)
+			continue;
+		weft_guard_pass(kl->guard, q->txn[i], excl, queue);
+		return;
+	}
+}
+
+/*
+ * The lock is here.  Who asked for it may have gone; who has not is served after
+ * this, so that it finds asked for what it touches first.
+ */
+static void come(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	bool wanted = !list_empty(&kl->waiters);
+
+	if (!kl->guard)
+		return;
+	if (READ_ONCE(weft_klocks.fetch) && (wanted || kl->passed))
+		weft_guard_come(kl->guard, kl->core.state, kl->passed, queue);
+	else
+		weft_guard_drop(kl->guard, queue);
+}
+
 static void note_granted(struct weft_klock *kl)
 {
 	u64 took = ktime_get_ns() - kl->asked;
@@ -142,14 +177,18 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		weft_send(queue, s->to ? s->to : weft_node_home(kl->core.key),
 			  &s->msg);
 	}
+	if (kl->core.handing && !kl->handing)
+		pass(kl, queue);
 	weft_klock_note_hand_over(kl);
 	if (out->effects & WEFT_DO_FAIL) {
 		weft_klock_fail_all(kl);
+		if (kl->guard)
+			weft_guard_drop(kl->guard, queue);
 	} else if (out->effects & WEFT_DO_WAKE) {
 		note_granted(kl);
+		come(kl, queue);
 		/* before it can be taken away again */
-		if (serve(kl) && kl->guard && READ_ONCE(weft_klocks.fetch))
-			weft_guard_fetch(kl->guard, kl->core.state, queue);
+		serve(kl);
 	}
 	if (out->effects & WEFT_DO_TIMER)
 		set_timer(kl, out->effects);
@@ -163,6 +202,10 @@ static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
 	WRITE_ONCE(kl->wants, kl->wants + 1);
 	kl->losses = 0;
 	weft_lock_want(&kl->core, perm, weft_node_seq(), &out);
+	/* before anybody else hears of this name */
+	if (kl->guard && READ_ONCE(weft_klocks.fetch) &&
+	    READ_ONCE(weft_klocks.pass))
+		weft_guard_expect(kl->guard, perm, kl->core.txn, queue);
 	weft_klock_act(kl, &out, queue);
 }
 

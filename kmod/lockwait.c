@@ -46,14 +46,15 @@ void weft_klock_detach(struct weft_klock *kl)
 struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 				   struct weft_guard *guard)
 {
+	struct sk_buff_head queue;
 	struct weft_guard *old;
 
-	spin_lock_bh(&kl->lock);
+	weft_klock_begin(kl, &queue);
 	old = kl->guard;
 	if (old)
-		weft_guard_leave(old);
+		weft_guard_drop(old, &queue);
 	kl->guard = guard;
-	spin_unlock_bh(&kl->lock);
+	weft_klock_end(kl, &queue);
 	return old;
 }
 
