@@ -2,6 +2,7 @@
 /* Messages for lines: what they are about, and what a miss turned out to be. */
 #include <linux/ktime.h>
 
+#include "bound.h"
 #include "drive.h"
 #include "inode.h"
 #include "node.h"
@@ -32,22 +33,30 @@ static enum weft_stat miss_kind(const struct weft_cline *cl, u8 op,
 				     WEFT_STAT_MISS_WRITE_SHARED;
 }
 
-/* The permission came that somebody waits for. */
-static void served(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
+/* The permission came that was asked for. */
+static void count_miss(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
 {
-	u64 now = ktime_get_ns(), took = now - cl->began;
+	u64 took = ktime_get_ns() - cl->began;
 	enum weft_stat kind = miss_kind(cl, op, msg);
 
-	WRITE_ONCE(cl->nowhere, false);
 	weft_stat_inc(kind);
 	weft_stat_inc(msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH :
 						  WEFT_STAT_MISS_BY_HOME);
 	weft_stat_add(WEFT_STAT_MISS_ROUND_TRIPS, cl->rounds);
 	weft_stat_add(WEFT_STAT_MISS_NSEC, took);
+	trace_weft_served(&cl->line, kind, cl->rounds, took);
+}
+
+/* ... whether it was asked for or came with a lock. */
+static void served(struct weft_cline *cl)
+{
+	WRITE_ONCE(cl->nowhere, false);
+	if (cl->line.in_frags)
+		weft_stat_inc(WEFT_STAT_BLOCKS_IN);
 	/* whoever waits gets the chance to do the access */
 	cl->fresh = cl->pins > 0;
-	cl->keep = cl->fresh ? now + WEFT_GRACE_US * NSEC_PER_USEC : 0;
-	trace_weft_served(&cl->line, kind, cl->rounds, took);
+	cl->keep = cl->fresh ?
+		   ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;
 }
 
 /* Is this type of message what answers such a request? */
@@ -55,11 +64,14 @@ static bool answers(u8 op, u8 type)
 {
 	switch (op) {
 	case WEFT_OP_GETS:
-		return type == WEFT_MSG_DATA || type == WEFT_MSG_NACK;
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_PASSED ||
+		       type == WEFT_MSG_NACK;
 	case WEFT_OP_GETM:
-		return type == WEFT_MSG_DATA || type == WEFT_MSG_INV_ACK ||
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_PASSED ||
+		       type == WEFT_MSG_INV_ACK ||
 		       type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
 	case WEFT_OP_PUT:
+	case WEFT_OP_TAKE:
 		return type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
 	case WEFT_OP_CLEAN:
 		return type == WEFT_MSG_WB_ACK;
@@ -99,6 +111,7 @@ static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 {
 	const struct weft_msg *msg = &packet->msg;
 	u8 op = cl->line.op, state = cl->line.state;
+	bool asked = !cl->bound.expected, passed;
 	u32 txn = cl->line.txn;
 	struct weft_out out;
 
@@ -106,17 +119,18 @@ static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 	if (cl->doubt)
 		settle_doubt(cl, msg);
 	weft_line_recv(&cl->line, msg, weft_node_seq(), &out);
-	if (op != WEFT_OP_NONE && cl->line.op != op)
+	passed = weft_bound_recv(cl, msg, state);
+	if (op != WEFT_OP_NONE && cl->line.op != op && asked)
 		note_time(cl, op, txn);
 	if (out.effects & WEFT_DO_BACKOFF)
 		weft_stat_inc(WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
 		cl->losses = 0;
-	if (cl->line.state > state &&
+	if (cl->line.state > state && msg->type != WEFT_MSG_INFO &&
 	    (op == WEFT_OP_GETS || op == WEFT_OP_GETM)) {
-		if (cl->line.in_frags)
-			weft_stat_inc(WEFT_STAT_BLOCKS_IN);
-		served(cl, op, msg);
+		if (!passed)
+			count_miss(cl, op, msg);
+		served(cl);
 	}
 	/* what the home does not have, whoever wrote it */
 	if (cl->line.state == WEFT_M && state != WEFT_M)
@@ -161,7 +175,7 @@ void weft_cache_recv(const struct weft_packet *packet)
 	wi = weft_inode_find(weft_line_region(msg->line));
 	if (wi) {
 		/* a block of another size is none of ours */
-		if (msg->type == WEFT_MSG_DATA &&
+		if (weft_msg_has_data(msg->type) &&
 		    msg->size != weft_block_size(wi)) {
 			rcu_read_unlock();
 			weft_stat_inc(WEFT_STAT_MSG_BAD);

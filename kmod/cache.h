@@ -53,6 +53,34 @@ enum weft_cline_phase {
 };
 
 /**
+ * struct weft_bound - what the lock that guards a block wants of it, see bound.h
+ * @wish: permission, as soon as the line is idle: it is to be expected with @txn, or
+ *	asked for if that is 0.  WEFT_I: nothing
+ * @txn: of the lock's request, while the lock is still to come
+ * @heir: the block is to be passed on with this name as soon as the line is idle;
+ *	0: it is not
+ * @excl: ... to write
+ * @expected: counted in weft_cache.expected: nothing was asked yet
+ * @urged: it is not to be waited for any longer
+ * @awaited: it was expected, and has not come yet
+ * @vain: how often in a row it came otherwise than it was expected
+ * @since: when the lock came that it should have come with, ns; 0: it has not
+ * @patience: until when it is waited for, ns; 0: for ever, the lock is still to come
+ */
+struct weft_bound {
+	u8 wish;
+	bool excl;
+	bool expected;
+	bool urged;
+	bool awaited;
+	u8 vain;
+	u32 txn;
+	u32 heir;
+	u64 since;
+	u64 patience;
+};
+
+/**
  * struct weft_cline - a block in the cache
  * @line: state of the line
  * @lock: @line, the contents of the block while nobody has it mapped, and all
@@ -89,6 +117,7 @@ enum weft_cline_phase {
  * @soon_armed: @soon has a reference.  @lock
  * @nowhere: the home said that it has no such line.  @lock to write
  * @putting: counted in weft_cache.putting.  @lock
+ * @bound: what the lock that guards it wants.  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
  * @retry_at: when to send again, jiffies.  @lock
  * @ref: the inode's table has one, so has each armed timer, queued work and
@@ -97,7 +126,7 @@ enum weft_cline_phase {
  * @wait: for WEFT_DO_WAKE and for changes of @phase
  * @retry: sends again what is not answered.  Not stopped when the answer comes:
  *	it looks at @retry_at itself
- * @soon: the short waits: back-off after a refusal, @keep
+ * @soon: the short waits: back-off after a refusal, @keep, @bound.patience
  * @revoke: takes the block away from the programs
  * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
  * @rcu: of the lookup in softirq
@@ -135,6 +164,7 @@ struct weft_cline {
 	u32 doubt_txn;
 	u8 doubt_op;
 	u64 keep;
+	struct weft_bound bound;
 	u64 backoff_at;
 	unsigned long retry_at;
 	refcount_t ref;
@@ -160,6 +190,7 @@ struct weft_cline {
  * @room: for a page less, or a block more that may go
  * @evict: keeps room free
  * @putting: blocks that the eviction is writing home
+ * @expected: pages of blocks that are only expected, with locks
  * @wq: revocation; the other end waits for it
  * @evict_wq: eviction
  */
@@ -173,6 +204,7 @@ struct weft_cache {
 	wait_queue_head_t room;
 	struct work_struct evict;
 	atomic_t putting;
+	atomic_long_t expected;
 	struct workqueue_struct *wq;
 	struct workqueue_struct *evict_wq;
 };

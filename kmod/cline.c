@@ -5,6 +5,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "bound.h"
 #include "compat.h"
 #include "drive.h"
 #include "inode.h"
@@ -246,6 +247,9 @@ static void want(struct weft_cline *cl, u8 perm, bool early,
 		cl->early = early;
 	}
 	weft_drive(cl, &out, NULL, queue);
+	/* a program wants it, and the lock that it would come with is not here yet */
+	if (cl->line.expecting && !cl->bound.patience)
+		weft_bound_urge(cl, queue);
 }
 
 int weft_cline_acquire(struct weft_cline *cl, u8 perm, unsigned long end)
@@ -469,6 +473,7 @@ void weft_cline_forget(struct weft_cline *cl)
 		weft_line_forget(&cl->line, &out);
 		cl->backoff_at = 0;
 		cl->waiting = false;
+		weft_bound_forget(cl);
 		WRITE_ONCE(cl->fails, cl->fails + 1);
 		weft_drive(cl, &out, NULL, &queue);
 	}

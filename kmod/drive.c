@@ -5,6 +5,7 @@
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
 
+#include "bound.h"
 #include "drive.h"
 #include "inode.h"
 #include "node.h"
@@ -146,6 +147,8 @@ static void arm_soon(struct weft_cline *cl)
 		at = cl->backoff_at;
 	if (cl->waiting)
 		at = min(at, cl->keep);
+	if (cl->bound.patience)
+		at = min(at, cl->bound.patience);
 	if (at == U64_MAX)
 		return;
 	if (!cl->soon_armed) {
@@ -160,11 +163,13 @@ static void arm(struct weft_cline *cl, u32 effects)
 	enum weft_rtt_what what = weft_drive_rtt(cl, cl->line.op);
 	unsigned long wait;
 
+	if (weft_bound_silent(cl))
+		return;
 	if (effects & WEFT_DO_BACKOFF) {
 		cl->backoff_at = ktime_get_ns() +
 				 weft_rtt_backoff(cl->line.nacks);
 		arm_soon(cl);
-	} else if (cl->line.op == WEFT_OP_NONE) {
+	} else if (cl->line.op == WEFT_OP_NONE || cl->line.expecting) {
 		arm_retry(cl, jiffies + weft_rtt_query(cl->losses));
 	} else {
 		wait = weft_rtt_timeout(what, cl->losses);
@@ -207,6 +212,7 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 	if (cl->line.state != WEFT_M)
 		cl->dirty = false;
 	set_uptodate(cl);
+	weft_bound_follow(cl, queue);
 }
 
 static void queue_revoke(struct weft_cline *cl)
@@ -299,6 +305,8 @@ void weft_drive_keep(struct weft_cline *cl, u64 keep)
 /* Requests of the transaction under way: @rounds, and when the last one went. */
 static void count_sent(struct weft_cline *cl, const struct weft_msg *msg)
 {
+	bool resending = cl->resending;
+
 	switch (msg->type) {
 	case WEFT_MSG_READ:
 		if (msg->flags & WEFT_F_RELAY)
@@ -306,7 +314,10 @@ static void count_sent(struct weft_cline *cl, const struct weft_msg *msg)
 		fallthrough;
 	case WEFT_MSG_GETS:
 	case WEFT_MSG_GETM:
-		if (!cl->resending)
+		if (cl->bound.expected)
+			resending = false; /* the rest of what was passed on */
+		weft_bound_asked(cl);
+		if (!resending)
 			cl->rounds++;
 		break;
 	case WEFT_MSG_WB:
@@ -321,7 +332,7 @@ static void count_sent(struct weft_cline *cl, const struct weft_msg *msg)
 	default:
 		return;
 	}
-	if (cl->resending)
+	if (resending)
 		cl->repeated = ktime_get_ns();
 	else
 		cl->asked = ktime_get_ns();
@@ -388,6 +399,7 @@ void weft_drive(struct weft_cline *cl, struct weft_out *out,
 	/* only now: all that it sends comes after the above */
 	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE))
 		begin_revoke(cl, queue);
+	weft_bound_follow(cl, queue);
 }
 
 void weft_drive_begin(struct weft_cline *cl)
@@ -424,6 +436,17 @@ static void send_again(struct weft_cline *cl, bool lost,
 	cl->resending = false;
 }
 
+void weft_drive_again(struct weft_cline *cl, struct sk_buff_head *queue)
+{
+	lockdep_assert_held(&cl->lock);
+	send_again(cl, false, queue);
+}
+
+void weft_drive_soon(struct weft_cline *cl)
+{
+	arm_soon(cl);
+}
+
 static void retry_fire(struct timer_list *timer)
 {
 	struct weft_cline *cl = from_timer(cl, timer, retry);
@@ -438,7 +461,7 @@ static void retry_fire(struct timer_list *timer)
 	}
 	cl->retry_armed = false;
 	if (cl->phase != WEFT_CLINE_LIVE || weft_line_idle(&cl->line) ||
-	    cl->backoff_at) {
+	    cl->backoff_at || weft_bound_silent(cl)) {
 		/* answered meanwhile, or the other timer is in charge */
 	} else if (time_before(jiffies, cl->retry_at)) {
 		arm_retry(cl, cl->retry_at);
@@ -473,6 +496,8 @@ static enum hrtimer_restart soon_fire(struct hrtimer *timer)
 			if (cl->line.revoking)
 				begin_revoke(cl, &queue);
 		}
+		if (cl->bound.patience && cl->bound.patience <= now)
+			weft_bound_urge(cl, &queue);
 		if (!cl->soon_armed)
 			arm_soon(cl);
 	}
@@ -487,6 +512,7 @@ void weft_drive_stop(struct weft_cline *cl)
 	lockdep_assert_held(&cl->lock);
 	cl->backoff_at = 0;
 	cl->waiting = false;
+	weft_bound_forget(cl);
 	/* a function that is running sees DEAD and gives its reference back */
 	if (cl->retry_armed && timer_delete(&cl->retry)) {
 		cl->retry_armed = false;

@@ -38,6 +38,13 @@ static inline enum weft_rtt_what weft_drive_rtt(const struct weft_cline *cl, u8 
 	return op == WEFT_OP_GETS && cl->early ? WEFT_RTT_AHEAD : WEFT_RTT_ASK;
 }
 
+/* Ask (again), though no time-out says so. */
+void weft_drive_again(struct weft_cline *cl, struct sk_buff_head *queue)
+	__must_hold(&cl->lock);
+
+/* There is something new to wait for a short time for. */
+void weft_drive_soon(struct weft_cline *cl) __must_hold(&cl->lock);
+
 /* Somebody waits from now on for what was asked for early. */
 void weft_drive_hurry(struct weft_cline *cl) __must_hold(&cl->lock);
 

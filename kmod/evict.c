@@ -254,7 +254,8 @@ void weft_cache_stop(void)
 	flush_work(&weft_cache.evict);
 	flush_workqueue(weft_cache.wq);
 	WARN_ON_ONCE(weft_cache.lines || atomic_long_read(&weft_cache.pages) ||
-		     atomic_read(&weft_cache.putting));
+		     atomic_read(&weft_cache.putting) ||
+		     atomic_long_read(&weft_cache.expected));
 }
 
 void weft_cache_resize(unsigned long max_pages)

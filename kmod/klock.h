@@ -34,9 +34,7 @@
 #include "lock.h"
 
 struct task_struct;
-
-/* So often this node serves its own while another one waits. */
-#define WEFT_LOCAL_HANDS	16
+struct weft_guard;
 
 /**
  * struct weft_holder - who takes a lock, or leaves it
@@ -77,6 +75,7 @@ struct weft_patience {
  * @handing: counted in the hand-overs under way.  @lock
  * @armed: @timer has a reference.  @lock
  * @refused: @due is a back-off.  @lock
+ * @passed: who had the lock before passes on what it guards.  @lock
  * @repeated: the request was repeated: which copy is answered is not known.  @lock
  * @losses: time-outs in a row.  @lock
  * @hands: how often the node served its own since it has to give the lock up.
@@ -87,10 +86,12 @@ struct weft_patience {
  * @asked: when the permission under way was asked for, ns.  @lock to write
  * @usual_us: how long it took lately until permission came.  @lock
  * @due: when @timer has something to do, ns.  @lock
- * @word: NULL: nobody has the lock open.  @lock, and the inode's lock_mutex to
+ * @word: NULL: nobody has the lock open.  @lock, and weft_slots.lock to
  *	write
- * @slot: its number, while there is a @word.  The inode's lock_mutex
- * @waiters: struct waiter, first come first.  @lock
+ * @slot: its number, while there is a @word.  weft_slots.lock
+ * @guard: what it guards, NULL: nothing that we know of.  @lock
+ * @binders: files that have said so.  weft_slots.lock
+ * @waiters: struct weft_waiter, first come first.  @lock
  * @timer: repetition and back-off.  Not stopped when the answer comes: it looks
  *	at @due itself
  * @rcu: of the lookup in softirq
@@ -107,8 +108,9 @@ struct weft_klock {
 	bool armed;
 	bool refused;
 	bool repeated;
+	bool passed;
 	u8 losses;
-	u8 hands;
+	u32 hands;
 	u32 moves;
 	u32 wants;
 	u32 asked_txn;
@@ -117,6 +119,8 @@ struct weft_klock {
 	u64 due;
 	u64 *word;
 	u32 slot;
+	struct weft_guard *guard;
+	u32 binders;
 	struct list_head waiters;
 	struct hrtimer timer;
 	struct rcu_head rcu;
@@ -164,7 +168,7 @@ bool weft_word_mirror(struct weft_klock *kl, bool slow) __must_hold(&kl->lock);
 bool weft_word_settle(struct weft_klock *kl, u64 word, u64 readers, u32 *less)
 	__must_hold(&kl->lock);
 
-/* --- locks, klock.c ------------------------------------------------------------ */
+/* --- locks; which file does what is in klock_parts.h ------------------------------- */
 
 void weft_klock_put(struct weft_klock *kl);
 
@@ -200,6 +204,15 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 
 /* Return: 0; -EPERM: it is not held. */
 int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h);
+
+/**
+ * weft_klock_bind() - the lock guards these blocks from now on
+ * @guard: or NULL; the caller's reference becomes the lock's
+ *
+ * Return: the one that it replaces, with its reference, or NULL.
+ */
+struct weft_guard *weft_klock_bind(struct weft_klock *kl,
+				   struct weft_guard *guard);
 
 /* A program has left the lock: who is next? */
 void weft_klock_kick(struct weft_klock *kl);

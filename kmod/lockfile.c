@@ -8,6 +8,7 @@
 #include <linux/uaccess.h>
 
 #include "compat.h"
+#include "guard.h"
 #include "inode.h"
 #include "klock.h"
 #include "lockfile.h"
@@ -30,11 +31,14 @@ static_assert(PENDING_PAGES == 1);
  * @wi: the region
  * @owner: its number
  * @pages: of its struct weft_holds, made when needed
+ * @binds: slots of locks of which this file has said what they guard.
+ *	weft_slots.lock
  */
 struct weft_lockfile {
 	struct weft_inode *wi;
 	u16 owner;
 	struct xarray pages;
+	struct xarray binds;
 };
 
 /* --- memory that is shared with programs --------------------------------------- */
@@ -123,6 +127,7 @@ static struct weft_lockfile *use_locks(struct file *file)
 		return ERR_PTR(-ENOMEM);
 	lf->wi = wi;
 	xa_init(&lf->pages);
+	xa_init(&lf->binds);
 	err = xa_alloc(&wi->slots.files, &owner, lf, XA_LIMIT(1, OWNER_MAX),
 		       GFP_KERNEL_ACCOUNT);
 	if (err) {
@@ -300,6 +305,145 @@ static long ioctl_wake(struct file *file, const u32 __user *arg)
 	return 0;
 }
 
+/* --- what locks guard ---------------------------------------------------------------- */
+
+/* The blocks belong to the slot from now on; those of @old do already. */
+static int claim(struct weft_slots *slots, const struct weft_guard *guard,
+		 u32 slot, const struct weft_guard *old)
+{
+	void *entry = xa_mk_value(slot);
+	u32 i;
+	int err;
+
+	for (i = 0; i < guard->n; i++) {
+		void *found = xa_load(&slots->bound, guard->block[i]);
+
+		if (found && found != entry)
+			return -EEXIST;
+	}
+	for (i = 0; i < guard->n; i++) {
+		err = xa_err(xa_store(&slots->bound, guard->block[i], entry,
+				      GFP_KERNEL_ACCOUNT));
+		if (err)
+			break;
+	}
+	if (i == guard->n)
+		return 0;
+	while (i--)
+		if (!weft_guard_has(old, guard->block[i]))
+			xa_erase(&slots->bound, guard->block[i]);
+	return err;
+}
+
+/* @guard: or NULL.  A reference less of it, whatever becomes of this. */
+static int rebind(struct weft_slots *slots, struct weft_klock *kl,
+		  struct weft_guard *guard)
+{
+	/* nobody else changes it: under @lock */
+	struct weft_guard *old = kl->guard;
+	int err = 0;
+	u32 i;
+
+	lockdep_assert_held(&slots->lock);
+	if (guard)
+		err = claim(slots, guard, kl->slot, old);
+	if (err) {
+		weft_guard_put(guard);
+		return err;
+	}
+	for (i = 0; old && i < old->n; i++)
+		if (!weft_guard_has(guard, old->block[i]))
+			xa_erase(&slots->bound, old->block[i]);
+	weft_guard_put(weft_klock_bind(kl, guard));
+	return 0;
+}
+
+/* The file says what the lock guards; @guard: NULL: it takes that back. */
+static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
+		   struct weft_guard *guard)
+{
+	struct weft_slots *slots = &lf->wi->slots;
+	int err;
+
+	lockdep_assert_held(&slots->lock);
+	err = guard ? xa_reserve(&lf->binds, kl->slot, GFP_KERNEL_ACCOUNT) : 0;
+	if (err) {
+		weft_guard_put(guard);
+		return err;
+	}
+	err = rebind(slots, kl, guard);
+	if (err) {
+		xa_release(&lf->binds, kl->slot);
+	} else if (guard) {
+		kl->binders += !xa_load(&lf->binds, kl->slot);
+		/* reserved */
+		xa_store(&lf->binds, kl->slot, xa_mk_value(1), GFP_KERNEL);
+	} else {
+		kl->binders -= !!xa_erase(&lf->binds, kl->slot);
+	}
+	return err;
+}
+
+/* What nobody says any more is forgotten. */
+static void forget_binds(struct weft_slots *slots, struct weft_lockfile *lf)
+{
+	unsigned long slot;
+	void *entry;
+
+	lockdep_assert_held(&slots->lock);
+	xa_for_each(&lf->binds, slot, entry) {
+		struct weft_klock *kl = xa_load(&slots->slot, slot);
+
+		if (kl && !--kl->binders)
+			rebind(slots, kl, NULL);
+		cond_resched();
+	}
+	xa_destroy(&lf->binds);
+}
+
+static struct weft_guard *read_ranges(struct weft_inode *wi,
+				      const struct weft_lock_bind *b)
+{
+	struct weft_lock_range *range;
+	struct weft_guard *guard;
+
+	if (b->n > WEFT_BIND_MAX)
+		return ERR_PTR(-E2BIG);
+	range = memdup_user(u64_to_user_ptr(b->ranges), b->n * sizeof(*range));
+	if (IS_ERR(range))
+		return ERR_CAST(range);
+	guard = weft_guard_make(wi, range, b->n);
+	kfree(range);
+	return guard;
+}
+
+static long ioctl_bind(struct file *file, const struct weft_lock_bind __user *arg)
+{
+	struct weft_lockfile *lf = lockfile_of(file);
+	struct weft_guard *guard = NULL;
+	struct weft_lock_bind b;
+	struct weft_klock *kl;
+	int err;
+
+	if (copy_from_user(&b, arg, sizeof(b)))
+		return -EFAULT;
+	kl = klock_of(lf, b.slot);
+	if (!kl)
+		return -EBADF;
+	if (b.n) {
+		guard = read_ranges(lf->wi, &b);
+		if (IS_ERR(guard))
+			return PTR_ERR(guard);
+	}
+	if (mutex_lock_killable(&lf->wi->slots.lock)) {
+		weft_guard_put(guard);
+		return -EINTR;
+	}
+	err = bind_by(lf, kl, guard);
+	mutex_unlock(&lf->wi->slots.lock);
+	return err;
+}
+
 long weft_lockfile_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	void __user *user = (void __user *)arg;
@@ -312,6 +456,8 @@ long weft_lockfile_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return ioctl_op(file, cmd, user);
 	case WEFT_IOC_LOCK_WAKE:
 		return ioctl_wake(file, user);
+	case WEFT_IOC_LOCK_BIND:
+		return ioctl_bind(file, user);
 	default:
 		return -ENOTTY;
 	}
@@ -509,6 +655,7 @@ static void drop_slots(struct weft_slots *slots)
 		cond_resched();
 	}
 	xa_destroy(&slots->slot);
+	xa_destroy(&slots->bound);
 	put_shared(&slots->words);
 	WRITE_ONCE(slots->n, 0);
 }
@@ -524,6 +671,7 @@ void weft_lockfile_release(struct file *file)
 	mutex_lock(&slots->lock);
 	xa_erase(&slots->files, lf->owner);
 	bury(slots, lf);
+	forget_binds(slots, lf);
 	if (xa_empty(&slots->files))
 		drop_slots(slots);
 	mutex_unlock(&slots->lock);
@@ -536,6 +684,7 @@ void weft_slots_init(struct weft_slots *slots)
 	mutex_init(&slots->lock);
 	xa_init_flags(&slots->files, XA_FLAGS_ALLOC1);
 	xa_init(&slots->slot);
+	xa_init(&slots->bound);
 	xa_init(&slots->words);
 	slots->n = 0;
 	slots->delay = 1;

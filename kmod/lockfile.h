@@ -20,6 +20,7 @@ struct weft_inode;
  * @lock: all of it; taken inside mmap_lock
  * @files: struct weft_lockfile by owner number: files that use locks
  * @slot: struct weft_klock by slot, a reference each; marked: unsettled
+ * @bound: slot of the lock that a block belongs to, by index of the block
  * @words: struct page by number of the page of words.  Read without @lock by who
  *	has a file open
  * @n: slots in use; they are given back all at once, when the last file goes.
@@ -31,6 +32,7 @@ struct weft_slots {
 	struct mutex lock;
 	struct xarray files;
 	struct xarray slot;
+	struct xarray bound;
 	struct xarray words;
 	u32 n;
 	struct delayed_work settle;

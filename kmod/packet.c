@@ -36,7 +36,7 @@ int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb)
 					      &psum);
 		if (err)
 			return err;
-		if (packet->msg.type == WEFT_MSG_DATA)
+		if (weft_msg_has_data(packet->msg.type))
 			return scattered_psum(skb) == psum ? 0 : -EBADMSG;
 		if (skb_linearize(skb))
 			return -ENOMEM;

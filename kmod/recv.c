@@ -77,6 +77,7 @@ void weft_recv(struct sk_buff *skb)
 	case WEFT_MSG_INFO:
 	case WEFT_MSG_ENQUEUE:
 	case WEFT_MSG_HANDED:
+	case WEFT_MSG_PASSED:
 	case WEFT_MSG_DATA:
 	case WEFT_MSG_INV_ACK:
 	case WEFT_MSG_WB_ACK:

@@ -10,6 +10,7 @@
 
 #define RTO_MAX_US	1000000
 #define QUERY_US	20000
+#define PATIENCE_MIN_US	20
 #define BACKOFF_MIN_US	20
 #define BACKOFF_MAX_US	10000
 
@@ -26,6 +27,8 @@ static struct rtt {
 	[WEFT_RTT_AHEAD] = { 10000, 5000, 40000 },
 	/* a program waits for it only if it wants to know that it is at home */
 	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
+	/* nothing is sent again: it is asked for */
+	[WEFT_RTT_PASS] = { 1000, 500, 0 },
 };
 
 void weft_rtt_sample(enum weft_rtt_what what, u64 nsec)
@@ -60,6 +63,12 @@ unsigned long weft_rtt_timeout(enum weft_rtt_what what, u8 losses)
 unsigned long weft_rtt_query(u8 losses)
 {
 	return doubled(max_t(u32, 2 * usual_us(WEFT_RTT_ASK), QUERY_US), losses);
+}
+
+u64 weft_rtt_patience(void)
+{
+	return (u64)max_t(u32, usual_us(WEFT_RTT_PASS), PATIENCE_MIN_US) *
+	       NSEC_PER_USEC;
 }
 
 u64 weft_rtt_backoff(u8 nacks)

@@ -14,6 +14,7 @@ enum weft_rtt_what {
 	WEFT_RTT_ASK,		/* a request, somebody waits for it */
 	WEFT_RTT_AHEAD,		/* a request of reading ahead */
 	WEFT_RTT_HOME,		/* a block on its way home */
+	WEFT_RTT_PASS,		/* what is passed on with a lock comes after it */
 	WEFT_RTT_KINDS
 };
 
@@ -31,6 +32,9 @@ unsigned long weft_rtt_timeout(enum weft_rtt_what what, u8 losses);
 
 /* Jiffies until the directory is asked about retained data. */
 unsigned long weft_rtt_query(u8 losses);
+
+/* Nanoseconds after a lock that what is passed on with it is waited for. */
+u64 weft_rtt_patience(void);
 
 /* Nanoseconds until a request is repeated that was refused @nacks times. */
 u64 weft_rtt_backoff(u8 nacks);

@@ -75,6 +75,12 @@
 	X(LOCK_HANDED,		"lock_handed") \
 	X(LOCK_WAITS_NSEC,	"lock_waits_nsec") \
 	X(LOCK_RELEASES_DEAD,	"lock_releases_dead") \
+	/* blocks that locks guard: asked for when the lock had come; */ \
+	/* passed on with it, come with it, expected with it in vain */ \
+	X(LOCK_BLOCKS_FETCHED,	"lock_blocks_fetched") \
+	X(LOCK_BLOCKS_PASSED,	"lock_blocks_passed") \
+	X(LOCK_BLOCKS_CAME,	"lock_blocks_came") \
+	X(LOCK_BLOCKS_LATE,	"lock_blocks_late") \
 	/* catalog */ \
 	X(CALLS,		"calls") \
 	X(CALL_REPEATS,		"call_repeats") \

@@ -16,6 +16,7 @@
 #include "node.h"
 #include "recall.h"
 #include "super.h"
+#include "weft.h"
 
 #define CACHE_MIN		(256 << 10)
 #define BLOCK_DEFAULT		4096
@@ -132,7 +133,7 @@ static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
 	call->op = WEFT_CALL_STATFS;
 	err = weft_node_call(call);
 	if (!err) {
-		buf->f_type = WEFT_MAGIC;
+		buf->f_type = WEFT_SUPER_MAGIC;
 		buf->f_bsize = PAGE_SIZE;
 		buf->f_blocks = call->size >> PAGE_SHIFT;
 		buf->f_bfree = call->size > call->used ?
@@ -227,7 +228,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 
 	sb->s_blocksize = PAGE_SIZE;
 	sb->s_blocksize_bits = PAGE_SHIFT;
-	sb->s_magic = WEFT_MAGIC;
+	sb->s_magic = WEFT_SUPER_MAGIC;
 	sb->s_maxbytes = min_t(u64, MAX_LFS_FILESIZE, 1ull << SIZE_BITS);
 	sb->s_time_gran = 1;
 	sb->s_op = &weft_super_operations;

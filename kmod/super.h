@@ -9,8 +9,6 @@
 #include <linux/fs.h>
 #include <linux/uidgid.h>
 
-#define WEFT_MAGIC	0x57656674
-
 /**
  * struct weft_mount - options of the mount
  * @cache: bytes that blocks may take in this node's memory

@@ -31,4 +31,16 @@ control Refuse(inout headers_t hdr, inout metadata_t meta)
 	}
 }
 
+/* Whoever sent this is not in the rack. */
+control Stranger(inout headers_t hdr, inout metadata_t meta)
+{
+	apply {
+		hdr.weft.flags = WEFT_F_SWITCH;
+		hdr.weft.info = WEFT_WHY_NOT_MEMBER;
+		hdr.weft.type = message_t.nack;
+		meta.counter = WEFT_COUNT_STRANGER;
+		meta.to = destination_t.sender;
+	}
+}
+
 #endif /* WEFT_ANSWER_P4 */

@@ -13,6 +13,7 @@
 #include "weft_request.p4"
 #include "weft_install.p4"
 #include "weft_members.p4"
+#include "weft_pass.p4"
 #include "weft_queue.p4"
 
 /* Messages that only a home may send. */
@@ -58,6 +59,7 @@ control Directory(inout headers_t hdr, inout metadata_t meta)
 	Slot() slot;
 	Request() request;
 	LockRequest() lock_request;
+	Pass() pass;
 	FromHome() from_home;
 	Count() count;
 	bit<16> rest;
@@ -87,11 +89,12 @@ control Directory(inout headers_t hdr, inout metadata_t meta)
 				hdr.weft.type = message_t.count_ack;
 				meta.counter = hdr.weft.nonce & (WEFT_COUNTERS - 1);
 				meta.to = destination_t.sender;
-			} else if (hdr.weft.type == message_t.acquire ||
-				   hdr.weft.type == message_t.hand) {
+			} else if ((bit<8>)hdr.weft.type <= WEFT_MSG_PASS) {
 				if (meta.tag == hdr.weft.line && hdr.weft.line != 0) {
 					if (meta.kind == KIND_LOCK)
 						lock_request.apply(hdr, meta);
+					else if (hdr.weft.type == message_t.pass)
+						pass.apply(hdr, meta);
 					else
 						meta.to = destination_t.nobody;
 				} else if (hdr.weft.line != 0) {

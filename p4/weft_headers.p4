@@ -34,6 +34,7 @@ enum bit<8> message_t {
 	count		= WEFT_MSG_COUNT,
 	acquire		= WEFT_MSG_ACQUIRE,
 	hand		= WEFT_MSG_HAND,
+	pass		= WEFT_MSG_PASS,
 
 	inv		= WEFT_MSG_INV,
 	fwd		= WEFT_MSG_FWD,
@@ -49,6 +50,7 @@ enum bit<8> message_t {
 	count_ack	= WEFT_MSG_COUNT_ACK,
 	enqueue		= WEFT_MSG_ENQUEUE,
 	handed		= WEFT_MSG_HANDED,
+	passed		= WEFT_MSG_PASSED,
 	hand_ack	= WEFT_MSG_HAND_ACK
 }
 

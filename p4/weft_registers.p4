@@ -12,6 +12,7 @@
  *	tag			ADD: empty; DROP: equal to the message's line
  *	lock, grant		take: lock is 0 (GETS: and there is an owner);
  *				COMMIT, ABORT: lock and grant are the message's;
+ *				PASS: lock is 0 and grant is the message's;
  *				of a lock line: holder of its queue and epoch.
  *				ACQUIRE: there is none and it is not frozen; HAND:
  *				both are the message's; REMOVE: freezes it

@@ -21,6 +21,7 @@ control Request(inout headers_t hdr, inout metadata_t meta)
 	Commit() commit;
 	Abort() abort;
 	Describe() describe;
+	Stranger() stranger;
 	bit<32> part;
 
 	apply {
@@ -32,11 +33,7 @@ control Request(inout headers_t hdr, inout metadata_t meta)
 			node_bit.apply(hdr, meta);
 			part = meta.node & meta.members;
 			if (part == 0 && hdr.weft.type != message_t.abort) {
-				hdr.weft.flags = WEFT_F_SWITCH;
-				hdr.weft.info = WEFT_WHY_NOT_MEMBER;
-				hdr.weft.type = message_t.nack;
-				meta.counter = WEFT_COUNT_STRANGER;
-				meta.to = destination_t.sender;
+				stranger.apply(hdr, meta);
 			} else if (hdr.weft.type == message_t.gets) {
 				gets.apply(hdr, meta);
 			} else if (hdr.weft.type == message_t.commit) {

@@ -29,6 +29,9 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+/* statfs(): f_type of a mounted weft. */
+#define WEFT_SUPER_MAGIC	0x57656674
+
 /* What a lock is wanted for, or held for. */
 #define WEFT_LOCK_READ		1
 #define WEFT_LOCK_WRITE		2
@@ -77,6 +80,7 @@ struct weft_lock_word {
 
 __extension__ struct weft_holds {
 	__u32 pending[WEFT_HOLDS_THREADS];
+
 	__extension__ __u32 readers[];	/* by slot */
 };
 
@@ -137,10 +141,49 @@ struct weft_lock_op {
 #define WEFT_LOCK_TRY		1
 #define WEFT_LOCK_UNTIL		2
 
+/**
+ * struct weft_lock_range - a piece of a region
+ * @offset: where it begins, in bytes
+ * @length: in bytes, 1 or more
+ */
+struct weft_lock_range {
+	__u64 offset;
+	__u64 length;
+};
+
+/* What a lock guards: so many ranges, and so many blocks of the region, at most. */
+#define WEFT_BIND_MAX		256
+
+/**
+ * struct weft_lock_bind - WEFT_IOC_LOCK_BIND: say what a lock guards
+ * @slot: the lock
+ * @n: how many ranges; 0: forget what was said
+ * @ranges: address of an array of struct weft_lock_range; they may overlap
+ *
+ * Whoever gets the lock mostly goes on to what it guards: this node then gets the
+ * blocks that the ranges touch together with the lock.  That is all that it
+ * changes: blocks are coherent for everybody, with the lock or without.
+ *
+ * Replaces what was said of this lock before, through whatever file of this node,
+ * and is forgotten when the last file is closed that said so, or when the slots
+ * go.  A block belongs to one lock at most.
+ *
+ * Errors, which leave everything as it was: EBADF no such slot; EINVAL a range is
+ * empty, or does not lie in the region; EEXIST a block belongs to another lock on
+ * this node; E2BIG more than WEFT_BIND_MAX ranges or blocks; EFAULT; ENOMEM;
+ * ETIMEDOUT the rack does not answer.
+ */
+struct weft_lock_bind {
+	__u32 slot;
+	__u32 n;
+	__u64 ranges;
+};
+
 #define WEFT_IOC_MAGIC		'W'
 #define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 1, struct weft_lock_open)
 #define WEFT_IOC_LOCK_ACQUIRE	_IOW(WEFT_IOC_MAGIC, 2, struct weft_lock_op)
 #define WEFT_IOC_LOCK_RELEASE	_IOW(WEFT_IOC_MAGIC, 3, struct weft_lock_op)
 #define WEFT_IOC_LOCK_WAKE	_IOW(WEFT_IOC_MAGIC, 4, __u32)
+#define WEFT_IOC_LOCK_BIND	_IOW(WEFT_IOC_MAGIC, 5, struct weft_lock_bind)
 
 #endif /* _UAPI_WEFT_H */

@@ -92,6 +92,7 @@
 #define WEFT_MSG_COUNT		11	/* member->switch: read counter number nonce */
 #define WEFT_MSG_ACQUIRE	12	/* node->dir: wants a lock; EXCL: to write */
 #define WEFT_MSG_HAND		13	/* holder->dir: the lock goes to holder, or to nobody */
+#define WEFT_MSG_PASS		14	/* owner->dir: (part of) the block, for who has not asked yet */
 
 #define WEFT_MSG_INV		32	/* dir->sharers: give up the copy, answer the requester */
 #define WEFT_MSG_FWD		33	/* dir->provider: send the data, keep a read-only copy */
@@ -107,6 +108,7 @@
 #define WEFT_MSG_COUNT_ACK	43	/* switch->member: value in holder */
 #define WEFT_MSG_ENQUEUE	44	/* dir->holder of the queue: the transaction's node waits */
 #define WEFT_MSG_HANDED		45	/* dir->new holder and readers: it is yours */
+#define WEFT_MSG_PASSED		46	/* dir->next owner or reader: what the owner passes on, as DATA */
 
 #define WEFT_MSG_DATA		48	/* provider->requester: (part of) the block */
 #define WEFT_MSG_INV_ACK	49	/* sharer->requester: copy given up, no data here */
@@ -123,7 +125,7 @@
 #define WEFT_F_BUSY		0x01	/* the transaction holds the entry's lock: it must COMMIT */
 #define WEFT_F_HAVE		0x02	/* GETM: the requester has a read-only copy (upgrade) */
 #define WEFT_F_SWITCH		0x04	/* this answer comes from the directory in the switch */
-#define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM; ACQUIRE, ENQUEUE: to write */
+#define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM; ACQUIRE, ENQUEUE, PASS, PASSED: to write */
 #define WEFT_F_RELAY		0x10	/* READ, ACQUIRE, ENQUEUE: passed on by a node that does not have it any more */
 #define WEFT_F_INSTALLED	0x20	/* ADD_ACK, DROP_ACK, REMOVE_ACK: the line is in the switch */
 #define WEFT_F_MORE		0x40	/* REPLY: the list goes on */
@@ -167,6 +169,8 @@
 #define WEFT_COUNT_ENQUEUE	16	/* a lock's queue holder told of a waiter */
 #define WEFT_COUNT_HANDED	17	/* a lock handed over */
 #define WEFT_COUNT_HAND_ACK	18	/* hand-over that had happened before */
+#define WEFT_COUNT_PASSED	19	/* (part of) a block passed on by its owner */
+#define WEFT_COUNT_NOT_PASSED	20	/* ... dropped: another transaction was faster */
 #define WEFT_COUNTERS		32	/* a power of two */
 
 #endif /* _UAPI_WEFT_WIRE_H */

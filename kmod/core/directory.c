@@ -145,6 +145,32 @@ static enum weft_dir_dest put(struct weft_dir_entry *e, u32 members,
 	return WEFT_TO_SENDER;
 }
 
+/*
+ * The owner answers a request that has not come yet.  That it is still the owner,
+ * and what it sends still the data, is what the grant number says: it has not been
+ * raised since, so nobody has taken the lock.  Each fragment is sent on as it comes
+ * as long as the transaction has the lock.
+ */
+static enum weft_dir_dest pass(struct weft_dir_entry *e, u32 members,
+			       struct weft_msg *msg, u32 *targets)
+{
+	u32 r = weft_node_bit(weft_txn_member(msg->txn));
+	u32 next = msg->grant + WEFT_GRANT_STEP;
+
+	if (!(r & members))
+		return WEFT_TO_NOBODY;
+	if (!e->lock && e->grant == msg->grant) {
+		e->lock = msg->txn;
+		e->grant = next;
+	}
+	if (e->lock != msg->txn || e->grant != next)
+		return WEFT_TO_NOBODY;
+	describe(e, members, msg, (msg->flags & WEFT_F_EXCL) | WEFT_F_BUSY);
+	msg->type = WEFT_MSG_PASSED;
+	*targets = r;
+	return WEFT_TO_NODES;
+}
+
 enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 				   struct weft_msg *msg, u32 *targets)
 {
@@ -154,14 +180,15 @@ enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 		return weft_lockdir_handle(e, members, msg, targets);
 	*targets = 0;
 	/* src is not 0, so neither is txn */
-	if (weft_txn_member(msg->txn) != msg->src)
+	if (weft_txn_member(msg->txn) != msg->src && msg->type != WEFT_MSG_PASS)
 		return WEFT_TO_NOBODY;
 	if (msg->type == WEFT_MSG_ABORT) {
 		if (holds_lock(e, msg))
 			e->lock = 0;
 		return WEFT_TO_NOBODY;
 	}
-	if (msg->type < WEFT_MSG_GETS || msg->type > WEFT_MSG_QUERY)
+	if ((msg->type < WEFT_MSG_GETS || msg->type > WEFT_MSG_QUERY) &&
+	    msg->type != WEFT_MSG_PASS)
 		return WEFT_TO_NOBODY;
 	if (!(r & members)) {
 		msg->flags = 0;
@@ -175,6 +202,8 @@ enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 		return getm(e, members, r, msg, targets);
 	case WEFT_MSG_PUT:
 		return put(e, members, msg);
+	case WEFT_MSG_PASS:
+		return pass(e, members, msg, targets);
 	case WEFT_MSG_COMMIT:
 		if (holds_lock(e, msg)) {
 			e->lock = 0;
@@ -336,6 +365,7 @@ static int counter(const struct weft_msg *msg, u8 was)
 		[WEFT_MSG_ENQUEUE] = WEFT_COUNT_ENQUEUE,
 		[WEFT_MSG_HANDED] = WEFT_COUNT_HANDED,
 		[WEFT_MSG_HAND_ACK] = WEFT_COUNT_HAND_ACK,
+		[WEFT_MSG_PASSED] = WEFT_COUNT_PASSED,
 	};
 
 	if (msg->type == was)
@@ -381,6 +411,7 @@ enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
 	case WEFT_MSG_QUERY:
 	case WEFT_MSG_ACQUIRE:
 	case WEFT_MSG_HAND:
+	case WEFT_MSG_PASS:
 		if (!msg->line)
 			return WEFT_TO_HOME;
 		dest = at_slot(sw, slot, msg, targets);
@@ -394,5 +425,7 @@ enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
 	else if (was == WEFT_MSG_ABORT && !is_lock(msg->line) &&
 		 weft_txn_member(msg->txn) == msg->src)
 		sw->count[WEFT_COUNT_ABORT]++;
+	else if (was == WEFT_MSG_PASS && !is_lock(msg->line))
+		sw->count[WEFT_COUNT_NOT_PASSED]++;
 	return dest;
 }

@@ -46,14 +46,16 @@ enum weft_dir_dest {
  * weft_dir_handle() - serve one request at the entry of its line
  * @e: the entry
  * @members: nodes of the rack; others are refused and never sent to
- * @msg: GETS, GETM, PUT, COMMIT, ABORT or QUERY; rewritten into the outgoing
- *	message (src, txn, line, version, offset, size and rack stay)
+ * @msg: GETS, GETM, PUT, COMMIT, ABORT, QUERY or PASS, or what is for a lock
+ *	(lockdir.h); rewritten into the outgoing message (src, txn, line, version,
+ *	offset, size, rack and payload stay)
  * @targets: nodes to send to, for WEFT_TO_NODES
  *
  * The caller serializes calls for one entry.  Any context.
  *
  * Return: where @msg goes.  WEFT_TO_NOBODY also for a message that no directory
- * serves or whose sender is not the owner of its transaction.
+ * serves, whose sender is not the owner of its transaction, or that passes on what
+ * is not the sender's any more.
  */
 enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 				   struct weft_msg *msg, u32 *targets);

@@ -100,7 +100,7 @@ static void request(struct weft_home_line *l, u32 members, bool use_switch,
 		    struct weft_home_out *out)
 {
 	out->msg = *msg;
-	if (msg->type != WEFT_MSG_HAND) {
+	if (msg->type != WEFT_MSG_HAND && msg->type != WEFT_MSG_PASS) {
 		out->msg.len = 0;
 		out->msg.payload = NULL;
 	}
@@ -233,7 +233,8 @@ void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
 {
 	clear(out);
 	if ((msg->type >= WEFT_MSG_GETS && msg->type <= WEFT_MSG_QUERY) ||
-	    msg->type == WEFT_MSG_ACQUIRE || msg->type == WEFT_MSG_HAND)
+	    msg->type == WEFT_MSG_ACQUIRE || msg->type == WEFT_MSG_HAND ||
+	    msg->type == WEFT_MSG_PASS)
 		request(l, members, use_switch, msg, fresh, out);
 	else if (msg->type == WEFT_MSG_CHASE)
 		chased(l, msg, out);

@@ -76,8 +76,8 @@ void weft_home_init(struct weft_home_line *l, u64 key, u8 self);
  * @use_switch: there is a P4 switch: move lines there when they are first used
  * @fresh: a transaction sequence number never used before by this blade
  *
- * Requests (GETS .. QUERY, ACQUIRE, HAND), CHASE, ADD_ACK, REMOVE_ACK, DROP_ACK, and NACK of a
- * REMOVE.
+ * Requests (GETS .. QUERY, ACQUIRE, HAND, PASS), CHASE, ADD_ACK, REMOVE_ACK,
+ * DROP_ACK, and NACK of a REMOVE.
  * The caller serializes calls for a line.
  */
 void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,

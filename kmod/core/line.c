@@ -72,7 +72,7 @@ void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		weft_provider_done(l, msg, out);
 		break;
 	case WEFT_MSG_INFO:
-		weft_provider_info(l, msg, out);
+		weft_provider_info(l, msg, fresh, out);
 		break;
 	case WEFT_MSG_CHASE:
 		weft_requester_chased(l, msg, out);
@@ -112,7 +112,8 @@ void weft_line_timeout(struct weft_line *l, struct weft_out *out)
 	out->n = 0;
 	if (l->tries < 255)
 		l->tries++;
-	if (l->op != WEFT_OP_NONE)
+	/* who expects may find that it owns the line: that comes first */
+	if (l->op != WEFT_OP_NONE && !(l->expecting && l->held))
 		weft_requester_timeout(l, out);
 	else if (l->held && !l->revoking)
 		weft_provider_timeout(l, out);

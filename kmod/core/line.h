@@ -26,6 +26,7 @@ enum weft_op {
 	WEFT_OP_PUT,		/* leaves the copyset, after writing back */
 	WEFT_OP_CLEAN,		/* writes back and stays owner */
 	WEFT_OP_COMMIT,		/* has its permission, tells the directory */
+	WEFT_OP_TAKE,		/* takes back what it gave and nobody took */
 };
 
 /* Data kept for somebody else, until DONE or the directory says it may go. */
@@ -53,7 +54,8 @@ enum weft_held {
  * @no_data: GETM: nobody who was asked has data to send
  * @poisoned: GETS: an invalidation overtook the answer; unless the answer holds
  *	the entry's lock its data may be old
- * @written: the write-back that the transaction waits for is at home
+ * @expecting: GETS, GETM: not asked for yet, the owner is to pass it on
+ * @written: PUT: the write-back is at home
  * @wb_wanted: GETS: an owner writes back before we may commit
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
@@ -63,6 +65,7 @@ enum weft_held {
  * @status: of the entry, as the answers say
  * @copyset: of the entry, as the answers say
  * @grant: of the entry: which taking of its lock is ours
+ * @owned: of the entry: M or @held: its grant when we last knew to be the owner
  * @version: version of the data in the block (state not I, or @held)
  * @txn: of @op
  * @acked: nodes that did
@@ -72,10 +75,13 @@ enum weft_held {
  * @provider_id: who retains
  * @in_version: version of the data coming in
  * @in_frags: fragments that came
- * @in_size: bytes of a full fragment of it
+ * @wb_version: GETS: newest version that the home is known to have
+ * @in_size: bytes of a full fragment of the data coming in
  * @nonce: number of our retention, or of the query that asks for it
  * @held_txn: the transaction that the data was given to
- * @rq: the invalidation or forward that waits for the host (@revoking)
+ * @held_grant: of the entry, as the order to give it said; or @owned if there was
+ *	none: what the directory said before that is out of date
+ * @rq: the invalidation, forward or pass that waits for the host (@revoking)
  * @rq.type: 0 for none
  */
 struct weft_line {
@@ -92,6 +98,7 @@ struct weft_line {
 	bool no_data;
 	bool refused;
 	bool poisoned;
+	bool expecting;
 	bool written;
 	bool wb_wanted;
 	bool need_known;
@@ -103,6 +110,7 @@ struct weft_line {
 	u64 version;
 	u32 txn;
 	u32 grant;
+	u32 owned;
 	u32 copyset;
 	u32 acked;
 	u32 new_status;
@@ -111,9 +119,11 @@ struct weft_line {
 	u32 provider_id;
 	u64 in_version;
 	u64 in_frags;
+	u64 wb_version;
 	u32 in_size;
 	u32 nonce;
 	u32 held_txn;
+	u32 held_grant;
 	struct {
 		u8 type;
 		u8 flags;
@@ -139,8 +149,8 @@ struct weft_line {
 /**
  * struct weft_send - a message to send
  * @to: member id, or 0: to the line's home (the switch serves it on the way)
- * @with_data: DATA, WB: the host sends the whole block in fragments and fills
- *	in info, offset, size, len and payload
+ * @with_data: DATA, WB, PASS: the host sends the whole block in fragments and
+ *	fills in info, offset, size, len and payload
  * @msg: the rest
  */
 struct weft_send {
@@ -206,6 +216,48 @@ bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
  * busy; WEFT_DO_WAKE follows when a write-back that was started is over.
  */
 bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out);
+
+/**
+ * weft_line_expect() - the owner is to pass the line on, nobody need ask for it
+ * @perm: WEFT_S or WEFT_M
+ * @txn: transaction of this node that the owner will name
+ *
+ * Nothing is sent.  If a transaction of that name is answered before it is
+ * expected, its end cannot be told any more: so a line expects one at most once,
+ * and before anybody else hears of the name (that is, before the ACQUIRE of the lock
+ * is sent).  The host provides the block's memory before.
+ *
+ * The expectation ends when the line has come (WEFT_DO_WAKE), or when
+ * weft_line_timeout() is called: then the line is asked for as usual, once the node
+ * knows what became of data that it retains itself.  How long to wait for that is
+ * the host's decision (@expecting).
+ *
+ * Return: false if the permission is there, or the line busy.
+ */
+bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
+		      struct weft_out *out);
+
+/**
+ * weft_line_unexpect() - the line is not wanted any more
+ *
+ * Return: false if it is not only expected: (part of) it has come, or it was asked
+ * for.
+ */
+bool weft_line_unexpect(struct weft_line *l, struct weft_out *out);
+
+/**
+ * weft_line_pass() - give the line to who has not asked yet
+ * @txn: transaction that the other node expects it with
+ * @excl: to write; else the other one shall read, and this node reads on
+ *
+ * The data goes out after weft_line_revoked().  If the other node does not expect
+ * it, or another one was faster, the line comes back, or goes to that one.
+ *
+ * Return: false if this node is not the owner, the line is busy, or @txn is no
+ * other node's.
+ */
+bool weft_line_pass(struct weft_line *l, u32 txn, bool excl,
+		    struct weft_out *out);
 
 /**
  * weft_line_recv() - a message for this line

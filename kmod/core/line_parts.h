@@ -55,6 +55,9 @@ void weft_requester_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
 /* PUT: nobody here uses the copy any more. */
 void weft_requester_leave(struct weft_line *l, struct weft_out *out);
 
+/* Take back what we retain: a transaction of ours, so that nobody else has it. */
+void weft_requester_take(struct weft_line *l, u32 fresh, struct weft_out *out);
+
 /* Send again what is not answered. */
 void weft_requester_timeout(struct weft_line *l, struct weft_out *out);
 
@@ -74,7 +77,10 @@ void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,
 
 /* The directory's word on who owns the line that we gave away. */
 void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
-			struct weft_out *out);
+			u32 fresh, struct weft_out *out);
+
+/* Nobody needs the data that is retained. */
+void weft_provider_release(struct weft_line *l, struct weft_out *out);
 
 /* Data is retained, and nothing else outstanding: ask what became of it. */
 void weft_provider_timeout(struct weft_line *l, struct weft_out *out);

@@ -302,6 +302,18 @@ static void choose(struct weft_lock *l)
 		l->handed_readers |= me(l);
 }
 
+u32 weft_lock_heirs(const struct weft_lock *l, bool *excl)
+{
+	u32 n = 0;
+
+	*excl = l->handed.n && is_writer(&l->handed, 0);
+	if (*excl)
+		return 1;
+	while (n < l->handed.n && !is_writer(&l->handed, n))
+		n++;
+	return n;
+}
+
 static void pass_on(struct weft_lock *l, struct weft_lock_out *out)
 {
 	if (l->queue.n && weft_txn_member(l->queue.txn[0]) == l->self &&

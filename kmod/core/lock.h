@@ -150,6 +150,18 @@ void weft_lock_recv(struct weft_lock *l, const struct weft_msg *msg, u32 fresh,
 /* No program holds the lock any more, and none gets in without asking. */
 void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out);
 
+/**
+ * weft_lock_heirs() - who has the lock next, of a hand-over that has just begun
+ * @excl: set if it is a writer
+ *
+ * For a host that passes on with the lock what the lock guards.  Valid after the
+ * call that set @handing.
+ *
+ * Return: how many of the first of @handed.txn: the one of a writer, or those of
+ * the readers before it (one may be this node's own).
+ */
+u32 weft_lock_heirs(const struct weft_lock *l, bool *excl);
+
 /* The timer that WEFT_DO_TIMER asked for.  Spurious calls are harmless. */
 void weft_lock_timeout(struct weft_lock *l, struct weft_lock_out *out);
 

@@ -33,6 +33,7 @@ static void retain(struct weft_line *l, u8 held, u32 fresh)
 		l->nonce = weft_txn(l->self, fresh);
 	}
 	l->held = held;
+	l->held_grant = l->rq.grant;
 }
 
 /*
@@ -146,6 +147,45 @@ static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 	}
 }
 
+/*
+ * Give away what nobody has asked for yet, once programs have no access, or none to
+ * write.  The directory sends it on if nobody takes the line meanwhile.
+ */
+static void obey_pass(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	bool excl = l->rq.flags & WEFT_F_EXCL;
+	struct weft_msg *m;
+
+	leave_m(l, excl ? WEFT_I : WEFT_S, out);
+	retain(l, excl ? WEFT_HELD_GIVEN : WEFT_HELD_PINNED, fresh);
+	weft_line_send_data(l, out, 0, WEFT_MSG_PASS, l->rq.txn, l->nonce);
+	m = &out->send[out->n - 1].msg;
+	m->flags = l->rq.flags;
+	m->grant = l->rq.grant;
+	if (!excl)
+		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->rq.txn, 0);
+	out->effects |= WEFT_DO_TIMER;
+}
+
+bool weft_line_pass(struct weft_line *l, u32 txn, bool excl,
+		    struct weft_out *out)
+{
+	u32 to = weft_txn_member(txn);
+
+	out->effects = 0;
+	out->n = 0;
+	if (l->state != WEFT_M || !weft_line_idle(l) || !weft_node_bit(to) ||
+	    to == l->self)
+		return false;
+	l->rq.type = WEFT_MSG_PASS;
+	l->rq.flags = excl ? WEFT_F_EXCL : 0;
+	l->rq.txn = txn;
+	l->rq.grant = l->owned;
+	l->revoking = excl ? 2 : 1;
+	out->effects = excl ? WEFT_DO_REVOKE : WEFT_DO_PROTECT;
+	return true;
+}
+
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out)
 {
@@ -178,11 +218,13 @@ void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
 		obey_fwd(l, fresh, out);
 	else if (type == WEFT_MSG_FWD)
 		fwd(l, fresh, out);
+	else if (type == WEFT_MSG_PASS)
+		obey_pass(l, fresh, out);
 }
 
 /* --- retained data --------------------------------------------------------- */
 
-static void release(struct weft_line *l, struct weft_out *out)
+void weft_provider_release(struct weft_line *l, struct weft_out *out)
 {
 	l->held = WEFT_HELD_NONE;
 	out->effects |= WEFT_DO_WAKE;
@@ -193,16 +235,19 @@ void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,
 			struct weft_out *out)
 {
 	if (l->held && msg->nonce == l->nonce)
-		release(l, out);
+		weft_provider_release(l, out);
 }
 
 void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
-			struct weft_out *out)
+			u32 fresh, struct weft_out *out)
 {
-	if (!l->held || l->op != WEFT_OP_NONE || l->revoking ||
-	    msg->nonce != l->nonce)
+	if (!l->held || (l->op != WEFT_OP_NONE && !l->expecting) ||
+	    l->revoking || msg->nonce != l->nonce)
 		return;
 	if (msg->status == WEFT_M && (msg->copyset & weft_line_me(l))) {
+		/* before the one that we passed it to asked for it after all */
+		if ((int)(msg->grant - l->held_grant) < 0)
+			return;
 		/*
 		 * Not taken, or not yet: somebody to whom we gave the data may
 		 * be about to commit, not only the last one (held_txn).
@@ -211,9 +256,20 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 			weft_requester_chase(l, msg, l->tries, out);
 			return;
 		}
+		weft_line_unexpect(l, out);
+		/*
+		 * If nobody has taken the lock since we became the owner, a PASS
+		 * of ours that is still under way may yet take it, with data that
+		 * must not be old then.
+		 */
+		if (msg->grant == l->owned) {
+			weft_requester_take(l, fresh, out);
+			return;
+		}
 		l->state = WEFT_M;
+		l->owned = msg->grant;
 	}
-	release(l, out);
+	weft_provider_release(l, out);
 }
 
 void weft_provider_timeout(struct weft_line *l, struct weft_out *out)

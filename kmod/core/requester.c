@@ -5,6 +5,7 @@
 static void finish(struct weft_line *l, struct weft_out *out)
 {
 	l->op = WEFT_OP_NONE;
+	l->expecting = false;
 	l->nacks = 0;
 	l->tries = 0;
 	out->effects |= WEFT_DO_WAKE;
@@ -37,6 +38,7 @@ static void begin(struct weft_line *l, u8 op, u32 fresh)
 	l->no_data = false;
 	l->refused = false;
 	l->poisoned = false;
+	l->expecting = false;
 	l->written = false;
 	l->wb_wanted = false;
 	l->need_known = false;
@@ -46,6 +48,7 @@ static void begin(struct weft_line *l, u8 op, u32 fresh)
 	l->in_frags = 0;
 	l->in_whole = false;
 	l->in_version = 0;
+	l->wb_version = 0;
 	l->tries = 0;
 }
 
@@ -59,6 +62,38 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 	l->nacks = 0;
 	begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, fresh);
 	request(l, out);
+}
+
+bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
+		      struct weft_out *out)
+{
+	out->effects = 0;
+	out->n = 0;
+	/* data may be retained: it goes when the line comes round to us */
+	if (weft_line_perm(l) >= perm || l->op != WEFT_OP_NONE || l->revoking)
+		return false;
+	l->nacks = 0;
+	begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, txn);
+	l->expecting = true;
+	out->effects = WEFT_DO_TIMER;
+	return true;
+}
+
+bool weft_line_unexpect(struct weft_line *l, struct weft_out *out)
+{
+	out->effects = 0;
+	out->n = 0;
+	if (!l->expecting)
+		return false;
+	finish(l, out);
+	return true;
+}
+
+void weft_requester_take(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	begin(l, WEFT_OP_TAKE, fresh);
+	weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+	out->effects |= WEFT_DO_TIMER;
 }
 
 void weft_requester_leave(struct weft_line *l, struct weft_out *out)
@@ -135,6 +170,8 @@ static void commit(struct weft_line *l, u32 status, u32 copyset,
 	l->tries = 0;
 	l->new_status = status;
 	l->new_copyset = copyset;
+	if (status == WEFT_M)
+		l->owned = l->grant | WEFT_GRANT_OWNED;
 	send_commit(l, out);
 	send_done(l, out);
 }
@@ -193,7 +230,7 @@ static void check_getm(struct weft_line *l, struct weft_out *out)
 /* GETS with the entry's lock held: commit once the home has the data, too. */
 static void check_gets_busy(struct weft_line *l, struct weft_out *out)
 {
-	if (!l->wb_wanted || l->written)
+	if (!l->wb_wanted || l->wb_version >= l->in_version)
 		commit(l, WEFT_S, l->copyset | weft_line_me(l), out);
 }
 
@@ -257,6 +294,10 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 
 	if (l->op == WEFT_OP_GETS && l->state != WEFT_I)
 		return; /* a repetition while we wait for the write-back */
+	l->expecting = false;
+	/* it has gone round since we gave it away: that was taken */
+	if (l->held)
+		weft_provider_release(l, out);
 	if (msg->flags & WEFT_F_BUSY)
 		note_entry(l, msg);
 	if (!have && take_fragment(l, msg, out))
@@ -287,11 +328,36 @@ static void recv_inv_ack(struct weft_line *l, const struct weft_msg *msg,
 	check_getm(l, out);
 }
 
+/* What we gave is ours again if it was not taken, and can never be taken now. */
+static void recv_take_grant(struct weft_line *l, const struct weft_msg *msg,
+			    struct weft_out *out)
+{
+	if (l->revoking)
+		return;
+	if (l->held && msg->status == WEFT_M &&
+	    (msg->copyset & weft_line_me(l))) {
+		note_entry(l, msg);
+		l->state = WEFT_M;
+		l->held = WEFT_HELD_NONE;
+		out->effects |= WEFT_DO_WAKE;
+		commit(l, WEFT_M, weft_line_me(l), out);
+		return;
+	}
+	abort_txn(l, msg->txn, msg->grant, out);
+	finish(l, out);
+	if (l->held)
+		weft_provider_release(l, out);
+}
+
 static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 		       struct weft_out *out)
 {
 	u32 rest = msg->copyset & ~weft_line_me(l);
 
+	if (l->op == WEFT_OP_TAKE) {
+		recv_take_grant(l, msg, out);
+		return;
+	}
 	if (l->op == WEFT_OP_GETM) {
 		note_entry(l, msg);
 		l->no_data = true;
@@ -325,16 +391,21 @@ static void check_put(struct weft_line *l, struct weft_out *out)
 static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg,
 			struct weft_out *out)
 {
-	if (msg->version < l->version && l->op != WEFT_OP_GETS)
+	if (l->op == WEFT_OP_GETS) {
+		/* it may be of a pass that came to nothing, and older than our data */
+		if (msg->version > l->wb_version)
+			l->wb_version = msg->version;
+		if (l->busy && l->in_frags && l->wb_wanted)
+			check_gets_busy(l, out);
+		return;
+	}
+	if (msg->version < l->version)
 		return;
 	l->written = true;
 	if (l->op == WEFT_OP_CLEAN)
 		finish(l, out);
 	else if (l->op == WEFT_OP_PUT)
 		check_put(l, out);
-	else if (l->op == WEFT_OP_GETS && l->busy && l->in_frags &&
-		 l->wb_wanted)
-		check_gets_busy(l, out);
 }
 
 void weft_requester_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
@@ -403,6 +474,11 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 		if (l->op == WEFT_OP_GETS || l->op == WEFT_OP_GETM)
 			recv_data(l, msg, fresh, out);
 		break;
+	case WEFT_MSG_PASSED:
+		/* what is passed otherwise than expected has to be asked for */
+		if (l->op == (msg->flags & WEFT_F_EXCL ? WEFT_OP_GETM : WEFT_OP_GETS))
+			recv_data(l, msg, fresh, out);
+		break;
 	case WEFT_MSG_INV_ACK:
 		if (l->op == WEFT_OP_GETM)
 			recv_inv_ack(l, msg, out);
@@ -431,6 +507,9 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 	switch (l->op) {
 	case WEFT_OP_GETS:
 	case WEFT_OP_GETM:
+		if (l->expecting)
+			l->poisoned = false; /* not by what comes before we ask */
+		l->expecting = false;
 		if (l->fetching)
 			fetch(l, out);
 		else
@@ -443,6 +522,9 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 			weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
 		if (!l->granted)
 			weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+		break;
+	case WEFT_OP_TAKE:
+		weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
 		break;
 	case WEFT_OP_CLEAN:
 		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);

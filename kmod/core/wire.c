@@ -118,7 +118,7 @@ int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
 	if (msg->status > WEFT_M)
 		return -EBADMSG;
 	/* a part of a block lies inside it and starts at a full fragment */
-	if (msg->type == WEFT_MSG_DATA || msg->type == WEFT_MSG_WB) {
+	if (weft_msg_has_data(msg->type)) {
 		if (!msg->len || !msg->info || msg->info % OFFSET_UNIT ||
 		    msg->size > WEFT_BLOCK_MAX ||
 		    msg->offset >= msg->size || msg->offset % msg->info ||
@@ -161,6 +161,7 @@ const char *weft_msg_name(u8 type)
 		[WEFT_MSG_COUNT] = "COUNT",
 		[WEFT_MSG_COUNT_ACK] = "COUNT_ACK",
 		[WEFT_MSG_ENQUEUE] = "ENQUEUE", [WEFT_MSG_HANDED] = "HANDED",
+		[WEFT_MSG_PASS] = "PASS", [WEFT_MSG_PASSED] = "PASSED",
 		[WEFT_MSG_DATA] = "DATA", [WEFT_MSG_INV_ACK] = "INV_ACK",
 		[WEFT_MSG_WB] = "WB", [WEFT_MSG_WB_ACK] = "WB_ACK",
 		[WEFT_MSG_DONE] = "DONE", [WEFT_MSG_CHASE] = "CHASE",

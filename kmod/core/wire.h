@@ -29,16 +29,16 @@
  * @flags: WEFT_F_*
  * @src: member that sent it (1..32 nodes, 33..48 blades); the switch leaves it
  * @status: status of the entry at the directory, or the new one in a COMMIT
- * @info: reason of a NACK; bytes of a full fragment in DATA and WB, a multiple
- *	of 64
+ * @info: reason of a NACK; bytes of a full fragment in DATA, WB, PASS and PASSED,
+ *	a multiple of 64
  * @txn: the transaction that it belongs to
  * @line: name of the line
  * @copyset: nodes with a copy, one bit each
  * @provider: bit of the node that shall send the data, 0 for none
  * @holder: lock of the entry (NACK, INFO), or the chased transaction
  * @grant: grant number of the entry; with @txn it names one taking of the lock
- * @nonce: retention of a provider (DATA, DONE, COMMIT), generation of a slot
- *	(ADD, DROP), query number (QUERY, INFO)
+ * @nonce: retention of a provider (DATA, PASS, PASSED, DONE, COMMIT), generation
+ *	of a slot (ADD, DROP), query number (QUERY, INFO)
  * @version: version of the data; the owner raises it
  * @offset: where the payload stands in the block, bytes, a multiple of 64
  * @size: bytes of the whole block, a power of two, or 0
@@ -119,6 +119,13 @@ static inline u32 weft_wire_psum_fold(u64 hash)
 
 /* Hash of a payload, as it stands in psum.  0 for none. */
 u32 weft_wire_psum(const void *payload, size_t len);
+
+/* Does a message of that type carry a fragment of a block? */
+static inline bool weft_msg_has_data(u8 type)
+{
+	return type == WEFT_MSG_DATA || type == WEFT_MSG_WB ||
+	       type == WEFT_MSG_PASS || type == WEFT_MSG_PASSED;
+}
 
 /* Name of a message type for logs and statistics; "?" for an unknown one. */
 const char *weft_msg_name(u8 type);

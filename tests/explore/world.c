@@ -41,6 +41,16 @@ void world_init(struct world *w, const struct config *c)
 			memset(w->data[n][i], GARBAGE, MAX_FRAGS);
 		}
 	}
+	for (int i = 0; i < c->lines && c->owned; i++) {
+		struct weft_dir_entry *e = &w->home[i].e;
+
+		e->status = WEFT_M;
+		e->copyset = weft_node_bit(1);
+		e->grant = WEFT_GRANT_OWNED;
+		w->line[0][i].state = WEFT_M;
+		w->line[0][i].owned = e->grant;
+		memset(w->data[0][i], 0, MAX_FRAGS);
+	}
 	if (c->same_slot && weft_line_slot(key_of(c, 0)) != weft_line_slot(key_of(c, 1)))
 		abort();
 	if (c->locks)
@@ -54,6 +64,9 @@ void world_init(struct world *w, const struct config *c)
 	w->spurious = c->spurious;
 	w->steals = c->steals;
 	w->recalls = c->recalls;
+	w->expects = c->expects;
+	w->passes = c->passes;
+	w->hasty = c->hasty;
 }
 
 static u32 members(const struct config *c)
@@ -157,7 +170,7 @@ static void post(struct world *w, const struct weft_msg *m, u8 hop, u8 to,
 
 /* The whole block, in as many messages as the configuration has fragments. */
 static void post_data(struct world *w, const struct config *c,
-		      const struct weft_msg *m, u8 to, const u8 *val)
+		      const struct weft_msg *m, u8 hop, u8 to, const u8 *val)
 {
 	for (u8 i = 0; i < c->frags; i++) {
 		struct weft_msg part = *m;
@@ -166,7 +179,7 @@ static void post_data(struct world *w, const struct config *c,
 		part.info = 1;
 		part.offset = i;
 		part.size = c->frags;
-		post(w, &part, HOP_NODE, to, one);
+		post(w, &part, hop, to, one);
 	}
 }
 
@@ -194,12 +207,14 @@ static void do_out(struct world *w, const struct config *c, int n, int i,
 	for (u32 k = 0; k < out->n; k++) {
 		const struct weft_send *s = &out->send[k];
 
+		u8 hop = s->to ? HOP_NODE : first_hop(c);
+
 		if (!s->with_data)
-			post(w, &s->msg, s->to ? HOP_NODE : first_hop(c), s->to, NULL);
+			post(w, &s->msg, hop, s->to, NULL);
 		else if (s->msg.type == WEFT_MSG_WB)
 			post(w, &s->msg, HOP_HOME, HOME, data);
 		else
-			post_data(w, c, &s->msg, s->to, data);
+			post_data(w, c, &s->msg, hop, s->to, data);
 	}
 	if (out->effects & WEFT_DO_FREE)
 		memset(data, GARBAGE, MAX_FRAGS);
@@ -294,7 +309,7 @@ static void switch_recv(struct world *w, const struct config *c,
 	case WEFT_TO_NODES:
 		for (u8 id = 1; id <= c->nodes; id++)
 			if (targets & weft_node_bit(id))
-				post(w, &m, HOP_NODE, id, NULL);
+				post(w, &m, HOP_NODE, id, f->val);
 		break;
 	}
 }
@@ -312,7 +327,7 @@ static void serve_read(struct world *w, const struct config *c,
 	m.nonce = 0;
 	m.provider = 0;
 	m.holder = 0;
-	post_data(w, c, &m, (u8)weft_txn_member(read->txn), w->home_data[i]);
+	post_data(w, c, &m, HOP_NODE, (u8)weft_txn_member(read->txn), w->home_data[i]);
 }
 
 static void store(struct world *w, const struct config *c,
@@ -331,8 +346,9 @@ static void store(struct world *w, const struct config *c,
 	post(w, &m, HOP_NODE, (u8)weft_txn_member(f->txn), NULL);
 }
 
+/* @sender, @val: of the message that it follows from, if it does. */
 static void do_home_out(struct world *w, const struct config *c,
-			const struct weft_home_out *out, u8 sender)
+			const struct weft_home_out *out, u8 sender, const u8 *val)
 {
 	if (out->lost)
 		complain("the switch lost a line");
@@ -352,7 +368,7 @@ static void do_home_out(struct world *w, const struct config *c,
 	case WEFT_TO_NODES:
 		for (u8 id = 1; id <= c->nodes; id++)
 			if (out->targets & weft_node_bit(id))
-				post(w, &out->msg, HOP_NODE, id, NULL);
+				post(w, &out->msg, HOP_NODE, id, val);
 		break;
 	}
 }
@@ -379,7 +395,7 @@ static void home_recv(struct world *w, const struct config *c,
 		       w->seq[MAX_NODES] + 1, &out);
 	if (l->txn == weft_txn(HOME, w->seq[MAX_NODES] + 1))
 		w->seq[MAX_NODES]++;
-	do_home_out(w, c, &out, f->src);
+	do_home_out(w, c, &out, f->src, f->val);
 	l->tries = WEFT_CHASE_AFTER - 1;
 	l->full = 0;
 }
@@ -397,6 +413,12 @@ bool world_silent(const struct world *w, const struct config *c, int line)
 			       w->line[n][line].revoking)
 			return false;
 	return true;
+}
+
+/* Nobody has asked yet: how long to be patient is the host's business. */
+static bool patient(const struct weft_line *l)
+{
+	return l->expecting && !l->held;
 }
 
 /*
@@ -424,6 +446,39 @@ void world_add(struct action *a, int *k, u8 kind, int node, int line, int flight
 	a[(*k)++] = (struct action){ kind, (u8)node, (u8)line, (u8)flight };
 }
 
+/*
+ * Lines that come without being asked for.  What a lock says to whom is left open:
+ * an owner passes a line on whenever it likes, to any transaction that the other one
+ * once expected it with.
+ */
+static void pass_actions(const struct world *w, const struct config *c, int n, int i,
+			 struct action *a, int *k)
+{
+	const struct weft_line *l = &w->line[n][i];
+
+	if (l->expecting && w->hasty)
+		world_add(a, k, ACT_UNEXPECT, n, i, 0);
+	if (w->expects && !w->told[n][MAX_TOLD - 1] && l->op == WEFT_OP_NONE &&
+	    !l->revoking) {
+		if (l->state < WEFT_S)
+			world_add(a, k, ACT_EXPECT_READ, n, i, 0);
+		if (l->state < WEFT_M)
+			world_add(a, k, ACT_EXPECT_WRITE, n, i, 0);
+	}
+	if (!w->passes || l->state != WEFT_M || !weft_line_idle(l))
+		return;
+	for (int to = 0; to < c->nodes; to++) {
+		for (int t = 0; to != n && t < MAX_TOLD && w->told[to][t]; t++) {
+			int which = to * MAX_TOLD + t;
+
+			if (c->mistakes || w->told_perm[to][t] == WEFT_S)
+				world_add(a, k, ACT_PASS_READ, n, i, which);
+			if (c->mistakes || w->told_perm[to][t] == WEFT_M)
+				world_add(a, k, ACT_PASS_WRITE, n, i, which);
+		}
+	}
+}
+
 static void node_actions(const struct world *w, const struct config *c, int n,
 			 struct action *a, int *k)
 {
@@ -438,10 +493,11 @@ static void node_actions(const struct world *w, const struct config *c, int n,
 		if (l->revoking && (!waiting || w->steals))
 			world_add(a, k, ACT_REVOKED, n, i, 0);
 		if (!weft_line_idle(l) && !(l->revoking && l->op == WEFT_OP_NONE) &&
-		    (w->spurious || !early(w, c, n, i)))
+		    ((patient(l) ? w->hasty : w->spurious) || !early(w, c, n, i)))
 			world_add(a, k, ACT_TIMEOUT, n, i, 0);
 		if (waiting)
 			world_add(a, k, ACT_ACCESS, n, i, 0);
+		pass_actions(w, c, n, i, a, k);
 		if (w->want[n] || !w->ops[n])
 			continue;
 		if (perm < WEFT_S)
@@ -523,6 +579,41 @@ static void check(const struct world *w, const struct config *c)
 	}
 }
 
+static void step_pass(struct world *w, const struct config *c,
+		      const struct action *a)
+{
+	u8 perm = a->kind == ACT_EXPECT_READ ? WEFT_S : WEFT_M;
+	int n = a->node, i = a->line, t = 0;
+	struct weft_line *l = &w->line[n][i];
+	bool done;
+	struct weft_out out;
+
+	switch (a->kind) {
+	case ACT_EXPECT_READ:
+	case ACT_EXPECT_WRITE:
+		w->expects--;
+		while (w->told[n][t])
+			t++;
+		w->told[n][t] = weft_txn((u32)n + 1, ++w->seq[n]);
+		w->told_perm[n][t] = perm;
+		done = weft_line_expect(l, perm, w->told[n][t], &out);
+		break;
+	case ACT_UNEXPECT:
+		w->hasty--;
+		done = weft_line_unexpect(l, &out);
+		break;
+	default:
+		w->passes--;
+		done = weft_line_pass(l, w->told[a->flight / MAX_TOLD][a->flight % MAX_TOLD],
+				      a->kind == ACT_PASS_WRITE, &out);
+		break;
+	}
+	if (!done)
+		complain("a line that is free is not expected, or not passed on");
+	do_out(w, c, n, i, &out, NULL);
+	pursue(w, c, n);
+}
+
 static void step_node(struct world *w, const struct config *c,
 		      const struct action *a)
 {
@@ -539,7 +630,9 @@ static void step_node(struct world *w, const struct config *c,
 		weft_line_revoked(l, fresh, &out);
 		break;
 	case ACT_TIMEOUT:
-		if (early(w, c, n, i))
+		if (early(w, c, n, i) && patient(l))
+			w->hasty--;
+		else if (early(w, c, n, i))
 			w->spurious--;
 		weft_line_timeout(l, &out);
 		break;
@@ -574,7 +667,7 @@ static void step_home(struct world *w, const struct config *c,
 			w->spurious--;
 		weft_home_timeout(l, &out);
 	}
-	do_home_out(w, c, &out, 0);
+	do_home_out(w, c, &out, 0, NULL);
 	l->tries = WEFT_CHASE_AFTER - 1;
 }
 
@@ -605,9 +698,12 @@ static void tidy(struct world *w, const struct config *c)
 				l->quiet = keep.quiet;
 				if (l->state != WEFT_I || l->held)
 					l->version = keep.version;
+				if (l->state == WEFT_M || l->held)
+					l->owned = keep.owned;
 				if (l->held) {
 					l->nonce = keep.nonce;
 					l->held_txn = keep.held_txn;
+					l->held_grant = keep.held_grant;
 				}
 				if (l->revoking)
 					l->rq = keep.rq;
@@ -615,12 +711,20 @@ static void tidy(struct world *w, const struct config *c)
 				if (!l->revoking)
 					memset(&l->rq, 0, sizeof(l->rq));
 				if (!l->held)
-					l->nonce = l->held_txn = 0;
+					l->nonce = l->held_txn = l->held_grant = 0;
+				if (l->state != WEFT_M && !l->held)
+					l->owned = 0;
+				if (l->op != WEFT_OP_GETS)
+					l->wb_version = 0;
 			}
 		}
 	}
 	if (c->locks)
 		locks_tidy(w, c);
+	if (!w->passes) {
+		memset(w->told, 0, sizeof(w->told));
+		memset(w->told_perm, 0, sizeof(w->told_perm));
+	}
 }
 
 const char *world_step(struct world *w, const struct config *c,
@@ -658,6 +762,13 @@ const char *world_step(struct world *w, const struct config *c,
 	case ACT_HOME_TIMEOUT:
 	case ACT_RECALL:
 		step_home(w, c, a);
+		break;
+	case ACT_EXPECT_READ:
+	case ACT_EXPECT_WRITE:
+	case ACT_UNEXPECT:
+	case ACT_PASS_READ:
+	case ACT_PASS_WRITE:
+		step_pass(w, c, a);
 		break;
 	default:
 		if (c->locks)
@@ -703,8 +814,11 @@ void world_print_action(const struct world *w, const struct action *a)
 		"deliver", "deliver a copy of", "lose", "has revoked", "times out",
 		"writes", "wants to read", "wants to write", "evicts", "drops",
 		"cleans", "home times out", "home recalls", "wants to read",
-		"wants to write", "lets go",
+		"wants to write", "lets go", "expects to read", "expects to write",
+		"does not expect it any more", "passes on, to read:",
+		"passes on, to write:",
 	};
+	bool pass = a->kind == ACT_PASS_READ || a->kind == ACT_PASS_WRITE;
 
 	if (a->kind <= ACT_LOSE) {
 		const struct flight *f = &w->flight[a->flight];
@@ -716,6 +830,11 @@ void world_print_action(const struct world *w, const struct action *a)
 		       f->copyset, f->grant, f->holder, f->src,
 		       f->hop == HOP_SWITCH ? "switch " : f->hop == HOP_HOME ? "home " : "node ",
 		       f->to, f->nonce, (unsigned long long)f->version);
+	} else if (pass) {
+		u32 txn = w->told[a->flight / MAX_TOLD][a->flight % MAX_TOLD];
+
+		printf("node %u line %u: %s txn=%u.%u\n", a->node + 1, a->line,
+		       name[a->kind], weft_txn_member(txn), txn & WEFT_TXN_SEQ_MASK);
 	} else {
 		printf("node %u line %u: %s\n", a->node + 1, a->line, name[a->kind]);
 	}
@@ -724,17 +843,18 @@ void world_print_action(const struct world *w, const struct action *a)
 void world_print(const struct world *w, const struct config *c)
 {
 	for (int i = 0; i < c->lines; i++) {
-		printf("  line %d: truth %u, home: place %u lock %x status %u copyset %x, data %u v%llu; slot: tag %llx lock %x status %u copyset %x\n",
+		printf("  line %d: truth %u, home: place %u lock %x grant %u status %u copyset %x, data %u v%llu; slot: tag %llx lock %x grant %u status %u copyset %x\n",
 		       i, w->truth[i], w->home[i].place, w->home[i].e.lock,
-		       w->home[i].e.status, w->home[i].e.copyset, w->home_data[i][0],
+		       w->home[i].e.grant, w->home[i].e.status, w->home[i].e.copyset, w->home_data[i][0],
 		       (unsigned long long)w->home_version[i],
 		       (unsigned long long)w->slot[i].tag, w->slot[i].entry.lock,
-		       w->slot[i].entry.status, w->slot[i].entry.copyset);
+		       w->slot[i].entry.grant, w->slot[i].entry.status, w->slot[i].entry.copyset);
 		for (int n = 0; n < c->nodes && !c->locks; n++) {
 			const struct weft_line *l = &w->line[n][i];
 
-			printf("    node %d: state %u op %u txn %u held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
-			       n + 1, l->state, l->op, l->txn & WEFT_TXN_SEQ_MASK,
+			printf("    node %d: state %u op %u%s txn %u owned %u held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
+			       n + 1, l->state, l->op, l->expecting ? " expecting" : "",
+			       l->txn & WEFT_TXN_SEQ_MASK, l->owned,
 			       l->held, l->revoking, l->poisoned, l->acked, l->copyset,
 			       (unsigned long long)l->version, w->data[n][i][0],
 			       w->want_line[n] == i ? w->want[n] : 0);

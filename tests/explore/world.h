@@ -16,6 +16,7 @@
 #define MAX_FRAGS	2
 #define MAX_FLIGHT	20
 #define MAX_ACTIONS	160
+#define MAX_TOLD	2
 
 /* What to explore. */
 struct config {
@@ -26,6 +27,11 @@ struct config {
 	u8 dup_type;		/* repetitions of messages of this type only; 0: of all */
 	u8 steals;		/* lines taken before their program's access */
 	u8 recalls;		/* times that the home takes a line back */
+	u8 expects;		/* times that a line is expected, without a request */
+	u8 passes;		/* times that an owner passes it to such a transaction */
+	u8 hasty;		/* times that one does not wait for it long */
+	bool owned;		/* node 1 owns the lines at the beginning */
+	bool mistakes;		/* ... also to read what is expected to write, and so on */
 	bool use_switch;	/* lines move into a P4 switch */
 	bool same_slot;		/* the two lines collide in the switch */
 	bool evicts, cleans;	/* programs' operations include these */
@@ -65,6 +71,9 @@ struct world {
 	u8 hold[MAX_NODES];		/* locks: permission that a program holds */
 	u8 ops[MAX_NODES];
 	u8 loss, dup, spurious, steals, recalls;
+	u8 expects, passes, hasty;
+	u32 told[MAX_NODES][MAX_TOLD];	/* transactions that an owner may know of */
+	u8 told_perm[MAX_NODES][MAX_TOLD];
 	u8 flights;
 	struct flight flight[MAX_FLIGHT];
 };
@@ -72,9 +81,11 @@ struct world {
 enum action_kind {
 	ACT_DELIVER, ACT_REPEAT, ACT_LOSE, ACT_REVOKED, ACT_TIMEOUT, ACT_ACCESS,
 	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
-	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK,
+	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK, ACT_EXPECT_READ,
+	ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_PASS_READ, ACT_PASS_WRITE,
 };
 
+/* @flight: of a message; of a pass: whose transaction, and which of them */
 struct action {
 	u8 kind, node, line, flight;
 };

@@ -344,6 +344,48 @@ static void test_ranges(void)
 	CHECK(!munmap(second, SIZE));
 }
 
+/* What the kernel is told of it. */
+static void test_kernel_told(void)
+{
+	weft_rwlock_t *a = lock_at(0), *b = lock_at(8);
+	size_t large = (WEFT_BIND_MAX + 1) * 4096;
+	int wide = make_region(directory, "wide", 2 * large);
+	char *p = map_region(wide, 2 * large);
+	struct weft_range list[2] = {
+		{ (char *)region + 65536 + 4095, 2 }, { (char *)region + 131072, 4096 },
+	};
+	struct weft_range most = { p + 4096, large - 4096 }, more = { p + 4096, large };
+
+	CHECK_IS(weft_rwlock_init(a, list, 2), 0);
+	CHECK_IS((long)fake_bound(fd, 0), 3 * 4096);
+	CHECK_IS(weft_rwlock_init(b, &list[1], 1), EEXIST);
+	CHECK_IS((long)fake_bound(fd, 8), 0);
+	CHECK_IS(weft_rwlock_init(a, list, 1), 0);
+	CHECK_IS((long)fake_bound(fd, 0), 2 * 4096);
+	CHECK_IS(weft_rwlock_init(a, NULL, 0), 0);
+	CHECK_IS((long)fake_bound(fd, 0), 0);
+	CHECK_IS(weft_rwlock_init(a, list, 1), 0);
+	CHECK_IS(weft_rwlock_destroy(a), 0);
+	CHECK_IS((long)fake_bound(fd, 0), 0);
+
+	/* More than it takes comes by page faults. */
+	CHECK_IS(weft_rwlock_init((weft_rwlock_t *)p, &most, 1), 0);
+	CHECK_IS((long)fake_bound(wide, 0), (long)large - 4096);
+	CHECK_IS(weft_rwlock_init((weft_rwlock_t *)p, &more, 1), 0);
+	CHECK_IS((long)fake_bound(wide, 0), 0);
+
+	fake_old = 1;
+	CHECK_IS(weft_rwlock_init(a, list, 2), 0);
+	CHECK_IS(weft_rwlock_init(b, &list[1], 1), EEXIST);
+	CHECK_IS(weft_rwlock_destroy(a), 0);
+	fake_old = 0;
+	CHECK_IS((long)fake_bound(fd, 0), 0);
+
+	CHECK_IS(weft_detach(p, 2 * large), 0);
+	CHECK(!munmap(p, 2 * large));
+	close(wide);
+}
+
 /* Ten thousand locks, each with pages of its own. */
 static void test_many_ranges(void)
 {
@@ -537,6 +579,7 @@ int main(void)
 	test_many();
 	test_mappings();
 	test_ranges();
+	test_kernel_told();
 	test_many_ranges();
 	test_typed();
 	test_read_only();

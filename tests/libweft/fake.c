@@ -31,7 +31,6 @@
 #include "tests/libweft/fake.h"
 #include "weft.h"
 
-#define MAGIC		0x57656674
 #define POSITION	(1ll << 40)	/* of files that are known, plus the owner number */
 #define SLOTS		(1u << 18)
 #define OWNERS		1024
@@ -47,6 +46,7 @@
 
 struct slot {
 	uint64_t offset;
+	uint64_t bound;			/* bytes that it guards */
 
 	_Atomic uint32_t waiters;
 	_Atomic uint32_t events;	/* a futex: something may have become free */
@@ -75,7 +75,7 @@ struct region {
 
 static struct region *regions;
 static pthread_mutex_t regions_mutex = PTHREAD_MUTEX_INITIALIZER;
-_Bool fake_refuses;
+_Bool fake_refuses, fake_old;
 
 /* --- What stands behind ------------------------------------------------------- */
 
@@ -577,6 +577,28 @@ static int lock_wake(struct region *r, uint32_t slot)
 	return 0;
 }
 
+/* How much that is, no more: whose blocks they are is the kernel's own business. */
+static int lock_bind(struct region *r, const struct weft_lock_bind *b)
+{
+	const struct weft_lock_range *range = (const void *)(uintptr_t)b->ranges;
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	if (b->slot >= r->head->n_slots)
+		return EBADF;
+	if (b->n > WEFT_BIND_MAX)
+		return E2BIG;
+	for (i = 0; i < b->n; i++) {
+		if (!range[i].length || range[i].offset % 4096 || range[i].length % 4096)
+			return EINVAL;
+		bytes += range[i].length;
+	}
+	if (bytes > WEFT_BIND_MAX * 4096ull)
+		return E2BIG;
+	r->head->slots[b->slot].bound = bytes;
+	return 0;
+}
+
 /* --- What programs call ------------------------------------------------------------ */
 
 int ioctl(int fd, unsigned long request, ...)
@@ -604,6 +626,9 @@ int ioctl(int fd, unsigned long request, ...)
 		break;
 	case WEFT_IOC_LOCK_WAKE:
 		error = lock_wake(r, *(__u32 *)argument);
+		break;
+	case WEFT_IOC_LOCK_BIND:
+		error = fake_old ? ENOTTY : lock_bind(r, argument);
 		break;
 	default:
 		error = ENOTTY;
@@ -669,7 +694,7 @@ int fstatfs(int fd, struct statfs *fs)
 	int error = real(fd, fs);
 
 	if (!error && is_region(fd))
-		fs->f_type = MAGIC;
+		fs->f_type = WEFT_SUPER_MAGIC;
 	return error;
 }
 
@@ -682,7 +707,7 @@ int statfs(const char *name, struct statfs *fs)
 		return error;
 	fd = next_open(name, O_PATH | O_CLOEXEC);
 	if (is_region(fd))
-		fs->f_type = MAGIC;
+		fs->f_type = WEFT_SUPER_MAGIC;
 	if (fd >= 0)
 		syscall(SYS_close, fd);
 	return 0;
@@ -726,6 +751,14 @@ _Atomic uint64_t *fake_word(int fd, uint64_t offset)
 	uint32_t *entry = find_slot(r->head, offset);
 
 	return *entry ? word_of(r, *entry - 1) : NULL;
+}
+
+uint64_t fake_bound(int fd, uint64_t offset)
+{
+	struct region *r = region_of(fd);
+	uint32_t *entry = find_slot(r->head, offset);
+
+	return *entry ? r->head->slots[*entry - 1].bound : 0;
 }
 
 void fake_take_away(int fd, uint64_t offset, unsigned int left)

@@ -35,6 +35,12 @@ _Atomic uint64_t *fake_word(int fd, uint64_t offset);
 /* Takes the permission away, as another node would that wants the lock. */
 void fake_take_away(int fd, uint64_t offset, unsigned int left);
 
+/* How many bytes the kernel was told that the lock at @offset guards. */
+uint64_t fake_bound(int fd, uint64_t offset);
+
+/* From now on it is a kernel that cannot be told. */
+extern _Bool fake_old;
+
 /* From now on the file may not be opened a second time. */
 extern _Bool fake_refuses;
 

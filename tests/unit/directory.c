@@ -191,6 +191,59 @@ static void ends(void)
 	expect_entry(0, 106, WEFT_I, 0);
 }
 
+/* Node 1 passes a fragment to transaction @seq of node @to. */
+static enum weft_dir_dest pass(u32 to, u32 seq, u32 grant, u8 flags)
+{
+	out = (struct weft_msg){
+		.type = WEFT_MSG_PASS, .flags = flags, .src = 1,
+		.txn = weft_txn(to, seq), .line = weft_line_key(1, 0, 2),
+		.grant = grant, .nonce = 9, .version = 5, .rack = 6,
+	};
+	return weft_dir_handle(&e, MEMBERS, &out, &targets);
+}
+
+static void passes(void)
+{
+	entry(WEFT_M, 1);
+	/* from before the line was taken by somebody, or from after */
+	CHECK_EQ(pass(2, 7, 99, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(2, 7, 103, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	/* to nobody of the rack */
+	CHECK_EQ(pass(5, 7, 101, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(33, 7, 101, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	expect_entry(0, 101, WEFT_M, 1);
+	CHECK_EQ(pass(2, 7, 101, WEFT_F_EXCL), WEFT_TO_NODES);
+	CHECK_EQ(targets, 2);
+	expect(WEFT_MSG_PASSED, WEFT_F_BUSY | WEFT_F_EXCL, WEFT_M, 1, 103);
+	CHECK(out.src == 1 && out.nonce == 9 && out.txn == weft_txn(2, 7));
+	expect_entry(weft_txn(2, 7), 103, WEFT_M, 1);
+	/* the next fragment, but not another transaction's */
+	CHECK_EQ(pass(2, 7, 101, 0), WEFT_TO_NODES);
+	expect(WEFT_MSG_PASSED, WEFT_F_BUSY, WEFT_M, 1, 103);
+	CHECK_EQ(pass(3, 7, 101, 0), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(2, 8, 101, 0), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(3, 7, 103, 0), WEFT_TO_NOBODY);
+	expect_entry(weft_txn(2, 7), 103, WEFT_M, 1);
+	/* who asks after all gets the same from the owner */
+	CHECK_EQ(ask(WEFT_MSG_GETM, 2, 7, 0), WEFT_TO_NODES);
+	expect(WEFT_MSG_INV, WEFT_F_BUSY, WEFT_M, 1, 103);
+	CHECK_EQ(targets, 1);
+	/* ... and if that was the first, the pass is one more answer */
+	entry(WEFT_M, 1);
+	ask(WEFT_MSG_GETM, 2, 7, 0);
+	CHECK_EQ(pass(2, 7, 101, WEFT_F_EXCL), WEFT_TO_NODES);
+	/* aborted: it does not take the lock again */
+	e.lock = 0;
+	CHECK_EQ(pass(2, 7, 101, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	expect_entry(0, 103, WEFT_M, 1);
+	/* a stranger's */
+	out.src = 5;
+	out.grant = 103;
+	CHECK_EQ(weft_dir_handle(&e, MEMBERS, &out, &targets), WEFT_TO_SENDER);
+	CHECK_EQ(out.info, WEFT_WHY_NOT_MEMBER);
+	expect_entry(0, 103, WEFT_M, 1);
+}
+
 static void strangers(void)
 {
 	u8 type;
@@ -229,7 +282,8 @@ static void random_requests(void)
 		u8 type;
 
 		out = (struct weft_msg){
-			.type = (u8)(WEFT_MSG_GETS + (r >> 16) % 6),
+			.type = (r >> 16) % 7 == 6 ? WEFT_MSG_PASS :
+				(u8)(WEFT_MSG_GETS + (r >> 16) % 7),
 			.flags = r >> 20 & 1 ? WEFT_F_HAVE : 0,
 			.src = (u8)id, .txn = weft_txn(id, seq),
 			.grant = r >> 21 & 3 ? e.grant : e.grant - 2,
@@ -240,11 +294,14 @@ static void random_requests(void)
 			out.src = (u8)weft_txn_member(e.lock);
 		}
 		type = out.type;
+		/* the owner, if there is one, to somebody */
+		if (type == WEFT_MSG_PASS && r >> 22 & 1)
+			out.src = (u8)(1 + __builtin_ctz(e.copyset | 1u << 4));
 		dest = weft_dir_handle(&e, members, &out, &targets);
 
 		CHECK_EQ(e.grant & WEFT_GRANT_OWNED, e.status == WEFT_M);
 		CHECK(!(targets & ~members));
-		CHECK(!(targets & weft_node_bit(out.src)));
+		CHECK(!(targets & weft_node_bit(type == WEFT_MSG_PASS ? 0 : out.src)));
 		CHECK_EQ(!targets, dest != WEFT_TO_NODES);
 		/* a lock is taken with a new grant, given up by its holder only */
 		if (e.lock != was.lock && e.lock)
@@ -383,6 +440,25 @@ static void counters(void)
 	CHECK_EQ(sw.count[WEFT_COUNT_REMOVE], 2);
 	CHECK_EQ(sw.count[WEFT_COUNT_DROP], 2);
 	CHECK_EQ(sw.count[WEFT_COUNT_MEMBERS], 2);
+	/* of a block that is passed on the switch has an opinion */
+	m = (struct weft_msg){
+		.type = WEFT_MSG_ADD, .src = 33, .txn = weft_txn(33, 9), .nonce = 3,
+		.line = weft_line_key(3, WEFT_KIND_PAGE, 17), .status = WEFT_M,
+		.copyset = 1, .grant = 50,
+	};
+	CHECK_EQ(to_switch(m), WEFT_TO_SENDER);
+	CHECK_EQ(out.flags, WEFT_F_INSTALLED);
+	m = (struct weft_msg){
+		.type = WEFT_MSG_PASS, .src = 1, .txn = weft_txn(2, 9),
+		.line = m.line, .grant = 49,
+	};
+	CHECK_EQ(to_switch(m), WEFT_TO_NOBODY);
+	m.grant = 51;
+	CHECK_EQ(to_switch(m), WEFT_TO_NODES);
+	CHECK(out.type == WEFT_MSG_PASSED && targets == 2 &&
+	      out.flags == (WEFT_F_BUSY | WEFT_F_SWITCH));
+	CHECK_EQ(sw.count[WEFT_COUNT_PASSED], 1);
+	CHECK_EQ(sw.count[WEFT_COUNT_NOT_PASSED], 1);
 	/* what passes by unseen is not counted */
 	m.type = WEFT_MSG_DATA;
 	CHECK_EQ(to_switch(m), WEFT_TO_HOME);
@@ -395,6 +471,7 @@ int main(void)
 	write_misses();
 	locked();
 	ends();
+	passes();
 	strangers();
 	random_requests();
 	members_of_switch();

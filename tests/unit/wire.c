@@ -173,6 +173,8 @@ static void round_trips(void)
 		m.src = (u8)(1 + m.src % 48);
 		m.status %= 3;
 		m.type = (u8)(1 + m.type % 47);
+		if (weft_msg_has_data(m.type))
+			m.type++;
 		m.offset = m.offset % 65536 * 64;
 		m.size = 1u << (1 + m.size % 21);
 		m.len = 0;

@@ -42,9 +42,6 @@
 #define WEFT_HOT	__attribute__((section(".text.hot.weft")))
 #define WEFT_HOT_FIRST	__attribute__((section(".text.hot.weft"), aligned(2048)))
 
-/* statfs(): f_type of a mounted weft. */
-#define WEFT_SUPER_MAGIC	0x57656674
-
 /**
  * struct weft_local - a lock as this process sees it
  * @writer:	thread that has it write-locked, 0: none of ours

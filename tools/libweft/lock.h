@@ -50,17 +50,20 @@ struct weft_range {
  * Not needed for locks without ranges.  Each process that uses the lock says what
  * it guards; saying it again replaces what was said.  A block of a region (4 KiB
  * unless told) belongs to one lock: the ranges of two locks may not meet on one.
- * So far the ranges are kept and checked only; the data follows by ordinary page
- * faults.
+ *
+ * The kernel gets these blocks together with the lock, so that whoever takes it
+ * need not wait for each when it is touched: of a lock that guards up to 256
+ * blocks, as far as there is room in the cache.  What exceeds that follows by
+ * ordinary page faults, as does what a lock guards that nobody has told of.
  *
  * Errors: EINVAL @lock or a range is not inside a mapped region, or is empty;
- * EXDEV a range is in another region than @lock; EEXIST ranges of another lock of
- * this process are on one of the blocks; ENOMEM.
+ * EXDEV a range is in another region than @lock; EEXIST ranges of another lock, of
+ * this process or another one of this machine, are on one of the blocks; ENOMEM.
  */
 int weft_rwlock_init(weft_rwlock_t *lock, const struct weft_range *ranges, size_t n);
 
 /**
- * weft_rwlock_destroy() - forget the ranges of a lock
+ * weft_rwlock_destroy() - forget the ranges of a lock, on this machine
  *
  * Errors: EBUSY somebody on this machine holds it; EINVAL not in a region.
  */

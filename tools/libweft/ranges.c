@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What locks guard: the lists of ranges, and which lock a block belongs to.
+ * What locks guard: the lists of ranges, and which lock a block belongs to.  The
+ * kernel is told, which gets the blocks together with the lock; an older one, or
+ * one that has too many of them, leaves it to page faults.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -185,12 +187,64 @@ void weft_ranges_forget(const struct weft_file *f)
 	}
 }
 
+/* A list for the kernel; at most as much as it takes. */
+static void fill(struct weft_lock_range *list, const struct bound *b)
+{
+	uint64_t block = b->file->block;
+	size_t i;
+
+	for (i = 0; i < b->n && i < WEFT_BIND_MAX; i++) {
+		list[i].offset = b->extents[i].first * block;
+		list[i].length = (b->extents[i].last - b->extents[i].first + 1) * block;
+	}
+}
+
+/*
+ * Tells the kernel what the lock guards, or with @n 0 that it guards nothing.
+ * @list has been filled by fill().
+ */
+static int tell(struct weft_file *f, uint32_t slot, const struct weft_lock_range *list,
+		size_t n)
+{
+	struct weft_lock_bind bind = {
+		.slot = slot, .n = (uint32_t)n, .ranges = (uintptr_t)list,
+	};
+	int error = n > WEFT_BIND_MAX ? E2BIG :
+		    weft_ioctl(f, WEFT_IOC_LOCK_BIND, &bind);
+
+	switch (error) {
+	case EEXIST:
+	case EINVAL:
+	case ENOMEM:
+		return error;
+	case E2BIG:
+		/* What it was told before is true no more. */
+		bind.n = 0;
+		weft_ioctl(f, WEFT_IOC_LOCK_BIND, &bind);
+		return 0;
+	default:
+		return 0; /* an older kernel, or the rack is away: it is only a hint */
+	}
+}
+
+/*
+ * The slot to tell the kernel of.  Without one there is nothing to tell; why, is
+ * said by whoever takes the lock.
+ */
+static bool slot_of(struct weft_file *f, uint64_t lock, size_t n, uint32_t *slot)
+{
+	return n ? !weft_slot(f, lock, slot) : weft_slot_known(f, lock, slot);
+}
+
 int weft_rwlock_init(weft_rwlock_t *lock, const struct weft_range *ranges, size_t n)
 {
+	struct weft_lock_range list[WEFT_BIND_MAX];
 	struct bound *b, *old;
 	struct weft_thread *t;
 	struct weft_file *f;
 	uint64_t offset;
+	bool has_slot;
+	uint32_t slot;
 	int error = 0;
 	size_t i;
 
@@ -215,19 +269,26 @@ int weft_rwlock_init(weft_rwlock_t *lock, const struct weft_range *ranges, size_
 		free(b);
 		return error;
 	}
+	fill(list, b);
+	has_slot = slot_of(f, offset, n, &slot);
 	weft_lock_table();
 	old = find_bound(f, offset);
 	if (old)
 		give_up(old, old->n);
 	for (i = 0; i < n && !error; i++)
 		error = cover(&b->extents[i]);
+	if (!error && has_slot)
+		error = tell(f, slot, list, n);
 	if (!error) {
 		/* What was said before makes room, so that there is memory for this. */
 		if (old)
 			leave(old);
 		old = NULL;
-		if (n && !enter(b))
+		if (n && !enter(b)) {
 			error = ENOMEM;
+			if (has_slot)
+				tell(f, slot, NULL, 0);
+		}
 	}
 	if (error) {
 		give_up(b, i);
@@ -246,6 +307,7 @@ int weft_rwlock_destroy(weft_rwlock_t *lock)
 	struct weft_file *f;
 	uint64_t offset;
 	struct bound *b;
+	uint32_t slot;
 
 	f = region(lock, &offset);
 	if (!f)
@@ -253,6 +315,8 @@ int weft_rwlock_destroy(weft_rwlock_t *lock)
 	if (weft_held_here(lock))
 		return EBUSY;
 	weft_lock_table();
+	if (weft_slot_known(f, offset, &slot))
+		tell(f, slot, NULL, 0);
 	b = find_bound(f, offset);
 	if (b) {
 		give_up(b, b->n);

@@ -211,6 +211,7 @@ void memd_receive(struct memd *m, const void *buf, size_t len, u32 from)
 	case WEFT_MSG_QUERY:
 	case WEFT_MSG_ACQUIRE:
 	case WEFT_MSG_HAND:
+	case WEFT_MSG_PASS:
 		if (m->ready)
 			lines_request(m, &msg, from);
 		break;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * PASS of a line that is installed: pass() of kmod/core/directory.c.  The owner
+ * answers a request that has not come yet; lock and grant are compared and replaced
+ * in one go.
+ */
+#ifndef WEFT_PASS_P4
+#define WEFT_PASS_P4
+
+#include "weft_headers.p4"
+#include "weft_registers.p4"
+#include "weft_answer.p4"
+#include "weft_bits.p4"
+
+control Pass(inout headers_t hdr, inout metadata_t meta)
+{
+	NodeBit() node_bit;
+	Describe() describe;
+	Stranger() stranger;
+	bit<32> next;
+	bit<32> part;
+	bit<32> receiver;
+	bit<8> position;
+
+	apply {
+		part = hdr.weft.txn >> WEFT_TXN_SEQ_BITS;
+		position = (bit<8>)part;
+		position = position - WEFT_NODE_MIN;
+		receiver = 1;
+		receiver = receiver << position;
+		receiver = receiver & meta.members;
+		node_bit.apply(hdr, meta);
+		/* any number, as it is not the transaction's */
+		if (hdr.weft.src > WEFT_NODE_MAX)
+			meta.node = 0;
+		part = meta.node & meta.members;
+		if (part == 0) {
+			stranger.apply(hdr, meta);
+		} else {
+			next = hdr.weft.grant + WEFT_GRANT_STEP;
+			meta.counter = WEFT_COUNT_NOT_PASSED;
+			meta.to = destination_t.nobody;
+			if (receiver != 0) {
+				if (meta.lock == 0 && meta.grant == hdr.weft.grant) {
+					meta.lock = hdr.weft.txn;
+					meta.grant = next;
+					lock.write(meta.slot, meta.lock);
+					grant.write(meta.slot, meta.grant);
+				}
+				if (meta.lock == hdr.weft.txn && meta.grant == next) {
+					describe.apply(hdr, meta);
+					hdr.weft.flags = hdr.weft.flags & WEFT_F_EXCL;
+					hdr.weft.flags = hdr.weft.flags | (WEFT_F_SWITCH | WEFT_F_BUSY);
+					hdr.weft.type = message_t.passed;
+					meta.targets = receiver;
+					meta.counter = WEFT_COUNT_PASSED;
+					meta.to = destination_t.node;
+				}
+			}
+		}
+	}
+}
+
+#endif /* WEFT_PASS_P4 */

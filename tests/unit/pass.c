@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A block that its owner passes on: nodes, a directory and a home joined directly,
+ * what one step leads to by hand.  What may happen in other orders is the
+ * explorer's.
+ */
+#include "check.h"
+#include "directory.h"
+#include "line.h"
+
+#define NODES	3
+#define MEMBERS	0x7u
+#define KEY	weft_line_key(1, WEFT_KIND_PAGE, 64)
+#define BLOCK	4096u
+#define TYPES	128
+
+static struct weft_dir_entry e;
+static struct weft_line node[NODES + 1];
+static u32 data[NODES + 1], home_data, seq;
+static u64 home_version;
+static u32 sent[TYPES];		/* messages by type: there is one fragment */
+static u8 lost;			/* type of the message that is lost next */
+static struct weft_msg late;	/* ... and the message */
+static u32 late_data;
+
+static void deliver(const struct weft_msg *msg, u32 to, u32 value);
+static void at_directory(struct weft_msg *msg, u32 value);
+
+static void post(const struct weft_send *s, u32 value)
+{
+	struct weft_msg msg = s->msg, ack;
+
+	if (s->with_data) {
+		msg.info = BLOCK;
+		msg.size = BLOCK;
+		msg.len = BLOCK;
+	}
+	sent[msg.type]++;
+	if (msg.type == lost) {
+		lost = 0;
+		late = msg;
+		late_data = value;
+		return;
+	}
+	if (s->to) {
+		deliver(&msg, s->to, value);
+	} else if (msg.type == WEFT_MSG_WB) {
+		if (msg.version > home_version) {
+			home_version = msg.version;
+			home_data = value;
+		}
+		ack = msg;
+		ack.type = WEFT_MSG_WB_ACK;
+		ack.src = 33;
+		sent[ack.type]++;
+		deliver(&ack, weft_txn_member(msg.txn), 0);
+	} else {
+		at_directory(&msg, value);
+	}
+}
+
+static void carry_out(u32 n, const struct weft_out *out, u32 value)
+{
+	u32 i, mine;
+
+	CHECK(out->n <= WEFT_OUT_MAX);
+	if (out->effects & WEFT_DO_INSTALL)
+		data[n] = value;
+	mine = data[n];
+	if (out->effects & WEFT_DO_FREE)
+		data[n] = 0;
+	for (i = 0; i < out->n; i++) {
+		CHECK_EQ(out->send[i].msg.src, n);
+		post(&out->send[i], mine);
+	}
+	if (out->effects & (WEFT_DO_REVOKE | WEFT_DO_PROTECT)) {
+		struct weft_out more;
+
+		weft_line_revoked(&node[n], ++seq, &more);
+		carry_out(n, &more, 0);
+	}
+}
+
+static void at_directory(struct weft_msg *msg, u32 value)
+{
+	u32 sender = msg->src, targets, to;
+
+	switch (weft_dir_handle(&e, MEMBERS, msg, &targets)) {
+	case WEFT_TO_SENDER:
+		sent[msg->type]++;
+		deliver(msg, sender, 0);
+		break;
+	case WEFT_TO_NODES:
+		sent[msg->type]++;
+		for (to = 1; to <= NODES; to++)
+			if (targets & weft_node_bit(to))
+				deliver(msg, to, value);
+		break;
+	case WEFT_TO_HOME:
+		to = weft_txn_member(msg->txn);
+		msg->type = WEFT_MSG_DATA;
+		msg->src = 33;
+		msg->version = home_version;
+		msg->info = BLOCK;
+		msg->size = BLOCK;
+		msg->len = BLOCK;
+		msg->nonce = 0;
+		sent[msg->type]++;
+		deliver(msg, to, home_data);
+		break;
+	default:
+		break;
+	}
+}
+
+static void deliver(const struct weft_msg *msg, u32 to, u32 value)
+{
+	struct weft_out out;
+
+	weft_line_recv(&node[to], msg, ++seq, &out);
+	carry_out(to, &out, value);
+}
+
+static void timeout(u32 n)
+{
+	struct weft_out out;
+
+	weft_line_timeout(&node[n], &out);
+	carry_out(n, &out, 0);
+}
+
+static void write_at(u32 n, u32 value)
+{
+	struct weft_out out;
+
+	if (weft_line_perm(&node[n]) < WEFT_M) {
+		weft_line_want(&node[n], WEFT_M, ++seq, &out);
+		carry_out(n, &out, 0);
+	}
+	CHECK_EQ(weft_line_perm(&node[n]), WEFT_M);
+	data[n] = value;
+}
+
+static u32 expects(u32 n, u8 perm)
+{
+	struct weft_out out;
+	u32 txn = weft_txn(n, ++seq);
+
+	CHECK(weft_line_expect(&node[n], perm, txn, &out));
+	CHECK(!out.n && out.effects & WEFT_DO_TIMER);
+	CHECK(node[n].expecting && !weft_line_idle(&node[n]));
+	/* once at a time */
+	CHECK(!weft_line_expect(&node[n], perm, weft_txn(n, ++seq), &out));
+	return txn;
+}
+
+static bool pass(u32 n, u32 txn, bool excl)
+{
+	struct weft_out out;
+	bool did = weft_line_pass(&node[n], txn, excl, &out);
+
+	CHECK_EQ(out.effects, !did ? 0 : excl ? WEFT_DO_REVOKE : WEFT_DO_PROTECT);
+	carry_out(n, &out, 0);
+	return did;
+}
+
+static void begin(void)
+{
+	u32 n;
+
+	memset(&e, 0, sizeof(e));
+	memset(data, 0, sizeof(data));
+	home_data = 0;
+	home_version = 0;
+	for (n = 1; n <= NODES; n++)
+		weft_line_init(&node[n], KEY, (u8)n);
+	write_at(1, 11);
+	memset(sent, 0, sizeof(sent));
+}
+
+/* Nobody has anything outstanding; one writer has it, or these readers. */
+static void rests(u32 status, u32 copyset)
+{
+	u32 n;
+
+	CHECK_EQ(e.lock, 0);
+	CHECK_EQ(e.status, status);
+	CHECK_EQ(e.copyset, copyset);
+	for (n = 1; n <= NODES; n++) {
+		CHECK(weft_line_idle(&node[n]));
+		CHECK_EQ(node[n].state, copyset & weft_node_bit(n) ? status : WEFT_I);
+	}
+}
+
+static u32 all_sent(void)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < TYPES; i++)
+		n += sent[i];
+	return n;
+}
+
+static void exclusive(void)
+{
+	u32 txn;
+
+	begin();
+	txn = expects(2, WEFT_M);
+	CHECK(!pass(2, weft_txn(3, 1), true));
+	CHECK(!pass(1, weft_txn(1, 1), true));
+	CHECK(!pass(1, weft_txn(33, 1), true));
+	CHECK(pass(1, txn, true));
+	CHECK(!pass(1, txn, true));
+	rests(WEFT_M, 1 << 1);
+	CHECK_EQ(data[2], 11);
+	/* forwarded by the directory it is one more */
+	CHECK(sent[WEFT_MSG_PASS] == 1 && sent[WEFT_MSG_PASSED] == 1 &&
+	      sent[WEFT_MSG_COMMIT] == 1 && sent[WEFT_MSG_COMMIT_ACK] == 1 &&
+	      sent[WEFT_MSG_DONE] == 1);
+	CHECK_EQ(all_sent(), 5);
+	/* and back */
+	write_at(2, 12);
+	CHECK(pass(2, expects(1, WEFT_M), true));
+	rests(WEFT_M, 1 << 0);
+	CHECK_EQ(data[1], 12);
+	CHECK_EQ(all_sent(), 10);
+}
+
+static void shared(void)
+{
+	begin();
+	CHECK(pass(1, expects(2, WEFT_S), false));
+	rests(WEFT_S, 1 << 0 | 1 << 1);
+	CHECK(data[1] == 11 && data[2] == 11 && home_data == 11);
+	CHECK(sent[WEFT_MSG_WB] == 1 && sent[WEFT_MSG_WB_ACK] == 1);
+	CHECK_EQ(all_sent(), 7);
+	/* that makes no owner */
+	CHECK(!pass(1, weft_txn(2, 1), true));
+}
+
+/* Who does not expect it says so; it comes back without another transaction. */
+static void not_expected(void)
+{
+	struct weft_out out;
+	u32 txn;
+
+	begin();
+	txn = expects(2, WEFT_M);
+	CHECK(weft_line_unexpect(&node[2], &out));
+	CHECK(out.effects & WEFT_DO_WAKE && weft_line_idle(&node[2]));
+	CHECK(!weft_line_unexpect(&node[2], &out));
+	CHECK(pass(1, txn, true));
+	CHECK_EQ(sent[WEFT_MSG_ABORT], 1);
+	CHECK_EQ(node[1].held, WEFT_HELD_GIVEN);
+	CHECK_EQ(weft_line_perm(&node[1]), WEFT_I);
+	timeout(1);
+	rests(WEFT_M, 1 << 0);
+	CHECK_EQ(data[1], 11);
+	CHECK(sent[WEFT_MSG_QUERY] == 1 && !sent[WEFT_MSG_PUT]);
+	/* with the grant of now */
+	CHECK(pass(1, expects(3, WEFT_M), true));
+	rests(WEFT_M, 1 << 2);
+}
+
+/* A pass that is late must find that its owner has been at work again. */
+static void late_pass(void)
+{
+	u32 txn;
+
+	begin();
+	txn = expects(2, WEFT_M);
+	lost = WEFT_MSG_PASS;
+	CHECK(pass(1, txn, true));
+	timeout(1);
+	CHECK_EQ(sent[WEFT_MSG_PUT], 1);
+	CHECK_EQ(node[1].state, WEFT_M);
+	write_at(1, 22);
+	at_directory(&late, late_data);
+	CHECK_EQ(sent[WEFT_MSG_PASSED], 0);
+	CHECK(node[2].expecting);
+	/* then it asks */
+	timeout(2);
+	rests(WEFT_M, 1 << 1);
+	CHECK_EQ(data[2], 22);
+	CHECK_EQ(sent[WEFT_MSG_GETM], 1);
+	/* asked while the pass is on its way: it is answered from what is kept */
+	begin();
+	txn = expects(2, WEFT_M);
+	lost = WEFT_MSG_PASS;
+	CHECK(pass(1, txn, true));
+	timeout(2);
+	rests(WEFT_M, 1 << 1);
+	CHECK_EQ(data[2], 11);
+	at_directory(&late, late_data);
+	rests(WEFT_M, 1 << 1);
+	/* and a reader likewise */
+	begin();
+	txn = expects(2, WEFT_S);
+	lost = WEFT_MSG_PASS;
+	CHECK(pass(1, txn, false));
+	timeout(2);
+	rests(WEFT_S, 1 << 0 | 1 << 1);
+	CHECK(data[2] == 11 && home_data == 11);
+}
+
+/* Passed to write what was expected to read, or the other way: it has to ask. */
+static void mistaken(void)
+{
+	begin();
+	CHECK(pass(1, expects(2, WEFT_M), false));
+	CHECK(node[2].expecting && node[1].state == WEFT_S);
+	timeout(2);
+	rests(WEFT_M, 1 << 1);
+	begin();
+	CHECK(pass(1, expects(2, WEFT_S), true));
+	CHECK(node[2].expecting);
+	timeout(2);
+	CHECK_EQ(e.status, WEFT_S);
+	CHECK(data[2] == 11 && home_data == 11 && node[2].state == WEFT_S);
+}
+
+/* It comes round to who does not know yet that it was taken. */
+static void round_trip(void)
+{
+	u32 txn;
+
+	begin();
+	txn = expects(2, WEFT_M);
+	lost = WEFT_MSG_DONE;
+	CHECK(pass(1, txn, true));
+	CHECK_EQ(node[1].held, WEFT_HELD_GIVEN);
+	txn = expects(1, WEFT_M);
+	write_at(2, 22);
+	CHECK(pass(2, txn, true));
+	rests(WEFT_M, 1 << 0);
+	CHECK_EQ(data[1], 22);
+	/* who expects, and finds that it is still the owner */
+	txn = expects(2, WEFT_M);
+	lost = WEFT_MSG_PASS;
+	CHECK(pass(1, txn, true));
+	expects(1, WEFT_M);
+	timeout(1);
+	CHECK(node[1].state == WEFT_M && !node[1].held);
+	timeout(2);
+	rests(WEFT_M, 1 << 1);
+	CHECK_EQ(data[2], 22);
+	/* ... or that it is not */
+	txn = expects(1, WEFT_M);
+	lost = WEFT_MSG_DONE;
+	CHECK(pass(2, txn, true));
+	expects(2, WEFT_M);
+	timeout(2);
+	CHECK(node[2].expecting && !node[2].held);
+	timeout(2);
+	rests(WEFT_M, 1 << 1);
+}
+
+int main(void)
+{
+	exclusive();
+	shared();
+	not_expected();
+	late_pass();
+	mistaken();
+	round_trip();
+	return check_result();
+}
