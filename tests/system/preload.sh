@@ -73,6 +73,11 @@ torture()
 	programs torture /weft/torture %K %N "$TORTURE_LOCKS" "$TORTURE_SECONDS"
 }
 
+all_leave()
+{
+	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
+}
+
 for file in "$SHIM" "$BUILD/tests/preload-posix" "$BIN/weftctl"; do
 	[ -e "$file" ] || { echo "preload: $file is not built: run make test-programs" >&2; exit 2; }
 done
@@ -99,5 +104,6 @@ check "count: all nodes, $TOTAL rounds in all, with faults" count_all /weft/coun
 	note "$(grep -h '^count: ' "$dir/out.1")"
 check "faults: frames were lost" at_least 20 "$(wire_counted lost)"
 check "faults: no more" faults loss 0 dup 0 reorder 0
+check "all nodes unmount and unload the module, with locks cached" all_leave
 end_rack
 finish
