@@ -190,7 +190,7 @@ table()
 
 suite=${1-${WEFT_CONFORMANCE-}}
 if [ -z "$suite" ]; then
-	echo "conformance: skipped: no suite is named: see tests/system/conformance.sh"
+	echo "no suite is named with WEFT_CONFORMANCE: see tests/system/conformance.sh"
 	exit 77
 fi
 for file in "$SHIM" "$FAKE" "$BIN/weftctl"; do
