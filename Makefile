@@ -122,7 +122,7 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
-test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload,\
+test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload conformance,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))

@@ -220,6 +220,24 @@ static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
 	weft_klock_act(kl, &out, queue);
 }
 
+/*
+ * Those who hold it read, and others only wait to read: they need not wait for each
+ * other.  With SLOW set no writer gets in without us.
+ */
+static bool share(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	struct weft_waiter *w = first_waiter(kl);
+	struct weft_lock_out out;
+
+	if ((w && w->holder->perm == WEFT_M) ||
+	    READ_ONCE(*kl->word) & WEFT_WORD_OWNER ||
+	    !weft_lock_share(&kl->core, &out))
+		return false;
+	kl->hands = 0;
+	weft_klock_act(kl, &out, queue);
+	return true;
+}
+
 bool weft_klock_unused(const struct weft_klock *kl)
 {
 	return !kl->word && list_empty(&kl->waiters);
@@ -255,7 +273,8 @@ static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
 	if (!kl->core.revoking)
 		return serve(kl) || leave(kl, queue);
 	if (weft_word_mirror(kl, true))
-		return false; /* who holds it tells us when it is left */
+		/* who holds it tells us when it is left */
+		return share(kl, queue);
 	if (kl->hands < READ_ONCE(weft_klocks.local_hands) && serve(kl)) {
 		kl->hands++;
 		return true;

@@ -298,7 +298,7 @@ static void choose(struct weft_lock *l)
 		l->handed_readers |= bit;
 	}
 	/* without a writer the old holder keeps a copy to read, too */
-	if (!l->handed_to && l->handed_readers)
+	if (!l->handed_to && (l->handed_readers || l->state == WEFT_S))
 		l->handed_readers |= me(l);
 }
 
@@ -314,17 +314,9 @@ u32 weft_lock_heirs(const struct weft_lock *l, bool *excl)
 	return n;
 }
 
-static void pass_on(struct weft_lock *l, struct weft_lock_out *out)
+/* Our term is over: those who wait get the lock from the directory. */
+static void hand_over(struct weft_lock *l, struct weft_lock_out *out)
 {
-	if (l->queue.n && weft_txn_member(l->queue.txn[0]) == l->self &&
-	    is_writer(&l->queue, 0)) {
-		/* it is our own turn again */
-		keep(&l->queue, ~me(l));
-		granted(l, out);
-		if (l->queue.n)
-			revoke(l, out);
-		return;
-	}
 	l->handed = l->queue;
 	l->handed_epoch = l->epoch;
 	l->handing = true;
@@ -336,6 +328,20 @@ static void pass_on(struct weft_lock *l, struct weft_lock_out *out)
 	l->last = l->epoch;
 	l->tries = 0;
 	send_hand(l, out);
+}
+
+static void pass_on(struct weft_lock *l, struct weft_lock_out *out)
+{
+	if (l->queue.n && weft_txn_member(l->queue.txn[0]) == l->self &&
+	    is_writer(&l->queue, 0)) {
+		/* it is our own turn again */
+		keep(&l->queue, ~me(l));
+		granted(l, out);
+		if (l->queue.n)
+			revoke(l, out);
+		return;
+	}
+	hand_over(l, out);
 }
 
 void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out)
@@ -354,6 +360,25 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out)
 		send_inv_ack(l, l->yield_txn, l->yield, l->yield_copyset, out);
 	l->yielding = false;
 	settle(l, out);
+}
+
+/*
+ * We read on while the hand-over is under way: before the directory knows of it
+ * nobody else can have the lock, and from then on it counts us among the readers.
+ */
+bool weft_lock_share(struct weft_lock *l, struct weft_lock_out *out)
+{
+	out->effects = 0;
+	out->n = 0;
+	if (!l->revoking || l->state != WEFT_M || !l->queue.n ||
+	    l->queue.writers)
+		return false;
+	l->revoking = false;
+	hand_over(l, out);
+	begin_read(l, l->handed_epoch + WEFT_EPOCH_STEP);
+	if (l->want == WEFT_S)
+		granted(l, out);
+	return true;
 }
 
 bool weft_lock_evict(struct weft_lock *l, struct weft_lock_out *out)

@@ -15,7 +15,7 @@
  * The host calls in as for struct weft_line.  WEFT_DO_WAKE: waiting programs
  * that the permission suffices for have the lock now, before anything else
  * happens; WEFT_DO_REVOKE: keep new ones out, and when the last one has let go
- * call weft_lock_revoked().
+ * call weft_lock_revoked(), or weft_lock_share() when those that are left read.
  */
 #ifndef WEFT_CORE_LOCK_H
 #define WEFT_CORE_LOCK_H
@@ -161,6 +161,16 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out);
  * the readers before it (one may be this node's own).
  */
 u32 weft_lock_heirs(const struct weft_lock *l, bool *excl);
+
+/**
+ * weft_lock_share() - programs that hold the lock only read, no writer gets in
+ *
+ * While the lock is being revoked.  If nobody waits to write, all that wait get it
+ * to read, and this node keeps it to read: readers do not wait for each other.
+ *
+ * Return: false if that cannot be; they have to let go first.
+ */
+bool weft_lock_share(struct weft_lock *l, struct weft_lock_out *out);
 
 /* The timer that WEFT_DO_TIMER asked for.  Spurious calls are harmless. */
 void weft_lock_timeout(struct weft_lock *l, struct weft_lock_out *out);

@@ -66,14 +66,60 @@ void locks_recv(struct world *w, const struct config *c, int n,
 	pursue(w, c, n);
 }
 
+static bool can_share(const struct weft_lock *l)
+{
+	struct weft_lock copy = *l;
+	struct weft_lock_out out;
+
+	return weft_lock_share(&copy, &out);
+}
+
+/* Somebody waits to write, or the nodes still believe so of one who has what he wanted. */
+static bool awaits_writer(const struct world *w, const struct config *c)
+{
+	for (int n = 0; n < c->nodes; n++) {
+		const struct weft_lock *l = &w->lock[n];
+
+		if (w->want[n] == WEFT_M || l->queue.writers ||
+		    (l->handing && l->handed.writers) ||
+		    (l->tenured && l->state != WEFT_M))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Who reads may do so until another one reads, too: if nobody waits to write it lets
+ * go only when all who want to read do.
+ */
+static bool lets_go(const struct world *w, const struct config *c, int n)
+{
+	if (w->hold[n] == WEFT_M || awaits_writer(w, c))
+		return true;
+	for (int i = 0; i < c->nodes; i++)
+		if (w->want[i] == WEFT_S)
+			return false;
+	return true;
+}
+
+/* Something happens here without a message or a time-out. */
+bool locks_busy(const struct world *w, const struct config *c, int n)
+{
+	const struct weft_lock *l = &w->lock[n];
+
+	return w->hold[n] ? lets_go(w, c, n) || can_share(l) : l->revoking;
+}
+
 void locks_actions(const struct world *w, const struct config *c, int n,
 		   struct action *a, int *k)
 {
 	const struct weft_lock *l = &w->lock[n];
 
-	if (w->hold[n])
+	if (w->hold[n] && lets_go(w, c, n))
 		world_add(a, k, ACT_UNLOCK, n, 0, 0);
-	else if (l->revoking)
+	if (w->hold[n] == WEFT_S && can_share(l))
+		world_add(a, k, ACT_SHARE, n, 0, 0);
+	if (!w->hold[n] && l->revoking)
 		world_add(a, k, ACT_REVOKED, n, 0, 0);
 	if (!weft_lock_idle(l) && (w->spurious || world_silent(w, c, 0)))
 		world_add(a, k, ACT_TIMEOUT, n, 0, 0);
@@ -101,6 +147,9 @@ void locks_step(struct world *w, const struct config *c, const struct action *a)
 		break;
 	case ACT_REVOKED:
 		weft_lock_revoked(&w->lock[n], &out);
+		break;
+	case ACT_SHARE:
+		weft_lock_share(&w->lock[n], &out);
 		break;
 	case ACT_EVICT:
 		w->ops[n]--;

@@ -409,7 +409,7 @@ bool world_silent(const struct world *w, const struct config *c, int line)
 		if (w->flight[i].line == key_of(c, line))
 			return false;
 	for (int n = 0; n < c->nodes; n++)
-		if (c->locks ? w->lock[n].revoking || w->hold[n] :
+		if (c->locks ? locks_busy(w, c, n) :
 			       w->line[n][line].revoking)
 			return false;
 	return true;

@@ -81,8 +81,8 @@ struct world {
 enum action_kind {
 	ACT_DELIVER, ACT_REPEAT, ACT_LOSE, ACT_REVOKED, ACT_TIMEOUT, ACT_ACCESS,
 	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
-	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK, ACT_EXPECT_READ,
-	ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_PASS_READ, ACT_PASS_WRITE,
+	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK, ACT_SHARE,
+	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_PASS_READ, ACT_PASS_WRITE,
 };
 
 /* @flight: of a message; of a pass: whose transaction, and which of them */
@@ -110,6 +110,7 @@ void locks_recv(struct world *w, const struct config *c, int n,
 void locks_actions(const struct world *w, const struct config *c, int n,
 		   struct action *a, int *k);
 void locks_step(struct world *w, const struct config *c, const struct action *a);
+bool locks_busy(const struct world *w, const struct config *c, int n);
 const char *locks_check(const struct world *w, const struct config *c);
 void locks_tidy(struct world *w, const struct config *c);
 bool locks_at_rest(const struct world *w, const struct config *c);

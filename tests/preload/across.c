@@ -120,6 +120,29 @@ static void test_exclusion(int me)
 	CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
 }
 
+/*
+ * One has had the lock to write, and reads: the other one reads, too, without waiting
+ * that the first one lets go, who waits for just that.
+ */
+static void test_readers(int me)
+{
+	int turn;
+
+	for (turn = 0; turn < 2; turn++) {
+		if (me == turn) {
+			CHECK_IS(pthread_rwlock_wrlock(&s->lock), 0);
+			CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
+			CHECK_IS(pthread_rwlock_rdlock(&s->lock), 0);
+		}
+		meet();
+		if (me != turn)
+			CHECK_IS(pthread_rwlock_rdlock(&s->lock), 0);
+		meet();
+		CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
+		meet();
+	}
+}
+
 static void test_turns(int me)
 {
 	int i;
@@ -208,6 +231,7 @@ int main(int argc, char **argv)
 	set_up();
 	meet();
 	test_exclusion(me);
+	test_readers(me);
 	test_turns(me);
 	test_death(me);
 	return check_result("across");

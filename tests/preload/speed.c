@@ -7,56 +7,14 @@
  *
  * FILE is a new region.  Prints JSON: nanoseconds of one lock and unlock, the least
  * of many turns, and ratios: inside of regions, and outside of them while there is
- * one.  In one thread, and after there was a second one.
+ * one.  In one thread, and beside a second one.
  */
-#include <dlfcn.h>
-#include <pthread.h>
-
-#include "tests/libweft/check.h"
+#include "tests/libweft/speed.h"
+#include "tests/preload/both.h"
 
 #define SIZE	65536u
-#define ROUNDS	2000	/* of a turn: short, so that some are not disturbed */
 
-/* What is compared: each is called in the same way. */
-struct functions {
-	int (*read)(pthread_rwlock_t *l);
-	int (*write)(pthread_rwlock_t *l);
-	int (*unlock)(pthread_rwlock_t *l);
-	int (*lock_mutex)(pthread_mutex_t *m);
-	int (*unlock_mutex)(pthread_mutex_t *m);
-};
-
-static struct functions libc_own, shim;
 static unsigned long turns = 1000;
-
-static void find(struct functions *f, void *handle)
-{
-#define FIND(member, name) do {						\
-	void *p_ = dlsym(handle, name);					\
-									\
-	CHECK(p_);							\
-	memcpy(&f->member, &p_, sizeof(p_));				\
-} while (0)
-	FIND(read, "pthread_rwlock_rdlock");
-	FIND(write, "pthread_rwlock_wrlock");
-	FIND(unlock, "pthread_rwlock_unlock");
-	FIND(lock_mutex, "pthread_mutex_lock");
-	FIND(unlock_mutex, "pthread_mutex_unlock");
-}
-
-#define MEASURE(least, lock, unlock, l) do {				\
-	double begin_ = seconds();					\
-									\
-	for (unsigned long i_ = 0; i_ < ROUNDS; i_++) {			\
-		lock(l);						\
-		unlock(l);						\
-	}								\
-	begin_ = (seconds() - begin_) * 1e9 / ROUNDS;			\
-	if (begin_ < (least))						\
-		(least) = begin_;					\
-} while (0)
-
-enum { READ, WRITE, MUTEX, KINDS };
 
 static void print(const char *what, const double *ns, const double *than, const char *end)
 {
@@ -69,19 +27,13 @@ static void measure(const char *what, char *region, const char *end)
 {
 	double own[KINDS] = { 1e9, 1e9, 1e9 }, in[KINDS] = { 1e9, 1e9, 1e9 };
 	double out[KINDS] = { 1e9, 1e9, 1e9 };
-	pthread_rwlockattr_t attr;
-	pthread_mutexattr_t mutexattr;
 	pthread_rwlock_t l, *inside = (pthread_rwlock_t *)region;
 	pthread_mutex_t m, *mutex_inside = (pthread_mutex_t *)(region + 4096);
 	unsigned long turn;
 
-	CHECK(!pthread_rwlockattr_init(&attr));
-	CHECK(!pthread_rwlockattr_setpshared(&attr, PTHREAD_PROCESS_SHARED));
-	CHECK(!pthread_rwlock_init(&l, &attr));
-	CHECK(!pthread_mutexattr_init(&mutexattr));
-	CHECK(!pthread_mutexattr_setpshared(&mutexattr, PTHREAD_PROCESS_SHARED));
-	CHECK(!pthread_mutex_init(&m, &mutexattr));
-	CHECK(!pthread_mutex_init(mutex_inside, &mutexattr));
+	init_shared(&l);
+	init_shared_mutex(&m);
+	init_shared_mutex(mutex_inside);
 	/* In turn, so that what disturbs them disturbs all. */
 	for (turn = 0; turn < turns; turn++) {
 		MEASURE(own[READ], libc_own.read, libc_own.unlock, &l);
@@ -101,14 +53,9 @@ static void measure(const char *what, char *region, const char *end)
 	printf(" }%s\n", end);
 }
 
-static void *nothing(void *arg)
-{
-	return arg;
-}
-
 int main(int argc, char **argv)
 {
-	void *libc = dlopen("libc.so.6", RTLD_NOW);
+	pthread_barrier_t end;
 	pthread_t t;
 	char *region;
 	int fd;
@@ -119,18 +66,16 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2)
 		turns = strtoul(argv[2], NULL, 0);
-	CHECK(libc);
-	find(&libc_own, libc);
-	find(&shim, RTLD_DEFAULT);
+	find_both();
 	fd = open(argv[1], O_RDWR | O_CREAT | O_EXCL, 0600);
 	CHECK(fd >= 0);
 	CHECK(!ftruncate(fd, SIZE));
 	region = map_region(fd, SIZE);
 	puts("{");
 	measure("one_thread", region, ",");
-	CHECK(!pthread_create(&t, NULL, nothing, NULL));
-	CHECK(!pthread_join(t, NULL));
+	begin_thread(&t, &end);
 	measure("threads", region, "");
 	puts("}");
+	end_thread(t, &end);
 	return 0;
 }

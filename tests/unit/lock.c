@@ -13,7 +13,7 @@
 
 static struct weft_dir_entry e;
 static struct weft_lock node[NODES + 1];
-static u32 messages, seq, woken, revokes;
+static u32 members = MEMBERS, messages, seq, woken, revokes;
 
 static void deliver(const struct weft_msg *msg, u32 to);
 
@@ -41,7 +41,7 @@ static void carry_out(u32 n, const struct weft_lock_out *out)
 			deliver(&msg, s->to);
 			continue;
 		}
-		switch (weft_dir_handle(&e, MEMBERS, &msg, &targets)) {
+		switch (weft_dir_handle(&e, members, &msg, &targets)) {
 		case WEFT_TO_SENDER:
 			messages++;
 			deliver(&msg, n);
@@ -194,6 +194,64 @@ static void readers_then_writer(u32 epoch)
 	CHECK_EQ(e.copyset, 5);
 }
 
+/* Who has it to write, but only reads, lets others read without letting go. */
+static void share(u32 epoch)
+{
+	struct weft_lock_out out;
+
+	begin(epoch);
+	want(1, WEFT_M);
+	want(2, WEFT_S);
+	want(3, WEFT_M);
+	expect(WEFT_M, WEFT_I, WEFT_I, 1 << 1, 6);
+	/* not past a writer */
+	CHECK(!weft_lock_share(&node[1], &out));
+	begin(epoch);
+	want(1, WEFT_M);
+	CHECK(!weft_lock_share(&node[1], &out));
+	want(2, WEFT_S);
+	want(3, WEFT_S);
+	expect(WEFT_M, WEFT_I, WEFT_I, 1 << 1, 6);
+	CHECK(weft_lock_share(&node[1], &out));
+	CHECK_EQ(node[1].state, WEFT_S);
+	revokes = 0;
+	carry_out(1, &out);
+	expect(WEFT_S, WEFT_S, WEFT_S, 1 << 2 | 1 << 3, 4);
+	CHECK(weft_lock_idle(&node[1]));
+	CHECK_EQ(e.lock, 0);
+	CHECK_EQ(e.copyset, 7);
+	/* a writer waits for all three */
+	want(2, WEFT_M);
+	expect(WEFT_S, WEFT_S, WEFT_S, 0, 3);
+	let_go(1);
+	expect(WEFT_I, WEFT_S, WEFT_S, 0, 1);
+	let_go(3);
+	expect(WEFT_I, WEFT_M, WEFT_I, 1 << 2, 1);
+}
+
+/* Those who wait have left the rack: then it is read here only. */
+static void share_with_nobody(u32 epoch)
+{
+	struct weft_lock_out out;
+
+	begin(epoch);
+	want(1, WEFT_M);
+	want(3, WEFT_S);
+	CHECK(weft_lock_share(&node[1], &out));
+	members = 0x3;
+	messages = woken = revokes = 0;
+	carry_out(1, &out);
+	/* HAND, NACK, HAND, HANDED */
+	expect(WEFT_S, WEFT_I, WEFT_I, 0, 4);
+	members = MEMBERS;
+	CHECK_EQ(e.lock, 0);
+	CHECK_EQ(e.copyset, 1);
+	want(2, WEFT_M);
+	expect(WEFT_S, WEFT_I, WEFT_I, 0, 2);
+	let_go(1);
+	expect(WEFT_I, WEFT_M, WEFT_I, 1 << 2, 1);
+}
+
 /* Soul's third case: readers between two writers. */
 static void readers_between(u32 epoch)
 {
@@ -319,6 +377,8 @@ int main(void)
 		hand_over(epochs[i]);
 		readers_then_writer(epochs[i]);
 		readers_between(epochs[i]);
+		share(epochs[i]);
+		share_with_nobody(epochs[i]);
 		upgrade(epochs[i]);
 		give_back(epochs[i]);
 		ghost(epochs[i]);

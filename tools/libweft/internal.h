@@ -234,6 +234,10 @@ void weft_forget_reads(struct weft_thread *t, struct weft_ref *r);
 void weft_wake(struct weft_ref *r);
 bool weft_held_here(const void *address);
 bool weft_no_time(const struct timespec *t);
+bool weft_is_clock(clockid_t clock);
+int weft_take(const void *lock, uint32_t mode, unsigned int flags, clockid_t clock,
+	      const struct timespec *deadline);
+int weft_leave(const void *lock);
 
 /* ranges.c */
 void weft_ranges_forget(const struct weft_file *f);
@@ -442,6 +446,23 @@ static __always_inline int weft_unlock_quick(struct weft_thread *t, struct weft_
 	if (likely(atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid))
 		return weft_write_left(r);
 	return weft_unlock_slow(t, r);
+}
+
+/* The same for a lock that the thread's cache has; false if it does not. */
+static __always_inline bool weft_read_at_once(const void *lock)
+{
+	struct weft_thread *t = weft_self;
+	struct weft_ref *r = weft_cached(lock, t);
+
+	return likely(r) && likely(weft_read_quick(t, r));
+}
+
+static __always_inline bool weft_write_at_once(const void *lock)
+{
+	struct weft_thread *t = weft_self;
+	struct weft_ref *r = weft_cached(lock, t);
+
+	return likely(r) && likely(weft_write_quick(t, r));
 }
 
 #endif /* WEFT_LIBWEFT_INTERNAL_H */

@@ -14,6 +14,11 @@ bool weft_no_time(const struct timespec *t)
 	return t->tv_nsec < 0 || t->tv_nsec >= 1000000000;
 }
 
+bool weft_is_clock(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
 static int64_t nanoseconds(const struct timespec *t)
 {
 	if (t->tv_sec < 0)
@@ -234,6 +239,34 @@ int weft_unlock_slow(struct weft_thread *t, struct weft_ref *r)
 	if (*t->last != weft_key(r) && weft_write_ours(r))
 		return weft_write_leave(r);
 	return leave_read(t, r);
+}
+
+/* --- By address ------------------------------------------------------------- */
+
+/* ENOENT: it is not inside a region that is known. */
+int weft_take(const void *lock, uint32_t mode, unsigned int flags, clockid_t clock,
+	      const struct timespec *deadline)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(lock, &t, &r);
+
+	if (error)
+		return error;
+	if (deadline && (weft_no_time(deadline) || !weft_is_clock(clock)))
+		return EINVAL;
+	return mode == WEFT_LOCK_WRITE ? weft_write(t, r, flags, clock, deadline) :
+					 weft_read(t, r, flags, clock, deadline);
+}
+
+/* The same. */
+int weft_leave(const void *lock)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(lock, &t, &r);
+
+	return error ? error : weft_unlock_slow(t, r);
 }
 
 /* Does anybody on this machine hold it, as far as can be told without asking? */

@@ -5,99 +5,63 @@
 #include "lock.h"
 #include "internal.h"
 
-/* The lock, by the mappings that we were told of, or else those that there are. */
-static int find(weft_rwlock_t *lock, struct weft_thread **t, struct weft_ref **r)
+/*
+ * What is not in the mappings that we were told of is looked for among those that
+ * there are, and tried again.  Not inlined, so that the usual case needs no stack.
+ */
+static __attribute__((noinline)) int take(weft_rwlock_t *lock, uint32_t mode, unsigned int flags,
+					  const struct timespec *deadline)
 {
-	int error = weft_find(lock, t, r);
+	int error = weft_take(lock, mode, flags, CLOCK_REALTIME, deadline);
 
-	if (likely(!error))
-		return 0;
-	if (error != ENOENT)
+	if (likely(error != ENOENT))
 		return error;
 	error = weft_map_scan((uintptr_t)lock);
 	if (!error)
-		error = weft_find(lock, t, r);
+		error = weft_take(lock, mode, flags, CLOCK_REALTIME, deadline);
 	return error == ENOENT ? EINVAL : error;
-}
-
-/* Not inlined, so that the usual case needs no stack. */
-static __attribute__((noinline)) int take_read(weft_rwlock_t *lock, unsigned int flags,
-					       const struct timespec *deadline)
-{
-	struct weft_thread *t;
-	struct weft_ref *r;
-	int error;
-
-	if (deadline && weft_no_time(deadline))
-		return EINVAL;
-	error = find(lock, &t, &r);
-	if (error)
-		return error;
-	return weft_read(t, r, flags, CLOCK_REALTIME, deadline);
-}
-
-static __attribute__((noinline)) int take_write(weft_rwlock_t *lock, unsigned int flags,
-						const struct timespec *deadline)
-{
-	struct weft_thread *t;
-	struct weft_ref *r;
-	int error;
-
-	if (deadline && weft_no_time(deadline))
-		return EINVAL;
-	error = find(lock, &t, &r);
-	if (error)
-		return error;
-	return weft_write(t, r, flags, CLOCK_REALTIME, deadline);
 }
 
 static __attribute__((noinline)) int leave(weft_rwlock_t *lock)
 {
-	struct weft_thread *t;
-	struct weft_ref *r;
-	int error = find(lock, &t, &r);
+	int error = weft_leave(lock);
 
-	return error ? error : weft_unlock_slow(t, r);
+	if (likely(error != ENOENT))
+		return error;
+	error = weft_map_scan((uintptr_t)lock);
+	if (!error)
+		error = weft_leave(lock);
+	return error == ENOENT ? EINVAL : error;
 }
 
 WEFT_HOT_FIRST int weft_rwlock_rdlock(weft_rwlock_t *lock)
 {
-	struct weft_thread *t = weft_self;
-	struct weft_ref *r = weft_cached(lock, t);
-
-	if (likely(r) && likely(weft_read_quick(t, r)))
-		return 0;
-	return take_read(lock, 0, NULL);
+	return weft_read_at_once(lock) ? 0 : take(lock, WEFT_LOCK_READ, 0, NULL);
 }
 
 int weft_rwlock_tryrdlock(weft_rwlock_t *lock)
 {
-	return take_read(lock, WEFT_LOCK_TRY, NULL);
+	return take(lock, WEFT_LOCK_READ, WEFT_LOCK_TRY, NULL);
 }
 
 int weft_rwlock_timedrdlock(weft_rwlock_t *lock, const struct timespec *deadline)
 {
-	return take_read(lock, 0, deadline);
+	return take(lock, WEFT_LOCK_READ, 0, deadline);
 }
 
 WEFT_HOT int weft_rwlock_wrlock(weft_rwlock_t *lock)
 {
-	struct weft_thread *t = weft_self;
-	struct weft_ref *r = weft_cached(lock, t);
-
-	if (likely(r) && likely(weft_write_quick(t, r)))
-		return 0;
-	return take_write(lock, 0, NULL);
+	return weft_write_at_once(lock) ? 0 : take(lock, WEFT_LOCK_WRITE, 0, NULL);
 }
 
 int weft_rwlock_trywrlock(weft_rwlock_t *lock)
 {
-	return take_write(lock, WEFT_LOCK_TRY, NULL);
+	return take(lock, WEFT_LOCK_WRITE, WEFT_LOCK_TRY, NULL);
 }
 
 int weft_rwlock_timedwrlock(weft_rwlock_t *lock, const struct timespec *deadline)
 {
-	return take_write(lock, 0, deadline);
+	return take(lock, WEFT_LOCK_WRITE, 0, deadline);
 }
 
 WEFT_HOT int weft_rwlock_unlock(weft_rwlock_t *lock)

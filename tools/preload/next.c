@@ -77,11 +77,6 @@ bool weft_inside(const void *address)
 	return weft_near(address) && weft_mapped((uintptr_t)address, &offset);
 }
 
-bool weft_is_clock(clockid_t clock)
-{
-	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
-}
-
 #define SPINS		64
 #define FIRST_NAP_NS	20000
 #define LONGEST_NAP_NS	2000000

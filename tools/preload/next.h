@@ -115,8 +115,6 @@ struct weft_nap {
 /* Until it is worth to look again, or @error is set; it returns that. */
 int weft_nap(struct weft_nap *nap);
 
-bool weft_is_clock(clockid_t clock);
-
 /* Is @address inside a region? */
 bool weft_inside(const void *address);
 
