@@ -20,12 +20,11 @@ control Pass(inout headers_t hdr, inout metadata_t meta)
 	bit<32> next;
 	bit<32> part;
 	bit<32> receiver;
-	bit<8> position;
+	bit<32> position;
 
 	apply {
 		part = hdr.weft.txn >> WEFT_TXN_SEQ_BITS;
-		position = (bit<8>)part;
-		position = position - WEFT_NODE_MIN;
+		position = part - WEFT_NODE_MIN;
 		receiver = 1;
 		receiver = receiver << position;
 		receiver = receiver & meta.members;

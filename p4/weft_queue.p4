@@ -138,7 +138,7 @@ control LockRequest(inout headers_t hdr, inout metadata_t meta)
 	RefuseLock() refuse;
 	bit<32> asker;
 	bit<32> part;
-	bit<8> position;
+	bit<32> position;
 	bit<8> relayed;
 	bool foreign;
 
@@ -147,8 +147,7 @@ control LockRequest(inout headers_t hdr, inout metadata_t meta)
 		foreign = false;
 		if (part != (bit<32>)hdr.weft.src)
 			foreign = true;
-		position = (bit<8>)part;
-		position = position - WEFT_NODE_MIN;
+		position = part - WEFT_NODE_MIN;
 		asker = 1;
 		asker = asker << position;
 		part = asker & meta.members;
