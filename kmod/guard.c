@@ -166,3 +166,8 @@ void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue)
 {
 	for_each_cached(guard, weft_bound_drop(cl, queue));
 }
+
+void weft_guard_evict(const struct weft_guard *guard)
+{
+	for_each_cached(guard, weft_cline_evict(cl));
+}
