@@ -89,15 +89,23 @@ static void prepare(struct weft_klock *kl, u8 perm)
 	weft_guard_put(guard);
 }
 
-/* A program has left it: if nothing is kept, what it guards goes with it. */
+/*
+ * A program has left it.  If that handed it on, what it guards follows at once; if
+ * nothing is kept, it goes home.
+ */
 static void left(struct weft_klock *kl)
 {
+	bool evict = !READ_ONCE(weft_klocks.keep) &&
+		     READ_ONCE(kl->core.state) == WEFT_I;
 	struct weft_guard *guard;
 
-	if (READ_ONCE(weft_klocks.keep) || READ_ONCE(kl->core.state) != WEFT_I)
+	if (!evict && !READ_ONCE(kl->handing))
 		return;
 	guard = guard_of(kl);
-	if (guard)
+	if (!guard)
+		return;
+	weft_guard_hurry(guard);
+	if (evict)
 		weft_guard_evict(guard);
 	weft_guard_put(guard);
 }
