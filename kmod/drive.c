@@ -253,9 +253,9 @@ static bool pinned_by_device(struct weft_cline *cl)
 	return false;
 }
 
-static void revoke_work(struct work_struct *work)
+/* May sleep. */
+static void revoke_mapped(struct weft_cline *cl)
 {
-	struct weft_cline *cl = container_of(work, struct weft_cline, revoke);
 	struct sk_buff_head queue;
 	u8 mode;
 
@@ -289,7 +289,25 @@ static void revoke_work(struct work_struct *work)
 out:
 	weft_drive_unlock_pages(cl);
 	weft_udp_send(&queue);
+}
+
+static void revoke_work(struct work_struct *work)
+{
+	struct weft_cline *cl = container_of(work, struct weft_cline, revoke);
+
+	revoke_mapped(cl);
 	weft_cline_put(cl);
+}
+
+void weft_drive_revoke_now(struct weft_cline *cl)
+{
+	if (READ_ONCE(cl->phase) != WEFT_CLINE_LIVE ||
+	    !READ_ONCE(cl->line.revoking))
+		return;
+	/* it may be running: the page locks keep the two apart */
+	if (cancel_work(&cl->revoke))
+		weft_cline_put(cl);
+	revoke_mapped(cl);
 }
 
 void weft_drive_keep(struct weft_cline *cl, u64 keep)

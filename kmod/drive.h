@@ -54,6 +54,12 @@ void weft_drive_keep(struct weft_cline *cl, u64 keep) __must_hold(&cl->lock);
 /* No timer starts any more: the line is DEAD. */
 void weft_drive_stop(struct weft_cline *cl) __must_hold(&cl->lock);
 
+/*
+ * Do the revocation that is due, if any is, without waiting for the work queue.
+ * Process context, no page locked; the caller has a reference.
+ */
+void weft_drive_revoke_now(struct weft_cline *cl);
+
 /* Page locks of all pages of the block. */
 void weft_drive_lock_pages(struct weft_cline *cl);
 void weft_drive_unlock_pages(struct weft_cline *cl);

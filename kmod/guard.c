@@ -5,6 +5,7 @@
 #include <linux/sort.h>
 
 #include "bound.h"
+#include "drive.h"
 #include "guard.h"
 #include "inode.h"
 
@@ -165,4 +166,14 @@ void weft_guard_pass(const struct weft_guard *guard, u32 txn, bool excl,
 void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue)
 {
 	for_each_cached(guard, weft_bound_drop(cl, queue));
+}
+
+void weft_guard_hurry(const struct weft_guard *guard)
+{
+	for_each_cached(guard, weft_drive_revoke_now(cl));
+}
+
+void weft_guard_evict(const struct weft_guard *guard)
+{
+	for_each_cached(guard, weft_cline_evict(cl));
 }

@@ -68,4 +68,10 @@ void weft_guard_pass(const struct weft_guard *guard, u32 txn, bool excl,
 		     struct sk_buff_head *queue);
 void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue);
 
+/* Do now what the work queue would do, so that the blocks are on their way.  As below. */
+void weft_guard_hurry(const struct weft_guard *guard);
+
+/* Evict the blocks.  Process context, no lock held. */
+void weft_guard_evict(const struct weft_guard *guard);
+
 #endif /* WEFT_GUARD_H */

@@ -13,6 +13,7 @@ struct weft_klocks weft_klocks = {
 	.gone = __WAIT_QUEUE_HEAD_INITIALIZER(weft_klocks.gone),
 	.fetch = true,
 	.pass = true,
+	.keep = true,
 	.local_hands = 16,
 };
 
@@ -21,6 +22,8 @@ module_param_named(lock_fetch, weft_klocks.fetch, bool, 0644);
 MODULE_PARM_DESC(lock_fetch, "ask for all that a lock guards when the lock has come");
 module_param_named(lock_pass, weft_klocks.pass, bool, 0644);
 MODULE_PARM_DESC(lock_pass, "pass what a lock guards on with it, and expect it with it: the same on all nodes");
+module_param_named(lock_keep, weft_klocks.keep, bool, 0644);
+MODULE_PARM_DESC(lock_keep, "keep a lock, and what it guards, when it is left: if not, each lock is fetched anew");
 module_param_named(lock_local_hands, weft_klocks.local_hands, uint, 0644);
 MODULE_PARM_DESC(lock_local_hands, "how often this node serves its own programs while another node waits for a lock");
 

@@ -52,6 +52,8 @@ enum weft_klocks_mode {
  * @gone: for a hand-over less, a structure less, an empty table
  * @fetch: what a lock guards is asked for when it has come.  Module parameter
  * @pass: ... and passed on with it, and expected with it.  Module parameter
+ * @keep: locks that nobody holds, and what they guard, stay until somebody else wants
+ *	them.  Module parameter
  * @local_hands: so often this node serves its own while another one waits.
  *	Module parameter
  */
@@ -64,6 +66,7 @@ struct weft_klocks {
 	wait_queue_head_t gone;
 	bool fetch;
 	bool pass;
+	bool keep;
 	unsigned int local_hands;
 };
 

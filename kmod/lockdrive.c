@@ -243,14 +243,23 @@ bool weft_klock_unused(const struct weft_klock *kl)
 	return !kl->word && list_empty(&kl->waiters);
 }
 
+/* Nobody here needs it any more. */
+static bool is_due(struct weft_klock *kl)
+{
+	if (weft_klock_unused(kl))
+		return kl->leaving ||
+		       READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_STOPPING ||
+		       !READ_ONCE(weft_klocks.keep);
+	return !READ_ONCE(weft_klocks.keep) && list_empty(&kl->waiters) &&
+	       !weft_word_mirror(kl, true);
+}
+
 /* Give it back if that is due and can be.  Return: whether it begins. */
 static bool leave(struct weft_klock *kl, struct sk_buff_head *queue)
 {
 	struct weft_lock_out out;
 
-	if (!weft_klock_unused(kl) ||
-	    !(kl->leaving || READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_STOPPING) ||
-	    !weft_lock_evict(&kl->core, &out))
+	if (!is_due(kl) || !weft_lock_evict(&kl->core, &out))
 		return false;
 	weft_klock_act(kl, &out, queue);
 	return true;
@@ -300,7 +309,8 @@ void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
 		while (step(kl, queue))
 			;
 		weft_word_mirror(kl, kl->core.revoking || kl->unsettled ||
-				     !list_empty(&kl->waiters));
+				     !list_empty(&kl->waiters) ||
+				     !READ_ONCE(weft_klocks.keep));
 		if (weft_klock_unused(kl) && kl->core.state == WEFT_I &&
 		    !kl->core.tenured && weft_lock_idle(&kl->core))
 			weft_klock_kill(kl);

@@ -58,6 +58,21 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 	return old;
 }
 
+/* What the lock guards, with a reference, or NULL. */
+static struct weft_guard *guard_of(struct weft_klock *kl)
+{
+	struct weft_guard *guard;
+
+	if (!READ_ONCE(kl->guard))
+		return NULL;
+	spin_lock_bh(&kl->lock);
+	guard = kl->guard;
+	if (guard)
+		refcount_inc(&guard->ref);
+	spin_unlock_bh(&kl->lock);
+	return guard;
+}
+
 /*
  * Memory for what comes with the lock.  Before the lock is asked for, as it may
  * come at any time from then on.
@@ -66,15 +81,32 @@ static void prepare(struct weft_klock *kl, u8 perm)
 {
 	struct weft_guard *guard;
 
-	if (!READ_ONCE(kl->guard) || READ_ONCE(kl->core.state) >= perm)
+	if (READ_ONCE(kl->core.state) >= perm || !READ_ONCE(weft_klocks.fetch))
 		return;
-	spin_lock_bh(&kl->lock);
-	guard = kl->guard;
+	guard = guard_of(kl);
 	if (guard)
-		refcount_inc(&guard->ref);
-	spin_unlock_bh(&kl->lock);
-	if (guard && READ_ONCE(weft_klocks.fetch))
 		weft_guard_prepare(guard);
+	weft_guard_put(guard);
+}
+
+/*
+ * A program has left it.  If that handed it on, what it guards follows at once; if
+ * nothing is kept, it goes home.
+ */
+static void left(struct weft_klock *kl)
+{
+	bool evict = !READ_ONCE(weft_klocks.keep) &&
+		     READ_ONCE(kl->core.state) == WEFT_I;
+	struct weft_guard *guard;
+
+	if (!evict && !READ_ONCE(kl->handing))
+		return;
+	guard = guard_of(kl);
+	if (!guard)
+		return;
+	weft_guard_hurry(guard);
+	if (evict)
+		weft_guard_evict(guard);
 	weft_guard_put(guard);
 }
 
@@ -84,6 +116,7 @@ void weft_klock_kick(struct weft_klock *kl)
 
 	weft_klock_begin(kl, &queue);
 	weft_klock_end(kl, &queue);
+	left(kl);
 }
 
 int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)
@@ -94,6 +127,7 @@ int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)
 	weft_klock_begin(kl, &queue);
 	ok = weft_word_leave(kl, h);
 	weft_klock_end(kl, &queue);
+	left(kl);
 	return ok ? 0 : -EPERM;
 }
 

@@ -149,6 +149,98 @@ static void bus_error(const volatile void *at)
 	finish(pid, SIGBUS);
 }
 
+/* --- what locks guard ----------------------------------------------------------- */
+
+#define BLOCK	4096
+
+/* The blocks from @first on, as one range. */
+static int bind_blocks(const struct user *u, uint32_t slot, unsigned int first,
+		       unsigned int n)
+{
+	struct weft_lock_range r = { .offset = first * BLOCK, .length = n * BLOCK };
+	struct weft_lock_bind b = { .slot = slot, .n = 1, .ranges = (uintptr_t)&r };
+
+	return ioctl(u->fd, WEFT_IOC_LOCK_BIND, &b) ? errno : 0;
+}
+
+static int bind_range(const struct user *u, uint32_t slot, uint64_t offset,
+		      uint64_t length)
+{
+	struct weft_lock_range r = { .offset = offset, .length = length };
+	struct weft_lock_bind b = { .slot = slot, .n = 1, .ranges = (uintptr_t)&r };
+
+	return ioctl(u->fd, WEFT_IOC_LOCK_BIND, &b) ? errno : 0;
+}
+
+static int bind_many(const struct user *u, uint32_t slot, uint32_t n)
+{
+	struct weft_lock_range r[WEFT_BIND_MAX + 1];
+	struct weft_lock_bind b = { .slot = slot, .n = n, .ranges = (uintptr_t)r };
+
+	/* from the last to the first, each a byte over the end of its block */
+	for (uint32_t i = 0; i < n; i++) {
+		r[i].offset = (WEFT_BIND_MAX - 1 - i % WEFT_BIND_MAX) * BLOCK;
+		r[i].length = i ? BLOCK + 1 : BLOCK;
+	}
+	return ioctl(u->fd, WEFT_IOC_LOCK_BIND, &b) ? errno : 0;
+}
+
+static int forget(const struct user *u, uint32_t slot)
+{
+	struct weft_lock_bind b = { .slot = slot };
+
+	return ioctl(u->fd, WEFT_IOC_LOCK_BIND, &b) ? errno : 0;
+}
+
+static void binds(struct user *a, struct user *b)
+{
+	uint32_t s = user_slot(a, 48), t = user_slot(b, 56);
+	struct weft_lock_bind nowhere = { .slot = s, .n = 1, .ranges = 8 };
+	struct user c;
+
+	expect("BIND of no slot", bind_blocks(a, 1u << 30, 0, 1), EBADF);
+	expect("BIND of nothing", bind_range(a, s, 0, 0), EINVAL);
+	expect("BIND that wraps", bind_range(a, s, BLOCK, ~0ull), EINVAL);
+	expect("BIND beyond the end", bind_range(a, s, (1 << 20) - 1, 2), EINVAL);
+	expect("BIND of too many ranges", bind_many(a, s, WEFT_BIND_MAX + 1), E2BIG);
+	expect("BIND of no memory",
+	       ioctl(a->fd, WEFT_IOC_LOCK_BIND, &nowhere) ? errno : 0, EFAULT);
+	expect("BIND of the whole region", bind_many(a, s, WEFT_BIND_MAX), 0);
+	expect("BIND of a part", bind_blocks(a, s, 10, 4), 0);
+	expect("BIND again", bind_blocks(a, s, 10, 4), 0);
+	expect("BIND of what another has", bind_blocks(b, t, 13, 2), EEXIST);
+	expect("BIND beside it", bind_blocks(b, t, 14, 2), 0);
+	expect("BIND over it", bind_blocks(a, s, 12, 3), EEXIST);
+	expect("which has changed nothing", bind_blocks(b, t, 10, 1), EEXIST);
+	expect("BIND with less", bind_blocks(a, s, 11, 1), 0);
+	expect("BIND of what is free", bind_blocks(b, t, 12, 4), 0);
+	expect("forget", forget(a, s), 0);
+	expect("forget again", forget(a, s), 0);
+	expect("BIND of what was forgotten", bind_blocks(b, t, 10, 4), 0);
+
+	user_open(&c, path, LOCKS);
+	user_slot(&c, 56);
+	expect("BIND by two files", bind_blocks(&c, t, 10, 4), 0);
+	expect("one forgets for all", forget(&c, t), 0);
+	expect("BIND of one file's", bind_blocks(a, s, 10, 1), 0);
+	expect("BIND by another", bind_blocks(&c, s, 10, 1), 0);
+	close(c.fd);
+	munmap(c.words, WEFT_LOCKS_SIZE(LOCKS));
+	munmap(c.holds, WEFT_HOLDS_SIZE(LOCKS));
+	expect("BIND of what a file still says", bind_blocks(b, t, 10, 1), EEXIST);
+	user_open(&c, path, LOCKS);
+	user_slot(&c, 64);
+	expect("BIND by a file that goes", bind_blocks(&c, user_slot(&c, 64), 20, 1), 0);
+	expect("BIND of its block", bind_blocks(b, t, 20, 1), EEXIST);
+	close(c.fd);
+	munmap(c.words, WEFT_LOCKS_SIZE(LOCKS));
+	munmap(c.holds, WEFT_HOLDS_SIZE(LOCKS));
+	expect("BIND of what nobody says", bind_blocks(b, t, 20, 1), 0);
+	expect("take a lock that guards", ask(a, s, WEFT_LOCK_WRITE), 0);
+	expect("BIND while it is held", bind_blocks(a, s, 30, 2), 0);
+	expect("leave it", drop(a, s, WEFT_LOCK_WRITE), 0);
+}
+
 /* --- two files of a node ---------------------------------------------------------- */
 
 static void exclusion(const struct user *a, const struct user *b, uint32_t s)
@@ -345,6 +437,7 @@ static int api(void)
 	expect("they are free", (long)word(&b, 1000), 0);
 	refused(&a, s);
 	read_only(77);
+	binds(&a, &b);
 	exclusion(&a, &b, s);
 	interrupted(&a, &b, s);
 	the_dead(&a, &b, s, 40);

@@ -10,6 +10,10 @@
  * record.  Then a record may hold one increment more for each thread that was
  * killed, and a torn record must have the name of a writer in it.  All locks must
  * be there to be taken in the end.
+ *
+ * With --guard, each record is spread over pages of its own, and the kernel is told
+ * that the lock guards them.  With --beside, a thread of each process adds to a
+ * number on these pages without the lock: none of its additions may be lost.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -29,23 +33,34 @@ struct record {
 	_Atomic uint64_t copy[COPIES];	/* all the same, but for who writes */
 };
 
+/* One copy of a record, on a page that the lock guards. */
+struct page {
+	_Atomic uint64_t holder;
+	_Atomic uint64_t copy;
+	_Atomic uint64_t beside;	/* added to without the lock */
+	char unused[NODE_PAGE - 3 * sizeof(uint64_t)];
+};
+
 struct control {
 	struct meeting meeting;
 	_Atomic uint64_t sum[LOCKS_MAX];	/* increments that were counted */
+	_Atomic uint64_t beside;		/* additions that were counted */
 	_Atomic uint64_t killed;		/* threads */
 	struct record record[LOCKS_MAX] __attribute__((aligned(NODE_PAGE)));
+	struct page page[LOCKS_MAX][COPIES];
 };
 
 /* What the processes of a node share: it survives those that are killed. */
 struct shared {
 	_Atomic uint64_t sum[LOCKS_MAX];
-	_Atomic uint64_t reads, writes, quick, asked, busy, late;
+	_Atomic uint64_t reads, writes, quick, asked, busy, late, beside;
 	_Atomic bool stop;
 };
 
 static struct {
 	const char *file;
 	unsigned int procs, threads, locks, readers, seconds, kill_ms;
+	bool guard, beside;
 	uint64_t seed;
 	struct control *control;
 	struct shared *shared;
@@ -86,70 +101,79 @@ static void linger(struct worker *w)
 	}
 }
 
+static _Atomic uint64_t *holder_of(unsigned int lock)
+{
+	return job.guard ? &job.control->page[lock][0].holder :
+			   &job.control->record[lock].holder;
+}
+
+static _Atomic uint64_t *copy_of(unsigned int lock, unsigned int i)
+{
+	return job.guard ? &job.control->page[lock][i].copy :
+			   &job.control->record[lock].copy[i];
+}
+
 static void wrong(const struct worker *w, unsigned int lock, const char *what)
 {
-	const struct record *r = &job.control->record[lock];
 	char text[400];
 	int at = 0;
 
 	for (int i = 0; i < COPIES; i++)
 		at += snprintf(text + at, sizeof(text) - at, " %llu",
-			       (unsigned long long)r->copy[i]);
+			       (unsigned long long)*copy_of(lock, i));
 	node_die("writer %llx, lock %u: %s; holder %llx, copies%s; word %llx",
 		 (unsigned long long)w->id, lock, what,
-		 (unsigned long long)r->holder, text,
+		 (unsigned long long)*holder_of(lock), text,
 		 (unsigned long long)job.user.words[job.slot[lock]].word);
 }
 
-static bool is_torn(struct record *r)
+static bool is_torn(unsigned int lock)
 {
-	uint64_t first = atomic_load(&r->copy[0]);
+	uint64_t first = atomic_load(copy_of(lock, 0));
 
 	for (int i = 1; i < COPIES; i++)
-		if (atomic_load(&r->copy[i]) != first)
+		if (atomic_load(copy_of(lock, i)) != first)
 			return true;
 	return false;
 }
 
 static void read_record(struct worker *w, unsigned int lock)
 {
-	struct record *r = &job.control->record[lock];
-	uint64_t holder = atomic_load(&r->holder);
-	uint64_t value = atomic_load(&r->copy[COPIES - 1]);
-	bool torn = is_torn(r);
+	uint64_t holder = atomic_load(holder_of(lock));
+	uint64_t value = atomic_load(copy_of(lock, COPIES - 1));
+	bool torn = is_torn(lock);
 
 	if (holder && !job.kill_ms)
 		wrong(w, lock, "a writer is here while it is read");
 	if (torn && !holder)
 		wrong(w, lock, "a reader sees it torn");
 	linger(w);
-	if (atomic_load(&r->holder) != holder || is_torn(r) != torn ||
-	    atomic_load(&r->copy[COPIES - 1]) != value)
+	if (atomic_load(holder_of(lock)) != holder || is_torn(lock) != torn ||
+	    atomic_load(copy_of(lock, COPIES - 1)) != value)
 		wrong(w, lock, "it changes while it is read");
 }
 
 static void write_record(struct worker *w, unsigned int lock)
 {
-	struct record *r = &job.control->record[lock];
-	uint64_t value = 0, dead = atomic_load(&r->holder);
+	uint64_t value = 0, dead = atomic_load(holder_of(lock));
 
 	if (dead && !job.kill_ms)
 		wrong(w, lock, "another writer is here");
-	if (is_torn(r) && !dead)
+	if (is_torn(lock) && !dead)
 		wrong(w, lock, "a writer finds it torn");
-	atomic_store(&r->holder, w->id);
+	atomic_store(holder_of(lock), w->id);
 	for (int i = 0; i < COPIES; i++)
-		if (atomic_load(&r->copy[i]) > value)
-			value = atomic_load(&r->copy[i]);
+		if (atomic_load(copy_of(lock, i)) > value)
+			value = atomic_load(copy_of(lock, i));
 	for (int i = 0; i < COPIES; i++) {
-		atomic_store(&r->copy[i], value + 1);
+		atomic_store(copy_of(lock, i), value + 1);
 		if (i == COPIES / 2)
 			linger(w);
 	}
-	if (atomic_load(&r->holder) != w->id || is_torn(r) ||
-	    atomic_load(&r->copy[0]) != value + 1)
+	if (atomic_load(holder_of(lock)) != w->id || is_torn(lock) ||
+	    atomic_load(copy_of(lock, 0)) != value + 1)
 		wrong(w, lock, "somebody else has written");
-	atomic_store(&r->holder, 0);
+	atomic_store(holder_of(lock), 0);
 }
 
 /* Return: whether it was taken. */
@@ -222,17 +246,50 @@ static void *work(void *arg)
 	return NULL;
 }
 
+/* Whoever holds the locks of these pages has them coherent all the same. */
+static void *add_beside(void *arg)
+{
+	struct worker *w = arg;
+
+	while (!job.shared->stop) {
+		unsigned int lock = below(w, job.locks);
+
+		atomic_fetch_add(&job.control->page[lock][below(w, COPIES)].beside, 1);
+		job.shared->beside++;
+		node_sleep_us(below(w, 4000));
+	}
+	return NULL;
+}
+
+static void bind_lock(unsigned int lock)
+{
+	struct weft_lock_range range = {
+		.offset = offsetof(struct control, page) +
+			  lock * sizeof(job.control->page[0]),
+		.length = sizeof(job.control->page[0]),
+	};
+	struct weft_lock_bind b = {
+		.slot = job.slot[lock], .n = 1, .ranges = (uintptr_t)&range,
+	};
+
+	if (ioctl(job.user.fd, WEFT_IOC_LOCK_BIND, &b))
+		node_die("cannot say what lock %u guards: %s", lock, strerror(errno));
+}
+
 static void open_locks(void)
 {
 	user_open(&job.user, job.file, LOCKS_MAX);
-	for (unsigned int i = 0; i < job.locks; i++)
+	for (unsigned int i = 0; i < job.locks; i++) {
 		job.slot[i] = user_slot(&job.user, offsetof(struct control, record[i]));
+		if (job.guard)
+			bind_lock(i);
+	}
 }
 
 /* A process of its own, with its own open file. */
 static pid_t start(unsigned int proc, unsigned int life)
 {
-	struct worker worker[THREADS_MAX];
+	struct worker worker[THREADS_MAX], beside;
 	pid_t pid = fork();
 	unsigned int i;
 
@@ -249,8 +306,13 @@ static pid_t start(unsigned int proc, unsigned int life)
 		if (pthread_create(&worker[i].thread, NULL, work, &worker[i]))
 			node_die("cannot start a thread");
 	}
+	beside = (struct worker){ .random = worker[0].random ^ 0x5555 };
+	if (job.beside && pthread_create(&beside.thread, NULL, add_beside, &beside))
+		node_die("cannot start a thread");
 	for (i = 0; i < job.threads; i++)
 		pthread_join(worker[i].thread, NULL);
+	if (job.beside)
+		pthread_join(beside.thread, NULL);
 	exit(0);
 }
 
@@ -291,6 +353,18 @@ static void run(void)
 		reap(pid[i], false);
 }
 
+/* A thread that was killed may have added without counting. */
+static void look_beside(void)
+{
+	uint64_t want = atomic_load(&job.control->beside), found = 0;
+
+	for (unsigned int i = 0; i < job.locks * COPIES; i++)
+		found += atomic_load(&job.control->page[i / COPIES][i % COPIES].beside);
+	if (found < want || found > want + atomic_load(&job.control->killed))
+		node_die("%llu additions beside the locks, %llu were made",
+			 (unsigned long long)found, (unsigned long long)want);
+}
+
 /* Every lock can be had, and the records are as they should be. */
 static void look(void)
 {
@@ -299,7 +373,6 @@ static void look(void)
 
 	open_locks();
 	for (i = 0; i < job.locks; i++) {
-		struct record *r = &job.control->record[i];
 		uint64_t sum = atomic_load(&job.control->sum[i]), value, spare;
 
 		err = user_ask(&job.user, job.slot[i], WEFT_LOCK_WRITE,
@@ -309,14 +382,16 @@ static void look(void)
 			node_die("lock %u cannot be had in the end: %s; word %llx", i,
 				 strerror(err),
 				 (unsigned long long)job.user.words[job.slot[i]].word);
-		value = atomic_load(&r->copy[COPIES - 1]);
+		value = atomic_load(copy_of(i, COPIES - 1));
 		spare = atomic_load(&job.control->killed);
-		if (value < sum || value > sum + spare || (!spare && is_torn(r)))
+		if (value < sum || value > sum + spare || (!spare && is_torn(i)))
 			node_die("lock %u: %llu increments, %llu to %llu were made", i,
 				 (unsigned long long)value, (unsigned long long)sum,
 				 (unsigned long long)(sum + spare));
 		user_leave(&job.user, 0, job.slot[i], WEFT_LOCK_WRITE);
 	}
+	if (job.beside)
+		look_beside();
 }
 
 static void begin(void)
@@ -343,13 +418,15 @@ static const char usage[] =
 	"  --readers PERCENT that only read (50)\n"
 	"  --seconds S       how long (10)\n"
 	"  --kill MS         kill a process every so many milliseconds, about; 0: never (0)\n"
+	"  --guard           spread the records over pages that the locks guard\n"
+	"  --beside          add to these pages without the locks, too\n"
 	"  --seed N          of the random choices (1)\n"
 	"  --timeout S       how long to wait for the other nodes (120)\n";
 
 int main(int argc, char **argv)
 {
 	enum { O_FILE = 256, O_NODE, O_NODES, O_PROCS, O_THREADS, O_LOCKS, O_READERS,
-	       O_SECONDS, O_KILL, O_SEED, O_TIMEOUT, O_HELP };
+	       O_SECONDS, O_KILL, O_GUARD, O_BESIDE, O_SEED, O_TIMEOUT, O_HELP };
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, O_FILE },
 		{ "node", required_argument, NULL, O_NODE },
@@ -360,6 +437,8 @@ int main(int argc, char **argv)
 		{ "readers", required_argument, NULL, O_READERS },
 		{ "seconds", required_argument, NULL, O_SECONDS },
 		{ "kill", required_argument, NULL, O_KILL },
+		{ "guard", no_argument, NULL, O_GUARD },
+		{ "beside", no_argument, NULL, O_BESIDE },
 		{ "seed", required_argument, NULL, O_SEED },
 		{ "timeout", required_argument, NULL, O_TIMEOUT },
 		{ "help", no_argument, NULL, O_HELP },
@@ -381,6 +460,8 @@ int main(int argc, char **argv)
 		case O_READERS: job.readers = node_number_of("--readers", optarg, 0, 100); break;
 		case O_SECONDS: job.seconds = node_number_of("--seconds", optarg, 1, 86400); break;
 		case O_KILL: job.kill_ms = node_number_of("--kill", optarg, 0, 100000); break;
+		case O_GUARD: job.guard = true; break;
+		case O_BESIDE: job.beside = true; break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 1, UINT64_MAX); break;
 		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_HELP: fputs(usage, stdout); return 0;
@@ -398,6 +479,7 @@ int main(int argc, char **argv)
 	s = job.shared;
 	for (i = 0; i < job.locks; i++)
 		atomic_fetch_add(&job.control->sum[i], s->sum[i]);
+	atomic_fetch_add(&job.control->beside, s->beside);
 	printf("node %u: %llu reads, %llu writes; %llu taken without the kernel, %llu with it; busy %llu, late %llu; killed %llu threads by now\n",
 	       node.number, (unsigned long long)s->reads, (unsigned long long)s->writes,
 	       (unsigned long long)s->quick, (unsigned long long)s->asked,

@@ -8,9 +8,13 @@
 # Processes of all nodes increment records that are guarded by locks
 # (locks-hammer): no record is ever seen torn, no two writers meet, every increment
 # is there in the end, and every lock can be had.  With a good network and a bad one,
-# and with processes killed in the midst of it.  Then by hand: what one node holds
-# the others do not get, until it leaves or dies; what a killed waiter asked for does
-# not stay with it; and a node can unmount and unload the module at any time.
+# and with processes killed in the midst of it.  The same with records that are
+# spread over pages which the locks guard, also in a cache that is too small for
+# them, and with threads that touch these pages without a lock; when the nodes take
+# turns (locks-turns), the pages come with the lock.  Then by hand: what one node
+# holds the others do not get, until it leaves or dies; what a killed waiter asked
+# for does not stay with it; and a node can unmount and unload the module at any
+# time.
 #
 #	tests/system/locks.sh [SWITCH...]	(p4 none)
 #
@@ -26,6 +30,11 @@ SECONDS_RUN=${WEFT_LOCKS_SECONDS:-15}
 RUN_LIMIT=$((SECONDS_RUN + 150))
 HAMMER=$BUILD/tests/locks-hammer
 BASICS=$BUILD/tests/locks-basics
+TURNS=$BUILD/tests/locks-turns
+TURNS_ROUNDS=100		# of each node
+TURNS_PAGES=4
+MISSES="miss_read_unshared miss_read_shared miss_read_modified miss_write_unshared
+	miss_write_shared miss_write_modified miss_upgrade"
 MODULE_KEPT=$BUILD/kmod
 AT=4096			# offset of the lock that is held by hand
 
@@ -56,6 +65,63 @@ quickly()
 {
 	sed -n 's/.* \([0-9]*\) taken without the kernel.*/\1/p' "$dir"/out.* |
 		awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# turns RUN OPTION...: the nodes take turns, and what became of the pages.
+turns()
+{
+	local run=$1
+
+	shift
+	remember
+	check "$run: all pages say the same at each turn" \
+		on_nodes "$RUN_LIMIT" "$TURNS" --node %K --nodes %N --timeout "$RUN_LIMIT" \
+			--rounds "$TURNS_ROUNDS" --pages "$TURNS_PAGES" "$@" || return 1
+	grep -h '^node' "$dir"/out.* | sed "s/^/# $run: /"
+	look
+	# shellcheck disable=SC2086  # several words
+	note "$run: $(grown lock_granted) granted, $(grown lock_handed) handed over; pages:" \
+		"$(grown lock_blocks_passed) passed on, $(grown lock_blocks_came) came," \
+		"$(grown lock_blocks_late) late, $(grown lock_blocks_fetched) fetched;" \
+		"$(grown $MISSES) misses in $(grown miss_round_trips) round trips;" \
+		"$(grown msg_sent) messages"
+	on node1 rm /weft/turns
+}
+
+# parameter NAME VALUE: of the module, on all nodes.
+parameter()
+{
+	on nodes sh -c "echo $2 >/sys/module/weft/parameters/$1"
+}
+
+# of_pages PERCENT FOUND: of the pages of all hand-overs it is at least PERCENT.
+of_pages()
+{
+	at_least $(($(grown lock_handed) * TURNS_PAGES * $1 / 100)) "$2"
+}
+
+# What locks guard comes with them, after them, or when it is touched.
+with_data()
+{
+	turns "$1, turns" || return 1
+	check "$1: what locks guard came with them" of_pages 80 "$(grown lock_blocks_came)"
+	# shellcheck disable=SC2086  # several words
+	check "$1: few of these pages were missed" \
+		at_least "$(grown $MISSES)" $(($(grown lock_handed) * TURNS_PAGES / 2))
+	check "nothing is passed on" parameter lock_pass 0
+	turns "$1, turns, nothing passed on"
+	check "$1: nothing was" [ "$(grown lock_blocks_passed)" = 0 ]
+	check "$1: pages were asked for when the lock had come" \
+		of_pages 80 "$(grown lock_blocks_fetched)"
+	check "nothing is asked for" parameter lock_fetch 0
+	turns "$1, turns, by page faults alone"
+	check "$1: nothing was" [ "$(grown lock_blocks_fetched)" = 0 ]
+	check "pages are passed on" parameter lock_pass 1
+	check "pages are asked for" parameter lock_fetch 1
+	check "nothing is kept" parameter lock_keep 0
+	turns "$1, turns, nothing kept" --pause 1000
+	check "all is kept" parameter lock_keep 1
+	turns "$1, turns, of readers" --reads
 }
 
 # says WANTED COMMAND...: it prints just this line, whatever its exit status.
@@ -151,7 +217,7 @@ all_leave()
 	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
 }
 
-for program in "$HAMMER" "$BASICS" "$BIN/weftctl"; do
+for program in "$HAMMER" "$BASICS" "$TURNS" "$BIN/weftctl"; do
 	[ -x "$program" ] || { echo "locks: $program is not built: run make test-programs" >&2; exit 2; }
 done
 begin locks
@@ -162,11 +228,22 @@ for switch in "${@:-p4 none}"; do
 		hammer "$kind, clean"
 		hammer "$kind, many locks, mostly read" --locks 64 --readers 90
 		hammer "$kind, killed" --kill 100
+		with_data "$kind"
+		hammer "$kind, guarded" --guard --beside
+		hammer "$kind, guarded, killed" --guard --beside --kill 200
+		check "small caches" on nodes mount -o remount,cache=512K /weft
+		hammer "$kind, guarded, small caches" --guard --beside --locks 48
+		check "blocks were evicted" at_least 100 \
+			"$(grown evicted_clean evicted_modified)"
+		check "large caches again" on nodes mount -o remount,cache=64M /weft
 		by_hand
 		check "5 % loss, 5 % repetition, 20 % reordering" \
 			faults loss 0.05 dup 0.05 reorder 0.2
 		hammer "$kind, faults"
 		hammer "$kind, faults, killed" --kill 100 --locks 2
+		hammer "$kind, faults, guarded" --guard --beside
+		hammer "$kind, faults, guarded, killed" --guard --beside --kill 200
+		turns "$kind, faults, turns"
 		for fault in lost dup reordered; do
 			check "frames were $fault" at_least 100 "$(wire_counted "$fault")"
 		done
