@@ -114,6 +114,7 @@ $(call one_program,tools/switchd,$(B)/bin/weft-switchd,,programs)
 $(call one_program,tools/weftctl,$(B)/bin/weftctl,,programs)
 $(call each_program,tools/rack,$(B)/bin/weft-,,programs)
 $(call each_program,tools/demo,$(B)/bin/weft-,,programs)
+$(call one_program,tools/kvs,$(B)/bin/weft-kvs,$(call objects,tools/libweft),programs)
 $(call one_program,tools/bench,$(B)/bin/weft-bench,,test_programs)
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
 $(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
@@ -122,10 +123,15 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
-test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload,\
+test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload kvs,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
+
+$(call each_program,tests/kvs,$(B)/tests/kvs-,$(call part_objects,tools/kvs tools/libweft) \
+	$(B)/obj/tests/libweft/fake.o,test_programs)
+kvs_programs	:= $(B)/bin/weft-kvs $(filter $(B)/tests/kvs-%,$(test_programs))
+$(kvs_programs): ldlibs_of = -lm -pthread
 
 # --- Libraries --------------------------------------------------------------
 #
