@@ -151,8 +151,9 @@ all_objects	+= $(lib_objects) $(lib_pic) $(preload_pic)
 # no rack, the kernel's part is played by what is preloaded behind it.
 $(call each_program,tests/preload,$(B)/tests/preload-,,test_programs)
 fake_pic	:= $(B)/pic/tests/libweft/fake.o
-test_libraries	:= $(B)/tests/libweft-fake.so
-all_objects	+= $(fake_pic)
+kvs_locks_pic	:= $(B)/pic/tests/kvs/none.o
+test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so
+all_objects	+= $(fake_pic) $(kvs_locks_pic)
 
 $(lib_objects) $(lib_pic) $(preload_pic): cflags_of = -fvisibility=hidden
 
@@ -166,7 +167,8 @@ $(B)/lib/libweft.a: $(lib_objects)
 $(B)/lib/$(lib_soname): $(lib_pic)
 $(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
 $(B)/tests/libweft-fake.so: $(fake_pic)
-$(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(B)/tests/libweft-fake.so:
+$(B)/tests/kvs-locks.so: $(kvs_locks_pic)
+$(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(test_libraries):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \

@@ -53,7 +53,7 @@ static uint64_t mix(uint64_t x)
 /* Two lanes, so that the processor has something to do meanwhile. */
 uint64_t kvs_hash(const void *bytes, size_t len, uint64_t seed)
 {
-	uint64_t a = seed ^ 0x9e3779b97f4a7c15ull, b = len + 0xc2b2ae3d27d4eb4full;
+	uint64_t a = seed ^ 0x9e3779b97f4a7c15ull, b = (len + 1) * 0xc2b2ae3d27d4eb4full;
 	const unsigned char *p = bytes;
 	uint64_t w[2];
 
