@@ -351,10 +351,10 @@ share_dir	= $(DESTDIR)$(PREFIX)/share/weft
 include_dir	= $(DESTDIR)$(PREFIX)/include/weft
 lib_dir		= $(DESTDIR)$(PREFIX)/lib
 man_dir		= $(DESTDIR)$(PREFIX)/share/man
-man_pages	= $(wildcard tools/*/man/*.[37])
+man_pages	= $(wildcard tools/*/man/*.[137])
 man_section	= man$(subst .,,$(suffix $(1)))
 module_root	= $(DESTDIR)/lib/modules/$(KVER)
-installed	= weftctl weft-memd weft-switchd
+installed	= weftctl weft-memd weft-switchd weft-kvs
 # The distribution's key is not here to sign with, nor its System.map, which the
 # kernel's own way of calling depmod asks for.
 not_ours	= CONFIG_MODULE_SIG_ALL= cmd_depmod=true
@@ -364,11 +364,12 @@ install: all
 	install -m 755 $(addprefix $(B)/bin/,$(installed)) $(bin_dir)/
 	install -m 644 $(wildcard p4/generated/*.spec) $(share_dir)/
 	install -m 644 $(wildcard uapi/*.h) tools/libweft/lock.h $(include_dir)/
-	install -d $(lib_dir)/pkgconfig $(man_dir)/man3 $(man_dir)/man7
+	install -d $(lib_dir)/pkgconfig $(man_dir)/man1 $(man_dir)/man3 $(man_dir)/man7
 	install -m 644 $(B)/lib/libweft.a $(lib_dir)/
 	install -m 755 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(lib_dir)/
 	ln -sf $(lib_soname) $(lib_dir)/libweft.so
 	install -m 644 $(B)/lib/libweft.pc $(lib_dir)/pkgconfig/
+	install -m 644 $(filter %.1,$(man_pages)) $(man_dir)/man1/
 	install -m 644 $(filter %.3,$(man_pages)) $(man_dir)/man3/
 	install -m 644 $(filter %.7,$(man_pages)) $(man_dir)/man7/
 ifneq ($(kmod_sources),)

@@ -350,6 +350,7 @@ int bench_run(const struct bench *b)
 	check_kill(b, k);
 	s->clients = shared_memory(b->processes * sizeof(*s->clients));
 	s->workers = shared_memory((size_t)b->processes * b->threads * sizeof(*s->workers));
+	s->draws = shared_memory((size_t)b->processes * b->threads * DRAWS * sizeof(*s->draws));
 	for (i = 0; i < b->processes; i++)
 		s->clients[i].session = -1;
 	if (b->meet)

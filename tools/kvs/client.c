@@ -17,8 +17,6 @@
 #include "shared.h"
 #include "zipf.h"
 
-#define DRAWS	65536	/* records, drawn before the start: it is not that what is measured */
-
 /**
  * struct task - a thread
  * @thread:	of pthreads
@@ -26,7 +24,7 @@
  * @w:		results
  * @keys:	of all records
  * @random:	state of the generator
- * @draws:	numbers of records
+ * @draws:	numbers of records, in shared memory
  * @seen:	of each record the newest version that this thread has seen
  * @value_size:	of records
  * @t:		of the store
@@ -107,14 +105,14 @@ static void *work(void *arg)
 {
 	struct task *t = arg;
 	unsigned int updates = updates_of_100[(unsigned char)t->b->workload], kind;
-	uint64_t i, id, start = 0;
+	uint64_t i, id, start = 0, first = t->random % DRAWS;
 
 	while (!atomic_load(&t->s->go))
 		node_sleep_us(500);
 	for (i = 0; !t->b->operations || i < t->b->operations; i++) {
 		if (atomic_load_explicit(&t->s->stop, memory_order_relaxed))
 			break;
-		id = t->draws[i % DRAWS];
+		id = t->draws[(first + i) % DRAWS];
 		kind = (node_random(&t->random) >> 32) % 100 < updates ? UPDATE : READ;
 		if (!(i % t->b->sample))
 			start = node_now_ns();
@@ -140,20 +138,27 @@ static void *need(size_t n, size_t size)
 	return p;
 }
 
-static void prepare(struct task *t, uint64_t records, uint64_t stream)
+static void draw(struct task *t, uint64_t records)
 {
 	struct zipf z;
 	size_t i;
 
+	if (atomic_load(&t->w->drawn))
+		return;
 	zipf_init(&z);
-	t->random = node_seed(t->b->seed, stream);
-	t->draws = need(DRAWS, sizeof(*t->draws));
-	t->seen = need(records, sizeof(*t->seen));
 	for (i = 0; i < DRAWS; i++) {
 		double u = (double)(node_random(&t->random) >> 11) * 0x1p-53;
 
 		t->draws[i] = (uint32_t)(zipf_scatter(zipf_rank(&z, u)) % records);
 	}
+	atomic_store(&t->w->drawn, 1);
+}
+
+static void prepare(struct task *t, uint64_t records, uint64_t stream)
+{
+	t->random = node_seed(t->b->seed, stream);
+	t->seen = need(records, sizeof(*t->seen));
+	draw(t, records);
 	if (kvs_thread_begin(t->k, &t->t))
 		node_die("%s: %s", t->b->file, kvs_why());
 }
@@ -222,6 +227,7 @@ void client_run(const struct bench *b, struct shared *s, unsigned int number)
 		tasks[i] = (struct task){
 			.b = b, .s = s, .k = k, .keys = keys, .value_size = value_size,
 			.w = &s->workers[number * b->threads + i],
+			.draws = s->draws + (size_t)(number * b->threads + i) * DRAWS,
 		};
 		prepare(&tasks[i], records,
 			((uint64_t)node.number << 40) + ((uint64_t)s->generation << 8) + i);
@@ -229,7 +235,6 @@ void client_run(const struct bench *b, struct shared *s, unsigned int number)
 	run(b, s, c, tasks);
 	for (i = 0; i < b->threads; i++) {
 		kvs_thread_end(&tasks[i].t);
-		free(tasks[i].draws);
 		free(tasks[i].seen);
 	}
 	if (kvs_session_end(k))

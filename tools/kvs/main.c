@@ -64,6 +64,7 @@ static struct bench bench = {
 	.workload = 'a', .records = 1000, .value_size = 100, .threads = 1, .processes = 1,
 	.seconds = 10, .seed = 1, .sample = 8,
 };
+static const char *locks;
 static bool settle;
 
 static void print_usage(FILE *f)
@@ -106,7 +107,7 @@ static bool option(int c, const char *text)
 {
 #define NUMBER(name, min, max) node_number_of("--" name, text, min, max)
 	switch (c) {
-	case O_LOCKS: make.locks = locks_of(text); return true;
+	case O_LOCKS: locks = text; return true;
 	case O_LIBRARY: load_library(text); return true;
 	case O_BUCKETS: make.buckets = (uint32_t)NUMBER("buckets", 1, 1u << 24); return true;
 	case O_BUCKET_BLOCKS:
@@ -295,6 +296,9 @@ int main(int argc, char **argv)
 		print_usage(stdout);
 		return 0;
 	}
+	/* When all libraries are there. */
+	if (locks)
+		make.locks = locks_of(locks);
 	argv += optind;
 	argc -= optind;
 	for (i = 0; argc && i < sizeof(commands) / sizeof(commands[0]); i++)

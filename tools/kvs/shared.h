@@ -18,11 +18,13 @@ enum { READ, UPDATE, KINDS };
  * struct worker - what a thread has done; only it writes here
  * @done:	operations
  * @ended_ns:	when, 0: not yet
+ * @drawn:	its draws are there; who takes its place goes on with them
  * @times:	nanoseconds of those that were timed
  */
 struct worker {
 	_Atomic uint64_t done[KINDS];
 	_Atomic uint64_t ended_ns;
+	_Atomic int drawn;
 	struct hist times[KINDS];
 };
 
@@ -48,6 +50,8 @@ struct client {
  * @generation:	counts processes that have been started
  * @clients:	by number
  * @workers:	threads of client 0, then those of client 1, ...
+ * @draws:	of records, DRAWS for each worker, made before the start: drawing is not
+ *		what is measured
  */
 struct shared {
 	_Atomic int go;
@@ -55,6 +59,9 @@ struct shared {
 	unsigned int generation;
 	struct client *clients;
 	struct worker *workers;
+	uint32_t *draws;
 };
+
+#define DRAWS	65536
 
 #endif /* WEFT_KVS_SHARED_H */
