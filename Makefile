@@ -114,6 +114,7 @@ $(call one_program,tools/switchd,$(B)/bin/weft-switchd,,programs)
 $(call one_program,tools/weftctl,$(B)/bin/weftctl,,programs)
 $(call each_program,tools/rack,$(B)/bin/weft-,,programs)
 $(call each_program,tools/demo,$(B)/bin/weft-,,programs)
+$(call one_program,tools/kvs,$(B)/bin/weft-kvs,$(call objects,tools/libweft),programs)
 $(call one_program,tools/bench,$(B)/bin/weft-bench,,test_programs)
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
 $(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
@@ -122,10 +123,15 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
-test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload conformance,\
+test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload conformance kvs,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
+
+$(call each_program,tests/kvs,$(B)/tests/kvs-,$(call part_objects,tools/kvs tools/libweft) \
+	$(B)/obj/tests/libweft/fake.o,test_programs)
+kvs_programs	:= $(B)/bin/weft-kvs $(filter $(B)/tests/kvs-%,$(test_programs))
+$(kvs_programs): ldlibs_of = -lm -pthread
 
 # --- Libraries --------------------------------------------------------------
 #
@@ -145,8 +151,9 @@ all_objects	+= $(lib_objects) $(lib_pic) $(preload_pic)
 # no rack, the kernel's part is played by what is preloaded behind it.
 $(call each_program,tests/preload,$(B)/tests/preload-,,test_programs)
 fake_pic	:= $(B)/pic/tests/libweft/fake.o
-test_libraries	:= $(B)/tests/libweft-fake.so
-all_objects	+= $(fake_pic)
+kvs_locks_pic	:= $(B)/pic/tests/kvs/none.o
+test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so
+all_objects	+= $(fake_pic) $(kvs_locks_pic)
 
 $(lib_objects) $(lib_pic) $(preload_pic): cflags_of = -fvisibility=hidden
 
@@ -160,7 +167,8 @@ $(B)/lib/libweft.a: $(lib_objects)
 $(B)/lib/$(lib_soname): $(lib_pic)
 $(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
 $(B)/tests/libweft-fake.so: $(fake_pic)
-$(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(B)/tests/libweft-fake.so:
+$(B)/tests/kvs-locks.so: $(kvs_locks_pic)
+$(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(test_libraries):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,-z,defs \
@@ -343,10 +351,10 @@ share_dir	= $(DESTDIR)$(PREFIX)/share/weft
 include_dir	= $(DESTDIR)$(PREFIX)/include/weft
 lib_dir		= $(DESTDIR)$(PREFIX)/lib
 man_dir		= $(DESTDIR)$(PREFIX)/share/man
-man_pages	= $(wildcard tools/*/man/*.[37])
+man_pages	= $(wildcard tools/*/man/*.[137])
 man_section	= man$(subst .,,$(suffix $(1)))
 module_root	= $(DESTDIR)/lib/modules/$(KVER)
-installed	= weftctl weft-memd weft-switchd
+installed	= weftctl weft-memd weft-switchd weft-kvs
 # The distribution's key is not here to sign with, nor its System.map, which the
 # kernel's own way of calling depmod asks for.
 not_ours	= CONFIG_MODULE_SIG_ALL= cmd_depmod=true
@@ -356,11 +364,12 @@ install: all
 	install -m 755 $(addprefix $(B)/bin/,$(installed)) $(bin_dir)/
 	install -m 644 $(wildcard p4/generated/*.spec) $(share_dir)/
 	install -m 644 $(wildcard uapi/*.h) tools/libweft/lock.h $(include_dir)/
-	install -d $(lib_dir)/pkgconfig $(man_dir)/man3 $(man_dir)/man7
+	install -d $(lib_dir)/pkgconfig $(man_dir)/man1 $(man_dir)/man3 $(man_dir)/man7
 	install -m 644 $(B)/lib/libweft.a $(lib_dir)/
 	install -m 755 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(lib_dir)/
 	ln -sf $(lib_soname) $(lib_dir)/libweft.so
 	install -m 644 $(B)/lib/libweft.pc $(lib_dir)/pkgconfig/
+	install -m 644 $(filter %.1,$(man_pages)) $(man_dir)/man1/
 	install -m 644 $(filter %.3,$(man_pages)) $(man_dir)/man3/
 	install -m 644 $(filter %.7,$(man_pages)) $(man_dir)/man7/
 ifneq ($(kmod_sources),)

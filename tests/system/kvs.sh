@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The key-value store on a rack of three nodes:
+#
+#	node1 node2 node3 mem1 -- switch
+#
+# Loaded on the first node; then YCSB A, B and C on all nodes at once, each record
+# checked when it is seen, and the whole store after each run: no update is lost,
+# each key is there once.  With a good network and a bad one, and with clients killed
+# in the midst of it.
+#
+# Environment: BUILD; WEFT_SWITCH (p4; none: a plain switch); WEFT_KVS_SECONDS (6),
+# of each run.
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+. tests/system/common.sh
+
+SECONDS_RUN=${WEFT_KVS_SECONDS:-6}
+RUN_LIMIT=$((SECONDS_RUN + 150))
+KVS=$BUILD/bin/weft-kvs
+RECORDS=1000
+STORE=/weft/store
+runs=0
+
+# bench OPTION...: on all nodes at once.
+bench()
+{
+	on_nodes "$RUN_LIMIT" "$KVS" bench "$STORE" --meet "/weft/meet$((++runs))" \
+		--node %K --nodes %N --seconds "$SECONDS_RUN" --timeout 100 -j "$@"
+}
+
+# number KEY: of all nodes' lines of JSON, the sum.
+number()
+{
+	sed -n "s/.*\"$1\":\([0-9.e+-]*\)[,}].*/\1/p" "$dir"/out.* |
+		awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+}
+
+# run NAME OPTION...: a run, what came of it, and is the store as it should be?
+run()
+{
+	local name=$1
+
+	shift
+	remember
+	check "$name: all that was seen was right" bench "$@" || return 1
+	look
+	note "$name: $(number operations) operations, $(number throughput) a second;" \
+		"locks: kernel entered $(grown lock_acquires) times, $(grown lock_handed) handed over;" \
+		"$(grown retransmissions) retransmissions"
+	check "$name: each node has done something" each_node
+	check "$name: nothing is lost or there twice" on node2 "$KVS" check "$STORE" &&
+		note "$(head -n 1 "$dir/check")"
+}
+
+each_node()
+{
+	[ "$(cat "$dir"/out.* | grep -c '"operations":[1-9]')" = "$nodes" ]
+}
+
+# exact: nobody was killed, so each change is counted.
+exact()
+{
+	on node3 "$KVS" check "$STORE" -j |
+		grep -E '"changes_min":([0-9]+),"changes_max":\1,' | grep '"sessions":0,'
+}
+
+get_there()
+{
+	[ "$(on node3 "$KVS" get "$STORE" greeting)" = hello ]
+}
+
+gone_here()
+{
+	! on node1 "$KVS" get "$STORE" greeting && on node1 "$KVS" check "$STORE"
+}
+
+for program in "$KVS" "$BIN/weftctl"; do
+	[ -x "$program" ] || { echo "kvs: $program is not built: run make" >&2; exit 2; }
+done
+begin kvs
+boot --nodes 3 --switch "${WEFT_SWITCH:-p4}"
+check "a store of 64 buckets" on node1 "$KVS" create "$STORE" --buckets 64 --overflow 256
+check "$RECORDS records" on node1 "$KVS" load "$STORE" --records "$RECORDS" &&
+	note "$(cat "$dir/check")"
+run "YCSB a" --workload a --processes 2 &&
+	check "YCSB a: nodes handed locks to each other" at_least 20 "$(grown lock_handed)"
+run "YCSB b" --workload b --processes 2
+run "YCSB c" --workload c --processes 2 &&
+	check "YCSB c: what all read they have" at_least $((20 * $(grown lock_acquires))) \
+		"$(number operations)"
+check "each change was counted" exact
+run "killed" --workload a --processes 2 --kill 500 &&
+	check "killed: something was done" at_least 100 "$(number operations)" &&
+	check "clients were killed" at_least 10 "$(number killed)" &&
+	note "$(number killed) clients were killed"
+check "what the dead had is settled" on node1 "$KVS" check "$STORE" --settle
+check "each change is counted again" exact
+check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
+	faults loss 0.05 dup 0.05 reorder 0.2
+for workload in a b c; do
+	run "YCSB $workload, faults" --workload "$workload" --processes 2
+done
+check "each change was counted, with faults" exact
+run "killed, faults" --workload a --processes 2 --kill 700
+for fault in lost dup reordered; do
+	check "frames were $fault" at_least 20 "$(wire_counted "$fault")"
+done
+check "no more faults" faults loss 0 dup 0 reorder 0
+check "a value put on one node" on node1 "$KVS" put "$STORE" greeting hello
+check "is got on another one" get_there
+check "and can be taken away on a third" on node2 "$KVS" del "$STORE" greeting
+check "where it was put it is gone" gone_here
+end_rack
+finish
