@@ -117,7 +117,8 @@ $(call each_program,tools/rack,$(B)/bin/weft-,,programs)
 $(call each_program,tools/demo,$(B)/bin/weft-,,programs)
 # Two programs: tools/bench alone is one, too.
 $(eval $(call program,$(B)/bin/weft-bench,$(call objects,tools/bench),test_programs))
-$(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,$(call objects,tools/libweft),test_programs)
+$(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
+	$(call objects,tools/libweft) $(call part_objects,tools/weftctl),test_programs)
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
 $(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
 $(call one_program,tests/explore,$(B)/bin/weft-explore,,test_programs)
@@ -133,7 +134,8 @@ $(foreach d,$(test_dirs),\
 # Their locks are those of tools/bench/locks, one of them libweft's, on a kernel that
 # is played.
 $(call each_program,tests/bench-locks,$(B)/tests/bench-locks-,\
-	$(call part_objects,tools/bench/locks tools/libweft) $(B)/obj/tests/libweft/fake.o,test_programs)
+	$(call part_objects,tools/bench/locks tools/libweft tools/weftctl) \
+	$(B)/obj/tests/libweft/fake.o,test_programs)
 
 # --- Libraries --------------------------------------------------------------
 #
@@ -195,7 +197,8 @@ $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_pr
 	ldlibs_of = $(dpdk_libs) -pthread
 
 $(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
-$(B)/bin/weftctl: ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs))
+$(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(test_programs)): \
+	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
 
 # Until here all of them are linked alike.
 $(sort $(programs) $(test_programs)):

@@ -96,10 +96,10 @@ static double each(uint64_t value, uint64_t n)
 	return n ? (double)value / (double)n : 0;
 }
 
-void counters_print(const struct found *f, uint64_t n)
+void tally_print(const struct found *f, uint64_t n)
 {
-	const struct counters *c = &f->grown;
-	uint64_t locks = counters_get(c, "lock_requests"), misses = counters_misses(c);
+	const struct tally *c = &f->grown;
+	uint64_t locks = tally_get(c, "lock_requests"), misses = tally_misses(c);
 
 	if (f->datagrams)
 		printf(",\"datagrams_per_acquire\":%.4g", each(f->datagrams, n));
@@ -107,7 +107,7 @@ void counters_print(const struct found *f, uint64_t n)
 		return;
 	printf(",\"transactions_per_acquire\":%.4g,\"lock_requests_per_acquire\":%.4g,\"misses_per_acquire\":%.4g,\"round_trips_per_acquire\":%.4g,\"messages_per_acquire\":%.4g,\"retransmissions\":%llu",
 	       each(locks + misses, n), each(locks, n), each(misses, n),
-	       each(locks + counters_get(c, "miss_round_trips"), n),
-	       each(counters_messages(c), n),
-	       (unsigned long long)counters_get(c, "retransmissions"));
+	       each(locks + tally_get(c, "miss_round_trips"), n),
+	       each(tally_messages(c), n),
+	       (unsigned long long)tally_get(c, "retransmissions"));
 }

@@ -34,7 +34,7 @@ struct found {
 	uint64_t ns;
 	uint64_t datagrams;
 	uint64_t late_ns;
-	struct counters grown;
+	struct tally grown;
 	uint64_t held[ARENA_HELD];
 	uint64_t touched[ARENA_HELD];
 } __attribute__((aligned(4096)));
@@ -69,6 +69,6 @@ uint64_t arena_written(const struct lock *l);
 void sleep_until(uint64_t ns);
 
 /* The counters of @found, of @n acquisitions, as JSON. */
-void counters_print(const struct found *f, uint64_t n);
+void tally_print(const struct found *f, uint64_t n);
 
 #endif /* WEFT_TOOLS_BENCH_LOCKS_ARENA_H */

@@ -29,7 +29,7 @@
  * @think_us: between leaving the lock and asking for it again
  * @hold_us: a hand-over's holder stays for that long
  * @settle_ms: without any traffic, before and after what is counted
- * @counters: command that prints the counters of this node; NULL: not counted
+ * @count_messages: what the kernel counts, too
  * @service: where the lock service is
  * @peer: where weft-lockbench pong runs
  * @port: of serve, pong
@@ -49,7 +49,7 @@ struct lockbench {
 	unsigned int think_us;
 	unsigned int hold_us;
 	unsigned int settle_ms;
-	const char *counters;
+	bool count_messages;
 	struct sockaddr_in service;
 	struct sockaddr_in peer;
 	uint16_t port;
@@ -88,31 +88,34 @@ double histogram_us(const struct histogram *h, double part);
 /* "NAME_p50_us":..., and so on. */
 void histogram_print(const struct histogram *h, const char *name);
 
-/* --- counters.c ----------------------------------------------------------- */
+/* --- tally.c -------------------------------------------------------------- */
 
-#define COUNTERS_MAX	512
+#define TALLY_MAX	512
 
 /**
- * struct counters - of the kernel module, as weftctl prints them
+ * struct tally - counters
  * @len: how many, 0: they were not read
  * @list: name, value; those of memory blades begin with "home_"
  */
-struct counters {
+struct tally {
 	uint64_t len;
 	struct counted {
 		char name[40];
 		uint64_t value;
-	} list[COUNTERS_MAX];
+	} list[TALLY_MAX];
 };
 
-void counters_read(struct counters *c, const char *command);
+/* kernel.c */
+void tally_read(struct tally *c);
+
+void tally_one(struct tally *c, const char *prefix, const char *name, uint64_t value);
 /* What has grown since; counters that have not are left out. */
-void counters_since(struct counters *c, const struct counters *before);
-void counters_add(struct counters *sum, const struct counters *c);
-uint64_t counters_get(const struct counters *c, const char *name);
+void tally_since(struct tally *c, const struct tally *before);
+void tally_add(struct tally *sum, const struct tally *c);
+uint64_t tally_get(const struct tally *c, const char *name);
 /* Misses that were served, of all kinds. */
-uint64_t counters_misses(const struct counters *c);
+uint64_t tally_misses(const struct tally *c);
 /* Messages, each once: of a type, what one end has sent the other has received. */
-uint64_t counters_messages(const struct counters *c);
+uint64_t tally_messages(const struct tally *c);
 
 #endif /* WEFT_TOOLS_BENCH_LOCKS_BENCH_H */

@@ -80,7 +80,7 @@ static void report(const struct lockbench *b, struct arena *a, const struct lock
 		node_die("lock %s: the nodes took turns %llu times only: give a longer --hold",
 			 l->kind->name, (unsigned long long)both->lock.count);
 	for (k = 0; k < 2; k++) {
-		counters_add(&both->grown, &a->found[k].grown);
+		tally_add(&both->grown, &a->found[k].grown);
 		both->datagrams += a->found[k].datagrams;
 	}
 	printf("{\"bench\":\"handover\",\"label\":\"%s\",\"lock\":\"%s\",\"pages\":%u,\"hold_us\":%u,\"count\":%llu",
@@ -88,7 +88,7 @@ static void report(const struct lockbench *b, struct arena *a, const struct lock
 	       (unsigned long long)both->lock.count);
 	histogram_print(&both->lock, "one_way");
 	histogram_print(&both->data, "with_data");
-	counters_print(both, 2 * (b->count + WARM_UP));
+	tally_print(both, 2 * (b->count + WARM_UP));
 	puts("}");
 	fflush(stdout);
 }
@@ -97,7 +97,7 @@ static void measure(const struct lockbench *b, struct arena *a, const struct loc
 		    unsigned int index, struct found *both)
 {
 	struct found *f = &a->found[node.number - 1];
-	static struct counters before;
+	static struct tally before;
 	struct times t = { 0 };
 	struct lock_place place;
 	uint64_t turn = 0;
@@ -114,7 +114,8 @@ static void measure(const struct lockbench *b, struct arena *a, const struct loc
 	node_meet();
 	/* Nobody looks at what was found of the lock before any more. */
 	memset(f, 0, sizeof(*f));
-	counters_read(&before, b->counters);
+	if (b->count_messages)
+		tally_read(&before);
 	place.messages = 0;
 	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
 	if (node.number == 2)
@@ -123,8 +124,9 @@ static void measure(const struct lockbench *b, struct arena *a, const struct loc
 	kind->unlock(&l);
 	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
 	f->datagrams = place.messages;
-	counters_read(&both->grown, b->counters);
-	counters_since(&both->grown, &before);
+	if (b->count_messages)
+		tally_read(&both->grown);
+	tally_since(&both->grown, &before);
 	f->grown = both->grown;
 	node_meet();
 	if (node.number == 1)

@@ -30,7 +30,7 @@ static const char usage[] =
 "  --think US         between leaving the lock and asking again (run; default 0)\n"
 "  --hold US          for how long a lock is held (handover, ping; default 4000)\n"
 "  --settle MS        of silence before and after what is counted (default 300)\n"
-"  --counters COMMAND prints the node's counters: \"weftctl -j stats\"\n"
+"  --messages         count what goes over the network (run, handover)\n"
 "  --service ADDRESS[:PORT]  of weft-lockbench serve\n"
 "  --peer ADDRESS[:PORT]     of weft-lockbench pong\n"
 "  --port N           of serve (default 4794), of pong (default 4795)\n"
@@ -78,7 +78,7 @@ static const struct {
 
 enum {
 	O_LOCKS = 256, O_READERS, O_PAGES, O_SECONDS, O_COUNT, O_PROCS, O_THINK, O_HOLD,
-	O_SETTLE, O_COUNTERS, O_SERVICE, O_PEER, O_PORT, O_DIR, O_NAME, O_LABEL, O_NODE,
+	O_SETTLE, O_MESSAGES, O_SERVICE, O_PEER, O_PORT, O_DIR, O_NAME, O_LABEL, O_NODE,
 	O_NODES, O_TIMEOUT, O_HELP,
 };
 
@@ -92,7 +92,7 @@ static const struct option options[] = {
 	{ "think", required_argument, NULL, O_THINK },
 	{ "hold", required_argument, NULL, O_HOLD },
 	{ "settle", required_argument, NULL, O_SETTLE },
-	{ "counters", required_argument, NULL, O_COUNTERS },
+	{ "messages", no_argument, NULL, O_MESSAGES },
 	{ "service", required_argument, NULL, O_SERVICE },
 	{ "peer", required_argument, NULL, O_PEER },
 	{ "port", required_argument, NULL, O_PORT },
@@ -182,7 +182,7 @@ static int parse(struct lockbench *b, int argc, char **argv)
 		case O_THINK: b->think_us = node_number_of("--think", optarg, 0, 10000000); break;
 		case O_HOLD: b->hold_us = node_number_of("--hold", optarg, 1, 1000000); break;
 		case O_SETTLE: b->settle_ms = node_number_of("--settle", optarg, 0, 60000); break;
-		case O_COUNTERS: b->counters = optarg; break;
+		case O_MESSAGES: b->count_messages = true; break;
 		case O_SERVICE: parse_address("--service", optarg, SERVICE_PORT, &b->service); break;
 		case O_PEER: parse_address("--peer", optarg, PONG_PORT, &b->peer); break;
 		case O_PORT: b->port = node_number_of("--port", optarg, 1, 65535); break;

@@ -218,7 +218,7 @@ static void print_all(const struct lockbench *b, struct arena *a, const struct l
 			all->ns = f->ns;
 		if (f->late_ns > all->late_ns)
 			all->late_ns = f->late_ns;
-		counters_add(&all->grown, &f->grown);
+		tally_add(&all->grown, &f->grown);
 		share = (double)(f->reads + f->writes);
 		sum += share;
 		squares += share * share;
@@ -230,7 +230,7 @@ static void print_all(const struct lockbench *b, struct arena *a, const struct l
 			 l->kind->name, (unsigned long long)all->written,
 			 (unsigned long long)arena_written(l));
 	print(b, l, readers, "all", all);
-	counters_print(all, all->reads + all->writes);
+	tally_print(all, all->reads + all->writes);
 	printf(",\"least_share\":%.4g,\"jain\":%.4g}\n", sum > 0 ? least * node.count / sum : 0,
 	       squares > 0 ? sum * sum / squares / node.count : 0);
 }
@@ -239,7 +239,7 @@ static void measure(const struct lockbench *b, struct arena *a, struct crew *cre
 		    struct found *all, const struct lock_kind *kind,
 		    unsigned int readers, unsigned int index)
 {
-	static struct counters before;
+	static struct tally before;
 	struct found *f = &a->found[node.number - 1];
 	struct lock_place place;
 	uint64_t start, now;
@@ -251,14 +251,16 @@ static void measure(const struct lockbench *b, struct arena *a, struct crew *cre
 	await_ready(b, crew);
 	node_meet();
 	start = node_now_ns() + b->settle_ms * 1000000ull;
-	counters_read(&before, b->counters);
+	if (b->count_messages)
+		tally_read(&before);
 	now = node_now_ns();
 	all->late_ns = now > start ? now - start : 0;
 	atomic_store(&crew->start, now > start ? now : start);
 	await_end(b);
 	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
-	counters_read(&all->grown, b->counters);
-	counters_since(&all->grown, &before);
+	if (b->count_messages)
+		tally_read(&all->grown);
+	tally_since(&all->grown, &before);
 	gather(b, crew, f);
 	f->late_ns = all->late_ns;
 	f->grown = all->grown;
