@@ -117,8 +117,10 @@ $(call each_program,tools/rack,$(B)/bin/weft-,,programs)
 $(call each_program,tools/demo,$(B)/bin/weft-,,programs)
 # Two programs: tools/bench alone is one, too.
 $(eval $(call program,$(B)/bin/weft-bench,$(call objects,tools/bench),test_programs))
+# With what weftctl has to ask the kernel.
+netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,kernel genl explain fail module mountpoint)
 $(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
-	$(call objects,tools/libweft) $(call part_objects,tools/weftctl),test_programs)
+	$(call objects,tools/libweft) $(netlink_objects),test_programs)
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
 $(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
 $(call one_program,tests/explore,$(B)/bin/weft-explore,,test_programs)
@@ -134,7 +136,7 @@ $(foreach d,$(test_dirs),\
 # Their locks are those of tools/bench/locks, one of them libweft's, on a kernel that
 # is played.
 $(call each_program,tests/bench-locks,$(B)/tests/bench-locks-,\
-	$(call part_objects,tools/bench/locks tools/libweft tools/weftctl) \
+	$(call part_objects,tools/bench/locks tools/libweft) $(netlink_objects) \
 	$(B)/obj/tests/libweft/fake.o,test_programs)
 
 # --- Libraries --------------------------------------------------------------
