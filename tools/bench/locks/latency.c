@@ -56,7 +56,7 @@ int bench_latency(const struct lockbench *b)
 	for (k = 0; k <= b->kinds_len; k++) {
 		t = &took[k];
 		t->kind = k < b->kinds_len ? b->kinds[k] : &lock_glibc;
-		arena_lock(b, a, t->kind, k % b->kinds_len, &t->l, &t->place);
+		arena_lock(b, a, t->kind, k < b->kinds_len ? k : 0, &t->l, &t->place);
 		t->least[0] = t->least[1] = 1e18;
 		if (t->kind == &lock_glibc) {
 			t->l.at = mmap(NULL, NODE_PAGE, PROT_READ | PROT_WRITE,

@@ -198,10 +198,12 @@ trap 'exit 130' INT TERM HUP
 # --- A rack for all but fairness ---------------------------------------------------
 
 most=2
-for n in ${nodes_list//,/ }; do
+shared=$nodes_list
+wanted table || wanted ablation || shared=2
+for n in ${shared//,/ }; do
 	case $n in
 	[1-8])	[ "$n" -le "$most" ] || most=$n ;;
-	*)	die "--nodes $nodes_list: give numbers from 1 to 8" ;;
+	*)	die "--nodes $shared: give numbers from 1 to 8" ;;
 	esac
 done
 

@@ -185,12 +185,14 @@ static void gather(const struct lockbench *b, struct crew *crew, struct found *f
 static void print(const struct lockbench *b, const struct lock *l, unsigned int readers,
 		  const char *who, const struct found *f)
 {
+	uint64_t acquires = f->reads + f->writes;
+
 	printf("{\"bench\":\"run\",\"label\":\"%s\",\"lock\":\"%s\",\"nodes\":%u,\"procs\":%u,\"readers\":%u,\"pages\":%u,\"think_us\":%u,\"node\":\"%s\",\"seconds\":%.3f,\"acquires\":%llu,\"reads\":%llu,\"writes\":%llu,\"acquires_per_s\":%.5g",
 	       b->label, l->kind->name, node.count, b->procs, readers, b->pages,
 	       b->think_us, who, (double)f->ns / 1e9,
-	       (unsigned long long)(f->reads + f->writes), (unsigned long long)f->reads,
+	       (unsigned long long)acquires, (unsigned long long)f->reads,
 	       (unsigned long long)f->writes,
-	       f->ns ? (double)(f->reads + f->writes) * 1e9 / (double)f->ns : 0);
+	       f->ns ? (double)acquires * 1e9 / (double)f->ns : 0);
 	histogram_print(&f->lock, "lock");
 	histogram_print(&f->data, "data");
 	if (f->late_ns)
