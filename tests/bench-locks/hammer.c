@@ -154,6 +154,10 @@ static void work(const struct lock_kind *kind, struct scene *s, unsigned int ind
 		atomic_fetch_add(&s->done[index], 1);
 		if (writes)
 			atomic_fetch_add(&s->writes, 1);
+		/* Not all of these locks are fair: a machine that is busy would let
+		 * only one process have them, which is never stopped while it is free.
+		 */
+		linger(&random);
 		if (!good) {
 			atomic_fetch_add(&s->wrong, 1);
 			atomic_store(&s->stop, 1);
@@ -278,13 +282,17 @@ static const struct lock_kind lets_all_in = {
 	.rdlock = nothing, .wrlock = nothing, .unlock = nothing,
 };
 
-/* Looks, then takes: another may have done so in between. */
+/*
+ * Looks, then takes: another may have done so in between.  A pause makes sure of that,
+ * here and below, also on a machine that has other things to do.
+ */
 static void looks_then_takes(struct lock *l)
 {
 	struct lock_wait w = { 0 };
 
 	while (atomic_load(broken_word(l)))
 		lock_wait(l, &w);
+	sched_yield();
 	atomic_store(broken_word(l), 1);
 }
 

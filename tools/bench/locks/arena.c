@@ -59,32 +59,30 @@ void arena_lock(const struct lockbench *b, struct arena *a, const struct lock_ki
 
 void arena_touch(const struct lock *l)
 {
-	_Atomic uint64_t *word = l->data;
-	size_t words = l->data_size / sizeof(*word), i;
-	uint64_t first, found;
+	union lock_line *line = l->data;
+	size_t lines = l->data_size / sizeof(*line), i, k;
+	uint64_t first = 0, found;
 
-	if (!words)
-		return;
-	/*
-	 * A writer writes first: to read before would cost it a miss more with all
-	 * locks that do not bring the data along.
-	 */
-	if (l->writes)
-		first = atomic_fetch_add_explicit(&word[0], 1, memory_order_relaxed);
-	else
-		first = atomic_load_explicit(&word[0], memory_order_relaxed);
-	for (i = 1; i < words; i++) {
-		if (l->writes && i % (NODE_PAGE / sizeof(*word)) == 0)
-			found = atomic_fetch_add_explicit(&word[i], 1, memory_order_relaxed);
-		else
-			found = atomic_load_explicit(&word[i], memory_order_relaxed);
-		if (found != first)
-			node_die("lock %s: torn: word %zu is %llu, the first was %llu: somebody writes while the lock is held to %s",
-				 l->kind->name, i, (unsigned long long)found,
-				 (unsigned long long)first,
-				 l->writes ? "write" : "read");
+	for (i = 0; i < lines; i++) {
+		/*
+		 * A writer writes first: to read before would cost it a miss more
+		 * with all locks that do not bring the data along.
+		 */
 		if (l->writes)
-			atomic_store_explicit(&word[i], first + 1, memory_order_relaxed);
+			lock_own(&line[i].value);
+		if (!i)
+			first = atomic_load_explicit(&line->value, memory_order_relaxed);
+		for (k = 0; k < LOCK_WORDS; k++) {
+			found = atomic_load_explicit(&line[i].word[k], memory_order_relaxed);
+			if (found != first)
+				node_die("lock %s: torn: word %zu of page %zu is %llu, the first was %llu: somebody writes while the lock is held to %s",
+					 l->kind->name, k, i, (unsigned long long)found,
+					 (unsigned long long)first,
+					 l->writes ? "write" : "read");
+			if (l->writes)
+				atomic_store_explicit(&line[i].word[k], first + 1,
+						      memory_order_relaxed);
+		}
 	}
 }
 
@@ -115,6 +113,10 @@ void tally_print(const struct found *f, uint64_t n)
 		printf(",\"datagrams_per_acquire\":%.4g", each(f->datagrams, n));
 	if (!c->len)
 		return;
+	if (tally_get(c, "lock_blocks_came") || tally_get(c, "lock_blocks_fetched"))
+		printf(",\"blocks_with_lock_per_acquire\":%.4g,\"blocks_after_lock_per_acquire\":%.4g",
+		       each(tally_get(c, "lock_blocks_came"), n),
+		       each(tally_get(c, "lock_blocks_fetched"), n));
 	printf(",\"transactions_per_acquire\":%.4g,\"lock_requests_per_acquire\":%.4g,\"misses_per_acquire\":%.4g,\"round_trips_per_acquire\":%.4g,\"messages_per_acquire\":%.4g,\"retransmissions\":%llu",
 	       each(locks + misses, n), each(locks, n), each(misses, n),
 	       each(locks + tally_get(c, "miss_round_trips"), n),

@@ -26,6 +26,7 @@ static void central_rdlock(struct lock *l)
 	_Atomic uint64_t *word = word_of(l);
 	struct lock_wait w = { 0 };
 
+	lock_own(word);
 	/* Counted, and so in as soon as the writer that is in has left. */
 	if (!(atomic_fetch_add(word, READER) & WRITER))
 		return;
@@ -39,15 +40,18 @@ static void central_wrlock(struct lock *l)
 	struct lock_wait w = { 0 };
 	uint64_t nobody = 0;
 
+	lock_own(word);
 	while (!atomic_compare_exchange_strong(word, &nobody, WRITER)) {
 		while (atomic_load_explicit(word, memory_order_relaxed))
 			lock_wait(l, &w);
+		lock_own(word);
 		nobody = 0;
 	}
 }
 
 static void central_unlock(struct lock *l)
 {
+	lock_own(word_of(l));
 	atomic_fetch_sub(word_of(l), l->writes ? WRITER : READER);
 }
 

@@ -70,9 +70,11 @@ static bool is_locked(struct lock *l)
 
 static void global_lock(struct lock *l)
 {
-	uint64_t ticket = atomic_fetch_add(&global_of(l)->request.value, 1);
 	struct lock_wait w = { 0 };
+	uint64_t ticket;
 
+	lock_own(&global_of(l)->request.value);
+	ticket = atomic_fetch_add(&global_of(l)->request.value, 1);
 	/*
 	 * No node has two tickets, so at most as many are out as there are pages:
 	 * what is read here is never of a later ticket.
@@ -137,6 +139,7 @@ static void cohort_rdlock(struct lock *l)
 
 	/* The reader counts itself, then looks for a writer; a writer the reverse. */
 	for (;;) {
+		lock_own(mine);
 		atomic_fetch_add(mine, 1);
 		if (!is_locked(l))
 			break;
@@ -159,10 +162,12 @@ static void cohort_rdlock(struct lock *l)
 
 static void cohort_leave(struct lock *l)
 {
-	if (l->writes)
+	if (l->writes) {
 		cohort_unlock(l);
-	else
-		atomic_fetch_sub(readers_of(l, l->place->node), 1);
+		return;
+	}
+	lock_own(readers_of(l, l->place->node));
+	atomic_fetch_sub(readers_of(l, l->place->node), 1);
 }
 
 const struct lock_kind lock_cohort = {

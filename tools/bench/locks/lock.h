@@ -97,11 +97,36 @@ extern const struct lock_kind *const lock_kinds[];
 /* NULL: there is none of this name. */
 const struct lock_kind *lock_kind_of(const char *name);
 
-/* A page for each piece of a lock that others shall not be disturbed by. */
+#define LOCK_WORDS	(NODE_PAGE / 8 - 1)
+
+/**
+ * union lock_line - a page for each piece of a lock that others shall not be
+ *	disturbed by
+ * @value: all of it, mostly
+ * @word: or several
+ * @touched: see lock_own()
+ */
 union lock_line {
 	_Atomic uint64_t value;
-	_Atomic uint64_t word[NODE_PAGE / 8];
+	struct {
+		_Atomic uint64_t word[LOCK_WORDS];
+		_Atomic uint64_t touched;
+	};
 };
+
+/**
+ * lock_own() - before an atomic operation
+ * @at: in the first word of its page
+ *
+ * A processor asks for a page to write when it adds to a word there.  An emulator
+ * that runs one processor at a time makes that a load and a store, and of a page
+ * that is not here two misses.  A store before makes it one everywhere, so that no
+ * lock costs more because it is emulated.
+ */
+static inline void lock_own(_Atomic uint64_t *at)
+{
+	atomic_store_explicit(&((union lock_line *)at)->touched, 0, memory_order_relaxed);
+}
 
 /* Number of this thread among all, from 0. */
 static inline unsigned int lock_me(const struct lock_place *p)

@@ -209,7 +209,7 @@ done
 
 COLUMNS_RUN="lock nodes readers acquires_per_s transactions_per_acquire
 	lock_requests_per_acquire misses_per_acquire round_trips_per_acquire
-	messages_per_acquire datagrams_per_acquire lock_p50_us data_p50_us data_p99_us
+	messages_per_acquire blocks_with_lock_per_acquire datagrams_per_acquire lock_p50_us data_p50_us data_p99_us
 	data_max_us data_mean_us least_share retransmissions late_ms"
 
 stage_table()

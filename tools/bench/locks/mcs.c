@@ -38,6 +38,7 @@ static void mcs_lock(struct lock *l)
 
 	atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
 	atomic_store_explicit(&mine->waits, 1, memory_order_relaxed);
+	lock_own(tail_of(l));
 	before = atomic_exchange(tail_of(l), me);
 	if (!before)
 		return;
@@ -54,6 +55,7 @@ static void mcs_unlock(struct lock *l)
 
 	next = atomic_load_explicit(&mine->next, memory_order_acquire);
 	if (!next) {
+		lock_own(tail_of(l));
 		if (atomic_compare_exchange_strong(tail_of(l), &last, 0))
 			return;
 		/* Somebody is behind it, and about to say who. */

@@ -33,6 +33,7 @@ static void pernode_rdlock(struct lock *l)
 	 * that there is, one of them sees the other.
 	 */
 	for (;;) {
+		lock_own(mine);
 		atomic_fetch_add(mine, 1);
 		if (!atomic_load(writer_of(l)))
 			return;
@@ -48,10 +49,12 @@ static void pernode_wrlock(struct lock *l)
 	uint64_t nobody = 0;
 	unsigned int i;
 
+	lock_own(writer_of(l));
 	while (!atomic_compare_exchange_strong(writer_of(l), &nobody,
 					       lock_me(l->place) + 1)) {
 		while (atomic_load_explicit(writer_of(l), memory_order_relaxed))
 			lock_wait(l, &w);
+		lock_own(writer_of(l));
 		nobody = 0;
 	}
 	for (i = 0; i < l->place->nodes; i++)
@@ -61,10 +64,12 @@ static void pernode_wrlock(struct lock *l)
 
 static void pernode_unlock(struct lock *l)
 {
-	if (l->writes)
+	if (l->writes) {
 		atomic_store_explicit(writer_of(l), 0, memory_order_release);
-	else
-		atomic_fetch_sub(readers_of(l, l->place->node), 1);
+		return;
+	}
+	lock_own(readers_of(l, l->place->node));
+	atomic_fetch_sub(readers_of(l, l->place->node), 1);
 }
 
 const struct lock_kind lock_pernode = {

@@ -48,7 +48,7 @@ do for [s = 1:n] {
 	set logscale y
 	set autoscale y
 	set ylabel "mean time to lock and data, us"
-	plot for [i = 1:words(locks)] rows(word(locks, i), share) using 2:15 \
+	plot for [i = 1:words(locks)] rows(word(locks, i), share) using 2:16 \
 		with linespoints pt i lw (i == 1 ? 3 : 1.5) notitle
 }
 unset multiplot
