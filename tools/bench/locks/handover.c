@@ -114,8 +114,8 @@ static void print(const struct lockbench *b, const struct lock *l, uint64_t hold
 static bool measure(const struct lockbench *b, struct arena *a, const struct lock_kind *kind,
 		    unsigned int index, unsigned int try, struct found *both)
 {
-	struct found *f = &a->found[node.number - 1];
 	_Atomic uint64_t *good = &a->session.word[1 + index];
+	struct found *f = &a->found[node.number - 1];
 	uint64_t hold_ns = b->hold_us * 1000ull, count = b->count, turn = 0;
 	static struct tally before;
 	struct times t = { 0 };
