@@ -7,6 +7,7 @@
 #	make test		build, then run all tests ($T selects: make test T=unit)
 #	make check		static checks: sparse, checkpatch, clang, shellcheck, ...
 #	make bench		measure, compare, plot
+#	make bench-locks	the same for locks, against others
 #	make p4			compile the P4 program anew (needs p4c-dpdk: P4C=)
 #	make install		also uninstall; DESTDIR, PREFIX, KVER
 #	make clean
@@ -41,7 +42,7 @@ package_groups	:= build \
 		   $(if $(filter demo test,$(goals)),rack) \
 		   $(if $(filter test fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
-		   $(if $(filter bench,$(goals)),rack bench)
+		   $(if $(filter bench bench-locks,$(goals)),rack bench)
 ifneq ($(filter deps,$(goals)),)
 package_groups	:= build rack test check bench
 endif
@@ -80,7 +81,7 @@ say		= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # a main(); of the others, which are what can be linked elsewhere.
 sources		= $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects		= $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
-mains		:= $(shell grep -ls '^\(int \)\?main\>' $(call sources,tools/* tests/*))
+mains		:= $(shell grep -ls '^\(int \)\?main\>' $(call sources,tools/* tools/bench/locks tests/*))
 main_objects	= $(filter $(mains:%.c=$(B)/obj/%.o),$(call objects,$(1)))
 part_objects	= $(filter-out $(mains:%.c=$(B)/obj/%.o),$(call objects,$(1)))
 
@@ -115,7 +116,12 @@ $(call one_program,tools/weftctl,$(B)/bin/weftctl,,programs)
 $(call each_program,tools/rack,$(B)/bin/weft-,,programs)
 $(call each_program,tools/demo,$(B)/bin/weft-,,programs)
 $(call one_program,tools/kvs,$(B)/bin/weft-kvs,$(call objects,tools/libweft),programs)
-$(call one_program,tools/bench,$(B)/bin/weft-bench,,test_programs)
+# Two programs: tools/bench alone is one, too.
+$(eval $(call program,$(B)/bin/weft-bench,$(call objects,tools/bench),test_programs))
+# With what weftctl has to ask the kernel.
+netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,kernel genl explain fail module mountpoint)
+$(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
+	$(call objects,tools/libweft) $(netlink_objects),test_programs)
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
 $(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
 $(call one_program,tests/explore,$(B)/bin/weft-explore,,test_programs)
@@ -123,7 +129,8 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
-test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload conformance kvs,\
+test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload conformance\
+		kvs bench-locks,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
@@ -132,6 +139,12 @@ $(call each_program,tests/kvs,$(B)/tests/kvs-,$(call part_objects,tools/kvs tool
 	$(B)/obj/tests/libweft/fake.o,test_programs)
 kvs_programs	:= $(B)/bin/weft-kvs $(filter $(B)/tests/kvs-%,$(test_programs))
 $(kvs_programs): ldlibs_of = -lm -pthread
+
+# Their locks are those of tools/bench/locks, one of them libweft's, on a kernel that
+# is played.
+$(call each_program,tests/bench-locks,$(B)/tests/bench-locks-,\
+	$(call part_objects,tools/bench/locks tools/libweft) $(netlink_objects) \
+	$(B)/obj/tests/libweft/fake.o,test_programs)
 
 # --- Libraries --------------------------------------------------------------
 #
@@ -195,7 +208,8 @@ $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_pr
 	ldlibs_of = $(dpdk_libs) -pthread
 
 $(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
-$(B)/bin/weftctl: ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs))
+$(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(test_programs)): \
+	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
 
 # Until here all of them are linked alike.
 $(sort $(programs) $(test_programs)):
@@ -307,7 +321,7 @@ endif
 
 # --- What people type -------------------------------------------------------
 
-.PHONY: all programs fuzz test-programs demo test check bench p4 \
+.PHONY: all programs fuzz test-programs demo test check bench bench-locks p4 \
 	install uninstall clean deps help FORCE
 
 # Which kernel the module is for, and where everything is.
@@ -332,6 +346,9 @@ check:
 
 bench: all test-programs
 	@$(for_scripts) tools/bench/bench.sh
+
+bench-locks: all test-programs
+	@$(for_scripts) tools/bench/locks/locks.sh
 
 p4:
 	@P4C="$(P4C)" p4/generate

@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# weft-lockbench without a rack: several of it play the nodes, files in memory are
+# regions, and what is preloaded (tests/libweft/fake.c) plays the kernel. Do they
+# measure what they say, do the sums add up, and are mistakes told of?
+#
+#	tests/bench-locks/test-run.sh
+#
+# Prints a line a test. Environment: BUILD.
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+BUILD=${BUILD:-$PWD/build}
+LOCKBENCH=$BUILD/bin/weft-lockbench
+FAKE=$BUILD/tests/libweft-fake.so
+LIMIT=60		# seconds for any one program
+KINDS="weft weft-bare central mcs pernode cohort service"
+PORT=$((20000 + $$ % 20000))
+export LC_ALL=C
+
+base=/dev/shm
+[ -w $base ] || base=${TMPDIR:-/tmp}
+dir=$(mktemp -d "$base/weft-bench-locks.XXXXXX") || exit 2
+server=
+
+# shellcheck disable=SC2329  # called by a trap
+cleanup()
+{
+	local pids
+
+	mapfile -t pids < <(jobs -pr)
+	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
+	rm -rf "$dir"
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM HUP
+
+number=0
+failures=0
+
+check()
+{
+	local what=$1
+
+	shift
+	if "$@" >"$dir/check" 2>&1; then
+		echo "ok $((++number)) - $what"
+	else
+		echo "not ok $((++number)) - $what"
+		failures=$((failures + 1))
+		tail -n 30 "$dir/check" | sed 's/^/# /'
+	fi
+}
+
+# nodes N COMMAND OPTION...: at once; output of node K in $dir/out.K.
+nodes()
+{
+	local n=$1 k pids=() bad=0
+
+	rm -f "$dir"/out.*
+	for ((k = 1; k <= n; k++)); do
+		WEFT_FAKE_DIR=$dir LD_PRELOAD=$FAKE timeout -k 5 "$LIMIT" "$LOCKBENCH" "$2" \
+			--dir "$dir" --node "$k" --nodes "$n" --timeout 30 --settle 20 \
+			--service "127.0.0.1:$PORT" "${@:3}" >"$dir/out.$k" 2>&1 &
+		pids+=($!)
+	done
+	for k in "${pids[@]}"; do
+		wait "$k" || bad=1
+	done
+	cat "$dir"/out.*
+	return $bad
+}
+
+# value NAME: of the line on standard input.
+value()
+{
+	sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p"
+}
+
+# add_up KIND: what the nodes have counted is what the first says of all, and of
+# both sorts there is something.
+add_up()
+{
+	local what all each line
+
+	for what in acquires reads writes; do
+		line=$(grep -h "\"lock\":\"$1\".*\"node\":\"all\"" "$dir"/out.*)
+		all=$(value "$what" <<<"$line")
+		each=$(grep -h "\"lock\":\"$1\".*\"node\":\"[0-9]" "$dir"/out.* | value "$what" |
+			awk '{ sum += $1; n++ } END { if (n == 3) print sum }')
+		echo "$what: all '$all', nodes together '$each'"
+		[ -n "$all" ] && [ "$all" = "$each" ] && [ "$all" -gt 0 ] || return 1
+	done
+	all=$(value lock_p50_us <<<"$line")
+	each=$(value lock_max_us <<<"$line")
+	echo "p50 $all, max $each"
+	awk -v p50="$all" -v max="$each" 'BEGIN { exit !(p50 > 0 && max >= p50) }'
+}
+
+# counted KIND: so many acquisitions were asked for.
+counted()
+{
+	local all
+
+	all=$(grep -h "\"lock\":\"$1\".*\"node\":\"all\"" "$dir"/out.* | value acquires)
+	echo "wanted 200, found '$all'"
+	[ "$all" = 200 ]
+}
+
+# between NAME KIND LEAST MOST
+between()
+{
+	local found
+
+	found=$(grep -h "\"lock\":\"$2\".*\"$1\":" "$dir"/out.* | tail -n 1 | value "$1")
+	echo "wanted $3 to $4, found '$found'"
+	awk -v found="$found" -v least="$3" -v most="$4" \
+		'BEGIN { exit !(found != "" && found >= least && found <= most) }'
+}
+
+# says TEXT COMMAND...: it fails, and says so.
+says()
+{
+	"${@:2}" >"$dir/said" 2>&1 && return 1
+	cat "$dir/said"
+	grep -qF -- "$1" "$dir/said"
+}
+
+if ! [ -x "$LOCKBENCH" ] || ! [ -e "$FAKE" ]; then
+	echo "test-run: $LOCKBENCH is not built: run make test-programs" >&2
+	exit 2
+fi
+
+timeout 300 "$LOCKBENCH" serve --port "$PORT" --seconds 300 &
+server=$!
+
+check "all kinds, three nodes of two processes" \
+	nodes 3 run --procs 2 --seconds 0.2 --readers 50 --name all
+for kind in $KINDS; do
+	check "$kind: the sums add up" add_up "$kind"
+done
+check "acquisitions by number" nodes 2 run --locks weft,cohort --count 100 --name count
+check "weft: as many" counted weft
+check "cohort: as many" counted cohort
+check "many pages, and pauses" nodes 2 run --locks central --pages 5 --think 1000 \
+	--seconds 0.2 --readers 30 --name pages
+check "pauses are made" between acquires central 2 401
+check "none needs the service" nodes 2 run --locks service --count 20 --name service
+check "an acquisition at the service is four datagrams" \
+	between datagrams_per_acquire service 4 6
+check "hand-overs" nodes 2 handover --hold 4000 --count 20 --name handover
+for kind in $KINDS; do
+	check "$kind: a hand-over takes less than it was held" \
+		between one_way_p50_us "$kind" 0.1 100000
+done
+check "alone" nodes 1 latency --locks weft,central,mcs --name latency
+check "glibc is as fast as glibc" between read_of_glibc glibc 1 1
+check "weft is no thousand times slower" between write_of_glibc weft 0.01 1000
+timeout 60 "$LOCKBENCH" pong --port $((PORT + 1)) --seconds 60 &
+check "plain messages" timeout "$LIMIT" "$LOCKBENCH" ping --count 20 --hold 2000 \
+	--peer "127.0.0.1:$((PORT + 1))"
+check "a lock that there is not" says "there is no lock 'spin'" \
+	"$LOCKBENCH" run --locks spin --dir "$dir"
+check "a service that is nowhere" says "where is it?" \
+	"$LOCKBENCH" run --locks service --dir "$dir" --name "$RANDOM"
+check "nobody takes part twice" says "has been here before" \
+	"$LOCKBENCH" latency --locks central --dir "$dir" --name latency
+kill "$server" 2>/dev/null
+echo "1..$number"
+[ "$failures" = 0 ]
