@@ -122,6 +122,8 @@ qemu_command()
 		image=$KERNEL_IMAGE
 		# Emulated processors can stand still for long while the host is busy.
 		append+=" tsc=reliable rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=30"
+		# The kernel panics if none of the timer's first ticks comes in time.
+		append+=" no_timer_check"
 		# Nor can they measure their clock then: it would run too fast.
 		tsc=$("$RACKIO" tsc) && append+=" tsc_early_khz=$tsc" ;;
 	esac
