@@ -9,8 +9,9 @@
 # words into a table in another region at once, lets the last node print the
 # result, and another one all counts, compares these with what coreutils count
 # on this machine, and says what happened.  Then a plain POSIX program moves money
-# between accounts on all nodes, under rwlocks, with the preload library.  Exit
-# status 0 only if all counts are equal and no money is lost.  --mb takes only so much of the text, --keep leaves the rack running.
+# between accounts on all nodes, under rwlocks, with the preload library, and a
+# key-value store is read and written by all.  Exit status 0 only if all counts are
+# equal, no money is lost and the store is right.  --mb takes only so much of the text, --keep leaves the rack running.
 # Environment: BUILD, the build directory; WEFT_RACK, another weft-rack.
 
 set -u -o pipefail
@@ -29,7 +30,8 @@ DICTIONARY_PACKAGE=dict-gcide
 # A batch of 1 MB: each node goes through the shared table once a megabyte.
 BATCH=1M
 # Of each node, in the program with locks.
-TRANSFERS=20000
+TRANSFERS=6000
+RECORDS=500
 BOOT_LIMIT=300		# seconds
 JOB_LIMIT=400
 STEP_LIMIT=200
@@ -267,6 +269,30 @@ ledger_there()
 	! grep -q failed "$OUT/audit"
 }
 
+# A key-value store: loaded by the first node, read and written by all (YCSB B: 95 %
+# reads, keys as unevenly asked for as in the field), checked by the last.
+kvs_there()
+{
+	local k pids=() rc=0
+
+	on node1 "$BIN/weft-kvs" create /weft/store --buckets 64 &&
+		on node1 "$BIN/weft-kvs" load /weft/store --records "$RECORDS" || return 1
+	for ((k = 1; k <= nodes; k++)); do
+		on "node$k" "$BIN/weft-kvs" bench /weft/store --workload b --seconds 5 \
+			--meet /weft/kvs-meeting --node "$k" --nodes "$nodes" --timeout 60 \
+			-j >"$OUT/kvs.$k" 2>&1 &
+		pids+=($!)
+	done
+	for k in "${!pids[@]}"; do
+		wait "${pids[k]}" || { rc=1; cat "$OUT/kvs.$((k + 1))"; }
+	done
+	[ $rc = 0 ] || return 1
+	sed -n 's/.*"operations":\([0-9]*\).*/\1/p' "$OUT"/kvs.* |
+		awk '{ n += $1 } END { printf "demo: %d operations in 5 s, YCSB B, zipfian 0.99\n", n }'
+	say "check on node $nodes:"
+	on "node$nodes" "$BIN/weft-kvs" check /weft/store
+}
+
 # How the ledger came by its locks: a transfer takes two, a look eight.
 lock_report()
 {
@@ -283,7 +309,7 @@ lock_report()
 		"$(awk "BEGIN { printf \"%.1f %%\", 100 * (1 - ${asked:-0} / $taken) }")"
 }
 
-for program in weft-wordcount weft-ledger weftctl; do
+for program in weft-wordcount weft-ledger weft-kvs weftctl; do
 	[ -x "$BIN/$program" ] || die "$BIN/$program is not built: run make first"
 done
 rm -rf "$OUT"
@@ -331,6 +357,10 @@ counters_to "$OUT/counters.before"
 ledger_there || die "money was lost, or the nodes did not finish"
 counters_to "$OUT/counters.after"
 lock_report
+
+echo
+say "a key-value store with a lock a bucket, whose data moves with its lock:"
+kvs_there || die "the store is not as it should be"
 echo
 [ -z "$keep" ] || say "the rack is still there: ${RACK[*]} exec node1 -- ls -l /weft"
 finish || die "the rack did not go down well"
