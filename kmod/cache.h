@@ -294,11 +294,11 @@ int weft_cline_clean(struct weft_cline *cl, u32 *seen);
 /**
  * weft_cline_wait() - wait until something happened to the line
  * @seen: value of @wakes when it was last looked at
- * @end: until when, jiffies
+ * @end: until when, jiffies; later by the time in which this machine stood still
  *
  * Return: 0, -EINTR, -ETIMEDOUT.
  */
-int weft_cline_wait(struct weft_cline *cl, u32 seen, unsigned long end);
+int weft_cline_wait(struct weft_cline *cl, u32 seen, unsigned long *end);
 
 /**
  * weft_cline_kill() - take a block apart that holds nothing

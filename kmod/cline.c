@@ -14,6 +14,8 @@
 #include "trace.h"
 #include "udp.h"
 
+#define SLICE	HZ	/* of a wait: who is woken so much too late stood still */
+
 static void cline_free(struct rcu_head *rcu)
 {
 	kfree(container_of(rcu, struct weft_cline, rcu));
@@ -222,16 +224,25 @@ bool weft_cline_kill(struct weft_cline *cl)
 
 /* --- permission ------------------------------------------------------------------ */
 
-int weft_cline_wait(struct weft_cline *cl, u32 seen, unsigned long end)
+int weft_cline_wait(struct weft_cline *cl, u32 seen, unsigned long *end)
 {
-	long left;
+	unsigned long began;
+	long slice, left, late;
 
-	left = wait_event_killable_timeout(cl->wait,
-					   READ_ONCE(cl->wakes) != seen,
-					   time_left(end));
-	if (left < 0)
-		return -EINTR;
-	return left ? 0 : -ETIMEDOUT;
+	do {
+		began = jiffies;
+		slice = min_t(long, time_left(*end), SLICE);
+		left = wait_event_killable_timeout(cl->wait,
+						   READ_ONCE(cl->wakes) != seen,
+						   slice);
+		if (left)
+			return left < 0 ? -EINTR : 0;
+		/* who stood still, as a paused guest does, has not waited */
+		late = (long)(jiffies - began) - slice;
+		if (late > SLICE)
+			*end += late;
+	} while (time_left(*end));
+	return -ETIMEDOUT;
 }
 
 /* Ask for permission, if nothing is under way; @early: before anybody waits. */
@@ -276,7 +287,7 @@ int weft_cline_acquire(struct weft_cline *cl, u8 perm, unsigned long end)
 		want(cl, perm, false, &queue);
 		spin_unlock_bh(&cl->lock);
 		weft_udp_send(&queue);
-		err = weft_cline_wait(cl, wakes, end);
+		err = weft_cline_wait(cl, wakes, &end);
 		spin_lock_bh(&cl->lock);
 	}
 	if (err)

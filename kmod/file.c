@@ -194,7 +194,7 @@ static int finish_clean(struct weft_cline *cl, unsigned long end)
 	int ret;
 
 	while ((ret = weft_cline_clean(cl, &seen)) != 0) {
-		ret = weft_cline_wait(cl, seen, end);
+		ret = weft_cline_wait(cl, seen, &end);
 		if (ret)
 			return ret;
 	}
