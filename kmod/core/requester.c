@@ -310,8 +310,9 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 		l->acked |= weft_node_bit(msg->src);
 		check_getm(l, out);
 	} else if (data) {
-		l->wb_wanted = msg->flags & WEFT_F_BUSY &&
-			       msg->status == WEFT_M && !weft_is_blade(msg->src);
+		/* whichever answer completes the data: the lock is what counts */
+		l->wb_wanted = l->busy && l->status == WEFT_M &&
+			       !weft_is_blade(msg->src);
 		gets_data(l, fresh, out);
 	}
 	if (l->op != WEFT_OP_NONE)
