@@ -300,10 +300,6 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 		weft_provider_release(l, out);
 	if (msg->flags & WEFT_F_BUSY)
 		note_entry(l, msg);
-	/* also if it is a late answer without the lock that brings the rest */
-	if (msg->flags & WEFT_F_BUSY && msg->status == WEFT_M &&
-	    !weft_is_blade(msg->src))
-		l->wb_wanted = true;
 	if (!have && take_fragment(l, msg, out))
 		data = l->in_whole;
 	if (msg->nonce && msg->flags & WEFT_F_BUSY) {
@@ -314,6 +310,9 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 		l->acked |= weft_node_bit(msg->src);
 		check_getm(l, out);
 	} else if (data) {
+		/* whichever answer completes the data: the lock is what counts */
+		l->wb_wanted = l->busy && l->status == WEFT_M &&
+			       !weft_is_blade(msg->src);
 		gets_data(l, fresh, out);
 	}
 	if (l->op != WEFT_OP_NONE)

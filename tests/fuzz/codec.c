@@ -43,7 +43,7 @@ static void message(const u8 *data, size_t size)
 	must(!weft_wire_unpack_linear(&linear, data, size, &psum));
 	must(psum == weft_wire_psum(m.payload, m.len));
 	must(m.len == size - WEFT_WIRE_HDR_LEN && !m.len == !m.payload);
-	if (m.type == WEFT_MSG_DATA || m.type == WEFT_MSG_WB) {
+	if (weft_msg_has_data(m.type)) {
 		must(m.size <= WEFT_BLOCK_MAX && m.info && m.len <= m.info &&
 		     m.offset + m.len <= m.size);
 	}

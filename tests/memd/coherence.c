@@ -20,6 +20,7 @@
 /* What a block says: how often it was written, then a pattern of that. */
 static u32 last[REGIONS][LINES];
 static u32 regions[REGIONS];
+static long passes;
 static const u32 blocks[REGIONS] = { 4096, 65536 };
 
 static void write_block(u8 *data, u32 size, u32 value)
@@ -71,6 +72,31 @@ static void use(struct fake *f, u32 r, u32 index)
 	write_block(fl->data, blocks[r], ++last[r][index]);
 }
 
+/* From its owner to a node that has not asked, and mostly expects it. */
+static void pass_on(struct fake *f, struct fake_line *fl, u32 r, u32 index)
+{
+	struct fake *to = &fakes[1 + rig_random(NODES)];
+	struct fake_line *there = fake_line(to, regions[r], index);
+	bool excl = rig_random(2);
+	u32 txn;
+
+	if (to == f || rig_random(4))
+		return;
+	CHECK(fake_get(f, fl, WEFT_M));
+	use(f, r, index);
+	while (fl->l.state == WEFT_M && !weft_line_idle(&fl->l))
+		fake_step(1);
+	if (fl->l.state != WEFT_M)
+		return;
+	txn = fake_expect(to, there, excl ? WEFT_M : WEFT_S);
+	if (!txn)
+		return;
+	if (!rig_random(8))
+		fake_unexpect(to, there);
+	CHECK(fake_pass(f, fl, txn, excl));
+	passes++;
+}
+
 static void step(void)
 {
 	struct fake *f = &fakes[1 + rig_random(NODES)];
@@ -88,7 +114,10 @@ static void step(void)
 	case 2:
 		fake_clean(f, fl);
 		break;
-	case 3: case 4: case 5: case 6: case 7: case 8:
+	case 3:
+		pass_on(f, fl, r, index);
+		break;
+	case 4: case 5: case 6: case 7: case 8:
 		fake_want(f, fl, WEFT_S);
 		break;
 	default:
@@ -192,8 +221,10 @@ int main(int argc, char **argv)
 	for (i = 0; i < (long)n_blades; i++)
 		hits += fake_stat(&fakes[1], WEFT_BLADE_MIN + (u32)i, "lines_in_switch");
 	CHECK(rig_p4 ? hits > LINES / 2 : !hits);
+	CHECK(passes > steps / 1000);
 	if (rig_p4)
-		CHECK(rig_switch.count[WEFT_COUNT_INV] > 0);
+		CHECK(rig_switch.count[WEFT_COUNT_INV] > 0 &&
+		      rig_switch.count[WEFT_COUNT_PASSED] > 0);
 	fake_evict_all();
 	CHECK_EQ(fake_join(&fakes[5]), 0);
 	for (r = 0; r < REGIONS; r++)

@@ -166,6 +166,35 @@ bool fake_clean(struct fake *f, struct fake_line *fl)
 	return true;
 }
 
+u32 fake_expect(struct fake *f, struct fake_line *fl, u8 perm)
+{
+	u32 txn = weft_txn(f->id, ++f->seq);
+	struct weft_out out;
+
+	if (!weft_line_expect(&fl->l, perm, txn, &out))
+		return 0;
+	carry_out(f, owner(f, fl), fl, &out, NULL);
+	return txn;
+}
+
+void fake_unexpect(struct fake *f, struct fake_line *fl)
+{
+	struct weft_out out;
+
+	weft_line_unexpect(&fl->l, &out);
+	carry_out(f, owner(f, fl), fl, &out, NULL);
+}
+
+bool fake_pass(struct fake *f, struct fake_line *fl, u32 txn, bool excl)
+{
+	struct weft_out out;
+
+	if (!weft_line_pass(&fl->l, txn, excl, &out))
+		return false;
+	carry_out(f, owner(f, fl), fl, &out, NULL);
+	return true;
+}
+
 /* --- messages --------------------------------------------------------------- */
 
 static void recalled(struct fake *f, const struct weft_call *c)

@@ -108,6 +108,14 @@ bool fake_get(struct fake *f, struct fake_line *fl, u8 perm);
 bool fake_evict(struct fake *f, struct fake_line *fl, bool quiet);
 bool fake_clean(struct fake *f, struct fake_line *fl);
 
+/*
+ * A line that comes without being asked for: who expects it (the transaction, 0 if
+ * it cannot), expects it no more, and passes it on.
+ */
+u32 fake_expect(struct fake *f, struct fake_line *fl, u8 perm);
+void fake_unexpect(struct fake *f, struct fake_line *fl);
+bool fake_pass(struct fake *f, struct fake_line *fl, u32 txn, bool excl);
+
 /* Own a block and fill it; whether it is filled. */
 void fake_fill(struct fake *f, struct fake_line *fl, u8 value);
 bool fake_is_filled(const struct fake_line *fl, u32 size, u8 value);
