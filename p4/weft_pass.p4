@@ -17,42 +17,39 @@ control Pass(inout headers_t hdr, inout metadata_t meta)
 	NodeBit() node_bit;
 	Describe() describe;
 	Stranger() stranger;
-	bit<32> next;
 	bit<32> part;
-	bit<32> receiver;
-	bit<8> position;
 
+	/* Few variables: a software switch has room for 256 bytes of them. */
 	apply {
-		part = hdr.weft.txn >> WEFT_TXN_SEQ_BITS;
-		position = (bit<8>)part;
-		position = position - WEFT_NODE_MIN;
-		receiver = 1;
-		receiver = receiver << position;
-		receiver = receiver & meta.members;
 		node_bit.apply(hdr, meta);
 		/* any number, as it is not the transaction's */
 		if (hdr.weft.src > WEFT_NODE_MAX)
 			meta.node = 0;
-		part = meta.node & meta.members;
-		if (part == 0) {
+		meta.node = meta.node & meta.members;
+		if (meta.node == 0) {
 			stranger.apply(hdr, meta);
 		} else {
-			next = hdr.weft.grant + WEFT_GRANT_STEP;
+			/* the receiver */
+			part = hdr.weft.txn >> WEFT_TXN_SEQ_BITS;
+			part = part - WEFT_NODE_MIN;
+			meta.targets = 1;
+			meta.targets = meta.targets << part;
+			meta.targets = meta.targets & meta.members;
 			meta.counter = WEFT_COUNT_NOT_PASSED;
 			meta.to = destination_t.nobody;
-			if (receiver != 0) {
+			if (meta.targets != 0) {
 				if (meta.lock == 0 && meta.grant == hdr.weft.grant) {
 					meta.lock = hdr.weft.txn;
-					meta.grant = next;
+					meta.grant = meta.grant + WEFT_GRANT_STEP;
 					lock.write(meta.slot, meta.lock);
 					grant.write(meta.slot, meta.grant);
 				}
-				if (meta.lock == hdr.weft.txn && meta.grant == next) {
+				hdr.weft.grant = hdr.weft.grant + WEFT_GRANT_STEP;
+				if (meta.lock == hdr.weft.txn && meta.grant == hdr.weft.grant) {
 					describe.apply(hdr, meta);
 					hdr.weft.flags = hdr.weft.flags & WEFT_F_EXCL;
 					hdr.weft.flags = hdr.weft.flags | (WEFT_F_SWITCH | WEFT_F_BUSY);
 					hdr.weft.type = message_t.passed;
-					meta.targets = receiver;
 					meta.counter = WEFT_COUNT_PASSED;
 					meta.to = destination_t.node;
 				}

@@ -138,7 +138,6 @@ control LockRequest(inout headers_t hdr, inout metadata_t meta)
 	RefuseLock() refuse;
 	bit<32> asker;
 	bit<32> part;
-	bit<8> position;
 	bit<8> relayed;
 	bool foreign;
 
@@ -147,10 +146,9 @@ control LockRequest(inout headers_t hdr, inout metadata_t meta)
 		foreign = false;
 		if (part != (bit<32>)hdr.weft.src)
 			foreign = true;
-		position = (bit<8>)part;
-		position = position - WEFT_NODE_MIN;
+		part = part - WEFT_NODE_MIN;
 		asker = 1;
-		asker = asker << position;
+		asker = asker << part;
 		part = asker & meta.members;
 		relayed = hdr.weft.flags & WEFT_F_RELAY;
 		if (hdr.weft.type != message_t.acquire)

@@ -80,11 +80,12 @@ static u32 some_nodes(struct generator *g)
 static u8 some_type(struct generator *g)
 {
 	static const u8 weights[] = {
-		[WEFT_MSG_GETS] = 28, [WEFT_MSG_GETM] = 20, [WEFT_MSG_PUT] = 6,
+		[WEFT_MSG_GETS] = 24, [WEFT_MSG_GETM] = 18, [WEFT_MSG_PUT] = 6,
 		[WEFT_MSG_COMMIT] = 18, [WEFT_MSG_ABORT] = 5,
 		[WEFT_MSG_QUERY] = 4, [WEFT_MSG_ADD] = 9,
 		[WEFT_MSG_REMOVE] = 4, [WEFT_MSG_DROP] = 3,
 		[WEFT_MSG_MEMBERS] = 1, [WEFT_MSG_COUNT] = 2,
+		[WEFT_MSG_PASS] = 6,
 	};
 	int rest = (int)below(g, 100);
 	u8 type = 0;
@@ -132,6 +133,30 @@ static void request(struct generator *g, const struct weft_slot *slot,
 		msg->src = (u8)any(g);
 	if (percent(g, 50))
 		msg->flags |= WEFT_F_HAVE;
+}
+
+/* What an owner passes on, or who was the owner once. */
+static void pass(struct generator *g, const struct weft_slot *slot,
+		 struct weft_msg *msg)
+{
+	const struct weft_dir_entry *e = &slot->entry;
+
+	msg->src = (u8)(1 + below(g, WEFT_NODE_MAX));
+	if (e->copyset && percent(g, 70))
+		msg->src = (u8)(1 + __builtin_ctz(e->copyset));
+	msg->txn = some_txn(g, percent(g, 95) ? 1 + below(g, 32) : any(g));
+	msg->grant = e->grant;
+	if (e->lock && percent(g, 60)) {
+		/* the next fragment */
+		msg->txn = e->lock;
+		msg->grant -= WEFT_GRANT_STEP;
+	}
+	if (e->lock && percent(g, 10))
+		msg->grant = e->grant - WEFT_GRANT_STEP;
+	if (percent(g, 12))
+		msg->grant = percent(g, 30) ? any(g) : e->grant ^ (1u << below(g, 4));
+	if (percent(g, 2))
+		msg->src = (u8)any(g);
 }
 
 /* The same for a lock: who wants it, who passes it on. */
@@ -236,6 +261,8 @@ static void message(struct generator *g, struct weft_msg *msg)
 		install(g, slot, msg);
 	else if (type == WEFT_MSG_MEMBERS)
 		members(g, msg);
+	else if (type == WEFT_MSG_PASS)
+		pass(g, slot, msg);
 	else
 		msg->src = (u8)(1 + below(g, 48));
 	if (type <= WEFT_MSG_QUERY && percent(g, 40))

@@ -18,6 +18,7 @@ const char *const tally_names[N_TALLIES] = {
 	[WEFT_COUNT_DAMAGED] = "damaged", [WEFT_COUNT_MEMBERS] = "members",
 	[WEFT_COUNT_ENQUEUE] = "enqueue", [WEFT_COUNT_HANDED] = "handed",
 	[WEFT_COUNT_HAND_ACK] = "hand_ack",
+	[WEFT_COUNT_PASSED] = "pass", [WEFT_COUNT_NOT_PASSED] = "no_pass",
 	[TALLY_COUNT] = "count", [TALLY_REFUSED] = "refused",
 	[TALLY_UNSEEN] = "unseen", [TALLY_PASSED] = "passed",
 	[TALLY_FORWARDED] = "forwarded", [TALLY_HAIRPIN] = "hairpin",

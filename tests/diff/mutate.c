@@ -87,6 +87,18 @@ static void before(enum mutation mutation, struct weft_switch *sw,
 		if (msg->type == WEFT_MSG_REMOVE && is_lock(msg))
 			msg->nonce = slot->gen;
 		break;
+	case MUTATE_PASS_GRANT:
+		if (msg->type == WEFT_MSG_PASS && here && !slot->entry.lock)
+			msg->grant = slot->entry.grant;
+		break;
+	case MUTATE_PASS_TAKEN:
+		if (msg->type == WEFT_MSG_PASS && here && slot->entry.lock)
+			msg->txn = slot->entry.lock;
+		break;
+	case MUTATE_PASS_STRANGER:
+		if (msg->type == WEFT_MSG_PASS)
+			sw->members |= weft_node_bit(weft_txn_member(msg->txn));
+		break;
 	case MUTATE_LOCK_ADD:
 		if (msg->type == WEFT_MSG_ADD && is_lock(msg))
 			msg->holder = 0;
@@ -155,6 +167,9 @@ static void after_message(enum mutation mutation, const struct weft_switch *sw,
 		if (msg->type == WEFT_MSG_INV && in->type == WEFT_MSG_ACQUIRE)
 			msg->type = WEFT_MSG_GRANT;
 		break;
+	case MUTATE_PASS_FLAG:
+		msg->flags &= msg->type == WEFT_MSG_PASSED ? (u8)~WEFT_F_EXCL : 0xFF;
+		break;
 	case MUTATE_COUNT_OTHER:
 		if (msg->type == WEFT_MSG_COUNT_ACK)
 			msg->holder = sw->count[(msg->nonce + 1) % WEFT_COUNTERS];
@@ -212,6 +227,10 @@ static void after_slot(enum mutation mutation, const struct weft_slot *old,
 	case MUTATE_LOCK_THAW:
 		if (msg->type == WEFT_MSG_REMOVE_ACK && is_lock(in))
 			e->grant = old->entry.grant;
+		break;
+	case MUTATE_PASS_LOCK:
+		if (in->type == WEFT_MSG_PASS)
+			e->lock = old->entry.lock;
 		break;
 	case MUTATE_REMOVE_LOCK:
 		e->lock = in->type == WEFT_MSG_REMOVE ? old->entry.lock : e->lock;
@@ -271,7 +290,8 @@ enum weft_dir_dest mutated_handle(enum mutation mutation, struct weft_switch *sw
 	msg->txn = in.txn;
 	msg->line = in.line;
 	if ((mutation == MUTATE_STRANGER && is_request(&in)) ||
-	    (mutation == MUTATE_LOCK_STRANGER && in.type == WEFT_MSG_HAND))
+	    (mutation == MUTATE_LOCK_STRANGER && in.type == WEFT_MSG_HAND) ||
+	    (mutation == MUTATE_PASS_STRANGER && in.type == WEFT_MSG_PASS))
 		sw->members = members;
 	after_message(mutation, sw, &old, &in, msg, targets);
 	after_slot(mutation, &old, &in, slot, msg);

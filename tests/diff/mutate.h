@@ -53,6 +53,11 @@
 	M(LOCK_THAW, "a REMOVE does not freeze a lock")			\
 	M(LOCK_REMOVE_OLD, "a REMOVE of an old generation freezes a lock")	\
 	M(LOCK_ADD, "an ADD forgets who holds a lock")			\
+	M(PASS_GRANT, "a PASS from before the lock was taken counts")	\
+	M(PASS_TAKEN, "a PASS goes on though another has the lock")	\
+	M(PASS_STRANGER, "a line can be passed to a node that is no member")	\
+	M(PASS_FLAG, "a PASS does not say whether it is to write")	\
+	M(PASS_LOCK, "a PASS does not take the lock")			\
 	M(COUNTER, "a refusal is counted as a miss")			\
 	M(COUNT_ABORT, "an ABORT is not counted")			\
 	M(COUNT_OTHER, "COUNT tells another counter")			\

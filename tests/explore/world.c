@@ -47,9 +47,16 @@ void world_init(struct world *w, const struct config *c)
 		e->status = WEFT_M;
 		e->copyset = weft_node_bit(1);
 		e->grant = WEFT_GRANT_OWNED;
+		if (c->use_switch) {
+			w->home[i].place = WEFT_IN_SWITCH;
+			w->slot[i].tag = key_of(c, i);
+			w->slot[i].entry = *e;
+			memset(e, 0, sizeof(*e));
+		}
 		w->line[0][i].state = WEFT_M;
-		w->line[0][i].owned = e->grant;
-		memset(w->data[0][i], 0, MAX_FRAGS);
+		w->line[0][i].owned = WEFT_GRANT_OWNED;
+		w->truth[i] = 1;
+		memset(w->data[0][i], w->truth[i], MAX_FRAGS);
 	}
 	if (c->same_slot && weft_line_slot(key_of(c, 0)) != weft_line_slot(key_of(c, 1)))
 		abort();
@@ -557,12 +564,30 @@ static void deliver(struct world *w, const struct config *c,
 		node_recv(w, c, f);
 }
 
-/* Single writer or many readers, and everybody sees the last value written. */
+/* The entry of a line, wherever it is served; NULL while it moves. */
+static const struct weft_dir_entry *entry_of(const struct world *w,
+					     const struct config *c, int i)
+{
+	const struct weft_slot *slot = &w->slot[c->same_slot ? 0 : i];
+
+	if (w->home[i].place == WEFT_AT_HOME)
+		return &w->home[i].e;
+	return w->home[i].place == WEFT_IN_SWITCH ? &slot->entry : NULL;
+}
+
+/*
+ * Single writer or many readers, and everybody sees the last value written: those
+ * who can read, and the home, unless there is an owner or will be one.
+ */
 static void check(const struct world *w, const struct config *c)
 {
 	for (int i = 0; i < c->lines; i++) {
+		const struct weft_dir_entry *e = entry_of(w, c, i);
 		int readers = 0, writers = 0;
 
+		for (int f = 0; e && !e->lock && e->status != WEFT_M && f < c->frags; f++)
+			if (w->home_data[i][f] != w->truth[i])
+				complain("nobody owns the line, and the home does not have the last value");
 		for (int n = 0; n < c->nodes; n++) {
 			u8 perm = effective(&w->line[n][i]);
 
@@ -600,7 +625,7 @@ static void step_pass(struct world *w, const struct config *c,
 		break;
 	case ACT_UNEXPECT:
 		w->hasty--;
-		done = weft_line_unexpect(l, &out);
+		done = weft_line_unexpect(l, &out) && l->op == WEFT_OP_NONE;
 		break;
 	default:
 		w->passes--;
@@ -609,7 +634,7 @@ static void step_pass(struct world *w, const struct config *c,
 		break;
 	}
 	if (!done)
-		complain("a line that is free is not expected, or not passed on");
+		complain("a line cannot be expected, expected no more, or passed on");
 	do_out(w, c, n, i, &out, NULL);
 	pursue(w, c, n);
 }

@@ -30,7 +30,7 @@ struct config {
 	u8 expects;		/* times that a line is expected, without a request */
 	u8 passes;		/* times that an owner passes it to such a transaction */
 	u8 hasty;		/* times that one does not wait for it long */
-	bool owned;		/* node 1 owns the lines at the beginning */
+	bool owned;		/* node 1 owns the lines at the beginning, modified */
 	bool mistakes;		/* ... also to read what is expected to write, and so on */
 	bool use_switch;	/* lines move into a P4 switch */
 	bool same_slot;		/* the two lines collide in the switch */
