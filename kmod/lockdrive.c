@@ -87,7 +87,8 @@ static void pass(struct weft_klock *kl, struct sk_buff_head *queue)
 	bool excl;
 	u32 i, n;
 
-	if (!kl->guard || !READ_ONCE(weft_klocks.pass))
+	if (!kl->guard || !READ_ONCE(weft_klocks.fetch) ||
+	    !READ_ONCE(weft_klocks.pass))
 		return;
 	n = weft_lock_heirs(&kl->core, &excl);
 	/* of readers only the first gets it that way; one may be ourselves */

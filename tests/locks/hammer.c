@@ -256,7 +256,7 @@ static void *add_beside(void *arg)
 
 		atomic_fetch_add(&job.control->page[lock][below(w, COPIES)].beside, 1);
 		job.shared->beside++;
-		node_sleep_us(below(w, 4000));
+		node_sleep_us(below(w, 100000));
 	}
 	return NULL;
 }
