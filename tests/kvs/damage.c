@@ -62,8 +62,8 @@ static _Atomic uint64_t *slot(struct rig *r, uint32_t bucket, bool record)
 	for (i = 0; i < r->k->g.slots; i++) {
 		uint64_t word = block(r, bucket)->slots[i];
 
-		if (word && !kvs_entry(r->k, bucket, word, &e) &&
-		    !!(e->flags & KVS_RECORD) == record)
+		e = word ? kvs_entry(r->k, bucket, word) : NULL;
+		if (e && !!(e->flags & KVS_RECORD) == record)
 			return &block(r, bucket)->slots[i];
 	}
 	CHECK(!"there is such a slot");
@@ -72,9 +72,9 @@ static _Atomic uint64_t *slot(struct rig *r, uint32_t bucket, bool record)
 
 static struct kvs_entry *entry(struct rig *r, bool record)
 {
-	struct kvs_entry *e;
+	struct kvs_entry *e = kvs_entry(r->k, 0, *slot(r, 0, record));
 
-	CHECK_IS(kvs_entry(r->k, 0, *slot(r, 0, record), &e), 0);
+	CHECK(e);
 	return e;
 }
 
@@ -228,7 +228,8 @@ static void wrong_bucket(struct rig *r)
 	struct kvs_entry *there;
 
 	/* Of the same length, so that nothing else is wrong. */
-	CHECK_IS(kvs_entry(r->k, 1, *to, &there), 0);
+	there = kvs_entry(r->k, 1, *to);
+	CHECK(there);
 	memcpy(there, e, kvs_entry_units(e->key_len, e->value_len) * KVS_UNIT);
 	*to = kvs_slot_word(kvs_slot_tag(word), kvs_slot_block(*to), kvs_slot_unit(*to));
 }

@@ -136,6 +136,16 @@ static void replace(const struct bench *b, struct shared *s, unsigned int number
 	start(b, s, number);
 }
 
+/* Until pages and locks are where they are used, as far as that goes. */
+static void warm_up(const struct bench *b, struct shared *s)
+{
+	uint64_t end = node_now_ns() + b->warm * 1000000000ull;
+
+	s->go = 1;
+	while (node_now_ns() < end && alive(b, s))
+		node_sleep_us(LOOK_US);
+}
+
 /* Until the time is over or all have done their operations. */
 static void watch(const struct bench *b, struct shared *s, struct result *r)
 {
@@ -358,10 +368,16 @@ int bench_run(const struct bench *b)
 	for (i = 0; i < b->processes; i++)
 		start(b, s, i);
 	wait_ready(b, s);
-	r->messages = messages(b->file);
+	if (!b->warm)
+		r->messages = messages(b->file);
 	if (b->meet)
 		node_meet();
+	if (b->warm) {
+		warm_up(b, s);
+		r->messages = messages(b->file);
+	}
 	begin = node_now_ns();
+	s->count = 1;
 	s->go = 1;
 	watch(b, s, r);
 	if (b->meet)

@@ -15,6 +15,7 @@
  * @threads:	of each process
  * @processes:	on this node
  * @seconds:	to run, at most
+ * @warm:	seconds before these that do not count
  * @operations:	of each thread, 0: as many as the time allows
  * @seed:	of random numbers
  * @sample:	one operation out of so many is timed
@@ -32,6 +33,7 @@ struct bench {
 	unsigned int threads;
 	unsigned int processes;
 	unsigned int seconds;
+	unsigned int warm;
 	uint64_t operations;
 	uint64_t seed;
 	unsigned int sample;

@@ -44,24 +44,29 @@ int kvs_chain(struct kvs *k, uint32_t bucket, struct kvs_chain *c)
 	return 0;
 }
 
-int kvs_entry(struct kvs *k, uint32_t bucket, uint64_t word, struct kvs_entry **e)
+struct kvs_entry *kvs_entry(struct kvs *k, uint32_t bucket, uint64_t word)
 {
 	uint32_t block = kvs_slot_block(word), unit = kvs_slot_unit(word);
 	uint64_t at = (uint64_t)unit * KVS_UNIT;
 	size_t key_len, value_len;
+	struct kvs_entry *e;
 
 	if ((!is_own(k, bucket, block) && !is_overflow(k, block)) ||
-	    unit < kvs_first_unit(k) || at + sizeof(**e) > k->g.block)
-		return kvs_fail(KVS_DAMAGED, "bucket %u is damaged: a slot names block %u, unit %u",
-				bucket, block, unit);
-	*e = (struct kvs_entry *)((char *)kvs_at(k, block) + at);
-	key_len = (*e)->key_len;
-	value_len = (*e)->value_len;
+	    unit < kvs_first_unit(k) || at + sizeof(*e) > k->g.block) {
+		kvs_fail(KVS_DAMAGED, "bucket %u is damaged: a slot names block %u, unit %u",
+			 bucket, block, unit);
+		return NULL;
+	}
+	e = (struct kvs_entry *)((char *)kvs_at(k, block) + at);
+	key_len = e->key_len;
+	value_len = e->value_len;
 	if (!key_len || key_len > KVS_KEY_MAX || value_len > KVS_VALUE_MAX ||
-	    at + sizeof(**e) + key_len + value_len > k->g.block)
-		return kvs_fail(KVS_DAMAGED, "bucket %u is damaged: an entry in block %u, unit %u, has a key of %zu and a value of %zu bytes",
-				bucket, block, unit, key_len, value_len);
-	return 0;
+	    at + sizeof(*e) + key_len + value_len > k->g.block) {
+		kvs_fail(KVS_DAMAGED, "bucket %u is damaged: an entry in block %u, unit %u, has a key of %zu and a value of %zu bytes",
+			 bucket, block, unit, key_len, value_len);
+		return NULL;
+	}
+	return e;
 }
 
 /* The slot of a key; @slot is NULL if it is not there. */
@@ -71,15 +76,14 @@ static int find_in(struct kvs *k, uint32_t bucket, struct kvs_block *b, uint16_t
 {
 	uint64_t word;
 	uint32_t i;
-	int error;
 
 	for (i = 0; i < k->g.slots; i++) {
 		word = atomic_load_explicit(&b->slots[i], memory_order_acquire);
 		if (!word || kvs_slot_tag(word) != tag)
 			continue;
-		error = kvs_entry(k, bucket, word, e);
-		if (error)
-			return error;
+		*e = kvs_entry(k, bucket, word);
+		if (!*e)
+			return KVS_DAMAGED;
 		if ((*e)->key_len == key_len && !memcmp((*e)->bytes, key, key_len)) {
 			*slot = &b->slots[i];
 			return 0;
@@ -131,10 +135,10 @@ static int check_key(size_t key_len)
  */
 int kvs_get(struct kvs_thread *t, const void *key, size_t key_len, struct kvs_found *f)
 {
+	_Atomic uint64_t *slot = NULL;
 	uint64_t hash = kvs_hash(key, key_len, 0);
 	uint32_t bucket = kvs_bucket_of(t->k, hash);
-	_Atomic uint64_t *slot = NULL;
-	struct kvs_entry *e, *copy = &t->copy;
+	struct kvs_entry *e, *copy = (struct kvs_entry *)t->copy;
 	int error = check_key(key_len), unlocked;
 
 	if (error)
@@ -186,7 +190,6 @@ static int used_units(struct kvs *k, const struct kvs_chain *c, uint32_t block,
 	struct kvs_block *b;
 	uint32_t i, j;
 	uint64_t word;
-	int error;
 
 	memset(u->used, 0, k->g.block / KVS_UNIT / 8);
 	use_units(u, 0, kvs_first_unit(k));
@@ -200,9 +203,9 @@ static int used_units(struct kvs *k, const struct kvs_chain *c, uint32_t block,
 			if (!word || kvs_slot_block(word) != block)
 				continue;
 			*empty = false;
-			error = kvs_entry(k, c->bucket, word, &e);
-			if (error)
-				return error;
+			e = kvs_entry(k, c->bucket, word);
+			if (!e)
+				return KVS_DAMAGED;
 			use_units(u, kvs_slot_unit(word),
 				  kvs_entry_units(e->key_len, e->value_len));
 		}
@@ -327,7 +330,7 @@ static int change_locked(struct kvs_thread *t, uint32_t bucket, uint16_t tag,
 			 const void *key, size_t key_len, kvs_filler fill, void *arg,
 			 bool *is_new)
 {
-	struct kvs_entry *old, *e = &t->copy;
+	struct kvs_entry *old, *e = (struct kvs_entry *)t->copy;
 	_Atomic uint64_t *slot;
 	uint32_t block, unit;
 	int error;

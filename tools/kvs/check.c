@@ -97,10 +97,10 @@ static void check_entry(struct walk *w, const struct kvs_chain *c, uint64_t word
 {
 	int index = index_of(c, kvs_slot_block(word));
 	uint32_t bucket = c->bucket;
-	struct kvs_entry *e;
+	struct kvs_entry *e = kvs_entry(w->k, bucket, word);
 	uint64_t hash;
 
-	if (kvs_entry(w->k, bucket, word, &e)) {
+	if (!e) {
 		wrong(w, "%s", kvs_why());
 		return;
 	}
@@ -141,10 +141,9 @@ static uint64_t slot(struct kvs *k, const struct kvs_chain *c, uint32_t i)
 
 static bool same_key(struct kvs *k, uint32_t bucket, uint64_t a, uint64_t b)
 {
-	struct kvs_entry *x, *y;
+	struct kvs_entry *x = kvs_entry(k, bucket, a), *y = kvs_entry(k, bucket, b);
 
-	return !kvs_entry(k, bucket, a, &x) && !kvs_entry(k, bucket, b, &y) &&
-	       x->key_len == y->key_len && !memcmp(x->bytes, y->bytes, x->key_len);
+	return x && y && x->key_len == y->key_len && !memcmp(x->bytes, y->bytes, x->key_len);
 }
 
 static void check_twice(struct walk *w, const struct kvs_chain *c)

@@ -106,6 +106,7 @@ static void *work(void *arg)
 	struct task *t = arg;
 	unsigned int updates = updates_of_100[(unsigned char)t->b->workload], kind;
 	uint64_t i, id, start = 0, first = t->random % DRAWS;
+	bool timed;
 
 	while (!atomic_load(&t->s->go))
 		node_sleep_us(500);
@@ -114,13 +115,16 @@ static void *work(void *arg)
 			break;
 		id = t->draws[(first + i) % DRAWS];
 		kind = (node_random(&t->random) >> 32) % 100 < updates ? UPDATE : READ;
-		if (!(i % t->b->sample))
+		timed = !(i % t->b->sample);
+		if (timed)
 			start = node_now_ns();
 		if (kind == READ)
 			do_read(t, id);
 		else
 			do_update(t, id);
-		if (!(i % t->b->sample))
+		if (!atomic_load_explicit(&t->s->count, memory_order_relaxed))
+			continue;
+		if (timed)
 			hist_add(&t->w->times[kind], node_now_ns() - start);
 		atomic_store_explicit(&t->w->done[kind], t->w->done[kind] + 1,
 				      memory_order_relaxed);
@@ -194,7 +198,7 @@ static void run(const struct bench *b, struct shared *s, struct client *c, struc
 			node_die("cannot start a thread: %s", strerror(error));
 	}
 	atomic_store(&c->ready, 1);
-	while (!atomic_load(&s->go))
+	while (!atomic_load(&s->count))
 		node_sleep_us(500);
 	times_used(&user_then, &system_then);
 	for (i = 0; i < b->threads; i++)

@@ -11,8 +11,9 @@
 # Nodes of a rack share this machine's processors: compare kinds, not numbers of
 # nodes, unless there are more processors than nodes.
 #
-# Environment: BUILD; WEFT_KVS_SECONDS (4), of each run; WEFT_KVS_NODES (1 2 4);
-# WEFT_KVS_LIBRARY, a shared object with more kinds.
+# Environment: BUILD; WEFT_KVS_SECONDS (4), of each run, after WEFT_KVS_WARM (2) that
+# do not count; WEFT_KVS_NODES (1 2 4); WEFT_KVS_LIBRARY, a shared object with more
+# kinds.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -21,6 +22,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 SECONDS_RUN=${WEFT_KVS_SECONDS:-4}
 read -ra COUNTS <<<"${WEFT_KVS_NODES:-1 2 4}"
+WARM=${WEFT_KVS_WARM:-2}
 OUT=$BUILD/kvs
 KVS=$BUILD/bin/weft-kvs
 library=()
@@ -49,7 +51,7 @@ bench()
 {
 	on_nodes $((SECONDS_RUN + 150)) "$KVS" bench "/weft/$1" "${library[@]}" \
 		--meet "/weft/meet.$1.$2.$nodes" --node %K --nodes %N \
-		--seconds "$SECONDS_RUN" --workload "$2" --timeout 100 -j
+		--warm "$WARM" --seconds "$SECONDS_RUN" --workload "$2" --timeout 100 -j
 }
 
 [ -x "$KVS" ] || { echo "compare: $KVS is not built: run make" >&2; exit 2; }

@@ -60,6 +60,7 @@ struct kvs {
 	const struct kvs_lock_ops *ops;
 	struct kvs_geometry g;
 	size_t length;
+
 	_Atomic uint8_t *known;
 	pthread_mutex_t init_mutex;
 	int session;
@@ -71,16 +72,14 @@ struct kvs {
  * @k:		the store
  * @line:	where it counts what it changes
  * @writer:	a number that no other thread has now
- * @copy:	what kvs_get() has found
+ * @copy:	what kvs_get() has found: an entry
  */
 struct kvs_thread {
 	struct kvs *k;
 	struct kvs_line *line;
 	uint32_t writer;
-	union {
-		struct kvs_entry copy;
-		unsigned char room[sizeof(struct kvs_entry) + KVS_KEY_MAX + KVS_VALUE_MAX];
-	};
+	unsigned char copy[sizeof(struct kvs_entry) + KVS_KEY_MAX + KVS_VALUE_MAX]
+		__attribute__((aligned(8)));
 };
 
 /**
@@ -229,8 +228,11 @@ struct kvs_chain {
 
 int kvs_chain(struct kvs *k, uint32_t bucket, struct kvs_chain *c);
 
-/* The entry that a slot of the bucket names, after all that can be checked quickly. */
-int kvs_entry(struct kvs *k, uint32_t bucket, uint64_t word, struct kvs_entry **e);
+/*
+ * The entry that a slot of the bucket names, all of which is in its block; NULL: the
+ * store is damaged.
+ */
+struct kvs_entry *kvs_entry(struct kvs *k, uint32_t bucket, uint64_t word);
 
 /* overflow.c: with the bucket's lock held to write. */
 int kvs_grow(struct kvs *k, struct kvs_chain *c);

@@ -17,7 +17,8 @@ static const char usage[] =
 "       weft-kvs del FILE KEY\n"
 "       weft-kvs load FILE [--records N] [--value-size N] [--threads N]\n"
 "       weft-kvs bench FILE [--workload a|b|c] [--processes N] [--threads N]\n"
-"                [--seconds N] [--operations N] [--seed N] [--sample N] [-j]\n"
+"                [--warm N] [--seconds N] [--operations N] [--seed N]\n"
+"                [--sample N] [-j]\n"
 "                [--kill MS] [--meet FILE --node K --nodes N] [--timeout S]\n"
 "       weft-kvs check FILE [--settle] [-j]\n"
 "A key-value store in a file, for all processes that map it: on all machines of a\n"
@@ -27,7 +28,7 @@ static const char usage[] =
 
 enum {
 	O_LOCKS = 256, O_LIBRARY, O_BUCKETS, O_BUCKET_BLOCKS, O_OVERFLOW, O_BLOCK,
-	O_SESSIONS, O_RECORDS, O_VALUE, O_THREADS, O_WORKLOAD, O_PROCESSES, O_SECONDS,
+	O_SESSIONS, O_RECORDS, O_VALUE, O_THREADS, O_WORKLOAD, O_PROCESSES, O_SECONDS, O_WARM,
 	O_OPERATIONS, O_SEED, O_SAMPLE, O_KILL, O_MEET, O_NODE, O_NODES, O_TIMEOUT,
 	O_SETTLE, O_HELP,
 };
@@ -46,6 +47,7 @@ static const struct option options[] = {
 	{ "workload", required_argument, NULL, O_WORKLOAD },
 	{ "processes", required_argument, NULL, O_PROCESSES },
 	{ "seconds", required_argument, NULL, O_SECONDS },
+	{ "warm", required_argument, NULL, O_WARM },
 	{ "operations", required_argument, NULL, O_OPERATIONS },
 	{ "seed", required_argument, NULL, O_SEED },
 	{ "sample", required_argument, NULL, O_SAMPLE },
@@ -126,6 +128,7 @@ static bool option(int c, const char *text)
 	case O_WORKLOAD: bench.workload = workload_of(text); return true;
 	case O_PROCESSES: bench.processes = (unsigned int)NUMBER("processes", 1, 256); return true;
 	case O_SECONDS: bench.seconds = (unsigned int)NUMBER("seconds", 1, 86400); return true;
+	case O_WARM: bench.warm = (unsigned int)NUMBER("warm", 0, 86400); return true;
 	case O_OPERATIONS: bench.operations = NUMBER("operations", 1, UINT64_MAX); return true;
 	case O_SEED: bench.seed = NUMBER("seed", 0, UINT64_MAX); return true;
 	case O_SAMPLE: bench.sample = (unsigned int)NUMBER("sample", 1, 1u << 20); return true;

@@ -46,6 +46,7 @@ struct client {
 /**
  * struct shared - all of it
  * @go:		start
+ * @count:	what is done from now on counts
  * @stop:	the time is over
  * @generation:	counts processes that have been started
  * @clients:	by number
@@ -55,6 +56,7 @@ struct client {
  */
 struct shared {
 	_Atomic int go;
+	_Atomic int count;
 	_Atomic int stop;
 	unsigned int generation;
 	struct client *clients;

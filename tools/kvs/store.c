@@ -419,7 +419,7 @@ int kvs_session_end(struct kvs *k)
 int kvs_thread_begin(struct kvs *k, struct kvs_thread *t)
 {
 	struct kvs_session_block *s;
-	uint64_t lines = atomic_load(&k->lines);
+	uint64_t lines = atomic_load(&k->lines), unused;
 	unsigned int i;
 
 	t->k = k;
@@ -428,7 +428,8 @@ int kvs_thread_begin(struct kvs *k, struct kvs_thread *t)
 	if (k->session < 0)
 		return 0;
 	do {
-		i = (unsigned int)__builtin_ffsll((long long)~lines);
+		unused = ~lines;
+		i = (unsigned int)__builtin_ffsll((long long)unused);
 		if (!i || i > KVS_LINES)
 			return kvs_fail(EAGAIN, "a process can have %u threads that write",
 					KVS_LINES);
