@@ -368,7 +368,7 @@ fairness()
 		fields think_us node acquires lock_p50_us lock_p99_us lock_max_us least_share \
 			transactions_per_acquire >>"$OUT/fairness.tsv"
 	read -r unfair longest < <(awk -F'\t' -v think="$2" '
-		$1 == think && $2 == "all" { print $7 > 0 ? 1 / $7 : 1e9, $6 / $4 }' "$OUT/fairness.tsv") ||
+		$1 == think && $2 == "all" { print ($7 > 0 ? 1 / $7 : 1e9), $6 / $4 }' "$OUT/fairness.tsv") ||
 		die "no result for fairness"
 	verdict "$1: mean share of the lock, of the least" "$unfair" 2
 	verdict "$1: longest wait, of the median" "$longest" 100
