@@ -33,11 +33,15 @@ TEST_LIMIT=$((60 * SCALE))	# for one
 AGAIN=3		# times that a difference is looked at again: some go by the clock
 JOBS=4		# at a time on this machine; they mostly sleep
 
-# What cannot be had inside, and why.
+# What cannot be had inside, as threads of several machines wait for one lock: that
+# mutexes know priorities, and that a reader of a higher priority passes a writer who
+# came first.  Of these it is known how they fail.
+mutexes="weft: a mutex in a region cannot inherit or protect priorities"
 declare -A impossible=(
-	[pthread_mutex_getprioceiling_1-1]="priorities"
-	[pthread_mutex_getprioceiling_3-3]="priorities"
-	[pthread_mutex_setprioceiling_1-1]="priorities"
+	[pthread_mutex_getprioceiling_1-1]=$mutexes
+	[pthread_mutex_getprioceiling_3-3]=$mutexes
+	[pthread_mutex_setprioceiling_1-1]=$mutexes
+	[pthread_rwlock_rdlock_2-3]="Test FAILED: rd_thread blocked on read lock"
 )
 
 # compile SUITE: its programs become PROGRAMS/NAME.test.
@@ -152,21 +156,21 @@ passes()
 			continue
 		elif [ "$in" != 0 ]; then
 			echo "$name: exit status $in"
-			grep "^# $name: " "$dir/said.inside"
+			sed -n "s/^# $name: //p" "$dir/said.inside"
 			bad=1
 		fi
 	done < <(join "$dir/all.alone" "$dir/all.inside")
 	return "$bad"
 }
 
-# What is said to be impossible is, and nothing more is said to be.
+# What is said to be impossible is, and in the way that is known.
 refused()
 {
 	local name bad=0
 
 	for name in "${!impossible[@]}"; do
-		grep -q "^# $name: weft: a mutex in a region cannot inherit or protect priorities" \
-			"$dir/said.inside" || { echo "$name is not refused"; bad=1; }
+		grep -q "^# $name: ${impossible[$name]}" "$dir/said.inside" ||
+			{ echo "$name does not say: ${impossible[$name]}"; bad=1; }
 	done
 	return "$bad"
 }
@@ -203,7 +207,7 @@ check "outside of regions: the same with the preload library as without" same
 boot --nodes $NODES --switch p4
 check "inside of regions: all programs run" inside &&
 	check "inside of regions: what passes without passes" passes
-check "inside of regions: priorities are refused, and that is said" refused
+check "inside of regions: priorities have no influence, and what wants them is told" refused
 table >"$BUILD/tests/conformance.table"
 grep -v 'pass  *pass  *pass$' "$BUILD/tests/conformance.table" | sed 's/^/# /'
 note "$(grep -c 'pass  *pass  *pass$' "$BUILD/tests/conformance.table") programs pass everywhere;" \

@@ -12,7 +12,7 @@
 # of each of two workers a node, a tenth of that with a bad network;
 # WEFT_PRELOAD_TOTAL (20000), rounds of all workers together with fewer writers, with
 # a good network and a bad one; WEFT_KILL_SECONDS (20), for processes of one node;
-# WEFT_TORTURE_LOCKS (1500), WEFT_TORTURE_SECONDS (20), for those of all nodes;
+# WEFT_TORTURE_LOCKS (1500), WEFT_TORTURE_SECONDS (30), for those of all nodes;
 # WEFT_PRELOAD_LIMIT (600), seconds for any one program.
 #
 # What takes longer than one wants to wait each time:
@@ -32,7 +32,7 @@ ROUNDS=${WEFT_PRELOAD_ROUNDS:-300}
 TOTAL=${WEFT_PRELOAD_TOTAL:-20000}
 KILL_SECONDS=${WEFT_KILL_SECONDS:-20}
 TORTURE_LOCKS=${WEFT_TORTURE_LOCKS:-1500}
-TORTURE_SECONDS=${WEFT_TORTURE_SECONDS:-20}
+TORTURE_SECONDS=${WEFT_TORTURE_SECONDS:-30}
 SHIM=$BUILD/lib/libweft-preload.so
 
 # program PROGRAM ARGUMENT...: on the first node.
