@@ -45,9 +45,10 @@ package_groups	:= build \
 		   $(if $(filter demo test,$(goals)),rack) \
 		   $(if $(filter test fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
-		   $(if $(filter bench,$(goals)),rack bench)
+		   $(if $(filter bench,$(goals)),rack bench) \
+		   $(if $(filter deb,$(goals)),deb)
 ifneq ($(filter deps,$(goals)),)
-package_groups	:= build rack test check bench
+package_groups	:= build rack test check bench deb
 endif
 package_groups	:= $(sort $(package_groups))
 
@@ -347,6 +348,9 @@ deps:
 
 clean:
 	rm -rf $(B)
+
+deb:
+	@BUILD='$(abspath $(B))' VERSION='$(VERSION)' tools/packaging/make-deb
 
 # Install.  Programs, libraries, pages and services; the module; the module's
 # sources for DKMS.  What is in /etc is only put there if nothing is, and only
