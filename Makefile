@@ -350,7 +350,7 @@ clean:
 	rm -rf $(B)
 
 deb:
-	@BUILD='$(abspath $(B))' VERSION='$(VERSION)' tools/packaging/make-deb
+	@BUILD='$(abspath $(B))' tools/packaging/make-deb
 
 # Install.  Programs, libraries, pages and services; the module; the module's
 # sources for DKMS.  What is in /etc is only put there if nothing is, and only
