@@ -10,6 +10,7 @@
 #	make bench-locks	the same for locks, against others
 #	make p4			compile the P4 program anew (needs p4c-dpdk: P4C=)
 #	make install		also uninstall; DESTDIR, PREFIX, KVER
+#	make deb		Debian packages, in build/deb
 #	make clean
 #	make deps		only install the packages that the rest needs
 #
@@ -27,6 +28,9 @@ P4C		?= p4c-dpdk
 # Warnings are errors; WERROR= for compilers that we have not met.
 WERROR		?= -Werror
 
+VERSION		:= $(shell sed -n 's/^.define WEFT_VERSION[[:blank:]]*"\(.*\)"$$/\1/p' \
+		   uapi/weft_version.h)
+
 .DEFAULT_GOAL	:= all
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -42,9 +46,10 @@ package_groups	:= build \
 		   $(if $(filter demo test,$(goals)),rack) \
 		   $(if $(filter test fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
-		   $(if $(filter bench bench-locks,$(goals)),rack bench)
+		   $(if $(filter bench bench-locks,$(goals)),rack bench) \
+		   $(if $(filter deb,$(goals)),deb)
 ifneq ($(filter deps,$(goals)),)
-package_groups	:= build rack test check bench
+package_groups	:= build rack test check bench deb
 endif
 package_groups	:= $(sort $(package_groups))
 
@@ -74,6 +79,10 @@ dpdk_cflags	= $(shell pkg-config --cflags libdpdk)
 dpdk_libs	= $(shell pkg-config --libs libdpdk)
 weftctl_pkgs	= libnl-genl-3.0 libmnl libkmod
 
+define newline
+
+
+endef
 quiet		:= $(if $(V),,@)
 say		= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
@@ -190,9 +199,11 @@ $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(test_libraries):
 $(B)/lib/libweft.so: $(B)/lib/$(lib_soname)
 	$(quiet)ln -sf $(lib_soname) $@
 
-$(B)/lib/libweft.pc: tools/libweft/libweft.pc.in Makefile
+# Anew each time: PREFIX may be another one than the last time.
+$(B)/lib/libweft.pc: tools/libweft/libweft.pc.in FORCE
 	@mkdir -p $(@D)
-	$(quiet)sed -e 's|@PREFIX@|$(PREFIX)|' $< >$@
+	$(quiet)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIB_DIR@|$(LIB_DIR)|' \
+		-e 's|@VERSION@|$(VERSION)|' $< >$@
 
 $(B)/pic/%.o: %.c Makefile
 	$(call say,CC,$< (shared))
@@ -322,7 +333,8 @@ endif
 # --- What people type -------------------------------------------------------
 
 .PHONY: all programs fuzz test-programs demo test check bench bench-locks p4 \
-	install uninstall clean deps help FORCE
+	install install-programs install-module install-dkms uninstall deb \
+	clean deps help FORCE
 
 # Which kernel the module is for, and where everything is.
 for_scripts	= KVER='$(KVER)' BUILD='$(abspath $(B))'
@@ -362,44 +374,99 @@ deps:
 clean:
 	rm -rf $(B)
 
-# Install.
+deb:
+	@BUILD='$(abspath $(B))' tools/packaging/make-deb
+
+# Install.  Programs, libraries, pages and services; the module; the module's
+# sources for DKMS.  What is in /etc is only put there if nothing is, and only
+# taken away if it is as it was put there.  UNIT_DIR and so on are for packages.
+LIB_DIR		?= $(PREFIX)/lib
+UNIT_DIR	?= $(PREFIX)/lib/systemd/system
+SYSCTL_DIR	?= $(PREFIX)/lib/sysctl.d
+ETC_DIR		?= /etc/weft
 bin_dir		= $(DESTDIR)$(PREFIX)/bin
 share_dir	= $(DESTDIR)$(PREFIX)/share/weft
 include_dir	= $(DESTDIR)$(PREFIX)/include/weft
-lib_dir		= $(DESTDIR)$(PREFIX)/lib
+lib_dir		= $(DESTDIR)$(LIB_DIR)
 man_dir		= $(DESTDIR)$(PREFIX)/share/man
-man_pages	= $(wildcard tools/*/man/*.[137])
-man_section	= man$(subst .,,$(suffix $(1)))
+unit_dir	= $(DESTDIR)$(UNIT_DIR)
+sysctl_dir	= $(DESTDIR)$(SYSCTL_DIR)
+etc_dir		= $(DESTDIR)$(ETC_DIR)
+dkms_dir	= $(DESTDIR)/usr/src/weft-$(VERSION)
 module_root	= $(DESTDIR)/lib/modules/$(KVER)
+man_pages	= $(wildcard tools/*/man/*.[1-8])
+man_page	= $(man_dir)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
 installed	= weftctl weft-memd weft-switchd weft-kvs
+units		= $(wildcard tools/packaging/*.service tools/packaging/*.mount)
+sysctls		= $(wildcard tools/packaging/sysctl/*.conf)
+settings	= $(wildcard tools/packaging/etc/*.conf)
 # The distribution's key is not here to sign with, nor its System.map, which the
 # kernel's own way of calling depmod asks for.
 not_ours	= CONFIG_MODULE_SIG_ALL= cmd_depmod=true
 
-install: all
-	install -d $(bin_dir) $(share_dir) $(include_dir)
+# install_filled FILE, TARGET: with @NAMES@ replaced.
+define install_filled
+	sed -e 's|@BIN_DIR@|$(PREFIX)/bin|' -e 's|@SHARE_DIR@|$(PREFIX)/share/weft|' \
+		-e 's|@ETC_DIR@|$(ETC_DIR)|' -e 's|@VERSION@|$(VERSION)|' $(1) >$(2)
+	chmod 644 $(2)
+
+endef
+
+install: install-programs install-module
+
+install-programs: programs
+	install -d $(bin_dir) $(share_dir) $(include_dir) $(lib_dir)/pkgconfig \
+		$(unit_dir) $(sysctl_dir) $(etc_dir) \
+		$(sort $(dir $(foreach m,$(man_pages),$(call man_page,$m))))
 	install -m 755 $(addprefix $(B)/bin/,$(installed)) $(bin_dir)/
 	install -m 644 $(wildcard p4/generated/*.spec) $(share_dir)/
 	install -m 644 $(wildcard uapi/*.h) tools/libweft/lock.h $(include_dir)/
-	install -d $(lib_dir)/pkgconfig $(man_dir)/man1 $(man_dir)/man3 $(man_dir)/man7
 	install -m 644 $(B)/lib/libweft.a $(lib_dir)/
 	install -m 755 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(lib_dir)/
 	ln -sf $(lib_soname) $(lib_dir)/libweft.so
 	install -m 644 $(B)/lib/libweft.pc $(lib_dir)/pkgconfig/
-	install -m 644 $(filter %.1,$(man_pages)) $(man_dir)/man1/
-	install -m 644 $(filter %.3,$(man_pages)) $(man_dir)/man3/
-	install -m 644 $(filter %.7,$(man_pages)) $(man_dir)/man7/
+	$(foreach m,$(man_pages),install -m 644 $m $(call man_page,$m)$(newline))
+	$(foreach u,$(units),$(call install_filled,$u,$(unit_dir)/$(notdir $u)))
+	install -m 644 $(sysctls) $(sysctl_dir)/
+	$(foreach c,$(settings),test -e $(etc_dir)/$(notdir $c) || \
+		install -m 644 $c $(etc_dir)/$(newline))
+
+install-module: module
 ifneq ($(kmod_sources),)
 	$(quiet)+$(kmod_make) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
 		INSTALL_MOD_STRIP=1 $(not_ours) modules_install
 	$(if $(DESTDIR),,depmod $(KVER))
 endif
 
+# For DKMS, which compiles them for each kernel: dkms install weft/VERSION.
+install-dkms:
+	install -d $(addprefix $(dkms_dir)/,uapi kmod/core)
+	install -m 644 Kbuild COPYING $(dkms_dir)/
+	install -m 644 $(wildcard uapi/*.h) $(dkms_dir)/uapi/
+	install -m 644 $(wildcard kmod/*.[ch]) $(dkms_dir)/kmod/
+	install -m 644 $(wildcard kmod/core/*.[ch]) $(dkms_dir)/kmod/core/
+	$(call install_filled,tools/packaging/dkms.conf,$(dkms_dir)/dkms.conf)
+
+# Directories that are empty then go: all of ours below DESTDIR, and else those that
+# only weft, or nobody before it, has needed.
+own_dirs	= $(unit_dir) $(patsubst %/,%,$(dir $(unit_dir))) $(sysctl_dir) $(etc_dir) \
+		  $(module_root)/updates
+all_dirs	= $(own_dirs) $(bin_dir) $(lib_dir)/pkgconfig $(patsubst %/,%,$(sort $(dir \
+		  $(share_dir) $(include_dir) $(dkms_dir) \
+		  $(foreach m,$(man_pages),$(call man_page,$m)))))
+
 uninstall:
 	rm -f $(addprefix $(bin_dir)/,$(installed))
-	rm -rf $(share_dir) $(include_dir)
+	rm -rf $(share_dir) $(include_dir) $(dkms_dir)
 	rm -f $(addprefix $(lib_dir)/,libweft.a libweft.so $(lib_soname) libweft-preload.so \
-		pkgconfig/libweft.pc) \
-		$(foreach m,$(man_pages),$(man_dir)/$(call man_section,$m)/$(notdir $m))
+		pkgconfig/libweft.pc) $(foreach m,$(man_pages),$(call man_page,$m)) \
+		$(addprefix $(unit_dir)/,$(notdir $(units))) \
+		$(addprefix $(sysctl_dir)/,$(notdir $(sysctls)))
+	$(foreach c,$(settings),! cmp -s $c $(etc_dir)/$(notdir $c) || \
+		rm -f $(etc_dir)/$(notdir $c)$(newline))
 	rm -f $(module_root)/updates/weft.ko $(module_root)/updates/weft.ko.*
+	test ! -d '$(DESTDIR)/' || { cd '$(DESTDIR)/' && \
+		for d in $(patsubst $(DESTDIR)/%,%,$(if $(DESTDIR),$(all_dirs),$(own_dirs))); do \
+		test ! -d $$d || rmdir $(if $(DESTDIR),-p) --ignore-fail-on-non-empty $$d; \
+		done; }
 	$(if $(DESTDIR),,depmod $(KVER))

@@ -9,6 +9,7 @@
 #include "node.h"
 #include "recall.h"
 #include "super.h"
+#include "weft_version.h"
 
 static int __init weft_init(void)
 {
@@ -63,4 +64,5 @@ module_init(weft_init);
 module_exit(weft_exit);
 
 MODULE_LICENSE("GPL");
+MODULE_VERSION(WEFT_VERSION);
 MODULE_DESCRIPTION("One coherent memory for the machines of a rack");

@@ -20,9 +20,9 @@ here=$PWD
 cd "$(dirname "$0")/../.." || exit 2
 
 BUILD=${BUILD:-$PWD/build}
-ALL='license paths shell text uapi p4 module clang tidy checkpatch'
-TREE='license paths shell text uapi p4'
-EACH='license paths shell text checkpatch'
+ALL='license paths shell text man uapi p4 module clang tidy checkpatch'
+TREE='license paths shell text man uapi p4'
+EACH='license paths shell text man checkpatch'
 SKIP=77
 only=()			# the files to look at; none: all
 
@@ -139,6 +139,32 @@ check_text()
 		[ ! -s "$file" ] || [ -z "$(tail -c 1 "$file")" ] ||
 			{ echo "$file: no newline at its end"; bad=1; }
 	done < <(files)
+	return $bad
+}
+
+# Manual pages say nothing that groff, or mandoc, does not understand, and have
+# their own name in the title.  A page that only stands for another has that in the tree.
+check_man()
+{
+	local bad=0 file other name title
+
+	need groff || return $SKIP
+	while read -r file; do
+		name=${file##*/}
+		other=$(sed -n 's|^\.so .*/||p' "$file")
+		if [ -n "$other" ]; then
+			compgen -G "${file%/*}/$other" >/dev/null ||
+				{ echo "$file: there is no $other beside it"; bad=1; }
+			continue
+		fi
+		title=$(sed -n 's/\\//g; s/^\.TH \([^ ]*\) \([^ ]*\) .*/\1.\2/p' "$file")
+		[ "${title,,}" = "${name,,}" ] ||
+			{ echo "$file: its title is '$title'"; bad=1; }
+		# groff's exit status does not tell
+		groff -man -ww -z -Tutf8 "$file" 2>&1 | grep . && bad=1
+		! command -v mandoc >/dev/null ||
+			mandoc -T lint -W warning "$file" || bad=1
+	done < <(of_suffix 1 3 5 7 8 | grep '/man/')
 	return $bad
 }
 

@@ -38,7 +38,7 @@ seal()
 good_tree()
 {
 	rm -rf "$tree"
-	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd}
+	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd,tools/man}
 	cp "$top/tests/check/check.sh" "$tree/tests/check/"
 	cp "$top/p4/check-generated" "$tree/p4/"
 	printf '/* %s */\n#define X 1\n' "$note" >"$tree/uapi/weft_wire.h"
@@ -46,6 +46,12 @@ good_tree()
 	printf '// %s\ncontrol c() {}\n' "$tag" >"$tree/p4/x.p4"
 	printf '#!/bin/sh\n# %s\necho "%s"\n' "$tag" "\$1" >"$tree/tools/x"
 	chmod +x "$tree/tools/x"
+	{
+		echo ".\\\" $tag"
+		echo '.TH X 8 2026-11-21 weft "System Manager'\''s Manual"'
+		printf '%s\n' .SH\ NAME 'x \- nothing'
+	} >"$tree/tools/man/x.8"
+	printf '%s\n' ".\\\" $tag" '.so man8/x.8' >"$tree/tools/man/y.8"
 	seal
 }
 
@@ -90,7 +96,7 @@ exit !!$bad;
 END
 
 good_tree
-for check in license paths shell text uapi p4; do
+for check in license paths shell text man uapi p4; do
 	verdict "good tree: $check" $check 0
 done
 
@@ -114,6 +120,13 @@ printf '# %s \n' "$tag" >"$tree/tools/y"
 verdict 'blanks at the end of a line' text 1
 printf '# %s\nx' "$tag" >"$tree/tools/y"
 verdict 'no newline at the end' text 1
+
+echo '.SX NOTHING' >>"$tree/tools/man/x.8"
+verdict 'a manual page with an unknown macro' man 1
+sed -i 's/^.TH X/.TH Z/' "$tree/tools/man/x.8"
+verdict 'a manual page with the title of another' man 1
+sed -i 's/x.8/z.8/' "$tree/tools/man/y.8"
+verdict 'a manual page that stands for none' man 1
 
 echo 'int x;' >>"$tree/uapi/weft_wire.h"
 seal
@@ -148,7 +161,7 @@ printf '#!/bin/sh\n# %s\nrm $1\n' "$tag" >"$tree/tools/x"
 verdict 'a script that does not quote, by its name' '' 1 tools/x
 verdict 'a good file, all checks for files' '' 0 "$tree/tools/x"
 named=$(sed -n 's/^ok \([a-z0-9]*\).*/\1/p' "$dir/out" | tr '\n' ' ')
-[ "$named" = 'license paths shell text checkpatch ' ] || {
+[ "$named" = 'license paths shell text man checkpatch ' ] || {
 	echo "not ok the checks for files are: $named"
 	bad=1
 }

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "region.h"
+#include "weft_version.h"
 
-#define VERSION		"0.1"
 #define MEMORY_DEFAULT	(1ull << 30)
 #define MEMORY_MIN	(1ull << 20)
 #define MEMORY_MAX	BLADE_BYTES_MAX	/* frames have 32-bit numbers */
@@ -238,7 +238,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 			return OPTIONS_DONE;
 		}
 		if (c == O_VERSION) {
-			printf("weft-memd %s, protocol %d\n", VERSION,
+			printf("weft-memd %s, protocol %d\n", WEFT_VERSION,
 			       WEFT_WIRE_VERSION);
 			return OPTIONS_DONE;
 		}

@@ -1,0 +1,126 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A step of test-packages.sh, in a guest of a bare rack.  The guest's first process is
+# no systemd: one of its own, with its own processes, mounts and control groups but on
+# this kernel and network, stands for the machine's.
+#
+#	guest-packages.sh prepare BUILT		module directories that can be written to;
+#						BUILT: what DKMS has compiled
+#	guest-packages.sh boot			start systemd, wait until it is up
+#	guest-packages.sh in COMMAND...		run a command there
+#	guest-packages.sh halt			end it
+#	guest-packages.sh left LIST		files of LIST, and whatever of weft's, that
+#						is still there
+
+set -u
+export LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
+PID_FILE=/tmp/systemd.pid
+MODULES=/lib/modules/$(uname -r)
+
+die()
+{
+	echo "guest-packages: $*" >&2
+	exit 1
+}
+
+# The guest's modules are on the host.  What runs on the host by itself is not wanted.
+prepare()
+{
+	mkdir -p /tmp/modules
+	mount -t tmpfs modules /tmp/modules || die "cannot mount on /tmp/modules"
+	mkdir -p /tmp/modules/upper /tmp/modules/work "/var/lib/dkms/weft/$VERSION"
+	mount -t overlay -o "lowerdir=$MODULES,upperdir=/tmp/modules/upper,workdir=/tmp/modules/work" \
+		overlay "$MODULES" || die "cannot mount an overlay on $MODULES"
+	cp -a "$1" "/var/lib/dkms/weft/$VERSION/" || die "cannot copy $1"
+	rm -rf /etc/systemd/system/*.wants
+	rm -f /lib/systemd/system/sysinit.target.wants/systemd-{udev*,pcr*,repart*,random*} \
+		/lib/systemd/system/sysinit.target.wants/*.mount \
+		/lib/systemd/system/sysinit.target.wants/{cryptsetup,veritysetup,integritysetup}.target \
+		/lib/systemd/system/multi-user.target.wants/*
+	echo 0123456789abcdef0123456789abcdef >/etc/machine-id
+}
+
+# inside COMMAND...
+inside()
+{
+	local pid
+
+	pid=$(cat "$PID_FILE") || die "systemd does not run"
+	nsenter -t "$pid" -m -p -C -- "$@"
+}
+
+boot()
+{
+	local i state parent
+
+	# shellcheck disable=SC2016  # for the other shell
+	container=weft setsid unshare --fork --kill-child --pid --mount --cgroup \
+		sh -c 'mount -t proc proc /proc && mount -t tmpfs -o mode=755 run /run &&
+			mount -t cgroup2 cgroup /sys/fs/cgroup &&
+			exec /lib/systemd/systemd --system --unit=multi-user.target' \
+		</dev/null >/tmp/systemd.log 2>&1 &
+	parent=$!
+	for ((i = 0; i < 120; i++)); do
+		sleep 1
+		kill -0 "$parent" 2>/dev/null ||
+			die "systemd ended at once: $(tail -n 5 /tmp/systemd.log)"
+		# unshare's child; setsid need not have forked
+		pgrep -f '^/lib/systemd/systemd --system' | head -n 1 >"$PID_FILE"
+		[ -s "$PID_FILE" ] || continue
+		state=$(inside systemctl is-system-running 2>/dev/null)
+		case $state in
+		running|degraded)	return 0 ;;
+		esac
+	done
+	inside systemctl --no-pager list-jobs >&2
+	die "systemd is not up after 120 s: $state"
+}
+
+halt()
+{
+	local i pid
+
+	pid=$(cat "$PID_FILE") || die "systemd does not run"
+	inside systemctl poweroff >/dev/null 2>&1
+	for ((i = 0; i < 120; i++)); do
+		kill -0 "$pid" 2>/dev/null || return 0
+		sleep 1
+	done
+	die "systemd does not end"
+}
+
+left()
+{
+	local file found=0
+
+	while read -r file; do
+		if [ -e "$file" ] && [ ! -d "$file" ]; then
+			echo "$file"
+			found=1
+		fi
+	done <"$1"
+	for file in /weft /etc/weft /usr/src/weft* /usr/share/weft /usr/share/doc/*weft* \
+		    /usr/include/weft /var/lib/dkms/weft /var/lib/weft /var/lib/private/weft \
+		    "$MODULES"/updates/dkms/weft* /var/lib/dpkg/info/*weft* \
+		    /etc/systemd/system/*weft* /etc/systemd/system/*/*weft* \
+		    /var/lib/systemd/deb-systemd-helper-enabled/*weft* /run/*weft-switchd* \
+		    /sys/module/weft; do
+		if [ -e "$file" ] || [ -L "$file" ]; then
+			echo "$file"
+			found=1
+		fi
+	done
+	grep -qi ':12B9 ' /proc/net/udp && { echo "UDP port 4793"; found=1; }
+	return $found
+}
+
+VERSION=${WEFT_VERSION:?}
+case ${1-} in
+prepare)	prepare "$2" ;;
+boot)		boot ;;
+in)		shift; inside "$@" ;;
+halt)		halt ;;
+left)		left "$2" ;;
+*)		die "unknown step '${1-}'" ;;
+esac
