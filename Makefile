@@ -4,7 +4,7 @@
 #
 #	make			everything: programs and kernel module
 #	make demo		boot a rack, run the main job on it, check the result
-#	make test		build, then run all tests ($T selects: make test T=unit)
+#	make test		build, then run all tests ($T selects: make test T=unit; $J at a time)
 #	make check		static checks: sparse, checkpatch, clang, shellcheck, ...
 #	make bench		measure, compare, plot
 #	make bench-locks	the same for locks, against others
@@ -350,8 +350,11 @@ test-programs: programs $(test_programs) $(test_libraries)
 demo: all
 	@$(for_scripts) tools/demo/demo.sh
 
+# Tests at a time.  A rack keeps two processors busy, but not all the time.
+J		?= 2
+
 test: all test-programs fuzz
-	@$(for_scripts) tests/run $(if $(J),-j $(J)) $(T)
+	@$(for_scripts) tests/run -j $(J) $(T)
 
 check:
 	@$(for_scripts) tests/check/check.sh $(T)
