@@ -107,7 +107,7 @@ expected()
 {
 	local file section
 
-	printf '%s\n' bin/weftctl bin/weft-memd bin/weft-switchd share/weft/weft_pna.spec \
+	printf '%s\n' bin/weftctl bin/weft-memd bin/weft-switchd bin/weft-kvs share/weft/weft_pna.spec \
 		include/weft/lock.h lib/libweft.{a,so,so.0} lib/libweft-preload.so \
 		lib/pkgconfig/libweft.pc lib/sysctl.d/60-weft.conf \
 		lib/systemd/system/weft{,-node,-memd,-switchd}.service \
