@@ -49,6 +49,7 @@ done
 
 kernel=$("$PWD/tools/rack/get-kernel" | sed -n 's/^version=//p')
 # What is in /tmp here is not there.
+mkdir -p "$BUILD/tests"
 shared=$(mktemp -d "$BUILD/tests/packages.XXXXXX") || exit 2
 trap 'rm -rf "$shared"; cleanup' EXIT
 dpkg-deb -x "$(packages weft-dkms)" "$shared/package"
