@@ -164,7 +164,7 @@ bool weft_word_mirror(struct weft_klock *kl, bool slow) __must_hold(&kl->lock);
 bool weft_word_settle(struct weft_klock *kl, u64 word, u64 readers, u32 *less)
 	__must_hold(&kl->lock);
 
-/* --- locks, klock.c ------------------------------------------------------------ */
+/* --- locks; which file does what is in klock_parts.h ------------------------------- */
 
 void weft_klock_put(struct weft_klock *kl);
 

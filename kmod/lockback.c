@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Locks and holds that are given back; see klock.h. */
+#include <linux/jiffies.h>
+
+#include "klock_parts.h"
+#include "node.h"
+#include "stats.h"
+#include "udp.h"
+#include "weft.h"
+
+#define HANDING_MAX	64	/* hand-overs at a time when many are given back */
+#define STALE_MS	2000	/* see weft_klock_stop() */
+
+/* --- what a dead file held ------------------------------------------------------ */
+
+bool weft_klock_concerns(const struct weft_klock *kl, u16 owner)
+{
+	u64 word = READ_ONCE(*kl->word);
+
+	/* it may have left the lock and died before it told us */
+	return word & WEFT_WORD_SLOW || (word & WEFT_WORD_OWNER) ==
+	       (u64)owner << WEFT_WORD_OWNER_SHIFT;
+}
+
+void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers,
+		     bool pending)
+{
+	struct sk_buff_head queue;
+	u32 n;
+
+	weft_klock_begin(kl, &queue);
+	kl->unsettled |= pending;
+	n = weft_word_give_back(kl, owner, pending ? 0 : readers);
+	weft_stat_add(WEFT_STAT_LOCK_RELEASES_DEAD, n);
+	weft_klock_end(kl, &queue);
+}
+
+bool weft_klock_settle(struct weft_klock *kl,
+		       bool (*count)(void *arg, u64 *readers), void *arg)
+{
+	struct sk_buff_head queue;
+	u64 word, readers;
+	u32 moves, n = 0;
+	bool done;
+
+	spin_lock_bh(&kl->lock);
+	word = READ_ONCE(*kl->word);
+	moves = kl->moves;
+	spin_unlock_bh(&kl->lock);
+	/*
+	 * Programs change the word, then their count, and only then say that
+	 * nothing is pending any more: look in the opposite order.
+	 */
+	smp_rmb();
+	if (!count(arg, &readers))
+		return false;
+	weft_klock_begin(kl, &queue);
+	/* with SLOW set only we add to it: if it is the same, nothing moved */
+	done = word & WEFT_WORD_SLOW && kl->moves == moves &&
+	       weft_word_settle(kl, word, readers, &n);
+	if (done)
+		kl->unsettled = false;
+	weft_stat_add(WEFT_STAT_LOCK_RELEASES_DEAD, n);
+	weft_klock_end(kl, &queue);
+	return done;
+}
+
+/* --- what nobody needs here any more ---------------------------------------------- */
+
+static u64 first_of(u32 region, u64 offset)
+{
+	return weft_line_key(region, WEFT_KIND_LOCK, offset);
+}
+
+static u64 last_of(u32 region)
+{
+	return weft_line_key(region, WEFT_KIND_LOCK, ~0ull);
+}
+
+/* Only a request is outstanding, and nobody waits for it any more. */
+static bool is_stale(const struct weft_klock *kl)
+{
+	const struct weft_lock *l = &kl->core;
+
+	lockdep_assert_held(&kl->lock);
+	return weft_klock_unused(kl) && l->want && l->state == WEFT_I && !l->tenured &&
+	       !l->handing && !l->query;
+}
+
+/**
+ * struct census - what is left of locks that are given back
+ * @stale: stale requests
+ * @cached: all others
+ */
+struct census {
+	u64 stale;
+	u64 cached;
+};
+
+/* One round of giving back those that nobody has open, until @until at most. */
+static struct census give_back(u64 key, u64 last, unsigned long until)
+{
+	struct census left = {};
+	struct weft_klock *kl;
+
+	for (; (kl = weft_klock_next(&key, last)); key++) {
+		struct sk_buff_head queue;
+
+		weft_klock_begin(kl, &queue);
+		kl->leaving = weft_klock_unused(kl);
+		weft_klock_end(kl, &queue);
+		spin_lock_bh(&kl->lock);
+		if (!kl->dead) {
+			left.stale += is_stale(kl);
+			left.cached += !is_stale(kl);
+		}
+		spin_unlock_bh(&kl->lock);
+		weft_klock_put(kl);
+		/* so many on their way are enough */
+		if (time_before(jiffies, until))
+			wait_event_timeout(weft_klocks.gone,
+					   atomic_read(&weft_klocks.hand_overs) < HANDING_MAX,
+					   HZ / 10);
+		cond_resched();
+		if (key == last)
+			break;
+	}
+	return left;
+}
+
+void weft_klock_leave(u32 region)
+{
+	give_back(first_of(region, 0), last_of(region),
+		  jiffies + msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+}
+
+void weft_klock_forget(u32 region, u64 from)
+{
+	u64 key = first_of(region, from), last = last_of(region);
+	struct sk_buff_head queue;
+	struct weft_klock *kl;
+
+	for (; (kl = weft_klock_next(&key, last)); key++) {
+		weft_klock_begin(kl, &queue);
+		if (!kl->dead) {
+			weft_lock_init(&kl->core, kl->core.key, weft_node.id);
+			weft_klock_note_hand_over(kl);
+			weft_klock_fail_all(kl);
+		}
+		weft_klock_end(kl, &queue);
+		weft_klock_put(kl);
+		cond_resched();
+		if (key == last)
+			break;
+	}
+}
+
+void weft_klock_start(void)
+{
+	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_RUNNING);
+}
+
+/* Whatever it waits for: it is gone from here. */
+static u64 drop_all(void)
+{
+	struct weft_klock *kl;
+	u64 key = 0, lost = 0;
+
+	for (; (kl = weft_klock_next(&key, U64_MAX)); key++) {
+		spin_lock_bh(&kl->lock);
+		if (!kl->dead) {
+			lost += !is_stale(kl);
+			weft_klock_kill(kl);
+		}
+		spin_unlock_bh(&kl->lock);
+		weft_klock_put(kl);
+	}
+	return lost;
+}
+
+/*
+ * All inodes are gone: nobody has a lock open.  Requests of programs that are
+ * gone may have made this node the holder of a queue without its knowing: they
+ * get some time for an answer.  Later ones find that this node has left.
+ */
+void weft_klock_stop(void)
+{
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms));
+	unsigned long begun = jiffies, until = begun + limit;
+	struct census left, before = { .cached = U64_MAX };
+	u64 lost;
+
+	if (weft_klocks.mode == WEFT_KLOCKS_OFF)
+		return;
+	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_STOPPING);
+	for (;;) {
+		left = give_back(0, U64_MAX, until);
+		if (left.cached < before.cached)
+			until = jiffies + limit;
+		before = left;
+		if (!left.cached &&
+		    (!left.stale ||
+		     time_after(jiffies, begun + msecs_to_jiffies(STALE_MS))))
+			break;
+		if (time_after(jiffies, until))
+			break;
+		wait_event_timeout(weft_klocks.gone, xa_empty(&weft_klocks.table), HZ / 50);
+	}
+	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_OFF);
+	/* pairs with rcu_read_lock() in weft_klock_recv() */
+	synchronize_rcu();
+	lost = drop_all();
+	if (lost)
+		pr_err("weft: %llu locks could not be given back: the memory blade does not answer\n",
+		       lost);
+	/* timers that are running */
+	wait_event(weft_klocks.gone, !atomic_read(&weft_klocks.alive));
+	WARN_ON_ONCE(atomic_read(&weft_klocks.strays) || atomic_read(&weft_klocks.hand_overs));
+}

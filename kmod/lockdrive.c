@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What follows from an event of a lock, done; see klock_parts.h. */
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
+
+#include "klock_parts.h"
+#include "node.h"
+#include "rtt.h"
+#include "send.h"
+#include "stats.h"
+#include "trace.h"
+#include "udp.h"
+
+static void arm(struct weft_klock *kl, u64 due)
+{
+	lockdep_assert_held(&kl->lock);
+	kl->due = due;
+	if (kl->armed && ktime_to_ns(hrtimer_get_expires(&kl->timer)) <= due)
+		return; /* it looks at @due then */
+	if (!kl->armed) {
+		kl->armed = true;
+		refcount_inc(&kl->ref);
+	}
+	hrtimer_start(&kl->timer, ns_to_ktime(due), HRTIMER_MODE_ABS_SOFT);
+}
+
+/*
+ * When to send again, ns from now.  Who asks for a lock that another node has gets
+ * no answer until it is its turn: that may take as long as it did lately.
+ */
+static u64 patience_ns(const struct weft_klock *kl)
+{
+	unsigned long t = weft_rtt_timeout(WEFT_RTT_ASK, kl->losses);
+
+	if (kl->core.want && !kl->core.handing && !kl->core.query)
+		t = max(t, min_t(unsigned long, HZ,
+				 usecs_to_jiffies(2 * kl->usual_us) <<
+				 min_t(u8, kl->losses, 10)));
+	return jiffies_to_nsecs(t);
+}
+
+static void set_timer(struct weft_klock *kl, u32 effects)
+{
+	u64 now = ktime_get_ns();
+
+	kl->refused = effects & WEFT_DO_BACKOFF;
+	if (kl->refused)
+		arm(kl, now + weft_rtt_backoff(kl->core.nacks));
+	else
+		arm(kl, now + patience_ns(kl));
+}
+
+static void count_sent(struct weft_klock *kl, const struct weft_msg *msg)
+{
+	if (msg->type != WEFT_MSG_ACQUIRE || msg->flags & WEFT_F_RELAY)
+		return;
+	if (msg->txn == kl->asked_txn) {
+		kl->repeated = true;
+		return;
+	}
+	kl->asked_txn = msg->txn;
+	kl->repeated = false;
+	weft_stat_inc(WEFT_STAT_LOCK_REQUESTS);
+}
+
+void weft_klock_note_hand_over(struct weft_klock *kl)
+{
+	if (kl->handing == kl->core.handing)
+		return;
+	kl->handing = kl->core.handing;
+	if (!kl->handing) {
+		atomic_dec(&weft_klocks.hand_overs);
+		weft_klocks_woken();
+		return;
+	}
+	atomic_inc(&weft_klocks.hand_overs);
+	if (kl->core.handed_to || kl->core.handed_readers)
+		weft_stat_inc(WEFT_STAT_LOCK_HANDED);
+	trace_weft_lock_handed(&kl->core);
+}
+
+static void note_granted(struct weft_klock *kl)
+{
+	u64 took = ktime_get_ns() - kl->asked;
+
+	weft_stat_inc(WEFT_STAT_LOCK_GRANTED);
+	trace_weft_lock_granted(&kl->core, took);
+	kl->usual_us = (3 * kl->usual_us +
+			(u32)min_t(u64, took / NSEC_PER_USEC, USEC_PER_SEC)) / 4;
+	kl->hands = 0;
+}
+
+static struct weft_waiter *first_waiter(struct weft_klock *kl)
+{
+	return list_first_entry_or_null(&kl->waiters, struct weft_waiter, node);
+}
+
+/* Until @lock is let go of, @w stays: the waiter takes the lock to see @done. */
+static void finish(struct weft_waiter *w, int err)
+{
+	list_del(&w->node);
+	w->err = err;
+	WRITE_ONCE(w->done, true);
+	wake_up_process(w->task);
+}
+
+/* Whoever's turn it is gets the lock.  Return: whether somebody did. */
+static bool serve(struct weft_klock *kl)
+{
+	bool any = false;
+	struct weft_waiter *w;
+
+	lockdep_assert_held(&kl->lock);
+	while ((w = first_waiter(kl)) && w->holder->perm <= kl->core.state &&
+	       weft_word_take(kl, w->holder)) {
+		finish(w, 0);
+		any = true;
+	}
+	return any;
+}
+
+void weft_klock_fail_all(struct weft_klock *kl)
+{
+	struct weft_waiter *w;
+
+	lockdep_assert_held(&kl->lock);
+	while ((w = first_waiter(kl)))
+		finish(w, -EIO);
+}
+
+void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
+		    struct sk_buff_head *queue)
+{
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	for (i = 0; i < out->n; i++) {
+		struct weft_send *s = &out->send[i];
+
+		count_sent(kl, &s->msg);
+		weft_send(queue, s->to ? s->to : weft_node_home(kl->core.key),
+			  &s->msg);
+	}
+	weft_klock_note_hand_over(kl);
+	if (out->effects & WEFT_DO_FAIL) {
+		weft_klock_fail_all(kl);
+	} else if (out->effects & WEFT_DO_WAKE) {
+		note_granted(kl);
+		/* before it can be taken away again */
+		serve(kl);
+	}
+	if (out->effects & WEFT_DO_TIMER)
+		set_timer(kl, out->effects);
+}
+
+static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+
+	WRITE_ONCE(kl->asked, ktime_get_ns());
+	WRITE_ONCE(kl->wants, kl->wants + 1);
+	kl->losses = 0;
+	weft_lock_want(&kl->core, perm, weft_node_seq(), &out);
+	weft_klock_act(kl, &out, queue);
+}
+
+static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+
+	kl->hands = 0;
+	weft_lock_revoked(&kl->core, &out);
+	weft_klock_act(kl, &out, queue);
+}
+
+bool weft_klock_unused(const struct weft_klock *kl)
+{
+	return !kl->word && list_empty(&kl->waiters);
+}
+
+/* Give it back if that is due and can be.  Return: whether it begins. */
+static bool leave(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+
+	if (!weft_klock_unused(kl) ||
+	    !(kl->leaving || READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_STOPPING) ||
+	    !weft_lock_evict(&kl->core, &out))
+		return false;
+	weft_klock_act(kl, &out, queue);
+	return true;
+}
+
+/*
+ * One step towards rest.  Return: false if there is none, because the lock is at
+ * rest or waits for a program or a message.
+ */
+static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	struct weft_waiter *w = first_waiter(kl);
+	u8 need = w ? w->holder->perm : WEFT_I;
+
+	/* more than others could leave us with */
+	if (need > kl->core.state && !kl->core.want) {
+		want(kl, need, queue);
+		return true;
+	}
+	if (!kl->core.revoking)
+		return serve(kl) || leave(kl, queue);
+	if (weft_word_mirror(kl, true))
+		return false; /* who holds it tells us when it is left */
+	if (kl->hands < WEFT_LOCAL_HANDS && serve(kl)) {
+		kl->hands++;
+		return true;
+	}
+	/* our own place in the queue is behind those who wait already */
+	if (need && !kl->core.want)
+		want(kl, need, queue);
+	revoked(kl, queue);
+	return true;
+}
+
+void weft_klock_begin(struct weft_klock *kl, struct sk_buff_head *queue)
+	__acquires(&kl->lock)
+{
+	__skb_queue_head_init(queue);
+	spin_lock_bh(&kl->lock);
+}
+
+void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
+	__releases(&kl->lock)
+{
+	if (!kl->dead) {
+		while (step(kl, queue))
+			;
+		weft_word_mirror(kl, kl->core.revoking || kl->unsettled ||
+				     !list_empty(&kl->waiters));
+		if (weft_klock_unused(kl) && kl->core.state == WEFT_I &&
+		    !kl->core.tenured && weft_lock_idle(&kl->core))
+			weft_klock_kill(kl);
+	}
+	spin_unlock_bh(&kl->lock);
+	weft_udp_send(queue);
+}
+
+static void send_again(struct weft_klock *kl, bool lost,
+		       struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+
+	weft_lock_timeout(&kl->core, &out);
+	if (lost && out.n) {
+		weft_stat_inc(WEFT_STAT_RETRANSMISSIONS);
+		if (kl->losses < 255)
+			kl->losses++;
+	}
+	weft_klock_act(kl, &out, queue);
+}
+
+static enum hrtimer_restart timer_fire(struct hrtimer *timer)
+{
+	struct weft_klock *kl = container_of(timer, struct weft_klock, timer);
+	struct sk_buff_head queue;
+	bool lost;
+
+	weft_klock_begin(kl, &queue);
+	if (hrtimer_is_queued(timer)) {
+		/* armed again before we came here: the reference is its */
+		spin_unlock_bh(&kl->lock);
+		return HRTIMER_NORESTART;
+	}
+	kl->armed = false;
+	if (kl->dead || weft_lock_idle(&kl->core)) {
+		/* answered meanwhile */
+	} else if (ktime_get_ns() < kl->due) {
+		arm(kl, kl->due);
+	} else {
+		lost = !kl->refused;
+		kl->refused = false;
+		send_again(kl, lost, &queue);
+	}
+	weft_klock_end(kl, &queue);
+	weft_klock_put(kl);
+	return HRTIMER_NORESTART;
+}
+
+void weft_klock_timer_init(struct weft_klock *kl)
+{
+	hrtimer_init(&kl->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	kl->timer.function = timer_fire;
+}
