@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Messages for lines: what they are about, and what a miss turned out to be. */
+#include <linux/build_bug.h>
 #include <linux/ktime.h>
 
 #include "drive.h"
+#include "hist.h"
 #include "inode.h"
 #include "node.h"
 #include "packet.h"
@@ -32,6 +34,10 @@ static enum weft_stat miss_kind(const struct weft_cline *cl, u8 op,
 				     WEFT_STAT_MISS_WRITE_SHARED;
 }
 
+static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSHARED &&
+	      (int)WEFT_HIST_MISS_UPGRADE == (int)WEFT_STAT_MISS_UPGRADE,
+	      "kinds of misses have a counter and a histogram each");
+
 /* The permission came that somebody waits for. */
 static void served(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
 {
@@ -44,6 +50,7 @@ static void served(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
 						  WEFT_STAT_MISS_BY_HOME);
 	weft_stat_add(WEFT_STAT_MISS_ROUND_TRIPS, cl->rounds);
 	weft_stat_add(WEFT_STAT_MISS_NSEC, took);
+	weft_hist_add((enum weft_hist)kind, took);
 	/* whoever waits gets the chance to do the access */
 	cl->fresh = cl->pins > 0;
 	cl->keep = cl->fresh ? now + WEFT_GRACE_US * NSEC_PER_USEC : 0;

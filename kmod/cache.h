@@ -81,6 +81,7 @@ enum weft_cline_phase {
  * @doubt_txn: its transaction.  @lock
  * @doubt_op: what it was for, enum weft_op.  @lock
  * @began: when the transaction under way began, ns.  @lock
+ * @heard: when the revocation under way was asked for, ns.  @lock
  * @keep: not to be revoked before, ns; 0: at any time.  @lock
  * @fresh: a program got it and did not come back for its access yet.  @lock to
  *	write
@@ -134,6 +135,7 @@ struct weft_cline {
 	u64 doubt;
 	u32 doubt_txn;
 	u8 doubt_op;
+	u64 heard;
 	u64 keep;
 	u64 backoff_at;
 	unsigned long retry_at;

@@ -85,6 +85,8 @@ struct weft_patience {
  * @wants: how often permission was asked for.  @lock to write
  * @asked_txn: the last request that was counted.  @lock
  * @asked: when the permission under way was asked for, ns.  @lock to write
+ * @heard: when the node heard that it has to give the lock up, ns; 0: it need
+ *	not.  @lock
  * @usual_us: how long it took lately until permission came.  @lock
  * @due: when @timer has something to do, ns.  @lock
  * @word: NULL: nobody has the lock open.  @lock, and the inode's lock_mutex to
@@ -113,6 +115,7 @@ struct weft_klock {
 	u32 wants;
 	u32 asked_txn;
 	u64 asked;
+	u64 heard;
 	u32 usual_us;
 	u64 due;
 	u64 *word;

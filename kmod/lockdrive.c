@@ -3,6 +3,7 @@
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 
+#include "hist.h"
 #include "klock_parts.h"
 #include "node.h"
 #include "rtt.h"
@@ -84,6 +85,7 @@ static void note_granted(struct weft_klock *kl)
 	u64 took = ktime_get_ns() - kl->asked;
 
 	weft_stat_inc(WEFT_STAT_LOCK_GRANTED);
+	weft_hist_add(WEFT_HIST_LOCK_ACQUIRE, took);
 	trace_weft_lock_granted(&kl->core, took);
 	kl->usual_us = (3 * kl->usual_us +
 			(u32)min_t(u64, took / NSEC_PER_USEC, USEC_PER_SEC)) / 4;
@@ -134,6 +136,8 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 	u32 i;
 
 	lockdep_assert_held(&kl->lock);
+	if (out->effects & WEFT_DO_REVOKE && !kl->heard)
+		kl->heard = ktime_get_ns();
 	for (i = 0; i < out->n; i++) {
 		struct weft_send *s = &out->send[i];
 
@@ -166,11 +170,18 @@ static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
 
 static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
 {
+	enum weft_hist hist = kl->core.state == WEFT_M ? WEFT_HIST_LOCK_HAND_OVER :
+							 WEFT_HIST_LOCK_YIELD;
+	bool waited_for = kl->core.queue.n || kl->core.yielding;
 	struct weft_lock_out out;
+	u64 heard = kl->heard;
 
 	kl->hands = 0;
+	kl->heard = 0; /* it may have to be given up again at once */
 	weft_lock_revoked(&kl->core, &out);
 	weft_klock_act(kl, &out, queue);
+	if (waited_for)
+		weft_hist_add(hist, ktime_get_ns() - heard);
 }
 
 bool weft_klock_unused(const struct weft_klock *kl)
@@ -233,6 +244,8 @@ void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
 	if (!kl->dead) {
 		while (step(kl, queue))
 			;
+		if (!kl->core.revoking)
+			kl->heard = 0;
 		weft_word_mirror(kl, kl->core.revoking || kl->unsettled ||
 				     !list_empty(&kl->waiters));
 		if (weft_klock_unused(kl) && kl->core.state == WEFT_I &&

@@ -332,6 +332,11 @@ static const struct genl_ops weft_genl_ops[] = {
 		.start		= weft_genl_peer_start,
 		.dumpit		= weft_genl_peer_dump,
 		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_HIST_GET,
+		.start		= weft_genl_hist_start,
+		.dumpit		= weft_genl_hist_dump,
+		.done		= weft_genl_list_done,
 	},
 };
 

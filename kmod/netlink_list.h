@@ -22,6 +22,8 @@ int weft_genl_blade_start(struct netlink_callback *cb);
 int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int weft_genl_peer_start(struct netlink_callback *cb);
 int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_hist_start(struct netlink_callback *cb);
+int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* The end of any of them. */
 int weft_genl_list_done(struct netlink_callback *cb);

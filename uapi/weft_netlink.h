@@ -10,6 +10,8 @@
  * status	WEFT_A_STATUS_*		STATUS_GET
  * counter	WEFT_A_COUNTER_*	STATS_GET, BLADE_STATS_GET, SWITCH_STATS_GET
  * peer		WEFT_A_PEER_*		PEER_GET
+ * hist		WEFT_A_HIST_*		HIST_GET
+ * bucket	WEFT_A_BUCKET_*		in a hist
  *
  * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR and TUNE need
  * CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
@@ -28,7 +30,7 @@
  *   ERANGE	the value of an attribute is not among those given below
  *   EOPNOTSUPP	there is no such command; a dump where a single answer is given,
  *		or the other way round
- *   ENOTCONN	the node is not set up (all but CONFIG_SET, STATS_GET)
+ *   ENOTCONN	the node is not set up (all but CONFIG_SET, STATS_GET, HIST_GET)
  *   ENOMEM	no memory for the answer
  *
  *
@@ -113,6 +115,16 @@
  * PEER_GET: members of the rack that this node knows (dump, no attributes)
  *
  * One message a member: ID and ADDRESS, and the flags that hold for it.
+ *
+ *
+ * HIST_GET: how long things take at this node (dump, no attributes)
+ *
+ * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first.
+ * A bucket ends BELOW a power of 2 and begins at half of it; those that are empty
+ * are left out, and the last one has no BELOW.  All are taken at one time,
+ * start at 0 when the module is loaded, and never go back; the node need not be
+ * set up.  More may follow in later versions; a name keeps its meaning, which
+ * kmod/hist.h says.
  */
 #ifndef _UAPI_WEFT_NETLINK_H
 #define _UAPI_WEFT_NETLINK_H
@@ -142,6 +154,7 @@
  * @WEFT_CMD_BLADE_STATS_GET: counters of a memory blade
  * @WEFT_CMD_SWITCH_STATS_GET: counters of the directory in the switch
  * @WEFT_CMD_PEER_GET: members of the rack
+ * @WEFT_CMD_HIST_GET: how long things take
  */
 enum weft_cmd {
 	WEFT_CMD_CONFIG_SET = 1,
@@ -153,6 +166,7 @@ enum weft_cmd {
 	WEFT_CMD_BLADE_STATS_GET,
 	WEFT_CMD_SWITCH_STATS_GET,
 	WEFT_CMD_PEER_GET,
+	WEFT_CMD_HIST_GET,
 
 	__WEFT_CMD_MAX,
 	WEFT_CMD_MAX = __WEFT_CMD_MAX - 1
@@ -247,6 +261,39 @@ enum weft_a_peer {
 
 	__WEFT_A_PEER_MAX,
 	WEFT_A_PEER_MAX = __WEFT_A_PEER_MAX - 1
+};
+
+/**
+ * enum weft_a_hist - attributes of a histogram
+ * @WEFT_A_HIST_NAME: string
+ * @WEFT_A_HIST_NSEC: u64, sum of all times
+ * @WEFT_A_HIST_BUCKET: nested, enum weft_a_bucket; repeated
+ * @WEFT_A_HIST_PAD: no meaning
+ */
+enum weft_a_hist {
+	WEFT_A_HIST_NAME = 1,
+	WEFT_A_HIST_NSEC,
+	WEFT_A_HIST_BUCKET,
+	WEFT_A_HIST_PAD,
+
+	__WEFT_A_HIST_MAX,
+	WEFT_A_HIST_MAX = __WEFT_A_HIST_MAX - 1
+};
+
+/**
+ * enum weft_a_bucket - attributes of a bucket of a histogram
+ * @WEFT_A_BUCKET_BELOW: u64, ns, what its times are less than; not there for the
+ *	longest times, which have no limit
+ * @WEFT_A_BUCKET_COUNT: u64, how many
+ * @WEFT_A_BUCKET_PAD: no meaning
+ */
+enum weft_a_bucket {
+	WEFT_A_BUCKET_BELOW = 1,
+	WEFT_A_BUCKET_COUNT,
+	WEFT_A_BUCKET_PAD,
+
+	__WEFT_A_BUCKET_MAX,
+	WEFT_A_BUCKET_MAX = __WEFT_A_BUCKET_MAX - 1
 };
 
 #endif /* _UAPI_WEFT_NETLINK_H */

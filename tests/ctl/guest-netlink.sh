@@ -92,6 +92,15 @@ ctl down
 check "down while mounted" says "the node cannot go down while weft is mounted, in a mount namespace of another process: unmount it there first"
 set_to mounted 0
 
+# --- Histograms --------------------------------------------------------------
+
+ctl stats latency -j
+check "histograms" good
+check "times at the borders of buckets" has '"lock_hand_over":{"count":8,"sum_ns":3082,"mean_ns":385.250,"p50_below_ns":4,"p99_below_ns":2048,"buckets":[{"below_ns":1,"count":1},{"below_ns":2,"count":1},{"below_ns":4,"count":2},{"below_ns":8,"count":1},{"below_ns":1024,"count":1},{"below_ns":2048,"count":2}]}'
+check "the longest times" has "\"lock_yield\":{\"count\":3,\"sum_ns\":$((2 * (1 << 38) - 1 + (1 << 50))),\"mean_ns\":375483220885503.688,\"p50_below_ns\":null,\"p99_below_ns\":null,\"buckets\":[{\"below_ns\":274877906944,\"count\":1},{\"below_ns\":null,\"count\":2}]}"
+check "a full one" [ "$(grep -o '"downgrade":.*' "$dir/out" | grep -o below_ns | wc -l)" = 42 ]
+check "all of them" [ "$(grep -o '"sum_ns"' "$dir/out" | wc -l)" = 12 ]
+
 # --- Counters from the network -----------------------------------------------
 
 ctl stats memory -j

@@ -163,7 +163,7 @@ ctl up status now;		misused status "'now' is too much here"
 ctl up down now;		misused down "'now' is too much here"
 ctl up status -jx;		misused status "there is no option '-x'"
 ctl up status --json=yes;	misused status "--json takes no value"
-ctl up stats cpu;		misused stats "there are counters of 'node', 'memory', 'switch', not of 'cpu'"
+ctl up stats cpu;		misused stats "there are 'node', 'memory', 'switch', 'latency', not 'cpu'"
 ctl up stats node switch;	misused stats "'switch' is too much here"
 ctl up set;			misused set "nothing to change: give --timeout or --hold"
 ctl up set --hold;		misused set "--hold needs a value"
@@ -359,6 +359,31 @@ json '$j->{node}{id} == 2' '$j->{memory}{total}{reads} == 42' '$j->{switch}{coun
 ctl no-switch stats
 prints '^no directory in the switch answers: the memory blades keep it$'
 ctl no-switch stats -j;	json 'exists $j->{switch} && !defined $j->{switch}'
+
+ctl up stats latency
+prints '^  miss_read_shared: 1000, mean 100 us, half < 131 us, 99 % < 1\.0 ms$' \
+	'^ +32\.8 us \.\. 65\.5 us +400 #{27}$' '^ +65\.5 us \.\. 131 us +589 #{40}$' \
+	'^ +8\.6 s \.\. 17\.2 s +1 #$' '^  lock_acquire: 0$' \
+	'^  lock_hand_over: 4, mean 150 s, half < 1 ns, 99 % beyond the last limit$' \
+	'^ +0 ns \.\. 1 ns +2 #{40}$' '^ +1 ns \.\. +2 #{40}$'
+ctl up stats latency -j
+json '$j->{latency}{miss_read_shared}{count} == 1000' \
+	'$j->{latency}{miss_read_shared}{sum_ns} == 100000000' \
+	'$j->{latency}{miss_read_shared}{mean_ns} == 100000' \
+	'$j->{latency}{miss_read_shared}{p50_below_ns} == 131072' \
+	'$j->{latency}{miss_read_shared}{p99_below_ns} == 1 << 20' \
+	'join(" ", map { "$_->{below_ns}:$_->{count}" } @{$j->{latency}{miss_read_shared}{buckets}})
+	 eq "65536:400 131072:589 1048576:10 17179869184:1"' \
+	'$j->{latency}{lock_acquire}{count} == 0 && !defined $j->{latency}{lock_acquire}{mean_ns}' \
+	'@{$j->{latency}{lock_acquire}{buckets}} == 0' \
+	'!defined $j->{latency}{lock_hand_over}{p99_below_ns}' \
+	'!defined $j->{latency}{lock_hand_over}{buckets}[1]{below_ns}' '!exists $j->{node}'
+asked 'cmd 5' 'cmd 3' 'cmd 10'
+ctl down stats latency;	prints '^  lock_acquire: 0$'
+for way in order power end; do
+	ctl hist-$way stats latency
+	says 2 "the module refuses: Protocol error: are weftctl and the module of the same version?"
+done
 
 echo "1..$number"
 exit $bad

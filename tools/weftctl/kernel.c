@@ -251,6 +251,66 @@ int kernel_stats(struct counters *c)
 	return ask(WEFT_CMD_STATS_GET, true, WEFT_A_COUNTER_MAX, take_counter, c);
 }
 
+/* --- Histograms ---------------------------------------------------------- */
+
+/* Buckets come in order, powers of 2, at most one without a limit, the last. */
+static int take_bucket(struct hist *h, struct nlattr *nest)
+{
+	struct bucket *b = &h->bucket[h->len];
+	struct nlattr *attrs[WEFT_A_BUCKET_MAX + 1];
+	uint64_t below;
+
+	if (h->len == HIST_BUCKETS_MAX ||
+	    nla_parse_nested(attrs, WEFT_A_BUCKET_MAX, nest, NULL) < 0)
+		return -EPROTO;
+	below = get_u64(attrs[WEFT_A_BUCKET_BELOW]);
+	if ((attrs[WEFT_A_BUCKET_BELOW] && (!below || below & (below - 1))) ||
+	    (h->len && (!b[-1].below || (below && below <= b[-1].below))))
+		return -EPROTO;
+	b->below = below;
+	b->count = get_u64(attrs[WEFT_A_BUCKET_COUNT]);
+	h->count += b->count;
+	h->len++;
+	return 0;
+}
+
+static int take_hist(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	struct hists *hists = arg;
+	struct nlattr *attr;
+	struct hist *list, *h;
+	int rem, err = 0;
+
+	if (!attrs[WEFT_A_HIST_NAME])
+		return -EPROTO;
+	list = reallocarray(hists->list, hists->len + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	hists->list = list;
+	h = &list[hists->len++];
+	*h = (struct hist){ .nsec = get_u64(attrs[WEFT_A_HIST_NSEC]) };
+	nla_strlcpy(h->name, attrs[WEFT_A_HIST_NAME], sizeof(h->name));
+	nlmsg_for_each_attr(attr, msg, GENL_HDRLEN, rem) {
+		if (nla_type(attr) == WEFT_A_HIST_BUCKET && !err)
+			err = take_bucket(h, attr);
+	}
+	return err;
+}
+
+int kernel_hists(struct hists *h)
+{
+	*h = (struct hists){ 0 };
+	return ask(WEFT_CMD_HIST_GET, true, WEFT_A_HIST_MAX, take_hist, h);
+}
+
+void hists_free(struct hists *h)
+{
+	free(h->list);
+	*h = (struct hists){ 0 };
+}
+
+/* --- Counters of others -------------------------------------------------- */
+
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c)
 {
 	struct nl_msg *msg = genl_request(WEFT_CMD_BLADE_STATS_GET, true);

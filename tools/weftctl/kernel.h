@@ -87,6 +87,45 @@ struct counters {
 	size_t len;
 };
 
+#define HIST_NAME_MAX	64
+#define HIST_BUCKETS_MAX 65
+
+/**
+ * struct bucket - times of about the same length
+ * @below: what they are less than, ns, a power of 2; 0: no limit
+ * @count: how many
+ */
+struct bucket {
+	uint64_t below;
+	uint64_t count;
+};
+
+/**
+ * struct hist - how long something takes
+ * @name: as the kernel calls it
+ * @nsec: sum of all times
+ * @count: how many there were
+ * @bucket: those that are not empty, the shortest times first
+ * @len: how many
+ */
+struct hist {
+	char name[HIST_NAME_MAX];
+	uint64_t nsec;
+	uint64_t count;
+	struct bucket bucket[HIST_BUCKETS_MAX];
+	size_t len;
+};
+
+/**
+ * struct hists - a list of them, in the order in which they came
+ * @list: of malloc(), grows
+ * @len: how many
+ */
+struct hists {
+	struct hist *list;
+	size_t len;
+};
+
 /**
  * struct peer - a member of the rack
  * @id: nodes 1..32, memory blades 33..48
@@ -139,6 +178,9 @@ int kernel_status(struct status *s);
 int kernel_peers(struct peers *p);
 
 int kernel_stats(struct counters *c);
+
+int kernel_hists(struct hists *h);
+void hists_free(struct hists *h);
 
 /* @address is for the sentence if the blade does not answer. */
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c);

@@ -261,6 +261,61 @@ static int answer_switch(struct answering *a)
 	       answer_counter(a, "stranger", 4);
 }
 
+static void put_bucket(struct answering *a, uint64_t below, uint64_t count)
+{
+	struct nlattr *nest = nla_nest_start(a->msg, WEFT_A_HIST_BUCKET);
+
+	if (below)
+		nla_put_u64(a->msg, WEFT_A_BUCKET_BELOW, below);
+	nla_put_u64(a->msg, WEFT_A_BUCKET_COUNT, count);
+	nla_nest_end(a->msg, nest);
+}
+
+static void begin_hist(struct answering *a, const char *name, uint64_t nsec)
+{
+	begin(a);
+	nla_put_string(a->msg, WEFT_A_HIST_NAME, name);
+	nla_put_u64(a->msg, WEFT_A_HIST_NSEC, nsec);
+}
+
+/* What no kernel should answer, by the scenario's name. */
+static void put_odd_buckets(struct answering *a)
+{
+	if (!strcmp(scenario(), "hist-order"))
+		put_bucket(a, 1024, 1);
+	if (!strcmp(scenario(), "hist-order"))
+		put_bucket(a, 512, 1);
+	if (!strcmp(scenario(), "hist-power"))
+		put_bucket(a, 1000, 1);
+	if (!strcmp(scenario(), "hist-end"))
+		put_bucket(a, 0, 1);
+	if (!strcmp(scenario(), "hist-end"))
+		put_bucket(a, 0, 1);
+}
+
+static int answer_hists(struct answering *a)
+{
+	int err;
+
+	begin_hist(a, "miss_read_shared", 1000 * 100000);
+	put_bucket(a, 65536, 400);
+	put_bucket(a, 131072, 589);
+	put_bucket(a, 1ull << 20, 10);
+	put_bucket(a, 1ull << 34, 1);
+	put_odd_buckets(a);
+	err = end(a);
+	if (err)
+		return err;
+	begin_hist(a, "lock_acquire", 0);
+	err = end(a);
+	if (err)
+		return err;
+	begin_hist(a, "lock_hand_over", 600000000000);
+	put_bucket(a, 1, 2);
+	put_bucket(a, 0, 2);
+	return end(a);
+}
+
 int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 	      struct genl_refusal *why)
 {
@@ -290,6 +345,8 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_peers(&a);
 	else if (cmd == WEFT_CMD_STATS_GET)
 		why->code = answer_stats(&a);
+	else if (cmd == WEFT_CMD_HIST_GET)
+		why->code = answer_hists(&a);
 	else if (cmd == WEFT_CMD_BLADE_STATS_GET)
 		why->code = answer_blade(&a, msg);
 	else if (cmd == WEFT_CMD_SWITCH_STATS_GET)

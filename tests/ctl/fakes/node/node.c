@@ -8,6 +8,7 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 
+#include "hist.h"
 #include "netlink.h"
 #include "node.h"
 #include "stats.h"
@@ -193,8 +194,24 @@ int weft_node_switch_count(u64 count[WEFT_COUNTERS])
 	return err ? err : no_switch ? -ENXIO : 0;
 }
 
+/* Times at the borders of buckets, one histogram with all of them. */
+static void put_times(void)
+{
+	static const u64 times[] = { 0, 1, 2, 3, 4, 1023, 1024, 1025 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		weft_hist_add(WEFT_HIST_LOCK_HAND_OVER, times[i]);
+	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(38) - 1);
+	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(38));
+	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(50));
+	for (i = 0; i < WEFT_HIST_BUCKETS; i++)
+		weft_hist_add(WEFT_HIST_DOWNGRADE, BIT_ULL(i) - 1);
+}
+
 static int __init fakenode_init(void)
 {
+	put_times();
 	weft_stat_add(WEFT_STAT_MISS_UPGRADE, 3);
 	weft_stat_add(WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
 	return weft_netlink_init();
