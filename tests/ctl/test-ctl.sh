@@ -146,6 +146,17 @@ json()
 	[ $good = 0 ] || show
 }
 
+# exposition EXPRESSION...: the output is good for Prometheus, and each holds.
+exposition()
+{
+	local good=0
+
+	[ "$rc" = 0 ] && [ ! -s "$dir/err" ] || good=1
+	tests/ctl/exposition.pl "$dir/out" "$@" || good=1
+	report $good "$what"
+	[ $good = 0 ] || show
+}
+
 build
 report $? "compiles"
 [ -x "$dir/weftctl" ] || exit 1
@@ -165,6 +176,12 @@ ctl up status -jx;		misused status "there is no option '-x'"
 ctl up status --json=yes;	misused status "--json takes no value"
 ctl up stats cpu;		misused stats "there are 'node', 'memory', 'switch', 'latency', not 'cpu'"
 ctl up stats node switch;	misused stats "'switch' is too much here"
+ctl up stats --count 1;		misused stats "--count is of no use without --interval"
+ctl up stats --interval 1 --count 0; misused stats "--count: 0 is not within 1 to 4294967295"
+ctl up stats --interval 0;	misused stats "--interval: 0 is not within 0.1 to 86400 seconds"
+ctl up stats --interval;	misused stats "--interval needs a value"
+ctl up stats --prometheus -j;	misused stats "--prometheus is a format of its own: leave out --json"
+ctl up stats --prometheus --interval 1; misused stats "--prometheus is a format of its own: leave out --interval"
 ctl up set;			misused set "nothing to change: give --timeout or --hold"
 ctl up set --hold;		misused set "--hold needs a value"
 ctl up "${up[@]}" eth0;		misused up "'eth0' is too much here"
@@ -384,6 +401,119 @@ for way in order power end; do
 	ctl hist-$way stats latency
 	says 2 "the module refuses: Protocol error: are weftctl and the module of the same version?"
 done
+
+# --- For Prometheus ------------------------------------------------------------
+
+ctl up stats --prometheus
+exposition '$s{"weft_node_miss_read_unshared_total{node=\"2\"}"} == 60' \
+	'$s{"weft_node_read_bytes_total{node=\"2\"}"} eq "18446744073709551615"' \
+	'$type{weft_node_sent_gets_total} eq "counter"' \
+	'my $l = "weft_latency_seconds"; my $k = "node=\"2\",kind=\"miss_read_shared\"";
+	 $type{$l} eq "histogram" && $s{"${l}_count{$k}"} == 1000 && $s{"${l}_sum{$k}"} eq "0.100000000" &&
+	 $s{"${l}_bucket{$k,le=\"0.000032767\"}"} == 0 && $s{"${l}_bucket{$k,le=\"0.000065535\"}"} == 400 &&
+	 $s{"${l}_bucket{$k,le=\"0.000131071\"}"} == 989 && $s{"${l}_bucket{$k,le=\"8.589934591\"}"} == 999 &&
+	 $s{"${l}_bucket{$k,le=\"17.179869183\"}"} == 1000 && $s{"${l}_bucket{$k,le=\"+Inf\"}"} == 1000' \
+	'my $k = "node=\"2\",kind=\"lock_hand_over\"";
+	 $s{"weft_latency_seconds_bucket{$k,le=\"0.000001023\"}"} == 2 &&
+	 $s{"weft_latency_seconds_bucket{$k,le=\"17.179869183\"}"} == 2 &&
+	 $s{"weft_latency_seconds_bucket{$k,le=\"+Inf\"}"} == 4' \
+	'!grep { /^weft_(blade|switch)/ } keys %s'
+asked 'cmd 5' 'cmd 3' 'cmd 6' 'cmd 10'
+ctl down stats --prometheus
+exposition '$s{weft_node_miss_read_unshared_total} == 60' \
+	'$s{"weft_latency_seconds_count{kind=\"lock_acquire\"}"} == 0'
+ctl up stats memory --prometheus
+exposition '$s{"weft_blade_reads_total{blade=\"33\",address=\"10.0.0.101\"}"} == 37' \
+	'$s{"weft_blade_reads_total{blade=\"34\",address=\"10.0.0.102\"}"} == 5' \
+	'$s{"weft_blade_regions{blade=\"34\",address=\"10.0.0.102\"}"} == 2' \
+	'$type{weft_blade_regions} eq "gauge"' '!grep { /odd|_node_|latency/ } keys %s'
+ctl up stats switch --prometheus
+exposition '$s{weft_switch_inv_total} == 30'
+ctl no-switch stats switch --prometheus
+says 2 "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')"
+
+# What the reader must refuse, or it proves nothing.  Lines end in /.
+while read -r text; do
+	[ -n "$text" ] || continue
+	tr / '\n' <<<"$text" | sed '$d' >"$dir/bad"
+	! tests/ctl/exposition.pl "$dir/bad" >"$dir/why" && grep -q "^# line [0-9]" "$dir/why"
+	report $? "the reader refuses: $text"
+done <<'END'
+x 1/
+# TYPE x counter/x 1/
+# TYPE x_total gauge/x_total 1/
+# TYPE x gauge/x 1/x 2/
+# TYPE x gauge/x{a="1"} 1/# TYPE y gauge/y 1/x{a="2"} 1/
+# TYPE x gauge/x{a="1",a="2"} 1/
+# TYPE x gauge/x{a="1",} 1/
+# TYPE x gauge/x{a="\q"} 1/
+# TYPE x gauge/x one/
+# TYPE x-y gauge/x-y 1/
+# TYPE x gauge/
+# TYPE x_total counter/x_total -1/
+# TYPE x gauge/ x 1/
+# TYPE x histogram/x_bucket{le="1"} 1/x_sum 1/x_count 1/
+# TYPE x histogram/x_bucket{le="1"} 2/x_bucket{le="+Inf"} 1/x_sum 1/x_count 1/
+# TYPE x histogram/x_bucket{le="2"} 1/x_bucket{le="1"} 1/x_bucket{le="+Inf"} 1/x_sum 1/x_count 1/
+# TYPE x histogram/x_bucket{le="1"} 1/x_bucket{le="+Inf"} 1/x_sum 1/x_count 2/
+# TYPE x histogram/x_bucket{le="1"} 1/x_bucket{le="+Inf"} 1/x_count 1/
+# TYPE x histogram/x_bucket{a="1",le="+Inf"} 1/x_sum{a="1"} 1/x_count{a="1"} 1/x_bucket{a="2",le="1"} 1/x_bucket{a="2",le="+Inf"} 1/x_sum{a="2"} 1/x_count{a="2"} 1/
+END
+printf '# TYPE x gauge\nx 1' >"$dir/bad"
+! tests/ctl/exposition.pl "$dir/bad" >"$dir/why" && grep -q "^# line [0-9]" "$dir/why"
+report $? "the reader refuses a last line without an end"
+printf '# HELP x What it is.\n# TYPE x gauge\nx{a="\\"\\\\",b=""} 1.5e3\n' >"$dir/fine"
+tests/ctl/exposition.pl "$dir/fine" '$type{x} eq "gauge"'
+report $? "the reader takes all that may be there"
+
+# --- Rates -----------------------------------------------------------------------
+
+# each EXPRESSION...: as json, of each document on a line of its own.
+each()
+{
+	local line n=0
+
+	cp "$dir/out" "$dir/lines"
+	while read -r line; do
+		n=$((n + 1))
+		echo "$line" >"$dir/out"
+		json "$@"
+	done <"$dir/lines"
+	[ $n = "$documents" ]
+	report $? "$what: $documents times"
+}
+
+documents=3
+ctl moving stats node --interval 0.1 --count 3 -j
+each '$j->{seconds} >= 0.09 && $j->{seconds} < 20' \
+	'abs($j->{node}{rates}{miss_read_unshared} * $j->{seconds} - 1000) < 20' \
+	'abs($j->{node}{summary}{misses_per_s} * $j->{seconds} - 1000) < 20' \
+	'$j->{node}{summary}{ns_per_miss} == 5000' '$j->{node}{rates}{sent_gets} == 0' \
+	'$j->{node}{rates}{read_bytes} == 0' '!defined $j->{node}{summary}{by_switch} ||
+	 $j->{node}{summary}{by_switch} == 0' '$j->{node}{id} == 2'
+documents=2
+ctl moving stats switch --interval 0.1 --count 2 -j
+each '!$j->{node}' 'my $n = $j->{switch}{rates}{read} * $j->{seconds};
+	abs($n - (2 ** 32 - 100)) < 2 ** 32 / 100'
+ctl moving stats memory --interval 0.1 --count 2 -j
+each '$j->{memory}{blades}[1]{values}{regions} =~ /^[0-9]+$/' \
+	'!exists $j->{memory}{blades}[1]{rates}{regions}' \
+	'$j->{memory}{blades}[0]{rates}{reads} == 0' '$j->{memory}{total}{rates}{reads} == 0'
+ctl moving stats latency --interval 0.1 --count 2 -j
+each '$j->{latency}{miss_read_shared}{count} == 7' \
+	'$j->{latency}{miss_read_shared}{p50_below_ns} == 131072' \
+	'$j->{latency}{lock_hand_over}{count} == 0'
+ctl moving stats --interval 0.1 --count 2
+prints '^node 2, [0-9.]+ s$' '^  misses +[0-9.]+ /s$' '^  time a miss +5\.0 us$' \
+	'^  miss_read_unshared +[0-9.]+ /s$' '^memory blade 34, 10\.0\.0\.102, ' \
+	'^directory in the switch, '
+! grep -q 'sent_gets' "$dir/out"
+report $? "counters that stand still are left out"
+ctl no-switch stats --interval 0.1 --count 1 -j
+json 'exists $j->{switch} && !defined $j->{switch}'
+WEFT_FAKE=moving timeout 20 "$dir/weftctl" stats node --interval 0.1 >/dev/full 2>"$dir/err"
+[ $? = 2 ] && grep -q '^weftctl: cannot write the output: ' "$dir/err"
+report $? "rates end when nobody can have them"
 
 echo "1..$number"
 exit $bad

@@ -70,6 +70,52 @@ int gather(struct gathered *g)
 	return rc;
 }
 
+static int copy(void *to, const void *list, size_t len, size_t size)
+{
+	void *new = NULL;
+
+	if (len) {
+		new = malloc(len * size);
+		if (!new)
+			return fail("no memory");
+		memcpy(new, list, len * size);
+	}
+	memcpy(to, &new, sizeof(new));
+	return 0;
+}
+
+static int copy_counters(struct counters *to, const struct counters *from)
+{
+	int rc = copy(&to->list, from->list, from->len, sizeof(*from->list));
+
+	to->len = rc ? 0 : from->len;
+	return rc;
+}
+
+int gather_copy(struct gathered *to, const struct gathered *from)
+{
+	unsigned int i;
+	int rc;
+
+	to->id = from->id;
+	to->homes_len = from->homes_len;
+	memcpy(to->homes, from->homes, sizeof(to->homes));
+	to->no_switch = from->no_switch;
+	rc = copy_counters(&to->of_node, &from->of_node);
+	if (!rc)
+		rc = copy(&to->hists.list, from->hists.list, from->hists.len,
+			  sizeof(*from->hists.list));
+	if (!rc)
+		to->hists.len = from->hists.len;
+	for (i = 0; i < WEFT_HOMES_MAX && !rc; i++)
+		rc = copy_counters(&to->of_blade[i], &from->of_blade[i]);
+	if (!rc)
+		rc = copy_counters(&to->of_all, &from->of_all);
+	if (!rc)
+		rc = copy_counters(&to->of_switch, &from->of_switch);
+	return rc;
+}
+
 void gather_free(struct gathered *g)
 {
 	unsigned int i;

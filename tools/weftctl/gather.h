@@ -45,6 +45,12 @@ struct gathered {
  */
 int gather(struct gathered *g);
 
+/**
+ * gather_copy() - the same once more
+ * @to: empty
+ */
+int gather_copy(struct gathered *to, const struct gathered *from);
+
 void gather_free(struct gathered *g);
 
 #endif /* WEFTCTL_GATHER_H */

@@ -10,6 +10,8 @@
 #include "json.h"
 #include "kernel.h"
 #include "latency.h"
+#include "prometheus.h"
+#include "rates.h"
 #include "report.h"
 #include "weft_wire.h"
 #include "weftctl.h"
@@ -140,12 +142,61 @@ static void print_text(const struct gathered *g)
 
 /* --- The command --------------------------------------------------------- */
 
-static int read_what(const struct reading *r, struct gathered *g)
+#define INTERVAL_MS_MIN	100
+#define INTERVAL_MS_MAX	86400000
+
+/**
+ * struct how - how to show statistics
+ * @prometheus: for Prometheus
+ * @interval_ms: rates, each of this time; 0: all that was so far
+ * @count: how many such intervals; 0: until the program is ended
+ */
+struct how {
+	bool prometheus;
+	uint32_t interval_ms;
+	uint32_t count;
+};
+
+static int read_options(const struct reading *r, struct how *how)
+{
+	int letter, rc = 0;
+
+	while (!rc && (letter = argument_next(r)) != -1) {
+		switch (letter) {
+		case 'P':
+			how->prometheus = true;
+			break;
+		case 'i':
+			rc = argument_seconds(r, "--interval", optarg,
+					      INTERVAL_MS_MIN, INTERVAL_MS_MAX,
+					      &how->interval_ms);
+			break;
+		case 'c':
+			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX,
+					  &how->count);
+			break;
+		default:
+			return letter;
+		}
+	}
+	if (!rc && how->count && !how->interval_ms)
+		rc = misuse("stats", "--count is of no use without --interval");
+	if (!rc && how->prometheus && (how->interval_ms || output.json))
+		rc = misuse("stats", "--prometheus is a format of its own: leave out %s",
+			    output.json ? "--json" : "--interval");
+	return rc ? '?' : 0;
+}
+
+static int read_what(const struct reading *r, const struct how *how,
+		     struct gathered *g)
 {
 	const char *what = r->argv[optind];
 
 	if (!what) {
-		g->node = g->memory = g->sw = true;
+		g->node = true;
+		/* Who scrapes all nodes asks one of them for the rest. */
+		g->latency = how->prometheus;
+		g->memory = g->sw = !how->prometheus;
 		return 0;
 	}
 	if (!strcmp(what, "node"))
@@ -166,21 +217,30 @@ static int read_what(const struct reading *r, struct gathered *g)
 static int stats(int argc, char **argv)
 {
 	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+		{ "prometheus", no_argument, NULL, 'P' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "count", required_argument, NULL, 'c' },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
+		{ 0 }
 	};
 	const struct reading r = { &command_stats, argc, argv, options };
 	struct gathered g = { 0 };
+	struct how how = { 0 };
 	int letter, rc;
 
-	letter = argument_next(&r);
-	if (letter != -1)
+	letter = read_options(&r, &how);
+	if (letter)
 		return argument_stop(&r, letter);
-	rc = read_what(&r, &g);
+	rc = read_what(&r, &how, &g);
 	if (!rc)
 		rc = kernel_open(false);
+	if (!rc && how.interval_ms)
+		return rates_run(&g, how.interval_ms, how.count);
 	if (!rc)
 		rc = gather(&g);
-	if (!rc && output.json)
+	if (!rc && how.prometheus)
+		prometheus_print(&g);
+	else if (!rc && output.json)
 		print_json(&g);
 	else if (!rc)
 		print_text(&g);
@@ -192,10 +252,15 @@ const struct command command_stats = {
 	.name = "stats",
 	.run = stats,
 	.summary = "counters of this node, the memory blades, the switch",
-	.help = " [node|memory|switch|latency] [-j] [-p]\n\n"
+	.help = " [node|memory|switch|latency] [-j] [-p] [--prometheus]\n"
+		"                     [--interval SECONDS [--count N]]\n\n"
 		"  node     misses, messages, blocks moved, since the module was loaded\n"
 		"  memory   of each memory blade, and of all together, since it started\n"
 		"  switch   of the directory in the switch; 32 bits wide\n"
 		"  latency  how long misses, locks, invalidations take at this node\n\n"
-		"All counters unless told.\n",
+		"All counters unless told.\n\n"
+		"  --prometheus        for a scraper; node and latency unless told\n"
+		"  --interval SECONDS  what happens a second, again and again; of latency the\n"
+		"                      times of each interval; 0.1 to 86400\n"
+		"  --count N           so many intervals\n",
 };
