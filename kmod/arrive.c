@@ -51,6 +51,7 @@ static void served(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
 	weft_stat_add(WEFT_STAT_MISS_ROUND_TRIPS, cl->rounds);
 	weft_stat_add(WEFT_STAT_MISS_NSEC, took);
 	weft_hist_add((enum weft_hist)kind, took);
+	cl->misses++;
 	/* whoever waits gets the chance to do the access */
 	cl->fresh = cl->pins > 0;
 	cl->keep = cl->fresh ? now + WEFT_GRACE_US * NSEC_PER_USEC : 0;

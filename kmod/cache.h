@@ -94,6 +94,7 @@ enum weft_cline_phase {
  * @retry_at: when to send again, jiffies.  @lock
  * @ref: the inode's table has one, so has each armed timer, queued work and
  *	thread that looks
+ * @misses: how often the permission came that was asked for.  @lock
  * @wi: the inode; valid until the line left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
  * @retry: sends again what is not answered.  Not stopped when the answer comes:
@@ -103,6 +104,8 @@ enum weft_cline_phase {
  * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
  * @rcu: of the lookup in softirq
  * @nr_pages: pages of the block
+ * @revocations: how often another node took the block, or the right to write it.
+ *	@lock
  * @pages: them, a reference each that is kept as long as the line; constant once
  *	LIVE
  */
@@ -140,6 +143,7 @@ struct weft_cline {
 	u64 backoff_at;
 	unsigned long retry_at;
 	refcount_t ref;
+	u32 misses;
 	struct weft_inode *wi;
 	wait_queue_head_t wait;
 	struct timer_list retry;
@@ -148,6 +152,7 @@ struct weft_cline {
 	struct list_head lru;
 	struct rcu_head rcu;
 	u32 nr_pages;
+	u32 revocations;
 	struct page *pages[];
 };
 

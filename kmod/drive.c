@@ -208,8 +208,10 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 	weft_line_revoked(&cl->line, weft_node_seq(), &out);
 	trace_weft_revoked(&cl->line);
 	carry_out(cl, &out, NULL, queue);
-	if (asked)
+	if (asked) {
 		weft_hist_add(hist, ktime_get_ns() - cl->heard);
+		cl->revocations++;
+	}
 	if (cl->line.state != WEFT_M)
 		cl->dirty = false;
 	set_uptodate(cl);

@@ -93,6 +93,9 @@ struct weft_patience {
  *	write
  * @slot: its number, while there is a @word.  The inode's lock_mutex
  * @waiters: struct waiter, first come first.  @lock
+ * @nr_waiters: how many.  @lock
+ * @grants: how often permission came.  @lock
+ * @hand_overs: how often this node chose the next holder.  @lock
  * @timer: repetition and back-off.  Not stopped when the answer comes: it looks
  *	at @due itself
  * @rcu: of the lookup in softirq
@@ -121,6 +124,9 @@ struct weft_klock {
 	u64 *word;
 	u32 slot;
 	struct list_head waiters;
+	u32 nr_waiters;
+	u32 grants;
+	u32 hand_overs;
 	struct hrtimer timer;
 	struct rcu_head rcu;
 };

@@ -75,8 +75,10 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 		return;
 	}
 	atomic_inc(&weft_klocks.hand_overs);
-	if (kl->core.handed_to || kl->core.handed_readers)
+	if (kl->core.handed_to || kl->core.handed_readers) {
 		weft_stat_inc(WEFT_STAT_LOCK_HANDED);
+		kl->hand_overs++;
+	}
 	trace_weft_lock_handed(&kl->core);
 }
 
@@ -90,6 +92,7 @@ static void note_granted(struct weft_klock *kl)
 	kl->usual_us = (3 * kl->usual_us +
 			(u32)min_t(u64, took / NSEC_PER_USEC, USEC_PER_SEC)) / 4;
 	kl->hands = 0;
+	kl->grants++;
 }
 
 static struct weft_waiter *first_waiter(struct weft_klock *kl)
@@ -98,9 +101,10 @@ static struct weft_waiter *first_waiter(struct weft_klock *kl)
 }
 
 /* Until @lock is let go of, @w stays: the waiter takes the lock to see @done. */
-static void finish(struct weft_waiter *w, int err)
+static void finish(struct weft_klock *kl, struct weft_waiter *w, int err)
 {
 	list_del(&w->node);
+	kl->nr_waiters--;
 	w->err = err;
 	WRITE_ONCE(w->done, true);
 	wake_up_process(w->task);
@@ -115,7 +119,7 @@ static bool serve(struct weft_klock *kl)
 	lockdep_assert_held(&kl->lock);
 	while ((w = first_waiter(kl)) && w->holder->perm <= kl->core.state &&
 	       weft_word_take(kl, w->holder)) {
-		finish(w, 0);
+		finish(kl, w, 0);
 		any = true;
 	}
 	return any;
@@ -127,7 +131,7 @@ void weft_klock_fail_all(struct weft_klock *kl)
 
 	lockdep_assert_held(&kl->lock);
 	while ((w = first_waiter(kl)))
-		finish(w, -EIO);
+		finish(kl, w, -EIO);
 }
 
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,

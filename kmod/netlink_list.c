@@ -24,12 +24,12 @@
  * filled at the start or by the first question, so that all messages of a list
  * tell of the same moment.
  */
-static void *weft_genl_list(const struct netlink_callback *cb)
+void *weft_genl_list(const struct netlink_callback *cb)
 {
 	return (void *)cb->args[0];
 }
 
-static void *weft_genl_list_new(struct netlink_callback *cb, size_t size)
+void *weft_genl_list_new(struct netlink_callback *cb, size_t size)
 {
 	void *list = kzalloc(size, GFP_KERNEL);
 
@@ -43,8 +43,7 @@ int weft_genl_list_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Begins a message of a list.  Return: NULL if the buffer is full. */
-static void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			   &weft_genl_family, NLM_F_MULTI, cmd);

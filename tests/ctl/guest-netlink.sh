@@ -101,6 +101,20 @@ check "the longest times" has "\"lock_yield\":{\"count\":3,\"sum_ns\":$((2 * (1 
 check "a full one" [ "$(grep -o '"downgrade":.*' "$dir/out" | grep -o below_ns | wc -l)" = 42 ]
 check "all of them" [ "$(grep -o '"sum_ns"' "$dir/out" | wc -l)" = 12 ]
 
+# --- What the node has ---------------------------------------------------------
+
+ctl region show
+check "regions" has '16777215  140737488355328     4096          0          0 region 16777215'
+ctl line show -j
+check "10001 blocks" [ "$(grep -o '"index":' "$dir/out" | wc -l)" = 10001 ]
+check "the last of all" has '{"region":16777215,"index":68719476735,"state":"none","op":"put","waiters":1,"misses":4294967295,'
+ctl lock show "region 7" -j
+check "locks of a region by its name" has '{"locks":[{"region":7,"offset":4096,'
+ctl lock show -j
+check "5001 locks" [ "$(grep -o '"offset":' "$dir/out" | wc -l)" = 5001 ]
+ctl line show 4
+check "a region that is not there" says "this node knows no region 4: 'weftctl region show' lists those that it knows"
+
 # --- Counters from the network -----------------------------------------------
 
 ctl stats memory -j
@@ -166,7 +180,8 @@ set_to delay_ms 0
 
 # --- Rights ------------------------------------------------------------------
 
-for command in status stats "stats memory" "stats switch"; do
+for command in status stats "stats memory" "stats switch" "stats latency" region \
+	       line lock; do
 	# shellcheck disable=SC2086  # words
 	setpriv --reuid 65534 --clear-groups $weftctl $command >"$dir/out" 2>"$dir/err"
 	rc=$?

@@ -168,6 +168,15 @@ up=(up --node 3 --interface eth1 --homes 10.0.0.101)
 ctl up;				[ $rc = 1 ] && grep -q '^usage:' "$dir/err"
 report $? "no command: usage, status 1"
 ctl up fly;			misused '' "there is no command 'fly'"
+ctl up st;			misused '' "'st' may be 'status', 'stats'"
+ctl up l;			misused '' "'l' may be 'line', 'lock'"
+ctl up '';			misused '' "there is no command ''"
+ctl up linex;			misused '' "there is no command 'linex'"
+ctl up region list;		misused region "there is no action 'list'"
+ctl up region show 7;		misused region "'7' is too much here"
+ctl up line show 7 8;		misused line "'8' is too much here"
+ctl up line show 0;		misused line "REGION: 0 is not within 1 to 16777215"
+ctl up lock show 16777216;	misused lock "REGION: 16777216 is not within 1 to 16777215"
 ctl up -x status;		misused '' "there is no option '-x'"
 ctl up --fly;			misused '' "there is no option '--fly', or it is not clear which one is meant"
 ctl up status now;		misused status "'now' is too much here"
@@ -231,7 +240,7 @@ for text in '' sixteen-letters- a/b 'a b'; do
 	misused up "--interface: '$text' cannot be the name of an interface"
 done
 
-for command in '' up down set status stats; do
+for command in '' up down set status stats region line lock; do
 	# shellcheck disable=SC2086  # no command is no word
 	ctl up $command --help
 	[ $rc = 0 ] && grep -q "^usage: weftctl ${command:-\[}" "$dir/out" &&
@@ -264,7 +273,8 @@ for command in down 'set --hold 1' stats; do
 	ctl no-module $command
 	says 2 "the module weft is not loaded: 'weftctl up' loads it"
 done
-for command in down 'set --hold 1' stats 'stats memory' 'stats switch'; do
+for command in down 'set --hold 1' stats 'stats memory' 'stats switch' region \
+	       'line show 7' lock; do
 	# shellcheck disable=SC2086  # words
 	ctl down $command;	says 2 "this node is not set up: run 'weftctl up'"
 done
@@ -400,6 +410,50 @@ ctl down stats latency;	prints '^  lock_acquire: 0$'
 for way in order power end; do
 	ctl hist-$way stats latency
 	says 2 "the module refuses: Protocol error: are weftctl and the module of the same version?"
+done
+
+# --- What the node has -----------------------------------------------------------
+
+ctl up region
+prints '^ +7 +1099511627776 +65536 +12 +3 table$' ' odd \\033\[2J\\134$' \
+	'^16777215 .* \(gone\)$' '^ +REGION +SIZE +BLOCK +LINES +LOCKS NAME$'
+asked 'cmd 11'
+ctl up reg s -j
+json '@{$j->{regions}} == 3' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name} eq "table"' \
+	'$j->{regions}[0]{size} == 1 << 40' '$j->{regions}[0]{block} == 65536' \
+	'$j->{regions}[0]{lines} == 12' '$j->{regions}[0]{locks} == 3' '!$j->{regions}[0]{gone}' \
+	'$j->{regions}[1]{name} eq "odd \033[2J\\"' '!defined $j->{regions}[2]{name}' \
+	'$j->{regions}[2]{gone}'
+ctl up line show
+prints '^ +7 +68719476735 none +none +5 +1000 +4294967295$' \
+	'^ +7 +68719476734 shared +read .* ahead$' \
+	'^ +7 +68719476733 modified write .* dirty,revoking$' ' unknown  put ' ' none     clean ' \
+	' shared   commit ' ' modified unknown '
+asked 'cmd 12'
+ctl up lin sh table -j
+json '@{$j->{lines}} == 7' '$j->{lines}[2]{index} == 68719476733' \
+	'$j->{lines}[2]{state} eq "modified"' '$j->{lines}[2]{op} eq "write"' \
+	'$j->{lines}[2]{dirty} && $j->{lines}[2]{revoking} && !$j->{lines}[2]{ahead}' \
+	'$j->{lines}[2]{waiters} == 5' '$j->{lines}[2]{misses} == 1000' \
+	'$j->{lines}[2]{revocations} == 4294967295' '$j->{lines}[2]{region} == 7'
+asked 'cmd 11' 'cmd 12 1=7'
+ctl up line show 7;	asked 'cmd 12 1=7'
+ctl up lock
+prints '^ +7 +64 modified none +2 +3 +31 +4 +6 open,tenured$'
+asked 'cmd 13'
+ctl up loc show 16777215 -p
+json '@{$j->{locks}} == 1' '$j->{locks}[0]{offset} == 64' '$j->{locks}[0]{queue} == 31' \
+	'$j->{locks}[0]{state} eq "modified"' '$j->{locks}[0]{want} eq "none"' \
+	'$j->{locks}[0]{readers} == 2' '$j->{locks}[0]{waiters} == 3' \
+	'$j->{locks}[0]{grants} == 4' '$j->{locks}[0]{hand_overs} == 6' \
+	'$j->{locks}[0]{open} && $j->{locks}[0]{tenured}' \
+	'!$j->{locks}[0]{writer} && !$j->{locks}[0]{revoking}'
+asked 'cmd 13 1=16777215'
+for command in line lock; do
+	ctl no-region $command show 12
+	says 2 "this node knows no region 12: 'weftctl region show' lists those that it knows"
+	ctl up $command show nothing
+	says 2 "this node knows no region 'nothing': 'weftctl region show' lists those that it knows"
 done
 
 # --- For Prometheus ------------------------------------------------------------

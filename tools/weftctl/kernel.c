@@ -309,6 +309,123 @@ void hists_free(struct hists *h)
 	*h = (struct hists){ 0 };
 }
 
+/* --- What the node has --------------------------------------------------- */
+
+/* Who gets the objects of a list. */
+struct taker {
+	void (*region)(const struct region *r, void *arg);
+	void (*line)(const struct line *l, void *arg);
+	void (*lock)(const struct lock *l, void *arg);
+	void *arg;
+};
+
+static int take_region(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	const struct taker *t = arg;
+	struct region r = {
+		.id = get_u32(attrs[WEFT_A_REGION_ID]),
+		.size = get_u64(attrs[WEFT_A_REGION_SIZE]),
+		.block = get_u32(attrs[WEFT_A_REGION_BLOCK]),
+		.lines = get_u32(attrs[WEFT_A_REGION_LINES]),
+		.locks = get_u32(attrs[WEFT_A_REGION_LOCKS]),
+		.gone = attrs[WEFT_A_REGION_GONE],
+	};
+
+	(void)msg;
+	if (!r.id)
+		return -EPROTO;
+	if (attrs[WEFT_A_REGION_NAME])
+		nla_strlcpy(r.name, attrs[WEFT_A_REGION_NAME], sizeof(r.name));
+	t->region(&r, t->arg);
+	return 0;
+}
+
+static int take_line(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	const struct taker *t = arg;
+	const struct line l = {
+		.region = get_u32(attrs[WEFT_A_LINE_REGION]),
+		.index = get_u64(attrs[WEFT_A_LINE_INDEX]),
+		.state = get_u32(attrs[WEFT_A_LINE_STATE]),
+		.op = get_u32(attrs[WEFT_A_LINE_OP]),
+		.waiters = get_u32(attrs[WEFT_A_LINE_WAITERS]),
+		.misses = get_u32(attrs[WEFT_A_LINE_MISSES]),
+		.revocations = get_u32(attrs[WEFT_A_LINE_REVOCATIONS]),
+		.dirty = attrs[WEFT_A_LINE_DIRTY],
+		.revoking = attrs[WEFT_A_LINE_REVOKING],
+		.ahead = attrs[WEFT_A_LINE_AHEAD],
+	};
+
+	(void)msg;
+	if (!l.region)
+		return -EPROTO;
+	t->line(&l, t->arg);
+	return 0;
+}
+
+static int take_lock(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	const struct taker *t = arg;
+	const struct lock l = {
+		.region = get_u32(attrs[WEFT_A_LOCK_REGION]),
+		.offset = get_u64(attrs[WEFT_A_LOCK_OFFSET]),
+		.state = get_u32(attrs[WEFT_A_LOCK_STATE]),
+		.want = get_u32(attrs[WEFT_A_LOCK_WANT]),
+		.readers = get_u32(attrs[WEFT_A_LOCK_READERS]),
+		.waiters = get_u32(attrs[WEFT_A_LOCK_WAITERS]),
+		.queue = get_u32(attrs[WEFT_A_LOCK_QUEUE]),
+		.grants = get_u32(attrs[WEFT_A_LOCK_GRANTS]),
+		.hand_overs = get_u32(attrs[WEFT_A_LOCK_HAND_OVERS]),
+		.writer = attrs[WEFT_A_LOCK_WRITER],
+		.open = attrs[WEFT_A_LOCK_OPEN],
+		.tenured = attrs[WEFT_A_LOCK_TENURED],
+		.revoking = attrs[WEFT_A_LOCK_REVOKING],
+	};
+
+	(void)msg;
+	if (!l.region)
+		return -EPROTO;
+	t->lock(&l, t->arg);
+	return 0;
+}
+
+/* A list of objects of one region, which attribute @attr names, or of all. */
+static int ask_of(uint8_t cmd, int attr, uint32_t region, int max,
+		  genl_answer_fn *answer, struct taker *t)
+{
+	struct nl_msg *msg = genl_request(cmd, true);
+	bool full = !msg || (region && nla_put_u32(msg, attr, region));
+	char subject[16];
+
+	snprintf(subject, sizeof(subject), "%u", region);
+	return call(cmd, unless_full(msg, full), subject, max, answer, t);
+}
+
+int kernel_regions(void (*take)(const struct region *r, void *arg), void *arg)
+{
+	struct taker t = { .region = take, .arg = arg };
+
+	return ask(WEFT_CMD_REGION_GET, true, WEFT_A_REGION_MAX, take_region, &t);
+}
+
+int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
+		 void *arg)
+{
+	struct taker t = { .line = take, .arg = arg };
+
+	return ask_of(WEFT_CMD_LINE_GET, WEFT_A_LINE_REGION, region, WEFT_A_LINE_MAX,
+		      take_line, &t);
+}
+
+int kernel_locks(uint32_t region, void (*take)(const struct lock *l, void *arg),
+		 void *arg)
+{
+	struct taker t = { .lock = take, .arg = arg };
+
+	return ask_of(WEFT_CMD_LOCK_GET, WEFT_A_LOCK_REGION, region, WEFT_A_LOCK_MAX,
+		      take_lock, &t);
+}
+
 /* --- Counters of others -------------------------------------------------- */
 
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c)

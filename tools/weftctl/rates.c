@@ -344,19 +344,16 @@ static int look(struct gathered *before, uint64_t *at, bool first)
 
 int rates_run(const struct gathered *what, uint32_t interval_ms, uint32_t count)
 {
-	uint64_t interval = (uint64_t)interval_ms * 1000000, at, next;
+	uint64_t interval = (uint64_t)interval_ms * 1000000, at;
 	struct gathered before = same(what);
 	uint32_t n;
 	int rc;
 
 	rc = gather(&before);
-	next = at = now_ns();
+	at = now_ns();
 	for (n = 0; !rc && (n < count || !count); n++) {
-		/* By a clock that does not drift, unless it was very late. */
-		next += interval;
-		if (next < at)
-			next = at + interval;
-		sleep_until(next);
+		/* None is shorter than was asked for; rates are of what it was. */
+		sleep_until(at + interval);
 		rc = look(&before, &at, !n);
 	}
 	gather_free(&before);

@@ -52,6 +52,13 @@ static const struct refused refusals[] = {
 	{ "sentence", WEFT_CMD_CONFIG_SET, -EINVAL, 0, false,
 	  "the MTU is greater than the interface's" },
 	{ "old-module", WEFT_CMD_TUNE, -EOPNOTSUPP, 0, false, "" },
+	{ "no-region", WEFT_CMD_LINE_GET, -ENOENT, WEFT_A_LINE_REGION, false,
+	  "REGION: this node knows no such region" },
+	{ "no-region", WEFT_CMD_LOCK_GET, -ENOENT, WEFT_A_LOCK_REGION, false,
+	  "REGION: this node knows no such region" },
+	{ "down", WEFT_CMD_REGION_GET, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "down", WEFT_CMD_LINE_GET, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "down", WEFT_CMD_LOCK_GET, -ENOTCONN, 0, false, "the node is not set up" },
 	{ "no-switch", WEFT_CMD_SWITCH_STATS_GET, -ENXIO, 0, false,
 	  "no directory in a switch answers" },
 	{ "no-blade", WEFT_CMD_BLADE_STATS_GET, -ETIMEDOUT, 0, false,
@@ -327,6 +334,72 @@ static int answer_hists(struct answering *a)
 	return end(a);
 }
 
+static int answer_region(struct answering *a, uint32_t id, const char *name)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_REGION_ID, id);
+	if (name)
+		nla_put_string(a->msg, WEFT_A_REGION_NAME, name);
+	else
+		nla_put_flag(a->msg, WEFT_A_REGION_GONE);
+	nla_put_u64(a->msg, WEFT_A_REGION_SIZE, UINT64_C(1) << 40);
+	nla_put_u32(a->msg, WEFT_A_REGION_BLOCK, 65536);
+	nla_put_u32(a->msg, WEFT_A_REGION_LINES, 12);
+	nla_put_u32(a->msg, WEFT_A_REGION_LOCKS, 3);
+	return end(a);
+}
+
+static int answer_regions(struct answering *a)
+{
+	return answer_region(a, 7, "table") || answer_region(a, 9, "odd \033[2J\\") ||
+	       answer_region(a, 16777215, NULL);
+}
+
+static int answer_lines(struct answering *a)
+{
+	uint32_t i;
+
+	for (i = 0; i < 7; i++) {
+		int err;
+
+		begin(a);
+		nla_put_u32(a->msg, WEFT_A_LINE_REGION, 7);
+		nla_put_u64(a->msg, WEFT_A_LINE_INDEX, (UINT64_C(1) << 36) - 1 - i);
+		nla_put_u32(a->msg, WEFT_A_LINE_STATE, i % 4);
+		nla_put_u32(a->msg, WEFT_A_LINE_OP, i);
+		nla_put_u32(a->msg, WEFT_A_LINE_WAITERS, 5);
+		nla_put_u32(a->msg, WEFT_A_LINE_MISSES, 1000);
+		nla_put_u32(a->msg, WEFT_A_LINE_REVOCATIONS, UINT32_MAX);
+		if (i == 2)
+			nla_put_flag(a->msg, WEFT_A_LINE_DIRTY);
+		if (i == 2)
+			nla_put_flag(a->msg, WEFT_A_LINE_REVOKING);
+		if (i == 1)
+			nla_put_flag(a->msg, WEFT_A_LINE_AHEAD);
+		err = end(a);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int answer_locks(struct answering *a)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_LOCK_REGION, 7);
+	nla_put_u64(a->msg, WEFT_A_LOCK_OFFSET, 64);
+	nla_put_u32(a->msg, WEFT_A_LOCK_STATE, WEFT_STATE_MODIFIED);
+	nla_put_u32(a->msg, WEFT_A_LOCK_WANT, WEFT_STATE_NONE);
+	nla_put_u32(a->msg, WEFT_A_LOCK_READERS, 2);
+	nla_put_u32(a->msg, WEFT_A_LOCK_WAITERS, 3);
+	nla_put_u32(a->msg, WEFT_A_LOCK_QUEUE, 31);
+	nla_put_u32(a->msg, WEFT_A_LOCK_GRANTS, 4);
+	nla_put_u32(a->msg, WEFT_A_LOCK_HAND_OVERS, 6);
+	nla_put_flag(a->msg, WEFT_A_LOCK_OPEN);
+	nla_put_flag(a->msg, WEFT_A_LOCK_TENURED);
+	return end(a);
+}
+
 int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 	      struct genl_refusal *why)
 {
@@ -356,6 +429,12 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_peers(&a);
 	else if (cmd == WEFT_CMD_STATS_GET)
 		why->code = answer_stats(&a);
+	else if (cmd == WEFT_CMD_REGION_GET)
+		why->code = answer_regions(&a);
+	else if (cmd == WEFT_CMD_LINE_GET)
+		why->code = answer_lines(&a);
+	else if (cmd == WEFT_CMD_LOCK_GET)
+		why->code = answer_locks(&a);
 	else if (cmd == WEFT_CMD_HIST_GET)
 		why->code = answer_hists(&a);
 	else if (cmd == WEFT_CMD_BLADE_STATS_GET)
