@@ -57,6 +57,12 @@ waits()	{ kill -0 "$waiting"; }
 ctl status;	check "without the module" has "the module weft is not loaded"
 check "the module loads" insmod "$module"
 
+# --- By the description --------------------------------------------------------
+
+# A client that knows nothing but uapi/weft.yaml uses every command and attribute.
+check "all that uapi/weft.yaml says" timeout 300 tests/ctl/yamlclient.py drive uapi/weft.yaml
+ctl status -j;	check "still down" has '"state":"down"'
+
 # --- Set-up ------------------------------------------------------------------
 
 ctl status -j;	check "down" has '"state":"down"'

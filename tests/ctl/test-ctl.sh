@@ -412,6 +412,19 @@ for way in order power end; do
 	says 2 "the module refuses: Protocol error: are weftctl and the module of the same version?"
 done
 
+# --- The description ---------------------------------------------------------------
+
+what="uapi/weft.yaml"
+tests/ctl/yamlclient.py compare uapi/weft.yaml uapi/weft_netlink.h >"$dir/out" 2>&1
+rc=$?
+report $rc "$what has the names and numbers of uapi/weft_netlink.h"
+[ $rc = 0 ] || show
+# A comparison that finds nothing proves nothing.
+sed 's/WEFT_CMD_TUNE,/WEFT_CMD_FIRST, &/' uapi/weft_netlink.h >"$dir/header"
+! tests/ctl/yamlclient.py compare uapi/weft.yaml "$dir/header" >"$dir/out" 2>&1 &&
+	grep -q 'WEFT_CMD_TUNE: 4 in the description, 5 in the header' "$dir/out"
+report $? "$what: a number that differs is found"
+
 # --- What the node has -----------------------------------------------------------
 
 ctl up region
