@@ -146,6 +146,13 @@ json()
 	[ $good = 0 ] || show
 }
 
+# schema DEFINITION: the output is what tools/weftctl/schema.json says.
+schema()
+{
+	tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"
+	report $? "$what: as the schema says"
+}
+
 # exposition EXPRESSION...: the output is good for Prometheus, and each holds.
 exposition()
 {
@@ -405,6 +412,7 @@ json '$j->{latency}{miss_read_shared}{count} == 1000' \
 	'@{$j->{latency}{lock_acquire}{buckets}} == 0' \
 	'!defined $j->{latency}{lock_hand_over}{p99_below_ns}' \
 	'!defined $j->{latency}{lock_hand_over}{buckets}[1]{below_ns}' '!exists $j->{node}'
+schema 'stats latency'
 asked 'cmd 5' 'cmd 3' 'cmd 10'
 ctl down stats latency;	prints '^  lock_acquire: 0$'
 for way in order power end; do
@@ -437,6 +445,7 @@ json '@{$j->{regions}} == 3' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name}
 	'$j->{regions}[0]{lines} == 12' '$j->{regions}[0]{locks} == 3' '!$j->{regions}[0]{gone}' \
 	'$j->{regions}[1]{name} eq "odd \033[2J\\"' '!defined $j->{regions}[2]{name}' \
 	'$j->{regions}[2]{gone}'
+schema 'region show'
 ctl up line show
 prints '^ +7 +68719476735 none +none +5 +1000 +4294967295$' \
 	'^ +7 +68719476734 shared +read .* ahead$' \
@@ -449,6 +458,7 @@ json '@{$j->{lines}} == 7' '$j->{lines}[2]{index} == 68719476733' \
 	'$j->{lines}[2]{dirty} && $j->{lines}[2]{revoking} && !$j->{lines}[2]{ahead}' \
 	'$j->{lines}[2]{waiters} == 5' '$j->{lines}[2]{misses} == 1000' \
 	'$j->{lines}[2]{revocations} == 4294967295' '$j->{lines}[2]{region} == 7'
+schema 'line show'
 asked 'cmd 11' 'cmd 12 1=7'
 ctl up line show 7;	asked 'cmd 12 1=7'
 ctl up lock
@@ -461,7 +471,29 @@ json '@{$j->{locks}} == 1' '$j->{locks}[0]{offset} == 64' '$j->{locks}[0]{queue}
 	'$j->{locks}[0]{grants} == 4' '$j->{locks}[0]{hand_overs} == 6' \
 	'$j->{locks}[0]{open} && $j->{locks}[0]{tenured}' \
 	'!$j->{locks}[0]{writer} && !$j->{locks}[0]{revoking}'
+schema 'lock show'
 asked 'cmd 13 1=16777215'
+# What the schema must refuse, or it proves nothing.
+what="the schema"
+while IFS='|' read -r definition text; do
+	echo "$text" >"$dir/out"
+	! tests/ctl/schema.pl tools/weftctl/schema.json "$definition" "$dir/out" >"$dir/why" &&
+		grep -q "^# $definition" "$dir/why"
+	report $? "$what refuses: $text"
+done <<'END'
+region show|{}
+region show|{"regions":{}}
+region show|{"regions":[],"more":1}
+region show|{"regions":[{"id":0,"name":"x","size":5,"block":4096,"lines":1,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":7,"size":5,"block":4096,"lines":1,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":"x","size":"5","block":4096,"lines":1,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":"x","size":5,"block":4096,"lines":1.5,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":"x","size":5,"block":4096,"lines":1,"locks":0,"gone":0}]}
+region show|{"regions":[{"id":1,"name":"x","size":5,"block":4096,"lines":1,"locks":0}]}
+line show|{"lines":[{"region":1,"index":0,"state":"exclusive","op":"none","waiters":0,"misses":0,"revocations":0,"dirty":false,"revoking":false,"ahead":false}]}
+line show|{"lines":[{"region":1,"index":68719476736,"state":"none","op":"none","waiters":0,"misses":0,"revocations":0,"dirty":false,"revoking":false,"ahead":false}]}
+END
+
 for command in line lock; do
 	ctl no-region $command show 12
 	says 2 "this node knows no region 12: 'weftctl region show' lists those that it knows"

@@ -90,6 +90,7 @@ json()
 }
 
 keep()	{ cp "$dir/out" "$dir/kept"; }
+schema(){ good && tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"; }
 
 # soon SECONDS COMMAND...: it succeeds within the time.
 soon()
@@ -201,6 +202,7 @@ check "each miss is in a histogram" json '
 ctl node1 stats latency -j
 check "giving 60 blocks away took time" json '$j->{latency}{downgrade}{count} >= 60' \
 	'$j->{latency}{downgrade}{sum_ns} > 0'
+check "as the schema says" schema "stats latency"
 ctl node1 stats latency
 check "as bars" has '^ +[0-9.]+ [nmu]?s \.\. [0-9.]+ [nmu]?s +[0-9]+ #+$'
 for what in '' memory switch latency; do
@@ -223,7 +225,9 @@ check "the region" json '
 	my @r = grep { ($_->{name} // "") eq "file" } @{$j->{regions}};
 	@r == 1 && $r[0]{size} == 262144 && $r[0]{block} == 4096 && $r[0]{lines} == 64 &&
 	!$r[0]{gone}'
+check "as the schema says" schema "region show"
 ctl node1 line show file -j
+check "as the schema says" schema "line show"
 check "its blocks" json '
 	my @l = @{$j->{lines}};
 	@l == 64 && !grep { $l[$_]{index} != $_ } 0 .. 63' '
