@@ -200,8 +200,8 @@ int weft_node_switch_count(u64 count[WEFT_COUNTERS])
  * second one; the last one has the last block that there can be.  Region 5 has
  * LOCKS locks, 64 bytes apart, region 7 one more.
  */
-#define LINES	10000
-#define LOCKS	5000
+#define LINES	2000
+#define LOCKS	1000
 #define LAST_BLOCK 0xfffffffffull
 
 static const u32 regions[] = { 3, 5, 7, WEFT_REGION_MAX };
