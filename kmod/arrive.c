@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Messages for lines: what they are about, and what a miss turned out to be. */
+#include <linux/build_bug.h>
 #include <linux/ktime.h>
 
 #include "bound.h"
 #include "drive.h"
+#include "hist.h"
 #include "inode.h"
 #include "node.h"
 #include "packet.h"
@@ -33,6 +35,10 @@ static enum weft_stat miss_kind(const struct weft_cline *cl, u8 op,
 				     WEFT_STAT_MISS_WRITE_SHARED;
 }
 
+static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSHARED &&
+	      (int)WEFT_HIST_MISS_UPGRADE == (int)WEFT_STAT_MISS_UPGRADE,
+	      "kinds of misses have a counter and a histogram each");
+
 /* The permission came that was asked for. */
 static void count_miss(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
 {
@@ -44,6 +50,8 @@ static void count_miss(struct weft_cline *cl, u8 op, const struct weft_msg *msg)
 						  WEFT_STAT_MISS_BY_HOME);
 	weft_stat_add(WEFT_STAT_MISS_ROUND_TRIPS, cl->rounds);
 	weft_stat_add(WEFT_STAT_MISS_NSEC, took);
+	weft_hist_add((enum weft_hist)kind, took);
+	cl->misses++;
 	trace_weft_served(&cl->line, kind, cl->rounds, took);
 }
 

@@ -109,6 +109,7 @@ struct weft_bound {
  * @doubt_txn: its transaction.  @lock
  * @doubt_op: what it was for, enum weft_op.  @lock
  * @began: when the transaction under way began, ns.  @lock
+ * @heard: when the revocation under way was asked for, ns.  @lock
  * @keep: not to be revoked before, ns; 0: at any time.  @lock
  * @fresh: a program got it and did not come back for its access yet.  @lock to
  *	write
@@ -122,6 +123,7 @@ struct weft_bound {
  * @retry_at: when to send again, jiffies.  @lock
  * @ref: the inode's table has one, so has each armed timer, queued work and
  *	thread that looks
+ * @misses: how often the permission came that was asked for.  @lock
  * @wi: the inode; valid until the line left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
  * @retry: sends again what is not answered.  Not stopped when the answer comes:
@@ -131,6 +133,8 @@ struct weft_bound {
  * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
  * @rcu: of the lookup in softirq
  * @nr_pages: pages of the block
+ * @revocations: how often another node took the block, or the right to write it.
+ *	@lock
  * @pages: them, a reference each that is kept as long as the line; constant once
  *	LIVE
  */
@@ -163,11 +167,13 @@ struct weft_cline {
 	u64 doubt;
 	u32 doubt_txn;
 	u8 doubt_op;
+	u64 heard;
 	u64 keep;
 	struct weft_bound bound;
 	u64 backoff_at;
 	unsigned long retry_at;
 	refcount_t ref;
+	u32 misses;
 	struct weft_inode *wi;
 	wait_queue_head_t wait;
 	struct timer_list retry;
@@ -176,6 +182,7 @@ struct weft_cline {
 	struct list_head lru;
 	struct rcu_head rcu;
 	u32 nr_pages;
+	u32 revocations;
 	struct page *pages[];
 };
 

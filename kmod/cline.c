@@ -120,6 +120,7 @@ static void take_apart(struct weft_cline *cl)
 	truncate_inode_pages_range(wi->vfs.i_mapping, start,
 				   start + weft_block_size(wi) - 1);
 	xa_erase(&wi->lines, index);
+	atomic_dec(&wi->nr_lines);
 	/* from here on the inode may go: it waits for this in weft_cache.room */
 	weft_cache_del(cl);
 	set_phase(cl, WEFT_CLINE_GONE);
@@ -147,6 +148,7 @@ static struct weft_cline *cline_create(struct weft_inode *wi, u64 index,
 		/* -EBUSY: another thread was faster */
 		return ERR_PTR(err == -EBUSY ? -EAGAIN : err);
 	}
+	atomic_inc(&wi->nr_lines);
 	weft_cache_add(cl);
 	err = make_pages(cl, index);
 	if (err) {

@@ -7,6 +7,7 @@
 
 #include "bound.h"
 #include "drive.h"
+#include "hist.h"
 #include "inode.h"
 #include "node.h"
 #include "packet.h"
@@ -196,12 +197,15 @@ static void carry_out(struct weft_cline *cl, struct weft_out *out,
 /* The programs have what revoking leaves them; all pages are locked. */
 static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 {
+	enum weft_hist hist = cl->line.revoking == 2 ? WEFT_HIST_INVALIDATION :
+						       WEFT_HIST_DOWNGRADE;
+	bool asked = cl->line.rq.type;
 	struct weft_out out;
 
 	lockdep_assert_held(&cl->lock);
 	if (cl->line.revoking == 2) {
 		clear_uptodate(cl);
-		if (cl->line.rq.type)
+		if (asked)
 			weft_stat_inc(WEFT_STAT_INVALIDATED);
 	} else {
 		weft_stat_inc(WEFT_STAT_DOWNGRADED);
@@ -209,6 +213,10 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 	weft_line_revoked(&cl->line, weft_node_seq(), &out);
 	trace_weft_revoked(&cl->line);
 	carry_out(cl, &out, NULL, queue);
+	if (asked) {
+		weft_hist_add(hist, ktime_get_ns() - cl->heard);
+		cl->revocations++;
+	}
 	if (cl->line.state != WEFT_M)
 		cl->dirty = false;
 	set_uptodate(cl);
@@ -222,9 +230,10 @@ static void queue_revoke(struct weft_cline *cl)
 		weft_cline_put(cl);
 }
 
-static void begin_revoke(struct weft_cline *cl, struct sk_buff_head *queue)
+static void begin_revoke(struct weft_cline *cl, u64 now,
+			 struct sk_buff_head *queue)
 {
-	if (cl->keep > ktime_get_ns()) {
+	if (cl->keep > now) {
 		weft_stat_inc(WEFT_STAT_HELD_BACK);
 		cl->waiting = true;
 		arm_soon(cl);
@@ -415,8 +424,10 @@ void weft_drive(struct weft_cline *cl, struct weft_out *out,
 	lockdep_assert_held(&cl->lock);
 	carry_out(cl, out, packet, queue);
 	/* only now: all that it sends comes after the above */
-	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE))
-		begin_revoke(cl, queue);
+	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE)) {
+		cl->heard = ktime_get_ns();
+		begin_revoke(cl, cl->heard, queue);
+	}
 	weft_bound_follow(cl, queue);
 }
 
@@ -512,7 +523,7 @@ static enum hrtimer_restart soon_fire(struct hrtimer *timer)
 		if (cl->waiting && cl->keep <= now) {
 			cl->waiting = false;
 			if (cl->line.revoking)
-				begin_revoke(cl, &queue);
+				begin_revoke(cl, now, &queue);
 		}
 		if (cl->bound.patience && cl->bound.patience <= now)
 			weft_bound_urge(cl, &queue);

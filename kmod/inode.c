@@ -28,6 +28,16 @@ struct weft_inode *weft_inode_find(u32 region)
 	return xa_load(&regions, region);
 }
 
+struct weft_inode *weft_inode_find_next(u32 *region)
+{
+	unsigned long at = *region;
+	struct weft_inode *wi;
+
+	wi = xa_find(&regions, &at, WEFT_REGION_MAX, XA_PRESENT);
+	*region = (u32)at;
+	return wi;
+}
+
 u32 weft_inode_count(void)
 {
 	return (u32)atomic_read(&region_count);
@@ -479,6 +489,7 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->region = 0;
 	wi->block_shift = PAGE_SHIFT;
 	xa_init(&wi->lines);
+	atomic_set(&wi->nr_lines, 0);
 	spin_lock_init(&wi->lock);
 	memset(wi->failed, 0, sizeof(wi->failed));
 	memset(wi->stream, 0, sizeof(wi->stream));

@@ -55,6 +55,7 @@ struct weft_stream {
  * @region: its number; 0 for the root
  * @block_shift: log2 of the bytes of a block
  * @lines: struct weft_cline by index of the block; looked up under RCU
+ * @nr_lines: how many there are
  * @lock: size of @vfs when it is written, @failed, @stream, @stream_age
  * @failed: so that the repetition of a fault can report the error
  * @stream: sequential readers
@@ -70,6 +71,7 @@ struct weft_inode {
 	u32 region;
 	u8 block_shift;
 	struct xarray lines;
+	atomic_t nr_lines;
 	spinlock_t lock;
 	struct weft_failed failed[WEFT_FAILED];
 	struct weft_stream stream[WEFT_STREAMS];
@@ -112,6 +114,9 @@ struct weft_inode *weft_inode_find(u32 region);
 
 /* The same with a reference, for who sleeps. */
 struct weft_inode *weft_inode_grab(u32 region);
+
+/* The first one at or after *region, which is set to it.  Under rcu_read_lock(). */
+struct weft_inode *weft_inode_find_next(u32 *region);
 
 /* How many regions are known here. */
 u32 weft_inode_count(void);

@@ -84,6 +84,8 @@ struct weft_patience {
  * @wants: how often permission was asked for.  @lock to write
  * @asked_txn: the last request that was counted.  @lock
  * @asked: when the permission under way was asked for, ns.  @lock to write
+ * @heard: when the node heard that it has to give the lock up, ns; 0: it need
+ *	not.  @lock
  * @usual_us: how long it took lately until permission came.  @lock
  * @due: when @timer has something to do, ns.  @lock
  * @word: NULL: nobody has the lock open.  @lock, and weft_slots.lock to
@@ -92,6 +94,9 @@ struct weft_patience {
  * @guard: what it guards, NULL: nothing that we know of.  @lock
  * @binders: files that have said so.  weft_slots.lock
  * @waiters: struct weft_waiter, first come first.  @lock
+ * @nr_waiters: how many.  @lock
+ * @grants: how often permission came.  @lock
+ * @hand_overs: how often this node chose the next holder.  @lock
  * @timer: repetition and back-off.  Not stopped when the answer comes: it looks
  *	at @due itself
  * @rcu: of the lookup in softirq
@@ -115,6 +120,7 @@ struct weft_klock {
 	u32 wants;
 	u32 asked_txn;
 	u64 asked;
+	u64 heard;
 	u32 usual_us;
 	u64 due;
 	u64 *word;
@@ -122,6 +128,9 @@ struct weft_klock {
 	struct weft_guard *guard;
 	u32 binders;
 	struct list_head waiters;
+	u32 nr_waiters;
+	u32 grants;
+	u32 hand_overs;
 	struct hrtimer timer;
 	struct rcu_head rcu;
 };

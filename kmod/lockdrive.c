@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 
 #include "guard.h"
+#include "hist.h"
 #include "klock_parts.h"
 #include "node.h"
 #include "rtt.h"
@@ -75,8 +76,10 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 		return;
 	}
 	atomic_inc(&weft_klocks.hand_overs);
-	if (kl->core.handed_to || kl->core.handed_readers)
+	if (kl->core.handed_to || kl->core.handed_readers) {
 		weft_stat_inc(WEFT_STAT_LOCK_HANDED);
+		kl->hand_overs++;
+	}
 	trace_weft_lock_handed(&kl->core);
 }
 
@@ -121,10 +124,12 @@ static void note_granted(struct weft_klock *kl)
 	u64 took = ktime_get_ns() - kl->asked;
 
 	weft_stat_inc(WEFT_STAT_LOCK_GRANTED);
+	weft_hist_add(WEFT_HIST_LOCK_ACQUIRE, took);
 	trace_weft_lock_granted(&kl->core, took);
 	kl->usual_us = (3 * kl->usual_us +
 			(u32)min_t(u64, took / NSEC_PER_USEC, USEC_PER_SEC)) / 4;
 	kl->hands = 0;
+	kl->grants++;
 }
 
 static struct weft_waiter *first_waiter(struct weft_klock *kl)
@@ -133,9 +138,10 @@ static struct weft_waiter *first_waiter(struct weft_klock *kl)
 }
 
 /* Until @lock is let go of, @w stays: the waiter takes the lock to see @done. */
-static void finish(struct weft_waiter *w, int err)
+static void finish(struct weft_klock *kl, struct weft_waiter *w, int err)
 {
 	list_del(&w->node);
+	kl->nr_waiters--;
 	w->err = err;
 	WRITE_ONCE(w->done, true);
 	wake_up_process(w->task);
@@ -150,7 +156,7 @@ static bool serve(struct weft_klock *kl)
 	lockdep_assert_held(&kl->lock);
 	while ((w = first_waiter(kl)) && w->holder->perm <= kl->core.state &&
 	       weft_word_take(kl, w->holder)) {
-		finish(w, 0);
+		finish(kl, w, 0);
 		any = true;
 	}
 	return any;
@@ -162,7 +168,7 @@ void weft_klock_fail_all(struct weft_klock *kl)
 
 	lockdep_assert_held(&kl->lock);
 	while ((w = first_waiter(kl)))
-		finish(w, -EIO);
+		finish(kl, w, -EIO);
 }
 
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
@@ -171,6 +177,8 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 	u32 i;
 
 	lockdep_assert_held(&kl->lock);
+	if (out->effects & WEFT_DO_REVOKE && !kl->heard)
+		kl->heard = ktime_get_ns();
 	for (i = 0; i < out->n; i++) {
 		struct weft_send *s = &out->send[i];
 
@@ -212,13 +220,20 @@ static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
 
 static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
 {
+	enum weft_hist hist = kl->core.state == WEFT_M ? WEFT_HIST_LOCK_HAND_OVER :
+							 WEFT_HIST_LOCK_YIELD;
+	bool waited_for = kl->core.queue.n || kl->core.yielding;
 	struct weft_lock_out out;
+	u64 heard = kl->heard;
 
 	kl->hands = 0;
 	if (kl->guard)
 		weft_guard_leave(kl->guard);
+	kl->heard = 0; /* it may have to be given up again at once */
 	weft_lock_revoked(&kl->core, &out);
 	weft_klock_act(kl, &out, queue);
+	if (waited_for)
+		weft_hist_add(hist, ktime_get_ns() - heard);
 }
 
 /*
@@ -309,6 +324,8 @@ void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
 	if (!kl->dead) {
 		while (step(kl, queue))
 			;
+		if (!kl->core.revoking)
+			kl->heard = 0;
 		weft_word_mirror(kl, kl->core.revoking || kl->unsettled ||
 				     !list_empty(&kl->waiters) ||
 				     !READ_ONCE(weft_klocks.keep));

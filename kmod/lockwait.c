@@ -217,10 +217,12 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 	weft_stat_add(WEFT_STAT_LOCK_WAITS_NSEC, ktime_get_ns() - began);
 	/* also so that whoever finished it has let go of it */
 	weft_klock_begin(kl, &queue);
-	if (w->done)
+	if (w->done) {
 		err = w->err;
-	else
+	} else {
 		list_del(&w->node);
+		kl->nr_waiters--;
+	}
 	weft_klock_end(kl, &queue);
 	return err;
 }
@@ -245,6 +247,7 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 		err = -EBUSY;
 	} else {
 		list_add_tail(&w.node, &kl->waiters);
+		kl->nr_waiters++;
 		waits = true;
 	}
 	weft_klock_end(kl, &queue);

@@ -25,6 +25,11 @@ static struct netlink_range_validation weft_genl_timeout_range = {
 	.max = WEFT_TIMEOUT_MS_MAX,
 };
 
+static struct netlink_range_validation weft_genl_region_range = {
+	.min = 1,
+	.max = WEFT_REGION_MAX,
+};
+
 static struct netlink_range_validation weft_genl_ifindex_range = {
 	.min = 1,
 	.max = INT_MAX,
@@ -63,6 +68,16 @@ static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] 
 static const struct nla_policy weft_genl_blade_policy[WEFT_A_COUNTER_MEMBER + 1] = {
 	[WEFT_A_COUNTER_MEMBER] =
 		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
+};
+
+static const struct nla_policy weft_genl_line_policy[WEFT_A_LINE_REGION + 1] = {
+	[WEFT_A_LINE_REGION] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
+};
+
+static const struct nla_policy weft_genl_lock_policy[WEFT_A_LOCK_REGION + 1] = {
+	[WEFT_A_LOCK_REGION] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
 };
 
 /* --- Set-up -------------------------------------------------------------- */
@@ -332,6 +347,30 @@ static const struct genl_ops weft_genl_ops[] = {
 		.start		= weft_genl_peer_start,
 		.dumpit		= weft_genl_peer_dump,
 		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_HIST_GET,
+		.start		= weft_genl_hist_start,
+		.dumpit		= weft_genl_hist_dump,
+		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_REGION_GET,
+		.start		= weft_genl_region_start,
+		.dumpit		= weft_genl_region_dump,
+		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_LINE_GET,
+		.start		= weft_genl_line_start,
+		.dumpit		= weft_genl_line_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_line_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_line_policy) - 1,
+	}, {
+		.cmd		= WEFT_CMD_LOCK_GET,
+		.start		= weft_genl_lock_start,
+		.dumpit		= weft_genl_lock_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_lock_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_lock_policy) - 1,
 	},
 };
 

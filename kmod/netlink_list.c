@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lists that the netlink family gives out: counters of this node, of a memory
- * blade, of the switch; members.
+ * Lists that the netlink family gives out: counters and histograms of this node,
+ * counters of a memory blade, of the switch; members.
  *
  * Counters of blades and of the switch come over the network.  A list's start
  * and the first call of its dumpit are made while generic netlink holds its
@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <net/genetlink.h>
 
+#include "hist.h"
 #include "netlink_list.h"
 #include "node.h"
 #include "stats.h"
@@ -23,12 +24,12 @@
  * filled at the start or by the first question, so that all messages of a list
  * tell of the same moment.
  */
-static void *weft_genl_list(const struct netlink_callback *cb)
+void *weft_genl_list(const struct netlink_callback *cb)
 {
 	return (void *)cb->args[0];
 }
 
-static void *weft_genl_list_new(struct netlink_callback *cb, size_t size)
+void *weft_genl_list_new(struct netlink_callback *cb, size_t size)
 {
 	void *list = kzalloc(size, GFP_KERNEL);
 
@@ -42,8 +43,7 @@ int weft_genl_list_done(struct netlink_callback *cb)
 	return 0;
 }
 
-/* Begins a message of a list.  Return: NULL if the buffer is full. */
-static void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
+void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			   &weft_genl_family, NLM_F_MULTI, cmd);
@@ -387,6 +387,74 @@ int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	for (; p->next < p->len; p->next++) {
 		if (weft_genl_put_peer(skb, cb, p, &p->peer[p->next]))
+			break;
+	}
+	return skb->len;
+}
+
+/**
+ * struct weft_genl_hists - list of this node's histograms
+ * @next: the next to be put
+ * @hist: all of them
+ */
+struct weft_genl_hists {
+	unsigned int next;
+	struct weft_hist_data hist[WEFT_HIST_COUNT];
+};
+
+int weft_genl_hist_start(struct netlink_callback *cb)
+{
+	struct weft_genl_hists *h = weft_genl_list_new(cb, sizeof(*h));
+
+	if (!h)
+		return -ENOMEM;
+	weft_hist_get(h->hist);
+	return 0;
+}
+
+static int weft_genl_put_bucket(struct sk_buff *skb, unsigned int bucket, u64 count)
+{
+	struct nlattr *nest = nla_nest_start(skb, WEFT_A_HIST_BUCKET);
+
+	if (!nest ||
+	    (bucket < WEFT_HIST_BUCKETS - 1 &&
+	     nla_put_u64_64bit(skb, WEFT_A_BUCKET_BELOW, BIT_ULL(bucket),
+			       WEFT_A_BUCKET_PAD)) ||
+	    nla_put_u64_64bit(skb, WEFT_A_BUCKET_COUNT, count, WEFT_A_BUCKET_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+static int weft_genl_put_hist(struct sk_buff *skb, struct netlink_callback *cb,
+			      const char *name, const struct weft_hist_data *data)
+{
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_HIST_GET);
+	unsigned int i;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	if (nla_put_string(skb, WEFT_A_HIST_NAME, name) ||
+	    nla_put_u64_64bit(skb, WEFT_A_HIST_NSEC, data->nsec, WEFT_A_HIST_PAD))
+		goto full;
+	for (i = 0; i < WEFT_HIST_BUCKETS; i++) {
+		if (data->bucket[i] && weft_genl_put_bucket(skb, i, data->bucket[i]))
+			goto full;
+	}
+	genlmsg_end(skb, hdr);
+	return 0;
+full:
+	genlmsg_cancel(skb, hdr);
+	return -EMSGSIZE;
+}
+
+int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weft_genl_hists *h = weft_genl_list(cb);
+
+	for (; h->next < WEFT_HIST_COUNT; h->next++) {
+		if (weft_genl_put_hist(skb, cb, weft_hist_name(h->next),
+				       &h->hist[h->next]))
 			break;
 	}
 	return skb->len;

@@ -22,6 +22,23 @@ int weft_genl_blade_start(struct netlink_callback *cb);
 int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int weft_genl_peer_start(struct netlink_callback *cb);
 int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_hist_start(struct netlink_callback *cb);
+int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* netlink_cache.c */
+int weft_genl_region_start(struct netlink_callback *cb);
+int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_line_start(struct netlink_callback *cb);
+int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_lock_start(struct netlink_callback *cb);
+int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* State of a list, zeroed memory that weft_genl_list_done() frees. */
+void *weft_genl_list(const struct netlink_callback *cb);
+void *weft_genl_list_new(struct netlink_callback *cb, size_t size);
+
+/* Begins a message of a list.  Return: NULL if the buffer is full. */
+void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 
 /* The end of any of them. */
 int weft_genl_list_done(struct netlink_callback *cb);

@@ -10,6 +10,11 @@
  * status	WEFT_A_STATUS_*		STATUS_GET
  * counter	WEFT_A_COUNTER_*	STATS_GET, BLADE_STATS_GET, SWITCH_STATS_GET
  * peer		WEFT_A_PEER_*		PEER_GET
+ * region	WEFT_A_REGION_*		REGION_GET
+ * line		WEFT_A_LINE_*		LINE_GET
+ * lock		WEFT_A_LOCK_*		LOCK_GET
+ * hist		WEFT_A_HIST_*		HIST_GET
+ * bucket	WEFT_A_BUCKET_*		in a hist
  *
  * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR and TUNE need
  * CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
@@ -28,7 +33,7 @@
  *   ERANGE	the value of an attribute is not among those given below
  *   EOPNOTSUPP	there is no such command; a dump where a single answer is given,
  *		or the other way round
- *   ENOTCONN	the node is not set up (all but CONFIG_SET, STATS_GET)
+ *   ENOTCONN	the node is not set up (all but CONFIG_SET, STATS_GET, HIST_GET)
  *   ENOMEM	no memory for the answer
  *
  *
@@ -113,6 +118,46 @@
  * PEER_GET: members of the rack that this node knows (dump, no attributes)
  *
  * One message a member: ID and ADDRESS, and the flags that hold for it.
+ *
+ *
+ * HIST_GET: how long things take at this node (dump, no attributes)
+ *
+ * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first.
+ * A bucket ends BELOW a power of 2 and begins at half of it; those that are empty
+ * are left out, and the last one has no BELOW.  All are taken at one time,
+ * start at 0 when the module is loaded, and never go back; the node need not be
+ * set up.  More may follow in later versions; a name keeps its meaning, which
+ * kmod/hist.h says.
+ *
+ *
+ * REGION_GET: regions that this node knows (dump, no attributes)
+ *
+ * One message a region: ID, SIZE, BLOCK, LINES, LOCKS; NAME while it is in the
+ * directory; GONE if it does not exist any more.  Those that were not looked up
+ * since the mount are not known.
+ *
+ *
+ * LINE_GET: blocks in the cache of this node (dump)
+ *
+ *   REGION	of this region only, by its ID
+ *
+ * One message a block: REGION, INDEX, STATE, OP, WAITERS, MISSES, REVOCATIONS,
+ * and the flags that hold.  The counts are of the block's present stay in the
+ * cache: they are lost when it is evicted.  Errors:
+ *
+ *   ENOENT	the node knows no such region
+ *
+ *
+ * LOCK_GET: locks that this node has, or asks for (dump)
+ *
+ *   REGION	of this region only, by its ID
+ *
+ * One message a lock: REGION, OFFSET, STATE, WANT, READERS, WAITERS, QUEUE, GRANTS,
+ * HAND_OVERS, and the flags that hold.  The counts are lost when nobody has the
+ * lock open and it is given back.  Errors: as above.
+ *
+ * Of these lists each object is of one moment, the list is not: what comes and
+ * goes while it is read is in it or not.
  */
 #ifndef _UAPI_WEFT_NETLINK_H
 #define _UAPI_WEFT_NETLINK_H
@@ -142,6 +187,10 @@
  * @WEFT_CMD_BLADE_STATS_GET: counters of a memory blade
  * @WEFT_CMD_SWITCH_STATS_GET: counters of the directory in the switch
  * @WEFT_CMD_PEER_GET: members of the rack
+ * @WEFT_CMD_HIST_GET: how long things take
+ * @WEFT_CMD_REGION_GET: regions that this node knows
+ * @WEFT_CMD_LINE_GET: blocks in its cache
+ * @WEFT_CMD_LOCK_GET: locks that it has
  */
 enum weft_cmd {
 	WEFT_CMD_CONFIG_SET = 1,
@@ -153,6 +202,10 @@ enum weft_cmd {
 	WEFT_CMD_BLADE_STATS_GET,
 	WEFT_CMD_SWITCH_STATS_GET,
 	WEFT_CMD_PEER_GET,
+	WEFT_CMD_HIST_GET,
+	WEFT_CMD_REGION_GET,
+	WEFT_CMD_LINE_GET,
+	WEFT_CMD_LOCK_GET,
 
 	__WEFT_CMD_MAX,
 	WEFT_CMD_MAX = __WEFT_CMD_MAX - 1
@@ -247,6 +300,163 @@ enum weft_a_peer {
 
 	__WEFT_A_PEER_MAX,
 	WEFT_A_PEER_MAX = __WEFT_A_PEER_MAX - 1
+};
+
+/**
+ * enum weft_a_hist - attributes of a histogram
+ * @WEFT_A_HIST_NAME: string
+ * @WEFT_A_HIST_NSEC: u64, sum of all times
+ * @WEFT_A_HIST_BUCKET: nested, enum weft_a_bucket; repeated
+ * @WEFT_A_HIST_PAD: no meaning
+ */
+enum weft_a_hist {
+	WEFT_A_HIST_NAME = 1,
+	WEFT_A_HIST_NSEC,
+	WEFT_A_HIST_BUCKET,
+	WEFT_A_HIST_PAD,
+
+	__WEFT_A_HIST_MAX,
+	WEFT_A_HIST_MAX = __WEFT_A_HIST_MAX - 1
+};
+
+/**
+ * enum weft_a_bucket - attributes of a bucket of a histogram
+ * @WEFT_A_BUCKET_BELOW: u64, ns, what its times are less than; not there for the
+ *	longest times, which have no limit
+ * @WEFT_A_BUCKET_COUNT: u64, how many
+ * @WEFT_A_BUCKET_PAD: no meaning
+ */
+enum weft_a_bucket {
+	WEFT_A_BUCKET_BELOW = 1,
+	WEFT_A_BUCKET_COUNT,
+	WEFT_A_BUCKET_PAD,
+
+	__WEFT_A_BUCKET_MAX,
+	WEFT_A_BUCKET_MAX = __WEFT_A_BUCKET_MAX - 1
+};
+
+/**
+ * enum weft_state - what a node may do with a block, or with a lock
+ * @WEFT_STATE_NONE: nothing
+ * @WEFT_STATE_SHARED: read; others may, too
+ * @WEFT_STATE_MODIFIED: write; nobody else has it
+ */
+enum weft_state {
+	WEFT_STATE_NONE,
+	WEFT_STATE_SHARED,
+	WEFT_STATE_MODIFIED,
+};
+
+/**
+ * enum weft_line_op - what a node is asking the directory of a block for
+ * @WEFT_LINE_OP_NONE: nothing
+ * @WEFT_LINE_OP_READ: to read it
+ * @WEFT_LINE_OP_WRITE: to write it
+ * @WEFT_LINE_OP_PUT: to let it go
+ * @WEFT_LINE_OP_CLEAN: the home to take its contents
+ * @WEFT_LINE_OP_COMMIT: to know that it has it
+ */
+enum weft_line_op {
+	WEFT_LINE_OP_NONE,
+	WEFT_LINE_OP_READ,
+	WEFT_LINE_OP_WRITE,
+	WEFT_LINE_OP_PUT,
+	WEFT_LINE_OP_CLEAN,
+	WEFT_LINE_OP_COMMIT,
+};
+
+/**
+ * enum weft_a_region - attributes of a region
+ * @WEFT_A_REGION_ID: u32, its number, 1..16777215
+ * @WEFT_A_REGION_NAME: string
+ * @WEFT_A_REGION_SIZE: u64, bytes, as far as this node knows
+ * @WEFT_A_REGION_BLOCK: u32, bytes of a block
+ * @WEFT_A_REGION_LINES: u32, blocks in the cache
+ * @WEFT_A_REGION_LOCKS: u32, locks that programs have open
+ * @WEFT_A_REGION_GONE: flag, it does not exist any more
+ * @WEFT_A_REGION_PAD: no meaning
+ */
+enum weft_a_region {
+	WEFT_A_REGION_ID = 1,
+	WEFT_A_REGION_NAME,
+	WEFT_A_REGION_SIZE,
+	WEFT_A_REGION_BLOCK,
+	WEFT_A_REGION_LINES,
+	WEFT_A_REGION_LOCKS,
+	WEFT_A_REGION_GONE,
+	WEFT_A_REGION_PAD,
+
+	__WEFT_A_REGION_MAX,
+	WEFT_A_REGION_MAX = __WEFT_A_REGION_MAX - 1
+};
+
+/**
+ * enum weft_a_line - attributes of a block
+ * @WEFT_A_LINE_REGION: u32, number of the region, 1..16777215
+ * @WEFT_A_LINE_INDEX: u64, number of the block in the region
+ * @WEFT_A_LINE_STATE: u32, enum weft_state
+ * @WEFT_A_LINE_OP: u32, enum weft_line_op
+ * @WEFT_A_LINE_WAITERS: u32, threads that wait for it, or are just using it
+ * @WEFT_A_LINE_MISSES: u32, how often it, or the right to write it, came
+ * @WEFT_A_LINE_REVOCATIONS: u32, how often another node took it, or the right to
+ *	write it
+ * @WEFT_A_LINE_DIRTY: flag, the home does not have its contents
+ * @WEFT_A_LINE_REVOKING: flag, the programs are losing it
+ * @WEFT_A_LINE_AHEAD: flag, it was read ahead, and nobody came for it yet
+ * @WEFT_A_LINE_PAD: no meaning
+ */
+enum weft_a_line {
+	WEFT_A_LINE_REGION = 1,
+	WEFT_A_LINE_INDEX,
+	WEFT_A_LINE_STATE,
+	WEFT_A_LINE_OP,
+	WEFT_A_LINE_WAITERS,
+	WEFT_A_LINE_MISSES,
+	WEFT_A_LINE_REVOCATIONS,
+	WEFT_A_LINE_DIRTY,
+	WEFT_A_LINE_REVOKING,
+	WEFT_A_LINE_AHEAD,
+	WEFT_A_LINE_PAD,
+
+	__WEFT_A_LINE_MAX,
+	WEFT_A_LINE_MAX = __WEFT_A_LINE_MAX - 1
+};
+
+/**
+ * enum weft_a_lock - attributes of a lock
+ * @WEFT_A_LOCK_REGION: u32, number of the region, 1..16777215
+ * @WEFT_A_LOCK_OFFSET: u64, where in the region
+ * @WEFT_A_LOCK_STATE: u32, enum weft_state
+ * @WEFT_A_LOCK_WANT: u32, enum weft_state, what the node is asking for
+ * @WEFT_A_LOCK_READERS: u32, how often programs of this node hold it to read
+ * @WEFT_A_LOCK_WAITERS: u32, threads of this node that wait for it in the kernel
+ * @WEFT_A_LOCK_QUEUE: u32, other nodes that wait, as far as this one knows
+ * @WEFT_A_LOCK_GRANTS: u32, how often it came by a message
+ * @WEFT_A_LOCK_HAND_OVERS: u32, how often this node chose the next holder
+ * @WEFT_A_LOCK_WRITER: flag, a program of this node holds it to write
+ * @WEFT_A_LOCK_OPEN: flag, programs of this node have it open
+ * @WEFT_A_LOCK_TENURED: flag, this node keeps the queue
+ * @WEFT_A_LOCK_REVOKING: flag, the node has to give it up
+ * @WEFT_A_LOCK_PAD: no meaning
+ */
+enum weft_a_lock {
+	WEFT_A_LOCK_REGION = 1,
+	WEFT_A_LOCK_OFFSET,
+	WEFT_A_LOCK_STATE,
+	WEFT_A_LOCK_WANT,
+	WEFT_A_LOCK_READERS,
+	WEFT_A_LOCK_WAITERS,
+	WEFT_A_LOCK_QUEUE,
+	WEFT_A_LOCK_GRANTS,
+	WEFT_A_LOCK_HAND_OVERS,
+	WEFT_A_LOCK_WRITER,
+	WEFT_A_LOCK_OPEN,
+	WEFT_A_LOCK_TENURED,
+	WEFT_A_LOCK_REVOKING,
+	WEFT_A_LOCK_PAD,
+
+	__WEFT_A_LOCK_MAX,
+	WEFT_A_LOCK_MAX = __WEFT_A_LOCK_MAX - 1
 };
 
 #endif /* _UAPI_WEFT_NETLINK_H */

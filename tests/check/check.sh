@@ -78,7 +78,7 @@ check_license()
 		esac
 		# A data file of a few bytes can carry none: say so here then.
 		head -n 2 "$file" |
-			grep -qE "SPDX-License-Identifier: $want( \*/| -->)?\$" && continue
+			grep -qE "SPDX-License-Identifier: $want( \*/| -->|\",)?\$" && continue
 		echo "$file: no 'SPDX-License-Identifier: $want' in its first two lines"
 		bad=1
 	done < <(files)

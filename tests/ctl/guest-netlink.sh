@@ -57,6 +57,12 @@ waits()	{ kill -0 "$waiting"; }
 ctl status;	check "without the module" has "the module weft is not loaded"
 check "the module loads" insmod "$module"
 
+# --- By the description --------------------------------------------------------
+
+# A client that knows nothing but uapi/weft.yaml uses every command and attribute.
+check "all that uapi/weft.yaml says" timeout 600 tests/ctl/yamlclient.py drive uapi/weft.yaml
+ctl status -j;	check "still down" has '"state":"down"'
+
 # --- Set-up ------------------------------------------------------------------
 
 ctl status -j;	check "down" has '"state":"down"'
@@ -91,6 +97,29 @@ set_to mounted 1
 ctl down
 check "down while mounted" says "the node cannot go down while weft is mounted, in a mount namespace of another process: unmount it there first"
 set_to mounted 0
+
+# --- Histograms --------------------------------------------------------------
+
+ctl stats latency -j
+check "histograms" good
+check "times at the borders of buckets" has '"lock_hand_over":{"count":8,"sum_ns":3082,"mean_ns":385.250,"p50_below_ns":4,"p99_below_ns":2048,"buckets":[{"below_ns":1,"count":1},{"below_ns":2,"count":1},{"below_ns":4,"count":2},{"below_ns":8,"count":1},{"below_ns":1024,"count":1},{"below_ns":2048,"count":2}]}'
+check "the longest times" has "\"lock_yield\":{\"count\":3,\"sum_ns\":$((2 * (1 << 38) - 1 + (1 << 50))),\"mean_ns\":375483220885503.688,\"p50_below_ns\":null,\"p99_below_ns\":null,\"buckets\":[{\"below_ns\":274877906944,\"count\":1},{\"below_ns\":null,\"count\":2}]}"
+check "a full one" [ "$(grep -o '"downgrade":.*' "$dir/out" | grep -o below_ns | wc -l)" = 42 ]
+check "all of them" [ "$(grep -o '"sum_ns"' "$dir/out" | wc -l)" = 12 ]
+
+# --- What the node has ---------------------------------------------------------
+
+ctl region show
+check "regions" has '16777215  140737488355328     4096          0          0 region 16777215'
+ctl line show -j
+check "2001 blocks" [ "$(grep -o '"index":' "$dir/out" | wc -l)" = 2001 ]
+check "the last of all" has '{"region":16777215,"index":68719476735,"state":"none","op":"put","waiters":1,"misses":4294967295,'
+ctl lock show "region 7" -j
+check "locks of a region by its name" has '{"locks":[{"region":7,"offset":4096,'
+ctl lock show -j
+check "1001 locks" [ "$(grep -o '"offset":' "$dir/out" | wc -l)" = 1001 ]
+ctl line show 4
+check "a region that is not there" says "this node knows no region 4: 'weftctl region show' lists those that it knows"
 
 # --- Counters from the network -----------------------------------------------
 
@@ -157,7 +186,8 @@ set_to delay_ms 0
 
 # --- Rights ------------------------------------------------------------------
 
-for command in status stats "stats memory" "stats switch"; do
+for command in status stats "stats memory" "stats switch" "stats latency" region \
+	       line lock; do
 	# shellcheck disable=SC2086  # words
 	setpriv --reuid 65534 --clear-groups $weftctl $command >"$dir/out" 2>"$dir/err"
 	rc=$?

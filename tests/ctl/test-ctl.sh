@@ -146,6 +146,24 @@ json()
 	[ $good = 0 ] || show
 }
 
+# schema DEFINITION: the output is what tools/weftctl/schema.json says.
+schema()
+{
+	tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"
+	report $? "$what: as the schema says"
+}
+
+# exposition EXPRESSION...: the output is good for Prometheus, and each holds.
+exposition()
+{
+	local good=0
+
+	[ "$rc" = 0 ] && [ ! -s "$dir/err" ] || good=1
+	tests/ctl/exposition.pl "$dir/out" "$@" || good=1
+	report $good "$what"
+	[ $good = 0 ] || show
+}
+
 build
 report $? "compiles"
 [ -x "$dir/weftctl" ] || exit 1
@@ -157,14 +175,29 @@ up=(up --node 3 --interface eth1 --homes 10.0.0.101)
 ctl up;				[ $rc = 1 ] && grep -q '^usage:' "$dir/err"
 report $? "no command: usage, status 1"
 ctl up fly;			misused '' "there is no command 'fly'"
+ctl up st;			misused '' "'st' may be 'status', 'stats'"
+ctl up l;			misused '' "'l' may be 'line', 'lock'"
+ctl up '';			misused '' "there is no command ''"
+ctl up linex;			misused '' "there is no command 'linex'"
+ctl up region list;		misused region "there is no action 'list'"
+ctl up region show 7;		misused region "'7' is too much here"
+ctl up line show 7 8;		misused line "'8' is too much here"
+ctl up line show 0;		misused line "REGION: 0 is not within 1 to 16777215"
+ctl up lock show 16777216;	misused lock "REGION: 16777216 is not within 1 to 16777215"
 ctl up -x status;		misused '' "there is no option '-x'"
 ctl up --fly;			misused '' "there is no option '--fly', or it is not clear which one is meant"
 ctl up status now;		misused status "'now' is too much here"
 ctl up down now;		misused down "'now' is too much here"
 ctl up status -jx;		misused status "there is no option '-x'"
 ctl up status --json=yes;	misused status "--json takes no value"
-ctl up stats cpu;		misused stats "there are counters of 'node', 'memory', 'switch', not of 'cpu'"
+ctl up stats cpu;		misused stats "there are 'node', 'memory', 'switch', 'latency', not 'cpu'"
 ctl up stats node switch;	misused stats "'switch' is too much here"
+ctl up stats --count 1;		misused stats "--count is of no use without --interval"
+ctl up stats --interval 1 --count 0; misused stats "--count: 0 is not within 1 to 4294967295"
+ctl up stats --interval 0;	misused stats "--interval: 0 is not within 0.1 to 86400 seconds"
+ctl up stats --interval;	misused stats "--interval needs a value"
+ctl up stats --prometheus -j;	misused stats "--prometheus is a format of its own: leave out --json"
+ctl up stats --prometheus --interval 1; misused stats "--prometheus is a format of its own: leave out --interval"
 ctl up set;			misused set "nothing to change: give --timeout or --hold"
 ctl up set --hold;		misused set "--hold needs a value"
 ctl up "${up[@]}" eth0;		misused up "'eth0' is too much here"
@@ -214,7 +247,7 @@ for text in '' sixteen-letters- a/b 'a b'; do
 	misused up "--interface: '$text' cannot be the name of an interface"
 done
 
-for command in '' up down set status stats; do
+for command in '' up down set status stats region line lock; do
 	# shellcheck disable=SC2086  # no command is no word
 	ctl up $command --help
 	[ $rc = 0 ] && grep -q "^usage: weftctl ${command:-\[}" "$dir/out" &&
@@ -247,7 +280,8 @@ for command in down 'set --hold 1' stats; do
 	ctl no-module $command
 	says 2 "the module weft is not loaded: 'weftctl up' loads it"
 done
-for command in down 'set --hold 1' stats 'stats memory' 'stats switch'; do
+for command in down 'set --hold 1' stats 'stats memory' 'stats switch' region \
+	       'line show 7' lock; do
 	# shellcheck disable=SC2086  # words
 	ctl down $command;	says 2 "this node is not set up: run 'weftctl up'"
 done
@@ -359,6 +393,226 @@ json '$j->{node}{id} == 2' '$j->{memory}{total}{reads} == 42' '$j->{switch}{coun
 ctl no-switch stats
 prints '^no directory in the switch answers: the memory blades keep it$'
 ctl no-switch stats -j;	json 'exists $j->{switch} && !defined $j->{switch}'
+
+ctl up stats latency
+prints '^  miss_read_shared: 1000, mean 100 us, half < 131 us, 99 % < 1\.0 ms$' \
+	'^ +32\.8 us \.\. 65\.5 us +400 #{27}$' '^ +65\.5 us \.\. 131 us +589 #{40}$' \
+	'^ +8\.6 s \.\. 17\.2 s +1 #$' '^  lock_acquire: 0$' \
+	'^  lock_hand_over: 4, mean 150 s, half < 1 ns, 99 % beyond the last limit$' \
+	'^ +0 ns \.\. 1 ns +2 #{40}$' '^ +1 ns \.\. +2 #{40}$'
+ctl up stats latency -j
+json '$j->{latency}{miss_read_shared}{count} == 1000' \
+	'$j->{latency}{miss_read_shared}{sum_ns} == 100000000' \
+	'$j->{latency}{miss_read_shared}{mean_ns} == 100000' \
+	'$j->{latency}{miss_read_shared}{p50_below_ns} == 131072' \
+	'$j->{latency}{miss_read_shared}{p99_below_ns} == 1 << 20' \
+	'join(" ", map { "$_->{below_ns}:$_->{count}" } @{$j->{latency}{miss_read_shared}{buckets}})
+	 eq "65536:400 131072:589 1048576:10 17179869184:1"' \
+	'$j->{latency}{lock_acquire}{count} == 0 && !defined $j->{latency}{lock_acquire}{mean_ns}' \
+	'@{$j->{latency}{lock_acquire}{buckets}} == 0' \
+	'!defined $j->{latency}{lock_hand_over}{p99_below_ns}' \
+	'!defined $j->{latency}{lock_hand_over}{buckets}[1]{below_ns}' '!exists $j->{node}'
+schema 'stats latency'
+asked 'cmd 5' 'cmd 3' 'cmd 10'
+ctl down stats latency;	prints '^  lock_acquire: 0$'
+for way in order power end; do
+	ctl hist-$way stats latency
+	says 2 "the module refuses: Protocol error: are weftctl and the module of the same version?"
+done
+
+# --- The description ---------------------------------------------------------------
+
+what="uapi/weft.yaml"
+tests/ctl/yamlclient.py compare uapi/weft.yaml uapi/weft_netlink.h >"$dir/out" 2>&1
+rc=$?
+report $rc "$what has the names and numbers of uapi/weft_netlink.h"
+[ $rc = 0 ] || show
+# A comparison that finds nothing proves nothing.
+sed 's/WEFT_CMD_TUNE,/WEFT_CMD_FIRST, &/' uapi/weft_netlink.h >"$dir/header"
+! tests/ctl/yamlclient.py compare uapi/weft.yaml "$dir/header" >"$dir/out" 2>&1 &&
+	grep -q 'WEFT_CMD_TUNE: 4 in the description, 5 in the header' "$dir/out"
+report $? "$what: a number that differs is found"
+
+# --- What the node has -----------------------------------------------------------
+
+ctl up region
+prints '^ +7 +1099511627776 +65536 +12 +3 table$' ' odd \\033\[2J\\134$' \
+	'^16777215 .* \(gone\)$' '^ +REGION +SIZE +BLOCK +LINES +LOCKS NAME$'
+asked 'cmd 11'
+ctl up reg s -j
+json '@{$j->{regions}} == 3' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name} eq "table"' \
+	'$j->{regions}[0]{size} == 1 << 40' '$j->{regions}[0]{block} == 65536' \
+	'$j->{regions}[0]{lines} == 12' '$j->{regions}[0]{locks} == 3' '!$j->{regions}[0]{gone}' \
+	'$j->{regions}[1]{name} eq "odd \033[2J\\"' '!defined $j->{regions}[2]{name}' \
+	'$j->{regions}[2]{gone}'
+schema 'region show'
+ctl up line show
+prints '^ +7 +68719476735 none +none +5 +1000 +4294967295$' \
+	'^ +7 +68719476734 shared +read .* ahead$' \
+	'^ +7 +68719476733 modified write .* dirty,revoking$' ' unknown  put ' ' none     clean ' \
+	' shared   commit ' ' modified unknown '
+asked 'cmd 12'
+ctl up lin sh table -j
+json '@{$j->{lines}} == 7' '$j->{lines}[2]{index} == 68719476733' \
+	'$j->{lines}[2]{state} eq "modified"' '$j->{lines}[2]{op} eq "write"' \
+	'$j->{lines}[2]{dirty} && $j->{lines}[2]{revoking} && !$j->{lines}[2]{ahead}' \
+	'$j->{lines}[2]{waiters} == 5' '$j->{lines}[2]{misses} == 1000' \
+	'$j->{lines}[2]{revocations} == 4294967295' '$j->{lines}[2]{region} == 7'
+schema 'line show'
+asked 'cmd 11' 'cmd 12 1=7'
+ctl up line show 7;	asked 'cmd 12 1=7'
+ctl up lock
+prints '^ +7 +64 modified none +2 +3 +31 +4 +6 open,tenured$'
+asked 'cmd 13'
+ctl up loc show 16777215 -p
+json '@{$j->{locks}} == 1' '$j->{locks}[0]{offset} == 64' '$j->{locks}[0]{queue} == 31' \
+	'$j->{locks}[0]{state} eq "modified"' '$j->{locks}[0]{want} eq "none"' \
+	'$j->{locks}[0]{readers} == 2' '$j->{locks}[0]{waiters} == 3' \
+	'$j->{locks}[0]{grants} == 4' '$j->{locks}[0]{hand_overs} == 6' \
+	'$j->{locks}[0]{open} && $j->{locks}[0]{tenured}' \
+	'!$j->{locks}[0]{writer} && !$j->{locks}[0]{revoking}'
+schema 'lock show'
+asked 'cmd 13 1=16777215'
+# What the schema must refuse, or it proves nothing.
+what="the schema"
+while IFS='|' read -r definition text; do
+	echo "$text" >"$dir/out"
+	! tests/ctl/schema.pl tools/weftctl/schema.json "$definition" "$dir/out" >"$dir/why" &&
+		grep -q "^# $definition" "$dir/why"
+	report $? "$what refuses: $text"
+done <<'END'
+region show|{}
+region show|{"regions":{}}
+region show|{"regions":[],"more":1}
+region show|{"regions":[{"id":0,"name":"x","size":5,"block":4096,"lines":1,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":7,"size":5,"block":4096,"lines":1,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":"x","size":"5","block":4096,"lines":1,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":"x","size":5,"block":4096,"lines":1.5,"locks":0,"gone":false}]}
+region show|{"regions":[{"id":1,"name":"x","size":5,"block":4096,"lines":1,"locks":0,"gone":0}]}
+region show|{"regions":[{"id":1,"name":"x","size":5,"block":4096,"lines":1,"locks":0}]}
+line show|{"lines":[{"region":1,"index":0,"state":"exclusive","op":"none","waiters":0,"misses":0,"revocations":0,"dirty":false,"revoking":false,"ahead":false}]}
+line show|{"lines":[{"region":1,"index":68719476736,"state":"none","op":"none","waiters":0,"misses":0,"revocations":0,"dirty":false,"revoking":false,"ahead":false}]}
+END
+
+for command in line lock; do
+	ctl no-region $command show 12
+	says 2 "this node knows no region 12: 'weftctl region show' lists those that it knows"
+	ctl up $command show nothing
+	says 2 "this node knows no region 'nothing': 'weftctl region show' lists those that it knows"
+done
+
+# --- For Prometheus ------------------------------------------------------------
+
+ctl up stats --prometheus
+exposition '$s{"weft_node_miss_read_unshared_total{node=\"2\"}"} == 60' \
+	'$s{"weft_node_read_bytes_total{node=\"2\"}"} eq "18446744073709551615"' \
+	'$type{weft_node_sent_gets_total} eq "counter"' \
+	'my $l = "weft_latency_seconds"; my $k = "node=\"2\",kind=\"miss_read_shared\"";
+	 $type{$l} eq "histogram" && $s{"${l}_count{$k}"} == 1000 && $s{"${l}_sum{$k}"} eq "0.100000000" &&
+	 $s{"${l}_bucket{$k,le=\"0.000032767\"}"} == 0 && $s{"${l}_bucket{$k,le=\"0.000065535\"}"} == 400 &&
+	 $s{"${l}_bucket{$k,le=\"0.000131071\"}"} == 989 && $s{"${l}_bucket{$k,le=\"8.589934591\"}"} == 999 &&
+	 $s{"${l}_bucket{$k,le=\"17.179869183\"}"} == 1000 && $s{"${l}_bucket{$k,le=\"+Inf\"}"} == 1000' \
+	'my $k = "node=\"2\",kind=\"lock_hand_over\"";
+	 $s{"weft_latency_seconds_bucket{$k,le=\"0.000001023\"}"} == 2 &&
+	 $s{"weft_latency_seconds_bucket{$k,le=\"17.179869183\"}"} == 2 &&
+	 $s{"weft_latency_seconds_bucket{$k,le=\"+Inf\"}"} == 4' \
+	'!grep { /^weft_(blade|switch)/ } keys %s'
+asked 'cmd 5' 'cmd 3' 'cmd 6' 'cmd 10'
+ctl down stats --prometheus
+exposition '$s{weft_node_miss_read_unshared_total} == 60' \
+	'$s{"weft_latency_seconds_count{kind=\"lock_acquire\"}"} == 0'
+ctl up stats memory --prometheus
+exposition '$s{"weft_blade_reads_total{blade=\"33\",address=\"10.0.0.101\"}"} == 37' \
+	'$s{"weft_blade_reads_total{blade=\"34\",address=\"10.0.0.102\"}"} == 5' \
+	'$s{"weft_blade_regions{blade=\"34\",address=\"10.0.0.102\"}"} == 2' \
+	'$type{weft_blade_regions} eq "gauge"' '!grep { /odd|_node_|latency/ } keys %s'
+ctl up stats switch --prometheus
+exposition '$s{weft_switch_inv_total} == 30'
+ctl no-switch stats switch --prometheus
+says 2 "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')"
+
+# What the reader must refuse, or it proves nothing.  Lines end in /.
+while read -r text; do
+	[ -n "$text" ] || continue
+	tr / '\n' <<<"$text" | sed '$d' >"$dir/bad"
+	! tests/ctl/exposition.pl "$dir/bad" >"$dir/why" && grep -q "^# line [0-9]" "$dir/why"
+	report $? "the reader refuses: $text"
+done <<'END'
+x 1/
+# TYPE x counter/x 1/
+# TYPE x_total gauge/x_total 1/
+# TYPE x gauge/x 1/x 2/
+# TYPE x gauge/x{a="1"} 1/# TYPE y gauge/y 1/x{a="2"} 1/
+# TYPE x gauge/x{a="1",a="2"} 1/
+# TYPE x gauge/x{a="1",} 1/
+# TYPE x gauge/x{a="\q"} 1/
+# TYPE x gauge/x one/
+# TYPE x-y gauge/x-y 1/
+# TYPE x gauge/
+# TYPE x_total counter/x_total -1/
+# TYPE x gauge/ x 1/
+# TYPE x histogram/x_bucket{le="1"} 1/x_sum 1/x_count 1/
+# TYPE x histogram/x_bucket{le="1"} 2/x_bucket{le="+Inf"} 1/x_sum 1/x_count 1/
+# TYPE x histogram/x_bucket{le="2"} 1/x_bucket{le="1"} 1/x_bucket{le="+Inf"} 1/x_sum 1/x_count 1/
+# TYPE x histogram/x_bucket{le="1"} 1/x_bucket{le="+Inf"} 1/x_sum 1/x_count 2/
+# TYPE x histogram/x_bucket{le="1"} 1/x_bucket{le="+Inf"} 1/x_count 1/
+# TYPE x histogram/x_bucket{a="1",le="+Inf"} 1/x_sum{a="1"} 1/x_count{a="1"} 1/x_bucket{a="2",le="1"} 1/x_bucket{a="2",le="+Inf"} 1/x_sum{a="2"} 1/x_count{a="2"} 1/
+END
+printf '# TYPE x gauge\nx 1' >"$dir/bad"
+! tests/ctl/exposition.pl "$dir/bad" >"$dir/why" && grep -q "^# line [0-9]" "$dir/why"
+report $? "the reader refuses a last line without an end"
+printf '# HELP x What it is.\n# TYPE x gauge\nx{a="\\"\\\\",b=""} 1.5e3\n' >"$dir/fine"
+tests/ctl/exposition.pl "$dir/fine" '$type{x} eq "gauge"'
+report $? "the reader takes all that may be there"
+
+# --- Rates -----------------------------------------------------------------------
+
+# each EXPRESSION...: as json, of each document on a line of its own.
+each()
+{
+	local line n=0
+
+	cp "$dir/out" "$dir/lines"
+	while read -r line; do
+		n=$((n + 1))
+		echo "$line" >"$dir/out"
+		json "$@"
+	done <"$dir/lines"
+	[ $n = "$documents" ]
+	report $? "$what: $documents times"
+}
+
+documents=3
+ctl moving stats node --interval 0.1 --count 3 -j
+each '$j->{seconds} >= 0.09 && $j->{seconds} < 20' \
+	'abs($j->{node}{rates}{miss_read_unshared} * $j->{seconds} - 1000) < 20' \
+	'abs($j->{node}{summary}{misses_per_s} * $j->{seconds} - 1000) < 20' \
+	'$j->{node}{summary}{ns_per_miss} == 5000' '$j->{node}{rates}{sent_gets} == 0' \
+	'$j->{node}{rates}{read_bytes} == 0' '!defined $j->{node}{summary}{by_switch} ||
+	 $j->{node}{summary}{by_switch} == 0' '$j->{node}{id} == 2'
+documents=2
+ctl moving stats switch --interval 0.1 --count 2 -j
+each '!$j->{node}' 'my $n = $j->{switch}{rates}{read} * $j->{seconds};
+	abs($n - (2 ** 32 - 100)) < 2 ** 32 / 100'
+ctl moving stats memory --interval 0.1 --count 2 -j
+each '$j->{memory}{blades}[1]{values}{regions} =~ /^[0-9]+$/' \
+	'!exists $j->{memory}{blades}[1]{rates}{regions}' \
+	'$j->{memory}{blades}[0]{rates}{reads} == 0' '$j->{memory}{total}{rates}{reads} == 0'
+ctl moving stats latency --interval 0.1 --count 2 -j
+each '$j->{latency}{miss_read_shared}{count} == 7' \
+	'$j->{latency}{miss_read_shared}{p50_below_ns} == 131072' \
+	'$j->{latency}{lock_hand_over}{count} == 0'
+ctl moving stats --interval 0.1 --count 2
+prints '^node 2, [0-9.]+ s$' '^  misses +[0-9.]+ /s$' '^  time a miss +5\.0 us$' \
+	'^  miss_read_unshared +[0-9.]+ /s$' '^memory blade 34, 10\.0\.0\.102, ' \
+	'^directory in the switch, '
+! grep -q 'sent_gets' "$dir/out"
+report $? "counters that stand still are left out"
+ctl no-switch stats --interval 0.1 --count 1 -j
+json 'exists $j->{switch} && !defined $j->{switch}'
+WEFT_FAKE=moving timeout 20 "$dir/weftctl" stats node --interval 0.1 >/dev/full 2>"$dir/err"
+[ $? = 2 ] && grep -q '^weftctl: cannot write the output: ' "$dir/err"
+report $? "rates end when nobody can have them"
 
 echo "1..$number"
 exit $bad

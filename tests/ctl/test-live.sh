@@ -90,6 +90,7 @@ json()
 }
 
 keep()	{ cp "$dir/out" "$dir/kept"; }
+schema(){ good && tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"; }
 
 # soon SECONDS COMMAND...: it succeeds within the time.
 soon()
@@ -182,6 +183,60 @@ for what in node memory switch; do
 	ctl node1 stats $what
 	check "as text: $what" has '^(node 1|memory blade 34, 10\.87\.0\.102|directory in the switch)$'
 done
+
+# --- How long things take --------------------------------------------------------
+
+# Nothing misses now: what is asked first has not changed when the second is asked.
+ctl node2 stats node -j;	keep
+ctl node2 stats latency -j
+check "each miss is in a histogram" json '
+	my $n = $k->{node}{counters};
+	my @kinds = grep { /^miss_(read|write)_|^miss_upgrade/ } keys %$n;
+	my $bad = grep { $j->{latency}{$_}{count} != $n->{$_} } @kinds;
+	@kinds == 7 && !$bad' '
+	my ($sum, $l) = (0, $j->{latency});
+	$sum += $l->{$_}{sum_ns} for grep { /^miss_/ } keys %$l;
+	$sum == $k->{node}{counters}{miss_nsec}' '
+	my $h = $j->{latency}{miss_read_modified};
+	$h->{count} >= 60 && $h->{p50_below_ns} > 1000 && $h->{p50_below_ns} < 10e9'
+ctl node1 stats latency -j
+check "giving 60 blocks away took time" json '$j->{latency}{downgrade}{count} >= 60' \
+	'$j->{latency}{downgrade}{sum_ns} > 0'
+check "as the schema says" schema "stats latency"
+ctl node1 stats latency
+check "as bars" has '^ +[0-9.]+ [nmu]?s \.\. [0-9.]+ [nmu]?s +[0-9]+ #+$'
+for what in '' memory switch latency; do
+	# shellcheck disable=SC2086  # no word, or one
+	ctl node1 stats $what --prometheus
+	check "for Prometheus${what:+: $what}" eval 'good && tests/ctl/exposition.pl "$dir/out"'
+done
+ctl node1 stats node --interval 0.5 --count 2 -j
+cp "$dir/out" "$dir/all"
+for n in 1 2; do
+	sed -n "${n}p" "$dir/all" >"$dir/out"
+	check "rates, interval $n" json '$j->{seconds} >= 0.5' \
+		'$j->{node}{summary}{misses_per_s} >= 0' 'exists $j->{node}{rates}{msg_sent}'
+done
+
+# --- What the nodes have -----------------------------------------------------------
+
+ctl node1 region show -j
+check "the region" json '
+	my @r = grep { ($_->{name} // "") eq "file" } @{$j->{regions}};
+	@r == 1 && $r[0]{size} == 262144 && $r[0]{block} == 4096 && $r[0]{lines} == 64 &&
+	!$r[0]{gone}'
+check "as the schema says" schema "region show"
+ctl node1 line show file -j
+check "as the schema says" schema "line show"
+check "its blocks" json '
+	my @l = @{$j->{lines}};
+	@l == 64 && !grep { $l[$_]{index} != $_ } 0 .. 63' '
+	60 <= grep { $_->{revocations} == 1 && $_->{misses} >= 1 } @{$j->{lines}}'
+ctl node2 line show file -j
+check "the other node reads them" json '
+	64 == grep { $_->{state} eq "shared" && !$_->{dirty} && $_->{misses} == 1 } @{$j->{lines}}'
+ctl node1 lock show -j
+check "no locks" json '@{$j->{locks}} == 0'
 
 # --- Changing ----------------------------------------------------------------
 

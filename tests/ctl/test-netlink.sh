@@ -57,7 +57,7 @@ timeout 300 "$RACK" up --name "$NAME" --bare --nodes 1 --blades 0 --switch none 
 	exit 1
 }
 # The rack looks at the guest's kernel log: 125 is a complaint in it.
-timeout 450 "$RACK" exec --name "$NAME" node1 -- tests/ctl/guest-netlink.sh \
+timeout 1200 "$RACK" exec --name "$NAME" node1 -- tests/ctl/guest-netlink.sh \
 	"$dir/weft_fakenode.ko" "$BUILD/bin/weftctl" "$BUILD/tests/ctl-hammer" \
 	"${WEFT_CTL_REQUESTS:-100000}"
 rc=$?

@@ -72,6 +72,34 @@ int argument_none(const struct reading *r)
 	return misuse(command_name(r), "'%s' is too much here", r->argv[optind]);
 }
 
+int argument_word(const struct command *command, const char *kind,
+		  const char *text, const char * const *names, size_t n)
+{
+	const char *of = command ? command->name : NULL;
+	char those[256];
+	int found = -1, fits = 0;
+	size_t i, len = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!strcmp(text, names[i]))
+			return (int)i;
+		if (!*text || strncmp(text, names[i], strlen(text)))
+			continue;
+		fits++;
+		found = (int)i;
+		if (len < sizeof(those))
+			len += (size_t)snprintf(those + len, sizeof(those) - len,
+						"%s'%s'", len ? ", " : "", names[i]);
+	}
+	if (fits == 1)
+		return found;
+	if (fits)
+		misuse(of, "'%s' may be %s", text, those);
+	else
+		misuse(of, "there is no %s '%s'", kind, text);
+	return -1;
+}
+
 int argument_u32(const struct reading *r, const char *option, const char *text,
 		 uint32_t min, uint32_t max, uint32_t *value)
 {

@@ -9,6 +9,7 @@
 
 #include <getopt.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct command;
@@ -52,6 +53,18 @@ int argument_stop(const struct reading *r, int letter);
 
 /* There must be no operands. */
 int argument_none(const struct reading *r);
+
+/**
+ * argument_word() - which of @names a word means
+ * @command: subcommand that the sentence is about, or NULL
+ * @kind: what the words are
+ *
+ * The word may be shortened as long as it is clear which one is meant.
+ *
+ * Return: its place, or -1 after it has said what is wrong.
+ */
+int argument_word(const struct command *command, const char *kind,
+		  const char *text, const char * const *names, size_t n);
 
 int argument_u32(const struct reading *r, const char *option, const char *text,
 		 uint32_t min, uint32_t max, uint32_t *value);

@@ -94,6 +94,11 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 			return fail("the answer of %s makes no sense: are weft-memd and the module of the same version?",
 				    subject);
 		break;
+	case ENOENT:
+		if (cmd != WEFT_CMD_LINE_GET && cmd != WEFT_CMD_LOCK_GET)
+			break;
+		return fail("this node knows no region %s: 'weftctl region show' lists those that it knows",
+			    subject);
 	case EINTR:
 		return fail("interrupted");
 	case ENOMEM:

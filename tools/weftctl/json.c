@@ -134,12 +134,17 @@ void json_string(struct json *j, const char *key, const char *value)
 	quoted(j, value);
 }
 
+void json_fixed(struct json *j, const char *key, double value)
+{
+	before(j, key);
+	fprintf(j->out, "%.3f", value);
+}
+
 void json_ratio(struct json *j, const char *key, uint64_t over, uint64_t under)
 {
 	if (!under) {
 		json_null(j, key);
 		return;
 	}
-	before(j, key);
-	fprintf(j->out, "%.3f", (double)over / (double)under);
+	json_fixed(j, key, (double)over / (double)under);
 }

@@ -41,6 +41,9 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 void json_string(struct json *j, const char *key, const char *value);
 
+/* With three digits after the point; finite. */
+void json_fixed(struct json *j, const char *key, double value);
+
 /* @over / @under with three digits after the point; null without an under. */
 void json_ratio(struct json *j, const char *key, uint64_t over, uint64_t under);
 

@@ -251,6 +251,183 @@ int kernel_stats(struct counters *c)
 	return ask(WEFT_CMD_STATS_GET, true, WEFT_A_COUNTER_MAX, take_counter, c);
 }
 
+/* --- Histograms ---------------------------------------------------------- */
+
+/* Buckets come in order, powers of 2, at most one without a limit, the last. */
+static int take_bucket(struct hist *h, struct nlattr *nest)
+{
+	struct bucket *b = &h->bucket[h->len];
+	struct nlattr *attrs[WEFT_A_BUCKET_MAX + 1];
+	uint64_t below;
+
+	if (h->len == HIST_BUCKETS_MAX ||
+	    nla_parse_nested(attrs, WEFT_A_BUCKET_MAX, nest, NULL) < 0)
+		return -EPROTO;
+	below = get_u64(attrs[WEFT_A_BUCKET_BELOW]);
+	if ((attrs[WEFT_A_BUCKET_BELOW] && (!below || below & (below - 1))) ||
+	    (h->len && (!b[-1].below || (below && below <= b[-1].below))))
+		return -EPROTO;
+	b->below = below;
+	b->count = get_u64(attrs[WEFT_A_BUCKET_COUNT]);
+	h->count += b->count;
+	h->len++;
+	return 0;
+}
+
+static int take_hist(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	struct hists *hists = arg;
+	struct nlattr *attr;
+	struct hist *list, *h;
+	int rem, err = 0;
+
+	if (!attrs[WEFT_A_HIST_NAME])
+		return -EPROTO;
+	list = reallocarray(hists->list, hists->len + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	hists->list = list;
+	h = &list[hists->len++];
+	*h = (struct hist){ .nsec = get_u64(attrs[WEFT_A_HIST_NSEC]) };
+	nla_strlcpy(h->name, attrs[WEFT_A_HIST_NAME], sizeof(h->name));
+	nlmsg_for_each_attr(attr, msg, GENL_HDRLEN, rem) {
+		if (nla_type(attr) == WEFT_A_HIST_BUCKET && !err)
+			err = take_bucket(h, attr);
+	}
+	return err;
+}
+
+int kernel_hists(struct hists *h)
+{
+	*h = (struct hists){ 0 };
+	return ask(WEFT_CMD_HIST_GET, true, WEFT_A_HIST_MAX, take_hist, h);
+}
+
+void hists_free(struct hists *h)
+{
+	free(h->list);
+	*h = (struct hists){ 0 };
+}
+
+/* --- What the node has --------------------------------------------------- */
+
+/* Who gets the objects of a list. */
+struct taker {
+	void (*region)(const struct region *r, void *arg);
+	void (*line)(const struct line *l, void *arg);
+	void (*lock)(const struct lock_info *l, void *arg);
+	void *arg;
+};
+
+static int take_region(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	const struct taker *t = arg;
+	struct region r = {
+		.id = get_u32(attrs[WEFT_A_REGION_ID]),
+		.size = get_u64(attrs[WEFT_A_REGION_SIZE]),
+		.block = get_u32(attrs[WEFT_A_REGION_BLOCK]),
+		.lines = get_u32(attrs[WEFT_A_REGION_LINES]),
+		.locks = get_u32(attrs[WEFT_A_REGION_LOCKS]),
+		.gone = attrs[WEFT_A_REGION_GONE],
+	};
+
+	(void)msg;
+	if (!r.id)
+		return -EPROTO;
+	if (attrs[WEFT_A_REGION_NAME])
+		nla_strlcpy(r.name, attrs[WEFT_A_REGION_NAME], sizeof(r.name));
+	t->region(&r, t->arg);
+	return 0;
+}
+
+static int take_line(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	const struct taker *t = arg;
+	const struct line l = {
+		.region = get_u32(attrs[WEFT_A_LINE_REGION]),
+		.index = get_u64(attrs[WEFT_A_LINE_INDEX]),
+		.state = get_u32(attrs[WEFT_A_LINE_STATE]),
+		.op = get_u32(attrs[WEFT_A_LINE_OP]),
+		.waiters = get_u32(attrs[WEFT_A_LINE_WAITERS]),
+		.misses = get_u32(attrs[WEFT_A_LINE_MISSES]),
+		.revocations = get_u32(attrs[WEFT_A_LINE_REVOCATIONS]),
+		.dirty = attrs[WEFT_A_LINE_DIRTY],
+		.revoking = attrs[WEFT_A_LINE_REVOKING],
+		.ahead = attrs[WEFT_A_LINE_AHEAD],
+	};
+
+	(void)msg;
+	if (!l.region)
+		return -EPROTO;
+	t->line(&l, t->arg);
+	return 0;
+}
+
+static int take_lock(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	const struct taker *t = arg;
+	const struct lock_info l = {
+		.region = get_u32(attrs[WEFT_A_LOCK_REGION]),
+		.offset = get_u64(attrs[WEFT_A_LOCK_OFFSET]),
+		.state = get_u32(attrs[WEFT_A_LOCK_STATE]),
+		.want = get_u32(attrs[WEFT_A_LOCK_WANT]),
+		.readers = get_u32(attrs[WEFT_A_LOCK_READERS]),
+		.waiters = get_u32(attrs[WEFT_A_LOCK_WAITERS]),
+		.queue = get_u32(attrs[WEFT_A_LOCK_QUEUE]),
+		.grants = get_u32(attrs[WEFT_A_LOCK_GRANTS]),
+		.hand_overs = get_u32(attrs[WEFT_A_LOCK_HAND_OVERS]),
+		.writer = attrs[WEFT_A_LOCK_WRITER],
+		.open = attrs[WEFT_A_LOCK_OPEN],
+		.tenured = attrs[WEFT_A_LOCK_TENURED],
+		.revoking = attrs[WEFT_A_LOCK_REVOKING],
+	};
+
+	(void)msg;
+	if (!l.region)
+		return -EPROTO;
+	t->lock(&l, t->arg);
+	return 0;
+}
+
+/* A list of objects of one region, which attribute @attr names, or of all. */
+static int ask_of(uint8_t cmd, int attr, uint32_t region, int max,
+		  genl_answer_fn *answer, struct taker *t)
+{
+	struct nl_msg *msg = genl_request(cmd, true);
+	bool full = !msg || (region && nla_put_u32(msg, attr, region));
+	char subject[16];
+
+	snprintf(subject, sizeof(subject), "%u", region);
+	return call(cmd, unless_full(msg, full), subject, max, answer, t);
+}
+
+int kernel_regions(void (*take)(const struct region *r, void *arg), void *arg)
+{
+	struct taker t = { .region = take, .arg = arg };
+
+	return ask(WEFT_CMD_REGION_GET, true, WEFT_A_REGION_MAX, take_region, &t);
+}
+
+int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
+		 void *arg)
+{
+	struct taker t = { .line = take, .arg = arg };
+
+	return ask_of(WEFT_CMD_LINE_GET, WEFT_A_LINE_REGION, region, WEFT_A_LINE_MAX,
+		      take_line, &t);
+}
+
+int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *arg),
+		 void *arg)
+{
+	struct taker t = { .lock = take, .arg = arg };
+
+	return ask_of(WEFT_CMD_LOCK_GET, WEFT_A_LOCK_REGION, region, WEFT_A_LOCK_MAX,
+		      take_lock, &t);
+}
+
+/* --- Counters of others -------------------------------------------------- */
+
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c)
 {
 	struct nl_msg *msg = genl_request(WEFT_CMD_BLADE_STATS_GET, true);

@@ -87,6 +87,47 @@ struct counters {
 	size_t len;
 };
 
+#define REGION_NAME_MAX	256
+
+#define HIST_NAME_MAX	64
+#define HIST_BUCKETS_MAX 65
+
+/**
+ * struct bucket - times of about the same length
+ * @below: what they are less than, ns, a power of 2; 0: no limit
+ * @count: how many
+ */
+struct bucket {
+	uint64_t below;
+	uint64_t count;
+};
+
+/**
+ * struct hist - how long something takes
+ * @name: as the kernel calls it
+ * @nsec: sum of all times
+ * @count: how many there were
+ * @bucket: those that are not empty, the shortest times first
+ * @len: how many
+ */
+struct hist {
+	char name[HIST_NAME_MAX];
+	uint64_t nsec;
+	uint64_t count;
+	struct bucket bucket[HIST_BUCKETS_MAX];
+	size_t len;
+};
+
+/**
+ * struct hists - a list of them, in the order in which they came
+ * @list: of malloc(), grows
+ * @len: how many
+ */
+struct hists {
+	struct hist *list;
+	size_t len;
+};
+
 /**
  * struct peer - a member of the rack
  * @id: nodes 1..32, memory blades 33..48
@@ -139,6 +180,64 @@ int kernel_status(struct status *s);
 int kernel_peers(struct peers *p);
 
 int kernel_stats(struct counters *c);
+
+/**
+ * struct region - as in enum weft_a_region
+ * @name: "" if it has none any more
+ */
+struct region {
+	uint32_t id;
+	char name[REGION_NAME_MAX];
+	uint64_t size;
+	uint32_t block;
+	uint32_t lines;
+	uint32_t locks;
+	bool gone;
+};
+
+/* As in enum weft_a_line. */
+struct line {
+	uint32_t region;
+	uint64_t index;
+	uint32_t state;
+	uint32_t op;
+	uint32_t waiters;
+	uint32_t misses;
+	uint32_t revocations;
+	bool dirty;
+	bool revoking;
+	bool ahead;
+};
+
+/* As in enum weft_a_lock. */
+struct lock_info {
+	uint32_t region;
+	uint64_t offset;
+	uint32_t state;
+	uint32_t want;
+	uint32_t readers;
+	uint32_t waiters;
+	uint32_t queue;
+	uint32_t grants;
+	uint32_t hand_overs;
+	bool writer;
+	bool open;
+	bool tenured;
+	bool revoking;
+};
+
+/*
+ * What the node has, each given to @take as it comes: these lists are long.  Of
+ * @region only, or of all if that is 0.
+ */
+int kernel_regions(void (*take)(const struct region *r, void *arg), void *arg);
+int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
+		 void *arg);
+int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *arg),
+		 void *arg);
+
+int kernel_hists(struct hists *h);
+void hists_free(struct hists *h);
 
 /* @address is for the sentence if the blade does not answer. */
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c);

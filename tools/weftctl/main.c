@@ -15,6 +15,7 @@ struct output output;
 
 static const struct command * const commands[] = {
 	&command_up, &command_down, &command_set, &command_status, &command_stats,
+	&command_region, &command_line, &command_lock,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -31,22 +32,25 @@ static void help(FILE *out)
 	      "  -p, --pretty  print JSON with newlines\n"
 	      "  -V, --version\n"
 	      "  -h, --help    also after a command\n\n"
+	      "Names of commands may be shortened as long as it is clear which one is meant.\n"
 	      "Exit status: 0, 1 if the command line makes no sense, 2 if the command failed.\n",
 	      out);
 }
 
 static int run(int argc, char **argv)
 {
+	const char *names[COMMANDS];
 	size_t i;
+	int at;
 
-	for (i = 0; i < COMMANDS; i++) {
-		if (strcmp(argv[0], commands[i]->name))
-			continue;
-		/* 0: getopt_long() starts over. */
-		optind = 0;
-		return commands[i]->run(argc, argv);
-	}
-	return misuse(NULL, "there is no command '%s'", argv[0]);
+	for (i = 0; i < COMMANDS; i++)
+		names[i] = commands[i]->name;
+	at = argument_word(NULL, "command", argv[0], names, COMMANDS);
+	if (at < 0)
+		return EXIT_USAGE;
+	/* 0: getopt_long() starts over. */
+	optind = 0;
+	return commands[at]->run(argc, argv);
 }
 
 /* What was printed must have got there: a full disk is a failure. */

@@ -63,6 +63,21 @@ void report_lookups(const struct counters *c, struct lookups *l)
 	l->requests = l->hits + counters_get(c, "miss");
 }
 
+bool report_is_gauge(const char *name)
+{
+	static const char * const gauges[] = {
+		"nodes", "switch", "regions", "memory_bytes", "reserved_bytes",
+		"used_bytes", "lines_at_home", "lines_in_switch", "lines_moving",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++) {
+		if (!strcmp(name, gauges[i]))
+			return true;
+	}
+	return false;
+}
+
 static double ratio(uint64_t over, uint64_t under)
 {
 	return under ? (double)over / (double)under : 0;

@@ -3,6 +3,8 @@
 #ifndef WEFTCTL_REPORT_H
 #define WEFTCTL_REPORT_H
 
+#include <stdbool.h>
+
 #include "kernel.h"
 
 /**
@@ -37,6 +39,9 @@ struct lookups {
 };
 
 void report_lookups(const struct counters *c, struct lookups *l);
+
+/* Not a counter but how much there is of something now; blades have such. */
+bool report_is_gauge(const char *name);
 
 /* Text on stdout. */
 void report_node(uint32_t id, const struct counters *c);

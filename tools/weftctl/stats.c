@@ -1,116 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* weftctl stats: counters of this node, the memory blades, the switch. */
+/* weftctl stats: counters and histograms of this node, counters of the others. */
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "argument.h"
 #include "fail.h"
+#include "gather.h"
 #include "json.h"
 #include "kernel.h"
+#include "latency.h"
+#include "prometheus.h"
+#include "rates.h"
 #include "report.h"
 #include "weft_wire.h"
 #include "weftctl.h"
-
-/**
- * struct gathered - all that the command shows
- * @node: is shown
- * @memory: is shown
- * @sw: is shown
- * @id: of the node, 0 if it is down
- * @homes_len: how many memory blades
- * @homes: their addresses
- * @of_node: counters
- * @of_blade: counters of each
- * @of_all: their sums
- * @of_switch: counters
- * @no_switch: there is none with a directory
- */
-struct gathered {
-	bool node;
-	bool memory;
-	bool sw;
-	uint32_t id;
-	unsigned int homes_len;
-	struct in_addr homes[WEFT_HOMES_MAX];
-	struct counters of_node;
-	struct counters of_blade[WEFT_HOMES_MAX];
-	struct counters of_all;
-	struct counters of_switch;
-	bool no_switch;
-};
-
-/* --- Gathering ----------------------------------------------------------- */
-
-static int add_to(struct counters *sum, const struct counters *c)
-{
-	struct counter *list;
-	size_t i, k;
-
-	for (i = 0; i < c->len; i++) {
-		for (k = 0; k < sum->len; k++) {
-			if (!strcmp(sum->list[k].name, c->list[i].name))
-				break;
-		}
-		if (k < sum->len) {
-			sum->list[k].value += c->list[i].value;
-			continue;
-		}
-		list = reallocarray(sum->list, sum->len + 1, sizeof(*list));
-		if (!list)
-			return fail("no memory");
-		sum->list = list;
-		sum->list[sum->len++] = c->list[i];
-	}
-	return 0;
-}
-
-static int gather_blades(struct gathered *g)
-{
-	unsigned int i;
-	int rc = 0;
-
-	for (i = 0; i < g->homes_len && !rc; i++) {
-		rc = kernel_blade_stats(WEFT_BLADE_MIN + i, g->homes[i],
-					&g->of_blade[i]);
-		if (!rc)
-			rc = add_to(&g->of_all, &g->of_blade[i]);
-	}
-	return rc;
-}
-
-/* @state is that of the node; counters of its own it has in any. */
-static int gather(struct gathered *g, enum kernel_state state)
-{
-	struct config c = { 0 };
-	int rc = 0;
-
-	if (state == KERNEL_UP || g->memory || g->sw)
-		rc = kernel_config_get(&c);
-	g->id = c.id;
-	g->homes_len = c.homes_len;
-	memcpy(g->homes, c.homes, sizeof(g->homes));
-	if (!rc && g->node)
-		rc = kernel_stats(&g->of_node);
-	if (!rc && g->memory)
-		rc = gather_blades(g);
-	if (!rc && g->sw)
-		rc = kernel_switch_stats(&g->of_switch,
-					 g->memory ? &g->no_switch : NULL);
-	return rc;
-}
-
-static void release(struct gathered *g)
-{
-	unsigned int i;
-
-	counters_free(&g->of_node);
-	for (i = 0; i < WEFT_HOMES_MAX; i++)
-		counters_free(&g->of_blade[i]);
-	counters_free(&g->of_all);
-	counters_free(&g->of_switch);
-}
 
 /* --- JSON ---------------------------------------------------------------- */
 
@@ -195,6 +99,8 @@ static void print_json(const struct gathered *g)
 		json_memory(&j, g);
 	if (g->sw)
 		json_switch(&j, g);
+	if (g->latency)
+		latency_json(&j, &g->hists);
 	json_end(&j);
 }
 
@@ -230,16 +136,67 @@ static void print_text(const struct gathered *g)
 		puts("no directory in the switch answers: the memory blades keep it");
 	else if (g->sw)
 		report_switch(&g->of_switch);
+	if (g->latency)
+		latency_print(&g->hists);
 }
 
 /* --- The command --------------------------------------------------------- */
 
-static int read_what(const struct reading *r, struct gathered *g)
+#define INTERVAL_MS_MIN	100
+#define INTERVAL_MS_MAX	86400000
+
+/**
+ * struct how - how to show statistics
+ * @prometheus: for Prometheus
+ * @interval_ms: rates, each of this time; 0: all that was so far
+ * @count: how many such intervals; 0: until the program is ended
+ */
+struct how {
+	bool prometheus;
+	uint32_t interval_ms;
+	uint32_t count;
+};
+
+static int read_options(const struct reading *r, struct how *how)
+{
+	int letter, rc = 0;
+
+	while (!rc && (letter = argument_next(r)) != -1) {
+		switch (letter) {
+		case 'P':
+			how->prometheus = true;
+			break;
+		case 'i':
+			rc = argument_seconds(r, "--interval", optarg,
+					      INTERVAL_MS_MIN, INTERVAL_MS_MAX,
+					      &how->interval_ms);
+			break;
+		case 'c':
+			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX,
+					  &how->count);
+			break;
+		default:
+			return letter;
+		}
+	}
+	if (!rc && how->count && !how->interval_ms)
+		rc = misuse("stats", "--count is of no use without --interval");
+	if (!rc && how->prometheus && (how->interval_ms || output.json))
+		rc = misuse("stats", "--prometheus is a format of its own: leave out %s",
+			    output.json ? "--json" : "--interval");
+	return rc ? '?' : 0;
+}
+
+static int read_what(const struct reading *r, const struct how *how,
+		     struct gathered *g)
 {
 	const char *what = r->argv[optind];
 
 	if (!what) {
-		g->node = g->memory = g->sw = true;
+		g->node = true;
+		/* Who scrapes all nodes asks one of them for the rest. */
+		g->latency = how->prometheus;
+		g->memory = g->sw = !how->prometheus;
 		return 0;
 	}
 	if (!strcmp(what, "node"))
@@ -248,8 +205,10 @@ static int read_what(const struct reading *r, struct gathered *g)
 		g->memory = true;
 	else if (!strcmp(what, "switch"))
 		g->sw = true;
+	else if (!strcmp(what, "latency"))
+		g->latency = true;
 	else
-		return misuse("stats", "there are counters of 'node', 'memory', 'switch', not of '%s'",
+		return misuse("stats", "there are 'node', 'memory', 'switch', 'latency', not '%s'",
 			      what);
 	optind++;
 	return argument_none(r);
@@ -258,28 +217,34 @@ static int read_what(const struct reading *r, struct gathered *g)
 static int stats(int argc, char **argv)
 {
 	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+		{ "prometheus", no_argument, NULL, 'P' },
+		{ "interval", required_argument, NULL, 'i' },
+		{ "count", required_argument, NULL, 'c' },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
+		{ 0 }
 	};
 	const struct reading r = { &command_stats, argc, argv, options };
 	struct gathered g = { 0 };
-	enum kernel_state state;
+	struct how how = { 0 };
 	int letter, rc;
 
-	letter = argument_next(&r);
-	if (letter != -1)
+	letter = read_options(&r, &how);
+	if (letter)
 		return argument_stop(&r, letter);
-	rc = read_what(&r, &g);
+	rc = read_what(&r, &how, &g);
 	if (!rc)
 		rc = kernel_open(false);
+	if (!rc && how.interval_ms)
+		return rates_run(&g, how.interval_ms, how.count);
 	if (!rc)
-		rc = kernel_state(&state);
-	if (!rc)
-		rc = gather(&g, state);
-	if (!rc && output.json)
+		rc = gather(&g);
+	if (!rc && how.prometheus)
+		prometheus_print(&g);
+	else if (!rc && output.json)
 		print_json(&g);
 	else if (!rc)
 		print_text(&g);
-	release(&g);
+	gather_free(&g);
 	return rc;
 }
 
@@ -287,9 +252,15 @@ const struct command command_stats = {
 	.name = "stats",
 	.run = stats,
 	.summary = "counters of this node, the memory blades, the switch",
-	.help = " [node|memory|switch] [-j] [-p]\n\n"
-		"  node    misses, messages, blocks moved, since the module was loaded\n"
-		"  memory  of each memory blade, and of all together, since it started\n"
-		"  switch  of the directory in the switch; 32 bits wide\n\n"
-		"All of them unless told.\n",
+	.help = " [node|memory|switch|latency] [-j] [-p] [--prometheus]\n"
+		"                     [--interval SECONDS [--count N]]\n\n"
+		"  node     misses, messages, blocks moved, since the module was loaded\n"
+		"  memory   of each memory blade, and of all together, since it started\n"
+		"  switch   of the directory in the switch; 32 bits wide\n"
+		"  latency  how long misses, locks, invalidations take at this node\n\n"
+		"All counters unless told.\n\n"
+		"  --prometheus        for a scraper; node and latency unless told\n"
+		"  --interval SECONDS  what happens a second, again and again; of latency the\n"
+		"                      times of each interval; 0.1 to 86400\n"
+		"  --count N           so many intervals\n",
 };

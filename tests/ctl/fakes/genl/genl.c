@@ -52,6 +52,13 @@ static const struct refused refusals[] = {
 	{ "sentence", WEFT_CMD_CONFIG_SET, -EINVAL, 0, false,
 	  "the MTU is greater than the interface's" },
 	{ "old-module", WEFT_CMD_TUNE, -EOPNOTSUPP, 0, false, "" },
+	{ "no-region", WEFT_CMD_LINE_GET, -ENOENT, WEFT_A_LINE_REGION, false,
+	  "REGION: this node knows no such region" },
+	{ "no-region", WEFT_CMD_LOCK_GET, -ENOENT, WEFT_A_LOCK_REGION, false,
+	  "REGION: this node knows no such region" },
+	{ "down", WEFT_CMD_REGION_GET, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "down", WEFT_CMD_LINE_GET, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "down", WEFT_CMD_LOCK_GET, -ENOTCONN, 0, false, "the node is not set up" },
 	{ "no-switch", WEFT_CMD_SWITCH_STATS_GET, -ENXIO, 0, false,
 	  "no directory in a switch answers" },
 	{ "no-blade", WEFT_CMD_BLADE_STATS_GET, -ETIMEDOUT, 0, false,
@@ -218,15 +225,25 @@ static int answer_counter(struct answering *a, const char *name, uint64_t value)
 	return end(a);
 }
 
+/* In scenario "moving" more has happened each time that somebody looks. */
+static uint64_t looks(void)
+{
+	static uint64_t n;
+
+	return !strcmp(scenario(), "moving") ? n++ : 0;
+}
+
 static int answer_stats(struct answering *a)
 {
-	return answer_counter(a, "miss_read_unshared", 60) ||
+	uint64_t n = looks();
+
+	return answer_counter(a, "miss_read_unshared", 60 + 1000 * n) ||
 	       answer_counter(a, "miss_write_shared", 30) ||
 	       answer_counter(a, "miss_upgrade", 10) ||
 	       answer_counter(a, "miss_by_switch", 75) ||
 	       answer_counter(a, "miss_by_home", 25) ||
 	       answer_counter(a, "miss_round_trips", 110) ||
-	       answer_counter(a, "miss_nsec", 12345600) ||
+	       answer_counter(a, "miss_nsec", 12345600 + 5000000 * n) ||
 	       answer_counter(a, "msg_sent", 200) ||
 	       answer_counter(a, "msg_received", 250) ||
 	       answer_counter(a, "sent_call", 20) ||
@@ -246,6 +263,7 @@ static int answer_blade(struct answering *a, struct nl_msg *request)
 
 	if (member && nla_get_u32(member) == 34)
 		return answer_counter(a, NULL, 0) ||
+		       answer_counter(a, "regions", 2 - looks()) ||
 		       answer_counter(a, "reads", 5) || answer_counter(a, "in_gets", 8) ||
 		       answer_counter(a, "out_gets", 0) ||
 		       answer_counter(a, "only_second", 9);
@@ -257,8 +275,129 @@ static int answer_blade(struct answering *a, struct nl_msg *request)
 static int answer_switch(struct answering *a)
 {
 	return answer_counter(a, NULL, 0) || answer_counter(a, "miss", 10) ||
-	       answer_counter(a, "read", 60) || answer_counter(a, "inv", 30) ||
+	       answer_counter(a, "read", (uint32_t)(60 - 100 * looks())) || answer_counter(a, "inv", 30) ||
 	       answer_counter(a, "stranger", 4);
+}
+
+static void put_bucket(struct answering *a, uint64_t below, uint64_t count)
+{
+	struct nlattr *nest = nla_nest_start(a->msg, WEFT_A_HIST_BUCKET);
+
+	if (below)
+		nla_put_u64(a->msg, WEFT_A_BUCKET_BELOW, below);
+	nla_put_u64(a->msg, WEFT_A_BUCKET_COUNT, count);
+	nla_nest_end(a->msg, nest);
+}
+
+static void begin_hist(struct answering *a, const char *name, uint64_t nsec)
+{
+	begin(a);
+	nla_put_string(a->msg, WEFT_A_HIST_NAME, name);
+	nla_put_u64(a->msg, WEFT_A_HIST_NSEC, nsec);
+}
+
+/* What no kernel should answer, by the scenario's name. */
+static void put_odd_buckets(struct answering *a)
+{
+	if (!strcmp(scenario(), "hist-order"))
+		put_bucket(a, 1024, 1);
+	if (!strcmp(scenario(), "hist-order"))
+		put_bucket(a, 512, 1);
+	if (!strcmp(scenario(), "hist-power"))
+		put_bucket(a, 1000, 1);
+	if (!strcmp(scenario(), "hist-end"))
+		put_bucket(a, 0, 1);
+	if (!strcmp(scenario(), "hist-end"))
+		put_bucket(a, 0, 1);
+}
+
+static int answer_hists(struct answering *a)
+{
+	int err;
+
+	begin_hist(a, "miss_read_shared", 1000 * 100000);
+	put_bucket(a, 65536, 400);
+	put_bucket(a, 131072, 589 + 7 * looks());
+	put_bucket(a, 1ull << 20, 10);
+	put_bucket(a, 1ull << 34, 1);
+	put_odd_buckets(a);
+	err = end(a);
+	if (err)
+		return err;
+	begin_hist(a, "lock_acquire", 0);
+	err = end(a);
+	if (err)
+		return err;
+	begin_hist(a, "lock_hand_over", 600000000000);
+	put_bucket(a, 1, 2);
+	put_bucket(a, 0, 2);
+	return end(a);
+}
+
+static int answer_region(struct answering *a, uint32_t id, const char *name)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_REGION_ID, id);
+	if (name)
+		nla_put_string(a->msg, WEFT_A_REGION_NAME, name);
+	else
+		nla_put_flag(a->msg, WEFT_A_REGION_GONE);
+	nla_put_u64(a->msg, WEFT_A_REGION_SIZE, UINT64_C(1) << 40);
+	nla_put_u32(a->msg, WEFT_A_REGION_BLOCK, 65536);
+	nla_put_u32(a->msg, WEFT_A_REGION_LINES, 12);
+	nla_put_u32(a->msg, WEFT_A_REGION_LOCKS, 3);
+	return end(a);
+}
+
+static int answer_regions(struct answering *a)
+{
+	return answer_region(a, 7, "table") || answer_region(a, 9, "odd \033[2J\\") ||
+	       answer_region(a, 16777215, NULL);
+}
+
+static int answer_lines(struct answering *a)
+{
+	uint32_t i;
+
+	for (i = 0; i < 7; i++) {
+		int err;
+
+		begin(a);
+		nla_put_u32(a->msg, WEFT_A_LINE_REGION, 7);
+		nla_put_u64(a->msg, WEFT_A_LINE_INDEX, (UINT64_C(1) << 36) - 1 - i);
+		nla_put_u32(a->msg, WEFT_A_LINE_STATE, i % 4);
+		nla_put_u32(a->msg, WEFT_A_LINE_OP, i);
+		nla_put_u32(a->msg, WEFT_A_LINE_WAITERS, 5);
+		nla_put_u32(a->msg, WEFT_A_LINE_MISSES, 1000);
+		nla_put_u32(a->msg, WEFT_A_LINE_REVOCATIONS, UINT32_MAX);
+		if (i == 2)
+			nla_put_flag(a->msg, WEFT_A_LINE_DIRTY);
+		if (i == 2)
+			nla_put_flag(a->msg, WEFT_A_LINE_REVOKING);
+		if (i == 1)
+			nla_put_flag(a->msg, WEFT_A_LINE_AHEAD);
+		err = end(a);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int answer_locks(struct answering *a)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_LOCK_REGION, 7);
+	nla_put_u64(a->msg, WEFT_A_LOCK_OFFSET, 64);
+	nla_put_u32(a->msg, WEFT_A_LOCK_STATE, WEFT_STATE_MODIFIED);
+	nla_put_u32(a->msg, WEFT_A_LOCK_WANT, WEFT_STATE_NONE);
+	nla_put_u32(a->msg, WEFT_A_LOCK_READERS, 2);
+	nla_put_u32(a->msg, WEFT_A_LOCK_WAITERS, 3);
+	nla_put_u32(a->msg, WEFT_A_LOCK_QUEUE, 31);
+	nla_put_u32(a->msg, WEFT_A_LOCK_GRANTS, 4);
+	nla_put_u32(a->msg, WEFT_A_LOCK_HAND_OVERS, 6);
+	nla_put_flag(a->msg, WEFT_A_LOCK_OPEN);
+	nla_put_flag(a->msg, WEFT_A_LOCK_TENURED);
+	return end(a);
 }
 
 int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
@@ -290,6 +429,14 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_peers(&a);
 	else if (cmd == WEFT_CMD_STATS_GET)
 		why->code = answer_stats(&a);
+	else if (cmd == WEFT_CMD_REGION_GET)
+		why->code = answer_regions(&a);
+	else if (cmd == WEFT_CMD_LINE_GET)
+		why->code = answer_lines(&a);
+	else if (cmd == WEFT_CMD_LOCK_GET)
+		why->code = answer_locks(&a);
+	else if (cmd == WEFT_CMD_HIST_GET)
+		why->code = answer_hists(&a);
 	else if (cmd == WEFT_CMD_BLADE_STATS_GET)
 		why->code = answer_blade(&a, msg);
 	else if (cmd == WEFT_CMD_SWITCH_STATS_GET)

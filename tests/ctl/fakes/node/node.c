@@ -8,6 +8,8 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 
+#include "hist.h"
+#include "inspect.h"
 #include "netlink.h"
 #include "node.h"
 #include "stats.h"
@@ -193,8 +195,96 @@ int weft_node_switch_count(u64 count[WEFT_COUNTERS])
 	return err ? err : no_switch ? -ENXIO : 0;
 }
 
+/*
+ * Regions 3, 5, 7 and the last there can be.  Region 3 has LINES blocks, every
+ * second one; the last one has the last block that there can be.  Region 5 has
+ * LOCKS locks, 64 bytes apart, region 7 one more.
+ */
+#define LINES	2000
+#define LOCKS	1000
+#define LAST_BLOCK 0xfffffffffull
+
+static const u32 regions[] = { 3, 5, 7, WEFT_REGION_MAX };
+
+bool weft_inspect_region(u32 *region, struct weft_region_info *info)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(regions) && regions[i] < *region; i++)
+		;
+	if (i == ARRAY_SIZE(regions))
+		return false;
+	*region = regions[i];
+	*info = (struct weft_region_info){
+		.region = *region, .block = 4096, .size = 1ull << 47,
+		.lines = *region == 3 ? LINES : 0, .gone = *region == 5,
+		.locks = *region == 5 ? LOCKS : 0,
+	};
+	if (*region == 3)
+		memset(info->name, 'n', WEFT_NAME_MAX);
+	else if (*region != 5)
+		snprintf(info->name, sizeof(info->name), "region %u", *region);
+	return true;
+}
+
+bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
+{
+	if (region == 3)
+		*index = round_up(*index, 2);
+	else if (region == WEFT_REGION_MAX)
+		*index = max(*index, LAST_BLOCK);
+	if (region == 3 ? *index >= 2 * LINES :
+			  region != WEFT_REGION_MAX || *index != LAST_BLOCK)
+		return false;
+	*info = (struct weft_line_info){
+		.region = region, .index = *index, .state = *index % 3,
+		.op = *index % 6, .waiters = 1, .misses = (u32)*index,
+		.revocations = U32_MAX, .dirty = *index & 4,
+		.revoking = *index & 8, .ahead = *index & 16,
+	};
+	return true;
+}
+
+bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
+{
+	const u64 first = weft_line_key(5, WEFT_KIND_LOCK, 0);
+	const u64 behind = weft_line_key(7, WEFT_KIND_LOCK, 4096);
+	u64 at = max(*key, first);
+
+	at = first + round_up(at - first, 64);
+	if (at >= first + LOCKS * 64)
+		at = max(*key, behind);
+	if (at > behind || at > last)
+		return false;
+	*key = at;
+	*info = (struct weft_lock_info){
+		.region = weft_line_region(at), .offset = weft_line_index(at),
+		.state = WEFT_S, .want = WEFT_M, .readers = 2, .waiters = 3,
+		.queue = 31, .grants = 4, .hand_overs = 5, .open = true,
+		.writer = at == behind, .tenured = at == behind,
+		.revoking = at == behind,
+	};
+	return true;
+}
+
+/* Times at the borders of buckets, one histogram with all of them. */
+static void put_times(void)
+{
+	static const u64 times[] = { 0, 1, 2, 3, 4, 1023, 1024, 1025 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		weft_hist_add(WEFT_HIST_LOCK_HAND_OVER, times[i]);
+	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(38) - 1);
+	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(38));
+	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(50));
+	for (i = 0; i < WEFT_HIST_BUCKETS; i++)
+		weft_hist_add(WEFT_HIST_DOWNGRADE, BIT_ULL(i) - 1);
+}
+
 static int __init fakenode_init(void)
 {
+	put_times();
 	weft_stat_add(WEFT_STAT_MISS_UPGRADE, 3);
 	weft_stat_add(WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
 	return weft_netlink_init();

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* weftctl region, line, lock: what this node has. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "argument.h"
+#include "fail.h"
+#include "json.h"
+#include "kernel.h"
+#include "weft_wire.h"
+#include "weftctl.h"
+
+/**
+ * struct listing - a list being printed
+ * @json: of the document
+ * @len: objects so far
+ */
+struct listing {
+	struct json json;
+	uint64_t len;
+};
+
+/* Flags of an object, as words in text and as booleans in JSON. */
+struct flag {
+	const char *name;
+	bool set;
+};
+
+static void json_flags(struct json *j, const struct flag *f, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		json_bool(j, f[i].name, f[i].set);
+}
+
+static void print_flags(const struct flag *f, size_t n)
+{
+	const char *before = " ";
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!f[i].set)
+			continue;
+		printf("%s%s", before, f[i].name);
+		before = ",";
+	}
+	putchar('\n');
+}
+
+/* Names are other people's, and this goes to terminals. */
+static void print_name(const char *name)
+{
+	const unsigned char *c;
+
+	for (c = (const unsigned char *)name; *c; c++) {
+		/* Control characters, those beyond ASCII in UTF-8 too. */
+		bool control = iscntrl(*c) || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+
+		if (control || *c == '\\')
+			printf("\\%03o", *c);
+		else
+			putchar(*c);
+	}
+	putchar('\n');
+}
+
+static const char *name_of(const char * const *names, size_t n, uint32_t value)
+{
+	return value < n ? names[value] : "unknown";
+}
+
+static const char *state_name(uint32_t state)
+{
+	static const char * const names[] = {
+		[WEFT_STATE_NONE]	= "none",
+		[WEFT_STATE_SHARED]	= "shared",
+		[WEFT_STATE_MODIFIED]	= "modified",
+	};
+
+	return name_of(names, sizeof(names) / sizeof(names[0]), state);
+}
+
+static const char *op_name(uint32_t op)
+{
+	static const char * const names[] = {
+		[WEFT_LINE_OP_NONE]	= "none",
+		[WEFT_LINE_OP_READ]	= "read",
+		[WEFT_LINE_OP_WRITE]	= "write",
+		[WEFT_LINE_OP_PUT]	= "put",
+		[WEFT_LINE_OP_CLEAN]	= "clean",
+		[WEFT_LINE_OP_COMMIT]	= "commit",
+	};
+
+	return name_of(names, sizeof(names) / sizeof(names[0]), op);
+}
+
+#define LEN(array)	(sizeof(array) / sizeof((array)[0]))
+
+/* --- Regions ------------------------------------------------------------- */
+
+static void show_region(const struct region *r, void *arg)
+{
+	struct listing *l = arg;
+	struct json *j = &l->json;
+
+	if (output.json) {
+		json_object(j, NULL);
+		json_u64(j, "id", r->id);
+		if (*r->name)
+			json_string(j, "name", r->name);
+		else
+			json_null(j, "name");
+		json_u64(j, "size", r->size);
+		json_u64(j, "block", r->block);
+		json_u64(j, "lines", r->lines);
+		json_u64(j, "locks", r->locks);
+		json_bool(j, "gone", r->gone);
+		json_close(j);
+		return;
+	}
+	if (!l->len++)
+		printf("%8s %16s %8s %10s %10s %s\n", "REGION", "SIZE", "BLOCK",
+		       "LINES", "LOCKS", "NAME");
+	printf("%8" PRIu32 " %16" PRIu64 " %8" PRIu32 " %10" PRIu32 " %10" PRIu32 " ",
+	       r->id, r->size, r->block, r->lines, r->locks);
+	print_name(*r->name ? r->name : r->gone ? "(gone)" : "(no name)");
+}
+
+/* --- Lines --------------------------------------------------------------- */
+
+static void show_line(const struct line *l, void *arg)
+{
+	const struct flag flags[] = {
+		{ "dirty", l->dirty }, { "revoking", l->revoking },
+		{ "ahead", l->ahead },
+	};
+	struct listing *list = arg;
+	struct json *j = &list->json;
+
+	if (output.json) {
+		json_object(j, NULL);
+		json_u64(j, "region", l->region);
+		json_u64(j, "index", l->index);
+		json_string(j, "state", state_name(l->state));
+		json_string(j, "op", op_name(l->op));
+		json_u64(j, "waiters", l->waiters);
+		json_u64(j, "misses", l->misses);
+		json_u64(j, "revocations", l->revocations);
+		json_flags(j, flags, LEN(flags));
+		json_close(j);
+		return;
+	}
+	if (!list->len++)
+		printf("%8s %12s %-8s %-7s %7s %10s %11s %s\n", "REGION", "INDEX",
+		       "STATE", "OP", "WAITERS", "MISSES", "REVOCATIONS", "FLAGS");
+	printf("%8" PRIu32 " %12" PRIu64 " %-8s %-7s %7" PRIu32 " %10" PRIu32 " %11" PRIu32,
+	       l->region, l->index, state_name(l->state), op_name(l->op),
+	       l->waiters, l->misses, l->revocations);
+	print_flags(flags, LEN(flags));
+}
+
+/* --- Locks --------------------------------------------------------------- */
+
+static void show_lock(const struct lock_info *l, void *arg)
+{
+	const struct flag flags[] = {
+		{ "writer", l->writer }, { "open", l->open },
+		{ "tenured", l->tenured }, { "revoking", l->revoking },
+	};
+	struct listing *list = arg;
+	struct json *j = &list->json;
+
+	if (output.json) {
+		json_object(j, NULL);
+		json_u64(j, "region", l->region);
+		json_u64(j, "offset", l->offset);
+		json_string(j, "state", state_name(l->state));
+		json_string(j, "want", state_name(l->want));
+		json_u64(j, "readers", l->readers);
+		json_u64(j, "waiters", l->waiters);
+		json_u64(j, "queue", l->queue);
+		json_u64(j, "grants", l->grants);
+		json_u64(j, "hand_overs", l->hand_overs);
+		json_flags(j, flags, LEN(flags));
+		json_close(j);
+		return;
+	}
+	if (!list->len++)
+		printf("%8s %12s %-8s %-8s %7s %7s %5s %10s %10s %s\n", "REGION",
+		       "OFFSET", "STATE", "WANT", "READERS", "WAITERS", "QUEUE",
+		       "GRANTS", "HAND-OVERS", "FLAGS");
+	printf("%8" PRIu32 " %12" PRIu64 " %-8s %-8s %7" PRIu32 " %7" PRIu32 " %5" PRIu32 " %10" PRIu32 " %10" PRIu32,
+	       l->region, l->offset, state_name(l->state), state_name(l->want),
+	       l->readers, l->waiters, l->queue, l->grants, l->hand_overs);
+	print_flags(flags, LEN(flags));
+}
+
+/* --- The commands -------------------------------------------------------- */
+
+/**
+ * struct sought - a region that is named
+ * @text: its name
+ * @id: its number, once it is found
+ */
+struct sought {
+	const char *text;
+	uint32_t id;
+};
+
+static void compare_name(const struct region *r, void *arg)
+{
+	struct sought *s = arg;
+
+	if (!strcmp(r->name, s->text))
+		s->id = r->id;
+}
+
+static bool is_number(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+/* The number of the region that the command line names. */
+static int find_region(const struct reading *r, const char *text, uint32_t *id)
+{
+	struct sought s = { .text = text };
+	int rc;
+
+	if (is_number(text))
+		return argument_u32(r, "REGION", text, 1, WEFT_REGION_MAX, id);
+	rc = kernel_regions(compare_name, &s);
+	if (rc)
+		return rc;
+	if (!s.id)
+		return fail("this node knows no region '%s': 'weftctl region show' lists those that it knows",
+			    text);
+	*id = s.id;
+	return 0;
+}
+
+typedef int show_fn(uint32_t region, struct listing *l);
+
+static int show_regions(uint32_t region, struct listing *l)
+{
+	(void)region;
+	return kernel_regions(show_region, l);
+}
+
+static int show_lines(uint32_t region, struct listing *l)
+{
+	return kernel_lines(region, show_line, l);
+}
+
+static int show_locks(uint32_t region, struct listing *l)
+{
+	return kernel_locks(region, show_lock, l);
+}
+
+static int list(uint32_t region, const char *key, show_fn *show)
+{
+	struct listing l = { 0 };
+	int rc;
+
+	if (output.json) {
+		json_begin(&l.json, stdout, output.pretty);
+		json_array(&l.json, key);
+	}
+	rc = show(region, &l);
+	if (output.json && !rc)
+		json_end(&l.json);
+	return rc;
+}
+
+/* All three: "[show] [REGION]"; @key is what the list is called in JSON. */
+static int show(const struct command *command, int argc, char **argv, const char *key,
+		bool of_region, show_fn *each)
+{
+	static const struct option options[] = {
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+	};
+	static const char * const actions[] = { "show" };
+	const struct reading r = { command, argc, argv, options };
+	const char *text = NULL;
+	uint32_t region = 0;
+	int letter, rc;
+
+	letter = argument_next(&r);
+	if (letter != -1)
+		return argument_stop(&r, letter);
+	if (optind < argc &&
+	    argument_word(command, "action", argv[optind++], actions, LEN(actions)) < 0)
+		return EXIT_USAGE;
+	if (of_region && optind < argc)
+		text = argv[optind++];
+	rc = argument_none(&r);
+	if (!rc && text && is_number(text))
+		rc = find_region(&r, text, &region);
+	if (!rc)
+		rc = kernel_open(false);
+	if (!rc && text && !region)
+		rc = find_region(&r, text, &region);
+	return rc ? rc : list(region, key, each);
+}
+
+static int region(int argc, char **argv)
+{
+	return show(&command_region, argc, argv, "regions", false, show_regions);
+}
+
+static int line(int argc, char **argv)
+{
+	return show(&command_line, argc, argv, "lines", true, show_lines);
+}
+
+static int lock(int argc, char **argv)
+{
+	return show(&command_lock, argc, argv, "locks", true, show_locks);
+}
+
+const struct command command_region = {
+	.name = "region",
+	.run = region,
+	.summary = "regions that this node knows",
+	.help = " [show] [-j] [-p]\n\n"
+		"Those that were looked up since the mount: number, bytes, bytes of a block,\n"
+		"blocks in the cache, locks that programs have open, name.\n",
+};
+
+const struct command command_line = {
+	.name = "line",
+	.run = line,
+	.summary = "blocks in the cache of this node",
+	.help = " [show [REGION]] [-j] [-p]\n\n"
+		"  REGION  number or name; all regions unless told\n\n"
+		"State (none, shared, modified), what the node is asking for, threads that wait\n"
+		"or are using it, how often it came and how often others took it or the right\n"
+		"to write it, since it is in the cache.\n"
+		"Flags: dirty, the home lacks its contents; revoking, the programs are losing\n"
+		"it; ahead, it was read ahead and nobody came for it yet.\n",
+};
+
+const struct command command_lock = {
+	.name = "lock",
+	.run = lock,
+	.summary = "locks that this node has, or asks for",
+	.help = " [show [REGION]] [-j] [-p]\n\n"
+		"  REGION  number or name; all regions unless told\n\n"
+		"State and what the node is asking for (none, shared, modified), how often its\n"
+		"programs hold it to read, its threads and the other nodes that wait, how often\n"
+		"it came by a message and was handed over.\n"
+		"Flags: writer, a program holds it to write; open, programs have it open;\n"
+		"tenured, this node keeps the queue; revoking, it has to be given up.\n",
+};
