@@ -70,7 +70,11 @@ struct weft_hists {
 	struct weft_hist_data hist[WEFT_HIST_COUNT];
 };
 
-DECLARE_PER_CPU(struct weft_hists, weft_hists);
+/* Not static: modules together have 8 KiB of static memory a processor. */
+extern struct weft_hists __percpu *weft_hists;
+
+int weft_hist_init(void);
+void weft_hist_exit(void);
 
 static inline unsigned int weft_hist_bucket(u64 nsec)
 {
@@ -80,8 +84,8 @@ static inline unsigned int weft_hist_bucket(u64 nsec)
 /* Any context. */
 static inline void weft_hist_add(enum weft_hist hist, u64 nsec)
 {
-	this_cpu_inc(weft_hists.hist[hist].bucket[weft_hist_bucket(nsec)]);
-	this_cpu_add(weft_hists.hist[hist].nsec, nsec);
+	this_cpu_inc(weft_hists->hist[hist].bucket[weft_hist_bucket(nsec)]);
+	this_cpu_add(weft_hists->hist[hist].nsec, nsec);
 }
 
 /**

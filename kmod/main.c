@@ -3,6 +3,7 @@
 #include <linux/module.h>
 
 #include "cache.h"
+#include "hist.h"
 #include "inode.h"
 #include "klock.h"
 #include "netlink.h"
@@ -15,9 +16,12 @@ static int __init weft_init(void)
 {
 	int err;
 
-	err = weft_cache_init();
+	err = weft_hist_init();
 	if (err)
 		return err;
+	err = weft_cache_init();
+	if (err)
+		goto err_hist;
 	err = weft_inode_init();
 	if (err)
 		goto err_cache;
@@ -45,6 +49,8 @@ err_inode:
 	weft_inode_exit();
 err_cache:
 	weft_cache_exit();
+err_hist:
+	weft_hist_exit();
 	return err;
 }
 
@@ -58,6 +64,7 @@ static void __exit weft_exit(void)
 	weft_inode_exit();
 	weft_klock_exit();
 	weft_cache_exit();
+	weft_hist_exit();
 }
 
 module_init(weft_init);
