@@ -5,8 +5,9 @@
 # no systemd: one of its own, with its own processes, mounts and control groups but on
 # this kernel and network, stands for the machine's.
 #
-#	guest-packages.sh prepare BUILT		module directories that can be written to;
-#						BUILT: what DKMS has compiled
+#	guest-packages.sh prepare BUILT DPKG	module directories that can be written to;
+#						BUILT: what DKMS has compiled; DPKG: a tar
+#						file of /var/lib/dpkg
 #	guest-packages.sh boot			start systemd, wait until it is up
 #	guest-packages.sh in COMMAND...		run a command there
 #	guest-packages.sh halt			end it
@@ -33,6 +34,9 @@ prepare()
 	mount -t overlay -o "lowerdir=$MODULES,upperdir=/tmp/modules/upper,workdir=/tmp/modules/work" \
 		overlay "$MODULES" || die "cannot mount an overlay on $MODULES"
 	cp -a "$1" "/var/lib/dkms/weft/$VERSION/" || die "cannot copy $1"
+	# thousands of small files take minutes from the host, one large one does not
+	mount -t tmpfs dpkg /var/lib/dpkg || die "cannot mount on /var/lib/dpkg"
+	tar -xf "$2" -C /var/lib || die "cannot unpack $2"
 	# containers have one that forbids to start and stop services
 	rm -rf /usr/sbin/policy-rc.d /etc/systemd/system/*.wants
 	rm -f /lib/systemd/system/sysinit.target.wants/systemd-{udev*,pcr*,repart*,random*} \
@@ -119,7 +123,7 @@ left()
 
 VERSION=${WEFT_VERSION:?}
 case ${1-} in
-prepare)	prepare "$2" ;;
+prepare)	prepare "$2" "$3" ;;
 boot)		boot ;;
 in)		shift; inside "$@" ;;
 halt)		halt ;;

@@ -81,9 +81,10 @@ check "the program of the README compiles" \
 
 # --- Installing ---
 
+tar -C /var/lib -cf "$shared/dpkg.tar" dpkg || exit 2
 boot --bare --nodes 2 --blades 0
-check "prepare the node" step node1 prepare "$built"
-check "prepare the blade" step node2 prepare "$built"
+check "prepare the node" step node1 prepare "$built" "$shared/dpkg.tar"
+check "prepare the blade" step node2 prepare "$built" "$shared/dpkg.tar"
 mapfile -t files < <(packages "${node[@]}")
 check "install ${node[*]}" on node1 dpkg -i "${files[@]}"
 mapfile -t files < <(packages "${blade[@]}")
