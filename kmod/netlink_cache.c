@@ -22,7 +22,8 @@ static_assert((int)WEFT_LINE_OP_NONE == (int)WEFT_OP_NONE &&
 	      (int)WEFT_LINE_OP_WRITE == (int)WEFT_OP_GETM &&
 	      (int)WEFT_LINE_OP_PUT == (int)WEFT_OP_PUT &&
 	      (int)WEFT_LINE_OP_CLEAN == (int)WEFT_OP_CLEAN &&
-	      (int)WEFT_LINE_OP_COMMIT == (int)WEFT_OP_COMMIT,
+	      (int)WEFT_LINE_OP_COMMIT == (int)WEFT_OP_COMMIT &&
+	      (int)WEFT_LINE_OP_TAKE == (int)WEFT_OP_TAKE,
 	      "requests have the same numbers");
 
 /**

@@ -355,6 +355,7 @@ enum weft_state {
  * @WEFT_LINE_OP_PUT: to let it go
  * @WEFT_LINE_OP_CLEAN: the home to take its contents
  * @WEFT_LINE_OP_COMMIT: to know that it has it
+ * @WEFT_LINE_OP_TAKE: to have back what it passed on and nobody took
  */
 enum weft_line_op {
 	WEFT_LINE_OP_NONE,
@@ -363,6 +364,7 @@ enum weft_line_op {
 	WEFT_LINE_OP_PUT,
 	WEFT_LINE_OP_CLEAN,
 	WEFT_LINE_OP_COMMIT,
+	WEFT_LINE_OP_TAKE,
 };
 
 /**

@@ -113,7 +113,7 @@ ctl region show
 check "regions" has '16777215  140737488355328     4096          0          0 region 16777215'
 ctl line show -j
 check "2001 blocks" [ "$(grep -o '"index":' "$dir/out" | wc -l)" = 2001 ]
-check "the last of all" has '{"region":16777215,"index":68719476735,"state":"none","op":"put","waiters":1,"misses":4294967295,'
+check "the last of all" has '{"region":16777215,"index":68719476735,"state":"none","op":"none","waiters":1,"misses":4294967295,'
 ctl lock show "region 7" -j
 check "locks of a region by its name" has '{"locks":[{"region":7,"offset":4096,'
 ctl lock show -j

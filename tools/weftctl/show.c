@@ -92,6 +92,7 @@ static const char *op_name(uint32_t op)
 		[WEFT_LINE_OP_PUT]	= "put",
 		[WEFT_LINE_OP_CLEAN]	= "clean",
 		[WEFT_LINE_OP_COMMIT]	= "commit",
+		[WEFT_LINE_OP_TAKE]	= "take",
 	};
 
 	return name_of(names, sizeof(names) / sizeof(names[0]), op);

@@ -366,7 +366,7 @@ static int answer_lines(struct answering *a)
 		nla_put_u32(a->msg, WEFT_A_LINE_REGION, 7);
 		nla_put_u64(a->msg, WEFT_A_LINE_INDEX, (UINT64_C(1) << 36) - 1 - i);
 		nla_put_u32(a->msg, WEFT_A_LINE_STATE, i % 4);
-		nla_put_u32(a->msg, WEFT_A_LINE_OP, i);
+		nla_put_u32(a->msg, WEFT_A_LINE_OP, i < 6 ? i : 99);
 		nla_put_u32(a->msg, WEFT_A_LINE_WAITERS, 5);
 		nla_put_u32(a->msg, WEFT_A_LINE_MISSES, 1000);
 		nla_put_u32(a->msg, WEFT_A_LINE_REVOCATIONS, UINT32_MAX);

@@ -229,7 +229,7 @@ bool weft_inspect_region(u32 *region, struct weft_region_info *info)
 
 bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
 {
-	if (region == 3)
+	if (region == 3 && *index < 2 * LINES)
 		*index = round_up(*index, 2);
 	else if (region == WEFT_REGION_MAX)
 		*index = max(*index, LAST_BLOCK);
@@ -238,7 +238,7 @@ bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
 		return false;
 	*info = (struct weft_line_info){
 		.region = region, .index = *index, .state = *index % 3,
-		.op = *index % 6, .waiters = 1, .misses = (u32)*index,
+		.op = *index % 7, .waiters = 1, .misses = (u32)*index,
 		.revocations = U32_MAX, .dirty = *index & 4,
 		.revoking = *index & 8, .ahead = *index & 16,
 	};
