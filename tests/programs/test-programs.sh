@@ -218,6 +218,7 @@ ledgers()
 	local k pids=() rc=0
 
 	rm -f "$dir"/out.* "$dir/ledger"
+	timeout "$LIMIT" "$BIN/weft-ledger" "$dir/ledger" --open || return 1
 	for k in 1 2 3; do
 		timeout "$LIMIT" "$BIN/weft-ledger" "$dir/ledger" 20000 >"$dir/out.$k" 2>&1 &
 		pids+=($!)

@@ -254,6 +254,7 @@ ledger_there()
 {
 	local k pids=() rc=0
 
+	on node1 env "LD_PRELOAD=$SHIM" "$BIN/weft-ledger" /weft/ledger --open || return 1
 	for ((k = 1; k <= nodes; k++)); do
 		on "node$k" env "LD_PRELOAD=$SHIM" "$BIN/weft-ledger" /weft/ledger \
 			$TRANSFERS >"$OUT/ledger.$k" 2>&1 &

@@ -2,6 +2,7 @@
 /*
  * Money moves between accounts: a plain POSIX program that knows nothing of weft.
  *
+ *	weft-ledger FILE --open			once
  *	weft-ledger FILE TRANSFERS		as often as there are processes
  *	weft-ledger FILE TRANSFERS --audit PROCESSES	when all have ended
  *
@@ -19,6 +20,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +43,9 @@ struct account {
 };
 
 struct ledger {
-	pthread_rwlock_t lock;	/* zeros are an unlocked lock */
-	int open;
+	pthread_rwlock_t lock;
 	int customers;
-	char rest[4096 - sizeof(pthread_rwlock_t) - 2 * sizeof(int)];
+	char rest[4096 - sizeof(pthread_rwlock_t) - sizeof(int)];
 	struct account account[BRANCHES][ACCOUNTS];
 };
 
@@ -81,25 +82,29 @@ static void map(const char *path)
 	close(fd);
 }
 
-/* Whoever comes first opens the accounts.  Return: how many came before. */
-static int enter(void)
+static void open_accounts(void)
 {
 	pthread_rwlockattr_t shared;
-	int b, a, number;
+	int b, a;
+
+	must(pthread_rwlockattr_init(&shared), "make attributes");
+	must(pthread_rwlockattr_setpshared(&shared, PTHREAD_PROCESS_SHARED),
+	     "share locks between processes");
+	must(pthread_rwlock_init(&ledger->lock, &shared), "make a lock");
+	for (b = 0; b < BRANCHES; b++)
+		for (a = 0; a < ACCOUNTS; a++) {
+			must(pthread_rwlock_init(&ledger->account[b][a].lock, &shared),
+			     "make a lock");
+			ledger->account[b][a].balance = DEPOSIT;
+		}
+}
+
+/* Return: how many came before. */
+static int enter(void)
+{
+	int number;
 
 	must(pthread_rwlock_wrlock(&ledger->lock), "lock the ledger");
-	if (!ledger->open) {
-		must(pthread_rwlockattr_init(&shared), "make attributes");
-		must(pthread_rwlockattr_setpshared(&shared, PTHREAD_PROCESS_SHARED),
-		     "share locks between processes");
-		for (b = 0; b < BRANCHES; b++)
-			for (a = 0; a < ACCOUNTS; a++) {
-				must(pthread_rwlock_init(&ledger->account[b][a].lock,
-							 &shared), "make a lock");
-				ledger->account[b][a].balance = DEPOSIT;
-			}
-		ledger->open = 1;
-	}
 	number = ledger->customers++;
 	must(pthread_rwlock_unlock(&ledger->lock), "unlock the ledger");
 	return number;
@@ -196,12 +201,17 @@ int main(int argc, char **argv)
 	long transfers = argc > 2 ? atol(argv[2]) : 0;
 	long processes = argc == 5 && !strcmp(argv[3], "--audit") ? atol(argv[4]) : 0;
 
-	if (transfers < 1 || (argc != 3 && processes < 1)) {
-		fputs("usage: weft-ledger FILE TRANSFERS [--audit PROCESSES]\n", stderr);
+	bool first = argc == 3 && !strcmp(argv[2], "--open");
+
+	if (!first && (transfers < 1 || (argc != 3 && processes < 1))) {
+		fputs("usage: weft-ledger FILE --open | TRANSFERS [--audit PROCESSES]\n",
+		      stderr);
 		return 2;
 	}
 	map(argv[1]);
-	if (processes)
+	if (first)
+		open_accounts();
+	else if (processes)
 		audit(transfers, processes);
 	else
 		work(transfers);
