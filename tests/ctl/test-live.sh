@@ -335,6 +335,8 @@ nth 3;	check "none when it is closed" json '$j->{regions} == 0' '$j->{cache}{lin
 
 # --- Cut off -------------------------------------------------------------------
 
+# Nonsense that happens to make sense has changed it.
+ctl node1 set --timeout 30 --hold 100
 on node1 sh -c 'head -c 1048576 /dev/urandom >/weft/cut && echo y >/weft/other && sync /weft/cut'
 check "files to wait for" good
 ctl node2 set --timeout 2
