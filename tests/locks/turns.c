@@ -5,6 +5,9 @@
  * Each turn finds in all pages what the one before has written, and is timed: until
  * the lock is here, and until all pages have been written to.  In the end each page
  * has as many turns as all nodes have had.
+ *
+ * No node has two turns in a row as long as another one is to have one: who has the
+ * lock could else be done with all of its turns before anybody else asks for it.
  */
 #include <getopt.h>
 
@@ -12,10 +15,14 @@
 
 #define PAGES_MAX	256
 #define ROUNDS_MAX	1000000
+#define NOT_MINE_US	100	/* pause of who had the last turn */
 
+/* @last and @done count in the first page only. */
 struct page {
 	_Atomic uint64_t turns;
-	char unused[NODE_PAGE - sizeof(uint64_t)];
+	_Atomic uint32_t last;	/* node that had the last turn */
+	_Atomic uint32_t done;	/* nodes that have had all of theirs */
+	char unused[NODE_PAGE - 2 * sizeof(uint64_t)];
 };
 
 struct control {
@@ -49,8 +56,17 @@ static void bind_pages(void)
 		node_die("cannot say what the lock guards: %s", strerror(errno));
 }
 
-/* All pages say the same; then they say one more. */
-static void touch(void)
+/* Has this node had the last turn, and are there others that wait for theirs? */
+static bool others_turn(void)
+{
+	const struct page *first = &job.control->page[0];
+
+	return !job.reads && atomic_load(&first->last) == node.number &&
+	       atomic_load(&first->done) + 1 < node.count;
+}
+
+/* All pages say the same; then they say one more.  @last: turn of this node. */
+static void touch(bool last)
 {
 	struct page *p = job.control->page;
 	uint64_t turns = atomic_load(&p[0].turns);
@@ -64,6 +80,11 @@ static void touch(void)
 		if (!job.reads)
 			atomic_store(&p[i].turns, turns + 1);
 	}
+	if (job.reads)
+		return;
+	atomic_store(&p[0].last, node.number);
+	if (last)
+		atomic_fetch_add(&p[0].done, 1);
 }
 
 static int by_value(const void *left, const void *right)
@@ -88,19 +109,24 @@ static void run(void)
 
 	if (!lock || !data || !both)
 		node_die("out of memory");
-	for (unsigned int i = 0; i < job.rounds; i++) {
+	for (unsigned int i = 0; i < job.rounds;) {
 		uint64_t begin = node_now_ns(), got, end;
 		int err = user_ask(&job.user, job.slot, mode, 0, 0);
 
 		if (err)
 			node_die("cannot take the lock: %s", strerror(err));
 		got = node_now_ns();
-		touch();
+		if (others_turn()) {
+			user_leave(&job.user, 0, job.slot, mode);
+			node_sleep_us(NOT_MINE_US);
+			continue;
+		}
+		touch(i + 1 == job.rounds);
 		end = node_now_ns();
 		user_leave(&job.user, 0, job.slot, mode);
 		lock[i] = got - begin;
 		data[i] = end - got;
-		both[i] = end - begin;
+		both[i++] = end - begin;
 		if (job.pause_us)
 			node_sleep_us(job.pause_us);
 	}
