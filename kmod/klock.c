@@ -35,9 +35,12 @@ void weft_klocks_woken(void)
 		wake_up_all(&weft_klocks.gone);
 }
 
+/* Of their own: they are a little over 512 bytes, and there may be very many. */
+static struct kmem_cache *klock_cache;
+
 static void klock_free(struct rcu_head *rcu)
 {
-	kfree(container_of(rcu, struct weft_klock, rcu));
+	kmem_cache_free(klock_cache, container_of(rcu, struct weft_klock, rcu));
 }
 
 void weft_klock_put(struct weft_klock *kl)
@@ -52,7 +55,7 @@ void weft_klock_put(struct weft_klock *kl)
 
 struct weft_klock *weft_klock_alloc(u64 key, gfp_t gfp)
 {
-	struct weft_klock *kl = kzalloc(sizeof(*kl), gfp);
+	struct weft_klock *kl = kmem_cache_zalloc(klock_cache, gfp);
 
 	if (!kl)
 		return NULL;
@@ -68,7 +71,7 @@ struct weft_klock *weft_klock_alloc(u64 key, gfp_t gfp)
 void weft_klock_discard(struct weft_klock *kl)
 {
 	atomic_dec(&weft_klocks.alive);
-	kfree(kl);
+	kmem_cache_free(klock_cache, kl);
 }
 
 struct weft_klock *weft_klock_find(u64 key)
@@ -143,8 +146,16 @@ void weft_klock_kill(struct weft_klock *kl)
 	weft_klocks_woken();
 }
 
+int weft_klock_init(void)
+{
+	klock_cache = kmem_cache_create("weft_lock", sizeof(struct weft_klock), 0,
+					0, NULL);
+	return klock_cache ? 0 : -ENOMEM;
+}
+
 void weft_klock_exit(void)
 {
 	rcu_barrier(); /* locks that are still to be freed */
+	kmem_cache_destroy(klock_cache);
 	xa_destroy(&weft_klocks.table);
 }

@@ -260,6 +260,8 @@ void weft_klock_forget(u32 region, u64 from);
 void weft_klock_start(void);
 void weft_klock_stop(void);
 
+/* When the module is loaded: 0 or -ENOMEM; and when it goes, all locks given back. */
+int weft_klock_init(void);
 void weft_klock_exit(void);
 
 #endif /* WEFT_KLOCK_H */

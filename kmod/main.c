@@ -25,9 +25,12 @@ static int __init weft_init(void)
 	err = weft_inode_init();
 	if (err)
 		goto err_cache;
-	err = weft_recall_init();
+	err = weft_klock_init();
 	if (err)
 		goto err_inode;
+	err = weft_recall_init();
+	if (err)
+		goto err_klock;
 	err = weft_node_init();
 	if (err)
 		goto err_recall;
@@ -45,6 +48,8 @@ err_node:
 	weft_node_exit();
 err_recall:
 	weft_recall_exit();
+err_klock:
+	weft_klock_exit();
 err_inode:
 	weft_inode_exit();
 err_cache:
@@ -61,8 +66,8 @@ static void __exit weft_exit(void)
 	weft_super_exit();
 	weft_node_exit();
 	weft_recall_exit();
-	weft_inode_exit();
 	weft_klock_exit();
+	weft_inode_exit();
 	weft_cache_exit();
 	weft_hist_exit();
 }
