@@ -43,69 +43,6 @@ bool weft_lock_idle(const struct weft_lock *l)
 	       !(l->tenured && l->waiting_on);
 }
 
-/* --- queues --------------------------------------------------------------- */
-
-static int find(const struct weft_queue *q, u32 member)
-{
-	u32 i;
-
-	for (i = 0; i < q->n; i++)
-		if (weft_txn_member(q->txn[i]) == member)
-			return (int)i;
-	return -1;
-}
-
-/* Append; a node that is there already keeps its place. */
-static void append(struct weft_queue *q, u32 txn, bool writer)
-{
-	u32 member = weft_txn_member(txn), bit = weft_node_bit(member);
-	int at = find(q, member);
-
-	if (!bit)
-		return;
-	if (at < 0)
-		at = (int)q->n++;
-	q->txn[at] = txn;
-	q->writers = writer ? q->writers | bit : q->writers & ~bit;
-}
-
-static bool is_writer(const struct weft_queue *q, u32 i)
-{
-	return q->writers & weft_node_bit(weft_txn_member(q->txn[i]));
-}
-
-/* Append those of @from that are in none of @but. */
-static void append_all(struct weft_queue *q, const struct weft_queue *from,
-		       u32 but)
-{
-	u32 i;
-
-	for (i = 0; i < from->n; i++)
-		if (!(weft_node_bit(weft_txn_member(from->txn[i])) & but))
-			append(q, from->txn[i], is_writer(from, i));
-}
-
-static void keep(struct weft_queue *q, u32 members)
-{
-	struct weft_queue old = *q;
-
-	memset(q, 0, sizeof(*q));
-	append_all(q, &old, ~members);
-}
-
-/* The list in a message; nonsense in it becomes nobody. */
-static void unpack(struct weft_queue *q, const struct weft_msg *msg)
-{
-	u32 i, n = msg->payload ? msg->len / 4 : 0;
-
-	memset(q, 0, sizeof(*q));
-	for (i = 0; i < n && i < WEFT_QUEUE_MAX; i++) {
-		u32 txn = get_unaligned_be32((const u8 *)msg->payload + 4 * i);
-
-		append(q, txn, msg->nonce & weft_node_bit(weft_txn_member(txn)));
-	}
-}
-
 /* --- messages --------------------------------------------------------------- */
 
 static struct weft_msg *send(struct weft_lock *l, struct weft_lock_out *out,
@@ -257,7 +194,7 @@ static bool may_begin(const struct weft_lock *l, u32 epoch)
 static void enqueue(struct weft_lock *l, u32 txn, bool writer,
 		    struct weft_lock_out *out)
 {
-	append(&l->queue, txn, writer);
+	weft_queue_append(&l->queue, txn, writer);
 	if (l->tenured && l->state == WEFT_M)
 		revoke(l, out);
 }
@@ -276,7 +213,7 @@ void weft_lock_want(struct weft_lock *l, u8 perm, u32 fresh,
 	if (!l->tenured)
 		send_acquire(l, perm == WEFT_M, out);
 	else if (l->state == WEFT_M)
-		append(&l->queue, l->txn, perm == WEFT_M);
+		weft_queue_append(&l->queue, l->txn, perm == WEFT_M);
 	/* else it is on its way to us already */
 }
 
@@ -291,7 +228,7 @@ static void choose(struct weft_lock *l)
 	for (i = 0; i < q->n; i++) {
 		u32 bit = weft_node_bit(weft_txn_member(q->txn[i]));
 
-		if (is_writer(q, i)) {
+		if (weft_queue_is_writer(q, i)) {
 			l->handed_to = bit;
 			break;
 		}
@@ -306,10 +243,10 @@ u32 weft_lock_heirs(const struct weft_lock *l, bool *excl)
 {
 	u32 n = 0;
 
-	*excl = l->handed.n && is_writer(&l->handed, 0);
+	*excl = l->handed.n && weft_queue_is_writer(&l->handed, 0);
 	if (*excl)
 		return 1;
-	while (n < l->handed.n && !is_writer(&l->handed, n))
+	while (n < l->handed.n && !weft_queue_is_writer(&l->handed, n))
 		n++;
 	return n;
 }
@@ -333,9 +270,9 @@ static void hand_over(struct weft_lock *l, struct weft_lock_out *out)
 static void pass_on(struct weft_lock *l, struct weft_lock_out *out)
 {
 	if (l->queue.n && weft_txn_member(l->queue.txn[0]) == l->self &&
-	    is_writer(&l->queue, 0)) {
+	    weft_queue_is_writer(&l->queue, 0)) {
 		/* it is our own turn again */
-		keep(&l->queue, ~me(l));
+		weft_queue_keep(&l->queue, ~me(l));
 		granted(l, out);
 		if (l->queue.n)
 			revoke(l, out);
@@ -487,7 +424,7 @@ static void recv_enqueue(struct weft_lock *l, const struct weft_msg *msg,
 			relay(l, msg, out);
 	} else if (l->want == WEFT_M && !self) {
 		/* the answer to our ACQUIRE is under way */
-		append(&l->queue, msg->txn, excl);
+		weft_queue_append(&l->queue, msg->txn, excl);
 	} else {
 		/* a late copy of an ACQUIRE of ours may have made us holder */
 		query(l, fresh, out);
@@ -518,19 +455,19 @@ static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 	struct weft_queue list, late;
 	int at;
 
-	unpack(&list, msg);
-	at = find(&list, l->self);
+	weft_queue_unpack(&list, msg);
+	at = weft_queue_find(&list, l->self);
 	if (l->tenured && msg->grant == l->epoch) {
 		/* we know, but perhaps not who waits */
-		append_all(&l->queue, &list, msg->copyset | me(l));
+		weft_queue_append_all(&l->queue, &list, msg->copyset | me(l));
 		if (l->state == WEFT_M && l->queue.n)
 			revoke(l, out);
 	} else if (l->want == WEFT_M && at >= 0 && list.txn[at] == l->txn &&
 		   may_begin(l, msg->grant)) {
 		late = l->queue;
 		memset(&l->queue, 0, sizeof(l->queue));
-		append_all(&l->queue, &list, msg->copyset | me(l));
-		append_all(&l->queue, &late, me(l));
+		weft_queue_append_all(&l->queue, &list, msg->copyset | me(l));
+		weft_queue_append_all(&l->queue, &late, me(l));
 		begin_term(l, msg->grant, msg->copyset);
 		check_enter(l, out);
 	} else if (may_begin(l, msg->grant)) {
@@ -552,8 +489,8 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 	struct weft_queue list;
 	int at;
 
-	unpack(&list, msg);
-	at = find(&list, l->self);
+	weft_queue_unpack(&list, msg);
+	at = weft_queue_find(&list, l->self);
 	if (current && l->want == WEFT_S && at >= 0 && list.txn[at] == l->txn) {
 		begin_read(l, epoch);
 		granted(l, out);
@@ -610,7 +547,7 @@ static void recv_nack(struct weft_lock *l, const struct weft_msg *msg,
 	if (l->handing && msg->info == WEFT_WHY_NOT_MEMBER &&
 	    msg->grant == l->handed_epoch) {
 		/* somebody has left the rack: the next one, if it is not too late */
-		keep(&l->handed, msg->copyset);
+		weft_queue_keep(&l->handed, msg->copyset);
 		choose(l);
 		send_hand(l, out);
 		return;

@@ -21,20 +21,7 @@
 #define WEFT_CORE_LOCK_H
 
 #include "line.h"
-
-#define WEFT_QUEUE_MAX	WEFT_NODE_MAX	/* a node waits once at most */
-
-/**
- * struct weft_queue - nodes that wait, first come first
- * @n: how many
- * @writers: bits of those that want to write
- * @txn: their transactions, which name the nodes
- */
-struct weft_queue {
-	u32 n;
-	u32 writers;
-	u32 txn[WEFT_QUEUE_MAX];
-};
+#include "queue.h"
 
 /**
  * struct weft_lock - one lock at one node
