@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The configuration file of weftctl: what up, down and set make of it, of options beside
-# it, and of files that are wrong.  The kernel is tests/ctl/fakes/genl.
+# it, and of files that are wrong; what doctor says where there is no node.  The kernel is
+# tests/ctl/fakes/genl.
 #
 # Prints a line a check.  Environment: BUILD, the build directory; CC.
 
@@ -366,6 +367,74 @@ done
 echo "# $tried files with one byte changed"
 [ $odd = 0 ] && [ $tried -gt 300 ]
 report $? "files with one byte changed"
+
+# --- Doctor, without a node ------------------------------------------------------------
+
+version=$(sed -n 's/^#define WEFT_VERSION[[:blank:]]*"\(.*\)"$/\1/p' uapi/weft_version.h)
+reload="'weftctl down --unmount', 'modprobe -r weft' and 'weftctl up'"
+kernel=$(uname -r)
+
+# doctor SCENARIO LOADED INSTALLED LINE...: what is found; the modules as the fake has them.
+doctor()
+{
+	local scenario=$1 loaded=$2 installed=$3
+
+	shift 3
+	WEFT_FAKE_LOADED=$loaded WEFT_FAKE_INSTALLED=$installed \
+		ctl "$scenario" doctor --file "${conf:-$dir/none}" --ignore kernel_log
+	# Whether we may read the log is not asked here.
+	grep -v '^(not looked at: the kernel log: ' "$dir/out" >"$dir/found"
+	if [ $rc = 3 ] && [ ! -s "$dir/err" ] &&
+	   [ "$(cat "$dir/found")" = "$(printf '%s\n' "$@")" ]; then
+		report 0 "$what: ${1%%:*}"
+	else
+		report 1 "$what: ${1%%:*}"
+		show
+		printf '# expected: %s\n' "$@"
+	fi
+}
+
+down="down: the module weft is loaded, but this node is not set up: 'weftctl up', or 'systemctl start weft', sets it up"
+conf=
+doctor no-module '' '' \
+	"module_missing: the module weft is not loaded, and there is none for the kernel $kernel: install the package weft-dkms and the headers of this kernel, or 'make install KVER=$kernel'"
+doctor no-module '' "$version a" \
+	"module_missing: the module weft is not loaded: 'weftctl up', or 'systemctl start weft', loads it"
+doctor down "$version a" "$version a" "$down"
+doctor down "$version a" '' "$down"
+doctor down '9.9 a' '9.9 a' \
+	"module_version: the module that is loaded is of version 9.9, weftctl of version $version: install both of the same version, then $reload" "$down"
+doctor down "$version a" '9.9 a' \
+	"module_old: the module that is loaded is of version $version, the one that is installed of version 9.9: $reload load the one that is installed" "$down"
+doctor down "$version a" "$version b" \
+	"module_old: the module that is loaded is not the one that is installed, though both are of version $version: $reload load the one that is installed" "$down"
+conf 'node = 1' 'interface = nothing0' 'homes = 10.0.0.1'
+conf=$file
+doctor down "$version a" '' "$down" \
+	"interface_missing: there is no interface nothing0: 'ip link' lists those that there are: correct 'interface', then 'weftctl down --unmount' and 'weftctl up'"
+conf 'hold = 10000' 'node = 1'
+doctor down "$version a" '' "$down"
+conf 'node = 1' 'node = 2'
+doctor down "$version a" '' \
+	"config_wrong: the configuration file is wrong, $file:2: 'node' is set in line 1 already: take one of the two lines away: 'weftctl up --check --file $file' looks at it again" "$down"
+WEFT_FAKE_LOADED="$version a" ctl down doctor --file "$file" -j
+[ $rc = 3 ] && tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
+report $? "$what: as the schema says"
+ctl down doctor --ignore down,down,module_old,config_wrong
+[ $rc = 0 ] && grep -qx 'nothing found' "$dir/out"
+report $? "what is ignored is not found"
+ctl down doctor --ignore down,up
+says 1 "--ignore: there is no finding 'up': 'man weftctl' lists them"
+ctl elsewhere doctor
+says 2 "the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace"
+
+# The names are in the manual page, and nothing else is.
+sed -n 's/.*= "\([a-z_]*\)",$/\1/p' tools/weftctl/finding.c | sort >"$dir/names"
+sed -n '/^\.SS doctor$/,/^\.S[SH]/s/^\.B \([a-z_]*\)$/\1/p' tools/weftctl/man/weftctl.8 |
+	sort >"$dir/paged"
+[ "$(wc -l <"$dir/names")" -gt 20 ] && diff "$dir/names" "$dir/paged" | sed 's/^/# /'
+cmp -s "$dir/names" "$dir/paged"
+report $? "weftctl(8) has the names of findings"
 
 echo "1..$number"
 exit $bad
