@@ -381,7 +381,7 @@ doctor()
 
 	shift 3
 	WEFT_FAKE_LOADED=$loaded WEFT_FAKE_INSTALLED=$installed \
-		ctl "$scenario" doctor --file "${conf:-$dir/none}" --ignore kernel_log
+		ctl "$scenario" doctor ${named:+--file "$named"} --ignore kernel_log
 	# Whether we may read the log is not asked here.
 	grep -v '^(not looked at: the kernel log: ' "$dir/out" >"$dir/found"
 	if [ $rc = 3 ] && [ ! -s "$dir/err" ] &&
@@ -395,7 +395,7 @@ doctor()
 }
 
 down="down: the module weft is loaded, but this node is not set up: 'weftctl up', or 'systemctl start weft', sets it up"
-conf=
+named=
 doctor no-module '' '' \
 	"module_missing: the module weft is not loaded, and there is none for the kernel $kernel: install the package weft-dkms and the headers of this kernel, or 'make install KVER=$kernel'"
 doctor no-module '' "$version a" \
@@ -409,7 +409,7 @@ doctor down "$version a" '9.9 a' \
 doctor down "$version a" "$version b" \
 	"module_old: the module that is loaded is not the one that is installed, though both are of version $version: $reload load the one that is installed" "$down"
 conf 'node = 1' 'interface = nothing0' 'homes = 10.0.0.1'
-conf=$file
+named=$file
 doctor down "$version a" '' "$down" \
 	"interface_missing: there is no interface nothing0: 'ip link' lists those that there are: correct 'interface', then 'weftctl down --unmount' and 'weftctl up'"
 conf 'hold = 10000' 'node = 1'
@@ -425,6 +425,8 @@ ctl down doctor --ignore down,down,module_old,config_wrong
 report $? "what is ignored is not found"
 ctl down doctor --ignore down,up
 says 1 "--ignore: there is no finding 'up': 'man weftctl' lists them"
+ctl down doctor --file "$dir/none"
+says 2 "there is no file $dir/none: name one that there is, or leave --file out"
 ctl elsewhere doctor
 says 2 "the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace"
 

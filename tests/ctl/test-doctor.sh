@@ -210,7 +210,7 @@ check "all is well again" soon 60 clean node1
 wire cut mem2
 check "8. a blade that cannot be reached" finds node1 host_unreachable \
 	'memory blade 34 \(10\.87\.0\.102\) does not answer a ping' \
-	'see that it is switched on, that its address is right, and that cables and switches lead there from eth0'
+	'see that it is switched on, that its address is right, that cables and switches lead there from eth0, and that no firewall holds pings back'
 wire heal mem2
 check "all is well again" soon 60 clean node1
 done_on node2 ip link set eth0 down

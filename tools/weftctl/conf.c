@@ -213,13 +213,12 @@ static ssize_t read_all(int fd, char *text)
 
 static enum conf_found unreadable(const char *name, struct conf *c, int err)
 {
-	static const char * const remedies[] = {
-		[EACCES] = "run weftctl with sudo, or 'chmod a+r' it",
-		[EISDIR] = "name the file, not the directory",
-	};
-	const char *remedy = err == EACCES || err == EISDIR ? remedies[err] :
-			     "name another one with --file";
+	const char *remedy = "name another one with --file";
 
+	if (err == EACCES)
+		remedy = "run weftctl with sudo, or 'chmod a+r' it";
+	else if (err == EISDIR)
+		remedy = "name the file, not the directory";
 	snprintf(c->error, sizeof(c->error), "cannot read %.*s: %s: %s", PATH_MAX - 1,
 		 name, strerror(err), remedy);
 	return CONF_UNREADABLE;

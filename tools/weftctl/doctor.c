@@ -102,7 +102,6 @@ static int doctor(int argc, char **argv)
 
 	if (!p)
 		return fail("no memory");
-	p->file = CONF_FILE;
 	while (!rc && (letter = argument_next(&r)) != -1) {
 		if (letter == LETTER_FILE)
 			p->file = optarg;

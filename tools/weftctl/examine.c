@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fail.h"
 #include "module.h"
 #include "mountpoint.h"
 #include "weft_version.h"
@@ -140,13 +141,20 @@ static void compare_all(struct patient *p)
 	}
 }
 
-static void examine_file(struct patient *p)
+static int examine_file(struct patient *p)
 {
-	p->file_found = conf_read(p->file, &p->conf);
+	const char *name = p->file ? p->file : CONF_FILE;
+
+	p->file_found = conf_read(name, &p->conf);
+	if (p->file_found == CONF_ABSENT && p->file)
+		return fail("there is no file %s: name one that there is, or leave --file out",
+			    name);
+	p->file = name;
 	if (p->file_found == CONF_WRONG || p->file_found == CONF_UNREADABLE)
 		found(&p->findings, FOUND_CONFIG_WRONG, 0,
 		      "the configuration file is wrong, %s\t'weftctl up --check --file %s' looks at it again",
 		      p->conf.error, p->file);
+	return 0;
 }
 
 static int read_node(struct patient *p)
@@ -164,15 +172,16 @@ static int read_node(struct patient *p)
 
 int examine_setup(struct patient *p)
 {
-	int rc = kernel_state(&p->state);
+	int rc = examine_file(p);
 
+	if (!rc)
+		rc = kernel_state(&p->state);
 	if (rc)
 		return rc;
 	p->log_read = !kernellog_read(&p->log);
 	if (!p->log_read)
 		skip(&p->findings, "the kernel log", "reading it needs root");
 	examine_module(p);
-	examine_file(p);
 	if (p->state == KERNEL_DOWN)
 		found(&p->findings, FOUND_DOWN, 0,
 		      "the module weft is loaded, but this node is not set up\t'weftctl up', or 'systemctl start weft', sets it up");
@@ -348,7 +357,7 @@ static void examine_tunables(struct patient *p)
 		      c->hold_us);
 }
 
-/* Lets time pass until what happens each second has happened since @p->before. */
+/* By how much a counter has grown since the examination began. */
 static uint64_t grown(const struct patient *p, const struct counters *now, const char *name)
 {
 	return counters_get(now, name) - counters_get(&p->before, name);
@@ -363,6 +372,7 @@ static int examine_counters(struct patient *p)
 	struct counters now;
 	int rc;
 
+	/* What happens each second has happened since then. */
 	nanosleep(&pause, NULL);
 	rc = kernel_stats(&now);
 	if (rc)
@@ -426,10 +436,10 @@ static void examine_log(struct patient *p)
 static void examine_silence(struct patient *p)
 {
 	if (!p->status.joined || p->status.answered_ms < ANSWERED_LATE_MS ||
-	    found_any(&p->findings, FOUND_BLADE_DOWN, 33) ||
-	    found_any(&p->findings, FOUND_HOST_UNREACHABLE, 33))
+	    found_any(&p->findings, FOUND_BLADE_DOWN, WEFT_BLADE_MIN) ||
+	    found_any(&p->findings, FOUND_HOST_UNREACHABLE, WEFT_BLADE_MIN))
 		return;
-	found(&p->findings, FOUND_BLADE_SILENT, 33,
+	found(&p->findings, FOUND_BLADE_SILENT, WEFT_BLADE_MIN,
 	      "the first memory blade was last heard %g s ago\tlook at its load and its log ('journalctl -u weft-memd' there)",
 	      p->status.answered_ms / 1e3);
 }

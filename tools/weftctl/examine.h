@@ -16,7 +16,7 @@
  * @config_known: there is one or the other
  * @status: what it does, if it is up
  * @peers: whom it knows, if it is up
- * @file: name of the configuration file
+ * @file: name of the configuration file, NULL: the one that is read unless told
  * @file_found: what was found under that name
  * @conf: what it says
  * @log: of the kernel

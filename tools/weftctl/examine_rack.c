@@ -101,7 +101,7 @@ static void examine_host(struct patient *p, int fd, const struct host *h)
 
 	if (err) {
 		found(&p->findings, FOUND_HOST_UNREACHABLE, h->id,
-		      "%s does not answer a ping%s%s\tsee that it is switched on, that its address is right, and that cables and switches lead there from %s",
+		      "%s does not answer a ping%s%s\tsee that it is switched on, that its address is right, that cables and switches lead there from %s, and that no firewall holds pings back",
 		      h->name, err == -ETIMEDOUT ? "" : ": ",
 		      err == -ETIMEDOUT ? "" : strerror(-err), p->config.ifname);
 		return;
