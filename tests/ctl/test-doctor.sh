@@ -289,23 +289,35 @@ check "17. not mounted" finds node2 not_mounted \
 done_on node2 mount -t weft -o cache=8M none /weft
 check "its remedy" clean node2
 
+done_on node2 "$WEFTCTL" down --unmount
+done_on node2 ip link set eth0 mtu 1500
+done_on node2 "$WEFTCTL" up
+check "18. a node whose MTU is less than the rack's" finds node2 mtu_path \
+	'memory blade 33 \(10\.87\.0\.101\) sends longer datagrams than the 1500 bytes that the interface eth0 takes' \
+	"'ip link set eth0 mtu 9000' here, or as much as the others have, and 'weftctl down --unmount' and 'weftctl up'; or the MTU of its interface to 1500"
+check "nothing else" only mtu_path
+done_on node2 "$WEFTCTL" down --unmount
+done_on node2 ip link set eth0 mtu 9000
+done_on node2 "$WEFTCTL" up
+check "its remedy" clean node2
+
 # Another module is installed than the one that is loaded: the same with another version.
 done_on node2 sh -c 'mkdir -p /tmp/m/updates /lib/modules/$(uname -r) &&
 	sed "s/\x00version=$1\x00/\x00version=$2\x00/" "$0/kmod/$(uname -r)/weft.ko" >/tmp/m/updates/weft.ko &&
 	mount --bind /tmp/m "/lib/modules/$(uname -r)" && depmod' "$BUILD" "$version" "$other"
-check "18. an old module" finds node2 module_old \
+check "19. an old module" finds node2 module_old \
 	"the module that is loaded is of version $version, the one that is installed of version $other" \
 	"$restart load the one that is installed"
 check "nothing else" only module_old
 done_on node2 "$WEFTCTL" down --unmount
 done_on node2 modprobe -r weft
-check "19. no module" finds node2 module_missing \
+check "20. no module" finds node2 module_missing \
 	'the module weft is not loaded' "'weftctl up', or 'systemctl start weft', loads it"
 done_on node2 "$WEFTCTL" up
 # What a rack tells its guests on the kernel's command line begins with "weft.", as
 # parameters of the module would: the kernel warns that it knows none of them.
 done_on node2 dmesg -C
-check "20. a module of another version than weftctl" finds node2 module_version \
+check "21. a module of another version than weftctl" finds node2 module_version \
 	"the module that is loaded is of version $other, weftctl of version $version" \
 	"install both of the same version, then $restart"
 check "nothing else" only module_version
@@ -328,11 +340,11 @@ switched()
 		--control "$base/switch/control.sock"
 }
 check "the switch starts without the program" switched none
-check "21. a switch without the program" soon 60 finds node1 switch_missing \
+check "22. a switch without the program" soon 60 finds node1 switch_missing \
 	'memory blade 3[34] keeps its directory in the switch, but no directory answers there' \
 	"load the weft program into the switch \('weft-switchd --spec weft_pna.spec'\), then restart weft-memd and mount anew, see docs/failures.md"
 done_on mem2 sh -c 'kill -KILL $(pgrep -x weft-memd)'
-check "22. a blade that is down" finds node1 blade_down \
+check "23. a blade that is down" finds node1 blade_down \
 	'weft-memd does not run at memory blade 34 \(10\.87\.0\.102\)' \
 	"'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
 ctl node1 doctor -j

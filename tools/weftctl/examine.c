@@ -274,11 +274,13 @@ void examine_interface(struct patient *p)
 			      "the interface %s has no IPv4 address\tgive it one with 'ip addr add'",
 			      c->ifname);
 	}
-	if (!ioctl(fd, SIOCGIFMTU, &r))
-		examine_mtu(p, (uint32_t)r.ifr_mtu);
+	if (!ioctl(fd, SIOCGIFMTU, &r)) {
+		p->interface_mtu = (uint32_t)r.ifr_mtu;
+		examine_mtu(p, p->interface_mtu);
+	}
 	/* What the kernel would take. */
 	if (!c->mtu)
-		c->mtu = r.ifr_mtu < WEFT_MTU_MAX ? (uint32_t)r.ifr_mtu : WEFT_MTU_MAX;
+		c->mtu = p->interface_mtu < WEFT_MTU_MAX ? p->interface_mtu : WEFT_MTU_MAX;
 out:
 	if (fd >= 0)
 		close(fd);

@@ -14,6 +14,7 @@
  * @state: what there is of the node
  * @config: how it is set up; if it is not, how the file would
  * @config_known: there is one or the other
+ * @interface_mtu: of the interface, 0 if not known
  * @status: what it does, if it is up
  * @peers: whom it knows, if it is up
  * @file: name of the configuration file, NULL: the one that is read unless told
@@ -28,6 +29,7 @@ struct patient {
 	enum kernel_state state;
 	struct config config;
 	bool config_known;
+	uint32_t interface_mtu;
 	struct status status;
 	struct peers peers;
 	const char *file;

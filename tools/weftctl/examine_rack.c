@@ -40,13 +40,14 @@ static void make_host(struct host *h, uint32_t id, struct in_addr a)
 /* --- Hosts -------------------------------------------------------------------- */
 
 /* The best of some tries.  Return: 0, or what the last one said. */
-static int echo(int fd, const struct host *h, uint32_t size, struct echo *best)
+static int echo(int fd, const struct host *h, uint32_t size, bool whole,
+		struct echo *best)
 {
 	struct echo one;
 	int i, err = 0, any = -ETIMEDOUT;
 
 	for (i = 0; i < ECHO_TRIES; i++) {
-		err = probe_echo(fd, h->address, size, ECHO_MS, &one);
+		err = probe_echo(fd, h->address, size, whole, ECHO_MS, &one);
 		if (err == -ETIMEDOUT)
 			continue;
 		if (err)
@@ -66,12 +67,31 @@ static uint32_t longest(int fd, const struct host *h, uint32_t good, uint32_t ba
 	while (bad - good > STEP) {
 		uint32_t size = (good + bad) / 2;
 
-		if (!probe_echo(fd, h->address, size, ECHO_MS, &e))
+		if (!probe_echo(fd, h->address, size, true, ECHO_MS, &e))
 			good = size;
 		else
 			bad = size;
 	}
 	return good;
+}
+
+/*
+ * Who sends longer datagrams than our interface takes is not heard.  The longest one
+ * is sent in pieces, and its echo is cut as the other one's interface wants it.
+ */
+static void examine_way_back(struct patient *p, int fd, const struct host *h)
+{
+	struct echo e = { 0 };
+	int err;
+
+	if (!p->interface_mtu || p->interface_mtu >= WEFT_MTU_MAX)
+		return;
+	err = echo(fd, h, WEFT_MTU_MAX, false, &e);
+	if (err == -ETIMEDOUT || (!err && (!e.fragment || e.fragment > p->interface_mtu)))
+		found(&p->findings, FOUND_MTU_PATH, h->id,
+		      "%s sends longer datagrams than the %u bytes that the interface %s takes	'ip link set %s mtu %d' here, or as much as the others have, and 'weftctl down --unmount' and 'weftctl up'; or the MTU of its interface to %u",
+		      h->name, p->interface_mtu, p->config.ifname, p->config.ifname,
+		      WEFT_MTU_MAX, p->interface_mtu);
 }
 
 static void examine_path(struct patient *p, int fd, const struct host *h)
@@ -83,7 +103,7 @@ static void examine_path(struct patient *p, int fd, const struct host *h)
 	/* What the interface itself does not take was found there. */
 	if (c->mtu <= ECHO_SIZE || found_any(&p->findings, FOUND_MTU_INTERFACE, 0))
 		return;
-	err = echo(fd, h, c->mtu, &e);
+	err = echo(fd, h, c->mtu, true, &e);
 	if (err == -ETIMEDOUT)
 		found(&p->findings, FOUND_MTU_PATH, h->id,
 		      "datagrams of %u bytes do not get to %s and back, those of %u do\tset the MTU of its interface and of the switches between to %u ('ip link set IF mtu %u'), or take a smaller 'mtu' on all nodes",
@@ -92,12 +112,14 @@ static void examine_path(struct patient *p, int fd, const struct host *h)
 		found(&p->findings, FOUND_MTU_PATH, h->id,
 		      "%s answers a datagram of %u bytes in pieces of %u\tset the MTU of its interface to %u ('ip link set IF mtu %u' there), or take a smaller 'mtu' on all nodes",
 		      h->name, c->mtu, e.fragment, c->mtu, c->mtu);
+	else if (!err)
+		examine_way_back(p, fd, h);
 }
 
 static void examine_host(struct patient *p, int fd, const struct host *h)
 {
 	struct echo e = { 0 };
-	int err = echo(fd, h, ECHO_SIZE, &e);
+	int err = echo(fd, h, ECHO_SIZE, true, &e);
 
 	if (err) {
 		found(&p->findings, FOUND_HOST_UNREACHABLE, h->id,

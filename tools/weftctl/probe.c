@@ -31,7 +31,7 @@ static uint64_t now_usec(void)
 
 int probe_open(void)
 {
-	int discover = IP_PMTUDISC_PROBE, on = 1;
+	int on = 1;
 	/* Root may; else those whom net.ipv4.ping_group_range names. */
 	int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
 
@@ -39,9 +39,7 @@ int probe_open(void)
 		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_ICMP);
 	if (fd < 0)
 		return errno == EACCES ? -EPERM : -errno;
-	/* Whatever was learnt of the path before: what is sent is not cut. */
-	if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover)) ||
-	    setsockopt(fd, IPPROTO_IP, IP_RECVFRAGSIZE, &on, sizeof(on))) {
+	if (setsockopt(fd, IPPROTO_IP, IP_RECVFRAGSIZE, &on, sizeof(on))) {
 		on = -errno;
 		close(fd);
 		return on;
@@ -127,8 +125,11 @@ static void fill(uint8_t *packet, size_t len)
 	memcpy(packet, &h, sizeof(h));
 }
 
-int probe_echo(int fd, struct in_addr a, uint32_t size, int ms, struct echo *e)
+int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
+	       struct echo *e)
 {
+	/* Whatever was learnt of the path before. */
+	int discover = whole ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT;
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = a };
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	size_t len = size - sizeof(struct iphdr);
@@ -142,7 +143,8 @@ int probe_echo(int fd, struct in_addr a, uint32_t size, int ms, struct echo *e)
 	fill(packet, len);
 	begin = now_usec();
 	err = 0;
-	if (sendto(fd, packet, len, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
+	if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover)) ||
+	    sendto(fd, packet, len, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
 		err = -errno;
 	while (!err) {
 		if (passed >= (uint64_t)ms * 1000)

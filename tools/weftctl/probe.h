@@ -21,17 +21,19 @@ struct echo {
 };
 
 /**
- * probe_echo() - send a datagram that must not be cut, wait for its echo
+ * probe_echo() - send a datagram, wait for its echo
  * @fd: from probe_open()
  * @a: who is asked
  * @size: bytes of the datagram, with the IP header
+ * @whole: it must not be cut on its way
  * @ms: how long the echo may take
  * @e: filled in
  *
  * Return: 0; -ETIMEDOUT; -EMSGSIZE, it is too long for this machine already; or
  * another negative errno.
  */
-int probe_echo(int fd, struct in_addr a, uint32_t size, int ms, struct echo *e);
+int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
+	       struct echo *e);
 
 /* Whether that machine says that nothing listens on the UDP port. */
 bool probe_refused(struct in_addr a, uint16_t port);
