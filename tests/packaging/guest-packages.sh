@@ -50,6 +50,9 @@ quiet()
 		/lib/systemd/system/sysinit.target.wants/*.mount \
 		/lib/systemd/system/sysinit.target.wants/{cryptsetup,veritysetup,integritysetup}.target \
 		/lib/systemd/system/multi-user.target.wants/*
+	# emptying /tmp at boot: it has the host's files in it, all of them
+	mkdir -p /etc/tmpfiles.d
+	ln -sf /dev/null /etc/tmpfiles.d/tmp.conf
 	echo 0123456789abcdef0123456789abcdef >/etc/machine-id
 }
 
@@ -66,9 +69,12 @@ boot()
 {
 	local i state parent
 
+	# Mounts come to the services that have namespaces of their own, and go there, as
+	# on a machine whose first process is systemd.
 	# shellcheck disable=SC2016  # for the other shell
 	container=weft setsid unshare --fork --kill-child --pid --mount --cgroup \
-		sh -c 'mount -t proc proc /proc && mount -t tmpfs -o mode=755 run /run &&
+		sh -c 'mount --make-rshared / &&
+			mount -t proc proc /proc && mount -t tmpfs -o mode=755 run /run &&
 			{ ! mountpoint -q /sys/fs/cgroup || umount /sys/fs/cgroup; } &&
 			mount -t cgroup2 cgroup /sys/fs/cgroup &&
 			exec /lib/systemd/systemd --system --unit=multi-user.target' \
