@@ -270,7 +270,8 @@ fuzz_programs	:= $(patsubst $(B)/fuzz/tests/fuzz/%.o,$(B)/tests/fuzz-%,$(fuzz_ob
 fuzz_possible	= $(wildcard $(shell $(CLANG) -print-file-name=libclang_rt.fuzzer-x86_64.a \
 		  2>/dev/null) $(shell $(CLANG) --print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer*)
 fuzz_memd	:= $(patsubst $(B)/obj/%,$(B)/fuzz/%,$(call part_objects,tools/memd))
-all_objects	+= $(fuzz_core) $(fuzz_objects) $(fuzz_memd)
+fuzz_conf	:= $(patsubst %,$(B)/fuzz/tools/weftctl/%.o,conf setting value)
+all_objects	+= $(fuzz_core) $(fuzz_objects) $(fuzz_memd) $(fuzz_conf)
 
 $(B)/fuzz/%.o: %.c Makefile
 	$(call say,CLANG,$< (for fuzzing))
@@ -278,6 +279,7 @@ $(B)/fuzz/%.o: %.c Makefile
 	$(quiet)$(CLANG) $(all_cflags) $(fuzz_cflags) -c -o $@ $<
 
 $(B)/tests/fuzz-memd $(B)/tests/fuzz-backing: $(fuzz_memd)
+$(B)/tests/fuzz-conf: $(fuzz_conf)
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -392,6 +394,7 @@ share_dir	= $(DESTDIR)$(PREFIX)/share/weft
 include_dir	= $(DESTDIR)$(PREFIX)/include/weft
 lib_dir		= $(DESTDIR)$(LIB_DIR)
 man_dir		= $(DESTDIR)$(PREFIX)/share/man
+completion_dir	= $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 unit_dir	= $(DESTDIR)$(UNIT_DIR)
 sysctl_dir	= $(DESTDIR)$(SYSCTL_DIR)
 etc_dir		= $(DESTDIR)$(ETC_DIR)
@@ -400,7 +403,8 @@ module_root	= $(DESTDIR)/lib/modules/$(KVER)
 man_pages	= $(wildcard tools/*/man/*.[1-8])
 man_page	= $(man_dir)/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
 installed	= weftctl weft-memd weft-switchd weft-kvs
-units		= $(wildcard tools/packaging/*.service tools/packaging/*.mount)
+units		= $(wildcard tools/packaging/*.service)
+completions	= $(wildcard tools/*/completion/*)
 sysctls		= $(wildcard tools/packaging/sysctl/*.conf)
 settings	= $(wildcard tools/packaging/etc/*.conf)
 # The distribution's key is not here to sign with, nor its System.map, which the
@@ -419,7 +423,7 @@ install: install-programs install-module
 
 install-programs: programs
 	install -d $(bin_dir) $(share_dir) $(include_dir) $(lib_dir)/pkgconfig \
-		$(unit_dir) $(sysctl_dir) $(etc_dir) \
+		$(unit_dir) $(sysctl_dir) $(etc_dir) $(completion_dir) \
 		$(sort $(dir $(foreach m,$(man_pages),$(call man_page,$m))))
 	install -m 755 $(addprefix $(B)/bin/,$(installed)) $(bin_dir)/
 	install -m 644 $(wildcard p4/generated/*.spec) $(share_dir)/
@@ -431,6 +435,7 @@ install-programs: programs
 	$(foreach m,$(man_pages),install -m 644 $m $(call man_page,$m)$(newline))
 	$(foreach u,$(units),$(call install_filled,$u,$(unit_dir)/$(notdir $u)))
 	install -m 644 $(sysctls) $(sysctl_dir)/
+	install -m 644 $(completions) $(completion_dir)/
 	$(foreach c,$(settings),test -e $(etc_dir)/$(notdir $c) || \
 		install -m 644 $c $(etc_dir)/$(newline))
 
@@ -454,7 +459,7 @@ install-dkms:
 # only weft, or nobody before it, has needed.
 own_dirs	= $(unit_dir) $(patsubst %/,%,$(dir $(unit_dir))) $(sysctl_dir) $(etc_dir) \
 		  $(module_root)/updates
-all_dirs	= $(own_dirs) $(bin_dir) $(lib_dir)/pkgconfig $(patsubst %/,%,$(sort $(dir \
+all_dirs	= $(own_dirs) $(bin_dir) $(lib_dir)/pkgconfig $(completion_dir) $(patsubst %/,%,$(sort $(dir \
 		  $(share_dir) $(include_dir) $(dkms_dir) \
 		  $(foreach m,$(man_pages),$(call man_page,$m)))))
 
@@ -464,7 +469,8 @@ uninstall:
 	rm -f $(addprefix $(lib_dir)/,libweft.a libweft.so $(lib_soname) libweft-preload.so \
 		pkgconfig/libweft.pc) $(foreach m,$(man_pages),$(call man_page,$m)) \
 		$(addprefix $(unit_dir)/,$(notdir $(units))) \
-		$(addprefix $(sysctl_dir)/,$(notdir $(sysctls)))
+		$(addprefix $(sysctl_dir)/,$(notdir $(sysctls))) \
+		$(addprefix $(completion_dir)/,$(notdir $(completions)))
 	$(foreach c,$(settings),! cmp -s $c $(etc_dir)/$(notdir $c) || \
 		rm -f $(etc_dir)/$(notdir $c)$(newline))
 	rm -f $(module_root)/updates/weft.ko $(module_root)/updates/weft.ko.*

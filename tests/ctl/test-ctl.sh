@@ -41,13 +41,14 @@ build()
 
 	for file in tools/weftctl/*.c; do
 		case $file in
-		*/genl.c|*/module.c) ;;
+		*/genl.c|*/module.c|*/mounting.c|*/mountpoint.c) ;;
 		*) files+=("$file") ;;
 		esac
 	done
 	# shellcheck disable=SC2046  # flags are words
 	timeout 120 "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
 		-fsanitize=address,undefined -fno-sanitize-recover=all \
+		-DCONF_FILE='"/nowhere/weft.conf"' \
 		-Iuapi -Ikmod/core -I. $(pkg-config --cflags libnl-genl-3.0) \
 		-o "$dir/weftctl" "${files[@]}" tests/ctl/fakes/genl/*.c \
 		$(pkg-config --libs libnl-genl-3.0)
@@ -247,7 +248,7 @@ for text in '' sixteen-letters- a/b 'a b'; do
 	misused up "--interface: '$text' cannot be the name of an interface"
 done
 
-for command in '' up down set status stats region line lock; do
+for command in '' up down set status stats region line lock doctor; do
 	# shellcheck disable=SC2086  # no command is no word
 	ctl up $command --help
 	[ $rc = 0 ] && grep -q "^usage: weftctl ${command:-\[}" "$dir/out" &&

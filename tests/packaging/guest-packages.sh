@@ -8,6 +8,7 @@
 #	guest-packages.sh prepare BUILT DPKG	module directories that can be written to;
 #						BUILT: what DKMS has compiled; DPKG: a tar
 #						file of /var/lib/dpkg
+#	guest-packages.sh quiet			no services but ours; part of prepare
 #	guest-packages.sh boot			start systemd, wait until it is up
 #	guest-packages.sh in COMMAND...		run a command there
 #	guest-packages.sh halt			end it
@@ -25,7 +26,7 @@ die()
 	exit 1
 }
 
-# The guest's modules are on the host.  What runs on the host by itself is not wanted.
+# The guest's modules are on the host.
 prepare()
 {
 	mkdir -p /tmp/modules
@@ -37,12 +38,21 @@ prepare()
 	# thousands of small files take minutes from the host, one large one does not
 	mount -t tmpfs dpkg /var/lib/dpkg || die "cannot mount on /var/lib/dpkg"
 	tar -xf "$2" -C /var/lib || die "cannot unpack $2"
+	quiet
+}
+
+# What runs on the host by itself is not wanted.
+quiet()
+{
 	# containers have one that forbids to start and stop services
 	rm -rf /usr/sbin/policy-rc.d /etc/systemd/system/*.wants
 	rm -f /lib/systemd/system/sysinit.target.wants/systemd-{udev*,pcr*,repart*,random*} \
 		/lib/systemd/system/sysinit.target.wants/*.mount \
 		/lib/systemd/system/sysinit.target.wants/{cryptsetup,veritysetup,integritysetup}.target \
 		/lib/systemd/system/multi-user.target.wants/*
+	# emptying /tmp at boot: it has the host's files in it, all of them
+	mkdir -p /etc/tmpfiles.d
+	ln -sf /dev/null /etc/tmpfiles.d/tmp.conf
 	echo 0123456789abcdef0123456789abcdef >/etc/machine-id
 }
 
@@ -59,9 +69,13 @@ boot()
 {
 	local i state parent
 
+	# Mounts come to the services that have namespaces of their own, and go there, as
+	# on a machine whose first process is systemd.
 	# shellcheck disable=SC2016  # for the other shell
 	container=weft setsid unshare --fork --kill-child --pid --mount --cgroup \
-		sh -c 'mount -t proc proc /proc && mount -t tmpfs -o mode=755 run /run &&
+		sh -c 'mount --make-rshared / &&
+			mount -t proc proc /proc && mount -t tmpfs -o mode=755 run /run &&
+			{ ! mountpoint -q /sys/fs/cgroup || umount /sys/fs/cgroup; } &&
 			mount -t cgroup2 cgroup /sys/fs/cgroup &&
 			exec /lib/systemd/systemd --system --unit=multi-user.target' \
 		</dev/null >/tmp/systemd.log 2>&1 &
@@ -124,6 +138,7 @@ left()
 VERSION=${WEFT_VERSION:?}
 case ${1-} in
 prepare)	prepare "$2" "$3" ;;
+quiet)		quiet ;;
 boot)		boot ;;
 in)		shift; inside "$@" ;;
 halt)		halt ;;

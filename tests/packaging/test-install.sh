@@ -72,7 +72,7 @@ ctl_help()
 	local command
 
 	"$BUILD/bin/weftctl" --help
-	for command in up down set status stats region line lock; do
+	for command in up down set status stats region line lock doctor; do
 		"$BUILD/bin/weftctl" "$command" --help
 	done
 }
@@ -110,8 +110,8 @@ expected()
 	printf '%s\n' bin/weftctl bin/weft-memd bin/weft-switchd bin/weft-kvs share/weft/weft_pna.spec \
 		include/weft/lock.h lib/libweft.{a,so,so.0} lib/libweft-preload.so \
 		lib/pkgconfig/libweft.pc lib/sysctl.d/60-weft.conf \
-		lib/systemd/system/weft{,-node,-memd,-switchd}.service \
-		lib/systemd/system/weft.mount
+		lib/systemd/system/weft{,-memd,-switchd}.service \
+		share/bash-completion/completions/weftctl
 	for file in uapi/*.h; do
 		echo "include/weft/${file##*/}"
 	done
@@ -125,7 +125,7 @@ installed_files()
 {
 	{
 		expected | sed 's|^|/usr/local/|'
-		printf '/etc/weft/%s\n' node.conf memd.conf switchd.conf
+		printf '/etc/weft/%s\n' weft.conf memd.conf switchd.conf
 		{
 			echo Kbuild
 			echo COPYING
@@ -151,6 +151,21 @@ check "make install-programs install-dkms" weft_make install-programs install-dk
 [ $bad = 0 ] || exit 1
 check "all of it is there, and nothing else" installed_files
 check "no place is left open" no_names_left
+
+# settings_file: what make install puts there is a configuration once the node's own
+# three settings are in it; all that it mentions is, with the values that it has there.
+settings_file()
+{
+	local file=$root/etc/weft/weft.conf
+
+	"$BUILD/bin/weftctl" up --check --file "$file" --node 1 --interface eth0 \
+		--homes 10.0.0.101 | grep -qx 'mount = /weft' || return 1
+	sed 's/^#\([a-z]* = \)/\1/' "$file" >"$dir/all"
+	"$BUILD/bin/weftctl" up --check --file "$dir/all" >"$dir/settings" || return 1
+	[ "$(wc -l <"$dir/settings")" = 14 ] && diff <(sort "$dir/settings") \
+		<(grep -E '^[a-z]+ = ' "$dir/all" | sort)
+}
+check "the settings that are installed are right" settings_file
 check "pkg-config has the version" test "$version" = \
 	"$(PKG_CONFIG_PATH=$root/usr/local/lib/pkgconfig pkg-config --modversion libweft)"
 check "DKMS has it" grep -qxF "PACKAGE_VERSION=\"$version\"" \
@@ -211,13 +226,13 @@ left()
 	find "$root" -mindepth 1 -printf '/%P\n' | sort
 }
 
-echo changed >>"$root/etc/weft/node.conf"
+echo changed >>"$root/etc/weft/weft.conf"
 check "make install again" weft_make install-programs
-check "changed settings stay" grep -qx changed "$root/etc/weft/node.conf"
+check "changed settings stay" grep -qx changed "$root/etc/weft/weft.conf"
 echo other >"$root/usr/local/lib/other"
 check "make uninstall" weft_make uninstall
 check "nothing is left but what is not ours" \
-	diff <(printf '%s\n' /etc /etc/weft /etc/weft/node.conf /usr /usr/local \
+	diff <(printf '%s\n' /etc /etc/weft /etc/weft/weft.conf /usr /usr/local \
 		/usr/local/lib /usr/local/lib/other) <(left)
 rm -rf "${root:?}"/*
 if [ -e "$BUILD/kmod/${KVER-}/weft.ko" ]; then

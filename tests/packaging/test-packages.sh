@@ -93,9 +93,10 @@ on node1 sh -c "dpkg -L ${node[*]} | sort -u >/tmp/list; dkms status weft"
 on node2 sh -c "dpkg -L ${blade[*]} | sort -u >/tmp/list"
 check "DKMS has installed the module" on node1 sh -c "dkms status weft | grep -q ': installed'"
 
-check "configure the node" on node1 sed -i \
-	's/^WEFT_NODE_OPTIONS=.*/WEFT_NODE_OPTIONS="--node 1 --interface eth0 --homes 10.87.0.2"/' \
-	/etc/weft/node.conf
+check "configure the node" on node1 sed -i -e 's/^#node = .*/node = 1/' \
+	-e 's/^#interface = .*/interface = eth0/' -e 's/^#homes = .*/homes = 10.87.0.2/' \
+	-e 's/^#cache = .*/cache = 8M/' /etc/weft/weft.conf
+check "the configuration is right" on node1 weftctl up --check
 check "configure the blade" on node2 sed -i \
 	's|^WEFT_MEMD_OPTIONS=.*|WEFT_MEMD_OPTIONS="--id 33 --interface eth0 --memory 64M --backing /var/lib/weft/blade"|' \
 	/etc/weft/memd.conf
@@ -124,6 +125,8 @@ check "systemd boots on the node" step node1 boot
 check "/weft is not mounted" step node1 in sh -c '! mountpoint -q /weft'
 check "systemctl start weft" step node1 in systemctl start weft
 check "/weft is mounted" step node1 in mountpoint -q /weft
+check "with the options of the file" step node1 in sh -c \
+	'grep -qE "^none /weft weft [^ ]*nosuid,nodev[^ ]*,cache=8192K" /proc/mounts'
 check "a region is mapped" test "$(step node1 in "$shared/counter")" = 1
 check "and again" test "$(step node1 in "$shared/counter")" = 2
 check "systemctl stop weft" step node1 in systemctl stop weft
@@ -137,7 +140,7 @@ check "the node shuts down" step node1 halt
 check "the blade shuts down" step node2 halt
 check "the blade boots" step node2 boot
 check "the node boots" step node1 boot
-check "weft came up by itself" step node1 in systemctl is-active weft weft-node weft.mount
+check "weft came up by itself" step node1 in systemctl is-active weft weft.mount
 check "/weft is mounted" step node1 in mountpoint -q /weft
 check "the region has its contents" test "$(step node1 in "$shared/counter")" = 3
 

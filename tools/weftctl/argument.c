@@ -2,17 +2,13 @@
 /* Reading of the command line, see argument.h. */
 #include "argument.h"
 
-#include <arpa/inet.h>
-#include <ctype.h>
-#include <errno.h>
 #include <getopt.h>
-#include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
 #include "kernel.h"
+#include "value.h"
 #include "weftctl.h"
 
 static const char *command_name(const struct reading *r)
@@ -100,96 +96,28 @@ int argument_word(const struct command *command, const char *kind,
 	return -1;
 }
 
+/* What is wrong with the value of an option, if anything. */
+static int end(const struct reading *r, const char *option, bool good,
+	       const struct why *why)
+{
+	return good ? 0 : misuse(r->command->name, "%s: %s", option, why->text);
+}
+
 int argument_u32(const struct reading *r, const char *option, const char *text,
 		 uint32_t min, uint32_t max, uint32_t *value)
 {
-	unsigned long long number;
-	char *end;
+	struct why why;
 
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	/* strtoull() takes blanks and signs, too. */
-	if (!isdigit((unsigned char)*text) || *end)
-		return misuse(r->command->name, "%s: '%s' is not a number", option, text);
-	if (errno || number < min || number > max)
-		return misuse(r->command->name, "%s: %s is not within %u to %u",
-			      option, text, min, max);
-	*value = (uint32_t)number;
-	return 0;
+	return end(r, option, value_u32(text, min, max, value, &why), &why);
 }
 
 int argument_seconds(const struct reading *r, const char *option,
 		     const char *text, uint32_t min_ms, uint32_t max_ms,
 		     uint32_t *ms)
 {
-	double seconds;
-	char *end;
+	struct why why;
 
-	seconds = strtod(text, &end);
-	/* strtod() takes blanks, signs, hexadecimals, "nan", too. */
-	if (!*text || strspn(text, "0123456789.") != strlen(text) || *end)
-		return misuse(r->command->name, "%s: '%s' is not a number of seconds",
-			      option, text);
-	if (seconds * 1000 < min_ms || seconds * 1000 > max_ms)
-		return misuse(r->command->name, "%s: %s is not within %g to %g seconds",
-			      option, text, min_ms / 1e3, max_ms / 1e3);
-	*ms = (uint32_t)(seconds * 1000 + 0.5);
-	return 0;
-}
-
-int argument_address(const struct reading *r, const char *option,
-		     const char *text, struct in_addr *a)
-{
-	uint32_t host;
-
-	if (inet_pton(AF_INET, text, a) != 1)
-		return misuse(r->command->name, "%s: '%s' is not an IPv4 address such as 10.0.0.101",
-			      option, text);
-	host = ntohl(a->s_addr);
-	if (!host || IN_MULTICAST(host) || IN_EXPERIMENTAL(host))
-		return misuse(r->command->name, "%s: %s is not the address of one machine",
-			      option, text);
-	return 0;
-}
-
-int argument_addresses(const struct reading *r, const char *option,
-		       const char *text, struct in_addr *list, unsigned int max,
-		       unsigned int *len)
-{
-	char one[INET_ADDRSTRLEN + 16];
-	unsigned int i;
-	size_t n;
-	int rc;
-
-	*len = 0;
-	for (;; text += n + 1) {
-		n = strcspn(text, ",");
-		snprintf(one, sizeof(one), "%.*s", (int)n, text);
-		if (*len == max)
-			return misuse(r->command->name, "%s: a rack has %u memory blades at most",
-				      option, max);
-		rc = argument_address(r, option, one, &list[*len]);
-		if (rc)
-			return rc;
-		for (i = 0; i < *len; i++) {
-			if (list[i].s_addr == list[*len].s_addr)
-				return misuse(r->command->name, "%s: %s is there twice",
-					      option, one);
-		}
-		++*len;
-		if (!text[n])
-			return 0;
-	}
-}
-
-int argument_interface(const struct reading *r, const char *option,
-		       const char *text, char *name)
-{
-	if (!*text || strlen(text) >= IF_NAMESIZE || strpbrk(text, "/ \t\n"))
-		return misuse(r->command->name, "%s: '%s' cannot be the name of an interface",
-			      option, text);
-	strcpy(name, text);
-	return 0;
+	return end(r, option, value_seconds(text, min_ms, max_ms, ms, &why), &why);
 }
 
 int argument_tunable(const struct reading *r, int letter, const char *text,

@@ -8,7 +8,6 @@
 #define WEFTCTL_ARGUMENT_H
 
 #include <getopt.h>
-#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -73,17 +72,6 @@ int argument_u32(const struct reading *r, const char *option, const char *text,
 int argument_seconds(const struct reading *r, const char *option,
 		     const char *text, uint32_t min_ms, uint32_t max_ms,
 		     uint32_t *ms);
-
-int argument_address(const struct reading *r, const char *option,
-		     const char *text, struct in_addr *a);
-
-/* Addresses with commas between them. */
-int argument_addresses(const struct reading *r, const char *option,
-		       const char *text, struct in_addr *list, unsigned int max,
-		       unsigned int *len);
-
-int argument_interface(const struct reading *r, const char *option,
-		       const char *text, char *name);
 
 /* The value of ARGUMENT_TIMEOUT or HOLD, by its letter. */
 int argument_tunable(const struct reading *r, int letter, const char *text,

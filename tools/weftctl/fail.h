@@ -6,6 +6,7 @@
 enum {
 	EXIT_USAGE = 1,		/* the command line makes no sense */
 	EXIT_FAILED = 2,	/* it does, but could not be done */
+	EXIT_FOUND = 3,		/* it was, and something is wrong */
 };
 
 /**

@@ -441,6 +441,17 @@ int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *
 		    WEFT_A_COUNTER_MAX, take_counter, c);
 }
 
+int kernel_blade_try(uint32_t blade, struct counters *c)
+{
+	struct nl_msg *msg = genl_request(WEFT_CMD_BLADE_STATS_GET, true);
+	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
+	struct genl_refusal why;
+
+	*c = (struct counters){ 0 };
+	return genl_call(unless_full(msg, full), WEFT_A_COUNTER_MAX, take_counter, c,
+			 &why);
+}
+
 int kernel_switch_stats(struct counters *c, bool *absent)
 {
 	struct genl_refusal why;

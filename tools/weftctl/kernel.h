@@ -242,6 +242,9 @@ void hists_free(struct hists *h);
 /* @address is for the sentence if the blade does not answer. */
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c);
 
+/* The same without a sentence.  Return: 0, or a negative errno. */
+int kernel_blade_try(uint32_t blade, struct counters *c);
+
 /**
  * kernel_switch_stats() - ask the directory in the switch
  * @absent: NULL: it is an error if none answers; else filled in

@@ -15,7 +15,7 @@ struct output output;
 
 static const struct command * const commands[] = {
 	&command_up, &command_down, &command_set, &command_status, &command_stats,
-	&command_region, &command_line, &command_lock,
+	&command_region, &command_line, &command_lock, &command_doctor,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(commands[0]))
@@ -33,7 +33,8 @@ static void help(FILE *out)
 	      "  -V, --version\n"
 	      "  -h, --help    also after a command\n\n"
 	      "Names of commands may be shortened as long as it is clear which one is meant.\n"
-	      "Exit status: 0, 1 if the command line makes no sense, 2 if the command failed.\n",
+	      "Exit status: 0, 1 if the command line makes no sense, 2 if the command failed,\n"
+	      "3 if doctor has found something.\n",
 	      out);
 }
 

@@ -76,3 +76,61 @@ bool module_is_loaded(void)
 	fclose(f);
 	return !strcmp(state, "live\n");
 }
+
+static void read_line(const char *path, char *text, size_t size)
+{
+	FILE *f = fopen(path, "r");
+
+	text[0] = 0;
+	if (!f)
+		return;
+	if (!fgets(text, (int)size, f))
+		text[0] = 0;
+	text[strcspn(text, "\n")] = 0;
+	fclose(f);
+}
+
+bool module_loaded_info(struct module_info *info)
+{
+	read_line("/sys/module/" MODULE "/version", info->version, sizeof(info->version));
+	read_line("/sys/module/" MODULE "/srcversion", info->source, sizeof(info->source));
+	return module_is_loaded();
+}
+
+static void take_info(struct kmod_list *list, struct module_info *info)
+{
+	struct kmod_list *item;
+
+	kmod_list_foreach(item, list) {
+		const char *key = kmod_module_info_get_key(item);
+		const char *value = kmod_module_info_get_value(item);
+
+		if (!strcmp(key, "version"))
+			snprintf(info->version, sizeof(info->version), "%s", value);
+		else if (!strcmp(key, "srcversion"))
+			snprintf(info->source, sizeof(info->source), "%s", value);
+	}
+}
+
+bool module_installed_info(struct module_info *info)
+{
+	struct kmod_ctx *ctx = kmod_new(NULL, NULL);
+	struct kmod_list *list = NULL, *values = NULL;
+	struct kmod_module *module;
+	bool found = false;
+
+	*info = (struct module_info){ 0 };
+	if (!ctx)
+		return false;
+	if (!kmod_module_new_from_lookup(ctx, MODULE, &list) && list) {
+		module = kmod_module_get_module(list);
+		found = kmod_module_get_info(module, &values) >= 0;
+		if (found)
+			take_info(values, info);
+		kmod_module_info_free_list(values);
+		kmod_module_unref(module);
+		kmod_module_unref_list(list);
+	}
+	kmod_unref(ctx);
+	return found;
+}

@@ -16,4 +16,20 @@ int module_load(void);
 /* Whether it is, and not only being loaded or unloaded. */
 bool module_is_loaded(void);
 
+/**
+ * struct module_info - which module it is
+ * @version: as MODULE_VERSION() says, "" if there is none
+ * @source: sum of its sources, "" if there is none
+ */
+struct module_info {
+	char version[64];
+	char source[64];
+};
+
+/* Of the one that is loaded.  Return: whether there is one. */
+bool module_loaded_info(struct module_info *info);
+
+/* Of the one that modprobe would load.  Return: whether there is one. */
+bool module_installed_info(struct module_info *info);
+
 #endif /* WEFTCTL_MODULE_H */

@@ -28,6 +28,7 @@ extern const struct command command_stats;
 extern const struct command command_region;
 extern const struct command command_line;
 extern const struct command command_lock;
+extern const struct command command_doctor;
 
 /**
  * struct output - how to print, for all subcommands

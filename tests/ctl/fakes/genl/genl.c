@@ -90,6 +90,25 @@ bool module_is_loaded(void)
 	return !strcmp(scenario(), "elsewhere");
 }
 
+/* WEFT_FAKE_LOADED and WEFT_FAKE_INSTALLED are "VERSION SOURCE". */
+static bool module_info(const char *variable, struct module_info *info)
+{
+	const char *text = getenv(variable);
+
+	*info = (struct module_info){ 0 };
+	return text && sscanf(text, "%63s %63s", info->version, info->source) > 0;
+}
+
+bool module_loaded_info(struct module_info *info)
+{
+	return module_info("WEFT_FAKE_LOADED", info);
+}
+
+bool module_installed_info(struct module_info *info)
+{
+	return module_info("WEFT_FAKE_INSTALLED", info);
+}
+
 int genl_open(void)
 {
 	if (!strcmp(scenario(), "elsewhere"))

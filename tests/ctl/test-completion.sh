@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Completion of weftctl in bash: the function is called as bash would.  weftctl is the
+# real one; what it asks the kernel for is answered by a script.
+#
+# Prints a line a check.  Environment: BUILD, the build directory.
+
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 2
+
+BUILD=${BUILD:-$PWD/build}
+export BUILD
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+number=0
+bad=0
+
+report()
+{
+	number=$((number + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $number - $2"
+	else
+		echo "not ok $number - $2"
+		bad=1
+	fi
+}
+
+# A weftctl that knows regions.
+cat >"$dir/weftctl" <<'END'
+#!/bin/bash
+[ "$*" = "region show" ] || exec "$BUILD/bin/weftctl" "$@"
+cat <<'LIST'
+  REGION             SIZE    BLOCK      LINES      LOCKS NAME
+       7    1099511627776    65536         12          3 table
+       8                0     4096          0          0 two words
+       9             4096     4096          1          0 odd\033name
+      10             4096     4096          1          0 (gone)
+      11             4096     4096          1          0 tab2
+LIST
+END
+chmod +x "$dir/weftctl"
+PATH=$dir:$PATH
+mkdir "$dir/files"
+touch "$dir/files/one.conf" "$dir/files/two.conf"
+mkdir "$dir/files/directory"
+
+# shellcheck source=tools/weftctl/completion/weftctl
+. tools/weftctl/completion/weftctl
+complete -p weftctl >/dev/null
+report $? "bash knows the function"
+
+# completes "LINE" WORD...: what the last word of the line may become; a line that ends
+# in a blank has an empty one.
+completes()
+{
+	local line=$1 have want
+
+	shift
+	read -ra COMP_WORDS <<<"${line//=/ = }"
+	[[ $line != *' ' && $line != *= ]] || COMP_WORDS+=("")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	COMPREPLY=()
+	_weftctl
+	have=$([ ${#COMPREPLY[@]} = 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort -u)
+	want=$([ $# = 0 ] || printf '%s\n' "$@" | sort -u)
+	[ "$have" = "$want" ]
+	report $? "$line: $*"
+	[ "$have" = "$want" ] || diff <(echo "$want") <(echo "$have") | sed 's/^/# /'
+}
+
+# --- Commands ---
+
+mapfile -t commands < <(sed -n 's/^\t\.name = "\([a-z]*\)",$/\1/p' tools/weftctl/*.c)
+[ ${#commands[@]} -ge 9 ]
+report $? "${#commands[@]} commands"
+completes "weftctl " "${commands[@]}"
+completes "weftctl -j " "${commands[@]}"
+completes "weftctl do" doctor down
+completes "weftctl sta" stats status
+completes "weftctl nothing"
+completes "weftctl nothing "
+
+# --- Options ---
+
+completes "weftctl --" --help --json --pretty --version
+completes "weftctl up --c" --cache --check
+completes "weftctl -j up --node 1 --mo" --mode --mount
+completes "weftctl down --" --help --json --pretty --file --unmount
+completes "weftctl doctor --i" --ignore
+completes "weftctl doc --i" --ignore
+completes "weftctl st --co"
+# All that the help of a command has.
+for command in "${commands[@]}"; do
+	mapfile -t options < <("$BUILD/bin/weftctl" "$command" --help | grep -oE -- '--[a-z][a-z-]*')
+	completes "weftctl $command --" "${options[@]}" --help --json --pretty
+done
+
+# --- Values ---
+
+mapfile -t interfaces < <(ls /sys/class/net)
+[ ${#interfaces[@]} -gt 0 ]
+report $? "interfaces: ${interfaces[*]}"
+completes "weftctl up --interface " "${interfaces[@]}"
+completes "weftctl up --interface l" lo
+completes "weftctl up --interface=l" lo
+completes "weftctl up --interface=" "${interfaces[@]}"
+completes "weftctl up --node "
+completes "weftctl up --node=1 --interface l" lo
+completes "weftctl up --file $dir/files/o" "$dir/files/one.conf"
+completes "weftctl up --file=$dir/files/" "$dir/files/"{one.conf,two.conf,directory}
+completes "weftctl up --mount $dir/files/" "$dir/files/directory"
+
+# --- Operands ---
+
+completes "weftctl stats " latency memory node switch
+completes "weftctl stats --interval 1 n" node
+completes "weftctl stats node "
+completes "weftctl region " show
+completes "weftctl line s" show
+completes "weftctl line show " table 'two\ words' tab2
+completes "weftctl line show ta" table tab2
+completes "weftctl lock show tw" 'two\ words'
+completes "weftctl loc show -j tabl" table
+completes "weftctl lock show table "
+completes "weftctl status "
+
+echo "1..$number"
+exit $bad

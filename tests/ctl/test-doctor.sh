@@ -1,0 +1,360 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# weftctl doctor in a rack with all its parts: two nodes, two memory blades, the
+# directory in the switch.  Nothing is wrong at first; then one fault after the other is
+# planted, found by its name, its sentence and its remedy, and mended, mostly by the
+# remedy.
+#
+# Prints a line a check.  Environment: BUILD, the build directory; KVER.
+
+# Conditions are called by "check"; what stands in quotes after "json" is Perl's, other
+# quoted text is for shells in guests.
+# shellcheck disable=SC2016,SC2317
+
+set -u
+export LC_ALL=C
+cd "$(dirname "$0")/../.." || exit 2
+
+BUILD=${BUILD:-$PWD/build}
+export BUILD
+RACK=tools/rack/weft-rack
+NAME=ctl-doctor-$$
+WEFTCTL=$BUILD/bin/weftctl
+BAD=$BUILD/tests/system-badinput
+CONF=/etc/weft/weft.conf
+dir=$(mktemp -d) || exit 2
+number=0
+bad=0
+rc=0
+: >"$dir/out"
+: >"$dir/err"
+
+ended()
+{
+	timeout 120 "$RACK" down --name "$NAME" >/dev/null 2>&1
+	rm -rf "$dir"
+}
+trap ended EXIT
+
+# check NAME COMMAND...: the command must succeed.
+check()
+{
+	local name=$1
+
+	shift
+	number=$((number + 1))
+	if "$@" >"$dir/check" 2>&1; then
+		echo "ok $number - $name"
+	else
+		echo "not ok $number - $name"
+		echo "# exit status $rc"
+		cut -c 1-2000 "$dir/check" "$dir/out" "$dir/err" | sed 's/^/# /'
+		bad=1
+	fi
+}
+
+# on GUEST COMMAND...: output in out and err, status in rc.
+on()
+{
+	local guest=$1
+
+	shift
+	timeout 120 "$RACK" exec --name "$NAME" "$guest" -- "$@" \
+		>"$dir/out" 2>"$dir/err" </dev/null
+	rc=$?
+}
+
+wire()
+{
+	timeout 20 "$RACK" wire --name "$NAME" "$@" >"$dir/out" 2>"$dir/err"
+	rc=$?
+}
+
+ctl()	{ on "$1" "$WEFTCTL" "${@:2}"; }
+good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
+# done_on GUEST COMMAND...: it must succeed, and is no check of its own.
+done_on(){ on "$@"; [ "$rc" = 0 ] || check "$*" false; }
+
+# clean GUEST: nothing is found there.
+clean()
+{
+	ctl "$1" doctor
+	good && [ "$(cat "$dir/out")" = "nothing found" ]
+}
+
+# finds GUEST NAME PROBLEM REMEDY: doctor says so; both are extended regular expressions.
+finds()
+{
+	ctl "$1" doctor
+	[ "$rc" = 3 ] && [ ! -s "$dir/err" ] && grep -qE "^$2: $3: $4\$" "$dir/out"
+}
+
+# only NAME...: nothing but these was found last.
+only()
+{
+	[ "$(sed 's/:.*//' "$dir/out" | sort -u | tr '\n' ' ')" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" ]
+}
+
+# json EXPRESSION...: of the last output, $j in Perl.
+json()
+{
+	perl -MJSON::PP -e '
+		local $/;
+		my $j = JSON::PP->new->utf8->decode(scalar <STDIN>);
+		my $bad = 0;
+		for (@ARGV) {
+			next if eval $_;
+			print "does not hold: $_ $@\n";
+			$bad = 1;
+		}
+		exit $bad;
+	' -- "$@" <"$dir/out"
+}
+
+# soon SECONDS COMMAND...: it succeeds within the time.
+soon()
+{
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.5
+	done
+}
+
+members()
+{
+	ctl node1 status -j
+	json '"@{$j->{members}}" eq "'"$1"'"'
+}
+
+timeout 400 "$RACK" up --name "$NAME" --nodes 2 --blades 2 --switch p4 --cache 8M \
+	--mtu 9000 --blade-mem 32M ${KVER:+--kernel "$KVER"} --owner $$ || {
+	echo "not ok 1 - no rack"
+	exit 1
+}
+homes=10.87.0.101,10.87.0.102
+version=$(sed -n 's/^#define WEFT_VERSION[[:blank:]]*"\(.*\)"$/\1/p' uapi/weft_version.h)
+# As long, and another one.
+other=${version/%?/x}
+restart="'weftctl down --unmount', 'modprobe -r weft' and 'weftctl up'"
+check "both nodes are members" soon 20 members "1 2"
+
+# --- Nothing is wrong ------------------------------------------------------------
+
+check "nothing is found" clean node1
+ctl node1 doctor -j
+check "nor as JSON" eval 'good && json "@{\$j->{findings}} == 0" "@{\$j->{skipped}} == 0"'
+on node1 setpriv --reuid 65534 --clear-groups "$WEFTCTL" doctor
+check "without privilege it says what it has not looked at" eval 'good &&
+	grep -qx "(not looked at: the kernel log: reading it needs root)" "$dir/out" &&
+	grep -qx "nothing found" "$dir/out"'
+
+# --- The configuration file --------------------------------------------------------
+
+done_on node1 sh -c 'mkdir -p /etc/weft && "$0" up --check --node 1 --interface eth0 \
+	--homes "$1" --mount /weft --cache 8M >"$2"' "$WEFTCTL" "$homes" "$CONF"
+check "a configuration file that says what runs" clean node1
+done_on node1 sh -c 'echo "timeout = 20" >>"$0"' "$CONF"
+check "1. the file differs from what runs" finds node1 config_differs \
+	"line 6 of $CONF says timeout = 20, but timeout = 30 is what runs" \
+	"'weftctl set --file $CONF' makes it so, or correct the file"
+check "nothing else" only config_differs
+done_on node1 "$WEFTCTL" set --file "$CONF"
+check "its remedy" clean node1
+done_on node1 sh -c 'echo "tiemout = 20" >>"$0"' "$CONF"
+check "2. the file is wrong" finds node1 config_wrong \
+	"the configuration file is wrong, $CONF:7: there is no setting 'tiemout': write 'timeout = 30' if that is meant" \
+	"'weftctl up --check --file $CONF' looks at it again"
+done_on node1 sed -i /tiemout/d "$CONF"
+done_on node1 "$WEFTCTL" set --timeout 0.5 --hold 5000
+check "3. a timeout that is too short" finds node1 timeout \
+	'with a timeout of 0.5 s a rack that is only busy is taken for dead' \
+	"'weftctl set --timeout 30', and 'timeout = 30' in the configuration file"
+check "4. a hold that is too long" finds node1 hold \
+	'with a hold of 5000 us nodes that share a block wait long for each other' \
+	"'weftctl set --hold 100', and 'hold = 100' in the configuration file"
+check "the file has another timeout" only config_differs timeout hold
+done_on node1 "$WEFTCTL" set --file "$CONF"
+check "both as the file says" clean node1
+
+# --- The network ---------------------------------------------------------------------
+
+done_on node1 ip link set eth0 mtu 1500
+check "5. the interface's MTU was lowered" finds node1 mtu_interface \
+	'the interface eth0 has an MTU of 1500, but the node sends datagrams of 9000 bytes' \
+	"'ip link set eth0 mtu 9000', or a smaller 'mtu' for the node"
+check "nothing else" only mtu_interface
+done_on node1 ip link set eth0 mtu 9000
+done_on mem2 ip link set eth0 mtu 1500
+ctl node1 doctor
+check "6. a blade's MTU is less than the rack's" finds node1 mtu_path \
+	'(memory blade 34 \(10\.87\.0\.102\) answers a datagram of 9000 bytes in pieces of [0-9]+|datagrams of 9000 bytes do not get to memory blade 34 \(10\.87\.0\.102\) and back, those of [0-9]+ do)' \
+	"set the MTU of its interface .*to 9000 \('ip link set IF mtu 9000'.*"
+check "nothing else" only mtu_path
+ctl node1 doctor -j
+check "it is the second blade's" json '@{$j->{findings}} == 1' \
+	'$j->{findings}[0]{name} eq "mtu_path"' '$j->{findings}[0]{member} == 34' \
+	'$j->{findings}[0]{remedy} =~ /^set the MTU /' \
+	'$j->{findings}[0]{text} =~ /: \Q$j->{findings}[0]{remedy}\E$/'
+check "as the schema says" tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
+done_on mem2 ip link set eth0 mtu 9000
+wire set delay 30000
+check "7. a slow network" finds node1 round_trip \
+	'the round trip to memory blade 33 \(10\.87\.0\.101\) takes [0-9.]+ ms, and each miss waits for it' \
+	'look for a slow or full link, a tunnel, or a machine that is overloaded or saves power'
+wire set delay 0
+check "all is well again" soon 60 clean node1
+wire cut mem2
+check "8. a blade that cannot be reached" finds node1 host_unreachable \
+	'memory blade 34 \(10\.87\.0\.102\) does not answer a ping' \
+	'see that it is switched on, that its address is right, that cables and switches lead there from eth0, and that no firewall holds pings back'
+wire heal mem2
+check "all is well again" soon 60 clean node1
+done_on node2 ip link set eth0 down
+check "9. an interface that is down" finds node2 interface_down \
+	'the interface eth0 is down' "'ip link set eth0 up'"
+done_on node2 ip link set eth0 up
+check "both are members again" soon 30 members "1 2"
+
+# --- The blades ------------------------------------------------------------------------
+
+done_on node1 truncate -s 63M /weft/large
+check "10. full blades" finds node1 blade_full \
+	'memory blade 33 \(10\.87\.0\.101\) is full: 31 of 32 MiB are taken' \
+	'unlink regions that nobody needs, or start it again with more --memory'
+check "both of them" grep -q '^blade_full: memory blade 34 ' "$dir/out"
+done_on node1 rm /weft/large
+check "its remedy" soon 20 clean node1
+done_on node1 "$WEFTCTL" set --timeout 2
+done_on mem2 sh -c 'kill -STOP $(pgrep -x weft-memd)'
+check "11. a blade that is stopped" finds node1 blade_down \
+	'memory blade 34 \(10\.87\.0\.102\) does not answer, though nothing says that it does not run' \
+	'see there that weft-memd is not stopped, that its --id is 34, its --rack 0 and its version the one of this node, and that no firewall holds UDP port 4793 back'
+done_on mem2 sh -c 'kill -CONT $(pgrep -x weft-memd)'
+done_on node1 "$WEFTCTL" set --file "$CONF"
+check "all is well again" soon 20 clean node1
+
+# --- The node -----------------------------------------------------------------------------
+
+done_on node1 mount -o remount,cache=256K /weft
+done_on node1 truncate -s 4M /weft/pin
+done_on node1 sh -c "setsid $BAD pin /weft/pin 4194304 >/tmp/pinned 2>&1 </dev/null & echo \$! >/tmp/pid
+	for i in \$(seq 60); do [ ! -s /tmp/pinned ] || exit 0; sleep 1; done; exit 1"
+check "12. a full cache" finds node1 cache_full \
+	'the cache \(256 KiB\) was full of what is in use or locked in memory, [1-9][0-9]* times since the module was loaded' \
+	"give it more with 'mount -o remount,cache=SIZE', and 'cache = SIZE' in the configuration file"
+check "13. a cache that differs from the file's" grep -qE \
+	"^config_differs: line 5 of $CONF says cache = 8M, but cache = 256K is what runs: 'mount -o remount,cache=8M /weft' makes it so, " "$dir/out"
+done_on node1 sh -c 'kill -9 $(cat /tmp/pid)'
+done_on node1 mount -o remount,cache=8M /weft
+done_on node1 rm /weft/pin
+done_on node1 dmesg -C
+check "all is well again" soon 20 clean node1
+
+# --- The other node: identity, module ------------------------------------------------------
+
+done_on node2 "$WEFTCTL" down --unmount
+check "node 2 leaves" soon 20 members "1"
+done_on node2 sh -c 'mkdir -p /etc/weft && "$0" up --check --node 1 --interface eth0 \
+	--homes "$1" --mount /weft --cache 8M >"$2"' "$WEFTCTL" "$homes" "$CONF"
+ctl node2 up
+check "up says why it cannot mount" eval '[ $rc = 2 ] && [ "$(cat "$dir/err")" = \
+	"weftctl: cannot mount /weft: another node has the id 1: give this one another with weftctl down and weftctl up" ]'
+ctl node2 status
+check "and leaves no node behind" grep -q '^no node: down' "$dir/out"
+check "14. an id that another node has" finds node2 duplicate_id \
+	'another node has the id 1, so this one could not join [0-9]+ s ago' \
+	"give one of the two another 'node' \(1 to 32\), then 'weftctl down' and 'weftctl up'"
+check "15. a node that is down" grep -qE "^down: the module weft is loaded, but this node is not set up: 'weftctl up', or" "$dir/out"
+done_on node2 sed -i 's/^node = 1/node = 2/' "$CONF"
+ctl node2 up
+check "up, and mounted" good
+check "a member again" soon 20 members "1 2"
+check "16. the kernel's log" finds node2 kernel_log \
+	'the kernel log has 1 warning of weft of the last hour, the last one [0-9]+ s ago: "weft: another node has the id 1"' \
+	"'dmesg \| grep weft' shows all, .*"
+check "nothing else" only kernel_log
+ctl node2 doctor --ignore kernel_log,hold
+check "which can be ignored" eval 'good && grep -qx "nothing found" "$dir/out"'
+ctl node2 doctor --ignore kernel
+check "by its whole name" eval '[ $rc = 1 ] && grep -q "there is no finding .kernel." "$dir/err"'
+done_on node2 dmesg -C
+done_on node2 umount /weft
+check "17. not mounted" finds node2 not_mounted \
+	"weft is not mounted at /weft, as line 4 of $CONF says" \
+	"'mount -t weft none /weft', or 'systemctl restart weft'"
+done_on node2 mount -t weft -o cache=8M none /weft
+check "its remedy" clean node2
+
+done_on node2 "$WEFTCTL" down --unmount
+done_on node2 ip link set eth0 mtu 1500
+done_on node2 "$WEFTCTL" up
+check "18. a node whose MTU is less than the rack's" finds node2 mtu_path \
+	'memory blade 33 \(10\.87\.0\.101\) sends longer datagrams than the 1500 bytes that the interface eth0 takes' \
+	"'ip link set eth0 mtu 9000' here, or as much as the others have, and 'weftctl down --unmount' and 'weftctl up'; or the MTU of its interface to 1500"
+check "nothing else" only mtu_path
+done_on node2 "$WEFTCTL" down --unmount
+done_on node2 ip link set eth0 mtu 9000
+done_on node2 "$WEFTCTL" up
+check "its remedy" clean node2
+
+# Another module is installed than the one that is loaded: the same with another version.
+done_on node2 sh -c 'mkdir -p /tmp/m/updates /lib/modules/$(uname -r) &&
+	sed "s/\x00version=$1\x00/\x00version=$2\x00/" "$0/kmod/$(uname -r)/weft.ko" >/tmp/m/updates/weft.ko &&
+	mount --bind /tmp/m "/lib/modules/$(uname -r)" && depmod' "$BUILD" "$version" "$other"
+check "19. an old module" finds node2 module_old \
+	"the module that is loaded is of version $version, the one that is installed of version $other" \
+	"$restart load the one that is installed"
+check "nothing else" only module_old
+done_on node2 "$WEFTCTL" down --unmount
+done_on node2 modprobe -r weft
+check "20. no module" finds node2 module_missing \
+	'the module weft is not loaded' "'weftctl up', or 'systemctl start weft', loads it"
+done_on node2 "$WEFTCTL" up
+# What a rack tells its guests on the kernel's command line begins with "weft.", as
+# parameters of the module would: the kernel warns that it knows none of them.
+done_on node2 dmesg -C
+check "21. a module of another version than weftctl" finds node2 module_version \
+	"the module that is loaded is of version $other, weftctl of version $version" \
+	"install both of the same version, then $restart"
+check "nothing else" only module_version
+
+# --- The switch, then a blade, for good ----------------------------------------------------
+
+# switched PROGRAM: the switch starts anew with it.
+switched()
+{
+	local base ports=() guest
+
+	base=$("$RACK" status --name "$NAME" | sed -n '1s/.*files in //p')
+	for guest in node1 node2 mem1 mem2; do
+		ports+=(--port "$guest=unix:$base/$guest/port.sock:$base/$guest/net.sock")
+	done
+	"$base/weft-rackio" stop "$base/switch/lock" || return 1
+	"$base/weft-rackio" keep --state "$base/switch/state" --lock "$base/switch/lock" \
+		--log "$base/switch/console.log" --owner $$ -- "$base/weft-switchd" \
+		"${ports[@]}" --node 1=node1 --node 2=node2 --spec "$1" \
+		--control "$base/switch/control.sock"
+}
+check "the switch starts without the program" switched none
+check "22. a switch without the program" soon 60 finds node1 switch_missing \
+	'memory blade 3[34] keeps its directory in the switch, but no directory answers there' \
+	"load the weft program into the switch \('weft-switchd --spec weft_pna.spec'\), then restart weft-memd and mount anew, see docs/failures.md"
+done_on mem2 sh -c 'kill -KILL $(pgrep -x weft-memd)'
+check "23. a blade that is down" finds node1 blade_down \
+	'weft-memd does not run at memory blade 34 \(10\.87\.0\.102\)' \
+	"'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
+ctl node1 doctor -j
+check "all of that as the schema says" tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
+
+# --- The end -----------------------------------------------------------------
+
+trap 'rm -rf "$dir"' EXIT
+timeout 200 "$RACK" down --name "$NAME" >"$dir/out" 2>&1
+rc=$?
+check "no kernel complained" [ "$rc" = 0 ]
+echo "1..$number"
+exit $bad

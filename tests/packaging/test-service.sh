@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# weft.service in a rack of a node and a memory blade: what make install puts down, the
+# three settings that a node needs, systemctl.  It starts, says why when it does not,
+# takes other settings, stops, and starts at boot.  tests/packaging/test-packages.sh does
+# this with the packages, and takes much longer.
+#
+# As tests/system/common.sh; KVER is the kernel of the module.
+
+# Functions are run by "check"; what is in single quotes is for shells in guests.
+# shellcheck disable=SC2016,SC2317
+
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+GUEST=$PWD/tests/packaging/guest-packages.sh
+CONF=/etc/weft/weft.conf
+STEP_LIMIT=$((200 * SCALE))
+begin service
+
+# step STEP...: of guest-packages.sh, on the node.
+step()
+{
+	on node1 env WEFT_VERSION=1 "$GUEST" "$@"
+}
+
+# set_up NAME VALUE: in the file, whether it is there as an example or not.
+set_up()
+{
+	on node1 sed -i "s|^#*$1 = .*|$1 = $2|" "$CONF"
+}
+
+# says TEXT: systemd's log of the service has it.
+says()
+{
+	step in journalctl --no-pager -o cat -u weft | grep -F "$1"
+}
+
+boot --nodes 1 --blades 1 ${KVER:+--kernel "$KVER"}
+version=$(on node1 uname -r)
+# What is in /tmp here is not there.
+mkdir -p "$BUILD/tests"
+shared=$(mktemp -d "$BUILD/tests/service.XXXXXX") || exit 2
+trap 'rm -rf "$shared"; cleanup' EXIT
+env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS WEFT_PACKAGES_DONE=1 timeout 100 \
+	make -s B="$BUILD" DESTDIR="$shared/root" install-programs >"$dir/make" 2>&1 ||
+	not_ok "make install-programs" "$dir/make"
+check "the node as the rack has made it goes down" on node1 sh -c \
+	'"$0" down --unmount && rmmod weft && ! mountpoint -q /weft' "$BIN/weftctl"
+check "make install, there" on node1 sh -c 'cp -a "$0"/. / && weftctl --version' "$shared/root"
+# A directory of modules that has this one, and those that it needs.
+check "the module, too" on node1 sh -c 'set -e
+	mkdir -p /tmp/modules/updates
+	cp "$0" /tmp/modules/updates/
+	find /lib/modules/$1/ -name udp_tunnel.ko -o -name ip6_udp_tunnel.ko -o \
+		-name libcrc32c.ko -o -name autofs4.ko | xargs cp -t /tmp/modules/updates
+	mount --bind /tmp/modules /lib/modules/$1
+	depmod' "$BUILD/kmod/$version/weft.ko" "$version"
+check "no other services" step quiet
+check "systemd boots" step boot || exit 1
+
+# --- The file ---
+
+check "it does not start before it is told what to do" step in sh -c '! systemctl start weft'
+check "and says what is missing" says "$CONF: 'node' is missing"
+check "node" set_up node 33
+check "interface" set_up interface eth0
+check "homes" set_up homes 10.87.0.101
+check "it does not start with a setting that is wrong" step in sh -c '! systemctl start weft'
+line=$(on node1 grep -n '^node = ' "$CONF" | cut -d : -f 1)
+check "and says which" says "$CONF:$line: node: 33 is not within 1 to 32: write for example 'node = 1'"
+check "node" set_up node 1
+check "cache" set_up cache 8M
+check "weftctl up --check" on node1 weftctl up --check
+
+# --- Up and down ---
+
+check "systemctl start weft" step in systemctl start weft
+check "/weft is mounted, with the file's options" step in sh -c \
+	'grep -E "^none /weft weft rw,nosuid,nodev,.*cache=8192K" /proc/mounts'
+check "its log says who is in the rack" says "node 1 of rack 0: up, joined"
+# What a rack tells its guests on the kernel's command line begins with "weft.", as
+# parameters of the module would: the kernel warns that it knows none of them.
+check "forget what the kernel said of words to guests" on node1 dmesg -C
+check "weftctl doctor" step in /usr/local/bin/weftctl doctor
+check "a region" step in sh -c 'echo kept >/weft/region'
+check "hold" set_up hold 700
+check "doctor sees that it does not run" step in sh -c \
+	'/usr/local/bin/weftctl doctor >/tmp/doctor; [ $? = 3 ] && grep "^config_differs: " /tmp/doctor'
+check "systemctl reload weft" step in systemctl reload weft
+check "it does" step in sh -c '/usr/local/bin/weftctl status -j | grep -F "\"hold_us\":700,"'
+check "doctor finds nothing" step in /usr/local/bin/weftctl doctor
+check "the file goes wrong" set_up node 99
+check "systemctl stop weft, all the same" step in sh -c \
+	'systemctl stop weft; systemctl is-failed weft && exit 1; systemctl show -p ActiveState weft | grep inactive'
+check "/weft is not mounted, the module is gone" step in sh -c \
+	'! mountpoint -q /weft && [ ! -e /sys/module/weft ]'
+check "node" set_up node 1
+
+# --- A blade that is not there yet ---
+
+check "weft-memd stops" on mem1 sh -c 'kill -STOP $(pgrep -x weft-memd)'
+check "it does not start without the blade" step in sh -c '! systemctl start weft'
+check "and says so" says "cannot mount /weft: the memory blade 10.87.0.101 does not answer"
+check "weft-memd goes on" on mem1 sh -c 'kill -CONT $(pgrep -x weft-memd)'
+check "it starts" step in systemctl start weft
+check "the region is there" step in sh -c '[ "$(cat /weft/region)" = kept ]'
+
+# --- At boot ---
+
+check "systemctl enable weft" step in systemctl enable weft
+check "the node shuts down" step halt
+check "it has left" on node1 sh -c '! grep " weft " /proc/mounts && [ ! -e /sys/module/weft ]'
+check "the node boots" step boot
+check "weft came up by itself" step in systemctl is-active weft weft.mount
+check "the region is there" step in sh -c '[ "$(cat /weft/region)" = kept ]'
+check "systemctl stop weft" step in systemctl stop weft
+[ "$failures" = 0 ] || step in journalctl --no-pager -u weft | sed 's/^/# /'
+[ "$failures" = 0 ] || on node1 sh -c 'for p in $(grep -l " /weft " /proc/[0-9]*/mountinfo); do echo "# $p $(tr "\0" " " <${p%/*}/cmdline)"; done'
+finish

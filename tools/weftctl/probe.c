@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Echoes and ports, see probe.h. */
+#include "probe.h"
+
+#include <errno.h>
+#include <netinet/ip.h>
+#include <netinet/ip_icmp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef IP_RECVFRAGSIZE
+#define IP_RECVFRAGSIZE	25	/* Linux 4.10; not in all C libraries */
+#endif
+
+#define SIZE_MAX_IP	65535
+#define REFUSED_TRIES	3
+#define REFUSED_MS	200
+
+static uint64_t now_usec(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+int probe_open(void)
+{
+	int on = 1;
+	/* Root may; else those whom net.ipv4.ping_group_range names. */
+	int fd = socket(AF_INET, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_ICMP);
+
+	if (fd < 0)
+		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, IPPROTO_ICMP);
+	if (fd < 0)
+		return errno == EACCES ? -EPERM : -errno;
+	if (setsockopt(fd, IPPROTO_IP, IP_RECVFRAGSIZE, &on, sizeof(on))) {
+		on = -errno;
+		close(fd);
+		return on;
+	}
+	return fd;
+}
+
+static uint16_t checksum(const uint8_t *data, size_t len)
+{
+	uint32_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < len; i += 2)
+		sum += (uint32_t)data[i] << 8 | (i + 1 < len ? data[i + 1] : 0);
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return htons((uint16_t)~sum);
+}
+
+static uint32_t fragment_of(struct msghdr *m)
+{
+	struct cmsghdr *c;
+	int size = 0;
+
+	for (c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_RECVFRAGSIZE)
+			memcpy(&size, CMSG_DATA(c), sizeof(size));
+	}
+	return size > 0 ? (uint32_t)size : 0;
+}
+
+/* Whether one datagram that came is the echo of @sent; a raw socket gets all. */
+static bool take_echo(int fd, struct in_addr a, const uint8_t *sent, size_t len,
+		      uint8_t *buf, struct echo *e)
+{
+	struct sockaddr_in from = { 0 };
+	struct iovec iov = { buf, SIZE_MAX_IP };
+	char control[256];
+	struct msghdr m = {
+		.msg_name = &from, .msg_namelen = sizeof(from),
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = control, .msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT);
+	const uint8_t *icmp = buf;
+	int type = 0;
+	socklen_t type_len = sizeof(type);
+
+	if (n < 0 || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len))
+		return false;
+	if (type == SOCK_RAW) {
+		size_t header = (size_t)(buf[0] & 15) * 4;
+
+		if ((size_t)n < header)
+			return false;
+		icmp += header;
+		n -= (ssize_t)header;
+	}
+	/* All behind the header is random, so it is ours if it is the same. */
+	if (from.sin_addr.s_addr != a.s_addr || (size_t)n != len ||
+	    icmp[0] != ICMP_ECHOREPLY ||
+	    memcmp(icmp + sizeof(struct icmphdr), sent + sizeof(struct icmphdr),
+		   len - sizeof(struct icmphdr)))
+		return false;
+	e->fragment = fragment_of(&m);
+	return true;
+}
+
+static void fill(uint8_t *packet, size_t len)
+{
+	struct icmphdr h = { .type = ICMP_ECHO };
+	uint64_t x = now_usec() * 6364136223846793005u + (uint64_t)getpid();
+	size_t i;
+
+	for (i = sizeof(h); i < len; i++) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		packet[i] = (uint8_t)(x >> 56);
+	}
+	h.un.echo.id = htons((uint16_t)getpid());
+	h.un.echo.sequence = htons((uint16_t)x);
+	memcpy(packet, &h, sizeof(h));
+	h.checksum = checksum(packet, len);
+	memcpy(packet, &h, sizeof(h));
+}
+
+int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
+	       struct echo *e)
+{
+	/* Whatever was learnt of the path before. */
+	int discover = whole ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT;
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = a };
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	size_t len = size - sizeof(struct iphdr);
+	uint8_t *packet = malloc(len), *buf = malloc(SIZE_MAX_IP);
+	uint64_t begin, passed = 0;
+	int err = -ENOMEM;
+
+	*e = (struct echo){ 0 };
+	if (!packet || !buf)
+		goto out;
+	fill(packet, len);
+	begin = now_usec();
+	err = 0;
+	if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover)) ||
+	    sendto(fd, packet, len, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
+		err = -errno;
+	while (!err) {
+		if (passed >= (uint64_t)ms * 1000)
+			err = -ETIMEDOUT;
+		else if (poll(&p, 1, ms - (int)(passed / 1000)) > 0 &&
+			 take_echo(fd, a, packet, len, buf, e))
+			break;
+		passed = now_usec() - begin;
+	}
+	e->usec = now_usec() - begin;
+out:
+	free(packet);
+	free(buf);
+	return err;
+}
+
+bool probe_refused(struct in_addr a, uint16_t port)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_addr = a, .sin_port = htons(port),
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), i;
+	struct pollfd p = { .fd = fd };
+	bool refused = false;
+
+	if (fd < 0)
+		return false;
+	if (!connect(fd, (struct sockaddr *)&to, sizeof(to))) {
+		for (i = 0; i < REFUSED_TRIES && !refused; i++) {
+			/* An empty datagram is thrown away by who listens. */
+			refused = send(fd, "", 0, 0) < 0 && errno == ECONNREFUSED;
+			if (!refused && poll(&p, 1, REFUSED_MS) > 0)
+				refused = send(fd, "", 0, 0) < 0 && errno == ECONNREFUSED;
+		}
+	}
+	close(fd);
+	return refused;
+}

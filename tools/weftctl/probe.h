@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Looking at other machines from outside of weft: echoes, ports. */
+#ifndef WEFTCTL_PROBE_H
+#define WEFTCTL_PROBE_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Return: a socket for echoes; or a negative errno, -EPERM if we may not. */
+int probe_open(void);
+
+/**
+ * struct echo - what came of one
+ * @usec: round trip
+ * @fragment: longest piece that the answer came in, 0 if it came in one
+ */
+struct echo {
+	uint64_t usec;
+	uint32_t fragment;
+};
+
+/**
+ * probe_echo() - send a datagram, wait for its echo
+ * @fd: from probe_open()
+ * @a: who is asked
+ * @size: bytes of the datagram, with the IP header
+ * @whole: it must not be cut on its way
+ * @ms: how long the echo may take
+ * @e: filled in
+ *
+ * Return: 0; -ETIMEDOUT; -EMSGSIZE, it is too long for this machine already; or
+ * another negative errno.
+ */
+int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
+	       struct echo *e);
+
+/* Whether that machine says that nothing listens on the UDP port. */
+bool probe_refused(struct in_addr a, uint16_t port);
+
+#endif /* WEFTCTL_PROBE_H */

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reading of single values, see value.h. */
+#include "value.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3)))
+static bool no(struct why *why, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why->text, sizeof(why->text), fmt, args);
+	va_end(args);
+	return false;
+}
+
+const char *value_quoted(const char *text, char *quoted)
+{
+	size_t i, n = 0;
+
+	for (i = 0; text[i] && n < VALUE_QUOTED_MAX - 4; i++) {
+		const unsigned char *c = (const unsigned char *)text + i;
+		bool beyond = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+
+		/* Control characters; those beyond ASCII are two bytes of UTF-8. */
+		quoted[n++] = iscntrl(*c) || beyond ? '?' : text[i];
+		i += beyond;
+	}
+	strcpy(quoted + n, text[i] ? "..." : "");
+	return quoted;
+}
+
+bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value,
+	       struct why *why)
+{
+	char quoted[VALUE_QUOTED_MAX];
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	value_quoted(text, quoted);
+	/* strtoull() takes blanks and signs, too. */
+	if (!isdigit((unsigned char)*text) || *end)
+		return no(why, "'%s' is not a number", quoted);
+	if (errno || number < min || number > max)
+		return no(why, "%s is not within %u to %u", quoted, min, max);
+	*value = (uint32_t)number;
+	return true;
+}
+
+bool value_seconds(const char *text, uint32_t min_ms, uint32_t max_ms, uint32_t *ms,
+		   struct why *why)
+{
+	char quoted[VALUE_QUOTED_MAX];
+	double seconds;
+	char *end;
+
+	seconds = strtod(text, &end);
+	value_quoted(text, quoted);
+	/* strtod() takes blanks, signs, hexadecimals, "nan", too. */
+	if (!*text || strspn(text, "0123456789.") != strlen(text) || *end)
+		return no(why, "'%s' is not a number of seconds", quoted);
+	if (seconds * 1000 < min_ms || seconds * 1000 > max_ms)
+		return no(why, "%s is not within %g to %g seconds", quoted,
+			  min_ms / 1e3, max_ms / 1e3);
+	*ms = (uint32_t)(seconds * 1000 + 0.5);
+	return true;
+}
+
+bool value_address(const char *text, struct in_addr *a, struct why *why)
+{
+	char quoted[VALUE_QUOTED_MAX];
+	uint32_t host;
+
+	value_quoted(text, quoted);
+	if (inet_pton(AF_INET, text, a) != 1)
+		return no(why, "'%s' is not an IPv4 address such as 10.0.0.101", quoted);
+	host = ntohl(a->s_addr);
+	if (!host || IN_MULTICAST(host) || IN_EXPERIMENTAL(host))
+		return no(why, "%s is not the address of one machine", quoted);
+	return true;
+}
+
+bool value_addresses(const char *text, struct in_addr *list, unsigned int max,
+		     unsigned int *len, struct why *why)
+{
+	char one[INET_ADDRSTRLEN + 16];
+	unsigned int i;
+	size_t n, cut;
+
+	*len = 0;
+	for (;; text += n + 1) {
+		n = strcspn(text, ",");
+		for (cut = n; n && (*text == ' ' || *text == '\t'); text++)
+			n--, cut--;
+		while (cut && (text[cut - 1] == ' ' || text[cut - 1] == '\t'))
+			cut--;
+		snprintf(one, sizeof(one), "%.*s", (int)cut, text);
+		if (*len == max)
+			return no(why, "a rack has %u memory blades at most", max);
+		if (!value_address(one, &list[*len], why))
+			return false;
+		for (i = 0; i < *len; i++) {
+			if (list[i].s_addr == list[*len].s_addr)
+				return no(why, "%s is there twice", one);
+		}
+		++*len;
+		if (!text[n])
+			return true;
+	}
+}
+
+bool value_interface(const char *text, char *name, struct why *why)
+{
+	char quoted[VALUE_QUOTED_MAX];
+	const char *c;
+	/* In a file a # might begin a comment. */
+	bool odd = !*text || *text == '#' || strlen(text) >= IF_NAMESIZE;
+
+	/* As the kernel sees it; and nothing that looks like several words. */
+	for (c = text; *c; c++)
+		odd |= *c == '/' || *c == ':' || *c == '"' || *c == '\'' ||
+		       isspace((unsigned char)*c) || iscntrl((unsigned char)*c);
+	if (odd || !strcmp(text, ".") || !strcmp(text, ".."))
+		return no(why, "'%s' cannot be the name of an interface",
+			  value_quoted(text, quoted));
+	strcpy(name, text);
+	return true;
+}
+
+static void print_size(uint64_t bytes, char *text, size_t size)
+{
+	static const char units[] = "KMGT";
+	int i = -1;
+
+	while (bytes && !(bytes & 1023) && units[i + 1]) {
+		bytes >>= 10;
+		i++;
+	}
+	snprintf(text, size, "%llu%.*s", (unsigned long long)bytes, i >= 0,
+		 units + (i >= 0 ? i : 0));
+}
+
+bool value_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
+		struct why *why)
+{
+	static const char units[] = "KMGT";
+	char quoted[VALUE_QUOTED_MAX], least[32], most[32];
+	unsigned long long number;
+	unsigned int shift = 0;
+	const char *unit;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	value_quoted(text, quoted);
+	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+	if (unit) {
+		shift = 10 * (unsigned int)(unit - units + 1);
+		end++;
+	}
+	if (!isdigit((unsigned char)*text) || *end)
+		return no(why, "'%s' is not a size such as 64M", quoted);
+	if (errno || number > UINT64_MAX >> shift || number << shift < min ||
+	    number << shift > max) {
+		print_size(min, least, sizeof(least));
+		print_size(max, most, sizeof(most));
+		return no(why, "%s is not within %s to %s", quoted, least, most);
+	}
+	*bytes = number << shift;
+	return true;
+}
+
+bool value_mode(const char *text, uint32_t *mode, struct why *why)
+{
+	char quoted[VALUE_QUOTED_MAX];
+	size_t len = strlen(text);
+
+	if (!len || len > 5 || strspn(text, "01234567") != len ||
+	    strtoul(text, NULL, 8) > 07777)
+		return no(why, "'%s' is not an octal number of at most 7777",
+			  value_quoted(text, quoted));
+	*mode = (uint32_t)strtoul(text, NULL, 8);
+	return true;
+}
+
+bool value_path(const char *text, char *path, struct why *why)
+{
+	char quoted[VALUE_QUOTED_MAX];
+	size_t len = strlen(text), i;
+	bool odd = *text != '/' || len >= PATH_MAX;
+
+	/* "/weft/" is "/weft", as the kernel shows it. */
+	while (len > 1 && text[len - 1] == '/')
+		len--;
+	/* Blanks are not seen at the end of a line; with a # they begin a comment. */
+	for (i = 0; i < len; i++)
+		odd |= iscntrl((unsigned char)text[i]) != 0 ||
+		       (text[i] == ' ' && (i + 1 == len || text[i + 1] == '#'));
+	value_quoted(text, quoted);
+	if (odd)
+		return no(why, "'%s' is not the path of a directory that begins with /",
+			  quoted);
+	if (len == 1)
+		return no(why, "'%s' has the whole system in it: take a directory of its own",
+			  quoted);
+	memcpy(path, text, len);
+	path[len] = 0;
+	return true;
+}
