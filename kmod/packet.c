@@ -5,43 +5,50 @@
 #include "packet.h"
 
 /* Hash of a payload that lies in several pieces. */
-static u32 scattered_psum(struct sk_buff *skb)
+static u32 scattered_psum(const struct weft_packet *packet)
 {
+	unsigned int len = packet->len - WEFT_WIRE_HDR_LEN;
 	struct skb_seq_state seq;
 	struct xxh64_state hash;
 	unsigned int at = 0, n;
 	const u8 *data;
 
 	xxh64_reset(&hash, WEFT_WIRE_PSUM_SEED);
-	skb_prepare_seq_read(skb, WEFT_WIRE_HDR_LEN, skb->len, &seq);
+	skb_prepare_seq_read(packet->skb, packet->at + WEFT_WIRE_HDR_LEN,
+			     packet->at + packet->len, &seq);
 	while ((n = skb_seq_read(at, &data, &seq))) {
+		/* a piece may go on behind what was asked for */
+		n = min(n, len - at);
 		xxh64_update(&hash, data, n);
 		at += n;
 	}
 	return weft_wire_psum_fold(xxh64_digest(&hash));
 }
 
-int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb)
+int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at)
 {
+	u8 room[WEFT_WIRE_HDR_LEN];
+	const void *hdr;
 	u32 psum;
 	int err;
 
 	packet->skb = skb;
-	if (skb->len < WEFT_WIRE_HDR_LEN)
+	packet->at = at;
+	packet->len = skb->len - at;
+	hdr = skb_header_pointer(skb, (int)at, sizeof(room), room);
+	if (!hdr)
 		return -EBADMSG;
-	if (!pskb_may_pull(skb, WEFT_WIRE_HDR_LEN))
-		return -ENOMEM;
-	if (skb_is_nonlinear(skb)) {
-		err = weft_wire_unpack_linear(&packet->msg, skb->data, skb->len,
-					      &psum);
+	packet->len = (u32)weft_wire_first(hdr, packet->len);
+	if (at + packet->len > skb_headlen(skb)) {
+		err = weft_wire_unpack_linear(&packet->msg, hdr, packet->len, &psum);
 		if (err)
 			return err;
 		if (weft_msg_has_data(packet->msg.type))
-			return scattered_psum(skb) == psum ? 0 : -EBADMSG;
+			return scattered_psum(packet) == psum ? 0 : -EBADMSG;
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}
-	return weft_wire_unpack(&packet->msg, skb->data, skb->len);
+	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len);
 }
 
 void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
@@ -50,7 +57,8 @@ void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
 	if (packet->msg.payload)
 		memcpy(dst, packet->msg.payload + from, n);
 	else
-		/* within the datagram: weft_wire_unpack_linear() saw to it */
-		skb_copy_bits(packet->skb, WEFT_WIRE_HDR_LEN + (int)from, dst,
+		/* within the message: weft_wire_unpack_linear() saw to it */
+		skb_copy_bits(packet->skb,
+			      (int)(packet->at + WEFT_WIRE_HDR_LEN + from), dst,
 			      (int)n);
 }

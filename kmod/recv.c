@@ -42,28 +42,20 @@ static void count_bad(int err)
 	}
 }
 
-void weft_recv(struct sk_buff *skb)
+static void recv_message(struct weft_packet *packet)
 {
-	struct weft_packet packet;
-	struct weft_msg *msg = &packet.msg;
-	u32 len = skb->len;
-	int err;
+	struct weft_msg *msg = &packet->msg;
 
-	err = weft_packet_parse(&packet, skb);
-	if (err) {
-		count_bad(err);
-		return;
-	}
 	if (msg->rack != weft_node.rack) {
 		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
 		return;
 	}
-	if (!sender_fits(&packet)) {
+	if (!sender_fits(packet)) {
 		weft_stat_inc(WEFT_STAT_MSG_FORGED);
 		return;
 	}
 	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);
-	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, len);
+	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, packet->len);
 	if (msg->type < WEFT_STATS_TYPES)
 		weft_stat_inc(WEFT_STAT_RECEIVED_TYPE + msg->type);
 	trace_weft_recv(msg, msg->src);
@@ -87,7 +79,7 @@ void weft_recv(struct sk_buff *skb)
 		if (weft_line_kind(msg->line) == WEFT_KIND_LOCK)
 			weft_klock_recv(msg);
 		else
-			weft_cache_recv(&packet);
+			weft_cache_recv(packet);
 		break;
 	case WEFT_MSG_REPLY:
 	case WEFT_MSG_COUNT_ACK:
@@ -100,4 +92,20 @@ void weft_recv(struct sk_buff *skb)
 		/* for directories and homes; the switch's group brings them, too */
 		break;
 	}
+}
+
+void weft_recv(struct sk_buff *skb)
+{
+	struct weft_packet packet;
+	u32 at = 0;
+	int err;
+
+	do {
+		err = weft_packet_parse(&packet, skb, at);
+		if (err)
+			count_bad(err);
+		else
+			recv_message(&packet);
+		at += packet.len;
+	} while (at < skb->len);
 }

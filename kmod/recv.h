@@ -7,7 +7,7 @@ struct sk_buff;
 
 /**
  * weft_recv() - a datagram for this node
- * @skb: begins with the message; not trusted; stays the caller's
+ * @skb: begins with the first message; not trusted; stays the caller's
  *
  * Softirq; does not sleep.
  */

@@ -10,7 +10,10 @@
 #ifndef _UAPI_WEFT_WIRE_H
 #define _UAPI_WEFT_WIRE_H
 
-/* Every message is one UDP datagram: a 64-byte header, then the payload. */
+/*
+ * A message is a UDP datagram: a 64-byte header, then the payload.  Several DATA
+ * may stand one behind the other in one datagram.
+ */
 #define WEFT_WIRE_MAGIC		0x57
 #define WEFT_WIRE_VERSION	1
 #define WEFT_WIRE_HDR_LEN	64

@@ -81,6 +81,22 @@ void weft_wire_pack(const struct weft_msg *msg, void *buf)
 	put_unaligned_be16((u16)~header_sum(b), b + OFF_HSUM);
 }
 
+size_t weft_wire_first(const void *hdr, size_t len)
+{
+	const u8 *b = hdr;
+	size_t n;
+
+	/* a message of another version may have its length elsewhere */
+	if (len < WEFT_WIRE_HDR_LEN || b[OFF_VERSION] != WEFT_WIRE_VERSION ||
+	    !weft_wire_joins(b[OFF_TYPE]))
+		return len;
+	n = get_unaligned_be16(b + OFF_LENGTH);
+	/* a damaged length says nothing about what follows */
+	if (n < WEFT_WIRE_HDR_LEN || n > len || header_sum(b) != 0xFFFF)
+		return len;
+	return n;
+}
+
 int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
 			    u32 *psum)
 {

@@ -80,10 +80,30 @@ struct weft_msg {
 void weft_wire_pack(const struct weft_msg *msg, void *buf);
 
 /**
- * weft_wire_unpack() - check a received datagram and read its header
+ * weft_wire_first() - where the first message of a datagram ends
+ * @hdr: WEFT_WIRE_HDR_LEN bytes if @len is that much, not trusted
+ * @len: bytes that are left of the datagram
+ *
+ * One member sends DATA to another in a row: as many messages as fit stand in one
+ * datagram then.  All other messages have a datagram of their own, as a switch
+ * looks at the first one only.
+ *
+ * Return: bytes of the first message, 1..@len; @len if it takes the rest, or if it
+ * makes no sense, which weft_wire_unpack() will say.  0 if @len is.
+ */
+size_t weft_wire_first(const void *hdr, size_t len);
+
+/* Several messages of that type may stand in one datagram. */
+static inline bool weft_wire_joins(u8 type)
+{
+	return type == WEFT_MSG_DATA;
+}
+
+/**
+ * weft_wire_unpack() - check a received message and read its header
  * @msg: filled in; @msg->payload points into @buf
- * @buf: the datagram
- * @len: its length in bytes
+ * @buf: the message
+ * @len: its length in bytes, as weft_wire_first() says
  *
  * Everything is checked that can be without knowing the receiver: magic,
  * version, lengths, both sums, ranges of src, status and offsets.  Any context.
@@ -97,7 +117,7 @@ int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len);
  * weft_wire_unpack_linear() - like weft_wire_unpack(), payload elsewhere
  * @msg: filled in, @msg->payload is NULL
  * @hdr: the header, WEFT_WIRE_HDR_LEN bytes
- * @len: length of the whole datagram
+ * @len: length of the whole message
  * @psum: receives the payload's hash for weft_wire_psum()
  *
  * For a receiver that keeps the payload in fragments: it must compare @psum

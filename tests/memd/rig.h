@@ -58,6 +58,7 @@ struct rig_faults {
 };
 
 extern unsigned long rig_checks;
+extern unsigned long rig_joined;	/* messages behind another one in a datagram */
 extern struct rig_faults rig_faults;
 extern struct weft_switch rig_switch;	/* counters and entries */
 extern bool rig_p4;			/* there is a P4 switch */

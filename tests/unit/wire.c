@@ -186,6 +186,48 @@ static void round_trips(void)
 	}
 }
 
+/* Where one message ends and the next begins: DATA only, and only if it is sound. */
+static void several(void)
+{
+	static u8 payload[1280], buf[3 * (WEFT_WIRE_HDR_LEN + sizeof(payload))];
+	const size_t n = WEFT_WIRE_HDR_LEN + sizeof(payload);
+	struct weft_msg m = fragment(payload), back;
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		m.txn = weft_txn(1, 10 + i);
+		weft_wire_pack(&m, buf + i * n);
+		memcpy(buf + i * n + WEFT_WIRE_HDR_LEN, payload, sizeof(payload));
+	}
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(weft_wire_first(buf + i * n, (3 - i) * n), n);
+		CHECK_EQ(weft_wire_unpack(&back, buf + i * n, n), 0);
+		CHECK_EQ(back.txn, weft_txn(1, 10 + i));
+	}
+	CHECK_EQ(weft_wire_first(buf, n), n);
+	/* a part of a message, or nothing */
+	CHECK_EQ(weft_wire_first(buf, n - 1), n - 1);
+	CHECK_EQ(weft_wire_first(buf, WEFT_WIRE_HDR_LEN - 1), WEFT_WIRE_HDR_LEN - 1);
+	CHECK_EQ(weft_wire_first(buf, 0), 0);
+	/* a header that is damaged, wherever: what follows is not looked for */
+	for (i = 0; i < 8 * WEFT_WIRE_HDR_LEN; i++) {
+		buf[i / 8] ^= (u8)(1 << i % 8);
+		CHECK_EQ(weft_wire_first(buf, 3 * n), 3 * n);
+		buf[i / 8] ^= (u8)(1 << i % 8);
+	}
+	/* a length that ends within the header */
+	buf[4] = 0;
+	buf[5] = WEFT_WIRE_HDR_LEN - 1;
+	mend(buf);
+	CHECK_EQ(weft_wire_first(buf, 3 * n), 3 * n);
+	/* what a switch may have to look at is alone */
+	for (i = 0; i < 256; i++) {
+		m.type = (u8)i;
+		weft_wire_pack(&m, buf);
+		CHECK_EQ(weft_wire_first(buf, 3 * n), i == WEFT_MSG_DATA ? n : 3 * n);
+	}
+}
+
 static void names_of_lines(void)
 {
 	u64 key = weft_line_key(0xABCDEF, WEFT_KIND_LOCK, 0xF12345678ull);
@@ -241,14 +283,27 @@ static void slots_of_regions(void)
 
 static void names_of_messages(void)
 {
-	u32 type;
+	/* the types that there are, see uapi/weft_wire.h */
+	static const u8 last[][2] = {
+		{ WEFT_MSG_GETS, WEFT_MSG_PASS }, { WEFT_MSG_INV, WEFT_MSG_PASSED },
+		{ WEFT_MSG_DATA, WEFT_MSG_HAND_ACK }, { WEFT_MSG_CALL, WEFT_MSG_REPLY },
+	};
+	u32 type, other, r;
 
+	for (type = 0; type < 256; type++) {
+		bool known = false;
+
+		for (r = 0; r < ARRAY_SIZE(last); r++)
+			known |= type >= last[r][0] && type <= last[r][1];
+		CHECK_EQ(known, !!strcmp(weft_msg_name((u8)type), "?"));
+		for (other = 0; known && other < type; other++)
+			CHECK(strcmp(weft_msg_name((u8)type),
+				     weft_msg_name((u8)other)) != 0);
+	}
 	CHECK(!strcmp(weft_msg_name(WEFT_MSG_GETS), "GETS"));
 	CHECK(!strcmp(weft_msg_name(WEFT_MSG_COUNT_ACK), "COUNT_ACK"));
+	CHECK(!strcmp(weft_msg_name(WEFT_MSG_PASSED), "PASSED"));
 	CHECK(!strcmp(weft_msg_name(WEFT_MSG_REPLY), "REPLY"));
-	CHECK(!strcmp(weft_msg_name(0), "?"));
-	for (type = 66; type < 256; type++)
-		CHECK(!strcmp(weft_msg_name((u8)type), "?"));
 }
 
 int main(void)
@@ -257,6 +312,7 @@ int main(void)
 	fragments();
 	bits();
 	round_trips();
+	several();
 	names_of_lines();
 	slots_of_regions();
 	names_of_messages();

@@ -114,7 +114,8 @@ void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
 	}
 	msg->payload = msg->len ? memd_payload(m) : NULL;
 	weft_wire_pack(msg, udp_buffer(&m->udp));
-	udp_send(&m->udp, addr, WEFT_WIRE_HDR_LEN + msg->len);
+	udp_send(&m->udp, addr, WEFT_WIRE_HDR_LEN + msg->len,
+		 weft_wire_joins(msg->type));
 	if (msg->type < MEMD_TYPES)
 		m->stats.out[msg->type]++;
 	if (log_verbose)

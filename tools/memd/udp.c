@@ -19,6 +19,10 @@
 #define SOCKET_BUFFER	(8 << 20)
 #define PATIENCE_MS	5	/* for a full send buffer */
 
+/*
+ * Messages wait in a buffer each, with one iov each: a datagram of several takes
+ * the iovs of those, which stand in a row.
+ */
 struct udp_batch {
 	struct mmsghdr msg[UDP_BATCH];
 	struct iovec iov[UDP_BATCH];
@@ -93,7 +97,8 @@ static int find_mtu(struct udp *udp, const char *name, char *err)
 		return fail(err, "interface %s has MTU %d: weft needs %d at least",
 			    name, ifr.ifr_mtu, WEFT_MTU_MIN);
 	mtu = ifr.ifr_mtu > WEFT_MTU_MAX ? WEFT_MTU_MAX : (u32)ifr.ifr_mtu;
-	udp->fragment = (mtu - HEADERS - WEFT_WIRE_HDR_LEN) / UNIT * UNIT;
+	udp->longest = mtu - HEADERS;
+	udp->fragment = (udp->longest - WEFT_WIRE_HDR_LEN) / UNIT * UNIT;
 	return 0;
 }
 
@@ -204,22 +209,42 @@ void udp_close(struct udp *udp)
 
 u8 *udp_buffer(struct udp *udp)
 {
-	if (udp->queued == UDP_BATCH)
+	if (udp->messages == UDP_BATCH)
 		udp_flush(udp);
-	return udp->out->buf[udp->queued];
+	return udp->out->buf[udp->messages];
 }
 
-void udp_send(struct udp *udp, u32 addr, size_t len)
+/* Does a message of @len bytes fit behind what the last datagram has? */
+static bool fits_last(const struct udp *udp, u32 addr, size_t len, bool joins)
+{
+	u32 last = udp->datagrams - 1;
+
+	return joins && udp->datagrams && udp->last_joins &&
+	       udp->last_len + len <= udp->longest &&
+	       udp->out->addr[last].sin_addr.s_addr == htonl(addr);
+}
+
+void udp_send(struct udp *udp, u32 addr, size_t len, bool joins)
 {
 	struct udp_batch *b = udp->out;
-	u32 i = udp->queued++;
+	u32 i = udp->messages++, d;
 
 	b->iov[i].iov_len = len;
-	b->addr[i].sin_addr.s_addr = htonl(addr);
-	b->addr[i].sin_port = htons(udp->port);
-	udp->sent++;
+	if (fits_last(udp, addr, len, joins)) {
+		b->msg[udp->datagrams - 1].msg_hdr.msg_iovlen++;
+		udp->last_len += len;
+	} else {
+		d = udp->datagrams++;
+		b->msg[d].msg_hdr.msg_iov = &b->iov[i];
+		b->msg[d].msg_hdr.msg_iovlen = 1;
+		b->addr[d].sin_addr.s_addr = htonl(addr);
+		b->addr[d].sin_port = htons(udp->port);
+		udp->last_len = len;
+		udp->sent++;
+	}
+	udp->last_joins = joins;
 	udp->sent_bytes += len;
-	if (udp->queued == UDP_BATCH)
+	if (udp->messages == UDP_BATCH)
 		udp_flush(udp);
 }
 
@@ -230,12 +255,8 @@ void udp_flush(struct udp *udp)
 	u32 i = 0;
 	int n;
 
-	if (udp->fd < 0) {
-		udp->queued = 0;
-		return;
-	}
-	while (i < udp->queued) {
-		n = sendmmsg(udp->fd, udp->out->msg + i, udp->queued - i,
+	while (udp->fd >= 0 && i < udp->datagrams) {
+		n = sendmmsg(udp->fd, udp->out->msg + i, udp->datagrams - i,
 			     MSG_DONTWAIT);
 		if (n > 0) {
 			i += (u32)n;
@@ -246,7 +267,8 @@ void udp_flush(struct udp *udp)
 			i++;
 		}
 	}
-	udp->queued = 0;
+	udp->messages = 0;
+	udp->datagrams = 0;
 }
 
 int udp_receive(struct udp *udp, struct memd *m,

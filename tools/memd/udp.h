@@ -18,25 +18,33 @@ struct udp_batch;
  * @fd: UDP, -1 if there is none (then nothing is sent: fuzzing)
  * @addr: own address
  * @port: own and everybody's port
+ * @longest: bytes of the longest datagram, UDP payload
  * @fragment: bytes of payload in a full fragment, a multiple of 64
  * @dropped: datagrams that the kernel did not take
  * @sent: datagrams sent
  * @sent_bytes: their bytes, UDP payload
  * @in: buffers for receiving
  * @out: buffers for sending
- * @queued: of them wait for udp_flush()
+ * @messages: how many wait in @out for udp_flush()
+ * @datagrams: that they will be
+ * @last_len: bytes of the last of these
+ * @last_joins: another message may follow in it
  */
 struct udp {
 	int fd;
 	u32 addr;
 	u16 port;
+	u32 longest;
 	u32 fragment;
 	u64 dropped;
 	u64 sent;
 	u64 sent_bytes;
 	struct udp_batch *in;
 	struct udp_batch *out;
-	u32 queued;
+	u32 messages;
+	u32 datagrams;
+	size_t last_len;
+	bool last_joins;
 };
 
 /**
@@ -52,11 +60,16 @@ int udp_open_none(struct udp *udp);
 
 void udp_close(struct udp *udp);
 
-/* Where the next datagram is to be written, UDP_MTU_MAX bytes. */
+/* Where the next message is to be written, WEFT_MTU_MAX bytes. */
 u8 *udp_buffer(struct udp *udp);
 
-/* Queue what was written to udp_buffer(). */
-void udp_send(struct udp *udp, u32 addr, size_t len);
+/**
+ * udp_send() - queue what was written to udp_buffer()
+ * @addr: IPv4 address, host byte order
+ * @len: bytes of the message
+ * @joins: it may stand in a datagram with others like it, see weft_wire_first()
+ */
+void udp_send(struct udp *udp, u32 addr, size_t len, bool joins);
 
 /* Hand all that is queued to the kernel. */
 void udp_flush(struct udp *udp);
