@@ -314,8 +314,6 @@ done_on node2 modprobe -r weft
 check "20. no module" finds node2 module_missing \
 	'the module weft is not loaded' "'weftctl up', or 'systemctl start weft', loads it"
 done_on node2 "$WEFTCTL" up
-# What a rack tells its guests on the kernel's command line begins with "weft.", as
-# parameters of the module would: the kernel warns that it knows none of them.
 done_on node2 dmesg -C
 check "21. a module of another version than weftctl" finds node2 module_version \
 	"the module that is loaded is of version $other, weftctl of version $version" \

@@ -82,9 +82,6 @@ check "systemctl start weft" step in systemctl start weft
 check "/weft is mounted, with the file's options" step in sh -c \
 	'grep -E "^none /weft weft rw,nosuid,nodev,.*cache=8192K" /proc/mounts'
 check "its log says who is in the rack" says "node 1 of rack 0: up, joined"
-# What a rack tells its guests on the kernel's command line begins with "weft.", as
-# parameters of the module would: the kernel warns that it knows none of them.
-check "forget what the kernel said of words to guests" on node1 dmesg -C
 check "weftctl doctor" step in /usr/local/bin/weftctl doctor
 check "a region" step in sh -c 'echo kept >/weft/region'
 check "hold" set_up hold 700

@@ -45,7 +45,7 @@ accel_works()
 	timeout -k 1 "$PROBE_LIMIT" qemu-system-x86_64 -nodefaults -no-user-config \
 		-M pc,hpet=off -accel "$1" -cpu max -m 256 -no-reboot -display none \
 		-serial stdio -kernel "$KERNEL_VMLINUZ" -initrd "$KERNEL_INITRD" \
-		-append "console=ttyS0 panic=-1 quiet weft.probe=1" </dev/null 2>&1 |
+		-append "console=ttyS0 panic=-1 quiet rack.probe=1" </dev/null 2>&1 |
 		grep -q "weft-rack: probe passed"
 }
 
@@ -106,10 +106,10 @@ qemu_command()
 	mb=$(in_megabytes "$MEM")
 	[[ $name == node* ]] || mb=$(($(in_megabytes "$BLADE_MEM") + 512))
 	append="console=ttyS0 panic=-1 net.ifnames=0 mitigations=off"
-	append+=" weft.name=$name weft.address=10.87.0.$id weft.tree=$TOP"
-	append+=" weft.agent=$RACKIO weft.modules=$KERNEL_MODULES"
+	append+=" rack.name=$name rack.address=10.87.0.$id rack.tree=$TOP"
+	append+=" rack.agent=$RACKIO rack.modules=$KERNEL_MODULES"
 	for member in $GUEST_NAMES; do
-		append+=" weft.member=10.87.0.$(id_of "$member"):$member"
+		append+=" rack.member=10.87.0.$(id_of "$member"):$member"
 	done
 	case $ACCEL in
 	kvm)	accel=kvm
