@@ -17,6 +17,7 @@
 #include "fault.h"
 #include "node.h"
 #include "stats.h"
+#include "trace.h"
 
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
 
@@ -80,6 +81,13 @@ struct weft_cline *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 			weft_cline_put(cl);
 	} while (err == -ESTALE);
 	return err ? ERR_PTR(err) : cl;
+}
+
+void weft_trace_miss(const struct weft_inode *wi, u64 offset, u8 perm)
+{
+	trace_weft_miss(weft_line_key(wi->region, WEFT_KIND_PAGE,
+				      offset >> wi->block_shift),
+			offset, perm == WEFT_M);
 }
 
 void weft_put_page(struct weft_cline *cl)
@@ -190,6 +198,8 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	err = take_failure(wi, page);
 	if (err)
 		return fault_code(err);
+	weft_trace_miss(wi, ((u64)page << PAGE_SHIFT) + offset_in_page(vmf->real_address),
+			perm);
 	if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
 		return get_unlocked(vmf, wi, page, perm);
 	*clp = get_locked(wi, page, perm);
