@@ -8,6 +8,9 @@ enum {
 	EXIT_FAILED = 2,	/* it does, but could not be done */
 };
 
+/* Called before anything is said, unless NULL: a page must give the terminal back. */
+extern void (*fail_before)(void);
+
 /**
  * fail() - say why a command could not be done
  * @fmt: the sentence, without a full stop or a newline; with its remedy

@@ -4,7 +4,8 @@
  * would, by the scenario that WEFT_FAKE names, and writes each request down in
  * the file WEFT_FAKE_LOG: the command, then its attributes as type=value.
  *
- * Linked instead of tools/weftctl/genl.c and module.c; all the rest is real.
+ * Linked instead of tools/weftctl/genl.c and module.c; all the rest is real but
+ * tracefs.c, see tracefs.c here.
  */
 #include "tools/weftctl/genl.h"
 
@@ -357,7 +358,7 @@ static int answer_regions(struct answering *a)
 
 static int answer_lines(struct answering *a)
 {
-	uint32_t i;
+	uint32_t i, n = (uint32_t)looks();
 
 	for (i = 0; i < 7; i++) {
 		int err;
@@ -368,8 +369,12 @@ static int answer_lines(struct answering *a)
 		nla_put_u32(a->msg, WEFT_A_LINE_STATE, i % 4);
 		nla_put_u32(a->msg, WEFT_A_LINE_OP, i < 6 ? i : 99);
 		nla_put_u32(a->msg, WEFT_A_LINE_WAITERS, 5);
-		nla_put_u32(a->msg, WEFT_A_LINE_MISSES, 1000);
-		nla_put_u32(a->msg, WEFT_A_LINE_REVOCATIONS, UINT32_MAX);
+		/* When they move: the third most, the fifth was evicted meanwhile. */
+		nla_put_u32(a->msg, WEFT_A_LINE_MISSES,
+			    n && i == 4 ? 3 : 1000 + (i == 2 || i == 3 ? 100 * i * n : 0));
+		nla_put_u32(a->msg, WEFT_A_LINE_REVOCATIONS,
+			    n && i == 4 ? 1 : UINT32_MAX - 5000 + (i == 2 ? 500 * n : 0) +
+			    (strcmp(scenario(), "moving") ? 5000 : 0));
 		if (i == 2)
 			nla_put_flag(a->msg, WEFT_A_LINE_DIRTY);
 		if (i == 2)
@@ -385,6 +390,8 @@ static int answer_lines(struct answering *a)
 
 static int answer_locks(struct answering *a)
 {
+	uint32_t n = (uint32_t)looks();
+
 	begin(a);
 	nla_put_u32(a->msg, WEFT_A_LOCK_REGION, 7);
 	nla_put_u64(a->msg, WEFT_A_LOCK_OFFSET, 64);
@@ -394,7 +401,7 @@ static int answer_locks(struct answering *a)
 	nla_put_u32(a->msg, WEFT_A_LOCK_WAITERS, 3);
 	nla_put_u32(a->msg, WEFT_A_LOCK_QUEUE, 31);
 	nla_put_u32(a->msg, WEFT_A_LOCK_GRANTS, 4);
-	nla_put_u32(a->msg, WEFT_A_LOCK_HAND_OVERS, 6);
+	nla_put_u32(a->msg, WEFT_A_LOCK_HAND_OVERS, 6 + 10 * n);
 	nla_put_flag(a->msg, WEFT_A_LOCK_OPEN);
 	nla_put_flag(a->msg, WEFT_A_LOCK_TENURED);
 	return end(a);
