@@ -132,8 +132,13 @@ static void tell_served(struct traced *t, const char *f)
 static void tell_retry(struct traced *t, const char *f)
 {
 	t->event = "again";
-	words(t, number(f, "nacks", 10) ? "asks again what was refused" :
-					  "asks again: no answer came");
+	if (is(f, "op", "-"))
+		words(t, "asks the directory what became of what it gave away");
+	else if (is(f, "op", "GETS") || is(f, "op", "GETM"))
+		words(t, number(f, "nacks", 10) ? "asks again what was refused" :
+						  "asks again: no answer came");
+	else
+		words(t, "sends again what nobody has confirmed");
 }
 
 static void tell_revoked(struct traced *t, const char *f)
