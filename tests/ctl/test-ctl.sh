@@ -202,6 +202,10 @@ ctl up top now;			misused top "'now' is too much here"
 ctl up top -d 0;		misused top "--delay: 0 is not within 0.1 to 86400 seconds"
 ctl up top -o age;		misused top "there is no order 'age'"
 ctl up top -n;			misused top "-n needs a value"
+ctl up dir list;		misused dir "there is no action 'list'"
+ctl up dir show 33;		misused dir "'33' is too much here"
+ctl up monitor all;		misused monitor "'all' is too much here"
+ctl up monitor -n 0;		misused monitor "--count: 0 is not within 1 to 4294967295"
 ctl up trace;			misused trace "what to trace is missing: REGION or REGION:OFFSET ('weftctl top' names the hot ones)"
 ctl up trace -t 0 table;	misused trace "--seconds: 0 is not within 0.001 to 86400 seconds"
 ctl up set;			misused set "nothing to change: give --timeout or --hold"
@@ -253,7 +257,7 @@ for text in '' sixteen-letters- a/b 'a b'; do
 	misused up "--interface: '$text' cannot be the name of an interface"
 done
 
-for command in '' up down set status stats region line lock top trace; do
+for command in '' up down set status stats region line lock dir monitor top trace; do
 	# shellcheck disable=SC2086  # no command is no word
 	ctl up $command --help
 	[ $rc = 0 ] && grep -q "^usage: weftctl ${command:-\[}" "$dir/out" &&
@@ -507,6 +511,31 @@ for command in line lock; do
 	says 2 "this node knows no region 'nothing': 'weftctl region show' lists those that it knows"
 done
 
+# --- The directory ------------------------------------------------------------------
+
+ctl up dir
+prints '^DIRECTORY +SWITCH +BLADE 33 +BLADE 34$' '^entries +30 +0 +21$' \
+	'^entries free +65506 +- +-$' '^requests +100 +0 +12$' '^answered here +90 +- +-$' \
+	'^invalidations +30 +0 +11$' '^refused: line busy +0 +0 +6$' \
+	'^refused: not a member +4 +0 +0$' '^lines moved in +70 +0 +5$' \
+	'^not moved in: no room +2 +- +-$' '^lines moved out +9 +0 +35$'
+asked 'cmd 5' 'cmd 3' 'cmd 7 1=33' 'cmd 7 1=34' 'cmd 8'
+ctl up dir show -j
+json '$j->{switch}{entries} == 30 && $j->{switch}{free} == 65506' \
+	'$j->{switch}{answered} == 90 && !exists $j->{switch}{lost}' '@{$j->{blades}} == 2' \
+	'$j->{blades}[1]{id} == 34 && $j->{blades}[1]{address} eq "10.0.0.102"' \
+	'$j->{blades}[1]{moved_out} == 35 && !exists $j->{blades}[1]{free}'
+schema 'dir show'
+ctl no-switch dir
+prints '^DIRECTORY +BLADE 33 +BLADE 34$' '^entries +0 +21$' \
+	'^no directory in the switch answers: the memory blades keep it$'
+! grep -q '^entries free' "$dir/out"
+report $? "$what: nothing of a switch"
+ctl no-switch dir -j;		json 'exists $j->{switch} && !defined $j->{switch}'
+schema 'dir show'
+ctl no-blade dir
+says 2 "memory blade 33 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+
 # --- Hot blocks and locks ---------------------------------------------------------
 
 ctl up top -n 1 -d 0.1
@@ -641,6 +670,58 @@ for signal in INT TERM HUP; do
 	prints '^nobody had to wait for it'
 	grep -q '^trace close' "$dir/log"
 	report $? "$what: and leaves nothing behind"
+done
+
+# --- Events -------------------------------------------------------------------------
+
+export TZ=UTC
+ctl up monitor -t 0.2
+prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
+	' memory blade 33 does not answer$' ' memory blade 33 answers again$' \
+	' region new \\033\[2J created by who\\007\[312\], number 7$' \
+	' region new \\033\[2J removed by another node, number 7$' \
+	' lock table:65542 abandoned by who\\007\[312\], held 6 times$' \
+	' 7 modified blocks of region 4711 lost: the home does not answer$' \
+	' 12 more like the next were not told$' \
+	' access to table:65544 failed for who\\007\[312\]: Connection timed out$' \
+	' no answer about table:65545 to 9 requests$' ' directory: the switch answers \(10 misses\)$' \
+	' event 11: weftctl is older than the module$'
+# Regions are asked for once, and again for one that is not known.
+asked 'cmd 5' 'cmd 11' 'cmd 5' 'cmd 11'
+ctl up monitor -j -n 20 -t 0.2
+[ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 12 ]
+report $? "$what: an object a line"
+while read -r one; do
+	echo "$one" >"$dir/one"
+	tests/ctl/schema.pl tools/weftctl/schema.json monitor "$dir/one" || rc=9
+done <"$dir/out"
+report $rc "$what: as the schema says"
+sed -i -n 9p "$dir/out"
+json '$j->{event} eq "access_failed" && $j->{errno} == 110 && $j->{missed} == 12' \
+	'$j->{region} == 7 && $j->{name} eq "table" && $j->{offset} == 65544' \
+	'$j->{pid} == 312 && $j->{comm} eq "who\007"' '$j->{time_us} == 1000000001002003' \
+	'!defined $j->{member} && !defined $j->{count} && !defined $j->{switch}'
+ctl up monitor -n 1;		[ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 1 ]
+report $? "$what: one event"
+ctl lossy monitor -n 1
+[ "$rc" = 0 ] && grep -q '^weftctl: events were lost' "$dir/err" && [ "$(wc -l <"$dir/out")" = 1 ]
+report $? "$what: says so, and goes on"
+ctl old-module monitor
+says 2 "the module has no events: are weftctl and the module of the same version?"
+ctl no-module monitor
+says 2 "the module weft is not loaded: 'weftctl up' loads it"
+for signal in INT TERM; do
+	: >"$dir/out"
+	WEFT_FAKE=up "$dir/weftctl" monitor -t 15 >"$dir/out" 2>"$dir/err" &
+	for _ in {1..100}; do
+		[ -s "$dir/out" ] && break
+		sleep 0.1
+	done
+	kill -$signal $!
+	wait $!
+	rc=$?
+	what="monitor ends at SIG$signal"
+	prints ' node 3 has joined$'
 done
 
 # --- For Prometheus ------------------------------------------------------------

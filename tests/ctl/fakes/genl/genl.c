@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "tools/weftctl/module.h"
 #include "weft_netlink.h"
@@ -266,7 +268,13 @@ static int answer_blade(struct answering *a, struct nl_msg *request)
 		return answer_counter(a, NULL, 0) ||
 		       answer_counter(a, "regions", 2 - looks()) ||
 		       answer_counter(a, "reads", 5) || answer_counter(a, "in_gets", 8) ||
-		       answer_counter(a, "out_gets", 0) ||
+		       answer_counter(a, "out_gets", 0) || answer_counter(a, "in_getm", 4) ||
+		       answer_counter(a, "lines_at_home", 21) ||
+		       answer_counter(a, "lines_in_switch", 30) ||
+		       answer_counter(a, "lines_added", 35) ||
+		       answer_counter(a, "lines_removed", 5) ||
+		       answer_counter(a, "refused_busy", 6) ||
+		       answer_counter(a, "out_inv", 11) ||
 		       answer_counter(a, "only_second", 9);
 	return answer_counter(a, NULL, 0) ||
 	       answer_counter(a, "reads", 37) ||
@@ -277,7 +285,8 @@ static int answer_switch(struct answering *a)
 {
 	return answer_counter(a, NULL, 0) || answer_counter(a, "miss", 10) ||
 	       answer_counter(a, "read", (uint32_t)(60 - 100 * looks())) || answer_counter(a, "inv", 30) ||
-	       answer_counter(a, "stranger", 4);
+	       answer_counter(a, "stranger", 4) || answer_counter(a, "add", 70) ||
+	       answer_counter(a, "add_refused", 2) || answer_counter(a, "drop", 9);
 }
 
 static void put_bucket(struct answering *a, uint64_t below, uint64_t count)
@@ -450,4 +459,68 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_switch(&a);
 	nlmsg_free(msg);
 	return why->code;
+}
+
+/* --- Events -------------------------------------------------------------- */
+
+static int events = -1;
+
+int genl_listen(const char *group)
+{
+	(void)group;
+	if (!strcmp(scenario(), "old-module"))
+		return -ENOENT;
+	events = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	return events;
+}
+
+static int answer_event(struct answering *a, uint32_t kind)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_EVENT_KIND, kind);
+	nla_put_u64(a->msg, WEFT_A_EVENT_TIME, 1000000001002003004 + kind);
+	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
+		nla_put_u32(a->msg, WEFT_A_EVENT_MISSED, 12);
+	if (kind <= WEFT_EVENT_KIND_MEMBER_HEARD)
+		nla_put_u32(a->msg, WEFT_A_EVENT_MEMBER, kind < 2 ? 3 : 33);
+	if (kind > WEFT_EVENT_KIND_MEMBER_HEARD && kind != WEFT_EVENT_KIND_DIRECTORY)
+		nla_put_u32(a->msg, WEFT_A_EVENT_REGION,
+			    kind == WEFT_EVENT_KIND_BLOCKS_LOST ? 4711 : 7);
+	if (kind == WEFT_EVENT_KIND_REGION_CREATED || kind == WEFT_EVENT_KIND_REGION_REMOVED)
+		nla_put_string(a->msg, WEFT_A_EVENT_NAME, "new \033[2J");
+	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind <= WEFT_EVENT_KIND_UNANSWERED &&
+	    kind != WEFT_EVENT_KIND_BLOCKS_LOST)
+		nla_put_u64(a->msg, WEFT_A_EVENT_OFFSET, 65536 + kind);
+	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind != WEFT_EVENT_KIND_ACCESS_FAILED)
+		nla_put_u64(a->msg, WEFT_A_EVENT_COUNT, kind);
+	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
+		nla_put_u32(a->msg, WEFT_A_EVENT_ERRNO, ETIMEDOUT);
+	if (kind == WEFT_EVENT_KIND_REGION_CREATED || kind == WEFT_EVENT_KIND_LOCK_ABANDONED ||
+	    kind == WEFT_EVENT_KIND_ACCESS_FAILED) {
+		nla_put_u32(a->msg, WEFT_A_EVENT_PID, 312);
+		nla_put_string(a->msg, WEFT_A_EVENT_COMM, "who\007");
+	}
+	if (kind == WEFT_EVENT_KIND_DIRECTORY)
+		nla_put_flag(a->msg, WEFT_A_EVENT_SWITCH);
+	return end(a);
+}
+
+/* One of each kind, and one of a newer module; in scenario "lossy" some were lost. */
+int genl_take(int max, genl_answer_fn *answer, void *arg)
+{
+	struct answering a = { NULL, max, answer, arg };
+	static bool lost;
+	uint32_t kind;
+	uint64_t n;
+	int err = 0;
+
+	if (!strcmp(scenario(), "lossy") && !lost) {
+		lost = true;
+		return -ENOBUFS;
+	}
+	if (read(events, &n, sizeof(n)) < 0)
+		return 0;
+	for (kind = 0; kind <= __WEFT_EVENT_KIND_MAX && !err; kind++)
+		err = answer_event(&a, kind);
+	return err;
 }
