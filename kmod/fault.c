@@ -140,7 +140,9 @@ static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode
 			     int err)
 {
 	weft_stat_inc(WEFT_STAT_FAULT_FAILED);
-	weft_event_failed(wi->region, fault_offset(vmf), err);
+	/* who is being killed has nothing to complain of */
+	if (err != -EINTR)
+		weft_event_failed(wi->region, fault_offset(vmf), err);
 	return err == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
 }
 
