@@ -115,34 +115,33 @@ static const struct region *look_up(const struct regions *known, const char *nam
 /* "REGION[:OFFSET]"; a name may have colons itself. */
 static int read_target(struct following *f, const char *text)
 {
-	struct target *t = &f->target[f->targets];
+	const char *colon = strrchr(text, ':'), *offset = NULL;
 	const struct region *r = look_up(&f->known, text);
-	const char *colon = strrchr(text, ':');
 	char name[REGION_NAME_MAX];
+	struct target *t;
 	int rc = 0;
 
 	if (f->targets == TARGETS_MAX)
 		return misuse("trace", "%d places at most can be traced at a time",
 			      TARGETS_MAX);
-	*t = (struct target){ .whole = true };
+	snprintf(name, sizeof(name), "%s", text);
 	if (!r && colon) {
+		offset = colon + 1;
 		snprintf(name, sizeof(name), "%.*s", (int)(colon - text), text);
 		r = look_up(&f->known, name);
-		if (r)
-			rc = set_offset(t, r, colon + 1);
-		else
-			rc = regions_unknown(name);
-	} else if (!r) {
-		rc = regions_unknown(text);
 	}
-	if (rc)
-		return rc;
-	t->region = r->id;
-	f->targets++;
-	return 0;
+	if (!r)
+		return regions_unknown(name);
+	t = &f->target[f->targets];
+	*t = (struct target){ .region = r->id, .whole = true };
+	if (offset)
+		rc = set_offset(t, r, offset);
+	if (!rc)
+		f->targets++;
+	return rc;
 }
 
-/* The filter of an event whose field is @what; of locks, blocks, or both. */
+/* The filter of an event: of blocks, locks, or both. */
 static void put_filter(const struct following *f, char *text, size_t size, bool blocks,
 		       bool locks)
 {
