@@ -13,6 +13,7 @@
 
 #include "compat.h"
 #include "inode.h"
+#include "netlink_event.h"
 #include "node.h"
 #include "rpc.h"
 #include "super.h"
@@ -70,6 +71,9 @@ static int same_region(struct weft_inode *wi, const struct qstr *name,
 		err = 1;
 	} else if (!err || err == -ENOENT) {
 		/* a region has one name: it was unlinked; goes with its last user */
+		if (wi->vfs.i_nlink)
+			weft_event_removed(wi->region, (const char *)name->name,
+					   name->len, false);
 		clear_nlink(&wi->vfs);
 		err = 0;
 	}
@@ -113,8 +117,12 @@ static int weft_create(weft_idmap *idmap, struct inode *dir,
 	if (!err) {
 		inode = weft_inode_get(dir->i_sb, call);
 		err = PTR_ERR_OR_ZERO(inode);
-		if (!err)
+		if (!err) {
 			d_instantiate(dentry, inode);
+			weft_event_created(weft_inode_of(inode)->region,
+					   (const char *)dentry->d_name.name,
+					   dentry->d_name.len);
+		}
 	}
 	kfree(call);
 	return err;
@@ -137,8 +145,12 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 		return -ENOMEM;
 	err = weft_node_call(call);
 	kfree(call);
-	if (!err)
+	if (!err) {
 		clear_nlink(d_inode(dentry));
+		weft_event_removed(weft_inode_of(d_inode(dentry))->region,
+				   (const char *)dentry->d_name.name,
+				   dentry->d_name.len, true);
+	}
 	return err;
 }
 

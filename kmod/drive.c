@@ -9,6 +9,7 @@
 #include "drive.h"
 #include "hist.h"
 #include "inode.h"
+#include "netlink_event.h"
 #include "node.h"
 #include "packet.h"
 #include "rtt.h"
@@ -18,6 +19,7 @@
 #include "udp.h"
 
 #define EARLY_MS	200	/* more patience while nobody waits */
+#define SUSPECT_LOSSES	8	/* so many in a row are told: a second or more */
 
 /* --- pages ------------------------------------------------------------------ */
 
@@ -459,6 +461,10 @@ static void send_again(struct weft_cline *cl, bool lost,
 		weft_stat_inc(WEFT_STAT_RETRANSMISSIONS);
 		if (cl->losses < 255)
 			cl->losses++;
+		if (cl->losses == SUSPECT_LOSSES)
+			weft_event_unanswered(cl->wi->region,
+					      weft_line_index(cl->line.key) <<
+					      cl->wi->block_shift, cl->losses);
 	}
 	cl->resending = lost;
 	weft_drive(cl, &out, NULL, queue);

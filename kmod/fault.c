@@ -15,8 +15,10 @@
 #include "ahead.h"
 #include "compat.h"
 #include "fault.h"
+#include "netlink_event.h"
 #include "node.h"
 #include "stats.h"
+#include "trace.h"
 
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
 
@@ -82,6 +84,13 @@ struct weft_cline *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 	return err ? ERR_PTR(err) : cl;
 }
 
+void weft_trace_miss(const struct weft_inode *wi, u64 offset, u8 perm)
+{
+	trace_weft_miss(weft_line_key(wi->region, WEFT_KIND_PAGE,
+				      offset >> wi->block_shift),
+			offset, perm == WEFT_M);
+}
+
 void weft_put_page(struct weft_cline *cl)
 {
 	weft_cline_unpin(cl);
@@ -122,9 +131,18 @@ static int take_failure(struct weft_inode *wi, pgoff_t page)
 	return err;
 }
 
-static vm_fault_t fault_code(int err)
+static u64 fault_offset(const struct vm_fault *vmf)
+{
+	return ((u64)vmf->pgoff << PAGE_SHIFT) + offset_in_page(vmf->real_address);
+}
+
+static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode *wi,
+			     int err)
 {
 	weft_stat_inc(WEFT_STAT_FAULT_FAILED);
+	/* who is being killed has nothing to complain of */
+	if (err != -EINTR)
+		weft_event_failed(wi->region, fault_offset(vmf), err);
 	return err == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
 }
 
@@ -189,12 +207,13 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 		return 0;
 	err = take_failure(wi, page);
 	if (err)
-		return fault_code(err);
+		return fault_code(vmf, wi, err);
+	weft_trace_miss(wi, fault_offset(vmf), perm);
 	if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
 		return get_unlocked(vmf, wi, page, perm);
 	*clp = get_locked(wi, page, perm);
 	if (IS_ERR(*clp))
-		return fault_code(PTR_ERR(*clp));
+		return fault_code(vmf, wi, PTR_ERR(*clp));
 	return 0;
 }
 

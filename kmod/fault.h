@@ -32,6 +32,9 @@ struct weft_cline *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 				 unsigned long end);
 void weft_put_page(struct weft_cline *cl);
 
+/* For who traces: the current process needs byte @offset of the region, and waits. */
+void weft_trace_miss(const struct weft_inode *wi, u64 offset, u8 perm);
+
 /* Until when a program waits that starts to wait now. */
 unsigned long weft_wait_end(void);
 

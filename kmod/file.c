@@ -88,6 +88,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			weft_cline_put(cl);
 			continue;
 		}
+		weft_trace_miss(wi, (u64)pos, perm);
 		cl = weft_get_page(wi, index, perm, end);
 		if (IS_ERR(cl))
 			return program_errno(PTR_ERR(cl));

@@ -11,6 +11,7 @@
 #include "fault.h"
 #include "inode.h"
 #include "klock.h"
+#include "netlink_event.h"
 #include "node.h"
 #include "rpc.h"
 #include "stats.h"
@@ -456,6 +457,7 @@ static void return_all(struct weft_inode *wi)
 	       wi->region, event.blocks);
 	weft_stat_add(WEFT_STAT_BLOCKS_LOST, event.blocks);
 	weft_node_event(WEFT_EVENT_BLOCKS_LOST, &event);
+	weft_event_lost(wi->region, event.blocks);
 }
 
 void weft_inode_evict(struct inode *inode)

@@ -4,6 +4,7 @@
 
 #include "guard.h"
 #include "klock_parts.h"
+#include "netlink_event.h"
 #include "node.h"
 #include "stats.h"
 #include "udp.h"
@@ -11,6 +12,15 @@
 
 #define HANDING_MAX	64	/* hand-overs at a time when many are given back */
 #define STALE_MS	2000	/* see weft_klock_stop() */
+
+/* Process context, without a spinlock. */
+static void note_abandoned(const struct weft_klock *kl, u32 holds)
+{
+	weft_stat_add(WEFT_STAT_LOCK_RELEASES_DEAD, holds);
+	if (holds)
+		weft_event_abandoned(weft_line_region(kl->core.key),
+				     weft_line_index(kl->core.key), holds);
+}
 
 /* --- what a dead file held ------------------------------------------------------ */
 
@@ -32,8 +42,8 @@ void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers,
 	weft_klock_begin(kl, &queue);
 	kl->unsettled |= pending;
 	n = weft_word_give_back(kl, owner, pending ? 0 : readers);
-	weft_stat_add(WEFT_STAT_LOCK_RELEASES_DEAD, n);
 	weft_klock_end(kl, &queue);
+	note_abandoned(kl, n);
 }
 
 bool weft_klock_settle(struct weft_klock *kl,
@@ -61,8 +71,8 @@ bool weft_klock_settle(struct weft_klock *kl,
 	       weft_word_settle(kl, word, readers, &n);
 	if (done)
 		kl->unsettled = false;
-	weft_stat_add(WEFT_STAT_LOCK_RELEASES_DEAD, n);
 	weft_klock_end(kl, &queue);
+	note_abandoned(kl, n);
 	return done;
 }
 

@@ -14,6 +14,7 @@
 #include <net/genetlink.h>
 
 #include "netlink.h"
+#include "netlink_event.h"
 #include "netlink_list.h"
 #include "node.h"
 #include "weft_netlink.h"
@@ -374,22 +375,37 @@ static const struct genl_ops weft_genl_ops[] = {
 	},
 };
 
+static const struct genl_multicast_group weft_genl_groups[] = {
+	{ .name = WEFT_GENL_GROUP_EVENTS },
+};
+
 struct genl_family weft_genl_family __ro_after_init = {
 	.name		= WEFT_GENL_NAME,
 	.version	= WEFT_GENL_VERSION,
 	.ops		= weft_genl_ops,
 	.n_ops		= ARRAY_SIZE(weft_genl_ops),
+	.mcgrps		= weft_genl_groups,
+	.n_mcgrps	= ARRAY_SIZE(weft_genl_groups),
 	.parallel_ops	= true,
 	.module		= THIS_MODULE,
 };
 
 int __init weft_netlink_init(void)
 {
-	return genl_register_family(&weft_genl_family);
+	int err = genl_register_family(&weft_genl_family);
+
+	if (err)
+		return err;
+	err = weft_event_init();
+	if (err)
+		genl_unregister_family(&weft_genl_family);
+	return err;
 }
 
 void weft_netlink_exit(void)
 {
+	/* nothing is mounted: only the chain could still tell something */
+	weft_event_exit();
 	/*
 	 * Waits for commands under way.  A list that is half read holds the
 	 * module, so that there is none when a module goes.

@@ -24,6 +24,16 @@ void weft_stats_get(u64 *value)
 			value[i] += READ_ONCE(per_cpu(weft_stats, cpu).value[i]);
 }
 
+u64 weft_stat_get(unsigned int stat)
+{
+	u64 value = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		value += READ_ONCE(per_cpu(weft_stats, cpu).value[stat]);
+	return value;
+}
+
 const char *weft_stat_name(unsigned int stat, char *buf, size_t size)
 {
 	static const char * const names[] = {

@@ -122,6 +122,9 @@ static inline void weft_stat_inc(unsigned int stat)
  */
 void weft_stats_get(u64 *value);
 
+/* One of them. */
+u64 weft_stat_get(unsigned int stat);
+
 /**
  * weft_stat_name() - name of a counter, for netlink
  * @stat: enum weft_stat

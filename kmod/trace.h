@@ -10,6 +10,7 @@
 
 #include "line.h"
 #include "lock.h"
+#include "stats.h"
 
 #ifndef WEFT_TRACE_TYPES
 #define WEFT_TRACE_TYPES \
@@ -36,6 +37,14 @@
 	{ WEFT_OP_GETM, "GETM" }, { WEFT_OP_PUT, "PUT" }, \
 	{ WEFT_OP_CLEAN, "CLEAN" }, { WEFT_OP_COMMIT, "COMMIT" }, \
 	{ WEFT_OP_TAKE, "TAKE" }
+#define WEFT_TRACE_KINDS \
+	{ WEFT_STAT_MISS_READ_UNSHARED, "read_unshared" }, \
+	{ WEFT_STAT_MISS_READ_SHARED, "read_shared" }, \
+	{ WEFT_STAT_MISS_READ_MODIFIED, "read_modified" }, \
+	{ WEFT_STAT_MISS_WRITE_UNSHARED, "write_unshared" }, \
+	{ WEFT_STAT_MISS_WRITE_SHARED, "write_shared" }, \
+	{ WEFT_STAT_MISS_WRITE_MODIFIED, "write_modified" }, \
+	{ WEFT_STAT_MISS_UPGRADE, "upgrade" }
 #endif
 
 DECLARE_EVENT_CLASS(weft_message,
@@ -75,10 +84,12 @@ DECLARE_EVENT_CLASS(weft_message,
 		__entry->offset = msg->offset;
 		__entry->len = msg->len;
 	),
-	TP_printk("%s peer=%u line=%u:%llu txn=%u.%u flags=%02x status=%s copyset=%x provider=%x grant=%u holder=%08x nonce=%08x version=%llu info=%u offset=%u len=%u",
+	TP_printk("%s peer=%u line=%u:%llu lock=%u txn=%u.%u flags=%02x status=%s copyset=%x provider=%x grant=%u holder=%08x nonce=%08x version=%llu info=%u offset=%u len=%u",
 		  __print_symbolic(__entry->type, WEFT_TRACE_TYPES),
 		  __entry->peer, weft_line_region(__entry->line),
-		  weft_line_index(__entry->line), weft_txn_member(__entry->txn),
+		  weft_line_index(__entry->line),
+		  weft_line_kind(__entry->line) == WEFT_KIND_LOCK,
+		  weft_txn_member(__entry->txn),
 		  __entry->txn & WEFT_TXN_SEQ_MASK, __entry->flags,
 		  __print_symbolic(__entry->status, WEFT_TRACE_STATES),
 		  __entry->copyset, __entry->provider, __entry->grant,
@@ -130,7 +141,31 @@ DECLARE_EVENT_CLASS(weft_state,
 		  __entry->nacks, __entry->tries)
 );
 
-/* A program needs a block: the request goes out. */
+/*
+ * A program touches what this node does not have, or may not do this with; the
+ * process is the current one.  @offset is the byte in the region: the one whose
+ * address faulted, or the first that a system call copies.
+ */
+TRACE_EVENT(weft_miss,
+	TP_PROTO(u64 line, u64 offset, bool write),
+	TP_ARGS(line, offset, write),
+	TP_STRUCT__entry(
+		__field(u64, line)
+		__field(u64, offset)
+		__field(u8, write)
+	),
+	TP_fast_assign(
+		__entry->line = line;
+		__entry->offset = offset;
+		__entry->write = write;
+	),
+	TP_printk("line=%u:%llu offset=%llu write=%u",
+		  weft_line_region(__entry->line),
+		  weft_line_index(__entry->line), __entry->offset,
+		  __entry->write)
+);
+
+/* A block is needed: the request goes out. */
 DEFINE_EVENT(weft_state, weft_begin,
 	TP_PROTO(const struct weft_line *line), TP_ARGS(line));
 
@@ -164,11 +199,12 @@ TRACE_EVENT(weft_served,
 		__entry->rounds = rounds;
 		__entry->state = line->state;
 	),
-	TP_printk("line=%u:%llu state=%s kind=%u rounds=%u nsec=%llu",
+	TP_printk("line=%u:%llu state=%s kind=%s rounds=%u nsec=%llu",
 		  weft_line_region(__entry->line),
 		  weft_line_index(__entry->line),
 		  __print_symbolic(__entry->state, WEFT_TRACE_STATES),
-		  __entry->kind, __entry->rounds, __entry->nsec)
+		  __print_symbolic(__entry->kind, WEFT_TRACE_KINDS),
+		  __entry->rounds, __entry->nsec)
 );
 
 /* The permission came that somebody here waits for. */

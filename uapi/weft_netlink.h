@@ -15,6 +15,7 @@
  * lock		WEFT_A_LOCK_*		LOCK_GET
  * hist		WEFT_A_HIST_*		HIST_GET
  * bucket	WEFT_A_BUCKET_*		in a hist
+ * event	WEFT_A_EVENT_*		EVENT
  *
  * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR and TUNE need
  * CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
@@ -158,12 +159,42 @@
  *
  * Of these lists each object is of one moment, the list is not: what comes and
  * goes while it is read is in it or not.
+ *
+ *
+ * EVENT: something has happened (sent to the group "events", not a request)
+ *
+ * Whoever is in the group gets a message for each event: KIND, TIME, and what the kind
+ * says.  Joining needs no privilege.  Of each kind 20 a second are sent at most; the next
+ * one then has MISSED.  A socket whose buffer is full gets ENOBUFS, and knows that it
+ * has missed some.
+ *
+ *   NODE_JOINED	MEMBER: a node has become a member of the rack, this one too
+ *   NODE_LEFT		MEMBER: it is none any more
+ *   MEMBER_SILENT	MEMBER: the first memory blade misses heartbeats
+ *   MEMBER_HEARD	MEMBER: it answers again
+ *   REGION_CREATED	REGION, NAME, PID, COMM: by a program of this node
+ *   REGION_REMOVED	REGION, NAME: unlinked; PID, COMM if by a program of this node,
+ *			else this node has noticed it
+ *   LOCK_ABANDONED	REGION, OFFSET, COUNT: a file was closed that held this lock, or
+ *			its process has died; it held it COUNT times.  PID, COMM
+ *			unless that was found out later
+ *   BLOCKS_LOST	REGION, COUNT: modified blocks that could not be brought home
+ *   ACCESS_FAILED	REGION, OFFSET, ERRNO, PID, COMM: a program was sent SIGBUS for
+ *			this byte, or has no memory for it
+ *   UNANSWERED		REGION, OFFSET, COUNT: a request for the block that begins there
+ *			has had no answer and is repeated for the COUNTth time: who has
+ *			it, or its directory, may be gone
+ *   DIRECTORY		COUNT: COUNT misses were answered by the switch if SWITCH is there,
+ *			else by homes; sent when that has changed, and once after the
+ *			first listener has come, when there are misses
  */
 #ifndef _UAPI_WEFT_NETLINK_H
 #define _UAPI_WEFT_NETLINK_H
 
 #define WEFT_GENL_NAME		"weft"
 #define WEFT_GENL_VERSION	1
+
+#define WEFT_GENL_GROUP_EVENTS	"events"
 
 #define WEFT_HOMES_MAX		16
 
@@ -191,6 +222,7 @@
  * @WEFT_CMD_REGION_GET: regions that this node knows
  * @WEFT_CMD_LINE_GET: blocks in its cache
  * @WEFT_CMD_LOCK_GET: locks that it has
+ * @WEFT_CMD_EVENT: something has happened; from the kernel only
  */
 enum weft_cmd {
 	WEFT_CMD_CONFIG_SET = 1,
@@ -206,6 +238,7 @@ enum weft_cmd {
 	WEFT_CMD_REGION_GET,
 	WEFT_CMD_LINE_GET,
 	WEFT_CMD_LOCK_GET,
+	WEFT_CMD_EVENT,
 
 	__WEFT_CMD_MAX,
 	WEFT_CMD_MAX = __WEFT_CMD_MAX - 1
@@ -459,6 +492,71 @@ enum weft_a_lock {
 
 	__WEFT_A_LOCK_MAX,
 	WEFT_A_LOCK_MAX = __WEFT_A_LOCK_MAX - 1
+};
+
+/**
+ * enum weft_event_kind - what has happened; see above
+ * @WEFT_EVENT_KIND_NODE_JOINED: a node is a member
+ * @WEFT_EVENT_KIND_NODE_LEFT: it is none any more
+ * @WEFT_EVENT_KIND_MEMBER_SILENT: a memory blade does not answer
+ * @WEFT_EVENT_KIND_MEMBER_HEARD: it answers again
+ * @WEFT_EVENT_KIND_REGION_CREATED: there is a new region
+ * @WEFT_EVENT_KIND_REGION_REMOVED: a region has no name any more
+ * @WEFT_EVENT_KIND_LOCK_ABANDONED: who held a lock is gone
+ * @WEFT_EVENT_KIND_BLOCKS_LOST: modified blocks did not get home
+ * @WEFT_EVENT_KIND_ACCESS_FAILED: a program gets a signal instead of a page
+ * @WEFT_EVENT_KIND_UNANSWERED: a request gets no answer
+ * @WEFT_EVENT_KIND_DIRECTORY: the directory is somewhere else now
+ */
+enum weft_event_kind {
+	WEFT_EVENT_KIND_NODE_JOINED,
+	WEFT_EVENT_KIND_NODE_LEFT,
+	WEFT_EVENT_KIND_MEMBER_SILENT,
+	WEFT_EVENT_KIND_MEMBER_HEARD,
+	WEFT_EVENT_KIND_REGION_CREATED,
+	WEFT_EVENT_KIND_REGION_REMOVED,
+	WEFT_EVENT_KIND_LOCK_ABANDONED,
+	WEFT_EVENT_KIND_BLOCKS_LOST,
+	WEFT_EVENT_KIND_ACCESS_FAILED,
+	WEFT_EVENT_KIND_UNANSWERED,
+	WEFT_EVENT_KIND_DIRECTORY,
+
+	__WEFT_EVENT_KIND_MAX
+};
+
+/**
+ * enum weft_a_event - attributes of an event
+ * @WEFT_A_EVENT_KIND: u32, enum weft_event_kind
+ * @WEFT_A_EVENT_TIME: u64, ns since 1970
+ * @WEFT_A_EVENT_MISSED: u32, events of this kind that were not sent since the last
+ * @WEFT_A_EVENT_MEMBER: u32, nodes 1..32, memory blades 33..48
+ * @WEFT_A_EVENT_REGION: u32, number of the region
+ * @WEFT_A_EVENT_NAME: string, its name
+ * @WEFT_A_EVENT_OFFSET: u64, where in the region
+ * @WEFT_A_EVENT_COUNT: u64, how many
+ * @WEFT_A_EVENT_ERRNO: u32, why, positive
+ * @WEFT_A_EVENT_PID: u32, process that did it, or that it was done to
+ * @WEFT_A_EVENT_COMM: string, its name
+ * @WEFT_A_EVENT_SWITCH: flag, the directory is in the switch
+ * @WEFT_A_EVENT_PAD: no meaning
+ */
+enum weft_a_event {
+	WEFT_A_EVENT_KIND = 1,
+	WEFT_A_EVENT_TIME,
+	WEFT_A_EVENT_MISSED,
+	WEFT_A_EVENT_MEMBER,
+	WEFT_A_EVENT_REGION,
+	WEFT_A_EVENT_NAME,
+	WEFT_A_EVENT_OFFSET,
+	WEFT_A_EVENT_COUNT,
+	WEFT_A_EVENT_ERRNO,
+	WEFT_A_EVENT_PID,
+	WEFT_A_EVENT_COMM,
+	WEFT_A_EVENT_SWITCH,
+	WEFT_A_EVENT_PAD,
+
+	__WEFT_A_EVENT_MAX,
+	WEFT_A_EVENT_MAX = __WEFT_A_EVENT_MAX - 1
 };
 
 #endif /* _UAPI_WEFT_NETLINK_H */

@@ -63,6 +63,36 @@ check "the module loads" insmod "$module"
 check "all that uapi/weft.yaml says" timeout 600 tests/ctl/yamlclient.py drive uapi/weft.yaml
 ctl status -j;	check "still down" has '"state":"down"'
 
+# --- Events ---------------------------------------------------------------------
+
+"$weftctl" up --node 32 --interface lo --homes 10.0.0.1
+check "events: all of each kind, not too many" timeout 120 tests/ctl/yamlclient.py hear uapi/weft.yaml
+for signal in INT TERM; do
+	"$weftctl" monitor >"$dir/out" 2>"$dir/err" &
+	waiting=$!
+	sleep 2
+	echo 1 >$params/event
+	sleep 1
+	kill -$signal $waiting
+	wait $waiting
+	rc=$?
+	check "monitor ends at SIG$signal" good
+done
+check "monitor: every kind" [ "$(wc -l <"$dir/out")" = 13 ]
+check "monitor: names" grep -qE \
+	'^[0-9:]{8}\.[0-9]{6} access to region 7:4101 failed for guest-netlink\.s?[^ ]*\[[0-9]+\]: Connection timed out$' "$dir/out"
+check "monitor: a region without a name" grep -qE ' lock 5:18446744073709551615 abandoned by ' "$dir/out"
+timeout 20 "$weftctl" monitor -j -n 3 >"$dir/out" 2>"$dir/err" &
+waiting=$!
+sleep 2
+echo 1 >$params/event
+wait $waiting
+rc=$?
+check "monitor ends after so many events" good
+check "monitor: an object a line" [ "$(grep -c '^{.*}$' "$dir/out")" = 3 ]
+check "monitor as nobody" setpriv --reuid 65534 --clear-groups timeout 20 "$weftctl" monitor -t 0.5
+"$weftctl" down
+
 # --- Set-up ------------------------------------------------------------------
 
 ctl status -j;	check "down" has '"state":"down"'

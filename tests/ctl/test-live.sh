@@ -374,7 +374,33 @@ check "node 2 is back" good
 back()	{ on node2 sh -c 'head -c 1 /weft/cut'; good; }
 check "and what it modified is there" eval 'soon 30 back && [ "$(cat "$dir/out")" = x ]'
 
-# --- Parts that are gone -----------------------------------------------------
+# --- The directory ---------------------------------------------------------------
+
+ctl node1 stats -j;	keep
+ctl node1 dir show -j
+check "the directory, as the switch and the blades count" json \
+	'$j->{switch}{entries} + $j->{switch}{free} == 65536' '@{$j->{blades}} == 2' \
+	'$j->{switch}{answered} >= 64 && $j->{switch}{answered} <= $j->{switch}{requests}' \
+	'my $c = $k->{memory}{blades}[1]{counters}; $j->{blades}[1]{moved_out} >= $c->{lines_added}' \
+	'$j->{switch}{moved_in} >= $k->{memory}{total}{lines_in_switch}'
+check "as its schema says" schema 'dir show'
+
+# --- Parts that are gone; what is told of it -------------------------------------
+
+BASICS=$BUILD/tests/locks-basics
+on node1 sh -c "truncate -s 4M /weft/far && $BUILD/bin/weft-tally /weft/far 0 --stride 4096 --seconds 1 &&
+	$BUILD/bin/weft-tally /weft/far 64 --stride 4096 --seconds 1"
+check "a region on both memory blades" good
+timeout 120 "$RACK" exec --name "$NAME" node1 -- "$WEFTCTL" monitor -j -t 60 >"$dir/events" 2>&1 &
+listening=$!
+sleep 2
+on node1 sh -c 'touch /weft/made && rm /weft/made && touch /weft/theirs'
+on node1 timeout -s KILL 3 "$BASICS" hold /weft/far 640 w 100
+on node2 rm /weft/theirs
+check "node 2 removes what node 1 has made" good
+# Misses, so that the directory is somewhere.
+on node2 "$BUILD/bin/weft-tally" /weft/far 1 --seconds 1
+on node1 "$BUILD/bin/weft-tally" /weft/far 2 --seconds 1
 
 ctl node1 set --timeout 2
 on node2 umount /weft
@@ -392,6 +418,47 @@ ctl node1 stats memory
 check "a dead memory blade" says "memory blade 34 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl node1 stats node
 check "the node's own counters are there" good
+
+# Of these two blocks one has its home there.
+for worker in 128 192; do
+	on node1 "$BUILD/bin/weft-tally" /weft/far $worker --stride 4096 --seconds 1
+	cat "$dir/err" >>"$dir/signals"
+done
+check "who uses memory of it gets a signal" grep -q 'SIGBUS' "$dir/signals"
+wait $listening
+# Each of them is an object; none is an error.
+events_fit()
+{
+	local one n=0
+
+	while read -r one; do
+		n=$((n + 1))
+		echo "$one" >"$dir/one"
+		tests/ctl/schema.pl tools/weftctl/schema.json monitor "$dir/one" || return 1
+	done <"$dir/events"
+	[ "$n" -ge 8 ]
+}
+check "events are as the schema says" events_fit
+# told EXPRESSION: of some event, $e in Perl.
+told()
+{
+	perl -MJSON::PP -ne 'BEGIN { $what = shift } our $e = JSON::PP->new->utf8->decode($_);
+		$good = 1 if eval $what; END { $? = !$good }' -- "$1" "$dir/events" && return
+	cat "$dir/events"
+	return 1
+}
+check "told: a region is made" told '$e->{event} eq "region_created" && $e->{name} eq "made" && $e->{comm} eq "touch"'
+check "told: it is removed" told '$e->{event} eq "region_removed" && $e->{name} eq "made" && $e->{comm} eq "rm"'
+check "told: another node has removed one" told \
+	'$e->{event} eq "region_removed" && $e->{name} eq "theirs" && !$e->{pid}'
+check "told: the holder of a lock has died" told '$e->{event} eq "lock_abandoned" &&
+	$e->{name} eq "far" && $e->{offset} == 640 && $e->{count} == 1 && $e->{comm} =~ /^locks-basics/'
+check "told: the directory is in the switch" told '$e->{event} eq "directory" && $e->{switch}'
+check "told: node 2 has left" told '$e->{event} eq "node_left" && $e->{member} == 2'
+check "told: a request without an answer" told '$e->{event} eq "unanswered" && $e->{name} eq "far"'
+check "told: an access that failed" told '$e->{event} eq "access_failed" &&
+	$e->{name} eq "far" && $e->{comm} eq "weft-tally" && $e->{errno} == 110 &&
+	($e->{offset} == 128 * 4096 || $e->{offset} == 192 * 4096)'
 
 # --- The end -----------------------------------------------------------------
 

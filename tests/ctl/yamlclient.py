@@ -6,15 +6,17 @@
 #
 #	yamlclient.py compare SPEC HEADER	names and numbers are those of HEADER
 #	yamlclient.py drive SPEC		use every command and attribute
+#	yamlclient.py hear SPEC			all kinds of events
 #
 # "drive" wants the module of tests/ctl/fakes/node, down, and the right to change
-# it.  It leaves it down.  Prints a line for what is wrong; exit status 1 then.
+# it.  It leaves it down.  "hear" wants it up as node 32.  Prints a line for what is wrong; exit status 1 then.
 
 import os
 import re
 import socket
 import struct
 import sys
+import time
 
 import yaml
 
@@ -24,7 +26,8 @@ NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
 SOL_NETLINK, NETLINK_EXT_ACK, NETLINK_CAP_ACK = 270, 11, 10
 GENL_ID_CTRL, CTRL_CMD_GETFAMILY = 16, 3
 CTRL_ATTR_FAMILY_ID, CTRL_ATTR_FAMILY_NAME, CTRL_ATTR_VERSION = 1, 2, 3
-CTRL_ATTR_OPS = 6
+CTRL_ATTR_OPS, CTRL_ATTR_MCAST_GROUPS = 6, 7
+NETLINK_ADD_MEMBERSHIP = 1
 WAIT_SECONDS = 60
 
 bad = 0
@@ -54,7 +57,7 @@ class Refused(Exception):
 class Spec:
     KEYS = {"name", "protocol", "uapi-header", "doc", "c-family-name",
             "c-version-name", "version", "max-by-define", "definitions",
-            "attribute-sets", "operations"}
+            "attribute-sets", "operations", "mcast-groups"}
     TYPES = {"u32", "u64", "string", "flag", "nest", "pad"}
 
     def __init__(self, path):
@@ -78,16 +81,21 @@ class Spec:
                 value = a.get("value", value + 1)
                 attrs[a["name"]] = dict(a, value=value)
             self.sets[s["name"]] = attrs
-        self.ops, value = {}, 0
+        self.groups = [g["name"] for g in self.all["mcast-groups"]["list"]]
+        self.ops, self.events, value = {}, {}, 0
         for o in self.all["operations"]["list"]:
             value = o.get("value", value + 1)
-            self.ops[o["name"]] = dict(o, value=value)
+            kind = self.events if "event" in o else self.ops
+            kind[o["name"]] = dict(o, value=value)
             attrs = self.sets[o["attribute-set"]]
             for way in ("do", "dump"):
                 for side in ("request", "reply"):
                     for a in o.get(way, {}).get(side, {}).get("attributes", []):
                         if a not in attrs:
                             raise ValueError(f"{o['name']}: no attribute {a}")
+            for a in o.get("event", {}).get("attributes", []):
+                if a not in attrs or o["mcgrp"] not in self.groups:
+                    raise ValueError(f"{o['name']}: no attribute {a}, or no group")
 
     def number(self, value):
         return self.consts.get(value, value)
@@ -136,9 +144,12 @@ def spec_names(spec):
         names[upper(s["name-prefix"]) + "MAX"] = \
             max(a["value"] for a in spec.sets[s["name"]].values())
     prefix = upper(spec.all["operations"]["name-prefix"])
-    for o in spec.ops.values():
+    every = [*spec.ops.values(), *spec.events.values()]
+    for o in every:
         names[prefix + upper(o["name"])] = o["value"]
-    names[prefix + "MAX"] = max(o["value"] for o in spec.ops.values())
+    names[prefix + "MAX"] = max(o["value"] for o in every)
+    for group in spec.groups:
+        names[f"WEFT_GENL_GROUP_{upper(group)}"] = group
     return names
 
 
@@ -185,6 +196,10 @@ class Family:
         attrs = dict(answer[0])
         self.id = struct.unpack("=H", attrs[CTRL_ATTR_FAMILY_ID])[0]
         self.version = struct.unpack("=I", attrs[CTRL_ATTR_VERSION])[0]
+        self.groups = {}
+        for _, group in parse_attrs(attrs[CTRL_ATTR_MCAST_GROUPS]):
+            of = dict(parse_attrs(group))
+            self.groups[of[1].rstrip(b"\0").decode()] = struct.unpack("=I", of[2])[0]
         self.ops = {}
         for _, op in parse_attrs(attrs[CTRL_ATTR_OPS]):
             of = dict(parse_attrs(op))
@@ -297,6 +312,26 @@ class Family:
         return answer
 
     seen = {}
+
+    def listen(self, group):
+        self.sock.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, self.groups[group])
+
+    def event(self, seconds):
+        """The next event, None if there is none in this time."""
+        self.sock.settimeout(seconds)
+        try:
+            data = self.sock.recv(1 << 20)
+        except TimeoutError:
+            return None
+        length, got, _, _, port = struct.unpack_from("=IHHII", data)
+        (e,) = [e for e in self.spec.events.values() if e["value"] == data[16]]
+        if got != self.id or length != len(data) or port:
+            raise ValueError(f"an event of type {got}, port {port}, {len(data)} bytes")
+        values = self.decode(e["attribute-set"], parse_attrs(data[20:]))
+        for key in set(values) - set(e["event"]["attributes"]):
+            wrong(f"{e['name']}: {key} is in it but not described")
+        self.seen.setdefault(e["name"], set()).update(values)
+        return values
 
 
 # --- Driving -------------------------------------------------------------------
@@ -471,13 +506,97 @@ def drive(spec):
             must(a in f.seen.get(o["name"], ()), f"{o['name']}: {a} never came")
 
 
+# --- Events --------------------------------------------------------------------
+
+
+def provoke(what):
+    """Have the module of tests/ctl/fakes/node tell something."""
+    with open("/sys/module/weft_fakenode/parameters/event", "w", encoding="ascii") as p:
+        p.write(str(what))
+
+
+def expect(f, seconds, **values):
+    """The next event is this one; a process is ourselves, the time is now."""
+    e = f.event(seconds)
+    if not e:
+        wrong(f"no event, instead of {values}")
+        return
+    late = abs(e.pop("time", 0) / 1e9 - time.time())
+    must(late < 30, f"{e}: {late} s from now")
+    if "pid" in values:
+        values.update(pid=os.getpid(),
+                      comm=open("/proc/self/comm", encoding="utf-8").read().strip())
+    must(e == values, f"{e} instead of {values}")
+
+
+def hear(spec):
+    f = Family(spec)
+    must(list(f.groups) == spec.groups, f"the family has the groups {list(f.groups)}")
+    # Nobody listens: nothing is told, and nothing is kept.
+    provoke(1)
+    f.listen("events")
+    must(f.event(0.5) is None, "an event from before we listened")
+    provoke(1)
+    expect(f, 10, kind="node-joined", member=32)
+    expect(f, 10, kind="node-left", member=5)
+    expect(f, 10, kind="node-joined", member=5)
+    expect(f, 10, kind="member-silent", member=33)
+    expect(f, 10, kind="member-heard", member=33)
+    expect(f, 10, kind="region-created", region=7, name="made", pid=0)
+    expect(f, 10, kind="region-removed", region=7, name="made", pid=0)
+    expect(f, 10, kind="region-removed", region=16777215, name="n" * 255)
+    expect(f, 10, kind="lock-abandoned", region=5, offset=(1 << 64) - 1, count=3, pid=0)
+    expect(f, 10, kind="blocks-lost", region=7, count=(1 << 64) - 1)
+    expect(f, 10, kind="access-failed", region=7, offset=4101, errno=110, pid=0)
+    expect(f, 10, kind="unanswered", region=7, offset=65536, count=8)
+    expect(f, 10, kind="node-left", member=32)
+    must(f.event(0.5) is None, "more events than there were")
+
+    # A flood: a few a second, and how many there were is known.
+    time.sleep(1.5)
+    provoke(2)
+    told = missed = 0
+    while e := f.event(0.5):
+        must(e["kind"] == "access-failed", f"{e} in the flood")
+        told += 1
+        missed += e.get("missed", 0)
+    time.sleep(1.1)
+    provoke(1)
+    while e := f.event(0.5):
+        if e["kind"] == "access-failed":
+            told += 1
+            missed += e.get("missed", 0)
+    must(told + missed == 1001, f"{told} events and {missed} missed of 1001")
+    must(20 <= told <= 62, f"{told} events of a flood were told")
+
+    # Where the directory is: told when it changes, which takes two looks.
+    provoke(3)
+    expect(f, 10, kind="node-joined", member=32)
+    time.sleep(3)
+    provoke(4)
+    expect(f, 10, kind="directory", count=5, switch=True)
+    provoke(4)
+    must(f.event(3) is None, "an event though the directory is where it was")
+    provoke(5)
+    must(f.event(3) is None, "few answers of homes move the directory")
+    provoke(5)
+    expect(f, 10, kind="directory", count=10)
+    provoke(6)
+    expect(f, 10, kind="node-left", member=32)
+    for o in spec.events.values():
+        for a in o["event"]["attributes"]:
+            must(a in f.seen.get(o["name"], ()), f"{o['name']}: {a} never came")
+
+
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "compare":
         compare(Spec(sys.argv[2]), sys.argv[3])
     elif len(sys.argv) == 3 and sys.argv[1] == "drive":
         drive(Spec(sys.argv[2]))
+    elif len(sys.argv) == 3 and sys.argv[1] == "hear":
+        hear(Spec(sys.argv[2]))
     else:
-        sys.exit("usage: yamlclient.py compare SPEC HEADER | drive SPEC")
+        sys.exit("usage: yamlclient.py compare SPEC HEADER | drive SPEC | hear SPEC")
     sys.exit(bad)
 
 

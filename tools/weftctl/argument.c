@@ -18,9 +18,16 @@ static const char *command_name(const struct reading *r)
 
 int argument_next(const struct reading *r)
 {
+	return argument_next_of(r, "");
+}
+
+int argument_next_of(const struct reading *r, const char *more)
+{
 	/* Before the subcommand options end at it; after it they do not. */
-	const char *letters = r->command ? ":hjp" : "+:hjpV";
+	char letters[32];
 	int letter, at;
+
+	snprintf(letters, sizeof(letters), "%s%s", r->command ? ":hjp" : "+:hjpV", more);
 
 	opterr = 0;
 	for (;;) {

@@ -47,6 +47,9 @@ struct reading {
  */
 int argument_next(const struct reading *r);
 
+/* The same with short options besides those of all commands, as for getopt(). */
+int argument_next_of(const struct reading *r, const char *more);
+
 /* Ends a command at --help or after '?'.  Return: its exit status. */
 int argument_stop(const struct reading *r, int letter);
 

@@ -5,8 +5,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+void (*fail_before)(void);
+
 static void say(const char *fmt, va_list args)
 {
+	if (fail_before)
+		fail_before();
 	/* What was printed before stands before it in a common log. */
 	fflush(stdout);
 	fputs("weftctl: ", stderr);

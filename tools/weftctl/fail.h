@@ -9,6 +9,9 @@ enum {
 	EXIT_FOUND = 3,		/* it was, and something is wrong */
 };
 
+/* Called before anything is said, unless NULL: a page must give the terminal back. */
+extern void (*fail_before)(void);
+
 /**
  * fail() - say why a command could not be done
  * @fmt: the sentence, without a full stop or a newline; with its remedy

@@ -12,6 +12,7 @@
 #include "weft_netlink.h"
 
 static struct nl_sock *sock;
+static struct nl_sock *listener;
 static int family;
 
 /* One request under way. */
@@ -69,6 +70,8 @@ void genl_close(void)
 {
 	nl_socket_free(sock);
 	sock = NULL;
+	nl_socket_free(listener);
+	listener = NULL;
 }
 
 struct nl_msg *genl_request(uint8_t cmd, bool dump)
@@ -208,4 +211,61 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		nl_cb_put(cb);
 	nlmsg_free(msg);
 	return why->code;
+}
+
+/* --- Groups -------------------------------------------------------------- */
+
+#define LISTEN_BUFFER	(1 << 20)	/* bytes of messages that wait to be read */
+
+int genl_listen(const char *group)
+{
+	int err, id;
+
+	listener = nl_socket_alloc();
+	if (!listener)
+		return -ENOMEM;
+	/* What comes answers no request. */
+	nl_socket_disable_seq_check(listener);
+	err = genl_connect(listener);
+	if (!err)
+		err = nl_socket_set_nonblocking(listener);
+	if (err)
+		return to_errno(err);
+	/* Less than asked for is enough, too. */
+	(void)nl_socket_set_buffer_size(listener, LISTEN_BUFFER, 0);
+	id = genl_ctrl_resolve_grp(listener, WEFT_GENL_NAME, group);
+	if (id < 0)
+		return to_errno(id);
+	err = nl_socket_add_membership(listener, id);
+	return err ? to_errno(err) : nl_socket_get_fd(listener);
+}
+
+static int on_any_sequence(struct nl_msg *msg, void *arg)
+{
+	(void)msg;
+	(void)arg;
+	return NL_OK;
+}
+
+int genl_take(int max, genl_answer_fn *answer, void *arg)
+{
+	struct genl_refusal why = { 0 };
+	struct exchange x = { NULL, max, answer, arg, &why, false };
+	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
+	int err;
+
+	if (!cb)
+		return -ENOMEM;
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, on_valid, &x);
+	nl_cb_set(cb, NL_CB_SEQ_CHECK, NL_CB_CUSTOM, on_any_sequence, NULL);
+	do {
+		err = nl_recvmsgs(listener, cb);
+	} while (err >= 0 && !x.ended);
+	nl_cb_put(cb);
+	if (x.ended)
+		return why.code;
+	/* The library says so for ENOBUFS. */
+	if (err == -NLE_NOMEM)
+		return -ENOBUFS;
+	return err == -NLE_AGAIN ? 0 : to_errno(err);
 }

@@ -73,4 +73,21 @@ struct nl_msg *genl_request(uint8_t cmd, bool dump);
 int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 	      struct genl_refusal *why);
 
+/**
+ * genl_listen() - join a group of the family
+ *
+ * Return: a file descriptor to wait for, or a negative errno as genl_open().
+ */
+int genl_listen(const char *group);
+
+/**
+ * genl_take() - take the messages to the group that have come
+ * @max: highest type of attribute
+ * @answer: called for each
+ * @arg: for @answer
+ *
+ * Return: 0; -ENOBUFS: some were lost; or another negative errno.
+ */
+int genl_take(int max, genl_answer_fn *answer, void *arg);
+
 #endif /* WEFTCTL_GENL_H */

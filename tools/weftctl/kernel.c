@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "fail.h"
 #include "genl.h"
 #include "module.h"
 
@@ -424,6 +425,61 @@ int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *
 
 	return ask_of(WEFT_CMD_LOCK_GET, WEFT_A_LOCK_REGION, region, WEFT_A_LOCK_MAX,
 		      take_lock, &t);
+}
+
+/* --- Events ---------------------------------------------------------------- */
+
+/* Who gets events. */
+struct listener {
+	void (*take)(const struct event *e, void *arg);
+	void *arg;
+};
+
+static int take_event(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	const struct listener *l = arg;
+	struct event e = {
+		.kind = get_u32(attrs[WEFT_A_EVENT_KIND]),
+		.time = get_u64(attrs[WEFT_A_EVENT_TIME]),
+		.missed = get_u32(attrs[WEFT_A_EVENT_MISSED]),
+		.member = get_u32(attrs[WEFT_A_EVENT_MEMBER]),
+		.region = get_u32(attrs[WEFT_A_EVENT_REGION]),
+		.has_offset = attrs[WEFT_A_EVENT_OFFSET],
+		.offset = get_u64(attrs[WEFT_A_EVENT_OFFSET]),
+		.count = get_u64(attrs[WEFT_A_EVENT_COUNT]),
+		.err = get_u32(attrs[WEFT_A_EVENT_ERRNO]),
+		.pid = get_u32(attrs[WEFT_A_EVENT_PID]),
+		.by_switch = attrs[WEFT_A_EVENT_SWITCH],
+	};
+
+	(void)msg;
+	/* Other messages of a newer module are none of ours. */
+	if (!attrs[WEFT_A_EVENT_KIND])
+		return 0;
+	if (attrs[WEFT_A_EVENT_NAME])
+		nla_strlcpy(e.name, attrs[WEFT_A_EVENT_NAME], sizeof(e.name));
+	if (attrs[WEFT_A_EVENT_COMM])
+		nla_strlcpy(e.comm, attrs[WEFT_A_EVENT_COMM], sizeof(e.comm));
+	l->take(&e, l->arg);
+	return 0;
+}
+
+int kernel_events_begin(int *fd)
+{
+	*fd = genl_listen(WEFT_GENL_GROUP_EVENTS);
+	if (*fd == -ENOENT)
+		return fail("the module has no events: are weftctl and the module of the same version?");
+	return *fd < 0 ? fail("cannot listen to events: %s", strerror(-*fd)) : 0;
+}
+
+int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg,
+		       bool *lost)
+{
+	struct listener l = { take, arg };
+	int err = genl_take(WEFT_A_EVENT_MAX, take_event, &l);
+
+	*lost = err == -ENOBUFS;
+	return err && !*lost ? fail("cannot read events: %s", strerror(-err)) : 0;
 }
 
 /* --- Counters of others -------------------------------------------------- */

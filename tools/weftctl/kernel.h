@@ -236,6 +236,30 @@ int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
 int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *arg),
 		 void *arg);
 
+/* As in enum weft_a_event; strings are "" if they are not there. */
+struct event {
+	uint32_t kind;
+	uint64_t time;
+	uint32_t missed;
+	uint32_t member;
+	uint32_t region;
+	char name[REGION_NAME_MAX];
+	bool has_offset;
+	uint64_t offset;
+	uint64_t count;
+	uint32_t err;
+	uint32_t pid;
+	char comm[32];
+	bool by_switch;
+};
+
+/* Begins to listen to events; @fd is what to wait for. */
+int kernel_events_begin(int *fd);
+
+/* Takes those that have come; @lost: some did not, as they were not taken in time. */
+int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg,
+		       bool *lost);
+
 int kernel_hists(struct hists *h);
 void hists_free(struct hists *h);
 

@@ -83,7 +83,7 @@ static void subtract_hists(struct hists *now, const struct hists *before)
 	}
 }
 
-static void subtract_all(struct gathered *now, const struct gathered *before)
+void rates_subtract(struct gathered *now, const struct gathered *before)
 {
 	unsigned int i;
 
@@ -326,7 +326,7 @@ static int look(struct gathered *before, uint64_t *at, bool first)
 	if (!rc) {
 		double seconds = (double)(then - *at) / 1e9;
 
-		subtract_all(&shown, before);
+		rates_subtract(&shown, before);
 		if (output.json)
 			print_json(&shown, seconds);
 		else

@@ -15,4 +15,7 @@
  */
 int rates_run(const struct gathered *what, uint32_t interval_ms, uint32_t count);
 
+/* @now becomes what was counted since @before; what there is of something stays. */
+void rates_subtract(struct gathered *now, const struct gathered *before);
+
 #endif /* WEFTCTL_RATES_H */

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl region, line, lock: what this node has. */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "argument.h"
 #include "fail.h"
 #include "json.h"
 #include "kernel.h"
+#include "regions.h"
+#include "text.h"
 #include "weft_wire.h"
 #include "weftctl.h"
+#include "words.h"
 
 /**
  * struct listing - a list being printed
@@ -50,54 +51,6 @@ static void print_flags(const struct flag *f, size_t n)
 	putchar('\n');
 }
 
-/* Names are other people's, and this goes to terminals. */
-static void print_name(const char *name)
-{
-	const unsigned char *c;
-
-	for (c = (const unsigned char *)name; *c; c++) {
-		/* Control characters, those beyond ASCII in UTF-8 too. */
-		bool control = iscntrl(*c) || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
-
-		if (control || *c == '\\')
-			printf("\\%03o", *c);
-		else
-			putchar(*c);
-	}
-	putchar('\n');
-}
-
-static const char *name_of(const char * const *names, size_t n, uint32_t value)
-{
-	return value < n ? names[value] : "unknown";
-}
-
-static const char *state_name(uint32_t state)
-{
-	static const char * const names[] = {
-		[WEFT_STATE_NONE]	= "none",
-		[WEFT_STATE_SHARED]	= "shared",
-		[WEFT_STATE_MODIFIED]	= "modified",
-	};
-
-	return name_of(names, sizeof(names) / sizeof(names[0]), state);
-}
-
-static const char *op_name(uint32_t op)
-{
-	static const char * const names[] = {
-		[WEFT_LINE_OP_NONE]	= "none",
-		[WEFT_LINE_OP_READ]	= "read",
-		[WEFT_LINE_OP_WRITE]	= "write",
-		[WEFT_LINE_OP_PUT]	= "put",
-		[WEFT_LINE_OP_CLEAN]	= "clean",
-		[WEFT_LINE_OP_COMMIT]	= "commit",
-		[WEFT_LINE_OP_TAKE]	= "take",
-	};
-
-	return name_of(names, sizeof(names) / sizeof(names[0]), op);
-}
-
 #define LEN(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* --- Regions ------------------------------------------------------------- */
@@ -127,7 +80,8 @@ static void show_region(const struct region *r, void *arg)
 		       "LINES", "LOCKS", "NAME");
 	printf("%8" PRIu32 " %16" PRIu64 " %8" PRIu32 " %10" PRIu32 " %10" PRIu32 " ",
 	       r->id, r->size, r->block, r->lines, r->locks);
-	print_name(*r->name ? r->name : r->gone ? "(gone)" : "(no name)");
+	text_print(region_name(r));
+	putchar('\n');
 }
 
 /* --- Lines --------------------------------------------------------------- */
@@ -145,8 +99,8 @@ static void show_line(const struct line *l, void *arg)
 		json_object(j, NULL);
 		json_u64(j, "region", l->region);
 		json_u64(j, "index", l->index);
-		json_string(j, "state", state_name(l->state));
-		json_string(j, "op", op_name(l->op));
+		json_string(j, "state", word_state(l->state));
+		json_string(j, "op", word_op(l->op));
 		json_u64(j, "waiters", l->waiters);
 		json_u64(j, "misses", l->misses);
 		json_u64(j, "revocations", l->revocations);
@@ -158,7 +112,7 @@ static void show_line(const struct line *l, void *arg)
 		printf("%8s %12s %-8s %-7s %7s %10s %11s %s\n", "REGION", "INDEX",
 		       "STATE", "OP", "WAITERS", "MISSES", "REVOCATIONS", "FLAGS");
 	printf("%8" PRIu32 " %12" PRIu64 " %-8s %-7s %7" PRIu32 " %10" PRIu32 " %11" PRIu32,
-	       l->region, l->index, state_name(l->state), op_name(l->op),
+	       l->region, l->index, word_state(l->state), word_op(l->op),
 	       l->waiters, l->misses, l->revocations);
 	print_flags(flags, LEN(flags));
 }
@@ -178,8 +132,8 @@ static void show_lock(const struct lock_info *l, void *arg)
 		json_object(j, NULL);
 		json_u64(j, "region", l->region);
 		json_u64(j, "offset", l->offset);
-		json_string(j, "state", state_name(l->state));
-		json_string(j, "want", state_name(l->want));
+		json_string(j, "state", word_state(l->state));
+		json_string(j, "want", word_state(l->want));
 		json_u64(j, "readers", l->readers);
 		json_u64(j, "waiters", l->waiters);
 		json_u64(j, "queue", l->queue);
@@ -194,52 +148,29 @@ static void show_lock(const struct lock_info *l, void *arg)
 		       "OFFSET", "STATE", "WANT", "READERS", "WAITERS", "QUEUE",
 		       "GRANTS", "HAND-OVERS", "FLAGS");
 	printf("%8" PRIu32 " %12" PRIu64 " %-8s %-8s %7" PRIu32 " %7" PRIu32 " %5" PRIu32 " %10" PRIu32 " %10" PRIu32,
-	       l->region, l->offset, state_name(l->state), state_name(l->want),
+	       l->region, l->offset, word_state(l->state), word_state(l->want),
 	       l->readers, l->waiters, l->queue, l->grants, l->hand_overs);
 	print_flags(flags, LEN(flags));
 }
 
 /* --- The commands -------------------------------------------------------- */
 
-/**
- * struct sought - a region that is named
- * @text: its name
- * @id: its number, once it is found
- */
-struct sought {
-	const char *text;
-	uint32_t id;
-};
-
-static void compare_name(const struct region *r, void *arg)
+/* The number of the region with this name. */
+static int find_region(const char *text, uint32_t *id)
 {
-	struct sought *s = arg;
+	const struct region *found;
+	struct regions known;
+	int rc = regions_read(&known);
 
-	if (!strcmp(r->name, s->text))
-		s->id = r->id;
-}
-
-static bool is_number(const char *text)
-{
-	return *text && strspn(text, "0123456789") == strlen(text);
-}
-
-/* The number of the region that the command line names. */
-static int find_region(const struct reading *r, const char *text, uint32_t *id)
-{
-	struct sought s = { .text = text };
-	int rc;
-
-	if (is_number(text))
-		return argument_u32(r, "REGION", text, 1, WEFT_REGION_MAX, id);
-	rc = kernel_regions(compare_name, &s);
 	if (rc)
 		return rc;
-	if (!s.id)
-		return fail("this node knows no region '%s': 'weftctl region show' lists those that it knows",
-			    text);
-	*id = s.id;
-	return 0;
+	found = regions_by_name(&known, text);
+	if (found)
+		*id = found->id;
+	else
+		rc = regions_unknown(text);
+	regions_free(&known);
+	return rc;
 }
 
 typedef int show_fn(uint32_t region, struct listing *l);
@@ -297,12 +228,12 @@ static int show(const struct command *command, int argc, char **argv, const char
 	if (of_region && optind < argc)
 		text = argv[optind++];
 	rc = argument_none(&r);
-	if (!rc && text && is_number(text))
-		rc = find_region(&r, text, &region);
+	if (!rc && text && regions_is_number(text))
+		rc = argument_u32(&r, "REGION", text, 1, WEFT_REGION_MAX, &region);
 	if (!rc)
 		rc = kernel_open(false);
 	if (!rc && text && !region)
-		rc = find_region(&r, text, &region);
+		rc = find_region(text, &region);
 	return rc ? rc : list(region, key, each);
 }
 

@@ -28,6 +28,10 @@ extern const struct command command_stats;
 extern const struct command command_region;
 extern const struct command command_line;
 extern const struct command command_lock;
+extern const struct command command_dir;
+extern const struct command command_monitor;
+extern const struct command command_top;
+extern const struct command command_trace;
 extern const struct command command_doctor;
 
 /**

@@ -4,7 +4,8 @@
  * would, by the scenario that WEFT_FAKE names, and writes each request down in
  * the file WEFT_FAKE_LOG: the command, then its attributes as type=value.
  *
- * Linked instead of tools/weftctl/genl.c and module.c; all the rest is real.
+ * Linked instead of tools/weftctl/genl.c and module.c; all the rest is real but
+ * tracefs.c, see tracefs.c here.
  */
 #include "tools/weftctl/genl.h"
 
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "tools/weftctl/module.h"
 #include "weft_netlink.h"
@@ -284,7 +287,13 @@ static int answer_blade(struct answering *a, struct nl_msg *request)
 		return answer_counter(a, NULL, 0) ||
 		       answer_counter(a, "regions", 2 - looks()) ||
 		       answer_counter(a, "reads", 5) || answer_counter(a, "in_gets", 8) ||
-		       answer_counter(a, "out_gets", 0) ||
+		       answer_counter(a, "out_gets", 0) || answer_counter(a, "in_getm", 4) ||
+		       answer_counter(a, "lines_at_home", 21) ||
+		       answer_counter(a, "lines_in_switch", 30) ||
+		       answer_counter(a, "lines_added", 35) ||
+		       answer_counter(a, "lines_removed", 5) ||
+		       answer_counter(a, "refused_busy", 6) ||
+		       answer_counter(a, "out_inv", 11) ||
 		       answer_counter(a, "only_second", 9);
 	return answer_counter(a, NULL, 0) ||
 	       answer_counter(a, "reads", 37) ||
@@ -295,7 +304,8 @@ static int answer_switch(struct answering *a)
 {
 	return answer_counter(a, NULL, 0) || answer_counter(a, "miss", 10) ||
 	       answer_counter(a, "read", (uint32_t)(60 - 100 * looks())) || answer_counter(a, "inv", 30) ||
-	       answer_counter(a, "stranger", 4);
+	       answer_counter(a, "stranger", 4) || answer_counter(a, "add", 70) ||
+	       answer_counter(a, "add_refused", 2) || answer_counter(a, "drop", 9);
 }
 
 static void put_bucket(struct answering *a, uint64_t below, uint64_t count)
@@ -376,7 +386,7 @@ static int answer_regions(struct answering *a)
 
 static int answer_lines(struct answering *a)
 {
-	uint32_t i;
+	uint32_t i, n = (uint32_t)looks();
 
 	for (i = 0; i < 7; i++) {
 		int err;
@@ -387,8 +397,12 @@ static int answer_lines(struct answering *a)
 		nla_put_u32(a->msg, WEFT_A_LINE_STATE, i % 4);
 		nla_put_u32(a->msg, WEFT_A_LINE_OP, i < 6 ? i : 99);
 		nla_put_u32(a->msg, WEFT_A_LINE_WAITERS, 5);
-		nla_put_u32(a->msg, WEFT_A_LINE_MISSES, 1000);
-		nla_put_u32(a->msg, WEFT_A_LINE_REVOCATIONS, UINT32_MAX);
+		/* When they move: the third most, the fifth was evicted meanwhile. */
+		nla_put_u32(a->msg, WEFT_A_LINE_MISSES,
+			    n && i == 4 ? 3 : 1000 + (i == 2 || i == 3 ? 100 * i * n : 0));
+		nla_put_u32(a->msg, WEFT_A_LINE_REVOCATIONS,
+			    n && i == 4 ? 1 : UINT32_MAX - 5000 + (i == 2 ? 500 * n : 0) +
+			    (strcmp(scenario(), "moving") ? 5000 : 0));
 		if (i == 2)
 			nla_put_flag(a->msg, WEFT_A_LINE_DIRTY);
 		if (i == 2)
@@ -404,6 +418,8 @@ static int answer_lines(struct answering *a)
 
 static int answer_locks(struct answering *a)
 {
+	uint32_t n = (uint32_t)looks();
+
 	begin(a);
 	nla_put_u32(a->msg, WEFT_A_LOCK_REGION, 7);
 	nla_put_u64(a->msg, WEFT_A_LOCK_OFFSET, 64);
@@ -413,7 +429,7 @@ static int answer_locks(struct answering *a)
 	nla_put_u32(a->msg, WEFT_A_LOCK_WAITERS, 3);
 	nla_put_u32(a->msg, WEFT_A_LOCK_QUEUE, 31);
 	nla_put_u32(a->msg, WEFT_A_LOCK_GRANTS, 4);
-	nla_put_u32(a->msg, WEFT_A_LOCK_HAND_OVERS, 6);
+	nla_put_u32(a->msg, WEFT_A_LOCK_HAND_OVERS, 6 + 10 * n);
 	nla_put_flag(a->msg, WEFT_A_LOCK_OPEN);
 	nla_put_flag(a->msg, WEFT_A_LOCK_TENURED);
 	return end(a);
@@ -462,4 +478,68 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_switch(&a);
 	nlmsg_free(msg);
 	return why->code;
+}
+
+/* --- Events -------------------------------------------------------------- */
+
+static int events = -1;
+
+int genl_listen(const char *group)
+{
+	(void)group;
+	if (!strcmp(scenario(), "old-module"))
+		return -ENOENT;
+	events = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+	return events;
+}
+
+static int answer_event(struct answering *a, uint32_t kind)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_EVENT_KIND, kind);
+	nla_put_u64(a->msg, WEFT_A_EVENT_TIME, 1000000001002003004 + kind);
+	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
+		nla_put_u32(a->msg, WEFT_A_EVENT_MISSED, 12);
+	if (kind <= WEFT_EVENT_KIND_MEMBER_HEARD)
+		nla_put_u32(a->msg, WEFT_A_EVENT_MEMBER, kind < 2 ? 3 : 33);
+	if (kind > WEFT_EVENT_KIND_MEMBER_HEARD && kind != WEFT_EVENT_KIND_DIRECTORY)
+		nla_put_u32(a->msg, WEFT_A_EVENT_REGION,
+			    kind == WEFT_EVENT_KIND_BLOCKS_LOST ? 4711 : 7);
+	if (kind == WEFT_EVENT_KIND_REGION_CREATED || kind == WEFT_EVENT_KIND_REGION_REMOVED)
+		nla_put_string(a->msg, WEFT_A_EVENT_NAME, "new \033[2J");
+	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind <= WEFT_EVENT_KIND_UNANSWERED &&
+	    kind != WEFT_EVENT_KIND_BLOCKS_LOST)
+		nla_put_u64(a->msg, WEFT_A_EVENT_OFFSET, 65536 + kind);
+	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind != WEFT_EVENT_KIND_ACCESS_FAILED)
+		nla_put_u64(a->msg, WEFT_A_EVENT_COUNT, kind);
+	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
+		nla_put_u32(a->msg, WEFT_A_EVENT_ERRNO, ETIMEDOUT);
+	if (kind == WEFT_EVENT_KIND_REGION_CREATED || kind == WEFT_EVENT_KIND_LOCK_ABANDONED ||
+	    kind == WEFT_EVENT_KIND_ACCESS_FAILED) {
+		nla_put_u32(a->msg, WEFT_A_EVENT_PID, 312);
+		nla_put_string(a->msg, WEFT_A_EVENT_COMM, "who\007");
+	}
+	if (kind == WEFT_EVENT_KIND_DIRECTORY)
+		nla_put_flag(a->msg, WEFT_A_EVENT_SWITCH);
+	return end(a);
+}
+
+/* One of each kind, and one of a newer module; in scenario "lossy" some were lost. */
+int genl_take(int max, genl_answer_fn *answer, void *arg)
+{
+	struct answering a = { NULL, max, answer, arg };
+	static bool lost;
+	uint32_t kind;
+	uint64_t n;
+	int err = 0;
+
+	if (!strcmp(scenario(), "lossy") && !lost) {
+		lost = true;
+		return -ENOBUFS;
+	}
+	if (read(events, &n, sizeof(n)) < 0)
+		return 0;
+	for (kind = 0; kind <= __WEFT_EVENT_KIND_MAX && !err; kind++)
+		err = answer_event(&a, kind);
+	return err;
 }

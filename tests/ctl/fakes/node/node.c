@@ -11,6 +11,7 @@
 #include "hist.h"
 #include "inspect.h"
 #include "netlink.h"
+#include "netlink_event.h"
 #include "node.h"
 #include "stats.h"
 
@@ -44,6 +45,8 @@ MODULE_PARM_DESC(blade, "how the blades answer");
 #define PAGES		5
 #define COUNTERS	40
 
+struct weft_node weft_node;
+
 static DEFINE_MUTEX(lock);	/* of all below */
 static struct weft_config config;
 static bool is_up;
@@ -62,6 +65,7 @@ int weft_node_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
 			config.timeout_ms = WEFT_TIMEOUT_MS_DEFAULT;
 		if (!config.hold_set)
 			config.hold_us = WEFT_HOLD_US_DEFAULT;
+		weft_node.id = (u8)config.id;
 		is_up = true;
 	}
 	mutex_unlock(&lock);
@@ -266,6 +270,88 @@ bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
 	};
 	return true;
 }
+
+/* --- events -------------------------------------------------------------------- */
+
+static BLOCKING_NOTIFIER_HEAD(chain);
+
+int weft_node_notifier_register(struct notifier_block *nb)
+{
+	return blocking_notifier_chain_register(&chain, nb);
+}
+
+int weft_node_notifier_unregister(struct notifier_block *nb)
+{
+	return blocking_notifier_chain_unregister(&chain, nb);
+}
+
+static void notify(enum weft_node_event_type type, u32 members)
+{
+	struct weft_node_event event = { .members = members, .blade = WEFT_BLADE_MIN };
+
+	blocking_notifier_call_chain(&chain, type, &event);
+}
+
+/* Each kind but one, with the greatest values; the spinlock is that of a line. */
+static void tell_all(void)
+{
+	static DEFINE_SPINLOCK(line);
+	static char name[WEFT_NAME_MAX];
+
+	memset(name, 'n', sizeof(name));
+	notify(WEFT_EVENT_JOINED, 0);
+	notify(WEFT_EVENT_MEMBERS, ~weft_node_bit(5));
+	notify(WEFT_EVENT_MEMBERS, U32_MAX);
+	notify(WEFT_EVENT_BLADE_LOST, 0);
+	notify(WEFT_EVENT_BLADE_BACK, 0);
+	weft_event_created(7, "made by somebody", 4);
+	weft_event_removed(7, "made", 4, true);
+	weft_event_removed(WEFT_REGION_MAX, name, sizeof(name), false);
+	weft_event_abandoned(5, U64_MAX, 3);
+	weft_event_lost(7, U64_MAX);
+	weft_event_failed(7, 4101, -ETIMEDOUT);
+	spin_lock_bh(&line);
+	weft_event_unanswered(7, 65536, 8);
+	spin_unlock_bh(&line);
+	notify(WEFT_EVENT_LEFT, 0);
+}
+
+static int set_event(const char *text, const struct kernel_param *kp)
+{
+	unsigned int what, i;
+	int err = kstrtouint(text, 0, &what);
+
+	if (err)
+		return err;
+	switch (what) {
+	case 1:
+		tell_all();
+		break;
+	case 2:
+		for (i = 0; i < 1000; i++)
+			weft_event_failed(7, i, -ETIMEDOUT);
+		break;
+	case 3:
+		notify(WEFT_EVENT_JOINED, 0);
+		break;
+	case 4:
+		weft_stat_add(WEFT_STAT_MISS_BY_SWITCH, 5);
+		break;
+	case 5:
+		weft_stat_add(WEFT_STAT_MISS_BY_HOME, 5);
+		break;
+	case 6:
+		notify(WEFT_EVENT_LEFT, 0);
+		break;
+	default:
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct kernel_param_ops event_ops = { .set = set_event };
+module_param_cb(event, &event_ops, NULL, 0200);
+MODULE_PARM_DESC(event, "1: all kinds, 2: too many, 3..6: the directory moves");
 
 /* Times at the borders of buckets, one histogram with all of them. */
 static void put_times(void)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Text for people, see text.h. */
+#include "text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+const char *text_safe(const char *name, char *buf, size_t size)
+{
+	const unsigned char *c;
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (c = (const unsigned char *)name; *c && len + 5 <= size; c++) {
+		/* Control characters, those beyond ASCII in UTF-8 too. */
+		bool control = iscntrl(*c) || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+
+		len += (size_t)snprintf(buf + len, size - len,
+					control || *c == '\\' ? "\\%03o" : "%c", *c);
+	}
+	return buf;
+}
+
+void text_print(const char *name)
+{
+	char buf[TEXT_SAFE_MAX];
+
+	fputs(text_safe(name, buf, sizeof(buf)), stdout);
+}
+
+const char *text_duration(double ns, char text[TEXT_TIME_MAX])
+{
+	static const char * const units[] = { "ns", "us", "ms", "s" };
+	size_t i = 0;
+
+	while (ns >= 1000 && i < 3) {
+		ns /= 1000;
+		i++;
+	}
+	snprintf(text, TEXT_TIME_MAX, "%.*f %s", i && ns < 100 ? 1 : 0, ns, units[i]);
+	return text;
+}
+
+const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX])
+{
+	const time_t seconds = (time_t)(usec / 1000000);
+	struct tm tm = { 0 };
+
+	localtime_r(&seconds, &tm);
+	snprintf(text, TEXT_TIME_MAX, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min,
+		 tm.tm_sec, (unsigned int)(usec % 1000000));
+	return text;
+}
+
+uint64_t text_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}

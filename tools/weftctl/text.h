@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Text for people: names that others chose, times, amounts. */
+#ifndef WEFTCTL_TEXT_H
+#define WEFTCTL_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TEXT_TIME_MAX	32
+#define TEXT_SAFE_MAX	(4 * 256 + 1)	/* the longest name, all of it escaped */
+
+/* A name on stdout: what would steer a terminal as \ooo. */
+void text_print(const char *name);
+
+/* The same into @buf; cut where it is full. */
+const char *text_safe(const char *name, char *buf, size_t size);
+
+/* A length of time with three digits or four and its unit, in @text. */
+const char *text_duration(double ns, char text[TEXT_TIME_MAX]);
+
+/* A time of day here, hh:mm:ss.uuuuuu, of microseconds since 1970, in @text. */
+const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX]);
+
+/* Now, in such microseconds. */
+uint64_t text_now(void);
+
+#endif /* WEFTCTL_TEXT_H */

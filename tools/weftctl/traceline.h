@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A line of the kernel's trace: what it says, in words. */
+#ifndef WEFTCTL_TRACELINE_H
+#define WEFTCTL_TRACELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TRACE_WORDS_MAX	192
+#define TRACE_COMM_MAX	17
+
+/**
+ * struct traced - an event of a block or a lock
+ * @usec: microseconds of CLOCK_MONOTONIC
+ * @event: what it is, a word that programs may rely on
+ * @region: number
+ * @index: of the block in the region; of a lock: its offset
+ * @lock: it is about a lock
+ * @by_process: a process did it; else the network or a timer
+ * @pid: of the thread
+ * @comm: its name
+ * @self: this node
+ * @node: another node that it is about, 0 for none
+ * @access: 'r', 'w' or 0: what for
+ * @has_at: @at is known
+ * @at: offset in the region of the byte that a program touched
+ * @has_took: @took is known
+ * @took: ns
+ * @words: all of it for people
+ */
+struct traced {
+	uint64_t usec;
+	const char *event;
+	uint32_t region;
+	uint64_t index;
+	bool lock;
+	bool by_process;
+	int32_t pid;
+	char comm[TRACE_COMM_MAX];
+	uint32_t self;
+	uint32_t node;
+	char access;
+	bool has_at;
+	uint64_t at;
+	bool has_took;
+	uint64_t took;
+	char words[TRACE_WORDS_MAX];
+};
+
+/**
+ * enum trace_line - what a line is
+ * @TRACE_EVENT: an event of ours
+ * @TRACE_LOST: some were lost, as they came faster than they were read
+ * @TRACE_OTHER: something else
+ */
+enum trace_line {
+	TRACE_EVENT,
+	TRACE_LOST,
+	TRACE_OTHER,
+};
+
+/**
+ * traceline_read() - read one line, without its newline
+ * @self: id of this node; 0: not known
+ * @t: TRACE_EVENT: filled in
+ * @lost: TRACE_LOST: how many
+ */
+enum trace_line traceline_read(const char *line, uint32_t self, struct traced *t,
+			       uint64_t *lost);
+
+#endif /* WEFTCTL_TRACELINE_H */
