@@ -141,6 +141,14 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 	return true;
 }
 
+void weft_requester_give_back(struct weft_line *l, u32 fresh,
+			      struct weft_out *out)
+{
+	begin(l, WEFT_OP_CLEAN, fresh);
+	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+	out->effects = WEFT_DO_WAKE | WEFT_DO_TIMER;
+}
+
 /* --- end of a transaction ------------------------------------------------ */
 
 static void send_commit(struct weft_line *l, struct weft_out *out)

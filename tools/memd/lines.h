@@ -20,11 +20,15 @@ struct region;
  * @at: by enum weft_place, how many are not at home
  * @gen: by slot of the switch, last known generation: a line that does not know
  *	it has its first ADD refused
+ * @looked: millisecond when the switch was last asked whether it has a line
+ * @look_txn: of that, 0 if it is answered
  */
 struct lines {
 	u64 known;
 	u64 at[LINE_PLACES];
 	u32 gen[WEFT_SWITCH_SLOTS];
+	u64 looked;
+	u32 look_txn;
 };
 
 /* GETS .. QUERY, ACQUIRE, HAND. */
@@ -56,5 +60,11 @@ bool lines_recall(struct memd *m, struct region *r, struct block *b);
 
 /* Stop waiting for a line and forget it. */
 void lines_forget(struct memd *m, struct region *r, struct block *b);
+
+/* Nobody has any line: they begin with grant @grant. */
+void lines_renew(struct memd *m, u32 grant);
+
+/* A program of @node holds this lock, as it was permitted to in this term. */
+void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state);
 
 #endif /* WEFT_MEMD_LINES_H */
