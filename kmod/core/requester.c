@@ -300,8 +300,18 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 	bool have = l->state != WEFT_I && !l->revoking;
 	bool data = false;
 
-	if (l->op == WEFT_OP_GETS && l->state != WEFT_I)
-		return; /* a repetition while we wait for the write-back */
+	if (l->op == WEFT_OP_GETS && l->state != WEFT_I) {
+		/*
+		 * A repetition while we wait for the write-back.  If it comes from
+		 * the home, the owner has given up what it retained, and the home
+		 * has it: see weft_line_return().
+		 */
+		if (weft_is_blade(msg->src) && msg->version >= l->in_version) {
+			l->wb_version = msg->version;
+			check_gets_busy(l, out);
+		}
+		return;
+	}
 	l->expecting = false;
 	/* it has gone round since we gave it away: that was taken */
 	if (l->held)
