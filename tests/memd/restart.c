@@ -132,7 +132,7 @@ static void silent_node(void)
 {
 	struct fake *a = &fakes[1], *b = &fakes[2];
 	struct fake_line *al, *bl;
-	u32 region;
+	u32 region, before;
 	u64 began;
 
 	start();
@@ -153,6 +153,8 @@ static void silent_node(void)
 	fake_fill(a, al, 2);
 	fake_fill(b, bl, 3);
 	b->deaf = true;
+	/* the blade that an earlier test left asked, too */
+	before = a->renewals;
 	rig_memd_stop(BLADE, SIGKILL);
 	{
 		const char *const args[] = {
@@ -165,7 +167,7 @@ static void silent_node(void)
 	/* nobody is served while the silent one may have something */
 	fake_want(a, fake_line(a, region, 1), WEFT_S);
 	wait_ms(3000);
-	CHECK_EQ(a->renewals, 1);
+	CHECK_EQ(a->renewals, before + 1);
 	CHECK_EQ(al->l.state, WEFT_I);
 	CHECK_EQ(fake_line(a, region, 1)->l.state, WEFT_I);
 	CHECK_EQ(bl->l.state, WEFT_M);

@@ -213,6 +213,94 @@ static bool looked_for(struct memd *m, const struct weft_msg *msg)
 	return true;
 }
 
+/* --- has the switch been there all the time? -------------------------------- */
+
+#define MARK_KIND	2u	/* no kind of line */
+#define MARK_MS		5	/* between looks */
+
+static void send_mark(struct memd *m, u32 nonce)
+{
+	struct lines *ls = &m->lines;
+	struct weft_msg msg = {
+		.type = WEFT_MSG_ADD,
+		.line = weft_line_key(WEFT_REGION_MAX, MARK_KIND,
+				      options_blade(&m->opt) + BLADES_MAX * ls->mark),
+		.nonce = nonce,
+	};
+
+	ls->marked_at = m->timers.now;
+	ls->mark_txn = weft_txn(m->opt.id, memd_seq(m));
+	msg.txn = ls->mark_txn;
+	to_switch(m, &msg);
+}
+
+bool lines_mark(struct memd *m)
+{
+	/* without regions there is nothing that could be there */
+	if (m->lines.marked || !m->members.use_switch || !m->regions.n)
+		return true;
+	send_mark(m, m->lines.mark_gen);
+	return false;
+}
+
+/* Return: true if it was an answer to that. */
+static bool mark_answered(struct memd *m, const struct weft_msg *msg)
+{
+	struct lines *ls = &m->lines;
+
+	if (msg->type != WEFT_MSG_ADD_ACK || !ls->mark_txn ||
+	    msg->txn != ls->mark_txn)
+		return false;
+	ls->mark_txn = 0;
+	if (ls->marked && msg->flags & WEFT_F_INSTALLED) {
+		ls->sure = ls->asked;
+	} else if (ls->marked) {
+		count(m, LOST);
+		renew_begin(m, "the P4 switch has lost its lines");
+	} else if (msg->flags & WEFT_F_INSTALLED) {
+		ls->marked = true;
+		/* what the slot never has, to look whether it is there */
+		ls->mark_gen = msg->nonce + 0x80000000u;
+	} else if (msg->info == WEFT_WHY_FULL) {
+		ls->mark++;
+		ls->mark_gen = 0;
+	} else {
+		ls->mark_gen = msg->nonce;
+	}
+	return true;
+}
+
+/*
+ * A request for a line has come here.  May the switch have had it, and lost it?  It
+ * has not if the mark is there at a time after the request was sent on to us.
+ */
+static bool is_sure(struct memd *m, const struct region *r, struct block *b)
+{
+	struct lines *ls = &m->lines;
+
+	if (b->sure || !r->doubtful)
+		return true;
+	if (!m->members.use_switch) {
+		if (ls->marked) {
+			renew_begin(m, "the P4 switch is gone");
+			return false;
+		}
+		b->sure = true;
+		return true;
+	}
+	if (!b->probe)
+		b->probe = ls->asked + 1;
+	if ((int)(ls->sure - b->probe) >= 0) {
+		b->sure = true;
+		return true;
+	}
+	if (m->timers.now - ls->marked_at >= MARK_MS && lines_mark(m)) {
+		ls->asked++;
+		send_mark(m, ls->mark_gen);
+	}
+	return false;
+}
+
 /* --- requests --------------------------------------------------------------- */
 
 /* Is there such a line in a region of that size? */
@@ -310,6 +398,13 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		log_warn("no room in the directory for another line of region %u", r->id);
 		return;
 	}
+	if (!is_sure(m, r, b)) {
+		if (memd_serves(m) &&
+		    (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
+		     msg->type == WEFT_MSG_PUT || msg->type == WEFT_MSG_ACQUIRE))
+			lines_refuse(m, msg, WEFT_WHY_MOVING, from);
+		return;
+	}
 	if (b->line.place == WEFT_IN_SWITCH) {
 		look_for(m, b);
 		if (!memd_serves(m))
@@ -336,7 +431,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 	u64 delay;
 	u8 was;
 
-	if (looked_for(m, msg))
+	if (looked_for(m, msg) || mark_answered(m, msg))
 		return;
 	b = block_of(m, msg->line, &r);
 	if (!b)
@@ -419,11 +514,18 @@ void lines_renew(struct memd *m, u32 grant)
 	u64 n;
 
 	m->lines.look_txn = 0;
+	m->lines.mark_txn = 0;
+	m->lines.marked = false;
+	m->lines.mark = 0;
+	m->lines.mark_gen = 0;
+	/* nothing that was asked before counts */
+	m->lines.sure = m->lines.asked;
 	/* of a switch that is another one now, or learned again at once */
 	memset(m->lines.gen, 0, sizeof(m->lines.gen));
 	while ((r = region_after(&m->regions, id))) {
 		id = r->id;
 		r->grant = grant;
+		r->doubtful = true;
 		for (n = 0; n < r->runs; n++)
 			for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
 				renew_line(m, r, &r->run[n]->block[i]);

@@ -22,6 +22,13 @@ struct region;
  *	it has its first ADD refused
  * @looked: millisecond when the switch was last asked whether it has a line
  * @look_txn: of that, 0 if it is answered
+ * @marked: our mark is in the switch
+ * @mark: how many places were tried for it
+ * @mark_gen: generation of that place
+ * @mark_txn: of the last ADD of it, 0 if it is answered
+ * @marked_at: millisecond of that
+ * @asked: how often we have looked whether it is still there
+ * @sure: the last time that it was
  */
 struct lines {
 	u64 known;
@@ -29,6 +36,13 @@ struct lines {
 	u32 gen[WEFT_SWITCH_SLOTS];
 	u64 looked;
 	u32 look_txn;
+	bool marked;
+	u32 mark;
+	u32 mark_gen;
+	u32 mark_txn;
+	u64 marked_at;
+	u32 asked;
+	u32 sure;
 };
 
 /* GETS .. QUERY, ACQUIRE, HAND. */
@@ -60,6 +74,17 @@ bool lines_recall(struct memd *m, struct region *r, struct block *b);
 
 /* Stop waiting for a line and forget it. */
 void lines_forget(struct memd *m, struct region *r, struct block *b);
+
+/**
+ * lines_mark() - leave a mark in the switch, at the beginning of a life
+ *
+ * Lines of a former life may be in the switch without our knowing.  If the switch is
+ * restarted, requests for them come here, and must not be taken for the first ones: as
+ * long as the mark is there, it was not.
+ *
+ * Return: true if it is there, or there is no switch; else it is asked again.
+ */
+bool lines_mark(struct memd *m);
 
 /* Nobody has any line: they begin with grant @grant. */
 void lines_renew(struct memd *m, u32 grant);

@@ -57,8 +57,8 @@ void memd_start(struct memd *m)
 		return;
 	}
 	m->ready = true;
-	if (m->members.mask)
-		renew_begin(m, "restarted while nodes were members");
+	if (m->regions.n || m->members.mask)
+		renew_begin(m, "a new life");
 }
 
 /* End all jobs: what they wait for does not come any more. */

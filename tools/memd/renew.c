@@ -65,7 +65,7 @@ static void check_end(struct memd *m)
 {
 	struct renew *rn = &m->renew;
 
-	if (!rn->active || rn->waiting)
+	if (!rn->active || !rn->asking || rn->waiting)
 		return;
 	if (elapsed(m) < RENEW_LEAST_MS) {
 		timer_set(&m->timers, &rn->timer, RENEW_LEAST_MS - elapsed(m));
@@ -110,6 +110,15 @@ static void on_timer(struct memd *m, struct timer *t)
 {
 	struct renew *rn = &m->renew;
 
+	if (rn->active && !rn->asking) {
+		/* first it must be known whether there is a switch */
+		if (!members_settled(&m->members) || !lines_mark(m)) {
+			timer_set(&m->timers, t, FIRST_MS);
+			return;
+		}
+		rn->asking = true;
+		rn->began = m->timers.now;
+	}
 	if (rn->waiting && elapsed(m) >= RENEW_LIMIT_MS)
 		give_up(m);
 	rn->delay = rn->delay * 2 < LAST_MS ? rn->delay * 2 : LAST_MS;
@@ -136,13 +145,13 @@ void renew_begin(struct memd *m, const char *why)
 	rn->waiting = m->members.mask;
 	rn->late = 0;
 	rn->active = true;
+	rn->asking = false;
 	rn->began = m->timers.now;
 	rn->delay = FIRST_MS;
 	log_say("%s: asking the nodes to give all blocks back", why);
 	count(m, RENEW);
 	give_numbers(m, rn->waiting);
-	timer_set(&m->timers, &rn->timer, rn->delay);
-	send_to_all(m);
+	timer_set(&m->timers, &rn->timer, 1);
 }
 
 bool renew_reply(struct memd *m, const struct weft_msg *msg)

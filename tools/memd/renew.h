@@ -29,6 +29,7 @@ struct request;
  * struct renew - who still has lines of a former life
  * @life: number of the directory's life; 0: there was no former one
  * @active: nobody is served yet
+ * @asking: nodes have been asked: the switch has our mark, see lines_mark()
  * @waiting: nodes that everybody waits for
  * @late: nodes that have not answered in time
  * @txn: by node: of the RENEW that is out
@@ -39,6 +40,7 @@ struct request;
 struct renew {
 	u32 life;
 	bool active;
+	bool asking;
 	u32 waiting;
 	u32 late;
 	u32 txn[WEFT_NODE_MAX + 1];
