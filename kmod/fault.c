@@ -60,6 +60,8 @@ struct weft_cline *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 	struct weft_cline *cl;
 	int err;
 
+	if (READ_ONCE(wi->lost))
+		return ERR_PTR(-EIO);
 	if (beyond_end(wi, page)) {
 		/* another node may have made it larger */
 		err = weft_inode_refresh(wi);

@@ -252,15 +252,20 @@ static int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 
 static int weft_open(struct inode *inode, struct file *file)
 {
+	struct weft_inode *wi = weft_inode_of(inode);
 	int err = generic_file_open(inode, file);
 
 	if (!err)
-		err = weft_inode_open(weft_inode_of(inode));
+		err = weft_inode_open(wi);
+	/* those who had it open when blocks were lost have all heard of it */
+	if (!err && atomic_inc_return(&wi->files) == 1)
+		WRITE_ONCE(wi->lost, false);
 	return program_errno(err);
 }
 
 static int weft_release(struct inode *inode, struct file *file)
 {
+	atomic_dec(&weft_inode_of(inode)->files);
 	weft_lockfile_release(file);
 	if (file->f_mode & FMODE_WRITE)
 		weft_inode_flush_mtime(weft_inode_of(inode));

@@ -13,6 +13,7 @@
 #include "klock.h"
 #include "netlink_event.h"
 #include "node.h"
+#include "renew.h"
 #include "rpc.h"
 #include "stats.h"
 
@@ -68,6 +69,38 @@ struct weft_inode *weft_inode_grab_next(u32 *region)
 	rcu_read_unlock();
 	*region = wi ? (u32)at : 0;
 	return wi;
+}
+
+bool weft_inode_leaving(u32 blades, bool late)
+{
+	struct weft_inode *wi;
+	unsigned long at = 0;
+	bool any = false;
+
+	rcu_read_lock();
+	xa_for_each(&regions, at, wi) {
+		/* one who calls this at a time */
+		WRITE_ONCE(wi->renew, wi->renew | blades);
+		if (late)
+			WRITE_ONCE(wi->lose, wi->lose | blades);
+		any |= READ_ONCE(wi->vfs.i_state) & (I_FREEING | I_WILL_FREE) &&
+		       !xa_empty(&wi->lines);
+	}
+	rcu_read_unlock();
+	return any;
+}
+
+void weft_inode_renewed(void)
+{
+	struct weft_inode *wi;
+	unsigned long at = 0;
+
+	rcu_read_lock();
+	xa_for_each(&regions, at, wi) {
+		WRITE_ONCE(wi->renew, 0);
+		WRITE_ONCE(wi->lose, 0);
+	}
+	rcu_read_unlock();
 }
 
 /* --- attributes -------------------------------------------------------------------- */
@@ -346,6 +379,21 @@ int weft_inode_open(struct weft_inode *wi)
 	return err;
 }
 
+void weft_inode_reopen(struct weft_inode *wi)
+{
+	struct weft_call *call;
+
+	mutex_lock(&wi->open_lock);
+	if (wi->opened) {
+		call = new_call(WEFT_CALL_OPEN);
+		/* without an answer it stays open here; others may unlink it */
+		if (call)
+			call_attr(wi, call);
+		kfree(call);
+	}
+	mutex_unlock(&wi->open_lock);
+}
+
 /* --- life -------------------------------------------------------------------------- */
 
 static int init_region(struct inode *inode, const struct weft_call *attr)
@@ -421,7 +469,14 @@ static u64 give_back(struct weft_inode *wi)
 	struct weft_cline *cl;
 
 	while ((cl = weft_cline_next(wi, &index))) {
-		weft_cline_evict(cl);
+		u32 home = 1u << (weft_node_home(cl->line.key) - WEFT_BLADE_MIN);
+
+		if (READ_ONCE(wi->lose) & home)
+			weft_renew_lose(cl);
+		else if (READ_ONCE(wi->renew) & home)
+			weft_renew_give_back(cl);
+		else
+			weft_cline_evict(cl);
 		left += READ_ONCE(cl->phase) != WEFT_CLINE_GONE;
 		weft_cline_put(cl);
 		index++;
@@ -500,6 +555,10 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->opened = false;
 	wi->mtime_dirty = false;
 	wi->gone = false;
+	wi->lost = false;
+	atomic_set(&wi->files, 0);
+	wi->renew = 0;
+	wi->lose = 0;
 	weft_slots_init(&wi->slots);
 	return &wi->vfs;
 }

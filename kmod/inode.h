@@ -64,6 +64,10 @@ struct weft_stream {
  * @opened: the blade knows that this node uses the region
  * @mtime_dirty: written to since the catalog heard of it
  * @gone: the region does not exist any more
+ * @lost: what this node had modified in it is lost, and its programs are to know
+ * @files: open files
+ * @renew: blades that begin anew just now, to which blocks do not go home as usual
+ * @lose: ... and which do not want them any more
  * @slots: locks that programs have open
  */
 struct weft_inode {
@@ -80,6 +84,10 @@ struct weft_inode {
 	bool opened;
 	bool mtime_dirty;
 	bool gone;
+	bool lost;
+	atomic_t files;
+	u32 renew;
+	u32 lose;
 	struct weft_slots slots;
 };
 
@@ -145,6 +153,23 @@ int weft_inode_refresh(struct weft_inode *wi);
 
 /* Tell the catalog that this node uses the region.  Sleeps. */
 int weft_inode_open(struct weft_inode *wi);
+
+/**
+ * weft_inode_leaving() - these blades begin anew: inodes that go are to know
+ * @blades: bits, the first blade's is 0
+ * @late: the blades want nothing of it any more
+ *
+ * An inode that goes cannot be grabbed; who evicts it sees to its blocks.
+ *
+ * Return: true if there are such inodes with blocks left.
+ */
+bool weft_inode_leaving(u32 blades, bool late);
+
+/* That is over. */
+void weft_inode_renewed(void);
+
+/* Tell it once more: the catalog has forgotten.  Sleeps. */
+void weft_inode_reopen(struct weft_inode *wi);
 
 /**
  * weft_inode_resize() - another size

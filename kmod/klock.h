@@ -256,6 +256,33 @@ void weft_klock_leave(u32 region);
 /* Locks from offset @from on are no part of the region any more. */
 void weft_klock_forget(u32 region, u64 from);
 
+/**
+ * struct weft_held_lock - a lock that programs of this node hold
+ * @key: its line
+ * @epoch: no term after this one is known here
+ * @state: WEFT_S or WEFT_M
+ */
+struct weft_held_lock {
+	u64 key;
+	u32 epoch;
+	u8 state;
+};
+
+/**
+ * weft_klock_renew() - the directory of a blade has forgotten all locks
+ * @blade: 0: all blades
+ * @key: where to go on, 0 at first
+ * @late: other nodes may get those, too, that programs hold
+ * @held: receives the next lock that programs hold
+ *
+ * Whatever this node knows of the locks before it is forgotten; of @held itself all
+ * but that it is held, and by a writer its term.  Process context.
+ *
+ * Return: false at the end.
+ */
+bool weft_klock_renew(u8 blade, u64 *key, bool late,
+		      struct weft_held_lock *held);
+
 /* While a file system is mounted.  At the end all locks are given back. */
 void weft_klock_start(void);
 void weft_klock_stop(void);

@@ -168,6 +168,58 @@ void weft_klock_forget(u32 region, u64 from)
 	}
 }
 
+/*
+ * Who holds a lock to write goes on with its term, and whoever waits in its queue;
+ * readers wait for nothing, so they begin anew.  Return: whether it is held.
+ */
+static bool renew_one(struct weft_klock *kl, bool late,
+		      struct weft_held_lock *held)
+{
+	struct weft_lock *l = &kl->core, old = kl->core;
+	bool is_held;
+
+	lockdep_assert_held(&kl->lock);
+	/* nobody gets in without us from here on */
+	is_held = weft_word_mirror(kl, true) && old.state != WEFT_I;
+	if (is_held) {
+		held->key = old.key;
+		held->state = old.state;
+		held->epoch = old.yielding && (int)(old.yield - old.epoch) > 0 ?
+			      old.yield : old.epoch;
+	}
+	if (is_held && !late && old.state == WEFT_M)
+		return true;
+	weft_lock_init(l, old.key, weft_node.id);
+	if (is_held && !late) {
+		l->state = WEFT_S;
+		l->epoch = old.epoch;
+	}
+	weft_klock_note_hand_over(kl);
+	return is_held;
+}
+
+bool weft_klock_renew(u8 blade, u64 *key, bool late,
+		      struct weft_held_lock *held)
+{
+	struct sk_buff_head queue;
+	struct weft_klock *kl;
+	bool found = false;
+
+	while (!found && (kl = weft_klock_next(key, U64_MAX))) {
+		weft_klock_begin(kl, &queue);
+		if (!kl->dead && (!blade || weft_node_home(*key) == blade)) {
+			found = renew_one(kl, late, held);
+			if (kl->guard && (late || !found))
+				weft_guard_drop(kl->guard, &queue);
+		}
+		weft_klock_end(kl, &queue);
+		weft_klock_put(kl);
+		++*key;
+		cond_resched();
+	}
+	return found;
+}
+
 void weft_klock_start(void)
 {
 	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_RUNNING);

@@ -16,6 +16,8 @@
 #include "inode.h"
 #include "node.h"
 #include "peer.h"
+#include "recall.h"
+#include "renew.h"
 #include "rpc.h"
 #include "super.h"
 #include "udp.h"
@@ -353,9 +355,21 @@ static void not_heard(void)
 }
 
 /*
- * Says that we live, and asks who else does.  A blade that was restarted does
- * not know us: join again.
+ * The first blade does not know us: it was restarted and has lost its file, or has
+ * none.  Nobody has asked us for what we have, so others may have it by now.
  */
+static int join_again(struct weft_call *call)
+{
+	int err;
+
+	weft_recall_run(weft_renew_all_lost);
+	err = call_join(call, HEARTBEAT_MS);
+	if (!err)
+		weft_recall_run(weft_renew_opens);
+	return err;
+}
+
+/* Says that we live, and asks who else does. */
 static void heartbeat(struct work_struct *work)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
@@ -368,7 +382,7 @@ static void heartbeat(struct work_struct *work)
 		err = weft_rpc_call(WEFT_BLADE_MIN, call, HEARTBEAT_MS);
 	}
 	if (!err && !(call->members & weft_node_bit(weft_node.id)))
-		err = call_join(call, HEARTBEAT_MS);
+		err = join_again(call);
 	else if (!err)
 		take_members(call);
 	if (!err)

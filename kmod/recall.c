@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of the memory blade to this node, see recall.h.
+ * Calls of memory blades to this node, see recall.h.
  *
  * The blade repeats a call until it has the reply.  A call that was done before
  * is answered but not done again: the region may have grown and been written to
@@ -17,6 +17,7 @@
 #include "klock.h"
 #include "node.h"
 #include "recall.h"
+#include "renew.h"
 #include "rpc.h"
 #include "stats.h"
 
@@ -33,11 +34,21 @@ struct seen_call {
 	bool done;
 };
 
+/**
+ * struct recall - a call to be carried out
+ * @work: in recall_wq
+ * @from: blade that calls
+ * @txn: its number
+ * @again: it was done before, or there is nothing to do
+ * @leaving: RENEW while no file system is mounted, or is being unmounted
+ * @call: the call
+ */
 struct recall {
 	struct work_struct work;
 	u8 from;
 	u32 txn;
 	bool again;
+	bool leaving;
 	struct weft_call call;
 };
 
@@ -69,22 +80,47 @@ static void shrink(u32 region, u64 size)
 	iput(inode);
 }
 
+/* What failed is as if it had not come: its repetition is done again. */
+static void note_end(u32 txn, bool done)
+{
+	unsigned int i;
+
+	spin_lock_bh(&seen_lock);
+	for (i = 0; i < SEEN_MAX; i++) {
+		if (seen[i].txn != txn)
+			continue;
+		seen[i].done = done;
+		if (!done)
+			seen[i].txn = 0;
+	}
+	spin_unlock_bh(&seen_lock);
+}
+
+static int carry_out(const struct recall *r)
+{
+	if (r->leaving)
+		return weft_renew_leaving(r->from);
+	if (r->call.op == WEFT_CALL_RENEW)
+		return weft_renew(r->from, r->call.life,
+				  r->call.valid & WEFT_RENEW_LATE);
+	weft_stat_inc(WEFT_STAT_RECALLS);
+	shrink(r->call.region, r->call.size);
+	return 0;
+}
+
 static void recall_work(struct work_struct *work)
 {
 	struct recall *r = container_of(work, struct recall, work);
-	unsigned int i;
+	int err = 0;
 
 	if (!r->again) {
-		weft_stat_inc(WEFT_STAT_RECALLS);
-		shrink(r->call.region, r->call.size);
-		spin_lock_bh(&seen_lock);
-		for (i = 0; i < SEEN_MAX; i++)
-			if (seen[i].txn == r->txn)
-				seen[i].done = true;
-		spin_unlock_bh(&seen_lock);
+		err = carry_out(r);
+		note_end(r->txn, !err);
 	}
-	r->call.err = 0;
-	weft_rpc_reply(r->from, r->txn, &r->call);
+	if (!err) {
+		r->call.err = 0;
+		weft_rpc_reply(r->from, r->txn, &r->call);
+	}
 	kfree(r);
 	atomic_dec(&pending);
 }
@@ -93,7 +129,7 @@ static void recall_work(struct work_struct *work)
  * Return: 0: a new call, which is noted; 1: it was done before, or there is
  * nothing to do; -EBUSY: it is being done.
  */
-static int note(u32 txn)
+static int note(u32 txn, bool renew, bool *leaving)
 {
 	unsigned int i;
 	int ret = 0;
@@ -105,7 +141,8 @@ static int note(u32 txn)
 		ret = seen[i].done ? 1 : -EBUSY;
 		break;
 	}
-	if (!mounted) {
+	*leaving = renew && !mounted;
+	if (!mounted && !renew) {
 		ret = 1;
 	} else if (i == SEEN_MAX) {
 		seen[seen_next].txn = txn;
@@ -129,9 +166,10 @@ void weft_recall_recv(const struct weft_msg *msg)
 	if (!r)
 		goto drop;
 	if (weft_call_unpack(&r->call, msg->payload, msg->len) ||
-	    r->call.op != WEFT_CALL_RECALLED)
+	    (r->call.op != WEFT_CALL_RECALLED &&
+	     r->call.op != WEFT_CALL_RENEW))
 		goto drop_free;
-	ret = note(msg->txn);
+	ret = note(msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
 	if (ret < 0)
 		goto drop_free;
 	r->again = ret;
@@ -145,6 +183,30 @@ drop_free:
 	kfree(r);
 drop:
 	atomic_dec(&pending);
+}
+
+struct recall_run {
+	struct work_struct work;
+	void (*fn)(void);
+};
+
+static void run_work(struct work_struct *work)
+{
+	container_of(work, struct recall_run, work)->fn();
+}
+
+void weft_recall_run(void (*fn)(void))
+{
+	struct recall_run run = { .fn = fn };
+	bool queued;
+
+	INIT_WORK_ONSTACK(&run.work, run_work);
+	spin_lock_bh(&seen_lock);
+	queued = mounted && queue_work(recall_wq, &run.work);
+	spin_unlock_bh(&seen_lock);
+	if (queued)
+		flush_work(&run.work);
+	destroy_work_on_stack(&run.work);
 }
 
 static void set_mounted(bool on)

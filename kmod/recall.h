@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls of the memory blade to this node: a region became smaller. */
+/*
+ * Calls of memory blades to this node: a region became smaller; give all lines back.
+ */
 #ifndef WEFT_RECALL_H
 #define WEFT_RECALL_H
 
@@ -13,6 +15,12 @@ void weft_recall_recv(const struct weft_msg *msg);
  * for a call, and calls are answered without looking: the blocks go home anyway.
  */
 void weft_recall_start(void);
+
+/*
+ * Call this there where the blades' calls are carried out, if a file system is
+ * mounted, and wait for it: who looks at all inodes must not do it while they go.
+ */
+void weft_recall_run(void (*fn)(void));
 void weft_recall_stop(void);
 
 int weft_recall_init(void);

@@ -36,6 +36,8 @@ enum weft_call_op {
 	WEFT_CALL_FORGET,	/* blade 33 to another blade: a region is gone */
 	WEFT_CALL_MEMBERS,	/* blade 33 to another blade: members */
 	WEFT_CALL_RECALLED,	/* blade to node: copies beyond size must go (truncate) */
+	WEFT_CALL_RENEW,	/* blade to node: life, valid: WEFT_RENEW_LATE; give all lines back */
+	WEFT_CALL_CLAIM,	/* node to blade: life, list of locks that programs hold */
 	WEFT_CALL_MAX
 };
 
@@ -45,6 +47,11 @@ enum weft_call_op {
 #define WEFT_SET_OWNER		0x04
 #define WEFT_SET_MTIME		0x08
 #define WEFT_SET_GROW		0x10	/* with SIZE: at least so large; never shrinks */
+
+/* RENEW: others have not waited for this node: nothing of it counts any more. */
+#define WEFT_RENEW_LATE		0x01
+
+#define WEFT_CLAIM_LEN		16	/* bytes of a lock in the list of a CLAIM */
 
 /**
  * struct weft_call - one call or reply
@@ -59,7 +66,8 @@ enum weft_call_op {
  * @block: bytes of a block
  * @members: bits of the nodes
  * @addr: IPv4 address in host byte order
- * @life: number of the node's life, differs after each restart
+ * @life: number of the node's life, differs after each restart; RENEW, CLAIM: of
+ *	the directory's
  * @size: bytes of the region
  * @used: bytes in use
  * @mtime: nanoseconds since 1970
@@ -69,7 +77,8 @@ enum weft_call_op {
  * @list_len: bytes of @list
  * @list: peers (u8 id, u8 0, u16 0, u32 addr each, blades too) or directory
  *	entries (u32 region, u32 mode, u8 name_len, name each) or counters (u64
- *	value, u8 name_len, name each); big-endian
+ *	value, u8 name_len, name each) or locks (u64 line, u32 epoch, u8 permission,
+ *	three times u8 0 each); big-endian
  */
 struct weft_call {
 	u16 op;

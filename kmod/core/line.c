@@ -122,6 +122,31 @@ void weft_line_timeout(struct weft_line *l, struct weft_out *out)
 		out->effects |= WEFT_DO_TIMER;
 }
 
+bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	/* a reader may wait for a write-back that comes no more */
+	bool alone = l->state == WEFT_M || l->held ||
+		     (l->state == WEFT_S && l->op == WEFT_OP_GETS);
+	u64 version = l->version + (l->state == WEFT_M);
+
+	if (weft_line_returning(l)) {
+		out->n = 0;
+		out->effects = 0;
+		return true;
+	}
+	weft_line_forget(l, out);
+	if (!alone)
+		return false;
+	l->version = version;
+	weft_requester_give_back(l, fresh, out);
+	return true;
+}
+
+bool weft_line_returning(const struct weft_line *l)
+{
+	return l->state == WEFT_I && l->op == WEFT_OP_CLEAN;
+}
+
 void weft_line_forget(struct weft_line *l, struct weft_out *out)
 {
 	u64 key = l->key;

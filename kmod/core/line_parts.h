@@ -58,6 +58,10 @@ void weft_requester_leave(struct weft_line *l, struct weft_out *out);
 /* Take back what we retain: a transaction of ours, so that nobody else has it. */
 void weft_requester_take(struct weft_line *l, u32 fresh, struct weft_out *out);
 
+/* The line is nobody's any more; its data, of version @l->version, goes home. */
+void weft_requester_give_back(struct weft_line *l, u32 fresh,
+			      struct weft_out *out);
+
 /* Send again what is not answered. */
 void weft_requester_timeout(struct weft_line *l, struct weft_out *out);
 

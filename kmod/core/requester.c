@@ -141,6 +141,14 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 	return true;
 }
 
+void weft_requester_give_back(struct weft_line *l, u32 fresh,
+			      struct weft_out *out)
+{
+	begin(l, WEFT_OP_CLEAN, fresh);
+	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+	out->effects = WEFT_DO_WAKE | WEFT_DO_TIMER;
+}
+
 /* --- end of a transaction ------------------------------------------------ */
 
 static void send_commit(struct weft_line *l, struct weft_out *out)
@@ -292,8 +300,18 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 	bool have = l->state != WEFT_I && !l->revoking;
 	bool data = false;
 
-	if (l->op == WEFT_OP_GETS && l->state != WEFT_I)
-		return; /* a repetition while we wait for the write-back */
+	if (l->op == WEFT_OP_GETS && l->state != WEFT_I) {
+		/*
+		 * A repetition while we wait for the write-back.  If it comes from
+		 * the home, the owner has given up what it retained, and the home
+		 * has it: see weft_line_return().
+		 */
+		if (weft_is_blade(msg->src) && msg->version >= l->in_version) {
+			l->wb_version = msg->version;
+			check_gets_busy(l, out);
+		}
+		return;
+	}
 	l->expecting = false;
 	/* it has gone round since we gave it away: that was taken */
 	if (l->held)

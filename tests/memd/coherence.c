@@ -4,9 +4,10 @@
  * switch, on a network that loses, repeats and reorders: every read sees the
  * last write, and in the end so does the backing file.
  *
- *	memd-coherence switch|plain BLADES LOSS DUP REORDER STEPS [SEED]
+ *	memd-coherence switch|plain BLADES LOSS DUP REORDER STEPS [SEED [RESTARTS]]
  *
- * LOSS, DUP and REORDER in parts of 1000.
+ * LOSS, DUP and REORDER in parts of 1000.  So many RESTARTS of a blade, killed, or of
+ * the switch, at any time: nodes stay up, and nothing may be lost.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -21,6 +22,7 @@
 static u32 last[REGIONS][LINES];
 static u32 regions[REGIONS];
 static long passes;
+static bool down;		/* a blade is */
 static const u32 blocks[REGIONS] = { 4096, 65536 };
 
 static void write_block(u8 *data, u32 size, u32 value)
@@ -80,6 +82,9 @@ static void pass_on(struct fake *f, struct fake_line *fl, u32 r, u32 index)
 	bool excl = rig_random(2);
 	u32 txn;
 
+	/* what is waited for here would not come */
+	if (down)
+		return;
 	if (to == f || rig_random(4))
 		return;
 	CHECK(fake_get(f, fl, WEFT_M));
@@ -143,7 +148,7 @@ static void read_all(struct fake *f)
 		}
 }
 
-static void start(u32 n_blades)
+static void start_one(u32 n_blades, u32 i)
 {
 	static const char peers[] = "10.87.0.101,10.87.0.105";
 	char file[128];
@@ -151,12 +156,34 @@ static void start(u32 n_blades)
 		"--memory", "64M", "--backing", file,
 		n_blades > 1 ? "--peers" : NULL, peers, NULL
 	};
+
+	snprintf(file, sizeof(file), "%s/file-%u", rig_dir(), i);
+	rig_memd_start(WEFT_BLADE_MIN + i, args);
+}
+
+static void start(u32 n_blades)
+{
 	u32 i;
 
-	for (i = 0; i < n_blades; i++) {
-		snprintf(file, sizeof(file), "%s/file-%u", rig_dir(), i);
-		rig_memd_start(WEFT_BLADE_MIN + i, args);
+	for (i = 0; i < n_blades; i++)
+		start_one(n_blades, i);
+}
+
+/* A blade or the switch, in the midst of everything. */
+static void restart_something(u32 n_blades)
+{
+	u32 which = rig_random(n_blades + rig_p4);
+
+	if (which == n_blades) {
+		rig_switch_restart();
+		return;
 	}
+	rig_memd_stop(WEFT_BLADE_MIN + which, SIGKILL);
+	down = true;
+	while (rig_random(8))
+		step();
+	down = false;
+	start_one(n_blades, which);
 }
 
 static void stop(u32 n_blades, int sig)
@@ -177,7 +204,7 @@ static void restart(u32 n_blades)
 	u32 r;
 
 	stop(n_blades, SIGKILL);
-	memset(rig_switch.slots, 0, WEFT_SWITCH_SLOTS * sizeof(*rig_switch.slots));
+	rig_switch_restart();
 	start(n_blades);
 	fake_init(n_blades);
 	CHECK_EQ(fake_join(&fakes[6]), 0);
@@ -190,9 +217,9 @@ int main(int argc, char **argv)
 {
 	static const char * const names[] = { "small", "large" };
 	struct rig_faults faults;
-	u32 n_blades, r, n;
+	u32 n_blades, r, n, renewals = 0;
 	u64 hits = 0;
-	long steps, i;
+	long steps, i, restarts;
 
 	if (argc < 7) {
 		fprintf(stderr, "usage: see the source\n");
@@ -203,6 +230,7 @@ int main(int argc, char **argv)
 	n_blades = (u32)atoi(argv[2]);
 	faults = (struct rig_faults){ atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };
 	steps = atol(argv[6]);
+	restarts = argc > 8 ? atol(argv[8]) : 0;
 	start(n_blades);
 	fake_init(n_blades);
 	rig_faults = faults;
@@ -214,17 +242,24 @@ int main(int argc, char **argv)
 		for (n = 1; n <= NODES; n++)
 			CHECK_EQ(fake_open(&fakes[n], regions[r], blocks[r]), 0);
 	}
-	for (i = 0; i < steps; i++)
+	for (i = 0; i < steps; i++) {
 		step();
+		if (restarts && rig_random((u32)(steps / restarts)) == 0)
+			restart_something(n_blades);
+	}
 	fake_settle();
+	for (n = 1; n <= NODES; n++)
+		renewals += fakes[n].renewals;
+	CHECK(renewals >= (u32)restarts);
 	CHECK_EQ(fake_stat(&fakes[1], WEFT_BLADE_MIN, "switch"), rig_p4);
 	for (i = 0; i < (long)n_blades; i++)
 		hits += fake_stat(&fakes[1], WEFT_BLADE_MIN + (u32)i, "lines_in_switch");
-	CHECK(rig_p4 ? hits > LINES / 2 : !hits);
+	/* a blade does not know what its former life has put there */
+	CHECK(rig_p4 ? restarts || hits > LINES / 2 : !hits);
 	CHECK(passes > steps / 1000);
 	if (rig_p4)
-		CHECK(rig_switch.count[WEFT_COUNT_INV] > 0 &&
-		      rig_switch.count[WEFT_COUNT_PASSED] > 0);
+		CHECK(restarts || (rig_switch.count[WEFT_COUNT_INV] > 0 &&
+		      rig_switch.count[WEFT_COUNT_PASSED] > 0));
 	fake_evict_all();
 	CHECK_EQ(fake_join(&fakes[5]), 0);
 	for (r = 0; r < REGIONS; r++)

@@ -8,6 +8,7 @@
 
 struct fake fakes[RIG_NODES + 1];
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
+void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
 static void take(u32 id, const struct weft_msg *msg);
 
@@ -130,6 +131,30 @@ bool fake_want(struct fake *f, struct fake_line *fl, u8 perm)
 	return weft_line_perm(&fl->l) >= perm;
 }
 
+/* What everybody thinks of a line that does not come. */
+static void show(u64 key)
+{
+	const struct weft_slot *w = &rig_switch.slots[weft_line_slot(key)];
+	u32 n;
+
+	for (n = 1; n <= RIG_NODES; n++) {
+		struct fake_region *r = region_of(&fakes[n], weft_line_region(key));
+		const struct weft_line *l;
+
+		if (!r)
+			continue;
+		l = &r->line[weft_line_index(key)].l;
+		fprintf(stderr, "node %u: state %u op %u txn %08x busy %d held %u for %08x grant %u owned %u version %llx acked %x of %x data %d fetching %d\n",
+			n, l->state, l->op, l->txn, l->busy, l->held, l->held_txn,
+			l->grant, l->owned, (unsigned long long)l->version, l->acked,
+			l->copyset, l->in_whole, l->fetching);
+	}
+	if (w->tag == key)
+		fprintf(stderr, "switch: lock %08x grant %u status %u copyset %x, members %x\n",
+			w->entry.lock, w->entry.grant, w->entry.status,
+			w->entry.copyset, rig_switch.members);
+}
+
 bool fake_get(struct fake *f, struct fake_line *fl, u8 perm)
 {
 	u64 end = rig_now() + LIMIT_MS;
@@ -139,9 +164,11 @@ bool fake_get(struct fake *f, struct fake_line *fl, u8 perm)
 		fake_step(1);
 		if (fl->failed)
 			return false;
-		if (rig_now() > end)
-			RIG_FAIL("node %u never gets line %llx", f->id,
-				 (unsigned long long)fl->l.key);
+		if (rig_now() <= end)
+			continue;
+		show(fl->l.key);
+		RIG_FAIL("node %u never gets line %llx", f->id,
+			 (unsigned long long)fl->l.key);
 	}
 	return true;
 }
@@ -211,6 +238,42 @@ static void recalled(struct fake *f, const struct weft_call *c)
 	}
 }
 
+/* A blade begins anew; what only we have goes there. */
+static void renew(struct fake *f, u32 blade, const struct weft_call *c)
+{
+	struct weft_out out;
+	u32 r, i;
+
+	for (r = 0; r < FAKE_REGIONS; r++)
+		for (i = 0; i < FAKE_LINES; i++) {
+			struct fake_line *fl = &f->region[r].line[i];
+
+			if (!fl->data || home(f, fl->l.key) != blade)
+				continue;
+			if (c->valid & WEFT_RENEW_LATE)
+				weft_line_forget(&fl->l, &out);
+			else
+				weft_line_return(&fl->l, ++f->seq, &out);
+			carry_out(f, &f->region[r], fl, &out, NULL);
+		}
+}
+
+/* Is anything still on its way there? */
+static bool is_returning(const struct fake *f, u32 blade)
+{
+	u32 r, i;
+
+	for (r = 0; r < FAKE_REGIONS; r++)
+		for (i = 0; i < FAKE_LINES; i++) {
+			const struct fake_line *fl = &f->region[r].line[i];
+
+			if (fl->data && home(f, fl->l.key) == blade &&
+			    weft_line_returning(&fl->l))
+				return true;
+		}
+	return false;
+}
+
 static void called(struct fake *f, const struct weft_msg *msg)
 {
 	u8 payload[WEFT_CALL_LEN_MAX];
@@ -219,14 +282,32 @@ static void called(struct fake *f, const struct weft_msg *msg)
 		.src = (u8)f->id,
 		.txn = msg->txn,
 	};
+	u32 n = msg->src - WEFT_BLADE_MIN;
 	struct weft_call c;
 
 	CHECK(!weft_call_unpack(&c, msg->payload, msg->len));
-	CHECK_EQ(c.op, WEFT_CALL_RECALLED);
+	CHECK(c.op == WEFT_CALL_RECALLED || c.op == WEFT_CALL_RENEW);
 	f->last = *msg;
 	if (f->deaf)
 		return;
-	recalled(f, &c);
+	if (c.op == WEFT_CALL_RECALLED) {
+		recalled(f, &c);
+	} else {
+		if (f->renewing[n] != msg->txn) {
+			f->renewing[n] = msg->txn;
+			f->renewals++;
+			renew(f, msg->src, &c);
+			f->claim_txn[n] = 1;
+		}
+		/* until all claims have come there */
+		if (f->claim_txn[n] && fake_renew_locks)
+			fake_renew_locks(f, msg->src, &c);
+		else
+			f->claim_txn[n] = 0;
+		/* it is called again */
+		if (is_returning(f, msg->src) || f->claim_txn[n])
+			return;
+	}
 	reply.payload = payload;
 	reply.len = weft_call_pack(&c, payload);
 	rig_send(f->at, msg->src, &reply);
@@ -235,6 +316,7 @@ static void called(struct fake *f, const struct weft_msg *msg)
 static void take(u32 id, const struct weft_msg *msg)
 {
 	struct fake *f = &fakes[id];
+	u32 n = msg->src - WEFT_BLADE_MIN;
 	struct fake_region *r;
 	struct fake_line *fl, none;
 	struct weft_out out;
@@ -244,6 +326,8 @@ static void take(u32 id, const struct weft_msg *msg)
 		called(f, msg);
 		return;
 	case WEFT_MSG_REPLY:
+		if (n < RIG_BLADES && msg->txn == f->claim_txn[n])
+			f->claim_txn[n] = 0;
 		if (msg->txn == f->call_txn && !f->replied) {
 			CHECK(!weft_call_unpack(&f->reply, msg->payload, msg->len));
 			f->replied = true;

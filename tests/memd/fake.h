@@ -50,7 +50,10 @@ struct fake_region {
  * @reply: its reply
  * @replied: it has come
  * @last: the last message that was no line's business
- * @deaf: does not answer RECALLED
+ * @deaf: does not answer calls of blades
+ * @renewing: by blade, the last RENEW that was carried out
+ * @renewals: how many were
+ * @claim_txn: by blade, of a CLAIM that is not answered yet, or 0
  */
 struct fake {
 	u32 id;
@@ -63,6 +66,9 @@ struct fake {
 	bool replied;
 	struct weft_msg last;
 	bool deaf;
+	u32 renewing[RIG_BLADES];
+	u32 renewals;
+	u32 claim_txn[RIG_BLADES];
 	struct fake_region region[FAKE_REGIONS];
 };
 
@@ -70,6 +76,9 @@ extern struct fake fakes[RIG_NODES + 1];
 
 /* Set by who plays locks: a message for one comes to node @f. */
 extern void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
+
+/* ... and blade @blade begins anew: reset them, claim those that are held (@claim_txn). */
+extern void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
 void fake_init(u32 blades);
 

@@ -4,7 +4,9 @@
  * on a network that loses, repeats and reorders: never a writer beside anybody
  * else, everybody gets what he waits for, and nothing is left in the switch.
  *
- *	memd-locks switch|plain BLADES LOSS DUP REORDER TIMES [SEED]
+ *	memd-locks switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS]]
+ *
+ * So many RESTARTS of a blade, killed, or of the switch: who holds a lock goes on.
  *
  * LOSS, DUP and REORDER in parts of 1000; until locks were taken so many TIMES.
  */
@@ -32,6 +34,8 @@ struct seat {
 static struct seat seats[RIG_NODES + 1][LOCKS];
 static u32 region, blades;
 static unsigned long taken[3], waited_for;
+static u32 claims;
+static long restarts;
 
 /* On both sides of a page's border, and where the blades take turns. */
 static u64 offset(u32 i)
@@ -103,6 +107,48 @@ static void take_lock(struct fake *f, const struct weft_msg *msg)
 	weft_lock_recv(&s->l, msg, ++f->seq, &out);
 	carry_out(f, s, &out);
 	pursue(f, s);
+}
+
+/* As kmod/lockback.c does: what programs hold is claimed, the rest begins anew. */
+static void renew_locks(struct fake *f, u32 blade, const struct weft_call *c)
+{
+	u8 payload[WEFT_CALL_LEN_MAX], *p;
+	struct weft_call claim = { .op = WEFT_CALL_CLAIM, .life = c->life };
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL,
+		.src = (u8)f->id,
+		.txn = weft_txn(f->id, ++f->seq),
+		.payload = payload,
+	};
+	u32 i;
+
+	CHECK(!(c->valid & WEFT_RENEW_LATE));
+	for (i = 0; i < LOCKS; i++) {
+		struct seat *s = &seats[f->id][i];
+		struct weft_lock old = s->l;
+
+		if (WEFT_BLADE_MIN + weft_line_home(old.key, blades) != blade)
+			continue;
+		if (s->hold) {
+			p = claim.list + claim.list_len;
+			put_unaligned_be64(old.key, p);
+			put_unaligned_be32(old.yielding && (int)(old.yield - old.epoch) > 0 ?
+					   old.yield : old.epoch, p + 8);
+			put_unaligned_be32((u32)old.state << 24, p + 12);
+			claim.list_len += WEFT_CLAIM_LEN;
+			claims++;
+		}
+		if (!s->hold || old.state == WEFT_S) {
+			weft_lock_init(&s->l, old.key, old.self);
+			s->l.state = s->hold ? WEFT_S : WEFT_I;
+			s->l.epoch = s->hold ? old.epoch : 0;
+			s->timer = 0;
+			pursue(f, s);
+		}
+	}
+	msg.len = weft_call_pack(&claim, payload);
+	f->claim_txn[blade - WEFT_BLADE_MIN] = msg.txn;
+	rig_send(f->at, blade, &msg);
 }
 
 static void check_lock(u32 i)
@@ -179,7 +225,9 @@ static void step(void)
 	struct weft_lock_out out;
 
 	if (s->hold) {
-		let_go(f, s);
+		/* long enough for a restart in the midst of it */
+		if (!restarts || !rig_random(16))
+			let_go(f, s);
 	} else if (!s->want && !rig_random(16) && weft_lock_evict(&s->l, &out)) {
 		carry_out(f, s, &out);
 	} else if (!s->want) {
@@ -220,16 +268,39 @@ static void settle(void)
 	}
 }
 
-static void start(void)
+static void start_one(u32 i)
 {
 	static const char peers[] = "10.87.0.101,10.87.0.105";
+	char file[128];
 	const char *const args[] = {
-		"--memory", "64M", blades > 1 ? "--peers" : NULL, peers, NULL
+		"--memory", "64M", "--backing", file,
+		blades > 1 ? "--peers" : NULL, peers, NULL
 	};
+
+	snprintf(file, sizeof(file), "%s/file-%u", rig_dir(), i);
+	rig_memd_start(WEFT_BLADE_MIN + i, args);
+}
+
+static void start(void)
+{
 	u32 i;
 
 	for (i = 0; i < blades; i++)
-		rig_memd_start(WEFT_BLADE_MIN + i, args);
+		start_one(i);
+}
+
+static void restart_something(void)
+{
+	u32 which = rig_random(blades + rig_p4);
+
+	if (which == blades) {
+		rig_switch_restart();
+		return;
+	}
+	rig_memd_stop(WEFT_BLADE_MIN + which, SIGKILL);
+	while (rig_random(8))
+		step();
+	start_one(which);
 }
 
 int main(int argc, char **argv)
@@ -238,6 +309,7 @@ int main(int argc, char **argv)
 	u32 n, i, slots = 0;
 	struct weft_call c;
 	unsigned long times;
+	long left;
 	int k;
 
 	if (argc < 7) {
@@ -249,9 +321,11 @@ int main(int argc, char **argv)
 	blades = (u32)atoi(argv[2]);
 	faults = (struct rig_faults){ atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };
 	times = strtoul(argv[6], NULL, 10);
+	left = restarts = argc > 8 ? atol(argv[8]) : 0;
 	start();
 	fake_init(blades);
 	fake_take_lock = take_lock;
+	fake_renew_locks = renew_locks;
 	for (n = 1; n <= NODES; n++)
 		CHECK_EQ(fake_join(&fakes[n]), 0);
 	CHECK_EQ(fake_create(&fakes[1], "locks", LOCKS * 4096, 4096, &region), 0);
@@ -263,15 +337,24 @@ int main(int argc, char **argv)
 				       (u8)n);
 	}
 	rig_faults = faults;
-	while (taken[WEFT_S] + taken[WEFT_M] < times)
+	while (taken[WEFT_S] + taken[WEFT_M] < times) {
 		step();
+		if (left && taken[WEFT_S] + taken[WEFT_M] >
+			    times / (unsigned long)(restarts + 1) *
+			    (unsigned long)(restarts - left + 1)) {
+			left--;
+			restart_something();
+		}
+	}
+	CHECK(!left);
+	CHECK(!restarts || claims > (u32)restarts);
 	settle();
 	rig_faults = (struct rig_faults){ 0 };
 	CHECK(taken[WEFT_S] > times / 4);
 	CHECK(taken[WEFT_M] > times / 8);
 	CHECK(waited_for > times / 8);
 	if (rig_p4)
-		CHECK(rig_switch.count[WEFT_COUNT_HANDED] > times / 8);
+		CHECK(restarts || rig_switch.count[WEFT_COUNT_HANDED] > times / 8);
 	/* what stands beyond the new end leaves the switch, then the rest */
 	CHECK_EQ(fake_set_size(&fakes[1], region, LOCKS / 2 * 4096 / 2), 0);
 	CHECK_EQ(fake_call_named(&fakes[1], WEFT_CALL_UNLINK, "locks", &c), 0);
@@ -281,7 +364,8 @@ int main(int argc, char **argv)
 		fake_step(10);
 	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
 		slots += !!rig_switch.slots[i].tag;
-	CHECK_EQ(slots, 0);
+	/* a blade does not know what its former life has put there */
+	CHECK(restarts || !slots);
 	for (i = 0; i < blades; i++) {
 		int status = rig_memd_stop(WEFT_BLADE_MIN + i, SIGTERM);
 

@@ -114,6 +114,90 @@ static void restart(void)
 	stop(SIGTERM);
 }
 
+/* --- a node that does not give back what it has ------------------------------ */
+
+static void wait_ms(u64 ms)
+{
+	u64 end = rig_now() + ms;
+
+	while (rig_now() < end)
+		fake_step(10);
+}
+
+/*
+ * Nodes that are up give everything back to the next life of the blade; for one that
+ * is silent nobody waits for ever, and what it says later does not count.
+ */
+static void silent_node(void)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	struct fake_line *al, *bl;
+	u32 region, before;
+	u64 began;
+
+	start();
+	CHECK_EQ(fake_join(a), 0);
+	CHECK_EQ(fake_join(b), 0);
+	CHECK_EQ(fake_create(a, "lines", 8 * 4096, 0, &region), 0);
+	CHECK_EQ(fake_open(a, region, 4096), 0);
+	CHECK_EQ(fake_open(b, region, 4096), 0);
+	al = fake_line(a, region, 0);
+	bl = fake_line(b, region, 1);
+	/* the home has 1 of both blocks, the nodes change them */
+	fake_fill(a, al, 1);
+	fake_fill(b, bl, 1);
+	fake_settle();
+	CHECK(fake_clean(a, al));
+	CHECK(fake_clean(b, bl));
+	fake_settle();
+	fake_fill(a, al, 2);
+	fake_fill(b, bl, 3);
+	b->deaf = true;
+	/* the blade that an earlier test left asked, too */
+	before = a->renewals;
+	rig_memd_stop(BLADE, SIGKILL);
+	{
+		const char *const args[] = {
+			"--switch", "none", "--memory", "64M", "--backing", file[0], NULL
+		};
+
+		rig_memd_start(BLADE, args);
+	}
+	began = rig_now();
+	/* nobody is served while the silent one may have something */
+	fake_want(a, fake_line(a, region, 1), WEFT_S);
+	wait_ms(3000);
+	CHECK_EQ(a->renewals, before + 1);
+	CHECK_EQ(al->l.state, WEFT_I);
+	CHECK_EQ(fake_line(a, region, 1)->l.state, WEFT_I);
+	CHECK_EQ(bl->l.state, WEFT_M);
+	CHECK_EQ(fake_stat(a, BLADE, "nodes"), 2);
+	/* then they are: what it had modified is lost, and comes back as it was at home */
+	CHECK(fake_get(a, fake_line(a, region, 1), WEFT_M));
+	CHECK(rig_now() - began >= 12000);
+	CHECK(fake_is_filled(fake_line(a, region, 1), 4096, 1));
+	fake_fill(a, fake_line(a, region, 1), 9);
+	CHECK(fake_get(a, al, WEFT_S));
+	CHECK(fake_is_filled(al, 4096, 2));
+	/* what it writes home now does not count */
+	CHECK(fake_clean(b, bl));
+	wait_ms(500);
+	CHECK(bl->l.op == WEFT_OP_CLEAN && bl->l.state == WEFT_M);
+	CHECK(fake_clean(a, fake_line(a, region, 1)));
+	wait_ms(500);
+	CHECK(weft_line_idle(&fake_line(a, region, 1)->l));
+	/* it hears, drops what it has, and is a member again */
+	b->deaf = false;
+	wait_ms(3000);
+	CHECK_EQ(b->renewals, 1);
+	CHECK_EQ(bl->l.state, WEFT_I);
+	CHECK(fake_get(b, bl, WEFT_M));
+	CHECK(fake_is_filled(bl, 4096, 9));
+	CHECK(!weft_line_perm(&fake_line(a, region, 1)->l));
+	CHECK_EQ(fake_stat(a, BLADE, "renewals"), 1);
+	stop(SIGTERM);
+}
+
 /* --- two blades ------------------------------------------------------------- */
 
 static void start_one(u32 n)
@@ -189,7 +273,7 @@ static void two_blades(void)
 	fake_evict_all();
 	rig_memd_stop(BLADE, SIGKILL);
 	start_one(0);
-	f->life++;
+	/* it knows its members still: this waits for the second */
 	CHECK_EQ(fake_join(f), 0);
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "r", &c), 0);
 	CHECK_EQ(c.region, region);
@@ -304,7 +388,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} tests[] = {
-		{ "restart", restart }, { "two_blades", two_blades },
+		{ "restart", restart }, { "silent_node", silent_node },
+		{ "two_blades", two_blades },
 		{ "dead_blade", dead_blade },
 	};
 	u64 begin;

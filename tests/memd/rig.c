@@ -224,6 +224,15 @@ void rig_close(void)
 	}
 }
 
+void rig_switch_restart(void)
+{
+	struct weft_slot *slots = rig_switch.slots;
+
+	memset(slots, 0, WEFT_SWITCH_SLOTS * sizeof(*slots));
+	memset(&rig_switch, 0, sizeof(rig_switch));
+	rig_switch.slots = slots;
+}
+
 /* --- network ---------------------------------------------------------------- */
 
 static void to_blade(u32 from, u32 to, const void *buf, size_t len)

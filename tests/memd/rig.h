@@ -69,6 +69,9 @@ extern void (*rig_take)(u32 id, const struct weft_msg *msg);
 void rig_open(bool tun, unsigned int seed);
 void rig_close(void);
 
+/* The switch is restarted: it knows nothing. */
+void rig_switch_restart(void);
+
 u32 rig_addr(u32 id);
 u32 rig_port(void);
 const char *rig_dir(void);	/* for files, removed at the end */

@@ -7,6 +7,7 @@
 #include "check.h"
 
 #define ME		5
+#define KEY		weft_line_key(1, WEFT_KIND_PAGE, 5)
 #define SHARERS		4
 #define PROVIDER	2		/* the sharer that sends the data */
 #define BLOCK		4096u
@@ -56,7 +57,7 @@ static u32 answers(struct weft_msg *m, u32 sharers, bool data)
 
 static void begin_miss(u8 state)
 {
-	weft_line_init(&l, weft_line_key(1, WEFT_KIND_PAGE, 5), ME);
+	weft_line_init(&l, KEY, ME);
 	l.state = state;
 	weft_line_want(&l, WEFT_M, ++fresh, &out);
 	CHECK_EQ(out.n, 1);
@@ -140,6 +141,107 @@ static void old_data(void)
 	CHECK_EQ(l.version, 7);
 }
 
+/* --- given back to a home that begins anew ----------------------------------- */
+
+static void own(void)
+{
+	weft_line_init(&l, KEY, ME);
+	l.state = WEFT_M;
+	l.version = 7;
+}
+
+/* What goes home, once and again, until the home has it. */
+static void returns(u64 version)
+{
+	struct weft_msg m = { .type = WEFT_MSG_INV, .src = 2, .line = KEY };
+	u32 i;
+
+	CHECK(weft_line_return(&l, ++fresh, &out));
+	for (i = 0; i < 3; i++) {
+		CHECK(weft_line_returning(&l));
+		CHECK_EQ(weft_line_perm(&l), WEFT_I);
+		CHECK(!(out.effects & WEFT_DO_FREE));
+		CHECK_EQ(out.n, 1);
+		CHECK_EQ(out.send[0].msg.type, WEFT_MSG_WB);
+		CHECK(out.send[0].with_data && !out.send[0].to);
+		CHECK_EQ(out.send[0].msg.version, version);
+		weft_line_timeout(&l, &out);
+	}
+	/* it is under way */
+	CHECK(weft_line_return(&l, ++fresh, &out));
+	CHECK(!out.n && !out.effects);
+	/* others find that we have nothing */
+	m.txn = weft_txn(2, 99);
+	m.status = WEFT_M;
+	m.copyset = weft_node_bit(ME);
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK_EQ(out.n, 1);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_INV_ACK);
+	CHECK(!(out.effects & WEFT_DO_FREE));
+	weft_line_want(&l, WEFT_S, ++fresh, &out);
+	CHECK(!out.n && weft_line_returning(&l));
+	m.type = WEFT_MSG_WB_ACK;
+	m.src = WEFT_BLADE_MIN;
+	m.txn = l.txn;
+	m.version = version - 1;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK(weft_line_returning(&l));
+	m.version = version;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK(weft_line_idle(&l) && l.state == WEFT_I);
+	CHECK((out.effects & (WEFT_DO_FREE | WEFT_DO_WAKE)) ==
+	      (WEFT_DO_FREE | WEFT_DO_WAKE));
+}
+
+static void given_back(void)
+{
+	struct weft_msg m = { .type = WEFT_MSG_DATA, .line = KEY };
+
+	/* an unmodified copy is dropped */
+	weft_line_init(&l, KEY, ME);
+	l.state = WEFT_S;
+	CHECK(!weft_line_return(&l, ++fresh, &out));
+	CHECK(!out.n && l.state == WEFT_I && out.effects & WEFT_DO_FREE);
+	/* what is modified goes home as newer than all before */
+	own();
+	returns(8);
+	/* so does what is retained, as new as what the other one has */
+	own();
+	l.state = WEFT_S;
+	l.held = WEFT_HELD_PINNED;
+	returns(7);
+	own();
+	l.state = WEFT_I;
+	l.held = WEFT_HELD_GIVEN;
+	returns(7);
+
+	/* a reader whose provider has given back what it retained for it */
+	weft_line_init(&l, KEY, ME);
+	weft_line_want(&l, WEFT_S, ++fresh, &out);
+	m.txn = l.txn;
+	m.flags = WEFT_F_BUSY;
+	m.status = WEFT_M;
+	m.copyset = weft_node_bit(2);
+	m.grant = 5;
+	m.src = 2;
+	m.version = 7;
+	m.nonce = 1;
+	m.info = 4096;
+	m.size = 4096;
+	m.len = 4096;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK_EQ(l.state, WEFT_S);
+	CHECK_EQ(l.op, WEFT_OP_GETS);
+	m.src = WEFT_BLADE_MIN;
+	m.nonce = 0;
+	m.version = 6;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK_EQ(l.op, WEFT_OP_GETS);
+	m.version = 7;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK_EQ(l.op, WEFT_OP_COMMIT);
+}
+
 int main(void)
 {
 	u32 all = 0xF, mask;
@@ -151,5 +253,6 @@ int main(void)
 	}
 	CHECK(orders > 720);
 	old_data();
+	given_back();
 	return check_result();
 }

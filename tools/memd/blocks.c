@@ -27,7 +27,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	struct region *r;
 	struct weft_msg data;
 
-	if (!(weft_node_bit(to) & m->members.mask)) {
+	if (!(weft_node_bit(to) & renew_nodes(m))) {
 		count(m, STRANGER);
 		return;
 	}

@@ -152,6 +152,9 @@ static enum answer serve(struct memd *m, struct request *q)
 	case WEFT_CALL_FORGET:
 	case WEFT_CALL_MEMBERS:
 		return follow_call(m, q);
+	case WEFT_CALL_CLAIM:
+		q->reply.err = renew_claim(m, q);
+		return ANSWER;
 	default:
 		break;
 	}
@@ -180,7 +183,8 @@ static bool allowed(struct memd *m, struct request *q)
 
 	if (is_for_followers(q->call.op))
 		return member && q->src == WEFT_BLADE_MIN && !memd_is_first(m);
-	if (q->call.op == WEFT_CALL_RECALLED || q->src == m->opt.id)
+	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
+	    q->src == m->opt.id)
 		return false;
 	if (weft_is_blade(q->src) &&
 	    (q->from != m->members.by_id[q->src].addr || !is_open(q->call.op)))

@@ -90,6 +90,24 @@ void catalog_destroy(struct memd *m, struct region *r)
 	trim_start(m, r, 0, NULL);
 }
 
+/* Nobody can reach it any more; those who have it open have all said so. */
+static void check_use(struct memd *m, struct region *r)
+{
+	if (r->unlinked && !r->opens && !m->renew.active)
+		catalog_destroy(m, r);
+}
+
+void catalog_settle(struct memd *m)
+{
+	struct region *r;
+	u32 id = 0;
+
+	while ((r = region_after(&m->regions, id))) {
+		id = r->id;
+		check_use(m, r);
+	}
+}
+
 /* --- names ------------------------------------------------------------------ */
 
 /* The region of that name, or why not: *a says what to do. */
@@ -228,8 +246,7 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 	if (journal_region(m, r, true))
 		return refuse(q, EIO);
 	region_unname(&m->regions, r);
-	if (!r->opens)
-		catalog_destroy(m, r);
+	check_use(m, r);
 	return ANSWER;
 }
 
@@ -387,8 +404,7 @@ static enum answer close_region(struct memd *m, struct request *q,
 				struct region *r)
 {
 	r->opens &= ~weft_node_bit(q->src);
-	if (r->unlinked && !r->opens)
-		catalog_destroy(m, r);
+	check_use(m, r);
 	return ANSWER;
 }
 
@@ -402,8 +418,7 @@ void catalog_close_all(struct memd *m, u8 node)
 		if (!(r->opens & weft_node_bit(node)))
 			continue;
 		r->opens &= ~weft_node_bit(node);
-		if (r->unlinked && !r->opens)
-			catalog_destroy(m, r);
+		check_use(m, r);
 	}
 }
 

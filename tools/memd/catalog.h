@@ -35,6 +35,9 @@ void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 /* A region is gone: free everything that belongs to it. */
 void catalog_destroy(struct memd *m, struct region *r);
 
+/* All nodes have said what they have open: regions that nobody can reach go. */
+void catalog_settle(struct memd *m);
+
 /* A blade does not answer. */
 void catalog_blade_lost(struct memd *m, u8 blade);
 

@@ -226,6 +226,9 @@ enum answer follow_call(struct memd *m, struct request *q)
 			m->follow.synced = true;
 		}
 		members_learn(m, c, q->nonce);
+		/* now we know whom to ask for what they have of our last life */
+		if (m->follow.synced && !m->renew.life)
+			renew_begin(m, "a new life");
 		return ANSWER;
 	}
 }

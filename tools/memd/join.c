@@ -2,6 +2,7 @@
 /* Joining and leaving at the first blade, see catalog.h. */
 #include "catalog.h"
 #include "job.h"
+#include "journal.h"
 #include "log.h"
 #include "memd.h"
 
@@ -101,6 +102,9 @@ static void remove_node(struct memd *m, u8 id)
 
 	who->in = false;
 	m->members.mask &= ~weft_node_bit(id);
+	renew_gone(m, id);
+	/* a failure is logged; it would be asked for its lines after a restart */
+	(void)journal_member(m, id);
 	catalog_close_all(m, id);
 	blocks_forget(m, id);
 	push_drop(m, id, 0);
@@ -166,6 +170,12 @@ static enum answer join_node(struct memd *m, struct request *q)
 		who->life = q->call.life;
 		who->asked = m->timers.now;
 		who->in = true;
+		/* the next life has to know who may have lines of this one */
+		if (journal_member(m, q->src)) {
+			who->in = false;
+			job_release(m, job, EIO);
+			return ANSWER_LATER;
+		}
 		who->joining = true;
 		who->gave_up = false;
 		m->members.mask |= weft_node_bit(q->src);

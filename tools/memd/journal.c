@@ -3,6 +3,7 @@
 #include "journal.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "memd.h"
@@ -18,6 +19,7 @@ enum record_type {
 	RECORD_ATTRIBUTES,	/* of a region that is there */
 	RECORD_GONE,		/* it is not there any more */
 	RECORD_NEXT,		/* first number that no region had yet */
+	RECORD_MEMBER,		/* a node, while it is a member */
 };
 
 /* Body of REGION and ATTRIBUTES; REGION goes on with the name. */
@@ -28,10 +30,13 @@ enum {
 	B_NAME = B_NAME_LEN + 1,
 };
 
+/* Body of MEMBER. */
+enum { B_ADDR = B_ID + 4, B_LIFE = B_ADDR + 4, B_IN = B_LIFE + 4, B_MEMBER_END = B_IN + 1 };
+
 #define RECORD_MAX	(B_NAME + WEFT_NAME_MAX)
 #define WINDOW		65536u	/* of the log, while it is read */
 
-static_assert((REGIONS_MAX + 2) * RECORD_MAX < BACKING_LOG_BYTES,
+static_assert((REGIONS_MAX + WEFT_NODE_MAX + 2) * RECORD_MAX < BACKING_LOG_BYTES,
 	      "all regions fit half of the log");
 
 /* --- writing ---------------------------------------------------------------- */
@@ -72,6 +77,17 @@ static u32 put_number(u8 *rec, u32 number, u8 type, u32 gen)
 	return seal(rec, B_ID + 4, type, gen);
 }
 
+static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
+{
+	const struct member *who = &m->members.by_id[id];
+
+	put_unaligned_be32(id, rec + B_ID);
+	put_unaligned_be32(who->addr, rec + B_ADDR);
+	put_unaligned_be32(who->life, rec + B_LIFE);
+	rec[B_IN] = who->in;
+	return seal(rec, B_MEMBER_END, RECORD_MEMBER, gen);
+}
+
 /* Begin the other half of the log with all that there is. */
 static int begin_anew(struct memd *m)
 {
@@ -88,6 +104,9 @@ static int begin_anew(struct memd *m)
 			len += put_region(buf + len, r, r->unlinked,
 					  RECORD_REGION, gen);
 	}
+	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
+		if (m->members.by_id[i].in)
+			len += put_member(buf + len, m, i, gen);
 	if (backing_write(&m->backing, buf, len, backing_log_at(gen)) ||
 	    backing_switch_log(&m->backing, &m->opt)) {
 		free(buf);
@@ -154,6 +173,19 @@ int journal_gone(struct memd *m, u32 id)
 					 m->backing.generation)) ? -1 : 0;
 }
 
+int journal_member(struct memd *m, u32 id)
+{
+	u8 rec[RECORD_MAX];
+
+	if (m->backing.fd < 0)
+		return 0;
+	if (make_room(m) ||
+	    append(m, rec, put_member(rec, m, id, m->backing.generation)))
+		return -1;
+	/* a node that is not known would not be asked for what it has */
+	return fdatasync(m->backing.fd);
+}
+
 /* --- reading ---------------------------------------------------------------- */
 
 /* Length of the record at @rec, 0 if none is there. */
@@ -175,7 +207,27 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 	if ((rec[J_TYPE] == RECORD_REGION || rec[J_TYPE] == RECORD_ATTRIBUTES) &&
 	    (len < B_NAME || len != (u32)B_NAME + rec[B_NAME_LEN]))
 		return 0;
+	if (rec[J_TYPE] == RECORD_MEMBER && len != B_MEMBER_END)
+		return 0;
 	return len;
+}
+
+static int load_member(struct memd *m, const u8 *rec, u32 id)
+{
+	struct members *ms = &m->members;
+	struct member *who;
+
+	if (!weft_node_bit(id))
+		return -1;
+	who = &ms->by_id[id];
+	who->addr = get_unaligned_be32(rec + B_ADDR);
+	who->life = get_unaligned_be32(rec + B_LIFE);
+	who->in = rec[B_IN];
+	/* it may be gone: another life of it shall not have to wait */
+	who->heard = 0;
+	ms->mask = who->in ? ms->mask | weft_node_bit(id) :
+			     ms->mask & ~weft_node_bit(id);
+	return 0;
 }
 
 static int load_region(struct memd *m, const u8 *rec, u32 id)
@@ -227,6 +279,8 @@ static int load(struct memd *m, const u8 *rec)
 		if (number > m->regions.next_id)
 			m->regions.next_id = number;
 		return 0;
+	case RECORD_MEMBER:
+		return load_member(m, rec, number);
 	default:
 		return -1;
 	}
@@ -240,7 +294,8 @@ static int settle(struct memd *m, char *err)
 
 	while ((r = region_after(&m->regions, id))) {
 		id = r->id;
-		if (r->unlinked && memd_is_first(m)) {
+		/* a member may have it open: catalog_settle() comes back to it */
+		if (r->unlinked && memd_is_first(m) && !m->members.mask) {
 			r->size = 0;
 			region_free(&m->regions, r);
 			continue;

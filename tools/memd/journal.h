@@ -24,8 +24,11 @@ int journal_attributes(struct memd *m, const struct region *r);
 /* It is gone. */
 int journal_gone(struct memd *m, u32 id);
 
+/* A node became a member, or is none any more: on disk when this returns. */
+int journal_member(struct memd *m, u32 id);
+
 /**
- * journal_restore() - regions as they were, and their contents (restore.c)
+ * journal_restore() - regions and members as they were; contents are restore.c's
  * @err: receives a sentence
  */
 int journal_restore(struct memd *m, char *err);

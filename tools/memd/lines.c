@@ -8,6 +8,9 @@
 
 #define MOVE_MS		20	/* until a move is repeated, doubled each time */
 #define MOVE_MAX_MS	500
+#define LOOK_MS		20	/* between questions whether a line is in the switch */
+/* Terms of a lock that the former life may have begun and nobody told us of. */
+#define TERMS		(1u << 16)
 
 /* --- what follows from an event --------------------------------------------- */
 
@@ -139,6 +142,165 @@ static void on_timer(struct memd *m, struct timer *t)
 	carry_out(m, r, b, &out, was, 0, move_delay(&b->line));
 }
 
+/* --- lines ------------------------------------------------------------------- */
+
+static struct block *line_of(struct memd *m, struct region *r, u64 key, bool make)
+{
+	u64 index = weft_line_index(key);
+
+	switch (weft_line_kind(key)) {
+	case WEFT_KIND_PAGE:
+		return region_block(&m->regions, r, index, make);
+	case WEFT_KIND_LOCK:
+		return region_lock(&m->regions, r, index, make);
+	default:
+		return NULL;
+	}
+}
+
+static struct block *block_of(struct memd *m, u64 key, struct region **r)
+{
+	*r = region_find(&m->regions, weft_line_region(key));
+	return *r ? line_of(m, *r, key, false) : NULL;
+}
+
+/* --- is the line still in the switch? ---------------------------------------- */
+
+/*
+ * A request for a line that the switch should have served: it was on its way while
+ * the line moved, or the switch has lost all that it had.  An ADD with a generation
+ * that the slot does not have changes nothing, and its answer tells whether the line is
+ * there.  One question at a time: requests are repeated.
+ */
+static void look_for(struct memd *m, const struct block *b)
+{
+	struct lines *ls = &m->lines;
+	struct weft_msg msg = {
+		.type = WEFT_MSG_ADD,
+		.line = b->line.key,
+		.nonce = b->line.gen + 0x80000000u,
+	};
+
+	if (m->timers.now - ls->looked < LOOK_MS)
+		return;
+	ls->looked = m->timers.now;
+	if (!m->members.use_switch) {
+		renew_begin(m, "the P4 switch is gone with lines of ours");
+		return;
+	}
+	ls->look_txn = weft_txn(m->opt.id, memd_seq(m));
+	msg.txn = ls->look_txn;
+	to_switch(m, &msg);
+}
+
+/* Return: true if it was an answer to that. */
+static bool looked_for(struct memd *m, const struct weft_msg *msg)
+{
+	struct region *r;
+	struct block *b;
+
+	if (msg->type != WEFT_MSG_ADD_ACK || !m->lines.look_txn ||
+	    msg->txn != m->lines.look_txn)
+		return false;
+	m->lines.look_txn = 0;
+	if (msg->flags & WEFT_F_INSTALLED)
+		return true;
+	b = block_of(m, msg->line, &r);
+	if (b && b->line.place == WEFT_IN_SWITCH) {
+		count(m, LOST);
+		renew_begin(m, "the P4 switch has lost lines of ours");
+	}
+	return true;
+}
+
+/* --- has the switch been there all the time? -------------------------------- */
+
+#define MARK_KIND	2u	/* no kind of line */
+#define MARK_MS		5	/* between looks */
+
+static void send_mark(struct memd *m, u32 nonce)
+{
+	struct lines *ls = &m->lines;
+	struct weft_msg msg = {
+		.type = WEFT_MSG_ADD,
+		.line = weft_line_key(WEFT_REGION_MAX, MARK_KIND,
+				      options_blade(&m->opt) + BLADES_MAX * ls->mark),
+		.nonce = nonce,
+	};
+
+	ls->marked_at = m->timers.now;
+	ls->mark_txn = weft_txn(m->opt.id, memd_seq(m));
+	msg.txn = ls->mark_txn;
+	to_switch(m, &msg);
+}
+
+bool lines_mark(struct memd *m)
+{
+	/* without regions there is nothing that could be there */
+	if (m->lines.marked || !m->members.use_switch || !m->regions.n)
+		return true;
+	send_mark(m, m->lines.mark_gen);
+	return false;
+}
+
+/* Return: true if it was an answer to that. */
+static bool mark_answered(struct memd *m, const struct weft_msg *msg)
+{
+	struct lines *ls = &m->lines;
+
+	if (msg->type != WEFT_MSG_ADD_ACK || !ls->mark_txn ||
+	    msg->txn != ls->mark_txn)
+		return false;
+	ls->mark_txn = 0;
+	if (ls->marked && msg->flags & WEFT_F_INSTALLED) {
+		ls->sure = ls->asked;
+	} else if (ls->marked) {
+		count(m, LOST);
+		renew_begin(m, "the P4 switch has lost its lines");
+	} else if (msg->flags & WEFT_F_INSTALLED) {
+		ls->marked = true;
+		/* what the slot never has, to look whether it is there */
+		ls->mark_gen = msg->nonce + 0x80000000u;
+	} else if (msg->info == WEFT_WHY_FULL) {
+		ls->mark++;
+		ls->mark_gen = 0;
+	} else {
+		ls->mark_gen = msg->nonce;
+	}
+	return true;
+}
+
+/*
+ * A request for a line has come here.  May the switch have had it, and lost it?  It
+ * has not if the mark is there at a time after the request was sent on to us.
+ */
+static bool is_sure(struct memd *m, const struct region *r, struct block *b)
+{
+	struct lines *ls = &m->lines;
+
+	if (b->sure || !r->doubtful)
+		return true;
+	if (!m->members.use_switch) {
+		if (ls->marked) {
+			renew_begin(m, "the P4 switch is gone");
+			return false;
+		}
+		b->sure = true;
+		return true;
+	}
+	if (!b->probe)
+		b->probe = ls->asked + 1;
+	if ((int)(ls->sure - b->probe) >= 0) {
+		b->sure = true;
+		return true;
+	}
+	if (m->timers.now - ls->marked_at >= MARK_MS && lines_mark(m)) {
+		ls->asked++;
+		send_mark(m, ls->mark_gen);
+	}
+	return false;
+}
+
 /* --- requests --------------------------------------------------------------- */
 
 /* Is there such a line in a region of that size? */
@@ -204,22 +366,8 @@ static void no_line(struct memd *m, const struct weft_msg *msg, u32 from)
 		return;
 	}
 	weft_home_init(&none, msg->line, m->opt.id);
-	weft_home_recv(&none, m->members.mask, false, msg, memd_seq(m), &out);
+	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
 	send_out(m, &out, from);
-}
-
-static struct block *line_of(struct memd *m, struct region *r, u64 key, bool make)
-{
-	u64 index = weft_line_index(key);
-
-	switch (weft_line_kind(key)) {
-	case WEFT_KIND_PAGE:
-		return region_block(&m->regions, r, index, make);
-	case WEFT_KIND_LOCK:
-		return region_lock(&m->regions, r, index, make);
-	default:
-		return NULL;
-	}
 }
 
 void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
@@ -229,6 +377,10 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	struct block *b;
 	u8 was;
 
+	if (m->renew.late & weft_node_bit(msg->src)) {
+		count(m, STRANGER);
+		return;
+	}
 	if (!weft_node_bit(msg->src) || !members_sender(m, msg->src, from)) {
 		count(m, STRANGER);
 		/* the answer is for those who came before we knew them */
@@ -246,12 +398,24 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		log_warn("no room in the directory for another line of region %u", r->id);
 		return;
 	}
+	if (!is_sure(m, r, b)) {
+		if (memd_serves(m) &&
+		    (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
+		     msg->type == WEFT_MSG_PUT || msg->type == WEFT_MSG_ACQUIRE))
+			lines_refuse(m, msg, WEFT_WHY_MOVING, from);
+		return;
+	}
+	if (b->line.place == WEFT_IN_SWITCH) {
+		look_for(m, b);
+		if (!memd_serves(m))
+			return;
+	}
 	b->timer.fn = on_timer;
 	m->lines.known += !b->known;
 	b->known = true;
 	was = b->line.place;
 	tell_gen(m, &b->line);
-	weft_home_recv(&b->line, m->members.mask,
+	weft_home_recv(&b->line, renew_nodes(m),
 		       m->members.use_switch && !b->wanted, msg, memd_seq(m),
 		       &out);
 	carry_out(m, r, b, &out, was, from, move_delay(&b->line));
@@ -259,25 +423,22 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 
 /* --- the switch ------------------------------------------------------------- */
 
-static struct block *block_of(struct memd *m, u64 key, struct region **r)
-{
-	*r = region_find(&m->regions, weft_line_region(key));
-	return *r ? line_of(m, *r, key, false) : NULL;
-}
-
 void lines_answer(struct memd *m, const struct weft_msg *msg)
 {
 	struct weft_home_out out;
 	struct region *r;
-	struct block *b = block_of(m, msg->line, &r);
+	struct block *b;
 	u64 delay;
 	u8 was;
 
+	if (looked_for(m, msg) || mark_answered(m, msg))
+		return;
+	b = block_of(m, msg->line, &r);
 	if (!b)
 		return;
 	b->timer.fn = on_timer;
 	was = b->line.place;
-	weft_home_recv(&b->line, m->members.mask, m->members.use_switch, msg,
+	weft_home_recv(&b->line, renew_nodes(m), m->members.use_switch, msg,
 		       memd_seq(m), &out);
 	learn_gen(m, &b->line);
 	/* refused because it is busy: that ends soon, do not wait for long */
@@ -301,7 +462,7 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 	}
 	/* of a line that is forgotten, something may still be locked there */
 	weft_home_init(&none, msg->line, m->opt.id);
-	weft_home_recv(&none, m->members.mask, false, msg, memd_seq(m), &out);
+	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
 	if (out.to_switch)
 		to_switch(m, &out.sw);
 }
@@ -331,4 +492,82 @@ void lines_forget(struct memd *m, struct region *r, struct block *b)
 	if (b->line.place != WEFT_AT_HOME)
 		m->lines.at[b->line.place]--;
 	forget(m, r, b);
+}
+
+/* --- a new life ------------------------------------------------------------- */
+
+/* Nobody has the line.  One that a trim waits for has come home. */
+static void renew_line(struct memd *m, struct region *r, struct block *b)
+{
+	bool wanted = b->wanted;
+
+	lines_forget(m, r, b);
+	if (wanted)
+		trim_arrived(m, r);
+}
+
+void lines_renew(struct memd *m, u32 grant)
+{
+	u32 id = 0, i;
+	struct region *r;
+	struct lock *l;
+	u64 n;
+
+	m->lines.look_txn = 0;
+	m->lines.mark_txn = 0;
+	m->lines.marked = false;
+	m->lines.mark = 0;
+	m->lines.mark_gen = 0;
+	/* nothing that was asked before counts */
+	m->lines.sure = m->lines.asked;
+	/* of a switch that is another one now, or learned again at once */
+	memset(m->lines.gen, 0, sizeof(m->lines.gen));
+	while ((r = region_after(&m->regions, id))) {
+		id = r->id;
+		r->grant = grant;
+		r->doubtful = true;
+		for (n = 0; n < r->runs; n++)
+			for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
+				renew_line(m, r, &r->run[n]->block[i]);
+		for (i = 0; i < r->locks.buckets; i++)
+			for (l = r->locks.bucket[i]; l; l = l->next)
+				renew_line(m, r, &l->block);
+	}
+}
+
+void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state)
+{
+	struct region *r = find(m, key);
+	struct weft_dir_entry *e;
+	struct block *b;
+	bool first;
+
+	if (!r || weft_line_kind(key) != WEFT_KIND_LOCK ||
+	    (state != WEFT_S && state != WEFT_M))
+		return;
+	b = line_of(m, r, key, true);
+	if (!b) {
+		log_warn("no room in the directory for another lock of region %u", r->id);
+		return;
+	}
+	first = !b->known;
+	m->lines.known += first;
+	b->known = true;
+	count(m, CLAIM);
+	e = &b->line.e;
+	epoch &= ~(u32)WEFT_EPOCH_FROZEN;
+	if (state == WEFT_M) {
+		if (e->lock && e->lock != weft_node_bit(node)) {
+			log_warn("two nodes hold a lock of region %u to write", r->id);
+			return;
+		}
+		/* it hands over by this number */
+		e->lock = weft_node_bit(node);
+		e->grant = epoch;
+		return;
+	}
+	e->copyset |= weft_node_bit(node);
+	epoch += TERMS;
+	if (!e->lock && (first || (int)(epoch - e->grant) > 0))
+		e->grant = epoch;
 }

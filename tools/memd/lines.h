@@ -20,11 +20,29 @@ struct region;
  * @at: by enum weft_place, how many are not at home
  * @gen: by slot of the switch, last known generation: a line that does not know
  *	it has its first ADD refused
+ * @looked: millisecond when the switch was last asked whether it has a line
+ * @look_txn: of that, 0 if it is answered
+ * @marked: our mark is in the switch
+ * @mark: how many places were tried for it
+ * @mark_gen: generation of that place
+ * @mark_txn: of the last ADD of it, 0 if it is answered
+ * @marked_at: millisecond of that
+ * @asked: how often we have looked whether it is still there
+ * @sure: the last time that it was
  */
 struct lines {
 	u64 known;
 	u64 at[LINE_PLACES];
 	u32 gen[WEFT_SWITCH_SLOTS];
+	u64 looked;
+	u32 look_txn;
+	bool marked;
+	u32 mark;
+	u32 mark_gen;
+	u32 mark_txn;
+	u64 marked_at;
+	u32 asked;
+	u32 sure;
 };
 
 /* GETS .. QUERY, ACQUIRE, HAND. */
@@ -56,5 +74,22 @@ bool lines_recall(struct memd *m, struct region *r, struct block *b);
 
 /* Stop waiting for a line and forget it. */
 void lines_forget(struct memd *m, struct region *r, struct block *b);
+
+/**
+ * lines_mark() - leave a mark in the switch, at the beginning of a life
+ *
+ * Lines of a former life may be in the switch without our knowing.  If the switch is
+ * restarted, requests for them come here, and must not be taken for the first ones: as
+ * long as the mark is there, it was not.
+ *
+ * Return: true if it is there, or there is no switch; else it is asked again.
+ */
+bool lines_mark(struct memd *m);
+
+/* Nobody has any line: they begin with grant @grant. */
+void lines_renew(struct memd *m, u32 grant);
+
+/* A program of @node holds this lock, as it was permitted to in this term. */
+void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state);
 
 #endif /* WEFT_MEMD_LINES_H */

@@ -93,7 +93,7 @@ void members_init(struct memd *m)
 	struct members *ms = &m->members;
 
 	ms->version = (u32)time(NULL);
-	ms->settled = ms->version - 1;
+	ms->settled = 0;
 	ms->timer.fn = on_timer;
 }
 
@@ -102,6 +102,8 @@ static void begin_telling(struct memd *m)
 	struct members *ms = &m->members;
 
 	ms->changed = m->timers.now;
+	/* also if another life of the first blade has used this number before */
+	ms->settled = 0;
 	if (!ms->listening || ms->no_switch)
 		settle(m);
 	if (!ms->listening)
@@ -222,8 +224,10 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 	gone = ms->mask & ~call->members;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
 		ms->by_id[id].in = call->members & weft_node_bit(id);
-		if (gone & weft_node_bit(id))
-			blocks_forget(m, (u8)id);
+		if (!(gone & weft_node_bit(id)))
+			continue;
+		blocks_forget(m, (u8)id);
+		renew_gone(m, id);
 	}
 	ms->mask = call->members;
 	ms->version = version;

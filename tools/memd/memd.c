@@ -40,6 +40,7 @@ int memd_init(struct memd *m, const struct options *o, char *err)
 	m->regions.size[options_blade(o)] = o->memory;
 	push_init(m);
 	members_init(m);
+	renew_init(m);
 	if (backing_open(&m->backing, o, err) ||
 	    frames_init(&m->frames, o->memory, &m->backing, err))
 		return -1;
@@ -51,10 +52,13 @@ int memd_init(struct memd *m, const struct options *o, char *err)
 void memd_start(struct memd *m)
 {
 	members_start(m);
-	if (memd_is_first(m))
-		m->ready = true;
-	else
+	if (!memd_is_first(m)) {
 		follow_start(m);
+		return;
+	}
+	m->ready = true;
+	if (m->regions.n || m->members.mask)
+		renew_begin(m, "a new life");
 }
 
 /* End all jobs: what they wait for does not come any more. */
@@ -161,18 +165,20 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 	}
 	switch (msg->type) {
 	case WEFT_MSG_READ:
-		if (m->ready)
+		if (memd_serves(m))
 			blocks_read(m, msg);
 		break;
 	case WEFT_MSG_WB:
-		if (m->ready)
+		/* what nodes give back at the beginning of a life comes so, too */
+		if (m->ready && !(m->renew.late & weft_node_bit(msg->src)))
 			blocks_write(m, msg);
 		break;
 	case WEFT_MSG_CHASE:
-		lines_chase(m, msg);
+		if (memd_serves(m))
+			lines_chase(m, msg);
 		break;
 	default: /* WEFT_MSG_REPLY */
-		if (!follow_reply(m, msg))
+		if (!follow_reply(m, msg) && !renew_reply(m, msg))
 			push_reply(m, msg);
 		break;
 	}
@@ -213,7 +219,7 @@ void memd_receive(struct memd *m, const void *buf, size_t len, u32 from)
 	case WEFT_MSG_ACQUIRE:
 	case WEFT_MSG_HAND:
 	case WEFT_MSG_PASS:
-		if (m->ready)
+		if (memd_serves(m))
 			lines_request(m, &msg, from);
 		break;
 	case WEFT_MSG_READ:

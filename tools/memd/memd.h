@@ -14,6 +14,7 @@
 #include "members.h"
 #include "push.h"
 #include "region.h"
+#include "renew.h"
 #include "stats.h"
 #include "timer.h"
 #include "udp.h"
@@ -23,7 +24,7 @@
  * @opt: command line
  * @life: number of this life
  * @seq: last sequence number used
- * @ready: knows regions and members: may serve
+ * @ready: knows regions and members
  * @started: millisecond
  */
 struct memd {
@@ -43,6 +44,7 @@ struct memd {
 	struct caller *callers[WEFT_BLADE_MAX + 1];
 	struct pushes pushes[WEFT_BLADE_MAX + 1];
 	struct follow follow;
+	struct renew renew;
 	struct stats stats;
 };
 
@@ -81,6 +83,12 @@ static inline u32 memd_seq(struct memd *m)
 static inline bool memd_is_first(const struct memd *m)
 {
 	return m->opt.id == WEFT_BLADE_MIN;
+}
+
+/* May nodes have lines?  Not while some may have lines of a former life. */
+static inline bool memd_serves(const struct memd *m)
+{
+	return m->ready && !m->renew.active;
 }
 
 #define count(m, id)	((m)->stats.count[STAT_##id]++)

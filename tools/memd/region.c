@@ -198,6 +198,8 @@ void region_reset_line(struct regions *rs, struct region *r, struct block *b)
 	weft_home_init(&b->line, key, rs->self);
 	b->line.e.grant = r->grant;
 	b->wanted = false;
+	b->sure = false;
+	b->probe = 0;
 }
 
 struct block *region_block(struct regions *rs, struct region *r, u64 index,

@@ -26,6 +26,8 @@ struct job;
  * @frame: first frame of the contents, FRAME_NONE for zeros
  * @known: the line was asked for
  * @wanted: the line is to come back from the switch and be forgotten
+ * @sure: the switch does not have it without our knowing; see lines_mark()
+ * @probe: the question whose answer says so, 0: not asked
  */
 struct block {
 	struct weft_home_line line;
@@ -34,6 +36,8 @@ struct block {
 	u32 frame;
 	bool known;
 	bool wanted;
+	bool sure;
+	u32 probe;
 };
 
 struct run {
@@ -104,6 +108,7 @@ struct trim {
  * @busy: its size changes
  * @doomed: to go when it is not busy any more
  * @seen: other blades: the first blade knows it, too
+ * @doubtful: it is older than this life of the directory
  * @trim: blocks being taken away
  * @by_name: next with the same hash
  * @hash: of the name
@@ -131,6 +136,7 @@ struct region {
 	bool busy;
 	bool doomed;
 	bool seen;
+	bool doubtful;
 	struct trim trim;
 	struct region *by_name;
 	u32 hash;

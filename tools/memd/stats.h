@@ -35,6 +35,8 @@ enum memd_stat {
 	STAT_LOST,
 	STAT_MOVE_REPEATED,
 	STAT_CHASE,
+	STAT_RENEW,
+	STAT_CLAIM,
 	/* catalog */
 	STAT_CALL,
 	STAT_CALL_REPEATED,

@@ -1,0 +1,157 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The memory blade is killed and started again while two nodes stay up:
+#
+#	node1 node2 mem1 -- switch
+#
+# What a node has modified and not written home is there for the other one afterwards;
+# a lock that a program holds stays held, and another program gets it when it is left; an
+# unlinked file that is open stays.  Then processes of both nodes increment records that
+# locks guard (locks-hammer) while the blade is restarted again and again: no two writers
+# meet, no increment is lost.
+#
+#	tests/system/restart.sh [SWITCH...]	(none p4)
+#
+# Environment: BUILD; WEFT_RESTARTS, of the blade under load (3).
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+RESTARTS=${WEFT_RESTARTS:-3}
+HAMMER=$BUILD/tests/locks-hammer
+SECONDS_RUN=$((RESTARTS * 12 + 6))
+RUN_LIMIT=$((SECONDS_RUN + 120))
+MODIFIED_KB=512			# not written home when the blade is killed
+HOLD=25				# seconds that a lock is held, with a restart in them
+
+# restart_memd: SIGKILL, and the same command again.
+restart_memd()
+{
+	# shellcheck disable=SC2016  # for the guest's shell
+	on mem1 bash -c '
+		pid=$(pgrep -x weft-memd) || exit 1
+		mapfile -d "" -t args <"/proc/$pid/cmdline"
+		exe=$(readlink "/proc/$pid/exe")
+		kill -KILL "$pid"
+		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+		case " ${args[*]} " in *" --background "*) ;; *) args+=(--background) ;; esac
+		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1'
+}
+
+# says TEXT: the blade has logged it, within some seconds.
+says()
+{
+	local i
+
+	for ((i = 0; i < 20; i++)); do
+		on mem1 grep -F "$1" /var/log/weft-memd.log && return 0
+		sleep 1
+	done
+	on mem1 cat /var/log/weft-memd.log
+	return 1
+}
+
+written()
+{
+	[ "$(on "$1" sha256sum "/weft/$2" | cut -d' ' -f1)" = "${sum%% *}" ]
+}
+
+nothing_lost()
+{
+	local k
+
+	for k in 1 2; do
+		counters "node$k" | grep -E 'blocks_lost +[1-9]' && return 1
+	done
+	return 0
+}
+
+# A file without a name: what was written is there as long as it is open.
+hidden()
+{
+	# shellcheck disable=SC2016  # for the guest's shell
+	on node1 bash -c '
+		exec 5<>/weft/hidden
+		echo here >&5
+		rm /weft/hidden
+		touch /tmp/hidden
+		for ((i = 0; i < 600; i++)); do [ ! -e /tmp/go-on ] || break; sleep 0.1; done
+		[ "$(head -c 4 /proc/self/fd/5)" = here ]'
+}
+
+refused()
+{
+	local said
+
+	said=$(on node2 "$BUILD/tests/locks-basics" take /weft/data 4096 w 0)
+	echo "node 2: $said"
+	[ "$said" = "Device or resource busy" ]
+}
+
+taken()
+{
+	[ "$(on node2 "$BUILD/tests/locks-basics" take /weft/data 4096 w 20000)" = taken ]
+}
+
+by_hand()
+{
+	local holder unlinked
+
+	check "node 1 writes $MODIFIED_KB KiB" on node1 dd if="$dir/data" of=/weft/data bs=64K \
+		status=none
+	check "node 2 reads some of it" on node2 dd if=/weft/data of=/dev/null bs=64K count=2 \
+		status=none
+	timeout -k 5 90 "$RACK" --name "$rack_name" exec node1 -- "$BUILD/tests/locks-basics" \
+		hold /weft/data 4096 w "$HOLD" >"$dir/holder" 2>&1 </dev/null &
+	holder=$!
+	hidden >"$dir/hidden" 2>&1 &
+	unlinked=$!
+	sleep 4
+	check "the blade is killed and started again" restart_memd
+	check "all lines come home" says 'nodes are served'
+	check "node 2 reads what node 1 had modified" written node2 data
+	check "so does node 1" written node1 data
+	check "node 2 changes it" on node2 dd if="$dir/data" of=/weft/data bs=64K conv=notrunc \
+		status=none
+	check "node 1 reads that" written node1 data
+	check "nothing is lost" nothing_lost
+	check "node 2 does not get a lock that node 1 holds" refused
+	on node1 touch /tmp/go-on
+	check "who holds a lock goes on" wait "$holder"
+	check "when it is left, node 2 gets it" taken
+	check "a file without a name is there" wait "$unlinked"
+}
+
+under_load()
+{
+	local i
+
+	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
+		--seconds "$SECONDS_RUN" >"$dir/hammer" 2>&1 &
+	for ((i = 0; i < RESTARTS; i++)); do
+		sleep 10
+		check "restart $((i + 1)) under load" restart_memd
+	done
+	if wait $!; then
+		ok "every increment is there, every lock can be had"
+	else
+		not_ok "every increment is there, every lock can be had" "$dir/hammer"
+	fi
+	check "nothing is lost under load" nothing_lost
+}
+
+begin restart
+head -c "${MODIFIED_KB}K" /dev/urandom >"$dir/data"
+sum=$(sha256sum <"$dir/data")
+[ $# -gt 0 ] || set -- none p4
+for switch; do
+	boot --nodes 2 --switch "$switch" --mem 512M --memd-options "--backing /root/blade"
+	by_hand
+	under_load
+	end_rack
+done
+finish
