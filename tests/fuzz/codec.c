@@ -7,18 +7,6 @@
 
 #include "call.h"
 
-/* As a receiver takes a datagram apart: it ends, and stays inside. */
-static void datagram(const u8 *data, size_t size)
-{
-	size_t at, n;
-
-	for (at = 0; at < size; at += n) {
-		n = weft_wire_first(data + at, size - at);
-		must(n && n <= size - at);
-		message(data + at, n);
-	}
-}
-
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static void must(bool holds)
@@ -65,6 +53,18 @@ static void message(const u8 *data, size_t size)
 	linear.payload = m.payload;
 	weft_wire_pack(&linear, second);
 	must(!memcmp(hdr, second, sizeof(hdr)));
+}
+
+/* As a receiver takes a datagram apart: it ends, and stays inside. */
+static void datagram(const u8 *data, size_t size)
+{
+	size_t at, n;
+
+	for (at = 0; at < size; at += n) {
+		n = weft_wire_first(data + at, size - at);
+		must(n && n <= size - at);
+		message(data + at, n);
+	}
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
