@@ -39,7 +39,7 @@ build()
 
 	for source in tools/weftctl/*.c; do
 		case $source in
-		*/genl.c|*/module.c|*/mounting.c|*/mountpoint.c) ;;
+		*/genl.c|*/module.c|*/mounting.c|*/mountpoint.c|*/tracefs.c) ;;
 		*) files+=("$source") ;;
 		esac
 	done

@@ -72,7 +72,7 @@ ctl_help()
 	local command
 
 	"$BUILD/bin/weftctl" --help
-	for command in up down set status stats region line lock doctor; do
+	for command in up down set status stats region line lock dir monitor top trace doctor; do
 		"$BUILD/bin/weftctl" "$command" --help
 	done
 }
