@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# weft.service in a rack of a node and a memory blade: what make install puts down, the
-# three settings that a node needs, systemctl.  It starts, says why when it does not,
-# takes other settings, stops, and starts at boot.  tests/packaging/test-packages.sh does
-# this with the packages, and takes much longer.
+# The services in a rack of a node and a memory blade: what make install puts down, the
+# options of the blade, the three settings that a node needs, systemctl.  The node starts,
+# says why when it does not, takes other settings, stops, and starts at boot.
+# tests/packaging/test-packages.sh does this with the packages, and takes much longer.
 #
 # As tests/system/common.sh; KVER is the kernel of the module.
 
@@ -25,6 +25,12 @@ begin service
 step()
 {
 	on node1 env WEFT_VERSION=1 "$GUEST" "$@"
+}
+
+# blade STEP...: the same, on the memory blade.
+blade()
+{
+	on mem1 env WEFT_VERSION=1 "$GUEST" "$@"
 }
 
 # set_up NAME VALUE: in the file, whether it is there as an example or not.
@@ -59,6 +65,15 @@ check "the module, too" on node1 sh -c 'set -e
 		-name libcrc32c.ko -o -name autofs4.ko | xargs cp -t /tmp/modules/updates
 	mount --bind /tmp/modules /lib/modules/$1
 	depmod' "$BUILD/kmod/$version/weft.ko" "$version"
+check "the blade as the rack has made it ends" on mem1 sh -c 'kill $(pgrep -x weft-memd)
+	for try in $(seq 100); do pgrep -x weft-memd || exit 0; sleep 0.2; done; exit 1'
+check "make install, there" on mem1 cp -a "$shared/root/." /
+check "options of the blade" on mem1 sed -i \
+	's/^WEFT_MEMD_OPTIONS=.*/WEFT_MEMD_OPTIONS="--id 33 --interface eth0 --memory 64M"/' \
+	/etc/weft/memd.conf
+check "no other services there" blade quiet
+check "systemd boots there" blade boot || exit 1
+check "systemctl enable --now weft-memd" blade in systemctl enable --now weft-memd
 check "no other services" step quiet
 check "systemd boots" step boot || exit 1
 
@@ -108,7 +123,8 @@ check "the region is there" step in sh -c '[ "$(cat /weft/region)" = kept ]'
 
 # --- At boot ---
 
-check "systemctl enable weft" step in systemctl enable weft
+check "systemctl stop weft" step in systemctl stop weft
+check "systemctl enable --now weft" step in systemctl enable --now weft
 check "the node shuts down" step halt
 check "it has left" on node1 sh -c '! grep " weft " /proc/mounts && [ ! -e /sys/module/weft ]'
 check "the node boots" step boot
