@@ -138,7 +138,11 @@ qemu_command()
 		-chardev "socket,id=exec,path=$dir/channel.sock,server=off"
 		-device "virtserialport,chardev=exec,name=weft.exec"
 		-netdev "dgram,id=net,local.type=unix,local.path=$dir/net.sock,remote.type=unix,remote.path=$dir/port.sock"
-		-device "virtio-net-pci,romfile=,netdev=net,host_mtu=$MTU,mac=$(printf '02:57:45:46:00:%02x' "$id")")
+		# One thread for all processors emulates no barrier between what a guest
+		# stores and what it loads then, so a notification of the device may be lost.
+		# With event_idx none of the later ones would come either: the queue fills up,
+		# and the guest is cut off for good.
+		-device "virtio-net-pci,event_idx=off,romfile=,netdev=net,host_mtu=$MTU,mac=$(printf '02:57:45:46:00:%02x' "$id")")
 }
 VIRTFS=readonly=on,security_model=none,multidevs=remap
 
