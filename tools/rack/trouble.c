@@ -40,6 +40,7 @@ static const struct {
 	{ "kmemleak: ", "new suspected" },
 	{ "Out of memory: Killed process", "" },
 	{ "watchdog: ", "hard LOCKUP" },
+	{ "NETDEV WATCHDOG: ", "timed out" },	/* the guest is cut off */
 	{ "scheduling while atomic", "" },
 	{ "sleeping function called from invalid context", "" },
 	{ "stack-protector: ", "" },
