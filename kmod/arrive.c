@@ -27,7 +27,7 @@ static enum weft_stat miss_kind(const struct weft_cline *cl, u8 op,
 		return weft_is_blade(msg->src) ? WEFT_STAT_MISS_READ_UNSHARED :
 						 WEFT_STAT_MISS_READ_SHARED;
 	}
-	if (cl->upgrade && !l->in_frags)
+	if (op == WEFT_OP_TAKE || (cl->upgrade && !l->in_frags))
 		return WEFT_STAT_MISS_UPGRADE;
 	if (!(l->copyset & ~weft_node_bit(l->self)))
 		return WEFT_STAT_MISS_WRITE_UNSHARED;
@@ -119,7 +119,8 @@ static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 {
 	const struct weft_msg *msg = &packet->msg;
 	u8 op = cl->line.op, state = cl->line.state;
-	bool asked = !cl->bound.expected, passed;
+	bool asked = !cl->bound.expected, passed, raised;
+	u8 perm = weft_line_perm(&cl->line);
 	u32 txn = cl->line.txn;
 	struct weft_out out;
 
@@ -134,8 +135,10 @@ static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 		weft_stat_inc(WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
 		cl->losses = 0;
-	if (cl->line.state > state && msg->type != WEFT_MSG_INFO &&
-	    (op == WEFT_OP_GETS || op == WEFT_OP_GETM)) {
+	/* what was only lent to others can be taken back: an upgrade, too */
+	raised = op == WEFT_OP_TAKE ? state == WEFT_M && weft_line_perm(&cl->line) > perm :
+		 cl->line.state > state && (op == WEFT_OP_GETS || op == WEFT_OP_GETM);
+	if (raised && msg->type != WEFT_MSG_INFO) {
 		if (!passed)
 			count_miss(cl, op, msg);
 		served(cl);

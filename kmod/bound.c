@@ -69,6 +69,7 @@ void weft_bound_urge(struct weft_cline *cl, struct sk_buff_head *queue)
 {
 	lockdep_assert_held(&cl->lock);
 	cl->bound.patience = 0;
+	weft_bound_follow(cl, queue);
 	if (!cl->line.expecting || cl->bound.urged)
 		return;
 	cl->bound.urged = true;
@@ -91,11 +92,10 @@ static bool hopeful(const struct weft_cline *cl)
 	return cl->bound.vain % VAIN_ROUNDS == 0;
 }
 
-/* The block is here, by this message. */
-static bool came(struct weft_cline *cl, const struct weft_msg *msg)
+/* The block is here; @passed: by itself. */
+static bool came(struct weft_cline *cl, bool passed)
 {
 	struct weft_bound *b = &cl->bound;
-	bool passed = msg->type == WEFT_MSG_PASSED;
 
 	if (passed) {
 		weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_CAME);
@@ -124,8 +124,13 @@ bool weft_bound_recv(struct weft_cline *cl, const struct weft_msg *msg, u8 state
 	 */
 	if (b->wish && b->txn == msg->txn)
 		b->wish = WEFT_I;
+	/* what is under way to us may be from before the write that this is for */
+	if (b->txn && msg->type == WEFT_MSG_INV)
+		b->wish = WEFT_I;
+	/* we may have asked meanwhile, as it took longer than usual */
 	if (l->state > state)
-		return came(cl, msg);
+		return came(cl, b->expected || l->loaned ||
+				msg->type == WEFT_MSG_PASSED);
 	if (l->op != WEFT_OP_GETS && l->op != WEFT_OP_GETM)
 		set_expected(cl, false);
 	return false;
@@ -136,7 +141,7 @@ void weft_bound_forget(struct weft_cline *cl)
 	lockdep_assert_held(&cl->lock);
 	set_expected(cl, false);
 	cl->bound.wish = WEFT_I;
-	cl->bound.heir = 0;
+	cl->bound.heirs = (struct weft_heirs){};
 	cl->bound.patience = 0;
 	cl->bound.urged = false;
 	cl->bound.awaited = false;
@@ -144,18 +149,39 @@ void weft_bound_forget(struct weft_cline *cl)
 
 /* --- as soon as the line is idle -------------------------------------------------- */
 
+static bool has_heirs(const struct weft_cline *cl)
+{
+	return cl->bound.heirs.n || cl->bound.heirs.writer;
+}
+
+/* The next one's turn.  Return: false if it gets nothing. */
+static bool pass_one(struct weft_cline *cl, struct weft_out *out)
+{
+	struct weft_heirs *heirs = &cl->bound.heirs;
+	u32 writer = heirs->writer;
+
+	if (heirs->n)
+		return weft_line_lend(&cl->line, heirs->reader[--heirs->n], out);
+	heirs->writer = 0;
+	return weft_line_pass(&cl->line, writer, out);
+}
+
 static void pass(struct weft_cline *cl, struct sk_buff_head *queue)
 {
-	u32 txn = cl->bound.heir;
+	struct weft_bound *b = &cl->bound;
 	struct weft_out out;
 
-	if (!weft_line_idle(&cl->line))
+	/* what follows from one may come back here: the loop sees to it */
+	if (b->passing)
 		return;
-	cl->bound.heir = 0;
-	if (!weft_line_pass(&cl->line, txn, cl->bound.excl, &out))
-		return;
-	weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_PASSED);
-	weft_drive(cl, &out, NULL, queue);
+	b->passing = true;
+	while (has_heirs(cl) && weft_line_idle(&cl->line)) {
+		if (!pass_one(cl, &out))
+			continue;
+		weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_PASSED);
+		weft_drive(cl, &out, NULL, queue);
+	}
+	b->passing = false;
 }
 
 static void ask(struct weft_cline *cl, struct sk_buff_head *queue)
@@ -180,7 +206,7 @@ void weft_bound_follow(struct weft_cline *cl, struct sk_buff_head *queue)
 	struct weft_bound *b = &cl->bound;
 
 	lockdep_assert_held(&cl->lock);
-	if (b->heir)
+	if (has_heirs(cl))
 		pass(cl, queue);
 	if (cl->line.expecting) {
 		/* what we had given away ourselves is settled now */
@@ -188,7 +214,12 @@ void weft_bound_follow(struct weft_cline *cl, struct sk_buff_head *queue)
 			weft_drive_again(cl, queue);
 	} else if (b->wish && b->txn) {
 		begin_to_expect(cl, queue);
-	} else if (b->wish) {
+	} else if (b->wish && weft_line_perm(&cl->line) >= b->wish) {
+		/* we had lent it, and have it back */
+		b->wish = WEFT_I;
+		if (b->patience)
+			came(cl, true);
+	} else if (b->wish && !b->patience) {
 		ask(cl, queue);
 	}
 }
@@ -215,16 +246,18 @@ static void come(struct weft_cline *cl, u8 perm, bool passed,
 	struct weft_bound *b = &cl->bound;
 
 	lockdep_assert_held(&cl->lock);
-	b->heir = 0;
+	b->heirs = (struct weft_heirs){};
 	b->txn = 0;
 	b->wish = WEFT_I;
-	if (!cl->line.expecting) {
+	if (!cl->line.expecting)
 		b->wish = perm;
-		weft_bound_follow(cl, queue);
-	} else if (passed && hopeful(cl)) {
+	/* the one who had it passes it on; or those to whom we lent it give it back */
+	if (passed && hopeful(cl) &&
+	    (cl->line.expecting || cl->line.state == WEFT_M)) {
 		b->since = ktime_get_ns();
 		b->patience = b->since + weft_rtt_patience();
 		weft_drive_soon(cl);
+		weft_bound_follow(cl, queue);
 	} else {
 		weft_bound_urge(cl, queue);
 	}
@@ -253,15 +286,30 @@ void weft_bound_leave(struct weft_cline *cl)
 	spin_unlock_bh(&cl->lock);
 }
 
-void weft_bound_pass(struct weft_cline *cl, u32 txn, bool excl,
+void weft_bound_pass(struct weft_cline *cl, const struct weft_heirs *heirs,
 		     struct sk_buff_head *queue)
 {
 	spin_lock_bh(&cl->lock);
 	if (cl->phase == WEFT_CLINE_LIVE && cl->line.state == WEFT_M) {
-		cl->bound.heir = txn;
-		cl->bound.excl = excl;
+		cl->bound.heirs = *heirs;
 		/* if it has just come it has to be told to the directory first */
 		weft_bound_follow(cl, queue);
+	}
+	spin_unlock_bh(&cl->lock);
+}
+
+void weft_bound_yield(struct weft_cline *cl, u32 writer,
+		      struct sk_buff_head *queue)
+{
+	struct weft_out out;
+
+	spin_lock_bh(&cl->lock);
+	if (cl->phase == WEFT_CLINE_LIVE && cl->line.state == WEFT_M) {
+		cl->bound.heirs = (struct weft_heirs){ .writer = writer };
+		weft_bound_follow(cl, queue);
+	} else if (cl->phase == WEFT_CLINE_LIVE &&
+		   weft_line_yield(&cl->line, writer, &out)) {
+		weft_drive(cl, &out, NULL, queue);
 	}
 	spin_unlock_bh(&cl->lock);
 }
@@ -271,7 +319,7 @@ void weft_bound_drop(struct weft_cline *cl, struct sk_buff_head *queue)
 	spin_lock_bh(&cl->lock);
 	if (cl->phase == WEFT_CLINE_LIVE) {
 		cl->bound.wish = WEFT_I;
-		cl->bound.heir = 0;
+		cl->bound.heirs = (struct weft_heirs){};
 		unexpect(cl, queue);
 	}
 	spin_unlock_bh(&cl->lock);

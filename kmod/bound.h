@@ -34,11 +34,20 @@ void weft_bound_leave(struct weft_cline *cl);
 
 /**
  * weft_bound_pass() - the lock is handed on: the block goes with it if it is ours
- * @txn: who gets it expects it with this name
- * @excl: to write
+ *
+ * To readers it is lent, to a writer it is passed on.
  */
-void weft_bound_pass(struct weft_cline *cl, u32 txn, bool excl,
+void weft_bound_pass(struct weft_cline *cl, const struct weft_heirs *heirs,
 		     struct sk_buff_head *queue);
+
+/**
+ * weft_bound_yield() - readers give up the lock: the block goes with it
+ * @writer: who gets the lock expects the block with this name
+ *
+ * If it is ours it is passed on; if it was lent to us it is given back.
+ */
+void weft_bound_yield(struct weft_cline *cl, u32 writer,
+		      struct sk_buff_head *queue);
 
 /* The lock has nothing to do with the block any more. */
 void weft_bound_drop(struct weft_cline *cl, struct sk_buff_head *queue);
@@ -68,10 +77,17 @@ bool weft_bound_recv(struct weft_cline *cl, const struct weft_msg *msg, u8 state
 /* The line is reset, or DEAD. */
 void weft_bound_forget(struct weft_cline *cl) __must_hold(&cl->lock);
 
-/* Only expected: no timer runs, as nothing has been asked. */
+/* Lent to readers who are about to give it back: who wants to write waits for that. */
+static inline bool weft_bound_returning(const struct weft_cline *cl)
+{
+	return cl->line.state == WEFT_M && cl->bound.wish && cl->bound.patience;
+}
+
+/* Only expected: no timer runs, as nothing has been asked, and nothing has come. */
 static inline bool weft_bound_silent(const struct weft_cline *cl)
 {
-	return cl->line.expecting && !cl->line.held && !cl->bound.urged;
+	return cl->line.expecting && !cl->line.held && !cl->line.need_known &&
+	       !cl->bound.urged;
 }
 
 #endif /* WEFT_BOUND_H */

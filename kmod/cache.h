@@ -52,14 +52,27 @@ enum weft_cline_phase {
 	WEFT_CLINE_GONE,	/* no longer there */
 };
 
+#define WEFT_HEIRS_MAX	7	/* readers that are lent a block with a lock; others ask */
+
+/**
+ * struct weft_heirs - who has a lock next, and with it what it guards
+ * @reader: transactions of readers, which expect the block with these names
+ * @n: how many
+ * @writer: of the writer after them, 0: there is none
+ */
+struct weft_heirs {
+	u32 reader[WEFT_HEIRS_MAX];
+	u32 n;
+	u32 writer;
+};
+
 /**
  * struct weft_bound - what the lock that guards a block wants of it, see bound.h
  * @wish: permission, as soon as the line is idle: it is to be expected with @txn, or
  *	asked for if that is 0.  WEFT_I: nothing
  * @txn: of the lock's request, while the lock is still to come
- * @heir: the block is to be passed on with this name as soon as the line is idle;
- *	0: it is not
- * @excl: ... to write
+ * @heirs: the block is to be lent and passed on to these as soon as the line is idle
+ * @passing: that is being done
  * @expected: counted in weft_cache.expected: nothing was asked yet
  * @urged: it is not to be waited for any longer
  * @awaited: it was expected, and has not come yet
@@ -69,13 +82,13 @@ enum weft_cline_phase {
  */
 struct weft_bound {
 	u8 wish;
-	bool excl;
+	bool passing;
 	bool expected;
 	bool urged;
 	bool awaited;
 	u8 vain;
 	u32 txn;
-	u32 heir;
+	struct weft_heirs heirs;
 	u64 since;
 	u64 patience;
 };
@@ -101,6 +114,8 @@ struct weft_bound {
  * @fails: raised by each WEFT_DO_FAIL.  @lock to write
  * @resending: messages that go out now are repetitions.  @lock
  * @asked: when the last request of it went out that was no repetition, ns.  @lock
+ * @dunned: when those were first told to give the block back to whom it is lent, ns.
+ *	@lock
  * @repeated: when a request last went out as a repetition, ns.  @lock
  * @doubt: how long a request that was repeated took, ns, counted from its first
  *	copy; 0: none did, or it is settled.  If both copies are answered the
@@ -163,6 +178,7 @@ struct weft_cline {
 	u32 fails;
 	u64 began;
 	u64 asked;
+	u64 dunned;
 	u64 repeated;
 	u64 doubt;
 	u32 doubt_txn;

@@ -254,6 +254,8 @@ static void want(struct weft_cline *cl, u8 perm, bool early,
 	struct weft_out out;
 
 	lockdep_assert_held(&cl->lock);
+	if (weft_bound_returning(cl))
+		return;
 	weft_line_want(&cl->line, perm, weft_node_seq(), &out);
 	if (out.n) {
 		weft_drive_begin(cl);

@@ -353,6 +353,13 @@ static void count_sent(struct weft_cline *cl, const struct weft_msg *msg)
 		weft_stat_inc(WEFT_STAT_WRITE_BACKS);
 		break;
 	case WEFT_MSG_PUT:
+		if (cl->line.op == WEFT_OP_TAKE && !resending)
+			cl->rounds++;
+		break;
+	case WEFT_MSG_INV:
+		/* to those who were lent the line, which was to come by itself */
+		weft_bound_asked(cl);
+		break;
 	case WEFT_MSG_COMMIT:
 		break;
 	case WEFT_MSG_CHASE:
@@ -370,20 +377,36 @@ static void count_sent(struct weft_cline *cl, const struct weft_msg *msg)
 static void send_all(struct weft_cline *cl, struct weft_out *out,
 		     struct sk_buff_head *queue)
 {
+	bool dunned = false;
 	u32 i;
 
 	for (i = 0; i < out->n; i++) {
 		struct weft_send *s = &out->send[i];
 		u32 to = s->to ? s->to : weft_node_home(cl->line.key);
 
+		dunned |= s->msg.type == WEFT_MSG_INV;
+
 		count_sent(cl, &s->msg);
 		if (s->with_data)
 			weft_send_block(queue, to, &s->msg, cl->pages,
 					cl->nr_pages * PAGE_SIZE,
-					cl->line.state != WEFT_M);
+					weft_line_perm(&cl->line) != WEFT_M);
 		else
 			weft_send(queue, to, &s->msg);
 	}
+	/* all of them in one round trip */
+	if (dunned && !cl->resending)
+		cl->rounds++;
+	if (dunned && !cl->dunned)
+		cl->dunned = ktime_get_ns();
+}
+
+static void wake(struct weft_cline *cl)
+{
+	WRITE_ONCE(cl->wakes, cl->wakes + 1);
+	/* pairs with prepare_to_wait() of weft_cline_wait() */
+	if (wq_has_sleeper(&cl->wait))
+		wake_up_all(&cl->wait);
 }
 
 static void carry_out(struct weft_cline *cl, struct weft_out *out,
@@ -405,10 +428,7 @@ static void carry_out(struct weft_cline *cl, struct weft_out *out,
 	}
 	if (out->effects & WEFT_DO_WAKE) {
 		set_uptodate(cl);
-		WRITE_ONCE(cl->wakes, cl->wakes + 1);
-		/* pairs with prepare_to_wait() of weft_cline_wait() */
-		if (wq_has_sleeper(&cl->wait))
-			wake_up_all(&cl->wait);
+		wake(cl);
 	}
 	if (out->effects & WEFT_DO_TIMER)
 		arm(cl, out->effects);
@@ -439,6 +459,7 @@ void weft_drive_begin(struct weft_cline *cl)
 	cl->began = ktime_get_ns();
 	cl->upgrade = cl->line.state == WEFT_S;
 	cl->rounds = 0;
+	cl->dunned = 0;
 	cl->losses = 0;
 	cl->backoff_at = 0;
 	cl->early = false;
@@ -456,6 +477,8 @@ static void send_again(struct weft_cline *cl, bool lost,
 	struct weft_out out;
 
 	trace_weft_retry(&cl->line);
+	if (cl->line.dunned)
+		weft_line_members(&cl->line, weft_node_members(cl->dunned));
 	weft_line_timeout(&cl->line, &out);
 	if (lost && out.n) {
 		weft_stat_inc(WEFT_STAT_RETRANSMISSIONS);
@@ -531,8 +554,11 @@ static enum hrtimer_restart soon_fire(struct hrtimer *timer)
 			if (cl->line.revoking)
 				begin_revoke(cl, now, &queue);
 		}
-		if (cl->bound.patience && cl->bound.patience <= now)
+		if (cl->bound.patience && cl->bound.patience <= now) {
 			weft_bound_urge(cl, &queue);
+			/* who waited for the same looks for itself */
+			wake(cl);
+		}
 		if (!cl->soon_armed)
 			arm_soon(cl);
 	}

@@ -157,10 +157,16 @@ void weft_guard_leave(const struct weft_guard *guard)
 	for_each_cached(guard, weft_bound_leave(cl));
 }
 
-void weft_guard_pass(const struct weft_guard *guard, u32 txn, bool excl,
+void weft_guard_pass(const struct weft_guard *guard, const struct weft_heirs *heirs,
 		     struct sk_buff_head *queue)
 {
-	for_each_cached(guard, weft_bound_pass(cl, txn, excl, queue));
+	for_each_cached(guard, weft_bound_pass(cl, heirs, queue));
+}
+
+void weft_guard_yield(const struct weft_guard *guard, u32 writer,
+		      struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_yield(cl, writer, queue));
 }
 
 void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue)

@@ -15,6 +15,7 @@
 
 #include "weft.h"
 
+struct weft_heirs;
 struct weft_inode;
 
 /**
@@ -64,8 +65,10 @@ void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
 void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
 		     struct sk_buff_head *queue);
 void weft_guard_leave(const struct weft_guard *guard);
-void weft_guard_pass(const struct weft_guard *guard, u32 txn, bool excl,
+void weft_guard_pass(const struct weft_guard *guard, const struct weft_heirs *heirs,
 		     struct sk_buff_head *queue);
+void weft_guard_yield(const struct weft_guard *guard, u32 writer,
+		      struct sk_buff_head *queue);
 void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue);
 
 /* Do now what the work queue would do, so that the blocks are on their way.  As below. */

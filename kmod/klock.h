@@ -75,7 +75,7 @@ struct weft_patience {
  * @handing: counted in the hand-overs under way.  @lock
  * @armed: @timer has a reference.  @lock
  * @refused: @due is a back-off.  @lock
- * @passed: who had the lock before passes on what it guards.  @lock
+ * @passed: what it guards is on its way with it, as who had it says.  @lock
  * @repeated: the request was repeated: which copy is answered is not known.  @lock
  * @losses: time-outs in a row.  @lock
  * @hands: how often the node served its own since it has to give the lock up.

@@ -12,21 +12,24 @@
 #define STRAYS_MAX	4096	/* locks that only messages told us of */
 
 /*
- * Does the old holder, which sends this, pass what the lock guards on to us?  To the
- * first in the queue but itself.
+ * Is what the lock guards on its way to us with it?  The old holder, which sends
+ * HANDED, lends it to the readers and passes it on to the writer after them.  Readers
+ * that give up the lock give that up, too.
  */
 static bool is_heir(const struct weft_klock *kl, const struct weft_msg *msg)
 {
-	u32 i, n = msg->payload ? msg->len / 4 : 0;
+	struct weft_queue list;
+	u32 i, n;
 
+	if (msg->type == WEFT_MSG_INV_ACK)
+		return msg->txn == kl->core.txn;
 	if (msg->type != WEFT_MSG_HANDED)
 		return false;
-	for (i = 0; i < n; i++) {
-		u32 txn = get_unaligned_be32((const u8 *)msg->payload + 4 * i);
-
-		if (weft_txn_member(txn) != msg->src)
-			return txn == kl->core.txn;
-	}
+	weft_queue_unpack(&list, msg);
+	n = weft_queue_readers(&list);
+	for (i = 0; i < list.n && i <= n; i++)
+		if (list.txn[i] == kl->core.txn)
+			return true;
 	return false;
 }
 
@@ -37,7 +40,8 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	struct weft_lock_out out;
 
 	lockdep_assert_held(&kl->lock);
-	kl->passed = is_heir(kl, msg);
+	if (is_heir(kl, msg))
+		kl->passed = true;
 	weft_lock_recv(&kl->core, msg, weft_node_seq(), &out);
 	/* nobody else had a say in it */
 	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want &&
@@ -48,7 +52,6 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	else if (out.effects & WEFT_DO_TIMER)
 		kl->losses = 0;
 	weft_klock_act(kl, &out, queue);
-	kl->passed = false;
 }
 
 /*

@@ -3,6 +3,7 @@
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 
+#include "cache.h"
 #include "guard.h"
 #include "hist.h"
 #include "klock_parts.h"
@@ -83,24 +84,31 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 	trace_weft_lock_handed(&kl->core);
 }
 
+/* Does what this lock guards go along with it? */
+static bool passes(const struct weft_klock *kl)
+{
+	return kl->guard && READ_ONCE(weft_klocks.fetch) &&
+	       READ_ONCE(weft_klocks.pass);
+}
+
 /* A hand-over has begun; the message that says so is on its way before all this. */
 static void pass(struct weft_klock *kl, struct sk_buff_head *queue)
 {
-	const struct weft_queue *q = &kl->core.handed;
-	bool excl;
+	const struct weft_lock *l = &kl->core;
+	struct weft_heirs heirs = {};
 	u32 i, n;
 
-	if (!kl->guard || !READ_ONCE(weft_klocks.fetch) ||
-	    !READ_ONCE(weft_klocks.pass))
+	if (!passes(kl))
 		return;
-	n = weft_lock_heirs(&kl->core, &excl);
-	/* of readers only the first gets it that way; one may be ourselves */
+	n = weft_lock_heirs(l, &heirs.writer);
 	for (i = 0; i < n; i++) {
-		if (weft_txn_member(q->txn[i]) == kl->core.self)
-			continue;
-		weft_guard_pass(kl->guard, q->txn[i], excl, queue);
-		return;
+		if (weft_txn_member(l->handed.txn[i]) == l->self ||
+		    heirs.n == WEFT_HEIRS_MAX)
+			heirs.writer = 0; /* the block is still wanted from us */
+		else
+			heirs.reader[heirs.n++] = l->handed.txn[i];
 	}
+	weft_guard_pass(kl->guard, &heirs, queue);
 }
 
 /*
@@ -117,6 +125,7 @@ static void come(struct weft_klock *kl, struct sk_buff_head *queue)
 		weft_guard_come(kl->guard, kl->core.state, kl->passed, queue);
 	else
 		weft_guard_drop(kl->guard, queue);
+	kl->passed = false;
 }
 
 static void note_granted(struct weft_klock *kl)
@@ -211,9 +220,9 @@ static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
 	WRITE_ONCE(kl->wants, kl->wants + 1);
 	kl->losses = 0;
 	weft_lock_want(&kl->core, perm, weft_node_seq(), &out);
+	kl->passed = false;
 	/* before anybody else hears of this name */
-	if (kl->guard && READ_ONCE(weft_klocks.fetch) &&
-	    READ_ONCE(weft_klocks.pass))
+	if (passes(kl))
 		weft_guard_expect(kl->guard, perm, kl->core.txn, queue);
 	weft_klock_act(kl, &out, queue);
 }
@@ -223,12 +232,15 @@ static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
 	enum weft_hist hist = kl->core.state == WEFT_M ? WEFT_HIST_LOCK_HAND_OVER :
 							 WEFT_HIST_LOCK_YIELD;
 	bool waited_for = kl->core.queue.n || kl->core.yielding;
+	u32 writer = weft_lock_next_writer(&kl->core);
 	struct weft_lock_out out;
 	u64 heard = kl->heard;
 
 	kl->hands = 0;
 	if (kl->guard)
 		weft_guard_leave(kl->guard);
+	if (writer && passes(kl))
+		weft_guard_yield(kl->guard, writer, queue);
 	kl->heard = 0; /* it may have to be given up again at once */
 	weft_lock_revoked(&kl->core, &out);
 	weft_klock_act(kl, &out, queue);

@@ -95,11 +95,11 @@ static void prepare(struct weft_klock *kl, u8 perm)
  */
 static void left(struct weft_klock *kl)
 {
-	bool evict = !READ_ONCE(weft_klocks.keep) &&
-		     READ_ONCE(kl->core.state) == WEFT_I;
+	bool gone = READ_ONCE(kl->core.state) == WEFT_I;
+	bool evict = gone && !READ_ONCE(weft_klocks.keep);
 	struct weft_guard *guard;
 
-	if (!evict && !READ_ONCE(kl->handing))
+	if (!gone && !READ_ONCE(kl->handing))
 		return;
 	guard = guard_of(kl);
 	if (!guard)

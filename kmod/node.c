@@ -3,6 +3,7 @@
 #include <linux/if_arp.h>
 #include <linux/inetdevice.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
@@ -38,6 +39,7 @@ static u32 life;
 
 /* Written by join, leave and heartbeat, which exclude each other. */
 static u32 members;
+static u64 members_asked;	/* ns: no later than when somebody asked who they are */
 static bool joined;
 static unsigned int failures;
 static unsigned long answered;
@@ -373,6 +375,7 @@ static int join_again(struct weft_call *call)
 static void heartbeat(struct work_struct *work)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	u64 asked = ktime_get_ns();
 	int err = -ENOMEM;
 
 	if (call) {
@@ -385,14 +388,25 @@ static void heartbeat(struct work_struct *work)
 		err = join_again(call);
 	else if (!err)
 		take_members(call);
-	if (!err)
+	if (!err) {
+		/* pairs with weft_node_members() */
+		smp_store_release(&members_asked, asked);
 		heard();
-	else if (err != -ENOMEM)
+	} else if (err != -ENOMEM) {
 		not_heard();
+	}
 	kfree(call);
 	if (READ_ONCE(joined))
 		queue_delayed_work(system_long_wq, &heartbeat_work,
 				   msecs_to_jiffies(HEARTBEAT_MS));
+}
+
+u32 weft_node_members(u64 since)
+{
+	/* with the answer that this question got, or a newer one */
+	if (smp_load_acquire(&members_asked) <= since)
+		return ~0u;
+	return READ_ONCE(members);
 }
 
 bool weft_node_cut_off(void)

@@ -217,6 +217,12 @@ int weft_node_join(__be32 *other);
 void weft_node_leave(void);
 
 /*
+ * Bits of nodes that may have been in the rack at @since (ns) and still are: all, if
+ * nobody has said so since.  Any context.
+ */
+u32 weft_node_members(u64 since);
+
+/*
  * Is this node cut off from its rack?  The first memory blade has missed
  * heartbeats for the time that programs are to wait.  Any context.
  */

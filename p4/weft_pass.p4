@@ -29,7 +29,7 @@ control Pass(inout headers_t hdr, inout metadata_t meta)
 		if (meta.node == 0) {
 			stranger.apply(hdr, meta);
 		} else {
-			/* the receiver */
+			/* the receiver; then nodes that have the line */
 			part = hdr.weft.txn >> WEFT_TXN_SEQ_BITS;
 			part = part - WEFT_NODE_MIN;
 			meta.targets = 1;
@@ -46,9 +46,11 @@ control Pass(inout headers_t hdr, inout metadata_t meta)
 				}
 				hdr.weft.grant = hdr.weft.grant + WEFT_GRANT_STEP;
 				if (meta.lock == hdr.weft.txn && meta.grant == hdr.weft.grant) {
+					/* to whom the owner has lent the line */
+					part = hdr.weft.holder & meta.members;
 					describe.apply(hdr, meta);
-					hdr.weft.flags = hdr.weft.flags & WEFT_F_EXCL;
-					hdr.weft.flags = hdr.weft.flags | (WEFT_F_SWITCH | WEFT_F_BUSY);
+					hdr.weft.holder = part;
+					hdr.weft.flags = WEFT_F_SWITCH | WEFT_F_BUSY;
 					hdr.weft.type = message_t.passed;
 					meta.counter = WEFT_COUNT_PASSED;
 					meta.to = destination_t.node;

@@ -128,10 +128,11 @@
 #define WEFT_F_BUSY		0x01	/* the transaction holds the entry's lock: it must COMMIT */
 #define WEFT_F_HAVE		0x02	/* GETM: the requester has a read-only copy (upgrade) */
 #define WEFT_F_SWITCH		0x04	/* this answer comes from the directory in the switch */
-#define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM; ACQUIRE, ENQUEUE, PASS, PASSED: to write */
+#define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM; ACQUIRE, ENQUEUE: to write */
 #define WEFT_F_RELAY		0x10	/* READ, ACQUIRE, ENQUEUE: passed on by a node that does not have it any more */
 #define WEFT_F_INSTALLED	0x20	/* ADD_ACK, DROP_ACK, REMOVE_ACK: the line is in the switch */
 #define WEFT_F_MORE		0x40	/* REPLY: the list goes on */
+#define WEFT_F_LENT		0x80	/* DATA: to read, the owner stays the owner */
 
 /* Reasons, field info of NACK and of ADD_ACK without WEFT_F_INSTALLED. */
 #define WEFT_WHY_BUSY		1	/* another transaction holds the line (field holder) */

@@ -155,7 +155,7 @@ static enum weft_dir_dest pass(struct weft_dir_entry *e, u32 members,
 			       struct weft_msg *msg, u32 *targets)
 {
 	u32 r = weft_node_bit(weft_txn_member(msg->txn));
-	u32 next = msg->grant + WEFT_GRANT_STEP;
+	u32 next = msg->grant + WEFT_GRANT_STEP, lent = msg->holder;
 
 	if (!(r & members))
 		return WEFT_TO_NOBODY;
@@ -165,7 +165,8 @@ static enum weft_dir_dest pass(struct weft_dir_entry *e, u32 members,
 	}
 	if (e->lock != msg->txn || e->grant != next)
 		return WEFT_TO_NOBODY;
-	describe(e, members, msg, (msg->flags & WEFT_F_EXCL) | WEFT_F_BUSY);
+	describe(e, members, msg, WEFT_F_BUSY);
+	msg->holder = lent & members;
 	msg->type = WEFT_MSG_PASSED;
 	*targets = r;
 	return WEFT_TO_NODES;

@@ -13,7 +13,7 @@ u8 weft_line_perm(const struct weft_line *l)
 {
 	if (l->revoking == 2 || l->op == WEFT_OP_PUT)
 		return WEFT_I;
-	if (l->revoking == 1 && l->state == WEFT_M)
+	if (l->state == WEFT_M && (l->revoking == 1 || l->lent))
 		return WEFT_S;
 	return l->state;
 }
@@ -81,6 +81,13 @@ void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		weft_requester_recv(l, msg, fresh, out);
 		break;
 	}
+}
+
+void weft_line_members(struct weft_line *l, u32 members)
+{
+	l->lent &= members;
+	l->back &= members;
+	l->loans &= members;
 }
 
 void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)

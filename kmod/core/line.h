@@ -57,6 +57,9 @@ enum weft_held {
  * @expecting: GETS, GETM: not asked for yet, the owner is to pass it on
  * @written: PUT: the write-back is at home
  * @wb_wanted: GETS: an owner writes back before we may commit
+ * @downgraded: GETS: an answer said that it comes with the lock, and is not lent
+ * @loaned: S: the owner lent it to us, the directory does not know of it
+ * @dunned: GETM, TAKE: those to whom the line was lent were told to give it up
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
  * @in_whole: all fragments of the data coming in came
@@ -66,9 +69,15 @@ enum weft_held {
  * @copyset: of the entry, as the answers say
  * @grant: of the entry: which taking of its lock is ours
  * @owned: of the entry: M or @held: its grant when we last knew to be the owner
+ * @lent: M or @held: nodes that were lent the line, to read, of which the directory
+ *	does not know; until all have given it back nobody may write, we neither
+ * @back: those of @lent that have
  * @version: version of the data in the block (state not I, or @held)
  * @txn: of @op
  * @acked: nodes that did
+ * @loans: GETS, GETM: nodes that the owner has lent the line to, as its answer says
+ * @returned: GETM: nodes that have given back, unasked, what they were lent ...
+ * @returned_version: ... in this version
  * @new_status: COMMIT: what the entry becomes
  * @new_copyset: COMMIT: what the entry becomes
  * @provider_nonce: retention to end at the provider, 0 for none
@@ -81,7 +90,8 @@ enum weft_held {
  * @held_txn: the transaction that the data was given to
  * @held_grant: of the entry, as the order to give it said; or @owned if there was
  *	none: what the directory said before that is out of date
- * @rq: the invalidation, forward or pass that waits for the host (@revoking)
+ * @rq: the invalidation, forward, pass, loan (DATA) or return of one (INV_ACK) that
+ *	waits for the host (@revoking)
  * @rq.type: 0 for none
  */
 struct weft_line {
@@ -101,6 +111,9 @@ struct weft_line {
 	bool expecting;
 	bool written;
 	bool wb_wanted;
+	bool downgraded;
+	bool loaned;
+	bool dunned;
 	bool need_known;
 	bool fetching;
 	bool in_whole;
@@ -111,8 +124,12 @@ struct weft_line {
 	u32 txn;
 	u32 grant;
 	u32 owned;
+	u32 lent;
+	u32 back;
 	u32 copyset;
 	u32 acked;
+	u32 loans;
+	u32 returned;
 	u32 new_status;
 	u32 new_copyset;
 	u32 provider_nonce;
@@ -120,6 +137,7 @@ struct weft_line {
 	u64 in_version;
 	u64 in_frags;
 	u64 wb_version;
+	u64 returned_version;
 	u32 in_size;
 	u32 nonce;
 	u32 held_txn;
@@ -246,9 +264,8 @@ bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
 bool weft_line_unexpect(struct weft_line *l, struct weft_out *out);
 
 /**
- * weft_line_pass() - give the line to who has not asked yet
+ * weft_line_pass() - give the line to who has not asked yet, to write
  * @txn: transaction that the other node expects it with
- * @excl: to write; else the other one shall read, and this node reads on
  *
  * The data goes out after weft_line_revoked().  If the other node does not expect
  * it, or another one was faster, the line comes back, or goes to that one.
@@ -256,8 +273,40 @@ bool weft_line_unexpect(struct weft_line *l, struct weft_out *out);
  * Return: false if this node is not the owner, the line is busy, or @txn is no
  * other node's.
  */
-bool weft_line_pass(struct weft_line *l, u32 txn, bool excl,
-		    struct weft_out *out);
+bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out);
+
+/**
+ * weft_line_lend() - let a node read that has not asked yet, and stay the owner
+ * @txn: transaction that the other node expects it with
+ *
+ * The data goes out after weft_line_revoked() if this node could write until now,
+ * else at once.  Nobody can write, this node neither, before all that read have
+ * given the line up; whoever gets the line from this node sees to that.
+ *
+ * Return: false if this node is not the owner, the line is busy, the other node has
+ * been lent it already, or @txn is no other node's.
+ */
+bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out);
+
+/**
+ * weft_line_yield() - give back what was lent, to who is to have the line next
+ * @txn: transaction that the other node expects it with, to write
+ *
+ * Said after weft_line_revoked().  That node need not know yet that it is to have the
+ * line, and never has to: a copy may be dropped at any time.
+ *
+ * Return: false if the line was not lent to this node, or is busy.
+ */
+bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out);
+
+/**
+ * weft_line_members() - who has left the rack has nothing any more
+ * @members: bits of nodes; asked for after the line was @dunned: who was lent it, and
+ *	is not among them, has left since
+ *
+ * To be followed by weft_line_timeout().
+ */
+void weft_line_members(struct weft_line *l, u32 members);
 
 /**
  * weft_line_recv() - a message for this line

@@ -19,6 +19,16 @@ static inline u32 weft_line_me(const struct weft_line *l)
 	return weft_node_bit(l->self);
 }
 
+/*
+ * What the owner has goes elsewhere: under a version that nobody else has, but those
+ * to whom it is lent.  Nobody has written since.
+ */
+static inline void weft_line_raise(struct weft_line *l)
+{
+	if (!l->lent)
+		l->version++;
+}
+
 /* --- line.c ---------------------------------------------------------------- */
 
 /* Add a message to @out; the caller fills in what its type needs besides. */
@@ -74,6 +84,10 @@ void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 /* What the order of type @type, kept in @rq, asked for is revoked: obey it. */
 void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
 			   struct weft_out *out);
+
+/* A node gives back what we, the owner, have lent to it, in the version of now. */
+void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
+			    struct weft_out *out);
 
 /* Who got the data has it. */
 void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,

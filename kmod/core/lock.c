@@ -239,15 +239,11 @@ static void choose(struct weft_lock *l)
 		l->handed_readers |= me(l);
 }
 
-u32 weft_lock_heirs(const struct weft_lock *l, bool *excl)
+u32 weft_lock_heirs(const struct weft_lock *l, u32 *writer)
 {
-	u32 n = 0;
+	u32 n = weft_queue_readers(&l->handed);
 
-	*excl = l->handed.n && weft_queue_is_writer(&l->handed, 0);
-	if (*excl)
-		return 1;
-	while (n < l->handed.n && !weft_queue_is_writer(&l->handed, n))
-		n++;
+	*writer = n < l->handed.n ? l->handed.txn[n] : 0;
 	return n;
 }
 
@@ -330,13 +326,17 @@ bool weft_lock_evict(struct weft_lock *l, struct weft_lock_out *out)
 
 /* --- messages that come ---------------------------------------------------------- */
 
-/* The next holder, whose transaction is @txn, waits for us. */
+/*
+ * The next holder waits for us to tell it so by @txn; @successor is its transaction if
+ * it is known.
+ */
 static void yield_to(struct weft_lock *l, const struct weft_msg *msg, u32 txn,
-		     struct weft_lock_out *out)
+		     u32 successor, struct weft_lock_out *out)
 {
 	l->yielding = true;
 	l->yield = msg->grant;
 	l->yield_txn = txn;
+	l->successor = successor;
 	l->yield_copyset = msg->copyset;
 	revoke(l, out);
 }
@@ -383,7 +383,7 @@ static void recv_inv(struct weft_lock *l, const struct weft_msg *msg,
 	/* from before we had the lock */
 	if (!later(msg->grant, l->epoch))
 		return;
-	yield_to(l, msg, msg->txn, out);
+	yield_to(l, msg, msg->txn, msg->txn, out);
 }
 
 static void recv_inv_ack(struct weft_lock *l, const struct weft_msg *msg,
@@ -487,15 +487,17 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 	u32 holder = weft_txn(__builtin_ctz(msg->holder | 1u << 31) + 1, 0);
 	bool current = !is_void(l, epoch) && l->state == WEFT_I && !l->tenured;
 	struct weft_queue list;
+	u32 n;
 	int at;
 
 	weft_queue_unpack(&list, msg);
+	n = weft_queue_readers(&list);
 	at = weft_queue_find(&list, l->self);
 	if (current && l->want == WEFT_S && at >= 0 && list.txn[at] == l->txn) {
 		begin_read(l, epoch);
 		granted(l, out);
 		if (msg->holder)
-			yield_to(l, msg, holder, out);
+			yield_to(l, msg, holder, n < list.n ? list.txn[n] : 0, out);
 	} else if (l->state == WEFT_I && !l->tenured && msg->holder) {
 		/* not ours any more, but the next holder counts on us */
 		send_inv_ack(l, holder, msg->grant, msg->copyset, out);

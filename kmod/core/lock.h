@@ -46,6 +46,7 @@
  * @yield: ... in this term
  * @yield_txn: ... with this transaction
  * @yield_copyset: ... for these readers
+ * @successor: ... its transaction, 0 if we have not heard of it
  * @query: number of the question who holds the queue, 0 for none
  * @queue: who waits; if not tenured, who will if we turn out to be the holder
  * @handed: HAND: the queue as it was
@@ -74,6 +75,7 @@ struct weft_lock {
 	u32 yield;
 	u32 yield_txn;
 	u32 yield_copyset;
+	u32 successor;
 	u32 query;
 	u32 handed_epoch;
 	u32 handed_to;
@@ -139,15 +141,28 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out);
 
 /**
  * weft_lock_heirs() - who has the lock next, of a hand-over that has just begun
- * @excl: set if it is a writer
+ * @writer: transaction of the writer that has it after the readers, 0: there is none
  *
  * For a host that passes on with the lock what the lock guards.  Valid after the
  * call that set @handing.
  *
- * Return: how many of the first of @handed.txn: the one of a writer, or those of
- * the readers before it (one may be this node's own).
+ * Return: how many of the first of @handed.txn are those of readers; one of them, or
+ * the writer, may be this node.
  */
-u32 weft_lock_heirs(const struct weft_lock *l, bool *excl);
+u32 weft_lock_heirs(const struct weft_lock *l, u32 *writer);
+
+/**
+ * weft_lock_next_writer() - the writer that a node gives up permission to read for
+ *
+ * For a host that gives up with the lock what the lock guards.  Valid before
+ * weft_lock_revoked().
+ *
+ * Return: its transaction; 0: it is not known, or nobody waits for that.
+ */
+static inline u32 weft_lock_next_writer(const struct weft_lock *l)
+{
+	return l->state == WEFT_S && l->yielding ? l->successor : 0;
+}
 
 /**
  * weft_lock_share() - programs that hold the lock only read, no writer gets in

@@ -20,6 +20,7 @@ static struct weft_msg *answer(struct weft_line *l, struct weft_out *out,
 	m->copyset = l->rq.copyset;
 	m->grant = l->rq.grant;
 	m->provider = l->rq.provider;
+	m->holder = l->rq.status == WEFT_M ? l->lent & ~l->back : 0;
 	m->version = l->version;
 	out->send[out->n - 1].with_data = with_data;
 	return m;
@@ -42,8 +43,9 @@ static void retain(struct weft_line *l, u8 held, u32 fresh)
  */
 static void leave_m(struct weft_line *l, u8 state, struct weft_out *out)
 {
-	l->version++;
+	weft_line_raise(l);
 	l->state = state;
+	l->loaned = false;
 	if (l->op == WEFT_OP_CLEAN) {
 		l->op = WEFT_OP_NONE;
 		out->effects |= WEFT_DO_WAKE;
@@ -126,6 +128,25 @@ static void relay(struct weft_line *l, struct weft_out *out)
 	out->send[out->n - 1].to = 0;
 }
 
+/*
+ * What is lent to some already is lent to one more: no write-back, and they all go on
+ * together.  The other one commits that nothing has changed.
+ */
+static void lend_asked(struct weft_line *l, struct weft_out *out)
+{
+	l->lent |= weft_node_bit(weft_txn_member(l->rq.txn));
+	l->owned = l->rq.grant;
+	answer(l, out, WEFT_MSG_DATA, true)->flags |= WEFT_F_LENT;
+}
+
+/* Once to each: who has lost it since may have given it back. */
+static bool may_lend(const struct weft_line *l)
+{
+	u32 bit = weft_node_bit(weft_txn_member(l->rq.txn));
+
+	return l->lent && (!(l->lent & bit) || l->owned == l->rq.grant);
+}
+
 static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
 	if (l->state == WEFT_M) {
@@ -133,6 +154,10 @@ static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 			return;
 		if (l->op == WEFT_OP_PUT && l->quiesced) {
 			obey_fwd(l, fresh, out);
+			return;
+		}
+		if (may_lend(l)) {
+			lend_asked(l, out);
 			return;
 		}
 		l->revoking = 1;
@@ -148,27 +173,23 @@ static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 }
 
 /*
- * Give away what nobody has asked for yet, once programs have no access, or none to
- * write.  The directory sends it on if nobody takes the line meanwhile.
+ * Give away what nobody has asked for yet, once programs have no access.  The
+ * directory sends it on if nobody takes the line meanwhile.
  */
 static void obey_pass(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
-	bool excl = l->rq.flags & WEFT_F_EXCL;
 	struct weft_msg *m;
 
-	leave_m(l, excl ? WEFT_I : WEFT_S, out);
-	retain(l, excl ? WEFT_HELD_GIVEN : WEFT_HELD_PINNED, fresh);
+	leave_m(l, WEFT_I, out);
+	retain(l, WEFT_HELD_GIVEN, fresh);
 	weft_line_send_data(l, out, 0, WEFT_MSG_PASS, l->rq.txn, l->nonce);
 	m = &out->send[out->n - 1].msg;
-	m->flags = l->rq.flags;
 	m->grant = l->rq.grant;
-	if (!excl)
-		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->rq.txn, 0);
+	m->holder = l->lent & ~l->back;
 	out->effects |= WEFT_DO_TIMER;
 }
 
-bool weft_line_pass(struct weft_line *l, u32 txn, bool excl,
-		    struct weft_out *out)
+bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out)
 {
 	u32 to = weft_txn_member(txn);
 
@@ -178,11 +199,78 @@ bool weft_line_pass(struct weft_line *l, u32 txn, bool excl,
 	    to == l->self)
 		return false;
 	l->rq.type = WEFT_MSG_PASS;
-	l->rq.flags = excl ? WEFT_F_EXCL : 0;
 	l->rq.txn = txn;
 	l->rq.grant = l->owned;
-	l->revoking = excl ? 2 : 1;
-	out->effects = excl ? WEFT_DO_REVOKE : WEFT_DO_PROTECT;
+	l->revoking = 2;
+	out->effects = WEFT_DO_REVOKE;
+	return true;
+}
+
+/* Programs have no access to write: the other one may read, too. */
+static void obey_lend(struct weft_line *l, struct weft_out *out)
+{
+	weft_line_raise(l);
+	l->lent |= weft_node_bit(weft_txn_member(l->rq.txn));
+	weft_line_send_data(l, out, (u8)weft_txn_member(l->rq.txn),
+			    WEFT_MSG_DATA, l->rq.txn, 0);
+	out->send[out->n - 1].msg.flags = WEFT_F_LENT;
+}
+
+bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out)
+{
+	u32 to = weft_txn_member(txn), bit = weft_node_bit(to);
+
+	out->effects = 0;
+	out->n = 0;
+	/* once until we write again: what came back could not be told from what did not */
+	if (l->state != WEFT_M || !weft_line_idle(l) || !bit || to == l->self ||
+	    l->lent & bit)
+		return false;
+	l->rq.txn = txn;
+	if (l->lent) {
+		obey_lend(l, out);
+		return true;
+	}
+	l->rq.type = WEFT_MSG_DATA;
+	l->revoking = 1;
+	out->effects = WEFT_DO_PROTECT;
+	return true;
+}
+
+void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
+			    struct weft_out *out)
+{
+	l->back |= l->lent & weft_node_bit(msg->src);
+	if (l->lent & ~l->back)
+		return;
+	l->lent = l->back = 0;
+	out->effects |= WEFT_DO_WAKE;
+}
+
+/* Nobody here reads any more what we were lent. */
+static void obey_yield(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m;
+
+	m = weft_line_send(l, out, (u8)weft_txn_member(l->rq.txn),
+			   WEFT_MSG_INV_ACK, l->rq.txn);
+	m->version = l->version;
+	l->state = WEFT_I;
+}
+
+bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out)
+{
+	u32 to = weft_txn_member(txn);
+
+	out->effects = 0;
+	out->n = 0;
+	if (!l->loaned || l->state != WEFT_S || !weft_line_idle(l) ||
+	    !weft_node_bit(to) || to == l->self)
+		return false;
+	l->rq.type = WEFT_MSG_INV_ACK;
+	l->rq.txn = txn;
+	l->revoking = 2;
+	out->effects = WEFT_DO_REVOKE;
 	return true;
 }
 
@@ -191,6 +279,9 @@ void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 {
 	/* one at a time; who is passed over asks again */
 	if (l->revoking && l->rq.type)
+		return;
+	/* the lock is ours: this is from before */
+	if (l->op == WEFT_OP_TAKE && l->need_known)
 		return;
 	l->rq.type = msg->type;
 	l->rq.flags = msg->flags;
@@ -220,6 +311,10 @@ void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
 		fwd(l, fresh, out);
 	else if (type == WEFT_MSG_PASS)
 		obey_pass(l, fresh, out);
+	else if (type == WEFT_MSG_DATA)
+		obey_lend(l, out);
+	else if (type == WEFT_MSG_INV_ACK)
+		obey_yield(l, out);
 }
 
 /* --- retained data --------------------------------------------------------- */
@@ -227,6 +322,8 @@ void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
 void weft_provider_release(struct weft_line *l, struct weft_out *out)
 {
 	l->held = WEFT_HELD_NONE;
+	if (l->state != WEFT_M)
+		l->lent = l->back = 0; /* who took the line took that over */
 	out->effects |= WEFT_DO_WAKE;
 	weft_line_settle(l, out);
 }

@@ -30,6 +30,15 @@ bool weft_queue_is_writer(const struct weft_queue *q, u32 i)
 	return q->writers & weft_node_bit(weft_txn_member(q->txn[i]));
 }
 
+u32 weft_queue_readers(const struct weft_queue *q)
+{
+	u32 n = 0;
+
+	while (n < q->n && !weft_queue_is_writer(q, n))
+		n++;
+	return n;
+}
+
 void weft_queue_append_all(struct weft_queue *q, const struct weft_queue *from,
 			   u32 but)
 {

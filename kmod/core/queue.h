@@ -39,6 +39,9 @@ void weft_queue_keep(struct weft_queue *q, u32 members);
 /* Does the one at @i want to write? */
 bool weft_queue_is_writer(const struct weft_queue *q, u32 i);
 
+/* How many readers are at the head, before the first writer. */
+u32 weft_queue_readers(const struct weft_queue *q);
+
 /* The list in a message (HAND, HANDED); nonsense in it becomes nobody. */
 void weft_queue_unpack(struct weft_queue *q, const struct weft_msg *msg);
 

@@ -41,9 +41,13 @@ static void begin(struct weft_line *l, u8 op, u32 fresh)
 	l->expecting = false;
 	l->written = false;
 	l->wb_wanted = false;
+	l->downgraded = false;
 	l->need_known = false;
 	l->fetching = false;
+	l->dunned = false;
 	l->acked = 0;
+	l->loans = 0;
+	l->returned = 0;
 	l->provider_nonce = 0;
 	l->in_frags = 0;
 	l->in_whole = false;
@@ -60,6 +64,11 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 	if (weft_line_perm(l) >= perm || !weft_line_idle(l))
 		return;
 	l->nacks = 0;
+	if (l->state == WEFT_M) {
+		/* lent: what others read we may not write */
+		weft_requester_take(l, fresh, out);
+		return;
+	}
 	begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, fresh);
 	request(l, out);
 }
@@ -70,7 +79,8 @@ bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
 	out->effects = 0;
 	out->n = 0;
 	/* data may be retained: it goes when the line comes round to us */
-	if (weft_line_perm(l) >= perm || l->op != WEFT_OP_NONE || l->revoking)
+	if (weft_line_perm(l) >= perm || l->state == WEFT_M ||
+	    l->op != WEFT_OP_NONE || l->revoking)
 		return false;
 	l->nacks = 0;
 	begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, txn);
@@ -83,7 +93,7 @@ bool weft_line_unexpect(struct weft_line *l, struct weft_out *out)
 {
 	out->effects = 0;
 	out->n = 0;
-	if (!l->expecting)
+	if (!l->expecting || l->need_known)
 		return false;
 	finish(l, out);
 	return true;
@@ -104,7 +114,7 @@ void weft_requester_leave(struct weft_line *l, struct weft_out *out)
 	}
 	l->quiesced = true;
 	if (l->state == WEFT_M) {
-		l->version++;
+		weft_line_raise(l);
 		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
 	}
 	weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
@@ -135,7 +145,7 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 	if (!weft_line_idle(l) || l->state != WEFT_M)
 		return false;
 	begin(l, WEFT_OP_CLEAN, fresh);
-	l->version++;
+	weft_line_raise(l);
 	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
 	out->effects = WEFT_DO_TIMER;
 	return true;
@@ -214,6 +224,44 @@ static void fetch(struct weft_line *l, struct weft_out *out)
 }
 
 /*
+ * The owner has lent the line, and who was lent it has not given it back: tell it
+ * to, as the directory would.
+ */
+static void dun(struct weft_line *l, u32 nodes, struct weft_out *out)
+{
+	u8 id;
+
+	l->dunned = true;
+	for (id = WEFT_NODE_MIN; nodes && out->n < WEFT_OUT_MAX; id++) {
+		struct weft_msg *m;
+
+		if (!(nodes & weft_node_bit(id)))
+			continue;
+		nodes &= ~weft_node_bit(id);
+		m = weft_line_send(l, out, id, WEFT_MSG_INV, l->txn);
+		/* not to the owner, and not for data: it had that to send */
+		m->flags = WEFT_F_BUSY;
+		m->status = WEFT_S;
+		m->copyset = l->copyset;
+		m->provider = l->copyset;
+		m->grant = l->grant;
+	}
+	out->effects |= WEFT_DO_TIMER;
+}
+
+/*
+ * GETM: nodes that were lent the line and have not given it back.  An owner does not
+ * lend a version twice to the same node.
+ */
+static u32 debtors(const struct weft_line *l)
+{
+	u64 version = l->in_frags ? l->in_version : l->version;
+	u32 loans = l->loans & ~weft_line_me(l) & ~l->acked;
+
+	return l->returned_version == version ? loans & ~l->returned : loans;
+}
+
+/*
  * GETM: everybody who had a copy answered, and the data is here, whatever came
  * last.
  */
@@ -223,6 +271,11 @@ static void check_getm(struct weft_line *l, struct weft_out *out)
 
 	if (!l->need_known || (l->copyset & ~weft_line_me(l) & ~l->acked))
 		return;
+	if (debtors(l)) {
+		if (!l->expecting && !l->dunned)
+			dun(l, debtors(l), out);
+		return;
+	}
 	if (!have && !l->in_whole) {
 		if (l->no_data && !l->fetching)
 			fetch(l, out);
@@ -231,18 +284,45 @@ static void check_getm(struct weft_line *l, struct weft_out *out)
 	if (!have)
 		l->version = l->in_version;
 	l->state = WEFT_M;
+	l->expecting = false;
 	out->effects |= WEFT_DO_WAKE;
 	commit(l, WEFT_M, weft_line_me(l), out);
+}
+
+/* TAKE to write: those who were lent the line have given it up. */
+static void check_take(struct weft_line *l, struct weft_out *out)
+{
+	u32 rest = l->lent & ~l->back & ~l->acked;
+
+	if (l->state != WEFT_M || !l->need_known || l->revoking)
+		return;
+	if (rest) {
+		dun(l, rest, out);
+		return;
+	}
+	l->lent = l->back = 0;
+	out->effects |= WEFT_DO_WAKE;
+	commit(l, WEFT_M, weft_line_me(l), out);
+}
+
+/* GETM: everything is here but what those have who were lent the line. */
+static bool only_debtors(const struct weft_line *l)
+{
+	bool have = l->state == WEFT_S && !l->revoking;
+
+	return l->op == WEFT_OP_GETM && l->need_known && debtors(l) &&
+	       (have || l->in_whole) && !(l->copyset & ~weft_line_me(l) & ~l->acked);
 }
 
 /* GETS with the entry's lock held: commit once the home has the data, too. */
 static void check_gets_busy(struct weft_line *l, struct weft_out *out)
 {
 	if (!l->wb_wanted || l->wb_version >= l->in_version)
-		commit(l, WEFT_S, l->copyset | weft_line_me(l), out);
+		commit(l, WEFT_S, l->copyset | l->loans | weft_line_me(l), out);
 }
 
-static void gets_data(struct weft_line *l, u32 fresh, struct weft_out *out)
+static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
+		      struct weft_out *out)
 {
 	if (!l->busy && l->poisoned) {
 		/* an invalidation overtook it: it may be from before a write */
@@ -252,8 +332,12 @@ static void gets_data(struct weft_line *l, u32 fresh, struct weft_out *out)
 	}
 	l->version = l->in_version;
 	l->state = WEFT_S;
+	/* fragments that were lent before we asked may be among them */
+	l->loaned = l->busy ? !l->downgraded : msg->flags & WEFT_F_LENT;
 	out->effects |= WEFT_DO_WAKE;
-	if (l->busy)
+	if (l->busy && l->loaned)
+		commit(l, WEFT_M, l->copyset, out);
+	else if (l->busy)
 		check_gets_busy(l, out);
 	else
 		finish(l, out);
@@ -312,12 +396,18 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 		}
 		return;
 	}
-	l->expecting = false;
+	/* those who were lent the line give it back in their own time, see dun() */
+	l->expecting = l->expecting && l->op == WEFT_OP_GETM &&
+		       msg->type == WEFT_MSG_PASSED && msg->holder;
 	/* it has gone round since we gave it away: that was taken */
 	if (l->held)
 		weft_provider_release(l, out);
-	if (msg->flags & WEFT_F_BUSY)
+	if (msg->flags & WEFT_F_BUSY) {
 		note_entry(l, msg);
+		l->downgraded |= !(msg->flags & WEFT_F_LENT);
+		if (msg->status == WEFT_M)
+			l->loans |= msg->holder;
+	}
 	if (!have && take_fragment(l, msg, out))
 		data = l->in_whole;
 	if (msg->nonce && msg->flags & WEFT_F_BUSY) {
@@ -331,17 +421,34 @@ static void recv_data(struct weft_line *l, const struct weft_msg *msg,
 		/* whichever answer completes the data: the lock is what counts */
 		l->wb_wanted = l->busy && l->status == WEFT_M &&
 			       !weft_is_blade(msg->src);
-		gets_data(l, fresh, out);
+		gets_data(l, msg, fresh, out);
 	}
 	if (l->op != WEFT_OP_NONE)
 		out->effects |= WEFT_DO_TIMER;
 }
 
+/* A node gives back what it was lent, unasked. */
+static void recv_returned(struct weft_line *l, const struct weft_msg *msg,
+			  struct weft_out *out)
+{
+	if (msg->version != l->returned_version)
+		l->returned = 0;
+	l->returned_version = msg->version;
+	l->returned |= weft_node_bit(msg->src);
+	check_getm(l, out);
+}
+
 static void recv_inv_ack(struct weft_line *l, const struct weft_msg *msg,
 			 struct weft_out *out)
 {
-	note_entry(l, msg);
 	l->acked |= weft_node_bit(msg->src);
+	if (l->op == WEFT_OP_TAKE) {
+		check_take(l, out);
+		return;
+	}
+	/* what who was lent the line repeats are our own words */
+	if (!l->need_known)
+		note_entry(l, msg);
 	if (!msg->provider || msg->provider == weft_node_bit(msg->src))
 		l->no_data = true;
 	check_getm(l, out);
@@ -353,6 +460,12 @@ static void recv_take_grant(struct weft_line *l, const struct weft_msg *msg,
 {
 	if (l->revoking)
 		return;
+	if (l->state == WEFT_M) {
+		/* no order to give it up came, so it is ours */
+		note_entry(l, msg);
+		check_take(l, out);
+		return;
+	}
 	if (l->held && msg->status == WEFT_M &&
 	    (msg->copyset & weft_line_me(l))) {
 		note_entry(l, msg);
@@ -393,8 +506,13 @@ static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 	}
 	l->granted = true;
 	note_entry(l, msg);
+	if (msg->status == WEFT_M) {
+		l->new_copyset = l->lent & ~l->back;
+		l->new_status = l->new_copyset ? WEFT_S : WEFT_I;
+		return;
+	}
 	l->new_copyset = rest;
-	l->new_status = rest && msg->status == WEFT_S ? WEFT_S : WEFT_I;
+	l->new_status = rest ? WEFT_S : WEFT_I;
 }
 
 /* PUT: leave when the directory agrees and the home has what we modified. */
@@ -404,6 +522,7 @@ static void check_put(struct weft_line *l, struct weft_out *out)
 	    (l->status == WEFT_M && !l->written))
 		return;
 	l->state = WEFT_I;
+	l->lent = l->back = 0;
 	commit(l, l->new_status, l->new_copyset, out);
 }
 
@@ -469,6 +588,8 @@ void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 	if (l->op == WEFT_OP_NONE || l->txn != msg->holder ||
 	    (l->need_known && l->grant != msg->grant))
 		abort_txn(l, msg->holder, msg->grant, out);
+	else if (l->expecting && l->need_known)
+		weft_requester_timeout(l, out); /* others wait */
 }
 
 void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
@@ -478,6 +599,14 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 
 	if (weft_txn_member(msg->txn) != l->self)
 		return;
+	/* who was lent our line need not know the name of what we do about it */
+	if (msg->type == WEFT_MSG_INV_ACK && !busy && l->lent &&
+	    msg->version == l->version) {
+		weft_provider_returned(l, msg, out);
+		if (l->op == WEFT_OP_TAKE)
+			check_take(l, out);
+		return;
+	}
 	if (l->op == WEFT_OP_NONE || msg->txn != l->txn ||
 	    (busy && l->need_known && msg->grant != l->grant)) {
 		/*
@@ -490,16 +619,18 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 	}
 	switch (msg->type) {
 	case WEFT_MSG_DATA:
-		if (l->op == WEFT_OP_GETS || l->op == WEFT_OP_GETM)
+		if (l->op == WEFT_OP_GETS || (l->op == WEFT_OP_GETM && busy))
 			recv_data(l, msg, fresh, out);
 		break;
 	case WEFT_MSG_PASSED:
-		/* what is passed otherwise than expected has to be asked for */
-		if (l->op == (msg->flags & WEFT_F_EXCL ? WEFT_OP_GETM : WEFT_OP_GETS))
+		/* who expects it to read has to ask for it */
+		if (l->op == WEFT_OP_GETM)
 			recv_data(l, msg, fresh, out);
 		break;
 	case WEFT_MSG_INV_ACK:
-		if (l->op == WEFT_OP_GETM)
+		if (!busy && l->op == WEFT_OP_GETM)
+			recv_returned(l, msg, out);
+		else if (busy && (l->op == WEFT_OP_GETM || l->op == WEFT_OP_TAKE))
 			recv_inv_ack(l, msg, out);
 		break;
 	case WEFT_MSG_GRANT:
@@ -526,13 +657,18 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 	switch (l->op) {
 	case WEFT_OP_GETS:
 	case WEFT_OP_GETM:
-		if (l->expecting)
-			l->poisoned = false; /* not by what comes before we ask */
+		/* those may have left for whom it waits, see weft_line_members() */
+		if (l->op == WEFT_OP_GETM)
+			check_getm(l, out);
+		if (l->op == WEFT_OP_COMMIT || out->n)
+			break;
 		l->expecting = false;
 		if (l->fetching)
 			fetch(l, out);
-		else
+		else if (!only_debtors(l))
 			request(l, out);
+		if (l->op == WEFT_OP_GETM && debtors(l))
+			dun(l, debtors(l), out);
 		break;
 	case WEFT_OP_PUT:
 		if (l->revoking)
@@ -543,7 +679,10 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 			weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
 		break;
 	case WEFT_OP_TAKE:
-		weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+		if (l->need_known)
+			check_take(l, out);
+		else
+			weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
 		break;
 	case WEFT_OP_CLEAN:
 		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);

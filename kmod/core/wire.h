@@ -35,7 +35,8 @@
  * @line: name of the line
  * @copyset: nodes with a copy, one bit each
  * @provider: bit of the node that shall send the data, 0 for none
- * @holder: lock of the entry (NACK, INFO), or the chased transaction
+ * @holder: lock of the entry (NACK, INFO), or the chased transaction; nodes to which
+ *	the owner has lent the line (DATA, PASS and PASSED that leave it)
  * @grant: grant number of the entry; with @txn it names one taking of the lock
  * @nonce: retention of a provider (DATA, PASS, PASSED, DONE, COMMIT), generation
  *	of a slot (ADD, DROP), query number (QUERY, INFO)

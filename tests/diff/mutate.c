@@ -167,8 +167,9 @@ static void after_message(enum mutation mutation, const struct weft_switch *sw,
 		if (msg->type == WEFT_MSG_INV && in->type == WEFT_MSG_ACQUIRE)
 			msg->type = WEFT_MSG_GRANT;
 		break;
-	case MUTATE_PASS_FLAG:
-		msg->flags &= msg->type == WEFT_MSG_PASSED ? (u8)~WEFT_F_EXCL : 0xFF;
+	case MUTATE_PASS_LENT:
+		if (msg->type == WEFT_MSG_PASSED)
+			msg->holder = 0;
 		break;
 	case MUTATE_COUNT_OTHER:
 		if (msg->type == WEFT_MSG_COUNT_ACK)

@@ -56,7 +56,7 @@
 	M(PASS_GRANT, "a PASS from before the lock was taken counts")	\
 	M(PASS_TAKEN, "a PASS goes on though another has the lock")	\
 	M(PASS_STRANGER, "a line can be passed to a node that is no member")	\
-	M(PASS_FLAG, "a PASS does not say whether it is to write")	\
+	M(PASS_LENT, "a PASS does not say to whom the line is lent")	\
 	M(PASS_LOCK, "a PASS does not take the lock")			\
 	M(COUNTER, "a refusal is counted as a miss")			\
 	M(COUNT_ABORT, "an ABORT is not counted")			\

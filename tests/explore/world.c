@@ -73,6 +73,8 @@ void world_init(struct world *w, const struct config *c)
 	w->recalls = c->recalls;
 	w->expects = c->expects;
 	w->passes = c->passes;
+	w->lends = c->lends;
+	w->yields = c->yields;
 	w->hasty = c->hasty;
 }
 
@@ -238,7 +240,9 @@ static void do_out(struct world *w, const struct config *c, int n, int i,
 /* What programs can still do, through mappings that are not yet revoked. */
 static u8 effective(const struct weft_line *l)
 {
-	return l->revoking && !l->quiesced ? l->state : weft_line_perm(l);
+	if (!l->revoking || l->quiesced)
+		return weft_line_perm(l);
+	return l->state == WEFT_M && l->lent ? WEFT_S : l->state;
 }
 
 /* A sequence number counts as used if the line took it. */
@@ -463,7 +467,7 @@ static void pass_actions(const struct world *w, const struct config *c, int n, i
 {
 	const struct weft_line *l = &w->line[n][i];
 
-	if (l->expecting && w->hasty)
+	if (l->expecting && !l->need_known && w->hasty)
 		world_add(a, k, ACT_UNEXPECT, n, i, 0);
 	if (w->expects && !w->told[n][MAX_TOLD - 1] && l->op == WEFT_OP_NONE &&
 	    !l->revoking) {
@@ -472,17 +476,25 @@ static void pass_actions(const struct world *w, const struct config *c, int n, i
 		if (l->state < WEFT_M)
 			world_add(a, k, ACT_EXPECT_WRITE, n, i, 0);
 	}
-	if (!w->passes || l->state != WEFT_M || !weft_line_idle(l))
+	if (!weft_line_idle(l))
 		return;
 	for (int to = 0; to < c->nodes; to++) {
 		for (int t = 0; to != n && t < MAX_TOLD && w->told[to][t]; t++) {
 			int which = to * MAX_TOLD + t;
+			bool reads = c->mistakes || w->told_perm[to][t] == WEFT_S;
+			bool writes = c->mistakes || w->told_perm[to][t] == WEFT_M;
 
-			if (c->mistakes || w->told_perm[to][t] == WEFT_S)
-				world_add(a, k, ACT_PASS_READ, n, i, which);
-			if (c->mistakes || w->told_perm[to][t] == WEFT_M)
-				world_add(a, k, ACT_PASS_WRITE, n, i, which);
+			if (l->state == WEFT_M && w->passes && writes)
+				world_add(a, k, ACT_PASS, n, i, which);
+			if (l->state == WEFT_M && w->lends && reads &&
+			    !(l->lent & weft_node_bit((u32)to + 1)))
+				world_add(a, k, ACT_LEND, n, i, which);
+			if (l->state == WEFT_S && l->loaned && w->yields && writes)
+				world_add(a, k, ACT_YIELD, n, i, which);
 		}
+		/* to its owner, who need not say with which name */
+		if (to != n && !w->told[to][0] && l->loaned && w->yields)
+			world_add(a, k, ACT_YIELD, n, i, to * MAX_TOLD);
 	}
 }
 
@@ -604,6 +616,13 @@ static void check(const struct world *w, const struct config *c)
 	}
 }
 
+static u32 named(const struct world *w, const struct action *a)
+{
+	u32 txn = w->told[a->flight / MAX_TOLD][a->flight % MAX_TOLD];
+
+	return txn ? txn : weft_txn(a->flight / MAX_TOLD + 1u, WEFT_TXN_SEQ_MASK);
+}
+
 static void step_pass(struct world *w, const struct config *c,
 		      const struct action *a)
 {
@@ -627,14 +646,21 @@ static void step_pass(struct world *w, const struct config *c,
 		w->hasty--;
 		done = weft_line_unexpect(l, &out) && l->op == WEFT_OP_NONE;
 		break;
+	case ACT_LEND:
+		w->lends--;
+		done = weft_line_lend(l, named(w, a), &out);
+		break;
+	case ACT_YIELD:
+		w->yields--;
+		done = weft_line_yield(l, named(w, a), &out);
+		break;
 	default:
 		w->passes--;
-		done = weft_line_pass(l, w->told[a->flight / MAX_TOLD][a->flight % MAX_TOLD],
-				      a->kind == ACT_PASS_WRITE, &out);
+		done = weft_line_pass(l, named(w, a), &out);
 		break;
 	}
 	if (!done)
-		complain("a line cannot be expected, expected no more, or passed on");
+		complain("a line cannot be expected, expected no more, passed on or lent");
 	do_out(w, c, n, i, &out, NULL);
 	pursue(w, c, n);
 }
@@ -723,8 +749,12 @@ static void tidy(struct world *w, const struct config *c)
 				l->quiet = keep.quiet;
 				if (l->state != WEFT_I || l->held)
 					l->version = keep.version;
-				if (l->state == WEFT_M || l->held)
+				if (l->state == WEFT_M || l->held) {
 					l->owned = keep.owned;
+					l->lent = keep.lent;
+					l->back = keep.back;
+				}
+				l->loaned = l->state == WEFT_S && keep.loaned;
 				if (l->held) {
 					l->nonce = keep.nonce;
 					l->held_txn = keep.held_txn;
@@ -738,7 +768,10 @@ static void tidy(struct world *w, const struct config *c)
 				if (!l->held)
 					l->nonce = l->held_txn = l->held_grant = 0;
 				if (l->state != WEFT_M && !l->held)
-					l->owned = 0;
+					l->owned = l->lent = l->back = 0;
+				l->loaned = l->state == WEFT_S && l->loaned;
+				if (!l->returned)
+					l->returned_version = 0;
 				if (l->op != WEFT_OP_GETS)
 					l->wb_version = 0;
 			}
@@ -746,7 +779,7 @@ static void tidy(struct world *w, const struct config *c)
 	}
 	if (c->locks)
 		locks_tidy(w, c);
-	if (!w->passes) {
+	if (!w->passes && !w->lends && !w->yields) {
 		memset(w->told, 0, sizeof(w->told));
 		memset(w->told_perm, 0, sizeof(w->told_perm));
 	}
@@ -791,8 +824,9 @@ const char *world_step(struct world *w, const struct config *c,
 	case ACT_EXPECT_READ:
 	case ACT_EXPECT_WRITE:
 	case ACT_UNEXPECT:
-	case ACT_PASS_READ:
-	case ACT_PASS_WRITE:
+	case ACT_PASS:
+	case ACT_LEND:
+	case ACT_YIELD:
 		step_pass(w, c, a);
 		break;
 	default:
@@ -839,11 +873,11 @@ void world_print_action(const struct world *w, const struct action *a)
 		"deliver", "deliver a copy of", "lose", "has revoked", "times out",
 		"writes", "wants to read", "wants to write", "evicts", "drops",
 		"cleans", "home times out", "home recalls", "wants to read",
-		"wants to write", "lets go", "expects to read", "expects to write",
-		"does not expect it any more", "passes on, to read:",
-		"passes on, to write:",
+		"wants to write", "lets go", "lets others read", "expects to read", "expects to write",
+		"does not expect it any more", "passes on, to:",
+		"lends to:", "gives back, to:",
 	};
-	bool pass = a->kind == ACT_PASS_READ || a->kind == ACT_PASS_WRITE;
+	bool pass = a->kind >= ACT_PASS;
 
 	if (a->kind <= ACT_LOSE) {
 		const struct flight *f = &w->flight[a->flight];
@@ -856,7 +890,7 @@ void world_print_action(const struct world *w, const struct action *a)
 		       f->hop == HOP_SWITCH ? "switch " : f->hop == HOP_HOME ? "home " : "node ",
 		       f->to, f->nonce, (unsigned long long)f->version);
 	} else if (pass) {
-		u32 txn = w->told[a->flight / MAX_TOLD][a->flight % MAX_TOLD];
+		u32 txn = named(w, a);
 
 		printf("node %u line %u: %s txn=%u.%u\n", a->node + 1, a->line,
 		       name[a->kind], weft_txn_member(txn), txn & WEFT_TXN_SEQ_MASK);
@@ -877,9 +911,9 @@ void world_print(const struct world *w, const struct config *c)
 		for (int n = 0; n < c->nodes && !c->locks; n++) {
 			const struct weft_line *l = &w->line[n][i];
 
-			printf("    node %d: state %u op %u%s txn %u owned %u held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
+			printf("    node %d: state %u op %u%s txn %u owned %u lent %x loans %x returned %x held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
 			       n + 1, l->state, l->op, l->expecting ? " expecting" : "",
-			       l->txn & WEFT_TXN_SEQ_MASK, l->owned,
+			       l->txn & WEFT_TXN_SEQ_MASK, l->owned, l->lent, l->loans, l->returned,
 			       l->held, l->revoking, l->poisoned, l->acked, l->copyset,
 			       (unsigned long long)l->version, w->data[n][i][0],
 			       w->want_line[n] == i ? w->want[n] : 0);

@@ -29,6 +29,8 @@ struct config {
 	u8 recalls;		/* times that the home takes a line back */
 	u8 expects;		/* times that a line is expected, without a request */
 	u8 passes;		/* times that an owner passes it to such a transaction */
+	u8 lends;		/* times that an owner lets one read that expects to */
+	u8 yields;		/* times that it is given back before it is asked for */
 	u8 hasty;		/* times that one does not wait for it long */
 	bool owned;		/* node 1 owns the lines at the beginning, modified */
 	bool mistakes;		/* ... also to read what is expected to write, and so on */
@@ -71,7 +73,7 @@ struct world {
 	u8 hold[MAX_NODES];		/* locks: permission that a program holds */
 	u8 ops[MAX_NODES];
 	u8 loss, dup, spurious, steals, recalls;
-	u8 expects, passes, hasty;
+	u8 expects, passes, lends, yields, hasty;
 	u32 told[MAX_NODES][MAX_TOLD];	/* transactions that an owner may know of */
 	u8 told_perm[MAX_NODES][MAX_TOLD];
 	u8 flights;
@@ -82,10 +84,11 @@ enum action_kind {
 	ACT_DELIVER, ACT_REPEAT, ACT_LOSE, ACT_REVOKED, ACT_TIMEOUT, ACT_ACCESS,
 	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
 	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK, ACT_SHARE,
-	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_PASS_READ, ACT_PASS_WRITE,
+	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_PASS,
+	ACT_LEND, ACT_YIELD,
 };
 
-/* @flight: of a message; of a pass: whose transaction, and which of them */
+/* @flight: of a message; of a pass or loan: whose transaction, and which of them */
 struct action {
 	u8 kind, node, line, flight;
 };

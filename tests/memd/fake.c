@@ -216,7 +216,8 @@ bool fake_pass(struct fake *f, struct fake_line *fl, u32 txn, bool excl)
 {
 	struct weft_out out;
 
-	if (!weft_line_pass(&fl->l, txn, excl, &out))
+	if (excl ? !weft_line_pass(&fl->l, txn, &out) :
+		   !weft_line_lend(&fl->l, txn, &out))
 		return false;
 	carry_out(f, owner(f, fl), fl, &out, NULL);
 	return true;

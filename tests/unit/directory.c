@@ -192,10 +192,10 @@ static void ends(void)
 }
 
 /* Node 1 passes a fragment to transaction @seq of node @to. */
-static enum weft_dir_dest pass(u32 to, u32 seq, u32 grant, u8 flags)
+static enum weft_dir_dest pass(u32 to, u32 seq, u32 grant)
 {
 	out = (struct weft_msg){
-		.type = WEFT_MSG_PASS, .flags = flags, .src = 1,
+		.type = WEFT_MSG_PASS, .src = 1, .holder = 0x80000004,
 		.txn = weft_txn(to, seq), .line = weft_line_key(1, 0, 2),
 		.grant = grant, .nonce = 9, .version = 5, .rack = 6,
 	};
@@ -206,23 +206,25 @@ static void passes(void)
 {
 	entry(WEFT_M, 1);
 	/* from before the line was taken by somebody, or from after */
-	CHECK_EQ(pass(2, 7, 99, WEFT_F_EXCL), WEFT_TO_NOBODY);
-	CHECK_EQ(pass(2, 7, 103, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(2, 7, 99), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(2, 7, 103), WEFT_TO_NOBODY);
 	/* to nobody of the rack */
-	CHECK_EQ(pass(5, 7, 101, WEFT_F_EXCL), WEFT_TO_NOBODY);
-	CHECK_EQ(pass(33, 7, 101, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(5, 7, 101), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(33, 7, 101), WEFT_TO_NOBODY);
 	expect_entry(0, 101, WEFT_M, 1);
-	CHECK_EQ(pass(2, 7, 101, WEFT_F_EXCL), WEFT_TO_NODES);
+	CHECK_EQ(pass(2, 7, 101), WEFT_TO_NODES);
 	CHECK_EQ(targets, 2);
-	expect(WEFT_MSG_PASSED, WEFT_F_BUSY | WEFT_F_EXCL, WEFT_M, 1, 103);
+	expect(WEFT_MSG_PASSED, WEFT_F_BUSY, WEFT_M, 1, 103);
 	CHECK(out.src == 1 && out.nonce == 9 && out.txn == weft_txn(2, 7));
+	/* to whom it is lent, as far as they are in the rack */
+	CHECK_EQ(out.holder, 4);
 	expect_entry(weft_txn(2, 7), 103, WEFT_M, 1);
 	/* the next fragment, but not another transaction's */
-	CHECK_EQ(pass(2, 7, 101, 0), WEFT_TO_NODES);
+	CHECK_EQ(pass(2, 7, 101), WEFT_TO_NODES);
 	expect(WEFT_MSG_PASSED, WEFT_F_BUSY, WEFT_M, 1, 103);
-	CHECK_EQ(pass(3, 7, 101, 0), WEFT_TO_NOBODY);
-	CHECK_EQ(pass(2, 8, 101, 0), WEFT_TO_NOBODY);
-	CHECK_EQ(pass(3, 7, 103, 0), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(3, 7, 101), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(2, 8, 101), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(3, 7, 103), WEFT_TO_NOBODY);
 	expect_entry(weft_txn(2, 7), 103, WEFT_M, 1);
 	/* who asks after all gets the same from the owner */
 	CHECK_EQ(ask(WEFT_MSG_GETM, 2, 7, 0), WEFT_TO_NODES);
@@ -231,10 +233,10 @@ static void passes(void)
 	/* ... and if that was the first, the pass is one more answer */
 	entry(WEFT_M, 1);
 	ask(WEFT_MSG_GETM, 2, 7, 0);
-	CHECK_EQ(pass(2, 7, 101, WEFT_F_EXCL), WEFT_TO_NODES);
+	CHECK_EQ(pass(2, 7, 101), WEFT_TO_NODES);
 	/* aborted: it does not take the lock again */
 	e.lock = 0;
-	CHECK_EQ(pass(2, 7, 101, WEFT_F_EXCL), WEFT_TO_NOBODY);
+	CHECK_EQ(pass(2, 7, 101), WEFT_TO_NOBODY);
 	expect_entry(0, 103, WEFT_M, 1);
 	/* a stranger's */
 	out.src = 5;

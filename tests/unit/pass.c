@@ -129,14 +129,25 @@ static void timeout(u32 n)
 	carry_out(n, &out, 0);
 }
 
-static void write_at(u32 n, u32 value)
+static void want(u32 n, u8 perm)
 {
 	struct weft_out out;
 
-	if (weft_line_perm(&node[n]) < WEFT_M) {
-		weft_line_want(&node[n], WEFT_M, ++seq, &out);
-		carry_out(n, &out, 0);
-	}
+	weft_line_want(&node[n], perm, ++seq, &out);
+	carry_out(n, &out, 0);
+}
+
+static void evict(u32 n)
+{
+	struct weft_out out;
+
+	CHECK(weft_line_evict(&node[n], true, ++seq, &out));
+	carry_out(n, &out, 0);
+}
+
+static void write_at(u32 n, u32 value)
+{
+	want(n, WEFT_M);
 	CHECK_EQ(weft_line_perm(&node[n]), WEFT_M);
 	data[n] = value;
 }
@@ -154,12 +165,33 @@ static u32 expects(u32 n, u8 perm)
 	return txn;
 }
 
-static bool pass(u32 n, u32 txn, bool excl)
+static bool pass(u32 n, u32 txn)
 {
 	struct weft_out out;
-	bool did = weft_line_pass(&node[n], txn, excl, &out);
+	bool did = weft_line_pass(&node[n], txn, &out);
 
-	CHECK_EQ(out.effects, !did ? 0 : excl ? WEFT_DO_REVOKE : WEFT_DO_PROTECT);
+	CHECK_EQ(out.effects, did ? WEFT_DO_REVOKE : 0);
+	carry_out(n, &out, 0);
+	return did;
+}
+
+static bool lend(u32 n, u32 txn)
+{
+	bool writes = weft_line_perm(&node[n]) == WEFT_M;
+	struct weft_out out;
+	bool did = weft_line_lend(&node[n], txn, &out);
+
+	CHECK_EQ(out.effects, did && writes ? WEFT_DO_PROTECT : 0);
+	carry_out(n, &out, 0);
+	return did;
+}
+
+static bool yield(u32 n, u32 txn)
+{
+	struct weft_out out;
+	bool did = weft_line_yield(&node[n], txn, &out);
+
+	CHECK_EQ(out.effects, did ? WEFT_DO_REVOKE : 0);
 	carry_out(n, &out, 0);
 	return did;
 }
@@ -207,11 +239,11 @@ static void exclusive(void)
 
 	begin();
 	txn = expects(2, WEFT_M);
-	CHECK(!pass(2, weft_txn(3, 1), true));
-	CHECK(!pass(1, weft_txn(1, 1), true));
-	CHECK(!pass(1, weft_txn(33, 1), true));
-	CHECK(pass(1, txn, true));
-	CHECK(!pass(1, txn, true));
+	CHECK(!pass(2, weft_txn(3, 1)));
+	CHECK(!pass(1, weft_txn(1, 1)));
+	CHECK(!pass(1, weft_txn(33, 1)));
+	CHECK(pass(1, txn));
+	CHECK(!pass(1, txn));
 	rests(WEFT_M, 1 << 1);
 	CHECK_EQ(data[2], 11);
 	/* forwarded by the directory it is one more */
@@ -221,22 +253,120 @@ static void exclusive(void)
 	CHECK_EQ(all_sent(), 5);
 	/* and back */
 	write_at(2, 12);
-	CHECK(pass(2, expects(1, WEFT_M), true));
+	CHECK(pass(2, expects(1, WEFT_M)));
 	rests(WEFT_M, 1 << 0);
 	CHECK_EQ(data[1], 12);
 	CHECK_EQ(all_sent(), 10);
 }
 
-static void shared(void)
+/* Readers, then a writer: what a lock does that goes round among them. */
+static void lent(void)
 {
+	u32 reader, other, writer;
+
 	begin();
-	CHECK(pass(1, expects(2, WEFT_S), false));
-	rests(WEFT_S, 1 << 0 | 1 << 1);
-	CHECK(data[1] == 11 && data[2] == 11 && home_data == 11);
-	CHECK(sent[WEFT_MSG_WB] == 1 && sent[WEFT_MSG_WB_ACK] == 1);
-	CHECK_EQ(all_sent(), 7);
-	/* that makes no owner */
-	CHECK(!pass(1, weft_txn(2, 1), true));
+	reader = expects(2, WEFT_S);
+	CHECK(!lend(2, weft_txn(3, 1)));
+	CHECK(!lend(1, weft_txn(1, 1)) && !lend(1, weft_txn(33, 1)));
+	CHECK(lend(1, reader));
+	/* one message, and nobody else knows */
+	CHECK(sent[WEFT_MSG_DATA] == 1 && all_sent() == 1);
+	CHECK(data[2] == 11 && weft_line_perm(&node[2]) == WEFT_S);
+	CHECK(node[1].state == WEFT_M && weft_line_perm(&node[1]) == WEFT_S);
+	CHECK(e.status == WEFT_M && e.copyset == 1 && !e.lock);
+	CHECK(!lend(1, reader));
+	/* one more, who asks: it does not cost the others their copies */
+	want(3, WEFT_S);
+	CHECK(sent[WEFT_MSG_GETS] == 1 && sent[WEFT_MSG_FWD] == 1 &&
+	      sent[WEFT_MSG_DATA] == 2 && sent[WEFT_MSG_COMMIT] == 1 &&
+	      sent[WEFT_MSG_COMMIT_ACK] == 1 && all_sent() == 6);
+	CHECK(data[3] == 11 && node[1].lent == 6 && e.copyset == 1);
+	/* the next writer is one of them: the other one gives its copy back */
+	writer = expects(3, WEFT_M);
+	CHECK(!yield(1, writer) && !yield(2, weft_txn(2, 1)));
+	CHECK(yield(2, writer));
+	CHECK_EQ(weft_line_perm(&node[2]), WEFT_I);
+	CHECK(pass(1, writer));
+	rests(WEFT_M, 1 << 2);
+	CHECK(sent[WEFT_MSG_INV_ACK] == 1 && !sent[WEFT_MSG_INV] &&
+	      !sent[WEFT_MSG_GETM] && all_sent() == 12);
+	/* it has nothing to give back now */
+	CHECK(!yield(2, writer) && !node[1].lent);
+	/* passed on while somebody reads still: to write he has to be through */
+	write_at(3, 12);
+	reader = expects(2, WEFT_S);
+	CHECK(lend(3, reader));
+	other = expects(1, WEFT_M);
+	CHECK(pass(3, other));
+	CHECK(node[1].expecting && weft_line_perm(&node[1]) == WEFT_I);
+	CHECK(yield(2, other));
+	rests(WEFT_M, 1 << 0);
+	CHECK(data[1] == 12 && !sent[WEFT_MSG_INV]);
+}
+
+/* Who was lent the line, and does not give it back, is told to. */
+static void dunned(void)
+{
+	u32 writer;
+
+	/* by the next owner, who is tired of waiting */
+	begin();
+	CHECK(lend(1, expects(2, WEFT_S)));
+	writer = expects(3, WEFT_M);
+	CHECK(pass(1, writer));
+	timeout(3);
+	rests(WEFT_M, 1 << 2);
+	CHECK(sent[WEFT_MSG_INV] == 1 && sent[WEFT_MSG_INV_ACK] == 1);
+	/* by an owner that nobody told of the loan in advance */
+	begin();
+	CHECK(lend(1, expects(2, WEFT_S)));
+	write_at(3, 22);
+	rests(WEFT_M, 1 << 2);
+	/* to that owner, and to the reader, who still had a copy */
+	CHECK_EQ(sent[WEFT_MSG_INV], 2);
+	/* by the lender: it needs the lock, so that nobody else takes it meanwhile */
+	begin();
+	CHECK(lend(1, expects(2, WEFT_S)));
+	lost = WEFT_MSG_INV;
+	want(1, WEFT_M);
+	CHECK_EQ(weft_line_perm(&node[1]), WEFT_S);
+	timeout(1);
+	rests(WEFT_M, 1 << 0);
+	CHECK(sent[WEFT_MSG_PUT] == 1 && sent[WEFT_MSG_INV] == 2);
+	/* and may lend it again */
+	write_at(1, 33);
+	CHECK(lend(1, expects(2, WEFT_S)));
+	CHECK_EQ(data[2], 33);
+	/* who has left the rack since is not waited for */
+	lost = WEFT_MSG_INV;
+	want(1, WEFT_M);
+	timeout(1);
+	CHECK_EQ(weft_line_perm(&node[1]), WEFT_M);
+	begin();
+	CHECK(lend(1, expects(2, WEFT_S)));
+	writer = expects(3, WEFT_M);
+	CHECK(pass(1, writer));
+	lost = WEFT_MSG_INV;
+	timeout(3);
+	CHECK_EQ(weft_line_perm(&node[3]), WEFT_I);
+	weft_line_init(&node[2], KEY, 2);
+	weft_line_members(&node[3], 0x5);
+	timeout(3);
+	rests(WEFT_M, 1 << 2);
+	begin();
+	CHECK(lend(1, expects(2, WEFT_S)));
+	lost = WEFT_MSG_INV;
+	want(1, WEFT_M);
+	weft_line_init(&node[2], KEY, 2);
+	weft_line_members(&node[1], 0x5);
+	timeout(1);
+	rests(WEFT_M, 1 << 0);
+	/* a line that is evicted leaves its readers where they are */
+	write_at(1, 33);
+	CHECK(lend(1, expects(2, WEFT_S)));
+	evict(1);
+	rests(WEFT_S, 1 << 1);
+	CHECK_EQ(home_data, 33);
 }
 
 /* Who does not expect it says so; it comes back without another transaction. */
@@ -250,7 +380,7 @@ static void not_expected(void)
 	CHECK(weft_line_unexpect(&node[2], &out));
 	CHECK(out.effects & WEFT_DO_WAKE && weft_line_idle(&node[2]));
 	CHECK(!weft_line_unexpect(&node[2], &out));
-	CHECK(pass(1, txn, true));
+	CHECK(pass(1, txn));
 	CHECK_EQ(sent[WEFT_MSG_ABORT], 1);
 	CHECK_EQ(node[1].held, WEFT_HELD_GIVEN);
 	CHECK_EQ(weft_line_perm(&node[1]), WEFT_I);
@@ -259,7 +389,7 @@ static void not_expected(void)
 	CHECK_EQ(data[1], 11);
 	CHECK(sent[WEFT_MSG_QUERY] == 1 && !sent[WEFT_MSG_PUT]);
 	/* with the grant of now */
-	CHECK(pass(1, expects(3, WEFT_M), true));
+	CHECK(pass(1, expects(3, WEFT_M)));
 	rests(WEFT_M, 1 << 2);
 }
 
@@ -271,7 +401,7 @@ static void late_pass(void)
 	begin();
 	txn = expects(2, WEFT_M);
 	lost = WEFT_MSG_PASS;
-	CHECK(pass(1, txn, true));
+	CHECK(pass(1, txn));
 	timeout(1);
 	CHECK_EQ(sent[WEFT_MSG_PUT], 1);
 	CHECK_EQ(node[1].state, WEFT_M);
@@ -288,36 +418,29 @@ static void late_pass(void)
 	begin();
 	txn = expects(2, WEFT_M);
 	lost = WEFT_MSG_PASS;
-	CHECK(pass(1, txn, true));
+	CHECK(pass(1, txn));
 	timeout(2);
 	rests(WEFT_M, 1 << 1);
 	CHECK_EQ(data[2], 11);
 	at_directory(&late, late_data);
 	rests(WEFT_M, 1 << 1);
-	/* and a reader likewise */
-	begin();
-	txn = expects(2, WEFT_S);
-	lost = WEFT_MSG_PASS;
-	CHECK(pass(1, txn, false));
-	timeout(2);
-	rests(WEFT_S, 1 << 0 | 1 << 1);
-	CHECK(data[2] == 11 && home_data == 11);
 }
 
-/* Passed to write what was expected to read, or the other way: it has to ask. */
+/* Passed on to who expects to read, lent to who expects to write: both have to ask. */
 static void mistaken(void)
 {
 	begin();
-	CHECK(pass(1, expects(2, WEFT_M), false));
-	CHECK(node[2].expecting && node[1].state == WEFT_S);
-	timeout(2);
-	rests(WEFT_M, 1 << 1);
-	begin();
-	CHECK(pass(1, expects(2, WEFT_S), true));
+	CHECK(pass(1, expects(2, WEFT_S)));
 	CHECK(node[2].expecting);
 	timeout(2);
 	CHECK_EQ(e.status, WEFT_S);
 	CHECK(data[2] == 11 && home_data == 11 && node[2].state == WEFT_S);
+	begin();
+	CHECK(lend(1, expects(2, WEFT_M)));
+	CHECK(node[2].expecting && weft_line_perm(&node[2]) == WEFT_I);
+	timeout(2);
+	rests(WEFT_M, 1 << 1);
+	CHECK_EQ(data[2], 11);
 }
 
 /* It comes round to who does not know yet that it was taken. */
@@ -328,17 +451,17 @@ static void round_trip(void)
 	begin();
 	txn = expects(2, WEFT_M);
 	lost = WEFT_MSG_DONE;
-	CHECK(pass(1, txn, true));
+	CHECK(pass(1, txn));
 	CHECK_EQ(node[1].held, WEFT_HELD_GIVEN);
 	txn = expects(1, WEFT_M);
 	write_at(2, 22);
-	CHECK(pass(2, txn, true));
+	CHECK(pass(2, txn));
 	rests(WEFT_M, 1 << 0);
 	CHECK_EQ(data[1], 22);
 	/* who expects, and finds that it is still the owner */
 	txn = expects(2, WEFT_M);
 	lost = WEFT_MSG_PASS;
-	CHECK(pass(1, txn, true));
+	CHECK(pass(1, txn));
 	expects(1, WEFT_M);
 	timeout(1);
 	CHECK(node[1].state == WEFT_M && !node[1].held);
@@ -348,7 +471,7 @@ static void round_trip(void)
 	/* ... or that it is not */
 	txn = expects(1, WEFT_M);
 	lost = WEFT_MSG_DONE;
-	CHECK(pass(2, txn, true));
+	CHECK(pass(2, txn));
 	expects(2, WEFT_M);
 	timeout(2);
 	CHECK(node[2].expecting && !node[2].held);
@@ -359,7 +482,8 @@ static void round_trip(void)
 int main(void)
 {
 	exclusive();
-	shared();
+	lent();
+	dunned();
 	not_expected();
 	late_pass();
 	mistaken();
