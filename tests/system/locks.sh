@@ -31,7 +31,7 @@ RUN_LIMIT=$((SECONDS_RUN + 150))
 HAMMER=$BUILD/tests/locks-hammer
 BASICS=$BUILD/tests/locks-basics
 TURNS=$BUILD/tests/locks-turns
-TURNS_ROUNDS=100		# of each node
+TURNS_ROUNDS=50			# of each node
 TURNS_PAGES=4
 MISSES="miss_read_unshared miss_read_shared miss_read_modified miss_write_unshared
 	miss_write_shared miss_write_modified miss_upgrade"
