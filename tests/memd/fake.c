@@ -6,7 +6,7 @@
 #define LIMIT_MS	20000
 
 struct fake fakes[RIG_NODES + 1];
-u32 fake_timeout_ms = 25;
+u32 fake_timeout_ms = 10;
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
