@@ -366,7 +366,13 @@ int main(int argc, char **argv)
 		}
 	}
 	CHECK(!left);
-	CHECK(!restarts || claims > (u32)restarts);
+	/* a switch's restart has no claims, and a blade's few if hardly a lock is held */
+	for (k = 0; restarts && claims <= (u32)restarts; k++) {
+		CHECK(k < 20);
+		restart_something();
+		for (i = 0; i < 1000; i++)
+			step();
+	}
 	settle();
 	rig_faults = (struct rig_faults){ 0 };
 	CHECK(taken[WEFT_S] > times / 4);
@@ -390,8 +396,9 @@ int main(int argc, char **argv)
 
 		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 	}
-	printf("%s: %lu checks; asked for and taken to read %lu, to write %lu; %lu taken without asking; somebody else waited %lu times\n",
-	       argv[0], rig_checks, taken[WEFT_S], taken[WEFT_M], cached, waited_for);
+	printf("%s: %lu checks; asked for and taken to read %lu, to write %lu; %lu taken without asking; somebody else waited %lu times; %u claims\n",
+	       argv[0], rig_checks, taken[WEFT_S], taken[WEFT_M], cached, waited_for,
+	       claims);
 	rig_close();
 	return 0;
 }
