@@ -54,6 +54,18 @@ good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
 set_to(){ echo "$2" >$params/"$1"; }
 waits()	{ kill -0 "$waiting"; }
 
+# hears: the command in the background gets events from now on.  Who does is in the
+# kernel's list of sockets: protocol 16, a group, and in the port the process.
+hears()
+{
+	for _ in {1..100}; do
+		awk -v pid="$waiting" '$2 == 16 && $3 % 4194304 == pid && $4 !~ /^0*$/ { found = 1 }
+			END { exit !found }' /proc/net/netlink && return
+		sleep 0.2
+	done
+	echo "# nobody hears events after 20 s"
+}
+
 ctl status;	check "without the module" has "the module weft is not loaded"
 check "the module loads" insmod "$module"
 
@@ -70,7 +82,7 @@ check "events: all of each kind, not too many" timeout 120 tests/ctl/yamlclient.
 for signal in INT TERM; do
 	"$weftctl" monitor >"$dir/out" 2>"$dir/err" &
 	waiting=$!
-	sleep 2
+	hears
 	echo 1 >$params/event
 	sleep 1
 	kill -$signal $waiting
@@ -82,9 +94,9 @@ check "monitor: every kind" [ "$(wc -l <"$dir/out")" = 13 ]
 check "monitor: names" grep -qE \
 	'^[0-9:]{8}\.[0-9]{6} access to region 7:4101 failed for guest-netlink\.s?[^ ]*\[[0-9]+\]: Connection timed out$' "$dir/out"
 check "monitor: a region without a name" grep -qE ' lock 5:18446744073709551615 abandoned by ' "$dir/out"
-timeout 20 "$weftctl" monitor -j -n 3 >"$dir/out" 2>"$dir/err" &
+"$weftctl" monitor -j -t 100 -n 3 >"$dir/out" 2>"$dir/err" &
 waiting=$!
-sleep 2
+hears
 echo 1 >$params/event
 wait $waiting
 rc=$?

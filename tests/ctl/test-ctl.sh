@@ -657,9 +657,11 @@ says 2 "offset 1099511627776 is beyond the end of region 'table', which has 1099
 ctl up trace $(seq -f 'table:%g' 17)
 says 1 "16 places at most can be traced at a time"
 ctl down trace table;		says 2 "this node is not set up: run 'weftctl up'"
+# There is always something to read, of no bytes: that must not keep signals out.
 for signal in INT TERM HUP; do
 	: >"$dir/log"
-	WEFT_FAKE=up WEFT_FAKE_LOG=$dir/log "$dir/weftctl" trace -t 15 table >"$dir/out" 2>"$dir/err" &
+	begin=$SECONDS
+	WEFT_FAKE=up WEFT_FAKE_LOG=$dir/log "$dir/weftctl" trace -t 60 table >"$dir/out" 2>"$dir/err" &
 	for _ in {1..100}; do
 		grep -q start "$dir/log" && break
 		sleep 0.1
@@ -671,6 +673,8 @@ for signal in INT TERM HUP; do
 	prints '^nobody had to wait for it'
 	grep -q '^trace close' "$dir/log"
 	report $? "$what: and leaves nothing behind"
+	[ $((SECONDS - begin)) -lt 50 ]
+	report $? "$what: before its time is up"
 done
 
 # --- Events -------------------------------------------------------------------------

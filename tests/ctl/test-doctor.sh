@@ -76,17 +76,30 @@ good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
 # done_on GUEST COMMAND...: it must succeed, and is no check of its own.
 done_on(){ on "$@"; [ "$rc" = 0 ] || check "$*" false; }
 
+# diagnose GUEST [OPTION...]: doctor; once more if a round trip was long, which it may
+# well be on a machine that does other things besides.
+diagnose()
+{
+	local try
+
+	for try in 1 2 3 4 5; do
+		ctl "$1" doctor "${@:2}"
+		grep -q round_trip "$dir/out" || return
+		echo "# try $try: a round trip was long"
+	done
+}
+
 # clean GUEST: nothing is found there.
 clean()
 {
-	ctl "$1" doctor
+	diagnose "$1"
 	good && [ "$(cat "$dir/out")" = "nothing found" ]
 }
 
 # finds GUEST NAME PROBLEM REMEDY: doctor says so; both are extended regular expressions.
 finds()
 {
-	ctl "$1" doctor
+	if [ "$2" = round_trip ]; then ctl "$1" doctor; else diagnose "$1"; fi
 	[ "$rc" = 3 ] && [ ! -s "$dir/err" ] && grep -qE "^$2: $3: $4\$" "$dir/out"
 }
 
@@ -145,7 +158,7 @@ check "both nodes are members" soon 20 members "1 2"
 # --- Nothing is wrong ------------------------------------------------------------
 
 check "nothing is found" clean node1
-ctl node1 doctor -j
+diagnose node1 -j
 check "nor as JSON" eval 'good && json "@{\$j->{findings}} == 0" "@{\$j->{skipped}} == 0"'
 on node1 setpriv --reuid 65534 --clear-groups "$WEFTCTL" doctor
 check "without privilege it says what it has not looked at" eval 'good &&
@@ -194,7 +207,7 @@ check "6. a blade's MTU is less than the rack's" finds node1 mtu_path \
 	'(memory blade 34 \(10\.87\.0\.102\) answers a datagram of 9000 bytes in pieces of [0-9]+|datagrams of 9000 bytes do not get to memory blade 34 \(10\.87\.0\.102\) and back, those of [0-9]+ do)' \
 	"set the MTU of its interface .*to 9000 \('ip link set IF mtu 9000'.*"
 check "nothing else" only mtu_path
-ctl node1 doctor -j
+diagnose node1 -j
 check "it is the second blade's" json '@{$j->{findings}} == 1' \
 	'$j->{findings}[0]{name} eq "mtu_path"' '$j->{findings}[0]{member} == 34' \
 	'$j->{findings}[0]{remedy} =~ /^set the MTU /' \
@@ -277,7 +290,7 @@ check "16. the kernel's log" finds node2 kernel_log \
 	'the kernel log has 1 warning of weft of the last hour, the last one [0-9]+ s ago: "weft: another node has the id 1"' \
 	"'dmesg \| grep weft' shows all, .*"
 check "nothing else" only kernel_log
-ctl node2 doctor --ignore kernel_log,hold
+diagnose node2 --ignore kernel_log,hold
 check "which can be ignored" eval 'good && grep -qx "nothing found" "$dir/out"'
 ctl node2 doctor --ignore kernel
 check "by its whole name" eval '[ $rc = 1 ] && grep -q "there is no finding .kernel." "$dir/err"'
@@ -345,7 +358,7 @@ done_on mem2 sh -c 'kill -KILL $(pgrep -x weft-memd)'
 check "23. a blade that is down" finds node1 blade_down \
 	'weft-memd does not run at memory blade 34 \(10\.87\.0\.102\)' \
 	"'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
-ctl node1 doctor -j
+diagnose node1 -j
 check "all of that as the schema says" tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
 
 # --- The end -----------------------------------------------------------------

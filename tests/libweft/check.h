@@ -19,9 +19,11 @@
 #include <unistd.h>
 
 static unsigned long checks;
+static volatile int check_line;	/* of the last one */
 
 #define CHECK(condition) do {						\
 	__atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED);		\
+	check_line = __LINE__;						\
 	if (!(condition)) {						\
 		fprintf(stderr, "not ok: %s:%d: %s (errno %d)\n",	\
 			__FILE__, __LINE__, #condition, errno);		\
@@ -33,12 +35,38 @@ static unsigned long checks;
 	long long a_ = (long long)(a), b_ = (long long)(b);		\
 									\
 	__atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED);		\
+	check_line = __LINE__;						\
 	if (a_ != b_) {							\
 		fprintf(stderr, "not ok: %s:%d: %s is %lld, not %lld\n", \
 			__FILE__, __LINE__, #a, a_, b_);		\
 		_exit(1);						\
 	}								\
 } while (0)
+
+static inline void check_too_late(int signal)
+{
+	char text[128];
+	int n = snprintf(text, sizeof(text),
+			 "not ok: the time is up; the last check was in line %d\n", check_line);
+
+	(void)signal;
+	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* The process, without its children, has this time: a failure that says where it stuck. */
+static inline void check_limit(int seconds)
+{
+	struct sigaction action = { .sa_handler = check_too_late };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF };
+	struct itimerspec timer = { .it_value.tv_sec = seconds };
+	timer_t id;
+
+	CHECK(!sigaction(SIGPROF, &action, NULL));
+	CHECK(!timer_create(CLOCK_MONOTONIC, &event, &id));
+	CHECK(!timer_settime(id, 0, &timer, NULL));
+}
 
 static inline int check_result(const char *name)
 {

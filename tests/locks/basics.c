@@ -4,7 +4,8 @@
  * or taken by hand, for tests with several nodes.
  *
  *	locks-basics api FILE
- *	locks-basics hold FILE OFFSET r|w SECONDS	prints "held", waits, leaves
+ *	locks-basics hold FILE OFFSET r|w SECONDS	prints "held", waits, leaves;
+ *							sooner at SIGUSR1
  *	locks-basics take FILE OFFSET r|w MS		prints what came of it; MS 0: TRY
  */
 #include <sys/wait.h>
@@ -450,8 +451,15 @@ static int api(void)
 
 /* --- by hand --------------------------------------------------------------------- */
 
+/* Ends a sleep. */
+static void wake(int signal)
+{
+	(void)signal;
+}
+
 int main(int argc, char **argv)
 {
+	struct sigaction action = { .sa_handler = wake };
 	struct user u;
 	uint32_t slot, mode;
 	uint64_t number;
@@ -472,6 +480,7 @@ int main(int argc, char **argv)
 	mode = *argv[4] == 'w' ? WEFT_LOCK_WRITE : WEFT_LOCK_READ;
 	number = node_number_of(argv[1], argv[5], 0, 1000000);
 	if (!strcmp(argv[1], "hold")) {
+		sigaction(SIGUSR1, &action, NULL);
 		err = ask(&u, slot, mode);
 		if (err)
 			node_die("ACQUIRE: %s", strerror(err));

@@ -45,7 +45,7 @@ static void members(void)
 	CHECK_EQ(c.members, 0);
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "x", &c), ENOTCONN);
 	rig_send(1, BLADE, &gets);
-	for (end = rig_now() + 2000; f->last.type != WEFT_MSG_NACK; fake_step(1))
+	for (end = rig_now() + 20000; f->last.type != WEFT_MSG_NACK; fake_step(1))
 		CHECK(rig_now() < end);
 	CHECK_EQ(f->last.info, WEFT_WHY_NOT_MEMBER);
 
@@ -76,7 +76,7 @@ static void members(void)
 	/* and what it sends counts for nothing */
 	gets.txn = weft_txn(1, 2);
 	rig_send(2, BLADE, &gets);
-	for (end = rig_now() + 2000; other->last.type != WEFT_MSG_NACK; fake_step(1))
+	for (end = rig_now() + 20000; other->last.type != WEFT_MSG_NACK; fake_step(1))
 		CHECK(rig_now() < end);
 	CHECK_EQ(other->last.info, WEFT_WHY_NOT_MEMBER);
 
@@ -118,7 +118,7 @@ static void repeated_calls(struct fake *f)
 		.type = WEFT_MSG_CALL, .src = 1, .txn = weft_txn(1, 9999),
 		.len = weft_call_pack(&c, payload), .payload = payload,
 	};
-	u64 end = rig_now() + 3000;
+	u64 end = rig_now() + 20000;
 	u32 region = 0, i;
 
 	for (i = 0; i < 5; i++) {

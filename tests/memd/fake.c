@@ -2,11 +2,11 @@
 /* Nodes for the tests, see fake.h. */
 #include "fake.h"
 
-#define TIMEOUT_MS	25u
 #define BACKOFF_MS	2
 #define LIMIT_MS	20000
 
 struct fake fakes[RIG_NODES + 1];
+u32 fake_timeout_ms = 10;
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
@@ -84,7 +84,7 @@ static void carry_out(struct fake *f, struct fake_region *r, struct fake_line *f
 	if (out->effects & WEFT_DO_TIMER)
 		fl->timer = rig_now() + (out->effects & WEFT_DO_BACKOFF ?
 			BACKOFF_MS + rig_random(BACKOFF_MS) :
-			TIMEOUT_MS << (fl->l.tries < 4 ? fl->l.tries : 4));
+			fake_timeout_ms << (fl->l.tries < 4 ? fl->l.tries : 4));
 	else if (weft_line_idle(&fl->l))
 		fl->timer = 0;
 }

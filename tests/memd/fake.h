@@ -74,6 +74,9 @@ struct fake {
 
 extern struct fake fakes[RIG_NODES + 1];
 
+/* Milliseconds until a request is repeated for the first time. */
+extern u32 fake_timeout_ms;
+
 /* Set by who plays locks: a message for one comes to node @f. */
 extern void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 

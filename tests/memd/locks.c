@@ -8,7 +8,9 @@
  *
  * So many RESTARTS of a blade, killed, or of the switch: who holds a lock goes on.
  *
- * LOSS, DUP and REORDER in parts of 1000; until locks were taken so many TIMES.
+ * LOSS, DUP and REORDER in parts of 1000; until locks were taken so many TIMES that
+ * had to be asked for.  What a node takes of its own cache does not count: while this
+ * machine keeps the blades waiting, a node does nothing but that.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -27,13 +29,14 @@ struct seat {
 	struct weft_lock l;
 	u8 want;
 	u8 hold;
+	bool asked;	/* for what it wants or holds */
 	u64 timer;
 	u64 since;	/* waiting */
 };
 
 static struct seat seats[RIG_NODES + 1][LOCKS];
 static u32 region, blades;
-static unsigned long taken[3], waited_for;
+static unsigned long taken[3], cached, waited_for;
 static u32 claims, renewals;
 static long restarts;
 
@@ -85,6 +88,7 @@ static void pursue(struct fake *f, struct seat *s)
 		s->want = WEFT_I;
 		return;
 	}
+	s->asked = true;
 	weft_lock_want(&s->l, s->want, ++f->seq, &out);
 	carry_out(f, s, &out);
 }
@@ -207,8 +211,12 @@ static void let_go(struct fake *f, struct seat *s)
 {
 	struct weft_lock_out out;
 
-	taken[s->hold]++;
+	if (s->asked)
+		taken[s->hold]++;
+	else
+		cached++;
 	s->hold = WEFT_I;
+	s->asked = false;
 	if (!s->l.revoking)
 		return;
 	waited_for++;
@@ -358,7 +366,13 @@ int main(int argc, char **argv)
 		}
 	}
 	CHECK(!left);
-	CHECK(!restarts || claims > (u32)restarts);
+	/* a switch's restart has no claims, and a blade's few if hardly a lock is held */
+	for (k = 0; restarts && claims <= (u32)restarts; k++) {
+		CHECK(k < 20);
+		restart_something();
+		for (i = 0; i < 1000; i++)
+			step();
+	}
 	settle();
 	rig_faults = (struct rig_faults){ 0 };
 	CHECK(taken[WEFT_S] > times / 4);
@@ -382,8 +396,9 @@ int main(int argc, char **argv)
 
 		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 	}
-	printf("%s: %lu checks; taken to read %lu, to write %lu; somebody else waited %lu times\n",
-	       argv[0], rig_checks, taken[WEFT_S], taken[WEFT_M], waited_for);
+	printf("%s: %lu checks; asked for and taken to read %lu, to write %lu; %lu taken without asking; somebody else waited %lu times; %u claims\n",
+	       argv[0], rig_checks, taken[WEFT_S], taken[WEFT_M], cached, waited_for,
+	       claims);
 	rig_close();
 	return 0;
 }

@@ -519,7 +519,15 @@ void rig_memd_start(u32 id, const char *const *args)
 
 void rig_memd_signal(u32 id, int sig)
 {
-	kill(blade_pid[id - WEFT_BLADE_MIN], sig);
+	pid_t pid = blade_pid[id - WEFT_BLADE_MIN];
+	int status;
+
+	CHECK(!kill(pid, sig));
+	/* kill() does not wait: on another processor it may still run */
+	if (sig == SIGSTOP) {
+		CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
+		CHECK(WIFSTOPPED(status));
+	}
 }
 
 int rig_memd_stop(u32 id, int sig)

@@ -94,7 +94,7 @@ void rig_pump(int ms);
  */
 void rig_memd_start(u32 id, const char *const *args);
 
-/* Send it a signal that does not end it. */
+/* Send it a signal that does not end it; after SIGSTOP it has stopped. */
 void rig_memd_signal(u32 id, int sig);
 
 /* Stop it with a signal.  Return: wait status. */

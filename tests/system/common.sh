@@ -77,15 +77,19 @@ note()
 	echo "# $*"
 }
 
-# check WHAT COMMAND...: the command must succeed; else its output is shown.
+# check WHAT COMMAND...: the command must succeed; else its output is shown, and its
+# exit status: there may be no output.
 check()
 {
-	local what=$1
+	local what=$1 rc
 
 	shift
-	if "$@" >"$dir/check" 2>&1; then
+	"$@" >"$dir/check" 2>&1
+	rc=$?
+	if [ $rc = 0 ]; then
 		ok "$what"
 	else
+		echo "exit status $rc (124: its time was up)" >>"$dir/check"
 		not_ok "$what" "$dir/check"
 		return 1
 	fi

@@ -23,10 +23,10 @@ cd "$(dirname "$0")/../.." || exit 2
 
 RESTARTS=${WEFT_RESTARTS:-3}
 HAMMER=$BUILD/tests/locks-hammer
-SECONDS_RUN=$((RESTARTS * 12 + 6))
+SECONDS_RUN=$((RESTARTS * 8 + 6))
 RUN_LIMIT=$((SECONDS_RUN + 120))
 MODIFIED_KB=512			# not written home when the blade is killed
-HOLD=25				# seconds that a lock is held, with a restart in them
+HOLD=100			# seconds that a lock is held at most, with a restart in them
 
 # restart_memd: SIGKILL, and the same command again.
 restart_memd()
@@ -42,14 +42,15 @@ restart_memd()
 		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1'
 }
 
-# says TEXT: the blade has logged it, within some seconds.
+# says TEXT [TIMES]: the blade has logged it so often in all its lives, within some
+# seconds.
 says()
 {
 	local i
 
-	for ((i = 0; i < 20; i++)); do
-		on mem1 grep -F "$1" /var/log/weft-memd.log && return 0
-		sleep 1
+	for ((i = 0; i < 60; i++)); do
+		[ "$(on mem1 grep -cF "$1" /var/log/weft-memd.log)" -lt "${2-1}" ] || return 0
+		sleep 0.3
 	done
 	on mem1 cat /var/log/weft-memd.log
 	return 1
@@ -83,6 +84,18 @@ hidden()
 		[ "$(head -c 4 /proc/self/fd/5)" = here ]'
 }
 
+both_begun()
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		! grep -q '^held' "$dir/holder" || ! on node1 test -e /tmp/hidden || return 0
+		sleep 0.2
+	done
+	cat "$dir/holder" "$dir/hidden"
+	return 1
+}
+
 refused()
 {
 	local said
@@ -105,12 +118,13 @@ by_hand()
 		status=none
 	check "node 2 reads some of it" on node2 dd if=/weft/data of=/dev/null bs=64K count=2 \
 		status=none
-	timeout -k 5 90 "$RACK" --name "$rack_name" exec node1 -- "$BUILD/tests/locks-basics" \
-		hold /weft/data 4096 w "$HOLD" >"$dir/holder" 2>&1 </dev/null &
+	timeout -k 5 $((HOLD + 30)) "$RACK" --name "$rack_name" exec node1 -- \
+		"$BUILD/tests/locks-basics" hold /weft/data 4096 w "$HOLD" \
+		>"$dir/holder" 2>&1 </dev/null &
 	holder=$!
 	hidden >"$dir/hidden" 2>&1 &
 	unlinked=$!
-	sleep 4
+	check "a program holds a lock, another one a file without a name" both_begun
 	check "the blade is killed and started again" restart_memd
 	check "all lines come home" says 'nodes are served'
 	check "node 2 reads what node 1 had modified" written node2 data
@@ -121,6 +135,7 @@ by_hand()
 	check "nothing is lost" nothing_lost
 	check "node 2 does not get a lock that node 1 holds" refused
 	on node1 touch /tmp/go-on
+	check "the program is told to leave the lock" on node1 pkill -USR1 -x locks-basics
 	check "who holds a lock goes on" wait "$holder"
 	check "when it is left, node 2 gets it" taken
 	check "a file without a name is there" wait "$unlinked"
@@ -133,8 +148,11 @@ under_load()
 	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
 		--seconds "$SECONDS_RUN" >"$dir/hammer" 2>&1 &
 	for ((i = 0; i < RESTARTS; i++)); do
-		sleep 10
+		# for the nodes to go on, and what they do to be spoiled by the next one
+		sleep 5
 		check "restart $((i + 1)) under load" restart_memd
+		# the first one was by hand
+		check "the blade serves after restart $((i + 1))" says 'nodes are served' $((i + 2))
 	done
 	if wait $!; then
 		ok "every increment is there, every lock can be had"

@@ -38,8 +38,16 @@ void stop_prepare(void)
 	sigaction(SIGPIPE, &a, NULL);
 }
 
+/*
+ * A ppoll() that finds something to read does not let signals in: who always has
+ * something to read would never end.
+ */
 bool stop_asked(void)
 {
+	sigset_t blocked;
+
+	sigprocmask(SIG_SETMASK, &while_waiting, &blocked);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	return asked;
 }
 

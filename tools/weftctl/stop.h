@@ -18,8 +18,8 @@ bool stop_asked(void);
  * @fd: to read from, -1: only wait
  * @ms: -1: no limit
  *
- * Signals that end the command are let in here and nowhere else, so that none is
- * missed between a look at stop_asked() and the wait.
+ * Signals that end the command are let in here and in stop_asked() and nowhere else,
+ * so that none is missed between a look and the wait.
  *
  * Return: whether there is input.
  */
