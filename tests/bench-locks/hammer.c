@@ -65,11 +65,10 @@ static void enter(struct lock *l, struct lock_place *p, const struct lock_kind *
 	*p = (struct lock_place){
 		.node = index / PROCS, .nodes = NODES, .proc = index % PROCS,
 		.procs = PROCS, .timeout = PATIENCE, .service = service,
-		.session = scenes,
 	};
 	*l = (struct lock){
 		.kind = kind, .place = p, .at = s->lock, .data = &s->record,
-		.data_size = NODE_PAGE,
+		.data_size = NODE_PAGE, .name = scenes,
 	};
 	CHECK(kind->size(p) <= ROOM);
 	if (kind->init)
