@@ -14,7 +14,8 @@
 # Results: build/kvs/results.tsv, a plot beside it (kvs.svg, kvs.png), all lines of
 # JSON.  user_us and system_us are processor time per operation, messages are those of
 # weft per operation: datagrams to and from the lock service, four an operation, are
-# not among them.  Nodes of a rack share this machine's processors: with more nodes
+# not among them.  least_share is what the node that did least has done, of what would
+# be its part: a lock that its holder takes again and again is quick, and 0.  Nodes of a rack share this machine's processors: with more nodes
 # than processors, throughput does not tell what more machines would do, user_us does.
 #
 # Environment: BUILD; WEFT_KVS_SECONDS (4), of each run, after WEFT_KVS_WARM (2) that
@@ -73,6 +74,14 @@ mean()
 		awk '{ sum += $1 * $2; n += $2 } END { if (n) printf "%.6g\n", sum / n; else print "-" }'
 }
 
+least_share()
+{
+	values operations | awk '
+		NR == 1 || $1 < least { least = $1 }
+		{ sum += $1 }
+		END { if (sum) printf "%.2f\n", least * NR / sum; else print "-" }'
+}
+
 bench()
 {
 	local command
@@ -100,19 +109,20 @@ begin kvs-compare
 boot --nodes "${COUNTS[-1]}" --switch p4
 timeout -k 10 "$SERVICE_LIMIT" "$RACK" --name "$rack_name" exec mem1 -- \
 	"$LOCKBENCH" serve --seconds "$SERVICE_LIMIT" >"$dir/serve" 2>&1 </dev/null &
-printf 'locks\tworkload\tnodes\tthroughput\tuser_us\tsystem_us\tmessages\n' >"$OUT/results.tsv"
+printf 'locks\tworkload\tnodes\tthroughput\tuser_us\tsystem_us\tmessages\tleast_share\n' >"$OUT/results.tsv"
 for kind; do
-	check "$kind: a store" first create "/weft/$kind" --locks "$kind" --buckets "$BUCKETS" &&
-		check "$kind: records" first load "/weft/$kind" --records "$RECORDS" || continue
+	check "$kind: a store" first create "/weft/$kind" --locks "$kind" --buckets "$BUCKETS"
+	check "$kind: records" first load "/weft/$kind" --records "$RECORDS" || continue
 	for workload in a b c; do
 		for nodes in "${COUNTS[@]}"; do
 			what="$kind, YCSB $workload, $nodes nodes"
 			if check "$what" bench "$kind" "$workload"; then
 				cat "$dir"/out.* >>"$OUT/results.json"
-				printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$kind" "$workload" \
+				printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$kind" "$workload" \
 					"$nodes" "$(sum throughput)" "$(mean user_us_per_op)" \
-					"$(mean system_us_per_op)" "$(mean messages_per_op)" |
-					tee -a "$OUT/results.tsv"
+					"$(mean system_us_per_op)" "$(mean messages_per_op)" \
+					"$(least_share)" |
+					cat >>"$OUT/results.tsv"
 			fi
 			check "$what: nothing is lost" exact "$kind"
 		done
@@ -124,6 +134,7 @@ for end in svg png; do
 	check "plot: $OUT/kvs.$end" gnuplot -e "in='$OUT/results.tsv'; out='$OUT/kvs.$end'; kinds='$*'" \
 		tools/kvs/plot.gp
 done
+column -t "$OUT/results.tsv" | sed 's/^/# /'
 note "load of this machine: $(cut -d' ' -f1-3 /proc/loadavg), $(nproc) processors"
 end_rack
 finish

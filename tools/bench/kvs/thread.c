@@ -18,15 +18,15 @@
 /**
  * struct shared - a lock that the process knows
  * @address: where it is mapped
- * @life: grows when there is another lock at the address
  * @known: changes with @life only
  * @next: of the same hash
+ * @life: grows when there is another lock at the address
  */
 struct shared {
 	void *address;
-	_Atomic unsigned int life;
 	struct known known;
 	struct shared *next;
+	_Atomic uint32_t life;
 };
 
 /**
@@ -38,7 +38,7 @@ struct shared {
  */
 struct own {
 	struct shared *shared;
-	unsigned int life;
+	uint32_t life;
 	struct lock_place place;
 	struct lock lock;
 };
