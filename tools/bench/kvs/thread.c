@@ -17,16 +17,16 @@
 
 /**
  * struct shared - a lock that the process knows
+ * @life: grows when there is another lock at the address
  * @address: where it is mapped
  * @known: changes with @life only
  * @next: of the same hash
- * @life: grows when there is another lock at the address
  */
 struct shared {
+	_Atomic uint32_t life;
 	void *address;
 	struct known known;
 	struct shared *next;
-	_Atomic uint32_t life;
 };
 
 /**
