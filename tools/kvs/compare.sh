@@ -12,15 +12,22 @@
 # checked when it is seen, and the whole store after each run: no update may be lost.
 #
 # Results: build/kvs/results.tsv, a plot beside it (kvs.svg, kvs.png), all lines of
-# JSON.  user_us and system_us are processor time per operation, messages are those of
-# weft per operation: datagrams to and from the lock service, four an operation, are
-# not among them.  least_share is what the node that did least has done, of what would
-# be its part: a lock that its holder takes again and again is quick, and 0.  Nodes of a rack share this machine's processors: with more nodes
-# than processors, throughput does not tell what more machines would do, user_us does.
+# JSON.  user_us, system_us: processor time per operation, as the nodes have it.
+# messages: those of weft per operation; datagrams to and from the lock service, four an
+# operation, are not among them.  least_share: what the node that did least has done, of
+# what would be its part; a lock that its holder takes again and again is quick, and 0.
+#
+# Nodes of a rack share this machine's processors, and what else runs on it is taken for
+# their own time by nodes that are emulated: with more nodes than processors free,
+# throughput and user_us do not tell what more machines would do.  So there is cpu_us,
+# the processor time of the processes that play the nodes, per operation, without what
+# the same run costs if it does one operation.
 #
 # Environment: BUILD; WEFT_KVS_SECONDS (4), of each run, after WEFT_KVS_WARM (2) that
-# do not count; WEFT_KVS_NODES (1 2 4); WEFT_KVS_BUCKETS (128); WEFT_KVS_RECORDS
-# (1000); WEFT_KVS_LIBRARY, a shared object with other kinds than weft-lockbench's.
+# do not count; WEFT_KVS_NODES (1 2 4), the largest number last, more than once for a
+# machine that has other things to do; WEFT_KVS_WORKLOADS (a b c); WEFT_KVS_BUCKETS
+# (128); WEFT_KVS_RECORDS (1000); WEFT_KVS_LIBRARY, a shared object with other kinds
+# than weft-lockbench's.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -29,6 +36,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 SECONDS_RUN=${WEFT_KVS_SECONDS:-4}
 read -ra COUNTS <<<"${WEFT_KVS_NODES:-1 2 4}"
+read -ra WORKLOADS <<<"${WEFT_KVS_WORKLOADS:-a b c}"
 WARM=${WEFT_KVS_WARM:-2}
 BUCKETS=${WEFT_KVS_BUCKETS:-128}
 RECORDS=${WEFT_KVS_RECORDS:-1000}
@@ -38,6 +46,7 @@ LIBRARY=${WEFT_KVS_LIBRARY:-$BUILD/lib/kvs-bench-locks.so}
 LOCKBENCH=$BUILD/bin/weft-lockbench
 SERVICE=10.87.0.101	# the memory blade
 SERVICE_LIMIT=3600	# seconds
+runs=0
 [ $# -gt 0 ] || set -- weft central pernode service
 
 # kvs NODE ARGUMENT...: the command, as words; on all nodes if NODE is %K.
@@ -82,13 +91,41 @@ least_share()
 		END { if (sum) printf "%.2f\n", least * NR / sum; else print "-" }'
 }
 
+# played: processor time of the processes that play the nodes so far, microseconds.
+played()
+{
+	local pid
+
+	for pid in $(pgrep -f -- "-name $rack_name-node[1-$nodes] "); do
+		cut -d' ' -f14,15 "/proc/$pid/stat"
+	done | awk -v second="$(getconf CLK_TCK)" '
+		{ ticks += $1 + $2 }
+		END { printf "%.0f\n", ticks * 1e6 / second }'
+}
+
+# cpu_us KIND: of the run that was just made, which has taken $spent.
+declare -A empty
+
+cpu_us()
+{
+	paste <(values operations) <(values warmed) |
+		awk -v spent="$spent" -v empty="${empty[$1.$nodes]-}" '
+			{ n += $1 + $2 }
+			END { if (n && empty != "") printf "%.6g\n", (spent - empty) / n; else print "-" }'
+}
+
+# bench KIND WORKLOAD OPTION...
 bench()
 {
-	local command
+	local command before rc
 
-	kvs %K bench "/weft/$1" --meet "/weft/meet.$1.$2.$nodes" --node %K --nodes %N \
-		--warm "$WARM" --seconds "$SECONDS_RUN" --workload "$2" --timeout 100 -j
+	kvs %K bench "/weft/$1" --meet "/weft/meet$((++runs))" --node %K --nodes %N \
+		--seconds "$SECONDS_RUN" --workload "$2" --timeout 100 -j "${@:3}"
+	before=$(played)
 	on_nodes $((SECONDS_RUN + 150)) "${command[@]}"
+	rc=$?
+	spent=$(($(played) - before))
+	return "$rc"
 }
 
 # exact KIND: nothing is wrong, and each change that was made is in the store.
@@ -109,19 +146,24 @@ begin kvs-compare
 boot --nodes "${COUNTS[-1]}" --switch p4
 timeout -k 10 "$SERVICE_LIMIT" "$RACK" --name "$rack_name" exec mem1 -- \
 	"$LOCKBENCH" serve --seconds "$SERVICE_LIMIT" >"$dir/serve" 2>&1 </dev/null &
-printf 'locks\tworkload\tnodes\tthroughput\tuser_us\tsystem_us\tmessages\tleast_share\n' >"$OUT/results.tsv"
+printf 'locks\tworkload\tnodes\tthroughput\tuser_us\tsystem_us\tcpu_us\tmessages\tleast_share\n' >"$OUT/results.tsv"
 for kind; do
 	check "$kind: a store" first create "/weft/$kind" --locks "$kind" --buckets "$BUCKETS"
 	check "$kind: records" first load "/weft/$kind" --records "$RECORDS" || continue
-	for workload in a b c; do
+	for workload in "${WORKLOADS[@]}"; do
 		for nodes in "${COUNTS[@]}"; do
 			what="$kind, YCSB $workload, $nodes nodes"
-			if check "$what" bench "$kind" "$workload"; then
+			if [ -z "${empty[$kind.$nodes]-}" ]; then
+				check "$kind, $nodes nodes: a run of one operation" \
+					bench "$kind" c --operations 1 &&
+					empty[$kind.$nodes]=$spent
+			fi
+			if check "$what" bench "$kind" "$workload" --warm "$WARM"; then
 				cat "$dir"/out.* >>"$OUT/results.json"
-				printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$kind" "$workload" \
+				printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$kind" "$workload" \
 					"$nodes" "$(sum throughput)" "$(mean user_us_per_op)" \
-					"$(mean system_us_per_op)" "$(mean messages_per_op)" \
-					"$(least_share)" |
+					"$(mean system_us_per_op)" "$(cpu_us "$kind")" \
+					"$(mean messages_per_op)" "$(least_share)" |
 					cat >>"$OUT/results.tsv"
 			fi
 			check "$what: nothing is lost" exact "$kind"
@@ -131,7 +173,7 @@ done
 nodes=${COUNTS[-1]}
 for end in svg png; do
 	command -v gnuplot >/dev/null || { note "no plot: gnuplot is not installed"; break; }
-	check "plot: $OUT/kvs.$end" gnuplot -e "in='$OUT/results.tsv'; out='$OUT/kvs.$end'; kinds='$*'" \
+	check "plot: $OUT/kvs.$end" gnuplot -e "in='$OUT/results.tsv'; out='$OUT/kvs.$end'; kinds='$*'; workloads='${WORKLOADS[*]}'" \
 		tools/kvs/plot.gp
 done
 column -t "$OUT/results.tsv" | sed 's/^/# /'
