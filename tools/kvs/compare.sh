@@ -96,7 +96,7 @@ played()
 {
 	local pid
 
-	for pid in $(pgrep -f -- "-name $rack_name-node[1-$nodes] "); do
+	for pid in $(pgrep -f "^[^ ]*qemu-[^ ]* -name $rack_name-node[1-$nodes] "); do
 		cut -d' ' -f14,15 "/proc/$pid/stat"
 	done | awk -v second="$(getconf CLK_TCK)" '
 		{ ticks += $1 + $2 }
