@@ -174,8 +174,13 @@ all_objects	+= $(lib_objects) $(lib_pic) $(preload_pic)
 $(call each_program,tests/preload,$(B)/tests/preload-,,test_programs)
 fake_pic	:= $(B)/pic/tests/libweft/fake.o
 kvs_locks_pic	:= $(B)/pic/tests/kvs/none.o
-test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so
-all_objects	+= $(fake_pic) $(kvs_locks_pic)
+# Locks of weft-lockbench for weft-kvs: its sources, without those that measure.
+bench_locks_pic	:= $(patsubst $(B)/obj/%,$(B)/pic/%,$(call objects,tools/bench/kvs)) \
+		   $(patsubst %,$(B)/pic/tools/bench/locks/%.o,\
+		   central mcs pernode cohort service address)
+test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so \
+		   $(B)/lib/kvs-bench-locks.so
+all_objects	+= $(fake_pic) $(kvs_locks_pic) $(bench_locks_pic)
 
 $(lib_objects) $(lib_pic) $(preload_pic): cflags_of = -fvisibility=hidden
 
@@ -190,6 +195,7 @@ $(B)/lib/$(lib_soname): $(lib_pic)
 $(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
 $(B)/tests/libweft-fake.so: $(fake_pic)
 $(B)/tests/kvs-locks.so: $(kvs_locks_pic)
+$(B)/lib/kvs-bench-locks.so: $(bench_locks_pic)
 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(test_libraries):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

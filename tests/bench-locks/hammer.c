@@ -65,11 +65,10 @@ static void enter(struct lock *l, struct lock_place *p, const struct lock_kind *
 	*p = (struct lock_place){
 		.node = index / PROCS, .nodes = NODES, .proc = index % PROCS,
 		.procs = PROCS, .timeout = PATIENCE, .service = service,
-		.session = scenes,
 	};
 	*l = (struct lock){
 		.kind = kind, .place = p, .at = s->lock, .data = &s->record,
-		.data_size = NODE_PAGE,
+		.data_size = NODE_PAGE, .name = scenes,
 	};
 	CHECK(kind->size(p) <= ROOM);
 	if (kind->init)
@@ -402,6 +401,61 @@ static pid_t start_service(unsigned int loss)
 	return pid;
 }
 
+#define NAMES		3000
+
+static void holds(struct scene *s)
+{
+	double end = seconds() + PATIENCE;
+	struct lock_place p;
+	struct lock l;
+
+	enter(&l, &p, &lock_service, s, 0);
+	take(&l, true);
+	atomic_store(&s->inside, 1);
+	while (!atomic_load(&s->met) && seconds() < end)
+		pause_ms(1);
+	/* The other one is asking now. */
+	pause_ms(100);
+	atomic_store(&s->done[0], 1);
+	l.kind->unlock(&l);
+}
+
+static void uses_others(struct scene *s)
+{
+	double end = seconds() + PATIENCE;
+	struct lock l, other;
+	struct lock_place p;
+	unsigned int i;
+
+	enter(&l, &p, &lock_service, s, 1);
+	while (!atomic_load(&s->inside) && seconds() < end)
+		pause_ms(1);
+	for (i = 0; i < NAMES; i++) {
+		other = l;
+		other.name = 1ull << 32 | i;
+		take(&other, true);
+		other.kind->unlock(&other);
+	}
+	atomic_store(&s->met, 1);
+	take(&l, true);
+	CHECK_IS(atomic_load(&s->done[0]), 1);
+	l.kind->unlock(&l);
+}
+
+/* A lock that somebody has stays his, however many others are used meanwhile. */
+static void forgets_none(void)
+{
+	struct scene *s = new_scene();
+	pid_t holder, other;
+
+	CHILD(holder, holds(s));
+	CHILD(other, uses_others(s));
+	child_ok(other);
+	child_ok(holder);
+	munmap(s, sizeof(*s));
+	printf("ok: service, %u locks while one is held\n", NAMES);
+}
+
 /* --- What is counted ----------------------------------------------------------------- */
 
 static void histograms(void)
@@ -489,6 +543,7 @@ int main(void)
 			readers_together(kind);
 		printf("ok: %s\n", kind->name);
 	}
+	forgets_none();
 	child_kill(server);
 	server = start_service(100);
 	what = hammer(&lock_service, 50, RUN_MS);

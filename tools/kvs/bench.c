@@ -22,6 +22,7 @@
  * struct result - what all have done
  * @seconds:	from the start to the end of the last thread
  * @done:	operations
+ * @warmed:	operations before those
  * @times:	of those that were timed
  * @user_us, @system_us: processor time; of no meaning with @killed
  * @killed:	processes
@@ -30,6 +31,7 @@
 struct result {
 	double seconds;
 	uint64_t done[KINDS];
+	uint64_t warmed;
 	struct hist times[KINDS];
 	uint64_t user_us;
 	uint64_t system_us;
@@ -238,6 +240,7 @@ static void add_up(const struct bench *b, const struct shared *s, uint64_t begin
 
 		if (w->ended_ns > end)
 			end = w->ended_ns;
+		r->warmed += w->warmed;
 		for (kind = READ; kind < KINDS; kind++) {
 			r->done[kind] += w->done[kind];
 			hist_join(&r->times[kind], &w->times[kind]);
@@ -298,9 +301,9 @@ static void print_json(const struct bench *b, const struct kvs *k, const struct 
 	       (unsigned long long)k->header->records,
 	       (unsigned long long)k->header->value_size, k->g.buckets,
 	       (unsigned long long)b->seed, r->seconds);
-	printf(",\"operations\":%llu,\"reads\":%llu,\"updates\":%llu",
+	printf(",\"operations\":%llu,\"reads\":%llu,\"updates\":%llu,\"warmed\":%llu",
 	       (unsigned long long)operations(r), (unsigned long long)r->done[READ],
-	       (unsigned long long)r->done[UPDATE]);
+	       (unsigned long long)r->done[UPDATE], (unsigned long long)r->warmed);
 	json_number("throughput", n / r->seconds, r->seconds > 0);
 	json_times(&r->times[READ], "read");
 	json_times(&r->times[UPDATE], "update");

@@ -122,8 +122,11 @@ static void *work(void *arg)
 			do_read(t, id);
 		else
 			do_update(t, id);
-		if (!atomic_load_explicit(&t->s->count, memory_order_relaxed))
+		if (!atomic_load_explicit(&t->s->count, memory_order_relaxed)) {
+			atomic_store_explicit(&t->w->warmed, t->w->warmed + 1,
+					      memory_order_relaxed);
 			continue;
+		}
 		if (timed)
 			hist_add(&t->w->times[kind], node_now_ns() - start);
 		atomic_store_explicit(&t->w->done[kind], t->w->done[kind] + 1,

@@ -7,7 +7,7 @@
  *
  *	const struct kvs_lock_ops *const kvs_locks[] = { &one, &another, NULL };
  *
- * and needs nothing of this program but this header.
+ * and needs nothing of this program but this header.  tools/bench/kvs/ is one.
  */
 #ifndef WEFT_KVS_LOCKS_H
 #define WEFT_KVS_LOCKS_H

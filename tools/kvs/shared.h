@@ -17,12 +17,14 @@ enum { READ, UPDATE, KINDS };
 /**
  * struct worker - what a thread has done; only it writes here
  * @done:	operations
+ * @warmed:	operations before those
  * @ended_ns:	when, 0: not yet
  * @drawn:	its draws are there; who takes its place goes on with them
  * @times:	nanoseconds of those that were timed
  */
 struct worker {
 	_Atomic uint64_t done[KINDS];
+	_Atomic uint64_t warmed;
 	_Atomic uint64_t ended_ns;
 	_Atomic int drawn;
 	struct hist times[KINDS];

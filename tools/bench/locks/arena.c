@@ -50,11 +50,11 @@ void arena_lock(const struct lockbench *b, struct arena *a, const struct lock_ki
 	*p = (struct lock_place){
 		.node = node.number - 1, .nodes = node.count, .procs = b->procs,
 		.timeout = node.timeout, .service = b->service,
-		.session = atomic_load(&a->session.value) + index,
 	};
 	*l = (struct lock){
 		.kind = kind, .place = p, .at = a->memory + index * room,
 		.data_size = (size_t)b->pages * NODE_PAGE,
+		.name = atomic_load(&a->session.value) + index,
 	};
 	l->data = (char *)l->at + room - l->data_size;
 }

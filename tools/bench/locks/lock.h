@@ -26,7 +26,7 @@
  * @procs: how many on each node
  * @timeout: seconds that waiting may take before the process gives up
  * @service: where the lock service is, if there is one
- * @session: a name for this lock at the service that no other lock has
+ * @socket: to it, plus 1; 0: none yet.  One for all locks that share the place
  * @messages: datagrams that this thread has sent to the service, and got from it
  */
 struct lock_place {
@@ -36,7 +36,7 @@ struct lock_place {
 	unsigned int procs;
 	unsigned int timeout;
 	struct sockaddr_in service;
-	uint64_t session;
+	int socket;
 	uint64_t messages;
 };
 
@@ -47,6 +47,7 @@ struct lock_place {
  * @at: its memory, the same for all
  * @data: what it guards
  * @data_size: bytes of that, may be 0
+ * @name: at the lock service: no other lock has it, the same for all
  * @writes: this thread has it to write
  * @state: what the kind keeps for the thread
  */
@@ -56,8 +57,9 @@ struct lock {
 	void *at;
 	void *data;
 	size_t data_size;
+	uint64_t name;
 	bool writes;
-	uint64_t state[2];
+	uint64_t state;
 };
 
 /**
@@ -96,6 +98,10 @@ extern const struct lock_kind *const lock_kinds[];
 
 /* NULL: there is none of this name. */
 const struct lock_kind *lock_kind_of(const char *name);
+
+/* address.c: ADDRESS[:PORT], given as @option; @port: unless that says another one. */
+void lock_address(const char *option, const char *text, uint16_t port,
+		  struct sockaddr_in *at);
 
 #define LOCK_WORDS	(NODE_PAGE / 8 - 1)
 
@@ -177,6 +183,7 @@ static inline void lock_wait(const struct lock *l, struct lock_wait *w)
 
 /* server.c: the lock service. */
 #define SERVICE_PORT	4794
+#define SERVICE_CLIENTS	256	/* of one lock */
 
 struct server_options {
 	uint16_t port;		/* 0: any, see @bound */
@@ -202,7 +209,8 @@ enum service_type {
  * @mode: 1: to write
  * @client: of all users of the lock, from 0
  * @lock: which
- * @sequence: of the acquisition, grows; an answer has that of its request
+ * @sequence: of the acquisition, grows; an answer has that of its request.  It must
+ *	grow for as long as the lock is used, also if the client is another process then
  */
 struct service_message {
 	uint32_t magic;

@@ -3,7 +3,6 @@
  * weft-lockbench: locks over coherent memory, measured against each other.  See
  * the usage; each measurement is described where it is.
  */
-#include <arpa/inet.h>
 #include <getopt.h>
 #include <sys/prctl.h>
 
@@ -133,20 +132,6 @@ static void parse_readers(struct lockbench *b, char *list)
 	}
 }
 
-static void parse_address(const char *option, char *text, uint16_t port,
-			  struct sockaddr_in *at)
-{
-	char *colon = strchr(text, ':');
-
-	if (colon) {
-		*colon = '\0';
-		port = node_number_of(option, colon + 1, 1, 65535);
-	}
-	*at = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons(port) };
-	if (inet_pton(AF_INET, text, &at->sin_addr) != 1)
-		node_die("%s %s: give an IPv4 address", option, text);
-}
-
 static double parse_seconds(const char *text)
 {
 	char *end;
@@ -183,8 +168,8 @@ static int parse(struct lockbench *b, int argc, char **argv)
 		case O_HOLD: b->hold_us = node_number_of("--hold", optarg, 1, 1000000); break;
 		case O_SETTLE: b->settle_ms = node_number_of("--settle", optarg, 0, 60000); break;
 		case O_MESSAGES: b->count_messages = true; break;
-		case O_SERVICE: parse_address("--service", optarg, SERVICE_PORT, &b->service); break;
-		case O_PEER: parse_address("--peer", optarg, PONG_PORT, &b->peer); break;
+		case O_SERVICE: lock_address("--service", optarg, SERVICE_PORT, &b->service); break;
+		case O_PEER: lock_address("--peer", optarg, PONG_PORT, &b->peer); break;
 		case O_PORT: b->port = node_number_of("--port", optarg, 1, 65535); break;
 		case O_DIR: b->dir = optarg; break;
 		case O_NAME: b->name = optarg; break;

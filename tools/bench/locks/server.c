@@ -4,15 +4,16 @@
  *
  * A client asks, until it is told that it has the lock; and tells that it has left
  * it, until that is confirmed.  Each acquisition has a number: whatever comes twice,
- * or late, is known by it and changes nothing.
+ * or late, is known by it and changes nothing.  So no lock is forgotten, however long
+ * nobody has asked for it.
  */
 #include <sys/socket.h>
 #include <sys/time.h>
 
 #include "lock.h"
 
-#define LOCKS		256	/* the one that was not used for longest is forgotten */
-#define CLIENTS		256
+#define LOCKS_MIN	1024u		/* room to begin with; powers of two */
+#define LOCKS_MAX	(1u << 20)
 
 enum phase { IDLE, WAITS, HAS };
 
@@ -32,22 +33,31 @@ struct client {
 	struct sockaddr_in from;
 };
 
+/**
+ * struct served - a lock
+ * @name: of the lock
+ * @turns: of clients that have waited for it so far
+ * @readers: that have it
+ * @writers: that have it
+ * @clients: that have come so far are below this
+ * @client: by number
+ */
 struct served {
 	uint64_t name;
-	uint64_t used;
 	uint64_t turns;
 	unsigned int readers;
 	unsigned int writers;
-	unsigned int clients;	/* that have come so far are below this */
-	struct client client[CLIENTS];
+	unsigned int clients;
+	struct client *client;
 };
 
 static struct {
 	int fd;
 	unsigned int loss;
 	uint64_t random;
-	uint64_t uses;
-	struct served *lock[LOCKS];
+	unsigned int locks;
+	unsigned int room;
+	struct served **lock;	/* by a hash of its name, or the next place that was free */
 } server;
 
 static bool lost(void)
@@ -69,26 +79,70 @@ static void tell(const struct served *s, unsigned int client, enum service_type 
 		       sizeof(c->from));
 }
 
+static void *need(void *p)
+{
+	if (!p)
+		node_die("serve: out of memory");
+	return p;
+}
+
+/* Where the lock of this name is, or would be. */
+static struct served **place_of(uint64_t name)
+{
+	uint64_t i = name * 0x9e3779b97f4a7c15ull >> 32;
+
+	for (;; i++) {
+		struct served **s = &server.lock[i & (server.room - 1)];
+
+		if (!*s || (*s)->name == name)
+			return s;
+	}
+}
+
+static void make_room(unsigned int room)
+{
+	struct served **before = server.lock;
+	unsigned int i, n = server.room;
+
+	server.lock = need(calloc(room, sizeof(struct served *)));
+	server.room = room;
+	for (i = 0; i < n; i++)
+		if (before[i])
+			*place_of(before[i]->name) = before[i];
+	free(before);
+}
+
+/* NULL: there are too many. */
 static struct served *find(uint64_t name)
 {
-	struct served **oldest = &server.lock[0], **s;
+	struct served **s = place_of(name);
 
-	for (s = server.lock; s < server.lock + LOCKS && *s; s++) {
-		if ((*s)->name == name)
-			return *s;
-		if ((*s)->used < (*oldest)->used)
-			oldest = s;
+	if (*s)
+		return *s;
+	if (server.locks == LOCKS_MAX) {
+		fprintf(stderr, "%s: serve: more than %u locks: start another one for what is new\n",
+			node.program, LOCKS_MAX);
+		return NULL;
 	}
-	if (s == server.lock + LOCKS) {
-		s = oldest;
-	} else {
-		*s = malloc(sizeof(**s));
-		if (!*s)
-			node_die("serve: out of memory");
+	if (2 * ++server.locks > server.room) {
+		make_room(2 * server.room);
+		s = place_of(name);
 	}
-	memset(*s, 0, sizeof(**s));
+	*s = need(calloc(1, sizeof(**s)));
 	(*s)->name = name;
 	return *s;
+}
+
+static struct client *client_of(struct served *s, unsigned int number)
+{
+	unsigned int i = s->clients;
+
+	if (i <= number) {
+		s->clients = number + 1;
+		s->client = need(realloc(s->client, s->clients * sizeof(*s->client)));
+		memset(s->client + i, 0, (s->clients - i) * sizeof(*s->client));
+	}
+	return s->client + number;
 }
 
 /* Whoever is first in the queue, as long as those that have the lock allow it. */
@@ -114,11 +168,11 @@ static void serve_queue(struct served *s)
 static void serve(const struct service_message *m, const struct sockaddr_in *from)
 {
 	struct served *s = find(m->lock);
-	struct client *c = &s->client[m->client];
+	struct client *c;
 
-	s->used = ++server.uses;
-	if (s->clients <= m->client)
-		s->clients = m->client + 1u;
+	if (!s)
+		return;
+	c = client_of(s, m->client);
 	if (m->type == SERVICE_ACQUIRE && m->sequence > c->sequence && c->phase == IDLE) {
 		*c = (struct client){
 			.phase = WAITS, .writes = m->mode, .sequence = m->sequence,
@@ -165,6 +219,7 @@ int server_run(const struct server_options *o)
 
 	server.loss = o->loss;
 	server.random = node_seed(1, 4794);
+	make_room(LOCKS_MIN);
 	server.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (server.fd < 0 || bind(server.fd, (struct sockaddr *)&at, sizeof(at)) ||
 	    setsockopt(server.fd, SOL_SOCKET, SO_RCVTIMEO, &look, sizeof(look)) ||
@@ -177,7 +232,7 @@ int server_run(const struct server_options *o)
 		if (recvfrom(server.fd, &m, sizeof(m), 0, (struct sockaddr *)&from,
 			     &len) != sizeof(m))
 			continue;
-		if (m.magic != SERVICE_MAGIC || m.client >= CLIENTS || !m.sequence ||
+		if (m.magic != SERVICE_MAGIC || m.client >= SERVICE_CLIENTS || !m.sequence ||
 		    (m.type != SERVICE_ACQUIRE && m.type != SERVICE_RELEASE) || lost())
 			continue;
 		serve(&m, &from);

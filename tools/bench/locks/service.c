@@ -12,10 +12,10 @@
 #define PATIENCE_MS	50	/* before a request is repeated; doubles */
 #define PATIENCE_MAX_MS	400
 
-/* state[0]: socket + 1; state[1]: sequence of the last acquisition. */
+/* l->state: sequence of the last acquisition. */
 static int socket_of(const struct lock *l)
 {
-	return (int)l->state[0] - 1;
+	return l->place->socket - 1;
 }
 
 static size_t service_size(const struct lock_place *p)
@@ -26,14 +26,17 @@ static size_t service_size(const struct lock_place *p)
 
 static void service_init(struct lock *l)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd;
 
+	if (l->place->socket)
+		return;
 	if (!l->place->service.sin_port)
 		node_die("lock service: where is it? Give --service ADDRESS[:PORT]");
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&l->place->service,
 			      sizeof(l->place->service)))
 		node_die("lock service: no socket: %s", strerror(errno));
-	l->state[0] = (uint64_t)fd + 1;
+	l->place->socket = fd + 1;
 }
 
 /* A datagram that can be an answer to @m within @ms milliseconds; its type, or 0. */
@@ -91,8 +94,8 @@ static void acquire(struct lock *l, bool writes)
 {
 	struct service_message m = {
 		.magic = SERVICE_MAGIC, .type = SERVICE_ACQUIRE, .mode = writes,
-		.client = lock_me(l->place), .lock = l->place->session,
-		.sequence = ++l->state[1],
+		.client = lock_me(l->place), .lock = l->name,
+		.sequence = ++l->state,
 	};
 
 	ask(l, &m, SERVICE_GRANTED);
@@ -117,8 +120,8 @@ static void service_unlock(struct lock *l)
 {
 	struct service_message m = {
 		.magic = SERVICE_MAGIC, .type = SERVICE_RELEASE, .mode = l->writes,
-		.client = lock_me(l->place), .lock = l->place->session,
-		.sequence = l->state[1],
+		.client = lock_me(l->place), .lock = l->name,
+		.sequence = l->state,
 	};
 
 	atomic_thread_fence(memory_order_release);
