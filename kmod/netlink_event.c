@@ -312,13 +312,11 @@ static void look(struct work_struct *work)
 static int on_node(struct notifier_block *nb, unsigned long type, void *data)
 {
 	const struct weft_node_event *event = data;
-	struct weft_node_status status;
 
 	switch (type) {
 	case WEFT_EVENT_JOINED:
 		/* the chain tells of members only if they are others than last time */
-		if (!weft_node_status(&status))
-			note_members(status.members);
+		note_members(event->members);
 		queue_delayed_work(system_power_efficient_wq, &look_work, LOOK_INTERVAL);
 		break;
 	case WEFT_EVENT_LEFT:

@@ -426,6 +426,7 @@ void weft_node_refresh_peers(void)
 
 int weft_node_join(__be32 *other)
 {
+	struct weft_node_event event = { 0 };
 	struct weft_call *call;
 	int err = -ENOTCONN;
 
@@ -444,6 +445,7 @@ int weft_node_join(__be32 *other)
 			call_leave(call, 0);
 		goto out;
 	}
+	event.members = call->members;
 	mounts++;
 	WRITE_ONCE(failures, 0);
 	WRITE_ONCE(answered, jiffies);
@@ -454,7 +456,7 @@ out:
 	mutex_unlock(&node_lock);
 	kfree(call);
 	if (!err)
-		weft_node_event(WEFT_EVENT_JOINED, NULL);
+		weft_node_event(WEFT_EVENT_JOINED, &event);
 	return err;
 }
 

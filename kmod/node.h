@@ -155,11 +155,14 @@ int weft_node_call_blade(u32 blade, struct weft_call *call);
  */
 int weft_node_switch_count(u64 count[WEFT_COUNTERS]);
 
-/* Events, by a chain that may sleep.  Data is a struct weft_node_event. */
+/*
+ * Events, by a chain that may sleep.  Data is a struct weft_node_event.  Some are told
+ * with the node's lock held: who is called takes all from the data and asks nothing here.
+ */
 enum weft_node_event_type {
 	WEFT_EVENT_UP,
 	WEFT_EVENT_DOWN,
-	WEFT_EVENT_JOINED,
+	WEFT_EVENT_JOINED,	/* with the members that there are */
 	WEFT_EVENT_LEFT,
 	WEFT_EVENT_MEMBERS,	/* someone joined or left */
 	WEFT_EVENT_BLADE_LOST,	/* the first memory blade does not answer */

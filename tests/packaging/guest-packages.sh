@@ -5,9 +5,11 @@
 # no systemd: one of its own, with its own processes, mounts and control groups but on
 # this kernel and network, stands for the machine's.
 #
-#	guest-packages.sh prepare BUILT DPKG	module directories that can be written to;
-#						BUILT: what DKMS has compiled; DPKG: a tar
-#						file of /var/lib/dpkg
+#	guest-packages.sh prepare DPKG		module directories that can be written to;
+#						DPKG: a tar file of /var/lib/dpkg
+#	guest-packages.sh make MODULE SOURCES HEADERS	/usr/bin/make brings MODULE, if it is
+#						asked to make it of these SOURCES; HEADERS
+#						are the kernel's
 #	guest-packages.sh quiet			no services but ours; part of prepare
 #	guest-packages.sh boot			start systemd, wait until it is up
 #	guest-packages.sh in COMMAND...		run a command there
@@ -31,14 +33,39 @@ prepare()
 {
 	mkdir -p /tmp/modules
 	mount -t tmpfs modules /tmp/modules || die "cannot mount on /tmp/modules"
-	mkdir -p /tmp/modules/upper /tmp/modules/work "/var/lib/dkms/weft/$VERSION"
+	mkdir -p /tmp/modules/upper /tmp/modules/work
 	mount -t overlay -o "lowerdir=$MODULES,upperdir=/tmp/modules/upper,workdir=/tmp/modules/work" \
 		overlay "$MODULES" || die "cannot mount an overlay on $MODULES"
-	cp -a "$1" "/var/lib/dkms/weft/$VERSION/" || die "cannot copy $1"
 	# thousands of small files take minutes from the host, one large one does not
 	mount -t tmpfs dpkg /var/lib/dpkg || die "cannot mount on /var/lib/dpkg"
-	tar -xf "$2" -C /var/lib || die "cannot unpack $2"
+	tar -xf "$1" -C /var/lib || die "cannot unpack $1"
+	# and so does reading all manual pages, for an index
+	rm -f /var/lib/man-db/auto-update
 	quiet
+}
+
+# As DKMS calls it: make ... -C HEADERS M=DIRECTORY modules, and clean.
+brings()
+{
+	[ -e "$1" ] || die "there is no module $1"
+	[ -e "$2/dkms.conf" ] || die "there are no sources $2"
+	[ -e "$3/include" ] || die "there are no headers $3"
+	ln -sfn "$3" "$MODULES/build" || die "cannot link $MODULES/build"
+	mv /usr/bin/make /usr/bin/make.real || die "cannot rename /usr/bin/make"
+	cat >/usr/bin/make <<-END || die "cannot write /usr/bin/make"
+	#!/bin/sh
+	for word; do
+	        case \$word in
+	        M=*)    dir=\${word#M=} ;;
+	        esac
+	done
+	case \$word in
+	modules) diff -r -x make.log "$2" "\$dir" && cp "$1" "\$dir/" ;;
+	clean)  ;;
+	*)      exec make.real "\$@" ;; # which compiler the kernel has
+	esac
+	END
+	chmod +x /usr/bin/make
 }
 
 # What runs on the host by itself is not wanted.
@@ -135,9 +162,9 @@ left()
 	return $found
 }
 
-VERSION=${WEFT_VERSION:?}
 case ${1-} in
-prepare)	prepare "$2" "$3" ;;
+prepare)	prepare "$2" ;;
+make)		brings "$2" "$3" "$4" ;;
 quiet)		quiet ;;
 boot)		boot ;;
 in)		shift; inside "$@" ;;

@@ -4,7 +4,9 @@
 # The Debian packages of "make deb", in a rack of two guests, one a node and one a
 # memory blade: installed, configured, started and stopped by systemd, also at boot;
 # then purged, after which nothing is left.  The module is the one that DKMS makes of
-# the package's sources.
+# the package's sources: here, as an emulated machine takes ten times as long.  In the
+# guest DKMS does all that it does when the package is installed, but what it calls as
+# make brings the module that was made here.
 #
 # Not part of "make test": it takes long.  Needs "make deb", and what that installs.
 # As tests/system/common.sh; WEFT_DKMS_TREE is a tree of DKMS in which the module of these
@@ -26,7 +28,7 @@ begin packages
 # step WHERE STEP...: of guest-packages.sh.
 step()
 {
-	on "$1" env WEFT_VERSION="$version" "$GUEST" "${@:2}"
+	on "$1" "$GUEST" "${@:2}"
 }
 
 # packages NAME...: their files.
@@ -45,7 +47,7 @@ for file in $(packages "${node[@]}" "${blade[@]}"); do
 	[ -e "$file" ] || { echo "there is no $file: make deb"; exit 2; }
 done
 
-# --- DKMS, here: an emulated machine takes ten times as long. ---
+# --- DKMS, here ---
 
 kernel=$("$PWD/tools/rack/get-kernel" | sed -n 's/^version=//p')
 # What is in /tmp here is not there.
@@ -55,15 +57,22 @@ trap 'rm -rf "$shared"; cleanup' EXIT
 dpkg-deb -x "$(packages weft-dkms)" "$shared/package"
 dpkg-deb -x "$(packages weft-tools)" "$shared/package"
 
+# With keys of its own to sign with, not new ones for this machine: where DKMS has no
+# option for the file that names them, it takes them from the environment.
 dkms_here()
 {
+	local framework=()
+
 	mkdir -p "$shared/dkms"
-	# keys of its own to sign with, not new ones for this machine
-	printf 'mok_%s="%s"\n' signing_key "$shared/mok.key" certificate "$shared/mok.pub" \
-		>"$shared/framework"
-	timeout 900 dkms "$1" -m weft -v "$version" -k "$kernel" --dkmstree "$shared/dkms" \
-		--sourcetree "$shared/package/usr/src" \
-		--dkmsframework "$shared/framework" "${@:2}"
+	if grep -q -e --dkmsframework "$(command -v dkms)"; then
+		printf 'mok_%s="%s"\n' signing_key "$shared/mok.key" \
+			certificate "$shared/mok.pub" >"$shared/framework"
+		framework=(--dkmsframework "$shared/framework")
+	fi
+	mok_signing_key="$shared/mok.key" mok_certificate="$shared/mok.pub" \
+		timeout 900 dkms "$1" -m weft -v "$version" -k "$kernel" \
+		--dkmstree "$shared/dkms" --sourcetree "$shared/package/usr/src" \
+		"${framework[@]}" "${@:2}"
 }
 
 if [ -z "${WEFT_DKMS_TREE-}" ]; then
@@ -83,8 +92,10 @@ check "the program of the README compiles" \
 
 tar -C /var/lib -cf "$shared/dpkg.tar" dpkg || exit 2
 boot --bare --nodes 2 --blades 0
-check "prepare the node" step node1 prepare "$built" "$shared/dpkg.tar"
-check "prepare the blade" step node2 prepare "$built" "$shared/dpkg.tar"
+check "prepare the node" step node1 prepare "$shared/dpkg.tar"
+check "prepare the blade" step node2 prepare "$shared/dpkg.tar"
+check "what DKMS compiles there was compiled here" step node1 make "$(echo "$built"/*/module/weft.ko)" \
+	"$shared/package/usr/src/weft-$version" "$(readlink -f "/lib/modules/$kernel/build")"
 mapfile -t files < <(packages "${node[@]}")
 check "install ${node[*]}" on node1 dpkg -i "${files[@]}"
 mapfile -t files < <(packages "${blade[@]}")
@@ -144,17 +155,19 @@ check "weft came up by itself" step node1 in systemctl is-active weft weft.mount
 check "/weft is mounted" step node1 in mountpoint -q /weft
 check "the region has its contents" test "$(step node1 in "$shared/counter")" = 3
 
-check "write it home" step node1 in sync /weft/counter
+# --- A blade that dies is started again, and gets back what the node has of it. ---
 
-# --- A blade that dies is not started again before somebody has unmounted. ---
-
-check "kill weft-memd" on node2 sh -c 'kill -KILL $(pgrep -x weft-memd)'
-check "it has failed, and stays so" step node2 in sh -c \
-	'sleep 5; systemctl is-failed weft-memd && ! pgrep -x weft-memd'
-check "unmount, with what it wrote home before" step node1 in timeout 100 systemctl stop weft
-check "start it again" step node2 in systemctl start weft-memd
-check "start the node again" step node1 in systemctl start weft
-check "the region has its contents again" test "$(step node1 in "$shared/counter")" = 4
+check "kill weft-memd" on node2 sh -c \
+	'pgrep -x weft-memd >/tmp/memd.pid && kill -KILL $(cat /tmp/memd.pid)'
+check "it is started again" step node2 in sh -c 'for try in $(seq 60); do
+		now=$(pgrep -x weft-memd) && [ "$now" != "$(cat /tmp/memd.pid)" ] &&
+			systemctl is-active weft-memd && exit 0
+		sleep 1
+	done; exit 1'
+check "the region has what the node had not written home" \
+	test "$(step node1 in "$shared/counter")" = 4
+check "systemctl restart weft" step node1 in systemctl restart weft
+check "the region has its contents" test "$(step node1 in "$shared/counter")" = 5
 
 # --- Removing ---
 

@@ -24,13 +24,13 @@ begin service
 # step STEP...: of guest-packages.sh, on the node.
 step()
 {
-	on node1 env WEFT_VERSION=1 "$GUEST" "$@"
+	on node1 "$GUEST" "$@"
 }
 
 # blade STEP...: the same, on the memory blade.
 blade()
 {
-	on mem1 env WEFT_VERSION=1 "$GUEST" "$@"
+	on mem1 "$GUEST" "$@"
 }
 
 # set_up NAME VALUE: in the file, whether it is there as an example or not.

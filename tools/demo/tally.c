@@ -31,6 +31,7 @@ static void usage(FILE *out)
 
 int main(int argc, char **argv)
 {
+	_Atomic uint64_t *counter;
 	static const struct option options[] = {
 		{ "stride", required_argument, NULL, 's' },
 		{ "seconds", required_argument, NULL, 't' },
@@ -38,7 +39,6 @@ int main(int argc, char **argv)
 		{ 0 }
 	};
 	uint64_t stride = 64, seconds = 10, worker, end, start, counts = 0;
-	_Atomic uint64_t *counter;
 	unsigned int i;
 	char *map;
 	int letter;
