@@ -55,6 +55,7 @@ enum weft_held {
  * @poisoned: GETS: an invalidation overtook the answer; unless the answer holds
  *	the entry's lock its data may be old
  * @expecting: GETS, GETM: not asked for yet, the owner is to pass it on
+ * @overdue: it was expected, and is asked for now
  * @written: PUT: the write-back is at home
  * @wb_wanted: GETS: an owner writes back before we may commit
  * @downgraded: GETS: an answer said that it comes with the lock, and is not lent
@@ -109,6 +110,7 @@ struct weft_line {
 	bool refused;
 	bool poisoned;
 	bool expecting;
+	bool overdue;
 	bool written;
 	bool wb_wanted;
 	bool downgraded;

@@ -39,6 +39,7 @@ static void begin(struct weft_line *l, u8 op, u32 fresh)
 	l->refused = false;
 	l->poisoned = false;
 	l->expecting = false;
+	l->overdue = false;
 	l->written = false;
 	l->wb_wanted = false;
 	l->downgraded = false;
@@ -576,8 +577,9 @@ static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
 	l->refused = true;
 	if (l->nacks < 255)
 		l->nacks++;
+	/* what was to come by itself: who was passed the line next waits for us, too */
 	if (msg->info == WEFT_WHY_BUSY)
-		weft_requester_chase(l, msg, l->nacks, out);
+		weft_requester_chase(l, msg, l->overdue ? 0 : l->nacks, out);
 }
 
 void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
@@ -588,8 +590,10 @@ void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 	if (l->op == WEFT_OP_NONE || l->txn != msg->holder ||
 	    (l->need_known && l->grant != msg->grant))
 		abort_txn(l, msg->holder, msg->grant, out);
-	else if (l->expecting && l->need_known)
-		weft_requester_timeout(l, out); /* others wait */
+	else if (l->expecting && l->held)
+		weft_provider_timeout(l, out);
+	else if (l->expecting)
+		weft_requester_timeout(l, out); /* others wait for what it waits for */
 }
 
 void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
@@ -662,6 +666,7 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 			check_getm(l, out);
 		if (l->op == WEFT_OP_COMMIT || out->n)
 			break;
+		l->overdue |= l->expecting;
 		l->expecting = false;
 		if (l->fetching)
 			fetch(l, out);

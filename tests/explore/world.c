@@ -433,6 +433,18 @@ static bool patient(const struct weft_line *l)
 }
 
 /*
+ * The lock that the line is to come with comes when the others are through: not as
+ * long as one of them waits for the line.
+ */
+static bool others_wait(const struct world *w, const struct config *c, int n)
+{
+	for (int k = 0; k < c->nodes; k++)
+		if (k != n && w->want[k])
+			return true;
+	return false;
+}
+
+/*
  * Does a time-out now take the network for slower than it is?  Asking again
  * after a refusal does not, once what the refusal led to has arrived.
  */
@@ -442,11 +454,16 @@ static bool early(const struct world *w, const struct config *c, int n, int i)
 
 	if (!l->refused)
 		return !world_silent(w, c, i);
-	for (int k = 0; k < w->flights; k++)
+	for (int k = 0; k < w->flights; k++) {
+		u8 type = w->flight[k].type;
+
+		/* whoever was chased aborts, or asks for what it waits for */
 		if (w->flight[k].txn == l->txn ||
 		    (w->flight[k].line == l->key &&
-		     w->flight[k].type == WEFT_MSG_ABORT))
+		     (type == WEFT_MSG_ABORT || type == WEFT_MSG_QUERY ||
+		      type == WEFT_MSG_INFO || type == WEFT_MSG_GETM)))
 			return true;
+	}
 	return false;
 }
 
@@ -512,7 +529,8 @@ static void node_actions(const struct world *w, const struct config *c, int n,
 		if (l->revoking && (!waiting || w->steals))
 			world_add(a, k, ACT_REVOKED, n, i, 0);
 		if (!weft_line_idle(l) && !(l->revoking && l->op == WEFT_OP_NONE) &&
-		    ((patient(l) ? w->hasty : w->spurious) || !early(w, c, n, i)))
+		    ((patient(l) ? w->hasty : w->spurious) ||
+		     (!early(w, c, n, i) && !(patient(l) && others_wait(w, c, n)))))
 			world_add(a, k, ACT_TIMEOUT, n, i, 0);
 		if (waiting)
 			world_add(a, k, ACT_ACCESS, n, i, 0);
@@ -681,7 +699,7 @@ static void step_node(struct world *w, const struct config *c,
 		weft_line_revoked(l, fresh, &out);
 		break;
 	case ACT_TIMEOUT:
-		if (early(w, c, n, i) && patient(l))
+		if (patient(l) && (early(w, c, n, i) || others_wait(w, c, n)))
 			w->hasty--;
 		else if (early(w, c, n, i))
 			w->spurious--;
