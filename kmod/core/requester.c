@@ -531,7 +531,7 @@ static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg,
 			struct weft_out *out)
 {
 	if (l->op == WEFT_OP_GETS) {
-		/* it may be of a pass that came to nothing, and older than our data */
+		/* what counts is that the home has what we read */
 		if (msg->version > l->wb_version)
 			l->wb_version = msg->version;
 		if (l->busy && l->in_frags && l->wb_wanted)

@@ -299,7 +299,7 @@ static void tell_all(void)
 	static char name[WEFT_NAME_MAX];
 
 	memset(name, 'n', sizeof(name));
-	notify(WEFT_EVENT_JOINED, 0);
+	notify(WEFT_EVENT_JOINED, U32_MAX);
 	notify(WEFT_EVENT_MEMBERS, ~weft_node_bit(5));
 	notify(WEFT_EVENT_MEMBERS, U32_MAX);
 	notify(WEFT_EVENT_BLADE_LOST, 0);
@@ -332,7 +332,7 @@ static int set_event(const char *text, const struct kernel_param *kp)
 			weft_event_failed(7, i, -ETIMEDOUT);
 		break;
 	case 3:
-		notify(WEFT_EVENT_JOINED, 0);
+		notify(WEFT_EVENT_JOINED, U32_MAX);
 		break;
 	case 4:
 		weft_stat_add(WEFT_STAT_MISS_BY_SWITCH, 5);
