@@ -253,7 +253,8 @@ static void come(struct weft_cline *cl, u8 perm, bool passed,
 		b->wish = perm;
 	/* the one who had it passes it on; or those to whom we lent it give it back */
 	if (passed && hopeful(cl) &&
-	    (cl->line.expecting || cl->line.state == WEFT_M)) {
+	    (cl->line.expecting ||
+	     (cl->line.lent && weft_line_perm(&cl->line) < perm))) {
 		b->since = ktime_get_ns();
 		b->patience = b->since + weft_rtt_patience();
 		weft_drive_soon(cl);

@@ -90,8 +90,8 @@ static void prepare(struct weft_klock *kl, u8 perm)
 }
 
 /*
- * A program has left it.  If that handed it on, what it guards follows at once; if
- * nothing is kept, it goes home.
+ * A program has left it.  If that handed it on, or gave it up, what it guards follows at
+ * once; if nothing is kept, it goes home.
  */
 static void left(struct weft_klock *kl)
 {

@@ -403,7 +403,7 @@ static void heartbeat(struct work_struct *work)
 
 u32 weft_node_members(u64 since)
 {
-	/* with the answer that this question got, or a newer one */
+	/* pairs with heartbeat(): the answer to this question, or a newer one */
 	if (smp_load_acquire(&members_asked) <= since)
 		return ~0u;
 	return READ_ONCE(members);
