@@ -16,8 +16,9 @@
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-KVS=$BUILD/bin/weft-kvs
+# shellcheck source=tests/kvs/common.sh
+. tests/kvs/common.sh "$@"
+
 LOCKBENCH=$BUILD/bin/weft-lockbench
 LOCKS=$BUILD/lib/kvs-bench-locks.so
 KINDS='central mcs pernode cohort service'
@@ -25,65 +26,18 @@ SECONDS_RUN=${WEFT_KVS_SECONDS:-1}
 LIMIT=90		# seconds for any one program
 NODES=2
 PORT=$((20000 + $$ % 20000))
-export LC_ALL=C
 # Of two processes of two threads on each node, each has one more that starts and
 # ends them.
 export WEFT_LOCKS_NODES=$NODES WEFT_LOCKS_THREADS=6
 export WEFT_LOCKS_SERVICE=127.0.0.1:$PORT
 
-base=/dev/shm
-[ -w $base ] || base=${TMPDIR:-/tmp}
-dir=$(mktemp -d "$base/weft-kvs-locks.XXXXXX") || exit 2
 store=$dir/store
 server=
-
-cleanup()
-{
-	local pids
-
-	mapfile -t pids < <(jobs -pr)
-	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
-	rm -rf "$dir"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM HUP
-
-number=0
-failures=0
-pattern=${1-}
-
-# check NAME COMMAND...: it must succeed; its output tells why it does not.
-check()
-{
-	local name=$1
-
-	shift
-	[[ $name == *"$pattern"* ]] || return 0
-	if "$@" >"$dir/check" 2>&1; then
-		echo "ok $((++number)) - $name"
-	else
-		echo "not ok $((++number)) - $name"
-		failures=$((failures + 1))
-		tail -n 30 "$dir/check" | sed 's/^/# /'
-	fi
-}
 
 # kvs NODE ARGUMENT...
 kvs()
 {
 	WEFT_LOCKS_NODE=$1 timeout -k 5 "$LIMIT" "$KVS" "${@:2}" --lock-library "$LOCKS"
-}
-
-# says STATUS TEXT COMMAND...: it ends with that exit status, and says that.
-says()
-{
-	local rc
-
-	"${@:3}" >"$dir/says" 2>&1
-	rc=$?
-	cat "$dir/says"
-	echo "exit status $rc, wanted $1, with '$2'"
-	[ $rc = "$1" ] && grep -qF -- "$2" "$dir/says"
 }
 
 # make KIND OPTION...: a new store.
@@ -188,5 +142,4 @@ check "users that the locks are not made for" wrong_use
 check "a service that is nowhere" nowhere
 check "a label that is none" damaged
 kill "$server" 2>/dev/null
-echo "1..$number"
-[ "$number" -gt 0 ] && [ "$failures" = 0 ]
+finish

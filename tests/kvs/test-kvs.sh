@@ -13,42 +13,17 @@
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-KVS=$BUILD/bin/weft-kvs
+# shellcheck source=tests/kvs/common.sh
+. tests/kvs/common.sh "$@"
+
 FAKE=$BUILD/tests/libweft-fake.so
 SHIM=$BUILD/lib/libweft-preload.so
 LOCKS=$BUILD/tests/kvs-locks.so
 SECONDS_RUN=${WEFT_KVS_SECONDS:-2}
 LIMIT=60		# seconds for any one program
-export LC_ALL=C
 
-base=/dev/shm
-[ -w $base ] || base=${TMPDIR:-/tmp}
-dir=$(mktemp -d "$base/weft-kvs.XXXXXX") || exit 2
-trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/weft"
 store=$dir/weft/store
-out=$dir/out
-
-number=0
-failures=0
-pattern=${1-}
-
-# check NAME COMMAND...: it must succeed; its output tells why it does not.
-check()
-{
-	local name=$1
-
-	shift
-	[[ $name == *"$pattern"* ]] || return 0
-	if "$@" >"$out" 2>&1; then
-		echo "ok $((++number)) - $name"
-	else
-		echo "not ok $((++number)) - $name"
-		failures=$((failures + 1))
-		tail -n 30 "$out" | sed 's/^/# /'
-	fi
-}
 
 # kvs ARGUMENT...
 kvs()
@@ -72,18 +47,6 @@ shim()
 library()
 {
 	kvs "$@" --lock-library "$LOCKS"
-}
-
-# says STATUS TEXT COMMAND...: it ends with that exit status, and says that.
-says()
-{
-	local rc
-
-	"${@:3}" >"$dir/says" 2>&1
-	rc=$?
-	cat "$dir/says"
-	echo "exit status $rc, wanted $1, with '$2'"
-	[ $rc = "$1" ] && grep -qF -- "$2" "$dir/says"
 }
 
 # prints TEXT COMMAND...: just that.
@@ -302,5 +265,4 @@ check "killed: libweft-preload" killed shim --locks pthread --buckets 16
 check "meeting" meeting
 check "unlocked: locks that do not lock are found" unlocked
 check "stuck: a lock that is never left is found" stuck
-echo "1..$number"
-[ "$number" -gt 0 ] && [ "$failures" = 0 ]
+finish
