@@ -4,6 +4,7 @@
  *
  *	line.c		entry points: which part an event is for
  *	requester.c	the outstanding transaction (struct weft_line: @op, @txn)
+ *	gather.c	a miss: what it waits for until it may commit
  *	provider.c	what others want from our copy (@rq), and data retained
  *			for them (@held)
  *
@@ -44,6 +45,19 @@ void weft_line_settle(struct weft_line *l, struct weft_out *out);
 
 /* --- requester.c ----------------------------------------------------------- */
 
+/* A transaction of kind @op, and what it will have heard: nothing yet. */
+void weft_requester_begin(struct weft_line *l, u8 op, u32 fresh);
+
+/* Ask the directory for what a miss wants. */
+void weft_requester_request(struct weft_line *l, struct weft_out *out);
+
+/* All is here: tell the directory what its entry is from now on. */
+void weft_requester_commit(struct weft_line *l, u32 status, u32 copyset,
+			   struct weft_out *out);
+
+/* Nothing is outstanding any more. */
+void weft_requester_finish(struct weft_line *l, struct weft_out *out);
+
 /* An answer to a transaction of a node: ours, if it names it. */
 void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 			 u32 fresh, struct weft_out *out);
@@ -74,6 +88,37 @@ void weft_requester_give_back(struct weft_line *l, u32 fresh,
 
 /* Send again what is not answered. */
 void weft_requester_timeout(struct weft_line *l, struct weft_out *out);
+
+/* --- gather.c --------------------------------------------------------------- */
+
+/* The answer says that the entry is locked for us, and what was in it. */
+void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg);
+
+/* DATA or PASSED: a fragment, or all, of the block. */
+void weft_gather_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
+		      struct weft_out *out);
+
+/* GETM: the entry is ours, and nobody has data to send us: we have, or fetch it. */
+void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
+			 struct weft_out *out);
+
+/* GETM, TAKE: a node has dropped its copy, as it was told to. */
+void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
+		     struct weft_out *out);
+
+/* GETM: a node gives back, unasked, what it was lent. */
+void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
+			  struct weft_out *out);
+
+/* GETS: the home has a version that was written back. */
+void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
+			 struct weft_out *out);
+
+/* TAKE to write: commit if those who were lent the line have given it up. */
+void weft_gather_taken(struct weft_line *l, struct weft_out *out);
+
+/* GETS, GETM: ask again for what has not come. */
+void weft_gather_timeout(struct weft_line *l, struct weft_out *out);
 
 /* --- provider.c ------------------------------------------------------------ */
 

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a miss waits for until it may commit, see line_parts.h. */
+#include "line_parts.h"
+
+/* --- the block ------------------------------------------------------------ */
+
+static bool in_complete(const struct weft_line *l, const struct weft_msg *msg)
+{
+	u32 n;
+
+	if (!l->in_frags || !l->in_size)
+		return false;
+	n = (msg->size + l->in_size - 1) / l->in_size;
+	return l->in_frags == (n >= 64 ? ~0ull : (1ull << n) - 1);
+}
+
+/*
+ * Put a fragment into the block.  Fragments of one block may come from several
+ * senders if they are of one version; older ones than we have are dropped.
+ */
+static bool take_fragment(struct weft_line *l, const struct weft_msg *msg,
+			  struct weft_out *out)
+{
+	u32 frag = msg->info ? msg->offset / msg->info : 0;
+
+	if (!msg->info || frag >= WEFT_FRAGS_MAX ||
+	    (l->in_frags && msg->version < l->in_version))
+		return false;
+	if (msg->version != l->in_version || msg->info != l->in_size) {
+		l->in_frags = 0;
+		l->in_version = msg->version;
+		l->in_size = msg->info;
+	}
+	if (!(l->in_frags & 1ull << frag))
+		out->effects |= WEFT_DO_INSTALL;
+	l->in_frags |= 1ull << frag;
+	l->in_whole = in_complete(l, msg);
+	return true;
+}
+
+static void fetch(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m = weft_line_send(l, out, 0, WEFT_MSG_READ, l->txn);
+
+	l->fetching = true;
+	m->flags = WEFT_F_BUSY | WEFT_F_EXCL;
+	m->status = l->status;
+	m->copyset = l->copyset;
+	m->grant = l->grant;
+	out->effects |= WEFT_DO_TIMER;
+}
+
+/* --- who was lent the line ------------------------------------------------- */
+
+/*
+ * The owner has lent the line, and who was lent it has not given it back: tell it
+ * to, as the directory would.
+ */
+static void dun(struct weft_line *l, u32 nodes, struct weft_out *out)
+{
+	u8 id;
+
+	l->dunned = true;
+	for (id = WEFT_NODE_MIN; nodes && out->n < WEFT_OUT_MAX; id++) {
+		struct weft_msg *m;
+
+		if (!(nodes & weft_node_bit(id)))
+			continue;
+		nodes &= ~weft_node_bit(id);
+		m = weft_line_send(l, out, id, WEFT_MSG_INV, l->txn);
+		/* not to the owner, and not for data: it had that to send */
+		m->flags = WEFT_F_BUSY;
+		m->status = WEFT_S;
+		m->copyset = l->copyset;
+		m->provider = l->copyset;
+		m->grant = l->grant;
+	}
+	out->effects |= WEFT_DO_TIMER;
+}
+
+/*
+ * GETM: nodes that were lent the line and have not given it back.  An owner does not
+ * lend a version twice to the same node.
+ */
+static u32 debtors(const struct weft_line *l)
+{
+	u64 version = l->in_frags ? l->in_version : l->version;
+	u32 loans = l->loans & ~weft_line_me(l) & ~l->acked;
+
+	return l->returned_version == version ? loans & ~l->returned : loans;
+}
+
+/* --- is all of it here? ---------------------------------------------------- */
+
+/*
+ * GETM: everybody who had a copy answered, and the data is here, whatever came
+ * last.
+ */
+static void check_getm(struct weft_line *l, struct weft_out *out)
+{
+	bool have = l->state == WEFT_S && !l->revoking;
+
+	if (!l->need_known || (l->copyset & ~weft_line_me(l) & ~l->acked))
+		return;
+	if (debtors(l)) {
+		if (!l->expecting && !l->dunned)
+			dun(l, debtors(l), out);
+		return;
+	}
+	if (!have && !l->in_whole) {
+		if (l->no_data && !l->fetching)
+			fetch(l, out);
+		return;
+	}
+	if (!have)
+		l->version = l->in_version;
+	l->state = WEFT_M;
+	l->expecting = false;
+	out->effects |= WEFT_DO_WAKE;
+	weft_requester_commit(l, WEFT_M, weft_line_me(l), out);
+}
+
+/* TAKE to write: those who were lent the line have given it up. */
+void weft_gather_taken(struct weft_line *l, struct weft_out *out)
+{
+	u32 rest = l->lent & ~l->back & ~l->acked;
+
+	if (l->state != WEFT_M || !l->need_known || l->revoking)
+		return;
+	if (rest) {
+		dun(l, rest, out);
+		return;
+	}
+	l->lent = l->back = 0;
+	out->effects |= WEFT_DO_WAKE;
+	weft_requester_commit(l, WEFT_M, weft_line_me(l), out);
+}
+
+/* GETM: everything is here but what those have who were lent the line. */
+static bool only_debtors(const struct weft_line *l)
+{
+	bool have = l->state == WEFT_S && !l->revoking;
+
+	return l->op == WEFT_OP_GETM && l->need_known && debtors(l) &&
+	       (have || l->in_whole) && !(l->copyset & ~weft_line_me(l) & ~l->acked);
+}
+
+/* GETS with the entry's lock held: commit once the home has the data, too. */
+static void check_gets_busy(struct weft_line *l, struct weft_out *out)
+{
+	if (!l->wb_wanted || l->wb_version >= l->in_version)
+		weft_requester_commit(l, WEFT_S, l->copyset | l->loans | weft_line_me(l), out);
+}
+
+static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
+		      struct weft_out *out)
+{
+	if (!l->busy && l->poisoned) {
+		/* an invalidation overtook it: it may be from before a write */
+		weft_requester_begin(l, WEFT_OP_GETS, fresh);
+		weft_requester_request(l, out);
+		return;
+	}
+	l->version = l->in_version;
+	l->state = WEFT_S;
+	/* fragments that were lent before we asked may be among them */
+	l->loaned = l->busy ? !l->downgraded : msg->flags & WEFT_F_LENT;
+	out->effects |= WEFT_DO_WAKE;
+	if (l->busy && l->loaned)
+		weft_requester_commit(l, WEFT_M, l->copyset, out);
+	else if (l->busy)
+		check_gets_busy(l, out);
+	else
+		weft_requester_finish(l, out);
+}
+
+/* --- what comes ------------------------------------------------------------- */
+
+void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg)
+{
+	l->need_known = true;
+	l->busy = true;
+	l->status = msg->status;
+	l->copyset = msg->copyset;
+	l->grant = msg->grant;
+}
+
+void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
+			 struct weft_out *out)
+{
+	weft_gather_entry(l, msg);
+	l->no_data = true;
+	check_getm(l, out);
+}
+
+void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
+		      u32 fresh, struct weft_out *out)
+{
+	bool have = l->state != WEFT_I && !l->revoking;
+	bool data = false;
+
+	if (l->op == WEFT_OP_GETS && l->state != WEFT_I) {
+		/*
+		 * A repetition while we wait for the write-back.  If it comes from
+		 * the home, the owner has given up what it retained, and the home
+		 * has it: see weft_line_return().
+		 */
+		if (weft_is_blade(msg->src) && msg->version >= l->in_version) {
+			l->wb_version = msg->version;
+			check_gets_busy(l, out);
+		}
+		return;
+	}
+	/* those who were lent the line give it back in their own time, see dun() */
+	l->expecting = l->expecting && l->op == WEFT_OP_GETM &&
+		       msg->type == WEFT_MSG_PASSED && msg->holder;
+	/* it has gone round since we gave it away: that was taken */
+	if (l->held)
+		weft_provider_release(l, out);
+	if (msg->flags & WEFT_F_BUSY) {
+		weft_gather_entry(l, msg);
+		l->downgraded |= !(msg->flags & WEFT_F_LENT);
+		if (msg->status == WEFT_M)
+			l->loans |= msg->holder;
+	}
+	if (!have && take_fragment(l, msg, out))
+		data = l->in_whole;
+	if (msg->nonce && msg->flags & WEFT_F_BUSY) {
+		l->provider_nonce = msg->nonce;
+		l->provider_id = msg->src;
+	}
+	if (l->op == WEFT_OP_GETM) {
+		l->acked |= weft_node_bit(msg->src);
+		check_getm(l, out);
+	} else if (data) {
+		/* whichever answer completes the data: the lock is what counts */
+		l->wb_wanted = l->busy && l->status == WEFT_M &&
+			       !weft_is_blade(msg->src);
+		gets_data(l, msg, fresh, out);
+	}
+	if (l->op != WEFT_OP_NONE)
+		out->effects |= WEFT_DO_TIMER;
+}
+
+/* A node gives back what it was lent, unasked. */
+void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
+			  struct weft_out *out)
+{
+	if (msg->version != l->returned_version)
+		l->returned = 0;
+	l->returned_version = msg->version;
+	l->returned |= weft_node_bit(msg->src);
+	check_getm(l, out);
+}
+
+void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
+		     struct weft_out *out)
+{
+	l->acked |= weft_node_bit(msg->src);
+	if (l->op == WEFT_OP_TAKE) {
+		weft_gather_taken(l, out);
+		return;
+	}
+	/* what who was lent the line repeats are our own words */
+	if (!l->need_known)
+		weft_gather_entry(l, msg);
+	if (!msg->provider || msg->provider == weft_node_bit(msg->src))
+		l->no_data = true;
+	check_getm(l, out);
+}
+
+void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
+			 struct weft_out *out)
+{
+	/* what counts is that the home has what we read */
+	if (msg->version > l->wb_version)
+		l->wb_version = msg->version;
+	if (l->busy && l->in_frags && l->wb_wanted)
+		check_gets_busy(l, out);
+}
+
+void weft_gather_timeout(struct weft_line *l, struct weft_out *out)
+{
+	/* those may have left for whom it waits, see weft_line_members() */
+	if (l->op == WEFT_OP_GETM)
+		check_getm(l, out);
+	if (l->op == WEFT_OP_COMMIT || out->n)
+		return;
+	l->overdue |= l->expecting;
+	l->expecting = false;
+	if (l->fetching)
+		fetch(l, out);
+	else if (!only_debtors(l))
+		weft_requester_request(l, out);
+	if (l->op == WEFT_OP_GETM && debtors(l))
+		dun(l, debtors(l), out);
+}
