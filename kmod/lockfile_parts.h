@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the parts of locks as open files see them have for each other:
+ *
+ *	lockfile.c	files, slots, ioctls, mappings
+ *	lockholds.c	memory that is shared with programs: what files hold, and what
+ *			becomes of that when they go
+ *	lockbind.c	what locks guard, as files say
+ */
+#ifndef WEFT_LOCKFILE_PARTS_H
+#define WEFT_LOCKFILE_PARTS_H
+
+#include <linux/mm_types.h>
+#include <linux/xarray.h>
+
+#include "weft.h"
+
+#define WEFT_COUNTS_A_PAGE	(PAGE_SIZE / sizeof(u32))
+/* Of the holds of a file: the counts begin with a page. */
+#define WEFT_PENDING_PAGES	(sizeof(struct weft_holds) / PAGE_SIZE)
+/* Mark in weft_slots.slot: what dead files held is not known yet. */
+#define WEFT_SLOT_UNSETTLED	XA_MARK_0
+
+struct weft_klock;
+struct weft_slots;
+
+/**
+ * struct weft_lockfile - an open file that uses locks
+ * @wi: the region
+ * @owner: its number
+ * @pages: of its struct weft_holds, made when needed
+ * @binds: slots of locks of which this file has said what they guard.
+ *	weft_slots.lock
+ */
+struct weft_lockfile {
+	struct weft_inode *wi;
+	u16 owner;
+	struct xarray pages;
+	struct xarray binds;
+};
+
+/* --- lockfile.c --------------------------------------------------------------- */
+
+/* The lock of a slot, valid as long as the file is open; NULL: there is none. */
+struct weft_klock *weft_lockfile_klock(const struct weft_lockfile *lf, u32 slot);
+
+/* --- lockholds.c -------------------------------------------------------------- */
+
+/* The page with this number, made if it is not there; NULL: no memory. */
+struct page *weft_shared_get(struct xarray *pages, unsigned long index);
+
+/* All of them go.  Mappings that are left have references of their own. */
+void weft_shared_put(struct xarray *pages);
+
+/* Where programs count how often the file holds a slot to read; NULL: no memory. */
+u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot);
+
+/* The file goes: what it held goes back to those who wait for it. */
+void weft_holds_bury(struct weft_slots *slots, const struct weft_lockfile *lf)
+	__must_hold(&slots->lock);
+
+/* Work of weft_slots.settle: looks again at slots that are not settled. */
+void weft_holds_settle(struct work_struct *work);
+
+/* --- lockbind.c --------------------------------------------------------------- */
+
+/* The ioctl: 0 or a negative errno. */
+long weft_lockbind_ioctl(struct weft_lockfile *lf,
+			 const struct weft_lock_bind __user *arg);
+
+/* The file goes: what nobody says any more is forgotten. */
+void weft_lockbind_forget(struct weft_slots *slots, struct weft_lockfile *lf)
+	__must_hold(&slots->lock);
+
+#endif /* WEFT_LOCKFILE_PARTS_H */
