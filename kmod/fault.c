@@ -54,7 +54,7 @@ struct weft_cline *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
 }
 
 struct weft_cline *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
-				 unsigned long end)
+				 bool ahead, unsigned long end)
 {
 	u64 block = weft_page_block(wi, page);
 	struct weft_cline *cl;
@@ -76,7 +76,7 @@ struct weft_cline *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 			return cl;
 		/* on the way before the ones after it */
 		weft_cline_ask(cl, perm);
-		if (perm == WEFT_S)
+		if (perm == WEFT_S && ahead)
 			weft_ahead(wi, block);
 		err = weft_cline_acquire(cl, perm, end);
 		weft_cline_unpin(cl);
@@ -150,11 +150,18 @@ static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode
 
 /* --- the two paths ----------------------------------------------------------------- */
 
+/* madvise(MADV_RANDOM): what is read ahead is of no use, others may be writing it. */
+static bool may_read_ahead(const struct vm_fault *vmf)
+{
+	return !(vmf->vma->vm_flags & VM_RAND_READ);
+}
+
 /* Get the block without mmap_lock; the fault has to be tried again. */
 static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 			       pgoff_t page, u8 perm)
 {
 	struct file *file = vmf->vma->vm_file;
+	bool ahead = may_read_ahead(vmf);
 	struct weft_cline *cl;
 
 	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
@@ -163,7 +170,7 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 	get_file(file);
 	weft_release_fault_lock(vmf);
 	weft_stat_inc(WEFT_STAT_FAULT_WAITED);
-	cl = weft_get_page(wi, page, perm, weft_wait_end());
+	cl = weft_get_page(wi, page, perm, ahead, weft_wait_end());
 	if (!IS_ERR(cl))
 		weft_put_page(cl);
 	else if (PTR_ERR(cl) != -EINTR)
@@ -174,14 +181,14 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 
 /* For who cannot let go of mmap_lock.  Page locked, reference to the line. */
 static struct weft_cline *get_locked(struct weft_inode *wi, pgoff_t page,
-				     u8 perm)
+				     u8 perm, bool ahead)
 {
 	unsigned long end = weft_wait_end();
 	u32 in_block = weft_page_in_block(wi, page);
 	struct weft_cline *cl;
 
 	for (;;) {
-		cl = weft_get_page(wi, page, perm, end);
+		cl = weft_get_page(wi, page, perm, ahead, end);
 		if (IS_ERR(cl))
 			return cl;
 		if (weft_cline_lock_page(cl, in_block, perm)) {
@@ -213,7 +220,7 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	weft_trace_miss(wi, fault_offset(vmf), perm);
 	if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
 		return get_unlocked(vmf, wi, page, perm);
-	*clp = get_locked(wi, page, perm);
+	*clp = get_locked(wi, page, perm, may_read_ahead(vmf));
 	if (IS_ERR(*clp))
 		return fault_code(vmf, wi, PTR_ERR(*clp));
 	return 0;

@@ -20,6 +20,7 @@ struct weft_cline *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
  * weft_get_page() - have a page of a region in the cache, with permission
  * @page: offset in the file, in pages
  * @perm: WEFT_S or WEFT_M
+ * @ahead: to read: the next ones may be asked for, too, if this looks sequential
  * @end: until when to wait, jiffies
  *
  * Sleeps, killable; no lock of the memory management needs to be held.
@@ -29,7 +30,7 @@ struct weft_cline *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
  * weft_cline_get() and weft_cline_acquire() say.
  */
 struct weft_cline *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
-				 unsigned long end);
+				 bool ahead, unsigned long end);
 void weft_put_page(struct weft_cline *cl);
 
 /* For who traces: the current process needs byte @offset of the region, and waits. */

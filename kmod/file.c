@@ -89,7 +89,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			continue;
 		}
 		weft_trace_miss(wi, (u64)pos, perm);
-		cl = weft_get_page(wi, index, perm, end);
+		cl = weft_get_page(wi, index, perm, true, end);
 		if (IS_ERR(cl))
 			return program_errno(PTR_ERR(cl));
 		weft_put_page(cl);

@@ -257,7 +257,7 @@ static int zero_tail(struct weft_inode *wi, u64 size)
 			size += n;
 			continue;
 		}
-		cl = weft_get_page(wi, page, WEFT_M, end);
+		cl = weft_get_page(wi, page, WEFT_M, false, end);
 		if (IS_ERR(cl))
 			return PTR_ERR(cl) == -ENXIO ? 0 : PTR_ERR(cl);
 		weft_put_page(cl);

@@ -3,10 +3,12 @@
  * Touches blocks of a region one by one, for budgets.sh, which counts the messages
  * that this takes.
  *
- *	system-budgets read|write FILE LINES VALUE
+ *	system-budgets read|write|order|random FILE LINES VALUE
  *
  * Writes VALUE to each block, or reads it there: anything else is an error.  The
- * blocks are apart and come in falling order, so that nothing is read ahead.
+ * blocks are apart and come in falling order, so that nothing is read ahead.  With
+ * "order" all blocks of the file up to the last of these are read, in rising order;
+ * with "random", too, but the kernel is told that the order will be random.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +24,7 @@
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: system-budgets read|write FILE LINES VALUE\n");
+	fprintf(stderr, "usage: system-budgets read|write|order|random FILE LINES VALUE\n");
 	return 2;
 }
 
@@ -53,20 +55,36 @@ static int touch(unsigned char *map, unsigned long lines, uint64_t value, int wr
 	return 0;
 }
 
+/* All blocks; every third one has the value. */
+static int read_on(unsigned char *map, unsigned long lines, uint64_t value)
+{
+	unsigned long right = 0;
+
+	for (unsigned long i = 0; i <= lines * APART; i++)
+		right += *(volatile uint64_t *)(map + i * BLOCK) == value;
+	if (right == lines)
+		return 0;
+	fprintf(stderr, "system-budgets: %lu blocks have %llu, not %lu\n", right,
+		(unsigned long long)value, lines);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
+	int fd, write, order, random, rc;
 	unsigned long lines;
 	unsigned char *map;
 	uint64_t value;
 	size_t size;
-	int fd, write, rc;
 
 	if (argc != 5)
 		return usage();
 	write = !strcmp(argv[1], "write");
+	random = !strcmp(argv[1], "random");
+	order = random || !strcmp(argv[1], "order");
 	lines = strtoul(argv[3], NULL, 10);
 	value = strtoull(argv[4], NULL, 10);
-	if ((!write && strcmp(argv[1], "read")) || !lines || lines > 1 << 20)
+	if ((!write && !order && strcmp(argv[1], "read")) || !lines || lines > 1 << 20)
 		return usage();
 	size = (lines + 1) * APART * BLOCK;
 	fd = open(argv[2], O_RDWR);
@@ -76,7 +94,9 @@ int main(int argc, char **argv)
 		   MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return complain("map the file");
-	rc = touch(map, lines, value, write);
+	if (random && madvise(map, size, MADV_RANDOM))
+		return complain("say in which order it will be read");
+	rc = order ? read_on(map, lines, value) : touch(map, lines, value, write);
 	munmap(map, size);
 	close(fd);
 	return rc;

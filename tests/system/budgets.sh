@@ -310,6 +310,31 @@ table()
 	done
 }
 
+# ahead NODE HOW: reads a file that it does not have; how many blocks it asked for
+# before it needed them.
+ahead()
+{
+	local before after
+
+	before=$(counters "$1" | awk '$1 == "node.counters.read_ahead" { print $2 }')
+	on "$1" "$TOUCH" "$2" /weft/order "$LINES_EACH" 7 || return 1
+	after=$(counters "$1" | awk '$1 == "node.counters.read_ahead" { print $2 }')
+	echo $((after - before))
+}
+
+# in_order: what is read in order is read ahead, unless the program says that it
+# will not be.
+in_order()
+{
+	local found told
+
+	on node1 truncate -s $(((LINES_EACH + 1) * 3 * 4096)) /weft/order &&
+		on node1 "$TOUCH" write /weft/order "$LINES_EACH" 7 || return 1
+	found=$(ahead node2 order) && told=$(ahead node3 random) || return 1
+	echo "read ahead in order $found, with MADV_RANDOM $told"
+	[ "$found" -ge "$LINES_EACH" ] && [ "$told" = 0 ]
+}
+
 for program in "$BIN/weftctl" "$TOUCH"; do
 	[ -x "$program" ] || { echo "budgets: $program is not built: run make" >&2; exit 2; }
 done
@@ -317,6 +342,7 @@ begin budgets
 : >"$dir/all"
 boot --nodes 5 --switch p4 --mem 512M --blade-mem 256M
 measure switch
+check "reading ahead follows madvise" in_order
 end_rack
 boot --nodes 5 --switch none --mem 512M --blade-mem 256M
 measure home
