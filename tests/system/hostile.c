@@ -80,18 +80,43 @@ static size_t make_random(uint8_t *buf)
 static const uint8_t types[] = {
 	WEFT_MSG_GETS, WEFT_MSG_GETM, WEFT_MSG_PUT, WEFT_MSG_COMMIT, WEFT_MSG_ABORT,
 	WEFT_MSG_QUERY, WEFT_MSG_ADD, WEFT_MSG_REMOVE, WEFT_MSG_DROP, WEFT_MSG_MEMBERS,
-	WEFT_MSG_COUNT, WEFT_MSG_INV, WEFT_MSG_FWD, WEFT_MSG_READ, WEFT_MSG_GRANT,
-	WEFT_MSG_NACK, WEFT_MSG_COMMIT_ACK, WEFT_MSG_INFO, WEFT_MSG_ADD_ACK,
-	WEFT_MSG_REMOVE_ACK, WEFT_MSG_DROP_ACK, WEFT_MSG_MEMBERS_ACK,
-	WEFT_MSG_COUNT_ACK, WEFT_MSG_DATA, WEFT_MSG_INV_ACK, WEFT_MSG_WB,
-	WEFT_MSG_WB_ACK, WEFT_MSG_DONE, WEFT_MSG_CHASE, WEFT_MSG_CALL, WEFT_MSG_REPLY,
+	WEFT_MSG_COUNT, WEFT_MSG_ACQUIRE, WEFT_MSG_HAND, WEFT_MSG_PASS, WEFT_MSG_INV,
+	WEFT_MSG_FWD, WEFT_MSG_READ, WEFT_MSG_GRANT, WEFT_MSG_NACK, WEFT_MSG_COMMIT_ACK,
+	WEFT_MSG_INFO, WEFT_MSG_ADD_ACK, WEFT_MSG_REMOVE_ACK, WEFT_MSG_DROP_ACK,
+	WEFT_MSG_MEMBERS_ACK, WEFT_MSG_COUNT_ACK, WEFT_MSG_ENQUEUE, WEFT_MSG_HANDED,
+	WEFT_MSG_PASSED, WEFT_MSG_DATA, WEFT_MSG_INV_ACK, WEFT_MSG_WB, WEFT_MSG_WB_ACK,
+	WEFT_MSG_DONE, WEFT_MSG_CHASE, WEFT_MSG_HAND_ACK, WEFT_MSG_CALL, WEFT_MSG_REPLY,
 };
+
+static int is_about_lock(uint8_t type)
+{
+	return type == WEFT_MSG_ACQUIRE || type == WEFT_MSG_HAND ||
+	       type == WEFT_MSG_ENQUEUE || type == WEFT_MSG_HANDED ||
+	       type == WEFT_MSG_HAND_ACK;
+}
+
+static int has_block(uint8_t type)
+{
+	return type == WEFT_MSG_DATA || type == WEFT_MSG_WB || type == WEFT_MSG_PASS ||
+	       type == WEFT_MSG_PASSED;
+}
 
 static uint32_t any_region(uint32_t region, uint32_t spared)
 {
 	uint32_t r = chance(90) ? region : below(WEFT_REGION_MAX + 1);
 
 	return r == spared ? region : r;
+}
+
+/* Pages are numbered; a lock has the offset of the variable that it is in the region. */
+static uint64_t any_line(uint8_t type, uint32_t region, uint32_t spared)
+{
+	int lock = chance(95) ? is_about_lock(type) : chance(50);
+	uint64_t index = lock ? 64 * below(128) : below(64);
+
+	return weft_line_key(any_region(region, spared),
+			     chance(97) ? (lock ? WEFT_KIND_LOCK : WEFT_KIND_PAGE) : below(16),
+			     chance(90) ? index : draw() & 0xFFFFFFFFF);
 }
 
 static uint8_t any_member(void)
@@ -148,8 +173,7 @@ static size_t make_mutated(uint8_t *buf, uint32_t region, uint32_t spared)
 	m.status = (uint8_t)below(3);
 	m.info = (uint16_t)(chance(50) ? below(9) : 64 * below(1024));
 	m.txn = weft_txn(any_member(), chance(50) ? below(4096) : below(1 << 26));
-	m.line = weft_line_key(any_region(region, spared), chance(95) ? WEFT_KIND_PAGE :
-			       below(16), chance(90) ? below(64) : draw() & 0xFFFFFFFFF);
+	m.line = any_line(m.type, region, spared);
 	m.copyset = any_bits();
 	m.provider = chance(70) ? 1u << below(4) : any_bits();
 	m.holder = weft_txn(any_member(), below(4096));
@@ -160,7 +184,7 @@ static size_t make_mutated(uint8_t *buf, uint32_t region, uint32_t spared)
 	m.size = chance(80) ? 4096 : 1u << below(32);
 	if (m.type == WEFT_MSG_CALL || m.type == WEFT_MSG_REPLY) {
 		m.len = make_call(payload, region, spared);
-	} else if (chance(m.type == WEFT_MSG_DATA || m.type == WEFT_MSG_WB ? 95 : 10)) {
+	} else if (chance(has_block(m.type) ? 95 : 10)) {
 		m.len = chance(70) ? 4096 : 64 * below(64);
 		m.info = (uint16_t)(chance(70) ? m.len : m.info);
 		memset(payload, (int)below(256), m.len);

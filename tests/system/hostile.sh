@@ -8,8 +8,9 @@
 #	node1 node2 (work) node3 (its name is used) mem1 -- switch
 #
 # Meanwhile node 1 writes a growing number to all blocks of a file, and node 2 reads
-# it: it must never fall.  Afterwards all nodes work together, memd runs, no kernel
-# has complained.
+# it: it must never fall.  And programs on both take locks in the file that is
+# attacked: no matter what becomes of them, they can be killed.  Afterwards all nodes
+# work together, memd runs, no kernel has complained.
 #
 # A message counts if weft has looked at it.  The way there drops none without
 # counting it (the wire waits for the guest), so those are the messages sent without
@@ -30,6 +31,7 @@ cd "$(dirname "$0")/../.." || exit 2
 PACKETS=${1:-1000000}
 SEED=${WEFT_HOSTILE_SEED:-1}
 HOSTILE=$BUILD/tests/system-hostile
+HAMMER=$BUILD/tests/locks-hammer
 TOUCH=$BUILD/tests/system-budgets	# writes or reads one number in each block
 BLOCKS=16
 SEND_LIMIT=$((120 + PACKETS / 500))	# seconds
@@ -139,14 +141,41 @@ attack()
 	[ "$sort" != random ] || [ $((refused_after - refused_before)) = $((sent - lost)) ]
 }
 
+# suffer NODE: programs that take locks where messages lie about them, and pages that
+# these guard, until the file "stop" is there.  Each of them lives some seconds.
+suffer()
+{
+	local k
+
+	for ((k = 1; k < 10000; k++)); do
+		[ ! -e "$dir/stop" ] || break
+		# exit status 137: it was killed, as it had to be
+		on "$1" timeout -s KILL 8 "$HAMMER" --file /weft/victim --guard --locks 8 \
+			--seconds 5 --seed "$k" --timeout 5 >"$dir/suffer.$1" 2>&1
+		# whoever is left of them can be killed, wherever it waits
+		on "$1" sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do
+				pkill -KILL -x locks-hammer || exit 0
+				sleep 0.5
+			done
+			cat /proc/$(pgrep -x locks-hammer | head -n 1)/stack
+			exit 1' || return 1
+	done
+	echo "$1: $k programs with locks"
+	[ "$k" -gt 2 ]
+}
+
 # both SORT: at node 1 and the blade; the workload goes on, and ends well.
 both()
 {
-	local worker node_rc blade_rc blade
+	local worker node_rc blade_rc blade victims=() pid
 
 	rm -f "$dir/stop"
 	work >"$dir/work" 2>&1 &
 	worker=$!
+	for node in node1 node2; do
+		suffer "$node" >"$dir/victims.$node" 2>&1 &
+		victims+=($!)
+	done
 	sleep 2
 	attack "$1" mem1 10.87.0.101 >"$dir/send.mem1" 2>&1 &
 	blade=$!
@@ -155,8 +184,13 @@ both()
 	wait "$blade"
 	blade_rc=$?
 	touch "$dir/stop"
-	wait "$worker" || { echo "the work failed:"; cat "$dir/work" "$dir"/send.*; return 1; }
-	cat "$dir/work" "$dir"/send.*
+	for pid in "$worker" "${victims[@]}"; do
+		wait "$pid" && continue
+		echo "the work failed:"
+		cat "$dir/work" "$dir"/victims.* "$dir"/suffer.* "$dir"/send.*
+		return 1
+	done
+	cat "$dir/work" "$dir"/victims.* "$dir"/send.*
 	[ "$node_rc" = 0 ] && [ "$blade_rc" = 0 ]
 }
 
@@ -177,7 +211,7 @@ memd_runs()
 	! grep -i 'assert\|runtime error\|AddressSanitizer' "$dir/memd.log"
 }
 
-for program in "$HOSTILE" "$TOUCH"; do
+for program in "$HOSTILE" "$TOUCH" "$HAMMER"; do
 	[ -x "$program" ] || { echo "hostile: $program is not built: run make" >&2; exit 2; }
 done
 begin hostile
