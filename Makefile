@@ -138,14 +138,16 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
-test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload conformance\
+test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload posix conformance\
 		kvs bench-locks,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
 
+# The kernel's part of locks, played.
+fake_objects	:= $(B)/obj/tests/libweft/fake.o $(call objects,tests/libweft/fake)
 $(call each_program,tests/kvs,$(B)/tests/kvs-,$(call part_objects,tools/kvs tools/libweft) \
-	$(B)/obj/tests/libweft/fake.o,test_programs)
+	$(fake_objects),test_programs)
 kvs_programs	:= $(B)/bin/weft-kvs $(filter $(B)/tests/kvs-%,$(test_programs))
 $(kvs_programs): ldlibs_of = -lm -pthread
 
@@ -153,7 +155,7 @@ $(kvs_programs): ldlibs_of = -lm -pthread
 # is played.
 $(call each_program,tests/bench-locks,$(B)/tests/bench-locks-,\
 	$(call part_objects,tools/bench/locks tools/libweft) $(netlink_objects) \
-	$(B)/obj/tests/libweft/fake.o,test_programs)
+	$(fake_objects),test_programs)
 
 # --- Libraries --------------------------------------------------------------
 #
@@ -172,7 +174,8 @@ all_objects	+= $(lib_objects) $(lib_pic) $(preload_pic)
 # The preload library's tests are programs that know nothing of it; where there is
 # no rack, the kernel's part is played by what is preloaded behind it.
 $(call each_program,tests/preload,$(B)/tests/preload-,,test_programs)
-fake_pic	:= $(B)/pic/tests/libweft/fake.o
+$(call one_program,tests/posix,$(B)/tests/preload-posix,,test_programs)
+fake_pic	:= $(fake_objects:$(B)/obj/%=$(B)/pic/%)
 kvs_locks_pic	:= $(B)/pic/tests/kvs/none.o
 # Locks of weft-lockbench for weft-kvs: its sources, without those that measure.
 bench_locks_pic	:= $(patsubst $(B)/obj/%,$(B)/pic/%,$(call objects,tools/bench/kvs)) \

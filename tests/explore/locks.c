@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The nodes of a world whose line is a lock; see world.h. */
+/* The nodes of a world whose line is a lock; see nodes.h. */
 #include <stdio.h>
 
-#include "world.h"
+#include "network.h"
+#include "nodes.h"
 
-void locks_init(struct world *w, const struct config *c, u64 key)
+void locks_init(struct world *w, const struct config *c)
 {
 	for (int n = 0; n < c->nodes; n++)
-		weft_lock_init(&w->lock[n], key, (u8)(n + 1));
+		weft_lock_init(&w->lock[n], world_key(c, 0), (u8)(n + 1));
 }
 
 /* A sequence number counts as used if the lock took it. */
@@ -27,7 +28,7 @@ static void do_out(struct world *w, const struct config *c, int n,
 
 	used(w, n);
 	for (u32 i = 0; i < out->n; i++)
-		world_post(w, c, &out->send[i]);
+		network_send(w, c, &out->send[i], NULL);
 	if (out->effects & WEFT_DO_WAKE && w->want[n] && l->state >= w->want[n]) {
 		w->hold[n] = w->want[n];
 		w->want[n] = WEFT_I;
@@ -60,7 +61,7 @@ void locks_recv(struct world *w, const struct config *c, int n,
 	struct weft_lock_out out;
 	struct weft_msg m;
 
-	world_message(&m, f, list);
+	network_message(&m, f, list);
 	weft_lock_recv(&w->lock[n], &m, w->seq[n] + 1, &out);
 	do_out(w, c, n, &out);
 	pursue(w, c, n);

@@ -7,6 +7,8 @@
 #ifndef EXPLORE_WORLD_H
 #define EXPLORE_WORLD_H
 
+#include <stdlib.h>
+
 #include "home.h"
 #include "line.h"
 #include "lock.h"
@@ -17,6 +19,8 @@
 #define MAX_FLIGHT	20
 #define MAX_ACTIONS	160
 #define MAX_TOLD	2
+
+#define HOME		WEFT_BLADE_MIN
 
 /* What to explore. */
 struct config {
@@ -106,25 +110,38 @@ const char *world_step(struct world *w, const struct config *c,
 /* Nothing is wanted, outstanding or in flight. */
 bool world_at_rest(const struct world *w, const struct config *c);
 
-/* Of locks.c: the same for a world whose line is a lock. */
-void locks_init(struct world *w, const struct config *c, u64 key);
-void locks_recv(struct world *w, const struct config *c, int n,
-		const struct flight *f);
-void locks_actions(const struct world *w, const struct config *c, int n,
-		   struct action *a, int *k);
-void locks_step(struct world *w, const struct config *c, const struct action *a);
-bool locks_busy(const struct world *w, const struct config *c, int n);
-const char *locks_check(const struct world *w, const struct config *c);
-void locks_tidy(struct world *w, const struct config *c);
-bool locks_at_rest(const struct world *w, const struct config *c);
-void locks_print(const struct world *w, const struct config *c);
+/* For the parts of a world: nodes.h, serve.h, network.h. */
 
-/* Of world.c, for locks.c. */
-void world_post(struct world *w, const struct config *c, const struct weft_send *s);
-void world_message(struct weft_msg *m, const struct flight *f, u8 *list);
+/* Something is wrong; who says so first is believed. */
+void world_complain(const char *what);
+
+/* Nothing more will happen to a line unless a time-out does it. */
 bool world_silent(const struct world *w, const struct config *c, int line);
-void world_add(struct action *a, int *k, u8 kind, int node, int line, int flight);
 
+static inline void world_add(struct action *a, int *k, u8 kind, int node, int line,
+			     int flight)
+{
+	if (*k == MAX_ACTIONS)
+		abort();
+	a[(*k)++] = (struct action){ kind, (u8)node, (u8)line, (u8)flight };
+}
+
+/* Lines 0 and 1 of region 1; in one slot of the switch if the config says so. */
+static inline u64 world_key(const struct config *c, int i)
+{
+	return weft_line_key(1, c->locks ? WEFT_KIND_LOCK : WEFT_KIND_PAGE,
+			     c->same_slot && i ? 0x10001u : (u64)i);
+}
+
+static inline int world_line(const struct config *c, u64 key)
+{
+	for (int i = 0; i < c->lines; i++)
+		if (world_key(c, i) == key)
+			return i;
+	abort();
+}
+
+/* Of print.c. */
 void world_print_action(const struct world *w, const struct action *a);
 void world_print(const struct world *w, const struct config *c);
 

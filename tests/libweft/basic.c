@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "tests/libweft/check.h"
+#include "tests/libweft/elsewhere.h"
 #include "tests/libweft/fake.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"
@@ -21,43 +22,28 @@ static weft_rwlock_t *lock_at(size_t offset)
 	return (weft_rwlock_t *)(region + offset);
 }
 
-/* What @function returns in another thread. */
-struct elsewhere {
-	int (*function)(weft_rwlock_t *lock);
-	weft_rwlock_t *lock;
-	int result;
-};
-
-static void *run(void *arg)
-{
-	struct elsewhere *e = arg;
-
-	e->result = e->function(e->lock);
-	return NULL;
-}
-
-static int elsewhere(int (*function)(weft_rwlock_t *lock), weft_rwlock_t *lock)
-{
-	struct elsewhere e = { function, lock, -1 };
-	pthread_t t;
-
-	CHECK(!pthread_create(&t, NULL, run, &e));
-	CHECK(!pthread_join(t, NULL));
-	return e.result;
-}
-
-static int try_both(weft_rwlock_t *lock)
+static int try_both(void *lock)
 {
 	int error = weft_rwlock_trywrlock(lock);
 
 	return error ? error : weft_rwlock_unlock(lock);
 }
 
-static int try_read(weft_rwlock_t *lock)
+static int try_read(void *lock)
 {
 	int error = weft_rwlock_tryrdlock(lock);
 
 	return error ? error : weft_rwlock_unlock(lock);
+}
+
+static int rdlock(void *lock)
+{
+	return weft_rwlock_rdlock(lock);
+}
+
+static int unlock(void *lock)
+{
+	return weft_rwlock_unlock(lock);
 }
 
 static void test_codes(void)
@@ -189,11 +175,11 @@ static void test_foreign(void)
 {
 	weft_rwlock_t *l = lock_at(256);
 
-	CHECK_IS(elsewhere(weft_rwlock_rdlock, l), 0);
+	CHECK_IS(elsewhere(rdlock, l), 0);
 	CHECK_IS(weft_rwlock_unlock(l), 0);
 	CHECK_IS(weft_rwlock_unlock(l), EPERM);
 	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(elsewhere(weft_rwlock_unlock, l), 0);
+	CHECK_IS(elsewhere(unlock, l), 0);
 	CHECK_IS(try_both(l), 0);
 	CHECK_IS(*fake_word(fd, 256), 2);
 }
@@ -237,7 +223,7 @@ static void test_mappings(void)
 	/* A piece of the middle. */
 	third = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 8192);
 	CHECK(third != MAP_FAILED);
-	CHECK_IS(elsewhere(try_both, (weft_rwlock_t *)(third + 8)), EBUSY);
+	CHECK_IS(elsewhere(try_both, third + 8), EBUSY);
 	CHECK_IS(weft_rwlock_unlock((weft_rwlock_t *)(third + 8)), 0);
 	CHECK_IS(try_both(l), 0);
 

@@ -18,11 +18,14 @@
 #include <time.h>
 #include <unistd.h>
 
-static unsigned long checks;
-static volatile int check_line;	/* of the last one */
+/* A program has one of each, in however many of its files this is included. */
+__attribute__((weak)) unsigned long checks;
+__attribute__((weak)) const char *volatile check_file;	/* of the last one, */
+__attribute__((weak)) volatile int check_line;		/* and its line */
 
 #define CHECK(condition) do {						\
 	__atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED);		\
+	check_file = __FILE__;						\
 	check_line = __LINE__;						\
 	if (!(condition)) {						\
 		fprintf(stderr, "not ok: %s:%d: %s (errno %d)\n",	\
@@ -35,6 +38,7 @@ static volatile int check_line;	/* of the last one */
 	long long a_ = (long long)(a), b_ = (long long)(b);		\
 									\
 	__atomic_add_fetch(&checks, 1, __ATOMIC_RELAXED);		\
+	check_file = __FILE__;						\
 	check_line = __LINE__;						\
 	if (a_ != b_) {							\
 		fprintf(stderr, "not ok: %s:%d: %s is %lld, not %lld\n", \
@@ -45,9 +49,10 @@ static volatile int check_line;	/* of the last one */
 
 static inline void check_too_late(int signal)
 {
-	char text[128];
+	char text[256];
 	int n = snprintf(text, sizeof(text),
-			 "not ok: the time is up; the last check was in line %d\n", check_line);
+			 "not ok: the time is up; the last check was at %s:%d\n",
+			 check_file, check_line);
 
 	(void)signal;
 	if (n > 0 && write(STDERR_FILENO, text, (size_t)n) < 0)
@@ -126,6 +131,16 @@ static inline void pause_ms(long ms)
 
 	while (nanosleep(&t, &t) && errno == EINTR)
 		;
+}
+
+/* How many there are, beside the usual three. */
+static inline int open_files(void)
+{
+	int n = 0, i;
+
+	for (i = 3; i < 2048; i++)
+		n += fcntl(i, F_GETFD) >= 0;
+	return n;
 }
 
 /* A region of @size bytes in @directory; its descriptor. */

@@ -68,15 +68,6 @@ static void leave_two(void)
 	CHECK_IS(*fake_word(fd, 16), 2);
 }
 
-static int open_files(void)
-{
-	int n = 0, i;
-
-	for (i = 3; i < 2048; i++)
-		n += fcntl(i, F_GETFD) >= 0;
-	return n;
-}
-
 static void test_fork(void)
 {
 	int files = open_files();

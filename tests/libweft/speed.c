@@ -43,8 +43,6 @@ static void measure(const char *what, char *region, const char *end)
 int main(int argc, char **argv)
 {
 	char directory[64], *region;
-	pthread_barrier_t end;
-	pthread_t t;
 	int fd;
 
 	if (argc > 1)
@@ -53,11 +51,6 @@ int main(int argc, char **argv)
 	atexit(fake_end);
 	fd = make_region(directory, "region", SIZE);
 	region = map_region(fd, SIZE);
-	puts("{");
-	measure("one_thread", region, ",");
-	begin_thread(&t, &end);
-	measure("threads", region, "");
-	puts("}");
-	end_thread(t, &end);
+	measure_beside(measure, region);
 	return 0;
 }

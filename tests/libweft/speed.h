@@ -61,4 +61,20 @@ static inline void end_thread(pthread_t thread, pthread_barrier_t *end)
 	CHECK(!pthread_join(thread, NULL));
 }
 
+/* In one thread, and beside a second one: JSON, of which @measure prints a member. */
+static inline void measure_beside(void (*measure)(const char *what, char *region,
+						  const char *end),
+				  char *region)
+{
+	pthread_barrier_t end;
+	pthread_t t;
+
+	puts("{");
+	measure("one_thread", region, ",");
+	begin_thread(&t, &end);
+	measure("threads", region, "");
+	puts("}");
+	end_thread(t, &end);
+}
+
 #endif /* WEFT_TESTS_LIBWEFT_SPEED_H */

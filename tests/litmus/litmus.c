@@ -399,21 +399,19 @@ static const char usage[] =
 "  --selftest     test the detector: it must find what x86-TSO forbids\n";
 
 enum {
-	O_DIR = 256, O_NODE, O_NODES, O_ROUNDS, O_TESTS, O_ALIGN, O_SERIES, O_DELAY, O_SEED,
-	O_TIMEOUT, O_SELFTEST, O_HELP,
+	O_DIR = 256, O_ROUNDS, O_TESTS, O_ALIGN, O_SERIES, O_DELAY, O_SEED, O_SELFTEST,
+	O_HELP,
 };
 
 static const struct option options[] = {
 	{ "dir", required_argument, NULL, O_DIR },
-	{ "node", required_argument, NULL, O_NODE },
-	{ "nodes", required_argument, NULL, O_NODES },
+	NODE_OPTIONS,
 	{ "rounds", required_argument, NULL, O_ROUNDS },
 	{ "tests", required_argument, NULL, O_TESTS },
 	{ "align", required_argument, NULL, O_ALIGN },
 	{ "series", required_argument, NULL, O_SERIES },
 	{ "delay", required_argument, NULL, O_DELAY },
 	{ "seed", required_argument, NULL, O_SEED },
-	{ "timeout", required_argument, NULL, O_TIMEOUT },
 	{ "selftest", no_argument, NULL, O_SELFTEST },
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
@@ -427,17 +425,16 @@ int main(int argc, char **argv)
 	/* Threads that leave a meeting together meet in more rounds. */
 	node.pause_us = 20;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (node_option(c))
+			continue;
 		switch (c) {
 		case O_DIR: job.dir = optarg; break;
-		case O_NODE: node.number = node_number_of("--node", optarg, 1, NODE_MAX); break;
-		case O_NODES: node.count = node_number_of("--nodes", optarg, 1, NODE_MAX); break;
 		case O_ROUNDS: job.rounds = node_number_of("--rounds", optarg, 1, 1u << 24); break;
 		case O_TESTS: job.selected = select_tests(optarg); break;
 		case O_ALIGN: job.align = node_number_of("--align", optarg, 0, 1u << 20); break;
 		case O_SERIES: job.series = node_number_of("--series", optarg, 1, 63); break;
 		case O_DELAY: job.delay_ns = 1000 * node_number_of("--delay", optarg, 0, 1000000); break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 0, UINT64_MAX); break;
-		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_SELFTEST: return litmus_selftest();
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;

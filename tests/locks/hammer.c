@@ -425,12 +425,11 @@ static const char usage[] =
 
 int main(int argc, char **argv)
 {
-	enum { O_FILE = 256, O_NODE, O_NODES, O_PROCS, O_THREADS, O_LOCKS, O_READERS,
-	       O_SECONDS, O_KILL, O_GUARD, O_BESIDE, O_SEED, O_TIMEOUT, O_HELP };
+	enum { O_FILE = 256, O_PROCS, O_THREADS, O_LOCKS, O_READERS, O_SECONDS, O_KILL,
+	       O_GUARD, O_BESIDE, O_SEED, O_HELP };
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, O_FILE },
-		{ "node", required_argument, NULL, O_NODE },
-		{ "nodes", required_argument, NULL, O_NODES },
+		NODE_OPTIONS,
 		{ "procs", required_argument, NULL, O_PROCS },
 		{ "threads", required_argument, NULL, O_THREADS },
 		{ "locks", required_argument, NULL, O_LOCKS },
@@ -440,7 +439,6 @@ int main(int argc, char **argv)
 		{ "guard", no_argument, NULL, O_GUARD },
 		{ "beside", no_argument, NULL, O_BESIDE },
 		{ "seed", required_argument, NULL, O_SEED },
-		{ "timeout", required_argument, NULL, O_TIMEOUT },
 		{ "help", no_argument, NULL, O_HELP },
 		{ 0 }
 	};
@@ -450,10 +448,10 @@ int main(int argc, char **argv)
 
 	node_begin("locks-hammer");
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (node_option(c))
+			continue;
 		switch (c) {
 		case O_FILE: job.file = optarg; break;
-		case O_NODE: node.number = node_number_of("--node", optarg, 1, NODE_MAX); break;
-		case O_NODES: node.count = node_number_of("--nodes", optarg, 1, NODE_MAX); break;
 		case O_PROCS: job.procs = node_number_of("--procs", optarg, 1, PROCS_MAX); break;
 		case O_THREADS: job.threads = node_number_of("--threads", optarg, 1, THREADS_MAX); break;
 		case O_LOCKS: job.locks = node_number_of("--locks", optarg, 1, LOCKS_MAX); break;
@@ -463,7 +461,6 @@ int main(int argc, char **argv)
 		case O_GUARD: job.guard = true; break;
 		case O_BESIDE: job.beside = true; break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 1, UINT64_MAX); break;
-		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;
 		}

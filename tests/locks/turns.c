@@ -168,18 +168,15 @@ static const char usage[] =
 
 int main(int argc, char **argv)
 {
-	enum { O_FILE = 256, O_NODE, O_NODES, O_PAGES, O_ROUNDS, O_PAUSE, O_UNBOUND,
-	       O_READS, O_TIMEOUT, O_HELP };
+	enum { O_FILE = 256, O_PAGES, O_ROUNDS, O_PAUSE, O_UNBOUND, O_READS, O_HELP };
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, O_FILE },
-		{ "node", required_argument, NULL, O_NODE },
-		{ "nodes", required_argument, NULL, O_NODES },
+		NODE_OPTIONS,
 		{ "pages", required_argument, NULL, O_PAGES },
 		{ "rounds", required_argument, NULL, O_ROUNDS },
 		{ "pause", required_argument, NULL, O_PAUSE },
 		{ "unbound", no_argument, NULL, O_UNBOUND },
 		{ "reads", no_argument, NULL, O_READS },
-		{ "timeout", required_argument, NULL, O_TIMEOUT },
 		{ "help", no_argument, NULL, O_HELP },
 		{ 0 }
 	};
@@ -187,16 +184,15 @@ int main(int argc, char **argv)
 
 	node_begin("locks-turns");
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (node_option(c))
+			continue;
 		switch (c) {
 		case O_FILE: job.file = optarg; break;
-		case O_NODE: node.number = node_number_of("--node", optarg, 1, NODE_MAX); break;
-		case O_NODES: node.count = node_number_of("--nodes", optarg, 1, NODE_MAX); break;
 		case O_PAGES: job.pages = node_number_of("--pages", optarg, 1, PAGES_MAX); break;
 		case O_ROUNDS: job.rounds = node_number_of("--rounds", optarg, 1, ROUNDS_MAX); break;
 		case O_PAUSE: job.pause_us = node_number_of("--pause", optarg, 0, 10000000); break;
 		case O_UNBOUND: job.bind = false; break;
 		case O_READS: job.reads = true; break;
-		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;
 		}

@@ -421,28 +421,13 @@ static void memory(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} tests[] = {
+	static const struct rig_test tests[] = {
 		{ "members", members }, { "names", names }, { "lists", lists }, { "ends", ends },
 		{ "without_name", without_name },
 		{ "shapes", shapes }, { "memory", memory },
+		{ 0 }
 	};
-	u64 begin;
-	u32 i;
 
 	rig_open(false, 1);
-	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		if (argc > 1 && strcmp(argv[1], tests[i].name) != 0)
-			continue;
-		begin = rig_now();
-		tests[i].run();
-		printf("ok %s (%llu ms)\n", tests[i].name,
-		       (unsigned long long)(rig_now() - begin));
-		fflush(stdout);
-	}
-	printf("catalog: %lu checks\n", rig_checks);
-	rig_close();
-	return !rig_checks;
+	return rig_run("catalog", tests, argc > 1 ? argv[1] : NULL);
 }

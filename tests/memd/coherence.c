@@ -10,7 +10,6 @@
  * the switch, at any time: nodes stay up, and nothing may be lost.
  */
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "fake.h"
 
@@ -148,27 +147,6 @@ static void read_all(struct fake *f)
 		}
 }
 
-static void start_one(u32 n_blades, u32 i)
-{
-	static const char peers[] = "10.87.0.101,10.87.0.105";
-	char file[128];
-	const char *const args[] = {
-		"--memory", "64M", "--backing", file,
-		n_blades > 1 ? "--peers" : NULL, peers, NULL
-	};
-
-	snprintf(file, sizeof(file), "%s/file-%u", rig_dir(), i);
-	rig_memd_start(WEFT_BLADE_MIN + i, args);
-}
-
-static void start(u32 n_blades)
-{
-	u32 i;
-
-	for (i = 0; i < n_blades; i++)
-		start_one(n_blades, i);
-}
-
 /* A blade or the switch, in the midst of everything. */
 static void restart_something(u32 n_blades)
 {
@@ -183,19 +161,7 @@ static void restart_something(u32 n_blades)
 	while (rig_random(8))
 		step();
 	down = false;
-	start_one(n_blades, which);
-}
-
-static void stop(u32 n_blades, int sig)
-{
-	u32 i;
-
-	for (i = 0; i < n_blades; i++) {
-		int status = rig_memd_stop(WEFT_BLADE_MIN + i, sig);
-
-		if (sig == SIGTERM)
-			CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	}
+	rig_blade_start(n_blades, which);
 }
 
 /* Look for a new rack of new nodes: what is left is in the files. */
@@ -203,9 +169,9 @@ static void restart(u32 n_blades)
 {
 	u32 r;
 
-	stop(n_blades, SIGKILL);
+	rig_blades_stop(n_blades, SIGKILL);
 	rig_switch_restart();
-	start(n_blades);
+	rig_blades_start(n_blades);
 	fake_init(n_blades);
 	CHECK_EQ(fake_join(&fakes[6]), 0);
 	for (r = 0; r < REGIONS; r++)
@@ -216,24 +182,17 @@ static void restart(u32 n_blades)
 int main(int argc, char **argv)
 {
 	static const char * const names[] = { "small", "large" };
-	struct rig_faults faults;
+	struct rig_job job;
 	u32 n_blades, r, n, renewals = 0;
 	u64 hits = 0;
 	long steps, i, restarts;
 
-	if (argc < 7) {
-		fprintf(stderr, "usage: see the source\n");
-		return 2;
-	}
-	rig_open(true, argc > 7 ? (unsigned int)atoi(argv[7]) : 1);
-	rig_p4 = !strcmp(argv[1], "switch");
-	n_blades = (u32)atoi(argv[2]);
-	faults = (struct rig_faults){ atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };
-	steps = atol(argv[6]);
-	restarts = argc > 8 ? atol(argv[8]) : 0;
-	start(n_blades);
+	job = rig_begin(argc, argv);
+	n_blades = job.blades;
+	steps = (long)job.times;
+	restarts = job.restarts;
 	fake_init(n_blades);
-	rig_faults = faults;
+	rig_faults = job.faults;
 	for (n = 1; n <= NODES; n++)
 		CHECK_EQ(fake_join(&fakes[n]), 0);
 	for (r = 0; r < REGIONS; r++) {
@@ -268,7 +227,7 @@ int main(int argc, char **argv)
 	fake_evict_all();
 	rig_faults = (struct rig_faults){ 0 };
 	restart(n_blades);
-	stop(n_blades, SIGTERM);
+	rig_blades_stop(n_blades, SIGTERM);
 	printf("%s: %lu checks\n", argv[0], rig_checks);
 	rig_close();
 	return 0;

@@ -13,7 +13,6 @@
  * machine keeps the blades waiting, a node does nothing but that.
  */
 #include <signal.h>
-#include <sys/wait.h>
 
 #include "fake.h"
 #include "lock.h"
@@ -277,27 +276,6 @@ static void settle(void)
 	}
 }
 
-static void start_one(u32 i)
-{
-	static const char peers[] = "10.87.0.101,10.87.0.105";
-	char file[128];
-	const char *const args[] = {
-		"--memory", "64M", "--backing", file,
-		blades > 1 ? "--peers" : NULL, peers, NULL
-	};
-
-	snprintf(file, sizeof(file), "%s/file-%u", rig_dir(), i);
-	rig_memd_start(WEFT_BLADE_MIN + i, args);
-}
-
-static void start(void)
-{
-	u32 i;
-
-	for (i = 0; i < blades; i++)
-		start_one(i);
-}
-
 /*
  * The nodes go on with the locks that they have, though not so fast that they are done
  * with all they want before the blade is there again.
@@ -314,7 +292,7 @@ static void restart_something(void)
 	rig_memd_stop(WEFT_BLADE_MIN + which, SIGKILL);
 	while (rig_random(8))
 		step();
-	start_one(which);
+	rig_blade_start(blades, which);
 	while (renewals == before) {
 		CHECK(rig_now() < end);
 		fake_step(1);
@@ -324,24 +302,17 @@ static void restart_something(void)
 
 int main(int argc, char **argv)
 {
-	struct rig_faults faults;
+	struct rig_job job;
 	u32 n, i, slots = 0;
 	struct weft_call c;
 	unsigned long times;
 	long left;
 	int k;
 
-	if (argc < 7) {
-		fprintf(stderr, "usage: see the source\n");
-		return 2;
-	}
-	rig_open(true, argc > 7 ? (unsigned int)atoi(argv[7]) : 1);
-	rig_p4 = !strcmp(argv[1], "switch");
-	blades = (u32)atoi(argv[2]);
-	faults = (struct rig_faults){ atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) };
-	times = strtoul(argv[6], NULL, 10);
-	left = restarts = argc > 8 ? atol(argv[8]) : 0;
-	start();
+	job = rig_begin(argc, argv);
+	blades = job.blades;
+	times = job.times;
+	left = restarts = job.restarts;
 	fake_init(blades);
 	fake_take_lock = take_lock;
 	fake_renew_locks = renew_locks;
@@ -355,7 +326,7 @@ int main(int argc, char **argv)
 				       weft_line_key(region, WEFT_KIND_LOCK, offset(i)),
 				       (u8)n);
 	}
-	rig_faults = faults;
+	rig_faults = job.faults;
 	while (taken[WEFT_S] + taken[WEFT_M] < times) {
 		step();
 		if (left && taken[WEFT_S] + taken[WEFT_M] >
@@ -391,11 +362,7 @@ int main(int argc, char **argv)
 		slots += !!rig_switch.slots[i].tag;
 	/* a blade does not know what its former life has put there */
 	CHECK(restarts || !slots);
-	for (i = 0; i < blades; i++) {
-		int status = rig_memd_stop(WEFT_BLADE_MIN + i, SIGTERM);
-
-		CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	}
+	rig_blades_stop(blades, SIGTERM);
 	printf("%s: %lu checks; asked for and taken to read %lu, to write %lu; %lu taken without asking; somebody else waited %lu times; %u claims\n",
 	       argv[0], rig_checks, taken[WEFT_S], taken[WEFT_M], cached, waited_for,
 	       claims);

@@ -384,29 +384,14 @@ static void dead_blade(void)
 
 int main(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		void (*run)(void);
-	} tests[] = {
+	static const struct rig_test tests[] = {
 		{ "restart", restart }, { "silent_node", silent_node },
 		{ "two_blades", two_blades },
 		{ "dead_blade", dead_blade },
+		{ 0 }
 	};
-	u64 begin;
-	u32 i;
 
 	rig_open(false, 2);
 	snprintf(file[0], sizeof(file[0]), "%s/backing", rig_dir());
-	for (i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
-		if (argc > 1 && strcmp(argv[1], tests[i].name) != 0)
-			continue;
-		begin = rig_now();
-		tests[i].run();
-		printf("ok %s (%llu ms)\n", tests[i].name,
-		       (unsigned long long)(rig_now() - begin));
-		fflush(stdout);
-	}
-	printf("restart: %lu checks\n", rig_checks);
-	rig_close();
-	return !rig_checks;
+	return rig_run("restart", tests, argc > 1 ? argv[1] : NULL);
 }

@@ -9,16 +9,13 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #define HEADERS		28
 #define DATAGRAM_MAX	9216
-#define START_LIMIT_MS	10000
 
 /* A datagram on its way. */
 struct parcel {
@@ -39,7 +36,6 @@ void (*rig_take)(u32 id, const struct weft_msg *msg);
 
 static int tun_fd = -1;
 static int node_fd[RIG_NODES + 1];
-static pid_t blade_pid[RIG_BLADES];
 static struct parcel *parcels;
 static u32 random_state = 1;
 static char dir[64];
@@ -211,11 +207,8 @@ void rig_open(bool tun, unsigned int seed)
 void rig_close(void)
 {
 	char command[128];
-	u32 i;
 
-	for (i = 0; i < RIG_BLADES; i++)
-		if (blade_pid[i])
-			rig_memd_stop(WEFT_BLADE_MIN + i, SIGKILL);
+	rig_memd_stop_all();
 	if (dir[0]) {
 		snprintf(command, sizeof(command), "rm -rf '%s'", dir);
 		if (system(command))
@@ -444,107 +437,42 @@ void rig_pump(int ms)
 	poll(p, n, ms);
 }
 
-/* --- blades ----------------------------------------------------------------- */
+/* --- programs --------------------------------------------------------------- */
 
-static void exec_memd(u32 id, const char *const *args)
+struct rig_job rig_begin(int argc, char **argv)
 {
-	const char *build = getenv("BUILD"), *argv[24] = { "weft-memd" };
-	char program[256], id_text[8], addr[16], port_text[8], log[96];
-	struct in_addr a = { .s_addr = htonl(rig_addr(id)) };
-	int n = 1, fd;
+	struct rig_job job;
 
-	snprintf(program, sizeof(program), "%s/bin/weft-memd",
-		 build ? build : "build");
-	snprintf(id_text, sizeof(id_text), "%u", id);
-	snprintf(port_text, sizeof(port_text), "%u", port);
-	snprintf(log, sizeof(log), "%s/memd-%u.log", dir, id);
-	inet_ntop(AF_INET, &a, addr, sizeof(addr));
-	argv[n++] = "--id";
-	argv[n++] = id_text;
-	argv[n++] = "--address";
-	argv[n++] = addr;
-	argv[n++] = "--port";
-	argv[n++] = port_text;
-	while (*args && n < 23)
-		argv[n++] = *args++;
-	argv[n] = NULL;
-	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-	dup2(fd, STDERR_FILENO);
-	execv(program, (char **)argv);
-	fprintf(stderr, "cannot run %s: %s\n", program, strerror(errno));
-	_exit(127);
-}
-
-/* Whether something is bound to the blade's port, as /proc tells it. */
-static bool listens(u32 id)
-{
-	char want[32], line[256];
-	FILE *f = fopen("/proc/net/udp", "r");
-	bool found = false;
-
-	snprintf(want, sizeof(want), "%08X:%04X", htonl(rig_addr(id)), port);
-	while (f && fgets(line, sizeof(line), f))
-		found |= !!strstr(line, want);
-	if (f)
-		fclose(f);
-	return found;
-}
-
-void rig_memd_start(u32 id, const char *const *args)
-{
-	u64 end = rig_now() + START_LIMIT_MS;
-	pid_t pid = fork();
-
-	if (pid < 0)
-		RIG_FAIL("fork: %s", strerror(errno));
-	if (!pid)
-		exec_memd(id, args);
-	blade_pid[id - WEFT_BLADE_MIN] = pid;
-	while (!listens(id)) {
-		bool ended = waitpid(pid, NULL, WNOHANG) == pid;
-
-		if (ended || rig_now() > end) {
-			char command[160];
-
-			if (ended)
-				blade_pid[id - WEFT_BLADE_MIN] = 0;
-
-			snprintf(command, sizeof(command), "cat '%s'/*.log >&2", dir);
-			(void)!system(command);
-			RIG_FAIL("weft-memd does not start");
-		}
-		usleep(2000);
+	if (argc < 7) {
+		fprintf(stderr, "usage: %s switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS]]\n",
+			argv[0]);
+		exit(2);
 	}
+	job = (struct rig_job){
+		.blades = (u32)atoi(argv[2]),
+		.faults = { atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) },
+		.times = strtoul(argv[6], NULL, 10),
+		.restarts = argc > 8 ? atol(argv[8]) : 0,
+	};
+	rig_open(true, argc > 7 ? (unsigned int)atoi(argv[7]) : 1);
+	rig_p4 = !strcmp(argv[1], "switch");
+	rig_blades_start(job.blades);
+	return job;
 }
 
-void rig_memd_signal(u32 id, int sig)
+int rig_run(const char *program, const struct rig_test *tests, const char *name)
 {
-	pid_t pid = blade_pid[id - WEFT_BLADE_MIN];
-	int status;
+	for (; tests->name; tests++) {
+		u64 begin = rig_now();
 
-	CHECK(!kill(pid, sig));
-	/* kill() does not wait: on another processor it may still run */
-	if (sig == SIGSTOP) {
-		CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
-		CHECK(WIFSTOPPED(status));
+		if (name && strcmp(name, tests->name) != 0)
+			continue;
+		tests->run();
+		printf("ok %s (%llu ms)\n", tests->name,
+		       (unsigned long long)(rig_now() - begin));
+		fflush(stdout);
 	}
-}
-
-int rig_memd_stop(u32 id, int sig)
-{
-	pid_t *pid = &blade_pid[id - WEFT_BLADE_MIN];
-	u64 end = rig_now() + START_LIMIT_MS;
-	int status = 0;
-
-	kill(*pid, sig);
-	while (waitpid(*pid, &status, WNOHANG) != *pid) {
-		if (rig_now() > end) {
-			kill(*pid, SIGKILL);
-			waitpid(*pid, &status, 0);
-			break;
-		}
-		usleep(1000);
-	}
-	*pid = 0;
-	return status;
+	printf("%s: %lu checks\n", program, rig_checks);
+	rig_close();
+	return !rig_checks;
 }

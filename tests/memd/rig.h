@@ -100,4 +100,48 @@ void rig_memd_signal(u32 id, int sig);
 /* Stop it with a signal.  Return: wait status. */
 int rig_memd_stop(u32 id, int sig);
 
+/* Whichever run, with SIGKILL. */
+void rig_memd_stop_all(void);
+
+/*
+ * The blades of a rack with TUN of @count, one or two: number @i, from 0, or all.  Each
+ * has a backing file of its own, which it finds again.  SIGTERM must end them well.
+ */
+void rig_blade_start(u32 count, u32 i);
+void rig_blades_start(u32 count);
+void rig_blades_stop(u32 count, int sig);
+
+/**
+ * struct rig_job - what a program is told to do
+ * @blades: one or two
+ * @faults: of the network, once the nodes have joined
+ * @times: how often it does what it does
+ * @restarts: of a blade, killed, or of the switch, meanwhile
+ */
+struct rig_job {
+	u32 blades;
+	struct rig_faults faults;
+	unsigned long times;
+	long restarts;
+};
+
+/*
+ * Take the arguments of such a program, open a rack with TUN and start its blades:
+ *
+ *	switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS]]
+ */
+struct rig_job rig_begin(int argc, char **argv);
+
+/* What a program tests, one after the other; the last one has no name. */
+struct rig_test {
+	const char *name;
+	void (*run)(void);
+};
+
+/*
+ * Run the test that is called @name, all if that is NULL, and say how it was.
+ * Return: exit status.
+ */
+int rig_run(const char *program, const struct rig_test *tests, const char *name);
+
 #endif /* WEFT_TESTS_MEMD_RIG_H */

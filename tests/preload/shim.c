@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "tests/libweft/check.h"
+#include "tests/libweft/elsewhere.h"
 
 #define PAGE	4096ul
 #define SIZE	(64 * PAGE)
@@ -22,39 +23,20 @@ extern char **environ;
 static const char *directory;
 static int fd, other_fd;
 
-struct attempt {
-	void *lock;
-	int result;
-};
-
-static void *attempt(void *arg)
+static int try_write(void *lock)
 {
-	struct attempt *a = arg;
+	int error = pthread_rwlock_trywrlock(lock);
 
-	a->result = pthread_rwlock_trywrlock(a->lock);
-	if (!a->result)
-		pthread_rwlock_unlock(a->lock);
-	return NULL;
-}
-
-/* Could another thread write-lock what stands at @lock? */
-static int elsewhere(void *lock)
-{
-	struct attempt a = { lock, -1 };
-	pthread_t t;
-
-	CHECK(!pthread_create(&t, NULL, attempt, &a));
-	CHECK(!pthread_join(t, NULL));
-	return a.result;
+	return error ? error : pthread_rwlock_unlock(lock);
 }
 
 /* The two addresses are one lock, or two. */
 static void check_same(void *a, void *b, bool same)
 {
 	CHECK_IS(pthread_rwlock_wrlock(a), 0);
-	CHECK_IS(elsewhere(b), same ? EBUSY : 0);
+	CHECK_IS(elsewhere(try_write, b), same ? EBUSY : 0);
 	CHECK_IS(pthread_rwlock_unlock(a), 0);
-	CHECK_IS(elsewhere(b), 0);
+	CHECK_IS(elsewhere(try_write, b), 0);
 }
 
 static char *map_at(void *address, size_t length, int flags, int file, off_t offset)
@@ -163,15 +145,6 @@ static void take(char *lock)
 	CHECK_IS(pthread_rwlock_unlock((void *)(lock + 3000)), 0);
 }
 
-static int open_files(void)
-{
-	int n = 0, i;
-
-	for (i = 3; i < 2048; i++)
-		n += fcntl(i, F_GETFD) >= 0;
-	return n;
-}
-
 /* The program closes everything, and takes every number; locks go on. */
 static void test_files(void)
 {
@@ -179,7 +152,7 @@ static void test_files(void)
 	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
 	pid_t pid;
 
-	CHECK_IS(elsewhere(a), 0);
+	CHECK_IS(elsewhere(try_write, a), 0);
 	CHECK_IS(open_files(), before + 1);
 	CHILD(pid, {
 		for (i = 3; i < 2048; i++)
@@ -216,7 +189,7 @@ static void test_exec(void)
 	char *bare[] = { "sh", "-c", "test $(ls /proc/self/fd | wc -l) -le 6", NULL };
 	pid_t pid;
 
-	CHECK_IS(elsewhere(a), 0);
+	CHECK_IS(elsewhere(try_write, a), 0);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(other_fd, F_SETFD, FD_CLOEXEC);
 	CHECK(!posix_spawn(&pid, "/bin/sh", NULL, NULL, bare, environ));

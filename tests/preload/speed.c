@@ -55,8 +55,6 @@ static void measure(const char *what, char *region, const char *end)
 
 int main(int argc, char **argv)
 {
-	pthread_barrier_t end;
-	pthread_t t;
 	char *region;
 	int fd;
 
@@ -71,11 +69,6 @@ int main(int argc, char **argv)
 	CHECK(fd >= 0);
 	CHECK(!ftruncate(fd, SIZE));
 	region = map_region(fd, SIZE);
-	puts("{");
-	measure("one_thread", region, ",");
-	begin_thread(&t, &end);
-	measure("threads", region, "");
-	puts("}");
-	end_thread(t, &end);
+	measure_beside(measure, region);
 	return 0;
 }

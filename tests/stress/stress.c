@@ -269,22 +269,19 @@ static const char usage[] =
 "  --timeout S    longest wait for the other nodes (default 120)\n";
 
 enum {
-	O_DIR = 256, O_OUT, O_NODE, O_NODES, O_THREADS, O_PAGES, O_OPS, O_SECONDS,
-	O_BURST, O_SEED, O_TIMEOUT, O_HELP,
+	O_DIR = 256, O_OUT, O_THREADS, O_PAGES, O_OPS, O_SECONDS, O_BURST, O_SEED, O_HELP,
 };
 
 static const struct option options[] = {
 	{ "dir", required_argument, NULL, O_DIR },
 	{ "out", required_argument, NULL, O_OUT },
-	{ "node", required_argument, NULL, O_NODE },
-	{ "nodes", required_argument, NULL, O_NODES },
+	NODE_OPTIONS,
 	{ "threads", required_argument, NULL, O_THREADS },
 	{ "pages", required_argument, NULL, O_PAGES },
 	{ "ops", required_argument, NULL, O_OPS },
 	{ "seconds", required_argument, NULL, O_SECONDS },
 	{ "burst", required_argument, NULL, O_BURST },
 	{ "seed", required_argument, NULL, O_SEED },
-	{ "timeout", required_argument, NULL, O_TIMEOUT },
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
 };
@@ -300,18 +297,17 @@ int main(int argc, char **argv)
 
 	node_begin("weft-stress");
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (node_option(c))
+			continue;
 		switch (c) {
 		case O_DIR: dir = optarg; break;
 		case O_OUT: job.out = optarg; break;
-		case O_NODE: node.number = node_number_of("--node", optarg, 1, NODE_MAX); break;
-		case O_NODES: node.count = node_number_of("--nodes", optarg, 1, NODE_MAX); break;
 		case O_THREADS: job.threads_here = node_number_of("--threads", optarg, 1, 16); break;
 		case O_PAGES: job.pages = node_number_of("--pages", optarg, 1, 65536); break;
 		case O_OPS: job.ops = node_number_of("--ops", optarg, 2, 1u << 28); break;
 		case O_SECONDS: seconds = node_number_of("--seconds", optarg, 1, 86400); break;
 		case O_BURST: job.burst = node_number_of("--burst", optarg, 1, 1 << 20); break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 0, UINT64_MAX); break;
-		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;
 		}

@@ -43,7 +43,7 @@ static const struct {
 
 enum {
 	O_FILE = 256, O_REFERENCE, O_SIZE, O_REPEATS, O_COUNT, O_THREADS, O_READ,
-	O_OFFSET, O_TARGET, O_DIR, O_NODE, O_NODES, O_TIMEOUT, O_HELP,
+	O_OFFSET, O_TARGET, O_DIR, O_HELP,
 };
 
 static const struct option options[] = {
@@ -57,23 +57,15 @@ static const struct option options[] = {
 	{ "read", no_argument, NULL, O_READ },
 	{ "target", required_argument, NULL, O_TARGET },
 	{ "dir", required_argument, NULL, O_DIR },
-	{ "node", required_argument, NULL, O_NODE },
-	{ "nodes", required_argument, NULL, O_NODES },
-	{ "timeout", required_argument, NULL, O_TIMEOUT },
+	NODE_OPTIONS,
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
 };
 
 static void parse_threads(struct bench *b, char *list)
 {
-	char *item;
-
-	b->widths = 0;
-	for (item = strtok(list, ","); item; item = strtok(NULL, ",")) {
-		if (b->widths == BENCH_WIDTHS)
-			node_die("--threads: at most %u numbers", BENCH_WIDTHS);
-		b->threads[b->widths++] = node_number_of("--threads", item, 1, BENCH_THREADS);
-	}
+	b->widths = node_numbers_of("--threads", list, 1, BENCH_THREADS, b->threads,
+				    BENCH_WIDTHS);
 	if (!b->widths)
 		node_die("--threads: give numbers, as 1,2,4");
 }
@@ -84,6 +76,8 @@ static int parse(struct bench *b, int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (node_option(c))
+			continue;
 		switch (c) {
 		case O_FILE: b->file = optarg; break;
 		case O_REFERENCE: b->reference = optarg; break;
@@ -99,9 +93,6 @@ static int parse(struct bench *b, int argc, char **argv)
 				node_die("--target %s: give a number", optarg);
 			break;
 		case O_DIR: b->dir = optarg; break;
-		case O_NODE: node.number = node_number_of("--node", optarg, 1, NODE_MAX); break;
-		case O_NODES: node.count = node_number_of("--nodes", optarg, 1, NODE_MAX); break;
-		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_HELP: fputs(usage, stdout); exit(0);
 		default: return -1;
 		}

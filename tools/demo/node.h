@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -171,6 +172,61 @@ static inline uint64_t node_number_of(const char *option, const char *text,
 		node_die("%s %s: give a number from %llu to %llu", option, text,
 			 (unsigned long long)min, (unsigned long long)max);
 	return v << shift;
+}
+
+/**
+ * node_numbers_of() - several numbers from the command line, as 1,2,4
+ * @option:	name of the option, for messages
+ * @list:	what was given; it is taken apart
+ * @min:	smallest allowed
+ * @max:	largest allowed
+ * @numbers:	become these
+ * @room:	as many are allowed
+ *
+ * Return: how many there are.
+ */
+static inline unsigned int node_numbers_of(const char *option, char *list,
+					   uint64_t min, uint64_t max,
+					   unsigned int *numbers, unsigned int room)
+{
+	unsigned int n = 0;
+	char *item;
+
+	for (item = strtok(list, ","); item; item = strtok(NULL, ",")) {
+		if (n == room)
+			node_die("%s: at most %u numbers", option, room);
+		numbers[n++] = node_number_of(option, item, min, max);
+	}
+	return n;
+}
+
+/* The options of such programs that say who they are, among the other ones. */
+enum { NODE_OPTION_NODE = 512, NODE_OPTION_NODES, NODE_OPTION_TIMEOUT };
+
+#define NODE_OPTIONS							\
+	{ "node", required_argument, NULL, NODE_OPTION_NODE },		\
+	{ "nodes", required_argument, NULL, NODE_OPTION_NODES },	\
+	{ "timeout", required_argument, NULL, NODE_OPTION_TIMEOUT }
+
+/**
+ * node_option() - take what getopt_long() found, if it is one of these
+ * @option:	what it found; the argument is in optarg
+ */
+static inline bool node_option(int option)
+{
+	switch (option) {
+	case NODE_OPTION_NODE:
+		node.number = node_number_of("--node", optarg, 1, NODE_MAX);
+		return true;
+	case NODE_OPTION_NODES:
+		node.count = node_number_of("--nodes", optarg, 1, NODE_MAX);
+		return true;
+	case NODE_OPTION_TIMEOUT:
+		node.timeout = node_number_of("--timeout", optarg, 1, 86400);
+		return true;
+	default:
+		return false;
+	}
 }
 
 /**

@@ -501,14 +501,13 @@ static const char usage[] =
 "  --timeout S    longest wait for the other nodes (default 120)\n";
 
 enum {
-	O_DIR = 256, O_NODE, O_NODES, O_THREADS, O_BATCH, O_CHUNK, O_SLOTS, O_HEAP,
-	O_TOP, O_DUMP, O_REPORT, O_TIMEOUT, O_HELP,
+	O_DIR = 256, O_THREADS, O_BATCH, O_CHUNK, O_SLOTS, O_HEAP, O_TOP, O_DUMP, O_REPORT,
+	O_HELP,
 };
 
 static const struct option options[] = {
 	{ "dir", required_argument, NULL, O_DIR },
-	{ "node", required_argument, NULL, O_NODE },
-	{ "nodes", required_argument, NULL, O_NODES },
+	NODE_OPTIONS,
 	{ "threads", required_argument, NULL, O_THREADS },
 	{ "batch", required_argument, NULL, O_BATCH },
 	{ "chunk", required_argument, NULL, O_CHUNK },
@@ -517,7 +516,6 @@ static const struct option options[] = {
 	{ "top", required_argument, NULL, O_TOP },
 	{ "dump", no_argument, NULL, O_DUMP },
 	{ "report", no_argument, NULL, O_REPORT },
-	{ "timeout", required_argument, NULL, O_TIMEOUT },
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
 };
@@ -534,10 +532,10 @@ int main(int argc, char **argv)
 	job.chunk_size = job.batch = 256 << 10;
 	job.threads = 1;
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (node_option(c))
+			continue;
 		switch (c) {
 		case O_DIR: dir = optarg; break;
-		case O_NODE: node.number = node_number_of("--node", optarg, 1, NODE_MAX); break;
-		case O_NODES: node.count = node_number_of("--nodes", optarg, 1, NODE_MAX); break;
 		case O_THREADS: job.threads = node_number_of("--threads", optarg, 1, 64); break;
 		case O_BATCH: job.batch = node_number_of("--batch", optarg, 0, 1u << 30); break;
 		case O_CHUNK: job.chunk_size = node_number_of("--chunk", optarg, 1, 1u << 30); break;
@@ -546,7 +544,6 @@ int main(int argc, char **argv)
 		case O_TOP: top = node_number_of("--top", optarg, 0, UINT64_MAX); break;
 		case O_DUMP: top = UINT64_MAX; break;
 		case O_REPORT: report = true; break;
-		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;
 		}

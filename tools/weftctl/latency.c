@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "text.h"
+
 #define BAR_MAX		40	/* characters of the longest bar */
 
 uint64_t latency_quantile(const struct hist *h, unsigned int permille)
@@ -28,31 +30,15 @@ uint64_t latency_quantile(const struct hist *h, unsigned int permille)
 
 /* --- Text ---------------------------------------------------------------- */
 
-#define TIME_TEXT_MAX	32
-
-/* A time with three digits or four and its unit. */
-static const char *time_text(double ns, char *text)
-{
-	static const char * const units[] = { "ns", "us", "ms", "s" };
-	size_t i = 0;
-
-	while (ns >= 1000 && i < 3) {
-		ns /= 1000;
-		i++;
-	}
-	snprintf(text, TIME_TEXT_MAX, "%.*f %s", i && ns < 100 ? 1 : 0, ns, units[i]);
-	return text;
-}
-
 /* What the times of a quantile are less than. */
 static void print_quantile(const struct hist *h, const char *label,
 			   unsigned int permille)
 {
 	uint64_t ns = latency_quantile(h, permille);
-	char text[TIME_TEXT_MAX];
+	char text[TEXT_TIME_MAX];
 
 	if (ns)
-		printf(", %s < %s", label, time_text((double)ns, text));
+		printf(", %s < %s", label, text_duration((double)ns, text));
 	else
 		printf(", %s beyond the last limit", label);
 }
@@ -62,22 +48,22 @@ static void print_bucket(const struct hist *h, size_t at, uint64_t most)
 	static const char bar[BAR_MAX + 1] = "########################################";
 	const struct bucket *b = &h->bucket[at];
 	double length = (double)b->count / (double)most * BAR_MAX;
-	char from[TIME_TEXT_MAX], to[TIME_TEXT_MAX] = "";
+	char from[TEXT_TIME_MAX], to[TEXT_TIME_MAX] = "";
 	uint64_t begin = b->below / 2;
 
 	if (!b->below)
 		begin = at ? h->bucket[at - 1].below : 0;
 	if (b->below)
-		time_text((double)b->below, to);
+		text_duration((double)b->below, to);
 	/* What there was of is seen. */
 	printf("    %8s .. %-8s %12" PRIu64 " %.*s\n",
-	       time_text((double)begin, from), to, b->count,
+	       text_duration((double)begin, from), to, b->count,
 	       length < 1 ? 1 : (int)(length + 0.5), bar);
 }
 
 static void print_one(const struct hist *h)
 {
-	char mean[TIME_TEXT_MAX];
+	char mean[TEXT_TIME_MAX];
 	uint64_t most = 0;
 	size_t i;
 
@@ -86,7 +72,7 @@ static void print_one(const struct hist *h)
 		putchar('\n');
 		return;
 	}
-	printf(", mean %s", time_text((double)h->nsec / (double)h->count, mean));
+	printf(", mean %s", text_duration((double)h->nsec / (double)h->count, mean));
 	print_quantile(h, "half", 500);
 	print_quantile(h, "99 %", 990);
 	putchar('\n');

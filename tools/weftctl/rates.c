@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "fail.h"
-#include "json.h"
 #include "latency.h"
 #include "report.h"
+#include "statsjson.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 
@@ -96,111 +96,6 @@ void rates_subtract(struct gathered *now, const struct gathered *before)
 	if (before->no_switch)
 		counters_free(&now->of_switch);
 	subtract(&now->of_switch, &before->of_switch, true);
-}
-
-/* --- JSON ---------------------------------------------------------------- */
-
-static void json_rates(struct json *j, const struct counters *c, double seconds)
-{
-	bool gauges = false;
-	size_t i;
-
-	json_object(j, "rates");
-	for (i = 0; i < c->len; i++) {
-		if (report_is_gauge(c->list[i].name))
-			gauges = true;
-		else
-			json_fixed(j, c->list[i].name,
-				   (double)c->list[i].value / seconds);
-	}
-	json_close(j);
-	if (!gauges)
-		return;
-	json_object(j, "values");
-	for (i = 0; i < c->len; i++) {
-		if (report_is_gauge(c->list[i].name))
-			json_u64(j, c->list[i].name, c->list[i].value);
-	}
-	json_close(j);
-}
-
-static void json_node(struct json *j, const struct gathered *g, double seconds)
-{
-	struct misses m;
-
-	report_misses(&g->of_node, &m);
-	json_object(j, "node");
-	if (g->id)
-		json_u64(j, "id", g->id);
-	else
-		json_null(j, "id");
-	json_object(j, "summary");
-	json_fixed(j, "misses_per_s", (double)m.served / seconds);
-	json_ratio(j, "by_switch", m.by_switch, m.served);
-	json_ratio(j, "by_home", m.by_home, m.served);
-	json_ratio(j, "round_trips_per_miss", m.round_trips, m.served);
-	json_ratio(j, "messages_per_miss", m.messages, m.served);
-	json_ratio(j, "ns_per_miss", m.nsec, m.served);
-	json_close(j);
-	json_rates(j, &g->of_node, seconds);
-	json_close(j);
-}
-
-static void json_memory(struct json *j, const struct gathered *g, double seconds)
-{
-	char text[INET_ADDRSTRLEN];
-	unsigned int i;
-
-	json_object(j, "memory");
-	json_array(j, "blades");
-	for (i = 0; i < g->homes_len; i++) {
-		json_object(j, NULL);
-		json_u64(j, "id", WEFT_BLADE_MIN + i);
-		json_string(j, "address", inet_ntop(AF_INET, &g->homes[i], text,
-						    sizeof(text)));
-		json_rates(j, &g->of_blade[i], seconds);
-		json_close(j);
-	}
-	json_close(j);
-	json_object(j, "total");
-	json_rates(j, &g->of_all, seconds);
-	json_close(j);
-	json_close(j);
-}
-
-static void json_switch(struct json *j, const struct gathered *g, double seconds)
-{
-	struct lookups l;
-
-	if (g->no_switch) {
-		json_null(j, "switch");
-		return;
-	}
-	report_lookups(&g->of_switch, &l);
-	json_object(j, "switch");
-	json_object(j, "summary");
-	json_fixed(j, "requests_per_s", (double)l.requests / seconds);
-	json_ratio(j, "hit_ratio", l.hits, l.requests);
-	json_close(j);
-	json_rates(j, &g->of_switch, seconds);
-	json_close(j);
-}
-
-static void print_json(const struct gathered *g, double seconds)
-{
-	struct json j;
-
-	json_begin(&j, stdout, output.pretty);
-	json_fixed(&j, "seconds", seconds);
-	if (g->node)
-		json_node(&j, g, seconds);
-	if (g->memory)
-		json_memory(&j, g, seconds);
-	if (g->sw)
-		json_switch(&j, g, seconds);
-	if (g->latency)
-		latency_json(&j, &g->hists);
-	json_end(&j);
 }
 
 /* --- Text ---------------------------------------------------------------- */
@@ -328,7 +223,7 @@ static int look(struct gathered *before, uint64_t *at, bool first)
 
 		rates_subtract(&shown, before);
 		if (output.json)
-			print_json(&shown, seconds);
+			stats_json(&shown, seconds);
 		else
 			print_text(&shown, seconds, first);
 		/* A full disk, or nobody reads any more. */

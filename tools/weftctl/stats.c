@@ -7,102 +7,14 @@
 #include "argument.h"
 #include "fail.h"
 #include "gather.h"
-#include "json.h"
 #include "kernel.h"
 #include "latency.h"
 #include "prometheus.h"
 #include "rates.h"
 #include "report.h"
+#include "statsjson.h"
 #include "weft_wire.h"
 #include "weftctl.h"
-
-/* --- JSON ---------------------------------------------------------------- */
-
-static void json_counters(struct json *j, const char *key, const struct counters *c)
-{
-	size_t i;
-
-	json_object(j, key);
-	for (i = 0; i < c->len; i++)
-		json_u64(j, c->list[i].name, c->list[i].value);
-	json_close(j);
-}
-
-static void json_node(struct json *j, const struct gathered *g)
-{
-	struct misses m;
-
-	report_misses(&g->of_node, &m);
-	json_object(j, "node");
-	if (g->id)
-		json_u64(j, "id", g->id);
-	else
-		json_null(j, "id");
-	json_object(j, "summary");
-	json_u64(j, "misses", m.served);
-	json_ratio(j, "by_switch", m.by_switch, m.served);
-	json_ratio(j, "by_home", m.by_home, m.served);
-	json_ratio(j, "round_trips_per_miss", m.round_trips, m.served);
-	json_ratio(j, "messages_per_miss", m.messages, m.served);
-	json_ratio(j, "ns_per_miss", m.nsec, m.served);
-	json_close(j);
-	json_counters(j, "counters", &g->of_node);
-	json_close(j);
-}
-
-static void json_memory(struct json *j, const struct gathered *g)
-{
-	char text[INET_ADDRSTRLEN];
-	unsigned int i;
-
-	json_object(j, "memory");
-	json_array(j, "blades");
-	for (i = 0; i < g->homes_len; i++) {
-		json_object(j, NULL);
-		json_u64(j, "id", WEFT_BLADE_MIN + i);
-		json_string(j, "address", inet_ntop(AF_INET, &g->homes[i], text,
-						    sizeof(text)));
-		json_counters(j, "counters", &g->of_blade[i]);
-		json_close(j);
-	}
-	json_close(j);
-	json_counters(j, "total", &g->of_all);
-	json_close(j);
-}
-
-static void json_switch(struct json *j, const struct gathered *g)
-{
-	struct lookups l;
-
-	if (g->no_switch) {
-		json_null(j, "switch");
-		return;
-	}
-	report_lookups(&g->of_switch, &l);
-	json_object(j, "switch");
-	json_object(j, "summary");
-	json_u64(j, "requests", l.requests);
-	json_ratio(j, "hit_ratio", l.hits, l.requests);
-	json_close(j);
-	json_counters(j, "counters", &g->of_switch);
-	json_close(j);
-}
-
-static void print_json(const struct gathered *g)
-{
-	struct json j;
-
-	json_begin(&j, stdout, output.pretty);
-	if (g->node)
-		json_node(&j, g);
-	if (g->memory)
-		json_memory(&j, g);
-	if (g->sw)
-		json_switch(&j, g);
-	if (g->latency)
-		latency_json(&j, &g->hists);
-	json_end(&j);
-}
 
 /* --- Text ---------------------------------------------------------------- */
 
@@ -241,7 +153,7 @@ static int stats(int argc, char **argv)
 	if (!rc && how.prometheus)
 		prometheus_print(&g);
 	else if (!rc && output.json)
-		print_json(&g);
+		stats_json(&g, 0);
 	else if (!rc)
 		print_text(&g);
 	gather_free(&g);

@@ -77,8 +77,7 @@ static const struct {
 
 enum {
 	O_LOCKS = 256, O_READERS, O_PAGES, O_SECONDS, O_COUNT, O_PROCS, O_THINK, O_HOLD,
-	O_SETTLE, O_MESSAGES, O_SERVICE, O_PEER, O_PORT, O_DIR, O_NAME, O_LABEL, O_NODE,
-	O_NODES, O_TIMEOUT, O_HELP,
+	O_SETTLE, O_MESSAGES, O_SERVICE, O_PEER, O_PORT, O_DIR, O_NAME, O_LABEL, O_HELP,
 };
 
 static const struct option options[] = {
@@ -98,9 +97,7 @@ static const struct option options[] = {
 	{ "dir", required_argument, NULL, O_DIR },
 	{ "name", required_argument, NULL, O_NAME },
 	{ "label", required_argument, NULL, O_LABEL },
-	{ "node", required_argument, NULL, O_NODE },
-	{ "nodes", required_argument, NULL, O_NODES },
-	{ "timeout", required_argument, NULL, O_TIMEOUT },
+	NODE_OPTIONS,
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
 };
@@ -117,18 +114,6 @@ static void parse_locks(struct lockbench *b, char *list)
 		if (!b->kinds[b->kinds_len++])
 			node_die("--locks: there is no lock '%s': see weft-lockbench kinds",
 				 item);
-	}
-}
-
-static void parse_readers(struct lockbench *b, char *list)
-{
-	char *item;
-
-	b->readers_len = 0;
-	for (item = strtok(list, ","); item; item = strtok(NULL, ",")) {
-		if (b->readers_len == BENCH_SHARES)
-			node_die("--readers: at most %u numbers", BENCH_SHARES);
-		b->readers[b->readers_len++] = node_number_of("--readers", item, 0, 100);
 	}
 }
 
@@ -157,9 +142,14 @@ static int parse(struct lockbench *b, int argc, char **argv)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (node_option(c))
+			continue;
 		switch (c) {
 		case O_LOCKS: parse_locks(b, optarg); break;
-		case O_READERS: parse_readers(b, optarg); break;
+		case O_READERS:
+			b->readers_len = node_numbers_of("--readers", optarg, 0, 100,
+							 b->readers, BENCH_SHARES);
+			break;
 		case O_PAGES: b->pages = node_number_of("--pages", optarg, 0, BENCH_PAGES); break;
 		case O_SECONDS: b->seconds = parse_seconds(optarg); break;
 		case O_COUNT: b->count = node_number_of("--count", optarg, 1, 1u << 30); break;
@@ -174,9 +164,6 @@ static int parse(struct lockbench *b, int argc, char **argv)
 		case O_DIR: b->dir = optarg; break;
 		case O_NAME: b->name = optarg; break;
 		case O_LABEL: b->label = optarg; break;
-		case O_NODE: node.number = node_number_of("--node", optarg, 1, NODE_MAX); break;
-		case O_NODES: node.count = node_number_of("--nodes", optarg, 1, NODE_MAX); break;
-		case O_TIMEOUT: node.timeout = node_number_of("--timeout", optarg, 1, 86400); break;
 		case O_HELP: fputs(usage, stdout); exit(0);
 		default: return -1;
 		}

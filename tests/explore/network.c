@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The network of a world; see network.h. */
+#include "network.h"
+
+static void put_flight(struct world *w, const struct flight *f)
+{
+	int i = w->flights;
+
+	if (i == MAX_FLIGHT) {
+		world_complain("more messages in flight than the model has room for");
+		return;
+	}
+	while (i > 0 && memcmp(&w->flight[i - 1], f, sizeof(*f)) > 0) {
+		w->flight[i] = w->flight[i - 1];
+		i--;
+	}
+	w->flight[i] = *f;
+	w->flights++;
+}
+
+void network_take(struct world *w, int i)
+{
+	w->flights--;
+	memmove(&w->flight[i], &w->flight[i + 1],
+		(size_t)(w->flights - i) * sizeof(w->flight[0]));
+	memset(&w->flight[w->flights], 0, sizeof(w->flight[0]));
+}
+
+static void to_flight(struct flight *f, const struct weft_msg *m, u8 hop, u8 to)
+{
+	memset(f, 0, sizeof(*f));
+	f->line = m->line;
+	f->version = m->version;
+	f->txn = m->txn;
+	f->copyset = m->copyset;
+	f->provider = m->provider;
+	f->holder = m->holder;
+	f->nonce = m->nonce;
+	f->grant = m->grant;
+	f->offset = m->offset;
+	f->info = m->info;
+	f->type = m->type;
+	f->flags = m->flags;
+	f->src = m->src;
+	f->status = m->status;
+	f->size = (u8)m->size;
+	f->hop = hop;
+	f->to = to;
+	f->used = 1;
+	for (u32 i = 0; i < m->len / 4 && i < MAX_NODES; i++)
+		f->list[i] = get_unaligned_be32((const u8 *)m->payload + 4 * i);
+}
+
+void network_header(struct weft_msg *m, const struct flight *f)
+{
+	memset(m, 0, sizeof(*m));
+	m->line = f->line;
+	m->version = f->version;
+	m->txn = f->txn;
+	m->copyset = f->copyset;
+	m->provider = f->provider;
+	m->holder = f->holder;
+	m->nonce = f->nonce;
+	m->grant = f->grant;
+	m->offset = f->offset;
+	m->info = f->info;
+	m->type = f->type;
+	m->flags = f->flags;
+	m->src = f->src;
+	m->status = f->status;
+	m->size = f->size;
+}
+
+void network_message(struct weft_msg *m, const struct flight *f, u8 *list)
+{
+	network_header(m, f);
+	for (int i = 0; i < MAX_NODES && f->list[i]; i++) {
+		put_unaligned_be32(f->list[i], list + 4 * i);
+		m->payload = list;
+		m->len += 4;
+	}
+}
+
+void network_post(struct world *w, const struct weft_msg *m, u8 hop, u8 to,
+		  const u8 *val)
+{
+	struct flight f;
+
+	to_flight(&f, m, hop, to);
+	if (val)
+		memcpy(f.val, val, MAX_FRAGS);
+	put_flight(w, &f);
+}
+
+void network_post_data(struct world *w, const struct config *c,
+		       const struct weft_msg *m, u8 hop, u8 to, const u8 *val)
+{
+	for (u8 i = 0; i < c->frags; i++) {
+		struct weft_msg part = *m;
+		u8 one[MAX_FRAGS] = { val[i] };
+
+		part.info = 1;
+		part.offset = i;
+		part.size = c->frags;
+		network_post(w, &part, hop, to, one);
+	}
+}
+
+void network_send(struct world *w, const struct config *c, const struct weft_send *s,
+		  const u8 *data)
+{
+	u8 first = c->use_switch ? HOP_SWITCH : HOP_HOME;
+	u8 hop = s->to ? HOP_NODE : first;
+
+	if (!s->with_data)
+		network_post(w, &s->msg, hop, s->to, NULL);
+	else if (s->msg.type == WEFT_MSG_WB)
+		network_post(w, &s->msg, HOP_HOME, HOME, data);
+	else
+		network_post_data(w, c, &s->msg, hop, s->to, data);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The lock calls of the kernel; see lock.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lock.h"
+#include "owner.h"
+
+#define REAP_MS		20
+#define KERNELS_CELL	(WEFT_HOLDS_THREADS - 1)
+
+static int lock_open(struct fake_region *r, int fd, struct weft_lock_open *o)
+{
+	struct fake_head *h = r->head;
+	int error = ENOSPC;
+	uint32_t *entry;
+	struct stat st;
+
+	if (fstat(fd, &st) || o->offset >= (uint64_t)st.st_size)
+		return EINVAL;
+	fake_lock(h);
+	h->counts.opens++;
+	if (!fake_owner_of(fd))
+		fake_reap(r, fd, 0);
+	o->owner = fake_make_owner(r, fd);
+	entry = fake_slot(h, o->offset);
+	if (!*entry && h->n_slots < FAKE_SLOTS) {
+		h->slots[h->n_slots].offset = o->offset;
+		*fake_word_at(r, h->n_slots) = 2;
+		*entry = ++h->n_slots;
+	}
+	if (*entry && o->owner) {
+		o->slot = *entry - 1;
+		error = 0;
+	}
+	fake_unlock(h);
+	return error;
+}
+
+static bool may_have(uint64_t w, unsigned int mode)
+{
+	return !(w & WEFT_WORD_OWNER) &&
+	       (mode == WEFT_LOCK_READ || !(w & WEFT_WORD_READERS));
+}
+
+/* One attempt, under the head's lock.  What this node lacks comes at once. */
+static bool attempt(struct fake_region *r, unsigned int owner, uint32_t slot, unsigned int mode,
+		    bool waiting)
+{
+	_Atomic uint64_t *word = fake_word_at(r, slot);
+	uint64_t w, new, slow = r->head->slots[slot].waiters > waiting ? WEFT_WORD_SLOW : 0;
+
+	*fake_pending_at(r, owner, KERNELS_CELL) = slot + 1;
+	w = *word;
+	do {
+		bool may = may_have(w, mode);
+
+		if (!may && !waiting) {
+			*fake_pending_at(r, owner, KERNELS_CELL) = 0;
+			return false;
+		}
+		new = w | WEFT_WORD_SLOW;
+		if (may) {
+			new = (w & (WEFT_WORD_READERS | WEFT_WORD_OWNER)) | slow;
+			new |= mode == WEFT_LOCK_WRITE || (w & WEFT_WORD_PERM) == 2 ? 2 : 1;
+			new += mode == WEFT_LOCK_READ ? WEFT_WORD_READER :
+			       (uint64_t)owner << WEFT_WORD_OWNER_SHIFT;
+		}
+	} while (!atomic_compare_exchange_weak(word, &w, new));
+	if (may_have(w, mode) && mode == WEFT_LOCK_READ)
+		atomic_fetch_add(fake_readers_at(r, owner, slot), 1);
+	*fake_pending_at(r, owner, KERNELS_CELL) = 0;
+	return may_have(w, mode);
+}
+
+static int64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+static int lock_acquire(struct fake_region *r, int fd, const struct weft_lock_op *op)
+{
+	unsigned int owner = fake_owner_of(fd);
+	struct fake_head *h = r->head;
+	struct fake_slot *s = &h->slots[op->slot];
+	uint32_t seen, timed_out = 0;
+	int error = 0;
+
+	if (op->slot >= h->n_slots || owner >= FAKE_OWNERS)
+		return EBADF;
+	if (op->mode != WEFT_LOCK_READ && op->mode != WEFT_LOCK_WRITE)
+		return EINVAL;
+	if (op->mode == WEFT_LOCK_WRITE && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return EACCES;
+	h->counts.acquires++;
+	fake_lock(h);
+	if (attempt(r, owner, op->slot, op->mode, false))
+		goto out;
+	fake_reap(r, fd, owner);
+	error = EBUSY;
+	if (op->flags & WEFT_LOCK_TRY) {
+		if (attempt(r, owner, op->slot, op->mode, false))
+			error = 0;
+		goto out;
+	}
+	h->counts.waits++;
+	s->waiters++;
+	for (;;) {
+		struct timespec wait = { .tv_nsec = REAP_MS * 1000000 };
+		uint64_t reaped = h->counts.reaped;
+
+		seen = s->events;
+		if (attempt(r, owner, op->slot, op->mode, true)) {
+			if (timed_out == seen + 1)
+				h->counts.late++;
+			error = 0;
+			break;
+		}
+		error = ETIMEDOUT;
+		if (op->flags & WEFT_LOCK_UNTIL && now((clockid_t)op->clock) >= op->deadline_ns)
+			break;
+		if (op->flags & WEFT_LOCK_UNTIL) {
+			int64_t left = op->deadline_ns - now((clockid_t)op->clock);
+
+			if (left < wait.tv_nsec)
+				wait.tv_nsec = left > 0 ? left : 1;
+		}
+		fake_unlock(h);
+		error = syscall(SYS_futex, &s->events, FUTEX_WAIT, seen, &wait, NULL, 0) ?
+			errno : 0;
+		fake_lock(h);
+		if (error == EINTR)
+			break;
+		fake_reap(r, fd, owner);
+		/* Nothing was said, and nobody died: then it cannot have become free. */
+		timed_out = error == ETIMEDOUT && reaped == h->counts.reaped ? seen + 1 : 0;
+	}
+	s->waiters--;
+	if (error && !s->waiters)
+		atomic_fetch_and(fake_word_at(r, op->slot), ~WEFT_WORD_SLOW);
+out:
+	fake_unlock(h);
+	return error;
+}
+
+static int lock_release(struct fake_region *r, int fd, const struct weft_lock_op *op)
+{
+	unsigned int owner = fake_owner_of(fd);
+	struct fake_head *h = r->head;
+	int error = EPERM;
+
+	if (op->slot >= h->n_slots || owner >= FAKE_OWNERS)
+		return EBADF;
+	fake_lock(h);
+	h->counts.releases++;
+	if (op->mode == WEFT_LOCK_READ && *fake_readers_at(r, owner, op->slot)) {
+		*fake_pending_at(r, owner, KERNELS_CELL) = op->slot + 1;
+		atomic_fetch_sub(fake_word_at(r, op->slot), WEFT_WORD_READER);
+		atomic_fetch_sub(fake_readers_at(r, owner, op->slot), 1);
+		*fake_pending_at(r, owner, KERNELS_CELL) = 0;
+		error = 0;
+	} else if (op->mode == WEFT_LOCK_WRITE &&
+		   (*fake_word_at(r, op->slot) & WEFT_WORD_OWNER) >> WEFT_WORD_OWNER_SHIFT == owner) {
+		atomic_fetch_and(fake_word_at(r, op->slot), ~WEFT_WORD_OWNER);
+		error = 0;
+	}
+	if (!error)
+		fake_tell(&h->slots[op->slot]);
+	fake_unlock(h);
+	return error;
+}
+
+static int lock_wake(struct fake_region *r, uint32_t slot)
+{
+	if (slot >= r->head->n_slots)
+		return EBADF;
+	r->head->counts.wakes++;
+	fake_tell(&r->head->slots[slot]);
+	return 0;
+}
+
+/* How much that is, no more: whose blocks they are is the kernel's own business. */
+static int lock_bind(struct fake_region *r, const struct weft_lock_bind *b)
+{
+	const struct weft_lock_range *range = (const void *)(uintptr_t)b->ranges;
+	uint64_t bytes = 0;
+	uint32_t i;
+
+	if (b->slot >= r->head->n_slots)
+		return EBADF;
+	if (b->n > WEFT_BIND_MAX)
+		return E2BIG;
+	for (i = 0; i < b->n; i++) {
+		if (!range[i].length || range[i].offset % 4096 || range[i].length % 4096)
+			return EINVAL;
+		bytes += range[i].length;
+	}
+	if (bytes > WEFT_BIND_MAX * 4096ull)
+		return E2BIG;
+	r->head->slots[b->slot].bound = bytes;
+	return 0;
+}
+
+int fake_ioctl(struct fake_region *r, int fd, unsigned long request, void *argument)
+{
+	switch (request) {
+	case WEFT_IOC_LOCK_OPEN:
+		return lock_open(r, fd, argument);
+	case WEFT_IOC_LOCK_ACQUIRE:
+		return lock_acquire(r, fd, argument);
+	case WEFT_IOC_LOCK_RELEASE:
+		return lock_release(r, fd, argument);
+	case WEFT_IOC_LOCK_WAKE:
+		return lock_wake(r, *(__u32 *)argument);
+	case WEFT_IOC_LOCK_BIND:
+		return fake_old ? ENOTTY : lock_bind(r, argument);
+	default:
+		return ENOTTY;
+	}
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What "weftctl stats" shows, as JSON. */
+#ifndef WEFTCTL_STATSJSON_H
+#define WEFTCTL_STATSJSON_H
+
+#include "gather.h"
+
+/**
+ * stats_json() - a document on stdout, as the user wants JSON to be
+ * @g: what was gathered
+ * @seconds: in which it was counted, for rates; 0: since ever, for sums
+ */
+void stats_json(const struct gathered *g, double seconds);
+
+#endif /* WEFTCTL_STATSJSON_H */
