@@ -178,10 +178,11 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 
 void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg)
 {
+	/* who has left the rack since is not in it any more, and will not answer */
+	l->copyset = msg->copyset & (l->need_known ? l->copyset : ~0u);
 	l->need_known = true;
 	l->busy = true;
 	l->status = msg->status;
-	l->copyset = msg->copyset;
 	l->grant = msg->grant;
 }
 
@@ -262,7 +263,9 @@ void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
 		return;
 	}
 	/* what who was lent the line repeats are our own words */
-	if (!l->need_known)
+	if (l->need_known)
+		l->copyset &= msg->copyset;
+	else
 		weft_gather_entry(l, msg);
 	if (!msg->provider || msg->provider == weft_node_bit(msg->src))
 		l->no_data = true;

@@ -160,9 +160,32 @@ static void abort_txn(struct weft_home_line *l, u32 txn, u32 grant,
 	out->timer = l->place != WEFT_AT_HOME && l->place != WEFT_IN_SWITCH;
 }
 
+/*
+ * A node has left the rack, and its transaction is left over: nobody else can end it
+ * there.  It cannot take effect any more, and the grant says which time it is.
+ */
+static void end_for(struct weft_home_line *l, u32 txn, u32 grant,
+		    struct weft_home_out *out)
+{
+	if (l->place != WEFT_AT_HOME) {
+		abort_txn(l, txn, grant, out);
+		out->sw.src = (u8)weft_txn_member(txn);
+	} else if (l->e.lock == txn && l->e.grant == grant) {
+		l->e.lock = 0;
+	}
+}
+
+/* A node's transaction that the members do not include. */
+static bool has_left(const struct weft_home_line *l, u32 members, u32 txn)
+{
+	u32 bit = weft_node_bit(weft_txn_member(txn));
+
+	return bit && !(bit & members) && !is_lock(l);
+}
+
 /* A node's transaction holds the line in the switch: ask again, ask the node. */
-static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
-			struct weft_home_out *out)
+static void remove_nack(struct weft_home_line *l, u32 members,
+			const struct weft_msg *msg, struct weft_home_out *out)
 {
 	out->timer = true;
 	if (is_lock(l)) {
@@ -174,6 +197,10 @@ static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
 	if (weft_txn_member(msg->holder) == l->self) {
 		/* a late copy of an earlier REMOVE took the lock */
 		abort_txn(l, msg->holder, msg->grant, out);
+		return;
+	}
+	if (has_left(l, members, msg->holder)) {
+		end_for(l, msg->holder, msg->grant, out);
 		return;
 	}
 	if (l->tries % WEFT_CHASE_AFTER != WEFT_CHASE_AFTER - 1 ||
@@ -188,8 +215,9 @@ static void remove_nack(struct weft_home_line *l, const struct weft_msg *msg,
 	out->msg_chase.grant = msg->grant;
 }
 
-static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,
-			  u32 fresh, struct weft_home_out *out)
+static void switch_answer(struct weft_home_line *l, u32 members,
+			  const struct weft_msg *msg, u32 fresh,
+			  struct weft_home_out *out)
 {
 	if (msg->txn != l->txn) {
 		/* a late REMOVE locked the line again, and nobody wants it */
@@ -204,7 +232,7 @@ static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,
 		   msg->type == WEFT_MSG_REMOVE_ACK) {
 		remove_ack(l, msg, out);
 	} else if (l->place == WEFT_REMOVING && msg->type == WEFT_MSG_NACK) {
-		remove_nack(l, msg, out);
+		remove_nack(l, members, msg, out);
 	} else if (l->place == WEFT_DROPPING &&
 		   msg->type == WEFT_MSG_DROP_ACK) {
 		l->gen = msg->nonce;
@@ -215,16 +243,20 @@ static void switch_answer(struct weft_home_line *l, const struct weft_msg *msg,
 	}
 }
 
-/* A node is refused because of a REMOVE of ours: a late copy took the lock. */
-static void chased(struct weft_home_line *l, const struct weft_msg *msg,
+/*
+ * A node is refused because of a REMOVE of ours: a late copy took the lock.  Or because
+ * of a node that does not answer it.
+ */
+static void chased(struct weft_home_line *l, u32 members, const struct weft_msg *msg,
 		   struct weft_home_out *out)
 {
 	bool ours = l->place == WEFT_REMOVING || l->place == WEFT_DROPPING;
 
-	if (weft_txn_member(msg->holder) != l->self ||
-	    (ours && msg->holder == l->txn))
-		return;
-	abort_txn(l, msg->holder, msg->grant, out);
+	if (has_left(l, members, msg->holder))
+		end_for(l, msg->holder, msg->grant, out);
+	else if (weft_txn_member(msg->holder) == l->self &&
+		 !(ours && msg->holder == l->txn))
+		abort_txn(l, msg->holder, msg->grant, out);
 }
 
 void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
@@ -237,9 +269,9 @@ void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
 	    msg->type == WEFT_MSG_PASS)
 		request(l, members, use_switch, msg, fresh, out);
 	else if (msg->type == WEFT_MSG_CHASE)
-		chased(l, msg, out);
+		chased(l, members, msg, out);
 	else if (weft_txn_member(msg->txn) == l->self)
-		switch_answer(l, msg, fresh, out);
+		switch_answer(l, members, msg, fresh, out);
 }
 
 bool weft_home_recall(struct weft_home_line *l, u32 fresh,

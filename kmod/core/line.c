@@ -92,15 +92,12 @@ void weft_line_members(struct weft_line *l, u32 members)
 
 void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
-	u8 type = l->rq.type;
-
 	out->effects = 0;
 	out->n = 0;
 	if (!l->revoking)
 		return;
 	l->revoking = 0;
-	l->rq.type = 0;
-	weft_provider_revoked(l, type, fresh, out);
+	weft_provider_revoked(l, fresh, out);
 
 	if (l->quiet) {
 		l->quiet = false;

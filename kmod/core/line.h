@@ -60,6 +60,7 @@ enum weft_held {
  * @wb_wanted: GETS: an owner writes back before we may commit
  * @downgraded: GETS: an answer said that it comes with the lock, and is not lent
  * @loaned: S: the owner lent it to us, the directory does not know of it
+ * @chase_home: the next CHASE is for the home, see weft_requester_chase()
  * @dunned: GETM, TAKE: those to whom the line was lent were told to give it up
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
@@ -91,7 +92,9 @@ enum weft_held {
  * @held_txn: the transaction that the data was given to
  * @held_grant: of the entry, as the order to give it said; or @owned if there was
  *	none: what the directory said before that is out of date
- * @rq: the invalidation, forward, pass, loan (DATA) or return of one (INV_ACK) that
+ * @lending: the transaction that it will be lent for, unasked, when the host has
+ *	revoked (@revoking); 0: none
+ * @rq: the invalidation, forward, pass or return of what was lent (INV_ACK) that
  *	waits for the host (@revoking)
  * @rq.type: 0 for none
  */
@@ -115,6 +118,7 @@ struct weft_line {
 	bool wb_wanted;
 	bool downgraded;
 	bool loaned;
+	bool chase_home;
 	bool dunned;
 	bool need_known;
 	bool fetching;
@@ -144,6 +148,7 @@ struct weft_line {
 	u32 nonce;
 	u32 held_txn;
 	u32 held_grant;
+	u32 lending;
 	struct {
 		u8 type;
 		u8 flags;

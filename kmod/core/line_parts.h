@@ -126,9 +126,8 @@ void weft_gather_timeout(struct weft_line *l, struct weft_out *out);
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out);
 
-/* What the order of type @type, kept in @rq, asked for is revoked: obey it. */
-void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
-			   struct weft_out *out);
+/* What waited for the host is revoked: obey the order in @rq, lend what was to be. */
+void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out);
 
 /* A node gives back what we, the owner, have lent to it, in the version of now. */
 void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,

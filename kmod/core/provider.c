@@ -207,12 +207,11 @@ bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out)
 }
 
 /* Programs have no access to write: the other one may read, too. */
-static void obey_lend(struct weft_line *l, struct weft_out *out)
+static void lend_unasked(struct weft_line *l, u32 txn, struct weft_out *out)
 {
 	weft_line_raise(l);
-	l->lent |= weft_node_bit(weft_txn_member(l->rq.txn));
-	weft_line_send_data(l, out, (u8)weft_txn_member(l->rq.txn),
-			    WEFT_MSG_DATA, l->rq.txn, 0);
+	l->lent |= weft_node_bit(weft_txn_member(txn));
+	weft_line_send_data(l, out, (u8)weft_txn_member(txn), WEFT_MSG_DATA, txn, 0);
 	out->send[out->n - 1].msg.flags = WEFT_F_LENT;
 }
 
@@ -226,15 +225,28 @@ bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out)
 	if (l->state != WEFT_M || !weft_line_idle(l) || !bit || to == l->self ||
 	    l->lent & bit)
 		return false;
-	l->rq.txn = txn;
 	if (l->lent) {
-		obey_lend(l, out);
+		lend_unasked(l, txn, out);
 		return true;
 	}
-	l->rq.type = WEFT_MSG_DATA;
+	l->lending = txn;
 	l->revoking = 1;
 	out->effects = WEFT_DO_PROTECT;
 	return true;
+}
+
+/*
+ * Who was to be lent the line unasked may have asked meanwhile, and then has the
+ * entry's lock: what it gets must say so, as it will not ask again.
+ */
+static void obey_lend(struct weft_line *l, u32 txn, u8 type, struct weft_out *out)
+{
+	if (type == WEFT_MSG_FWD && l->rq.txn == txn && is_owner(l)) {
+		weft_line_raise(l);
+		lend_asked(l, out);
+	} else {
+		lend_unasked(l, txn, out);
+	}
 }
 
 void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
@@ -274,6 +286,16 @@ bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out)
 	return true;
 }
 
+/* The order in @rq: obey it, or have it wait for the host. */
+static void take_order(struct weft_line *l, u8 type, u32 fresh, struct weft_out *out)
+{
+	if (type == WEFT_MSG_INV)
+		inv(l, fresh, out);
+	else
+		fwd(l, fresh, out);
+	l->rq.type = l->revoking ? type : 0;
+}
+
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out)
 {
@@ -283,7 +305,6 @@ void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 	/* the lock is ours: this is from before */
 	if (l->op == WEFT_OP_TAKE && l->need_known)
 		return;
-	l->rq.type = msg->type;
 	l->rq.flags = msg->flags;
 	l->rq.status = msg->status;
 	l->rq.txn = msg->txn;
@@ -291,17 +312,12 @@ void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 	l->rq.grant = msg->grant;
 	l->rq.provider = msg->provider;
 	if (l->revoking)
-		return; /* an eviction has begun to revoke; obeyed when it is done */
-	if (msg->type == WEFT_MSG_INV)
-		inv(l, fresh, out);
+		l->rq.type = msg->type; /* obeyed when what has begun is done */
 	else
-		fwd(l, fresh, out);
-	if (!l->revoking)
-		l->rq.type = 0;
+		take_order(l, msg->type, fresh, out);
 }
 
-void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
-			   struct weft_out *out)
+static void obey(struct weft_line *l, u8 type, u32 fresh, struct weft_out *out)
 {
 	if (type == WEFT_MSG_INV)
 		obey_inv(l, fresh, out);
@@ -311,10 +327,25 @@ void weft_provider_revoked(struct weft_line *l, u8 type, u32 fresh,
 		fwd(l, fresh, out);
 	else if (type == WEFT_MSG_PASS)
 		obey_pass(l, fresh, out);
-	else if (type == WEFT_MSG_DATA)
-		obey_lend(l, out);
 	else if (type == WEFT_MSG_INV_ACK)
 		obey_yield(l, out);
+}
+
+void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	u32 lending = l->lending;
+	u8 type = l->rq.type;
+
+	l->rq.type = 0;
+	l->lending = 0;
+	if (!lending) {
+		obey(l, type, fresh, out);
+		return;
+	}
+	obey_lend(l, lending, type, out);
+	/* what came meanwhile is of others, and may need more than was revoked */
+	if (type && l->rq.txn != lending)
+		take_order(l, type, fresh, out);
 }
 
 /* --- retained data --------------------------------------------------------- */

@@ -46,6 +46,7 @@ void weft_requester_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->need_known = false;
 	l->fetching = false;
 	l->dunned = false;
+	l->chase_home = false;
 	l->acked = 0;
 	l->loans = 0;
 	l->returned = 0;
@@ -298,10 +299,13 @@ void weft_requester_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
 
 	if (member == l->self) {
 		abort_txn(l, msg->holder, msg->grant, out);
-	} else if (n % WEFT_CHASE_AFTER == 0) {
-		m = weft_line_send(l, out, (u8)member, WEFT_MSG_CHASE, msg->txn);
+	} else if (n % WEFT_CHASE_AFTER == 0 || n == 255) {
+		/* by turns: for who has left the rack the home answers */
+		m = weft_line_send(l, out, l->chase_home ? 0 : (u8)member,
+				   WEFT_MSG_CHASE, msg->txn);
 		m->holder = msg->holder;
 		m->grant = msg->grant;
+		l->chase_home = !l->chase_home;
 	}
 }
 

@@ -48,6 +48,11 @@ static void do_out(struct world *w, const struct config *c, int n, int i,
 	w->line[n][i].tries = 0;
 }
 
+static bool has_left(const struct world *w, int n)
+{
+	return !(w->members & 1u << n);
+}
+
 /* What programs can still do, through mappings that are not yet revoked. */
 static u8 effective(const struct weft_line *l)
 {
@@ -91,6 +96,8 @@ void pages_recv(struct world *w, const struct config *c, int n,
 	struct weft_msg m;
 	struct weft_out out;
 
+	if (has_left(w, n))
+		return;
 	network_header(&m, f);
 	weft_line_recv(&w->line[n][i], &m, w->seq[n] + 1, &out);
 	used(w, n, i);
@@ -182,9 +189,22 @@ static void pass_actions(const struct world *w, const struct config *c, int n, i
 	}
 }
 
+/* As the kernel does it: all lines are back home, nothing is outstanding. */
+static bool may_leave(const struct world *w, const struct config *c, int n)
+{
+	for (int i = 0; i < c->lines; i++)
+		if (w->line[n][i].state != WEFT_I || !weft_line_idle(&w->line[n][i]))
+			return false;
+	return w->leaves && !w->want[n];
+}
+
 void pages_actions(const struct world *w, const struct config *c, int n,
 		   struct action *a, int *k)
 {
+	if (has_left(w, n))
+		return;
+	if (may_leave(w, c, n))
+		world_add(a, k, ACT_LEAVE, n, 0, 0);
 	for (int i = 0; i < c->lines; i++) {
 		const struct weft_line *l = &w->line[n][i];
 		u8 perm = effective(l);
@@ -269,6 +289,13 @@ static void step_pass(struct world *w, const struct config *c,
 	pursue(w, c, n);
 }
 
+static void step_leave(struct world *w, int n)
+{
+	w->leaves--;
+	w->members &= (u8)~(1u << n);
+	w->ops[n] = 0;
+}
+
 static void step_line(struct world *w, const struct config *c,
 		      const struct action *a)
 {
@@ -289,6 +316,9 @@ static void step_line(struct world *w, const struct config *c,
 			w->hasty--;
 		else if (early(w, c, n, i))
 			w->spurious--;
+		/* who left before it was told to give the line up will not answer */
+		if (l->dunned)
+			weft_line_members(l, w->members);
 		weft_line_timeout(l, &out);
 		break;
 	case ACT_EVICT:
@@ -323,6 +353,9 @@ void pages_step(struct world *w, const struct config *c, const struct action *a)
 		w->want_line[n] = a->line;
 		pursue(w, c, n);
 		break;
+	case ACT_LEAVE:
+		step_leave(w, n);
+		break;
 	case ACT_EXPECT_READ:
 	case ACT_EXPECT_WRITE:
 	case ACT_UNEXPECT:
@@ -349,6 +382,8 @@ const char *pages_check(const struct world *w, const struct config *c)
 		const struct weft_dir_entry *e = serve_entry(w, c, i);
 		int readers = 0, writers = 0;
 
+		if (c->neat && e && e->lock && world_at_rest(w, c))
+			return "the entry is locked, and nobody wants anything";
 		for (int f = 0; e && !e->lock && e->status != WEFT_M && f < c->frags; f++)
 			if (w->home_data[i][f] != w->truth[i])
 				return "nobody owns the line, and the home does not have the last value";
@@ -391,12 +426,15 @@ static void tidy_line(struct weft_line *l)
 		}
 		l->loaned = l->state == WEFT_S && keep.loaned;
 		if (l->held) {
+			l->chase_home = keep.chase_home;
 			l->nonce = keep.nonce;
 			l->held_txn = keep.held_txn;
 			l->held_grant = keep.held_grant;
 		}
-		if (l->revoking)
+		if (l->revoking) {
 			l->rq = keep.rq;
+			l->lending = keep.lending;
+		}
 	} else {
 		if (!l->revoking)
 			memset(&l->rq, 0, sizeof(l->rq));
@@ -415,9 +453,14 @@ static void tidy_line(struct weft_line *l)
 /* Wipe what the core does not read: equal states must look equal. */
 void pages_tidy(struct world *w, const struct config *c)
 {
-	for (int i = 0; i < c->lines; i++)
-		for (int n = 0; n < c->nodes; n++)
+	for (int i = 0; i < c->lines; i++) {
+		for (int n = 0; n < c->nodes; n++) {
 			tidy_line(&w->line[n][i]);
+			/* what the home says to a CHASE if nobody leaves is nothing */
+			if (!c->leaves)
+				w->line[n][i].chase_home = false;
+		}
+	}
 	if (!w->passes && !w->lends && !w->yields) {
 		memset(w->told, 0, sizeof(w->told));
 		memset(w->told_perm, 0, sizeof(w->told_perm));

@@ -11,7 +11,8 @@ void world_print_action(const struct world *w, const struct action *a)
 		"writes", "wants to read", "wants to write", "evicts", "drops",
 		"cleans", "home times out", "home recalls", "wants to read",
 		"wants to write", "lets go", "lets others read", "expects to read", "expects to write",
-		"does not expect it any more", "passes on, to:",
+		"does not expect it any more", "leaves the rack",
+		"passes on, to:",
 		"lends to:", "gives back, to:",
 	};
 	bool pass = a->kind >= ACT_PASS;

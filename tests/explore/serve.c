@@ -28,11 +28,6 @@ void serve_init(struct world *w, const struct config *c)
 		abort();
 }
 
-static u32 members(const struct config *c)
-{
-	return (1u << c->nodes) - 1;
-}
-
 void serve_switch_recv(struct world *w, const struct config *c,
 		       const struct flight *f)
 {
@@ -40,7 +35,7 @@ void serve_switch_recv(struct world *w, const struct config *c,
 	u64 at = weft_line_slot(f->line);
 	/* of the 65,536 slots only those of our lines exist */
 	struct weft_switch sw = {
-		.members = members(c),
+		.members = w->members,
 		.slots = &w->slot[c->same_slot ? 0 : i] - at,
 	};
 	struct weft_msg m;
@@ -142,7 +137,7 @@ void serve_home_recv(struct world *w, const struct config *c,
 		serve_read(w, c, &m);
 		return;
 	}
-	weft_home_recv(l, members(c), c->use_switch, &m,
+	weft_home_recv(l, w->members, c->use_switch, &m,
 		       w->seq[MAX_NODES] + 1, &out);
 	if (l->txn == weft_txn(HOME, w->seq[MAX_NODES] + 1))
 		w->seq[MAX_NODES]++;

@@ -31,6 +31,8 @@ void world_init(struct world *w, const struct config *c)
 	w->lends = c->lends;
 	w->yields = c->yields;
 	w->hasty = c->hasty;
+	w->leaves = c->leaves;
+	w->members = (u8)((1u << c->nodes) - 1);
 }
 
 bool world_silent(const struct world *w, const struct config *c, int line)

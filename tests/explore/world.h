@@ -36,12 +36,15 @@ struct config {
 	u8 lends;		/* times that an owner lets one read that expects to */
 	u8 yields;		/* times that it is given back before it is asked for */
 	u8 hasty;		/* times that one does not wait for it long */
+	u8 leaves;		/* nodes that leave the rack, when they have nothing left */
 	bool owned;		/* node 1 owns the lines at the beginning, modified */
 	bool mistakes;		/* ... also to read what is expected to write, and so on */
 	bool use_switch;	/* lines move into a P4 switch */
 	bool same_slot;		/* the two lines collide in the switch */
 	bool evicts, cleans;	/* programs' operations include these */
 	bool locks;		/* the line is a lock; operations take and leave it */
+	bool neat;		/* when all is over no entry is left locked: nothing is lost,
+				 * and no request comes so late that nobody answers it */
 	bool full;		/* only in the long run */
 };
 
@@ -77,7 +80,8 @@ struct world {
 	u8 hold[MAX_NODES];		/* locks: permission that a program holds */
 	u8 ops[MAX_NODES];
 	u8 loss, dup, spurious, steals, recalls;
-	u8 expects, passes, lends, yields, hasty;
+	u8 expects, passes, lends, yields, hasty, leaves;
+	u8 members;			/* mask of nodes */
 	u32 told[MAX_NODES][MAX_TOLD];	/* transactions that an owner may know of */
 	u8 told_perm[MAX_NODES][MAX_TOLD];
 	u8 flights;
@@ -88,7 +92,7 @@ enum action_kind {
 	ACT_DELIVER, ACT_REPEAT, ACT_LOSE, ACT_REVOKED, ACT_TIMEOUT, ACT_ACCESS,
 	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
 	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK, ACT_SHARE,
-	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_PASS,
+	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_LEAVE, ACT_PASS,
 	ACT_LEND, ACT_YIELD,
 };
 

@@ -23,6 +23,7 @@ RUN_LIMIT=$((SECONDS_RUN + 150))
 KVS=$BUILD/bin/weft-kvs
 RECORDS=1000
 STORE=/weft/store
+DOWN_QUICK=15		# seconds for all nodes to give back what they have; time-outs take 30
 runs=0
 
 # bench OPTION...: on all nodes at once.
@@ -78,6 +79,18 @@ gone_here()
 	! on node1 "$KVS" get "$STORE" greeting && on node1 "$KVS" check "$STORE"
 }
 
+# go_down: whatever is still under way then, nobody waits for a node that is gone
+# already, and nothing is lost.
+go_down()
+{
+	local begin=$SECONDS
+
+	on nodes "$BIN/weftctl" down --unmount || return 1
+	echo "it took $((SECONDS - begin)) s"
+	[ $((SECONDS - begin)) -le $((DOWN_QUICK * SCALE)) ] &&
+		on nodes sh -c '! dmesg | grep " are lost"'
+}
+
 for program in "$KVS" "$BIN/weftctl"; do
 	[ -x "$program" ] || { echo "kvs: $program is not built: run make" >&2; exit 2; }
 done
@@ -114,5 +127,6 @@ check "a value put on one node" on node1 "$KVS" put "$STORE" greeting hello
 check "is got on another one" get_there
 check "and can be taken away on a third" on node2 "$KVS" del "$STORE" greeting
 check "where it was put it is gone" gone_here
+check "all nodes go down at once, in $((DOWN_QUICK * SCALE)) s" go_down
 end_rack
 finish

@@ -240,6 +240,45 @@ static void in_the_way(void)
 	CHECK(l.place == WEFT_AT_HOME && l.e.status == WEFT_M && l.e.copyset == 2);
 }
 
+/* Node 2's transaction holds the line, and node 2 is no member any more. */
+static void left_behind(bool in_switch)
+{
+	struct weft_msg chase = {
+		.type = WEFT_MSG_CHASE, .src = 1, .txn = weft_txn(1, 9),
+		.holder = weft_txn(2, 1),
+	}, getm = { .type = WEFT_MSG_GETM, .src = 2, .txn = weft_txn(2, 1) };
+	const struct weft_dir_entry *e = in_switch ? &slot()->entry : &l.e;
+	u32 targets;
+
+	begin();
+	chase.line = getm.line = key;
+	weft_home_recv(&l, MEMBERS, in_switch, &(struct weft_msg){ .type = WEFT_MSG_GETS,
+		       .src = 1, .txn = weft_txn(1, 1), .line = key }, ++fresh, &out);
+	if (in_switch) {
+		hear(switch_says(out.sw));
+		CHECK_EQ(weft_switch_handle(&sw, &getm, &targets), WEFT_TO_NODES);
+	} else {
+		weft_home_recv(&l, MEMBERS, false, &getm, ++fresh, &out);
+	}
+	CHECK(e->lock == weft_txn(2, 1));
+	chase.grant = e->grant;
+	/* it is asked, as long as it is one */
+	hear(chase);
+	CHECK(!out.to_switch && e->lock == weft_txn(2, 1));
+	/* an earlier time that the transaction had the lock is over */
+	chase.grant -= WEFT_GRANT_STEP;
+	weft_home_recv(&l, MEMBERS & ~2u, in_switch, &chase, ++fresh, &out);
+	if (out.to_switch)
+		switch_says(out.sw);
+	CHECK(e->lock == weft_txn(2, 1));
+	chase.grant += WEFT_GRANT_STEP;
+	weft_home_recv(&l, MEMBERS & ~2u, in_switch, &chase, ++fresh, &out);
+	CHECK(out.to_switch == in_switch && !out.timer);
+	if (in_switch)
+		switch_says(out.sw);
+	CHECK(!e->lock && e->status == WEFT_S && e->copyset == 1);
+}
+
 static void switch_restarts(void)
 {
 	begin();
@@ -369,6 +408,8 @@ int main(void)
 	late_remove();
 	stays();
 	in_the_way();
+	left_behind(false);
+	left_behind(true);
 	switch_restarts();
 	nonsense();
 	random_moves();

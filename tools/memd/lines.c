@@ -453,13 +453,13 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 	struct region *r;
 	struct block *b;
 
-	if (!m->members.use_switch)
-		return;
 	b = block_of(m, msg->line, &r);
 	if (b) {
 		lines_answer(m, msg);
 		return;
 	}
+	if (!m->members.use_switch)
+		return;
 	/* of a line that is forgotten, something may still be locked there */
 	weft_home_init(&none, msg->line, m->opt.id);
 	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
