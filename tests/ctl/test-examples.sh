@@ -71,11 +71,11 @@ begin examples
 mkdir -p "$BUILD/tests"
 # The guests see it, too.
 shared=$(mktemp -d "$BUILD/tests/examples.XXXXXX") || exit 2
-trap 'rm -rf "$shared"; cleanup' EXIT
+at_exit rm -rf "$shared"
 mkdir "$shared/blocks" "$shared/bin"
 
 # For the commands as they are printed.  Guests get the same environment.
-export B=$BUILD WEFT_RACK_NAME=$rack_name WEFT_PACKAGES_DONE=1 BUILD
+export B=$BUILD WEFT_RACK_NAME=$run_name WEFT_PACKAGES_DONE=1 BUILD
 export PATH=$shared/bin:$BUILD/bin:$PATH:/usr/sbin:/sbin
 unset KVER MAKEFLAGS MAKEOVERRIDES MFLAGS MAKELEVEL
 
