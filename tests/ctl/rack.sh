@@ -45,8 +45,8 @@ good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
 holds()	{ tests/ctl/json.pl "$dir/out" "$dir/kept" "$@"; }
 keep()	{ cp "$dir/out" "$dir/kept"; }
 
-# schema DEFINITION: its JSON is what tools/weftctl/schema.json says.
-schema(){ tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"; }
+# schema DEFINITION [FILE]: its JSON is what tools/weftctl/schema.json says.
+schema(){ tests/ctl/schema.pl tools/weftctl/schema.json "$1" "${2-$dir/out}"; }
 
 # members LIST: node 1 says that these nodes are in the rack.
 members()

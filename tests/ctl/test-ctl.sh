@@ -530,10 +530,7 @@ ctl up trace -n 2 -j 7 16777215
 : >"$dir/err"
 [ "$(wc -l <"$dir/out")" = 2 ]
 report $? "$what: two events, a line each"
-while read -r one; do
-	echo "$one" >"$dir/one"
-	tests/ctl/schema.pl tools/weftctl/schema.json trace "$dir/one" || rc=9
-done <"$dir/out"
+schema trace
 sed -i 1q "$dir/out"
 json '$j->{event} eq "miss"' '$j->{region} == 7 && $j->{name} eq "table"' \
 	'$j->{offset} == 131072 && $j->{byte} == 131080' '$j->{access} eq "write"' \
@@ -601,11 +598,7 @@ asked 'cmd 5' 'cmd 11' 'cmd 5' 'cmd 11'
 ctl up monitor -j -n 20 -t 0.2
 [ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 12 ]
 report $? "$what: an object a line"
-while read -r one; do
-	echo "$one" >"$dir/one"
-	tests/ctl/schema.pl tools/weftctl/schema.json monitor "$dir/one" || rc=9
-done <"$dir/out"
-report $rc "$what: as the schema says"
+schema monitor
 sed -i -n 9p "$dir/out"
 json '$j->{event} eq "access_failed" && $j->{errno} == 110 && $j->{missed} == 12' \
 	'$j->{region} == 7 && $j->{name} eq "table" && $j->{offset} == 65544' \
