@@ -185,29 +185,29 @@ check "down twice" says "this node is not set up: run 'weftctl up'"
 
 # --- What up refuses ---------------------------------------------------------
 
-up=(up --node 2 --homes "10.87.0.101,10.87.0.102")
-ctl node2 "${up[@]}" --interface eth7
+settings=(up --node 2 --homes "10.87.0.101,10.87.0.102")
+ctl node2 "${settings[@]}" --interface eth7
 check "no such interface" says "there is no interface 'eth7': 'ip link' lists those that there are"
-ctl node2 "${up[@]}" --interface eth0 --address 10.9.9.9
+ctl node2 "${settings[@]}" --interface eth0 --address 10.9.9.9
 check "an address of another machine" says "the module refuses: the interface does not have this address"
-ctl node2 "${up[@]}" --interface eth0 --mtu 9000
+ctl node2 "${settings[@]}" --interface eth0 --mtu 9000
 check "more than the interface's MTU" says "the module refuses: the MTU is greater than the interface's"
 run node2 ip link add dummy7 type dummy
-ctl node2 "${up[@]}" --interface dummy7
+ctl node2 "${settings[@]}" --interface dummy7
 check "an interface that is down" says "the interface 'dummy7' is down: 'ip link set dummy7 up' first"
 run node2 ip link set dummy7 up
-ctl node2 "${up[@]}" --interface dummy7
+ctl node2 "${settings[@]}" --interface dummy7
 check "an interface without address" says "the module refuses: the interface has no IPv4 address: give it one first"
 run node2 ip addr add 10.87.7.2/24 dev dummy7
 for mtu in 1280 1499; do
 	run node2 ip link set dummy7 mtu $mtu
-	ctl node2 "${up[@]}" --interface dummy7
+	ctl node2 "${settings[@]}" --interface dummy7
 	check "an interface of MTU $mtu" says "the module refuses: the interface's MTU is less than 1500: raise it with 'ip link set'"
-	ctl node2 "${up[@]}" --interface dummy7 --mtu 1500
+	ctl node2 "${settings[@]}" --interface dummy7 --mtu 1500
 	check "MTU 1500 on it" says "the module refuses: the interface's MTU is less than 1500: raise it with 'ip link set'"
 done
 run node2 ip link set dummy7 mtu 9216
-ctl node2 "${up[@]}" --interface dummy7
+ctl node2 "${settings[@]}" --interface dummy7
 check "an interface of MTU 9216" good
 ctl node2 status -j
 check "of which 9000 is used" json '$j->{mtu} == 9000'
@@ -215,7 +215,7 @@ ctl node2 down
 check "and down again" good
 ctl node2 status
 check "still down" has '^no node: down'
-ctl node2 "${up[@]}" --interface eth0 --hold 0 --rack 0
+ctl node2 "${settings[@]}" --interface eth0 --hold 0 --rack 0
 check "up again" good
 run node2 mount -t weft -o cache=8M none /weft
 check "mounted again" good
