@@ -8,86 +8,12 @@
 #
 # Prints a line a check.  Environment: BUILD, the build directory; CC.
 
-# What stands in quotes after "json" is Perl's to expand.
-# shellcheck disable=SC2016
-
+# Functions are called by check; what stands in quotes after "json" is Perl's to expand.
+# shellcheck disable=SC2016,SC2317,SC2329
 set -u
-export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-CC=${CC:-gcc}
-BUILD=${BUILD:-$PWD/build}
-mkdir -p "$BUILD/tests"
-dir=$(mktemp -d "$BUILD/tests/ctl.XXXXXX") || exit 2
-trap 'rm -rf "$dir"' EXIT
-number=0
-bad=0
-
-report()
-{
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-		bad=1
-	fi
-}
-
-# The real program with another kernel.  Stops at what sanitizers find.
-build()
-{
-	local files=() file
-
-	for file in tools/weftctl/*.c; do
-		case $file in
-		*/genl.c|*/module.c|*/mounting.c|*/mountpoint.c|*/tracefs.c) ;;
-		*) files+=("$file") ;;
-		esac
-	done
-	# shellcheck disable=SC2046  # flags are words
-	timeout 120 "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
-		-fsanitize=address,undefined -fno-sanitize-recover=all \
-		-DCONF_FILE='"/nowhere/weft.conf"' \
-		-Iuapi -Ikmod/core -I. $(pkg-config --cflags libnl-genl-3.0) \
-		-o "$dir/weftctl" "${files[@]}" tests/ctl/fakes/genl/*.c \
-		$(pkg-config --libs libnl-genl-3.0)
-}
-
-# ctl SCENARIO ARGUMENT...: run it; output in out and err, status in rc, what
-# it asked in log.
-ctl()
-{
-	local scenario=$1
-
-	shift
-	: >"$dir/log"
-	WEFT_FAKE=$scenario WEFT_FAKE_LOG=$dir/log WEFT_FAKE_TRACE=$dir/trace timeout 20 \
-		"$dir/weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-	rc=$?
-	what="$scenario: weftctl $*"
-}
-
-show()
-{
-	echo "# exit status $rc"
-	sed 's/^/# out: /' "$dir/out"
-	sed 's/^/# err: /' "$dir/err"
-	sed 's/^/# asked: /' "$dir/log"
-}
-
-# says STATUS TEXT: nothing is printed; the sentence on stderr is exactly this.
-says()
-{
-	if [ "$rc" = "$1" ] && [ ! -s "$dir/out" ] &&
-	   [ "$(sed -n 1p "$dir/err")" = "weftctl: $2" ]; then
-		report 0 "$what"
-	else
-		report 1 "$what"
-		show
-		echo "# expected: $1, weftctl: $2"
-	fi
-}
+. tests/ctl/fake.sh
 
 # misused COMMAND TEXT: exit status 1, and nothing was asked of the kernel.
 misused()
@@ -98,76 +24,56 @@ misused()
 	report $? "$what: points to its help, asks nothing"
 }
 
-# asked LINE...: exactly these requests were made.
-asked()
+has_lines()
 {
-	if [ "$rc" = 0 ] && [ "$(cat "$dir/log")" = "$(printf '%s\n' "$@")" ]; then
-		report 0 "$what: asks for it"
-	else
-		report 1 "$what: asks for it"
-		show
-		printf '# expected: %s\n' "$@"
-	fi
+	local regex bad=0
+
+	for regex; do
+		grep -qE -- "$regex" "$dir/out" && continue
+		bad=1
+		echo "no line matches: $regex"
+	done
+	good && [ $bad = 0 ]
 }
 
 # prints PATTERN...: text with lines that match.
 prints()
 {
-	local pattern good=0
+	check "$what" has_lines "$@"
+}
 
-	for pattern; do
-		grep -qE -- "$pattern" "$dir/out" && continue
-		good=1
-		echo "# no line matches: $pattern"
-	done
-	[ "$rc" = 0 ] && [ ! -s "$dir/err" ] || good=1
-	report $good "$what"
-	[ $good = 0 ] || show
+holds()
+{
+	tests/ctl/json.pl "$dir/out" "$dir/none" "$@" && good
 }
 
 # json EXPRESSION...: the output is one JSON document, and each holds of it; it
 # is $j, in Perl.
 json()
 {
-	local good=0
-
-	[ "$rc" = 0 ] && [ ! -s "$dir/err" ] || good=1
-	perl -MJSON::PP -e '
-		local $/;
-		my $j = JSON::PP->new->utf8->decode(scalar <STDIN>);
-		my $bad = 0;
-		for (@ARGV) {
-			next if eval $_;
-			print "# does not hold: $_ $@\n";
-			$bad = 1;
-		}
-		exit $bad;
-	' -- "$@" <"$dir/out" || good=1
-	report $good "$what"
-	[ $good = 0 ] || show
+	check "$what" holds "$@"
 }
 
 # schema DEFINITION: the output is what tools/weftctl/schema.json says.
 schema()
 {
-	tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"
-	report $? "$what: as the schema says"
+	check "$what: as the schema says" \
+		tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"
+}
+
+exposes()
+{
+	tests/ctl/exposition.pl "$dir/out" "$@" && good
 }
 
 # exposition EXPRESSION...: the output is good for Prometheus, and each holds.
 exposition()
 {
-	local good=0
-
-	[ "$rc" = 0 ] && [ ! -s "$dir/err" ] || good=1
-	tests/ctl/exposition.pl "$dir/out" "$@" || good=1
-	report $good "$what"
-	[ $good = 0 ] || show
+	check "$what" exposes "$@"
 }
 
-build
-report $? "compiles"
-[ -x "$dir/weftctl" ] || exit 1
+begin ctl "$(programs_here)"
+build /nowhere/weft.conf
 
 # --- Command line ------------------------------------------------------------
 
@@ -437,7 +343,6 @@ what="uapi/weft.yaml"
 tests/ctl/yamlclient.py compare uapi/weft.yaml uapi/weft_netlink.h >"$dir/out" 2>&1
 rc=$?
 report $rc "$what has the names and numbers of uapi/weft_netlink.h"
-[ $rc = 0 ] || show
 # A comparison that finds nothing proves nothing.
 sed 's/WEFT_CMD_TUNE,/WEFT_CMD_FIRST, &/' uapi/weft_netlink.h >"$dir/header"
 ! tests/ctl/yamlclient.py compare uapi/weft.yaml "$dir/header" >"$dir/out" 2>&1 &&
@@ -625,10 +530,7 @@ ctl up trace -n 2 -j 7 16777215
 : >"$dir/err"
 [ "$(wc -l <"$dir/out")" = 2 ]
 report $? "$what: two events, a line each"
-while read -r one; do
-	echo "$one" >"$dir/one"
-	tests/ctl/schema.pl tools/weftctl/schema.json trace "$dir/one" || rc=9
-done <"$dir/out"
+schema trace
 sed -i 1q "$dir/out"
 json '$j->{event} eq "miss"' '$j->{region} == 7 && $j->{name} eq "table"' \
 	'$j->{offset} == 131072 && $j->{byte} == 131080' '$j->{access} eq "write"' \
@@ -696,11 +598,7 @@ asked 'cmd 5' 'cmd 11' 'cmd 5' 'cmd 11'
 ctl up monitor -j -n 20 -t 0.2
 [ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 12 ]
 report $? "$what: an object a line"
-while read -r one; do
-	echo "$one" >"$dir/one"
-	tests/ctl/schema.pl tools/weftctl/schema.json monitor "$dir/one" || rc=9
-done <"$dir/out"
-report $rc "$what: as the schema says"
+schema monitor
 sed -i -n 9p "$dir/out"
 json '$j->{event} eq "access_failed" && $j->{errno} == 110 && $j->{missed} == 12' \
 	'$j->{region} == 7 && $j->{name} eq "table" && $j->{offset} == 65544' \
@@ -842,5 +740,4 @@ WEFT_FAKE=moving timeout 20 "$dir/weftctl" stats node --interval 0.1 >/dev/full 
 [ $? = 2 ] && grep -q '^weftctl: cannot write the output: ' "$dir/err"
 report $? "rates end when nobody can have them"
 
-echo "1..$number"
-exit $bad
+finish
