@@ -105,3 +105,40 @@ says()
 {
 	check "$what: ${2//"$dir/"/}" refused "$@"
 }
+
+has_lines()
+{
+	local regex bad=0
+
+	for regex; do
+		grep -qE -- "$regex" "$dir/out" && continue
+		bad=1
+		echo "no line matches: $regex"
+	done
+	good && [ $bad = 0 ]
+}
+
+# prints PATTERN...: text with lines that match.
+prints()
+{
+	check "$what" has_lines "$@"
+}
+
+holds()
+{
+	tests/ctl/json.pl "$dir/out" "$dir/none" "$@" && good
+}
+
+# json EXPRESSION...: the output is one JSON document, and each holds of it; it
+# is $j, in Perl.
+json()
+{
+	check "$what" holds "$@"
+}
+
+# schema DEFINITION: the output is what tools/weftctl/schema.json says.
+schema()
+{
+	check "$what: as the schema says" \
+		tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out"
+}

@@ -29,8 +29,8 @@ has_printed()
 	good && equal "$1" "$(cat "$dir/out")"
 }
 
-# prints TEXT: it succeeds, and prints this.
-prints()
+# prints_just TEXT: it succeeds, and prints this.
+prints_just()
 {
 	check "$what" has_printed "$1"
 }
@@ -67,14 +67,14 @@ ctl up up --file "$file"
 asked 'cmd 1 1=3 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102' \
 	'mount /weft cache=1G block=64K mode=755 uid=10 gid=20'
 ctl up up --file "$file" --check
-prints "$(printf '%s\n' "${good[@]}")"
+prints_just "$(printf '%s\n' "${good[@]}")"
 [ ! -s "$dir/log" ]
 report $? "--check asks the kernel for nothing"
 cp "$dir/out" "$file"
 ctl up up --file "$file" --check
-prints "$(printf '%s\n' "${good[@]}")"
+prints_just "$(printf '%s\n' "${good[@]}")"
 ctl up up --file "$file" --check -j
-prints '{"node":3,"interface":"eth1","homes":["10.0.0.101","10.0.0.102"],"rack":7,"address":"10.0.0.3","mtu":9000,"timeout_ms":2500,"hold_us":250,"mount":"/weft","cache":1073741824,"block":65536,"mode":"755","uid":10,"gid":20}'
+prints_just '{"node":3,"interface":"eth1","homes":["10.0.0.101","10.0.0.102"],"rack":7,"address":"10.0.0.3","mtu":9000,"timeout_ms":2500,"hold_us":250,"mount":"/weft","cache":1073741824,"block":65536,"mode":"755","uid":10,"gid":20}'
 
 # --- With options ----------------------------------------------------------------
 
