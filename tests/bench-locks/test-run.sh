@@ -13,52 +13,18 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
+. tests/tap.sh
+
 LOCKBENCH=$BUILD/bin/weft-lockbench
 FAKE=$BUILD/tests/libweft-fake.so
 LIMIT=60		# seconds for any one program
 KINDS="weft weft-bare central mcs pernode cohort service"
 PORT=$((20000 + $$ % 20000))
-export LC_ALL=C
-
-base=/dev/shm
-[ -w $base ] || base=${TMPDIR:-/tmp}
-dir=$(mktemp -d "$base/weft-bench-locks.XXXXXX") || exit 2
-server=
-
-# shellcheck disable=SC2329  # called by a trap
-cleanup()
-{
-	local pids
-
-	mapfile -t pids < <(jobs -pr)
-	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
-	rm -rf "$dir"
-}
-trap cleanup EXIT
-trap 'exit 1' INT TERM HUP
-
-number=0
-failures=0
-
-check()
-{
-	local what=$1
-
-	shift
-	if "$@" >"$dir/check" 2>&1; then
-		echo "ok $((++number)) - $what"
-	else
-		echo "not ok $((++number)) - $what"
-		failures=$((failures + 1))
-		tail -n 30 "$dir/check" | sed 's/^/# /'
-	fi
-}
 
 # nodes N COMMAND OPTION...: at once; output of node K in $dir/out.K.
 nodes()
 {
-	local n=$1 k pids=() bad=0
+	local n=$1 k pids=() bad
 
 	rm -f "$dir"/out.*
 	for ((k = 1; k <= n; k++)); do
@@ -67,11 +33,10 @@ nodes()
 			--service "127.0.0.1:$PORT" "${@:3}" >"$dir/out.$k" 2>&1 &
 		pids+=($!)
 	done
-	for k in "${pids[@]}"; do
-		wait "$k" || bad=1
-	done
+	wait_all "${pids[@]}"
+	bad=$?
 	cat "$dir"/out.*
-	return $bad
+	return "$bad"
 }
 
 # value NAME: of the line on standard input.
@@ -106,8 +71,7 @@ counted()
 	local all
 
 	all=$(grep -h "\"lock\":\"$1\".*\"node\":\"all\"" "$dir"/out.* | value acquires)
-	echo "wanted 200, found '$all'"
-	[ "$all" = 200 ]
+	equal 200 "$all"
 }
 
 # between NAME KIND LEAST MOST
@@ -121,21 +85,9 @@ between()
 		'BEGIN { exit !(found != "" && found >= least && found <= most) }'
 }
 
-# says TEXT COMMAND...: it fails, and says so.
-says()
-{
-	"${@:2}" >"$dir/said" 2>&1 && return 1
-	cat "$dir/said"
-	grep -qF -- "$1" "$dir/said"
-}
-
-if ! [ -x "$LOCKBENCH" ] || ! [ -e "$FAKE" ]; then
-	echo "test-run: $LOCKBENCH is not built: run make test-programs" >&2
-	exit 2
-fi
-
+built "$LOCKBENCH" "$FAKE"
+begin bench-locks "$(in_memory)"
 timeout 300 "$LOCKBENCH" serve --port "$PORT" --seconds 300 &
-server=$!
 
 check "all kinds, three nodes of two processes" \
 	nodes 3 run --procs 2 --seconds 0.2 --readers 50 --name all
@@ -162,12 +114,10 @@ check "weft is no thousand times slower" between write_of_glibc weft 0.01 1000
 timeout 60 "$LOCKBENCH" pong --port $((PORT + 1)) --seconds 60 &
 check "plain messages" timeout "$LIMIT" "$LOCKBENCH" ping --count 20 --hold 2000 \
 	--peer "127.0.0.1:$((PORT + 1))"
-check "a lock that there is not" says "there is no lock 'spin'" \
+check "a lock that there is not" exits 1 "there is no lock 'spin'" \
 	"$LOCKBENCH" run --locks spin --dir "$dir"
-check "a service that is nowhere" says "where is it?" \
+check "a service that is nowhere" exits 1 "where is it?" \
 	"$LOCKBENCH" run --locks service --dir "$dir" --name "$RANDOM"
-check "nobody takes part twice" says "has been here before" \
+check "nobody takes part twice" exits 1 "has been here before" \
 	"$LOCKBENCH" latency --locks central --dir "$dir" --name latency
-kill "$server" 2>/dev/null
-echo "1..$number"
-[ "$failures" = 0 ]
+finish

@@ -9,11 +9,11 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 top=$PWD
 
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+. tests/tap.sh
+
+begin check
 tree=$dir/tree
 where=.
-bad=0
 
 tag='SPDX-License-Identifier: GPL-2.0-only'
 note='SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note'
@@ -70,13 +70,11 @@ verdict()
 			>"$dir/out" 2>&1 </dev/null
 	) || rc=$?
 	if grep -q '# SKIP' "$dir/out"; then
-		echo "ok $1 # SKIP $(sed -n 's/.*# SKIP //p' "$dir/out")"
+		skip "$1" "$(sed -n 's/.*# SKIP //p' "$dir/out")"
 	elif [ $rc = "$3" ]; then
-		echo "ok $1"
+		ok "$1"
 	else
-		sed 's/^/# /' "$dir/out"
-		echo "not ok $1"
-		bad=1
+		not_ok "$1" "$dir/out"
 	fi
 	good_tree
 }
@@ -161,10 +159,7 @@ printf '#!/bin/sh\n# %s\nrm $1\n' "$tag" >"$tree/tools/x"
 verdict 'a script that does not quote, by its name' '' 1 tools/x
 verdict 'a good file, all checks for files' '' 0 "$tree/tools/x"
 named=$(sed -n 's/^ok \([a-z0-9]*\).*/\1/p' "$dir/out" | tr '\n' ' ')
-[ "$named" = 'license paths shell text man checkpatch ' ] || {
-	echo "not ok the checks for files are: $named"
-	bad=1
-}
+check 'and no others' equal 'license paths shell text man checkpatch ' "$named"
 echo 'no tag' >"$tree/tools/y"
 where=tools
 verdict 'a file named from another directory' license 1 y
@@ -184,4 +179,4 @@ verdict 'checkpatch without C files' checkpatch 0 tools/x
 printf '// %s\nint edit;\n' "$tag" >"$tree/tools/z.c"
 verdict 'an edit meanwhile' '' 0 tools/z.c
 
-exit $bad
+finish

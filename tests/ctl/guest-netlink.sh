@@ -5,35 +5,26 @@
 #
 #	guest-netlink.sh MODULE WEFTCTL HAMMER REQUESTS
 #
-# MODULE is that of tests/ctl/fakes/node.  Prints a line a check.
+# MODULE is that of tests/ctl/fakes/node.  Run at the top of the tree.
 
-# Conditions are called by "check", which shellcheck does not see.
-# shellcheck disable=SC2317
-
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
+
+. tests/tap.sh
+
 module=$1
 weftctl=$2
 hammer=$3
 requests=$4
 params=/sys/module/weft_fakenode/parameters
-dir=$(mktemp -d) || exit 2
-number=0
-bad=0
+begin netlink
+rc=0
 
-# check NAME COMMAND...: the command must succeed.
-check()
+# details: of the last command.
+details()
 {
-	local name=$1
-
-	shift
-	number=$((number + 1))
-	if "$@" >"$dir/check" 2>&1; then
-		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		cut -c 1-2000 "$dir/check" "$dir/out" "$dir/err" | sed 's/^/# /'
-		bad=1
-	fi
+	echo "exit status $rc"
+	cat "$dir/out" "$dir/err"
 }
 
 # ctl ARGUMENT...: output in out and err, status in rc.
@@ -46,7 +37,7 @@ ctl()
 # says TEXT: it failed with this sentence.
 says()
 {
-	[ "$rc" = 2 ] && [ "$(cat "$dir/err")" = "weftctl: $1" ]
+	[ "$rc" = 2 ] && equal "weftctl: $1" "$(cat "$dir/err")"
 }
 
 has()	{ [ "$rc" = 0 ] && grep -qF -- "$1" "$dir/out"; }
@@ -252,12 +243,9 @@ ctl status -j;	check "nothing was changed" has '"node":32,"rack":4294967295,'
 
 # --- Nonsense ----------------------------------------------------------------
 
-check "$requests requests that make no sense" timeout 400 "$hammer" "$requests" 1
-sed 's/^/# /' "$dir/check"
+check "$requests requests that make no sense" timeout 400 "$hammer" "$requests" 1 && show
 check "as nobody" setpriv --reuid 65534 --clear-groups timeout 100 "$hammer" 2000 2
 check "the module goes" rmmod weft_fakenode
 ctl status;	check "and is gone" has "the module weft is not loaded"
 
-rm -rf "$dir"
-echo "1..$number"
-exit $bad
+finish

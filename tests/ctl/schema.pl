@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Is a document what a definition of a JSON schema says?
+# Is a document, or are documents on a line each, what a definition of a JSON schema says?
 #
 #	schema.pl SCHEMA DEFINITION FILE
 #
@@ -20,10 +20,13 @@ sub load
 {
 	open(my $f, '<', shift) or die "$!\n";
 	local $/;
-	return JSON::PP->new->utf8->allow_bignum(0)->decode(scalar <$f>);
+	my $text = <$f>;
+	my $json = JSON::PP->new->utf8->allow_bignum(0);
+
+	return eval { $json->decode($text) } // map { $json->decode($_) } split(/\n/, $text);
 }
 
-my $all = load($path)->{definitions};
+my $all = (load($path))[0]{definitions};
 
 sub wrong
 {
@@ -89,5 +92,8 @@ sub check
 	$s->{properties}{$_} or wrong("$at.$_ is not described") for sort keys %$value;
 }
 
-check($all->{$definition} // die("no definition '$definition'\n"), load($file), $definition);
+my $is = $all->{$definition} // die("no definition '$definition'\n");
+my @documents = load($file) or die "no document\n";
+
+check($is, $_, $definition) for @documents;
 exit $bad;

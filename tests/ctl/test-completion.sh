@@ -6,27 +6,13 @@
 #
 # Prints a line a check.  Environment: BUILD, the build directory.
 
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
-export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-export BUILD
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-number=0
-bad=0
+. tests/tap.sh
 
-report()
-{
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-		bad=1
-	fi
-}
+begin completion
 
 # A weftctl that knows regions.
 cat >"$dir/weftctl" <<'END'
@@ -49,8 +35,7 @@ mkdir "$dir/files/directory"
 
 # shellcheck source=tools/weftctl/completion/weftctl
 . tools/weftctl/completion/weftctl
-complete -p weftctl >/dev/null
-report $? "bash knows the function"
+check "bash knows the function" complete -p weftctl
 
 # completes "LINE" WORD...: what the last word of the line may become; a line that ends
 # in a blank has an empty one.
@@ -66,16 +51,13 @@ completes()
 	_weftctl
 	have=$([ ${#COMPREPLY[@]} = 0 ] || printf '%s\n' "${COMPREPLY[@]}" | sort -u)
 	want=$([ $# = 0 ] || printf '%s\n' "$@" | sort -u)
-	[ "$have" = "$want" ]
-	report $? "$line: $*"
-	[ "$have" = "$want" ] || diff <(echo "$want") <(echo "$have") | sed 's/^/# /'
+	check "$line: $*" diff <(echo "$want") <(echo "$have")
 }
 
 # --- Commands ---
 
 mapfile -t commands < <(sed -n 's/^\t\.name = "\([a-z]*\)",$/\1/p' tools/weftctl/*.c)
-[ ${#commands[@]} -ge 9 ]
-report $? "${#commands[@]} commands"
+check "${#commands[@]} commands" at_least 9 "${#commands[@]}"
 completes "weftctl " "${commands[@]}"
 completes "weftctl -j " "${commands[@]}"
 completes "weftctl do" doctor down
@@ -101,8 +83,7 @@ done
 # --- Values ---
 
 mapfile -t interfaces < <(ls /sys/class/net)
-[ ${#interfaces[@]} -gt 0 ]
-report $? "interfaces: ${interfaces[*]}"
+check "interfaces: ${interfaces[*]}" at_least 1 "${#interfaces[@]}"
 completes "weftctl up --interface " "${interfaces[@]}"
 completes "weftctl up --interface l" lo
 completes "weftctl up --interface=l" lo
@@ -127,5 +108,4 @@ completes "weftctl loc show -j tabl" table
 completes "weftctl lock show table "
 completes "weftctl status "
 
-echo "1..$number"
-exit $bad
+finish

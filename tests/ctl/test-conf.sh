@@ -7,107 +7,32 @@
 #
 # Prints a line a check.  Environment: BUILD, the build directory; CC.
 
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
-export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-CC=${CC:-gcc}
-BUILD=${BUILD:-$PWD/build}
-mkdir -p "$BUILD/tests"
-dir=$(mktemp -d "$BUILD/tests/conf.XXXXXX") || exit 2
-trap 'rm -rf "$dir"' EXIT
-# Files are written there: their names in sentences are short.
-file=$dir/f
-number=0
-bad=0
+. tests/ctl/fake.sh
 
-report()
+objects_to()
 {
-	number=$((number + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $number - $2"
-	else
-		echo "not ok $number - $2"
-		bad=1
-	fi
+	refused "$@" && equal '' "$(cat "$dir/log")"
 }
 
-# The real program with another kernel.  Stops at what sanitizers find.
-build()
+# objects STATUS TEXT: as says, and nothing was asked of the kernel.
+objects()
 {
-	local files=() source
-
-	for source in tools/weftctl/*.c; do
-		case $source in
-		*/genl.c|*/module.c|*/mounting.c|*/mountpoint.c|*/tracefs.c) ;;
-		*) files+=("$source") ;;
-		esac
-	done
-	# shellcheck disable=SC2046  # flags are words
-	timeout 120 "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
-		-fsanitize=address,undefined -fno-sanitize-recover=all \
-		-DCONF_FILE="\"$dir/default.conf\"" \
-		-Iuapi -Ikmod/core -I. $(pkg-config --cflags libnl-genl-3.0) \
-		-o "$dir/weftctl" "${files[@]}" tests/ctl/fakes/genl/*.c \
-		$(pkg-config --libs libnl-genl-3.0)
+	check "$what: ${2//"$dir/"/}" objects_to "$@"
 }
 
-# ctl SCENARIO ARGUMENT...: output in out and err, status in rc, what it asked in log.
-ctl()
+has_printed()
 {
-	local scenario=$1
-
-	shift
-	: >"$dir/log"
-	WEFT_FAKE=$scenario WEFT_FAKE_LOG=$dir/log timeout 20 \
-		"$dir/weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-	rc=$?
-	what="$scenario: weftctl ${*//$dir\//}"
+	good && equal "$1" "$(cat "$dir/out")"
 }
 
-show()
+# prints_just TEXT: it succeeds, and prints this.
+prints_just()
 {
-	echo "# exit status $rc"
-	sed 's/^/# out: /' "$dir/out"
-	sed 's/^/# err: /' "$dir/err"
-	sed 's/^/# asked: /' "$dir/log"
-}
-
-# says STATUS TEXT: nothing is printed and nothing asked; the first sentence is this.
-says()
-{
-	if [ "$rc" = "$1" ] && [ ! -s "$dir/out" ] && [ ! -s "$dir/log" ] &&
-	   [ "$(sed -n 1p "$dir/err")" = "weftctl: $2" ]; then
-		report 0 "$what: ${2//$dir\//}"
-	else
-		report 1 "$what"
-		show
-		echo "# expected: $1, weftctl: $2"
-	fi
-}
-
-# asked LINE...: it succeeds, and exactly these requests were made.
-asked()
-{
-	if [ "$rc" = 0 ] && [ "$(cat "$dir/log")" = "$(printf '%s\n' "$@")" ]; then
-		report 0 "$what: asks for it"
-	else
-		report 1 "$what: asks for it"
-		show
-		printf '# expected: %s\n' "$@"
-	fi
-}
-
-# prints TEXT: it succeeds, and prints this.
-prints()
-{
-	if [ "$rc" = 0 ] && [ ! -s "$dir/err" ] && [ "$(cat "$dir/out")" = "$1" ]; then
-		report 0 "$what"
-	else
-		report 1 "$what"
-		show
-		printf '# expected: %s\n' "$1"
-	fi
+	check "$what" has_printed "$1"
 }
 
 # conf LINE...: the file; lines may have escapes.
@@ -116,9 +41,10 @@ conf()
 	printf '%b\n' "$@" >"$file"
 }
 
-build
-report $? "compiles"
-[ -x "$dir/weftctl" ] || exit 1
+begin conf "$(programs_here)"
+build "$dir/default.conf"
+# Files are written there: their names in sentences are short.
+file=$dir/f
 
 # --- Files that are right ------------------------------------------------------
 
@@ -141,14 +67,14 @@ ctl up up --file "$file"
 asked 'cmd 1 1=3 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102' \
 	'mount /weft cache=1G block=64K mode=755 uid=10 gid=20'
 ctl up up --file "$file" --check
-prints "$(printf '%s\n' "${good[@]}")"
+prints_just "$(printf '%s\n' "${good[@]}")"
 [ ! -s "$dir/log" ]
 report $? "--check asks the kernel for nothing"
 cp "$dir/out" "$file"
 ctl up up --file "$file" --check
-prints "$(printf '%s\n' "${good[@]}")"
+prints_just "$(printf '%s\n' "${good[@]}")"
 ctl up up --file "$file" --check -j
-prints '{"node":3,"interface":"eth1","homes":["10.0.0.101","10.0.0.102"],"rack":7,"address":"10.0.0.3","mtu":9000,"timeout_ms":2500,"hold_us":250,"mount":"/weft","cache":1073741824,"block":65536,"mode":"755","uid":10,"gid":20}'
+prints_just '{"node":3,"interface":"eth1","homes":["10.0.0.101","10.0.0.102"],"rack":7,"address":"10.0.0.3","mtu":9000,"timeout_ms":2500,"hold_us":250,"mount":"/weft","cache":1073741824,"block":65536,"mode":"755","uid":10,"gid":20}'
 
 # --- With options ----------------------------------------------------------------
 
@@ -169,16 +95,16 @@ for option in --mount=weft --block=3K --block=4M --cache=1 --mode=9 --uid=-1 --g
 	report $? "$what is refused"
 done
 ctl up up --file "$file" --mount /x --no-mount
-says 1 "--mount and --no-mount contradict each other: leave one out"
+objects 1 "--mount and --no-mount contradict each other: leave one out"
 ctl up up --node 1 --interface eth0 --homes 10.0.0.1 --cache 1G
-says 1 "--cache is of no use without --mount"
+objects 1 "--cache is of no use without --mount"
 
 # --- The file that is read unless told --------------------------------------------
 
 ctl up up
-says 2 "there is no file $dir/default.conf: write it, see weft.conf(5), or give --node, --interface and --homes"
+objects 2 "there is no file $dir/default.conf: write it, see weft.conf(5), or give --node, --interface and --homes"
 ctl up up --node 1
-says 1 "--interface is missing: the one that leads to the rack ('ip link' lists them)"
+objects 1 "--interface is missing: the one that leads to the rack ('ip link' lists them)"
 printf '%s\n' "${good[@]}" >"$dir/default.conf"
 ctl up up
 asked 'cmd 1 1=3 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102' \
@@ -191,9 +117,9 @@ echo nonsense >"$dir/default.conf"
 ctl up up --node 1 --interface eth0 --homes 10.0.0.1
 asked 'cmd 1 1=1 4=eth0 2=0 5=10.0.0.1'
 ctl up up --node 1
-says 1 "$dir/default.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
+objects 1 "$dir/default.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
 ctl up down
-says 1 "$dir/default.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
+objects 1 "$dir/default.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
 rm "$dir/default.conf"
 
 # --- down and set -------------------------------------------------------------------
@@ -209,15 +135,15 @@ asked 'cmd 2'
 WEFT_FAKE_MOUNTS=/a:/b ctl up down --unmount
 asked 'umount /b' 'umount /a' 'cmd 2'
 ctl up down --file "$dir/none"
-says 2 "there is no file $dir/none: name one that there is, or give --unmount"
+objects 2 "there is no file $dir/none: name one that there is, or give --unmount"
 ctl up down --file "$file" --unmount
-says 1 "with --unmount no file is read: leave --file out"
+objects 1 "with --unmount no file is read: leave --file out"
 ctl up set --file "$file";		asked 'cmd 4 6=2500 7=250'
 ctl up set --file "$file" --hold 1;	asked 'cmd 4 6=2500 7=1'
 conf 'node = 1'
 ctl up set --file "$file";		asked 'cmd 4 6=30000 7=100'
 ctl up set --file "$dir/none"
-says 2 "there is no file $dir/none: name one that there is, or write it, see weft.conf(5)"
+objects 2 "there is no file $dir/none: name one that there is, or write it, see weft.conf(5)"
 
 # --- Files that are wrong -----------------------------------------------------------
 
@@ -229,13 +155,13 @@ wrong()
 	shift 2
 	conf "$@"
 	ctl up up --file "$file"
-	says 1 "$file:$line: $text"
+	objects 1 "$file:$line: $text"
 }
 
 ctl up up --file "$dir/none"
-says 2 "there is no file $dir/none: name one that there is, or write it, see weft.conf(5)"
+objects 2 "there is no file $dir/none: name one that there is, or write it, see weft.conf(5)"
 ctl up up --file "$dir"
-says 2 "cannot read $dir: Is a directory: name the file, not the directory"
+objects 2 "cannot read $dir: Is a directory: name the file, not the directory"
 for name in node interface homes; do
 	conf "${good[@]}"
 	sed -i "/^$name/d" "$file"
@@ -279,7 +205,6 @@ while IFS='|' read -r name value text; do
 	[ $rc = 1 ] && [ -n "$example" ] && [ ! -s "$dir/log" ] && [ ! -s "$dir/out" ] &&
 		grep -qF "weftctl: $file:2: $name: $text: write for example '$name = " "$dir/err"
 	report $? "$name = $value: $text"
-	[ $rc = 1 ] || show
 done <<'END'
 node|0|0 is not within 1 to 32
 node|33|33 is not within 1 to 32
@@ -335,7 +260,7 @@ END
 
 conf 'node = 1' "$(head -c 70000 /dev/zero | tr '\0' '#')"
 ctl up up --file "$file"
-says 1 "$file:1: the file has more than 65536 bytes and can be no configuration: write a new one, see weft.conf(5)"
+objects 1 "$file:1: the file has more than 65536 bytes and can be no configuration: write a new one, see weft.conf(5)"
 conf "mount = /$(head -c 5000 /dev/zero | tr '\0' x)"
 ctl up up --file "$file"
 [ $rc = 1 ] && [ "$(wc -c <"$dir/err")" -lt 400 ] && grep -q "^weftctl: $file:1: mount: '/xxx" "$dir/err"
@@ -361,7 +286,7 @@ for ((at = 0; at < size; at++)); do
 		[ $rc = 1 ] && [ "$(wc -l <"$dir/err")" = 1 ] &&
 			grep -qaE "^weftctl: $file:([1-5]:|( '[a-z]+' is missing:)) .*(write|take|add|as in)" "$dir/err" && continue
 		odd=$((odd + 1))
-		[ $odd -lt 5 ] && { show; sed 's/^/# file: /' "$file"; }
+		[ $odd -lt 5 ] && { details; sed 's/^/file: /' "$file"; } | sed 's/^/# /'
 	done
 done
 echo "# $tried files with one byte changed"
@@ -374,6 +299,12 @@ version=$(sed -n 's/^#define WEFT_VERSION[[:blank:]]*"\(.*\)"$/\1/p' uapi/weft_v
 reload="'weftctl down --unmount', 'modprobe -r weft' and 'weftctl up'"
 kernel=$(uname -r)
 
+found()
+{
+	equal "exit status 3" "exit status $rc" && equal '' "$(cat "$dir/err")" &&
+		equal "$(printf '%s\n' "$@")" "$(cat "$dir/found")"
+}
+
 # doctor SCENARIO LOADED INSTALLED LINE...: what is found; the modules as the fake has them.
 doctor()
 {
@@ -384,14 +315,7 @@ doctor()
 		ctl "$scenario" doctor ${named:+--file "$named"} --ignore kernel_log
 	# Whether we may read the log is not asked here.
 	grep -v '^(not looked at: the kernel log: ' "$dir/out" >"$dir/found"
-	if [ $rc = 3 ] && [ ! -s "$dir/err" ] &&
-	   [ "$(cat "$dir/found")" = "$(printf '%s\n' "$@")" ]; then
-		report 0 "$what: ${1%%:*}"
-	else
-		report 1 "$what: ${1%%:*}"
-		show
-		printf '# expected: %s\n' "$@"
-	fi
+	check "$what: ${1%%:*}" found "$@"
 }
 
 down="down: the module weft is loaded, but this node is not set up: 'weftctl up', or 'systemctl start weft', sets it up"
@@ -424,19 +348,17 @@ ctl down doctor --ignore down,down,module_old,config_wrong
 [ $rc = 0 ] && grep -qx 'nothing found' "$dir/out"
 report $? "what is ignored is not found"
 ctl down doctor --ignore down,up
-says 1 "--ignore: there is no finding 'up': 'man weftctl' lists them"
+objects 1 "--ignore: there is no finding 'up': 'man weftctl' lists them"
 ctl down doctor --file "$dir/none"
-says 2 "there is no file $dir/none: name one that there is, or leave --file out"
+objects 2 "there is no file $dir/none: name one that there is, or leave --file out"
 ctl elsewhere doctor
-says 2 "the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace"
+objects 2 "the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace"
 
 # The names are in the manual page, and nothing else is.
 sed -n 's/.*= "\([a-z_]*\)",$/\1/p' tools/weftctl/finding.c | sort >"$dir/names"
 sed -n '/^\.SS doctor$/,/^\.S[SH]/s/^\.B \([a-z_]*\)$/\1/p' tools/weftctl/man/weftctl.8 |
 	sort >"$dir/paged"
-[ "$(wc -l <"$dir/names")" -gt 20 ] && diff "$dir/names" "$dir/paged" | sed 's/^/# /'
-cmp -s "$dir/names" "$dir/paged"
-report $? "weftctl(8) has the names of findings"
+check "there are findings" at_least 20 "$(wc -l <"$dir/names")"
+check "weftctl(8) has the names of findings" diff "$dir/names" "$dir/paged"
 
-echo "1..$number"
-exit $bad
+finish

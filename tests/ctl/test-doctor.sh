@@ -6,75 +6,22 @@
 # planted, found by its name, its sentence and its remedy, and mended, mostly by the
 # remedy.
 #
-# Prints a line a check.  Environment: BUILD, the build directory; KVER.
+# As tests/system/common.sh; KVER is the kernel of the module.
 
-# Conditions are called by "check"; what stands in quotes after "json" is Perl's, other
+# Functions are called by check; what stands in quotes after "holds" is Perl's, other
 # quoted text is for shells in guests.
-# shellcheck disable=SC2016,SC2317
-
+# shellcheck disable=SC2016,SC2317,SC2329
 set -u
-export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-export BUILD
-RACK=tools/rack/weft-rack
-NAME=ctl-doctor-$$
-WEFTCTL=$BUILD/bin/weftctl
+# shellcheck source=tests/ctl/rack.sh
+. tests/ctl/rack.sh
+
 BAD=$BUILD/tests/system-badinput
 CONF=/etc/weft/weft.conf
-dir=$(mktemp -d) || exit 2
-number=0
-bad=0
-rc=0
-: >"$dir/out"
-: >"$dir/err"
 
-ended()
-{
-	timeout 120 "$RACK" down --name "$NAME" >/dev/null 2>&1
-	rm -rf "$dir"
-}
-trap ended EXIT
-
-# check NAME COMMAND...: the command must succeed.
-check()
-{
-	local name=$1
-
-	shift
-	number=$((number + 1))
-	if "$@" >"$dir/check" 2>&1; then
-		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		echo "# exit status $rc"
-		cut -c 1-2000 "$dir/check" "$dir/out" "$dir/err" | sed 's/^/# /'
-		bad=1
-	fi
-}
-
-# on GUEST COMMAND...: output in out and err, status in rc.
-on()
-{
-	local guest=$1
-
-	shift
-	timeout 120 "$RACK" exec --name "$NAME" "$guest" -- "$@" \
-		>"$dir/out" 2>"$dir/err" </dev/null
-	rc=$?
-}
-
-wire()
-{
-	timeout 20 "$RACK" wire --name "$NAME" "$@" >"$dir/out" 2>"$dir/err"
-	rc=$?
-}
-
-ctl()	{ on "$1" "$WEFTCTL" "${@:2}"; }
-good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
 # done_on GUEST COMMAND...: it must succeed, and is no check of its own.
-done_on(){ on "$@"; [ "$rc" = 0 ] || check "$*" false; }
+done_on(){ run "$@"; [ "$rc" = 0 ] || check "$*" false; }
 
 # diagnose GUEST [OPTION...]: doctor; once more if a round trip was long, which it may
 # well be on a machine that does other things besides.
@@ -109,45 +56,9 @@ only()
 	[ "$(sed 's/:.*//' "$dir/out" | sort -u | tr '\n' ' ')" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" ]
 }
 
-# json EXPRESSION...: of the last output, $j in Perl.
-json()
-{
-	perl -MJSON::PP -e '
-		local $/;
-		my $j = JSON::PP->new->utf8->decode(scalar <STDIN>);
-		my $bad = 0;
-		for (@ARGV) {
-			next if eval $_;
-			print "does not hold: $_ $@\n";
-			$bad = 1;
-		}
-		exit $bad;
-	' -- "$@" <"$dir/out"
-}
-
-# soon SECONDS COMMAND...: it succeeds within the time.
-soon()
-{
-	local end=$((SECONDS + $1))
-
-	shift
-	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.5
-	done
-}
-
-members()
-{
-	ctl node1 status -j
-	json '"@{$j->{members}}" eq "'"$1"'"'
-}
-
-timeout 400 "$RACK" up --name "$NAME" --nodes 2 --blades 2 --switch p4 --cache 8M \
-	--mtu 9000 --blade-mem 32M ${KVER:+--kernel "$KVER"} --owner $$ || {
-	echo "not ok 1 - no rack"
-	exit 1
-}
+begin doctor
+boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 9000 --blade-mem 32M \
+	${KVER:+--kernel "$KVER"}
 homes=10.87.0.101,10.87.0.102
 version=$(sed -n 's/^#define WEFT_VERSION[[:blank:]]*"\(.*\)"$/\1/p' uapi/weft_version.h)
 # As long, and another one.
@@ -159,8 +70,8 @@ check "both nodes are members" soon 20 members "1 2"
 
 check "nothing is found" clean node1
 diagnose node1 -j
-check "nor as JSON" eval 'good && json "@{\$j->{findings}} == 0" "@{\$j->{skipped}} == 0"'
-on node1 setpriv --reuid 65534 --clear-groups "$WEFTCTL" doctor
+check "nor as JSON" eval 'good && holds "@{\$j->{findings}} == 0" "@{\$j->{skipped}} == 0"'
+run node1 setpriv --reuid 65534 --clear-groups "$WEFTCTL" doctor
 check "without privilege it says what it has not looked at" eval 'good &&
 	grep -qx "(not looked at: the kernel log: reading it needs root)" "$dir/out" &&
 	grep -qx "nothing found" "$dir/out"'
@@ -208,23 +119,23 @@ check "6. a blade's MTU is less than the rack's" finds node1 mtu_path \
 	"set the MTU of its interface .*to 9000 \('ip link set IF mtu 9000'.*"
 check "nothing else" only mtu_path
 diagnose node1 -j
-check "it is the second blade's" json '@{$j->{findings}} == 1' \
+check "it is the second blade's" holds '@{$j->{findings}} == 1' \
 	'$j->{findings}[0]{name} eq "mtu_path"' '$j->{findings}[0]{member} == 34' \
 	'$j->{findings}[0]{remedy} =~ /^set the MTU /' \
 	'$j->{findings}[0]{text} =~ /: \Q$j->{findings}[0]{remedy}\E$/'
-check "as the schema says" tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
+check "as the schema says" schema doctor
 done_on mem2 ip link set eth0 mtu 9000
-wire set delay 30000
+keeping rack wire set delay 30000
 check "7. a slow network" finds node1 round_trip \
 	'the round trip to memory blade 33 \(10\.87\.0\.101\) takes [0-9.]+ ms, and each miss waits for it' \
 	'look for a slow or full link, a tunnel, or a machine that is overloaded or saves power'
-wire set delay 0
+keeping rack wire set delay 0
 check "all is well again" soon 60 clean node1
-wire cut mem2
+keeping rack wire cut mem2
 check "8. a blade that cannot be reached" finds node1 host_unreachable \
 	'memory blade 34 \(10\.87\.0\.102\) does not answer a ping' \
 	'see that it is switched on, that its address is right, that cables and switches lead there from eth0, and that no firewall holds pings back'
-wire heal mem2
+keeping rack wire heal mem2
 check "all is well again" soon 60 clean node1
 done_on node2 ip link set eth0 down
 check "9. an interface that is down" finds node2 interface_down \
@@ -340,7 +251,7 @@ switched()
 {
 	local base ports=() guest
 
-	base=$("$RACK" status --name "$NAME" | sed -n '1s/.*files in //p')
+	base=$(rack status | sed -n '1s/.*files in //p')
 	for guest in node1 node2 mem1 mem2; do
 		ports+=(--port "$guest=unix:$base/$guest/port.sock:$base/$guest/net.sock")
 	done
@@ -359,13 +270,9 @@ check "23. a blade that is down" finds node1 blade_down \
 	'weft-memd does not run at memory blade 34 \(10\.87\.0\.102\)' \
 	"'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
 diagnose node1 -j
-check "all of that as the schema says" tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
+check "all of that as the schema says" schema doctor
 
 # --- The end -----------------------------------------------------------------
 
-trap 'rm -rf "$dir"' EXIT
-timeout 200 "$RACK" down --name "$NAME" >"$dir/out" 2>&1
-rc=$?
-check "no kernel complained" [ "$rc" = 0 ]
-echo "1..$number"
-exit $bad
+down_rack
+finish

@@ -71,11 +71,11 @@ begin examples
 mkdir -p "$BUILD/tests"
 # The guests see it, too.
 shared=$(mktemp -d "$BUILD/tests/examples.XXXXXX") || exit 2
-trap 'rm -rf "$shared"; cleanup' EXIT
+at_exit rm -rf "$shared"
 mkdir "$shared/blocks" "$shared/bin"
 
 # For the commands as they are printed.  Guests get the same environment.
-export B=$BUILD WEFT_RACK_NAME=$rack_name WEFT_PACKAGES_DONE=1 BUILD
+export B=$BUILD WEFT_RACK_NAME=$run_name WEFT_PACKAGES_DONE=1 BUILD
 export PATH=$shared/bin:$BUILD/bin:$PATH:/usr/sbin:/sbin
 unset KVER MAKEFLAGS MAKEOVERRIDES MFLAGS MAKELEVEL
 
@@ -312,15 +312,9 @@ wire_shows()
 # node, are what the schema says.
 lines_fit()
 {
-	local line count=0
-
-	on node1 cat "$3" >"$dir/lines" || return 1
-	while read -r line; do
-		count=$((count + 1))
-		echo "$line" >"$dir/line"
-		tests/ctl/schema.pl tools/weftctl/schema.json "$2" "$dir/line" || return 1
-	done <"$dir/lines"
-	at_least "$1" "$count"
+	on node1 cat "$3" >"$dir/lines" &&
+		tests/ctl/schema.pl tools/weftctl/schema.json "$2" "$dir/lines" &&
+		at_least "$1" "$(wc -l <"$dir/lines")"
 }
 
 # --- What needs no rack -------------------------------------------------------------

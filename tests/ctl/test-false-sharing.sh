@@ -10,57 +10,27 @@
 #	node1# COMMAND &	beside what follows
 #	node1# wait		for the last of these on this node, and its output
 #
-# Prints a line a check.  Environment: BUILD, the build directory; KVER;
-# WEFT_TRANSCRIPT, a file that gets all commands with their output.
+# As tests/system/common.sh; KVER is the kernel of the module; WEFT_TRANSCRIPT, a file
+# that gets all commands with their output.
 
-# Conditions are called by "check"; what stands in single quotes is a guest's.
-# shellcheck disable=SC2016,SC2317
-
+# Functions are called by check; what stands in single quotes is a guest's.
+# shellcheck disable=SC2016,SC2317,SC2329
 set -u
-export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-export BUILD
-RACK=tools/rack/weft-rack
-NAME=ctl-sharing-$$
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
 DOCUMENT=docs/false-sharing.md
-dir=$(mktemp -d) || exit 2
-transcript=${WEFT_TRANSCRIPT:-$dir/transcript}
-number=0
-bad=0
+STEP_LIMIT=$((150 * SCALE))
 declare -A waiting=()		# processes that run beside, by node
 commands=()			# with their nodes
 outputs=()			# files of their output
 
-ended()
+# shell NODE COMMAND: a line of the document, run in the guest's shell.
+shell()
 {
-	timeout 120 "$RACK" down --name "$NAME" >/dev/null 2>&1
-	rm -rf "$dir"
-}
-trap ended EXIT
-
-# check NAME COMMAND...: the command must succeed.
-check()
-{
-	local name=$1
-
-	shift
-	number=$((number + 1))
-	if "$@" >"$dir/check" 2>&1; then
-		echo "ok $number - $name"
-	else
-		echo "not ok $number - $name"
-		sed 's/^/# /' "$dir/check"
-		bad=1
-	fi
-}
-
-# on NODE COMMAND: a line of the document, run in the guest's shell.
-on()
-{
-	timeout 150 "$RACK" exec --name "$NAME" "$1" -- \
-		env PATH="$BUILD/bin:/usr/sbin:/usr/bin:/sbin:/bin" sh -c "$2" </dev/null
+	on "$1" env PATH="$BIN:/usr/sbin:/usr/bin:/sbin:/bin" sh -c "$2"
 }
 
 # session: the commands of the document, "NODE COMMAND" a line.
@@ -80,7 +50,7 @@ run()
 	outputs+=("$out")
 	case $command in
 	*' &')
-		on "$node" "${command% &}" >"$dir/beside.$node" 2>&1 &
+		shell "$node" "${command% &}" >"$dir/beside.$node" 2>&1 &
 		waiting[$node]=$!
 		: >"$out"
 		# It has begun, so that what follows finds it.
@@ -92,7 +62,7 @@ run()
 		cp "$dir/beside.$node" "$out"
 		;;
 	*)
-		on "$node" "$command" >"$out" 2>&1
+		shell "$node" "$command" >"$out" 2>&1
 		rc=$?
 		;;
 	esac
@@ -172,13 +142,10 @@ much_faster()
 	[ "$before" -gt 0 ] && [ "$after" -gt $((2 * before)) ]
 }
 
-timeout 400 "$RACK" up --name "$NAME" --nodes 2 --blades 1 --switch p4 \
-	${KVER:+--kernel "$KVER"} --owner $$ || {
-	echo "not ok 1 - no rack"
-	exit 1
-}
-
+begin false-sharing
+transcript=${WEFT_TRANSCRIPT:-$dir/transcript}
 : >"$transcript"
+boot --nodes 2 --blades 1 --switch p4 ${KVER:+--kernel "$KVER"}
 while read -r node command; do
 	check "$node# $command" run "$node" "$command"
 done < <(session)
@@ -204,10 +171,9 @@ check "the size of a block" shows 1 'node1# stat*' '^4096$'
 check "with a block for each: top names none" names_none
 check "nobody waits any more" shows 2 'node1# weftctl trace*' \
 	'^nobody had to wait for it, and no other node wanted it$'
-check "and it is much faster" much_faster
-sed 's/^/# /' "$dir/check"
+check "and it is much faster" much_faster && show
 for node in node1 node2; do
-	check "nothing is left behind on $node" on $node \
+	check "nothing is left behind on $node" shell $node \
 		'[ -d /sys/kernel/tracing/instances ] && [ -z "$(ls /sys/kernel/tracing/instances)" ]'
 done
 
@@ -216,7 +182,7 @@ done
 # ends_at SIGNAL: status 0, and nothing is left; KILL leaves what the next one removes.
 ends_at()
 {
-	on node1 "weftctl trace tally >/tmp/traced & pid=\$!
+	shell node1 "weftctl trace tally >/tmp/traced & pid=\$!
 		for i in \$(seq 100); do
 			[ -d /sys/kernel/tracing/instances/weftctl-\$pid ] && break
 			sleep 0.1
@@ -232,12 +198,8 @@ for signal in INT TERM HUP KILL; do
 	check "trace ends at SIG$signal and leaves nothing" ends_at $signal
 done
 # The guest's own mount of tracefs is taken away: trace makes one and removes it.
-check "tracefs is mounted if it is not" on node1 'umount /sys/kernel/tracing &&
+check "tracefs is mounted if it is not" shell node1 'umount /sys/kernel/tracing &&
 	weftctl trace -t 0.2 tally && ! grep -q " tracefs " /proc/mounts'
 
-trap 'rm -rf "$dir"' EXIT
-timeout 200 "$RACK" down --name "$NAME" >"$dir/out" 2>&1
-rc=$?
-check "no kernel complained" [ "$rc" = 0 ]
-echo "1..$number"
-exit $bad
+end_rack
+finish

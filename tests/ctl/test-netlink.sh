@@ -5,16 +5,17 @@
 # sense; with a node that does nothing (tests/ctl/fakes/node), so that slow, dead
 # and broken blades can be had.  One bare guest.
 #
-# Prints a line a check.  Environment: BUILD, the build directory; KVER, the
-# kernel; WEFT_CTL_REQUESTS (100000), how many that make no sense.
+# What the guest prints is indented.  As tests/system/common.sh; KVER, the kernel;
+# WEFT_CTL_REQUESTS (100000), how many requests make no sense.
 
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-export BUILD
-RACK=tools/rack/weft-rack
-NAME=ctl-netlink-$$
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+GUEST_LIMIT=$((1200 * SCALE))
 
 # headers VERSION: where they are.
 headers()
@@ -34,40 +35,34 @@ if [ -z "${KVER-}" ]; then
 	KVER=${KVER%-common}-amd64
 fi
 kdir=$(headers "$KVER") || {
-	echo "not ok 1 - there are no headers of kernel '$KVER': install them, or say KVER="
-	exit 1
+	echo "there are no headers of kernel '$KVER': install them, or say KVER=" >&2
+	exit 2
 }
 
-dir=$BUILD/tests/ctl-netlink-$KVER
-# Links, so that nothing is built in the tree.
-rm -rf "$dir"
-mkdir -p "$dir"
-cp -rs "$PWD/kmod" "$PWD/uapi" "$PWD"/tests/ctl/fakes/node/* "$dir/"
-timeout 300 make -s -C "$kdir" M="$dir" W=1 KCFLAGS=-Werror \
-	CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$dir/build.log" 2>&1 || {
-	echo "not ok 1 - tests/ctl/fakes/node does not compile"
-	sed 's/^/# /' "$dir/build.log"
-	exit 1
+# compile DIRECTORY: of links, so that nothing is built in the tree.
+compile()
+{
+	rm -rf "$1"
+	mkdir -p "$1"
+	cp -rs "$PWD/kmod" "$PWD/uapi" "$PWD"/tests/ctl/fakes/node/* "$1/"
+	timeout 300 make -s -C "$kdir" M="$1" W=1 KCFLAGS=-Werror \
+		CONFIG_DEBUG_INFO_BTF_MODULES= modules
 }
 
-trap 'timeout 60 "$RACK" down --name "$NAME" >/dev/null 2>&1' EXIT
-timeout 300 "$RACK" up --name "$NAME" --bare --nodes 1 --blades 0 --switch none \
-	--kernel "$KVER" --owner $$ || {
-	echo "not ok 1 - no guest"
-	exit 1
+# details: of the guest, if there is one.
+details()
+{
+	[ -z "$up" ] || rack log node1
 }
-# The rack looks at the guest's kernel log: 125 is a complaint in it.
-timeout 1200 "$RACK" exec --name "$NAME" node1 -- tests/ctl/guest-netlink.sh \
-	"$dir/weft_fakenode.ko" "$BUILD/bin/weftctl" "$BUILD/tests/ctl-hammer" \
-	"${WEFT_CTL_REQUESTS:-100000}"
-rc=$?
-if [ $rc = 125 ]; then
-	echo "not ok - the kernel complains, or the guest is gone"
-	"$RACK" log --name "$NAME" node1 | tail -n 60 | sed 's/^/# /'
-fi
-trap - EXIT
-if ! timeout 120 "$RACK" down --name "$NAME"; then
-	echo "not ok - the guest did not end well"
-	rc=1
-fi
-exit $rc
+
+begin netlink
+fake=$BUILD/tests/ctl-netlink-$KVER
+check "tests/ctl/fakes/node compiles" compile "$fake" || exit 1
+boot --bare --nodes 1 --blades 0 --switch none --kernel "$KVER"
+# Its kernel's log is looked at: status 125 is a complaint in it.
+timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- tests/ctl/guest-netlink.sh \
+	"$fake/weft_fakenode.ko" "$BIN/weftctl" "$BUILD/tests/ctl-hammer" \
+	"${WEFT_CTL_REQUESTS:-100000}" | sed -u 's/^/    /'
+report "${PIPESTATUS[0]}" "all of it, in the guest"
+end_rack
+finish

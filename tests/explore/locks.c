@@ -185,28 +185,26 @@ const char *locks_check(const struct world *w, const struct config *c)
 }
 
 /* Wipe what the core does not read: equal states must look equal. */
-void locks_tidy(struct world *w, const struct config *c)
+void locks_tidy(struct world *w, int n)
 {
-	for (int n = 0; n < c->nodes; n++) {
-		struct weft_lock *l = &w->lock[n];
+	struct weft_lock *l = &w->lock[n];
 
-		l->tries = 0;
-		l->nacks = 0;
-		if (!l->want && !(l->tenured && l->waiting_on))
-			l->txn = 0;
-		if (!l->handing) {
-			memset(&l->handed, 0, sizeof(l->handed));
-			l->handed_epoch = l->handed_to = l->handed_readers = 0;
-		}
-		if (!l->tenured)
-			l->waiting_on = 0;
-		if (!l->tenured && l->state == WEFT_I)
-			l->epoch = 0;
-		if (!l->yielding)
-			l->yield = l->yield_txn = l->yield_copyset = 0;
-		for (u32 i = l->queue.n; i < WEFT_QUEUE_MAX; i++)
-			l->queue.txn[i] = 0;
+	l->tries = 0;
+	l->nacks = 0;
+	if (!l->want && !(l->tenured && l->waiting_on))
+		l->txn = 0;
+	if (!l->handing) {
+		memset(&l->handed, 0, sizeof(l->handed));
+		l->handed_epoch = l->handed_to = l->handed_readers = 0;
 	}
+	if (!l->tenured)
+		l->waiting_on = 0;
+	if (!l->tenured && l->state == WEFT_I)
+		l->epoch = 0;
+	if (!l->yielding)
+		l->yield = l->yield_txn = l->yield_copyset = 0;
+	for (u32 i = l->queue.n; i < WEFT_QUEUE_MAX; i++)
+		l->queue.txn[i] = 0;
 }
 
 /*

@@ -16,7 +16,7 @@ void pages_actions(const struct world *w, const struct config *c, int n,
 		   struct action *a, int *k);
 void pages_step(struct world *w, const struct config *c, const struct action *a);
 const char *pages_check(const struct world *w, const struct config *c);
-void pages_tidy(struct world *w, const struct config *c);
+void pages_tidy(struct world *w, const struct config *c, int n);
 bool pages_at_rest(const struct world *w, const struct config *c);
 void pages_print(const struct world *w, const struct config *c, int line);
 
@@ -31,7 +31,7 @@ void locks_actions(const struct world *w, const struct config *c, int n,
 void locks_step(struct world *w, const struct config *c, const struct action *a);
 bool locks_busy(const struct world *w, const struct config *c, int n);
 const char *locks_check(const struct world *w, const struct config *c);
-void locks_tidy(struct world *w, const struct config *c);
+void locks_tidy(struct world *w, int n);
 bool locks_at_rest(const struct world *w, const struct config *c);
 void locks_print(const struct world *w, const struct config *c);
 

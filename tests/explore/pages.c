@@ -451,15 +451,13 @@ static void tidy_line(struct weft_line *l)
 }
 
 /* Wipe what the core does not read: equal states must look equal. */
-void pages_tidy(struct world *w, const struct config *c)
+void pages_tidy(struct world *w, const struct config *c, int n)
 {
 	for (int i = 0; i < c->lines; i++) {
-		for (int n = 0; n < c->nodes; n++) {
-			tidy_line(&w->line[n][i]);
-			/* what the home says to a CHASE if nobody leaves is nothing */
-			if (!c->leaves)
-				w->line[n][i].chase_home = false;
-		}
+		tidy_line(&w->line[n][i]);
+		/* what the home says to a CHASE if nobody leaves is nothing */
+		if (!c->leaves)
+			w->line[n][i].chase_home = false;
 	}
 	if (!w->passes && !w->lends && !w->yields) {
 		memset(w->told, 0, sizeof(w->told));

@@ -146,16 +146,6 @@ void serve_home_recv(struct world *w, const struct config *c,
 	l->full = 0;
 }
 
-const struct weft_dir_entry *serve_entry(const struct world *w,
-					 const struct config *c, int i)
-{
-	const struct weft_slot *slot = &w->slot[c->same_slot ? 0 : i];
-
-	if (w->home[i].place == WEFT_AT_HOME)
-		return &w->home[i].e;
-	return w->home[i].place == WEFT_IN_SWITCH ? &slot->entry : NULL;
-}
-
 void serve_actions(const struct world *w, const struct config *c, struct action *a,
 		   int *k)
 {

@@ -19,8 +19,15 @@ void serve_actions(const struct world *w, const struct config *c, struct action 
 void serve_step(struct world *w, const struct config *c, const struct action *a);
 
 /* The entry of a line, wherever it is served; NULL while it moves. */
-const struct weft_dir_entry *serve_entry(const struct world *w,
-					 const struct config *c, int i);
+static inline const struct weft_dir_entry *
+serve_entry(const struct world *w, const struct config *c, int i)
+{
+	const struct weft_slot *slot = &w->slot[c->same_slot ? 0 : i];
+
+	if (w->home[i].place == WEFT_AT_HOME)
+		return &w->home[i].e;
+	return w->home[i].place == WEFT_IN_SWITCH ? &slot->entry : NULL;
+}
 
 void serve_tidy(struct world *w, const struct config *c);
 bool serve_at_rest(const struct world *w, const struct config *c);

@@ -71,12 +71,17 @@ int world_actions(const struct world *w, const struct config *c,
 	return k;
 }
 
+static bool goes_to_node(const struct flight *f)
+{
+	return f->hop == HOP_NODE && !weft_is_blade(f->to);
+}
+
 static void deliver(struct world *w, const struct config *c,
 		    const struct flight *f)
 {
 	if (f->hop == HOP_SWITCH)
 		serve_switch_recv(w, c, f);
-	else if (f->hop == HOP_HOME || weft_is_blade(f->to))
+	else if (!goes_to_node(f))
 		serve_home_recv(w, c, f);
 	else if (c->locks)
 		locks_recv(w, c, f->to - 1, f);
@@ -84,10 +89,27 @@ static void deliver(struct world *w, const struct config *c,
 		pages_recv(w, c, f->to - 1, f);
 }
 
+/* The node whose lines or lock an action changes, -1: none. */
+static int changes(const struct action *a, const struct flight *f)
+{
+	switch (a->kind) {
+	case ACT_DELIVER:
+	case ACT_REPEAT:
+		return goes_to_node(f) ? f->to - 1 : -1;
+	case ACT_LOSE:
+	case ACT_HOME_TIMEOUT:
+	case ACT_RECALL:
+		return -1;
+	default:
+		return a->node;
+	}
+}
+
 const char *world_step(struct world *w, const struct config *c,
 		       const struct action *a)
 {
 	struct flight f = w->flight[a->flight];
+	int n = changes(a, &f);
 	const char *broken;
 
 	wrong = NULL;
@@ -118,12 +140,12 @@ const char *world_step(struct world *w, const struct config *c,
 	broken = c->locks ? locks_check(w, c) : pages_check(w, c);
 	if (broken)
 		world_complain(broken);
-	/* What nobody reads would make equal states look different. */
+	/* What nobody reads would make equal states look different.  The rest was tidy. */
 	serve_tidy(w, c);
-	if (c->locks)
-		locks_tidy(w, c);
-	else
-		pages_tidy(w, c);
+	if (n >= 0 && c->locks)
+		locks_tidy(w, n);
+	else if (n >= 0)
+		pages_tidy(w, c, n);
 	return wrong;
 }
 

@@ -43,8 +43,7 @@ struct config {
 	bool same_slot;		/* the two lines collide in the switch */
 	bool evicts, cleans;	/* programs' operations include these */
 	bool locks;		/* the line is a lock; operations take and leave it */
-	bool neat;		/* when all is over no entry is left locked: nothing is lost,
-				 * and no request comes so late that nobody answers it */
+	bool neat;		/* no entry is left locked: nothing is lost, or very late */
 	bool full;		/* only in the long run */
 };
 

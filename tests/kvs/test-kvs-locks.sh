@@ -16,9 +16,9 @@
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 2
 
-# shellcheck source=tests/kvs/common.sh
-. tests/kvs/common.sh "$@"
+. tests/tap.sh
 
+KVS=$BUILD/bin/weft-kvs
 LOCKBENCH=$BUILD/bin/weft-lockbench
 LOCKS=$BUILD/lib/kvs-bench-locks.so
 KINDS='central mcs pernode cohort service'
@@ -30,9 +30,6 @@ PORT=$((20000 + $$ % 20000))
 # ends them.
 export WEFT_LOCKS_NODES=$NODES WEFT_LOCKS_THREADS=6
 export WEFT_LOCKS_SERVICE=127.0.0.1:$PORT
-
-store=$dir/store
-server=
 
 # kvs NODE ARGUMENT...
 kvs()
@@ -50,7 +47,7 @@ make()
 # bench OPTION...: on all nodes at once.
 bench()
 {
-	local k rc=0 pids=()
+	local k pids=()
 
 	rm -f "$dir/meet"
 	for ((k = 1; k <= NODES; k++)); do
@@ -58,10 +55,7 @@ bench()
 			--seconds "$SECONDS_RUN" --timeout 60 --sample 1 "$@" &
 		pids+=($!)
 	done
-	for k in "${pids[@]}"; do
-		wait "$k" || rc=1
-	done
-	return $rc
+	wait_all "${pids[@]}"
 }
 
 # exact: nothing is wrong, and each change that was made is there, as seen by a node.
@@ -88,26 +82,26 @@ many()
 {
 	make "$1" --buckets 4096 && kvs 1 load "$store" --records 20000 --threads 4 &&
 		bench --workload a --processes 2 && exact 2 &&
-		says 0 '20000 of them' kvs 1 check "$store"
+		exits 0 '20000 of them' kvs 1 check "$store"
 }
 
 wrong_use()
 {
 	make mcs --buckets 4 && kvs 1 load "$store" --records 10 || return 1
-	says 1 'see --lock-library' timeout "$LIMIT" "$KVS" check "$store" &&
-		says 1 'WEFT_LOCKS_NODE' timeout "$LIMIT" "$KVS" check "$store" \
+	exits 1 'see --lock-library' timeout "$LIMIT" "$KVS" check "$store" &&
+		exits 1 'WEFT_LOCKS_NODE' timeout "$LIMIT" "$KVS" check "$store" \
 			--lock-library "$LOCKS" &&
-		says 1 'made for 2 nodes' kvs 3 check "$store" &&
-		says 1 'give a number' kvs 0 check "$store" &&
-		says 1 'made for 6 threads' kvs 1 bench "$store" --threads 8 --seconds 1
+		exits 1 'made for 2 nodes' kvs 3 check "$store" &&
+		exits 1 'give a number' kvs 0 check "$store" &&
+		exits 1 'made for 6 threads' kvs 1 bench "$store" --threads 8 --seconds 1
 }
 
 nowhere()
 {
 	make service --buckets 4 || return 1
-	says 1 'Set WEFT_LOCKS_SERVICE' env -u WEFT_LOCKS_SERVICE WEFT_LOCKS_NODE=1 \
+	exits 1 'Set WEFT_LOCKS_SERVICE' env -u WEFT_LOCKS_SERVICE WEFT_LOCKS_NODE=1 \
 		timeout "$LIMIT" "$KVS" check "$store" --lock-library "$LOCKS" &&
-		says 1 'give an IPv4 address' env WEFT_LOCKS_SERVICE=here WEFT_LOCKS_NODE=1 \
+		exits 1 'give an IPv4 address' env WEFT_LOCKS_SERVICE=here WEFT_LOCKS_NODE=1 \
 			timeout "$LIMIT" "$KVS" check "$store" --lock-library "$LOCKS"
 }
 
@@ -126,14 +120,14 @@ damaged()
 		f.seek((g[10] + g[11]) * g[1])
 		f.write(b"nothing.")
 	END
-	says 1 'cannot be initialised' kvs 1 check "$store"
+	exits 1 'cannot be initialised' kvs 1 check "$store"
 }
 
-for file in "$KVS" "$LOCKS" "$LOCKBENCH"; do
-	[ -e "$file" ] || { echo "test-kvs-locks: $file is not built: run make test-programs" >&2; exit 2; }
-done
+built "$KVS" "$LOCKS" "$LOCKBENCH"
+begin kvs-locks "$(in_memory)"
+pattern=${1-}
+store=$dir/store
 timeout 600 "$LOCKBENCH" serve --port "$PORT" --seconds 600 &
-server=$!
 for kind in $KINDS; do
 	check "$kind: YCSB A, B, C" run "$kind"
 	check "$kind: thousands of locks" many "$kind"
@@ -141,5 +135,4 @@ done
 check "users that the locks are not made for" wrong_use
 check "a service that is nowhere" nowhere
 check "a label that is none" damaged
-kill "$server" 2>/dev/null
 finish

@@ -13,17 +13,14 @@
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 2
 
-# shellcheck source=tests/kvs/common.sh
-. tests/kvs/common.sh "$@"
+. tests/tap.sh
 
+KVS=$BUILD/bin/weft-kvs
 FAKE=$BUILD/tests/libweft-fake.so
 SHIM=$BUILD/lib/libweft-preload.so
 LOCKS=$BUILD/tests/kvs-locks.so
 SECONDS_RUN=${WEFT_KVS_SECONDS:-2}
 LIMIT=60		# seconds for any one program
-
-mkdir "$dir/weft"
-store=$dir/weft/store
 
 # kvs ARGUMENT...
 kvs()
@@ -55,8 +52,7 @@ prints()
 	local found
 
 	found=$("${@:2}") || return 1
-	echo "wanted '$1', found '$found'"
-	[ "$found" = "$1" ]
+	equal "$1" "$found"
 }
 
 # make HOW OPTION...: a new store.
@@ -76,31 +72,31 @@ commands()
 		kvs put "$store" colour 'light red' && prints 'light red' kvs get "$store" colour &&
 		head -c 3072 /dev/zero | tr '\0' x | kvs put "$store" long - &&
 		prints 3073 eval "kvs get $store long | wc -c" &&
-		says 1 'up to 3072 bytes' eval "head -c 3073 /dev/zero | kvs put $store long -" &&
-		says 1 'no such key' kvs get "$store" smell &&
-		says 1 'no such key' kvs del "$store" smell &&
-		kvs del "$store" colour && says 1 'no such key' kvs get "$store" colour &&
-		says 0 '2 keys, 0 of them' kvs check "$store" &&
-		says 0 '"keys":2,"records":0' kvs check -j "$store"
+		exits 1 'up to 3072 bytes' eval "head -c 3073 /dev/zero | kvs put $store long -" &&
+		exits 1 'no such key' kvs get "$store" smell &&
+		exits 1 'no such key' kvs del "$store" smell &&
+		kvs del "$store" colour && exits 1 'no such key' kvs get "$store" colour &&
+		exits 0 '2 keys, 0 of them' kvs check "$store" &&
+		exits 0 '"keys":2,"records":0' kvs check -j "$store"
 }
 
 refusals()
 {
 	make kvs --locks pthread --buckets 4 || return 1
-	says 1 'remove it first' kvs create "$store" &&
-		says 1 'no such kind' kvs create "$store.2" --locks nothing &&
-		says 1 'power of two' kvs create "$store.2" --locks pthread --buckets 3 &&
-		says 1 'must be on a mounted weft' kvs create "$store.2" &&
-		says 1 'No such file' kvs get "$store.2" a &&
-		says 1 'run weft-kvs load' kvs bench "$store" &&
-		says 1 'is never free again' kvs bench "$store" --kill 10 &&
-		says 1 '--meet' kvs bench "$store" --nodes 2 &&
-		says 1 'give a, b or c' kvs bench "$store" --workload d &&
-		says 2 'usage' kvs && says 2 'usage' kvs get "$store" &&
-		says 2 'usage' kvs check "$store" --nothing && says 0 'usage' kvs --help &&
-		echo nothing >"$dir/text" && says 1 'it is no store' kvs check "$dir/text" &&
-		truncate -s 100K "$dir/text" && says 1 'it is no store' kvs get "$dir/text" a &&
-		truncate -s -4096 "$store" && says 1 'has been cut' kvs check "$store"
+	exits 1 'remove it first' kvs create "$store" &&
+		exits 1 'no such kind' kvs create "$store.2" --locks nothing &&
+		exits 1 'power of two' kvs create "$store.2" --locks pthread --buckets 3 &&
+		exits 1 'must be on a mounted weft' kvs create "$store.2" &&
+		exits 1 'No such file' kvs get "$store.2" a &&
+		exits 1 'run weft-kvs load' kvs bench "$store" &&
+		exits 1 'is never free again' kvs bench "$store" --kill 10 &&
+		exits 1 '--meet' kvs bench "$store" --nodes 2 &&
+		exits 1 'give a, b or c' kvs bench "$store" --workload d &&
+		exits 2 'usage' kvs && exits 2 'usage' kvs get "$store" &&
+		exits 2 'usage' kvs check "$store" --nothing && exits 0 'usage' kvs --help &&
+		echo nothing >"$dir/text" && exits 1 'it is no store' kvs check "$dir/text" &&
+		truncate -s 100K "$dir/text" && exits 1 'it is no store' kvs get "$dir/text" a &&
+		truncate -s -4096 "$store" && exits 1 'has been cut' kvs check "$store"
 }
 
 # number KEY: of the line of JSON in $dir/json
@@ -119,8 +115,8 @@ json()
 	[ "$(number operations)" = 40000 ] &&
 		[ $(($(number reads) + $(number updates))) = 40000 ] &&
 		[ "$(number updates)" -gt 1800 ] && [ "$(number updates)" -lt 2200 ] &&
-		kvs check "$store" -j >"$dir/check" && cat "$dir/check" &&
-		grep -q "\"versions\":$((500 + $(number updates))),\"changes_min\":$((500 + $(number updates))),\"changes_max\":$((500 + $(number updates)))," "$dir/check"
+		kvs check "$store" -j >"$dir/checked" && cat "$dir/checked" &&
+		grep -q "\"versions\":$((500 + $(number updates))),\"changes_min\":$((500 + $(number updates))),\"changes_max\":$((500 + $(number updates)))," "$dir/checked"
 }
 
 # What is done before the time is not in the results, but in the store.
@@ -128,10 +124,10 @@ warm()
 {
 	make kvs --locks pthread --buckets 64 && kvs load "$store" --records 500 &&
 		kvs bench "$store" --warm 1 --seconds 1 -j >"$dir/json" && cat "$dir/json" &&
-		kvs check "$store" -j >"$dir/check" && cat "$dir/check" || return 1
+		kvs check "$store" -j >"$dir/checked" && cat "$dir/checked" || return 1
 	updates=$(number updates)
 	awk -v s="$(number seconds)" 'BEGIN { exit !(s >= 0.9 && s < 1.9) }' || return 1
-	mv "$dir/check" "$dir/json"
+	mv "$dir/checked" "$dir/json"
 	[ "$updates" -gt 0 ] && [ "$(number versions)" -gt $((updates + updates / 8)) ]
 }
 
@@ -174,11 +170,11 @@ killed()
 	shift
 	make "$how" "$@" && "$how" load "$store" --records 500 &&
 		"$how" bench "$store" --processes 3 --kill 30 --seconds "$((SECONDS_RUN * 2))" -j \
-			>"$dir/json" && cat "$dir/json" && "$how" check "$store" -j >"$dir/check" &&
-		cat "$dir/check" || return 1
+			>"$dir/json" && cat "$dir/json" && "$how" check "$store" -j >"$dir/checked" &&
+		cat "$dir/checked" || return 1
 	k=$(number killed)
 	[ "$k" -ge 5 ] || return 1
-	cp "$dir/check" "$dir/json"
+	cp "$dir/checked" "$dir/json"
 	[ $(($(number changes_max) - $(number changes_min))) -le "$k" ] &&
 		"$how" check --settle "$store" && "$how" check "$store" -j >"$dir/json" &&
 		[ "$(number changes_max)" = "$(number changes_min)" ] &&
@@ -200,7 +196,7 @@ meeting()
 		--seconds "$SECONDS_RUN" --timeout 30 || rc=1
 	wait $pid || rc=1
 	[ $rc = 0 ] && fake check "$store" &&
-		says 1 'has been here before' fake bench "$store" --meet "$dir/weft/meet" \
+		exits 1 'has been here before' fake bench "$store" --meet "$dir/weft/meet" \
 			--node 2 --nodes 2 --timeout 3
 }
 
@@ -213,7 +209,7 @@ unlocked()
 
 	for ((i = 0; i < 20; i++)); do
 		make kvs --lock-library "$LOCKS" --locks none --buckets 4 &&
-			says 1 'see --lock-library' kvs check "$store" &&
+			exits 1 'see --lock-library' kvs check "$store" &&
 			library load "$store" --records 20 || return 1
 		library bench "$store" --processes 4 --seconds 1 --seed $i || break
 		library check "$store" || break
@@ -239,12 +235,14 @@ stuck()
 		f.seek(g[12] * g[1])
 		f.write(struct.pack("<I", 2))
 	END
-	says 1 'a lock cannot be had' kvs bench "$store" --seconds 1 --timeout 2
+	exits 1 'a lock cannot be had' kvs bench "$store" --seconds 1 --timeout 2
 }
 
-for file in "$KVS" "$FAKE" "$LOCKS" "$SHIM"; do
-	[ -e "$file" ] || { echo "test-kvs: $file is not built: run make test-programs" >&2; exit 2; }
-done
+built "$KVS" "$FAKE" "$LOCKS" "$SHIM"
+begin kvs "$(in_memory)"
+pattern=${1-}
+mkdir "$dir/weft"
+store=$dir/weft/store
 check "store: functions, with locks of a library" env "KVS_LOCKS=$LOCKS" "$BUILD/tests/kvs-store"
 check "commands" commands
 check "refusals" refusals

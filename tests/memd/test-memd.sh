@@ -4,115 +4,93 @@
 # The command line of weft-memd: what it says to mistakes, how it starts and
 # ends, its backing file.
 
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
+. tests/tap.sh
+
 MEMD=$BUILD/bin/weft-memd
 LIMIT=10		# seconds for anything
 PORT=$((20000 + $$ % 20000))
-dir=$(mktemp -d) || exit 2
-failed=0
-checks=0
+begin memd
+: >"$dir/err"
 pid=
+at_exit end_memd
 
-cleanup()
+# end_memd: also one that went to the background, which is no job of ours.
+end_memd()
 {
 	[ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null
-	rm -rf "$dir"
 }
-trap cleanup EXIT
 
-ok()
+# details: what weft-memd has said last.
+details()
 {
-	checks=$((checks + 1))
+	cat "$dir/err"
 }
 
-not_ok()
+# ended: the process is gone.
+ended()
 {
-	checks=$((checks + 1))
-	failed=$((failed + 1))
-	echo "not ok: $*"
-	[ ! -s "$dir/err" ] || sed 's/^/	/' "$dir/err"
+	! kill -0 "$pid" 2>/dev/null
 }
 
-# expect WHAT COMMAND...: that it succeeds.
-expect()
+# refused STATUS TEXT ARGUMENT...: it ends with STATUS and one sentence, with TEXT.
+refused()
 {
-	local what=$1
-
-	shift
-	if "$@"; then ok; else not_ok "$what"; fi
+	timeout -k 1 "$LIMIT" "$MEMD" "${@:3}" >"$dir/out" 2>"$dir/err"
+	equal "exit status $1" "exit status $?" && grep -qF -- "$2" "$dir/err" &&
+		equal 1 "$(grep -c . "$dir/err")"
 }
 
-# gone: the process ends.
-gone()
-{
-	local i
-
-	for ((i = 0; i < LIMIT * 20; i++)); do
-		kill -0 "$pid" 2>/dev/null || return 0
-		sleep 0.05
-	done
-	return 1
-}
-
-# refuses STATUS TEXT ARGUMENT...: ends with STATUS and a sentence with TEXT.
 refuses()
 {
-	local status=$1 text=$2 got
+	local options=${*:3}
 
-	shift 2
-	timeout -k 1 "$LIMIT" "$MEMD" "$@" >"$dir/out" 2>"$dir/err"
-	got=$?
-	if [ $got != "$status" ]; then
-		not_ok "weft-memd $*: exit status $got, not $status"
-	elif ! grep -qF -- "$text" "$dir/err"; then
-		not_ok "weft-memd $*: does not say '$text'"
-	elif [ "$(grep -c . "$dir/err")" != 1 ]; then
-		not_ok "weft-memd $*: says more than one line"
-	else
-		ok
-	fi
+	check "weft-memd ${options//"$dir/"/}: $2" refused "$@"
+}
+
+serves()
+{
+	grep ' serves ' "$dir/err"
+}
+
+# begun: it serves, or has ended before that.
+begun()
+{
+	serves || ended
 }
 
 # start ARGUMENT...: run in the background of this script until it serves.
 start()
 {
-	local i
+	local options=$*
 
 	"$MEMD" --port "$PORT" "$@" >"$dir/out" 2>"$dir/err" &
 	pid=$!
-	for ((i = 0; i < LIMIT * 20; i++)); do
-		grep -q ' serves ' "$dir/err" && return 0
-		kill -0 "$pid" 2>/dev/null || break
-		sleep 0.05
-	done
-	not_ok "weft-memd $* does not start"
-	return 1
+	soon "$LIMIT" begun >/dev/null
+	check "weft-memd ${options//"$dir/"/} starts" serves
 }
 
 # stop SIGNAL STATUS: end it.
 stop()
 {
-	local got
-
 	kill "-$1" "$pid"
-	gone || kill -KILL "$pid"
+	soon "$LIMIT" ended || kill -KILL "$pid"
 	wait "$pid" 2>/dev/null
-	got=$?
+	check "after SIG$1: status $2" equal "$2" $?
 	pid=
-	expect "after SIG$1: status $got, not $2" [ $got = "$2" ]
 }
 
 # --- What people type -------------------------------------------------------
 
 here=(--id 33 --address 127.0.0.101 --port "$PORT")
 
-expect --version grep -q '^weft-memd [0-9]' <("$MEMD" --version)
+check "--version" grep -q '^weft-memd [0-9]' <("$MEMD" --version)
 for option in id blade interface address peers memory backing switch rack port \
 	      background foreground verbose help version; do
-	expect "--help lacks --$option" grep -q -- "--$option" <("$MEMD" --help)
+	check "--help has --$option" grep -q -- "--$option" <("$MEMD" --help)
 done
 refuses 1 'which blade is this' --interface lo
 refuses 1 'where is the rack' --id 33
@@ -148,18 +126,22 @@ fi
 if start --blade 1 --address 127.0.0.101 --switch none --foreground --verbose; then
 	stop INT 0
 fi
-# In the background: the command returns when it serves, and it goes on.
-expect --background timeout -k 1 "$LIMIT" "$MEMD" "${here[@]}" --switch none \
-	--background 2>"$dir/err"
-for ((i = 0; i < LIMIT * 20; i++)); do
-	pid=$(pgrep -f -- "--port $PORT --switch none --background")
-	[ -n "$pid" ] && grep -q serves "$dir/err" && break
-	sleep 0.05
-done
-expect "--background does not stay" [ -n "$pid" ]
+# In the background: the command returns, and it goes on.
+in_background()
+{
+	timeout -k 1 "$LIMIT" "$MEMD" "${here[@]}" --switch none --background 2>"$dir/err"
+}
+
+serves_there()
+{
+	pid=$(pgrep -f -- "--port $PORT --switch none --background") && serves
+}
+
+check "--background" in_background
+check "--background stays" soon "$LIMIT" serves_there
 if [ -n "$pid" ]; then
 	kill -TERM "$pid"
-	expect "--background does not end" gone
+	check "--background ends" soon "$LIMIT" ended
 	pid=
 fi
 
@@ -197,5 +179,4 @@ for at in 11 4107; do
 done
 refuses 2 'has format 7, this weft-memd knows format 1' "${here[@]}" --backing "$dir/new"
 
-echo "memd: $checks checks, $failed failed"
-[ $failed = 0 ]
+finish

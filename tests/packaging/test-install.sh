@@ -8,35 +8,14 @@
 # Prints a line a check.  Environment: BUILD, the build directory; KVER, the kernel of
 # the module to be installed, if there is one for it.
 
-# Most functions are run by "check".
-# shellcheck disable=SC2317
-
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
-export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
+. tests/tap.sh
+
+begin install
 root=$dir/root
-number=0
-bad=0
-
-# check TEXT COMMAND...
-check()
-{
-	local text=$1
-
-	shift
-	number=$((number + 1))
-	if "$@" >"$dir/out" 2>&1; then
-		echo "ok $number - $text"
-	else
-		sed 's/^/# /' "$dir/out"
-		echo "not ok $number - $text"
-		bad=1
-	fi
-}
 
 # The goals of a test run are no goals of these.
 weft_make()
@@ -148,7 +127,7 @@ check "there is a version" test -n "$version"
 check "weft-memd has it" \
 	grep -qF "weft-memd $version," <("$BUILD/bin/weft-memd" --version)
 check "make install-programs install-dkms" weft_make install-programs install-dkms
-[ $bad = 0 ] || exit 1
+[ "$failures" = 0 ] || exit 1
 check "all of it is there, and nothing else" installed_files
 check "no place is left open" no_names_left
 
@@ -215,7 +194,7 @@ if command -v systemd-analyze >/dev/null; then
 	sed -i 's/^Type=.*/Type=nothing/' "$units/weft-memd.service"
 	check "and would not take a wrong one" eval '! verify'
 else
-	echo "# systemd is not here: the services are not verified"
+	skip "systemd takes them" "systemd is not here"
 fi
 
 # --- Uninstalling ---
@@ -243,4 +222,4 @@ if [ -e "$BUILD/kmod/${KVER-}/weft.ko" ]; then
 	check "nothing is left" diff /dev/null <(left)
 fi
 
-exit $bad
+finish

@@ -53,7 +53,7 @@ kernel=$("$PWD/tools/rack/get-kernel" | sed -n 's/^version=//p')
 # What is in /tmp here is not there.
 mkdir -p "$BUILD/tests"
 shared=$(mktemp -d "$BUILD/tests/packages.XXXXXX") || exit 2
-trap 'rm -rf "$shared"; cleanup' EXIT
+at_exit rm -rf "$shared"
 dpkg-deb -x "$(packages weft-dkms)" "$shared/package"
 dpkg-deb -x "$(packages weft-tools)" "$shared/package"
 
@@ -180,4 +180,5 @@ check "nothing is left on the blade" step node2 left /tmp/list
 	step node1 in journalctl --no-pager -n 60 | sed 's/^/# node: /'
 	step node2 in journalctl --no-pager -n 60 | sed 's/^/# blade: /'
 }
+end_rack
 finish

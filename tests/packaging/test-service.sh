@@ -50,7 +50,7 @@ version=$(on node1 uname -r)
 # What is in /tmp here is not there.
 mkdir -p "$BUILD/tests"
 shared=$(mktemp -d "$BUILD/tests/service.XXXXXX") || exit 2
-trap 'rm -rf "$shared"; cleanup' EXIT
+at_exit rm -rf "$shared"
 env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS WEFT_PACKAGES_DONE=1 timeout 100 \
 	make -s B="$BUILD" DESTDIR="$shared/root" install-programs >"$dir/make" 2>&1 ||
 	not_ok "make install-programs" "$dir/make"
@@ -133,4 +133,5 @@ check "the region is there" step in sh -c '[ "$(cat /weft/region)" = kept ]'
 check "systemctl stop weft" step in systemctl stop weft
 [ "$failures" = 0 ] || step in journalctl --no-pager -u weft | sed 's/^/# /'
 [ "$failures" = 0 ] || on node1 sh -c 'for p in $(grep -l " /weft " /proc/[0-9]*/mountinfo); do echo "# $p $(tr "\0" " " <${p%/*}/cmdline)"; done'
+end_rack
 finish

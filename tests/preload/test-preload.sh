@@ -10,40 +10,20 @@
 # Prints a line a test; PATTERN selects by name.  Environment: BUILD;
 # WEFT_KILL_SECONDS (10), for how long processes are killed.
 
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
+. tests/tap.sh
+
 SHIM=$BUILD/lib/libweft-preload.so
 FAKE=$BUILD/tests/libweft-fake.so
 LIMIT=100		# seconds for any one program
-export LC_ALL=C
 
-base=/dev/shm
-[ -w $base ] || base=${TMPDIR:-/tmp}
-dir=$(mktemp -d "$base/weft-preload.XXXXXX") || exit 2
-trap 'rm -rf "$dir"' EXIT
-out=$(mktemp) || exit 2
-trap 'rm -rf "$dir" "$out"' EXIT
-
-number=0
-failures=0
-
-# check NAME COMMAND...: it must succeed; its output tells why it does not.
-check()
+# measured NAME COMMAND...: a check; what the programs say of themselves is shown.
+measured()
 {
-	local name=$1
-
-	shift
-	[[ $name == *"$pattern"* ]] || return 0
-	if "$@" >"$out" 2>&1; then
-		echo "ok $((++number)) - $name"
-		grep -E '^[a-z]+: ' "$out" | grep -v '^weft: ' | sed 's/^/# /'
-	else
-		echo "not ok $((++number)) - $name"
-		failures=$((failures + 1))
-		tail -n 30 "$out" | sed 's/^/# /'
-	fi
+	check "$@" && grep -E '^[a-z]+: ' "$dir/check" | grep -v '^weft: ' | sed 's/^/# /'
 }
 
 # alone PROGRAM ARGUMENT...: without the preload library.
@@ -58,10 +38,10 @@ outside()
 	LD_PRELOAD=$SHIM timeout "$LIMIT" "$BUILD/tests/preload-$1" "${@:2}"
 }
 
-# inside PROGRAM ARGUMENT...: with it, and files of $dir are regions.
+# inside PROGRAM ARGUMENT...: with it, and files of $regions are regions.
 inside()
 {
-	WEFT_FAKE_DIR=$dir LD_PRELOAD=$SHIM:$FAKE \
+	WEFT_FAKE_DIR=$regions LD_PRELOAD=$SHIM:$FAKE \
 		timeout "$LIMIT" "$BUILD/tests/preload-$1" "${@:2}"
 }
 
@@ -74,16 +54,13 @@ says()
 # together: several programs that know of each other by the region only.
 together()
 {
-	local pids=() pid bad=0
+	local pids=()
 
 	for _ in 1 2 3; do
-		inside count "$dir/together" 2 3000 6 &
+		inside count "$regions/together" 2 3000 6 &
 		pids+=($!)
 	done
-	for pid in "${pids[@]}"; do
-		wait "$pid" || bad=1
-	done
-	return $bad
+	wait_all "${pids[@]}"
 }
 
 # across: two programs, one of each side.
@@ -91,8 +68,8 @@ across()
 {
 	local bad=0
 
-	inside across "$dir/across" 1 &
-	inside across "$dir/across" 2 || bad=1
+	inside across "$regions/across" 1 &
+	inside across "$regions/across" 2 || bad=1
 	wait $! && return $bad
 }
 
@@ -156,29 +133,29 @@ ratios()
 	return 1
 }
 
+built "$SHIM" "$FAKE" "$BUILD/tests/preload-posix"
+begin preload "$(in_memory)"
 pattern=${1-}
-for file in "$SHIM" "$FAKE" "$BUILD/tests/preload-posix"; do
-	[ -e "$file" ] || { echo "test-preload: $file is not built: run make test-programs" >&2; exit 2; }
-done
+regions=$dir/regions
+mkdir "$regions"
 
 check 'symbols carry no version' no_versions
 check 'symbols: only what is to be called' few_symbols
 check 'lock.h compiles as C' header c
 check 'lock.h compiles as C++' header c++
-check 'posix: the C library alone' alone posix
-check 'posix: preloaded, no region' outside posix
-check 'posix: preloaded, in a region' inside posix "$dir/posix"
-check 'shim: mappings, files, refusals' inside shim "$dir"
-rm -f "$dir"/*shim
+measured 'posix: the C library alone' alone posix
+measured 'posix: preloaded, no region' outside posix
+measured 'posix: preloaded, in a region' inside posix "$regions/posix"
+measured 'shim: mappings, files, refusals' inside shim "$regions"
+rm -f "$regions"/*shim
 check 'shim: a condition variable elsewhere is refused aloud' \
-	says 'weft: a condition variable outside of regions' inside shim "$dir"
-check 'count: one program' inside count "$dir/count" 4 20000
-check 'count: several programs' together
-check 'across: two programs' across
-check 'kill: holders and waiters' inside kill "$dir/kill" "${WEFT_KILL_SECONDS:-10}"
-check 'torture: many locks, many who wait, many who die' \
-	inside torture "$dir/torture" 1 1 20000 5
-check 'steps: instructions of a cached lock, and of one outside' inside steps "$dir/steps"
-check 'speed: a cached lock, and one outside' ratios "$dir/speed"
-[ $failures = 0 ] || { echo "$failures of $number failed"; exit 1; }
-echo "all $number passed"
+	says 'weft: a condition variable outside of regions' inside shim "$regions"
+measured 'count: one program' inside count "$regions/count" 4 20000
+measured 'count: several programs' together
+measured 'across: two programs' across
+measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-10}"
+measured 'torture: many locks, many who wait, many who die' \
+	inside torture "$regions/torture" 1 1 20000 5
+measured 'steps: instructions of a cached lock, and of one outside' inside steps "$regions/steps"
+measured 'speed: a cached lock, and one outside' ratios "$regions/speed"
+finish

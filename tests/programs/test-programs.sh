@@ -9,41 +9,19 @@
 # Prints a line a test; PATTERN selects test functions by name.  Environment:
 # BUILD, the build directory.
 
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-BIN=${BUILD:-$PWD/build}/bin
+. tests/tap.sh
+
+BIN=$BUILD/bin
 LIMIT=100		# seconds for any one program
-export LC_ALL=C
 
-base=/dev/shm
-[ -w $base ] || base=${TMPDIR:-/tmp}
-dir=$(mktemp -d "$base/weft-programs.XXXXXX") || exit 2
-trap 'rm -rf "$dir"' EXIT
-
-number=0
-failures=0
-
-# ok NAME, not_ok NAME: the result of a test; the programs' output tells why.
-ok()
+# details: the programs' output tells why a test failed.
+details()
 {
-	echo "ok $((++number)) - $1"
-}
-
-not_ok()
-{
-	echo "not ok $((++number)) - $1"
-	failures=$((failures + 1))
-	sed 's/^/# /' "$dir"/out.* 2>/dev/null | tail -n 30
-}
-
-# check NAME COMMAND...: the command must succeed.
-check()
-{
-	local name=$1
-
-	shift
-	if "$@"; then ok "$name"; else not_ok "$name"; fi
+	cat "$dir"/out.* 2>/dev/null
 }
 
 # run PROGRAM ARGUMENT...: one process; output in out.1.
@@ -60,7 +38,7 @@ run()
 # node's number.  Output of node K in out.K.  Fails if one of them does.
 run_nodes()
 {
-	local n=$1 program=$2 k pids=() rc=0
+	local n=$1 program=$2 k pids=()
 
 	shift 2
 	rm -f "$dir"/out.*
@@ -69,10 +47,7 @@ run_nodes()
 			--nodes "$n" --timeout 60 >"$dir/out.$k" 2>&1 &
 		pids+=($!)
 	done
-	for k in "${pids[@]}"; do
-		wait "$k" || rc=1
-	done
-	return $rc
+	wait_all "${pids[@]}"
 }
 
 # says TEXT: some node said that.
@@ -88,17 +63,6 @@ refused()
 
 	shift
 	! "$@" && says "$text"
-}
-
-# exits STATUS COMMAND...: the command must end with this exit status.
-exits()
-{
-	local want=$1 rc
-
-	shift
-	"$@"
-	rc=$?
-	[ $rc = "$want" ] || { echo "# exit status $rc instead of $want"; return 1; }
 }
 
 # --- weft-wordcount ---------------------------------------------------------
@@ -191,12 +155,12 @@ test_wordcount_refuses()
 	pid=$!
 	sleep 0.2
 	kill -TERM $pid
-	check "a waiting node can be ended" exits 143 wait $pid
+	check "a waiting node can be ended" exits 143 '' wait $pid
 
 	check "counting for the next test" same_count 2
 	# The first byte of the first count that is not 0 (behind 36 pages).
 	dd if="$dir/table" of="$dir/slots" bs=4096 skip=36 count=16 status=none
-	check "a lost count is noticed" exits 1 lose_count
+	check "a lost count is noticed" exits 1 '' lose_count
 }
 
 lose_count()
@@ -215,7 +179,7 @@ lose_count()
 
 ledgers()
 {
-	local k pids=() rc=0
+	local k pids=()
 
 	rm -f "$dir"/out.* "$dir/ledger"
 	timeout "$LIMIT" "$BIN/weft-ledger" "$dir/ledger" --open || return 1
@@ -223,10 +187,7 @@ ledgers()
 		timeout "$LIMIT" "$BIN/weft-ledger" "$dir/ledger" 20000 >"$dir/out.$k" 2>&1 &
 		pids+=($!)
 	done
-	for k in "${pids[@]}"; do
-		wait "$k" || rc=1
-	done
-	return $rc
+	wait_all "${pids[@]}"
 }
 
 # poke OFFSET: a byte of the ledger becomes another one.
@@ -287,24 +248,24 @@ test_stress()
 	check "their history of 1 million accesses is right" judge --min-ops 1000000
 	[ "$(nproc)" = 1 ] ||
 		check "and the nodes did meet" judge --min-foreign 10000
-	check "too small a run is told" exits 2 judge --min-ops 100000000
+	check "too small a run is told" exits 2 '' judge --min-ops 100000000
 
 	log=$dir/stress/stress-log.3
 	cp "$log" "$dir/log"
 	truncate -s -32 "$log"
-	check "a cut log is refused" exits 2 judge
+	check "a cut log is refused" exits 2 '' judge
 	cp "$dir/log" "$log"
 	printf x | dd of="$log" bs=1 seek=5000 conv=notrunc status=none
-	check "a damaged log is refused" exits 2 judge
+	check "a damaged log is refused" exits 2 '' judge
 	rm "$log"
-	check "a missing log is refused" exits 2 judge
+	check "a missing log is refused" exits 2 '' judge
 	check "that is said" says "thread 3 of 6 is missing"
 	cp "$dir/log" "$log"
 
 	check "8 nodes on 1 page work" stress 8 --threads 1 --pages 1 --ops 10000
 	check "their history is right" judge
 	cp "$dir/log" "$dir/stress/stress-log.3"
-	check "a log of another run is refused" exits 2 judge
+	check "a log of another run is refused" exits 2 '' judge
 }
 
 # broken_memory: node 2 has data of its own.
@@ -322,10 +283,10 @@ broken_memory()
 test_stress_finds()
 {
 	check "two nodes without shared memory" broken_memory
-	check "are found wrong" exits 1 judge
+	check "are found wrong" exits 1 '' judge
 	check "which is said" says "WRONG"
 	rm "$dir/stress/stress-image.2"
-	check "a missing image is refused" exits 2 judge
+	check "a missing image is refused" exits 2 '' judge
 }
 
 # --- weft-litmus ------------------------------------------------------------
@@ -364,7 +325,7 @@ test_litmus_sharp()
 		[ ${#cpus[@]} -lt 2 ] || break
 	done
 	if [ ${#cpus[@]} -lt 2 ]; then
-		ok "$name # SKIP one processor"
+		skip "$name" "there is one processor"
 		return
 	fi
 	for try in {1..30}; do
@@ -420,7 +381,7 @@ test_bench()
 	check "and against the copy" refused "differ" \
 		run bench scan --file "$dir/data" --reference "$dir/copy"
 	check "and in random order" refused "wrong contents" bench_all_wrong
-	check "no results, no table" exits 1 run bench tsv </dev/null
+	check "no results, no table" exits 1 '' run bench tsv </dev/null
 }
 
 bench_table()
@@ -442,13 +403,10 @@ bench_all_wrong()
 	run bench randread --file "$dir/data" --count 10 --repeats 1
 }
 
-for program in wordcount ledger stress check litmus bench; do
-	[ -x "$BIN/weft-$program" ] ||
-		{ echo "tests/programs: $BIN/weft-$program is not built" >&2; exit 2; }
-done
+built "$BIN"/weft-{wordcount,ledger,stress,check,litmus,bench}
+begin programs "$(in_memory)"
 for name in $(compgen -A function test_); do
 	[[ $name == *${1-}* ]] || continue
 	"$name"
 done
-echo "1..$number"
-[ $failures = 0 ]
+finish

@@ -4,29 +4,13 @@
 # Tests tests/run itself: that failures of every kind are counted as such, that
 # nothing outlives a test, that the last line is right.
 
-# Conditions are called by "expect", which shellcheck does not see.
-# shellcheck disable=SC2317
-
+# shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-dir=$(mktemp -d) || exit 2
-trap 'rm -rf "$dir"' EXIT
-bad=0
+. tests/tap.sh
 
-# expect WHAT CONDITION...: print an ok or not ok line.
-expect()
-{
-	local what=$1
-
-	shift
-	if "$@"; then
-		echo "ok $what"
-	else
-		echo "not ok $what"
-		bad=1
-	fi
-}
+begin runner
 
 # run ARGUMENTS: run the runner on $dir/list; its output to $dir/out, status to rc.
 run()
@@ -36,6 +20,8 @@ run()
 	rc=$?
 }
 
+# details: what the runner has said.
+details(){ cat "$dir/out"; }
 line()	{ grep -qE -- "$1" "$dir/out"; }
 last()	{ [ "$(tail -n 1 "$dir/out")" = "$1" ]; }
 # No process may be left of a sleep that only this test runs.
@@ -75,56 +61,56 @@ missing		20	$dir/not-there
 last-77		20	exit 77
 END
 run
-expect 'exit status 1 when a test fails'	[ "$rc" = 1 ]
-expect 'plan'					line '^1\.\.11$'
-expect 'a pass'					line '^ok 1 - good \('
-expect 'a failure, with its status'		line '^not ok 2 - bad .*# exit status 3'
-expect 'its output is shown'			line '^#   it broke$'
-expect 'a skip, with its reason'		line '^ok 3 - skips .*# SKIP no machine for this$'
-expect 'a hang is a failure'			line '^not ok 4 - hangs .*# time limit of 1 s'
-expect 'and is ended'				none "$long"
-expect 'a crash is a failure'			line '^not ok 5 - crashes .*signal SEGV'
-expect 'processes left behind are a failure'	line '^not ok 6 - leaves .*# left processes behind'
-expect 'and are ended'				none "$orphan"
-expect 'a pattern makes a test a file'		line '^ok 7 - many-a '
-expect 'all of them'				line '^ok 8 - many-b '
-expect 'a pattern without a match fails'	line '^not ok 9 - none-none '
-expect 'a command that is not there fails'	line '^not ok 10 - missing '
-expect 'a skip without a reason'		line '^ok 11 - last-77 .*# SKIP no reason given'
-expect 'last line'				last '3 passed, 6 failed, 2 skipped'
-expect 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 6 failed, 2 skipped' ]
-expect 'log file'	grep -qx fine "$dir/build/tests/log/good"
+check 'exit status 1 when a test fails'	[ "$rc" = 1 ]
+check 'plan'					line '^1\.\.11$'
+check 'a pass'					line '^ok 1 - good \('
+check 'a failure, with its status'		line '^not ok 2 - bad .*# exit status 3'
+check 'its output is shown'			line '^#   it broke$'
+check 'a skip, with its reason'		line '^ok 3 - skips .*# SKIP no machine for this$'
+check 'a hang is a failure'			line '^not ok 4 - hangs .*# time limit of 1 s'
+check 'and is ended'				none "$long"
+check 'a crash is a failure'			line '^not ok 5 - crashes .*signal SEGV'
+check 'processes left behind are a failure'	line '^not ok 6 - leaves .*# left processes behind'
+check 'and are ended'				none "$orphan"
+check 'a pattern makes a test a file'		line '^ok 7 - many-a '
+check 'all of them'				line '^ok 8 - many-b '
+check 'a pattern without a match fails'	line '^not ok 9 - none-none '
+check 'a command that is not there fails'	line '^not ok 10 - missing '
+check 'a skip without a reason'		line '^ok 11 - last-77 .*# SKIP no reason given'
+check 'last line'				last '3 passed, 6 failed, 2 skipped'
+check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 6 failed, 2 skipped' ]
+check 'log file'	grep -qx fine "$dir/build/tests/log/good"
 
 run -j 4
-expect 'in parallel: exit status'	[ "$rc" = 1 ]
-expect 'in parallel: last line'		last '3 passed, 6 failed, 2 skipped'
-expect 'in parallel: nothing left'	none "$long"
+check 'in parallel: exit status'	[ "$rc" = 1 ]
+check 'in parallel: last line'		last '3 passed, 6 failed, 2 skipped'
+check 'in parallel: nothing left'	none "$long"
 
 run good many
-expect 'selection: exit status 0'	[ "$rc" = 0 ]
-expect 'selection: by name and prefix'	last '3 passed, 0 failed, 0 skipped'
+check 'selection: exit status 0'	[ "$rc" = 0 ]
+check 'selection: by name and prefix'	last '3 passed, 0 failed, 0 skipped'
 
 run no-such-name
-expect 'nothing selected is an error'	[ "$rc" = 2 ]
+check 'nothing selected is an error'	[ "$rc" = 2 ]
 
 run -n hangs
-expect 'only printing'			line "^hangs +1  sleep $long"
+check 'only printing'			line "^hangs +1  sleep $long"
 
 mkdir -p "$dir/build/bin"
 cp "$dir/many-a" "$dir/build/bin/x-1"
 # shellcheck disable=SC2016  # for the runner to replace
 printf '%s\n' 'one 9 $BUILD/bin/x-1' 'each-* 9 $BUILD/bin/x-*' >"$dir/list"
 run
-expect 'the build directory in commands'	last '2 passed, 0 failed, 0 skipped'
-expect 'and in patterns'			line '^ok 2 - each-1 '
+check 'the build directory in commands'	last '2 passed, 0 failed, 0 skipped'
+check 'and in patterns'			line '^ok 2 - each-1 '
 
 # A test that ignores the request to end is killed, with its children.
 printf 'stubborn 1 %s\n' "$dir/stubborn" >"$dir/list"
 sed 's/^GRACE=.*/GRACE=1/; s/^SETTLE=.*/SETTLE=1/' tests/run >"$dir/run"
 sed -i "s|^cd .*|cd '$PWD' \|\| exit 2|" "$dir/run"
 BUILD=$dir/build timeout -k 5 60 bash "$dir/run" -l "$dir/list" >"$dir/out" 2>&1
-expect 'a stubborn test fails'		last '0 passed, 1 failed, 0 skipped'
-expect 'a stubborn test is killed'	none "$ignored"
+check 'a stubborn test fails'		last '0 passed, 1 failed, 0 skipped'
+check 'a stubborn test is killed'	none "$ignored"
 
 # Interrupting the runner ends its tests.
 printf 'long 60 sleep %s\n' "$long" >"$dir/list"
@@ -136,15 +122,15 @@ for _ in {1..100}; do
 done
 kill -TERM $runner
 wait $runner
-expect 'interrupted: exit status 130'	[ $? = 130 ]
-expect 'interrupted: nothing left'	none "$long"
-expect 'interrupted: no summary'	[ ! -e "$dir/build/tests/summary" ]
+check 'interrupted: exit status 130'	[ $? = 130 ]
+check 'interrupted: nothing left'	none "$long"
+check 'interrupted: no summary'	[ ! -e "$dir/build/tests/summary" ]
 
 # Lists that make no sense are refused.
 for text in 'a 0 true' 'a x true' 'a 5' 'a/b 5 true' $'a 5 true\na 5 true'; do
 	printf '%s\n' "$text" >"$dir/list"
 	run
-	expect "refused: ${text//$'\n'/, }"	[ "$rc" = 2 ]
+	check "refused: ${text//$'\n'/, }"	[ "$rc" = 2 ]
 done
 
-exit $bad
+finish

@@ -24,8 +24,7 @@ gets()
 	local wanted=$1 found
 
 	found=$(on node2 "$BAD" "${@:2}") || return 1
-	echo "wanted $wanted, found '$found': $BAD ${*:2}"
-	[ "$found" = "$wanted" ]
+	equal "$wanted" "$found"
 }
 
 # says TEXT COMMAND...: the command does well, and the log of node2 has got TEXT.
@@ -221,7 +220,7 @@ permissions()
 	still_works
 }
 
-[ -x "$BAD" ] || { echo "badinput: $BAD is not built: run make" >&2; exit 2; }
+built "$BAD"
 begin badinput
 boot --nodes 3 --switch p4 --mem 512M --blade-mem ${BLADE_MB}M
 mount_options

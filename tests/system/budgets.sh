@@ -278,11 +278,8 @@ measure()
 		done
 	done
 	note "$where: $disturbed steps were disturbed by repeated messages"
-	if [ -s "$dir/wrong" ]; then
-		not_ok "$where: messages and round trips are those of the table" "$dir/wrong"
-	else
-		ok "$where: messages and round trips are those of the table"
-	fi
+	[ ! -s "$dir/wrong" ]
+	report $? "$where: messages and round trips are those of the table" "$dir/wrong"
 	for kind in "${KINDS[@]}"; do
 		check "$where: $kind was counted" grep "^$kind:" "$dir/counted"
 	done
@@ -335,9 +332,7 @@ in_order()
 	[ "$found" -ge "$LINES_EACH" ] && [ "$told" = 0 ]
 }
 
-for program in "$BIN/weftctl" "$TOUCH"; do
-	[ -x "$program" ] || { echo "budgets: $program is not built: run make" >&2; exit 2; }
-done
+built "$BIN/weftctl" "$TOUCH"
 begin budgets
 : >"$dir/all"
 boot --nodes 5 --switch p4 --mem 512M --blade-mem 256M

@@ -5,110 +5,36 @@
 # at the top of the tree:
 #
 #	. tests/system/common.sh
-#	begin NAME
+#	begin NAME			see tests/tap.sh
 #	boot OPTION...			a rack, see weft-rack
 #	check WHAT COMMAND...		as often as needed
 #	end_rack			it ends well, then boot the next
 #	finish
 #
-# One rack at a time, NAME-PID.  It is ended whatever happens, no command runs
-# without a time limit, and a complaint of a guest's kernel is a failure.  Prints
-# a line a check, as TAP, and what helps to understand a failure.
-# Environment: BUILD, the build directory; WEFT_RACK_OPTIONS, more options for each
-# rack (a debug kernel: docs/kernel.md); WEFT_TEST_SCALE multiplies the limits.
+# One rack at a time, called NAME-PID.  It is ended whatever happens, no command runs
+# without a time limit, and a complaint of a guest's kernel is a failure.
+# Environment: that of tests/tap.sh; WEFT_RACK_OPTIONS, more options for each rack (a
+# debug kernel: docs/kernel.md); WEFT_TEST_SCALE multiplies the limits.
+
+. tests/tap.sh
 
 # Read by the scripts that include this one.
 # shellcheck disable=SC2034
-BUILD=${BUILD:-$PWD/build}
 BIN=$BUILD/bin
 RACK=tools/rack/weft-rack
 SCALE=${WEFT_TEST_SCALE:-1}
 BOOT_LIMIT=$((400 * SCALE))	# seconds to boot a rack
 DOWN_LIMIT=$((100 * SCALE))
 STEP_LIMIT=$((100 * SCALE))	# for anything that should take no time
-NOISE=40		# lines shown with a failure
-export LC_ALL=C
 
-number=0
-failures=0
 nodes=0
 up=
+at_exit end_any
 
-# begin NAME: $dir is a directory for the test's files.
-begin()
+# end_any: whatever happened.
+end_any()
 {
-	rack_name=$1-$$
-	dir=$(mktemp -d "${TMPDIR:-/tmp}/weft-$1.XXXXXX") || exit 2
-	trap cleanup EXIT
-	trap 'exit 1' INT TERM HUP
-}
-
-# shellcheck disable=SC2317,SC2329  # called by a trap
-cleanup()
-{
-	local pids
-
-	trap - EXIT
-	trap '' INT TERM HUP
-	mapfile -t pids < <(jobs -pr)
-	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
-	[ -z "$up" ] || timeout -k 20 "$DOWN_LIMIT" "$RACK" down --name "$rack_name" >&2
-	rm -rf "$dir"
-}
-
-# --- Results ----------------------------------------------------------------
-
-ok()
-{
-	echo "ok $((++number)) - $1"
-}
-
-# not_ok WHAT [FILE...]: the files tell why.
-not_ok()
-{
-	echo "not ok $((++number)) - $1"
-	failures=$((failures + 1))
-	shift
-	[ $# = 0 ] || tail -q -n "$NOISE" "$@" 2>/dev/null | sed 's/^/# /'
-}
-
-note()
-{
-	echo "# $*"
-}
-
-# check WHAT COMMAND...: the command must succeed; else its output is shown, and its
-# exit status: there may be no output.
-check()
-{
-	local what=$1 rc
-
-	shift
-	"$@" >"$dir/check" 2>&1
-	rc=$?
-	if [ $rc = 0 ]; then
-		ok "$what"
-	else
-		echo "exit status $rc (124: its time was up)" >>"$dir/check"
-		not_ok "$what" "$dir/check"
-		return 1
-	fi
-}
-
-# at_least WANTED FOUND
-at_least()
-{
-	echo "wanted at least $1, found '$2'"
-	[ "$2" -ge "$1" ]
-}
-
-# The last thing to do.
-finish()
-{
-	[ -z "$up" ] || end_rack
-	echo "1..$number"
-	[ "$number" -gt 0 ] && [ "$failures" = 0 ]
-	exit
+	[ -z "$up" ] || timeout -k 20 "$DOWN_LIMIT" "$RACK" down --name "$run_name" >&2
 }
 
 # --- The rack ---------------------------------------------------------------
@@ -124,7 +50,7 @@ limited()
 # rack ARGUMENT...: a short command of weft-rack.
 rack()
 {
-	limited "$STEP_LIMIT" "$RACK" --name "$rack_name" "$@"
+	limited "$STEP_LIMIT" "$RACK" --name "$run_name" "$@"
 }
 
 # on WHERE COMMAND...
@@ -145,7 +71,7 @@ boot()
 	up=1
 	# shellcheck disable=SC2086  # several words
 	if ! WEFT_RACK_BOOT_LIMIT=$((180 * SCALE)) limited "$BOOT_LIMIT" "$RACK" up \
-			--name "$rack_name" --owner $$ "$@" ${WEFT_RACK_OPTIONS-} \
+			--name "$run_name" --owner $$ "$@" ${WEFT_RACK_OPTIONS-} \
 			>"$dir/boot" 2>&1; then
 		not_ok "a rack boots: $*" "$dir/boot"
 		exit 1
@@ -157,7 +83,14 @@ boot()
 end_rack()
 {
 	check "all guests are well" rack status
-	check "the rack ends" limited "$DOWN_LIMIT" "$RACK" down --name "$rack_name"
+	down_rack
+}
+
+# down_rack: the same of a rack in which guests were killed.
+down_rack()
+{
+	check "no kernel has complained, the rack ends" \
+		limited "$DOWN_LIMIT" "$RACK" down --name "$run_name"
 	up=
 }
 
@@ -172,7 +105,7 @@ on_nodes()
 	for ((k = 1; k <= nodes; k++)); do
 		args=("${@//%K/$k}")
 		args=("${args[@]//%N/$nodes}")
-		timeout -k 20 "$limit" "$RACK" --name "$rack_name" exec "node$k" -- \
+		timeout -k 20 "$limit" "$RACK" --name "$run_name" exec "node$k" -- \
 			"${args[@]}" >"$dir/out.$k" 2>&1 </dev/null &
 		pids+=($!)
 	done

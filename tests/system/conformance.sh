@@ -74,7 +74,7 @@ compile()
 # here MODE PROGRAMS: on this machine, where the kernel's part is played.
 here()
 {
-	local part pids=() pid bad=0
+	local part pids=() bad
 
 	for ((part = 1; part <= JOBS; part++)); do
 		SHIM=$SHIM:$FAKE WEFT_FAKE_DIR=$regions WEFT_TEST_LIMIT=$TEST_LIMIT \
@@ -82,9 +82,8 @@ here()
 			>"$dir/$1.$part" 2>&1 </dev/null &
 		pids+=($!)
 	done
-	for pid in "${pids[@]}"; do
-		wait "$pid" || bad=1
-	done
+	wait_all "${pids[@]}"
+	bad=$?
 	cat "$dir/$1".* >"$dir/said"
 	rm "$dir/$1".*
 	sed -n 's/^\([^# ][^ ]* [0-9]*\)$/\1/p' "$dir/said" | sort >"$dir/results.$1"
@@ -94,11 +93,8 @@ here()
 # In memory, where a region's size may be any.
 begin_regions()
 {
-	local base=/dev/shm
-
-	[ -w $base ] || base=${TMPDIR:-/tmp}
-	regions=$(mktemp -d "$base/weft-conformance.XXXXXX") || exit 2
-	trap 'rm -rf "$regions"; cleanup' EXIT
+	regions=$(mktemp -d "$(in_memory)/weft-conformance.XXXXXX") || exit 2
+	at_exit rm -rf "$regions"
 }
 
 # differ A B: programs whose results differ.
@@ -197,12 +193,10 @@ if [ -z "$suite" ]; then
 	echo "no suite is named with WEFT_CONFORMANCE: see tests/system/conformance.sh"
 	exit 77
 fi
-for file in "$SHIM" "$FAKE" "$BIN/weftctl"; do
-	[ -e "$file" ] || { echo "conformance: $file is not built: run make test-programs" >&2; exit 2; }
-done
+built "$SHIM" "$FAKE" "$BIN/weftctl"
 begin conformance
 begin_regions
-check "the suite compiles" compile "$suite" || finish
+check "the suite compiles" compile "$suite" || exit 1
 check "outside of regions: the same with the preload library as without" same
 boot --nodes $NODES --switch p4
 check "inside of regions: all programs run" inside &&

@@ -211,9 +211,7 @@ memd_runs()
 	! grep -i 'assert\|runtime error\|AddressSanitizer' "$dir/memd.log"
 }
 
-for program in "$HOSTILE" "$TOUCH" "$HAMMER"; do
-	[ -x "$program" ] || { echo "hostile: $program is not built: run make" >&2; exit 2; }
-done
+built "$HOSTILE" "$TOUCH" "$HAMMER"
 begin hostile
 boot --nodes 3 --switch p4 --mem 512M
 check "a file to work on" on node1 truncate -s $(((BLOCKS + 1) * 3 * 4096)) /weft/steady

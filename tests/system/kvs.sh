@@ -91,9 +91,7 @@ go_down()
 		on nodes sh -c '! dmesg | grep " are lost"'
 }
 
-for program in "$KVS" "$BIN/weftctl"; do
-	[ -x "$program" ] || { echo "kvs: $program is not built: run make" >&2; exit 2; }
-done
+built "$KVS" "$BIN/weftctl"
 begin kvs
 boot --nodes 3 --switch "${WEFT_SWITCH:-p4}"
 check "a store of 64 buckets" on node1 "$KVS" create "$STORE" --buckets 64 --overflow 256

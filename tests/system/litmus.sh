@@ -55,9 +55,7 @@ litmus()
 	check "$run: the nodes are ready for more" on node1 rm -f /weft/litmus
 }
 
-for program in weft-litmus weftctl; do
-	[ -x "$BIN/$program" ] || { echo "litmus: $BIN/$program is not built: run make" >&2; exit 2; }
-done
+built "$BIN"/{weft-litmus,weftctl}
 begin litmus
 boot --nodes 3 --switch p4
 litmus clean "$ROUNDS"

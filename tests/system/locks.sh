@@ -140,19 +140,14 @@ with_data()
 # says WANTED COMMAND...: it prints just this line, whatever its exit status.
 says()
 {
-	local wanted=$1 found
-
-	shift
-	found=$("$@" 2>&1)
-	echo "wanted '$wanted', found '$found'"
-	[ "$found" = "$wanted" ]
+	equal "$1" "$("${@:2}" 2>&1)"
 }
 
 # hold NODE SECONDS: in the background, until it is killed by its $holder.
 hold()
 {
 	rm -f "$dir/held"
-	timeout -k 20 $(($2 + 60)) "$RACK" --name "$rack_name" exec "$1" -- \
+	timeout -k 20 $(($2 + 60)) "$RACK" --name "$run_name" exec "$1" -- \
 		"$BASICS" hold /weft/hand "$AT" w "$2" >"$dir/held" 2>&1 </dev/null &
 	holder=$!
 	for ((i = 0; i < 200; i++)); do
@@ -230,9 +225,7 @@ all_leave()
 	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
 }
 
-for program in "$HAMMER" "$BASICS" "$TURNS" "$BIN/weftctl"; do
-	[ -x "$program" ] || { echo "locks: $program is not built: run make test-programs" >&2; exit 2; }
-done
+built "$HAMMER" "$BASICS" "$TURNS" "$BIN/weftctl"
 begin locks
 for switch in "${@:-p4 none}"; do
 	for kind in $switch; do

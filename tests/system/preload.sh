@@ -38,7 +38,7 @@ SHIM=$BUILD/lib/libweft-preload.so
 # program PROGRAM ARGUMENT...: on the first node.
 program()
 {
-	limited "$RUN_LIMIT" "$RACK" --name "$rack_name" exec node1 -- \
+	limited "$RUN_LIMIT" "$RACK" --name "$run_name" exec node1 -- \
 		env "LD_PRELOAD=$SHIM" "$BUILD/tests/preload-$1" "${@:2}"
 }
 
@@ -78,9 +78,7 @@ all_leave()
 	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
 }
 
-for file in "$SHIM" "$BUILD/tests/preload-posix" "$BIN/weftctl"; do
-	[ -e "$file" ] || { echo "preload: $file is not built: run make test-programs" >&2; exit 2; }
-done
+built "$SHIM" "$BUILD/tests/preload-posix" "$BIN/weftctl"
 begin preload
 boot --nodes $NODES --switch "${WEFT_SWITCH:-p4}"
 check "posix: locks in a region, one node" program posix /weft/posix

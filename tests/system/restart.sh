@@ -98,11 +98,8 @@ both_begun()
 
 refused()
 {
-	local said
-
-	said=$(on node2 "$BUILD/tests/locks-basics" take /weft/data 4096 w 0)
-	echo "node 2: $said"
-	[ "$said" = "Device or resource busy" ]
+	equal "Device or resource busy" \
+		"$(on node2 "$BUILD/tests/locks-basics" take /weft/data 4096 w 0)"
 }
 
 taken()
@@ -118,7 +115,7 @@ by_hand()
 		status=none
 	check "node 2 reads some of it" on node2 dd if=/weft/data of=/dev/null bs=64K count=2 \
 		status=none
-	timeout -k 5 $((HOLD + 30)) "$RACK" --name "$rack_name" exec node1 -- \
+	timeout -k 5 $((HOLD + 30)) "$RACK" --name "$run_name" exec node1 -- \
 		"$BUILD/tests/locks-basics" hold /weft/data 4096 w "$HOLD" \
 		>"$dir/holder" 2>&1 </dev/null &
 	holder=$!
@@ -154,11 +151,8 @@ under_load()
 		# the first one was by hand
 		check "the blade serves after restart $((i + 1))" says 'nodes are served' $((i + 2))
 	done
-	if wait $!; then
-		ok "every increment is there, every lock can be had"
-	else
-		not_ok "every increment is there, every lock can be had" "$dir/hammer"
-	fi
+	wait $!
+	report $? "every increment is there, every lock can be had" "$dir/hammer"
 	check "nothing is lost under load" nothing_lost
 }
 

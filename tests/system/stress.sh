@@ -27,7 +27,7 @@ BURST=256		# accesses to a page in a row, on the average
 RUN_LIMIT=400		# seconds for one run
 LOGS=/tmp/stress-logs	# in the guests
 SEED=${WEFT_STRESS_SEED:-1}
-pattern=${1-}
+wanted=${1-}
 
 # wanted RUN...: whether the command line asks for one of these.
 wanted()
@@ -36,7 +36,7 @@ wanted()
 
 	for run; do
 		# shellcheck disable=SC2053  # the right side is a pattern
-		[[ $run != *$pattern* ]] || return 0
+		[[ $run != *$wanted* ]] || return 0
 	done
 	return 1
 }
@@ -161,9 +161,7 @@ run_home()
 	check "home: all by the home directory" all_by home switch
 }
 
-for program in weft-stress weft-check weftctl; do
-	[ -x "$BIN/$program" ] || { echo "stress: $BIN/$program is not built: run make" >&2; exit 2; }
-done
+built "$BIN"/{weft-stress,weft-check,weftctl}
 begin stress
 if wanted clean faults corrupt evict; then
 	boot --nodes 3 --switch p4 --seed "$SEED"

@@ -1,0 +1,203 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What all test suites in shell share: results as TAP, a directory for files, and that
+# nothing of a suite is left when it has ended.  Sourced at the top of the tree:
+#
+#	. tests/tap.sh
+#	begin NAME
+#	check "what must hold" COMMAND...	as often as needed
+#	finish
+#
+# What a check prints is in $dir/check until the next one; of a check that fails, the
+# end of it and the exit status are shown, as comments.  What else helps to understand a
+# failure is what details() prints, if the suite has such a function.
+#
+# A suite whose caller may select says pattern=$1: then only checks run with that text
+# in their names.
+#
+# Environment: BUILD, the build directory; TMPDIR.
+
+BUILD=${BUILD:-$PWD/build}
+export BUILD LC_ALL=C
+NOISE=40		# lines of each kind shown with a failure
+number=0
+failures=0
+pattern=
+exit_commands=()
+
+# --- Beginning and end ------------------------------------------------------------
+
+# begin NAME [PARENT]: $dir is a directory of this run, below PARENT, and $run_name is
+# what no other suite that runs is called.
+begin()
+{
+	run_name=$1-$$
+	dir=$(mktemp -d "${2:-${TMPDIR:-/tmp}}/weft-$run_name.XXXXXX") || exit 2
+	trap cleanup EXIT
+	trap 'exit 1' INT TERM HUP
+}
+
+# in_memory: print where files are kept in memory, if there is such a place.
+in_memory()
+{
+	if [ -w /dev/shm ]; then
+		echo /dev/shm
+	else
+		echo "${TMPDIR:-/tmp}"
+	fi
+}
+
+# at_exit COMMAND...: however the suite ends; what was added last comes first.
+at_exit()
+{
+	exit_commands=("$(printf '%q ' "$@")" "${exit_commands[@]}")
+}
+
+# shellcheck disable=SC2317,SC2329  # called by a trap
+cleanup()
+{
+	local pids command
+
+	trap - EXIT
+	trap '' INT TERM HUP
+	mapfile -t pids < <(jobs -pr)
+	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
+	for command in "${exit_commands[@]}"; do
+		eval "$command"
+	done
+	rm -rf "$dir"
+}
+
+# built FILE...: nothing can be tested without them.
+built()
+{
+	local file
+
+	for file; do
+		[ -e "$file" ] && continue
+		echo "$0: $file is not built: run make test-programs" >&2
+		exit 2
+	done
+}
+
+# finish: the last command of a suite, whose exit status it gives: without a check
+# nothing was tested.
+finish()
+{
+	echo "1..$number"
+	[ "$number" -gt 0 ] && [ "$failures" = 0 ]
+}
+
+# --- Results ------------------------------------------------------------------------
+
+ok()
+{
+	echo "ok $((++number)) - $1"
+}
+
+# not_ok NAME [FILE...]: the files tell why.
+not_ok()
+{
+	echo "not ok $((++number)) - $1"
+	failures=$((failures + 1))
+	{
+		[ $# = 1 ] || tail -q -n "$NOISE" "${@:2}" 2>/dev/null
+		[ "$(type -t details)" != function ] || details 2>&1 | tail -n "$NOISE"
+	} | cut -c 1-2000 | sed 's/^/# /'
+}
+
+# skip NAME REASON: what cannot be tested here.
+skip()
+{
+	echo "ok $((++number)) - $1 # SKIP $2"
+}
+
+# report STATUS NAME [FILE...]: what came of a test that was made already.
+report()
+{
+	if [ "$1" = 0 ]; then
+		ok "$2"
+	else
+		not_ok "${@:2}"
+	fi
+}
+
+note()
+{
+	echo "# $*"
+}
+
+# show: what the last check has printed.
+show()
+{
+	sed 's/^/# /' "$dir/check"
+}
+
+# check NAME COMMAND...: the command must succeed.  It is run by this shell, and may set
+# variables: none are local here.
+check()
+{
+	if [[ $1 != *"$pattern"* ]]; then
+		: >"$dir/check"
+	elif "${@:2}" >"$dir/check" 2>&1; then
+		ok "$1"
+	else
+		echo "exit status $? (124: its time was up)" >>"$dir/check"
+		not_ok "$1" "$dir/check"
+		return 1
+	fi
+}
+
+# --- Commands to check --------------------------------------------------------------
+
+# equal WANTED FOUND
+equal()
+{
+	[ "$1" = "$2" ] && return
+	printf "wanted '%s'\n found '%s'\n" "$1" "$2"
+	return 1
+}
+
+# at_least WANTED FOUND
+at_least()
+{
+	echo "wanted at least $1, found '$2'"
+	[ "$2" -ge "$1" ]
+}
+
+# exits STATUS TEXT COMMAND...: it ends with that exit status, and says that.
+exits()
+{
+	local rc
+
+	"${@:3}" >"$dir/exits" 2>&1
+	rc=$?
+	cat "$dir/exits"
+	echo "exit status $rc, wanted $1, with '$2'"
+	[ "$rc" = "$1" ] || return 1
+	[ -z "$2" ] || grep -qF -- "$2" "$dir/exits"
+}
+
+# soon SECONDS COMMAND...: it succeeds within that time.
+soon()
+{
+	local end=$((SECONDS + $1))
+
+	shift
+	until "$@"; do
+		[ "$SECONDS" -lt "$end" ] || return 1
+		sleep 0.1
+	done
+}
+
+# wait_all PID...: all of them have ended, and none has failed.
+wait_all()
+{
+	local pid bad=0
+
+	for pid; do
+		wait "$pid" || bad=1
+	done
+	return $bad
+}
