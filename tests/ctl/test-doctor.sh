@@ -19,6 +19,7 @@ cd "$(dirname "$0")/../.." || exit 2
 BUILD=${BUILD:-$PWD/build}
 export BUILD
 RACK=tools/rack/weft-rack
+SCALE=${WEFT_TEST_SCALE:-1}
 NAME=ctl-doctor-$$
 WEFTCTL=$BUILD/bin/weftctl
 BAD=$BUILD/tests/system-badinput
@@ -60,7 +61,7 @@ on()
 	local guest=$1
 
 	shift
-	timeout 120 "$RACK" exec --name "$NAME" "$guest" -- "$@" \
+	timeout $((120 * SCALE)) "$RACK" exec --name "$NAME" "$guest" -- "$@" \
 		>"$dir/out" 2>"$dir/err" </dev/null
 	rc=$?
 }
@@ -128,7 +129,7 @@ json()
 # soon SECONDS COMMAND...: it succeeds within the time.
 soon()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * SCALE))
 
 	shift
 	until "$@"; do
@@ -143,7 +144,7 @@ members()
 	json '"@{$j->{members}}" eq "'"$1"'"'
 }
 
-timeout 400 "$RACK" up --name "$NAME" --nodes 2 --blades 2 --switch p4 --cache 8M \
+timeout $((400 * SCALE)) "$RACK" up --name "$NAME" --nodes 2 --blades 2 --switch p4 --cache 8M \
 	--mtu 9000 --blade-mem 32M ${KVER:+--kernel "$KVER"} --owner $$ || {
 	echo "not ok 1 - no rack"
 	exit 1

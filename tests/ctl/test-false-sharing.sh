@@ -23,6 +23,7 @@ cd "$(dirname "$0")/../.." || exit 2
 BUILD=${BUILD:-$PWD/build}
 export BUILD
 RACK=tools/rack/weft-rack
+SCALE=${WEFT_TEST_SCALE:-1}
 NAME=ctl-sharing-$$
 DOCUMENT=docs/false-sharing.md
 dir=$(mktemp -d) || exit 2
@@ -59,7 +60,7 @@ check()
 # on NODE COMMAND: a line of the document, run in the guest's shell.
 on()
 {
-	timeout 150 "$RACK" exec --name "$NAME" "$1" -- \
+	timeout $((150 * SCALE)) "$RACK" exec --name "$NAME" "$1" -- \
 		env PATH="$BUILD/bin:/usr/sbin:/usr/bin:/sbin:/bin" sh -c "$2" </dev/null
 }
 
@@ -172,7 +173,7 @@ much_faster()
 	[ "$before" -gt 0 ] && [ "$after" -gt $((2 * before)) ]
 }
 
-timeout 400 "$RACK" up --name "$NAME" --nodes 2 --blades 1 --switch p4 \
+timeout $((400 * SCALE)) "$RACK" up --name "$NAME" --nodes 2 --blades 1 --switch p4 \
 	${KVER:+--kernel "$KVER"} --owner $$ || {
 	echo "not ok 1 - no rack"
 	exit 1

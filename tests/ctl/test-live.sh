@@ -21,6 +21,7 @@ cd "$(dirname "$0")/../.." || exit 2
 BUILD=${BUILD:-$PWD/build}
 export BUILD
 RACK=tools/rack/weft-rack
+SCALE=${WEFT_TEST_SCALE:-1}
 NAME=ctl-live-$$
 WEFTCTL=$BUILD/bin/weftctl
 dir=$(mktemp -d) || exit 2
@@ -57,7 +58,7 @@ on()
 	local guest=$1
 
 	shift
-	timeout 120 "$RACK" exec --name "$NAME" "$guest" -- "$@" \
+	timeout $((120 * SCALE)) "$RACK" exec --name "$NAME" "$guest" -- "$@" \
 		>"$dir/out" 2>"$dir/err" </dev/null
 	rc=$?
 }
@@ -95,7 +96,7 @@ schema(){ good && tests/ctl/schema.pl tools/weftctl/schema.json "$1" "$dir/out";
 # soon SECONDS COMMAND...: it succeeds within the time.
 soon()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * SCALE))
 
 	shift
 	until "$@"; do
@@ -110,7 +111,7 @@ joined_by()
 	json '"@{$j->{members}}" eq "'"$1"'"'
 }
 
-timeout 400 "$RACK" up --name "$NAME" --nodes 2 --blades 2 --switch p4 --cache 8M \
+timeout $((400 * SCALE)) "$RACK" up --name "$NAME" --nodes 2 --blades 2 --switch p4 --cache 8M \
 	--mtu 1500 ${KVER:+--kernel "$KVER"} --owner $$ || {
 	echo "not ok 1 - no rack"
 	exit 1
@@ -356,7 +357,7 @@ ended("truncate", truncate($f, 5));
 ended("open", sysopen(my $g, "/weft/other", O_RDONLY));
 ended("stat", stat("/weft/other"));
 END
-timeout 120 "$RACK" exec --name "$NAME" node2 -- perl "$dir/waits.pl" >"$dir/waits" 2>&1 &
+timeout $((120 * SCALE)) "$RACK" exec --name "$NAME" node2 -- perl "$dir/waits.pl" >"$dir/waits" 2>&1 &
 waiting=$!
 is_ready()	{ on node2 test -e /tmp/ready; good; }
 check "a program has a file open" soon 60 is_ready
@@ -391,7 +392,7 @@ BASICS=$BUILD/tests/locks-basics
 on node1 sh -c "truncate -s 4M /weft/far && $BUILD/bin/weft-tally /weft/far 0 --stride 4096 --seconds 1 &&
 	$BUILD/bin/weft-tally /weft/far 64 --stride 4096 --seconds 1"
 check "a region on both memory blades" good
-timeout 120 "$RACK" exec --name "$NAME" node1 -- "$WEFTCTL" monitor -j -t 60 >"$dir/events" 2>&1 &
+timeout $((120 * SCALE)) "$RACK" exec --name "$NAME" node1 -- "$WEFTCTL" monitor -j -t 60 >"$dir/events" 2>&1 &
 listening=$!
 sleep 2
 on node1 sh -c 'touch /weft/made && rm /weft/made && touch /weft/theirs'

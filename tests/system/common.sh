@@ -14,8 +14,8 @@
 # One rack at a time, NAME-PID.  It is ended whatever happens, no command runs
 # without a time limit, and a complaint of a guest's kernel is a failure.  Prints
 # a line a check, as TAP, and what helps to understand a failure.
-# Environment: BUILD, the build directory; WEFT_RACK_OPTIONS, more options for each
-# rack (a debug kernel: docs/kernel.md); WEFT_TEST_SCALE multiplies the limits.
+# Environment: BUILD, the build directory; WEFT_TEST_SCALE multiplies the limits; that
+# of weft-rack (WEFT_RACK_OPTIONS for a debug kernel: docs/kernel.md).
 
 # Read by the scripts that include this one.
 # shellcheck disable=SC2034
@@ -143,9 +143,7 @@ boot()
 		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}
 	done
 	up=1
-	# shellcheck disable=SC2086  # several words
-	if ! WEFT_RACK_BOOT_LIMIT=$((180 * SCALE)) limited "$BOOT_LIMIT" "$RACK" up \
-			--name "$rack_name" --owner $$ "$@" ${WEFT_RACK_OPTIONS-} \
+	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$rack_name" --owner $$ "$@" \
 			>"$dir/boot" 2>&1; then
 		not_ok "a rack boots: $*" "$dir/boot"
 		exit 1
