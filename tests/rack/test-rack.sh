@@ -296,6 +296,9 @@ ends()
 	check "and does not stay" 0 "$(processes "$A")"
 	check "wrong options get a sentence" 125 "$(status a up --nodes 9)"
 	check "which is" yes "$(has "must be from 1 to 8" "$TMP/status.out")"
+	check "options in the environment" 125 "$(WEFT_RACK_OPTIONS="--blades 2 --nodes 10" \
+		status a up --bare --nodes 1)"
+	check "count more than those" yes "$(has "not 10" "$TMP/status.out")"
 }
 
 boot_both
