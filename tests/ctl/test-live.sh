@@ -392,7 +392,7 @@ BASICS=$BUILD/tests/locks-basics
 on node1 sh -c "truncate -s 4M /weft/far && $BUILD/bin/weft-tally /weft/far 0 --stride 4096 --seconds 1 &&
 	$BUILD/bin/weft-tally /weft/far 64 --stride 4096 --seconds 1"
 check "a region on both memory blades" good
-timeout $((120 * SCALE)) "$RACK" exec --name "$NAME" node1 -- "$WEFTCTL" monitor -j -t 60 >"$dir/events" 2>&1 &
+timeout $((120 * SCALE)) "$RACK" exec --name "$NAME" node1 -- "$WEFTCTL" monitor -j -t $((60 * SCALE)) >"$dir/events" 2>&1 &
 listening=$!
 sleep 2
 on node1 sh -c 'touch /weft/made && rm /weft/made && touch /weft/theirs'

@@ -27,6 +27,7 @@ STEP_LIMIT=$((200 * SCALE))
 COUNTING=$BUILD/tests/system-counting
 copy=$BUILD/counting
 
+[ -x "$COUNTING" ] || { echo "counting: $COUNTING is not built: run make test-programs" >&2; exit 2; }
 begin counting
 
 # change FILE REGEX TEXT: in the copy, wherever it is; it must be there.
