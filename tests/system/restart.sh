@@ -26,7 +26,7 @@ HAMMER=$BUILD/tests/locks-hammer
 SECONDS_RUN=$((RESTARTS * 8 + 6))
 RUN_LIMIT=$((SECONDS_RUN + 120 * SCALE))
 MODIFIED_KB=512			# not written home when the blade is killed
-HOLD=100			# seconds that a lock is held at most, with a restart in them
+HOLD=$((100 * SCALE))		# seconds that a lock is held at most, with a restart in them
 
 # restart_memd: SIGKILL, and the same command again.
 restart_memd()
