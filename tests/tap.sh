@@ -182,7 +182,7 @@ exits()
 # soon SECONDS COMMAND...: it succeeds within that time.
 soon()
 {
-	local end=$((SECONDS + $1))
+	local end=$((SECONDS + $1 * ${WEFT_TEST_SCALE:-1}))
 
 	shift
 	until "$@"; do

@@ -300,7 +300,7 @@ BASICS=$BUILD/tests/locks-basics
 run node1 sh -c "truncate -s 4M /weft/far && $BUILD/bin/weft-tally /weft/far 0 --stride 4096 --seconds 1 &&
 	$BUILD/bin/weft-tally /weft/far 64 --stride 4096 --seconds 1"
 check "a region on both memory blades" good
-on node1 "$WEFTCTL" monitor -j -t 60 >"$dir/events" 2>&1 &
+on node1 "$WEFTCTL" monitor -j -t $((60 * SCALE)) >"$dir/events" 2>&1 &
 listening=$!
 sleep 2
 run node1 sh -c 'touch /weft/made && rm /weft/made && touch /weft/theirs'

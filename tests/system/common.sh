@@ -13,8 +13,8 @@
 #
 # One rack at a time, called NAME-PID.  It is ended whatever happens, no command runs
 # without a time limit, and a complaint of a guest's kernel is a failure.
-# Environment: that of tests/tap.sh; WEFT_RACK_OPTIONS, more options for each rack (a
-# debug kernel: docs/kernel.md); WEFT_TEST_SCALE multiplies the limits.
+# Environment: that of tests/tap.sh; WEFT_TEST_SCALE multiplies the limits; that of
+# weft-rack (WEFT_RACK_OPTIONS for a debug kernel: docs/kernel.md).
 
 . tests/tap.sh
 
@@ -69,9 +69,7 @@ boot()
 		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}
 	done
 	up=1
-	# shellcheck disable=SC2086  # several words
-	if ! WEFT_RACK_BOOT_LIMIT=$((180 * SCALE)) limited "$BOOT_LIMIT" "$RACK" up \
-			--name "$run_name" --owner $$ "$@" ${WEFT_RACK_OPTIONS-} \
+	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$run_name" --owner $$ "$@" \
 			>"$dir/boot" 2>&1; then
 		not_ok "a rack boots: $*" "$dir/boot"
 		exit 1

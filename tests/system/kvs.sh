@@ -19,7 +19,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 SECONDS_RUN=${WEFT_KVS_SECONDS:-6}
-RUN_LIMIT=$((SECONDS_RUN + 150))
+RUN_LIMIT=$((SECONDS_RUN + 150 * SCALE))
 KVS=$BUILD/bin/weft-kvs
 RECORDS=1000
 STORE=/weft/store

@@ -17,7 +17,7 @@ set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
-RUN_LIMIT=1500		# seconds for all tests
+RUN_LIMIT=$((1500 * SCALE))	# seconds for all tests
 ROUNDS=${WEFT_LITMUS_ROUNDS:-10000}
 SERIES=24		# rounds in a row with the same pages
 ALIGN=24		# rounds until the threads wait for each other

@@ -27,7 +27,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 SECONDS_RUN=${WEFT_LOCKS_SECONDS:-15}
-RUN_LIMIT=$((SECONDS_RUN + 150))
+RUN_LIMIT=$((SECONDS_RUN + 150 * SCALE))
 HAMMER=$BUILD/tests/locks-hammer
 BASICS=$BUILD/tests/locks-basics
 TURNS=$BUILD/tests/locks-turns

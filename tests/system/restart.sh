@@ -24,9 +24,9 @@ cd "$(dirname "$0")/../.." || exit 2
 RESTARTS=${WEFT_RESTARTS:-3}
 HAMMER=$BUILD/tests/locks-hammer
 SECONDS_RUN=$((RESTARTS * 8 + 6))
-RUN_LIMIT=$((SECONDS_RUN + 120))
+RUN_LIMIT=$((SECONDS_RUN + 120 * SCALE))
 MODIFIED_KB=512			# not written home when the blade is killed
-HOLD=100			# seconds that a lock is held at most, with a restart in them
+HOLD=$((100 * SCALE))		# seconds that a lock is held at most, with a restart in them
 
 # restart_memd: SIGKILL, and the same command again.
 restart_memd()
@@ -48,7 +48,7 @@ says()
 {
 	local i
 
-	for ((i = 0; i < 60; i++)); do
+	for ((i = 0; i < 60 * SCALE; i++)); do
 		[ "$(on mem1 grep -cF "$1" /var/log/weft-memd.log)" -lt "${2-1}" ] || return 0
 		sleep 0.3
 	done

@@ -183,21 +183,25 @@ static void examine_space(struct patient *p, const struct host *h,
 }
 
 /* Return: whether it told its counters, which is whether it works. */
-static bool examine_blade(struct patient *p, const struct host *h, struct counters *c)
+static bool examine_blade(struct patient *p, const struct host *h, struct knock *k,
+			  struct counters *c)
 {
 	struct findings *f = &p->findings;
-	int err;
+	int err = 0;
 
-	if (probe_refused(h->address, WEFT_WIRE_UDP_PORT)) {
+	/* Else the whole timeout would be waited for in vain. */
+	if (!knock_refused(k)) {
+		if (p->state != KERNEL_UP)
+			return false;
+		err = kernel_blade_try(h->id, c);
+		if (!err)
+			return true;
+	}
+	if (knock_refused(k))
 		found(f, FOUND_BLADE_DOWN, h->id,
 		      "weft-memd does not run at %s\t'systemctl start weft-memd' there, after docs/failures.md says what to unmount before",
 		      h->name);
-		return false;
-	}
-	if (p->state != KERNEL_UP)
-		return false;
-	err = kernel_blade_try(h->id, c);
-	if (err == -EPROTO)
+	else if (err == -EPROTO)
 		found(f, FOUND_BLADE_VERSION, h->id,
 		      "the answer of %s makes no sense\tinstall the same version of weft there and here",
 		      h->name);
@@ -205,11 +209,29 @@ static bool examine_blade(struct patient *p, const struct host *h, struct counte
 		found(f, FOUND_BLADE_DOWN, h->id,
 		      "%s does not answer, though nothing says that it does not run\tsee there that weft-memd is not stopped, that its --id is %u, its --rack %u and its version the one of this node, and that no firewall holds UDP port %d back",
 		      h->name, h->id, p->config.rack, WEFT_WIRE_UDP_PORT);
-	else if (err)
+	else
 		found(f, FOUND_BLADE_DOWN, h->id,
 		      "%s cannot be asked: %s\tlook at the kernel log", h->name,
 		      strerror(-err));
-	return !err;
+	return false;
+}
+
+/* All at once. */
+static void knock_blades(const struct patient *p, struct knock *list)
+{
+	const struct config *c = &p->config;
+	int echo_fd = probe_open();
+	unsigned int i;
+
+	for (i = 0; i < c->homes_len; i++) {
+		if (found_any(&p->findings, FOUND_HOST_UNREACHABLE, WEFT_BLADE_MIN + i))
+			list[i] = (struct knock){ .fd = -1 };
+		else
+			knock_open(&list[i], c->homes[i], WEFT_WIRE_UDP_PORT);
+	}
+	knock_all(list, c->homes_len, echo_fd);
+	if (echo_fd >= 0)
+		close(echo_fd);
 }
 
 /*
@@ -242,12 +264,14 @@ static int examine_switch(struct patient *p, uint32_t told, uint32_t believer)
 int examine_rack(struct patient *p)
 {
 	const struct config *c = &p->config;
+	struct knock knocks[WEFT_HOMES_MAX];
 	uint32_t told = 0, believer = 0;
 	unsigned int i;
 
 	if (!p->config_known || found_any(&p->findings, FOUND_INTERFACE_MISSING, 0) ||
 	    found_any(&p->findings, FOUND_INTERFACE_DOWN, 0))
 		return 0;
+	knock_blades(p, knocks);
 	for (i = 0; i < c->homes_len; i++) {
 		struct counters counters = { 0 };
 		struct host h;
@@ -256,13 +280,14 @@ int examine_rack(struct patient *p)
 		/* That would be waited for in vain, for the whole timeout. */
 		if (found_any(&p->findings, FOUND_HOST_UNREACHABLE, h.id))
 			continue;
-		if (examine_blade(p, &h, &counters)) {
+		if (examine_blade(p, &h, &knocks[i], &counters)) {
 			examine_space(p, &h, &counters);
 			told = h.id;
 			if (counters_get(&counters, "switch"))
 				believer = h.id;
 		}
 		counters_free(&counters);
+		knock_close(&knocks[i]);
 	}
 	return examine_switch(p, told, believer);
 }

@@ -18,8 +18,9 @@
 #endif
 
 #define SIZE_MAX_IP	65535
-#define REFUSED_TRIES	3
-#define REFUSED_MS	200
+#define KNOCKS		3	/* any of them, and what comes back, may be lost */
+#define KNOCK_MS	200
+#define KNOCK_ECHO_SIZE	84
 
 static uint64_t now_usec(void)
 {
@@ -161,25 +162,89 @@ out:
 	return err;
 }
 
-bool probe_refused(struct in_addr a, uint16_t port)
+/* --- Ports ---------------------------------------------------------------------- */
+
+static bool waits(const struct knock *k)
+{
+	return k->fd >= 0 && !k->refused;
+}
+
+void knock_open(struct knock *k, struct in_addr a, uint16_t port)
 {
 	struct sockaddr_in to = {
 		.sin_family = AF_INET, .sin_addr = a, .sin_port = htons(port),
 	};
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), i;
-	struct pollfd p = { .fd = fd };
-	bool refused = false;
 
-	if (fd < 0)
-		return false;
-	if (!connect(fd, (struct sockaddr *)&to, sizeof(to))) {
-		for (i = 0; i < REFUSED_TRIES && !refused; i++) {
+	*k = (struct knock){ .address = a };
+	k->fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (k->fd >= 0 && connect(k->fd, (struct sockaddr *)&to, sizeof(to)))
+		knock_close(k);
+}
+
+void knock_close(struct knock *k)
+{
+	if (k->fd >= 0)
+		close(k->fd);
+	k->fd = -1;
+}
+
+bool knock_refused(struct knock *k)
+{
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	if (waits(k) && !getsockopt(k->fd, SOL_SOCKET, SO_ERROR, &err, &len))
+		k->refused = err == ECONNREFUSED;
+	return k->refused;
+}
+
+/*
+ * The same kernel refuses a datagram and answers an echo, at once, so when the echo of a
+ * request that was sent after the datagram is there, so is the refusal, or nearly.
+ */
+static void wait_for_echo(struct knock *k, int echo_fd)
+{
+	struct pollfd p = { .fd = k->fd };
+	struct echo e;
+	int err = probe_echo(echo_fd, k->address, KNOCK_ECHO_SIZE, true, KNOCK_MS, &e);
+
+	if (!err)
+		poll(&p, 1, 1 + (int)(e.usec / 1000));
+	else if (err != -ETIMEDOUT)
+		poll(&p, 1, KNOCK_MS);
+}
+
+/* Nobody tells how long it may take: all of them get the same time. */
+static void wait_for_all(struct knock *list, unsigned int n)
+{
+	uint64_t end = now_usec() + KNOCK_MS * 1000, now;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		struct pollfd p = { .fd = list[i].fd };
+
+		now = now_usec();
+		if (waits(&list[i]) && now < end)
+			poll(&p, 1, 1 + (int)((end - now) / 1000));
+	}
+}
+
+void knock_all(struct knock *list, unsigned int n, int echo_fd)
+{
+	unsigned int try, i;
+
+	for (try = 0; try < KNOCKS; try++) {
+		for (i = 0; i < n; i++) {
 			/* An empty datagram is thrown away by who listens. */
-			refused = send(fd, "", 0, 0) < 0 && errno == ECONNREFUSED;
-			if (!refused && poll(&p, 1, REFUSED_MS) > 0)
-				refused = send(fd, "", 0, 0) < 0 && errno == ECONNREFUSED;
+			if (waits(&list[i]) && send(list[i].fd, "", 0, 0) < 0)
+				list[i].refused = errno == ECONNREFUSED;
+		}
+		if (echo_fd < 0)
+			wait_for_all(list, n);
+		for (i = 0; i < n; i++) {
+			if (echo_fd >= 0 && waits(&list[i]))
+				wait_for_echo(&list[i], echo_fd);
+			knock_refused(&list[i]);
 		}
 	}
-	close(fd);
-	return refused;
 }

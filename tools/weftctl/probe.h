@@ -35,7 +35,31 @@ struct echo {
 int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
 	       struct echo *e);
 
-/* Whether that machine says that nothing listens on the UDP port. */
-bool probe_refused(struct in_addr a, uint16_t port);
+/**
+ * struct knock - whether anything listens on a UDP port of another machine
+ * @address: whose
+ * @fd: -1: nobody is asked
+ * @refused: that machine has said that nothing does
+ */
+struct knock {
+	struct in_addr address;
+	int fd;
+	bool refused;
+};
+
+void knock_open(struct knock *k, struct in_addr a, uint16_t port);
+void knock_close(struct knock *k);
+
+/**
+ * knock_all() - send empty datagrams to all of them, wait for refusals
+ * @list: of knock_open()
+ * @n: how many
+ * @echo_fd: from probe_open(), which tells how long refusals take; negative: there is
+ *	none, and each gets the time that the slowest network would need
+ */
+void knock_all(struct knock *list, unsigned int n, int echo_fd);
+
+/* Whether it was refused; also what has come since knock_all(). */
+bool knock_refused(struct knock *k);
 
 #endif /* WEFTCTL_PROBE_H */
