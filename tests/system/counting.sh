@@ -8,9 +8,9 @@
 #
 #	tests/system/counting.sh [ROUNDS [PAGES]]	(3 16384)
 #
-# Not part of "make test": a round takes two minutes, and when the machine is busy with
-# other things it takes more of them to tell.  As common.sh; KVER is the kernel of the
-# module.
+# Not part of "make test": it takes minutes, on a machine that does nothing else.  When it
+# was disturbed too much to tell, it says so and fails: more rounds help.  As common.sh;
+# KVER is the kernel of the module.
 
 # Functions are run by "check"; what is in single quotes is for shells in guests.
 # shellcheck disable=SC2016,SC2317,SC2329
