@@ -96,7 +96,7 @@ played()
 {
 	local pid
 
-	for pid in $(pgrep -f "^[^ ]*qemu-[^ ]* -name $rack_name-node[1-$nodes] "); do
+	for pid in $(pgrep -f "^[^ ]*qemu-[^ ]* -name $run_name-node[1-$nodes] "); do
 		cut -d' ' -f14,15 "/proc/$pid/stat"
 	done | awk -v second="$(getconf CLK_TCK)" '
 		{ ticks += $1 + $2 }
@@ -144,7 +144,7 @@ mkdir -p "$OUT"
 rm -f "$OUT"/*
 begin kvs-compare
 boot --nodes "${COUNTS[-1]}" --switch p4
-timeout -k 10 "$SERVICE_LIMIT" "$RACK" --name "$rack_name" exec mem1 -- \
+timeout -k 10 "$SERVICE_LIMIT" "$RACK" --name "$run_name" exec mem1 -- \
 	"$LOCKBENCH" serve --seconds "$SERVICE_LIMIT" >"$dir/serve" 2>&1 </dev/null &
 printf 'locks\tworkload\tnodes\tthroughput\tuser_us\tsystem_us\tcpu_us\tmessages\tleast_share\n' >"$OUT/results.tsv"
 for kind; do
