@@ -196,12 +196,20 @@ static void carry_out(struct weft_cline *cl, struct weft_out *out,
 		      const struct weft_packet *packet,
 		      struct sk_buff_head *queue);
 
+static void queue_revoke(struct weft_cline *cl)
+{
+	refcount_inc(&cl->ref);
+	if (!queue_work(weft_cache.wq, &cl->revoke))
+		weft_cline_put(cl);
+}
+
 /* The programs have what revoking leaves them; all pages are locked. */
 static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 {
 	enum weft_hist hist = cl->line.revoking == 2 ? WEFT_HIST_INVALIDATION :
 						       WEFT_HIST_DOWNGRADE;
-	bool asked = cl->line.rq.type;
+	/* what came while it was to be lent is not obeyed yet */
+	bool asked = cl->line.rq.type && !cl->line.lending;
 	struct weft_out out;
 
 	lockdep_assert_held(&cl->lock);
@@ -215,6 +223,9 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 	weft_line_revoked(&cl->line, weft_node_seq(), &out);
 	trace_weft_revoked(&cl->line);
 	carry_out(cl, &out, NULL, queue);
+	/* ... and may need more than that: when the pages are unlocked */
+	if (cl->line.revoking)
+		queue_revoke(cl);
 	if (asked) {
 		weft_hist_add(hist, ktime_get_ns() - cl->heard);
 		cl->revocations++;
@@ -223,13 +234,6 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 		cl->dirty = false;
 	set_uptodate(cl);
 	weft_bound_follow(cl, queue);
-}
-
-static void queue_revoke(struct weft_cline *cl)
-{
-	refcount_inc(&cl->ref);
-	if (!queue_work(weft_cache.wq, &cl->revoke))
-		weft_cline_put(cl);
 }
 
 static void begin_revoke(struct weft_cline *cl, u64 now,
