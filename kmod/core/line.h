@@ -325,7 +325,10 @@ void weft_line_members(struct weft_line *l, u32 members);
 void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		    struct weft_out *out);
 
-/* The host has done WEFT_DO_PROTECT or WEFT_DO_REVOKE. */
+/*
+ * The host has done WEFT_DO_PROTECT or WEFT_DO_REVOKE.  @out may ask for more of it: an
+ * order that came meanwhile needs what was only to be protected.
+ */
 void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out);
 
 /**
