@@ -41,11 +41,13 @@ struct weft_guard;
  * @perm: WEFT_S or WEFT_M
  * @owner: number of the open file
  * @readers: how often the file holds this lock to read; shared with programs
+ * @since: when it first asked, ns: its place among those who wait
  */
 struct weft_holder {
 	u8 perm;
 	u16 owner;
 	u32 *readers;
+	u64 since;
 };
 
 /**

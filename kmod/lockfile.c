@@ -15,6 +15,7 @@
 
 #define OWNER_MAX	65535
 #define INDEX_BITS	36	/* of the name of a line: offsets up to 64 GiB */
+#define COMES_BACK_NS	NSEC_PER_SEC	/* within this, who was interrupted */
 #define WORDS_A_PAGE	(PAGE_SIZE / sizeof(struct weft_lock_word))
 
 /* --- files ------------------------------------------------------------------------ */
@@ -41,6 +42,7 @@ static struct weft_lockfile *use_locks(struct file *file)
 	if (!lf)
 		return ERR_PTR(-ENOMEM);
 	lf->wi = wi;
+	spin_lock_init(&lf->lock);
 	xa_init(&lf->pages);
 	xa_init(&lf->binds);
 	err = xa_alloc(&wi->slots.files, &owner, lf, XA_LIMIT(1, OWNER_MAX),
@@ -166,6 +168,44 @@ static int holder_of(struct file *file, const struct weft_lock_op *op,
 	return 0;
 }
 
+/* Since when this thread waits for the lock: since before a signal, if it had one. */
+static u64 since(struct weft_lockfile *lf, u32 slot)
+{
+	u64 now = ktime_get_ns(), found = now;
+	struct weft_interrupted *w;
+
+	spin_lock(&lf->lock);
+	for (w = lf->interrupted; w < lf->interrupted + WEFT_INTERRUPTED; w++) {
+		if (!w->since || w->pid != current->pid || w->slot != slot)
+			continue;
+		if (now - w->left < COMES_BACK_NS)
+			found = w->since;
+		w->since = 0;
+	}
+	spin_unlock(&lf->lock);
+	return found;
+}
+
+/* In the place of one that is back, or else of the one that left first. */
+static void note_interrupted(struct weft_lockfile *lf, u32 slot, u64 since)
+{
+	struct weft_interrupted *oldest = lf->interrupted, *w;
+
+	spin_lock(&lf->lock);
+	for (w = lf->interrupted; w < lf->interrupted + WEFT_INTERRUPTED; w++) {
+		if (!w->since) {
+			oldest = w;
+			break;
+		}
+		if (w->left < oldest->left)
+			oldest = w;
+	}
+	*oldest = (struct weft_interrupted){
+		.pid = current->pid, .slot = slot, .since = since, .left = ktime_get_ns(),
+	};
+	spin_unlock(&lf->lock);
+}
+
 static int patience_of(const struct weft_lock_op *op, struct weft_patience *p)
 {
 	if (op->flags & ~(WEFT_LOCK_TRY | WEFT_LOCK_UNTIL))
@@ -183,6 +223,7 @@ static int patience_of(const struct weft_lock_op *op, struct weft_patience *p)
 static long ioctl_op(struct file *file, unsigned int cmd,
 		     const struct weft_lock_op __user *arg)
 {
+	struct weft_lockfile *lf = lockfile_of(file);
 	struct weft_patience patience;
 	struct weft_klock *kl;
 	struct weft_lock_op op;
@@ -191,7 +232,7 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 
 	if (copy_from_user(&op, arg, sizeof(op)))
 		return -EFAULT;
-	kl = weft_lockfile_klock(lockfile_of(file), op.slot);
+	kl = weft_lockfile_klock(lf, op.slot);
 	if (!kl)
 		return -EBADF;
 	err = holder_of(file, &op, &h);
@@ -200,7 +241,13 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 	if (cmd == WEFT_IOC_LOCK_RELEASE)
 		return weft_klock_release(kl, &h);
 	err = patience_of(&op, &patience);
-	return err ? err : weft_klock_acquire(kl, &h, &patience);
+	if (err)
+		return err;
+	h.since = since(lf, op.slot);
+	err = weft_klock_acquire(kl, &h, &patience);
+	if (err == -ERESTARTSYS)
+		note_interrupted(lf, op.slot, h.since);
+	return err;
 }
 
 static long ioctl_wake(struct file *file, const u32 __user *arg)

@@ -11,6 +11,7 @@
 #define WEFT_LOCKFILE_PARTS_H
 
 #include <linux/mm_types.h>
+#include <linux/spinlock.h>
 #include <linux/xarray.h>
 
 #include "weft.h"
@@ -24,6 +25,22 @@
 struct weft_klock;
 struct weft_slots;
 
+#define WEFT_INTERRUPTED	8
+
+/**
+ * struct weft_interrupted - a thread that a signal made leave a queue
+ * @pid: which
+ * @slot: the lock's
+ * @since: when it first asked, ns; 0: free
+ * @left: when it left, ns
+ */
+struct weft_interrupted {
+	pid_t pid;
+	u32 slot;
+	u64 since;
+	u64 left;
+};
+
 /**
  * struct weft_lockfile - an open file that uses locks
  * @wi: the region
@@ -31,12 +48,16 @@ struct weft_slots;
  * @pages: of its struct weft_holds, made when needed
  * @binds: slots of locks of which this file has said what they guard.
  *	weft_slots.lock
+ * @lock: @interrupted
+ * @interrupted: the last ones, so that they come back to their place
  */
 struct weft_lockfile {
 	struct weft_inode *wi;
 	u16 owner;
 	struct xarray pages;
 	struct xarray binds;
+	spinlock_t lock;
+	struct weft_interrupted interrupted[WEFT_INTERRUPTED];
 };
 
 /* --- lockfile.c --------------------------------------------------------------- */

@@ -227,6 +227,19 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 	return err;
 }
 
+/* First come, first served; who asks again after a signal came before. */
+static void enqueue(struct weft_klock *kl, struct weft_waiter *w)
+{
+	struct weft_waiter *before;
+
+	lockdep_assert_held(&kl->lock);
+	list_for_each_entry_reverse(before, &kl->waiters, node)
+		if (before->holder->since <= w->holder->since)
+			break;
+	list_add(&w->node, &before->node);
+	kl->nr_waiters++;
+}
+
 int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 		       const struct weft_patience *patience)
 {
@@ -246,8 +259,7 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	} else if (patience->try && busy(kl, h->perm)) {
 		err = -EBUSY;
 	} else {
-		list_add_tail(&w.node, &kl->waiters);
-		kl->nr_waiters++;
+		enqueue(kl, &w);
 		waits = true;
 	}
 	weft_klock_end(kl, &queue);

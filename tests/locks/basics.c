@@ -321,6 +321,58 @@ static void waits(struct user *u, uint32_t slot)
 	ask(u, slot, WEFT_LOCK_WRITE);
 }
 
+/* Who came first; shared with children. */
+static unsigned int *came, me;
+
+static void comes(struct user *u, uint32_t slot)
+{
+	struct sigaction sa = { .sa_handler = on_alarm, .sa_flags = SA_RESTART };
+	unsigned int nobody = 0;
+
+	sigaction(SIGALRM, &sa, NULL);
+	expect("it writes", ask(u, slot, WEFT_LOCK_WRITE), 0);
+	__atomic_compare_exchange_n(came, &nobody, me, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+	expect("it leaves", drop(u, slot, WEFT_LOCK_WRITE), 0);
+}
+
+/* A process that has a signal while it waits, and one that waits behind it. */
+static bool keeps_place(const struct user *a, uint32_t s, uint64_t offset)
+{
+	pid_t first, second;
+
+	*came = 0;
+	expect("A writes", ask(a, s, WEFT_LOCK_WRITE), 0);
+	me = 1;
+	first = child(offset, comes);
+	node_sleep_us(200000);
+	me = 2;
+	second = child(offset, comes);
+	node_sleep_us(200000);
+	kill(first, SIGALRM);
+	node_sleep_us(200000);
+	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
+	finish(first, SIGKILL);
+	finish(second, SIGKILL);
+	return *came == 1;
+}
+
+/* Once is enough: they may be slow to begin, and then in the other order. */
+static void signals(const struct user *a, uint32_t s, uint64_t offset)
+{
+	bool kept = false;
+	int i;
+
+	came = mmap(NULL, sizeof(*came), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (came == MAP_FAILED)
+		node_die("no memory");
+	for (i = 0; i < 5 && !kept; i++)
+		kept = keeps_place(a, s, offset);
+	expect("who has a signal keeps its place", kept, true);
+	munmap(came, sizeof(*came));
+}
+
 static void dies_taking(struct user *u, uint32_t slot)
 {
 	u->holds->pending[9] = slot + 1;
@@ -441,6 +493,7 @@ static int api(void)
 	binds(&a, &b);
 	exclusion(&a, &b, s);
 	interrupted(&a, &b, s);
+	signals(&a, s, 40);
 	the_dead(&a, &b, s, 40);
 	nonsense(&a, &b, s);
 	fstat(b.fd, &st);
