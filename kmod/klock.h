@@ -255,6 +255,11 @@ void weft_klock_recv(const struct weft_msg *msg);
 /* The inode goes: give the region's locks back.  No file of it is open. */
 void weft_klock_leave(u32 region);
 
+/*
+ * Nobody has locks of the region open any more: if this node has very many, they are
+ * given back, else kept for the next program.  Process context.
+ */
+void weft_klock_trim(u32 region);
 /* Locks from offset @from on are no part of the region any more. */
 void weft_klock_forget(u32 region, u64 from);
 

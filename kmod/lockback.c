@@ -10,6 +10,7 @@
 #include "udp.h"
 #include "weft.h"
 
+#define KEPT_MAX	131072	/* locks of this node while some are used by nobody */
 #define HANDING_MAX	64	/* hand-overs at a time when many are given back */
 #define STALE_MS	2000	/* see weft_klock_stop() */
 
@@ -143,6 +144,12 @@ void weft_klock_leave(u32 region)
 {
 	give_back(first_of(region, 0), last_of(region),
 		  jiffies + msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+}
+
+void weft_klock_trim(u32 region)
+{
+	if (atomic_read(&weft_klocks.alive) > KEPT_MAX)
+		weft_klock_leave(region);
 }
 
 void weft_klock_forget(u32 region, u64 from)

@@ -57,8 +57,8 @@ static struct weft_lockfile *use_locks(struct file *file)
 	return lf;
 }
 
-/* The next free slot becomes that of @kl. */
-static int add_slot(struct weft_slots *slots, struct weft_klock *kl)
+/* The next free slot of @max becomes that of @kl. */
+static int add_slot(struct weft_slots *slots, struct weft_klock *kl, u32 max)
 {
 	u32 slot = slots->n;
 	struct page *page;
@@ -66,7 +66,7 @@ static int add_slot(struct weft_slots *slots, struct weft_klock *kl)
 	int err;
 
 	lockdep_assert_held(&slots->lock);
-	if (slot == WEFT_LOCKS_MAX)
+	if (slot >= max)
 		return -ENOSPC;
 	page = weft_shared_get(&slots->words, slot / WORDS_A_PAGE);
 	if (!page)
@@ -85,7 +85,7 @@ static int add_slot(struct weft_slots *slots, struct weft_klock *kl)
 	return 0;
 }
 
-static int open_slot(struct weft_inode *wi, u64 offset, u32 *slot)
+static int open_slot(struct weft_inode *wi, u64 offset, u32 max, u32 *slot)
 {
 	u64 key = weft_line_key(wi->region, WEFT_KIND_LOCK, offset);
 	struct weft_klock *kl;
@@ -95,7 +95,7 @@ static int open_slot(struct weft_inode *wi, u64 offset, u32 *slot)
 		kl = weft_klock_get(key);
 		if (IS_ERR(kl))
 			return PTR_ERR(kl);
-		err = kl->word ? 0 : add_slot(&wi->slots, kl);
+		err = kl->word ? 0 : add_slot(&wi->slots, kl, max);
 		if (!err)
 			*slot = kl->slot;
 		else
@@ -123,6 +123,8 @@ static int check_offset(struct weft_inode *wi, u64 offset)
 static long ioctl_open(struct file *file, struct weft_lock_open __user *arg)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(file));
+	/* who may only read cannot use up what others need to write */
+	u32 max = file->f_mode & FMODE_WRITE ? WEFT_LOCKS_MAX : WEFT_LOCKS_MAX / 2;
 	struct weft_lock_open o;
 	struct weft_lockfile *lf;
 	int err;
@@ -135,7 +137,7 @@ static long ioctl_open(struct file *file, struct weft_lock_open __user *arg)
 	if (mutex_lock_killable(&wi->slots.lock))
 		return -EINTR;
 	lf = use_locks(file);
-	err = IS_ERR(lf) ? PTR_ERR(lf) : open_slot(wi, o.offset, &o.slot);
+	err = IS_ERR(lf) ? PTR_ERR(lf) : open_slot(wi, o.offset, max, &o.slot);
 	mutex_unlock(&wi->slots.lock);
 	if (err)
 		return err;
@@ -387,6 +389,7 @@ void weft_lockfile_release(struct file *file)
 {
 	struct weft_lockfile *lf = file->private_data;
 	struct weft_slots *slots;
+	bool dropped;
 
 	if (!lf)
 		return;
@@ -395,9 +398,12 @@ void weft_lockfile_release(struct file *file)
 	xa_erase(&slots->files, lf->owner);
 	weft_holds_bury(slots, lf);
 	weft_lockbind_forget(slots, lf);
-	if (xa_empty(&slots->files))
+	dropped = xa_empty(&slots->files);
+	if (dropped)
 		drop_slots(slots);
 	mutex_unlock(&slots->lock);
+	if (dropped)
+		weft_klock_trim(lf->wi->region);
 	weft_shared_put(&lf->pages);
 	kfree(lf);
 }

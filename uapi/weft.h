@@ -99,7 +99,8 @@ __extension__ struct weft_holds {
  * @owner: out: the owner number of this file, 1 to 65535
  *
  * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no
- * names; ENOSPC no slot or owner number is left; ENOMEM; ETIMEDOUT the rack does
+ * names; ENOSPC no slot or owner number is left (files opened for reading only get
+ * the first half of the slots); ENOMEM; ETIMEDOUT the rack does
  * not answer.
  */
 struct weft_lock_open {
