@@ -22,12 +22,14 @@ struct weft_inode;
  * struct weft_guard - the blocks that belong to a lock
  * @ref: the lock has one, and who looks
  * @wi: their region
+ * @weak: said through a file that may not write: makes way.  weft_slots.lock
  * @n: how many, 1 or more
  * @block: their indices, ascending
  */
 struct weft_guard {
 	refcount_t ref;
 	struct weft_inode *wi;
+	bool weak;
 	u32 n;
 	u64 block[];
 };

@@ -10,6 +10,27 @@
 #include "lockfile.h"
 #include "lockfile_parts.h"
 
+/* The lock guards nothing that we know of, but for what is in @guard, too. */
+static void let_go(struct weft_slots *slots, const struct weft_klock *kl,
+		   const struct weft_guard *guard)
+{
+	const struct weft_guard *old = kl->guard;
+	u32 i;
+
+	for (i = 0; old && i < old->n; i++)
+		if (!weft_guard_has(guard, old->block[i]))
+			xa_erase(&slots->bound, old->block[i]);
+}
+
+/* Whose block it is, if that was said by somebody who must not be in the way. */
+static struct weft_klock *weaker(struct weft_slots *slots, void *found,
+				 const struct weft_guard *guard)
+{
+	struct weft_klock *kl = xa_load(&slots->slot, xa_to_value(found));
+
+	return kl && kl->guard && kl->guard->weak && !guard->weak ? kl : NULL;
+}
+
 /* The blocks belong to the slot from now on; those of @old do already. */
 static int claim(struct weft_slots *slots, const struct weft_guard *guard,
 		 u32 slot, const struct weft_guard *old)
@@ -21,10 +42,18 @@ static int claim(struct weft_slots *slots, const struct weft_guard *guard,
 	for (i = 0; i < guard->n; i++) {
 		void *found = xa_load(&slots->bound, guard->block[i]);
 
-		if (found && found != entry)
+		if (found && found != entry && !weaker(slots, found, guard))
 			return -EEXIST;
 	}
 	for (i = 0; i < guard->n; i++) {
+		void *found = xa_load(&slots->bound, guard->block[i]);
+
+		if (found && found != entry) {
+			struct weft_klock *kl = weaker(slots, found, guard);
+
+			let_go(slots, kl, NULL);
+			weft_guard_put(weft_klock_bind(kl, NULL));
+		}
 		err = xa_err(xa_store(&slots->bound, guard->block[i], entry,
 				      GFP_KERNEL_ACCOUNT));
 		if (err)
@@ -45,7 +74,6 @@ static int rebind(struct weft_slots *slots, struct weft_klock *kl,
 	/* nobody else changes it: under @lock */
 	struct weft_guard *old = kl->guard;
 	int err = 0;
-	u32 i;
 
 	lockdep_assert_held(&slots->lock);
 	if (guard)
@@ -54,21 +82,28 @@ static int rebind(struct weft_slots *slots, struct weft_klock *kl,
 		weft_guard_put(guard);
 		return err;
 	}
-	for (i = 0; old && i < old->n; i++)
-		if (!weft_guard_has(guard, old->block[i]))
-			xa_erase(&slots->bound, old->block[i]);
+	let_go(slots, kl, guard);
 	weft_guard_put(weft_klock_bind(kl, guard));
 	return 0;
 }
 
-/* The file says what the lock guards; @guard: NULL: it takes that back. */
+/*
+ * The file says what the lock guards; @guard: NULL: it takes that back.  @weak: it may
+ * not write, so what one said that may stays.
+ */
 static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
-		   struct weft_guard *guard)
+		   struct weft_guard *guard, bool weak)
 {
 	struct weft_slots *slots = &lf->wi->slots;
 	int err;
 
 	lockdep_assert_held(&slots->lock);
+	if (weak && kl->guard && !kl->guard->weak) {
+		weft_guard_put(guard);
+		return 0;
+	}
+	if (guard)
+		guard->weak = weak;
 	err = guard ? xa_reserve(&lf->binds, kl->slot, GFP_KERNEL_ACCOUNT) : 0;
 	if (err) {
 		weft_guard_put(guard);
@@ -119,7 +154,7 @@ static struct weft_guard *read_ranges(struct weft_inode *wi,
 	return guard;
 }
 
-long weft_lockbind_ioctl(struct weft_lockfile *lf,
+long weft_lockbind_ioctl(struct weft_lockfile *lf, bool weak,
 			 const struct weft_lock_bind __user *arg)
 {
 	struct weft_guard *guard = NULL;
@@ -141,7 +176,7 @@ long weft_lockbind_ioctl(struct weft_lockfile *lf,
 		weft_guard_put(guard);
 		return -EINTR;
 	}
-	err = bind_by(lf, kl, guard);
+	err = bind_by(lf, kl, guard, weak);
 	mutex_unlock(&lf->wi->slots.lock);
 	return err;
 }

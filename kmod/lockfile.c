@@ -279,7 +279,8 @@ long weft_lockfile_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case WEFT_IOC_LOCK_WAKE:
 		return ioctl_wake(file, user);
 	case WEFT_IOC_LOCK_BIND:
-		return weft_lockbind_ioctl(lockfile_of(file), user);
+		return weft_lockbind_ioctl(lockfile_of(file),
+					   !(file->f_mode & FMODE_WRITE), user);
 	default:
 		return -ENOTTY;
 	}

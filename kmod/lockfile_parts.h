@@ -85,8 +85,8 @@ void weft_holds_settle(struct work_struct *work);
 
 /* --- lockbind.c --------------------------------------------------------------- */
 
-/* The ioctl: 0 or a negative errno. */
-long weft_lockbind_ioctl(struct weft_lockfile *lf,
+/* The ioctl: 0 or a negative errno.  @weak: the file may not write. */
+long weft_lockbind_ioctl(struct weft_lockfile *lf, bool weak,
 			 const struct weft_lock_bind __user *arg);
 
 /* The file goes: what nobody says any more is forgotten. */

@@ -167,7 +167,8 @@ struct weft_lock_range {
  *
  * Replaces what was said of this lock before, through whatever file of this node,
  * and is forgotten when the last file is closed that said so, or when the slots
- * go.  A block belongs to one lock at most.
+ * go.  A block belongs to one lock at most.  What was said through a file opened for
+ * reading only makes way for what is said through others, and changes nothing of that.
  *
  * Errors, which leave everything as it was: EBADF no such slot; EINVAL a range is
  * empty, or does not lie in the region; EEXIST a block belongs to another lock on

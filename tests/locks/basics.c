@@ -197,7 +197,7 @@ static void binds(struct user *a, struct user *b)
 {
 	uint32_t s = user_slot(a, 48), t = user_slot(b, 56);
 	struct weft_lock_bind nowhere = { .slot = s, .n = 1, .ranges = 8 };
-	struct user c;
+	struct user c, weak = { 0 };
 
 	expect("BIND of no slot", bind_blocks(a, 1u << 30, 0, 1), EBADF);
 	expect("BIND of nothing", bind_range(a, s, 0, 0), EINVAL);
@@ -237,6 +237,19 @@ static void binds(struct user *a, struct user *b)
 	munmap(c.words, WEFT_LOCKS_SIZE(LOCKS));
 	munmap(c.holds, WEFT_HOLDS_SIZE(LOCKS));
 	expect("BIND of what nobody says", bind_blocks(b, t, 20, 1), 0);
+
+	weak.fd = open(path, O_RDONLY | O_CLOEXEC);
+	user_slot(&weak, 72);
+	expect("BIND by one that may not write", bind_blocks(&weak, user_slot(&weak, 72), 40, 2), 0);
+	expect("BIND, by it, of what another has",
+	       bind_blocks(&weak, user_slot(&weak, 80), 20, 1), EEXIST);
+	expect("BIND, by one that may write, of its", bind_blocks(b, user_slot(b, 88), 41, 1), 0);
+	expect("which is taken from it", bind_blocks(&weak, user_slot(&weak, 72), 41, 1), EEXIST);
+	expect("the others of its lock are free", bind_blocks(a, s, 40, 1), 0);
+	expect("BIND, by it, of a lock that is bound", bind_blocks(&weak, t, 50, 1), 0);
+	expect("it forgets what is not its own", forget(&weak, t), 0);
+	expect("which has changed nothing", bind_blocks(a, s, 41, 1), EEXIST);
+	close(weak.fd);
 	expect("take a lock that guards", ask(a, s, WEFT_LOCK_WRITE), 0);
 	expect("BIND while it is held", bind_blocks(a, s, 30, 2), 0);
 	expect("leave it", drop(a, s, WEFT_LOCK_WRITE), 0);
