@@ -250,7 +250,7 @@ find_checkpatch()
 	(
 		set -e
 		cd "$dir"
-		timeout 900 apt-get -q download linux-source-6.1
+		timeout 900 apt-get -q -o Acquire::Retries=3 download linux-source-6.1
 		dpkg-deb --fsys-tarfile linux-source-6.1_*.deb |
 			tar -xO --wildcards '*/linux-source-6.1.tar.xz' |
 			tar -xJ --strip-components=2 --wildcards \

@@ -300,11 +300,22 @@ BASICS=$BUILD/tests/locks-basics
 run node1 sh -c "truncate -s 4M /weft/far && $BUILD/bin/weft-tally /weft/far 0 --stride 4096 --seconds 1 &&
 	$BUILD/bin/weft-tally /weft/far 64 --stride 4096 --seconds 1"
 check "a region on both memory blades" good
-on node1 "$WEFTCTL" monitor -j -t $((60 * SCALE)) >"$dir/events" 2>&1 &
+# Until it is told to end, below; its own limit is that of one step.
+on node1 "$WEFTCTL" monitor -j -t $((110 * SCALE)) >"$dir/events" 2>&1 &
 listening=$!
-sleep 2
+listens()
+{
+	run node1 sh -c 'touch /weft/mark && rm /weft/mark'
+	grep -q '"name":"mark"' "$dir/events"
+}
+check "what happens is told" soon 30 listens
 run node1 sh -c 'touch /weft/made && rm /weft/made && touch /weft/theirs'
-run node1 timeout -s KILL 3 "$BASICS" hold /weft/far 640 w 100
+on node1 "$BASICS" hold /weft/far 640 w 100 >"$dir/held" 2>&1 &
+holder=$!
+check "a program holds a lock" soon 30 grep -q '^held' "$dir/held"
+run node1 pkill -KILL -x locks-basics
+check "it is killed" good
+wait $holder
 run node2 rm /weft/theirs
 check "node 2 removes what node 1 has made" good
 # Misses, so that the directory is somewhere.
@@ -334,7 +345,11 @@ for worker in 128 192; do
 	cat "$dir/err" >>"$dir/signals"
 done
 check "who uses memory of it gets a signal" grep -q 'SIGBUS' "$dir/signals"
-wait $listening
+# The node goes on asking, ever more rarely, and tells of it when it has asked often.
+check "a request has no answer" soon 60 grep -q '"event":"unanswered"' "$dir/events"
+run node1 pkill -INT -x weftctl
+check "who listens still does" good
+check "and ends well" wait $listening
 # Each of them is an object; none is an error.
 check "events are as the schema says" schema monitor "$dir/events"
 check "there are some" at_least 8 "$(wc -l <"$dir/events")"

@@ -28,9 +28,14 @@ static void check(const struct weft_home_line *l, const struct weft_home_out *ou
 	must(!out->targets == (out->dest != WEFT_TO_NODES));
 	must(out->dest <= WEFT_TO_NODES);
 	must(!out->chase || weft_node_bit(out->chase));
-	if (out->to_switch)
-		must(out->sw.src == SELF && weft_txn_member(out->sw.txn) == SELF &&
-		     out->sw.line == l->key);
+	if (out->to_switch) {
+		u32 who = weft_txn_member(out->sw.txn), bit = weft_node_bit(who);
+
+		must(out->sw.src == who && out->sw.line == l->key);
+		/* of others, it ends what a node has left over that is no member any more */
+		must(who == SELF ||
+		     (out->sw.type == WEFT_MSG_ABORT && bit && !(bit & MEMBERS)));
+	}
 	/* a line that moves has a timer, or it might never arrive */
 	if (out->to_switch && l->place != WEFT_AT_HOME && l->place != WEFT_IN_SWITCH)
 		must(out->timer);

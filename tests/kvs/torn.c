@@ -248,7 +248,7 @@ static void run(const struct change *c)
 		CHECK(!ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL));
 	}
 	if (WEXITSTATUS(status) == SKIP) {
-		printf("no process can be traced here\n");
+		printf("skipped: no process can be traced here\n");
 		exit(SKIP);
 	}
 	CHECK_IS(WEXITSTATUS(status), 0);

@@ -316,17 +316,35 @@ static pid_t child(uint64_t offset, void (*what)(struct user *u, uint32_t slot))
 	_exit(1);
 }
 
+/*
+ * Until the word shows one of these bits.  Between processes it is the only order there
+ * is: one that has been started may take any time to come so far.
+ */
+static void until(const struct user *u, uint32_t slot, uint64_t bits)
+{
+	uint64_t end = node_now_ns() + 20000000000ull;
+
+	while (!(word(u, slot) & bits)) {
+		if (node_now_ns() > end)
+			node_die("waited 20 s for bits %llx of the word %llx",
+				 (unsigned long long)bits,
+				 (unsigned long long)word(u, slot));
+		node_sleep_us(1000);
+	}
+}
+
+/* Those that are to die with a lock do it when somebody waits, so that he has seen it. */
 static void writes(struct user *u, uint32_t slot)
 {
 	expect("it writes", ask(u, slot, WEFT_LOCK_WRITE), 0);
-	node_sleep_us(200000);
+	until(u, slot, WEFT_WORD_SLOW);
 }
 
 static void reads(struct user *u, uint32_t slot)
 {
 	if (!user_take(u, 3, slot, WEFT_LOCK_READ))
 		expect("it reads", ask(u, slot, WEFT_LOCK_READ), 0);
-	node_sleep_us(200000);
+	until(u, slot, WEFT_WORD_SLOW);
 }
 
 static void waits(struct user *u, uint32_t slot)
@@ -403,8 +421,7 @@ static void dies_leaving(struct user *u, uint32_t slot)
 static void dies_untold(struct user *u, uint32_t slot)
 {
 	expect("it writes", ask(u, slot, WEFT_LOCK_WRITE), 0);
-	while (!(word(u, slot) & WEFT_WORD_SLOW))
-		node_sleep_us(1000);
+	until(u, slot, WEFT_WORD_SLOW);
 	__atomic_fetch_and(&u->words[slot].word, ~WEFT_WORD_OWNER, __ATOMIC_SEQ_CST);
 }
 
@@ -413,18 +430,18 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 {
 	pid_t pid = child(offset, writes);
 
-	node_sleep_us(100000);
+	until(a, s, WEFT_WORD_OWNER);
 	expect("a writer that dies gives it back", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
 	finish(pid, SIGKILL);
 	pid = child(offset, waits);
-	node_sleep_us(100000);
+	until(a, s, WEFT_WORD_SLOW);
 	kill(pid, SIGKILL);
 	finish(pid, SIGKILL);
 	expect("one that waited leaves nothing", (long)(word(a, s) & WEFT_WORD_SLOW), 0);
 	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
 
 	pid = child(offset, reads);
-	node_sleep_us(100000);
+	until(a, s, WEFT_WORD_READERS);
 	expect("a reader that dies gives it back", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
 	finish(pid, SIGKILL);
 	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
@@ -455,8 +472,7 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 	expect("nobody has it", (long)word(a, s), WEFT_LOCK_WRITE);
 
 	pid = child(offset, dies_untold);
-	while (!(word(a, s) & WEFT_WORD_OWNER))
-		node_sleep_us(1000);
+	until(a, s, WEFT_WORD_OWNER);
 	expect("left without a word", within(a, s, WEFT_LOCK_READ, 20000), 0);
 	finish(pid, SIGKILL);
 	expect("A leaves", drop(a, s, WEFT_LOCK_READ), 0);

@@ -14,6 +14,10 @@
  * With --guard, each record is spread over pages of its own, and the kernel is told
  * that the lock guards them.  With --beside, a thread of each process adds to a
  * number on these pages without the lock: none of its additions may be lost.
+ *
+ * With --alone, others may spoil the file and what is told about its locks, so nothing
+ * is known of other nodes or of the records: none of them is met, no record is judged,
+ * whoever cannot go on is ended, and what was done until then is told.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -60,7 +64,7 @@ struct shared {
 static struct {
 	const char *file;
 	unsigned int procs, threads, locks, readers, seconds, kill_ms;
-	bool guard, beside;
+	bool guard, beside, alone;
 	uint64_t seed;
 	struct control *control;
 	struct shared *shared;
@@ -118,6 +122,8 @@ static void wrong(const struct worker *w, unsigned int lock, const char *what)
 	char text[400];
 	int at = 0;
 
+	if (job.alone)
+		return;
 	for (int i = 0; i < COPIES; i++)
 		at += snprintf(text + at, sizeof(text) - at, " %llu",
 			       (unsigned long long)*copy_of(lock, i));
@@ -353,6 +359,37 @@ static void run(void)
 		reap(pid[i], false);
 }
 
+/*
+ * The same where nobody can count on anything: those that have not ended by themselves
+ * a second after the time are killed, wherever they wait.  Return: how many.
+ */
+static unsigned int run_alone(void)
+{
+	uint64_t end = node_now_ns() + job.seconds * 1000000000ull;
+	unsigned int i, left = job.procs, killed = 0;
+	pid_t pid[PROCS_MAX];
+
+	for (i = 0; i < job.procs; i++)
+		pid[i] = start(i, 0);
+	while (left) {
+		uint64_t now = node_now_ns();
+
+		job.shared->stop = now > end;
+		for (i = 0; i < job.procs; i++) {
+			if (!pid[i] || waitpid(pid[i], NULL, WNOHANG) != pid[i])
+				continue;
+			pid[i] = 0;
+			left--;
+		}
+		if (!killed && now > end + 1000000000ull)
+			for (i = 0; i < job.procs; i++)
+				if (pid[i] && !kill(pid[i], SIGKILL))
+					killed++;
+		node_sleep_us(20000);
+	}
+	return killed;
+}
+
 /* A thread that was killed may have added without counting. */
 static void look_beside(void)
 {
@@ -403,7 +440,17 @@ static void begin(void)
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (job.shared == MAP_FAILED)
 		node_die("out of memory");
-	node_join(&c->meeting, job.file);
+	if (!job.alone)
+		node_join(&c->meeting, job.file);
+}
+
+static void tell(const struct shared *s, uint64_t killed)
+{
+	printf("node %u: %llu reads, %llu writes; %llu taken without the kernel, %llu with it; busy %llu, late %llu; killed %llu threads by now\n",
+	       node.number, (unsigned long long)s->reads, (unsigned long long)s->writes,
+	       (unsigned long long)s->quick, (unsigned long long)s->asked,
+	       (unsigned long long)s->busy, (unsigned long long)s->late,
+	       (unsigned long long)killed);
 }
 
 static const char usage[] =
@@ -420,13 +467,14 @@ static const char usage[] =
 	"  --kill MS         kill a process every so many milliseconds, about; 0: never (0)\n"
 	"  --guard           spread the records over pages that the locks guard\n"
 	"  --beside          add to these pages without the locks, too\n"
+	"  --alone           others spoil the file: meet no other node, judge no record\n"
 	"  --seed N          of the random choices (1)\n"
 	"  --timeout S       how long to wait for the other nodes (120)\n";
 
 int main(int argc, char **argv)
 {
 	enum { O_FILE = 256, O_PROCS, O_THREADS, O_LOCKS, O_READERS, O_SECONDS, O_KILL,
-	       O_GUARD, O_BESIDE, O_SEED, O_HELP };
+	       O_GUARD, O_BESIDE, O_ALONE, O_SEED, O_HELP };
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, O_FILE },
 		NODE_OPTIONS,
@@ -438,6 +486,7 @@ int main(int argc, char **argv)
 		{ "kill", required_argument, NULL, O_KILL },
 		{ "guard", no_argument, NULL, O_GUARD },
 		{ "beside", no_argument, NULL, O_BESIDE },
+		{ "alone", no_argument, NULL, O_ALONE },
 		{ "seed", required_argument, NULL, O_SEED },
 		{ "help", no_argument, NULL, O_HELP },
 		{ 0 }
@@ -460,6 +509,7 @@ int main(int argc, char **argv)
 		case O_KILL: job.kill_ms = node_number_of("--kill", optarg, 0, 100000); break;
 		case O_GUARD: job.guard = true; break;
 		case O_BESIDE: job.beside = true; break;
+		case O_ALONE: job.alone = true; break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 1, UINT64_MAX); break;
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;
@@ -470,18 +520,22 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	node_check();
+	if (job.alone && job.kill_ms)
+		node_die("--alone and --kill do not go together: one of them");
 	begin();
+	s = job.shared;
+	if (job.alone) {
+		unsigned int killed = run_alone();
+
+		tell(s, killed * job.threads);
+		return 0;
+	}
 	node_meet();
 	run();
-	s = job.shared;
 	for (i = 0; i < job.locks; i++)
 		atomic_fetch_add(&job.control->sum[i], s->sum[i]);
 	atomic_fetch_add(&job.control->beside, s->beside);
-	printf("node %u: %llu reads, %llu writes; %llu taken without the kernel, %llu with it; busy %llu, late %llu; killed %llu threads by now\n",
-	       node.number, (unsigned long long)s->reads, (unsigned long long)s->writes,
-	       (unsigned long long)s->quick, (unsigned long long)s->asked,
-	       (unsigned long long)s->busy, (unsigned long long)s->late,
-	       (unsigned long long)job.control->killed);
+	tell(s, atomic_load(&job.control->killed));
 	node_meet();
 	look();
 	node_meet();

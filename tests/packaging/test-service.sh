@@ -39,10 +39,16 @@ set_up()
 	on node1 sed -i "s|^#*$1 = .*|$1 = $2|" "$CONF"
 }
 
-# says TEXT: systemd's log of the service has it.
+# logged TEXT: systemd's log of the service has it.
+logged()
+{
+	step in sh -c 'journalctl --sync && journalctl --no-pager -o cat -u weft' | grep -F "$1"
+}
+
+# says TEXT: the same; what has just been written may be on its way to the log.
 says()
 {
-	step in journalctl --no-pager -o cat -u weft | grep -F "$1"
+	soon 20 logged "$1"
 }
 
 boot --nodes 1 --blades 1 ${KVER:+--kernel "$KVER"}

@@ -51,18 +51,20 @@ cat >"$dir/list" <<END
 
 good		20	echo fine
 bad		20	echo it broke; exit 3
-skips		20	echo first; echo no machine for this; exit 77
+skips		20	echo first; echo skipped: no machine for this; exit 77
 hangs		1	sleep $long
 crashes		20	kill -SEGV \$\$
 leaves		20	setsid sleep $orphan >/dev/null 2>&1 & exit 0
 many-*		20	$dir/many-* unused
 none-*		20	$dir/nothing-* unused
 missing		20	$dir/not-there
-last-77		20	exit 77
+bare-77		20	exit 77
+claims-77	20	echo skipped: this; echo but it went on; exit 77
+empty-77	20	echo "skipped: "; exit 77
 END
 run
 check 'exit status 1 when a test fails'	[ "$rc" = 1 ]
-check 'plan'					line '^1\.\.11$'
+check 'plan'					line '^1\.\.13$'
 check 'a pass'					line '^ok 1 - good \('
 check 'a failure, with its status'		line '^not ok 2 - bad .*# exit status 3'
 check 'its output is shown'			line '^#   it broke$'
@@ -76,14 +78,16 @@ check 'a pattern makes a test a file'		line '^ok 7 - many-a '
 check 'all of them'				line '^ok 8 - many-b '
 check 'a pattern without a match fails'	line '^not ok 9 - none-none '
 check 'a command that is not there fails'	line '^not ok 10 - missing '
-check 'a skip without a reason'		line '^ok 11 - last-77 .*# SKIP no reason given'
-check 'last line'				last '3 passed, 6 failed, 2 skipped'
-check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 6 failed, 2 skipped' ]
+check 'status 77 without a reason fails'	line '^not ok 11 - bare-77 .*# exit status 77, and no'
+check 'a reason that is not the last line'	line '^not ok 12 - claims-77 .*# exit status 77, and no'
+check 'a reason that says nothing'	line '^not ok 13 - empty-77 .*# exit status 77, and no'
+check 'last line'				last '3 passed, 9 failed, 1 skipped'
+check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 9 failed, 1 skipped' ]
 check 'log file'	grep -qx fine "$dir/build/tests/log/good"
 
 run -j 4
 check 'in parallel: exit status'	[ "$rc" = 1 ]
-check 'in parallel: last line'		last '3 passed, 6 failed, 2 skipped'
+check 'in parallel: last line'		last '3 passed, 9 failed, 1 skipped'
 check 'in parallel: nothing left'	none "$long"
 
 run good many

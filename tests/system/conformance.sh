@@ -190,7 +190,7 @@ table()
 
 suite=${1-${WEFT_CONFORMANCE-}}
 if [ -z "$suite" ]; then
-	echo "no suite is named with WEFT_CONFORMANCE: see tests/system/conformance.sh"
+	echo "skipped: no suite is named with WEFT_CONFORMANCE: see tests/system/conformance.sh"
 	exit 77
 fi
 built "$SHIM" "$FAKE" "$BIN/weftctl"

@@ -125,6 +125,7 @@ check "a value put on one node" on node1 "$KVS" put "$STORE" greeting hello
 check "is got on another one" get_there
 check "and can be taken away on a third" on node2 "$KVS" del "$STORE" greeting
 check "where it was put it is gone" gone_here
-check "all nodes go down at once, in $((DOWN_QUICK * SCALE)) s" go_down
+check "all nodes go down at once, in $((DOWN_QUICK * SCALE)) s" go_down &&
+	note "going down: $(grep '^it took' "$dir/check")"
 end_rack
 finish

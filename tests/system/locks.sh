@@ -38,20 +38,27 @@ MISSES="miss_read_unshared miss_read_shared miss_read_modified miss_write_unshar
 MODULE_KEPT=$BUILD/kmod
 AT=4096			# offset of the lock that is held by hand
 
-# hammer RUN OPTION...: one run on all nodes, and what the counters say of it.
+# hammer RUN OPTION...: a run on all nodes, and what the counters say of it.  How much
+# is done in that time depends on the machine and on what the network does to it: when
+# it was too little to tell, the run is made again, and counted together.
 hammer()
 {
-	local run=$1 handed=50 quick=20
+	local run=$1 handed=50 quick=20 taken=0 try
 
 	shift
 	# each access to such a record is one to seven pages that others touch meanwhile
 	case " $* " in *" --guard "*) handed=10 quick=3 ;; esac
 	remember
-	check "$run: every increment is there, every lock can be had" \
-		on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
-			--seconds "$SECONDS_RUN" "$@" || return 1
-	grep -h '^node' "$dir"/out.* | sed "s/^/# $run: /"
-	look
+	for ((try = 0; try < 4; try++)); do
+		[ $try = 0 ] || on node1 rm /weft/hammer
+		check "$run: every increment is there, every lock can be had" \
+			on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N \
+				--timeout "$RUN_LIMIT" --seconds "$SECONDS_RUN" "$@" || return 1
+		grep -h '^node' "$dir"/out.* | sed "s/^/# $run: /"
+		look
+		taken=$((taken + $(quickly)))
+		[ "$(grown lock_handed)" -lt "$handed" ] || [ "$taken" -lt "$quick" ] || break
+	done
 	note "$run: kernel entered $(grown lock_acquires) times, $(grown lock_cached)" \
 		"without a request; $(grown lock_requests) requests," \
 		"$(grown lock_granted) granted, $(grown lock_handed) handed over;" \
@@ -60,11 +67,11 @@ hammer()
 		"$(grown lock_blocks_late) late, $(grown lock_blocks_fetched) fetched;" \
 		"$(grown retransmissions) retransmissions"
 	check "$run: the nodes handed locks to each other" at_least "$handed" "$(grown lock_handed)"
-	check "$run: locks were taken without the kernel" at_least "$quick" "$(quickly)"
+	check "$run: locks were taken without the kernel" at_least "$quick" "$taken"
 	on node1 rm /weft/hammer
 }
 
-# quickly: how many locks were taken without the kernel.
+# quickly: how many locks were taken without the kernel in the last run.
 quickly()
 {
 	sed -n 's/.* \([0-9]*\) taken without the kernel.*/\1/p' "$dir"/out.* |
@@ -163,6 +170,12 @@ take()
 	on "$1" "$BASICS" take /weft/hand "$AT" "$2" "$3"
 }
 
+# waits NODE: somebody there waits for a lock; as long as nobody does, it is asked again.
+waits()
+{
+	on "$1" "$BIN/weftctl" -j lock show | grep '"waiters":[1-9]'
+}
+
 # leave_rack NODE, join_rack NODE: unmount, unload the module, and back.
 leave_rack()
 {
@@ -193,8 +206,12 @@ by_hand()
 	check "node 1 takes a lock" hold node1 1000
 	check "node 2 tries it in vain" says "Device or resource busy" take node2 r 0
 	check "node 2 waits for it in vain" says "Connection timed out" take node2 w 300
-	check "a waiter on node 3 is killed" \
-		on node3 sh -c "! timeout -s KILL 2 $BASICS take /weft/hand $AT w 100000"
+	take node3 w 100000 >"$dir/waiter" 2>&1 &
+	waiter=$!
+	check "a program on node 3 waits for it" soon 20 waits node3
+	check "and is killed" on node3 pkill -KILL -x locks-basics
+	wait "$waiter"
+	check "it did not get it" equal "" "$(cat "$dir/waiter")"
 	check "node 3 leaves the rack, though it may be in the queue" \
 		quick 20 leave_rack node3
 	check "node 2 still waits in vain" says "Connection timed out" take node2 r 300
@@ -206,9 +223,9 @@ by_hand()
 
 	check "node 2 takes a lock" hold node2 1000
 	check "node 3 is to wait 2 s for the rack" on node3 "$BIN/weftctl" set --timeout 2
-	on node3 "$BASICS" take /weft/hand "$AT" w 100000 >"$dir/waiter" 2>&1 &
+	take node3 w 100000 >"$dir/waiter" 2>&1 &
 	waiter=$!
-	sleep 2
+	check "a program on node 3 waits for it" soon 20 waits node3
 	check "the home is cut off" rack wire cut mem1
 	wait "$waiter"
 	check "who waits on node 3 is told" says "Input/output error" cat "$dir/waiter"
