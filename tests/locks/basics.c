@@ -376,7 +376,7 @@ static bool keeps_place(const struct user *a, uint32_t s, uint64_t offset)
 	expect("A writes", ask(a, s, WEFT_LOCK_WRITE), 0);
 	me = 1;
 	first = child(offset, comes);
-	node_sleep_us(200000);
+	until(a, s, WEFT_WORD_SLOW);
 	me = 2;
 	second = child(offset, comes);
 	node_sleep_us(200000);
