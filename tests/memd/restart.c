@@ -198,6 +198,93 @@ static void silent_node(void)
 	stop(SIGTERM);
 }
 
+/* --- a region that became shorter -------------------------------------------- */
+
+/* The blade dies and begins a new life, and all nodes give back what they have. */
+static void restart_among(u32 nodes)
+{
+	const char *const args[] = {
+		"--switch", "none", "--memory", "64M", "--backing", file[0], NULL
+	};
+	u32 before[RIG_NODES + 1], i;
+	u64 end = rig_now() + 10000;
+	bool all = false;
+
+	for (i = 1; i <= nodes; i++)
+		before[i] = fakes[i].renewals;
+	rig_memd_stop(BLADE, SIGKILL);
+	rig_memd_start(BLADE, args);
+	while (!all) {
+		CHECK(rig_now() < end);
+		fake_step(10);
+		for (all = true, i = 1; i <= nodes; i++)
+			all &= fakes[i].renewals > before[i];
+	}
+	fake_settle();
+}
+
+/*
+ * What nodes have of blocks that were never at home survives a restart of the blade,
+ * whatever the region's size was meanwhile; what was cut off does not come back from a
+ * node that was not told.
+ */
+static void cuts(void)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u32 region, i;
+
+	start();
+	CHECK_EQ(fake_join(a), 0);
+	CHECK_EQ(fake_join(b), 0);
+	CHECK_EQ(fake_create(a, "cut", 16 * 4096, 0, &region), 0);
+	CHECK_EQ(fake_open(a, region, 4096), 0);
+	CHECK_EQ(fake_open(b, region, 4096), 0);
+	fake_fill(a, fake_line(a, region, 0), 7);
+	fake_fill(b, fake_line(b, region, 3), 8);
+	fake_fill(b, fake_line(b, region, 15), 9);
+	b->deaf = true;
+	CHECK_EQ(fake_set_size(a, region, 2 * 4096), 0);
+	CHECK_EQ(fake_set_size(a, region, 16 * 4096), 0);
+	fake_fill(a, fake_line(a, region, 4), 10);
+	CHECK_EQ(fake_set_size(a, region, 6 * 4096), 0);
+	CHECK_EQ(fake_set_size(a, region, 16 * 4096), 0);
+	fake_fill(a, fake_line(a, region, 6), 11);
+	CHECK_EQ(fake_line(a, region, 0)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(a, region, 4)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(a, region, 6)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(b, region, 3)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(b, region, 15)->l.state, WEFT_M);
+	b->deaf = false;
+	CHECK_EQ(fake_stat(a, BLADE, "write_backs"), 0);
+	restart_among(2);
+	CHECK_EQ(fake_stat(a, BLADE, "write_backs"), 3);
+	CHECK(fake_stat(a, BLADE, "write_backs_old"));
+	/* once from the nodes, then from the file */
+	for (i = 0; i < 2; i++) {
+		static const u8 has[16] = { [0] = 7, [4] = 10, [6] = 11 };
+		u32 k;
+
+		for (k = 0; k < 16; k++) {
+			CHECK(fake_get(a, fake_line(a, region, k), WEFT_S));
+			CHECK(fake_is_filled(fake_line(a, region, k), 4096, has[k]));
+		}
+		restart_among(2);
+	}
+	/* more cuts than are kept, each one further out: the newest count */
+	for (i = 0; i < 12; i++) {
+		CHECK_EQ(fake_set_size(a, region, (2 + i) * 4096), 0);
+		CHECK_EQ(fake_set_size(a, region, 16 * 4096), 0);
+		fake_fill(a, fake_line(a, region, 2 + i), (u8)(20 + i));
+	}
+	fake_fill(a, fake_line(a, region, 1), 19);
+	restart_among(2);
+	for (i = 0; i < 13; i++) {
+		CHECK(fake_get(a, fake_line(a, region, 1 + i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(a, region, 1 + i), 4096, (u8)(19 + i)));
+	}
+	stop(SIGTERM);
+}
+
 /* --- two blades ------------------------------------------------------------- */
 
 static void start_one(u32 n)
@@ -386,6 +473,7 @@ int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{ "restart", restart }, { "silent_node", silent_node },
+		{ "cuts", cuts },
 		{ "two_blades", two_blades },
 		{ "dead_blade", dead_blade },
 		{ 0 }

@@ -11,7 +11,7 @@
 #include "log.h"
 #include "wire.h"
 
-#define FORMAT		1u
+#define FORMAT		2u
 #define SUPER_SIZE	4096u
 #define LOGS_AT		(2 * SUPER_SIZE)
 #define GROUPS_AT	(LOGS_AT + 2ull * BACKING_LOG_BYTES)

@@ -23,6 +23,7 @@ static bool load(struct memd *m, const struct block *b, u32 offset, void *to,
 void blocks_read(struct memd *m, const struct weft_msg *msg)
 {
 	u32 to = weft_txn_member(msg->txn), addr, offset, full;
+	u64 index = weft_line_index(msg->line);
 	const struct block *b;
 	struct region *r;
 	struct weft_msg data;
@@ -37,7 +38,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		lines_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
 		return;
 	}
-	b = region_block(&m->regions, r, weft_line_index(msg->line), false);
+	b = region_block(&m->regions, r, index, false);
 	full = m->udp.fragment < r->block ? m->udp.fragment : r->block;
 	data = (struct weft_msg){
 		.type = WEFT_MSG_DATA,
@@ -48,7 +49,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		.line = msg->line,
 		.copyset = msg->copyset,
 		.grant = msg->grant,
-		.version = b ? b->version : (u64)r->epoch << 32,
+		.version = b ? b->version : region_base(r, index),
 		.size = r->block,
 	};
 	count(m, READ);
@@ -85,7 +86,7 @@ void blocks_clear(struct memd *m, struct region *r, struct block *b)
 		b->frame = FRAME_NONE;
 		r->used -= r->block;
 	}
-	b->version = (u64)r->epoch << 32;
+	b->version = region_base(r, block_index(b));
 }
 
 /* A whole block has come. */

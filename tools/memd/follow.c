@@ -172,8 +172,8 @@ static enum answer take_region(struct memd *m, struct request *q)
 	}
 	copy_attributes(r, c);
 	region_account(&m->regions, r, r->size, c->size);
+	region_cut(r, r->size, c->size);
 	r->size = c->size;
-	r->epoch += shorter;
 	if (journal_attributes(m, r))
 		q->reply.err = EIO;
 	if (!shorter)
