@@ -4,7 +4,9 @@
  * one with a backing file, and two that share the regions.
  */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "fake.h"
 
@@ -375,6 +377,60 @@ static void two_blades(void)
 	rig_memd_stop(BLADE + 1, SIGTERM);
 }
 
+/* --- a file system that is full ----------------------------------------------- */
+
+/*
+ * The second blade cannot note the region of which it hears when it joins: it is not
+ * taken for one that has, and what it writes when there is room again is whole.
+ */
+static void full(void)
+{
+	/* of its file: up to the end of the first record of the catalog, see backing.h */
+	struct rlimit all, little = { .rlim_cur = 8192 + (8 << 20) + 16 };
+	struct fake *f = &fakes[1];
+	u32 region, i;
+	u64 before;
+
+	snprintf(file[0], sizeof(file[0]), "%s/full-a", rig_dir());
+	snprintf(file[1], sizeof(file[1]), "%s/full-b", rig_dir());
+	start_one(0);
+	start_one(1);
+	fake_init(2);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_create(f, "r", MIB, 0, &region), 0);
+	CHECK_EQ(fake_open(f, region, 4096), 0);
+	before = fake_stat(f, BLADE, "pushes_failed");
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	CHECK(!unlink(file[1]));
+	CHECK(!getrlimit(RLIMIT_FSIZE, &all));
+	little.rlim_max = all.rlim_max;
+	/* the write fails, nobody is killed for it */
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &little));
+	start_one(1);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &all));
+	signal(SIGXFSZ, SIG_DFL);
+	wait_ms(2500);
+	CHECK(fake_stat(f, BLADE, "pushes_failed") >= before + 2);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "regions"), 0);
+	rig_memd_limit(BLADE + 1, &all);
+	CHECK_EQ(fake_set_size(f, region, 2 * MIB), 0);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "regions"), 1);
+	/* the region's first blocks are at home there */
+	for (i = 0; i < FAKE_LINES; i += 16)
+		fake_fill(f, fake_line(f, region, i), (u8)(i + 1));
+	fake_evict_all();
+	CHECK_EQ(fake_stat(f, BLADE + 1, "write_backs"), FAKE_LINES / 16);
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	start_one(1);
+	for (i = 0; i < FAKE_LINES; i += 16) {
+		CHECK(fake_get(f, fake_line(f, region, i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region, i), 4096, (u8)(i + 1)));
+	}
+	rig_memd_stop(BLADE, SIGTERM);
+	rig_memd_stop(BLADE + 1, SIGTERM);
+}
+
 /* --- a blade that is dead --------------------------------------------------- */
 
 /* Who the first blade says is in the rack, in its list and in its statistics. */
@@ -474,7 +530,7 @@ int main(int argc, char **argv)
 	static const struct rig_test tests[] = {
 		{ "restart", restart }, { "silent_node", silent_node },
 		{ "cuts", cuts },
-		{ "two_blades", two_blades },
+		{ "two_blades", two_blades }, { "full", full },
 		{ "dead_blade", dead_blade },
 		{ 0 }
 	};
