@@ -460,7 +460,7 @@ static void dead_blade(void)
 {
 	struct weft_call leave = { .op = WEFT_CALL_LEAVE, .node = 2 };
 	struct fake *f = &fakes[2];
-	u64 end;
+	u64 end, failed;
 
 	snprintf(file[0], sizeof(file[0]), "%s/dead-a", rig_dir());
 	snprintf(file[1], sizeof(file[1]), "%s/dead-b", rig_dir());
@@ -521,6 +521,22 @@ static void dead_blade(void)
 	rig_memd_signal(BLADE + 1, SIGCONT);
 	CHECK_EQ(fake_join(f), 0);
 	CHECK_EQ(members_now(), 3);
+	CHECK_EQ(fake_leave(f), 0);
+
+	/*
+	 * The first one stands still, for as long as makes others dead: what they sent
+	 * meanwhile is there, so the second is not given up.
+	 */
+	failed = fake_stat(&fakes[1], BLADE, "pushes_failed");
+	rig_memd_signal(BLADE + 1, SIGSTOP);
+	CHECK_EQ(join_for(f, 100), -1);
+	rig_memd_signal(BLADE, SIGSTOP);
+	rig_memd_signal(BLADE + 1, SIGCONT);
+	wait_ms(4000);
+	rig_memd_signal(BLADE, SIGCONT);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(members_now(), 3);
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "pushes_failed"), failed);
 	rig_memd_stop(BLADE, SIGTERM);
 	rig_memd_stop(BLADE + 1, SIGTERM);
 }
