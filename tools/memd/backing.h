@@ -47,10 +47,11 @@ int backing_open(struct backing *b, const struct options *o, char *err);
 
 /**
  * backing_switch_log() - the other half of the log is the one in use
+ * @len: bytes in it, all written
  *
- * Everything in it has been written.  Return: 0 or -1, then nothing changed.
+ * Return: 0 or -1, then nothing changed.
  */
-int backing_switch_log(struct backing *b, const struct options *o);
+int backing_switch_log(struct backing *b, const struct options *o, u32 len);
 
 /* Position of a half of the log: of generation @gen. */
 u64 backing_log_at(u32 gen);
@@ -62,6 +63,9 @@ u64 backing_record_at(u32 frame);
 /* All of it or an error: 0 or -1 with errno.  Reading past the end gives zeros. */
 int backing_write(struct backing *b, const void *buf, size_t len, u64 at);
 int backing_read(struct backing *b, void *buf, size_t len, u64 at);
+
+/* This part to disk, whatever else waits for it.  Return: 0 or -1 with errno. */
+int backing_sync(struct backing *b, u64 at, size_t len);
 
 /* Everything to disk, close. */
 void backing_close(struct backing *b);

@@ -117,7 +117,7 @@ static int begin_anew(struct memd *m)
 		if (m->members.by_id[i].in)
 			len += put_member(buf + len, m, i, gen);
 	if (backing_write(&m->backing, buf, len, backing_log_at(gen)) ||
-	    backing_switch_log(&m->backing, &m->opt)) {
+	    backing_switch_log(&m->backing, &m->opt, len)) {
 		free(buf);
 		return -1;
 	}
@@ -191,8 +191,12 @@ int journal_member(struct memd *m, u32 id)
 	if (make_room(m) ||
 	    append(m, rec, put_member(rec, m, id, m->backing.generation)))
 		return -1;
-	/* a node that is not known would not be asked for what it has */
-	return fdatasync(m->backing.fd);
+	/*
+	 * A node that is not known would not be asked for what it has.  All of the log:
+	 * nothing is read that comes after a record that is not whole.
+	 */
+	return backing_sync(&m->backing, backing_log_at(m->backing.generation),
+			    m->backing.log_end);
 }
 
 /* --- reading ---------------------------------------------------------------- */
