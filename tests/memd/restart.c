@@ -200,6 +200,81 @@ static void silent_node(void)
 	stop(SIGTERM);
 }
 
+/* --- the machine dies ---------------------------------------------------------- */
+
+/* The page of the first records in the backing file, see backing.h. */
+static void records(bool put, u8 *page)
+{
+	FILE *f = fopen(file[0], "r+");
+
+	CHECK(f && !fseek(f, 8192 + 2 * (8 << 20), SEEK_SET));
+	CHECK_EQ(put ? fwrite(page, 4096, 1, f) : fread(page, 4096, 1, f), 1);
+	CHECK(!fclose(f));
+}
+
+/*
+ * Of what was written since the last clean stop everything gets to the disk but the
+ * records of the frames: nobody reads contents of another region.
+ */
+static void machine(void)
+{
+	struct fake *f = &fakes[1];
+	u32 region[2], i;
+	u8 page[4096];
+
+	snprintf(file[0], sizeof(file[0]), "%s/machine", rig_dir());
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_create(f, "one", 4 * 16384, 16384, &region[0]), 0);
+	CHECK_EQ(fake_create(f, "two", 4 * 16384, 16384, &region[1]), 0);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(fake_open(f, region[i], 16384), 0);
+	for (i = 0; i < 4; i++)
+		fake_fill(f, fake_line(f, region[0], i), (u8)(i + 1));
+	fake_evict_all();
+	CHECK_EQ(fake_leave(f), 0);
+	stop(SIGTERM);
+	records(false, page);
+
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(fake_open(f, region[i], 16384), 0);
+	/* the frames that this makes free are those that "two" gets */
+	fake_fill(f, fake_line(f, region[0], 0), 11);
+	fake_evict_all();
+	fake_fill(f, fake_line(f, region[1], 0), 22);
+	fake_evict_all();
+	CHECK_EQ(fake_leave(f), 0);
+	stop(SIGKILL);
+	records(true, page);
+
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(fake_open(f, region[i], 16384), 0);
+	CHECK_EQ(fake_stat(f, BLADE, "used_bytes"), 4 * 16384);
+	for (i = 0; i < 4; i++) {
+		CHECK(fake_get(f, fake_line(f, region[0], i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region[0], i), 16384, i ? (u8)(i + 1) : 0));
+		CHECK(fake_get(f, fake_line(f, region[1], i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region[1], i), 16384, 0));
+	}
+	CHECK_EQ(fake_stat(f, BLADE, "used_bytes"), 3 * 16384);
+	/* what is lost can be written again */
+	fake_evict_all();
+	fake_fill(f, fake_line(f, region[0], 0), 33);
+	fake_evict_all();
+	CHECK_EQ(fake_leave(f), 0);
+	stop(SIGKILL);
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_open(f, region[0], 16384), 0);
+	CHECK(fake_get(f, fake_line(f, region[0], 0), WEFT_S));
+	CHECK(fake_is_filled(fake_line(f, region[0], 0), 16384, 33));
+	stop(SIGTERM);
+}
+
 /* --- a region that became shorter -------------------------------------------- */
 
 /* The blade dies and begins a new life, and all nodes give back what they have. */
@@ -545,7 +620,7 @@ int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{ "restart", restart }, { "silent_node", silent_node },
-		{ "cuts", cuts },
+		{ "machine", machine }, { "cuts", cuts },
 		{ "two_blades", two_blades }, { "full", full },
 		{ "dead_blade", dead_blade },
 		{ 0 }

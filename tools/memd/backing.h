@@ -7,9 +7,9 @@
  *	then	groups: a page of 128 records, the 128 frames that they describe
  *
  * Everything in it is big-endian and carries a sum.  The file is sparse.  What
- * was written survives the end of the process, however it ends; the end of the
- * machine it survives as of the last clean stop, with the catalog in a state
- * that it had at some time.
+ * was written survives the end of the process, however it ends.  After the end of
+ * the machine without a clean stop the catalog is in a state that it had at some
+ * time, and each block has contents that it had at some time, or zeros.
  */
 #ifndef WEFT_MEMD_BACKING_H
 #define WEFT_MEMD_BACKING_H

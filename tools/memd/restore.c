@@ -61,7 +61,7 @@ static bool restore_block(struct memd *m, struct region *r,
 		b->version = ids[v].version;
 		for (i = pieces; i--; ) {
 			f = find(ids, n, index * pieces + i, ids[v].version);
-			frames_claim(&m->frames, f->frame, b->frame);
+			frames_claim(&m->frames, f, b->frame);
 			b->frame = f->frame;
 		}
 		r->used += r->block;
