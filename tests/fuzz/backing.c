@@ -64,7 +64,13 @@ static u32 put_region(u8 *rec, const u8 *d)
 	b[40] = d[5] > 200;
 	b[41] = (d[7] & 1) == 0;
 	b[42] = 'a' + (d[6] & 7);
-	return 42u + b[41];
+	if (!(d[7] & 2))
+		return 42u + b[41];
+	/* one cut */
+	memset(b + 42 + b[41], 0, 12);
+	b[42 + b[41] + 3] = 1 + (d[7] >> 7);
+	b[42 + b[41] + 11] = d[4] & 7;
+	return 54u + b[41];
 }
 
 static void write_log(struct backing *b, const u8 *data, size_t size)

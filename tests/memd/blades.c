@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,6 +97,11 @@ void rig_memd_signal(u32 id, int sig)
 		CHECK_EQ(waitpid(pid, &status, WUNTRACED), pid);
 		CHECK(WIFSTOPPED(status));
 	}
+}
+
+void rig_memd_limit(u32 id, const struct rlimit *l)
+{
+	CHECK(!prlimit(blade_pid[id - WEFT_BLADE_MIN], RLIMIT_FSIZE, l, NULL));
 }
 
 int rig_memd_stop(u32 id, int sig)

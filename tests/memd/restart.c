@@ -4,7 +4,9 @@
  * one with a backing file, and two that share the regions.
  */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "fake.h"
 
@@ -198,6 +200,168 @@ static void silent_node(void)
 	stop(SIGTERM);
 }
 
+/* --- the machine dies ---------------------------------------------------------- */
+
+/* The page of the first records in the backing file, see backing.h. */
+static void records(bool put, u8 *page)
+{
+	FILE *f = fopen(file[0], "r+");
+
+	CHECK(f && !fseek(f, 8192 + 2 * (8 << 20), SEEK_SET));
+	CHECK_EQ(put ? fwrite(page, 4096, 1, f) : fread(page, 4096, 1, f), 1);
+	CHECK(!fclose(f));
+}
+
+/*
+ * Of what was written since the last clean stop everything gets to the disk but the
+ * records of the frames: nobody reads contents of another region.
+ */
+static void machine(void)
+{
+	struct fake *f = &fakes[1];
+	u32 region[2], i;
+	u8 page[4096];
+
+	snprintf(file[0], sizeof(file[0]), "%s/machine", rig_dir());
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_create(f, "one", 4 * 16384, 16384, &region[0]), 0);
+	CHECK_EQ(fake_create(f, "two", 4 * 16384, 16384, &region[1]), 0);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(fake_open(f, region[i], 16384), 0);
+	for (i = 0; i < 4; i++)
+		fake_fill(f, fake_line(f, region[0], i), (u8)(i + 1));
+	fake_evict_all();
+	CHECK_EQ(fake_leave(f), 0);
+	stop(SIGTERM);
+	records(false, page);
+
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(fake_open(f, region[i], 16384), 0);
+	/* the frames that this makes free are those that "two" gets */
+	fake_fill(f, fake_line(f, region[0], 0), 11);
+	fake_evict_all();
+	fake_fill(f, fake_line(f, region[1], 0), 22);
+	fake_evict_all();
+	CHECK_EQ(fake_leave(f), 0);
+	stop(SIGKILL);
+	records(true, page);
+
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(fake_open(f, region[i], 16384), 0);
+	CHECK_EQ(fake_stat(f, BLADE, "used_bytes"), 4 * 16384);
+	for (i = 0; i < 4; i++) {
+		CHECK(fake_get(f, fake_line(f, region[0], i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region[0], i), 16384, i ? (u8)(i + 1) : 0));
+		CHECK(fake_get(f, fake_line(f, region[1], i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region[1], i), 16384, 0));
+	}
+	CHECK_EQ(fake_stat(f, BLADE, "used_bytes"), 3 * 16384);
+	/* what is lost can be written again */
+	fake_evict_all();
+	fake_fill(f, fake_line(f, region[0], 0), 33);
+	fake_evict_all();
+	CHECK_EQ(fake_leave(f), 0);
+	stop(SIGKILL);
+	start();
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_open(f, region[0], 16384), 0);
+	CHECK(fake_get(f, fake_line(f, region[0], 0), WEFT_S));
+	CHECK(fake_is_filled(fake_line(f, region[0], 0), 16384, 33));
+	stop(SIGTERM);
+}
+
+/* --- a region that became shorter -------------------------------------------- */
+
+/* The blade dies and begins a new life, and all nodes give back what they have. */
+static void restart_among(u32 nodes)
+{
+	const char *const args[] = {
+		"--switch", "none", "--memory", "64M", "--backing", file[0], NULL
+	};
+	u32 before[RIG_NODES + 1], i;
+	u64 end = rig_now() + 10000;
+	bool all = false;
+
+	for (i = 1; i <= nodes; i++)
+		before[i] = fakes[i].renewals;
+	rig_memd_stop(BLADE, SIGKILL);
+	rig_memd_start(BLADE, args);
+	while (!all) {
+		CHECK(rig_now() < end);
+		fake_step(10);
+		for (all = true, i = 1; i <= nodes; i++)
+			all &= fakes[i].renewals > before[i];
+	}
+	fake_settle();
+}
+
+/*
+ * What nodes have of blocks that were never at home survives a restart of the blade,
+ * whatever the region's size was meanwhile; what was cut off does not come back from a
+ * node that was not told.
+ */
+static void cuts(void)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u32 region, i;
+
+	start();
+	CHECK_EQ(fake_join(a), 0);
+	CHECK_EQ(fake_join(b), 0);
+	CHECK_EQ(fake_create(a, "cut", 16 * 4096, 0, &region), 0);
+	CHECK_EQ(fake_open(a, region, 4096), 0);
+	CHECK_EQ(fake_open(b, region, 4096), 0);
+	fake_fill(a, fake_line(a, region, 0), 7);
+	fake_fill(b, fake_line(b, region, 3), 8);
+	fake_fill(b, fake_line(b, region, 15), 9);
+	b->deaf = true;
+	CHECK_EQ(fake_set_size(a, region, 2 * 4096), 0);
+	CHECK_EQ(fake_set_size(a, region, 16 * 4096), 0);
+	fake_fill(a, fake_line(a, region, 4), 10);
+	CHECK_EQ(fake_set_size(a, region, 6 * 4096), 0);
+	CHECK_EQ(fake_set_size(a, region, 16 * 4096), 0);
+	fake_fill(a, fake_line(a, region, 6), 11);
+	CHECK_EQ(fake_line(a, region, 0)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(a, region, 4)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(a, region, 6)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(b, region, 3)->l.state, WEFT_M);
+	CHECK_EQ(fake_line(b, region, 15)->l.state, WEFT_M);
+	b->deaf = false;
+	CHECK_EQ(fake_stat(a, BLADE, "write_backs"), 0);
+	restart_among(2);
+	CHECK_EQ(fake_stat(a, BLADE, "write_backs"), 3);
+	CHECK(fake_stat(a, BLADE, "write_backs_old"));
+	/* once from the nodes, then from the file */
+	for (i = 0; i < 2; i++) {
+		static const u8 has[16] = { [0] = 7, [4] = 10, [6] = 11 };
+		u32 k;
+
+		for (k = 0; k < 16; k++) {
+			CHECK(fake_get(a, fake_line(a, region, k), WEFT_S));
+			CHECK(fake_is_filled(fake_line(a, region, k), 4096, has[k]));
+		}
+		restart_among(2);
+	}
+	/* more cuts than are kept, each one further out: the newest count */
+	for (i = 0; i < 12; i++) {
+		CHECK_EQ(fake_set_size(a, region, (2 + i) * 4096), 0);
+		CHECK_EQ(fake_set_size(a, region, 16 * 4096), 0);
+		fake_fill(a, fake_line(a, region, 2 + i), (u8)(20 + i));
+	}
+	fake_fill(a, fake_line(a, region, 1), 19);
+	restart_among(2);
+	for (i = 0; i < 13; i++) {
+		CHECK(fake_get(a, fake_line(a, region, 1 + i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(a, region, 1 + i), 4096, (u8)(19 + i)));
+	}
+	stop(SIGTERM);
+}
+
 /* --- two blades ------------------------------------------------------------- */
 
 static void start_one(u32 n)
@@ -288,6 +452,60 @@ static void two_blades(void)
 	rig_memd_stop(BLADE + 1, SIGTERM);
 }
 
+/* --- a file system that is full ----------------------------------------------- */
+
+/*
+ * The second blade cannot note the region of which it hears when it joins: it is not
+ * taken for one that has, and what it writes when there is room again is whole.
+ */
+static void full(void)
+{
+	/* of its file: up to the end of the first record of the catalog, see backing.h */
+	struct rlimit all, little = { .rlim_cur = 8192 + (8 << 20) + 16 };
+	struct fake *f = &fakes[1];
+	u32 region, i;
+	u64 before;
+
+	snprintf(file[0], sizeof(file[0]), "%s/full-a", rig_dir());
+	snprintf(file[1], sizeof(file[1]), "%s/full-b", rig_dir());
+	start_one(0);
+	start_one(1);
+	fake_init(2);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_create(f, "r", MIB, 0, &region), 0);
+	CHECK_EQ(fake_open(f, region, 4096), 0);
+	before = fake_stat(f, BLADE, "pushes_failed");
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	CHECK(!unlink(file[1]));
+	CHECK(!getrlimit(RLIMIT_FSIZE, &all));
+	little.rlim_max = all.rlim_max;
+	/* the write fails, nobody is killed for it */
+	signal(SIGXFSZ, SIG_IGN);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &little));
+	start_one(1);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &all));
+	signal(SIGXFSZ, SIG_DFL);
+	wait_ms(2500);
+	CHECK(fake_stat(f, BLADE, "pushes_failed") >= before + 2);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "regions"), 0);
+	rig_memd_limit(BLADE + 1, &all);
+	CHECK_EQ(fake_set_size(f, region, 2 * MIB), 0);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "regions"), 1);
+	/* the region's first blocks are at home there */
+	for (i = 0; i < FAKE_LINES; i += 16)
+		fake_fill(f, fake_line(f, region, i), (u8)(i + 1));
+	fake_evict_all();
+	CHECK_EQ(fake_stat(f, BLADE + 1, "write_backs"), FAKE_LINES / 16);
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	start_one(1);
+	for (i = 0; i < FAKE_LINES; i += 16) {
+		CHECK(fake_get(f, fake_line(f, region, i), WEFT_S));
+		CHECK(fake_is_filled(fake_line(f, region, i), 4096, (u8)(i + 1)));
+	}
+	rig_memd_stop(BLADE, SIGTERM);
+	rig_memd_stop(BLADE + 1, SIGTERM);
+}
+
 /* --- a blade that is dead --------------------------------------------------- */
 
 /* Who the first blade says is in the rack, in its list and in its statistics. */
@@ -317,7 +535,7 @@ static void dead_blade(void)
 {
 	struct weft_call leave = { .op = WEFT_CALL_LEAVE, .node = 2 };
 	struct fake *f = &fakes[2];
-	u64 end;
+	u64 end, failed;
 
 	snprintf(file[0], sizeof(file[0]), "%s/dead-a", rig_dir());
 	snprintf(file[1], sizeof(file[1]), "%s/dead-b", rig_dir());
@@ -378,6 +596,22 @@ static void dead_blade(void)
 	rig_memd_signal(BLADE + 1, SIGCONT);
 	CHECK_EQ(fake_join(f), 0);
 	CHECK_EQ(members_now(), 3);
+	CHECK_EQ(fake_leave(f), 0);
+
+	/*
+	 * The first one stands still, for as long as makes others dead: what they sent
+	 * meanwhile is there, so the second is not given up.
+	 */
+	failed = fake_stat(&fakes[1], BLADE, "pushes_failed");
+	rig_memd_signal(BLADE + 1, SIGSTOP);
+	CHECK_EQ(join_for(f, 100), -1);
+	rig_memd_signal(BLADE, SIGSTOP);
+	rig_memd_signal(BLADE + 1, SIGCONT);
+	wait_ms(4000);
+	rig_memd_signal(BLADE, SIGCONT);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(members_now(), 3);
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "pushes_failed"), failed);
 	rig_memd_stop(BLADE, SIGTERM);
 	rig_memd_stop(BLADE + 1, SIGTERM);
 }
@@ -386,7 +620,8 @@ int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{ "restart", restart }, { "silent_node", silent_node },
-		{ "two_blades", two_blades },
+		{ "machine", machine }, { "cuts", cuts },
+		{ "two_blades", two_blades }, { "full", full },
 		{ "dead_blade", dead_blade },
 		{ 0 }
 	};

@@ -97,6 +97,10 @@ void rig_memd_start(u32 id, const char *const *args);
 /* Send it a signal that does not end it; after SIGSTOP it has stopped. */
 void rig_memd_signal(u32 id, int sig);
 
+/* How large the files are that it may write. */
+struct rlimit;
+void rig_memd_limit(u32 id, const struct rlimit *l);
+
 /* Stop it with a signal.  Return: wait status. */
 int rig_memd_stop(u32 id, int sig);
 

@@ -177,6 +177,6 @@ cp "$file" "$dir/new"
 for at in 11 4107; do
 	printf '\7' | dd of="$dir/new" bs=1 seek=$at conv=notrunc status=none
 done
-refuses 2 'has format 7, this weft-memd knows format 1' "${here[@]}" --backing "$dir/new"
+refuses 2 'has format 7, this weft-memd knows format 2' "${here[@]}" --backing "$dir/new"
 
 finish

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include "log.h"
 #include "wire.h"
 
-#define FORMAT		1u
+#define FORMAT		2u
 #define SUPER_SIZE	4096u
 #define LOGS_AT		(2 * SUPER_SIZE)
 #define GROUPS_AT	(LOGS_AT + 2ull * BACKING_LOG_BYTES)
@@ -86,6 +87,24 @@ int backing_read(struct backing *b, void *buf, size_t len, u64 at)
 	return 0;
 }
 
+int backing_sync(struct backing *b, u64 at, size_t len)
+{
+	u64 from = at - at % (u64)sysconf(_SC_PAGESIZE);
+	void *p;
+	int ret, err;
+
+	/* fdatasync() would wait for all blocks that were written lately, too */
+	len += (size_t)(at - from);
+	p = mmap(NULL, len, PROT_READ, MAP_SHARED, b->fd, (off_t)from);
+	if (p == MAP_FAILED)
+		return fdatasync(b->fd);
+	ret = msync(p, len, MS_SYNC);
+	err = errno;
+	munmap(p, len);
+	errno = err;
+	return ret;
+}
+
 static int write_super(struct backing *b, const struct options *o, u32 gen)
 {
 	u8 s[S_LEN];
@@ -103,11 +122,12 @@ static int write_super(struct backing *b, const struct options *o, u32 gen)
 	return backing_write(b, s, sizeof(s), (u64)(gen & 1) * SUPER_SIZE);
 }
 
-int backing_switch_log(struct backing *b, const struct options *o)
+int backing_switch_log(struct backing *b, const struct options *o, u32 len)
 {
 	/* in this order on the disk, too */
-	if (fdatasync(b->fd) || write_super(b, o, b->generation + 1) ||
-	    fdatasync(b->fd))
+	if (backing_sync(b, backing_log_at(b->generation + 1), len) ||
+	    write_super(b, o, b->generation + 1) ||
+	    backing_sync(b, 0, 2 * SUPER_SIZE))
 		return -1;
 	b->generation++;
 	return 0;

@@ -7,9 +7,9 @@
  *	then	groups: a page of 128 records, the 128 frames that they describe
  *
  * Everything in it is big-endian and carries a sum.  The file is sparse.  What
- * was written survives the end of the process, however it ends; the end of the
- * machine it survives as of the last clean stop, with the catalog in a state
- * that it had at some time.
+ * was written survives the end of the process, however it ends.  After the end of
+ * the machine without a clean stop the catalog is in a state that it had at some
+ * time, and each block has contents that it had at some time, or zeros.
  */
 #ifndef WEFT_MEMD_BACKING_H
 #define WEFT_MEMD_BACKING_H
@@ -47,10 +47,11 @@ int backing_open(struct backing *b, const struct options *o, char *err);
 
 /**
  * backing_switch_log() - the other half of the log is the one in use
+ * @len: bytes in it, all written
  *
- * Everything in it has been written.  Return: 0 or -1, then nothing changed.
+ * Return: 0 or -1, then nothing changed.
  */
-int backing_switch_log(struct backing *b, const struct options *o);
+int backing_switch_log(struct backing *b, const struct options *o, u32 len);
 
 /* Position of a half of the log: of generation @gen. */
 u64 backing_log_at(u32 gen);
@@ -62,6 +63,9 @@ u64 backing_record_at(u32 frame);
 /* All of it or an error: 0 or -1 with errno.  Reading past the end gives zeros. */
 int backing_write(struct backing *b, const void *buf, size_t len, u64 at);
 int backing_read(struct backing *b, void *buf, size_t len, u64 at);
+
+/* This part to disk, whatever else waits for it.  Return: 0 or -1 with errno. */
+int backing_sync(struct backing *b, u64 at, size_t len);
 
 /* Everything to disk, close. */
 void backing_close(struct backing *b);

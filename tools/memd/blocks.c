@@ -20,12 +20,27 @@ static bool load(struct memd *m, const struct block *b, u32 offset, void *to,
 	return !frames_load(&m->frames, b->frame, offset, to, len);
 }
 
+/* Contents that the end of a machine has mixed up are given to nobody. */
+static void check(struct memd *m, struct region *r, struct block *b)
+{
+	u64 version = b->version;
+
+	if (b->frame == FRAME_NONE || frames_check(&m->frames, b->frame))
+		return;
+	log_warn("block %llu of region %u is lost: %s has other contents in its place, as after a power failure",
+		 (unsigned long long)block_index(b), r->id, m->backing.path);
+	blocks_clear(m, r, b);
+	frames_give_back(&m->frames);
+	b->version = version;
+}
+
 void blocks_read(struct memd *m, const struct weft_msg *msg)
 {
 	u32 to = weft_txn_member(msg->txn), addr, offset, full;
-	const struct block *b;
-	struct region *r;
+	u64 index = weft_line_index(msg->line);
 	struct weft_msg data;
+	struct region *r;
+	struct block *b;
 
 	if (!(weft_node_bit(to) & renew_nodes(m))) {
 		count(m, STRANGER);
@@ -37,7 +52,9 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		lines_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
 		return;
 	}
-	b = region_block(&m->regions, r, weft_line_index(msg->line), false);
+	b = region_block(&m->regions, r, index, false);
+	if (b)
+		check(m, r, b);
 	full = m->udp.fragment < r->block ? m->udp.fragment : r->block;
 	data = (struct weft_msg){
 		.type = WEFT_MSG_DATA,
@@ -48,7 +65,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		.line = msg->line,
 		.copyset = msg->copyset,
 		.grant = msg->grant,
-		.version = b ? b->version : (u64)r->epoch << 32,
+		.version = b ? b->version : region_base(r, index),
 		.size = r->block,
 	};
 	count(m, READ);
@@ -85,7 +102,7 @@ void blocks_clear(struct memd *m, struct region *r, struct block *b)
 		b->frame = FRAME_NONE;
 		r->used -= r->block;
 	}
-	b->version = (u64)r->epoch << 32;
+	b->version = region_base(r, block_index(b));
 }
 
 /* A whole block has come. */

@@ -275,8 +275,7 @@ static int commit_attributes(struct memd *m, struct region *r,
 	struct region old = *r;
 
 	set_attributes(r, c);
-	if (r->size < old.size)
-		r->epoch++;
+	region_cut(r, old.size, r->size);
 	if (!journal_attributes(m, r))
 		return 0;
 	r->mode = old.mode;
@@ -284,6 +283,9 @@ static int commit_attributes(struct memd *m, struct region *r,
 	r->gid = old.gid;
 	r->mtime = old.mtime;
 	r->size = old.size;
+	r->epoch = old.epoch;
+	r->cuts = old.cuts;
+	memcpy(r->cut, old.cut, sizeof(r->cut));
 	return -1;
 }
 

@@ -38,7 +38,7 @@ void catalog_destroy(struct memd *m, struct region *r);
 /* All nodes have said what they have open: regions that nobody can reach go. */
 void catalog_settle(struct memd *m);
 
-/* A blade does not answer. */
-void catalog_blade_lost(struct memd *m, u8 blade);
+/* A blade does not answer; or @err: what it was told failed there. */
+void catalog_blade_lost(struct memd *m, u8 blade, u16 err);
 
 #endif /* WEFT_MEMD_CATALOG_H */

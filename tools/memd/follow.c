@@ -150,7 +150,11 @@ static int add_region(struct memd *m, const struct weft_call *c)
 	region_account(&m->regions, r, 0, c->size);
 	r->size = c->size;
 	r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
-	return journal_region(m, r, r->unlinked) ? -EIO : 0;
+	if (!journal_region(m, r, r->unlinked))
+		return 0;
+	/* what is told of it later would follow a record that is not there */
+	region_free(&m->regions, r);
+	return -EIO;
 }
 
 static enum answer take_region(struct memd *m, struct request *q)
@@ -172,8 +176,8 @@ static enum answer take_region(struct memd *m, struct request *q)
 	}
 	copy_attributes(r, c);
 	region_account(&m->regions, r, r->size, c->size);
+	region_cut(r, r->size, c->size);
 	r->size = c->size;
-	r->epoch += shorter;
 	if (journal_attributes(m, r))
 		q->reply.err = EIO;
 	if (!shorter)

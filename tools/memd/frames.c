@@ -13,8 +13,8 @@
 #define SPARE		64u		/* for new versions while memory is full */
 #define LOOSE		0xFFFFFFFFu	/* next of a scanned frame without owner */
 
-/* Record of a frame: region, sum, piece, version, 0. */
-enum { R_REGION = 0, R_SUM = 4, R_PIECE = 8, R_VERSION = 16 };
+/* Record of a frame: region, sum, piece, version, sum of the frame, 0. */
+enum { R_REGION = 0, R_SUM = 4, R_PIECE = 8, R_VERSION = 16, R_DATA = 24 };
 
 static void *reserve(size_t len)
 {
@@ -40,7 +40,9 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 	f->next = reserve(((size_t)f->total + 1) * sizeof(*f->next));
 	if (b->fd < 0)
 		f->mem = reserve((size_t)f->total * FRAME_SIZE);
-	if (!f->next || (b->fd < 0 && !f->mem))
+	else
+		f->sum = reserve(((size_t)f->total + 1) * sizeof(*f->sum));
+	if (!f->next || (!f->mem && !f->sum))
 		return fail(err, "cannot reserve memory: say --memory with less than %llu MiB",
 			    (unsigned long long)(memory >> 20));
 	return 0;
@@ -52,8 +54,11 @@ void frames_exit(struct frames *f)
 		munmap(f->next, ((size_t)f->total + 1) * sizeof(*f->next));
 	if (f->mem)
 		munmap(f->mem, (size_t)f->total * FRAME_SIZE);
+	if (f->sum)
+		munmap(f->sum, ((size_t)f->total + 1) * sizeof(*f->sum));
 	f->next = NULL;
 	f->mem = NULL;
+	f->sum = NULL;
 }
 
 static bool in_file(const struct frames *f)
@@ -87,12 +92,21 @@ static void put_free(struct frames *f, u32 frame)
 	f->free = frame;
 }
 
-static void pack_record(u8 *r, u32 region, u64 piece, u64 version)
+/* Never 0. */
+static u32 sum_of(const u8 *data)
+{
+	u32 sum = weft_wire_psum(data, FRAME_SIZE);
+
+	return sum ? sum : 1;
+}
+
+static void pack_record(u8 *r, u32 region, u64 piece, u64 version, u32 sum)
 {
 	memset(r, 0, FRAME_RECORD);
 	put_unaligned_be32(region, r + R_REGION);
 	put_unaligned_be64(piece, r + R_PIECE);
 	put_unaligned_be64(version, r + R_VERSION);
+	put_unaligned_be32(sum, r + R_DATA);
 	put_unaligned_be32(weft_wire_psum(r, FRAME_RECORD), r + R_SUM);
 }
 
@@ -103,9 +117,10 @@ static bool unpack_record(const u8 *r, struct frame_id *id)
 	id->region = get_unaligned_be32(r + R_REGION);
 	id->piece = get_unaligned_be64(r + R_PIECE);
 	id->version = get_unaligned_be64(r + R_VERSION);
+	id->sum = get_unaligned_be32(r + R_DATA);
 	if (!id->region)
 		return false;
-	pack_record(copy, id->region, id->piece, id->version);
+	pack_record(copy, id->region, id->piece, id->version, id->sum);
 	return !memcmp(r, copy, FRAME_RECORD);
 }
 
@@ -118,7 +133,7 @@ static int write_frame(struct frames *f, u32 frame, const u8 *data, u32 region,
 		memcpy(in_memory(f, frame), data, FRAME_SIZE);
 		return 0;
 	}
-	pack_record(r, region, piece, version);
+	pack_record(r, region, piece, version, sum_of(data));
 	if (backing_write(f->backing, data, FRAME_SIZE, backing_frame_at(frame)) ||
 	    backing_write(f->backing, r, sizeof(r), backing_record_at(frame))) {
 		log_warn("cannot write to %s: %s", f->backing->path,
@@ -231,8 +246,10 @@ void frames_release(struct frames *f, u32 first, bool give_back)
 	while (first) {
 		u32 next = f->next[first];
 
-		if (in_file(f))
+		if (in_file(f)) {
 			clear_record(f, first);
+			f->sum[first] = 0;
+		}
 		if (give_back)
 			add_to_back(f, first);
 		put_free(f, first);
@@ -278,10 +295,29 @@ int frames_scan(struct frames *f, struct frame_id **ids, size_t *n)
 	return 0;
 }
 
-void frames_claim(struct frames *f, u32 frame, u32 next)
+void frames_claim(struct frames *f, const struct frame_id *id, u32 next)
 {
-	f->next[frame] = next;
+	f->next[id->frame] = next;
+	f->sum[id->frame] = id->sum;
 	f->used++;
+}
+
+bool frames_check(struct frames *f, u32 first)
+{
+	u8 data[FRAME_SIZE];
+
+	for (; in_file(f) && first; first = f->next[first]) {
+		if (!f->sum[first])
+			continue;
+		/* what cannot be read now may be later: frames_load() says so */
+		if (backing_read(f->backing, data, sizeof(data),
+				 backing_frame_at(first)))
+			continue;
+		if (sum_of(data) != f->sum[first])
+			return false;
+		f->sum[first] = 0;
+	}
+	return true;
 }
 
 void frames_scanned(struct frames *f)

@@ -5,6 +5,10 @@
  *
  * A new version of a block goes to new frames before the old ones are given
  * back, so that the end of the process at any time leaves the one or the other.
+ *
+ * The end of the machine may leave the record of a frame and the contents of another
+ * block, of which the frame became a part later.  So the record has a sum of the
+ * contents, which is compared when they are read for the first time after a start.
  */
 #ifndef WEFT_MEMD_FRAMES_H
 #define WEFT_MEMD_FRAMES_H
@@ -18,6 +22,7 @@
  * @backing: where they are, if it has a file
  * @mem: where they are otherwise
  * @next: by frame: next one of the block, or of the free ones
+ * @sum: by frame, in a file: sum that the contents must have; 0: they have it
  * @total: frames 1..total exist
  * @fresh: this one and those after it were never used
  * @free: first of the free ones before @fresh
@@ -29,6 +34,7 @@ struct frames {
 	struct backing *backing;
 	u8 *mem;
 	u32 *next;
+	u32 *sum;
 	u32 total;
 	u32 fresh;
 	u32 free;
@@ -43,10 +49,12 @@ struct frames {
  * @region: region
  * @piece: which 4 KiB of it
  * @version: of the block
+ * @sum: of the contents
  */
 struct frame_id {
 	u32 frame;
 	u32 region;
+	u32 sum;
 	u64 piece;
 	u64 version;
 };
@@ -94,7 +102,10 @@ void frames_give_back(struct frames *f);
  * Return: 0 or -1 with errno.
  */
 int frames_scan(struct frames *f, struct frame_id **ids, size_t *n);
-void frames_claim(struct frames *f, u32 frame, u32 next);
+void frames_claim(struct frames *f, const struct frame_id *id, u32 next);
 void frames_scanned(struct frames *f);
+
+/* Return: false if a chain that was claimed has other contents than it should have. */
+bool frames_check(struct frames *f, u32 first);
 
 #endif /* WEFT_MEMD_FRAMES_H */

@@ -31,11 +31,17 @@ u16 catalog_blades(struct memd *m)
 	return 0;
 }
 
-void catalog_blade_lost(struct memd *m, u8 blade)
+void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
 {
-	log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
-		 blade - WEFT_BLADE_MIN + 1u,
-		 log_addr(m->members.by_id[blade].addr));
+	u32 number = blade - WEFT_BLADE_MIN + 1u;
+	const char *addr = log_addr(m->members.by_id[blade].addr);
+
+	if (err)
+		log_warn("memory blade %u (%s) cannot note what becomes of a region (%s): it has to join again; see its log",
+			 number, addr, strerror(err));
+	else
+		log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
+			 number, addr);
 	m->members.by_id[blade].in = false;
 	push_drop(m, blade, EHOSTDOWN);
 }

@@ -22,7 +22,10 @@ enum record_type {
 	RECORD_MEMBER,		/* a node, while it is a member */
 };
 
-/* Body of REGION and ATTRIBUTES; REGION goes on with the name. */
+/*
+ * Body of REGION and ATTRIBUTES; REGION goes on with the name.  Then up to CUTS_MAX
+ * cuts: epoch, first block.
+ */
 enum {
 	B_ID = J_BODY, B_MODE = B_ID + 4, B_UID = B_MODE + 4, B_GID = B_UID + 4,
 	B_BLOCK = B_GID + 4, B_EPOCH = B_BLOCK + 4, B_SIZE = B_EPOCH + 4,
@@ -33,7 +36,8 @@ enum {
 /* Body of MEMBER. */
 enum { B_ADDR = B_ID + 4, B_LIFE = B_ADDR + 4, B_IN = B_LIFE + 4, B_MEMBER_END = B_IN + 1 };
 
-#define RECORD_MAX	(B_NAME + WEFT_NAME_MAX)
+#define CUT_LEN		12u
+#define RECORD_MAX	(B_NAME + WEFT_NAME_MAX + CUTS_MAX * CUT_LEN)
 #define WINDOW		65536u	/* of the log, while it is read */
 
 static_assert((REGIONS_MAX + WEFT_NODE_MAX + 2) * RECORD_MAX < BACKING_LOG_BYTES,
@@ -55,7 +59,8 @@ static u32 seal(u8 *rec, u32 len, u8 type, u32 gen)
 static u32 put_region(u8 *rec, const struct region *r, bool unlinked, u8 type,
 		      u32 gen)
 {
-	u32 name_len = type == RECORD_REGION ? r->name_len : 0;
+	u32 name_len = type == RECORD_REGION ? r->name_len : 0, i;
+	u8 *cut = rec + B_NAME + name_len;
 
 	put_unaligned_be32(r->id, rec + B_ID);
 	put_unaligned_be32(r->mode, rec + B_MODE);
@@ -68,7 +73,11 @@ static u32 put_region(u8 *rec, const struct region *r, bool unlinked, u8 type,
 	rec[B_UNLINKED] = unlinked;
 	rec[B_NAME_LEN] = (u8)name_len;
 	memcpy(rec + B_NAME, r->name, name_len);
-	return seal(rec, B_NAME + name_len, type, gen);
+	for (i = 0; i < r->cuts; i++, cut += CUT_LEN) {
+		put_unaligned_be32(r->cut[i].epoch, cut);
+		put_unaligned_be64(r->cut[i].from, cut + 4);
+	}
+	return seal(rec, (u32)(cut - rec), type, gen);
 }
 
 static u32 put_number(u8 *rec, u32 number, u8 type, u32 gen)
@@ -108,7 +117,7 @@ static int begin_anew(struct memd *m)
 		if (m->members.by_id[i].in)
 			len += put_member(buf + len, m, i, gen);
 	if (backing_write(&m->backing, buf, len, backing_log_at(gen)) ||
-	    backing_switch_log(&m->backing, &m->opt)) {
+	    backing_switch_log(&m->backing, &m->opt, len)) {
 		free(buf);
 		return -1;
 	}
@@ -182,11 +191,26 @@ int journal_member(struct memd *m, u32 id)
 	if (make_room(m) ||
 	    append(m, rec, put_member(rec, m, id, m->backing.generation)))
 		return -1;
-	/* a node that is not known would not be asked for what it has */
-	return fdatasync(m->backing.fd);
+	/*
+	 * A node that is not known would not be asked for what it has.  All of the log:
+	 * nothing is read that comes after a record that is not whole.
+	 */
+	return backing_sync(&m->backing, backing_log_at(m->backing.generation),
+			    m->backing.log_end);
 }
 
 /* --- reading ---------------------------------------------------------------- */
+
+/* Does a record of a region have the length that what it says needs? */
+static bool region_fits(const u8 *rec, u32 len)
+{
+	u32 cuts;
+
+	if (len < B_NAME || len < (u32)B_NAME + rec[B_NAME_LEN])
+		return false;
+	cuts = len - B_NAME - rec[B_NAME_LEN];
+	return cuts % CUT_LEN == 0 && cuts / CUT_LEN <= CUTS_MAX;
+}
 
 /* Length of the record at @rec, 0 if none is there. */
 static u32 check(const u8 *rec, u32 room, u32 gen)
@@ -205,7 +229,7 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 	if (weft_wire_psum(copy, len) != get_unaligned_be32(rec + J_SUM))
 		return 0;
 	if ((rec[J_TYPE] == RECORD_REGION || rec[J_TYPE] == RECORD_ATTRIBUTES) &&
-	    (len < B_NAME || len != (u32)B_NAME + rec[B_NAME_LEN]))
+	    !region_fits(rec, len))
 		return 0;
 	if (rec[J_TYPE] == RECORD_MEMBER && len != B_MEMBER_END)
 		return 0;
@@ -227,6 +251,27 @@ static int load_member(struct memd *m, const u8 *rec, u32 id)
 	who->heard = 0;
 	ms->mask = who->in ? ms->mask | weft_node_bit(id) :
 			     ms->mask & ~weft_node_bit(id);
+	return 0;
+}
+
+static int load_cuts(struct region *r, const u8 *rec)
+{
+	const u8 *p = rec + B_NAME + rec[B_NAME_LEN];
+	const u8 *end = rec + get_unaligned_be16(rec + J_LEN);
+	struct cut before = { 0 };
+
+	for (r->cuts = 0; p < end; p += CUT_LEN) {
+		struct cut c = {
+			.epoch = get_unaligned_be32(p),
+			.from = get_unaligned_be64(p + 4),
+		};
+
+		if (c.epoch <= before.epoch || c.epoch > r->epoch ||
+		    (r->cuts && c.from <= before.from))
+			return -1;
+		before = c;
+		r->cut[r->cuts++] = c;
+	}
 	return 0;
 }
 
@@ -256,7 +301,7 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 	r->epoch = get_unaligned_be32(rec + B_EPOCH);
 	r->size = get_unaligned_be64(rec + B_SIZE);
 	r->mtime = get_unaligned_be64(rec + B_MTIME);
-	return region_size_ok(&m->regions, r->size) ? 0 : -1;
+	return region_size_ok(&m->regions, r->size) ? load_cuts(r, rec) : -1;
 }
 
 static int load(struct memd *m, const u8 *rec)

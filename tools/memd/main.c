@@ -12,6 +12,8 @@
 #include "log.h"
 #include "memd.h"
 
+#define BATCHES_MAX	128	/* before timers have their turn */
+
 static struct memd memd;
 
 static int watch(int epoll_fd, int fd)
@@ -34,6 +36,22 @@ static int signals(void)
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/*
+ * All that has come, within reason.  It counts before time does: after something that
+ * took long, of those that seem to have been silent most have their messages waiting
+ * here.
+ */
+static void receive(struct memd *m)
+{
+	u32 i;
+
+	for (i = 0; i < BATCHES_MAX; i++) {
+		if (udp_receive(&m->udp, m, memd_receive) < UDP_BATCH)
+			break;
+		udp_flush(&m->udp);
+	}
+}
+
 static int run(struct memd *m, int epoll_fd, int signal_fd)
 {
 	struct epoll_event e[4];
@@ -46,12 +64,13 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 				strerror(errno));
 			return EXIT_FAILURE;
 		}
-		timers_run(&m->timers, m);
+		timers_look(&m->timers);
 		for (i = 0; i < n; i++) {
 			if (e[i].data.fd == signal_fd)
 				return EXIT_SUCCESS;
-			udp_receive(&m->udp, m, memd_receive);
+			receive(m);
 		}
+		timers_run(&m->timers, m);
 		udp_flush(&m->udp);
 	}
 }

@@ -62,6 +62,11 @@ static void end_first(struct memd *m, u8 to, u16 err)
 	free(p);
 	if (err)
 		count(m, PUSH_FAILED);
+	if (err && !job && weft_is_blade(to)) {
+		/* nobody else would see to it: it joins again, and hears everything */
+		catalog_blade_lost(m, to, err);
+		return;
+	}
 	if (ps->head)
 		begin(m, to, ps->head);
 	job_release(m, job, err);
@@ -103,7 +108,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		count(m, PUSH_REPEATED);
 		send(m, to, p);
 	} else if (weft_is_blade(to)) {
-		catalog_blade_lost(m, to);
+		catalog_blade_lost(m, to, 0);
 	} else {
 		log_warn("node %u does not give up its copies of a region that became shorter",
 			 to);

@@ -202,6 +202,32 @@ void region_reset_line(struct regions *rs, struct region *r, struct block *b)
 	b->probe = 0;
 }
 
+void region_cut(struct region *r, u64 from, u64 to)
+{
+	u64 block = region_blocks(r, to);
+
+	if (block >= region_blocks(r, from))
+		return;
+	while (r->cuts && r->cut[r->cuts - 1].from >= block)
+		r->cuts--;
+	/*
+	 * Too many: the oldest is forgotten.  It would take a node that has kept its
+	 * blocks through all the later ones to bring back what went then.
+	 */
+	if (r->cuts == CUTS_MAX)
+		memmove(&r->cut[0], &r->cut[1], --r->cuts * sizeof(r->cut[0]));
+	r->cut[r->cuts++] = (struct cut){ .epoch = ++r->epoch, .from = block };
+}
+
+u64 region_base(const struct region *r, u64 index)
+{
+	u32 i = r->cuts;
+
+	while (i && r->cut[i - 1].from > index)
+		i--;
+	return i ? (u64)r->cut[i - 1].epoch << 32 : 0;
+}
+
 struct block *region_block(struct regions *rs, struct region *r, u64 index,
 			   bool make)
 {
@@ -218,13 +244,13 @@ struct block *region_block(struct regions *rs, struct region *r, u64 index,
 			return NULL;
 		for (i = 0; i < RUN_BLOCKS; i++) {
 			struct block *b = &run->block[i];
+			u64 at = n * RUN_BLOCKS + i;
 
 			weft_home_init(&b->line,
-				       weft_line_key(r->id, WEFT_KIND_PAGE,
-						     n * RUN_BLOCKS + i),
+				       weft_line_key(r->id, WEFT_KIND_PAGE, at),
 				       rs->self);
 			b->line.e.grant = r->grant;
-			b->version = (u64)r->epoch << 32;
+			b->version = region_base(r, at);
 		}
 		r->run[n] = run;
 	}

@@ -88,6 +88,18 @@ struct trim {
 	u64 give_up;
 };
 
+#define CUTS_MAX	8
+
+/**
+ * struct cut - the end of a region went
+ * @epoch: that began with it
+ * @from: first block that went
+ */
+struct cut {
+	u32 epoch;
+	u64 from;
+};
+
 /**
  * struct region - a region
  * @id: number, never used twice
@@ -99,8 +111,10 @@ struct trim {
  * @mtime: nanoseconds since 1970
  * @used: bytes of the blocks that have contents here
  * @opens: nodes that have it open
- * @epoch: raised when blocks go: blocks begin with version epoch << 32, so that
- *	nothing written before can be taken for newer
+ * @epoch: raised when blocks go, see region_base()
+ * @cuts: number of @cut
+ * @cut: where, oldest first, without those that a later one has gone below: both
+ *	numbers grow
  * @grant: that lines begin with, so that nothing granted before is valid
  * @unlinked: it has no name any more
  * @gone: it is on its way out
@@ -129,6 +143,8 @@ struct region {
 	u64 used;
 	u32 opens;
 	u32 epoch;
+	u32 cuts;
+	struct cut cut[CUTS_MAX];
 	u32 grant;
 	bool unlinked;
 	bool gone;
@@ -224,6 +240,19 @@ static inline u64 region_blocks(const struct region *r, u64 size)
 {
 	return size / r->block + !!(size % r->block);
 }
+
+/* The size changes from @from to @to: note which blocks go, if any. */
+void region_cut(struct region *r, u64 from, u64 to);
+
+/**
+ * region_base() - the version that a block begins with
+ *
+ * It is the epoch of the last cut that took block @index away, << 32: what was written
+ * before is older.  It must not be later than that: nodes may have written the block
+ * under any version above this, and a home that was restarted has nothing else to
+ * compare what they give back with, as long as it has no contents of the block.
+ */
+u64 region_base(const struct region *r, u64 index);
 
 /**
  * region_block() - a block

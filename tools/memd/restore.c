@@ -2,7 +2,7 @@
 /*
  * Contents of blocks after a restart: each frame of the backing file says of
  * which version of which block it is.  A block is the newest version of which
- * all frames are there.
+ * all frames are there, and which is not from before the block was cut.
  */
 #include <stdlib.h>
 
@@ -48,7 +48,8 @@ static bool restore_block(struct memd *m, struct region *r,
 	if (index >= region_blocks(r, r->size))
 		return true;
 	/* the first piece has every version that can be whole, newest first */
-	for (v = 0; v < n && ids[v].piece == index * pieces; v++) {
+	for (v = 0; v < n && ids[v].piece == index * pieces &&
+	     ids[v].version > region_base(r, index); v++) {
 		for (i = 1; i < pieces; i++)
 			if (!find(ids, n, index * pieces + i, ids[v].version))
 				break;
@@ -60,7 +61,7 @@ static bool restore_block(struct memd *m, struct region *r,
 		b->version = ids[v].version;
 		for (i = pieces; i--; ) {
 			f = find(ids, n, index * pieces + i, ids[v].version);
-			frames_claim(&m->frames, f->frame, b->frame);
+			frames_claim(&m->frames, f, b->frame);
 			b->frame = f->frame;
 		}
 		r->used += r->block;

@@ -15,7 +15,17 @@ static u64 clock_ms(void)
 void timers_init(struct timers *ts)
 {
 	memset(ts, 0, sizeof(*ts));
-	ts->now = clock_ms();
+	ts->clock = clock_ms();
+	ts->now = ts->clock;
+	ts->ran = ts->clock;
+}
+
+void timers_look(struct timers *ts)
+{
+	u64 clock = clock_ms(), passed = clock - ts->clock;
+
+	ts->clock = clock;
+	ts->now += passed < STALL_MS ? passed : STALL_MS;
 }
 
 void timer_stop(struct timer *t)
@@ -63,9 +73,9 @@ static void run_slot(struct timer **slot, u64 now, struct memd *m)
 
 void timers_run(struct timers *ts, struct memd *m)
 {
-	u64 from = ts->now, now = clock_ms();
+	u64 from = ts->ran, now = ts->now;
 
-	ts->now = now;
+	ts->ran = now;
 	if (now - from > TIMER_SLOTS)
 		from = now - TIMER_SLOTS;
 	for (from++; from <= now; from++)

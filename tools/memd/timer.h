@@ -25,14 +25,21 @@ struct timer {
 };
 
 #define TIMER_SLOTS	512	/* a power of two */
+#define STALL_MS	1000	/* longer than timers_wait() */
 
 /**
  * struct timers - the wheel
- * @now: milliseconds, of CLOCK_MONOTONIC, when the loop last looked
+ * @now: milliseconds when the loop last looked.  They are those of CLOCK_MONOTONIC,
+ *	but what is longer than STALL_MS between two looks was no time in which
+ *	others could be heard, and nobody is given up for it
+ * @clock: of CLOCK_MONOTONIC then
+ * @ran: everything up to that millisecond has been called
  * @slot: the timers whose time is its number modulo TIMER_SLOTS
  */
 struct timers {
 	u64 now;
+	u64 clock;
+	u64 ran;
 	struct timer *slot[TIMER_SLOTS];
 };
 
@@ -51,7 +58,10 @@ static inline bool timer_is_set(const struct timer *t)
 	return t->pprev;
 }
 
-/* Read the clock and call what is due. */
+/* Read the clock. */
+void timers_look(struct timers *ts);
+
+/* Call what is due by that. */
 void timers_run(struct timers *ts, struct memd *m);
 
 /* Milliseconds to sleep: until the next timer or TIMER_SLOTS, if that is less. */
