@@ -22,6 +22,7 @@ extern char **environ;
 
 static const char *directory;
 static int fd, other_fd;
+static char *shared;
 
 static int try_write(void *lock)
 {
@@ -104,7 +105,7 @@ static char *hold_place(char *address, int pages)
 static void test_mremap(void)
 {
 	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
-	char *b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 8 * PAGE), *p, *place;
+	char *b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 8 * PAGE), *p, *place, *other;
 
 	/* Grows, at another place. */
 	place = map_at(NULL, SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -130,10 +131,121 @@ static void test_mremap(void)
 	check_same(b, p + 4 * PAGE, true);
 	/* What fails. */
 	CHECK(mremap(b + 1, PAGE, PAGE, 0) == MAP_FAILED);
+	CHECK(mremap(p + 8 * PAGE, 4 * PAGE, PAGE, ~0) == MAP_FAILED);
+	CHECK(mremap(p + 8 * PAGE, PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, p + 8 * PAGE) ==
+	      MAP_FAILED);
+	check_same(a + 16 * PAGE, p + 8 * PAGE, true);
+	check_same(a + 19 * PAGE, p + 11 * PAGE, true);
 	check_same(a + 12 * PAGE, b, true);
+	/* Two pieces that follow each other are one. */
+	place = map_at(NULL, 4 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	map_at(place, PAGE, MAP_SHARED | MAP_FIXED, fd, 24 * PAGE);
+	map_at(place + PAGE, PAGE, MAP_SHARED | MAP_FIXED, fd, 25 * PAGE);
+	CHECK(mremap(place, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place + 2 * PAGE) ==
+	      place + 2 * PAGE);
+	hold_place(place, 2);
+	check_same(a + 24 * PAGE, place + 2 * PAGE, true);
+	check_same(a + 25 * PAGE, place + 3 * PAGE, true);
+	check_same(a + 24 * PAGE, place, false);
+	/* Cut off from more than one, what is left stays. */
+	other = map_at(NULL, PAGE, MAP_SHARED, other_fd, 0);
+	map_at(place + 3 * PAGE, PAGE, MAP_SHARED | MAP_FIXED, other_fd, 0);
+	check_same(other, place + 3 * PAGE, true);
+	CHECK(mremap(place, 4 * PAGE, 3 * PAGE, 0) == place);
+	hold_place(place + 3 * PAGE, 1);
+	check_same(a + 24 * PAGE, place + 2 * PAGE, true);
+	check_same(other, place + 3 * PAGE, false);
+	CHECK(!munmap(other, PAGE));
+	CHECK(mremap(place + 2 * PAGE, 2 * PAGE, PAGE, 0) == place + 2 * PAGE);
+	check_same(a + 24 * PAGE, place + 2 * PAGE, true);
+	CHECK(!munmap(place, 4 * PAGE));
 	CHECK(!munmap(p, SIZE));
 	CHECK(!munmap(b, 4 * PAGE));
 	CHECK(!munmap(a, SIZE));
+}
+
+/*
+ * The only mapping of a region shrinks and grows where it is, while other threads
+ * use the locks in what stays.
+ */
+static _Atomic int inside, stop;
+static _Atomic unsigned long turns[2];
+
+static void *use_lock(void *arg)
+{
+	_Atomic unsigned long *n = arg;
+	pthread_mutex_t *m = (pthread_mutex_t *)shared;
+
+	do {
+		CHECK_IS(pthread_mutex_lock(m), 0);
+		CHECK_IS(inside++, 0);
+		CHECK_IS(--inside, 0);
+		CHECK_IS(pthread_mutex_unlock(m), 0);
+		++*n;
+	} while (!stop);
+	return NULL;
+}
+
+static void *wait_for_lock(void *arg)
+{
+	CHECK_IS(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
+	return arg;
+}
+
+/* A thread waits meanwhile for what another process holds, and gets it. */
+static void check_waiting(void)
+{
+	int held[2], go[2];
+	pthread_t t;
+	pid_t pid;
+	char c;
+
+	CHECK(!pipe(held) && !pipe(go));
+	CHILD(pid, {
+		CHECK_IS(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
+		CHECK_IS(write(held[1], "x", 1), 1);
+		CHECK_IS(read(go[0], &c, 1), 1);
+		CHECK_IS(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
+		CHECK_IS(read(go[0], &c, 1), 1);
+		CHECK_IS(pthread_rwlock_trywrlock((void *)(shared + 2000)), EBUSY);
+	});
+	CHECK_IS(read(held[0], &c, 1), 1);
+	CHECK(!pthread_create(&t, NULL, wait_for_lock, NULL));
+	pause_ms(50);
+	CHECK(mremap(shared, 4 * PAGE, 3 * PAGE, MREMAP_MAYMOVE) == shared);
+	CHECK(mremap(shared, 3 * PAGE, 4 * PAGE, 0) == shared);
+	CHECK_IS(write(go[1], "x", 1), 1);
+	CHECK(!pthread_join(t, NULL));
+	CHECK_IS(write(go[1], "x", 1), 1);
+	child_ok(pid);
+	CHECK_IS(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
+	CHECK(!close(held[0]) && !close(held[1]) && !close(go[0]) && !close(go[1]));
+}
+
+static void test_mremap_in_use(void)
+{
+	int file = make_region(directory, "in-use-shim", SIZE), i;
+	pthread_t t[2];
+
+	shared = map_at(NULL, 4 * PAGE, MAP_SHARED, file, 0);
+	check_waiting();
+	for (i = 0; i < 2; i++)
+		CHECK(!pthread_create(&t[i], NULL, use_lock, &turns[i]));
+	/* Nothing else may take the room that is to be grown into. */
+	while (!turns[0] || !turns[1])
+		pause_ms(1);
+	for (i = 0; i < 1000; i++) {
+		CHECK(mremap(shared, 4 * PAGE, 3 * PAGE, i & 1 ? MREMAP_MAYMOVE : 0) == shared);
+		CHECK(mremap(shared, 3 * PAGE, 4 * PAGE, 0) == shared);
+		CHECK(mremap(shared, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE) == shared);
+		/* What fails changes nothing. */
+		CHECK(mremap(shared, 4 * PAGE, SIZE << 20, 0) == MAP_FAILED);
+	}
+	stop = 1;
+	for (i = 0; i < 2; i++)
+		CHECK(!pthread_join(t[i], NULL));
+	CHECK(!munmap(shared, 4 * PAGE));
+	close(file);
 }
 
 static void take(char *lock)
@@ -359,6 +471,7 @@ int main(int argc, char **argv)
 	test_destructors();
 	test_mappings();
 	test_mremap();
+	test_mremap_in_use();
 	test_files();
 	test_exec();
 	test_refused();

@@ -66,7 +66,8 @@ struct weft_local {
  *		it is shared with another process
  * @copied:	it is an open file of somebody else
  * @owner:	owner number, 0 until the first slot is open
- * @mappings:	pieces of the table of mappings that are of this file
+ * @mappings:	pieces of the table of mappings that are of this file, and those who
+ *		are about to put one there (weft_map_hold())
  * @block:	bytes of a block
  * @words:	of all locks of the node; NULL: not mapped yet, or by_ioctl
  * @holds:	of this file
@@ -190,7 +191,9 @@ void weft_unlock_table(void);
 struct weft_file *weft_mapped(uintptr_t address, uint64_t *offset);
 int weft_map_add(int fd, uintptr_t address, size_t length, uint64_t offset);
 void weft_map_remove(uintptr_t address, size_t length);
-bool weft_map_find(uintptr_t address, size_t length, int *fd, uint64_t *offset);
+struct weft_file *weft_map_hold(uintptr_t address, size_t length, uint64_t *offset);
+int weft_map_put(struct weft_file *f, uintptr_t address, size_t length, uint64_t offset);
+void weft_map_let_go(struct weft_file *f);
 int weft_map_scan(uintptr_t address);
 void weft_maps_forked(void);
 

@@ -343,26 +343,55 @@ void weft_map_remove(uintptr_t address, size_t length)
 	weft_unlock_table();
 }
 
-/* A mapping that contains all of it: a copy of our file (to be closed), and where in
- * it that is.
+/*
+ * The region that all of these addresses show, NULL: not one, and where in it they
+ * begin.  It stays as it is, with all that is held of it, until weft_map_let_go(),
+ * even if it is mapped nowhere in between.
  */
-bool weft_map_find(uintptr_t address, size_t length, int *fd, uint64_t *offset)
+struct weft_file *weft_map_hold(uintptr_t address, size_t length, uint64_t *offset)
 {
-	bool found = false;
+	struct weft_file *f = NULL;
+	struct mapping *t;
 	unsigned int i;
 
 	if (!atomic_load(&weft_hull))
-		return false;
+		return NULL;
 	weft_lock_table();
-	i = table ? first_above(table, n_mappings, address) : n_mappings;
-	if (i < n_mappings && table[i].begin <= address &&
-	    table[i].end - address >= length) {
-		*fd = fcntl(table[i].file->fd, F_DUPFD_CLOEXEC, 0);
-		*offset = table[i].offset + (address - table[i].begin);
-		found = *fd >= 0;
+	t = table;
+	i = t ? first_above(t, n_mappings, address) : n_mappings;
+	if (i < n_mappings && t[i].begin <= address) {
+		f = t[i].file;
+		*offset = t[i].offset + (address - t[i].begin);
+		/* What goes on in the next one is one mapping for the kernel. */
+		for (; f && t[i].end - address < length; i++)
+			if (i + 1 == n_mappings || t[i + 1].begin != t[i].end ||
+			    t[i + 1].file != f ||
+			    t[i + 1].offset != t[i].offset + (t[i].end - t[i].begin))
+				f = NULL;
 	}
+	if (f)
+		f->mappings++;
 	weft_unlock_table();
-	return found;
+	return f;
+}
+
+/* The pages at @address show the region.  What was known of them is replaced. */
+int weft_map_put(struct weft_file *f, uintptr_t address, size_t length, uint64_t offset)
+{
+	int error;
+
+	weft_lock_table();
+	error = add(f, address, page_end(address, length), offset);
+	weft_unlock_table();
+	return error;
+}
+
+void weft_map_let_go(struct weft_file *f)
+{
+	weft_lock_table();
+	f->mappings--;
+	weft_file_unused(f);
+	weft_unlock_table();
 }
 
 /* --- Mappings that nobody told of ---------------------------------------------- */
