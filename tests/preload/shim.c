@@ -309,6 +309,54 @@ static void test_exec(void)
 	CHECK(!munmap(a, SIZE));
 }
 
+/*
+ * A thread that is to be cancelled.  What it calls here are no cancellation points,
+ * though files are opened and closed by it.
+ */
+static _Atomic int uncancelled;
+static pid_t child_of_cancelled;
+
+static void *map_cancelled(void *arg)
+{
+	char *a, *b;
+
+	CHECK(!pthread_cancel(pthread_self()));
+	a = map_at(NULL, SIZE, MAP_SHARED, other_fd, 0);
+	uncancelled = 1;
+	b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 0);
+	CHECK_IS(pthread_rwlock_wrlock((void *)b), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)b), 0);
+	CHECK(mremap(b, 4 * PAGE, PAGE, 0) == b);
+	uncancelled = 2;
+	CHILD(child_of_cancelled, {
+		int state;
+
+		/* It may be cancelled as before. */
+		CHECK(!pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state));
+		CHECK_IS(state, PTHREAD_CANCEL_ENABLE);
+		CHECK_IS(pthread_rwlock_wrlock((void *)b), 0);
+	});
+	uncancelled = 3;
+	CHECK(!munmap(a, SIZE));
+	CHECK(!munmap(b, 4 * PAGE));
+	uncancelled = 4;
+	pthread_testcancel();
+	return arg;
+}
+
+static void test_cancelled(void)
+{
+	pthread_t t;
+	void *result;
+
+	CHECK(!pthread_create(&t, NULL, map_cancelled, NULL));
+	CHECK(!pthread_join(t, &result));
+	CHECK_IS(uncancelled, 4);
+	CHECK(result == PTHREAD_CANCELED);
+	child_ok(child_of_cancelled);
+	CHECK(!munmap(map_at(NULL, SIZE, MAP_SHARED, fd, 0), SIZE));
+}
+
 /* What cannot work says so. */
 static void test_refused(void)
 {
@@ -464,6 +512,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: preload-shim DIRECTORY\n");
 		return 2;
 	}
+	check_limit(80);
 	directory = argv[1];
 	fd = make_region(directory, "shim", SIZE);
 	other_fd = make_region(directory, "other-shim", SIZE);
@@ -472,6 +521,7 @@ int main(int argc, char **argv)
 	test_mappings();
 	test_mremap();
 	test_mremap_in_use();
+	test_cancelled();
 	test_files();
 	test_exec();
 	test_refused();

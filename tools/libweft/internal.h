@@ -186,6 +186,8 @@ extern _Atomic uint64_t weft_hull;
 extern const char *weft_alone;
 
 /* map.c */
+int weft_cancel_off(void);
+void weft_cancel_restore(int state);
 void weft_lock_table(void);
 void weft_unlock_table(void);
 struct weft_file *weft_mapped(uintptr_t address, uint64_t *offset);

@@ -57,6 +57,7 @@ static _Atomic uint32_t table_lock;
 void weft_complain(_Atomic bool *said, const char *format, ...)
 {
 	char text[512];
+	int cancel_state;
 	va_list args;
 	ssize_t n;
 
@@ -67,24 +68,51 @@ void weft_complain(_Atomic bool *said, const char *format, ...)
 	va_end(args);
 	strcat(text, "\n");
 	/* Not stdio: its locks may be held by whoever called us. */
+	cancel_state = weft_cancel_off();
 	n = write(STDERR_FILENO, text, strlen(text));
+	weft_cancel_restore(cancel_state);
 	(void)n;
 }
 
+/*
+ * Opening, closing and writing are cancellation points; what calls us is none, and
+ * has things half done: between these two nobody is cancelled.
+ */
+int weft_cancel_off(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+void weft_cancel_restore(int state)
+{
+	pthread_setcancelstate(state, NULL);
+}
+
+/* Of who has the table: as it was before. */
+static int cancel_before;
+
+/* Nobody is cancelled while he has it, or it would stay locked. */
 void weft_lock_table(void)
 {
+	int state = weft_cancel_off();
 	uint32_t found = 0;
 
-	if (atomic_compare_exchange_strong(&table_lock, &found, 1))
-		return;
-	while (atomic_exchange(&table_lock, 2))
-		syscall(SYS_futex, &table_lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+	if (!atomic_compare_exchange_strong(&table_lock, &found, 1))
+		while (atomic_exchange(&table_lock, 2))
+			syscall(SYS_futex, &table_lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+	cancel_before = state;
 }
 
 void weft_unlock_table(void)
 {
+	int state = cancel_before;
+
 	if (atomic_exchange(&table_lock, 0) == 2)
 		syscall(SYS_futex, &table_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	weft_cancel_restore(state);
 }
 
 /* Of a fork without handlers another thread may have had it, and not be here. */
@@ -94,12 +122,16 @@ void weft_maps_forked(void)
 	atomic_store(&sequence, 0);
 }
 
+/* What the child takes over: its other handlers may have the table in between. */
+static int cancel_before_fork;
+
 /* The child may have to go on with our files, and change our counts. */
 static void before_fork(void)
 {
 	static const char never;
 
 	weft_lock_table();
+	cancel_before_fork = cancel_before;
 	if (n_mappings)
 		weft_alone = &never;
 }
@@ -111,6 +143,7 @@ static void after_fork(void)
 		weft_forked();
 	else
 		atomic_store(&table_lock, 0);
+	weft_cancel_restore(cancel_before_fork);
 }
 
 /*
@@ -447,8 +480,7 @@ static int open_region(const struct line *l)
 	return fd;
 }
 
-/* Asks the kernel what is mapped at @address: 0 if that is a region, known now. */
-int weft_map_scan(uintptr_t address)
+static int scan(uintptr_t address)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char *text = NULL;
@@ -472,5 +504,14 @@ int weft_map_scan(uintptr_t address)
 	}
 	free(text);
 	fclose(maps);
+	return error;
+}
+
+/* Asks the kernel what is mapped at @address: 0 if that is a region, known now. */
+int weft_map_scan(uintptr_t address)
+{
+	int cancel_state = weft_cancel_off(), error = scan(address);
+
+	weft_cancel_restore(cancel_state);
 	return error;
 }
