@@ -49,6 +49,8 @@
  * @robust:	it is a robust mutex, whose owner field has to be looked after
  * @foreign:	a thread left it to read which had not taken it, so that nobody
  *		can tell any more which threads have
+ * @reads:	how often it is read-locked, if nothing of this is shared with the
+ *		kernel; otherwise struct weft_holds has that
  *
  * @writer is written by who holds the lock; @depth and @robust only by @writer.
  */
@@ -57,6 +59,7 @@ struct weft_local {
 	uint32_t depth;
 	bool robust;
 	_Atomic bool foreign;
+	_Atomic uint32_t reads;
 };
 
 /**
