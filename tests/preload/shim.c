@@ -9,6 +9,7 @@
  */
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <spawn.h>
 #include <stdbool.h>
 
@@ -357,6 +358,47 @@ static void test_cancelled(void)
 	CHECK(!munmap(map_at(NULL, SIZE, MAP_SHARED, fd, 0), SIZE));
 }
 
+/* The page of a semaphore goes while a thread waits for it: that fails as a look does. */
+static sigjmp_buf gone;
+
+static void leave_page(int signal)
+{
+	(void)signal;
+	siglongjmp(gone, 1);
+}
+
+static void *cut(void *file)
+{
+	pause_ms(50);
+	CHECK(!ftruncate(*(int *)file, PAGE));
+	return NULL;
+}
+
+static void test_sem_gone(void)
+{
+	int file = make_region(directory, "cut-shim", 4 * PAGE);
+	struct sigaction action = { .sa_handler = leave_page };
+	char *a = map_at(NULL, 4 * PAGE, MAP_SHARED, file, 0);
+	pthread_t t;
+	pid_t pid;
+
+	CHILD(pid, {
+		sigset_t blocked;
+
+		CHECK(!sigaction(SIGBUS, &action, NULL));
+		if (!sigsetjmp(gone, 1)) {
+			CHECK(!pthread_create(&t, NULL, cut, &file));
+			sem_wait((sem_t *)(a + 2 * PAGE));
+			CHECK(false);
+		}
+		CHECK(!sigprocmask(SIG_BLOCK, NULL, &blocked));
+		CHECK(sigisemptyset(&blocked));
+	});
+	child_ok(pid);
+	CHECK(!munmap(a, 4 * PAGE));
+	close(file);
+}
+
 /* What cannot work says so. */
 static void test_refused(void)
 {
@@ -522,6 +564,7 @@ int main(int argc, char **argv)
 	test_mremap();
 	test_mremap_in_use();
 	test_cancelled();
+	test_sem_gone();
 	test_files();
 	test_exec();
 	test_refused();
