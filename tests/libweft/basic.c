@@ -437,6 +437,8 @@ static void test_read_only(void)
 	struct fake_counts *c = fake_counts(rw);
 	char path[128], *p, *q;
 	weft_rwlock_t *l;
+	int before;
+	pid_t pid;
 
 	if (!geteuid()) {
 		/* Everything may be written by root: let it be lost on the way. */
@@ -463,7 +465,23 @@ static void test_read_only(void)
 	CHECK_IS(weft_rwlock_wrlock(l), EACCES);
 	CHECK_IS(*fake_word(rw, 0), 2);
 	CHECK_IS(c->releases, 2);
+
+	/* What is held stays, mapped or not; then the file goes. */
+	before = open_files();
+	CHECK_IS(weft_rwlock_rdlock(l), 0);
+	CHECK_IS(weft_rwlock_destroy(l), EBUSY);
 	CHECK_IS(weft_detach(p, 4096), 0);
+	CHILD(pid, {
+		CHECK_IS(weft_rwlock_trywrlock((weft_rwlock_t *)q), geteuid() ? EACCES : EBUSY);
+	});
+	child_ok(pid);
+	CHECK_IS(*fake_word(rw, 0) & WEFT_WORD_READERS, WEFT_WORD_READER);
+	CHECK_IS(weft_attach(p, 4096, ro, 0), 0);
+	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_IS(weft_rwlock_unlock(l), EPERM);
+	CHECK_IS(weft_rwlock_destroy(l), 0);
+	CHECK_IS(weft_detach(p, 4096), 0);
+	CHECK_IS(open_files(), before - 1);
 	CHECK(!munmap(p, 4096));
 	CHECK(!munmap(q, 4096));
 	close(ro);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,6 +87,8 @@ int open(const char *name, int flags, ...)
 		mode = va_arg(args, mode_t);
 		va_end(args);
 	}
+	/* As the C library's is. */
+	pthread_testcancel();
 	if (fake_refuses && !strncmp(name, "/proc/self/fd/", 14)) {
 		errno = EACCES;
 		return -1;

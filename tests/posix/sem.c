@@ -4,15 +4,20 @@
 
 #include "posix.h"
 
-static void nothing(int signal)
+static volatile sig_atomic_t handled;
+
+static void count(int signal)
 {
 	(void)signal;
+	handled++;
 }
 
 struct interruption {
 	pthread_t thread;
 	pid_t tid;
 	long delay_us;
+	int signal;
+	bool post;		/* some time later */
 };
 
 /* Whether it sleeps, and a signal would end that: it does not wait for a page. */
@@ -50,8 +55,79 @@ static void *interrupt(void *arg)
 		pause_ms(1);
 	}
 	nanosleep(&t, NULL);
-	CHECK(!pthread_kill(n->thread, SIGALRM));
+	CHECK(!pthread_kill(n->thread, n->signal));
+	if (n->post) {
+		pause_ms(10);
+		CHECK_IS(sem_post(&shared->sem), 0);
+	}
 	return NULL;
+}
+
+static int wait_on_clock(sem_t *sem)
+{
+	struct timespec t = in_ms(CLOCK_MONOTONIC, 20000);
+
+	return sem_clockwait(sem, CLOCK_MONOTONIC, &t);
+}
+
+static int wait_until(sem_t *sem)
+{
+	struct timespec t = in_ms(CLOCK_REALTIME, 20000);
+
+	return sem_timedwait(sem, &t);
+}
+
+/*
+ * @signal comes while @wait waits.  It ends that with EINTR, or somebody posts later,
+ * and it goes on until then.
+ */
+static void check_signal(int (*wait)(sem_t *sem), int signal, bool ends, long delay_us)
+{
+	struct interruption n = {
+		.thread = pthread_self(), .tid = gettid(), .delay_us = delay_us,
+		.signal = signal, .post = !ends,
+	};
+	pthread_t thread;
+
+	step(0);
+	handled = 0;
+	CHECK(!pthread_create(&thread, NULL, interrupt, &n));
+	step(1);
+	CHECK_IS(wait(&shared->sem), ends ? -1 : 0);
+	CHECK(!ends || errno == EINTR);
+	CHECK_IS(handled, signal == SIGALRM);
+	CHECK(!pthread_join(thread, NULL));
+}
+
+static void test_signals(void)
+{
+	struct sigaction action = { .sa_handler = count };
+	sigset_t blocked;
+	int i;
+
+	/* They end the waiting, whenever they come in. */
+	CHECK(!sigaction(SIGALRM, &action, NULL));
+	for (i = 0; i < 20; i++)
+		check_signal(sem_wait, SIGALRM, true, 130 * i);
+	check_signal(wait_until, SIGALRM, true, 0);
+	check_signal(wait_on_clock, SIGALRM, true, 0);
+	/* Those without a handler do not. */
+	check_signal(sem_wait, SIGWINCH, false, 0);
+	check_signal(wait_until, SIGWINCH, false, 0);
+	/* With this flag it goes on, but for a time that is left of what is given. */
+	action.sa_flags = SA_RESTART;
+	CHECK(!sigaction(SIGALRM, &action, NULL));
+	for (i = 0; i < 20; i++)
+		check_signal(sem_wait, SIGALRM, false, 130 * i);
+	check_signal(wait_until, SIGALRM, true, 0);
+	check_signal(wait_on_clock, SIGALRM, true, 0);
+	/* One of each: which has the flag, and which has not, makes the difference. */
+	action.sa_flags = 0;
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	check_signal(sem_wait, SIGALRM, false, 0);
+	/* None was left blocked. */
+	CHECK(!sigprocmask(SIG_BLOCK, NULL, &blocked));
+	CHECK(sigisemptyset(&blocked));
 }
 
 static void *sem_for_ever(void *arg)
@@ -63,7 +139,6 @@ static void *sem_for_ever(void *arg)
 
 void test_sem(void)
 {
-	struct sigaction action = { .sa_handler = nothing };
 	struct timespec t;
 	pthread_t thread;
 	void *result;
@@ -106,20 +181,7 @@ void test_sem(void)
 	}
 	child_ok(pid);
 
-	/* Signals end the waiting, whenever they come in. */
-	CHECK(!sigaction(SIGALRM, &action, NULL));
-	for (i = 0; i < 20; i++) {
-		struct interruption n = {
-			.thread = pthread_self(), .tid = gettid(), .delay_us = 130 * i,
-		};
-
-		step(0);
-		CHECK(!pthread_create(&thread, NULL, interrupt, &n));
-		step(1);
-		CHECK_IS(sem_wait(&shared->sem), -1);
-		CHECK_IS(errno, EINTR);
-		CHECK(!pthread_join(thread, NULL));
-	}
+	test_signals();
 	step(0);
 	CHECK(!pthread_create(&thread, NULL, sem_for_ever, NULL));
 	wait_step(1);

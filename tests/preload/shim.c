@@ -9,6 +9,7 @@
  */
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <spawn.h>
 #include <stdbool.h>
 
@@ -22,6 +23,7 @@ extern char **environ;
 
 static const char *directory;
 static int fd, other_fd;
+static char *shared;
 
 static int try_write(void *lock)
 {
@@ -104,7 +106,7 @@ static char *hold_place(char *address, int pages)
 static void test_mremap(void)
 {
 	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
-	char *b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 8 * PAGE), *p, *place;
+	char *b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 8 * PAGE), *p, *place, *other;
 
 	/* Grows, at another place. */
 	place = map_at(NULL, SIZE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -130,10 +132,121 @@ static void test_mremap(void)
 	check_same(b, p + 4 * PAGE, true);
 	/* What fails. */
 	CHECK(mremap(b + 1, PAGE, PAGE, 0) == MAP_FAILED);
+	CHECK(mremap(p + 8 * PAGE, 4 * PAGE, PAGE, ~0) == MAP_FAILED);
+	CHECK(mremap(p + 8 * PAGE, PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, p + 8 * PAGE) ==
+	      MAP_FAILED);
+	check_same(a + 16 * PAGE, p + 8 * PAGE, true);
+	check_same(a + 19 * PAGE, p + 11 * PAGE, true);
 	check_same(a + 12 * PAGE, b, true);
+	/* Two pieces that follow each other are one. */
+	place = map_at(NULL, 4 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	map_at(place, PAGE, MAP_SHARED | MAP_FIXED, fd, 24 * PAGE);
+	map_at(place + PAGE, PAGE, MAP_SHARED | MAP_FIXED, fd, 25 * PAGE);
+	CHECK(mremap(place, 2 * PAGE, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place + 2 * PAGE) ==
+	      place + 2 * PAGE);
+	hold_place(place, 2);
+	check_same(a + 24 * PAGE, place + 2 * PAGE, true);
+	check_same(a + 25 * PAGE, place + 3 * PAGE, true);
+	check_same(a + 24 * PAGE, place, false);
+	/* Cut off from more than one, what is left stays. */
+	other = map_at(NULL, PAGE, MAP_SHARED, other_fd, 0);
+	map_at(place + 3 * PAGE, PAGE, MAP_SHARED | MAP_FIXED, other_fd, 0);
+	check_same(other, place + 3 * PAGE, true);
+	CHECK(mremap(place, 4 * PAGE, 3 * PAGE, 0) == place);
+	hold_place(place + 3 * PAGE, 1);
+	check_same(a + 24 * PAGE, place + 2 * PAGE, true);
+	check_same(other, place + 3 * PAGE, false);
+	CHECK(!munmap(other, PAGE));
+	CHECK(mremap(place + 2 * PAGE, 2 * PAGE, PAGE, 0) == place + 2 * PAGE);
+	check_same(a + 24 * PAGE, place + 2 * PAGE, true);
+	CHECK(!munmap(place, 4 * PAGE));
 	CHECK(!munmap(p, SIZE));
 	CHECK(!munmap(b, 4 * PAGE));
 	CHECK(!munmap(a, SIZE));
+}
+
+/*
+ * The only mapping of a region shrinks and grows where it is, while other threads
+ * use the locks in what stays.
+ */
+static _Atomic int inside, stop;
+static _Atomic unsigned long turns[2];
+
+static void *use_lock(void *arg)
+{
+	_Atomic unsigned long *n = arg;
+	pthread_mutex_t *m = (pthread_mutex_t *)shared;
+
+	do {
+		CHECK_IS(pthread_mutex_lock(m), 0);
+		CHECK_IS(inside++, 0);
+		CHECK_IS(--inside, 0);
+		CHECK_IS(pthread_mutex_unlock(m), 0);
+		++*n;
+	} while (!stop);
+	return NULL;
+}
+
+static void *wait_for_lock(void *arg)
+{
+	CHECK_IS(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
+	return arg;
+}
+
+/* A thread waits meanwhile for what another process holds, and gets it. */
+static void check_waiting(void)
+{
+	int held[2], go[2];
+	pthread_t t;
+	pid_t pid;
+	char c;
+
+	CHECK(!pipe(held) && !pipe(go));
+	CHILD(pid, {
+		CHECK_IS(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
+		CHECK_IS(write(held[1], "x", 1), 1);
+		CHECK_IS(read(go[0], &c, 1), 1);
+		CHECK_IS(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
+		CHECK_IS(read(go[0], &c, 1), 1);
+		CHECK_IS(pthread_rwlock_trywrlock((void *)(shared + 2000)), EBUSY);
+	});
+	CHECK_IS(read(held[0], &c, 1), 1);
+	CHECK(!pthread_create(&t, NULL, wait_for_lock, NULL));
+	pause_ms(50);
+	CHECK(mremap(shared, 4 * PAGE, 3 * PAGE, MREMAP_MAYMOVE) == shared);
+	CHECK(mremap(shared, 3 * PAGE, 4 * PAGE, 0) == shared);
+	CHECK_IS(write(go[1], "x", 1), 1);
+	CHECK(!pthread_join(t, NULL));
+	CHECK_IS(write(go[1], "x", 1), 1);
+	child_ok(pid);
+	CHECK_IS(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
+	CHECK(!close(held[0]) && !close(held[1]) && !close(go[0]) && !close(go[1]));
+}
+
+static void test_mremap_in_use(void)
+{
+	int file = make_region(directory, "in-use-shim", SIZE), i;
+	pthread_t t[2];
+
+	shared = map_at(NULL, 4 * PAGE, MAP_SHARED, file, 0);
+	check_waiting();
+	for (i = 0; i < 2; i++)
+		CHECK(!pthread_create(&t[i], NULL, use_lock, &turns[i]));
+	/* Nothing else may take the room that is to be grown into. */
+	while (!turns[0] || !turns[1])
+		pause_ms(1);
+	for (i = 0; i < 1000; i++) {
+		CHECK(mremap(shared, 4 * PAGE, 3 * PAGE, i & 1 ? MREMAP_MAYMOVE : 0) == shared);
+		CHECK(mremap(shared, 3 * PAGE, 4 * PAGE, 0) == shared);
+		CHECK(mremap(shared, 4 * PAGE, 4 * PAGE, MREMAP_MAYMOVE) == shared);
+		/* What fails changes nothing. */
+		CHECK(mremap(shared, 4 * PAGE, SIZE << 20, 0) == MAP_FAILED);
+	}
+	stop = 1;
+	for (i = 0; i < 2; i++)
+		CHECK(!pthread_join(t[i], NULL));
+	CHECK(!munmap(shared, 4 * PAGE));
+	close(file);
 }
 
 static void take(char *lock)
@@ -195,6 +308,95 @@ static void test_exec(void)
 	CHECK(!posix_spawn(&pid, "/bin/sh", NULL, NULL, bare, environ));
 	child_ok(pid);
 	CHECK(!munmap(a, SIZE));
+}
+
+/*
+ * A thread that is to be cancelled.  What it calls here are no cancellation points,
+ * though files are opened and closed by it.
+ */
+static _Atomic int uncancelled;
+static pid_t child_of_cancelled;
+
+static void *map_cancelled(void *arg)
+{
+	char *a, *b;
+
+	CHECK(!pthread_cancel(pthread_self()));
+	a = map_at(NULL, SIZE, MAP_SHARED, other_fd, 0);
+	uncancelled = 1;
+	b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 0);
+	CHECK_IS(pthread_rwlock_wrlock((void *)b), 0);
+	CHECK_IS(pthread_rwlock_unlock((void *)b), 0);
+	CHECK(mremap(b, 4 * PAGE, PAGE, 0) == b);
+	uncancelled = 2;
+	CHILD(child_of_cancelled, {
+		int state;
+
+		/* It may be cancelled as before. */
+		CHECK(!pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state));
+		CHECK_IS(state, PTHREAD_CANCEL_ENABLE);
+		CHECK_IS(pthread_rwlock_wrlock((void *)b), 0);
+	});
+	uncancelled = 3;
+	CHECK(!munmap(a, SIZE));
+	CHECK(!munmap(b, 4 * PAGE));
+	uncancelled = 4;
+	pthread_testcancel();
+	return arg;
+}
+
+static void test_cancelled(void)
+{
+	pthread_t t;
+	void *result;
+
+	CHECK(!pthread_create(&t, NULL, map_cancelled, NULL));
+	CHECK(!pthread_join(t, &result));
+	CHECK_IS(uncancelled, 4);
+	CHECK(result == PTHREAD_CANCELED);
+	child_ok(child_of_cancelled);
+	CHECK(!munmap(map_at(NULL, SIZE, MAP_SHARED, fd, 0), SIZE));
+}
+
+/* The page of a semaphore goes while a thread waits for it: that fails as a look does. */
+static sigjmp_buf gone;
+
+static void leave_page(int signal)
+{
+	(void)signal;
+	siglongjmp(gone, 1);
+}
+
+static void *cut(void *file)
+{
+	pause_ms(50);
+	CHECK(!ftruncate(*(int *)file, PAGE));
+	return NULL;
+}
+
+static void test_sem_gone(void)
+{
+	int file = make_region(directory, "cut-shim", 4 * PAGE);
+	struct sigaction action = { .sa_handler = leave_page };
+	char *a = map_at(NULL, 4 * PAGE, MAP_SHARED, file, 0);
+	pthread_t t;
+	pid_t pid;
+
+	CHILD(pid, {
+		sigset_t blocked;
+
+		CHECK(!sigaction(SIGBUS, &action, NULL));
+		if (!sigsetjmp(gone, 1)) {
+			CHECK(!pthread_create(&t, NULL, cut, &file));
+			sem_wait((sem_t *)(a + 2 * PAGE));
+			CHECK(false);
+		}
+		CHECK(!sigprocmask(SIG_BLOCK, NULL, &blocked));
+		CHECK(sigisemptyset(&blocked));
+	});
+	child_ok(pid);
+	CHECK(!munmap(a, 4 * PAGE));
+	close(file);
 }
 
 /* What cannot work says so. */
@@ -352,6 +554,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: preload-shim DIRECTORY\n");
 		return 2;
 	}
+	check_limit(80);
 	directory = argv[1];
 	fd = make_region(directory, "shim", SIZE);
 	other_fd = make_region(directory, "other-shim", SIZE);
@@ -359,6 +562,9 @@ int main(int argc, char **argv)
 	test_destructors();
 	test_mappings();
 	test_mremap();
+	test_mremap_in_use();
+	test_cancelled();
+	test_sem_gone();
 	test_files();
 	test_exec();
 	test_refused();

@@ -264,17 +264,36 @@ static void forget_slots(struct weft_file *f)
 	}
 }
 
-static bool holds_any(struct weft_file *f)
+/* Is a thread just changing the word of a lock?  Only if a slot is open. */
+static bool changes_any(const struct weft_file *f)
+{
+	unsigned int cell;
+
+	for (cell = 0; f->holds && cell < WEFT_HOLDS_THREADS; cell++)
+		if (__atomic_load_n(&f->holds->pending[cell], __ATOMIC_ACQUIRE))
+			return true;
+	return false;
+}
+
+/* The cells first: a count has been changed when its cell is cleared. */
+static bool holds_any(const struct weft_file *f)
 {
 	struct weft_slots *s = atomic_load(&f->slots);
 	size_t i;
 
+	if (s && s->used && changes_any(f))
+		return true;
 	for (i = 0; s && i < s->room; i++) {
 		uint32_t slot = s->entries[i].slot;
+		const struct weft_local *local = &f->local[slot];
 
 		if (!atomic_load(&s->entries[i].key))
 			continue;
-		if (f->local[slot].writer || (f->holds && f->holds->readers[slot]))
+		if (local->writer || local->reads || (f->holds && f->holds->readers[slot]))
+			return true;
+		/* Taken to write, and not noted yet by which thread. */
+		if (f->words && (__atomic_load_n(&f->words[slot].word, __ATOMIC_RELAXED) &
+				 WEFT_WORD_OWNER) == (uint64_t)f->owner << WEFT_WORD_OWNER_SHIFT)
 			return true;
 	}
 	return false;

@@ -49,6 +49,8 @@
  * @robust:	it is a robust mutex, whose owner field has to be looked after
  * @foreign:	a thread left it to read which had not taken it, so that nobody
  *		can tell any more which threads have
+ * @reads:	how often it is read-locked, if nothing of this is shared with the
+ *		kernel; otherwise struct weft_holds has that
  *
  * @writer is written by who holds the lock; @depth and @robust only by @writer.
  */
@@ -57,6 +59,7 @@ struct weft_local {
 	uint32_t depth;
 	bool robust;
 	_Atomic bool foreign;
+	_Atomic uint32_t reads;
 };
 
 /**
@@ -66,7 +69,8 @@ struct weft_local {
  *		it is shared with another process
  * @copied:	it is an open file of somebody else
  * @owner:	owner number, 0 until the first slot is open
- * @mappings:	pieces of the table of mappings that are of this file
+ * @mappings:	pieces of the table of mappings that are of this file, and those who
+ *		are about to put one there (weft_map_hold())
  * @block:	bytes of a block
  * @words:	of all locks of the node; NULL: not mapped yet, or by_ioctl
  * @holds:	of this file
@@ -185,12 +189,16 @@ extern _Atomic uint64_t weft_hull;
 extern const char *weft_alone;
 
 /* map.c */
+int weft_cancel_off(void);
+void weft_cancel_restore(int state);
 void weft_lock_table(void);
 void weft_unlock_table(void);
 struct weft_file *weft_mapped(uintptr_t address, uint64_t *offset);
 int weft_map_add(int fd, uintptr_t address, size_t length, uint64_t offset);
 void weft_map_remove(uintptr_t address, size_t length);
-bool weft_map_find(uintptr_t address, size_t length, int *fd, uint64_t *offset);
+struct weft_file *weft_map_hold(uintptr_t address, size_t length, uint64_t *offset);
+int weft_map_put(struct weft_file *f, uintptr_t address, size_t length, uint64_t offset);
+void weft_map_let_go(struct weft_file *f);
 int weft_map_scan(uintptr_t address);
 void weft_maps_forked(void);
 

@@ -143,8 +143,11 @@ int weft_read(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 	if (read_again(t, r))
 		return 0;
 	error = acquire(r, WEFT_LOCK_READ, flags, clock, deadline);
-	if (!error)
+	if (!error) {
 		*++t->last = weft_key(r);
+		if (!r->readers)
+			atomic_fetch_add(&r->local->reads, 1);
+	}
 	errno = saved;
 	return error;
 }
@@ -178,6 +181,8 @@ static int leave_read(struct weft_thread *t, struct weft_ref *r)
 		errno = saved;
 		if (error)
 			return error;
+		if (!r->readers)
+			atomic_fetch_sub(&r->local->reads, 1);
 	}
 	if (p)
 		forget_read(t, p);
@@ -284,7 +289,7 @@ bool weft_held_here(const void *address)
 	if (!f || !weft_slot_known(f, offset, &slot))
 		return false;
 	if (!f->words)
-		return f->local[slot].writer;
+		return f->local[slot].writer || f->local[slot].reads;
 	w = atomic_load((_Atomic uint64_t *)&f->words[slot].word);
 	return w & (WEFT_WORD_READERS | WEFT_WORD_OWNER);
 }

@@ -57,6 +57,7 @@ static _Atomic uint32_t table_lock;
 void weft_complain(_Atomic bool *said, const char *format, ...)
 {
 	char text[512];
+	int cancel_state;
 	va_list args;
 	ssize_t n;
 
@@ -67,24 +68,51 @@ void weft_complain(_Atomic bool *said, const char *format, ...)
 	va_end(args);
 	strcat(text, "\n");
 	/* Not stdio: its locks may be held by whoever called us. */
+	cancel_state = weft_cancel_off();
 	n = write(STDERR_FILENO, text, strlen(text));
+	weft_cancel_restore(cancel_state);
 	(void)n;
 }
 
+/*
+ * Opening, closing and writing are cancellation points; what calls us is none, and
+ * has things half done: between these two nobody is cancelled.
+ */
+int weft_cancel_off(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+void weft_cancel_restore(int state)
+{
+	pthread_setcancelstate(state, NULL);
+}
+
+/* Of who has the table: as it was before. */
+static int cancel_before;
+
+/* Nobody is cancelled while he has it, or it would stay locked. */
 void weft_lock_table(void)
 {
+	int state = weft_cancel_off();
 	uint32_t found = 0;
 
-	if (atomic_compare_exchange_strong(&table_lock, &found, 1))
-		return;
-	while (atomic_exchange(&table_lock, 2))
-		syscall(SYS_futex, &table_lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+	if (!atomic_compare_exchange_strong(&table_lock, &found, 1))
+		while (atomic_exchange(&table_lock, 2))
+			syscall(SYS_futex, &table_lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+	cancel_before = state;
 }
 
 void weft_unlock_table(void)
 {
+	int state = cancel_before;
+
 	if (atomic_exchange(&table_lock, 0) == 2)
 		syscall(SYS_futex, &table_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	weft_cancel_restore(state);
 }
 
 /* Of a fork without handlers another thread may have had it, and not be here. */
@@ -94,12 +122,16 @@ void weft_maps_forked(void)
 	atomic_store(&sequence, 0);
 }
 
+/* What the child takes over: its other handlers may have the table in between. */
+static int cancel_before_fork;
+
 /* The child may have to go on with our files, and change our counts. */
 static void before_fork(void)
 {
 	static const char never;
 
 	weft_lock_table();
+	cancel_before_fork = cancel_before;
 	if (n_mappings)
 		weft_alone = &never;
 }
@@ -111,6 +143,7 @@ static void after_fork(void)
 		weft_forked();
 	else
 		atomic_store(&table_lock, 0);
+	weft_cancel_restore(cancel_before_fork);
 }
 
 /*
@@ -343,26 +376,55 @@ void weft_map_remove(uintptr_t address, size_t length)
 	weft_unlock_table();
 }
 
-/* A mapping that contains all of it: a copy of our file (to be closed), and where in
- * it that is.
+/*
+ * The region that all of these addresses show, NULL: not one, and where in it they
+ * begin.  It stays as it is, with all that is held of it, until weft_map_let_go(),
+ * even if it is mapped nowhere in between.
  */
-bool weft_map_find(uintptr_t address, size_t length, int *fd, uint64_t *offset)
+struct weft_file *weft_map_hold(uintptr_t address, size_t length, uint64_t *offset)
 {
-	bool found = false;
+	struct weft_file *f = NULL;
+	struct mapping *t;
 	unsigned int i;
 
 	if (!atomic_load(&weft_hull))
-		return false;
+		return NULL;
 	weft_lock_table();
-	i = table ? first_above(table, n_mappings, address) : n_mappings;
-	if (i < n_mappings && table[i].begin <= address &&
-	    table[i].end - address >= length) {
-		*fd = fcntl(table[i].file->fd, F_DUPFD_CLOEXEC, 0);
-		*offset = table[i].offset + (address - table[i].begin);
-		found = *fd >= 0;
+	t = table;
+	i = t ? first_above(t, n_mappings, address) : n_mappings;
+	if (i < n_mappings && t[i].begin <= address) {
+		f = t[i].file;
+		*offset = t[i].offset + (address - t[i].begin);
+		/* What goes on in the next one is one mapping for the kernel. */
+		for (; f && t[i].end - address < length; i++)
+			if (i + 1 == n_mappings || t[i + 1].begin != t[i].end ||
+			    t[i + 1].file != f ||
+			    t[i + 1].offset != t[i].offset + (t[i].end - t[i].begin))
+				f = NULL;
 	}
+	if (f)
+		f->mappings++;
 	weft_unlock_table();
-	return found;
+	return f;
+}
+
+/* The pages at @address show the region.  What was known of them is replaced. */
+int weft_map_put(struct weft_file *f, uintptr_t address, size_t length, uint64_t offset)
+{
+	int error;
+
+	weft_lock_table();
+	error = add(f, address, page_end(address, length), offset);
+	weft_unlock_table();
+	return error;
+}
+
+void weft_map_let_go(struct weft_file *f)
+{
+	weft_lock_table();
+	f->mappings--;
+	weft_file_unused(f);
+	weft_unlock_table();
 }
 
 /* --- Mappings that nobody told of ---------------------------------------------- */
@@ -418,8 +480,7 @@ static int open_region(const struct line *l)
 	return fd;
 }
 
-/* Asks the kernel what is mapped at @address: 0 if that is a region, known now. */
-int weft_map_scan(uintptr_t address)
+static int scan(uintptr_t address)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
 	char *text = NULL;
@@ -443,5 +504,14 @@ int weft_map_scan(uintptr_t address)
 	}
 	free(text);
 	fclose(maps);
+	return error;
+}
+
+/* Asks the kernel what is mapped at @address: 0 if that is a region, known now. */
+int weft_map_scan(uintptr_t address)
+{
+	int cancel_state = weft_cancel_off(), error = scan(address);
+
+	weft_cancel_restore(cancel_state);
 	return error;
 }

@@ -147,6 +147,7 @@ bool weft_is_forked(void)
 void weft_forked(void)
 {
 	struct weft_thread *t = weft_self;
+	int cancel_state = weft_cancel_off();
 
 	weft_maps_forked();
 	memset(cells, 0, sizeof(cells));
@@ -160,6 +161,7 @@ void weft_forked(void)
 		weft_alone = &__libc_single_threaded;
 	if (alive)
 		*alive = 1;
+	weft_cancel_restore(cancel_state);
 }
 
 /* The thread that calls; its first time it becomes one that uses locks. */

@@ -96,44 +96,82 @@ WEFT_SHIM int munmap(void *address, size_t length)
 	return -1;
 }
 
-WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flags, ...)
+/* The system call.  Which addresses it takes from what is there, and when. */
+struct moving {
+	uintptr_t address;	/* taken before, as others may get them as soon as it is done */
+	size_t length;		/* 0: none are taken */
+	bool shrinks;
+};
+
+/*
+ * While other threads use the locks of a mapping, it may grow and shrink where it
+ * is: what stays is in the table all the time.  Lengths are whole pages.
+ */
+static struct moving what_goes(uintptr_t address, size_t length, size_t new_length, int flags)
+{
+	struct moving m = { .address = address };
+
+	if (new_length <= length && !(flags & (MREMAP_FIXED | MREMAP_DONTUNMAP))) {
+		m.shrinks = true;
+		m.address += new_length;
+		m.length = length - new_length;
+	} else if (flags & MREMAP_MAYMOVE && !(flags & MREMAP_DONTUNMAP)) {
+		m.length = length;
+	}
+	return m;
+}
+
+/* What has been done to the mapping of a region, which @f is held of. */
+static void moved(struct weft_file *f, uint64_t offset, const struct moving *m,
+		  uintptr_t address, void *p, size_t new_length)
 {
 	static _Atomic bool said;
+	int error = 0;
+
+	/* What has not moved is where it was. */
+	if (p == MAP_FAILED && m->length)
+		error = weft_map_put(f, m->address, m->length, offset + (m->address - address));
+	else if (p != MAP_FAILED && !m->shrinks)
+		error = weft_map_put(f, (uintptr_t)p, new_length, offset);
+	if (error)
+		weft_complain(&said, "weft: locks in a region that was moved by mremap() do not work on other machines any more: there is no memory to note where it is");
+	weft_map_let_go(f);
+}
+
+WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flags, ...)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t old = (length + page - 1) & ~(page - 1);
+	size_t new = (new_length + page - 1) & ~(page - 1);
+	uintptr_t from = (uintptr_t)address;
 	void *wanted = NULL, *p;
+	struct weft_file *f;
+	struct moving m;
 	uint64_t offset;
-	bool region;
 	va_list args;
-	int fd, error;
+	int error;
 
 	if (flags & MREMAP_FIXED) {
 		va_start(args, flags);
 		wanted = va_arg(args, void *);
 		va_end(args);
 	}
-	region = weft_map_find((uintptr_t)address, length ? length : 1, &fd, &offset);
-	if (region && length)
-		weft_map_remove((uintptr_t)address, length);
+	/* These fail, and what is mapped stays. */
+	if (from & (page - 1) || !new)
+		return weft_next(mremap)(address, length, new_length, flags, wanted);
+	/* A length of 0 asks for the same pages once more. */
+	f = weft_map_hold(from, old ? old : 1, &offset);
+	m = what_goes(from, old, new, flags);
+	/* Of something else only what shrinking cuts off can be ours. */
+	if (m.length && (f || m.shrinks))
+		weft_map_remove(m.address, m.length);
 	p = weft_next(mremap)(address, length, new_length, flags, wanted);
 	error = errno;
-	if (!region) {
-		if (p != MAP_FAILED)
-			weft_map_remove((uintptr_t)p, new_length);
-		errno = error;
-		return p;
-	}
-	/* What has not moved is where it was. */
-	if (p == MAP_FAILED) {
-		if (length)
-			weft_map_add(fd, (uintptr_t)address, length, offset);
-		errno = error;
-	} else {
-		error = weft_map_add(fd, (uintptr_t)p, new_length, offset);
-		if (!error && flags & MREMAP_DONTUNMAP)
-			error = weft_map_add(fd, (uintptr_t)address, length, offset);
-		if (error)
-			weft_complain(&said, "weft: locks in a region that was moved by mremap() do not work on other machines any more: there is no memory to note where it is");
-	}
-	weft_next(close)(fd);
+	if (f)
+		moved(f, offset, &m, from, p, new);
+	else if (p != MAP_FAILED && p != address)
+		weft_map_remove((uintptr_t)p, new);
+	errno = error;
 	return p;
 }
 

@@ -100,19 +100,16 @@ extern void *weft_nexts[WEFT_NEXT_COUNT];
  * @looks:	so far
  * @clock:	of @deadline
  * @deadline:	NULL: none
- * @mask:	signals are blocked but while it sleeps, when these are; NULL: no
- *		signal ends it
- * @error:	why waiting has ended: ETIMEDOUT, or EINTR if there is a @mask
+ * @slept:	the last time it was worth it
  */
 struct weft_nap {
 	unsigned int looks;
 	clockid_t clock;
 	const struct timespec *deadline;
-	const sigset_t *mask;
-	int error;
+	bool slept;
 };
 
-/* Until it is worth to look again, or @error is set; it returns that. */
+/* Until it is worth to look again: 0, or ETIMEDOUT.  Signals do not end it. */
 int weft_nap(struct weft_nap *nap);
 
 /* Is @address inside a region? */

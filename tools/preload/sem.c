@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "next.h"
 #include "tools/libweft/internal.h"
@@ -35,14 +37,82 @@ static void set_mask(void *mask)
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
+/* Lets the signals in that are not in @mask.  Returns whether a handler has run here. */
+static bool open_for(const sigset_t *mask)
+{
+	struct timespec none = { 0 };
+	int saved = errno;
+	bool ran = syscall(SYS_ppoll, NULL, 0, &none, mask, _NSIG / 8);
+
+	errno = saved;
+	return ran;
+}
+
 /*
- * Signals are let in only while it sleeps, so that none whose handler ran between
- * two looks is missed: it ends the waiting.
+ * Lets in the signals that have come meanwhile.  EINTR if that ends the waiting, as
+ * it ends the C library's: a handler has run here that was not installed with
+ * SA_RESTART, or there is a deadline.
+ *
+ * Those without a handler come first, alone: one that has a handler and comes just
+ * now is seen the next time.  One that comes after a handler was seen may end
+ * nothing, but no more does in the C library what comes while another handler runs.
+ */
+static int let_in(const sigset_t *mask, bool deadline)
+{
+	bool handled = false, quiet = false, ends = false;
+	sigset_t pending, all_but_quiet;
+	int signal;
+
+	sigpending(&pending);
+	if (sigisemptyset(&pending))
+		return 0;
+	sigfillset(&all_but_quiet);
+	for (signal = 1; signal < _NSIG; signal++) {
+		struct sigaction action;
+
+		if (sigismember(&pending, signal) != 1 || sigismember(mask, signal) ||
+		    sigaction(signal, NULL, &action))
+			continue;
+		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
+			sigdelset(&all_but_quiet, signal);
+			quiet = true;
+			continue;
+		}
+		handled = true;
+		ends |= deadline || !(action.sa_flags & SA_RESTART);
+	}
+	if (quiet)
+		open_for(&all_but_quiet);
+	/* Another thread may have taken what was seen. */
+	return handled && open_for(mask) && ends ? EINTR : 0;
+}
+
+/* Returns why waiting has ended; 0: it has been taken. */
+static int look(sem_t *s, struct weft_nap *nap, const sigset_t *mask)
+{
+	int error = 0;
+
+	while (!error && !take(s)) {
+		pthread_testcancel();
+		error = weft_nap(nap);
+		if (!error && nap->slept)
+			error = let_in(mask, nap->deadline);
+	}
+	return error;
+}
+
+/*
+ * Signals are let in only after a sleep, so that none whose handler ran between two
+ * looks is missed.  Those for what a thread does itself are not blocked: a look may
+ * fail with SIGBUS, and the kernel kills whoever blocks that.
  */
 static int wait_for(sem_t *s, clockid_t clock, const struct timespec *deadline)
 {
+	static const int own[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 	struct weft_nap nap = { .clock = clock, .deadline = deadline };
-	sigset_t all, mask;
+	sigset_t blocked, mask;
+	size_t i;
+	int error;
 
 	pthread_testcancel();
 	if (take(s))
@@ -51,18 +121,16 @@ static int wait_for(sem_t *s, clockid_t clock, const struct timespec *deadline)
 		errno = EINVAL;
 		return -1;
 	}
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
-	nap.mask = &mask;
+	sigfillset(&blocked);
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&blocked, own[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, &mask);
 	pthread_cleanup_push(set_mask, &mask);
-	while (!nap.error && !take(s)) {
-		pthread_testcancel();
-		weft_nap(&nap);
-	}
+	error = look(s, &nap, &mask);
 	pthread_cleanup_pop(1);
-	if (!nap.error)
+	if (!error)
 		return 0;
-	errno = nap.error;
+	errno = error;
 	return -1;
 }
 
