@@ -88,7 +88,7 @@ static bool try_lock_unmapped(struct weft_cline *cl)
 	return false;
 }
 
-static void clear_uptodate(struct weft_cline *cl)
+void weft_drive_clear_uptodate(struct weft_cline *cl)
 {
 	u32 i;
 
@@ -114,7 +114,7 @@ void weft_drive_unmap(struct weft_cline *cl)
 	u64 index = weft_line_index(cl->line.key);
 
 	/* first, so that filemap_map_pages() maps no page again */
-	clear_uptodate(cl);
+	weft_drive_clear_uptodate(cl);
 	unmap_mapping_pages(wi->vfs.i_mapping, index * cl->nr_pages,
 			    cl->nr_pages, false);
 }
@@ -240,7 +240,7 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 	lockdep_assert_held(&cl->lock);
 	cl->pin_waits = 0;
 	if (cl->line.revoking == 2) {
-		clear_uptodate(cl);
+		weft_drive_clear_uptodate(cl);
 		if (asked)
 			weft_stat_inc(WEFT_STAT_INVALIDATED);
 	} else {

@@ -66,6 +66,8 @@ void weft_renew_give_back(struct weft_cline *cl)
 			cl->putting = true;
 			atomic_inc(&weft_cache.putting);
 		}
+		/* what came since they were unmapped may have set it again */
+		weft_drive_clear_uptodate(cl);
 		weft_drive(cl, &out, NULL, &queue);
 	}
 	spin_unlock_bh(&cl->lock);
