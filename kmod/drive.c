@@ -40,9 +40,32 @@ void weft_drive_unlock_pages(struct weft_cline *cl)
 		unlock_page(cl->pages[i]);
 }
 
+bool weft_drive_pinned(struct weft_cline *cl)
+{
+	u32 i;
+
+	for (i = 0; i < cl->nr_pages; i++)
+		if (folio_maybe_dma_pinned(page_folio(cl->pages[i])))
+			return true;
+	return false;
+}
+
 /*
- * The locks of all pages, if none is mapped: a page can be mapped only under its
- * lock, so that nothing is left to take away.  Does not sleep.
+ * A device may be writing into the block, mapped or not any more: what it writes after
+ * the contents have gone out would be lost.  Such pins are short.  They are made through
+ * mappings that allow writing, so no page gets a new one while all are locked and none
+ * is mapped.  Who only has references (O_DIRECT before Linux 6.5) cannot be told from
+ * others that do, and is not waited for.
+ */
+static bool device_may_write(struct weft_cline *cl)
+{
+	lockdep_assert_held(&cl->lock);
+	return cl->line.state == WEFT_M && weft_drive_pinned(cl);
+}
+
+/*
+ * The locks of all pages, if none is mapped and none has to be waited for: a page can
+ * be mapped only under its lock, so that nothing is left to take away.  Does not sleep.
  */
 static bool try_lock_unmapped(struct weft_cline *cl)
 {
@@ -56,14 +79,16 @@ static bool try_lock_unmapped(struct weft_cline *cl)
 			break;
 		}
 	}
-	if (i == cl->nr_pages)
+	/* a pin is taken before the mapping that it was made through can go */
+	smp_rmb();
+	if (i == cl->nr_pages && !device_may_write(cl))
 		return true;
 	while (i--)
 		unlock_page(cl->pages[i]);
 	return false;
 }
 
-static void clear_uptodate(struct weft_cline *cl)
+void weft_drive_clear_uptodate(struct weft_cline *cl)
 {
 	u32 i;
 
@@ -89,7 +114,7 @@ void weft_drive_unmap(struct weft_cline *cl)
 	u64 index = weft_line_index(cl->line.key);
 
 	/* first, so that filemap_map_pages() maps no page again */
-	clear_uptodate(cl);
+	weft_drive_clear_uptodate(cl);
 	unmap_mapping_pages(wi->vfs.i_mapping, index * cl->nr_pages,
 			    cl->nr_pages, false);
 }
@@ -213,8 +238,9 @@ static void revoked(struct weft_cline *cl, struct sk_buff_head *queue)
 	struct weft_out out;
 
 	lockdep_assert_held(&cl->lock);
+	cl->pin_waits = 0;
 	if (cl->line.revoking == 2) {
-		clear_uptodate(cl);
+		weft_drive_clear_uptodate(cl);
 		if (asked)
 			weft_stat_inc(WEFT_STAT_INVALIDATED);
 	} else {
@@ -252,22 +278,6 @@ static void begin_revoke(struct weft_cline *cl, u64 now,
 	}
 }
 
-/*
- * A device may be writing into the block (O_DIRECT): what it writes would be
- * lost.  Such pins are short.
- */
-static bool pinned_by_device(struct weft_cline *cl)
-{
-	u32 i;
-
-	if (cl->line.state != WEFT_M)
-		return false;
-	for (i = 0; i < cl->nr_pages; i++)
-		if (folio_maybe_dma_pinned(page_folio(cl->pages[i])))
-			return true;
-	return false;
-}
-
 /* May sleep. */
 static void revoke_mapped(struct weft_cline *cl)
 {
@@ -288,14 +298,13 @@ static void revoke_mapped(struct weft_cline *cl)
 		weft_drive_protect(cl);
 	spin_lock_bh(&cl->lock);
 	if (cl->line.revoking == mode) {
-		if (pinned_by_device(cl) &&
+		if (device_may_write(cl) &&
 		    cl->pin_waits < WEFT_PIN_WAITS) {
 			cl->pin_waits++;
 			cl->keep = ktime_get_ns() + WEFT_PIN_WAIT_US * NSEC_PER_USEC;
 			cl->waiting = true;
 			arm_soon(cl);
 		} else {
-			cl->pin_waits = 0;
 			weft_stat_inc(WEFT_STAT_REVOKED_MAPPED);
 			revoked(cl, &queue);
 		}

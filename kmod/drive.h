@@ -64,6 +64,18 @@ void weft_drive_revoke_now(struct weft_cline *cl);
 void weft_drive_lock_pages(struct weft_cline *cl);
 void weft_drive_unlock_pages(struct weft_cline *cl);
 
+/*
+ * Has a device pinned any of it (O_DIRECT from Linux 6.5 on, RDMA)?  Of use if no mapping
+ * is left, or none to write: then none begins.  Its pages are locked.
+ */
+bool weft_drive_pinned(struct weft_cline *cl);
+
+/*
+ * filemap_map_pages() maps none of its pages any more.  They are locked.  To be called
+ * (again) under @lock, where the permission goes: until then a message may set the flag.
+ */
+void weft_drive_clear_uptodate(struct weft_cline *cl);
+
 /* Take all mappings of the block away.  Its pages are locked. */
 void weft_drive_unmap(struct weft_cline *cl);
 

@@ -15,6 +15,9 @@ static void get_name(struct inode *inode, char *name)
 
 	*name = 0;
 	spin_lock(&inode->i_lock);
+	/* later, what frees it is where the list was */
+	if (inode->i_state & (I_FREEING | I_WILL_FREE | I_CLEAR))
+		goto out;
 	hlist_for_each_entry(dentry, &inode->i_dentry, d_u.d_alias) {
 		spin_lock(&dentry->d_lock);
 		if (!d_unhashed(dentry) && dentry->d_name.len <= WEFT_NAME_MAX) {
@@ -25,6 +28,7 @@ static void get_name(struct inode *inode, char *name)
 		if (*name)
 			break;
 	}
+out:
 	spin_unlock(&inode->i_lock);
 }
 

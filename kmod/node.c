@@ -32,9 +32,20 @@
 
 struct weft_node weft_node;
 
-static DEFINE_MUTEX(node_lock);		/* config, mounts; orders up, down, join, leave */
+/*
+ * Joining and leaving, one at a time.  They ask the network with it, so nothing else
+ * takes it: commands of netlink must not wait for that.
+ */
+static DEFINE_MUTEX(member_lock);
+
+/*
+ * weft_node.up, config, life, mounts; orders up and down.  While mounts is not 0 the node
+ * stays up as it is: who counts there may read these without it, but for what
+ * weft_node_tune() changes.
+ */
+static DEFINE_MUTEX(node_lock);
 static struct weft_config config;
-static unsigned int mounts;
+static unsigned int mounts;		/* from before the attempt to join till after LEAVE */
 static u32 life;
 
 /* Written by join, leave and heartbeat, which exclude each other. */
@@ -289,7 +300,9 @@ int weft_node_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack)
 	err = check_config(&c, extack);
 	if (err)
 		goto out;
-	config = c;
+	/* no more than that: the rest is read without the lock while mounted */
+	config.timeout_ms = c.timeout_ms;
+	config.hold_us = c.hold_us;
 	WRITE_ONCE(weft_node.timeout_ms, c.timeout_ms);
 	WRITE_ONCE(weft_node.hold_us, c.hold_us);
 out:
@@ -424,36 +437,64 @@ void weft_node_refresh_peers(void)
 		mod_delayed_work(system_long_wq, &heartbeat_work, 0);
 }
 
+/* How long joining and leaving wait for their answer. */
+static u32 join_timeout_ms(void)
+{
+	return min_t(u32, READ_ONCE(weft_node.timeout_ms), JOIN_TIMEOUT_MS);
+}
+
+/* The node stays up until unhold_up(). */
+static int hold_up(void)
+{
+	int err = -ENOTCONN;
+
+	mutex_lock(&node_lock);
+	if (weft_node.up) {
+		mounts++;
+		err = 0;
+	}
+	mutex_unlock(&node_lock);
+	return err;
+}
+
+static void unhold_up(void)
+{
+	mutex_lock(&node_lock);
+	mounts--;
+	mutex_unlock(&node_lock);
+}
+
 int weft_node_join(__be32 *other)
 {
 	struct weft_node_event event = { 0 };
 	struct weft_call *call;
-	int err = -ENOTCONN;
+	int err;
 
 	*other = 0;
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (!call)
 		return -ENOMEM;
-	mutex_lock(&node_lock);
-	if (!weft_node.up)
+	mutex_lock(&member_lock);
+	err = hold_up();
+	if (err)
 		goto out;
-	err = call_join(call, min_t(u32, config.timeout_ms, JOIN_TIMEOUT_MS));
+	err = call_join(call, join_timeout_ms());
 	if (err) {
 		*other = cpu_to_be32(call->addr);
 		/* what comes of it later shall come to nothing */
 		if (err == -ETIMEDOUT || err == -EINTR)
 			call_leave(call, 0);
+		unhold_up();
 		goto out;
 	}
 	event.members = call->members;
-	mounts++;
 	WRITE_ONCE(failures, 0);
 	WRITE_ONCE(answered, jiffies);
 	WRITE_ONCE(joined, true);
 	queue_delayed_work(system_long_wq, &heartbeat_work,
 			   msecs_to_jiffies(HEARTBEAT_MS));
 out:
-	mutex_unlock(&node_lock);
+	mutex_unlock(&member_lock);
 	kfree(call);
 	if (!err)
 		weft_node_event(WEFT_EVENT_JOINED, &event);
@@ -464,16 +505,15 @@ void weft_node_leave(void)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 
-	mutex_lock(&node_lock);
+	mutex_lock(&member_lock);
 	WRITE_ONCE(joined, false);
 	/* it queues itself only while joined */
 	cancel_delayed_work_sync(&heartbeat_work);
-	if (call &&
-	    call_leave(call, min_t(u32, config.timeout_ms, JOIN_TIMEOUT_MS)))
+	if (call && call_leave(call, join_timeout_ms()))
 		pr_warn("weft: could not tell the memory blade %pI4 that this node leaves\n",
 			&config.home[0]);
-	mounts--;
-	mutex_unlock(&node_lock);
+	unhold_up();
+	mutex_unlock(&member_lock);
 	kfree(call);
 	weft_node_event(WEFT_EVENT_LEFT, NULL);
 }

@@ -31,17 +31,6 @@ static bool live(struct weft_cline *cl)
 	return READ_ONCE(cl->phase) == WEFT_CLINE_LIVE;
 }
 
-/* A device writes into it (O_DIRECT): such pins are short. */
-static bool pinned(struct weft_cline *cl)
-{
-	u32 i;
-
-	for (i = 0; i < cl->nr_pages; i++)
-		if (folio_maybe_dma_pinned(page_folio(cl->pages[i])))
-			return true;
-	return false;
-}
-
 static void lock_unmapped(struct weft_cline *cl)
 {
 	u32 tries = WEFT_PIN_WAITS;
@@ -50,7 +39,7 @@ static void lock_unmapped(struct weft_cline *cl)
 		weft_drive_lock_pages(cl);
 		/* what programs write until here is in what goes home */
 		weft_drive_unmap(cl);
-		if (!pinned(cl) || !tries--)
+		if (!weft_drive_pinned(cl) || !tries--)
 			return;
 		weft_drive_unlock_pages(cl);
 		usleep_range(WEFT_PIN_WAIT_US, 2 * WEFT_PIN_WAIT_US);
@@ -77,6 +66,8 @@ void weft_renew_give_back(struct weft_cline *cl)
 			cl->putting = true;
 			atomic_inc(&weft_cache.putting);
 		}
+		/* what came since they were unmapped may have set it again */
+		weft_drive_clear_uptodate(cl);
 		weft_drive(cl, &out, NULL, &queue);
 	}
 	spin_unlock_bh(&cl->lock);

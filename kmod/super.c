@@ -8,6 +8,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/statfs.h>
+#include <linux/wait_bit.h>
 
 #include "cache.h"
 #include "compat.h"
@@ -163,6 +164,28 @@ static const struct super_operations weft_super_operations = {
 	.show_options = weft_show_options,
 };
 
+/*
+ * Joining, the cache, the locks and the rest are there once a node.  Before Linux 6.6 a
+ * mount may make a new instance as soon as the old one has evicted its inodes, when most
+ * of what it began is still to be ended: the new one waits here for that.
+ */
+static unsigned long instance;	/* bit 0: there is one */
+
+static int begin_instance(struct weft_mount *m)
+{
+	/* 0: it was not set, and is now */
+	if (wait_on_bit_lock(&instance, 0, TASK_KILLABLE))
+		return -EINTR;
+	m->instance = true;
+	return 0;
+}
+
+static void end_instance(struct weft_mount *m)
+{
+	if (m->instance)
+		clear_and_wake_up_bit(0, &instance);
+}
+
 static int make_root(struct super_block *sb, const struct weft_mount *m)
 {
 	struct inode *inode = new_inode(sb);
@@ -234,6 +257,9 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	sb->s_op = &weft_super_operations;
 	sb->s_d_op = &weft_dentry_operations;
 
+	err = begin_instance(m);
+	if (err)
+		return err;
 	err = join(fc);
 	if (err)
 		return err;
@@ -252,8 +278,11 @@ static void weft_kill_sb(struct super_block *sb)
 {
 	struct weft_mount *m = sb->s_fs_info;
 
-	weft_dir_stop();
-	weft_recall_stop();
+	/* without it, another one may be ending these */
+	if (m->instance) {
+		weft_dir_stop();
+		weft_recall_stop();
+	}
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {
@@ -263,6 +292,7 @@ static void weft_kill_sb(struct super_block *sb)
 	}
 	if (m->joined)
 		weft_node_leave();
+	end_instance(m);
 	kfree(m);
 }
 

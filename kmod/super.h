@@ -16,6 +16,7 @@
  * @mode: permissions of the root directory
  * @uid: its owner
  * @gid: its group
+ * @instance: it is this node's only one, see weft_fill_super()
  * @joined: weft_node_leave() is due
  * @started: weft_cache_stop() is due
  */
@@ -25,6 +26,7 @@ struct weft_mount {
 	umode_t mode;
 	kuid_t uid;
 	kgid_t gid;
+	bool instance;
 	bool joined;
 	bool started;
 };
