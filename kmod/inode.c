@@ -275,6 +275,12 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	struct weft_call *call;
 	int err;
 
+	/* who may, and what is cut off, goes by what other nodes have made of it */
+	if (wi->region) {
+		err = weft_inode_refresh(wi);
+		if (err)
+			return err;
+	}
 	err = setattr_prepare(idmap, dentry, attr);
 	if (err)
 		return err;
