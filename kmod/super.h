@@ -9,6 +9,20 @@
 #include <linux/fs.h>
 #include <linux/uidgid.h>
 
+#include "node.h"
+
+/**
+ * struct weft_homeward - waiting for homes to take blocks back
+ * @waiting: bits of homes that are waited for, the first blade's is 0
+ * @taken: how many blocks each had taken when that was last looked at
+ * @since: when that was another number, jiffies
+ */
+struct weft_homeward {
+	u32 waiting;
+	u32 taken[WEFT_BLADES];
+	unsigned long since[WEFT_BLADES];
+};
+
 /**
  * struct weft_mount - options of the mount
  * @cache: bytes that blocks may take in this node's memory
@@ -18,6 +32,8 @@
  * @gid: its group
  * @joined: weft_node_leave() is due
  * @started: weft_cache_stop() is due
+ * @leaving: the file system is being unmounted, and the node leaves the rack
+ * @homeward: of all inodes that go then, one after the other
  */
 struct weft_mount {
 	u64 cache;
@@ -27,6 +43,8 @@ struct weft_mount {
 	kgid_t gid;
 	bool joined;
 	bool started;
+	bool leaving;
+	struct weft_homeward homeward;
 };
 
 static inline struct weft_mount *weft_mount_of(const struct super_block *sb)
