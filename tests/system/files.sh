@@ -37,20 +37,20 @@ users()
 	return $rc
 }
 
-# hold FILE WHAT VALUE [USER]: a program on node1 has the file open and knows it.
+# hold FILE WHAT VALUE [USER]: a program on node1 has the file open and knows it.  It goes
+# on as soon as there is /weft/go: what a node knows is looked up again now and then.
 hold()
 {
-	on node1 sh -c "rm -f /tmp/go /tmp/held
-		setsid $FILES held $1 /tmp/go ${*:2} >/tmp/held 2>&1 </dev/null &
+	on node1 sh -c "rm -f /weft/go /tmp/held
+		setsid $FILES held $1 /weft/go ${*:2} >/tmp/held 2>&1 </dev/null &
 		for i in \$(seq 60); do ! grep -q ready /tmp/held || exit 0; sleep 0.5; done
 		cat /tmp/held; exit 1"
 }
 
-# then_says TEXT: it goes on, and that is what came of it.
+# then_says TEXT: that is what came of it.
 then_says()
 {
-	on node1 sh -c 'touch /tmp/go
-		for i in $(seq 60); do [ "$(wc -l </tmp/held)" -lt 2 ] || break; sleep 0.5; done
+	on node1 sh -c 'for i in $(seq 60); do [ "$(wc -l </tmp/held)" -lt 2 ] || break; sleep 0.5; done
 		tail -n 1 /tmp/held' >"$dir/held" || return 1
 	equal "$1" "$(<"$dir/held")"
 }
@@ -67,7 +67,7 @@ cut_off()
 	check "a page" on node2 dd if=/dev/zero of=/weft/cut bs=4096 count=1 status=none
 	check "node 1 has it open" hold /weft/cut truncate 5000
 	check "node 2 makes it two, all of it ones" \
-		on node2 sh -c 'head -c 8192 /dev/zero | tr "\0" 1 >/weft/cut'
+		on node2 sh -c 'head -c 8192 /dev/zero | tr "\0" 1 >/weft/cut; touch /weft/go'
 	check "node 1 cuts off most of the second" then_says ok
 	check "node 2 makes it larger again" on node2 truncate -s 8192 /weft/cut
 	check "what was cut off is gone" zeros /weft/cut 5000
@@ -77,7 +77,7 @@ changes_hands()
 {
 	check "a file of user 1" on node2 sh -c 'echo text >/weft/hands; chown 1:1 /weft/hands'
 	check "user 1 has it open on node 1" hold /weft/hands chmod 0666 1
-	check "node 2 takes it away" on node2 sh -c 'chown 0:0 /weft/hands; chmod 600 /weft/hands'
+	check "node 2 takes it away" on node2 sh -c 'chown 0:0 /weft/hands; chmod 600 /weft/hands; touch /weft/go'
 	check "user 1 cannot change it any more" then_says EPERM
 	check "it is as node 2 left it" on node3 sh -c \
 		'[ "$(stat -c "%u %a" /weft/hands)" = "0 600" ]'
