@@ -119,7 +119,7 @@ static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 {
 	const struct weft_msg *msg = &packet->msg;
 	u8 op = cl->line.op, state = cl->line.state;
-	bool asked = !cl->bound.expected, passed, raised;
+	bool asked = !cl->bound.expected, putting = cl->putting, passed, raised;
 	u8 perm = weft_line_perm(&cl->line);
 	u32 txn = cl->line.txn;
 	struct weft_out out;
@@ -149,6 +149,8 @@ static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 	if (out.effects & WEFT_DO_WAKE)
 		cl->backoff_at = 0;
 	weft_drive(cl, &out, packet, queue);
+	if (putting && !cl->putting)
+		weft_inode_taken(cl);
 }
 
 /* A line that we know nothing of: the answer needs no memory. */

@@ -119,8 +119,8 @@ static void take_apart(struct weft_cline *cl)
 
 	truncate_inode_pages_range(wi->vfs.i_mapping, start,
 				   start + weft_block_size(wi) - 1);
-	xa_erase(&wi->lines, index);
 	atomic_dec(&wi->nr_lines);
+	xa_erase(&wi->lines, index);
 	/* from here on the inode may go: it waits for this in weft_cache.room */
 	weft_cache_del(cl);
 	set_phase(cl, WEFT_CLINE_GONE);

@@ -12,6 +12,7 @@
 #include <linux/workqueue.h>
 
 #include "compat.h"
+#include "fault.h"
 #include "inode.h"
 #include "netlink_event.h"
 #include "node.h"
@@ -97,6 +98,25 @@ static int weft_revalidate(struct dentry *dentry, unsigned int flags)
 	       same_region(wi, &dentry->d_name, READ_ONCE(weft_node.timeout_ms));
 }
 
+static void ask_create(struct weft_call *call, const struct inode *dir,
+		       umode_t mode, bool excl)
+{
+	call->op = WEFT_CALL_CREATE;
+	call->valid = excl ? WEFT_CREATE_EXCL : 0;
+	call->mode = mode & 07777;
+	call->uid = from_kuid(&init_user_ns, current_fsuid());
+	call->gid = from_kgid(&init_user_ns, dir->i_mode & S_ISGID ?
+			      dir->i_gid : current_fsgid());
+	call->block = weft_mount_of(dir->i_sb)->block;
+}
+
+static void tell_created(const struct inode *inode, const struct qstr *name)
+{
+	weft_event_created(weft_inode_of(inode)->region,
+			   (const char *)name->name, name->len);
+}
+
+/* The caller takes success to mean that the region is new: always exclusive. */
 static int weft_create(weft_idmap *idmap, struct inode *dir,
 		       struct dentry *dentry, umode_t mode, bool excl)
 {
@@ -107,25 +127,82 @@ static int weft_create(weft_idmap *idmap, struct inode *dir,
 	call = new_call(WEFT_CALL_CREATE, &dentry->d_name);
 	if (!call)
 		return -ENOMEM;
-	call->valid = excl;
-	call->mode = mode & 07777;
-	call->uid = from_kuid(&init_user_ns, current_fsuid());
-	call->gid = from_kgid(&init_user_ns, dir->i_mode & S_ISGID ?
-			      dir->i_gid : current_fsgid());
-	call->block = weft_mount_of(dir->i_sb)->block;
+	ask_create(call, dir, mode, true);
 	err = weft_node_call(call);
 	if (!err) {
 		inode = weft_inode_get(dir->i_sb, call);
 		err = PTR_ERR_OR_ZERO(inode);
 		if (!err) {
 			d_instantiate(dentry, inode);
-			weft_event_created(weft_inode_of(inode)->region,
-					   (const char *)dentry->d_name.name,
-					   dentry->d_name.len);
+			tell_created(inode, &dentry->d_name);
 		}
 	}
 	kfree(call);
 	return err;
+}
+
+/*
+ * The region that the name means, which the blade keeps for this node from then on;
+ * made if it is not there and @flags say so.  Between the two calls another node may
+ * unlink it: then the name means another one, or none.
+ */
+static struct inode *open_name(struct inode *dir, const struct qstr *name,
+			       unsigned int flags, umode_t mode, bool *created)
+{
+	unsigned long end = weft_wait_end();
+	struct inode *inode;
+	struct weft_call *call;
+	int err;
+
+	do {
+		call = new_call(WEFT_CALL_LOOKUP, name);
+		if (!call)
+			return ERR_PTR(-ENOMEM);
+		if (flags & O_CREAT)
+			ask_create(call, dir, mode, flags & O_EXCL);
+		err = weft_node_call(call);
+		*created = flags & O_CREAT && call->valid & WEFT_CREATE_NEW;
+		inode = err ? ERR_PTR(err) : weft_inode_get(dir->i_sb, call);
+		kfree(call);
+		if (IS_ERR(inode))
+			return inode;
+		if (*created)
+			tell_created(inode, name);
+		err = weft_inode_open(weft_inode_of(inode));
+		if (!err)
+			return inode;
+		if (err == -ESTALE)
+			clear_nlink(inode);
+		iput(inode);
+	} while (err == -ESTALE && time_before(jiffies, end));
+	return ERR_PTR(err);
+}
+
+/*
+ * Opens a name that was not there when this node last looked.  It may be by now, as
+ * another user's: only the catalog's answer to CREATE tells.  With ->lookup() and
+ * ->create() the VFS would take what ->create() finds for new, and let everybody use it.
+ */
+static int weft_atomic_open(struct inode *dir, struct dentry *dentry,
+			    struct file *file, unsigned int flags, umode_t mode)
+{
+	bool created = false;
+	struct inode *inode;
+	struct dentry *alias;
+
+	if (dentry->d_name.len > WEFT_NAME_MAX)
+		return -ENAMETOOLONG;
+	inode = open_name(dir, &dentry->d_name, flags, mode, &created);
+	if (inode == ERR_PTR(-ENOENT))
+		inode = NULL;
+	if (created && !IS_ERR_OR_NULL(inode))
+		file->f_mode |= FMODE_CREATED;
+	d_drop(dentry); /* negative, if it was there at all */
+	alias = d_splice_alias(inode, dentry);
+	if (IS_ERR(alias))
+		return PTR_ERR(alias);
+	/* the VFS checks permissions, unless it is new, and opens it */
+	return finish_no_open(file, alias);
 }
 
 static int weft_mknod(weft_idmap *idmap, struct inode *dir,
@@ -143,6 +220,8 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 
 	if (!call)
 		return -ENOMEM;
+	/* what the VFS has checked: the name may mean another one by now */
+	call->region = weft_inode_of(d_inode(dentry))->region;
 	err = weft_node_call(call);
 	kfree(call);
 	if (!err) {
@@ -157,6 +236,7 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 const struct inode_operations weft_dir_inode_operations = {
 	.lookup = weft_lookup,
 	.create = weft_create,
+	.atomic_open = weft_atomic_open,
 	.mknod = weft_mknod,
 	.unlink = weft_unlink,
 	.getattr = simple_getattr,

@@ -16,6 +16,7 @@
 #include "renew.h"
 #include "rpc.h"
 #include "stats.h"
+#include "super.h"
 
 #define CLOSE_TIMEOUT_MS	5000
 
@@ -275,6 +276,12 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	struct weft_call *call;
 	int err;
 
+	/* who may, and what is cut off, goes by what other nodes have made of it */
+	if (wi->region) {
+		err = weft_inode_refresh(wi);
+		if (err)
+			return err;
+	}
 	err = setattr_prepare(idmap, dentry, attr);
 	if (err)
 		return err;
@@ -462,45 +469,124 @@ void weft_inode_drop(struct weft_inode *wi, u64 first)
 	}
 }
 
-/* One round of giving blocks back.  Returns how many are not back yet. */
-static u64 give_back(struct weft_inode *wi)
+/* --- blocks go home ------------------------------------------------------------------ */
+
+/* Blocks that each home has taken back so far: it is there. */
+static atomic_t taken[WEFT_BLADES];
+
+static u32 home_of(const struct weft_cline *cl)
 {
-	u64 index = 0, left = 0;
+	return weft_node_home(cl->line.key) - WEFT_BLADE_MIN;
+}
+
+void weft_inode_taken(const struct weft_cline *cl)
+{
+	atomic_inc(&taken[home_of(cl)]);
+}
+
+/* Is it being waited for, and has taken nothing for the time-out? */
+static bool silent(struct weft_homeward *way, u32 home)
+{
+	u32 n = (u32)atomic_read(&taken[home]);
+
+	if (!(way->waiting & 1u << home) || way->taken[home] != n) {
+		way->waiting |= 1u << home;
+		way->taken[home] = n;
+		way->since[home] = jiffies;
+	}
+	return time_after(jiffies, way->since[home] +
+			  msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+}
+
+static bool any_silent(struct weft_homeward *way, u32 homes)
+{
+	u32 home;
+
+	for (home = 0; home < WEFT_BLADES; home++)
+		if (homes & 1u << home && silent(way, home))
+			return true;
+	return false;
+}
+
+static bool all_silent(struct weft_homeward *way, u32 homes)
+{
+	u32 home;
+
+	for (home = 0; home < WEFT_BLADES; home++)
+		if (homes & 1u << home && !silent(way, home))
+			return false;
+	return true;
+}
+
+/*
+ * One round of giving blocks back.  A home that is silent gets one each round, to see
+ * whether it is still so.  Returns the homes for which there are some left.
+ */
+static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
+{
 	struct weft_cline *cl;
+	u64 index = 0;
+	u32 left = 0;
 
-	while ((cl = weft_cline_next(wi, &index))) {
-		u32 home = 1u << (weft_node_home(cl->line.key) - WEFT_BLADE_MIN);
+	for (; (cl = weft_cline_next(wi, &index)); index++) {
+		u32 home = home_of(cl), bit = 1u << home;
 
-		if (READ_ONCE(wi->lose) & home)
+		if (left & bit && silent(way, home)) {
+			weft_cline_put(cl);
+			continue;
+		}
+		if (READ_ONCE(wi->lose) & bit)
 			weft_renew_lose(cl);
-		else if (READ_ONCE(wi->renew) & home)
+		else if (READ_ONCE(wi->renew) & bit)
 			weft_renew_give_back(cl);
 		else
 			weft_cline_evict(cl);
-		left += READ_ONCE(cl->phase) != WEFT_CLINE_GONE;
+		if (READ_ONCE(cl->phase) != WEFT_CLINE_GONE)
+			left |= bit;
 		weft_cline_put(cl);
-		index++;
-		/* so many on their way are enough */
+		/* so many on their way are enough; those to a silent home stay */
 		wait_event_timeout(weft_cache.room,
 				   atomic_read(&weft_cache.putting) <
-				   WEFT_PUTTING_MAX, HZ / 10);
+				   WEFT_PUTTING_MAX,
+				   any_silent(way, left) ? 1 : HZ / 10);
 	}
 	return left;
+}
+
+/*
+ * Until all blocks are home.  False: some are left, as their homes are silent.  While
+ * the file system is being unmounted, a home that was silent when one inode went is
+ * not waited for by the next ones: it all ends within one time-out.
+ */
+static bool give_all_back(struct weft_inode *wi)
+{
+	struct weft_mount *m = weft_mount_of(wi->vfs.i_sb);
+	struct weft_homeward own = {}, *way = m->leaving ? &m->homeward : &own;
+	u32 left, due = 0;
+	bool over;
+
+	for (;;) {
+		left = give_back(wi, way);
+		way->waiting &= ~(due & ~left); /* these have answered */
+		due = left;
+		if (!left)
+			return true;
+		over = all_silent(way, left);
+		wait_event_timeout(weft_cache.room, xa_empty(&wi->lines),
+				   HZ / 50);
+		if (over && all_silent(way, left))
+			return xa_empty(&wi->lines);
+	}
 }
 
 /* Nobody uses the region here any more: its blocks go home. */
 static void return_all(struct weft_inode *wi)
 {
-	unsigned long end = jiffies +
-			    msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms));
 	struct weft_node_event event = {};
-	u64 left, index = 0;
 	struct weft_cline *cl;
+	u64 index = 0;
 
-	while ((left = give_back(wi)) && time_before(jiffies, end))
-		wait_event_timeout(weft_cache.room, xa_empty(&wi->lines),
-				   HZ / 50);
-	if (!left)
+	if (give_all_back(wi))
 		return;
 	for (; (cl = weft_cline_next(wi, &index)); index++) {
 		event.blocks += cl->line.state == WEFT_M;
@@ -530,7 +616,8 @@ void weft_inode_evict(struct inode *inode)
 		wait_event(weft_cache.room, xa_empty(&wi->lines));
 		if (xa_cmpxchg(&regions, wi->region, wi, NULL, GFP_KERNEL) == wi)
 			atomic_dec(&region_count);
-		if (wi->opened)
+		/* LEAVE says it of all regions at once */
+		if (wi->opened && !weft_mount_of(inode->i_sb)->leaving)
 			close_later(wi);
 	}
 	truncate_inode_pages_final(&inode->i_data);

@@ -283,6 +283,7 @@ static void weft_kill_sb(struct super_block *sb)
 		weft_dir_stop();
 		weft_recall_stop();
 	}
+	m->leaving = true;
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {

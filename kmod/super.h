@@ -9,6 +9,20 @@
 #include <linux/fs.h>
 #include <linux/uidgid.h>
 
+#include "node.h"
+
+/**
+ * struct weft_homeward - waiting for homes to take blocks back
+ * @waiting: bits of homes that are waited for, the first blade's is 0
+ * @taken: how many blocks each had taken when that was last looked at
+ * @since: when that was another number, jiffies
+ */
+struct weft_homeward {
+	u32 waiting;
+	u32 taken[WEFT_BLADES];
+	unsigned long since[WEFT_BLADES];
+};
+
 /**
  * struct weft_mount - options of the mount
  * @cache: bytes that blocks may take in this node's memory
@@ -19,6 +33,8 @@
  * @instance: it is this node's only one, see weft_fill_super()
  * @joined: weft_node_leave() is due
  * @started: weft_cache_stop() is due
+ * @leaving: the file system is being unmounted, and the node leaves the rack
+ * @homeward: of all inodes that go then, one after the other
  */
 struct weft_mount {
 	u64 cache;
@@ -29,6 +45,8 @@ struct weft_mount {
 	bool instance;
 	bool joined;
 	bool started;
+	bool leaving;
+	struct weft_homeward homeward;
 };
 
 static inline struct weft_mount *weft_mount_of(const struct super_block *sb)

@@ -23,10 +23,10 @@ enum weft_call_op {
 	WEFT_CALL_LEAVE,	/* node, life */
 	WEFT_CALL_PEERS,	/* > members, list of peers */
 	WEFT_CALL_LOOKUP,	/* name > region and attributes */
-	WEFT_CALL_CREATE,	/* name, mode, uid, gid, block, excl > region, attributes */
+	WEFT_CALL_CREATE,	/* name, valid, mode, uid, gid, block > valid, region, attributes */
 	WEFT_CALL_GETATTR,	/* region > attributes */
 	WEFT_CALL_SETATTR,	/* region, valid, attributes > attributes */
-	WEFT_CALL_UNLINK,	/* name > region */
+	WEFT_CALL_UNLINK,	/* name, region that it must mean (0: any) > region */
 	WEFT_CALL_OPEN,		/* region: this node has it open (counts once a node) */
 	WEFT_CALL_CLOSE,	/* region: last close on this node; all its copies are gone */
 	WEFT_CALL_READDIR,	/* cookie > list of names, cookie */
@@ -40,6 +40,13 @@ enum weft_call_op {
 	WEFT_CALL_CLAIM,	/* node to blade: life, list of locks that programs hold */
 	WEFT_CALL_MAX
 };
+
+/*
+ * CREATE.  Who creates a region is not asked for permission to use it, so that the
+ * caller has to know whether it did.
+ */
+#define WEFT_CREATE_EXCL	0x01	/* EEXIST if the name is there */
+#define WEFT_CREATE_NEW		0x02	/* REPLY: it was not */
 
 /* SETATTR: which attributes to set. */
 #define WEFT_SET_SIZE		0x01
@@ -58,7 +65,7 @@ enum weft_call_op {
  * @op: enum weft_call_op
  * @err: REPLY: 0 or a positive Linux errno
  * @node: member that joins or leaves
- * @valid: WEFT_SET_*; CREATE: 1 for exclusive
+ * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*
  * @region: id, 1..WEFT_REGION_MAX
  * @mode: permission bits
  * @uid: owner

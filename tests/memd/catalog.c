@@ -130,6 +130,7 @@ static void repeated_calls(struct fake *f)
 			CHECK(rig_now() < end);
 		}
 		CHECK_EQ(f->reply.err, 0);
+		CHECK_EQ(f->reply.valid, WEFT_CREATE_NEW);
 		if (i)
 			CHECK_EQ(f->reply.region, region);
 		region = f->reply.region;
@@ -157,6 +158,16 @@ static u32 count_names(struct fake *f, u32 *pages)
 	return n;
 }
 
+/* The name, if it means this region. */
+static int unlink_region(struct fake *f, const char *name, u32 region)
+{
+	struct weft_call c = { .op = WEFT_CALL_UNLINK, .region = region };
+
+	c.name_len = (u16)strlen(name);
+	memcpy(c.name, name, c.name_len);
+	return fake_call(f, BLADE, &c, 5000);
+}
+
 static void names(void)
 {
 	struct fake *f = &fakes[1];
@@ -177,9 +188,18 @@ static void names(void)
 	CHECK_EQ(c.gid, 8);
 	CHECK(c.mtime > 0);
 	CHECK_EQ(fake_create(f, "a", 0, 0, &second), EEXIST);
-	/* not exclusive: it is opened */
+	/* not exclusive: it is opened, and whether it is new is told */
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_CREATE, "a", &c), 0);
 	CHECK_EQ(c.region, region);
+	CHECK_EQ(c.valid, 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_CREATE, "new", &c), 0);
+	CHECK(c.region != region);
+	CHECK_EQ(c.valid, WEFT_CREATE_NEW);
+	/* the name of a region that another one has by now stays */
+	CHECK_EQ(unlink_region(f, "a", region + 1), ENOENT);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "a", &c), 0);
+	CHECK_EQ(unlink_region(f, "new", region + 1), 0);
+	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "new", &c), ENOENT);
 	CHECK_EQ(fake_create(f, ".", 0, 0, &second), EINVAL);
 	CHECK_EQ(fake_create(f, "..", 0, 0, &second), EINVAL);
 	CHECK_EQ(fake_create(f, "", 0, 0, &second), EINVAL);

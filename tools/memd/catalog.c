@@ -164,6 +164,7 @@ static void finish_create(struct memd *m, struct job *job)
 		catalog_destroy(m, r);
 	} else {
 		attributes(r, &job->q.reply);
+		job->q.reply.valid = WEFT_CREATE_NEW;
 	}
 	calls_finish(m, &job->q);
 }
@@ -208,7 +209,7 @@ static enum answer create(struct memd *m, struct request *q)
 	if (a != ANSWER || (!r && q->reply.err != ENOENT))
 		return a;
 	if (r) {
-		if (c->valid & 1)
+		if (c->valid & WEFT_CREATE_EXCL)
 			return refuse(q, EEXIST);
 		attributes(r, &q->reply);
 		return ANSWER;
@@ -242,6 +243,9 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 
 	if (!r)
 		return a;
+	/* the caller may remove that one; the name was gone, and is another's now */
+	if (q->call.region && q->call.region != r->id)
+		return refuse(q, ENOENT);
 	q->reply.region = r->id;
 	if (journal_region(m, r, true))
 		return refuse(q, EIO);
