@@ -92,14 +92,17 @@ static bool hopeful(const struct weft_cline *cl)
 	return cl->bound.vain % VAIN_ROUNDS == 0;
 }
 
-/* The block is here; @passed: by itself. */
-static bool came(struct weft_cline *cl, bool passed)
+/*
+ * The block is here; @passed: with the lock, @unasked: by itself.  Only that tells how
+ * long it takes: what was asked for took as long as we waited before.
+ */
+static bool came(struct weft_cline *cl, bool passed, bool unasked)
 {
 	struct weft_bound *b = &cl->bound;
 
 	if (passed) {
 		weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_CAME);
-		if (b->since)
+		if (b->since && unasked)
 			weft_rtt_sample(WEFT_RTT_PASS, ktime_get_ns() - b->since);
 		b->vain = 0;
 	} else if (b->awaited && ++b->vain == 0) {
@@ -116,6 +119,8 @@ bool weft_bound_recv(struct weft_cline *cl, const struct weft_msg *msg, u8 state
 {
 	struct weft_bound *b = &cl->bound;
 	const struct weft_line *l = &cl->line;
+	bool unasked = b->expected || msg->type == WEFT_MSG_PASSED ||
+		       (msg->flags & (WEFT_F_LENT | WEFT_F_BUSY)) == WEFT_F_LENT;
 
 	lockdep_assert_held(&cl->lock);
 	/*
@@ -130,7 +135,7 @@ bool weft_bound_recv(struct weft_cline *cl, const struct weft_msg *msg, u8 state
 	/* we may have asked meanwhile, as it took longer than usual */
 	if (l->state > state)
 		return came(cl, b->expected || l->loaned ||
-				msg->type == WEFT_MSG_PASSED);
+				msg->type == WEFT_MSG_PASSED, unasked);
 	if (l->op != WEFT_OP_GETS && l->op != WEFT_OP_GETM)
 		set_expected(cl, false);
 	return false;
@@ -218,7 +223,7 @@ void weft_bound_follow(struct weft_cline *cl, struct sk_buff_head *queue)
 		/* we had lent it, and have it back */
 		b->wish = WEFT_I;
 		if (b->patience)
-			came(cl, true);
+			came(cl, true, true);
 	} else if (b->wish && !b->patience) {
 		ask(cl, queue);
 	}

@@ -11,6 +11,7 @@
 #define RTO_MAX_US	1000000
 #define QUERY_US	20000
 #define PATIENCE_MIN_US	20
+#define PATIENCE_MAX_US	50000
 #define BACKOFF_MIN_US	20
 #define BACKOFF_MAX_US	10000
 
@@ -67,8 +68,8 @@ unsigned long weft_rtt_query(u8 losses)
 
 u64 weft_rtt_patience(void)
 {
-	return (u64)max_t(u32, usual_us(WEFT_RTT_PASS), PATIENCE_MIN_US) *
-	       NSEC_PER_USEC;
+	return (u64)clamp_t(u32, usual_us(WEFT_RTT_PASS), PATIENCE_MIN_US,
+			    PATIENCE_MAX_US) * NSEC_PER_USEC;
 }
 
 u64 weft_rtt_backoff(u8 nacks)
