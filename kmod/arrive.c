@@ -6,6 +6,7 @@
 #include "bound.h"
 #include "drive.h"
 #include "hist.h"
+#include "homeward.h"
 #include "inode.h"
 #include "node.h"
 #include "packet.h"
@@ -150,7 +151,7 @@ static void recv_known(struct weft_cline *cl, const struct weft_packet *packet,
 		cl->backoff_at = 0;
 	weft_drive(cl, &out, packet, queue);
 	if (putting && !cl->putting)
-		weft_inode_taken(cl);
+		weft_homeward_taken(cl);
 }
 
 /* A line that we know nothing of: the answer needs no memory. */

@@ -15,8 +15,6 @@
 #include "call.h"
 #include "lockfile.h"
 
-struct weft_cline;
-
 #define WEFT_ROOT_INO	(WEFT_REGION_MAX + 1)
 
 #define WEFT_FAILED	8	/* failed faults that are remembered */
@@ -194,9 +192,6 @@ void weft_inode_flush_closes(void);
  * Process context, no page locked.
  */
 void weft_inode_drop(struct weft_inode *wi, u64 first);
-
-/* The home of this block took it back.  Any context. */
-void weft_inode_taken(const struct weft_cline *cl);
 
 /* While a file system is mounted: what other nodes unlink is let go; dir.c. */
 void weft_dir_start(void);

@@ -9,19 +9,7 @@
 #include <linux/fs.h>
 #include <linux/uidgid.h>
 
-#include "node.h"
-
-/**
- * struct weft_homeward - waiting for homes to take blocks back
- * @waiting: bits of homes that are waited for, the first blade's is 0
- * @taken: how many blocks each had taken when that was last looked at
- * @since: when that was another number, jiffies
- */
-struct weft_homeward {
-	u32 waiting;
-	u32 taken[WEFT_BLADES];
-	unsigned long since[WEFT_BLADES];
-};
+#include "homeward.h"
 
 /**
  * struct weft_mount - options of the mount
