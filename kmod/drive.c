@@ -79,7 +79,7 @@ static bool try_lock_unmapped(struct weft_cline *cl)
 			break;
 		}
 	}
-	/* a pin is taken before the mapping that it was made through can go */
+	/* pairs with the atomic_add of a pin, before its maker looks at the mapping again */
 	smp_rmb();
 	if (i == cl->nr_pages && !device_may_write(cl))
 		return true;

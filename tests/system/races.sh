@@ -42,9 +42,10 @@ pinned()
 
 # hold_and_leave: /weft is unmounted as soon as a program that has a file open is killed.
 hold_and_leave='
-	setsid sleep 600 5<>/weft/held >/dev/null 2>&1 </dev/null &
+	exec 5<>/weft/held
+	setsid sleep 600 >/dev/null 2>&1 </dev/null &
 	echo $! >/tmp/holder
-	sleep 0.2
+	exec 5>&-
 	umount -l /weft || exit 1'
 
 # remounts: the mount comes when the unmount has begun, or before, or after.
