@@ -13,6 +13,9 @@
 #include <linux/pagemap.h>
 #include <linux/shrinker.h>
 #include <linux/version.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#include <linux/filelock.h>
+#endif
 
 /* Give up the lock that a fault is handled under, for VM_FAULT_RETRY. */
 static inline void weft_release_fault_lock(struct vm_fault *vmf)
@@ -56,6 +59,16 @@ static inline void weft_vm_flags_set(struct vm_area_struct *vma,
 #else
 #define weft_splice_read	generic_file_splice_read
 #endif
+
+/* F_RDLCK, F_WRLCK, F_UNLCK */
+static inline int weft_lock_type(const struct file_lock *fl)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	return fl->c.flc_type;
+#else
+	return fl->fl_type;
+#endif
+}
 
 /* All three times of an inode: the catalog keeps one. */
 static inline void weft_set_times(struct inode *inode, struct timespec64 ts)

@@ -16,6 +16,7 @@
 #include "inode.h"
 #include "netlink_event.h"
 #include "node.h"
+#include "reclock.h"
 #include "rpc.h"
 #include "super.h"
 
@@ -430,4 +431,7 @@ const struct file_operations weft_dir_operations = {
 	.iterate_shared = weft_iterate,
 	.llseek = generic_file_llseek,
 	.fsync = noop_fsync,
+	.flock = weft_reclock,
+	.lock = weft_reclock,
+	.setlease = simple_nosetlease,
 };

@@ -16,6 +16,7 @@
 #include "fault.h"
 #include "inode.h"
 #include "node.h"
+#include "reclock.h"
 #include "stats.h"
 
 #define CLEANING_MAX	32	/* write-backs of one fsync in flight */
@@ -318,6 +319,10 @@ const struct file_operations weft_file_operations = {
 	.mmap = weft_mmap,
 	.unlocked_ioctl = weft_lockfile_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.flock = weft_reclock,
+	.lock = weft_reclock,
+	/* EINVAL: nobody on another node would break a lease */
+	.setlease = simple_nosetlease,
 	.splice_read = weft_splice_read,
 	.splice_write = iter_file_splice_write,
 };
