@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "bound.h"
+#include "charge.h"
 #include "compat.h"
 #include "drive.h"
 #include "inode.h"
@@ -94,6 +95,8 @@ static struct weft_cline *cline_alloc(struct weft_inode *wi, u64 index)
 static int make_pages(struct weft_cline *cl, u64 index)
 {
 	struct address_space *mapping = cl->wi->vfs.i_mapping;
+	struct mem_cgroup *old = weft_charge_node();
+	int err = 0;
 	u32 i;
 
 	for (i = 0; i < cl->nr_pages; i++) {
@@ -102,12 +105,15 @@ static int make_pages(struct weft_cline *cl, u64 index)
 		page = pagecache_get_page(mapping, index * cl->nr_pages + i,
 					  FGP_LOCK | FGP_CREAT,
 					  mapping_gfp_mask(mapping));
-		if (!page)
-			return -ENOMEM;
+		if (!page) {
+			err = -ENOMEM;
+			break;
+		}
 		cl->pages[i] = page; /* with the reference */
 		unlock_page(page);
 	}
-	return 0;
+	weft_charge_end(old);
+	return err;
 }
 
 /* Nobody uses it, nobody comes back to it: phase is DEAD. */

@@ -529,9 +529,9 @@ static void init_once(void *p)
 
 int weft_inode_init(void)
 {
+	/* not SLAB_ACCOUNT: blocks in the cache hold inodes, see charge.h */
 	inode_cache = kmem_cache_create("weft_inode", sizeof(struct weft_inode),
-					0, SLAB_RECLAIM_ACCOUNT | SLAB_ACCOUNT,
-					init_once);
+					0, SLAB_RECLAIM_ACCOUNT, init_once);
 	if (!inode_cache)
 		return -ENOMEM;
 	close_wq = alloc_ordered_workqueue("weft-close", 0);

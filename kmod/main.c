@@ -3,6 +3,7 @@
 #include <linux/module.h>
 
 #include "cache.h"
+#include "charge.h"
 #include "hist.h"
 #include "inode.h"
 #include "klock.h"
@@ -19,6 +20,7 @@ static int __init weft_init(void)
 	err = weft_hist_init();
 	if (err)
 		return err;
+	weft_charge_init();
 	err = weft_cache_init();
 	if (err)
 		goto err_hist;
