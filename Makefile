@@ -96,6 +96,8 @@ part_objects	= $(filter-out $(mains:%.c=$(B)/obj/%.o),$(call objects,$(1)))
 
 core_objects	:= $(call objects,kmod/core)
 core_lib	:= $(B)/lib/libweftcore.a
+# What of it makes tags needs that; what does not is not linked with it.
+core_libs	= -Wl,--push-state,--as-needed $(shell pkg-config --libs libsodium) -Wl,--pop-state
 programs	:=
 test_programs	:=
 
@@ -235,7 +237,7 @@ $(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(tes
 $(sort $(programs) $(test_programs)):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(core_lib) $(ldlibs_of)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(core_lib) $(core_libs) $(ldlibs_of)
 
 $(core_lib): $(core_objects)
 	$(call say,AR,$@)
@@ -268,7 +270,7 @@ $(unit_programs): $(B)/tests/unit-%: $(B)/san/tests/unit/%.o $(san_core) \
 		$(filter-out $(unit_mains),$(unit_objects))
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ -pthread
+	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) -pthread
 
 # Fuzz targets: clang only, and only where its runtime is.
 fuzz_cflags	:= -fsanitize=fuzzer-no-link,address,undefined \
@@ -292,7 +294,7 @@ $(B)/tests/fuzz-conf: $(fuzz_conf)
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CLANG) $(CFLAGS) $(fuzz_cflags) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^
+	$(quiet)$(CLANG) $(CFLAGS) $(fuzz_cflags) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(core_libs)
 
 -include $(patsubst %.o,%.d,$(sort $(all_objects)))
 

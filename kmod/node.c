@@ -27,8 +27,7 @@
 #define HEARTBEAT_FAILURES	3	/* in a row: the blade is lost */
 #define REFRESH_MS		100	/* not more often than this */
 #define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
-#define UDP_OVERHEAD		(20 + 8 + WEFT_WIRE_HDR_LEN)
-#define FRAGMENT_UNIT		64
+#define UDP_OVERHEAD		(20 + 8)
 
 struct weft_node weft_node;
 
@@ -190,7 +189,7 @@ static void publish(const struct weft_config *cfg)
 	weft_node.id = (u8)cfg->id;
 	weft_node.homes = (u8)cfg->homes;
 	weft_node.rack = cfg->rack;
-	weft_node.fragment = round_down(cfg->mtu - UDP_OVERHEAD, FRAGMENT_UNIT);
+	weft_node.fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD, NULL);
 	weft_node.timeout_ms = cfg->timeout_ms;
 	weft_node.hold_us = cfg->hold_us;
 	weft_peer_configure(cfg);

@@ -40,15 +40,18 @@ int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at)
 		return -EBADMSG;
 	packet->len = (u32)weft_wire_first(hdr, packet->len);
 	if (at + packet->len > skb_headlen(skb)) {
-		err = weft_wire_unpack_linear(&packet->msg, hdr, packet->len, &psum);
+		err = weft_wire_unpack_header(&packet->msg, hdr, packet->len, &psum);
 		if (err)
 			return err;
+		if (packet->msg.tagged)
+			return -EKEYREJECTED;
 		if (weft_msg_has_data(packet->msg.type))
 			return scattered_psum(packet) == psum ? 0 : -EBADMSG;
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}
-	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len);
+	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len,
+				NULL);
 }
 
 void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
@@ -57,7 +60,7 @@ void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
 	if (packet->msg.payload)
 		memcpy(dst, packet->msg.payload + from, n);
 	else
-		/* within the message: weft_wire_unpack_linear() saw to it */
+		/* within the message: weft_wire_unpack_header() saw to it */
 		skb_copy_bits(packet->skb,
 			      (int)(packet->at + WEFT_WIRE_HDR_LEN + from), dst,
 			      (int)n);

@@ -14,7 +14,7 @@ static void finish(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
 {
 	msg->src = weft_node.id;
 	msg->rack = weft_node.rack;
-	weft_wire_pack(msg, skb->data);
+	weft_wire_pack_plain(msg, skb->data);
 	__skb_queue_tail(queue, skb);
 	weft_stat_inc(WEFT_STAT_SENT_TYPE + msg->type);
 	trace_weft_send(msg, to);

@@ -13,11 +13,14 @@ enum {
 	OFF_LENGTH = 4, OFF_HSUM = 6, OFF_TXN = 8, OFF_LINE = 12,
 	OFF_SRC = 20, OFF_STATUS = 21, OFF_INFO = 22, OFF_COPYSET = 24,
 	OFF_PROVIDER = 28, OFF_HOLDER = 32, OFF_NONCE = 36,
-	OFF_DATA_VERSION = 40, OFF_OFFSET = 48, OFF_SIZE = 50, OFF_GRANT = 52,
-	OFF_PSUM = 56, OFF_RACK = 60,
+	OFF_DATA_VERSION = 40, OFF_OFFSET = 48, OFF_SIZE = 50, OFF_TAGGED = 51,
+	OFF_GRANT = 52, OFF_PSUM = 56, OFF_RACK = 60,
+	/* of the trailer */
+	OFF_EPOCH = 0, OFF_TICK = 4, OFF_TAG = 8,
 };
 
 static_assert(OFF_RACK + 4 == WEFT_WIRE_HDR_LEN, "header fields fill it");
+static_assert(OFF_TAG + 8 == WEFT_WIRE_TRAILER_LEN, "trailer fields fill it");
 
 u32 weft_wire_psum(const void *payload, size_t len)
 {
@@ -25,8 +28,6 @@ u32 weft_wire_psum(const void *payload, size_t len)
 		return 0;
 	return weft_wire_psum_fold(xxh64(payload, len, WEFT_WIRE_PSUM_SEED));
 }
-
-#define OFFSET_UNIT	64
 
 /* log2 of a block's size, which is a power of two or 0. */
 static u8 size_to_wire(u32 size)
@@ -52,15 +53,59 @@ static u16 header_sum(const u8 *buf)
 	return (u16)((sum & 0xFFFF) + (sum >> 16));
 }
 
-void weft_wire_pack(const struct weft_msg *msg, void *buf)
+/*
+ * What a tag covers: the header, the stamp and the hash of the payload, in one piece.
+ * A switch rewrites some fields of what it answers (directory.h), and nothing of what
+ * goes from member to member.  Fields that it may rewrite are 0 here.  The class
+ * stands where the header's sum does, which a switch mends in any case: so what was
+ * recorded of one class never counts as a message of the other.
+ */
+enum { COV_CLASS = OFF_HSUM, COV_EPOCH = WEFT_WIRE_HDR_LEN, COV_TICK = COV_EPOCH + 4,
+       COV_PAYLOAD = COV_TICK + 4, COV_LEN = COV_PAYLOAD + 8 };
+
+enum { CLASS_SWITCHED = 1, CLASS_DIRECT = 2 };
+
+/* Types that no directory makes. */
+static bool is_direct(u8 type)
 {
-	u8 *b = buf;
+	return type >= WEFT_MSG_DATA && type != WEFT_MSG_HAND_ACK;
+}
+
+static u64 tag_of(const u8 *hdr, const void *payload, size_t len,
+		  const struct weft_key *key, struct weft_stamp stamp)
+{
+	u8 c[COV_LEN];
+
+	memcpy(c, hdr, WEFT_WIRE_HDR_LEN);
+	c[COV_CLASS] = CLASS_DIRECT;
+	c[COV_CLASS + 1] = 0;
+	if (!is_direct(hdr[OFF_TYPE])) {
+		c[COV_CLASS] = CLASS_SWITCHED;
+		c[OFF_TYPE] = 0;
+		c[OFF_FLAGS] = 0;
+		c[OFF_STATUS] = 0;
+		/* info, copyset, provider, holder, nonce */
+		memset(c + OFF_INFO, 0, OFF_DATA_VERSION - OFF_INFO);
+		memset(c + OFF_GRANT, 0, 4);
+	}
+	put_unaligned_be32(stamp.epoch, c + COV_EPOCH);
+	put_unaligned_be32(stamp.tick, c + COV_TICK);
+	put_unaligned_be64(weft_key_payload(key, payload, len), c + COV_PAYLOAD);
+	return weft_key_header(key, c, sizeof(c));
+}
+
+size_t weft_wire_pack_parts(const struct weft_msg *msg, void *hdr, void *trailer,
+			    const struct weft_key *key, struct weft_stamp stamp)
+{
+	bool tagged = weft_key_set(key);
+	size_t len = WEFT_WIRE_HDR_LEN + msg->len + weft_wire_trailer(key);
+	u8 *b = hdr, *t = trailer;
 
 	b[OFF_MAGIC] = WEFT_WIRE_MAGIC;
 	b[OFF_VERSION] = WEFT_WIRE_VERSION;
 	b[OFF_TYPE] = msg->type;
 	b[OFF_FLAGS] = msg->flags;
-	put_unaligned_be16((u16)(WEFT_WIRE_HDR_LEN + msg->len), b + OFF_LENGTH);
+	put_unaligned_be16((u16)len, b + OFF_LENGTH);
 	put_unaligned_be16(0, b + OFF_HSUM);
 	put_unaligned_be32(msg->txn, b + OFF_TXN);
 	put_unaligned_be64(msg->line, b + OFF_LINE);
@@ -72,13 +117,26 @@ void weft_wire_pack(const struct weft_msg *msg, void *buf)
 	put_unaligned_be32(msg->holder, b + OFF_HOLDER);
 	put_unaligned_be32(msg->nonce, b + OFF_NONCE);
 	put_unaligned_be64(msg->version, b + OFF_DATA_VERSION);
-	put_unaligned_be16((u16)(msg->offset / OFFSET_UNIT), b + OFF_OFFSET);
+	put_unaligned_be16((u16)(msg->offset / WEFT_WIRE_UNIT), b + OFF_OFFSET);
 	b[OFF_SIZE] = size_to_wire(msg->size);
-	b[OFF_SIZE + 1] = 0;
+	b[OFF_TAGGED] = tagged ? WEFT_WIRE_TAGGED : 0;
 	put_unaligned_be32(msg->grant, b + OFF_GRANT);
-	put_unaligned_be32(weft_wire_psum(msg->payload, msg->len), b + OFF_PSUM);
+	put_unaligned_be32(tagged ? 0 : weft_wire_psum(msg->payload, msg->len), b + OFF_PSUM);
 	put_unaligned_be32(msg->rack, b + OFF_RACK);
 	put_unaligned_be16((u16)~header_sum(b), b + OFF_HSUM);
+	if (tagged) {
+		put_unaligned_be32(stamp.epoch, t + OFF_EPOCH);
+		put_unaligned_be32(stamp.tick, t + OFF_TICK);
+		put_unaligned_be64(tag_of(b, msg->payload, msg->len, key, stamp), t + OFF_TAG);
+	}
+	return len;
+}
+
+size_t weft_wire_pack(const struct weft_msg *msg, void *buf,
+		      const struct weft_key *key, struct weft_stamp stamp)
+{
+	return weft_wire_pack_parts(msg, buf, (u8 *)buf + WEFT_WIRE_HDR_LEN + msg->len,
+				    key, stamp);
 }
 
 size_t weft_wire_first(const void *hdr, size_t len)
@@ -97,7 +155,7 @@ size_t weft_wire_first(const void *hdr, size_t len)
 	return n;
 }
 
-int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
+int weft_wire_unpack_header(struct weft_msg *msg, const void *hdr, size_t len,
 			    u32 *psum)
 {
 	const u8 *b = hdr;
@@ -106,7 +164,9 @@ int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
 		return -EBADMSG;
 	if (b[OFF_VERSION] != WEFT_WIRE_VERSION)
 		return -EPROTONOSUPPORT;
-	if (get_unaligned_be16(b + OFF_LENGTH) != len || header_sum(b) != 0xFFFF)
+	if (get_unaligned_be16(b + OFF_LENGTH) != len || header_sum(b) != 0xFFFF ||
+	    b[OFF_TAGGED] > WEFT_WIRE_TAGGED ||
+	    (b[OFF_TAGGED] && len < WEFT_WIRE_HDR_LEN + WEFT_WIRE_TRAILER_LEN))
 		return -EBADMSG;
 
 	memset(msg, 0, sizeof(*msg));
@@ -122,11 +182,14 @@ int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
 	msg->holder = get_unaligned_be32(b + OFF_HOLDER);
 	msg->nonce = get_unaligned_be32(b + OFF_NONCE);
 	msg->version = get_unaligned_be64(b + OFF_DATA_VERSION);
-	msg->offset = (u32)get_unaligned_be16(b + OFF_OFFSET) * OFFSET_UNIT;
+	msg->offset = (u32)get_unaligned_be16(b + OFF_OFFSET) * WEFT_WIRE_UNIT;
 	msg->size = b[OFF_SIZE] && b[OFF_SIZE] < 32 ? 1u << b[OFF_SIZE] : 0;
 	msg->grant = get_unaligned_be32(b + OFF_GRANT);
 	msg->rack = get_unaligned_be32(b + OFF_RACK);
+	msg->tagged = b[OFF_TAGGED];
 	msg->len = (u32)(len - WEFT_WIRE_HDR_LEN);
+	if (msg->tagged)
+		msg->len -= WEFT_WIRE_TRAILER_LEN;
 	*psum = get_unaligned_be32(b + OFF_PSUM);
 
 	if (!weft_node_bit(msg->src) && !weft_is_blade(msg->src))
@@ -135,7 +198,7 @@ int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
 		return -EBADMSG;
 	/* a part of a block lies inside it and starts at a full fragment */
 	if (weft_msg_has_data(msg->type)) {
-		if (!msg->len || !msg->info || msg->info % OFFSET_UNIT ||
+		if (!msg->len || !msg->info || msg->info % WEFT_WIRE_UNIT ||
 		    msg->size > WEFT_BLOCK_MAX ||
 		    msg->offset >= msg->size || msg->offset % msg->info ||
 		    msg->len != (msg->size - msg->offset < msg->info ?
@@ -145,17 +208,35 @@ int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
 	return 0;
 }
 
-int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len)
+int weft_wire_check_tag(struct weft_msg *msg, const void *hdr, const void *rest,
+			const struct weft_key *key)
 {
+	const u8 *t = (const u8 *)rest + msg->len;
+
+	if (!msg->tagged)
+		return weft_key_set(key) ? -ENOKEY : 0;
+	msg->stamp.epoch = get_unaligned_be32(t + OFF_EPOCH);
+	msg->stamp.tick = get_unaligned_be32(t + OFF_TICK);
+	/* one comparison of two registers: how long it takes says nothing of the tag */
+	if (!weft_key_set(key) || get_unaligned_be64(t + OFF_TAG) !=
+	    tag_of(hdr, rest, msg->len, key, msg->stamp))
+		return -EKEYREJECTED;
+	return 0;
+}
+
+int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len,
+		     const struct weft_key *key)
+{
+	const u8 *rest = (const u8 *)buf + WEFT_WIRE_HDR_LEN;
 	u32 psum;
-	int err = weft_wire_unpack_linear(msg, buf, len, &psum);
+	int err = weft_wire_unpack_header(msg, buf, len, &psum);
 
 	if (err)
 		return err;
-	msg->payload = msg->len ? (const u8 *)buf + WEFT_WIRE_HDR_LEN : NULL;
-	if (weft_wire_psum(msg->payload, msg->len) != psum)
+	msg->payload = msg->len ? rest : NULL;
+	if (!msg->tagged && weft_wire_psum(msg->payload, msg->len) != psum)
 		return -EBADMSG;
-	return 0;
+	return weft_wire_check_tag(msg, buf, rest, key);
 }
 
 const char *weft_msg_name(u8 type)

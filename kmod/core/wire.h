@@ -11,17 +11,27 @@
  *  20 u8  src       21 u8  status    22 u16 info
  *  24 u32 copyset   28 u32 provider  32 u32 holder    36 u32 nonce
  *  40 u64 version of the data        48 u16 offset in units of 64 bytes
- *  50 u8  log2 of size  51 u8 0      52 u32 grant
+ *  50 u8  log2 of size  51 u8 tagged 52 u32 grant
  *  56 u32 psum                       60 u32 rack
  *
  * hsum makes the ones' complement sum of the header's 16-bit words 0xFFFF; the
  * switch checks it before it changes its registers and mends it in what it
  * sends.  psum is the payload's hash, end to end.
+ *
+ * In a rack that has a key (tag.h), tagged is WEFT_WIRE_TAGGED, psum is 0, and a
+ * trailer stands behind the payload and counts in length:
+ *
+ *   0 u32 epoch      4 u32 tick       8 u64 tag
  */
 #ifndef WEFT_CORE_WIRE_H
 #define WEFT_CORE_WIRE_H
 
+#include "tag.h"
 #include "types.h"
+
+#define WEFT_WIRE_UNIT		64	/* of fragments and offsets, bytes */
+#define WEFT_WIRE_TRAILER_LEN	16
+#define WEFT_WIRE_TAGGED	1
 
 /**
  * struct weft_msg - one message, in host byte order
@@ -44,6 +54,8 @@
  * @offset: where the payload stands in the block, bytes, a multiple of 64
  * @size: bytes of the whole block, a power of two, or 0
  * @rack: number of the rack; a message of another rack is not for us
+ * @tagged: unpacked: a trailer stands behind the payload
+ * @stamp: unpacked: when it was sent, if @tagged
  * @len: bytes of payload
  * @payload: in the received buffer, or NULL; not owned
  */
@@ -64,6 +76,8 @@ struct weft_msg {
 	u32 offset;
 	u32 size;
 	u32 rack;
+	bool tagged;
+	struct weft_stamp stamp;
 	u32 len;
 	const void *payload;
 };
@@ -71,14 +85,59 @@ struct weft_msg {
 /* Refusals in a row before the holder of the lock is asked whether it is alive. */
 #define WEFT_CHASE_AFTER	8
 
+static inline bool weft_key_set(const struct weft_key *key)
+{
+	return key && key->set;
+}
+
+/* Bytes behind each payload. */
+static inline u32 weft_wire_trailer(const struct weft_key *key)
+{
+	return weft_key_set(key) ? WEFT_WIRE_TRAILER_LEN : 0;
+}
+
 /**
- * weft_wire_pack() - write a header
- * @msg: the message; @msg->len and @msg->payload say what the payload is
- * @buf: WEFT_WIRE_HDR_LEN bytes, any alignment
+ * weft_wire_fragment() - the greatest fragment of a block
+ * @longest: bytes of the longest message, header and trailer included
+ * @key: of the rack, or NULL
  *
- * The payload is hashed, not copied.  Any context.
+ * Return: bytes, a multiple of WEFT_WIRE_UNIT.
  */
-void weft_wire_pack(const struct weft_msg *msg, void *buf);
+static inline u32 weft_wire_fragment(u32 longest, const struct weft_key *key)
+{
+	return (longest - WEFT_WIRE_HDR_LEN - weft_wire_trailer(key)) /
+	       WEFT_WIRE_UNIT * WEFT_WIRE_UNIT;
+}
+
+/**
+ * weft_wire_pack() - write a header and a trailer
+ * @msg: the message; @msg->len and @msg->payload say what the payload is
+ * @buf: WEFT_WIRE_HDR_LEN bytes, @msg->len bytes, weft_wire_trailer() bytes; any
+ *	alignment
+ * @key: of the rack; NULL, or one that is not set: the rack has none
+ * @stamp: the time, if there is a key
+ *
+ * The payload is hashed, not copied: it stands in @buf already, or comes there
+ * afterwards.  Any context.
+ *
+ * Return: bytes of the message.
+ */
+size_t weft_wire_pack(const struct weft_msg *msg, void *buf,
+		      const struct weft_key *key, struct weft_stamp stamp);
+
+/**
+ * weft_wire_pack_parts() - like weft_wire_pack(), header and trailer apart
+ * @hdr: WEFT_WIRE_HDR_LEN bytes
+ * @trailer: weft_wire_trailer() bytes; not written to, and may be NULL, without a key
+ */
+size_t weft_wire_pack_parts(const struct weft_msg *msg, void *hdr, void *trailer,
+			    const struct weft_key *key, struct weft_stamp stamp);
+
+/* The same in a rack without a key. */
+static inline size_t weft_wire_pack_plain(const struct weft_msg *msg, void *buf)
+{
+	return weft_wire_pack(msg, buf, NULL, (struct weft_stamp){ 0, 0 });
+}
 
 /**
  * weft_wire_first() - where the first message of a datagram ends
@@ -105,27 +164,46 @@ static inline bool weft_wire_joins(u8 type)
  * @msg: filled in; @msg->payload points into @buf
  * @buf: the message
  * @len: its length in bytes, as weft_wire_first() says
+ * @key: of the rack; NULL, or one that is not set: the rack has none
  *
- * Everything is checked that can be without knowing the receiver: magic,
- * version, lengths, both sums, ranges of src, status and offsets.  Any context.
+ * Everything is checked that can be without knowing the receiver and the time: magic,
+ * version, lengths, sums, ranges of src, status and offsets, then the tag.  Any
+ * context.
  *
- * Return: 0; -EPROTONOSUPPORT for another version; -EBADMSG for anything else
- * that is wrong.
+ * Return: 0; -EPROTONOSUPPORT for another version; -ENOKEY without a trailer where
+ * there is a key; -EKEYREJECTED for a wrong tag, or for any where there is no key
+ * (then a payload may be damaged as well); -EBADMSG for anything else that is wrong.
+ * After -ENOKEY and -EKEYREJECTED @msg is filled in; nothing of it is to be believed.
  */
-int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len);
+int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len,
+		     const struct weft_key *key);
 
 /**
- * weft_wire_unpack_linear() - like weft_wire_unpack(), payload elsewhere
+ * weft_wire_unpack_header() - the first part of weft_wire_unpack(), payload elsewhere
  * @msg: filled in, @msg->payload is NULL
  * @hdr: the header, WEFT_WIRE_HDR_LEN bytes
  * @len: length of the whole message
  * @psum: receives the payload's hash for weft_wire_psum()
  *
- * For a receiver that keeps the payload in fragments: it must compare @psum
- * itself before using the payload.
+ * For a receiver that has the payload in pieces: before it uses any of it, it must
+ * compare @psum itself unless @msg->tagged, and in any case ask weft_wire_check_tag().
+ *
+ * Return: 0, -EPROTONOSUPPORT or -EBADMSG.
  */
-int weft_wire_unpack_linear(struct weft_msg *msg, const void *hdr, size_t len,
+int weft_wire_unpack_header(struct weft_msg *msg, const void *hdr, size_t len,
 			    u32 *psum);
+
+/**
+ * weft_wire_check_tag() - the second part
+ * @msg: as weft_wire_unpack_header() left it; the stamp is filled in
+ * @hdr: the header
+ * @rest: payload and trailer in one piece; not looked at unless @msg->tagged
+ * @key: as for weft_wire_unpack()
+ *
+ * Return: 0, -ENOKEY or -EKEYREJECTED.
+ */
+int weft_wire_check_tag(struct weft_msg *msg, const void *hdr, const void *rest,
+			const struct weft_key *key);
 
 /*
  * psum is XXH64 of the payload with this seed (any but 0, so that a buffer of

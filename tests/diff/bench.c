@@ -61,7 +61,7 @@ static void put_frame(struct bench *b, unsigned int i, const struct weft_msg *ms
 	u8 *f = b->frame[i];
 
 	memset(f, 0, FRAME_LEN);
-	weft_wire_pack(msg, f + AT_WEFT);
+	weft_wire_pack_plain(msg, f + AT_WEFT);
 	put_mac(f, AT_ETH_DST, member_mac(HOME));
 	put_mac(f, AT_ETH_SRC, member_mac(msg->src));
 	put16(f, AT_ETH_TYPE, 0x0800);

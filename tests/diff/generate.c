@@ -401,7 +401,7 @@ u32 generate(struct generator *g, u8 *f)
 		f[AT_PAYLOAD + i] = (u8)any(g);
 	msg.len = payload;
 	msg.payload = f + AT_PAYLOAD;
-	weft_wire_pack(&msg, f + AT_WEFT);
+	weft_wire_pack_plain(&msg, f + AT_WEFT);
 	len = AT_PAYLOAD + payload;
 	envelope(g, f, &msg, WEFT_WIRE_HDR_LEN + payload);
 	/* no directory looks at these, but they have to stay */

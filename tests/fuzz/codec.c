@@ -38,9 +38,9 @@ static void message(const u8 *data, size_t size)
 	struct weft_msg m, linear;
 	u32 psum;
 
-	if (weft_wire_unpack(&m, data, size))
+	if (weft_wire_unpack(&m, data, size, NULL))
 		return;
-	must(!weft_wire_unpack_linear(&linear, data, size, &psum));
+	must(!weft_wire_unpack_header(&linear, data, size, &psum));
 	must(psum == weft_wire_psum(m.payload, m.len));
 	must(m.len == size - WEFT_WIRE_HDR_LEN && !m.len == !m.payload);
 	if (weft_msg_has_data(m.type)) {
@@ -48,10 +48,10 @@ static void message(const u8 *data, size_t size)
 		     m.offset + m.len <= m.size);
 	}
 	/* an odd log2 of a size is read as 0, so compare only what was packed */
-	weft_wire_pack(&m, hdr);
-	must(!weft_wire_unpack_linear(&linear, hdr, size, &psum));
+	weft_wire_pack_plain(&m, hdr);
+	must(!weft_wire_unpack_header(&linear, hdr, size, &psum));
 	linear.payload = m.payload;
-	weft_wire_pack(&linear, second);
+	weft_wire_pack_plain(&linear, second);
 	must(!memcmp(hdr, second, sizeof(hdr)));
 }
 
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		put_unaligned_be16((u16)~((sum & 0xFFFF) + (sum >> 16)), buf + 6);
 	}
 	datagram(buf, size);
-	if (!weft_wire_unpack(&m, buf, size))
+	if (!weft_wire_unpack(&m, buf, size, NULL))
 		call(m.payload, m.len);
 	return 0;
 }

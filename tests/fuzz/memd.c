@@ -85,7 +85,7 @@ static u64 line(struct input *in)
 static void deliver(struct weft_msg *msg, u32 from)
 {
 	msg->payload = msg->len ? buf + WEFT_WIRE_HDR_LEN : NULL;
-	weft_wire_pack(msg, buf);
+	weft_wire_pack_plain(msg, buf);
 	memd_receive(&m, buf, WEFT_WIRE_HDR_LEN + msg->len, from);
 }
 

@@ -87,7 +87,7 @@ static size_t plausible(u8 *b)
 		m.len = sizeof(payload);
 	if (m.type >= WEFT_MSG_CALL)
 		m.len = weft_call_pack(&c, payload);
-	weft_wire_pack(&m, b);
+	weft_wire_pack_plain(&m, b);
 	memcpy(b + WEFT_WIRE_HDR_LEN, payload, m.len);
 	return WEFT_WIRE_HDR_LEN + m.len;
 }

@@ -274,7 +274,7 @@ static void arrive(struct parcel *p)
 	}
 	for (at = 0; at < p->len; at += n) {
 		n = weft_wire_first(p->buf + at, p->len - at);
-		CHECK(!weft_wire_unpack(&msg, p->buf + at, n));
+		CHECK(!weft_wire_unpack(&msg, p->buf + at, n, NULL));
 		rig_joined += at > 0;
 		if (rig_take)
 			rig_take(id_of(p->to), &msg);
@@ -312,7 +312,7 @@ static void hop_msg(u32 from, u32 to, const struct weft_msg *msg)
 {
 	u8 buf[DATAGRAM_MAX];
 
-	weft_wire_pack(msg, buf);
+	weft_wire_pack_plain(msg, buf);
 	if (msg->len)
 		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
 	hop(from, to, buf, WEFT_WIRE_HDR_LEN + msg->len);
@@ -335,7 +335,7 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 	u32 targets, id;
 	u8 was;
 
-	if (weft_wire_unpack(&msg, buf, len)) {
+	if (weft_wire_unpack(&msg, buf, len, NULL)) {
 		/* several messages in one; and what only the tests send */
 		hop(from, to, buf, len);
 		return;
@@ -368,7 +368,7 @@ void rig_send(u32 from, u32 to, struct weft_msg *msg)
 {
 	u8 buf[DATAGRAM_MAX];
 
-	weft_wire_pack(msg, buf);
+	weft_wire_pack_plain(msg, buf);
 	if (msg->len)
 		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
 	forward(rig_addr(from), rig_addr(to), buf, WEFT_WIRE_HDR_LEN + msg->len);

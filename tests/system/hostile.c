@@ -190,7 +190,7 @@ static size_t make_mutated(uint8_t *buf, uint32_t region, uint32_t spared)
 		memset(payload, (int)below(256), m.len);
 	}
 	m.payload = m.len ? payload : NULL;
-	weft_wire_pack(&m, buf);
+	weft_wire_pack_plain(&m, buf);
 	return WEFT_WIRE_HDR_LEN + m.len;
 }
 

@@ -61,12 +61,12 @@ static void layout(void)
 	struct weft_msg back;
 	u32 i;
 
-	weft_wire_pack(&msg, buf);
+	weft_wire_pack_plain(&msg, buf);
 	for (i = 0; i < sizeof(buf); i++)
 		if (i != 6 && i != 7)
 			CHECK_EQ(buf[i], want[i]);
 	CHECK_EQ(sum(buf), 0xFFFF);
-	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf)), 0);
+	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf), NULL), 0);
 	CHECK(same(&back, &msg));
 }
 
@@ -84,9 +84,9 @@ static int through(const struct weft_msg *msg)
 	u8 buf[WEFT_WIRE_HDR_LEN + 9000];
 	struct weft_msg back;
 
-	weft_wire_pack(msg, buf);
+	weft_wire_pack_plain(msg, buf);
 	memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
-	return weft_wire_unpack(&back, buf, WEFT_WIRE_HDR_LEN + msg->len);
+	return weft_wire_unpack(&back, buf, WEFT_WIRE_HDR_LEN + msg->len, NULL);
 }
 
 /* Parts of a block lie inside it, in steps of a full one. */
@@ -131,30 +131,30 @@ static void bits(void)
 	u32 i, psum;
 
 	memset(payload, 0x5A, sizeof(payload));
-	weft_wire_pack(&m, buf);
+	weft_wire_pack_plain(&m, buf);
 	memcpy(buf + WEFT_WIRE_HDR_LEN, payload, sizeof(payload));
-	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf)), 0);
+	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf), NULL), 0);
 	CHECK(back.payload == buf + WEFT_WIRE_HDR_LEN);
-	CHECK_EQ(weft_wire_unpack_linear(&back, buf, sizeof(buf), &psum), 0);
+	CHECK_EQ(weft_wire_unpack_header(&back, buf, sizeof(buf), &psum), 0);
 	CHECK(!back.payload);
 	CHECK_EQ(psum, weft_wire_psum(payload, sizeof(payload)));
 	for (i = 0; i < 8 * sizeof(buf); i++) {
 		int err;
 
 		buf[i / 8] ^= (u8)(1 << i % 8);
-		err = weft_wire_unpack(&back, buf, sizeof(buf));
+		err = weft_wire_unpack(&back, buf, sizeof(buf), NULL);
 		CHECK_EQ(err, i / 8 == 1 ? -EPROTONOSUPPORT : -EBADMSG);
 		buf[i / 8] ^= (u8)(1 << i % 8);
 	}
 	for (i = 0; i < sizeof(buf); i++)
-		CHECK_EQ(weft_wire_unpack(&back, buf, i), -EBADMSG);
+		CHECK_EQ(weft_wire_unpack(&back, buf, i, NULL), -EBADMSG);
 	/* a version to come is told from damage, whatever else it says */
 	buf[1] = 2;
-	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf)), -EPROTONOSUPPORT);
+	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf), NULL), -EPROTONOSUPPORT);
 	buf[1] = 1;
 	buf[2] = 200;
 	mend(buf);
-	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf)), 0);
+	CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf), NULL), 0);
 }
 
 /* Any message comes back as it was; what is left over does not matter. */
@@ -180,8 +180,8 @@ static void round_trips(void)
 		m.len = 0;
 		m.payload = NULL;
 		memset(buf, 0xFF, sizeof(buf));
-		weft_wire_pack(&m, buf);
-		CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf)), 0);
+		weft_wire_pack_plain(&m, buf);
+		CHECK_EQ(weft_wire_unpack(&back, buf, sizeof(buf), NULL), 0);
 		CHECK(same(&back, &m));
 	}
 }
@@ -196,12 +196,12 @@ static void several(void)
 
 	for (i = 0; i < 3; i++) {
 		m.txn = weft_txn(1, 10 + i);
-		weft_wire_pack(&m, buf + i * n);
+		weft_wire_pack_plain(&m, buf + i * n);
 		memcpy(buf + i * n + WEFT_WIRE_HDR_LEN, payload, sizeof(payload));
 	}
 	for (i = 0; i < 3; i++) {
 		CHECK_EQ(weft_wire_first(buf + i * n, (3 - i) * n), n);
-		CHECK_EQ(weft_wire_unpack(&back, buf + i * n, n), 0);
+		CHECK_EQ(weft_wire_unpack(&back, buf + i * n, n, NULL), 0);
 		CHECK_EQ(back.txn, weft_txn(1, 10 + i));
 	}
 	CHECK_EQ(weft_wire_first(buf, n), n);
@@ -223,7 +223,7 @@ static void several(void)
 	/* what a switch may have to look at is alone */
 	for (i = 0; i < 256; i++) {
 		m.type = (u8)i;
-		weft_wire_pack(&m, buf);
+		weft_wire_pack_plain(&m, buf);
 		CHECK_EQ(weft_wire_first(buf, 3 * n), i == WEFT_MSG_DATA ? n : 3 * n);
 	}
 }

@@ -117,8 +117,7 @@ void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
 		return;
 	}
 	msg->payload = msg->len ? memd_payload(m) : NULL;
-	weft_wire_pack(msg, udp_buffer(&m->udp));
-	udp_send(&m->udp, addr, WEFT_WIRE_HDR_LEN + msg->len,
+	udp_send(&m->udp, addr, weft_wire_pack_plain(msg, udp_buffer(&m->udp)),
 		 weft_wire_joins(msg->type));
 	if (msg->type < MEMD_TYPES)
 		m->stats.out[msg->type]++;
@@ -187,7 +186,7 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 void memd_receive(struct memd *m, const void *buf, size_t len, u32 from)
 {
 	struct weft_msg msg;
-	int err = weft_wire_unpack(&msg, buf, len);
+	int err = weft_wire_unpack(&msg, buf, len, NULL);
 
 	if (err == -EPROTONOSUPPORT) {
 		count(m, OTHER_VERSION);

@@ -15,7 +15,6 @@
 #include "log.h"
 
 #define HEADERS		28	/* IPv4 without options, UDP */
-#define UNIT		64	/* of fragments, see struct weft_msg */
 #define SOCKET_BUFFER	(8 << 20)
 #define PATIENCE_MS	5	/* for a full send buffer */
 
@@ -27,7 +26,7 @@ struct udp_batch {
 	struct mmsghdr msg[UDP_BATCH];
 	struct iovec iov[UDP_BATCH];
 	struct sockaddr_in addr[UDP_BATCH];
-	u8 buf[UDP_BATCH][WEFT_MTU_MAX + UNIT];
+	u8 buf[UDP_BATCH][WEFT_MTU_MAX];
 };
 
 /* --- which interface -------------------------------------------------------- */
@@ -98,7 +97,7 @@ static int find_mtu(struct udp *udp, const char *name, char *err)
 			    name, ifr.ifr_mtu, WEFT_MTU_MIN);
 	mtu = ifr.ifr_mtu > WEFT_MTU_MAX ? WEFT_MTU_MAX : (u32)ifr.ifr_mtu;
 	udp->longest = mtu - HEADERS;
-	udp->fragment = (udp->longest - WEFT_WIRE_HDR_LEN) / UNIT * UNIT;
+	udp->fragment = weft_wire_fragment(udp->longest, NULL);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "weft_netlink.h"
+#include "wire.h"
 
 #define UDP_BATCH	64
 
