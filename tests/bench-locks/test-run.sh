@@ -85,6 +85,21 @@ between()
 		'BEGIN { exit !(found != "" && found >= least && found <= most) }'
 }
 
+# ordered KIND: its latencies are named for what they are, and fit that.
+ordered()
+{
+	local line what
+
+	line=$(grep -h "\"bench\":\"latency\".*\"lock\":\"$1\"" "$dir"/out.*)
+	echo "$line"
+	for what in read write; do
+		awk -v least="$(value ${what}_least_ns <<<"$line")" \
+			-v p50="$(value ${what}_p50_ns <<<"$line")" \
+			'BEGIN { exit !(least + 0 > 0 && p50 + 0 >= least + 0) }' || return 1
+	done
+	! grep -q '"read_ns"' <<<"$line"
+}
+
 built "$LOCKBENCH" "$FAKE"
 begin bench-locks "$(in_memory)"
 timeout 300 "$LOCKBENCH" serve --port "$PORT" --seconds 300 &
@@ -109,6 +124,9 @@ for kind in $KINDS; do
 		between one_way_p50_us "$kind" 0.1 100000
 done
 check "alone" nodes 1 latency --locks weft,central,mcs --name latency
+for kind in weft central mcs glibc; do
+	check "$kind: a median, and the least, by their names" ordered "$kind"
+done
 check "glibc is as fast as glibc" between read_of_glibc glibc 1 1
 check "weft is no thousand times slower" between write_of_glibc weft 0.01 1000
 timeout 60 "$LOCKBENCH" pong --port $((PORT + 1)) --seconds 60 &

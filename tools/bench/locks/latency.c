@@ -5,23 +5,23 @@
  */
 #include "arena.h"
 
-#define ROUNDS		500	/* of a turn: short, so that some are not disturbed */
+#define ROUNDS		500	/* of a turn: short, so that most are not disturbed */
 #define TURNS		100
 #define TURNS_SERVICE	10	/* of one round: it is never cached */
 
+/* @ns: of a lock and unlock, in each turn, to read and to write. */
 struct took {
 	const struct lock_kind *kind;
 	struct lock l;
 	struct lock_place place;
-	double least[2];	/* nanoseconds: to read, to write */
-	struct histogram all[2];
+	double ns[2][TURNS];
+	unsigned int turns[2];
 };
 
 static void turn(struct took *t, bool writes)
 {
 	unsigned int rounds = t->kind->service ? 1 : ROUNDS, i;
 	uint64_t begin = node_now_ns();
-	double ns;
 
 	t->l.writes = writes;
 	for (i = 0; i < rounds; i++) {
@@ -32,10 +32,50 @@ static void turn(struct took *t, bool writes)
 		t->kind->unlock(&t->l);
 	}
 	begin = node_now_ns() - begin;
-	ns = (double)begin / rounds;
-	if (ns < t->least[writes])
-		t->least[writes] = ns;
-	histogram_add(&t->all[writes], begin / rounds);
+	t->ns[writes][t->turns[writes]++] = (double)begin / rounds;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median of @n values; the least of them goes to @least. */
+static double median(const double *values, unsigned int n, double *least)
+{
+	double sorted[TURNS];
+
+	memcpy(sorted, values, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_size);
+	*least = sorted[0];
+	return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+/*
+ * How many times as long as glibc's: the median of the turns' own ratios, as what
+ * disturbs one of a turn disturbs the other.
+ */
+static double of_glibc(const struct took *t, const struct took *glibc, bool writes)
+{
+	double ratio[TURNS], least;
+	unsigned int i;
+
+	for (i = 0; i < t->turns[writes]; i++)
+		ratio[i] = t->ns[writes][i] / glibc->ns[writes][i];
+	return median(ratio, t->turns[writes], &least);
+}
+
+static void print(const struct lockbench *b, const struct took *t, const struct took *glibc)
+{
+	double read_least, write_least;
+	double read = median(t->ns[false], t->turns[false], &read_least);
+	double write = median(t->ns[true], t->turns[true], &write_least);
+
+	printf("{\"bench\":\"latency\",\"label\":\"%s\",\"lock\":\"%s\",\"read_p50_ns\":%.4g,\"write_p50_ns\":%.4g,\"read_least_ns\":%.4g,\"write_least_ns\":%.4g,\"read_of_glibc\":%.4g,\"write_of_glibc\":%.4g}\n",
+	       b->label, t->kind->name, read, write, read_least, write_least,
+	       of_glibc(t, glibc, false), of_glibc(t, glibc, true));
 }
 
 /**
@@ -44,7 +84,7 @@ static void turn(struct took *t, bool writes)
  */
 int bench_latency(const struct lockbench *b)
 {
-	struct took *took = calloc(b->kinds_len + 1, sizeof(*took)), *t, *glibc;
+	struct took *took = calloc(b->kinds_len + 1, sizeof(*took)), *t;
 	unsigned int i, k, writes;
 	struct arena *a;
 
@@ -57,7 +97,6 @@ int bench_latency(const struct lockbench *b)
 		t = &took[k];
 		t->kind = k < b->kinds_len ? b->kinds[k] : &lock_glibc;
 		arena_lock(b, a, t->kind, k < b->kinds_len ? k : 0, &t->l, &t->place);
-		t->least[0] = t->least[1] = 1e18;
 		if (t->kind == &lock_glibc) {
 			t->l.at = mmap(NULL, NODE_PAGE, PROT_READ | PROT_WRITE,
 				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -73,15 +112,8 @@ int bench_latency(const struct lockbench *b)
 			for (writes = 0; writes < 2; writes++)
 				if (i < TURNS_SERVICE || !took[k].kind->service)
 					turn(&took[k], writes);
-	glibc = &took[b->kinds_len];
-	for (k = 0; k <= b->kinds_len; k++) {
-		t = &took[k];
-		printf("{\"bench\":\"latency\",\"label\":\"%s\",\"lock\":\"%s\",\"read_ns\":%.4g,\"write_ns\":%.4g,\"read_p50_ns\":%.4g,\"write_p50_ns\":%.4g,\"read_of_glibc\":%.4g,\"write_of_glibc\":%.4g}\n",
-		       b->label, t->kind->name, t->least[0], t->least[1],
-		       histogram_us(&t->all[0], 0.5) * 1e3,
-		       histogram_us(&t->all[1], 0.5) * 1e3,
-		       t->least[0] / glibc->least[0], t->least[1] / glibc->least[1]);
-	}
+	for (k = 0; k <= b->kinds_len; k++)
+		print(b, &took[k], &took[b->kinds_len]);
 	free(took);
 	return 0;
 }
