@@ -7,8 +7,9 @@
 #
 # Boots a rack of two nodes with the directory in the switch. Results are lines
 # of JSON in build/bench/results, a table beside it, and a plot (bench.svg,
-# bench.png). Exit status 0 if everything could be measured; what was not reached
-# is said, not hidden. Environment: BUILD, WEFT_RACK, as in tools/demo/demo.sh.
+# bench.png). Exit status 0 if everything could be measured and was reached, 1 if
+# something could not be measured, 3 if it could and something was not reached.
+# Environment: BUILD, WEFT_RACK, as in tools/demo/demo.sh.
 
 set -u -o pipefail
 export LC_ALL=C
@@ -243,8 +244,7 @@ for plot in svg png; do
 		tools/bench/plot.gp || die "gnuplot failed"
 done
 echo
-awk -F'\t' 'NR > 1 && $7 != "-" {
-	printf("%-8s %-24s %12.4g %s, asked: %s\n", $3 + 0 >= $7 + 0 ? "reached" : "MISSED",
-		$1 " " $2, $3, $6, $7)
-}' "$OUT/results.tsv"
+verdict=0
+awk -f tools/bench/verdict.awk "$OUT/results.tsv" || verdict=$?
 echo "bench: $SECONDS s; table in $OUT/results.tsv, plot in $OUT/bench.svg"
+exit "$verdict"
