@@ -27,6 +27,9 @@
  *    them: they must agree.
  *  - From batch to batch the threads move on to other nodes.
  *
+ * With --break the nodes themselves do what is forbidden, and meet before each round:
+ * the control, without which "never" could also mean that nobody could have seen it.
+ *
  * Results stay in private memory during the test; then each node puts its own in
  * shared memory, with a sum, and every node judges all of them (judge.c).
  */
@@ -40,6 +43,16 @@
 #define PAGE_WORDS	512u
 #define ALIGN_NS	20000000ull	/* nobody waits longer to be aligned */
 
+/*
+ * What is broken on purpose (--break), as the control of all this: then outcomes that
+ * are forbidden do happen, between real nodes, and have to be found.
+ */
+enum broken {
+	BROKEN_NOTHING,
+	BROKEN_STALE,	/* loads may see a copy that missed its invalidation */
+	BROKEN_ORDER,	/* the steps of a thread take place from the last to the first */
+};
+
 static struct {
 	_Atomic uint64_t *data;
 	const char *dir;
@@ -50,6 +63,7 @@ static struct {
 	uint32_t series;	/* rounds in a row with the same pages */
 	uint64_t seed;
 	uint32_t selected;	/* bit n: test n */
+	enum broken broken;
 } job = {
 	.dir = "/weft", .rounds = 10000, .delay_ns = 100000, .align = 4, .series = 1,
 	.seed = 1, .selected = (1u << 30) - 1
@@ -118,41 +132,6 @@ static void random_pause(uint64_t *random)
 	pause_ns((x >> 8) % (ns + 1));
 }
 
-static void run_round(const struct batch *b, uint32_t round, uint32_t thread,
-		      uint64_t *random)
-{
-	const struct step *step = b->run->shape->program[thread];
-	uint8_t *cell = b->run->mine->cell[(uint64_t)b->number * job.batch + round];
-	_Atomic uint64_t *at[SHAPE_VARS] = {
-		variable(b, round, 0), variable(b, round, 1)
-	};
-	bool pauses = (node_random(random) >> 40) % 4 == 0;
-	uint64_t value;
-
-	random_pause(random);
-	for (; step->kind != STEP_END; step++) {
-		/* The compiler keeps the order; the machine does what it may. */
-		atomic_signal_fence(memory_order_seq_cst);
-		switch (step->kind) {
-		case STEP_STORE:
-			atomic_store_explicit(at[step->var], step->arg,
-					      memory_order_relaxed);
-			break;
-		case STEP_LOAD:
-			value = atomic_load_explicit(at[step->var],
-						     memory_order_relaxed);
-			cell[step->arg] = value < SHAPE_VALUES ? value : RESULT_ABSENT - 1;
-			break;
-		case STEP_FENCE:
-			atomic_thread_fence(memory_order_seq_cst);
-			break;
-		}
-		atomic_signal_fence(memory_order_seq_cst);
-		if (pauses)
-			random_pause(random);
-	}
-}
-
 /*
  * Wait until the other threads of the test are here, too, but not for long: this
  * makes rounds more interesting, no result depends on it.
@@ -174,6 +153,57 @@ static void align(const struct batch *b, uint32_t round, uint32_t thread)
 	}
 }
 
+static void run_step(const struct step *step, _Atomic uint64_t *at, const uint64_t *stale,
+		     uint8_t *cell)
+{
+	uint64_t value;
+
+	/* The compiler keeps the order; the machine does what it may. */
+	atomic_signal_fence(memory_order_seq_cst);
+	switch (step->kind) {
+	case STEP_STORE:
+		atomic_store_explicit(at, step->arg, memory_order_relaxed);
+		break;
+	case STEP_LOAD:
+		value = stale ? *stale : atomic_load_explicit(at, memory_order_relaxed);
+		cell[step->arg] = value < SHAPE_VALUES ? value : RESULT_ABSENT - 1;
+		break;
+	case STEP_FENCE:
+		atomic_thread_fence(memory_order_seq_cst);
+		break;
+	}
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+static void run_round(const struct batch *b, uint32_t round, uint32_t thread,
+		      uint64_t *random)
+{
+	const struct step *program = b->run->shape->program[thread], *step;
+	uint8_t *cell = b->run->mine->cell[(uint64_t)b->number * job.batch + round];
+	_Atomic uint64_t *at[SHAPE_VARS] = {
+		variable(b, round, 0), variable(b, round, 1)
+	};
+	bool pauses = (node_random(random) >> 40) % 4 == 0 || job.broken;
+	uint64_t copy[SHAPE_VARS] = { 0 };
+	uint32_t steps = 0, i;
+
+	while (program[steps].kind != STEP_END)
+		steps++;
+	for (i = 0; i < SHAPE_VARS && job.broken == BROKEN_STALE; i++)
+		copy[i] = atomic_load_explicit(at[i], memory_order_relaxed);
+	/* a control is no search: all have their copies, then the round begins */
+	if (job.broken)
+		align(b, round, thread);
+	random_pause(random);
+	for (i = 0; i < steps; i++) {
+		step = &program[job.broken == BROKEN_ORDER ? steps - 1 - i : i];
+		run_step(step, at[step->var], job.broken == BROKEN_STALE &&
+			 (node_random(random) >> 40) % 2 ? &copy[step->var] : NULL, cell);
+		if (pauses)
+			random_pause(random);
+	}
+}
+
 static void *run_thread(void *arg)
 {
 	struct thread *t = arg;
@@ -183,7 +213,7 @@ static void *run_thread(void *arg)
 	uint32_t i;
 
 	for (i = 0; i < b->rounds; i++) {
-		if (job.align && i % job.align == 0)
+		if (job.align && i % job.align == 0 && !job.broken)
 			align(b, i, t->number);
 		run_round(b, i, t->number, &random);
 	}
@@ -345,10 +375,10 @@ static int run_tests(void)
 	meeting = (struct meeting *)memory;
 	node_join(meeting, path);
 	agreed = (_Atomic uint64_t *)(memory + NODE_PAGE);
-	options = node_seed(node_seed(job.rounds, job.seed) + job.series,
+	options = node_seed(node_seed(job.rounds, job.seed) + job.series + 64 * job.broken,
 			    (uint64_t)job.align << 32 | job.selected);
 	if (!atomic_compare_exchange_strong(agreed, &zero, options) && zero != options)
-		node_die("another node was started with other --rounds, --seed, --align, --series or --tests");
+		node_die("another node was started with other --rounds, --seed, --align, --series, --break or --tests");
 	job.data = (_Atomic uint64_t *)(memory + 2 * NODE_PAGE + results_size);
 
 	for (i = 0; i < shape_count; i++) {
@@ -382,6 +412,15 @@ static uint32_t select_tests(char *names)
 	return selected;
 }
 
+static enum broken break_what(const char *name)
+{
+	if (!strcmp(name, "stale"))
+		return BROKEN_STALE;
+	if (strcmp(name, "order") != 0)
+		node_die("--break %s: stale or order", name);
+	return BROKEN_ORDER;
+}
+
 static const char usage[] =
 "usage: weft-litmus [--dir DIR] --node K --nodes N [OPTIONS]\n"
 "       weft-litmus --selftest\n"
@@ -396,11 +435,14 @@ static const char usage[] =
 "  --delay US     longest random pause (default 100)\n"
 "  --seed S       other choices\n"
 "  --timeout S    longest wait for the other nodes (default 120)\n"
+"  --break WHAT   control: find what is broken on purpose; what is forbidden happens:\n"
+"                 stale: loads may see a private copy (SB+mfence MP IRIW CoRR CoRR2 WRC)\n"
+"                 order: threads run from their last step to their first (all tests)\n"
 "  --selftest     test the detector: it must find what x86-TSO forbids\n";
 
 enum {
-	O_DIR = 256, O_ROUNDS, O_TESTS, O_ALIGN, O_SERIES, O_DELAY, O_SEED, O_SELFTEST,
-	O_HELP,
+	O_DIR = 256, O_ROUNDS, O_TESTS, O_ALIGN, O_SERIES, O_DELAY, O_SEED, O_BREAK,
+	O_SELFTEST, O_HELP,
 };
 
 static const struct option options[] = {
@@ -412,6 +454,7 @@ static const struct option options[] = {
 	{ "series", required_argument, NULL, O_SERIES },
 	{ "delay", required_argument, NULL, O_DELAY },
 	{ "seed", required_argument, NULL, O_SEED },
+	{ "break", required_argument, NULL, O_BREAK },
 	{ "selftest", no_argument, NULL, O_SELFTEST },
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
@@ -435,6 +478,7 @@ int main(int argc, char **argv)
 		case O_SERIES: job.series = node_number_of("--series", optarg, 1, 63); break;
 		case O_DELAY: job.delay_ns = 1000 * node_number_of("--delay", optarg, 0, 1000000); break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 0, UINT64_MAX); break;
+		case O_BREAK: job.broken = break_what(optarg); break;
 		case O_SELFTEST: return litmus_selftest();
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;

@@ -313,6 +313,33 @@ test_litmus()
 		run litmus --dir "$dir" --rounds 500
 }
 
+# forbidden TEST...: the last run has found the forbidden outcome of each of them.
+forbidden()
+{
+	local test
+
+	cat "$dir/out.3"
+	for test; do
+		grep -q "^not ok [0-9]* - ${test//+/[+]}: .*(FORBIDDEN)" "$dir/out.3" || return 1
+	done
+}
+
+# broken WHAT: a run in which that is broken fails.
+broken()
+{
+	rm -f "$dir/litmus"
+	! run_nodes 3 litmus --dir "$dir" --break "$1" --rounds 5000 --delay 1000
+}
+
+# The control: what happens although it is forbidden is found.
+test_litmus_control()
+{
+	check "loads that see stale copies are an error" broken stale
+	check "of each test that can tell" forbidden SB+mfence MP IRIW CoRR CoRR2 WRC
+	check "threads in the wrong order are an error" broken order
+	check "of each test" forbidden SB+mfence MP LB IRIW 2+2W CoRR CoRR2 WRC S
+}
+
 # This machine's own store buffers show: the rounds do overlap.  Each node on a
 # processor of its own, since a busy machine may let two share one for long.
 test_litmus_sharp()
@@ -382,6 +409,22 @@ test_bench()
 		run bench scan --file "$dir/data" --reference "$dir/copy"
 	check "and in random order" refused "wrong contents" bench_all_wrong
 	check "no results, no table" exits 1 '' run bench tsv </dev/null
+	check "all is reached: exit status 0" verdict 0 'reached  scan mapped' 0.97 0.96
+	check "a goal is missed: exit status 3" verdict 3 'MISSED   scan mapped' 0.97 0.94
+	check "nothing is asked for: exit status 1" verdict 1 'asks for nothing'
+}
+
+# verdict STATUS TEXT RATIO...: bench.sh's last step, of results with a target of 0.95.
+verdict()
+{
+	local ratio
+
+	for ratio in "${@:3}"; do
+		echo "{\"bench\":\"scan\",\"label\":\"mapped\",\"value\":$ratio,\"unit\":\"ratio\",\"target\":0.95}"
+	done >"$dir/asked"
+	echo '{"bench":"scan","label":"mapped file","value":900,"unit":"MB/s"}' >>"$dir/asked"
+	timeout "$LIMIT" "$BIN/weft-bench" tsv <"$dir/asked" >"$dir/asked.tsv" || return 1
+	exits "$1" "$2" awk -f tools/bench/verdict.awk "$dir/asked.tsv"
 }
 
 bench_table()

@@ -8,7 +8,8 @@
 # weft-litmus runs each thread of a test on another node (the fourth of IRIW beside
 # the first) and judges; here it is made sure that all tests ran for all rounds,
 # and that the variables did move.  Then a run with a network that loses, repeats
-# and reorders.
+# and reorders; and controls, in which the nodes do break the order, so that forbidden
+# outcomes do happen in this rack, and are found.
 #
 # Environment: BUILD; WEFT_LITMUS_ROUNDS (10000), of each test.
 
@@ -19,6 +20,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 RUN_LIMIT=$((1500 * SCALE))	# seconds for all tests
 ROUNDS=${WEFT_LITMUS_ROUNDS:-10000}
+CONTROL=240		# rounds of a control
 SERIES=24		# rounds in a row with the same pages
 ALIGN=24		# rounds until the threads wait for each other
 TESTS='SB SB+mfence MP LB IRIW 2+2W CoRR CoRR2 WRC S'
@@ -55,6 +57,25 @@ litmus()
 	check "$run: the nodes are ready for more" on node1 rm -f /weft/litmus
 }
 
+# broken WHAT TEST...: a run in which that is broken fails, at each of these tests.
+broken()
+{
+	local list test
+
+	list=$(IFS=,; echo "${*:2}")
+	if on_nodes "$RUN_LIMIT" "$BIN/weft-litmus" --node %K --nodes %N --rounds "$CONTROL" \
+			--series $SERIES --delay 2000 --timeout "$RUN_LIMIT" --tests "$list" \
+			--break "$1" >"$dir/nodes"; then
+		echo "no node has found anything"
+		return 1
+	fi
+	cat "$dir/out.$nodes"
+	for test in "${@:2}"; do
+		grep -q "^not ok [0-9]* - ${test//+/[+]}: .*(FORBIDDEN)" "$dir/out.$nodes" || return 1
+	done
+	on node1 rm -f /weft/litmus
+}
+
 built "$BIN"/{weft-litmus,weftctl}
 begin litmus
 boot --nodes 3 --switch p4
@@ -64,5 +85,11 @@ check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
 litmus faults $((ROUNDS / 10))
 check "faults: frames were lost" at_least 100 "$(wire_counted lost)"
 check "faults: no more" faults loss 0 dup 0 reorder 0
+check "control: loads of stale copies are found, in each test that can tell" \
+	broken stale SB+mfence MP IRIW CoRR CoRR2 WRC
+show
+check "control: threads in the wrong order are found, in each test" \
+	broken order SB+mfence MP LB IRIW 2+2W CoRR CoRR2 WRC S
+show
 end_rack
 finish
