@@ -224,8 +224,9 @@ $(B)/pic/%.o: %.c Makefile
 # What DPDK's headers and libraries touch.
 $(call objects,tools/switchd tests/diff tests/switchd): cflags_of = $(dpdk_cflags) -Itools/switchd
 # Which P4 programs are for it.
-$(B)/obj/tools/switchd/interface.o: cflags_of = $(dpdk_cflags) -Itools/switchd \
+switchd_interface = $(dpdk_cflags) -Itools/switchd \
 	-DWEFT_INTERFACE='"$(shell p4/check-generated --interface)"'
+$(B)/obj/tools/switchd/interface.o: cflags_of = $(switchd_interface)
 $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_programs)): \
 	ldlibs_of = $(dpdk_libs) -pthread
 
@@ -271,6 +272,23 @@ $(unit_programs): $(B)/tests/unit-%: $(B)/san/tests/unit/%.o $(san_core) \
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) -pthread
+
+# What stands in the network, with the sanitizers: build/san/bin, for the tests that
+# send what nobody should send.
+san_of		= $(patsubst $(B)/obj/%,$(B)/san/%,$(1))
+san_programs	:= $(B)/san/bin/weft-memd $(B)/san/bin/weft-switchd
+test_programs	+= $(san_programs)
+all_objects	+= $(call san_of,$(call objects,tools/memd tools/switchd))
+$(B)/san/bin/weft-memd: $(call san_of,$(call objects,tools/memd)) $(san_core)
+$(B)/san/bin/weft-switchd: $(call san_of,$(call objects,tools/switchd)) $(san_core)
+$(B)/san/bin/weft-switchd: ldlibs_of = $(dpdk_libs) -pthread
+$(call san_of,$(call objects,tools/switchd)): cflags_of = $(dpdk_cflags) -Itools/switchd
+$(B)/san/tools/switchd/interface.o: cflags_of = $(switchd_interface)
+
+$(san_programs):
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(ldlibs_of)
 
 # Fuzz targets: clang only, and only where its runtime is.
 fuzz_cflags	:= -fsanitize=fuzzer-no-link,address,undefined \

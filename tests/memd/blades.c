@@ -17,13 +17,14 @@ static pid_t blade_pid[RIG_BLADES];
 
 static void exec_memd(u32 id, const char *const *args)
 {
-	const char *build = getenv("BUILD"), *argv[24] = { "weft-memd" };
+	const char *build = getenv("BUILD"), *other = getenv("WEFT_MEMD");
+	const char *argv[24] = { "weft-memd" };
 	char program[256], id_text[8], addr[16], port_text[8], log[96];
 	struct in_addr a = { .s_addr = htonl(rig_addr(id)) };
 	int n = 1, fd;
 
-	snprintf(program, sizeof(program), "%s/bin/weft-memd",
-		 build ? build : "build");
+	snprintf(program, sizeof(program), "%s%s", other ? other : build ? build : "build",
+		 other ? "" : "/bin/weft-memd");
 	snprintf(id_text, sizeof(id_text), "%u", id);
 	snprintf(port_text, sizeof(port_text), "%u", rig_port());
 	snprintf(log, sizeof(log), "%s/memd-%u.log", rig_dir(), id);
@@ -73,13 +74,8 @@ void rig_memd_start(u32 id, const char *const *args)
 		bool ended = waitpid(pid, NULL, WNOHANG) == pid;
 
 		if (ended || rig_now() > end) {
-			char command[160];
-
 			if (ended)
 				blade_pid[id - WEFT_BLADE_MIN] = 0;
-
-			snprintf(command, sizeof(command), "cat '%s'/*.log >&2", rig_dir());
-			(void)!system(command);
 			RIG_FAIL("weft-memd does not start");
 		}
 		usleep(2000);

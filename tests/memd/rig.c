@@ -31,6 +31,7 @@ unsigned long rig_checks;
 unsigned long rig_joined;
 struct rig_faults rig_faults;
 struct weft_switch rig_switch;
+struct weft_msg rig_asked;
 bool rig_p4;
 void (*rig_take)(u32 id, const struct weft_msg *msg);
 
@@ -67,7 +68,7 @@ static bool chance(int per_mille)
 
 u32 rig_addr(u32 id)
 {
-	/* blades are apart, see from_switch() */
+	/* blades are apart, see rig_switch_addr() */
 	u32 host = weft_is_blade(id) ? 101 + 4 * (id - WEFT_BLADE_MIN) : id;
 
 	return (tun_fd >= 0 ? 0x0A570000u : 0x7F000000u) | host;
@@ -217,6 +218,16 @@ void rig_close(void)
 	}
 }
 
+void rig_show(void)
+{
+	char command[160];
+
+	if (!dir[0])
+		return;
+	snprintf(command, sizeof(command), "tail -n 60 '%s'/*.log >&2 2>/dev/null", dir);
+	(void)!system(command);
+}
+
 void rig_switch_restart(void)
 {
 	struct weft_slot *slots = rig_switch.slots;
@@ -228,7 +239,7 @@ void rig_switch_restart(void)
 
 /* --- network ---------------------------------------------------------------- */
 
-static void to_blade(u32 from, u32 to, const void *buf, size_t len)
+static void to_blade(u32 from, u16 from_port, u32 to, const void *buf, size_t len)
 {
 	struct sockaddr_in a = {
 		.sin_family = AF_INET,
@@ -256,7 +267,7 @@ static void to_blade(u32 from, u32 to, const void *buf, size_t len)
 		sum += get_unaligned_be16(p + i);
 	sum = (sum & 0xFFFF) + (sum >> 16);
 	put_unaligned_be16((u16)~(sum + (sum >> 16)), p + 10);
-	put_unaligned_be16((u16)port, p + 20);
+	put_unaligned_be16(from_port, p + 20);
 	put_unaligned_be16((u16)port, p + 22);
 	put_unaligned_be16((u16)(len + 8), p + 24);
 	memcpy(p + HEADERS, buf, len);
@@ -269,7 +280,7 @@ static void arrive(struct parcel *p)
 	size_t at, n;
 
 	if (weft_is_blade(id_of(p->to))) {
-		to_blade(p->from, p->to, p->buf, p->len);
+		to_blade(p->from, (u16)port, p->to, p->buf, p->len);
 		return;
 	}
 	for (at = 0; at < p->len; at += n) {
@@ -323,7 +334,7 @@ static void hop_msg(u32 from, u32 to, const struct weft_msg *msg)
  * to the asker's, see p4/weft_address.p4.  No machine that the asker runs on may
  * have it.
  */
-static u32 from_switch(u32 to)
+u32 rig_switch_addr(u32 to)
 {
 	return (to & ~3u) | ((to & 3) == 1 ? 2 : 1);
 }
@@ -341,6 +352,10 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 		return;
 	}
 	was = msg.type;
+	if (to == WEFT_WIRE_GROUP) {
+		rig_asked = msg;
+		rig_asked.payload = NULL;
+	}
 	switch (rig_p4 ? weft_switch_handle(&rig_switch, &msg, &targets) :
 		WEFT_TO_HOME) {
 	case WEFT_TO_HOME:
@@ -352,7 +367,7 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 			hop_msg(from, to, &msg);
 		break;
 	case WEFT_TO_SENDER:
-		hop_msg(to == WEFT_WIRE_GROUP ? from_switch(from) : to, from, &msg);
+		hop_msg(to == WEFT_WIRE_GROUP ? rig_switch_addr(from) : to, from, &msg);
 		break;
 	case WEFT_TO_NODES:
 		for (id = 1; targets; id++, targets >>= 1)
@@ -374,9 +389,10 @@ void rig_send(u32 from, u32 to, struct weft_msg *msg)
 	forward(rig_addr(from), rig_addr(to), buf, WEFT_WIRE_HDR_LEN + msg->len);
 }
 
-void rig_send_raw(u32 from, u32 to, const void *buf, size_t len)
+void rig_send_raw(u32 addr, u16 from_port, u32 to, const void *buf, size_t len)
 {
-	to_blade(rig_addr(from), rig_addr(to), buf, len);
+	CHECK(tun_fd >= 0);
+	to_blade(addr, from_port, rig_addr(to), buf, len);
 }
 
 /* Read everything that blades have sent.  Return: whether there was anything. */

@@ -26,6 +26,7 @@
 	fprintf(stderr, "not ok: %s:%d: ", __FILE__, __LINE__);		\
 	fprintf(stderr, __VA_ARGS__);					\
 	fprintf(stderr, "\n");						\
+	rig_show();							\
 	rig_close();							\
 	exit(1);							\
 } while (0)
@@ -69,6 +70,9 @@ extern void (*rig_take)(u32 id, const struct weft_msg *msg);
 void rig_open(bool tun, unsigned int seed);
 void rig_close(void);
 
+/* The end of what the blades have said: what a sanitizer reports is there. */
+void rig_show(void);
+
 /* The switch is restarted: it knows nothing. */
 void rig_switch_restart(void);
 
@@ -81,14 +85,24 @@ u32 rig_random(u32 n);
 /* Send from node @from to a member; rack is set. */
 void rig_send(u32 from, u32 to, struct weft_msg *msg);
 
-/* Send bytes from the address of a node, without faults and switch. */
-void rig_send_raw(u32 from, u32 to, const void *buf, size_t len);
+/*
+ * Send bytes to a blade as if they came from that address and port, whoever has them,
+ * without faults and switch.  A rack with TUN only.
+ */
+void rig_send_raw(u32 addr, u16 port, u32 to, const void *buf, size_t len);
+
+/* The address that the switch answers from to who asks from @addr. */
+u32 rig_switch_addr(u32 addr);
+
+/* What a blade has sent to the switch last; the payload is gone. */
+extern struct weft_msg rig_asked;
 
 /* Deliver what is there; wait for up to @ms if nothing is. */
 void rig_pump(int ms);
 
 /**
- * rig_memd_start() - run a memory blade and wait until it listens
+ * rig_memd_start() - run a memory blade, $WEFT_MEMD or that of the build, and wait until
+ *	it listens
  * @id: of the blade
  * @args: more arguments, NULL at the end
  */
