@@ -288,7 +288,7 @@ $(B)/san/tools/switchd/interface.o: cflags_of = $(switchd_interface)
 $(san_programs):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(ldlibs_of)
+	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) $(ldlibs_of)
 
 # Fuzz targets: clang only, and only where its runtime is.
 fuzz_cflags	:= -fsanitize=fuzzer-no-link,address,undefined \
