@@ -78,6 +78,7 @@ ratio()
 	}' | result || die "no result for $1"
 }
 
+# shellcheck disable=SC2317,SC2329  # called by a trap
 finish()
 {
 	timeout -k 10 60 "${RACK[@]}" down >/dev/null 2>&1
