@@ -10,6 +10,8 @@
 #include "lockfile.h"
 #include "lockfile_parts.h"
 
+#define BIND_BYTES	16	/* of weft_lockfile.binds, for a slot */
+
 /* The lock guards nothing that we know of, but for what is in @guard, too. */
 static void let_go(struct weft_slots *slots, const struct weft_klock *kl,
 		   const struct weft_guard *guard)
@@ -87,6 +89,32 @@ static int rebind(struct weft_slots *slots, struct weft_klock *kl,
 	return 0;
 }
 
+/* Room to note that the file says what the slot's lock guards, if that is not noted. */
+static int reserve_bind(struct weft_lockfile *lf, u32 slot)
+{
+	int err;
+
+	if (xa_load(&lf->binds, slot))
+		return 0;
+	err = weft_lockfile_count(lf, BIND_BYTES);
+	if (err)
+		return err;
+	err = xa_reserve(&lf->binds, slot, GFP_KERNEL_ACCOUNT);
+	if (err)
+		weft_lockfile_uncount(lf, BIND_BYTES);
+	return err;
+}
+
+/* It came to nothing. */
+static void release_bind(struct weft_lockfile *lf, u32 slot)
+{
+	/* what is only reserved is not seen */
+	if (xa_load(&lf->binds, slot))
+		return;
+	xa_release(&lf->binds, slot);
+	weft_lockfile_uncount(lf, BIND_BYTES);
+}
+
 /*
  * The file says what the lock guards; @guard: NULL: it takes that back.  @weak: it may
  * not write, so what one said that may stays.
@@ -95,7 +123,7 @@ static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
 		   struct weft_guard *guard, bool weak)
 {
 	struct weft_slots *slots = &lf->wi->slots;
-	int err;
+	int err = 0;
 
 	lockdep_assert_held(&slots->lock);
 	if (weak && kl->guard && !kl->guard->weak) {
@@ -104,20 +132,22 @@ static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
 	}
 	if (guard)
 		guard->weak = weak;
-	err = guard ? xa_reserve(&lf->binds, kl->slot, GFP_KERNEL_ACCOUNT) : 0;
+	if (guard)
+		err = reserve_bind(lf, kl->slot);
 	if (err) {
 		weft_guard_put(guard);
 		return err;
 	}
 	err = rebind(slots, kl, guard);
 	if (err) {
-		xa_release(&lf->binds, kl->slot);
+		release_bind(lf, kl->slot);
 	} else if (guard) {
 		kl->binders += !xa_load(&lf->binds, kl->slot);
 		/* reserved */
 		xa_store(&lf->binds, kl->slot, xa_mk_value(1), GFP_KERNEL);
-	} else {
-		kl->binders -= !!xa_erase(&lf->binds, kl->slot);
+	} else if (xa_erase(&lf->binds, kl->slot)) {
+		weft_lockfile_uncount(lf, BIND_BYTES);
+		kl->binders--;
 	}
 	return err;
 }

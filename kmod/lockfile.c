@@ -11,12 +11,15 @@
 #include "klock.h"
 #include "lockfile.h"
 #include "lockfile_parts.h"
+#include "lockquota.h"
 #include "weft.h"
 
 #define OWNER_MAX	65535
 #define INDEX_BITS	36	/* of the name of a line: offsets up to 64 GiB */
 #define COMES_BACK_NS	NSEC_PER_SEC	/* within this, who was interrupted */
 #define WORDS_A_PAGE	(PAGE_SIZE / sizeof(struct weft_lock_word))
+/* Memory that a slot takes, with its part of tables. */
+#define SLOT_BYTES	(sizeof(struct weft_klock) + sizeof(struct weft_lock_word) + 32)
 
 /* --- files ------------------------------------------------------------------------ */
 
@@ -24,6 +27,60 @@ static struct weft_lockfile *lockfile_of(struct file *file)
 {
 	/* pairs with smp_store_release() in use_locks() */
 	return smp_load_acquire(&file->private_data);
+}
+
+int weft_lockfile_count(struct weft_lockfile *lf, size_t bytes)
+{
+	int err;
+
+	lockdep_assert_held(&lf->wi->slots.lock);
+	if (!lf->counts)
+		return 0;
+	err = weft_lockquota_take(lf->uid, bytes);
+	if (!err)
+		lf->taken += bytes;
+	return err;
+}
+
+void weft_lockfile_uncount(struct weft_lockfile *lf, size_t bytes)
+{
+	lockdep_assert_held(&lf->wi->slots.lock);
+	if (!lf->counts)
+		return;
+	lf->taken -= bytes;
+	weft_lockquota_return(lf->uid, bytes);
+}
+
+/* The memory of one more slot counts for the user of @lf, as long as there are slots. */
+static int count_slot(struct weft_slots *slots, const struct weft_lockfile *lf)
+{
+	size_t taken;
+	int err;
+
+	lockdep_assert_held(&slots->lock);
+	if (!lf->counts)
+		return 0;
+	err = weft_lockquota_take(lf->uid, SLOT_BYTES);
+	if (err)
+		return err;
+	taken = xa_to_value(xa_load(&slots->taken, lf->uid)) + SLOT_BYTES;
+	err = xa_err(xa_store(&slots->taken, lf->uid, xa_mk_value(taken), GFP_KERNEL));
+	if (err)
+		weft_lockquota_return(lf->uid, SLOT_BYTES);
+	return err;
+}
+
+/* It did not become one. */
+static void uncount_slot(struct weft_slots *slots, const struct weft_lockfile *lf)
+{
+	size_t taken;
+
+	lockdep_assert_held(&slots->lock);
+	if (!lf->counts)
+		return;
+	taken = xa_to_value(xa_load(&slots->taken, lf->uid)) - SLOT_BYTES;
+	xa_store(&slots->taken, lf->uid, xa_mk_value(taken), GFP_KERNEL);
+	weft_lockquota_return(lf->uid, SLOT_BYTES);
 }
 
 /* From now on the file uses locks. */
@@ -45,9 +102,14 @@ static struct weft_lockfile *use_locks(struct file *file)
 	spin_lock_init(&lf->lock);
 	xa_init(&lf->pages);
 	xa_init(&lf->binds);
-	err = xa_alloc(&wi->slots.files, &owner, lf, XA_LIMIT(1, OWNER_MAX),
-		       GFP_KERNEL_ACCOUNT);
+	lf->uid = from_kuid(&init_user_ns, current_uid());
+	lf->counts = weft_lockquota_counts();
+	err = weft_lockfile_count(lf, sizeof(*lf));
+	if (!err)
+		err = xa_alloc(&wi->slots.files, &owner, lf, XA_LIMIT(1, OWNER_MAX),
+			       GFP_KERNEL_ACCOUNT);
 	if (err) {
+		weft_lockquota_return(lf->uid, lf->taken);
 		kfree(lf);
 		return ERR_PTR(err == -EBUSY ? -ENOSPC : err);
 	}
@@ -58,7 +120,8 @@ static struct weft_lockfile *use_locks(struct file *file)
 }
 
 /* The next free slot of @max becomes that of @kl. */
-static int add_slot(struct weft_slots *slots, struct weft_klock *kl, u32 max)
+static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
+		    struct weft_klock *kl, u32 max)
 {
 	u32 slot = slots->n;
 	struct page *page;
@@ -72,21 +135,28 @@ static int add_slot(struct weft_slots *slots, struct weft_klock *kl, u32 max)
 	if (!page)
 		return -ENOMEM;
 	err = xa_reserve(&slots->slot, slot, GFP_KERNEL_ACCOUNT);
+	if (!err)
+		err = count_slot(slots, lf);
 	if (err)
-		return err;
+		goto out;
 	word = page_address(page) +
 	       slot % WORDS_A_PAGE * sizeof(struct weft_lock_word);
 	if (!weft_klock_attach(kl, word, slot)) {
-		xa_release(&slots->slot, slot);
-		return -ESTALE;
+		uncount_slot(slots, lf);
+		err = -ESTALE;
+		goto out;
 	}
 	xa_store(&slots->slot, slot, kl, GFP_KERNEL); /* reserved */
 	WRITE_ONCE(slots->n, slot + 1);
 	return 0;
+out:
+	xa_release(&slots->slot, slot);
+	return err;
 }
 
-static int open_slot(struct weft_inode *wi, u64 offset, u32 max, u32 *slot)
+static int open_slot(struct weft_lockfile *lf, u64 offset, u32 max, u32 *slot)
 {
+	struct weft_inode *wi = lf->wi;
 	u64 key = weft_line_key(wi->region, WEFT_KIND_LOCK, offset);
 	struct weft_klock *kl;
 	int err;
@@ -95,7 +165,7 @@ static int open_slot(struct weft_inode *wi, u64 offset, u32 max, u32 *slot)
 		kl = weft_klock_get(key);
 		if (IS_ERR(kl))
 			return PTR_ERR(kl);
-		err = kl->word ? 0 : add_slot(&wi->slots, kl, max);
+		err = kl->word ? 0 : add_slot(&wi->slots, lf, kl, max);
 		if (!err)
 			*slot = kl->slot;
 		else
@@ -137,7 +207,9 @@ static long ioctl_open(struct file *file, struct weft_lock_open __user *arg)
 	if (mutex_lock_killable(&wi->slots.lock))
 		return -EINTR;
 	lf = use_locks(file);
-	err = IS_ERR(lf) ? PTR_ERR(lf) : open_slot(wi, o.offset, max, &o.slot);
+	err = IS_ERR(lf) ? PTR_ERR(lf) : open_slot(lf, o.offset, max, &o.slot);
+	if (!err)
+		err = weft_holds_prepare(lf, o.slot);
 	mutex_unlock(&wi->slots.lock);
 	if (err)
 		return err;
@@ -311,9 +383,10 @@ static vm_fault_t holds_fault(struct vm_fault *vmf)
 	    (index - WEFT_PENDING_PAGES) * WEFT_COUNTS_A_PAGE >=
 	    READ_ONCE(lf->wi->slots.n))
 		return VM_FAULT_SIGBUS;
-	page = weft_shared_get(&lf->pages, index);
+	/* those of slots that the file has opened are there already */
+	page = weft_holds_page(lf, index);
 	if (!page)
-		return VM_FAULT_OOM;
+		return VM_FAULT_SIGBUS;
 	get_page(page);
 	vmf->page = page;
 	return 0;
@@ -372,8 +445,9 @@ int weft_lockfile_mmap(struct file *file, struct vm_area_struct *vma)
 /* No file is left that could hold anything: the words go. */
 static void drop_slots(struct weft_slots *slots)
 {
+	unsigned long slot, uid;
 	struct weft_klock *kl;
-	unsigned long slot;
+	void *taken;
 
 	lockdep_assert_held(&slots->lock);
 	xa_for_each(&slots->slot, slot, kl) {
@@ -383,6 +457,9 @@ static void drop_slots(struct weft_slots *slots)
 	xa_destroy(&slots->slot);
 	xa_destroy(&slots->bound);
 	weft_shared_put(&slots->words);
+	xa_for_each(&slots->taken, uid, taken)
+		weft_lockquota_return((uid_t)uid, xa_to_value(taken));
+	xa_destroy(&slots->taken);
 	WRITE_ONCE(slots->n, 0);
 }
 
@@ -406,6 +483,7 @@ void weft_lockfile_release(struct file *file)
 	if (dropped)
 		weft_klock_trim(lf->wi->region);
 	weft_shared_put(&lf->pages);
+	weft_lockquota_return(lf->uid, lf->taken);
 	kfree(lf);
 }
 
@@ -416,6 +494,7 @@ void weft_slots_init(struct weft_slots *slots)
 	xa_init(&slots->slot);
 	xa_init(&slots->bound);
 	xa_init(&slots->words);
+	xa_init(&slots->taken);
 	slots->n = 0;
 	slots->delay = 1;
 	INIT_DELAYED_WORK(&slots->settle, weft_holds_settle);

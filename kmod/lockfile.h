@@ -23,6 +23,7 @@ struct weft_inode;
  * @bound: slot of the lock that a block belongs to, by index of the block
  * @words: struct page by number of the page of words.  Read without @lock by who
  *	has a file open
+ * @taken: bytes that slots count for users, by uid; see lockquota.h
  * @n: slots in use; they are given back all at once, when the last file goes.
  *	Written under @lock
  * @settle: looks again at those that are unsettled
@@ -34,6 +35,7 @@ struct weft_slots {
 	struct xarray slot;
 	struct xarray bound;
 	struct xarray words;
+	struct xarray taken;
 	u32 n;
 	struct delayed_work settle;
 	unsigned long delay;

@@ -45,7 +45,10 @@ struct weft_interrupted {
  * struct weft_lockfile - an open file that uses locks
  * @wi: the region
  * @owner: its number
- * @pages: of its struct weft_holds, made when needed
+ * @counts: what it takes counts for a user, see lockquota.h
+ * @uid: whose
+ * @taken: bytes, without those of slots.  weft_slots.lock
+ * @pages: of its struct weft_holds, made when needed.  weft_slots.lock to write
  * @binds: slots of locks of which this file has said what they guard.
  *	weft_slots.lock
  * @lock: @interrupted
@@ -54,6 +57,9 @@ struct weft_interrupted {
 struct weft_lockfile {
 	struct weft_inode *wi;
 	u16 owner;
+	bool counts;
+	uid_t uid;
+	size_t taken;
 	struct xarray pages;
 	struct xarray binds;
 	spinlock_t lock;
@@ -65,6 +71,12 @@ struct weft_lockfile {
 /* The lock of a slot, valid as long as the file is open; NULL: there is none. */
 struct weft_klock *weft_lockfile_klock(const struct weft_lockfile *lf, u32 slot);
 
+/* The file takes so much more of memory, until it is closed: 0 or a negative errno. */
+int weft_lockfile_count(struct weft_lockfile *lf, size_t bytes);
+
+/* ... and so much less. */
+void weft_lockfile_uncount(struct weft_lockfile *lf, size_t bytes);
+
 /* --- lockholds.c -------------------------------------------------------------- */
 
 /* The page with this number, made if it is not there; NULL: no memory. */
@@ -72,6 +84,12 @@ struct page *weft_shared_get(struct xarray *pages, unsigned long index);
 
 /* All of them go.  Mappings that are left have references of their own. */
 void weft_shared_put(struct xarray *pages);
+
+/* A page of its struct weft_holds, made if it is not there; NULL: no memory for that. */
+struct page *weft_holds_page(struct weft_lockfile *lf, unsigned long index);
+
+/* The file has opened a slot: its pages are there from now on, so no fault fails. */
+int weft_holds_prepare(struct weft_lockfile *lf, u32 slot);
 
 /* Where programs count how often the file holds a slot to read; NULL: no memory. */
 u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot);

@@ -4,6 +4,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 
+#include "inode.h"
 #include "klock.h"
 #include "lockfile.h"
 #include "lockfile_parts.h"
@@ -41,10 +42,50 @@ void weft_shared_put(struct xarray *pages)
 	xa_destroy(pages);
 }
 
+static unsigned long counts_page(u32 slot)
+{
+	return WEFT_PENDING_PAGES + slot / WEFT_COUNTS_A_PAGE;
+}
+
+/* Return: 0 or a negative errno. */
+static int make_page(struct weft_lockfile *lf, unsigned long index)
+{
+	int err;
+
+	lockdep_assert_held(&lf->wi->slots.lock);
+	if (xa_load(&lf->pages, index))
+		return 0;
+	err = weft_lockfile_count(lf, PAGE_SIZE);
+	if (err)
+		return err;
+	if (weft_shared_get(&lf->pages, index))
+		return 0;
+	weft_lockfile_uncount(lf, PAGE_SIZE);
+	return -ENOMEM;
+}
+
+int weft_holds_prepare(struct weft_lockfile *lf, u32 slot)
+{
+	int err = make_page(lf, 0);
+
+	return err ? err : make_page(lf, counts_page(slot));
+}
+
+struct page *weft_holds_page(struct weft_lockfile *lf, unsigned long index)
+{
+	struct page *page = xa_load(&lf->pages, index);
+
+	if (page)
+		return page;
+	mutex_lock(&lf->wi->slots.lock);
+	make_page(lf, index);
+	mutex_unlock(&lf->wi->slots.lock);
+	return xa_load(&lf->pages, index);
+}
+
 u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot)
 {
-	struct page *page = weft_shared_get(&lf->pages,
-					    WEFT_PENDING_PAGES + slot / WEFT_COUNTS_A_PAGE);
+	struct page *page = weft_holds_page(lf, counts_page(slot));
 
 	return page ? (u32 *)page_address(page) + slot % WEFT_COUNTS_A_PAGE : NULL;
 }
@@ -52,8 +93,7 @@ u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot)
 /* How often a file holds a slot to read. */
 static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
 {
-	struct page *page = xa_load((struct xarray *)&lf->pages,
-				    WEFT_PENDING_PAGES + slot / WEFT_COUNTS_A_PAGE);
+	struct page *page = xa_load((struct xarray *)&lf->pages, counts_page(slot));
 
 	return page ? READ_ONCE(((u32 *)page_address(page))[slot % WEFT_COUNTS_A_PAGE]) : 0;
 }

@@ -7,6 +7,7 @@
 #include "hist.h"
 #include "inode.h"
 #include "klock.h"
+#include "lockquota.h"
 #include "netlink.h"
 #include "node.h"
 #include "recall.h"
@@ -69,6 +70,7 @@ static void __exit weft_exit(void)
 	weft_node_exit();
 	weft_recall_exit();
 	weft_klock_exit();
+	weft_lockquota_exit();
 	weft_inode_exit();
 	weft_cache_exit();
 	weft_hist_exit();

@@ -439,7 +439,7 @@ static int share(struct weft_file *f)
 
 static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
 {
-	static _Atomic bool said_full, said_old, said_far;
+	static _Atomic bool said_full, said_quota, said_old, said_far;
 	struct weft_lock_open o = { .offset = offset };
 	struct weft_slots *s = room_for_slot(f);
 	int error;
@@ -455,6 +455,9 @@ static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
 		break;
 	case ENOSPC:
 		weft_complain(&said_full, "weft: no lock can be added to the region: its slots or its users' numbers on this machine are used up; they are free again when nobody here has the region open");
+		return EAGAIN;
+	case EDQUOT:
+		weft_complain(&said_quota, "weft: this user has as many locks open on this machine as it may: raise lock_user_kib of the kernel module, see weft(7)");
 		return EAGAIN;
 	case ENOTTY:
 		weft_complain(&said_old, "weft: the kernel module that is loaded knows no locks: load a newer weft.ko");
