@@ -103,7 +103,8 @@ static void ask_create(struct weft_call *call, const struct inode *dir,
 		       umode_t mode, bool excl)
 {
 	call->op = WEFT_CALL_CREATE;
-	call->valid = excl ? WEFT_CREATE_EXCL : 0;
+	call->valid = (excl ? WEFT_CREATE_EXCL : 0) |
+		      (weft_inode_unlimited() ? WEFT_CREATE_UNLIMITED : 0);
 	call->mode = mode & 07777;
 	call->uid = from_kuid(&init_user_ns, current_fsuid());
 	call->gid = from_kgid(&init_user_ns, dir->i_mode & S_ISGID ?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Inodes and their attributes, see inode.h. */
+#include <linux/capability.h>
 #include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/pagemap.h>
@@ -172,6 +173,17 @@ int weft_inode_refresh(struct weft_inode *wi)
 	return err;
 }
 
+bool weft_inode_unlimited(void)
+{
+	/* that it may not is no failure to be audited */
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+}
+
+static u32 set_size_flags(void)
+{
+	return WEFT_SET_SIZE | (weft_inode_unlimited() ? WEFT_SET_UNLIMITED : 0);
+}
+
 int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow)
 {
 	struct weft_call *call = new_call(WEFT_CALL_SETATTR);
@@ -179,7 +191,7 @@ int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow)
 
 	if (!call)
 		return -ENOMEM;
-	call->valid = WEFT_SET_SIZE | (grow ? WEFT_SET_GROW : 0);
+	call->valid = set_size_flags() | (grow ? WEFT_SET_GROW : 0);
 	call->size = size;
 	err = call_attr(wi, call);
 	kfree(call);
@@ -296,7 +308,7 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	if (!call)
 		return -ENOMEM;
 	if (attr->ia_valid & ATTR_SIZE) {
-		call->valid |= WEFT_SET_SIZE;
+		call->valid |= set_size_flags();
 		call->size = attr->ia_size;
 	}
 	if (attr->ia_valid & ATTR_MODE) {

@@ -171,6 +171,9 @@ void weft_inode_renewed(void);
 /* Tell it once more: the catalog has forgotten.  Sleeps. */
 void weft_inode_reopen(struct weft_inode *wi);
 
+/* Does no quota hold for this thread's regions?  CAP_SYS_RESOURCE. */
+bool weft_inode_unlimited(void);
+
 /**
  * weft_inode_resize() - another size
  * @grow: never make it smaller: another node may have made it larger

@@ -208,7 +208,7 @@ void weft_klock_detach(struct weft_klock *kl);
  * weft_klock_acquire() - get a lock and wait for it
  *
  * Return: 0; -EBUSY, -ETIMEDOUT, -ERESTARTSYS; -EIO: the rack does not answer, or
- * has no such lock any more.
+ * has no such lock any more; -ENOLCK: the region has as many locks as it may.
  */
 int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 		       const struct weft_patience *patience);

@@ -26,7 +26,7 @@
  * @task: who
  * @holder: what for
  * @done: has it, or @err says why not.  The lock's @lock to write
- * @err: 0 or -EIO
+ * @err: 0, -EIO or -ENOLCK
  */
 struct weft_waiter {
 	struct list_head node;
@@ -117,8 +117,8 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 /* The core's word on hand-overs may have changed. */
 void weft_klock_note_hand_over(struct weft_klock *kl) __must_hold(&kl->lock);
 
-/* Whoever waits gets an error. */
-void weft_klock_fail_all(struct weft_klock *kl) __must_hold(&kl->lock);
+/* Whoever waits gets this error. */
+void weft_klock_fail_all(struct weft_klock *kl, int err) __must_hold(&kl->lock);
 
 /* Nobody has it open, nobody waits. */
 bool weft_klock_unused(const struct weft_klock *kl) __must_hold(&kl->lock);

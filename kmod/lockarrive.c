@@ -51,6 +51,9 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 		weft_stat_inc(WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
 		kl->losses = 0;
+	/* that there is no such lock any more is -EIO */
+	if (out.effects & WEFT_DO_FAIL && msg->info == WEFT_WHY_FULL)
+		weft_klock_fail_all(kl, -ENOLCK);
 	weft_klock_act(kl, &out, queue);
 }
 

@@ -165,7 +165,7 @@ void weft_klock_forget(u32 region, u64 from)
 			weft_klock_note_hand_over(kl);
 			if (kl->guard)
 				weft_guard_drop(kl->guard, &queue);
-			weft_klock_fail_all(kl);
+			weft_klock_fail_all(kl, -EIO);
 		}
 		weft_klock_end(kl, &queue);
 		weft_klock_put(kl);

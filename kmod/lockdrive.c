@@ -171,13 +171,13 @@ static bool serve(struct weft_klock *kl)
 	return any;
 }
 
-void weft_klock_fail_all(struct weft_klock *kl)
+void weft_klock_fail_all(struct weft_klock *kl, int err)
 {
 	struct weft_waiter *w;
 
 	lockdep_assert_held(&kl->lock);
 	while ((w = first_waiter(kl)))
-		finish(kl, w, -EIO);
+		finish(kl, w, err);
 }
 
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
@@ -199,7 +199,7 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		pass(kl, queue);
 	weft_klock_note_hand_over(kl);
 	if (out->effects & WEFT_DO_FAIL) {
-		weft_klock_fail_all(kl);
+		weft_klock_fail_all(kl, -EIO);
 		if (kl->guard)
 			weft_guard_drop(kl->guard, queue);
 	} else if (out->effects & WEFT_DO_WAKE) {

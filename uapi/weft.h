@@ -100,8 +100,9 @@ __extension__ struct weft_holds {
  *
  * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no
  * names; ENOSPC no slot or owner number is left (files opened for reading only get
- * the first half of the slots); ENOMEM; ETIMEDOUT the rack does
- * not answer.
+ * the first half of the slots), or the locks of all users together take as much of this
+ * node's memory as they may; EDQUOT those of this user do, see weft(7); ENOMEM; ETIMEDOUT
+ * the rack does not answer.
  */
 struct weft_lock_open {
 	__u64 offset;
@@ -128,8 +129,8 @@ struct weft_lock_open {
  *
  * Errors: EBUSY (TRY) somebody has it; ETIMEDOUT at the deadline; EINTR, EINVAL,
  * EBADF no such slot, EACCES WRITE through a file opened for reading only, EIO the
- * rack does not answer, or the region ends before the lock now; ENOMEM.  RELEASE:
- * EPERM it is not held through this file.
+ * rack does not answer, or the region ends before the lock now; ENOLCK the region has as
+ * many locks as the memory blades keep for it; ENOMEM.  RELEASE: EPERM it is not held through this file.
  */
 struct weft_lock_op {
 	__u32 slot;

@@ -47,6 +47,7 @@ enum weft_call_op {
  */
 #define WEFT_CREATE_EXCL	0x01	/* EEXIST if the name is there */
 #define WEFT_CREATE_NEW		0x02	/* REPLY: it was not */
+#define WEFT_CREATE_UNLIMITED	0x04	/* who creates it has CAP_SYS_RESOURCE: no quota */
 
 /* SETATTR: which attributes to set. */
 #define WEFT_SET_SIZE		0x01
@@ -54,6 +55,7 @@ enum weft_call_op {
 #define WEFT_SET_OWNER		0x04
 #define WEFT_SET_MTIME		0x08
 #define WEFT_SET_GROW		0x10	/* with SIZE: at least so large; never shrinks */
+#define WEFT_SET_UNLIMITED	0x20	/* with SIZE: who does it has CAP_SYS_RESOURCE: no quota */
 
 /* RENEW: others have not waited for this node: nothing of it counts any more. */
 #define WEFT_RENEW_LATE		0x01

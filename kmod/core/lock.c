@@ -554,7 +554,8 @@ static void recv_nack(struct weft_lock *l, const struct weft_msg *msg,
 		send_hand(l, out);
 		return;
 	}
-	if (l->want && msg->txn == l->txn && msg->info == WEFT_WHY_NO_LINE) {
+	if (l->want && msg->txn == l->txn &&
+	    (msg->info == WEFT_WHY_NO_LINE || msg->info == WEFT_WHY_FULL)) {
 		l->want = WEFT_I;
 		out->effects |= WEFT_DO_FAIL | WEFT_DO_WAKE;
 		settle(l, out);

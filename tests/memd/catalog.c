@@ -11,9 +11,12 @@
 #define BLADE	WEFT_BLADE_MIN
 #define MIB	(1ull << 20)
 
+/* What one user may have is for tests of their own. */
 static void start(const char *memory)
 {
-	const char *const args[] = { "--switch", "none", "--memory", memory, NULL };
+	const char *const args[] = {
+		"--switch", "none", "--memory", memory, "--user-memory", "0", NULL,
+	};
 
 	rig_memd_start(BLADE, args);
 	fake_init(1);

@@ -88,7 +88,7 @@ stop()
 here=(--id 33 --address 127.0.0.101 --port "$PORT")
 
 check "--version" grep -q '^weft-memd [0-9]' <("$MEMD" --version)
-for option in id blade interface address peers memory backing switch rack port \
+for option in id blade interface address peers memory user-regions user-memory locks backing switch rack port \
 	      background foreground verbose help version; do
 	check "--help has --$option" grep -q -- "--$option" <("$MEMD" --help)
 done
@@ -106,6 +106,10 @@ refuses 1 'a size from 1M to 8T' "${here[@]}" --memory 10
 refuses 1 'a size from 1M to 8T' "${here[@]}" --memory 5X
 refuses 1 'a size from 1M to 8T' "${here[@]}" --memory 99999999T
 refuses 1 'a size from 1M to 8T' "${here[@]}" --memory -1M
+refuses 1 '--user-regions is a number from 0 to 16384' "${here[@]}" --user-regions many
+refuses 1 '--user-regions is a number' "${here[@]}" --user-regions 16385
+refuses 1 '--user-memory is a size from 1M to 8T' "${here[@]}" --user-memory 1
+refuses 1 '--locks is a number from 4096' "${here[@]}" --locks 100
 refuses 1 'auto or none' "${here[@]}" --switch yes
 refuses 1 '--port is a number' --id 33 --address 127.0.0.1 --port 65536
 refuses 1 '--peers has to name them all' --id 34 --address 127.0.0.102

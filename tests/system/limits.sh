@@ -6,7 +6,8 @@
 #	node1 node2 mem1 -- switch
 #
 # Locks that would hold on one node only are refused on both.  The cache is charged to the
-# node, not to the container that faulted first.
+# node, not to the container that faulted first.  One user's locks and regions have an end,
+# with an errno, and are not in the way of others.
 #
 # Environment: BUILD.
 
@@ -146,10 +147,153 @@ container()
 	check "its limit was never met" group_is max 0
 }
 
+# --- Locks of a region --------------------------------------------------------------
+
+# as USER COMMAND...: on node2, without privileges.
+as()
+{
+	on node2 setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
+}
+
+# slab: structures of locks in node2's kernel.
+slab()
+{
+	on node2 sed -n 's/^weft_lock *\([0-9]*\) .*/\1/p' /proc/slabinfo
+}
+
+# keeps USER N: a program of that user opens so many locks, and keeps those it gets.
+keeps()
+{
+	on node2 sh -c "rm -f /tmp/go /tmp/opened.$1
+		setsid setpriv --reuid $1 --regid $1 --clear-groups \
+			$LIMITS open /weft/locks $2 /tmp/go >/tmp/opened.$1 2>&1 </dev/null &
+		for i in \$(seq 600); do [ ! -s /tmp/opened.$1 ] || break; sleep 0.2; done
+		cat /tmp/opened.$1" >"$dir/opened"
+	cat "$dir/opened"
+}
+
+# ended_within WANTED FROM TO: with that errno, after so many.
+ended_within()
+{
+	local n what
+
+	read -r n what <"$dir/opened" || return 1
+	equal "$1" "$what" && [ "$n" -ge "$2" ] && [ "$n" -le "$3" ]
+}
+
+# few: locks are gone from node2's kernel, but for some.
+few()
+{
+	local n
+
+	n=$(slab)
+	echo "$n structures"
+	[ "$n" -le 4096 ]
+}
+
+# taken_by USER N: it opens and takes N locks, and is refused none.
+taken_by()
+{
+	as "$1" "$LIMITS" take /weft/locks 5000000 "$2" >"$dir/taken" || return 1
+	equal "$2 ok" "$(<"$dir/taken")"
+}
+
+region_locks()
+{
+	check "a region for all users" on node1 sh -c \
+		'truncate -s 8M /weft/locks && chmod 666 /weft/locks'
+	check "a user asks for a million locks" keeps 65534 1000000
+	# a sixteenth of less than 512 MiB, some 700 bytes each
+	check "it gets what a sixteenth of the memory holds, then EDQUOT" \
+		ended_within EDQUOT 20000 60000
+	note "$(<"$dir/opened"), $(slab) structures in the kernel"
+	check "the kernel has no more" at_least "$(slab)" 70000
+	check "the log says so" on node2 sh -c \
+		'dmesg | grep "user 65534 has as many locks open on this node as it may: raise lock_user_kib"'
+	check "another user opens and takes its own" taken_by 65533 100
+	check "root is not limited" keeps 0 70000
+	check "it gets all that it asks for" ended_within ok 70000 70000
+	check "the programs end" on node2 touch /tmp/go
+	check "the locks are gone" soon 60 few
+	check "the limit is made smaller" on node2 sh -c \
+		'echo 256 >/sys/module/weft/parameters/lock_user_kib'
+	check "the user asks again" keeps 65534 10000
+	check "it gets what that holds" ended_within EDQUOT 200 400
+	check "that program ends" on node2 touch /tmp/go
+	check "its locks are gone" soon 60 few
+	check "what was taken was given back: it gets 100" taken_by 65534 100
+}
+
+# --- Regions of a user ----------------------------------------------------------------
+
+USER_REGIONS=20
+LOCKS=8192		# of the blade; a quarter for each region
+BLADE_MB=256		# half of it for each user
+
+# creates USER N BYTES WANTED: what came of it.
+creates()
+{
+	local found
+
+	found=$(as "$1" "$LIMITS" create /weft "$2" "$3") || return 1
+	equal "$4" "$found"
+}
+
+# takes USER FILE N WANTED
+takes()
+{
+	local found
+
+	found=$(limited "$CONTENTS_LIMIT" "$RACK" --name "$run_name" exec node2 -- \
+		setpriv --reuid "$1" --regid "$1" --clear-groups "$LIMITS" take "$2" 0 "$3") ||
+		return 1
+	equal "$4" "$found"
+}
+
+# memory_counts NAME: of the blade.
+memory_counts()
+{
+	counters node2 memory | sed -n "s/^.*[.]$1 //p" | head -n 1
+}
+
+user_regions()
+{
+	check "a user asks for 100 regions: it gets $USER_REGIONS" \
+		creates 65534 100 0 "$USER_REGIONS EDQUOT"
+	check "another user gets its own" creates 65533 5 4096 "5 ok"
+	check "root gets more" creates 0 $((2 * USER_REGIONS)) 0 "$((2 * USER_REGIONS)) ok"
+	check "in a directory for all, nobody removes what is another's" \
+		exits 1 'Operation not permitted' as 65533 rm -f /weft/65534.0
+	check "the user removes its regions" as 65534 sh -c 'rm /weft/65534.*'
+	check "it asks for 200 MB: half of the memory is for it" \
+		creates 65534 10 20000000 "6 EDQUOT"
+	check "writing on ends as well" exits 1 'Disk quota exceeded' as 65534 \
+		dd if=/dev/zero of=/weft/65534.0 bs=1M seek=60 count=1 conv=notrunc status=none
+	check "another user can work" creates 65532 1 50000000 "1 ok"
+	check "root can make the region larger" on node2 truncate -s 60M /weft/65534.1
+	check "the blade has counted what it refused" at_least 3 "$(memory_counts calls_over_quota)"
+	check "the regions go" on node1 sh -c 'rm /weft/65534.* /weft/65533.* /weft/65532.*'
+}
+
+blade_locks()
+{
+	check "a region of root's, for all users" on node1 sh -c \
+		'for i in 1 2; do truncate -s 1M /weft/many.$i && chmod 666 /weft/many.$i; done'
+	check "a user takes lock after lock: it gets a quarter of the blade's" \
+		takes 65534 /weft/many.1 10000 "$((LOCKS / 4)) ENOLCK"
+	check "another region has locks" takes 65533 /weft/many.2 100 "100 ok"
+	check "the blade has no more" at_least "$(memory_counts locks)" "$((LOCKS / 2))"
+	check "and counts" at_least 1 "$(memory_counts locks_refused)"
+}
+
 built "$LIMITS"
 begin limits
-boot --nodes 2 --switch p4 --mem 512M --blade-mem 256M --cache ${CACHE_MB}M
+boot --nodes 2 --switch p4 --mem 512M --blade-mem ${BLADE_MB}M --cache ${CACHE_MB}M \
+	--memd-options "--user-regions $USER_REGIONS --locks $LOCKS"
 kernel_locks
 container
+region_locks
+user_regions
+blade_locks
 end_rack
 finish

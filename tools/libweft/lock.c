@@ -31,7 +31,7 @@ static int64_t nanoseconds(const struct timespec *t)
 static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clockid_t clock,
 		   const struct timespec *deadline)
 {
-	static _Atomic bool said;
+	static _Atomic bool said, said_full;
 	struct weft_lock_op op = {
 		.slot = r->pending - 1,
 		.mode = mode,
@@ -45,6 +45,10 @@ static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clocki
 	do {
 		error = weft_ioctl(r->file, WEFT_IOC_LOCK_ACQUIRE, &op);
 	} while (error == EINTR);
+	if (error == ENOLCK) {
+		weft_complain(&said_full, "weft: no lock can be added to the region: the memory blades keep no more for it, see --locks in weft-memd(8)");
+		return EAGAIN;
+	}
 	if (error == EIO)
 		weft_complain(&said, "weft: a lock was not taken: the rack does not answer; see weftctl status");
 	return error;

@@ -152,6 +152,12 @@ static enum answer no_room(struct memd *m, struct request *q)
 	return refuse(q, ENOSPC);
 }
 
+static enum answer over_quota(struct memd *m, struct request *q, u16 err)
+{
+	count(m, OVER_QUOTA);
+	return refuse(q, err);
+}
+
 static void finish_create(struct memd *m, struct job *job)
 {
 	struct region *r = job->region;
@@ -220,6 +226,11 @@ static enum answer create(struct memd *m, struct request *q)
 	err = catalog_blades(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+	err = quota_region(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
+	if (!err)
+		err = quota_memory(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED, c->size);
+	if (err)
+		return over_quota(m, q, err);
 	q->reply.err = 0;
 	r = new_region(m, c);
 	if (!r)
@@ -298,6 +309,7 @@ static void end_resize(struct memd *m, struct job *job)
 	struct region *r = job->region;
 
 	r->busy = false;
+	r->growing = 0;
 	job->q.reply.err = job->err;
 	if (!job->err)
 		attributes(r, &job->q.reply);
@@ -327,6 +339,10 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+	err = quota_memory(m, r->uid, q->call.valid & WEFT_SET_UNLIMITED,
+			   q->call.size - r->size);
+	if (err)
+		return over_quota(m, q, err);
 	if (!region_reserve(&m->regions, r, q->call.size))
 		return no_room(m, q);
 	job = region_prepare(r, q->call.size) ? job_new(q, finish_grow) : NULL;
@@ -335,6 +351,7 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 		return refuse(q, ENOMEM);
 	}
 	r->busy = true;
+	r->growing = q->call.size;
 	job->region = r;
 	tell_blades(m, r, q->call.size, job);
 	job_release(m, job, 0);
@@ -385,7 +402,8 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 	const struct weft_call *c = &q->call;
 
 	if (c->valid & ~(u32)(WEFT_SET_SIZE | WEFT_SET_MODE | WEFT_SET_OWNER |
-			      WEFT_SET_MTIME | WEFT_SET_GROW))
+			      WEFT_SET_MTIME | WEFT_SET_GROW |
+			      WEFT_SET_UNLIMITED))
 		return refuse(q, EINVAL);
 	if (c->valid & WEFT_SET_SIZE) {
 		if (r->busy || r->trim.active)

@@ -318,6 +318,16 @@ static bool inside(const struct region *r, u64 key)
 	}
 }
 
+/* The line of a request, made if it is new and there may be another one. */
+static struct block *requested(struct memd *m, struct region *r, u64 key)
+{
+	struct block *b = line_of(m, r, key, false);
+
+	if (b || (weft_line_kind(key) == WEFT_KIND_LOCK && !quota_lock(m, r)))
+		return b;
+	return line_of(m, r, key, true);
+}
+
 static struct region *find(struct memd *m, u64 key)
 {
 	struct region *r = region_find(&m->regions, weft_line_region(key));
@@ -355,19 +365,35 @@ void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to)
  * For a line that is not there the node hears so, except that what ends a
  * transaction is answered as if it had ended: it would be repeated for ever.
  */
-static void no_line(struct memd *m, const struct weft_msg *msg, u32 from)
+static void no_line(struct memd *m, const struct weft_msg *msg, u16 why, u32 from)
 {
 	struct weft_home_line none;
 	struct weft_home_out out;
 
 	if (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
 	    msg->type == WEFT_MSG_PUT || msg->type == WEFT_MSG_ACQUIRE) {
-		lines_refuse(m, msg, WEFT_WHY_NO_LINE, from);
+		lines_refuse(m, msg, why, from);
 		return;
 	}
 	weft_home_init(&none, msg->line, m->opt.id);
 	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
 	send_out(m, &out, from);
+}
+
+/* Who wants a lock hears so; who wants a block asks again, there may be memory then. */
+static void no_room(struct memd *m, const struct region *r,
+		    const struct weft_msg *msg, u32 from)
+{
+	if (weft_line_kind(msg->line) != WEFT_KIND_LOCK) {
+		log_warn("no memory for another line of region %u", r->id);
+		return;
+	}
+	if (msg->type == WEFT_MSG_ACQUIRE) {
+		count(m, NO_LOCK);
+		log_warn("region %u of user %u has as many locks as it may: raise --locks if %u for all regions are too few",
+			 r->id, r->uid, m->opt.locks);
+	}
+	no_line(m, msg, WEFT_WHY_FULL, from);
 }
 
 void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
@@ -390,12 +416,12 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	}
 	r = find(m, msg->line);
 	if (!r) {
-		no_line(m, msg, from);
+		no_line(m, msg, WEFT_WHY_NO_LINE, from);
 		return;
 	}
-	b = line_of(m, r, msg->line, true);
+	b = requested(m, r, msg->line);
 	if (!b) {
-		log_warn("no room in the directory for another line of region %u", r->id);
+		no_room(m, r, msg, from);
 		return;
 	}
 	if (!is_sure(m, r, b)) {

@@ -38,6 +38,7 @@ int memd_init(struct memd *m, const struct options *o, char *err)
 	m->regions.self = o->id;
 	m->regions.blades = o->blades;
 	m->regions.size[options_blade(o)] = o->memory;
+	quota_init(m);
 	push_init(m);
 	members_init(m);
 	renew_init(m);

@@ -13,6 +13,7 @@
 #include "lines.h"
 #include "members.h"
 #include "push.h"
+#include "quota.h"
 #include "region.h"
 #include "renew.h"
 #include "stats.h"

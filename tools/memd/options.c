@@ -11,6 +11,9 @@
 
 #define MEMORY_DEFAULT	(1ull << 30)
 #define MEMORY_MIN	(1ull << 20)
+#define USER_REGIONS	1024
+#define LOCKS_MIN	4096
+#define LOCKS_TOP	(1u << 28)
 #define MEMORY_MAX	BLADE_BYTES_MAX	/* frames have 32-bit numbers */
 
 static const char help[] =
@@ -26,6 +29,10 @@ static const char help[] =
 "  --peers A[,A...]     addresses of all blades of the rack, blade 1 first;\n"
 "                       needed if there are several\n"
 "  --memory SIZE        memory for regions (1G); K, M, G and T are understood\n"
+"  --user-regions N     regions that one user but root may have (1024); 0: any number\n"
+"  --user-memory SIZE   memory that they may have together (half of the rack's); 0: any\n"
+"  --locks N            locks of regions that this blade keeps (one for 2K of --memory,\n"
+"                       262144 at least)\n"
 "  --backing FILE       keep regions and contents in FILE across restarts\n"
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
@@ -37,7 +44,7 @@ static const char help[] =
 
 enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
-	O_BACKING, O_SWITCH, O_RACK, O_PORT, O_BACKGROUND, O_FOREGROUND,
+	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_BACKING, O_SWITCH, O_RACK, O_PORT, O_BACKGROUND, O_FOREGROUND,
 	O_VERBOSE, O_HELP, O_VERSION,
 };
 
@@ -48,6 +55,9 @@ static const struct option long_options[] = {
 	{ "address", required_argument, NULL, O_ADDRESS },
 	{ "peers", required_argument, NULL, O_PEERS },
 	{ "memory", required_argument, NULL, O_MEMORY },
+	{ "user-regions", required_argument, NULL, O_USER_REGIONS },
+	{ "user-memory", required_argument, NULL, O_USER_MEMORY },
+	{ "locks", required_argument, NULL, O_LOCKS },
 	{ "backing", required_argument, NULL, O_BACKING },
 	{ "switch", required_argument, NULL, O_SWITCH },
 	{ "rack", required_argument, NULL, O_RACK },
@@ -142,10 +152,40 @@ static int peers(struct options *o, const char *text, char *err)
 	}
 }
 
-static int one_option(struct options *o, int c, const char *arg, char *err)
+/* What users may have; 1: it is another option. */
+static int limit(struct options *o, int c, const char *arg, char *err)
 {
 	u64 v;
 
+	switch (c) {
+	case O_USER_REGIONS:
+		if (number("--user-regions", arg, 0, REGIONS_MAX, &v, err))
+			return -1;
+		o->user_regions = (u32)v;
+		return 0;
+	case O_USER_MEMORY:
+		if (!strcmp(arg, "0")) {
+			o->user_memory = 0;
+			return 0;
+		}
+		return size("--user-memory", arg, &o->user_memory, err);
+	case O_LOCKS:
+		if (number("--locks", arg, LOCKS_MIN, LOCKS_TOP, &v, err))
+			return -1;
+		o->locks = (u32)v;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+static int one_option(struct options *o, int c, const char *arg, char *err)
+{
+	int rc = limit(o, c, arg, err);
+	u64 v;
+
+	if (rc <= 0)
+		return rc;
 	switch (c) {
 	case O_ID:
 		if (number("--id", arg, WEFT_BLADE_MIN, WEFT_BLADE_MAX, &v, err))
@@ -229,6 +269,8 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 	memset(o, 0, sizeof(*o));
 	o->port = WEFT_WIRE_UDP_PORT;
 	o->memory = MEMORY_DEFAULT;
+	o->user_regions = USER_REGIONS;
+	o->user_memory = USER_MEMORY_HALF;
 	o->use_switch = true;
 	opterr = 0;
 	optind = 1;

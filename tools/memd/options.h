@@ -12,6 +12,8 @@
 
 #define BLADES_MAX	(WEFT_BLADE_MAX - WEFT_BLADE_MIN + 1)
 
+#define USER_MEMORY_HALF	(~0ull)	/* of what all blades have */
+
 #define ERR_MAX		512	/* buffers for sentences */
 
 /* Note down in @err, ERR_MAX bytes, a sentence why something does not work. */
@@ -34,6 +36,9 @@ static inline int fail(char *err, const char *fmt, ...)
  * @port: UDP port
  * @rack: number of the rack
  * @memory: bytes
+ * @user_regions: regions that one user may have, 0: any number
+ * @user_memory: bytes that one user's regions may have, 0: any, or USER_MEMORY_HALF
+ * @locks: lock lines, 0: as the memory is large
  * @backing: file that keeps regions and contents, or NULL
  * @use_switch: a P4 switch may be used if there is one
  * @peers: addresses of all blades, in the order of their ids
@@ -48,6 +53,9 @@ struct options {
 	u16 port;
 	u32 rack;
 	u64 memory;
+	u32 user_regions;
+	u64 user_memory;
+	u32 locks;
 	const char *backing;
 	bool use_switch;
 	u32 peers[BLADES_MAX];

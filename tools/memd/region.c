@@ -268,11 +268,10 @@ static u32 bucket_of(const struct locks *t, u64 offset)
 /* Four times as many buckets.  Return: false if there is no memory. */
 static bool more_buckets(struct locks *t)
 {
-	struct locks more = {
-		.n = t->n, .buckets = t->buckets ? 4 * t->buckets : 64,
-	};
+	struct locks more = *t;
 	u32 i;
 
+	more.buckets = t->buckets ? 4 * t->buckets : 64;
 	more.bucket = calloc(more.buckets, sizeof(struct lock *));
 	if (!more.bucket)
 		return t->buckets > 0;
@@ -313,7 +312,9 @@ struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
 	l->block.line.e.grant = r->grant;
 	l->next = t->bucket[bucket_of(t, offset)];
 	t->bucket[bucket_of(t, offset)] = l;
-	t->n++;
+	/* what is held already is not refused, when a blade begins anew */
+	if (++t->n > t->allowed)
+		t->allowed = t->n;
 	return &l->block;
 }
 
@@ -339,4 +340,7 @@ void region_drop_locks(struct region *r, u64 offset, bool all)
 			t->n--;
 		}
 	}
+	/* what it does not need any more is for others */
+	if (t->allowed > t->n)
+		t->allowed = t->n;
 }

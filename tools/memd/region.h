@@ -61,9 +61,13 @@ struct lock {
  * @n: how many
  * @buckets: a power of two, or 0
  * @bucket: the first of each
+ * @allowed: how many there may be, see quota_lock()
+ * @refused: millisecond when more were refused, 0: they were not
  */
 struct locks {
 	u32 n;
+	u32 allowed;
+	u64 refused;
 	u32 buckets;
 	struct lock **bucket;
 };
@@ -108,6 +112,7 @@ struct cut {
  * @gid: group
  * @block: bytes of a block
  * @size: bytes
+ * @growing: bytes that it is to have, while it is @busy; else 0
  * @mtime: nanoseconds since 1970
  * @used: bytes of the blocks that have contents here
  * @opens: nodes that have it open
@@ -139,6 +144,7 @@ struct region {
 	u32 gid;
 	u32 block;
 	u64 size;
+	u64 growing;
 	u64 mtime;
 	u64 used;
 	u32 opens;

@@ -33,9 +33,11 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_CHASE] = "chases",
 	[STAT_RENEW] = "renewals",
 	[STAT_CLAIM] = "locks_claimed",
+	[STAT_NO_LOCK] = "locks_refused",
 	[STAT_CALL] = "calls",
 	[STAT_CALL_REPEATED] = "calls_repeated",
 	[STAT_CALL_REFUSED] = "calls_refused",
+	[STAT_OVER_QUOTA] = "calls_over_quota",
 	[STAT_PUSH] = "pushes",
 	[STAT_PUSH_REPEATED] = "pushes_repeated",
 	[STAT_PUSH_FAILED] = "pushes_failed",
@@ -87,6 +89,8 @@ static void add_state(struct memd *m, struct page *page)
 	add(page, "lines_at_home", l->known - in_switch - moving);
 	add(page, "lines_in_switch", in_switch);
 	add(page, "lines_moving", moving);
+	add(page, "locks", quota_locks(m));
+	add(page, "locks_max", m->opt.locks);
 	add(page, "sent", m->udp.sent);
 	add(page, "sent_bytes", m->udp.sent_bytes);
 	add(page, "not_sent", m->udp.dropped);

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Limits of users, see quota.h. */
+#include "quota.h"
+
+#include "memd.h"
+
+#define ROOT		0u
+#define PLACES_KEPT	(REGIONS_MAX / 16)	/* for the privileged */
+#define LOCK_PART	4	/* of the lock lines, for a region, and for an owner */
+#define LOCK_CHUNK	64	/* lock lines that a region is allowed at a time */
+#define REFUSED_MS	100	/* until all regions are looked at again */
+#define LOCK_MEMORY	2048	/* bytes of the blade's memory for a lock line, unless told */
+#define LOCKS_LEAST	(1u << 18)
+#define LOCKS_MOST	(1u << 28)
+
+void quota_init(struct memd *m)
+{
+	u64 locks = m->opt.memory / LOCK_MEMORY;
+
+	if (m->opt.locks)
+		return;
+	if (locks < LOCKS_LEAST)
+		locks = LOCKS_LEAST;
+	m->opt.locks = locks < LOCKS_MOST ? (u32)locks : LOCKS_MOST;
+}
+
+u16 quota_region(const struct memd *m, u32 uid, bool unlimited)
+{
+	u32 i, n = 0;
+
+	if (unlimited || uid == ROOT)
+		return 0;
+	if (m->regions.n >= REGIONS_MAX - PLACES_KEPT)
+		return ENOSPC;
+	if (!m->opt.user_regions)
+		return 0;
+	for (i = 0; i < m->regions.n; i++) {
+		const struct region *r = m->regions.by_id[i];
+
+		n += r->uid == uid && !r->gone;
+	}
+	return n < m->opt.user_regions ? 0 : EDQUOT;
+}
+
+/* Bytes that one user's regions may have together; 0: no limit. */
+static u64 memory_limit(const struct memd *m)
+{
+	u64 all = 0;
+	u32 i;
+
+	if (m->opt.user_memory != USER_MEMORY_HALF)
+		return m->opt.user_memory;
+	for (i = 0; i < m->opt.blades; i++)
+		all += m->regions.size[i];
+	return all / 2;
+}
+
+u16 quota_memory(const struct memd *m, u32 uid, bool unlimited, u64 more)
+{
+	u64 limit = memory_limit(m), sum = 0;
+	u32 i;
+
+	if (unlimited || uid == ROOT || !limit || !more)
+		return 0;
+	/* keeps the sum from overflowing; no room is said to whom it is too large for */
+	if (!region_size_ok(&m->regions, more))
+		return 0;
+	for (i = 0; i < m->regions.n; i++) {
+		const struct region *r = m->regions.by_id[i];
+
+		if (r->uid == uid && !r->gone)
+			sum += r->growing > r->size ? r->growing : r->size;
+	}
+	return sum + more <= limit ? 0 : EDQUOT;
+}
+
+/* --- lock lines --------------------------------------------------------------- */
+
+u32 quota_locks(const struct memd *m)
+{
+	u32 i, all = 0;
+
+	for (i = 0; i < m->regions.n; i++)
+		all += m->regions.by_id[i]->locks.n;
+	return all;
+}
+
+/*
+ * A region is allowed some at a time, so that the others are not looked at for each.  Who
+ * has been refused is for a moment without that, too.
+ */
+bool quota_lock(struct memd *m, struct region *r)
+{
+	struct locks *t = &r->locks;
+	u64 part = m->opt.locks / LOCK_PART, all = 0, own = 0;
+	u32 i;
+
+	if (t->n < t->allowed)
+		return true;
+	if (t->refused && m->timers.now - t->refused < REFUSED_MS)
+		return false;
+	for (i = 0; i < m->regions.n; i++) {
+		const struct region *other = m->regions.by_id[i];
+
+		all += other->locks.allowed;
+		own += other->uid == r->uid ? other->locks.allowed : 0;
+	}
+	if (t->allowed + LOCK_CHUNK > part || all + LOCK_CHUNK > m->opt.locks ||
+	    (r->uid != ROOT && own + LOCK_CHUNK > part)) {
+		t->refused = m->timers.now;
+		return false;
+	}
+	t->refused = 0;
+	t->allowed += LOCK_CHUNK;
+	return true;
+}
