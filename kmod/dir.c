@@ -6,7 +6,6 @@
  * node creates or unlinks is so for all at once.
  */
 #include <linux/fs.h>
-#include <linux/list.h>
 #include <linux/namei.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
@@ -20,7 +19,6 @@
 #include "rpc.h"
 #include "super.h"
 
-#define LIST_MAX	65536	/* replies of one listing */
 #define ENTRY_LEN	9	/* u32 region, u32 mode, u8 name_len */
 
 static struct weft_call *new_call(u16 op, const struct qstr *name)
@@ -305,129 +303,87 @@ void weft_dir_stop(void)
 /* --- listing ---------------------------------------------------------------------- */
 
 /*
- * An open directory: the list as it was when reading it began.  Replies as they
- * came, so that a position is a number of an entry.
+ * The position in a directory is 2 and the number of the region that was given out last:
+ * the catalog lists regions by their numbers, which only grow.  So nothing is kept for an
+ * open directory, but where its listing ends: at the last region that there was when it
+ * began.  A program that makes regions while it lists them comes to an end, too.
  */
-struct weft_chunk {
-	struct list_head list;
-	u32 len;
-	u8 data[];
-};
+#define POS_FIRST	2
 
-struct weft_listing {
-	struct list_head chunks;
-	bool complete;
-};
-
-static void listing_clear(struct weft_listing *l)
+static u32 listed(const struct dir_context *ctx)
 {
-	struct weft_chunk *c, *next;
-
-	list_for_each_entry_safe(c, next, &l->chunks, list)
-		kfree(c);
-	INIT_LIST_HEAD(&l->chunks);
-	l->complete = false;
+	return (u32)(ctx->pos - POS_FIRST);
 }
 
-static int listing_fill(struct weft_listing *l)
-{
-	struct weft_call *call = new_call(WEFT_CALL_READDIR, NULL);
-	unsigned int n = 0;
-	int err;
-
-	if (!call)
-		return -ENOMEM;
-	listing_clear(l);
-	do {
-		u64 cookie = call->cookie;
-		struct weft_chunk *c;
-
-		memset(call, 0, sizeof(*call));
-		call->op = WEFT_CALL_READDIR;
-		call->cookie = cookie;
-		err = weft_node_call(call);
-		if (err)
-			break;
-		c = kmalloc(struct_size(c, data, call->list_len), GFP_KERNEL);
-		if (!c) {
-			err = -ENOMEM;
-			break;
-		}
-		c->len = call->list_len;
-		memcpy(c->data, call->list, c->len);
-		list_add_tail(&c->list, &l->chunks);
-	} while (call->cookie && ++n < LIST_MAX);
-	kfree(call);
-	l->complete = !err;
-	return err;
-}
-
-/* Hands out the entries of one reply; @n counts them all.  False: no room. */
-static bool emit_chunk(struct dir_context *ctx, const struct weft_chunk *c,
-		       loff_t *n)
+/* Hands out the entries of one reply, up to region @last.  False: no room, or the end. */
+static bool emit_reply(struct dir_context *ctx, const struct weft_call *call, u32 last)
 {
 	u32 at = 0;
 
-	while (at + ENTRY_LEN <= c->len) {
-		u32 region = get_unaligned_be32(c->data + at);
-		u32 name_len = c->data[at + 8];
-		const char *name = (const char *)c->data + at + ENTRY_LEN;
+	while (at + ENTRY_LEN <= call->list_len) {
+		const u8 *entry = call->list + at;
+		u32 region = get_unaligned_be32(entry);
+		const char *name = (const char *)entry + ENTRY_LEN;
+		u32 name_len = entry[8];
 
 		at += ENTRY_LEN + name_len;
-		if (at > c->len)
-			break;
-		if ((*n)++ < ctx->pos || !name_len || memchr(name, '/', name_len))
-			continue;
-		ctx->pos = *n - 1;
-		if (!dir_emit(ctx, name, (int)name_len, region, DT_REG))
+		if (at > call->list_len || region > last)
 			return false;
-		ctx->pos = *n;
+		if (region <= listed(ctx))
+			continue;
+		if (name_len && !memchr(name, '/', name_len) &&
+		    !dir_emit(ctx, name, (int)name_len, region, DT_REG))
+			return false;
+		ctx->pos = (loff_t)POS_FIRST + region;
 	}
 	return true;
 }
 
+/* Return: 0 when there is no room, or at the end. */
+static int list(struct file *file, struct dir_context *ctx, struct weft_call *call)
+{
+	unsigned long last = (unsigned long)READ_ONCE(file->private_data);
+	u32 from;
+	int err;
+
+	do {
+		from = listed(ctx);
+		memset(call, 0, sizeof(*call));
+		call->op = WEFT_CALL_READDIR;
+		call->cookie = from;
+		err = weft_node_call(call);
+		if (err)
+			return err;
+		if (!from) {
+			last = min_t(u64, call->size, WEFT_REGION_MAX);
+			WRITE_ONCE(file->private_data, (void *)last);
+		}
+		if (!emit_reply(ctx, call, (u32)last))
+			return 0;
+		/* all of it was given out; it may have been nothing but bad names */
+	} while (call->cookie > from && listed(ctx) > from);
+	return 0;
+}
+
 static int weft_iterate(struct file *file, struct dir_context *ctx)
 {
-	struct weft_listing *l = file->private_data;
-	struct weft_chunk *c;
-	loff_t n = 2;
+	struct weft_call *call;
 	int err;
 
 	if (!dir_emit_dots(file, ctx))
 		return 0;
-	if (!l->complete || ctx->pos == 2) {
-		err = listing_fill(l);
-		if (err)
-			return err;
-	}
-	list_for_each_entry(c, &l->chunks, list)
-		if (!emit_chunk(ctx, c, &n))
-			break;
-	return 0;
-}
-
-static int weft_dir_open(struct inode *inode, struct file *file)
-{
-	struct weft_listing *l = kzalloc(sizeof(*l), GFP_KERNEL);
-
-	if (!l)
+	if (ctx->pos < POS_FIRST || ctx->pos - POS_FIRST > WEFT_REGION_MAX)
+		return 0;
+	call = new_call(WEFT_CALL_READDIR, NULL);
+	if (!call)
 		return -ENOMEM;
-	INIT_LIST_HEAD(&l->chunks);
-	file->private_data = l;
-	return 0;
-}
-
-static int weft_dir_release(struct inode *inode, struct file *file)
-{
-	listing_clear(file->private_data);
-	kfree(file->private_data);
-	return 0;
+	err = list(file, ctx, call);
+	kfree(call);
+	return err;
 }
 
 const struct file_operations weft_dir_operations = {
 	.owner = THIS_MODULE,
-	.open = weft_dir_open,
-	.release = weft_dir_release,
 	.read = generic_read_dir,
 	.iterate_shared = weft_iterate,
 	.llseek = generic_file_llseek,

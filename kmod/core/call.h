@@ -29,7 +29,7 @@ enum weft_call_op {
 	WEFT_CALL_UNLINK,	/* name, region that it must mean (0: any) > region */
 	WEFT_CALL_OPEN,		/* region: this node has it open (counts once a node) */
 	WEFT_CALL_CLOSE,	/* region: last close on this node; all its copies are gone */
-	WEFT_CALL_READDIR,	/* cookie > list of names, cookie */
+	WEFT_CALL_READDIR,	/* cookie > list of names, cookie, size: last region there is */
 	WEFT_CALL_STATFS,	/* > size: bytes in all, used: bytes in use, cookie: regions */
 	WEFT_CALL_STATS,	/* > list of named counters of the blade (weftctl) */
 	WEFT_CALL_REGION,	/* blade 33 to another blade: attributes of a region */

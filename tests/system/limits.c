@@ -25,7 +25,7 @@
 #include "weft.h"
 
 #define PAGE		4096l
-#define GO_TRIES	2400
+#define GO_TRIES	12000
 #define GO_TRY_US	50000
 
 static const char *error_name(int rc)

@@ -164,10 +164,11 @@ slab()
 # keeps USER N: a program of that user opens so many locks, and keeps those it gets.
 keeps()
 {
-	on node2 sh -c "rm -f /tmp/go /tmp/opened.$1
+	limited "$CONTENTS_LIMIT" "$RACK" --name "$run_name" exec node2 -- \
+		sh -c "rm -f /tmp/go /tmp/opened.$1
 		setsid setpriv --reuid $1 --regid $1 --clear-groups \
 			$LIMITS open /weft/locks $2 /tmp/go >/tmp/opened.$1 2>&1 </dev/null &
-		for i in \$(seq 600); do [ ! -s /tmp/opened.$1 ] || break; sleep 0.2; done
+		for i in \$(seq 1200); do [ ! -s /tmp/opened.$1 ] || break; sleep 0.2; done
 		cat /tmp/opened.$1" >"$dir/opened"
 	cat "$dir/opened"
 }

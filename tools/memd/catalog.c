@@ -457,6 +457,8 @@ static enum answer read_dir(struct memd *m, struct request *q)
 
 	if (at > WEFT_REGION_MAX)
 		return refuse(q, EINVAL);
+	/* where a listing that begins now ends, whatever is made meanwhile */
+	reply->size = m->regions.next_id ? m->regions.next_id - 1 : 0;
 	while ((r = region_after(&m->regions, (u32)at))) {
 		u32 len = 9u + r->name_len;
 
