@@ -81,7 +81,7 @@ static int same_region(struct weft_inode *wi, const struct qstr *name,
 	return err;
 }
 
-static int weft_revalidate(struct dentry *dentry, unsigned int flags)
+static int revalidate(struct dentry *dentry, unsigned int flags)
 {
 	struct weft_inode *wi;
 	struct inode *inode;
@@ -96,6 +96,8 @@ static int weft_revalidate(struct dentry *dentry, unsigned int flags)
 	return !wi->region ? 1 :
 	       same_region(wi, &dentry->d_name, READ_ONCE(weft_node.timeout_ms));
 }
+
+WEFT_OP_REVALIDATE(weft_revalidate, revalidate)
 
 static void ask_create(struct weft_call *call, const struct inode *dir,
 		       umode_t mode, bool excl)
@@ -117,8 +119,7 @@ static void tell_created(const struct inode *inode, const struct qstr *name)
 }
 
 /* The caller takes success to mean that the region is new: always exclusive. */
-static int weft_create(weft_idmap *idmap, struct inode *dir,
-		       struct dentry *dentry, umode_t mode, bool excl)
+static int create(struct inode *dir, struct dentry *dentry, umode_t mode)
 {
 	struct inode *inode;
 	struct weft_call *call;
@@ -140,6 +141,8 @@ static int weft_create(weft_idmap *idmap, struct inode *dir,
 	kfree(call);
 	return err;
 }
+
+WEFT_OP_CREATE(weft_create, create)
 
 /*
  * The region that the name means, which the blade keeps for this node from then on;
@@ -210,7 +213,7 @@ static int weft_mknod(weft_idmap *idmap, struct inode *dir,
 {
 	if (!S_ISREG(mode))
 		return -EPERM;
-	return weft_create(idmap, dir, dentry, mode, true);
+	return create(dir, dentry, mode);
 }
 
 static int weft_unlink(struct inode *dir, struct dentry *dentry)

@@ -6,6 +6,7 @@
 #include <linux/rmap.h>
 
 #include "bound.h"
+#include "compat.h"
 #include "drive.h"
 #include "hist.h"
 #include "inode.h"
@@ -520,7 +521,7 @@ void weft_drive_soon(struct weft_cline *cl)
 
 static void retry_fire(struct timer_list *timer)
 {
-	struct weft_cline *cl = from_timer(cl, timer, retry);
+	struct weft_cline *cl = container_of(timer, struct weft_cline, retry);
 	struct sk_buff_head queue;
 
 	__skb_queue_head_init(&queue);
@@ -601,7 +602,7 @@ void weft_drive_stop(struct weft_cline *cl)
 void weft_drive_init(struct weft_cline *cl)
 {
 	timer_setup(&cl->retry, retry_fire, 0);
-	hrtimer_init(&cl->soon, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	cl->soon.function = soon_fire;
+	weft_hrtimer_setup(&cl->soon, soon_fire, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_ABS_SOFT);
 	INIT_WORK(&cl->revoke, revoke_work);
 }

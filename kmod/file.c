@@ -45,16 +45,15 @@ static size_t copy_locked(struct weft_cline *cl, struct page *page, size_t at,
 			  size_t n, struct iov_iter *iter, bool write)
 {
 	size_t done;
+	void *data;
 
 	pagefault_disable();
-	if (write) {
-		done = copy_page_from_iter_atomic(page, at, n, iter);
-	} else {
-		void *data = kmap_local_page(page);
-
+	data = kmap_local_page(page);
+	if (write)
+		done = copy_from_iter(data + at, n, iter);
+	else
 		done = copy_to_iter(data + at, n, iter);
-		kunmap_local(data);
-	}
+	kunmap_local(data);
 	pagefault_enable();
 	weft_cline_touched(cl, write ? WEFT_M : WEFT_S);
 	unlock_page(page);

@@ -83,7 +83,7 @@ bool weft_inode_leaving(u32 blades, bool late)
 		WRITE_ONCE(wi->renew, wi->renew | blades);
 		if (late)
 			WRITE_ONCE(wi->lose, wi->lose | blades);
-		any |= READ_ONCE(wi->vfs.i_state) & (I_FREEING | I_WILL_FREE) &&
+		any |= weft_inode_state(&wi->vfs) & (I_FREEING | I_WILL_FREE) &&
 		       !xa_empty(&wi->lines);
 	}
 	rcu_read_unlock();
@@ -450,7 +450,7 @@ struct inode *weft_inode_get(struct super_block *sb,
 	err = -EUCLEAN;
 	if (!attr_valid(inode, attr))
 		goto fail;
-	if (!(inode->i_state & I_NEW)) {
+	if (!(weft_inode_state(inode) & I_NEW)) {
 		weft_inode_update(weft_inode_of(inode), attr);
 		return inode;
 	}
@@ -460,7 +460,7 @@ struct inode *weft_inode_get(struct super_block *sb,
 		return inode;
 	}
 fail:
-	if (inode->i_state & I_NEW)
+	if (weft_inode_state(inode) & I_NEW)
 		iget_failed(inode);
 	else
 		iput(inode);

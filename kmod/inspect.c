@@ -3,6 +3,7 @@
 #include <linux/dcache.h>
 
 #include "cache.h"
+#include "compat.h"
 #include "inode.h"
 #include "inspect.h"
 #include "klock_parts.h"
@@ -16,9 +17,9 @@ static void get_name(struct inode *inode, char *name)
 	*name = 0;
 	spin_lock(&inode->i_lock);
 	/* later, what frees it is where the list was */
-	if (inode->i_state & (I_FREEING | I_WILL_FREE | I_CLEAR))
+	if (weft_inode_state(inode) & (I_FREEING | I_WILL_FREE | I_CLEAR))
 		goto out;
-	hlist_for_each_entry(dentry, &inode->i_dentry, d_u.d_alias) {
+	weft_for_each_alias(dentry, inode) {
 		spin_lock(&dentry->d_lock);
 		if (!d_unhashed(dentry) && dentry->d_name.len <= WEFT_NAME_MAX) {
 			memcpy(name, dentry->d_name.name, dentry->d_name.len);

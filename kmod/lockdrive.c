@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 
 #include "cache.h"
+#include "compat.h"
 #include "guard.h"
 #include "hist.h"
 #include "klock_parts.h"
@@ -392,6 +393,6 @@ static enum hrtimer_restart timer_fire(struct hrtimer *timer)
 
 void weft_klock_timer_init(struct weft_klock *kl)
 {
-	hrtimer_init(&kl->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	kl->timer.function = timer_fire;
+	weft_hrtimer_setup(&kl->timer, timer_fire, CLOCK_MONOTONIC,
+			   HRTIMER_MODE_ABS_SOFT);
 }

@@ -146,6 +146,11 @@ int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		[WEFT_COUNT_STRANGER]	= "stranger",
 		[WEFT_COUNT_DAMAGED]	= "damaged",
 		[WEFT_COUNT_MEMBERS]	= "members",
+		[WEFT_COUNT_ENQUEUE]	= "enqueue",
+		[WEFT_COUNT_HANDED]	= "handed",
+		[WEFT_COUNT_HAND_ACK]	= "hand_ack",
+		[WEFT_COUNT_PASSED]	= "passed",
+		[WEFT_COUNT_NOT_PASSED]	= "not_passed",
 	};
 	struct weft_genl_switch *s = weft_genl_list(cb);
 	int err;

@@ -151,7 +151,7 @@ static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
 
 static int weft_drop_inode(struct inode *inode)
 {
-	return generic_drop_inode(inode) ||
+	return weft_drop_unused(inode) ||
 	       READ_ONCE(weft_inode_of(inode)->gone);
 }
 
@@ -255,7 +255,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	sb->s_maxbytes = min_t(u64, MAX_LFS_FILESIZE, 1ull << SIZE_BITS);
 	sb->s_time_gran = 1;
 	sb->s_op = &weft_super_operations;
-	sb->s_d_op = &weft_dentry_operations;
+	weft_set_d_op(sb, &weft_dentry_operations);
 
 	err = begin_instance(m);
 	if (err)

@@ -9,6 +9,7 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "compat.h"
 #include "peer.h"
 #include "recv.h"
 #include "stats.h"
@@ -85,11 +86,11 @@ int weft_udp_open(const struct weft_config *cfg,
 	}
 	sock->sk->sk_allocation = GFP_ATOMIC;
 	/* this also keeps what we send to the group from coming back to us */
-	setup_udp_tunnel_sock(cfg->net, sock, &tunnel);
+	setup_udp_tunnel_sock(cfg->net, weft_tunnel_sock(sock), &tunnel);
 	err = join_group(sock->sk, cfg);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "cannot join the multicast group of the switch on the interface: is it up, and does it do multicast?");
-		udp_tunnel_sock_release(sock);
+		udp_tunnel_sock_release(weft_tunnel_sock(sock));
 		return err;
 	}
 	rcu_assign_pointer(udp_socket, sock);
@@ -105,7 +106,7 @@ void weft_udp_close(void)
 	RCU_INIT_POINTER(udp_socket, NULL);
 	/* pairs with rcu_dereference() in weft_udp_send() */
 	synchronize_rcu();
-	udp_tunnel_sock_release(sock);
+	udp_tunnel_sock_release(weft_tunnel_sock(sock));
 	/* a receiver may still be in encap_rcv() */
 	synchronize_net();
 }
@@ -146,9 +147,8 @@ static void send_one(struct sock *sk, struct sk_buff *skb)
 	weft_stat_inc(WEFT_STAT_MSG_SENT);
 	weft_stat_add(WEFT_STAT_MSG_SENT_BYTES, len);
 	memset(skb->cb, 0, sizeof(struct udp_cb));
-	udp_tunnel_xmit_skb(rt, sk, skb, saddr, daddr, 0,
-			    to == WEFT_PEER_GROUP ? TTL_GROUP : TTL,
-			    htons(IP_DF), port, port, false, true);
+	weft_tunnel_xmit(rt, sk, skb, saddr, daddr,
+			 to == WEFT_PEER_GROUP ? TTL_GROUP : TTL, htons(IP_DF), port);
 }
 
 void weft_udp_send(struct sk_buff_head *queue)

@@ -20,8 +20,8 @@ here=$PWD
 cd "$(dirname "$0")/../.." || exit 2
 
 BUILD=${BUILD:-$PWD/build}
-ALL='license paths shell text man uapi p4 module clang tidy checkpatch'
-TREE='license paths shell text man uapi p4'
+ALL='license paths shell text man uapi counters p4 module clang tidy checkpatch'
+TREE='license paths shell text man uapi counters p4'
 EACH='license paths shell text man checkpatch'
 SKIP=77
 only=()			# the files to look at; none: all
@@ -186,6 +186,31 @@ check_uapi()
 		echo 'uapi/weft_wire.h: these lines are no constants'
 		bad=1
 	fi
+	return $bad
+}
+
+# Whoever shows the switch's counters has a name for each, in the order of their
+# numbers: the name of WEFT_COUNT_* in small letters.
+check_counters()
+{
+	local bad=0 names shown name number i=0
+
+	names=$(sed -n 's/^#define WEFT_COUNT_\([A-Z_]*\)[[:blank:]]\+\([0-9]\+\).*/\2 \1/p' \
+		uapi/weft_wire.h | sort -n | tr '[:upper:]' '[:lower:]')
+	[ -n "$names" ] || { echo 'uapi/weft_wire.h: no WEFT_COUNT_*'; return 1; }
+	mapfile -t shown < <(sed -n '/define P4_STAT_NAMES/,/}/p' tools/switchd/p4names.h |
+		grep -o '"[a-z_]*"' | tr -d '"')
+	while read -r number name; do
+		[ "$number" = $i ] ||
+			{ echo "uapi/weft_wire.h: no counter has the number $i"; bad=1; }
+		[ "${shown[i]-}" = "$name" ] ||
+			{ echo "tools/switchd/p4names.h: name $i is '${shown[i]-}', not '$name'"; bad=1; }
+		grep -qE "\[WEFT_COUNT_${name^^}\][[:blank:]]*= \"$name\"," kmod/netlink_list.c ||
+			{ echo "kmod/netlink_list.c: no name for WEFT_COUNT_${name^^}"; bad=1; }
+		i=$((number + 1))
+	done <<<"$names"
+	[ ${#shown[@]} -le $i ] ||
+		{ echo "tools/switchd/p4names.h: ${#shown[@]} names for $i counters"; bad=1; }
 	return $bad
 }
 

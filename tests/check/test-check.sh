@@ -38,11 +38,14 @@ seal()
 good_tree()
 {
 	rm -rf "$tree"
-	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd,tools/man}
+	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd,tools/man,kmod}
 	cp "$top/tests/check/check.sh" "$tree/tests/check/"
 	cp "$top/p4/check-generated" "$tree/p4/"
-	printf '/* %s */\n#define X 1\n' "$note" >"$tree/uapi/weft_wire.h"
-	printf '/* %s */\n#define Z 1\n' "$tag" >"$tree/tools/switchd/p4names.h"
+	printf '/* %s */\n#define X 1\n#define WEFT_COUNT_A_B\t0\n' "$note" \
+		>"$tree/uapi/weft_wire.h"
+	printf '/* %s */\n#define Z 1\n#define P4_STAT_NAMES { "a_b" }\n' "$tag" \
+		>"$tree/tools/switchd/p4names.h"
+	printf '// %s\n[WEFT_COUNT_A_B]\t= "a_b",\n' "$tag" >"$tree/kmod/netlink_list.c"
 	printf '// %s\ncontrol c() {}\n' "$tag" >"$tree/p4/x.p4"
 	printf '#!/bin/sh\n# %s\necho "%s"\n' "$tag" "\$1" >"$tree/tools/x"
 	chmod +x "$tree/tools/x"
@@ -94,7 +97,7 @@ exit !!$bad;
 END
 
 good_tree
-for check in license paths shell text man uapi p4; do
+for check in license paths shell text man uapi counters p4; do
 	verdict "good tree: $check" $check 0
 done
 
@@ -131,6 +134,17 @@ seal
 verdict 'more than constants for P4' uapi 1
 printf '/* %s */\nstruct y { undefined_t z; };\n' "$note" >"$tree/uapi/y.h"
 verdict 'a header that needs another' uapi 1
+
+echo '#define WEFT_COUNT_C 1' >>"$tree/uapi/weft_wire.h"
+verdict 'a counter of the switch without a name' counters 1
+sed -i 's/"a_b"/"c"/' "$tree/tools/switchd/p4names.h"
+verdict 'a counter with the name of another' counters 1
+sed -i 's/"a_b"/&, "c"/' "$tree/tools/switchd/p4names.h"
+verdict 'a name without a counter' counters 1
+echo >"$tree/kmod/netlink_list.c"
+verdict 'a counter that the module has no name for' counters 1
+sed -i '/COUNT/d' "$tree/uapi/weft_wire.h"
+verdict 'no counters' counters 1
 
 echo '// changed' >>"$tree/p4/x.p4"
 verdict 'P4 sources newer than the program' p4 1

@@ -32,13 +32,15 @@
 
 /*
  * Counters of the directory: one register array, shown by the command "dir".
- * P4_STAT_NAMES lists what its cells count, in the order of WEFT_COUNT_*.
+ * P4_STAT_NAMES lists what its cells count, in the order of WEFT_COUNT_*, all of
+ * them: "check.sh counters" looks.
  */
 #define P4_REG_STAT		"counters"
 #define P4_STAT_NAMES		{ "miss", "read", "fwd", "inv", "grant", "busy", \
 				  "commit", "query", "abort", "add", \
 				  "add_refused", "remove", "drop", "stranger", \
-				  "damaged", "members" }
+				  "damaged", "members", "enqueue", "handed", \
+				  "hand_ack", "passed", "not_passed" }
 
 /* The other registers of the directory, for those who compare or show it. */
 #define P4_REG_MEMBERS_VERSION	"members_version"
