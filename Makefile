@@ -336,6 +336,9 @@ kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*.c)
 kmod_make	= $(MAKE) -C $(KDIR) M=$(kmod_dir) W=1 KCFLAGS="$(WERROR)" \
 		  $(if $(V),V=$(V)) $(if $(KCC),CC="$(KCC)") --no-print-directory \
 		  $(if $(pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
+# With KBUILD_MODPOST_WARN, where the kernel's list of what it exports is not at hand,
+# symbols that are not found are no failure.
+missing_symbols	= $(if $(KBUILD_MODPOST_WARN),(Module.symvers is missing|modpost: (".*" \[.*\] undefined!|suppressed [0-9]* unresolved symbol)),none)
 # Type information for BPF, where there is what makes it.
 pahole		= $(shell command -v pahole)
 
@@ -358,7 +361,8 @@ module: FORCE
 	$(link_sources)
 	$(quiet)+$(kmod_make) modules $(if $(V),,>$(kmod_dir)/build.log 2>&1 || \
 		{ sed 's|$(kmod_dir)/||g' $(kmod_dir)/build.log; exit 1; })
-	$(quiet)$(if $(V),:,! grep -E '[Ww]arning:|WARNING:' $(kmod_dir)/build.log)
+	$(quiet)$(if $(V),:,! grep -E '[Ww]arning:|WARNING:' $(kmod_dir)/build.log | \
+		grep -vE '^WARNING: $(missing_symbols)')
 endif
 
 # --- What people type -------------------------------------------------------

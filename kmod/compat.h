@@ -209,6 +209,13 @@ static inline void weft_tunnel_xmit(struct rtable *rt, struct sock *sk,
 #endif
 }
 
+/* What refuses leases: nothing, where they are refused unless a file system offers them. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define weft_nosetlease		NULL
+#else
+#define weft_nosetlease		simple_nosetlease
+#endif
+
 /* A shrinker's memory: part of it in older kernels, the kernel's in newer. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 static inline struct shrinker *weft_shrinker_alloc(void)

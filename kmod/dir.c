@@ -393,5 +393,5 @@ const struct file_operations weft_dir_operations = {
 	.fsync = noop_fsync,
 	.flock = weft_reclock,
 	.lock = weft_reclock,
-	.setlease = simple_nosetlease,
+	.setlease = weft_nosetlease,
 };

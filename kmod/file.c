@@ -321,7 +321,7 @@ const struct file_operations weft_file_operations = {
 	.flock = weft_reclock,
 	.lock = weft_reclock,
 	/* EINVAL: nobody on another node would break a lease */
-	.setlease = simple_nosetlease,
+	.setlease = weft_nosetlease,
 	.splice_read = weft_splice_read,
 	.splice_write = iter_file_splice_write,
 };
