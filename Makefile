@@ -77,7 +77,7 @@ ldlibs_of	= -pthread
 
 dpdk_cflags	= $(shell pkg-config --cflags libdpdk)
 dpdk_libs	= $(shell pkg-config --libs libdpdk)
-weftctl_pkgs	= libnl-genl-3.0 libmnl libkmod
+weftctl_pkgs	= libnl-genl-3.0 libkmod
 
 define newline
 
@@ -136,11 +136,12 @@ $(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
 $(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
 $(call one_program,tests/explore,$(B)/bin/weft-explore,,test_programs)
+$(call one_program,tests/netlink,$(B)/tests/netlink,,test_programs)
 $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switchd),test_programs)
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
-test_dirs	:= $(filter-out stress litmus explore diff fuzz unit preload posix conformance\
+test_dirs	:= $(filter-out stress litmus explore netlink diff fuzz unit preload posix conformance\
 		kvs bench-locks,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
@@ -233,6 +234,8 @@ $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_pr
 $(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
 $(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(test_programs)): \
 	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
+
+$(B)/tests/netlink: ldlibs_of = $(shell pkg-config --libs libmnl)
 
 # Until here all of them are linked alike.
 $(sort $(programs) $(test_programs)):

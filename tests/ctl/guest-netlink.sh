@@ -3,7 +3,7 @@
 #
 # The part of tests/ctl/test-netlink.sh that runs in the guest:
 #
-#	guest-netlink.sh MODULE WEFTCTL HAMMER REQUESTS
+#	guest-netlink.sh MODULE WEFTCTL HAMMER CLIENT REQUESTS
 #
 # MODULE is that of tests/ctl/fakes/node.  Run at the top of the tree.
 
@@ -15,7 +15,8 @@ set -u
 module=$1
 weftctl=$2
 hammer=$3
-requests=$4
+client=$4
+requests=$5
 params=/sys/module/weft_fakenode/parameters
 begin netlink
 rc=0
@@ -62,13 +63,16 @@ check "the module loads" insmod "$module"
 
 # --- By the description --------------------------------------------------------
 
-# A client that knows nothing but uapi/weft.yaml uses every command and attribute.
+# Every command and attribute, by a client that knows uapi/weft_netlink.h alone, and by
+# one that knows uapi/weft.yaml alone.
+check "all that uapi/weft_netlink.h says" timeout 600 "$client" drive
 check "all that uapi/weft.yaml says" timeout 600 tests/ctl/yamlclient.py drive uapi/weft.yaml
 ctl status -j;	check "still down" has '"state":"down"'
 
 # --- Events ---------------------------------------------------------------------
 
 "$weftctl" up --node 32 --interface lo --homes 10.0.0.1
+check "events: all that uapi/weft_netlink.h says" timeout 120 "$client" hear
 check "events: all of each kind, not too many" timeout 120 tests/ctl/yamlclient.py hear uapi/weft.yaml
 for signal in INT TERM; do
 	"$weftctl" monitor >"$dir/out" 2>"$dir/err" &

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The netlink family in a kernel, driven by weftctl and by requests that make no
-# sense; with a node that does nothing (tests/ctl/fakes/node), so that slow, dead
-# and broken blades can be had.  One bare guest.
+# The netlink family in a kernel, driven by weftctl, by clients that share nothing with
+# it (tests/netlink on libmnl, yamlclient.py), and by requests that make no sense; with
+# a node that does nothing (tests/ctl/fakes/node), so that slow, dead and broken blades
+# can be had.  One bare guest.
 #
 # What the guest prints is indented.  As tests/system/common.sh; KVER, the kernel;
 # WEFT_CTL_REQUESTS (100000), how many requests make no sense.
@@ -62,7 +63,7 @@ boot --bare --nodes 1 --blades 0 --switch none --kernel "$KVER"
 # Its kernel's log is looked at: status 125 is a complaint in it.
 timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- tests/ctl/guest-netlink.sh \
 	"$fake/weft_fakenode.ko" "$BIN/weftctl" "$BUILD/tests/ctl-hammer" \
-	"${WEFT_CTL_REQUESTS:-100000}" | sed -u 's/^/    /'
+	"$BUILD/tests/netlink" "${WEFT_CTL_REQUESTS:-100000}" | sed -u 's/^/    /'
 report "${PIPESTATUS[0]}" "all of it, in the guest"
 end_rack
 finish

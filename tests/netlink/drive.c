@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every command, and every attribute that it takes or answers.  What the answers must be
+ * follows from what tests/ctl/fakes/node is told to answer.
+ */
+#include "family.h"
+
+#include <arpa/inet.h>
+#include <net/if.h>
+
+/* --- The node ---------------------------------------------------------------------- */
+
+/* CONFIG_SET; without an attribute, or with one more. */
+static int configure(uint16_t without, uint16_t with, uint32_t value)
+{
+	static const struct { uint16_t type; uint32_t value; } numbers[] = {
+		{ WEFT_A_CONFIG_ID, 32 }, { WEFT_A_CONFIG_RACK, UINT32_MAX },
+		{ WEFT_A_CONFIG_TIMEOUT_MS, WEFT_TIMEOUT_MS_MIN },
+		{ WEFT_A_CONFIG_HOLD_US, 0 }, { WEFT_A_CONFIG_MTU, WEFT_MTU_MAX },
+	};
+	struct nlmsghdr *h = family_command(WEFT_CMD_CONFIG_SET);
+	uint32_t i;
+
+	for (i = 0; i < MNL_ARRAY_SIZE(numbers); i++) {
+		if (numbers[i].type != without)
+			mnl_attr_put_u32(h, numbers[i].type, numbers[i].value);
+	}
+	if (without != WEFT_A_CONFIG_IFINDEX)
+		mnl_attr_put_u32(h, WEFT_A_CONFIG_IFINDEX, if_nametoindex("lo"));
+	for (i = 1; i <= 2 && without != WEFT_A_CONFIG_HOME; i++)
+		mnl_attr_put_u32(h, WEFT_A_CONFIG_HOME, htonl(0x0a000000 + i));
+	mnl_attr_put_u32(h, WEFT_A_CONFIG_ADDRESS, htonl(0x0a010203));
+	if (with == WEFT_A_CONFIG_IFNAME)
+		mnl_attr_put_strz(h, with, "lo");
+	else if (with)
+		mnl_attr_put_u32(h, with, value);
+	return family_ask(WEFT_CMD_CONFIG_SET, NULL, NULL);
+}
+
+static void take_config(const struct object *o, void *data)
+{
+	const uint32_t *tuned = data;
+
+	MUST(number(o, WEFT_A_CONFIG_ID) == 32 && number(o, WEFT_A_CONFIG_RACK) == UINT32_MAX &&
+	     number(o, WEFT_A_CONFIG_IFINDEX) == if_nametoindex("lo") &&
+	     number(o, WEFT_A_CONFIG_MTU) == WEFT_MTU_MAX, "CONFIG_GET: numbers");
+	MUST(!strcmp(text(o, WEFT_A_CONFIG_IFNAME), "fake0"), "CONFIG_GET: the interface");
+	MUST(o->homes == 2 && number(o, WEFT_A_CONFIG_HOME) == htonl(0x0a000002) &&
+	     number(o, WEFT_A_CONFIG_ADDRESS) == htonl(0x0a010203), "CONFIG_GET: addresses");
+	MUST(number(o, WEFT_A_CONFIG_TIMEOUT_MS) == tuned[0] &&
+	     number(o, WEFT_A_CONFIG_HOLD_US) == tuned[1], "CONFIG_GET: what can be tuned");
+	MUST(number(o, WEFT_A_CONFIG_WIRE_VERSION) > 0, "CONFIG_GET: version of messages");
+}
+
+static void drive_down(void)
+{
+	static const uint16_t needed[] = { WEFT_A_CONFIG_ID, WEFT_A_CONFIG_HOME };
+	uint32_t i;
+	uint8_t cmd;
+
+	for (cmd = 1; cmd < WEFT_CMD_EVENT; cmd++) {
+		if (cmd == WEFT_CMD_CONFIG_SET || cmd == WEFT_CMD_TUNE ||
+		    cmd == WEFT_CMD_STATS_GET || cmd == WEFT_CMD_HIST_GET)
+			continue;
+		MUST(family_ask_plain(cmd, NULL, NULL) == -ENOTCONN, "command %u of a node that is down", cmd);
+	}
+	for (i = 0; i < MNL_ARRAY_SIZE(needed); i++)
+		MUST(configure(needed[i], 0, 0) == -EINVAL && refusal.missing == needed[i] &&
+		     refusal.sentence, "CONFIG_SET without attribute %u", needed[i]);
+	MUST(configure(WEFT_A_CONFIG_IFINDEX, 0, 0) == -EINVAL && refusal.sentence,
+	     "CONFIG_SET without an interface");
+	MUST(configure(0, WEFT_A_CONFIG_IFNAME, 0) == -EINVAL && refusal.sentence,
+	     "CONFIG_SET with two interfaces");
+	MUST(configure(0, WEFT_A_CONFIG_WIRE_VERSION, 1) == -EINVAL && refusal.place,
+	     "CONFIG_SET with what only answers have");
+	MUST(configure(WEFT_A_CONFIG_ID, WEFT_A_CONFIG_ID, 33) == -ERANGE && refusal.place,
+	     "CONFIG_SET as node 33");
+	MUST(configure(WEFT_A_CONFIG_IFINDEX, WEFT_A_CONFIG_IFNAME, 0) == 0,
+	     "CONFIG_SET with the interface's name");
+	MUST(family_ask_plain(WEFT_CMD_CONFIG_CLEAR, NULL, NULL) == 0, "CONFIG_CLEAR");
+}
+
+static void drive_config(void)
+{
+	uint32_t tuned[] = { WEFT_TIMEOUT_MS_MIN, 0 };
+	struct nlmsghdr *h;
+
+	MUST(configure(0, 0, 0) == 0, "CONFIG_SET");
+	MUST(configure(0, 0, 0) == -EBUSY && refusal.sentence, "CONFIG_SET twice");
+	MUST(family_ask_plain(WEFT_CMD_CONFIG_GET, take_config, tuned) == 1, "CONFIG_GET");
+	h = family_command(WEFT_CMD_TUNE);
+	mnl_attr_put_u32(h, WEFT_A_CONFIG_TIMEOUT_MS, tuned[0] = WEFT_TIMEOUT_MS_MAX);
+	mnl_attr_put_u32(h, WEFT_A_CONFIG_HOLD_US, tuned[1] = WEFT_HOLD_US_MAX);
+	MUST(family_ask(WEFT_CMD_TUNE, NULL, NULL) == 0, "TUNE");
+	MUST(family_ask_plain(WEFT_CMD_CONFIG_GET, take_config, tuned) == 1, "CONFIG_GET after TUNE");
+	MUST(family_ask_plain(WEFT_CMD_TUNE, NULL, NULL) == -EINVAL, "TUNE of nothing");
+}
+
+static void take_status(const struct object *o, void *data)
+{
+	(void)data;
+	MUST(o->has & BIT(WEFT_A_STATUS_JOINED) &&
+	     number(o, WEFT_A_STATUS_LIFE) == UINT32_MAX &&
+	     number(o, WEFT_A_STATUS_ANSWERED_MS) == 40 &&
+	     number(o, WEFT_A_STATUS_MEMBERS) == UINT32_MAX &&
+	     number(o, WEFT_A_STATUS_REGIONS) == 1 &&
+	     number(o, WEFT_A_STATUS_LINES) == 1ull << 40 &&
+	     number(o, WEFT_A_STATUS_CACHE_BYTES) == 1ull << 52 &&
+	     number(o, WEFT_A_STATUS_CACHE_MAX) == UINT64_MAX, "STATUS_GET");
+}
+
+static void take_peer(const struct object *o, void *data)
+{
+	uint32_t *id = data;
+
+	++*id;
+	MUST(number(o, WEFT_A_PEER_ID) == *id &&
+	     number(o, WEFT_A_PEER_ADDRESS) == htonl(0x0a000000 + *id) &&
+	     !!(o->has & BIT(WEFT_A_PEER_SELF)) == (*id == 32) &&
+	     !!(o->has & BIT(WEFT_A_PEER_JOINED)) == (*id <= 32), "PEER_GET: %u", *id);
+}
+
+/* Counters that must be there with these values. */
+struct wanted {
+	const char *name;
+	uint64_t value;
+	uint32_t member;
+	bool found;
+};
+
+static void take_counter(const struct object *o, void *data)
+{
+	struct wanted *w = data;
+
+	MUST(number(o, WEFT_A_COUNTER_MEMBER) == w->member, "a counter of member %" PRIu64,
+	     number(o, WEFT_A_COUNTER_MEMBER));
+	if (!strcmp(text(o, WEFT_A_COUNTER_NAME), w->name))
+		w->found |= number(o, WEFT_A_COUNTER_VALUE) == w->value;
+}
+
+static void drive_counters(void)
+{
+	struct wanted own = { "sent_getm", 4, 0, false };
+	struct wanted of_switch = { "not_passed", 120, 0, false };
+	struct wanted blade = { "counter_199", 34ull << 32 | 199, 34, false };
+	struct nlmsghdr *h;
+
+	MUST(family_ask_plain(WEFT_CMD_STATS_GET, take_counter, &own) > 50 && own.found, "STATS_GET");
+	MUST(family_ask_plain(WEFT_CMD_SWITCH_STATS_GET, take_counter, &of_switch) > 20 &&
+	     of_switch.found, "SWITCH_STATS_GET");
+	h = family_command(WEFT_CMD_BLADE_STATS_GET);
+	mnl_attr_put_u32(h, WEFT_A_COUNTER_MEMBER, 34);
+	MUST(family_ask(WEFT_CMD_BLADE_STATS_GET, take_counter, &blade) == 201 && blade.found,
+	     "BLADE_STATS_GET");
+	h = family_command(WEFT_CMD_BLADE_STATS_GET);
+	mnl_attr_put_u32(h, WEFT_A_COUNTER_MEMBER, 35);
+	MUST(family_ask(WEFT_CMD_BLADE_STATS_GET, NULL, NULL) == -ENOENT, "BLADE_STATS_GET of none");
+}
+
+static void take_hist(const struct object *o, void *data)
+{
+	uint64_t count = 0, below = 0;
+	struct object b;
+	uint32_t i;
+	bool *found = data;
+
+	for (i = 0; i < o->n_buckets; i++) {
+		object_nested(&b, BUCKET, o->buckets[i]);
+		count += number(&b, WEFT_A_BUCKET_COUNT);
+		MUST(!(b.has & BIT(WEFT_A_BUCKET_BELOW)) ? i == o->n_buckets - 1 :
+		     number(&b, WEFT_A_BUCKET_BELOW) > below, "HIST_GET: order of buckets");
+		below = number(&b, WEFT_A_BUCKET_BELOW);
+	}
+	if (strcmp(text(o, WEFT_A_HIST_NAME), "lock_hand_over"))
+		return;
+	*found = true;
+	MUST(number(o, WEFT_A_HIST_NSEC) == 3082 && o->n_buckets == 6 && count == 8,
+	     "HIST_GET: lock_hand_over: %" PRIu64 " ns, %u buckets, %" PRIu64 " times",
+	     number(o, WEFT_A_HIST_NSEC), o->n_buckets, count);
+}
+
+/* --- What it has -------------------------------------------------------------------- */
+
+static void take_region(const struct object *o, void *data)
+{
+	(void)data;
+	MUST(number(o, WEFT_A_REGION_SIZE) == 1ull << 47 &&
+	     number(o, WEFT_A_REGION_BLOCK) == 4096, "REGION_GET: sizes");
+	switch (number(o, WEFT_A_REGION_ID)) {
+	case 3:
+		MUST(strlen(text(o, WEFT_A_REGION_NAME)) == 255 &&
+		     number(o, WEFT_A_REGION_LINES) == 2000, "REGION_GET: region 3");
+		break;
+	case 5:
+		MUST(!(o->has & BIT(WEFT_A_REGION_NAME)) && o->has & BIT(WEFT_A_REGION_GONE) &&
+		     number(o, WEFT_A_REGION_LOCKS) == 1000, "REGION_GET: region 5");
+		break;
+	}
+}
+
+static void take_line(const struct object *o, void *data)
+{
+	const uint64_t i = number(o, WEFT_A_LINE_INDEX);
+
+	(void)data;
+	MUST(number(o, WEFT_A_LINE_REGION) == (i < 4000 ? 3 : 16777215) &&
+	     number(o, WEFT_A_LINE_STATE) == i % 3 && number(o, WEFT_A_LINE_OP) == i % 7 &&
+	     number(o, WEFT_A_LINE_WAITERS) == 1 &&
+	     number(o, WEFT_A_LINE_MISSES) == (uint32_t)i &&
+	     number(o, WEFT_A_LINE_REVOCATIONS) == UINT32_MAX, "LINE_GET: block %" PRIu64, i);
+	MUST(!!(o->has & BIT(WEFT_A_LINE_DIRTY)) == !!(i & 4) &&
+	     !!(o->has & BIT(WEFT_A_LINE_REVOKING)) == !!(i & 8) &&
+	     !!(o->has & BIT(WEFT_A_LINE_AHEAD)) == !!(i & 16), "LINE_GET: flags of %" PRIu64, i);
+}
+
+static void take_lock(const struct object *o, void *data)
+{
+	const uint32_t flags = BIT(WEFT_A_LOCK_WRITER) | BIT(WEFT_A_LOCK_TENURED) |
+			       BIT(WEFT_A_LOCK_REVOKING);
+	const bool last = number(o, WEFT_A_LOCK_REGION) == 7;
+	uint64_t *offset = data;
+
+	MUST(number(o, WEFT_A_LOCK_OFFSET) == (last ? 4096 : *offset), "LOCK_GET: offset");
+	*offset += 64;
+	MUST(number(o, WEFT_A_LOCK_STATE) == WEFT_STATE_SHARED &&
+	     number(o, WEFT_A_LOCK_WANT) == WEFT_STATE_MODIFIED &&
+	     number(o, WEFT_A_LOCK_READERS) == 2 && number(o, WEFT_A_LOCK_WAITERS) == 3 &&
+	     number(o, WEFT_A_LOCK_QUEUE) == 31 && number(o, WEFT_A_LOCK_GRANTS) == 4 &&
+	     number(o, WEFT_A_LOCK_HAND_OVERS) == 5, "LOCK_GET: numbers");
+	MUST(o->has & BIT(WEFT_A_LOCK_OPEN) && (o->has & flags) == (last ? flags : 0),
+	     "LOCK_GET: flags");
+}
+
+static int of_region(uint8_t cmd, uint16_t type, uint32_t region, take_fn take, void *data)
+{
+	mnl_attr_put_u32(family_command(cmd), type, region);
+	return family_ask(cmd, take, data);
+}
+
+void drive(void)
+{
+	uint32_t peers = 0;
+	uint64_t offset = 0;
+	bool hist = false;
+
+	family_check_commands();
+	drive_down();
+	drive_config();
+	MUST(family_ask_plain(WEFT_CMD_STATUS_GET, take_status, NULL) == 1, "STATUS_GET");
+	MUST(family_ask_plain(WEFT_CMD_PEER_GET, take_peer, &peers) == 48, "PEER_GET: %u", peers);
+	drive_counters();
+	MUST(family_ask_plain(WEFT_CMD_HIST_GET, take_hist, &hist) > 5 && hist, "HIST_GET");
+	MUST(family_ask_plain(WEFT_CMD_REGION_GET, take_region, NULL) == 4, "REGION_GET");
+	MUST(family_ask_plain(WEFT_CMD_LINE_GET, take_line, NULL) == 2001, "LINE_GET");
+	MUST(of_region(WEFT_CMD_LINE_GET, WEFT_A_LINE_REGION, 3, take_line, NULL) == 2000,
+	     "LINE_GET of a region");
+	MUST(of_region(WEFT_CMD_LINE_GET, WEFT_A_LINE_REGION, 4, NULL, NULL) == -ENOENT,
+	     "LINE_GET of no region");
+	MUST(family_ask_plain(WEFT_CMD_LOCK_GET, take_lock, &offset) == 1001, "LOCK_GET");
+	offset = 0;
+	MUST(of_region(WEFT_CMD_LOCK_GET, WEFT_A_LOCK_REGION, 5, take_lock, &offset) == 1000,
+	     "LOCK_GET of a region");
+	MUST(of_region(WEFT_CMD_LOCK_GET, WEFT_A_LOCK_REGION, 0, NULL, NULL) == -ERANGE,
+	     "LOCK_GET of region 0");
+	MUST(family_ask_plain(WEFT_CMD_CONFIG_CLEAR, NULL, NULL) == 0, "CONFIG_CLEAR");
+	check_seen(CONFIG, LOCK);
+}
