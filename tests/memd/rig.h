@@ -62,7 +62,7 @@ extern unsigned long rig_checks;
 extern unsigned long rig_joined;	/* messages behind another one in a datagram */
 extern struct rig_faults rig_faults;
 extern struct weft_switch rig_switch;	/* counters and entries */
-extern bool rig_p4;			/* there is a P4 switch */
+extern bool rig_p4;			/* there is a switch (the core: no P4) */
 
 /* A message for node @id; set by who plays the nodes. */
 extern void (*rig_take)(u32 id, const struct weft_msg *msg);

@@ -41,17 +41,18 @@ users()
 # on as soon as there is /weft/go: what a node knows is looked up again now and then.
 hold()
 {
-	on node1 sh -c "rm -f /weft/go /tmp/held
-		setsid $FILES held $1 /weft/go ${*:2} >/tmp/held 2>&1 </dev/null &
-		for i in \$(seq 60); do ! grep -q ready /tmp/held || exit 0; sleep 0.5; done
-		cat /tmp/held; exit 1"
+	on node1 sh -c "rm -f /weft/go $HELD
+		setsid $FILES held $1 /weft/go ${*:2} >$HELD 2>&1 </dev/null &
+		for i in \$(seq 60); do ! grep -q ready $HELD || exit 0; sleep 0.5; done
+		cat $HELD; exit 1"
 }
 
 # then_says TEXT: that is what came of it.
 then_says()
 {
-	on node1 sh -c 'for i in $(seq 60); do [ "$(wc -l </tmp/held)" -lt 2 ] || break; sleep 0.5; done
-		tail -n 1 /tmp/held' >"$dir/held" || return 1
+	# shellcheck disable=SC2016  # for the guest's shell
+	on node1 sh -c 'for i in $(seq 60); do [ "$(wc -l <"$1")" -lt 2 ] || break; sleep 0.5; done
+		tail -n 1 "$1"' sh "$HELD" >"$dir/held" || return 1
 	equal "$1" "$(<"$dir/held")"
 }
 
@@ -122,6 +123,9 @@ counted()
 built "$FILES"
 begin files
 boot --nodes 3 --switch p4 --mem 512M
+# Below /tmp a guest sees what this machine has there: a name of its own.
+made=$(on node1 mktemp -d) || { not_ok "node 1 makes a directory"; exit 1; }
+HELD=$made/held
 check "three nodes create and unlink one name: none fails" \
 	on_nodes $((SECONDS_EACH + STEP_LIMIT)) "$FILES" share /weft/name "$SECONDS_EACH"
 note "$(tail -qn 1 "$dir"/out.* | tr '\n' ' ')"
