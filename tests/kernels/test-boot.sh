@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The main job on the newest kernel that there is (tests/kernels/test-kernels.sh compiles
+# for it), in a rack of emulated machines; all other tests of racks boot the
+# distribution's.  What tools/demo does, with part of the text: words are counted in
+# shared memory, money is moved under locks, a key-value store is read and written, and
+# all of it is checked.  WEFT_BOOT_KERNEL is another kernel, WEFT_BOOT_MB another length.
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+. tests/tap.sh
+
+KERNEL=${WEFT_BOOT_KERNEL:-newest}
+MB=${WEFT_BOOT_MB:-4}
+DOWNLOAD_LIMIT=900	# seconds
+MAKE_LIMIT=$((300 * ${WEFT_TEST_SCALE:-1}))
+JOB_LIMIT=$((900 * ${WEFT_TEST_SCALE:-1}))
+
+job()
+{
+	# a directory of racks of our own: there may be another demo
+	mkdir -p "$dir/racks" || return 1
+	WEFT_RACK_DIR=$dir/racks \
+	timeout -k 60 "$JOB_LIMIT" tools/demo/demo.sh --nodes 2 --mb "$MB" -- --kernel "$version"
+}
+
+begin boot
+found=$(timeout "$DOWNLOAD_LIMIT" tools/rack/get-kernel --headers "$KERNEL" 2>"$dir/get")
+version=$(sed -n 's/^version=//p' <<<"$found")
+headers=$(sed -n 's/^headers=//p' <<<"$found")
+if [ -z "$headers" ]; then
+	not_ok "kernel $KERNEL can be had" "$dir/get"
+else
+	check "the module is built for $version" timeout "$MAKE_LIMIT" \
+		make -s module B="$BUILD" KVER="$version" KDIR="$headers"
+	check "the main job on $version" job
+	show
+fi
+finish
