@@ -175,6 +175,7 @@ static void locks(void)
 	u32 mine, second, other, root, more;
 	struct fake *f = &fakes[1];
 	struct weft_call c;
+	u64 end;
 
 	start("--locks", "4096");
 	fake_take_lock = take_answer;
@@ -195,6 +196,8 @@ static void locks(void)
 	CHECK(fake_stat(f, BLADE, "locks_refused") >= 3);
 	/* when a region goes, what it had is for others */
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "mine", &c), 0);
+	for (end = rig_now() + 20000; ask_lock(second, 0); fake_step(10))
+		CHECK(rig_now() < end);
 	CHECK_EQ(locks_made(second, 100), 100);
 	fake_take_lock = NULL;
 	stop();
