@@ -357,7 +357,7 @@ static int list(struct file *file, struct dir_context *ctx, struct weft_call *ca
 		err = weft_node_call(call);
 		if (err)
 			return err;
-		if (!from) {
+		if (!from || !last) {
 			last = min_t(u64, call->size, WEFT_REGION_MAX);
 			WRITE_ONCE(file->private_data, (void *)last);
 		}

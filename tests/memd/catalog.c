@@ -153,8 +153,11 @@ static u32 count_names(struct fake *f, u32 *pages)
 		c.op = WEFT_CALL_READDIR;
 		c.list_len = 0;
 		CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
-		for (i = 0; i < c.list_len; i += 9u + c.list[i + 8])
+		for (i = 0; i < c.list_len; i += 9u + c.list[i + 8]) {
+			/* a listing ends at the last region that there was at its beginning */
+			CHECK(get_unaligned_be32(c.list + i) <= c.size);
 			n++;
+		}
 		CHECK_EQ(i, c.list_len);
 		++*pages;
 	} while (c.cookie);

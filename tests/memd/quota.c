@@ -12,6 +12,7 @@
 #define MIB		(1ull << 20)
 #define USER		7u	/* as in fake_create() */
 #define OTHER		9u
+#define REGIONS_MAX	16384u
 #define PRIVILEGED	WEFT_CREATE_UNLIMITED
 
 static void start(const char *limit, const char *value)
@@ -91,6 +92,28 @@ static void user_regions(void)
 	CHECK_EQ(create_as(USER, 0, "more", 0, &region), 0);
 	CHECK_EQ(create_as(USER, 0, "again", 0, &region), EDQUOT);
 	CHECK_EQ(fake_stat(f, BLADE, "calls_over_quota"), 3);
+	stop();
+}
+
+/* However many users there are, the last places are for root. */
+static void places(void)
+{
+	const char *const args[] = {
+		"--switch", "none", "--memory", "64M", "--user-regions", "0", NULL,
+	};
+	u32 region, i;
+	char name[8];
+
+	rig_memd_start(BLADE, args);
+	fake_init(1);
+	CHECK_EQ(fake_join(&fakes[1]), 0);
+	for (i = 0; i < REGIONS_MAX - REGIONS_MAX / 16; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		CHECK_EQ(create_as(USER + i % 100, 0, name, 0, &region), 0);
+	}
+	CHECK_EQ(create_as(OTHER, 0, "other", 0, &region), ENOSPC);
+	CHECK_EQ(create_as(0, 0, "root", 0, &region), 0);
+	CHECK_EQ(create_as(OTHER, PRIVILEGED, "other", 0, &region), 0);
 	stop();
 }
 
@@ -206,7 +229,7 @@ static void locks(void)
 int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
-		{ "regions", user_regions }, { "memory", user_memory }, { "locks", locks },
+		{ "regions", user_regions }, { "places", places }, { "memory", user_memory }, { "locks", locks },
 		{ 0 }
 	};
 

@@ -11,7 +11,10 @@
  *						them until there is such a file
  *	system-limits take FILE FROM N		opens, takes to read and leaves N locks
  *	system-limits create DIR N BYTES	makes N regions of that size
+ *	system-limits grow DIR N		makes a region for each that it reads of the
+ *						directory, N at most
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -168,6 +171,31 @@ static int create_regions(const char *dir, long n, long bytes)
 	return say_count(rc ? i - 1 : i, rc);
 }
 
+static int grow_directory(const char *dir, long most)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	char name[4096];
+	long n = 0;
+	int fd = 0;
+
+	if (!d)
+		return say("opendir", -1);
+	while (n < most && fd >= 0 && (e = readdir(d))) {
+		if (e->d_name[0] == '.')
+			continue;
+		snprintf(name, sizeof(name), "%s/grown.%ld", dir, n);
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		if (fd < 0)
+			break;
+		close(fd);
+		n++;
+	}
+	say_count(n, fd < 0 ? -1 : 0);
+	closedir(d);
+	return 0;
+}
+
 static int with_file(int argc, char **argv)
 {
 	const char *what = argv[1];
@@ -193,10 +221,12 @@ static int with_file(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: system-limits locks|map|read|open|take|create FILE [NUMBER...]\n");
+		fprintf(stderr, "usage: system-limits locks|map|read|open|take|create|grow FILE [NUMBER...]\n");
 		return 2;
 	}
 	if (!strcmp(argv[1], "create") && argc > 4)
 		return create_regions(argv[2], atol(argv[3]), atol(argv[4]));
+	if (!strcmp(argv[1], "grow") && argc > 3)
+		return grow_directory(argv[2], atol(argv[3]));
 	return with_file(argc, argv);
 }

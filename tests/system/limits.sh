@@ -9,6 +9,8 @@
 # node, not to the container that faulted first.  One user's locks and regions have an end,
 # with an errno, and are not in the way of others.
 #
+#	tests/system/limits.sh [PART...]	(all; they are the functions called at the end)
+#
 # Environment: BUILD.
 
 # shellcheck disable=SC2317,SC2329,SC2016  # called by check; expanded in the guests
@@ -257,12 +259,32 @@ memory_counts()
 	counters node2 memory | sed -n "s/^.*[.]$1 //p" | head -n 1
 }
 
+# lists N: node1 lists so many more regions than there were.
+lists()
+{
+	on node1 ls -U /weft >"$dir/listed" || return 1
+	equal "" "$(sort "$dir/listed" | uniq -d)" &&
+		equal $(($(wc -l <"$dir/first") + $1)) "$(wc -l <"$dir/listed")"
+}
+
+# ends_listing: a program on node1 makes a region for each that it reads of the directory.
+ends_listing()
+{
+	local found
+
+	found=$(on node1 "$LIMITS" grow /weft 1000) || return 1
+	equal "$(wc -l <"$dir/listed") ok" "$found"
+}
+
 user_regions()
 {
+	on node1 ls -U /weft >"$dir/first"
 	check "a user asks for 100 regions: it gets $USER_REGIONS" \
 		creates 65534 100 0 "$USER_REGIONS EDQUOT"
 	check "another user gets its own" creates 65533 5 4096 "5 ok"
 	check "root gets more" creates 0 $((2 * USER_REGIONS)) 0 "$((2 * USER_REGIONS)) ok"
+	check "another node lists all of them, once" lists $((3 * USER_REGIONS + 5))
+	check "who makes regions while it lists them comes to an end" ends_listing
 	check "in a directory for all, nobody removes what is another's" \
 		exits 1 'Operation not permitted' as 65533 rm -f /weft/65534.0
 	check "the user removes its regions" as 65534 sh -c 'rm /weft/65534.*'
@@ -273,7 +295,7 @@ user_regions()
 	check "another user can work" creates 65532 1 50000000 "1 ok"
 	check "root can make the region larger" on node2 truncate -s 60M /weft/65534.1
 	check "the blade has counted what it refused" at_least 3 "$(memory_counts calls_over_quota)"
-	check "the regions go" on node1 sh -c 'rm /weft/65534.* /weft/65533.* /weft/65532.*'
+	check "the regions go" on node1 sh -c 'rm /weft/65534.* /weft/65533.* /weft/65532.* /weft/grown.*'
 }
 
 blade_locks()
@@ -291,10 +313,9 @@ built "$LIMITS"
 begin limits
 boot --nodes 2 --switch p4 --mem 512M --blade-mem ${BLADE_MB}M --cache ${CACHE_MB}M \
 	--memd-options "--user-regions $USER_REGIONS --locks $LOCKS"
-kernel_locks
-container
-region_locks
-user_regions
-blade_locks
+[ $# -gt 0 ] || set -- kernel_locks container region_locks user_regions blade_locks
+for part; do
+	$part
+done
 end_rack
 finish
