@@ -139,6 +139,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	b->version = msg->version;
 	count(m, WRITE);
 	m->stats.count[STAT_WRITE_BYTES] += r->block;
+	renew_stored(m, msg->src);
 	acknowledge(m, msg);
 }
 
