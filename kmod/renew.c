@@ -11,6 +11,7 @@
 #include "klock.h"
 #include "netlink_event.h"
 #include "node.h"
+#include "opened.h"
 #include "renew.h"
 #include "rpc.h"
 #include "stats.h"
@@ -381,7 +382,7 @@ void weft_renew_opens(void)
 	u32 region = 0;
 
 	while ((wi = weft_inode_grab_next(&region))) {
-		weft_inode_reopen(wi);
+		weft_opened_again(wi);
 		atomic64_inc(&done);
 		iput(&wi->vfs);
 	}
