@@ -269,7 +269,7 @@ static int weft_release(struct inode *inode, struct file *file)
 	atomic_dec(&weft_inode_of(inode)->files);
 	weft_lockfile_release(file);
 	if (file->f_mode & FMODE_WRITE)
-		weft_inode_flush_mtime(weft_inode_of(inode));
+		weft_inode_closed(weft_inode_of(inode));
 	return 0;
 }
 

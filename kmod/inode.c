@@ -17,13 +17,13 @@
 #include "opened.h"
 #include "super.h"
 
-#define AT_A_TIME	16	/* inodes whose blocks go home */
+#define AT_A_TIME	16	/* inodes whose blocks go home, or whose times are told */
 
 /* Inodes by number of the region, for messages.  Looked up under RCU. */
 static DEFINE_XARRAY(regions);
 static atomic_t region_count = ATOMIC_INIT(0);	/* entries of regions */
 static struct kmem_cache *inode_cache;
-static struct workqueue_struct *home_wq;	/* blocks of inodes that nobody uses any more */
+static struct workqueue_struct *home_wq;	/* what inodes that are not used have to tell */
 
 struct weft_inode *weft_inode_find(u32 region)
 {
@@ -223,6 +223,29 @@ int weft_inode_flush_mtime(struct weft_inode *wi)
 	err = weft_inode_call(wi, call);
 	kfree(call);
 	return err;
+}
+
+static void mtime_work(struct work_struct *work)
+{
+	struct weft_inode *wi = container_of(work, struct weft_inode, mtime_work);
+
+	weft_inode_flush_mtime(wi);
+	iput(&wi->vfs);
+}
+
+void weft_inode_closed(struct weft_inode *wi)
+{
+	/* nobody looks at the times of what has no name */
+	if (!READ_ONCE(wi->mtime_dirty) || !wi->vfs.i_nlink)
+		return;
+	/* who is on the way out cannot be killed any more, and so must not wait */
+	if (!(current->flags & (PF_EXITING | PF_KTHREAD))) {
+		weft_inode_flush_mtime(wi);
+		return;
+	}
+	ihold(&wi->vfs);
+	if (!queue_work(home_wq, &wi->mtime_work))
+		iput(&wi->vfs); /* it has a reference already */
 }
 
 static int weft_getattr(weft_idmap *idmap, const struct path *path,
@@ -502,6 +525,7 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->renew = 0;
 	wi->lose = 0;
 	INIT_WORK(&wi->home_work, home_work);
+	INIT_WORK(&wi->mtime_work, mtime_work);
 	weft_slots_init(&wi->slots);
 	return &wi->vfs;
 }

@@ -70,6 +70,7 @@ struct weft_stream {
  * @renew: blades that begin anew just now, to which blocks do not go home as usual
  * @lose: ... and which do not want them any more
  * @home_work: its blocks go home, as nobody uses it any more
+ * @mtime_work: tells the catalog of @mtime_dirty; has a reference
  * @slots: locks that programs have open
  */
 struct weft_inode {
@@ -91,6 +92,7 @@ struct weft_inode {
 	u32 renew;
 	u32 lose;
 	struct work_struct home_work;
+	struct work_struct mtime_work;
 	struct weft_slots slots;
 };
 
@@ -187,6 +189,9 @@ int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow);
 
 /* Tell the catalog when the region was last written to, if it was. */
 int weft_inode_flush_mtime(struct weft_inode *wi);
+
+/* A file that may have been written to is closed: the same, now or a little later. */
+void weft_inode_closed(struct weft_inode *wi);
 
 /* The region was written to, now. */
 void weft_inode_written(struct weft_inode *wi);
