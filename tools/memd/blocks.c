@@ -27,7 +27,8 @@ static void check(struct memd *m, struct region *r, struct block *b)
 
 	if (b->frame == FRAME_NONE || frames_check(&m->frames, b->frame))
 		return;
-	log_warn("block %llu of region %u is lost: %s has other contents in its place, as after a power failure",
+	/* once for each block and start, so it is said whatever else there is to say */
+	log_say("block %llu of region %u is lost: %s has other contents in its place, as after a power failure",
 		 (unsigned long long)block_index(b), r->id, m->backing.path);
 	blocks_clear(m, r, b);
 	frames_give_back(&m->frames);
