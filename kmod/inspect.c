@@ -97,6 +97,8 @@ static void look_at_lock(struct weft_klock *kl, struct weft_lock_info *info)
 	info->open = kl->word;
 	info->writer = word & WEFT_WORD_OWNER;
 	info->readers = (u32)((word & WEFT_WORD_READERS) / WEFT_WORD_READER);
+	if (word & WEFT_WORD_LISTED && kl->lists)
+		info->readers += weft_holds_listed(kl->lists, kl->slot);
 	info->tenured = kl->core.tenured;
 	info->revoking = kl->core.revoking;
 	info->waiters = kl->nr_waiters;

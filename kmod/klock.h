@@ -14,6 +14,13 @@
  * - Permission is given up by weft_lock_revoked() only, when SLOW was set and the
  *   word then said that nobody holds the lock.  Who leaves a lock with SLOW set
  *   tells us, so either it or we see that nobody holds it.
+ * - Readers need not be in the word: if it says LISTED, programs list them where the
+ *   kernel alone can look (lockholds.c).  It looks after it has set SLOW, and takes
+ *   LISTED away when it finds nobody.  Both sides have a barrier between what they
+ *   write and what they read: we see the entry, or the reader sees SLOW.
+ * - Writers of this node may overtake each other for WEFT_STRICT_NS: the first one in
+ *   the queue is told that the lock was left (TELL), and takes it if nobody was
+ *   faster.  Who has waited longer gets it from who leaves it.
  * - When permission comes, those at the head of the queue that it suffices for
  *   have the lock before it can be taken away again.
  *
@@ -35,6 +42,7 @@
 
 struct task_struct;
 struct weft_guard;
+struct weft_lists;
 
 /**
  * struct weft_holder - who takes a lock, or leaves it
@@ -93,6 +101,8 @@ struct weft_patience {
  * @word: NULL: nobody has the lock open.  @lock, and weft_slots.lock to
  *	write
  * @slot: its number, while there is a @word.  weft_slots.lock
+ * @lists: where readers of it may be listed, while there is a @word; NULL: nowhere.
+ *	@lock
  * @guard: what it guards, NULL: nothing that we know of.  @lock
  * @binders: files that have said so.  weft_slots.lock
  * @waiters: struct weft_waiter, first come first.  @lock
@@ -127,6 +137,7 @@ struct weft_klock {
 	u64 due;
 	u64 *word;
 	u32 slot;
+	struct weft_lists *lists;
 	struct weft_guard *guard;
 	u32 binders;
 	struct list_head waiters;
@@ -139,11 +150,16 @@ struct weft_klock {
 
 /* --- the word, lockword.c ----------------------------------------------------- */
 
-/* Nobody stands in the way of this hold, for all that the word says. */
-bool weft_word_fits(const struct weft_klock *kl, u8 perm)
-	__must_hold(&kl->lock);
+/* Who waits to write longer than this is not overtaken any more. */
+#define WEFT_STRICT_NS	NSEC_PER_MSEC
 
-/* Put the hold in, if nobody stands in the way.  Permission is not looked at. */
+/*
+ * Nobody stands in the way of this hold, for all that the word and the lists say.  It
+ * may set SLOW, until weft_word_mirror() is called.
+ */
+bool weft_word_fits(struct weft_klock *kl, u8 perm) __must_hold(&kl->lock);
+
+/* Put the hold in, if nobody stands in the way; the same.  Permission is not looked at. */
 bool weft_word_take(struct weft_klock *kl, const struct weft_holder *h)
 	__must_hold(&kl->lock);
 
@@ -162,12 +178,13 @@ u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 	__must_hold(&kl->lock);
 
 /**
- * weft_word_mirror() - put permission and SLOW into the word
- * @slow: whether programs have to ask
+ * weft_word_mirror() - put permission and what programs have to do into the word
+ * @bits: WEFT_WORD_SLOW, WEFT_WORD_TELL or 0
  *
- * Return: whether somebody holds the lock, said by the word together with SLOW.
+ * Return: whether somebody holds the lock, said by the word together with @bits, and by
+ * the lists if that is SLOW.
  */
-bool weft_word_mirror(struct weft_klock *kl, bool slow) __must_hold(&kl->lock);
+bool weft_word_mirror(struct weft_klock *kl, u64 bits) __must_hold(&kl->lock);
 
 /**
  * weft_word_settle() - this many read-lock it, and no others
@@ -178,6 +195,13 @@ bool weft_word_mirror(struct weft_klock *kl, bool slow) __must_hold(&kl->lock);
  */
 bool weft_word_settle(struct weft_klock *kl, u64 word, u64 readers, u32 *less)
 	__must_hold(&kl->lock);
+
+/**
+ * weft_holds_listed() - how many read-lock a slot and are in lists
+ *
+ * It is preceded by a full barrier, the partner of those of who lists it.
+ */
+u32 weft_holds_listed(const struct weft_lists *lists, u32 slot);
 
 /* --- locks; which file does what is in klock_parts.h ------------------------------- */
 
@@ -194,12 +218,14 @@ struct weft_klock *weft_klock_get(u64 key);
  * weft_klock_attach() - a program opens the lock
  * @word: shared with programs, all zeros
  * @slot: its number
+ * @lists: where its readers may be
  *
  * Takes a reference that weft_klock_detach() gives back.
  *
  * Return: false: the lock is dead, get it anew.
  */
-bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot);
+bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
+		       struct weft_lists *lists);
 
 /* Nobody has it open any more, nobody holds it, and nobody waits. */
 void weft_klock_detach(struct weft_klock *kl);
@@ -235,9 +261,10 @@ bool weft_klock_concerns(const struct weft_klock *kl, u16 owner);
  * weft_klock_bury() - give back what a file held that is gone
  * @owner: its number
  * @readers: what it held to read
+ * @listed: what it held besides, in lists: it is out of them
  * @pending: programs were changing it: @readers is not to be trusted
  */
-void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers,
+void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
 		     bool pending);
 
 /**

@@ -25,6 +25,8 @@
  * @node: in weft_klock.waiters until @done
  * @task: who
  * @holder: what for
+ * @told: the lock was left: it comes by itself, and takes it if it can.  The lock's
+ *	@lock to write
  * @done: has it, or @err says why not.  The lock's @lock to write
  * @err: 0, -EIO or -ENOLCK
  */
@@ -32,6 +34,7 @@ struct weft_waiter {
 	struct list_head node;
 	struct task_struct *task;
 	const struct weft_holder *holder;
+	bool told;
 	bool done;
 	int err;
 };
@@ -116,6 +119,15 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 
 /* The core's word on hand-overs may have changed. */
 void weft_klock_note_hand_over(struct weft_klock *kl) __must_hold(&kl->lock);
+
+/*
+ * May whoever is faster have the lock to write before the first one who waits for it?
+ * No, if that has waited for WEFT_STRICT_NS, wants it to read, or another node waits.
+ */
+bool weft_klock_competes(struct weft_klock *kl) __must_hold(&kl->lock);
+
+/* Who was told that the lock was left has come.  It may have it then, or not. */
+void weft_klock_try(struct weft_klock *kl, struct weft_waiter *w) __must_hold(&kl->lock);
 
 /* Whoever waits gets this error. */
 void weft_klock_fail_all(struct weft_klock *kl, int err) __must_hold(&kl->lock);

@@ -30,11 +30,11 @@ bool weft_klock_concerns(const struct weft_klock *kl, u16 owner)
 	u64 word = READ_ONCE(*kl->word);
 
 	/* it may have left the lock and died before it told us */
-	return word & WEFT_WORD_SLOW || (word & WEFT_WORD_OWNER) ==
+	return word & (WEFT_WORD_SLOW | WEFT_WORD_TELL) || (word & WEFT_WORD_OWNER) ==
 	       (u64)owner << WEFT_WORD_OWNER_SHIFT;
 }
 
-void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers,
+void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
 		     bool pending)
 {
 	struct sk_buff_head queue;
@@ -42,7 +42,7 @@ void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers,
 
 	weft_klock_begin(kl, &queue);
 	kl->unsettled |= pending;
-	n = weft_word_give_back(kl, owner, pending ? 0 : readers);
+	n = listed + weft_word_give_back(kl, owner, pending ? 0 : readers);
 	weft_klock_end(kl, &queue);
 	note_abandoned(kl, n);
 }
@@ -60,8 +60,8 @@ bool weft_klock_settle(struct weft_klock *kl,
 	moves = kl->moves;
 	spin_unlock_bh(&kl->lock);
 	/*
-	 * Programs change the word, then their count, and only then say that
-	 * nothing is pending any more: look in the opposite order.
+	 * Programs change the word, then what counts it, and only then say that
+	 * nothing is changing any more: look in the opposite order.
 	 */
 	smp_rmb();
 	if (!count(arg, &readers))
@@ -187,7 +187,7 @@ static bool renew_one(struct weft_klock *kl, bool late,
 
 	lockdep_assert_held(&kl->lock);
 	/* nobody gets in without us from here on */
-	is_held = weft_word_mirror(kl, true) && old.state != WEFT_I;
+	is_held = weft_word_mirror(kl, WEFT_WORD_SLOW) && old.state != WEFT_I;
 	if (is_held) {
 		held->key = old.key;
 		held->state = old.state;

@@ -172,6 +172,37 @@ static bool serve(struct weft_klock *kl)
 	return any;
 }
 
+bool weft_klock_competes(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	lockdep_assert_held(&kl->lock);
+	return w && w->holder->perm == WEFT_M && kl->core.state == WEFT_M &&
+	       !kl->core.revoking && !kl->unsettled && READ_ONCE(weft_klocks.keep) &&
+	       !(READ_ONCE(*kl->word) & WEFT_WORD_LISTED) &&
+	       ktime_get_ns() < w->holder->since + WEFT_STRICT_NS;
+}
+
+/* The first one who waits is told, if it can have the lock now. */
+static void tell(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	if (w->told || !weft_word_fits(kl, w->holder->perm))
+		return;
+	WRITE_ONCE(w->told, true);
+	wake_up_process(w->task);
+}
+
+void weft_klock_try(struct weft_klock *kl, struct weft_waiter *w)
+{
+	lockdep_assert_held(&kl->lock);
+	w->told = false;
+	if (!w->done && first_waiter(kl) == w && !kl->core.revoking &&
+	    w->holder->perm <= kl->core.state && weft_word_take(kl, w->holder))
+		finish(kl, w, 0);
+}
+
 void weft_klock_fail_all(struct weft_klock *kl, int err)
 {
 	struct weft_waiter *w;
@@ -280,7 +311,7 @@ static bool is_due(struct weft_klock *kl)
 		       READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_STOPPING ||
 		       !READ_ONCE(weft_klocks.keep);
 	return !READ_ONCE(weft_klocks.keep) && list_empty(&kl->waiters) &&
-	       !weft_word_mirror(kl, true);
+	       !weft_word_mirror(kl, WEFT_WORD_SLOW);
 }
 
 /* Give it back if that is due and can be.  Return: whether it begins. */
@@ -308,9 +339,13 @@ static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
 		want(kl, need, queue);
 		return true;
 	}
+	if (!kl->core.revoking && weft_klock_competes(kl)) {
+		tell(kl);
+		return false;
+	}
 	if (!kl->core.revoking)
 		return serve(kl) || leave(kl, queue);
-	if (weft_word_mirror(kl, true))
+	if (weft_word_mirror(kl, WEFT_WORD_SLOW))
 		/* who holds it tells us when it is left */
 		return share(kl, queue);
 	if (kl->hands < READ_ONCE(weft_klocks.local_hands) && serve(kl)) {
@@ -324,6 +359,35 @@ static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
 	return true;
 }
 
+/* What programs have to do, see uapi/weft.h. */
+static u64 word_bits(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	if (kl->core.revoking || kl->unsettled || !READ_ONCE(weft_klocks.keep))
+		return WEFT_WORD_SLOW;
+	if (!w)
+		return 0;
+	if (!weft_klock_competes(kl))
+		return WEFT_WORD_SLOW;
+	/* until that one has come nobody needs to tell us */
+	return w->told ? 0 : WEFT_WORD_TELL;
+}
+
+/*
+ * Nobody holds the lock, as the word said together with SLOW or TELL: who left it between
+ * our last look and that has not told us.  Return: whether there is something to do.
+ */
+static bool left_untold(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	if (kl->core.revoking)
+		return true;
+	return w && w->holder->perm <= kl->core.state &&
+	       !(w->told && weft_klock_competes(kl));
+}
+
 void weft_klock_begin(struct weft_klock *kl, struct sk_buff_head *queue)
 	__acquires(&kl->lock)
 {
@@ -335,13 +399,12 @@ void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
 	__releases(&kl->lock)
 {
 	if (!kl->dead) {
-		while (step(kl, queue))
-			;
-		if (!kl->core.revoking)
-			kl->heard = 0;
-		weft_word_mirror(kl, kl->core.revoking || kl->unsettled ||
-				     !list_empty(&kl->waiters) ||
-				     !READ_ONCE(weft_klocks.keep));
+		do {
+			while (step(kl, queue))
+				;
+			if (!kl->core.revoking)
+				kl->heard = 0;
+		} while (!weft_word_mirror(kl, word_bits(kl)) && left_untold(kl));
 		if (weft_klock_unused(kl) && kl->core.state == WEFT_I &&
 		    !kl->core.tenured && weft_lock_idle(&kl->core))
 			weft_klock_kill(kl);

@@ -104,7 +104,7 @@ static struct weft_lockfile *use_locks(struct file *file)
 	xa_init(&lf->binds);
 	lf->uid = from_kuid(&init_user_ns, current_uid());
 	lf->counts = weft_lockquota_counts();
-	err = weft_lockfile_count(lf, sizeof(*lf));
+	err = weft_lockfile_count(lf, sizeof(*lf) + sizeof(struct weft_holds));
 	if (!err)
 		err = xa_alloc(&wi->slots.files, &owner, lf, XA_LIMIT(1, OWNER_MAX),
 			       GFP_KERNEL_ACCOUNT);
@@ -114,6 +114,7 @@ static struct weft_lockfile *use_locks(struct file *file)
 		return ERR_PTR(err == -EBUSY ? -ENOSPC : err);
 	}
 	lf->owner = (u16)owner;
+	weft_lists_join(&wi->slots, lf);
 	/* pairs with smp_load_acquire() in lockfile_of() */
 	smp_store_release(&file->private_data, lf);
 	return lf;
@@ -141,7 +142,7 @@ static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
 		goto out;
 	word = page_address(page) +
 	       slot % WORDS_A_PAGE * sizeof(struct weft_lock_word);
-	if (!weft_klock_attach(kl, word, slot)) {
+	if (!weft_klock_attach(kl, word, slot, slots->lists)) {
 		uncount_slot(slots, lf);
 		err = -ESTALE;
 		goto out;
@@ -214,6 +215,8 @@ static long ioctl_open(struct file *file, struct weft_lock_open __user *arg)
 	if (err)
 		return err;
 	o.owner = lf->owner;
+	o.flags = lf->place >= 0 ? WEFT_LOCK_LISTS : 0;
+	o.unused = 0;
 	return copy_to_user(arg, &o, sizeof(o)) ? -EFAULT : 0;
 }
 
@@ -379,8 +382,8 @@ static vm_fault_t holds_fault(struct vm_fault *vmf)
 	unsigned long index = vmf->pgoff - (WEFT_LOCKS_HOLDS >> PAGE_SHIFT);
 	struct page *page;
 
-	if (index >= WEFT_PENDING_PAGES &&
-	    (index - WEFT_PENDING_PAGES) * WEFT_COUNTS_A_PAGE >=
+	if (index >= WEFT_CELL_PAGES &&
+	    (index - WEFT_CELL_PAGES) * WEFT_COUNTS_A_PAGE >=
 	    READ_ONCE(lf->wi->slots.n))
 		return VM_FAULT_SIGBUS;
 	/* those of slots that the file has opened are there already */
@@ -456,6 +459,7 @@ static void drop_slots(struct weft_slots *slots)
 	}
 	xa_destroy(&slots->slot);
 	xa_destroy(&slots->bound);
+	weft_lists_drop(slots);
 	weft_shared_put(&slots->words);
 	xa_for_each(&slots->taken, uid, taken)
 		weft_lockquota_return((uid_t)uid, xa_to_value(taken));
@@ -495,6 +499,7 @@ void weft_slots_init(struct weft_slots *slots)
 	xa_init(&slots->bound);
 	xa_init(&slots->words);
 	xa_init(&slots->taken);
+	slots->lists = NULL;
 	slots->n = 0;
 	slots->delay = 1;
 	INIT_DELAYED_WORK(&slots->settle, weft_holds_settle);

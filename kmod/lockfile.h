@@ -14,6 +14,7 @@
 struct file;
 struct vm_area_struct;
 struct weft_inode;
+struct weft_lists;
 
 /**
  * struct weft_slots - the locks of a region that programs have open
@@ -24,6 +25,7 @@ struct weft_inode;
  * @words: struct page by number of the page of words.  Read without @lock by who
  *	has a file open
  * @taken: bytes that slots count for users, by uid; see lockquota.h
+ * @lists: where files list what they read-lock; NULL: none uses locks, or no memory
  * @n: slots in use; they are given back all at once, when the last file goes.
  *	Written under @lock
  * @settle: looks again at those that are unsettled
@@ -36,6 +38,7 @@ struct weft_slots {
 	struct xarray bound;
 	struct xarray words;
 	struct xarray taken;
+	struct weft_lists *lists;
 	u32 n;
 	struct delayed_work settle;
 	unsigned long delay;

@@ -10,6 +10,7 @@
 #ifndef WEFT_LOCKFILE_PARTS_H
 #define WEFT_LOCKFILE_PARTS_H
 
+#include <linux/bitmap.h>
 #include <linux/mm_types.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
@@ -18,9 +19,14 @@
 
 #define WEFT_COUNTS_A_PAGE	(PAGE_SIZE / sizeof(u32))
 /* Of the holds of a file: the counts begin with a page. */
-#define WEFT_PENDING_PAGES	(sizeof(struct weft_holds) / PAGE_SIZE)
-/* Mark in weft_slots.slot: what dead files held is not known yet. */
+#define WEFT_CELL_PAGES		(sizeof(struct weft_holds) / PAGE_SIZE)
+#define WEFT_ENTRIES_A_PAGE	(PAGE_SIZE / sizeof(u32))
+/* Marks in weft_slots.slot: what dead files held is not known yet; */
 #define WEFT_SLOT_UNSETTLED	XA_MARK_0
+/* ... the one that is just going was changing it. */
+#define WEFT_SLOT_CHANGING	XA_MARK_1
+/* Of these pages, the first ones: of files that may list what they read-lock. */
+#define WEFT_LIST_PAGES		(WEFT_LIST_CELLS * sizeof(struct weft_cell) / PAGE_SIZE)
 
 struct weft_klock;
 struct weft_slots;
@@ -42,9 +48,26 @@ struct weft_interrupted {
 };
 
 /**
+ * struct weft_lists - where open files of a region list what they read-lock
+ * @used: places that are a file's.  weft_slots.lock
+ * @page: of each place, the first pages of its struct weft_holds.  They stay when the
+ *	file is gone, so that who looks through them, under the lock of a lock, needs
+ *	no other; wiped before the next file gets the place.  Written under
+ *	weft_slots.lock, once
+ *
+ * As many as can be looked through in some microseconds with interrupts' bottom halves
+ * off: WEFT_LIST_FILES times 8 KiB.
+ */
+struct weft_lists {
+	DECLARE_BITMAP(used, WEFT_LIST_FILES);
+	struct page *page[WEFT_LIST_FILES][WEFT_LIST_PAGES];
+};
+
+/**
  * struct weft_lockfile - an open file that uses locks
  * @wi: the region
  * @owner: its number
+ * @place: in struct weft_lists; negative: none
  * @counts: what it takes counts for a user, see lockquota.h
  * @uid: whose
  * @taken: bytes, without those of slots.  weft_slots.lock
@@ -57,6 +80,7 @@ struct weft_interrupted {
 struct weft_lockfile {
 	struct weft_inode *wi;
 	u16 owner;
+	int place;
 	bool counts;
 	uid_t uid;
 	size_t taken;
@@ -94,8 +118,18 @@ int weft_holds_prepare(struct weft_lockfile *lf, u32 slot);
 /* Where programs count how often the file holds a slot to read; NULL: no memory. */
 u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot);
 
+/*
+ * The file may list what it read-locks, if there is a place and memory for it.  Before
+ * programs have anything of it mapped.
+ */
+void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
+	__must_hold(&slots->lock);
+
+/* No lock of these slots is there any more that could look at it. */
+void weft_lists_drop(struct weft_slots *slots) __must_hold(&slots->lock);
+
 /* The file goes: what it held goes back to those who wait for it. */
-void weft_holds_bury(struct weft_slots *slots, const struct weft_lockfile *lf)
+void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 	__must_hold(&slots->lock);
 
 /* Work of weft_slots.settle: looks again at slots that are not settled. */

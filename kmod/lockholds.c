@@ -3,6 +3,7 @@
 #include <linux/build_bug.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 
 #include "inode.h"
 #include "klock.h"
@@ -12,7 +13,9 @@
 #define SETTLE_MAX	(HZ / 10)
 
 static_assert(sizeof(struct weft_holds) % PAGE_SIZE == 0);
-static_assert(WEFT_PENDING_PAGES == 1);
+static_assert(sizeof(struct weft_cell) == 64, "a cache line, and none is on two pages");
+static_assert(WEFT_LIST_CELLS * sizeof(struct weft_cell) % PAGE_SIZE == 0);
+static_assert(WEFT_LOCKS_MAX < WEFT_ENTRY_SLOT);
 
 /* --- memory that is shared with programs --------------------------------------- */
 
@@ -44,7 +47,7 @@ void weft_shared_put(struct xarray *pages)
 
 static unsigned long counts_page(u32 slot)
 {
-	return WEFT_PENDING_PAGES + slot / WEFT_COUNTS_A_PAGE;
+	return WEFT_CELL_PAGES + slot / WEFT_COUNTS_A_PAGE;
 }
 
 /* Return: 0 or a negative errno. */
@@ -55,12 +58,14 @@ static int make_page(struct weft_lockfile *lf, unsigned long index)
 	lockdep_assert_held(&lf->wi->slots.lock);
 	if (xa_load(&lf->pages, index))
 		return 0;
-	err = weft_lockfile_count(lf, PAGE_SIZE);
+	/* those of entries were counted when the file began to use locks */
+	err = index < WEFT_CELL_PAGES ? 0 : weft_lockfile_count(lf, PAGE_SIZE);
 	if (err)
 		return err;
 	if (weft_shared_get(&lf->pages, index))
 		return 0;
-	weft_lockfile_uncount(lf, PAGE_SIZE);
+	if (index >= WEFT_CELL_PAGES)
+		weft_lockfile_uncount(lf, PAGE_SIZE);
 	return -ENOMEM;
 }
 
@@ -90,20 +95,112 @@ u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot)
 	return page ? (u32 *)page_address(page) + slot % WEFT_COUNTS_A_PAGE : NULL;
 }
 
-/* How often a file holds a slot to read. */
-static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
+/* The same, NULL if it is not there yet. */
+static u32 *count_of(const struct weft_lockfile *lf, u32 slot)
 {
 	struct page *page = xa_load((struct xarray *)&lf->pages, counts_page(slot));
 
-	return page ? READ_ONCE(((u32 *)page_address(page))[slot % WEFT_COUNTS_A_PAGE]) : 0;
+	return page ? (u32 *)page_address(page) + slot % WEFT_COUNTS_A_PAGE : NULL;
 }
 
-/* The cells of what programs are changing; NULL: none ever did. */
-static const u32 *pending_of(const struct weft_lockfile *lf)
+/* How often a file holds a slot to read. */
+static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
 {
-	struct page *page = xa_load((struct xarray *)&lf->pages, 0);
+	const u32 *count = count_of(lf, slot);
+
+	return count ? READ_ONCE(*count) : 0;
+}
+
+/* A page of a file's entries; NULL: no program ever wrote to it. */
+static u32 *entries_of(const struct weft_lockfile *lf, unsigned long index)
+{
+	struct page *page = xa_load((struct xarray *)&lf->pages, index);
 
 	return page ? page_address(page) : NULL;
+}
+
+/* --- lists ------------------------------------------------------------------------- */
+
+void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
+{
+	struct weft_lists *lists = slots->lists;
+	unsigned long place, i;
+
+	lockdep_assert_held(&slots->lock);
+	lf->place = -1;
+	/* who was made without them could not look at them later */
+	if (!lists && !slots->n)
+		lists = slots->lists = kzalloc(sizeof(*lists), GFP_KERNEL_ACCOUNT);
+	if (!lists)
+		return;
+	place = find_first_zero_bit(lists->used, WEFT_LIST_FILES);
+	if (place == WEFT_LIST_FILES)
+		return;
+	for (i = 0; i < WEFT_LIST_PAGES; i++) {
+		struct page *page = lists->page[place][i];
+
+		if (!page) {
+			page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+			if (!page)
+				return;
+			/* pairs with READ_ONCE() in weft_holds_listed(): it is zeros */
+			smp_store_release(&lists->page[place][i], page);
+		}
+		if (xa_is_err(xa_store(&lf->pages, i, page, GFP_KERNEL_ACCOUNT)))
+			return;
+		get_page(page);
+	}
+	__set_bit(place, lists->used);
+	lf->place = (int)place;
+}
+
+/* The file is gone: nobody reads what it lists. */
+static void lists_leave(struct weft_slots *slots, struct weft_lockfile *lf)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&slots->lock);
+	if (lf->place < 0)
+		return;
+	for (i = 0; i < WEFT_LIST_PAGES; i++)
+		clear_page(page_address(slots->lists->page[lf->place][i]));
+	__clear_bit(lf->place, slots->lists->used);
+	lf->place = -1;
+}
+
+void weft_lists_drop(struct weft_slots *slots)
+{
+	unsigned int place, i;
+
+	lockdep_assert_held(&slots->lock);
+	if (!slots->lists)
+		return;
+	for (place = 0; place < WEFT_LIST_FILES; place++)
+		for (i = 0; i < WEFT_LIST_PAGES; i++)
+			if (slots->lists->page[place][i])
+				put_page(slots->lists->page[place][i]);
+	kfree(slots->lists);
+	slots->lists = NULL;
+}
+
+u32 weft_holds_listed(const struct weft_lists *lists, u32 slot)
+{
+	const u32 wanted = (slot + 1) | WEFT_ENTRY_LISTED;
+	unsigned int place, i, j;
+	u32 n = 0;
+
+	/* pairs with the exchange of an entry by who lists it and then reads the word */
+	smp_mb();
+	for (place = 0; place < WEFT_LIST_FILES; place++) {
+		for (i = 0; i < WEFT_LIST_PAGES; i++) {
+			struct page *page = smp_load_acquire(&lists->page[place][i]);
+			const u32 *entry = page ? page_address(page) : NULL;
+
+			for (j = 0; entry && j < WEFT_ENTRIES_A_PAGE; j++)
+				n += READ_ONCE(entry[j]) == wanted;
+		}
+	}
+	return n;
 }
 
 /* --- what becomes of holds ------------------------------------------------------------ */
@@ -113,15 +210,23 @@ struct counting {
 	u32 slot;
 };
 
-static bool is_pending(const struct weft_lockfile *lf, u32 slot)
+/* What the entries of a file say that it reads; false: it is just changing that. */
+static bool count_held(const struct weft_lockfile *lf, u32 slot, u64 *readers)
 {
-	const u32 *pending = pending_of(lf);
-	u32 i;
+	unsigned long index, i;
 
-	for (i = 0; pending && i < WEFT_HOLDS_THREADS; i++)
-		if (READ_ONCE(pending[i]) == slot + 1)
-			return true;
-	return false;
+	for (index = 0; index < WEFT_CELL_PAGES; index++) {
+		const u32 *entry = entries_of(lf, index);
+
+		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++) {
+			u32 e = READ_ONCE(entry[i]);
+
+			if (e == ((slot + 1) | WEFT_ENTRY_CHANGING))
+				return false;
+			*readers += e == ((slot + 1) | WEFT_ENTRY_HELD);
+		}
+	}
+	return true;
 }
 
 /* What all files hold of a slot to read, unless one is just changing that. */
@@ -131,12 +236,12 @@ static bool count_readers(void *arg, u64 *readers)
 	struct weft_lockfile *lf;
 	unsigned long owner;
 
-	xa_for_each(&c->slots->files, owner, lf)
-		if (is_pending(lf, c->slot))
-			return false;
-	/* who changes a count then clears its cell, see weft_klock_settle() */
-	smp_rmb();
 	*readers = 0;
+	xa_for_each(&c->slots->files, owner, lf)
+		if (!count_held(lf, c->slot, readers))
+			return false;
+	/* who changes a count then clears its entry, see weft_klock_settle() */
+	smp_rmb();
 	xa_for_each(&c->slots->files, owner, lf)
 		*readers += readers_of(lf, c->slot);
 	return true;
@@ -172,34 +277,72 @@ void weft_holds_settle(struct work_struct *work)
 	mutex_unlock(&slots->lock);
 }
 
-/* Slots of which the file says that programs were changing what it holds. */
-static void mark_pending(struct weft_slots *slots,
-			 const struct weft_lockfile *lf)
+/* What one entry of a file that is gone says. */
+static void bury_entry(struct weft_slots *slots, struct weft_lockfile *lf,
+		       struct xarray *listed, u32 entry)
 {
-	const u32 *pending = pending_of(lf);
-	u32 i;
+	u32 slot = (entry & WEFT_ENTRY_SLOT) - 1, *count;
+	void *n;
 
-	for (i = 0; pending && i < WEFT_HOLDS_THREADS; i++)
-		if (pending[i] && pending[i] <= slots->n)
-			xa_set_mark(&slots->slot, pending[i] - 1, WEFT_SLOT_UNSETTLED);
+	if (!entry || slot >= slots->n)
+		return;
+	switch (entry & ~WEFT_ENTRY_SLOT) {
+	case WEFT_ENTRY_HELD:
+		count = count_of(lf, slot);
+		if (count && *count < U32_MAX) {
+			++*count;
+			return;
+		}
+		break; /* never opened through it: those who are left know */
+	case WEFT_ENTRY_LISTED:
+		n = xa_load(listed, slot);
+		xa_store(listed, slot, xa_mk_value((n ? xa_to_value(n) : 0) + 1),
+			 GFP_KERNEL);
+		return;
+	}
+	xa_set_mark(&slots->slot, slot, WEFT_SLOT_UNSETTLED);
+	xa_set_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
 }
 
-void weft_holds_bury(struct weft_slots *slots, const struct weft_lockfile *lf)
+/* All of them: what is held is in its counts then, as the rest is. */
+static void bury_entries(struct weft_slots *slots, struct weft_lockfile *lf,
+			 struct xarray *listed)
+{
+	unsigned long index, i;
+
+	for (index = 0; index < WEFT_CELL_PAGES; index++) {
+		const u32 *entry = entries_of(lf, index);
+
+		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++)
+			bury_entry(slots, lf, listed, READ_ONCE(entry[i]));
+		cond_resched();
+	}
+}
+
+void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 {
 	struct weft_klock *kl;
+	struct xarray listed;
 	unsigned long slot;
 
 	lockdep_assert_held(&slots->lock);
-	mark_pending(slots, lf);
+	xa_init(&listed);
+	bury_entries(slots, lf, &listed);
+	/* before those who wait look again */
+	lists_leave(slots, lf);
 	xa_for_each(&slots->slot, slot, kl) {
-		bool pending = xa_get_mark(&slots->slot, slot, WEFT_SLOT_UNSETTLED) &&
-			       is_pending(lf, slot);
+		bool pending = xa_get_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
 		u32 readers = readers_of(lf, slot);
+		void *n = xa_load(&listed, slot);
 
-		if (pending || readers || weft_klock_concerns(kl, lf->owner))
-			weft_klock_bury(kl, lf->owner, readers, pending);
+		if (pending || readers || n || weft_klock_concerns(kl, lf->owner))
+			weft_klock_bury(kl, lf->owner, readers,
+					n ? xa_to_value(n) : 0, pending);
+		if (pending)
+			xa_clear_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
 		cond_resched();
 	}
+	xa_destroy(&listed);
 	slots->delay = 1;
 	settle_all(slots);
 }

@@ -12,7 +12,8 @@
 
 #define LOOK_MS		1000	/* waiters look whether the rack is there */
 
-bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot)
+bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
+		       struct weft_lists *lists)
 {
 	struct sk_buff_head queue;
 	bool ok;
@@ -22,6 +23,7 @@ bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot)
 	if (ok) {
 		refcount_inc(&kl->ref);
 		kl->slot = slot;
+		kl->lists = lists;
 		kl->word = word;
 		kl->leaving = false;
 		weft_klock_no_stray(kl);
@@ -37,6 +39,7 @@ void weft_klock_detach(struct weft_klock *kl)
 	weft_guard_put(weft_klock_bind(kl, NULL));
 	weft_klock_begin(kl, &queue);
 	kl->word = NULL;
+	kl->lists = NULL;
 	kl->unsettled = false;
 	kl->binders = 0;
 	weft_klock_end(kl, &queue);
@@ -151,7 +154,7 @@ static bool tried(const struct weft_klock *kl, u64 began)
 }
 
 /* Whether TRY can be answered at once: somebody has it. */
-static bool busy(const struct weft_klock *kl, u8 perm)
+static bool busy(struct weft_klock *kl, u8 perm)
 {
 	lockdep_assert_held(&kl->lock);
 	return kl->core.revoking || !list_empty(&kl->waiters) ||
@@ -196,6 +199,15 @@ static void sleep_some(const struct weft_klock *kl,
 				       HRTIMER_MODE_ABS, clock);
 }
 
+static void compete(struct weft_klock *kl, struct weft_waiter *w)
+{
+	struct sk_buff_head queue;
+
+	weft_klock_begin(kl, &queue);
+	weft_klock_try(kl, w);
+	weft_klock_end(kl, &queue);
+}
+
 /* Until @w is done, or gives up; then it is out of the queue. */
 static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 		    const struct weft_patience *p)
@@ -208,6 +220,11 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (READ_ONCE(w->done))
 			break;
+		if (READ_ONCE(w->told)) {
+			__set_current_state(TASK_RUNNING);
+			compete(kl, w);
+			continue;
+		}
 		err = gives_up(kl, w, p, began);
 		if (err)
 			break;
@@ -253,7 +270,8 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	prepare(kl, h->perm);
 	weft_klock_begin(kl, &queue);
 	wants = kl->wants;
-	if (list_empty(&kl->waiters) &&
+	if ((list_empty(&kl->waiters) ||
+	     (h->perm == WEFT_M && weft_klock_competes(kl))) &&
 	    weft_lock_perm(&kl->core) >= h->perm && weft_word_take(kl, h)) {
 		/* nobody was in the way */
 	} else if (patience->try && busy(kl, h->perm)) {

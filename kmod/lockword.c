@@ -26,26 +26,42 @@ static bool fits(u64 word, u8 perm)
 {
 	if (word & WEFT_WORD_OWNER)
 		return false;
-	return perm == WEFT_M ? !(word & WEFT_WORD_READERS) :
+	return perm == WEFT_M ? !(word & (WEFT_WORD_READERS | WEFT_WORD_LISTED)) :
 				(word & WEFT_WORD_READERS) != WEFT_WORD_READERS;
 }
 
-bool weft_word_fits(const struct weft_klock *kl, u8 perm)
+/*
+ * Readers that are not in the word are in the way of a writer: SLOW, so that there are
+ * no more of them, then the lists.  Return: whether there are none.
+ */
+static bool none_listed(struct weft_klock *kl)
+{
+	return !(READ_ONCE(*kl->word) & WEFT_WORD_LISTED) ||
+	       !weft_word_mirror(kl, WEFT_WORD_SLOW);
+}
+
+bool weft_word_fits(struct weft_klock *kl, u8 perm)
 {
 	lockdep_assert_held(&kl->lock);
+	if (perm == WEFT_M && !none_listed(kl))
+		return false;
 	return fits(READ_ONCE(*kl->word), perm);
 }
 
 bool weft_word_take(struct weft_klock *kl, const struct weft_holder *h)
 {
-	u64 old = READ_ONCE(*kl->word), new;
+	u64 old, new;
 
 	lockdep_assert_held(&kl->lock);
+	if (h->perm == WEFT_M && !none_listed(kl))
+		return false;
+	old = READ_ONCE(*kl->word);
 	do {
 		if (!fits(old, h->perm))
 			return false;
-		new = h->perm == WEFT_M ? old | owner_bits(h->owner) :
-					  old + WEFT_WORD_READER;
+		new = h->perm == WEFT_M ?
+		      (old & ~WEFT_WORD_READS) | owner_bits(h->owner) :
+		      old + WEFT_WORD_READER;
 	} while (!try_cmpxchg(kl->word, &old, new));
 	if (h->perm == WEFT_S)
 		atomic_inc((atomic_t *)h->readers);
@@ -110,13 +126,17 @@ u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 	u32 n = readers ? take_readers(kl, readers) : 0;
 
 	lockdep_assert_held(&kl->lock);
+	/* who has it next finds that no thread of its own had it: before it can */
+	if ((READ_ONCE(*kl->word) & WEFT_WORD_OWNER) == owner_bits(owner))
+		WRITE_ONCE(container_of(kl->word, struct weft_lock_word, word)->holder, 0);
 	n += take_owner(kl, owner);
 	kl->moves += n > 0;
 	return n;
 }
 
-bool weft_word_mirror(struct weft_klock *kl, bool slow)
+bool weft_word_mirror(struct weft_klock *kl, u64 bits)
 {
+	const u64 ours = WEFT_WORD_PERM | WEFT_WORD_SLOW | WEFT_WORD_TELL;
 	u64 old, new;
 
 	lockdep_assert_held(&kl->lock);
@@ -124,9 +144,20 @@ bool weft_word_mirror(struct weft_klock *kl, bool slow)
 		return false;
 	old = READ_ONCE(*kl->word);
 	do {
-		new = (old & ~(WEFT_WORD_PERM | WEFT_WORD_SLOW)) |
-		      kl->core.state | (slow ? WEFT_WORD_SLOW : 0);
+		new = (old & ~ours) | kl->core.state | bits;
+		/* who wants to write has to ask anyhow, so reading may be cheap */
+		if (kl->core.state == WEFT_S && !bits && kl->lists)
+			new |= WEFT_WORD_LISTED;
 	} while (new != old && !try_cmpxchg(kl->word, &old, new));
+	if (new & (WEFT_WORD_READERS | WEFT_WORD_OWNER))
+		return true;
+	if (!(new & WEFT_WORD_LISTED) || bits != WEFT_WORD_SLOW)
+		return false;
+	if (kl->lists && weft_holds_listed(kl->lists, kl->slot))
+		return true;
+	/* as long as SLOW is set nobody is added to them */
+	while (!try_cmpxchg(kl->word, &new, new & ~WEFT_WORD_LISTED))
+		;
 	return new & (WEFT_WORD_READERS | WEFT_WORD_OWNER);
 }
 

@@ -40,46 +40,100 @@
  * The word of a lock, 64 bits of it:
  *
  *	0-1	what the node has: 0 nothing, 1 it may be read-locked, 2 also
- *		write-locked
- *	2	SLOW: ask the kernel to take it; tell the kernel when it was left
- *		and nobody holds it any more
- *	8-31	how many read-lock it
+ *		write-locked.  Written by the kernel
+ *	2	SLOW: ask the kernel to take it; tell the kernel when it was left.
+ *		Written by the kernel
+ *	3	LISTED: some who read-lock it may be in no count, but in lists only.
+ *		Set by programs and the kernel, cleared by the kernel
+ *	4	TELL: tell the kernel when it was left.  Written by the kernel
+ *	8-31	how many read-lock it, and are in no list
  *	32-47	owner number of the file through which it is write-locked, 0: nobody
- *	48-63	0
+ *	48-59	READS: how often it was read-locked lately without being write-locked.
+ *		Written by programs, for themselves
+ *	60-63	0
  *
- * Taking it to read, without the kernel: bits 0-1 are 1 or 2, SLOW and the owner
- * are 0; add WEFT_WORD_READER.  To write: bits 0-1 are 2, all above is 0; put in
- * the owner number of the own file.  Leaving: take the same away again; if SLOW
- * was set and neither readers nor owner are left, WEFT_IOC_LOCK_WAKE.
+ * Taking it to read, without the kernel: bits 0-1 are 1 or 2, SLOW, TELL and the
+ * owner are 0; add WEFT_WORD_READER.  Or, if LISTED is set, only list it, see
+ * struct weft_holds.  To write: bits 0-1 are 2, all above but TELL and READS is 0; put
+ * in the owner number of the own file, clear READS, leave TELL.  Leaving: take the
+ * same away again; if SLOW or TELL was set and neither readers nor owner are left,
+ * WEFT_IOC_LOCK_WAKE.
+ *
+ * LISTED may be set by whoever adds a reader: then readers need not change the word any
+ * more, but the first one to write has to ask the kernel, which looks through all
+ * lists.  It is worth it after a few thousand reads without a write.
  */
 #define WEFT_WORD_PERM		0x0000000000000003ull
 #define WEFT_WORD_SLOW		0x0000000000000004ull
+#define WEFT_WORD_LISTED	0x0000000000000008ull
+#define WEFT_WORD_TELL		0x0000000000000010ull
 #define WEFT_WORD_READER	0x0000000000000100ull
 #define WEFT_WORD_READERS	0x00000000FFFFFF00ull
 #define WEFT_WORD_OWNER_SHIFT	32
 #define WEFT_WORD_OWNER		0x0000FFFF00000000ull
+#define WEFT_WORD_READ		0x0001000000000000ull
+#define WEFT_WORD_READS		0x0FFF000000000000ull
 
+/**
+ * struct weft_lock_word - a lock on this node, a cache line of the processor
+ * @word:	see above
+ * @holder:	for the process that has it write-locked: by which of its threads, and
+ *		whatever else.  Written only by who has it; 0 before it is left.  The kernel
+ *		writes 0 when it takes the lock away from a file that is gone
+ * @event:	a futex for what programs of this node wait for that stands where the lock
+ *		does, but is no lock: the kernel has no part in it
+ * @waiting:	how many wait for it; more, if some were killed
+ */
 struct weft_lock_word {
 	__u64 word;
-	__u64 unused[7];	/* a cache line of the processor each */
+	__u64 holder;
+	__u32 event;
+	__u32 waiting;
+	__u64 unused[5];
 };
 
 /*
- * What is held through one open file, so that the kernel can give it back when
- * the last process that has the file is gone.  Before a thread changes a word by
- * itself it writes slot + 1 to a cell of @pending that is its own, then it
- * changes the word, then its count in @readers, then it writes 0 to the cell:
- * also when it did not get the lock, and before it asks the kernel.  Other
- * threads change the same count: it is changed by atomic operations.  Writers
- * are known by the owner number in the word.
+ * What is held to read through one open file, so that the kernel can give it back
+ * when the last process that has the file is gone.  A thread that changes words
+ * by itself has a cell of entries that nobody else puts anything into, a cache line.
+ * An entry is 0 or the number of a slot, plus 1, with one of:
+ *
+ *	CHANGING	the thread is about to change the word, or a count in @readers, or
+ *			has just done so: what is true of the two, only they can tell
+ *	HELD		the slot is read-locked once, and counted in the word
+ *	LISTED		the slot is read-locked once, and not counted in the word
+ *
+ * Counted: entry CHANGING, change the word, entry HELD; to leave it entry CHANGING,
+ * change the word, entry 0.  With no entry to spare for as long: entry CHANGING,
+ * change the word, then the count in @readers (an atomic operation), entry 0.  The
+ * kernel's ACQUIRE and RELEASE change @readers.  In this order, each seen before the
+ * next.
+ *
+ * Listed, if WEFT_LOCK_LISTS was said of the file and the cell is one of the first
+ * WEFT_LIST_CELLS: entry LISTED, then a full barrier, then read the word: it is held
+ * if LISTED is set, SLOW and TELL are not.  To leave it, and also if it is not held:
+ * entry 0, a full barrier, read the word: if SLOW or TELL is set, WEFT_IOC_LOCK_WAKE.
+ * The barriers' partner is the kernel's, between setting SLOW and looking through the
+ * lists: either it sees the entry, or the thread sees SLOW.
  *
  * After fork() both processes have the file: the child, if it wants to take
  * locks, opens the region anew (and closes and unmaps the inherited one).
  */
 #define WEFT_HOLDS_THREADS	1024
+#define WEFT_HOLDS_ENTRIES	16	/* of a thread */
+#define WEFT_LIST_CELLS		128
+
+#define WEFT_ENTRY_SLOT		0x00FFFFFFu
+#define WEFT_ENTRY_CHANGING	0x01000000u
+#define WEFT_ENTRY_HELD		0x02000000u
+#define WEFT_ENTRY_LISTED	0x03000000u
+
+struct weft_cell {
+	__u32 entry[WEFT_HOLDS_ENTRIES];
+};
 
 __extension__ struct weft_holds {
-	__u32 pending[WEFT_HOLDS_THREADS];
+	struct weft_cell cell[WEFT_HOLDS_THREADS];
 
 	__extension__ __u32 readers[];	/* by slot */
 };
@@ -97,6 +151,13 @@ __extension__ struct weft_holds {
  * @slot: out: its slot, the same for all of this node as long as somebody has the
  *	region open
  * @owner: out: the owner number of this file, 1 to 65535
+ * @flags: out: WEFT_LOCK_LISTS: this file's read locks may be listed, see struct
+ *	weft_holds.  So many files of a region may as keeps short what the kernel has
+ *	to look through: WEFT_LIST_FILES
+ * @unused: 0
+ *
+ * This, WEFT_IOC_LOCK_OPEN's number, is what changes when the memory that is shared
+ * with the kernel does: a library of another version gets ENOTTY.
  *
  * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no
  * names; ENOSPC no slot or owner number is left (files opened for reading only get
@@ -108,7 +169,12 @@ struct weft_lock_open {
 	__u64 offset;
 	__u32 slot;
 	__u32 owner;
+	__u32 flags;
+	__u32 unused;
 };
+
+#define WEFT_LOCK_LISTS		1
+#define WEFT_LIST_FILES		32
 
 /**
  * struct weft_lock_op - WEFT_IOC_LOCK_ACQUIRE, WEFT_IOC_LOCK_RELEASE
@@ -124,13 +190,16 @@ struct weft_lock_open {
  *
  * ACQUIRE changes the word and the count of readers itself.  Waiting can be
  * interrupted by signals.  Whoever asked first gets it first, on this node, and
- * among nodes; a bounded number of times this node serves its own before it lets
- * others have the lock.
+ * among nodes; but in its first millisecond of waiting to write, others of this node
+ * that come along when the lock is just free may be faster, and a bounded number of
+ * times this node serves its own before it lets others have the lock.
  *
  * Errors: EBUSY (TRY) somebody has it; ETIMEDOUT at the deadline; EINTR, EINVAL,
  * EBADF no such slot, EACCES WRITE through a file opened for reading only, EIO the
  * rack does not answer, or the region ends before the lock now; ENOLCK the region has as
- * many locks as the memory blades keep for it; ENOMEM.  RELEASE: EPERM it is not held through this file.
+ * many locks as the memory blades keep for it; ENOMEM.  RELEASE: EPERM it is not held
+ * through this file.  A read lock that is in an entry of struct weft_holds only the
+ * program can leave.
  */
 struct weft_lock_op {
 	__u32 slot;

@@ -161,6 +161,11 @@ _Atomic uint64_t *fake_word(int fd, uint64_t offset)
 	return *entry ? fake_word_at(r, *entry - 1) : NULL;
 }
 
+uint64_t fake_state(int fd, uint64_t offset)
+{
+	return *fake_word(fd, offset) & ~WEFT_WORD_READS;
+}
+
 uint64_t fake_bound(int fd, uint64_t offset)
 {
 	struct fake_region *r = fake_region_of(fd);

@@ -32,6 +32,9 @@ struct fake_counts *fake_counts(int fd);
 /* The word of the lock at @offset, NULL: no slot. */
 _Atomic uint64_t *fake_word(int fd, uint64_t offset);
 
+/* The same as it is now, without what programs only note in it. */
+uint64_t fake_state(int fd, uint64_t offset);
+
 /* Takes the permission away, as another node would that wants the lock. */
 void fake_take_away(int fd, uint64_t offset, unsigned int left);
 

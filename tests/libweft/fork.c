@@ -63,9 +63,9 @@ static void leave_two(void)
 {
 	CHECK_IS(weft_rwlock_unlock(lock_at(0)), 0);
 	CHECK_IS(weft_rwlock_unlock(lock_at(8)), 0);
-	CHECK_IS(*fake_word(fd, 0), 2);
-	CHECK_IS(*fake_word(fd, 8), 2);
-	CHECK_IS(*fake_word(fd, 16), 2);
+	CHECK_IS(fake_state(fd, 0), 2);
+	CHECK_IS(fake_state(fd, 8), 2);
+	CHECK_IS(fake_state(fd, 16), 2);
 }
 
 static void test_fork(void)
@@ -193,7 +193,7 @@ static void test_killed(void)
 		pause_ms(30);
 		child_kill(holder);
 		child_ok(waiter);
-		CHECK_IS(*fake_word(fd, 24), 2);
+		CHECK_IS(fake_state(fd, 24), 2);
 	}
 }
 
@@ -260,8 +260,8 @@ static void test_fork_while_busy(void)
 	stop = 1;
 	for (i = 0; i < 2; i++)
 		CHECK(!pthread_join(t[i], NULL));
-	CHECK_IS(*fake_word(fd, 32), 2);
-	CHECK_IS(*fake_word(fd, 40), 2);
+	CHECK_IS(fake_state(fd, 32), 2);
+	CHECK_IS(fake_state(fd, 40), 2);
 }
 
 int main(void)

@@ -282,6 +282,35 @@ static void exclusion(const struct user *a, const struct user *b, uint32_t s)
 	user_leave(b, 0, s, WEFT_LOCK_WRITE);
 }
 
+/* Readers that are in lists, and not in the word. */
+static void lists(const struct user *a, struct user *b, uint32_t s)
+{
+	struct user la = *a, lb = *b;
+
+	expect("A may list", a->may_list, true);
+	expect("B may list", b->may_list, true);
+	la.lists = lb.lists = true;
+	a->words[s].word |= WEFT_WORD_LISTED;
+	expect("A lists it", user_take(&la, 5, s, WEFT_LOCK_READ), 1);
+	expect("B lists it", user_take(&lb, 127, s, WEFT_LOCK_READ), 1);
+	expect("B counts it", user_take(&lb, 128, s, WEFT_LOCK_READ), 1);
+	expect("the word has one", (long)(word(a, s) & WEFT_WORD_READERS), WEFT_WORD_READER);
+	expect("nobody writes without the kernel", user_take(&la, 6, s, WEFT_LOCK_WRITE), 0);
+	expect("B tries to write", try(b, s, WEFT_LOCK_WRITE), EBUSY);
+	user_leave(&lb, 128, s, WEFT_LOCK_READ);
+	expect("B tries to write beside the listed", try(b, s, WEFT_LOCK_WRITE), EBUSY);
+	expect("A waits", within(a, s, WEFT_LOCK_WRITE, 30), ETIMEDOUT);
+	expect("B lists it again", user_take(&lb, 1, s, WEFT_LOCK_READ), 1);
+	user_leave(&lb, 1, s, WEFT_LOCK_READ);
+	user_leave(&lb, 127, s, WEFT_LOCK_READ);
+	expect("A still has it", try(b, s, WEFT_LOCK_WRITE), EBUSY);
+	user_leave(&la, 5, s, WEFT_LOCK_READ);
+	expect("B writes", try(b, s, WEFT_LOCK_WRITE), 0);
+	expect("nobody is listed", (long)(word(a, s) & WEFT_WORD_LISTED), 0);
+	expect("A cannot list it now", user_take(&la, 5, s, WEFT_LOCK_READ), 0);
+	expect("B leaves", drop(b, s, WEFT_LOCK_WRITE), 0);
+}
+
 static void on_alarm(int sig)
 {
 	(void)sig;
@@ -296,7 +325,7 @@ static void interrupted(const struct user *a, const struct user *b, uint32_t s)
 	expect("A reads", ask(a, s, WEFT_LOCK_READ), 0);
 	alarm(1);
 	expect("a signal ends the wait", op_errno(b->fd, o), EINTR);
-	expect("SLOW is gone with it", (long)(word(a, s) & WEFT_WORD_SLOW), 0);
+	expect("SLOW is gone with it", (long)(word(a, s) & (WEFT_WORD_SLOW | WEFT_WORD_TELL)), 0);
 	expect("A leaves", drop(a, s, WEFT_LOCK_READ), 0);
 }
 
@@ -337,14 +366,28 @@ static void until(const struct user *u, uint32_t slot, uint64_t bits)
 static void writes(struct user *u, uint32_t slot)
 {
 	expect("it writes", ask(u, slot, WEFT_LOCK_WRITE), 0);
-	until(u, slot, WEFT_WORD_SLOW);
+	until(u, slot, WEFT_WORD_SLOW | WEFT_WORD_TELL);
 }
 
 static void reads(struct user *u, uint32_t slot)
 {
 	if (!user_take(u, 3, slot, WEFT_LOCK_READ))
 		expect("it reads", ask(u, slot, WEFT_LOCK_READ), 0);
-	until(u, slot, WEFT_WORD_SLOW);
+	until(u, slot, WEFT_WORD_SLOW | WEFT_WORD_TELL);
+}
+
+static void lists_it(struct user *u, uint32_t slot)
+{
+	u->lists = true;
+	__atomic_fetch_or(&u->words[slot].word, WEFT_WORD_LISTED, __ATOMIC_SEQ_CST);
+	expect("it lists it", user_take(u, 3, slot, WEFT_LOCK_READ), 1);
+	until(u, slot, WEFT_WORD_SLOW | WEFT_WORD_TELL);
+}
+
+static void holds_it(struct user *u, uint32_t slot)
+{
+	expect("it reads", user_take(u, 3, slot, WEFT_LOCK_READ), 1);
+	until(u, slot, WEFT_WORD_SLOW | WEFT_WORD_TELL);
 }
 
 static void waits(struct user *u, uint32_t slot)
@@ -376,7 +419,7 @@ static bool keeps_place(const struct user *a, uint32_t s, uint64_t offset)
 	expect("A writes", ask(a, s, WEFT_LOCK_WRITE), 0);
 	me = 1;
 	first = child(offset, comes);
-	until(a, s, WEFT_WORD_SLOW);
+	until(a, s, WEFT_WORD_SLOW | WEFT_WORD_TELL);
 	me = 2;
 	second = child(offset, comes);
 	node_sleep_us(200000);
@@ -406,14 +449,14 @@ static void signals(const struct user *a, uint32_t s, uint64_t offset)
 
 static void dies_taking(struct user *u, uint32_t slot)
 {
-	u->holds->pending[9] = slot + 1;
+	atomic_store(user_entry(u, 9, 0), (slot + 1) | WEFT_ENTRY_CHANGING);
 	__atomic_fetch_add(&u->words[slot].word, WEFT_WORD_READER, __ATOMIC_SEQ_CST);
 }
 
 static void dies_leaving(struct user *u, uint32_t slot)
 {
 	expect("it reads", ask(u, slot, WEFT_LOCK_READ), 0);
-	u->holds->pending[9] = slot + 1;
+	atomic_store(user_entry(u, 9, 0), (slot + 1) | WEFT_ENTRY_CHANGING);
 	__atomic_fetch_sub(&u->words[slot].word, WEFT_WORD_READER, __ATOMIC_SEQ_CST);
 }
 
@@ -421,7 +464,7 @@ static void dies_leaving(struct user *u, uint32_t slot)
 static void dies_untold(struct user *u, uint32_t slot)
 {
 	expect("it writes", ask(u, slot, WEFT_LOCK_WRITE), 0);
-	until(u, slot, WEFT_WORD_SLOW);
+	until(u, slot, WEFT_WORD_SLOW | WEFT_WORD_TELL);
 	__atomic_fetch_and(&u->words[slot].word, ~WEFT_WORD_OWNER, __ATOMIC_SEQ_CST);
 }
 
@@ -434,15 +477,30 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 	expect("a writer that dies gives it back", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
 	finish(pid, SIGKILL);
 	pid = child(offset, waits);
-	until(a, s, WEFT_WORD_SLOW);
+	until(a, s, WEFT_WORD_SLOW | WEFT_WORD_TELL);
 	kill(pid, SIGKILL);
 	finish(pid, SIGKILL);
-	expect("one that waited leaves nothing", (long)(word(a, s) & WEFT_WORD_SLOW), 0);
+	expect("one that waited leaves nothing",
+	       (long)(word(a, s) & (WEFT_WORD_SLOW | WEFT_WORD_TELL)), 0);
 	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
 
 	pid = child(offset, reads);
 	until(a, s, WEFT_WORD_READERS);
 	expect("a reader that dies gives it back", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
+	finish(pid, SIGKILL);
+	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
+
+	pid = child(offset, lists_it);
+	until(a, s, WEFT_WORD_LISTED);
+	node_sleep_us(300000);
+	expect("a listed reader that dies gives it back",
+	       within(a, s, WEFT_LOCK_WRITE, 20000), 0);
+	finish(pid, SIGKILL);
+	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
+	pid = child(offset, holds_it);
+	until(a, s, WEFT_WORD_READERS);
+	expect("so does one whose entry says that it is counted",
+	       within(a, s, WEFT_LOCK_WRITE, 20000), 0);
 	finish(pid, SIGKILL);
 	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
 
@@ -457,13 +515,13 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 	expect("B tries to write", try(b, s, WEFT_LOCK_WRITE), EBUSY);
 
 	/* as long as another may be changing it nothing is known */
-	b->holds->pending[700] = s + 1;
+	atomic_store(user_entry(b, 700, 15), (s + 1) | WEFT_ENTRY_CHANGING);
 	finish(child(offset, dies_taking), SIGKILL);
 	node_sleep_us(300000);
 	expect("not settled", (long)(word(a, s) & (WEFT_WORD_READERS | WEFT_WORD_SLOW)),
 	       (long)(2 * WEFT_WORD_READER | WEFT_WORD_SLOW));
 	expect("others read meanwhile", within(b, s, WEFT_LOCK_READ, 20000), 0);
-	b->holds->pending[700] = 0;
+	atomic_store(user_entry(b, 700, 15), 0);
 	node_sleep_us(500000);
 	expect("settled", (long)(word(a, s) & (WEFT_WORD_READERS | WEFT_WORD_SLOW)),
 	       2 * WEFT_WORD_READER);
@@ -487,8 +545,10 @@ static void nonsense(struct user *a, const struct user *b, uint32_t s)
 	a->words[s].word = WEFT_WORD_READERS;
 	expect("B reads with all others", within(b, s, WEFT_LOCK_READ, 20), ETIMEDOUT);
 	a->holds->readers[s] = ~0u;
-	a->holds->pending[1] = ~0u;
-	a->holds->pending[2] = s + 1;
+	atomic_store(user_entry(a, 1, 0), ~0u);
+	atomic_store(user_entry(a, 2, 0), (s + 1) | WEFT_ENTRY_CHANGING);
+	atomic_store(user_entry(a, 3, 0), (s + 1) | WEFT_ENTRY_HELD);
+	atomic_store(user_entry(a, 4, 0), (s + 1) | WEFT_ENTRY_LISTED);
 	munmap(a->words, WEFT_LOCKS_SIZE(LOCKS));
 	munmap(a->holds, WEFT_HOLDS_SIZE(LOCKS));
 	close(a->fd);
@@ -507,7 +567,7 @@ static int api(void)
 	user_open(&a, path, LOCKS);
 	user_open(&b, path, LOCKS);
 	bus_error(a.words);
-	expect("the holds begin before any lock", a.holds->pending[0], 0);
+	expect("the holds begin before any lock", a.holds->cell[0].entry[0], 0);
 	bus_error(&a.holds->readers[0]);
 	s = user_slot(&a, 40);
 	expect("the same lock has the same slot", user_slot(&b, 40), s);
@@ -521,6 +581,7 @@ static int api(void)
 	read_only(77);
 	binds(&a, &b);
 	exclusion(&a, &b, s);
+	lists(&a, &b, s);
 	interrupted(&a, &b, s);
 	signals(&a, s, 40);
 	the_dead(&a, &b, s, 40);

@@ -217,7 +217,8 @@ static void leave(struct worker *w, uint32_t slot, uint32_t mode)
 {
 	int err;
 
-	if (below(w, 8)) {
+	/* what stands in an entry only the thread itself can leave */
+	if (below(w, 8) || (mode == WEFT_LOCK_READ && user_has(&job.user, w->cell, slot))) {
 		user_leave(&job.user, w->cell, slot, mode);
 		return;
 	}
@@ -290,6 +291,7 @@ static void open_locks(void)
 		if (job.guard)
 			bind_lock(i);
 	}
+	job.user.lists = job.user.may_list;
 }
 
 /* A process of its own, with its own open file. */

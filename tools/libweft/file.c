@@ -264,24 +264,25 @@ static void forget_slots(struct weft_file *f)
 	}
 }
 
-/* Is a thread just changing the word of a lock?  Only if a slot is open. */
-static bool changes_any(const struct weft_file *f)
+/* Has a thread read-locked something, or is just changing that?  Only if a slot is open. */
+static bool has_entry(const struct weft_file *f)
 {
-	unsigned int cell;
+	unsigned int n = f->holds ? weft_cells() : 0, cell, i;
 
-	for (cell = 0; f->holds && cell < WEFT_HOLDS_THREADS; cell++)
-		if (__atomic_load_n(&f->holds->pending[cell], __ATOMIC_ACQUIRE))
-			return true;
+	for (cell = 0; cell < n; cell++)
+		for (i = 0; i < WEFT_HOLDS_ENTRIES; i++)
+			if (__atomic_load_n(&f->holds->cell[cell].entry[i], __ATOMIC_ACQUIRE))
+				return true;
 	return false;
 }
 
-/* The cells first: a count has been changed when its cell is cleared. */
+/* The entries first: a count has been changed when its entry is cleared. */
 static bool holds_any(const struct weft_file *f)
 {
 	struct weft_slots *s = atomic_load(&f->slots);
 	size_t i;
 
-	if (s && s->used && changes_any(f))
+	if (s && s->used && has_entry(f))
 		return true;
 	for (i = 0; s && i < s->room; i++) {
 		uint32_t slot = s->entries[i].slot;
@@ -289,11 +290,10 @@ static bool holds_any(const struct weft_file *f)
 
 		if (!atomic_load(&s->entries[i].key))
 			continue;
-		if (local->writer || local->reads || (f->holds && f->holds->readers[slot]))
+		if (local->holder || local->reads || (f->holds && f->holds->readers[slot]))
 			return true;
-		/* Taken to write, and not noted yet by which thread. */
 		if (f->words && (__atomic_load_n(&f->words[slot].word, __ATOMIC_RELAXED) &
-				 WEFT_WORD_OWNER) == (uint64_t)f->owner << WEFT_WORD_OWNER_SHIFT)
+				 WEFT_WORD_OWNER) == f->owner)
 			return true;
 	}
 	return false;
@@ -317,14 +317,10 @@ void weft_file_unused(struct weft_file *f)
 	close_file(f);
 }
 
-/*
- * In a child: what is shared with the kernel is the parent's, our file as well.
- * Returns whether all files are this process's own now.
- */
-bool weft_files_forked(void)
+/* In a child: what is shared with the kernel is the parent's, our file as well. */
+void weft_files_forked(void)
 {
 	struct weft_file *f;
-	bool own = true;
 
 	for (f = atomic_load(&files); f; f = f->next) {
 		int inherited = f->fd;
@@ -344,9 +340,7 @@ bool weft_files_forked(void)
 			f->by_ioctl = true;
 			f->copied = true;
 		}
-		own &= !f->copied;
 	}
-	return own;
 }
 
 /* --- Slots ------------------------------------------------------------------ */
@@ -460,7 +454,7 @@ static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
 		weft_complain(&said_quota, "weft: this user has as many locks open on this machine as it may: raise lock_user_kib of the kernel module, see weft(7)");
 		return EAGAIN;
 	case ENOTTY:
-		weft_complain(&said_old, "weft: the kernel module that is loaded knows no locks: load a newer weft.ko");
+		weft_complain(&said_old, "weft: the kernel module that is loaded has no locks, or those of another version: load the weft.ko of the same version as this library");
 		return ENOTSUP;
 	case EFBIG:
 		weft_complain(&said_far, "weft: a lock lies further back in a region than locks can have names: put it into the first 64 GiB");
@@ -472,7 +466,8 @@ static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
 	}
 	if (o.slot >= WEFT_LOCKS_MAX || !o.owner || o.owner > 65535)
 		return EIO;
-	f->owner = o.owner;
+	f->owner = (uint64_t)o.owner << WEFT_WORD_OWNER_SHIFT;
+	f->lists = o.flags & WEFT_LOCK_LISTS;
 	insert(s, offset + 1, o.slot);
 	*slot = o.slot;
 	return 0;

@@ -42,24 +42,29 @@
 #define WEFT_HOT	__attribute__((section(".text.hot.weft")))
 #define WEFT_HOT_FIRST	__attribute__((section(".text.hot.weft"), aligned(2048)))
 
+/*
+ * Who in this process has a lock write-locked (weft_holder()): the thread, how often it
+ * has locked it again, and whether it is a robust mutex, whose owner field has to be
+ * looked after.  All in one, as it is there as long as the lock is held; 0: none of ours.
+ * Written by who holds the lock.
+ */
+#define WEFT_HOLDER_THREAD	0x00000000FFFFFFFFull
+#define WEFT_HOLDER_AGAIN	0x0000000100000000ull
+#define WEFT_HOLDER_DEPTH	0x7FFFFFFF00000000ull
+#define WEFT_HOLDER_ROBUST	0x8000000000000000ull
+
 /**
- * struct weft_local - a lock as this process sees it
- * @writer:	thread that has it write-locked, 0: none of ours
- * @depth:	how often that thread has locked it again
- * @robust:	it is a robust mutex, whose owner field has to be looked after
+ * struct weft_local - a lock as this process sees it, where the word does not say it
+ * @holder:	if nothing of this is shared with the kernel; otherwise struct
+ *		weft_lock_word has that
+ * @reads:	how often it is read-locked, in the same case
  * @foreign:	a thread left it to read which had not taken it, so that nobody
- *		can tell any more which threads have
- * @reads:	how often it is read-locked, if nothing of this is shared with the
- *		kernel; otherwise struct weft_holds has that
- *
- * @writer is written by who holds the lock; @depth and @robust only by @writer.
+ *		can tell any more which threads have: of those in no entry
  */
 struct weft_local {
-	_Atomic uint32_t writer;
-	uint32_t depth;
-	bool robust;
-	_Atomic bool foreign;
+	_Atomic uint64_t holder;
 	_Atomic uint32_t reads;
+	_Atomic bool foreign;
 };
 
 /**
@@ -68,12 +73,13 @@ struct weft_local {
  * @by_ioctl:	nothing is shared with the kernel: the file may only be read, or
  *		it is shared with another process
  * @copied:	it is an open file of somebody else
- * @owner:	owner number, 0 until the first slot is open
+ * @lists:	read locks may be listed
+ * @owner:	owner number, 0 until the first slot is open; where the word has it
  * @mappings:	pieces of the table of mappings that are of this file, and those who
  *		are about to put one there (weft_map_hold())
  * @block:	bytes of a block
  * @words:	of all locks of the node; NULL: not mapped yet, or by_ioctl
- * @holds:	of this file
+ * @holds:	of this file; there if @words is
  * @local:	by slot
  * @slots:	offset to slot
  * @next:	all that there ever were; they are used again, never freed
@@ -87,7 +93,8 @@ struct weft_file {
 	ino_t ino;
 	bool by_ioctl;
 	bool copied;
-	uint32_t owner;
+	bool lists;
+	uint64_t owner;
 	unsigned int mappings;
 	uint64_t block;
 	struct weft_lock_word *words;
@@ -99,40 +106,49 @@ struct weft_file {
 
 /**
  * struct weft_ref - an address, and all that is needed to lock there
- * @quick:	the address, if it may be one step; else 0.  First, as all else
- *		is read only if it fits
- * @address:	0: nothing.  Both are cleared by whoever changes what is mapped
+ * @key:	the address, if it may be one step; or with WEFT_REF_SLOW; 0: nothing.
+ *		Written last
+ * @generation:	of the mappings, when it was found: it holds as long as it is the same
+ * @slot:	of the lock, plus 1; with WEFT_REF_LISTS
  * @word:	NULL: only the kernel can (read-only)
- * @cell:	of this thread in struct weft_holds; NULL: only the kernel can
- * @readers:	of this file, in struct weft_holds
- * @local:	what this process knows
- * @file:	NULL: nothing of weft is at @address
- * @pending:	what to write to @cell: the slot of the lock, plus 1
- * @owner:	the owner number of this file
+ * @file:	NULL: nothing of weft is at the address
+ *
+ * Half a cache line of the processor: two of them are neighbours.
  */
 struct weft_ref {
-	_Atomic uintptr_t quick;
-	_Atomic uintptr_t address;
-	_Atomic uint64_t *word;
-	_Atomic uint32_t *cell;
-	_Atomic uint32_t *readers;
-	struct weft_local *local;
+	uintptr_t key;
+	uint32_t generation;
+	uint32_t slot;
+	struct weft_lock_word *word;
 	struct weft_file *file;
-	uint32_t pending;
-	uint32_t owner;
 };
 
-#define WEFT_REFS	256	/* cached by each thread */
+#define WEFT_REF_SLOW	(1ull << 63)	/* no address of a program */
+#define WEFT_REF_LISTS	0x80000000u	/* this thread may list the lock */
+
+/**
+ * struct weft_reading - a read lock that a thread has
+ * @key:	weft_key(); with WEFT_AGAIN: not counted anywhere else, the thread had it
+ *		already
+ * @entry:	in struct weft_holds, which says so as long as it is true; NULL: it is in
+ *		the file's count
+ */
+struct weft_reading {
+	uintptr_t key;
+	_Atomic uint32_t *entry;
+};
+
+#define WEFT_REFS	4096	/* cached by each thread: what is used takes memory */
 #define WEFT_READS	48	/* read locks remembered without more memory */
+#define WEFT_MARKER	(WEFT_HOLDS_ENTRIES - 1)	/* the entry that is always to spare */
 
 /**
  * struct weft_thread - a thread that has used a lock
  * @last:	the read lock that it has taken last, in @reads
  * @end:	the last place that there is
  * @tid:	0: wiped, this is another process than before
- * @cell:	index in @pending of struct weft_holds, -1: none was left
- * @reads:	read locks that it holds, the first at [1]: weft_key(); WEFT_AGAIN:
- *		that is not counted in the word, the thread had it already
+ * @cell:	index of its cell in struct weft_holds, -1: none was left
+ * @reads:	read locks that it holds, the first at [1]
  * @read_room:	elements of @reads
  * @n_robust:	robust mutexes held
  * @robust_room: elements of @robust
@@ -141,18 +157,18 @@ struct weft_ref {
  * @previous:	what points here
  */
 struct weft_thread {
-	uintptr_t *last;
-	uintptr_t *end;
+	struct weft_reading *last;
+	struct weft_reading *end;
 	uint32_t tid;
 	int32_t cell;
-	uintptr_t *reads;
+	struct weft_reading *reads;
 	uint32_t read_room;
 	uint32_t n_robust;
 	uint32_t robust_room;
 	struct weft_ref *robust;
 	struct weft_thread *next;
 	struct weft_thread **previous;
-	uintptr_t first_reads[WEFT_READS];
+	struct weft_reading first_reads[WEFT_READS];
 	struct weft_ref refs[WEFT_REFS] __attribute__((aligned(64)));
 };
 
@@ -170,7 +186,7 @@ extern _Thread_local struct weft_thread *weft_self
 /* Where that points at first: a thread that has found nothing. */
 extern struct weft_thread weft_nobody;
 
-/* Changes with each change of what is mapped. */
+/* Changes with each change of what is mapped; never 0. */
 extern _Atomic uint32_t weft_generation;
 
 /*
@@ -181,12 +197,6 @@ extern _Atomic uint32_t weft_generation;
 extern _Atomic uint64_t weft_hull;
 
 #define WEFT_HULL_SHIFT	16
-
-/*
- * Points to whether nobody else changes the counts of our files: there is one
- * thread, and no child that had to go on with the same open files.
- */
-extern const char *weft_alone;
 
 /* map.c */
 int weft_cancel_off(void);
@@ -209,7 +219,7 @@ int weft_slot(struct weft_file *f, uint64_t offset, uint32_t *slot);
 bool weft_slot_known(struct weft_file *f, uint64_t offset, uint32_t *slot);
 bool weft_is_region(int fd);
 int weft_ioctl(struct weft_file *f, unsigned long request, void *argument);
-bool weft_files_forked(void);
+void weft_files_forked(void);
 bool weft_fd_ours(int fd);
 int weft_fd_move(int fd);
 void *weft_private(size_t size, bool wiped_in_child);
@@ -224,6 +234,7 @@ int weft_thread_get(struct weft_thread **t);
 void weft_threads_start(void);
 bool weft_is_forked(void);
 void weft_forked(void);
+unsigned int weft_cells(void);
 void weft_forget_refs(void);
 int weft_find_slow(const void *address, struct weft_thread **t, struct weft_ref **r);
 int weft_room(void *array, uint32_t *room, const void *first, uint32_t n, size_t size);
@@ -238,7 +249,6 @@ int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flag
 		    clockid_t clock, const struct timespec *deadline);
 int weft_write_leave(struct weft_ref *r);
 int weft_unlock_slow(struct weft_thread *t, struct weft_ref *r);
-void weft_forget_reads(struct weft_thread *t, struct weft_ref *r);
 void weft_wake(struct weft_ref *r);
 bool weft_held_here(const void *address);
 bool weft_no_time(const struct timespec *t);
@@ -256,11 +266,16 @@ void weft_complain(_Atomic bool *said, const char *format, ...)
 
 #pragma GCC visibility pop
 
-/* Locks at the same place of many pages, and many locks on one page, spread. */
-static inline unsigned int weft_ref_index(uintptr_t address)
+/*
+ * Locks at any usual distance from each other, up to 2000 of them, get places of their
+ * own by this number: it was looked for.
+ */
+static __always_inline unsigned int weft_ref_index(uintptr_t address)
 {
-	return (address >> 3 ^ address >> 12) & (WEFT_REFS - 1);
+	return (unsigned int)((uint32_t)(address >> 3) * 0xADA3CDA7u >> 20);
 }
+
+_Static_assert(WEFT_REFS == 1 << (32 - 20), "the index fits");
 
 /* Could something of weft be there at all? */
 static __always_inline bool weft_near(const void *address)
@@ -268,6 +283,12 @@ static __always_inline bool weft_near(const void *address)
 	uint64_t hull = atomic_load_explicit(&weft_hull, memory_order_relaxed);
 
 	return ((uintptr_t)address >> WEFT_HULL_SHIFT) - (uint32_t)hull < hull >> 32;
+}
+
+static __always_inline bool weft_ref_is(const struct weft_ref *r, uintptr_t key)
+{
+	return r->key == key && r->generation == atomic_load_explicit(&weft_generation,
+								      memory_order_relaxed);
 }
 
 /*
@@ -278,13 +299,9 @@ static __always_inline bool weft_near(const void *address)
 static __always_inline struct weft_ref *weft_cached(const void *address,
 						    struct weft_thread *t)
 {
-	struct weft_ref *r;
+	struct weft_ref *r = &t->refs[weft_ref_index((uintptr_t)address)];
 
-	r = &t->refs[weft_ref_index((uintptr_t)address)];
-	if (unlikely(atomic_load_explicit(&r->quick, memory_order_relaxed) !=
-		     (uintptr_t)address))
-		return NULL;
-	return r;
+	return likely(weft_ref_is(r, (uintptr_t)address)) ? r : NULL;
 }
 
 /*
@@ -295,13 +312,12 @@ static inline int weft_find(const void *address, struct weft_thread **t,
 			    struct weft_ref **r)
 {
 	struct weft_thread *self = weft_self;
-	struct weft_ref *ref = &self->refs[weft_ref_index((uintptr_t)address)];
+	struct weft_ref *ref = weft_cached(address, self);
 
-	if (likely(atomic_load_explicit(&ref->address, memory_order_relaxed) ==
-		   (uintptr_t)address && address)) {
+	if (likely(ref) && address) {
 		*t = self;
 		*r = ref;
-		return likely(ref->file) ? 0 : ENOENT;
+		return 0;
 	}
 	return weft_find_slow(address, t, r);
 }
@@ -309,93 +325,154 @@ static inline int weft_find(const void *address, struct weft_thread **t,
 /* By what a lock is known in a thread's list of read locks. */
 static __always_inline uintptr_t weft_key(const struct weft_ref *r)
 {
-	return r->word ? (uintptr_t)r->word : (uintptr_t)r->local;
+	return r->word ? (uintptr_t)r->word :
+			 (uintptr_t)&r->file->local[(r->slot & ~WEFT_REF_LISTS) - 1];
 }
 
-static __always_inline uint64_t weft_owned(const struct weft_ref *r)
+/* May it be one step? */
+static __always_inline bool weft_is_quick(const struct weft_ref *r)
 {
-	return (uint64_t)r->owner << WEFT_WORD_OWNER_SHIFT;
+	return !(r->key & WEFT_REF_SLOW);
+}
+
+static __always_inline struct weft_local *weft_local(const struct weft_ref *r)
+{
+	return &r->file->local[(r->slot & ~WEFT_REF_LISTS) - 1];
+}
+
+static __always_inline _Atomic uint64_t *weft_word(const struct weft_ref *r)
+{
+	return (_Atomic uint64_t *)&r->word->word;
+}
+
+static __always_inline _Atomic uint64_t *weft_holder(const struct weft_ref *r)
+{
+	return r->word ? (_Atomic uint64_t *)&r->word->holder : &weft_local(r)->holder;
+}
+
+/* The entries of this thread; only if weft_is_quick(). */
+static __always_inline _Atomic uint32_t *weft_entries(const struct weft_thread *t,
+						      const struct weft_ref *r)
+{
+	return (_Atomic uint32_t *)r->file->holds->cell[t->cell].entry;
+}
+
+static __always_inline uint32_t weft_entry(const struct weft_ref *r, uint32_t kind)
+{
+	return (r->slot & ~WEFT_REF_LISTS) | kind;
 }
 
 /*
  * The order that these stores stand in is what the kernel relies on; changing the
  * word is a barrier for the processor, the compiler is told.
  */
-static __always_inline void weft_pending(_Atomic uint32_t *cell, uint32_t value)
+static __always_inline void weft_put_entry(_Atomic uint32_t *entry, uint32_t value)
 {
-	atomic_store_explicit(cell, value, memory_order_release);
+	atomic_store_explicit(entry, value, memory_order_release);
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-static __always_inline void weft_count_readers(_Atomic uint32_t *readers, uint32_t by)
+/*
+ * The lock is listed no more.  The exchange is the barrier: who looks for the entry has
+ * set SLOW before, which is seen here, or sees that it is gone.
+ */
+static __always_inline void weft_unlist(struct weft_ref *r, _Atomic uint32_t *entry)
 {
-	atomic_signal_fence(memory_order_seq_cst);
-	if (*weft_alone) {
-		uint32_t n = atomic_load_explicit(readers, memory_order_relaxed);
-
-		atomic_store_explicit(readers, n + by, memory_order_release);
-	} else {
-		atomic_fetch_add(readers, by);
-	}
-	atomic_signal_fence(memory_order_seq_cst);
+	atomic_exchange(entry, 0);
+	if (unlikely(atomic_load_explicit(weft_word(r), memory_order_relaxed) &
+		     (WEFT_WORD_SLOW | WEFT_WORD_TELL)))
+		weft_wake(r);
 }
 
 /* With half of all readers that there may be, the kernel is asked: no overflow. */
 static __always_inline bool weft_read_allowed(uint64_t w)
 {
-	return (w & ~(WEFT_WORD_READERS >> 1 & WEFT_WORD_READERS)) - 1 < 2;
+	return (w & ~(WEFT_WORD_READS | WEFT_WORD_LISTED |
+		      (WEFT_WORD_READERS >> 1 & WEFT_WORD_READERS))) - 1 < 2;
 }
 
 /*
- * Take it to read without the kernel, if that is possible now; only if r->cell is
- * there.  All that is needed is read first: after each barrier the compiler would
- * read it anew.
+ * After so many reads without a write the readers of a lock are listed.  One that
+ * meets others counts for many: they would draw the word from each other.
+ */
+#define WEFT_READS_MET		(64 * WEFT_WORD_READ)
+
+/* The word with a reader more, who may list what it reads. */
+static __always_inline uint64_t weft_with_reader(uint64_t w, bool met)
+{
+	uint64_t reads = met ? WEFT_READS_MET : WEFT_WORD_READ;
+
+	if (unlikely((w & WEFT_WORD_READS) + reads > WEFT_WORD_READS))
+		return (w & ~WEFT_WORD_READS) + (WEFT_WORD_READER | WEFT_WORD_LISTED);
+	return w + reads + WEFT_WORD_READER;
+}
+
+/*
+ * Take it to read without the kernel, if that is possible now; only if
+ * weft_is_quick().  All that is needed is read first: after each barrier the compiler
+ * would read it anew.
  */
 static __always_inline bool weft_read_quick(struct weft_thread *t, struct weft_ref *r)
 {
-	_Atomic uint64_t *word = r->word;
-	_Atomic uint32_t *cell = r->cell, *readers = r->readers;
-	uintptr_t *last = t->last;
+	_Atomic uint64_t *word = weft_word(r);
+	struct weft_reading *last = t->last;
+	_Atomic uint32_t *entry = weft_entries(t, r) + ((uintptr_t)last / sizeof(*last) & 7);
+	uint32_t changing = weft_entry(r, WEFT_ENTRY_CHANGING);
+	uint32_t slot = r->slot;
 	uint64_t w;
 
-	if (unlikely(last == t->end))
-		return false;
 	w = atomic_load_explicit(word, memory_order_relaxed);
-	if (unlikely(!weft_read_allowed(w)))
+	if (unlikely(!weft_read_allowed(w)) || unlikely(last == t->end) ||
+	    unlikely(atomic_load_explicit(entry, memory_order_relaxed)))
 		return false;
-	weft_pending(cell, r->pending);
-	while (unlikely(!atomic_compare_exchange_weak(word, &w, w + WEFT_WORD_READER))) {
-		if (!weft_read_allowed(w)) {
-			weft_pending(cell, 0);
+	if (likely(w & WEFT_WORD_LISTED) && likely(slot & WEFT_REF_LISTS)) {
+		/* The barrier that the kernel's weft_holds_listed() is the partner of. */
+		atomic_exchange(entry, changing + (WEFT_ENTRY_LISTED - WEFT_ENTRY_CHANGING));
+		w = atomic_load_explicit(word, memory_order_relaxed);
+		if (unlikely((w & (WEFT_WORD_LISTED | WEFT_WORD_SLOW | WEFT_WORD_TELL)) !=
+			     WEFT_WORD_LISTED)) {
+			weft_unlist(r, entry);
 			return false;
 		}
+	} else {
+		bool met = w & WEFT_WORD_READERS, lists = slot & WEFT_REF_LISTS;
+
+		weft_put_entry(entry, changing);
+		while (unlikely(!atomic_compare_exchange_weak(word, &w, likely(lists) ?
+							      weft_with_reader(w, met) :
+							      w + WEFT_WORD_READER))) {
+			met = true;
+			if (!weft_read_allowed(w)) {
+				weft_put_entry(entry, 0);
+				return false;
+			}
+		}
+		weft_put_entry(entry, changing + (WEFT_ENTRY_HELD - WEFT_ENTRY_CHANGING));
 	}
-	weft_count_readers(readers, 1);
-	weft_pending(cell, 0);
-	*++last = (uintptr_t)word;
+	last++;
+	last->key = (uintptr_t)word;
+	last->entry = entry;
 	t->last = last;
 	return true;
 }
 
+/* What a word is that may be write-locked at once, whatever these are. */
+#define WEFT_WORD_FREE		(~(WEFT_WORD_READS | WEFT_WORD_TELL))
+
 /* The same to write. */
 static __always_inline bool weft_write_quick(struct weft_thread *t, struct weft_ref *r)
 {
-	_Atomic uint64_t *word = r->word;
-	_Atomic uint32_t *cell = r->cell;
-	struct weft_local *local = r->local;
-	uint64_t w = 2;
+	_Atomic uint64_t *word = weft_word(r), *holder = (_Atomic uint64_t *)&r->word->holder;
+	uint64_t owner = r->file->owner, w;
+	uint32_t tid = t->tid;
 
-	if (unlikely(atomic_load_explicit(word, memory_order_relaxed) != 2))
+	w = atomic_load_explicit(word, memory_order_relaxed);
+	if (unlikely((w & WEFT_WORD_FREE) != WEFT_LOCK_WRITE))
 		return false;
-	weft_pending(cell, r->pending);
-	if (unlikely(!atomic_compare_exchange_strong(word, &w, 2 | weft_owned(r)))) {
-		weft_pending(cell, 0);
+	if (unlikely(!atomic_compare_exchange_strong(word, &w,
+						     (w & ~WEFT_WORD_READS) | owner)))
 		return false;
-	}
-	weft_pending(cell, 0);
-	atomic_store_explicit(&local->writer, t->tid, memory_order_relaxed);
-	if (unlikely(atomic_load_explicit(&local->foreign, memory_order_relaxed)))
-		weft_forget_reads(t, r);
+	atomic_store_explicit(holder, tid, memory_order_relaxed);
 	return true;
 }
 
@@ -403,55 +480,74 @@ static __always_inline bool weft_write_quick(struct weft_thread *t, struct weft_
 static __always_inline bool weft_write_ours(struct weft_ref *r)
 {
 	if (likely(r->word))
-		return (atomic_load_explicit(r->word, memory_order_relaxed) &
-			WEFT_WORD_OWNER) == weft_owned(r);
-	return atomic_load_explicit(&r->local->writer, memory_order_relaxed);
+		return (atomic_load_explicit(weft_word(r), memory_order_relaxed) &
+			WEFT_WORD_OWNER) == r->file->owner;
+	return atomic_load_explicit(weft_holder(r), memory_order_relaxed);
 }
 
-/* Only if weft_write_ours() and r->cell. */
+/* Does this thread? */
+static __always_inline bool weft_write_mine(struct weft_thread *t, struct weft_ref *r)
+{
+	return (uint32_t)atomic_load_explicit(weft_holder(r), memory_order_relaxed) == t->tid &&
+	       weft_write_ours(r);
+}
+
+/* Only if weft_write_ours() and weft_is_quick(). */
 static __always_inline int weft_write_left(struct weft_ref *r)
 {
-	_Atomic uint32_t *cell = r->cell;
-	uint64_t w;
+	_Atomic uint64_t *word = weft_word(r), *holder = (_Atomic uint64_t *)&r->word->holder;
+	uint64_t owner = r->file->owner, w;
 
-	atomic_store_explicit(&r->local->writer, 0, memory_order_relaxed);
-	weft_pending(cell, r->pending);
-	w = atomic_fetch_sub(r->word, weft_owned(r));
-	weft_pending(cell, 0);
-	if (unlikely(w & WEFT_WORD_SLOW))
+	atomic_store_explicit(holder, 0, memory_order_relaxed);
+	w = atomic_fetch_sub(word, owner);
+	if (unlikely(w & (WEFT_WORD_SLOW | WEFT_WORD_TELL)))
 		weft_wake(r);
 	return 0;
 }
 
-/* The thread has read-locked it, last of all. */
-static __always_inline bool weft_read_last(struct weft_thread *t, struct weft_ref *r)
+/* A reader is taken out of the word, which was in @entry. */
+static __always_inline void weft_uncount(struct weft_ref *r, _Atomic uint32_t *entry)
 {
-	return *t->last == (uintptr_t)r->word;
-}
-
-/* Only if weft_read_last() and r->cell. */
-static __always_inline int weft_read_left(struct weft_thread *t, struct weft_ref *r)
-{
-	_Atomic uint32_t *cell = r->cell, *readers = r->readers;
 	uint64_t w;
 
-	t->last--;
-	weft_pending(cell, r->pending);
-	w = atomic_fetch_sub(r->word, WEFT_WORD_READER);
-	weft_count_readers(readers, -1u);
-	weft_pending(cell, 0);
-	if (unlikely((w & (WEFT_WORD_SLOW | WEFT_WORD_READERS)) ==
-		     (WEFT_WORD_SLOW | WEFT_WORD_READER)))
+	weft_put_entry(entry, weft_entry(r, WEFT_ENTRY_CHANGING));
+	w = atomic_fetch_sub(weft_word(r), WEFT_WORD_READER);
+	weft_put_entry(entry, 0);
+	if (unlikely(w & (WEFT_WORD_SLOW | WEFT_WORD_TELL)) &&
+	    (w & WEFT_WORD_READERS) == WEFT_WORD_READER)
 		weft_wake(r);
-	return 0;
+}
+
+/* Leave what the thread has read-locked last, if that is this lock and one step. */
+static __always_inline bool weft_read_left(struct weft_thread *t, struct weft_ref *r)
+{
+	struct weft_reading *last = t->last;
+	_Atomic uint32_t *entry = last->entry;
+	uint32_t value;
+
+	if (last->key != (uintptr_t)r->word || unlikely(!entry))
+		return false;
+	value = atomic_load_explicit(entry, memory_order_relaxed);
+	if (likely(value == weft_entry(r, WEFT_ENTRY_LISTED))) {
+		t->last = last - 1;
+		weft_unlist(r, entry);
+		return true;
+	}
+	if (unlikely(value != weft_entry(r, WEFT_ENTRY_HELD)))
+		return false;
+	t->last = last - 1;
+	weft_uncount(r, entry);
+	return true;
 }
 
 /* Leave it, taken to read or to write, when it may be one step. */
 static __always_inline int weft_unlock_quick(struct weft_thread *t, struct weft_ref *r)
 {
-	if (weft_read_last(t, r))
-		return weft_read_left(t, r);
-	if (likely(atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid))
+	if (weft_read_left(t, r))
+		return 0;
+	if (likely(atomic_load_explicit((_Atomic uint64_t *)&r->word->holder,
+					memory_order_relaxed) == t->tid) &&
+	    likely(weft_write_ours(r)))
 		return weft_write_left(r);
 	return weft_unlock_slow(t, r);
 }

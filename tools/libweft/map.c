@@ -39,7 +39,7 @@ struct mapping {
 	struct weft_file *_Atomic file;
 };
 
-_Atomic uint32_t weft_generation;
+_Atomic uint32_t weft_generation = 1;
 _Atomic uint64_t weft_hull;
 
 /* Sorted; none overlaps another. */
@@ -125,15 +125,10 @@ void weft_maps_forked(void)
 /* What the child takes over: its other handlers may have the table in between. */
 static int cancel_before_fork;
 
-/* The child may have to go on with our files, and change our counts. */
 static void before_fork(void)
 {
-	static const char never;
-
 	weft_lock_table();
 	cancel_before_fork = cancel_before;
-	if (n_mappings)
-		weft_alone = &never;
 }
 
 static void after_fork(void)
@@ -229,7 +224,9 @@ static void change_end(void)
 	} else {
 		atomic_store(&weft_hull, 0);
 	}
-	weft_forget_refs();
+	/* No thread may believe any more what it has found; those of 0 never were. */
+	if (atomic_fetch_add(&weft_generation, 1) == UINT32_MAX)
+		weft_forget_refs();
 	atomic_store(&sequence, atomic_load(&sequence) + 1);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,14 +15,33 @@ struct weft_thread weft_nobody;
 _Thread_local struct weft_thread *weft_self
 	__attribute__((tls_model("initial-exec"))) = &weft_nobody;
 
-const char *weft_alone = &__libc_single_threaded;
-
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool have_key;
 
-/* Which cells of struct weft_holds are in use: by the same thread in all files. */
+/*
+ * Which cells of struct weft_holds are in use: by the same thread in all files.  What a
+ * thread that has ended still holds stays in its cell, and whoever gets that has entries
+ * less.
+ */
 static _Atomic uint64_t cells[WEFT_HOLDS_THREADS / 64];
+
+/* None from this one on was ever in use. */
+static _Atomic unsigned int first_unused;
+
+unsigned int weft_cells(void)
+{
+	return atomic_load(&first_unused);
+}
+
+static int32_t note_cell(unsigned int cell)
+{
+	unsigned int n = atomic_load(&first_unused);
+
+	while (n <= cell && !atomic_compare_exchange_weak(&first_unused, &n, cell + 1))
+		;
+	return (int32_t)cell;
+}
 
 static struct weft_thread *threads;
 
@@ -42,7 +60,7 @@ static int32_t take_cell(void)
 
 			if (atomic_compare_exchange_weak(&cells[i], &used,
 							 used | 1ull << bit))
-				return (int32_t)(i * 64 + bit);
+				return note_cell(i * 64 + bit);
 		}
 	}
 	return -1;
@@ -93,8 +111,6 @@ static void end(void *arg)
 		while (t->n_robust) {
 			struct weft_ref *r = &t->robust[--t->n_robust];
 
-			r->local->depth = 0;
-			r->local->robust = false;
 			weft_write_leave(r);
 		}
 		give_cell(t->cell);
@@ -151,14 +167,15 @@ void weft_forked(void)
 
 	weft_maps_forked();
 	memset(cells, 0, sizeof(cells));
+	first_unused = 0;
 	threads = NULL;
 	if (t != &weft_nobody) {
-		memset(t, 0, sizeof(*t));
+		/* All of it was wiped, but for what has been found since. */
+		memset(t, 0, offsetof(struct weft_thread, refs));
 		begin(t);
 		enter(t);
 	}
-	if (weft_files_forked())
-		weft_alone = &__libc_single_threaded;
+	weft_files_forked();
 	if (alive)
 		*alive = 1;
 	weft_cancel_restore(cancel_state);
@@ -189,83 +206,106 @@ int weft_thread_get(struct weft_thread **thread)
 	return 0;
 }
 
-static void forget(struct weft_ref *r)
-{
-	atomic_store_explicit(&r->quick, 0, memory_order_relaxed);
-	atomic_store_explicit(&r->address, 0, memory_order_relaxed);
-}
-
 /*
- * What is mapped has changed: no thread may believe what it has found.  Those that
- * are finding something see that the generation is another.  Under
- * weft_lock_table().
+ * The generation begins anew: what was found in one of the same number long ago must not
+ * be there any more.  Under weft_lock_table().
  */
 void weft_forget_refs(void)
 {
 	struct weft_thread *t;
 	int i;
 
-	atomic_fetch_add(&weft_generation, 1);
-	atomic_thread_fence(memory_order_seq_cst);
 	for (t = threads; t; t = t->next)
 		for (i = 0; i < WEFT_REFS; i++)
-			forget(&t->refs[i]);
+			__atomic_store_n(&t->refs[i].key, 0, __ATOMIC_RELAXED);
 }
 
+/*
+ * What is mapped may change meanwhile: then the generation does, after that, and what
+ * was found holds for none that is to come.
+ */
 static int fill(struct weft_thread *t, struct weft_ref *r, uintptr_t address)
 {
+	uint32_t generation = atomic_load_explicit(&weft_generation, memory_order_acquire);
+	uintptr_t key = address | WEFT_REF_SLOW;
 	struct weft_file *f;
 	uint64_t offset;
 	uint32_t slot;
 	int error;
 
-	forget(r);
+	/* A signal handler may look, too. */
+	r->key = 0;
+	atomic_signal_fence(memory_order_seq_cst);
 	r->word = NULL;
-	r->cell = NULL;
-	r->readers = NULL;
-	r->local = NULL;
+	r->slot = 0;
 	f = weft_mapped(address, &offset);
 	r->file = f;
 	if (f) {
 		error = weft_slot(f, offset, &slot);
 		if (error)
 			return error;
-		r->pending = slot + 1;
-		r->local = &f->local[slot];
-		r->owner = f->owner;
+		r->slot = slot + 1;
 		if (f->words) {
-			r->word = (_Atomic uint64_t *)&f->words[slot].word;
-			r->readers = (_Atomic uint32_t *)&f->holds->readers[slot];
+			r->word = &f->words[slot];
 			if (t->cell >= 0)
-				r->cell = (_Atomic uint32_t *)&f->holds->pending[t->cell];
+				key = address;
+			if (f->lists && t->cell >= 0 && t->cell < WEFT_LIST_CELLS)
+				r->slot |= WEFT_REF_LISTS;
 		}
 	}
-	atomic_store_explicit(&r->address, address, memory_order_relaxed);
-	if (r->cell)
-		atomic_store_explicit(&r->quick, address, memory_order_relaxed);
-	/* Now whoever changes something clears it, or we see that he has. */
-	atomic_thread_fence(memory_order_seq_cst);
+	r->generation = generation;
+	atomic_signal_fence(memory_order_seq_cst);
+	r->key = key;
 	return f ? 0 : ENOENT;
 }
 
-/* The lock at @address, when the cache does not know. */
+/* At no time is it half of each: a signal handler may look. */
+static void put_ref(struct weft_ref *to, const struct weft_ref *from)
+{
+	to->key = 0;
+	atomic_signal_fence(memory_order_seq_cst);
+	to->generation = from->generation;
+	to->slot = from->slot;
+	to->word = from->word;
+	to->file = from->file;
+	atomic_signal_fence(memory_order_seq_cst);
+	to->key = from->key;
+}
+
+static bool has(const struct weft_ref *r, uintptr_t address)
+{
+	return weft_ref_is(r, address) || weft_ref_is(r, address | WEFT_REF_SLOW);
+}
+
+/* The lock at @address, when it is not where it is looked for first. */
 int weft_find_slow(const void *address, struct weft_thread **thread, struct weft_ref **ref)
 {
+	struct weft_ref *r, *other, between;
 	struct weft_thread *t;
-	uint32_t generation;
-	struct weft_ref *r;
+	unsigned int i;
 	int error;
 
 	error = weft_thread_get(&t);
 	if (error)
 		return error;
-	r = &t->refs[weft_ref_index((uintptr_t)address)];
+	i = weft_ref_index((uintptr_t)address);
+	r = &t->refs[i];
+	other = &t->refs[i ^ 1];
 	*thread = t;
 	*ref = r;
+	if (has(r, (uintptr_t)address) && address)
+		return r->file ? 0 : ENOENT;
+	/* What is here goes to the place beside it. */
+	between = *other;
+	if (weft_ref_is(r, r->key))
+		put_ref(other, r);
+	if (has(&between, (uintptr_t)address) && address) {
+		put_ref(r, &between);
+		return r->file ? 0 : ENOENT;
+	}
 	do {
-		generation = atomic_load(&weft_generation);
 		error = fill(t, r, (uintptr_t)address);
-	} while (unlikely(generation != atomic_load(&weft_generation)));
+	} while (unlikely(!error && r->generation != atomic_load(&weft_generation)));
 	return error;
 }
 

@@ -6,7 +6,7 @@
  * The mutex says in its own memory, where the C library does too, what kind it is:
  * plain zeros are a normal one.  That is read by who has taken it, so that those
  * who wait do not draw the page away.  Who owns it, and how often, is known here
- * only (struct weft_local).
+ * only (weft_holder()).
  *
  * A robust one also says who owns it, from when it is taken until just before it
  * is left.  Who takes it and finds an owner knows that this owner died: then it
@@ -64,7 +64,7 @@ WEFT_SLOW int robust_taken(pthread_mutex_t *m, struct weft_thread *t, struct wef
 		}
 	}
 	t->robust[t->n_robust++] = *r;
-	r->local->robust = true;
+	atomic_fetch_or_explicit(weft_holder(r), WEFT_HOLDER_ROBUST, memory_order_relaxed);
 	set_owner(m, owner ? INCONSISTENT : (int)t->tid);
 	return owner ? EOWNERDEAD : 0;
 }
@@ -75,9 +75,8 @@ static void robust_leaving(pthread_mutex_t *m, struct weft_thread *t, struct wef
 	uint32_t i = t->n_robust;
 
 	set_owner(m, owner_of(m) == INCONSISTENT ? NOT_RECOVERABLE : 0);
-	r->local->robust = false;
 	while (i--) {
-		if (t->robust[i].local != r->local)
+		if (weft_holder(&t->robust[i]) != weft_holder(r))
 			continue;
 		t->robust[i] = t->robust[--t->n_robust];
 		break;
@@ -91,19 +90,17 @@ static __always_inline int taken(pthread_mutex_t *m, struct weft_thread *t, stru
 	return unlikely(kind_of(m) & KIND_ROBUST) ? robust_taken(m, t, r) : 0;
 }
 
-static bool is_ours(struct weft_thread *t, struct weft_ref *r)
-{
-	return atomic_load_explicit(&r->local->writer, memory_order_relaxed) == t->tid;
-}
-
 /* The thread has it.  -1: it may wait for itself. */
 static int take_again(pthread_mutex_t *m, struct weft_ref *r, unsigned int flags)
 {
+	_Atomic uint64_t *holder = weft_holder(r);
+
 	switch (kind_of(m) & KIND_TYPE) {
 	case PTHREAD_MUTEX_RECURSIVE:
-		if (r->local->depth == UINT32_MAX)
+		if ((atomic_load_explicit(holder, memory_order_relaxed) & WEFT_HOLDER_DEPTH) ==
+		    WEFT_HOLDER_DEPTH)
 			return EAGAIN;
-		r->local->depth++;
+		atomic_fetch_add_explicit(holder, WEFT_HOLDER_AGAIN, memory_order_relaxed);
 		return 0;
 	case PTHREAD_MUTEX_ERRORCHECK:
 		return flags & WEFT_LOCK_TRY ? EBUSY : EDEADLK;
@@ -126,7 +123,7 @@ WEFT_SLOW int take(pthread_mutex_t *m, unsigned int flags, clockid_t clock,
 		return EINVAL;
 	if (weft_write_now(t, r))
 		return taken(m, t, r);
-	if (is_ours(t, r)) {
+	if (weft_write_mine(t, r)) {
 		error = take_again(m, r, flags);
 		if (error >= 0)
 			return error;
@@ -206,16 +203,18 @@ WEFT_SLOW int leave(pthread_mutex_t *m)
 	struct weft_thread *t;
 	struct weft_ref *r;
 	int error = weft_find(m, &t, &r);
+	uint64_t holder;
 
 	if (error)
 		return error == ENOENT ? weft_next(pthread_mutex_unlock)(m) : error;
-	if (!is_ours(t, r))
+	if (!weft_write_mine(t, r))
 		return leave_other(m, r);
-	if (r->local->depth) {
-		r->local->depth--;
+	holder = atomic_load_explicit(weft_holder(r), memory_order_relaxed);
+	if (holder & WEFT_HOLDER_DEPTH) {
+		atomic_fetch_sub_explicit(weft_holder(r), WEFT_HOLDER_AGAIN, memory_order_relaxed);
 		return 0;
 	}
-	if (r->local->robust)
+	if (holder & WEFT_HOLDER_ROBUST)
 		robust_leaving(m, t, r);
 	return weft_write_leave(r);
 }
@@ -229,7 +228,10 @@ WEFT_SHIM WEFT_HOT int pthread_mutex_unlock(pthread_mutex_t *m)
 		return weft_next(pthread_mutex_unlock)(m);
 	t = weft_self;
 	r = weft_cached(m, t);
-	if (likely(r) && likely(is_ours(t, r) && !r->local->depth && !r->local->robust))
+	/* Not again, and not robust. */
+	if (likely(r) && likely(atomic_load_explicit((_Atomic uint64_t *)&r->word->holder,
+						     memory_order_relaxed) == t->tid) &&
+	    likely(weft_write_ours(r)))
 		return weft_write_left(r);
 	return leave(m);
 }
@@ -276,7 +278,7 @@ WEFT_SHIM int pthread_mutex_consistent(pthread_mutex_t *m)
 
 	if (error)
 		return error == ENOENT ? weft_next(pthread_mutex_consistent)(m) : error;
-	if (!(kind_of(m) & KIND_ROBUST) || !is_ours(t, r) || owner_of(m) != INCONSISTENT)
+	if (!(kind_of(m) & KIND_ROBUST) || !weft_write_mine(t, r) || owner_of(m) != INCONSISTENT)
 		return EINVAL;
 	set_owner(m, (int)t->tid);
 	return 0;

@@ -2,6 +2,7 @@
 /* The lock calls of the kernel; see lock.h. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@
 
 #define REAP_MS		20
 #define KERNELS_CELL	(WEFT_HOLDS_THREADS - 1)
+#define STRICT_NS	1000000	/* who waits longer is not overtaken any more */
 
 static int lock_open(struct fake_region *r, int fd, struct weft_lock_open *o)
 {
@@ -37,6 +39,8 @@ static int lock_open(struct fake_region *r, int fd, struct weft_lock_open *o)
 	}
 	if (*entry && o->owner) {
 		o->slot = *entry - 1;
+		o->flags = o->owner <= WEFT_LIST_FILES ? WEFT_LOCK_LISTS : 0;
+		o->unused = 0;
 		error = 0;
 	}
 	fake_unlock(h);
@@ -46,45 +50,77 @@ static int lock_open(struct fake_region *r, int fd, struct weft_lock_open *o)
 static bool may_have(uint64_t w, unsigned int mode)
 {
 	return !(w & WEFT_WORD_OWNER) &&
-	       (mode == WEFT_LOCK_READ || !(w & WEFT_WORD_READERS));
+	       (mode == WEFT_LOCK_READ || !(w & (WEFT_WORD_READERS | WEFT_WORD_LISTED)));
+}
+
+static uint64_t now(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* What is to be in the word while somebody waits: may others be faster? */
+static uint64_t waiting_bits(const struct fake_slot *s, unsigned int waiters, uint64_t w)
+{
+	if (!waiters)
+		return 0;
+	if ((w & WEFT_WORD_PERM) != WEFT_LOCK_WRITE || w & WEFT_WORD_LISTED ||
+	    now(CLOCK_MONOTONIC) >= s->since + STRICT_NS)
+		return WEFT_WORD_SLOW;
+	return WEFT_WORD_TELL;
+}
+
+/* Nobody who is in a list is in the way of who wants to write. */
+static void look_at_lists(struct fake_region *r, uint32_t slot)
+{
+	_Atomic uint64_t *word = fake_word_at(r, slot);
+
+	if (!(*word & WEFT_WORD_LISTED))
+		return;
+	/* The partner of the barriers of who lists it. */
+	atomic_fetch_or(word, WEFT_WORD_SLOW);
+	if (!fake_listed(r, slot))
+		atomic_fetch_and(word, ~WEFT_WORD_LISTED);
 }
 
 /* One attempt, under the head's lock.  What this node lacks comes at once. */
 static bool attempt(struct fake_region *r, unsigned int owner, uint32_t slot, unsigned int mode,
 		    bool waiting)
 {
+	_Atomic uint32_t *entry = fake_entry_at(r, owner, KERNELS_CELL, 0);
 	_Atomic uint64_t *word = fake_word_at(r, slot);
-	uint64_t w, new, slow = r->head->slots[slot].waiters > waiting ? WEFT_WORD_SLOW : 0;
+	struct fake_slot *s = &r->head->slots[slot];
+	uint64_t w, new;
+	bool may;
 
-	*fake_pending_at(r, owner, KERNELS_CELL) = slot + 1;
+	*entry = (slot + 1) | WEFT_ENTRY_CHANGING;
+	if (mode == WEFT_LOCK_WRITE)
+		look_at_lists(r, slot);
 	w = *word;
 	do {
-		bool may = may_have(w, mode);
-
-		if (!may && !waiting) {
-			*fake_pending_at(r, owner, KERNELS_CELL) = 0;
-			return false;
-		}
-		new = w | WEFT_WORD_SLOW;
+		may = may_have(w, mode);
+		new = w & ~(WEFT_WORD_SLOW | WEFT_WORD_TELL);
+		new |= waiting_bits(s, s->waiters - (may && waiting), w);
 		if (may) {
-			new = (w & (WEFT_WORD_READERS | WEFT_WORD_OWNER)) | slow;
+			new &= ~WEFT_WORD_PERM;
 			new |= mode == WEFT_LOCK_WRITE || (w & WEFT_WORD_PERM) == 2 ? 2 : 1;
 			new += mode == WEFT_LOCK_READ ? WEFT_WORD_READER :
 			       (uint64_t)owner << WEFT_WORD_OWNER_SHIFT;
 		}
 	} while (!atomic_compare_exchange_weak(word, &w, new));
-	if (may_have(w, mode) && mode == WEFT_LOCK_READ)
+	if (may && mode == WEFT_LOCK_READ)
 		atomic_fetch_add(fake_readers_at(r, owner, slot), 1);
-	*fake_pending_at(r, owner, KERNELS_CELL) = 0;
-	return may_have(w, mode);
+	*entry = 0;
+	return may;
 }
 
-static int64_t now(clockid_t clock)
+static uint32_t begin_to_wait(struct fake_slot *s)
 {
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
+	if (!s->waiters++)
+		s->since = now(CLOCK_MONOTONIC);
+	return s->recount;
 }
 
 static int lock_acquire(struct fake_region *r, int fd, const struct weft_lock_op *op)
@@ -92,7 +128,7 @@ static int lock_acquire(struct fake_region *r, int fd, const struct weft_lock_op
 	unsigned int owner = fake_owner_of(fd);
 	struct fake_head *h = r->head;
 	struct fake_slot *s = &h->slots[op->slot];
-	uint32_t seen, timed_out = 0;
+	uint32_t seen, timed_out = 0, recount;
 	int error = 0;
 
 	if (op->slot >= h->n_slots || owner >= FAKE_OWNERS)
@@ -113,23 +149,26 @@ static int lock_acquire(struct fake_region *r, int fd, const struct weft_lock_op
 		goto out;
 	}
 	h->counts.waits++;
-	s->waiters++;
+	recount = begin_to_wait(s);
 	for (;;) {
 		struct timespec wait = { .tv_nsec = REAP_MS * 1000000 };
 		uint64_t reaped = h->counts.reaped;
 
+		if (recount != s->recount)
+			recount = begin_to_wait(s);
 		seen = s->events;
 		if (attempt(r, owner, op->slot, op->mode, true)) {
 			if (timed_out == seen + 1)
 				h->counts.late++;
+			s->since = now(CLOCK_MONOTONIC);
 			error = 0;
 			break;
 		}
 		error = ETIMEDOUT;
-		if (op->flags & WEFT_LOCK_UNTIL && now((clockid_t)op->clock) >= op->deadline_ns)
+		if (op->flags & WEFT_LOCK_UNTIL && (int64_t)now((clockid_t)op->clock) >= op->deadline_ns)
 			break;
 		if (op->flags & WEFT_LOCK_UNTIL) {
-			int64_t left = op->deadline_ns - now((clockid_t)op->clock);
+			int64_t left = op->deadline_ns - (int64_t)now((clockid_t)op->clock);
 
 			if (left < wait.tv_nsec)
 				wait.tv_nsec = left > 0 ? left : 1;
@@ -144,9 +183,13 @@ static int lock_acquire(struct fake_region *r, int fd, const struct weft_lock_op
 		/* Nothing was said, and nobody died: then it cannot have become free. */
 		timed_out = error == ETIMEDOUT && reaped == h->counts.reaped ? seen + 1 : 0;
 	}
-	s->waiters--;
+	if (recount == s->recount)
+		s->waiters--;
+	/* Who was told of it, and gives up, tells another. */
+	if (error && s->waiters)
+		fake_tell(s, 1);
 	if (error && !s->waiters)
-		atomic_fetch_and(fake_word_at(r, op->slot), ~WEFT_WORD_SLOW);
+		atomic_fetch_and(fake_word_at(r, op->slot), ~(WEFT_WORD_SLOW | WEFT_WORD_TELL));
 out:
 	fake_unlock(h);
 	return error;
@@ -163,10 +206,10 @@ static int lock_release(struct fake_region *r, int fd, const struct weft_lock_op
 	fake_lock(h);
 	h->counts.releases++;
 	if (op->mode == WEFT_LOCK_READ && *fake_readers_at(r, owner, op->slot)) {
-		*fake_pending_at(r, owner, KERNELS_CELL) = op->slot + 1;
+		*fake_entry_at(r, owner, KERNELS_CELL, 0) = (op->slot + 1) | WEFT_ENTRY_CHANGING;
 		atomic_fetch_sub(fake_word_at(r, op->slot), WEFT_WORD_READER);
 		atomic_fetch_sub(fake_readers_at(r, owner, op->slot), 1);
-		*fake_pending_at(r, owner, KERNELS_CELL) = 0;
+		*fake_entry_at(r, owner, KERNELS_CELL, 0) = 0;
 		error = 0;
 	} else if (op->mode == WEFT_LOCK_WRITE &&
 		   (*fake_word_at(r, op->slot) & WEFT_WORD_OWNER) >> WEFT_WORD_OWNER_SHIFT == owner) {
@@ -174,17 +217,21 @@ static int lock_release(struct fake_region *r, int fd, const struct weft_lock_op
 		error = 0;
 	}
 	if (!error)
-		fake_tell(&h->slots[op->slot]);
+		fake_tell(&h->slots[op->slot], INT_MAX);
 	fake_unlock(h);
 	return error;
 }
 
 static int lock_wake(struct fake_region *r, uint32_t slot)
 {
+	uint64_t w;
+
 	if (slot >= r->head->n_slots)
 		return EBADF;
 	r->head->counts.wakes++;
-	fake_tell(&r->head->slots[slot]);
+	/* Until that one has looked nobody else needs to tell. */
+	w = atomic_fetch_and(fake_word_at(r, slot), ~WEFT_WORD_TELL);
+	fake_tell(&r->head->slots[slot], w & WEFT_WORD_SLOW ? INT_MAX : 1);
 	return 0;
 }
 

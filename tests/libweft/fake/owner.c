@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Open files of a region, and those that are gone; see owner.h. */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,54 +21,68 @@ static bool gone(int fd, unsigned int own, unsigned int owner)
 	       lock.l_type == F_UNLCK;
 }
 
-/* Is somebody who lives about to change the word of the slot? */
-static bool any_pending(struct fake_region *r, const bool *dead, uint32_t slot)
+/* Who lives and reads, of the slot; false: one of them is just changing that. */
+static bool count_readers(struct fake_region *r, const bool *dead, uint32_t slot,
+			  uint64_t *readers)
 {
-	unsigned int owner, cell;
+	unsigned int owner, i;
 
+	*readers = 0;
+	for (owner = 1; owner < FAKE_OWNERS; owner++) {
+		for (i = 0; r->head->owner_used[owner] && !dead[owner] &&
+			    i < WEFT_HOLDS_THREADS * WEFT_HOLDS_ENTRIES; i++) {
+			uint32_t entry = *fake_entry_at(r, owner, 0, i);
+
+			if (entry == ((slot + 1) | WEFT_ENTRY_CHANGING))
+				return false;
+			*readers += entry == ((slot + 1) | WEFT_ENTRY_HELD);
+		}
+	}
 	for (owner = 1; owner < FAKE_OWNERS; owner++)
-		for (cell = 0; r->head->owner_used[owner] && !dead[owner] &&
-			       cell < WEFT_HOLDS_THREADS; cell++)
-			if (*fake_pending_at(r, owner, cell) == slot + 1)
-				return true;
-	return false;
+		if (r->head->owner_used[owner] && !dead[owner])
+			*readers += *fake_readers_at(r, owner, slot);
+	return true;
 }
 
 /*
- * A thread died between changing the word and its count: the counts of those who
- * live tell what is right, once none of them is about to change anything; SLOW
- * keeps new ones away.  That settles it for all who are dead.
+ * A thread died between changing the word and what says so: those who live tell what
+ * is right, once none of them is about to change anything; SLOW keeps new ones away.
+ * That settles it for all who are dead.
  */
 static void reap_uncertain(struct fake_region *r, const bool *dead, uint32_t slot)
 {
 	_Atomic uint64_t *word = fake_word_at(r, slot);
-	uint64_t readers = 0, w;
-	unsigned int owner;
+	uint64_t readers, w;
+	unsigned int owner, i;
 
 	atomic_fetch_or(word, WEFT_WORD_SLOW);
-	while (any_pending(r, dead, slot))
-		usleep(100);
+	do {
+		w = *word;
+		while (!count_readers(r, dead, slot, &readers)) {
+			usleep(100);
+			w = *word;
+		}
+	} while (!atomic_compare_exchange_strong(word, &w, (w & ~WEFT_WORD_READERS) |
+						 readers * WEFT_WORD_READER));
 	for (owner = 1; owner < FAKE_OWNERS; owner++) {
-		if (!r->head->owner_used[owner])
+		if (!r->head->owner_used[owner] || !dead[owner])
 			continue;
-		if (dead[owner])
-			*fake_readers_at(r, owner, slot) = 0;
-		else
-			readers += *fake_readers_at(r, owner, slot);
+		*fake_readers_at(r, owner, slot) = 0;
+		for (i = 0; i < WEFT_HOLDS_THREADS * WEFT_HOLDS_ENTRIES; i++)
+			if (*fake_entry_at(r, owner, 0, i) == ((slot + 1) | WEFT_ENTRY_HELD))
+				*fake_entry_at(r, owner, 0, i) = 0;
 	}
-	w = *word;
-	atomic_fetch_sub(word, (w & WEFT_WORD_READERS) - readers * WEFT_WORD_READER);
 }
 
 /* Gives back what a file held that is gone. */
 static void reap_slot(struct fake_region *r, unsigned int owner, uint32_t slot, bool uncertain,
-		      const bool *dead)
+		      bool listed, const bool *dead)
 {
 	_Atomic uint64_t *word = fake_word_at(r, slot);
 	struct fake_slot *s = &r->head->slots[slot];
 	uint32_t n = *fake_readers_at(r, owner, slot);
 	uint64_t w = *word;
-	bool held = n || uncertain;
+	bool held = n || uncertain || listed;
 
 	if (uncertain)
 		reap_uncertain(r, dead, slot);
@@ -75,38 +90,83 @@ static void reap_slot(struct fake_region *r, unsigned int owner, uint32_t slot, 
 		atomic_fetch_sub(word, (uint64_t)n * WEFT_WORD_READER);
 	*fake_readers_at(r, owner, slot) = 0;
 	if ((w & WEFT_WORD_OWNER) >> WEFT_WORD_OWNER_SHIFT == owner) {
+		*fake_holder_at(r, slot) = 0;
 		atomic_fetch_and(word, ~WEFT_WORD_OWNER);
 		held = true;
 	}
-	if (held) {
-		if (!s->waiters)
-			atomic_fetch_and(word, ~WEFT_WORD_SLOW);
-		fake_tell(s);
+	/* It may have left the lock and died before it told us, or while it waited. */
+	if (held || w & (WEFT_WORD_SLOW | WEFT_WORD_TELL) || s->waiters) {
+		s->waiters = 0;
+		s->recount++;
+		atomic_fetch_and(word, ~(WEFT_WORD_SLOW | WEFT_WORD_TELL));
+		fake_tell(s, INT_MAX);
 	}
+}
+
+/* What is said of a slot in the entries of a file that is gone. */
+#define SAYS_CHANGING	1
+#define SAYS_LISTED	2
+
+/* What is held is counted, as all else in that case is; what each says. */
+static void read_entries(struct fake_region *r, unsigned int owner, uint8_t *says)
+{
+	unsigned int i;
+
+	for (i = 0; i < WEFT_HOLDS_THREADS * WEFT_HOLDS_ENTRIES; i++) {
+		_Atomic uint32_t *entry = fake_entry_at(r, owner, 0, i);
+		uint32_t slot = (*entry & WEFT_ENTRY_SLOT) - 1;
+
+		if (!*entry || slot >= r->head->n_slots)
+			continue;
+		switch (*entry & ~WEFT_ENTRY_SLOT) {
+		case WEFT_ENTRY_HELD:
+			/* If we are killed here it is uncertain. */
+			*entry = (slot + 1) | WEFT_ENTRY_CHANGING;
+			atomic_fetch_add(fake_readers_at(r, owner, slot), 1);
+			*entry = 0;
+			break;
+		case WEFT_ENTRY_LISTED:
+			says[slot] |= SAYS_LISTED;
+			break;
+		default:
+			says[slot] |= SAYS_CHANGING;
+		}
+	}
+}
+
+static void reap_one(struct fake_region *r, unsigned int owner, const bool *dead)
+{
+	uint8_t *says = calloc(r->head->n_slots + 1, 1);
+	unsigned int i;
+	uint32_t slot;
+
+	if (!says)
+		abort();
+	read_entries(r, owner, says);
+	/* What is listed is in the way as long as it is there. */
+	for (i = 0; i < WEFT_HOLDS_THREADS * WEFT_HOLDS_ENTRIES; i++)
+		if ((*fake_entry_at(r, owner, 0, i) & ~WEFT_ENTRY_SLOT) == WEFT_ENTRY_LISTED)
+			*fake_entry_at(r, owner, 0, i) = 0;
+	for (slot = 0; slot < r->head->n_slots; slot++)
+		reap_slot(r, owner, slot, says[slot] & SAYS_CHANGING, says[slot] & SAYS_LISTED,
+			  dead);
+	for (i = 0; i < WEFT_HOLDS_THREADS * WEFT_HOLDS_ENTRIES; i++)
+		*fake_entry_at(r, owner, 0, i) = 0;
+	free(says);
 }
 
 void fake_reap(struct fake_region *r, int fd, unsigned int own)
 {
 	struct fake_head *h = r->head;
 	bool dead[FAKE_OWNERS] = { false };
-	unsigned int owner, cell;
-	uint32_t slot;
+	unsigned int owner;
 
 	for (owner = 1; owner < FAKE_OWNERS; owner++)
 		dead[owner] = h->owner_used[owner] && gone(fd, own, owner);
 	for (owner = 1; owner < FAKE_OWNERS; owner++) {
 		if (!dead[owner])
 			continue;
-		for (slot = 0; slot < h->n_slots; slot++) {
-			bool uncertain = false;
-
-			for (cell = 0; cell < WEFT_HOLDS_THREADS; cell++)
-				if (*fake_pending_at(r, owner, cell) == slot + 1)
-					uncertain = true;
-			reap_slot(r, owner, slot, uncertain, dead);
-		}
-		for (cell = 0; cell < WEFT_HOLDS_THREADS; cell++)
-			*fake_pending_at(r, owner, cell) = 0;
+		reap_one(r, owner, dead);
 		h->owner_used[owner] = false;
 		dead[owner] = false;
 		h->counts.reaped++;

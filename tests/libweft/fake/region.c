@@ -150,20 +150,38 @@ _Atomic uint64_t *fake_word_at(struct fake_region *r, uint32_t slot)
 	return (_Atomic uint64_t *)&r->words[slot].word;
 }
 
+_Atomic uint64_t *fake_holder_at(struct fake_region *r, uint32_t slot)
+{
+	return (_Atomic uint64_t *)&r->words[slot].holder;
+}
+
 _Atomic uint32_t *fake_readers_at(struct fake_region *r, unsigned int owner, uint32_t slot)
 {
 	return (_Atomic uint32_t *)&holds_of(r, owner)->readers[slot];
 }
 
-_Atomic uint32_t *fake_pending_at(struct fake_region *r, unsigned int owner, unsigned int cell)
+_Atomic uint32_t *fake_entry_at(struct fake_region *r, unsigned int owner, unsigned int cell,
+				unsigned int i)
 {
-	return (_Atomic uint32_t *)&holds_of(r, owner)->pending[cell];
+	return (_Atomic uint32_t *)&holds_of(r, owner)->cell[cell].entry[i];
 }
 
-void fake_tell(struct fake_slot *s)
+bool fake_listed(struct fake_region *r, uint32_t slot)
+{
+	unsigned int owner, i;
+
+	for (owner = 1; owner <= WEFT_LIST_FILES; owner++)
+		for (i = 0; r->head->owner_used[owner] &&
+			    i < WEFT_LIST_CELLS * WEFT_HOLDS_ENTRIES; i++)
+			if (*fake_entry_at(r, owner, 0, i) == ((slot + 1) | WEFT_ENTRY_LISTED))
+				return true;
+	return false;
+}
+
+void fake_tell(struct fake_slot *s, int n)
 {
 	atomic_fetch_add(&s->events, 1);
-	syscall(SYS_futex, &s->events, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	syscall(SYS_futex, &s->events, FUTEX_WAKE, n, NULL, NULL, 0);
 }
 
 uint32_t *fake_slot(struct fake_head *h, uint64_t offset)

@@ -23,7 +23,9 @@ struct fake_slot {
 	uint64_t offset;
 	uint64_t bound;			/* bytes that it guards */
 
+	_Atomic uint64_t since;		/* when who waits began to, or the last one got it, ns */
 	_Atomic uint32_t waiters;
+	_Atomic uint32_t recount;	/* grows when some may be dead: those who live say so */
 	_Atomic uint32_t events;	/* a futex: something may have become free */
 };
 
@@ -58,11 +60,16 @@ void fake_lock(struct fake_head *h);
 void fake_unlock(struct fake_head *h);
 
 _Atomic uint64_t *fake_word_at(struct fake_region *r, uint32_t slot);
+_Atomic uint64_t *fake_holder_at(struct fake_region *r, uint32_t slot);
 _Atomic uint32_t *fake_readers_at(struct fake_region *r, unsigned int owner, uint32_t slot);
-_Atomic uint32_t *fake_pending_at(struct fake_region *r, unsigned int owner, unsigned int cell);
+_Atomic uint32_t *fake_entry_at(struct fake_region *r, unsigned int owner, unsigned int cell,
+				unsigned int i);
 
-/* Wakes all who wait for the lock. */
-void fake_tell(struct fake_slot *s);
+/* Does one of those who may list it have the lock in a list? */
+bool fake_listed(struct fake_region *r, uint32_t slot);
+
+/* Wakes so many of those who wait for the lock. */
+void fake_tell(struct fake_slot *s, int n);
 
 /* Where the hash has the slot of a lock, or will have it: 0, none; or the slot + 1. */
 uint32_t *fake_slot(struct fake_head *h, uint64_t offset);

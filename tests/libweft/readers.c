@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Readers that are listed, and writers: nobody writes while somebody reads, whatever of
+ * the two a lock is used for just now, while threads take it in all ways and their
+ * processes are killed at any moment.
+ *
+ *	libweft-readers [SECONDS]
+ */
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "tests/libweft/check.h"
+#include "tests/libweft/fake.h"
+#include "tools/libweft/lock.h"
+#include "weft.h"
+
+#define LOCKS	3
+#define WORKERS	4
+#define BURST	6000	/* reads between two writes: readers are listed long before */
+#define DEPTH	12	/* read locks on top of each other; a few more than the quick ones */
+
+/**
+ * struct guarded - what a lock guards
+ * @writer:	who is changing it
+ * @a:		changed first
+ * @b:		changed last
+ */
+struct guarded {
+	_Atomic long writer;
+	_Atomic long a;
+	_Atomic long b;
+	char gap[4096 - 3 * sizeof(long)];
+};
+
+/* What all processes know. */
+struct progress {
+	struct guarded guarded[LOCKS];
+	_Atomic long killed[1 << 16];	/* by pid: it may be dead */
+	_Atomic long reads;
+	_Atomic long writes;
+	_Atomic long halves;		/* writers that were killed half way */
+	_Atomic long listed;		/* times that a lock was seen to be */
+};
+
+static char directory[64];
+static char *region;
+static int fd;
+static struct progress *p;
+
+static weft_rwlock_t *lock_of(unsigned int i)
+{
+	return (weft_rwlock_t *)(region + i * 64);
+}
+
+static bool may_be_dead(long pid)
+{
+	return p->killed[pid % (1 << 16)] == pid;
+}
+
+static void look(struct guarded *g)
+{
+	long writer = g->writer, a = g->a;
+
+	CHECK(!writer || may_be_dead(writer));
+	CHECK(writer || g->b == a);
+	if (a % 512 == 0)
+		usleep(100);
+	CHECK_IS(g->a, a);
+	CHECK_IS(g->writer, writer);
+	p->reads++;
+}
+
+static void change(struct guarded *g)
+{
+	long before = atomic_exchange(&g->writer, getpid());
+
+	CHECK(!before || may_be_dead(before));
+	if (before) {
+		p->halves++;
+		g->b = g->a;
+	}
+	CHECK_IS(g->a, g->b);
+	g->a++;
+	if (g->a % 4 == 0)
+		usleep(200);
+	g->b++;
+	CHECK_IS(atomic_exchange(&g->writer, 0), getpid());
+	p->writes++;
+}
+
+static void read_one(unsigned int i, unsigned int how)
+{
+	weft_rwlock_t *l = lock_of(i);
+	struct timespec t;
+	int error, n;
+
+	if (how % 64 == 1) {
+		t = in_ms(CLOCK_REALTIME, how / 64 % 20);
+		error = weft_rwlock_timedrdlock(l, &t);
+		CHECK(!error || error == ETIMEDOUT);
+	} else if (how % 64 == 2) {
+		error = weft_rwlock_tryrdlock(l);
+		CHECK(!error || error == EBUSY);
+	} else {
+		error = weft_rwlock_rdlock(l);
+		CHECK_IS(error, 0);
+	}
+	if (error)
+		return;
+	for (n = 0; how % 256 == 3 && n < DEPTH; n++)
+		CHECK_IS(weft_rwlock_rdlock(l), 0);
+	look(&p->guarded[i]);
+	while (n--)
+		CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_IS(weft_rwlock_unlock(l), 0);
+}
+
+static void write_one(unsigned int i, unsigned int how)
+{
+	weft_rwlock_t *l = lock_of(i);
+	struct timespec t;
+	int error = 0;
+
+	if (how % 4 == 1) {
+		t = in_ms(CLOCK_REALTIME, how / 4 % 20);
+		error = weft_rwlock_timedwrlock(l, &t);
+		CHECK(!error || error == ETIMEDOUT);
+	} else if (how % 4 == 2) {
+		error = weft_rwlock_trywrlock(l);
+		CHECK(!error || error == EBUSY);
+	} else {
+		CHECK_IS(weft_rwlock_wrlock(l), 0);
+	}
+	if (error)
+		return;
+	change(&p->guarded[i]);
+	CHECK_IS(weft_rwlock_unlock(l), 0);
+}
+
+static void *work(void *seed_of)
+{
+	unsigned int seed = *(unsigned int *)seed_of, n;
+
+	for (;;) {
+		unsigned int i = (unsigned int)rand_r(&seed) % LOCKS;
+		unsigned int burst = (unsigned int)rand_r(&seed) % BURST;
+
+		for (n = 0; n < burst; n++)
+			read_one(i, (unsigned int)rand_r(&seed));
+		p->listed += !!(*fake_word(fd, i * 64) & WEFT_WORD_LISTED);
+		write_one(i, (unsigned int)rand_r(&seed));
+	}
+	return NULL;
+}
+
+/* Two threads, in a child. */
+static pid_t start(unsigned int seed)
+{
+	pid_t pid;
+
+	CHILD(pid, {
+		unsigned int other = seed ^ 0x55555;
+		pthread_t t;
+
+		CHECK(!pthread_create(&t, NULL, work, &other));
+		work(&seed);
+	});
+	return pid;
+}
+
+/* --- One reader, one writer, as close as can be ----------------------------------------- */
+
+/*
+ * What a barrier too few would do: the reader is listed when the writer has looked, and
+ * does not see that it has.  Between two rounds the word says again that readers may be
+ * listed, as after thousands of reads.
+ */
+static _Atomic bool writing __attribute__((aligned(64))), enough;
+static _Atomic long looks, turns;
+
+static void *read_on(void *lock)
+{
+	unsigned int i;
+	int error;
+
+	/* Nothing may be between that is a barrier itself. */
+	while (!atomic_load_explicit(&enough, memory_order_relaxed)) {
+		bool wrong = false;
+
+		error = weft_rwlock_rdlock(lock);
+		/* As long as it takes to look through the lists. */
+		for (i = 0; i < 3000; i++)
+			wrong |= atomic_load_explicit(&writing, memory_order_relaxed);
+		CHECK(!wrong);
+		CHECK_IS(error, 0);
+		CHECK_IS(weft_rwlock_unlock(lock), 0);
+		looks++;
+		/* So that writers have a chance. */
+		for (i = 0; i < 1000; i++)
+			__asm__ volatile("" ::: "memory");
+	}
+	return NULL;
+}
+
+static void *write_on(void *lock)
+{
+	while (!enough) {
+		atomic_fetch_or(fake_word(fd, (char *)lock - region), WEFT_WORD_LISTED);
+		if (weft_rwlock_trywrlock(lock))
+			continue;
+		writing = true;
+		writing = false;
+		CHECK_IS(weft_rwlock_unlock(lock), 0);
+		turns++;
+	}
+	return NULL;
+}
+
+static void close_by(double for_seconds)
+{
+	weft_rwlock_t *l = lock_of(LOCKS);
+	pthread_t r, w;
+
+	CHECK_IS(weft_rwlock_wrlock(l), 0);
+	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK(!pthread_create(&r, NULL, read_on, l));
+	CHECK(!pthread_create(&w, NULL, write_on, l));
+	pause_ms((long)(for_seconds * 1000));
+	enough = true;
+	CHECK(!pthread_join(r, NULL));
+	CHECK(!pthread_join(w, NULL));
+	CHECK(looks && turns);
+	printf("readers: close by each other: %ld read, %ld written\n", looks, turns);
+}
+
+static void time_is_up(int signal)
+{
+	(void)signal;
+	if (write(2, "not ok: a lock stays taken\n", 27))
+		_exit(1);
+}
+
+static void kill_one(pid_t pid)
+{
+	p->killed[pid % (1 << 16)] = pid;
+	child_kill(pid);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int seed = 1, kills = 0, i;
+	pid_t pids[WORKERS];
+	double time, end;
+
+	fake_begin(directory);
+	atexit(fake_end);
+	fd = make_region(directory, "region", 65536);
+	region = map_region(fd, 65536);
+	p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(p != MAP_FAILED);
+	time = argc > 1 ? strtod(argv[1], NULL) : 10;
+	for (i = 0; i < WORKERS; i++)
+		pids[i] = start(i + 1);
+	end = seconds() + time;
+	while (seconds() < end) {
+		int status;
+
+		i = (unsigned int)rand_r(&seed) % WORKERS;
+		pause_ms(rand_r(&seed) % 40);
+		/* Nobody has ended by himself, which would be a check that failed. */
+		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
+		kill_one(pids[i]);
+		kills++;
+		pids[i] = start((unsigned int)rand_r(&seed));
+	}
+	for (i = 0; i < WORKERS; i++)
+		kill_one(pids[i]);
+	/* All are dead: everything can be had. */
+	signal(SIGALRM, time_is_up);
+	alarm(20);
+	for (i = 0; i < LOCKS; i++) {
+		CHECK_IS(weft_rwlock_wrlock(lock_of(i)), 0);
+		change(&p->guarded[i]);
+		CHECK_IS(weft_rwlock_unlock(lock_of(i)), 0);
+		CHECK_IS(*fake_word(fd, i * 64) &
+			 (WEFT_WORD_READERS | WEFT_WORD_OWNER | WEFT_WORD_LISTED), 0);
+	}
+	alarm(0);
+	close_by(time / 2);
+	CHECK(p->reads > kills && p->writes > kills && p->listed > kills);
+	printf("readers: %u killed, %ld reads, %ld writes, %ld of them to a lock with listed readers; %ld writers half way\n",
+	       kills, p->reads, p->writes, p->listed, p->halves);
+	return check_result("readers");
+}
