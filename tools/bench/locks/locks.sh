@@ -5,7 +5,7 @@
 #
 #	tools/bench/locks/locks.sh [OPTION...] [-- OPTIONS OF weft-rack up]
 #
-#	--stages S[,S...]	table,latency,handover,ablation,fairness (all)
+#	--stages S[,S...]	native,table,latency,handover,ablation,fairness (all)
 #	--nodes N[,N...]	that meet at one lock, up to 8 (1,2,4)
 #	--readers P[,P...]	percent of acquisitions that only read (0,50,95,100)
 #	--locks L[,L...]	see weft-lockbench kinds (all)
@@ -16,6 +16,8 @@
 #	--pages N		that the lock guards (1)
 #	--out DIR		for the results (BUILD/bench-locks)
 #
+# native: pairs of lock and unlock a second inside a machine, without a rack: the preload
+# library, over a kernel that is played, against the C library's process-shared locks.
 # table: what lock and data cost, in coherence transactions, messages and time.
 # latency: a lock that its node had last, against the C library's.
 # handover: from leaving it on one node to having it on another, against a plain UDP
@@ -47,7 +49,7 @@ HANDOVERS=60
 HOLD=40000		# microseconds that a lock is held before it is handed over
 PARAMETERS=/sys/module/weft/parameters
 
-stages=table,latency,handover,ablation,fairness
+stages=native,table,latency,handover,ablation,fairness
 nodes_list=1,2,4
 readers=0,50,95,100
 locks=weft,weft-bare,central,mcs,pernode,cohort,service
@@ -195,6 +197,31 @@ trap down EXIT
 trap 'exit 130' INT TERM HUP
 
 [ -x "$LOCKBENCH" ] || die "$LOCKBENCH is not built: run make test-programs"
+
+# --- Without a rack ---------------------------------------------------------------
+
+stage_native()
+{
+	local where
+
+	where=$(mktemp -d "/dev/shm/weft-bench.XXXXXX") || die "no directory in memory"
+	WEFT_FAKE_DIR=$where LD_PRELOAD=$BUILD/lib/libweft-preload.so:$BUILD/tests/libweft-fake.so \
+		timeout -k 10 "$LIMIT" "$BUILD/tests/preload-pairs" "$where/pairs" 31 \
+		>"$OUT/native"
+	local bad=$?
+	rm -rf "$where"
+	[ "$bad" = 0 ] || die "preload-pairs failed"
+	cat "$OUT/native" >>"$OUT/results"
+	{
+		printf 'what\tglibc\tweft\tratio\n'
+		sed 's/", "/",\t"/; s/.*"what": "\([^"]*\)".*"glibc": \([0-9.]*\), "weft": \([0-9.]*\), "ratio": \([0-9.]*\).*/\1\t\2\t\3\t\4/' "$OUT/native"
+	} >"$OUT/native.tsv"
+	table_of "$OUT/native.tsv" "Inside a machine, million pairs of lock and unlock a second:"
+}
+
+if wanted native; then
+	stage_native
+fi
 
 # --- A rack for all but fairness ---------------------------------------------------
 
