@@ -92,8 +92,8 @@ check "count: all nodes, $TOTAL rounds in all" count_all /weft/count-all &&
 	note "$(grep -h '^count: ' "$dir/out.1")"
 check "torture: $TORTURE_LOCKS locks, processes of all nodes killed for $TORTURE_SECONDS s" \
 	torture && grep -h '^torture: ' "$dir/out.1" | sed 's/^/# /'
-check "speed: measured" program speed /weft/speed 200 &&
-	note "$(grep -F -e inside -e outside "$dir/check")"
+check "speed: measured" program pairs /weft/pairs 3 read1 write1 mutex1 read-out &&
+	note "$(grep -F '"ratio"' "$dir/check")"
 check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
 	faults loss 0.05 dup 0.05 reorder 0.2
 check "across: two nodes, with faults" across /weft/across-faults
