@@ -106,16 +106,19 @@ header()
 # What each case must reach of what the C library does in the same run, as the median of
 # pairs of turns.  On a machine that does nothing else more is reached: see the table of
 # make bench-locks.
-LEAST="read1 0.65 write1 0.65 mutex1 0.65 write2 0.65 share2 0.65 many1 0.5 many2 0.5
-	contend2 0.4 contend4 0.4 read-out 0.7 mutex-out 0.7"
+LEAST=(read1=0.65 write1=0.65 mutex1=0.65 write2=0.65 share2=0.65 many1=0.5 many2=0.5
+	contend2=0.4 contend4=0.4 read-out=0.7 mutex-out=0.7)
 
 # fast FILE: as many pairs of lock and unlock a second as that.
 fast()
 {
-	# shellcheck disable=SC2086  # a list of words
-	inside pairs "$1" 15 $(printf '%s ' $LEAST | sed 's/ [0-9.]* / /g') | tee "$dir/pairs"
-	awk -v least="$LEAST" -F'"' '
-		BEGIN { n = split(least, l, /[ \t\n]+/); for (i = 1; i < n; i += 2) limit[l[i]] = l[i + 1] }
+	inside pairs "$1" 15 "${LEAST[@]%=*}" | tee "$dir/pairs"
+	awk -v least="${LEAST[*]}" -F'"' '
+		BEGIN {
+			n = split(least, l, /[ =]/)
+			for (i = 1; i < n; i += 2)
+				limit[l[i]] = l[i + 1]
+		}
 		/"case"/ {
 			ratio = $0
 			sub(/.*"ratio": /, "", ratio)
