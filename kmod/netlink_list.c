@@ -151,6 +151,7 @@ int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		[WEFT_COUNT_HAND_ACK]	= "hand_ack",
 		[WEFT_COUNT_PASSED]	= "passed",
 		[WEFT_COUNT_NOT_PASSED]	= "not_passed",
+		[WEFT_COUNT_FORGED]	= "forged",
 	};
 	struct weft_genl_switch *s = weft_genl_list(cb);
 	int err;

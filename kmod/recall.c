@@ -4,8 +4,7 @@
  *
  * The blade repeats a call until it has the reply.  A call that was done before
  * is answered but not done again: the region may have grown and been written to
- * since.  RENEW may take long: while it is at work its repetitions are answered, too,
- * with how much has been done, so that the blade goes on waiting.
+ * since.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -120,7 +119,7 @@ static void recall_work(struct work_struct *work)
 	}
 	if (!err) {
 		r->call.err = 0;
-		weft_rpc_reply(r->from, r->txn, &r->call, GFP_KERNEL);
+		weft_rpc_reply(r->from, r->txn, &r->call);
 	}
 	kfree(r);
 	atomic_dec(&pending);
@@ -154,14 +153,6 @@ static int note(u32 txn, bool renew, bool *leaving)
 	return ret;
 }
 
-/* It is at work, or waits for another blade's RENEW, which is.  Softirq. */
-static void say_busy(const struct weft_msg *msg, struct weft_call *call)
-{
-	call->err = EINPROGRESS;
-	call->used = weft_renew_done();
-	weft_rpc_reply(msg->src, msg->txn, call, GFP_ATOMIC);
-}
-
 void weft_recall_recv(const struct weft_msg *msg)
 {
 	struct recall *r;
@@ -179,11 +170,8 @@ void weft_recall_recv(const struct weft_msg *msg)
 	     r->call.op != WEFT_CALL_RENEW))
 		goto drop_free;
 	ret = note(msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
-	if (ret < 0) {
-		if (r->call.op == WEFT_CALL_RENEW)
-			say_busy(msg, &r->call);
+	if (ret < 0)
 		goto drop_free;
-	}
 	r->again = ret;
 	r->from = msg->src;
 	r->txn = msg->txn;

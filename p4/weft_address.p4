@@ -12,7 +12,7 @@ const bit<48> SWITCH_MAC = (bit<48>)WEFT_WIRE_GROUP_MAC ^ 0x030000000000;
 
 /*
  * Back to the sender: source and destination change places, which no checksum
- * notices.  What was sent to the group cannot come from the group, though: hosts
+ * notices; the ports are the same.  What was sent to the group cannot come from the group, though: hosts
  * drop packets from a multicast address.  The switch has no address of its own; it
  * takes one from the sender's network that is surely not the sender's, nor that of
  * the network or its broadcast: with the last two bits 01 or 10.
@@ -28,11 +28,6 @@ control ToSender(inout headers_t hdr)
 		mac = hdr.ethernet.destination;
 		hdr.ethernet.destination = hdr.ethernet.source;
 		hdr.ethernet.source = mac;
-		/* usually they are the same */
-		if (hdr.udp.source != WEFT_WIRE_UDP_PORT) {
-			hdr.udp.destination = hdr.udp.source;
-			hdr.udp.source = WEFT_WIRE_UDP_PORT;
-		}
 		address = hdr.ipv4.destination;
 		hdr.ipv4.destination = hdr.ipv4.source;
 		hdr.ipv4.source = address;

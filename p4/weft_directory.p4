@@ -52,16 +52,58 @@ control Count(inout headers_t hdr, in metadata_t meta)
 	}
 }
 
-/* For messages of type 1..31; meta.to is destination_t.on. */
-control Directory(inout headers_t hdr, inout metadata_t meta)
+/* A sound message from a member of this rack. */
+control Serve(inout headers_t hdr, inout metadata_t meta)
 {
-	Check() check;
-	Slot() slot;
 	Request() request;
 	LockRequest() lock_request;
 	Pass() pass;
 	FromHome() from_home;
+
+	apply {
+		if ((bit<8>)hdr.weft.type <= WEFT_MSG_QUERY) {
+			if (meta.tag == hdr.weft.line && hdr.weft.line != 0) {
+				if (meta.kind == KIND_LOCK)
+					lock_request.apply(hdr, meta);
+				else
+					request.apply(hdr, meta);
+			} else if (hdr.weft.line != 0) {
+				meta.counter = WEFT_COUNT_MISS;
+			}
+		} else if ((bit<8>)hdr.weft.type <= WEFT_MSG_MEMBERS) {
+			from_home.apply(hdr, meta);
+		} else if (hdr.weft.type == message_t.count) {
+			hdr.weft.type = message_t.count_ack;
+			meta.counter = hdr.weft.nonce & (WEFT_COUNTERS - 1);
+			meta.to = destination_t.sender;
+		} else if ((bit<8>)hdr.weft.type <= WEFT_MSG_PASS) {
+			if (meta.tag == hdr.weft.line && hdr.weft.line != 0) {
+				if (meta.kind == KIND_LOCK)
+					lock_request.apply(hdr, meta);
+				else if (hdr.weft.type == message_t.pass)
+					pass.apply(hdr, meta);
+				else
+					meta.to = destination_t.nobody;
+			} else if (hdr.weft.line != 0) {
+				meta.counter = WEFT_COUNT_MISS;
+			}
+		}
+	}
+}
+
+/*
+ * For messages of type 1..31; meta.to is destination_t.on.  A message of another rack
+ * goes on as it is.  One that comes in at another port than that of the member that it
+ * names is dropped: a machine can write any address, but it cannot sit behind the port
+ * of another one.
+ */
+control Directory(inout headers_t hdr, inout metadata_t meta, in PortId_t from)
+{
+	Check() check;
+	Slot() slot;
+	Serve() serve;
 	Count() count;
+	bit<32> part;
 	bit<16> rest;
 
 	apply {
@@ -74,31 +116,16 @@ control Directory(inout headers_t hdr, inout metadata_t meta)
 		 * accept what the switch tells of it later.
 		 */
 		if (rest == 0xFFFF && hdr.weft.status <= STATUS_M) {
-			if ((bit<8>)hdr.weft.type <= WEFT_MSG_QUERY) {
-				if (meta.tag == hdr.weft.line && hdr.weft.line != 0) {
-					if (meta.kind == KIND_LOCK)
-						lock_request.apply(hdr, meta);
-					else
-						request.apply(hdr, meta);
-				} else if (hdr.weft.line != 0) {
-					meta.counter = WEFT_COUNT_MISS;
-				}
-			} else if ((bit<8>)hdr.weft.type <= WEFT_MSG_MEMBERS) {
-				from_home.apply(hdr, meta);
-			} else if (hdr.weft.type == message_t.count) {
-				hdr.weft.type = message_t.count_ack;
-				meta.counter = hdr.weft.nonce & (WEFT_COUNTERS - 1);
-				meta.to = destination_t.sender;
-			} else if ((bit<8>)hdr.weft.type <= WEFT_MSG_PASS) {
-				if (meta.tag == hdr.weft.line && hdr.weft.line != 0) {
-					if (meta.kind == KIND_LOCK)
-						lock_request.apply(hdr, meta);
-					else if (hdr.weft.type == message_t.pass)
-						pass.apply(hdr, meta);
-					else
-						meta.to = destination_t.nobody;
-				} else if (hdr.weft.line != 0) {
-					meta.counter = WEFT_COUNT_MISS;
+			part = rack.read(0);
+			if (part == hdr.weft.rack) {
+				part = (bit<32>)hdr.weft.src;
+				part = station.read(part);
+				part = part - 1;
+				if (part == (bit<32>)from) {
+					serve.apply(hdr, meta);
+				} else {
+					meta.counter = WEFT_COUNT_FORGED;
+					meta.to = destination_t.nobody;
 				}
 			}
 		} else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * MEMBERS: replaces what the switch knows of the rack, unless it is older, and
- * tells what it knows now.
+ * tells what it knows now.  Versions go round, so that there is always a newer one.
  */
 #ifndef WEFT_MEMBERS_P4
 #define WEFT_MEMBERS_P4
@@ -12,10 +12,12 @@
 control Members(inout headers_t hdr, inout metadata_t meta)
 {
 	bit<32> version;
+	bit<32> ahead;
 
 	apply {
 		version = members_version.read(0);
-		if (hdr.weft.nonce >= version) {
+		ahead = hdr.weft.nonce - version;
+		if (ahead <= WEFT_NEWER_MAX) {
 			version = hdr.weft.nonce;
 			meta.members = hdr.weft.copyset;
 			members_version.write(0, version);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The parser.  A weft message is a UDP datagram to WEFT_WIRE_UDP_PORT in an IPv4
- * packet without options that is no fragment and not tagged, with UDP checksum 0
+ * The parser.  A weft message is a UDP datagram from and to WEFT_WIRE_UDP_PORT in an
+ * IPv4 packet without options that is no fragment and not tagged, with UDP checksum 0
  * (members send it so: a switch cannot mend one over the payload).
  *
  * Everything else is forwarded by its Ethernet address and stays as it is; so are
@@ -52,6 +52,14 @@ parser MainParser(packet_in pkt, out headers_t hdr, inout metadata_t meta,
 	state udp {
 		pkt.extract(hdr.udp);
 		transition select(hdr.udp.destination) {
+			WEFT_WIRE_UDP_PORT: source;
+			default: accept;
+		}
+	}
+
+	/* Members hold this port, so that no other program of theirs sends from it. */
+	state source {
+		transition select(hdr.udp.source) {
 			WEFT_WIRE_UDP_PORT: checksum;
 			default: accept;
 		}

@@ -56,7 +56,7 @@ control MainControl(inout headers_t hdr, inout metadata_t meta,
 		/* "<=": p4c-dpdk gets "<" wrong within a conjunction */
 		if (hdr.weft.isValid() && hdr.weft.magic == WEFT_MAGIC &&
 		    (bit<8>)hdr.weft.type <= 31 && (bit<8>)hdr.weft.type != 0) {
-			directory.apply(hdr, meta);
+			directory.apply(hdr, meta, standard.input_port);
 			if (meta.to != destination_t.on)
 				mend.apply(hdr);
 		}

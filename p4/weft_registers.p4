@@ -6,6 +6,7 @@
  * order, and what is written depends on at most two comparisons with the cell
  * (besides what is known from the cells before):
  *
+ *	rack, station		only read
  *	members_version		MEMBERS: not newer than the message
  *	members			MEMBERS: that version was taken
  *	generation		ADD, DROP: equal to the message's, then raised
@@ -29,6 +30,14 @@
 #define WEFT_REGISTERS_P4
 
 #include "weft_wire.h"
+
+/*
+ * Written by the control plane only: the number of the rack that is served, and for
+ * each member (whatever src says) the port that it is behind, plus 1; 0: it is not
+ * heard.
+ */
+Register<bit<32>, bit<32>>(1) rack;
+Register<bit<32>, bit<32>>(WEFT_SWITCH_SENDERS) station;
 
 /* Nodes of the rack, and the version of that list. */
 Register<bit<32>, bit<32>>(1) members_version;

@@ -23,10 +23,18 @@ control Request(inout headers_t hdr, inout metadata_t meta)
 	Describe() describe;
 	Stranger() stranger;
 	bit<32> part;
+	bool foreign;
 
 	apply {
 		part = hdr.weft.txn >> WEFT_TXN_SEQ_BITS;
-		if (part != (bit<32>)hdr.weft.src) {
+		foreign = false;
+		if (part != (bit<32>)hdr.weft.src)
+			foreign = true;
+		/* a home ends what nodes have left over that are no members any more */
+		if (hdr.weft.type == message_t.abort && hdr.weft.src >= WEFT_BLADE_MIN &&
+		    hdr.weft.src <= WEFT_BLADE_MAX)
+			foreign = false;
+		if (foreign) {
 			/* somebody else's transaction */
 			meta.to = destination_t.nobody;
 		} else {

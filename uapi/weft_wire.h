@@ -96,6 +96,7 @@
 #define WEFT_MSG_ACQUIRE	12	/* node->dir: wants a lock; EXCL: to write */
 #define WEFT_MSG_HAND		13	/* holder->dir: the lock goes to holder, or to nobody */
 #define WEFT_MSG_PASS		14	/* owner->dir: (part of) the block, for who has not asked yet */
+#define WEFT_MSG_SWITCH_MAX	31	/* the switch looks at types up to this one */
 
 #define WEFT_MSG_INV		32	/* dir->sharers: give up the copy, answer the requester */
 #define WEFT_MSG_FWD		33	/* dir->provider: send the data, keep a read-only copy */
@@ -144,11 +145,19 @@
 #define WEFT_WHY_FULL		7	/* ADD: another line has the slot */
 
 /*
+ * Versions of the list of members (MEMBERS, field nonce) go round: one is as new as
+ * another if it is at most this far ahead of it.
+ */
+#define WEFT_NEWER_MAX		0x7FFFFFFF
+
+/*
  * Slots of the directory in the switch.  65,536 because a register of pairs of
  * 32 bits with twice as many does not fit one stage of a Tofino.
  */
 #define WEFT_SWITCH_SLOTS	65536
 #define WEFT_SWITCH_SLOT_MASK	0xFFFF
+/* Whatever field src of a message says: the switch knows at which port it may. */
+#define WEFT_SWITCH_SENDERS	256
 
 /*
  * Counters of the directory in the switch, 32 bits each, free running: what came
@@ -175,6 +184,7 @@
 #define WEFT_COUNT_HAND_ACK	18	/* hand-over that had happened before */
 #define WEFT_COUNT_PASSED	19	/* (part of) a block passed on by its owner */
 #define WEFT_COUNT_NOT_PASSED	20	/* ... dropped: another transaction was faster */
+#define WEFT_COUNT_FORGED	21	/* not at the port of the member that it names, dropped */
 #define WEFT_COUNTERS		32	/* a power of two */
 
 #endif /* _UAPI_WEFT_WIRE_H */

@@ -172,6 +172,12 @@ static enum weft_dir_dest pass(struct weft_dir_entry *e, u32 members,
 	return WEFT_TO_NODES;
 }
 
+/* A home ends what nodes have left over that are no members any more. */
+static bool ends_others(const struct weft_msg *msg)
+{
+	return msg->type == WEFT_MSG_ABORT && weft_is_blade(msg->src);
+}
+
 enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 				   struct weft_msg *msg, u32 *targets)
 {
@@ -181,7 +187,8 @@ enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 		return weft_lockdir_handle(e, members, msg, targets);
 	*targets = 0;
 	/* src is not 0, so neither is txn */
-	if (weft_txn_member(msg->txn) != msg->src && msg->type != WEFT_MSG_PASS)
+	if (weft_txn_member(msg->txn) != msg->src && msg->type != WEFT_MSG_PASS &&
+	    !ends_others(msg))
 		return WEFT_TO_NOBODY;
 	if (msg->type == WEFT_MSG_ABORT) {
 		if (holds_lock(e, msg))
@@ -314,9 +321,13 @@ static enum weft_dir_dest drop(struct weft_slot *slot, struct weft_msg *msg)
 	return WEFT_TO_SENDER;
 }
 
+/*
+ * Versions go round: whatever the switch has taken before, there is a newer one, which
+ * the first blade takes when it sees the answer.
+ */
 static enum weft_dir_dest members(struct weft_switch *sw, struct weft_msg *msg)
 {
-	if (msg->nonce >= sw->members_version) {
+	if (msg->nonce - sw->members_version <= WEFT_NEWER_MAX) {
 		sw->members_version = msg->nonce;
 		sw->members = msg->copyset;
 	}
@@ -378,7 +389,13 @@ static int counter(const struct weft_msg *msg, u8 was)
 	return by_type[msg->type];
 }
 
-enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
+/* Is it a type that the switch looks at? */
+static bool for_switch(u8 type)
+{
+	return type && type <= WEFT_MSG_SWITCH_MAX;
+}
+
+enum weft_dir_dest weft_switch_handle(struct weft_switch *sw, u32 port,
 				      struct weft_msg *msg, u32 *targets)
 {
 	struct weft_slot *slot = &sw->slots[weft_line_slot(msg->line)];
@@ -386,6 +403,12 @@ enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
 	u8 was = msg->type;
 
 	*targets = 0;
+	if (!for_switch(msg->type) || msg->rack != sw->rack)
+		return WEFT_TO_HOME;
+	if (sw->station[msg->src] != port + 1) {
+		sw->count[WEFT_COUNT_FORGED]++;
+		return WEFT_TO_NOBODY;
+	}
 	switch (msg->type) {
 	case WEFT_MSG_COUNT:
 		msg->type = WEFT_MSG_COUNT_ACK;
@@ -424,7 +447,7 @@ enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
 	if (dest != WEFT_TO_NOBODY)
 		sw->count[counter(msg, was)]++;
 	else if (was == WEFT_MSG_ABORT && !is_lock(msg->line) &&
-		 weft_txn_member(msg->txn) == msg->src)
+		 (weft_txn_member(msg->txn) == msg->src || ends_others(msg)))
 		sw->count[WEFT_COUNT_ABORT]++;
 	else if (was == WEFT_MSG_PASS && !is_lock(msg->line))
 		sw->count[WEFT_COUNT_NOT_PASSED]++;

@@ -54,8 +54,8 @@ enum weft_dir_dest {
  * The caller serializes calls for one entry.  Any context.
  *
  * Return: where @msg goes.  WEFT_TO_NOBODY also for a message that no directory
- * serves, whose sender is not the owner of its transaction, or that passes on what
- * is not the sender's any more.
+ * serves, whose sender is not the owner of its transaction (an ABORT may also come from
+ * a blade), or that passes on what is not the sender's any more.
  */
 enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 				   struct weft_msg *msg, u32 *targets);
@@ -75,12 +75,18 @@ struct weft_slot {
 
 /**
  * struct weft_switch - the directory in the switch
+ * @rack: number of the rack that it serves; messages of others are forwarded
+ * @station: for each member, the port that it is behind, plus 1; 0: it is not heard.
+ *	The administrator says so: a frame can name any sender and any address, but it
+ *	cannot come in at another machine's port
  * @members_version: of the last MEMBERS taken
  * @members: nodes of the rack
  * @count: WEFT_COUNT_*
  * @slots: WEFT_SWITCH_SLOTS slots
  */
 struct weft_switch {
+	u32 rack;
+	u8 station[WEFT_SWITCH_SENDERS];
 	u32 members_version;
 	u32 members;
 	u32 count[WEFT_COUNTERS];
@@ -90,14 +96,16 @@ struct weft_switch {
 /**
  * weft_switch_handle() - what the switch does with a weft message
  * @sw: the switch
+ * @port: number of the port that it came in at
  * @msg: any message; rewritten if the switch serves it
  * @targets: nodes to send to, for WEFT_TO_NODES
  *
- * Return: where it goes.  A message that the switch does not serve (a line that
- * is not installed, a type that is no request) goes to WEFT_TO_HOME unchanged:
- * forwarded by its Ethernet address.
+ * Return: where it goes.  A message that the switch does not serve (of another rack,
+ * for a line that is not installed, of a type that is no request) goes to
+ * WEFT_TO_HOME unchanged: forwarded by its Ethernet address.  One that did not come
+ * in at the port of the member that it names goes to WEFT_TO_NOBODY.
  */
-enum weft_dir_dest weft_switch_handle(struct weft_switch *sw,
+enum weft_dir_dest weft_switch_handle(struct weft_switch *sw, u32 port,
 				      struct weft_msg *msg, u32 *targets);
 
 #endif /* WEFT_CORE_DIRECTORY_H */

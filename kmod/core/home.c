@@ -150,7 +150,7 @@ static void remove_ack(struct weft_home_line *l, const struct weft_msg *msg,
 	}
 }
 
-/* End a transaction of ours in the switch that nobody waits for. */
+/* End a transaction in the switch that nobody waits for, ours or a departed node's. */
 static void abort_txn(struct weft_home_line *l, u32 txn, u32 grant,
 		      struct weft_home_out *out)
 {
@@ -167,12 +167,10 @@ static void abort_txn(struct weft_home_line *l, u32 txn, u32 grant,
 static void end_for(struct weft_home_line *l, u32 txn, u32 grant,
 		    struct weft_home_out *out)
 {
-	if (l->place != WEFT_AT_HOME) {
+	if (l->place != WEFT_AT_HOME)
 		abort_txn(l, txn, grant, out);
-		out->sw.src = (u8)weft_txn_member(txn);
-	} else if (l->e.lock == txn && l->e.grant == grant) {
+	else if (l->e.lock == txn && l->e.grant == grant)
 		l->e.lock = 0;
-	}
 }
 
 /* A node's transaction that the members do not include. */

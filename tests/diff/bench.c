@@ -344,8 +344,11 @@ int bench(const char *spec, const char *compiled, bool json)
 		fprintf(stderr, "weft-diff: out of memory\n");
 		exit(2);
 	}
-	for (i = 1; i <= NODES; i++)
+	for (i = 1; i <= NODES; i++) {
 		b->model.node_port[i] = (int)i - 1;
+		b->model.sw.station[i] = (u8)i;
+	}
+	b->model.sw.station[HOME] = (u8)(1 + member_port(&b->model, HOME));
 	if (rig_open(&b->rig, spec, compiled, PORTS, err) || rig_wire(&b->rig, &b->model, 0, err))
 		fprintf(stderr, "weft-diff: %s\n", err);
 	else

@@ -16,6 +16,8 @@
 /* Each node has one, some are for blades and others. */
 #define N_PORTS		40
 #define BATCH_MAX	32
+/* Most members are behind this port, as most batches come in there. */
+#define TRUNK		5
 /* Frames between two looks at the registers of the lines. */
 #define LOOK_EVERY	2000
 
@@ -125,6 +127,8 @@ static bool run_batch(struct rig *rig, struct model *m, struct generator *g,
 	unsigned int i;
 
 	b->port = (unsigned int)(random_u64(&g->state) % N_PORTS);
+	if (random_u64(&g->state) % 8)
+		b->port = TRUNK;
 	b->n = 1 + (unsigned int)(random_u64(&g->state) % BATCH_MAX);
 	if (b->n > max)
 		b->n = (unsigned int)max;
@@ -208,6 +212,15 @@ static void model_wire(struct model *m, u64 seed)
 		if (i % 3 == 1)
 			m->flood[i] &= random_u64(&seed);
 		m->flood[i] &= ~(1ull << i);
+	}
+	/* some senders are at home elsewhere, or nowhere */
+	m->sw.rack = (u32)random_u64(&seed);
+	for (i = 0; i < WEFT_SWITCH_SENDERS; i++) {
+		m->sw.station[i] = TRUNK + 1;
+		if (i % 8 == 3)
+			m->sw.station[i] = (u8)(1 + random_u64(&seed) % N_PORTS);
+		if (i % 16 == 14)
+			m->sw.station[i] = 0;
 	}
 	/* free running counters wrap around */
 	for (i = 0; i < WEFT_COUNTERS; i++)

@@ -228,8 +228,9 @@ static void members(struct generator *g, struct weft_msg *msg)
 		msg->src = (u8)any(g);
 	/* the first is near the end of signed numbers */
 	msg->nonce = version ? version - 1 + below(g, 3) : 0x7FFFFFF0;
+	/* far ahead, far behind, and where one becomes the other */
 	if (version && percent(g, 10))
-		msg->nonce = below(g, version);
+		msg->nonce = percent(g, 50) ? any(g) : version + 0x7FFFFFFE + below(g, 5);
 	/* most are members most of the time */
 	msg->copyset = any(g) | any(g) | any(g) | any(g);
 }
@@ -243,7 +244,7 @@ static void message(struct generator *g, struct weft_msg *msg)
 		.flags = (u8)any(g), .status = (u8)below(g, 3),
 		.info = (u16)any(g), .copyset = some_nodes(g),
 		.provider = any(g), .holder = any(g), .nonce = any(g),
-		.version = random_u64(&g->state), .rack = any(g),
+		.version = random_u64(&g->state), .rack = percent(g, 98) ? g->model->sw.rack : any(g),
 		.line = g->line[below(g, N_LINES)],
 	};
 	slot = &g->model->sw.slots[weft_line_slot(msg->line)];
@@ -265,6 +266,9 @@ static void message(struct generator *g, struct weft_msg *msg)
 		pass(g, slot, msg);
 	else
 		msg->src = (u8)(1 + below(g, 48));
+	/* what a node has left over */
+	if (type == WEFT_MSG_ABORT && percent(g, 20))
+		msg->src = (u8)(WEFT_BLADE_MIN - 1 + below(g, 18));
 	if (type <= WEFT_MSG_QUERY && percent(g, 40))
 		msg->copyset |= weft_node_bit(msg->src);
 	if (percent(g, 1))
@@ -295,7 +299,7 @@ static void envelope(struct generator *g, u8 *f, const struct weft_msg *msg, u32
 	put16(f, AT_IP_SUM, (u16)~sum_of(f, AT_IP, 20));
 	if (percent(g, 1))
 		put16(f, AT_IP_SUM, percent(g, 30) ? 0 : (u16)any(g));
-	put16(f, AT_UDP_SRC, percent(g, 80) ? WEFT_WIRE_UDP_PORT : (u16)any(g));
+	put16(f, AT_UDP_SRC, percent(g, 98) ? WEFT_WIRE_UDP_PORT : (u16)any(g));
 	put16(f, AT_UDP_DST, WEFT_WIRE_UDP_PORT);
 	put16(f, AT_UDP_LEN, (u16)(8 + len));
 }

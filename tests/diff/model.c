@@ -19,6 +19,7 @@ const char *const tally_names[N_TALLIES] = {
 	[WEFT_COUNT_ENQUEUE] = "enqueue", [WEFT_COUNT_HANDED] = "handed",
 	[WEFT_COUNT_HAND_ACK] = "hand_ack",
 	[WEFT_COUNT_PASSED] = "pass", [WEFT_COUNT_NOT_PASSED] = "no_pass",
+	[WEFT_COUNT_FORGED] = "forged", [TALLY_OTHER_RACK] = "other_rack",
 	[TALLY_COUNT] = "count", [TALLY_REFUSED] = "refused",
 	[TALLY_UNSEEN] = "unseen", [TALLY_PASSED] = "passed",
 	[TALLY_FORWARDED] = "forwarded", [TALLY_HAIRPIN] = "hairpin",
@@ -77,7 +78,9 @@ static bool is_message(const struct model *m, const u8 *f)
 	return get16(f, AT_ETH_TYPE) == 0x0800 &&
 	       (f[AT_IP_VIHL] == 0x45 || options) && !fragment &&
 	       f[AT_IP_PROTO] == 17 &&
-	       get16(f, AT_UDP_DST) == WEFT_WIRE_UDP_PORT && !udp_sum &&
+	       get16(f, AT_UDP_DST) == WEFT_WIRE_UDP_PORT &&
+	       (get16(f, AT_UDP_SRC) == WEFT_WIRE_UDP_PORT ||
+		m->mutation == MUTATE_UDP_SOURCE) && !udp_sum &&
 	       f[AT_MAGIC] == WEFT_WIRE_MAGIC && version && f[AT_TYPE] &&
 	       (f[AT_TYPE] < 32 ||
 		(m->mutation == MUTATE_TYPE_LIMIT && f[AT_TYPE] == 32));
@@ -98,7 +101,7 @@ static void read_message(const u8 *f, struct weft_msg *msg)
 		.copyset = get32(f, AT_COPYSET),
 		.provider = get32(f, AT_PROVIDER),
 		.holder = get32(f, AT_HOLDER), .nonce = get32(f, AT_NONCE),
-		.grant = get32(f, AT_GRANT),
+		.grant = get32(f, AT_GRANT), .rack = get32(f, AT_RACK),
 	};
 }
 
@@ -141,14 +144,9 @@ static void to_sender(struct model *m, u8 *f)
 {
 	u64 mac = get_mac(f, AT_ETH_SRC);
 	u32 address = get32(f, AT_IP_SRC), own;
-	u16 port = get16(f, AT_UDP_SRC);
 
 	put_mac(f, AT_ETH_SRC, get_mac(f, AT_ETH_DST));
 	put_mac(f, AT_ETH_DST, mac);
-	if (m->mutation != MUTATE_SWAP_PORTS) {
-		put16(f, AT_UDP_SRC, get16(f, AT_UDP_DST));
-		put16(f, AT_UDP_DST, port);
-	}
 	put32(f, AT_IP_SRC, get32(f, AT_IP_DST));
 	put32(f, AT_IP_DST, address);
 	if (get32(f, AT_IP_SRC) != WEFT_WIRE_GROUP)
@@ -214,7 +212,9 @@ static void tally(struct model *m, const u32 *count, const struct weft_msg *in,
 			return;
 		}
 	}
-	if (in->type == WEFT_MSG_COUNT)
+	if (in->rack != m->sw.rack)
+		m->tally[TALLY_OTHER_RACK]++;
+	else if (in->type == WEFT_MSG_COUNT)
 		m->tally[TALLY_COUNT]++;
 	else
 		m->tally[dest == WEFT_TO_NOBODY ? TALLY_REFUSED : TALLY_UNSEEN]++;
@@ -247,9 +247,9 @@ void model_frame(struct model *m, unsigned int port, const u8 *bytes, u32 len,
 	msg = in;
 	memcpy(count, m->sw.count, sizeof(count));
 	if (m->mutation)
-		dest = mutated_handle(m->mutation, &m->sw, &msg, &targets);
+		dest = mutated_handle(m->mutation, &m->sw, port, &msg, &targets);
 	else
-		dest = weft_switch_handle(&m->sw, &msg, &targets);
+		dest = weft_switch_handle(&m->sw, port, &msg, &targets);
 	tally(m, count, &in, &msg, dest);
 	if (msg.type != in.type)
 		write_message(m, f, &msg);

@@ -20,6 +20,7 @@ enum tally {
 	TALLY_COUNT = WEFT_COUNTERS,	/* COUNT answered */
 	TALLY_REFUSED,			/* from somebody who must not send it */
 	TALLY_UNSEEN,			/* a message of type 1..31 that means nothing */
+	TALLY_OTHER_RACK,		/* of type 1..31, from another rack */
 	TALLY_PASSED,			/* not for the directory */
 	TALLY_FORWARDED,
 	TALLY_HAIRPIN,			/* for a station behind the port it came from */

@@ -22,10 +22,11 @@ static bool is_lock(const struct weft_msg *msg)
 }
 
 /* What the engine gets to see, instead of what came in. */
-static void before(enum mutation mutation, struct weft_switch *sw,
+static void before(enum mutation mutation, struct weft_switch *sw, u32 port,
 		   struct weft_slot *slot, struct weft_msg *msg)
 {
 	bool here = slot->tag == msg->line;
+	bool heard = sw->station[msg->src] == port + 1 && msg->rack == sw->rack;
 
 	switch (mutation) {
 	case MUTATE_UPGRADE:
@@ -44,16 +45,25 @@ static void before(enum mutation mutation, struct weft_switch *sw,
 		msg->nonce = msg->type == WEFT_MSG_ADD ? slot->gen : msg->nonce;
 		break;
 	case MUTATE_MEMBERS_OLD:
-		if (msg->type == WEFT_MSG_MEMBERS && msg->nonce < sw->members_version)
+		if (msg->type == WEFT_MSG_MEMBERS && weft_is_blade(msg->src) && heard &&
+		    msg->nonce - sw->members_version > WEFT_NEWER_MAX)
 			sw->members_version = msg->nonce;
+		break;
+	case MUTATE_MEMBERS_ROUND:
+		if (msg->type == WEFT_MSG_MEMBERS && msg->nonce < sw->members_version)
+			msg->nonce = sw->members_version - 1;
 		break;
 	case MUTATE_MEMBERS_NODE:
 		if (msg->type == WEFT_MSG_MEMBERS && weft_node_bit(msg->src))
 			msg->src = WEFT_BLADE_MIN;
 		break;
 	case MUTATE_STRANGER:
-		if (is_request(msg))
+		if (is_request(msg) && heard)
 			sw->members |= weft_node_bit(msg->src);
+		break;
+	case MUTATE_OWNER_BLADE:
+		if (msg->type == WEFT_MSG_ABORT && weft_is_blade(msg->src))
+			msg->txn = 0;
 		break;
 	case MUTATE_OWNER:
 		if (is_request(msg))
@@ -272,7 +282,18 @@ static u64 aliased(enum mutation mutation, u64 line)
 	return line;
 }
 
-enum weft_dir_dest mutated_handle(enum mutation mutation, struct weft_switch *sw,
+/* The port that counts, instead of that at which a message came in. */
+static u32 heard_at(enum mutation mutation, const struct weft_switch *sw, u32 port,
+		    const struct weft_msg *msg)
+{
+	if ((mutation == MUTATE_STATION ||
+	     (mutation == MUTATE_STATION_BLADE && weft_is_blade(msg->src))) &&
+	    sw->station[msg->src])
+		return sw->station[msg->src] - 1u;
+	return port;
+}
+
+enum weft_dir_dest mutated_handle(enum mutation mutation, struct weft_switch *sw, u32 port,
 				  struct weft_msg *msg, u32 *targets)
 {
 	struct weft_slot *slot = &sw->slots[weft_line_slot(msg->line)];
@@ -284,8 +305,10 @@ enum weft_dir_dest mutated_handle(enum mutation mutation, struct weft_switch *sw
 
 	swap(slot, other);
 	old = *slot;
-	before(mutation, sw, slot, msg);
-	dest = weft_switch_handle(sw, msg, targets);
+	before(mutation, sw, port, slot, msg);
+	if (mutation == MUTATE_RACK)
+		msg->rack = sw->rack;
+	dest = weft_switch_handle(sw, heard_at(mutation, sw, port, msg), msg, targets);
 	/* these stay in every message */
 	msg->src = in.src;
 	msg->txn = in.txn;

@@ -35,9 +35,11 @@
 	M(REMOVE_ABSENT, "REMOVE_ACK of a line that is not here keeps the copyset")	\
 	M(REMOVE_LOCK, "a REMOVE does not take the lock")		\
 	M(MEMBERS_OLD, "an old MEMBERS counts")				\
+	M(MEMBERS_ROUND, "versions of MEMBERS do not go round")		\
 	M(MEMBERS_NODE, "a node can change the members")		\
 	M(STRANGER, "somebody who is no member is served")		\
 	M(OWNER, "a transaction of somebody else is served")		\
+	M(OWNER_BLADE, "a blade cannot end a transaction of a node")	\
 	M(SLOT_KIND, "the kind of a line does not matter for its slot")	\
 	M(SLOT_REGION, "the region of a line does not matter for its slot")	\
 	M(LOCK_OWNER, "any node can hand a lock over")			\
@@ -71,7 +73,10 @@
 	M(FRAGMENT, "fragments are taken")				\
 	M(OPTIONS, "packets with IP options are taken")			\
 	M(IP_SUM, "the IP checksum of copies is not mended")		\
-	M(SWAP_PORTS, "answers keep the UDP ports")			\
+	M(UDP_SOURCE, "messages from another UDP port are taken")	\
+	M(RACK, "messages of another rack are taken")			\
+	M(STATION, "a message counts at any port")			\
+	M(STATION_BLADE, "a message of a blade counts at any port")	\
 	M(GROUP_SOURCE, "answers come from the group's address")	\
 	M(HAIRPIN, "a frame goes back to where it came from")		\
 	M(FLOOD_BACK, "flooding includes the port it came from")
@@ -84,7 +89,7 @@ enum mutation { MUTATIONS(MUTATION_ENUM) N_MUTATIONS };
 extern const char *const mutation_texts[N_MUTATIONS];
 
 /* weft_switch_handle() with one of the errors. */
-enum weft_dir_dest mutated_handle(enum mutation mutation, struct weft_switch *sw,
+enum weft_dir_dest mutated_handle(enum mutation mutation, struct weft_switch *sw, u32 port,
 				  struct weft_msg *msg, u32 *targets);
 
 #endif /* WEFT_TESTS_DIFF_MUTATE_H */

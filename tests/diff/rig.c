@@ -61,6 +61,13 @@ int rig_wire(struct rig *rig, const struct model *model, u32 epoch, char *err)
 		code = pipeline_flood_set(rig->pl, i, model->flood[i], err);
 	if (!code)
 		code = pipeline_commit(rig->pl, err);
+	/* not what pipeline_node_set() makes of it: see model_wire() */
+	for (i = 0; i < WEFT_SWITCH_SENDERS && !code; i++)
+		code = pipeline_register_write(rig->pl, P4_REG_STATION, i,
+					       model->sw.station[i]);
+	if (!code)
+		code = pipeline_register_write(rig->pl, P4_REG_RACK, 0, model->sw.rack);
+	/* these two have to stay */
 	pipeline_reset(rig->pl, epoch);
 	for (i = 0; i < WEFT_COUNTERS && !code; i++)
 		code = pipeline_register_write(rig->pl, P4_REG_STAT, i,
@@ -111,8 +118,12 @@ bool rig_compare_globals(const struct rig *rig, const struct model *model)
 	bool good = same(rig, P4_REG_MEMBERS, 0, sw->members);
 	unsigned int i;
 
-	if (!same(rig, P4_REG_MEMBERS_VERSION, 0, sw->members_version))
+	if (!same(rig, P4_REG_MEMBERS_VERSION, 0, sw->members_version) ||
+	    !same(rig, P4_REG_RACK, 0, sw->rack))
 		good = false;
+	for (i = 0; i < WEFT_SWITCH_SENDERS; i++)
+		if (!same(rig, P4_REG_STATION, i, sw->station[i]))
+			good = false;
 	for (i = 0; i < WEFT_COUNTERS; i++)
 		if (!same(rig, P4_REG_STAT, i, sw->count[i]))
 			good = false;

@@ -3,6 +3,8 @@
 #include "network.h"
 #include "serve.h"
 
+#include "tests/stations.h"
+
 void serve_init(struct world *w, const struct config *c)
 {
 	for (int i = 0; i < c->lines; i++) {
@@ -42,8 +44,9 @@ void serve_switch_recv(struct world *w, const struct config *c,
 	u32 targets;
 	u8 src = f->src, list[4 * MAX_NODES];
 
+	stations_by_id(&sw);
 	network_message(&m, f, list);
-	switch (weft_switch_handle(&sw, &m, &targets)) {
+	switch (weft_switch_handle(&sw, m.src, &m, &targets)) {
 	case WEFT_TO_NOBODY:
 		break;
 	case WEFT_TO_SENDER:

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "home.h"
+#include "tests/stations.h"
 
 #define SELF		33
 #define MEMBERS		0x1Fu
@@ -31,7 +32,7 @@ static void check(const struct weft_home_line *l, const struct weft_home_out *ou
 	if (out->to_switch) {
 		u32 who = weft_txn_member(out->sw.txn), bit = weft_node_bit(who);
 
-		must(out->sw.src == who && out->sw.line == l->key);
+		must(out->sw.src == SELF && out->sw.line == l->key);
 		/* of others, it ends what a node has left over that is no member any more */
 		must(who == SELF ||
 		     (out->sw.type == WEFT_MSG_ABORT && bit && !(bit & MEMBERS)));
@@ -51,6 +52,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct weft_home_out out;
 	u32 fresh = 0, targets;
 
+	stations_by_id(&sw);
 	memset(&slots[weft_line_slot(key)], 0, sizeof(slots[0]));
 	weft_home_init(&l, key, SELF);
 	memset(&out, 0, sizeof(out));
@@ -84,7 +86,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			/* what the switch says to what was sent last */
 			if (out.to_switch) {
 				m = out.sw;
-				weft_switch_handle(&sw, &m, &targets);
+				weft_switch_handle(&sw, m.src, &m, &targets);
 			}
 			break;
 		case 4:

@@ -2,6 +2,8 @@
 /* A rack in one process, see rig.h. */
 #include "rig.h"
 
+#include "tests/stations.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
@@ -199,6 +201,7 @@ void rig_open(bool tun, unsigned int seed)
 	rig_switch.slots = calloc(WEFT_SWITCH_SLOTS, sizeof(*rig_switch.slots));
 	if (!rig_switch.slots)
 		RIG_FAIL("out of memory");
+	stations_by_id(&rig_switch);
 	if (tun)
 		open_tun();
 	else
@@ -228,6 +231,7 @@ void rig_show(void)
 	(void)!system(command);
 }
 
+/* The administrator's options come with a restart again. */
 void rig_switch_restart(void)
 {
 	struct weft_slot *slots = rig_switch.slots;
@@ -235,6 +239,7 @@ void rig_switch_restart(void)
 	memset(slots, 0, WEFT_SWITCH_SLOTS * sizeof(*slots));
 	memset(&rig_switch, 0, sizeof(rig_switch));
 	rig_switch.slots = slots;
+	stations_by_id(&rig_switch);
 }
 
 /* --- network ---------------------------------------------------------------- */
@@ -356,7 +361,7 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 		rig_asked = msg;
 		rig_asked.payload = NULL;
 	}
-	switch (rig_p4 ? weft_switch_handle(&rig_switch, &msg, &targets) :
+	switch (rig_p4 ? weft_switch_handle(&rig_switch, id_of(from), &msg, &targets) :
 		WEFT_TO_HOME) {
 	case WEFT_TO_HOME:
 		if (to == WEFT_WIRE_GROUP)

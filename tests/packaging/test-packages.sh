@@ -114,7 +114,7 @@ check "configure the blade" on node2 sed -i \
 check "interfaces for the switch" on node2 sh -c \
 	'modprobe veth && ip link add sw0 type veth peer name sw1 && ip link set sw0 up && ip link set sw1 up'
 check "configure the switch" on node2 sed -i \
-	's|^WEFT_SWITCHD_OPTIONS=.*|WEFT_SWITCHD_OPTIONS="--port a=packet:sw0 --node 1=a"|' \
+	's|^WEFT_SWITCHD_OPTIONS=.*|WEFT_SWITCHD_OPTIONS="--port a=packet:sw0 --node 1=a --blade 33=a"|' \
 	/etc/weft/switchd.conf
 
 # --- Started by hand ---

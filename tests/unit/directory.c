@@ -5,6 +5,7 @@
  */
 #include "directory.h"
 #include "check.h"
+#include "tests/stations.h"
 
 #define MEMBERS	0x0000000Fu	/* nodes 1 to 4 */
 
@@ -334,7 +335,7 @@ static struct weft_switch sw = { .slots = slots };
 static enum weft_dir_dest to_switch(struct weft_msg m)
 {
 	out = m;
-	return weft_switch_handle(&sw, &out, &targets);
+	return weft_switch_handle(&sw, out.src, &out, &targets);
 }
 
 static void members_of_switch(void)
@@ -343,7 +344,9 @@ static void members_of_switch(void)
 		.type = WEFT_MSG_MEMBERS, .src = 33, .txn = weft_txn(33, 1),
 		.nonce = 1000, .copyset = 3,
 	};
+	u32 i;
 
+	stations_by_id(&sw);
 	CHECK_EQ(to_switch(m), WEFT_TO_SENDER);
 	CHECK_EQ(out.type, WEFT_MSG_MEMBERS_ACK);
 	CHECK(out.nonce == 1000 && out.copyset == 3 && sw.members == 3);
@@ -356,6 +359,52 @@ static void members_of_switch(void)
 	m.src = 1;
 	CHECK_EQ(to_switch(m), WEFT_TO_NOBODY);
 	CHECK_EQ(sw.members, 3);
+	/* whatever came before, there is a newer version: they go round */
+	m.src = 33;
+	for (m.nonce = 1000, i = 0; i < 9; i++) {
+		m.nonce += WEFT_NEWER_MAX - i;
+		m.copyset = i + 1;
+		CHECK_EQ(to_switch(m), WEFT_TO_SENDER);
+		CHECK(out.nonce == m.nonce && sw.members == i + 1);
+		m.nonce--;
+		m.copyset = 0;
+		CHECK_EQ(to_switch(m), WEFT_TO_SENDER);
+		CHECK(out.nonce == m.nonce + 1 && sw.members == i + 1);
+		m.nonce++;
+	}
+	m.nonce++;
+	m.copyset = 3;
+	CHECK_EQ(to_switch(m), WEFT_TO_SENDER);
+	CHECK_EQ(sw.members, 3);
+}
+
+/* Each type counts only in this rack and at the port of the member that it names. */
+static void who_is_heard(void)
+{
+	u32 before, counted = sw.count[WEFT_COUNT_FORGED];
+	struct weft_msg m;
+	u8 type;
+
+	for (type = 1; type <= WEFT_MSG_SWITCH_MAX; type++) {
+		m = (struct weft_msg){
+			.type = type, .src = 33, .txn = weft_txn(33, type), .nonce = 0x90000000,
+			.line = weft_line_key(3, WEFT_KIND_PAGE, 17), .copyset = 0xFFFF,
+		};
+		before = sw.members;
+		out = m;
+		CHECK_EQ(weft_switch_handle(&sw, 1, &out, &targets), WEFT_TO_NOBODY);
+		out = m;
+		out.src = 49;
+		CHECK_EQ(weft_switch_handle(&sw, 49, &out, &targets), WEFT_TO_NOBODY);
+		counted += 2;
+		CHECK_EQ(sw.count[WEFT_COUNT_FORGED], counted);
+		/* another rack's goes on as it is */
+		m.rack = 1;
+		CHECK_EQ(to_switch(m), WEFT_TO_HOME);
+		CHECK_EQ(out.type, type);
+		CHECK(sw.members == before && !slots[weft_line_slot(m.line)].tag);
+	}
+	CHECK_EQ(sw.count[WEFT_COUNT_FORGED], counted);
 }
 
 static void moves(void)
@@ -441,7 +490,7 @@ static void counters(void)
 	CHECK_EQ(sw.count[WEFT_COUNT_BUSY], 1);
 	CHECK_EQ(sw.count[WEFT_COUNT_REMOVE], 2);
 	CHECK_EQ(sw.count[WEFT_COUNT_DROP], 2);
-	CHECK_EQ(sw.count[WEFT_COUNT_MEMBERS], 2);
+	CHECK_EQ(sw.count[WEFT_COUNT_MEMBERS], 2 + 2 * 9 + 1);
 	/* of a block that is passed on the switch has an opinion */
 	m = (struct weft_msg){
 		.type = WEFT_MSG_ADD, .src = 33, .txn = weft_txn(33, 9), .nonce = 3,
@@ -477,6 +526,7 @@ int main(void)
 	strangers();
 	random_requests();
 	members_of_switch();
+	who_is_heard();
 	moves();
 	counters();
 	return check_result();

@@ -6,6 +6,7 @@
  */
 #include "home.h"
 #include "check.h"
+#include "tests/stations.h"
 
 #define MEMBERS	0xFu
 
@@ -21,6 +22,7 @@ static void begin(void)
 	key = weft_line_key(1, WEFT_KIND_PAGE, 5);
 	memset(slots, 0, sizeof(slots));
 	weft_home_init(&l, key, 33);
+	stations_by_id(&sw);
 	fresh = 0;
 }
 
@@ -38,7 +40,7 @@ static struct weft_msg switch_says(struct weft_msg m)
 {
 	u32 targets;
 
-	CHECK_EQ(weft_switch_handle(&sw, &m, &targets),
+	CHECK_EQ(weft_switch_handle(&sw, m.src, &m, &targets),
 		 m.type == WEFT_MSG_ABORT ? WEFT_TO_NOBODY : WEFT_TO_SENDER);
 	return m;
 }
@@ -213,7 +215,7 @@ static void in_the_way(void)
 	getm.line = key;
 	request(WEFT_MSG_GETS, 1, 1);
 	hear(switch_says(out.sw));
-	CHECK_EQ(weft_switch_handle(&sw, &getm, &targets), WEFT_TO_NODES);
+	CHECK_EQ(weft_switch_handle(&sw, getm.src, &getm, &targets), WEFT_TO_NODES);
 	CHECK(!weft_home_recall(&l, ++fresh, &out));
 	for (i = 0; i < 20; i++) {
 		hear(switch_says(out.sw));
@@ -234,7 +236,7 @@ static void in_the_way(void)
 	getm.status = WEFT_M;
 	getm.copyset = 2;
 	getm.grant = slot()->entry.grant;
-	weft_switch_handle(&sw, &getm, &targets);
+	weft_switch_handle(&sw, getm.src, &getm, &targets);
 	hear(switch_says(out.sw));
 	hear(switch_says(out.sw));
 	CHECK(l.place == WEFT_AT_HOME && l.e.status == WEFT_M && l.e.copyset == 2);
@@ -256,7 +258,7 @@ static void left_behind(bool in_switch)
 		       .src = 1, .txn = weft_txn(1, 1), .line = key }, ++fresh, &out);
 	if (in_switch) {
 		hear(switch_says(out.sw));
-		CHECK_EQ(weft_switch_handle(&sw, &getm, &targets), WEFT_TO_NODES);
+		CHECK_EQ(weft_switch_handle(&sw, getm.src, &getm, &targets), WEFT_TO_NODES);
 	} else {
 		weft_home_recv(&l, MEMBERS, false, &getm, ++fresh, &out);
 	}
@@ -384,7 +386,7 @@ static void random_moves(void)
 			    (m.type >= WEFT_MSG_ADD && m.type <= WEFT_MSG_DROP)) {
 				u32 targets;
 
-				if (weft_switch_handle(&sw, &m, &targets) == WEFT_TO_SENDER)
+				if (weft_switch_handle(&sw, m.src, &m, &targets) == WEFT_TO_SENDER)
 					put(&m);
 				check_one_place();
 				continue;

@@ -6,6 +6,7 @@
 #include "call.h"
 #include "check.h"
 #include "directory.h"
+#include "tests/stations.h"
 
 static struct weft_key key, other;
 static const struct weft_stamp now = { 0x11223344, 0x55667788 };
@@ -217,6 +218,7 @@ static void through_directory(void)
 	unsigned int state = 1;
 	u32 i, seen = 0;
 
+	stations_by_id(&sw);
 	for (i = 0; i < 200000; i++) {
 		u8 in[2048], out[2048];
 		struct weft_msg m = {
@@ -247,7 +249,7 @@ static void through_directory(void)
 		n = weft_wire_pack(&m, in, &key, now);
 		was = m.type;
 		CHECK_EQ(weft_wire_unpack(&m, in, n, &key), 0);
-		if (weft_switch_handle(&sw, &m, &targets) == WEFT_TO_NOBODY ||
+		if (weft_switch_handle(&sw, m.src, &m, &targets) == WEFT_TO_NOBODY ||
 		    m.type == was)
 			continue;
 		/* the trailer as it was, the header as the switch writes it */

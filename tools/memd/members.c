@@ -10,8 +10,6 @@
 
 #define FIRST_MS	20	/* until MEMBERS is repeated, doubled each time */
 #define LAST_MS		500
-/* The switch takes only versions that grow: nobody may push them to their end. */
-#define VERSION_MAX	0xF0000000u
 #define PROBE_MS	1000	/* between probes, when all is told */
 #define PROBING_MS	1000	/* no answer for that long: there is no switch */
 #define LOSING_MS	3500	/* the same where there has been one */
@@ -141,12 +139,16 @@ void members_ack(struct memd *m, const struct weft_msg *msg)
 		return;
 	/* also a late one: on a busy machine they may all be */
 	ms->answered = m->timers.now;
-	if (msg->nonce < ms->version ||
-	    (msg->nonce > ms->version &&
-	     (msg->txn != ms->txn || msg->nonce > VERSION_MAX)))
+	/* late: an answer to an older question */
+	if (msg->nonce != ms->version && msg->txn != ms->txn)
 		return;
-	if (msg->nonce > ms->version && memd_is_first(m)) {
-		/* of an earlier life of ours, by a clock that was ahead */
+	if (msg->nonce != ms->version && memd_is_first(m)) {
+		/*
+		 * The switch has another list and takes it for a newer one: of an
+		 * earlier life of this blade, by a clock that was ahead, or forged.
+		 * Versions go round: one more than the switch's is newer than that,
+		 * whatever it is.
+		 */
 		ms->version = msg->nonce;
 		members_changed(m);
 		return;

@@ -182,6 +182,9 @@ start_switch()
 	for ((n = 1; n <= NODES; n++)); do
 		args+=(--node "$n=node$n")
 	done
+	for ((n = 1; n <= BLADES; n++)); do
+		args+=(--blade "$((32 + n))=mem$n")
+	done
 	case $SWITCH in
 	p4)	args+=(--spec "$SPEC") ;;
 	*)	args+=(--spec none) ;;

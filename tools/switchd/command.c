@@ -323,6 +323,11 @@ static int do_node(struct request *r, char *err)
 	return switchd_node(r->sw, r->word[1], err);
 }
 
+static int do_blade(struct request *r, char *err)
+{
+	return switchd_blade(r->sw, r->word[1], err);
+}
+
 static int do_clear(struct request *r, char *err)
 {
 	return switchd_clear(r->sw, err);
@@ -354,6 +359,7 @@ static const struct {
 	{ "write", 3, 3, do_write, "write NAME INDEX VALUE" },
 	{ "entry", 2, WORDS_MAX, do_entry, "entry TABLE match ... action ..." },
 	{ "node", 1, 1, do_node, "node ID=PORT" },
+	{ "blade", 1, 1, do_blade, "blade ID=PORT" },
 	{ "clear", 0, 0, do_clear, "clear" },
 	{ "help", 0, 0, do_help, "help" },
 	{ "quit", 0, 0, do_quit, "quit" },

@@ -27,6 +27,8 @@ static const struct {
 	const char *name;
 	uint32_t size;
 } arrays[] = {
+	{ P4_REG_RACK, 1 },
+	{ P4_REG_STATION, WEFT_SWITCH_SENDERS },
 	{ P4_REG_MEMBERS_VERSION, 1 },
 	{ P4_REG_MEMBERS, 1 },
 	{ P4_REG_GEN, WEFT_SWITCH_SLOTS },

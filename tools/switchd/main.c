@@ -24,6 +24,8 @@ static const char usage[] =
 "  --port NAME=tap:INTERFACE       a TAP device\n"
 "  --port NAME=packet:INTERFACE    a network interface\n"
 "  --node ID=NAME       node ID (1 to 32) is behind port NAME\n"
+"  --blade ID=NAME      memory blade ID (33 to 48) is behind port NAME\n"
+"  --rack N             number of the rack that it is the directory of (0)\n"
 "  --epoch N            first generation of directory slots (from the time)\n"
 "  --control PATH       socket for commands; it appears when the switch is ready\n"
 "  --send COMMAND       send a command to a running switch, print its answer;\n"
@@ -42,6 +44,8 @@ enum option_id {
 	OPT_WRITE_CODE,
 	OPT_PORT,
 	OPT_NODE,
+	OPT_BLADE,
+	OPT_RACK,
 	OPT_LOSS,
 	OPT_DUP,
 	OPT_REORDER,
@@ -63,6 +67,8 @@ static const struct option options[] = {
 	{ "write-code", required_argument, NULL, OPT_WRITE_CODE },
 	{ "port", required_argument, NULL, OPT_PORT },
 	{ "node", required_argument, NULL, OPT_NODE },
+	{ "blade", required_argument, NULL, OPT_BLADE },
+	{ "rack", required_argument, NULL, OPT_RACK },
 	{ "loss", required_argument, NULL, OPT_LOSS },
 	{ "dup", required_argument, NULL, OPT_DUP },
 	{ "reorder", required_argument, NULL, OPT_REORDER },
@@ -135,6 +141,14 @@ static void take_option(struct switchd_config *c, int id, const char *name,
 		if (c->n_nodes == WEFT_NODE_MAX)
 			give_up("too many nodes");
 		c->nodes[c->n_nodes++] = optarg;
+		break;
+	case OPT_BLADE:
+		if (c->n_blades == sizeof(c->blades) / sizeof(c->blades[0]))
+			give_up("too many memory blades");
+		c->blades[c->n_blades++] = optarg;
+		break;
+	case OPT_RACK:
+		c->rack = (uint32_t)number(name, optarg, UINT32_MAX);
 		break;
 	case OPT_LOSS:
 		c->fault.loss = fraction(name, optarg, 1);

@@ -40,7 +40,14 @@
 				  "commit", "query", "abort", "add", \
 				  "add_refused", "remove", "drop", "stranger", \
 				  "damaged", "members", "enqueue", "handed", \
-				  "hand_ack", "passed", "not_passed" }
+				  "hand_ack", "passed", "not_passed", "forged" }
+
+/*
+ * What the control plane tells the program and pipeline_reset() leaves: the number of
+ * the rack, and for each member the number of its port, plus 1 (0: it is not heard).
+ */
+#define P4_REG_RACK		"rack"
+#define P4_REG_STATION		"station"
 
 /* The other registers of the directory, for those who compare or show it. */
 #define P4_REG_MEMBERS_VERSION	"members_version"

@@ -73,9 +73,16 @@ int pipeline_l2_set(struct pipeline *pl, uint64_t mac, unsigned int port, char *
 int pipeline_l2_delete(struct pipeline *pl, uint64_t mac, char *err);
 /** pipeline_flood_set() - what @port sends to all goes to @mask; to be committed */
 int pipeline_flood_set(struct pipeline *pl, unsigned int port, uint64_t mask, char *err);
-/** pipeline_node_set() - copies for node @node (1..32) leave by @port; at once */
+/**
+ * pipeline_node_set() - copies for node @node (1..32) leave by @port; at once
+ *
+ * The directory, if the program has one, hears it at that port only.
+ */
 int pipeline_node_set(struct pipeline *pl, unsigned int node, unsigned int port,
 		      char *err);
+/** pipeline_station_set() - the directory hears @member at @port only; at once */
+int pipeline_station_set(struct pipeline *pl, unsigned int member, unsigned int port,
+			 char *err);
 
 /*
  * Registers.  pipeline_register_size() returns 0 for an array that is not in
@@ -91,7 +98,8 @@ int pipeline_register_write(struct pipeline *pl, const char *name,
  * pipeline_reset() - all registers as after a restart
  * @pl: the pipeline
  * @epoch: what the cells of P4_REG_GEN start with; all others start as the
- *	program says
+ *	program says, but for those that the control plane writes (P4_REG_RACK,
+ *	P4_REG_STATION), which stay
  */
 void pipeline_reset(struct pipeline *pl, uint64_t epoch);
 

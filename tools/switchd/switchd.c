@@ -67,19 +67,45 @@ struct port *switchd_port(struct switchd *sw, const char *name)
 	return NULL;
 }
 
-int switchd_node(struct switchd *sw, const char *node, char *err)
+/* "ID=PORT"; @what the member is, for the error's sentence. */
+static const struct port *member_port(struct switchd *sw, const char *what,
+				      const char *text, unsigned int *id, char *err)
 {
-	unsigned int id;
 	const struct port *port;
 	int used = 0;
 
-	if (sscanf(node, "%u=%n", &id, &used) != 1 || !used)
-		return fail(err, -EINVAL, "node '%s': expected ID=PORT", node);
-	port = switchd_port(sw, node + used);
+	if (sscanf(text, "%u=%n", id, &used) != 1 || !used) {
+		fail(err, 0, "%s '%s': expected ID=PORT", what, text);
+		return NULL;
+	}
+	port = switchd_port(sw, text + used);
 	if (!port)
-		return fail(err, -ENOENT, "node %u: there is no port '%s'", id, node + used);
+		fail(err, 0, "%s %u: there is no port '%s'", what, *id, text + used);
+	return port;
+}
+
+int switchd_node(struct switchd *sw, const char *node, char *err)
+{
+	unsigned int id;
+	const struct port *port = member_port(sw, "node", node, &id, err);
+
+	if (!port)
+		return -EINVAL;
 	/* A plain switch knows no nodes, and needs to know none. */
 	return sw->pl ? pipeline_node_set(sw->pl, id, port->number, err) : 0;
+}
+
+int switchd_blade(struct switchd *sw, const char *blade, char *err)
+{
+	unsigned int id;
+	const struct port *port = member_port(sw, "blade", blade, &id, err);
+
+	if (!port)
+		return -EINVAL;
+	if (id < WEFT_BLADE_MIN || id > WEFT_BLADE_MAX)
+		return fail(err, -EINVAL, "memory blades are numbered from %d to %d, not %u",
+			    WEFT_BLADE_MIN, WEFT_BLADE_MAX, id);
+	return sw->pl ? pipeline_station_set(sw->pl, id, port->number, err) : 0;
 }
 
 int switchd_clear(struct switchd *sw, char *err)
@@ -152,6 +178,13 @@ static int start_program(struct switchd *sw, const struct switchd_config *config
 	}
 	for (i = 0; i < config->n_nodes && !code; i++)
 		code = switchd_node(sw, config->nodes[i], err);
+	for (i = 0; i < config->n_blades && !code; i++)
+		code = switchd_blade(sw, config->blades[i], err);
+	/* A foreign program has no directory. */
+	if (sw->pl && !code && pipeline_register_size(sw->pl, P4_REG_RACK))
+		code = pipeline_register_write(sw->pl, P4_REG_RACK, 0, config->rack);
+	if (sw->pl && !config->n_blades && !config->foreign)
+		fprintf(stderr, "weft-switchd: no --blade says where the memory blades are: they keep their directories themselves\n");
 	learn_init(&sw->learn, sw->pl);
 	return code;
 }

@@ -23,6 +23,9 @@
  * @n_ports: how many
  * @nodes: node id and port name, "ID=NAME"
  * @n_nodes: how many
+ * @blades: blade id and port name, "ID=NAME"
+ * @n_blades: how many
+ * @rack: number of the rack whose directory this is
  * @fault: faults of all ports at first
  * @seed: of the faults
  * @control: path of the control socket, or NULL
@@ -40,6 +43,9 @@ struct switchd_config {
 	unsigned int n_ports;
 	const char *nodes[WEFT_NODE_MAX];
 	unsigned int n_nodes;
+	const char *blades[WEFT_BLADE_MAX - WEFT_BLADE_MIN + 1];
+	unsigned int n_blades;
+	uint32_t rack;
 	struct fault_config fault;
 	uint64_t seed;
 	const char *control;
@@ -96,8 +102,15 @@ void switchd_destroy(struct switchd *sw);
 /** switchd_port() - a port by its name, or NULL */
 struct port *switchd_port(struct switchd *sw, const char *name);
 
-/** switchd_node() - copies for a node leave by a port: "ID=NAME" */
+/**
+ * switchd_node() - a node is behind a port: "ID=NAME"
+ *
+ * Copies for it leave by that port, and it is heard there, and nowhere else.
+ */
 int switchd_node(struct switchd *sw, const char *node, char *err);
+
+/** switchd_blade() - a memory blade is heard at a port, and nowhere else: "ID=NAME" */
+int switchd_blade(struct switchd *sw, const char *blade, char *err);
 
 /**
  * switchd_clear() - forget everything, as a restart would

@@ -150,12 +150,27 @@ int pipeline_flood_set(struct pipeline *pl, unsigned int port, uint64_t mask, ch
 
 int pipeline_node_set(struct pipeline *pl, unsigned int node, unsigned int port, char *err)
 {
+	int code;
+
 	if (!node || node > P4_NODE_MAX)
 		return fail(err, -EINVAL, "nodes are numbered from 1 to %d, not %u",
 			    P4_NODE_MAX, node);
 	if (port >= pl->n_ports)
 		return fail(err, -EINVAL, "there is no port %u", port);
-	return pipeline_session_set(pl, P4_SESSION_NODE(node), port);
+	code = pipeline_station_set(pl, node, port, err);
+	return code ? code : pipeline_session_set(pl, P4_SESSION_NODE(node), port);
+}
+
+int pipeline_station_set(struct pipeline *pl, unsigned int member, unsigned int port,
+			 char *err)
+{
+	/* A foreign program hears nobody in particular. */
+	if (!pipeline_register_size(pl, P4_REG_STATION))
+		return 0;
+	if (port >= pl->n_ports || member >= pipeline_register_size(pl, P4_REG_STATION))
+		return fail(err, -EINVAL, "there is no member %u, or no port %u", member,
+			    port);
+	return pipeline_register_write(pl, P4_REG_STATION, member, port + 1);
 }
 
 /* --- Mirroring sessions --- */
@@ -202,6 +217,8 @@ void pipeline_reset(struct pipeline *pl, uint64_t epoch)
 		const struct spec_array *a = &pl->spec->registers[i];
 		uint64_t value = strcmp(a->name, P4_REG_GEN) ? a->initial : epoch;
 
+		if (!strcmp(a->name, P4_REG_RACK) || !strcmp(a->name, P4_REG_STATION))
+			continue;
 		for (j = 0; j < a->size; j++)
 			rte_swx_ctl_pipeline_regarray_write(pl->p, a->name, j, value);
 	}
