@@ -152,6 +152,7 @@ check 'shim: a condition variable elsewhere is refused aloud' \
 measured 'count: one program' inside count "$regions/count" 4 20000
 measured 'count: several programs' together
 measured 'across: two programs' across
+measured 'wait: what ends waiting, and what wakes' inside wait "$regions/wait"
 measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-10}"
 measured 'torture: many locks, many who wait, many who die' \
 	inside torture "$regions/torture" 1 1 20000 5

@@ -93,25 +93,42 @@ void weft_cancel_restore(int state)
 
 /* Of who has the table: as it was before. */
 static int cancel_before;
+static sigset_t mask_before;
 
-/* Nobody is cancelled while he has it, or it would stay locked. */
+/*
+ * Nobody is cancelled while he has it, or it would stay locked.  Nor does a signal's
+ * handler run, which might map something, unmap it, fork or post a semaphore, and wait
+ * for itself for ever.  What a thread does itself is not blocked: the kernel kills who
+ * blocks that.
+ */
 void weft_lock_table(void)
 {
+	static const int own[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 	int state = weft_cancel_off();
+	sigset_t all, mask;
 	uint32_t found = 0;
+	size_t i;
+
+	sigfillset(&all);
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		sigdelset(&all, own[i]);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
 
 	if (!atomic_compare_exchange_strong(&table_lock, &found, 1))
 		while (atomic_exchange(&table_lock, 2))
 			syscall(SYS_futex, &table_lock, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 	cancel_before = state;
+	mask_before = mask;
 }
 
 void weft_unlock_table(void)
 {
 	int state = cancel_before;
+	sigset_t mask = mask_before;
 
 	if (atomic_exchange(&table_lock, 0) == 2)
 		syscall(SYS_futex, &table_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	weft_cancel_restore(state);
 }
 
@@ -124,11 +141,13 @@ void weft_maps_forked(void)
 
 /* What the child takes over: its other handlers may have the table in between. */
 static int cancel_before_fork;
+static sigset_t mask_before_fork;
 
 static void before_fork(void)
 {
 	weft_lock_table();
 	cancel_before_fork = cancel_before;
+	mask_before_fork = mask_before;
 }
 
 static void after_fork(void)
@@ -138,6 +157,7 @@ static void after_fork(void)
 		weft_forked();
 	else
 		atomic_store(&table_lock, 0);
+	pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
 	weft_cancel_restore(cancel_before_fork);
 }
 
@@ -199,15 +219,9 @@ struct weft_file *weft_mapped(uintptr_t address, uint64_t *offset)
 
 /* --- Changing, under the mutex ------------------------------------------------ */
 
-static sigset_t mask;	/* of who changes it */
-
-/* Signal handlers may look, for sem_post(), and would wait for us for ever. */
+/* No signal's handler looks meanwhile, it would wait for us for ever. */
 static void change_begin(void)
 {
-	sigset_t all;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	atomic_store(&sequence, atomic_load(&sequence) + 1);
 	atomic_thread_fence(memory_order_release);
 }
@@ -228,7 +242,6 @@ static void change_end(void)
 	if (atomic_fetch_add(&weft_generation, 1) == UINT32_MAX)
 		weft_forget_refs();
 	atomic_store(&sequence, atomic_load(&sequence) + 1);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 static void put(unsigned int i, uintptr_t begin, uintptr_t end, uint64_t offset,

@@ -52,27 +52,34 @@ WEFT_SHIM int pthread_barrier_wait(pthread_barrier_t *barrier)
 	if ((uint32_t)before + 1 == b->count) {
 		/* All are here: nobody else changes it now. */
 		atomic_store(&b->state, (before & ~(ROUND - 1)) + ROUND);
+		weft_wake_here(b);
 		atomic_fetch_sub(&b->inside, 1);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
+	weft_nap_begin(&nap, b);
 	while ((atomic_load(&b->state) & ~(ROUND - 1)) == (before & ~(ROUND - 1)))
 		weft_nap(&nap);
+	weft_nap_end(&nap);
 	atomic_fetch_sub(&b->inside, 1);
 	return 0;
 }
 
-/* By one who was released, while others have not seen yet that they are. */
+/*
+ * By one who was released, while others have not seen yet that they are: they get the
+ * time to look once more.  Who was killed while it waited is not waited for.
+ */
 WEFT_SHIM int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
 	struct barrier *b = (struct barrier *)barrier;
-	struct weft_nap nap = { 0 };
+	struct timespec deadline = weft_soon(WEFT_DESTROY_MS);
+	struct weft_nap nap = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
 
 	if (!weft_inside(barrier))
 		return weft_next(pthread_barrier_destroy)(barrier);
 	if ((uint32_t)atomic_load(&b->state))
 		return EBUSY;
-	while (atomic_load(&b->inside))
-		weft_nap(&nap);
+	while (atomic_load(&b->inside) && !weft_nap(&nap))
+		;
 	b->count = 0;
 	return 0;
 }

@@ -25,18 +25,18 @@ struct cond {
 
 _Static_assert(sizeof(struct cond) <= sizeof(pthread_cond_t), "it has to fit");
 
-#define DESTROY_MS	100	/* for those who were woken to look for the last time */
-
 /**
  * struct waiting - what a thread that waits has to undo, also if it is cancelled
  * @c:		where it waits
  * @m:		to take again
+ * @nap:	how it waits
  * @taken:	what that returned
  * @error:	why it waits no more, 0: woken
  */
 struct waiting {
 	struct cond *c;
 	pthread_mutex_t *m;
+	struct weft_nap *nap;
 	int taken;
 	int error;
 };
@@ -45,6 +45,7 @@ static void come_back(void *arg)
 {
 	struct waiting *w = arg;
 
+	weft_nap_end(w->nap);
 	atomic_fetch_sub(&w->c->inside, 1);
 	w->taken = pthread_mutex_lock(w->m);
 }
@@ -52,18 +53,20 @@ static void come_back(void *arg)
 static int wait_for(pthread_cond_t *cond, pthread_mutex_t *m, clockid_t clock,
 		    const struct timespec *deadline)
 {
-	struct waiting w = { .c = (struct cond *)cond, .m = m };
 	struct weft_nap nap = { .clock = clock, .deadline = deadline };
+	struct waiting w = { .c = (struct cond *)cond, .m = m, .nap = &nap };
 	uint64_t signals;
 	int left;
 
 	if (deadline && (weft_no_time(deadline) || !weft_is_clock(clock)))
 		return EINVAL;
+	weft_nap_begin(&nap, cond);
 	/* Who signals with the mutex locked comes after this. */
 	signals = atomic_load(&w.c->signals);
 	atomic_fetch_add(&w.c->inside, 1);
 	left = pthread_mutex_unlock(m);
 	if (left) {
+		weft_nap_end(&nap);
 		atomic_fetch_sub(&w.c->inside, 1);
 		return left;
 	}
@@ -117,6 +120,7 @@ WEFT_SHIM int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, cloc
 static int wake_all(pthread_cond_t *c)
 {
 	atomic_fetch_add(&((struct cond *)c)->signals, 1);
+	weft_wake_here(c);
 	return 0;
 }
 
@@ -152,16 +156,11 @@ WEFT_SHIM int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *
 WEFT_SHIM int pthread_cond_destroy(pthread_cond_t *cond)
 {
 	struct cond *c = (struct cond *)cond;
-	struct weft_nap nap = { .clock = CLOCK_MONOTONIC };
-	struct timespec deadline;
+	struct timespec deadline = weft_soon(WEFT_DESTROY_MS);
+	struct weft_nap nap = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
 
 	if (!weft_inside(cond))
 		return weft_next(pthread_cond_destroy)(cond);
-	clock_gettime(CLOCK_MONOTONIC, &deadline);
-	deadline.tv_nsec += DESTROY_MS * 1000000;
-	deadline.tv_sec += deadline.tv_nsec / 1000000000;
-	deadline.tv_nsec %= 1000000000;
-	nap.deadline = &deadline;
 	while (atomic_load(&c->inside) && !weft_nap(&nap))
 		;
 	return 0;

@@ -6,6 +6,8 @@
  * when it is called first, at the latest.
  */
 #include <dlfcn.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -77,13 +79,83 @@ bool weft_inside(const void *address)
 	return weft_near(address) && weft_mapped((uintptr_t)address, &offset);
 }
 
+struct timespec weft_soon(long ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += ms % 1000 * 1000000;
+	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+/*
+ * What is waited for is in coherent memory, but a futex there would draw its page to
+ * each machine in turn that waits.  Each has one of its own, in the word that a lock of
+ * this place would have.
+ */
+static struct weft_lock_word *word_of(const void *address)
+{
+	struct weft_file *f;
+	uint64_t offset;
+	uint32_t slot;
+	int saved = errno, error;
+
+	f = weft_mapped((uintptr_t)address, &offset);
+	error = f ? weft_slot(f, offset, &slot) : ENOENT;
+	errno = saved;
+	return error || !f->words ? NULL : &f->words[slot];
+}
+
+static _Atomic uint32_t *event_of(struct weft_lock_word *word)
+{
+	return (_Atomic uint32_t *)&word->event;
+}
+
+void weft_nap_begin(struct weft_nap *nap, const void *address)
+{
+	nap->here = word_of(address);
+	if (!nap->here)
+		return;
+	/* A barrier: who changes it then sees that somebody waits, or we see the change. */
+	atomic_fetch_add((_Atomic uint32_t *)&nap->here->waiting, 1);
+	nap->seen = atomic_load(event_of(nap->here));
+}
+
+void weft_nap_end(struct weft_nap *nap)
+{
+	if (nap->here)
+		atomic_fetch_sub((_Atomic uint32_t *)&nap->here->waiting, 1);
+	nap->here = NULL;
+}
+
+void weft_wake_here(const void *address)
+{
+	struct weft_lock_word *word = word_of(address);
+	int saved = errno;
+
+	if (!word)
+		return;
+	/* The partner of the one in weft_nap_begin(). */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load((_Atomic uint32_t *)&word->waiting))
+		return;
+	atomic_fetch_add(event_of(word), 1);
+	syscall(SYS_futex, &word->event, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	errno = saved;
+}
+
 #define SPINS		64
 #define FIRST_NAP_NS	20000
 #define LONGEST_NAP_NS	2000000
+#define SECOND		600		/* naps: about a second, then only every */
+#define LAST_NAP_NS	10000000
 
 /*
  * A page that nobody changes stays here, and to look at it costs nothing; so a few
- * looks at once, then ever fewer, but one in two milliseconds at least.
+ * looks at once, then ever fewer, but one in two milliseconds for the first second, and
+ * one in ten then: nobody tells us what another machine changes.
  */
 int weft_nap(struct weft_nap *nap)
 {
@@ -91,6 +163,8 @@ int weft_nap(struct weft_nap *nap)
 	int saved = errno;
 	unsigned int doubled;
 
+	if (nap->here && nap->looks > SPINS + SECOND)
+		sleep.tv_nsec = LAST_NAP_NS;
 	if (nap->deadline) {
 		int64_t left;
 
@@ -115,7 +189,12 @@ int weft_nap(struct weft_nap *nap)
 	if (doubled < 7 && FIRST_NAP_NS << doubled < sleep.tv_nsec)
 		sleep.tv_nsec = FIRST_NAP_NS << doubled;
 	/* Not through the C library: not all who wait may be cancelled. */
-	syscall(SYS_ppoll, NULL, 0, &sleep, NULL, 0);
+	if (nap->here) {
+		syscall(SYS_futex, &nap->here->event, FUTEX_WAIT, nap->seen, &sleep, NULL, 0);
+		nap->seen = atomic_load(event_of(nap->here));
+	} else {
+		syscall(SYS_ppoll, NULL, 0, &sleep, NULL, 0);
+	}
 	errno = saved;
 	return 0;
 }

@@ -3,8 +3,9 @@
  * sem_*() without a name: inside regions a count in coherent memory, which those
  * who wait look at; elsewhere the C library's.
  *
- * sem_post() is one atomic instruction and a look at a table, for it may be called
- * by signal handlers.
+ * sem_post() is one atomic instruction, a look at two tables, and a system call if
+ * somebody waits here: it may be called by signal handlers, which run at no time when a
+ * table is locked.
  */
 #include <errno.h>
 #include <limits.h>
@@ -32,9 +33,18 @@ static bool take(sem_t *s)
 	return false;
 }
 
-static void set_mask(void *mask)
+/* What has to be undone, also by who is cancelled. */
+struct waiting {
+	sigset_t mask;
+	struct weft_nap *nap;
+};
+
+static void come_back(void *arg)
 {
-	pthread_sigmask(SIG_SETMASK, mask, NULL);
+	struct waiting *w = arg;
+
+	weft_nap_end(w->nap);
+	pthread_sigmask(SIG_SETMASK, &w->mask, NULL);
 }
 
 /* Lets the signals in that are not in @mask.  Returns whether a handler has run here. */
@@ -110,7 +120,8 @@ static int wait_for(sem_t *s, clockid_t clock, const struct timespec *deadline)
 {
 	static const int own[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
 	struct weft_nap nap = { .clock = clock, .deadline = deadline };
-	sigset_t blocked, mask;
+	struct waiting w = { .nap = &nap };
+	sigset_t blocked;
 	size_t i;
 	int error;
 
@@ -124,9 +135,10 @@ static int wait_for(sem_t *s, clockid_t clock, const struct timespec *deadline)
 	sigfillset(&blocked);
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		sigdelset(&blocked, own[i]);
-	pthread_sigmask(SIG_BLOCK, &blocked, &mask);
-	pthread_cleanup_push(set_mask, &mask);
-	error = look(s, &nap, &mask);
+	weft_nap_begin(&nap, s);
+	pthread_sigmask(SIG_BLOCK, &blocked, &w.mask);
+	pthread_cleanup_push(come_back, &w);
+	error = look(s, &nap, &w.mask);
 	pthread_cleanup_pop(1);
 	if (!error)
 		return 0;
@@ -175,6 +187,7 @@ WEFT_SHIM int sem_post(sem_t *s)
 			return -1;
 		}
 	} while (!atomic_compare_exchange_weak(value, &v, v + 1));
+	weft_wake_here(s);
 	return 0;
 }
 

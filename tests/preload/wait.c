@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Waiting that has to end: a barrier whose participant was killed, signal handlers that
+ * map, unmap and fork while their thread does the same, and what wakes those who wait on
+ * the same machine.
+ *
+ *	preload-wait FILE
+ *
+ * FILE is a new region.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <sys/time.h>
+
+#include "tests/libweft/check.h"
+
+#define SIZE	(64 * 4096u)
+#define ROUNDS	31
+#define LATER	0.0006	/* seconds: to be woken may take this longer than the C library's */
+
+static const char *phase = "begin";
+static char *region;
+static int fd;
+
+static void time_is_up(int signal)
+{
+	(void)signal;
+	if (write(2, "not ok: it hangs in: ", 21) < 0 ||
+	    write(2, phase, strlen(phase)) < 0 || write(2, "\n", 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+/* --- A barrier ------------------------------------------------------------------------ */
+
+static void test_barrier(void)
+{
+	pthread_barrier_t *b = (pthread_barrier_t *)(region + 4096);
+	pthread_barrierattr_t attr;
+	double begin;
+	pid_t pid;
+
+	phase = "a barrier whose participant was killed";
+	alarm(20);
+	CHECK(!pthread_barrierattr_init(&attr));
+	CHECK(!pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED));
+	CHECK_IS(pthread_barrier_init(b, &attr, 2), 0);
+	CHILD(pid, pthread_barrier_wait(b));
+	pause_ms(300);
+	child_kill(pid);
+	CHECK_IS(pthread_barrier_wait(b), PTHREAD_BARRIER_SERIAL_THREAD);
+	begin = seconds();
+	CHECK_IS(pthread_barrier_destroy(b), 0);
+	CHECK(seconds() - begin < 10);
+}
+
+/* --- Signals ---------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t handled;
+
+
+static void in_handler(int signal)
+{
+	int saved = errno, status;
+	char *p;
+	pid_t pid;
+
+	(void)signal;
+	handled++;
+	p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);
+	if (p != MAP_FAILED)
+		munmap(p, 4096);
+	if (handled % 4 == 0) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		if (pid > 0)
+			waitpid(pid, &status, 0);
+	}
+	errno = saved;
+}
+
+static void test_signals(void)
+{
+	struct sigaction action = { .sa_handler = in_handler, .sa_flags = SA_RESTART };
+	struct itimerval timer = { { 0, 700 }, { 0, 700 } };
+	double end = seconds() + 3;
+	unsigned int i = 0;
+
+	phase = "a signal handler that maps, unmaps and forks";
+	alarm(40);
+	CHECK(!sigaction(SIGVTALRM, &action, NULL));
+	CHECK(!sigaction(SIGPROF, &action, NULL));
+	CHECK(!setitimer(ITIMER_PROF, &timer, NULL));
+	while (seconds() < end) {
+		char *p = map_region(fd, SIZE);
+
+		/* A lock that nobody has found there yet. */
+		CHECK_IS(pthread_rwlock_rdlock((pthread_rwlock_t *)(p + 64 * (i % 1024))), 0);
+		CHECK_IS(pthread_rwlock_unlock((pthread_rwlock_t *)(p + 64 * (i % 1024))), 0);
+		CHECK(!munmap(p, SIZE));
+		i++;
+	}
+	memset(&timer, 0, sizeof(timer));
+	CHECK(!setitimer(ITIMER_PROF, &timer, NULL));
+	CHECK(handled);
+	printf("wait: %d signals while %u mappings came and went\n", (int)handled, i);
+}
+
+/* --- To be woken ------------------------------------------------------------------------- */
+
+struct pair {
+	sem_t *sem;
+	pthread_mutex_t *mutex;
+	pthread_cond_t *cond;
+	pthread_barrier_t *barrier;
+	bool said;
+	double woken;
+};
+
+static void wait_sem(struct pair *p)
+{
+	CHECK(!sem_wait(p->sem));
+}
+
+static void wake_sem(struct pair *p)
+{
+	CHECK(!sem_post(p->sem));
+}
+
+static void wait_cond(struct pair *p)
+{
+	CHECK(!pthread_mutex_lock(p->mutex));
+	while (!p->said)
+		CHECK(!pthread_cond_wait(p->cond, p->mutex));
+	p->said = false;
+	CHECK(!pthread_mutex_unlock(p->mutex));
+}
+
+static void wake_cond(struct pair *p)
+{
+	CHECK(!pthread_mutex_lock(p->mutex));
+	p->said = true;
+	CHECK(!pthread_mutex_unlock(p->mutex));
+	CHECK(!pthread_cond_signal(p->cond));
+}
+
+static void meet(struct pair *p)
+{
+	pthread_barrier_wait(p->barrier);
+}
+
+static const struct kind {
+	const char *name;
+	void (*wait)(struct pair *p);
+	void (*wake)(struct pair *p);
+} kinds[] = {
+	{ "semaphore", wait_sem, wake_sem },
+	{ "condition variable", wait_cond, wake_cond },
+	{ "barrier", meet, meet },
+};
+
+static const struct kind *kind;
+
+static void *wait_one(void *arg)
+{
+	struct pair *p = arg;
+
+	kind->wait(p);
+	p->woken = seconds();
+	return NULL;
+}
+
+static double woken_after(struct pair *p)
+{
+	pthread_t t;
+	double begin;
+
+	CHECK(!pthread_create(&t, NULL, wait_one, p));
+	/* So that it looks seldom, if it looks. */
+	pause_ms(25);
+	begin = seconds();
+	kind->wake(p);
+	CHECK(!pthread_join(t, NULL));
+	return p->woken - begin;
+}
+
+static void make_pair(struct pair *p, char *where)
+{
+	p->sem = (sem_t *)where;
+	p->mutex = (pthread_mutex_t *)(where + 128);
+	p->cond = (pthread_cond_t *)(where + 256);
+	p->barrier = (pthread_barrier_t *)(where + 384);
+	CHECK(!sem_init(p->sem, 1, 0));
+	CHECK(!pthread_mutex_init(p->mutex, NULL));
+	CHECK(!pthread_cond_init(p->cond, NULL));
+	CHECK(!pthread_barrier_init(p->barrier, NULL, 2));
+}
+
+static int by_value(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void test_woken(void)
+{
+	static char outside[512] __attribute__((aligned(64)));
+	struct pair own = { 0 }, ours = { 0 };
+	double of_own[ROUNDS], of_ours[ROUNDS];
+	unsigned int i, n;
+
+	phase = "waiting to be woken";
+	alarm(60);
+	make_pair(&own, outside);
+	make_pair(&ours, region + 8192);
+	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
+		kind = &kinds[n];
+		for (i = 0; i < ROUNDS; i++) {
+			of_own[i] = woken_after(&own);
+			of_ours[i] = woken_after(&ours);
+		}
+		qsort(of_own, ROUNDS, sizeof(double), by_value);
+		qsort(of_ours, ROUNDS, sizeof(double), by_value);
+		printf("wait: woken by a %s: libc after %.0f us, inside after %.0f us (medians)\n",
+		       kind->name, of_own[ROUNDS / 2] * 1e6, of_ours[ROUNDS / 2] * 1e6);
+		fflush(stdout);
+		CHECK(of_ours[ROUNDS / 2] < of_own[ROUNDS / 2] + LATER);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: preload-wait FILE\n");
+		return 2;
+	}
+	fd = open(argv[1], O_RDWR | O_CREAT | O_EXCL, 0600);
+	CHECK(fd >= 0);
+	CHECK(!ftruncate(fd, SIZE));
+	region = map_region(fd, SIZE);
+	signal(SIGALRM, time_is_up);
+	test_woken();
+	test_barrier();
+	test_signals();
+	return check_result("wait");
+}
