@@ -73,6 +73,12 @@ across()
 	wait $! && return $bad
 }
 
+# silent: the rack does not answer at first, and no program sees an error of it.
+silent()
+{
+	WEFT_FAKE_SILENT=12 inside count "$regions/silent" 3 2000
+}
+
 # A version would keep programs from calling the library: the C library's are
 # called then, silently.
 no_versions()
@@ -152,6 +158,7 @@ check 'shim: a condition variable elsewhere is refused aloud' \
 measured 'count: one program' inside count "$regions/count" 4 20000
 measured 'count: several programs' together
 measured 'across: two programs' across
+measured 'silent: a rack that does not answer at first is waited for' silent
 measured 'wait: what ends waiting, and what wakes' inside wait "$regions/wait"
 measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-10}"
 measured 'torture: many locks, many who wait, many who die' \

@@ -239,7 +239,15 @@ void weft_forget_refs(void);
 int weft_find_slow(const void *address, struct weft_thread **t, struct weft_ref **r);
 int weft_room(void *array, uint32_t *room, const void *first, uint32_t n, size_t size);
 
+/*
+ * POSIX knows no error for a rack that does not answer, and programs do not look for one:
+ * the preload library sets this, and all locks are waited for.
+ */
+extern bool weft_patient;
+
 /* lock.c */
+int weft_find_for(const void *address, struct weft_thread **t, struct weft_ref **r,
+		  unsigned int flags, clockid_t clock, const struct timespec *deadline);
 int weft_read(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 	      clockid_t clock, const struct timespec *deadline);
 int weft_write(struct weft_thread *t, struct weft_ref *r, unsigned int flags,

@@ -5,6 +5,7 @@
  */
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -29,6 +30,53 @@ static int64_t nanoseconds(const struct timespec *t)
 	return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
 }
 
+bool weft_patient;
+
+/* What is to be tried again: the rack is silent, or something is used up just now. */
+static bool is_passing(int error)
+{
+	return error == EIO || error == ENOMEM || error == EAGAIN || error == ENOLCK;
+}
+
+#define AGAIN_MS	100
+
+/* Whether to try again, after a while; if not, *error is one that POSIX knows. */
+static bool wait_on(int *error, unsigned int flags, clockid_t clock,
+		    const struct timespec *deadline)
+{
+	static _Atomic bool said;
+	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000 }, now;
+
+	if (!weft_patient || !is_passing(*error))
+		return false;
+	if (flags & WEFT_LOCK_TRY) {
+		*error = EBUSY;
+		return false;
+	}
+	if (deadline && !weft_no_time(deadline) && !clock_gettime(clock, &now) &&
+	    nanoseconds(&now) >= nanoseconds(deadline)) {
+		*error = ETIMEDOUT;
+		return false;
+	}
+	weft_complain(&said, "weft: a lock is waited for, though this fails: %s: see weftctl status",
+		      strerrordesc_np(*error));
+	/* Not through the C library: this is no cancellation point. */
+	syscall(SYS_ppoll, NULL, 0, &pause, NULL, 0);
+	return true;
+}
+
+int weft_find_for(const void *address, struct weft_thread **t, struct weft_ref **r,
+		  unsigned int flags, clockid_t clock, const struct timespec *deadline)
+{
+	int error, saved = errno;
+
+	do {
+		error = weft_find(address, t, r);
+	} while (unlikely(error) && error != ENOENT && wait_on(&error, flags, clock, deadline));
+	errno = saved;
+	return error;
+}
+
 static uint32_t slot_of(const struct weft_ref *r)
 {
 	return (r->slot & ~WEFT_REF_LISTS) - 1;
@@ -50,7 +98,7 @@ static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clocki
 	/* A signal's handler has run; locks are waited for all the same. */
 	do {
 		error = weft_ioctl(r->file, WEFT_IOC_LOCK_ACQUIRE, &op);
-	} while (error == EINTR);
+	} while (error == EINTR || (unlikely(error) && wait_on(&error, flags, clock, deadline)));
 	if (error == ENOLCK) {
 		weft_complain(&said_full, "weft: no lock can be added to the region: the memory blades keep no more for it, see --locks in weft-memd(8)");
 		return EAGAIN;
@@ -439,7 +487,7 @@ int weft_take(const void *lock, uint32_t mode, unsigned int flags, clockid_t clo
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
-	int error = weft_find(lock, &t, &r);
+	int error = weft_find_for(lock, &t, &r, flags, clock, deadline);
 
 	if (error)
 		return error;

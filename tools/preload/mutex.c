@@ -115,7 +115,7 @@ WEFT_SLOW int take(pthread_mutex_t *m, unsigned int flags, clockid_t clock,
 {
 	struct weft_thread *t;
 	struct weft_ref *r;
-	int error = weft_find(m, &t, &r);
+	int error = weft_find_for(m, &t, &r, flags, clock, deadline);
 
 	if (error)
 		return error;

@@ -64,6 +64,7 @@ static __attribute__((constructor)) void resolve(void)
 {
 	int i;
 
+	weft_patient = true;
 	/* One that is not there is complained of when it is called. */
 	for (i = 0; i < WEFT_NEXT_COUNT; i++)
 		if (dlsym(RTLD_NEXT, names[i]))
