@@ -133,6 +133,8 @@ struct weft_bound {
  * @soon_armed: @soon has a reference.  @lock
  * @nowhere: the home said that it has no such line.  @lock to write
  * @putting: counted in weft_cache.putting.  @lock
+ * @owed: a device writes into it, and its home is to have it: see renew.c, whose
+ *	work alone looks at this
  * @bound: what the lock that guards it wants.  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
  * @retry_at: when to send again, jiffies.  @lock
@@ -170,6 +172,7 @@ struct weft_cline {
 	bool nowhere;
 	bool resending;
 	bool putting;
+	bool owed;
 	u8 losses;
 	u16 pin_waits;
 	u32 pins;

@@ -489,6 +489,8 @@ void weft_cline_forget(struct weft_cline *cl)
 	if (READ_ONCE(cl->phase) != WEFT_CLINE_LIVE)
 		return;
 	weft_drive_lock_pages(cl);
+	/* before the state goes: from then on others are told that nobody has it here */
+	weft_drive_unmap(cl);
 	spin_lock_bh(&cl->lock);
 	if (cl->phase == WEFT_CLINE_LIVE) {
 		weft_line_forget(&cl->line, &out);
@@ -496,11 +498,11 @@ void weft_cline_forget(struct weft_cline *cl)
 		cl->waiting = false;
 		weft_bound_forget(cl);
 		WRITE_ONCE(cl->fails, cl->fails + 1);
+		/* what came since they were unmapped may have set it again */
+		weft_drive_clear_uptodate(cl);
 		weft_drive(cl, &out, NULL, &queue);
 	}
 	spin_unlock_bh(&cl->lock);
-	/* after it: a page that is not PageUptodate is not mapped again */
-	weft_drive_unmap(cl);
 	weft_drive_unlock_pages(cl);
 	weft_udp_send(&queue);
 	weft_cline_kill(cl);

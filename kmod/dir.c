@@ -15,6 +15,7 @@
 #include "inode.h"
 #include "netlink_event.h"
 #include "node.h"
+#include "opened.h"
 #include "reclock.h"
 #include "rpc.h"
 #include "super.h"
@@ -171,7 +172,7 @@ static struct inode *open_name(struct inode *dir, const struct qstr *name,
 			return inode;
 		if (*created)
 			tell_created(inode, name);
-		err = weft_inode_open(weft_inode_of(inode));
+		err = weft_opened_open(weft_inode_of(inode));
 		if (!err)
 			return inode;
 		if (err == -ESTALE)

@@ -109,6 +109,17 @@ static void set_uptodate(struct weft_cline *cl)
 			SetPageUptodate(cl->pages[i]);
 }
 
+/* Is any of its pages mapped?  With their locks: none can be mapped meanwhile. */
+static bool mapped(struct weft_cline *cl)
+{
+	u32 i;
+
+	for (i = 0; i < cl->nr_pages; i++)
+		if (folio_mapped(page_folio(cl->pages[i])))
+			return true;
+	return false;
+}
+
 void weft_drive_unmap(struct weft_cline *cl)
 {
 	struct weft_inode *wi = cl->wi;
@@ -116,6 +127,9 @@ void weft_drive_unmap(struct weft_cline *cl)
 
 	/* first, so that filemap_map_pages() maps no page again */
 	weft_drive_clear_uptodate(cl);
+	/* many blocks go at a time when a home begins anew, most of them mapped nowhere */
+	if (!mapped(cl))
+		return;
 	unmap_mapping_pages(wi->vfs.i_mapping, index * cl->nr_pages,
 			    cl->nr_pages, false);
 }
@@ -436,6 +450,8 @@ static void carry_out(struct weft_cline *cl, struct weft_out *out,
 		weft_stat_inc(WEFT_STAT_MISS_FAILED);
 	}
 	if (out->effects & WEFT_DO_FREE) {
+		/* who gives a block up has taken it away from the programs before */
+		WARN_ON_ONCE(mapped(cl));
 		cl->dirty = false;
 		cl->free = true;
 		weft_cache_move(cl);

@@ -16,6 +16,7 @@
 #include "fault.h"
 #include "inode.h"
 #include "node.h"
+#include "opened.h"
 #include "reclock.h"
 #include "stats.h"
 
@@ -256,7 +257,7 @@ static int weft_open(struct inode *inode, struct file *file)
 	int err = generic_file_open(inode, file);
 
 	if (!err)
-		err = weft_inode_open(wi);
+		err = weft_opened_open(wi);
 	/* those who had it open when blocks were lost have all heard of it */
 	if (!err && atomic_inc_return(&wi->files) == 1)
 		WRITE_ONCE(wi->lost, false);
@@ -268,7 +269,7 @@ static int weft_release(struct inode *inode, struct file *file)
 	atomic_dec(&weft_inode_of(inode)->files);
 	weft_lockfile_release(file);
 	if (file->f_mode & FMODE_WRITE)
-		weft_inode_flush_mtime(weft_inode_of(inode));
+		weft_inode_closed(weft_inode_of(inode));
 	return 0;
 }
 

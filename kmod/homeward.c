@@ -3,6 +3,7 @@
 #include <linux/jiffies.h>
 
 #include "cache.h"
+#include "drive.h"
 #include "homeward.h"
 #include "inode.h"
 #include "netlink_event.h"
@@ -22,6 +23,16 @@ static u32 home_of(const struct weft_cline *cl)
 void weft_homeward_taken(const struct weft_cline *cl)
 {
 	atomic_inc(&taken[home_of(cl)]);
+}
+
+u64 weft_homeward_count(void)
+{
+	u64 n = 0;
+	u32 home;
+
+	for (home = 0; home < WEFT_BLADES; home++)
+		n += (u32)atomic_read(&taken[home]);
+	return n;
 }
 
 /* Is it being waited for, and has taken nothing for the time-out? */
@@ -58,6 +69,17 @@ static bool all_silent(struct weft_homeward *way, u32 homes)
 	return true;
 }
 
+/* Have the devices that write into blocks had their time?  It begins with the first. */
+static bool pins_over(struct weft_homeward *way, struct weft_cline *cl)
+{
+	bool pinned = cl->line.state == WEFT_M && weft_drive_pinned(cl);
+
+	if (pinned && !way->pins_end)
+		way->pins_end = jiffies + msecs_to_jiffies(WEFT_PIN_WAITS *
+					WEFT_PIN_WAIT_US / USEC_PER_MSEC);
+	return pinned && time_after(jiffies, way->pins_end);
+}
+
 /*
  * One round of giving blocks back.  A home that is silent gets one each round, to see
  * whether it is still so.  Returns the homes for which there are some left.
@@ -78,7 +100,7 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 		if (READ_ONCE(wi->lose) & bit)
 			weft_renew_lose(cl);
 		else if (READ_ONCE(wi->renew) & bit)
-			weft_renew_give_back(cl);
+			weft_renew_give_back(cl, pins_over(way, cl));
 		else
 			weft_cline_evict(cl);
 		if (READ_ONCE(cl->phase) != WEFT_CLINE_GONE)

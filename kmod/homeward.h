@@ -19,11 +19,14 @@ struct weft_inode;
  * @waiting: bits of homes that are waited for, the first blade's is 0
  * @taken: how many blocks each had taken when that was last looked at
  * @since: when that was another number, jiffies
+ * @pins_end: until when devices that write into blocks are waited for, jiffies; 0: none
+ *	was met yet
  */
 struct weft_homeward {
 	u32 waiting;
 	u32 taken[WEFT_BLADES];
 	unsigned long since[WEFT_BLADES];
+	unsigned long pins_end;
 };
 
 /**
@@ -36,5 +39,8 @@ void weft_homeward_return(struct weft_inode *wi);
 
 /* The home of this block took it back.  Any context. */
 void weft_homeward_taken(const struct weft_cline *cl);
+
+/* How many blocks all homes have taken back so far.  Any context. */
+u64 weft_homeward_count(void);
 
 #endif /* WEFT_HOMEWARD_H */

@@ -14,16 +14,16 @@
 #include "inode.h"
 #include "klock.h"
 #include "node.h"
-#include "rpc.h"
+#include "opened.h"
 #include "super.h"
 
-#define CLOSE_TIMEOUT_MS	5000
+#define AT_A_TIME	16	/* inodes whose blocks go home, or whose times are told */
 
 /* Inodes by number of the region, for messages.  Looked up under RCU. */
 static DEFINE_XARRAY(regions);
 static atomic_t region_count = ATOMIC_INIT(0);	/* entries of regions */
 static struct kmem_cache *inode_cache;
-static struct workqueue_struct *close_wq;
+static struct workqueue_struct *home_wq;	/* what inodes that are not used have to tell */
 
 struct weft_inode *weft_inode_find(u32 region)
 {
@@ -133,7 +133,7 @@ static bool attr_valid(const struct inode *inode, const struct weft_call *attr)
 	       attr->size <= (u64)inode->i_sb->s_maxbytes;
 }
 
-static int call_attr(struct weft_inode *wi, struct weft_call *call)
+int weft_inode_call(struct weft_inode *wi, struct weft_call *call)
 {
 	int err;
 
@@ -168,7 +168,7 @@ int weft_inode_refresh(struct weft_inode *wi)
 
 	if (!call)
 		return -ENOMEM;
-	err = call_attr(wi, call);
+	err = weft_inode_call(wi, call);
 	kfree(call);
 	return err;
 }
@@ -193,7 +193,7 @@ int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow)
 		return -ENOMEM;
 	call->valid = set_size_flags() | (grow ? WEFT_SET_GROW : 0);
 	call->size = size;
-	err = call_attr(wi, call);
+	err = weft_inode_call(wi, call);
 	kfree(call);
 	return err;
 }
@@ -220,9 +220,32 @@ int weft_inode_flush_mtime(struct weft_inode *wi)
 	call->valid = WEFT_SET_MTIME;
 	call->mtime = timespec64_to_ns(&(struct timespec64){
 		weft_mtime(&wi->vfs).tv_sec, weft_mtime(&wi->vfs).tv_nsec });
-	err = call_attr(wi, call);
+	err = weft_inode_call(wi, call);
 	kfree(call);
 	return err;
+}
+
+static void mtime_work(struct work_struct *work)
+{
+	struct weft_inode *wi = container_of(work, struct weft_inode, mtime_work);
+
+	weft_inode_flush_mtime(wi);
+	iput(&wi->vfs);
+}
+
+void weft_inode_closed(struct weft_inode *wi)
+{
+	/* nobody looks at the times of what has no name */
+	if (!READ_ONCE(wi->mtime_dirty) || !wi->vfs.i_nlink)
+		return;
+	/* who is on the way out cannot be killed any more, and so must not wait */
+	if (!(current->flags & (PF_EXITING | PF_KTHREAD))) {
+		weft_inode_flush_mtime(wi);
+		return;
+	}
+	ihold(&wi->vfs);
+	if (!queue_work(home_wq, &wi->mtime_work))
+		iput(&wi->vfs); /* it has a reference already */
 }
 
 static int weft_getattr(weft_idmap *idmap, const struct path *path,
@@ -327,7 +350,7 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 		call->mtime = timespec64_to_ns(&attr->ia_mtime);
 		WRITE_ONCE(wi->mtime_dirty, false);
 	}
-	err = call->valid ? call_attr(wi, call) : 0;
+	err = call->valid ? weft_inode_call(wi, call) : 0;
 	kfree(call);
 	return err;
 }
@@ -336,80 +359,6 @@ const struct inode_operations weft_file_inode_operations = {
 	.getattr = weft_getattr,
 	.setattr = weft_setattr,
 };
-
-/* --- the blade knows who uses a region --------------------------------------------- */
-
-struct weft_close {
-	struct work_struct work;
-	u32 region;
-	struct weft_call call;
-};
-
-static void close_work(struct work_struct *work)
-{
-	struct weft_close *c = container_of(work, struct weft_close, work);
-
-	c->call.op = WEFT_CALL_CLOSE;
-	c->call.region = c->region;
-	/* without an answer: the blade learns it when this node leaves */
-	weft_rpc_call(WEFT_BLADE_MIN, &c->call, CLOSE_TIMEOUT_MS);
-	kfree(c);
-}
-
-/* Not here and now: inodes go while the kernel is short of memory, too. */
-static void close_later(struct weft_inode *wi)
-{
-	struct weft_close *c = kzalloc(sizeof(*c), GFP_NOFS);
-
-	if (!c)
-		return;
-	c->region = wi->region;
-	INIT_WORK(&c->work, close_work);
-	queue_work(close_wq, &c->work);
-}
-
-void weft_inode_flush_closes(void)
-{
-	flush_workqueue(close_wq);
-}
-
-int weft_inode_open(struct weft_inode *wi)
-{
-	struct weft_call *call;
-	int err = 0;
-
-	if (READ_ONCE(wi->opened))
-		return 0;
-	call = new_call(WEFT_CALL_OPEN);
-	if (!call)
-		return -ENOMEM;
-	mutex_lock(&wi->open_lock);
-	if (!wi->opened) {
-		/* a CLOSE of an earlier inode must not come after this */
-		weft_inode_flush_closes();
-		err = call_attr(wi, call);
-		if (!err)
-			WRITE_ONCE(wi->opened, true);
-	}
-	mutex_unlock(&wi->open_lock);
-	kfree(call);
-	return err;
-}
-
-void weft_inode_reopen(struct weft_inode *wi)
-{
-	struct weft_call *call;
-
-	mutex_lock(&wi->open_lock);
-	if (wi->opened) {
-		call = new_call(WEFT_CALL_OPEN);
-		/* without an answer it stays open here; others may unlink it */
-		if (call)
-			call_attr(wi, call);
-		kfree(call);
-	}
-	mutex_unlock(&wi->open_lock);
-}
 
 /* --- life -------------------------------------------------------------------------- */
 
@@ -479,12 +428,63 @@ void weft_inode_drop(struct weft_inode *wi, u64 first)
 	}
 }
 
+/*
+ * Blocks go home, then the inode goes, in a context that may wait for the network.
+ * Unmounting sees to the blocks of those that this has not begun with.
+ */
+static void home_work(struct work_struct *work)
+{
+	struct weft_inode *wi = container_of(work, struct weft_inode, home_work);
+
+	if (READ_ONCE(weft_mount_of(wi->vfs.i_sb)->leaving) || !igrab(&wi->vfs))
+		return;
+	weft_homeward_return(wi);
+	weft_inode_drop(wi, 0);
+	/* if it was the last one: the inode goes, and this work with it */
+	iput(&wi->vfs);
+}
+
+/*
+ * Who uses a region last may be anybody: a program that closes it, or one that needs
+ * memory and has the kernel look for names that can go.  They do not wait for blocks to
+ * get home: the inode stays until they have.  While it has blocks it is in no list of
+ * inodes that can be reclaimed (mapping_shrinkable()).
+ */
+int weft_inode_unused(struct inode *inode)
+{
+	struct weft_inode *wi = weft_inode_of(inode);
+
+	lockdep_assert_held(&inode->i_lock);
+	if (READ_ONCE(wi->gone))
+		return 1;
+	if (!weft_drop_unused(inode))
+		return 0;
+	if (!wi->region || xa_empty(&wi->lines) ||
+	    READ_ONCE(weft_mount_of(inode->i_sb)->leaving))
+		return 1;
+	queue_work(home_wq, &wi->home_work);
+	return 0;
+}
+
+void weft_inode_flush_homeward(void)
+{
+	flush_workqueue(home_wq);
+}
+
 void weft_inode_evict(struct inode *inode)
 {
 	struct weft_inode *wi = weft_inode_of(inode);
 
+	/* it may be this that evicts us; else it finds that the inode goes */
+	if (current_work() == &wi->home_work)
+		cancel_work(&wi->home_work);
+	else
+		cancel_work_sync(&wi->home_work);
 	if (wi->region) {
-		/* unlinked or not: another node may have it open */
+		/*
+		 * Unlinked or not: another node may have it open.  Before an unmount
+		 * there are none left, see weft_inode_unused().
+		 */
 		if (!READ_ONCE(wi->gone))
 			weft_homeward_return(wi);
 		weft_inode_drop(wi, 0);
@@ -496,7 +496,7 @@ void weft_inode_evict(struct inode *inode)
 			atomic_dec(&region_count);
 		/* LEAVE says it of all regions at once */
 		if (wi->opened && !weft_mount_of(inode->i_sb)->leaving)
-			close_later(wi);
+			weft_opened_close(wi);
 	}
 	truncate_inode_pages_final(&inode->i_data);
 	clear_inode(inode);
@@ -524,6 +524,8 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	atomic_set(&wi->files, 0);
 	wi->renew = 0;
 	wi->lose = 0;
+	INIT_WORK(&wi->home_work, home_work);
+	INIT_WORK(&wi->mtime_work, mtime_work);
 	weft_slots_init(&wi->slots);
 	return &wi->vfs;
 }
@@ -546,8 +548,9 @@ int weft_inode_init(void)
 					0, SLAB_RECLAIM_ACCOUNT, init_once);
 	if (!inode_cache)
 		return -ENOMEM;
-	close_wq = alloc_ordered_workqueue("weft-close", 0);
-	if (!close_wq) {
+	/* memory may depend on it */
+	home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, AT_A_TIME);
+	if (!home_wq) {
 		kmem_cache_destroy(inode_cache);
 		return -ENOMEM;
 	}
@@ -556,7 +559,7 @@ int weft_inode_init(void)
 
 void weft_inode_exit(void)
 {
-	destroy_workqueue(close_wq);
+	destroy_workqueue(home_wq);
 	rcu_barrier(); /* inodes that are still to be freed */
 	kmem_cache_destroy(inode_cache);
 	xa_destroy(&regions);

@@ -10,6 +10,7 @@
 #include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "call.h"
@@ -68,6 +69,8 @@ struct weft_stream {
  * @files: open files
  * @renew: blades that begin anew just now, to which blocks do not go home as usual
  * @lose: ... and which do not want them any more
+ * @home_work: its blocks go home, as nobody uses it any more
+ * @mtime_work: tells the catalog of @mtime_dirty; has a reference
  * @slots: locks that programs have open
  */
 struct weft_inode {
@@ -88,6 +91,8 @@ struct weft_inode {
 	atomic_t files;
 	u32 renew;
 	u32 lose;
+	struct work_struct home_work;
+	struct work_struct mtime_work;
 	struct weft_slots slots;
 };
 
@@ -148,11 +153,16 @@ struct inode *weft_inode_get(struct super_block *sb,
 /* Take over attributes that came from the catalog. */
 void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr);
 
+/**
+ * weft_inode_call() - a call of the catalog about a region, which answers with attributes
+ *
+ * Takes them over.  Sleeps; killable.  Return: as weft_node_call(); -ESTALE: the region
+ * is gone; -EUCLEAN.
+ */
+int weft_inode_call(struct weft_inode *wi, struct weft_call *call);
+
 /* Ask the catalog for the attributes.  Sleeps. */
 int weft_inode_refresh(struct weft_inode *wi);
-
-/* Tell the catalog that this node uses the region.  Sleeps. */
-int weft_inode_open(struct weft_inode *wi);
 
 /**
  * weft_inode_leaving() - these blades begin anew: inodes that go are to know
@@ -168,9 +178,6 @@ bool weft_inode_leaving(u32 blades, bool late);
 /* That is over. */
 void weft_inode_renewed(void);
 
-/* Tell it once more: the catalog has forgotten.  Sleeps. */
-void weft_inode_reopen(struct weft_inode *wi);
-
 /* Does no quota hold for this thread's regions?  CAP_SYS_RESOURCE. */
 bool weft_inode_unlimited(void);
 
@@ -183,11 +190,17 @@ int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow);
 /* Tell the catalog when the region was last written to, if it was. */
 int weft_inode_flush_mtime(struct weft_inode *wi);
 
+/* A file that may have been written to is closed: the same, now or a little later. */
+void weft_inode_closed(struct weft_inode *wi);
+
 /* The region was written to, now. */
 void weft_inode_written(struct weft_inode *wi);
 
-/* Wait for the CLOSE calls under way. */
-void weft_inode_flush_closes(void);
+/*
+ * Wait for blocks on their way home of inodes that nobody uses any more.  @leaving of
+ * the mount is set, so that none begins.
+ */
+void weft_inode_flush_homeward(void);
 
 /**
  * weft_inode_drop() - blocks from @first on are no part of the region any more
@@ -210,6 +223,8 @@ extern const struct dentry_operations weft_dentry_operations;
 
 struct inode *weft_inode_alloc(struct super_block *sb);
 void weft_inode_free(struct inode *inode);
+/* ->drop_inode(): nobody uses it.  Under i_lock.  Return: whether it goes. */
+int weft_inode_unused(struct inode *inode);
 void weft_inode_evict(struct inode *inode);
 
 int weft_inode_init(void);

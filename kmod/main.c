@@ -10,6 +10,7 @@
 #include "lockquota.h"
 #include "netlink.h"
 #include "node.h"
+#include "opened.h"
 #include "recall.h"
 #include "super.h"
 #include "weft_version.h"
@@ -25,9 +26,12 @@ static int __init weft_init(void)
 	err = weft_cache_init();
 	if (err)
 		goto err_hist;
-	err = weft_inode_init();
+	err = weft_opened_init();
 	if (err)
 		goto err_cache;
+	err = weft_inode_init();
+	if (err)
+		goto err_opened;
 	err = weft_klock_init();
 	if (err)
 		goto err_inode;
@@ -55,6 +59,8 @@ err_klock:
 	weft_klock_exit();
 err_inode:
 	weft_inode_exit();
+err_opened:
+	weft_opened_exit();
 err_cache:
 	weft_cache_exit();
 err_hist:
@@ -72,6 +78,7 @@ static void __exit weft_exit(void)
 	weft_klock_exit();
 	weft_lockquota_exit();
 	weft_inode_exit();
+	weft_opened_exit();
 	weft_cache_exit();
 	weft_hist_exit();
 }

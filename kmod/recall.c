@@ -4,7 +4,8 @@
  *
  * The blade repeats a call until it has the reply.  A call that was done before
  * is answered but not done again: the region may have grown and been written to
- * since.
+ * since.  RENEW may take long: while it is at work its repetitions are answered, too,
+ * with how much has been done, so that the blade goes on waiting.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -119,7 +120,7 @@ static void recall_work(struct work_struct *work)
 	}
 	if (!err) {
 		r->call.err = 0;
-		weft_rpc_reply(r->from, r->txn, &r->call);
+		weft_rpc_reply(r->from, r->txn, &r->call, GFP_KERNEL);
 	}
 	kfree(r);
 	atomic_dec(&pending);
@@ -153,6 +154,14 @@ static int note(u32 txn, bool renew, bool *leaving)
 	return ret;
 }
 
+/* It is at work, or waits for another blade's RENEW, which is.  Softirq. */
+static void say_busy(const struct weft_msg *msg, struct weft_call *call)
+{
+	call->err = EINPROGRESS;
+	call->used = weft_renew_done();
+	weft_rpc_reply(msg->src, msg->txn, call, GFP_ATOMIC);
+}
+
 void weft_recall_recv(const struct weft_msg *msg)
 {
 	struct recall *r;
@@ -170,8 +179,11 @@ void weft_recall_recv(const struct weft_msg *msg)
 	     r->call.op != WEFT_CALL_RENEW))
 		goto drop_free;
 	ret = note(msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
-	if (ret < 0)
+	if (ret < 0) {
+		if (r->call.op == WEFT_CALL_RENEW)
+			say_busy(msg, &r->call);
 		goto drop_free;
+	}
 	r->again = ret;
 	r->from = msg->src;
 	r->txn = msg->txn;

@@ -6,9 +6,12 @@
 
 #include "bound.h"
 #include "drive.h"
+#include "homeward.h"
 #include "inode.h"
 #include "klock.h"
+#include "netlink_event.h"
 #include "node.h"
+#include "opened.h"
 #include "renew.h"
 #include "rpc.h"
 #include "stats.h"
@@ -16,6 +19,44 @@
 
 #define CALL_MS		5000	/* for a CLAIM */
 #define ALL_BLADES	0
+#define PINS_MS		1000	/* for all devices that write into blocks to come to an end */
+
+/* Blocks and locks that renewals are done with, of whichever blade. */
+static atomic64_t done;
+
+u64 weft_renew_done(void)
+{
+	/* what is on its way counts when it has come there */
+	return atomic64_read(&done) + weft_homeward_count();
+}
+
+/**
+ * struct stall - has anything been done lately?
+ * @done: what weft_renew_done() was when it last grew
+ * @since: when that was, jiffies
+ */
+struct stall {
+	u64 done;
+	unsigned long since;
+};
+
+static struct stall stall_begin(void)
+{
+	return (struct stall){ .done = weft_renew_done(), .since = jiffies };
+}
+
+/* Nothing was for the time-out. */
+static bool stalled(struct stall *s)
+{
+	u64 now = weft_renew_done();
+
+	if (now != s->done) {
+		s->done = now;
+		s->since = jiffies;
+	}
+	return time_after(jiffies, s->since +
+			  msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+}
 
 /* --- blocks -------------------------------------------------------------------- */
 
@@ -31,41 +72,36 @@ static bool live(struct weft_cline *cl)
 	return READ_ONCE(cl->phase) == WEFT_CLINE_LIVE;
 }
 
-static void lock_unmapped(struct weft_cline *cl)
-{
-	u32 tries = WEFT_PIN_WAITS;
-
-	for (;;) {
-		weft_drive_lock_pages(cl);
-		/* what programs write until here is in what goes home */
-		weft_drive_unmap(cl);
-		if (!weft_drive_pinned(cl) || !tries--)
-			return;
-		weft_drive_unlock_pages(cl);
-		usleep_range(WEFT_PIN_WAIT_US, 2 * WEFT_PIN_WAIT_US);
-	}
-}
-
-void weft_renew_give_back(struct weft_cline *cl)
+bool weft_renew_give_back(struct weft_cline *cl, bool force)
 {
 	struct sk_buff_head queue;
 	struct weft_out out;
+	bool returns;
 
 	__skb_queue_head_init(&queue);
 	if (!live(cl))
-		return;
-	lock_unmapped(cl);
+		return true;
+	weft_drive_lock_pages(cl);
+	/* what programs write until here is in what goes home */
+	weft_drive_unmap(cl);
+	if (!force && weft_drive_pinned(cl)) {
+		weft_drive_unlock_pages(cl);
+		return false;
+	}
 	spin_lock_bh(&cl->lock);
 	if (cl->phase == WEFT_CLINE_LIVE) {
 		cl->backoff_at = 0;
 		cl->waiting = false;
 		cl->losses = 0;
 		weft_bound_forget(cl);
+		returns = weft_line_returning(&cl->line);
 		if (weft_line_return(&cl->line, weft_node_seq(), &out) &&
 		    !cl->putting) {
 			cl->putting = true;
 			atomic_inc(&weft_cache.putting);
 		}
+		if (!returns && weft_line_returning(&cl->line))
+			atomic64_inc(&done);
 		/* what came since they were unmapped may have set it again */
 		weft_drive_clear_uptodate(cl);
 		weft_drive(cl, &out, NULL, &queue);
@@ -73,7 +109,9 @@ void weft_renew_give_back(struct weft_cline *cl)
 	spin_unlock_bh(&cl->lock);
 	weft_drive_unlock_pages(cl);
 	weft_udp_send(&queue);
-	weft_cline_kill(cl);
+	if (weft_cline_kill(cl))
+		atomic64_inc(&done);
+	return true;
 }
 
 bool weft_renew_lose(struct weft_cline *cl)
@@ -86,6 +124,7 @@ bool weft_renew_lose(struct weft_cline *cl)
 		    weft_line_returning(&cl->line));
 	spin_unlock_bh(&cl->lock);
 	weft_cline_forget(cl);
+	atomic64_inc(&done);
 	return modified;
 }
 
@@ -99,68 +138,114 @@ static bool is_returning(struct weft_cline *cl)
 	return ret;
 }
 
-enum pass { PASS_GIVE_BACK, PASS_COUNT, PASS_LOSE };
+enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
 
-/* Return: blocks that are on their way; or that were modified and are lost. */
-static u64 pass_inode(struct weft_inode *wi, u8 blade, enum pass pass)
+/**
+ * struct renewal - all blocks of a blade go back, or are lost
+ * @blade: whose, or ALL_BLADES
+ * @stall: it comes to an end only as long as something moves
+ * @returning: blocks that the last PASS_COUNT found on their way
+ * @owed: blocks that a device writes into, and that go back a little later
+ * @modified: blocks that were, and are lost
+ * @clean: the others that are dropped, and that may have been out of date
+ */
+struct renewal {
+	u8 blade;
+	struct stall stall;
+	u64 returning;
+	u64 owed;
+	u64 modified;
+	u64 clean;
+};
+
+static void pass_block(struct renewal *r, struct weft_cline *cl, enum pass pass)
+{
+	switch (pass) {
+	case PASS_OWED:
+	case PASS_FORCE:
+		if (!READ_ONCE(cl->owed))
+			break;
+		fallthrough;
+	case PASS_GIVE_BACK:
+		cl->owed = !weft_renew_give_back(cl, pass == PASS_FORCE);
+		r->owed += cl->owed;
+		break;
+	case PASS_COUNT:
+		r->returning += is_returning(cl);
+		break;
+	case PASS_LOSE:
+		if (weft_renew_lose(cl))
+			r->modified++;
+		else
+			r->clean++;
+		break;
+	}
+}
+
+/* So many on their way are enough.  Return: false: their home takes none any more. */
+static bool wait_for_room(struct renewal *r)
+{
+	while (!wait_event_timeout(weft_cache.room,
+				   atomic_read(&weft_cache.putting) <
+				   WEFT_PUTTING_MAX, HZ / 10))
+		if (stalled(&r->stall))
+			return false;
+	return true;
+}
+
+static int pass_inode(struct renewal *r, struct weft_inode *wi, enum pass pass)
 {
 	struct weft_cline *cl;
-	u64 index = 0, n = 0;
+	u64 index = 0;
 
 	for (; (cl = weft_cline_next(wi, &index)); index++) {
-		if (!is_of(cl, blade)) {
-			weft_cline_put(cl);
-			continue;
-		}
-		if (pass == PASS_GIVE_BACK)
-			weft_renew_give_back(cl);
-		if (pass == PASS_LOSE)
-			n += weft_renew_lose(cl);
-		else
-			n += is_returning(cl);
+		bool ours = is_of(cl, r->blade);
+
+		if (ours)
+			pass_block(r, cl, pass);
 		weft_cline_put(cl);
-		/* so many on their way are enough */
-		if (pass == PASS_GIVE_BACK)
-			wait_event_timeout(weft_cache.room,
-					   atomic_read(&weft_cache.putting) <
-					   WEFT_PUTTING_MAX, HZ / 10);
+		if (ours && pass < PASS_COUNT && !wait_for_room(r))
+			return -ETIMEDOUT;
 		cond_resched();
 	}
-	return n;
+	return 0;
 }
 
-static void report(struct weft_inode *wi, u64 blocks)
+/* What of a region was lost: to the programs, the log, who counts, and who listens. */
+static void report(struct weft_inode *wi, const struct renewal *r)
 {
-	struct weft_node_event event = { .blocks = blocks };
+	struct weft_node_event event = { .blocks = r->modified };
 
-	if (!blocks)
+	if (r->clean && !r->modified)
+		pr_warn("weft: region %u: %llu unmodified blocks are dropped: the rack went on without this node, what programs have read in them since may be old\n",
+			wi->region, r->clean);
+	if (!r->modified)
 		return;
 	WRITE_ONCE(wi->lost, true);
-	pr_err("weft: region %u: %llu modified blocks are lost: the rack went on without this node; programs that have it open get errors, restart them\n",
-	       wi->region, blocks);
-	weft_stat_add(WEFT_STAT_BLOCKS_LOST, blocks);
+	pr_err("weft: region %u: %llu modified blocks are lost, %llu others dropped: the rack went on without this node; programs that have it open get errors, restart them\n",
+	       wi->region, r->modified, r->clean);
+	weft_stat_add(WEFT_STAT_BLOCKS_LOST, r->modified);
 	weft_node_event(WEFT_EVENT_BLOCKS_LOST, &event);
+	weft_event_lost(wi->region, r->modified);
 }
 
-static u64 pass_all(u8 blade, enum pass pass)
+static int pass_all(struct renewal *r, enum pass pass)
 {
 	struct weft_inode *wi;
 	u32 region = 0;
-	u64 n = 0, some;
+	int err = 0;
 
-	while ((wi = weft_inode_grab_next(&region))) {
-		some = pass_inode(wi, blade, pass);
+	r->returning = 0;
+	r->owed = 0;
+	while (!err && (wi = weft_inode_grab_next(&region))) {
+		r->modified = 0;
+		r->clean = 0;
+		err = pass_inode(r, wi, pass);
 		if (pass == PASS_LOSE)
-			report(wi, some);
-		n += some;
+			report(wi, r);
 		iput(&wi->vfs);
 	}
-	return n;
-}
-
-static unsigned long wait_end(void)
-{
-	return jiffies + msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms));
+	return err;
 }
 
 static u32 bits_of(u8 blade)
@@ -174,31 +259,62 @@ static void wait_a_little(void)
 			   !atomic_read(&weft_cache.putting), HZ / 50);
 }
 
-static int return_blocks(u8 blade)
+/*
+ * What devices write into goes last, when they have had PINS_MS together; after that
+ * it goes as it is, and what they write later is lost.
+ */
+static int return_owed(struct renewal *r)
 {
-	unsigned long end = wait_end();
+	unsigned long end = jiffies + msecs_to_jiffies(PINS_MS);
 	int err = 0;
 
-	weft_inode_leaving(bits_of(blade), false);
-	pass_all(blade, PASS_GIVE_BACK);
-	while (!err && (pass_all(blade, PASS_COUNT) ||
-			weft_inode_leaving(bits_of(blade), false))) {
+	while (!err && r->owed) {
 		if (time_after(jiffies, end))
-			err = -ETIMEDOUT;
-		wait_a_little();
+			return pass_all(r, PASS_FORCE);
+		usleep_range(WEFT_PIN_WAIT_US, 2 * WEFT_PIN_WAIT_US);
+		err = pass_all(r, PASS_OWED);
 	}
+	return err;
+}
+
+/* Until none is on its way any more; some may be with inodes that go just now. */
+static int wait_returned(struct renewal *r)
+{
+	int err = pass_all(r, PASS_COUNT);
+
+	while (!err && (r->returning ||
+			weft_inode_leaving(bits_of(r->blade), false))) {
+		if (stalled(&r->stall))
+			return -ETIMEDOUT;
+		wait_a_little();
+		err = pass_all(r, PASS_COUNT);
+	}
+	return err;
+}
+
+static int return_blocks(u8 blade)
+{
+	struct renewal r = { .blade = blade, .stall = stall_begin() };
+	int err;
+
+	weft_inode_leaving(bits_of(blade), false);
+	err = pass_all(&r, PASS_GIVE_BACK);
+	if (!err)
+		err = return_owed(&r);
+	if (!err)
+		err = wait_returned(&r);
 	weft_inode_renewed();
 	return err;
 }
 
 static void lose_blocks(u8 blade)
 {
-	unsigned long end = wait_end();
+	struct renewal r = { .blade = blade };
 
 	weft_inode_leaving(bits_of(blade), true);
-	pass_all(blade, PASS_LOSE);
-	while (weft_inode_leaving(bits_of(blade), true) &&
-	       time_before(jiffies, end))
+	pass_all(&r, PASS_LOSE);
+	r.stall = stall_begin();
+	while (weft_inode_leaving(bits_of(blade), true) && !stalled(&r.stall))
 		wait_a_little();
 	weft_inode_renewed();
 }
@@ -237,6 +353,7 @@ static int claim_locks(u8 blade, u32 life)
 		p[12] = held.state;
 		memset(p + 13, 0, 3);
 		call->list_len += WEFT_CLAIM_LEN;
+		atomic64_inc(&done);
 	}
 	if (!err)
 		err = claim(blade, call, life);
@@ -265,7 +382,8 @@ void weft_renew_opens(void)
 	u32 region = 0;
 
 	while ((wi = weft_inode_grab_next(&region))) {
-		weft_inode_reopen(wi);
+		weft_opened_again(wi);
+		atomic64_inc(&done);
 		iput(&wi->vfs);
 	}
 }

@@ -38,10 +38,20 @@ void weft_renew_all_lost(void);
 
 /**
  * weft_renew_give_back() - start to give a block back to a home that begins anew
+ * @force: even if a device writes into it
  *
- * May be called again.  Process context, no page locked.
+ * What the home has, too, is dropped without a message.  May be called again.  Process
+ * context, no page locked.
+ *
+ * Return: false: a device writes into it, programs have no access to it any more.
  */
-void weft_renew_give_back(struct weft_cline *cl);
+bool weft_renew_give_back(struct weft_cline *cl, bool force);
+
+/*
+ * What renewals have done so far, a number that grows as long as one is at work: blades
+ * that wait for us are told.  Any context.
+ */
+u64 weft_renew_done(void);
 
 /* Nothing of a block counts any more.  Return: whether it was modified. */
 bool weft_renew_lose(struct weft_cline *cl);

@@ -168,9 +168,9 @@ void weft_rpc_recv(const struct weft_msg *msg)
 	spin_unlock(&pending_lock);
 }
 
-void weft_rpc_reply(u32 blade, u32 txn, const struct weft_call *call)
+void weft_rpc_reply(u32 blade, u32 txn, const struct weft_call *call, gfp_t gfp)
 {
-	void *buf = kmalloc(WEFT_CALL_LEN_MAX, GFP_KERNEL);
+	void *buf = kmalloc(WEFT_CALL_LEN_MAX, gfp);
 
 	if (!buf)
 		return; /* it asks again */

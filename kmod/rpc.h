@@ -32,7 +32,7 @@ int weft_rpc_count(u32 which, u32 *value);
 /* REPLY or COUNT_ACK.  Softirq. */
 void weft_rpc_recv(const struct weft_msg *msg);
 
-/* Answer a blade's call. */
-void weft_rpc_reply(u32 blade, u32 txn, const struct weft_call *call);
+/* Answer a blade's call.  Any context that @gfp is for. */
+void weft_rpc_reply(u32 blade, u32 txn, const struct weft_call *call, gfp_t gfp);
 
 #endif /* WEFT_RPC_H */

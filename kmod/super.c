@@ -15,6 +15,7 @@
 #include "inode.h"
 #include "klock.h"
 #include "node.h"
+#include "opened.h"
 #include "recall.h"
 #include "super.h"
 #include "weft.h"
@@ -149,17 +150,11 @@ static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
 	return err;
 }
 
-static int weft_drop_inode(struct inode *inode)
-{
-	return weft_drop_unused(inode) ||
-	       READ_ONCE(weft_inode_of(inode)->gone);
-}
-
 static const struct super_operations weft_super_operations = {
 	.alloc_inode = weft_inode_alloc,
 	.free_inode = weft_inode_free,
 	.evict_inode = weft_inode_evict,
-	.drop_inode = weft_drop_inode,
+	.drop_inode = weft_inode_unused,
 	.statfs = weft_statfs,
 	.show_options = weft_show_options,
 };
@@ -283,12 +278,14 @@ static void weft_kill_sb(struct super_block *sb)
 		weft_dir_stop();
 		weft_recall_stop();
 	}
-	m->leaving = true;
+	WRITE_ONCE(m->leaving, true);
+	if (m->instance)
+		weft_inode_flush_homeward();
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {
 		weft_klock_stop();
-		weft_inode_flush_closes();
+		weft_opened_flush();
 		weft_cache_stop();
 	}
 	if (m->joined)

@@ -78,7 +78,8 @@ enum weft_call_op {
  * @life: number of the node's life, differs after each restart; RENEW, CLAIM: of
  *	the directory's
  * @size: bytes of the region
- * @used: bytes in use
+ * @used: bytes in use; REPLY to RENEW with err EINPROGRESS: how much the node has
+ *	done so far, a number that only grows
  * @mtime: nanoseconds since 1970
  * @cookie: position in a list; 0 at the start, and at the end
  * @name_len: bytes of @name, without the 0 that unpacking adds

@@ -162,7 +162,7 @@ prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
 	' region new \\033\[2J created by who\\007\[312\], number 7$' \
 	' region new \\033\[2J removed by another node, number 7$' \
 	' lock table:65542 abandoned by who\\007\[312\], held 6 times$' \
-	' 7 modified blocks of region 4711 lost: the home does not answer$' \
+	' 7 modified blocks of region 4711 lost: they did not get home$' \
 	' 12 more like the next were not told$' \
 	' access to table:65544 failed for who\\007\[312\]: Connection timed out$' \
 	' no answer about table:65545 to 9 requests$' ' directory: the switch answers \(10 misses\)$' \

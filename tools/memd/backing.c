@@ -26,6 +26,16 @@ enum {
 	S_GENERATION = 24, S_LOG_BYTES = 28, S_FRAME = 32, S_LEN = 64,
 };
 
+/* Who uses it: magic, sum of the rest, in use or not, boot. */
+enum {
+	U_MAGIC = 0, U_SUM = 4, U_USED = 8, U_BOOT = 12, U_BOOT_LEN = 36, U_LEN = 48,
+	U_AT = 2048,
+};
+
+#define USE_MAGIC	0x75736564u
+
+const char *backing_boot_path = "/proc/sys/kernel/random/boot_id";
+
 u64 backing_log_at(u32 gen)
 {
 	return LOGS_AT + (u64)(gen & 1) * BACKING_LOG_BYTES;
@@ -52,6 +62,7 @@ int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
 	const u8 *p = buf;
 	ssize_t n;
 
+	b->dirty = true;
 	while (len) {
 		n = pwrite(b->fd, p, len, (off_t)at);
 		if (n < 0 && errno == EINTR)
@@ -184,6 +195,56 @@ static int load_super(struct backing *b, const struct options *o, char *err)
 	return check_super(b, o, s[use], err);
 }
 
+/* --- who uses it ------------------------------------------------------------ */
+
+/* Which boot of which machine this is; all 0 if nobody says. */
+static void read_boot(u8 *boot)
+{
+	int fd = open(backing_boot_path, O_RDONLY | O_CLOEXEC);
+
+	memset(boot, 0, U_BOOT_LEN);
+	if (fd < 0)
+		return;
+	if (read(fd, boot, U_BOOT_LEN) != U_BOOT_LEN)
+		memset(boot, 0, U_BOOT_LEN);
+	close(fd);
+}
+
+static int write_use(struct backing *b, bool used)
+{
+	u8 u[U_LEN] = { 0 };
+
+	put_unaligned_be32(USE_MAGIC, u + U_MAGIC);
+	put_unaligned_be32(used, u + U_USED);
+	read_boot(u + U_BOOT);
+	put_unaligned_be32(weft_wire_psum(u + U_USED, U_LEN - U_USED), u + U_SUM);
+	return backing_write(b, u, sizeof(u), U_AT);
+}
+
+/*
+ * Has its last user ended with its machine?  A file that nobody has marked, as it is
+ * older, does not say.
+ */
+static int load_use(struct backing *b)
+{
+	u8 u[U_LEN], boot[U_BOOT_LEN];
+
+	if (backing_read(b, u, sizeof(u), U_AT))
+		return -1;
+	read_boot(boot);
+	b->crashed = get_unaligned_be32(u + U_MAGIC) == USE_MAGIC &&
+		     get_unaligned_be32(u + U_SUM) ==
+		     weft_wire_psum(u + U_USED, U_LEN - U_USED) &&
+		     get_unaligned_be32(u + U_USED) &&
+		     (!boot[0] || memcmp(u + U_BOOT, boot, U_BOOT_LEN) != 0);
+	return 0;
+}
+
+int backing_begin(struct backing *b)
+{
+	return write_use(b, true) || backing_sync(b, 0, SUPER_SIZE) ? -1 : 0;
+}
+
 static void check_room(const struct backing *b, const struct options *o, u64 have)
 {
 	struct statvfs fs;
@@ -228,6 +289,8 @@ int backing_open(struct backing *b, const struct options *o, char *err)
 			return fail(err, "%s is too large", b->path);
 		b->frames = (u32)groups * FRAMES_PER_GROUP;
 	}
+	if (load_use(b))
+		return fail(err, "cannot read %s: %s", b->path, strerror(errno));
 	return load_super(b, o, err);
 }
 
@@ -235,7 +298,8 @@ void backing_close(struct backing *b)
 {
 	if (b->fd < 0)
 		return;
-	if (fsync(b->fd))
+	/* nobody may take it for complete that is not */
+	if (fsync(b->fd) || write_use(b, false) || backing_sync(b, 0, SUPER_SIZE))
 		log_say("%s may be incomplete on disk: %s", b->path,
 			strerror(errno));
 	close(b->fd);

@@ -9,7 +9,9 @@
  * Everything in it is big-endian and carries a sum.  The file is sparse.  What
  * was written survives the end of the process, however it ends.  After the end of
  * the machine without a clean stop the catalog is in a state that it had at some
- * time, and each block has contents that it had at some time, or zeros.
+ * time, and so is each block: what was on the disk once stays there until what came
+ * later is (frames.h).  Then the log says so: the first superblock's page also has,
+ * in a sector of its own, which boot of which machine the file is in use by.
  */
 #ifndef WEFT_MEMD_BACKING_H
 #define WEFT_MEMD_BACKING_H
@@ -28,6 +30,9 @@
  * @generation: of the log; its lowest bit says which half is in use
  * @log_end: bytes of the log in that half
  * @frames: frames that the file has room for, so far
+ * @crashed: the machine ended while the file was in use, and with it what was not on
+ *	the disk
+ * @dirty: written to since it was last brought to the disk, or began to be
  */
 struct backing {
 	int fd;
@@ -35,7 +40,12 @@ struct backing {
 	u32 generation;
 	u32 log_end;
 	u32 frames;
+	bool crashed;
+	bool dirty;
 };
+
+/* Where the kernel says which boot this is. */
+extern const char *backing_boot_path;
 
 /**
  * backing_open() - open or create the file of @o, check what it is
@@ -63,6 +73,9 @@ u64 backing_record_at(u32 frame);
 /* All of it or an error: 0 or -1 with errno.  Reading past the end gives zeros. */
 int backing_write(struct backing *b, const void *buf, size_t len, u64 at);
 int backing_read(struct backing *b, void *buf, size_t len, u64 at);
+
+/* From here on the file is in use, until backing_close().  Return: 0 or -1 with errno. */
+int backing_begin(struct backing *b);
 
 /* This part to disk, whatever else waits for it.  Return: 0 or -1 with errno. */
 int backing_sync(struct backing *b, u64 at, size_t len);

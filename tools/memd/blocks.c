@@ -27,7 +27,8 @@ static void check(struct memd *m, struct region *r, struct block *b)
 
 	if (b->frame == FRAME_NONE || frames_check(&m->frames, b->frame))
 		return;
-	log_warn("block %llu of region %u is lost: %s has other contents in its place, as after a power failure",
+	/* once for each block and start, so it is said whatever else there is to say */
+	log_say("block %llu of region %u is lost: %s has other contents in its place, as after a power failure",
 		 (unsigned long long)block_index(b), r->id, m->backing.path);
 	blocks_clear(m, r, b);
 	frames_give_back(&m->frames);
@@ -139,6 +140,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	b->version = msg->version;
 	count(m, WRITE);
 	m->stats.count[STAT_WRITE_BYTES] += r->block;
+	renew_stored(m, msg->src);
 	acknowledge(m, msg);
 }
 

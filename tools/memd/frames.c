@@ -11,6 +11,7 @@
 #include "wire.h"
 
 #define SPARE		64u		/* for new versions while memory is full */
+#define SPARE_PART	16		/* in a file this part more, for what rests */
 #define LOOSE		0xFFFFFFFFu	/* next of a scanned frame without owner */
 
 /* Record of a frame: region, sum, piece, version, sum of the frame, 0. */
@@ -32,6 +33,8 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 	f->backing = b;
 	f->fresh = 1;
 	f->total = (u32)(memory / FRAME_SIZE) + SPARE;
+	if (b->fd >= 0)
+		f->total += f->total / SPARE_PART;
 	if (b->fd >= 0 && b->frames > f->total)
 		f->total = b->frames;
 	if (b->fd < 0 && memory > ram)
@@ -50,6 +53,8 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 
 void frames_exit(struct frames *f)
 {
+	if (f->flush.running)
+		(void)flush_end(&f->flush); /* closing the file does it once more */
 	if (f->next)
 		munmap(f->next, ((size_t)f->total + 1) * sizeof(*f->next));
 	if (f->mem)
@@ -69,21 +74,6 @@ static bool in_file(const struct frames *f)
 static u8 *in_memory(struct frames *f, u32 frame)
 {
 	return f->mem + (size_t)(frame - 1) * FRAME_SIZE;
-}
-
-static u32 take(struct frames *f)
-{
-	u32 frame = f->free;
-
-	if (frame)
-		f->free = f->next[frame];
-	else if (f->fresh <= f->total)
-		frame = f->fresh++;
-	else
-		return FRAME_NONE;
-	f->next[frame] = FRAME_NONE;
-	f->used++;
-	return frame;
 }
 
 static void put_free(struct frames *f, u32 frame)
@@ -143,54 +133,7 @@ static int write_frame(struct frames *f, u32 frame, const u8 *data, u32 region,
 	return 0;
 }
 
-u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
-		 const u8 *data)
-{
-	u32 first = FRAME_NONE, *link = &first, i;
-
-	for (i = 0; i < n; i++) {
-		u32 frame = take(f);
-
-		if (!frame)
-			break;
-		*link = frame;
-		link = &f->next[frame];
-		if (write_frame(f, frame, data + (size_t)i * FRAME_SIZE, region,
-				piece + i, version))
-			break;
-	}
-	if (i == n)
-		return first;
-	frames_release(f, first, false);
-	return FRAME_NONE;
-}
-
-int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len)
-{
-	u8 *to = buf;
-
-	for (; offset >= FRAME_SIZE; offset -= FRAME_SIZE)
-		first = f->next[first];
-	while (len) {
-		u32 n = FRAME_SIZE - offset < len ? FRAME_SIZE - offset : len;
-
-		if (!in_file(f)) {
-			memcpy(to, in_memory(f, first) + offset, n);
-		} else if (backing_read(f->backing, to, n,
-					backing_frame_at(first) + offset)) {
-			log_warn("cannot read %s: %s", f->backing->path,
-				 strerror(errno));
-			return -1;
-		}
-		to += n;
-		len -= n;
-		offset = 0;
-		first = f->next[first];
-	}
-	return 0;
-}
-
-/* --- giving back ------------------------------------------------------------ */
+/* --- giving back and taking ---------------------------------------------------- */
 
 static void clear_record(struct frames *f, u32 frame)
 {
@@ -241,21 +184,171 @@ static void add_to_back(struct frames *f, u32 frame)
 	}
 }
 
+static bool is_empty(const struct rest *r)
+{
+	return !r->first[0] && !r->first[1];
+}
+
+static void put_to_rest(struct frames *f, u32 frame, bool give_back)
+{
+	f->next[frame] = f->resting.first[give_back];
+	f->resting.first[give_back] = frame;
+}
+
 void frames_release(struct frames *f, u32 first, bool give_back)
 {
 	while (first) {
 		u32 next = f->next[first];
 
-		if (in_file(f)) {
-			clear_record(f, first);
-			f->sum[first] = 0;
-		}
-		if (give_back)
-			add_to_back(f, first);
-		put_free(f, first);
 		f->used--;
+		if (in_file(f)) {
+			f->sum[first] = 0;
+			put_to_rest(f, first, give_back);
+		} else {
+			if (give_back)
+				add_to_back(f, first);
+			put_free(f, first);
+		}
 		first = next;
 	}
+}
+
+bool frames_settle(struct frames *f, u32 n)
+{
+	u32 i, frame;
+
+	for (i = 0; i < 2; i++) {
+		while (n && (frame = f->flushed.first[i])) {
+			f->flushed.first[i] = f->next[frame];
+			clear_record(f, frame);
+			if (i)
+				add_to_back(f, frame);
+			put_free(f, frame);
+			n--;
+		}
+	}
+	frames_give_back(f);
+	return !is_empty(&f->flushed);
+}
+
+static void end_flush(struct frames *f)
+{
+	/*
+	 * The kernel says it once and forgets it, so that waiting for better times is of
+	 * no use: who reads the log knows that this machine must not end now.
+	 */
+	if (flush_end(&f->flush))
+		log_say("%s does not get to the disk: %s; what was written to it lately does not survive the end of this machine",
+			f->backing->path, strerror(errno));
+	f->flushed = f->flushing;
+	f->flushing = (struct rest){ 0 };
+}
+
+bool frames_flush(struct frames *f)
+{
+	if (f->flush.running) {
+		if (flush_over(&f->flush))
+			end_flush(f);
+		return f->flush.running;
+	}
+	/* first what the last one has left, so that there are no more than three lists */
+	if (!in_file(f) || !is_empty(&f->flushed) ||
+	    (is_empty(&f->resting) && !f->backing->dirty))
+		return false;
+	f->flushing = f->resting;
+	f->resting = (struct rest){ 0 };
+	f->backing->dirty = false;
+	flush_begin(&f->flush, f->backing->fd);
+	return true;
+}
+
+/* All frames are in use or at rest: some have rested long enough when the disk has all. */
+static void wait_for_rest(struct frames *f)
+{
+	u32 rounds;
+
+	/* those that rest since the one under way began need another one */
+	for (rounds = 0; rounds < 2 && is_empty(&f->flushed); rounds++) {
+		if (!frames_flush(f))
+			continue;
+		end_flush(f);
+	}
+	frames_settle(f, FRAMES_PER_GROUP);
+}
+
+static u32 take_free(struct frames *f)
+{
+	u32 frame = f->free;
+
+	if (frame)
+		f->free = f->next[frame];
+	else if (f->fresh <= f->total)
+		frame = f->fresh++;
+	else
+		return FRAME_NONE;
+	f->next[frame] = FRAME_NONE;
+	f->used++;
+	return frame;
+}
+
+/* A frame, free or at rest. */
+static u32 take(struct frames *f)
+{
+	u32 frame = take_free(f);
+
+	if (frame || !in_file(f))
+		return frame;
+	wait_for_rest(f);
+	return take_free(f);
+}
+
+/* --- contents ------------------------------------------------------------------ */
+
+u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
+		 const u8 *data)
+{
+	u32 first = FRAME_NONE, *link = &first, i;
+
+	for (i = 0; i < n; i++) {
+		u32 frame = take(f);
+
+		if (!frame)
+			break;
+		*link = frame;
+		link = &f->next[frame];
+		if (write_frame(f, frame, data + (size_t)i * FRAME_SIZE, region,
+				piece + i, version))
+			break;
+	}
+	if (i == n)
+		return first;
+	frames_release(f, first, false);
+	return FRAME_NONE;
+}
+
+int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len)
+{
+	u8 *to = buf;
+
+	for (; offset >= FRAME_SIZE; offset -= FRAME_SIZE)
+		first = f->next[first];
+	while (len) {
+		u32 n = FRAME_SIZE - offset < len ? FRAME_SIZE - offset : len;
+
+		if (!in_file(f)) {
+			memcpy(to, in_memory(f, first) + offset, n);
+		} else if (backing_read(f->backing, to, n,
+					backing_frame_at(first) + offset)) {
+			log_warn("cannot read %s: %s", f->backing->path,
+				 strerror(errno));
+			return -1;
+		}
+		to += n;
+		len -= n;
+		offset = 0;
+		first = f->next[first];
+	}
+	return 0;
 }
 
 /* --- after a restart -------------------------------------------------------- */
@@ -293,6 +386,15 @@ int frames_scan(struct frames *f, struct frame_id **ids, size_t *n)
 	}
 	f->fresh = f->backing->frames + 1;
 	return 0;
+}
+
+bool frames_intact(struct frames *f, const struct frame_id *id)
+{
+	u8 data[FRAME_SIZE];
+
+	return !backing_read(f->backing, data, sizeof(data),
+			     backing_frame_at(id->frame)) &&
+	       sum_of(data) == id->sum;
 }
 
 void frames_claim(struct frames *f, const struct frame_id *id, u32 next)

@@ -6,16 +6,28 @@
  * A new version of a block goes to new frames before the old ones are given
  * back, so that the end of the process at any time leaves the one or the other.
  *
- * The end of the machine may leave the record of a frame and the contents of another
- * block, of which the frame became a part later.  So the record has a sum of the
- * contents, which is compared when they are read for the first time after a start.
+ * The end of the machine leaves any part of what was written since the file was last
+ * brought to the disk.  So frames of a file that are given back rest, with their
+ * records and contents, until all that was written up to then is on the disk: then
+ * what took their place is, too, and their records are cleared.  A record that got to
+ * the disk without its contents is known by its sum of them, which is compared when
+ * they are read for the first time after a start.
  */
 #ifndef WEFT_MEMD_FRAMES_H
 #define WEFT_MEMD_FRAMES_H
 
 #include "backing.h"
+#include "flush.h"
 
 #define FRAME_NONE	0u
+
+/**
+ * struct rest - frames that were given back, but are not free yet
+ * @first: of those that keep their memory, and of those that do not
+ */
+struct rest {
+	u32 first[2];
+};
 
 /**
  * struct frames - the pool
@@ -27,6 +39,10 @@
  * @fresh: this one and those after it were never used
  * @free: first of the free ones before @fresh
  * @used: in use
+ * @resting: given back since @flush began, or at all if none is running
+ * @flushing: given back before it
+ * @flushed: given back before the last one that has ended: may be cleared
+ * @flush: brings the file to the disk
  * @back_from: with @back_to, run of frames whose memory is to be returned
  * @back_to: first after it
  */
@@ -39,6 +55,10 @@ struct frames {
 	u32 fresh;
 	u32 free;
 	u32 used;
+	struct rest resting;
+	struct rest flushing;
+	struct rest flushed;
+	struct flush flush;
 	u32 back_from;
 	u32 back_to;
 };
@@ -93,6 +113,16 @@ void frames_release(struct frames *f, u32 first, bool give_back);
 void frames_give_back(struct frames *f);
 
 /**
+ * frames_flush() - begin to bring the file to the disk, or see whether it is there
+ *
+ * Return: true if it is under way.
+ */
+bool frames_flush(struct frames *f);
+
+/* Up to @n frames that may be free by now are.  Return: whether there are more. */
+bool frames_settle(struct frames *f, u32 n);
+
+/**
  * frames_scan() - what the backing file holds
  * @ids: receives an array, to be freed
  * @n: its length
@@ -104,6 +134,9 @@ void frames_give_back(struct frames *f);
 int frames_scan(struct frames *f, struct frame_id **ids, size_t *n);
 void frames_claim(struct frames *f, const struct frame_id *id, u32 next);
 void frames_scanned(struct frames *f);
+
+/* Has the frame the contents that its record says? */
+bool frames_intact(struct frames *f, const struct frame_id *id);
 
 /* Return: false if a chain that was claimed has other contents than it should have. */
 bool frames_check(struct frames *f, u32 first);

@@ -27,6 +27,15 @@ static void begin_anywhere(struct memd *m)
 		m->regions.next_id = 1;
 }
 
+/* Every now and then the file goes to the disk, and what rested for that is free. */
+static void on_flush(struct memd *m, struct timer *t)
+{
+	bool busy = frames_settle(&m->frames, FRAMES_PER_GROUP * 8);
+
+	busy |= frames_flush(&m->frames);
+	timer_set(&m->timers, t, busy ? FLUSHING_MS : FLUSH_MS);
+}
+
 int memd_init(struct memd *m, const struct options *o, char *err)
 {
 	memset(m, 0, sizeof(*m));
@@ -42,11 +51,13 @@ int memd_init(struct memd *m, const struct options *o, char *err)
 	push_init(m);
 	members_init(m);
 	renew_init(m);
+	m->flush.fn = on_flush;
 	if (backing_open(&m->backing, o, err) ||
 	    frames_init(&m->frames, o->memory, &m->backing, err))
 		return -1;
 	if (m->backing.fd < 0)
 		return 0;
+	timer_set(&m->timers, &m->flush, FLUSH_MS);
 	return journal_restore(m, err) || restore_blocks(m, err) ? -1 : 0;
 }
 

@@ -20,6 +20,9 @@
 #include "timer.h"
 #include "udp.h"
 
+#define FLUSH_MS	2000	/* from the end of a flush to the next, or the next look */
+#define FLUSHING_MS	20	/* to see whether it is over */
+
 /**
  * struct memd - the blade
  * @opt: command line
@@ -27,6 +30,7 @@
  * @seq: last sequence number used
  * @ready: knows regions and members
  * @started: millisecond
+ * @flush: for the backing file to get to the disk
  */
 struct memd {
 	struct options opt;
@@ -47,6 +51,7 @@ struct memd {
 	struct follow follow;
 	struct renew renew;
 	struct stats stats;
+	struct timer flush;
 };
 
 /**

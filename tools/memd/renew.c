@@ -11,6 +11,7 @@
 #define FIRST_MS	20	/* until RENEW is repeated, doubled each time */
 #define LAST_MS		500
 #define LATE_MS		2000	/* ... to who is not waited for */
+#define TELL_MS		10000	/* until it is logged again who is waited for */
 
 u32 renew_nodes(const struct memd *m)
 {
@@ -90,20 +91,85 @@ static void answered(struct memd *m, u32 id)
 	check_end(m);
 }
 
-/* Others go on without those that are silent. */
+u64 renew_bound(const struct memd *m)
+{
+	/* a node has no more of us than we have memory */
+	return RENEW_BASE_MS + m->opt.memory / RENEW_SPEED;
+}
+
+static void moved(struct memd *m, u32 id)
+{
+	if (m->renew.waiting & weft_node_bit(id))
+		m->renew.moved[id] = m->timers.now;
+}
+
+void renew_stored(struct memd *m, u32 id)
+{
+	moved(m, id);
+	m->renew.stored[id]++;
+}
+
+static void leave_out(struct memd *m, u32 id, bool moves)
+{
+	struct renew *rn = &m->renew;
+	unsigned long long s = elapsed(m) / 1000;
+
+	if (moves)
+		log_say("node %u (%s) has not come to an end of giving its blocks back in %llu s: the %llu that came count, what else it has modified is lost, and it is let in again when it has dropped all",
+			id, log_addr(m->members.by_id[id].addr), s,
+			(unsigned long long)rn->stored[id]);
+	else
+		log_say("node %u (%s) does not give its blocks back: of what it has modified the %llu blocks that came count, the rest is lost, and it is let in again when it has dropped all",
+			id, log_addr(m->members.by_id[id].addr),
+			(unsigned long long)rn->stored[id]);
+	/* another call: what was asked before is not to be answered any more */
+	rn->txn[id] = weft_txn(m->opt.id, memd_seq(m));
+	rn->late |= weft_node_bit(id);
+	rn->waiting &= ~weft_node_bit(id);
+}
+
+/* Others go on without those that make no progress, or come to no end. */
 static void give_up(struct memd *m)
+{
+	struct renew *rn = &m->renew;
+	bool over = elapsed(m) >= renew_bound(m);
+	u32 id;
+
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
+		bool moves = m->timers.now - rn->moved[id] < RENEW_LIMIT_MS;
+
+		if (rn->waiting & weft_node_bit(id) && (over || !moves))
+			leave_out(m, id, moves);
+	}
+}
+
+/* So that who looks at the log knows what everybody waits for. */
+static void tell(struct memd *m)
 {
 	struct renew *rn = &m->renew;
 	u32 id;
 
+	if (m->timers.now - rn->told < TELL_MS)
+		return;
+	rn->told = m->timers.now;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (rn->waiting & weft_node_bit(id))
-			log_warn("node %u (%s) does not give its blocks back: what it has modified is lost, and it is let in again when it has dropped all",
-				 id, log_addr(m->members.by_id[id].addr));
-	/* another call: what was asked before is not to be answered any more */
-	give_numbers(m, rn->waiting);
-	rn->late |= rn->waiting;
-	rn->waiting = 0;
+			log_say("waiting for node %u (%s): %llu blocks came, the last sign of it %llu s ago",
+				id, log_addr(m->members.by_id[id].addr),
+				(unsigned long long)rn->stored[id],
+				(unsigned long long)(m->timers.now - rn->moved[id]) / 1000);
+}
+
+static void begin_asking(struct memd *m)
+{
+	struct renew *rn = &m->renew;
+	u32 id;
+
+	rn->asking = true;
+	rn->began = m->timers.now;
+	rn->told = m->timers.now;
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		rn->moved[id] = m->timers.now;
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -116,11 +182,12 @@ static void on_timer(struct memd *m, struct timer *t)
 			timer_set(&m->timers, t, FIRST_MS);
 			return;
 		}
-		rn->asking = true;
-		rn->began = m->timers.now;
+		begin_asking(m);
 	}
-	if (rn->waiting && elapsed(m) >= RENEW_LIMIT_MS)
+	if (rn->asking) {
 		give_up(m);
+		tell(m);
+	}
 	rn->delay = rn->delay * 2 < LAST_MS ? rn->delay * 2 : LAST_MS;
 	if (rn->waiting || rn->late)
 		timer_set(&m->timers, t, rn->waiting ? rn->delay : LATE_MS);
@@ -147,6 +214,8 @@ void renew_begin(struct memd *m, const char *why)
 	rn->active = true;
 	rn->asking = false;
 	rn->began = m->timers.now;
+	memset(rn->worked, 0, sizeof(rn->worked));
+	memset(rn->stored, 0, sizeof(rn->stored));
 	rn->delay = FIRST_MS;
 	log_say("%s: asking the nodes to give all blocks back", why);
 	count(m, RENEW);
@@ -163,8 +232,12 @@ bool renew_reply(struct memd *m, const struct weft_msg *msg)
 	    msg->txn != m->renew.txn[msg->src] ||
 	    weft_call_unpack(&reply, msg->payload, msg->len))
 		return false;
-	if (!reply.err)
+	if (!reply.err) {
 		answered(m, msg->src);
+	} else if (reply.err == EINPROGRESS && reply.used > m->renew.worked[msg->src]) {
+		m->renew.worked[msg->src] = reply.used;
+		moved(m, msg->src);
+	}
 	return true;
 }
 
@@ -183,6 +256,7 @@ u16 renew_claim(struct memd *m, const struct request *q)
 		return ESTALE;
 	if (c->list_len % WEFT_CLAIM_LEN)
 		return EINVAL;
+	moved(m, q->src);
 	for (; p < c->list + c->list_len; p += WEFT_CLAIM_LEN)
 		lines_claim(m, q->src, get_unaligned_be64(p),
 			    get_unaligned_be32(p + 8), p[12]);

@@ -11,8 +11,12 @@
  * It takes RENEW_LEAST_MS at least: an ADD of the former life that came to the switch
  * later than the first request would make a second directory of a line.
  *
- * A node that does not answer in time is not waited for.  From then on it is no
- * member here, until it has given up everything without writing it home.
+ * A node that makes no progress for RENEW_LIMIT_MS is not waited for.  Progress is a
+ * block that is newer than what is here, a CLAIM, or the node's word that it has done
+ * more since it last said so: it may have much to drop that need not come here.  A node
+ * that says so for ever does not keep the others waiting for ever, see renew_bound().
+ * From then on it is no member here, until it has given up everything without writing
+ * it home.
  */
 #ifndef WEFT_MEMD_RENEW_H
 #define WEFT_MEMD_RENEW_H
@@ -22,7 +26,9 @@
 
 struct request;
 
-#define RENEW_LIMIT_MS	15000	/* nodes that live answer within two seconds */
+#define RENEW_LIMIT_MS	15000	/* without progress; nodes that live say something twice a second */
+#define RENEW_BASE_MS	60000	/* with progress: that, and the time that all our memory needs ... */
+#define RENEW_SPEED	16384	/* ... at so many bytes a millisecond, a slow network's */
 #define RENEW_LEAST_MS	200	/* nothing stays in the network for so long */
 
 /**
@@ -34,6 +40,10 @@ struct request;
  * @late: nodes that have not answered in time
  * @txn: by node: of the RENEW that is out
  * @began: millisecond
+ * @moved: by node: millisecond of its last progress
+ * @worked: by node: how much it has said that it has done
+ * @stored: by node: blocks that it gave back
+ * @told: millisecond when it was last logged who is waited for
  * @delay: until it is repeated
  * @timer: for that
  */
@@ -45,6 +55,10 @@ struct renew {
 	u32 late;
 	u32 txn[WEFT_NODE_MAX + 1];
 	u64 began;
+	u64 moved[WEFT_NODE_MAX + 1];
+	u64 worked[WEFT_NODE_MAX + 1];
+	u64 stored[WEFT_NODE_MAX + 1];
+	u64 told;
 	u32 delay;
 	struct timer timer;
 };
@@ -56,6 +70,12 @@ void renew_begin(struct memd *m, const char *why);
 
 /* A REPLY of a node.  Return: true if it is to RENEW. */
 bool renew_reply(struct memd *m, const struct weft_msg *msg);
+
+/* A node gave back a block that is newer than what was here. */
+void renew_stored(struct memd *m, u32 id);
+
+/* Milliseconds after which nobody waits for any node, whatever it does. */
+u64 renew_bound(const struct memd *m);
 
 /* A node is no member any more: it has nothing. */
 void renew_gone(struct memd *m, u32 id);

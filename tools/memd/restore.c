@@ -3,8 +3,14 @@
  * Contents of blocks after a restart: each frame of the backing file says of
  * which version of which block it is.  A block is the newest version of which
  * all frames are there, and which is not from before the block was cut.
+ *
+ * After the end of the machine contents may be missing whose records are there.  Who
+ * has an older version, too, is older then (frames.h says why there is one), and who
+ * has none is found out when it is read (blocks.c).  The log says what is known: of
+ * versions of which nothing got to the disk there is nothing to know.
  */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "journal.h"
 #include "log.h"
@@ -35,43 +41,118 @@ static const struct frame_id *find(const struct frame_id *ids, size_t n,
 	return NULL;
 }
 
-/* All frames of one block.  Return: false without memory. */
-static bool restore_block(struct memd *m, struct region *r,
-			  const struct frame_id *ids, size_t n)
+#define TOLD_MAX	64	/* blocks that are named */
+
+/**
+ * struct restore - what the end of the machine has left
+ * @n: blocks that are not what they were
+ * @beyond: blocks behind the end of their region
+ * @unknown: blocks of regions that are not there
+ * @torn: there are parts of versions that are not used
+ */
+struct restore {
+	u32 n;
+	u32 beyond;
+	u32 unknown;
+	bool torn;
+};
+
+static void tell(struct memd *m, struct restore *rs, const struct region *r,
+		 u64 index, bool zeros)
+{
+	rs->torn = true;
+	if (!m->backing.crashed || rs->n++ >= TOLD_MAX)
+		return;
+	log_say("block %llu of region %u %s: its last contents did not get to the disk of %s",
+		(unsigned long long)index, r->id,
+		zeros ? "is lost" : "is older than it was", m->backing.path);
+}
+
+/* The version @version of a block, all frames of it.  Return: false without memory. */
+static bool use(struct memd *m, struct region *r, u64 index, u64 version,
+		const struct frame_id *ids, size_t n)
 {
 	u32 pieces = r->block / FRAME_SIZE, i;
-	u64 index = ids[0].piece / pieces;
+	struct block *b = region_block(&m->regions, r, index, true);
 	const struct frame_id *f;
-	struct block *b;
-	size_t v;
 
-	if (index >= region_blocks(r, r->size))
-		return true;
-	/* the first piece has every version that can be whole, newest first */
-	for (v = 0; v < n && ids[v].piece == index * pieces &&
-	     ids[v].version > region_base(r, index); v++) {
-		for (i = 1; i < pieces; i++)
-			if (!find(ids, n, index * pieces + i, ids[v].version))
-				break;
-		if (i < pieces)
-			continue;
-		b = region_block(&m->regions, r, index, true);
-		if (!b)
+	if (!b)
+		return false;
+	b->version = version;
+	for (i = pieces; i--; ) {
+		f = find(ids, n, index * pieces + i, version);
+		frames_claim(&m->frames, f, b->frame);
+		b->frame = f->frame;
+	}
+	r->used += r->block;
+	return true;
+}
+
+static bool is_whole(struct memd *m, const struct frame_id *ids, size_t n, u64 first,
+		     u32 pieces, u64 version, bool look)
+{
+	u32 i;
+
+	for (i = 0; i < pieces; i++) {
+		const struct frame_id *f = find(ids, n, first + i, version);
+
+		if (!f || (look && !frames_intact(&m->frames, f)))
 			return false;
-		b->version = ids[v].version;
-		for (i = pieces; i--; ) {
-			f = find(ids, n, index * pieces + i, ids[v].version);
-			frames_claim(&m->frames, f, b->frame);
-			b->frame = f->frame;
-		}
-		r->used += r->block;
-		return true;
 	}
 	return true;
 }
 
+/* All frames of one block.  Return: false without memory. */
+static bool restore_block(struct memd *m, struct restore *rs, struct region *r,
+			  const struct frame_id *ids, size_t n)
+{
+	u32 pieces = r->block / FRAME_SIZE;
+	u64 index = ids[0].piece / pieces, base, newest = 0;
+	size_t v;
+
+	if (index >= region_blocks(r, r->size)) {
+		rs->beyond++;
+		return true;
+	}
+	base = region_base(r, index);
+	for (v = 0; v < n; v++)
+		if (ids[v].version > newest)
+			newest = ids[v].version;
+	/* the first piece has every version that can be whole, newest first */
+	for (v = 0; v < n && ids[v].piece == index * pieces &&
+	     ids[v].version > base; v++) {
+		bool other = v + 1 < n && ids[v + 1].piece == ids[v].piece &&
+			     ids[v + 1].version > base;
+
+		if (!is_whole(m, ids, n, index * pieces, pieces, ids[v].version,
+			      m->backing.crashed && other))
+			continue;
+		if (ids[v].version < newest)
+			tell(m, rs, r, index, false);
+		return use(m, r, index, ids[v].version, ids, n);
+	}
+	if (newest > base)
+		tell(m, rs, r, index, true);
+	return true;
+}
+
+/* The last line of what the end of the machine has done. */
+static void conclude(struct memd *m, const struct restore *rs)
+{
+	if (!m->backing.crashed)
+		return;
+	if (rs->n > TOLD_MAX)
+		log_say("... and so are %u other blocks", rs->n - TOLD_MAX);
+	if (rs->beyond || rs->unknown)
+		log_say("%s: %u blocks are behind the end of their regions, or of regions that are not there: they are dropped",
+			m->backing.path, rs->beyond + rs->unknown);
+	log_say("%s was in use when its machine ended: what was written home in the last %u s before may be missing, also of blocks and names that are not mentioned here",
+		m->backing.path, FLUSH_MS / 1000 * 2);
+}
+
 int restore_blocks(struct memd *m, char *err)
 {
+	struct restore rs = { 0 };
 	struct frame_id *ids = NULL;
 	size_t n = 0, i, end;
 	bool ok = !frames_scan(&m->frames, &ids, &n);
@@ -86,13 +167,30 @@ int restore_blocks(struct memd *m, char *err)
 		     ids[end].piece / pieces == ids[i].piece / pieces; end++)
 			;
 		if (r)
-			ok = restore_block(m, r, ids + i, end - i);
+			ok = restore_block(m, &rs, r, ids + i, end - i);
+		else
+			rs.unknown++;
+		/* a region of which the catalog does not know was there all the same */
+		if (ids[i].region >= m->regions.next_id &&
+		    ids[i].region < WEFT_REGION_MAX)
+			m->regions.next_id = ids[i].region + 1;
 	}
 	free(ids);
 	if (!ok)
 		return fail(err, "cannot read the blocks in %s: %s",
 			    m->backing.path, strerror(errno));
+	conclude(m, &rs);
 	frames_scanned(&m->frames);
+	/*
+	 * What is not used must not come back: versions that nodes write from now on may
+	 * have the same numbers.
+	 */
+	if ((m->backing.crashed || rs.torn) && fdatasync(m->backing.fd))
+		return fail(err, "cannot write to %s: %s", m->backing.path,
+			    strerror(errno));
+	if (backing_begin(&m->backing))
+		return fail(err, "cannot write to %s: %s", m->backing.path,
+			    strerror(errno));
 	if (m->regions.n)
 		log_say("%s: %u regions, %u MiB of contents", m->backing.path,
 			m->regions.n, m->frames.used / 256);

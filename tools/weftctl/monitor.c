@@ -140,7 +140,7 @@ static void print_words(const struct event *e, const char *name)
 		       process_of(e, " by ", process), e->count, e->count == 1 ? "" : "s");
 		break;
 	case WEFT_EVENT_KIND_BLOCKS_LOST:
-		printf("%" PRIu64 " modified block%s of region %s lost: the home does not answer\n",
+		printf("%" PRIu64 " modified block%s of region %s lost: they did not get home\n",
 		       e->count, e->count == 1 ? "" : "s", place);
 		break;
 	case WEFT_EVENT_KIND_ACCESS_FAILED:

@@ -1,0 +1,214 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What is let go, who waits for it, and who hears of what is lost:
+#
+#	node1 node2 mem1 -- switch
+#
+# Programs close files and open one while the blade says nothing: nobody waits unless it
+# must, and who waits can be killed.  The blade begins a new life, and a node needs longer
+# than 15 s to give its blocks back: none is lost.  A node is cut off meanwhile: what it
+# loses is in its log, its counters and its events.
+#
+#	tests/system/letgo.sh
+#
+# Environment: BUILD.
+
+# shellcheck disable=SC2317,SC2329,SC2016  # called by check; expanded in the guests
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+LETGO=$BUILD/tests/system-letgo
+FILES=8
+BLOCKS=16		# modified of each
+CLOSE_MS=$((8000 * SCALE))	# to close all of them: one time-out is 30 s
+KILL_S=$((4 * SCALE))	# to end a program that was killed
+SLOW_BLOCKS=4096	# that go home 64 at a time, each turn takes two DELAY_US
+DELAY_US=200000
+
+# in_background NODE NAME COMMAND...: its output goes to /tmp/NAME there.
+in_background()
+{
+	on "$1" bash -c 'name=$1; shift; rm -f "/tmp/$name"
+		setsid "$@" >"/tmp/$name" 2>&1 </dev/null & echo $! >"/tmp/$name.pid"' \
+		bash "${@:2}"
+}
+
+# said NODE NAME TEXT [SECONDS]: its output has this, or will soon.
+said()
+{
+	on "$1" bash -c 'for ((i = 0; i < $3 * 5; i++)); do
+			! grep -qE -- "$2" "/tmp/$1" || exit 0
+			sleep 0.2
+		done
+		cat "/tmp/$1"
+		exit 1' bash "$2" "$3" "${4-30}"
+}
+
+# signal NODE NAME SIGNAL
+signal()
+{
+	on "$1" bash -c 'kill "-$2" "$(<"/tmp/$1.pid")"' bash "$2" "$3"
+}
+
+# gone NODE NAME SECONDS: it has ended, or will soon.
+gone()
+{
+	on "$1" bash -c 'pid=$(<"/tmp/$1.pid")
+		for ((i = 0; i < $2 * 10; i++)); do
+			[ -e "/proc/$pid" ] && ! grep -q "^State:.Z" "/proc/$pid/status" || exit 0
+			sleep 0.1
+		done
+		grep State "/proc/$pid/status"; cat "/proc/$pid/stack"
+		exit 1' bash "$2" "$3"
+}
+
+# blocks_lost NODE
+blocks_lost()
+{
+	counters "$1" | awk '$1 == "node.counters.blocks_lost" { print $2 }'
+}
+
+# closed_soon NAME: closing did not wait for the blade.
+closed_soon()
+{
+	said node1 "$1" '^closed' 60 || return 1
+	on node1 cat "/tmp/$1"
+	[ "$(on node1 sed -n 's/^closed //p' "/tmp/$1")" -le "$CLOSE_MS" ]
+}
+
+# regions N: so many are known to the blade, soon.
+regions()
+{
+	local i
+
+	for ((i = 0; i < 60 * SCALE; i++)); do
+		[ "$(counters node2 memory | awk '$1 == "memory.total.regions" { print $2 }')" \
+			!= "$1" ] || return 0
+		sleep 1
+	done
+	counters node2 memory | grep regions
+	return 1
+}
+
+# says TEXT: the blade has logged it, or will soon.
+says()
+{
+	local i
+
+	for ((i = 0; i < 300 * SCALE; i++)); do
+		! on mem1 grep -qE -- "$1" /var/log/weft-memd.log || return 0
+		sleep 0.3
+	done
+	on mem1 cat /var/log/weft-memd.log
+	return 1
+}
+
+# restart_memd: SIGKILL, and the same command again.
+restart_memd()
+{
+	on mem1 bash -c '
+		pid=$(pgrep -x weft-memd) || exit 1
+		mapfile -d "" -t args <"/proc/$pid/cmdline"
+		exe=$(readlink "/proc/$pid/exe")
+		kill -KILL "$pid"
+		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+		case " ${args[*]} " in *" --background "*) ;; *) args+=(--background) ;; esac
+		"$exe" "${args[@]:1}" >/var/log/weft-memd.log 2>&1'
+}
+
+# --- a blade that says nothing ----------------------------------------------
+
+leaving()
+{
+	check "a region that node 1 did not open" on node2 touch /weft/other
+	check "node 1 finds it" in_background node1 reopen "$LETGO" reopen /weft/other /tmp/go
+	check "a program with files without names" in_background node1 clean \
+		"$LETGO" hold /weft "$FILES" 0
+	check "another one, which has modified some" in_background node1 dirty \
+		"$LETGO" hold /weft "$FILES" "$BLOCKS"
+	check "one that has modified a file with a name" in_background node1 named \
+		"$LETGO" name /weft/named
+	check "all have begun" eval 'said node1 clean ready && said node1 dirty ready &&
+		said node1 named ready && said node1 reopen ready'
+	check "the blade stops" on mem1 pkill -STOP -x weft-memd
+	check "the first is told to close its files" signal node1 clean USR1
+	check "closing did not wait for the blade" closed_soon clean
+	check "the region is opened" eval 'on node1 touch /tmp/go && said node1 reopen opens'
+	sleep 1
+	check "who opens it is killed" signal node1 reopen KILL
+	check "and ends" gone node1 reopen "$KILL_S"
+	check "the second is told to close its files" signal node1 dirty USR1
+	check "that did not wait either" closed_soon dirty
+	check "the third is killed" signal node1 named KILL
+	check "and ends" gone node1 named "$KILL_S"
+	check "the blade goes on" on mem1 pkill -CONT -x weft-memd
+	check "the blade hears that the files are closed" regions 2
+	check "nothing is lost" equal 0 "$(blocks_lost node1)"
+}
+
+# --- a node that needs long --------------------------------------------------
+
+sum_is()
+{
+	[ "$(on "$1" sha256sum "/weft/$2" | cut -d' ' -f1)" = "${sum%% *}" ]
+}
+
+slow()
+{
+	head -c "$((SLOW_BLOCKS * 4))K" /dev/urandom >"$dir/slow"
+	sum=$(sha256sum <"$dir/slow")
+	check "node 1 modifies $SLOW_BLOCKS blocks" on node1 dd if="$dir/slow" of=/weft/slow \
+		bs=1M status=none
+	check "the network becomes slow" faults delay "$DELAY_US"
+	check "the blade is killed and started again" restart_memd
+	check "it waits for node 1" says 'waiting for node 1 .*blocks came'
+	check "it waits longer than 15 s, and serves" says 'at home after (1[6-9]|[2-9][0-9]|1[0-9][0-9])[0-9]{3} ms'
+	check "the network is quick again" faults delay 0
+	check "node 2 reads all that node 1 had modified" sum_is node2 slow
+	check "nothing was lost" equal 0 "$(blocks_lost node1)"
+}
+
+# --- a node that is cut off ----------------------------------------------------
+
+lost_on_node2()
+{
+	local i
+
+	for ((i = 0; i < 60 * SCALE; i++)); do
+		! on node2 dmesg | grep -q "$1" || return 0
+		sleep 1
+	done
+	on node2 dmesg | tail
+	return 1
+}
+
+cut_off()
+{
+	check "node 1 writes a region home" on node1 sh -c \
+		'head -c 65536 /dev/zero >/weft/read && sync /weft/read'
+	check "node 2 reads it" on node2 dd if=/weft/read of=/dev/null bs=64K status=none
+	check "node 2 modifies another one" on node2 dd if=/dev/zero of=/weft/written bs=32K \
+		count=1 status=none
+	check "somebody listens on node 2" in_background node2 events "$BIN/weftctl" -j monitor
+	check "node 2 is cut off" rack wire cut node2
+	check "the blade is killed and started again" restart_memd
+	check "it gives node 2 up" says 'node 2 .*does not give its blocks back'
+	check "node 2 is back" rack wire heal node2
+	check "its log says what was modified" lost_on_node2 '8 modified blocks are lost'
+	check "its log says what was not" lost_on_node2 '16 unmodified blocks are dropped'
+	check "it is told to who listens" said node2 events '"event":"blocks_lost".*"count":8\b'
+	check "it is counted" equal 8 "$(blocks_lost node2)"
+	check "node 2 goes on" on node2 sh -c 'echo more >/weft/more && cat /weft/read >/dev/null'
+}
+
+built "$LETGO"
+begin letgo
+boot --nodes 2 --switch none --mem 512M --memd-options "--backing /root/blade"
+leaving
+slow
+cut_off
+end_rack
+finish
