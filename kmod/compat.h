@@ -15,6 +15,7 @@
 #include <linux/pagemap.h>
 #include <linux/shrinker.h>
 #include <linux/version.h>
+#include <linux/workqueue.h>
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #include <linux/filelock.h>
 #endif
@@ -208,6 +209,13 @@ static inline void weft_tunnel_xmit(struct rtable *rt, struct sock *sk,
 			    false, true);
 #endif
 }
+
+/* Of a work queue that is not WQ_UNBOUND: newer kernels want it said. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define WEFT_WQ_PERCPU		WQ_PERCPU
+#else
+#define WEFT_WQ_PERCPU		0
+#endif
 
 /* What refuses leases: nothing, where they are refused unless a file system offers them. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)

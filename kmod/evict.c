@@ -275,7 +275,8 @@ int weft_cache_init(void)
 {
 	INIT_WORK(&weft_cache.evict, evict_work);
 	/* the other end waits, and memory may depend on it */
-	weft_cache.wq = alloc_workqueue("weft", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	weft_cache.wq = alloc_workqueue("weft", WEFT_WQ_PERCPU | WQ_HIGHPRI |
+					WQ_MEM_RECLAIM, 0);
 	if (!weft_cache.wq)
 		return -ENOMEM;
 	weft_cache.evict_wq = alloc_workqueue("weft-evict",

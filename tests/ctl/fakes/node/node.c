@@ -370,15 +370,23 @@ static void put_times(void)
 
 static int __init fakenode_init(void)
 {
+	int err = weft_hist_init();
+
+	if (err)
+		return err;
 	put_times();
 	weft_stat_add(WEFT_STAT_MISS_UPGRADE, 3);
 	weft_stat_add(WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
-	return weft_netlink_init();
+	err = weft_netlink_init();
+	if (err)
+		weft_hist_exit();
+	return err;
 }
 
 static void __exit fakenode_exit(void)
 {
 	weft_netlink_exit();
+	weft_hist_exit();
 }
 
 module_init(fakenode_init);
