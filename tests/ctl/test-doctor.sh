@@ -56,6 +56,35 @@ only()
 	[ "$(sed 's/:.*//' "$dir/out" | sort -u | tr '\n' ' ')" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" ]
 }
 
+# datagrams GUEST ADDRESS N [bad]: it sends so many to weft's port there; bad: with wrong sums.
+datagrams()
+{
+	run "$1" python3 -c '
+import socket, struct, sys, time
+to, n, bad = sys.argv[1], int(sys.argv[2]), len(sys.argv) > 3
+data = b"x" * 1000
+if bad:
+	s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
+	data = struct.pack("!HHHH", 4793, 4793, 8 + len(data), 1) + data
+else:
+	s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+while n:
+	try:
+		s.sendto(data, (to, 0 if bad else 4793))
+		n -= 1
+	except OSError:		# the interface takes no more just now
+		time.sleep(0.01)
+' "${@:2}"
+	[ "$rc" = 0 ]
+}
+
+# again GUEST ID: its weft-memd is started anew.
+again()
+{
+	run "$1" tools/rack/guest-blade "$BUILD" "$2" "$homes" 32M
+	[ "$rc" = 0 ]
+}
+
 begin doctor
 boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 9000 --blade-mem 32M \
 	${KVER:+--kernel "$KVER"}
@@ -93,6 +122,12 @@ check "2. the file is wrong" finds node1 config_wrong \
 	"the configuration file is wrong, $CONF:7: there is no setting 'tiemout': write 'timeout = 30' if that is meant" \
 	"'weftctl up --check --file $CONF' looks at it again"
 done_on node1 sed -i /tiemout/d "$CONF"
+done_on node1 sed -i 's/^interface/#interface/' "$CONF"
+check "the file lacks a setting" finds node1 config_incomplete \
+	"the configuration file $CONF has no 'interface', so 'weftctl up' and the service cannot use it" \
+	"add it, for example 'interface = eth0', the one that leads to the rack \('ip link' lists them\); 'weftctl up --check --file $CONF' looks at it again"
+check "nothing else" only config_incomplete
+done_on node1 sed -i 's/^#interface/interface/' "$CONF"
 done_on node1 "$WEFTCTL" set --timeout 0.5 --hold 5000
 check "3. a timeout that is too short" finds node1 timeout \
 	'with a timeout of 0.5 s a rack that is only busy is taken for dead' \
@@ -178,6 +213,25 @@ done_on node1 rm /weft/pin
 done_on node1 dmesg -C
 check "all is well again" soon 20 clean node1
 
+# --- Datagrams that are dropped ------------------------------------------------------------
+
+done_on node1 sh -c 'echo 7654321 >/tmp/drops &&
+	mount --bind /tmp/drops /sys/class/net/eth0/statistics/rx_missed_errors'
+check "an interface that drops packets" finds node1 drops_interface \
+	'the interface eth0 has dropped 76543[0-9]+ packets that came, and taken [0-9]+' \
+	"give it a longer ring \('ethtool -G eth0 rx N', 'ethtool -g eth0' shows how long it may be\), and its interrupts processors that are not busy"
+check "nothing else" only drops_interface
+done_on node1 umount /sys/class/net/eth0/statistics/rx_missed_errors
+check "all is well again" clean node1
+check "node 2 sends what has wrong sums" datagrams node2 10.87.0.1 3000 bad
+check "a socket that drops datagrams" finds node1 drops_socket \
+	'the sockets of UDP port 4793 here have dropped [0-9]+ datagrams, and this node has taken [0-9]+' \
+	"look with 'nstat -az UdpInCsumErrors UdpRcvbufErrors' which it is: .*"
+check "nothing else" only drops_socket
+done_on node1 "$WEFTCTL" down --unmount
+done_on node1 "$WEFTCTL" up
+check "a new socket" clean node1
+
 # --- The other node: identity, module ------------------------------------------------------
 
 done_on node2 "$WEFTCTL" down --unmount
@@ -222,6 +276,19 @@ check "18. a node whose MTU is less than the rack's" finds node2 mtu_path \
 check "nothing else" only mtu_path
 done_on node2 "$WEFTCTL" down --unmount
 done_on node2 ip link set eth0 mtu 9000
+done_on node2 "$WEFTCTL" up
+check "its remedy" clean node2
+
+done_on node2 "$WEFTCTL" down --unmount
+done_on node2 cp "$CONF" /tmp/whole.conf
+done_on node2 sed -i 's/^homes = .*/homes = 10.87.0.101/' "$CONF"
+done_on node2 "$WEFTCTL" up
+check "homes that lack a blade" finds node2 homes_differ \
+	"memory blade 33 \(10\.87\.0\.101\) is part of a rack of 2 memory blades, but 'homes' of this node names 1" \
+	"name all of them in 'homes', in the order of their ids and the same on all nodes, then 'weftctl down --unmount' and 'weftctl up'"
+check "nothing else" only homes_differ
+done_on node2 "$WEFTCTL" down --unmount
+done_on node2 cp /tmp/whole.conf "$CONF"
 done_on node2 "$WEFTCTL" up
 check "its remedy" clean node2
 
@@ -271,6 +338,37 @@ check "23. a blade that is down" finds node1 blade_down \
 	"'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
 diagnose node1 -j
 check "all of that as the schema says" schema doctor
+
+done_on node1 "$WEFTCTL" set --timeout 2
+done_on mem1 sh -c 'kill -STOP $(pgrep -x weft-memd)'
+check "the blade starts again, but nobody tells it of the rack" again mem2 34
+check "24. a blade that waits for the first one" finds node1 blade_waits \
+	'memory blade 34 \(10\.87\.0\.102\) runs, but has not heard the catalog of regions from the first blade, and serves nobody' \
+	"see there with 'journalctl -u weft-memd' what it waits for, that --peers names all blades in the order of their ids, and that UDP port 4793 is open between them"
+done_on mem2 sh -c 'kill -STOP $(pgrep -x weft-memd)'
+check "node 2 sends more than a buffer takes" datagrams node2 10.87.0.102 25000
+done_on mem2 sh -c 'kill -CONT $(pgrep -x weft-memd)'
+done_on mem1 sh -c 'kill -CONT $(pgrep -x weft-memd)'
+check "25. a blade that drops messages" soon 60 finds node1 drops_blade \
+	'memory blade 34 \(10\.87\.0\.102\) has dropped [0-9]+ messages because its buffer was full, and taken [0-9]+' \
+	"give weft-memd there a processor that nobody else needs, and a buffer of 8 MiB: run it as root, or 'sysctl -w net.core.rmem_max=8388608' before it starts"
+check "it waits no more" eval '! grep -q "^blade_waits" "$dir/out"'
+
+# The rack forgets node 1 while it is cut off, and another machine takes its place.
+done_on node2 "$WEFTCTL" down --unmount
+keeping rack wire cut node1
+done_on mem1 sh -c 'kill -KILL $(pgrep -x weft-memd)'
+check "the first blade knows nothing" again mem1 33
+done_on node2 sed -i 's/^node = 2/node = 1/' "$CONF"
+# the other blade has to join first
+check "node 2 takes the place" soon 60 eval 'ctl node2 up; good'
+keeping rack wire heal node1
+check "26. mounted, and no member" soon 60 finds node1 not_joined \
+	'weft is mounted, but the rack has not counted this node among its members for [0-9.]+ s, and does not take it back' \
+	"see with 'weftctl status' on another node who is node 1 there: give one of the two another 'node', then 'weftctl down --unmount' and 'weftctl up' here; what this node had modified is lost"
+check "its first blade is not called silent" eval '! grep -q "^blade_silent" "$dir/out"'
+diagnose node1 -j
+check "and that as the schema says" schema doctor
 
 # --- The end -----------------------------------------------------------------
 

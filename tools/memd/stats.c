@@ -94,6 +94,9 @@ static void add_state(struct memd *m, struct page *page)
 	add(page, "sent", m->udp.sent);
 	add(page, "sent_bytes", m->udp.sent_bytes);
 	add(page, "not_sent", m->udp.dropped);
+	add(page, "not_received", udp_not_received(&m->udp));
+	add(page, "blades", m->opt.blades);
+	add(page, "ready", m->ready);
 }
 
 static void add_types(struct page *page, const char *prefix, const u64 *counts)

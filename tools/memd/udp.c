@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -268,6 +269,16 @@ void udp_flush(struct udp *udp)
 	}
 	udp->messages = 0;
 	udp->datagrams = 0;
+}
+
+u64 udp_not_received(const struct udp *udp)
+{
+	u32 info[SK_MEMINFO_VARS] = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (udp->fd < 0 || getsockopt(udp->fd, SOL_SOCKET, SO_MEMINFO, info, &len))
+		return 0;
+	return info[SK_MEMINFO_DROPS];
 }
 
 int udp_receive(struct udp *udp, struct memd *m,

@@ -75,6 +75,9 @@ void udp_send(struct udp *udp, u32 addr, size_t len, bool joins);
 /* Hand all that is queued to the kernel. */
 void udp_flush(struct udp *udp);
 
+/* Datagrams that came when the kernel's buffer was full; wraps at 32 bits. */
+u64 udp_not_received(const struct udp *udp);
+
 /**
  * udp_receive() - read one batch
  * @take: called for each datagram

@@ -85,6 +85,7 @@ static int examine(struct patient *p)
 		return rc;
 	examine_interface(p);
 	examine_hosts(p);
+	examine_drops(p);
 	rc = examine_rack(p);
 	return rc ? rc : examine_node(p);
 }

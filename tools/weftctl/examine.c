@@ -141,6 +141,20 @@ static void compare_all(struct patient *p)
 	}
 }
 
+/* A file that says something of a node, but not all that one needs. */
+static void examine_missing(struct patient *p)
+{
+	enum setting_id id = settings_missing(&p->conf.settings);
+	const struct setting *s;
+
+	if (id == SETTINGS || !p->conf.settings.given)
+		return;
+	s = &settings_table[id];
+	found(&p->findings, FOUND_CONFIG_INCOMPLETE, 0,
+	      "the configuration file %s has no '%s', so 'weftctl up' and the service cannot use it\tadd it, for example '%s = %s', %s; 'weftctl up --check --file %s' looks at it again",
+	      p->file, s->name, s->name, s->example, s->about, p->file);
+}
+
 static int examine_file(struct patient *p)
 {
 	const char *name = p->file ? p->file : CONF_FILE;
@@ -154,6 +168,8 @@ static int examine_file(struct patient *p)
 		found(&p->findings, FOUND_CONFIG_WRONG, 0,
 		      "the configuration file is wrong, %s\t'weftctl up --check --file %s' looks at it again",
 		      p->conf.error, p->file);
+	if (p->file_found == CONF_GOOD)
+		examine_missing(p);
 	return 0;
 }
 
@@ -403,6 +419,7 @@ static bool explained(const struct patient *p, const struct warning *w)
 		enum finding_id id;
 	} known[] = {
 		{ "another node has the id", FOUND_DUPLICATE_ID },
+		{ "another node has the id", FOUND_NOT_JOINED },
 		{ "weft: the cache (", FOUND_CACHE_FULL },
 		{ "could not be written home", FOUND_BLOCKS_LOST },
 		{ "does not answer", FOUND_BLADE_DOWN },
@@ -441,6 +458,13 @@ static void examine_silence(struct patient *p)
 	    found_any(&p->findings, FOUND_BLADE_DOWN, WEFT_BLADE_MIN) ||
 	    found_any(&p->findings, FOUND_HOST_UNREACHABLE, WEFT_BLADE_MIN))
 		return;
+	/* It answers who is no member, too; what only members hear, we do not hear. */
+	if (p->first_told) {
+		found(&p->findings, FOUND_NOT_JOINED, 0,
+		      "weft is mounted, but the rack has not counted this node among its members for %g s, and does not take it back\tsee with 'weftctl status' on another node who is node %u there: give one of the two another 'node', then 'weftctl down --unmount' and 'weftctl up' here; what this node had modified is lost",
+		      p->status.answered_ms / 1e3, p->config.id);
+		return;
+	}
 	found(&p->findings, FOUND_BLADE_SILENT, WEFT_BLADE_MIN,
 	      "the first memory blade was last heard %g s ago\tlook at its load and its log ('journalctl -u weft-memd' there)",
 	      p->status.answered_ms / 1e3);

@@ -23,6 +23,7 @@
  * @log: of the kernel
  * @log_read: we may read it
  * @before: the node's counters when the examination began
+ * @first_told: the first memory blade answers
  */
 struct patient {
 	struct findings findings;
@@ -38,6 +39,7 @@ struct patient {
 	struct warnings log;
 	bool log_read;
 	struct counters before;
+	bool first_told;
 };
 
 /* Each returns 0, or an exit status after a sentence if it cannot be gone on. */
@@ -50,6 +52,13 @@ void examine_interface(struct patient *p);
 
 /* Other machines: whether they answer, in time, and datagrams of full size. */
 void examine_hosts(struct patient *p);
+
+/* Datagrams that came and were thrown away here. */
+void examine_drops(struct patient *p);
+
+/* The same at memory blade @id, called @name, whose counters are @c. */
+void examine_blade_drops(struct patient *p, uint32_t id, const char *name,
+			 const struct counters *c);
 
 /* Memory blades and the switch. */
 int examine_rack(struct patient *p);

@@ -182,6 +182,24 @@ static void examine_space(struct patient *p, const struct host *h,
 		      h->name, taken >> 20, all >> 20);
 }
 
+/* Does it have what it needs to serve, and does it say the same of the rack as we do? */
+static void examine_part(struct patient *p, const struct host *h, const struct counters *c)
+{
+	uint64_t blades = counters_get(c, "blades");
+
+	/* One of an earlier version does not tell. */
+	if (!blades)
+		return;
+	if (!counters_get(c, "ready"))
+		found(&p->findings, FOUND_BLADE_WAITS, h->id,
+		      "%s runs, but has not heard the catalog of regions from the first blade, and serves nobody\tsee there with 'journalctl -u weft-memd' what it waits for, that --peers names all blades in the order of their ids, and that UDP port %d is open between them",
+		      h->name, WEFT_WIRE_UDP_PORT);
+	if (blades != p->config.homes_len)
+		found(&p->findings, FOUND_HOMES_DIFFER, h->id,
+		      "%s is part of a rack of %" PRIu64 " memory blades, but 'homes' of this node names %u\tname all of them in 'homes', in the order of their ids and the same on all nodes, then 'weftctl down --unmount' and 'weftctl up'",
+		      h->name, blades, p->config.homes_len);
+}
+
 /* Return: whether it told its counters, which is whether it works. */
 static bool examine_blade(struct patient *p, const struct host *h, struct knock *k,
 			  struct counters *c)
@@ -282,6 +300,9 @@ int examine_rack(struct patient *p)
 			continue;
 		if (examine_blade(p, &h, &knocks[i], &counters)) {
 			examine_space(p, &h, &counters);
+			examine_part(p, &h, &counters);
+			examine_blade_drops(p, h.id, h.name, &counters);
+			p->first_told |= h.id == WEFT_BLADE_MIN;
 			told = h.id;
 			if (counters_get(&counters, "switch"))
 				believer = h.id;
