@@ -140,10 +140,12 @@ by_hand()
 
 under_load()
 {
-	local i
+	local i hammer
 
 	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
 		--seconds "$SECONDS_RUN" >"$dir/hammer" 2>&1 &
+	# not $! later: what runs in a guest meanwhile is waited for in the background, too
+	hammer=$!
 	for ((i = 0; i < RESTARTS; i++)); do
 		# for the nodes to go on, and what they do to be spoiled by the next one
 		sleep 5
@@ -151,7 +153,7 @@ under_load()
 		# the first one was by hand
 		check "the blade serves after restart $((i + 1))" says 'nodes are served' $((i + 2))
 	done
-	wait $!
+	wait "$hammer"
 	report $? "every increment is there, every lock can be had" "$dir/hammer"
 	check "nothing is lost under load" nothing_lost
 }
