@@ -281,9 +281,9 @@ $(unit_programs): $(B)/tests/unit-%: $(B)/san/tests/unit/%.o $(san_core) \
 san_of		= $(patsubst $(B)/obj/%,$(B)/san/%,$(1))
 san_programs	:= $(B)/san/bin/weft-memd $(B)/san/bin/weft-switchd
 test_programs	+= $(san_programs)
-all_objects	+= $(call san_of,$(call objects,tools/memd tools/switchd))
-$(B)/san/bin/weft-memd: $(call san_of,$(call objects,tools/memd)) $(san_core)
-$(B)/san/bin/weft-switchd: $(call san_of,$(call objects,tools/switchd)) $(san_core)
+all_objects	+= $(call san_of,$(call objects,tools/memd tools/switchd tests/san))
+$(B)/san/bin/weft-memd: $(call san_of,$(call objects,tools/memd tests/san)) $(san_core)
+$(B)/san/bin/weft-switchd: $(call san_of,$(call objects,tools/switchd tests/san)) $(san_core)
 $(B)/san/bin/weft-switchd: ldlibs_of = $(dpdk_libs) -pthread
 $(call san_of,$(call objects,tools/switchd)): cflags_of = $(dpdk_cflags) -Itools/switchd
 $(B)/san/tools/switchd/interface.o: cflags_of = $(switchd_interface)

@@ -46,7 +46,7 @@ int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at)
 		if (packet->msg.tagged)
 			return -EKEYREJECTED;
 		if (weft_msg_has_data(packet->msg.type))
-			return scattered_psum(packet) == psum ? 0 : -EBADMSG;
+			return scattered_psum(packet) == psum ? 0 : -EILSEQ;
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}

@@ -33,6 +33,10 @@ static void count_bad(int err)
 	case -EPROTONOSUPPORT:
 		weft_stat_inc(WEFT_STAT_MSG_OTHER_VERSION);
 		break;
+	case -EILSEQ:
+		/* ours, but its block has changed before it was on the wire (send.h) */
+		weft_stat_inc(WEFT_STAT_MSG_TORN);
+		break;
 	case -ENOMEM:
 		weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
 		break;

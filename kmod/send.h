@@ -26,8 +26,8 @@ void weft_send(struct sk_buff_head *queue, u32 to, struct weft_msg *msg);
  * @pages: the block's pages
  * @size: its bytes
  * @frozen: nobody writes to the block: its pages are sent as they are.  Should
- *	one change before it is on the wire, the receiver finds the hash wrong
- *	and drops it
+ *	one change before it is on the wire, the receiver finds the hash wrong,
+ *	counts it as torn (msg_torn) and drops it
  *
  * Any context.
  */

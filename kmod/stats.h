@@ -42,6 +42,7 @@
 	X(MSG_RECEIVED,		"msg_received") \
 	X(MSG_RECEIVED_BYTES,	"msg_received_bytes") \
 	X(MSG_BAD,		"msg_bad") \
+	X(MSG_TORN,		"msg_torn") \
 	X(MSG_FORGED,		"msg_forged") \
 	X(MSG_OTHER_RACK,	"msg_other_rack") \
 	X(MSG_OTHER_VERSION,	"msg_other_version") \

@@ -235,7 +235,7 @@ int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len,
 		return err;
 	msg->payload = msg->len ? rest : NULL;
 	if (!msg->tagged && weft_wire_psum(msg->payload, msg->len) != psum)
-		return -EBADMSG;
+		return -EILSEQ;
 	return weft_wire_check_tag(msg, buf, rest, key);
 }
 

@@ -170,7 +170,8 @@ static inline bool weft_wire_joins(u8 type)
  * version, lengths, sums, ranges of src, status and offsets, then the tag.  Any
  * context.
  *
- * Return: 0; -EPROTONOSUPPORT for another version; -ENOKEY without a trailer where
+ * Return: 0; -EPROTONOSUPPORT for another version; -EILSEQ if the header is right and
+ * the payload is not (it was damaged on the way, or changed while it was sent); -ENOKEY without a trailer where
  * there is a key; -EKEYREJECTED for a wrong tag, or for any where there is no key
  * (then a payload may be damaged as well); -EBADMSG for anything else that is wrong.
  * After -ENOKEY and -EKEYREJECTED @msg is filled in; nothing of it is to be believed.

@@ -81,8 +81,14 @@ while n:
 # again GUEST ID: its weft-memd is started anew.
 again()
 {
-	run "$1" tools/rack/guest-blade "$BUILD" "$2" "$homes" 32M
+	run "$1" tools/rack/guest-blade "$BIN" "$2" "$homes" 32M
 	[ "$rc" = 0 ]
+}
+
+waits_no_more()
+{
+	diagnose node1
+	! grep -q '^blade_waits' "$dir/out"
 }
 
 begin doctor
@@ -352,7 +358,7 @@ done_on mem1 sh -c 'kill -CONT $(pgrep -x weft-memd)'
 check "25. a blade that drops messages" soon 60 finds node1 drops_blade \
 	'memory blade 34 \(10\.87\.0\.102\) has dropped [0-9]+ messages because its buffer was full, and taken [0-9]+' \
 	"give weft-memd there a processor that nobody else needs, and a buffer of 8 MiB: run it as root, or 'sysctl -w net.core.rmem_max=8388608' before it starts"
-check "it waits no more" eval '! grep -q "^blade_waits" "$dir/out"'
+check "it waits no more" soon 60 waits_no_more
 
 # The rack forgets node 1 while it is cut off, and another machine takes its place.
 done_on node2 "$WEFTCTL" down --unmount

@@ -16,7 +16,12 @@
 # counting it (the wire waits for the guest), so those are the messages sent without
 # those that the guest's kernel says it dropped; for the latter more are sent.  That
 # as many came to the socket is checked by the kernel's count of datagrams, and
-# that weft took each random one for a bad one by weft's own.
+# that weft took each random one for a bad one, and no other, by weft's own.  Messages of
+# the work may be torn: nodes send pages of blocks as they are, and on a slow machine a
+# page gets new contents before its datagram has left the guest.  These are damaged, too,
+# and are asked for again, but nobody forged them: the node counts them apart (msg_torn).
+#
+# weft-memd and weft-switchd run with the address and undefined behaviour sanitizers.
 #
 #	tests/system/hostile.sh [PACKETS]	of each sort (1000000)
 #
@@ -80,6 +85,13 @@ datagrams()
 			dropped += v["Ip:InDiscards"] + v["Ip:InHdrErrors"] + v["Ip:InAddrErrors"]
 			printf "%.0f %.0f\n", v["Udp:InDatagrams"], dropped
 		}'
+}
+
+# torn GUEST: messages of the work whose block changed while it was sent.
+torn()
+{
+	counters "$1" | awk '$1 == "node.counters.msg_torn" { print $2; found = 1 }
+		END { exit !found }'
 }
 
 # refused GUEST: messages that weft found damaged or of another version.
@@ -214,14 +226,33 @@ works()
 	[ "$(on node3 sha256sum "/weft/more.$1")" = "$(on node2 sha256sum "/weft/more.$1")" ]
 }
 
-memd_runs()
+# no_report FILE: no sanitizer and no assertion has said anything there.
+no_report()
 {
-	on mem1 pgrep -x weft-memd && on mem1 cat /var/log/weft-memd.log >"$dir/memd.log" || return 1
-	# sanitizers and assertions
-	! grep -i 'assert\|runtime error\|AddressSanitizer' "$dir/memd.log"
+	! grep -i 'assert\|runtime error\|Sanitizer' "$1"
 }
 
-built "$HOSTILE" "$TOUCH" "$HAMMER"
+memd_runs()
+{
+	on mem1 pgrep -x weft-memd && on mem1 cat /var/log/weft-memd.log >"$dir/memd.log" &&
+		no_report "$dir/memd.log"
+}
+
+switchd_runs()
+{
+	rack status && no_report "$wires/switch/console.log"
+}
+
+# sanitized: both of them are; what is not there reports nothing.
+sanitized()
+{
+	on mem1 sh -c 'grep -q libasan "/proc/$(pgrep -x weft-memd)/maps"' &&
+		on mem1 sh -c 'grep -q libubsan "/proc/$(pgrep -x weft-memd)/maps"' &&
+		ldd "$wires/weft-switchd" | grep libasan && ldd "$wires/weft-switchd" | grep libubsan
+}
+
+export WEFT_RACK_PROGRAMS=$BUILD/san/bin
+built "$HOSTILE" "$TOUCH" "$HAMMER" "$WEFT_RACK_PROGRAMS"/weft-{memd,switchd}
 begin hostile
 boot --nodes 3 --switch p4 --mem 512M
 check "a file to work on" on node1 truncate -s $(((BLOCKS + 1) * 3 * 4096)) /weft/steady
@@ -232,11 +263,14 @@ steady=$(region_of /weft/steady)
 victim=$(region_of /weft/victim)
 wires=$(rack status | sed -n '1s/.* files in //p')
 check "they are two regions" [ "$((steady))" -ne "$((victim))" ]
+check "blade and switch run with the sanitizers" sanitized
 for sort in random mutated; do
 	check "$PACKETS $sort messages, and work meanwhile" both $sort
 	sed 's/^/# /' "$dir/work" "$dir"/victims.* "$dir"/send.*
 	check "after $sort messages all nodes work" works $sort
-	check "after $sort messages memd runs" memd_runs
+	check "after $sort messages memd runs, no sanitizer has complained" memd_runs
+	check "after $sort messages the switch runs, no sanitizer has complained" switchd_runs
+	note "messages of the work that were torn: node 1 $(torn node1), node 2 $(torn node2)"
 done
 check "all can unmount" on nodes umount /weft
 check "and mount" on nodes mount -t weft none /weft

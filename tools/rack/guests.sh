@@ -289,7 +289,7 @@ set_up()
 	# shellcheck disable=SC2086  # the options are words
 	case $name in
 	mem*)	in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-blade" \
-			"$BUILD" "$((32 + ${name#mem}))" "$homes" "$BLADE_MEM" \
+			"$PROGRAMS" "$((32 + ${name#mem}))" "$homes" "$BLADE_MEM" \
 			$MEMD_OPTIONS ;;
 	node*)	in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-node" \
 			"$BUILD" "${name#node}" "$homes" "$CACHE" $NODE_OPTIONS ;;
