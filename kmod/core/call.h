@@ -4,10 +4,10 @@
  * memory blade (id 33), and what that blade tells the other blades.
  *
  * A CALL message carries one struct weft_call; the REPLY carries one, too, and
- * repeats txn.  The caller repeats a CALL until the REPLY comes; the blade keeps
- * the reply to the last calls of each member and repeats it for a repeated txn,
- * so that every call takes effect once.  Calls of one member are numbered by the
- * same sequence as its transactions.
+ * repeats txn, and nonce, which the caller chooses at random.  The caller repeats a CALL
+ * until the REPLY comes; the blade keeps the reply to the last calls of each member and
+ * repeats it for a repeated txn, so that every call takes effect once.  Calls of one
+ * member are numbered by the same sequence as its transactions.
  */
 #ifndef WEFT_CORE_CALL_H
 #define WEFT_CORE_CALL_H
@@ -60,12 +60,22 @@ enum weft_call_op {
 /* RENEW: others have not waited for this node: nothing of it counts any more. */
 #define WEFT_RENEW_LATE		0x01
 
+/*
+ * In a rack with a key, err of a REPLY: nothing was done, as the call is too old or too
+ * new by the rack's clock, or older than those whose replies the blade keeps.  The
+ * caller takes the time from the first blade's REPLY and calls anew, under another txn,
+ * WEFT_CALL_TRIES times in a row at most.  No call has this error for another reason.
+ */
+#define WEFT_CALL_WRONG_TIME	ETIME
+#define WEFT_CALL_TRIES		3
+
 #define WEFT_CLAIM_LEN		16	/* bytes of a lock in the list of a CLAIM */
 
 /**
  * struct weft_call - one call or reply
  * @op: enum weft_call_op
- * @err: REPLY: 0 or a positive Linux errno
+ * @err: REPLY: 0 or a positive Linux errno; to a JOIN, and without a tag, ENOKEY if only
+ *	one of both sides has a key, EKEYREJECTED if they have different ones
  * @node: member that joins or leaves
  * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*
  * @region: id, 1..WEFT_REGION_MAX

@@ -108,4 +108,14 @@ struct weft_switch {
 enum weft_dir_dest weft_switch_handle(struct weft_switch *sw, u32 port,
 				      struct weft_msg *msg, u32 *targets);
 
+/*
+ * The address that a switch answers from to what @asker has sent to the group, as it has
+ * none of its own: one of the asker's network, surely not the asker's.  IPv4, host byte
+ * order; p4/weft_address.p4 does the same.
+ */
+static inline u32 weft_switch_addr(u32 asker)
+{
+	return (asker & ~3u) | ((asker & 3) == 1 ? 2 : 1);
+}
+
 #endif /* WEFT_CORE_DIRECTORY_H */

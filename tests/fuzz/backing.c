@@ -152,14 +152,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	used = write_frames(&b, data, size);
 	write_log(&b, data + used, size - used);
 	backing_close(&b);
-	if (memd_init(&m, &o, err)) {
+	if (memd_init(&m, &o, NULL, err)) {
 		must(*err && !strchr(err, '\n'));
 	} else {
 		use();
 		n = m.regions.n;
 		kept = m.frames.used;
 		memd_exit(&m);
-		must(!memd_init(&m, &o, err));
+		must(!memd_init(&m, &o, NULL, err));
 		use();
 		must(n == m.regions.n && kept == m.frames.used);
 	}

@@ -17,6 +17,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct memd m;
 static u8 buf[WEFT_WIRE_HDR_LEN + 8192];
+static struct weft_key key;	/* of the rack, if it has one */
+static u8 spoil;	/* what is wrong with the tag of the next message */
 
 /* Bytes of the input, 0 when it has come to its end. */
 struct input {
@@ -85,11 +87,24 @@ static u64 line(struct input *in)
 static void deliver(struct weft_msg *msg, u32 from)
 {
 	msg->payload = msg->len ? buf + WEFT_WIRE_HDR_LEN : NULL;
-	weft_wire_pack_plain(msg, buf);
-	memd_receive(&m, buf, WEFT_WIRE_HDR_LEN + msg->len, from);
+	struct weft_stamp stamp = memd_time(&m);
+	size_t len;
+
+	stamp.epoch ^= spoil == 1;
+	stamp.tick += spoil == 2 ? 161u : spoil == 3 ? -161u : 0;
+	len = weft_wire_pack(msg, buf, spoil == 4 ? NULL : &key, stamp);
+	if (spoil >= 5)
+		buf[len - 1 - spoil % 16] ^= 1;
+	spoil = 0;
+	memd_receive(&m, buf, len, from, m.udp.port);
 }
 
 /* --- calls ------------------------------------------------------------------ */
+
+static u32 addr_of(u8 id)
+{
+	return weft_is_blade(id) ? BLADE_ADDR + id - WEFT_BLADE_MIN : NODE_ADDR + id;
+}
 
 static struct weft_call call(struct input *in, u8 src)
 {
@@ -101,6 +116,7 @@ static struct weft_call call(struct input *in, u8 src)
 		.mode = u8_of(in),
 		.members = u8_of(in) & 7,
 		.life = 1u + (u8_of(in) > 240),
+		.addr = addr_of(src),
 	};
 	u32 i;
 
@@ -259,7 +275,13 @@ static void switch_answers(struct input *in)
 		if (!(how & 0x70))
 			msg.type = WEFT_MSG_NACK;
 	}
-	deliver(&msg, WEFT_WIRE_GROUP);
+	deliver(&msg, weft_switch_addr(m.udp.addr));
+}
+
+/* The next message has a wrong tag or time, or none; or the other way round. */
+static void spoil_next(struct input *in)
+{
+	spoil = 1 + u8_of(in) % 21;
 }
 
 /* Anything. */
@@ -309,6 +331,7 @@ static void set_up(void)
 	for (id = 1; id <= 3; id++) {
 		c.op = WEFT_CALL_JOIN;
 		c.node = id;
+		c.addr = addr_of(id);
 		make_call(WEFT_MSG_CALL, id, weft_txn(id, 200), &c, NODE_ADDR + id);
 	}
 	pass_time(1200);
@@ -336,7 +359,10 @@ static void begin(struct input *in)
 		o.id = (u8)(WEFT_BLADE_MIN + (how >> 1 & 1));
 	}
 	o.use_switch = how & 4;
-	if (memd_init(&m, &o, err) || udp_open_none(&m.udp))
+	memset(&key, 0, sizeof(key));
+	if (how & 8)
+		weft_key_init(&key, (const u8 *)"0123456789abcdef0123456789ABCDEF");
+	if (memd_init(&m, &o, &key, err) || udp_open_none(&m.udp))
 		abort();
 	m.udp.fragment = 1408;
 	m.udp.addr = BLADE_ADDR + options_blade(&o);
@@ -345,6 +371,7 @@ static void begin(struct input *in)
 	if (o.blades == 2 && o.id == WEFT_BLADE_MIN) {
 		struct weft_call c = {
 			.op = WEFT_CALL_JOIN, .node = 34, .life = 9, .size = 4 << 20,
+			.addr = addr_of(34),
 		};
 
 		make_call(WEFT_MSG_CALL, 34, weft_txn(34, 1), &c, BLADE_ADDR + 1);
@@ -356,7 +383,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static void (* const actions[])(struct input *in) = {
 		node_calls, node_calls, blade_calls, replies, requests, requests,
-		write_backs, switch_answers, switch_answers, any_message,
+		write_backs, switch_answers, switch_answers, any_message, spoil_next,
 	};
 	struct input in = { data, size };
 

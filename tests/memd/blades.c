@@ -18,8 +18,8 @@ static pid_t blade_pid[RIG_BLADES];
 static void exec_memd(u32 id, const char *const *args)
 {
 	const char *build = getenv("BUILD"), *other = getenv("WEFT_MEMD");
-	const char *argv[24] = { "weft-memd" };
-	char program[256], id_text[8], addr[16], port_text[8], log[96];
+	const char *argv[30] = { "weft-memd" };
+	char program[256], id_text[8], addr[16], port_text[8], log[96], key[96];
 	struct in_addr a = { .s_addr = htonl(rig_addr(id)) };
 	int n = 1, fd;
 
@@ -35,7 +35,12 @@ static void exec_memd(u32 id, const char *const *args)
 	argv[n++] = addr;
 	argv[n++] = "--port";
 	argv[n++] = port_text;
-	while (*args && n < 23)
+	snprintf(key, sizeof(key), "%s/key", rig_dir());
+	if (rig_key.set) {
+		argv[n++] = "--key";
+		argv[n++] = key;
+	}
+	while (*args && n < 29)
 		argv[n++] = *args++;
 	argv[n] = NULL;
 	fd = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);

@@ -74,6 +74,7 @@ static void members(void)
 	c.op = WEFT_CALL_JOIN;
 	c.node = 1;
 	c.life = 77;
+	c.addr = rig_addr(2);
 	CHECK_EQ(fake_call(other, BLADE, &c, 5000), EEXIST);
 	CHECK_EQ(c.addr, rig_addr(1));
 	/* and what it sends counts for nothing */
@@ -126,6 +127,7 @@ static void repeated_calls(struct fake *f)
 
 	for (i = 0; i < 5; i++) {
 		f->call_txn = msg.txn;
+		f->call_nonce = msg.nonce;
 		f->replied = false;
 		rig_send(1, BLADE, &msg);
 		while (!f->replied) {

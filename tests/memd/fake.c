@@ -4,6 +4,7 @@
 
 #define BACKOFF_MS	2
 #define LIMIT_MS	20000
+#define TIME_MS		20
 
 struct fake fakes[RIG_NODES + 1];
 u32 fake_timeout_ms = 10;
@@ -36,7 +37,7 @@ static u32 home(const struct fake *f, u64 key)
 static void send_block(struct fake *f, const struct fake_region *r,
 		       const struct fake_line *fl, u32 to, struct weft_msg *m)
 {
-	u32 full = RIG_FRAGMENT < r->block ? RIG_FRAGMENT : r->block, offset;
+	u32 full = rig_fragment() < r->block ? rig_fragment() : r->block, offset;
 
 	m->info = (u16)full;
 	m->size = r->block;
@@ -314,6 +315,44 @@ static void called(struct fake *f, const struct weft_msg *msg)
 	rig_send(f->at, msg->src, &reply);
 }
 
+/* Somebody with the key has another idea of the time: ask the first blade. */
+static void ask_time(struct fake *f)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_PEERS, .node = f->id, .life = f->life,
+	};
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL, .src = (u8)f->id,
+		.txn = weft_txn(f->id, ++f->seq), .nonce = rig_random(~0u),
+		.len = weft_call_pack(&c, payload), .payload = payload,
+	};
+
+	if (rig_now() - f->time_asked < TIME_MS)
+		return;
+	f->time_asked = rig_now();
+	f->time_txn = msg.txn;
+	f->time_nonce = msg.nonce;
+	rig_send(f->at, WEFT_BLADE_MIN, &msg);
+}
+
+/* Is it to be believed now?  Answers to our questions set the clock. */
+static bool is_fresh(struct fake *f, const struct weft_msg *msg)
+{
+	bool answer = msg->type == WEFT_MSG_REPLY && msg->src == WEFT_BLADE_MIN &&
+		      ((msg->txn == f->call_txn && msg->nonce == f->call_nonce) ||
+		       (msg->txn == f->time_txn && msg->nonce == f->time_nonce));
+
+	if (!rig_key.set)
+		return true;
+	if (answer)
+		rig_clock_set(msg->stamp);
+	if (weft_stamp_fresh(rig_stamp(), msg->stamp))
+		return true;
+	ask_time(f);
+	return false;
+}
+
 static void take(u32 id, const struct weft_msg *msg)
 {
 	struct fake *f = &fakes[id];
@@ -322,6 +361,8 @@ static void take(u32 id, const struct weft_msg *msg)
 	struct fake_line *fl, none;
 	struct weft_out out;
 
+	if (!is_fresh(f, msg))
+		return;
 	switch (msg->type) {
 	case WEFT_MSG_CALL:
 		called(f, msg);
@@ -329,7 +370,7 @@ static void take(u32 id, const struct weft_msg *msg)
 	case WEFT_MSG_REPLY:
 		if (n < RIG_BLADES && msg->txn == f->claim_txn[n])
 			f->claim_txn[n] = 0;
-		if (msg->txn == f->call_txn && !f->replied) {
+		if (msg->txn == f->call_txn && msg->nonce == f->call_nonce && !f->replied) {
 			CHECK(!weft_call_unpack(&f->reply, msg->payload, msg->len));
 			f->replied = true;
 		}
@@ -433,19 +474,21 @@ void fake_evict_all(void)
 
 /* --- calls ------------------------------------------------------------------ */
 
-int fake_call(struct fake *f, u32 blade, struct weft_call *c, int ms)
+static int call_once(struct fake *f, u32 blade, const struct weft_call *c, int ms)
 {
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
 		.type = WEFT_MSG_CALL,
 		.src = (u8)f->id,
 		.txn = weft_txn(f->id, ++f->seq),
+		.nonce = rig_random(~0u),
 		.len = weft_call_pack(c, payload),
 		.payload = payload,
 	};
 	u64 end = rig_now() + (u64)ms, next = 0;
 
 	f->call_txn = msg.txn;
+	f->call_nonce = msg.nonce;
 	f->replied = false;
 	while (!f->replied && rig_now() < end) {
 		if (rig_now() >= next) {
@@ -454,17 +497,27 @@ int fake_call(struct fake *f, u32 blade, struct weft_call *c, int ms)
 		}
 		fake_step(1);
 	}
-	if (!f->replied)
-		return -1;
-	*c = f->reply;
-	return c->err;
+	return f->replied ? f->reply.err : -1;
+}
+
+int fake_call(struct fake *f, u32 blade, struct weft_call *c, int ms)
+{
+	u32 tries = 0;
+	int err;
+
+	do
+		err = call_once(f, blade, c, ms);
+	while (err == WEFT_CALL_WRONG_TIME && tries++ < WEFT_CALL_TRIES);
+	if (err >= 0)
+		*c = f->reply;
+	return err;
 }
 
 int fake_join(struct fake *f)
 {
 	struct weft_call c = {
 		.op = WEFT_CALL_JOIN, .node = f->id, .life = f->life,
-		.addr = rig_addr(f->id),
+		.addr = rig_addr(f->at),
 	};
 	int err = fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
 

@@ -47,6 +47,10 @@ struct fake_region {
  * @seq: last sequence number
  * @blades: number of homes
  * @call_txn: of the call that is out
+ * @call_nonce: its random number
+ * @time_txn: of the question for the time that is out
+ * @time_nonce: its random number
+ * @time_asked: millisecond
  * @reply: its reply
  * @replied: it has come
  * @last: the last message that was no line's business
@@ -62,6 +66,10 @@ struct fake {
 	u32 seq;
 	u32 blades;
 	u32 call_txn;
+	u32 call_nonce;
+	u32 time_txn;
+	u32 time_nonce;
+	u64 time_asked;
 	struct weft_call reply;
 	bool replied;
 	struct weft_msg last;

@@ -100,7 +100,7 @@ void forge_node(const struct forge *about, u8 type, u8 src, struct forged *f)
 {
 	struct weft_msg m = {
 		.type = type, .flags = (u8)rig_random(256), .src = src,
-		.status = (u8)rig_random(3), .info = RIG_FRAGMENT,
+		.status = (u8)rig_random(3), .info = rig_fragment(),
 		.line = any_line(about, type),
 		.copyset = rig_random(256), .provider = rig_random(256),
 		.grant = rig_random(64), .version = rig_random(100), .size = 4096,
@@ -112,8 +112,8 @@ void forge_node(const struct forge *about, u8 type, u8 src, struct forged *f)
 	u32 at = rig_random(3);
 
 	if (weft_msg_has_data(type)) {
-		m.offset = at * RIG_FRAGMENT;
-		m.len = at < 2 ? RIG_FRAGMENT : 4096 - 2 * RIG_FRAGMENT;
+		m.offset = at * rig_fragment();
+		m.len = at < 2 ? rig_fragment() : 4096 - 2 * rig_fragment();
 		memset(f->buf + WEFT_WIRE_HDR_LEN, (int)rig_random(256), m.len);
 	} else if (type >= WEFT_MSG_CALL) {
 		m.len = any_call(about, src, f->buf + WEFT_WIRE_HDR_LEN);

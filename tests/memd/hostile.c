@@ -155,7 +155,7 @@ static void member_packet(void)
 			   (u8)rig_random(128), src, &f);
 	} else {
 		src = BLADE;
-		addr = rig_switch_addr(rig_addr(BLADE));
+		addr = weft_switch_addr(rig_addr(BLADE));
 		forge_switch(&about, &rig_asked, &f);
 	}
 	if (!rig_random(3))

@@ -37,7 +37,7 @@ static void start(u64 memory)
 	char err[ERR_MAX];
 	u32 id;
 
-	if (memd_init(&m, &o, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
 		RIG_FAIL("%s", err);
 	m.udp.fragment = 4096;
 	m.udp.addr = ADDR + 101;

@@ -216,7 +216,7 @@ static void start(const char *file)
 	char err[ERR_MAX];
 
 	options(&o, file);
-	if (memd_init(&m, &o, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
 		RIG_FAIL("%s", err);
 	m.udp.fragment = 16384;
 }

@@ -391,6 +391,7 @@ static void two_blades(void)
 	c.op = WEFT_CALL_JOIN;
 	c.node = 1;
 	c.life = f->life;
+	c.addr = rig_addr(1);
 	CHECK_EQ(fake_call(f, BLADE, &c, 500), -1);
 	start_one(1);
 	CHECK_EQ(fake_join(f), 0);
@@ -527,6 +528,7 @@ static int join_for(struct fake *f, int ms)
 {
 	struct weft_call c = {
 		.op = WEFT_CALL_JOIN, .node = f->id, .life = f->life,
+		.addr = rig_addr(f->id),
 	};
 
 	return fake_call(f, BLADE, &c, ms);

@@ -31,10 +31,12 @@ struct parcel {
 
 unsigned long rig_checks;
 unsigned long rig_joined;
+unsigned long rig_hints;
 struct rig_faults rig_faults;
 struct weft_switch rig_switch;
 struct weft_msg rig_asked;
 bool rig_p4;
+struct weft_key rig_key;
 void (*rig_take)(u32 id, const struct weft_msg *msg);
 
 static int tun_fd = -1;
@@ -43,6 +45,7 @@ static struct parcel *parcels;
 static u32 random_state = 1;
 static char dir[64];
 static u32 port;
+static u32 clock_epoch, clock_ahead;
 
 /* --- small things ----------------------------------------------------------- */
 
@@ -70,7 +73,7 @@ static bool chance(int per_mille)
 
 u32 rig_addr(u32 id)
 {
-	/* blades are apart, see rig_switch_addr() */
+	/* blades are apart, see weft_switch_addr() */
 	u32 host = weft_is_blade(id) ? 101 + 4 * (id - WEFT_BLADE_MIN) : id;
 
 	return (tun_fd >= 0 ? 0x0A570000u : 0x7F000000u) | host;
@@ -91,6 +94,56 @@ u32 rig_port(void)
 const char *rig_dir(void)
 {
 	return dir;
+}
+
+/* --- key and clock ------------------------------------------------------------ */
+
+static u32 ticks(void)
+{
+	return (u32)(rig_now() * WEFT_TICK_HZ / 1000);
+}
+
+void rig_clock_set(struct weft_stamp stamp)
+{
+	clock_epoch = stamp.epoch;
+	clock_ahead = stamp.tick - ticks();
+}
+
+struct weft_stamp rig_stamp(void)
+{
+	return (struct weft_stamp){ clock_epoch, ticks() + clock_ahead };
+}
+
+u32 rig_fragment(void)
+{
+	return weft_wire_fragment(1500 - HEADERS, &rig_key);
+}
+
+size_t rig_pack(const struct weft_msg *msg, u8 *buf)
+{
+	if (msg->len)
+		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
+	return weft_wire_pack(msg, buf, &rig_key, rig_stamp());
+}
+
+/* As weft-memd makes it. */
+static void make_key(void)
+{
+	const char *build = getenv("BUILD");
+	u8 bytes[WEFT_KEY_LEN];
+	char command[256], text[WEFT_KEY_TEXT + 2];
+	FILE *f;
+
+	snprintf(command, sizeof(command), "'%s/bin/weft-memd' --make-key '%s/key' >/dev/null",
+		 build ? build : "build", dir);
+	if (system(command))
+		RIG_FAIL("no key can be made");
+	snprintf(command, sizeof(command), "%s/key", dir);
+	f = fopen(command, "r");
+	if (!f || !fgets(text, sizeof(text), f) || weft_key_parse(bytes, text, strlen(text)))
+		RIG_FAIL("%s cannot be read", command);
+	fclose(f);
+	weft_key_init(&rig_key, bytes);
 }
 
 /* --- opening ---------------------------------------------------------------- */
@@ -187,6 +240,8 @@ static void open_loopback(void)
 		};
 
 		node_fd[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		/* a blade holds the port at all addresses, and shares it with its user */
+		(void)!setsockopt(node_fd[i], SOL_SOCKET, SO_REUSEPORT, &(int){ 1 }, sizeof(int));
 		if (bind(node_fd[i], (struct sockaddr *)&a, sizeof(a)))
 			RIG_FAIL("port %u: %s", port, strerror(errno));
 	}
@@ -198,6 +253,8 @@ void rig_open(bool tun, unsigned int seed)
 	snprintf(dir, sizeof(dir), "/tmp/weft-memd-test.XXXXXX");
 	if (!mkdtemp(dir))
 		RIG_FAIL("%s: %s", dir, strerror(errno));
+	if (getenv("WEFT_RIG_KEY"))
+		make_key();
 	rig_switch.slots = calloc(WEFT_SWITCH_SLOTS, sizeof(*rig_switch.slots));
 	if (!rig_switch.slots)
 		RIG_FAIL("out of memory");
@@ -283,14 +340,24 @@ static void arrive(struct parcel *p)
 {
 	struct weft_msg msg;
 	size_t at, n;
+	int err;
 
 	if (weft_is_blade(id_of(p->to))) {
 		to_blade(p->from, (u16)port, p->to, p->buf, p->len);
 		return;
 	}
+	/* what a stranger is answered */
+	if (id_of(p->to) > RIG_NODES)
+		return;
 	for (at = 0; at < p->len; at += n) {
 		n = weft_wire_first(p->buf + at, p->len - at);
-		CHECK(!weft_wire_unpack(&msg, p->buf + at, n, NULL));
+		err = weft_wire_unpack(&msg, p->buf + at, n, &rig_key);
+		/* why a JOIN with a wrong key is refused: a hint, and no more */
+		if (err == -ENOKEY && msg.type == WEFT_MSG_REPLY) {
+			rig_hints++;
+			continue;
+		}
+		CHECK_EQ(err, 0);
 		rig_joined += at > 0;
 		if (rig_take)
 			rig_take(id_of(p->to), &msg);
@@ -324,24 +391,14 @@ static void hop(u32 from, u32 to, const void *buf, size_t len)
 	}
 }
 
-static void hop_msg(u32 from, u32 to, const struct weft_msg *msg)
+/* What a switch has rewritten: the header.  It does not know what stands behind it. */
+static void hop_msg(u32 from, u32 to, const struct weft_msg *msg, const u8 *was, size_t len)
 {
 	u8 buf[DATAGRAM_MAX];
 
-	weft_wire_pack_plain(msg, buf);
-	if (msg->len)
-		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
-	hop(from, to, buf, WEFT_WIRE_HDR_LEN + msg->len);
-}
-
-/*
- * The address that the switch answers from, which has none of its own: one next
- * to the asker's, see p4/weft_address.p4.  No machine that the asker runs on may
- * have it.
- */
-u32 rig_switch_addr(u32 to)
-{
-	return (to & ~3u) | ((to & 3) == 1 ? 2 : 1);
+	CHECK_EQ(weft_wire_pack(msg, buf, &rig_key, msg->stamp), len);
+	memcpy(buf + WEFT_WIRE_HDR_LEN, was + WEFT_WIRE_HDR_LEN, len - WEFT_WIRE_HDR_LEN);
+	hop(from, to, buf, len);
 }
 
 /* Through the switch. */
@@ -349,9 +406,11 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 {
 	struct weft_msg msg;
 	u32 targets, id;
+	int err = weft_wire_unpack(&msg, buf, len, NULL);
 	u8 was;
 
-	if (weft_wire_unpack(&msg, buf, len, NULL)) {
+	/* a switch has no key: it takes what its sum says is whole */
+	if (err && !(err == -EKEYREJECTED && rig_key.set)) {
 		/* several messages in one; and what only the tests send */
 		hop(from, to, buf, len);
 		return;
@@ -369,15 +428,16 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 		if (was == msg.type)
 			hop(from, to, buf, len);
 		else
-			hop_msg(from, to, &msg);
+			hop_msg(from, to, &msg, buf, len);
 		break;
 	case WEFT_TO_SENDER:
-		hop_msg(to == WEFT_WIRE_GROUP ? rig_switch_addr(from) : to, from, &msg);
+		hop_msg(to == WEFT_WIRE_GROUP ? weft_switch_addr(from) : to, from, &msg,
+			buf, len);
 		break;
 	case WEFT_TO_NODES:
 		for (id = 1; targets; id++, targets >>= 1)
 			if (targets & 1)
-				hop_msg(from, rig_addr(id), &msg);
+				hop_msg(from, rig_addr(id), &msg, buf, len);
 		break;
 	default:
 		break;
@@ -388,10 +448,7 @@ void rig_send(u32 from, u32 to, struct weft_msg *msg)
 {
 	u8 buf[DATAGRAM_MAX];
 
-	weft_wire_pack_plain(msg, buf);
-	if (msg->len)
-		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
-	forward(rig_addr(from), rig_addr(to), buf, WEFT_WIRE_HDR_LEN + msg->len);
+	forward(rig_addr(from), rig_addr(to), buf, rig_pack(msg, buf));
 }
 
 void rig_send_raw(u32 addr, u16 from_port, u32 to, const void *buf, size_t len)

@@ -19,7 +19,6 @@
 
 #define RIG_NODES	8
 #define RIG_BLADES	3
-#define RIG_FRAGMENT	1408	/* bytes of payload at MTU 1500 */
 
 /* Ends the test. */
 #define RIG_FAIL(...) do {						\
@@ -60,6 +59,7 @@ struct rig_faults {
 
 extern unsigned long rig_checks;
 extern unsigned long rig_joined;	/* messages behind another one in a datagram */
+extern unsigned long rig_hints;	/* answers without a tag, in a rack with a key */
 extern struct rig_faults rig_faults;
 extern struct weft_switch rig_switch;	/* counters and entries */
 extern bool rig_p4;			/* there is a switch (the core: no P4) */
@@ -82,6 +82,22 @@ const char *rig_dir(void);	/* for files, removed at the end */
 u64 rig_now(void);		/* milliseconds */
 u32 rig_random(u32 n);
 
+/*
+ * The rack has a key if WEFT_RIG_KEY is set in the environment; then this is it, blades
+ * are started with it, and all that is sent has a tag, but for what is sent raw.
+ */
+extern struct weft_key rig_key;
+
+/* The rack's clock, as nodes know it from the first blade. */
+void rig_clock_set(struct weft_stamp stamp);
+struct weft_stamp rig_stamp(void);
+
+/* Bytes of payload in a full fragment at MTU 1500. */
+u32 rig_fragment(void);
+
+/* Write a message; @buf is as large as a datagram may be.  Return: its bytes. */
+size_t rig_pack(const struct weft_msg *msg, u8 *buf);
+
 /* Send from node @from to a member; rack is set. */
 void rig_send(u32 from, u32 to, struct weft_msg *msg);
 
@@ -90,9 +106,6 @@ void rig_send(u32 from, u32 to, struct weft_msg *msg);
  * without faults and switch.  A rack with TUN only.
  */
 void rig_send_raw(u32 addr, u16 port, u32 to, const void *buf, size_t len);
-
-/* The address that the switch answers from to who asks from @addr. */
-u32 rig_switch_addr(u32 addr);
 
 /* What a blade has sent to the switch last; the payload is gone. */
 extern struct weft_msg rig_asked;

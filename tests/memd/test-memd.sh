@@ -83,12 +83,25 @@ stop()
 	pid=
 }
 
+# binds ADDRESS USER: a program of that user gets the blade's port at ADDRESS.
+binds()
+{
+	setpriv --reuid "$2" --clear-groups perl -MIO::Socket::INET -e '
+		exit !IO::Socket::INET->new(Proto => "udp", LocalAddr => $ARGV[0],
+			LocalPort => $ARGV[1], ReusePort => 1)' "$1" "$PORT"
+}
+
+refused_port()
+{
+	! binds "$1" 65534
+}
+
 # --- What people type -------------------------------------------------------
 
 here=(--id 33 --address 127.0.0.101 --port "$PORT")
 
 check "--version" grep -q '^weft-memd [0-9]' <("$MEMD" --version)
-for option in id blade interface address peers memory user-regions user-memory locks backing switch rack port \
+for option in id blade interface address peers memory user-regions user-memory locks backing switch rack port key make-key \
 	      background foreground verbose help version; do
 	check "--help has --$option" grep -q -- "--$option" <("$MEMD" --help)
 done
@@ -147,6 +160,45 @@ if [ -n "$pid" ]; then
 	kill -TERM "$pid"
 	check "--background ends" soon "$LIMIT" ended
 	pid=
+fi
+
+# --- Key --------------------------------------------------------------------
+
+mode_is()
+{
+	equal "$1" "$(stat -c %a "$2")"
+}
+
+check "--make-key" grep -q "^made the key $dir/key, fingerprint [0-9a-f]\{8\}\.$" \
+	<(umask 0; "$MEMD" --make-key "$dir/key")
+check "a key is for its owner only" mode_is 600 "$dir/key"
+check "a key is 64 digits and a newline" grep -qE '^[0-9a-f]{64}$' "$dir/key"
+cp "$dir/key" "$dir/as-it-was"
+refuses 2 'is there already' --make-key "$dir/key"
+check "a key is not overwritten" cmp "$dir/key" "$dir/as-it-was"
+refuses 2 'there is no key' "${here[@]}" --key "$dir/nothing"
+refuses 2 'is not a file' "${here[@]}" --key /dev/null
+chmod 640 "$dir/key"
+refuses 2 'others than its owner may use the key' "${here[@]}" --key "$dir/key"
+chmod 600 "$dir/key"
+head -c 63 "$dir/as-it-was" >"$dir/short"
+chmod 600 "$dir/short"
+refuses 2 'is no key: a key is 64 hexadecimal digits' "${here[@]}" --key "$dir/short"
+if start --id 33 --address 127.0.0.101 --switch none --key "$dir/key"; then
+	check "it says which key" grep -q 'key has fingerprint' "$dir/err"
+	stop TERM 0
+fi
+if start --id 33 --address 127.0.0.101 --switch none; then
+	check "it says that there is none" grep -q 'this rack has no key' "$dir/err"
+	# The port at another address, as somebody else who would speak for the blade.
+	if [ "$(id -u)" = 0 ]; then
+		check "its own user may share the port" binds 127.0.0.1 0
+		for address in 127.0.0.1 127.0.0.101 0.0.0.0; do
+			check "another user does not get the port at $address" \
+				refused_port "$address"
+		done
+	fi
+	stop TERM 0
 fi
 
 # --- Backing file -----------------------------------------------------------

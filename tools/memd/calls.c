@@ -9,6 +9,9 @@
 #include "log.h"
 #include "memd.h"
 
+/* Sequence numbers that a member uses between two calls are fewer: it calls each second. */
+#define HORIZON		(1 << (WEFT_TXN_SEQ_BITS - 2))
+
 /* Calls whose repetition would not give the same reply. */
 static bool has_effect(u16 op)
 {
@@ -43,18 +46,19 @@ static bool is_for_followers(u16 op)
 
 /* --- replies ---------------------------------------------------------------- */
 
-static void send_reply(struct memd *m, u32 txn, u32 to, const u8 *payload,
+static void send_reply(struct memd *m, const struct request *q, const u8 *payload,
 		       u32 len, u8 flags)
 {
 	struct weft_msg msg = {
 		.type = WEFT_MSG_REPLY,
 		.flags = flags,
-		.txn = txn,
+		.txn = q->txn,
+		.nonce = q->nonce,
 		.len = len,
 		.payload = payload,
 	};
 
-	memd_send(m, &msg, to);
+	memd_send(m, &msg, q->from);
 }
 
 static bool is_list(u16 op)
@@ -79,7 +83,7 @@ static void reply(struct memd *m, struct request *q, struct kept_reply *keep)
 		else
 			keep->txn = 0;
 	}
-	send_reply(m, q->txn, q->from, payload, len, flags);
+	send_reply(m, q, payload, len, flags);
 }
 
 /* --- repetitions ------------------------------------------------------------ */
@@ -96,6 +100,65 @@ void calls_forget(struct memd *m, u8 id)
 	memset(c, 0, sizeof(*c));
 }
 
+/* How far the second of two sequence numbers is ahead of the first; negative: behind. */
+static int seq_ahead(u32 a, u32 b)
+{
+	/* both have 26 bits, and wrap */
+	return (int)((b - a) << (32 - WEFT_TXN_SEQ_BITS)) >> (32 - WEFT_TXN_SEQ_BITS);
+}
+
+static struct caller *caller_of(struct memd *m, u8 id)
+{
+	if (!m->callers[id])
+		m->callers[id] = calloc(1, sizeof(*m->callers[id]));
+	return m->callers[id];
+}
+
+void calls_begin(struct memd *m, u8 id, u32 txn)
+{
+	struct caller *c;
+
+	calls_forget(m, id);
+	c = caller_of(m, id);
+	if (!c)
+		return;
+	c->known = true;
+	c->newest = txn & WEFT_TXN_SEQ_MASK;
+	c->horizon = c->newest;
+}
+
+static void note_newest(struct memd *m, u8 id, u32 txn)
+{
+	struct caller *c = caller_of(m, id);
+	u32 seq = txn & WEFT_TXN_SEQ_MASK;
+
+	if (!c)
+		return;
+	if (!c->known) {
+		c->known = true;
+		c->newest = seq;
+		c->horizon = seq - HORIZON;
+	}
+	if (seq_ahead(c->newest, seq) > 0)
+		c->newest = seq;
+	if (seq_ahead(c->horizon, c->newest) > HORIZON)
+		c->horizon = c->newest - HORIZON;
+}
+
+/*
+ * A call whose reply we would have kept, if it were not so old that it may have been
+ * carried out before: somebody has recorded and repeated it, or it was slow, and its
+ * sender hears that it has to ask anew.  Only calls to the catalog; what the first blade
+ * tells the others has numbers of its own.
+ */
+static bool is_old(struct memd *m, const struct request *q)
+{
+	const struct caller *c = m->callers[q->src];
+
+	return m->key.set && memd_is_first(m) && c && c->known &&
+	       seq_ahead(c->horizon, q->txn & WEFT_TXN_SEQ_MASK) <= 0;
+}
+
 static struct kept_reply *find_kept(struct memd *m, u8 src, u32 txn)
 {
 	struct caller *c = m->callers[src];
@@ -110,16 +173,16 @@ static struct kept_reply *find_kept(struct memd *m, u8 src, u32 txn)
 /* A place for the reply, in that of the oldest.  NULL: too much is under way. */
 static struct kept_reply *new_kept(struct memd *m, u8 src, u32 txn, u32 hash)
 {
-	struct caller *c = m->callers[src];
+	struct caller *c = caller_of(m, src);
 	struct kept_reply *k;
 	u32 i;
 
-	if (!c)
-		c = m->callers[src] = calloc(1, sizeof(*c));
 	for (i = 0; c && i < CALLS_KEPT; i++) {
 		k = &c->kept[c->next++ % CALLS_KEPT];
 		if (k->pending)
 			continue;
+		if (k->txn && seq_ahead(c->horizon, k->txn & WEFT_TXN_SEQ_MASK) > 0)
+			c->horizon = k->txn & WEFT_TXN_SEQ_MASK;
 		free(k->payload);
 		*k = (struct kept_reply){
 			.txn = txn,
@@ -181,6 +244,7 @@ static bool allowed(struct memd *m, struct request *q)
 	bool member = q->call.op != WEFT_CALL_JOIN &&
 		      members_sender(m, q->src, q->from);
 
+	q->member = member;
 	if (is_for_followers(q->call.op))
 		return member && q->src == WEFT_BLADE_MIN && !memd_is_first(m);
 	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
@@ -189,8 +253,10 @@ static bool allowed(struct memd *m, struct request *q)
 	if (weft_is_blade(q->src) &&
 	    (q->from != m->members.by_id[q->src].addr || !is_open(q->call.op)))
 		return false;
-	if (!member && !is_open(q->call.op))
+	if (!member && !is_open(q->call.op)) {
+		members_refused(m, q->src, q->from);
 		q->reply.err = ENOTCONN;
+	}
 	return true;
 }
 
@@ -200,6 +266,12 @@ static void first_time(struct memd *m, struct request *q, u32 hash)
 	enum answer a;
 
 	if (has_effect(q->call.op)) {
+		if (is_old(m, q)) {
+			count(m, CALL_OLD);
+			q->reply.err = WEFT_CALL_WRONG_TIME;
+			reply(m, q, NULL);
+			return;
+		}
 		k = new_kept(m, q->src, q->txn, hash);
 		if (!k)
 			return;
@@ -211,28 +283,65 @@ static void first_time(struct memd *m, struct request *q, u32 hash)
 		*k = (struct kept_reply){ 0 };
 }
 
+/* Return: true if it makes sense. */
+static bool read_call(struct request *q, const struct weft_msg *msg, u32 from)
+{
+	memset(q, 0, sizeof(*q));
+	q->src = msg->src;
+	q->from = from;
+	q->txn = msg->txn;
+	q->nonce = msg->nonce;
+	if (weft_txn_member(msg->txn) != msg->src || !msg->payload ||
+	    weft_call_unpack(&q->call, msg->payload, msg->len))
+		return false;
+	q->reply.op = q->call.op;
+	return true;
+}
+
+void calls_stale(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	struct request q;
+
+	if (!read_call(&q, msg, from))
+		return;
+	q.reply.err = WEFT_CALL_WRONG_TIME;
+	reply(m, &q, NULL);
+}
+
+void calls_wrong_key(struct memd *m, const struct weft_msg *msg, u16 err, u32 from)
+{
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg answer = { .type = WEFT_MSG_REPLY, .payload = payload };
+	struct request q;
+
+	if (!read_call(&q, msg, from) || q.call.op != WEFT_CALL_JOIN ||
+	    !memd_is_first(m))
+		return;
+	q.reply.err = err;
+	answer.txn = q.txn;
+	answer.nonce = q.nonce;
+	answer.len = weft_call_pack(&q.reply, payload);
+	memd_send_plain(m, &answer, from);
+}
+
 void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	u32 hash = weft_wire_psum(msg->payload, msg->len);
 	struct kept_reply *k;
 	struct request q;
 
-	memset(&q, 0, sizeof(q));
-	q.src = msg->src;
-	q.from = from;
-	q.txn = msg->txn;
-	q.nonce = msg->nonce;
-	if (weft_txn_member(msg->txn) != msg->src || !msg->payload ||
-	    weft_call_unpack(&q.call, msg->payload, msg->len)) {
+	if (!read_call(&q, msg, from)) {
 		count(m, BAD);
 		return;
 	}
-	q.reply.op = q.call.op;
 	if (!allowed(m, &q)) {
-		count(m, STRANGER);
+		members_refused(m, q.src, from);
 		return;
 	}
 	count(m, CALL);
+	/* another one of that id, by mistake, has other numbers */
+	if (q.member)
+		note_newest(m, q.src, q.txn);
 	if (q.reply.err) {
 		reply(m, &q, NULL);
 		return;
@@ -247,5 +356,5 @@ void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from)
 	}
 	count(m, CALL_REPEATED);
 	if (!k->pending)
-		send_reply(m, q.txn, from, k->payload, k->len, 0);
+		send_reply(m, &q, k->payload, k->len, 0);
 }

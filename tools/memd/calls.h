@@ -9,7 +9,7 @@
 
 struct memd;
 
-#define CALLS_KEPT	64	/* replies a member */
+#define CALLS_KEPT	256	/* replies a member */
 
 /**
  * struct request - a call
@@ -17,6 +17,7 @@ struct memd;
  * @from: its address
  * @txn: of the call
  * @nonce: of the message
+ * @member: it comes from a member's address
  * @call: the call
  * @reply: to be filled in; begins as a copy of op
  */
@@ -25,6 +26,7 @@ struct request {
 	u32 from;
 	u32 txn;
 	u32 nonce;
+	bool member;
 	struct weft_call call;
 	struct weft_call reply;
 };
@@ -52,8 +54,19 @@ struct kept_reply {
 	u8 *payload;
 };
 
+/**
+ * struct caller - a member that calls
+ * @next: place in @kept
+ * @known: it has called in this life
+ * @newest: sequence number of its newest call
+ * @horizon: of the newest call whose reply is not kept any more; never far behind @newest
+ * @kept: replies
+ */
 struct caller {
 	u32 next;
+	bool known;
+	u32 newest;
+	u32 horizon;
 	struct kept_reply kept[CALLS_KEPT];
 };
 
@@ -63,7 +76,19 @@ void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from);
 /* Reply to a call that a job was made of. */
 void calls_finish(struct memd *m, struct request *q);
 
-/* Forget the replies to a member: it has a new life. */
+/* A CALL that is older or younger than it may be: its sender hears so (WEFT_CALL_WRONG_TIME). */
+void calls_stale(struct memd *m, const struct weft_msg *msg, u32 from);
+
+/*
+ * A CALL with another key than ours, or none, where one of both has one.  Who wants to
+ * join hears why it cannot; that answer has no tag.
+ */
+void calls_wrong_key(struct memd *m, const struct weft_msg *msg, u16 err, u32 from);
+
+/* Forget the replies to a member. */
 void calls_forget(struct memd *m, u8 id);
+
+/* A member begins a new life with a call of that number: all calls before it are old. */
+void calls_begin(struct memd *m, u8 id, u32 txn);
 
 #endif /* WEFT_MEMD_CALLS_H */

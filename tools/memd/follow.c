@@ -13,6 +13,7 @@
 
 #define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
 #define BEAT_MS		1000
+#define TIME_MS		100	/* between questions for the time */
 #define SILENT_MS	5000	/* no answer for that long is worth a line */
 
 /* --- joining ---------------------------------------------------------------- */
@@ -34,9 +35,16 @@ static void ask(struct memd *m, u16 op)
 	};
 
 	/* a JOIN that is repeated is the same call */
-	if (op != WEFT_CALL_JOIN || !m->follow.txn)
+	if (op != WEFT_CALL_JOIN || !m->follow.txn) {
 		m->follow.txn = weft_txn(m->opt.id, memd_seq(m));
+		/* an answer that somebody has recorded must not set the clock */
+		if (getrandom(&m->follow.nonce, sizeof(m->follow.nonce),
+			      GRND_NONBLOCK) < 0)
+			m->follow.nonce = memd_seq(m) * 2654435761u;
+	}
+	m->follow.asked = m->timers.now;
 	msg.txn = m->follow.txn;
+	msg.nonce = m->follow.nonce;
 	memd_send_to(m, &msg, WEFT_BLADE_MIN);
 }
 
@@ -81,18 +89,68 @@ void follow_start(struct memd *m)
 	begin(m);
 }
 
+static bool is_answer(const struct memd *m, const struct weft_msg *msg)
+{
+	const struct follow *f = &m->follow;
+
+	return !memd_is_first(m) && msg->src == WEFT_BLADE_MIN && f->txn &&
+	       msg->txn == f->txn && msg->nonce == f->nonce;
+}
+
+bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if (!is_answer(m, msg) || from != m->members.by_id[WEFT_BLADE_MIN].addr)
+		return false;
+	clock_set(&m->clock, msg->stamp, m->timers.now);
+	return true;
+}
+
+static void ask_again(struct memd *m)
+{
+	m->follow.txn = 0;
+	ask(m, m->follow.joined ? WEFT_CALL_PEERS : WEFT_CALL_JOIN);
+}
+
+void follow_ask_time(struct memd *m)
+{
+	if (m->timers.now - m->follow.asked >= TIME_MS)
+		ask_again(m);
+}
+
+void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	struct weft_call reply;
+
+	if (!is_answer(m, msg) || from != m->members.by_id[WEFT_BLADE_MIN].addr ||
+	    weft_call_unpack(&reply, msg->payload, msg->len) ||
+	    (reply.err != ENOKEY && reply.err != EKEYREJECTED))
+		return;
+	log_warn("memory blade 1 does not let us join: %s",
+		 reply.err == EKEYREJECTED ? "it has another key" :
+		 m->key.set ? "it has no key" : "it has a key and we have none (--key)");
+}
+
 bool follow_reply(struct memd *m, const struct weft_msg *msg)
 {
 	struct follow *f = &m->follow;
 	struct weft_call reply;
 
-	if (memd_is_first(m) || msg->src != WEFT_BLADE_MIN || !f->txn ||
-	    msg->txn != f->txn ||
+	if (!is_answer(m, msg) ||
 	    weft_call_unpack(&reply, msg->payload, msg->len))
 		return false;
 	f->heard = m->timers.now;
+	if (reply.err == WEFT_CALL_WRONG_TIME) {
+		/* the clock is right now */
+		if (f->stale++ < WEFT_CALL_TRIES)
+			ask_again(m);
+		return true;
+	}
+	f->stale = 0;
 	if (reply.op == WEFT_CALL_JOIN) {
-		if (reply.err)
+		/* with a key that answer is refused before: follow_wrong_key() */
+		if (reply.err == ENOKEY)
+			follow_wrong_key(m, msg, m->members.by_id[WEFT_BLADE_MIN].addr);
+		else if (reply.err)
 			log_warn("memory blade 1 does not let us join: %s",
 				 strerror(reply.err));
 		else

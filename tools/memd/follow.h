@@ -19,6 +19,9 @@
  * @joined: it has answered our JOIN
  * @synced: it has told everything
  * @txn: of the JOIN or PEERS that is out
+ * @nonce: its random number, which the answer repeats
+ * @asked: millisecond when it was sent
+ * @stale: how many answers in a row have said that our clock is wrong
  * @seq: number of the last call taken
  * @heard: millisecond of its last answer
  * @delay: until the JOIN is repeated
@@ -28,6 +31,9 @@ struct follow {
 	bool joined;
 	bool synced;
 	u32 txn;
+	u32 nonce;
+	u64 asked;
+	u32 stale;
 	u64 seq;
 	u64 heard;
 	u32 delay;
@@ -38,6 +44,15 @@ void follow_start(struct memd *m);
 
 /* A REPLY of the first blade to JOIN or PEERS.  Return: false if it is none. */
 bool follow_reply(struct memd *m, const struct weft_msg *msg);
+
+/* If a message is the answer to what we have asked the first blade, set the clock by it. */
+bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from);
+
+/* Somebody who has the key has another idea of the time: ask the first blade. */
+void follow_ask_time(struct memd *m);
+
+/* An answer without our key: a hint why the first blade does not let us join. */
+void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from);
 
 /* REGION, FORGET, MEMBERS. */
 enum answer follow_call(struct memd *m, struct request *q);

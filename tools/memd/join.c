@@ -171,7 +171,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 			remove_node(m, q->src);
 		log_say("node %u joins (%s)", q->src, log_addr(q->from));
 		count(m, JOIN);
-		calls_forget(m, q->src);
+		calls_begin(m, q->src, q->txn);
 		who->addr = q->from;
 		who->life = q->call.life;
 		who->asked = m->timers.now;
@@ -197,6 +197,12 @@ enum answer catalog_join(struct memd *m, struct request *q)
 {
 	if (q->call.node != q->src || !q->call.life)
 		return refuse(q, EINVAL);
+	if (q->call.addr != q->from) {
+		count(m, WRONG_ADDRESS);
+		log_warn("%s says that its address is %s: is there address translation on the way? Members have to reach each other as they are",
+			 log_addr(q->from), log_addr(q->call.addr));
+		return refuse(q, EADDRNOTAVAIL);
+	}
 	return weft_is_blade(q->src) ? join_blade(m, q) : join_node(m, q);
 }
 

@@ -408,7 +408,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		return;
 	}
 	if (!weft_node_bit(msg->src) || !members_sender(m, msg->src, from)) {
-		count(m, STRANGER);
+		members_refused(m, msg->src, from);
 		/* the answer is for those who came before we knew them */
 		if (weft_node_bit(msg->src) && msg->type != WEFT_MSG_ABORT)
 			lines_refuse(m, msg, WEFT_WHY_NOT_MEMBER, from);

@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "key.h"
 #include "log.h"
 #include "memd.h"
 
@@ -77,15 +78,18 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 
 static int start(struct memd *m, const struct options *o, char *err)
 {
+	struct weft_key key = { .set = false };
 	struct options opt = *o;
 	struct udp udp;
 
+	if (o->key && key_read(o->key, &key, err))
+		return -1;
 	/* the socket first: it tells whether there is another one of us */
-	if (udp_open(&udp, o, err))
+	if (udp_open(&udp, o, &key, err))
 		return -1;
 	if (o->blades == 1 && !o->peers[0])
 		opt.peers[0] = udp.addr;
-	if (memd_init(m, &opt, err))
+	if (memd_init(m, &opt, &key, err))
 		return -1;
 	m->udp = udp;
 	memd_start(m);
@@ -108,6 +112,12 @@ int main(int argc, char **argv)
 		break;
 	}
 	log_verbose = o.verbose;
+	if (o.make_key) {
+		if (!key_make(o.make_key, err))
+			return EXIT_SUCCESS;
+		log_say("%s", err);
+		return 2;
+	}
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	if (start(&memd, &o, err)) {
 		log_say("%s", err);
@@ -129,6 +139,11 @@ int main(int argc, char **argv)
 	log_say("blade %u serves %llu MiB at %s, port %u",
 		options_blade(&o) + 1, (unsigned long long)(o.memory >> 20),
 		log_addr(memd.udp.addr), memd.udp.port);
+	if (memd.key.set)
+		log_say("the rack's key has fingerprint %08x",
+			weft_key_fingerprint(&memd.key));
+	else
+		log_say("this rack has no key: whoever reaches its network can read and change what is in it (see --make-key)");
 	status = run(&memd, epoll_fd, signal_fd);
 	log_say("blade %u ends", options_blade(&o) + 1);
 	memd_exit(&memd);

@@ -185,6 +185,16 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 	return who;
 }
 
+void members_refused(struct memd *m, u32 id, u32 from)
+{
+	u32 addr = id <= WEFT_BLADE_MAX ? m->members.by_id[id].addr : 0;
+
+	if (addr && addr != from)
+		count(m, WRONG_ADDRESS);
+	else
+		count(m, STRANGER);
+}
+
 u32 members_joined(const struct members *ms)
 {
 	u32 mask = ms->mask, id;

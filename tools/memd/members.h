@@ -81,6 +81,9 @@ void members_stop(struct memd *m);
 /* The sender of a message if it is a member and @from its address, or NULL. */
 struct member *members_sender(struct memd *m, u32 id, u32 from);
 
+/* Count a message that members_sender() has refused. */
+void members_refused(struct memd *m, u32 id, u32 from);
+
 /* Nodes changed: tell the switch. */
 void members_changed(struct memd *m);
 

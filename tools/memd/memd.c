@@ -36,14 +36,21 @@ static void on_flush(struct memd *m, struct timer *t)
 	timer_set(&m->timers, t, busy ? FLUSHING_MS : FLUSH_MS);
 }
 
-int memd_init(struct memd *m, const struct options *o, char *err)
+int memd_init(struct memd *m, const struct options *o, const struct weft_key *key,
+	      char *err)
 {
 	memset(m, 0, sizeof(*m));
 	m->opt = *o;
+	if (key)
+		m->key = *key;
 	m->udp.fd = -1;
+	m->udp.holder = -1;
 	timers_init(&m->timers);
 	m->started = m->timers.now;
 	begin_anywhere(m);
+	if (memd_is_first(m))
+		clock_set(&m->clock, (struct weft_stamp){ .epoch = m->life },
+			  m->started);
 	m->regions.self = o->id;
 	m->regions.blades = o->blades;
 	m->regions.size[options_blade(o)] = o->memory;
@@ -119,8 +126,11 @@ void *memd_payload(struct memd *m)
 	return udp_buffer(&m->udp) + WEFT_WIRE_HDR_LEN;
 }
 
-void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
+static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
+		      const struct weft_key *key)
 {
+	size_t len;
+
 	msg->rack = m->opt.rack;
 	if (!msg->src)
 		msg->src = m->opt.id;
@@ -129,8 +139,8 @@ void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
 		return;
 	}
 	msg->payload = msg->len ? memd_payload(m) : NULL;
-	udp_send(&m->udp, addr, weft_wire_pack_plain(msg, udp_buffer(&m->udp)),
-		 weft_wire_joins(msg->type));
+	len = weft_wire_pack(msg, udp_buffer(&m->udp), key, memd_time(m));
+	udp_send(&m->udp, addr, len, weft_wire_joins(msg->type));
 	if (msg->type < MEMD_TYPES)
 		m->stats.out[msg->type]++;
 	if (log_verbose)
@@ -139,12 +149,28 @@ void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
 			 (unsigned long long)msg->line, msg->txn);
 }
 
-void memd_send(struct memd *m, struct weft_msg *msg, u32 addr)
+void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	send_with(m, msg, addr, &m->key);
+}
+
+static void copy_payload(struct memd *m, const struct weft_msg *msg)
 {
 	/* it is there already if this is not the first receiver */
 	if (msg->len && msg->payload != memd_payload(m))
 		memcpy(memd_payload(m), msg->payload, msg->len);
+}
+
+void memd_send(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	copy_payload(m, msg);
 	memd_send_payload(m, msg, addr);
+}
+
+void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	copy_payload(m, msg);
+	send_with(m, msg, addr, NULL);
 }
 
 void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
@@ -155,8 +181,13 @@ void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
 /* --- in --------------------------------------------------------------------- */
 
 /* Answers of the switch, and to what we asked of it. */
-static void from_switch(struct memd *m, const struct weft_msg *msg)
+static void from_switch(struct memd *m, const struct weft_msg *msg, u32 from)
 {
+	/* which came from the group, so that it has no other address */
+	if (from != weft_switch_addr(m->udp.addr)) {
+		count(m, WRONG_ADDRESS);
+		return;
+	}
 	if (msg->src != m->opt.id || weft_txn_member(msg->txn) != m->opt.id) {
 		count(m, UNEXPECTED);
 		return;
@@ -171,7 +202,7 @@ static void from_switch(struct memd *m, const struct weft_msg *msg)
 static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	if (!members_sender(m, msg->src, from)) {
-		count(m, STRANGER);
+		members_refused(m, msg->src, from);
 		return;
 	}
 	switch (msg->type) {
@@ -195,25 +226,12 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 	}
 }
 
-void memd_receive(struct memd *m, const void *buf, size_t len, u32 from)
+void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
 {
 	struct weft_msg msg;
-	int err = weft_wire_unpack(&msg, buf, len, NULL);
 
-	if (err == -EPROTONOSUPPORT) {
-		count(m, OTHER_VERSION);
-		log_warn("%s speaks another version of the protocol",
-			 log_addr(from));
+	if (!gate_take(m, &msg, buf, len, from, port))
 		return;
-	}
-	if (err) {
-		count(m, BAD);
-		return;
-	}
-	if (msg.rack != m->opt.rack) {
-		count(m, OTHER_RACK);
-		return;
-	}
 	if (msg.type < MEMD_TYPES)
 		m->stats.in[msg.type]++;
 	if (log_verbose)
@@ -244,7 +262,7 @@ void memd_receive(struct memd *m, const void *buf, size_t len, u32 from)
 	case WEFT_MSG_DROP_ACK:
 	case WEFT_MSG_NACK:
 	case WEFT_MSG_MEMBERS_ACK:
-		from_switch(m, &msg);
+		from_switch(m, &msg, from);
 		break;
 	case WEFT_MSG_CALL:
 		calls_receive(m, &msg, from);

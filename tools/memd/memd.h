@@ -8,8 +8,10 @@
 
 #include "blocks.h"
 #include "calls.h"
+#include "clock.h"
 #include "frames.h"
 #include "follow.h"
+#include "gate.h"
 #include "lines.h"
 #include "members.h"
 #include "push.h"
@@ -31,6 +33,8 @@
  * @ready: knows regions and members
  * @started: millisecond
  * @flush: for the backing file to get to the disk
+ * @key: of the rack, set by who begins; not set: it has none
+ * @clock: of the rack, if there is a key
  */
 struct memd {
 	struct options opt;
@@ -38,6 +42,9 @@ struct memd {
 	u32 seq;
 	bool ready;
 	u64 started;
+	struct weft_key key;
+	struct clock clock;
+	struct gate gate;
 	struct timers timers;
 	struct udp udp;
 	struct backing backing;
@@ -56,22 +63,27 @@ struct memd {
 
 /**
  * memd_init() - set everything up but the socket
+ * @key: of the rack; NULL, or one that is not set: it has none
  * @err: receives a sentence
  *
  * Return: 0 or -1.
  */
-int memd_init(struct memd *m, const struct options *o, char *err);
+int memd_init(struct memd *m, const struct options *o, const struct weft_key *key,
+	      char *err);
 
 /* The socket is open: begin. */
 void memd_start(struct memd *m);
 
 void memd_exit(struct memd *m);
 
-/* A datagram. */
-void memd_receive(struct memd *m, const void *buf, size_t len, u32 from);
+/* A datagram, from an address and a port. */
+void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
 
 /* Send to an address; src and rack are set, unless src is set already. */
 void memd_send(struct memd *m, struct weft_msg *msg, u32 addr);
+
+/* The same without a tag: for who has another key, or none. */
+void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr);
 
 /* Send to a member, if its address is known. */
 void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id);
@@ -84,6 +96,12 @@ void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr);
 static inline u32 memd_seq(struct memd *m)
 {
 	return ++m->seq;
+}
+
+/* The rack's time. */
+static inline struct weft_stamp memd_time(const struct memd *m)
+{
+	return clock_read(&m->clock, m->timers.now);
 }
 
 static inline bool memd_is_first(const struct memd *m)

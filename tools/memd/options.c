@@ -37,6 +37,8 @@ static const char help[] =
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
 "  --port N             UDP port (4793)\n"
+"  --key FILE           key of the rack: only who has it is heard\n"
+"  --make-key FILE      make a new key, tell what to do with it, and end\n"
 "  --background         leave the terminal once everything is set up\n"
 "  --foreground         stay, which is what it does anyhow\n"
 "  --verbose            tell more on stderr\n"
@@ -44,7 +46,8 @@ static const char help[] =
 
 enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
-	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_BACKING, O_SWITCH, O_RACK, O_PORT, O_BACKGROUND, O_FOREGROUND,
+	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_BACKING, O_SWITCH, O_RACK, O_PORT, O_KEY,
+	O_MAKE_KEY, O_BACKGROUND, O_FOREGROUND,
 	O_VERBOSE, O_HELP, O_VERSION,
 };
 
@@ -62,6 +65,8 @@ static const struct option long_options[] = {
 	{ "switch", required_argument, NULL, O_SWITCH },
 	{ "rack", required_argument, NULL, O_RACK },
 	{ "port", required_argument, NULL, O_PORT },
+	{ "key", required_argument, NULL, O_KEY },
+	{ "make-key", required_argument, NULL, O_MAKE_KEY },
 	{ "background", no_argument, NULL, O_BACKGROUND },
 	{ "foreground", no_argument, NULL, O_FOREGROUND },
 	{ "verbose", no_argument, NULL, O_VERBOSE },
@@ -224,6 +229,12 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 			return -1;
 		o->port = (u16)v;
 		return 0;
+	case O_KEY:
+		o->key = arg;
+		return 0;
+	case O_MAKE_KEY:
+		o->make_key = arg;
+		return 0;
 	case O_BACKGROUND:
 	case O_FOREGROUND:
 		o->background = c == O_BACKGROUND;
@@ -238,6 +249,8 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 
 static int complete(struct options *o, char *err)
 {
+	if (o->make_key)
+		return 0;
 	if (!o->id)
 		return fail(err, "which blade is this? Say --id 33 (or --blade 1) for the first");
 	if (!o->interface && !o->address)

@@ -40,6 +40,8 @@ static inline int fail(char *err, const char *fmt, ...)
  * @user_memory: bytes that one user's regions may have, 0: any, or USER_MEMORY_HALF
  * @locks: lock lines, 0: as the memory is large
  * @backing: file that keeps regions and contents, or NULL
+ * @key: file with the key of the rack, or NULL
+ * @make_key: file to make with a new key, and nothing else is done, or NULL
  * @use_switch: a P4 switch may be used if there is one
  * @peers: addresses of all blades, in the order of their ids
  * @blades: how many there are
@@ -57,6 +59,8 @@ struct options {
 	u64 user_memory;
 	u32 locks;
 	const char *backing;
+	const char *key;
+	const char *make_key;
 	bool use_switch;
 	u32 peers[BLADES_MAX];
 	u32 blades;

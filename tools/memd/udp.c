@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
+#include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -83,7 +84,8 @@ static int find_interface(struct udp *udp, const struct options *o,
 		    log_addr(o->address));
 }
 
-static int find_mtu(struct udp *udp, const char *name, char *err)
+static int find_mtu(struct udp *udp, const char *name, const struct weft_key *key,
+		    char *err)
 {
 	struct ifreq ifr;
 	u32 mtu;
@@ -98,7 +100,7 @@ static int find_mtu(struct udp *udp, const char *name, char *err)
 			    name, ifr.ifr_mtu, WEFT_MTU_MIN);
 	mtu = ifr.ifr_mtu > WEFT_MTU_MAX ? WEFT_MTU_MAX : (u32)ifr.ifr_mtu;
 	udp->longest = mtu - HEADERS;
-	udp->fragment = weft_wire_fragment(udp->longest, NULL);
+	udp->fragment = weft_wire_fragment(udp->longest, key);
 	return 0;
 }
 
@@ -121,11 +123,6 @@ static void tune(int fd)
 static int set_up(struct udp *udp, const char *name, char *err)
 {
 	struct ip_mreqn group = { .imr_ifindex = (int)if_nametoindex(name) };
-	struct sockaddr_in a = {
-		.sin_family = AF_INET,
-		.sin_port = htons(udp->port),
-		.sin_addr.s_addr = htonl(udp->addr),
-	};
 	int one = 1;
 
 	/* messages carry their own sums, and the switch changes them */
@@ -141,14 +138,88 @@ static int set_up(struct udp *udp, const char *name, char *err)
 	/* do not fragment, and do not believe who says that we should */
 	set_int(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
 	tune(udp->fd);
-	if (bind(udp->fd, (struct sockaddr *)&a, sizeof(a))) {
-		if (errno == EADDRINUSE)
+	return 0;
+}
+
+static int bind_to(int fd, u32 addr, u16 port)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(addr),
+	};
+
+	return bind(fd, (struct sockaddr *)&a, sizeof(a));
+}
+
+/* How many sockets of this network namespace are bound to just that; -1: unknown. */
+static int sockets_at(u32 addr, u16 port)
+{
+	FILE *f = fopen("/proc/net/udp", "re");
+	unsigned int a, p;
+	char line[256];
+	int n = 0;
+
+	if (!f)
+		return -1;
+	while (fgets(line, sizeof(line), f))
+		n += sscanf(line, "%*u: %8x:%4x", &a, &p) == 2 && a == htonl(addr) &&
+		     p == port;
+	fclose(f);
+	return n;
+}
+
+/*
+ * Our address.  With SO_REUSEPORT sockets of one user, and of nobody else, may have the
+ * same port: so the one of each blade gets along with the holders (below) of the other
+ * blades of this machine.  It would with one of the same address, too, hence the count.
+ */
+static int bind_own(struct udp *udp, char *err)
+{
+	int one = 1;
+
+	if (bind_to(udp->fd, udp->addr, udp->port)) {
+		int why = errno;
+
+		if (why == EADDRINUSE &&
+		    !setsockopt(udp->fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) &&
+		    !bind_to(udp->fd, udp->addr, udp->port) &&
+		    sockets_at(udp->addr, udp->port) == 1)
+			return 0;
+		if (why == EADDRINUSE)
 			return fail(err, "UDP port %u at %s is in use: is another weft-memd running?",
 				    udp->port, log_addr(udp->addr));
 		return fail(err, "cannot bind to UDP port %u at %s: %s",
-			    udp->port, log_addr(udp->addr), strerror(errno));
+			    udp->port, log_addr(udp->addr), strerror(why));
 	}
+	if (setsockopt(udp->fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
+		return fail(err, "cannot share UDP port %u with other blades: %s",
+			    udp->port, strerror(errno));
 	return 0;
+}
+
+/*
+ * The port at all other addresses.  Nobody needs privileges to bind to another one, or
+ * to another interface, and to choose our address as the source of each message
+ * then: members hear what comes from this port.
+ */
+static int hold_port(struct udp *udp, char *err)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog deaf = { .len = 1, .filter = &nothing };
+	int one = 1;
+
+	udp->holder = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (udp->holder < 0 ||
+	    setsockopt(udp->holder, SOL_SOCKET, SO_ATTACH_FILTER, &deaf, sizeof(deaf)) ||
+	    setsockopt(udp->holder, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
+		return fail(err, "cannot open a socket: %s", strerror(errno));
+	if (!bind_to(udp->holder, INADDR_ANY, udp->port))
+		return 0;
+	if (errno == EADDRINUSE)
+		return fail(err, "another program has UDP port %u at another address of this machine, and could speak for this blade: 'ss -lunp sport = :%u' names it, end it first",
+			    udp->port, udp->port);
+	return fail(err, "cannot bind to UDP port %u: %s", udp->port, strerror(errno));
 }
 
 static struct udp_batch *new_batch(void)
@@ -170,19 +241,21 @@ static struct udp_batch *new_batch(void)
 	return b;
 }
 
-int udp_open(struct udp *udp, const struct options *o, char *err)
+int udp_open(struct udp *udp, const struct options *o, const struct weft_key *key,
+	     char *err)
 {
 	char name[IF_NAMESIZE];
 
 	memset(udp, 0, sizeof(*udp));
 	udp->port = o->port;
+	udp->holder = -1;
 	udp->in = new_batch();
 	udp->out = new_batch();
 	udp->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (udp->fd < 0 || !udp->in || !udp->out)
 		return fail(err, "cannot open a socket: %s", strerror(errno));
-	if (find_interface(udp, o, name, err) || find_mtu(udp, name, err) ||
-	    set_up(udp, name, err))
+	if (find_interface(udp, o, name, err) || find_mtu(udp, name, key, err) ||
+	    set_up(udp, name, err) || bind_own(udp, err) || hold_port(udp, err))
 		return -1;
 	return 0;
 }
@@ -191,6 +264,7 @@ int udp_open_none(struct udp *udp)
 {
 	memset(udp, 0, sizeof(*udp));
 	udp->fd = -1;
+	udp->holder = -1;
 	udp->out = new_batch();
 	return udp->out ? 0 : -1;
 }
@@ -199,6 +273,8 @@ void udp_close(struct udp *udp)
 {
 	if (udp->fd >= 0)
 		close(udp->fd);
+	if (udp->holder >= 0)
+		close(udp->holder);
 	free(udp->in);
 	free(udp->out);
 	udp->in = NULL;
@@ -283,7 +359,7 @@ u64 udp_not_received(const struct udp *udp)
 
 int udp_receive(struct udp *udp, struct memd *m,
 		void (*take)(struct memd *m, const void *buf, size_t len,
-			     u32 from))
+			     u32 from, u16 port))
 {
 	struct udp_batch *b = udp->in;
 	int i, n;
@@ -294,6 +370,7 @@ int udp_receive(struct udp *udp, struct memd *m,
 	for (i = 0; i < n; i++)
 		if (!(b->msg[i].msg_hdr.msg_flags & MSG_TRUNC))
 			take(m, b->buf[i], b->msg[i].msg_len,
-			     ntohl(b->addr[i].sin_addr.s_addr));
+			     ntohl(b->addr[i].sin_addr.s_addr),
+			     ntohs(b->addr[i].sin_port));
 	return n > 0 ? n : 0;
 }

@@ -17,10 +17,12 @@ struct udp_batch;
 /**
  * struct udp - the socket
  * @fd: UDP, -1 if there is none (then nothing is sent: fuzzing)
+ * @holder: holds the port at all other addresses of this machine, and hears nothing:
+ *	who had it could speak for us
  * @addr: own address
  * @port: own and everybody's port
  * @longest: bytes of the longest datagram, UDP payload
- * @fragment: bytes of payload in a full fragment, a multiple of 64
+ * @fragment: bytes of payload in a full fragment, a multiple of WEFT_WIRE_UNIT
  * @dropped: datagrams that the kernel did not take
  * @sent: datagrams sent
  * @sent_bytes: their bytes, UDP payload
@@ -33,6 +35,7 @@ struct udp_batch;
  */
 struct udp {
 	int fd;
+	int holder;
 	u32 addr;
 	u16 port;
 	u32 longest;
@@ -50,11 +53,13 @@ struct udp {
 
 /**
  * udp_open() - find the interface, open and bind the socket
+ * @key: of the rack, which decides how much fits into a message
  * @err: receives a sentence
  *
  * Return: 0 or -1.
  */
-int udp_open(struct udp *udp, const struct options *o, char *err);
+int udp_open(struct udp *udp, const struct options *o,
+	     const struct weft_key *key, char *err);
 
 /* No socket: what is sent goes nowhere.  For fuzzing.  Return: 0 or -1. */
 int udp_open_none(struct udp *udp);
@@ -86,6 +91,6 @@ u64 udp_not_received(const struct udp *udp);
  */
 int udp_receive(struct udp *udp, struct memd *m,
 		void (*take)(struct memd *m, const void *buf, size_t len,
-			     u32 from));
+			     u32 from, u16 port));
 
 #endif /* WEFT_MEMD_UDP_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The rack's clock, which tells old messages from new ones in a rack that has a key: the
+ * first blade keeps it, others set theirs by its answers.  It has nothing to do with the
+ * time of day.
+ */
+#ifndef WEFT_MEMD_CLOCK_H
+#define WEFT_MEMD_CLOCK_H
+
+#include "tag.h"
+
+/**
+ * struct clock - what this blade thinks that it says
+ * @epoch: life of the first blade; 0: it has not been heard yet
+ * @ahead: ticks of it when our machine's monotonic clock says 0
+ */
+struct clock {
+	u32 epoch;
+	u32 ahead;
+};
+
+/* Set it: it was @stamp at @ms by the timers. */
+void clock_set(struct clock *c, struct weft_stamp stamp, u64 ms);
+
+/* What it says at @ms. */
+struct weft_stamp clock_read(const struct clock *c, u64 ms);
+
+#endif /* WEFT_MEMD_CLOCK_H */

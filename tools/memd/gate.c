@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which messages are heard, see gate.h. */
+#include "gate.h"
+
+#include "log.h"
+#include "memd.h"
+
+#define SAY_AGAIN_MS	60000
+
+/* People are told once a minute of a machine; what the network says is in the counters. */
+static bool is_news(struct memd *m, u32 addr)
+{
+	struct gate *g = &m->gate;
+	u64 now = m->timers.now;
+	u32 i;
+
+	for (i = 0; i < GATE_SAID; i++)
+		if (g->said[i].addr == addr && now - g->said[i].when < SAY_AGAIN_MS)
+			return false;
+	i = g->next++ % GATE_SAID;
+	g->said[i].addr = addr;
+	g->said[i].when = now;
+	return true;
+}
+
+/*
+ * A message without a tag, or with a wrong one.  Only calls are worth a sentence: each
+ * machine begins by one, and a damaged block has a wrong tag, too.
+ */
+static void say_key(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if ((msg->type != WEFT_MSG_CALL && msg->type != WEFT_MSG_REPLY) ||
+	    !is_news(m, from))
+		return;
+	if (!m->key.set)
+		log_warn("%s has a key and this blade has none: give all machines of the rack the same one (--key), or none",
+			 log_addr(from));
+	else if (!msg->tagged)
+		log_warn("%s has no key: copy this rack's there (fingerprint %08x)",
+			 log_addr(from), weft_key_fingerprint(&m->key));
+	else
+		log_warn("%s has another key than this blade (fingerprint %08x): copy this rack's there",
+			 log_addr(from), weft_key_fingerprint(&m->key));
+}
+
+static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 from)
+{
+	if (err == -ENOKEY)
+		count(m, NO_KEY);
+	else
+		count(m, WRONG_KEY);
+	if (msg->rack != m->opt.rack)
+		return;
+	say_key(m, msg, from);
+	if (msg->type == WEFT_MSG_CALL)
+		calls_wrong_key(m, msg, msg->tagged && m->key.set ? EKEYREJECTED : ENOKEY,
+				from);
+	else if (msg->type == WEFT_MSG_REPLY)
+		follow_wrong_key(m, msg, from);
+}
+
+/* Return: true if it is as new as it has to be. */
+static bool is_fresh(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if (!m->key.set)
+		return true;
+	/* the answer to a question of ours sets the clock, whatever it says */
+	if (msg->type == WEFT_MSG_REPLY && follow_clock(m, msg, from))
+		return true;
+	if (weft_stamp_fresh(memd_time(m), msg->stamp))
+		return true;
+	count(m, STALE);
+	if (!memd_is_first(m))
+		follow_ask_time(m);
+	else if (msg->type == WEFT_MSG_CALL)
+		calls_stale(m, msg, from);
+	return false;
+}
+
+bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len,
+	       u32 from, u16 port)
+{
+	int err;
+
+	if (port != m->udp.port) {
+		count(m, WRONG_PORT);
+		return false;
+	}
+	err = weft_wire_unpack(msg, buf, len, &m->key);
+	switch (err) {
+	case 0:
+		break;
+	case -ENOKEY:
+	case -EKEYREJECTED:
+		wrong_key(m, msg, err, from);
+		return false;
+	case -EPROTONOSUPPORT:
+		count(m, OTHER_VERSION);
+		log_warn("%s speaks another version of the protocol", log_addr(from));
+		return false;
+	default:
+		count(m, BAD);
+		return false;
+	}
+	if (msg->rack != m->opt.rack) {
+		count(m, OTHER_RACK);
+		return false;
+	}
+	return is_fresh(m, msg, from);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which messages are heard: those that come from the rack's port, are whole, have the tag
+ * of the rack's key if it has one, and are not old by the rack's clock.
+ * Who may send what is looked at by who handles it (members_sender()).
+ */
+#ifndef WEFT_MEMD_GATE_H
+#define WEFT_MEMD_GATE_H
+
+#include "wire.h"
+
+#define GATE_SAID	8	/* machines that a sentence is remembered of */
+
+struct memd;
+
+/**
+ * struct gate - whom people were told of
+ * @said: address and, in milliseconds, when
+ * @next: place in @said
+ */
+struct gate {
+	struct {
+		u32 addr;
+		u64 when;
+	} said[GATE_SAID];
+	u32 next;
+};
+
+/**
+ * gate_take() - unpack and check a datagram
+ * @msg: filled in
+ * @from: address
+ * @port: from which it came
+ *
+ * What is refused is counted; what has to be answered all the same, is.
+ *
+ * Return: true if it is to be handled.
+ */
+bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len,
+	       u32 from, u16 port);
+
+#endif /* WEFT_MEMD_GATE_H */
