@@ -86,6 +86,7 @@ stop()
 # binds ADDRESS USER: a program of that user gets the blade's port at ADDRESS.
 binds()
 {
+	# shellcheck disable=SC2016  # perl's variables
 	setpriv --reuid "$2" --clear-groups perl -MIO::Socket::INET -e '
 		exit !IO::Socket::INET->new(Proto => "udp", LocalAddr => $ARGV[0],
 			LocalPort => $ARGV[1], ReusePort => 1)' "$1" "$PORT"

@@ -37,7 +37,7 @@ static const char help[] =
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
 "  --port N             UDP port (4793)\n"
-"  --key FILE           key of the rack: only who has it is heard\n"
+"  --key FILE           key of the rack: only who has it is heard (not yet: nodes)\n"
 "  --make-key FILE      make a new key, tell what to do with it, and end\n"
 "  --background         leave the terminal once everything is set up\n"
 "  --foreground         stay, which is what it does anyhow\n"
