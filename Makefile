@@ -3,6 +3,7 @@
 # weft: one coherent memory for the machines of a rack.
 #
 #	make			everything: programs and kernel module
+#	make uml		the module for racks of user-mode kernels (weft-rack up --accel uml)
 #	make demo		boot a rack, run the main job on it, check the result
 #	make test		build, then run all tests ($T selects: make test T=unit; $J at a time)
 #	make check		static checks: sparse, checkpatch, clang, shellcheck, ...
@@ -43,7 +44,7 @@ MAKEFLAGS	+= --no-builtin-rules
 
 goals		:= $(or $(MAKECMDGOALS),all)
 package_groups	:= build \
-		   $(if $(filter demo test,$(goals)),rack) \
+		   $(if $(filter demo test test-programs uml,$(goals)),rack) \
 		   $(if $(filter test fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
 		   $(if $(filter bench bench-locks,$(goals)),rack bench) \
@@ -353,7 +354,12 @@ define link_sources
 	$(quiet)find $(kmod_dir) -xtype l -delete
 endef
 
-.PHONY: module
+# For a user-mode kernel.
+ifneq ($(UML),)
+kmod_make	+= ARCH=um
+endif
+
+.PHONY: module uml
 ifeq ($(kmod_sources),)
 module:
 else
@@ -367,6 +373,11 @@ module: FORCE
 	$(quiet)$(if $(V),:,! grep -E '[Ww]arning:|WARNING:' $(kmod_dir)/build.log | \
 		grep -vE '^WARNING: $(missing_symbols)')
 endif
+
+# The module for racks of user-mode kernels: headers are fetched the first time.
+uml: FORCE
+	$(quiet)found=`tools/rack/get-kernel --headers uml` && eval "$$found" && \
+		$(MAKE) --no-print-directory module UML=1 KBUILD_MODPOST_WARN=1 KVER="$$version" KDIR="$$headers"
 
 # --- What people type -------------------------------------------------------
 

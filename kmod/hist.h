@@ -28,6 +28,7 @@
 
 #include <linux/bitops.h>
 #include <linux/minmax.h>
+#include <linux/irqflags.h>	/* before percpu.h: see stats.h */
 #include <linux/percpu.h>
 #include <linux/types.h>
 

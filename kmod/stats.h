@@ -8,6 +8,8 @@
 #ifndef WEFT_STATS_H
 #define WEFT_STATS_H
 
+/* Before percpu.h, whose generic macros need it (ARCH=um) and do not include it. */
+#include <linux/irqflags.h>
 #include <linux/percpu.h>
 #include <linux/types.h>
 

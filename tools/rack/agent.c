@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The agent in a guest: its first process. Runs the commands that come over the
- * virtio-serial port and sends back what they print and how they end. See frame.h.
+ * virtio-serial port (in a user-mode kernel: a serial line) and sends back what they
+ * print and how they end. See frame.h.
  *
  * One thread and a poll loop. A command is the leader of a session of its own, so
  * that everything it started can be found and killed when its client goes away;
  * what it put into a session of its own (a daemon) stays.
  */
 #include "frame.h"
+#include "line.h"
 #include "rackio.h"
 
 #include <ctype.h>
@@ -26,7 +28,6 @@
 #include <unistd.h>
 
 #define PORT_NAME	"weft.exec"
-#define PORT_WAIT_S	20
 /* Stop reading from commands while this much waits to be sent to the host. */
 #define PORT_BACKLOG	(1024 * 1024)
 /* Between asking a command to end and killing it, once its client is gone. */
@@ -58,6 +59,7 @@ struct session {
 static struct session *sessions;
 static int session_count;
 static int port = -1;
+static bool port_is_line;
 static struct bytes to_host, from_host;
 
 static int64_t now_ms(void)
@@ -66,44 +68,6 @@ static int64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-/* Find the port by its name: there is no udev that would make links. */
-static int open_port(const char *name)
-{
-	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
-	int64_t end = now_ms() + PORT_WAIT_S * 1000;
-
-	do {
-		DIR *dir = opendir("/sys/class/virtio-ports");
-		struct dirent *entry;
-
-		while (dir && (entry = readdir(dir))) {
-			char path[320], found[64] = "";
-			FILE *f;
-
-			if (entry->d_name[0] == '.')
-				continue;
-			snprintf(path, sizeof(path), "/sys/class/virtio-ports/%s/name",
-				 entry->d_name);
-			f = fopen(path, "re");
-			if (!f)
-				continue;
-			if (fscanf(f, "%63s", found) != 1)
-				found[0] = '\0';
-			fclose(f);
-			if (strcmp(found, name) != 0)
-				continue;
-			snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
-			closedir(dir);
-			return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-		}
-		if (dir)
-			closedir(dir);
-		nanosleep(&pause, NULL);
-	} while (now_ms() < end);
-	errno = ENODEV;
-	return -1;
 }
 
 static struct session *find_session(uint32_t id)
@@ -279,6 +243,8 @@ static void start_command(struct session *s)
 		refuse(s, "the command came damaged");
 		return;
 	}
+	if (port_is_line)
+		line_look_again();
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
 		s->pid = -1;
 	else
@@ -526,6 +492,8 @@ static int serve_port(int signals)
 		n = bytes_read(&from_host, port, 65536);
 		if (n < 0 && n != -EAGAIN)
 			return n;
+		if (n > 0 && port_is_line)
+			frame_add_u32(&to_host, 0, FRAME_TAKEN, n);
 	}
 	while ((n = frame_next(&from_host, &head, &payload)) > 0) {
 		handle_frame(&head, payload);
@@ -547,7 +515,7 @@ static int serve_port(int signals)
 }
 
 /**
- * agent_main() - weft-rackio agent
+ * agent_main() - weft-rackio agent [PORT]: the name of a port, or the path of a line
  * @argc: number of arguments
  * @argv: arguments
  *
@@ -564,7 +532,8 @@ int agent_main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
-	port = open_port(name);
+	port_is_line = name[0] == '/';
+	port = port_is_line ? line_open(name) : line_find(name);
 	if (port < 0 || signals < 0) {
 		fprintf(stderr, "weft-rackio: cannot open the port %s: %s\n", name,
 			strerror(errno));

@@ -21,10 +21,15 @@
 #include <sys/types.h>
 
 /* Raised with any change of the frames; HELLO carries it. */
-#define FRAME_VERSION		1
+#define FRAME_VERSION		2
 
 #define FRAME_PAYLOAD_MAX	16384
 #define FRAME_WINDOW		(256 * 1024)
+/*
+ * How far the keeper may be ahead of the agent on a serial line: user-mode kernels lose
+ * the thread when the line's buffers, of 4 KiB, are full.
+ */
+#define FRAME_LINE_ROOM		3072
 /* What a command line, its environment and directory may take together. */
 #define FRAME_COMMAND_MAX	(4 * 1024 * 1024)
 
@@ -41,6 +46,7 @@ enum frame_type {
 	FRAME_SIGNAL,		/* client->agent: u32 signal for the command */
 	FRAME_EXIT,		/* agent->client: u32 wait status; ends the session */
 	FRAME_KILL,		/* keeper->agent: the client is gone */
+	FRAME_TAKEN,		/* agent->keeper: u32 bytes were read from the line */
 };
 
 /*

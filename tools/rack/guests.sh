@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# The part of weft-rack that deals with guests: what they boot, how QEMU is started,
-# waiting for them, setting up weft in them. Sourced by weft-rack, whose variables
+# The part of weft-rack that deals with guests: what they boot, how QEMU or a user-mode
+# kernel is started, waiting for them, setting up weft in them. Sourced by weft-rack, whose variables
 # it uses: those of "up" (NODES, MTU, ...) and the places (DIR, BUILD, ...).
 
 # --- Before the first boot ----------------------------------------------------
@@ -49,29 +49,64 @@ accel_works()
 		grep -q "weft-rack: probe passed"
 }
 
-# /dev/kvm may be there and not work, so try; once, and remember the answer.
-choose_accel()
+# uml_works: user-mode kernels need namespaces, which not everybody may have.
+uml_works()
 {
-	local memory=$BASE/accel host answer
+	"$RACKIO" apart ||
+		die "user-mode kernels need to be root, or a system that lets users have namespaces: --accel tcg needs neither"
+}
 
-	[ "$ACCEL" = auto ] || return 0
-	ACCEL=tcg
-	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
+# /dev/kvm may be there and not work, so try; once, and remember the answer.
+kvm_works()
+{
+	local memory=$BASE/accel host answer=""
+
+	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 1
 	host="$(uname -r) $(qemu-system-x86_64 --version | head -n 1) $KERNEL_VERSION"
-	if [ -r "$memory" ]; then
-		answer=$(sed -n "s|^\\([a-z]*\\) on $host\$|\\1|p" "$memory")
-		if [ -n "$answer" ]; then
-			ACCEL=$answer
-			return 0
-		fi
+	[ ! -r "$memory" ] || answer=$(sed -n "s|^\\([a-z]*\\) on $host\$|\\1|p" "$memory")
+	if [ -z "$answer" ]; then
+		say "trying whether KVM works here (once, at most $PROBE_LIMIT s)"
+		answer=tcg
+		! accel_works kvm || answer=kvm
+		echo "$answer on $host" >>"$memory"
 	fi
-	say "trying whether KVM works here (once, at most $PROBE_LIMIT s)"
-	if accel_works kvm; then
-		ACCEL=kvm
-	else
-		say "it does not: the guests will be emulated"
+	[ "$answer" = kvm ]
+}
+
+# choose_kernels: what --accel auto and fast mean here, and the kernels for that.
+choose_kernels()
+{
+	local wanted=$ACCEL
+
+	# What no user-mode kernel can do is not asked of one.
+	if [ "$wanted" = fast ] && { [ "${CPUS:-1}" != 1 ] || [ -n "$KERNEL$BLADE_KERNEL" ]; }; then
+		wanted=auto
 	fi
-	echo "$ACCEL on $host" >>"$memory"
+	if [ "$wanted" = fast ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
+		wanted=uml	# no need to get a kernel for QEMU
+	fi
+	if [ "$wanted" != uml ]; then
+		get_kernel KERNEL "$KERNEL"
+		get_kernel BLADE_KERNEL "${BLADE_KERNEL:-$KERNEL}"
+		case $wanted in
+		auto|fast)
+			if kvm_works; then
+				wanted=kvm
+			elif [ "$wanted" = fast ]; then
+				wanted=uml
+			else
+				wanted=tcg
+				[ ! -e /dev/kvm ] || say "KVM does not work here: the guests are emulated"
+			fi ;;
+		esac
+	fi
+	if [ "$wanted" = uml ]; then
+		uml_works
+		get_kernel KERNEL uml
+		get_kernel BLADE_KERNEL uml
+	fi
+	ACCEL=$wanted
+	[ -n "$CPUS" ] || { CPUS=2 && [ "$ACCEL" != uml ]; } || CPUS=1
 }
 
 # --- Guests -------------------------------------------------------------------
@@ -97,17 +132,57 @@ in_megabytes()
 	esac
 }
 
-# qemu_command NAME: sets QEMU to the command line of a guest.
+# memory_of NAME: megabytes that a guest gets.
+memory_of()
+{
+	case $1 in
+	node*)	in_megabytes "$MEM" ;;
+	*)	echo $(($(in_megabytes "$BLADE_MEM") + 512)) ;;
+	esac
+}
+
+# append_of NAME MODULES: what guest-init wants to know.
+append_of()
+{
+	local id member
+
+	id=$(id_of "$1")
+	printf %s "rack.name=$1 rack.address=10.87.0.$id rack.tree=$TOP"
+	printf %s " rack.agent=$RACKIO rack.modules=$2"
+	for member in $GUEST_NAMES; do
+		printf %s " rack.member=10.87.0.$(id_of "$member"):$member"
+	done
+}
+
+mac_of()
+{
+	printf '02:57:45:46:00:%02x' "$(id_of "$1")"
+}
+
+# uml_command NAME: sets GUEST to the command line of a user-mode kernel. File 3 is what
+# weft-rackio gives it: see apart.h.
+uml_command()
+{
+	local name=$1 dir=$DIR/$1
+
+	mkdir -p "$dir/memory" || die "cannot make $dir/memory"
+	# An interface of it takes what "mtu" says and never more.
+	# shellcheck disable=SC2206  # options are words
+	GUEST=("$KERNEL_VMLINUZ" "mem=$(memory_of "$name")M" "initrd=$KERNEL_INITRD"
+		"uml_dir=$dir/" "umid=uml" con=null con0=null,fd:1 ssl=null ssl0=fd:3
+		"vec0:transport=bess,dst=$dir/port.sock,depth=64,mtu=$MTU,mac=$(mac_of "$name")"
+		console=tty0 panic=-1 rack.line=/dev/ttyS0
+		$(append_of "$name" "$KERNEL_MODULES") $APPEND)
+}
+
+# qemu_command NAME: sets GUEST to QEMU's command line for a guest.
 qemu_command()
 {
-	local name=$1 id mb member dir=$DIR/$1 accel image append tsc
+	local name=$1 dir=$DIR/$1 accel image append tsc
 	local direct=$KERNEL_IMAGE packed=$KERNEL_VMLINUZ initrd=$KERNEL_INITRD
 	local modules=$KERNEL_MODULES
 
-	id=$(id_of "$name")
-	mb=$(in_megabytes "$MEM")
 	if [[ $name != node* ]]; then
-		mb=$(($(in_megabytes "$BLADE_MEM") + 512))
 		direct=$BLADE_KERNEL_IMAGE packed=$BLADE_KERNEL_VMLINUZ
 		initrd=$BLADE_KERNEL_INITRD modules=$BLADE_KERNEL_MODULES
 	fi
@@ -116,11 +191,7 @@ qemu_command()
 	# ones while the boot processor is identified: its bounds follow a flag of the
 	# processor's that is not set meanwhile. It reports once, and lockdep is off then.
 	append+=" no5lvl"
-	append+=" rack.name=$name rack.address=10.87.0.$id rack.tree=$TOP"
-	append+=" rack.agent=$RACKIO rack.modules=$modules"
-	for member in $GUEST_NAMES; do
-		append+=" rack.member=10.87.0.$(id_of "$member"):$member"
-	done
+	append+=" $(append_of "$name" "$modules")"
 	case $ACCEL in
 	kvm)	accel=kvm
 		image=$packed ;;
@@ -137,8 +208,9 @@ qemu_command()
 		# Nor can they measure their clock then: it would run too fast.
 		tsc=$("$RACKIO" tsc) && append+=" tsc_early_khz=$tsc" ;;
 	esac
-	QEMU=(qemu-system-x86_64 -name "$RACK-$name" -nodefaults -no-user-config
-		-M "pc,hpet=off" -accel "$accel" -cpu max -smp "$CPUS" -m "$mb"
+	GUEST=(qemu-system-x86_64 -name "$RACK-$name" -nodefaults -no-user-config
+		-M "pc,hpet=off" -accel "$accel" -cpu max -smp "$CPUS"
+		-m "$(memory_of "$name")"
 		-display none -no-reboot -serial "file:$dir/console.log"
 		-kernel "$image" -initrd "$initrd" -append "$append$APPEND"
 		-virtfs "local,path=/,mount_tag=weftroot,$VIRTFS"
@@ -152,21 +224,27 @@ qemu_command()
 		# stores and what it loads then, so a notification of the device may be lost.
 		# With event_idx none of the later ones would come either: the queue fills up,
 		# and the guest is cut off for good.
-		-device "virtio-net-pci,event_idx=off,romfile=,netdev=net,host_mtu=$MTU,mac=$(printf '02:57:45:46:00:%02x' "$id")")
+		-device "virtio-net-pci,event_idx=off,romfile=,netdev=net,host_mtu=$MTU,mac=$(mac_of "$name")")
 }
 VIRTFS=readonly=on,security_model=none,multidevs=remap
 
 start_guest()
 {
-	local name=$1 dir=$DIR/$1 QEMU
+	local name=$1 dir=$DIR/$1 GUEST args
 
 	mkdir -p "$dir" || die "cannot make $dir"
 	[ ! -e "$dir/console.log" ] || mv "$dir/console.log" "$dir/console.log.old"
 	: >"$dir/console.log"
-	qemu_command "$name"
-	"$RACKIO" keep --state "$dir/state" --lock "$dir/lock" --log "$dir/qemu.log" \
-		--channel "$dir/channel.sock" --serve "$dir/exec.sock" \
-		${OWNER:+--owner "$OWNER"} -- "${QEMU[@]}" 8>&- || return 1
+	if [ "$ACCEL" = uml ]; then
+		uml_command "$name"
+		# What it prints before its console works tells why it does not.
+		args=(--log "$dir/console.log" --memory "$dir/memory")
+	else
+		qemu_command "$name"
+		args=(--log "$dir/qemu.log" --channel "$dir/channel.sock")
+	fi
+	"$RACKIO" keep --state "$dir/state" --lock "$dir/lock" --serve "$dir/exec.sock" \
+		"${args[@]}" ${OWNER:+--owner "$OWNER"} -- "${GUEST[@]}" 8>&- || return 1
 	date +%s >"$dir/started"
 }
 
@@ -177,7 +255,11 @@ start_switch()
 	mkdir -p "$dir" || die "cannot make $dir"
 	for name in $GUEST_NAMES; do
 		mkdir -p "$DIR/$name" || die "cannot make $DIR/$name"
-		args+=(--port "$name=unix:$DIR/$name/port.sock:$DIR/$name/net.sock")
+		if [ "$ACCEL" = uml ]; then
+			args+=(--port "$name=seq:$DIR/$name/port.sock")
+		else
+			args+=(--port "$name=unix:$DIR/$name/port.sock:$DIR/$name/net.sock")
+		fi
 	done
 	for ((n = 1; n <= NODES; n++)); do
 		args+=(--node "$n=node$n")

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * weft-rackio keep: runs one program (QEMU, the switch) in the background for as
- * long as it is wanted, and passes the commands of clients to the agent in it.
+ * weft-rackio keep: runs one program (QEMU, a user-mode kernel, the switch) in the
+ * background for as long as it is wanted, and passes the commands of clients to the
+ * agent in it.
  *
  * The keeper holds a lock on a file while it lives: that is how others find it and
  * know that it is alive, whatever happened to process numbers meanwhile. The
  * program dies with its keeper, the keeper ends with its program.
  */
+#include "apart.h"
 #include "frame.h"
 #include "rackio.h"
 
@@ -46,6 +48,10 @@ struct keeper {
 	const char	*log_path;
 	const char	*channel_path;	/* the guest's end; NULL: no commands */
 	const char	*serve_path;	/* the clients' end */
+	/* Of a user-mode kernel, which inherits its end of the channel. */
+	const char	*memory;	/* directory for its memory */
+	int		inherited;
+	size_t		line_room;	/* bytes that may be sent now */
 	int		lock, state, signals, owner;
 	int		channel, serve, guest;
 	pid_t		pid;
@@ -124,18 +130,31 @@ static int take_lock(struct keeper *k)
 	return fcntl(k->lock, F_SETLK, &whole);
 }
 
-static pid_t start_program(char **argv)
+static pid_t start_program(struct keeper *k, char **argv)
 {
-	pid_t self = getpid(), pid = fork();
+	pid_t self = getpid(), pid;
 	sigset_t none;
 
+	if (k->memory && apart_unshare())
+		return -1;
+	pid = fork();
 	if (pid)
 		return pid;
 	/* Out of reach of a ^C meant for others, gone when the keeper is. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != self)
+	if (!k->memory && getppid() != self)
 		_exit(RACK_TROUBLE);
+	if (k->memory) {
+		/* Else it would itself hold the end by which it knows its keeper. */
+		close(k->guest);
+		if (dup2(k->inherited, APART_CHANNEL_FD) < 0 || apart_enter(k->memory) ||
+		    apart_first()) {
+			fprintf(stderr, "weft-rack: cannot make room for a user-mode kernel: %s\n",
+				strerror(errno));
+			_exit(RACK_TROUBLE);
+		}
+	}
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -214,6 +233,10 @@ static void deliver(struct keeper *k, const struct frame_head *head, const char 
 		set_state(k, "ready", 0);
 		return;
 	}
+	if (head->type == FRAME_TAKEN) {
+		k->line_room += frame_u32(head, payload);
+		return;
+	}
 	for (int i = 0; i < CLIENTS_MAX; i++) {
 		struct client *c = &k->clients[i];
 
@@ -253,10 +276,17 @@ static void serve_guest(struct keeper *k, short events)
 
 static void send_to_guest(struct keeper *k)
 {
+	int n;
+
 	/* Before its hello nobody would read it, and QEMU has little room. */
-	if (k->guest >= 0 && k->ready && bytes_write(&k->to_guest, k->guest, SIZE_MAX) < 0) {
+	if (k->guest < 0 || !k->ready)
+		return;
+	n = bytes_write(&k->to_guest, k->guest, k->memory ? k->line_room : SIZE_MAX);
+	if (n < 0) {
 		close(k->guest);
 		k->guest = -1;
+	} else if (k->memory) {
+		k->line_room -= n;
 	}
 }
 
@@ -264,7 +294,8 @@ static void stop_program(struct keeper *k)
 {
 	if (k->kill_at)
 		return;
-	kill(k->pid, SIGTERM);
+	/* A user-mode kernel would shut down, which is not what pulling the plug does. */
+	kill(k->pid, k->memory ? SIGKILL : SIGTERM);
 	k->kill_at = now_ms() + STOP_MS;
 }
 
@@ -302,7 +333,7 @@ static void fill_polls(const struct keeper *k, struct pollfd *polls)
 	polls[POLL_CHANNEL] = (struct pollfd){ k->guest < 0 ? k->channel : -1, POLLIN, 0 };
 	polls[POLL_SERVE] = (struct pollfd){ k->serve, POLLIN, 0 };
 	polls[POLL_GUEST] = (struct pollfd){ k->guest, POLLIN, 0 };
-	if (k->ready && bytes_left(&k->to_guest))
+	if (k->ready && bytes_left(&k->to_guest) && (!k->memory || k->line_room))
 		polls[POLL_GUEST].events |= POLLOUT;
 	for (int i = 0; i < CLIENTS_MAX; i++) {
 		const struct client *c = &k->clients[i];
@@ -369,14 +400,25 @@ static int keeper_start(struct keeper *k, char **argv)
 		return -1;
 	if (k->channel_path) {
 		k->channel = listen_at(k->channel_path);
+		if (k->channel < 0)
+			return -1;
+	}
+	if (k->serve_path) {
 		k->serve = listen_at(k->serve_path);
-		if (k->channel < 0 || k->serve < 0)
+		if (k->serve < 0)
+			return -1;
+	}
+	if (k->memory) {
+		k->guest = apart_channel(&k->inherited);
+		if (k->guest < 0)
 			return -1;
 	}
 	if (detach(k) < 0)
 		return -1;
 	set_state(k, "starting", 0);
-	k->pid = start_program(argv);
+	k->pid = start_program(k, argv);
+	if (k->memory)
+		close(k->inherited);
 	return k->pid < 0 ? -1 : 0;
 }
 
@@ -389,6 +431,7 @@ static int parse(struct keeper *k, int argc, char **argv)
 		{ "channel", required_argument, NULL, 'c' },
 		{ "serve", required_argument, NULL, 'e' },
 		{ "owner", required_argument, NULL, 'p' },
+		{ "memory", required_argument, NULL, 'm' },
 		{ 0 }
 	};
 	int c;
@@ -410,6 +453,9 @@ static int parse(struct keeper *k, int argc, char **argv)
 		case 'e':
 			k->serve_path = optarg;
 			break;
+		case 'm':
+			k->memory = optarg;
+			break;
 		case 'p':
 			k->owner = syscall(SYS_pidfd_open, atoi(optarg), 0);
 			if (k->owner < 0) {
@@ -423,8 +469,9 @@ static int parse(struct keeper *k, int argc, char **argv)
 		}
 	}
 	if (optind == argc || !k->state_path || !k->lock_path || !k->log_path ||
-	    !k->channel_path != !k->serve_path) {
-		fprintf(stderr, "usage: weft-rackio keep --state F --lock F --log F [--channel S --serve S] [--owner PID] -- COMMAND...\n");
+	    (k->memory && k->channel_path) ||
+	    (!k->channel_path && !k->memory) != !k->serve_path) {
+		fprintf(stderr, "usage: weft-rackio keep --state F --lock F --log F [{--channel S | --memory DIR} --serve S] [--owner PID] -- COMMAND...\n");
 		return -1;
 	}
 	return optind;
@@ -444,7 +491,7 @@ int keep_main(int argc, char **argv)
 {
 	static struct keeper k = {
 		.lock = -1, .state = -1, .signals = -1, .owner = -1,
-		.channel = -1, .serve = -1, .guest = -1,
+		.channel = -1, .serve = -1, .guest = -1, .line_room = FRAME_LINE_ROOM,
 	};
 	int first, started[2], err = 0;
 	pid_t pid;
@@ -479,7 +526,8 @@ int keep_main(int argc, char **argv)
 	keep(&k);
 	if (k.serve_path) {
 		unlink(k.serve_path);
-		unlink(k.channel_path);
+		if (k.channel_path)
+			unlink(k.channel_path);
 	}
 	_exit(0);
 }

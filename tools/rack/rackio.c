@@ -8,6 +8,7 @@
  *	run	run one command in a guest
  *	scan	find complaints of the kernel in the log of a console
  *	tsc	measure this machine's time stamp counter
+ *	apart	tell whether user-mode kernels can have their namespaces
  *
  * Not meant to be called by hand: weft-rack knows the files.
  */
@@ -26,6 +27,7 @@ static const struct {
 	{ "run", run_main },
 	{ "scan", scan_main },
 	{ "tsc", tsc_main },
+	{ "apart", apart_main },
 };
 
 int main(int argc, char **argv)
@@ -34,6 +36,6 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], uses[i].name))
 			return uses[i].main(argc - 1, argv + 1);
 
-	fprintf(stderr, "usage: weft-rackio keep|stop|agent|run|scan|tsc ...: called by weft-rack\n");
+	fprintf(stderr, "usage: weft-rackio keep|stop|agent|run|scan|tsc|apart ...: called by weft-rack\n");
 	return RACK_TROUBLE;
 }

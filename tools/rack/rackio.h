@@ -20,6 +20,7 @@ int stop_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int scan_main(int argc, char **argv);
 int tsc_main(int argc, char **argv);
+int apart_main(int argc, char **argv);
 
 pid_t lock_holder(const char *path);
 int trouble_scan(const char *path, const char *name, long long from);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Links: unix datagram sockets, TAP devices, network interfaces.
+ * Links: unix sockets (of datagrams, or of a connection), TAP devices, network interfaces.
  */
 #include "link.h"
 
@@ -25,14 +25,15 @@
 /* How soon after a failure to try again to reach the other end of a socket. */
 #define RETRY_NS	10000000ull
 
-enum kind { KIND_UNIX, KIND_TAP, KIND_PACKET, KIND_MEM };
+enum kind { KIND_UNIX, KIND_TAP, KIND_PACKET, KIND_SEQ, KIND_MEM };
 
-static const char *const kind_names[] = { "unix", "tap", "packet", "mem" };
+static const char *const kind_names[] = { "unix", "tap", "packet", "seq", "mem" };
 
 /**
  * struct link - one link
  * @kind: what it is
- * @rx_fd: to receive from
+ * @listen_fd: for KIND_SEQ, where the other end connects to; else -1
+ * @rx_fd: to receive from; @listen_fd while a KIND_SEQ is not connected
  * @tx_fd: to send to.  For KIND_UNIX a socket of its own: it is connected, so
  *	that one can wait for room at the other end, but a connected socket
  *	would refuse frames of a peer that has been restarted
@@ -45,6 +46,7 @@ static const char *const kind_names[] = { "unix", "tap", "packet", "mem" };
  */
 struct link {
 	enum kind kind;
+	int listen_fd;
 	int rx_fd;
 	int tx_fd;
 	bool blocked;
@@ -189,6 +191,32 @@ static int open_packet(struct link *link, const char *name, const char *args, ch
 	return 0;
 }
 
+/* One other end at a time: a user-mode kernel's "transport=bess" connects like this. */
+static int open_seq(struct link *link, const char *name, const char *args, char *err)
+{
+	int probe, code = unix_address(&link->local, name, args, strlen(args), err);
+
+	if (!code) {
+		link->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (link->listen_fd < 0 || probe < 0)
+			code = fail(err, -errno, "port %s: no socket: %s", name,
+				    strerror(errno));
+		else
+			code = remove_stale(probe, &link->local, name, err);
+		if (probe >= 0)
+			close(probe);
+	}
+	if (!code && (bind(link->listen_fd, (struct sockaddr *)&link->local,
+			   sizeof(link->local)) || listen(link->listen_fd, 1)))
+		code = fail(err, -errno, "port %s: cannot create %s: %s", name,
+			    link->local.sun_path, strerror(errno));
+	if (code)
+		link->local.sun_path[0] = 0;	/* not ours to remove */
+	link->rx_fd = link->listen_fd;
+	return code;
+}
+
 int link_open(struct link **out, const char *name, const char *spec, char *err)
 {
 	const char *colon = strchr(spec, ':');
@@ -207,13 +235,14 @@ int link_open(struct link **out, const char *name, const char *spec, char *err)
 			break;
 	if (kind == RTE_DIM(kind_names))
 		return fail(err, -EINVAL,
-			    "port %s: '%s' is no kind of port: unix:LOCAL:REMOTE, tap:INTERFACE or packet:INTERFACE are",
+			    "port %s: '%s' is no kind of port: unix:LOCAL:REMOTE, seq:SOCKET, tap:INTERFACE or packet:INTERFACE are",
 			    name, spec);
 
 	link = calloc(1, sizeof(*link));
 	if (!link)
 		return fail(err, -ENOMEM, "port %s: out of memory", name);
 	link->kind = (enum kind)kind;
+	link->listen_fd = -1;
 	link->rx_fd = -1;
 	link->tx_fd = -1;
 	if (link->kind == KIND_UNIX)
@@ -222,6 +251,8 @@ int link_open(struct link **out, const char *name, const char *spec, char *err)
 		code = open_tap(link, name, args, err);
 	else if (link->kind == KIND_PACKET)
 		code = open_packet(link, name, args, err);
+	else if (link->kind == KIND_SEQ)
+		code = open_seq(link, name, args, err);
 	if (code)
 		link_close(link);
 	else
@@ -235,6 +266,8 @@ void link_close(struct link *link)
 
 	if (!link)
 		return;
+	if (link->listen_fd >= 0 && link->listen_fd != link->rx_fd)
+		close(link->listen_fd);
 	if (link->rx_fd >= 0)
 		close(link->rx_fd);
 	if (link->tx_fd >= 0)
@@ -265,6 +298,36 @@ int link_tx_fd(const struct link *link)
 bool link_blocked(const struct link *link)
 {
 	return link && link->blocked;
+}
+
+/* --- The other end of a connection --- */
+
+static void seq_accept(struct link *link)
+{
+	int size = SOCKET_BUFFER;
+	int fd = accept4(link->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	/* What is waited for must be another file than what is received from. */
+	link->tx_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (link->tx_fd < 0) {
+		close(fd);
+		return;
+	}
+	link->rx_fd = fd;
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
+/* The other end has gone; the next one may come. */
+static void seq_end(struct link *link)
+{
+	close(link->rx_fd);
+	close(link->tx_fd);
+	link->rx_fd = link->listen_fd;
+	link->tx_fd = -1;
+	link->blocked = false;
 }
 
 /* --- Receiving --- */
@@ -298,10 +361,18 @@ static unsigned int receive_sockets(struct link *link, unsigned int max,
 		msg[i].msg_hdr.msg_iovlen = 1;
 	}
 	got = recvmmsg(link->rx_fd, msg, max, MSG_DONTWAIT, NULL);
-	if (got < 0)
+	if (got < 0) {
+		if (link->kind == KIND_SEQ && errno == ECONNRESET)
+			seq_end(link);
 		return 0;
+	}
 	for (i = 0; i < (unsigned int)got; i++) {
 		len[i] = msg[i].msg_len;
+		/* No frame is empty: that is the end of the connection. */
+		if (link->kind == KIND_SEQ && !len[i]) {
+			seq_end(link);
+			return i;
+		}
 		if (msg[i].msg_hdr.msg_flags & MSG_TRUNC) {
 			n->rx_drop++;
 			len[i] = UINT32_MAX;
@@ -338,6 +409,11 @@ unsigned int link_receive(struct link *link, struct rte_mbuf **batch,
 
 	if (link->rx_fd < 0)
 		return 0;
+	if (link->rx_fd == link->listen_fd) {
+		seq_accept(link);
+		if (link->tx_fd < 0)
+			return 0;
+	}
 	for (ready = 0; ready < max; ready++) {
 		if (!link->stash[ready])
 			link->stash[ready] = frame_alloc();
@@ -432,8 +508,11 @@ void link_send(struct link *link, struct frameq *q, struct port_counters *n)
 {
 	bool again = true;
 
-	if (link->tx_fd < 0)
+	if (link->tx_fd < 0) {
+		if (link->kind == KIND_SEQ)
+			drop(q, frameq_count(q), n);
 		return;
+	}
 	link->blocked = false;
 	while (frameq_count(q)) {
 		int done;

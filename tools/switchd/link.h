@@ -3,8 +3,9 @@
  * Links: what a port is connected to.
  *
  * A pair of unix datagram sockets (one frame a datagram, as QEMU's "-netdev
- * dgram" speaks), a TAP device, a network interface (AF_PACKET), or nothing
- * but the queues of the port (tests and benchmarks).  No call ever waits.
+ * dgram" speaks), a unix socket to connect to (one frame a packet, as the transport
+ * "bess" of user-mode kernels speaks), a TAP device, a network interface (AF_PACKET),
+ * or nothing but the queues of the port (tests and benchmarks).  No call ever waits.
  */
 #ifndef WEFT_SWITCHD_LINK_H
 #define WEFT_SWITCHD_LINK_H
@@ -20,7 +21,7 @@ struct port_counters;
  * link_open() - open what a port description names
  * @link: the new link; NULL for a sink
  * @name: name of the port, for messages
- * @spec: unix:LOCAL:REMOTE, tap:INTERFACE, packet:INTERFACE, mem: or null:
+ * @spec: unix:LOCAL:REMOTE, seq:SOCKET, tap:INTERFACE, packet:INTERFACE, mem: or null:
  * @err: reason of a failure
  *
  * Return: 0 or a negative errno.
@@ -31,7 +32,10 @@ void link_close(struct link *link);
 /** link_kind() - "unix", "tap", ... */
 const char *link_kind(const struct link *link);
 
-/* File descriptors to wait for (EPOLLIN, EPOLLOUT), or -1. */
+/*
+ * File descriptors to wait for (EPOLLIN, EPOLLOUT), or -1.  link_receive() may change
+ * them: another end has come, or this one has gone.
+ */
 int link_rx_fd(const struct link *link);
 int link_tx_fd(const struct link *link);
 

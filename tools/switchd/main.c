@@ -21,6 +21,7 @@ static const char usage[] =
 "  --compiled FILE      the same program as machine code, made by the script\n"
 "                       tools/switchd/compile\n"
 "  --port NAME=unix:LOCAL:REMOTE   a pair of datagram sockets, one frame each\n"
+"  --port NAME=seq:SOCKET          a socket of packets, to which the other end connects\n"
 "  --port NAME=tap:INTERFACE       a TAP device\n"
 "  --port NAME=packet:INTERFACE    a network interface\n"
 "  --node ID=NAME       node ID (1 to 32) is behind port NAME\n"

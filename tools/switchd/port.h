@@ -88,8 +88,8 @@ struct port {
 
 /**
  * port_create() - a port
- * @spec: NAME=unix:LOCAL:REMOTE, NAME=tap:INTERFACE, NAME=packet:INTERFACE,
- *	NAME=mem: (frames by function calls) or NAME=null: (a sink)
+ * @spec: NAME=unix:LOCAL:REMOTE, NAME=seq:SOCKET, NAME=tap:INTERFACE,
+ *	NAME=packet:INTERFACE, NAME=mem: (frames by function calls) or NAME=null: (a sink)
  * @number: its number
  * @seed: seed of the faults
  * @flow: of the switch that it belongs to

@@ -196,6 +196,21 @@ static int watch(struct switchd *sw, int fd, int op, uint64_t data, uint32_t eve
 	return epoll_ctl(sw->epoll, op, fd, &event);
 }
 
+/* Wait for what the link of a port waits for now. */
+static int watch_port(struct switchd *sw, unsigned int i)
+{
+	const struct link *link = sw->ports[i]->link;
+	int code;
+
+	if (link_rx_fd(link) < 0)
+		return 0;
+	code = watch(sw, link_rx_fd(link), EPOLL_CTL_ADD, EVENT_RX | i, EPOLLIN);
+	/* Only armed while frames wait for room. */
+	if (!code && link_tx_fd(link) >= 0)
+		code = watch(sw, link_tx_fd(link), EPOLL_CTL_ADD, EVENT_TX | i, EPOLLONESHOT);
+	return code;
+}
+
 static int open_events(struct switchd *sw, char *err)
 {
 	sigset_t signals;
@@ -210,17 +225,8 @@ static int open_events(struct switchd *sw, char *err)
 	if (sw->epoll < 0 || sw->signals < 0)
 		return fail(err, -errno, "no file descriptors: %s", strerror(errno));
 	code = watch(sw, sw->signals, EPOLL_CTL_ADD, EVENT_SIGNAL, EPOLLIN);
-	for (i = 0; i < sw->n_ports && !code; i++) {
-		const struct link *link = sw->ports[i]->link;
-
-		if (link_rx_fd(link) < 0)
-			continue;
-		code = watch(sw, link_rx_fd(link), EPOLL_CTL_ADD, EVENT_RX | i, EPOLLIN);
-		/* Only armed while frames wait for room. */
-		if (!code)
-			code = watch(sw, link_tx_fd(link), EPOLL_CTL_ADD, EVENT_TX | i,
-				     EPOLLONESHOT);
-	}
+	for (i = 0; i < sw->n_ports && !code; i++)
+		code = watch_port(sw, i);
 	return code ? fail(err, -errno, "cannot wait for ports: %s", strerror(errno)) : 0;
 }
 
@@ -299,16 +305,23 @@ static void handle(struct switchd *sw, const struct epoll_event *event, uint64_t
 {
 	unsigned int which = (unsigned int)event->data.u64;
 	struct port *port;
+	int fd;
 
 	switch (event->data.u64 & EVENT_MASK) {
 	case EVENT_RX:
 		port = sw->ports[which];
+		fd = link_rx_fd(port->link);
 		if (port_fill(port, now) || event->events & EPOLLIN) {
 			port->n_errors = 0;
 		} else if (++port->n_errors == ERRORS_MAX) {
 			fprintf(stderr, "weft-switchd: port %s does not receive any more\n",
 				port->name);
 			epoll_ctl(sw->epoll, EPOLL_CTL_DEL, link_rx_fd(port->link), NULL);
+		}
+		if (link_rx_fd(port->link) != fd) {
+			/* What is closed is watched no more; what listens still is. */
+			epoll_ctl(sw->epoll, EPOLL_CTL_DEL, fd, NULL);
+			watch_port(sw, which);
 		}
 		break;
 	case EVENT_TX:

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Namespaces of a user-mode kernel: see apart.c.
+ */
+#ifndef WEFT_RACK_APART_H
+#define WEFT_RACK_APART_H
+
+/* Its end of the channel; its command line says so: guests.sh. */
+#define APART_CHANNEL_FD	3
+
+int apart_unshare(void);
+int apart_channel(int *inherited);
+int apart_enter(const char *memory);
+int apart_first(void);
+
+#endif
