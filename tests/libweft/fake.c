@@ -98,9 +98,13 @@ int open(const char *name, int flags, ...)
 
 int fstatfs(int fd, struct statfs *fs)
 {
-	int (*real)(int fd, struct statfs *fs) = behind("fstatfs");
-	int error = real(fd, fs);
+	/* Once: the loader's lock, which this takes, may be this thread's in a signal's handler. */
+	static int (*real)(int fd, struct statfs *fs);
+	int error;
 
+	if (!real)
+		real = behind("fstatfs");
+	error = real(fd, fs);
 	if (!error && fake_is_region(fd))
 		fs->f_type = WEFT_SUPER_MAGIC;
 	return error;
