@@ -188,6 +188,7 @@ static void publish(const struct weft_config *cfg)
 {
 	weft_node.id = (u8)cfg->id;
 	weft_node.homes = (u8)cfg->homes;
+	weft_node.ifindex = cfg->ifindex;
 	weft_node.rack = cfg->rack;
 	weft_node.fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD, NULL);
 	weft_node.timeout_ms = cfg->timeout_ms;

@@ -186,6 +186,7 @@ struct weft_node {
 	bool up;
 	u8 id;
 	u8 homes;
+	int ifindex;		/* of the rack's interface */
 	u32 rack;
 	u32 fragment;		/* bytes of payload in a full fragment */
 	u32 timeout_ms;		/* READ_ONCE */
@@ -231,7 +232,7 @@ u32 weft_node_members(u64 since);
  */
 bool weft_node_cut_off(void);
 
-/* Somebody of whom we have no address wants an answer: ask.  Any context. */
+/* Somebody of whom we have no address sends or wants an answer: ask.  Any context. */
 void weft_node_refresh_peers(void);
 
 void weft_node_event(enum weft_node_event_type type,

@@ -5,6 +5,7 @@
 #include <net/dst_cache.h>
 #include <net/route.h>
 
+#include "directory.h"
 #include "peer.h"
 
 #define PEER_ENTRY_LEN	8	/* u8 id, u8 0, u16 0, u32 addr */
@@ -63,7 +64,7 @@ void weft_peer_configure(const struct weft_config *cfg)
 
 void weft_peer_learn(const u8 *list, u32 len)
 {
-	u32 at;
+	u32 at, id, listed = 0;
 
 	mutex_lock(&peers_lock);
 	for (at = 0; at + PEER_ENTRY_LEN <= len; at += PEER_ENTRY_LEN) {
@@ -75,13 +76,53 @@ void weft_peer_learn(const u8 *list, u32 len)
 		    ipv4_is_multicast(addr) || ipv4_is_lbcast(addr))
 			continue;
 		set_addr(id, addr);
+		listed |= weft_node_bit(id);
 	}
+	/* who has left does not hold the port any more: any program there may have it */
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		if (!(listed & weft_node_bit(id)))
+			set_addr(id, 0);
 	mutex_unlock(&peers_lock);
 }
 
 __be32 weft_peer_addr(u32 id)
 {
 	return id < WEFT_PEERS_MAX ? READ_ONCE(peers[id].addr) : 0;
+}
+
+/* Types that a directory makes. */
+static bool from_directory(u8 type)
+{
+	return (type >= WEFT_MSG_INV && type < WEFT_MSG_DATA) || type == WEFT_MSG_HAND_ACK;
+}
+
+static bool is_member(__be32 from)
+{
+	u32 id;
+
+	for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++)
+		if (READ_ONCE(peers[id].addr) == from)
+			return true;
+	return false;
+}
+
+enum weft_peer_sender weft_peer_sender(const struct weft_msg *msg, __be32 from)
+{
+	__be32 addr = weft_peer_addr(msg->src);
+
+	if (!from)
+		return WEFT_SENDER_STRANGER;
+	if (addr == from)
+		return WEFT_SENDER_FITS;
+	if (!from_directory(msg->type))
+		return addr ? WEFT_SENDER_FORGED : WEFT_SENDER_STRANGER;
+	if (msg->type == WEFT_MSG_COUNT_ACK &&
+	    from == cpu_to_be32(weft_switch_addr(be32_to_cpu(own.addr))))
+		return WEFT_SENDER_FITS;
+	/* nearly always; the switch leaves src as it came */
+	if (weft_peer_addr(weft_node_home(msg->line)) == from)
+		return WEFT_SENDER_FITS;
+	return is_member(from) ? WEFT_SENDER_FITS : WEFT_SENDER_STRANGER;
 }
 
 struct rtable *weft_peer_route(u32 id, struct sock *sk, __be32 *saddr,

@@ -25,12 +25,34 @@ void weft_peer_configure(const struct weft_config *cfg);
  * @list: as described at struct weft_call
  * @len: its length in bytes
  *
- * Process context.  Entries that make no sense are passed over.
+ * Process context.  Entries that make no sense are passed over; nodes that are not in it
+ * are forgotten.
  */
 void weft_peer_learn(const u8 *list, u32 len);
 
 /* Address of a member, 0 if it is not known. */
 __be32 weft_peer_addr(u32 id);
+
+/* What the address says that a message came from. */
+enum weft_peer_sender {
+	WEFT_SENDER_FITS,
+	WEFT_SENDER_STRANGER,	/* no member has it that we know */
+	WEFT_SENDER_FORGED,	/* another member's than the message says */
+};
+
+/**
+ * weft_peer_sender() - does it come from somebody who sends such messages?
+ * @msg: its header
+ * @from: source address
+ *
+ * What members send each other, and requests, come from the member that they name.  What a
+ * directory makes may come from any member: a switch passes the request on, or answers in
+ * the name of the home; only what was sent to the group it answers from an address that
+ * it makes up.
+ *
+ * Any context.
+ */
+enum weft_peer_sender weft_peer_sender(const struct weft_msg *msg, __be32 from);
 
 /**
  * weft_peer_route() - route to a member

@@ -13,18 +13,20 @@
 #include "stats.h"
 #include "trace.h"
 
-/*
- * Does it come from the member that it says it comes from?  What the switch may
- * have sent or sent on in a member's name says nothing about that.
- */
 static bool sender_fits(const struct weft_packet *packet)
 {
-	__be32 addr;
-
-	if (packet->msg.type < WEFT_MSG_DATA)
+	switch (weft_peer_sender(&packet->msg, ip_hdr(packet->skb)->saddr)) {
+	case WEFT_SENDER_FITS:
 		return true;
-	addr = weft_peer_addr(packet->msg.src);
-	return !addr || addr == ip_hdr(packet->skb)->saddr;
+	case WEFT_SENDER_STRANGER:
+		weft_stat_inc(WEFT_STAT_MSG_STRANGER);
+		/* it may have joined a moment ago; it sends again */
+		weft_node_refresh_peers();
+		return false;
+	default:
+		weft_stat_inc(WEFT_STAT_MSG_FORGED);
+		return false;
+	}
 }
 
 static void count_bad(int err)
@@ -54,10 +56,8 @@ static void recv_message(struct weft_packet *packet)
 		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
 		return;
 	}
-	if (!sender_fits(packet)) {
-		weft_stat_inc(WEFT_STAT_MSG_FORGED);
+	if (!sender_fits(packet))
 		return;
-	}
 	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);
 	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, packet->len);
 	if (msg->type < WEFT_STATS_TYPES)

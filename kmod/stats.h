@@ -45,6 +45,11 @@
 	X(MSG_RECEIVED_BYTES,	"msg_received_bytes") \
 	X(MSG_BAD,		"msg_bad") \
 	X(MSG_TORN,		"msg_torn") \
+	/* refused for where they came from: another interface, another port, no member */ \
+	/* at all, not the member that they name */ \
+	X(MSG_INTERFACE,	"msg_other_interface") \
+	X(MSG_PORT,		"msg_other_port") \
+	X(MSG_STRANGER,		"msg_stranger") \
 	X(MSG_FORGED,		"msg_forged") \
 	X(MSG_OTHER_RACK,	"msg_other_rack") \
 	X(MSG_OTHER_VERSION,	"msg_other_version") \

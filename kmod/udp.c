@@ -26,12 +26,38 @@ struct udp_cb {
 
 static struct socket __rcu *udp_socket;
 
+/*
+ * Could anybody but root have sent this here?  A program without privileges can send to
+ * the port by loopback, by another interface, and to the group, which then comes back to
+ * us as if it had come in on the rack's interface.  It cannot send from the port: we hold
+ * that on all addresses, as each member does.
+ *
+ * The interface is that of IPCB: the route of what is sent to this machine itself says
+ * which one the sender wanted (inet_iif()), and a VRF puts itself in the place of skb->dev.
+ */
+static bool way_fits(const struct sk_buff *skb)
+{
+	if (IPCB(skb)->iif != weft_node.ifindex || skb->pkt_type == PACKET_LOOPBACK) {
+		weft_stat_inc(WEFT_STAT_MSG_INTERFACE);
+		return false;
+	}
+	if (udp_hdr(skb)->source != htons(WEFT_WIRE_UDP_PORT)) {
+		weft_stat_inc(WEFT_STAT_MSG_PORT);
+		return false;
+	}
+	return true;
+}
+
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
 	u32 len;
 
 	if (!pskb_may_pull(skb, sizeof(struct udphdr)))
 		goto bad;
+	if (!way_fits(skb)) {
+		kfree_skb(skb);
+		return 0;
+	}
 	len = ntohs(udp_hdr(skb)->len);
 	if (len < sizeof(struct udphdr) || len > skb->len ||
 	    pskb_trim(skb, len))
@@ -69,8 +95,8 @@ int weft_udp_open(const struct weft_config *cfg,
 	struct udp_port_cfg port = {
 		.family = AF_INET,
 		.local_ip.s_addr = htonl(INADDR_ANY), /* the group as well */
+		/* and all interfaces, so that nobody else has the port: way_fits() */
 		.local_udp_port = htons(WEFT_WIRE_UDP_PORT),
-		.bind_ifindex = cfg->ifindex,
 	};
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
@@ -81,7 +107,7 @@ int weft_udp_open(const struct weft_config *cfg,
 
 	err = udp_sock_create(cfg->net, &port, &sock);
 	if (err) {
-		NL_SET_ERR_MSG(extack, "cannot open UDP port 4793 on the interface: is another program using it?");
+		NL_SET_ERR_MSG(extack, "cannot open UDP port 4793: another program has it, as ss -ulnp says");
 		return err;
 	}
 	sock->sk->sk_allocation = GFP_ATOMIC;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The UDP transport: one kernel socket on the rack's interface.  Datagrams come
- * in by the encapsulation hook, in softirq, and go out from any context.
+ * The UDP transport: one kernel socket.  Datagrams come in by the encapsulation hook, in
+ * softirq, and go out from any context.  The socket holds the port on all addresses and
+ * interfaces; what did not come from that port by the rack's interface is dropped.
  */
 #ifndef WEFT_UDP_H
 #define WEFT_UDP_H
