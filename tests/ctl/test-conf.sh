@@ -337,7 +337,8 @@ named=$file
 doctor down "$version a" '' "$down" \
 	"interface_missing: there is no interface nothing0: 'ip link' lists those that there are: correct 'interface', then 'weftctl down --unmount' and 'weftctl up'"
 conf 'hold = 10000' 'node = 1'
-doctor down "$version a" '' "$down"
+doctor down "$version a" '' \
+	"config_incomplete: the configuration file $file has no 'interface', so 'weftctl up' and the service cannot use it: add it, for example 'interface = eth0', the one that leads to the rack ('ip link' lists them); 'weftctl up --check --file $file' looks at it again" "$down"
 conf 'node = 1' 'node = 2'
 doctor down "$version a" '' \
 	"config_wrong: the configuration file is wrong, $file:2: 'node' is set in line 1 already: take one of the two lines away: 'weftctl up --check --file $file' looks at it again" "$down"

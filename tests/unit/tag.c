@@ -126,7 +126,7 @@ static void without(void)
 	CHECK(back.len == 100 && back.payload && !back.tagged);
 	/* damage comes before anything about keys */
 	buf[100] ^= 1;
-	CHECK_EQ(weft_wire_unpack(&back, buf, n, &key), -EBADMSG);
+	CHECK_EQ(weft_wire_unpack(&back, buf, n, &key), -EILSEQ);
 	/* a key that is not set is none */
 	buf[100] ^= 1;
 	memset(&other, 0, sizeof(other));
