@@ -190,6 +190,12 @@ static u64 stat(const char *name)
 	return fake_stat(&fakes[1], BLADE, name);
 }
 
+/* What the blade has refused because of who sent it, or from where. */
+static u64 stat_refused(void)
+{
+	return stat("strangers") + stat("wrong_address") + stat("wrong_port");
+}
+
 static u64 stat_in(u8 type)
 {
 	char name[32] = "in_";
@@ -213,7 +219,7 @@ static void count(int sign)
 		members.in[answers[i]] += (u64)sign * stat_in(answers[i]);
 	for (i = 0; i < sizeof(effects) / sizeof(effects[0]); i++)
 		members.effect[i] += (u64)sign * stat(effects[i]);
-	members.refused += (u64)sign * stat("strangers");
+	members.refused += (u64)sign * stat_refused();
 }
 
 static long rss(void)
@@ -254,9 +260,9 @@ static void one_round(u32 round, long n)
 	CHECK_EQ(fake_join(&fakes[HOSTILE]), 0);
 	CHECK_EQ(fake_join(&fakes[HOSTILE + 1]), 0);
 	send_many(random_packet, n);
-	before = stat("strangers");
+	before = stat_refused();
 	send_many(stranger_packet, n);
-	strangers_refused += stat("strangers") - before;
+	strangers_refused += stat_refused() - before;
 	count(-1);
 	send_many(member_packet, n);
 	count(1);

@@ -370,7 +370,8 @@ static void start_one(u32 n)
 {
 	const char *const args[] = {
 		"--switch", "none", "--memory", "8M", "--peers",
-		"127.0.0.101,127.0.0.105", "--backing", file[n], NULL
+		"127.0.0.101,127.0.0.105", "--backing", file[n],
+		"--user-memory", "0", NULL
 	};
 
 	rig_memd_start(BLADE + n, args);

@@ -115,8 +115,17 @@ header()
 LEAST=(read1=0.65 write1=0.65 mutex1=0.65 write2=0.65 share2=0.65 many1=0.5 many2=0.5
 	contend2=0.4 contend4=0.4 read-out=0.7 mutex-out=0.7)
 
-# fast FILE: as many pairs of lock and unlock a second as that.
+# fast FILE: as many pairs of lock and unlock a second as that.  One process in some forty
+# was slow from its begin to its end, with the same instructions, on a machine that did other
+# things as well: so another process is asked then, and has to reach all of it.
 fast()
+{
+	fast_enough "$1" && return
+	echo "# and once more:"
+	fast_enough "$1.again"
+}
+
+fast_enough()
 {
 	inside pairs "$1" 15 "${LEAST[@]%=*}" | tee "$dir/pairs"
 	awk -v least="${LEAST[*]}" -F'"' '
