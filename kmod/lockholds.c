@@ -142,16 +142,21 @@ void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
 		if (!page) {
 			page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 			if (!page)
-				return;
+				goto undo;
 			/* pairs with READ_ONCE() in weft_holds_listed(): it is zeros */
 			smp_store_release(&lists->page[place][i], page);
 		}
 		if (xa_is_err(xa_store(&lf->pages, i, page, GFP_KERNEL_ACCOUNT)))
-			return;
+			goto undo;
 		get_page(page);
 	}
 	__set_bit(place, lists->used);
 	lf->place = (int)place;
+	return;
+undo:
+	/* the next file gets this place: this one has pages of its own */
+	while (i--)
+		put_page(xa_erase(&lf->pages, i));
 }
 
 /* The file is gone: nobody reads what it lists. */

@@ -305,7 +305,8 @@ static bool holds_any(const struct weft_file *f)
  */
 void weft_file_unused(struct weft_file *f)
 {
-	if (f->mappings || f->fd < 0 || holds_any(f))
+	/* foreign: notes of threads that name entries, whose memory has to stay */
+	if (f->mappings || f->fd < 0 || atomic_load(&f->foreign) || holds_any(f))
 		return;
 	unmap_shared(f);
 	forget_slots(f);
@@ -415,8 +416,11 @@ static void *map_shared(struct weft_file *f, size_t size, uint64_t offset)
 	return p;
 }
 
+/* 0, or the errno: the kernel may say at the first mapping that there is no room. */
 static int share(struct weft_file *f)
 {
+	int error;
+
 	if (!f->local)
 		f->local = weft_private(WEFT_LOCKS_MAX * sizeof(*f->local), true);
 	if (!f->local)
@@ -424,11 +428,13 @@ static int share(struct weft_file *f)
 	if (f->by_ioctl || f->words)
 		return 0;
 	f->words = map_shared(f, WEFT_LOCKS_SIZE(WEFT_LOCKS_MAX), WEFT_LOCKS_WORDS);
-	f->holds = map_shared(f, WEFT_HOLDS_SIZE(WEFT_LOCKS_MAX), WEFT_LOCKS_HOLDS);
+	if (f->words)
+		f->holds = map_shared(f, WEFT_HOLDS_SIZE(WEFT_LOCKS_MAX), WEFT_LOCKS_HOLDS);
 	if (f->words && f->holds)
 		return 0;
+	error = errno;
 	unmap_shared(f);
-	return ENOMEM;
+	return error;
 }
 
 static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
@@ -441,9 +447,8 @@ static int open_slot(struct weft_file *f, uint64_t offset, uint32_t *slot)
 	if (!s)
 		return ENOMEM;
 	error = share(f);
-	if (error)
-		return error;
-	error = weft_ioctl(f, WEFT_IOC_LOCK_OPEN, &o);
+	if (!error)
+		error = weft_ioctl(f, WEFT_IOC_LOCK_OPEN, &o);
 	switch (error) {
 	case 0:
 		break;

@@ -94,6 +94,7 @@ struct weft_file {
 	bool by_ioctl;
 	bool copied;
 	bool lists;
+	_Atomic bool foreign;
 	uint64_t owner;
 	unsigned int mappings;
 	uint64_t block;
@@ -381,12 +382,12 @@ static __always_inline void weft_put_entry(_Atomic uint32_t *entry, uint32_t val
 }
 
 /*
- * The lock is listed no more.  The exchange is the barrier: who looks for the entry has
- * set SLOW before, which is seen here, or sees that it is gone.
+ * The lock is listed no more: an entry was exchanged for 0 just now.  That exchange is
+ * the barrier: who looks for the entry has set SLOW before, which is seen here, or sees
+ * that it is gone.
  */
-static __always_inline void weft_unlist(struct weft_ref *r, _Atomic uint32_t *entry)
+static __always_inline void weft_unlisted(struct weft_ref *r)
 {
-	atomic_exchange(entry, 0);
 	if (unlikely(atomic_load_explicit(weft_word(r), memory_order_relaxed) &
 		     (WEFT_WORD_SLOW | WEFT_WORD_TELL)))
 		weft_wake(r);
@@ -405,13 +406,16 @@ static __always_inline bool weft_read_allowed(uint64_t w)
  */
 #define WEFT_READS_MET		(64 * WEFT_WORD_READ)
 
-/* The word with a reader more, who may list what it reads. */
+/*
+ * The word with a reader more, who may list what it reads.  LISTED may be there already:
+ * the kernel sets it too, whatever READS says, so it is set and not added.
+ */
 static __always_inline uint64_t weft_with_reader(uint64_t w, bool met)
 {
 	uint64_t reads = met ? WEFT_READS_MET : WEFT_WORD_READ;
 
 	if (unlikely((w & WEFT_WORD_READS) + reads > WEFT_WORD_READS))
-		return (w & ~WEFT_WORD_READS) + (WEFT_WORD_READER | WEFT_WORD_LISTED);
+		return ((w & ~WEFT_WORD_READS) | WEFT_WORD_LISTED) + WEFT_WORD_READER;
 	return w + reads + WEFT_WORD_READER;
 }
 
@@ -439,7 +443,8 @@ static __always_inline bool weft_read_quick(struct weft_thread *t, struct weft_r
 		w = atomic_load_explicit(word, memory_order_relaxed);
 		if (unlikely((w & (WEFT_WORD_LISTED | WEFT_WORD_SLOW | WEFT_WORD_TELL)) !=
 			     WEFT_WORD_LISTED)) {
-			weft_unlist(r, entry);
+			atomic_exchange(entry, 0);
+			weft_unlisted(r);
 			return false;
 		}
 	} else {
@@ -537,8 +542,11 @@ static __always_inline bool weft_read_left(struct weft_thread *t, struct weft_re
 		return false;
 	value = atomic_load_explicit(entry, memory_order_relaxed);
 	if (likely(value == weft_entry(r, WEFT_ENTRY_LISTED))) {
+		/* else another thread has left this one meanwhile, in place of its own */
+		if (unlikely(atomic_exchange(entry, 0) != value))
+			return false;
 		t->last = last - 1;
-		weft_unlist(r, entry);
+		weft_unlisted(r);
 		return true;
 	}
 	if (unlikely(value != weft_entry(r, WEFT_ENTRY_HELD)))

@@ -351,7 +351,8 @@ static bool leave_entry(struct weft_ref *r, _Atomic uint32_t *entry)
 	uint32_t held = weft_entry(r, WEFT_ENTRY_HELD);
 
 	if (atomic_compare_exchange_strong(entry, &listed, 0)) {
-		weft_unlist(r, entry);
+		/* from here on the entry is its thread's again, which may have another lock */
+		weft_unlisted(r);
 		return true;
 	}
 	if (!atomic_compare_exchange_strong(entry, &held, weft_entry(r, WEFT_ENTRY_CHANGING)))
@@ -369,8 +370,11 @@ static bool leave_other(struct weft_ref *r)
 		struct weft_cell *c = &r->file->holds->cell[cell];
 
 		for (i = 0; i < WEFT_MARKER; i++)
-			if (leave_entry(r, (_Atomic uint32_t *)&c->entry[i]))
+			if (leave_entry(r, (_Atomic uint32_t *)&c->entry[i])) {
+				/* the other thread's note of it stays, and names the entry */
+				atomic_store(&r->file->foreign, true);
 				return true;
+			}
 	}
 	return false;
 }

@@ -191,7 +191,15 @@ int weft_nap(struct weft_nap *nap)
 		sleep.tv_nsec = FIRST_NAP_NS << doubled;
 	/* Not through the C library: not all who wait may be cancelled. */
 	if (nap->here) {
-		syscall(SYS_futex, &nap->here->event, FUTEX_WAIT, nap->seen, &sleep, NULL, 0);
+		long rc = syscall(SYS_futex, &nap->here->event, FUTEX_WAIT, nap->seen, &sleep,
+				  NULL, 0);
+
+		/*
+		 * The module's words are no pages of a file, and the kernel has no
+		 * futexes in such memory: nobody wakes us, so sleep for the time.
+		 */
+		if (rc && errno == EFAULT)
+			syscall(SYS_ppoll, NULL, 0, &sleep, NULL, 0);
 		nap->seen = atomic_load(event_of(nap->here));
 	} else {
 		syscall(SYS_ppoll, NULL, 0, &sleep, NULL, 0);
