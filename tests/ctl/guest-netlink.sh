@@ -182,7 +182,7 @@ done
 set_to blade 0
 ctl stats switch -j
 check "the switch" has '"counters":{"miss":100,"read":101,'
-check "all counters of the switch" has '"not_passed":120}'
+check "all counters of the switch" has '"not_passed":120,"forged":121}'
 set_to no_switch 1
 ctl stats switch
 check "no directory in the switch" says "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')"

@@ -21,7 +21,7 @@ trim() {
 # Compile the explorer with the core of directory $1.
 build() {
 	"${CC:-gcc}" -std=gnu11 -O2 -w -D_GNU_SOURCE \
-		-Iuapi -I"$1" -Itests/explore tests/explore/*.c "$1"/*.c -o "$1/explore"
+		-Iuapi -I"$1" -Itests/explore -I. tests/explore/*.c "$1"/*.c -o "$1/explore"
 }
 
 while IFS= read -r entry; do
