@@ -10,6 +10,7 @@
 #include "lockquota.h"
 #include "netlink.h"
 #include "node.h"
+#include "packet.h"
 #include "opened.h"
 #include "recall.h"
 #include "super.h"
@@ -38,9 +39,12 @@ static int __init weft_init(void)
 	err = weft_recall_init();
 	if (err)
 		goto err_klock;
-	err = weft_node_init();
+	err = weft_packet_init();
 	if (err)
 		goto err_recall;
+	err = weft_node_init();
+	if (err)
+		goto err_packet;
 	err = weft_super_init();
 	if (err)
 		goto err_node;
@@ -53,6 +57,8 @@ err_super:
 	weft_super_exit();
 err_node:
 	weft_node_exit();
+err_packet:
+	weft_packet_exit();
 err_recall:
 	weft_recall_exit();
 err_klock:
@@ -74,6 +80,7 @@ static void __exit weft_exit(void)
 	weft_netlink_exit();
 	weft_super_exit();
 	weft_node_exit();
+	weft_packet_exit();
 	weft_recall_exit();
 	weft_klock_exit();
 	weft_lockquota_exit();

@@ -8,6 +8,7 @@
  * once somebody wants it for writing.  So no command here waits for the network;
  * lists that come over the network see to it, too (netlink_list.c).
  */
+#include <linux/build_bug.h>
 #include <linux/inetdevice.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
@@ -18,6 +19,8 @@
 #include "netlink_list.h"
 #include "node.h"
 #include "weft_netlink.h"
+
+static_assert(WEFT_KEY_BYTES == WEFT_KEY_LEN, "a key is as long for people as for us");
 
 /* --- Policies ------------------------------------------------------------ */
 
@@ -54,6 +57,7 @@ static const struct nla_policy weft_genl_config_policy[WEFT_A_CONFIG_MAX + 1] = 
 		.type = NLA_REJECT,
 		.reject_message = "the version of the messages cannot be set",
 	},
+	[WEFT_A_CONFIG_KEY] = NLA_POLICY_EXACT_LEN(WEFT_KEY_BYTES),
 };
 
 static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] = {
@@ -184,7 +188,15 @@ static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)
 		cfg.hold_us = nla_get_u32(attrs[WEFT_A_CONFIG_HOLD_US]);
 		cfg.hold_set = true;
 	}
-	return weft_node_up(&cfg, info->extack);
+	if (attrs[WEFT_A_CONFIG_KEY]) {
+		cfg.key_set = true;
+		memcpy(cfg.key, nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
+		/* the message is ours; who sent it has another */
+		memzero_explicit(nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
+	}
+	err = weft_node_up(&cfg, info->extack);
+	memzero_explicit(cfg.key, sizeof(cfg.key));
+	return err;
 }
 
 static int weft_genl_config_clear(struct sk_buff *skb, struct genl_info *info)
@@ -233,6 +245,7 @@ static int weft_genl_put_status(struct sk_buff *skb,
 {
 	if ((s->joined && nla_put_flag(skb, WEFT_A_STATUS_JOINED)) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_LIFE, s->life) ||
+	    (s->key_set && nla_put_u32(skb, WEFT_A_STATUS_FINGERPRINT, s->fingerprint)) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_ANSWERED_MS, s->answered_ms) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_MEMBERS, s->members) ||
 	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REGIONS, s->inodes,

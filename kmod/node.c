@@ -14,6 +14,7 @@
 #include <net/net_namespace.h>
 
 #include "cache.h"
+#include "clock.h"
 #include "inode.h"
 #include "node.h"
 #include "peer.h"
@@ -184,13 +185,19 @@ static int ask_interface(struct weft_config *cfg,
 	return 0;
 }
 
-static void publish(const struct weft_config *cfg)
+static void publish(struct weft_config *cfg)
 {
 	weft_node.id = (u8)cfg->id;
 	weft_node.homes = (u8)cfg->homes;
+	if (cfg->key_set)
+		weft_key_init(&weft_node.key, cfg->key);
+	/* this is the only place where it is kept */
+	memzero_explicit(cfg->key, sizeof(cfg->key));
+	weft_clock_forget();
 	weft_node.ifindex = cfg->ifindex;
 	weft_node.rack = cfg->rack;
-	weft_node.fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD, NULL);
+	weft_node.fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD,
+						  &weft_node.key);
 	weft_node.timeout_ms = cfg->timeout_ms;
 	weft_node.hold_us = cfg->hold_us;
 	weft_peer_configure(cfg);
@@ -220,8 +227,10 @@ static int node_up(struct weft_config *cfg, struct netlink_ext_ack *extack)
 	/* nobody sends or receives yet */
 	publish(cfg);
 	err = weft_udp_open(cfg, extack);
-	if (err)
+	if (err) {
+		memzero_explicit(&weft_node.key, sizeof(weft_node.key));
 		return err;
+	}
 	get_net(cfg->net);
 	config = *cfg;
 	do {
@@ -239,6 +248,9 @@ int weft_node_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
 	mutex_lock(&node_lock);
 	err = node_up(&c, extack);
 	mutex_unlock(&node_lock);
+	memzero_explicit(c.key, sizeof(c.key));
+	if (!err && !c.key_set)
+		pr_info("weft: this rack has no key: who can send as one of its machines can change everything in it; weft-memd --make-key makes one\n");
 	if (!err)
 		weft_node_event(WEFT_EVENT_UP, NULL);
 	return err;
@@ -261,6 +273,7 @@ int weft_node_down(struct netlink_ext_ack *extack)
 	}
 	weft_node.up = false;
 	weft_udp_close();
+	memzero_explicit(&weft_node.key, sizeof(weft_node.key));
 	net = config.net;
 	config.net = NULL;
 	mutex_unlock(&node_lock);
@@ -529,6 +542,9 @@ int weft_node_status(struct weft_node_status *status)
 	if (weft_node.up) {
 		status->joined = READ_ONCE(joined);
 		status->life = life;
+		status->key_set = weft_node.key.set;
+		if (status->key_set)
+			status->fingerprint = weft_key_fingerprint(&weft_node.key);
 		status->members = READ_ONCE(members);
 		if (status->joined)
 			status->answered_ms =

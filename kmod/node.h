@@ -39,6 +39,8 @@ struct net;
  *	0: WEFT_TIMEOUT_MS_DEFAULT
  * @hold_us: how long a block stays after a program got it; see cache.h
  * @hold_set: @hold_us is given, it may be 0
+ * @key_set: the rack has a key
+ * @key: it; weft_node_config_get() does not hand it out
  */
 struct weft_config {
 	struct net *net;
@@ -54,6 +56,8 @@ struct weft_config {
 	u32 timeout_ms;
 	u32 hold_us;
 	bool hold_set;
+	bool key_set;
+	u8 key[WEFT_KEY_LEN];
 };
 
 /**
@@ -61,6 +65,8 @@ struct weft_config {
  * @joined: it is a member of its rack
  * @answered_ms: milliseconds since the first memory blade last answered
  * @life: number of this life
+ * @key_set: the rack has a key
+ * @fingerprint: of the key
  * @members: bits of the nodes of the rack
  * @inodes: regions that are known here, also unlinked ones that are still open
  * @lines: blocks in the cache
@@ -71,6 +77,8 @@ struct weft_node_status {
 	bool joined;
 	u32 answered_ms;
 	u32 life;
+	bool key_set;
+	u32 fingerprint;
 	u32 members;
 	u64 inodes;
 	u64 lines;
@@ -191,6 +199,7 @@ struct weft_node {
 	u32 fragment;		/* bytes of payload in a full fragment */
 	u32 timeout_ms;		/* READ_ONCE */
 	u32 hold_us;		/* READ_ONCE */
+	struct weft_key key;	/* not set: the rack has none */
 	atomic_t seq;
 };
 
@@ -232,7 +241,10 @@ u32 weft_node_members(u64 since);
  */
 bool weft_node_cut_off(void);
 
-/* Somebody of whom we have no address sends or wants an answer: ask.  Any context. */
+/*
+ * Somebody of whom we have no address sends or wants an answer, or somebody's clock is
+ * not ours: ask.  Any context.
+ */
 void weft_node_refresh_peers(void);
 
 void weft_node_event(enum weft_node_event_type type,

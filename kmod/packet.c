@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A message as it came, see packet.h. */
+#include <linux/percpu.h>
 #include <linux/xxhash.h>
 
+#include "node.h"
 #include "packet.h"
 
 /* Hash of a payload that lies in several pieces. */
@@ -25,6 +27,43 @@ static u32 scattered_psum(const struct weft_packet *packet)
 	return weft_wire_psum_fold(xxh64_digest(&hash));
 }
 
+/*
+ * A payload in several pieces, with its trailer, in one: SipHash wants it so.  It is
+ * no longer than a datagram.  Of the softirq of each processor.
+ */
+static u8 __percpu *whole;
+
+int weft_packet_init(void)
+{
+	/* too much for what modules may have without asking */
+	whole = __alloc_percpu(WEFT_MTU_MAX, sizeof(u64));
+	return whole ? 0 : -ENOMEM;
+}
+
+void weft_packet_exit(void)
+{
+	free_percpu(whole);
+}
+
+/* The payload stays where it is. */
+static int check_scattered(struct weft_packet *packet, const void *hdr, u32 psum)
+{
+	u32 rest = packet->len - WEFT_WIRE_HDR_LEN;
+	u8 *copy;
+
+	if (!packet->msg.tagged) {
+		if (scattered_psum(packet) != psum)
+			return -EILSEQ;
+		return weft_wire_check_tag(&packet->msg, hdr, hdr, &weft_node.key);
+	}
+	copy = this_cpu_ptr(whole);
+	if (rest > WEFT_MTU_MAX ||
+	    skb_copy_bits(packet->skb, (int)(packet->at + WEFT_WIRE_HDR_LEN), copy,
+			  (int)rest))
+		return -EBADMSG;
+	return weft_wire_check_tag(&packet->msg, hdr, copy, &weft_node.key);
+}
+
 int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at)
 {
 	u8 room[WEFT_WIRE_HDR_LEN];
@@ -43,15 +82,13 @@ int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at)
 		err = weft_wire_unpack_header(&packet->msg, hdr, packet->len, &psum);
 		if (err)
 			return err;
-		if (packet->msg.tagged)
-			return -EKEYREJECTED;
 		if (weft_msg_has_data(packet->msg.type))
-			return scattered_psum(packet) == psum ? 0 : -EILSEQ;
+			return check_scattered(packet, hdr, psum);
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}
 	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len,
-				NULL);
+				&weft_node.key);
 }
 
 void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,

@@ -21,6 +21,10 @@ struct weft_packet {
 	u32 len;
 };
 
+/* Once at load and unload. */
+int weft_packet_init(void);
+void weft_packet_exit(void);
+
 /**
  * weft_packet_parse() - check the next message of a datagram
  * @packet: filled in

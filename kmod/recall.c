@@ -40,6 +40,7 @@ struct seen_call {
  * @work: in recall_wq
  * @from: blade that calls
  * @txn: its number
+ * @nonce: what else the reply repeats
  * @again: it was done before, or there is nothing to do
  * @leaving: RENEW while no file system is mounted, or is being unmounted
  * @call: the call
@@ -48,6 +49,7 @@ struct recall {
 	struct work_struct work;
 	u8 from;
 	u32 txn;
+	u32 nonce;
 	bool again;
 	bool leaving;
 	struct weft_call call;
@@ -120,7 +122,7 @@ static void recall_work(struct work_struct *work)
 	}
 	if (!err) {
 		r->call.err = 0;
-		weft_rpc_reply(r->from, r->txn, &r->call, GFP_KERNEL);
+		weft_rpc_reply(r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
 	}
 	kfree(r);
 	atomic_dec(&pending);
@@ -159,7 +161,7 @@ static void say_busy(const struct weft_msg *msg, struct weft_call *call)
 {
 	call->err = EINPROGRESS;
 	call->used = weft_renew_done();
-	weft_rpc_reply(msg->src, msg->txn, call, GFP_ATOMIC);
+	weft_rpc_reply(msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
 }
 
 void weft_recall_recv(const struct weft_msg *msg)
@@ -187,6 +189,7 @@ void weft_recall_recv(const struct weft_msg *msg)
 	r->again = ret;
 	r->from = msg->src;
 	r->txn = msg->txn;
+	r->nonce = msg->nonce;
 	INIT_WORK(&r->work, recall_work);
 	queue_work(recall_wq, &r->work);
 	return;

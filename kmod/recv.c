@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What came from the network, see recv.h. */
 #include <linux/ip.h>
+#include <linux/ratelimit.h>
 
 #include "cache.h"
+#include "clock.h"
 #include "klock.h"
 #include "node.h"
 #include "packet.h"
@@ -48,6 +50,58 @@ static void count_bad(int err)
 	}
 }
 
+/*
+ * People are told of calls only, and once a minute: a damaged block has a wrong tag, too, and
+ * what the first blade answers to a node with another key has none, which the mount tells.
+ */
+static void say_key(const struct weft_packet *packet)
+{
+	static DEFINE_RATELIMIT_STATE(once, 60 * HZ, 1);
+	const struct weft_msg *msg = &packet->msg;
+	__be32 from = ip_hdr(packet->skb)->saddr;
+
+	if (msg->type != WEFT_MSG_CALL || !__ratelimit(&once))
+		return;
+	if (!weft_node.key.set)
+		pr_warn("weft: %pI4 has a key and this node has none: give all machines of the rack the same one (weftctl up --key), or none\n",
+			&from);
+	else if (!msg->tagged)
+		pr_warn("weft: %pI4 has no key: copy this rack's there (fingerprint %08x)\n",
+			&from, weft_key_fingerprint(&weft_node.key));
+	else
+		pr_warn("weft: %pI4 has another key than this node (fingerprint %08x): copy the rack's here, or this one there\n",
+			&from, weft_key_fingerprint(&weft_node.key));
+}
+
+/* Not of somebody who has the rack's key, as far as anybody can tell. */
+static void wrong_key(const struct weft_packet *packet, int err)
+{
+	const struct weft_msg *msg = &packet->msg;
+
+	weft_stat_inc(err == -ENOKEY ? WEFT_STAT_MSG_NO_KEY : WEFT_STAT_MSG_WRONG_KEY);
+	if (msg->rack != weft_node.rack ||
+	    weft_peer_sender(msg, ip_hdr(packet->skb)->saddr) != WEFT_SENDER_FITS)
+		return;
+	say_key(packet);
+	weft_rpc_refused(msg);
+}
+
+static bool is_fresh(const struct weft_msg *msg)
+{
+	if (!weft_node.key.set)
+		return true;
+	if (weft_rpc_sets_clock(msg)) {
+		weft_clock_set(msg->stamp);
+		return true;
+	}
+	if (weft_stamp_fresh(weft_clock_read(), msg->stamp))
+		return true;
+	weft_stat_inc(WEFT_STAT_MSG_STALE);
+	/* that, or our clock is wrong */
+	weft_node_refresh_peers();
+	return false;
+}
+
 static void recv_message(struct weft_packet *packet)
 {
 	struct weft_msg *msg = &packet->msg;
@@ -56,7 +110,7 @@ static void recv_message(struct weft_packet *packet)
 		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
 		return;
 	}
-	if (!sender_fits(packet))
+	if (!sender_fits(packet) || !is_fresh(msg))
 		return;
 	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);
 	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, packet->len);
@@ -106,7 +160,9 @@ void weft_recv(struct sk_buff *skb)
 
 	do {
 		err = weft_packet_parse(&packet, skb, at);
-		if (err)
+		if (err == -ENOKEY || err == -EKEYREJECTED)
+			wrong_key(&packet, err);
+		else if (err)
 			count_bad(err);
 		else
 			recv_message(&packet);

@@ -32,7 +32,19 @@ int weft_rpc_count(u32 which, u32 *value);
 /* REPLY or COUNT_ACK.  Softirq. */
 void weft_rpc_recv(const struct weft_msg *msg);
 
-/* Answer a blade's call.  Any context that @gfp is for. */
-void weft_rpc_reply(u32 blade, u32 txn, const struct weft_call *call, gfp_t gfp);
+/*
+ * Is it the first blade's answer to what we ask?  Then its stamp is the time, whatever we
+ * think that it is: it repeats a number that nobody could know before.  Softirq.
+ */
+bool weft_rpc_sets_clock(const struct weft_msg *msg);
+
+/*
+ * An answer without a tag, or with a wrong one: nothing of it is believed, but if no other
+ * comes, it may say why.  Softirq.
+ */
+void weft_rpc_refused(const struct weft_msg *msg);
+
+/* Answer a blade's call, whose @txn and @nonce are repeated.  Any context that @gfp is for. */
+void weft_rpc_reply(u32 blade, u32 txn, u32 nonce, const struct weft_call *call, gfp_t gfp);
 
 #endif /* WEFT_RPC_H */

@@ -2,19 +2,28 @@
 /* Messages as datagrams, see send.h. */
 #include <linux/highmem.h>
 
+#include "clock.h"
 #include "node.h"
 #include "send.h"
 #include "stats.h"
 #include "trace.h"
 #include "udp.h"
 
-/* The header goes in front of a payload that stands in the datagram already. */
+/*
+ * The header goes in front of a payload that stands in the datagram already, the trailer,
+ * if the rack has a key, to @trailer.
+ */
 static void finish(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		   struct sk_buff *skb)
+		   struct sk_buff *skb, void *trailer)
 {
+	const struct weft_key *key = &weft_node.key;
+	struct weft_stamp now = { 0, 0 };
+
+	if (key->set)
+		now = weft_clock_read();
 	msg->src = weft_node.id;
 	msg->rack = weft_node.rack;
-	weft_wire_pack_plain(msg, skb->data);
+	weft_wire_pack_parts(msg, skb->data, trailer, key, now);
 	__skb_queue_tail(queue, skb);
 	weft_stat_inc(WEFT_STAT_SENT_TYPE + msg->type);
 	trace_weft_send(msg, to);
@@ -27,14 +36,15 @@ void weft_send(struct sk_buff_head *queue, u32 to, struct weft_msg *msg)
 
 	if (!payload)
 		msg->len = 0;
-	skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len);
+	skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len +
+				 weft_wire_trailer(&weft_node.key));
 	if (!skb)
 		return;
 	if (msg->len) {
 		msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
 		memcpy(skb->data + WEFT_WIRE_HDR_LEN, payload, msg->len);
 	}
-	finish(queue, to, msg, skb);
+	finish(queue, to, msg, skb, skb->data + WEFT_WIRE_HDR_LEN + msg->len);
 	msg->payload = payload;
 }
 
@@ -55,13 +65,32 @@ static void copy_out(void *dst, struct page *const *pages, u32 from, u32 len)
 static void send_copy(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
 		      struct page *const *pages)
 {
-	struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len);
+	struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len +
+					     weft_wire_trailer(&weft_node.key));
 
 	if (!skb)
 		return;
 	copy_out(skb->data + WEFT_WIRE_HDR_LEN, pages, msg->offset, msg->len);
 	msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
-	finish(queue, to, msg, skb);
+	finish(queue, to, msg, skb, skb->data + WEFT_WIRE_HDR_LEN + msg->len);
+}
+
+/*
+ * Room for a trailer behind the pages of a datagram, as a piece of its own: the payload
+ * need not be copied for it.
+ */
+static void *add_trailer(struct sk_buff *skb)
+{
+	void *trailer = netdev_alloc_frag(WEFT_WIRE_TRAILER_LEN);
+	struct page *page;
+
+	if (!trailer)
+		return NULL;
+	page = virt_to_head_page(trailer);
+	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
+			(int)(trailer - page_address(page)), WEFT_WIRE_TRAILER_LEN,
+			WEFT_WIRE_TRAILER_LEN);
+	return trailer;
 }
 
 /* A fragment that lies in one page. */
@@ -70,15 +99,23 @@ static void send_page(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
 {
 	struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN);
 	u32 at = msg->offset & ~PAGE_MASK;
-	void *data;
+	void *data, *trailer = NULL;
 
 	if (!skb)
 		return;
 	get_page(page);
 	skb_add_rx_frag(skb, 0, page, (int)at, (int)msg->len, msg->len);
+	if (weft_node.key.set) {
+		trailer = add_trailer(skb);
+		if (!trailer) {
+			weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+			kfree_skb(skb);
+			return;
+		}
+	}
 	data = kmap_local_page(page);
 	msg->payload = data + at;
-	finish(queue, to, msg, skb);
+	finish(queue, to, msg, skb, trailer);
 	kunmap_local(data);
 }
 

@@ -51,6 +51,10 @@
 	X(MSG_PORT,		"msg_other_port") \
 	X(MSG_STRANGER,		"msg_stranger") \
 	X(MSG_FORGED,		"msg_forged") \
+	/* for their tags: none, a wrong one, an old one */ \
+	X(MSG_NO_KEY,		"msg_no_key") \
+	X(MSG_WRONG_KEY,	"msg_wrong_key") \
+	X(MSG_STALE,		"msg_stale") \
 	X(MSG_OTHER_RACK,	"msg_other_rack") \
 	X(MSG_OTHER_VERSION,	"msg_other_version") \
 	X(MSG_UNKNOWN_LINE,	"msg_unknown_line") \

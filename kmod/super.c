@@ -232,6 +232,12 @@ static int join(struct fs_context *fc)
 	case -EHOSTDOWN:
 		errorf(fc, "weft: a memory blade of the rack does not answer the first one: is weft-memd running on all of them?");
 		return err;
+	case -ENOKEY:
+		errorf(fc, "weft: the memory blade and this node do not both have a key: give all machines of the rack the same one (weft-memd --key, weftctl up --key), or none");
+		return err;
+	case -EKEYREJECTED:
+		errorf(fc, "weft: the memory blade has another key than this node: copy the rack's key here, then weftctl down and weftctl up");
+		return err;
 	default:
 		errorf(fc, "weft: the memory blade refuses to let this node join (error %d)",
 		       -err);

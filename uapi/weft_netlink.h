@@ -50,6 +50,8 @@
  *   ADDRESS	the node's own, the interface's first unless given
  *   MTU	longest datagram, the interface's unless given
  *   TIMEOUT_MS, HOLD_US  see TUNE
+ *   KEY	the key of the rack; it has none unless given.  Nobody reads it back: of two
+ *		machines, compare FINGERPRINT
  *
  * Nothing is sent before the first mount.  Errors:
  *
@@ -68,7 +70,7 @@
  *
  * CONFIG_GET: how the node is set up (do, no attributes)
  *
- * The answer has all attributes of the object, and one HOME for each blade.
+ * The answer has all attributes of the object but KEY, and one HOME for each blade.
  *
  *
  * TUNE: change how a node behaves while it runs (do)
@@ -82,7 +84,7 @@
  *
  * STATUS_GET: what the node is doing (do, no attributes)
  *
- * The answer has all attributes of the object.
+ * The answer has all attributes of the object; FINGERPRINT if the rack has a key.
  *
  *
  * STATS_GET: counters of this node (dump, no attributes)
@@ -207,6 +209,8 @@
 #define WEFT_MTU_MIN		1500	/* a call of the catalog has to fit */
 #define WEFT_MTU_MAX		9000	/* no member has room for more */
 
+#define WEFT_KEY_BYTES		32
+
 /**
  * enum weft_cmd - commands
  * @WEFT_CMD_CONFIG_SET: set the node up
@@ -256,6 +260,7 @@ enum weft_cmd {
  * @WEFT_A_CONFIG_ADDRESS: the node's own IPv4 address
  * @WEFT_A_CONFIG_MTU: u32, WEFT_MTU_MIN..MAX
  * @WEFT_A_CONFIG_WIRE_VERSION: u32, of the messages; in the answer only
+ * @WEFT_A_CONFIG_KEY: WEFT_KEY_BYTES bytes; in no answer
  */
 enum weft_a_config {
 	WEFT_A_CONFIG_ID = 1,
@@ -268,6 +273,7 @@ enum weft_a_config {
 	WEFT_A_CONFIG_ADDRESS,
 	WEFT_A_CONFIG_MTU,
 	WEFT_A_CONFIG_WIRE_VERSION,
+	WEFT_A_CONFIG_KEY,
 
 	__WEFT_A_CONFIG_MAX,
 	WEFT_A_CONFIG_MAX = __WEFT_A_CONFIG_MAX - 1
@@ -285,6 +291,7 @@ enum weft_a_config {
  * @WEFT_A_STATUS_CACHE_BYTES: u64, what they take
  * @WEFT_A_STATUS_CACHE_MAX: u64, what they may take
  * @WEFT_A_STATUS_PAD: no meaning
+ * @WEFT_A_STATUS_FINGERPRINT: u32, by which people compare the keys of two machines
  */
 enum weft_a_status {
 	WEFT_A_STATUS_JOINED = 1,
@@ -296,6 +303,7 @@ enum weft_a_status {
 	WEFT_A_STATUS_CACHE_BYTES,
 	WEFT_A_STATUS_CACHE_MAX,
 	WEFT_A_STATUS_PAD,
+	WEFT_A_STATUS_FINGERPRINT,
 
 	__WEFT_A_STATUS_MAX,
 	WEFT_A_STATUS_MAX = __WEFT_A_STATUS_MAX - 1

@@ -176,7 +176,7 @@ wrong 3 "there is no setting 'nodes': write 'node = 1' if that is meant" '' '#' 
 wrong 1 "there is no setting 'Interface': write 'interface = eth0' if that is meant" 'Interface = eth0'
 wrong 1 "there is no setting 'id': write 'node = 1' if that is meant" 'id = 3'
 wrong 1 "there is no setting 'time out': write 'timeout = 30' if that is meant" 'time out = 3'
-wrong 1 "there is no setting 'WEFT_NODE_OPTIONS': write one of node, interface, homes, rack, address, mtu, timeout, hold, mount, cache, block, mode, uid, gid" \
+wrong 1 "there is no setting 'WEFT_NODE_OPTIONS': write one of node, interface, homes, rack, address, mtu, timeout, hold, key, mount, cache, block, mode, uid, gid" \
 	'WEFT_NODE_OPTIONS="--node 1"'
 wrong 1 "'[node]': there are no sections: take this line away, and write 'NAME = VALUE' lines only" '[node]'
 wrong 1 "'[a=b]': there are no sections: take this line away, and write 'NAME = VALUE' lines only" '[a=b]'
@@ -194,7 +194,7 @@ wrong 2 "the line ends in a carriage return: save the file with the ends of line
 wrong 2 "there is a byte 0 in this line: write it anew, as plain text" 'node = 1' 'rack = 1\000'
 wrong 2 "'cache' is of no use without a mount point: write 'mount = /weft' as well, or take the line away" \
 	'node = 1' 'cache = 1G'
-wrong 1 "there is no setting '??[2J': write one of node, interface, homes, rack, address, mtu, timeout, hold, mount, cache, block, mode, uid, gid" \
+wrong 1 "there is no setting '??[2J': write one of node, interface, homes, rack, address, mtu, timeout, hold, key, mount, cache, block, mode, uid, gid" \
 	'\302\233\033[2J = 1'
 
 # Each setting, each kind of value that it does not have.
@@ -391,4 +391,31 @@ sed -n '/^\.SS doctor$/,/^\.S[SH]/s/^\.B \([a-z_]*\)$/\1/p' tools/weftctl/man/we
 check "there are findings" at_least 20 "$(wc -l <"$dir/names")"
 check "weftctl(8) has the names of findings" diff "$dir/names" "$dir/paged"
 
+# --- The key: read before the kernel is asked ----------------------------------
+
+# key_refused MODE CONTENTS TEXT: a key file like that is refused with that sentence.
+key_refused()
+{
+	printf '%s\n' "$2" >"$dir/key" && chmod "$1" "$dir/key" || return 1
+	if "$BUILD/bin/weftctl" up --node 1 --interface none0 --homes 10.0.0.1 \
+			--key "$dir/key" 2>"$dir/said"; then
+		echo "it was taken"
+		return 1
+	fi
+	cat "$dir/said"
+	grep -qF "$3" "$dir/said"
+}
+
+digits=$(printf '0%.0s' {1..64})
+check "a key that its group may read" key_refused 0640 "$digits" 'chmod 600'
+check "a key that all may read" key_refused 0604 "$digits" 'chmod 600'
+check "a key with too few digits" key_refused 0600 "${digits#0}" 'is no key'
+check "a key with too many" key_refused 0600 "0$digits" 'is no key'
+check "a key with a letter" key_refused 0600 "${digits#0}g" 'is no key'
+# and then it is something else that is wrong: the module, or the interface
+key_taken()
+{
+	! key_refused 0600 "$digits" "$dir/key"
+}
+check "control: a key that is right" key_taken
 finish

@@ -58,7 +58,7 @@ class Spec:
     KEYS = {"name", "protocol", "uapi-header", "doc", "c-family-name",
             "c-version-name", "version", "max-by-define", "definitions",
             "attribute-sets", "operations", "mcast-groups"}
-    TYPES = {"u32", "u64", "string", "flag", "nest", "pad"}
+    TYPES = {"u32", "u64", "string", "flag", "nest", "pad", "binary"}
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as f:
@@ -251,6 +251,8 @@ class Family:
     def encode_one(a, value):
         if a["type"] == "string":
             return value.encode() + b"\0"
+        if a["type"] == "binary":
+            return value
         if a["type"] == "flag":
             return b""
         if a.get("display-hint") == "ipv4":
@@ -384,6 +386,10 @@ def check_limits(f, good):
                     out = f.spec.number(checks[which]) + step
                     if 0 <= out < 1 << 32:
                         refused(ERANGE, f.call, op["name"], dict(base, **{name: out}))
+            if "exact-len" in checks:
+                for n in (-1, 1):
+                    refused(ERANGE, f.call, op["name"], dict(base, **{
+                        name: bytes(f.spec.number(checks["exact-len"]) + n)}))
             if "max-len" in checks:
                 # the kernel misses the end of the string first
                 refused(EINVAL, f.call, op["name"],
@@ -394,6 +400,7 @@ def drive_config(f):
     good = {"id": 32, "rack": 0xffffffff, "ifname": "lo",
             "home": ["10.0.0.1", "10.0.0.2"], "timeout-ms": 100, "hold-us": 0,
             "address": "10.1.2.3", "mtu": 9000}
+    key = bytes([1, 2, 3]) + bytes(f.spec.number("key-bytes") - 3)
 
     for op in f.spec.ops:
         if op not in ("config-set", "stats-get", "hist-get", "tune"):
@@ -408,8 +415,9 @@ def drive_config(f):
     r = refused(EINVAL, f.call, "config-set", dict(good, **{"wire-version": 1}))
     must(r and r.attr and r.text, f"config-set with wire-version: {r}")
     f.call("config-set", {**{k: v for k, v in good.items() if k != "ifname"},
-                          "ifindex": socket.if_nametoindex("lo")})
+                          "ifindex": socket.if_nametoindex("lo"), "key": key})
     (c,) = f.call("config-get")
+    must("key" not in c, "config-get tells the key")
     for k, v in dict(good, ifname="fake0").items():
         must(c[k] == v, f"config-get: {k} is {c[k]}, not {v}")
     must(c["ifindex"] == socket.if_nametoindex("lo"), f"config-get: {c}")

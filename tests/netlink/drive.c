@@ -19,8 +19,11 @@ static int configure(uint16_t without, uint16_t with, uint32_t value)
 		{ WEFT_A_CONFIG_HOLD_US, 0 }, { WEFT_A_CONFIG_MTU, WEFT_MTU_MAX },
 	};
 	struct nlmsghdr *h = family_command(WEFT_CMD_CONFIG_SET);
+	static const uint8_t key[WEFT_KEY_BYTES + 1] = { 1, 2, 3 };
 	uint32_t i;
 
+	/* of the right length but for who wants another */
+	mnl_attr_put(h, WEFT_A_CONFIG_KEY, with == WEFT_A_CONFIG_KEY ? value : WEFT_KEY_BYTES, key);
 	for (i = 0; i < MNL_ARRAY_SIZE(numbers); i++) {
 		if (numbers[i].type != without)
 			mnl_attr_put_u32(h, numbers[i].type, numbers[i].value);
@@ -32,7 +35,7 @@ static int configure(uint16_t without, uint16_t with, uint32_t value)
 	mnl_attr_put_u32(h, WEFT_A_CONFIG_ADDRESS, htonl(0x0a010203));
 	if (with == WEFT_A_CONFIG_IFNAME)
 		mnl_attr_put_strz(h, with, "lo");
-	else if (with)
+	else if (with && with != WEFT_A_CONFIG_KEY)
 		mnl_attr_put_u32(h, with, value);
 	return family_ask(WEFT_CMD_CONFIG_SET, NULL, NULL);
 }
@@ -84,7 +87,10 @@ static void drive_config(void)
 {
 	uint32_t tuned[] = { WEFT_TIMEOUT_MS_MIN, 0 };
 	struct nlmsghdr *h;
+	uint32_t i;
 
+	for (i = WEFT_KEY_BYTES - 1; i <= WEFT_KEY_BYTES + 1; i += 2)
+		MUST(configure(0, WEFT_A_CONFIG_KEY, i) == -ERANGE, "a key of %u bytes", i);
 	MUST(configure(0, 0, 0) == 0, "CONFIG_SET");
 	MUST(configure(0, 0, 0) == -EBUSY && refusal.sentence, "CONFIG_SET twice");
 	MUST(family_ask_plain(WEFT_CMD_CONFIG_GET, take_config, tuned) == 1, "CONFIG_GET");
@@ -103,6 +109,7 @@ static void take_status(const struct object *o, void *data)
 	     number(o, WEFT_A_STATUS_LIFE) == UINT32_MAX &&
 	     number(o, WEFT_A_STATUS_ANSWERED_MS) == 40 &&
 	     number(o, WEFT_A_STATUS_MEMBERS) == UINT32_MAX &&
+	     number(o, WEFT_A_STATUS_FINGERPRINT) == 0x01020300 &&
 	     number(o, WEFT_A_STATUS_REGIONS) == 1 &&
 	     number(o, WEFT_A_STATUS_LINES) == 1ull << 40 &&
 	     number(o, WEFT_A_STATUS_CACHE_BYTES) == 1ull << 52 &&

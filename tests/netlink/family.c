@@ -34,6 +34,7 @@ void wrong(const char *format, ...)
 #define STRING	MNL_TYPE_NUL_STRING
 #define FLAG	MNL_TYPE_FLAG
 #define NEST	MNL_TYPE_NESTED
+#define SECRET	MNL_TYPE_BINARY	/* in no answer */
 
 /* An object's attributes; which of them were seen in an answer, or accepted. */
 static struct {
@@ -48,12 +49,14 @@ static struct {
 		[WEFT_A_CONFIG_IFINDEX] = U32, [WEFT_A_CONFIG_IFNAME] = STRING,
 		[WEFT_A_CONFIG_HOME] = U32, [WEFT_A_CONFIG_TIMEOUT_MS] = U32,
 		[WEFT_A_CONFIG_HOLD_US] = U32, [WEFT_A_CONFIG_ADDRESS] = U32,
-		[WEFT_A_CONFIG_MTU] = U32, [WEFT_A_CONFIG_WIRE_VERSION] = U32 }, 0 },
+		[WEFT_A_CONFIG_MTU] = U32, [WEFT_A_CONFIG_WIRE_VERSION] = U32,
+		[WEFT_A_CONFIG_KEY] = SECRET }, 0 },
 	[STATUS] = { "status", WEFT_A_STATUS_MAX, WEFT_A_STATUS_PAD, {
 		[WEFT_A_STATUS_JOINED] = FLAG, [WEFT_A_STATUS_LIFE] = U32,
 		[WEFT_A_STATUS_ANSWERED_MS] = U32, [WEFT_A_STATUS_MEMBERS] = U32,
 		[WEFT_A_STATUS_REGIONS] = U64, [WEFT_A_STATUS_LINES] = U64,
-		[WEFT_A_STATUS_CACHE_BYTES] = U64, [WEFT_A_STATUS_CACHE_MAX] = U64 }, 0 },
+		[WEFT_A_STATUS_CACHE_BYTES] = U64, [WEFT_A_STATUS_CACHE_MAX] = U64,
+		[WEFT_A_STATUS_FINGERPRINT] = U32 }, 0 },
 	[COUNTER] = { "counter", WEFT_A_COUNTER_MAX, WEFT_A_COUNTER_PAD, {
 		[WEFT_A_COUNTER_MEMBER] = U32, [WEFT_A_COUNTER_NAME] = STRING,
 		[WEFT_A_COUNTER_VALUE] = U64 }, 0 },
@@ -391,8 +394,10 @@ void check_seen(uint32_t first, uint32_t last)
 
 	for (i = first; i <= last; i++) {
 		for (type = 1; type <= sets[i].max; type++) {
-			if (type != sets[i].pad && !(sets[i].seen & 1u << type))
-				wrong("%s: attribute %u was never seen", sets[i].name, type);
+			bool secret = sets[i].type[type] == SECRET;
+
+			if (type != sets[i].pad && secret != !(sets[i].seen & 1u << type))
+				wrong("%s: attribute %u was never seen, or is not to be", sets[i].name, type);
 		}
 	}
 }

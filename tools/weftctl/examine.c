@@ -133,7 +133,8 @@ static void compare_all(struct patient *p)
 
 	runs.mounting.cache = p->status.cache_max;
 	for (id = 0; id < SETTINGS; id++) {
-		if (!setting_given(&p->conf.settings, id))
+		/* what file the key came from, the kernel does not know */
+		if (!setting_given(&p->conf.settings, id) || id == SETTING_KEY)
 			continue;
 		/* What the file system was told is not known of all of it. */
 		if (id < SETTING_MOUNT || (id == SETTING_CACHE && p->status.joined))

@@ -114,7 +114,7 @@ static bool put_tunables(struct nl_msg *msg, const struct config *c)
 	       (c->hold_set && nla_put_u32(msg, WEFT_A_CONFIG_HOLD_US, c->hold_us));
 }
 
-int kernel_config_set(const struct config *c)
+int kernel_config_set(struct config *c)
 {
 	struct nl_msg *msg = genl_request(WEFT_CMD_CONFIG_SET, false);
 	unsigned int i;
@@ -126,7 +126,10 @@ int kernel_config_set(const struct config *c)
 	       (c->address.s_addr &&
 		nla_put_u32(msg, WEFT_A_CONFIG_ADDRESS, c->address.s_addr)) ||
 	       (c->mtu && nla_put_u32(msg, WEFT_A_CONFIG_MTU, c->mtu)) ||
+	       (*c->key_path &&
+		nla_put(msg, WEFT_A_CONFIG_KEY, sizeof(c->key), c->key)) ||
 	       put_tunables(msg, c);
+	explicit_bzero(c->key, sizeof(c->key));
 	for (i = 0; i < c->homes_len; i++)
 		full = full || nla_put_u32(msg, WEFT_A_CONFIG_HOME, c->homes[i].s_addr);
 	return call(WEFT_CMD_CONFIG_SET, unless_full(msg, full), c->ifname, 0, NULL,
@@ -187,6 +190,8 @@ static int take_status(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	(void)msg;
 	s->joined = attrs[WEFT_A_STATUS_JOINED];
 	s->life = get_u32(attrs[WEFT_A_STATUS_LIFE]);
+	s->key_set = attrs[WEFT_A_STATUS_FINGERPRINT];
+	s->fingerprint = get_u32(attrs[WEFT_A_STATUS_FINGERPRINT]);
 	s->answered_ms = get_u32(attrs[WEFT_A_STATUS_ANSWERED_MS]);
 	s->members = get_u32(attrs[WEFT_A_STATUS_MEMBERS]);
 	s->regions = get_u64(attrs[WEFT_A_STATUS_REGIONS]);

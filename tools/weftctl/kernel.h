@@ -7,6 +7,7 @@
 #ifndef WEFTCTL_KERNEL_H
 #define WEFTCTL_KERNEL_H
 
+#include <limits.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -28,6 +29,8 @@
  * @hold_us: how long a block stays after it came
  * @hold_set: @hold_us is given
  * @wire_version: of the messages
+ * @key_path: file with the rack's key, "" if it has none; the kernel does not know it
+ * @key: what it says, to set; wiped by kernel_config_set()
  */
 struct config {
 	uint32_t id;
@@ -41,12 +44,16 @@ struct config {
 	uint32_t hold_us;
 	bool hold_set;
 	uint32_t wire_version;
+	char key_path[PATH_MAX];
+	uint8_t key[WEFT_KEY_BYTES];
 };
 
 /**
  * struct status - what a node does, as in enum weft_a_status
  * @joined: it is a member of its rack
  * @life: number of its life
+ * @key_set: the rack has a key
+ * @fingerprint: of the key
  * @answered_ms: since the first memory blade last answered
  * @members: nodes of the rack, bit id - 1
  * @regions: that it knows
@@ -57,6 +64,8 @@ struct config {
 struct status {
 	bool joined;
 	uint32_t life;
+	bool key_set;
+	uint32_t fingerprint;
 	uint32_t answered_ms;
 	uint32_t members;
 	uint64_t regions;
@@ -169,7 +178,7 @@ void kernel_close(void);
 /* Like kernel_open(), without a sentence about a module that is not there. */
 int kernel_state(enum kernel_state *state);
 
-int kernel_config_set(const struct config *c);
+int kernel_config_set(struct config *c);
 int kernel_config_clear(void);
 int kernel_config_get(struct config *c);
 

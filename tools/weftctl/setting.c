@@ -43,6 +43,10 @@ const struct setting settings_table[SETTINGS] = {
 		"hold", "100",
 		"how long a block stays after it came, in microseconds", false,
 	},
+	[SETTING_KEY] = {
+		"key", "/etc/weft/key",
+		"the file with the rack's key, the same on all members", false,
+	},
 	[SETTING_MOUNT] = {
 		"mount", "/weft", "where the regions are", false,
 	},
@@ -105,6 +109,8 @@ static bool read_value(enum setting_id id, const char *text, struct settings *s,
 	case SETTING_HOLD:
 		c->hold_set = true;
 		return value_u32(text, 0, WEFT_HOLD_US_MAX, &c->hold_us, why);
+	case SETTING_KEY:
+		return value_path(text, c->key_path, why);
 	case SETTING_MOUNT:
 		return value_path(text, m->path, why);
 	case SETTING_CACHE:
@@ -195,6 +201,9 @@ void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 		break;
 	case SETTING_HOLD:
 		fprintf(out, "%u", c->hold_us);
+		break;
+	case SETTING_KEY:
+		fputs(c->key_path, out);
 		break;
 	case SETTING_MOUNT:
 		fputs(m->path, out);

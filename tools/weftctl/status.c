@@ -50,6 +50,10 @@ static void json_node(struct json *j, const struct view *v)
 	json_u64(j, "timeout_ms", c->timeout_ms);
 	json_u64(j, "hold_us", c->hold_us);
 	json_u64(j, "wire_version", c->wire_version);
+	if (s->key_set)
+		json_u64(j, "key", s->fingerprint);
+	else
+		json_null(j, "key");
 	json_bool(j, "joined", s->joined);
 	json_u64(j, "life", s->life);
 	json_array(j, "members");
@@ -155,6 +159,10 @@ static void print_node(const struct view *v)
 		printf(" %s", address(c->homes[i]));
 	printf("\n  %-12s %g s\n", "timeout", c->timeout_ms / 1e3);
 	printf("  %-12s %u us\n", "hold", c->hold_us);
+	if (s->key_set)
+		printf("  %-12s %08x (fingerprint)\n", "key", s->fingerprint);
+	else
+		printf("  %-12s none\n", "key");
 	if (s->joined)
 		printf("  %-12s %g s ago\n", "blade heard", s->answered_ms / 1e3);
 	printf("  %-12s ", "cache");

@@ -8,6 +8,7 @@
 #include "fail.h"
 #include "json.h"
 #include "kernel.h"
+#include "keyfile.h"
 #include "mounting.h"
 #include "weftctl.h"
 
@@ -181,6 +182,9 @@ static void json_setting(struct json *j, enum setting_id id, const struct settin
 	case SETTING_HOLD:
 		json_u64(j, "hold_us", c->hold_us);
 		break;
+	case SETTING_KEY:
+		json_string(j, "key", c->key_path);
+		break;
 	case SETTING_MOUNT:
 		json_string(j, "mount", m->path);
 		break;
@@ -225,10 +229,14 @@ static void show(const struct settings *s)
 /* --- The command ---------------------------------------------------------- */
 
 /* Both or nothing: who tries again must not find a node that is half set up. */
-static int set_up(const struct settings *s)
+static int set_up(struct settings *s)
 {
-	int rc = kernel_open(true);
+	int rc = 0;
 
+	if (*s->config.key_path)
+		rc = keyfile_read(s->config.key_path, s->config.key);
+	if (!rc)
+		rc = kernel_open(true);
 	if (!rc)
 		rc = kernel_config_set(&s->config);
 	if (rc || !setting_given(s, SETTING_MOUNT))
@@ -292,7 +300,8 @@ const struct command command_up = {
 		"  --mtu BYTES      longest datagram, 1500 to 9000 (the interface's)\n"
 		"  --timeout SEC    how long a program waits for the network before its\n"
 		"                   access fails (30)\n"
-		"  --hold USEC      how long a block stays after it came (100)\n\n"
+		"  --hold USEC      how long a block stays after it came (100)\n"
+		"  --key FILE       the key of the rack, weft-memd --make-key makes it (none)\n\n"
 		"  --mount DIR      where to mount weft (nowhere)\n"
 		"  --cache SIZE     memory for blocks (a quarter of the machine's)\n"
 		"  --block SIZE     bytes of a block of new regions, 4K to 2M (4K)\n"

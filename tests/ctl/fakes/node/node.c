@@ -117,6 +117,9 @@ int weft_node_status(struct weft_node_status *s)
 {
 	*s = (struct weft_node_status){
 		.joined = true, .answered_ms = 40, .life = 0xffffffff,
+		.key_set = config.key_set,
+		.fingerprint = (u32)config.key[0] << 24 | config.key[1] << 16 |
+			       config.key[2] << 8,
 		.members = 0xffffffff, .inodes = 1, .lines = 1ull << 40,
 		.cache_bytes = 1ull << 52, .cache_max = U64_MAX,
 	};
