@@ -1,0 +1,108 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Blocks of 64 KiB in a rack of three nodes: what is otherwise only tested with blocks of
+# 4 KiB, shorter.
+#
+#	node1 node2 node3 mem1 -- switch
+#
+# Coherence under stress, judged by weft-check, on a healthy network and one that loses;
+# litmus tests, whose variables now share blocks; the main job, a count of words, against
+# what coreutils count.
+#
+#	tests/system/blocks.sh [BLOCK]		(64K)
+#
+# Environment: BUILD; WEFT_STRESS_OPS (60000), WEFT_LITMUS_ROUNDS (60).
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+. tests/system/common.sh
+
+BLOCK=${1:-64K}
+OPS=${WEFT_STRESS_OPS:-60000}
+ROUNDS=${WEFT_LITMUS_ROUNDS:-60}
+THREADS=2		# on each node
+PAGES=64
+RUN_LIMIT=$((400 * SCALE))
+LOGS=/tmp/stress-logs	# in the guests
+TEXT=COPYING		# whose words are counted
+
+# are_large: files of this rack have such blocks.
+are_large()
+{
+	local size
+
+	on node1 touch /weft/large || return 1
+	for node in node1 node2; do
+		size=$(on "$node" stat -c %o /weft/large)
+		equal $((${BLOCK%K} * 1024)) "$size" || return 1
+	done
+	on node1 rm /weft/large
+}
+
+judge()
+{
+	limited "$RUN_LIMIT" "$BIN/weft-check" --min-ops "$OPS" --min-foreign $((OPS / 100)) \
+		"$dir"/logs/stress-log.* "$dir"/logs/stress-image.*
+}
+
+# stress RUN: two threads on each node at the same pages.
+stress()
+{
+	remember
+	check "$1: the guests have a place for logs" on nodes mkdir "$LOGS"
+	check "$1: 3 nodes x $THREADS threads work on $PAGES pages" \
+		on_nodes "$RUN_LIMIT" "$BIN/weft-stress" --out "$LOGS" --node %K --nodes %N \
+			--threads $THREADS --pages $PAGES --ops $((OPS / 3 / THREADS + 2)) \
+			--burst 256 --seconds "$RUN_LIMIT" --timeout "$RUN_LIMIT"
+	look
+	rm -rf "$dir/logs"
+	mkdir "$dir/logs"
+	check "$1: the logs come to the host" take "$LOGS" "$dir/logs"
+	check "$1: the history of $OPS accesses is right" judge
+	note "$1: blocks in $(grown blocks_in), invalidated $(grown invalidated)," \
+		"retransmissions $(grown retransmissions)"
+	check "$1: blocks moved" at_least 20 "$(grown blocks_in)"
+	check "$1: the nodes are ready for more" on node1 sh -c 'rm -f /weft/stress-*'
+	check "$1: and have room" on nodes rm -rf "$LOGS"
+}
+
+litmus()
+{
+	on_nodes "$RUN_LIMIT" "$BIN/weft-litmus" --node %K --nodes %N --rounds "$ROUNDS" \
+		--series 12 --align 12 --timeout "$RUN_LIMIT" || return 1
+	cat "$dir/out.$nodes"
+	equal 10 "$(grep -c "^ok .*: $ROUNDS rounds" "$dir/out.$nodes")"
+}
+
+# count_words: on all nodes in one table.
+count_words()
+{
+	on node1 cp "$PWD/$TEXT" /weft/text || return 1
+	on_nodes "$RUN_LIMIT" "$BIN/weft-wordcount" --dir /weft --node %K --nodes %N \
+		--timeout "$RUN_LIMIT" --chunk 4K --batch 0 || return 1
+	on node2 "$BIN/weft-wordcount" --dir /weft --report --dump >"$dir/found" \
+		2>"$dir/totals" || return 1
+	tr -cs 'A-Za-z' '\n' <"$TEXT" | tr '[:upper:]' '[:lower:]' | grep . | sort |
+		uniq -c | sort -k1,1nr -k2 >"$dir/wanted"
+	echo "$(grep -c . "$dir/wanted") words"
+	[ -s "$dir/wanted" ] && cmp "$dir/wanted" "$dir/found"
+}
+
+built "$BIN"/{weft-stress,weft-check,weft-litmus,weft-wordcount,weftctl}
+begin blocks
+boot --nodes 3 --switch p4 --node-options "--block=$BLOCK"
+check "blocks are of $BLOCK" are_large
+stress clean
+check "litmus tests: $ROUNDS rounds of each" litmus
+show
+check "the main job: words are counted as coreutils count them" count_words
+show
+check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
+	faults loss 0.05 dup 0.05 reorder 0.2
+stress faults
+check "faults: frames were lost" at_least 100 "$(wire_counted lost)"
+check "faults: no more" faults loss 0 dup 0 reorder 0
+end_rack
+finish
