@@ -11,7 +11,10 @@
 # on this machine, and says what happened.  Then a plain POSIX program moves money
 # between accounts on all nodes, under rwlocks, with the preload library, and a
 # key-value store is read and written by all.  Exit status 0 only if all counts are
-# equal, no money is lost and the store is right.  --mb takes only so much of the text, --keep leaves the rack running.
+# equal, no money is lost and the store is right.  --mb takes only so much of the text,
+# --keep leaves the rack running.  After "make uml", "-- --accel fast" takes user-mode
+# kernels where KVM does not work.  What takes long tells how far it is, and how long it will take still: in one line at a terminal, else in a line
+# every few seconds.
 # Environment: BUILD, the build directory; WEFT_RACK, another weft-rack.
 
 set -u -o pipefail
@@ -35,6 +38,8 @@ RECORDS=500
 BOOT_LIMIT=300		# seconds
 JOB_LIMIT=400
 STEP_LIMIT=200
+TELL_EVERY=5		# seconds between two lines of progress; at a terminal 1
+[ ! -t 1 ] || TELL_EVERY=1
 
 nodes=3
 mb=
@@ -77,6 +82,75 @@ seconds()
 	echo "$((tenths / 10)).$((tenths % 10)) s"
 }
 
+# --- Progress -----------------------------------------------------------------
+
+# farthest FILE...: "DONE TOTAL", of all "progress" lines the one that is farthest.
+farthest()
+{
+	cat "$@" 2>/dev/null | awk '$1 == "progress" && $2 >= done { done = $2; total = $3 }
+		END { if (total) printf "%.0f %.0f\n", done, total }'
+}
+
+# in_all FILE...: the same where each file's last line counts.
+in_all()
+{
+	awk '$1 == "progress" { done[FILENAME] = $2; total[FILENAME] = $3 }
+		END { for (f in total) { d += done[f]; t += total[f] }
+			if (t) printf "%.0f %.0f\n", d, t }' "$@" 2>/dev/null
+}
+
+# copied: how much of the text is in its region.
+copied()
+{
+	local at
+
+	# shellcheck disable=SC2016  # expanded there
+	at=$(timeout 10 "${RACK[@]}" exec node1 -- sh -c \
+		'sed -n "s/^pos:[[:space:]]*//p" "/proc/$(pgrep -x dd)/fdinfo/1"' \
+		</dev/null 2>/dev/null)
+	[ -z "$at" ] || echo "$at $size"
+}
+
+# tell WHAT COMMAND...: now and then how far it is, by the command's "DONE TOTAL".
+tell()
+{
+	local what=$1 begin=$SECONDS made total spent text
+
+	shift
+	while sleep "$TELL_EVERY"; do
+		made=0 total=0
+		[ $# = 0 ] || read -r made total < <("$@")
+		spent=$((SECONDS - begin))
+		text="$what: $spent s so far"
+		if [ "${made:-0}" -gt 0 ]; then
+			text="$what: $((100 * made / total)) % after $spent s"
+			text+=", about $((spent * (total - made) / made)) s to go"
+		fi
+		if [ -t 1 ]; then
+			printf '\r\033[Kdemo: %s' "$text"
+		else
+			say "$text"
+		fi
+	done
+}
+
+# telling WHAT COMMAND...: from now on, until "told".
+teller=
+telling()
+{
+	tell "$@" &
+	teller=$!
+}
+
+told()
+{
+	[ -n "$teller" ] || return 0
+	kill "$teller" 2>/dev/null
+	wait "$teller" 2>/dev/null
+	teller=
+	[ ! -t 1 ] || printf '\r\033[K'
+}
+
 # on NODE COMMAND...: run it there, not for ever.
 on()
 {
@@ -105,6 +179,7 @@ finish()
 {
 	local rc=$?
 
+	told
 	[ -z "$up" ] || [ $rc = 0 ] || evidence
 	[ -z "$up" ] || [ -n "$keep" ] ||
 		timeout -k 10 "$STEP_LIMIT" "${RACK[@]}" down >"$OUT/down" 2>&1 ||
@@ -227,12 +302,14 @@ count_there()
 		timeout -k 10 "$JOB_LIMIT" "${RACK[@]}" exec "node$k" -- \
 			"$BIN/weft-wordcount" --dir /weft --node "$k" \
 			--nodes "$nodes" --batch $BATCH --timeout "$JOB_LIMIT" \
-			</dev/null >"$OUT/node.$k" 2>&1 &
+			--progress </dev/null >"$OUT/node.$k" 2>&1 &
 		pids+=($!)
 	done
+	telling "counting words" farthest "$OUT"/node.*
 	for k in "${!pids[@]}"; do
-		wait "${pids[k]}" || { rc=1; say "node $((k + 1)) failed:"; cat "$OUT/node.$((k + 1))"; }
+		wait "${pids[k]}" || { rc=1; say "node $((k + 1)) failed:"; grep -v "^progress " "$OUT/node.$((k + 1))"; }
 	done
+	told
 	return $rc
 }
 
@@ -260,9 +337,14 @@ ledger_there()
 			$TRANSFERS >"$OUT/ledger.$k" 2>&1 &
 		pids+=($!)
 	done
+	telling "moving money" in_all "$OUT"/ledger.*
 	for k in "${!pids[@]}"; do
 		wait "${pids[k]}" || rc=1
-		say "ledger on node $((k + 1)): $(cat "$OUT/ledger.$((k + 1))")"
+	done
+	told
+	for ((k = 1; k <= nodes; k++)); do
+		sed -i '/^progress /d' "$OUT/ledger.$k"
+		say "ledger on node $k: $(cat "$OUT/ledger.$k")"
 	done
 	[ $rc = 0 ] || return 1
 	say "audit on node $nodes: $(on "node$nodes" env "LD_PRELOAD=$SHIM" "$BIN/weft-ledger" \
@@ -276,6 +358,7 @@ kvs_there()
 {
 	local k pids=() rc=0
 
+	telling "filling and using the store, of which 5 s are measured"
 	on node1 "$BIN/weft-kvs" create /weft/store --buckets 64 &&
 		on node1 "$BIN/weft-kvs" load /weft/store --records "$RECORDS" || return 1
 	for ((k = 1; k <= nodes; k++)); do
@@ -287,11 +370,17 @@ kvs_there()
 	for k in "${!pids[@]}"; do
 		wait "${pids[k]}" || { rc=1; cat "$OUT/kvs.$((k + 1))"; }
 	done
+	told
 	[ $rc = 0 ] || return 1
 	sed -n 's/.*"operations":\([0-9]*\).*/\1/p' "$OUT"/kvs.* |
 		awk '{ n += $1 } END { printf "demo: %d operations in 5 s, YCSB B, zipfian 0.99\n", n }'
 	say "check on node $nodes:"
-	on "node$nodes" "$BIN/weft-kvs" check /weft/store
+	telling "checking the store"
+	on "node$nodes" "$BIN/weft-kvs" check /weft/store >"$OUT/kvs.check" 2>&1
+	rc=$?
+	told
+	cat "$OUT/kvs.check"
+	return $rc
 }
 
 # How the ledger came by its locks: a transfer takes two, a look eight.
@@ -322,8 +411,11 @@ counting=$!
 start=$(now)
 owner=()
 [ -n "$keep" ] || owner=(--owner $$)
-timeout -k 10 $BOOT_LIMIT "${RACK[@]}" up --nodes "$nodes" ${owner[@]+"${owner[@]}"} \
-	${up_options[@]+"${up_options[@]}"} || die "the rack does not come up"
+# Its own lines rewrite themselves at a terminal.
+[ -t 2 ] || telling "booting the rack, at most $BOOT_LIMIT s"
+timeout -k 10 $BOOT_LIMIT "${RACK[@]}" up --nodes "$nodes" \
+	${owner[@]+"${owner[@]}"} ${up_options[@]+"${up_options[@]}"} || die "the rack does not come up"
+told
 # not before: one that is up already is somebody else's
 up=1
 say "the rack is up after $(seconds "$start")"
@@ -331,9 +423,11 @@ wait $counting || die "coreutils could not count the words"
 
 start=$(now)
 on node1 truncate -s "$size" /weft/text || die "node 1 cannot make /weft/text"
+telling "copying the text" copied
 on node1 dd if="$OUT/text" of=/weft/text bs=1M conv=notrunc status=none ||
 	die "node 1 cannot copy the text to /weft/text"
 copy_time=$(seconds "$start")
+told
 
 counters_to "$OUT/counters.before"
 start=$(now)
@@ -350,7 +444,9 @@ grep '^ *[0-9]' "$OUT/node.$nodes"
 grep '^total' "$OUT/node.$nodes"
 report
 echo
+telling "comparing"
 compare || exit 1
+told
 
 echo
 say "a plain POSIX program with rwlocks between processes, unmodified, with libweft-preload.so:"

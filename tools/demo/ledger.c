@@ -32,6 +32,7 @@
 #define ACCOUNTS	8	/* of a branch */
 #define DEPOSIT		1000	/* in each account at first */
 #define ABROAD		20	/* one operation in so many is in another branch */
+#define TELL		100	/* transfers between two lines that tell how far it is */
 #define LOOKS		8	/* one operation in so many is a look */
 
 /* On pages of their own, so that who changes one does not disturb the others. */
@@ -168,6 +169,8 @@ static void work(long transfers)
 		} else {
 			transfer(b, from, (from + step) % ACCOUNTS, 1 + rand_r(&seed) % 100);
 			done++;
+			if (done % TELL == 0)
+				fprintf(stderr, "progress %ld %ld\n", done, transfers);
 		}
 	}
 	printf("%ld transfers, %d looks in %.1f s\n", done, looks, seconds() - start);

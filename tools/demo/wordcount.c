@@ -96,6 +96,7 @@ static struct {
 	uint64_t slots;
 	uint64_t heap_size;
 	uint64_t chunk_size;
+	bool progress;
 	uint64_t batch;
 	unsigned int threads;
 } job;
@@ -300,6 +301,9 @@ static void *work(void *arg)
 	for (;;) {
 		i = atomic_fetch_add_explicit(&job.table->chunk.value, 1,
 					      memory_order_relaxed);
+		if (job.progress && i < chunks)
+			fprintf(stderr, "progress %llu %llu\n", (unsigned long long)i,
+				(unsigned long long)chunks);
 		if (i >= chunks)
 			break;
 		at = i * job.chunk_size;
@@ -498,11 +502,12 @@ static const char usage[] =
 "  --top N        print N words (default 20)\n"
 "  --dump         print all words, as sort -k1,1nr -k2 does; totals go to stderr\n"
 "  --report       do not count: print what DIR/table holds already\n"
+"  --progress     tell on stderr how many chunks are done, and of how many\n"
 "  --timeout S    longest wait for the other nodes (default 120)\n";
 
 enum {
 	O_DIR = 256, O_THREADS, O_BATCH, O_CHUNK, O_SLOTS, O_HEAP, O_TOP, O_DUMP, O_REPORT,
-	O_HELP,
+	O_PROGRESS, O_HELP,
 };
 
 static const struct option options[] = {
@@ -516,6 +521,7 @@ static const struct option options[] = {
 	{ "top", required_argument, NULL, O_TOP },
 	{ "dump", no_argument, NULL, O_DUMP },
 	{ "report", no_argument, NULL, O_REPORT },
+	{ "progress", no_argument, NULL, O_PROGRESS },
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
 };
@@ -544,6 +550,7 @@ int main(int argc, char **argv)
 		case O_TOP: top = node_number_of("--top", optarg, 0, UINT64_MAX); break;
 		case O_DUMP: top = UINT64_MAX; break;
 		case O_REPORT: report = true; break;
+		case O_PROGRESS: job.progress = true; break;
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;
 		}

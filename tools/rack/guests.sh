@@ -73,6 +73,20 @@ kvm_works()
 	[ "$answer" = kvm ]
 }
 
+# uml_possible: whether "fast" can mean user-mode kernels; a sentence if not.
+uml_possible()
+{
+	local found version
+
+	if "$RACKIO" apart && found=$("$HERE/get-kernel" uml); then
+		version=$(sed -n 's/^version=//p' <<<"$found")
+		[ "$BARE" = 0 ] && [ ! -e "$BUILD/kmod/$version/weft.ko" ] || return 0
+		say "there is no module for user-mode kernels: make uml"
+	fi
+	say "no user-mode kernels: the guests are emulated"
+	return 1
+}
+
 # choose_kernels: what --accel auto and fast mean here, and the kernels for that.
 choose_kernels()
 {
@@ -83,7 +97,8 @@ choose_kernels()
 		wanted=auto
 	fi
 	if [ "$wanted" = fast ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
-		wanted=uml	# no need to get a kernel for QEMU
+		# no need to get a kernel for QEMU
+		uml_possible && wanted=uml || wanted=auto
 	fi
 	if [ "$wanted" != uml ]; then
 		get_kernel KERNEL "$KERNEL"
@@ -92,7 +107,7 @@ choose_kernels()
 		auto|fast)
 			if kvm_works; then
 				wanted=kvm
-			elif [ "$wanted" = fast ]; then
+			elif [ "$wanted" = fast ] && uml_possible; then
 				wanted=uml
 			else
 				wanted=tcg
