@@ -215,7 +215,8 @@ struct weft_cline {
  * @max_pages: what they may take
  * @room: for a page less, or a block more that may go
  * @evict: keeps room free
- * @putting: blocks that the eviction is writing home
+ * @putting: blocks that are being written home
+ * @putting_to: the same, for each home: one that is silent keeps its own waiting
  * @expected: pages of blocks that are only expected, with locks
  * @wq: revocation; the other end waits for it
  * @evict_wq: eviction
@@ -230,6 +231,7 @@ struct weft_cache {
 	wait_queue_head_t room;
 	struct work_struct evict;
 	atomic_t putting;
+	atomic_t putting_to[WEFT_BLADE_MAX - WEFT_BLADE_MIN + 1];
 	atomic_long_t expected;
 	struct workqueue_struct *wq;
 	struct workqueue_struct *evict_wq;
@@ -365,6 +367,10 @@ void weft_cache_unreserve(unsigned long pages);
 
 /* Somebody waits for room, and this might be some. */
 void weft_cache_room(void);
+
+/* A block begins to be written home, and is there.  Under its lock. */
+void weft_cache_put_begins(struct weft_cline *cl);
+void weft_cache_put_ends(struct weft_cline *cl);
 
 /* The first mount sets the size, the last unmount waits until all is gone. */
 int weft_cache_start(unsigned long max_pages);

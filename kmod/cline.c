@@ -420,8 +420,7 @@ bool weft_cline_evict(struct weft_cline *cl)
 				 WEFT_STAT_EVICTED_CLEAN);
 	cl->keep = 0;
 	cl->losses = 0;
-	cl->putting = true;
-	atomic_inc(&weft_cache.putting);
+	weft_cache_put_begins(cl);
 	trace_weft_evict(&cl->line);
 	weft_drive(cl, &out, NULL, &queue);
 out:

@@ -463,9 +463,7 @@ static void carry_out(struct weft_cline *cl, struct weft_out *out,
 	if (out->effects & WEFT_DO_TIMER)
 		arm(cl, out->effects);
 	if (cl->putting && weft_line_idle(&cl->line)) {
-		cl->putting = false;
-		atomic_dec(&weft_cache.putting);
-		weft_cache_room();
+		weft_cache_put_ends(cl);
 	}
 }
 

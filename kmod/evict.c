@@ -156,6 +156,28 @@ void weft_cache_room(void)
 		wake_up_all(&weft_cache.room);
 }
 
+static atomic_t *putting_to(const struct weft_cline *cl)
+{
+	return &weft_cache.putting_to[weft_node_home(cl->line.key) - WEFT_BLADE_MIN];
+}
+
+void weft_cache_put_begins(struct weft_cline *cl)
+{
+	lockdep_assert_held(&cl->lock);
+	cl->putting = true;
+	atomic_inc(&weft_cache.putting);
+	atomic_inc(putting_to(cl));
+}
+
+void weft_cache_put_ends(struct weft_cline *cl)
+{
+	lockdep_assert_held(&cl->lock);
+	cl->putting = false;
+	atomic_dec(&weft_cache.putting);
+	atomic_dec(putting_to(cl));
+	weft_cache_room();
+}
+
 static bool try_reserve(unsigned long pages)
 {
 	if (atomic_long_add_return(pages, &weft_cache.pages) <=

@@ -84,7 +84,8 @@ bool weft_renew_give_back(struct weft_cline *cl, bool force)
 	weft_drive_lock_pages(cl);
 	/* what programs write until here is in what goes home */
 	weft_drive_unmap(cl);
-	if (!force && weft_drive_pinned(cl)) {
+	/* a device that only reads what it has pinned takes nothing from anybody */
+	if (!force && READ_ONCE(cl->line.state) == WEFT_M && weft_drive_pinned(cl)) {
 		weft_drive_unlock_pages(cl);
 		return false;
 	}
@@ -96,10 +97,8 @@ bool weft_renew_give_back(struct weft_cline *cl, bool force)
 		weft_bound_forget(cl);
 		returns = weft_line_returning(&cl->line);
 		if (weft_line_return(&cl->line, weft_node_seq(), &out) &&
-		    !cl->putting) {
-			cl->putting = true;
-			atomic_inc(&weft_cache.putting);
-		}
+		    !cl->putting)
+			weft_cache_put_begins(cl);
 		if (!returns && weft_line_returning(&cl->line))
 			atomic64_inc(&done);
 		/* what came since they were unmapped may have set it again */
@@ -182,12 +181,17 @@ static void pass_block(struct renewal *r, struct weft_cline *cl, enum pass pass)
 	}
 }
 
-/* So many on their way are enough.  Return: false: their home takes none any more. */
+/*
+ * So many on their way to this home are enough; what waits for another one, which may be
+ * dead, is not counted.  Return: false: this home takes none any more.
+ */
 static bool wait_for_room(struct renewal *r)
 {
+	atomic_t *putting = r->blade == ALL_BLADES ? &weft_cache.putting :
+			    &weft_cache.putting_to[r->blade - WEFT_BLADE_MIN];
+
 	while (!wait_event_timeout(weft_cache.room,
-				   atomic_read(&weft_cache.putting) <
-				   WEFT_PUTTING_MAX, HZ / 10))
+				   atomic_read(putting) < WEFT_PUTTING_MAX, HZ / 10))
 		if (stalled(&r->stall))
 			return false;
 	return true;

@@ -13,8 +13,8 @@
 # key-value store is read and written by all.  Exit status 0 only if all counts are
 # equal, no money is lost and the store is right.  --mb takes only so much of the text,
 # --keep leaves the rack running.  After "make uml", "-- --accel fast" takes user-mode
-# kernels where KVM does not work.  What takes long tells how far it is, and how long it will take still: in one line at a terminal, else in a line
-# every few seconds.
+# kernels where KVM does not work.  What takes long tells how far it is, and how long it
+# will take still: in one line at a terminal, else in a line every few seconds.
 # Environment: BUILD, the build directory; WEFT_RACK, another weft-rack.
 
 set -u -o pipefail
