@@ -42,16 +42,20 @@ restart_switch()
 # when it starts.
 in_use()
 {
-	local added granted i
+	local added answered i what n
 
 	for ((i = 0; i < 60 * SCALE; i++)); do
 		added=$(of_switch add)
-		granted=$(of_switch grant)
-		[ "${added:-0}" -gt 0 ] && [ "${granted:-0}" -gt 0 ] && break
+		answered=0
+		for what in read fwd inv grant; do
+			n=$(of_switch $what)
+			answered=$((answered + ${n:-0}))
+		done
+		[ "${added:-0}" -gt 0 ] && [ "$answered" -gt 0 ] && break
 		sleep 0.5
 	done
-	echo "lines given to the switch: ${added:-none}, granted by it: ${granted:-none}"
-	[ "${added:-0}" -gt 0 ] && [ "${granted:-0}" -gt 0 ]
+	echo "lines given to the switch: ${added:-none}, answered by it: $answered"
+	[ "${added:-0}" -gt 0 ] && [ "$answered" -gt 0 ]
 }
 
 # began_anew BEFORE: it has lost what it had counted.
