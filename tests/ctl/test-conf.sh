@@ -393,17 +393,35 @@ check "weftctl(8) has the names of findings" diff "$dir/names" "$dir/paged"
 
 # --- The key: read before the kernel is asked ----------------------------------
 
-# key_refused MODE CONTENTS TEXT: a key file like that is refused with that sentence.
+# key_refused MODE CONTENTS TEXT: a key file like that is refused with that sentence, by
+# "up" and by "up --check".
 key_refused()
 {
+	local check
+
 	printf '%s\n' "$2" >"$dir/key" && chmod "$1" "$dir/key" || return 1
-	if "$BUILD/bin/weftctl" up --node 1 --interface none0 --homes 10.0.0.1 \
-			--key "$dir/key" 2>"$dir/said"; then
-		echo "it was taken"
-		return 1
-	fi
+	for check in '' --check; do
+		if "$BUILD/bin/weftctl" up ${check:+"$check"} --node 1 --interface none0 \
+				--homes 10.0.0.1 --key "$dir/key" 2>"$dir/said" >"$dir/settings"; then
+			echo "up $check: it was taken"
+			return 1
+		fi
+		cat "$dir/said"
+		grep -qF "$3" "$dir/said" || return 1
+	done
+}
+
+# key_checked KEY STATUS TEXT [COMMAND...]: what "up --check", run by COMMAND, says of it,
+# besides printing the settings.
+key_checked()
+{
+	local rc
+
+	"${@:4}" "$BUILD/bin/weftctl" up --check --node 1 --interface none0 --homes 10.0.0.1 \
+		--key "$1" >"$dir/settings" 2>"$dir/said"
+	rc=$?
 	cat "$dir/said"
-	grep -qF "$3" "$dir/said"
+	grep -qxF "key = $1" "$dir/settings" && equal "$2" "$rc" && equal "$3" "$(cat "$dir/said")"
 }
 
 digits=$(printf '0%.0s' {1..64})
@@ -418,4 +436,20 @@ key_taken()
 	! key_refused 0600 "$digits" "$dir/key"
 }
 check "control: a key that is right" key_taken
+check "up --check takes it" key_checked "$dir/key" 0 ''
+check "up --check says that there is none" key_checked "$dir/none" 2 \
+	"weftctl: there is no key $dir/none: copy the rack's from another machine of it ('scp -p root@MACHINE:$dir/none $dir/none'), or make the rack's on its first machine ('weft-memd --make-key $dir/none')"
+if [ "$(id -u)" = 0 ]; then
+	# the way there may be for root only
+	open=$(mktemp -d /tmp/weft-conf.XXXXXX) && at_exit rm -rf "$open"
+	chmod 755 "$open" && cp "$dir/key" "$open/key" && cp "$BUILD/bin/weftctl" "$open"
+	as_nobody()
+	{
+		setpriv --reuid 65534 --clear-groups "$open/weftctl" "${@:2}"
+	}
+	check "up --check by somebody else does not look at it" key_checked "$open/key" 0 \
+		"weftctl: the key $open/key was not looked at: only root may read it" as_nobody
+else
+	skip "up --check by somebody else does not look at it" "only root can be somebody else"
+fi
 finish

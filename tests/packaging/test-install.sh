@@ -132,16 +132,20 @@ check "all of it is there, and nothing else" installed_files
 check "no place is left open" no_names_left
 
 # settings_file: what make install puts there is a configuration once the node's own
-# three settings are in it; all that it mentions is, with the values that it has there.
+# three settings are in it; all that it mentions is, with the values that it has there and
+# a key that this machine has.
 settings_file()
 {
-	local file=$root/etc/weft/weft.conf
+	local file=$root/etc/weft/weft.conf key=$dir/key
 
 	"$BUILD/bin/weftctl" up --check --file "$file" --node 1 --interface eth0 \
 		--homes 10.0.0.101 | grep -qx 'mount = /weft' || return 1
 	sed 's/^#\([a-z]* = \)/\1/' "$file" >"$dir/all"
+	"$BUILD/bin/weft-memd" --make-key "$key" || return 1
+	grep -qx 'key = /etc/weft/key' "$dir/all" || return 1
+	sed -i "s|^key = .*|key = $key|" "$dir/all"
 	"$BUILD/bin/weftctl" up --check --file "$dir/all" >"$dir/settings" || return 1
-	[ "$(wc -l <"$dir/settings")" = 14 ] && diff <(sort "$dir/settings") \
+	[ "$(wc -l <"$dir/settings")" = 15 ] && diff <(sort "$dir/settings") \
 		<(grep -E '^[a-z]+ = ' "$dir/all" | sort)
 }
 check "the settings that are installed are right" settings_file

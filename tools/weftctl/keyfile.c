@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -72,11 +73,26 @@ int keyfile_read(const char *path, uint8_t key[WEFT_KEY_BYTES])
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
 
 	if (fd < 0 && errno == ENOENT)
-		return fail("there is no key %s: copy the one that the rack has, or make one (weft-memd --make-key %s)",
-			    path, path);
+		return fail("there is no key %s: copy the rack's from another machine of it ('scp -p root@MACHINE:%s %s'), or make the rack's on its first machine ('weft-memd --make-key %s')",
+			    path, path, path, path);
 	if (fd < 0)
 		return fail("cannot read the key %s: %s", path, strerror(errno));
 	rc = read_open(fd, path, key);
 	close(fd);
+	return rc;
+}
+
+int keyfile_check(const char *path)
+{
+	uint8_t key[WEFT_KEY_BYTES];
+	int rc;
+
+	if (geteuid() && access(path, R_OK) && errno == EACCES) {
+		fprintf(stderr, "weftctl: the key %s was not looked at: only root may read it\n",
+			path);
+		return 0;
+	}
+	rc = keyfile_read(path, key);
+	explicit_bzero(key, sizeof(key));
 	return rc;
 }

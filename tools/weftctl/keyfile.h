@@ -17,4 +17,15 @@
  */
 int keyfile_read(const char *path, uint8_t key[WEFT_KEY_BYTES]);
 
+/**
+ * keyfile_check() - see whether a key could be read, and forget it
+ * @path: the file
+ *
+ * Only root may read the rack's key: for anybody else it is no mistake that the file
+ * cannot be looked at; a sentence says that it was not.
+ *
+ * Return: as keyfile_read().
+ */
+int keyfile_check(const char *path);
+
 #endif /* WEFTCTL_KEYFILE_H */

@@ -276,7 +276,7 @@ static int up(int argc, char **argv)
 	if (!o.check)
 		return set_up(&c.settings);
 	show(&c.settings);
-	return 0;
+	return *c.settings.config.key_path ? keyfile_check(c.settings.config.key_path) : 0;
 }
 
 const struct command command_up = {
@@ -289,7 +289,7 @@ const struct command command_up = {
 		"the command line, which count before the file's.  With --node, --interface\n"
 		"and --homes no file is read unless --file names one.\n\n"
 		"  --file FILE      configuration file (" CONF_FILE ")\n"
-		"  --check          only look whether all of it is right, and print it\n"
+		"  --check          only look whether all of it is right, the key too, and print it\n"
 		"  --no-mount       do not mount\n\n"
 		"  --node ID        number of this node, 1 to 32, each a different one\n"
 		"  --interface IF   interface that leads to the rack\n"
