@@ -87,6 +87,16 @@ uml_possible()
 	return 1
 }
 
+# need_module: nodes load it. Better said now than when they have booted.
+need_module()
+{
+	local make="make KVER=$KERNEL_VERSION"
+
+	[ "$BARE" = 0 ] && [ ! -e "$BUILD/kmod/$KERNEL_VERSION/weft.ko" ] || return 0
+	[ "$ACCEL" != uml ] || make="make uml"
+	die "there is no module for Linux $KERNEL_VERSION, $BUILD/kmod/$KERNEL_VERSION/weft.ko: run $make"
+}
+
 # choose_kernels: what --accel auto and fast mean here, and the kernels for that.
 choose_kernels()
 {
@@ -121,6 +131,7 @@ choose_kernels()
 		get_kernel BLADE_KERNEL uml
 	fi
 	ACCEL=$wanted
+	need_module
 	[ -n "$CPUS" ] || { CPUS=2 && [ "$ACCEL" != uml ]; } || CPUS=1
 }
 
