@@ -132,7 +132,8 @@ static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
 	lockdep_assert_held(&slots->lock);
 	if (slot >= max)
 		return -ENOSPC;
-	page = weft_shared_get(&slots->words, slot / WORDS_A_PAGE);
+	page = weft_shared_get_at(&slots->words, slot / WORDS_A_PAGE, &lf->wi->vfs,
+				  WEFT_LOCKS_WORDS);
 	if (!page)
 		return -ENOMEM;
 	err = xa_reserve(&slots->slot, slot, GFP_KERNEL_ACCOUNT);

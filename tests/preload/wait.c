@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Waiting that has to end: a barrier whose participant was killed, signal handlers that
- * map, unmap and fork while their thread does the same, and what wakes those who wait on
- * the same machine.
+ * map, unmap and fork while their thread does the same, what wakes those who wait on the
+ * same machine, and what it costs to wait there.
  *
  *	preload-wait FILE
  *
@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 
 #include "tests/libweft/check.h"
@@ -231,6 +232,129 @@ static void test_woken(void)
 	}
 }
 
+/* --- Waiting costs nothing ---------------------------------------------------------------- */
+
+#define IDLE_S		2
+#define IDLE_PERCENT	3	/* of a processor; with both of them busy it is no more */
+
+#define IDLE_SLEEPS	1000	/* in this time */
+
+static double processor_time(void)
+{
+	struct timespec t;
+
+	CHECK(!clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t));
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static long sleeps(void)
+{
+	struct rusage u;
+
+	CHECK(!getrusage(RUSAGE_THREAD, &u));
+	return u.ru_nvcsw;
+}
+
+/* User-mode kernels count whole ticks, and their ticks are what wakes us. */
+static bool counts_ticks(void)
+{
+	double begin = processor_time(), now;
+
+	do
+		now = processor_time();
+	while (now == begin);
+	begin = now;
+	do
+		now = processor_time();
+	while (now == begin);
+	return now - begin > 0.0009;
+}
+
+/* Nobody comes: each returns ETIMEDOUT. */
+
+static int idle_sem(struct pair *p, const struct timespec *deadline)
+{
+	return sem_timedwait(p->sem, deadline) ? errno : 0;
+}
+
+static int idle_cond(struct pair *p, const struct timespec *deadline)
+{
+	int error;
+
+	CHECK(!pthread_mutex_lock(p->mutex));
+	error = pthread_cond_timedwait(p->cond, p->mutex, deadline);
+	CHECK(!pthread_mutex_unlock(p->mutex));
+	return error;
+}
+
+struct idle_lock {
+	pthread_mutex_t *mutex;
+	const struct timespec *deadline;
+	double cost;
+	long slept;
+	int error;
+};
+
+static void *wait_lock(void *arg)
+{
+	struct idle_lock *l = arg;
+	double begin = processor_time();
+
+	l->error = pthread_mutex_timedlock(l->mutex, l->deadline);
+	l->cost = processor_time() - begin;
+	l->slept = sleeps();
+	return NULL;
+}
+
+/* What another thread has. */
+static int idle_mutex(struct pair *p, const struct timespec *deadline, double *cost,
+		      long *slept)
+{
+	struct idle_lock l = { .mutex = p->mutex, .deadline = deadline };
+	pthread_t t;
+
+	CHECK(!pthread_mutex_lock(p->mutex));
+	CHECK(!pthread_create(&t, NULL, wait_lock, &l));
+	CHECK(!pthread_join(t, NULL));
+	CHECK(!pthread_mutex_unlock(p->mutex));
+	*cost = l.cost;
+	*slept = l.slept;
+	return l.error;
+}
+
+static void test_idle(void)
+{
+	static const char *const names[] = { "semaphore", "condition variable", "mutex" };
+	bool ticks = counts_ticks();
+	struct timespec deadline;
+	struct pair p = { 0 };
+	unsigned int i;
+
+	phase = "waiting in vain";
+	alarm(30);
+	make_pair(&p, region + 12288);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		double begin = seconds(), cost = processor_time();
+		long slept = sleeps();
+		int error;
+
+		deadline = in_ms(CLOCK_REALTIME, 1000 * IDLE_S);
+		error = i == 0 ? idle_sem(&p, &deadline) :
+			i == 1 ? idle_cond(&p, &deadline) : 0;
+		cost = processor_time() - cost;
+		slept = sleeps() - slept;
+		if (i == 2)
+			error = idle_mutex(&p, &deadline, &cost, &slept);
+		CHECK_IS(error, ETIMEDOUT);
+		printf("wait: %d s for a %s in vain: %ld sleeps, %.1f ms of a processor%s\n",
+		       IDLE_S, names[i], slept, cost * 1e3, ticks ? " (in ticks)" : "");
+		fflush(stdout);
+		CHECK(seconds() - begin >= IDLE_S - 0.01);
+		CHECK(slept < IDLE_SLEEPS);
+		CHECK(ticks || cost < IDLE_S * IDLE_PERCENT / 100.);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -243,6 +367,7 @@ int main(int argc, char **argv)
 	region = map_region(fd, SIZE);
 	signal(SIGALRM, time_is_up);
 	test_woken();
+	test_idle();
 	test_barrier();
 	test_signals();
 	return check_result("wait");

@@ -194,10 +194,7 @@ int weft_nap(struct weft_nap *nap)
 		long rc = syscall(SYS_futex, &nap->here->event, FUTEX_WAIT, nap->seen, &sleep,
 				  NULL, 0);
 
-		/*
-		 * The module's words are no pages of a file, and the kernel has no
-		 * futexes in such memory: nobody wakes us, so sleep for the time.
-		 */
+		/* It cannot be had, as with a module of before they worked there: no spinning. */
 		if (rc && errno == EFAULT)
 			syscall(SYS_ppoll, NULL, 0, &sleep, NULL, 0);
 		nap->seen = atomic_load(event_of(nap->here));
