@@ -85,6 +85,16 @@ same_count()
 			"${@:2}")" ]
 }
 
+# report_alone OPTION...: another process prints a table that was made with these.
+report_alone()
+{
+	rm -f "$dir/table"
+	run_nodes 2 wordcount --dir "$dir" "$@" || return 1
+	run wordcount --dir "$dir" --report --dump || return 1
+	grep -v '^total: ' "$dir/out.1" >"$dir/counted"
+	count_words "$dir/text" | cmp - "$dir/counted"
+}
+
 # edge NAME: the text in $dir/text, cut at all kinds of places.
 edge()
 {
@@ -111,6 +121,12 @@ test_wordcount()
 	check "text, 3 nodes, each word to the table" same_count 3 --batch 0
 	check "text, 5 nodes, a full table" \
 		same_count 5 --slots 65536 --chunk 10000 --batch 1
+
+	# More different words than the least table has slots, as in a dictionary.
+	seq 1 70000 | tr 0-9 a-j >"$dir/text"
+	check "text of nothing but different words" same_count 2
+	check "a report takes the sizes from the table" \
+		report_alone --slots 131072 --heap 64M --chunk 4K --batch 0
 
 	printf 'no end of line' >"$dir/text"
 	edge "no end of line"

@@ -18,7 +18,7 @@
  * for once a batch); --batch 0 takes every single word there at once.
  *
  * The table file, each part from a page of its own on:
- *	header | meeting | chunk cursor | heap cursor | a page per node | slots | heap
+ *	config | meeting | chunk cursor | heap cursor | a page per node | slots | heap
  * A slot is {key, count}; the key names the word's bytes in the heap and holds
  * some bits of its hash.  Nodes take the heap in segments, so that two nodes
  * seldom write to the same page of it.  A word that lost the race for its slot
@@ -31,6 +31,8 @@
 
 #define TABLE_MAGIC	0x31626174746665ull
 #define SEGMENT		(4 * NODE_PAGE)
+#define SLOTS_LEAST	65536
+#define SLOTS_SURE	262144	/* as many do no harm if few are used */
 #define KEY_TAG_SHIFT	40
 #define KEY_PLACE_MASK	((1ull << KEY_TAG_SHIFT) - 1)
 
@@ -53,8 +55,17 @@ union page {
 	char bytes[NODE_PAGE];
 };
 
+/* What the table was made for: so no node works with another one, and a report needs no options. */
+struct config {
+	_Atomic uint64_t sum;	/* of all of it and of the text's size: the same for all */
+	_Atomic uint64_t slots;
+	_Atomic uint64_t heap_size;
+	_Atomic uint64_t chunk_size;
+	char unused[NODE_PAGE - 4 * sizeof(uint64_t)];
+};
+
 struct table {
-	union page config;	/* made from the options: the same for all */
+	struct config config;
 	struct meeting meeting;
 	union page chunk;	/* next chunk to be counted */
 	union page heap_end;	/* segments of the heap that are taken */
@@ -181,6 +192,45 @@ static bool key_is(uint64_t key, uint64_t tag, const unsigned char *text, uint32
 		same_folded((const unsigned char *)word->text, text, len);
 }
 
+static uint64_t power_of_two(uint64_t least)
+{
+	uint64_t n = 1;
+
+	while (n < least)
+		n *= 2;
+	return n;
+}
+
+/* No text of @size bytes has more different words: all those of one letter, of two, ... */
+static uint64_t words_most(uint64_t size)
+{
+	uint64_t n = 0, words = 26, len;
+
+	for (len = 1; words <= size / (len + 1); len++) {
+		n += words;
+		size -= words * (len + 1);
+		words *= 26;
+	}
+	/* the last one needs no end */
+	return n + (size + 1) / (len + 1);
+}
+
+/*
+ * How many slots a text gets: one for each word that it may have, if that is not much; else
+ * twice as many as a dictionary of that size has different words.  These grow with
+ * the square root of the size, and somewhat faster: 1 MB has 15 thousand, 8 MB 75, 40 MB 217.
+ */
+static uint64_t slots_for(uint64_t size)
+{
+	uint64_t n = SLOTS_LEAST, most = power_of_two(words_most(size));
+
+	if (most <= SLOTS_SURE)
+		return most > n ? most : n;
+	while (n < most && n / 64 * (n / 64) < size)
+		n *= 2;
+	return n;
+}
+
 /* Add to the count of a word in the shared table. */
 static void table_add(struct worker *w, uint64_t hash, const unsigned char *text,
 		      uint32_t len, uint32_t count)
@@ -209,8 +259,9 @@ static void table_add(struct worker *w, uint64_t hash, const unsigned char *text
 			return;
 		}
 	}
-	node_die("the table is full (%llu slots): give more --slots, and remove the table first",
-		 (unsigned long long)job.slots);
+	node_die("the table is full (%llu slots): this text has more different words than texts of its size usually have; --slots %llu is enough for any; remove the table first",
+		 (unsigned long long)job.slots,
+		 (unsigned long long)power_of_two(words_most(job.text_size)));
 }
 
 static int compare_place(const void *a, const void *b)
@@ -442,24 +493,60 @@ static uint64_t round_up(uint64_t x, uint64_t to)
 	return (x + to - 1) / to * to;
 }
 
-/*
- * Sizes follow from the size of the text unless told: a text of n bytes seldom
- * has more than n/256 different words, and short ones may have n/2.
- */
+static uint64_t config_sum(void)
+{
+	return node_seed(node_seed(TABLE_MAGIC ^ job.text_size, job.slots),
+			 job.heap_size ^ job.chunk_size << 1);
+}
+
+/* Of a table that is there: its sizes, unless told. */
+static void take_config(const char *path)
+{
+	const struct config *config = node_map(path, 0, NULL);
+	uint64_t slots = atomic_load(&config->slots);
+	uint64_t heap = atomic_load(&config->heap_size);
+
+	job.chunk_size = atomic_load(&config->chunk_size);
+	if (!job.slots)
+		job.slots = slots;
+	if (!job.heap_size)
+		job.heap_size = heap;
+	if (!slots || config_sum() != atomic_load(&config->sum))
+		node_die("%s was made for another text or with other options, or not finished: use the same, or remove it",
+			 path);
+}
+
+/* All nodes have the same, or go. */
+static void agree(const char *path)
+{
+	struct config *config = &job.table->config;
+	uint64_t sum = config_sum(), was = 0;
+
+	atomic_compare_exchange_strong(&config->sum, &was, sum);
+	if (was && was != sum)
+		node_die("%s was made for another text or with other options: use the same, or remove it",
+			 path);
+	atomic_store(&config->slots, job.slots);
+	atomic_store(&config->heap_size, job.heap_size);
+	atomic_store(&config->chunk_size, job.chunk_size);
+	node_join(&job.table->meeting, path);
+}
+
+/* Sizes follow from the size of the text unless told. */
 static void open_files(const char *dir, bool report)
 {
 	static char text_path[4096], table_path[4096];
-	uint64_t size, config, was = 0;
+	uint64_t size, was = 0;
 	size_t slot_bytes;
 
 	snprintf(text_path, sizeof(text_path), "%s/text", dir);
 	snprintf(table_path, sizeof(table_path), "%s/table", dir);
 	job.text = node_map(text_path, 0, &job.text_size);
 
-	if (!job.slots) {
-		for (job.slots = 65536; job.slots < job.text_size / 128; )
-			job.slots *= 2;
-	}
+	if (report)
+		take_config(table_path);
+	if (!job.slots)
+		job.slots = slots_for(job.text_size);
 	if (job.slots & (job.slots - 1))
 		node_die("--slots %llu: give a power of two",
 			 (unsigned long long)job.slots);
@@ -473,19 +560,8 @@ static void open_files(const char *dir, bool report)
 		node_die("%s is too short for these options: it was made with others",
 			 table_path);
 	job.heap = (char *)job.table->slots + slot_bytes;
-
-	config = node_seed(node_seed(TABLE_MAGIC ^ job.text_size, job.slots),
-			   job.heap_size ^ job.chunk_size << 1);
-	was = 0;
-	if (report)
-		was = atomic_load(&job.table->config.value);
-	else
-		atomic_compare_exchange_strong(&job.table->config.value, &was, config);
-	if (was != config && (report || was))
-		node_die("%s was made for another text or with other options: use the same, or remove it",
-			 table_path);
 	if (!report)
-		node_join(&job.table->meeting, table_path);
+		agree(table_path);
 }
 
 static const char usage[] =
