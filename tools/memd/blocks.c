@@ -125,8 +125,13 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	}
 	frame = frames_store(&m->frames, r->id, index * pieces, pieces,
 			     msg->version, data);
+	/* not acknowledged: the node keeps the block and tries again */
+	if (frame == FRAME_NONE && m->frames.wanted) {
+		count(m, WRITE_LATE);
+		memd_flush_soon(m);
+		return;
+	}
 	if (frame == FRAME_NONE) {
-		/* not acknowledged: the node keeps the block and tries again */
 		count(m, WRITE_FAILED);
 		log_warn("cannot keep block %llu of region %u",
 			 (unsigned long long)index, r->id);

@@ -80,6 +80,7 @@ static void put_free(struct frames *f, u32 frame)
 {
 	f->next[frame] = f->free;
 	f->free = frame;
+	f->n_free++;
 }
 
 /* Never 0. */
@@ -262,44 +263,38 @@ bool frames_flush(struct frames *f)
 	return true;
 }
 
-/* All frames are in use or at rest: some have rested long enough when the disk has all. */
-static void wait_for_rest(struct frames *f)
-{
-	u32 rounds;
-
-	/* those that rest since the one under way began need another one */
-	for (rounds = 0; rounds < 2 && is_empty(&f->flushed); rounds++) {
-		if (!frames_flush(f))
-			continue;
-		end_flush(f);
-	}
-	frames_settle(f, FRAMES_PER_GROUP);
-}
-
-static u32 take_free(struct frames *f)
+static u32 take(struct frames *f)
 {
 	u32 frame = f->free;
 
-	if (frame)
+	if (frame) {
 		f->free = f->next[frame];
-	else if (f->fresh <= f->total)
+		f->n_free--;
+	} else if (f->fresh <= f->total) {
 		frame = f->fresh++;
-	else
+	} else {
 		return FRAME_NONE;
+	}
 	f->next[frame] = FRAME_NONE;
 	f->used++;
 	return frame;
 }
 
-/* A frame, free or at rest. */
-static u32 take(struct frames *f)
+static bool has(const struct frames *f, u32 n)
 {
-	u32 frame = take_free(f);
+	return f->n_free + (f->total + 1 - f->fresh) >= n;
+}
 
-	if (frame || !in_file(f))
-		return frame;
-	wait_for_rest(f);
-	return take_free(f);
+/* As many are free; if not, but some rest, that is noted. */
+static bool make_free(struct frames *f, u32 n)
+{
+	if (!has(f, n) && in_file(f))
+		frames_settle(f, FRAMES_PER_GROUP);
+	if (has(f, n))
+		return true;
+	f->wanted = !is_empty(&f->resting) || !is_empty(&f->flushing) ||
+		    !is_empty(&f->flushed);
+	return false;
 }
 
 /* --- contents ------------------------------------------------------------------ */
@@ -309,6 +304,9 @@ u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
 {
 	u32 first = FRAME_NONE, *link = &first, i;
 
+	f->wanted = false;
+	if (!make_free(f, n))
+		return FRAME_NONE;
 	for (i = 0; i < n; i++) {
 		u32 frame = take(f);
 

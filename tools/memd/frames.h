@@ -38,7 +38,10 @@ struct rest {
  * @total: frames 1..total exist
  * @fresh: this one and those after it were never used
  * @free: first of the free ones before @fresh
+ * @n_free: length of that list
  * @used: in use
+ * @wanted: the last frames_store() found too few, while others rest: the file is to be
+ *	brought to the disk now
  * @resting: given back since @flush began, or at all if none is running
  * @flushing: given back before it
  * @flushed: given back before the last one that has ended: may be cleared
@@ -54,7 +57,9 @@ struct frames {
 	u32 total;
 	u32 fresh;
 	u32 free;
+	u32 n_free;
 	u32 used;
+	bool wanted;
 	struct rest resting;
 	struct rest flushing;
 	struct rest flushed;
@@ -96,8 +101,11 @@ void frames_exit(struct frames *f);
  * @version: of the block
  * @data: n * FRAME_SIZE bytes
  *
+ * Does not wait for the disk.
+ *
  * Return: the first of the chain, or FRAME_NONE: no frame is free, or the file
- * cannot be written.
+ * cannot be written; or, if @f->wanted is set, frames will be free when the file has been
+ * brought to the disk, see frames_flush().
  */
 u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
 		 const u8 *data);

@@ -33,7 +33,17 @@ static void on_flush(struct memd *m, struct timer *t)
 	bool busy = frames_settle(&m->frames, FRAMES_PER_GROUP * 8);
 
 	busy |= frames_flush(&m->frames);
+	m->flushing = busy;
 	timer_set(&m->timers, t, busy ? FLUSHING_MS : FLUSH_MS);
+}
+
+void memd_flush_soon(struct memd *m)
+{
+	/* else it is looked at soon anyhow, and one who asks often must not put that off */
+	if (m->flushing)
+		return;
+	m->flushing = true;
+	timer_set(&m->timers, &m->flush, 1);
 }
 
 int memd_init(struct memd *m, const struct options *o, const struct weft_key *key,

@@ -33,6 +33,7 @@
  * @ready: knows regions and members
  * @started: millisecond
  * @flush: for the backing file to get to the disk
+ * @flushing: @flush looks at it within FLUSHING_MS
  * @key: of the rack, set by who begins; not set: it has none
  * @clock: of the rack, if there is a key
  */
@@ -59,6 +60,7 @@ struct memd {
 	struct renew renew;
 	struct stats stats;
 	struct timer flush;
+	bool flushing;
 };
 
 /**
@@ -78,6 +80,9 @@ void memd_exit(struct memd *m);
 
 /* A datagram, from an address and a port. */
 void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
+
+/* Frames are wanted that rest until the backing file is on the disk: begin, do not wait. */
+void memd_flush_soon(struct memd *m);
 
 /* Send to an address; src and rack are set, unless src is set already. */
 void memd_send(struct memd *m, struct weft_msg *msg, u32 addr);

@@ -24,6 +24,7 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_READ_BYTES] = "read_bytes",
 	[STAT_WRITE] = "write_backs",
 	[STAT_WRITE_OLD] = "write_backs_old",
+	[STAT_WRITE_LATE] = "write_backs_late",
 	[STAT_WRITE_FAILED] = "write_backs_failed",
 	[STAT_WRITE_BYTES] = "write_back_bytes",
 	[STAT_STAGING_DROPPED] = "write_backs_dropped",
