@@ -141,11 +141,16 @@ static enum answer lookup(struct memd *m, struct request *q)
 	return a;
 }
 
-/* No room: perhaps there will be when what was removed is gone. */
+/* No room: perhaps there will be when what was removed is gone, but for numbers. */
 static enum answer no_room(struct memd *m, struct request *q)
 {
 	u32 i;
 
+	if (q->call.op == WEFT_CALL_CREATE && !quota_numbers_left(m)) {
+		log_warn("all %u numbers of regions were used, and none is used twice: no region can be made until the rack begins anew with an empty --backing file, or without one",
+			 WEFT_REGION_MAX);
+		return refuse(q, ENOSPC);
+	}
 	for (i = 0; i < m->regions.n; i++)
 		if (m->regions.by_id[i]->gone)
 			return ANSWER_NOT;
@@ -175,6 +180,13 @@ static void finish_create(struct memd *m, struct job *job)
 	calls_finish(m, &job->q);
 }
 
+/* Nobody has heard of it: its number is that of the next one. */
+static void abandon(struct memd *m, struct region *r)
+{
+	m->regions.next_id = r->id;
+	region_free(&m->regions, r);
+}
+
 static struct region *new_region(struct memd *m, const struct weft_call *c)
 {
 	u32 block = c->block ? c->block : WEFT_BLOCK_MIN;
@@ -192,12 +204,12 @@ static struct region *new_region(struct memd *m, const struct weft_call *c)
 	r->mtime = c->mtime ? c->mtime : wall_clock();
 	r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
 	if (!region_reserve(&m->regions, r, c->size)) {
-		region_free(&m->regions, r);
+		abandon(m, r);
 		return NULL;
 	}
 	if (!region_prepare(r, c->size)) {
 		region_account(&m->regions, r, c->size, 0);
-		region_free(&m->regions, r);
+		abandon(m, r);
 		return NULL;
 	}
 	r->size = c->size;
@@ -237,9 +249,10 @@ static enum answer create(struct memd *m, struct request *q)
 		return no_room(m, q);
 	job = job_new(q, finish_create);
 	if (!job) {
-		region_free(&m->regions, r);
+		abandon(m, r);
 		return refuse(q, ENOMEM);
 	}
+	quota_numbered(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
 	r->hatching = true;
 	job->region = r;
 	tell_blades(m, r, r->size, job);

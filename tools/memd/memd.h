@@ -51,6 +51,7 @@ struct memd {
 	struct backing backing;
 	struct frames frames;
 	struct regions regions;
+	struct numbers numbers;
 	struct members members;
 	struct lines lines;
 	struct staging staging;

@@ -2,10 +2,12 @@
 /* Limits of users, see quota.h. */
 #include "quota.h"
 
+#include "log.h"
 #include "memd.h"
 
 #define ROOT		0u
 #define PLACES_KEPT	(REGIONS_MAX / 16)	/* for the privileged */
+#define NUMBERS_KEPT	((WEFT_REGION_MAX + 1) / 16)	/* for the privileged */
 #define LOCK_PART	4	/* of the lock lines, for a region, and for an owner */
 #define LOCK_CHUNK	64	/* lock lines that a region is allowed at a time */
 #define REFUSED_MS	100	/* until all regions are looked at again */
@@ -24,12 +26,81 @@ void quota_init(struct memd *m)
 	m->opt.locks = locks < LOCKS_MOST ? (u32)locks : LOCKS_MOST;
 }
 
+/* --- numbers of regions -------------------------------------------------------- */
+
+u32 quota_numbers_left(const struct memd *m)
+{
+	u32 next = m->regions.next_id ? m->regions.next_id : 1;
+
+	return next <= WEFT_REGION_MAX ? WEFT_REGION_MAX + 1 - next : 0;
+}
+
+/* Those for who is not privileged. */
+static u32 numbers_for_all(const struct memd *m)
+{
+	u32 left = quota_numbers_left(m);
+
+	return left > NUMBERS_KEPT ? left - NUMBERS_KEPT : 0;
+}
+
+static struct number_use *use_of(struct numbers *ns, u32 uid)
+{
+	struct number_use *least = &ns->user[0];
+	u32 i;
+
+	for (i = 0; i < ns->users; i++) {
+		if (ns->user[i].uid == uid)
+			return &ns->user[i];
+		if (ns->user[i].n < least->n)
+			least = &ns->user[i];
+	}
+	if (ns->users < NUMBER_USERS) {
+		least = &ns->user[ns->users++];
+		least->n = 0;
+	}
+	least->uid = uid;
+	return least;
+}
+
+void quota_numbered(struct memd *m, u32 uid, bool unlimited)
+{
+	if (!unlimited && uid != ROOT)
+		use_of(&m->numbers, uid)->n++;
+}
+
+static u16 quota_number(const struct memd *m, u32 uid)
+{
+	u32 left = numbers_for_all(m), i;
+
+	if (!left) {
+		log_warn("user %u gets no region: of the %u numbers of regions only some for root are left, and none is used twice; begin anew with an empty --backing file, or without one",
+			 uid, WEFT_REGION_MAX);
+		return ENOSPC;
+	}
+	for (i = 0; i < m->numbers.users; i++) {
+		const struct number_use *use = &m->numbers.user[i];
+
+		if (use->uid != uid || use->n < left)
+			continue;
+		log_warn("user %u gets no region: it has used up %u numbers of regions, and %u are left for all others; none is used twice",
+			 uid, use->n, left);
+		return EDQUOT;
+	}
+	return 0;
+}
+
+/* --- regions --------------------------------------------------------------------- */
+
 u16 quota_region(const struct memd *m, u32 uid, bool unlimited)
 {
 	u32 i, n = 0;
+	u16 err;
 
 	if (unlimited || uid == ROOT)
 		return 0;
+	err = quota_number(m, uid);
+	if (err)
+		return err;
 	if (m->regions.n >= REGIONS_MAX - PLACES_KEPT)
 		return ENOSPC;
 	if (!m->opt.user_regions)

@@ -7,6 +7,11 @@
  * root's regions are limited, nor who has the privilege (CAP_SYS_RESOURCE), as the node
  * says.  The last of the regions' places are for these.
  *
+ * Numbers of regions are used once: a node or a file may have something of an old one for
+ * as long as it likes.  There are 16 million, so who makes and removes regions for hours
+ * would leave none for others.  The last sixteenth is for the privileged; of the rest one
+ * user may use up, while this blade runs, as many as it leaves for all others.
+ *
  * Lock lines are made for whoever may use a region; they are limited for each region, for
  * all regions of one owner but root, and for the blade.
  */
@@ -19,6 +24,29 @@ struct memd;
 struct options;
 struct region;
 
+#define NUMBER_USERS	256u
+
+/**
+ * struct number_use - numbers of regions that a user has used up
+ * @uid: whose
+ * @n: how many, or more: who comes when all places are taken gets that of whoever has
+ *	used the fewest, and these with it, so that nobody's are forgotten
+ */
+struct number_use {
+	u32 uid;
+	u32 n;
+};
+
+/**
+ * struct numbers - by whom numbers of regions were used up
+ * @users: places that are in use
+ * @user: them
+ */
+struct numbers {
+	u32 users;
+	struct number_use user[NUMBER_USERS];
+};
+
 /* When memory is known: limits that nobody has set. */
 void quota_init(struct memd *m);
 
@@ -27,10 +55,16 @@ void quota_init(struct memd *m);
  * @uid: of its owner
  * @unlimited: who makes it has the privilege
  *
- * Return: 0; EDQUOT: the owner has as many as it may; ENOSPC: there is no room but for the
- * privileged.
+ * Return: 0; EDQUOT: the owner has as many as it may, or has had so many that it has used
+ * up its numbers; ENOSPC: there is no room, or number, but for the privileged.
  */
 u16 quota_region(const struct memd *m, u32 uid, bool unlimited);
+
+/* A number was used up for a region of this user. */
+void quota_numbered(struct memd *m, u32 uid, bool unlimited);
+
+/* Numbers that no region had yet. */
+u32 quota_numbers_left(const struct memd *m);
 
 /**
  * quota_memory() - an owner's regions become larger

@@ -90,6 +90,7 @@ static void add_state(struct memd *m, struct page *page)
 	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->members)));
 	add(page, "switch", m->members.use_switch);
 	add(page, "regions", m->regions.n);
+	add(page, "region_numbers_left", quota_numbers_left(m));
 	add(page, "memory_bytes", m->opt.memory);
 	add(page, "reserved_bytes", m->regions.reserved[blade]);
 	add(page, "used_bytes", (u64)m->frames.used * FRAME_SIZE);
