@@ -11,6 +11,8 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 
 begin runner
+# Limits here are what is tested.
+export WEFT_TEST_SPEED=1 WEFT_TEST_SCALE=1
 
 # run ARGUMENTS: run the runner on $dir/list; its output to $dir/out, status to rc.
 run()
@@ -107,6 +109,46 @@ printf '%s\n' 'one 9 $BUILD/bin/x-1' 'each-* 9 $BUILD/bin/x-*' >"$dir/list"
 run
 check 'the build directory in commands'	last '2 passed, 0 failed, 0 skipped'
 check 'and in patterns'			line '^ok 2 - each-1 '
+
+# What a test is given on a slow machine, and that tests within tests do not get it twice.
+cat >"$dir/list" <<END
+slow		1	sleep 2.5
+scale		9	echo "scale \$WEFT_TEST_SCALE"
+inner		9	tests/run -l $dir/inner >/dev/null; cat $dir/build/tests/log/inner-scale
+END
+# shellcheck disable=SC2016  # for the test to expand
+echo 'inner-scale 9 echo "scale $WEFT_TEST_SCALE"' >"$dir/inner"
+run slow
+check 'a limit as it is written'	line '^not ok 1 - slow .*# time limit of 1 s'
+WEFT_TEST_SPEED=3 WEFT_TEST_SCALE=2 run
+check 'a slow machine: limits are longer'	last '3 passed, 0 failed, 0 skipped'
+check 'and tests know'	grep -qx 'scale 6' "$dir/build/tests/log/scale"
+check 'tests within tests have the same'	grep -qx 'scale 6' "$dir/build/tests/log/inner"
+WEFT_TEST_SPEED=fast run
+check 'a speed that is none is refused'	[ "$rc" = 2 ]
+
+# measured AS: run the list on a machine for which that is the reference's time.
+measured()
+{
+	sed "s/^REFERENCE_MS=.*/REFERENCE_MS=$1/; s|^cd .*|cd '$PWD' \|\| exit 2|" \
+		tests/run >"$dir/run"
+	BUILD=$dir/build WEFT_TEST_SPEED='' timeout -k 5 60 bash "$dir/run" \
+		-l "$dir/list" "${@:2}" >"$dir/out" 2>&1
+}
+
+measured 1 slow
+check 'measured: a hundred times as slow is sixteen times'	line 'limits times 16$'
+check 'and a test within that passes'	last '1 passed, 0 failed, 0 skipped'
+measured 1000000 slow
+check 'measured: a fast machine has the limits that are written'	line 'limits times 1$'
+check 'and a test that outlasts its limit fails'	last '0 passed, 1 failed, 0 skipped'
+
+# Several lists are one.
+echo 'more 9 true' >"$dir/more"
+run -l "$dir/more" scale more
+check 'two lists'			last '2 passed, 0 failed, 0 skipped'
+run -l "$dir/more" -l "$dir/more"
+check 'with a name in both'		[ "$rc" = 2 ]
 
 # A test that ignores the request to end is killed, with its children.
 printf 'stubborn 1 %s\n' "$dir/stubborn" >"$dir/list"
