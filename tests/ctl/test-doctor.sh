@@ -92,8 +92,7 @@ waits_no_more()
 }
 
 begin doctor
-boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 9000 --blade-mem 32M \
-	${KVER:+--kernel "$KVER"}
+boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 9000 --blade-mem 32M
 homes=10.87.0.101,10.87.0.102
 version=$(sed -n 's/^#define WEFT_VERSION[[:blank:]]*"\(.*\)"$/\1/p' uapi/weft_version.h)
 # As long, and another one.
@@ -206,14 +205,14 @@ check "all is well again" soon 20 clean node1
 
 done_on node1 mount -o remount,cache=256K /weft
 done_on node1 truncate -s 4M /weft/pin
-done_on node1 sh -c "setsid $BAD pin /weft/pin 4194304 >/tmp/pinned 2>&1 </dev/null & echo \$! >/tmp/pid
-	for i in \$(seq 60); do [ ! -s /tmp/pinned ] || exit 0; sleep 1; done; exit 1"
+done_on node1 sh -c "setsid $BAD pin /weft/pin 4194304 >/run/test-pinned 2>&1 </dev/null & echo \$! >/run/test-pid
+	for i in \$(seq 60); do [ ! -s /run/test-pinned ] || exit 0; sleep 1; done; exit 1"
 check "12. a full cache" finds node1 cache_full \
 	'the cache \(256 KiB\) was full of what is in use or locked in memory, [1-9][0-9]* times since the module was loaded' \
 	"give it more with 'mount -o remount,cache=SIZE', and 'cache = SIZE' in the configuration file"
 check "13. a cache that differs from the file's" grep -qE \
 	"^config_differs: line 5 of $CONF says cache = 8M, but cache = 256K is what runs: 'mount -o remount,cache=8M /weft' makes it so, " "$dir/out"
-done_on node1 sh -c 'kill -9 $(cat /tmp/pid)'
+done_on node1 sh -c 'kill -9 $(cat /run/test-pid)'
 done_on node1 mount -o remount,cache=8M /weft
 done_on node1 rm /weft/pin
 done_on node1 dmesg -C
@@ -221,8 +220,8 @@ check "all is well again" soon 20 clean node1
 
 # --- Datagrams that are dropped ------------------------------------------------------------
 
-done_on node1 sh -c 'echo 7654321 >/tmp/drops &&
-	mount --bind /tmp/drops /sys/class/net/eth0/statistics/rx_missed_errors'
+done_on node1 sh -c 'echo 7654321 >/run/test-drops &&
+	mount --bind /run/test-drops /sys/class/net/eth0/statistics/rx_missed_errors'
 check "an interface that drops packets" finds node1 drops_interface \
 	'the interface eth0 has dropped 76543[0-9]+ packets that came, and taken [0-9]+' \
 	"give it a longer ring \('ethtool -G eth0 rx N', 'ethtool -g eth0' shows how long it may be\), and its interrupts processors that are not busy"
@@ -286,7 +285,7 @@ done_on node2 "$WEFTCTL" up
 check "its remedy" clean node2
 
 done_on node2 "$WEFTCTL" down --unmount
-done_on node2 cp "$CONF" /tmp/whole.conf
+done_on node2 cp "$CONF" /run/test-whole.conf
 done_on node2 sed -i 's/^homes = .*/homes = 10.87.0.101/' "$CONF"
 done_on node2 "$WEFTCTL" up
 check "homes that lack a blade" finds node2 homes_differ \
@@ -294,14 +293,14 @@ check "homes that lack a blade" finds node2 homes_differ \
 	"name all of them in 'homes', in the order of their ids and the same on all nodes, then 'weftctl down --unmount' and 'weftctl up'"
 check "nothing else" only homes_differ
 done_on node2 "$WEFTCTL" down --unmount
-done_on node2 cp /tmp/whole.conf "$CONF"
+done_on node2 cp /run/test-whole.conf "$CONF"
 done_on node2 "$WEFTCTL" up
 check "its remedy" clean node2
 
 # Another module is installed than the one that is loaded: the same with another version.
-done_on node2 sh -c 'mkdir -p /tmp/m/updates /lib/modules/$(uname -r) &&
-	sed "s/\x00version=$1\x00/\x00version=$2\x00/" "$0/kmod/$(uname -r)/weft.ko" >/tmp/m/updates/weft.ko &&
-	mount --bind /tmp/m "/lib/modules/$(uname -r)" && depmod' "$BUILD" "$version" "$other"
+done_on node2 sh -c 'mkdir -p /run/test-m/updates /lib/modules/$(uname -r) &&
+	sed "s/\x00version=$1\x00/\x00version=$2\x00/" "$0/kmod/$(uname -r)/weft.ko" >/run/test-m/updates/weft.ko &&
+	mount --bind /run/test-m "/lib/modules/$(uname -r)" && depmod' "$BUILD" "$version" "$other"
 check "19. an old module" finds node2 module_old \
 	"the module that is loaded is of version $version, the one that is installed of version $other" \
 	"$restart load the one that is installed"

@@ -145,7 +145,7 @@ much_faster()
 begin false-sharing
 transcript=${WEFT_TRANSCRIPT:-$dir/transcript}
 : >"$transcript"
-boot --nodes 2 --blades 1 --switch p4 ${KVER:+--kernel "$KVER"}
+boot --nodes 2 --blades 1 --switch p4
 while read -r node command; do
 	check "$node# $command" run "$node" "$command"
 done < <(session)
@@ -182,7 +182,7 @@ done
 # ends_at SIGNAL: status 0, and nothing is left; KILL leaves what the next one removes.
 ends_at()
 {
-	shell node1 "weftctl trace tally >/tmp/traced & pid=\$!
+	shell node1 "weftctl trace tally >/run/test-traced & pid=\$!
 		for i in \$(seq 100); do
 			[ -d /sys/kernel/tracing/instances/weftctl-\$pid ] && break
 			sleep 0.1
@@ -190,7 +190,7 @@ ends_at()
 		sleep 0.5
 		kill -$1 \$pid; wait \$pid; rc=\$?
 		[ $1 = KILL ] && { [ -d /sys/kernel/tracing/instances/weftctl-\$pid ] &&
-			weftctl trace -t 0.1 tally >/tmp/traced; rc=\$?; }
+			weftctl trace -t 0.1 tally >/run/test-traced; rc=\$?; }
 		ls -A /sys/kernel/tracing/instances
 		[ \$rc = 0 ] && [ -z \"\$(ls -A /sys/kernel/tracing/instances)\" ]"
 }

@@ -25,7 +25,7 @@ json()	{ good && holds "$@"; }
 valid()	{ good && schema "$1"; }
 
 begin live
-boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 1500 ${KVER:+--kernel "$KVER"}
+boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 1500
 
 # --- Status ------------------------------------------------------------------
 
@@ -257,8 +257,8 @@ use Fcntl; use IO::Handle;
 sub ended { my ($what, $ok) = @_; my ($e) = $ok ? "ok" : grep { $!{$_} } keys %!; print "$what $e\n"; }
 sysopen(my $f, "/weft/cut", O_RDWR) or die "open: $!";
 syswrite($f, "x") or die "write: $!";
-open(my $ready, ">", "/tmp/ready") or die; close($ready);
-for (1 .. 300) { last if -e "/tmp/go"; select(undef, undef, undef, 0.2); }
+open(my $ready, ">", "/run/test-ready") or die; close($ready);
+for (1 .. 300) { last if -e "/run/test-go"; select(undef, undef, undef, 0.2); }
 my $buf;
 sysseek($f, 524288, 0); ended("read", sysread($f, $buf, 1));
 sysseek($f, 786432, 0); ended("write", syswrite($f, "z"));
@@ -269,11 +269,11 @@ ended("stat", stat("/weft/other"));
 END
 on node2 perl "$dir/waits.pl" >"$dir/waits" 2>&1 &
 waiting=$!
-is_ready()	{ run node2 test -e /tmp/ready; good; }
+is_ready()	{ run node2 test -e /run/test-ready; good; }
 check "a program has a file open" soon 60 is_ready
 keeping rack wire cut node2
 check "node 2 is cut off" good
-run node2 touch /tmp/go
+run node2 touch /run/test-go
 wait $waiting
 for what in read write fsync truncate open stat; do
 	check "$what ends with ETIMEDOUT" eval 'cat "$dir/waits"; grep -qx "$what ETIMEDOUT" "$dir/waits"'

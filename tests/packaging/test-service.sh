@@ -51,7 +51,7 @@ says()
 	soon 20 logged "$1"
 }
 
-boot --nodes 1 --blades 1 ${KVER:+--kernel "$KVER"}
+boot --nodes 1 --blades 1
 version=$(on node1 uname -r)
 # What is in /tmp here is not there.
 mkdir -p "$BUILD/tests"

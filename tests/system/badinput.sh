@@ -127,15 +127,15 @@ all_pinned()
 {
 	check "a region for pinning" on node2 truncate -s 4M /weft/pin
 	check "a program pins all that it can" on node2 sh -c \
-		"setsid $BAD pin /weft/pin 4194304 >/tmp/pinned 2>&1 </dev/null & echo \$! >/tmp/pid
-		for i in \$(seq 60); do [ ! -s /tmp/pinned ] || exit 0; sleep 1; done; exit 1"
-	note "pin: $(on node2 cat /tmp/pinned)"
+		"setsid $BAD pin /weft/pin 4194304 >/run/test-pinned 2>&1 </dev/null & echo \$! >/run/test-pid
+		for i in \$(seq 60); do [ ! -s /run/test-pinned ] || exit 0; sleep 1; done; exit 1"
+	note "pin: $(on node2 cat /run/test-pinned)"
 	check "pinning ends with an error, near the cache's size" on node2 sh -c \
-		'read -r why pages </tmp/pinned; [ "$why" != ok ] && [ "$pages" -ge 200 ] && [ "$pages" -le 256 ]'
+		'read -r why pages </run/test-pinned; [ "$why" != ok ] && [ "$pages" -ge 200 ] && [ "$pages" -le 256 ]'
 	check "read: the cache is full" says "is full and everything in it" \
 		gets ENOMEM read /weft/pin 1000
 	check "load: the cache is full" gets SIGBUS load /weft/pin 1001
-	check "the program that pins is killed" on node2 sh -c 'kill -9 "$(cat /tmp/pid)"'
+	check "the program that pins is killed" on node2 sh -c 'kill -9 "$(cat /run/test-pid)"'
 	check "now there is room" gets ok read /weft/pin 1000
 	still_works
 	check "the region goes" on node2 rm /weft/pin
@@ -144,30 +144,30 @@ all_pinned()
 # ready WHAT PAGE: a program on node2 has the file open and mapped.
 ready()
 {
-	on node2 sh -c "rm -f /tmp/go /tmp/waited
-		setsid $BAD $1 /weft/wait $2 /tmp/go >/tmp/waited 2>&1 </dev/null & echo \$! >/tmp/pid
-		for i in \$(seq 60); do ! grep -q ready /tmp/waited || exit 0; sleep 1; done; exit 1"
+	on node2 sh -c "rm -f /run/test-go /run/test-waited
+		setsid $BAD $1 /weft/wait $2 /run/test-go >/run/test-waited 2>&1 </dev/null & echo \$! >/run/test-pid
+		for i in \$(seq 60); do ! grep -q ready /run/test-waited || exit 0; sleep 1; done; exit 1"
 }
 
 # waits: now it makes its access, and waits for what does not come.
 waits()
 {
-	on node2 sh -c 'touch /tmp/go; sleep 3; cat /tmp/waited; kill -0 "$(cat /tmp/pid)"'
+	on node2 sh -c 'touch /run/test-go; sleep 3; cat /run/test-waited; kill -0 "$(cat /run/test-pid)"'
 }
 
 # ends_with TEXT
 ends_with()
 {
-	on node2 sh -c 'touch /tmp/go
-		for i in $(seq 60); do [ -e "/proc/$(cat /tmp/pid)" ] || break; sleep 1; done
-		tail -n 1 /tmp/waited' >"$dir/ended" || return 1
+	on node2 sh -c 'touch /run/test-go
+		for i in $(seq 60); do [ -e "/proc/$(cat /run/test-pid)" ] || break; sleep 1; done
+		tail -n 1 /run/test-waited' >"$dir/ended" || return 1
 	cat "$dir/ended"
 	[ "$(<"$dir/ended")" = "$1" ]
 }
 
 dies()
 {
-	on node2 sh -c 'p=$(cat /tmp/pid); kill -9 "$p"
+	on node2 sh -c 'p=$(cat /run/test-pid); kill -9 "$p"
 		for i in $(seq 50); do [ -e /proc/$p ] || exit 0; sleep 0.2; done
 		cat /proc/$p/stack; exit 1'
 }

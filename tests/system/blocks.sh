@@ -24,7 +24,7 @@ ROUNDS=${WEFT_LITMUS_ROUNDS:-60}
 THREADS=2		# on each node
 PAGES=64
 RUN_LIMIT=$((400 * SCALE))
-LOGS=/tmp/stress-logs	# in the guests
+LOGS=/run/stress-logs	# in the guests
 
 # are_large: files of this rack have such blocks.
 are_large()

@@ -13,8 +13,12 @@
 #
 # One rack at a time, called NAME-PID.  It is ended whatever happens, no command runs
 # without a time limit, and a complaint of a guest's kernel is a failure.
+# What a suite keeps in a guest beside /weft is in the guest's /run: elsewhere files of the
+# host show.
+#
 # Environment: that of tests/tap.sh; WEFT_TEST_SCALE multiplies the limits; that of
-# weft-rack (WEFT_RACK_OPTIONS for a debug kernel: docs/kernel.md).
+# weft-rack (WEFT_RACK_OPTIONS for a debug kernel: docs/kernel.md; WEFT_RACK_ACCEL, see
+# tests/list); KVER, the kernel that the module is for, which user-mode kernels are not.
 
 . tests/tap.sh
 
@@ -62,14 +66,15 @@ on()
 # boot OPTION...: nothing can be tested if that fails.
 boot()
 {
-	local begin=$SECONDS i
+	local begin=$SECONDS i kernel=(${KVER:+--kernel "$KVER"})
 
+	[[ ${WEFT_RACK_ACCEL-} != @(fast|uml) ]] || kernel=()
 	nodes=3
 	for ((i = 1; i < $#; i++)); do
 		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}
 	done
 	up=1
-	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$run_name" --owner $$ "$@" \
+	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$run_name" --owner $$ "${kernel[@]}" "$@" \
 			>"$dir/boot" 2>&1; then
 		not_ok "a rack boots: $*" "$dir/boot"
 		exit 1

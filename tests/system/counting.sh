@@ -86,7 +86,7 @@ half_counted()
 
 check "a module whose counting can be switched" compile || finish
 module=$(echo "$copy"/build/kmod/*/weft.ko)
-boot --nodes 2 --blades 1 --switch p4 --cache 256M ${KVER:+--kernel "$KVER"}
+boot --nodes 2 --blades 1 --switch p4 --cache 256M
 check "a region of $PAGES pages" on node1 "$COUNTING" fill /weft/data "$PAGES"
 check "which nobody has in its cache" on node1 umount /weft
 for ((round = 1; round <= ROUNDS; round++)); do

@@ -28,11 +28,11 @@ KILL_S=$((4 * SCALE))	# to end a program that was killed
 SLOW_BLOCKS=4096	# that go home 64 at a time, each turn takes two DELAY_US
 DELAY_US=200000
 
-# in_background NODE NAME COMMAND...: its output goes to /tmp/NAME there.
+# in_background NODE NAME COMMAND...: its output goes to /run/test-NAME there.
 in_background()
 {
-	on "$1" bash -c 'name=$1; shift; rm -f "/tmp/$name"
-		setsid "$@" >"/tmp/$name" 2>&1 </dev/null & echo $! >"/tmp/$name.pid"' \
+	on "$1" bash -c 'name=$1; shift; rm -f "/run/test-$name"
+		setsid "$@" >"/run/test-$name" 2>&1 </dev/null & echo $! >"/run/test-$name.pid"' \
 		bash "${@:2}"
 }
 
@@ -40,23 +40,23 @@ in_background()
 said()
 {
 	on "$1" bash -c 'for ((i = 0; i < $3 * 5; i++)); do
-			! grep -qE -- "$2" "/tmp/$1" || exit 0
+			! grep -qE -- "$2" "/run/test-$1" || exit 0
 			sleep 0.2
 		done
-		cat "/tmp/$1"
+		cat "/run/test-$1"
 		exit 1' bash "$2" "$3" "${4-30}"
 }
 
 # signal NODE NAME SIGNAL
 signal()
 {
-	on "$1" bash -c 'kill "-$2" "$(<"/tmp/$1.pid")"' bash "$2" "$3"
+	on "$1" bash -c 'kill "-$2" "$(<"/run/test-$1.pid")"' bash "$2" "$3"
 }
 
 # gone NODE NAME SECONDS: it has ended, or will soon.
 gone()
 {
-	on "$1" bash -c 'pid=$(<"/tmp/$1.pid")
+	on "$1" bash -c 'pid=$(<"/run/test-$1.pid")
 		for ((i = 0; i < $2 * 10; i++)); do
 			[ -e "/proc/$pid" ] && ! grep -q "^State:.Z" "/proc/$pid/status" || exit 0
 			sleep 0.1
@@ -75,8 +75,8 @@ blocks_lost()
 closed_soon()
 {
 	said node1 "$1" '^closed' 60 || return 1
-	on node1 cat "/tmp/$1"
-	[ "$(on node1 sed -n 's/^closed //p' "/tmp/$1")" -le "$CLOSE_MS" ]
+	on node1 cat "/run/test-$1"
+	[ "$(on node1 sed -n 's/^closed //p' "/run/test-$1")" -le "$CLOSE_MS" ]
 }
 
 # regions N: so many are known to the blade, soon.
@@ -124,7 +124,7 @@ restart_memd()
 leaving()
 {
 	check "a region that node 1 did not open" on node2 touch /weft/other
-	check "node 1 finds it" in_background node1 reopen "$LETGO" reopen /weft/other /tmp/go
+	check "node 1 finds it" in_background node1 reopen "$LETGO" reopen /weft/other /run/test-go
 	check "a program with files without names" in_background node1 clean \
 		"$LETGO" hold /weft "$FILES" 0
 	check "another one, which has modified some" in_background node1 dirty \
@@ -136,7 +136,7 @@ leaving()
 	check "the blade stops" on mem1 pkill -STOP -x weft-memd
 	check "the first is told to close its files" signal node1 clean USR1
 	check "closing did not wait for the blade" closed_soon clean
-	check "the region is opened" eval 'on node1 touch /tmp/go && said node1 reopen opens'
+	check "the region is opened" eval 'on node1 touch /run/test-go && said node1 reopen opens'
 	sleep 1
 	check "who opens it is killed" signal node1 reopen KILL
 	check "and ends" gone node1 reopen "$KILL_S"

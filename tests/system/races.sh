@@ -44,7 +44,7 @@ pinned()
 hold_and_leave='
 	exec 5<>/weft/held
 	setsid sleep 600 >/dev/null 2>&1 </dev/null &
-	echo $! >/tmp/holder
+	echo $! >/run/test-holder
 	exec 5>&-
 	umount -l /weft || exit 1'
 
@@ -54,7 +54,7 @@ remounts()
 	on node1 bash -c "touch /weft/held
 		for ((i = 0; i < $REMOUNTS; i++)); do
 			$hold_and_leave
-			(sleep 0.0\$i; kill \$(</tmp/holder)) &
+			(sleep 0.0\$i; kill \$(</run/test-holder)) &
 			sleep 0.05
 			mount -t weft -o $OPTIONS none /weft || exit 1
 			echo \$i >/weft/round && [ \"\$(</weft/round)\" = \$i ] || exit 1
@@ -73,9 +73,9 @@ meet()
 	on node1 bash -c "$before || exit 1
 		$hold_and_leave" || return 1
 	on mem1 pkill -STOP -x weft-memd || return 1
-	on node1 bash -c 'kill "$(</tmp/holder)"; sleep 0.3; rm -f /tmp/mounted
-		setsid sh -c "mount -t weft -o $1 none /weft; echo \$? >/tmp/mounted" \
-			>/tmp/mount 2>&1 </dev/null &
+	on node1 bash -c 'kill "$(</run/test-holder)"; sleep 0.3; rm -f /run/test-mounted
+		setsid sh -c "mount -t weft -o $1 none /weft; echo \$? >/run/test-mounted" \
+			>/run/test-mount 2>&1 </dev/null &
 		sleep 0.3' bash "$OPTIONS"
 }
 
@@ -83,16 +83,16 @@ meet()
 told()
 {
 	on node1 "$BIN/weftctl" status || return 1
-	on node1 test ! -e /tmp/mounted
+	on node1 test ! -e /run/test-mounted
 }
 
 # The blade is back: the mount goes on, or has given up and is tried again.
 met()
 {
 	on mem1 pkill -CONT -x weft-memd || return 1
-	on node1 bash -c 'for ((i = 0; i < 300; i++)); do [ ! -e /tmp/mounted ] || break; sleep 0.1; done
-		cat /tmp/mount
-		[ "$(</tmp/mounted)" = 0 ] || mount -t weft -o "$1" none /weft' bash "$OPTIONS"
+	on node1 bash -c 'for ((i = 0; i < 300; i++)); do [ ! -e /run/test-mounted ] || break; sleep 0.1; done
+		cat /run/test-mount
+		[ "$(</run/test-mounted)" = 0 ] || mount -t weft -o "$1" none /weft' bash "$OPTIONS"
 }
 
 joined()

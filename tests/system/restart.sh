@@ -79,8 +79,8 @@ hidden()
 		exec 5<>/weft/hidden
 		echo here >&5
 		rm /weft/hidden
-		touch /tmp/hidden
-		for ((i = 0; i < 600; i++)); do [ ! -e /tmp/go-on ] || break; sleep 0.1; done
+		touch /run/test-hidden
+		for ((i = 0; i < 600; i++)); do [ ! -e /run/test-go-on ] || break; sleep 0.1; done
 		[ "$(head -c 4 /proc/self/fd/5)" = here ]'
 }
 
@@ -89,7 +89,7 @@ both_begun()
 	local i
 
 	for ((i = 0; i < 100; i++)); do
-		! grep -q '^held' "$dir/holder" || ! on node1 test -e /tmp/hidden || return 0
+		! grep -q '^held' "$dir/holder" || ! on node1 test -e /run/test-hidden || return 0
 		sleep 0.2
 	done
 	cat "$dir/holder" "$dir/hidden"
@@ -131,7 +131,7 @@ by_hand()
 	check "node 1 reads that" written node1 data
 	check "nothing is lost" nothing_lost
 	check "node 2 does not get a lock that node 1 holds" refused
-	on node1 touch /tmp/go-on
+	on node1 touch /run/test-go-on
 	check "the program is told to leave the lock" on node1 pkill -USR1 -x locks-basics
 	check "who holds a lock goes on" wait "$holder"
 	check "when it is left, node 2 gets it" taken

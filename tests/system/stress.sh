@@ -25,7 +25,7 @@ cd "$(dirname "$0")/../.." || exit 2
 THREADS=2		# on each node
 BURST=256		# accesses to a page in a row, on the average
 RUN_LIMIT=$((400 * SCALE))	# seconds for one run
-LOGS=/tmp/stress-logs	# in the guests
+LOGS=/run/stress-logs	# in the guests
 SEED=${WEFT_STRESS_SEED:-1}
 wanted=${1-}
 
