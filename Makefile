@@ -6,6 +6,7 @@
 #	make uml		the module for racks of user-mode kernels (weft-rack up --accel uml)
 #	make demo		boot a rack, run the main job on it, check the result
 #	make test		build, then run all tests ($T selects: make test T=unit; $J at a time)
+#	make test-long		the same, and much of it at length and emulated (tests/list-long): hours
 #	make check		static checks: sparse, checkpatch, clang, shellcheck, ...
 #	make bench		measure, compare, plot
 #	make bench-locks	the same for locks, against others
@@ -44,8 +45,8 @@ MAKEFLAGS	+= --no-builtin-rules
 
 goals		:= $(or $(MAKECMDGOALS),all)
 package_groups	:= build \
-		   $(if $(filter demo test test-programs uml,$(goals)),rack) \
-		   $(if $(filter test fuzz,$(goals)),test) \
+		   $(if $(filter demo test test-long test-programs uml,$(goals)),rack) \
+		   $(if $(filter test test-long fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
 		   $(if $(filter bench bench-locks,$(goals)),rack bench) \
 		   $(if $(filter deb,$(goals)),deb)
@@ -381,7 +382,7 @@ uml: FORCE
 
 # --- What people type -------------------------------------------------------
 
-.PHONY: all programs fuzz test-programs demo test check bench bench-locks p4 \
+.PHONY: all programs fuzz test-programs demo test test-long check bench bench-locks p4 \
 	install install-programs install-module install-dkms uninstall deb \
 	clean deps help FORCE
 
@@ -404,9 +405,9 @@ J		?= 2
 
 # Without a module for user-mode kernels racks that could have them are emulated, and the
 # test of such racks fails.
-test: all test-programs fuzz
+test test-long: all test-programs fuzz
 	@+$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
-	@$(for_scripts) tests/run -j $(J) $(T)
+	@$(for_scripts) tests/run -j $(J) $(if $(filter test-long,$@),-l tests/list -l tests/list-long) $(T)
 
 check:
 	@$(for_scripts) tests/check/check.sh $(T)

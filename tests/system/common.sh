@@ -68,7 +68,7 @@ boot()
 {
 	local begin=$SECONDS i kernel=(${KVER:+--kernel "$KVER"})
 
-	[[ ${WEFT_RACK_ACCEL-} != @(fast|uml) ]] || kernel=()
+	[[ "${WEFT_RACK_ACCEL-} ${WEFT_RACK_OPTIONS-}" != *@(fast|uml)* ]] || kernel=()
 	nodes=3
 	for ((i = 1; i < $#; i++)); do
 		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}

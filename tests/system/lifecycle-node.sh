@@ -38,6 +38,21 @@ work()
 	[ "$(tail -n 1 /weft/log)" = "$CYCLE" ] || die "the log lacks its last line"
 }
 
+# all_there: what is looked for when the module is gone is seen while weft is mounted; else
+# it would say nothing that it is not seen then.  Some kernels have no tracepoints at all.
+all_there()
+{
+	grep -q '^weft ' /proc/modules || die "the module is not in /proc/modules"
+	grep -qw weft /proc/filesystems || die "the file system is not in /proc/filesystems"
+	grep -qi ':12B9 ' /proc/net/udp || die "its UDP port is not in /proc/net/udp"
+	grep -qi '464557EF' /proc/net/igmp || die "its multicast group is not in /proc/net/igmp"
+	grep -q '^weft' /proc/slabinfo || die "no slab cache of it is in /proc/slabinfo"
+	pgrep '^weft' >/dev/null || pgrep '/R-weft' >/dev/null || die "no workqueue of it is seen"
+	[ ! -d /sys/kernel/tracing/events ] || [ -e /sys/kernel/tracing/events/weft ] ||
+		die "its tracepoints are not seen"
+	[ -e /sys/module/weft ] || die "there is no /sys/module/weft"
+}
+
 # nothing_left: of the module, which is not loaded.
 nothing_left()
 {
@@ -75,6 +90,7 @@ memory_in_use()
 }
 
 work
+all_there
 run umount /weft
 run "$BUILD/bin/weftctl" down
 run rmmod weft
