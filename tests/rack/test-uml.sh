@@ -125,6 +125,8 @@ network()
 	check "a cut node is not reached" exits 1 '' ping node1 node2
 	check "heal" rack wire heal node2
 	check "a healed node is reached" ping node1 node2
+	check "the switch cannot be killed" exits 125 "--accel tcg or kvm" rack kill switch
+	check "and is there" ping node1 node2
 }
 
 guests_go()
