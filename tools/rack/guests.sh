@@ -312,6 +312,22 @@ start_switch()
 	return 1
 }
 
+# kill_switch: SIGKILL, as if its power were cut; its keeper ends with it.
+kill_switch()
+{
+	local pid args n
+
+	for pid in $(pgrep -x weft-switchd); do
+		mapfile -d "" -t args 2>/dev/null <"/proc/$pid/cmdline"
+		[[ " ${args[*]} " != *" --control $DIR/switch/control.sock "* ]] || kill -KILL "$pid"
+	done
+	for ((n = 0; n < 100; n++)); do
+		alive switch || return 0
+		sleep 0.1
+	done
+	die "the switch does not end"
+}
+
 # show_progress TEXT: one line that changes, at a terminal only.
 show_progress()
 {
