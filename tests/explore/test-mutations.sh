@@ -13,6 +13,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 limit=8000000	# states; a bug that hides deeper is not found
 begin mutations
+read -ra libs < <(pkg-config --libs libsodium)	# tags are made with it
 
 trim() {
 	sed 's/^ *//; s/ *$//' <<<"$1"
@@ -21,7 +22,8 @@ trim() {
 # Compile the explorer with the core of directory $1.
 build() {
 	"${CC:-gcc}" -std=gnu11 -O2 -w -D_GNU_SOURCE \
-		-Iuapi -I"$1" -Itests/explore -I. tests/explore/*.c "$1"/*.c -o "$1/explore"
+		-Iuapi -I"$1" -Itests/explore -I. tests/explore/*.c "$1"/*.c \
+		-Wl,--as-needed "${libs[@]}" -o "$1/explore"
 }
 
 while IFS= read -r entry; do
