@@ -167,7 +167,12 @@ _Atomic uint64_t *fake_word(int fd, uint64_t offset)
 
 uint64_t fake_state(int fd, uint64_t offset)
 {
-	return *fake_word(fd, offset) & ~WEFT_WORD_READS;
+	struct fake_region *r = fake_region_of(fd);
+	uint32_t *entry = fake_slot(r->head, offset);
+	uint64_t w = *fake_word_at(r, *entry - 1) & ~WEFT_WORD_READS;
+
+	/* That readers may list it stays until somebody writes. */
+	return fake_listed(r, *entry - 1) ? w : w & ~WEFT_WORD_LISTED;
 }
 
 uint64_t fake_bound(int fd, uint64_t offset)

@@ -32,7 +32,10 @@ struct fake_counts *fake_counts(int fd);
 /* The word of the lock at @offset, NULL: no slot. */
 _Atomic uint64_t *fake_word(int fd, uint64_t offset);
 
-/* The same as it is now, without what programs only note in it. */
+/*
+ * The same as it is now, without what programs only note in it; LISTED only if somebody
+ * has listed the lock.
+ */
 uint64_t fake_state(int fd, uint64_t offset);
 
 /* Takes the permission away, as another node would that wants the lock. */
