@@ -114,10 +114,18 @@ copied()
 # tell WHAT COMMAND...: now and then how far it is, by the command's "DONE TOTAL".
 tell()
 {
-	local what=$1 begin=$SECONDS made total spent text
+	local what=$1 begin=$SECONDS told=$SECONDS
+	local stop='' never made total spent text
 
 	shift
-	while sleep "$TELL_EVERY"; do
+	# Nothing that it runs may stay behind: it ends by itself when it is told to, and
+	# what waits is no sleep, but the shell, for what is never written.
+	trap 'stop=1' TERM
+	exec {never}<> <(:)
+	while [ -z "$stop" ]; do
+		read -rt 0.2 -u "$never"
+		[ $((SECONDS - told)) -ge "$TELL_EVERY" ] || continue
+		told=$SECONDS
 		made=0 total=0
 		[ $# = 0 ] || read -r made total < <("$@")
 		spent=$((SECONDS - begin))
