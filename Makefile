@@ -348,10 +348,11 @@ missing_symbols	= $(if $(KBUILD_MODPOST_WARN),(Module.symvers is missing|modpost
 pahole		= $(shell command -v pahole)
 
 # What is linked: directories as such, files by reference.  Links whose source
-# is gone would still be compiled, and are taken away.
+# is gone would still be compiled, and are taken away.  Who makes a module for the same
+# kernel at the same time waits (tests do).
 define link_sources
 	$(quiet)mkdir -p $(kmod_dir)
-	$(quiet)cp -rsf $(abspath Kbuild kmod uapi) $(kmod_dir)/
+	$(quiet)flock -w 900 $(kmod_dir)/lock cp -rsf $(abspath Kbuild kmod uapi) $(kmod_dir)/
 	$(quiet)find $(kmod_dir) -xtype l -delete
 endef
 
@@ -369,7 +370,7 @@ module: FORCE
 		"install linux-headers-$(KVER), or say KDIR=where they are" >&2; exit 1; }
 	$(call say,KBUILD,$(B)/kmod/$(KVER)/weft.ko)
 	$(link_sources)
-	$(quiet)+$(kmod_make) modules $(if $(V),,>$(kmod_dir)/build.log 2>&1 || \
+	$(quiet)+flock -w 900 $(kmod_dir)/lock $(kmod_make) modules $(if $(V),,>$(kmod_dir)/build.log 2>&1 || \
 		{ sed 's|$(kmod_dir)/||g' $(kmod_dir)/build.log; exit 1; })
 	$(quiet)$(if $(V),:,! grep -E '[Ww]arning:|WARNING:' $(kmod_dir)/build.log | \
 		grep -vE '^WARNING: $(missing_symbols)')
