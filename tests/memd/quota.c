@@ -226,11 +226,31 @@ static void locks(void)
 	stop();
 }
 
+/* Whoever may read root's regions makes locks of them: other regions have locks all the same. */
+static void roots_locks(void)
+{
+	u32 root[4], other, i, sum = 0;
+	char name[8];
+
+	start("--locks", "4096");
+	fake_take_lock = take_answer;
+	for (i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "r%u", i);
+		CHECK_EQ(create_as(0, 0, name, MIB, &root[i]), 0);
+		sum += locks_made(root[i], 2000);
+	}
+	CHECK_EQ(sum, 3072);
+	CHECK_EQ(create_as(OTHER, 0, "other", MIB, &other), 0);
+	CHECK_EQ(locks_made(other, 2000), 1024);
+	fake_take_lock = NULL;
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
-		{ "regions", user_regions }, { "places", places }, { "memory", user_memory }, { "locks", locks },
-		{ 0 }
+		{ "regions", user_regions }, { "places", places }, { "memory", user_memory },
+		{ "locks", locks }, { "root", roots_locks }, { 0 }
 	};
 
 	rig_open(false, 1);

@@ -164,6 +164,8 @@ bool quota_lock(struct memd *m, struct region *r)
 {
 	struct locks *t = &r->locks;
 	u64 part = m->opt.locks / LOCK_PART, all = 0, own = 0;
+	/* whoever may read root's regions makes locks of them: others have a part left */
+	u64 own_most = r->uid == ROOT ? m->opt.locks - part : part;
 	u32 i;
 
 	if (t->n < t->allowed)
@@ -177,7 +179,7 @@ bool quota_lock(struct memd *m, struct region *r)
 		own += other->uid == r->uid ? other->locks.allowed : 0;
 	}
 	if (t->allowed + LOCK_CHUNK > part || all + LOCK_CHUNK > m->opt.locks ||
-	    (r->uid != ROOT && own + LOCK_CHUNK > part)) {
+	    own + LOCK_CHUNK > own_most) {
 		t->refused = m->timers.now;
 		return false;
 	}

@@ -13,7 +13,7 @@
  * user may use up, while this blade runs, as many as it leaves for all others.
  *
  * Lock lines are made for whoever may use a region; they are limited for each region, for
- * all regions of one owner but root, and for the blade.
+ * all regions of one owner (root's may have all but a part), and for the blade.
  */
 #ifndef WEFT_MEMD_QUOTA_H
 #define WEFT_MEMD_QUOTA_H
