@@ -344,7 +344,14 @@ int weft_read(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 	return error;
 }
 
-/* Leaves what an entry says, of whatever thread.  False: it says something else now. */
+/*
+ * Leaves what an entry says, of whatever thread.  False: it says something else now.
+ *
+ * Its thread does not exchange HELD (weft_read_left()): for the many that leave what is
+ * theirs that would be a second locked operation.  So if another thread leaves it at the same
+ * moment the word is right, as two have left, but an entry elsewhere may go on saying HELD:
+ * whoever lets others leave its read locks must not do the same meanwhile, see lock.h.
+ */
 static bool leave_entry(struct weft_ref *r, _Atomic uint32_t *entry)
 {
 	uint32_t listed = weft_entry(r, WEFT_ENTRY_LISTED);

@@ -87,7 +87,12 @@ int weft_rwlock_wrlock(weft_rwlock_t *lock);
 int weft_rwlock_trywrlock(weft_rwlock_t *lock);
 int weft_rwlock_timedwrlock(weft_rwlock_t *lock, const struct timespec *deadline);
 
-/* Errors: EPERM this process does not hold it; EINVAL. */
+/*
+ * Leave the lock.  A thread may leave a read lock that another one of the process took, but
+ * not while that one leaves the same lock itself.
+ *
+ * Errors: EPERM this process does not hold it; EINVAL.
+ */
 int weft_rwlock_unlock(weft_rwlock_t *lock);
 
 /**
