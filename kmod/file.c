@@ -266,10 +266,13 @@ static int weft_open(struct inode *inode, struct file *file)
 
 static int weft_release(struct inode *inode, struct file *file)
 {
-	atomic_dec(&weft_inode_of(inode)->files);
+	struct weft_inode *wi = weft_inode_of(inode);
+
+	weft_inode_used(wi);
+	atomic_dec(&wi->files);
 	weft_lockfile_release(file);
 	if (file->f_mode & FMODE_WRITE)
-		weft_inode_closed(weft_inode_of(inode));
+		weft_inode_closed(wi);
 	return 0;
 }
 

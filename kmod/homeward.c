@@ -13,7 +13,7 @@
 #include "super.h"
 
 /* Blocks that each home has taken back so far: it is there. */
-static atomic_t taken[WEFT_BLADES];
+static atomic64_t taken[WEFT_BLADES];
 
 static u32 home_of(const struct weft_cline *cl)
 {
@@ -22,7 +22,12 @@ static u32 home_of(const struct weft_cline *cl)
 
 void weft_homeward_taken(const struct weft_cline *cl)
 {
-	atomic_inc(&taken[home_of(cl)]);
+	atomic64_inc(&taken[home_of(cl)]);
+}
+
+u64 weft_homeward_count_of(u8 blade)
+{
+	return atomic64_read(&taken[blade - WEFT_BLADE_MIN]);
 }
 
 u64 weft_homeward_count(void)
@@ -31,14 +36,14 @@ u64 weft_homeward_count(void)
 	u32 home;
 
 	for (home = 0; home < WEFT_BLADES; home++)
-		n += (u32)atomic_read(&taken[home]);
+		n += atomic64_read(&taken[home]);
 	return n;
 }
 
 /* Is it being waited for, and has taken nothing for the time-out? */
 static bool silent(struct weft_homeward *way, u32 home)
 {
-	u32 n = (u32)atomic_read(&taken[home]);
+	u64 n = atomic64_read(&taken[home]);
 
 	if (!(way->waiting & 1u << home) || way->taken[home] != n) {
 		way->waiting |= 1u << home;
@@ -116,7 +121,7 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 }
 
 /*
- * Until all blocks are home.  False: some are left, as their homes are silent.  While
+ * Until all blocks are home, or the region is used again.  False: some are left, as their homes are silent.  While
  * the file system is being unmounted, a home that was silent when one inode went is
  * not waited for by the next ones: it all ends within one time-out.
  */
@@ -131,7 +136,8 @@ static bool give_all_back(struct weft_inode *wi)
 		left = give_back(wi, way);
 		way->waiting &= ~(due & ~left); /* these have answered */
 		due = left;
-		if (!left)
+		/* while nobody used it a program has come back: its blocks are safe with it */
+		if (!left || atomic_read(&wi->files))
 			return true;
 		over = all_silent(way, left);
 		wait_event_timeout(weft_cache.room, xa_empty(&wi->lines),

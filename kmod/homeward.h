@@ -24,7 +24,7 @@ struct weft_inode;
  */
 struct weft_homeward {
 	u32 waiting;
-	u32 taken[WEFT_BLADES];
+	u64 taken[WEFT_BLADES];
 	unsigned long since[WEFT_BLADES];
 	unsigned long pins_end;
 };
@@ -42,5 +42,8 @@ void weft_homeward_taken(const struct weft_cline *cl);
 
 /* How many blocks all homes have taken back so far.  Any context. */
 u64 weft_homeward_count(void);
+
+/* ... this one. */
+u64 weft_homeward_count_of(u8 blade);
 
 #endif /* WEFT_HOMEWARD_H */

@@ -225,11 +225,17 @@ int weft_inode_flush_mtime(struct weft_inode *wi)
 	return err;
 }
 
+/*
+ * An unmount waits for all of these, and so for one time-out at most: those that are under
+ * way when it begins, or the first of those after them, find that the blade is silent.
+ */
 static void mtime_work(struct work_struct *work)
 {
 	struct weft_inode *wi = container_of(work, struct weft_inode, mtime_work);
+	struct weft_mount *m = weft_mount_of(wi->vfs.i_sb);
 
-	weft_inode_flush_mtime(wi);
+	if (!READ_ONCE(m->leaving) || !READ_ONCE(m->silent))
+		WRITE_ONCE(m->silent, weft_inode_flush_mtime(wi) == -ETIMEDOUT);
 	iput(&wi->vfs);
 }
 
@@ -324,6 +330,7 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	}
 	if (attr->ia_valid & ATTR_SIZE && attr->ia_size < i_size_read(inode)) {
 		err = zero_tail(wi, attr->ia_size);
+		weft_inode_used(wi);
 		if (err)
 			return err;
 	}
@@ -435,13 +442,26 @@ void weft_inode_drop(struct weft_inode *wi, u64 first)
 static void home_work(struct work_struct *work)
 {
 	struct weft_inode *wi = container_of(work, struct weft_inode, home_work);
+	u32 uses;
 
 	if (READ_ONCE(weft_mount_of(wi->vfs.i_sb)->leaving) || !igrab(&wi->vfs))
 		return;
+	uses = READ_ONCE(wi->uses);
 	weft_homeward_return(wi);
-	weft_inode_drop(wi, 0);
+	/* what is left now is lost when the inode goes, unless it has been used since */
+	spin_lock(&wi->lock);
+	wi->returned = wi->uses == uses;
+	spin_unlock(&wi->lock);
 	/* if it was the last one: the inode goes, and this work with it */
 	iput(&wi->vfs);
+}
+
+void weft_inode_used(struct weft_inode *wi)
+{
+	spin_lock(&wi->lock);
+	wi->uses++;
+	wi->returned = false;
+	spin_unlock(&wi->lock);
 }
 
 /*
@@ -459,7 +479,7 @@ int weft_inode_unused(struct inode *inode)
 		return 1;
 	if (!weft_drop_unused(inode))
 		return 0;
-	if (!wi->region || xa_empty(&wi->lines) ||
+	if (!wi->region || xa_empty(&wi->lines) || READ_ONCE(wi->returned) ||
 	    READ_ONCE(weft_mount_of(inode->i_sb)->leaving))
 		return 1;
 	queue_work(home_wq, &wi->home_work);
@@ -485,7 +505,7 @@ void weft_inode_evict(struct inode *inode)
 		 * Unlinked or not: another node may have it open.  Before an unmount
 		 * there are none left, see weft_inode_unused().
 		 */
-		if (!READ_ONCE(wi->gone))
+		if (!READ_ONCE(wi->gone) && !READ_ONCE(wi->returned))
 			weft_homeward_return(wi);
 		weft_inode_drop(wi, 0);
 		weft_slots_stop(&wi->slots);
@@ -495,7 +515,7 @@ void weft_inode_evict(struct inode *inode)
 		if (xa_cmpxchg(&regions, wi->region, wi, NULL, GFP_KERNEL) == wi)
 			atomic_dec(&region_count);
 		/* LEAVE says it of all regions at once */
-		if (wi->opened && !weft_mount_of(inode->i_sb)->leaving)
+		if (wi->open_asked && !weft_mount_of(inode->i_sb)->leaving)
 			weft_opened_close(wi);
 	}
 	truncate_inode_pages_final(&inode->i_data);
@@ -518,8 +538,11 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->stream_age = 0;
 	mutex_init(&wi->open_lock);
 	wi->opened = false;
+	wi->open_asked = false;
 	wi->mtime_dirty = false;
 	wi->gone = false;
+	wi->uses = 0;
+	wi->returned = false;
 	wi->lost = false;
 	atomic_set(&wi->files, 0);
 	wi->renew = 0;

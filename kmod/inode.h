@@ -57,14 +57,18 @@ struct weft_stream {
  * @block_shift: log2 of the bytes of a block
  * @lines: struct weft_cline by index of the block; looked up under RCU
  * @nr_lines: how many there are
- * @lock: size of @vfs when it is written, @failed, @stream, @stream_age
+ * @lock: size of @vfs when it is written, @failed, @stream, @stream_age, @uses
  * @failed: so that the repetition of a fault can report the error
  * @stream: sequential readers
  * @stream_age: counts accesses
  * @open_lock: @opened, @opening
  * @opened: the blade knows that this node uses the region
+ * @open_asked: it may know: it was told, if perhaps in vain.  @open_lock to write
  * @mtime_dirty: written to since the catalog heard of it
  * @gone: the region does not exist any more
+ * @uses: how often a program ended to use it.  @lock
+ * @returned: its blocks have gone home since then; what is left of them when it goes is
+ *	lost.  @lock to write
  * @lost: what this node had modified in it is lost, and its programs are to know
  * @files: open files
  * @renew: blades that begin anew just now, to which blocks do not go home as usual
@@ -85,8 +89,11 @@ struct weft_inode {
 	u32 stream_age;
 	struct mutex open_lock;
 	bool opened;
+	bool open_asked;
 	bool mtime_dirty;
 	bool gone;
+	u32 uses;
+	bool returned;
 	bool lost;
 	atomic_t files;
 	u32 renew;
@@ -192,6 +199,9 @@ int weft_inode_flush_mtime(struct weft_inode *wi);
 
 /* A file that may have been written to is closed: the same, now or a little later. */
 void weft_inode_closed(struct weft_inode *wi);
+
+/* A program used it and may have modified blocks: before its reference goes. */
+void weft_inode_used(struct weft_inode *wi);
 
 /* The region was written to, now. */
 void weft_inode_written(struct weft_inode *wi);

@@ -12,9 +12,11 @@
 #include "rpc.h"
 
 #define CLOSE_TIMEOUT_MS	5000
+#define AGAIN_TIMEOUT_MS	5000
 #define AT_A_TIME		16	/* CLOSE calls */
 
 static struct workqueue_struct *close_wq;
+static bool leaving;	/* LEAVE comes next, and says it of all */
 
 /**
  * struct weft_close - a CLOSE that the blade has not answered yet
@@ -48,7 +50,8 @@ static void close_work(struct work_struct *work)
 	struct weft_close *c = container_of(work, struct weft_close, work);
 
 	/* without an answer: the blade learns it when this node leaves */
-	weft_rpc_call(WEFT_BLADE_MIN, &c->call, CLOSE_TIMEOUT_MS);
+	if (!READ_ONCE(leaving))
+		weft_rpc_call(WEFT_BLADE_MIN, &c->call, CLOSE_TIMEOUT_MS);
 	close_end(c);
 }
 
@@ -83,7 +86,9 @@ static bool is_closing(u32 region)
 
 void weft_opened_flush(void)
 {
+	WRITE_ONCE(leaving, true);
 	flush_workqueue(close_wq);
+	WRITE_ONCE(leaving, false);
 }
 
 static struct weft_call *new_open(void)
@@ -106,6 +111,8 @@ static int open_now(struct weft_inode *wi, struct weft_call *call)
 	err = wait_event_killable(closed, !is_closing(wi->region));
 	if (err)
 		return -EINTR;
+	/* what is not answered in time may have been carried out all the same */
+	WRITE_ONCE(wi->open_asked, true);
 	err = weft_inode_call(wi, call);
 	if (!err)
 		WRITE_ONCE(wi->opened, true);
@@ -131,19 +138,21 @@ int weft_opened_open(struct weft_inode *wi)
 	return err;
 }
 
-void weft_opened_again(struct weft_inode *wi)
+int weft_opened_again(struct weft_inode *wi)
 {
 	struct weft_call *call;
+	int err = 0;
 
 	mutex_lock(&wi->open_lock);
-	if (wi->opened) {
-		call = new_open();
-		/* without an answer it stays open here; others may unlink it */
-		if (call)
-			weft_inode_call(wi, call);
+	call = wi->opened ? new_open() : NULL;
+	if (call) {
+		call->region = wi->region;
+		err = weft_rpc_call(WEFT_BLADE_MIN, call, AGAIN_TIMEOUT_MS);
 		kfree(call);
 	}
 	mutex_unlock(&wi->open_lock);
+	/* refused: it stays open here; others may unlink it */
+	return err == -EINTR || err == -ETIMEDOUT ? err : 0;
 }
 
 int weft_opened_init(void)

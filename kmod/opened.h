@@ -16,13 +16,19 @@ struct weft_inode;
  */
 int weft_opened_open(struct weft_inode *wi);
 
-/* Tell it once more: the catalog has forgotten.  Sleeps. */
-void weft_opened_again(struct weft_inode *wi);
+/*
+ * Tell it once more: the catalog has forgotten.  Sleeps.  Return: 0; -EINTR, -ETIMEDOUT: it
+ * does not answer, the others would wait in vain, too.
+ */
+int weft_opened_again(struct weft_inode *wi);
 
 /* This node does not use it any more: the catalog is told a little later. */
 void weft_opened_close(struct weft_inode *wi);
 
-/* Wait for the CLOSE calls under way. */
+/*
+ * Wait for the CLOSE calls under way, and drop those that have not begun.  After it the node
+ * leaves the rack.
+ */
 void weft_opened_flush(void);
 
 int weft_opened_init(void);

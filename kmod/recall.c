@@ -60,6 +60,7 @@ static unsigned int seen_next;
 static bool mounted;
 static DEFINE_SPINLOCK(seen_lock); /* seen, seen_next, mounted */
 static atomic_t pending;
+static atomic_t renewals;	/* of these, RENEW calls that are not being done yet */
 static struct workqueue_struct *recall_wq;
 
 /* The region is @size bytes now: what lies beyond goes, for everybody. */
@@ -99,6 +100,16 @@ static void note_end(u32 txn, bool done)
 	spin_unlock_bh(&seen_lock);
 }
 
+bool weft_recall_renewal_waits(void)
+{
+	return atomic_read(&renewals) > 0;
+}
+
+static bool is_renewal(const struct recall *r)
+{
+	return r->call.op == WEFT_CALL_RENEW && !r->again;
+}
+
 static int carry_out(const struct recall *r)
 {
 	if (r->leaving)
@@ -116,6 +127,8 @@ static void recall_work(struct work_struct *work)
 	struct recall *r = container_of(work, struct recall, work);
 	int err = 0;
 
+	if (is_renewal(r))
+		atomic_dec(&renewals);
 	if (!r->again) {
 		err = carry_out(r);
 		note_end(r->txn, !err);
@@ -191,6 +204,8 @@ void weft_recall_recv(const struct weft_msg *msg)
 	r->txn = msg->txn;
 	r->nonce = msg->nonce;
 	INIT_WORK(&r->work, recall_work);
+	if (is_renewal(r))
+		atomic_inc(&renewals);
 	queue_work(recall_wq, &r->work);
 	return;
 

@@ -23,6 +23,9 @@ void weft_recall_start(void);
 void weft_recall_run(void (*fn)(void));
 void weft_recall_stop(void);
 
+/* Does another RENEW wait for the one that is being done?  Any context. */
+bool weft_recall_renewal_waits(void);
+
 int weft_recall_init(void);
 void weft_recall_exit(void);
 

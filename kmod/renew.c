@@ -12,6 +12,7 @@
 #include "netlink_event.h"
 #include "node.h"
 #include "opened.h"
+#include "recall.h"
 #include "renew.h"
 #include "rpc.h"
 #include "stats.h"
@@ -19,6 +20,7 @@
 
 #define CALL_MS		5000	/* for a CLAIM */
 #define ALL_BLADES	0
+#define OTHERS_MS	5000	/* without progress, while another blade waits for its turn */
 #define PINS_MS		1000	/* for all devices that write into blocks to come to an end */
 
 /* Blocks and locks that renewals are done with, of whichever blade. */
@@ -31,31 +33,47 @@ u64 weft_renew_done(void)
 }
 
 /**
- * struct stall - has anything been done lately?
- * @done: what weft_renew_done() was when it last grew
+ * struct stall - has anything been done for a blade lately?
+ * @blade: which, or ALL_BLADES
+ * @done: what done_for() was when it last grew
  * @since: when that was, jiffies
  */
 struct stall {
+	u8 blade;
 	u64 done;
 	unsigned long since;
 };
 
-static struct stall stall_begin(void)
+/* What other blades take back meanwhile is no sign of this one. */
+static u64 done_for(u8 blade)
 {
-	return (struct stall){ .done = weft_renew_done(), .since = jiffies };
+	return atomic64_read(&done) + (blade == ALL_BLADES ? weft_homeward_count() :
+				       weft_homeward_count_of(blade));
 }
 
-/* Nothing was for the time-out. */
+static struct stall stall_begin(u8 blade)
+{
+	return (struct stall){
+		.blade = blade, .done = done_for(blade), .since = jiffies,
+	};
+}
+
+/*
+ * Nothing was for the time-out.  A blade waits less long for a sign of us than that: if
+ * the RENEW of another one comes after this, this one is done again after that.
+ */
 static bool stalled(struct stall *s)
 {
-	u64 now = weft_renew_done();
+	u32 limit = READ_ONCE(weft_node.timeout_ms);
+	u64 now = done_for(s->blade);
 
 	if (now != s->done) {
 		s->done = now;
 		s->since = jiffies;
 	}
-	return time_after(jiffies, s->since +
-			  msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+	if (weft_recall_renewal_waits())
+		limit = min_t(u32, limit, OTHERS_MS);
+	return time_after(jiffies, s->since + msecs_to_jiffies(limit));
 }
 
 /* --- blocks -------------------------------------------------------------------- */
@@ -298,7 +316,7 @@ static int wait_returned(struct renewal *r)
 
 static int return_blocks(u8 blade)
 {
-	struct renewal r = { .blade = blade, .stall = stall_begin() };
+	struct renewal r = { .blade = blade, .stall = stall_begin(blade) };
 	int err;
 
 	weft_inode_leaving(bits_of(blade), false);
@@ -317,7 +335,7 @@ static void lose_blocks(u8 blade)
 
 	weft_inode_leaving(bits_of(blade), true);
 	pass_all(&r, PASS_LOSE);
-	r.stall = stall_begin();
+	r.stall = stall_begin(blade);
 	while (weft_inode_leaving(bits_of(blade), true) && !stalled(&r.stall))
 		wait_a_little();
 	weft_inode_renewed();
@@ -380,16 +398,25 @@ static void lose_locks(u8 blade)
 
 /* --- a blade, or all ------------------------------------------------------------ */
 
-void weft_renew_opens(void)
+/* Return: 0, or -EINTR or -ETIMEDOUT: the first blade is silent. */
+static int renew_opens(void)
 {
 	struct weft_inode *wi;
 	u32 region = 0;
+	int err = 0;
 
-	while ((wi = weft_inode_grab_next(&region))) {
-		weft_opened_again(wi);
-		atomic64_inc(&done);
+	while (!err && (wi = weft_inode_grab_next(&region))) {
+		err = weft_opened_again(wi);
+		if (!err)
+			atomic64_inc(&done);
 		iput(&wi->vfs);
 	}
+	return err;
+}
+
+void weft_renew_opens(void)
+{
+	renew_opens();
 }
 
 int weft_renew(u8 blade, u32 life, bool late)
@@ -409,7 +436,7 @@ int weft_renew(u8 blade, u32 life, bool late)
 			err = return_blocks(blade);
 	}
 	if (!err && blade == WEFT_BLADE_MIN)
-		weft_renew_opens();
+		err = renew_opens();
 	return err;
 }
 

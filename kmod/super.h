@@ -22,6 +22,7 @@
  * @joined: weft_node_leave() is due
  * @started: weft_cache_stop() is due
  * @leaving: the file system is being unmounted, and the node leaves the rack
+ * @silent: the last time that the blade was told of a modification it did not answer
  * @homeward: of all inodes that go then, one after the other
  */
 struct weft_mount {
@@ -34,6 +35,7 @@ struct weft_mount {
 	bool joined;
 	bool started;
 	bool leaving;
+	bool silent;
 	struct weft_homeward homeward;
 };
 

@@ -7,6 +7,8 @@
  *						at SIGUSR1 it closes them and says how long
  *						that took, in ms
  *	system-letgo name FILE			modifies FILE and waits for a signal
+ *	system-letgo names DIR FILES		makes so many files in DIR, writes to each, has
+ *						that written home, and waits for a signal
  *	system-letgo reopen FILE GO		finds FILE, waits for the file GO and opens it:
  *						its first open() here, without another look
  *						at its name
@@ -90,6 +92,24 @@ static int modify(const char *file)
 	return 0;
 }
 
+static int names(const char *dir, int files)
+{
+	char name[256];
+	int i, fd;
+
+	for (i = 0; i < files; i++) {
+		snprintf(name, sizeof(name), "%s/names.%d", dir, i);
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		/* The time of it stays to be told. */
+		if (fd < 0 || write(fd, "more", 4) != 4 || fdatasync(fd))
+			die(name);
+	}
+	puts("ready");
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
 static int reopen(const char *file, const char *go)
 {
 	char name[64];
@@ -115,8 +135,10 @@ int main(int argc, char **argv)
 		return hold(argv[2], atoi(argv[3]), atoi(argv[4]));
 	if (argc == 3 && !strcmp(argv[1], "name"))
 		return modify(argv[2]);
+	if (argc == 4 && !strcmp(argv[1], "names"))
+		return names(argv[2], atoi(argv[3]));
 	if (argc == 4 && !strcmp(argv[1], "reopen"))
 		return reopen(argv[2], argv[3]);
-	fprintf(stderr, "usage: system-letgo hold DIR FILES BLOCKS | name FILE | reopen FILE GO\n");
+	fprintf(stderr, "usage: system-letgo hold DIR FILES BLOCKS | name FILE | names DIR FILES | reopen FILE GO\n");
 	return 2;
 }

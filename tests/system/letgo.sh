@@ -8,7 +8,12 @@
 # Programs close files and open one while the blade says nothing: nobody waits unless it
 # must, and who waits can be killed.  The blade begins a new life, and a node needs longer
 # than 15 s to give its blocks back: none is lost.  A node is cut off meanwhile: what it
-# loses is in its log, its counters and its events.
+# loses is in its log, its counters and its events.  A node unmounts while the blade says
+# nothing.  Then two blades,
+#
+#	node1 mem1 mem2 -- switch
+#
+# of which one begins a new life and is cut off, and the other one begins one after that.
 #
 #	tests/system/letgo.sh
 #
@@ -24,6 +29,10 @@ LETGO=$BUILD/tests/system-letgo
 FILES=8
 BLOCKS=16		# modified of each
 CLOSE_MS=$((8000 * SCALE))	# to close all of them: one time-out is 30 s
+NAMES=320		# files whose times the blade is to be told
+# To unmount with them: each region's block is offered once, and that takes 16 s where a second
+# has 100 ticks.  To tell the times, 16 at a time, 2 s each, would take 40 s more.
+NAMES_MS=$((20000 + 10000 * SCALE))
 KILL_S=$((4 * SCALE))	# to end a program that was killed
 SLOW_BLOCKS=4096	# that go home 64 at a time, each turn takes two DELAY_US
 DELAY_US=200000
@@ -93,23 +102,23 @@ regions()
 	return 1
 }
 
-# says TEXT: the blade has logged it, or will soon.
+# says TEXT [BLADE]: the blade has logged it, or will soon.
 says()
 {
 	local i
 
 	for ((i = 0; i < 300 * SCALE; i++)); do
-		! on mem1 grep -qE -- "$1" /var/log/weft-memd.log || return 0
+		! on "${2-mem1}" grep -qE -- "$1" /var/log/weft-memd.log || return 0
 		sleep 0.3
 	done
-	on mem1 cat /var/log/weft-memd.log
+	on "${2-mem1}" cat /var/log/weft-memd.log
 	return 1
 }
 
-# restart_memd: SIGKILL, and the same command again.
+# restart_memd [BLADE]: SIGKILL, and the same command again.
 restart_memd()
 {
-	on mem1 bash -c '
+	on "${1-mem1}" bash -c '
 		pid=$(pgrep -x weft-memd) || exit 1
 		mapfile -d "" -t args <"/proc/$pid/cmdline"
 		exe=$(readlink "/proc/$pid/exe")
@@ -147,6 +156,9 @@ leaving()
 	check "the blade goes on" on mem1 pkill -CONT -x weft-memd
 	check "the blade hears that the files are closed" regions 2
 	check "nothing is lost" equal 0 "$(blocks_lost node1)"
+	# that of node 1 was carried out when nobody waited for it any more
+	check "node 2 unlinks what was opened" on node2 rm /weft/other
+	check "the blade hears that this is closed, too" regions 1
 }
 
 # --- a node that needs long --------------------------------------------------
@@ -204,11 +216,59 @@ cut_off()
 	check "node 2 goes on" on node2 sh -c 'echo more >/weft/more && cat /weft/read >/dev/null'
 }
 
+# --- an unmount while the blade says nothing --------------------------------------
+
+unmounts_in_time()
+{
+	local ms
+
+	# shellcheck disable=SC2016
+	ms=$(on node1 bash -c 'begin=$(date +%s%N); umount /weft &&
+		echo $((($(date +%s%N) - begin) / 1000000))') || return 1
+	echo "$ms ms"
+	[ "$ms" -le "$NAMES_MS" ]
+}
+
+unmount()
+{
+	check "programs wait for 2 s from now on" on node1 "$BIN/weftctl" set --timeout 2
+	check "a program writes to $NAMES files" in_background node1 names "$LETGO" names /weft "$NAMES"
+	check "all are home" said node1 names ready 100
+	check "the blade stops" on mem1 pkill -STOP -x weft-memd
+	check "the program is killed" signal node1 names KILL
+	check "and ends" gone node1 names "$KILL_S"
+	check "node 1 unmounts in $NAMES_MS ms" unmounts_in_time && note "$(tail -n 1 "$dir/check")"
+	check "the blade goes on" on mem1 pkill -CONT -x weft-memd
+}
+
+# --- a blade that waits for another one's turn --------------------------------------
+
+# Half of the blocks are those of the first blade.
+two_blades()
+{
+	check "node 1 modifies $SLOW_BLOCKS blocks" on node1 dd if="$dir/slow" of=/weft/slow \
+		bs=1M status=none
+	check "the network becomes slow" faults delay "$DELAY_US"
+	check "the second blade is killed and started again" restart_memd mem2
+	check "it gets blocks" says 'waiting for node 1 .*[1-9][0-9]* blocks came' mem2
+	check "it is cut off" rack wire cut mem2
+	check "the network is quick again" faults delay 0
+	check "the first blade is killed and started again" restart_memd
+	check "it serves" says 'nodes are served'
+	check "it did not give node 1 up" eval '! on mem1 grep "does not give its blocks back" /var/log/weft-memd.log'
+	check "the second one is back" rack wire heal mem2
+	check "it serves, too" says 'nodes are served' mem2
+}
+
 built "$LETGO"
 begin letgo
 boot --nodes 2 --switch none --mem 512M --memd-options "--backing /root/blade"
 leaving
 slow
 cut_off
+unmount
+end_rack
+boot --nodes 1 --blades 2 --switch none --mem 512M --memd-options "--backing /root/blade"
+two_blades
 end_rack
 finish
