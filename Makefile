@@ -398,7 +398,10 @@ fuzz: $(if $(fuzz_programs),$(if $(fuzz_possible),$(fuzz_programs)))
 
 test-programs: programs $(test_programs) $(test_libraries)
 
+# Emulated processors take several times as long for the job, making the module included.
 demo: all
+	@+test "`$(for_scripts) tools/rack/weft-rack accel`" = kvm || \
+		$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
 	@$(for_scripts) tools/demo/demo.sh
 
 # Tests at a time.  A rack keeps two processors busy, but not all the time.

@@ -12,8 +12,8 @@
 # between accounts on all nodes, under rwlocks, with the preload library, and a
 # key-value store is read and written by all.  Exit status 0 only if all counts are
 # equal, no money is lost and the store is right.  --mb takes only so much of the text,
-# --keep leaves the rack running.  After "make uml", "-- --accel fast" takes user-mode
-# kernels where KVM does not work.  What takes long tells how far it is, and how long it
+# --keep leaves the rack running.  Where KVM does not work guests are user-mode kernels, if
+# there is a module for them (make uml); "-- --accel tcg" has them emulated.  What takes long tells how far it is, and how long it
 # will take still: in one line at a terminal, else in a line every few seconds.
 # Environment: BUILD, the build directory; WEFT_RACK, another weft-rack.
 
@@ -421,7 +421,7 @@ owner=()
 [ -n "$keep" ] || owner=(--owner $$)
 # Its own lines rewrite themselves at a terminal.
 [ -t 2 ] || telling "booting the rack, at most $BOOT_LIMIT s"
-timeout -k 10 $BOOT_LIMIT "${RACK[@]}" up --nodes "$nodes" \
+timeout -k 10 $BOOT_LIMIT "${RACK[@]}" up --accel fast --nodes "$nodes" \
 	${owner[@]+"${owner[@]}"} ${up_options[@]+"${up_options[@]}"} || die "the rack does not come up"
 told
 # not before: one that is up already is somebody else's

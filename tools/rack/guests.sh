@@ -73,6 +73,20 @@ kvm_works()
 	[ "$answer" = kvm ]
 }
 
+# cmd_accel: print whether KVM works here. Where it cannot, no kernel is fetched to ask.
+cmd_accel()
+{
+	local KERNEL_VERSION="" KERNEL_IMAGE="" KERNEL_VMLINUZ="" KERNEL_INITRD=""
+	local KERNEL_MODULES=""
+
+	make_base
+	if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+		get_kernel KERNEL ""
+		! kvm_works || { echo kvm; return; }
+	fi
+	echo tcg
+}
+
 # uml_possible: whether "fast" can mean user-mode kernels; a sentence if not.
 uml_possible()
 {
