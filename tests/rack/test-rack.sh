@@ -26,7 +26,7 @@ rack()
 	local name=$1
 
 	shift
-	timeout -k 20 "${LIMIT:-60}" "$TOP/tools/rack/weft-rack" --name "$name" "$@"
+	timeout -k 20 "$((${LIMIT:-60} * ${WEFT_TEST_SCALE:-1}))" "$TOP/tools/rack/weft-rack" --name "$name" "$@"
 }
 
 a()
