@@ -7,7 +7,8 @@
 #	node1 node2 node3 mem1 -- switch
 #
 # Coherence under stress, judged by weft-check, on a healthy network and one that loses;
-# litmus tests, whose variables now share blocks.
+# litmus tests, whose variables now share blocks; the main job, a count of words, against
+# what coreutils count.
 #
 #	tests/system/blocks.sh [BLOCK]		(64K)
 #
@@ -25,6 +26,7 @@ THREADS=2		# on each node
 PAGES=64
 RUN_LIMIT=$((400 * SCALE))
 LOGS=/run/stress-logs	# in the guests
+TEXT=COPYING		# whose words are counted
 
 # are_large: files of this rack have such blocks.
 are_large()
@@ -74,13 +76,29 @@ litmus()
 	equal 10 "$(grep -c "^ok .*: $ROUNDS rounds" "$dir/out.$nodes")"
 }
 
-built "$BIN"/{weft-stress,weft-check,weft-litmus,weftctl}
+# count_words: on all nodes in one table, each word by itself; another process reports.
+count_words()
+{
+	on node1 cp "$PWD/$TEXT" /weft/text || return 1
+	on_nodes "$RUN_LIMIT" "$BIN/weft-wordcount" --dir /weft --node %K --nodes %N \
+		--timeout "$RUN_LIMIT" --chunk 4K --batch 0 || return 1
+	on node2 "$BIN/weft-wordcount" --dir /weft --report --dump >"$dir/found" \
+		2>"$dir/totals" || { cat "$dir/totals"; return 1; }
+	tr -cs 'A-Za-z' '\n' <"$TEXT" | tr '[:upper:]' '[:lower:]' | grep . | sort |
+		uniq -c | sort -k1,1nr -k2 >"$dir/wanted"
+	echo "$(grep -c . "$dir/wanted") words"
+	[ -s "$dir/wanted" ] && cmp "$dir/wanted" "$dir/found"
+}
+
+built "$BIN"/{weft-stress,weft-check,weft-litmus,weft-wordcount,weftctl}
 begin blocks
 boot --nodes 3 --switch p4
 check "regions have blocks of $BLOCK from now on" on nodes mount -o "remount,block=$BLOCK" /weft
 check "blocks are of $BLOCK" are_large
 stress clean
 check "litmus tests: $ROUNDS rounds of each" litmus
+show
+check "the main job: words are counted as coreutils count them" count_words
 show
 check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
 	faults loss 0.05 dup 0.05 reorder 0.2

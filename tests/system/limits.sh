@@ -11,6 +11,9 @@
 #
 #	tests/system/limits.sh [PART...]	(all; they are the functions called at the end)
 #
+# A part leaves no region behind and no limit of its own: memory that it kept, and limits
+# that it set, would be another part's failure.
+#
 # Environment: BUILD.
 
 # shellcheck disable=SC2317,SC2329,SC2016  # called by check; expanded in the guests
@@ -64,6 +67,7 @@ kernel_locks()
 		check "$node: nor one of the directory" directory_refused $node
 		check "$node: the log says why, once" said_once $node
 	done
+	check "that region goes" on node1 rm /weft/locked
 }
 
 # --- A container and the cache -----------------------------------------------------
@@ -147,6 +151,8 @@ container()
 		dd if=/dev/zero of=/weft/large bs=1M count=$REGION_MB conv=notrunc status=none
 	check "nobody was killed" group_is oom_kill 0
 	check "its limit was never met" group_is max 0
+	check "node 2 has the cache that it had" on node2 mount -o "remount,cache=${CACHE_MB}M" /weft
+	check "the region goes, with its memory" on node1 rm /weft/large
 }
 
 # --- Locks of a region --------------------------------------------------------------
@@ -225,6 +231,9 @@ region_locks()
 	check "that program ends" on node2 touch /tmp/go
 	check "its locks are gone" soon 60 few
 	check "what was taken was given back: it gets 100" taken_by 65534 100
+	check "the limit is what it was" on node2 sh -c \
+		'echo 0 >/sys/module/weft/parameters/lock_user_kib'
+	check "that region goes" on node1 rm /weft/locks
 }
 
 # --- Regions of a user ----------------------------------------------------------------
@@ -295,7 +304,7 @@ user_regions()
 	check "another user can work" creates 65532 1 50000000 "1 ok"
 	check "root can make the region larger" on node2 truncate -s 60M /weft/65534.1
 	check "the blade has counted what it refused" at_least 3 "$(memory_counts calls_over_quota)"
-	check "the regions go" on node1 sh -c 'rm /weft/65534.* /weft/65533.* /weft/65532.* /weft/grown.*'
+	check "the regions go" on node1 sh -c 'rm /weft/0.* /weft/65534.* /weft/65533.* /weft/65532.* /weft/grown.*'
 }
 
 blade_locks()
@@ -307,6 +316,13 @@ blade_locks()
 	check "another region has locks" takes 65533 /weft/many.2 100 "100 ok"
 	check "the blade has no more" at_least "$(memory_counts locks)" "$((LOCKS / 2))"
 	check "and counts" at_least 1 "$(memory_counts locks_refused)"
+	check "the regions go" on node1 rm /weft/many.1 /weft/many.2
+}
+
+# empty: nothing of the parts is left, and the blade has all its memory.
+empty()
+{
+	equal 0 "$(memory_counts regions)" && equal 0 "$(memory_counts reserved_bytes)"
 }
 
 built "$LIMITS"
@@ -316,6 +332,7 @@ boot --nodes 2 --switch p4 --mem 512M --blade-mem ${BLADE_MB}M --cache ${CACHE_M
 [ $# -gt 0 ] || set -- kernel_locks container region_locks user_regions blade_locks
 for part; do
 	$part
+	check "$part leaves nothing behind" soon 30 empty
 done
 end_rack
 finish
