@@ -256,13 +256,34 @@ const struct dentry_operations weft_dentry_operations = {
 /*
  * An inode that nobody uses stays in memory, with its blocks, and the blade keeps
  * the region for us.  So names are looked up again now and then: a few a second,
- * in turns.
+ * in turns.  The name's dentry may have gone before the inode (memory was short, or the
+ * file system was remounted): then the blade is asked whether the region has a name.
  */
 #define SWEEP_INTERVAL		HZ
 #define SWEEP_INODES		16
 #define SWEEP_TIMEOUT_MS	1000
 
 static u32 sweep_next;
+
+/* Has a region without a dentry here a name still?  1, 0 or an error. */
+static int has_name(struct weft_inode *wi)
+{
+	struct weft_call *call = new_call(WEFT_CALL_GETATTR, NULL);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	call->region = wi->region;
+	err = weft_rpc_call(WEFT_BLADE_MIN, call, SWEEP_TIMEOUT_MS);
+	if (!err && call->region == wi->region && call->name_len) {
+		err = 1;
+	} else if (!err || err == -ENOENT || err == -ESTALE) {
+		clear_nlink(&wi->vfs);
+		err = 0;
+	}
+	kfree(call);
+	return err;
+}
 
 static void sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweep_work, sweep);
@@ -274,16 +295,15 @@ static void sweep(struct work_struct *work)
 
 	for (n = 0; n < SWEEP_INODES; n++) {
 		struct dentry *dentry;
-		int same = 1;
+		int same;
 
 		wi = weft_inode_grab_next(&sweep_next);
 		if (!wi)
 			break;
 		dentry = d_find_alias(&wi->vfs);
-		if (dentry)
-			same = same_region(wi, &dentry->d_name,
-					   SWEEP_TIMEOUT_MS);
-		if (!same)
+		same = dentry ? same_region(wi, &dentry->d_name, SWEEP_TIMEOUT_MS) :
+				has_name(wi);
+		if (!same && dentry)
 			d_drop(dentry);
 		dput(dentry);
 		iput(&wi->vfs);
