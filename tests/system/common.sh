@@ -68,7 +68,8 @@ boot()
 {
 	local begin=$SECONDS i with=(${KVER:+--kernel "$KVER"})
 
-	[[ "${WEFT_RACK_ACCEL-} ${WEFT_RACK_OPTIONS-}" != *@(fast|uml)* ]] || with=()
+	[[ "accel ${WEFT_RACK_ACCEL-} $* ${WEFT_RACK_OPTIONS-}" != *"accel "@(fast|uml)* ]] ||
+		with=()
 	nodes=3
 	for ((i = 1; i < $#; i++)); do
 		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}
