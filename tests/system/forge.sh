@@ -10,8 +10,18 @@
 #
 # Meanwhile node 1 writes a growing number to all blocks of a file, and node 2 reads it: it
 # must never fall.  A file that only root may read keeps mode, name and contents, and the
-# counters say what was refused.  The same messages from root of the same machine, who
-# makes its own IP headers, do have an effect: the control.
+# counters say what was refused.
+#
+# In a rack without a key, the same messages from root of the same machine, who makes its
+# own IP headers, do have an effect: the control.  In a rack with a key they have none
+# without it, nor with another one; with the key they have.
+#
+# Then repetition: all that three machines have sent and got for some seconds is sent once
+# more, by the machine that sent it and by one that is no member, at once, and when it is
+# too old to be believed.  In a rack with a key nothing changes; without one a file is gone
+# that was made again: the control.
+#
+#	tests/system/forge.sh none|key
 #
 # Environment: BUILD.
 
@@ -27,6 +37,17 @@ BLOCKS=8
 SECRET=/weft/secret
 BLADE=10.87.0.101
 MEMBERS=("1=10.87.0.1" "2=10.87.0.2" "33=$BLADE")
+HAMMER=$BUILD/tests/locks-hammer
+RECORD_SECONDS=4
+RECORD_MOST=3000	# messages of a machine
+STALE_SECONDS=11	# then a tagged message is too old
+REPLIES_KEPT=256	# of a member's calls, by the blade
+KINDS="CALL REPLY GETS GETM COMMIT FWD INV INV_ACK DATA ACQUIRE HAND HANDED"
+
+case ${1-} in
+none|key)	rack_key=$1 ;;
+*)		echo "usage: forge.sh none|key" >&2; exit 2 ;;
+esac
 
 # work: node 1 writes, then node 2 reads, until the file "stop" is there.
 work()
@@ -42,11 +63,18 @@ work()
 	[ "$k" -gt 1 ]
 }
 
+# anew NODE: it knows nothing any more but what the blade tells it.
+anew()
+{
+	on "$1" sh -c 'umount /weft && mount -t weft none /weft'
+}
+
 # as_it_was: the secret, for both members.
 as_it_was()
 {
 	local node
 
+	anew node2 || return 1
 	for node in node1 node2; do
 		equal "600 0" "$(on "$node" stat -c '%a %u' "$SECRET")" &&
 			equal "$secret" "$(on "$node" sha256sum "$SECRET")" || return 1
@@ -102,6 +130,63 @@ attack()
 	as_it_was && [ $rc = 0 ]
 }
 
+# others MEMBER: all but that one.
+others()
+{
+	local member
+
+	for member in "${MEMBERS[@]}"; do
+		[ "${member%%=*}" = "$1" ] || echo "$member"
+	done
+}
+
+# keyless WHERE COUNTER: messages refused there for their tag: "no_key" or "wrong_key".
+keyless()
+{
+	local from=$1 what=node name=node.counters.msg_$2
+
+	[ "$1" != mem1 ] || { from=node1; what=memory; name=memory.total.$2; }
+	counters "$from" "$what" | awk -v name="$name" '$1 == name { print $2; n++ }
+		END { exit n != 1 }'
+}
+
+# forge_root FROM MEMBER COUNTER [OPTION...]: all that root there can do without the key,
+# in the name of all members but its own (0: it is none): at both others, counted there.
+forge_root()
+{
+	local what before after target names
+	local -A at=([mem1]=$BLADE [node1]=10.87.0.1)
+
+	mapfile -t names < <(others "$2")
+	for target in mem1 node1; do
+		[ "$target" != "$1" ] || continue
+		before=$(keyless "$target" "$3") || return 1
+		for what in open types unlink; do
+			on "$1" "$FORGER" "${@:4}" root $what "$region" secret "${at[$target]}" \
+				"${names[@]}" | sed "s/^/$what: /" || return 1
+		done
+		after=$(keyless "$target" "$3") || return 1
+		echo "$target refused $((after - before))"
+		[ $((after - before)) -ge 10 ] || return 1
+	done
+}
+
+# attack_root FROM MEMBER COUNTER [OPTION...]: and nothing happens.
+attack_root()
+{
+	local worker rc
+
+	rm -f "$dir/stop"
+	work >"$dir/work" 2>&1 &
+	worker=$!
+	forge_root "$@"
+	rc=$?
+	touch "$dir/stop"
+	wait "$worker" || rc=1
+	cat "$dir/work"
+	as_it_was && [ $rc = 0 ]
+}
+
 # heard: what root sends from the port and the address of its own machine, node
 # 1 counts as messages that came.
 heard()
@@ -116,17 +201,171 @@ heard()
 	[ $((after - before)) -ge 4 ]
 }
 
-# opened: what root of a member sends to the blade does open its file.
+# opened [OPTION...]: what root of a member sends to the blade does open its file.
 opened()
 {
-	on node2 "$FORGER" root open "$other" other "$BLADE" 2=10.87.0.2 || return 1
-	on node2 sh -c 'umount /weft && mount -t weft none /weft' || return 1
+	on node2 "$FORGER" "$@" root open "$other" other "$BLADE" 2=10.87.0.2 || return 1
+	anew node2 || return 1
 	equal 666 "$(on node2 stat -c %a /weft/other)"
 }
 
-built "$FORGER" "$TOUCH"
-begin forge
-boot --nodes 3 --switch p4 --mem 512M
+# --- Repetition ---------------------------------------------------------------
+
+# recorded: what members do for some seconds, all kinds of it, and what of it their
+# machines see, in $dir/record.*.
+recorded()
+{
+	local pids=() hammers=() where k until=$((SECONDS + RECORD_SECONDS - 1)) kind rc=0
+
+	for where in node1 node2 mem1; do
+		timeout "$STEP_LIMIT" "$RACK" --name "$run_name" exec $where -- "$FORGER" record \
+			"$RECORD_SECONDS" "$RECORD_MOST" </dev/null >"$dir/record.$where" \
+			2>"$dir/seen.$where" &
+		pids+=($!)
+	done
+	sleep 0.5
+	on node1 sh -c 'cd /weft && chmod 666 secret && chmod 600 secret && echo 1 >again &&
+		rm again && truncate -s 40960 sized && truncate -s 4096 sized' || rc=1
+	for k in 1 2; do
+		on "node$k" "$HAMMER" --node $k --nodes 2 --seconds 1 --timeout 60 >"$dir/hammer.$k" &
+		hammers+=($!)
+	done
+	wait "${hammers[@]}" || { cat "$dir"/hammer.*; rc=1; }
+	for ((k = 1; k < 10 && SECONDS < until; k++)); do
+		on node1 "$TOUCH" write /weft/steady "$BLOCKS" $k &&
+			on node2 "$TOUCH" read /weft/steady "$BLOCKS" $k || rc=1
+	done
+	wait "${pids[@]}" || rc=1
+	ended=$SECONDS
+	tail -n +1 "$dir"/seen.*
+	for kind in $KINDS; do
+		grep -q " $kind " "$dir"/seen.* || { echo "no $kind"; rc=1; }
+	done
+	return $rc
+}
+
+# go_on: all of that is old now: there is a file of the name of one that was removed, the
+# blocks have other numbers, and the blade has replied to so many calls since that it has
+# forgotten those.
+go_on()
+{
+	on node1 sh -c 'cd /weft && umask 077 && echo 2 >again && truncate -s 8192 sized &&
+		i=0 && while [ $i -lt 20 ]; do
+			chmod 600 '"$(yes again | head -n $((REPLIES_KEPT / 16)) | tr '\n' ' ')"' || exit 1
+			i=$((i + 1))
+		done' &&
+		on node1 "$TOUCH" write /weft/steady "$BLOCKS" 1000000
+}
+
+# rack_state: of each file what it is and contains, for node 1, and for node 2 anew.
+rack_state()
+{
+	local node
+
+	anew node2 || return 1
+	for node in node1 node2; do
+		on $node sh -c 'cd /weft && stat -c "%n %i %a %u %g %s" secret again sized steady &&
+			sha256sum secret again sized' || return 1
+		on $node "$TOUCH" read /weft/steady "$BLOCKS" 1000000 || return 1
+	done
+	on node1 "$BIN/weftctl" -j status | grep -o '"members":[^]]*' || return 1
+}
+
+# send_again WHERE: by its root, what stands on the input.
+send_again()
+{
+	timeout "$STEP_LIMIT" "$RACK" --name "$run_name" exec "$1" -- "$FORGER" replay
+}
+
+# replayed WHERE...: records are sent again, each by the machine WHERE that made it, and
+# all of them by node 3.
+replayed()
+{
+	local where pids=() rc=0
+
+	for where in "$@"; do
+		send_again "$where" <"$dir/record.$where" >"$dir/sent.$where" 2>&1 &
+		pids+=($!)
+	done
+	cat "$dir"/record.* | send_again node3 >"$dir/sent.node3" 2>&1 || rc=1
+	for where in "${pids[@]}"; do
+		wait "$where" || rc=1
+	done
+	[ $rc = 0 ] || tail -n +1 "$dir"/sent.*
+	return $rc
+}
+
+# stale WHERE: messages that were refused there for their age.
+stale()
+{
+	if [ "$1" = mem1 ]; then
+		counters node1 memory | awk '$1 == "memory.total.stale" { print $2 }'
+	else
+		counters "$1" | awk '$1 == "node.counters.msg_stale" { print $2 }'
+	fi
+}
+
+# harmless [OLD]: records that are sent again change nothing; with OLD, they are refused
+# for their age.
+harmless()
+{
+	local where before=() after i=0
+
+	rack_state >"$dir/state" || return 1
+	for where in node1 node2 mem1; do
+		before+=("$(stale $where)")
+	done
+	if [ $# = 0 ]; then
+		[ $((SECONDS - ended)) -lt 9 ] || { echo "too late: $((SECONDS - ended)) s"; return 1; }
+	else
+		sleep $((ended + STALE_SECONDS > SECONDS ? ended + STALE_SECONDS - SECONDS : 0))
+	fi
+	replayed node1 node2 mem1 || return 1
+	for where in node1 node2 mem1; do
+		after=$(stale $where)
+		echo "$where refused $((after - before[i])) for their age"
+		[ $# = 0 ] || [ $((after - before[i])) -ge 20 ] || return 1
+		i=$((i + 1))
+	done
+	rack_state >"$dir/state.after" || return 1
+	diff "$dir/state" "$dir/state.after"
+}
+
+# harmful: without a key a call that is sent again is carried out again.
+harmful()
+{
+	rack_state >"$dir/state" || return 1
+	send_again node1 <"$dir/record.node1" || return 1
+	anew node2 || return 1
+	on node2 sh -c '! [ -e /weft/again ]'
+}
+
+# goes_on: the rack works as before.
+goes_on()
+{
+	local k
+
+	for ((k = 2000000; k < 2000003; k++)); do
+		on node1 "$TOUCH" write /weft/steady "$BLOCKS" $k &&
+			on node2 "$TOUCH" read /weft/steady "$BLOCKS" $k || return 1
+	done
+	on node2 "$HAMMER" --node 1 --nodes 1 --seconds 1 --timeout 60 --file /weft/other-hammer
+}
+
+built "$FORGER" "$TOUCH" "$HAMMER"
+begin "forge-$rack_key"
+options=()
+if [ "$rack_key" = key ]; then
+	# What is in /tmp here is not there.
+	mkdir -p "$BUILD/tests"
+	keys=$(mktemp -d "$BUILD/tests/forge.XXXXXX") || exit 2
+	at_exit rm -rf "$keys"
+	for name in rack other; do
+		"$BIN/weft-memd" --make-key "$keys/$name" >/dev/null || exit 2
+	done
+	options=(--memd-options "--key $keys/rack" --node-options "--key $keys/rack")
+fi
+boot --nodes 3 --switch p4 --mem 512M --accel fast "${options[@]}"
 check "a file to work on" on node1 truncate -s $(((BLOCKS + 1) * 3 * 4096)) /weft/steady
 check "a file of root's, and another" on node1 sh -c \
 	'umask 077; for name in secret other; do
@@ -145,7 +384,27 @@ for from in node2 mem1 node3; do
 done
 check "a user on node 1, at node 1" attack node1 node1 10.87.0.1
 check "a user on the blade's machine, at the blade" attack mem1 mem1 "$BLADE"
-check "control: node 1 hears root of node 2" heard
-check "control: root of node 2 opens a file to everybody" opened
+if [ "$rack_key" = key ]; then
+	for from in "node2 2" "mem1 33" "node3 0"; do
+		# shellcheck disable=SC2086  # two words
+		check "root of ${from% *}, without the key" attack_root $from no_key
+		# shellcheck disable=SC2086
+		check "root of ${from% *}, with another key" \
+			attack_root $from wrong_key --key "$keys/other"
+	done
+fi
+check "all kinds of messages are recorded" recorded
+check "the members go on" go_on
+if [ "$rack_key" = key ]; then
+	check "sent again at once they change nothing" harmless
+	check "nor when they are old" harmless old
+	check "the rack works on" goes_on
+	check "control: with the key root of node 2 opens a file to everybody" \
+		opened --key "$keys/rack"
+else
+	check "control: without a key a file is removed that was made again" harmful
+	check "control: node 1 hears root of node 2" heard
+	check "control: root of node 2 opens a file to everybody" opened
+fi
 end_rack
 finish

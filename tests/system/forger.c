@@ -4,7 +4,9 @@
  * 65534), or as root, who may do what no other may.
  *
  *	system-forger user WHAT REGION NAME TO MEMBER=ADDRESS...
- *	system-forger root WHAT REGION NAME TO MEMBER=ADDRESS
+ *	system-forger [--key FILE] root WHAT REGION NAME TO MEMBER=ADDRESS...
+ *	system-forger record SECONDS MESSAGES >RECORD
+ *	system-forger replay <RECORD
  *
  * WHAT: "open" sets the mode of the region to 0666, "unlink" removes its name, "types" is
  * one message of each type about the region.  To TO, and for a user also to the group and
@@ -13,11 +15,19 @@
  *
  * A user tries all the ways there are to send from the rack's port: other addresses, other
  * devices, IPv6, sharing it.  One line says how many messages left this machine and how
- * many of them from that port.  Root makes the IP header, too.
+ * many of them from that port.  Root makes the IP header, too, and with --key a tag: what
+ * time it is in the rack, the first tagged message says that passes here; 0 if there is none.
+ *
+ * "record" keeps what this machine sends to and gets at the rack's port for some seconds,
+ * up to so many messages, and "replay" sends it once more, from and to the same addresses.
+ * Each says which types of messages it has seen.
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
@@ -39,9 +49,12 @@
 #define BLOCK		4096
 #define FRAGMENT	1024
 #define LINES		4
-#define LONGEST		(WEFT_WIRE_HDR_LEN + WEFT_CALL_LEN_MAX + FRAGMENT)
+#define LONGEST		(WEFT_WIRE_HDR_LEN + WEFT_CALL_LEN_MAX + FRAGMENT + \
+			 WEFT_WIRE_TRAILER_LEN)
 #define PAUSE_US	200	/* guests are slow */
 #define TRIES		4	/* of a call, spread over all numbers there are */
+#define HEARD_MAX	9000	/* bytes of a datagram */
+#define HEAR_MS		3000	/* for the first tagged message: members call each second */
 
 struct member {
 	u8 id;
@@ -59,6 +72,8 @@ struct attack {
 };
 
 static unsigned long sent, from_port;
+static struct weft_key key;
+static struct weft_stamp now;
 
 static const u8 types[] = {
 	WEFT_MSG_GETS, WEFT_MSG_GETM, WEFT_MSG_PUT, WEFT_MSG_COMMIT, WEFT_MSG_ABORT,
@@ -108,7 +123,7 @@ static size_t make(const struct attack *a, u8 type, u16 op, u8 member, u32 turn,
 		m.len = make_call(a, op, member, payload);
 	}
 	m.payload = m.len ? payload : NULL;
-	return weft_wire_pack_plain(&m, buf);
+	return weft_wire_pack(&m, buf, &key, now);
 }
 
 /* --- a user ------------------------------------------------------------------ */
@@ -213,34 +228,182 @@ static void by_user(const struct attack *a, const struct member *as, const void 
 
 /* --- root -------------------------------------------------------------------- */
 
-static void by_root(const struct attack *a, const struct member *as, const void *buf,
-		    size_t len)
+static void fatal(const char *what)
 {
-	static u8 packet[sizeof(struct iphdr) + sizeof(struct udphdr) + LONGEST];
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = a->to };
+	fprintf(stderr, "system-forger: cannot %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void send_raw(in_addr_t from, in_addr_t to, const void *buf, size_t len)
+{
+	static u8 packet[sizeof(struct iphdr) + sizeof(struct udphdr) + HEARD_MAX];
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = to };
 	struct udphdr udp = {
 		.source = htons(WEFT_WIRE_UDP_PORT), .dest = htons(WEFT_WIRE_UDP_PORT),
 		.len = htons((u16)(sizeof(udp) + len)),
 	};
 	struct iphdr ip = {	/* the kernel fills in lengths and sum */
 		.version = 4, .ihl = sizeof(ip) / 4, .ttl = 64, .protocol = IPPROTO_UDP,
-		.frag_off = htons(IP_DF), .saddr = as->addr, .daddr = a->to,
+		.frag_off = htons(IP_DF), .saddr = from, .daddr = to,
 	};
 	static int fd;
 
-	if (!fd)
+	if (!fd) {
+		struct ip_mreqn group = { .imr_ifindex = (int)if_nametoindex("eth0") };
+
 		fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+		setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &group, sizeof(group));
+	}
 	memcpy(packet, &ip, sizeof(ip));
 	memcpy(packet + sizeof(ip), &udp, sizeof(udp));
 	memcpy(packet + sizeof(ip) + sizeof(udp), buf, len);
 	len += sizeof(ip) + sizeof(udp);
-	if (sendto(fd, packet, len, 0, (struct sockaddr *)&in, sizeof(in)) != (ssize_t)len) {
-		perror("system-forger: cannot send as root");
-		exit(1);
-	}
+	if (sendto(fd, packet, len, 0, (struct sockaddr *)&in, sizeof(in)) != (ssize_t)len)
+		fatal("send as root");
 	sent++;
 	from_port++;
 	usleep(PAUSE_US);
+}
+
+static void by_root(const struct attack *a, const struct member *as, const void *buf,
+		    size_t len)
+{
+	send_raw(as->addr, a->to, buf, len);
+}
+
+/* --- what others send -------------------------------------------------------- */
+
+/* One datagram; its bytes follow it in a record. */
+struct heard {
+	in_addr_t from, to;
+	u32 len;
+};
+
+/* All packets that come and go. */
+static int open_tap(void)
+{
+	struct timeval limit = { .tv_usec = 100000 };
+	int fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_ALL)), room = 32 << 20;
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
+		fatal("listen as root");
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room));
+	return fd;
+}
+
+/* Return: whether the next packet is a datagram to the rack's port, whole. */
+static bool hear(int fd, struct heard *h, u8 data[HEARD_MAX])
+{
+	static u8 packet[1 << 16];
+	ssize_t n = recv(fd, packet, sizeof(packet), 0);
+	struct udphdr udp;
+	struct iphdr ip;
+
+	if (n < (ssize_t)(sizeof(ip) + sizeof(udp)))
+		return false;
+	memcpy(&ip, packet, sizeof(ip));
+	memcpy(&udp, packet + sizeof(ip), sizeof(udp));
+	if (ip.version != 4 || ip.ihl != sizeof(ip) / 4 || ip.protocol != IPPROTO_UDP ||
+	    ip.frag_off & htons(IP_MF | IP_OFFMASK) ||
+	    udp.dest != htons(WEFT_WIRE_UDP_PORT) || udp.source != udp.dest)
+		return false;
+	h->from = ip.saddr;
+	h->to = ip.daddr;
+	h->len = ntohs(udp.len) - (u32)sizeof(udp);
+	if (ntohs(udp.len) < sizeof(udp) + WEFT_WIRE_HDR_LEN || h->len > HEARD_MAX ||
+	    sizeof(ip) + sizeof(udp) + h->len > (size_t)n)
+		return false;
+	memcpy(data, packet + sizeof(ip) + sizeof(udp), h->len);
+	return true;
+}
+
+static u64 now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
+}
+
+/* By the rack's clock: whoever has no key, or another one, can read that, too. */
+static void hear_time(void)
+{
+	u64 end = now_ms() + HEAR_MS;
+	static u8 data[HEARD_MAX];
+	int fd = open_tap();
+	struct weft_msg m;
+	struct heard h;
+
+	while (now_ms() < end) {
+		if (hear(fd, &h, data) &&
+		    weft_wire_unpack(&m, data, h.len, NULL) == -EKEYREJECTED &&
+		    m.stamp.epoch) {
+			now = m.stamp;
+			close(fd);
+			return;
+		}
+	}
+	fprintf(stderr, "nobody says what time it is in the rack\n");
+	close(fd);
+}
+
+static void read_key(const char *path, struct weft_key *k)
+{
+	char text[WEFT_KEY_TEXT + 1];
+	u8 bytes[WEFT_KEY_LEN];
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0 || read(fd, text, sizeof(text)) != sizeof(text) ||
+	    weft_key_parse(bytes, text, sizeof(text)))
+		fatal("read the key");
+	close(fd);
+	weft_key_init(k, bytes);
+}
+
+static void print_seen(const unsigned long *seen)
+{
+	for (unsigned int i = 0; i < 256; i++)
+		if (seen[i])
+			fprintf(stderr, " %s %lu", weft_msg_name((u8)i), seen[i]);
+	fprintf(stderr, "\n");
+}
+
+static int record(unsigned int seconds, unsigned long most)
+{
+	u64 end = now_ms() + seconds * 1000ull;
+	unsigned long seen[256] = { 0 };
+	static u8 data[HEARD_MAX];
+	int fd = open_tap();
+	struct heard h;
+
+	for (unsigned long n = 0; n < most && now_ms() < end; ) {
+		if (!hear(fd, &h, data))
+			continue;
+		if (!fwrite(&h, sizeof(h), 1, stdout) || !fwrite(data, h.len, 1, stdout))
+			fatal("write the record");
+		seen[data[2]]++;
+		n++;
+	}
+	if (fflush(stdout))
+		fatal("write the record");
+	print_seen(seen);
+	return 0;
+}
+
+static int replay(void)
+{
+	unsigned long seen[256] = { 0 };
+	static u8 data[HEARD_MAX];
+	struct heard h;
+
+	while (fread(&h, sizeof(h), 1, stdin)) {
+		if (h.len > sizeof(data) || !fread(data, h.len, 1, stdin))
+			fatal("read the record");
+		send_raw(h.from, h.to, data, h.len);
+		seen[data[2]]++;
+	}
+	print_seen(seen);
+	return 0;
 }
 
 /* --- */
@@ -265,15 +428,27 @@ static void run(const struct attack *a, bool root)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: system-forger user|root open|unlink|types REGION NAME TO MEMBER=ADDRESS...\n");
+	fprintf(stderr, "usage: system-forger [--key FILE] user|root open|unlink|types REGION NAME TO MEMBER=ADDRESS...\n"
+		"       system-forger record SECONDS MESSAGES >RECORD\n"
+		"       system-forger replay <RECORD\n");
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
-	bool root = argc > 1 && !strcmp(argv[1], "root");
 	struct attack a = { 0 };
+	bool root;
 
+	if (argc == 4 && !strcmp(argv[1], "record"))
+		return record((unsigned int)atoi(argv[2]), strtoul(argv[3], NULL, 0));
+	if (argc == 2 && !strcmp(argv[1], "replay"))
+		return replay();
+	if (argc > 3 && !strcmp(argv[1], "--key")) {
+		read_key(argv[2], &key);
+		argv += 2;
+		argc -= 2;
+	}
+	root = argc > 1 && !strcmp(argv[1], "root");
 	if (argc < 7 || argc - 6 > MEMBERS || (!root && strcmp(argv[1], "user") != 0))
 		return usage();
 	a.what = argv[2];
@@ -289,6 +464,8 @@ int main(int argc, char **argv)
 		a.members[a.n++].addr = inet_addr(addr + 1);
 	}
 	srand((unsigned int)time(NULL));
+	if (key.set)
+		hear_time();
 	if (!root && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
 		      setresuid(NOBODY, NOBODY, NOBODY))) {
 		perror("system-forger: cannot become a user without privileges");
