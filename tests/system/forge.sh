@@ -365,7 +365,7 @@ if [ "$rack_key" = key ]; then
 	done
 	options=(--memd-options "--key $keys/rack" --node-options "--key $keys/rack")
 fi
-boot --nodes 3 --switch p4 --mem 512M --accel fast "${options[@]}"
+boot --nodes 3 --switch p4 --mem 512M "${options[@]}"
 check "a file to work on" on node1 truncate -s $(((BLOCKS + 1) * 3 * 4096)) /weft/steady
 check "a file of root's, and another" on node1 sh -c \
 	'umask 077; for name in secret other; do

@@ -9,9 +9,6 @@
 #include "log.h"
 #include "memd.h"
 
-/* Sequence numbers that a member uses between two calls are fewer: it calls each second. */
-#define HORIZON		(1 << (WEFT_TXN_SEQ_BITS - 2))
-
 /* Calls whose repetition would not give the same reply. */
 static bool has_effect(u16 op)
 {
@@ -100,13 +97,6 @@ void calls_forget(struct memd *m, u8 id)
 	memset(c, 0, sizeof(*c));
 }
 
-/* How far the second of two sequence numbers is ahead of the first; negative: behind. */
-static int seq_ahead(u32 a, u32 b)
-{
-	/* both have 26 bits, and wrap */
-	return (int)((b - a) << (32 - WEFT_TXN_SEQ_BITS)) >> (32 - WEFT_TXN_SEQ_BITS);
-}
-
 static struct caller *caller_of(struct memd *m, u8 id)
 {
 	if (!m->callers[id])
@@ -122,27 +112,15 @@ void calls_begin(struct memd *m, u8 id, u32 txn)
 	c = caller_of(m, id);
 	if (!c)
 		return;
-	c->known = true;
-	c->newest = txn & WEFT_TXN_SEQ_MASK;
-	c->horizon = c->newest;
+	callno_begin(&c->numbers, txn & WEFT_TXN_SEQ_MASK, m->timers.now);
 }
 
-static void note_newest(struct memd *m, u8 id, u32 txn)
+static void note_number(struct memd *m, u8 id, u32 txn)
 {
 	struct caller *c = caller_of(m, id);
-	u32 seq = txn & WEFT_TXN_SEQ_MASK;
 
-	if (!c)
-		return;
-	if (!c->known) {
-		c->known = true;
-		c->newest = seq;
-		c->horizon = seq - HORIZON;
-	}
-	if (seq_ahead(c->newest, seq) > 0)
-		c->newest = seq;
-	if (seq_ahead(c->horizon, c->newest) > HORIZON)
-		c->horizon = c->newest - HORIZON;
+	if (c)
+		callno_note(&c->numbers, txn & WEFT_TXN_SEQ_MASK, m->timers.now);
 }
 
 /*
@@ -155,8 +133,8 @@ static bool is_old(struct memd *m, const struct request *q)
 {
 	const struct caller *c = m->callers[q->src];
 
-	return m->key.set && memd_is_first(m) && c && c->known &&
-	       seq_ahead(c->horizon, q->txn & WEFT_TXN_SEQ_MASK) <= 0;
+	return m->key.set && memd_is_first(m) && c &&
+	       callno_old(&c->numbers, q->txn & WEFT_TXN_SEQ_MASK);
 }
 
 static struct kept_reply *find_kept(struct memd *m, u8 src, u32 txn)
@@ -181,8 +159,8 @@ static struct kept_reply *new_kept(struct memd *m, u8 src, u32 txn, u32 hash)
 		k = &c->kept[c->next++ % CALLS_KEPT];
 		if (k->pending)
 			continue;
-		if (k->txn && seq_ahead(c->horizon, k->txn & WEFT_TXN_SEQ_MASK) > 0)
-			c->horizon = k->txn & WEFT_TXN_SEQ_MASK;
+		if (k->txn)
+			callno_forget(&c->numbers, k->txn & WEFT_TXN_SEQ_MASK);
 		free(k->payload);
 		*k = (struct kept_reply){
 			.txn = txn,
@@ -341,7 +319,7 @@ void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from)
 	count(m, CALL);
 	/* another one of that id, by mistake, has other numbers */
 	if (q.member)
-		note_newest(m, q.src, q.txn);
+		note_number(m, q.src, q.txn);
 	if (q.reply.err) {
 		reply(m, &q, NULL);
 		return;

@@ -6,6 +6,7 @@
 #define WEFT_MEMD_CALLS_H
 
 #include "call.h"
+#include "callno.h"
 
 struct memd;
 
@@ -57,16 +58,12 @@ struct kept_reply {
 /**
  * struct caller - a member that calls
  * @next: place in @kept
- * @known: it has called in this life
- * @newest: sequence number of its newest call
- * @horizon: of the newest call whose reply is not kept any more; never far behind @newest
+ * @numbers: of its calls
  * @kept: replies
  */
 struct caller {
 	u32 next;
-	bool known;
-	u32 newest;
-	u32 horizon;
+	struct callno numbers;
 	struct kept_reply kept[CALLS_KEPT];
 };
 
