@@ -185,6 +185,33 @@ chmod 600 "$dir/key"
 head -c 63 "$dir/as-it-was" >"$dir/short"
 chmod 600 "$dir/short"
 refuses 2 'is no key: a key is 64 hexadecimal digits' "${here[@]}" --key "$dir/short"
+
+# handed FILE OPTION...: what a service does with a key before a blade starts.
+handed()
+{
+	local key=$1
+
+	"$MEMD" --interface lo --memory 1M --key "$key" --hand-key "$dir/run" "${@:2}" &&
+		cmp "$key" "$dir/run/key" && mode_is 600 "$dir/run/key"
+}
+
+mkdir -m 700 "$dir/run"
+check "--hand-key copies" handed "$dir/key" --id 33
+check "and makes the key of a new rack's first blade" handed "$dir/new" --id 33 \
+	--backing "$dir/no-blade"
+check "which is for its owner only" mode_is 600 "$dir/new"
+cp "$dir/new" "$dir/as-it-was"
+check "a second start takes that" handed "$dir/new" --id 33
+check "it is as it was" cmp "$dir/new" "$dir/as-it-was"
+echo regions >"$dir/blade"
+service=(--interface lo --memory 1M --key "$dir/nothing" --hand-key "$dir/run")
+refuses 2 'has regions of a rack' "${service[@]}" --id 33 --backing "$dir/blade"
+refuses 2 "copy the one of the rack's first blade here" "${service[@]}" --id 34 \
+	--peers 127.0.0.101,127.0.0.102
+check "neither has made one" eval '[ ! -e "$dir/nothing" ]'
+chmod 755 "$dir/run"
+refuses 2 'a directory that only its owner may use' "${service[@]}" --id 33
+check "without a key nothing is done" "$MEMD" --interface lo --id 33 --hand-key "$dir/nothing"
 if start --id 33 --address 127.0.0.101 --switch none --key "$dir/key"; then
 	check "it says which key" grep -q 'key has fingerprint' "$dir/err"
 	stop TERM 0

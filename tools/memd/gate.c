@@ -43,6 +43,16 @@ static void say_key(struct memd *m, const struct weft_msg *msg, u32 from)
 			 log_addr(from), weft_key_fingerprint(&m->key));
 }
 
+void gate_refused(struct memd *m)
+{
+	m->gate.refused = m->timers.now ? m->timers.now : 1;
+}
+
+u64 gate_refused_ago(const struct memd *m)
+{
+	return m->gate.refused ? (m->timers.now - m->gate.refused) / 1000 + 1 : 0;
+}
+
 static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 from)
 {
 	if (err == -ENOKEY)
@@ -51,6 +61,7 @@ static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 f
 		count(m, WRONG_KEY);
 	if (msg->rack != m->opt.rack)
 		return;
+	gate_refused(m);
 	say_key(m, msg, from);
 	if (msg->type == WEFT_MSG_CALL)
 		calls_wrong_key(m, msg, msg->tagged && m->key.set ? EKEYREJECTED : ENOKEY,

@@ -17,6 +17,7 @@ struct memd;
  * struct gate - whom people were told of
  * @said: address and, in milliseconds, when
  * @next: place in @said
+ * @refused: when, in milliseconds, a message was last refused for who sent it; 0: never
  */
 struct gate {
 	struct {
@@ -24,6 +25,7 @@ struct gate {
 		u64 when;
 	} said[GATE_SAID];
 	u32 next;
+	u64 refused;
 };
 
 /**
@@ -38,5 +40,11 @@ struct gate {
  */
 bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len,
 	       u32 from, u16 port);
+
+/* A message is refused, as its sender has not the rack's key or not that member's address. */
+void gate_refused(struct memd *m);
+
+/* Return: seconds since then, 1 at least; 0: never. */
+u64 gate_refused_ago(const struct memd *m);
 
 #endif /* WEFT_MEMD_GATE_H */

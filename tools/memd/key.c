@@ -3,6 +3,7 @@
 #include "key.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -12,28 +13,32 @@
 
 #define OTHERS	(S_IRWXG | S_IRWXO)
 
-static bool is_credential(const char *path)
+/* Of the copy for a service.  Return: false without such a directory. */
+static bool copy_path(char path[PATH_MAX], const char *dir)
 {
-	const char *dir = getenv("CREDENTIALS_DIRECTORY");
-	size_t n = dir ? strlen(dir) : 0;
-
-	return n && !strncmp(path, dir, n) && path[n] == '/';
+	return dir && snprintf(path, PATH_MAX, "%s/key", dir) < PATH_MAX;
 }
 
 /* Return: a descriptor or -1. */
 static int open_private(const char *path, char *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char copy[PATH_MAX];
 	struct stat st;
 
+	if (fd < 0 && errno == EACCES && copy_path(copy, getenv("RUNTIME_DIRECTORY"))) {
+		fd = open(copy, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd < 0)
+			errno = EACCES;
+	}
 	if (fd < 0 || fstat(fd, &st)) {
 		fail(err, errno == ENOENT ?
-		     "there is no key %s: make one (weft-memd --make-key %s), or copy the one that the rack has" :
+		     "there is no key %s: copy the rack's from another machine of it, or make the rack's on its first machine (weft-memd --make-key %s)" :
 		     "cannot read the key %s: %s",
 		     path, errno == ENOENT ? path : strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
 		fail(err, "the key %s is not a file", path);
-	} else if (st.st_mode & OTHERS && !is_credential(path)) {
+	} else if (st.st_mode & OTHERS) {
 		fail(err, "others than its owner may use the key %s (mode %04o): chmod 600 %s, and make another one if they may have read it",
 		     path, st.st_mode & 07777, path);
 	} else {
@@ -44,10 +49,10 @@ static int open_private(const char *path, char *err)
 	return -1;
 }
 
-int key_read(const char *path, struct weft_key *key, char *err)
+/* Return: 0 or -1, @err says why. */
+static int read_bytes(const char *path, u8 bytes[WEFT_KEY_LEN], char *err)
 {
 	char text[WEFT_KEY_TEXT + 2];	/* newline, and one too many */
-	u8 bytes[WEFT_KEY_LEN];
 	int fd = open_private(path, err), bad;
 	ssize_t n;
 
@@ -58,14 +63,22 @@ int key_read(const char *path, struct weft_key *key, char *err)
 	if (n < 0)
 		return fail(err, "cannot read the key %s: %s", path, strerror(errno));
 	bad = weft_key_parse(bytes, text, (size_t)n);
-	if (!bad)
-		weft_key_init(key, bytes);
 	explicit_bzero(text, sizeof(text));
-	explicit_bzero(bytes, sizeof(bytes));
 	if (bad)
 		return fail(err, "%s is no key: a key is %d hexadecimal digits and a newline, as weft-memd --make-key writes it",
 			    path, WEFT_KEY_TEXT);
 	return 0;
+}
+
+int key_read(const char *path, struct weft_key *key, char *err)
+{
+	u8 bytes[WEFT_KEY_LEN];
+	int rc = read_bytes(path, bytes, err);
+
+	if (!rc)
+		weft_key_init(key, bytes);
+	explicit_bzero(bytes, sizeof(bytes));
+	return rc;
 }
 
 static int write_key(int fd, const u8 bytes[WEFT_KEY_LEN])
@@ -111,4 +124,67 @@ int key_make(const char *path, char *err)
 	explicit_bzero(bytes, sizeof(bytes));
 	explicit_bzero(&key, sizeof(key));
 	return 0;
+}
+
+/* --- For a service ------------------------------------------------------------ */
+
+/* There has been a rack: then what is to be done is up to people. */
+static int refuse_new(const struct options *o, char *err)
+{
+	if (options_blade(o))
+		return fail(err, "there is no key %s: copy the one of the rack's first blade here (on that machine: scp -p %s root@THIS:%s)",
+			    o->key, o->key, o->key);
+	return fail(err, "there is no key %s, but %s has regions of a rack: copy its key from another machine of it; if it has had none, stop all machines of the rack, make one (weft-memd --make-key %s), and copy it to all of them",
+		    o->key, o->backing, o->key);
+}
+
+static int make_if_new(const struct options *o, char *err)
+{
+	struct stat st;
+
+	if (!access(o->key, F_OK))
+		return 0;
+	if (options_blade(o) || (o->backing && !stat(o->backing, &st) && st.st_size))
+		return refuse_new(o, err);
+	return key_make(o->key, err);
+}
+
+/* A new file each time: nobody has the old one open. */
+static int write_copy(const char *path, const struct stat *dir,
+		      const u8 bytes[WEFT_KEY_LEN], char *err)
+{
+	int fd;
+
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || fchown(fd, dir->st_uid, dir->st_gid) || write_key(fd, bytes)) {
+		fail(err, "cannot write %s: %s", path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	close(fd);
+	return 0;
+}
+
+int key_hand(const struct options *o, const char *dir, char *err)
+{
+	u8 bytes[WEFT_KEY_LEN];
+	char path[PATH_MAX];
+	struct stat st;
+	int rc;
+
+	if (!o->key)
+		return 0;
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode) || st.st_mode & OTHERS ||
+	    !copy_path(path, dir))
+		return fail(err, "--hand-key %s: it has to be a directory that only its owner may use",
+			    dir);
+	rc = make_if_new(o, err);
+	if (!rc)
+		rc = read_bytes(o->key, bytes, err);
+	if (!rc)
+		rc = write_copy(path, &st, bytes, err);
+	explicit_bzero(bytes, sizeof(bytes));
+	return rc;
 }

@@ -112,8 +112,8 @@ int main(int argc, char **argv)
 		break;
 	}
 	log_verbose = o.verbose;
-	if (o.make_key) {
-		if (!key_make(o.make_key, err))
+	if (o.make_key || o.hand_key) {
+		if (!(o.make_key ? key_make(o.make_key, err) : key_hand(&o, o.hand_key, err)))
 			return EXIT_SUCCESS;
 		log_say("%s", err);
 		return 2;

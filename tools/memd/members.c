@@ -189,10 +189,12 @@ void members_refused(struct memd *m, u32 id, u32 from)
 {
 	u32 addr = id <= WEFT_BLADE_MAX ? m->members.by_id[id].addr : 0;
 
-	if (addr && addr != from)
+	if (addr && addr != from) {
 		count(m, WRONG_ADDRESS);
-	else
+		gate_refused(m);
+	} else {
 		count(m, STRANGER);
+	}
 }
 
 u32 members_joined(const struct members *ms)

@@ -37,8 +37,10 @@ static const char help[] =
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
 "  --port N             UDP port (4793)\n"
-"  --key FILE           key of the rack: only who has it is heard (not yet: nodes)\n"
+"  --key FILE           key of the rack: only who has it is heard\n"
 "  --make-key FILE      make a new key, tell what to do with it, and end\n"
+"  --hand-key DIR       copy the key to a directory for the user whose that is, and end;\n"
+"                       of a new rack's first blade it is made before: for services\n"
 "  --background         leave the terminal once everything is set up\n"
 "  --foreground         stay, which is what it does anyhow\n"
 "  --verbose            tell more on stderr\n"
@@ -47,7 +49,7 @@ static const char help[] =
 enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
 	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_BACKING, O_SWITCH, O_RACK, O_PORT, O_KEY,
-	O_MAKE_KEY, O_BACKGROUND, O_FOREGROUND,
+	O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND, O_FOREGROUND,
 	O_VERBOSE, O_HELP, O_VERSION,
 };
 
@@ -67,6 +69,7 @@ static const struct option long_options[] = {
 	{ "port", required_argument, NULL, O_PORT },
 	{ "key", required_argument, NULL, O_KEY },
 	{ "make-key", required_argument, NULL, O_MAKE_KEY },
+	{ "hand-key", required_argument, NULL, O_HAND_KEY },
 	{ "background", no_argument, NULL, O_BACKGROUND },
 	{ "foreground", no_argument, NULL, O_FOREGROUND },
 	{ "verbose", no_argument, NULL, O_VERBOSE },
@@ -234,6 +237,9 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 		return 0;
 	case O_MAKE_KEY:
 		o->make_key = arg;
+		return 0;
+	case O_HAND_KEY:
+		o->hand_key = arg;
 		return 0;
 	case O_BACKGROUND:
 	case O_FOREGROUND:

@@ -42,6 +42,7 @@ static inline int fail(char *err, const char *fmt, ...)
  * @backing: file that keeps regions and contents, or NULL
  * @key: file with the key of the rack, or NULL
  * @make_key: file to make with a new key, and nothing else is done, or NULL
+ * @hand_key: directory to copy the key to, and nothing else is done, or NULL
  * @use_switch: a P4 switch may be used if there is one
  * @peers: addresses of all blades, in the order of their ids
  * @blades: how many there are
@@ -61,6 +62,7 @@ struct options {
 	const char *backing;
 	const char *key;
 	const char *make_key;
+	const char *hand_key;
 	bool use_switch;
 	u32 peers[BLADES_MAX];
 	u32 blades;

@@ -105,6 +105,7 @@ static void add_state(struct memd *m, struct page *page)
 	add(page, "not_received", udp_not_received(&m->udp));
 	add(page, "blades", m->opt.blades);
 	add(page, "ready", m->ready);
+	add(page, "refused_ago_s", gate_refused_ago(m));
 }
 
 static void add_types(struct page *page, const char *prefix, const u64 *counts)
