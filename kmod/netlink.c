@@ -18,6 +18,7 @@
 #include "netlink_event.h"
 #include "netlink_list.h"
 #include "node.h"
+#include "stats.h"
 #include "weft_netlink.h"
 
 static_assert(WEFT_KEY_BYTES == WEFT_KEY_LEN, "a key is as long for people as for us");
@@ -240,12 +241,28 @@ static int weft_genl_put_config(struct sk_buff *skb, const struct weft_config *c
 	return 0;
 }
 
+static int weft_genl_put_refused(struct sk_buff *skb, const struct weft_refused *r)
+{
+	const char *name;
+	char buf[32];
+
+	if (r->stat == WEFT_STAT_COUNT)
+		return 0;
+	name = weft_stat_name(r->stat, buf, sizeof(buf));
+	if (nla_put_string(skb, WEFT_A_STATUS_REFUSED, name) ||
+	    nla_put_in_addr(skb, WEFT_A_STATUS_REFUSED_FROM, r->from) ||
+	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REFUSED_MS, r->msecs, WEFT_A_STATUS_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int weft_genl_put_status(struct sk_buff *skb,
 				const struct weft_node_status *s)
 {
 	if ((s->joined && nla_put_flag(skb, WEFT_A_STATUS_JOINED)) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_LIFE, s->life) ||
 	    (s->key_set && nla_put_u32(skb, WEFT_A_STATUS_FINGERPRINT, s->fingerprint)) ||
+	    weft_genl_put_refused(skb, &s->refused) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_ANSWERED_MS, s->answered_ms) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_MEMBERS, s->members) ||
 	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REGIONS, s->inodes,

@@ -194,6 +194,7 @@ static void publish(struct weft_config *cfg)
 	/* this is the only place where it is kept */
 	memzero_explicit(cfg->key, sizeof(cfg->key));
 	weft_clock_forget();
+	weft_refused_forget();
 	weft_node.ifindex = cfg->ifindex;
 	weft_node.rack = cfg->rack;
 	weft_node.fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD,
@@ -545,6 +546,7 @@ int weft_node_status(struct weft_node_status *status)
 		status->key_set = weft_node.key.set;
 		if (status->key_set)
 			status->fingerprint = weft_key_fingerprint(&weft_node.key);
+		weft_refused_last(&status->refused);
 		status->members = READ_ONCE(members);
 		if (status->joined)
 			status->answered_ms =

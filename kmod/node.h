@@ -16,6 +16,7 @@
 #include <linux/types.h>
 
 #include "call.h"
+#include "refused.h"
 #include "weft_netlink.h"
 
 struct net;
@@ -67,6 +68,7 @@ struct weft_config {
  * @life: number of this life
  * @key_set: the rack has a key
  * @fingerprint: of the key
+ * @refused: the last message that was refused for who sent it, since the node is up
  * @members: bits of the nodes of the rack
  * @inodes: regions that are known here, also unlinked ones that are still open
  * @lines: blocks in the cache
@@ -79,6 +81,7 @@ struct weft_node_status {
 	u32 life;
 	bool key_set;
 	u32 fingerprint;
+	struct weft_refused refused;
 	u32 members;
 	u64 inodes;
 	u64 lines;

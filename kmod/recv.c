@@ -11,6 +11,7 @@
 #include "peer.h"
 #include "recall.h"
 #include "recv.h"
+#include "refused.h"
 #include "rpc.h"
 #include "stats.h"
 #include "trace.h"
@@ -26,7 +27,7 @@ static bool sender_fits(const struct weft_packet *packet)
 		weft_node_refresh_peers();
 		return false;
 	default:
-		weft_stat_inc(WEFT_STAT_MSG_FORGED);
+		weft_refused_note(WEFT_STAT_MSG_FORGED, ip_hdr(packet->skb)->saddr);
 		return false;
 	}
 }
@@ -78,9 +79,13 @@ static void wrong_key(const struct weft_packet *packet, int err)
 {
 	const struct weft_msg *msg = &packet->msg;
 
-	weft_stat_inc(err == -ENOKEY ? WEFT_STAT_MSG_NO_KEY : WEFT_STAT_MSG_WRONG_KEY);
-	if (msg->rack != weft_node.rack ||
-	    weft_peer_sender(msg, ip_hdr(packet->skb)->saddr) != WEFT_SENDER_FITS)
+	if (msg->rack != weft_node.rack) {
+		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
+		return;
+	}
+	weft_refused_note(err == -ENOKEY ? WEFT_STAT_MSG_NO_KEY : WEFT_STAT_MSG_WRONG_KEY,
+			  ip_hdr(packet->skb)->saddr);
+	if (weft_peer_sender(msg, ip_hdr(packet->skb)->saddr) != WEFT_SENDER_FITS)
 		return;
 	say_key(packet);
 	weft_rpc_refused(msg);

@@ -84,7 +84,8 @@
  *
  * STATUS_GET: what the node is doing (do, no attributes)
  *
- * The answer has all attributes of the object; FINGERPRINT if the rack has a key.
+ * The answer has all attributes of the object; FINGERPRINT if the rack has a key, and the
+ * three of REFUSED if there was such a message since the node is up.
  *
  *
  * STATS_GET: counters of this node (dump, no attributes)
@@ -292,6 +293,11 @@ enum weft_a_config {
  * @WEFT_A_STATUS_CACHE_MAX: u64, what they may take
  * @WEFT_A_STATUS_PAD: no meaning
  * @WEFT_A_STATUS_FINGERPRINT: u32, by which people compare the keys of two machines
+ * @WEFT_A_STATUS_REFUSED: string, the counter under which the last message was counted
+ *	that came from somebody who has not the rack's key, or not the address of the
+ *	member that it named
+ * @WEFT_A_STATUS_REFUSED_FROM: IPv4 address, where it came from
+ * @WEFT_A_STATUS_REFUSED_MS: u64, how many milliseconds ago
  */
 enum weft_a_status {
 	WEFT_A_STATUS_JOINED = 1,
@@ -304,6 +310,9 @@ enum weft_a_status {
 	WEFT_A_STATUS_CACHE_MAX,
 	WEFT_A_STATUS_PAD,
 	WEFT_A_STATUS_FINGERPRINT,
+	WEFT_A_STATUS_REFUSED,
+	WEFT_A_STATUS_REFUSED_FROM,
+	WEFT_A_STATUS_REFUSED_MS,
 
 	__WEFT_A_STATUS_MAX,
 	WEFT_A_STATUS_MAX = __WEFT_A_STATUS_MAX - 1

@@ -40,7 +40,7 @@ compile()
 		-DCONF_FILE="\"$1\"" \
 		-Iuapi -Ikmod/core -I. $(pkg-config --cflags libnl-genl-3.0) \
 		-o "$dir/weftctl" "${files[@]}" tests/ctl/fakes/genl/*.c \
-		$(pkg-config --libs libnl-genl-3.0)
+		kmod/core/tag.c $(pkg-config --libs libnl-genl-3.0 libsodium)
 }
 
 # build CONF: which reads this file unless told.

@@ -216,6 +216,8 @@ json '$j->{state} eq "up"' '$j->{node} == 2' '$j->{rack} == 7' \
 	'$j->{peers}[2]{address} eq "10.0.0.101"' '@{$j->{mounts}} == 0'
 [ "$(wc -l <"$dir/out")" = 1 ]
 report $? "JSON is one line"
+check "status is what the schema says" \
+	tests/ctl/schema.pl tools/weftctl/schema.json status "$dir/out"
 ctl up -p status;	json '$j->{node} == 2'
 [ "$(wc -l <"$dir/out")" -gt 40 ] && grep -q '^    "node": 2,$' "$dir/out"
 report $? "pretty JSON is many lines"

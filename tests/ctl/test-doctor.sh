@@ -18,6 +18,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/ctl/rack.sh
 
 BAD=$BUILD/tests/system-badinput
+FORGER=$BUILD/tests/system-forger
 CONF=/etc/weft/weft.conf
 
 # done_on GUEST COMMAND...: it must succeed, and is no check of its own.
@@ -81,7 +82,7 @@ while n:
 # again GUEST ID: its weft-memd is started anew.
 again()
 {
-	run "$1" tools/rack/guest-blade "$BIN" "$2" "$homes" 32M
+	run "$1" tools/rack/guest-blade "$BIN" "$2" "$homes" 32M --key "$key"
 	[ "$rc" = 0 ]
 }
 
@@ -92,7 +93,16 @@ waits_no_more()
 }
 
 begin doctor
-boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 9000 --blade-mem 32M
+# What is in /tmp here is not there.
+mkdir -p "$BUILD/tests"
+keys=$(mktemp -d "$BUILD/tests/doctor.XXXXXX") || exit 2
+at_exit rm -rf "$keys"
+for key in "$keys/other" "$keys/rack"; do
+	"$BIN/weft-memd" --make-key "$key" >"$dir/made" || exit 2
+done
+fingerprint=$(sed -n 's/^made .*, fingerprint \([0-9a-f]*\)\.$/\1/p' "$dir/made")
+boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 9000 --blade-mem 32M \
+	--memd-options "--key $key" --node-options "--key $key"
 homes=10.87.0.101,10.87.0.102
 version=$(sed -n 's/^#define WEFT_VERSION[[:blank:]]*"\(.*\)"$/\1/p' uapi/weft_version.h)
 # As long, and another one.
@@ -114,17 +124,41 @@ check "without privilege it says what it has not looked at" eval 'good &&
 
 done_on node1 sh -c 'mkdir -p /etc/weft && "$0" up --check --node 1 --interface eth0 \
 	--homes "$1" --mount /weft --cache 8M >"$2"' "$WEFTCTL" "$homes" "$CONF"
+check "a file without the key that the node has" finds node1 key_differs \
+	"this node runs with a key, but $CONF names none, so the next start of it has none" \
+	"add the line 'key = FILE' to it"
+check "nothing else" only key_differs
+done_on node1 sh -c 'echo "key = $1" >>"$0"' "$CONF" "$keys/other"
+check "another key" finds node1 key_differs \
+	"the key $keys/other \(fingerprint [0-9a-f]{8}\) is not the one that this node runs with \($fingerprint\)" \
+	"if it is the rack's, which 'weftctl status' on another node shows, 'weftctl down --unmount' and 'weftctl up' take it; else copy the rack's here"
+check "nothing else" only key_differs
+done_on node1 sed -i 's|^key = .*|key = /etc/weft/nothing|' "$CONF"
+check "a key that is not there" finds node1 key_wrong "there is no key /etc/weft/nothing" \
+	"copy the rack's from another machine of it \('scp -p root@MACHINE:/etc/weft/nothing /etc/weft/nothing'\), or make .*"
+check "nothing else" only key_wrong
+done_on node1 sh -c 'cp "$0" /etc/weft/key && chmod 644 /etc/weft/key &&
+	sed -i "s|^key = .*|key = /etc/weft/key|" "$1"' "$key" "$CONF"
+check "a key that all may read" finds node1 key_wrong \
+	'others than its owner may use the key /etc/weft/key \(mode 0644\)' \
+	'chmod 600 /etc/weft/key, and make another one if they may have read it'
+check "nothing else" only key_wrong
+done_on node1 chmod 600 /etc/weft/key
+diagnose node1 -j
+ctl node1 status -j
+check "status has the fingerprint" holds "\$j->{key} eq \"$fingerprint\"" '!defined $j->{refused}'
+check "as the schema says" schema status
 check "a configuration file that says what runs" clean node1
 done_on node1 sh -c 'echo "timeout = 20" >>"$0"' "$CONF"
 check "1. the file differs from what runs" finds node1 config_differs \
-	"line 6 of $CONF says timeout = 20, but timeout = 30 is what runs" \
+	"line 7 of $CONF says timeout = 20, but timeout = 30 is what runs" \
 	"'weftctl set --file $CONF' makes it so, or correct the file"
 check "nothing else" only config_differs
 done_on node1 "$WEFTCTL" set --file "$CONF"
 check "its remedy" clean node1
 done_on node1 sh -c 'echo "tiemout = 20" >>"$0"' "$CONF"
 check "2. the file is wrong" finds node1 config_wrong \
-	"the configuration file is wrong, $CONF:7: there is no setting 'tiemout': write 'timeout = 30' if that is meant" \
+	"the configuration file is wrong, $CONF:8: there is no setting 'tiemout': write 'timeout = 30' if that is meant" \
 	"'weftctl up --check --file $CONF' looks at it again"
 done_on node1 sed -i /tiemout/d "$CONF"
 done_on node1 sed -i 's/^interface/#interface/' "$CONF"
@@ -196,7 +230,7 @@ done_on node1 "$WEFTCTL" set --timeout 2
 done_on mem2 sh -c 'kill -STOP $(pgrep -x weft-memd)'
 check "11. a blade that is stopped" finds node1 blade_down \
 	'memory blade 34 \(10\.87\.0\.102\) does not answer, though nothing says that it does not run' \
-	'see there that weft-memd is not stopped, that its --id is 34, its --rack 0 and its version the one of this node, and that no firewall holds UDP port 4793 back'
+	'see there that weft-memd is not stopped, that its --id is 34, its --rack 0, its key and its version those of this node, and that no firewall holds UDP port 4793 back'
 done_on mem2 sh -c 'kill -CONT $(pgrep -x weft-memd)'
 done_on node1 "$WEFTCTL" set --file "$CONF"
 check "all is well again" soon 20 clean node1
@@ -242,7 +276,8 @@ check "a new socket" clean node1
 done_on node2 "$WEFTCTL" down --unmount
 check "node 2 leaves" soon 20 members "1"
 done_on node2 sh -c 'mkdir -p /etc/weft && "$0" up --check --node 1 --interface eth0 \
-	--homes "$1" --mount /weft --cache 8M >"$2"' "$WEFTCTL" "$homes" "$CONF"
+	--homes "$1" --mount /weft --cache 8M >"$2" && echo "key = $3" >>"$2"' \
+	"$WEFTCTL" "$homes" "$CONF" "$key"
 ctl node2 up
 check "up says why it cannot mount" eval '[ $rc = 2 ] && [ "$(cat "$dir/err")" = \
 	"weftctl: cannot mount /weft: another node has the id 1: give this one another with weftctl down and weftctl up" ]'
@@ -359,6 +394,44 @@ check "25. a blade that drops messages" soon 60 finds node1 drops_blade \
 	"give weft-memd there a processor that nobody else needs, and a buffer of 8 MiB: run it as root, or 'sysctl -w net.core.rmem_max=8388608' before it starts"
 check "it waits no more" soon 60 waits_no_more
 
+# Two machines have no key, one has no right to its address.
+done_on mem2 "$FORGER" root open 1 name 10.87.0.1 2=10.87.0.2
+check "26. a message without the key" finds node1 refused \
+	'this node has refused messages \(msg_no_key\), the last one [0-9]+ s ago from 10\.87\.0\.2: it has no key' \
+	"if 10\.87\.0\.2 is a machine of the rack, see with 'weftctl status' there, or in the log of its weft-memd, that it has the rack's key and its own address; if not, find out who sends that"
+ctl node1 status -j
+check "status has it" holds '$j->{refused}{counter} eq "msg_no_key"' '$j->{refused}{from} eq "10.87.0.2"'
+check "as the schema says" schema status
+done_on mem2 "$FORGER" --key "$keys/other" root open 1 name 10.87.0.1 2=10.87.0.2
+check "a message with another key" finds node1 refused \
+	'this node has refused messages \(msg_wrong_key\), the last one [0-9]+ s ago from 10\.87\.0\.2: it has another key' '.*'
+done_on mem2 "$FORGER" --key "$key" root open 1 name 10.87.0.1 2=10.87.0.99
+check "a message with the key from another address" finds node1 refused \
+	'this node has refused messages \(msg_forged\), the last one [0-9]+ s ago from 10\.87\.0\.99: they were not from the address of the member that they named' '.*'
+done_on node2 "$WEFTCTL" down --unmount
+run node2 "$WEFTCTL" up --node 2 --interface eth0 --homes "$homes" --mount /weft
+check "27. a node without the key does not join" eval '[ $rc = 2 ] &&
+	grep -q "do not both have a key: give all machines of the rack the same one" "$dir/err"'
+check "and the blade's part of it" finds node1 refused \
+	'memory blade 33 \(10\.87\.0\.101\) has refused messages, the last one [0-9]+ s ago, of machines that have not the rack.s key \([1-9][0-9]* without one, 0 with another\) or not the address of the member that they named \([0-9]+\)' \
+	"its log says which machines \('journalctl -u weft-memd' there\): copy the rack's key there, or find out who sends that"
+run node2 "$WEFTCTL" up --node 2 --interface eth0 --homes "$homes" --key "$keys/other" --mount /weft
+check "nor one with another key" eval '[ $rc = 2 ] &&
+	grep -q "has another key than this node: copy the rack.s key here" "$dir/err"'
+run node2 "$WEFTCTL" up --node 2 --interface eth0 --homes "$homes"
+check "28. a node without a key, though the file names one" finds node2 key_differs \
+	"line 6 of $CONF says key = $key, but this node runs without a key" \
+	"'weftctl down --unmount' and 'weftctl up' give it the key"
+done_on node2 sed -i 's/^key/#key/' "$CONF"
+check "29. no key" finds node2 no_key \
+	"this rack has no key, so root of any machine in its network, and of some containers there, can read, change and remove all that is in it" \
+	"make one where the first memory blade runs \('weft-memd --make-key /etc/weft/key'\), copy it to each machine of the rack \('scp -p .*"
+diagnose node2 --ignore no_key
+check "which can be ignored" eval '! grep -q "^no_key" "$dir/out"'
+done_on node2 sed -i 's/^#key/key/' "$CONF"
+done_on node2 "$WEFTCTL" down
+done_on node2 "$WEFTCTL" up
+
 # The rack forgets node 1 while it is cut off, and another machine takes its place.
 done_on node2 "$WEFTCTL" down --unmount
 keeping rack wire cut node1
@@ -368,7 +441,7 @@ done_on node2 sed -i 's/^node = 2/node = 1/' "$CONF"
 # the other blade has to join first
 check "node 2 takes the place" soon 60 eval 'ctl node2 up; good'
 keeping rack wire heal node1
-check "26. mounted, and no member" soon 60 finds node1 not_joined \
+check "30. mounted, and no member" soon 60 finds node1 not_joined \
 	'weft is mounted, but the rack has not counted this node among its members for [0-9.]+ s, and does not take it back' \
 	"see with 'weftctl status' on another node who is node 1 there: give one of the two another 'node', then 'weftctl down --unmount' and 'weftctl up' here; what this node had modified is lost"
 check "its first blade is not called silent" eval '! grep -q "^blade_silent" "$dir/out"'

@@ -507,7 +507,10 @@ runs '^node 1 of rack 0: up, joined$' 'homes +10\.0\.0\.101 10\.0\.0\.102$' '^  
 runs '^ +"id": 1,$' '^ +"misses": [0-9]+,$'
 check "what came before is no fault" on node1 dmesg -C
 block weftctl.8 5
-runs '^nothing found$'
+# The rack has no key.
+there "weftctl doctor" >"$dir/out"
+check "doctor finds that there is no key" eval 'equal 1 "$(wc -l <"$dir/out")" && prints "^no_key: "'
+next_command
 runs '^\{"findings":\[\],"skipped":\[\]\}$'
 check "as the schema says" tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
 

@@ -110,6 +110,7 @@ static void take_status(const struct object *o, void *data)
 	     number(o, WEFT_A_STATUS_ANSWERED_MS) == 40 &&
 	     number(o, WEFT_A_STATUS_MEMBERS) == UINT32_MAX &&
 	     number(o, WEFT_A_STATUS_FINGERPRINT) == 0x01020300 &&
+	     number(o, WEFT_A_STATUS_REFUSED_MS) == 1ull << 33 &&
 	     number(o, WEFT_A_STATUS_REGIONS) == 1 &&
 	     number(o, WEFT_A_STATUS_LINES) == 1ull << 40 &&
 	     number(o, WEFT_A_STATUS_CACHE_BYTES) == 1ull << 52 &&

@@ -83,6 +83,7 @@ static int examine(struct patient *p)
 
 	if (rc)
 		return rc;
+	examine_key(p);
 	examine_interface(p);
 	examine_hosts(p);
 	examine_drops(p);

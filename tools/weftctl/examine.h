@@ -60,6 +60,13 @@ void examine_drops(struct patient *p);
 void examine_blade_drops(struct patient *p, uint32_t id, const char *name,
 			 const struct counters *c);
 
+/* The rack's key, and messages of those who have not got it. */
+void examine_key(struct patient *p);
+
+/* The same at memory blade @id, called @name, whose counters are @c. */
+void examine_blade_refused(struct patient *p, uint32_t id, const char *name,
+			   const struct counters *c);
+
 /* Memory blades and the switch. */
 int examine_rack(struct patient *p);
 

@@ -225,7 +225,7 @@ static bool examine_blade(struct patient *p, const struct host *h, struct knock 
 		      h->name);
 	else if (err == -ETIMEDOUT)
 		found(f, FOUND_BLADE_DOWN, h->id,
-		      "%s does not answer, though nothing says that it does not run\tsee there that weft-memd is not stopped, that its --id is %u, its --rack %u and its version the one of this node, and that no firewall holds UDP port %d back",
+		      "%s does not answer, though nothing says that it does not run\tsee there that weft-memd is not stopped, that its --id is %u, its --rack %u, its key and its version those of this node, and that no firewall holds UDP port %d back",
 		      h->name, h->id, p->config.rack, WEFT_WIRE_UDP_PORT);
 	else
 		found(f, FOUND_BLADE_DOWN, h->id,
@@ -302,6 +302,7 @@ int examine_rack(struct patient *p)
 			examine_space(p, &h, &counters);
 			examine_part(p, &h, &counters);
 			examine_blade_drops(p, h.id, h.name, &counters);
+			examine_blade_refused(p, h.id, h.name, &counters);
 			p->first_told |= h.id == WEFT_BLADE_MIN;
 			told = h.id;
 			if (counters_get(&counters, "switch"))

@@ -192,6 +192,10 @@ static int take_status(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	s->life = get_u32(attrs[WEFT_A_STATUS_LIFE]);
 	s->key_set = attrs[WEFT_A_STATUS_FINGERPRINT];
 	s->fingerprint = get_u32(attrs[WEFT_A_STATUS_FINGERPRINT]);
+	if (attrs[WEFT_A_STATUS_REFUSED])
+		nla_strlcpy(s->refused, attrs[WEFT_A_STATUS_REFUSED], sizeof(s->refused));
+	s->refused_from.s_addr = get_u32(attrs[WEFT_A_STATUS_REFUSED_FROM]);
+	s->refused_ms = get_u64(attrs[WEFT_A_STATUS_REFUSED_MS]);
 	s->answered_ms = get_u32(attrs[WEFT_A_STATUS_ANSWERED_MS]);
 	s->members = get_u32(attrs[WEFT_A_STATUS_MEMBERS]);
 	s->regions = get_u64(attrs[WEFT_A_STATUS_REGIONS]);

@@ -54,6 +54,9 @@ struct config {
  * @life: number of its life
  * @key_set: the rack has a key
  * @fingerprint: of the key
+ * @refused: counter of the last message that was refused for who sent it, "": none
+ * @refused_from: where it came from
+ * @refused_ms: how long ago
  * @answered_ms: since the first memory blade last answered
  * @members: nodes of the rack, bit id - 1
  * @regions: that it knows
@@ -66,6 +69,9 @@ struct status {
 	uint32_t life;
 	bool key_set;
 	uint32_t fingerprint;
+	char refused[32];
+	struct in_addr refused_from;
+	uint64_t refused_ms;
 	uint32_t answered_ms;
 	uint32_t members;
 	uint64_t regions;

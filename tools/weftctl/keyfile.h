@@ -3,15 +3,33 @@
 #ifndef WEFTCTL_KEYFILE_H
 #define WEFTCTL_KEYFILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "weft_netlink.h"
 
 /**
- * keyfile_read() - read a key
+ * struct keyfile_error - why a key could not be read
+ * @text: without a full stop; after the first colon what to do, or what the system said
+ */
+struct keyfile_error {
+	char text[1024];
+};
+
+/**
+ * keyfile_load() - read a key
  * @key: receives it
+ * @why: says what is wrong
  *
  * Refuses a file that others than its owner may read.
+ *
+ * Return: whether it is there and right.
+ */
+bool keyfile_load(const char *path, uint8_t key[WEFT_KEY_BYTES],
+		  struct keyfile_error *why);
+
+/**
+ * keyfile_read() - the same, for a command that cannot do without
  *
  * Return: 0, or an exit status after it has said what is wrong.
  */

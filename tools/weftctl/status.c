@@ -32,6 +32,31 @@ static const char *address(struct in_addr a)
 
 /* --- JSON ---------------------------------------------------------------- */
 
+static void json_key(struct json *j, const struct status *s)
+{
+	char text[9];
+
+	if (!s->key_set) {
+		json_null(j, "key");
+		return;
+	}
+	snprintf(text, sizeof(text), "%08x", s->fingerprint);
+	json_string(j, "key", text);
+}
+
+static void json_refused(struct json *j, const struct status *s)
+{
+	if (!*s->refused) {
+		json_null(j, "refused");
+		return;
+	}
+	json_object(j, "refused");
+	json_string(j, "counter", s->refused);
+	json_string(j, "from", address(s->refused_from));
+	json_u64(j, "ms", s->refused_ms);
+	json_close(j);
+}
+
 static void json_node(struct json *j, const struct view *v)
 {
 	const struct config *c = &v->config;
@@ -50,10 +75,8 @@ static void json_node(struct json *j, const struct view *v)
 	json_u64(j, "timeout_ms", c->timeout_ms);
 	json_u64(j, "hold_us", c->hold_us);
 	json_u64(j, "wire_version", c->wire_version);
-	if (s->key_set)
-		json_u64(j, "key", s->fingerprint);
-	else
-		json_null(j, "key");
+	json_key(j, s);
+	json_refused(j, s);
 	json_bool(j, "joined", s->joined);
 	json_u64(j, "life", s->life);
 	json_array(j, "members");

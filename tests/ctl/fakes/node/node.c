@@ -120,6 +120,7 @@ int weft_node_status(struct weft_node_status *s)
 		.key_set = config.key_set,
 		.fingerprint = (u32)config.key[0] << 24 | config.key[1] << 16 |
 			       config.key[2] << 8,
+		.refused = { WEFT_STAT_MSG_WRONG_KEY, htonl(0x0a000009), 1ull << 33 },
 		.members = 0xffffffff, .inodes = 1, .lines = 1ull << 40,
 		.cache_bytes = 1ull << 52, .cache_max = U64_MAX,
 	};
