@@ -45,7 +45,20 @@ logged()
 	step in sh -c 'journalctl --sync && journalctl --no-pager -o cat -u weft' | grep -F "$1"
 }
 
-# says TEXT: the same; what has just been written may be on its way to the log.
+# blade_logged TEXT: that of the memory blade.
+blade_logged()
+{
+	blade in sh -c 'journalctl --sync && journalctl --no-pager -o cat -u weft-memd' | grep -F "$1"
+}
+
+# blade_runs: with the key, and not as root.
+blade_runs()
+{
+	soon 20 blade_logged "the rack's key has fingerprint" &&
+		on mem1 sh -c '[ "$(stat -c %u /proc/$(pgrep -x weft-memd))" != 0 ]'
+}
+
+# says TEXT: that of weft; what has just been written may be on its way to the log.
 says()
 {
 	soon 20 logged "$1"
@@ -75,11 +88,24 @@ check "the blade as the rack has made it ends" on mem1 sh -c 'kill $(pgrep -x we
 	for try in $(seq 100); do pgrep -x weft-memd || exit 0; sleep 0.2; done; exit 1'
 check "make install, there" on mem1 cp -a "$shared/root/." /
 check "options of the blade" on mem1 sed -i \
-	's/^WEFT_MEMD_OPTIONS=.*/WEFT_MEMD_OPTIONS="--id 33 --interface eth0 --memory 64M"/' \
+	's|^WEFT_MEMD_OPTIONS=.*|WEFT_MEMD_OPTIONS="--id 33 --interface eth0 --memory 64M --backing /var/lib/weft/blade --key /etc/weft/key"|' \
 	/etc/weft/memd.conf
 check "no other services there" blade quiet
 check "systemd boots there" blade boot || exit 1
 check "systemctl enable --now weft-memd" blade in systemctl enable --now weft-memd
+check "it has made the rack's key" on mem1 sh -c 'grep -qxE "[0-9a-f]{64}" /etc/weft/key &&
+	[ "$(stat -c "%a %U" /etc/weft/key)" = "600 root" ]'
+check "and says how to copy it" soon 20 blade_logged 'scp -p /etc/weft/key root@MACHINE:/etc/weft/key'
+check "it runs with it, as another user" blade_runs
+check "a copy of the key" on mem1 cp -p /etc/weft/key /etc/weft/was
+check "systemctl restart weft-memd" blade in systemctl restart weft-memd
+check "the key is the same" on mem1 cmp /etc/weft/key /etc/weft/was
+check "the key is lost" on mem1 rm /etc/weft/key
+check "systemctl restart weft-memd does not make another" blade in sh -c \
+	'! systemctl restart weft-memd; [ ! -e /etc/weft/key ]'
+check "and says why" soon 20 blade_logged 'has regions of a rack: copy its key from another machine of it'
+check "the key is found" on mem1 mv /etc/weft/was /etc/weft/key
+check "systemctl start weft-memd" blade in systemctl start weft-memd
 check "no other services" step quiet
 check "systemd boots" step boot || exit 1
 
@@ -96,6 +122,16 @@ check "and says which" says "$CONF:$line: node: 33 is not within 1 to 32: write 
 check "node" set_up node 1
 check "cache" set_up cache 8M
 check "weftctl up --check" on node1 weftctl up --check
+
+# --- The key ---
+
+check "without the key it does not start" step in sh -c '! systemctl start weft'
+check "and says so" says "do not both have a key: give all machines of the rack the same one"
+check "key" set_up key /etc/weft/key
+check "nor if the key is not there" step in sh -c '! systemctl start weft'
+check "and says how to get it" says "there is no key /etc/weft/key: copy the rack's from another machine of it"
+check "the key is copied" eval 'on mem1 cat /etc/weft/key >"$shared/key" && chmod 600 "$shared/key" &&
+	on node1 cp -p "$shared/key" /etc/weft/key && on node1 chown root /etc/weft/key'
 
 # --- Up and down ---
 
