@@ -217,6 +217,7 @@ recorded()
 {
 	local pids=() hammers=() where k until=$((SECONDS + RECORD_SECONDS - 1)) kind rc=0
 
+	on node1 rm -f /weft/hammer || return 1
 	for where in node1 node2 mem1; do
 		timeout "$STEP_LIMIT" "$RACK" --name "$run_name" exec $where -- "$FORGER" record \
 			"$RECORD_SECONDS" "$RECORD_MOST" </dev/null >"$dir/record.$where" \
@@ -257,18 +258,24 @@ go_on()
 		on node1 "$TOUCH" write /weft/steady "$BLOCKS" 1000000
 }
 
-# rack_state: of each file what it is and contains, for node 1, and for node 2 anew.
-rack_state()
+# state_at NODE: of each file what it is and contains, there, and who is in the rack.
+state_at()
+{
+	on "$1" sh -c 'cd /weft && stat -c "%n %i %a %u %g %s" secret again sized steady &&
+		sha256sum secret again sized && "$0" read steady "$1" 1000000 &&
+		"$2" -j status | grep -o "\"members\":[^]]*"' "$TOUCH" "$BLOCKS" "$BIN/weftctl"
+}
+
+# same_state: both nodes say what node 1 said before, node 2 anew.
+same_state()
 {
 	local node
 
 	anew node2 || return 1
 	for node in node1 node2; do
-		on $node sh -c 'cd /weft && stat -c "%n %i %a %u %g %s" secret again sized steady &&
-			sha256sum secret again sized' || return 1
-		on $node "$TOUCH" read /weft/steady "$BLOCKS" 1000000 || return 1
+		state_at $node >"$dir/state.after" || return 1
+		diff "$dir/state" "$dir/state.after" || return 1
 	done
-	on node1 "$BIN/weftctl" -j status | grep -o '"members":[^]]*' || return 1
 }
 
 # send_again WHERE: by its root, what stands on the input.
@@ -305,36 +312,51 @@ stale()
 	fi
 }
 
-# harmless [OLD]: records that are sent again change nothing; with OLD, they are refused
-# for their age.
+# harmless new|old: records that are sent again change nothing; old ones are refused for
+# their age.  Status 2: it took too long to send them while they were new.
 harmless()
 {
 	local where before=() after i=0
 
-	rack_state >"$dir/state" || return 1
-	for where in node1 node2 mem1; do
-		before+=("$(stale $where)")
-	done
-	if [ $# = 0 ]; then
-		[ $((SECONDS - ended)) -lt 9 ] || { echo "too late: $((SECONDS - ended)) s"; return 1; }
+	if [ "$1" = new ]; then
+		state_at node1 >"$dir/state" || return 1
 	else
+		for where in node1 node2 mem1; do
+			before+=("$(stale $where)")
+		done
 		sleep $((ended + STALE_SECONDS > SECONDS ? ended + STALE_SECONDS - SECONDS : 0))
 	fi
+	[ "$1" = old ] || [ $((SECONDS - ended)) -lt 7 ] || return 2
 	replayed node1 node2 mem1 || return 1
-	for where in node1 node2 mem1; do
-		after=$(stale $where)
-		echo "$where refused $((after - before[i])) for their age"
-		[ $# = 0 ] || [ $((after - before[i])) -ge 20 ] || return 1
-		i=$((i + 1))
+	if [ "$1" = old ]; then
+		for where in node1 node2 mem1; do
+			after=$(stale $where)
+			echo "$where refused $((after - before[i])) for their age"
+			[ $((after - before[i])) -ge 20 ] || return 1
+			i=$((i + 1))
+		done
+	fi
+	same_state
+}
+
+# at_once: the same while they are new; on a busy machine that may take several records.
+at_once()
+{
+	local try rc
+
+	for try in 1 2 3 4 5; do
+		harmless new
+		rc=$?
+		[ $rc = 2 ] || return $rc
+		echo "try $try: it took too long"
+		recorded && go_on || return 1
 	done
-	rack_state >"$dir/state.after" || return 1
-	diff "$dir/state" "$dir/state.after"
+	return 1
 }
 
 # harmful: without a key a call that is sent again is carried out again.
 harmful()
 {
-	rack_state >"$dir/state" || return 1
 	send_again node1 <"$dir/record.node1" || return 1
 	anew node2 || return 1
 	equal 666 "$(on node2 stat -c %a $SECRET)"
@@ -396,7 +418,7 @@ fi
 check "all kinds of messages are recorded" recorded
 check "the members go on" go_on
 if [ "$rack_key" = key ]; then
-	check "sent again at once they change nothing" harmless
+	check "sent again at once they change nothing" at_once
 	check "nor when they are old" harmless old
 	check "the rack works on" goes_on
 	check "control: with the key root of node 2 opens a file to everybody" \
