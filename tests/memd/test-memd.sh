@@ -208,7 +208,7 @@ service=(--interface lo --memory 1M --key "$dir/nothing" --hand-key "$dir/run")
 refuses 2 'has regions of a rack' "${service[@]}" --id 33 --backing "$dir/blade"
 refuses 2 "copy the one of the rack's first blade here" "${service[@]}" --id 34 \
 	--peers 127.0.0.101,127.0.0.102
-check "neither has made one" eval '[ ! -e "$dir/nothing" ]'
+check "neither has made one" test ! -e "$dir/nothing"
 chmod 755 "$dir/run"
 refuses 2 'a directory that only its owner may use' "${service[@]}" --id 33
 check "without a key nothing is done" "$MEMD" --interface lo --id 33 --hand-key "$dir/nothing"
