@@ -139,14 +139,16 @@ check "systemctl start weft" step in systemctl start weft
 check "/weft is mounted, with the file's options" step in sh -c \
 	'grep -E "^none /weft weft rw,nosuid,nodev,.*cache=8192K" /proc/mounts'
 check "its log says who is in the rack" says "node 1 of rack 0: up, joined"
-check "weftctl doctor" step in /usr/local/bin/weftctl doctor
+check "weftctl doctor knows that a machine had no key" step in sh -c \
+	'/usr/local/bin/weftctl doctor >/tmp/doctor; [ $? = 3 ] && grep "^refused: memory blade 33 " /tmp/doctor'
+check "and nothing else" step in /usr/local/bin/weftctl doctor --ignore refused
 check "a region" step in sh -c 'echo kept >/weft/region'
 check "hold" set_up hold 700
 check "doctor sees that it does not run" step in sh -c \
 	'/usr/local/bin/weftctl doctor >/tmp/doctor; [ $? = 3 ] && grep "^config_differs: " /tmp/doctor'
 check "systemctl reload weft" step in systemctl reload weft
 check "it does" step in sh -c '/usr/local/bin/weftctl status -j | grep -F "\"hold_us\":700,"'
-check "doctor finds nothing" step in /usr/local/bin/weftctl doctor
+check "doctor finds nothing else" step in /usr/local/bin/weftctl doctor --ignore refused
 check "the file goes wrong" set_up node 99
 check "systemctl stop weft, all the same" step in sh -c \
 	'systemctl stop weft; systemctl is-failed weft && exit 1; systemctl show -p ActiveState weft | grep inactive'
