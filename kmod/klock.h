@@ -268,13 +268,33 @@ void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
 		     bool pending);
 
 /**
- * weft_klock_settle() - all that was pending is known now
- * @count: adds up the readers; false if something is still pending
- *
- * Return: false: try again later.
+ * struct weft_settling - a lock of which it is not known what a dead file held
+ * @kl: which
+ * @slot: its number
+ * @moves: see struct weft_klock, when it was looked at
+ * @word: then, too
+ * @readers: what has been counted since
+ * @changing: a program is just changing that: it can not be said yet
  */
-bool weft_klock_settle(struct weft_klock *kl,
-		       bool (*count)(void *arg, u64 *readers), void *arg);
+struct weft_settling {
+	struct weft_klock *kl;
+	u32 slot;
+	u32 moves;
+	u64 word;
+	u64 readers;
+	bool changing;
+};
+
+/**
+ * weft_klock_look() - first step to settle a lock: its word, before anything is counted
+ *
+ * Programs change the word, then what counts it, and only then say that nothing is
+ * changing any more: look in the opposite order, with smp_rmb() between.
+ */
+void weft_klock_look(struct weft_settling *s);
+
+/* The last one: nothing is changing.  Return: false: try again later. */
+bool weft_klock_settle(const struct weft_settling *s);
 
 /* A message for a lock.  Softirq. */
 void weft_klock_recv(const struct weft_msg *msg);

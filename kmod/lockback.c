@@ -47,29 +47,25 @@ void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
 	note_abandoned(kl, n);
 }
 
-bool weft_klock_settle(struct weft_klock *kl,
-		       bool (*count)(void *arg, u64 *readers), void *arg)
+void weft_klock_look(struct weft_settling *s)
 {
+	spin_lock_bh(&s->kl->lock);
+	s->word = READ_ONCE(*s->kl->word);
+	s->moves = s->kl->moves;
+	spin_unlock_bh(&s->kl->lock);
+}
+
+bool weft_klock_settle(const struct weft_settling *s)
+{
+	struct weft_klock *kl = s->kl;
 	struct sk_buff_head queue;
-	u64 word, readers;
-	u32 moves, n = 0;
+	u32 n = 0;
 	bool done;
 
-	spin_lock_bh(&kl->lock);
-	word = READ_ONCE(*kl->word);
-	moves = kl->moves;
-	spin_unlock_bh(&kl->lock);
-	/*
-	 * Programs change the word, then what counts it, and only then say that
-	 * nothing is changing any more: look in the opposite order.
-	 */
-	smp_rmb();
-	if (!count(arg, &readers))
-		return false;
 	weft_klock_begin(kl, &queue);
 	/* with SLOW set only we add to it: if it is the same, nothing moved */
-	done = word & WEFT_WORD_SLOW && kl->moves == moves &&
-	       weft_word_settle(kl, word, readers, &n);
+	done = s->word & WEFT_WORD_SLOW && kl->moves == s->moves &&
+	       weft_word_settle(kl, s->word, s->readers, &n);
 	if (done)
 		kl->unsettled = false;
 	weft_klock_end(kl, &queue);

@@ -502,6 +502,7 @@ void weft_slots_init(struct weft_slots *slots)
 	xa_init(&slots->taken);
 	slots->lists = NULL;
 	slots->n = 0;
+	slots->settle_at = 0;
 	slots->delay = 1;
 	INIT_DELAYED_WORK(&slots->settle, weft_holds_settle);
 }

@@ -29,6 +29,7 @@ struct weft_lists;
  * @n: slots in use; they are given back all at once, when the last file goes.
  *	Written under @lock
  * @settle: looks again at those that are unsettled
+ * @settle_at: slot that @settle begins with; 0: it has looked at all.  @lock
  * @delay: of @settle, jiffies.  @lock
  */
 struct weft_slots {
@@ -41,6 +42,7 @@ struct weft_slots {
 	struct weft_lists *lists;
 	u32 n;
 	struct delayed_work settle;
+	unsigned long settle_at;
 	unsigned long delay;
 };
 

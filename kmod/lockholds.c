@@ -13,6 +13,7 @@
 #include "lockfile_parts.h"
 
 #define SETTLE_MAX	(HZ / 10)
+#define SETTLE_BATCH	64	/* slots at a time */
 
 static_assert(sizeof(struct weft_holds) % PAGE_SIZE == 0);
 static_assert(sizeof(struct weft_cell) == 64, "a cache line, and none is on two pages");
@@ -250,66 +251,133 @@ u32 weft_holds_listed(const struct weft_lists *lists, u32 slot)
 
 /* --- what becomes of holds ------------------------------------------------------------ */
 
-struct counting {
-	struct weft_slots *slots;
-	u32 slot;
+/**
+ * struct batch - slots that are settled together
+ * @n: how many
+ * @s: which, in ascending order
+ *
+ * What files hold is looked through once for all of them.  A hostile program can have many
+ * files and leave many slots unsettled: each look takes as long as there are files, and no
+ * longer with more slots.
+ */
+struct batch {
+	u32 n;
+	struct weft_settling s[SETTLE_BATCH];
 };
 
-/* What the entries of a file say that it reads; false: it is just changing that. */
-static bool count_held(const struct weft_lockfile *lf, u32 slot, u64 *readers)
+static struct weft_settling *find(struct batch *b, u32 slot)
+{
+	u32 from = 0, to = b->n;
+
+	while (from < to) {
+		u32 middle = (from + to) / 2;
+
+		if (b->s[middle].slot == slot)
+			return &b->s[middle];
+		if (b->s[middle].slot < slot)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return NULL;
+}
+
+static void count_entry(struct batch *b, u32 entry)
+{
+	u32 what = entry & ~WEFT_ENTRY_SLOT;
+	struct weft_settling *s;
+
+	if (what != WEFT_ENTRY_CHANGING && what != WEFT_ENTRY_HELD)
+		return;
+	s = find(b, (entry & WEFT_ENTRY_SLOT) - 1);
+	if (!s)
+		return;
+	s->changing |= what == WEFT_ENTRY_CHANGING;
+	s->readers += what == WEFT_ENTRY_HELD;
+}
+
+/* What the entries of a file say. */
+static void count_entries(struct batch *b, const struct weft_lockfile *lf)
 {
 	unsigned long index, i;
 
 	for (index = 0; index < WEFT_CELL_PAGES; index++) {
 		const u32 *entry = entries_of(lf, index);
 
-		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++) {
-			u32 e = READ_ONCE(entry[i]);
-
-			if (e == ((slot + 1) | WEFT_ENTRY_CHANGING))
-				return false;
-			*readers += e == ((slot + 1) | WEFT_ENTRY_HELD);
-		}
+		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++)
+			count_entry(b, READ_ONCE(entry[i]));
+		cond_resched();
 	}
-	return true;
 }
 
-/* What all files hold of a slot to read, unless one is just changing that. */
-static bool count_readers(void *arg, u64 *readers)
+static void count_counts(struct batch *b, const struct weft_lockfile *lf)
 {
-	const struct counting *c = arg;
+	u32 i;
+
+	for (i = 0; i < b->n; i++)
+		b->s[i].readers += readers_of(lf, b->s[i].slot);
+	cond_resched();
+}
+
+/* The next ones that are unsettled: after the last one, all in turn. */
+static void fill(struct weft_slots *slots, struct batch *b)
+{
+	unsigned long slot = slots->settle_at;
+	struct weft_klock *kl;
+
+	b->n = 0;
+	for (kl = xa_find(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED);
+	     kl && b->n < SETTLE_BATCH;
+	     kl = xa_find_after(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED))
+		b->s[b->n++] = (struct weft_settling){ .kl = kl, .slot = (u32)slot };
+	slots->settle_at = kl ? slot : 0;
+}
+
+static void settle_batch(struct weft_slots *slots, struct batch *b)
+{
 	struct weft_lockfile *lf;
 	unsigned long owner;
+	u32 i;
 
-	*readers = 0;
-	xa_for_each(&c->slots->files, owner, lf)
-		if (!count_held(lf, c->slot, readers))
-			return false;
-	/* who changes a count then clears its entry, see weft_klock_settle() */
+	for (i = 0; i < b->n; i++)
+		weft_klock_look(&b->s[i]);
+	/* in the opposite order of programs, see weft_klock_look() */
 	smp_rmb();
-	xa_for_each(&c->slots->files, owner, lf)
-		*readers += readers_of(lf, c->slot);
-	return true;
+	xa_for_each(&slots->files, owner, lf)
+		count_entries(b, lf);
+	/* who changes a count then clears its entry */
+	smp_rmb();
+	xa_for_each(&slots->files, owner, lf)
+		count_counts(b, lf);
+	for (i = 0; i < b->n; i++)
+		if (!b->s[i].changing && weft_klock_settle(&b->s[i]))
+			xa_clear_mark(&slots->slot, b->s[i].slot, WEFT_SLOT_UNSETTLED);
 }
 
-/* Settle what can be, look again at the rest later. */
-static void settle_all(struct weft_slots *slots)
+/*
+ * Settle what can be, look again at the rest later: a fifth of a processor's time at most
+ * goes to it, and others get @lock meanwhile.
+ */
+static void settle_some(struct weft_slots *slots)
 {
-	struct counting c = { .slots = slots };
-	struct weft_klock *kl;
-	unsigned long slot;
+	unsigned long begin = jiffies;
+	struct batch *b;
 
 	lockdep_assert_held(&slots->lock);
-	xa_for_each_marked(&slots->slot, slot, kl, WEFT_SLOT_UNSETTLED) {
-		c.slot = slot;
-		if (weft_klock_settle(kl, count_readers, &c))
-			xa_clear_mark(&slots->slot, slot, WEFT_SLOT_UNSETTLED);
-		cond_resched();
+	if (!xa_marked(&slots->slot, WEFT_SLOT_UNSETTLED))
+		return;
+	b = kmalloc(sizeof(*b), GFP_KERNEL);
+	if (b) {
+		fill(slots, b);
+		settle_batch(slots, b);
+		kfree(b);
 	}
 	if (!xa_marked(&slots->slot, WEFT_SLOT_UNSETTLED))
 		return;
-	queue_delayed_work(system_wq, &slots->settle, slots->delay);
-	slots->delay = min_t(unsigned long, 2 * slots->delay, SETTLE_MAX);
+	queue_delayed_work(system_wq, &slots->settle,
+			   max(slots->delay, 4 * (jiffies - begin)));
+	if (!slots->settle_at)
+		slots->delay = min_t(unsigned long, 2 * slots->delay, SETTLE_MAX);
 }
 
 void weft_holds_settle(struct work_struct *work)
@@ -318,7 +386,7 @@ void weft_holds_settle(struct work_struct *work)
 						struct weft_slots, settle);
 
 	mutex_lock(&slots->lock);
-	settle_all(slots);
+	settle_some(slots);
 	mutex_unlock(&slots->lock);
 }
 
@@ -389,5 +457,5 @@ void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 	}
 	xa_destroy(&listed);
 	slots->delay = 1;
-	settle_all(slots);
+	settle_some(slots);
 }

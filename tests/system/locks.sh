@@ -30,6 +30,8 @@ SECONDS_RUN=${WEFT_LOCKS_SECONDS:-15}
 RUN_LIMIT=$((SECONDS_RUN + 150 * SCALE))
 HAMMER=$BUILD/tests/locks-hammer
 BASICS=$BUILD/tests/locks-basics
+CROWD=$BUILD/tests/locks-crowd
+CROWD_MS=$((8000 * SCALE))	# in an emulated guest
 TURNS=$BUILD/tests/locks-turns
 TURNS_ROUNDS=100		# of each node
 TURNS_PAGES=4
@@ -242,12 +244,14 @@ all_leave()
 	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
 }
 
-built "$HAMMER" "$BASICS" "$TURNS" "$BIN/weftctl"
+built "$HAMMER" "$BASICS" "$CROWD" "$TURNS" "$BIN/weftctl"
 begin locks
 for switch in "${@:-p4 none}"; do
 	for kind in $switch; do
 		boot --nodes 3 --switch "$kind"
 		check "the interface, case by case" on node1 "$BASICS" api /weft/basics
+		check "many files, many locks half taken" on node1 "$CROWD" /weft/crowd "$CROWD_MS" &&
+			note "$(head -n 1 "$dir/check")"
 		hammer "$kind, clean"
 		hammer "$kind, many locks, mostly read" --locks 64 --readers 90
 		hammer "$kind, killed" --kill 100
