@@ -173,13 +173,13 @@ all_taken()
 	return "$bad"
 }
 
-# run_by TEST COMMAND: a check of that test runs it in a guest.
+# run_by TEST COMMAND: a check of that test runs it in a guest, maybe with more options.
 run_by()
 {
 	local line
 
 	while read -r line; do
-		[[ $line =~ ^check.*\ (step in|blade in|on node1)\ (/usr/local/bin/)?"$2"$ ]] && return
+		[[ $line =~ ^check.*\ (step in|blade in|on node1)\ (/usr/local/bin/)?"$2"(\ --[a-z]+\ [a-z_,]+)*$ ]] && return
 	done <"$1"
 	echo "no line of $1 runs it"
 	return 1
