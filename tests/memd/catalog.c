@@ -447,12 +447,49 @@ static void memory(void)
 	stop();
 }
 
+/* --- a blade that waits for the first one ------------------------------------- */
+
+static void start_of_two(u32 id)
+{
+	static const char *const args[] = {
+		"--switch", "none", "--memory", "8M", "--peers", "127.0.0.101,127.0.0.105",
+		NULL
+	};
+
+	rig_memd_start(id, args);
+}
+
+/* It has heard neither the catalog nor the rack's time, and says so to who asks. */
+static void waits(void)
+{
+	struct fake *f = &fakes[1];
+	u64 end;
+
+	start_of_two(BLADE);
+	start_of_two(BLADE + 1);
+	fake_init(2);
+	CHECK_EQ(fake_join(f), 0);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "ready"), 1);
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	rig_memd_signal(BLADE, SIGSTOP);
+	start_of_two(BLADE + 1);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "ready"), 0);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 0);
+	rig_memd_signal(BLADE, SIGCONT);
+	end = rig_now() + 10000;
+	while (!fake_stat(f, BLADE + 1, "ready"))
+		CHECK(rig_now() < end);
+	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 1);
+	rig_memd_stop(BLADE + 1, SIGTERM);
+	stop();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{ "members", members }, { "names", names }, { "lists", lists }, { "ends", ends },
 		{ "without_name", without_name },
-		{ "shapes", shapes }, { "memory", memory },
+		{ "shapes", shapes }, { "memory", memory }, { "waits", waits },
 		{ 0 }
 	};
 

@@ -77,6 +77,15 @@ void calls_finish(struct memd *m, struct request *q);
 void calls_stale(struct memd *m, const struct weft_msg *msg, u32 from);
 
 /*
+ * A CALL to a blade that has yet to hear the rack's time from the first one, and cannot
+ * know whether it is a repetition.  Statistics change nothing and are told, so that
+ * people see what the blade waits for.
+ *
+ * Return: true if it was answered.
+ */
+bool calls_without_time(struct memd *m, const struct weft_msg *msg, u32 from);
+
+/*
  * A CALL with another key than ours, or none, where one of both has one.  Who wants to
  * join hears why it cannot; that answer has no tag.
  */

@@ -80,6 +80,9 @@ static bool is_fresh(struct memd *m, const struct weft_msg *msg, u32 from)
 		return true;
 	if (weft_stamp_fresh(memd_time(m), msg->stamp))
 		return true;
+	if (!m->clock.epoch && msg->type == WEFT_MSG_CALL &&
+	    calls_without_time(m, msg, from))
+		return false;
 	count(m, STALE);
 	if (!memd_is_first(m))
 		follow_ask_time(m);
