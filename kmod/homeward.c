@@ -121,9 +121,10 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 }
 
 /*
- * Until all blocks are home, or the region is used again.  False: some are left, as their homes are silent.  While
- * the file system is being unmounted, a home that was silent when one inode went is
- * not waited for by the next ones: it all ends within one time-out.
+ * Until all blocks are home, or the region is used again.  False: some are left, as
+ * their homes are silent.  While the file system is being unmounted, a home that was
+ * silent when one inode went is not waited for by the next ones: it all ends within one
+ * time-out.
  */
 static bool give_all_back(struct weft_inode *wi)
 {
