@@ -404,14 +404,15 @@ demo: all
 		$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
 	@$(for_scripts) tools/demo/demo.sh
 
-# Tests at a time.  A rack keeps two processors busy, but not all the time.
+# Tests at a time: so many, and as long as they leave a processor idle, so many.
 J		?= 2
+J_MOST		?= 6
 
 # Without a module for user-mode kernels racks that could have them are emulated, and the
 # test of such racks fails.
 test test-long: all test-programs fuzz
 	@+$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
-	@$(for_scripts) tests/run -j $(J) $(if $(filter test-long,$@),-l tests/list -l tests/list-long) $(T)
+	@$(for_scripts) tests/run -j $(J) -m $(J_MOST) $(if $(filter test-long,$@),-l tests/list -l tests/list-long) $(T)
 
 check:
 	@$(for_scripts) tests/check/check.sh $(T)

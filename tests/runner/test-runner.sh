@@ -150,6 +150,51 @@ check 'two lists'			last '2 passed, 0 failed, 0 skipped'
 run -l "$dir/more" -l "$dir/more"
 check 'with a name in both'		[ "$rc" = 2 ]
 
+# Tests that leave processors idle are joined by others.  The processors are a file.
+sed "s/^PAUSE=.*/PAUSE=0.5/; s/^MEMORY_MIB=.*/MEMORY_MIB=1/; s|^STAT=.*|STAT=$dir/stat|
+	s|^cd .*|cd '$PWD' \|\| exit 2|" tests/run >"$dir/run"
+
+# processors USER IDLE: from now on they spend so many ticks so, ten times a second.
+processors()
+{
+	local user=0 idle=0
+
+	[ -z "${clock-}" ] || kill "$clock"
+	while sleep 0.1; do
+		user=$((user + $1)) idle=$((idle + $2))
+		echo "cpu $user 0 0 $idle 0 0 0 0 0 0" >"$dir/stat.new"
+		mv "$dir/stat.new" "$dir/stat"
+	done &
+	clock=$!
+}
+
+# at_once OPTION...: the most tests of the list that have run at the same time.
+at_once()
+{
+	BUILD=$dir/build timeout -k 5 60 bash "$dir/run" -l "$dir/list" "$@" >"$dir/out" 2>&1 ||
+		echo failed
+	sort -n "$dir"/at.* | awk '{ n += $2; if (n > most) most = n } END { print most }'
+	rm -f "$dir"/at.*
+}
+
+# at_least N NUMBER
+at_least(){ [ "$2" -ge "$1" ]; }
+
+for i in 1 2 3 4 5 6; do
+	printf '%s\n' "t$i 60 echo \$EPOCHREALTIME 1 >$dir/at.$i; sleep 2; echo \$EPOCHREALTIME -1 >>$dir/at.$i"
+done >"$dir/list"
+echo 'cpu 0 0 0 0 0 0 0 0 0 0' >"$dir/stat"
+processors 0 20
+check 'idle processors: as many as asked for'	[ "$(at_once -j 2)" = 2 ]
+check 'more, if that may be'	at_least 3 "$(at_once -j 1 -m 4)"
+check 'not more than that'	[ "$(at_once -j 2 -m 3)" = 3 ]
+processors 20 0
+check 'busy processors: no more'	[ "$(at_once -j 2 -m 4)" = 2 ]
+sed -i "s/^MEMORY_MIB=.*/MEMORY_MIB=999999999/" "$dir/run"
+processors 0 20
+check 'too little memory: no more'	[ "$(at_once -j 2 -m 4)" = 2 ]
+kill "$clock"
+
 # A test that ignores the request to end is killed, with its children.
 printf 'stubborn 1 %s\n' "$dir/stubborn" >"$dir/list"
 sed 's/^GRACE=.*/GRACE=1/; s/^SETTLE=.*/SETTLE=1/' tests/run >"$dir/run"
