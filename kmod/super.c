@@ -141,9 +141,8 @@ static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
 		buf->f_bfree = call->size > call->used ?
 			       (call->size - call->used) >> PAGE_SHIFT : 0;
 		buf->f_bavail = buf->f_bfree;
-		buf->f_files = WEFT_REGION_MAX;
-		buf->f_ffree = WEFT_REGION_MAX - min_t(u64, call->cookie,
-						       WEFT_REGION_MAX);
+		buf->f_files = call->cookie + call->region;
+		buf->f_ffree = call->region;
 		buf->f_namelen = WEFT_NAME_MAX;
 	}
 	kfree(call);

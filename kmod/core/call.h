@@ -30,7 +30,8 @@ enum weft_call_op {
 	WEFT_CALL_OPEN,		/* region: this node has it open (counts once a node) */
 	WEFT_CALL_CLOSE,	/* region: last close on this node; all its copies are gone */
 	WEFT_CALL_READDIR,	/* cookie > list of names, cookie, size: last region there is */
-	WEFT_CALL_STATFS,	/* > size: bytes in all, used: bytes in use, cookie: regions */
+	WEFT_CALL_STATFS,	/* > size: bytes in all, used: bytes in use, cookie: regions,
+				   region: how many more there may be */
 	WEFT_CALL_STATS,	/* > list of named counters of the blade (weftctl) */
 	WEFT_CALL_REGION,	/* blade 33 to another blade: attributes of a region */
 	WEFT_CALL_FORGET,	/* blade 33 to another blade: a region is gone */
@@ -78,7 +79,7 @@ enum weft_call_op {
  *	one of both sides has a key, EKEYREJECTED if they have different ones
  * @node: member that joins or leaves
  * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*
- * @region: id, 1..WEFT_REGION_MAX
+ * @region: id, 1..WEFT_REGION_MAX; REPLY to STATFS: a number of regions
  * @mode: permission bits
  * @uid: owner
  * @gid: group

@@ -290,6 +290,7 @@ static void lists(void)
 	CHECK_EQ(c.size, 64 * MIB);
 	CHECK_EQ(c.used, 0);
 	CHECK_EQ(c.cookie, 41);
+	CHECK_EQ(c.region, 16384 - 41);
 	/* calls that are not for the first blade, or for nobody, are not answered */
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_REGION;

@@ -502,6 +502,9 @@ static enum answer stat_fs(struct memd *m, struct request *q)
 	}
 	q->reply.block = WEFT_BLOCK_MIN;
 	q->reply.cookie = m->regions.n;
+	q->reply.region = REGIONS_MAX - m->regions.n;
+	if (q->reply.region > quota_numbers_left(m))
+		q->reply.region = quota_numbers_left(m);
 	return ANSWER;
 }
 
