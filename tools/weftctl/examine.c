@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@
 #define TIMEOUT_LONG_MS		300000
 #define HOLD_LONG_US		2000
 #define ANSWERED_LATE_MS	5000	/* it is asked each second */
-#define OBSERVED_MS		1500	/* more than a heartbeat */
+#define OBSERVED_NS		1500000000LL	/* more than a heartbeat */
 
 #define RELOAD	"'weftctl down --unmount', 'modprobe -r weft' and 'weftctl up'"
 
@@ -184,6 +185,7 @@ static int read_node(struct patient *p)
 		rc = kernel_peers(&p->peers);
 	if (!rc)
 		rc = kernel_stats(&p->before);
+	clock_gettime(CLOCK_MONOTONIC, &p->begun);
 	return rc;
 }
 
@@ -382,17 +384,51 @@ static uint64_t grown(const struct patient *p, const struct counters *now, const
 	return counters_get(now, name) - counters_get(&p->before, name);
 }
 
+static int64_t nsec(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Whether weft has been mounted for long: the root of a mount is as old as that is. */
+static bool is_mounted_long(void)
+{
+	bool is_long = false;
+	struct mountpoints m;
+	struct timespec now;
+	struct stat root;
+	size_t i;
+
+	mountpoints_read(&m);
+	clock_gettime(CLOCK_REALTIME, &now);
+	for (i = 0; i < m.len; i++) {
+		if (!stat(m.list[i], &root))
+			is_long |= nsec(now) - nsec(root.st_mtim) > OBSERVED_NS;
+	}
+	mountpoints_free(&m);
+	return is_long;
+}
+
+/*
+ * Until what happens each second has happened.  What a node that is long mounted has
+ * never counted does not happen each second.
+ */
+static void wait_for_counters(const struct patient *p)
+{
+	int64_t end = nsec(p->begun) + OBSERVED_NS;
+	const struct timespec until = { end / 1000000000, end % 1000000000 };
+
+	if (counters_get(&p->before, "cache_full") ||
+	    counters_get(&p->before, "msg_other_version") || !is_mounted_long())
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
 static int examine_counters(struct patient *p)
 {
-	const struct timespec pause = {
-		OBSERVED_MS / 1000, OBSERVED_MS % 1000 * 1000000L,
-	};
 	const struct warning *w = said(p, "weft: the cache (");
 	struct counters now;
 	int rc;
 
-	/* What happens each second has happened since then. */
-	nanosleep(&pause, NULL);
+	wait_for_counters(p);
 	rc = kernel_stats(&now);
 	if (rc)
 		return rc;

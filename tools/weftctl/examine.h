@@ -3,6 +3,8 @@
 #ifndef WEFTCTL_EXAMINE_H
 #define WEFTCTL_EXAMINE_H
 
+#include <time.h>
+
 #include "conf.h"
 #include "finding.h"
 #include "kernel.h"
@@ -23,6 +25,7 @@
  * @log: of the kernel
  * @log_read: we may read it
  * @before: the node's counters when the examination began
+ * @begun: when that was, CLOCK_MONOTONIC
  * @first_told: the first memory blade answers
  */
 struct patient {
@@ -39,6 +42,7 @@ struct patient {
 	struct warnings log;
 	bool log_read;
 	struct counters before;
+	struct timespec begun;
 	bool first_told;
 };
 
