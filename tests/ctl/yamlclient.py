@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A client of the netlink family that knows of it what uapi/weft.yaml says and
