@@ -15,6 +15,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #define XXH_INLINE_ALL
@@ -34,20 +35,31 @@ struct origin {
 	struct action action;
 };
 
+/* A place in the table of states. */
+struct place {
+	u64 hash;		/* 0: it is free */
+	u32 number;
+};
+
+/* What was allocated for one configuration the next one uses, too; but for the table. */
 struct search {
 	const struct config *c;
-	u64 *hash;		/* open addressing: hash of a state, 0 for none */
-	u32 *number;		/* ... and its number */
-	u64 slots;
+	u32 stride, used;	/* bytes of a node's lines or lock, and of those in use */
+	struct place *table;	/* open addressing */
+	u64 places;
 	struct origin *origin;
-	u32 states, room;
-	u32 (*edge)[2];
-	u64 edges, edge_room;
+	u32 states;
 	u8 *rest;		/* at rest, by state */
+	u8 *degree;		/* transitions from it, by state, for those @expanded */
+	u32 expanded;
+	u32 *edge;		/* where they lead to, in the order of states */
+	u64 edges;
+	u32 room;		/* of those arrays by state, and of @edge */
+	u64 edge_room;
 	struct chunk *head, *tail, *spare;	/* queue of states to expand */
 };
 
-/* A piece of the queue: records of number, length, and a world's used bytes. */
+/* A piece of the queue: records of number, length, and a packed world. */
 #define CHUNK_BYTES	(1u << 20)
 
 struct chunk {
@@ -66,68 +78,132 @@ static void *grow(void *p, u64 n, size_t size)
 	return p;
 }
 
-static void rehash(struct search *s)
+/*
+ * Every look-up is a cache miss at a random place of hundreds of megabytes, and with
+ * small pages one of the page tables, too.
+ */
+static struct place *make_table(u64 places)
 {
-	u64 old = s->slots, *hash = s->hash;
-	u32 *number = s->number;
+	size_t len = places * sizeof(struct place);
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	s->slots = old ? old * 2 : 1 << 16;
-	s->hash = calloc(s->slots, sizeof(*s->hash));
-	s->number = calloc(s->slots, sizeof(*s->number));
-	if (!s->hash || !s->number)
+	if (p == MAP_FAILED)
 		exit(2);
-	for (u64 i = 0; i < old; i++) {
-		u64 k = hash[i] & (s->slots - 1);
-
-		if (!hash[i])
-			continue;
-		while (s->hash[k])
-			k = (k + 1) & (s->slots - 1);
-		s->hash[k] = hash[i];
-		s->number[k] = number[i];
-	}
-	free(hash);
-	free(number);
+	madvise(p, len, MADV_HUGEPAGE);
+	return p;
 }
 
-static size_t world_len(const struct world *w)
+static struct place *find(struct search *s, u64 hash)
 {
-	return offsetof(struct world, flight) +
-	       w->flights * sizeof(w->flight[0]);
+	u64 k = hash >> 1 & (s->places - 1);
+
+	while (s->table[k].hash && s->table[k].hash != hash)
+		k = (k + 1) & (s->places - 1);
+	return &s->table[k];
+}
+
+static void grow_table(struct search *s)
+{
+	struct place *old = s->table;
+	u64 n = s->places;
+
+	s->places = n ? n * 2 : 1 << 16;
+	s->table = make_table(s->places);
+	for (u64 i = 0; i < n; i++)
+		if (old[i].hash)
+			*find(s, old[i].hash) = old[i];
+	if (n)
+		munmap(old, n * sizeof(*old));
+}
+
+/*
+ * A world is what its nodes have, of which a configuration uses less than there is room
+ * for, and the tail, up to the last message in flight.  What is not used is neither
+ * copied nor compared.
+ */
+static u32 tail_len(const struct world *w)
+{
+	return (u32)(offsetof(struct world, flight) + w->flights * sizeof(w->flight[0]) -
+		     offsetof(struct world, home));
+}
+
+static u32 packed_len(const struct search *s, const struct world *w)
+{
+	return s->c->nodes * s->used + tail_len(w);
+}
+
+static void pack(const struct search *s, const struct world *w, u8 *bytes)
+{
+	for (u32 n = 0; n < s->c->nodes; n++)
+		memcpy(bytes + n * s->used, (const u8 *)w + n * s->stride, s->used);
+	memcpy(bytes + s->c->nodes * s->used, &w->home, tail_len(w));
+}
+
+static void unpack(const struct search *s, struct world *w, const u8 *bytes, u32 len)
+{
+	u32 nodes = s->c->nodes * s->used;
+
+	for (u32 n = 0; n < s->c->nodes; n++)
+		memcpy((u8 *)w + n * s->stride, bytes + n * s->used, s->used);
+	memcpy(&w->home, bytes + nodes, len - nodes);
+}
+
+static void copy(const struct search *s, struct world *to, const struct world *w)
+{
+	for (u32 n = 0; n < s->c->nodes; n++)
+		memcpy((u8 *)to + n * s->stride, (const u8 *)w + n * s->stride, s->used);
+	memcpy(&to->home, &w->home, tail_len(w));
+}
+
+/* A world that was reached. */
+struct found {
+	struct world w;
+	u64 hash;
+};
+
+/* Begin to look it up: the memory answers while the next world is made. */
+static void prepare(struct search *s, struct found *f)
+{
+	u64 hash[MAX_NODES + 1];
+
+	for (u32 n = 0; n < s->c->nodes; n++)
+		hash[n] = XXH3_64bits((const u8 *)&f->w + n * s->stride, s->used);
+	hash[s->c->nodes] = XXH3_64bits(&f->w.home, tail_len(&f->w));
+	f->hash = XXH3_64bits(hash, (s->c->nodes + 1) * sizeof(hash[0])) | 1;
+	if (s->places)
+		__builtin_prefetch(&s->table[f->hash >> 1 & (s->places - 1)]);
 }
 
 /* Number of a state; *fresh if it is new. */
-static u32 intern(struct search *s, const struct world *w, u32 parent,
+static u32 intern(struct search *s, const struct found *f, u32 parent,
 		  const struct action *a, bool *fresh)
 {
-	u64 h = XXH3_64bits(w, world_len(w)) | 1, k;
+	struct place *p;
 
-	if ((u64)s->states * 2 >= s->slots)
-		rehash(s);
-	for (k = h >> 1 & (s->slots - 1); s->hash[k]; k = (k + 1) & (s->slots - 1)) {
-		if (s->hash[k] == h) {
-			*fresh = false;
-			return s->number[k];
-		}
-	}
+	if ((u64)s->states * 4 >= s->places * 3)
+		grow_table(s);
+	p = find(s, f->hash);
+	*fresh = !p->hash;
+	if (p->hash)
+		return p->number;
 	if (s->states == s->room) {
 		s->room = s->room ? s->room * 2 : 1 << 16;
 		s->origin = grow(s->origin, s->room, sizeof(*s->origin));
 		s->rest = grow(s->rest, s->room, 1);
+		s->degree = grow(s->degree, s->room, 1);
 	}
-	s->hash[k] = h;
-	s->number[k] = s->states;
+	p->hash = f->hash;
+	p->number = s->states;
 	s->origin[s->states].parent = parent;
 	if (a)
 		s->origin[s->states].action = *a;
-	s->rest[s->states] = world_at_rest(w, s->c);
-	*fresh = true;
+	s->rest[s->states] = world_at_rest(&f->w, s->c);
 	return s->states++;
 }
 
-static void push(struct search *s, const struct world *w, u32 id)
+static void push(struct search *s, const struct found *f, u32 id)
 {
-	u32 len = (u32)world_len(w);
+	u32 len = packed_len(s, &f->w);
 	struct chunk *c = s->tail;
 
 	if (!c || c->write + 8 + len > CHUNK_BYTES) {
@@ -146,7 +222,7 @@ static void push(struct search *s, const struct world *w, u32 id)
 	}
 	memcpy(c->bytes + c->write, &id, 4);
 	memcpy(c->bytes + c->write + 4, &len, 4);
-	memcpy(c->bytes + c->write + 8, w, len);
+	pack(s, &f->w, c->bytes + c->write + 8);
 	c->write += 8 + len;
 }
 
@@ -165,20 +241,19 @@ static bool pop(struct search *s, struct world *w, u32 *id)
 		return false;
 	memcpy(id, c->bytes + c->read, 4);
 	memcpy(&len, c->bytes + c->read + 4, 4);
-	memset(w, 0, sizeof(*w));
-	memcpy(w, c->bytes + c->read + 8, len);
+	unpack(s, w, c->bytes + c->read + 8, len);
 	c->read += 8 + len;
 	return true;
 }
 
-static void add_edge(struct search *s, u32 from, u32 to)
+static void add_edge(struct search *s, u32 to)
 {
 	if (s->edges == s->edge_room) {
 		s->edge_room = s->edge_room ? s->edge_room * 2 : 1 << 16;
 		s->edge = grow(s->edge, s->edge_room, sizeof(*s->edge));
 	}
-	s->edge[s->edges][0] = from;
-	s->edge[s->edges++][1] = to;
+	s->edge[s->edges++] = to;
+	s->degree[s->expanded]++;
 }
 
 /* Replay the actions that led to state @id, and then @last. */
@@ -210,91 +285,118 @@ static void trace(struct search *s, u32 id, const struct action *last)
 	free(path);
 }
 
-/* States that cannot come to rest any more, by a search backwards. */
+/*
+ * The first state that cannot come to rest any more.  What leads to a state that can is
+ * one that can; most transitions lead to states with higher numbers, so that going
+ * through all of them backwards a few times is enough.
+ */
 static u32 stuck(struct search *s)
 {
-	u64 *first = calloc((u64)s->states + 2, sizeof(*first));
-	u32 *from = malloc((s->edges + 1) * sizeof(*from));
-	u32 *todo = malloc((u64)s->states * sizeof(*todo));
-	u32 n = 0, bad = UINT32_MAX;
+	bool again = true;
 
-	if (!first || !from || !todo)
-		exit(2);
-	for (u64 e = 0; e < s->edges; e++)
-		first[s->edge[e][1] + 2]++;
-	for (u32 i = 0; i < s->states; i++)
-		first[i + 2] += first[i + 1];
-	for (u64 e = 0; e < s->edges; e++)
-		from[first[s->edge[e][1] + 1]++] = s->edge[e][0];
-	for (u32 i = 0; i < s->states; i++)
-		if (s->rest[i])
-			todo[n++] = i;
-	while (n) {
-		u32 i = todo[--n];
+	while (again) {
+		const u32 *to = s->edge + s->edges;
 
-		for (u64 e = first[i]; e < first[i + 1]; e++) {
-			if (!s->rest[from[e]]) {
-				s->rest[from[e]] = 1;
-				todo[n++] = from[e];
-			}
+		again = false;
+		for (u32 i = s->states; i-- > 0; ) {
+			bool rest = s->rest[i];
+
+			to -= s->degree[i];
+			for (u32 k = 0; !rest && k < s->degree[i]; k++)
+				rest = s->rest[to[k]];
+			again |= rest && !s->rest[i];
+			s->rest[i] = rest;
 		}
 	}
-	for (u32 i = 0; i < s->states && bad == UINT32_MAX; i++)
+	for (u32 i = 0; i < s->states; i++)
 		if (!s->rest[i])
-			bad = i;
-	free(first);
-	free(from);
-	free(todo);
-	return bad;
+			return i;
+	return UINT32_MAX;
+}
+
+/* Action @a of state @id has led to @f. */
+static void reach(struct search *s, u32 id, const struct action *a, const struct found *f)
+{
+	bool fresh;
+	u32 to = intern(s, f, id, a, &fresh);
+
+	add_edge(s, to);
+	if (fresh)
+		push(s, f, to);
 }
 
 static bool expand(struct search *s, const struct world *w, u32 id)
 {
+	static struct found next[2];
 	struct action a[MAX_ACTIONS];
 	int n = world_actions(w, s->c, a);
 
+	if (id != s->expanded)	/* the queue is in order */
+		abort();
+	s->degree[id] = 0;
 	for (int i = 0; i < n; i++) {
-		struct world v = *w;
-		const char *wrong = world_step(&v, s->c, &a[i]);
-		bool fresh;
-		u32 to;
+		struct found *f = &next[i & 1];
+		const char *wrong;
 
+		copy(s, &f->w, w);
+		wrong = world_step(&f->w, s->c, &a[i]);
+		if (!wrong)
+			prepare(s, f);
+		if (i)
+			reach(s, id, &a[i - 1], &next[!(i & 1)]);
 		if (wrong) {
 			printf("VIOLATION in %s: %s\n", s->c->name, wrong);
 			trace(s, id, &a[i]);
 			return false;
 		}
-		to = intern(s, &v, id, &a[i], &fresh);
-		add_edge(s, id, to);
-		if (fresh)
-			push(s, &v, to);
 	}
+	if (n)
+		reach(s, id, &a[n - 1], &next[!(n & 1)]);
+	s->expanded++;
 	return true;
 }
 
-static void free_chunks(struct chunk *c)
+static void begin(struct search *s, const struct config *c)
 {
-	while (c) {
-		struct chunk *next = c->next;
-
-		free(c);
-		c = next;
+	s->c = c;
+	s->states = s->expanded = 0;
+	s->edges = 0;
+	if (c->locks) {
+		s->stride = s->used = sizeof(struct weft_lock);
+	} else {
+		s->stride = MAX_LINES * sizeof(struct weft_line);
+		s->used = c->lines * (u32)sizeof(struct weft_line);
 	}
+}
+
+static void end(struct search *s)
+{
+	munmap(s->table, s->places * sizeof(*s->table));
+	s->table = NULL;
+	s->places = 0;
+	if (s->head) {
+		s->tail->next = s->spare;
+		s->spare = s->head;
+	}
+	s->head = s->tail = NULL;
 }
 
 /* Returns 0, 1 for a violation, 2 if the limit was met. */
 static int explore(const struct config *c, u32 limit)
 {
-	struct search s = { .c = c };
-	struct world w;
+	static struct search s;
+	static struct found first;
+	struct world w = { 0 };
 	struct timespec t0, t1;
 	bool fresh;
 	int res = 0;
 	u32 id = 0, depth = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &t0);
-	world_init(&w, c);
-	push(&s, &w, intern(&s, &w, 0, NULL, &fresh));
+	begin(&s, c);
+	world_init(&first.w, c);
+	prepare(&s, &first);
+	push(&s, &first, intern(&s, &first, 0, NULL, &fresh));
 	while (!res && pop(&s, &w, &id)) {
 		if (!expand(&s, &w, id))
 			res = 1;
@@ -320,13 +422,7 @@ static int explore(const struct config *c, u32 limit)
 	       (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) / 1e9,
 	       res == 0 ? "ok" : res == 1 ? "VIOLATION" : "limit met: not complete");
 	fflush(stdout);
-	free(s.hash);
-	free(s.number);
-	free(s.origin);
-	free(s.rest);
-	free(s.edge);
-	free_chunks(s.head);
-	free_chunks(s.spare);
+	end(&s);
 	return res;
 }
 

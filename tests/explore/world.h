@@ -63,6 +63,7 @@ struct flight {
 };
 
 struct world {
+	/* what the nodes have comes first, and all else after it: see explore.c */
 	union {
 		struct weft_line line[MAX_NODES][MAX_LINES];
 		struct weft_lock lock[MAX_NODES];
