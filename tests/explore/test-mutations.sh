@@ -19,12 +19,62 @@ trim() {
 	sed 's/^ *//; s/ *$//' <<<"$1"
 }
 
-# Compile the explorer with the core of directory $1.
-build() {
+# compile SOURCE OBJECT: with the core of $dir/core; OBJECT.d says what was included.
+compile() {
 	"${CC:-gcc}" -std=gnu11 -O2 -w -D_GNU_SOURCE \
-		-Iuapi -I"$1" -Itests/explore -I. tests/explore/*.c "$1"/*.c \
-		-Wl,--as-needed "${libs[@]}" -o "$1/explore"
+		-Iuapi -I"$dir/core" -Itests/explore -I. -MMD -MF "$2.d" -c "$1" -o "$2"
 }
+
+# The source of an object, by its name.
+source_of() {
+	case $1 in
+	core-*) echo "$dir/core/${1#core-}.c" ;;
+	*) echo "tests/explore/${1#explore-}.c" ;;
+	esac
+}
+
+# includes FILE: names of the objects that are made of this file of the core.
+includes() {
+	local d
+
+	for d in "$dir"/obj/*.o.d; do
+		tr -s '[:space:]' '\n' <"$d" | grep -qxF "$dir/core/$1" && basename "$d" .o.d
+	done
+}
+
+# build FILE: link the explorer, FILE of the core being another one than when all of it
+# was compiled: what is made of it is compiled anew.
+build() {
+	local name objects=() names
+
+	mapfile -t names < <(includes "$1")
+	[ ${#names[@]} -gt 0 ] || { echo "nothing is made of $1"; return 1; }
+	rm -rf "$dir/new"
+	mkdir "$dir/new"
+	for name in "${names[@]}"; do
+		compile "$(source_of "$name")" "$dir/new/$name.o" || return 1
+	done
+	for name in "$dir"/obj/*.o; do
+		name=${name##*/}
+		if [ -e "$dir/new/$name" ]; then
+			objects+=("$dir/new/$name")
+		else
+			objects+=("$dir/obj/$name")
+		fi
+	done
+	"${CC:-gcc}" "${objects[@]}" -Wl,--as-needed "${libs[@]}" -o "$dir/explore"
+}
+
+cp -r kmod/core "$dir/core"
+mkdir "$dir/obj"
+for source in tests/explore/*.c "$dir"/core/*.c; do
+	name=$(basename "$(dirname "$source")")-$(basename "$source" .c)
+	if ! compile "$source" "$dir/obj/$name.o" 2>"$dir/err"; then
+		not_ok "compiles without a bug: $name" "$dir/err"
+		finish
+		exit
+	fi
+done
 
 while IFS= read -r entry; do
 	case $entry in '#'* | '') continue ;; esac
@@ -37,20 +87,22 @@ while IFS= read -r entry; do
 	command=$(trim "${rest%|*}")
 	[[ $what =~ ${1:-.} ]] || continue
 
-	rm -rf "$dir/core"
-	cp -r kmod/core "$dir/core"
 	sed -i "$command" "$dir/core/$file"
 	changed=$(diff "kmod/core/$file" "$dir/core/$file" | grep -c '^>')
+	rm -f "$dir/explore"
+	build "$file" >"$dir/err" 2>&1
+	built=$?
+	cp "kmod/core/$file" "$dir/core/$file"
 	if [ "$changed" -ne 1 ]; then
 		not_ok "$what: changes $changed lines of $file, not 1: mend the list"
 		continue
 	fi
-	if ! build "$dir/core" 2>"$dir/err"; then
+	if [ "$built" -ne 0 ]; then
 		not_ok "$what: does not compile" "$dir/err"
 		continue
 	fi
 	# shellcheck disable=SC2086 # a list of names
-	timeout 120 "$dir/core/explore" --limit "$limit" $configs >"$dir/out" 2>&1
+	timeout $((120 * ${WEFT_TEST_SCALE:-1})) "$dir/explore" --limit "$limit" $configs >"$dir/out" 2>&1
 	if [ $? -eq 1 ] && grep -q '^VIOLATION' "$dir/out"; then
 		ok "found: $what ($(sed -n 's/^VIOLATION in //p' "$dir/out" | head -n 1), $(grep -c '^ *[0-9]*\. ' "$dir/out") steps)"
 	else
