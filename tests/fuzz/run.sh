@@ -4,7 +4,7 @@
 # A fuzz target for some seconds, beginning with seeds (tests/seeds) that get further than
 # an empty corpus does.
 #
-#	tests/fuzz/run.sh TARGET [SECONDS]	(15)
+#	tests/fuzz/run.sh TARGET [SECONDS]	(5)
 #
 # Environment: BUILD.
 
@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 
 target=$1
-seconds=${2:-15}
+seconds=${2:-5}
 PROGRAM=$BUILD/tests/fuzz-$target
 SEEDS=$BUILD/tests/seeds-seeds
 LIMIT=$((200 + seconds))

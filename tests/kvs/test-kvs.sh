@@ -7,7 +7,7 @@
 #	tests/kvs/test-kvs.sh [PATTERN]
 #
 # Prints a line a test; PATTERN selects by name.  Environment: BUILD;
-# WEFT_KVS_SECONDS (2), of each run.
+# WEFT_KVS_SECONDS (1), of each run.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -19,7 +19,7 @@ KVS=$BUILD/bin/weft-kvs
 FAKE=$BUILD/tests/libweft-fake.so
 SHIM=$BUILD/lib/libweft-preload.so
 LOCKS=$BUILD/tests/kvs-locks.so
-SECONDS_RUN=${WEFT_KVS_SECONDS:-2}
+SECONDS_RUN=${WEFT_KVS_SECONDS:-1}
 LIMIT=60		# seconds for any one program
 
 # kvs ARGUMENT...
