@@ -8,7 +8,7 @@
 #	tests/preload/test-preload.sh [PATTERN]
 #
 # Prints a line a test; PATTERN selects by name.  Environment: BUILD;
-# WEFT_KILL_SECONDS (10), for how long processes are killed.
+# WEFT_KILL_SECONDS (5), for how long processes are killed.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
@@ -77,6 +77,16 @@ across()
 silent()
 {
 	WEFT_FAKE_SILENT=12 inside count "$regions/silent" 3 2000
+}
+
+# waited: it is through, and what it has printed.
+waited()
+{
+	local bad=0
+
+	wait "$waits" || bad=1
+	cat "$dir/wait"
+	return $bad
 }
 
 # A version would keep programs from calling the library: the C library's are
@@ -153,6 +163,9 @@ pattern=${1-}
 regions=$dir/regions
 mkdir "$regions"
 
+# Most of this is waiting: it runs beside others that compute little.
+inside wait "$regions/wait" >"$dir/wait" 2>&1 &
+waits=$!
 check 'symbols carry no version' no_versions
 check 'symbols: only what is to be called' few_symbols
 check 'lock.h compiles as C' header c
@@ -168,8 +181,8 @@ measured 'count: one program' inside count "$regions/count" 4 20000
 measured 'count: several programs' together
 measured 'across: two programs' across
 measured 'silent: a rack that does not answer at first is waited for' silent
-measured 'wait: what ends waiting, and what wakes' inside wait "$regions/wait"
-measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-10}"
+measured 'wait: what ends waiting, and what wakes' waited
+measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-5}"
 measured 'torture: many locks, many who wait, many who die' \
 	inside torture "$regions/torture" 1 1 20000 5
 measured 'steps: instructions of a cached lock, and of one outside' inside steps "$regions/steps"
