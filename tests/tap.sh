@@ -34,6 +34,7 @@ begin()
 {
 	run_name=$1-$$
 	dir=$(mktemp -d "${2:-${TMPDIR:-/tmp}}/weft-$run_name.XXXXXX") || exit 2
+	begun_by=$BASHPID
 	trap cleanup EXIT
 	trap 'exit 1' INT TERM HUP
 }
@@ -59,6 +60,8 @@ cleanup()
 {
 	local pids command
 
+	# What the suite runs in the background still has its traps for a moment.
+	[ "$BASHPID" = "$begun_by" ] || return
 	trap - EXIT
 	trap '' INT TERM HUP
 	mapfile -t pids < <(jobs -pr)
