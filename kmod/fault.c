@@ -249,6 +249,28 @@ static vm_fault_t weft_fault(struct vm_fault *vmf)
 	return VM_FAULT_LOCKED;
 }
 
+/*
+ * The memory management maps what is there around a fault.  If that is what the program
+ * faulted for, it came back for its block here, and not to weft_fault().  The caller may
+ * be in a section of RCU.
+ */
+static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t last)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
+	vm_fault_t ret = filemap_map_pages(vmf, first, last);
+	struct weft_cline *cl;
+
+	if (!(ret & VM_FAULT_NOPAGE))
+		return ret;
+	weft_stat_inc(WEFT_STAT_FAULT_READ);
+	cl = weft_cline_find(wi, weft_page_block(wi, vmf->pgoff));
+	if (cl) {
+		weft_cline_touched(cl, WEFT_S);
+		weft_cline_put(cl);
+	}
+	return ret;
+}
+
 static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
@@ -276,6 +298,6 @@ static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 
 const struct vm_operations_struct weft_vm_operations = {
 	.fault = weft_fault,
-	.map_pages = filemap_map_pages,
+	.map_pages = weft_map_pages,
 	.page_mkwrite = weft_page_mkwrite,
 };
