@@ -14,7 +14,8 @@
 #
 # A message that is repeated because this machine was busy for too long spoils a
 # step: a chain with a kind that has no undisturbed count is run again when all have
-# been run, up to TRIES times; there must be one undisturbed count of each kind.  Prints the table; also in BUILD/tests/budgets.txt.
+# been run, up to TRIES times; there must be one undisturbed count of each kind.  Prints
+# the table; also in BUILD/tests/budgets.txt.
 #
 #	tests/system/budgets.sh [LINES]		(32)
 
@@ -150,6 +151,13 @@ act()
 	esac
 }
 
+# came_back: how often a program came back for what it had waited for to read: a block
+# stays until then.
+came_back()
+{
+	awk '$1 == "fault_read" { n = $2 - n } END { print n + 0 }' "$dir/was" "$dir/is"
+}
+
 # step NODE OPERATION [KIND [SHARERS]]: do it; a line in $dir/counted if its count
 # was not disturbed, and one in $dir/wrong if it was not what it should be.
 step()
@@ -171,7 +179,10 @@ step()
 		disturbed=$((disturbed + 1))
 		return 0
 	fi
-	if cmp -s "$dir/grown" "$dir/expected"; then
+	if [ "$2" = read ] && [ "$(came_back)" -lt "$LINES_EACH" ]; then
+		echo "$where: node $1 $2, $3: came back for $(came_back) of $LINES_EACH lines" \
+			>>"$dir/wrong"
+	elif cmp -s "$dir/grown" "$dir/expected"; then
 		grep -q "^$key:" "$dir/counted" || echo "$key:$(row_of)" >>"$dir/counted"
 	else
 		echo "$where: node $1 $2, $3, sharers: ${4-none}; < counted, > expected:" \
