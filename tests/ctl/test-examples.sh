@@ -228,6 +228,26 @@ runs()
 	next_command && check "$title" does "$command" "$@"
 }
 
+# patient COMMAND...: again while doctor, whose output is the last one, has found a long
+# round trip, which there may well be on a machine that does other things besides; for
+# 15 s at most.
+patient()
+{
+	local end=$((SECONDS + 15 * SCALE))
+
+	until "$@"; do
+		grep -q round_trip "$dir/out" || return
+		[ "$SECONDS" -lt "$end" ] || return
+	done
+}
+
+# finds_no_key COMMAND: it says so, and nothing else.
+finds_no_key()
+{
+	there "$1" >"$dir/out"
+	equal 1 "$(wc -l <"$dir/out")" && prints '^no_key: '
+}
+
 # runs_for SECONDS REGEX...: the same, of one that goes on until SIGINT.
 runs_for()
 {
@@ -508,10 +528,8 @@ runs '^ +"id": 1,$' '^ +"misses": [0-9]+,$'
 check "what came before is no fault" on node1 dmesg -C
 block weftctl.8 5
 # The rack has no key.
-there "weftctl doctor" >"$dir/out"
-check "doctor finds that there is no key" eval 'equal 1 "$(wc -l <"$dir/out")" && prints "^no_key: "'
-next_command
-runs '^\{"findings":\[\],"skipped":\[\]\}$'
+next_command && check "doctor finds that there is no key" patient finds_no_key "$command"
+next_command && check "$title" patient does "$command" '^\{"findings":\[\],"skipped":\[\]\}$'
 check "as the schema says" tests/ctl/schema.pl tools/weftctl/schema.json doctor "$dir/out"
 
 # Both write to the block at 8192.
