@@ -76,14 +76,18 @@ env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS WEFT_PACKAGES_DONE=1 timeout 100 \
 check "the node as the rack has made it goes down" on node1 sh -c \
 	'"$0" down --unmount && rmmod weft && ! mountpoint -q /weft' "$BIN/weftctl"
 check "make install, there" on node1 sh -c 'cp -a "$0"/. / && weftctl --version' "$shared/root"
-# A directory of modules that has this one, and those that it needs.
+# A directory of modules that has this one, without what is for debuggers, and those that
+# it needs.
+strip --strip-debug -o "$shared/weft.ko" "$BUILD/kmod/$version/weft.ko" || exit 2
 check "the module, too" on node1 sh -c 'set -e
 	mkdir -p /tmp/modules/updates
 	cp "$0" /tmp/modules/updates/
-	find /lib/modules/$1/ -name udp_tunnel.ko -o -name ip6_udp_tunnel.ko -o \
-		-name libcrc32c.ko -o -name autofs4.ko | xargs cp -t /tmp/modules/updates
+	for name in udp_tunnel ip6_udp_tunnel libcrc32c autofs4; do
+		file=$(modinfo -n $name) || continue
+		[ ! -e "$file" ] || cp "$file" /tmp/modules/updates/
+	done
 	mount --bind /tmp/modules /lib/modules/$1
-	depmod' "$BUILD/kmod/$version/weft.ko" "$version"
+	depmod' "$shared/weft.ko" "$version"
 check "the blade as the rack has made it ends" on mem1 sh -c 'kill $(pgrep -x weft-memd)
 	for try in $(seq 100); do pgrep -x weft-memd || exit 0; sleep 0.2; done; exit 1'
 check "make install, there" on mem1 cp -a "$shared/root/." /
