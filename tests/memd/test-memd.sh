@@ -67,6 +67,8 @@ start()
 {
 	local options=$*
 
+	# The one before has said that it serves, until the shell opens the file anew.
+	: >"$dir/err"
 	"$MEMD" --port "$PORT" "$@" >"$dir/out" 2>"$dir/err" &
 	pid=$!
 	soon "$LIMIT" begun >/dev/null
