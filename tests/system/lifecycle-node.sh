@@ -38,16 +38,49 @@ work()
 	[ "$(tail -n 1 /weft/log)" = "$CYCLE" ] || die "the log lacks its last line"
 }
 
+# Programs are slow to start in some guests, so what can be looked for without one is.
+
+# has FILE TEXT: it is in the file, whatever the case of letters.
+has()
+{
+	local text
+
+	IFS= read -r -d '' text <"$1"
+	[[ ${text^^} == *"${2^^}"* ]]
+}
+
+# has_line FILE BEGINNING: a line of the file begins so.
+has_line()
+{
+	local text
+
+	IFS= read -r -d '' text <"$1"
+	[[ $'\n'$text == *$'\n'"$2"* ]]
+}
+
+# has_process: one with the module's name, or a rescuer of its workqueues.
+has_process()
+{
+	local comm name
+
+	for comm in /proc/[0-9]*/comm; do
+		# it may have ended meanwhile
+		read -r name 2>/dev/null <"$comm" || continue
+		[[ $name != weft* && $name != *"/R-weft"* ]] || { echo "$name"; return 0; }
+	done
+	return 1
+}
+
 # all_there: what is looked for when the module is gone is seen while weft is mounted; else
 # it would say nothing that it is not seen then.  Some kernels have no tracepoints at all.
 all_there()
 {
-	grep -q '^weft ' /proc/modules || die "the module is not in /proc/modules"
-	grep -qw weft /proc/filesystems || die "the file system is not in /proc/filesystems"
-	grep -qi ':12B9 ' /proc/net/udp || die "its UDP port is not in /proc/net/udp"
-	grep -qi '464557EF' /proc/net/igmp || die "its multicast group is not in /proc/net/igmp"
-	grep -q '^weft' /proc/slabinfo || die "no slab cache of it is in /proc/slabinfo"
-	pgrep '^weft' >/dev/null || pgrep '/R-weft' >/dev/null || die "no workqueue of it is seen"
+	has_line /proc/modules 'weft ' || die "the module is not in /proc/modules"
+	has_line /proc/filesystems $'nodev\tweft\n' || die "the file system is not in /proc/filesystems"
+	has /proc/net/udp ':12B9 ' || die "its UDP port is not in /proc/net/udp"
+	has /proc/net/igmp '464557EF' || die "its multicast group is not in /proc/net/igmp"
+	has_line /proc/slabinfo weft || die "no slab cache of it is in /proc/slabinfo"
+	has_process >/dev/null || die "no workqueue of it is seen"
 	[ ! -d /sys/kernel/tracing/events ] || [ -e /sys/kernel/tracing/events/weft ] ||
 		die "its tracepoints are not seen"
 	[ -e /sys/module/weft ] || die "there is no /sys/module/weft"
@@ -56,15 +89,14 @@ all_there()
 # nothing_left: of the module, which is not loaded.
 nothing_left()
 {
-	! grep -q '^weft ' /proc/modules || die "the module is still there"
-	! grep -qw weft /proc/filesystems || die "the file system is still there"
-	! grep -qi ':12B9 ' /proc/net/udp || die "its UDP port is still open"
-	! grep -qi '464557EF' /proc/net/igmp || die "it is still in the multicast group"
-	! grep -q '^weft' /proc/slabinfo || die "its slab cache is still there"
+	! has_line /proc/modules 'weft ' || die "the module is still there"
+	! has_line /proc/filesystems $'nodev\tweft\n' || die "the file system is still there"
+	! has /proc/net/udp ':12B9 ' || die "its UDP port is still open"
+	! has /proc/net/igmp '464557EF' || die "it is still in the multicast group"
+	! has_line /proc/slabinfo weft || die "its slab cache is still there"
 	# rescuers have their workqueue's name; other workers only show whom they
 	# served last
-	! pgrep '^weft' || die "its workqueues are still there"
-	! pgrep '/R-weft' || die "its workqueues are still there"
+	! has_process || die "its workqueues are still there"
 	[ ! -e /sys/kernel/tracing/events/weft ] || die "its tracepoints are still there"
 	[ ! -e /sys/module/weft ] || die "/sys/module/weft is still there"
 }
