@@ -63,6 +63,19 @@ work()
 	[ "$k" -gt 1 ]
 }
 
+# has_left NODE: the others of the rack know: the blade, and the nodes it tells.
+has_left()
+{
+	local node
+
+	for node in node1 node2; do
+		on $node "$BIN/weftctl" -j status >"$dir/status" &&
+			grep -q '"members":\[[0-9,]*\]' "$dir/status" || return 1
+		! grep -q "\"members\":\[\([0-9]*,\)*$1[],]" "$dir/status" || return 1
+	done
+	equal 2 "$(counters node1 memory | sed -n 's/^memory[.]total[.]nodes //p')"
+}
+
 # anew NODE: it knows nothing any more but what the blade tells it.
 anew()
 {
@@ -382,7 +395,7 @@ other=$(on node1 stat -c %i /weft/other)
 secret=$(on node1 sha256sum $SECRET)
 check "both nodes have it" as_it_was
 check "node 3 leaves the rack" on node3 sh -c "umount /weft && $BIN/weftctl down"
-sleep 2
+check "all others know that" soon 30 has_left 3
 for from in node2 mem1 node3; do
 	[ $from = mem1 ] ||
 		check "a user on $from, at the memory blade" attack forge $from mem1 "$BLADE"
