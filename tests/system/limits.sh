@@ -23,9 +23,9 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 LIMITS=$BUILD/tests/system-limits
-REGION_MB=48
-GROUP_MB=24
-CACHE_MB=64
+REGION_MB=24
+GROUP_MB=12
+CACHE_MB=32
 CONTENTS_LIMIT=$((300 * SCALE))	# seconds to go through a region
 
 # --- Locks that the kernel knows --------------------------------------------------
@@ -144,9 +144,9 @@ container()
 	check "the blocks are in the cache" cache_within "$CACHE_MB"
 	check "none of them is charged to the group" group_uses_less 8
 	check "nobody was killed" group_is oom_kill 0
-	check "node 2 has a cache of 16 MiB" on node2 mount -o remount,cache=16M /weft
+	check "node 2 has a cache of 8 MiB" on node2 mount -o remount,cache=8M /weft
 	check "a program in the group reads $REGION_MB MiB by read()" all_pages read
-	check "the cache is as large as it may be, and not larger" cache_within 16
+	check "the cache is as large as it may be, and not larger" cache_within 8
 	check "a program in the group writes $REGION_MB MiB" in_group \
 		dd if=/dev/zero of=/weft/large bs=1M count=$REGION_MB conv=notrunc status=none
 	check "nobody was killed" group_is oom_kill 0
