@@ -95,7 +95,7 @@ no_blade()
 	check "mount: a node that is not configured" says "run weftctl up first" \
 		gets ENOTCONN mount /weft
 	check "node 2 is told of a blade that is not there" \
-		rejoin --node 2 --homes 10.87.0.99 --timeout 3
+		rejoin --node 2 --homes 10.87.0.99 --timeout 1
 	check "mount: no memory blade" says "does not answer: is weft-memd running?" \
 		gets ETIMEDOUT mount /weft
 }
@@ -128,7 +128,7 @@ all_pinned()
 	check "a region for pinning" on node2 truncate -s 4M /weft/pin
 	check "a program pins all that it can" on node2 sh -c \
 		"setsid $BAD pin /weft/pin 4194304 >/run/test-pinned 2>&1 </dev/null & echo \$! >/run/test-pid
-		for i in \$(seq 60); do [ ! -s /run/test-pinned ] || exit 0; sleep 1; done; exit 1"
+		for i in \$(seq 200); do [ ! -s /run/test-pinned ] || exit 0; sleep 0.3; done; exit 1"
 	note "pin: $(on node2 cat /run/test-pinned)"
 	check "pinning ends with an error, near the cache's size" on node2 sh -c \
 		'read -r why pages </run/test-pinned; [ "$why" != ok ] && [ "$pages" -ge 200 ] && [ "$pages" -le 256 ]'
@@ -144,61 +144,88 @@ all_pinned()
 # ready WHAT PAGE: a program on node2 has the file open and mapped.
 ready()
 {
-	on node2 sh -c "rm -f /run/test-go /run/test-waited
-		setsid $BAD $1 /weft/wait $2 /run/test-go >/run/test-waited 2>&1 </dev/null & echo \$! >/run/test-pid
-		for i in \$(seq 60); do ! grep -q ready /run/test-waited || exit 0; sleep 1; done; exit 1"
+	on node2 sh -c "rm -f /run/test-go.$1 /run/test-waited.$1
+		setsid $BAD $1 /weft/wait $2 /run/test-go.$1 >/run/test-waited.$1 2>&1 </dev/null &
+		echo \$! >/run/test-pid.$1
+		for i in \$(seq 200); do ! grep -q ready /run/test-waited.$1 || exit 0; sleep 0.3; done
+		exit 1"
 }
 
-# waits: now it makes its access, and waits for what does not come.
-waits()
+# go WHAT...: now they make their accesses.
+go()
 {
-	on node2 sh -c 'touch /run/test-go; sleep 3; cat /run/test-waited; kill -0 "$(cat /run/test-pid)"'
+	on node2 touch "${@/#//run/test-go.}"
 }
 
-# ends_with TEXT
+# wait_on SECONDS WHAT...: they wait that long for what does not come.
+wait_on()
+{
+	on node2 sleep "$1" && for what in "${@:2}"; do
+		on node2 sh -c 'cat "/run/test-waited.$1"; kill -0 "$(cat "/run/test-pid.$1")"' \
+			sh "$what" || return 1
+	done
+}
+
+# ends_with WHAT TEXT
 ends_with()
 {
-	on node2 sh -c 'touch /run/test-go
-		for i in $(seq 60); do [ -e "/proc/$(cat /run/test-pid)" ] || break; sleep 1; done
-		tail -n 1 /run/test-waited' >"$dir/ended" || return 1
+	on node2 sh -c '
+		for i in $(seq 200); do [ -e "/proc/$(cat "/run/test-pid.$1")" ] || break; sleep 0.3; done
+		tail -n 1 "/run/test-waited.$1"' sh "$1" >"$dir/ended" || return 1
 	cat "$dir/ended"
-	[ "$(<"$dir/ended")" = "$1" ]
+	[ "$(<"$dir/ended")" = "$2" ]
 }
 
 dies()
 {
-	on node2 sh -c 'p=$(cat /run/test-pid); kill -9 "$p"
+	on node2 sh -c 'p=$(cat "/run/test-pid.$1"); kill -9 "$p"
 		for i in $(seq 50); do [ -e /proc/$p ] || exit 0; sleep 0.2; done
-		cat /proc/$p/stack; exit 1'
+		cat /proc/$p/stack; exit 1' sh "$1"
 }
 
+# opens_end FILE...: of each an open without answer ends, all at once.
+opens_end()
+{
+	local file pids=()
+
+	for file; do
+		gets ETIMEDOUT read "$file" 0 >"$dir/open.${file##*/}" 2>&1 &
+		pids+=($!)
+	done
+	wait_all "${pids[@]}" && return
+	cat "$dir"/open.*
+	return 1
+}
+
+# What waits does so at the same time, on pages that are not read ahead with each other.
 cut_off()
 {
-	local what page=10
+	local what
 
 	check "a region to wait for" on node1 truncate -s 4M /weft/wait
 	check "node 2 knows it" gets ok read /weft/wait 1
 	check "patience of a minute" weftctl set --timeout 60
-	for what in load read; do
-		page=$((page + 100))
-		check "a program is about to $what" ready $what $page
-		check "node 2 is cut off" rack wire cut node2
-		check "it waits in a $what" waits
-		check "it can be killed" dies
-		check "node 2 is back" rack wire heal node2
-		check "$what works again" gets ok $what /weft/wait $page
-	done
+	check "a program is about to load" ready load 110
+	check "a program is about to read" ready read 210
+	check "node 2 is cut off" rack wire cut node2
+	check "both are told to" go load read
+	check "they wait in it" wait_on 3 load read
+	check "the load can be killed" dies load
+	check "the read can be killed" dies read
+	check "node 2 is back" rack wire heal node2
+	check "load works again" gets ok load /weft/wait 110
+	check "read works again" gets ok read /weft/wait 210
 	check "patience of 3 seconds" weftctl set --timeout 3
-	for what in "load SIGBUS 500" "read ETIMEDOUT 600"; do
-		# shellcheck disable=SC2086  # three words
-		set -- $what
-		check "a program is about to $1" ready "$1" "$3"
-		check "node 2 is cut off" rack wire cut node2
-		check "a $1 that gets no answer ends" ends_with "$2"
-		check "an open without answer ends" gets ETIMEDOUT read "/weft/none.$3" 0
-		check "node 2 is back" rack wire heal node2
-		check "the same $1 works" gets ok "$1" /weft/wait "$3"
-	done
+	check "a program is about to load" ready load 500
+	check "a program is about to read" ready read 600
+	check "node 2 is cut off" rack wire cut node2
+	check "both are told to" go load read
+	check "a load that gets no answer ends" ends_with load SIGBUS
+	check "a read that gets no answer ends" ends_with read ETIMEDOUT
+	check "opens without answer end" opens_end /weft/none.500 /weft/none.600
+	check "node 2 is back" rack wire heal node2
+	check "the same load works" gets ok load /weft/wait 500
+	check "the same read works" gets ok read /weft/wait 600
 	check "patience as before" weftctl set --timeout 30
 	still_works
 }
