@@ -62,7 +62,7 @@ struct shared {
 };
 
 static struct {
-	const char *file;
+	const char *file, *stop;
 	unsigned int procs, threads, locks, readers, seconds, kill_ms;
 	bool guard, beside, alone;
 	uint64_t seed;
@@ -337,7 +337,13 @@ static void reap(pid_t pid, bool killed)
 	atomic_fetch_add(&job.control->killed, job.threads);
 }
 
-/* Run the processes until the time is over, killing some if so told. */
+/* Whether the time is over, or somebody who waited for something else says so. */
+static bool is_over(uint64_t end)
+{
+	return node_now_ns() >= end || (job.stop && !access(job.stop, F_OK));
+}
+
+/* Run the processes until that, killing some if so told. */
 static void run(void)
 {
 	uint64_t end = node_now_ns() + job.seconds * 1000000000ull;
@@ -347,14 +353,14 @@ static void run(void)
 
 	for (i = 0; i < job.procs; i++)
 		pid[i] = start(i, 0);
-	while (job.kill_ms && node_now_ns() < end) {
+	while (job.kill_ms && !is_over(end)) {
 		node_sleep_us(1000 * (1 + below(&dice, 2 * job.kill_ms)));
 		i = below(&dice, job.procs);
 		kill(pid[i], SIGKILL);
 		reap(pid[i], true);
 		pid[i] = start(i, life++);
 	}
-	while (node_now_ns() < end && !waitpid(-1, NULL, WNOHANG))
+	while (!is_over(end) && !waitpid(-1, NULL, WNOHANG))
 		node_sleep_us(20000);
 	job.shared->stop = true;
 	for (i = 0; i < job.procs; i++)
@@ -466,6 +472,7 @@ static const char usage[] =
 	"  --locks N         locks (4)\n"
 	"  --readers PERCENT that only read (50)\n"
 	"  --seconds S       how long (10)\n"
+	"  --stop FILE       or until this file is there, if that is sooner\n"
 	"  --kill MS         kill a process every so many milliseconds, about; 0: never (0)\n"
 	"  --guard           spread the records over pages that the locks guard\n"
 	"  --beside          add to these pages without the locks, too\n"
@@ -475,7 +482,7 @@ static const char usage[] =
 
 int main(int argc, char **argv)
 {
-	enum { O_FILE = 256, O_PROCS, O_THREADS, O_LOCKS, O_READERS, O_SECONDS, O_KILL,
+	enum { O_FILE = 256, O_PROCS, O_THREADS, O_LOCKS, O_READERS, O_SECONDS, O_STOP, O_KILL,
 	       O_GUARD, O_BESIDE, O_ALONE, O_SEED, O_HELP };
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, O_FILE },
@@ -485,6 +492,7 @@ int main(int argc, char **argv)
 		{ "locks", required_argument, NULL, O_LOCKS },
 		{ "readers", required_argument, NULL, O_READERS },
 		{ "seconds", required_argument, NULL, O_SECONDS },
+		{ "stop", required_argument, NULL, O_STOP },
 		{ "kill", required_argument, NULL, O_KILL },
 		{ "guard", no_argument, NULL, O_GUARD },
 		{ "beside", no_argument, NULL, O_BESIDE },
@@ -508,6 +516,7 @@ int main(int argc, char **argv)
 		case O_LOCKS: job.locks = node_number_of("--locks", optarg, 1, LOCKS_MAX); break;
 		case O_READERS: job.readers = node_number_of("--readers", optarg, 0, 100); break;
 		case O_SECONDS: job.seconds = node_number_of("--seconds", optarg, 1, 86400); break;
+		case O_STOP: job.stop = optarg; break;
 		case O_KILL: job.kill_ms = node_number_of("--kill", optarg, 0, 100000); break;
 		case O_GUARD: job.guard = true; break;
 		case O_BESIDE: job.beside = true; break;

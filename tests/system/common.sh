@@ -184,6 +184,36 @@ grown()
 	done | awk '{ sum += $1 } END { if (NR) printf "%.0f\n", sum }'
 }
 
+# granted NODE: locks that it has got from the directory.
+granted()
+{
+	counters "$1" | awk '$1 == "node.counters.lock_granted" { print $2 }'
+}
+
+# more_granted N BEFORE...: each node has got N more than BEFORE (of node 1, of node 2, ...).
+more_granted()
+{
+	local n=$1 k
+
+	shift
+	for ((k = 1; k <= nodes; k++)); do
+		[ "$(granted "node$k")" -ge $((n + ${!k})) ] || return 1
+	done
+}
+
+# locks_granted N: each node gets N locks from now on: a load on them goes on, and whatever
+# comes next comes in the midst of it.
+locks_granted()
+{
+	local before=() k
+
+	for ((k = 1; k <= nodes; k++)); do
+		before+=("$(granted "node$k")")
+		[ -n "${before[k - 1]}" ] || return 1
+	done
+	soon 60 more_granted "$1" "${before[@]}"
+}
+
 # --- The network ------------------------------------------------------------
 
 # faults NAME VALUE...: faults of the network, in pairs: "loss 0.05 dup 0.05".

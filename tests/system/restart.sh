@@ -23,7 +23,8 @@ cd "$(dirname "$0")/../.." || exit 2
 
 RESTARTS=${WEFT_RESTARTS:-3}
 HAMMER=$BUILD/tests/locks-hammer
-SECONDS_RUN=$((RESTARTS * 8 + 6))
+GRANTS=100			# locks that each node gets between two restarts under load
+SECONDS_RUN=$((RESTARTS * 100 * SCALE))	# at most, of that load
 RUN_LIMIT=$((SECONDS_RUN + 120 * SCALE))
 MODIFIED_KB=512			# not written home when the blade is killed
 HOLD=$((100 * SCALE))		# seconds that a lock is held at most, with a restart in them
@@ -143,16 +144,17 @@ under_load()
 	local i hammer
 
 	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
-		--seconds "$SECONDS_RUN" >"$dir/hammer" 2>&1 &
+		--seconds "$SECONDS_RUN" --stop /run/test-stop >"$dir/hammer" 2>&1 &
 	# not $! later: what runs in a guest meanwhile is waited for in the background, too
 	hammer=$!
+	check "there is load" locks_granted "$GRANTS"
 	for ((i = 0; i < RESTARTS; i++)); do
-		# for the nodes to go on, and what they do to be spoiled by the next one
-		sleep 5
 		check "restart $((i + 1)) under load" restart_memd
 		# the first one was by hand
 		check "the blade serves after restart $((i + 1))" says 'nodes are served' $((i + 2))
+		check "the nodes go on after restart $((i + 1))" locks_granted "$GRANTS"
 	done
+	on nodes touch /run/test-stop
 	wait "$hammer"
 	report $? "every increment is there, every lock can be had" "$dir/hammer"
 	check "nothing is lost under load" nothing_lost
