@@ -167,7 +167,7 @@ suffer()
 	for ((k = 1; k < 10000; k++)); do
 		[ ! -e "$dir/stop" ] || break
 		on "$1" timeout -s KILL 15 "$HAMMER" --alone --file /weft/victim --guard --locks 8 \
-			--seconds 5 --seed "$k" >>"$dir/suffer.$1" 2>&1 ||
+			--seconds 2 --seed "$k" >>"$dir/suffer.$1" 2>&1 ||
 			echo "exit status $?" >>"$dir/suffer.$1"
 		# whoever is left of them can be killed, wherever it waits
 		on "$1" sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do
