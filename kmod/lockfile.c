@@ -504,6 +504,7 @@ void weft_slots_init(struct weft_slots *slots)
 	slots->n = 0;
 	slots->settle_at = 0;
 	slots->delay = 1;
+	slots->rested = jiffies;
 	INIT_DELAYED_WORK(&slots->settle, weft_holds_settle);
 }
 

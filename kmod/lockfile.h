@@ -31,6 +31,7 @@ struct weft_lists;
  * @settle: looks again at those that are unsettled
  * @settle_at: slot that @settle begins with; 0: it has looked at all.  @lock
  * @delay: of @settle, jiffies.  @lock
+ * @rested: when the next look need not wait any more, jiffies.  @lock
  */
 struct weft_slots {
 	struct mutex lock;
@@ -44,6 +45,7 @@ struct weft_slots {
 	struct delayed_work settle;
 	unsigned long settle_at;
 	unsigned long delay;
+	unsigned long rested;
 };
 
 void weft_slots_init(struct weft_slots *slots);

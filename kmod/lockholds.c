@@ -360,7 +360,7 @@ static void settle_batch(struct weft_slots *slots, struct batch *b)
  */
 static void settle_some(struct weft_slots *slots)
 {
-	unsigned long begin = jiffies;
+	unsigned long begin = jiffies, rest;
 	struct batch *b;
 
 	lockdep_assert_held(&slots->lock);
@@ -372,10 +372,11 @@ static void settle_some(struct weft_slots *slots)
 		settle_batch(slots, b);
 		kfree(b);
 	}
+	rest = 4 * (jiffies - begin);
+	slots->rested = jiffies + rest;
 	if (!xa_marked(&slots->slot, WEFT_SLOT_UNSETTLED))
 		return;
-	queue_delayed_work(system_wq, &slots->settle,
-			   max(slots->delay, 4 * (jiffies - begin)));
+	queue_delayed_work(system_wq, &slots->settle, max(slots->delay, rest));
 	if (!slots->settle_at)
 		slots->delay = min_t(unsigned long, 2 * slots->delay, SETTLE_MAX);
 }
@@ -436,7 +437,7 @@ void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 {
 	struct weft_klock *kl;
 	struct xarray listed;
-	unsigned long slot;
+	unsigned long slot, now;
 
 	lockdep_assert_held(&slots->lock);
 	xa_init(&listed);
@@ -457,5 +458,10 @@ void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 	}
 	xa_destroy(&listed);
 	slots->delay = 1;
-	settle_some(slots);
+	/* A program that ends may close very many: not one long look for each of them. */
+	now = jiffies;
+	if (xa_empty(&slots->files) || !time_before(now, slots->rested))
+		settle_some(slots);
+	else if (xa_marked(&slots->slot, WEFT_SLOT_UNSETTLED))
+		mod_delayed_work(system_wq, &slots->settle, slots->rested - now);
 }
