@@ -24,6 +24,8 @@ KVS=$BUILD/bin/weft-kvs
 RECORDS=1000
 STORE=/weft/store
 DOWN_QUICK=15		# seconds for all nodes to give back what they have; time-outs take 30
+# Milliseconds between two kills on a node: as many in a short run as in one of six seconds.
+KILL_MS=$((SECONDS_RUN < 6 ? SECONDS_RUN * 500 / 6 : 500))
 runs=0
 
 # bench OPTION...: on all nodes at once.
@@ -104,7 +106,7 @@ run "YCSB c" --workload c --processes 2 &&
 	check "YCSB c: what all read they have" at_least $((20 * $(grown lock_acquires))) \
 		"$(number operations)"
 check "each change was counted" exact
-run "killed" --workload a --processes 2 --kill 500 &&
+run "killed" --workload a --processes 2 --kill "$KILL_MS" &&
 	check "killed: something was done" at_least 100 "$(number operations)" &&
 	check "clients were killed" at_least 10 "$(number killed)" &&
 	note "$(number killed) clients were killed"
@@ -116,7 +118,7 @@ for workload in a b c; do
 	run "YCSB $workload, faults" --workload "$workload" --processes 2
 done
 check "each change was counted, with faults" exact
-run "killed, faults" --workload a --processes 2 --kill 700
+run "killed, faults" --workload a --processes 2 --kill $((KILL_MS * 7 / 5))
 for fault in lost dup reordered; do
 	check "frames were $fault" at_least 20 "$(wire_counted "$fault")"
 done
