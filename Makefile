@@ -404,7 +404,7 @@ demo: all
 		$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
 	@$(for_scripts) tools/demo/demo.sh
 
-# Tests at a time: so many, and as long as they leave a processor idle, so many.
+# J tests at a time, and up to J_MOST while those leave a processor idle.
 J		?= 2
 J_MOST		?= 6
 
