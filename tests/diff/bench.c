@@ -36,7 +36,7 @@
 #define RUNS		5
 #define FRAMES		(2048 * CHUNK)
 
-#define GOAL_PER_SECOND	3e6
+#define GOAL_PER_SECOND	8e6
 #define GOAL_RATIO	(1. / 3)
 
 struct bench {
