@@ -91,7 +91,7 @@ static void linger(uint64_t *random)
 	uint64_t dice = node_random(random) >> 32;
 
 	if (!(dice % 256))
-		node_sleep_us(dice >> 8 & 255);
+		pause_us(dice >> 8 & 255);
 	else if (!(dice % 8))
 		sched_yield();
 }
@@ -175,13 +175,13 @@ static const char *hammer(const struct lock_kind *kind, unsigned int readers, lo
 
 	for (i = 0; i < ALL; i++)
 		CHILD(pid[i], work(kind, s, i, readers));
-	end = seconds() + (double)ms / 1e3;
-	while (seconds() < end && !atomic_load(&s->stop))
+	end = now_seconds() + (double)ms / 1e3;
+	while (now_seconds() < end && !atomic_load(&s->stop))
 		pause_ms(5);
 	/* All get their turn: a lock that nobody gets is none. */
-	end = seconds() + PATIENCE;
+	end = now_seconds() + PATIENCE;
 	for (i = 0; i < ALL && !atomic_load(&s->stop); i++)
-		while (!atomic_load(&s->done[i]) && !atomic_load(&s->stop) && seconds() < end)
+		while (!atomic_load(&s->done[i]) && !atomic_load(&s->stop) && now_seconds() < end)
 			pause_ms(5);
 	for (i = 0; i < ALL; i++)
 		if (!atomic_load(&s->done[i]) && !atomic_load(&s->stop))
@@ -202,14 +202,14 @@ static const char *hammer(const struct lock_kind *kind, unsigned int readers, lo
 static void reads_with_others(const struct lock_kind *kind, struct scene *s,
 			      unsigned int index)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock_place p;
 	struct lock l;
 
 	enter(&l, &p, kind, s, index);
 	take(&l, false);
 	atomic_fetch_add(&s->inside, 1);
-	while (atomic_load(&s->inside) < ALL - 1 && seconds() < end)
+	while (atomic_load(&s->inside) < ALL - 1 && now_seconds() < end)
 		pause_ms(1);
 	if (atomic_load(&s->inside) == ALL - 1)
 		atomic_fetch_add(&s->met, 1);
@@ -223,13 +223,13 @@ static void reads_with_others(const struct lock_kind *kind, struct scene *s,
 
 static void writes_after(const struct lock_kind *kind, struct scene *s, unsigned int index)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock_place p;
 	struct lock l;
 	unsigned int i;
 
 	enter(&l, &p, kind, s, index);
-	while (atomic_load(&s->inside) < ALL - 1 && seconds() < end)
+	while (atomic_load(&s->inside) < ALL - 1 && now_seconds() < end)
 		pause_ms(1);
 	take(&l, true);
 	atomic_store(&s->writes, 1);
@@ -405,14 +405,14 @@ static pid_t start_service(unsigned int loss)
 
 static void holds(struct scene *s)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock_place p;
 	struct lock l;
 
 	enter(&l, &p, &lock_service, s, 0);
 	take(&l, true);
 	atomic_store(&s->inside, 1);
-	while (!atomic_load(&s->met) && seconds() < end)
+	while (!atomic_load(&s->met) && now_seconds() < end)
 		pause_ms(1);
 	/* The other one is asking now. */
 	pause_ms(100);
@@ -422,13 +422,13 @@ static void holds(struct scene *s)
 
 static void uses_others(struct scene *s)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock l, other;
 	struct lock_place p;
 	unsigned int i;
 
 	enter(&l, &p, &lock_service, s, 1);
-	while (!atomic_load(&s->inside) && seconds() < end)
+	while (!atomic_load(&s->inside) && now_seconds() < end)
 		pause_ms(1);
 	for (i = 0; i < NAMES; i++) {
 		other = l;

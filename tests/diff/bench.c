@@ -17,6 +17,7 @@
 #include "generate.h"
 #include "p4names.h"
 #include "rig.h"
+#include "tools/common/clock.h"
 
 /* Seven nodes, and the home of all lines alone behind the last port. */
 #define PORTS		8
@@ -133,10 +134,7 @@ static void look(struct bench *b, const u8 *f)
 /* The time of this thread's CPU: others may use the machine as well. */
 static double seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Put a burst of frames in, run, take out what comes. */

@@ -95,7 +95,7 @@ static void read_one(unsigned int i, unsigned int how)
 	int error, n;
 
 	if (how % 64 == 1) {
-		t = in_ms(CLOCK_REALTIME, how / 64 % 20);
+		t = clock_in_ms(CLOCK_REALTIME, how / 64 % 20);
 		error = weft_rwlock_timedrdlock(l, &t);
 		CHECK(!error || error == ETIMEDOUT);
 	} else if (how % 64 == 2) {
@@ -122,7 +122,7 @@ static void write_one(unsigned int i, unsigned int how)
 	int error = 0;
 
 	if (how % 4 == 1) {
-		t = in_ms(CLOCK_REALTIME, how / 4 % 20);
+		t = clock_in_ms(CLOCK_REALTIME, how / 4 % 20);
 		error = weft_rwlock_timedwrlock(l, &t);
 		CHECK(!error || error == ETIMEDOUT);
 	} else if (how % 4 == 2) {
@@ -261,8 +261,8 @@ int main(int argc, char **argv)
 	time = argc > 1 ? strtod(argv[1], NULL) : 10;
 	for (i = 0; i < WORKERS; i++)
 		pids[i] = start(i + 1);
-	end = seconds() + time;
-	while (seconds() < end) {
+	end = now_seconds() + time;
+	while (now_seconds() < end) {
 		int status;
 
 		i = (unsigned int)rand_r(&seed) % WORKERS;

@@ -116,8 +116,8 @@ static void pause_ns(uint64_t ns)
 
 	if (!ns)
 		return;
-	end = node_now_ns() + ns;
-	while (node_now_ns() < end)
+	end = now_ns() + ns;
+	while (now_ns() < end)
 		;
 }
 
@@ -143,11 +143,11 @@ static void align(const struct batch *b, uint32_t round, uint32_t thread)
 
 	atomic_store_explicit(&b->run->progress[thread * PAGE_WORDS], here,
 			      memory_order_release);
-	end = node_now_ns() + ALIGN_NS;
+	end = now_ns() + ALIGN_NS;
 	for (t = 0; t < b->run->shape->threads; t++) {
 		while (atomic_load_explicit(&b->run->progress[t * PAGE_WORDS],
 					    memory_order_acquire) < here) {
-			if (node_wait_a_bit(&looks) && node_now_ns() > end)
+			if (node_wait_a_bit(&looks) && now_ns() > end)
 				return;
 		}
 	}
@@ -323,7 +323,7 @@ static bool run_test(struct run *run, struct result **results)
 {
 	const struct result *all[NODE_MAX];
 	uint32_t batches = (job.rounds + job.batch - 1) / job.batch, i;
-	uint64_t start = node_now_ns();
+	uint64_t start = now_ns();
 	static struct tally tally;
 	struct batch b = { .run = run };
 
@@ -344,7 +344,7 @@ static bool run_test(struct run *run, struct result **results)
 		all[i] = results[i];
 	result_judge(run->shape, job.rounds, all, node.count, &tally);
 	if (node.number == node.count)
-		print_tally(run->shape, &tally, (node_now_ns() - start) / 1e9);
+		print_tally(run->shape, &tally, (now_ns() - start) / 1e9);
 	free(b.page);
 	free(run->mine);
 	return !tally.error && !(run->shape->forbidden && tally.weak);

@@ -49,14 +49,6 @@ static u32 clock_epoch, clock_ahead;
 
 /* --- small things ----------------------------------------------------------- */
 
-u64 rig_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
-}
-
 u32 rig_random(u32 n)
 {
 	/* xorshift: the same on every machine */
@@ -100,7 +92,7 @@ const char *rig_dir(void)
 
 static u32 ticks(void)
 {
-	return (u32)(rig_now() * WEFT_TICK_HZ / 1000);
+	return (u32)(now_ms() * WEFT_TICK_HZ / 1000);
 }
 
 void rig_clock_set(struct weft_stamp stamp)
@@ -377,7 +369,7 @@ static void hop(u32 from, u32 to, const void *buf, size_t len)
 		p = malloc(sizeof(*p) + len);
 		if (!p)
 			RIG_FAIL("out of memory");
-		p->when = rig_now();
+		p->when = now_ms();
 		if (chance(rig_faults.reorder))
 			p->when += 1 + rig_random(8);
 		p->from = from;
@@ -496,7 +488,7 @@ void rig_pump(int ms)
 	nfds_t n = 0;
 	u32 i;
 
-	while (parcels && parcels->when <= rig_now()) {
+	while (parcels && parcels->when <= now_ms()) {
 		struct parcel *first = parcels;
 
 		parcels = first->next;
@@ -541,13 +533,13 @@ struct rig_job rig_begin(int argc, char **argv)
 int rig_run(const char *program, const struct rig_test *tests, const char *name)
 {
 	for (; tests->name; tests++) {
-		u64 begin = rig_now();
+		u64 begin = now_ms();
 
 		if (name && strcmp(name, tests->name) != 0)
 			continue;
 		tests->run();
 		printf("ok %s (%llu ms)\n", tests->name,
-		       (unsigned long long)(rig_now() - begin));
+		       (unsigned long long)(now_ms() - begin));
 		fflush(stdout);
 	}
 	printf("%s: %lu checks\n", program, rig_checks);

@@ -170,8 +170,8 @@ int main(int argc, char **argv)
 		CHECK(!pthread_mutex_init(&guarded[i].mutex, &attr));
 	for (i = 0; i < WORKERS; i++)
 		pids[i] = start((unsigned int)i + 1);
-	end = seconds() + strtod(argv[2], NULL);
-	while (seconds() < end) {
+	end = now_seconds() + strtod(argv[2], NULL);
+	while (now_seconds() < end) {
 		int status;
 
 		i = rand_r(&seed) % WORKERS;
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 	signal(SIGALRM, time_is_up);
 	alarm(20);
 	for (i = 0; i < LOCKS; i++) {
-		t = in_ms(CLOCK_REALTIME, 10000);
+		t = clock_in_ms(CLOCK_REALTIME, 10000);
 		CHECK_IS(pthread_rwlock_timedwrlock(&guarded[i].lock, &t), 0);
 		CHECK_IS(pthread_rwlock_unlock(&guarded[i].lock), 0);
 		own_one(&guarded[i]);

@@ -251,7 +251,7 @@ static int take(pthread_rwlock_t *l, int writes, unsigned int how)
 
 	switch (how % 8) {
 	case 0:
-		t = in_ms(CLOCK_REALTIME, how / 8 % 30);
+		t = clock_in_ms(CLOCK_REALTIME, how / 8 % 30);
 		error = writes ? pthread_rwlock_timedwrlock(l, &t) :
 				 pthread_rwlock_timedrdlock(l, &t);
 		CHECK(!error || error == ETIMEDOUT);
@@ -330,8 +330,8 @@ static void kill_many(double for_seconds)
 
 	for (i = 0; i < VICTIMS; i++)
 		pids[i] = start(me * 1000 + (unsigned int)i);
-	end = seconds() + for_seconds;
-	while (seconds() < end) {
+	end = now_seconds() + for_seconds;
+	while (now_seconds() < end) {
 		int status;
 
 		i = rand_r(&seed) % VICTIMS;
@@ -366,11 +366,11 @@ static void *have_part(void *arg)
 	unsigned int i;
 
 	for (i = part->begin; i < part->end; i++) {
-		struct timespec t = in_ms(CLOCK_REALTIME, 30000);
-		double begin = seconds();
+		struct timespec t = clock_in_ms(CLOCK_REALTIME, 30000);
+		double begin = now_seconds();
 
 		CHECK_IS(pthread_rwlock_timedwrlock(lock_at(i), &t), 0);
-		begin = seconds() - begin;
+		begin = now_seconds() - begin;
 		part->longest = begin > part->longest ? begin : part->longest;
 	}
 	meet(part->all_held);
@@ -419,7 +419,7 @@ static void in_children(void (*function)(unsigned int worker))
 
 static double say(double since)
 {
-	double now = seconds();
+	double now = now_seconds();
 
 	printf("torture: %s: %.1f s\n", phase, now - since);
 	fflush(stdout);
@@ -456,7 +456,7 @@ int main(int argc, char **argv)
 	CHECK(p != MAP_FAILED);
 	set_up();
 	meet(&c->machines);
-	t = seconds();
+	t = now_seconds();
 	phase = "many locks held";
 	in_children(hold_many);
 	meet(&c->machines);

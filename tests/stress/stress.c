@@ -166,7 +166,7 @@ static void *run(void *arg)
 	uint32_t pages[2], n, i;
 	uint64_t x;
 
-	while (t->count + 1 < job.ops && node_now_ns() < job.deadline) {
+	while (t->count + 1 < job.ops && now_ns() < job.deadline) {
 		x = node_random(&t->random);
 		pages[0] = (x & 0xffffffff) % job.pages;
 		pages[1] = (x & 3) ? pages[0] : (x >> 32) % job.pages;
@@ -231,7 +231,7 @@ static struct control *begin(const char *dir, struct thread **threads)
 		node_die("another node was started with other --pages or --threads");
 	zero = 0;
 	atomic_compare_exchange_strong(&control->run, &zero,
-				       node_seed(node_now_ns(), getpid()));
+				       node_seed(now_ns(), getpid()));
 	if (node.number == 1)
 		for (i = 0; i < (uint64_t)job.pages * HISTORY_PAGE; i++)
 			if (job.data[i])
@@ -324,7 +324,7 @@ int main(int argc, char **argv)
 	control = begin(dir, &threads);
 
 	node_meet();
-	start = node_now_ns();
+	start = now_ns();
 	job.deadline = start + seconds * 1000000000ull;
 	for (i = 0; i < job.threads_here; i++) {
 		err = pthread_create(&threads[i].thread, NULL, run, &threads[i]);
@@ -336,7 +336,7 @@ int main(int argc, char **argv)
 		done += threads[i].count;
 	}
 	printf("node %u: %llu accesses in %.2f s\n", node.number,
-	       (unsigned long long)done, (node_now_ns() - start) / 1e9);
+	       (unsigned long long)done, (now_ns() - start) / 1e9);
 
 	node_meet();
 	for (i = 0; i < job.threads_here; i++)

@@ -20,6 +20,7 @@
 #include "check.h"
 #include "control.h"
 #include "fail.h"
+#include "tools/common/clock.h"
 
 #define START_MS	20000
 #define ARGS_MAX	40
@@ -41,14 +42,6 @@ static inline const char *in_dir(const char *fmt, ...)
 	vsnprintf(path + n, sizeof(paths[0]) - (size_t)n, fmt, args);
 	va_end(args);
 	return path;
-}
-
-static inline double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /**
@@ -118,11 +111,11 @@ static inline const char *daemon_log(void)
 /* Waits until it has ended by itself; gives its exit status. */
 static inline int daemon_wait(struct daemon *d, double limit)
 {
-	double end = seconds() + limit;
+	double end = now_seconds() + limit;
 	int status;
 
 	while (waitpid(d->pid, &status, WNOHANG) == 0) {
-		if (seconds() > end) {
+		if (now_seconds() > end) {
 			kill(d->pid, SIGKILL);
 			waitpid(d->pid, &status, 0);
 			d->pid = 0;

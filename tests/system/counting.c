@@ -19,8 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
 
 #define PAGE		4096
 #define BATCH		16	/* pages */
@@ -55,14 +56,6 @@ static void die(const char *format, ...)
 	fprintf(stderr, "\n");
 	va_end(args);
 	exit(2);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 static uint64_t random_next(uint64_t *state)

@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "tools/common/clock.h"
 #include "types.h"
 #include "weft_wire.h"
 #include "wire.h"
@@ -315,14 +316,6 @@ static bool hear(int fd, struct heard *h, u8 data[HEARD_MAX])
 		return false;
 	memcpy(data, packet + sizeof(ip) + sizeof(udp), h->len);
 	return true;
-}
-
-static u64 now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
 }
 
 /* By the rack's clock: whoever has no key, or another one, can read that, too. */

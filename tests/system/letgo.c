@@ -19,8 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
 
 #define BLOCK		4096
 #define FILES_MAX	64
@@ -30,14 +31,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "letgo: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 static int make(const char *dir, int i, int blocks)
@@ -73,10 +66,10 @@ static int hold(const char *dir, int files, int blocks)
 	puts("ready");
 	fflush(stdout);
 	sigwait(&set, &sig);
-	began = now_ms();
+	began = now_seconds() * 1e3;
 	while (i--)
 		close(fd[i]);
-	printf("closed %.0f\n", now_ms() - began);
+	printf("closed %.0f\n", now_seconds() * 1e3 - began);
 	return 0;
 }
 

@@ -71,11 +71,11 @@ static uint64_t read_sum(struct subject *s, uint64_t from, uint64_t size)
 static double pass(struct subject *s, bool read, uint64_t from, uint64_t size,
 		   uint64_t *sum)
 {
-	uint64_t start = node_now_ns();
+	uint64_t start = now_ns();
 
 	*sum = read ? read_sum(s, from, size) :
 		pattern_sum(s->words + from / 8, size / 8);
-	return node_now_ns() - start;
+	return now_ns() - start;
 }
 
 /*
@@ -252,13 +252,13 @@ static double read_at_once(const struct bench *b, struct subject *s,
 		if (err)
 			node_die("cannot start a thread: %s", strerror(err));
 	}
-	start = node_now_ns();
+	start = now_ns();
 	pthread_barrier_wait(&gate);
 	for (i = 0; i < threads; i++)
 		pthread_join(readers[i].thread, NULL);
 	pthread_barrier_destroy(&gate);
 	free(readers);
-	return node_now_ns() - start;
+	return now_ns() - start;
 }
 
 static uint32_t *shuffled(uint64_t pages)

@@ -24,8 +24,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
 
 #define NODE_MAX	32
 #define NODE_PAGE	4096u
@@ -101,21 +102,6 @@ static inline void node_die(const char *fmt, ...)
 	if (node.meeting)
 		atomic_fetch_or(&node.meeting->failed, node_bit(node.number));
 	exit(1);
-}
-
-static inline uint64_t node_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-static inline void node_sleep_us(unsigned int us)
-{
-	struct timespec ts = { us / 1000000, us % 1000000 * 1000l };
-
-	nanosleep(&ts, NULL);
 }
 
 /* A shared page that cannot be had ends in SIGBUS: say so, then go. */
@@ -339,7 +325,7 @@ static inline const char *node_list(uint64_t set, char *text, size_t len)
 static inline void node_meet(void)
 {
 	struct meeting *m = node.meeting;
-	uint64_t deadline = node_now_ns() + node.timeout * 1000000000ull;
+	uint64_t deadline = now_ns() + node.timeout * 1000000000ull;
 	uint64_t all = ++node.rounds * node.count;
 	unsigned int pause = 5;
 	uint64_t set;
@@ -354,14 +340,14 @@ static inline void node_meet(void)
 			node_die("node %s gave up, so do I",
 				 node_list(set, text, sizeof(text)));
 		}
-		if (node_now_ns() > deadline) {
+		if (now_ns() > deadline) {
 			set = ~atomic_load(&m->joined);
 			node_die("waited %u s in vain at meeting %llu of %s (never came: node %s)",
 				 node.timeout, (unsigned long long)node.rounds,
 				 node.meeting_file,
 				 *node_list(set, text, sizeof(text)) ? text : "none");
 		}
-		node_sleep_us(pause);
+		pause_us(pause);
 		if (pause < node.pause_us)
 			pause += 1 + pause / 2;
 	}
@@ -379,7 +365,7 @@ static inline bool node_wait_a_bit(uint32_t *looks)
 {
 	if (++*looks < 2000)
 		return false;
-	node_sleep_us(20);
+	pause_us(20);
 	return true;
 }
 

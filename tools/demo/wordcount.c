@@ -375,7 +375,7 @@ static void count_words(void)
 {
 	struct share *share = &job.table->share[node.number - 1];
 	struct worker *w, *workers;
-	uint64_t start = node_now_ns();
+	uint64_t start = now_ns();
 	unsigned int i;
 	int err;
 
@@ -403,7 +403,7 @@ static void count_words(void)
 		free(w->seen);
 	}
 	free(workers);
-	share->ns = node_now_ns() - start;
+	share->ns = now_ns() - start;
 	printf("node %u: %llu words in %llu chunks, %.1f MB, %.2f s\n",
 	       node.number, (unsigned long long)share->words,
 	       (unsigned long long)share->chunks, share->bytes / 1e6,

@@ -108,7 +108,7 @@ static unsigned int alive(const struct bench *b, struct shared *s)
 
 static void wait_ready(const struct bench *b, struct shared *s)
 {
-	uint64_t deadline = node_now_ns() + node.timeout * 1000000000ull;
+	uint64_t deadline = now_ns() + node.timeout * 1000000000ull;
 	unsigned int i;
 
 	for (i = 0; i < b->processes; ) {
@@ -117,11 +117,11 @@ static void wait_ready(const struct bench *b, struct shared *s)
 			i++;
 			continue;
 		}
-		if (node_now_ns() > deadline) {
+		if (now_ns() > deadline) {
 			kill_all(b, s);
 			node_die("process %u is not ready after %u s", i, node.timeout);
 		}
-		node_sleep_us(LOOK_US);
+		pause_us(LOOK_US);
 	}
 }
 
@@ -141,37 +141,37 @@ static void replace(const struct bench *b, struct shared *s, unsigned int number
 /* Until pages and locks are where they are used, as far as that goes. */
 static void warm_up(const struct bench *b, struct shared *s)
 {
-	uint64_t end = node_now_ns() + b->warm * 1000000000ull;
+	uint64_t end = now_ns() + b->warm * 1000000000ull;
 
 	s->go = 1;
-	while (node_now_ns() < end && alive(b, s))
-		node_sleep_us(LOOK_US);
+	while (now_ns() < end && alive(b, s))
+		pause_us(LOOK_US);
 }
 
 /* Until the time is over or all have done their operations. */
 static void watch(const struct bench *b, struct shared *s, struct result *r)
 {
-	uint64_t now = node_now_ns(), random = node_seed(b->seed, ~0ull - node.number);
+	uint64_t now = now_ns(), random = node_seed(b->seed, ~0ull - node.number);
 	uint64_t end = now + b->seconds * 1000000000ull;
 	uint64_t next = now + b->kill_ms * 1000000ull;
 
-	while (alive(b, s) && node_now_ns() < end) {
-		if (b->kill_ms && node_now_ns() >= next) {
+	while (alive(b, s) && now_ns() < end) {
+		if (b->kill_ms && now_ns() >= next) {
 			replace(b, s, (unsigned int)(node_random(&random) >> 32) % b->processes);
 			r->killed++;
-			next = node_now_ns() + b->kill_ms * 1000000ull;
+			next = now_ns() + b->kill_ms * 1000000ull;
 		}
-		node_sleep_us(LOOK_US);
+		pause_us(LOOK_US);
 	}
 	s->stop = 1;
-	end = node_now_ns() + node.timeout * 1000000000ull;
+	end = now_ns() + node.timeout * 1000000000ull;
 	while (alive(b, s)) {
-		if (node_now_ns() > end) {
+		if (now_ns() > end) {
 			kill_all(b, s);
 			node_die("WRONG: a process is stuck %u s after the end: a lock cannot be had",
 				 node.timeout);
 		}
-		node_sleep_us(LOOK_US);
+		pause_us(LOOK_US);
 	}
 }
 
@@ -379,7 +379,7 @@ int bench_run(const struct bench *b)
 		warm_up(b, s);
 		r->messages = messages(b->file);
 	}
-	begin = node_now_ns();
+	begin = now_ns();
 	s->count = 1;
 	s->go = 1;
 	watch(b, s, r);

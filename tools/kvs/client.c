@@ -109,7 +109,7 @@ static void *work(void *arg)
 	bool timed;
 
 	while (!atomic_load(&t->s->go))
-		node_sleep_us(500);
+		pause_us(500);
 	for (i = 0; !t->b->operations || i < t->b->operations; i++) {
 		if (atomic_load_explicit(&t->s->stop, memory_order_relaxed))
 			break;
@@ -117,7 +117,7 @@ static void *work(void *arg)
 		kind = (node_random(&t->random) >> 32) % 100 < updates ? UPDATE : READ;
 		timed = !(i % t->b->sample);
 		if (timed)
-			start = node_now_ns();
+			start = now_ns();
 		if (kind == READ)
 			do_read(t, id);
 		else
@@ -128,11 +128,11 @@ static void *work(void *arg)
 			continue;
 		}
 		if (timed)
-			hist_add(&t->w->times[kind], node_now_ns() - start);
+			hist_add(&t->w->times[kind], now_ns() - start);
 		atomic_store_explicit(&t->w->done[kind], t->w->done[kind] + 1,
 				      memory_order_relaxed);
 	}
-	atomic_store(&t->w->ended_ns, node_now_ns());
+	atomic_store(&t->w->ended_ns, now_ns());
 	return NULL;
 }
 
@@ -202,7 +202,7 @@ static void run(const struct bench *b, struct shared *s, struct client *c, struc
 	}
 	atomic_store(&c->ready, 1);
 	while (!atomic_load(&s->count))
-		node_sleep_us(500);
+		pause_us(500);
 	times_used(&user_then, &system_then);
 	for (i = 0; i < b->threads; i++)
 		pthread_join(tasks[i].thread, NULL);

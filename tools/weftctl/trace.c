@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "argument.h"
@@ -15,6 +14,7 @@
 #include "regions.h"
 #include "stop.h"
 #include "text.h"
+#include "tools/common/clock.h"
 #include "tracefs.h"
 #include "traceline.h"
 #include "tracesum.h"
@@ -317,22 +317,14 @@ static int take_some(struct following *f)
 	return 0;
 }
 
-static uint64_t clock_us(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 static int follow(struct following *f)
 {
-	uint64_t end = clock_us(CLOCK_MONOTONIC) + (uint64_t)f->ms * 1000;
+	uint64_t end = now_us() + (uint64_t)f->ms * 1000;
 	int64_t wait = 0;
 	int rc = 0;
 
 	while (!rc && !stop_asked() && !all_printed(f) &&
-	       (!f->ms || clock_us(CLOCK_MONOTONIC) < end)) {
+	       (!f->ms || now_us() < end)) {
 		/* The kernel wakes who reads when much has come: look now and then. */
 		stop_wait(f->fs.fd, wait);
 		rc = take_some(f);
@@ -373,7 +365,7 @@ static void print_summary(struct following *f, double seconds)
 
 static int run(struct following *f)
 {
-	uint64_t began = clock_us(CLOCK_MONOTONIC);
+	uint64_t began = now_us();
 	int rc;
 
 	f->to_wall = text_now() - began;
@@ -386,7 +378,7 @@ static int run(struct following *f)
 		rc = follow(f);
 	tracefs_close(&f->fs);
 	if (!rc)
-		print_summary(f, (double)(clock_us(CLOCK_MONOTONIC) - began) / 1e6);
+		print_summary(f, (double)(now_us() - began) / 1e6);
 	return rc;
 }
 

@@ -5,7 +5,6 @@
 struct arena *arena_open(const struct lockbench *b, const char *what, size_t size)
 {
 	static char path[4096];
-	struct timespec now;
 	struct arena *a;
 
 	snprintf(path, sizeof(path), "%s/lockbench-%s-%s", b->dir, what, b->name);
@@ -14,10 +13,8 @@ struct arena *arena_open(const struct lockbench *b, const char *what, size_t siz
 	madvise(a, sizeof(*a) + size, MADV_RANDOM);
 	node_join(&a->meeting, path);
 	/* The others read it after the first meeting. */
-	clock_gettime(CLOCK_REALTIME, &now);
 	if (node.number == 1)
-		atomic_store(&a->session.value, node_seed(now.tv_sec * 1000000000ull +
-							  now.tv_nsec, getpid()));
+		atomic_store(&a->session.value, node_seed(clock_ns(CLOCK_REALTIME), getpid()));
 	node_meet();
 	return a;
 }
@@ -91,14 +88,6 @@ void arena_touch(const struct lock *l)
 uint64_t arena_written(const struct lock *l)
 {
 	return atomic_load((_Atomic uint64_t *)l->data);
-}
-
-void sleep_until(uint64_t ns)
-{
-	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
 }
 
 static double each(uint64_t value, uint64_t n)

@@ -65,8 +65,6 @@ void arena_touch(const struct lock *l);
 /* What the data says of how often it was written. */
 uint64_t arena_written(const struct lock *l);
 
-/* Sleep until that time of the monotonic clock. */
-void sleep_until(uint64_t ns);
 
 /* The counters of @found, of @n acquisitions, as JSON. */
 void tally_print(const struct found *f, uint64_t n);

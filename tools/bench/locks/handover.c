@@ -36,9 +36,9 @@ static uint64_t take(struct lock *l, struct times *t)
 	uint64_t turn;
 
 	l->kind->wrlock(l);
-	t->locked = node_now_ns();
+	t->locked = now_ns();
 	arena_touch(l);
-	t->used = node_now_ns();
+	t->used = now_ns();
 	turn = arena_written(l);
 	if (turn >= ARENA_HELD)
 		node_die("lock %s: more hand-overs than there is room for", l->kind->name);
@@ -54,13 +54,13 @@ static void turns(struct lock *l, uint64_t count, uint64_t hold_ns, uint64_t tur
 	uint64_t i;
 
 	for (i = 0; i < count; i++) {
-		sleep_until(times[turn].used + hold_ns);
-		t.left = node_now_ns();
+		pause_until_ns(times[turn].used + hold_ns);
+		t.left = now_ns();
 		f->touched[turn] = times[turn].used - times[turn].locked;
 		f->held[turn] = t.left - times[turn].used;
 		l->kind->unlock(l);
-		sleep_until(t.left + hold_ns / 2);
-		t.asked = node_now_ns();
+		pause_until_ns(t.left + hold_ns / 2);
+		t.asked = now_ns();
 		turn = take(l, &t);
 	}
 }
@@ -142,12 +142,12 @@ static bool measure(const struct lockbench *b, struct arena *a, const struct loc
 	if (b->count_messages)
 		tally_read(&before);
 	place.messages = 0;
-	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
+	pause_until_ns(now_ns() + b->settle_ms * 1000000ull);
 	if (node.number == 2)
 		turn = take(&l, &t);
 	turns(&l, count, hold_ns, turn, f);
 	kind->unlock(&l);
-	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
+	pause_until_ns(now_ns() + b->settle_ms * 1000000ull);
 	f->datagrams = place.messages;
 	if (b->count_messages)
 		tally_read(&both->grown);

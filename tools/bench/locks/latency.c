@@ -21,7 +21,7 @@ struct took {
 static void turn(struct took *t, bool writes)
 {
 	unsigned int rounds = t->kind->service ? 1 : ROUNDS, i;
-	uint64_t begin = node_now_ns();
+	uint64_t begin = now_ns();
 
 	t->l.writes = writes;
 	for (i = 0; i < rounds; i++) {
@@ -31,7 +31,7 @@ static void turn(struct took *t, bool writes)
 			t->kind->rdlock(&t->l);
 		t->kind->unlock(&t->l);
 	}
-	begin = node_now_ns() - begin;
+	begin = now_ns() - begin;
 	t->ns[writes][t->turns[writes]++] = (double)begin / rounds;
 }
 

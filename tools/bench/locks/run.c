@@ -35,14 +35,14 @@ struct crew {
 static void once(struct lock *l, bool writes, uint64_t *asked, uint64_t *got, uint64_t *used)
 {
 	l->writes = writes;
-	*asked = node_now_ns();
+	*asked = now_ns();
 	if (writes)
 		l->kind->wrlock(l);
 	else
 		l->kind->rdlock(l);
-	*got = node_now_ns();
+	*got = now_ns();
 	arena_touch(l);
-	*used = node_now_ns();
+	*used = now_ns();
 	l->kind->unlock(l);
 }
 
@@ -64,10 +64,10 @@ static void work(const struct lockbench *b, struct lock *l, unsigned int readers
 	l->place->messages = 0;
 	atomic_fetch_add(&crew->ready, 1);
 	while (!atomic_load(&crew->start))
-		node_sleep_us(1000);
-	sleep_until(atomic_load(&crew->start));
+		pause_us(1000);
+	pause_until_ns(atomic_load(&crew->start));
 	end = atomic_load(&crew->start) + (uint64_t)(b->seconds * 1e9);
-	for (i = 0; b->count ? i < b->count : node_now_ns() < end; i++) {
+	for (i = 0; b->count ? i < b->count : now_ns() < end; i++) {
 		writes = (node_random(&random) >> 33) % 100 >= readers;
 		once(l, writes, &asked, &got, &used);
 		histogram_add(&m->lock, got - asked);
@@ -77,9 +77,9 @@ static void work(const struct lockbench *b, struct lock *l, unsigned int readers
 		else
 			m->reads++;
 		if (b->think_us)
-			node_sleep_us(b->think_us);
+			pause_us(b->think_us);
 	}
-	m->ended = node_now_ns();
+	m->ended = now_ns();
 	m->datagrams = l->place->messages;
 }
 
@@ -131,32 +131,32 @@ static void start_crew(const struct lockbench *b, struct lock *l, unsigned int r
 
 static void await_ready(const struct lockbench *b, struct crew *crew)
 {
-	uint64_t end = node_now_ns() + node.timeout * 1000000000ull;
+	uint64_t end = now_ns() + node.timeout * 1000000000ull;
 	unsigned int i;
 
 	while (atomic_load(&crew->ready) < b->procs) {
 		for (i = 0; i < b->procs; i++)
 			if (ended(crew_pids[i], WNOHANG))
 				node_die("a process of this node ended too early");
-		if (node_now_ns() > end)
+		if (now_ns() > end)
 			node_die("the processes of this node are not ready after %u s",
 				 node.timeout);
-		node_sleep_us(2000);
+		pause_us(2000);
 	}
 }
 
 static void await_end(const struct lockbench *b)
 {
-	uint64_t end = node_now_ns() + node.timeout * 1000000000ull +
+	uint64_t end = now_ns() + node.timeout * 1000000000ull +
 		       (uint64_t)(b->count ? 0 : b->seconds * 1e9);
 	unsigned int i;
 
 	for (i = 0; i < b->procs; i++) {
 		while (!ended(crew_pids[i], WNOHANG)) {
-			if (node_now_ns() > end)
+			if (now_ns() > end)
 				node_die("a process of this node has not ended after %u s more than it should take: does it wait for a lock that nobody leaves?",
 					 node.timeout);
-			node_sleep_us(5000);
+			pause_us(5000);
 		}
 		crew_pids[i] = 0;
 	}
@@ -252,14 +252,14 @@ static void measure(const struct lockbench *b, struct arena *a, struct crew *cre
 	start_crew(b, &l, readers, crew);
 	await_ready(b, crew);
 	node_meet();
-	start = node_now_ns() + b->settle_ms * 1000000ull;
+	start = now_ns() + b->settle_ms * 1000000ull;
 	if (b->count_messages)
 		tally_read(&before);
-	now = node_now_ns();
+	now = now_ns();
 	all->late_ns = now > start ? now - start : 0;
 	atomic_store(&crew->start, now > start ? now : start);
 	await_end(b);
-	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
+	pause_until_ns(now_ns() + b->settle_ms * 1000000ull);
 	if (b->count_messages)
 		tally_read(&all->grown);
 	tally_since(&all->grown, &before);

@@ -212,7 +212,7 @@ static void serve(const struct service_message *m, const struct sockaddr_in *fro
 int server_run(const struct server_options *o)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(o->port) }, from;
-	uint64_t end = node_now_ns() + o->seconds * 1000000000ull;
+	uint64_t end = now_ns() + o->seconds * 1000000000ull;
 	struct timeval look = { .tv_usec = 200000 };
 	struct service_message m;
 	socklen_t len = sizeof(at);
@@ -227,7 +227,7 @@ int server_run(const struct server_options *o)
 		node_die("serve: cannot use UDP port %u: %s", o->port, strerror(errno));
 	if (o->bound)
 		o->bound(ntohs(at.sin_port), o->arg);
-	while (node_now_ns() < end) {
+	while (now_ns() < end) {
 		len = sizeof(from);
 		if (recvfrom(server.fd, &m, sizeof(m), 0, (struct sockaddr *)&from,
 			     &len) != sizeof(m))
