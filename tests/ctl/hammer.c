@@ -22,6 +22,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "tests/common/argument.h"
 #include "weft_netlink.h"
 
 #define WAIT_SECONDS	20
@@ -317,8 +318,8 @@ int main(int argc, char **argv)
 		fputs("usage: ctl-hammer COUNT SEED\n", stderr);
 		return 1;
 	}
-	count = strtoull(argv[1], NULL, 10);
-	state = strtoull(argv[2], NULL, 10) * 2 + 1;
+	count = argument(argv[1], 1, UINT64_MAX);
+	state = argument(argv[2], 0, UINT64_MAX) * 2 + 1;
 	sock = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
 	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
 		die("cannot open a socket");

@@ -13,6 +13,7 @@
 
 #include "bench.h"
 #include "compare.h"
+#include "tools/common/number.h"
 
 static const char usage[] =
 "Usage: weft-diff [OPTION]...\n"
@@ -46,10 +47,9 @@ static const struct option options[] = {
 
 static u64 number(const char *option, const char *text, u64 min, u64 max)
 {
-	char *end;
-	u64 value = strtoull(text, &end, 0);
+	uint64_t value;
 
-	if (*text < '0' || *text > '9' || *end || value < min || value > max) {
+	if (number_u64(text, min, max, &value)) {
 		fprintf(stderr, "weft-diff: %s wants a number from %" PRIu64 " to %" PRIu64
 			", not '%s'\n", option, min, max, text);
 		exit(2);

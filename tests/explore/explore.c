@@ -20,6 +20,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "tests/common/argument.h"
 #include "tools/common/clock.h"
 #include "world.h"
 
@@ -451,7 +452,7 @@ int main(int argc, char **argv)
 		if (o == 'f')
 			full = true;
 		else if (o == 'l')
-			limit = (u32)strtoul(optarg, NULL, 10);
+			limit = argument_u32(optarg);
 		else
 			return usage();
 	}

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
 #include "tests/libweft/fake.h"
 #include "tools/libweft/lock.h"
@@ -258,7 +259,7 @@ int main(int argc, char **argv)
 	region = map_region(fd, 65536);
 	p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(p != MAP_FAILED);
-	time = argc > 1 ? strtod(argv[1], NULL) : 10;
+	time = argc > 1 ? argument_real(argv[1]) : 10;
 	for (i = 0; i < WORKERS; i++)
 		pids[i] = start(i + 1);
 	end = now_seconds() + time;

@@ -19,6 +19,7 @@
 
 #include "fake.h"
 #include "forge.h"
+#include "tests/common/argument.h"
 
 #define BLADE		WEFT_BLADE_MIN
 #define LINES		16
@@ -367,7 +368,7 @@ static void clean_up(void)
 int main(int argc, char **argv)
 {
 	const char *const args[] = { "--switch", "auto", "--memory", "16M", NULL };
-	long n = argc > 1 ? atol(argv[1]) : 1000000, before, after;
+	long n = argc > 1 ? argument_u32(argv[1]) : 1000000, before, after;
 	u64 begin = now_ms();
 	int status;
 	u32 i;

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/common/argument.h"
+
 #define HEADERS		28
 #define DATAGRAM_MAX	9216
 
@@ -509,6 +511,11 @@ void rig_pump(int ms)
 
 /* --- programs --------------------------------------------------------------- */
 
+static int per_mille(const char *text)
+{
+	return (int)argument(text, 0, 1000);
+}
+
 struct rig_job rig_begin(int argc, char **argv)
 {
 	struct rig_job job;
@@ -519,12 +526,12 @@ struct rig_job rig_begin(int argc, char **argv)
 		exit(2);
 	}
 	job = (struct rig_job){
-		.blades = (u32)atoi(argv[2]),
-		.faults = { atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) },
-		.times = strtoul(argv[6], NULL, 10),
-		.restarts = argc > 8 ? atol(argv[8]) : 0,
+		.blades = (u32)argument(argv[2], 1, 2),
+		.faults = { per_mille(argv[3]), per_mille(argv[4]), per_mille(argv[5]) },
+		.times = argument(argv[6], 1, INT32_MAX),
+		.restarts = argc > 8 ? (long)argument(argv[8], 0, INT32_MAX) : 0,
 	};
-	rig_open(true, argc > 7 ? (unsigned int)atoi(argv[7]) : 1);
+	rig_open(true, argc > 7 ? argument_u32(argv[7]) : 1);
 	rig_p4 = !strcmp(argv[1], "switch");
 	rig_blades_start(job.blades);
 	return job;

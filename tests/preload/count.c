@@ -13,6 +13,7 @@
  */
 #include <pthread.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
 
 #define LIMIT	7200	/* seconds */
@@ -119,11 +120,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: preload-count FILE WORKERS ROUNDS [ALL [EVERY]]\n");
 		return 2;
 	}
-	workers = strtoul(argv[2], NULL, 0);
-	rounds = strtol(argv[3], NULL, 0);
-	all = argc > 4 ? strtoul(argv[4], NULL, 0) : workers;
+	workers = argument_u32(argv[2]);
+	rounds = argument_u32(argv[3]);
+	all = argc > 4 ? argument_u32(argv[4]) : workers;
 	if (argc > 5)
-		writes = mutexes = strtol(argv[5], NULL, 0);
+		writes = mutexes = argument_u32(argv[5]);
 	if (!workers || workers > 256 || all < workers || rounds < 1 || writes < 1) {
 		fprintf(stderr, "preload-count: WORKERS from 1 to 256, ALL not less, ROUNDS and EVERY from 1\n");
 		return 2;

@@ -9,6 +9,7 @@
  */
 #include <pthread.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
 
 #define LOCKS	8
@@ -170,7 +171,7 @@ int main(int argc, char **argv)
 		CHECK(!pthread_mutex_init(&guarded[i].mutex, &attr));
 	for (i = 0; i < WORKERS; i++)
 		pids[i] = start((unsigned int)i + 1);
-	end = now_seconds() + strtod(argv[2], NULL);
+	end = now_seconds() + argument_real(argv[2]);
 	while (now_seconds() < end) {
 		int status;
 

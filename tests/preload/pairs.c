@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/speed.h"
 #include "tests/preload/both.h"
 #include "tools/common/clock.h"
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc > 2)
-		turns = (unsigned int)strtoul(argv[2], NULL, 0);
+		turns = argument_u32(argv[2]);
 	if (argc < 2 || !turns || turns > TURNS_MAX) {
 		fprintf(stderr, "usage: preload-pairs FILE [TURNS [CASE...]]\n");
 		return 2;

@@ -12,6 +12,7 @@
  */
 #include <pthread.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
 
 #define LIMIT	7200	/* seconds for all of it */
@@ -437,9 +438,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: preload-torture FILE ME MACHINES LOCKS SECONDS\n");
 		return 2;
 	}
-	me = (unsigned int)strtoul(argv[2], NULL, 0);
-	machines = (unsigned int)strtoul(argv[3], NULL, 0);
-	n_locks = (unsigned int)strtoul(argv[4], NULL, 0);
+	me = argument_u32(argv[2]);
+	machines = argument_u32(argv[3]);
+	n_locks = argument_u32(argv[4]);
 	if (!me || me > machines || n_locks < HOT * 2) {
 		fprintf(stderr, "preload-torture: ME from 1 to MACHINES, LOCKS from %u\n", HOT * 2);
 		return 2;
@@ -472,7 +473,7 @@ int main(int argc, char **argv)
 	meet(&c->machines);
 	t = say(t);
 	phase = "kill";
-	kill_many(strtod(argv[5], NULL));
+	kill_many(argument_real(argv[5]));
 	meet(&c->machines);
 	t = say(t);
 	phase = "all locks";

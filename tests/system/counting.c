@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/common/argument.h"
 #include "tools/common/clock.h"
 
 #define PAGE		4096
@@ -290,11 +291,11 @@ static int compare(double limit)
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "fill"))
-		fill(argv[2], strtoul(argv[3], NULL, 10));
+		fill(argv[2], argument(argv[3], 0, SIZE_MAX / PAGE));
 	else if (argc == 5 && !strcmp(argv[1], "measure"))
-		measure(argv[2], strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
+		measure(argv[2], argument(argv[3], 0, SIZE_MAX / PAGE), argument(argv[4], 1, SIZE_MAX / PAGE));
 	else if (argc == 3 && !strcmp(argv[1], "compare"))
-		return compare(strtod(argv[2], NULL));
+		return compare(argument_real(argv[2]));
 	else
 		die("fill FILE PAGES, measure FILE FROM PAGES or compare LIMIT");
 	return 0;

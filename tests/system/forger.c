@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "tests/common/argument.h"
 #include "tools/common/clock.h"
 #include "types.h"
 #include "weft_wire.h"
@@ -433,7 +434,7 @@ int main(int argc, char **argv)
 	bool root;
 
 	if (argc == 4 && !strcmp(argv[1], "record"))
-		return record((unsigned int)atoi(argv[2]), strtoul(argv[3], NULL, 0));
+		return record(argument_u32(argv[2]), argument(argv[3], 1, UINT64_MAX));
 	if (argc == 2 && !strcmp(argv[1], "replay"))
 		return replay();
 	if (argc > 3 && !strcmp(argv[1], "--key")) {
@@ -445,7 +446,7 @@ int main(int argc, char **argv)
 	if (argc < 7 || argc - 6 > MEMBERS || (!root && strcmp(argv[1], "user") != 0))
 		return usage();
 	a.what = argv[2];
-	a.region = (u32)strtoul(argv[3], NULL, 0);
+	a.region = argument_u32(argv[3]);
 	a.name = argv[4];
 	a.to = inet_addr(argv[5]);
 	for (int i = 6; i < argc; i++) {
@@ -453,7 +454,8 @@ int main(int argc, char **argv)
 
 		if (!addr)
 			return usage();
-		a.members[a.n].id = (u8)atoi(argv[i]);
+		*addr = '\0';
+		a.members[a.n].id = (u8)argument(argv[i], 1, WEFT_BLADE_MAX);
 		a.members[a.n++].addr = inet_addr(addr + 1);
 	}
 	srand((unsigned int)time(NULL));

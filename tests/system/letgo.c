@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/common/argument.h"
 #include "tools/common/clock.h"
 
 #define BLOCK		4096
@@ -125,11 +126,12 @@ static int reopen(const char *file, const char *go)
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "hold"))
-		return hold(argv[2], atoi(argv[3]), atoi(argv[4]));
+		return hold(argv[2], (int)argument(argv[3], 1, FILES_MAX),
+			    (int)argument(argv[4], 0, 64));
 	if (argc == 3 && !strcmp(argv[1], "name"))
 		return modify(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "names"))
-		return names(argv[2], atoi(argv[3]));
+		return names(argv[2], (int)argument(argv[3], 1, INT32_MAX));
 	if (argc == 4 && !strcmp(argv[1], "reopen"))
 		return reopen(argv[2], argv[3]);
 	fprintf(stderr, "usage: system-letgo hold DIR FILES BLOCKS | name FILE | names DIR FILES | reopen FILE GO\n");

@@ -5,6 +5,7 @@
  */
 #include <getopt.h>
 
+#include "tools/common/number.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 
@@ -72,7 +73,6 @@ static void parse_threads(struct bench *b, char *list)
 
 static int parse(struct bench *b, int argc, char **argv)
 {
-	char *end;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -88,8 +88,7 @@ static int parse(struct bench *b, int argc, char **argv)
 		case O_THREADS: parse_threads(b, optarg); break;
 		case O_READ: b->read = true; break;
 		case O_TARGET:
-			b->target = strtod(optarg, &end);
-			if (end == optarg || *end)
+			if (number_real(optarg, -1e15, 1e15, &b->target))
 				node_die("--target %s: give a number", optarg);
 			break;
 		case O_DIR: b->dir = optarg; break;

@@ -25,9 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "tools/common/clock.h"
 
 #define BRANCHES	8
 #define ACCOUNTS	8	/* of a branch */
@@ -142,11 +141,19 @@ static void look(struct account *branch)
 		die("WRONG: a branch has %ld, not %d", sum, ACCOUNTS * DEPOSIT);
 }
 
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
 static void work(long transfers)
 {
 	int number = enter(), looks = 0;
 	unsigned int seed = 1 + number;
-	double start = now_seconds();
+	double start = seconds();
 	long done = 0;
 
 	while (done < transfers) {
@@ -166,7 +173,7 @@ static void work(long transfers)
 				fprintf(stderr, "progress %ld %ld\n", done, transfers);
 		}
 	}
-	printf("%ld transfers, %d looks in %.1f s\n", done, looks, now_seconds() - start);
+	printf("%ld transfers, %d looks in %.1f s\n", done, looks, seconds() - start);
 }
 
 static void audit(long transfers, long processes)

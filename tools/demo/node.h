@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "tools/common/clock.h"
+#include "tools/common/number.h"
 
 #define NODE_MAX	32
 #define NODE_PAGE	4096u
@@ -133,31 +134,19 @@ static inline void node_begin(const char *program)
 /**
  * node_number_of() - a number from the command line
  * @option:	name of the option, for the message
- * @text:	what was given; K, M and G multiply
+ * @text:	what was given, see number_size()
  * @min:	smallest allowed
  * @max:	largest allowed
  */
 static inline uint64_t node_number_of(const char *option, const char *text,
 				      uint64_t min, uint64_t max)
 {
-	static const char units[] = "KMG";
-	unsigned long long v;
-	const char *unit;
-	char *end;
-	int shift = 0;
+	uint64_t value;
 
-	errno = 0;
-	v = strtoull(text, &end, 0);
-	unit = end != text && *end ? strchr(units, *end) : NULL;
-	if (unit) {
-		shift = 10 * (unit - units + 1);
-		end++;
-	}
-	if (errno || end == text || *end || strchr(text, '-') ||
-	    v > UINT64_MAX >> shift || v << shift < min || v << shift > max)
+	if (number_size(text, min, max, &value))
 		node_die("%s %s: give a number from %llu to %llu", option, text,
 			 (unsigned long long)min, (unsigned long long)max);
-	return v << shift;
+	return value;
 }
 
 /**

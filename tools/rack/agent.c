@@ -12,10 +12,10 @@
 #include "line.h"
 #include "rackio.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "tools/common/clock.h"
+#include "tools/common/number.h"
 
 #define PORT_NAME	"weft.exec"
 /* Stop reading from commands while this much waits to be sent to the host. */
@@ -141,11 +142,12 @@ static void signal_session(pid_t sid, int sig)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
+	uint64_t pid;
 
 	while (dir && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]) &&
+		if (!number_decimal(entry->d_name, 1, INT_MAX, &pid) &&
 		    session_of(entry->d_name) == sid)
-			kill(atoi(entry->d_name), sig);
+			kill((pid_t)pid, sig);
 	if (dir)
 		closedir(dir);
 }

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 #include "tools/common/clock.h"
+#include "tools/common/number.h"
 
 #define CLIENTS_MAX	256
 /* Do not read from clients while this much waits to be sent to the guest. */
@@ -427,6 +429,7 @@ static int parse(struct keeper *k, int argc, char **argv)
 		{ "memory", required_argument, NULL, 'm' },
 		{ 0 }
 	};
+	uint64_t pid;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) >= 0) {
@@ -450,7 +453,10 @@ static int parse(struct keeper *k, int argc, char **argv)
 			k->memory = optarg;
 			break;
 		case 'p':
-			k->owner = syscall(SYS_pidfd_open, atoi(optarg), 0);
+			k->owner = -1;
+			errno = EINVAL;
+			if (!number_decimal(optarg, 1, INT_MAX, &pid))
+				k->owner = syscall(SYS_pidfd_open, (pid_t)pid, 0);
 			if (k->owner < 0) {
 				fprintf(stderr, "weft-rack: the owner %s of the rack: %s\n",
 					optarg, strerror(errno));

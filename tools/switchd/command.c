@@ -6,10 +6,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "link.h"
 #include "switchd.h"
+#include "tools/common/number.h"
 
 #define WORDS_MAX	32
 /* Register cells in one answer. */
@@ -28,15 +30,6 @@ struct request {
 	unsigned int n;
 	FILE *out;
 };
-
-static bool number(const char *word, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(word, &end, 0);
-	return !errno && !*end && word[0] >= '0' && word[0] <= '9';
-}
 
 static int no_program(char *err)
 {
@@ -86,12 +79,10 @@ static int do_set(struct request *r, char *err)
 {
 	struct port *only = NULL;
 	unsigned int i;
-	double value;
-	char *end;
+	double value = -1;	/* what no fault can be, as "nan" */
 	int code = 0;
 
-	value = strtod(r->word[2], &end);
-	if (*end || end == r->word[2])
+	if (number_real(r->word[2], -HUGE_VAL, HUGE_VAL, &value) == -EINVAL)
 		return fail(err, -EINVAL, "'%s' is not a number", r->word[2]);
 	if (r->n > 3) {
 		only = port_named(r, 3, err);
@@ -109,7 +100,7 @@ static int do_seed(struct request *r, char *err)
 {
 	unsigned int i;
 
-	if (!number(r->word[1], &r->sw->seed))
+	if (number_u64(r->word[1], 0, UINT64_MAX, &r->sw->seed))
 		return fail(err, -EINVAL, "a seed is a number");
 	for (i = 0; i < r->sw->n_ports; i++)
 		fault_reseed(&r->sw->ports[i]->fault, i, r->sw->seed);
@@ -257,7 +248,7 @@ static int cell(struct request *r, uint64_t *index, uint32_t *size, char *err)
 	*size = pipeline_register_size(r->sw->pl, r->word[1]);
 	if (!*size)
 		return fail(err, -ENOENT, "the program has no register '%s'", r->word[1]);
-	if (!number(r->word[2], index) || *index >= *size)
+	if (!*size || number_u64(r->word[2], 0, *size - 1, index))
 		return fail(err, -EINVAL, "register %s has cells 0 to %u, not '%s'",
 			    r->word[1], *size - 1, r->word[2]);
 	return 0;
@@ -271,8 +262,8 @@ static int do_register(struct request *r, char *err)
 
 	if (code)
 		return code;
-	if (r->n > 3 && (!number(r->word[3], &count) || !count || count > CELLS_MAX ||
-			 count > size - index))
+	if (r->n > 3 && number_u64(r->word[3], 1, size - index < CELLS_MAX ? size - index :
+				    CELLS_MAX, &count))
 		return fail(err, -EINVAL,
 			    "'%s' is too many cells, or none: register %s has %u, and an answer at most %d",
 			    r->word[3], r->word[1], size, CELLS_MAX);
@@ -296,7 +287,7 @@ static int do_write(struct request *r, char *err)
 
 	if (code)
 		return code;
-	if (!number(r->word[3], &value))
+	if (number_u64(r->word[3], 0, UINT64_MAX, &value))
 		return fail(err, -EINVAL, "'%s' is not a number", r->word[3]);
 	return pipeline_register_write(r->sw->pl, r->word[1], (uint32_t)index, value);
 }

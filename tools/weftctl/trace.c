@@ -15,6 +15,7 @@
 #include "stop.h"
 #include "text.h"
 #include "tools/common/clock.h"
+#include "tools/common/number.h"
 #include "tracefs.h"
 #include "traceline.h"
 #include "tracesum.h"
@@ -88,12 +89,9 @@ static uint64_t key(uint32_t region, uint32_t what, uint64_t index)
 
 static int set_offset(struct target *t, const struct region *r, const char *text)
 {
-	unsigned long long offset;
-	char *end;
+	uint64_t offset;
 
-	errno = 0;
-	offset = strtoull(text, &end, 0);
-	if (errno || *end || !strchr("0123456789", *text))
+	if (number_u64(text, 0, UINT64_MAX, &offset))
 		return misuse("trace", "'%s' is not an offset in bytes", text);
 	if (offset >= r->size)
 		return fail("offset %s is beyond the end of region '%s', which has %" PRIu64 " bytes",
