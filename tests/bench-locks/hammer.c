@@ -16,6 +16,7 @@
 #include "tests/libweft/check.h"
 #include "tests/libweft/fake.h"
 #include "tools/bench/locks/bench.h"
+#include "tools/common/random.h"
 
 #define NODES		2
 #define PROCS		2	/* of each */
@@ -88,7 +89,7 @@ static void take(struct lock *l, bool writes)
 
 static void linger(uint64_t *random)
 {
-	uint64_t dice = node_random(random) >> 32;
+	uint64_t dice = random_u64(random) >> 32;
 
 	if (!(dice % 256))
 		pause_us(dice >> 8 & 255);
@@ -138,14 +139,14 @@ static bool change(struct record *r, uint64_t me, uint64_t *random)
 static void work(const struct lock_kind *kind, struct scene *s, unsigned int index,
 		 unsigned int readers)
 {
-	uint64_t random = node_seed(3, index);
+	uint64_t random = random_stream(3, index);
 	struct lock_place p;
 	struct lock l;
 	bool writes, good;
 
 	enter(&l, &p, kind, s, index);
 	while (!atomic_load(&s->stop)) {
-		writes = (node_random(&random) >> 33) % 100 >= readers;
+		writes = random_below(&random, 100) >= readers;
 		take(&l, writes);
 		good = writes ? change(&s->record, index + 1, &random) :
 				look(&s->record, &random);

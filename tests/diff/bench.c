@@ -18,6 +18,7 @@
 #include "p4names.h"
 #include "rig.h"
 #include "tools/common/clock.h"
+#include "tools/common/random.h"
 
 /* Seven nodes, and the home of all lines alone behind the last port. */
 #define PORTS		8

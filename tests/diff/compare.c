@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "tools/common/clock.h"
+#include "tools/common/random.h"
 
 /* Each node has one, some are for blades and others. */
 #define N_PORTS		40

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "tests/kvs/rig.h"
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "tools/kvs/hist.h"
 #include "tools/kvs/record.h"
@@ -21,7 +22,7 @@ static void expect(unsigned long found, double part)
 static void test_zipf(void)
 {
 	unsigned long low[2] = { 0 }, below_hundred = 0, below_million = 0;
-	uint64_t random = node_seed(7, 7), rank;
+	uint64_t random = random_stream(7, 7), rank;
 	double zeta_hundred = 0, zeta_million = 0;
 	struct zipf z;
 	unsigned long i;
@@ -30,7 +31,7 @@ static void test_zipf(void)
 	CHECK_IS(zipf_rank(&z, 0), 0);
 	CHECK(zipf_rank(&z, 1 - 0x1p-53) <= ZIPF_ITEMS);
 	for (i = 0; i < DRAWS; i++) {
-		rank = zipf_rank(&z, (double)(node_random(&random) >> 11) * 0x1p-53);
+		rank = zipf_rank(&z, random_unit(&random));
 		CHECK(rank <= ZIPF_ITEMS);
 		if (rank < 2)
 			low[rank]++;

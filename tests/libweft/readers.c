@@ -12,6 +12,7 @@
 #include "tests/common/argument.h"
 #include "tests/libweft/check.h"
 #include "tests/libweft/fake.h"
+#include "tools/common/random.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"
 
@@ -140,27 +141,28 @@ static void write_one(unsigned int i, unsigned int how)
 
 static void *work(void *seed_of)
 {
-	unsigned int seed = *(unsigned int *)seed_of, n;
+	uint64_t seed = *(uint64_t *)seed_of;
+	unsigned int n;
 
 	for (;;) {
-		unsigned int i = (unsigned int)rand_r(&seed) % LOCKS;
-		unsigned int burst = (unsigned int)rand_r(&seed) % BURST;
+		unsigned int i = (unsigned int)random_below(&seed, LOCKS);
+		unsigned int burst = (unsigned int)random_below(&seed, BURST);
 
 		for (n = 0; n < burst; n++)
-			read_one(i, (unsigned int)rand_r(&seed));
+			read_one(i, random_u32(&seed));
 		p->listed += !!(*fake_word(fd, i * 64) & WEFT_WORD_LISTED);
-		write_one(i, (unsigned int)rand_r(&seed));
+		write_one(i, random_u32(&seed));
 	}
 	return NULL;
 }
 
 /* Two threads, in a child. */
-static pid_t start(unsigned int seed)
+static pid_t start(uint64_t seed)
 {
 	pid_t pid;
 
 	CHILD(pid, {
-		unsigned int other = seed ^ 0x55555;
+		uint64_t other = seed ^ 0x55555;
 		pthread_t t;
 
 		CHECK(!pthread_create(&t, NULL, work, &other));
@@ -249,7 +251,8 @@ static void kill_one(pid_t pid)
 
 int main(int argc, char **argv)
 {
-	unsigned int seed = 1, kills = 0, i;
+	unsigned int kills = 0, i;
+	uint64_t seed = 1;
 	pid_t pids[WORKERS];
 	double time, end;
 
@@ -266,13 +269,13 @@ int main(int argc, char **argv)
 	while (now_seconds() < end) {
 		int status;
 
-		i = (unsigned int)rand_r(&seed) % WORKERS;
-		pause_ms(rand_r(&seed) % 40);
+		i = (unsigned int)random_below(&seed, WORKERS);
+		pause_ms(random_below(&seed, 40));
 		/* Nobody has ended by himself, which would be a check that failed. */
 		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
 		kill_one(pids[i]);
 		kills++;
-		pids[i] = start((unsigned int)rand_r(&seed));
+		pids[i] = start(random_u32(&seed));
 	}
 	for (i = 0; i < WORKERS; i++)
 		kill_one(pids[i]);

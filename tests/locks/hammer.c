@@ -24,6 +24,7 @@
 #include <sched.h>
 #include <sys/wait.h>
 
+#include "tools/common/random.h"
 #include "user.h"
 
 #define LOCKS_MAX	256
@@ -84,10 +85,7 @@ struct worker {
 
 static uint64_t below(struct worker *w, uint64_t n)
 {
-	w->random ^= w->random >> 12;
-	w->random ^= w->random << 25;
-	w->random ^= w->random >> 27;
-	return (w->random * 0x2545F4914F6CDD1Dull >> 32) % n;
+	return random_below(&w->random, n);
 }
 
 /* Others shall come by while a lock is held. */
@@ -310,7 +308,7 @@ static pid_t start(unsigned int proc, unsigned int life)
 		worker[i].cell = i * 7 % WEFT_HOLDS_THREADS;
 		worker[i].id = (uint64_t)node.number << 48 | (uint64_t)proc << 40 |
 			       (uint64_t)life << 8 | (i + 1);
-		worker[i].random = job.seed * 0x9E3779B97F4A7C15ull ^ worker[i].id;
+		worker[i].random = random_stream(job.seed, worker[i].id);
 		if (pthread_create(&worker[i].thread, NULL, work, &worker[i]))
 			node_die("cannot start a thread");
 	}

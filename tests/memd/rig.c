@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "tests/common/argument.h"
+#include "tools/common/random.h"
 
 #define HEADERS		28
 #define DATAGRAM_MAX	9216
@@ -44,7 +45,7 @@ void (*rig_take)(u32 id, const struct weft_msg *msg);
 static int tun_fd = -1;
 static int node_fd[RIG_NODES + 1];
 static struct parcel *parcels;
-static u32 random_state = 1;
+static uint64_t random_state = 1;
 static char dir[64];
 static u32 port;
 static u32 clock_epoch, clock_ahead;
@@ -53,11 +54,7 @@ static u32 clock_epoch, clock_ahead;
 
 u32 rig_random(u32 n)
 {
-	/* xorshift: the same on every machine */
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 17;
-	random_state ^= random_state << 5;
-	return random_state % n;
+	return (u32)random_below(&random_state, n);
 }
 
 static bool chance(int per_mille)
@@ -243,7 +240,7 @@ static void open_loopback(void)
 
 void rig_open(bool tun, unsigned int seed)
 {
-	random_state = seed * 2654435761u | 1;
+	random_state = seed;
 	snprintf(dir, sizeof(dir), "/tmp/weft-memd-test.XXXXXX");
 	if (!mkdtemp(dir))
 		RIG_FAIL("%s: %s", dir, strerror(errno));

@@ -11,6 +11,7 @@
 
 #include "tests/common/argument.h"
 #include "tests/libweft/check.h"
+#include "tools/common/random.h"
 
 #define LOCKS	8
 #define WORKERS	6
@@ -106,11 +107,11 @@ static void own_one(struct guarded *g)
 
 static void *work(void *seed_of)
 {
-	unsigned int seed = *(unsigned int *)seed_of;
+	uint64_t seed = *(uint64_t *)seed_of;
 
 	for (;;) {
-		struct guarded *g = &guarded[rand_r(&seed) % LOCKS];
-		int what = rand_r(&seed) % 4;
+		struct guarded *g = &guarded[random_below(&seed, LOCKS)];
+		int what = (int)random_below(&seed, 4);
 
 		if (what == 0)
 			write_one(g);
@@ -124,12 +125,12 @@ static void *work(void *seed_of)
 }
 
 /* Two threads, in a child. */
-static pid_t start(unsigned int seed)
+static pid_t start(uint64_t seed)
 {
 	pid_t pid;
 
 	CHILD(pid, {
-		unsigned int other = seed ^ 0x55555;
+		uint64_t other = seed ^ 0x55555;
 		pthread_t t;
 
 		CHECK(!pthread_create(&t, NULL, work, &other));
@@ -148,7 +149,8 @@ static void time_is_up(int signal)
 int main(int argc, char **argv)
 {
 	pthread_mutexattr_t attr;
-	unsigned int seed = 1, kills = 0;
+	unsigned int kills = 0;
+	uint64_t seed = 1;
 	struct timespec t;
 	pid_t pids[WORKERS];
 	double end;
@@ -175,8 +177,8 @@ int main(int argc, char **argv)
 	while (now_seconds() < end) {
 		int status;
 
-		i = rand_r(&seed) % WORKERS;
-		pause_ms(rand_r(&seed) % 20);
+		i = (int)random_below(&seed, WORKERS);
+		pause_ms(random_below(&seed, 20));
 		/* Nobody has ended by himself, which would be a check that failed. */
 		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
 		__atomic_store_n(&p->killed[pids[i] % (1 << 16)], pids[i], __ATOMIC_SEQ_CST);

@@ -14,6 +14,7 @@
 
 #include "tests/common/argument.h"
 #include "tests/libweft/check.h"
+#include "tools/common/random.h"
 
 #define LIMIT	7200	/* seconds for all of it */
 #define PAGE	4096u
@@ -148,7 +149,7 @@ static void hold_many(unsigned int worker)
 
 /* --- Many who wait --------------------------------------------------------------------- */
 
-static unsigned long name_of(unsigned int *seed)
+static unsigned long name_of(uint64_t *seed)
 {
 	return (unsigned long)me << 56 | (unsigned long)getpid() << 20 |
 	       ((unsigned long)seed >> 4 & 0xfffff);
@@ -184,14 +185,14 @@ static void look(struct record *r, int killed)
 	CHECK_IS(__atomic_load_n(&r->writer, __ATOMIC_SEQ_CST), writer);
 }
 
-static void go_down(unsigned int depth, unsigned int *seed)
+static void go_down(unsigned int depth, uint64_t *seed)
 {
 	pthread_rwlock_t *l = hot(depth);
 	int i;
 
 	if (depth == DEPTH)
 		return;
-	if (rand_r(seed) % 2) {
+	if (random_below(seed, 2)) {
 		CHECK_IS(pthread_rwlock_wrlock(l), 0);
 		change(&c->record[depth], name_of(seed), 0);
 		__atomic_add_fetch(&c->counted[depth], 1, __ATOMIC_SEQ_CST);
@@ -222,12 +223,13 @@ static void *wait_deep(void *seed)
 
 static void wait_many(unsigned int worker)
 {
-	unsigned int seeds[THREADS * 4], i;	/* by 4, so that their addresses differ */
+	uint64_t seeds[THREADS * 2];	/* by 2, so that their names differ */
 	pthread_t threads[THREADS];
+	unsigned int i;
 
 	for (i = 0; i < THREADS; i++) {
-		seeds[4 * i] = worker * THREADS + i + 1;
-		CHECK(!pthread_create(&threads[i], NULL, wait_deep, &seeds[4 * i]));
+		seeds[2 * i] = worker * THREADS + i + 1;
+		CHECK(!pthread_create(&threads[i], NULL, wait_deep, &seeds[2 * i]));
 	}
 	for (i = 0; i < THREADS; i++)
 		CHECK(!pthread_join(threads[i], NULL));
@@ -271,25 +273,25 @@ static int take(pthread_rwlock_t *l, int writes, unsigned int how)
 }
 
 /* One of the hot ones, with others held before or after. */
-static void live(unsigned int *seed)
+static void live(uint64_t *seed)
 {
-	unsigned int i = (unsigned int)rand_r(seed) % HOT;
-	unsigned int cold = HOT * A_PAGE + (unsigned int)rand_r(seed) % n_locks;
-	int writes = rand_r(seed) % 3 == 0, more = rand_r(seed) % 4;
+	unsigned int i = (unsigned int)random_below(seed, HOT);
+	unsigned int cold = HOT * A_PAGE + (unsigned int)random_below(seed, n_locks);
+	int writes = random_below(seed, 3) == 0, more = (int)random_below(seed, 4);
 
 	if (cold >= n_locks || hot(i) == lock_at(cold))
 		more &= 1;
-	if (take(hot(i), writes, (unsigned int)rand_r(seed)))
+	if (take(hot(i), writes, random_u32(seed)))
 		return;
 	if (writes)
 		change(&c->record[i], name_of(seed), 1);
 	else
 		look(&c->record[i], 1);
 	/* Always in the same order, so that none waits for the other for ever. */
-	if (more & 1 && i + 1 < HOT && !take(hot(i + 1), !writes, (unsigned int)rand_r(seed))) {
+	if (more & 1 && i + 1 < HOT && !take(hot(i + 1), !writes, random_u32(seed))) {
 		if (!writes)
 			change(&c->record[i + 1], name_of(seed), 1);
-		if (more & 2 && !take(lock_at(cold), writes, (unsigned int)rand_r(seed)))
+		if (more & 2 && !take(lock_at(cold), writes, random_u32(seed)))
 			CHECK_IS(pthread_rwlock_unlock(lock_at(cold)), 0);
 		CHECK_IS(pthread_rwlock_unlock(hot(i + 1)), 0);
 	}
@@ -304,17 +306,17 @@ static void *live_on(void *seed)
 	return NULL;
 }
 
-static void be_a_victim(unsigned int seed)
+static void be_a_victim(uint64_t seed)
 {
-	unsigned int seeds[] = { seed, 0, 0, 0, seed ^ 0x5555, 0, 0, 0, seed ^ 0xaaaa };
+	uint64_t seeds[] = { seed, 0, seed ^ 0x5555, 0, seed ^ 0xaaaa };
 	pthread_t t;
 
+	CHECK(!pthread_create(&t, NULL, live_on, &seeds[2]));
 	CHECK(!pthread_create(&t, NULL, live_on, &seeds[4]));
-	CHECK(!pthread_create(&t, NULL, live_on, &seeds[8]));
 	live_on(&seeds[0]);
 }
 
-static pid_t start(unsigned int seed)
+static pid_t start(uint64_t seed)
 {
 	pid_t pid;
 
@@ -324,7 +326,8 @@ static pid_t start(unsigned int seed)
 
 static void kill_many(double for_seconds)
 {
-	unsigned int seed = me, kills = 0;
+	unsigned int kills = 0;
+	uint64_t seed = me;
 	pid_t pids[VICTIMS];
 	double end;
 	int i;
@@ -335,8 +338,8 @@ static void kill_many(double for_seconds)
 	while (now_seconds() < end) {
 		int status;
 
-		i = rand_r(&seed) % VICTIMS;
-		pause_ms(rand_r(&seed) % 250);
+		i = (int)random_below(&seed, VICTIMS);
+		pause_ms(random_below(&seed, 250));
 		/* Nobody has ended by himself, which would be a check that failed. */
 		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
 		child_kill(pids[i]);

@@ -23,6 +23,7 @@
 
 #include "tests/common/argument.h"
 #include "tools/common/clock.h"
+#include "tools/common/random.h"
 
 #define PAGE		4096
 #define BATCH		16	/* pages */
@@ -57,14 +58,6 @@ static void die(const char *format, ...)
 	fprintf(stderr, "\n");
 	va_end(args);
 	exit(2);
-}
-
-static uint64_t random_next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state >> 8;
 }
 
 static volatile char *map(const char *path, uint64_t pages, bool make)
@@ -122,7 +115,7 @@ static void measure(const char *path, uint64_t from, uint64_t pages)
 {
 	volatile char *at = map(path, from + pages, false);
 	uint32_t *page = calloc(pages, sizeof(*page)), x;
-	uint64_t random = 88172645463325252ull + from, i, k;
+	uint64_t random = from, i, k;
 	int count = open(SWITCH, O_WRONLY | O_CLOEXEC);
 
 	if (!page)
@@ -132,7 +125,7 @@ static void measure(const char *path, uint64_t from, uint64_t pages)
 	for (i = 0; i < pages; i++)
 		page[i] = from + i;
 	for (i = pages - 1; i > 0; i--) {
-		k = random_next(&random) % (i + 1);
+		k = random_below(&random, i + 1);
 		x = page[i];
 		page[i] = page[k];
 		page[k] = x;
@@ -242,7 +235,7 @@ static bool compare_kind(const char *name, struct samples *s, double limit)
 {
 	double draw[DRAWS], found, from, to;
 	uint32_t *weight = calloc(s->groups + 1, sizeof(*weight)), g;
-	uint64_t random = 88172645463325252ull;
+	uint64_t random = 1;
 	unsigned int i;
 
 	if (!weight)
@@ -260,7 +253,7 @@ static bool compare_kind(const char *name, struct samples *s, double limit)
 	for (i = 0; i < DRAWS; i++) {
 		memset(weight, 0, s->groups * sizeof(*weight));
 		for (g = 0; g < s->groups; g++)
-			weight[random_next(&random) % s->groups]++;
+			weight[random_below(&random, s->groups)]++;
 		draw[i] = cost(s, weight);
 	}
 	free(weight);

@@ -42,6 +42,7 @@
 #include "call.h"
 #include "tests/common/argument.h"
 #include "tools/common/clock.h"
+#include "tools/common/random.h"
 #include "types.h"
 #include "weft_wire.h"
 #include "wire.h"
@@ -74,6 +75,7 @@ struct attack {
 };
 
 static unsigned long sent, from_port;
+static uint64_t random_state;
 static struct weft_key key;
 static struct weft_stamp now;
 
@@ -112,10 +114,10 @@ static size_t make(const struct attack *a, u8 type, u16 op, u8 member, u32 turn,
 	u8 *payload = buf + WEFT_WIRE_HDR_LEN;
 	struct weft_msg m = {
 		.type = type, .src = member, .status = WEFT_M,
-		.txn = weft_txn(member, turn << 24 | (u32)rand() % (1 << 24)),
+		.txn = weft_txn(member, turn << 24 | (u32)random_below(&random_state, 1 << 24)),
 		.line = weft_line_key(a->region, WEFT_KIND_PAGE, turn % LINES),
-		.copyset = 7, .provider = 1, .version = 1000, .grant = (u32)rand(),
-		.nonce = (u32)rand(), .size = BLOCK, .info = FRAGMENT,
+		.copyset = 7, .provider = 1, .version = 1000, .grant = random_u32(&random_state),
+		.nonce = random_u32(&random_state), .size = BLOCK, .info = FRAGMENT,
 	};
 
 	if (weft_msg_has_data(type)) {
@@ -458,7 +460,7 @@ int main(int argc, char **argv)
 		a.members[a.n].id = (u8)argument(argv[i], 1, WEFT_BLADE_MAX);
 		a.members[a.n++].addr = inet_addr(addr + 1);
 	}
-	srand((unsigned int)time(NULL));
+	random_state = clock_ns(CLOCK_REALTIME);
 	if (key.set)
 		hear_time();
 	if (!root && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||

@@ -28,6 +28,7 @@
 
 #include "call.h"
 #include "tests/common/argument.h"
+#include "tools/common/random.h"
 #include "types.h"
 #include "weft_wire.h"
 #include "wire.h"
@@ -42,15 +43,12 @@ static uint8_t sender;	/* the member that the address is that of */
 
 static uint64_t draw(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state * 0x2545F4914F6CDD1Dull;
+	return random_u64(&state);
 }
 
 static uint32_t below(uint32_t n)
 {
-	return (uint32_t)((draw() >> 32) % n);
+	return (uint32_t)random_below(&state, n);
 }
 
 static int chance(uint32_t percent)
@@ -311,7 +309,7 @@ int main(int argc, char **argv)
 	if (address(argv[7], &from) || address(argv[8], &to))
 		return 2;
 	sender = (uint8_t)from;
-	state = argument(argv[3], 0, UINT64_MAX) * 2654435761u + 88172645463325252ull;
+	state = argument(argv[3], 0, UINT64_MAX);
 	fd = connect_to(argv[6]);
 	if (fd < 0)
 		return 1;

@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 
@@ -264,14 +265,14 @@ static double read_at_once(const struct bench *b, struct subject *s,
 static uint32_t *shuffled(uint64_t pages)
 {
 	uint32_t *page = malloc(pages * sizeof(*page)), x;
-	uint64_t random = node_seed(pages, 1), i, k;
+	uint64_t random = random_stream(pages, 1), i, k;
 
 	if (!page)
 		node_die("out of memory");
 	for (i = 0; i < pages; i++)
 		page[i] = i;
 	for (i = pages - 1; i > 0; i--) {
-		k = (node_random(&random) >> 16) % (i + 1);
+		k = random_below(&random, i + 1);
 		x = page[i];
 		page[i] = page[k];
 		page[k] = x;

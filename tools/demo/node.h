@@ -358,26 +358,4 @@ static inline bool node_wait_a_bit(uint32_t *looks)
 	return true;
 }
 
-/* A small random generator (xorshift64*): the same everywhere, seed not 0. */
-static inline uint64_t node_random(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	*state = x;
-	return x * 0x2545f4914f6cdd1dull;
-}
-
-/* Start value for node_random(), different for each of up to 2^32 streams. */
-static inline uint64_t node_seed(uint64_t seed, uint64_t stream)
-{
-	uint64_t x = seed * 0x9e3779b97f4a7c15ull + stream + 1;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return (x ^ x >> 31) | 1;
-}
-
 #endif /* WEFT_TOOLS_DEMO_NODE_H */

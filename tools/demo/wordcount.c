@@ -28,6 +28,7 @@
 #include <pthread.h>
 
 #include "node.h"
+#include "tools/common/random.h"
 
 #define TABLE_MAGIC	0x31626174746665ull
 #define SEGMENT		(4 * NODE_PAGE)
@@ -495,7 +496,7 @@ static uint64_t round_up(uint64_t x, uint64_t to)
 
 static uint64_t config_sum(void)
 {
-	return node_seed(node_seed(TABLE_MAGIC ^ job.text_size, job.slots),
+	return random_stream(random_stream(TABLE_MAGIC ^ job.text_size, job.slots),
 			 job.heap_size ^ job.chunk_size << 1);
 }
 

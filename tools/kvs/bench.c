@@ -10,6 +10,7 @@
 #include <sys/statfs.h>
 #include <sys/wait.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 #include "kvs.h"
@@ -151,13 +152,13 @@ static void warm_up(const struct bench *b, struct shared *s)
 /* Until the time is over or all have done their operations. */
 static void watch(const struct bench *b, struct shared *s, struct result *r)
 {
-	uint64_t now = now_ns(), random = node_seed(b->seed, ~0ull - node.number);
+	uint64_t now = now_ns(), random = random_stream(b->seed, ~0ull - node.number);
 	uint64_t end = now + b->seconds * 1000000000ull;
 	uint64_t next = now + b->kill_ms * 1000000ull;
 
 	while (alive(b, s) && now_ns() < end) {
 		if (b->kill_ms && now_ns() >= next) {
-			replace(b, s, (unsigned int)(node_random(&random) >> 32) % b->processes);
+			replace(b, s, (unsigned int)random_below(&random, b->processes));
 			r->killed++;
 			next = now_ns() + b->kill_ms * 1000000ull;
 		}

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 #include "kvs.h"
@@ -114,7 +115,7 @@ static void *work(void *arg)
 		if (atomic_load_explicit(&t->s->stop, memory_order_relaxed))
 			break;
 		id = t->draws[(first + i) % DRAWS];
-		kind = (node_random(&t->random) >> 32) % 100 < updates ? UPDATE : READ;
+		kind = random_below(&t->random, 100) < updates ? UPDATE : READ;
 		timed = !(i % t->b->sample);
 		if (timed)
 			start = now_ns();
@@ -154,7 +155,7 @@ static void draw(struct task *t, uint64_t records)
 		return;
 	zipf_init(&z);
 	for (i = 0; i < DRAWS; i++) {
-		double u = (double)(node_random(&t->random) >> 11) * 0x1p-53;
+		double u = random_unit(&t->random);
 
 		t->draws[i] = (uint32_t)(zipf_scatter(zipf_rank(&z, u)) % records);
 	}
@@ -163,7 +164,7 @@ static void draw(struct task *t, uint64_t records)
 
 static void prepare(struct task *t, uint64_t records, uint64_t stream)
 {
-	t->random = node_seed(t->b->seed, stream);
+	t->random = random_stream(t->b->seed, stream);
 	t->seen = need(records, sizeof(*t->seen));
 	draw(t, records);
 	if (kvs_thread_begin(t->k, &t->t))

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tools/common/clock.h"
+#include "tools/common/random.h"
 
 #ifndef IP_RECVFRAGSIZE
 #define IP_RECVFRAGSIZE	25	/* Linux 4.10; not in all C libraries */
@@ -105,15 +106,13 @@ static bool take_echo(int fd, struct in_addr a, const uint8_t *sent, size_t len,
 static void fill(uint8_t *packet, size_t len)
 {
 	struct icmphdr h = { .type = ICMP_ECHO };
-	uint64_t x = now_us() * 6364136223846793005u + (uint64_t)getpid();
+	uint64_t random = random_stream(now_us(), (uint64_t)getpid());
 	size_t i;
 
-	for (i = sizeof(h); i < len; i++) {
-		x = x * 6364136223846793005u + 1442695040888963407u;
-		packet[i] = (uint8_t)(x >> 56);
-	}
+	for (i = sizeof(h); i < len; i++)
+		packet[i] = (uint8_t)random_u64(&random);
 	h.un.echo.id = htons((uint16_t)getpid());
-	h.un.echo.sequence = htons((uint16_t)x);
+	h.un.echo.sequence = (uint16_t)random_u64(&random);
 	memcpy(packet, &h, sizeof(h));
 	h.checksum = checksum(packet, len);
 	memcpy(packet, &h, sizeof(h));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The shared file of a measurement, see arena.h. */
 #include "arena.h"
+#include "tools/common/random.h"
 
 struct arena *arena_open(const struct lockbench *b, const char *what, size_t size)
 {
@@ -14,7 +15,7 @@ struct arena *arena_open(const struct lockbench *b, const char *what, size_t siz
 	node_join(&a->meeting, path);
 	/* The others read it after the first meeting. */
 	if (node.number == 1)
-		atomic_store(&a->session.value, node_seed(clock_ns(CLOCK_REALTIME), getpid()));
+		atomic_store(&a->session.value, random_stream(clock_ns(CLOCK_REALTIME), getpid()));
 	node_meet();
 	return a;
 }

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "arena.h"
+#include "tools/common/random.h"
 
 #define WARM_UP		4
 
@@ -51,7 +52,7 @@ static void work(const struct lockbench *b, struct lock *l, unsigned int readers
 		 struct crew *crew)
 {
 	struct member *m = &crew->member[l->place->proc];
-	uint64_t random = node_seed(7, lock_me(l->place)), asked, got, used, end, i;
+	uint64_t random = random_stream(7, lock_me(l->place)), asked, got, used, end, i;
 	bool writes;
 
 	/* The fork has copied a connection to the meeting that is not ours. */
@@ -68,7 +69,7 @@ static void work(const struct lockbench *b, struct lock *l, unsigned int readers
 	pause_until_ns(atomic_load(&crew->start));
 	end = atomic_load(&crew->start) + (uint64_t)(b->seconds * 1e9);
 	for (i = 0; b->count ? i < b->count : now_ns() < end; i++) {
-		writes = (node_random(&random) >> 33) % 100 >= readers;
+		writes = random_below(&random, 100) >= readers;
 		once(l, writes, &asked, &got, &used);
 		histogram_add(&m->lock, got - asked);
 		histogram_add(&m->data, used - asked);
