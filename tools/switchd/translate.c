@@ -16,6 +16,8 @@
 
 #include <rte_common.h>
 
+#include "tools/common/number.h"
+
 #define HEADERS_MAX	64
 #define EXPRESSION_MAX	128
 
@@ -147,13 +149,11 @@ static int read_operand(struct writer *w, const char *text, struct operand *o)
 {
 	const char *dot = strrchr(text, '.');
 	int header, code = -ENOENT;
-	char *end;
 
 	memset(o, 0, sizeof(*o));
 	if (isdigit((unsigned char)text[0])) {
 		o->kind = KIND_NUMBER;
-		o->number = strtoull(text, &end, 0);
-		code = *end ? -EINVAL : 0;
+		code = number_u64(text, 0, UINT64_MAX, &o->number);
 	} else if (!strncmp(text, "m.", 2)) {
 		o->kind = KIND_METADATA;
 		code = find_field(w->metadata, text + 2, o);
