@@ -344,7 +344,7 @@ KDIR		?= $(firstword $(wildcard /lib/modules/$(KVER)/build \
 		   /usr/src/linux-headers-$(KVER) \
 		   $(abspath $(B)/kernel/$(KVER)/headers)))
 kmod_dir	:= $(abspath $(B))/kmod/$(KVER)
-kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*.c)
+kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*/*.c)
 # W=1: what the kernel's own build calls new warnings.
 kmod_make	= $(MAKE) -C $(KDIR) M=$(kmod_dir) W=1 KCFLAGS="$(WERROR)" \
 		  $(if $(V),V=$(V)) $(if $(KCC),CC="$(KCC)") --no-print-directory \
@@ -512,11 +512,10 @@ endif
 
 # For DKMS, which compiles them for each kernel: dkms install weft/VERSION.
 install-dkms:
-	install -d $(addprefix $(dkms_dir)/,uapi kmod/core)
+	install -d $(addprefix $(dkms_dir)/,uapi $(sort $(dir $(wildcard kmod/*/))))
 	install -m 644 Kbuild COPYING $(dkms_dir)/
 	install -m 644 $(wildcard uapi/*.h) $(dkms_dir)/uapi/
-	install -m 644 $(wildcard kmod/*.[ch]) $(dkms_dir)/kmod/
-	install -m 644 $(wildcard kmod/core/*.[ch]) $(dkms_dir)/kmod/core/
+	$(foreach f,$(wildcard kmod/*/*.[ch]),install -m 644 $f $(dkms_dir)/$f$(newline))
 	$(call install_filled,tools/packaging/dkms.conf,$(dkms_dir)/dkms.conf)
 
 # Directories that are empty then go: all of ours below DESTDIR, and else those that
