@@ -72,6 +72,8 @@ if compiled "$spec" "$dir/weft.so"; then
 		"$diff" --frames 100 --spec "$dir/count.spec" --compiled "$dir/weft.so"
 	check "no library" exits 2 "cannot load" \
 		"$diff" --frames 100 --compiled "$dir/none.so"
+elif grep -q "cannot compile" "$dir/compiled"; then
+	check "the program is compiled" false
 else
 	skip "the compiled program" "it needs the source package of DPDK"
 fi
