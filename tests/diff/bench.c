@@ -18,6 +18,7 @@
 #include "p4names.h"
 #include "rig.h"
 #include "tools/common/clock.h"
+#include "tools/common/json.h"
 #include "tools/common/random.h"
 
 /* Seven nodes, and the home of all lines alone behind the last port. */
@@ -285,8 +286,16 @@ static void report(const struct bench *b, double directory, double l2, bool json
 	const char *program = b->rig.spec->compiled ? "compiled" : "interpreted";
 
 	if (json) {
-		printf("{\"directory_per_s\":%.0f,\"l2_per_s\":%.0f,\"ratio\":%.3f,\"lines\":%d,\"runs\":%d,\"program\":\"%s\"}\n",
-		       directory, l2, directory / l2, WEFT_SWITCH_SLOTS, RUNS, program);
+		struct json j;
+
+		json_begin(&j, stdout, false);
+		json_u64(&j, "directory_per_s", (u64)directory);
+		json_u64(&j, "l2_per_s", (u64)l2);
+		json_fixed(&j, "ratio", directory / l2);
+		json_u64(&j, "lines", WEFT_SWITCH_SLOTS);
+		json_u64(&j, "runs", RUNS);
+		json_string(&j, "program", program);
+		json_end(&j);
 		return;
 	}
 	printf("directory   %6.2f million messages a second, %s program\n", directory / 1e6,

@@ -7,12 +7,12 @@
 
 #include "argument.h"
 #include "fail.h"
-#include "json.h"
 #include "kernel.h"
 #include "regions.h"
 #include "stop.h"
 #include "text.h"
 #include "tools/common/clock.h"
+#include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 

@@ -9,12 +9,12 @@
 
 #include "argument.h"
 #include "fail.h"
-#include "json.h"
 #include "kernel.h"
 #include "regions.h"
 #include "stop.h"
 #include "text.h"
 #include "tools/common/clock.h"
+#include "tools/common/json.h"
 #include "tools/common/number.h"
 #include "tracefs.h"
 #include "traceline.h"

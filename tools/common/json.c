@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writer of JSON, see json.h. */
-#include "json.h"
+/* JSON, see json.h. */
+#include "tools/common/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* --- Writing --------------------------------------------------------------- */
 
 static void newline(struct json *j)
 {
@@ -97,9 +101,14 @@ void json_close(struct json *j)
 	fputc(j->closer[j->depth], j->out);
 }
 
-void json_begin(struct json *j, FILE *out, bool pretty)
+void json_start(struct json *j, FILE *out, bool pretty)
 {
 	*j = (struct json){ .out = out, .pretty = pretty };
+}
+
+void json_begin(struct json *j, FILE *out, bool pretty)
+{
+	json_start(j, out, pretty);
 	json_object(j, NULL);
 }
 
@@ -147,4 +156,52 @@ void json_ratio(struct json *j, const char *key, uint64_t over, uint64_t under)
 		return;
 	}
 	json_fixed(j, key, (double)over / (double)under);
+}
+
+void json_real(struct json *j, const char *key, double value)
+{
+	if (!isfinite(value)) {
+		json_null(j, key);
+		return;
+	}
+	before(j, key);
+	fprintf(j->out, "%.6g", value);
+}
+
+/* --- Reading --------------------------------------------------------------- */
+
+const char *json_find(const char *text, const char *key)
+{
+	size_t len = strlen(key);
+	const char *at = text;
+
+	while ((at = strstr(at, key))) {
+		const char *behind = at + len;
+
+		if (at > text && at[-1] == '"' && *behind == '"') {
+			behind++;
+			behind += strspn(behind, " \t\r\n");
+			if (*behind == ':') {
+				behind++;
+				return behind + strspn(behind, " \t\r\n");
+			}
+		}
+		at++;
+	}
+	return NULL;
+}
+
+bool json_find_real(const char *text, const char *key, double *value)
+{
+	const char *at = json_find(text, key);
+	char *end;
+	double v;
+
+	if (!at || !strchr("-0123456789", *at))
+		return false;
+	v = strtod(at, &end);
+	if (end == at || !strchr(",]} \t\r\n", *end))
+		return false;
+	*value = v;
+	return true;
 }
