@@ -461,23 +461,23 @@ static void forgets_none(void)
 
 static void histograms(void)
 {
-	static struct histogram a, b;
+	static struct hist a, b;
 	uint64_t i;
 
 	for (i = 1; i <= 1000; i++)
-		histogram_add(i & 1 ? &a : &b, i * 1000);
-	histogram_merge(&a, &b);
+		hist_add(i & 1 ? &a : &b, i * 1000);
+	hist_join(&a, &b);
 	CHECK_IS(a.count, 1000);
 	CHECK_IS(a.max, 1000000);
 	CHECK_IS(a.sum, 500500000);
 	/* within a step */
-	CHECK(histogram_us(&a, 0.5) > 500 * 15 / 16.0 && histogram_us(&a, 0.5) < 500 * 17 / 16.0);
-	CHECK(histogram_us(&a, 0.99) > 990 * 15 / 16.0 && histogram_us(&a, 0.99) <= 1000);
+	CHECK(hist_quantile(&a, 500) > 500e3 * 31 / 32 && hist_quantile(&a, 500) < 500e3 * 33 / 32);
+	CHECK(hist_quantile(&a, 990) > 990e3 * 31 / 32 && hist_quantile(&a, 990) <= 1000e3);
 	memset(&a, 0, sizeof(a));
-	CHECK(histogram_us(&a, 0.5) == 0);
-	histogram_add(&a, 7);
-	histogram_add(&a, ~0ull);
-	CHECK(histogram_us(&a, 0.5) == 0.007);
+	CHECK(hist_quantile(&a, 500) == 0);
+	hist_add(&a, 7);
+	hist_add(&a, ~0ull);
+	CHECK(hist_quantile(&a, 500) == 7);
 }
 
 static void set(struct tally *t, const uint64_t *values)

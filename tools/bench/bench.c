@@ -20,6 +20,7 @@ static const char usage[] =
 "  pingpong  two nodes write to the same page in turns, --count times each\n"
 "  counter   each thread on each node adds --count times to one counter\n"
 "  tsv       turn JSON lines on standard input into a table\n"
+"  hist      turn histograms in JSON lines on standard input into tables\n"
 "Options:\n"
 "  --file F --reference F --size BYTES (of the file to use)\n"
 "  --offset BYTES   where to begin (seqread)\n"
@@ -108,6 +109,8 @@ int main(int argc, char **argv)
 	node_begin("weft-bench");
 	if (argc == 2 && !strcmp(argv[1], "tsv"))
 		return result_tsv();
+	if (argc == 2 && !strcmp(argv[1], "hist"))
+		return hist_tables();
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		return 0;

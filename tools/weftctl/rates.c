@@ -55,7 +55,7 @@ static void subtract(struct counters *now, const struct counters *before, bool w
 	}
 }
 
-static uint64_t bucket_before(const struct hist *before, uint64_t below)
+static uint64_t bucket_before(const struct hist_list *before, uint64_t below)
 {
 	size_t i;
 
@@ -71,12 +71,12 @@ static void subtract_hists(struct hists *now, const struct hists *before)
 	size_t i, b;
 
 	for (i = 0; i < now->len && i < before->len; i++) {
-		struct hist *h = &now->list[i];
-		const struct hist *o = &before->list[i];
+		struct hist_list *h = &now->list[i].times;
+		const struct hist_list *o = &before->list[i].times;
 
-		if (strcmp(h->name, o->name) || h->count < o->count)
+		if (strcmp(now->list[i].name, before->list[i].name) || h->count < o->count)
 			continue;
-		h->nsec -= o->nsec;
+		h->sum -= o->sum;
 		h->count -= o->count;
 		for (b = 0; b < h->len; b++)
 			h->bucket[b].count -= bucket_before(o, h->bucket[b].below);

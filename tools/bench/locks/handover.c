@@ -86,9 +86,9 @@ static uint64_t sum_up(struct arena *a, const struct lock *l, struct found *both
 		/* The other had left it before this node asked. */
 		if (t->asked - t->left >= rest)
 			continue;
-		histogram_add(&both->lock, (wait - rest) / 2);
+		hist_add(&both->lock, (wait - rest) / 2);
 		wait = t->used - t->left;
-		histogram_add(&both->data, (wait - other->held[turn - 1]) / 2);
+		hist_add(&both->data, (wait - other->held[turn - 1]) / 2);
 	}
 	for (k = 0; k < 2; k++) {
 		tally_add(&both->grown, &a->found[k].grown);
@@ -100,13 +100,16 @@ static uint64_t sum_up(struct arena *a, const struct lock *l, struct found *both
 static void print(const struct lockbench *b, const struct lock *l, uint64_t hold_ns,
 		  const struct found *both, uint64_t acquires)
 {
-	printf("{\"bench\":\"handover\",\"label\":\"%s\",\"lock\":\"%s\",\"pages\":%u,\"hold_us\":%llu,\"count\":%llu",
-	       b->label, l->kind->name, b->pages, (unsigned long long)hold_ns / 1000,
-	       (unsigned long long)both->lock.count);
-	histogram_print(&both->lock, "one_way");
-	histogram_print(&both->data, "with_data");
-	tally_print(both, acquires);
-	puts("}");
+	struct json j;
+
+	result_begin(&j, b, "handover", l->kind->name);
+	json_u64(&j, "pages", b->pages);
+	json_u64(&j, "hold_us", hold_ns / 1000);
+	json_u64(&j, "count", both->lock.count);
+	times_json(&j, "one_way", &both->lock);
+	times_json(&j, "with_data", &both->data);
+	tally_json(&j, both, acquires);
+	json_end(&j);
 	fflush(stdout);
 }
 

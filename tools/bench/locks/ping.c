@@ -68,9 +68,10 @@ static bool answered(int fd, struct ping *m)
 
 static void measure(const struct lockbench *b, int fd, unsigned int rest_us)
 {
-	static struct histogram h;
+	static struct hist h;
 	struct ping m = { .magic = PING_MAGIC };
 	uint64_t sent, took, i, lost = 0;
+	struct json j;
 
 	memset(&h, 0, sizeof(h));
 	for (i = 0; i < b->count + WARM_UP; i++) {
@@ -88,12 +89,14 @@ static void measure(const struct lockbench *b, int fd, unsigned int rest_us)
 		}
 		took = now_ns() - sent;
 		if (i >= WARM_UP && took > m.rested_ns)
-			histogram_add(&h, (took - m.rested_ns) / 2);
+			hist_add(&h, (took - m.rested_ns) / 2);
 	}
-	printf("{\"bench\":\"ping\",\"label\":\"%s\",\"lock\":\"udp\",\"rest_us\":%u,\"count\":%llu,\"lost\":%llu",
-	       b->label, rest_us, (unsigned long long)h.count, (unsigned long long)lost);
-	histogram_print(&h, "one_way");
-	puts("}");
+	result_begin(&j, b, "ping", "udp");
+	json_u64(&j, "rest_us", rest_us);
+	json_u64(&j, "count", h.count);
+	json_u64(&j, "lost", lost);
+	times_json(&j, "one_way", &h);
+	json_end(&j);
 	fflush(stdout);
 }
 

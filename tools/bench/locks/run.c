@@ -17,8 +17,8 @@
 
 /* Of one process of this node. */
 struct member {
-	struct histogram lock;
-	struct histogram data;
+	struct hist lock;
+	struct hist data;
 	uint64_t reads;
 	uint64_t writes;
 	uint64_t warm_writes;
@@ -71,8 +71,8 @@ static void work(const struct lockbench *b, struct lock *l, unsigned int readers
 	for (i = 0; b->count ? i < b->count : now_ns() < end; i++) {
 		writes = random_below(&random, 100) >= readers;
 		once(l, writes, &asked, &got, &used);
-		histogram_add(&m->lock, got - asked);
-		histogram_add(&m->data, used - asked);
+		hist_add(&m->lock, got - asked);
+		hist_add(&m->data, used - asked);
 		if (writes)
 			m->writes++;
 		else
@@ -172,8 +172,8 @@ static void gather(const struct lockbench *b, struct crew *crew, struct found *f
 	memset(f, 0, offsetof(struct found, grown));
 	for (i = 0; i < b->procs; i++) {
 		m = &crew->member[i];
-		histogram_merge(&f->lock, &m->lock);
-		histogram_merge(&f->data, &m->data);
+		hist_join(&f->lock, &m->lock);
+		hist_join(&f->data, &m->data);
 		f->reads += m->reads;
 		f->writes += m->writes;
 		f->written += m->writes + m->warm_writes;
@@ -183,21 +183,27 @@ static void gather(const struct lockbench *b, struct crew *crew, struct found *f
 	}
 }
 
-static void print(const struct lockbench *b, const struct lock *l, unsigned int readers,
-		  const char *who, const struct found *f)
+static void print(struct json *j, const struct lockbench *b, const struct lock *l,
+		  unsigned int readers, const char *who, const struct found *f)
 {
 	uint64_t acquires = f->reads + f->writes;
 
-	printf("{\"bench\":\"run\",\"label\":\"%s\",\"lock\":\"%s\",\"nodes\":%u,\"procs\":%u,\"readers\":%u,\"pages\":%u,\"think_us\":%u,\"node\":\"%s\",\"seconds\":%.3f,\"acquires\":%llu,\"reads\":%llu,\"writes\":%llu,\"acquires_per_s\":%.5g",
-	       b->label, l->kind->name, node.count, b->procs, readers, b->pages,
-	       b->think_us, who, (double)f->ns / 1e9,
-	       (unsigned long long)acquires, (unsigned long long)f->reads,
-	       (unsigned long long)f->writes,
-	       f->ns ? (double)acquires * 1e9 / (double)f->ns : 0);
-	histogram_print(&f->lock, "lock");
-	histogram_print(&f->data, "data");
+	result_begin(j, b, "run", l->kind->name);
+	json_u64(j, "nodes", node.count);
+	json_u64(j, "procs", b->procs);
+	json_u64(j, "readers", readers);
+	json_u64(j, "pages", b->pages);
+	json_u64(j, "think_us", b->think_us);
+	json_string(j, "node", who);
+	json_fixed(j, "seconds", (double)f->ns / 1e9);
+	json_u64(j, "acquires", acquires);
+	json_u64(j, "reads", f->reads);
+	json_u64(j, "writes", f->writes);
+	json_real(j, "acquires_per_s", f->ns ? (double)acquires * 1e9 / (double)f->ns : 0);
+	times_json(j, "lock", &f->lock);
+	times_json(j, "data", &f->data);
 	if (f->late_ns)
-		printf(",\"late_ms\":%.3g", (double)f->late_ns / 1e6);
+		json_real(j, "late_ms", (double)f->late_ns / 1e6);
 }
 
 /* The first node adds up what all have found, and looks whether it can be. */
@@ -206,13 +212,14 @@ static void print_all(const struct lockbench *b, struct arena *a, const struct l
 {
 	double share, sum = 0, squares = 0, least = 0;
 	unsigned int k;
+	struct json j;
 
 	memset(all, 0, sizeof(*all));
 	for (k = 0; k < node.count; k++) {
 		const struct found *f = &a->found[k];
 
-		histogram_merge(&all->lock, &f->lock);
-		histogram_merge(&all->data, &f->data);
+		hist_join(&all->lock, &f->lock);
+		hist_join(&all->data, &f->data);
 		all->reads += f->reads;
 		all->writes += f->writes;
 		all->written += f->written;
@@ -232,10 +239,11 @@ static void print_all(const struct lockbench *b, struct arena *a, const struct l
 		node_die("lock %s: %llu writes were made, the data has seen %llu",
 			 l->kind->name, (unsigned long long)all->written,
 			 (unsigned long long)arena_written(l));
-	print(b, l, readers, "all", all);
-	tally_print(all, all->reads + all->writes);
-	printf(",\"least_share\":%.4g,\"jain\":%.4g}\n", sum > 0 ? least * node.count / sum : 0,
-	       squares > 0 ? sum * sum / squares / node.count : 0);
+	print(&j, b, l, readers, "all", all);
+	tally_json(&j, all, all->reads + all->writes);
+	json_real(&j, "least_share", sum > 0 ? least * node.count / sum : 0);
+	json_real(&j, "jain", squares > 0 ? sum * sum / squares / node.count : 0);
+	json_end(&j);
 }
 
 static void measure(const struct lockbench *b, struct arena *a, struct crew *crew,
@@ -247,6 +255,7 @@ static void measure(const struct lockbench *b, struct arena *a, struct crew *cre
 	struct lock_place place;
 	uint64_t start, now;
 	struct lock l;
+	struct json j;
 	char who[16];
 
 	arena_lock(b, a, kind, index, &l, &place);
@@ -268,8 +277,8 @@ static void measure(const struct lockbench *b, struct arena *a, struct crew *cre
 	f->late_ns = all->late_ns;
 	f->grown = all->grown;
 	snprintf(who, sizeof(who), "%u", node.number);
-	print(b, &l, readers, who, f);
-	puts("}");
+	print(&j, b, &l, readers, who, f);
+	json_end(&j);
 	node_meet();
 	if (node.number == 1)
 		print_all(b, a, &l, readers, all);
