@@ -16,7 +16,6 @@
 #include <sys/types.h>
 
 #include "directory.h"
-#include "tools/common/clock.h"
 
 #define RIG_NODES	8
 #define RIG_BLADES	3
@@ -79,7 +78,9 @@ void rig_switch_restart(void);
 
 u32 rig_addr(u32 id);
 u32 rig_port(void);
+int rig_socket(u32 node);	/* on loopback: a node's */
 const char *rig_dir(void);	/* for files, removed at the end */
+u64 rig_now(void);		/* milliseconds */
 u32 rig_random(u32 n);
 
 /*
@@ -120,6 +121,9 @@ void rig_pump(int ms);
  * @args: more arguments, NULL at the end
  */
 void rig_memd_start(u32 id, const char *const *args);
+
+/* Its process. */
+pid_t rig_memd_pid(u32 id);
 
 /* Send it a signal that does not end it; after SIGSTOP it has stopped. */
 void rig_memd_signal(u32 id, int sig);

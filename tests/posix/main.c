@@ -22,10 +22,10 @@ void step(int value)
 
 void wait_step(int value)
 {
-	double begin = now_seconds();
+	double begin = seconds();
 
 	while (__atomic_load_n(&shared->step, __ATOMIC_SEQ_CST) != value) {
-		CHECK(now_seconds() - begin < 20);
+		CHECK(seconds() - begin < 20);
 		pause_ms(1);
 	}
 }

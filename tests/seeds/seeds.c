@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "call.h"
-#include "tools/common/random.h"
 
 #define INPUT_MAX	4096
 
@@ -20,11 +19,14 @@ struct input {
 
 static const char *directory;
 static u32 files;
-static uint64_t state = 1;
+static u32 state = 1;
 
 static u32 draw(u32 n)
 {
-	return (u32)random_below(&state, n);
+	state ^= state << 13;
+	state ^= state >> 17;
+	state ^= state << 5;
+	return state % n;
 }
 
 static void add(struct input *in, u8 byte)

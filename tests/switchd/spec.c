@@ -8,7 +8,6 @@
 #include "check.h"
 #include "program.h"
 #include "spec.h"
-#include "tools/common/random.h"
 
 static void test_program(void)
 {
@@ -158,15 +157,14 @@ static void test_mutations(void)
 {
 	char *text = program_text(), *copy = strdup(text), err[ERR_MAX];
 	size_t len = strlen(text), i;
-	unsigned int accepted = 0;
-	uint64_t seed = 1;
+	unsigned int seed = 1, accepted = 0;
 
 	for (i = 0; i < 20000; i++) {
-		size_t at = random_below(&seed, len);
+		size_t at = (size_t)rand_r(&seed) % len;
 		struct spec *s;
 
 		memcpy(copy, text, len + 1);
-		copy[at] = (char)random_below(&seed, 128);
+		copy[at] = (char)(rand_r(&seed) % 128);
 		if (i % 4 == 0)
 			copy[at] = 0;
 		s = spec_parse(copy, "mutation", err);

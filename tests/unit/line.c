@@ -3,7 +3,7 @@
  * A write miss is over when the last of its answers comes, whichever that is: no
  * order of them costs a time-out or another round trip.
  */
-#include "controller.h"
+#include "line.h"
 #include "check.h"
 
 #define ME		5
