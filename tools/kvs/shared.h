@@ -10,8 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tools/common/hist.h"
-
+#include "hist.h"
 
 enum { READ, UPDATE, KINDS };
 

@@ -82,6 +82,34 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	}
 }
 
+/* If it is there.  It may not be ours, or beyond the end. */
+static const struct block *made(struct memd *m, u64 line)
+{
+	struct region *r = region_find(&m->regions, weft_line_region(line));
+
+	return r && weft_line_kind(line) == WEFT_KIND_PAGE ?
+		region_block(&m->regions, r, weft_line_index(line), false) : NULL;
+}
+
+void blocks_far(struct memd *m, u64 line)
+{
+	const struct block *b = made(m, line);
+
+	if (!b)
+		return;
+	/* it is not aligned: two lines of the cache */
+	__builtin_prefetch(b, 1);
+	__builtin_prefetch((const u8 *)(b + 1) - 1, 1);
+}
+
+void blocks_near(struct memd *m, u64 line)
+{
+	const struct block *b = made(m, line);
+
+	if (b && b->frame != FRAME_NONE)
+		frames_ahead(&m->frames, b->frame);
+}
+
 /* --- WB --------------------------------------------------------------------- */
 
 static void acknowledge(struct memd *m, const struct weft_msg *msg)

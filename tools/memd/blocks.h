@@ -43,6 +43,10 @@ struct staging {
 /* READ, from a node or a directory. */
 void blocks_read(struct memd *m, const struct weft_msg *msg);
 
+/* A block is read soon, see memd_far(). */
+void blocks_far(struct memd *m, u64 line);
+void blocks_near(struct memd *m, u64 line);
+
 /* WB, a fragment. */
 void blocks_write(struct memd *m, const struct weft_msg *msg);
 

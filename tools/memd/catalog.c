@@ -8,14 +8,16 @@
 #include "journal.h"
 #include "log.h"
 #include "memd.h"
-#include "tools/common/clock.h"
 #include "trim.h"
 
 #define MODE_MASK	07777u
 
 static u64 wall_clock(void)
 {
-	return clock_ns(CLOCK_REALTIME);
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
 static void attributes(const struct region *r, struct weft_call *reply)

@@ -12,6 +12,8 @@
 
 #define SPARE		64u		/* for new versions while memory is full */
 #define SPARE_PART	16		/* in a file this part more, for what rests */
+#define CACHE_LINE	64u
+#define AHEAD		1024u		/* bytes of a frame */
 #define LOOSE		0xFFFFFFFFu	/* next of a scanned frame without owner */
 
 /* Record of a frame: region, sum, piece, version, sum of the frame, 0. */
@@ -71,7 +73,7 @@ static bool in_file(const struct frames *f)
 	return f->backing->fd >= 0;
 }
 
-static u8 *in_memory(struct frames *f, u32 frame)
+static u8 *in_memory(const struct frames *f, u32 frame)
 {
 	return f->mem + (size_t)(frame - 1) * FRAME_SIZE;
 }
@@ -347,6 +349,22 @@ int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len)
 		first = f->next[first];
 	}
 	return 0;
+}
+
+/*
+ * The processor finds out by itself that a frame is read in order, but not across the
+ * border of a page: it needs the beginning only.
+ */
+void frames_ahead(const struct frames *f, u32 first)
+{
+	const u8 *at;
+	u32 i;
+
+	if (in_file(f))
+		return;
+	at = in_memory(f, first);
+	for (i = 0; i < AHEAD; i += CACHE_LINE)
+		__builtin_prefetch(at + i);
 }
 
 /* --- after a restart -------------------------------------------------------- */

@@ -113,6 +113,9 @@ u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
 /* Read from a chain.  Return: 0 or -1 (the file cannot be read). */
 int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len);
 
+/* A chain is read soon: call the beginning into the processor's cache. */
+void frames_ahead(const struct frames *f, u32 first);
+
 /**
  * frames_release() - a chain is not used any more
  * @give_back: return its memory to the system; call frames_give_back() at the end

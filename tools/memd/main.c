@@ -44,10 +44,11 @@ static int signals(void)
  */
 static void receive(struct memd *m)
 {
+	static const struct udp_taker taker = { memd_far, memd_near, memd_receive };
 	u32 i;
 
 	for (i = 0; i < BATCHES_MAX; i++) {
-		if (udp_receive(&m->udp, m, memd_receive) < UDP_BATCH)
+		if (udp_receive(&m->udp, m, &taker) < UDP_BATCH)
 			break;
 		udp_flush(&m->udp);
 	}

@@ -236,6 +236,24 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 	}
 }
 
+u64 memd_far(struct memd *m, const void *buf, size_t len)
+{
+	struct weft_msg msg;
+	u32 psum;
+
+	if (weft_wire_unpack_header(&msg, buf, len, &psum) ||
+	    (msg.type != WEFT_MSG_GETS && msg.type != WEFT_MSG_GETM &&
+	     msg.type != WEFT_MSG_READ))
+		return 0;
+	blocks_far(m, msg.line);
+	return msg.line;
+}
+
+void memd_near(struct memd *m, u64 line)
+{
+	blocks_near(m, line);
+}
+
 void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
 {
 	struct weft_msg msg;

@@ -82,6 +82,16 @@ void memd_exit(struct memd *m);
 /* A datagram, from an address and a port. */
 void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
 
+/*
+ * A datagram whose turn comes soon.  What it will be answered with is called into the
+ * processor's cache meanwhile, else each page is waited for: first the description of the
+ * block, then its contents.  Nothing is believed or changed.
+ *
+ * Return: the line, 0 if it asks for no block.
+ */
+u64 memd_far(struct memd *m, const void *buf, size_t len);
+void memd_near(struct memd *m, u64 line);
+
 /* Frames are wanted that rest until the backing file is on the disk: begin, do not wait. */
 void memd_flush_soon(struct memd *m);
 

@@ -357,20 +357,26 @@ u64 udp_not_received(const struct udp *udp)
 	return info[SK_MEMINFO_DROPS];
 }
 
-int udp_receive(struct udp *udp, struct memd *m,
-		void (*take)(struct memd *m, const void *buf, size_t len,
-			     u32 from, u16 port))
+int udp_receive(struct udp *udp, struct memd *m, const struct udp_taker *t)
 {
 	struct udp_batch *b = udp->in;
-	int i, n;
+	u64 about[UDP_BATCH];
+	int i, far, near, n;
 
 	for (i = 0; i < UDP_BATCH; i++)
 		b->msg[i].msg_hdr.msg_namelen = sizeof(b->addr[i]);
 	n = recvmmsg(udp->fd, b->msg, UDP_BATCH, MSG_DONTWAIT, NULL);
-	for (i = 0; i < n; i++)
-		if (!(b->msg[i].msg_hdr.msg_flags & MSG_TRUNC))
-			take(m, b->buf[i], b->msg[i].msg_len,
-			     ntohl(b->addr[i].sin_addr.s_addr),
-			     ntohs(b->addr[i].sin_port));
+	for (i = -UDP_FAR; i < n; i++) {
+		far = i + UDP_FAR;
+		if (far < n)
+			about[far] = t->far(m, b->buf[far], b->msg[far].msg_len);
+		near = i + UDP_NEAR;
+		if (near >= 0 && near < n && about[near])
+			t->near(m, about[near]);
+		if (i >= 0 && !(b->msg[i].msg_hdr.msg_flags & MSG_TRUNC))
+			t->take(m, b->buf[i], b->msg[i].msg_len,
+				ntohl(b->addr[i].sin_addr.s_addr),
+				ntohs(b->addr[i].sin_port));
+	}
 	return n > 0 ? n : 0;
 }

@@ -10,6 +10,8 @@
 #include "wire.h"
 
 #define UDP_BATCH	64
+#define UDP_FAR		8
+#define UDP_NEAR	2
 
 struct memd;
 struct udp_batch;
@@ -84,13 +86,22 @@ void udp_flush(struct udp *udp);
 u64 udp_not_received(const struct udp *udp);
 
 /**
+ * struct udp_taker - what is done with each datagram, in this order
+ * @far: UDP_FAR datagrams before it is taken; says what it is about, 0: nothing
+ * @near: UDP_NEAR datagrams before it is taken, with that, unless it is 0
+ * @take: it is taken, from an address and a port
+ */
+struct udp_taker {
+	u64 (*far)(struct memd *m, const void *buf, size_t len);
+	void (*near)(struct memd *m, u64 about);
+	void (*take)(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
+};
+
+/**
  * udp_receive() - read one batch
- * @take: called for each datagram
  *
  * Return: datagrams read; UDP_BATCH means that there may be more.
  */
-int udp_receive(struct udp *udp, struct memd *m,
-		void (*take)(struct memd *m, const void *buf, size_t len,
-			     u32 from, u16 port));
+int udp_receive(struct udp *udp, struct memd *m, const struct udp_taker *t);
 
 #endif /* WEFT_MEMD_UDP_H */

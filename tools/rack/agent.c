@@ -12,10 +12,10 @@
 #include "line.h"
 #include "rackio.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,10 +24,8 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "tools/common/clock.h"
-#include "tools/common/number.h"
 
 #define PORT_NAME	"weft.exec"
 /* Stop reading from commands while this much waits to be sent to the host. */
@@ -55,7 +53,7 @@ struct session {
 	struct bytes	input;		/* at most a window */
 	struct output	out[2];
 	bool		orphan;		/* its client is gone: send nothing */
-	uint64_t	kill_at;	/* ms; orphans only */
+	int64_t		kill_at;	/* ms; orphans only */
 };
 
 static struct session *sessions;
@@ -63,6 +61,14 @@ static int session_count;
 static int port = -1;
 static bool port_is_line;
 static struct bytes to_host, from_host;
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
 
 static struct session *find_session(uint32_t id)
 {
@@ -142,12 +148,11 @@ static void signal_session(pid_t sid, int sig)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
-	uint64_t pid;
 
 	while (dir && (entry = readdir(dir)))
-		if (!number_decimal(entry->d_name, 1, INT_MAX, &pid) &&
+		if (isdigit((unsigned char)entry->d_name[0]) &&
 		    session_of(entry->d_name) == sid)
-			kill((pid_t)pid, sig);
+			kill(atoi(entry->d_name), sig);
 	if (dir)
 		closedir(dir);
 }
@@ -441,8 +446,7 @@ static short wait_for_work(int signals)
 	/* No more than SESSIONS_MAX are started, the others have no files. */
 	static struct pollfd polls[2 + 3 * SESSIONS_MAX];
 	bool room = bytes_left(&to_host) < PORT_BACKLOG;
-	uint64_t now = now_ms();
-	int64_t timeout = -1;
+	int64_t now = now_ms(), timeout = -1;
 	struct session *s;
 	int count = 0;
 
@@ -450,7 +454,7 @@ static short wait_for_work(int signals)
 	add_poll(polls, &count, signals, POLLIN);
 	for (s = sessions; s; s = s->next) {
 		if (s->orphan) {
-			int64_t left = s->kill_at > now ? (int64_t)(s->kill_at - now) : 0;
+			int64_t left = s->kill_at > now ? s->kill_at - now : 0;
 
 			if (timeout < 0 || left < timeout)
 				timeout = left;
@@ -469,6 +473,7 @@ static short wait_for_work(int signals)
 
 static int serve_port(int signals)
 {
+	const struct timespec pause = { .tv_nsec = 100 * 1000 * 1000 };
 	struct signalfd_siginfo info;
 	struct frame_head head;
 	const char *payload;
@@ -482,7 +487,7 @@ static int serve_port(int signals)
 
 	/* The keeper never leaves before the guest does. Do not spin if it did. */
 	if (events & POLLHUP)
-		pause_ms(100);
+		nanosleep(&pause, NULL);
 	if (events & POLLIN) {
 		n = bytes_read(&from_host, port, 65536);
 		if (n < 0 && n != -EAGAIN)

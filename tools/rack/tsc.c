@@ -13,9 +13,7 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <x86intrin.h>
 
-#include "tools/common/clock.h"
-
-#define MEASURE_MS	100
+#define MEASURE_NS	100000000l
 
 struct sample {
 	uint64_t tsc;
@@ -30,14 +28,15 @@ static struct sample now(void)
 
 	for (int i = 0; i < 20; i++) {
 		uint64_t before = __rdtsc(), after;
-		uint64_t ns = clock_ns(CLOCK_MONOTONIC_RAW);
+		struct timespec t;
 
+		clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 		after = __rdtsc();
 		if (after - before >= shortest)
 			continue;
 		shortest = after - before;
 		best.tsc = before + shortest / 2;
-		best.ns = ns;
+		best.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	}
 	return best;
 }
@@ -53,11 +52,12 @@ static struct sample now(void)
  */
 int tsc_main(int argc, char **argv)
 {
+	const struct timespec pause = { .tv_nsec = MEASURE_NS };
 	struct sample begin = now(), end;
 
 	(void)argc;
 	(void)argv;
-	pause_ms(MEASURE_MS);
+	nanosleep(&pause, NULL);
 	end = now();
 	if (end.ns <= begin.ns || end.tsc <= begin.tsc)
 		return RACK_TROUBLE;

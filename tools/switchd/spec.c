@@ -15,7 +15,6 @@
 #include <rte_common.h>
 
 #include "instruction.h"
-#include "tools/common/number.h"
 
 #define WORDS_MAX	64
 #define LINE_LEN_MAX	2048
@@ -99,7 +98,11 @@ static const char *keep(struct parser *p, const char *s)
 
 static int number(struct parser *p, const char *word, uint64_t max, uint64_t *value)
 {
-	if (number_u64(word, 0, max, value))
+	char *end;
+
+	errno = 0;
+	*value = strtoull(word, &end, 0);
+	if (errno || *end || word[0] < '0' || word[0] > '9' || *value > max)
 		return refuse(p, "'%s' is not a number up to %llu", word,
 			      (unsigned long long)max);
 	return 0;

@@ -19,7 +19,6 @@
 #include "fail.h"
 #include "module.h"
 #include "mountpoint.h"
-#include "tools/common/clock.h"
 #include "weft_version.h"
 #include "weft_wire.h"
 
@@ -186,7 +185,7 @@ static int read_node(struct patient *p)
 		rc = kernel_peers(&p->peers);
 	if (!rc)
 		rc = kernel_stats(&p->before);
-	p->begun = now_ns();
+	clock_gettime(CLOCK_MONOTONIC, &p->begun);
 	return rc;
 }
 
@@ -385,20 +384,25 @@ static uint64_t grown(const struct patient *p, const struct counters *now, const
 	return counters_get(now, name) - counters_get(&p->before, name);
 }
 
+static int64_t nsec(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
 /* Whether weft has been mounted for long: the root of a mount is as old as that is. */
 static bool is_mounted_long(void)
 {
 	bool is_long = false;
 	struct mountpoints m;
-	uint64_t now;
+	struct timespec now;
 	struct stat root;
 	size_t i;
 
 	mountpoints_read(&m);
-	now = clock_ns(CLOCK_REALTIME);
+	clock_gettime(CLOCK_REALTIME, &now);
 	for (i = 0; i < m.len; i++) {
 		if (!stat(m.list[i], &root))
-			is_long |= (int64_t)(now - timespec_ns(&root.st_mtim)) > OBSERVED_NS;
+			is_long |= nsec(now) - nsec(root.st_mtim) > OBSERVED_NS;
 	}
 	mountpoints_free(&m);
 	return is_long;
@@ -410,9 +414,12 @@ static bool is_mounted_long(void)
  */
 static void wait_for_counters(const struct patient *p)
 {
+	int64_t end = nsec(p->begun) + OBSERVED_NS;
+	const struct timespec until = { end / 1000000000, end % 1000000000 };
+
 	if (counters_get(&p->before, "cache_full") ||
 	    counters_get(&p->before, "msg_other_version") || !is_mounted_long())
-		pause_until_ns(p->begun + OBSERVED_NS);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
 static int examine_counters(struct patient *p)

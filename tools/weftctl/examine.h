@@ -25,7 +25,7 @@
  * @log: of the kernel
  * @log_read: we may read it
  * @before: the node's counters when the examination began
- * @begun: when that was, now_ns()
+ * @begun: when that was, CLOCK_MONOTONIC
  * @first_told: the first memory blade answers
  */
 struct patient {
@@ -42,7 +42,7 @@ struct patient {
 	struct warnings log;
 	bool log_read;
 	struct counters before;
-	uint64_t begun;
+	struct timespec begun;
 	bool first_told;
 };
 

@@ -3,8 +3,17 @@
 #ifndef WEFTCTL_LATENCY_H
 #define WEFTCTL_LATENCY_H
 
+#include "json.h"
 #include "kernel.h"
-#include "tools/common/json.h"
+
+/**
+ * latency_quantile() - what so many of the times are less than
+ * @permille: of the times
+ *
+ * Return: end of the bucket that it falls into, ns; 0: there were no times, or
+ * the bucket has no end.
+ */
+uint64_t latency_quantile(const struct hist *h, unsigned int permille);
 
 /* Bars on stdout. */
 void latency_print(const struct hists *h);

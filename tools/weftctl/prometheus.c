@@ -86,18 +86,17 @@ static void print_seconds(uint64_t ns)
 	printf("%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
-static void print_hist(uint32_t id, const struct kernel_hist *kind)
+static void print_hist(uint32_t id, const struct hist *h)
 {
-	const struct hist_list *h = &kind->times;
 	char labels[LABELS_MAX + HIST_NAME_MAX];
 	uint64_t count = 0;
 	size_t at = 0;
 	int le;
 
 	if (id)
-		snprintf(labels, sizeof(labels), "node=\"%u\",kind=\"%s\"", id, kind->name);
+		snprintf(labels, sizeof(labels), "node=\"%u\",kind=\"%s\"", id, h->name);
 	else
-		snprintf(labels, sizeof(labels), "kind=\"%s\"", kind->name);
+		snprintf(labels, sizeof(labels), "kind=\"%s\"", h->name);
 	for (le = LE_FIRST; le <= LE_LAST; le++) {
 		for (; at < h->len && h->bucket[at].below &&
 		       h->bucket[at].below <= UINT64_C(1) << le; at++)
@@ -109,7 +108,7 @@ static void print_hist(uint32_t id, const struct kernel_hist *kind)
 	printf("weft_latency_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", labels,
 	       h->count);
 	printf("weft_latency_seconds_sum{%s} ", labels);
-	print_seconds(h->sum);
+	print_seconds(h->nsec);
 	printf("\nweft_latency_seconds_count{%s} %" PRIu64 "\n", labels, h->count);
 }
 

@@ -11,7 +11,6 @@
 #include <sys/un.h>
 
 #include "thread.h"
-#include "tools/common/clock.h"
 
 #define ROOM	1024u		/* to begin with; a power of two */
 #define TIMEOUT	100		/* seconds that waiting for a lock may take */
@@ -248,7 +247,10 @@ static void find_service(struct lock_place *p)
 /* Larger than any that a thread had before which had the same number. */
 static uint64_t first_sequence(void)
 {
-	return clock_ns(CLOCK_REALTIME);
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
 }
 
 /* The lock is new to the thread, or is another one than before. */

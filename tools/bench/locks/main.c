@@ -7,7 +7,6 @@
 #include <sys/prctl.h>
 
 #include "arena.h"
-#include "tools/common/number.h"
 
 static const char usage[] =
 "usage: weft-lockbench COMMAND [OPTIONS]\n"
@@ -120,9 +119,10 @@ static void parse_locks(struct lockbench *b, char *list)
 
 static double parse_seconds(const char *text)
 {
-	double s;
+	char *end;
+	double s = strtod(text, &end);
 
-	if (number_real(text, 0.01, 86400, &s))
+	if (end == text || *end || !(s >= 0.01 && s <= 86400))
 		node_die("--seconds %s: give a number from 0.01 to 86400", text);
 	return s;
 }
