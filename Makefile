@@ -100,13 +100,16 @@ core_objects	:= $(call objects,kmod/core)
 core_lib	:= $(B)/lib/libweftcore.a
 # What of it makes tags needs that; what does not is not linked with it.
 core_libs	= -Wl,--push-state,--as-needed $(shell pkg-config --libs libsodium) -Wl,--pop-state
+# What programs have in common: tools/common, whose headers say what.
+common_objects	:= $(call objects,tools/common)
+common_lib	:= $(B)/lib/libweftcommon.a
 programs	:=
 test_programs	:=
 
-# program FILE, OBJECTS, LIST: link the objects and the core to FILE, a program
-# that belongs to the list programs or test_programs.
+# program FILE, OBJECTS, LIST: link the objects, the core and what is common to FILE, a
+# program that belongs to the list programs or test_programs.
 define program
-$(1): $(2) $(core_lib)
+$(1): $(2) $(core_lib) $(common_lib)
 all_objects += $(2)
 $(3) += $(1)
 endef
@@ -203,7 +206,7 @@ $(B)/lib/$(lib_soname): $(lib_pic)
 $(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
 $(B)/tests/libweft-fake.so: $(fake_pic)
 $(B)/tests/kvs-locks.so: $(kvs_locks_pic)
-$(B)/lib/kvs-bench-locks.so: $(bench_locks_pic)
+$(B)/lib/kvs-bench-locks.so: $(bench_locks_pic) $(common_lib)
 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(test_libraries):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -243,9 +246,14 @@ $(B)/tests/netlink: ldlibs_of = $(shell pkg-config --libs libmnl)
 $(sort $(programs) $(test_programs)):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(core_lib) $(core_libs) $(ldlibs_of)
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(core_lib) $(common_lib) \
+		$(core_libs) $(ldlibs_of)
 
+# Shared libraries may have parts of it, which are then not for others to call.
+$(common_objects): cflags_of = -fPIC -fvisibility=hidden
 $(core_lib): $(core_objects)
+$(common_lib): $(common_objects)
+$(core_lib) $(common_lib):
 	$(call say,AR,$@)
 	@mkdir -p $(@D)
 	@rm -f $@
@@ -257,15 +265,15 @@ $(B)/obj/%.o: %.c Makefile
 	$(quiet)$(CC) $(all_cflags) -c -o $@ $<
 
 # Unit tests run with the sanitizers: build/tests/unit-FILE, with a core of
-# their own, stopping at the first report.
+# their own, and what is common, stopping at the first report.
 san_cflags	:= -fsanitize=address,undefined -fno-sanitize-recover=all \
 		   -fno-omit-frame-pointer
-san_core	:= $(core_objects:$(B)/obj/%=$(B)/san/%)
+san_core	:= $(patsubst $(B)/obj/%,$(B)/san/%,$(core_objects) $(common_objects))
 unit_objects	:= $(patsubst %.c,$(B)/san/%.o,$(call sources,tests/unit))
 unit_mains	:= $(filter $(mains:%.c=$(B)/san/%.o),$(unit_objects))
 unit_programs	:= $(patsubst $(B)/san/tests/unit/%.o,$(B)/tests/unit-%,$(unit_mains))
 test_programs	+= $(unit_programs)
-all_objects	+= $(core_objects) $(san_core) $(unit_objects)
+all_objects	+= $(core_objects) $(common_objects) $(san_core) $(unit_objects)
 
 $(B)/san/%.o: %.c Makefile
 	$(call say,CC,$< (sanitized))
@@ -298,7 +306,7 @@ $(san_programs):
 # Fuzz targets: clang only, and only where its runtime is.
 fuzz_cflags	:= -fsanitize=fuzzer-no-link,address,undefined \
 		   -fno-sanitize-recover=all -fno-omit-frame-pointer
-fuzz_core	:= $(core_objects:$(B)/obj/%=$(B)/fuzz/%)
+fuzz_core	:= $(patsubst $(B)/obj/%,$(B)/fuzz/%,$(core_objects) $(common_objects))
 fuzz_objects	:= $(patsubst %.c,$(B)/fuzz/%.o,$(wildcard tests/fuzz/*.c))
 fuzz_programs	:= $(patsubst $(B)/fuzz/tests/fuzz/%.o,$(B)/tests/fuzz-%,$(fuzz_objects))
 fuzz_possible	= $(wildcard $(shell $(CLANG) -print-file-name=libclang_rt.fuzzer-x86_64.a \
@@ -336,7 +344,7 @@ KDIR		?= $(firstword $(wildcard /lib/modules/$(KVER)/build \
 		   /usr/src/linux-headers-$(KVER) \
 		   $(abspath $(B)/kernel/$(KVER)/headers)))
 kmod_dir	:= $(abspath $(B))/kmod/$(KVER)
-kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*.c)
+kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*/*.c)
 # W=1: what the kernel's own build calls new warnings.
 kmod_make	= $(MAKE) -C $(KDIR) M=$(kmod_dir) W=1 KCFLAGS="$(WERROR)" \
 		  $(if $(V),V=$(V)) $(if $(KCC),CC="$(KCC)") --no-print-directory \
@@ -504,11 +512,10 @@ endif
 
 # For DKMS, which compiles them for each kernel: dkms install weft/VERSION.
 install-dkms:
-	install -d $(addprefix $(dkms_dir)/,uapi kmod/core)
+	install -d $(addprefix $(dkms_dir)/,uapi $(sort $(dir $(wildcard kmod/*/))))
 	install -m 644 Kbuild COPYING $(dkms_dir)/
 	install -m 644 $(wildcard uapi/*.h) $(dkms_dir)/uapi/
-	install -m 644 $(wildcard kmod/*.[ch]) $(dkms_dir)/kmod/
-	install -m 644 $(wildcard kmod/core/*.[ch]) $(dkms_dir)/kmod/core/
+	$(foreach f,$(wildcard kmod/*/*.[ch]),install -m 644 $f $(dkms_dir)/$f$(newline))
 	$(call install_filled,tools/packaging/dkms.conf,$(dkms_dir)/dkms.conf)
 
 # Directories that are empty then go: all of ours below DESTDIR, and else those that

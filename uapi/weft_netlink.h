@@ -131,7 +131,7 @@
  * are left out, and the last one has no BELOW.  All are taken at one time,
  * start at 0 when the module is loaded, and never go back; the node need not be
  * set up.  More may follow in later versions; a name keeps its meaning, which
- * kmod/hist.h says.
+ * kmod/base/hist.h says.
  *
  *
  * REGION_GET: regions that this node knows (dump, no attributes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a miss waits for until it may commit, see line_parts.h. */
-#include "line_parts.h"
+/* What a miss waits for until it may commit, see gather.h. */
+#include "gather.h"
+#include "transaction.h"
 
 /* --- the block ------------------------------------------------------------ */
 
@@ -117,7 +118,7 @@ static void check_getm(struct weft_line *l, struct weft_out *out)
 	l->state = WEFT_M;
 	l->expecting = false;
 	out->effects |= WEFT_DO_WAKE;
-	weft_requester_commit(l, WEFT_M, weft_line_me(l), out);
+	weft_transaction_commit(l, WEFT_M, weft_line_me(l), out);
 }
 
 /* TAKE to write: those who were lent the line have given it up. */
@@ -133,7 +134,7 @@ void weft_gather_taken(struct weft_line *l, struct weft_out *out)
 	}
 	l->lent = l->back = 0;
 	out->effects |= WEFT_DO_WAKE;
-	weft_requester_commit(l, WEFT_M, weft_line_me(l), out);
+	weft_transaction_commit(l, WEFT_M, weft_line_me(l), out);
 }
 
 /* GETM: everything is here but what those have who were lent the line. */
@@ -149,7 +150,7 @@ static bool only_debtors(const struct weft_line *l)
 static void check_gets_busy(struct weft_line *l, struct weft_out *out)
 {
 	if (!l->wb_wanted || l->wb_version >= l->in_version)
-		weft_requester_commit(l, WEFT_S, l->copyset | l->loans | weft_line_me(l), out);
+		weft_transaction_commit(l, WEFT_S, l->copyset | l->loans | weft_line_me(l), out);
 }
 
 static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
@@ -157,8 +158,8 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 {
 	if (!l->busy && l->poisoned) {
 		/* an invalidation overtook it: it may be from before a write */
-		weft_requester_begin(l, WEFT_OP_GETS, fresh);
-		weft_requester_request(l, out);
+		weft_transaction_begin(l, WEFT_OP_GETS, fresh);
+		weft_transaction_request(l, out);
 		return;
 	}
 	l->version = l->in_version;
@@ -167,11 +168,11 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 	l->loaned = l->busy ? !l->downgraded : msg->flags & WEFT_F_LENT;
 	out->effects |= WEFT_DO_WAKE;
 	if (l->busy && l->loaned)
-		weft_requester_commit(l, WEFT_M, l->copyset, out);
+		weft_transaction_commit(l, WEFT_M, l->copyset, out);
 	else if (l->busy)
 		check_gets_busy(l, out);
 	else
-		weft_requester_finish(l, out);
+		weft_transaction_finish(l, out);
 }
 
 /* --- what comes ------------------------------------------------------------- */
@@ -217,7 +218,7 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		       msg->type == WEFT_MSG_PASSED && msg->holder;
 	/* it has gone round since we gave it away: that was taken */
 	if (l->held)
-		weft_provider_release(l, out);
+		weft_line_release(l, out);
 	if (msg->flags & WEFT_F_BUSY) {
 		weft_gather_entry(l, msg);
 		l->downgraded |= !(msg->flags & WEFT_F_LENT);
@@ -294,7 +295,7 @@ void weft_gather_timeout(struct weft_line *l, struct weft_out *out)
 	if (l->fetching)
 		fetch(l, out);
 	else if (!only_debtors(l))
-		weft_requester_request(l, out);
+		weft_transaction_request(l, out);
 	if (l->op == WEFT_OP_GETM && debtors(l))
 		dun(l, debtors(l), out);
 }

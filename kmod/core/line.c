@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cache controller of one line, see line.h: its entry points. */
-#include "line_parts.h"
+/* One line at one node, see line.h. */
+#include "line.h"
 
 void weft_line_init(struct weft_line *l, u64 key, u8 self)
 {
@@ -56,107 +56,16 @@ void weft_line_settle(struct weft_line *l, struct weft_out *out)
 		out->effects |= WEFT_DO_TIMER;
 }
 
-void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
-		    struct weft_out *out)
+void weft_line_release(struct weft_line *l, struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
-	switch (msg->type) {
-	case WEFT_MSG_INV:
-	case WEFT_MSG_FWD:
-		if (weft_node_bit(weft_txn_member(msg->txn)) &&
-		    weft_txn_member(msg->txn) != l->self)
-			weft_provider_recv(l, msg, fresh, out);
-		break;
-	case WEFT_MSG_DONE:
-		weft_provider_done(l, msg, out);
-		break;
-	case WEFT_MSG_INFO:
-		weft_provider_info(l, msg, fresh, out);
-		break;
-	case WEFT_MSG_CHASE:
-		weft_requester_chased(l, msg, out);
-		break;
-	default:
-		weft_requester_recv(l, msg, fresh, out);
-		break;
-	}
-}
-
-void weft_line_members(struct weft_line *l, u32 members)
-{
-	l->lent &= members;
-	l->back &= members;
-	l->loans &= members;
-}
-
-void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
-{
-	out->effects = 0;
-	out->n = 0;
-	if (!l->revoking)
-		return;
-	l->revoking = 0;
-	weft_provider_revoked(l, fresh, out);
-
-	if (l->quiet) {
-		l->quiet = false;
-		if (l->state == WEFT_S && !l->held)
-			l->state = WEFT_I;
-	} else if (l->op == WEFT_OP_PUT) {
-		weft_requester_leave(l, out);
-	}
+	l->held = WEFT_HELD_NONE;
+	if (l->state != WEFT_M)
+		l->lent = l->back = 0; /* who took the line took that over */
 	out->effects |= WEFT_DO_WAKE;
 	weft_line_settle(l, out);
-}
-
-void weft_line_timeout(struct weft_line *l, struct weft_out *out)
-{
-	out->effects = 0;
-	out->n = 0;
-	if (l->tries < 255)
-		l->tries++;
-	/* who expects may find that it owns the line: that comes first */
-	if (l->op != WEFT_OP_NONE && !(l->expecting && l->held))
-		weft_requester_timeout(l, out);
-	else if (l->held && !l->revoking)
-		weft_provider_timeout(l, out);
-	l->refused = false;
-	if (!weft_line_idle(l))
-		out->effects |= WEFT_DO_TIMER;
-}
-
-bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
-{
-	/* a reader may wait for a write-back that comes no more */
-	bool alone = l->state == WEFT_M || l->held ||
-		     (l->state == WEFT_S && l->op == WEFT_OP_GETS);
-	u64 version = l->version + (l->state == WEFT_M);
-
-	if (weft_line_returning(l)) {
-		out->n = 0;
-		out->effects = 0;
-		return true;
-	}
-	weft_line_forget(l, out);
-	if (!alone)
-		return false;
-	l->version = version;
-	weft_requester_give_back(l, fresh, out);
-	return true;
 }
 
 bool weft_line_returning(const struct weft_line *l)
 {
 	return l->state == WEFT_I && l->op == WEFT_OP_CLEAN;
-}
-
-void weft_line_forget(struct weft_line *l, struct weft_out *out)
-{
-	u64 key = l->key;
-	u8 self = l->self;
-
-	weft_line_init(l, key, self);
-	out->n = 0;
-	out->effects = WEFT_DO_WAKE | WEFT_DO_FREE;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cache controller's state machine for one line at a compute node: MSI,
- * one outstanding transaction, collecting of answers, retention of data that
- * was given away until its receiver has it, retransmission.
+ * One line at a compute node: what the cache controller (controller.h) knows of it, and
+ * what follows from an event.
  *
  * The host (kernel module, explorer, tests) calls in with events, one at a time
  * for a line (in the kernel: under the line's spinlock), and carries out what
@@ -60,7 +59,7 @@ enum weft_held {
  * @wb_wanted: GETS: an owner writes back before we may commit
  * @downgraded: GETS: an answer said that it comes with the lock, and is not lent
  * @loaned: S: the owner lent it to us, the directory does not know of it
- * @chase_home: the next CHASE is for the home, see weft_requester_chase()
+ * @chase_home: the next CHASE is for the home, see weft_transaction_chase()
  * @dunned: GETM, TAKE: those to whom the line was lent were told to give it up
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
@@ -198,13 +197,6 @@ struct weft_out {
 	struct weft_send send[WEFT_OUT_MAX];
 };
 
-/*
- * All functions below: @out is overwritten; @fresh is a transaction sequence
- * number never used before by this node in this life (only its low bits count),
- * used up whether needed or not.  Any context; the host serializes calls for
- * one line.
- */
-
 /* A line that this node knows nothing of: state I. */
 void weft_line_init(struct weft_line *l, u64 key, u8 self);
 
@@ -214,152 +206,38 @@ u8 weft_line_perm(const struct weft_line *l);
 /* True if nothing is outstanding: in state I the host may forget the line. */
 bool weft_line_idle(const struct weft_line *l);
 
-/**
- * weft_line_want() - a program needs permission
- * @perm: WEFT_S or WEFT_M
- *
- * Starts a transaction if one is needed and none is under way; otherwise the
- * caller waits for WEFT_DO_WAKE and calls again.  The host provides the block's
- * memory before.
- */
-void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
-		    struct weft_out *out);
-
-/**
- * weft_line_evict() - the host wants the block's memory back
- * @quiet: drop an unmodified copy without telling the directory
- *
- * Return: false if the line is busy (try another one).
- */
-bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
-		     struct weft_out *out);
-
-/**
- * weft_line_clean() - write a modified block home and keep it
- *
- * Return: false if there is nothing to write (not the owner) or the line is
- * busy; WEFT_DO_WAKE follows when a write-back that was started is over.
- */
-bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out);
-
-/**
- * weft_line_expect() - the owner is to pass the line on, nobody need ask for it
- * @perm: WEFT_S or WEFT_M
- * @txn: transaction of this node that the owner will name
- *
- * Nothing is sent.  If a transaction of that name is answered before it is
- * expected, its end cannot be told any more: so a line expects one at most once,
- * and before anybody else hears of the name (that is, before the ACQUIRE of the lock
- * is sent).  The host provides the block's memory before.
- *
- * The expectation ends when the line has come (WEFT_DO_WAKE), or when
- * weft_line_timeout() is called: then the line is asked for as usual, once the node
- * knows what became of data that it retains itself.  How long to wait for that is
- * the host's decision (@expecting).
- *
- * Return: false if the permission is there, or the line busy.
- */
-bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
-		      struct weft_out *out);
-
-/**
- * weft_line_unexpect() - the line is not wanted any more
- *
- * Return: false if it is not only expected: (part of) it has come, or it was asked
- * for.
- */
-bool weft_line_unexpect(struct weft_line *l, struct weft_out *out);
-
-/**
- * weft_line_pass() - give the line to who has not asked yet, to write
- * @txn: transaction that the other node expects it with
- *
- * The data goes out after weft_line_revoked().  If the other node does not expect
- * it, or another one was faster, the line comes back, or goes to that one.
- *
- * Return: false if this node is not the owner, the line is busy, or @txn is no
- * other node's.
- */
-bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out);
-
-/**
- * weft_line_lend() - let a node read that has not asked yet, and stay the owner
- * @txn: transaction that the other node expects it with
- *
- * The data goes out after weft_line_revoked() if this node could write until now,
- * else at once.  Nobody can write, this node neither, before all that read have
- * given the line up; whoever gets the line from this node sees to that.
- *
- * Return: false if this node is not the owner, the line is busy, the other node has
- * been lent it already, or @txn is no other node's.
- */
-bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out);
-
-/**
- * weft_line_yield() - give back what was lent, to who is to have the line next
- * @txn: transaction that the other node expects it with, to write
- *
- * Said after weft_line_revoked().  That node need not know yet that it is to have the
- * line, and never has to: a copy may be dropped at any time.
- *
- * Return: false if the line was not lent to this node, or is busy.
- */
-bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out);
-
-/**
- * weft_line_members() - who has left the rack has nothing any more
- * @members: bits of nodes; asked for after the line was @dunned: who was lent it, and
- *	is not among them, has left since
- *
- * To be followed by weft_line_timeout().
- */
-void weft_line_members(struct weft_line *l, u32 members);
-
-/**
- * weft_line_recv() - a message for this line
- * @msg: checked by weft_wire_unpack()
- *
- * A node also calls this for a line that it knows nothing of, on a line made by
- * weft_line_init(): the answers need no memory.
- */
-void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
-		    struct weft_out *out);
-
-/*
- * The host has done WEFT_DO_PROTECT or WEFT_DO_REVOKE.  @out may ask for more of it: an
- * order that came meanwhile needs what was only to be protected.
- */
-void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out);
-
-/**
- * weft_line_timeout() - the timer that WEFT_DO_TIMER asked for
- *
- * Sends again what is not answered.  Spurious calls are harmless.
- */
-void weft_line_timeout(struct weft_line *l, struct weft_out *out);
-
-/**
- * weft_line_return() - the line's home has begun to know nothing of its lines
- *
- * What only this node may have goes home, under a version that is newer than all
- * before; every transaction ends, waiters wake, nothing is cached.  Programs have no
- * access any more: the host has taken it away.  What is retained for others is
- * written home, too: if they have it, theirs is as new or newer.  The home serves
- * nobody until all nodes have done this.
- *
- * Return: true if something is on its way home: the data stays until WEFT_DO_FREE.
- */
-bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out);
-
-/* That is still under way. */
+/* What weft_line_return() has begun is still under way. */
 bool weft_line_returning(const struct weft_line *l);
 
-/**
- * weft_line_forget() - the line's home does not exist any more
- *
- * For a region that was removed: every transaction ends, waiters wake, data
- * goes.
+/* --- for the parts of the cache controller --------------------------------- */
+
+static inline u32 weft_line_me(const struct weft_line *l)
+{
+	return weft_node_bit(l->self);
+}
+
+/*
+ * What the owner has goes elsewhere: under a version that nobody else has, but those
+ * to whom it is lent.  Nobody has written since.
  */
-void weft_line_forget(struct weft_line *l, struct weft_out *out);
+static inline void weft_line_raise(struct weft_line *l)
+{
+	if (!l->lent)
+		l->version++;
+}
+
+/* Add a message to @out; the caller fills in what its type needs besides. */
+struct weft_msg *weft_line_send(struct weft_line *l, struct weft_out *out,
+				u8 to, u8 type, u32 txn);
+
+/* Add a message that carries the block. */
+void weft_line_send_data(struct weft_line *l, struct weft_out *out, u8 to,
+			 u8 type, u32 txn, u32 nonce);
+
+/* If the line is nobody's business any more its memory can go; else the timer. */
+void weft_line_settle(struct weft_line *l, struct weft_out *out);
+
+/* No other node needs the data that is retained. */
+void weft_line_release(struct weft_line *l, struct weft_out *out);
 
 #endif /* WEFT_CORE_LINE_H */

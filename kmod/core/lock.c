@@ -239,7 +239,7 @@ static void choose(struct weft_lock *l)
 		l->handed_readers |= me(l);
 }
 
-u32 weft_lock_heirs(const struct weft_lock *l, u32 *writer)
+u32 weft_lock_successors(const struct weft_lock *l, u32 *writer)
 {
 	u32 n = weft_queue_readers(&l->handed);
 

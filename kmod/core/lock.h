@@ -140,7 +140,7 @@ void weft_lock_recv(struct weft_lock *l, const struct weft_msg *msg, u32 fresh,
 void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out);
 
 /**
- * weft_lock_heirs() - who has the lock next, of a hand-over that has just begun
+ * weft_lock_successors() - who has the lock next, of a hand-over that has just begun
  * @writer: transaction of the writer that has it after the readers, 0: there is none
  *
  * For a host that passes on with the lock what the lock guards.  Valid after the
@@ -149,7 +149,7 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out);
  * Return: how many of the first of @handed.txn are those of readers; one of them, or
  * the writer, may be this node.
  */
-u32 weft_lock_heirs(const struct weft_lock *l, u32 *writer);
+u32 weft_lock_successors(const struct weft_lock *l, u32 *writer);
 
 /**
  * weft_lock_next_writer() - the writer that a node gives up permission to read for

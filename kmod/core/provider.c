@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What others want from our copy, and data retained for them: line_parts.h. */
-#include "line_parts.h"
+/* What others want from our copy, and data retained for them, see provider.h. */
+#include "provider.h"
+#include "transaction.h"
 
 /* --- what others want from our copy -------------------------------------- */
 
@@ -350,20 +351,11 @@ void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 
 /* --- retained data --------------------------------------------------------- */
 
-void weft_provider_release(struct weft_line *l, struct weft_out *out)
-{
-	l->held = WEFT_HELD_NONE;
-	if (l->state != WEFT_M)
-		l->lent = l->back = 0; /* who took the line took that over */
-	out->effects |= WEFT_DO_WAKE;
-	weft_line_settle(l, out);
-}
-
 void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,
 			struct weft_out *out)
 {
 	if (l->held && msg->nonce == l->nonce)
-		weft_provider_release(l, out);
+		weft_line_release(l, out);
 }
 
 void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
@@ -381,7 +373,7 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 		 * be about to commit, not only the last one (held_txn).
 		 */
 		if (msg->holder) {
-			weft_requester_chase(l, msg, l->tries, out);
+			weft_transaction_chase(l, msg, l->tries, out);
 			return;
 		}
 		weft_line_unexpect(l, out);
@@ -391,13 +383,13 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 		 * must not be old then.
 		 */
 		if (msg->grant == l->owned) {
-			weft_requester_take(l, fresh, out);
+			weft_transaction_take(l, fresh, out);
 			return;
 		}
 		l->state = WEFT_M;
 		l->owned = msg->grant;
 	}
-	weft_provider_release(l, out);
+	weft_line_release(l, out);
 }
 
 void weft_provider_timeout(struct weft_line *l, struct weft_out *out)

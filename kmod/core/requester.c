@@ -1,62 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The outstanding transaction of a line, see line_parts.h. */
-#include "line_parts.h"
-
-void weft_requester_finish(struct weft_line *l, struct weft_out *out)
-{
-	l->op = WEFT_OP_NONE;
-	l->expecting = false;
-	l->nacks = 0;
-	l->tries = 0;
-	out->effects |= WEFT_DO_WAKE;
-	weft_line_settle(l, out);
-}
+/* What a node asks for, and the answers, see requester.h. */
+#include "gather.h"
+#include "provider.h"
+#include "requester.h"
+#include "transaction.h"
 
 /* --- requests ----------------------------------------------------------- */
-
-void weft_requester_request(struct weft_line *l, struct weft_out *out)
-{
-	struct weft_msg *m;
-
-	if (l->op == WEFT_OP_GETM) {
-		m = weft_line_send(l, out, 0, WEFT_MSG_GETM, l->txn);
-		if (l->state == WEFT_S && !l->revoking)
-			m->flags = WEFT_F_HAVE;
-	} else {
-		weft_line_send(l, out, 0, WEFT_MSG_GETS, l->txn);
-	}
-	out->effects |= WEFT_DO_TIMER;
-}
-
-void weft_requester_begin(struct weft_line *l, u8 op, u32 fresh)
-{
-	l->op = op;
-	l->txn = weft_txn(l->self, fresh);
-	l->granted = false;
-	l->quiesced = false;
-	l->busy = false;
-	l->no_data = false;
-	l->refused = false;
-	l->poisoned = false;
-	l->expecting = false;
-	l->overdue = false;
-	l->written = false;
-	l->wb_wanted = false;
-	l->downgraded = false;
-	l->need_known = false;
-	l->fetching = false;
-	l->dunned = false;
-	l->chase_home = false;
-	l->acked = 0;
-	l->loans = 0;
-	l->returned = 0;
-	l->provider_nonce = 0;
-	l->in_frags = 0;
-	l->in_whole = false;
-	l->in_version = 0;
-	l->wb_version = 0;
-	l->tries = 0;
-}
 
 void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 		    struct weft_out *out)
@@ -68,11 +17,11 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 	l->nacks = 0;
 	if (l->state == WEFT_M) {
 		/* lent: what others read we may not write */
-		weft_requester_take(l, fresh, out);
+		weft_transaction_take(l, fresh, out);
 		return;
 	}
-	weft_requester_begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, fresh);
-	weft_requester_request(l, out);
+	weft_transaction_begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, fresh);
+	weft_transaction_request(l, out);
 }
 
 bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
@@ -85,33 +34,16 @@ bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
 	    l->op != WEFT_OP_NONE || l->revoking)
 		return false;
 	l->nacks = 0;
-	weft_requester_begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, txn);
+	weft_transaction_begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, txn);
 	l->expecting = true;
 	out->effects = WEFT_DO_TIMER;
 	return true;
 }
 
-bool weft_line_unexpect(struct weft_line *l, struct weft_out *out)
-{
-	out->effects = 0;
-	out->n = 0;
-	if (!l->expecting || l->need_known)
-		return false;
-	weft_requester_finish(l, out);
-	return true;
-}
-
-void weft_requester_take(struct weft_line *l, u32 fresh, struct weft_out *out)
-{
-	weft_requester_begin(l, WEFT_OP_TAKE, fresh);
-	weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
-	out->effects |= WEFT_DO_TIMER;
-}
-
 void weft_requester_leave(struct weft_line *l, struct weft_out *out)
 {
 	if (l->state == WEFT_I || l->held) {
-		weft_requester_finish(l, out); /* it has left already */
+		weft_transaction_finish(l, out); /* it has left already */
 		return;
 	}
 	l->quiesced = true;
@@ -133,7 +65,7 @@ bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
 	if (quiet && l->state == WEFT_S)
 		l->quiet = true;
 	else
-		weft_requester_begin(l, WEFT_OP_PUT, fresh);
+		weft_transaction_begin(l, WEFT_OP_PUT, fresh);
 	l->revoking = 2;
 	l->rq.type = 0;
 	out->effects = WEFT_DO_REVOKE;
@@ -146,7 +78,7 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 	out->n = 0;
 	if (!weft_line_idle(l) || l->state != WEFT_M)
 		return false;
-	weft_requester_begin(l, WEFT_OP_CLEAN, fresh);
+	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);
 	weft_line_raise(l);
 	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
 	out->effects = WEFT_DO_TIMER;
@@ -156,51 +88,9 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 void weft_requester_give_back(struct weft_line *l, u32 fresh,
 			      struct weft_out *out)
 {
-	weft_requester_begin(l, WEFT_OP_CLEAN, fresh);
+	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);
 	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
 	out->effects = WEFT_DO_WAKE | WEFT_DO_TIMER;
-}
-
-/* --- end of a transaction ------------------------------------------------ */
-
-static void send_commit(struct weft_line *l, struct weft_out *out)
-{
-	struct weft_msg *m = weft_line_send(l, out, 0, WEFT_MSG_COMMIT, l->txn);
-
-	m->status = (u8)l->new_status;
-	m->copyset = l->new_copyset;
-	m->grant = l->grant;
-	out->effects |= WEFT_DO_TIMER;
-}
-
-/* What we retain is free as soon as the requester has it: it says so. */
-static void send_done(struct weft_line *l, struct weft_out *out)
-{
-	if (!l->provider_nonce)
-		return;
-	weft_line_send(l, out, (u8)l->provider_id, WEFT_MSG_DONE, l->txn)->nonce =
-		l->provider_nonce;
-	l->provider_nonce = 0;
-}
-
-void weft_requester_commit(struct weft_line *l, u32 status, u32 copyset,
-			   struct weft_out *out)
-{
-	l->op = WEFT_OP_COMMIT;
-	l->tries = 0;
-	l->new_status = status;
-	l->new_copyset = copyset;
-	if (status == WEFT_M)
-		l->owned = l->grant | WEFT_GRANT_OWNED;
-	send_commit(l, out);
-	send_done(l, out);
-}
-
-/* Tell the directory that nobody waits for a transaction that it granted. */
-static void abort_txn(struct weft_line *l, u32 txn, u32 grant,
-		      struct weft_out *out)
-{
-	weft_line_send(l, out, 0, WEFT_MSG_ABORT, txn)->grant = grant;
 }
 
 /* --- answers to our transaction ------------------------------------------ */
@@ -223,13 +113,13 @@ static void recv_take_grant(struct weft_line *l, const struct weft_msg *msg,
 		l->state = WEFT_M;
 		l->held = WEFT_HELD_NONE;
 		out->effects |= WEFT_DO_WAKE;
-		weft_requester_commit(l, WEFT_M, weft_line_me(l), out);
+		weft_transaction_commit(l, WEFT_M, weft_line_me(l), out);
 		return;
 	}
-	abort_txn(l, msg->txn, msg->grant, out);
-	weft_requester_finish(l, out);
+	weft_transaction_abort(l, msg->txn, msg->grant, out);
+	weft_transaction_finish(l, out);
 	if (l->held)
-		weft_provider_release(l, out);
+		weft_line_release(l, out);
 }
 
 static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
@@ -249,8 +139,8 @@ static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 		return;
 	if (!(msg->copyset & weft_line_me(l))) {
 		/* taken from us while we asked to leave */
-		abort_txn(l, msg->txn, msg->grant, out);
-		weft_requester_finish(l, out);
+		weft_transaction_abort(l, msg->txn, msg->grant, out);
+		weft_transaction_finish(l, out);
 		return;
 	}
 	l->granted = true;
@@ -272,7 +162,7 @@ static void check_put(struct weft_line *l, struct weft_out *out)
 		return;
 	l->state = WEFT_I;
 	l->lent = l->back = 0;
-	weft_requester_commit(l, l->new_status, l->new_copyset, out);
+	weft_transaction_commit(l, l->new_status, l->new_copyset, out);
 }
 
 static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg,
@@ -286,27 +176,9 @@ static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg,
 		return;
 	l->written = true;
 	if (l->op == WEFT_OP_CLEAN)
-		weft_requester_finish(l, out);
+		weft_transaction_finish(l, out);
 	else if (l->op == WEFT_OP_PUT)
 		check_put(l, out);
-}
-
-void weft_requester_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
-			  struct weft_out *out)
-{
-	u32 member = weft_txn_member(msg->holder);
-	struct weft_msg *m;
-
-	if (member == l->self) {
-		abort_txn(l, msg->holder, msg->grant, out);
-	} else if (n % WEFT_CHASE_AFTER == 0 || n == 255) {
-		/* by turns: for who has left the rack the home answers */
-		m = weft_line_send(l, out, l->chase_home ? 0 : (u8)member,
-				   WEFT_MSG_CHASE, msg->txn);
-		m->holder = msg->holder;
-		m->grant = msg->grant;
-		l->chase_home = !l->chase_home;
-	}
 }
 
 static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
@@ -317,7 +189,7 @@ static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
 		return; /* a late copy of the request was refused */
 	if (msg->info == WEFT_WHY_NO_LINE) {
 		out->effects |= WEFT_DO_FAIL;
-		weft_requester_finish(l, out);
+		weft_transaction_finish(l, out);
 		return;
 	}
 	out->effects |= WEFT_DO_TIMER | WEFT_DO_BACKOFF;
@@ -326,7 +198,7 @@ static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
 		l->nacks++;
 	/* what was to come by itself: who was passed the line next waits for us, too */
 	if (msg->info == WEFT_WHY_BUSY)
-		weft_requester_chase(l, msg, l->overdue ? 0 : l->nacks, out);
+		weft_transaction_chase(l, msg, l->overdue ? 0 : l->nacks, out);
 }
 
 void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
@@ -336,7 +208,7 @@ void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 		return;
 	if (l->op == WEFT_OP_NONE || l->txn != msg->holder ||
 	    (l->need_known && l->grant != msg->grant))
-		abort_txn(l, msg->holder, msg->grant, out);
+		weft_transaction_abort(l, msg->holder, msg->grant, out);
 	else if (l->expecting && l->held)
 		weft_provider_timeout(l, out);
 	else if (l->expecting)
@@ -365,7 +237,7 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 		 * an answer, not one for each of its fragments.
 		 */
 		if (busy && !msg->offset)
-			abort_txn(l, msg->txn, msg->grant, out);
+			weft_transaction_abort(l, msg->txn, msg->grant, out);
 		return;
 	}
 	switch (msg->type) {
@@ -396,7 +268,7 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 		break;
 	case WEFT_MSG_COMMIT_ACK:
 		if (l->op == WEFT_OP_COMMIT)
-			weft_requester_finish(l, out);
+			weft_transaction_finish(l, out);
 		break;
 	default:
 		break;
@@ -428,7 +300,7 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
 		break;
 	case WEFT_OP_COMMIT:
-		send_commit(l, out);
+		weft_transaction_send_commit(l, out);
 		break;
 	default:
 		break;

@@ -16,6 +16,7 @@
 #include "tests/libweft/check.h"
 #include "tests/libweft/fake.h"
 #include "tools/bench/locks/bench.h"
+#include "tools/common/random.h"
 
 #define NODES		2
 #define PROCS		2	/* of each */
@@ -88,10 +89,10 @@ static void take(struct lock *l, bool writes)
 
 static void linger(uint64_t *random)
 {
-	uint64_t dice = node_random(random) >> 32;
+	uint64_t dice = random_u64(random) >> 32;
 
 	if (!(dice % 256))
-		node_sleep_us(dice >> 8 & 255);
+		pause_us(dice >> 8 & 255);
 	else if (!(dice % 8))
 		sched_yield();
 }
@@ -138,14 +139,14 @@ static bool change(struct record *r, uint64_t me, uint64_t *random)
 static void work(const struct lock_kind *kind, struct scene *s, unsigned int index,
 		 unsigned int readers)
 {
-	uint64_t random = node_seed(3, index);
+	uint64_t random = random_stream(3, index);
 	struct lock_place p;
 	struct lock l;
 	bool writes, good;
 
 	enter(&l, &p, kind, s, index);
 	while (!atomic_load(&s->stop)) {
-		writes = (node_random(&random) >> 33) % 100 >= readers;
+		writes = random_below(&random, 100) >= readers;
 		take(&l, writes);
 		good = writes ? change(&s->record, index + 1, &random) :
 				look(&s->record, &random);
@@ -175,13 +176,13 @@ static const char *hammer(const struct lock_kind *kind, unsigned int readers, lo
 
 	for (i = 0; i < ALL; i++)
 		CHILD(pid[i], work(kind, s, i, readers));
-	end = seconds() + (double)ms / 1e3;
-	while (seconds() < end && !atomic_load(&s->stop))
+	end = now_seconds() + (double)ms / 1e3;
+	while (now_seconds() < end && !atomic_load(&s->stop))
 		pause_ms(5);
 	/* All get their turn: a lock that nobody gets is none. */
-	end = seconds() + PATIENCE;
+	end = now_seconds() + PATIENCE;
 	for (i = 0; i < ALL && !atomic_load(&s->stop); i++)
-		while (!atomic_load(&s->done[i]) && !atomic_load(&s->stop) && seconds() < end)
+		while (!atomic_load(&s->done[i]) && !atomic_load(&s->stop) && now_seconds() < end)
 			pause_ms(5);
 	for (i = 0; i < ALL; i++)
 		if (!atomic_load(&s->done[i]) && !atomic_load(&s->stop))
@@ -202,14 +203,14 @@ static const char *hammer(const struct lock_kind *kind, unsigned int readers, lo
 static void reads_with_others(const struct lock_kind *kind, struct scene *s,
 			      unsigned int index)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock_place p;
 	struct lock l;
 
 	enter(&l, &p, kind, s, index);
 	take(&l, false);
 	atomic_fetch_add(&s->inside, 1);
-	while (atomic_load(&s->inside) < ALL - 1 && seconds() < end)
+	while (atomic_load(&s->inside) < ALL - 1 && now_seconds() < end)
 		pause_ms(1);
 	if (atomic_load(&s->inside) == ALL - 1)
 		atomic_fetch_add(&s->met, 1);
@@ -223,13 +224,13 @@ static void reads_with_others(const struct lock_kind *kind, struct scene *s,
 
 static void writes_after(const struct lock_kind *kind, struct scene *s, unsigned int index)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock_place p;
 	struct lock l;
 	unsigned int i;
 
 	enter(&l, &p, kind, s, index);
-	while (atomic_load(&s->inside) < ALL - 1 && seconds() < end)
+	while (atomic_load(&s->inside) < ALL - 1 && now_seconds() < end)
 		pause_ms(1);
 	take(&l, true);
 	atomic_store(&s->writes, 1);
@@ -405,14 +406,14 @@ static pid_t start_service(unsigned int loss)
 
 static void holds(struct scene *s)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock_place p;
 	struct lock l;
 
 	enter(&l, &p, &lock_service, s, 0);
 	take(&l, true);
 	atomic_store(&s->inside, 1);
-	while (!atomic_load(&s->met) && seconds() < end)
+	while (!atomic_load(&s->met) && now_seconds() < end)
 		pause_ms(1);
 	/* The other one is asking now. */
 	pause_ms(100);
@@ -422,13 +423,13 @@ static void holds(struct scene *s)
 
 static void uses_others(struct scene *s)
 {
-	double end = seconds() + PATIENCE;
+	double end = now_seconds() + PATIENCE;
 	struct lock l, other;
 	struct lock_place p;
 	unsigned int i;
 
 	enter(&l, &p, &lock_service, s, 1);
-	while (!atomic_load(&s->inside) && seconds() < end)
+	while (!atomic_load(&s->inside) && now_seconds() < end)
 		pause_ms(1);
 	for (i = 0; i < NAMES; i++) {
 		other = l;
@@ -460,23 +461,23 @@ static void forgets_none(void)
 
 static void histograms(void)
 {
-	static struct histogram a, b;
+	static struct hist a, b;
 	uint64_t i;
 
 	for (i = 1; i <= 1000; i++)
-		histogram_add(i & 1 ? &a : &b, i * 1000);
-	histogram_merge(&a, &b);
+		hist_add(i & 1 ? &a : &b, i * 1000);
+	hist_join(&a, &b);
 	CHECK_IS(a.count, 1000);
 	CHECK_IS(a.max, 1000000);
 	CHECK_IS(a.sum, 500500000);
 	/* within a step */
-	CHECK(histogram_us(&a, 0.5) > 500 * 15 / 16.0 && histogram_us(&a, 0.5) < 500 * 17 / 16.0);
-	CHECK(histogram_us(&a, 0.99) > 990 * 15 / 16.0 && histogram_us(&a, 0.99) <= 1000);
+	CHECK(hist_quantile(&a, 500) > 500e3 * 31 / 32 && hist_quantile(&a, 500) < 500e3 * 33 / 32);
+	CHECK(hist_quantile(&a, 990) > 990e3 * 31 / 32 && hist_quantile(&a, 990) <= 1000e3);
 	memset(&a, 0, sizeof(a));
-	CHECK(histogram_us(&a, 0.5) == 0);
-	histogram_add(&a, 7);
-	histogram_add(&a, ~0ull);
-	CHECK(histogram_us(&a, 0.5) == 0.007);
+	CHECK(hist_quantile(&a, 500) == 0);
+	hist_add(&a, 7);
+	hist_add(&a, ~0ull);
+	CHECK(hist_quantile(&a, 500) == 7);
 }
 
 static void set(struct tally *t, const uint64_t *values)

@@ -20,8 +20,8 @@ here=$PWD
 cd "$(dirname "$0")/../.." || exit 2
 
 BUILD=${BUILD:-$PWD/build}
-ALL='license paths shell text man uapi counters p4 module clang tidy checkpatch'
-TREE='license paths shell text man uapi counters p4'
+ALL='license paths shell text man uapi counters layers p4 module clang tidy checkpatch'
+TREE='license paths shell text man uapi counters layers p4'
 EACH='license paths shell text man checkpatch'
 SKIP=77
 only=()			# the files to look at; none: all
@@ -205,13 +205,19 @@ check_counters()
 			{ echo "uapi/weft_wire.h: no counter has the number $i"; bad=1; }
 		[ "${shown[i]-}" = "$name" ] ||
 			{ echo "tools/switchd/p4names.h: name $i is '${shown[i]-}', not '$name'"; bad=1; }
-		grep -qE "\[WEFT_COUNT_${name^^}\][[:blank:]]*= \"$name\"," kmod/netlink_list.c ||
-			{ echo "kmod/netlink_list.c: no name for WEFT_COUNT_${name^^}"; bad=1; }
+		grep -qE "\[WEFT_COUNT_${name^^}\][[:blank:]]*= \"$name\"," kmod/control/netlink_list.c ||
+			{ echo "kmod/control/netlink_list.c: no name for WEFT_COUNT_${name^^}"; bad=1; }
 		i=$((number + 1))
 	done <<<"$names"
 	[ ${#shown[@]} -le $i ] ||
 		{ echo "tools/switchd/p4names.h: ${#shown[@]} names for $i counters"; bad=1; }
 	return $bad
+}
+
+# Which folder of the module uses which, as docs/kernel.md says.
+check_layers()
+{
+	tests/check/layers.awk docs/kernel.md kmod/*/*.[ch]
 }
 
 check_p4()
@@ -226,7 +232,7 @@ check_module()
 	local log=$BUILD/sparse.log
 
 	need sparse || return $SKIP
-	compgen -G 'kmod/*.c' >/dev/null || { echo 'no kmod/*.c'; return $SKIP; }
+	compgen -G 'kmod/*/*.c' >/dev/null || { echo 'no kmod/*/*.c'; return $SKIP; }
 	make -s module C=2 >"$log" 2>&1 || { cat "$log"; return 1; }
 	grep -E '(warning|error):' "$log" && return 1
 	return 0

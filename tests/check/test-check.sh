@@ -38,14 +38,22 @@ seal()
 good_tree()
 {
 	rm -rf "$tree"
-	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd,tools/man,kmod}
-	cp "$top/tests/check/check.sh" "$tree/tests/check/"
+	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd,tools/man,docs,kmod/{core,net,control}}
+	cp "$top"/tests/check/{check.sh,layers.awk} "$tree/tests/check/"
 	cp "$top/p4/check-generated" "$tree/p4/"
 	printf '/* %s */\n#define X 1\n#define WEFT_COUNT_A_B\t0\n' "$note" \
 		>"$tree/uapi/weft_wire.h"
 	printf '/* %s */\n#define Z 1\n#define P4_STAT_NAMES { "a_b" }\n' "$tag" \
 		>"$tree/tools/switchd/p4names.h"
-	printf '// %s\n[WEFT_COUNT_A_B]\t= "a_b",\n' "$tag" >"$tree/kmod/netlink_list.c"
+	printf '// %s\n[WEFT_COUNT_A_B]\t= "a_b",\n' "$tag" >"$tree/kmod/control/netlink_list.c"
+	# shellcheck disable=SC2016  # of Markdown
+	printf '%s\n' "<!-- $tag -->" '| `core` | | a |' '| `net` | `core` | b |' \
+		'| `control` | `core`, `net` | c |' >"$tree/docs/kernel.md"
+	printf '/* %s */\nint weft_a(void);\n' "$tag" >"$tree/kmod/core/a.h"
+	printf '// %s\n#include "a.h"\nint weft_a(void)\n' "$tag" >"$tree/kmod/core/a.c"
+	printf '/* %s */\nint weft_b(void);\n' "$tag" >"$tree/kmod/net/b.h"
+	printf '// %s\n#include "core/a.h"\n#include "net/b.h"\nint weft_b(void)\n' "$tag" \
+		>"$tree/kmod/net/b.c"
 	printf '// %s\ncontrol c() {}\n' "$tag" >"$tree/p4/x.p4"
 	printf '#!/bin/sh\n# %s\necho "%s"\n' "$tag" "\$1" >"$tree/tools/x"
 	chmod +x "$tree/tools/x"
@@ -97,7 +105,7 @@ exit !!$bad;
 END
 
 good_tree
-for check in license paths shell text man uapi counters p4; do
+for check in license paths shell text man uapi counters layers p4; do
 	verdict "good tree: $check" $check 0
 done
 
@@ -141,10 +149,30 @@ sed -i 's/"a_b"/"c"/' "$tree/tools/switchd/p4names.h"
 verdict 'a counter with the name of another' counters 1
 sed -i 's/"a_b"/&, "c"/' "$tree/tools/switchd/p4names.h"
 verdict 'a name without a counter' counters 1
-echo >"$tree/kmod/netlink_list.c"
+echo >"$tree/kmod/control/netlink_list.c"
 verdict 'a counter that the module has no name for' counters 1
 sed -i '/COUNT/d' "$tree/uapi/weft_wire.h"
 verdict 'no counters' counters 1
+
+echo '#include "net/b.h"' >>"$tree/kmod/core/a.c"
+verdict 'a folder that uses one above it' layers 1
+echo '#include "control/x.h"' >>"$tree/kmod/net/b.c"
+verdict 'a folder that uses one that its row does not name' layers 1
+# shellcheck disable=SC2016  # of Markdown
+sed -i 's/| `core` | b/| `control` | b/' "$tree/docs/kernel.md"
+verdict 'a row that names a folder below it in the table' layers 1
+mkdir "$tree/kmod/new" && cp "$tree/kmod/core/a.h" "$tree/kmod/new/"
+verdict 'a folder without a row' layers 1
+echo 'int weft_c(void)' >>"$tree/kmod/net/b.c"
+verdict 'a function that its own header does not declare' layers 1
+for unit in x:y y:z z:x; do
+	printf '// %s\n#include "net/%s.h"\n' "$tag" "${unit#*:}" >"$tree/kmod/net/${unit%:*}.c"
+done
+verdict 'a circle of three files' layers 1
+for unit in x:y y:x; do
+	printf '// %s\n#include "net/%s.h"\n' "$tag" "${unit#*:}" >"$tree/kmod/net/${unit%:*}.c"
+done
+verdict 'two files that call each other' layers 0
 
 echo '// changed' >>"$tree/p4/x.p4"
 verdict 'P4 sources newer than the program' p4 1

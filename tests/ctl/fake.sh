@@ -28,7 +28,7 @@ compile()
 {
 	local files=() source
 
-	for source in tools/weftctl/*.c; do
+	for source in tools/weftctl/*.c tools/common/*.c; do
 		case $source in
 		*/genl.c|*/module.c|*/mounting.c|*/mountpoint.c|*/tracefs.c) ;;
 		*) files+=("$source") ;;

@@ -22,6 +22,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "tests/common/argument.h"
+#include "tools/common/random.h"
 #include "weft_netlink.h"
 
 #define WAIT_SECONDS	20
@@ -48,13 +50,9 @@ static void die(const char *what)
 	exit(1);
 }
 
-/* xorshift64*: any good mixture of bits will do. */
 static uint32_t draw(uint32_t below)
 {
-	state ^= state >> 12;
-	state ^= state << 25;
-	state ^= state >> 27;
-	return (uint32_t)((state * 0x2545f4914f6cdd1dull) >> 32) % below;
+	return (uint32_t)random_below(&state, below);
 }
 
 static bool chance(uint32_t percent)
@@ -317,8 +315,8 @@ int main(int argc, char **argv)
 		fputs("usage: ctl-hammer COUNT SEED\n", stderr);
 		return 1;
 	}
-	count = strtoull(argv[1], NULL, 10);
-	state = strtoull(argv[2], NULL, 10) * 2 + 1;
+	count = argument(argv[1], 1, UINT64_MAX);
+	state = argument(argv[2], 0, UINT64_MAX);
 	sock = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
 	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)))
 		die("cannot open a socket");

@@ -3,15 +3,7 @@
  * Random frames for the switch.
  */
 #include "generate.h"
-
-u64 random_u64(u64 *state)
-{
-	u64 z = *state += 0x9E3779B97F4A7C15ull;
-
-	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
-	z = (z ^ z >> 27) * 0x94D049BB133111EBull;
-	return z ^ z >> 31;
-}
+#include "tools/common/random.h"
 
 static u32 any(struct generator *g)
 {
@@ -20,7 +12,7 @@ static u32 any(struct generator *g)
 
 static u32 below(struct generator *g, u32 n)
 {
-	return (u32)((random_u64(&g->state) >> 32) * n >> 32);
+	return (u32)random_below(&g->state, n);
 }
 
 static bool percent(struct generator *g, u32 p)

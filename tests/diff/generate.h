@@ -29,8 +29,6 @@ struct generator {
 	u32 old_txn[64];
 };
 
-u64 random_u64(u64 *state);
-
 void generator_init(struct generator *g, const struct model *model, u64 seed);
 
 /**

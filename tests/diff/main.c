@@ -13,6 +13,7 @@
 
 #include "bench.h"
 #include "compare.h"
+#include "tools/common/number.h"
 
 static const char usage[] =
 "Usage: weft-diff [OPTION]...\n"
@@ -26,10 +27,11 @@ static const char usage[] =
 "      --mutations      list these errors\n"
 "      --bench          measure the messages per second instead\n"
 "  -j, --json           of --bench, as JSON\n"
+"      --messages N     of --bench: only send N messages, for those who count\n"
 "\n"
 "Exit status: 0 no difference, 1 a difference or too few frames, 2 trouble.\n";
 
-enum { OPT_SPEC = 256, OPT_COMPILED, OPT_MUTATE, OPT_MUTATIONS, OPT_BENCH };
+enum { OPT_SPEC = 256, OPT_COMPILED, OPT_MUTATE, OPT_MUTATIONS, OPT_BENCH, OPT_MESSAGES };
 
 static const struct option options[] = {
 	{ "frames", required_argument, NULL, 'n' },
@@ -39,6 +41,7 @@ static const struct option options[] = {
 	{ "mutate", required_argument, NULL, OPT_MUTATE },
 	{ "mutations", no_argument, NULL, OPT_MUTATIONS },
 	{ "bench", no_argument, NULL, OPT_BENCH },
+	{ "messages", required_argument, NULL, OPT_MESSAGES },
 	{ "json", no_argument, NULL, 'j' },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -46,10 +49,9 @@ static const struct option options[] = {
 
 static u64 number(const char *option, const char *text, u64 min, u64 max)
 {
-	char *end;
-	u64 value = strtoull(text, &end, 0);
+	uint64_t value;
 
-	if (*text < '0' || *text > '9' || *end || value < min || value > max) {
+	if (number_u64(text, min, max, &value)) {
 		fprintf(stderr, "weft-diff: %s wants a number from %" PRIu64 " to %" PRIu64
 			", not '%s'\n", option, min, max, text);
 		exit(2);
@@ -72,6 +74,7 @@ int main(int argc, char **argv)
 		.spec = "p4/generated/weft_pna.spec", .frames = 1000000, .seed = 1,
 	};
 	bool measure = false, json = false, all = false;
+	u64 messages = 0;
 	char err[ERR_MAX];
 	int option, code;
 
@@ -105,6 +108,9 @@ int main(int argc, char **argv)
 		case OPT_BENCH:
 			measure = true;
 			break;
+		case OPT_MESSAGES:
+			messages = number("--messages", optarg, 1, 1ull << 40);
+			break;
 		case 'h':
 			fputs(usage, stdout);
 			return 0;
@@ -122,7 +128,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (measure)
-		code = bench(c.spec, c.compiled, json);
+		code = bench(c.spec, c.compiled, messages, json);
 	else
 		code = (int)(all ? compare_mutations(&c) : compare(&c));
 	frame_exit();

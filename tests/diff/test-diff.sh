@@ -39,13 +39,41 @@ check "a wrong answer is found" differs --frames 20000 --spec "$dir/answer.spec"
 check "a wrong counter is found" differs --frames 20000 --spec "$dir/count.spec"
 check "no program" exits 2 "cannot read the program" "$diff" --spec "$dir/none.spec"
 
-if tools/switchd/compile "$spec" "$dir/weft.so"; then
+# compiled SPEC LIBRARY: what the compiler said is in $dir/compiled.
+compiled()
+{
+	tools/switchd/compile "$@" 2>"$dir/compiled"
+	local code=$?
+
+	cat "$dir/compiled" >&2
+	return $code
+}
+
+translated()
+{
+	! grep -q "does not know" "$dir/compiled"
+}
+
+untranslated()
+{
+	compiled "$dir/dpdk.spec" "$dir/dpdk.so" && grep -q "'regprefetch'" "$dir/compiled"
+}
+
+if compiled "$spec" "$dir/weft.so"; then
+	check "every instruction is translated" translated
 	same "a million random frames, compiled" --seed 2 --compiled "$dir/weft.so"
 	same "errors in the core are found, compiled" --frames 400000 --mutate all --compiled "$dir/weft.so"
+	# one that the translator does not know, and that does nothing
+	sed 's/^\trx .*/&\n\tregprefetch tag 0x0/' "$spec" >"$dir/dpdk.spec"
+	check "an instruction that is not" untranslated
+	same "frames through DPDK's instructions, compiled" --frames 200000 --seed 3 \
+		--spec "$dir/dpdk.spec" --compiled "$dir/dpdk.so"
 	check "compiled from another program" exits 2 "another program" \
 		"$diff" --frames 100 --spec "$dir/count.spec" --compiled "$dir/weft.so"
 	check "no library" exits 2 "cannot load" \
 		"$diff" --frames 100 --compiled "$dir/none.so"
+elif grep -q "cannot compile" "$dir/compiled"; then
+	check "the program is compiled" false
 else
 	skip "the compiled program" "it needs the source package of DPDK"
 fi

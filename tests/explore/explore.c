@@ -16,11 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "tests/common/argument.h"
+#include "tools/common/clock.h"
 #include "world.h"
 
 static const struct config configs[] = {
@@ -387,12 +388,11 @@ static int explore(const struct config *c, u32 limit)
 	static struct search s;
 	static struct found first;
 	struct world w = { 0 };
-	struct timespec t0, t1;
+	double begun = now_seconds(), took;
 	bool fresh;
 	int res = 0;
 	u32 id = 0, depth = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &t0);
 	begin(&s, c);
 	world_init(&first.w, c);
 	prepare(&s, &first);
@@ -412,14 +412,14 @@ static int explore(const struct config *c, u32 limit)
 			res = 1;
 		}
 	}
-	clock_gettime(CLOCK_MONOTONIC, &t1);
+	took = now_seconds() - begun;
 	if (res == 2)
 		trace(&s, s.states - 1, NULL);
 	for (; id && id < s.states; id = s.origin[id].parent)
 		depth++;
 	printf("%-24s %9u states %10llu transitions  depth %3u  %6.1f s  %s\n",
 	       c->name, s.states, (unsigned long long)s.edges, depth,
-	       (double)(t1.tv_sec - t0.tv_sec) + (double)(t1.tv_nsec - t0.tv_nsec) / 1e9,
+	       took,
 	       res == 0 ? "ok" : res == 1 ? "VIOLATION" : "limit met: not complete");
 	fflush(stdout);
 	end(&s);
@@ -452,7 +452,7 @@ int main(int argc, char **argv)
 		if (o == 'f')
 			full = true;
 		else if (o == 'l')
-			limit = (u32)strtoul(optarg, NULL, 10);
+			limit = argument_u32(optarg);
 		else
 			return usage();
 	}

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "home.h"
-#include "line.h"
+#include "controller.h"
 #include "lock.h"
 
 #define MAX_NODES	3

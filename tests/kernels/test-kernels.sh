@@ -21,7 +21,7 @@ UNREACHABLE=" 6.6 "
 DOWNLOAD_LIMIT=600	# seconds
 MAKE_LIMIT=$((300 * ${WEFT_TEST_SCALE:-1}))
 
-grep -qs '^MODULE_LICENSE' kmod/*.c || { echo 'skipped: there is no module yet'; exit 77; }
+grep -qs '^MODULE_LICENSE' kmod/*/*.c || { echo 'skipped: there is no module yet'; exit 77; }
 
 # built_for VERSION HEADERS: build the module, which then says that it is for VERSION.
 built_for()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The generator of the benchmark, its histograms, its checksums. */
+/* The generator of the benchmark, its checksums. */
 #include <math.h>
 
 #include "tests/kvs/rig.h"
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
-#include "tools/kvs/hist.h"
 #include "tools/kvs/record.h"
 #include "tools/kvs/zipf.h"
 
@@ -21,7 +21,7 @@ static void expect(unsigned long found, double part)
 static void test_zipf(void)
 {
 	unsigned long low[2] = { 0 }, below_hundred = 0, below_million = 0;
-	uint64_t random = node_seed(7, 7), rank;
+	uint64_t random = random_stream(7, 7), rank;
 	double zeta_hundred = 0, zeta_million = 0;
 	struct zipf z;
 	unsigned long i;
@@ -30,7 +30,7 @@ static void test_zipf(void)
 	CHECK_IS(zipf_rank(&z, 0), 0);
 	CHECK(zipf_rank(&z, 1 - 0x1p-53) <= ZIPF_ITEMS);
 	for (i = 0; i < DRAWS; i++) {
-		rank = zipf_rank(&z, (double)(node_random(&random) >> 11) * 0x1p-53);
+		rank = zipf_rank(&z, random_unit(&random));
 		CHECK(rank <= ZIPF_ITEMS);
 		if (rank < 2)
 			low[rank]++;
@@ -64,30 +64,6 @@ static void test_scatter(void)
 	}
 	CHECK(max < 160);
 	CHECK(zipf_scatter(0) % 1000 != zipf_scatter(1) % 1000);
-}
-
-static void test_hist(void)
-{
-	static struct hist h, more;
-	uint64_t v, last = 0;
-	unsigned int class;
-
-	CHECK_IS(hist_percentile(&h, 0.5), 0);
-	for (v = 0; v < 1ull << 40; v += 1 + v / 50) {
-		class = hist_class(v);
-		CHECK(class >= last && class < HIST_CLASSES);
-		last = class;
-		CHECK(fabs(hist_value(class) - (double)v) <= (double)v * 0.032 + 0.5);
-	}
-	CHECK(hist_class(UINT64_MAX) < HIST_CLASSES);
-	for (v = 1; v <= 10000; v++)
-		hist_add(v % 2 ? &h : &more, v);
-	hist_join(&h, &more);
-	CHECK_IS(h.count, 10000);
-	CHECK_IS(h.max, 10000);
-	CHECK(fabs(hist_percentile(&h, 0.5) - 5000) < 160);
-	CHECK(fabs(hist_percentile(&h, 0.99) - 9900) < 320);
-	CHECK(hist_percentile(&h, 1) == 10000);
 }
 
 /* Any one bit changes it, and any length. */
@@ -145,7 +121,6 @@ int main(void)
 	alarm(100);
 	test_zipf();
 	test_scatter();
-	test_hist();
 	test_hash();
 	test_records();
 	return check_result("kvs-numbers");

@@ -7,6 +7,7 @@
 
 #include "tests/kvs/rig.h"
 #include "tests/libweft/fake.h"
+#include "tools/common/random.h"
 
 static char directory[64];
 
@@ -240,7 +241,7 @@ static void compare(struct rig *r, const char *key, const struct model *m)
 	CHECK(!memcmp(f.value, value, f.len));
 }
 
-static void test_model(const struct kvs_make *make, unsigned int seed, unsigned int steps)
+static void test_model(const struct kvs_make *make, uint64_t seed, unsigned int steps)
 {
 	struct model model[KEYS] = { 0 };
 	unsigned char value[KVS_VALUE_MAX];
@@ -253,11 +254,11 @@ static void test_model(const struct kvs_make *make, unsigned int seed, unsigned 
 		struct model *m;
 		int error;
 
-		k = (unsigned int)rand_r(&seed) % KEYS;
+		k = (unsigned int)random_below(&seed, KEYS);
 		m = &model[k];
 		/* Keys of several lengths. */
 		snprintf(key, sizeof(key), "%0*u", (int)(1 + k * 3), k);
-		switch (rand_r(&seed) % 8) {
+		switch (random_below(&seed, 8)) {
 		case 0:
 			error = rig_del(&r, key);
 			CHECK_IS(error, m->version ? 0 : ENOENT);
@@ -269,8 +270,9 @@ static void test_model(const struct kvs_make *make, unsigned int seed, unsigned 
 			break;
 		default: {
 			struct model new = {
-				m->version + 1, (uint32_t)rand_r(&seed),
-				(uint32_t)rand_r(&seed) % (rand_r(&seed) % 4 ? 120 : KVS_VALUE_MAX),
+				m->version + 1, random_u32(&seed),
+				random_below(&seed, random_below(&seed, 4) ? 120 :
+						   KVS_VALUE_MAX),
 			};
 
 			value_of(value, &new);

@@ -70,10 +70,10 @@ static void test_codes(void)
 	CHECK_IS(weft_rwlock_rdlock(l), 0);
 	CHECK_IS(weft_rwlock_trywrlock(l), EBUSY);
 	CHECK_IS(weft_rwlock_destroy(l), EBUSY);
-	begin = seconds();
-	soon = in_ms(CLOCK_REALTIME, 60);
+	begin = now_seconds();
+	soon = clock_in_ms(CLOCK_REALTIME, 60);
 	CHECK_IS(weft_rwlock_timedwrlock(l, &soon), ETIMEDOUT);
-	CHECK(seconds() - begin >= 0.05);
+	CHECK(now_seconds() - begin >= 0.05);
 	CHECK_IS(elsewhere(try_read, l), 0);
 	CHECK_IS(elsewhere(try_both, l), EBUSY);
 	CHECK_IS(weft_rwlock_unlock(l), 0);
@@ -379,7 +379,7 @@ static void test_many_ranges(void)
 	int big = make_region(directory, "big", n * 2 * 4096);
 	char *p = map_region(big, n * 2 * 4096);
 	struct weft_range one = { .size = 4096 };
-	double begin = seconds();
+	double begin = now_seconds();
 
 	for (i = 0; i < n; i++) {
 		one.address = p + (i * 2 + 1) * 4096;
@@ -389,7 +389,7 @@ static void test_many_ranges(void)
 		one.address = p + (i * 2 + 1) * 4096;
 		CHECK_IS(weft_rwlock_init((weft_rwlock_t *)(p + i * 8192 + 8), &one, 1), EEXIST);
 	}
-	CHECK(seconds() - begin < 20);
+	CHECK(now_seconds() - begin < 20);
 	CHECK_IS(weft_detach(p, n * 2 * 4096), 0);
 	CHECK(!munmap(p, n * 2 * 4096));
 	close(big);
@@ -405,7 +405,7 @@ WEFT_RWLOCK_OF(account, struct money);
 static void test_typed(void)
 {
 	struct account *a = (struct account *)(region + 16 * 4096), *b;
-	struct timespec soon = in_ms(CLOCK_REALTIME, 20);
+	struct timespec soon = clock_in_ms(CLOCK_REALTIME, 20);
 	const struct money *look;
 	struct money *m;
 

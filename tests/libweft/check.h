@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/common/clock.h"
+
 /* A program has one of each, in however many of its files this is included. */
 __attribute__((weak)) unsigned long checks;
 __attribute__((weak)) const char *volatile check_file;	/* of the last one, */
@@ -104,33 +106,6 @@ static inline void child_kill(pid_t pid)
 
 	CHECK(!kill(pid, SIGKILL));
 	CHECK_IS(waitpid(pid, &status, 0), pid);
-}
-
-static inline double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static inline struct timespec in_ms(clockid_t clock, long ms)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	t.tv_nsec += ms % 1000 * 1000000;
-	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
-}
-
-static inline void pause_ms(long ms)
-{
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
-
-	while (nanosleep(&t, &t) && errno == EINTR)
-		;
 }
 
 /* How many there are, beside the usual three. */

@@ -27,10 +27,10 @@ static weft_rwlock_t *lock_at(size_t offset)
 
 static void wait_for(int value)
 {
-	double begin = seconds();
+	double begin = now_seconds();
 
 	while (*shared != value) {
-		CHECK(seconds() - begin < 20);
+		CHECK(now_seconds() - begin < 20);
 		pause_ms(1);
 	}
 }
@@ -38,7 +38,7 @@ static void wait_for(int value)
 /* What a child finds that its parent has write-locked one and read-locked another. */
 static void as_child(void)
 {
-	struct timespec soon = in_ms(CLOCK_REALTIME, 30);
+	struct timespec soon = clock_in_ms(CLOCK_REALTIME, 30);
 
 	CHECK_IS(weft_rwlock_trywrlock(lock_at(0)), EBUSY);
 	/* Not EDEADLK: it is not this process's. */

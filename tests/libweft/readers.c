@@ -9,8 +9,10 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
 #include "tests/libweft/fake.h"
+#include "tools/common/random.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"
 
@@ -95,7 +97,7 @@ static void read_one(unsigned int i, unsigned int how)
 	int error, n;
 
 	if (how % 64 == 1) {
-		t = in_ms(CLOCK_REALTIME, how / 64 % 20);
+		t = clock_in_ms(CLOCK_REALTIME, how / 64 % 20);
 		error = weft_rwlock_timedrdlock(l, &t);
 		CHECK(!error || error == ETIMEDOUT);
 	} else if (how % 64 == 2) {
@@ -122,7 +124,7 @@ static void write_one(unsigned int i, unsigned int how)
 	int error = 0;
 
 	if (how % 4 == 1) {
-		t = in_ms(CLOCK_REALTIME, how / 4 % 20);
+		t = clock_in_ms(CLOCK_REALTIME, how / 4 % 20);
 		error = weft_rwlock_timedwrlock(l, &t);
 		CHECK(!error || error == ETIMEDOUT);
 	} else if (how % 4 == 2) {
@@ -139,27 +141,28 @@ static void write_one(unsigned int i, unsigned int how)
 
 static void *work(void *seed_of)
 {
-	unsigned int seed = *(unsigned int *)seed_of, n;
+	uint64_t seed = *(uint64_t *)seed_of;
+	unsigned int n;
 
 	for (;;) {
-		unsigned int i = (unsigned int)rand_r(&seed) % LOCKS;
-		unsigned int burst = (unsigned int)rand_r(&seed) % BURST;
+		unsigned int i = (unsigned int)random_below(&seed, LOCKS);
+		unsigned int burst = (unsigned int)random_below(&seed, BURST);
 
 		for (n = 0; n < burst; n++)
-			read_one(i, (unsigned int)rand_r(&seed));
+			read_one(i, random_u32(&seed));
 		p->listed += !!(*fake_word(fd, i * 64) & WEFT_WORD_LISTED);
-		write_one(i, (unsigned int)rand_r(&seed));
+		write_one(i, random_u32(&seed));
 	}
 	return NULL;
 }
 
 /* Two threads, in a child. */
-static pid_t start(unsigned int seed)
+static pid_t start(uint64_t seed)
 {
 	pid_t pid;
 
 	CHILD(pid, {
-		unsigned int other = seed ^ 0x55555;
+		uint64_t other = seed ^ 0x55555;
 		pthread_t t;
 
 		CHECK(!pthread_create(&t, NULL, work, &other));
@@ -248,7 +251,8 @@ static void kill_one(pid_t pid)
 
 int main(int argc, char **argv)
 {
-	unsigned int seed = 1, kills = 0, i;
+	unsigned int kills = 0, i;
+	uint64_t seed = 1;
 	pid_t pids[WORKERS];
 	double time, end;
 
@@ -258,20 +262,20 @@ int main(int argc, char **argv)
 	region = map_region(fd, 65536);
 	p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(p != MAP_FAILED);
-	time = argc > 1 ? strtod(argv[1], NULL) : 10;
+	time = argc > 1 ? argument_real(argv[1]) : 10;
 	for (i = 0; i < WORKERS; i++)
 		pids[i] = start(i + 1);
-	end = seconds() + time;
-	while (seconds() < end) {
+	end = now_seconds() + time;
+	while (now_seconds() < end) {
 		int status;
 
-		i = (unsigned int)rand_r(&seed) % WORKERS;
-		pause_ms(rand_r(&seed) % 40);
+		i = (unsigned int)random_below(&seed, WORKERS);
+		pause_ms(random_below(&seed, 40));
 		/* Nobody has ended by himself, which would be a check that failed. */
 		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
 		kill_one(pids[i]);
 		kills++;
-		pids[i] = start((unsigned int)rand_r(&seed));
+		pids[i] = start(random_u32(&seed));
 	}
 	for (i = 0; i < WORKERS; i++)
 		kill_one(pids[i]);

@@ -13,13 +13,13 @@
 
 /* @least becomes the nanoseconds of one lock and unlock, if they are fewer. */
 #define MEASURE(least, lock, unlock, l) do {				\
-	double begin_ = seconds();					\
+	double begin_ = now_seconds();					\
 									\
 	for (unsigned long round_ = 0; round_ < ROUNDS; round_++) {	\
 		lock(l);						\
 		unlock(l);						\
 	}								\
-	begin_ = (seconds() - begin_) * 1e9 / ROUNDS;			\
+	begin_ = (now_seconds() - begin_) * 1e9 / ROUNDS;			\
 	if (begin_ < (least))						\
 		(least) = begin_;					\
 } while (0)

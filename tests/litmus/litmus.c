@@ -36,6 +36,7 @@
 #include <getopt.h>
 #include <pthread.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "litmus.h"
 
@@ -116,15 +117,15 @@ static void pause_ns(uint64_t ns)
 
 	if (!ns)
 		return;
-	end = node_now_ns() + ns;
-	while (node_now_ns() < end)
+	end = now_ns() + ns;
+	while (now_ns() < end)
 		;
 }
 
 /* Half of the time none, else from 1 ns to --delay, all magnitudes alike. */
 static void random_pause(uint64_t *random)
 {
-	uint64_t x = node_random(random) >> 16, ns;
+	uint64_t x = random_u64(random) >> 16, ns;
 
 	if (x & 1 || !job.delay_ns)
 		return;
@@ -143,11 +144,11 @@ static void align(const struct batch *b, uint32_t round, uint32_t thread)
 
 	atomic_store_explicit(&b->run->progress[thread * PAGE_WORDS], here,
 			      memory_order_release);
-	end = node_now_ns() + ALIGN_NS;
+	end = now_ns() + ALIGN_NS;
 	for (t = 0; t < b->run->shape->threads; t++) {
 		while (atomic_load_explicit(&b->run->progress[t * PAGE_WORDS],
 					    memory_order_acquire) < here) {
-			if (node_wait_a_bit(&looks) && node_now_ns() > end)
+			if (node_wait_a_bit(&looks) && now_ns() > end)
 				return;
 		}
 	}
@@ -183,7 +184,7 @@ static void run_round(const struct batch *b, uint32_t round, uint32_t thread,
 	_Atomic uint64_t *at[SHAPE_VARS] = {
 		variable(b, round, 0), variable(b, round, 1)
 	};
-	bool pauses = (node_random(random) >> 40) % 4 == 0 || job.broken;
+	bool pauses = random_below(random, 4) == 0 || job.broken;
 	uint64_t copy[SHAPE_VARS] = { 0 };
 	uint32_t steps = 0, i;
 
@@ -198,7 +199,7 @@ static void run_round(const struct batch *b, uint32_t round, uint32_t thread,
 	for (i = 0; i < steps; i++) {
 		step = &program[job.broken == BROKEN_ORDER ? steps - 1 - i : i];
 		run_step(step, at[step->var], job.broken == BROKEN_STALE &&
-			 (node_random(random) >> 40) % 2 ? &copy[step->var] : NULL, cell);
+			 random_below(random, 2) ? &copy[step->var] : NULL, cell);
 		if (pauses)
 			random_pause(random);
 	}
@@ -208,7 +209,7 @@ static void *run_thread(void *arg)
 {
 	struct thread *t = arg;
 	struct batch *b = t->batch;
-	uint64_t random = node_seed(job.seed + b->number,
+	uint64_t random = random_stream(job.seed + b->number,
 				    b->run->number * SHAPE_THREADS + t->number);
 	uint32_t i;
 
@@ -223,11 +224,11 @@ static void *run_thread(void *arg)
 /* Pair the pages up for a batch: all nodes do it alike. */
 static void shuffle(struct batch *b)
 {
-	uint64_t random = node_seed(job.seed, (uint64_t)b->run->number << 32 | b->number);
+	uint64_t random = random_stream(job.seed, (uint64_t)b->run->number << 32 | b->number);
 	uint32_t i, k;
 
 	for (i = 0; i < pages_of_test(); i++) {
-		k = (node_random(&random) >> 20) % (i + 1);
+		k = random_below(&random, i + 1);
 		b->page[i] = b->page[k];
 		b->page[k] = i;
 	}
@@ -236,7 +237,7 @@ static void shuffle(struct batch *b)
 /* Bring pages into various states. */
 static void make_states(const struct batch *b)
 {
-	uint64_t random = node_seed(job.seed ^ 0x5a5a, (uint64_t)b->number << 32 |
+	uint64_t random = random_stream(job.seed ^ 0x5a5a, (uint64_t)b->number << 32 |
 				    b->run->number << 8 | node.number);
 	uint32_t i, x;
 
@@ -244,7 +245,7 @@ static void make_states(const struct batch *b)
 		_Atomic uint64_t *word = &b->run->pages[i * PAGE_WORDS +
 			BATCH_WORDS + node.number % 8];
 
-		x = (node_random(&random) >> 30) % 8;
+		x = random_below(&random, 8);
 		if (x < 3)
 			atomic_load_explicit(word, memory_order_relaxed);
 		else if (x == 3)
@@ -323,7 +324,7 @@ static bool run_test(struct run *run, struct result **results)
 {
 	const struct result *all[NODE_MAX];
 	uint32_t batches = (job.rounds + job.batch - 1) / job.batch, i;
-	uint64_t start = node_now_ns();
+	uint64_t start = now_ns();
 	static struct tally tally;
 	struct batch b = { .run = run };
 
@@ -344,7 +345,7 @@ static bool run_test(struct run *run, struct result **results)
 		all[i] = results[i];
 	result_judge(run->shape, job.rounds, all, node.count, &tally);
 	if (node.number == node.count)
-		print_tally(run->shape, &tally, (node_now_ns() - start) / 1e9);
+		print_tally(run->shape, &tally, (now_ns() - start) / 1e9);
 	free(b.page);
 	free(run->mine);
 	return !tally.error && !(run->shape->forbidden && tally.weak);
@@ -375,7 +376,7 @@ static int run_tests(void)
 	meeting = (struct meeting *)memory;
 	node_join(meeting, path);
 	agreed = (_Atomic uint64_t *)(memory + NODE_PAGE);
-	options = node_seed(node_seed(job.rounds, job.seed) + job.series + 64 * job.broken,
+	options = random_stream(random_stream(job.rounds, job.seed) + job.series + 64 * job.broken,
 			    (uint64_t)job.align << 32 | job.selected);
 	if (!atomic_compare_exchange_strong(agreed, &zero, options) && zero != options)
 		node_die("another node was started with other --rounds, --seed, --align, --series, --break or --tests");

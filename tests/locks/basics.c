@@ -26,7 +26,7 @@ static void expect(const char *what, long got, long want)
 
 static int64_t in_ms(int ms)
 {
-	return (int64_t)node_now_ns() + ms * 1000000ll;
+	return (int64_t)now_ns() + ms * 1000000ll;
 }
 
 static int ask(const struct user *u, uint32_t slot, uint32_t mode)
@@ -351,14 +351,14 @@ static pid_t child(uint64_t offset, void (*what)(struct user *u, uint32_t slot))
  */
 static void until(const struct user *u, uint32_t slot, uint64_t bits)
 {
-	uint64_t end = node_now_ns() + 20000000000ull;
+	uint64_t end = now_ns() + 20000000000ull;
 
 	while (!(word(u, slot) & bits)) {
-		if (node_now_ns() > end)
+		if (now_ns() > end)
 			node_die("waited 20 s for bits %llx of the word %llx",
 				 (unsigned long long)bits,
 				 (unsigned long long)word(u, slot));
-		node_sleep_us(1000);
+		pause_us(1000);
 	}
 }
 
@@ -422,9 +422,9 @@ static bool keeps_place(const struct user *a, uint32_t s, uint64_t offset)
 	until(a, s, WEFT_WORD_SLOW | WEFT_WORD_TELL);
 	me = 2;
 	second = child(offset, comes);
-	node_sleep_us(200000);
+	pause_us(200000);
 	kill(first, SIGALRM);
-	node_sleep_us(200000);
+	pause_us(200000);
 	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
 	finish(first, SIGKILL);
 	finish(second, SIGKILL);
@@ -492,7 +492,7 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 
 	pid = child(offset, lists_it);
 	until(a, s, WEFT_WORD_LISTED);
-	node_sleep_us(300000);
+	pause_us(300000);
 	expect("a listed reader that dies gives it back",
 	       within(a, s, WEFT_LOCK_WRITE, 20000), 0);
 	finish(pid, SIGKILL);
@@ -510,19 +510,19 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 
 	expect("A reads", user_take(a, 1, s, WEFT_LOCK_READ), 1);
 	finish(child(offset, dies_leaving), SIGKILL);
-	node_sleep_us(100000);
+	pause_us(100000);
 	expect("A still does", (long)(word(a, s) & WEFT_WORD_READERS), WEFT_WORD_READER);
 	expect("B tries to write", try(b, s, WEFT_LOCK_WRITE), EBUSY);
 
 	/* as long as another may be changing it nothing is known */
 	atomic_store(user_entry(b, 700, 15), (s + 1) | WEFT_ENTRY_CHANGING);
 	finish(child(offset, dies_taking), SIGKILL);
-	node_sleep_us(300000);
+	pause_us(300000);
 	expect("not settled", (long)(word(a, s) & (WEFT_WORD_READERS | WEFT_WORD_SLOW)),
 	       (long)(2 * WEFT_WORD_READER | WEFT_WORD_SLOW));
 	expect("others read meanwhile", within(b, s, WEFT_LOCK_READ, 20000), 0);
 	atomic_store(user_entry(b, 700, 15), 0);
-	node_sleep_us(500000);
+	pause_us(500000);
 	expect("settled", (long)(word(a, s) & (WEFT_WORD_READERS | WEFT_WORD_SLOW)),
 	       2 * WEFT_WORD_READER);
 	user_leave(a, 1, s, WEFT_LOCK_READ);

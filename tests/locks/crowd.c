@@ -84,15 +84,15 @@ int main(int argc, char **argv)
 	user_open(&changing, argv[1], LOCKS);
 	change_all(&changing);
 
-	began = node_now_ns();
+	began = now_ns();
 	die_changing(argv[1]);
-	longest = node_now_ns() - began;
+	longest = now_ns() - began;
 	for (i = 0; i < ASKED; i++) {
-		node_sleep_us(50000);
-		began = node_now_ns();
+		pause_us(50000);
+		began = now_ns();
 		user_slot(&other, 64 * (SLOTS + i));
-		if (node_now_ns() - began > longest)
-			longest = node_now_ns() - began;
+		if (now_ns() - began > longest)
+			longest = now_ns() - began;
 	}
 	printf("%u files, %u locks half taken: others waited for %llu ms at most\n", FILES, SLOTS,
 	       (unsigned long long)longest / 1000000);
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 					i % WEFT_HOLDS_ENTRIES), 0);
 	for (i = 0; i < SLOTS; i++)
 		if (user_ask(&other, slots[i], WEFT_LOCK_WRITE, WEFT_LOCK_UNTIL,
-			     (int64_t)node_now_ns() + END_MS * 1000000ll))
+			     (int64_t)now_ns() + END_MS * 1000000ll))
 			node_die("lock %u is not free at the end", i);
 	puts("all are free at the end");
 	return 0;

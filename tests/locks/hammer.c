@@ -24,6 +24,7 @@
 #include <sched.h>
 #include <sys/wait.h>
 
+#include "tools/common/random.h"
 #include "user.h"
 
 #define LOCKS_MAX	256
@@ -84,10 +85,7 @@ struct worker {
 
 static uint64_t below(struct worker *w, uint64_t n)
 {
-	w->random ^= w->random >> 12;
-	w->random ^= w->random << 25;
-	w->random ^= w->random >> 27;
-	return (w->random * 0x2545F4914F6CDD1Dull >> 32) % n;
+	return random_below(&w->random, n);
 }
 
 /* Others shall come by while a lock is held. */
@@ -95,7 +93,7 @@ static void linger(struct worker *w)
 {
 	switch (below(w, 64)) {
 	case 0:
-		node_sleep_us(below(w, 2000));
+		pause_us(below(w, 2000));
 		break;
 	case 1 ... 8:
 		sched_yield();
@@ -198,7 +196,7 @@ static bool take(struct worker *w, uint32_t slot, uint32_t mode)
 		flags = WEFT_LOCK_TRY;
 	} else if (kind == 1) {
 		flags = WEFT_LOCK_UNTIL;
-		deadline = (int64_t)(node_now_ns() + below(w, 20000000));
+		deadline = (int64_t)(now_ns() + below(w, 20000000));
 	}
 	err = user_ask(&job.user, slot, mode, flags, deadline);
 	job.shared->asked++;
@@ -263,7 +261,7 @@ static void *add_beside(void *arg)
 
 		atomic_fetch_add(&job.control->page[lock][below(w, COPIES)].beside, 1);
 		job.shared->beside++;
-		node_sleep_us(below(w, 100000));
+		pause_us(below(w, 100000));
 	}
 	return NULL;
 }
@@ -310,7 +308,7 @@ static pid_t start(unsigned int proc, unsigned int life)
 		worker[i].cell = i * 7 % WEFT_HOLDS_THREADS;
 		worker[i].id = (uint64_t)node.number << 48 | (uint64_t)proc << 40 |
 			       (uint64_t)life << 8 | (i + 1);
-		worker[i].random = job.seed * 0x9E3779B97F4A7C15ull ^ worker[i].id;
+		worker[i].random = random_stream(job.seed, worker[i].id);
 		if (pthread_create(&worker[i].thread, NULL, work, &worker[i]))
 			node_die("cannot start a thread");
 	}
@@ -340,13 +338,13 @@ static void reap(pid_t pid, bool killed)
 /* Whether the time is over, or somebody who waited for something else says so. */
 static bool is_over(uint64_t end)
 {
-	return node_now_ns() >= end || (job.stop && !access(job.stop, F_OK));
+	return now_ns() >= end || (job.stop && !access(job.stop, F_OK));
 }
 
 /* Run the processes until that, killing some if so told. */
 static void run(void)
 {
-	uint64_t end = node_now_ns() + job.seconds * 1000000000ull;
+	uint64_t end = now_ns() + job.seconds * 1000000000ull;
 	struct worker dice = { .random = job.seed + node.number };
 	unsigned int i, life = 1;
 	pid_t pid[PROCS_MAX];
@@ -354,14 +352,14 @@ static void run(void)
 	for (i = 0; i < job.procs; i++)
 		pid[i] = start(i, 0);
 	while (job.kill_ms && !is_over(end)) {
-		node_sleep_us(1000 * (1 + below(&dice, 2 * job.kill_ms)));
+		pause_us(1000 * (1 + below(&dice, 2 * job.kill_ms)));
 		i = below(&dice, job.procs);
 		kill(pid[i], SIGKILL);
 		reap(pid[i], true);
 		pid[i] = start(i, life++);
 	}
 	while (!is_over(end) && !waitpid(-1, NULL, WNOHANG))
-		node_sleep_us(20000);
+		pause_us(20000);
 	job.shared->stop = true;
 	for (i = 0; i < job.procs; i++)
 		reap(pid[i], false);
@@ -373,14 +371,14 @@ static void run(void)
  */
 static unsigned int run_alone(void)
 {
-	uint64_t end = node_now_ns() + job.seconds * 1000000000ull;
+	uint64_t end = now_ns() + job.seconds * 1000000000ull;
 	unsigned int i, left = job.procs, killed = 0;
 	pid_t pid[PROCS_MAX];
 
 	for (i = 0; i < job.procs; i++)
 		pid[i] = start(i, 0);
 	while (left) {
-		uint64_t now = node_now_ns();
+		uint64_t now = now_ns();
 
 		job.shared->stop = now > end;
 		for (i = 0; i < job.procs; i++) {
@@ -393,7 +391,7 @@ static unsigned int run_alone(void)
 			for (i = 0; i < job.procs; i++)
 				if (pid[i] && !kill(pid[i], SIGKILL))
 					killed++;
-		node_sleep_us(20000);
+		pause_us(20000);
 	}
 	return killed;
 }
@@ -422,7 +420,7 @@ static void look(void)
 
 		err = user_ask(&job.user, job.slot[i], WEFT_LOCK_WRITE,
 			       WEFT_LOCK_UNTIL,
-			       (int64_t)(node_now_ns() + 30 * 1000000000ull));
+			       (int64_t)(now_ns() + 30 * 1000000000ull));
 		if (err)
 			node_die("lock %u cannot be had in the end: %s; word %llx", i,
 				 strerror(err),

@@ -110,25 +110,25 @@ static void run(void)
 	if (!lock || !data || !both)
 		node_die("out of memory");
 	for (unsigned int i = 0; i < job.rounds;) {
-		uint64_t begin = node_now_ns(), got, end;
+		uint64_t begin = now_ns(), got, end;
 		int err = user_ask(&job.user, job.slot, mode, 0, 0);
 
 		if (err)
 			node_die("cannot take the lock: %s", strerror(err));
-		got = node_now_ns();
+		got = now_ns();
 		if (others_turn()) {
 			user_leave(&job.user, 0, job.slot, mode);
-			node_sleep_us(NOT_MINE_US);
+			pause_us(NOT_MINE_US);
 			continue;
 		}
 		touch(i + 1 == job.rounds);
-		end = node_now_ns();
+		end = now_ns();
 		user_leave(&job.user, 0, job.slot, mode);
 		lock[i] = got - begin;
 		data[i] = end - got;
 		both[i++] = end - begin;
 		if (job.pause_us)
-			node_sleep_us(job.pause_us);
+			pause_us(job.pause_us);
 	}
 	printf("node %u: %u turns, median us: lock %.1f, data %.1f, both %.1f\n",
 	       node.number, job.rounds, median(lock), median(data), median(both));

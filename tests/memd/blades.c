@@ -67,7 +67,7 @@ static bool listens(u32 id)
 
 void rig_memd_start(u32 id, const char *const *args)
 {
-	u64 end = rig_now() + START_LIMIT_MS;
+	u64 end = now_ms() + START_LIMIT_MS;
 	pid_t pid = fork();
 
 	if (pid < 0)
@@ -78,7 +78,7 @@ void rig_memd_start(u32 id, const char *const *args)
 	while (!listens(id)) {
 		bool ended = waitpid(pid, NULL, WNOHANG) == pid;
 
-		if (ended || rig_now() > end) {
+		if (ended || now_ms() > end) {
 			if (ended)
 				blade_pid[id - WEFT_BLADE_MIN] = 0;
 			RIG_FAIL("weft-memd does not start");
@@ -113,12 +113,12 @@ void rig_memd_limit(u32 id, const struct rlimit *l)
 int rig_memd_stop(u32 id, int sig)
 {
 	pid_t *pid = &blade_pid[id - WEFT_BLADE_MIN];
-	u64 end = rig_now() + START_LIMIT_MS;
+	u64 end = now_ms() + START_LIMIT_MS;
 	int status = 0;
 
 	kill(*pid, sig);
 	while (waitpid(*pid, &status, WNOHANG) != *pid) {
-		if (rig_now() > end) {
+		if (now_ms() > end) {
 			kill(*pid, SIGKILL);
 			waitpid(*pid, &status, 0);
 			break;

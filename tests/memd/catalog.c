@@ -48,8 +48,8 @@ static void members(void)
 	CHECK_EQ(c.members, 0);
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "x", &c), ENOTCONN);
 	rig_send(1, BLADE, &gets);
-	for (end = rig_now() + 20000; f->last.type != WEFT_MSG_NACK; fake_step(1))
-		CHECK(rig_now() < end);
+	for (end = now_ms() + 20000; f->last.type != WEFT_MSG_NACK; fake_step(1))
+		CHECK(now_ms() < end);
 	CHECK_EQ(f->last.info, WEFT_WHY_NOT_MEMBER);
 
 	CHECK_EQ(fake_join(f), 0);
@@ -80,12 +80,12 @@ static void members(void)
 	/* and what it sends counts for nothing */
 	gets.txn = weft_txn(1, 2);
 	rig_send(2, BLADE, &gets);
-	for (end = rig_now() + 20000; other->last.type != WEFT_MSG_NACK; fake_step(1))
-		CHECK(rig_now() < end);
+	for (end = now_ms() + 20000; other->last.type != WEFT_MSG_NACK; fake_step(1))
+		CHECK(now_ms() < end);
 	CHECK_EQ(other->last.info, WEFT_WHY_NOT_MEMBER);
 
 	/* when the first is silent for long the second takes its place */
-	for (end = rig_now() + 3300; rig_now() < end; )
+	for (end = now_ms() + 3300; now_ms() < end; )
 		fake_step(10);
 	CHECK_EQ(fake_join(other), 0);
 	memset(&c, 0, sizeof(c));
@@ -122,7 +122,7 @@ static void repeated_calls(struct fake *f)
 		.type = WEFT_MSG_CALL, .src = 1, .txn = weft_txn(1, 9999),
 		.len = weft_call_pack(&c, payload), .payload = payload,
 	};
-	u64 end = rig_now() + 20000;
+	u64 end = now_ms() + 20000;
 	u32 region = 0, i;
 
 	for (i = 0; i < 5; i++) {
@@ -132,7 +132,7 @@ static void repeated_calls(struct fake *f)
 		rig_send(1, BLADE, &msg);
 		while (!f->replied) {
 			fake_step(1);
-			CHECK(rig_now() < end);
+			CHECK(now_ms() < end);
 		}
 		CHECK_EQ(f->reply.err, 0);
 		CHECK_EQ(f->reply.valid, WEFT_CREATE_NEW);
@@ -477,9 +477,9 @@ static void waits(void)
 	CHECK_EQ(fake_stat(f, BLADE + 1, "ready"), 0);
 	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 0);
 	rig_memd_signal(BLADE, SIGCONT);
-	end = rig_now() + 10000;
+	end = now_ms() + 10000;
 	while (!fake_stat(f, BLADE + 1, "ready"))
-		CHECK(rig_now() < end);
+		CHECK(now_ms() < end);
 	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 1);
 	rig_memd_stop(BLADE + 1, SIGTERM);
 	stop();

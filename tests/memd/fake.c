@@ -83,7 +83,7 @@ static void carry_out(struct fake *f, struct fake_region *r, struct fake_line *f
 		weft_line_forget(&fl->l, &more);
 	}
 	if (out->effects & WEFT_DO_TIMER)
-		fl->timer = rig_now() + (out->effects & WEFT_DO_BACKOFF ?
+		fl->timer = now_ms() + (out->effects & WEFT_DO_BACKOFF ?
 			BACKOFF_MS + rig_random(BACKOFF_MS) :
 			fake_timeout_ms << (fl->l.tries < 4 ? fl->l.tries : 4));
 	else if (weft_line_idle(&fl->l))
@@ -158,14 +158,14 @@ static void show(u64 key)
 
 bool fake_get(struct fake *f, struct fake_line *fl, u8 perm)
 {
-	u64 end = rig_now() + LIMIT_MS;
+	u64 end = now_ms() + LIMIT_MS;
 
 	fl->failed = false;
 	while (!fake_want(f, fl, perm)) {
 		fake_step(1);
 		if (fl->failed)
 			return false;
-		if (rig_now() <= end)
+		if (now_ms() <= end)
 			continue;
 		show(fl->l.key);
 		RIG_FAIL("node %u never gets line %llx", f->id,
@@ -328,9 +328,9 @@ static void ask_time(struct fake *f)
 		.len = weft_call_pack(&c, payload), .payload = payload,
 	};
 
-	if (rig_now() - f->time_asked < TIME_MS)
+	if (now_ms() - f->time_asked < TIME_MS)
 		return;
-	f->time_asked = rig_now();
+	f->time_asked = now_ms();
 	f->time_txn = msg.txn;
 	f->time_nonce = msg.nonce;
 	rig_send(f->at, WEFT_BLADE_MIN, &msg);
@@ -406,7 +406,7 @@ void fake_step(int ms)
 	u32 n, r, i;
 
 	rig_pump(ms);
-	now = rig_now();
+	now = now_ms();
 	for (n = 1; n <= RIG_NODES; n++)
 		for (r = 0; r < FAKE_REGIONS; r++)
 			for (i = 0; i < FAKE_LINES; i++) {
@@ -438,11 +438,11 @@ static bool all_idle(void)
 
 void fake_settle(void)
 {
-	u64 end = rig_now() + LIMIT_MS;
+	u64 end = now_ms() + LIMIT_MS;
 
 	while (!all_idle()) {
 		fake_step(1);
-		if (rig_now() > end)
+		if (now_ms() > end)
 			RIG_FAIL("some line does not come to rest");
 	}
 }
@@ -450,7 +450,7 @@ void fake_settle(void)
 void fake_evict_all(void)
 {
 	bool again = true;
-	u64 end = rig_now() + LIMIT_MS;
+	u64 end = now_ms() + LIMIT_MS;
 	u32 n, r, i;
 
 	while (again) {
@@ -467,7 +467,7 @@ void fake_evict_all(void)
 					fake_evict(&fakes[n], fl, false);
 				}
 		fake_step(1);
-		if (rig_now() > end)
+		if (now_ms() > end)
 			RIG_FAIL("some line cannot be evicted");
 	}
 }
@@ -485,15 +485,15 @@ static int call_once(struct fake *f, u32 blade, const struct weft_call *c, int m
 		.len = weft_call_pack(c, payload),
 		.payload = payload,
 	};
-	u64 end = rig_now() + (u64)ms, next = 0;
+	u64 end = now_ms() + (u64)ms, next = 0;
 
 	f->call_txn = msg.txn;
 	f->call_nonce = msg.nonce;
 	f->replied = false;
-	while (!f->replied && rig_now() < end) {
-		if (rig_now() >= next) {
+	while (!f->replied && now_ms() < end) {
+		if (now_ms() >= next) {
 			rig_send(f->at, blade, &msg);
-			next = rig_now() + 30;
+			next = now_ms() + 30;
 		}
 		fake_step(1);
 	}

@@ -7,7 +7,7 @@
 #define WEFT_TESTS_MEMD_FAKE_H
 
 #include "call.h"
-#include "line.h"
+#include "controller.h"
 #include "rig.h"
 
 #define FAKE_LINES	64	/* of each region that a node looks at */

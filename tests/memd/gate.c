@@ -192,9 +192,9 @@ static void forge(const struct way *way)
 
 static void settle(void)
 {
-	u64 end = rig_now() + 300;
+	u64 end = now_ms() + 300;
 
-	while (rig_now() < end)
+	while (now_ms() < end)
 		fake_step(5);
 }
 

@@ -19,6 +19,7 @@
 
 #include "fake.h"
 #include "forge.h"
+#include "tests/common/argument.h"
 
 #define BLADE		WEFT_BLADE_MIN
 #define LINES		16
@@ -341,7 +342,7 @@ static bool unlink_one(void)
 /* The attackers go; what they made goes, and what they attacked can be used. */
 static void clean_up(void)
 {
-	u64 end = rig_now() + SETTLE_MS;
+	u64 end = now_ms() + SETTLE_MS;
 	struct weft_call c;
 	u32 i;
 
@@ -357,7 +358,7 @@ static void clean_up(void)
 	CHECK_EQ(fake_call_region(&fakes[2], WEFT_CALL_CLOSE, about.victim, &c), 0);
 	while (unlink_one())
 		;
-	while (stat("reserved_bytes") != LINES * 4096 && rig_now() < end)
+	while (stat("reserved_bytes") != LINES * 4096 && now_ms() < end)
 		fake_step(20);
 	CHECK_EQ(stat("reserved_bytes"), LINES * 4096);
 	CHECK_EQ(stat("regions"), 1);
@@ -367,8 +368,8 @@ static void clean_up(void)
 int main(int argc, char **argv)
 {
 	const char *const args[] = { "--switch", "auto", "--memory", "16M", NULL };
-	long n = argc > 1 ? atol(argv[1]) : 1000000, before, after;
-	u64 begin = rig_now();
+	long n = argc > 1 ? argument_u32(argv[1]) : 1000000, before, after;
+	u64 begin = now_ms();
 	int status;
 	u32 i;
 
@@ -397,7 +398,7 @@ int main(int argc, char **argv)
 	exchange(about.spared, 0, 200);
 	after = rss();
 	printf("%ld of each kind in %llu ms; %ld KiB before, %ld after\n", n,
-	       (unsigned long long)(rig_now() - begin), before, after);
+	       (unsigned long long)(now_ms() - begin), before, after);
 	check_all(n);
 	CHECK(before > 0 && after < before + 8192);
 	clean_up();

@@ -62,7 +62,7 @@ static void carry_out(struct fake *f, struct seat *s, struct weft_lock_out *out)
 		s->want = WEFT_I;
 	}
 	if (out->effects & WEFT_DO_TIMER)
-		s->timer = rig_now() + (out->effects & WEFT_DO_BACKOFF ?
+		s->timer = now_ms() + (out->effects & WEFT_DO_BACKOFF ?
 			BACKOFF_MS + rig_random(BACKOFF_MS) :
 			TIMEOUT_MS << (s->l.tries < 4 ? s->l.tries : 4));
 	else if (weft_lock_idle(&s->l))
@@ -112,7 +112,7 @@ static void take_lock(struct fake *f, const struct weft_msg *msg)
 	pursue(f, s);
 }
 
-/* As kmod/lockback.c does: what programs hold is claimed, the rest begins anew. */
+/* As kmod/locks/giveback.c does: what programs hold is claimed, the rest begins anew. */
 static void renew_locks(struct fake *f, u32 blade, const struct weft_call *c)
 {
 	u8 payload[WEFT_CALL_LEN_MAX], *p;
@@ -180,14 +180,14 @@ static void show(u32 i)
 			n, s->want, s->hold, s->l.state, s->l.want, s->l.revoking,
 			s->l.tenured, s->l.handing, s->l.handed_to, s->l.query,
 			s->l.epoch, s->l.last, s->l.waiting_on, s->l.queue.n,
-			s->timer ? (long long)(s->timer - rig_now()) : 0);
+			s->timer ? (long long)(s->timer - now_ms()) : 0);
 	}
 }
 
 static void time_out(void)
 {
 	struct weft_lock_out out;
-	u64 now = rig_now();
+	u64 now = now_ms();
 	u32 n, i;
 
 	for (n = 1; n <= NODES; n++)
@@ -240,7 +240,7 @@ static void step(void)
 		carry_out(f, s, &out);
 	} else if (!s->want) {
 		s->want = rig_random(3) ? WEFT_S : WEFT_M;
-		s->since = rig_now();
+		s->since = now_ms();
 		pursue(f, s);
 	}
 	fake_step(0);
@@ -251,7 +251,7 @@ static void step(void)
 /* Nobody wants, nobody holds, nobody has any. */
 static void settle(void)
 {
-	u64 end = rig_now() + LIMIT_MS;
+	u64 end = now_ms() + LIMIT_MS;
 	struct weft_lock_out out;
 	bool busy = true;
 	u32 n, i;
@@ -271,7 +271,7 @@ static void settle(void)
 			}
 		fake_step(1);
 		time_out();
-		if (rig_now() > end)
+		if (now_ms() > end)
 			RIG_FAIL("locks do not come to rest");
 	}
 }
@@ -283,7 +283,7 @@ static void settle(void)
 static void restart_something(void)
 {
 	u32 which = rig_random(blades + rig_p4), before = renewals;
-	u64 end = rig_now() + 20000;
+	u64 end = now_ms() + 20000;
 
 	if (which == blades) {
 		rig_switch_restart();
@@ -294,7 +294,7 @@ static void restart_something(void)
 		step();
 	rig_blade_start(blades, which);
 	while (renewals == before) {
-		CHECK(rig_now() < end);
+		CHECK(now_ms() < end);
 		fake_step(1);
 		step();
 	}

@@ -17,9 +17,9 @@ static bool agrees(void)
 /* Deliver until it does, within PATIENCE_MS. */
 static bool wait_until(bool (*condition)(void))
 {
-	u64 end = rig_now() + PATIENCE_MS;
+	u64 end = now_ms() + PATIENCE_MS;
 
-	while (!condition() && rig_now() < end)
+	while (!condition() && now_ms() < end)
 		rig_pump(10);
 	return condition();
 }

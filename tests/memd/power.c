@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "tests/common/argument.h"
 #include "tools/memd/journal.h"
 #include "tools/memd/log.h"
 #include "tools/memd/memd.h"
@@ -482,7 +483,7 @@ int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = { { "power", power }, { 0 } };
 
-	rig_open(false, argc > 2 ? (unsigned int)atoi(argv[2]) : 5);
+	rig_open(false, argc > 2 ? argument_u32(argv[2]) : 5);
 	snprintf(path, sizeof(path), "%s/backing", rig_dir());
 	snprintf(disk, sizeof(disk), "%s/disk", rig_dir());
 	snprintf(log_path, sizeof(log_path), "%s/log", rig_dir());

@@ -162,13 +162,13 @@ static u16 ask_lock(u32 region, u64 offset)
 		.type = WEFT_MSG_ACQUIRE, .src = 1, .txn = weft_txn(1, ++seq),
 		.line = weft_line_key(region, WEFT_KIND_LOCK, offset),
 	};
-	u64 end = rig_now() + 20000, again;
+	u64 end = now_ms() + 20000, again;
 
 	lock_answer = (struct weft_msg){ 0 };
 	do {
-		CHECK(rig_now() < end);
+		CHECK(now_ms() < end);
 		rig_send(1, BLADE, &acquire);
-		for (again = rig_now() + 200; rig_now() < again; fake_step(1))
+		for (again = now_ms() + 200; now_ms() < again; fake_step(1))
 			if (lock_answer.txn == acquire.txn)
 				break;
 	} while (lock_answer.txn != acquire.txn);
@@ -219,8 +219,8 @@ static void locks(void)
 	CHECK(fake_stat(f, BLADE, "locks_refused") >= 3);
 	/* when a region goes, what it had is for others */
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "mine", &c), 0);
-	for (end = rig_now() + 20000; ask_lock(second, 0); fake_step(10))
-		CHECK(rig_now() < end);
+	for (end = now_ms() + 20000; ask_lock(second, 0); fake_step(10))
+		CHECK(now_ms() < end);
 	CHECK_EQ(locks_made(second, 100), 100);
 	fake_take_lock = NULL;
 	stop();

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "rig.h"
+#include "tools/common/clock.h"
 #include "tools/memd/log.h"
 #include "tools/memd/memd.h"
 
@@ -29,11 +30,9 @@ static u32 flushes;
 /* In the place of libc's. */
 int fdatasync(int fd)
 {
-	struct timespec until;
+	const struct timespec until = clock_in_ms(CLOCK_REALTIME, STUCK_S * 1000);
 
 	(void)fd;
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += STUCK_S;
 	pthread_mutex_lock(&lock);
 	while (stuck && !pthread_cond_timedwait(&go_on, &lock, &until))
 		;
@@ -96,14 +95,14 @@ static bool write_home(u32 index, u64 version)
 		.version = version, .info = (u16)r->block,
 		.size = r->block, .len = r->block, .payload = data,
 	};
-	u64 before = m.stats.count[STAT_WRITE], began = rig_now();
+	u64 before = m.stats.count[STAT_WRITE], began = now_ms();
 
 	memset(data, (int)version, sizeof(data));
 	blocks_write(&m, &msg);
 	udp_flush(&m.udp);
-	if (rig_now() - began >= SOON_MS)
+	if (now_ms() - began >= SOON_MS)
 		RIG_FAIL("the blade did nothing for %llu ms",
-			 (unsigned long long)(rig_now() - began));
+			 (unsigned long long)(now_ms() - began));
 	return m.stats.count[STAT_WRITE] > before;
 }
 

@@ -120,9 +120,9 @@ static void restart(void)
 
 static void wait_ms(u64 ms)
 {
-	u64 end = rig_now() + ms;
+	u64 end = now_ms() + ms;
 
-	while (rig_now() < end)
+	while (now_ms() < end)
 		fake_step(10);
 }
 
@@ -165,7 +165,7 @@ static void silent_node(void)
 
 		rig_memd_start(BLADE, args);
 	}
-	began = rig_now();
+	began = now_ms();
 	/* nobody is served while the silent one may have something */
 	fake_want(a, fake_line(a, region, 1), WEFT_S);
 	wait_ms(3000);
@@ -176,7 +176,7 @@ static void silent_node(void)
 	CHECK_EQ(fake_stat(a, BLADE, "nodes"), 2);
 	/* then they are: what it had modified is lost, and comes back as it was at home */
 	CHECK(fake_get(a, fake_line(a, region, 1), WEFT_M));
-	CHECK(rig_now() - began >= 12000);
+	CHECK(now_ms() - began >= 12000);
 	CHECK(fake_is_filled(fake_line(a, region, 1), 4096, 1));
 	fake_fill(a, fake_line(a, region, 1), 9);
 	CHECK(fake_get(a, al, WEFT_S));
@@ -286,7 +286,7 @@ static void restart_among(u32 nodes)
 		"--switch", "none", "--memory", "64M", "--backing", file[0], NULL
 	};
 	u32 before[RIG_NODES + 1], i;
-	u64 end = rig_now() + 10000;
+	u64 end = now_ms() + 10000;
 	bool all = false;
 
 	for (i = 1; i <= nodes; i++)
@@ -294,7 +294,7 @@ static void restart_among(u32 nodes)
 	rig_memd_stop(BLADE, SIGKILL);
 	rig_memd_start(BLADE, args);
 	while (!all) {
-		CHECK(rig_now() < end);
+		CHECK(now_ms() < end);
 		fake_step(10);
 		for (all = true, i = 1; i <= nodes; i++)
 			all &= fakes[i].renewals > before[i];
@@ -557,7 +557,7 @@ static void dead_blade(void)
 	CHECK(join_for(f, 500));
 	CHECK_EQ(members_now(), 1);
 	/* when it has been noticed */
-	for (end = rig_now() + 4000; rig_now() < end; )
+	for (end = now_ms() + 4000; now_ms() < end; )
 		fake_step(10);
 	CHECK_EQ(members_now(), 1);
 	CHECK(join_for(f, 500));
@@ -576,10 +576,10 @@ static void dead_blade(void)
 	 */
 	rig_memd_signal(BLADE + 1, SIGSTOP);
 	CHECK_EQ(join_for(f, 100), -1);
-	for (end = rig_now() + 1700; rig_now() < end; )
+	for (end = now_ms() + 1700; now_ms() < end; )
 		fake_step(10);
 	rig_memd_signal(BLADE + 1, SIGCONT);
-	for (end = rig_now() + 1500; rig_now() < end; )
+	for (end = now_ms() + 1500; now_ms() < end; )
 		fake_step(10);
 	CHECK_EQ(members_now(), 1);
 	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 1);
@@ -589,7 +589,7 @@ static void dead_blade(void)
 	leave.life = f->life;
 	CHECK_EQ(fake_call(f, BLADE, &leave, 100), -1);
 	rig_memd_signal(BLADE + 1, SIGCONT);
-	for (end = rig_now() + 1500; rig_now() < end; )
+	for (end = now_ms() + 1500; now_ms() < end; )
 		fake_step(10);
 	CHECK_EQ(members_now(), 1);
 	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 1);

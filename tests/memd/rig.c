@@ -16,6 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/common/argument.h"
+#include "tools/common/random.h"
+
 #define HEADERS		28
 #define DATAGRAM_MAX	9216
 
@@ -42,28 +45,16 @@ void (*rig_take)(u32 id, const struct weft_msg *msg);
 static int tun_fd = -1;
 static int node_fd[RIG_NODES + 1];
 static struct parcel *parcels;
-static u32 random_state = 1;
+static uint64_t random_state = 1;
 static char dir[64];
 static u32 port;
 static u32 clock_epoch, clock_ahead;
 
 /* --- small things ----------------------------------------------------------- */
 
-u64 rig_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
-}
-
 u32 rig_random(u32 n)
 {
-	/* xorshift: the same on every machine */
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 17;
-	random_state ^= random_state << 5;
-	return random_state % n;
+	return (u32)random_below(&random_state, n);
 }
 
 static bool chance(int per_mille)
@@ -105,7 +96,7 @@ const char *rig_dir(void)
 
 static u32 ticks(void)
 {
-	return (u32)(rig_now() * WEFT_TICK_HZ / 1000);
+	return (u32)(now_ms() * WEFT_TICK_HZ / 1000);
 }
 
 void rig_clock_set(struct weft_stamp stamp)
@@ -254,7 +245,7 @@ static void open_loopback(void)
 
 void rig_open(bool tun, unsigned int seed)
 {
-	random_state = seed * 2654435761u | 1;
+	random_state = seed;
 	snprintf(dir, sizeof(dir), "/tmp/weft-memd-test.XXXXXX");
 	if (!mkdtemp(dir))
 		RIG_FAIL("%s: %s", dir, strerror(errno));
@@ -382,7 +373,7 @@ static void hop(u32 from, u32 to, const void *buf, size_t len)
 		p = malloc(sizeof(*p) + len);
 		if (!p)
 			RIG_FAIL("out of memory");
-		p->when = rig_now();
+		p->when = now_ms();
 		if (chance(rig_faults.reorder))
 			p->when += 1 + rig_random(8);
 		p->from = from;
@@ -501,7 +492,7 @@ void rig_pump(int ms)
 	nfds_t n = 0;
 	u32 i;
 
-	while (parcels && parcels->when <= rig_now()) {
+	while (parcels && parcels->when <= now_ms()) {
 		struct parcel *first = parcels;
 
 		parcels = first->next;
@@ -522,6 +513,11 @@ void rig_pump(int ms)
 
 /* --- programs --------------------------------------------------------------- */
 
+static int per_mille(const char *text)
+{
+	return (int)argument(text, 0, 1000);
+}
+
 struct rig_job rig_begin(int argc, char **argv)
 {
 	struct rig_job job;
@@ -532,12 +528,12 @@ struct rig_job rig_begin(int argc, char **argv)
 		exit(2);
 	}
 	job = (struct rig_job){
-		.blades = (u32)atoi(argv[2]),
-		.faults = { atoi(argv[3]), atoi(argv[4]), atoi(argv[5]) },
-		.times = strtoul(argv[6], NULL, 10),
-		.restarts = argc > 8 ? atol(argv[8]) : 0,
+		.blades = (u32)argument(argv[2], 1, 2),
+		.faults = { per_mille(argv[3]), per_mille(argv[4]), per_mille(argv[5]) },
+		.times = argument(argv[6], 1, INT32_MAX),
+		.restarts = argc > 8 ? (long)argument(argv[8], 0, INT32_MAX) : 0,
 	};
-	rig_open(true, argc > 7 ? (unsigned int)atoi(argv[7]) : 1);
+	rig_open(true, argc > 7 ? argument_u32(argv[7]) : 1);
 	rig_p4 = !strcmp(argv[1], "switch");
 	rig_blades_start(job.blades);
 	return job;
@@ -546,13 +542,13 @@ struct rig_job rig_begin(int argc, char **argv)
 int rig_run(const char *program, const struct rig_test *tests, const char *name)
 {
 	for (; tests->name; tests++) {
-		u64 begin = rig_now();
+		u64 begin = now_ms();
 
 		if (name && strcmp(name, tests->name) != 0)
 			continue;
 		tests->run();
 		printf("ok %s (%llu ms)\n", tests->name,
-		       (unsigned long long)(rig_now() - begin));
+		       (unsigned long long)(now_ms() - begin));
 		fflush(stdout);
 	}
 	printf("%s: %lu checks\n", program, rig_checks);

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "directory.h"
+#include "tools/common/clock.h"
 
 #define RIG_NODES	8
 #define RIG_BLADES	3
@@ -80,7 +81,6 @@ u32 rig_addr(u32 id);
 u32 rig_port(void);
 int rig_socket(u32 node);	/* on loopback: a node's */
 const char *rig_dir(void);	/* for files, removed at the end */
-u64 rig_now(void);		/* milliseconds */
 u32 rig_random(u32 n);
 
 /*

@@ -178,7 +178,7 @@ static void take_ack(u32 id, const struct weft_msg *msg)
 static void write_lines(void)
 {
 	void (*before)(u32, const struct weft_msg *) = rig_take;
-	u64 page[PAGE / sizeof(u64)], end = rig_now() + 20000;
+	u64 page[PAGE / sizeof(u64)], end = now_ms() + 20000;
 	struct weft_msg wb = {
 		.type = WEFT_MSG_WB, .src = 1, .version = 1, .info = PAGE, .size = PAGE,
 		.len = PAGE, .payload = page,
@@ -192,7 +192,7 @@ static void write_lines(void)
 		wb.line = line_key(i);
 		rig_send(1, BLADE, &wb);
 		while (written <= i) {
-			CHECK(rig_now() < end);
+			CHECK(now_ms() < end);
 			rig_pump(1);
 		}
 	}

@@ -74,7 +74,7 @@ mount_options()
 		grep -qE "(^\.BI |fB)$option= ?" tools/packaging/man/weft.7 && continue
 		echo "weft(7) lacks the mount option $option"
 		return 1
-	done < <(sed -n 's/^\tfsparam_[a-z0-9]*("\([a-z]*\)".*/\1/p' kmod/super.c)
+	done < <(sed -n 's/^\tfsparam_[a-z0-9]*("\([a-z]*\)".*/\1/p' kmod/fs/super.c)
 	[ "$n" -gt 0 ]
 }
 check "weft(7) has the mount options" mount_options
@@ -109,7 +109,7 @@ installed_files()
 			echo Kbuild
 			echo COPYING
 			echo dkms.conf
-			ls uapi/*.h kmod/*.[ch] kmod/core/*.[ch]
+			ls uapi/*.h kmod/*/*.[ch]
 		} | sed "s|^|/usr/src/weft-$version/|"
 	} | sort >"$dir/want"
 	find "$root" ! -type d -printf '/%P\n' | sort >"$dir/have"

@@ -86,14 +86,14 @@ void test_cond(void)
 
 	/* Time passes, on the right clock. */
 	CHECK_IS(pthread_mutex_lock(&shared->mutex), 0);
-	begin = seconds();
-	t = in_ms(CLOCK_REALTIME, 50);
+	begin = now_seconds();
+	t = clock_in_ms(CLOCK_REALTIME, 50);
 	CHECK_IS(pthread_cond_timedwait(&shared->cond, &shared->mutex, &t), ETIMEDOUT);
-	t = in_ms(CLOCK_MONOTONIC, 50);
+	t = clock_in_ms(CLOCK_MONOTONIC, 50);
 	CHECK_IS(pthread_cond_timedwait(&shared->other_cond, &shared->mutex, &t), ETIMEDOUT);
-	t = in_ms(CLOCK_MONOTONIC, 50);
+	t = clock_in_ms(CLOCK_MONOTONIC, 50);
 	CHECK_IS(pthread_cond_clockwait(&shared->cond, &shared->mutex, CLOCK_MONOTONIC, &t), ETIMEDOUT);
-	CHECK(seconds() - begin > 0.14 && seconds() - begin < 10);
+	CHECK(now_seconds() - begin > 0.14 && now_seconds() - begin < 10);
 	CHECK_IS(pthread_cond_timedwait(&shared->cond, &shared->mutex, &never), EINVAL);
 	/* It is locked again. */
 	CHECK_IS(pthread_mutex_lock(&shared->mutex), EDEADLK);

@@ -22,10 +22,10 @@ void step(int value)
 
 void wait_step(int value)
 {
-	double begin = seconds();
+	double begin = now_seconds();
 
 	while (__atomic_load_n(&shared->step, __ATOMIC_SEQ_CST) != value) {
-		CHECK(seconds() - begin < 20);
+		CHECK(now_seconds() - begin < 20);
 		pause_ms(1);
 	}
 }

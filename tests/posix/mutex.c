@@ -45,10 +45,10 @@ static void mutex_any(pthread_mutex_t *l)
 	CHECK_IS(pthread_mutex_lock(l), 0);
 	CHECK_IS(elsewhere(try_mutex, l), EBUSY);
 	CHILD(pid, {
-		t = in_ms(CLOCK_REALTIME, 20);
+		t = clock_in_ms(CLOCK_REALTIME, 20);
 		CHECK_IS(pthread_mutex_trylock(l), EBUSY);
 		CHECK_IS(pthread_mutex_timedlock(l, &t), ETIMEDOUT);
-		t = in_ms(CLOCK_MONOTONIC, 20);
+		t = clock_in_ms(CLOCK_MONOTONIC, 20);
 		CHECK_IS(pthread_mutex_clocklock(l, CLOCK_MONOTONIC, &t), ETIMEDOUT);
 		CHECK_IS(pthread_mutex_clocklock(l, CLOCK_THREAD_CPUTIME_ID, &t), EINVAL);
 		CHECK_IS(pthread_mutex_timedlock(l, &never), EINVAL);
@@ -56,7 +56,7 @@ static void mutex_any(pthread_mutex_t *l)
 	child_ok(pid);
 	CHECK_IS(pthread_mutex_unlock(l), 0);
 	CHECK_IS(elsewhere(try_mutex, l), 0);
-	t = in_ms(CLOCK_REALTIME, -1000);
+	t = clock_in_ms(CLOCK_REALTIME, -1000);
 	CHECK_IS(pthread_mutex_timedlock(l, &t), 0);
 	CHECK_IS(pthread_mutex_unlock(l), 0);
 
@@ -78,7 +78,7 @@ static void mutex_any(pthread_mutex_t *l)
 
 static void mutex_normal(pthread_mutex_t *l)
 {
-	struct timespec t = in_ms(CLOCK_REALTIME, 20);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 20);
 
 	mutex_any(l);
 	CHECK_IS(pthread_mutex_lock(l), 0);
@@ -91,7 +91,7 @@ static void mutex_normal(pthread_mutex_t *l)
 
 static void mutex_recursive(pthread_mutex_t *l)
 {
-	struct timespec t = in_ms(CLOCK_REALTIME, 20);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 20);
 
 	mutex_any(l);
 	CHECK_IS(pthread_mutex_lock(l), 0);
@@ -111,7 +111,7 @@ static void mutex_recursive(pthread_mutex_t *l)
 
 static void mutex_checking(pthread_mutex_t *l)
 {
-	struct timespec t = in_ms(CLOCK_REALTIME, 20);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 20);
 	pid_t pid;
 
 	mutex_any(l);
@@ -167,7 +167,7 @@ static void mutex_robust(pthread_mutex_t *l, int type)
 		CHECK_IS(pthread_mutex_consistent(l), 0);
 		CHECK_IS(pthread_mutex_unlock(l), 0);
 		die_holding(l, killed);
-		t = in_ms(CLOCK_REALTIME, 2000);
+		t = clock_in_ms(CLOCK_REALTIME, 2000);
 		CHECK_IS(pthread_mutex_timedlock(l, &t), EOWNERDEAD);
 		CHECK_IS(pthread_mutex_consistent(l), 0);
 		CHECK_IS(pthread_mutex_unlock(l), 0);

@@ -26,9 +26,9 @@ static void rwlock_one_process(pthread_rwlock_t *l)
 	CHECK_IS(elsewhere(try_read, l), 0);
 	CHECK_IS(elsewhere(try_write, l), EBUSY);
 	CHECK_IS(pthread_rwlock_trywrlock(l), EBUSY);
-	t = in_ms(CLOCK_REALTIME, 20);
+	t = clock_in_ms(CLOCK_REALTIME, 20);
 	CHECK_IS(pthread_rwlock_timedwrlock(l, &t), ETIMEDOUT);
-	t = in_ms(CLOCK_MONOTONIC, 20);
+	t = clock_in_ms(CLOCK_MONOTONIC, 20);
 	CHECK_IS(pthread_rwlock_clockwrlock(l, CLOCK_MONOTONIC, &t), ETIMEDOUT);
 	CHECK_IS(pthread_rwlock_timedwrlock(l, &never), EINVAL);
 	CHECK_IS(pthread_rwlock_clockwrlock(l, CLOCK_PROCESS_CPUTIME_ID, &t), EINVAL);
@@ -41,20 +41,20 @@ static void rwlock_one_process(pthread_rwlock_t *l)
 	CHECK_IS(pthread_rwlock_wrlock(l), 0);
 	CHECK_IS(pthread_rwlock_wrlock(l), EDEADLK);
 	CHECK_IS(pthread_rwlock_rdlock(l), EDEADLK);
-	t = in_ms(CLOCK_REALTIME, 20);
+	t = clock_in_ms(CLOCK_REALTIME, 20);
 	CHECK_IS(pthread_rwlock_timedrdlock(l, &t), EDEADLK);
 	CHECK_IS(pthread_rwlock_timedrdlock(l, &never), EINVAL);
 	CHECK_IS(elsewhere(try_read, l), EBUSY);
 	CHECK_IS(elsewhere(try_write, l), EBUSY);
 	CHECK_IS(pthread_rwlock_unlock(l), 0);
 	CHECK_IS(elsewhere(try_write, l), 0);
-	t = in_ms(CLOCK_REALTIME, -1000);
+	t = clock_in_ms(CLOCK_REALTIME, -1000);
 	CHECK_IS(pthread_rwlock_timedwrlock(l, &t), 0);
 	CHECK_IS(pthread_rwlock_unlock(l), 0);
 	t.tv_sec = -1;
 	CHECK_IS(pthread_rwlock_timedrdlock(l, &t), 0);
 	CHECK_IS(pthread_rwlock_unlock(l), 0);
-	t = in_ms(CLOCK_MONOTONIC, 20);
+	t = clock_in_ms(CLOCK_MONOTONIC, 20);
 	CHECK_IS(pthread_rwlock_clockrdlock(l, CLOCK_MONOTONIC, &t), 0);
 	CHECK_IS(pthread_rwlock_unlock(l), 0);
 }
@@ -66,7 +66,7 @@ static void rwlock_two_processes(pthread_rwlock_t *l)
 	step(0);
 	CHECK_IS(pthread_rwlock_wrlock(l), 0);
 	CHILD(pid, {
-		struct timespec t = in_ms(CLOCK_REALTIME, 20);
+		struct timespec t = clock_in_ms(CLOCK_REALTIME, 20);
 
 		CHECK_IS(pthread_rwlock_tryrdlock(l), EBUSY);
 		CHECK_IS(pthread_rwlock_trywrlock(l), EBUSY);

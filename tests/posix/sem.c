@@ -47,11 +47,11 @@ static void *interrupt(void *arg)
 {
 	struct interruption *n = arg;
 	struct timespec t = { 0, n->delay_us * 1000 };
-	double begin = seconds();
+	double begin = now_seconds();
 
 	wait_step(1);
 	while (!is_asleep(n->tid)) {
-		CHECK(seconds() - begin < 20);
+		CHECK(now_seconds() - begin < 20);
 		pause_ms(1);
 	}
 	nanosleep(&t, NULL);
@@ -65,14 +65,14 @@ static void *interrupt(void *arg)
 
 static int wait_on_clock(sem_t *sem)
 {
-	struct timespec t = in_ms(CLOCK_MONOTONIC, 20000);
+	struct timespec t = clock_in_ms(CLOCK_MONOTONIC, 20000);
 
 	return sem_clockwait(sem, CLOCK_MONOTONIC, &t);
 }
 
 static int wait_until(sem_t *sem)
 {
-	struct timespec t = in_ms(CLOCK_REALTIME, 20000);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 20000);
 
 	return sem_timedwait(sem, &t);
 }
@@ -152,10 +152,10 @@ void test_sem(void)
 	CHECK_IS(sem_trywait(&shared->sem), 0);
 	CHECK_IS(sem_trywait(&shared->sem), -1);
 	CHECK_IS(errno, EAGAIN);
-	t = in_ms(CLOCK_REALTIME, 30);
+	t = clock_in_ms(CLOCK_REALTIME, 30);
 	CHECK_IS(sem_timedwait(&shared->sem, &t), -1);
 	CHECK_IS(errno, ETIMEDOUT);
-	t = in_ms(CLOCK_MONOTONIC, 30);
+	t = clock_in_ms(CLOCK_MONOTONIC, 30);
 	CHECK_IS(sem_clockwait(&shared->sem, CLOCK_MONOTONIC, &t), -1);
 	CHECK_IS(errno, ETIMEDOUT);
 	CHECK_IS(sem_timedwait(&shared->sem, &never), -1);

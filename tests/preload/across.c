@@ -89,10 +89,10 @@ static void test_exclusion(int me)
 	if (me) {
 		CHECK_IS(pthread_rwlock_tryrdlock(&s->lock), EBUSY);
 		CHECK_IS(pthread_rwlock_trywrlock(&s->lock), EBUSY);
-		soon = in_ms(CLOCK_REALTIME, 100);
+		soon = clock_in_ms(CLOCK_REALTIME, 100);
 		CHECK_IS(pthread_rwlock_timedrdlock(&s->lock, &soon), ETIMEDOUT);
 		CHECK_IS(pthread_mutex_trylock(&s->recursive), EBUSY);
-		soon = in_ms(CLOCK_REALTIME, 100);
+		soon = clock_in_ms(CLOCK_REALTIME, 100);
 		CHECK_IS(pthread_mutex_timedlock(&s->recursive, &soon), ETIMEDOUT);
 		CHECK_IS(pthread_mutex_unlock(&s->recursive), EPERM);
 		CHECK_IS(pthread_rwlock_unlock(&s->lock), EPERM);

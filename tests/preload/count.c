@@ -13,6 +13,7 @@
  */
 #include <pthread.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
 
 #define LIMIT	7200	/* seconds */
@@ -119,11 +120,11 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: preload-count FILE WORKERS ROUNDS [ALL [EVERY]]\n");
 		return 2;
 	}
-	workers = strtoul(argv[2], NULL, 0);
-	rounds = strtol(argv[3], NULL, 0);
-	all = argc > 4 ? strtoul(argv[4], NULL, 0) : workers;
+	workers = argument_u32(argv[2]);
+	rounds = argument_u32(argv[3]);
+	all = argc > 4 ? argument_u32(argv[4]) : workers;
 	if (argc > 5)
-		writes = mutexes = strtol(argv[5], NULL, 0);
+		writes = mutexes = argument_u32(argv[5]);
 	if (!workers || workers > 256 || all < workers || rounds < 1 || writes < 1) {
 		fprintf(stderr, "preload-count: WORKERS from 1 to 256, ALL not less, ROUNDS and EVERY from 1\n");
 		return 2;
@@ -133,13 +134,13 @@ int main(int argc, char **argv)
 	CHECK(!ftruncate(fd, sizeof(*c)));
 	c = map_region(fd, sizeof(*c));
 	close(fd);
-	begin = seconds();
+	begin = now_seconds();
 	for (i = 0; i < workers; i++)
 		CHILD(pids[i], work((unsigned int)all, rounds, writes, mutexes));
 	for (i = 0; i < workers; i++)
 		child_ok(pids[i]);
 	printf("count: %lu workers of %lu, %ld rounds each, %ld in all, of which %ld changed all %d counters, exact; mutex %ld times, exact; %.1f s\n",
 	       workers, all, rounds, (long)all * rounds, c->wide[0], WIDE, c->narrow,
-	       seconds() - begin);
+	       now_seconds() - begin);
 	return 0;
 }

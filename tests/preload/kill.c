@@ -9,7 +9,9 @@
  */
 #include <pthread.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
+#include "tools/common/random.h"
 
 #define LOCKS	8
 #define WORKERS	6
@@ -105,11 +107,11 @@ static void own_one(struct guarded *g)
 
 static void *work(void *seed_of)
 {
-	unsigned int seed = *(unsigned int *)seed_of;
+	uint64_t seed = *(uint64_t *)seed_of;
 
 	for (;;) {
-		struct guarded *g = &guarded[rand_r(&seed) % LOCKS];
-		int what = rand_r(&seed) % 4;
+		struct guarded *g = &guarded[random_below(&seed, LOCKS)];
+		int what = (int)random_below(&seed, 4);
 
 		if (what == 0)
 			write_one(g);
@@ -123,12 +125,12 @@ static void *work(void *seed_of)
 }
 
 /* Two threads, in a child. */
-static pid_t start(unsigned int seed)
+static pid_t start(uint64_t seed)
 {
 	pid_t pid;
 
 	CHILD(pid, {
-		unsigned int other = seed ^ 0x55555;
+		uint64_t other = seed ^ 0x55555;
 		pthread_t t;
 
 		CHECK(!pthread_create(&t, NULL, work, &other));
@@ -147,7 +149,8 @@ static void time_is_up(int signal)
 int main(int argc, char **argv)
 {
 	pthread_mutexattr_t attr;
-	unsigned int seed = 1, kills = 0;
+	unsigned int kills = 0;
+	uint64_t seed = 1;
 	struct timespec t;
 	pid_t pids[WORKERS];
 	double end;
@@ -170,12 +173,12 @@ int main(int argc, char **argv)
 		CHECK(!pthread_mutex_init(&guarded[i].mutex, &attr));
 	for (i = 0; i < WORKERS; i++)
 		pids[i] = start((unsigned int)i + 1);
-	end = seconds() + strtod(argv[2], NULL);
-	while (seconds() < end) {
+	end = now_seconds() + argument_real(argv[2]);
+	while (now_seconds() < end) {
 		int status;
 
-		i = rand_r(&seed) % WORKERS;
-		pause_ms(rand_r(&seed) % 20);
+		i = (int)random_below(&seed, WORKERS);
+		pause_ms(random_below(&seed, 20));
 		/* Nobody has ended by himself, which would be a check that failed. */
 		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
 		__atomic_store_n(&p->killed[pids[i] % (1 << 16)], pids[i], __ATOMIC_SEQ_CST);
@@ -191,7 +194,7 @@ int main(int argc, char **argv)
 	signal(SIGALRM, time_is_up);
 	alarm(20);
 	for (i = 0; i < LOCKS; i++) {
-		t = in_ms(CLOCK_REALTIME, 10000);
+		t = clock_in_ms(CLOCK_REALTIME, 10000);
 		CHECK_IS(pthread_rwlock_timedwrlock(&guarded[i].lock, &t), 0);
 		CHECK_IS(pthread_rwlock_unlock(&guarded[i].lock), 0);
 		own_one(&guarded[i]);

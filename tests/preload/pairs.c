@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/speed.h"
 #include "tests/preload/both.h"
+#include "tools/common/clock.h"
 
 #define TURN_MS		40
 #define TURNS_MAX	999
@@ -85,10 +87,7 @@ static _Atomic bool stop __attribute__((aligned(128)));
 
 static double own_seconds(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void stay_on(unsigned int cpu)
@@ -149,11 +148,11 @@ static void *work(void *arg)
 		some(w, &seed);
 	pthread_barrier_wait(&begin);
 	w->pairs = 0;
-	t = seconds();
+	t = now_seconds();
 	own = own_seconds();
 	while (!stop)
 		some(w, &seed);
-	t = by_clock(w->form) ? seconds() - t : own_seconds() - own;
+	t = by_clock(w->form) ? now_seconds() - t : own_seconds() - own;
 	w->rate = (double)w->pairs / t / 1e6;
 	return NULL;
 }
@@ -243,7 +242,7 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc > 2)
-		turns = (unsigned int)strtoul(argv[2], NULL, 0);
+		turns = argument_u32(argv[2]);
 	if (argc < 2 || !turns || turns > TURNS_MAX) {
 		fprintf(stderr, "usage: preload-pairs FILE [TURNS [CASE...]]\n");
 		return 2;

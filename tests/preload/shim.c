@@ -405,7 +405,7 @@ static void test_refused(void)
 	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
 	pthread_mutex_t *m = (pthread_mutex_t *)(a + 512);
 	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
-	struct timespec t = in_ms(CLOCK_REALTIME, 10);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 10);
 	pthread_mutexattr_t attr;
 	int ceiling;
 
@@ -429,7 +429,7 @@ static void test_refused(void)
 static void test_children_first(void)
 {
 	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
-	struct timespec t = in_ms(CLOCK_REALTIME, 20000);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 20000);
 	int ends[2];
 	pid_t pid;
 	char c;

@@ -12,7 +12,9 @@
  */
 #include <pthread.h>
 
+#include "tests/common/argument.h"
 #include "tests/libweft/check.h"
+#include "tools/common/random.h"
 
 #define LIMIT	7200	/* seconds for all of it */
 #define PAGE	4096u
@@ -147,7 +149,7 @@ static void hold_many(unsigned int worker)
 
 /* --- Many who wait --------------------------------------------------------------------- */
 
-static unsigned long name_of(unsigned int *seed)
+static unsigned long name_of(uint64_t *seed)
 {
 	return (unsigned long)me << 56 | (unsigned long)getpid() << 20 |
 	       ((unsigned long)seed >> 4 & 0xfffff);
@@ -183,14 +185,14 @@ static void look(struct record *r, int killed)
 	CHECK_IS(__atomic_load_n(&r->writer, __ATOMIC_SEQ_CST), writer);
 }
 
-static void go_down(unsigned int depth, unsigned int *seed)
+static void go_down(unsigned int depth, uint64_t *seed)
 {
 	pthread_rwlock_t *l = hot(depth);
 	int i;
 
 	if (depth == DEPTH)
 		return;
-	if (rand_r(seed) % 2) {
+	if (random_below(seed, 2)) {
 		CHECK_IS(pthread_rwlock_wrlock(l), 0);
 		change(&c->record[depth], name_of(seed), 0);
 		__atomic_add_fetch(&c->counted[depth], 1, __ATOMIC_SEQ_CST);
@@ -221,12 +223,13 @@ static void *wait_deep(void *seed)
 
 static void wait_many(unsigned int worker)
 {
-	unsigned int seeds[THREADS * 4], i;	/* by 4, so that their addresses differ */
+	uint64_t seeds[THREADS * 2];	/* by 2, so that their names differ */
 	pthread_t threads[THREADS];
+	unsigned int i;
 
 	for (i = 0; i < THREADS; i++) {
-		seeds[4 * i] = worker * THREADS + i + 1;
-		CHECK(!pthread_create(&threads[i], NULL, wait_deep, &seeds[4 * i]));
+		seeds[2 * i] = worker * THREADS + i + 1;
+		CHECK(!pthread_create(&threads[i], NULL, wait_deep, &seeds[2 * i]));
 	}
 	for (i = 0; i < THREADS; i++)
 		CHECK(!pthread_join(threads[i], NULL));
@@ -251,7 +254,7 @@ static int take(pthread_rwlock_t *l, int writes, unsigned int how)
 
 	switch (how % 8) {
 	case 0:
-		t = in_ms(CLOCK_REALTIME, how / 8 % 30);
+		t = clock_in_ms(CLOCK_REALTIME, how / 8 % 30);
 		error = writes ? pthread_rwlock_timedwrlock(l, &t) :
 				 pthread_rwlock_timedrdlock(l, &t);
 		CHECK(!error || error == ETIMEDOUT);
@@ -270,25 +273,25 @@ static int take(pthread_rwlock_t *l, int writes, unsigned int how)
 }
 
 /* One of the hot ones, with others held before or after. */
-static void live(unsigned int *seed)
+static void live(uint64_t *seed)
 {
-	unsigned int i = (unsigned int)rand_r(seed) % HOT;
-	unsigned int cold = HOT * A_PAGE + (unsigned int)rand_r(seed) % n_locks;
-	int writes = rand_r(seed) % 3 == 0, more = rand_r(seed) % 4;
+	unsigned int i = (unsigned int)random_below(seed, HOT);
+	unsigned int cold = HOT * A_PAGE + (unsigned int)random_below(seed, n_locks);
+	int writes = random_below(seed, 3) == 0, more = (int)random_below(seed, 4);
 
 	if (cold >= n_locks || hot(i) == lock_at(cold))
 		more &= 1;
-	if (take(hot(i), writes, (unsigned int)rand_r(seed)))
+	if (take(hot(i), writes, random_u32(seed)))
 		return;
 	if (writes)
 		change(&c->record[i], name_of(seed), 1);
 	else
 		look(&c->record[i], 1);
 	/* Always in the same order, so that none waits for the other for ever. */
-	if (more & 1 && i + 1 < HOT && !take(hot(i + 1), !writes, (unsigned int)rand_r(seed))) {
+	if (more & 1 && i + 1 < HOT && !take(hot(i + 1), !writes, random_u32(seed))) {
 		if (!writes)
 			change(&c->record[i + 1], name_of(seed), 1);
-		if (more & 2 && !take(lock_at(cold), writes, (unsigned int)rand_r(seed)))
+		if (more & 2 && !take(lock_at(cold), writes, random_u32(seed)))
 			CHECK_IS(pthread_rwlock_unlock(lock_at(cold)), 0);
 		CHECK_IS(pthread_rwlock_unlock(hot(i + 1)), 0);
 	}
@@ -303,17 +306,17 @@ static void *live_on(void *seed)
 	return NULL;
 }
 
-static void be_a_victim(unsigned int seed)
+static void be_a_victim(uint64_t seed)
 {
-	unsigned int seeds[] = { seed, 0, 0, 0, seed ^ 0x5555, 0, 0, 0, seed ^ 0xaaaa };
+	uint64_t seeds[] = { seed, 0, seed ^ 0x5555, 0, seed ^ 0xaaaa };
 	pthread_t t;
 
+	CHECK(!pthread_create(&t, NULL, live_on, &seeds[2]));
 	CHECK(!pthread_create(&t, NULL, live_on, &seeds[4]));
-	CHECK(!pthread_create(&t, NULL, live_on, &seeds[8]));
 	live_on(&seeds[0]);
 }
 
-static pid_t start(unsigned int seed)
+static pid_t start(uint64_t seed)
 {
 	pid_t pid;
 
@@ -323,19 +326,20 @@ static pid_t start(unsigned int seed)
 
 static void kill_many(double for_seconds)
 {
-	unsigned int seed = me, kills = 0;
+	unsigned int kills = 0;
+	uint64_t seed = me;
 	pid_t pids[VICTIMS];
 	double end;
 	int i;
 
 	for (i = 0; i < VICTIMS; i++)
 		pids[i] = start(me * 1000 + (unsigned int)i);
-	end = seconds() + for_seconds;
-	while (seconds() < end) {
+	end = now_seconds() + for_seconds;
+	while (now_seconds() < end) {
 		int status;
 
-		i = rand_r(&seed) % VICTIMS;
-		pause_ms(rand_r(&seed) % 250);
+		i = (int)random_below(&seed, VICTIMS);
+		pause_ms(random_below(&seed, 250));
 		/* Nobody has ended by himself, which would be a check that failed. */
 		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
 		child_kill(pids[i]);
@@ -366,11 +370,11 @@ static void *have_part(void *arg)
 	unsigned int i;
 
 	for (i = part->begin; i < part->end; i++) {
-		struct timespec t = in_ms(CLOCK_REALTIME, 30000);
-		double begin = seconds();
+		struct timespec t = clock_in_ms(CLOCK_REALTIME, 30000);
+		double begin = now_seconds();
 
 		CHECK_IS(pthread_rwlock_timedwrlock(lock_at(i), &t), 0);
-		begin = seconds() - begin;
+		begin = now_seconds() - begin;
 		part->longest = begin > part->longest ? begin : part->longest;
 	}
 	meet(part->all_held);
@@ -419,7 +423,7 @@ static void in_children(void (*function)(unsigned int worker))
 
 static double say(double since)
 {
-	double now = seconds();
+	double now = now_seconds();
 
 	printf("torture: %s: %.1f s\n", phase, now - since);
 	fflush(stdout);
@@ -437,9 +441,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: preload-torture FILE ME MACHINES LOCKS SECONDS\n");
 		return 2;
 	}
-	me = (unsigned int)strtoul(argv[2], NULL, 0);
-	machines = (unsigned int)strtoul(argv[3], NULL, 0);
-	n_locks = (unsigned int)strtoul(argv[4], NULL, 0);
+	me = argument_u32(argv[2]);
+	machines = argument_u32(argv[3]);
+	n_locks = argument_u32(argv[4]);
 	if (!me || me > machines || n_locks < HOT * 2) {
 		fprintf(stderr, "preload-torture: ME from 1 to MACHINES, LOCKS from %u\n", HOT * 2);
 		return 2;
@@ -456,7 +460,7 @@ int main(int argc, char **argv)
 	CHECK(p != MAP_FAILED);
 	set_up();
 	meet(&c->machines);
-	t = seconds();
+	t = now_seconds();
 	phase = "many locks held";
 	in_children(hold_many);
 	meet(&c->machines);
@@ -472,7 +476,7 @@ int main(int argc, char **argv)
 	meet(&c->machines);
 	t = say(t);
 	phase = "kill";
-	kill_many(strtod(argv[5], NULL));
+	kill_many(argument_real(argv[5]));
 	meet(&c->machines);
 	t = say(t);
 	phase = "all locks";

@@ -15,6 +15,7 @@
 #include <sys/time.h>
 
 #include "tests/libweft/check.h"
+#include "tools/common/clock.h"
 
 #define SIZE	(64 * 4096u)
 #define ROUNDS	31
@@ -51,9 +52,9 @@ static void test_barrier(void)
 	pause_ms(300);
 	child_kill(pid);
 	CHECK_IS(pthread_barrier_wait(b), PTHREAD_BARRIER_SERIAL_THREAD);
-	begin = seconds();
+	begin = now_seconds();
 	CHECK_IS(pthread_barrier_destroy(b), 0);
-	CHECK(seconds() - begin < 10);
+	CHECK(now_seconds() - begin < 10);
 }
 
 /* --- Signals ---------------------------------------------------------------------------- */
@@ -86,7 +87,7 @@ static void test_signals(void)
 {
 	struct sigaction action = { .sa_handler = in_handler, .sa_flags = SA_RESTART };
 	struct itimerval timer = { { 0, 700 }, { 0, 700 } };
-	double end = seconds() + 3;
+	double end = now_seconds() + 3;
 	unsigned int i = 0;
 
 	phase = "a signal handler that maps, unmaps and forks";
@@ -94,7 +95,7 @@ static void test_signals(void)
 	CHECK(!sigaction(SIGVTALRM, &action, NULL));
 	CHECK(!sigaction(SIGPROF, &action, NULL));
 	CHECK(!setitimer(ITIMER_PROF, &timer, NULL));
-	while (seconds() < end) {
+	while (now_seconds() < end) {
 		char *p = map_region(fd, SIZE);
 
 		/* A lock that nobody has found there yet. */
@@ -169,7 +170,7 @@ static void *wait_one(void *arg)
 	struct pair *p = arg;
 
 	kind->wait(p);
-	p->woken = seconds();
+	p->woken = now_seconds();
 	return NULL;
 }
 
@@ -181,7 +182,7 @@ static double woken_after(struct pair *p)
 	CHECK(!pthread_create(&t, NULL, wait_one, p));
 	/* So that it looks seldom, if it looks. */
 	pause_ms(25);
-	begin = seconds();
+	begin = now_seconds();
 	kind->wake(p);
 	CHECK(!pthread_join(t, NULL));
 	return p->woken - begin;
@@ -242,10 +243,7 @@ static void test_woken(void)
 
 static double processor_time(void)
 {
-	struct timespec t;
-
-	CHECK(!clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t));
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+	return clock_seconds(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static long sleeps(void)
@@ -355,11 +353,11 @@ static void test_idle(void)
 	alarm(30);
 	make_pair(&p, region + 12288);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		double begin = seconds(), cost = processor_time();
+		double begin = now_seconds(), cost = processor_time();
 		long slept = sleeps();
 		int error;
 
-		deadline = in_ms(CLOCK_REALTIME, 1000 * IDLE_S);
+		deadline = clock_in_ms(CLOCK_REALTIME, 1000 * IDLE_S);
 		error = i == 0 ? idle_sem(&p, &deadline) :
 			i == 1 ? idle_cond(&p, &deadline) : 0;
 		cost = processor_time() - cost;
@@ -370,7 +368,7 @@ static void test_idle(void)
 		printf("wait: %d s for a %s in vain: %ld sleeps, %.1f ms of a processor, %.3f a plain sleep%s\n",
 		       IDLE_S, names[i], slept, cost * 1e3, once * 1e3, ticks ? " (in ticks)" : "");
 		fflush(stdout);
-		CHECK(seconds() - begin >= IDLE_S - 0.01);
+		CHECK(now_seconds() - begin >= IDLE_S - 0.01);
 		CHECK(slept < IDLE_SLEEPS);
 		CHECK(ticks || cost < cost_limit(slept, once));
 	}

@@ -438,6 +438,8 @@ test_bench()
 		run bench scan --file "$dir/data" --reference "$dir/copy"
 	check "and in random order" refused "wrong contents" bench_all_wrong
 	check "no results, no table" exits 1 '' run bench tsv </dev/null
+	check "histograms become tables" bench_hist
+	check "no histograms, no table" refused 'no histograms' run bench hist <"$dir/asked.json"
 	check "all is reached: exit status 0" verdict 0 'reached  scan mapped' 0.97 0.96
 	check "a goal is missed: exit status 3" verdict 3 'MISSED   scan mapped' 0.97 0.94
 	check "nothing is asked for: exit status 1" verdict 1 'asks for nothing'
@@ -466,6 +468,21 @@ bench_table()
 	gnuplot -e "in='$dir/tsv'; out='$dir/plot.svg'" tools/bench/plot.gp \
 		>"$dir/out.9" 2>&1 && grep -q 'scan mapped' "$dir/plot.svg" &&
 		! [ -s "$dir/out.9" ]
+}
+
+# Of a node, as weftctl tells them, and of a program; one is empty, one has no end.
+bench_hist()
+{
+	echo '{"node":2,"latency":{"miss":{"count":4,"sum_ns":9,"mean_ns":2.250,"p50_below_ns":2,"p99_below_ns":8,"buckets":[{"below_ns":2,"count":3},{"below_ns":8,"count":1}]},"none":{"count":0,"sum_ns":0,"mean_ns":null,"p50_below_ns":null,"p99_below_ns":null,"buckets":[]}}}' >"$dir/asked"
+	echo '{"bench":"run","lock":"mcs","count":7,"data":{"count":2,"sum_ns":9,"mean_ns":4.500,"p50_below_ns":64,"p99_below_ns":null,"buckets":[{"below_ns":64,"count":1},{"below_ns":null,"count":1}]}}' >>"$dir/asked"
+	echo '{"bench":"run","lock":"mcs","count":7}' | tee "$dir/asked.json" >>"$dir/asked"
+	timeout "$LIMIT" "$BIN/weft-bench" hist <"$dir/asked" >"$dir/table" || return 1
+	equal "$(printf '%s\n' 'node 2 miss	count	share' '2	3	0.75' '8	1	1' '' '' \
+		'mcs data	count	share' '64	1	0.5')" "$(cat "$dir/table")" || return 1
+	command -v gnuplot >/dev/null || return 0
+	gnuplot -e "in='$dir/table'; out='$dir/hist.svg'" tools/bench/hist.gp \
+		>"$dir/out.9" 2>&1 && grep -q 'node 2 miss' "$dir/hist.svg" &&
+		grep -q 'mcs data' "$dir/hist.svg" && ! [ -s "$dir/out.9" ]
 }
 
 bench_all_wrong()

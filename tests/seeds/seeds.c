@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "call.h"
+#include "tools/common/random.h"
 
 #define INPUT_MAX	4096
 
@@ -19,14 +20,11 @@ struct input {
 
 static const char *directory;
 static u32 files;
-static u32 state = 1;
+static uint64_t state = 1;
 
 static u32 draw(u32 n)
 {
-	state ^= state << 13;
-	state ^= state >> 17;
-	state ^= state << 5;
-	return state % n;
+	return (u32)random_below(&state, n);
 }
 
 static void add(struct input *in, u8 byte)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "history/history.h"
+#include "tools/common/number.h"
 
 static const char usage[] =
 "usage: weft-check [--min-ops N] [--min-foreign N] FILE...\n"
@@ -17,14 +18,6 @@ static const char usage[] =
 "  --min-ops N      refuse a run of fewer accesses\n"
 "  --min-foreign N  refuse a run where fewer reads saw another node's write\n"
 "  --selftest       prove that the checker finds what it has to find\n";
-
-static int number(const char *text, uint64_t *value)
-{
-	char *end;
-
-	*value = strtoull(text, &end, 10);
-	return end != text && !*end;
-}
 
 int main(int argc, char **argv)
 {
@@ -42,10 +35,10 @@ int main(int argc, char **argv)
 			return 0;
 		}
 		if (i + 1 < argc && !strcmp(argv[i], "--min-ops") &&
-		    number(argv[i + 1], &min_ops))
+		    !number_decimal(argv[i + 1], 0, UINT64_MAX, &min_ops))
 			i++;
 		else if (i + 1 < argc && !strcmp(argv[i], "--min-foreign") &&
-			 number(argv[i + 1], &min_foreign))
+			 !number_decimal(argv[i + 1], 0, UINT64_MAX, &min_foreign))
 			i++;
 		else
 			break;

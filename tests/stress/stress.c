@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "history/history.h"
 
@@ -120,7 +121,7 @@ static bool new_value(struct thread *t, uint32_t offset, uint32_t size,
 /* One access (or two: a cmpxchg wants to know what to expect) in a page. */
 static void random_access(struct thread *t, uint32_t page)
 {
-	uint64_t x = node_random(&t->random);
+	uint64_t x = random_u64(&t->random);
 	uint32_t line = x & 1 ? x >> 1 & 7 : x >> 1 & 63;
 	uint32_t offset = page * HISTORY_PAGE + line * HISTORY_LINE;
 	enum history_kind kind = history_kind(offset);
@@ -166,13 +167,13 @@ static void *run(void *arg)
 	uint32_t pages[2], n, i;
 	uint64_t x;
 
-	while (t->count + 1 < job.ops && node_now_ns() < job.deadline) {
-		x = node_random(&t->random);
+	while (t->count + 1 < job.ops && now_ns() < job.deadline) {
+		x = random_u64(&t->random);
 		pages[0] = (x & 0xffffffff) % job.pages;
 		pages[1] = (x & 3) ? pages[0] : (x >> 32) % job.pages;
 		n = 1 + (x >> 34) % (2 * job.burst);
 		for (i = 0; i < n && t->count + 1 < job.ops; i++)
-			random_access(t, pages[node_random(&t->random) >> 40 & 1]);
+			random_access(t, pages[random_u64(&t->random) >> 40 & 1]);
 		if ((x >> 60) == 0)
 			sched_yield();
 	}
@@ -225,13 +226,13 @@ static struct control *begin(const char *dir, struct thread **threads)
 	node_join(&control->meeting, path);
 	job.data = node_map(data_path, (uint64_t)job.pages * HISTORY_PAGE, NULL);
 
-	options = node_seed(job.pages, job.threads);
+	options = random_stream(job.pages, job.threads);
 	if (!atomic_compare_exchange_strong(&control->options, &zero, options) &&
 	    zero != options)
 		node_die("another node was started with other --pages or --threads");
 	zero = 0;
 	atomic_compare_exchange_strong(&control->run, &zero,
-				       node_seed(node_now_ns(), getpid()));
+				       random_stream(now_ns(), getpid()));
 	if (node.number == 1)
 		for (i = 0; i < (uint64_t)job.pages * HISTORY_PAGE; i++)
 			if (job.data[i])
@@ -243,7 +244,7 @@ static struct control *begin(const char *dir, struct thread **threads)
 	for (i = 0; i < job.threads_here; i++) {
 		t = &(*threads)[i];
 		t->id = (node.number - 1) * job.threads_here + i;
-		t->random = node_seed(job.seed, t->id);
+		t->random = random_stream(job.seed, t->id);
 		t->writes = calloc((size_t)job.pages * HISTORY_PAGE, sizeof(*t->writes));
 		t->log = calloc(job.ops, sizeof(*t->log));
 		if (!t->writes || !t->log)
@@ -324,7 +325,7 @@ int main(int argc, char **argv)
 	control = begin(dir, &threads);
 
 	node_meet();
-	start = node_now_ns();
+	start = now_ns();
 	job.deadline = start + seconds * 1000000000ull;
 	for (i = 0; i < job.threads_here; i++) {
 		err = pthread_create(&threads[i].thread, NULL, run, &threads[i]);
@@ -336,7 +337,7 @@ int main(int argc, char **argv)
 		done += threads[i].count;
 	}
 	printf("node %u: %llu accesses in %.2f s\n", node.number,
-	       (unsigned long long)done, (node_now_ns() - start) / 1e9);
+	       (unsigned long long)done, (now_ns() - start) / 1e9);
 
 	node_meet();
 	for (i = 0; i < job.threads_here; i++)

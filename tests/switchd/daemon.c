@@ -6,6 +6,7 @@
  */
 #include "daemon.h"
 #include "program.h"
+#include "tools/common/random.h"
 
 #define BIG		9018
 #define SOON_MS		3000
@@ -118,13 +119,14 @@ static void test_idle(void)
 static void test_random_frames(void)
 {
 	uint8_t f[12000] = { 0 };
-	unsigned int i, seed = 3, mask;
+	unsigned int i, mask;
+	uint64_t seed = 3;
 	size_t k, len;
 
 	for (i = 0; i < 5000; i++) {
-		len = (size_t)rand_r(&seed) % (i % 100 ? 200 : sizeof(f));
+		len = random_below(&seed, i % 100 ? 200 : sizeof(f));
 		for (k = 0; k < len; k++)
-			f[k] = (uint8_t)rand_r(&seed);
+			f[k] = (uint8_t)random_u64(&seed);
 		if (len > 13 && i % 2) {
 			f[12] = 0x88;
 			f[13] = (uint8_t)(0xb5 + i % 3);

@@ -20,6 +20,8 @@
 #include "check.h"
 #include "control.h"
 #include "fail.h"
+#include "tools/common/clock.h"
+#include "tools/common/json.h"
 
 #define START_MS	20000
 #define ARGS_MAX	40
@@ -41,14 +43,6 @@ static inline const char *in_dir(const char *fmt, ...)
 	vsnprintf(path + n, sizeof(paths[0]) - (size_t)n, fmt, args);
 	va_end(args);
 	return path;
-}
-
-static inline double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
 /**
@@ -118,11 +112,11 @@ static inline const char *daemon_log(void)
 /* Waits until it has ended by itself; gives its exit status. */
 static inline int daemon_wait(struct daemon *d, double limit)
 {
-	double end = seconds() + limit;
+	double end = now_seconds() + limit;
 	int status;
 
 	while (waitpid(d->pid, &status, WNOHANG) == 0) {
-		if (seconds() > end) {
+		if (now_seconds() > end) {
 			kill(d->pid, SIGKILL);
 			waitpid(d->pid, &status, 0);
 			d->pid = 0;
@@ -190,21 +184,23 @@ static inline long port_stat(const char *port, const char *name)
 {
 	char key[64];
 	const char *at;
+	double value;
 
 	snprintf(key, sizeof(key), "\"name\":\"%s\"", port);
 	at = strstr(command("stats"), key);
-	snprintf(key, sizeof(key), "\"%s\":", name);
-	at = at ? strstr(at, key) : NULL;
-	CHECK(at, "no %s of port %s in the statistics", name, port);
-	return at ? strtol(at + strlen(key), NULL, 10) : -1;
+	if (at && json_find_real(at, name, &value))
+		return (long)value;
+	CHECK(false, "no %s of port %s in the statistics", name, port);
+	return -1;
 }
 
 /* Frames that are nowhere: neither free nor waiting to be received into. */
 static inline long frames_missing(unsigned int n_ports)
 {
-	const char *at = strstr(command("stats"), "\"buffers_free\":");
+	double value;
 
-	return at ? 8192 - 64 * (long)n_ports - strtol(at + 15, NULL, 10) : 8192;
+	return 8192 - (json_find_real(command("stats"), "buffers_free", &value) ?
+		       64 * (long)n_ports + (long)value : 0);
 }
 
 static inline void daemon_stop(struct daemon *d)

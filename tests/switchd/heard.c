@@ -57,13 +57,11 @@ static void make_message(u8 *f, u8 type, u8 src, u32 rack, u16 udp_port)
 
 static long dir_count(const char *name)
 {
-	const char *text = command("dir"), *at;
-	char key[64];
+	const char *text = command("dir");
+	double value = -1;
 
-	snprintf(key, sizeof(key), "\"%s\":", name);
-	at = strstr(text, key);
-	CHECK(at, "no counter %s in %s", name, text);
-	return at ? strtol(at + strlen(key), NULL, 10) : -1;
+	CHECK(json_find_real(text, name, &value), "no counter %s in %s", name, text);
+	return (long)value;
 }
 
 /* Does the sender get an answer? */

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "program.h"
 #include "spec.h"
+#include "tools/common/random.h"
 
 static void test_program(void)
 {
@@ -157,14 +158,15 @@ static void test_mutations(void)
 {
 	char *text = program_text(), *copy = strdup(text), err[ERR_MAX];
 	size_t len = strlen(text), i;
-	unsigned int seed = 1, accepted = 0;
+	unsigned int accepted = 0;
+	uint64_t seed = 1;
 
 	for (i = 0; i < 20000; i++) {
-		size_t at = (size_t)rand_r(&seed) % len;
+		size_t at = random_below(&seed, len);
 		struct spec *s;
 
 		memcpy(copy, text, len + 1);
-		copy[at] = (char)(rand_r(&seed) % 128);
+		copy[at] = (char)random_below(&seed, 128);
 		if (i % 4 == 0)
 			copy[at] = 0;
 		s = spec_parse(copy, "mutation", err);

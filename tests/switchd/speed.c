@@ -11,6 +11,7 @@
 #include "check.h"
 #include "pipeline.h"
 #include "program.h"
+#include "tools/common/clock.h"
 
 #define BATCH	64
 #define SECONDS	0.5
@@ -18,19 +19,11 @@
 static struct port *port[PROGRAM_PORTS];
 static struct port_flow flow;
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* Sends f from all ports again and again; packets a second of CPU time. */
 static double rate(struct pipeline *pl, const uint8_t *f, size_t len, unsigned int copies)
 {
 	uint64_t sent = 0, got = 0;
-	double start = seconds(), end;
+	double start = clock_seconds(CLOCK_PROCESS_CPUTIME_ID), end;
 	unsigned int i;
 
 	do {
@@ -46,7 +39,7 @@ static double rate(struct pipeline *pl, const uint8_t *f, size_t len, unsigned i
 				got++;
 			}
 		}
-		end = seconds();
+		end = clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
 	} while (end - start < SECONDS);
 	CHECK(got == sent * copies, "%lu of %lu", (unsigned long)got,
 	      (unsigned long)(sent * copies));

@@ -14,10 +14,11 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "tests/common/argument.h"
 
 #define BLOCK	4096ul
 #define APART	3
@@ -82,9 +83,9 @@ int main(int argc, char **argv)
 	write = !strcmp(argv[1], "write");
 	random = !strcmp(argv[1], "random");
 	order = random || !strcmp(argv[1], "order");
-	lines = strtoul(argv[3], NULL, 10);
-	value = strtoull(argv[4], NULL, 10);
-	if ((!write && !order && strcmp(argv[1], "read")) || !lines || lines > 1 << 20)
+	lines = argument(argv[3], 1, 1 << 20);
+	value = argument(argv[4], 0, UINT64_MAX);
+	if ((!write && !order && strcmp(argv[1], "read")))
 		return usage();
 	size = (lines + 1) * APART * BLOCK;
 	fd = open(argv[2], O_RDWR);

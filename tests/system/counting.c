@@ -19,8 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tests/common/argument.h"
+#include "tools/common/clock.h"
+#include "tools/common/random.h"
 
 #define PAGE		4096
 #define BATCH		16	/* pages */
@@ -55,22 +58,6 @@ static void die(const char *format, ...)
 	fprintf(stderr, "\n");
 	va_end(args);
 	exit(2);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-static uint64_t random_next(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state >> 8;
 }
 
 static volatile char *map(const char *path, uint64_t pages, bool make)
@@ -128,7 +115,7 @@ static void measure(const char *path, uint64_t from, uint64_t pages)
 {
 	volatile char *at = map(path, from + pages, false);
 	uint32_t *page = calloc(pages, sizeof(*page)), x;
-	uint64_t random = 88172645463325252ull + from, i, k;
+	uint64_t random = from, i, k;
 	int count = open(SWITCH, O_WRONLY | O_CLOEXEC);
 
 	if (!page)
@@ -138,7 +125,7 @@ static void measure(const char *path, uint64_t from, uint64_t pages)
 	for (i = 0; i < pages; i++)
 		page[i] = from + i;
 	for (i = pages - 1; i > 0; i--) {
-		k = random_next(&random) % (i + 1);
+		k = random_below(&random, i + 1);
 		x = page[i];
 		page[i] = page[k];
 		page[k] = x;
@@ -248,7 +235,7 @@ static bool compare_kind(const char *name, struct samples *s, double limit)
 {
 	double draw[DRAWS], found, from, to;
 	uint32_t *weight = calloc(s->groups + 1, sizeof(*weight)), g;
-	uint64_t random = 88172645463325252ull;
+	uint64_t random = 1;
 	unsigned int i;
 
 	if (!weight)
@@ -266,7 +253,7 @@ static bool compare_kind(const char *name, struct samples *s, double limit)
 	for (i = 0; i < DRAWS; i++) {
 		memset(weight, 0, s->groups * sizeof(*weight));
 		for (g = 0; g < s->groups; g++)
-			weight[random_next(&random) % s->groups]++;
+			weight[random_below(&random, s->groups)]++;
 		draw[i] = cost(s, weight);
 	}
 	free(weight);
@@ -297,11 +284,11 @@ static int compare(double limit)
 int main(int argc, char **argv)
 {
 	if (argc == 4 && !strcmp(argv[1], "fill"))
-		fill(argv[2], strtoul(argv[3], NULL, 10));
+		fill(argv[2], argument(argv[3], 0, SIZE_MAX / PAGE));
 	else if (argc == 5 && !strcmp(argv[1], "measure"))
-		measure(argv[2], strtoul(argv[3], NULL, 10), strtoul(argv[4], NULL, 10));
+		measure(argv[2], argument(argv[3], 0, SIZE_MAX / PAGE), argument(argv[4], 1, SIZE_MAX / PAGE));
 	else if (argc == 3 && !strcmp(argv[1], "compare"))
-		return compare(strtod(argv[2], NULL));
+		return compare(argument_real(argv[2]));
 	else
 		die("fill FILE PAGES, measure FILE FROM PAGES or compare LIMIT");
 	return 0;

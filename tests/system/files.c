@@ -14,12 +14,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tests/common/argument.h"
 
 #define GO_TRIES	1200
 #define GO_TRY_US	50000
@@ -32,7 +34,7 @@ static int complain(const char *what)
 
 static int become(const char *user)
 {
-	uid_t id = (uid_t)atol(user);
+	uid_t id = argument_u32(user);
 
 	return setresgid(id, id, id) || setresuid(id, id, id) ? complain("be that user") : 0;
 }
@@ -90,10 +92,15 @@ static int own(const char *name, time_t end, int excl)
 
 static int held(char **argv, const char *user)
 {
-	long value = strtol(argv[5], NULL, 0);
+	bool cut = !strcmp(argv[4], "truncate");
+	uint64_t value;
 	int fd, rc;
 	char byte;
 
+	if (cut)
+		value = argument(argv[5], 0, INT64_MAX);
+	else if (number_octal(argv[5], 0, 07777, &value))
+		return complain("mode");
 	if (user && become(user))
 		return 1;
 	fd = open(argv[2], O_RDWR);
@@ -103,19 +110,20 @@ static int held(char **argv, const char *user)
 	fflush(stdout);
 	for (int i = 0; i < GO_TRIES && access(argv[3], F_OK); i++)
 		usleep(GO_TRY_US);
-	rc = *argv[4] == 't' ? ftruncate(fd, value) : fchmod(fd, (mode_t)value);
+	rc = cut ? ftruncate(fd, (off_t)value) : fchmod(fd, (mode_t)value);
 	printf("%s\n", rc ? strerrorname_np(errno) : "ok");
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	time_t end = time(NULL) + (argc > 3 ? atol(argv[3]) : 0);
+	time_t now = time(NULL);
 
 	if (argc == 4 && !strcmp(argv[1], "share"))
-		return share(argv[2], end);
+		return share(argv[2], now + argument_u32(argv[3]));
 	if (argc >= 5 && !strcmp(argv[1], "own"))
-		return become(argv[4]) ? 1 : own(argv[2], end, argc > 5 ? O_EXCL : 0);
+		return become(argv[4]) ? 1 :
+		       own(argv[2], now + argument_u32(argv[3]), argc > 5 ? O_EXCL : 0);
 	if (argc >= 6 && !strcmp(argv[1], "held"))
 		return held(argv, argc > 6 ? argv[6] : NULL);
 	fprintf(stderr, "usage: system-files share|own|held FILE ...\n");

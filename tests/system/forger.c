@@ -40,6 +40,9 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "tests/common/argument.h"
+#include "tools/common/clock.h"
+#include "tools/common/random.h"
 #include "types.h"
 #include "weft_wire.h"
 #include "wire.h"
@@ -72,6 +75,7 @@ struct attack {
 };
 
 static unsigned long sent, from_port;
+static uint64_t random_state;
 static struct weft_key key;
 static struct weft_stamp now;
 
@@ -110,10 +114,10 @@ static size_t make(const struct attack *a, u8 type, u16 op, u8 member, u32 turn,
 	u8 *payload = buf + WEFT_WIRE_HDR_LEN;
 	struct weft_msg m = {
 		.type = type, .src = member, .status = WEFT_M,
-		.txn = weft_txn(member, turn << 24 | (u32)rand() % (1 << 24)),
+		.txn = weft_txn(member, turn << 24 | (u32)random_below(&random_state, 1 << 24)),
 		.line = weft_line_key(a->region, WEFT_KIND_PAGE, turn % LINES),
-		.copyset = 7, .provider = 1, .version = 1000, .grant = (u32)rand(),
-		.nonce = (u32)rand(), .size = BLOCK, .info = FRAGMENT,
+		.copyset = 7, .provider = 1, .version = 1000, .grant = random_u32(&random_state),
+		.nonce = random_u32(&random_state), .size = BLOCK, .info = FRAGMENT,
 	};
 
 	if (weft_msg_has_data(type)) {
@@ -317,14 +321,6 @@ static bool hear(int fd, struct heard *h, u8 data[HEARD_MAX])
 	return true;
 }
 
-static u64 now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
-}
-
 /* By the rack's clock: whoever has no key, or another one, can read that, too. */
 static void hear_time(void)
 {
@@ -440,7 +436,7 @@ int main(int argc, char **argv)
 	bool root;
 
 	if (argc == 4 && !strcmp(argv[1], "record"))
-		return record((unsigned int)atoi(argv[2]), strtoul(argv[3], NULL, 0));
+		return record(argument_u32(argv[2]), argument(argv[3], 1, UINT64_MAX));
 	if (argc == 2 && !strcmp(argv[1], "replay"))
 		return replay();
 	if (argc > 3 && !strcmp(argv[1], "--key")) {
@@ -452,7 +448,7 @@ int main(int argc, char **argv)
 	if (argc < 7 || argc - 6 > MEMBERS || (!root && strcmp(argv[1], "user") != 0))
 		return usage();
 	a.what = argv[2];
-	a.region = (u32)strtoul(argv[3], NULL, 0);
+	a.region = argument_u32(argv[3]);
 	a.name = argv[4];
 	a.to = inet_addr(argv[5]);
 	for (int i = 6; i < argc; i++) {
@@ -460,10 +456,11 @@ int main(int argc, char **argv)
 
 		if (!addr)
 			return usage();
-		a.members[a.n].id = (u8)atoi(argv[i]);
+		*addr = '\0';
+		a.members[a.n].id = (u8)argument(argv[i], 1, WEFT_BLADE_MAX);
 		a.members[a.n++].addr = inet_addr(addr + 1);
 	}
-	srand((unsigned int)time(NULL));
+	random_state = clock_ns(CLOCK_REALTIME);
 	if (key.set)
 		hear_time();
 	if (!root && (setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||

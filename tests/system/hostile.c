@@ -21,13 +21,14 @@
 #include <netinet/udp.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "call.h"
+#include "tests/common/argument.h"
+#include "tools/common/random.h"
 #include "types.h"
 #include "weft_wire.h"
 #include "wire.h"
@@ -42,15 +43,12 @@ static uint8_t sender;	/* the member that the address is that of */
 
 static uint64_t draw(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state * 0x2545F4914F6CDD1Dull;
+	return random_u64(&state);
 }
 
 static uint32_t below(uint32_t n)
 {
-	return (uint32_t)((draw() >> 32) % n);
+	return (uint32_t)random_below(&state, n);
 }
 
 static int chance(uint32_t percent)
@@ -311,11 +309,11 @@ int main(int argc, char **argv)
 	if (address(argv[7], &from) || address(argv[8], &to))
 		return 2;
 	sender = (uint8_t)from;
-	state = strtoull(argv[3], NULL, 10) * 2654435761u + 88172645463325252ull;
+	state = argument(argv[3], 0, UINT64_MAX);
 	fd = connect_to(argv[6]);
 	if (fd < 0)
 		return 1;
-	return send_all(fd, mutated, strtoul(argv[2], NULL, 10),
-			(uint32_t)strtoul(argv[4], NULL, 10),
-			(uint32_t)strtoul(argv[5], NULL, 10), from, to);
+	return send_all(fd, mutated, argument(argv[2], 1, UINT64_MAX),
+			argument_u32(argv[4]),
+			argument_u32(argv[5]), from, to);
 }

@@ -19,8 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tests/common/argument.h"
+#include "tools/common/clock.h"
 
 #define BLOCK		4096
 #define FILES_MAX	64
@@ -30,14 +32,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "letgo: %s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 static int make(const char *dir, int i, int blocks)
@@ -73,10 +67,10 @@ static int hold(const char *dir, int files, int blocks)
 	puts("ready");
 	fflush(stdout);
 	sigwait(&set, &sig);
-	began = now_ms();
+	began = now_seconds() * 1e3;
 	while (i--)
 		close(fd[i]);
-	printf("closed %.0f\n", now_ms() - began);
+	printf("closed %.0f\n", now_seconds() * 1e3 - began);
 	return 0;
 }
 
@@ -132,11 +126,12 @@ static int reopen(const char *file, const char *go)
 int main(int argc, char **argv)
 {
 	if (argc == 5 && !strcmp(argv[1], "hold"))
-		return hold(argv[2], atoi(argv[3]), atoi(argv[4]));
+		return hold(argv[2], (int)argument(argv[3], 1, FILES_MAX),
+			    (int)argument(argv[4], 0, 64));
 	if (argc == 3 && !strcmp(argv[1], "name"))
 		return modify(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "names"))
-		return names(argv[2], atoi(argv[3]));
+		return names(argv[2], (int)argument(argv[3], 1, INT32_MAX));
 	if (argc == 4 && !strcmp(argv[1], "reopen"))
 		return reopen(argv[2], argv[3]);
 	fprintf(stderr, "usage: system-letgo hold DIR FILES BLOCKS | name FILE | names DIR FILES | reopen FILE GO\n");

@@ -25,6 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "tests/common/argument.h"
 #include "weft.h"
 
 #define PAGE		4096l
@@ -200,7 +201,7 @@ static int with_file(int argc, char **argv)
 {
 	const char *what = argv[1];
 	int fd = open(argv[2], O_RDWR);
-	long number = argc > 3 ? atol(argv[3]) : 0;
+	long number = argc > 3 ? (long)argument(argv[3], 0, INT64_MAX) : 0;
 
 	if (fd < 0)
 		return say("open", -1);
@@ -213,7 +214,7 @@ static int with_file(int argc, char **argv)
 	if (!strcmp(what, "open"))
 		return open_locks(fd, number, argc > 4 ? argv[4] : NULL);
 	if (!strcmp(what, "take") && argc > 4)
-		return take_locks(fd, number, atol(argv[4]));
+		return take_locks(fd, number, argument_u32(argv[4]));
 	fprintf(stderr, "system-limits: what is '%s'?\n", what);
 	return 2;
 }
@@ -225,8 +226,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (!strcmp(argv[1], "create") && argc > 4)
-		return create_regions(argv[2], atol(argv[3]), atol(argv[4]));
+		return create_regions(argv[2], argument_u32(argv[3]), argument_u32(argv[4]));
 	if (!strcmp(argv[1], "grow") && argc > 3)
-		return grow_directory(argv[2], atol(argv[3]));
+		return grow_directory(argv[2], argument_u32(argv[3]));
 	return with_file(argc, argv);
 }

@@ -27,8 +27,9 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
 
 #define PAGE		4096u
 #define LENGTH		512u	/* of what the device writes */
@@ -55,14 +56,6 @@ static void die(const char *what)
 {
 	fprintf(stderr, "pins: %s: %s\n", what, strerror(errno));
 	_exit(1);
-}
-
-static double now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 static char *map(int fd, off_t at, int flags)
@@ -139,11 +132,11 @@ static int device(const char *file, int stays)
 	/* alarm() ends what waits for ever */
 	while (!progress->other)
 		usleep(POLL_US);
-	took_ms = now_ms();
+	took_ms = now_seconds() * 1e3;
 	usleep(AT_IT_MS * 1000);
 	fill(slow, d.source);
 	pthread_join(thread, NULL);
-	took_ms = now_ms() - took_ms;
+	took_ms = now_seconds() * 1e3 - took_ms;
 
 	if (!stays)
 		d.block = map(fd, 0, MAP_SHARED);

@@ -38,13 +38,4 @@ static inline int check_result(void)
 	return !checks;
 }
 
-/* The same numbers on every machine. */
-static inline unsigned int check_random(unsigned int *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 17;
-	*state ^= *state << 5;
-	return *state;
-}
-
 #endif /* WEFT_TESTS_UNIT_CHECK_H */

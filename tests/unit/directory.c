@@ -6,6 +6,7 @@
 #include "directory.h"
 #include "check.h"
 #include "tests/stations.h"
+#include "tools/common/random.h"
 
 #define MEMBERS	0x0000000Fu	/* nodes 1 to 4 */
 
@@ -273,13 +274,13 @@ static void strangers(void)
 /* Random requests: what holds whatever comes. */
 static void random_requests(void)
 {
-	unsigned int state = 7;
+	u64 state = 7;
 	u32 i;
 
 	entry(WEFT_I, 0);
 	for (i = 0; i < 300000; i++) {
 		struct weft_dir_entry was = e;
-		u32 r = check_random(&state), members = 0x1Fu ^ (1u << r % 5);
+		u32 r = random_u32(&state), members = 0x1Fu ^ (1u << r % 5);
 		u32 id = 1 + (r >> 8) % 5, seq = 1 + (r >> 12) % 6;
 		enum weft_dir_dest dest;
 		u8 type;

@@ -7,6 +7,7 @@
 #include "home.h"
 #include "check.h"
 #include "tests/stations.h"
+#include "tools/common/random.h"
 
 #define MEMBERS	0xFu
 
@@ -296,7 +297,7 @@ static void switch_restarts(void)
 static void nonsense(void)
 {
 	struct weft_home_line was;
-	unsigned int state = 3;
+	u64 state = 3;
 	u32 i;
 
 	begin();
@@ -304,7 +305,7 @@ static void nonsense(void)
 	hear(switch_says(out.sw));
 	was = l;
 	for (i = 0; i < 100000; i++) {
-		u32 r = check_random(&state);
+		u32 r = random_u32(&state);
 		struct weft_msg m = {
 			.type = (u8)(WEFT_MSG_READ + r % 34), .src = 33,
 			.flags = (u8)(r >> 8), .txn = weft_txn(33 + (r >> 16 & 1), r >> 17),
@@ -353,13 +354,13 @@ static void check_one_place(void)
 
 static void random_moves(void)
 {
-	unsigned int state = 11;
+	u64 state = 11;
 	u32 i, moved = 0, back = 0;
 
 	begin();
 	flights = 0;
 	for (i = 0; i < 400000; i++) {
-		u32 r = check_random(&state), pick = flights ? (r >> 8) % flights : 0;
+		u32 r = random_u32(&state), pick = flights ? (r >> 8) % flights : 0;
 		struct weft_msg m;
 
 		memset(&out, 0, sizeof(out));

@@ -3,7 +3,7 @@
  * A write miss is over when the last of its answers comes, whichever that is: no
  * order of them costs a time-out or another round trip.
  */
-#include "line.h"
+#include "controller.h"
 #include "check.h"
 
 #define ME		5

@@ -114,11 +114,11 @@ static void expect_at(int line, u8 a, u8 b, u8 c, u32 who, u32 count)
 #define expect(...) expect_at(__LINE__, __VA_ARGS__)
 
 /* Who has the lock next after node @n: these readers, then this writer (0: none). */
-static void expect_heirs(u32 n, u32 readers, u32 writer)
+static void expect_successors(u32 n, u32 readers, u32 writer)
 {
 	u32 i, count, found = 0, next;
 
-	count = weft_lock_heirs(&node[n], &next);
+	count = weft_lock_successors(&node[n], &next);
 	for (i = 0; i < count; i++)
 		found |= weft_node_bit(weft_txn_member(node[n].handed.txn[i]));
 	CHECK_EQ(found, readers);
@@ -160,7 +160,7 @@ static void hand_over(u32 epoch)
 	let_go(1);
 	/* HAND, HANDED, HAND_ACK; and the queue has come along */
 	expect(WEFT_I, WEFT_M, WEFT_I, 1 << 2, 3);
-	expect_heirs(1, 0, 2);
+	expect_successors(1, 0, 2);
 	CHECK_EQ(node[1].handed.txn[0], node[2].txn);
 	CHECK_EQ(e.grant, epoch + 2 * WEFT_EPOCH_STEP);
 	CHECK_EQ(node[2].queue.n, 1);
@@ -188,7 +188,7 @@ static void readers_then_writer(u32 epoch)
 	/* readers only: the queue ends, and the writer reads on */
 	let_go(3);
 	expect(WEFT_S, WEFT_I, WEFT_S, 1 << 1, 3);
-	expect_heirs(3, 1 << 0, 0);
+	expect_successors(3, 1 << 0, 0);
 	CHECK_EQ(e.lock, 0);
 	CHECK_EQ(e.copyset, 5);
 }
@@ -262,7 +262,7 @@ static void readers_between(u32 epoch)
 	let_go(1);
 	/* HAND, HANDED to both, HAND_ACK; the reader is in, and asked to hurry */
 	expect(WEFT_I, WEFT_S, WEFT_I, 1 << 2, 4);
-	expect_heirs(1, 1 << 1, 3);
+	expect_successors(1, 1 << 1, 3);
 	CHECK(node[3].tenured);
 	CHECK_EQ(node[3].waiting_on, 2);
 	/* what the lock guards goes to that transaction of the writer */
@@ -299,7 +299,7 @@ static void give_back(u32 epoch)
 	carry_out(1, &out);
 	let_go(1);
 	expect(WEFT_I, WEFT_I, WEFT_I, 0, 2);
-	expect_heirs(1, 0, 0);
+	expect_successors(1, 0, 0);
 	CHECK_EQ(e.lock, 0);
 	CHECK(!weft_lock_evict(&node[1], &out));
 	want(2, WEFT_S);

@@ -6,7 +6,7 @@
  */
 #include "check.h"
 #include "directory.h"
-#include "line.h"
+#include "controller.h"
 
 #define NODES	3
 #define MEMBERS	0x7u

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "directory.h"
 #include "tests/stations.h"
+#include "tools/common/random.h"
 
 static struct weft_key key, other;
 static const struct weft_stamp now = { 0x11223344, 0x55667788 };
@@ -215,23 +216,23 @@ static void through_directory(void)
 {
 	static struct weft_slot slots[WEFT_SWITCH_SLOTS];
 	struct weft_switch sw = { .members = 0xFF, .slots = slots };
-	unsigned int state = 1;
+	u64 state = 1;
 	u32 i, seen = 0;
 
 	stations_by_id(&sw);
 	for (i = 0; i < 200000; i++) {
 		u8 in[2048], out[2048];
 		struct weft_msg m = {
-			.type = (u8)(1 + check_random(&state) % 14),
-			.flags = (u8)check_random(&state),
-			.src = (u8)(1 + check_random(&state) % 8),
-			.line = weft_line_key(1, check_random(&state) % 2,
-					      check_random(&state) % 4),
-			.status = (u8)(check_random(&state) % 3),
-			.copyset = check_random(&state) & 0xFF,
-			.holder = check_random(&state) & 0xFF,
-			.grant = check_random(&state) % 16,
-			.nonce = check_random(&state) % 4, .size = 4096, .info = 1344,
+			.type = (u8)(1 + random_u32(&state) % 14),
+			.flags = (u8)random_u32(&state),
+			.src = (u8)(1 + random_u32(&state) % 8),
+			.line = weft_line_key(1, random_u32(&state) % 2,
+					      random_u32(&state) % 4),
+			.status = (u8)(random_u32(&state) % 3),
+			.copyset = random_u32(&state) & 0xFF,
+			.holder = random_u32(&state) & 0xFF,
+			.grant = random_u32(&state) % 16,
+			.nonce = random_u32(&state) % 4, .size = 4096, .info = 1344,
 		}, back;
 		u32 targets;
 		size_t n;
@@ -243,8 +244,8 @@ static void through_directory(void)
 			m.len = 1344;
 			m.payload = in + WEFT_WIRE_HDR_LEN;
 		}
-		m.txn = weft_txn(check_random(&state) % 4 ? m.src : 1 + m.grant % 8,
-				 check_random(&state) % 8);
+		m.txn = weft_txn(random_u32(&state) % 4 ? m.src : 1 + m.grant % 8,
+				 random_u32(&state) % 8);
 		memset(in, 7, sizeof(in));
 		n = weft_wire_pack(&m, in, &key, now);
 		was = m.type;

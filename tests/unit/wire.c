@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The wire codec: layout byte by byte, what is refused, what comes back. */
+#include "tools/common/random.h"
 #include "wire.h"
 #include "check.h"
 
@@ -161,7 +162,7 @@ static void bits(void)
 /* Any message comes back as it was; what is left over does not matter. */
 static void round_trips(void)
 {
-	unsigned int state = 1;
+	u64 state = 1;
 	struct weft_msg m, back;
 	u8 buf[WEFT_WIRE_HDR_LEN];
 	u32 i, j;
@@ -170,7 +171,7 @@ static void round_trips(void)
 		u8 *p = (u8 *)&m;
 
 		for (j = 0; j < sizeof(m); j++)
-			p[j] = (u8)check_random(&state);
+			p[j] = (u8)random_u32(&state);
 		m.src = (u8)(1 + m.src % 48);
 		m.status %= 3;
 		m.type = (u8)(1 + m.type % 47);

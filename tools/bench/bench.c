@@ -5,6 +5,7 @@
  */
 #include <getopt.h>
 
+#include "tools/common/number.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 
@@ -19,6 +20,7 @@ static const char usage[] =
 "  pingpong  two nodes write to the same page in turns, --count times each\n"
 "  counter   each thread on each node adds --count times to one counter\n"
 "  tsv       turn JSON lines on standard input into a table\n"
+"  hist      turn histograms in JSON lines on standard input into tables\n"
 "Options:\n"
 "  --file F --reference F --size BYTES (of the file to use)\n"
 "  --offset BYTES   where to begin (seqread)\n"
@@ -72,7 +74,6 @@ static void parse_threads(struct bench *b, char *list)
 
 static int parse(struct bench *b, int argc, char **argv)
 {
-	char *end;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -88,8 +89,7 @@ static int parse(struct bench *b, int argc, char **argv)
 		case O_THREADS: parse_threads(b, optarg); break;
 		case O_READ: b->read = true; break;
 		case O_TARGET:
-			b->target = strtod(optarg, &end);
-			if (end == optarg || *end)
+			if (number_real(optarg, -1e15, 1e15, &b->target))
 				node_die("--target %s: give a number", optarg);
 			break;
 		case O_DIR: b->dir = optarg; break;
@@ -109,6 +109,8 @@ int main(int argc, char **argv)
 	node_begin("weft-bench");
 	if (argc == 2 && !strcmp(argv[1], "tsv"))
 		return result_tsv();
+	if (argc == 2 && !strcmp(argv[1], "hist"))
+		return hist_tables();
 	if (argc == 2 && !strcmp(argv[1], "--help")) {
 		fputs(usage, stdout);
 		return 0;

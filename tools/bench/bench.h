@@ -45,6 +45,7 @@ struct bench {
 void result_print(const struct bench *b, const char *bench, const char *label,
 		  const char *unit, double *samples, unsigned int count);
 int result_tsv(void);
+int hist_tables(void);
 
 /* pattern.c: contents that tell where they belong */
 int bench_fill(const struct bench *b);

@@ -102,7 +102,7 @@ field()
 {
 	sed -n "s/.*\"$1\":\([0-9.]*\).*/\1/p" "$OUT/switch"
 }
-printf '{"bench":"switchd","label":"directory","value":%s,"unit":"messages/s","target":3000000}\n' \
+printf '{"bench":"switchd","label":"directory","value":%s,"unit":"messages/s","target":8000000}\n' \
 	"$(field directory_per_s)" | result
 ratio switchd 'directory/L2' "$(field directory_per_s)" "$(field l2_per_s)" 0.33
 

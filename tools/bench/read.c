@@ -10,6 +10,7 @@
  */
 #include <pthread.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 
@@ -71,11 +72,11 @@ static uint64_t read_sum(struct subject *s, uint64_t from, uint64_t size)
 static double pass(struct subject *s, bool read, uint64_t from, uint64_t size,
 		   uint64_t *sum)
 {
-	uint64_t start = node_now_ns();
+	uint64_t start = now_ns();
 
 	*sum = read ? read_sum(s, from, size) :
 		pattern_sum(s->words + from / 8, size / 8);
-	return node_now_ns() - start;
+	return now_ns() - start;
 }
 
 /*
@@ -252,26 +253,26 @@ static double read_at_once(const struct bench *b, struct subject *s,
 		if (err)
 			node_die("cannot start a thread: %s", strerror(err));
 	}
-	start = node_now_ns();
+	start = now_ns();
 	pthread_barrier_wait(&gate);
 	for (i = 0; i < threads; i++)
 		pthread_join(readers[i].thread, NULL);
 	pthread_barrier_destroy(&gate);
 	free(readers);
-	return node_now_ns() - start;
+	return now_ns() - start;
 }
 
 static uint32_t *shuffled(uint64_t pages)
 {
 	uint32_t *page = malloc(pages * sizeof(*page)), x;
-	uint64_t random = node_seed(pages, 1), i, k;
+	uint64_t random = random_stream(pages, 1), i, k;
 
 	if (!page)
 		node_die("out of memory");
 	for (i = 0; i < pages; i++)
 		page[i] = i;
 	for (i = pages - 1; i > 0; i--) {
-		k = (node_random(&random) >> 16) % (i + 1);
+		k = random_below(&random, i + 1);
 		x = page[i];
 		page[i] = page[k];
 		page[k] = x;

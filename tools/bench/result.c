@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "tools/common/json.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -28,30 +29,33 @@ static int compare(const void *a, const void *b)
 void result_print(const struct bench *b, const char *bench, const char *label,
 		  const char *unit, double *samples, unsigned int count)
 {
+	struct json j;
 	double median;
 
 	qsort(samples, count, sizeof(*samples), compare);
 	median = (samples[(count - 1) / 2] + samples[count / 2]) / 2;
-	printf("{\"bench\":\"%s\",\"label\":\"%s\",\"value\":%.6g,\"min\":%.6g,\"max\":%.6g,\"unit\":\"%s\",\"repeats\":%u",
-	       bench, label, median, samples[0], samples[count - 1], unit, count);
+	json_begin(&j, stdout, false);
+	json_string(&j, "bench", bench);
+	json_string(&j, "label", label);
+	json_real(&j, "value", median);
+	json_real(&j, "min", samples[0]);
+	json_real(&j, "max", samples[count - 1]);
+	json_string(&j, "unit", unit);
+	json_u64(&j, "repeats", count);
 	if (b->target > 0)
-		printf(",\"target\":%.6g", b->target);
-	printf("}\n");
+		json_real(&j, "target", b->target);
+	json_end(&j);
 	fflush(stdout);
 }
 
 /* The value of a key in a line that result_print() could have printed. */
 static const char *value_of(const char *line, const char *key, char *value, size_t room)
 {
-	char quoted[64];
-	const char *at;
+	const char *at = json_find(line, key);
 	size_t len;
 
-	snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-	at = strstr(line, quoted);
 	if (!at)
 		return NULL;
-	at += strlen(quoted);
 	if (*at == '"')
 		len = strcspn(++at, "\"");
 	else

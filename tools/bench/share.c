@@ -31,11 +31,11 @@ static struct arena *arena_open(const struct bench *b, const char *name)
 /* Wait until the ball is there, not for ever. */
 static void await(_Atomic uint64_t *ball, uint64_t value)
 {
-	uint64_t end = node_now_ns() + node.timeout * 1000000000ull;
+	uint64_t end = now_ns() + node.timeout * 1000000000ull;
 	uint32_t looks = 0;
 
 	while (atomic_load_explicit(ball, memory_order_acquire) != value) {
-		if (node_wait_a_bit(&looks) && node_now_ns() > end)
+		if (node_wait_a_bit(&looks) && now_ns() > end)
 			node_die("pingpong: the other node has not answered for %u s",
 				 node.timeout);
 	}
@@ -60,7 +60,7 @@ int bench_pingpong(const struct bench *b)
 	/* One repeat more, unmeasured, first. */
 	for (k = 0; k <= b->repeats; k++) {
 		node_meet();
-		start = node_now_ns();
+		start = now_ns();
 		for (i = 0; i < b->count; i++, ball += 2) {
 			if (node.number == 1) {
 				atomic_store_explicit(&a->ball.value, ball + 1,
@@ -73,7 +73,7 @@ int bench_pingpong(const struct bench *b)
 			}
 		}
 		if (k)
-			us[k - 1] = (node_now_ns() - start) / 1e3 / b->count / 2;
+			us[k - 1] = (now_ns() - start) / 1e3 / b->count / 2;
 	}
 	node_meet();
 	if (node.number == 1)
@@ -101,7 +101,7 @@ static void *add(void *arg)
 static uint64_t add_at_once(const struct bench *b, struct arena *a, unsigned int threads)
 {
 	struct adder adders[BENCH_THREADS];
-	uint64_t start = node_now_ns();
+	uint64_t start = now_ns();
 	unsigned int i;
 	int err;
 
@@ -114,7 +114,7 @@ static uint64_t add_at_once(const struct bench *b, struct arena *a, unsigned int
 	}
 	for (i = 0; i < threads; i++)
 		pthread_join(adders[i].thread, NULL);
-	return node_now_ns() - start;
+	return now_ns() - start;
 }
 
 /**

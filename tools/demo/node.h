@@ -24,8 +24,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
+#include "tools/common/number.h"
 
 #define NODE_MAX	32
 #define NODE_PAGE	4096u
@@ -103,21 +105,6 @@ static inline void node_die(const char *fmt, ...)
 	exit(1);
 }
 
-static inline uint64_t node_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
-static inline void node_sleep_us(unsigned int us)
-{
-	struct timespec ts = { us / 1000000, us % 1000000 * 1000l };
-
-	nanosleep(&ts, NULL);
-}
-
 /* A shared page that cannot be had ends in SIGBUS: say so, then go. */
 static inline void node_on_sigbus(int sig)
 {
@@ -147,31 +134,19 @@ static inline void node_begin(const char *program)
 /**
  * node_number_of() - a number from the command line
  * @option:	name of the option, for the message
- * @text:	what was given; K, M and G multiply
+ * @text:	what was given, see number_size()
  * @min:	smallest allowed
  * @max:	largest allowed
  */
 static inline uint64_t node_number_of(const char *option, const char *text,
 				      uint64_t min, uint64_t max)
 {
-	static const char units[] = "KMG";
-	unsigned long long v;
-	const char *unit;
-	char *end;
-	int shift = 0;
+	uint64_t value;
 
-	errno = 0;
-	v = strtoull(text, &end, 0);
-	unit = end != text && *end ? strchr(units, *end) : NULL;
-	if (unit) {
-		shift = 10 * (unit - units + 1);
-		end++;
-	}
-	if (errno || end == text || *end || strchr(text, '-') ||
-	    v > UINT64_MAX >> shift || v << shift < min || v << shift > max)
+	if (number_size(text, min, max, &value))
 		node_die("%s %s: give a number from %llu to %llu", option, text,
 			 (unsigned long long)min, (unsigned long long)max);
-	return v << shift;
+	return value;
 }
 
 /**
@@ -339,7 +314,7 @@ static inline const char *node_list(uint64_t set, char *text, size_t len)
 static inline void node_meet(void)
 {
 	struct meeting *m = node.meeting;
-	uint64_t deadline = node_now_ns() + node.timeout * 1000000000ull;
+	uint64_t deadline = now_ns() + node.timeout * 1000000000ull;
 	uint64_t all = ++node.rounds * node.count;
 	unsigned int pause = 5;
 	uint64_t set;
@@ -354,14 +329,14 @@ static inline void node_meet(void)
 			node_die("node %s gave up, so do I",
 				 node_list(set, text, sizeof(text)));
 		}
-		if (node_now_ns() > deadline) {
+		if (now_ns() > deadline) {
 			set = ~atomic_load(&m->joined);
 			node_die("waited %u s in vain at meeting %llu of %s (never came: node %s)",
 				 node.timeout, (unsigned long long)node.rounds,
 				 node.meeting_file,
 				 *node_list(set, text, sizeof(text)) ? text : "none");
 		}
-		node_sleep_us(pause);
+		pause_us(pause);
 		if (pause < node.pause_us)
 			pause += 1 + pause / 2;
 	}
@@ -379,30 +354,8 @@ static inline bool node_wait_a_bit(uint32_t *looks)
 {
 	if (++*looks < 2000)
 		return false;
-	node_sleep_us(20);
+	pause_us(20);
 	return true;
-}
-
-/* A small random generator (xorshift64*): the same everywhere, seed not 0. */
-static inline uint64_t node_random(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	*state = x;
-	return x * 0x2545f4914f6cdd1dull;
-}
-
-/* Start value for node_random(), different for each of up to 2^32 streams. */
-static inline uint64_t node_seed(uint64_t seed, uint64_t stream)
-{
-	uint64_t x = seed * 0x9e3779b97f4a7c15ull + stream + 1;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return (x ^ x >> 31) | 1;
 }
 
 #endif /* WEFT_TOOLS_DEMO_NODE_H */

@@ -68,7 +68,7 @@ int main(int argc, char **argv)
 	map = node_map(argv[optind], WORKERS * stride, NULL);
 	counter = (_Atomic uint64_t *)(map + worker * stride);
 
-	start = node_now_ns();
+	start = now_ns();
 	end = start + seconds * 1000000000ull;
 	do {
 		for (i = 0; i < LOOK_EVERY; i++)
@@ -76,8 +76,8 @@ int main(int argc, char **argv)
 				atomic_load_explicit(counter, memory_order_relaxed) + 1,
 				memory_order_relaxed);
 		counts += LOOK_EVERY;
-	} while (node_now_ns() < end);
+	} while (now_ns() < end);
 	printf("worker %" PRIu64 ": %" PRIu64 " counts, %.0f a second\n", worker, counts,
-	       (double)counts * 1e9 / (double)(node_now_ns() - start));
+	       (double)counts * 1e9 / (double)(now_ns() - start));
 	return 0;
 }

@@ -28,6 +28,7 @@
 #include <pthread.h>
 
 #include "node.h"
+#include "tools/common/random.h"
 
 #define TABLE_MAGIC	0x31626174746665ull
 #define SEGMENT		(4 * NODE_PAGE)
@@ -375,7 +376,7 @@ static void count_words(void)
 {
 	struct share *share = &job.table->share[node.number - 1];
 	struct worker *w, *workers;
-	uint64_t start = node_now_ns();
+	uint64_t start = now_ns();
 	unsigned int i;
 	int err;
 
@@ -403,7 +404,7 @@ static void count_words(void)
 		free(w->seen);
 	}
 	free(workers);
-	share->ns = node_now_ns() - start;
+	share->ns = now_ns() - start;
 	printf("node %u: %llu words in %llu chunks, %.1f MB, %.2f s\n",
 	       node.number, (unsigned long long)share->words,
 	       (unsigned long long)share->chunks, share->bytes / 1e6,
@@ -495,7 +496,7 @@ static uint64_t round_up(uint64_t x, uint64_t to)
 
 static uint64_t config_sum(void)
 {
-	return node_seed(node_seed(TABLE_MAGIC ^ job.text_size, job.slots),
+	return random_stream(random_stream(TABLE_MAGIC ^ job.text_size, job.slots),
 			 job.heap_size ^ job.chunk_size << 1);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/statfs.h>
 #include <sys/wait.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 #include "kvs.h"
@@ -108,7 +109,7 @@ static unsigned int alive(const struct bench *b, struct shared *s)
 
 static void wait_ready(const struct bench *b, struct shared *s)
 {
-	uint64_t deadline = node_now_ns() + node.timeout * 1000000000ull;
+	uint64_t deadline = now_ns() + node.timeout * 1000000000ull;
 	unsigned int i;
 
 	for (i = 0; i < b->processes; ) {
@@ -117,11 +118,11 @@ static void wait_ready(const struct bench *b, struct shared *s)
 			i++;
 			continue;
 		}
-		if (node_now_ns() > deadline) {
+		if (now_ns() > deadline) {
 			kill_all(b, s);
 			node_die("process %u is not ready after %u s", i, node.timeout);
 		}
-		node_sleep_us(LOOK_US);
+		pause_us(LOOK_US);
 	}
 }
 
@@ -141,37 +142,37 @@ static void replace(const struct bench *b, struct shared *s, unsigned int number
 /* Until pages and locks are where they are used, as far as that goes. */
 static void warm_up(const struct bench *b, struct shared *s)
 {
-	uint64_t end = node_now_ns() + b->warm * 1000000000ull;
+	uint64_t end = now_ns() + b->warm * 1000000000ull;
 
 	s->go = 1;
-	while (node_now_ns() < end && alive(b, s))
-		node_sleep_us(LOOK_US);
+	while (now_ns() < end && alive(b, s))
+		pause_us(LOOK_US);
 }
 
 /* Until the time is over or all have done their operations. */
 static void watch(const struct bench *b, struct shared *s, struct result *r)
 {
-	uint64_t now = node_now_ns(), random = node_seed(b->seed, ~0ull - node.number);
+	uint64_t now = now_ns(), random = random_stream(b->seed, ~0ull - node.number);
 	uint64_t end = now + b->seconds * 1000000000ull;
 	uint64_t next = now + b->kill_ms * 1000000ull;
 
-	while (alive(b, s) && node_now_ns() < end) {
-		if (b->kill_ms && node_now_ns() >= next) {
-			replace(b, s, (unsigned int)(node_random(&random) >> 32) % b->processes);
+	while (alive(b, s) && now_ns() < end) {
+		if (b->kill_ms && now_ns() >= next) {
+			replace(b, s, (unsigned int)random_below(&random, b->processes));
 			r->killed++;
-			next = node_now_ns() + b->kill_ms * 1000000ull;
+			next = now_ns() + b->kill_ms * 1000000ull;
 		}
-		node_sleep_us(LOOK_US);
+		pause_us(LOOK_US);
 	}
 	s->stop = 1;
-	end = node_now_ns() + node.timeout * 1000000000ull;
+	end = now_ns() + node.timeout * 1000000000ull;
 	while (alive(b, s)) {
-		if (node_now_ns() > end) {
+		if (now_ns() > end) {
 			kill_all(b, s);
 			node_die("WRONG: a process is stuck %u s after the end: a lock cannot be had",
 				 node.timeout);
 		}
-		node_sleep_us(LOOK_US);
+		pause_us(LOOK_US);
 	}
 }
 
@@ -182,18 +183,6 @@ static bool on_weft(const char *file)
 	struct statfs fs;
 
 	return !statfs(file, &fs) && fs.f_type == WEFT_SUPER_MAGIC;
-}
-
-/* A number in what weftctl prints; -1: it is not there. */
-static double counter(const char *text, const char *name)
-{
-	const char *at = strstr(text, name);
-
-	if (!at)
-		return -1;
-	at += strlen(name);
-	at += strspn(at, "\": ");
-	return strtod(at, NULL);
 }
 
 /* What the node has sent and received, -1: nobody knows. */
@@ -217,9 +206,10 @@ static double messages(const char *file)
 		return -1;
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	pclose(f);
-	sent = counter(text, "\"msg_sent");
-	received = counter(text, "\"msg_received");
-	return sent < 0 || received < 0 ? -1 : sent + received;
+	if (!json_find_real(text, "msg_sent", &sent) ||
+	    !json_find_real(text, "msg_received", &received))
+		return -1;
+	return sent + received;
 }
 
 /* --- Results ------------------------------------------------------------------ */
@@ -253,7 +243,7 @@ static void add_up(const struct bench *b, const struct shared *s, uint64_t begin
 	r->seconds = (double)(end - begin) / 1e9;
 }
 
-static const double parts[] = { 0.5, 0.9, 0.99, 0.999 };
+static const unsigned int parts[] = { 500, 900, 990, 999 };
 static const char *const part_names[] = { "p50", "p90", "p99", "p999" };
 
 static void print_times(const struct hist *h, const char *name)
@@ -264,53 +254,66 @@ static void print_times(const struct hist *h, const char *name)
 		return;
 	printf("  %-8s", name);
 	for (i = 0; i < 4; i++)
-		printf(" %s %.2f", part_names[i], hist_percentile(h, parts[i]) / 1e3);
+		printf(" %s %.2f", part_names[i], hist_quantile(h, parts[i]) / 1e3);
 	printf(" max %.2f us\n", (double)h->max / 1e3);
 }
 
-static void json_times(const struct hist *h, const char *name)
+static void json_times(struct json *j, const char *key, const struct hist *h)
 {
 	unsigned int i;
 
-	printf(",\"%s_us\":", name);
 	if (!h->count) {
-		printf("null");
+		json_null(j, key);
 		return;
 	}
-	printf("{");
+	json_object(j, key);
 	for (i = 0; i < 4; i++)
-		printf("\"%s\":%.3f,", part_names[i], hist_percentile(h, parts[i]) / 1e3);
-	printf("\"max\":%.3f}", (double)h->max / 1e3);
+		json_fixed(j, part_names[i], hist_quantile(h, parts[i]) / 1e3);
+	json_fixed(j, "max", (double)h->max / 1e3);
+	json_close(j);
 }
 
-static void json_number(const char *name, double value, bool known)
+static void json_known(struct json *j, const char *key, double value, bool known)
 {
 	if (known)
-		printf(",\"%s\":%.6g", name, value);
+		json_real(j, key, value);
 	else
-		printf(",\"%s\":null", name);
+		json_null(j, key);
 }
 
 static void print_json(const struct bench *b, const struct kvs *k, const struct result *r)
 {
 	double n = operations(r) ? (double)operations(r) : 1;
+	const char workload[] = { b->workload, '\0' };
+	struct json j;
 
-	printf("{\"workload\":\"%c\",\"locks\":\"%s\",\"node\":%u,\"nodes\":%u,\"processes\":%u,\"threads\":%u",
-	       b->workload, k->ops->name, node.number, node.count, b->processes, b->threads);
-	printf(",\"records\":%llu,\"value_size\":%llu,\"buckets\":%u,\"seed\":%llu,\"seconds\":%.6g",
-	       (unsigned long long)k->header->records,
-	       (unsigned long long)k->header->value_size, k->g.buckets,
-	       (unsigned long long)b->seed, r->seconds);
-	printf(",\"operations\":%llu,\"reads\":%llu,\"updates\":%llu,\"warmed\":%llu",
-	       (unsigned long long)operations(r), (unsigned long long)r->done[READ],
-	       (unsigned long long)r->done[UPDATE], (unsigned long long)r->warmed);
-	json_number("throughput", n / r->seconds, r->seconds > 0);
-	json_times(&r->times[READ], "read");
-	json_times(&r->times[UPDATE], "update");
-	json_number("user_us_per_op", (double)r->user_us / n, !r->killed);
-	json_number("system_us_per_op", (double)r->system_us / n, !r->killed);
-	json_number("messages_per_op", r->messages / n, r->messages >= 0);
-	printf(",\"killed\":%u}\n", r->killed);
+	json_begin(&j, stdout, false);
+	json_string(&j, "workload", workload);
+	json_string(&j, "locks", k->ops->name);
+	json_u64(&j, "node", node.number);
+	json_u64(&j, "nodes", node.count);
+	json_u64(&j, "processes", b->processes);
+	json_u64(&j, "threads", b->threads);
+	json_u64(&j, "records", k->header->records);
+	json_u64(&j, "value_size", k->header->value_size);
+	json_u64(&j, "buckets", k->g.buckets);
+	json_u64(&j, "seed", b->seed);
+	json_real(&j, "seconds", r->seconds);
+	json_u64(&j, "operations", operations(r));
+	json_u64(&j, "reads", r->done[READ]);
+	json_u64(&j, "updates", r->done[UPDATE]);
+	json_u64(&j, "warmed", r->warmed);
+	json_known(&j, "throughput", n / r->seconds, r->seconds > 0);
+	json_times(&j, "read_us", &r->times[READ]);
+	json_times(&j, "update_us", &r->times[UPDATE]);
+	json_known(&j, "user_us_per_op", (double)r->user_us / n, !r->killed);
+	json_known(&j, "system_us_per_op", (double)r->system_us / n, !r->killed);
+	json_known(&j, "messages_per_op", r->messages / n, r->messages >= 0);
+	json_u64(&j, "killed", r->killed);
+	json_object(&j, "latency");
+	hist_json(&j, "read", &r->times[READ]);
+	hist_json(&j, "update", &r->times[UPDATE]);
+	json_end(&j);
 }
 
 static void print_text(const struct bench *b, const struct kvs *k, const struct result *r)
@@ -379,7 +382,7 @@ int bench_run(const struct bench *b)
 		warm_up(b, s);
 		r->messages = messages(b->file);
 	}
-	begin = node_now_ns();
+	begin = now_ns();
 	s->count = 1;
 	s->go = 1;
 	watch(b, s, r);

@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "tools/common/random.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 #include "kvs.h"
@@ -109,15 +110,15 @@ static void *work(void *arg)
 	bool timed;
 
 	while (!atomic_load(&t->s->go))
-		node_sleep_us(500);
+		pause_us(500);
 	for (i = 0; !t->b->operations || i < t->b->operations; i++) {
 		if (atomic_load_explicit(&t->s->stop, memory_order_relaxed))
 			break;
 		id = t->draws[(first + i) % DRAWS];
-		kind = (node_random(&t->random) >> 32) % 100 < updates ? UPDATE : READ;
+		kind = random_below(&t->random, 100) < updates ? UPDATE : READ;
 		timed = !(i % t->b->sample);
 		if (timed)
-			start = node_now_ns();
+			start = now_ns();
 		if (kind == READ)
 			do_read(t, id);
 		else
@@ -128,11 +129,11 @@ static void *work(void *arg)
 			continue;
 		}
 		if (timed)
-			hist_add(&t->w->times[kind], node_now_ns() - start);
+			hist_add(&t->w->times[kind], now_ns() - start);
 		atomic_store_explicit(&t->w->done[kind], t->w->done[kind] + 1,
 				      memory_order_relaxed);
 	}
-	atomic_store(&t->w->ended_ns, node_now_ns());
+	atomic_store(&t->w->ended_ns, now_ns());
 	return NULL;
 }
 
@@ -154,7 +155,7 @@ static void draw(struct task *t, uint64_t records)
 		return;
 	zipf_init(&z);
 	for (i = 0; i < DRAWS; i++) {
-		double u = (double)(node_random(&t->random) >> 11) * 0x1p-53;
+		double u = random_unit(&t->random);
 
 		t->draws[i] = (uint32_t)(zipf_scatter(zipf_rank(&z, u)) % records);
 	}
@@ -163,7 +164,7 @@ static void draw(struct task *t, uint64_t records)
 
 static void prepare(struct task *t, uint64_t records, uint64_t stream)
 {
-	t->random = node_seed(t->b->seed, stream);
+	t->random = random_stream(t->b->seed, stream);
 	t->seen = need(records, sizeof(*t->seen));
 	draw(t, records);
 	if (kvs_thread_begin(t->k, &t->t))
@@ -202,7 +203,7 @@ static void run(const struct bench *b, struct shared *s, struct client *c, struc
 	}
 	atomic_store(&c->ready, 1);
 	while (!atomic_load(&s->count))
-		node_sleep_us(500);
+		pause_us(500);
 	times_used(&user_then, &system_then);
 	for (i = 0; i < b->threads; i++)
 		pthread_join(tasks[i].thread, NULL);

@@ -60,7 +60,7 @@ int bench_load(const struct bench *b)
 	if (k->header->records)
 		node_die("%s: it has %llu records of the benchmark already", b->file,
 			 (unsigned long long)k->header->records);
-	begin = node_now_ns();
+	begin = now_ns();
 	for (i = 0; i < b->threads; i++) {
 		loaders[i].b = b;
 		loaders[i].number = i;
@@ -78,7 +78,7 @@ int bench_load(const struct bench *b)
 	/* Now they are all there. */
 	k->header->value_size = b->value_size;
 	k->header->records = b->records;
-	took = (double)(node_now_ns() - begin) / 1e9;
+	took = (double)(now_ns() - begin) / 1e9;
 	if (kvs_session_end(k))
 		node_die("%s: %s", b->file, kvs_why());
 	kvs_close(k);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common/json.h"
 #include "tools/demo/node.h"
 #include "bench.h"
 #include "kvs.h"
@@ -242,6 +243,25 @@ static void say(void *arg, const char *sentence)
 		fprintf(stderr, "%s: WRONG: %s\n", node.program, sentence);
 }
 
+static void print_check(const struct kvs *k, const struct kvs_counts *c)
+{
+	struct json j;
+
+	json_begin(&j, stdout, false);
+	json_u64(&j, "keys", c->entries);
+	json_u64(&j, "records", c->records);
+	json_u64(&j, "loaded", k->header->records);
+	json_u64(&j, "versions", c->versions);
+	json_u64(&j, "changes_min", c->puts_min);
+	json_u64(&j, "changes_max", c->puts_max);
+	json_u64(&j, "overflow", c->blocks);
+	json_u64(&j, "spare", c->spare);
+	json_u64(&j, "longest", c->longest);
+	json_u64(&j, "sessions", c->sessions);
+	json_u64(&j, "wrong", c->bad);
+	json_end(&j);
+}
+
 static int do_check(char **arguments)
 {
 	struct kvs_counts c;
@@ -251,13 +271,7 @@ static int do_check(char **arguments)
 	if (kvs_open(arguments[0], &k) || kvs_check(k, settle, &c, say, &said))
 		node_die("%s: %s", arguments[0], kvs_why());
 	if (bench.json)
-		printf("{\"keys\":%llu,\"records\":%llu,\"loaded\":%llu,\"versions\":%llu,\"changes_min\":%llu,\"changes_max\":%llu,\"overflow\":%llu,\"spare\":%llu,\"longest\":%llu,\"sessions\":%llu,\"wrong\":%llu}\n",
-		       (unsigned long long)c.entries, (unsigned long long)c.records,
-		       (unsigned long long)k->header->records,
-		       (unsigned long long)c.versions, (unsigned long long)c.puts_min,
-		       (unsigned long long)c.puts_max, (unsigned long long)c.blocks,
-		       (unsigned long long)c.spare, (unsigned long long)c.longest,
-		       (unsigned long long)c.sessions, (unsigned long long)c.bad);
+		print_check(k, &c);
 	else
 		printf("%llu keys, %llu of them records of the benchmark; %llu changes are in the store, %llu to %llu were made\n%u buckets, locks %s, the longest has %llu blocks; %llu blocks of overflow, %llu spare; %llu sessions not ended\n%s\n",
 		       (unsigned long long)c.entries, (unsigned long long)c.records,

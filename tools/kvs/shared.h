@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "hist.h"
+#include "tools/common/hist.h"
+
 
 enum { READ, UPDATE, KINDS };
 

@@ -8,16 +8,14 @@
 #include "journal.h"
 #include "log.h"
 #include "memd.h"
+#include "tools/common/clock.h"
 #include "trim.h"
 
 #define MODE_MASK	07777u
 
 static u64 wall_clock(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+	return clock_ns(CLOCK_REALTIME);
 }
 
 static void attributes(const struct region *r, struct weft_call *reply)

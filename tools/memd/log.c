@@ -3,8 +3,10 @@
 #include "log.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "tools/common/clock.h"
 
 #define BURST		20	/* lines at once */
 #define PER_SECOND	4	/* lines in the long run */
@@ -45,19 +47,19 @@ void log_note(const char *fmt, ...)
 void log_warn(const char *fmt, ...)
 {
 	static unsigned int tokens = BURST, dropped;
-	static time_t last;
-	struct timespec now;
+	static uint64_t last;
+	uint64_t now;
 	va_list args;
 
 	if (log_silent)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec != last) {
-		long more = (now.tv_sec - last) * PER_SECOND;
+	now = now_ms() / 1000;
+	if (now != last) {
+		uint64_t more = (now - last) * PER_SECOND;
 
 		tokens = more > BURST || tokens + more > BURST ?
 			BURST : tokens + (unsigned int)more;
-		last = now.tv_sec;
+		last = now;
 	}
 	if (!tokens) {
 		dropped++;

@@ -4,9 +4,9 @@
 
 #include <arpa/inet.h>
 #include <getopt.h>
-#include <stdlib.h>
 
 #include "region.h"
+#include "tools/common/number.h"
 #include "weft_version.h"
 
 #define MEMORY_DEFAULT	(1ull << 30)
@@ -81,12 +81,7 @@ static const struct option long_options[] = {
 static int number(const char *what, const char *text, u64 min, u64 max,
 		  u64 *value, char *err)
 {
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	if (errno || end == text || *end || *text == '-' || *value < min ||
-	    *value > max)
+	if (number_u64(text, min, max, value))
 		return fail(err, "%s is a number from %llu to %llu, not '%s'",
 			    what, (unsigned long long)min,
 			    (unsigned long long)max, text);
@@ -95,27 +90,9 @@ static int number(const char *what, const char *text, u64 min, u64 max,
 
 static int size(const char *what, const char *text, u64 *value, char *err)
 {
-	static const char units[] = "KMGT";
-	unsigned int shift = 0;
-	const char *unit;
-	u64 v, max;
-	char *end;
-
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (*end) {
-		unit = strchr(units, *end & ~0x20);
-		if (unit && !end[1])
-			shift = 10 * (unsigned int)(unit - units + 1);
-		else
-			errno = EINVAL;
-	}
-	max = MEMORY_MAX >> shift;
-	if (errno || end == text || *text == '-' || v > max ||
-	    v << shift < MEMORY_MIN)
+	if (number_size(text, MEMORY_MIN, MEMORY_MAX, value))
 		return fail(err, "%s is a size from 1M to 8T such as 512M or 4G, not '%s'",
 			    what, text);
-	*value = v << shift;
 	return 0;
 }
 

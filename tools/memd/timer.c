@@ -4,25 +4,19 @@
 
 #include <time.h>
 
-static u64 clock_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (u64)t.tv_sec * 1000 + (u64)t.tv_nsec / 1000000;
-}
+#include "tools/common/clock.h"
 
 void timers_init(struct timers *ts)
 {
 	memset(ts, 0, sizeof(*ts));
-	ts->clock = clock_ms();
+	ts->clock = now_ms();
 	ts->now = ts->clock;
 	ts->ran = ts->clock;
 }
 
 void timers_look(struct timers *ts)
 {
-	u64 clock = clock_ms(), passed = clock - ts->clock;
+	u64 clock = now_ms(), passed = clock - ts->clock;
 
 	ts->clock = clock;
 	ts->now += passed < STALL_MS ? passed : STALL_MS;

@@ -4,6 +4,7 @@
  * wait look at; elsewhere the C library's.
  */
 #include "next.h"
+#include "tools/common/clock.h"
 #include "tools/libweft/internal.h"
 
 /**
@@ -71,7 +72,7 @@ WEFT_SHIM int pthread_barrier_wait(pthread_barrier_t *barrier)
 WEFT_SHIM int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
 	struct barrier *b = (struct barrier *)barrier;
-	struct timespec deadline = weft_soon(WEFT_DESTROY_MS);
+	struct timespec deadline = clock_in_ms(CLOCK_MONOTONIC, WEFT_DESTROY_MS);
 	struct weft_nap nap = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
 
 	if (!weft_inside(barrier))

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "next.h"
+#include "tools/common/clock.h"
 #include "tools/libweft/internal.h"
 
 /**
@@ -156,7 +157,7 @@ WEFT_SHIM int pthread_cond_init(pthread_cond_t *cond, const pthread_condattr_t *
 WEFT_SHIM int pthread_cond_destroy(pthread_cond_t *cond)
 {
 	struct cond *c = (struct cond *)cond;
-	struct timespec deadline = weft_soon(WEFT_DESTROY_MS);
+	struct timespec deadline = clock_in_ms(CLOCK_MONOTONIC, WEFT_DESTROY_MS);
 	struct weft_nap nap = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
 
 	if (!weft_inside(cond))

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "next.h"
+#include "tools/common/clock.h"
 #include "tools/libweft/internal.h"
 
 static void *find(const char *name)
@@ -78,17 +79,6 @@ bool weft_inside(const void *address)
 	uint64_t offset;
 
 	return weft_near(address) && weft_mapped((uintptr_t)address, &offset);
-}
-
-struct timespec weft_soon(long ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += ms % 1000 * 1000000;
-	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
 }
 
 /*
@@ -160,22 +150,23 @@ void weft_wake_here(const void *address)
  */
 int weft_nap(struct weft_nap *nap)
 {
-	struct timespec sleep = { .tv_nsec = LONGEST_NAP_NS }, now;
+	struct timespec sleep = { .tv_nsec = LONGEST_NAP_NS };
 	int saved = errno;
 	unsigned int doubled;
 
 	if (nap->here && nap->looks > SPINS + SECOND)
 		sleep.tv_nsec = LAST_NAP_NS;
 	if (nap->deadline) {
+		uint64_t now = clock_ns(nap->clock);
 		int64_t left;
 
-		clock_gettime(nap->clock, &now);
-		left = (nap->deadline->tv_sec - now.tv_sec);
+		left = nap->deadline->tv_sec - (int64_t)(now / NS_IN_S);
 		if (left > 1)
 			left = 1;
 		if (left < -1)
 			left = -1;
-		left = left * 1000000000 + nap->deadline->tv_nsec - now.tv_nsec;
+		left = left * 1000000000 + nap->deadline->tv_nsec -
+		       (int64_t)(now % NS_IN_S);
 		if (left <= 0)
 			return ETIMEDOUT;
 		if (left < sleep.tv_nsec)

@@ -116,9 +116,6 @@ struct weft_nap {
 
 #define WEFT_DESTROY_MS	100	/* for those who were woken to look for the last time */
 
-/* So long from now, of CLOCK_MONOTONIC. */
-struct timespec weft_soon(long ms);
-
 /*
  * Before the first look at what stands at @address, and after the last one: between them
  * weft_wake_here() ends naps.  Without, only their time does.

@@ -12,10 +12,10 @@
 #include "line.h"
 #include "rackio.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,8 +24,10 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
+#include "tools/common/number.h"
 
 #define PORT_NAME	"weft.exec"
 /* Stop reading from commands while this much waits to be sent to the host. */
@@ -53,7 +55,7 @@ struct session {
 	struct bytes	input;		/* at most a window */
 	struct output	out[2];
 	bool		orphan;		/* its client is gone: send nothing */
-	int64_t		kill_at;	/* ms; orphans only */
+	uint64_t	kill_at;	/* ms; orphans only */
 };
 
 static struct session *sessions;
@@ -61,14 +63,6 @@ static int session_count;
 static int port = -1;
 static bool port_is_line;
 static struct bytes to_host, from_host;
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static struct session *find_session(uint32_t id)
 {
@@ -148,11 +142,12 @@ static void signal_session(pid_t sid, int sig)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
+	uint64_t pid;
 
 	while (dir && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]) &&
+		if (!number_decimal(entry->d_name, 1, INT_MAX, &pid) &&
 		    session_of(entry->d_name) == sid)
-			kill(atoi(entry->d_name), sig);
+			kill((pid_t)pid, sig);
 	if (dir)
 		closedir(dir);
 }
@@ -446,7 +441,8 @@ static short wait_for_work(int signals)
 	/* No more than SESSIONS_MAX are started, the others have no files. */
 	static struct pollfd polls[2 + 3 * SESSIONS_MAX];
 	bool room = bytes_left(&to_host) < PORT_BACKLOG;
-	int64_t now = now_ms(), timeout = -1;
+	uint64_t now = now_ms();
+	int64_t timeout = -1;
 	struct session *s;
 	int count = 0;
 
@@ -454,7 +450,7 @@ static short wait_for_work(int signals)
 	add_poll(polls, &count, signals, POLLIN);
 	for (s = sessions; s; s = s->next) {
 		if (s->orphan) {
-			int64_t left = s->kill_at > now ? s->kill_at - now : 0;
+			int64_t left = s->kill_at > now ? (int64_t)(s->kill_at - now) : 0;
 
 			if (timeout < 0 || left < timeout)
 				timeout = left;
@@ -473,7 +469,6 @@ static short wait_for_work(int signals)
 
 static int serve_port(int signals)
 {
-	const struct timespec pause = { .tv_nsec = 100 * 1000 * 1000 };
 	struct signalfd_siginfo info;
 	struct frame_head head;
 	const char *payload;
@@ -487,7 +482,7 @@ static int serve_port(int signals)
 
 	/* The keeper never leaves before the guest does. Do not spin if it did. */
 	if (events & POLLHUP)
-		nanosleep(&pause, NULL);
+		pause_ms(100);
 	if (events & POLLIN) {
 		n = bytes_read(&from_host, port, 65536);
 		if (n < 0 && n != -EAGAIN)

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,8 +27,10 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
+#include "tools/common/number.h"
 
 #define CLIENTS_MAX	256
 /* Do not read from clients while this much waits to be sent to the guest. */
@@ -55,20 +58,12 @@ struct keeper {
 	int		lock, state, signals, owner;
 	int		channel, serve, guest;
 	pid_t		pid;
-	int64_t		kill_at;	/* ms; 0: not stopping */
+	uint64_t	kill_at;	/* ms; 0: not stopping */
 	bool		ready;		/* the agent has said hello */
 	uint32_t	last_session;
 	struct bytes	to_guest, from_guest;
 	struct client	clients[CLIENTS_MAX];
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* The state file has one short line, which readers see whole. */
 static void set_state(struct keeper *k, const char *text, int number)
@@ -350,7 +345,7 @@ static void keep(struct keeper *k)
 	static struct pollfd polls[POLL_CLIENTS + CLIENTS_MAX];
 
 	for (;;) {
-		int64_t left = k->kill_at - now_ms();
+		int64_t left = (int64_t)(k->kill_at - now_ms());
 
 		fill_polls(k, polls);
 		if (poll(polls, POLL_CLIENTS + CLIENTS_MAX,
@@ -434,6 +429,7 @@ static int parse(struct keeper *k, int argc, char **argv)
 		{ "memory", required_argument, NULL, 'm' },
 		{ 0 }
 	};
+	uint64_t pid;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "+", options, NULL)) >= 0) {
@@ -457,7 +453,10 @@ static int parse(struct keeper *k, int argc, char **argv)
 			k->memory = optarg;
 			break;
 		case 'p':
-			k->owner = syscall(SYS_pidfd_open, atoi(optarg), 0);
+			k->owner = -1;
+			errno = EINVAL;
+			if (!number_decimal(optarg, 1, INT_MAX, &pid))
+				k->owner = syscall(SYS_pidfd_open, (pid_t)pid, 0);
 			if (k->owner < 0) {
 				fprintf(stderr, "weft-rack: the owner %s of the rack: %s\n",
 					optarg, strerror(errno));
@@ -564,9 +563,8 @@ pid_t lock_holder(const char *path)
  */
 int stop_main(int argc, char **argv)
 {
-	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
 	bool check = argc > 1 && !strcmp(argv[1], "--check");
-	int64_t end = now_ms() + STOP_MS + 3000;
+	uint64_t end = now_ms() + STOP_MS + 3000;
 	bool alive, sent = false;
 
 	if (check) {
@@ -589,7 +587,7 @@ int stop_main(int argc, char **argv)
 		sent = true;
 		if (!alive)
 			return 0;
-		nanosleep(&pause, NULL);
+		pause_ms(10);
 	} while (now_ms() < end);
 	fprintf(stderr, "weft-rack: something of the rack does not end\n");
 	return 1;

@@ -13,18 +13,11 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "tools/common/clock.h"
+
 #define PORT_WAIT_S	20
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /**
  * line_find() - open a virtio-serial port
@@ -34,8 +27,7 @@ static int64_t now_ms(void)
  */
 int line_find(const char *name)
 {
-	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
-	int64_t end = now_ms() + PORT_WAIT_S * 1000;
+	uint64_t end = now_ms() + PORT_WAIT_S * 1000;
 
 	do {
 		DIR *dir = opendir("/sys/class/virtio-ports");
@@ -63,7 +55,7 @@ int line_find(const char *name)
 		}
 		if (dir)
 			closedir(dir);
-		nanosleep(&pause, NULL);
+		pause_ms(20);
 	} while (now_ms() < end);
 	errno = ENODEV;
 	return -1;

@@ -21,8 +21,9 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
 
 /* How long a command may take to end after a signal was passed on to it. */
 #define SIGNAL_MS	10000
@@ -47,16 +48,8 @@ struct client {
 	bool		ended;
 	int		status;		/* of wait() */
 	int		signal;		/* last one passed on */
-	int64_t		leave_at;	/* ms; with @signal */
+	uint64_t	leave_at;	/* ms; with @signal */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static int connect_to(const char *path)
 {
@@ -234,7 +227,7 @@ static int serve(struct client *c)
 			{ bytes_left(&c->sinks[0].bytes) ? c->sinks[0].fd : -1, POLLOUT, 0 },
 			{ bytes_left(&c->sinks[1].bytes) ? c->sinks[1].fd : -1, POLLOUT, 0 },
 		};
-		int64_t left = c->leave_at - now_ms();
+		int64_t left = (int64_t)(c->leave_at - now_ms());
 		int err = 0;
 
 		if (bytes_left(&c->to_guest))

@@ -13,7 +13,9 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <x86intrin.h>
 
-#define MEASURE_NS	100000000l
+#include "tools/common/clock.h"
+
+#define MEASURE_MS	100
 
 struct sample {
 	uint64_t tsc;
@@ -28,15 +30,14 @@ static struct sample now(void)
 
 	for (int i = 0; i < 20; i++) {
 		uint64_t before = __rdtsc(), after;
-		struct timespec t;
+		uint64_t ns = clock_ns(CLOCK_MONOTONIC_RAW);
 
-		clock_gettime(CLOCK_MONOTONIC_RAW, &t);
 		after = __rdtsc();
 		if (after - before >= shortest)
 			continue;
 		shortest = after - before;
 		best.tsc = before + shortest / 2;
-		best.ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		best.ns = ns;
 	}
 	return best;
 }
@@ -52,12 +53,11 @@ static struct sample now(void)
  */
 int tsc_main(int argc, char **argv)
 {
-	const struct timespec pause = { .tv_nsec = MEASURE_NS };
 	struct sample begin = now(), end;
 
 	(void)argc;
 	(void)argv;
-	nanosleep(&pause, NULL);
+	pause_ms(MEASURE_MS);
 	end = now();
 	if (end.ns <= begin.ns || end.tsc <= begin.tsc)
 		return RACK_TROUBLE;

@@ -6,10 +6,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "link.h"
 #include "switchd.h"
+#include "tools/common/json.h"
+#include "tools/common/number.h"
 
 #define WORDS_MAX	32
 /* Register cells in one answer. */
@@ -28,15 +31,6 @@ struct request {
 	unsigned int n;
 	FILE *out;
 };
-
-static bool number(const char *word, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(word, &end, 0);
-	return !errno && !*end && word[0] >= '0' && word[0] <= '9';
-}
 
 static int no_program(char *err)
 {
@@ -86,12 +80,10 @@ static int do_set(struct request *r, char *err)
 {
 	struct port *only = NULL;
 	unsigned int i;
-	double value;
-	char *end;
+	double value = -1;	/* what no fault can be, as "nan" */
 	int code = 0;
 
-	value = strtod(r->word[2], &end);
-	if (*end || end == r->word[2])
+	if (number_real(r->word[2], -HUGE_VAL, HUGE_VAL, &value) == -EINVAL)
 		return fail(err, -EINVAL, "'%s' is not a number", r->word[2]);
 	if (r->n > 3) {
 		only = port_named(r, 3, err);
@@ -109,7 +101,7 @@ static int do_seed(struct request *r, char *err)
 {
 	unsigned int i;
 
-	if (!number(r->word[1], &r->sw->seed))
+	if (number_u64(r->word[1], 0, UINT64_MAX, &r->sw->seed))
 		return fail(err, -EINVAL, "a seed is a number");
 	for (i = 0; i < r->sw->n_ports; i++)
 		fault_reseed(&r->sw->ports[i]->fault, i, r->sw->seed);
@@ -138,91 +130,109 @@ static int do_heal(struct request *r, char *err)
 
 /* --- Statistics --- */
 
-static void print_port(FILE *out, const struct port *port)
+static void print_port(struct json *j, const struct port *port)
 {
 	const struct fault_counters *f = &port->fault.n;
 	const struct fault_config *c = &port->fault.config;
 	const struct port_counters *n = &port->n;
 
-	fprintf(out, "{\"name\":\"%s\",\"kind\":\"%s\",\"cut\":%s,", port->name,
-		link_kind(port->link), port->is_cut ? "true" : "false");
-	fprintf(out, "\"rx\":%" PRIu64 ",\"rx_bytes\":%" PRIu64
-		",\"tx\":%" PRIu64 ",\"tx_bytes\":%" PRIu64 ",",
-		n->rx, n->rx_bytes, n->tx, n->tx_bytes);
-	fprintf(out, "\"drop\":%" PRIu64 ",\"rx_drop\":%" PRIu64
-		",\"tx_drop\":%" PRIu64 ",\"cut_drop\":%" PRIu64 ",",
-		n->rx_drop + n->tx_drop + n->cut + f->overflow, n->rx_drop,
-		n->tx_drop, n->cut);
-	fprintf(out, "\"lost\":%" PRIu64 ",\"dup\":%" PRIu64
-		",\"damaged\":%" PRIu64 ",\"held\":%" PRIu64
-		",\"reordered\":%" PRIu64 ",\"delayed\":%" PRIu64
-		",\"overflow\":%" PRIu64 ",",
-		f->lost, f->duplicated, f->damaged, f->held, f->reordered,
-		f->delayed, f->overflow);
-	fprintf(out, "\"faults\":{\"loss\":%g,\"dup\":%g,\"reorder\":%g,\"corrupt\":%g,\"delay\":%g}}",
-		c->loss, c->dup, c->reorder, c->corrupt, (double)c->delay_ns / 1000);
+	json_object(j, NULL);
+	json_string(j, "name", port->name);
+	json_string(j, "kind", link_kind(port->link));
+	json_bool(j, "cut", port->is_cut);
+	json_u64(j, "rx", n->rx);
+	json_u64(j, "rx_bytes", n->rx_bytes);
+	json_u64(j, "tx", n->tx);
+	json_u64(j, "tx_bytes", n->tx_bytes);
+	json_u64(j, "drop", n->rx_drop + n->tx_drop + n->cut + f->overflow);
+	json_u64(j, "rx_drop", n->rx_drop);
+	json_u64(j, "tx_drop", n->tx_drop);
+	json_u64(j, "cut_drop", n->cut);
+	json_u64(j, "lost", f->lost);
+	json_u64(j, "dup", f->duplicated);
+	json_u64(j, "damaged", f->damaged);
+	json_u64(j, "held", f->held);
+	json_u64(j, "reordered", f->reordered);
+	json_u64(j, "delayed", f->delayed);
+	json_u64(j, "overflow", f->overflow);
+	json_object(j, "faults");
+	json_real(j, "loss", c->loss);
+	json_real(j, "dup", c->dup);
+	json_real(j, "reorder", c->reorder);
+	json_real(j, "corrupt", c->corrupt);
+	json_real(j, "delay", (double)c->delay_ns / 1000);
+	json_close(j);
+	json_close(j);
 }
 
-static void print_program(FILE *out, const struct switchd *sw)
+static void print_program(struct json *j, const struct switchd *sw)
 {
-	const char *comma = "";
 	uint64_t hits, misses;
 	uint32_t i;
 
-	fprintf(out, "{\"packets\":%" PRIu64 ",\"dropped\":%" PRIu64 ",\"tables\":{",
-		sw->flow.taken, pipeline_dropped(sw->pl));
+	json_object(j, "program");
+	json_u64(j, "packets", sw->flow.taken);
+	json_u64(j, "dropped", pipeline_dropped(sw->pl));
+	json_object(j, "tables");
 	for (i = 0; i < sw->spec->n_tables; i++) {
 		const char *name = sw->spec->tables[i].name;
 
 		if (pipeline_table_stats(sw->pl, name, &hits, &misses))
 			continue;
-		fprintf(out, "%s\"%s\":{\"hit\":%" PRIu64 ",\"miss\":%" PRIu64 "}",
-			comma, name, hits, misses);
-		comma = ",";
+		json_object(j, name);
+		json_u64(j, "hit", hits);
+		json_u64(j, "miss", misses);
+		json_close(j);
 	}
-	fputs("}}", out);
+	json_close(j);
+	json_close(j);
 }
 
 static int do_stats(struct request *r, char *err)
 {
 	struct switchd *sw = r->sw;
 	unsigned int i;
+	struct json j;
 
 	(void)err;
-	fprintf(r->out, "{\"mode\":\"%s\",\"seed\":%" PRIu64 ",\"epoch\":%" PRIu64,
-		sw->pl ? "p4" : "plain", sw->seed, sw->epoch);
+	json_begin(&j, r->out, false);
+	json_string(&j, "mode", sw->pl ? "p4" : "plain");
+	json_u64(&j, "seed", sw->seed);
+	json_u64(&j, "epoch", sw->epoch);
 	/* Of the others, up to PORT_BATCH a port wait to be received into. */
-	fprintf(r->out, ",\"buffers_free\":%u", frame_pool_free());
-	fprintf(r->out, ",\"stations\":%u,\"moves\":%" PRIu64 ",\"not_learned\":%" PRIu64,
-		sw->learn.n, sw->learn.n_moves, sw->learn.n_refused);
-	fputs(",\"ports\":[", r->out);
-	for (i = 0; i < sw->n_ports; i++) {
-		if (i)
-			fputc(',', r->out);
-		print_port(r->out, sw->ports[i]);
-	}
-	fputc(']', r->out);
-	if (sw->pl) {
-		fputs(",\"program\":", r->out);
-		print_program(r->out, sw);
-	}
-	fputc('}', r->out);
+	json_u64(&j, "buffers_free", frame_pool_free());
+	json_u64(&j, "stations", sw->learn.n);
+	json_u64(&j, "moves", sw->learn.n_moves);
+	json_u64(&j, "not_learned", sw->learn.n_refused);
+	json_array(&j, "ports");
+	for (i = 0; i < sw->n_ports; i++)
+		print_port(&j, sw->ports[i]);
+	json_close(&j);
+	if (sw->pl)
+		print_program(&j, sw);
+	json_close(&j);
 	return 0;
 }
 
 static int do_stations(struct request *r, char *err)
 {
 	unsigned int i;
+	struct json j;
 
 	(void)err;
-	fputc('[', r->out);
+	json_start(&j, r->out, false);
+	json_array(&j, NULL);
 	for (i = 0; i < r->sw->learn.n; i++) {
 		const struct station *s = &r->sw->learn.station[i];
+		char mac[13];
 
-		fprintf(r->out, "%s{\"mac\":\"%012" PRIx64 "\",\"port\":\"%s\"}",
-			i ? "," : "", s->mac, r->sw->ports[s->port]->name);
+		snprintf(mac, sizeof(mac), "%012" PRIx64, s->mac & 0xffffffffffff);
+		json_object(&j, NULL);
+		json_string(&j, "mac", mac);
+		json_string(&j, "port", r->sw->ports[s->port]->name);
+		json_close(&j);
 	}
-	fputc(']', r->out);
+	json_close(&j);
 	return 0;
 }
 
@@ -235,17 +245,19 @@ static int do_dir(struct request *r, char *err)
 	struct pipeline *pl = r->sw->pl;
 	uint32_t i, size;
 	uint64_t value;
+	struct json j;
 
 	if (!pl)
 		return no_program(err);
 	size = pipeline_register_size(pl, P4_REG_STAT);
 	if (!size)
 		return fail(err, -ENOENT, "the program has no register '%s'", P4_REG_STAT);
-	fprintf(r->out, "{\"epoch\":%" PRIu64, r->sw->epoch);
+	json_begin(&j, r->out, false);
+	json_u64(&j, "epoch", r->sw->epoch);
 	for (i = 0; i < size && i < RTE_DIM(names); i++)
 		if (!pipeline_register_read(pl, P4_REG_STAT, i, &value))
-			fprintf(r->out, ",\"%s\":%" PRIu64, names[i], value);
-	fputc('}', r->out);
+			json_u64(&j, names[i], value);
+	json_close(&j);
 	return 0;
 }
 
@@ -257,7 +269,7 @@ static int cell(struct request *r, uint64_t *index, uint32_t *size, char *err)
 	*size = pipeline_register_size(r->sw->pl, r->word[1]);
 	if (!*size)
 		return fail(err, -ENOENT, "the program has no register '%s'", r->word[1]);
-	if (!number(r->word[2], index) || *index >= *size)
+	if (number_u64(r->word[2], 0, *size - 1, index))
 		return fail(err, -EINVAL, "register %s has cells 0 to %u, not '%s'",
 			    r->word[1], *size - 1, r->word[2]);
 	return 0;
@@ -267,24 +279,26 @@ static int do_register(struct request *r, char *err)
 {
 	uint64_t index = 0, count = 1, value, i;
 	uint32_t size = 0;
+	struct json j;
 	int code = cell(r, &index, &size, err);
 
 	if (code)
 		return code;
-	if (r->n > 3 && (!number(r->word[3], &count) || !count || count > CELLS_MAX ||
-			 count > size - index))
+	if (r->n > 3 && number_u64(r->word[3], 1, size - index < CELLS_MAX ? size - index :
+				    CELLS_MAX, &count))
 		return fail(err, -EINVAL,
 			    "'%s' is too many cells, or none: register %s has %u, and an answer at most %d",
 			    r->word[3], r->word[1], size, CELLS_MAX);
-	fputc('[', r->out);
+	json_start(&j, r->out, false);
+	json_array(&j, NULL);
 	for (i = 0; i < count; i++) {
 		code = pipeline_register_read(r->sw->pl, r->word[1],
 					      (uint32_t)(index + i), &value);
 		if (code)
 			return fail(err, code, "register %s cannot be read", r->word[1]);
-		fprintf(r->out, "%s%" PRIu64, i ? "," : "", value);
+		json_u64(&j, NULL, value);
 	}
-	fputc(']', r->out);
+	json_close(&j);
 	return 0;
 }
 
@@ -296,7 +310,7 @@ static int do_write(struct request *r, char *err)
 
 	if (code)
 		return code;
-	if (!number(r->word[3], &value))
+	if (number_u64(r->word[3], 0, UINT64_MAX, &value))
 		return fail(err, -EINVAL, "'%s' is not a number", r->word[3]);
 	return pipeline_register_write(r->sw->pl, r->word[1], (uint32_t)index, value);
 }

@@ -18,6 +18,7 @@
 
 #include "instruction.h"
 #include "p4names.h"
+#include "translate.h"
 #include "weft_wire.h"
 
 /* What the pipeline's ports are until they are replaced. */
@@ -31,15 +32,22 @@ typedef void (*compiled_ports_t)(struct rte_swx_pipeline *p,
 				 void **out, uint32_t n_out);
 typedef const uint64_t *(*compiled_cells_t)(const struct rte_swx_pipeline *p,
 					    const char *name);
+typedef void *(*compiled_start_t)(struct rte_swx_pipeline *p);
 
 /**
  * struct library - what compiled.inc has for us
  * @ports: gives the pipeline our ports
  * @cells: finds the cells of a register array
+ * @start: makes the argument of @run; NULL: the program was not translated
+ * @stop: frees it
+ * @run: takes packets through the program
  */
 struct library {
 	compiled_ports_t ports;
 	compiled_cells_t cells;
+	compiled_start_t start;
+	void (*stop)(void *program);
+	compiled_run_t run;
 };
 
 /* Registers with a cell for each line that all messages need. */
@@ -80,6 +88,24 @@ static FILE *without_comments(const char *path)
 	return out;
 }
 
+/* What cannot be translated goes through what DPDK wrote. */
+static void write_translation(const struct spec *spec, FILE *code)
+{
+	char err[ERR_MAX] = "", *text = NULL;
+	size_t size = 0;
+	FILE *part = open_memstream(&text, &size);
+	int status = part ? translate(spec, part, err) : -ENOMEM;
+
+	if (part)
+		fclose(part);
+	if (!status)
+		fprintf(code, "#include \"program.inc\"\n%s", text);
+	else
+		fprintf(stderr, "weft-switchd: the program runs as DPDK has written it, at half the speed: the translator does not know %s\n",
+			err);
+	free(text);
+}
+
 int compiled_write(const char *spec_path, const char *c_path, char *err)
 {
 	struct spec *spec = spec_load(spec_path, err);
@@ -107,6 +133,7 @@ int compiled_write(const char *spec_path, const char *c_path, char *err)
 	}
 	fprintf(code, "\nconst uint64_t compiled_hash = 0x%" PRIx64 ";\n", spec->hash);
 	fprintf(code, "const char compiled_version[] = \"%s\";\n", rte_version());
+	write_translation(spec, code);
 	fprintf(code, "#include \"compiled.inc\"\n");
 	if (ferror(code))
 		status = fail(err, -EIO, "cannot write %s", c_path);
@@ -130,7 +157,10 @@ static int check_library(struct library *l, const struct spec *spec, void *lib, 
 
 	*(void **)&l->ports = dlsym(lib, "compiled_ports");
 	*(void **)&l->cells = dlsym(lib, "compiled_cells");
-	if (!hash || !version || !l->ports || !l->cells)
+	*(void **)&l->start = dlsym(lib, "compiled_start");
+	*(void **)&l->stop = dlsym(lib, "compiled_stop");
+	*(void **)&l->run = dlsym(lib, "compiled_run");
+	if (!hash || !version || !l->ports || !l->cells || !l->start || !l->stop || !l->run)
 		return fail(err, -EINVAL,
 			    "%s was not made by the tools/switchd/compile of this version: run it",
 			    spec->compiled);
@@ -213,7 +243,8 @@ static struct rte_swx_pipeline *build(const char *library, uint32_t n_in, uint32
 
 struct rte_swx_pipeline *compiled_build(const struct spec *spec,
 					struct port **in, uint32_t n_in,
-					struct port **out, uint32_t n_out, char *err)
+					struct port **out, uint32_t n_out,
+					struct compiled *compiled, char *err)
 {
 	/* a name without a slash would be looked for elsewhere */
 	char *path = realpath(spec->compiled, NULL);
@@ -234,6 +265,9 @@ struct rte_swx_pipeline *compiled_build(const struct spec *spec,
 		l.ports(p, &port_swx_in_ops, (void **)in, n_in,
 			&port_swx_out_ops, (void **)out, n_out);
 		read_ahead(&l, spec, p, &in[0]->flow->ahead);
+		compiled->run = l.run;
+		compiled->stop = l.stop;
+		compiled->program = l.start(p);
 	}
 	/* the pipeline holds it, too */
 	dlclose(lib);

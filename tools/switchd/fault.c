@@ -6,6 +6,8 @@
 
 #include <errno.h>
 
+#include "tools/common/random.h"
+
 /* What a random number is used for: each use has its own. */
 enum use {
 	USE_LOSS,
@@ -19,22 +21,12 @@ enum use {
 	USE_COUNT
 };
 
-/* Spreads every bit of x over the result (finalizer of splitmix64). */
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= 0xbf58476d1ce4e5b9ull;
-	x ^= x >> 27;
-	x *= 0x94d049bb133111ebull;
-	return x ^ (x >> 31);
-}
-
 /* The random number of a use for the current frame. */
 static uint64_t draw(const struct fault *f, unsigned int use)
 {
-	uint64_t i = f->n_frames * (2 * USE_COUNT) + use;
+	uint64_t state = f->seed + (f->n_frames * (2 * USE_COUNT) + use) * RANDOM_STEP;
 
-	return mix(f->seed + (i + 1) * 0x9e3779b97f4a7c15ull);
+	return random_u64(&state);
 }
 
 static bool happens(const struct fault *f, unsigned int use, double p)
@@ -44,7 +36,7 @@ static bool happens(const struct fault *f, unsigned int use, double p)
 
 void fault_reseed(struct fault *f, unsigned int port, uint64_t seed)
 {
-	f->seed = mix(mix(seed) + port + 1);
+	f->seed = random_mix(random_mix(seed) + port + 1);
 	f->n_frames = 0;
 }
 

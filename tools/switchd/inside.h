@@ -5,6 +5,8 @@
 
 #include <rte_swx_ctl.h>
 
+#include "compiled.h"
+#include "p4names.h"
 #include "pipeline.h"
 
 /**
@@ -16,6 +18,9 @@
  * @sink: everything for ports that do not exist
  * @n_ports: number of real ports
  * @drop_port: number of the port that DPDK adds for dropped packets
+ * @compiled: the program, if it was translated
+ * @ports: where packets come from
+ * @next_port: the next one whose turn it is
  */
 struct pipeline {
 	struct rte_swx_pipeline *p;
@@ -25,6 +30,9 @@ struct pipeline {
 	struct port *sink;
 	unsigned int n_ports;
 	unsigned int drop_port;
+	struct compiled compiled;
+	struct port *ports[P4_PORT_MAX];
+	unsigned int next_port;
 };
 
 /** pipeline_session_set() - copies of mirroring session @session leave by @port */

@@ -16,10 +16,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "port.h"
+#include "tools/common/clock.h"
 
 #define SOCKET_BUFFER	(8 << 20)
 /* How soon after a failure to try again to reach the other end of a socket. */
@@ -56,14 +56,6 @@ struct link {
 	struct sockaddr_un local;
 	struct rte_mbuf *stash[PORT_BATCH];
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* --- Opening --- */
 

@@ -10,6 +10,7 @@
 #include "control.h"
 #include "frame.h"
 #include "switchd.h"
+#include "tools/common/number.h"
 
 static const char usage[] =
 "usage: weft-switchd --spec FILE|none --port NAME=KIND... [OPTION]...\n"
@@ -93,10 +94,10 @@ static __attribute__((noreturn)) void give_up(const char *err)
 
 static double fraction(const char *option, const char *text, double max)
 {
-	char *end, err[ERR_MAX];
-	double value = strtod(text, &end);
+	char err[ERR_MAX];
+	double value;
 
-	if (*end || end == text || !(value >= 0 && value <= max)) {
+	if (number_real(text, 0, max, &value)) {
 		fail(err, 0, "--%s '%s': expected a number from 0 to %.0f", option,
 		     text, max);
 		give_up(err);
@@ -106,10 +107,10 @@ static double fraction(const char *option, const char *text, double max)
 
 static uint64_t number(const char *option, const char *text, uint64_t max)
 {
-	char *end, err[ERR_MAX];
-	unsigned long long value = strtoull(text, &end, 0);
+	char err[ERR_MAX];
+	uint64_t value;
 
-	if (*end || text[0] < '0' || text[0] > '9' || value > max) {
+	if (number_u64(text, 0, max, &value)) {
 		fail(err, 0, "--%s '%s': expected a number up to %llu", option, text,
 		     (unsigned long long)max);
 		give_up(err);

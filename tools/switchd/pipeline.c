@@ -19,6 +19,12 @@
 #define RUN_STEP	512
 /* Then others get a turn (timers, commands), even if there is more to do. */
 #define RUN_STEPS_MAX	4096
+/*
+ * Packets that are taken from the ports at once by a program that was translated,
+ * while what they need is read ahead; and how often before others get a turn.
+ */
+#define BATCH		16
+#define BATCHES_MAX	1024
 /* Our type of port, as DPDK knows it. */
 #define DPDK_PORT	"weft"
 
@@ -288,7 +294,8 @@ static int build(struct pipeline *pl, struct port **ports, char *err)
 		return code;
 	pl->drop_port = P4_PORT_SINK + 1;
 	if (pl->spec->compiled) {
-		pl->p = compiled_build(pl->spec, all, n_in, all, P4_PORT_SINK + 1, err);
+		pl->p = compiled_build(pl->spec, all, n_in, all, P4_PORT_SINK + 1,
+				       &pl->compiled, err);
 		return pl->p ? 0 : -EINVAL;
 	}
 	code = rte_swx_pipeline_config(&pl->p, NULL, SOCKET_ID_ANY);
@@ -321,6 +328,7 @@ struct pipeline *pipeline_create(const struct spec *spec, struct port **ports,
 	pl->spec = spec;
 	pl->flow = ports[0]->flow;
 	pl->n_ports = n_ports;
+	memcpy(pl->ports, ports, n_ports * sizeof(ports[0]));
 	pl->sink = port_create("sink=null:", P4_PORT_SINK, 0, pl->flow, err);
 	if (!pl->sink)
 		goto error;
@@ -346,6 +354,8 @@ void pipeline_free(struct pipeline *pl)
 	if (!pl)
 		return;
 	pl->flow->ahead.n = 0;
+	if (pl->compiled.program)
+		pl->compiled.stop(pl->compiled.program);
 	rte_swx_ctl_pipeline_free(pl->ctl);
 	rte_swx_pipeline_free(pl->p);
 	port_destroy(pl->sink);
@@ -373,10 +383,39 @@ bool pipeline_drained(const struct pipeline *pl)
 	       flow->taken == flow->given + pipeline_dropped(pl);
 }
 
+/* Packets of all ports in turn. */
+static uint32_t take_batch(struct pipeline *pl, struct rte_swx_pkt pkts[BATCH],
+			   uint32_t from[BATCH])
+{
+	uint32_t n = 0;
+
+	while (n < BATCH && pl->flow->waiting) {
+		from[n] = pl->next_port;
+		n += (uint32_t)port_swx_in_ops.pkt_rx(pl->ports[pl->next_port], &pkts[n]);
+		pl->next_port = pl->next_port + 1 < pl->n_ports ? pl->next_port + 1 : 0;
+	}
+	return n;
+}
+
+static bool work_translated(struct pipeline *pl)
+{
+	struct rte_swx_pkt pkts[BATCH];
+	uint32_t from[BATCH], n;
+	unsigned int i;
+
+	for (i = 0; i < BATCHES_MAX && pl->flow->waiting; i++) {
+		n = take_batch(pl, pkts, from);
+		pl->compiled.run(pl->compiled.program, pkts, from, n);
+	}
+	return !pl->flow->waiting;
+}
+
 bool pipeline_work(struct pipeline *pl)
 {
 	unsigned int i;
 
+	if (pl->compiled.program)
+		return work_translated(pl);
 	for (i = 0; i < RUN_STEPS_MAX; i++) {
 		if (pipeline_drained(pl))
 			return true;

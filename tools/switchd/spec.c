@@ -15,6 +15,7 @@
 #include <rte_common.h>
 
 #include "instruction.h"
+#include "tools/common/number.h"
 
 #define WORDS_MAX	64
 #define LINE_LEN_MAX	2048
@@ -98,11 +99,7 @@ static const char *keep(struct parser *p, const char *s)
 
 static int number(struct parser *p, const char *word, uint64_t max, uint64_t *value)
 {
-	char *end;
-
-	errno = 0;
-	*value = strtoull(word, &end, 0);
-	if (errno || *end || word[0] < '0' || word[0] > '9' || *value > max)
+	if (number_u64(word, 0, max, value))
 		return refuse(p, "'%s' is not a number up to %llu", word,
 			      (unsigned long long)max);
 	return 0;

@@ -22,6 +22,7 @@
 #include "interface.h"
 #include "l2.h"
 #include "link.h"
+#include "tools/common/clock.h"
 
 /* What an event is about: in the upper half of its data; lower half: which. */
 #define EVENT_RX	(1ull << 32)
@@ -40,14 +41,6 @@
 #define EPOCH_START	1704067200ull
 /* Generations that a slot can use up in a second before epochs could meet. */
 #define EPOCHS_A_SECOND	16
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Cells of switches have 32 bits. */
 static uint64_t time_epoch(void)

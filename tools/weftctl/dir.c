@@ -9,9 +9,9 @@
 #include "argument.h"
 #include "fail.h"
 #include "gather.h"
-#include "json.h"
 #include "kernel.h"
 #include "report.h"
+#include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 

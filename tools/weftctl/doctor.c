@@ -7,7 +7,7 @@
 #include "argument.h"
 #include "examine.h"
 #include "fail.h"
-#include "json.h"
+#include "tools/common/json.h"
 #include "weftctl.h"
 
 enum {

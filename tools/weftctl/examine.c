@@ -19,6 +19,7 @@
 #include "fail.h"
 #include "module.h"
 #include "mountpoint.h"
+#include "tools/common/clock.h"
 #include "weft_version.h"
 #include "weft_wire.h"
 
@@ -185,7 +186,7 @@ static int read_node(struct patient *p)
 		rc = kernel_peers(&p->peers);
 	if (!rc)
 		rc = kernel_stats(&p->before);
-	clock_gettime(CLOCK_MONOTONIC, &p->begun);
+	p->begun = now_ns();
 	return rc;
 }
 
@@ -384,25 +385,20 @@ static uint64_t grown(const struct patient *p, const struct counters *now, const
 	return counters_get(now, name) - counters_get(&p->before, name);
 }
 
-static int64_t nsec(struct timespec t)
-{
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 /* Whether weft has been mounted for long: the root of a mount is as old as that is. */
 static bool is_mounted_long(void)
 {
 	bool is_long = false;
 	struct mountpoints m;
-	struct timespec now;
+	uint64_t now;
 	struct stat root;
 	size_t i;
 
 	mountpoints_read(&m);
-	clock_gettime(CLOCK_REALTIME, &now);
+	now = clock_ns(CLOCK_REALTIME);
 	for (i = 0; i < m.len; i++) {
 		if (!stat(m.list[i], &root))
-			is_long |= nsec(now) - nsec(root.st_mtim) > OBSERVED_NS;
+			is_long |= (int64_t)(now - timespec_ns(&root.st_mtim)) > OBSERVED_NS;
 	}
 	mountpoints_free(&m);
 	return is_long;
@@ -414,12 +410,9 @@ static bool is_mounted_long(void)
  */
 static void wait_for_counters(const struct patient *p)
 {
-	int64_t end = nsec(p->begun) + OBSERVED_NS;
-	const struct timespec until = { end / 1000000000, end % 1000000000 };
-
 	if (counters_get(&p->before, "cache_full") ||
 	    counters_get(&p->before, "msg_other_version") || !is_mounted_long())
-		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		pause_until_ns(p->begun + OBSERVED_NS);
 }
 
 static int examine_counters(struct patient *p)

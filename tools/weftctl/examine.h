@@ -25,7 +25,7 @@
  * @log: of the kernel
  * @log_read: we may read it
  * @before: the node's counters when the examination began
- * @begun: when that was, CLOCK_MONOTONIC
+ * @begun: when that was, now_ns()
  * @first_told: the first memory blade answers
  */
 struct patient {
@@ -42,7 +42,7 @@ struct patient {
 	struct warnings log;
 	bool log_read;
 	struct counters before;
-	struct timespec begun;
+	uint64_t begun;
 	bool first_told;
 };
 

@@ -264,13 +264,13 @@ int kernel_stats(struct counters *c)
 /* --- Histograms ---------------------------------------------------------- */
 
 /* Buckets come in order, powers of 2, at most one without a limit, the last. */
-static int take_bucket(struct hist *h, struct nlattr *nest)
+static int take_bucket(struct hist_list *h, struct nlattr *nest)
 {
-	struct bucket *b = &h->bucket[h->len];
+	struct hist_bucket *b = &h->bucket[h->len];
 	struct nlattr *attrs[WEFT_A_BUCKET_MAX + 1];
 	uint64_t below;
 
-	if (h->len == HIST_BUCKETS_MAX ||
+	if (h->len == HIST_LIST_MAX ||
 	    nla_parse_nested(attrs, WEFT_A_BUCKET_MAX, nest, NULL) < 0)
 		return -EPROTO;
 	below = get_u64(attrs[WEFT_A_BUCKET_BELOW]);
@@ -288,7 +288,7 @@ static int take_hist(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	struct hists *hists = arg;
 	struct nlattr *attr;
-	struct hist *list, *h;
+	struct kernel_hist *list, *h;
 	int rem, err = 0;
 
 	if (!attrs[WEFT_A_HIST_NAME])
@@ -298,11 +298,11 @@ static int take_hist(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		return -ENOMEM;
 	hists->list = list;
 	h = &list[hists->len++];
-	*h = (struct hist){ .nsec = get_u64(attrs[WEFT_A_HIST_NSEC]) };
+	*h = (struct kernel_hist){ .times.sum = get_u64(attrs[WEFT_A_HIST_NSEC]) };
 	nla_strlcpy(h->name, attrs[WEFT_A_HIST_NAME], sizeof(h->name));
 	nlmsg_for_each_attr(attr, msg, GENL_HDRLEN, rem) {
 		if (nla_type(attr) == WEFT_A_HIST_BUCKET && !err)
-			err = take_bucket(h, attr);
+			err = take_bucket(&h->times, attr);
 	}
 	return err;
 }

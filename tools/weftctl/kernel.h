@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "weft_netlink.h"
+#include "tools/common/hist.h"
 
 /**
  * struct config - set-up of a node, as in enum weft_a_config
@@ -105,32 +106,15 @@ struct counters {
 #define REGION_NAME_MAX	256
 
 #define HIST_NAME_MAX	64
-#define HIST_BUCKETS_MAX 65
 
 /**
- * struct bucket - times of about the same length
- * @below: what they are less than, ns, a power of 2; 0: no limit
- * @count: how many
- */
-struct bucket {
-	uint64_t below;
-	uint64_t count;
-};
-
-/**
- * struct hist - how long something takes
+ * struct kernel_hist - how long something takes
  * @name: as the kernel calls it
- * @nsec: sum of all times
- * @count: how many there were
- * @bucket: those that are not empty, the shortest times first
- * @len: how many
+ * @times: what it has counted
  */
-struct hist {
+struct kernel_hist {
 	char name[HIST_NAME_MAX];
-	uint64_t nsec;
-	uint64_t count;
-	struct bucket bucket[HIST_BUCKETS_MAX];
-	size_t len;
+	struct hist_list times;
 };
 
 /**
@@ -139,7 +123,7 @@ struct hist {
  * @len: how many
  */
 struct hists {
-	struct hist *list;
+	struct kernel_hist *list;
 	size_t len;
 };
 

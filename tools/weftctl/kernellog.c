@@ -8,20 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syslog.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
 
 #define RECORD_MAX	8192
 #define AGE_MAX		3600	/* seconds */
-
-static uint64_t uptime_usec(void)
-{
-	struct timespec t;
-
-	/* The log's clock stands still while the machine sleeps. */
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 /* That weft is no part of this kernel is no news. */
 static bool is_warning(unsigned long facility_level, const char *text)
@@ -68,7 +60,8 @@ static void take_record(struct warnings *w, const char *record, uint64_t now)
 int kernellog_read(struct warnings *w)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	uint64_t now = uptime_usec();
+	/* The log's clock stands still while the machine sleeps, as this one. */
+	uint64_t now = now_us();
 	char record[RECORD_MAX];
 	ssize_t n;
 

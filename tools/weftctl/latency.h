@@ -3,17 +3,8 @@
 #ifndef WEFTCTL_LATENCY_H
 #define WEFTCTL_LATENCY_H
 
-#include "json.h"
 #include "kernel.h"
-
-/**
- * latency_quantile() - what so many of the times are less than
- * @permille: of the times
- *
- * Return: end of the bucket that it falls into, ns; 0: there were no times, or
- * the bucket has no end.
- */
-uint64_t latency_quantile(const struct hist *h, unsigned int permille);
+#include "tools/common/json.h"
 
 /* Bars on stdout. */
 void latency_print(const struct hists *h);

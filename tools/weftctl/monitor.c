@@ -4,15 +4,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "argument.h"
 #include "fail.h"
-#include "json.h"
 #include "kernel.h"
 #include "regions.h"
 #include "stop.h"
 #include "text.h"
+#include "tools/common/clock.h"
+#include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 
@@ -228,14 +228,6 @@ static void take(const struct event *e, void *arg)
 		print_json(e, name);
 	else
 		print_text(e, name);
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 static int listen_on(struct monitor *m, int fd)

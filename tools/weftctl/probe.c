@@ -10,8 +10,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "tools/common/clock.h"
+#include "tools/common/random.h"
 
 #ifndef IP_RECVFRAGSIZE
 #define IP_RECVFRAGSIZE	25	/* Linux 4.10; not in all C libraries */
@@ -21,14 +23,6 @@
 #define KNOCKS		3	/* any of them, and what comes back, may be lost */
 #define KNOCK_MS	200
 #define KNOCK_ECHO_SIZE	84
-
-static uint64_t now_usec(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 int probe_open(void)
 {
@@ -112,15 +106,13 @@ static bool take_echo(int fd, struct in_addr a, const uint8_t *sent, size_t len,
 static void fill(uint8_t *packet, size_t len)
 {
 	struct icmphdr h = { .type = ICMP_ECHO };
-	uint64_t x = now_usec() * 6364136223846793005u + (uint64_t)getpid();
+	uint64_t random = random_stream(now_us(), (uint64_t)getpid());
 	size_t i;
 
-	for (i = sizeof(h); i < len; i++) {
-		x = x * 6364136223846793005u + 1442695040888963407u;
-		packet[i] = (uint8_t)(x >> 56);
-	}
+	for (i = sizeof(h); i < len; i++)
+		packet[i] = (uint8_t)random_u64(&random);
 	h.un.echo.id = htons((uint16_t)getpid());
-	h.un.echo.sequence = htons((uint16_t)x);
+	h.un.echo.sequence = (uint16_t)random_u64(&random);
 	memcpy(packet, &h, sizeof(h));
 	h.checksum = checksum(packet, len);
 	memcpy(packet, &h, sizeof(h));
@@ -142,7 +134,7 @@ int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
 	if (!packet || !buf)
 		goto out;
 	fill(packet, len);
-	begin = now_usec();
+	begin = now_us();
 	err = 0;
 	if (setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &discover, sizeof(discover)) ||
 	    sendto(fd, packet, len, 0, (struct sockaddr *)&to, sizeof(to)) < 0)
@@ -153,9 +145,9 @@ int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
 		else if (poll(&p, 1, ms - (int)(passed / 1000)) > 0 &&
 			 take_echo(fd, a, packet, len, buf, e))
 			break;
-		passed = now_usec() - begin;
+		passed = now_us() - begin;
 	}
-	e->usec = now_usec() - begin;
+	e->usec = now_us() - begin;
 out:
 	free(packet);
 	free(buf);
@@ -217,13 +209,13 @@ static void wait_for_echo(struct knock *k, int echo_fd)
 /* Nobody tells how long it may take: all of them get the same time. */
 static void wait_for_all(struct knock *list, unsigned int n)
 {
-	uint64_t end = now_usec() + KNOCK_MS * 1000, now;
+	uint64_t end = now_us() + KNOCK_MS * 1000, now;
 	unsigned int i;
 
 	for (i = 0; i < n; i++) {
 		struct pollfd p = { .fd = list[i].fd };
 
-		now = now_usec();
+		now = now_us();
 		if (waits(&list[i]) && now < end)
 			poll(&p, 1, 1 + (int)((end - now) / 1000));
 	}

@@ -86,17 +86,18 @@ static void print_seconds(uint64_t ns)
 	printf("%" PRIu64 ".%09" PRIu64, ns / 1000000000, ns % 1000000000);
 }
 
-static void print_hist(uint32_t id, const struct hist *h)
+static void print_hist(uint32_t id, const struct kernel_hist *kind)
 {
+	const struct hist_list *h = &kind->times;
 	char labels[LABELS_MAX + HIST_NAME_MAX];
 	uint64_t count = 0;
 	size_t at = 0;
 	int le;
 
 	if (id)
-		snprintf(labels, sizeof(labels), "node=\"%u\",kind=\"%s\"", id, h->name);
+		snprintf(labels, sizeof(labels), "node=\"%u\",kind=\"%s\"", id, kind->name);
 	else
-		snprintf(labels, sizeof(labels), "kind=\"%s\"", h->name);
+		snprintf(labels, sizeof(labels), "kind=\"%s\"", kind->name);
 	for (le = LE_FIRST; le <= LE_LAST; le++) {
 		for (; at < h->len && h->bucket[at].below &&
 		       h->bucket[at].below <= UINT64_C(1) << le; at++)
@@ -108,7 +109,7 @@ static void print_hist(uint32_t id, const struct hist *h)
 	printf("weft_latency_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", labels,
 	       h->count);
 	printf("weft_latency_seconds_sum{%s} ", labels);
-	print_seconds(h->nsec);
+	print_seconds(h->sum);
 	printf("\nweft_latency_seconds_count{%s} %" PRIu64 "\n", labels, h->count);
 }
 

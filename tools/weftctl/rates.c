@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fail.h"
 #include "latency.h"
 #include "report.h"
 #include "statsjson.h"
+#include "tools/common/clock.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 
@@ -55,7 +55,7 @@ static void subtract(struct counters *now, const struct counters *before, bool w
 	}
 }
 
-static uint64_t bucket_before(const struct hist *before, uint64_t below)
+static uint64_t bucket_before(const struct hist_list *before, uint64_t below)
 {
 	size_t i;
 
@@ -71,12 +71,12 @@ static void subtract_hists(struct hists *now, const struct hists *before)
 	size_t i, b;
 
 	for (i = 0; i < now->len && i < before->len; i++) {
-		struct hist *h = &now->list[i];
-		const struct hist *o = &before->list[i];
+		struct hist_list *h = &now->list[i].times;
+		const struct hist_list *o = &before->list[i].times;
 
-		if (strcmp(h->name, o->name) || h->count < o->count)
+		if (strcmp(now->list[i].name, before->list[i].name) || h->count < o->count)
 			continue;
-		h->nsec -= o->nsec;
+		h->sum -= o->sum;
 		h->count -= o->count;
 		for (b = 0; b < h->len; b++)
 			h->bucket[b].count -= bucket_before(o, h->bucket[b].below);
@@ -180,24 +180,6 @@ static void print_text(const struct gathered *g, double seconds, bool first)
 
 /* --- Looking again and again ---------------------------------------------- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void sleep_until(uint64_t ns)
-{
-	const struct timespec t = {
-		.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000),
-	};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
-}
-
 /* An empty one that asks for the same. */
 static struct gathered same(const struct gathered *what)
 {
@@ -248,7 +230,7 @@ int rates_run(const struct gathered *what, uint32_t interval_ms, uint32_t count)
 	at = now_ns();
 	for (n = 0; !rc && (n < count || !count); n++) {
 		/* None is shorter than was asked for; rates are of what it was. */
-		sleep_until(at + interval);
+		pause_until_ns(at + interval);
 		rc = look(&before, &at, !n);
 	}
 	gather_free(&before);

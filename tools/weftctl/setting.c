@@ -8,7 +8,7 @@
 
 #include "weft_wire.h"
 
-#define CACHE_MIN	(UINT64_C(256) << 10)	/* as kmod/super.c has it */
+#define CACHE_MIN	(UINT64_C(256) << 10)	/* as kmod/fs/super.c has it */
 #define CACHE_MAX	(UINT64_C(1) << 50)	/* more than any machine has */
 #define BLOCK_MIN	4096
 

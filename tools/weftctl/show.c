@@ -5,10 +5,10 @@
 
 #include "argument.h"
 #include "fail.h"
-#include "json.h"
 #include "kernel.h"
 #include "regions.h"
 #include "text.h"
+#include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 #include "words.h"

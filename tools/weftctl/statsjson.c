@@ -5,9 +5,9 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-#include "json.h"
 #include "latency.h"
 #include "report.h"
+#include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 

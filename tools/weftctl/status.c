@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "argument.h"
-#include "json.h"
 #include "kernel.h"
 #include "mountpoint.h"
+#include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "tools/common/clock.h"
+
 const char *text_safe(const char *name, char *buf, size_t size)
 {
 	const unsigned char *c;
@@ -56,8 +58,5 @@ const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX])
 
 uint64_t text_now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return clock_ns(CLOCK_REALTIME) / NS_IN_US;
 }

@@ -5,14 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "argument.h"
 #include "fail.h"
 #include "gather.h"
 #include "hot.h"
-#include "json.h"
 #include "kernel.h"
 #include "rates.h"
 #include "regions.h"
@@ -20,6 +18,8 @@
 #include "screen.h"
 #include "stop.h"
 #include "text.h"
+#include "tools/common/clock.h"
+#include "tools/common/json.h"
 #include "tracesum.h"
 #include "weft_wire.h"
 #include "weftctl.h"
@@ -65,14 +65,6 @@ struct top {
 	size_t blocks;
 	size_t locks;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static void look_free(struct look *l)
 {

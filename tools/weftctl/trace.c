@@ -5,16 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "argument.h"
 #include "fail.h"
-#include "json.h"
 #include "kernel.h"
 #include "regions.h"
 #include "stop.h"
 #include "text.h"
+#include "tools/common/clock.h"
+#include "tools/common/json.h"
+#include "tools/common/number.h"
 #include "tracefs.h"
 #include "traceline.h"
 #include "tracesum.h"
@@ -88,12 +89,9 @@ static uint64_t key(uint32_t region, uint32_t what, uint64_t index)
 
 static int set_offset(struct target *t, const struct region *r, const char *text)
 {
-	unsigned long long offset;
-	char *end;
+	uint64_t offset;
 
-	errno = 0;
-	offset = strtoull(text, &end, 0);
-	if (errno || *end || !strchr("0123456789", *text))
+	if (number_u64(text, 0, UINT64_MAX, &offset))
 		return misuse("trace", "'%s' is not an offset in bytes", text);
 	if (offset >= r->size)
 		return fail("offset %s is beyond the end of region '%s', which has %" PRIu64 " bytes",
@@ -317,22 +315,14 @@ static int take_some(struct following *f)
 	return 0;
 }
 
-static uint64_t clock_us(clockid_t id)
-{
-	struct timespec t;
-
-	clock_gettime(id, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 static int follow(struct following *f)
 {
-	uint64_t end = clock_us(CLOCK_MONOTONIC) + (uint64_t)f->ms * 1000;
+	uint64_t end = now_us() + (uint64_t)f->ms * 1000;
 	int64_t wait = 0;
 	int rc = 0;
 
 	while (!rc && !stop_asked() && !all_printed(f) &&
-	       (!f->ms || clock_us(CLOCK_MONOTONIC) < end)) {
+	       (!f->ms || now_us() < end)) {
 		/* The kernel wakes who reads when much has come: look now and then. */
 		stop_wait(f->fs.fd, wait);
 		rc = take_some(f);
@@ -373,7 +363,7 @@ static void print_summary(struct following *f, double seconds)
 
 static int run(struct following *f)
 {
-	uint64_t began = clock_us(CLOCK_MONOTONIC);
+	uint64_t began = now_us();
 	int rc;
 
 	f->to_wall = text_now() - began;
@@ -386,7 +376,7 @@ static int run(struct following *f)
 		rc = follow(f);
 	tracefs_close(&f->fs);
 	if (!rc)
-		print_summary(f, (double)(clock_us(CLOCK_MONOTONIC) - began) / 1e6);
+		print_summary(f, (double)(now_us() - began) / 1e6);
 	return rc;
 }
 

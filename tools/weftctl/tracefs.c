@@ -8,13 +8,13 @@
 #include <mntent.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "fail.h"
+#include "tools/common/number.h"
 
 #define USUAL		"/sys/kernel/tracing"
 #define PREFIX		"weftctl-"	/* and the number of the process */
@@ -62,16 +62,16 @@ static void remove_stale(const char *instances)
 {
 	DIR *dir = opendir(instances);
 	struct dirent *entry;
-	char *end;
-	long pid;
+	uint64_t pid;
 
 	if (!dir)
 		return;
 	while ((entry = readdir(dir))) {
 		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
 			continue;
-		pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
-		if (!*end && pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH)
+		if (number_decimal(entry->d_name + strlen(PREFIX), 1, INT_MAX, &pid))
+			continue;
+		if (kill((pid_t)pid, 0) && errno == ESRCH)
 			(void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 	}
 	closedir(dir);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A line of the kernel's trace, see traceline.h; the events are those of kmod/trace.h. */
+/* A line of the kernel's trace, see traceline.h; the events are those of kmod/base/trace.h. */
 #include "traceline.h"
 
 #include <ctype.h>

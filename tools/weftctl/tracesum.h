@@ -3,9 +3,9 @@
 #ifndef WEFTCTL_TRACESUM_H
 #define WEFTCTL_TRACESUM_H
 
-#include "json.h"
 #include "regions.h"
 #include "traceline.h"
+#include "tools/common/json.h"
 
 #define USERS_MAX	256
 

@@ -6,10 +6,10 @@
 #include "argument.h"
 #include "conf.h"
 #include "fail.h"
-#include "json.h"
 #include "kernel.h"
 #include "keyfile.h"
 #include "mounting.h"
+#include "tools/common/json.h"
 #include "weftctl.h"
 
 /* Letters of options that have none; settings follow. */

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/common/number.h"
+
 __attribute__((format(printf, 2, 3)))
 static bool no(struct why *why, const char *fmt, ...)
 {
@@ -43,16 +45,13 @@ bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value,
 	       struct why *why)
 {
 	char quoted[VALUE_QUOTED_MAX];
-	unsigned long long number;
-	char *end;
+	uint64_t number;
+	int err = number_decimal(text, min, max, &number);
 
-	errno = 0;
-	number = strtoull(text, &end, 10);
 	value_quoted(text, quoted);
-	/* strtoull() takes blanks and signs, too. */
-	if (!isdigit((unsigned char)*text) || *end)
+	if (err == -EINVAL)
 		return no(why, "'%s' is not a number", quoted);
-	if (errno || number < min || number > max)
+	if (err)
 		return no(why, "%s is not within %u to %u", quoted, min, max);
 	*value = (uint32_t)number;
 	return true;
@@ -63,14 +62,13 @@ bool value_seconds(const char *text, uint32_t min_ms, uint32_t max_ms, uint32_t 
 {
 	char quoted[VALUE_QUOTED_MAX];
 	double seconds;
-	char *end;
+	int err = number_real(text, min_ms / 1e3, max_ms / 1e3, &seconds);
 
-	seconds = strtod(text, &end);
 	value_quoted(text, quoted);
-	/* strtod() takes blanks, signs, hexadecimals, "nan", too. */
-	if (!*text || strspn(text, "0123456789.") != strlen(text) || *end)
+	/* No signs, powers of ten, hexadecimals, "nan", which strtod() takes. */
+	if (err == -EINVAL || strspn(text, "0123456789.") != strlen(text))
 		return no(why, "'%s' is not a number of seconds", quoted);
-	if (seconds * 1000 < min_ms || seconds * 1000 > max_ms)
+	if (err)
 		return no(why, "%s is not within %g to %g seconds", quoted,
 			  min_ms / 1e3, max_ms / 1e3);
 	*ms = (uint32_t)(seconds * 1000 + 0.5);
@@ -138,59 +136,30 @@ bool value_interface(const char *text, char *name, struct why *why)
 	return true;
 }
 
-static void print_size(uint64_t bytes, char *text, size_t size)
-{
-	static const char units[] = "KMGT";
-	int i = -1;
-
-	while (bytes && !(bytes & 1023) && units[i + 1]) {
-		bytes >>= 10;
-		i++;
-	}
-	snprintf(text, size, "%llu%.*s", (unsigned long long)bytes, i >= 0,
-		 units + (i >= 0 ? i : 0));
-}
-
 bool value_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
 		struct why *why)
 {
-	static const char units[] = "KMGT";
-	char quoted[VALUE_QUOTED_MAX], least[32], most[32];
-	unsigned long long number;
-	unsigned int shift = 0;
-	const char *unit;
-	char *end;
+	char quoted[VALUE_QUOTED_MAX], least[NUMBER_SIZE_MAX], most[NUMBER_SIZE_MAX];
+	int err = number_size(text, min, max, bytes);
 
-	errno = 0;
-	number = strtoull(text, &end, 10);
 	value_quoted(text, quoted);
-	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-	if (unit) {
-		shift = 10 * (unsigned int)(unit - units + 1);
-		end++;
-	}
-	if (!isdigit((unsigned char)*text) || *end)
+	if (err == -EINVAL)
 		return no(why, "'%s' is not a size such as 64M", quoted);
-	if (errno || number > UINT64_MAX >> shift || number << shift < min ||
-	    number << shift > max) {
-		print_size(min, least, sizeof(least));
-		print_size(max, most, sizeof(most));
-		return no(why, "%s is not within %s to %s", quoted, least, most);
-	}
-	*bytes = number << shift;
+	if (err)
+		return no(why, "%s is not within %s to %s", quoted,
+			  number_size_text(min, least), number_size_text(max, most));
 	return true;
 }
 
 bool value_mode(const char *text, uint32_t *mode, struct why *why)
 {
 	char quoted[VALUE_QUOTED_MAX];
-	size_t len = strlen(text);
+	uint64_t value;
 
-	if (!len || len > 5 || strspn(text, "01234567") != len ||
-	    strtoul(text, NULL, 8) > 07777)
+	if (strlen(text) > 5 || number_octal(text, 0, 07777, &value))
 		return no(why, "'%s' is not an octal number of at most 7777",
 			  value_quoted(text, quoted));
-	*mode = (uint32_t)strtoul(text, NULL, 8);
+	*mode = (uint32_t)value;
 	return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "lock.h"
 #include "owner.h"
+#include "tools/common/clock.h"
 
 #define REAP_MS		20
 #define KERNELS_CELL	(WEFT_HOLDS_THREADS - 1)
@@ -54,21 +55,13 @@ static bool may_have(uint64_t w, unsigned int mode)
 	       (mode == WEFT_LOCK_READ || !(w & (WEFT_WORD_READERS | WEFT_WORD_LISTED)));
 }
 
-static uint64_t now(clockid_t clock)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 /* What is to be in the word while somebody waits: may others be faster? */
 static uint64_t waiting_bits(const struct fake_slot *s, unsigned int waiters, uint64_t w)
 {
 	if (!waiters)
 		return 0;
 	if ((w & WEFT_WORD_PERM) != WEFT_LOCK_WRITE || w & WEFT_WORD_LISTED ||
-	    now(CLOCK_MONOTONIC) >= s->since + STRICT_NS)
+	    now_ns() >= s->since + STRICT_NS)
 		return WEFT_WORD_SLOW;
 	return WEFT_WORD_TELL;
 }
@@ -120,7 +113,7 @@ static bool attempt(struct fake_region *r, unsigned int owner, uint32_t slot, un
 static uint32_t begin_to_wait(struct fake_slot *s)
 {
 	if (!s->waiters++)
-		s->since = now(CLOCK_MONOTONIC);
+		s->since = now_ns();
 	return s->recount;
 }
 
@@ -161,15 +154,16 @@ static int lock_acquire(struct fake_region *r, int fd, const struct weft_lock_op
 		if (attempt(r, owner, op->slot, op->mode, true)) {
 			if (timed_out == seen + 1)
 				h->counts.late++;
-			s->since = now(CLOCK_MONOTONIC);
+			s->since = now_ns();
 			error = 0;
 			break;
 		}
 		error = ETIMEDOUT;
-		if (op->flags & WEFT_LOCK_UNTIL && (int64_t)now((clockid_t)op->clock) >= op->deadline_ns)
+		if (op->flags & WEFT_LOCK_UNTIL &&
+		    (int64_t)clock_ns((clockid_t)op->clock) >= op->deadline_ns)
 			break;
 		if (op->flags & WEFT_LOCK_UNTIL) {
-			int64_t left = op->deadline_ns - (int64_t)now((clockid_t)op->clock);
+			int64_t left = op->deadline_ns - (int64_t)clock_ns((clockid_t)op->clock);
 
 			if (left < wait.tv_nsec)
 				wait.tv_nsec = left > 0 ? left : 1;

@@ -15,16 +15,9 @@
 
 #include "judge.h"
 #include "machine.h"
+#include "tools/common/random.h"
 
 #define BUFFER 16
-
-static uint64_t next_random(uint64_t *state)
-{
-	*state ^= *state << 13;
-	*state ^= *state >> 7;
-	*state ^= *state << 17;
-	return *state * 0x2545f4914f6cdd1dull >> 16;
-}
 
 struct buffer {
 	const struct history_record *entry[BUFFER];
@@ -114,7 +107,7 @@ void machine_run(struct history *h, uint64_t *random)
 	for (t = 0; t < h->threads; t++)
 		left += h->count[t];
 	while (left) {
-		x = next_random(random);
+		x = random_u64(random);
 		t = x % h->threads;
 		/* Stores stay in the buffer for a while. */
 		if ((x >> 20) % 4 == 0 && buffers[t].count) {

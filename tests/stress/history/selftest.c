@@ -15,16 +15,14 @@
 
 #include "judge.h"
 #include "machine.h"
+#include "tools/common/random.h"
 
-static uint64_t seed = 0x123456789abcdefull;
+static uint64_t seed = 1;
 static uint32_t tests, failures;
 
 static uint32_t pick(uint32_t n)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed * 0x2545f4914f6cdd1dull >> 33) % n;
+	return (uint32_t)random_below(&seed, n);
 }
 
 static void report(bool ok, const char *name, const char *why)

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "thread.h"
+#include "tools/common/clock.h"
 
 #define ROOM	1024u		/* to begin with; a power of two */
 #define TIMEOUT	100		/* seconds that waiting for a lock may take */
@@ -247,10 +248,7 @@ static void find_service(struct lock_place *p)
 /* Larger than any that a thread had before which had the same number. */
 static uint64_t first_sequence(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+	return clock_ns(CLOCK_REALTIME);
 }
 
 /* The lock is new to the thread, or is another one than before. */

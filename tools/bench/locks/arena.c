@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The shared file of a measurement, see arena.h. */
 #include "arena.h"
+#include "tools/common/random.h"
 
 struct arena *arena_open(const struct lockbench *b, const char *what, size_t size)
 {
 	static char path[4096];
-	struct timespec now;
 	struct arena *a;
 
 	snprintf(path, sizeof(path), "%s/lockbench-%s-%s", b->dir, what, b->name);
@@ -14,10 +14,8 @@ struct arena *arena_open(const struct lockbench *b, const char *what, size_t siz
 	madvise(a, sizeof(*a) + size, MADV_RANDOM);
 	node_join(&a->meeting, path);
 	/* The others read it after the first meeting. */
-	clock_gettime(CLOCK_REALTIME, &now);
 	if (node.number == 1)
-		atomic_store(&a->session.value, node_seed(now.tv_sec * 1000000000ull +
-							  now.tv_nsec, getpid()));
+		atomic_store(&a->session.value, random_stream(clock_ns(CLOCK_REALTIME), getpid()));
 	node_meet();
 	return a;
 }
@@ -93,35 +91,58 @@ uint64_t arena_written(const struct lock *l)
 	return atomic_load((_Atomic uint64_t *)l->data);
 }
 
-void sleep_until(uint64_t ns)
-{
-	struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
-}
-
 static double each(uint64_t value, uint64_t n)
 {
 	return n ? (double)value / (double)n : 0;
 }
 
-void tally_print(const struct found *f, uint64_t n)
+void tally_json(struct json *j, const struct found *f, uint64_t n)
 {
 	const struct tally *c = &f->grown;
 	uint64_t locks = tally_get(c, "lock_requests"), misses = tally_misses(c);
 
 	if (f->datagrams)
-		printf(",\"datagrams_per_acquire\":%.4g", each(f->datagrams, n));
+		json_real(j, "datagrams_per_acquire", each(f->datagrams, n));
 	if (!c->len)
 		return;
-	if (tally_get(c, "lock_blocks_came") || tally_get(c, "lock_blocks_fetched"))
-		printf(",\"blocks_with_lock_per_acquire\":%.4g,\"blocks_after_lock_per_acquire\":%.4g",
-		       each(tally_get(c, "lock_blocks_came"), n),
-		       each(tally_get(c, "lock_blocks_fetched"), n));
-	printf(",\"transactions_per_acquire\":%.4g,\"lock_requests_per_acquire\":%.4g,\"misses_per_acquire\":%.4g,\"round_trips_per_acquire\":%.4g,\"messages_per_acquire\":%.4g,\"retransmissions\":%llu",
-	       each(locks + misses, n), each(locks, n), each(misses, n),
-	       each(locks + tally_get(c, "miss_round_trips"), n),
-	       each(tally_messages(c), n),
-	       (unsigned long long)tally_get(c, "retransmissions"));
+	if (tally_get(c, "lock_blocks_came") || tally_get(c, "lock_blocks_fetched")) {
+		json_real(j, "blocks_with_lock_per_acquire",
+			  each(tally_get(c, "lock_blocks_came"), n));
+		json_real(j, "blocks_after_lock_per_acquire",
+			  each(tally_get(c, "lock_blocks_fetched"), n));
+	}
+	json_real(j, "transactions_per_acquire", each(locks + misses, n));
+	json_real(j, "lock_requests_per_acquire", each(locks, n));
+	json_real(j, "misses_per_acquire", each(misses, n));
+	json_real(j, "round_trips_per_acquire",
+		  each(locks + tally_get(c, "miss_round_trips"), n));
+	json_real(j, "messages_per_acquire", each(tally_messages(c), n));
+	json_u64(j, "retransmissions", tally_get(c, "retransmissions"));
+}
+
+/* NAME_WHAT. */
+static void time_json(struct json *j, const char *name, const char *what, double ns)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s_%s_us", name, what);
+	json_real(j, key, ns / 1e3);
+}
+
+void times_json(struct json *j, const char *name, const struct hist *h)
+{
+	time_json(j, name, "p50", hist_quantile(h, 500));
+	time_json(j, name, "p99", hist_quantile(h, 990));
+	time_json(j, name, "max", (double)h->max);
+	time_json(j, name, "mean", hist_mean(h));
+	hist_json(j, name, h);
+}
+
+void result_begin(struct json *j, const struct lockbench *b, const char *bench,
+		  const char *lock)
+{
+	json_begin(j, stdout, false);
+	json_string(j, "bench", bench);
+	json_string(j, "label", b->label);
+	json_string(j, "lock", lock);
 }

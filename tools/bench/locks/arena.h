@@ -26,8 +26,8 @@
 #define ARENA_HELD	2048
 
 struct found {
-	struct histogram lock;
-	struct histogram data;
+	struct hist lock;
+	struct hist data;
 	uint64_t reads;
 	uint64_t writes;
 	uint64_t written;
@@ -65,10 +65,15 @@ void arena_touch(const struct lock *l);
 /* What the data says of how often it was written. */
 uint64_t arena_written(const struct lock *l);
 
-/* Sleep until that time of the monotonic clock. */
-void sleep_until(uint64_t ns);
 
-/* The counters of @found, of @n acquisitions, as JSON. */
-void tally_print(const struct found *f, uint64_t n);
+/* The counters of @found, of @n acquisitions. */
+void tally_json(struct json *j, const struct found *f, uint64_t n);
+
+/* Times: "NAME_p50_us" and so on, and the histogram as "NAME". */
+void times_json(struct json *j, const char *name, const struct hist *h);
+
+/* A line of results begins; json_end() ends it. */
+void result_begin(struct json *j, const struct lockbench *b, const char *bench,
+		  const char *lock);
 
 #endif /* WEFT_TOOLS_BENCH_LOCKS_ARENA_H */

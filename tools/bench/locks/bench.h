@@ -7,6 +7,7 @@
 #define WEFT_TOOLS_BENCH_LOCKS_BENCH_H
 
 #include "lock.h"
+#include "tools/common/hist.h"
 
 #define BENCH_KINDS	8
 #define BENCH_SHARES	8
@@ -61,32 +62,6 @@ int bench_handover(const struct lockbench *b);
 int bench_latency(const struct lockbench *b);
 int bench_ping(const struct lockbench *b);
 int bench_pong(const struct lockbench *b);
-
-/* --- histogram.c ---------------------------------------------------------- */
-
-#define HISTOGRAM_STEPS		16	/* to each power of two */
-#define HISTOGRAM_CELLS		(40 * HISTOGRAM_STEPS)
-
-/**
- * struct histogram - of nanoseconds
- * @count: how many there are
- * @sum: of all
- * @max: the longest, exactly
- * @cell: counts; what falls in one differs by 1/HISTOGRAM_STEPS at most
- */
-struct histogram {
-	uint64_t count;
-	uint64_t sum;
-	uint64_t max;
-	uint32_t cell[HISTOGRAM_CELLS];
-};
-
-void histogram_add(struct histogram *h, uint64_t ns);
-void histogram_merge(struct histogram *h, const struct histogram *from);
-/* What so large a part of all does not exceed, in microseconds; 0 if there are none. */
-double histogram_us(const struct histogram *h, double part);
-/* "NAME_p50_us":..., and so on. */
-void histogram_print(const struct histogram *h, const char *name);
 
 /* --- tally.c -------------------------------------------------------------- */
 

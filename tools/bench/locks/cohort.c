@@ -149,8 +149,8 @@ static void cohort_rdlock(struct lock *l)
 			if (impatient || w.looks <= LOCK_SPIN)
 				continue;
 			if (!begin)
-				begin = node_now_ns();
-			if (node_now_ns() - begin > PATIENCE_NS) {
+				begin = now_ns();
+			if (now_ns() - begin > PATIENCE_NS) {
 				impatient = true;
 				atomic_fetch_add(&global_of(l)->barrier.value, 1);
 			}

@@ -36,9 +36,9 @@ static uint64_t take(struct lock *l, struct times *t)
 	uint64_t turn;
 
 	l->kind->wrlock(l);
-	t->locked = node_now_ns();
+	t->locked = now_ns();
 	arena_touch(l);
-	t->used = node_now_ns();
+	t->used = now_ns();
 	turn = arena_written(l);
 	if (turn >= ARENA_HELD)
 		node_die("lock %s: more hand-overs than there is room for", l->kind->name);
@@ -54,13 +54,13 @@ static void turns(struct lock *l, uint64_t count, uint64_t hold_ns, uint64_t tur
 	uint64_t i;
 
 	for (i = 0; i < count; i++) {
-		sleep_until(times[turn].used + hold_ns);
-		t.left = node_now_ns();
+		pause_until_ns(times[turn].used + hold_ns);
+		t.left = now_ns();
 		f->touched[turn] = times[turn].used - times[turn].locked;
 		f->held[turn] = t.left - times[turn].used;
 		l->kind->unlock(l);
-		sleep_until(t.left + hold_ns / 2);
-		t.asked = node_now_ns();
+		pause_until_ns(t.left + hold_ns / 2);
+		t.asked = now_ns();
 		turn = take(l, &t);
 	}
 }
@@ -86,9 +86,9 @@ static uint64_t sum_up(struct arena *a, const struct lock *l, struct found *both
 		/* The other had left it before this node asked. */
 		if (t->asked - t->left >= rest)
 			continue;
-		histogram_add(&both->lock, (wait - rest) / 2);
+		hist_add(&both->lock, (wait - rest) / 2);
 		wait = t->used - t->left;
-		histogram_add(&both->data, (wait - other->held[turn - 1]) / 2);
+		hist_add(&both->data, (wait - other->held[turn - 1]) / 2);
 	}
 	for (k = 0; k < 2; k++) {
 		tally_add(&both->grown, &a->found[k].grown);
@@ -100,13 +100,16 @@ static uint64_t sum_up(struct arena *a, const struct lock *l, struct found *both
 static void print(const struct lockbench *b, const struct lock *l, uint64_t hold_ns,
 		  const struct found *both, uint64_t acquires)
 {
-	printf("{\"bench\":\"handover\",\"label\":\"%s\",\"lock\":\"%s\",\"pages\":%u,\"hold_us\":%llu,\"count\":%llu",
-	       b->label, l->kind->name, b->pages, (unsigned long long)hold_ns / 1000,
-	       (unsigned long long)both->lock.count);
-	histogram_print(&both->lock, "one_way");
-	histogram_print(&both->data, "with_data");
-	tally_print(both, acquires);
-	puts("}");
+	struct json j;
+
+	result_begin(&j, b, "handover", l->kind->name);
+	json_u64(&j, "pages", b->pages);
+	json_u64(&j, "hold_us", hold_ns / 1000);
+	json_u64(&j, "count", both->lock.count);
+	times_json(&j, "one_way", &both->lock);
+	times_json(&j, "with_data", &both->data);
+	tally_json(&j, both, acquires);
+	json_end(&j);
 	fflush(stdout);
 }
 
@@ -142,12 +145,12 @@ static bool measure(const struct lockbench *b, struct arena *a, const struct loc
 	if (b->count_messages)
 		tally_read(&before);
 	place.messages = 0;
-	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
+	pause_until_ns(now_ns() + b->settle_ms * 1000000ull);
 	if (node.number == 2)
 		turn = take(&l, &t);
 	turns(&l, count, hold_ns, turn, f);
 	kind->unlock(&l);
-	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
+	pause_until_ns(now_ns() + b->settle_ms * 1000000ull);
 	f->datagrams = place.messages;
 	if (b->count_messages)
 		tally_read(&both->grown);

@@ -21,7 +21,7 @@ struct took {
 static void turn(struct took *t, bool writes)
 {
 	unsigned int rounds = t->kind->service ? 1 : ROUNDS, i;
-	uint64_t begin = node_now_ns();
+	uint64_t begin = now_ns();
 
 	t->l.writes = writes;
 	for (i = 0; i < rounds; i++) {
@@ -31,7 +31,7 @@ static void turn(struct took *t, bool writes)
 			t->kind->rdlock(&t->l);
 		t->kind->unlock(&t->l);
 	}
-	begin = node_now_ns() - begin;
+	begin = now_ns() - begin;
 	t->ns[writes][t->turns[writes]++] = (double)begin / rounds;
 }
 
@@ -73,9 +73,16 @@ static void print(const struct lockbench *b, const struct took *t, const struct 
 	double read = median(t->ns[false], t->turns[false], &read_least);
 	double write = median(t->ns[true], t->turns[true], &write_least);
 
-	printf("{\"bench\":\"latency\",\"label\":\"%s\",\"lock\":\"%s\",\"read_p50_ns\":%.4g,\"write_p50_ns\":%.4g,\"read_least_ns\":%.4g,\"write_least_ns\":%.4g,\"read_of_glibc\":%.4g,\"write_of_glibc\":%.4g}\n",
-	       b->label, t->kind->name, read, write, read_least, write_least,
-	       of_glibc(t, glibc, false), of_glibc(t, glibc, true));
+	struct json j;
+
+	result_begin(&j, b, "latency", t->kind->name);
+	json_real(&j, "read_p50_ns", read);
+	json_real(&j, "write_p50_ns", write);
+	json_real(&j, "read_least_ns", read_least);
+	json_real(&j, "write_least_ns", write_least);
+	json_real(&j, "read_of_glibc", of_glibc(t, glibc, false));
+	json_real(&j, "write_of_glibc", of_glibc(t, glibc, true));
+	json_end(&j);
 }
 
 /**

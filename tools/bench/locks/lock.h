@@ -174,11 +174,11 @@ static inline void lock_wait(const struct lock *l, struct lock_wait *w)
 		return;
 	}
 	if (!w->end)
-		w->end = node_now_ns() + l->place->timeout * 1000000000ull;
-	else if (node_now_ns() > w->end)
+		w->end = now_ns() + l->place->timeout * 1000000000ull;
+	else if (now_ns() > w->end)
 		node_die("lock %s: waited %u s in vain", l->kind->name,
 			 l->place->timeout);
-	node_sleep_us(LOCK_PAUSE_US);
+	pause_us(LOCK_PAUSE_US);
 }
 
 /* server.c: the lock service. */

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "arena.h"
+#include "tools/common/number.h"
 
 static const char usage[] =
 "usage: weft-lockbench COMMAND [OPTIONS]\n"
@@ -119,10 +120,9 @@ static void parse_locks(struct lockbench *b, char *list)
 
 static double parse_seconds(const char *text)
 {
-	char *end;
-	double s = strtod(text, &end);
+	double s;
 
-	if (end == text || *end || !(s >= 0.01 && s <= 86400))
+	if (number_real(text, 0.01, 86400, &s))
 		node_die("--seconds %s: give a number from 0.01 to 86400", text);
 	return s;
 }

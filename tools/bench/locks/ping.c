@@ -28,7 +28,7 @@ struct ping {
 int bench_pong(const struct lockbench *b)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(b->port) }, from;
-	uint64_t end = node_now_ns() + (uint64_t)(b->seconds * 1e9), came;
+	uint64_t end = now_ns() + (uint64_t)(b->seconds * 1e9), came;
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	socklen_t len;
@@ -36,17 +36,17 @@ int bench_pong(const struct lockbench *b)
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)))
 		node_die("pong: cannot use UDP port %u: %s", b->port, strerror(errno));
-	while (node_now_ns() < end) {
+	while (now_ns() < end) {
 		if (poll(&p, 1, 200) <= 0)
 			continue;
 		len = sizeof(from);
 		if (recvfrom(fd, &m, sizeof(m), 0, (struct sockaddr *)&from, &len) !=
 		    sizeof(m) || m.magic != PING_MAGIC || m.rest_us > 1000000)
 			continue;
-		came = node_now_ns();
+		came = now_ns();
 		if (m.rest_us)
-			sleep_until(came + m.rest_us * 1000ull);
-		m.rested_ns = node_now_ns() - came;
+			pause_until_ns(came + m.rest_us * 1000ull);
+		m.rested_ns = now_ns() - came;
 		sendto(fd, &m, sizeof(m), 0, (struct sockaddr *)&from, len);
 	}
 	close(fd);
@@ -68,17 +68,18 @@ static bool answered(int fd, struct ping *m)
 
 static void measure(const struct lockbench *b, int fd, unsigned int rest_us)
 {
-	static struct histogram h;
+	static struct hist h;
 	struct ping m = { .magic = PING_MAGIC };
 	uint64_t sent, took, i, lost = 0;
+	struct json j;
 
 	memset(&h, 0, sizeof(h));
 	for (i = 0; i < b->count + WARM_UP; i++) {
 		if (rest_us)
-			sleep_until(node_now_ns() + rest_us * 1000ull);
+			pause_until_ns(now_ns() + rest_us * 1000ull);
 		m.sequence = i + 1;
 		m.rest_us = rest_us;
-		sent = node_now_ns();
+		sent = now_ns();
 		if (send(fd, &m, sizeof(m), 0) != sizeof(m) || !answered(fd, &m)) {
 			m.magic = PING_MAGIC;
 			lost++;
@@ -86,14 +87,16 @@ static void measure(const struct lockbench *b, int fd, unsigned int rest_us)
 				node_die("ping: no answer: is weft-lockbench pong running there?");
 			continue;
 		}
-		took = node_now_ns() - sent;
+		took = now_ns() - sent;
 		if (i >= WARM_UP && took > m.rested_ns)
-			histogram_add(&h, (took - m.rested_ns) / 2);
+			hist_add(&h, (took - m.rested_ns) / 2);
 	}
-	printf("{\"bench\":\"ping\",\"label\":\"%s\",\"lock\":\"udp\",\"rest_us\":%u,\"count\":%llu,\"lost\":%llu",
-	       b->label, rest_us, (unsigned long long)h.count, (unsigned long long)lost);
-	histogram_print(&h, "one_way");
-	puts("}");
+	result_begin(&j, b, "ping", "udp");
+	json_u64(&j, "rest_us", rest_us);
+	json_u64(&j, "count", h.count);
+	json_u64(&j, "lost", lost);
+	times_json(&j, "one_way", &h);
+	json_end(&j);
 	fflush(stdout);
 }
 

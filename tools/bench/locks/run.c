@@ -11,13 +11,14 @@
 #include <sys/wait.h>
 
 #include "arena.h"
+#include "tools/common/random.h"
 
 #define WARM_UP		4
 
 /* Of one process of this node. */
 struct member {
-	struct histogram lock;
-	struct histogram data;
+	struct hist lock;
+	struct hist data;
 	uint64_t reads;
 	uint64_t writes;
 	uint64_t warm_writes;
@@ -35,14 +36,14 @@ struct crew {
 static void once(struct lock *l, bool writes, uint64_t *asked, uint64_t *got, uint64_t *used)
 {
 	l->writes = writes;
-	*asked = node_now_ns();
+	*asked = now_ns();
 	if (writes)
 		l->kind->wrlock(l);
 	else
 		l->kind->rdlock(l);
-	*got = node_now_ns();
+	*got = now_ns();
 	arena_touch(l);
-	*used = node_now_ns();
+	*used = now_ns();
 	l->kind->unlock(l);
 }
 
@@ -51,7 +52,7 @@ static void work(const struct lockbench *b, struct lock *l, unsigned int readers
 		 struct crew *crew)
 {
 	struct member *m = &crew->member[l->place->proc];
-	uint64_t random = node_seed(7, lock_me(l->place)), asked, got, used, end, i;
+	uint64_t random = random_stream(7, lock_me(l->place)), asked, got, used, end, i;
 	bool writes;
 
 	/* The fork has copied a connection to the meeting that is not ours. */
@@ -64,22 +65,22 @@ static void work(const struct lockbench *b, struct lock *l, unsigned int readers
 	l->place->messages = 0;
 	atomic_fetch_add(&crew->ready, 1);
 	while (!atomic_load(&crew->start))
-		node_sleep_us(1000);
-	sleep_until(atomic_load(&crew->start));
+		pause_us(1000);
+	pause_until_ns(atomic_load(&crew->start));
 	end = atomic_load(&crew->start) + (uint64_t)(b->seconds * 1e9);
-	for (i = 0; b->count ? i < b->count : node_now_ns() < end; i++) {
-		writes = (node_random(&random) >> 33) % 100 >= readers;
+	for (i = 0; b->count ? i < b->count : now_ns() < end; i++) {
+		writes = random_below(&random, 100) >= readers;
 		once(l, writes, &asked, &got, &used);
-		histogram_add(&m->lock, got - asked);
-		histogram_add(&m->data, used - asked);
+		hist_add(&m->lock, got - asked);
+		hist_add(&m->data, used - asked);
 		if (writes)
 			m->writes++;
 		else
 			m->reads++;
 		if (b->think_us)
-			node_sleep_us(b->think_us);
+			pause_us(b->think_us);
 	}
-	m->ended = node_now_ns();
+	m->ended = now_ns();
 	m->datagrams = l->place->messages;
 }
 
@@ -131,32 +132,32 @@ static void start_crew(const struct lockbench *b, struct lock *l, unsigned int r
 
 static void await_ready(const struct lockbench *b, struct crew *crew)
 {
-	uint64_t end = node_now_ns() + node.timeout * 1000000000ull;
+	uint64_t end = now_ns() + node.timeout * 1000000000ull;
 	unsigned int i;
 
 	while (atomic_load(&crew->ready) < b->procs) {
 		for (i = 0; i < b->procs; i++)
 			if (ended(crew_pids[i], WNOHANG))
 				node_die("a process of this node ended too early");
-		if (node_now_ns() > end)
+		if (now_ns() > end)
 			node_die("the processes of this node are not ready after %u s",
 				 node.timeout);
-		node_sleep_us(2000);
+		pause_us(2000);
 	}
 }
 
 static void await_end(const struct lockbench *b)
 {
-	uint64_t end = node_now_ns() + node.timeout * 1000000000ull +
+	uint64_t end = now_ns() + node.timeout * 1000000000ull +
 		       (uint64_t)(b->count ? 0 : b->seconds * 1e9);
 	unsigned int i;
 
 	for (i = 0; i < b->procs; i++) {
 		while (!ended(crew_pids[i], WNOHANG)) {
-			if (node_now_ns() > end)
+			if (now_ns() > end)
 				node_die("a process of this node has not ended after %u s more than it should take: does it wait for a lock that nobody leaves?",
 					 node.timeout);
-			node_sleep_us(5000);
+			pause_us(5000);
 		}
 		crew_pids[i] = 0;
 	}
@@ -171,8 +172,8 @@ static void gather(const struct lockbench *b, struct crew *crew, struct found *f
 	memset(f, 0, offsetof(struct found, grown));
 	for (i = 0; i < b->procs; i++) {
 		m = &crew->member[i];
-		histogram_merge(&f->lock, &m->lock);
-		histogram_merge(&f->data, &m->data);
+		hist_join(&f->lock, &m->lock);
+		hist_join(&f->data, &m->data);
 		f->reads += m->reads;
 		f->writes += m->writes;
 		f->written += m->writes + m->warm_writes;
@@ -182,21 +183,27 @@ static void gather(const struct lockbench *b, struct crew *crew, struct found *f
 	}
 }
 
-static void print(const struct lockbench *b, const struct lock *l, unsigned int readers,
-		  const char *who, const struct found *f)
+static void print(struct json *j, const struct lockbench *b, const struct lock *l,
+		  unsigned int readers, const char *who, const struct found *f)
 {
 	uint64_t acquires = f->reads + f->writes;
 
-	printf("{\"bench\":\"run\",\"label\":\"%s\",\"lock\":\"%s\",\"nodes\":%u,\"procs\":%u,\"readers\":%u,\"pages\":%u,\"think_us\":%u,\"node\":\"%s\",\"seconds\":%.3f,\"acquires\":%llu,\"reads\":%llu,\"writes\":%llu,\"acquires_per_s\":%.5g",
-	       b->label, l->kind->name, node.count, b->procs, readers, b->pages,
-	       b->think_us, who, (double)f->ns / 1e9,
-	       (unsigned long long)acquires, (unsigned long long)f->reads,
-	       (unsigned long long)f->writes,
-	       f->ns ? (double)acquires * 1e9 / (double)f->ns : 0);
-	histogram_print(&f->lock, "lock");
-	histogram_print(&f->data, "data");
+	result_begin(j, b, "run", l->kind->name);
+	json_u64(j, "nodes", node.count);
+	json_u64(j, "procs", b->procs);
+	json_u64(j, "readers", readers);
+	json_u64(j, "pages", b->pages);
+	json_u64(j, "think_us", b->think_us);
+	json_string(j, "node", who);
+	json_fixed(j, "seconds", (double)f->ns / 1e9);
+	json_u64(j, "acquires", acquires);
+	json_u64(j, "reads", f->reads);
+	json_u64(j, "writes", f->writes);
+	json_real(j, "acquires_per_s", f->ns ? (double)acquires * 1e9 / (double)f->ns : 0);
+	times_json(j, "lock", &f->lock);
+	times_json(j, "data", &f->data);
 	if (f->late_ns)
-		printf(",\"late_ms\":%.3g", (double)f->late_ns / 1e6);
+		json_real(j, "late_ms", (double)f->late_ns / 1e6);
 }
 
 /* The first node adds up what all have found, and looks whether it can be. */
@@ -205,13 +212,14 @@ static void print_all(const struct lockbench *b, struct arena *a, const struct l
 {
 	double share, sum = 0, squares = 0, least = 0;
 	unsigned int k;
+	struct json j;
 
 	memset(all, 0, sizeof(*all));
 	for (k = 0; k < node.count; k++) {
 		const struct found *f = &a->found[k];
 
-		histogram_merge(&all->lock, &f->lock);
-		histogram_merge(&all->data, &f->data);
+		hist_join(&all->lock, &f->lock);
+		hist_join(&all->data, &f->data);
 		all->reads += f->reads;
 		all->writes += f->writes;
 		all->written += f->written;
@@ -231,10 +239,11 @@ static void print_all(const struct lockbench *b, struct arena *a, const struct l
 		node_die("lock %s: %llu writes were made, the data has seen %llu",
 			 l->kind->name, (unsigned long long)all->written,
 			 (unsigned long long)arena_written(l));
-	print(b, l, readers, "all", all);
-	tally_print(all, all->reads + all->writes);
-	printf(",\"least_share\":%.4g,\"jain\":%.4g}\n", sum > 0 ? least * node.count / sum : 0,
-	       squares > 0 ? sum * sum / squares / node.count : 0);
+	print(&j, b, l, readers, "all", all);
+	tally_json(&j, all, all->reads + all->writes);
+	json_real(&j, "least_share", sum > 0 ? least * node.count / sum : 0);
+	json_real(&j, "jain", squares > 0 ? sum * sum / squares / node.count : 0);
+	json_end(&j);
 }
 
 static void measure(const struct lockbench *b, struct arena *a, struct crew *crew,
@@ -246,20 +255,21 @@ static void measure(const struct lockbench *b, struct arena *a, struct crew *cre
 	struct lock_place place;
 	uint64_t start, now;
 	struct lock l;
+	struct json j;
 	char who[16];
 
 	arena_lock(b, a, kind, index, &l, &place);
 	start_crew(b, &l, readers, crew);
 	await_ready(b, crew);
 	node_meet();
-	start = node_now_ns() + b->settle_ms * 1000000ull;
+	start = now_ns() + b->settle_ms * 1000000ull;
 	if (b->count_messages)
 		tally_read(&before);
-	now = node_now_ns();
+	now = now_ns();
 	all->late_ns = now > start ? now - start : 0;
 	atomic_store(&crew->start, now > start ? now : start);
 	await_end(b);
-	sleep_until(node_now_ns() + b->settle_ms * 1000000ull);
+	pause_until_ns(now_ns() + b->settle_ms * 1000000ull);
 	if (b->count_messages)
 		tally_read(&all->grown);
 	tally_since(&all->grown, &before);
@@ -267,8 +277,8 @@ static void measure(const struct lockbench *b, struct arena *a, struct crew *cre
 	f->late_ns = all->late_ns;
 	f->grown = all->grown;
 	snprintf(who, sizeof(who), "%u", node.number);
-	print(b, &l, readers, who, f);
-	puts("}");
+	print(&j, b, &l, readers, who, f);
+	json_end(&j);
 	node_meet();
 	if (node.number == 1)
 		print_all(b, a, &l, readers, all);

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 
 #include "lock.h"
+#include "tools/common/random.h"
 
 #define LOCKS_MIN	1024u		/* room to begin with; powers of two */
 #define LOCKS_MAX	(1u << 20)
@@ -62,7 +63,7 @@ static struct {
 
 static bool lost(void)
 {
-	return server.loss && (node_random(&server.random) >> 20) % 1000 < server.loss;
+	return server.loss && random_below(&server.random, 1000) < server.loss;
 }
 
 static void tell(const struct served *s, unsigned int client, enum service_type type)
@@ -212,13 +213,13 @@ static void serve(const struct service_message *m, const struct sockaddr_in *fro
 int server_run(const struct server_options *o)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons(o->port) }, from;
-	uint64_t end = node_now_ns() + o->seconds * 1000000000ull;
+	uint64_t end = now_ns() + o->seconds * 1000000000ull;
 	struct timeval look = { .tv_usec = 200000 };
 	struct service_message m;
 	socklen_t len = sizeof(at);
 
 	server.loss = o->loss;
-	server.random = node_seed(1, 4794);
+	server.random = random_stream(1, 4794);
 	make_room(LOCKS_MIN);
 	server.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (server.fd < 0 || bind(server.fd, (struct sockaddr *)&at, sizeof(at)) ||
@@ -227,7 +228,7 @@ int server_run(const struct server_options *o)
 		node_die("serve: cannot use UDP port %u: %s", o->port, strerror(errno));
 	if (o->bound)
 		o->bound(ntohs(at.sin_port), o->arg);
-	while (node_now_ns() < end) {
+	while (now_ns() < end) {
 		len = sizeof(from);
 		if (recvfrom(server.fd, &m, sizeof(m), 0, (struct sockaddr *)&from,
 			     &len) != sizeof(m))

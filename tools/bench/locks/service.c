@@ -42,7 +42,7 @@ static void service_init(struct lock *l)
 /* A datagram that can be an answer to @m within @ms milliseconds; its type, or 0. */
 static int answer(struct lock *l, const struct service_message *m, int ms)
 {
-	uint64_t end = node_now_ns() + ms * 1000000ull, now;
+	uint64_t end = now_ns() + ms * 1000000ull, now;
 	struct pollfd p = { .fd = socket_of(l), .events = POLLIN };
 	struct service_message got;
 	ssize_t n;
@@ -61,7 +61,7 @@ static int answer(struct lock *l, const struct service_message *m, int ms)
 			continue;
 		if (errno != EAGAIN)
 			node_die("lock service: %s", strerror(errno));
-		now = node_now_ns();
+		now = now_ns();
 		if (now >= end)
 			return 0;
 		poll(&p, 1, (int)((end - now) / 1000000) + 1);
@@ -71,7 +71,7 @@ static int answer(struct lock *l, const struct service_message *m, int ms)
 /* Sends @m until the answer @wanted is there. */
 static void ask(struct lock *l, const struct service_message *m, int wanted)
 {
-	uint64_t end = node_now_ns() + l->place->timeout * 1000000000ull;
+	uint64_t end = now_ns() + l->place->timeout * 1000000000ull;
 	int patience = PATIENCE_MS, type;
 
 	for (;;) {
@@ -82,7 +82,7 @@ static void ask(struct lock *l, const struct service_message *m, int wanted)
 			if (type == wanted)
 				return;
 		} while (type);
-		if (node_now_ns() > end)
+		if (now_ns() > end)
 			node_die("lock service: no answer for %u s: is weft-lockbench serve running there?",
 				 l->place->timeout);
 		if (patience < PATIENCE_MAX_MS)

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What differs between the kernels that we build for, 6.1 to 7.3: tests/kernels
+ * compiles for them.  No other file looks at LINUX_VERSION_CODE.
+ */
+#ifndef WEFT_COMPAT_H
+#define WEFT_COMPAT_H
+
+#include <linux/dcache.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/mmap_lock.h>
+#include <linux/pagemap.h>
+#include <linux/shrinker.h>
+#include <linux/version.h>
+#include <linux/workqueue.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#include <linux/filelock.h>
+#endif
+#include <net/udp_tunnel.h>
+
+/* Give up the lock that a fault is handled under, for VM_FAULT_RETRY. */
+static inline void weft_release_fault_lock(struct vm_fault *vmf)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
+	release_fault_lock(vmf);
+#else
+	mmap_read_unlock(vmf->vma->vm_mm);
+#endif
+}
+
+static inline void weft_vm_flags_set(struct vm_area_struct *vma,
+				     unsigned long flags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_set(vma, flags);
+#else
+	vma->vm_flags |= flags;
+#endif
+}
+
+/* First argument of the inode operations. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define weft_idmap		struct mnt_idmap
+#define weft_no_idmap		(&nop_mnt_idmap)
+#else
+#define weft_idmap		struct user_namespace
+#define weft_no_idmap		(&init_user_ns)
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define weft_fillattr(idmap, mask, inode, stat) \
+	generic_fillattr(idmap, mask, inode, stat)
+#else
+#define weft_fillattr(idmap, mask, inode, stat) \
+	generic_fillattr(idmap, inode, stat)
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define weft_splice_read	copy_splice_read
+#else
+#define weft_splice_read	generic_file_splice_read
+#endif
+
+/* F_RDLCK, F_WRLCK, F_UNLCK */
+static inline int weft_lock_type(const struct file_lock *fl)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+	return fl->c.flc_type;
+#else
+	return fl->fl_type;
+#endif
+}
+
+/* All three times of an inode: the catalog keeps one. */
+static inline void weft_set_times(struct inode *inode, struct timespec64 ts)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	inode_set_atime_to_ts(inode, ts);
+	inode_set_mtime_to_ts(inode, ts);
+	inode_set_ctime_to_ts(inode, ts);
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+	inode->i_atime = ts;
+	inode->i_mtime = ts;
+	inode_set_ctime_to_ts(inode, ts);
+#else
+	inode->i_atime = ts;
+	inode->i_mtime = ts;
+	inode->i_ctime = ts;
+#endif
+}
+
+static inline struct timespec64 weft_mtime(const struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+	return inode_get_mtime(inode);
+#else
+	return inode->i_mtime;
+#endif
+}
+
+/* I_NEW, I_FREEING and so on; without the inode's lock it is a glance. */
+static inline unsigned long weft_inode_state(struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
+	return inode_state_read_once(inode);
+#else
+	return READ_ONCE(inode->i_state);
+#endif
+}
+
+static inline int weft_drop_unused(struct inode *inode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+	return inode_generic_drop(inode);
+#else
+	return generic_drop_inode(inode);
+#endif
+}
+
+/* All names of an inode, under its lock. */
+#ifdef for_each_alias
+#define weft_for_each_alias(dentry, inode) \
+	for_each_alias(dentry, inode)
+#else
+#define weft_for_each_alias(dentry, inode) \
+	hlist_for_each_entry(dentry, &(inode)->i_dentry, d_u.d_alias)
+#endif
+
+static inline void weft_set_d_op(struct super_block *sb,
+				 const struct dentry_operations *ops)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+	set_default_d_op(sb, ops);
+#else
+	sb->s_d_op = ops;
+#endif
+}
+
+/*
+ * Operations of names whose parameters differ: each of these defines @op, which
+ * calls int @function(dentry, flags), or (dir, dentry, mode).
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
+#define WEFT_OP_REVALIDATE(op, function)				\
+static int op(struct inode *dir, const struct qstr *name,		\
+	      struct dentry *dentry, unsigned int flags)		\
+{									\
+	return function(dentry, flags);					\
+}
+#else
+#define WEFT_OP_REVALIDATE(op, function)				\
+static int op(struct dentry *dentry, unsigned int flags)		\
+{									\
+	return function(dentry, flags);					\
+}
+#endif
+
+/* Whether O_EXCL was given: always so for the VFS, see kmod/fs/dir.c. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
+#define WEFT_OP_CREATE(op, function)					\
+static int op(weft_idmap *idmap, struct inode *dir,			\
+	      struct dentry *dentry, umode_t mode)			\
+{									\
+	return function(dir, dentry, mode);				\
+}
+#else
+#define WEFT_OP_CREATE(op, function)					\
+static int op(weft_idmap *idmap, struct inode *dir,			\
+	      struct dentry *dentry, umode_t mode, bool excl)		\
+{									\
+	return function(dir, dentry, mode);				\
+}
+#endif
+
+static inline void
+weft_hrtimer_setup(struct hrtimer *timer,
+		   enum hrtimer_restart (*function)(struct hrtimer *timer),
+		   clockid_t clock, enum hrtimer_mode mode)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+	hrtimer_setup(timer, function, clock, mode);
+#else
+	hrtimer_init(timer, clock, mode);
+	timer->function = function;
+#endif
+}
+
+/*
+ * The socket as the kernel's functions for tunnels want it: a struct socket in older
+ * kernels, its struct sock in newer ones.  Their own declaration tells.
+ */
+#define weft_tunnel_sock(sock)						\
+	_Generic(&udp_tunnel_sock_release,				\
+		 void (*)(struct sock *): (sock)->sk,			\
+		 default: (sock))
+
+static inline void weft_tunnel_xmit(struct rtable *rt, struct sock *sk,
+				    struct sk_buff *skb, __be32 from, __be32 to,
+				    u8 ttl, __be16 df, __be16 port)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
+	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, port, port,
+			    false, true, 0);
+#else
+	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, port, port,
+			    false, true);
+#endif
+}
+
+/* Of a work queue that is not WQ_UNBOUND: newer kernels want it said. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define WEFT_WQ_PERCPU		WQ_PERCPU
+#else
+#define WEFT_WQ_PERCPU		0
+#endif
+
+/* What refuses leases: nothing, where they are refused unless a file system offers them. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define weft_nosetlease		NULL
+#else
+#define weft_nosetlease		simple_nosetlease
+#endif
+
+/* A shrinker's memory: part of it in older kernels, the kernel's in newer. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+static inline struct shrinker *weft_shrinker_alloc(void)
+{
+	return shrinker_alloc(0, "weft-cache");
+}
+
+static inline int weft_shrinker_register(struct shrinker *shrinker)
+{
+	shrinker_register(shrinker);
+	return 0;
+}
+
+static inline void weft_shrinker_free(struct shrinker *shrinker)
+{
+	shrinker_free(shrinker);
+}
+#else
+static inline struct shrinker *weft_shrinker_alloc(void)
+{
+	struct shrinker *shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
+
+	if (shrinker)
+		shrinker->seeks = DEFAULT_SEEKS;
+	return shrinker;
+}
+
+static inline int weft_shrinker_register(struct shrinker *shrinker)
+{
+	return register_shrinker(shrinker, "weft-cache");
+}
+
+static inline void weft_shrinker_free(struct shrinker *shrinker)
+{
+	if (!shrinker)
+		return;
+	unregister_shrinker(shrinker); /* harmless if it was not registered */
+	kfree(shrinker);
+}
+#endif
+
+#endif /* WEFT_COMPAT_H */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What happens at this node, told; see event.h. */
+#include <linux/sched.h>
+
+#include "base/event.h"
+#include "base/stats.h"
+#include "weft_netlink.h"
+
+static void (*listening)(const struct weft_event *event, gfp_t gfp);
+static BLOCKING_NOTIFIER_HEAD(chain);
+
+void weft_event_listen(void (*listener)(const struct weft_event *event, gfp_t gfp))
+{
+	WRITE_ONCE(listening, listener);
+}
+
+void weft_event_tell(const struct weft_event *event, gfp_t gfp)
+{
+	void (*listener)(const struct weft_event *event, gfp_t gfp) = READ_ONCE(listening);
+
+	if (listener)
+		listener(event, gfp);
+}
+
+void weft_event_created(u32 region, const char *name, size_t len)
+{
+	const struct weft_event e = {
+		.kind = WEFT_EVENT_KIND_REGION_CREATED, .region = region, .name = name,
+		.name_len = len, .process = true,
+	};
+
+	weft_event_tell(&e, GFP_KERNEL);
+}
+
+void weft_event_removed(u32 region, const char *name, size_t len, bool here)
+{
+	const struct weft_event e = {
+		.kind = WEFT_EVENT_KIND_REGION_REMOVED, .region = region, .name = name,
+		.name_len = len, .process = here,
+	};
+
+	weft_event_tell(&e, GFP_KERNEL);
+}
+
+void weft_event_abandoned(u32 region, u64 offset, u32 holds)
+{
+	const struct weft_event e = {
+		.kind = WEFT_EVENT_KIND_LOCK_ABANDONED, .region = region,
+		.has_offset = true, .offset = offset, .count = holds,
+		/* else it is settled later, by a worker */
+		.process = !(current->flags & PF_KTHREAD),
+	};
+
+	/* under the mutex of the region's slots, which eviction takes */
+	weft_event_tell(&e, GFP_NOFS);
+}
+
+void weft_event_lost(u32 region, u64 blocks)
+{
+	const struct weft_event e = {
+		.kind = WEFT_EVENT_KIND_BLOCKS_LOST, .region = region, .count = blocks,
+	};
+
+	weft_stat_add(WEFT_STAT_BLOCKS_LOST, blocks);
+	/* inodes are evicted when memory is short, too */
+	weft_event_tell(&e, GFP_NOFS);
+}
+
+void weft_event_failed(u32 region, u64 offset, int err)
+{
+	const struct weft_event e = {
+		.kind = WEFT_EVENT_KIND_ACCESS_FAILED, .region = region,
+		.has_offset = true, .offset = offset, .err = (u32)-err, .process = true,
+	};
+
+	/* memory may be what it lacks */
+	weft_event_tell(&e, GFP_NOWAIT | __GFP_NOWARN);
+}
+
+void weft_event_unanswered(u32 region, u64 offset, u32 tries)
+{
+	const struct weft_event e = {
+		.kind = WEFT_EVENT_KIND_UNANSWERED, .region = region,
+		.has_offset = true, .offset = offset, .count = tries,
+	};
+
+	weft_event_tell(&e, GFP_ATOMIC);
+}
+
+/* --- membership -------------------------------------------------------------- */
+
+int weft_node_notifier_register(struct notifier_block *nb)
+{
+	return blocking_notifier_chain_register(&chain, nb);
+}
+
+int weft_node_notifier_unregister(struct notifier_block *nb)
+{
+	return blocking_notifier_chain_unregister(&chain, nb);
+}
+
+void weft_node_event(enum weft_node_event_type type,
+		     const struct weft_node_event *event)
+{
+	static const struct weft_node_event none;
+
+	blocking_notifier_call_chain(&chain, type,
+				     (void *)(event ? event : &none));
+}

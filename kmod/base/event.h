@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What happens at this node, told by whoever notices it to whoever has asked to be
+ * called.  Two kinds:
+ *
+ * - Events that an administrator may want to hear of, each with what it is about:
+ *   to one listener (control/netlink_event.c), in any context.
+ * - Changes of the node's membership: a chain that may sleep.
+ */
+#ifndef WEFT_EVENT_H
+#define WEFT_EVENT_H
+
+#include <linux/gfp.h>
+#include <linux/notifier.h>
+#include <linux/types.h>
+
+/**
+ * struct weft_event - what is told
+ * @kind: enum weft_event_kind; it says which of the others are
+ * @member: WEFT_A_EVENT_MEMBER, if not 0
+ * @region: WEFT_A_EVENT_REGION, if not 0
+ * @name: of the region, or NULL
+ * @name_len: its length
+ * @has_offset: @offset is told
+ * @offset: WEFT_A_EVENT_OFFSET
+ * @count: WEFT_A_EVENT_COUNT, if not 0
+ * @err: WEFT_A_EVENT_ERRNO, if not 0
+ * @process: the current one is told
+ * @by_switch: WEFT_A_EVENT_SWITCH
+ */
+struct weft_event {
+	u32 kind;
+	u32 member;
+	u32 region;
+	const char *name;
+	size_t name_len;
+	bool has_offset;
+	u64 offset;
+	u64 count;
+	u32 err;
+	bool process;
+	bool by_switch;
+};
+
+/**
+ * weft_event_listen() - have a function called with each event
+ * @listener: in the context of who notices it, with the flags that allocations may have
+ *	there; NULL: nobody listens any more
+ *
+ * Called before anything is mounted and after everything is unmounted: so no event is
+ * being told while the listener changes.
+ */
+void weft_event_listen(void (*listener)(const struct weft_event *event, gfp_t gfp));
+
+void weft_event_tell(const struct weft_event *event, gfp_t gfp);
+
+/* A region was made by the current process, or unlinked by it or by another node. */
+void weft_event_created(u32 region, const char *name, size_t len);
+void weft_event_removed(u32 region, const char *name, size_t len, bool here);
+
+/* A file that was closed held a lock @holds times, as when a process dies. */
+void weft_event_abandoned(u32 region, u64 offset, u32 holds);
+
+/* Modified blocks that could not be brought home; counts them, too. */
+void weft_event_lost(u32 region, u64 blocks);
+
+/* The current process gets a signal instead of the byte at @offset. */
+void weft_event_failed(u32 region, u64 offset, int err);
+
+/* A request for a block was sent @tries times.  Any context. */
+void weft_event_unanswered(u32 region, u64 offset, u32 tries);
+
+/* --- membership -------------------------------------------------------------- */
+
+/*
+ * Data is a struct weft_node_event.  Some are told with the node's lock held: who is
+ * called takes all from the data and asks nothing.
+ */
+enum weft_node_event_type {
+	WEFT_EVENT_UP,
+	WEFT_EVENT_DOWN,
+	WEFT_EVENT_JOINED,	/* with the members that there are */
+	WEFT_EVENT_LEFT,
+	WEFT_EVENT_MEMBERS,	/* a node joined or left */
+	WEFT_EVENT_BLADE_LOST,	/* the first memory blade does not answer */
+	WEFT_EVENT_BLADE_BACK,
+};
+
+struct weft_node_event {
+	u32 members;
+	u32 blade;
+};
+
+int weft_node_notifier_register(struct notifier_block *nb);
+int weft_node_notifier_unregister(struct notifier_block *nb);
+
+/* @event: or NULL: there is nothing to say but its type. */
+void weft_node_event(enum weft_node_event_type type,
+		     const struct weft_node_event *event);
+
+#endif /* WEFT_EVENT_H */

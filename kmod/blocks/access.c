@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What threads do with blocks, see access.h. */
+#include <linux/pagemap.h>
+#include <linux/sched/signal.h>
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+
+#include "base/charge.h"
+#include "base/stats.h"
+#include "blocks/access.h"
+#include "blocks/bound.h"
+#include "blocks/cache.h"
+#include "blocks/evict.h"
+#include "blocks/giveback.h"
+#include "blocks/region.h"
+#include "blocks/step.h"
+#include "core/controller.h"
+#include "net/node.h"
+#include "net/udp.h"
+
+#define SLICE	HZ	/* of a wait: who is woken so much too late stood still */
+
+/* --- life --------------------------------------------------------------------- */
+
+static struct weft_block *block_alloc(struct weft_region *region, u64 index)
+{
+	u32 nr = weft_region_block_pages(region);
+	struct weft_block *blk = kzalloc(struct_size(blk, pages, nr), GFP_KERNEL);
+
+	if (!blk)
+		return NULL;
+	weft_line_init(&blk->line, weft_line_key(region->id, WEFT_KIND_PAGE, index),
+		       weft_node.id);
+	spin_lock_init(&blk->lock);
+	blk->phase = WEFT_BLOCK_NEW;
+	refcount_set(&blk->ref, 2); /* the table's and the caller's */
+	blk->region = region;
+	init_waitqueue_head(&blk->wait);
+	INIT_LIST_HEAD(&blk->lru);
+	blk->nr_pages = nr;
+	weft_step_init(blk);
+	return blk;
+}
+
+static int make_pages(struct weft_block *blk, u64 index)
+{
+	struct address_space *mapping = blk->region->mapping;
+	struct mem_cgroup *old = weft_charge_node();
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < blk->nr_pages; i++) {
+		struct page *page;
+
+		page = pagecache_get_page(mapping, index * blk->nr_pages + i,
+					  FGP_LOCK | FGP_CREAT,
+					  mapping_gfp_mask(mapping));
+		if (!page) {
+			err = -ENOMEM;
+			break;
+		}
+		blk->pages[i] = page; /* with the reference */
+		unlock_page(page);
+	}
+	weft_charge_end(old);
+	return err;
+}
+
+static struct weft_block *block_create(struct weft_region *region, u64 index,
+				       bool may_wait, unsigned long end)
+{
+	struct weft_block *blk;
+	int err;
+
+	err = weft_cache_reserve(weft_region_block_pages(region), may_wait, end);
+	if (err)
+		return ERR_PTR(err);
+	blk = block_alloc(region, index);
+	if (!blk) {
+		weft_cache_unreserve(weft_region_block_pages(region));
+		return ERR_PTR(-ENOMEM);
+	}
+	err = xa_insert(&region->blocks, index, blk, GFP_KERNEL);
+	if (err) {
+		kfree(blk);
+		weft_cache_unreserve(weft_region_block_pages(region));
+		/* -EBUSY: another thread was faster */
+		return ERR_PTR(err == -EBUSY ? -EAGAIN : err);
+	}
+	atomic_inc(&region->nr_blocks);
+	weft_cache_add(blk);
+	err = make_pages(blk, index);
+	if (err) {
+		weft_block_set_phase(blk, WEFT_BLOCK_DEAD);
+		weft_block_take_apart(blk);
+		weft_block_put(blk);
+		return ERR_PTR(err);
+	}
+	weft_block_set_phase(blk, WEFT_BLOCK_LIVE);
+	spin_lock_bh(&blk->lock);
+	weft_cache_move(blk);
+	spin_unlock_bh(&blk->lock);
+	return blk;
+}
+
+static long time_left(unsigned long end)
+{
+	long left = (long)(end - jiffies);
+
+	return max(left, 0L);
+}
+
+/* Until a line that is being made or taken apart is one or the other. */
+static int wait_phase(struct weft_block *blk, unsigned long end)
+{
+	long left;
+
+	left = wait_event_killable_timeout(blk->wait,
+		READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE ||
+		READ_ONCE(blk->phase) == WEFT_BLOCK_GONE, time_left(end));
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+struct weft_block *weft_block_get(struct weft_region *region, u64 index,
+				  bool may_wait, unsigned long end)
+{
+	struct weft_block *blk;
+	int err;
+
+	for (;;) {
+		blk = weft_block_find(region, index);
+		if (!blk) {
+			blk = block_create(region, index, may_wait, end);
+			if (blk == ERR_PTR(-EAGAIN) && may_wait)
+				continue;
+			return blk;
+		}
+		if (READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE)
+			return blk;
+		err = may_wait ? wait_phase(blk, end) : -EAGAIN;
+		weft_block_put(blk);
+		if (err)
+			return ERR_PTR(err);
+	}
+}
+
+/* --- permission ------------------------------------------------------------------ */
+
+int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end)
+{
+	unsigned long began;
+	long slice, left, late;
+
+	do {
+		began = jiffies;
+		slice = min_t(long, time_left(*end), SLICE);
+		left = wait_event_killable_timeout(blk->wait,
+						   READ_ONCE(blk->wakes) != seen,
+						   slice);
+		if (left)
+			return left < 0 ? -EINTR : 0;
+		/* who stood still, as a paused guest does, has not waited */
+		late = (long)(jiffies - began) - slice;
+		if (late > SLICE)
+			*end += late;
+	} while (time_left(*end));
+	return -ETIMEDOUT;
+}
+
+/* Ask for permission, if nothing is under way; @early: before anybody waits. */
+static void want(struct weft_block *blk, u8 perm, bool early,
+		 struct sk_buff_head *queue)
+{
+	struct weft_out out;
+
+	lockdep_assert_held(&blk->lock);
+	if (weft_bound_returning(blk))
+		return;
+	weft_line_want(&blk->line, perm, weft_node_seq(), &out);
+	if (out.n) {
+		weft_step_begin(blk);
+		blk->early = early;
+	}
+	weft_step(blk, &out, NULL, queue);
+	/* a program wants it, and the lock that it would come with is not here yet */
+	if (blk->line.expecting && !blk->bound.patience)
+		weft_bound_urge(blk, queue);
+}
+
+int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
+{
+	struct sk_buff_head queue;
+	u32 fails, wakes;
+	int err = 0;
+
+	__skb_queue_head_init(&queue);
+	spin_lock_bh(&blk->lock);
+	fails = blk->fails;
+	blk->pins++;
+	blk->ahead = false;
+	while (!err) {
+		if (blk->phase != WEFT_BLOCK_LIVE)
+			err = -ESTALE;
+		else if (weft_line_perm(&blk->line) >= perm)
+			break;
+		else if (blk->fails != fails)
+			err = -ENXIO;
+		if (err)
+			break;
+		wakes = blk->wakes;
+		want(blk, perm, false, &queue);
+		spin_unlock_bh(&blk->lock);
+		weft_udp_send(&queue);
+		err = weft_block_wait(blk, wakes, &end);
+		spin_lock_bh(&blk->lock);
+	}
+	if (err)
+		blk->pins--;
+	spin_unlock_bh(&blk->lock);
+	return err;
+}
+
+void weft_block_ask(struct weft_block *blk, u8 perm)
+{
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	spin_lock_bh(&blk->lock);
+	if (!blk->pins++)
+		weft_step_hurry(blk);
+	blk->ahead = false;
+	if (blk->phase == WEFT_BLOCK_LIVE)
+		want(blk, perm, false, &queue);
+	spin_unlock_bh(&blk->lock);
+	weft_udp_send(&queue);
+}
+
+void weft_block_prefetch(struct weft_block *blk, struct sk_buff_head *queue)
+{
+	spin_lock_bh(&blk->lock);
+	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_I &&
+	    weft_line_idle(&blk->line)) {
+		blk->ahead = true;
+		want(blk, WEFT_S, true, queue);
+		weft_stat_inc(WEFT_STAT_READ_AHEAD);
+	}
+	spin_unlock_bh(&blk->lock);
+}
+
+void weft_block_unpin(struct weft_block *blk)
+{
+	bool room;
+
+	spin_lock_bh(&blk->lock);
+	room = !--blk->pins;
+	spin_unlock_bh(&blk->lock);
+	if (room)
+		weft_cache_room();
+}
+
+bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
+{
+	bool ok;
+
+	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE)
+		return false; /* its pages may not be there */
+	lock_page(blk->pages[page]);
+	spin_lock_bh(&blk->lock);
+	ok = blk->phase == WEFT_BLOCK_LIVE && weft_line_perm(&blk->line) >= perm;
+	if (ok && perm == WEFT_M)
+		blk->dirty = true;
+	spin_unlock_bh(&blk->lock);
+	if (!ok)
+		unlock_page(blk->pages[page]);
+	return ok;
+}
+
+void weft_block_touched(struct weft_block *blk, u8 perm)
+{
+	if (!READ_ONCE(blk->used))
+		WRITE_ONCE(blk->used, true);
+	if (!READ_ONCE(blk->fresh))
+		return;
+	spin_lock_bh(&blk->lock);
+	/* else the thread that wants to write is still to come back */
+	if (perm >= blk->line.state) {
+		blk->fresh = false;
+		weft_step_keep(blk, ktime_get_ns() +
+			       (u64)READ_ONCE(weft_node.hold_us) * NSEC_PER_USEC);
+	}
+	spin_unlock_bh(&blk->lock);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What threads do with blocks: find or make one, get permission, use it under the lock of
+ * its page, let go of it.
+ */
+#ifndef WEFT_ACCESS_H
+#define WEFT_ACCESS_H
+
+#include "blocks/block.h"
+
+struct sk_buff_head;
+
+/**
+ * weft_block_get() - look a block up, make it if there is none
+ * @may_wait: wait for room in the cache if there is none
+ * @end: until when, jiffies
+ *
+ * Process context.  Return: a LIVE block with a reference; -EAGAIN if there is no
+ * room and @may_wait is false, or the block is just being made or taken apart;
+ * -ENOMEM; -ENOBUFS: everything in the cache is locked in memory; -ETIMEDOUT;
+ * -EINTR.
+ */
+struct weft_block *weft_block_get(struct weft_region *region, u64 index,
+				  bool may_wait, unsigned long end);
+
+/**
+ * weft_block_acquire() - get permission and wait for it
+ * @perm: WEFT_S or WEFT_M
+ * @end: until when, jiffies
+ *
+ * On success the block is pinned: weft_block_unpin() when the use is over.  The
+ * permission itself may be gone again: weft_block_lock_page() tells.
+ *
+ * Return: 0; -ESTALE: the block is DEAD, look it up again; -EINTR; -ETIMEDOUT;
+ * -ENXIO: the region, or this part of it, does not exist.
+ */
+int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end);
+
+/* Pin the block and start to get permission; weft_block_acquire() waits for it. */
+void weft_block_ask(struct weft_block *blk, u8 perm);
+
+/* Start to get a read-only copy that nobody waits for; the caller sends @queue. */
+void weft_block_prefetch(struct weft_block *blk, struct sk_buff_head *queue);
+
+void weft_block_unpin(struct weft_block *blk);
+
+/**
+ * weft_block_lock_page() - fence off revocation, if the permission is there
+ * @page: which of the block's pages
+ * @perm: WEFT_S or WEFT_M
+ *
+ * Return: true with the page locked; false if the permission is not there, or
+ * the block is not LIVE.
+ */
+bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm);
+
+/* The program has what it asked for: it keeps it for hold_us.  Page locked. */
+void weft_block_touched(struct weft_block *blk, u8 perm);
+
+/**
+ * weft_block_wait() - wait until something happened to the block
+ * @seen: value of @wakes when it was last looked at
+ * @end: until when, jiffies; later by the time in which this machine stood still
+ *
+ * Return: 0, -EINTR, -ETIMEDOUT.
+ */
+int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end);
+
+#endif /* WEFT_ACCESS_H */

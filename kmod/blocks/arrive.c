@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages for blocks: what they are about, and what a miss turned out to be. */
+#include <linux/build_bug.h>
+#include <linux/ktime.h>
+
+#include "base/hist.h"
+#include "base/stats.h"
+#include "base/trace.h"
+#include "blocks/arrive.h"
+#include "blocks/bound.h"
+#include "blocks/cache.h"
+#include "blocks/region.h"
+#include "blocks/step.h"
+#include "core/controller.h"
+#include "net/node.h"
+#include "net/packet.h"
+#include "net/rtt.h"
+#include "net/send.h"
+#include "net/udp.h"
+
+/* What the directory knew of a line that we missed. */
+static enum weft_stat miss_kind(const struct weft_block *blk, u8 op,
+				const struct weft_msg *msg)
+{
+	const struct weft_line *l = &blk->line;
+
+	if (op == WEFT_OP_GETS) {
+		if (msg->status == WEFT_M)
+			return WEFT_STAT_MISS_READ_MODIFIED;
+		return weft_is_blade(msg->src) ? WEFT_STAT_MISS_READ_UNSHARED :
+						 WEFT_STAT_MISS_READ_SHARED;
+	}
+	if (op == WEFT_OP_TAKE || (blk->upgrade && !l->in_frags))
+		return WEFT_STAT_MISS_UPGRADE;
+	if (!(l->copyset & ~weft_node_bit(l->self)))
+		return WEFT_STAT_MISS_WRITE_UNSHARED;
+	return l->status == WEFT_M ? WEFT_STAT_MISS_WRITE_MODIFIED :
+				     WEFT_STAT_MISS_WRITE_SHARED;
+}
+
+static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSHARED &&
+	      (int)WEFT_HIST_MISS_UPGRADE == (int)WEFT_STAT_MISS_UPGRADE,
+	      "kinds of misses have a counter and a histogram each");
+
+/* The permission came that was asked for. */
+static void count_miss(struct weft_block *blk, u8 op, const struct weft_msg *msg)
+{
+	u64 took = ktime_get_ns() - blk->began;
+	enum weft_stat kind = miss_kind(blk, op, msg);
+
+	weft_stat_inc(kind);
+	weft_stat_inc(msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH :
+						  WEFT_STAT_MISS_BY_HOME);
+	weft_stat_add(WEFT_STAT_MISS_ROUND_TRIPS, blk->rounds);
+	weft_stat_add(WEFT_STAT_MISS_NSEC, took);
+	weft_hist_add((enum weft_hist)kind, took);
+	blk->misses++;
+	trace_weft_served(&blk->line, kind, blk->rounds, took);
+}
+
+/* ... whether it was asked for or came with a lock. */
+static void served(struct weft_block *blk)
+{
+	WRITE_ONCE(blk->nowhere, false);
+	if (blk->line.in_frags)
+		weft_stat_inc(WEFT_STAT_BLOCKS_IN);
+	/* whoever waits gets the chance to do the access */
+	blk->fresh = blk->pins > 0;
+	blk->keep = blk->fresh ?
+		   ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;
+}
+
+/* Is this type of message what answers such a request? */
+static bool answers(u8 op, u8 type)
+{
+	switch (op) {
+	case WEFT_OP_GETS:
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_PASSED ||
+		       type == WEFT_MSG_NACK;
+	case WEFT_OP_GETM:
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_PASSED ||
+		       type == WEFT_MSG_INV_ACK ||
+		       type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
+	case WEFT_OP_PUT:
+	case WEFT_OP_TAKE:
+		return type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
+	case WEFT_OP_CLEAN:
+		return type == WEFT_MSG_WB_ACK;
+	case WEFT_OP_COMMIT:
+		return type == WEFT_MSG_COMMIT_ACK;
+	default:
+		return false;
+	}
+}
+
+/* One more answer to what is answered: the repetition was needless. */
+static void settle_doubt(struct weft_block *blk, const struct weft_msg *msg)
+{
+	if (msg->txn != blk->doubt_txn || !answers(blk->doubt_op, msg->type))
+		return;
+	weft_rtt_sample(weft_step_rtt(blk, blk->doubt_op), blk->doubt);
+	weft_stat_inc(WEFT_STAT_NEEDLESS);
+	blk->doubt = 0;
+}
+
+/* The last answer to the request for @op, of the transaction @txn, came. */
+static void note_time(struct weft_block *blk, u8 op, u32 txn)
+{
+	u64 took = ktime_get_ns() - blk->asked;
+
+	if (blk->repeated < blk->asked) {
+		weft_rtt_sample(weft_step_rtt(blk, op), took);
+		return;
+	}
+	blk->doubt = took;
+	blk->doubt_txn = txn;
+	blk->doubt_op = op;
+}
+
+static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
+		       struct sk_buff_head *queue)
+{
+	const struct weft_msg *msg = &packet->msg;
+	u8 op = blk->line.op, state = blk->line.state;
+	bool asked = !blk->bound.expected, putting = blk->putting, passed, raised;
+	u8 perm = weft_line_perm(&blk->line);
+	u32 txn = blk->line.txn;
+	struct weft_out out;
+
+	lockdep_assert_held(&blk->lock);
+	if (blk->doubt)
+		settle_doubt(blk, msg);
+	weft_line_recv(&blk->line, msg, weft_node_seq(), &out);
+	passed = weft_bound_recv(blk, msg, state);
+	if (op != WEFT_OP_NONE && blk->line.op != op && asked)
+		note_time(blk, op, txn);
+	if (out.effects & WEFT_DO_BACKOFF)
+		weft_stat_inc(WEFT_STAT_NACKS);
+	else if (out.effects & WEFT_DO_TIMER)
+		blk->losses = 0;
+	/* what was only lent to others can be taken back: an upgrade, too */
+	raised = op == WEFT_OP_TAKE ? state == WEFT_M && weft_line_perm(&blk->line) > perm :
+		 blk->line.state > state && (op == WEFT_OP_GETS || op == WEFT_OP_GETM);
+	if (raised && msg->type != WEFT_MSG_INFO) {
+		if (!passed)
+			count_miss(blk, op, msg);
+		served(blk);
+	}
+	/* what the home does not have, whoever wrote it */
+	if (blk->line.state == WEFT_M && state != WEFT_M)
+		blk->dirty = op != WEFT_OP_GETM || blk->line.status == WEFT_M;
+	if (out.effects & WEFT_DO_WAKE)
+		blk->backoff_at = 0;
+	weft_step(blk, &out, packet, queue);
+	if (putting && !blk->putting)
+		weft_cache_taken(blk);
+}
+
+/* A line that we know nothing of: the answer needs no memory. */
+static void recv_unknown(const struct weft_msg *msg,
+			 struct sk_buff_head *queue)
+{
+	struct weft_line line;
+	struct weft_out out;
+	u32 i;
+
+	weft_stat_inc(WEFT_STAT_MSG_UNKNOWN_LINE);
+	weft_line_init(&line, msg->line, weft_node.id);
+	weft_line_recv(&line, msg, weft_node_seq(), &out);
+	for (i = 0; i < out.n; i++) {
+		struct weft_send *s = &out.send[i];
+
+		if (!s->with_data)
+			weft_send(queue, s->to ? s->to :
+				  weft_node_home(msg->line), &s->msg);
+	}
+}
+
+void weft_block_recv(const struct weft_packet *packet)
+{
+	const struct weft_msg *msg = &packet->msg;
+	struct weft_block *blk = NULL;
+	struct sk_buff_head queue;
+	struct weft_region *region;
+	bool known = false;
+
+	if (weft_line_kind(msg->line) != WEFT_KIND_PAGE)
+		return;
+	__skb_queue_head_init(&queue);
+	rcu_read_lock();
+	region = weft_region_find(weft_line_region(msg->line));
+	if (region) {
+		/* a block of another size is none of ours */
+		if (weft_msg_has_data(msg->type) &&
+		    msg->size != weft_region_block(region)) {
+			rcu_read_unlock();
+			weft_stat_inc(WEFT_STAT_MSG_BAD);
+			return;
+		}
+		blk = weft_block_find(region, weft_line_index(msg->line));
+	}
+	rcu_read_unlock();
+	if (blk) {
+		spin_lock(&blk->lock);
+		known = blk->phase == WEFT_BLOCK_LIVE;
+		if (known)
+			recv_known(blk, packet, &queue);
+		spin_unlock(&blk->lock);
+		weft_block_put(blk);
+	}
+	if (!known)
+		recv_unknown(msg, &queue);
+	weft_udp_send(&queue);
+}

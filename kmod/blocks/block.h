@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A block in the cache: what this node has of a region, or asks for.
+ *
+ * A struct weft_block joins a line of the protocol core (core/line.h) with the
+ * page-cache pages of its block.  Lock order, contexts and lifetimes are in
+ * docs/kernel.md; the two rules that everything leans on:
+ *
+ * - The page lock is the fence.  Who has locked a page of the block and then
+ *   seen weft_line_perm() >= p under @lock has p until it unlocks the page:
+ *   permission is given away by weft_line_revoked() only, under the locks of all
+ *   pages of the block and with no mapping left that allows more.
+ * - A page is PageUptodate only while the permission is at least S.  It is
+ *   cleared under the page lock, before the mappings go, so that
+ *   filemap_map_pages() obeys the first rule, too.
+ *
+ * A block stays with a program for a moment after it got it (@keep), so that
+ * the access that asked for it gets done and two writers never starve each
+ * other: up to WEFT_GRACE_US from the grant to the program's fault or copy, and
+ * hold_us (configuration) from there.
+ */
+#ifndef WEFT_BLOCK_H
+#define WEFT_BLOCK_H
+
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "core/line.h"
+
+struct page;
+struct weft_inode;
+struct weft_packet;
+struct weft_member_status;
+
+#define WEFT_GRACE_US		10000
+#define WEFT_PIN_WAIT_US	1000
+#define WEFT_PIN_WAITS		1000
+
+enum weft_block_phase {
+	WEFT_BLOCK_NEW,		/* pages are being made */
+	WEFT_BLOCK_LIVE,
+	WEFT_BLOCK_DEAD,	/* being taken apart; still in the region's table */
+	WEFT_BLOCK_GONE,	/* no longer there */
+};
+
+#define WEFT_SUCCESSORS_MAX	7	/* readers that are lent a block with a lock; others ask */
+
+/**
+ * struct weft_successors - who has a lock next, and with it what it guards
+ * @reader: transactions of readers, which expect the block with these names
+ * @n: how many
+ * @writer: of the writer after them, 0: there is none
+ */
+struct weft_successors {
+	u32 reader[WEFT_SUCCESSORS_MAX];
+	u32 n;
+	u32 writer;
+};
+
+/**
+ * struct weft_bound - what the lock that guards a block wants of it, see bound.h
+ * @wish: permission, as soon as the line is idle: it is to be expected with @txn, or
+ *	asked for if that is 0.  WEFT_I: nothing
+ * @txn: of the lock's request, while the lock is still to come
+ * @successors: the block is to be lent and passed on to these as soon as the line is idle
+ * @passing: that is being done
+ * @expected: counted in weft_cache.expected: nothing was asked yet
+ * @urged: it is not to be waited for any longer
+ * @awaited: it was expected, and has not come yet
+ * @unmet: how often in a row it came otherwise than it was expected
+ * @since: when the lock came that it should have come with, ns; 0: it has not
+ * @patience: until when it is waited for, ns; 0: for ever, the lock is still to come
+ */
+struct weft_bound {
+	u8 wish;
+	bool passing;
+	bool expected;
+	bool urged;
+	bool awaited;
+	u8 unmet;
+	u32 txn;
+	struct weft_successors successors;
+	u64 since;
+	u64 patience;
+};
+
+/**
+ * struct weft_block - a block in the cache
+ * @line: state of the line
+ * @lock: @line, the contents of the block while nobody has it mapped, and all
+ *	below that says so.  Taken with bottom halves off
+ * @phase: enum weft_block_phase; in any but LIVE the line is as good as unknown.
+ *	@lock
+ * @pins: threads that are about to use the block; it is not evicted.  @lock
+ * @dirty: modified since it was last written home; in state M only.  @lock
+ * @used: a program used it since the eviction last looked.  No lock: a hint
+ * @free: state I and idle: first choice for the eviction.  @lock
+ * @ahead: nobody asked for it yet, it was read ahead.  No lock: a hint
+ * @early: the transaction under way began when nobody waited for it.  @lock
+ * @waiting: revocation waits for @keep.  @lock
+ * @upgrade: the transaction under way began with a read-only copy.  @lock
+ * @losses: time-outs of the retransmission timer in a row.  @lock
+ * @rounds: requests of the transaction under way so far.  @lock
+ * @wakes: raised by each WEFT_DO_WAKE; what waiters look at.  @lock to write
+ * @fails: raised by each WEFT_DO_FAIL.  @lock to write
+ * @resending: messages that go out now are repetitions.  @lock
+ * @asked: when the last request of it went out that was no repetition, ns.  @lock
+ * @dunned: when those were first told to give the block back to whom it is lent, ns.
+ *	@lock
+ * @repeated: when a request last went out as a repetition, ns.  @lock
+ * @doubt: how long a request that was repeated took, ns, counted from its first
+ *	copy; 0: none did, or it is settled.  If both copies are answered the
+ *	repetition was needless, and this is how slow the rack is; if not, one of
+ *	them was lost, and it says nothing.  @lock
+ * @doubt_txn: its transaction.  @lock
+ * @doubt_op: what it was for, enum weft_op.  @lock
+ * @began: when the transaction under way began, ns.  @lock
+ * @heard: when the revocation under way was asked for, ns.  @lock
+ * @keep: not to be revoked before, ns; 0: at any time.  @lock
+ * @fresh: a program got it and did not come back for its access yet.  @lock to
+ *	write
+ * @pin_waits: how often revocation waited for a device.  @lock
+ * @retry_armed: @retry has a reference.  @lock
+ * @soon_armed: @soon has a reference.  @lock
+ * @nowhere: the home said that it has no such line.  @lock to write
+ * @putting: counted in weft_cache.putting.  @lock
+ * @owed: a device writes into it, and its home is to have it: see renew.c, whose
+ *	work alone looks at this
+ * @bound: what the lock that guards it wants.  @lock
+ * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
+ * @retry_at: when to send again, jiffies.  @lock
+ * @ref: the region's table has one, so has each armed timer, queued work and
+ *	thread that looks
+ * @misses: how often the permission came that was asked for.  @lock
+ * @region: that it is of; valid until the block left its table
+ * @wait: for WEFT_DO_WAKE and for changes of @phase
+ * @retry: sends again what is not answered.  Not stopped when the answer comes:
+ *	it looks at @retry_at itself
+ * @soon: the short waits: back-off after a refusal, @keep, @bound.patience
+ * @revoke: takes the block away from the programs
+ * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
+ * @rcu: of the lookup in softirq
+ * @nr_pages: pages of the block
+ * @revocations: how often another node took the block, or the right to write it.
+ *	@lock
+ * @pages: them, a reference each that is kept as long as the line; constant once
+ *	LIVE
+ */
+struct weft_block {
+	struct weft_line line;
+	spinlock_t lock;
+	u8 phase;
+	bool dirty;
+	bool used;
+	bool free;
+	bool ahead;
+	bool early;
+	bool waiting;
+	bool upgrade;
+	bool fresh;
+	bool retry_armed;
+	bool soon_armed;
+	bool nowhere;
+	bool resending;
+	bool putting;
+	bool owed;
+	u8 losses;
+	u16 pin_waits;
+	u32 pins;
+	u32 rounds;
+	u32 wakes;
+	u32 fails;
+	u64 began;
+	u64 asked;
+	u64 dunned;
+	u64 repeated;
+	u64 doubt;
+	u32 doubt_txn;
+	u8 doubt_op;
+	u64 heard;
+	u64 keep;
+	struct weft_bound bound;
+	u64 backoff_at;
+	unsigned long retry_at;
+	refcount_t ref;
+	u32 misses;
+	struct weft_region *region;
+	wait_queue_head_t wait;
+	struct timer_list retry;
+	struct hrtimer soon;
+	struct work_struct revoke;
+	struct list_head lru;
+	struct rcu_head rcu;
+	u32 nr_pages;
+	u32 revocations;
+	struct page *pages[];
+};
+
+static inline struct weft_block *weft_block_of(struct weft_line *l)
+{
+	return container_of(l, struct weft_block, line);
+}
+
+void weft_block_put(struct weft_block *blk);
+
+/**
+ * weft_block_find() - look a block up
+ *
+ * Any context.  Return: the block with a reference, LIVE or not, or NULL.
+ */
+struct weft_block *weft_block_find(struct weft_region *region, u64 index);
+
+/* The first block at or after *index, with a reference; *index is set to it. */
+struct weft_block *weft_block_next(struct weft_region *region, u64 *index);
+
+/* Another phase; whoever waits for one looks again. */
+void weft_block_set_phase(struct weft_block *blk, u8 phase);
+
+/* Something happened that threads wait for: see @wakes. */
+void weft_block_wake(struct weft_block *blk) __must_hold(&blk->lock);
+
+#endif /* WEFT_BLOCK_H */

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What this node has, see inspect.h. */
+#include <linux/dcache.h>
+
+#include "base/compat.h"
+#include "blocks/block.h"
+#include "control/inspect.h"
+#include "fs/inode.h"
+#include "locks/klock.h"
+#include "locks/lists.h"
+#include "weft.h"
+
+/* All names are in one directory. */
+static void get_name(struct inode *inode, char *name)
+{
+	struct dentry *dentry;
+
+	*name = 0;
+	spin_lock(&inode->i_lock);
+	/* later, what frees it is where the list was */
+	if (weft_inode_state(inode) & (I_FREEING | I_WILL_FREE | I_CLEAR))
+		goto out;
+	weft_for_each_alias(dentry, inode) {
+		spin_lock(&dentry->d_lock);
+		if (!d_unhashed(dentry) && dentry->d_name.len <= WEFT_NAME_MAX) {
+			memcpy(name, dentry->d_name.name, dentry->d_name.len);
+			name[dentry->d_name.len] = 0;
+		}
+		spin_unlock(&dentry->d_lock);
+		if (*name)
+			break;
+	}
+out:
+	spin_unlock(&inode->i_lock);
+}
+
+bool weft_inspect_region(u32 *region, struct weft_region_info *info)
+{
+	struct weft_inode *wi;
+	struct weft_region *r;
+
+	/* the inode may be going: its memory stays until we are done */
+	rcu_read_lock();
+	r = weft_region_next(region);
+	if (r) {
+		wi = weft_inode_of_region(r);
+		info->region = *region;
+		info->block = weft_region_block(&wi->region);
+		info->lines = (u32)atomic_read(&wi->region.nr_blocks);
+		info->locks = READ_ONCE(wi->slots.n);
+		info->size = (u64)i_size_read(&wi->vfs);
+		info->gone = READ_ONCE(wi->gone);
+		get_name(&wi->vfs, info->name);
+	}
+	rcu_read_unlock();
+	return r;
+}
+
+static void look_at_line(struct weft_block *blk, struct weft_line_info *info)
+{
+	spin_lock_bh(&blk->lock);
+	info->state = blk->line.state;
+	info->op = blk->line.op;
+	info->dirty = blk->dirty;
+	info->revoking = blk->line.revoking;
+	info->ahead = blk->ahead;
+	info->waiters = blk->pins;
+	info->misses = blk->misses;
+	info->revocations = blk->revocations;
+	spin_unlock_bh(&blk->lock);
+}
+
+bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
+{
+	struct weft_block *blk = NULL;
+	struct weft_region *r;
+
+	rcu_read_lock();
+	r = weft_region_find(region);
+	if (r)
+		blk = weft_block_next(r, index);
+	rcu_read_unlock();
+	if (!blk)
+		return false;
+	info->region = region;
+	info->index = *index;
+	look_at_line(blk, info);
+	weft_block_put(blk);
+	return true;
+}
+
+static void look_at_lock(struct weft_klock *kl, struct weft_lock_info *info)
+{
+	u64 word;
+
+	spin_lock_bh(&kl->lock);
+	word = kl->word ? READ_ONCE(*kl->word) : 0;
+	info->state = kl->core.state;
+	info->want = kl->core.want;
+	info->open = kl->word;
+	info->writer = word & WEFT_WORD_OWNER;
+	info->readers = (u32)((word & WEFT_WORD_READERS) / WEFT_WORD_READER);
+	if (word & WEFT_WORD_LISTED && kl->lists)
+		info->readers += weft_holds_listed(kl->lists, kl->slot);
+	info->tenured = kl->core.tenured;
+	info->revoking = kl->core.revoking;
+	info->waiters = kl->nr_waiters;
+	info->queue = kl->core.queue.n;
+	info->grants = kl->grants;
+	info->hand_overs = kl->hand_overs;
+	spin_unlock_bh(&kl->lock);
+}
+
+bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
+{
+	struct weft_klock *kl = weft_klock_next(key, last);
+
+	if (!kl)
+		return false;
+	info->region = weft_line_region(*key);
+	info->offset = weft_line_index(*key);
+	look_at_lock(kl, info);
+	weft_klock_put(kl);
+	return true;
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Generic netlink family "weft", as described in uapi/weft_netlink.h.
+ *
+ * The family runs its operations in parallel (parallel_ops): what they ask of
+ * the node is serialized there.  Generic netlink holds its cb_lock for reading
+ * while a request is taken, which holds up every other user of generic netlink
+ * once somebody wants it for writing.  So no command here waits for the network;
+ * lists that come over the network see to it, too (netlink_list.c).
+ */
+#include <linux/build_bug.h>
+#include <linux/inetdevice.h>
+#include <linux/kernel.h>
+#include <linux/netdevice.h>
+#include <net/genetlink.h>
+
+#include "base/stats.h"
+#include "blocks/cache.h"
+#include "blocks/region.h"
+#include "control/genl.h"
+#include "control/netlink.h"
+#include "control/netlink_cache.h"
+#include "control/netlink_event.h"
+#include "control/netlink_list.h"
+#include "rack/member.h"
+#include "weft_netlink.h"
+
+static_assert(WEFT_KEY_BYTES == WEFT_KEY_LEN, "a key is as long for people as for us");
+
+/* --- Policies ------------------------------------------------------------ */
+
+static struct netlink_range_validation weft_genl_timeout_range = {
+	.min = WEFT_TIMEOUT_MS_MIN,
+	.max = WEFT_TIMEOUT_MS_MAX,
+};
+
+static struct netlink_range_validation weft_genl_region_range = {
+	.min = 1,
+	.max = WEFT_REGION_MAX,
+};
+
+static struct netlink_range_validation weft_genl_ifindex_range = {
+	.min = 1,
+	.max = INT_MAX,
+};
+
+static const struct nla_policy weft_genl_config_policy[WEFT_A_CONFIG_MAX + 1] = {
+	[WEFT_A_CONFIG_ID] =
+		NLA_POLICY_RANGE(NLA_U32, WEFT_NODE_MIN, WEFT_NODE_MAX),
+	[WEFT_A_CONFIG_RACK] = { .type = NLA_U32 },
+	[WEFT_A_CONFIG_IFINDEX] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_ifindex_range),
+	[WEFT_A_CONFIG_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
+	[WEFT_A_CONFIG_HOME] = { .type = NLA_BE32 },
+	[WEFT_A_CONFIG_TIMEOUT_MS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_timeout_range),
+	[WEFT_A_CONFIG_HOLD_US] = NLA_POLICY_MAX(NLA_U32, WEFT_HOLD_US_MAX),
+	[WEFT_A_CONFIG_ADDRESS] = { .type = NLA_BE32 },
+	[WEFT_A_CONFIG_MTU] =
+		NLA_POLICY_RANGE(NLA_U32, WEFT_MTU_MIN, WEFT_MTU_MAX),
+	[WEFT_A_CONFIG_WIRE_VERSION] = {
+		.type = NLA_REJECT,
+		.reject_message = "the version of the messages cannot be set",
+	},
+	[WEFT_A_CONFIG_KEY] = NLA_POLICY_EXACT_LEN(WEFT_KEY_BYTES),
+};
+
+static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] = {
+	[WEFT_A_CONFIG_ID ... WEFT_A_CONFIG_HOME] = {
+		.type = NLA_REJECT,
+		.reject_message = "this cannot be changed while the node is up",
+	},
+	[WEFT_A_CONFIG_TIMEOUT_MS] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_timeout_range),
+	[WEFT_A_CONFIG_HOLD_US] = NLA_POLICY_MAX(NLA_U32, WEFT_HOLD_US_MAX),
+};
+
+static const struct nla_policy weft_genl_blade_policy[WEFT_A_COUNTER_MEMBER + 1] = {
+	[WEFT_A_COUNTER_MEMBER] =
+		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
+};
+
+static const struct nla_policy weft_genl_line_policy[WEFT_A_LINE_REGION + 1] = {
+	[WEFT_A_LINE_REGION] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
+};
+
+static const struct nla_policy weft_genl_lock_policy[WEFT_A_LOCK_REGION + 1] = {
+	[WEFT_A_LOCK_REGION] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
+};
+
+/* --- Set-up -------------------------------------------------------------- */
+
+/* Takes the addresses of the blades out of a request. */
+static int weft_genl_get_homes(struct genl_info *info, struct weft_config *cfg)
+{
+	struct nlattr *attr;
+	__be32 addr;
+	u32 i;
+	int rem;
+
+	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
+		if (nla_type(attr) != WEFT_A_CONFIG_HOME)
+			continue;
+		addr = nla_get_be32(attr);
+		if (ipv4_is_zeronet(addr) || ipv4_is_multicast(addr) ||
+		    ipv4_is_lbcast(addr)) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "HOME is not the address of one machine");
+			return -EINVAL;
+		}
+		for (i = 0; i < cfg->homes; i++) {
+			if (cfg->home[i] == addr) {
+				NL_SET_ERR_MSG_ATTR(info->extack, attr,
+						    "HOME gives one address twice");
+				return -EINVAL;
+			}
+		}
+		if (cfg->homes == ARRAY_SIZE(cfg->home)) {
+			NL_SET_ERR_MSG_ATTR(info->extack, attr,
+					    "HOME is given more than 16 times");
+			return -EINVAL;
+		}
+		cfg->home[cfg->homes++] = addr;
+	}
+	if (GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_HOME)) {
+		GENL_SET_ERR_MSG(info, "HOME is missing: the addresses of the memory blades");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Finds the interface that a request names by index or name. */
+static int weft_genl_get_interface(struct genl_info *info, struct weft_config *cfg)
+{
+	struct nlattr *index = info->attrs[WEFT_A_CONFIG_IFINDEX];
+	struct nlattr *name = info->attrs[WEFT_A_CONFIG_IFNAME];
+	struct net_device *dev;
+	int err = 0;
+
+	if (index && name) {
+		NL_SET_ERR_MSG_ATTR(info->extack, name,
+				    "IFNAME is given besides IFINDEX");
+		return -EINVAL;
+	}
+	if (!index && GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_IFNAME)) {
+		GENL_SET_ERR_MSG(info, "the interface is missing: IFINDEX or IFNAME");
+		return -EINVAL;
+	}
+	dev = index ? dev_get_by_index(cfg->net, (int)nla_get_u32(index)) :
+		      dev_get_by_name(cfg->net, nla_data(name));
+	if (!dev) {
+		NL_SET_ERR_MSG_ATTR(info->extack, index ? index : name,
+				    "there is no such interface");
+		return -ENODEV;
+	}
+	cfg->ifindex = dev->ifindex;
+	if (!netif_running(dev)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, index ? index : name,
+				    "the interface is down");
+		err = -ENETDOWN;
+	}
+	dev_put(dev);
+	return err;
+}
+
+static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weft_config cfg = { .net = genl_info_net(info) };
+	struct nlattr **attrs = info->attrs;
+	int err;
+
+	if (GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_ID)) {
+		GENL_SET_ERR_MSG(info, "ID is missing: the number of this node");
+		return -EINVAL;
+	}
+	cfg.id = nla_get_u32(attrs[WEFT_A_CONFIG_ID]);
+	err = weft_genl_get_interface(info, &cfg);
+	if (!err)
+		err = weft_genl_get_homes(info, &cfg);
+	if (err)
+		return err;
+	if (attrs[WEFT_A_CONFIG_RACK])
+		cfg.rack = nla_get_u32(attrs[WEFT_A_CONFIG_RACK]);
+	if (attrs[WEFT_A_CONFIG_ADDRESS])
+		cfg.addr = nla_get_be32(attrs[WEFT_A_CONFIG_ADDRESS]);
+	if (attrs[WEFT_A_CONFIG_MTU])
+		cfg.mtu = nla_get_u32(attrs[WEFT_A_CONFIG_MTU]);
+	if (attrs[WEFT_A_CONFIG_TIMEOUT_MS])
+		cfg.timeout_ms = nla_get_u32(attrs[WEFT_A_CONFIG_TIMEOUT_MS]);
+	if (attrs[WEFT_A_CONFIG_HOLD_US]) {
+		cfg.hold_us = nla_get_u32(attrs[WEFT_A_CONFIG_HOLD_US]);
+		cfg.hold_set = true;
+	}
+	if (attrs[WEFT_A_CONFIG_KEY]) {
+		cfg.key_set = true;
+		memcpy(cfg.key, nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
+		/* the message is ours; who sent it has another */
+		memzero_explicit(nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
+	}
+	err = weft_member_up(&cfg, info->extack);
+	memzero_explicit(cfg.key, sizeof(cfg.key));
+	return err;
+}
+
+static int weft_genl_config_clear(struct sk_buff *skb, struct genl_info *info)
+{
+	return weft_member_down(info->extack);
+}
+
+static int weft_genl_tune(struct sk_buff *skb, struct genl_info *info)
+{
+	struct nlattr *timeout = info->attrs[WEFT_A_CONFIG_TIMEOUT_MS];
+	struct nlattr *hold = info->attrs[WEFT_A_CONFIG_HOLD_US];
+
+	if (!timeout && !hold) {
+		GENL_SET_ERR_MSG(info, "nothing to change: TIMEOUT_MS or HOLD_US");
+		return -EINVAL;
+	}
+	return weft_member_tune(timeout ? nla_get_u32(timeout) : 0,
+				hold ? (int)nla_get_u32(hold) : -1, info->extack);
+}
+
+/* --- Single answers ------------------------------------------------------ */
+
+static int weft_genl_put_config(struct sk_buff *skb, const struct weft_config *cfg)
+{
+	u32 i;
+
+	if (nla_put_u32(skb, WEFT_A_CONFIG_ID, cfg->id) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_RACK, cfg->rack) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_IFINDEX, (u32)cfg->ifindex) ||
+	    nla_put_string(skb, WEFT_A_CONFIG_IFNAME, cfg->ifname) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_TIMEOUT_MS, cfg->timeout_ms) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_HOLD_US, cfg->hold_us) ||
+	    nla_put_in_addr(skb, WEFT_A_CONFIG_ADDRESS, cfg->addr) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_MTU, cfg->mtu) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_WIRE_VERSION, WEFT_WIRE_VERSION))
+		return -EMSGSIZE;
+	for (i = 0; i < cfg->homes; i++) {
+		if (nla_put_in_addr(skb, WEFT_A_CONFIG_HOME, cfg->home[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static int weft_genl_put_refused(struct sk_buff *skb, const struct weft_refused *r)
+{
+	const char *name;
+	char buf[32];
+
+	if (r->stat == WEFT_STAT_COUNT)
+		return 0;
+	name = weft_stat_name(r->stat, buf, sizeof(buf));
+	if (nla_put_string(skb, WEFT_A_STATUS_REFUSED, name) ||
+	    nla_put_in_addr(skb, WEFT_A_STATUS_REFUSED_FROM, r->from) ||
+	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REFUSED_MS, r->msecs, WEFT_A_STATUS_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static int weft_genl_put_status(struct sk_buff *skb,
+				const struct weft_member_status *s)
+{
+	struct weft_cache_status cache;
+
+	weft_cache_status(&cache);
+	if ((s->joined && nla_put_flag(skb, WEFT_A_STATUS_JOINED)) ||
+	    nla_put_u32(skb, WEFT_A_STATUS_LIFE, s->life) ||
+	    (s->key_set && nla_put_u32(skb, WEFT_A_STATUS_FINGERPRINT, s->fingerprint)) ||
+	    weft_genl_put_refused(skb, &s->refused) ||
+	    nla_put_u32(skb, WEFT_A_STATUS_ANSWERED_MS, s->answered_ms) ||
+	    nla_put_u32(skb, WEFT_A_STATUS_MEMBERS, s->members) ||
+	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REGIONS, weft_region_count(),
+			      WEFT_A_STATUS_PAD) ||
+	    nla_put_u64_64bit(skb, WEFT_A_STATUS_LINES, cache.lines,
+			      WEFT_A_STATUS_PAD) ||
+	    nla_put_u64_64bit(skb, WEFT_A_STATUS_CACHE_BYTES, cache.bytes,
+			      WEFT_A_STATUS_PAD) ||
+	    nla_put_u64_64bit(skb, WEFT_A_STATUS_CACHE_MAX, cache.max,
+			      WEFT_A_STATUS_PAD))
+		return -EMSGSIZE;
+	return 0;
+}
+
+/* Begins an answer of one message in *@hdr. */
+static struct sk_buff *weft_genl_answer(struct genl_info *info, void **hdr)
+{
+	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+
+	if (!skb)
+		return NULL;
+	*hdr = genlmsg_put_reply(skb, info, weft_genl_family, 0,
+				 info->genlhdr->cmd);
+	if (!*hdr) {
+		nlmsg_free(skb);
+		return NULL;
+	}
+	return skb;
+}
+
+/* Sends what weft_genl_answer() began, if putting it together gave no @err. */
+static int weft_genl_reply(struct sk_buff *skb, void *hdr, int err,
+			   struct genl_info *info)
+{
+	if (err) {
+		nlmsg_free(skb);
+		return err;
+	}
+	genlmsg_end(skb, hdr);
+	return genlmsg_reply(skb, info);
+}
+
+static int weft_genl_config_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weft_config cfg;
+	void *hdr;
+
+	if (weft_member_config(&cfg))
+		return weft_genl_not_up(info->extack);
+	skb = weft_genl_answer(info, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	return weft_genl_reply(skb, hdr, weft_genl_put_config(skb, &cfg), info);
+}
+
+static int weft_genl_status_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weft_member_status status;
+	void *hdr;
+
+	if (weft_member_status(&status))
+		return weft_genl_not_up(info->extack);
+	skb = weft_genl_answer(info, &hdr);
+	if (!skb)
+		return -ENOMEM;
+	return weft_genl_reply(skb, hdr, weft_genl_put_status(skb, &status), info);
+}
+
+/* --- The family ---------------------------------------------------------- */
+
+static const struct genl_ops weft_genl_ops[] = {
+	{
+		.cmd		= WEFT_CMD_CONFIG_SET,
+		.doit		= weft_genl_config_set,
+		.policy		= weft_genl_config_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_config_policy) - 1,
+		.flags		= GENL_ADMIN_PERM,
+	}, {
+		.cmd		= WEFT_CMD_CONFIG_CLEAR,
+		.doit		= weft_genl_config_clear,
+		.flags		= GENL_ADMIN_PERM,
+	}, {
+		.cmd		= WEFT_CMD_CONFIG_GET,
+		.doit		= weft_genl_config_get,
+	}, {
+		.cmd		= WEFT_CMD_TUNE,
+		.doit		= weft_genl_tune,
+		.policy		= weft_genl_tune_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_tune_policy) - 1,
+		.flags		= GENL_ADMIN_PERM,
+	}, {
+		.cmd		= WEFT_CMD_STATUS_GET,
+		.doit		= weft_genl_status_get,
+	}, {
+		.cmd		= WEFT_CMD_STATS_GET,
+		.start		= weft_genl_stats_start,
+		.dumpit		= weft_genl_stats_dump,
+		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_BLADE_STATS_GET,
+		.start		= weft_genl_blade_start,
+		.dumpit		= weft_genl_blade_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_blade_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_blade_policy) - 1,
+	}, {
+		.cmd		= WEFT_CMD_SWITCH_STATS_GET,
+		.start		= weft_genl_switch_start,
+		.dumpit		= weft_genl_switch_dump,
+		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_PEER_GET,
+		.start		= weft_genl_peer_start,
+		.dumpit		= weft_genl_peer_dump,
+		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_HIST_GET,
+		.start		= weft_genl_hist_start,
+		.dumpit		= weft_genl_hist_dump,
+		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_REGION_GET,
+		.start		= weft_genl_region_start,
+		.dumpit		= weft_genl_region_dump,
+		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_LINE_GET,
+		.start		= weft_genl_line_start,
+		.dumpit		= weft_genl_line_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_line_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_line_policy) - 1,
+	}, {
+		.cmd		= WEFT_CMD_LOCK_GET,
+		.start		= weft_genl_lock_start,
+		.dumpit		= weft_genl_lock_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_lock_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_lock_policy) - 1,
+	},
+};
+
+static const struct genl_multicast_group weft_genl_groups[] = {
+	{ .name = WEFT_GENL_GROUP_EVENTS },
+};
+
+static struct genl_family family __ro_after_init = {
+	.name		= WEFT_GENL_NAME,
+	.version	= WEFT_GENL_VERSION,
+	.ops		= weft_genl_ops,
+	.n_ops		= ARRAY_SIZE(weft_genl_ops),
+	.mcgrps		= weft_genl_groups,
+	.n_mcgrps	= ARRAY_SIZE(weft_genl_groups),
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+};
+
+int __init weft_netlink_init(void)
+{
+	int err;
+
+	weft_genl_family = &family;
+	err = genl_register_family(&family);
+	if (err)
+		return err;
+	err = weft_netlink_event_init();
+	if (err)
+		genl_unregister_family(&family);
+	return err;
+}
+
+void weft_netlink_exit(void)
+{
+	/* nothing is mounted: only the chain could still tell something */
+	weft_netlink_event_exit();
+	/*
+	 * Waits for commands under way.  A list that is half read holds the
+	 * module, so that there is none when a module goes.
+	 */
+	genl_unregister_family(&family);
+}

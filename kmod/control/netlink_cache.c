@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lists of what this node has: regions, blocks in the cache, locks.
+ *
+ * They may be long, and readers slow: only the place is kept between two calls,
+ * and each object is looked at when its message is put together.  One that does
+ * not fit is looked at again for the next buffer.
+ */
+#include <linux/kernel.h>
+#include <net/genetlink.h>
+
+#include "control/genl.h"
+#include "control/inspect.h"
+#include "control/netlink_cache.h"
+#include "core/line.h"
+#include "rack/member.h"
+#include "weft_netlink.h"
+
+static_assert(WEFT_STATE_NONE == WEFT_I && WEFT_STATE_SHARED == WEFT_S &&
+	      WEFT_STATE_MODIFIED == WEFT_M, "states have the same numbers");
+static_assert((int)WEFT_LINE_OP_NONE == (int)WEFT_OP_NONE &&
+	      (int)WEFT_LINE_OP_READ == (int)WEFT_OP_GETS &&
+	      (int)WEFT_LINE_OP_WRITE == (int)WEFT_OP_GETM &&
+	      (int)WEFT_LINE_OP_PUT == (int)WEFT_OP_PUT &&
+	      (int)WEFT_LINE_OP_CLEAN == (int)WEFT_OP_CLEAN &&
+	      (int)WEFT_LINE_OP_COMMIT == (int)WEFT_OP_COMMIT &&
+	      (int)WEFT_LINE_OP_TAKE == (int)WEFT_OP_TAKE,
+	      "requests have the same numbers");
+
+/**
+ * struct weft_genl_place - how far a list has got
+ * @region: the next region
+ * @index: the next block of it, or the name of the next lock
+ * @last: the last region, or the name of the last lock
+ * @info: room for one object
+ */
+struct weft_genl_place {
+	u32 region;
+	u64 index;
+	u64 last;
+	union {
+		struct weft_region_info region;
+		struct weft_line_info line;
+		struct weft_lock_info lock;
+	} info;
+};
+
+static struct weft_genl_place *weft_genl_place_new(struct netlink_callback *cb,
+						   int *err)
+{
+	struct weft_genl_place *p = NULL;
+	struct weft_config cfg;
+
+	*err = weft_member_config(&cfg) ? weft_genl_not_up(cb->extack) : 0;
+	if (*err)
+		return NULL;
+	p = weft_genl_list_new(cb, sizeof(*p));
+	if (!p)
+		*err = -ENOMEM;
+	return p;
+}
+
+/*
+ * The region that the request names in attribute @type, checked against the
+ * policy.  Return: 0: none; -ENOENT: one that the node does not know.
+ */
+static int weft_genl_asked_region(struct netlink_callback *cb, int type,
+				  struct weft_region_info *info)
+{
+	const struct nlattr *attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, type);
+	u32 wanted, region;
+
+	if (!attr)
+		return 0;
+	wanted = region = nla_get_u32(attr);
+	if (weft_inspect_region(&region, info) && region == wanted)
+		return (int)region;
+	NL_SET_ERR_MSG_ATTR(cb->extack, attr,
+			    "REGION: this node knows no such region");
+	return -ENOENT;
+}
+
+/* Puts @n flags, of which @set hold, by their types. */
+static int weft_genl_put_flags(struct sk_buff *skb, const u16 *type,
+			       const bool *set, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (set[i] && nla_put_flag(skb, type[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+/* Ends a message, or takes it out again if there was no room for it. */
+static bool weft_genl_item_end(struct sk_buff *skb, void *hdr, bool full)
+{
+	if (full)
+		genlmsg_cancel(skb, hdr);
+	else
+		genlmsg_end(skb, hdr);
+	return !full;
+}
+
+/* --- Regions ------------------------------------------------------------- */
+
+int weft_genl_region_start(struct netlink_callback *cb)
+{
+	struct weft_genl_place *p;
+	int err;
+
+	p = weft_genl_place_new(cb, &err);
+	if (p)
+		p->region = 1;
+	return err;
+}
+
+static bool weft_genl_put_region(struct sk_buff *skb, struct netlink_callback *cb,
+				 const struct weft_region_info *r)
+{
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_REGION_GET);
+
+	return hdr && weft_genl_item_end(skb, hdr,
+		nla_put_u32(skb, WEFT_A_REGION_ID, r->region) ||
+		(*r->name && nla_put_string(skb, WEFT_A_REGION_NAME, r->name)) ||
+		nla_put_u64_64bit(skb, WEFT_A_REGION_SIZE, r->size,
+				  WEFT_A_REGION_PAD) ||
+		nla_put_u32(skb, WEFT_A_REGION_BLOCK, r->block) ||
+		nla_put_u32(skb, WEFT_A_REGION_LINES, r->lines) ||
+		nla_put_u32(skb, WEFT_A_REGION_LOCKS, r->locks) ||
+		(r->gone && nla_put_flag(skb, WEFT_A_REGION_GONE)));
+}
+
+int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weft_genl_place *p = weft_genl_list(cb);
+
+	for (; weft_inspect_region(&p->region, &p->info.region); p->region++) {
+		if (!weft_genl_put_region(skb, cb, &p->info.region))
+			break;
+	}
+	return skb->len;
+}
+
+/* --- Blocks -------------------------------------------------------------- */
+
+int weft_genl_line_start(struct netlink_callback *cb)
+{
+	struct weft_genl_place *p;
+	int err, region;
+
+	p = weft_genl_place_new(cb, &err);
+	if (!p)
+		return err;
+	region = weft_genl_asked_region(cb, WEFT_A_LINE_REGION, &p->info.region);
+	if (region < 0) {
+		weft_genl_list_done(cb);
+		return region;
+	}
+	p->region = region ? (u32)region : 1;
+	p->last = region ? (u32)region : WEFT_REGION_MAX;
+	return 0;
+}
+
+static bool weft_genl_put_line(struct sk_buff *skb, struct netlink_callback *cb,
+			       const struct weft_line_info *l)
+{
+	static const u16 flags[] = {
+		WEFT_A_LINE_DIRTY, WEFT_A_LINE_REVOKING, WEFT_A_LINE_AHEAD,
+	};
+	const bool set[] = { l->dirty, l->revoking, l->ahead };
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_LINE_GET);
+
+	return hdr && weft_genl_item_end(skb, hdr,
+		nla_put_u32(skb, WEFT_A_LINE_REGION, l->region) ||
+		nla_put_u64_64bit(skb, WEFT_A_LINE_INDEX, l->index, WEFT_A_LINE_PAD) ||
+		nla_put_u32(skb, WEFT_A_LINE_STATE, l->state) ||
+		nla_put_u32(skb, WEFT_A_LINE_OP, l->op) ||
+		nla_put_u32(skb, WEFT_A_LINE_WAITERS, l->waiters) ||
+		nla_put_u32(skb, WEFT_A_LINE_MISSES, l->misses) ||
+		nla_put_u32(skb, WEFT_A_LINE_REVOCATIONS, l->revocations) ||
+		weft_genl_put_flags(skb, flags, set, ARRAY_SIZE(flags)));
+}
+
+/* To the next region, if there is one that belongs to the list. */
+static bool weft_genl_next_region(struct weft_genl_place *p)
+{
+	struct weft_region_info *info = &p->info.region;
+
+	if (p->region >= p->last)
+		return false;
+	p->region++;
+	p->index = 0;
+	return weft_inspect_region(&p->region, info) && p->region <= p->last;
+}
+
+int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weft_genl_place *p = weft_genl_list(cb);
+
+	do {
+		for (; weft_inspect_line(p->region, &p->index, &p->info.line);
+		     p->index++) {
+			if (!weft_genl_put_line(skb, cb, &p->info.line))
+				return skb->len;
+		}
+		cond_resched();
+	} while (weft_genl_next_region(p));
+	/* again from here, and nothing comes */
+	p->region = (u32)p->last;
+	p->index = ~0ull;
+	return skb->len;
+}
+
+/* --- Locks --------------------------------------------------------------- */
+
+int weft_genl_lock_start(struct netlink_callback *cb)
+{
+	struct weft_genl_place *p;
+	int err, region;
+
+	p = weft_genl_place_new(cb, &err);
+	if (!p)
+		return err;
+	region = weft_genl_asked_region(cb, WEFT_A_LOCK_REGION, &p->info.region);
+	if (region < 0) {
+		weft_genl_list_done(cb);
+		return region;
+	}
+	p->last = ~0ull;
+	if (region) {
+		p->index = weft_line_key((u32)region, WEFT_KIND_LOCK, 0);
+		p->last = weft_line_key((u32)region, WEFT_KIND_LOCK, ~0ull);
+	}
+	return 0;
+}
+
+static bool weft_genl_put_lock(struct sk_buff *skb, struct netlink_callback *cb,
+			       const struct weft_lock_info *l)
+{
+	static const u16 flags[] = {
+		WEFT_A_LOCK_WRITER, WEFT_A_LOCK_OPEN, WEFT_A_LOCK_TENURED,
+		WEFT_A_LOCK_REVOKING,
+	};
+	const bool set[] = { l->writer, l->open, l->tenured, l->revoking };
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_LOCK_GET);
+
+	return hdr && weft_genl_item_end(skb, hdr,
+		nla_put_u32(skb, WEFT_A_LOCK_REGION, l->region) ||
+		nla_put_u64_64bit(skb, WEFT_A_LOCK_OFFSET, l->offset,
+				  WEFT_A_LOCK_PAD) ||
+		nla_put_u32(skb, WEFT_A_LOCK_STATE, l->state) ||
+		nla_put_u32(skb, WEFT_A_LOCK_WANT, l->want) ||
+		nla_put_u32(skb, WEFT_A_LOCK_READERS, l->readers) ||
+		nla_put_u32(skb, WEFT_A_LOCK_WAITERS, l->waiters) ||
+		nla_put_u32(skb, WEFT_A_LOCK_QUEUE, l->queue) ||
+		nla_put_u32(skb, WEFT_A_LOCK_GRANTS, l->grants) ||
+		nla_put_u32(skb, WEFT_A_LOCK_HAND_OVERS, l->hand_overs) ||
+		weft_genl_put_flags(skb, flags, set, ARRAY_SIZE(flags)));
+}
+
+int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weft_genl_place *p = weft_genl_list(cb);
+
+	/* no lock has the name ~0 */
+	for (; p->index <= p->last &&
+	       weft_inspect_lock(&p->index, p->last, &p->info.lock); p->index++) {
+		if (!weft_genl_put_lock(skb, cb, &p->info.lock))
+			break;
+	}
+	return skb->len;
+}

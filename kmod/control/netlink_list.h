@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Lists of counters, histograms and members that the netlink family gives out. */
+#ifndef WEFT_KMOD_NETLINK_LIST_H
+#define WEFT_KMOD_NETLINK_LIST_H
+
+struct netlink_callback;
+struct sk_buff;
+
+int weft_genl_stats_start(struct netlink_callback *cb);
+int weft_genl_stats_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_switch_start(struct netlink_callback *cb);
+int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_blade_start(struct netlink_callback *cb);
+int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_peer_start(struct netlink_callback *cb);
+int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_hist_start(struct netlink_callback *cb);
+int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+#endif /* WEFT_KMOD_NETLINK_LIST_H */

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Reading ahead, see ahead.h.
+ *
+ * Each access that goes on where a reader was makes its window larger, fast while
+ * it is small; what is asked for ahead of it stays between half of that and all
+ * of it in front, so that requests leave many at a time.
+ *
+ * Accesses may skip what was mapped around an earlier fault, but no more: with the
+ * whole window for going on, random accesses would be taken for a reader the more
+ * often the larger the window is, and fetch what others are writing.
+ */
+#include <linux/minmax.h>
+#include <linux/skbuff.h>
+
+#include "blocks/access.h"
+#include "blocks/cache.h"
+#include "fs/ahead.h"
+#include "net/udp.h"
+
+#define WINDOW_MIN	4		/* blocks */
+#define WINDOW_BYTES	(2u << 20)	/* what may be on its way for one reader */
+#define CACHE_PART	8		/* of the cache, for one reader */
+#define SKIP_BYTES	(64u << 10)	/* fault_around_bytes, unless somebody changed it */
+#define SEND_BATCH	32		/* do not let the first ones wait for the last */
+
+/* In blocks.  Of a small cache, what is read ahead must not push out itself. */
+static u32 window_max(const struct weft_inode *wi)
+{
+	u64 cache = (u64)READ_ONCE(weft_cache.max_pages) << PAGE_SHIFT;
+	u64 bytes = min_t(u64, WINDOW_BYTES, cache / CACHE_PART);
+
+	return max_t(u32, bytes >> wi->region.block_shift, 1);
+}
+
+/* The reader that this access belongs to; else a new one in place of the oldest. */
+static struct weft_stream *find_stream(struct weft_inode *wi, u64 index)
+{
+	u64 skip = (SKIP_BYTES >> wi->region.block_shift) + 1;
+	struct weft_stream *oldest = &wi->stream[0];
+	int i;
+
+	lockdep_assert_held(&wi->lock);
+	for (i = 0; i < WEFT_STREAMS; i++) {
+		struct weft_stream *s = &wi->stream[i];
+
+		if (s->age && index > s->at && index <= s->end &&
+		    index - s->at <= skip)
+			return s;
+		if (s->age < oldest->age)
+			oldest = s;
+	}
+	oldest->window = 0;
+	oldest->at = index;
+	oldest->end = index + 1;
+	return oldest;
+}
+
+static u32 larger(u32 window, u32 most)
+{
+	window *= window < most / 16 ? 4 : 2;
+	return min(max_t(u32, window, WINDOW_MIN), most);
+}
+
+static void next_window(struct weft_inode *wi, u64 index, u64 *from, u64 *to)
+{
+	u32 most = window_max(wi);
+	struct weft_stream *s;
+
+	spin_lock(&wi->lock);
+	s = find_stream(wi, index);
+	s->age = ++wi->stream_age;
+	/* the very first block counts as sequential, other first ones do not */
+	if (index > s->at || !index)
+		s->window = larger(s->window, most);
+	s->at = index;
+	*from = max(s->end, index + 1);
+	*to = max(*from, index + 1 + s->window);
+	if (*to - *from < s->window / 2)
+		*to = *from;
+	s->end = *to;
+	spin_unlock(&wi->lock);
+}
+
+/* No room in the cache: the next access tries again from here on. */
+static void not_asked(struct weft_inode *wi, u64 from, u64 to)
+{
+	int i;
+
+	spin_lock(&wi->lock);
+	for (i = 0; i < WEFT_STREAMS; i++)
+		if (wi->stream[i].end == to && wi->stream[i].at < from)
+			wi->stream[i].end = from;
+	spin_unlock(&wi->lock);
+}
+
+void weft_ahead(struct weft_inode *wi, u64 index)
+{
+	struct sk_buff_head queue;
+	u64 from, to, end, blocks;
+
+	next_window(wi, index, &from, &end);
+	blocks = DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), weft_region_block(&wi->region));
+	to = min(end, blocks);
+	__skb_queue_head_init(&queue);
+	for (; from < to; from++) {
+		struct weft_block *blk = weft_block_get(&wi->region, from, false, 0);
+
+		if (IS_ERR(blk)) {
+			not_asked(wi, from, end);
+			break;
+		}
+		weft_block_prefetch(blk, &queue);
+		weft_block_put(blk);
+		if (skb_queue_len(&queue) >= SEND_BATCH)
+			weft_udp_send(&queue);
+	}
+	weft_udp_send(&queue);
+}

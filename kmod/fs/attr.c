@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Attributes of a file, as programs ask for and change them; see attr.h. */
+#include <linux/fs.h>
+#include <linux/highmem.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+
+#include "base/compat.h"
+#include "blocks/access.h"
+#include "fs/attr.h"
+#include "fs/fault.h"
+#include "fs/inode.h"
+
+static int weft_getattr(weft_idmap *idmap, const struct path *path,
+			struct kstat *stat, u32 mask, unsigned int flags)
+{
+	struct inode *inode = d_inode(path->dentry);
+	struct weft_inode *wi = weft_inode_of(inode);
+	int err;
+
+	if (!(flags & AT_STATX_DONT_SYNC) && wi->region.id) {
+		err = weft_inode_refresh(wi);
+		if (err)
+			return err;
+	}
+	weft_fillattr(idmap, mask, inode, stat);
+	stat->blksize = wi->region.id ? weft_region_block(&wi->region) : PAGE_SIZE;
+	return 0;
+}
+
+/*
+ * What is cut off must read as zeros if the region grows again.  The home
+ * forgets whole blocks; the rest of the last one is for us.
+ */
+static int zero_tail(struct weft_inode *wi, u64 size)
+{
+	unsigned long end = weft_wait_end();
+	u64 stop = min_t(u64, round_up(size, weft_region_block(&wi->region)),
+			 i_size_read(&wi->vfs));
+
+	while (size < stop) {
+		pgoff_t page = size >> PAGE_SHIFT;
+		u32 in_block = weft_region_in_block(&wi->region, page);
+		u32 at = offset_in_page(size);
+		u32 n = min_t(u64, PAGE_SIZE - at, stop - size);
+		struct weft_block *blk;
+
+		blk = weft_lock_cached(wi, page, WEFT_M);
+		if (blk) {
+			memzero_page(blk->pages[in_block], at, n);
+			weft_block_touched(blk, WEFT_M);
+			unlock_page(blk->pages[in_block]);
+			weft_block_put(blk);
+			size += n;
+			continue;
+		}
+		blk = weft_get_page(wi, page, WEFT_M, false, end);
+		if (IS_ERR(blk))
+			return PTR_ERR(blk) == -ENXIO ? 0 : PTR_ERR(blk);
+		weft_put_page(blk);
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
+			struct iattr *attr)
+{
+	struct inode *inode = d_inode(dentry);
+	struct weft_inode *wi = weft_inode_of(inode);
+	struct weft_call *call;
+	int err;
+
+	/* who may, and what is cut off, goes by what other nodes have made of it */
+	if (wi->region.id) {
+		err = weft_inode_refresh(wi);
+		if (err)
+			return err;
+	}
+	err = setattr_prepare(idmap, dentry, attr);
+	if (err)
+		return err;
+	if (!wi->region.id) {
+		setattr_copy(idmap, inode, attr);
+		return 0;
+	}
+	if (attr->ia_valid & ATTR_SIZE && attr->ia_size < i_size_read(inode)) {
+		err = zero_tail(wi, attr->ia_size);
+		weft_inode_used(wi);
+		if (err)
+			return err;
+	}
+	call = weft_inode_new_call(WEFT_CALL_SETATTR);
+	if (!call)
+		return -ENOMEM;
+	if (attr->ia_valid & ATTR_SIZE) {
+		call->valid |= weft_inode_size_flags();
+		call->size = attr->ia_size;
+	}
+	if (attr->ia_valid & ATTR_MODE) {
+		call->valid |= WEFT_SET_MODE;
+		call->mode = attr->ia_mode & 07777;
+	}
+	if (attr->ia_valid & (ATTR_UID | ATTR_GID)) {
+		call->valid |= WEFT_SET_OWNER;
+		call->uid = from_kuid(&init_user_ns, attr->ia_valid & ATTR_UID ?
+				      attr->ia_uid : inode->i_uid);
+		call->gid = from_kgid(&init_user_ns, attr->ia_valid & ATTR_GID ?
+				      attr->ia_gid : inode->i_gid);
+	}
+	if (attr->ia_valid & ATTR_MTIME) {
+		call->valid |= WEFT_SET_MTIME;
+		call->mtime = timespec64_to_ns(&attr->ia_mtime);
+		WRITE_ONCE(wi->mtime_dirty, false);
+	}
+	err = call->valid ? weft_inode_call(wi, call) : 0;
+	kfree(call);
+	return err;
+}
+
+const struct inode_operations weft_file_inode_operations = {
+	.getattr = weft_getattr,
+	.setattr = weft_setattr,
+};

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The directory: one, flat, kept by the catalog.
+ *
+ * Names are looked up again each time that a path is walked, so that what one
+ * node creates or unlinks is so for all at once.
+ */
+#include <linux/fs.h>
+#include <linux/namei.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "base/compat.h"
+#include "base/event.h"
+#include "fs/dir.h"
+#include "fs/fault.h"
+#include "fs/inode.h"
+#include "fs/lifetime.h"
+#include "fs/mount.h"
+#include "fs/opened.h"
+#include "fs/reclock.h"
+#include "net/node.h"
+#include "net/rpc.h"
+
+#define ENTRY_LEN	9	/* u32 region, u32 mode, u8 name_len */
+
+static struct weft_call *new_call(u16 op, const struct qstr *name)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+	if (!call)
+		return NULL;
+	call->op = op;
+	if (name) {
+		call->name_len = (u16)name->len;
+		memcpy(call->name, name->name, name->len);
+	}
+	return call;
+}
+
+static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry,
+				  unsigned int flags)
+{
+	struct inode *inode = NULL;
+	struct weft_call *call;
+	int err;
+
+	if (dentry->d_name.len > WEFT_NAME_MAX)
+		return ERR_PTR(-ENAMETOOLONG);
+	call = new_call(WEFT_CALL_LOOKUP, &dentry->d_name);
+	if (!call)
+		return ERR_PTR(-ENOMEM);
+	err = weft_rpc_catalog(call);
+	if (!err)
+		inode = weft_inode_get(dir->i_sb, call);
+	else if (err != -ENOENT)
+		inode = ERR_PTR(err);
+	kfree(call);
+	return d_splice_alias(inode, dentry);
+}
+
+/* Does the name still mean this region?  1, 0 or an error. */
+static int same_region(struct weft_inode *wi, const struct qstr *name,
+		       u32 timeout_ms)
+{
+	struct weft_call *call = new_call(WEFT_CALL_LOOKUP, name);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	err = weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+	if (!err && call->region == wi->region.id) {
+		weft_inode_update(wi, call);
+		err = 1;
+	} else if (!err || err == -ENOENT) {
+		/* a region has one name: it was unlinked; goes with its last user */
+		if (wi->vfs.i_nlink)
+			weft_event_removed(wi->region.id, (const char *)name->name,
+					   name->len, false);
+		clear_nlink(&wi->vfs);
+		err = 0;
+	}
+	kfree(call);
+	return err;
+}
+
+static int revalidate(struct dentry *dentry, unsigned int flags)
+{
+	struct weft_inode *wi;
+	struct inode *inode;
+
+	if (flags & LOOKUP_RCU)
+		return -ECHILD;
+	inode = d_inode(dentry);
+	if (!inode)
+		return 0;
+	wi = weft_inode_of(inode);
+	/* there is no renaming: the name stays as it is */
+	return !wi->region.id ? 1 :
+	       same_region(wi, &dentry->d_name, READ_ONCE(weft_node.timeout_ms));
+}
+
+WEFT_OP_REVALIDATE(weft_revalidate, revalidate)
+
+static void ask_create(struct weft_call *call, const struct inode *dir,
+		       umode_t mode, bool excl)
+{
+	call->op = WEFT_CALL_CREATE;
+	call->valid = (excl ? WEFT_CREATE_EXCL : 0) |
+		      (weft_inode_unlimited() ? WEFT_CREATE_UNLIMITED : 0);
+	call->mode = mode & 07777;
+	call->uid = from_kuid(&init_user_ns, current_fsuid());
+	call->gid = from_kgid(&init_user_ns, dir->i_mode & S_ISGID ?
+			      dir->i_gid : current_fsgid());
+	call->block = weft_mount_of(dir->i_sb)->block;
+}
+
+static void tell_created(const struct inode *inode, const struct qstr *name)
+{
+	weft_event_created(weft_inode_of(inode)->region.id,
+			   (const char *)name->name, name->len);
+}
+
+/* The caller takes success to mean that the region is new: always exclusive. */
+static int create(struct inode *dir, struct dentry *dentry, umode_t mode)
+{
+	struct inode *inode;
+	struct weft_call *call;
+	int err;
+
+	call = new_call(WEFT_CALL_CREATE, &dentry->d_name);
+	if (!call)
+		return -ENOMEM;
+	ask_create(call, dir, mode, true);
+	err = weft_rpc_catalog(call);
+	if (!err) {
+		inode = weft_inode_get(dir->i_sb, call);
+		err = PTR_ERR_OR_ZERO(inode);
+		if (!err) {
+			d_instantiate(dentry, inode);
+			tell_created(inode, &dentry->d_name);
+		}
+	}
+	kfree(call);
+	return err;
+}
+
+WEFT_OP_CREATE(weft_create, create)
+
+/*
+ * The region that the name means, which the blade keeps for this node from then on;
+ * made if it is not there and @flags say so.  Between the two calls another node may
+ * unlink it: then the name means another one, or none.
+ */
+static struct inode *open_name(struct inode *dir, const struct qstr *name,
+			       unsigned int flags, umode_t mode, bool *created)
+{
+	unsigned long end = weft_wait_end();
+	struct inode *inode;
+	struct weft_call *call;
+	int err;
+
+	do {
+		call = new_call(WEFT_CALL_LOOKUP, name);
+		if (!call)
+			return ERR_PTR(-ENOMEM);
+		if (flags & O_CREAT)
+			ask_create(call, dir, mode, flags & O_EXCL);
+		err = weft_rpc_catalog(call);
+		*created = flags & O_CREAT && call->valid & WEFT_CREATE_NEW;
+		inode = err ? ERR_PTR(err) : weft_inode_get(dir->i_sb, call);
+		kfree(call);
+		if (IS_ERR(inode))
+			return inode;
+		if (*created)
+			tell_created(inode, name);
+		err = weft_opened_open(weft_inode_of(inode));
+		if (!err)
+			return inode;
+		if (err == -ESTALE)
+			clear_nlink(inode);
+		iput(inode);
+	} while (err == -ESTALE && time_before(jiffies, end));
+	return ERR_PTR(err);
+}
+
+/*
+ * Opens a name that was not there when this node last looked.  It may be by now, as
+ * another user's: only the catalog's answer to CREATE tells.  With ->lookup() and
+ * ->create() the VFS would take what ->create() finds for new, and let everybody use it.
+ */
+static int weft_atomic_open(struct inode *dir, struct dentry *dentry,
+			    struct file *file, unsigned int flags, umode_t mode)
+{
+	bool created = false;
+	struct inode *inode;
+	struct dentry *alias;
+
+	if (dentry->d_name.len > WEFT_NAME_MAX)
+		return -ENAMETOOLONG;
+	inode = open_name(dir, &dentry->d_name, flags, mode, &created);
+	if (inode == ERR_PTR(-ENOENT))
+		inode = NULL;
+	if (created && !IS_ERR_OR_NULL(inode))
+		file->f_mode |= FMODE_CREATED;
+	d_drop(dentry); /* negative, if it was there at all */
+	alias = d_splice_alias(inode, dentry);
+	if (IS_ERR(alias))
+		return PTR_ERR(alias);
+	/* the VFS checks permissions, unless it is new, and opens it */
+	return finish_no_open(file, alias);
+}
+
+static int weft_mknod(weft_idmap *idmap, struct inode *dir,
+		      struct dentry *dentry, umode_t mode, dev_t dev)
+{
+	if (!S_ISREG(mode))
+		return -EPERM;
+	return create(dir, dentry, mode);
+}
+
+static int weft_unlink(struct inode *dir, struct dentry *dentry)
+{
+	struct weft_call *call = new_call(WEFT_CALL_UNLINK, &dentry->d_name);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	/* what the VFS has checked: the name may mean another one by now */
+	call->region = weft_inode_of(d_inode(dentry))->region.id;
+	err = weft_rpc_catalog(call);
+	kfree(call);
+	if (!err) {
+		clear_nlink(d_inode(dentry));
+		weft_event_removed(weft_inode_of(d_inode(dentry))->region.id,
+				   (const char *)dentry->d_name.name,
+				   dentry->d_name.len, true);
+	}
+	return err;
+}
+
+const struct inode_operations weft_dir_inode_operations = {
+	.lookup = weft_lookup,
+	.create = weft_create,
+	.atomic_open = weft_atomic_open,
+	.mknod = weft_mknod,
+	.unlink = weft_unlink,
+	.getattr = simple_getattr,
+	.setattr = simple_setattr,
+};
+
+const struct dentry_operations weft_dentry_operations = {
+	.d_revalidate = weft_revalidate,
+};
+
+/* --- what other nodes unlinked ------------------------------------------------ */
+
+/*
+ * An inode that nobody uses stays in memory, with its blocks, and the blade keeps
+ * the region for us.  So names are looked up again now and then: a few a second,
+ * in turns.  The name's dentry may have gone before the inode (memory was short, or the
+ * file system was remounted): then the blade is asked whether the region has a name.
+ */
+#define SWEEP_INTERVAL		HZ
+#define SWEEP_INODES		16
+#define SWEEP_TIMEOUT_MS	1000
+
+static u32 sweep_next;
+
+/* Has a region without a dentry here a name still?  1, 0 or an error. */
+static int has_name(struct weft_inode *wi)
+{
+	struct weft_call *call = new_call(WEFT_CALL_GETATTR, NULL);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	call->region = wi->region.id;
+	err = weft_rpc_call(WEFT_BLADE_MIN, call, SWEEP_TIMEOUT_MS);
+	if (!err && call->region == wi->region.id && call->name_len) {
+		err = 1;
+	} else if (!err || err == -ENOENT || err == -ESTALE) {
+		clear_nlink(&wi->vfs);
+		err = 0;
+	}
+	kfree(call);
+	return err;
+}
+
+static void sweep(struct work_struct *work);
+static DECLARE_DELAYED_WORK(sweep_work, sweep);
+
+static void sweep(struct work_struct *work)
+{
+	struct weft_inode *wi;
+	unsigned int n;
+
+	for (n = 0; n < SWEEP_INODES; n++) {
+		struct dentry *dentry;
+		int same;
+
+		wi = weft_inode_grab_next(&sweep_next);
+		if (!wi)
+			break;
+		dentry = d_find_alias(&wi->vfs);
+		same = dentry ? same_region(wi, &dentry->d_name, SWEEP_TIMEOUT_MS) :
+				has_name(wi);
+		if (!same && dentry)
+			d_drop(dentry);
+		dput(dentry);
+		iput(&wi->vfs);
+		if (same < 0)
+			break; /* not the time for it: unmounting waits for us */
+	}
+	queue_delayed_work(system_long_wq, &sweep_work, SWEEP_INTERVAL);
+}
+
+void weft_dir_start(void)
+{
+	sweep_next = 0;
+	queue_delayed_work(system_long_wq, &sweep_work, SWEEP_INTERVAL);
+}
+
+void weft_dir_stop(void)
+{
+	cancel_delayed_work_sync(&sweep_work);
+}
+
+/* --- listing ---------------------------------------------------------------------- */
+
+/*
+ * The position in a directory is 2 and the number of the region that was given out last:
+ * the catalog lists regions by their numbers, which only grow.  So nothing is kept for an
+ * open directory, but where its listing ends: at the last region that there was when it
+ * began.  A program that makes regions while it lists them comes to an end, too.
+ */
+#define POS_FIRST	2
+
+static u32 listed(const struct dir_context *ctx)
+{
+	return (u32)(ctx->pos - POS_FIRST);
+}
+
+/* Hands out the entries of one reply, up to region @last.  False: no room, or the end. */
+static bool emit_reply(struct dir_context *ctx, const struct weft_call *call, u32 last)
+{
+	u32 at = 0;
+
+	while (at + ENTRY_LEN <= call->list_len) {
+		const u8 *entry = call->list + at;
+		u32 region = get_unaligned_be32(entry);
+		const char *name = (const char *)entry + ENTRY_LEN;
+		u32 name_len = entry[8];
+
+		at += ENTRY_LEN + name_len;
+		if (at > call->list_len || region > last)
+			return false;
+		if (region <= listed(ctx))
+			continue;
+		if (name_len && !memchr(name, '/', name_len) &&
+		    !dir_emit(ctx, name, (int)name_len, region, DT_REG))
+			return false;
+		ctx->pos = (loff_t)POS_FIRST + region;
+	}
+	return true;
+}
+
+/* Return: 0 when there is no room, or at the end. */
+static int list(struct file *file, struct dir_context *ctx, struct weft_call *call)
+{
+	unsigned long last = (unsigned long)READ_ONCE(file->private_data);
+	u32 from;
+	int err;
+
+	do {
+		from = listed(ctx);
+		memset(call, 0, sizeof(*call));
+		call->op = WEFT_CALL_READDIR;
+		call->cookie = from;
+		err = weft_rpc_catalog(call);
+		if (err)
+			return err;
+		if (!from || !last) {
+			last = min_t(u64, call->size, WEFT_REGION_MAX);
+			WRITE_ONCE(file->private_data, (void *)last);
+		}
+		if (!emit_reply(ctx, call, (u32)last))
+			return 0;
+		/* all of it was given out; it may have been nothing but bad names */
+	} while (call->cookie > from && listed(ctx) > from);
+	return 0;
+}
+
+static int weft_iterate(struct file *file, struct dir_context *ctx)
+{
+	struct weft_call *call;
+	int err;
+
+	if (!dir_emit_dots(file, ctx))
+		return 0;
+	if (ctx->pos < POS_FIRST || ctx->pos - POS_FIRST > WEFT_REGION_MAX)
+		return 0;
+	call = new_call(WEFT_CALL_READDIR, NULL);
+	if (!call)
+		return -ENOMEM;
+	err = list(file, ctx, call);
+	kfree(call);
+	return err;
+}
+
+const struct file_operations weft_dir_operations = {
+	.owner = THIS_MODULE,
+	.read = generic_read_dir,
+	.iterate_shared = weft_iterate,
+	.llseek = generic_file_llseek,
+	.fsync = noop_fsync,
+	.flock = weft_reclock,
+	.lock = weft_reclock,
+	.setlease = weft_nosetlease,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The directory: one, flat, kept by the catalog. */
+#ifndef WEFT_DIR_H
+#define WEFT_DIR_H
+
+#include <linux/dcache.h>
+#include <linux/fs.h>
+
+/* While a file system is mounted: what other nodes unlink is let go. */
+void weft_dir_start(void);
+void weft_dir_stop(void);
+
+extern const struct inode_operations weft_dir_inode_operations;
+extern const struct file_operations weft_dir_operations;
+extern const struct dentry_operations weft_dentry_operations;
+
+#endif /* WEFT_DIR_H */

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Page faults.
+ *
+ * The quick path finds the block in the cache, with the permission, and hands its
+ * page locked to the memory management, which maps and unlocks it: the page lock
+ * is the fence (cache.h).  The slow path lets go of mmap_lock, gets the block,
+ * and has the fault tried again.
+ */
+#include <linux/file.h>
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+
+#include "base/compat.h"
+#include "base/event.h"
+#include "base/stats.h"
+#include "base/trace.h"
+#include "blocks/access.h"
+#include "fs/ahead.h"
+#include "fs/fault.h"
+#include "net/node.h"
+
+#define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
+
+unsigned long weft_wait_end(void)
+{
+	return jiffies + msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms));
+}
+
+static bool beyond_end(const struct weft_inode *wi, pgoff_t page)
+{
+	return page >= DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE);
+}
+
+struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
+				    u8 perm)
+{
+	u64 block = weft_region_block_of(&wi->region, page);
+	struct weft_block *blk;
+
+	if (beyond_end(wi, page))
+		return NULL;
+	blk = weft_block_find(&wi->region, block);
+	if (!blk)
+		return NULL;
+	if (READ_ONCE(blk->ahead)) {
+		WRITE_ONCE(blk->ahead, false);
+		weft_ahead(wi, block);
+	}
+	if (weft_block_lock_page(blk, weft_region_in_block(&wi->region, page), perm))
+		return blk;
+	weft_block_put(blk);
+	return NULL;
+}
+
+struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
+				 bool ahead, unsigned long end)
+{
+	u64 block = weft_region_block_of(&wi->region, page);
+	struct weft_block *blk;
+	int err;
+
+	if (READ_ONCE(wi->lost))
+		return ERR_PTR(-EIO);
+	if (beyond_end(wi, page)) {
+		/* another node may have made it larger */
+		err = weft_inode_refresh(wi);
+		if (err)
+			return ERR_PTR(err);
+		if (beyond_end(wi, page))
+			return ERR_PTR(-ENXIO);
+	}
+	do {
+		blk = weft_block_get(&wi->region, block, true, end);
+		if (IS_ERR(blk))
+			return blk;
+		/* on the way before the ones after it */
+		weft_block_ask(blk, perm);
+		if (perm == WEFT_S && ahead)
+			weft_ahead(wi, block);
+		err = weft_block_acquire(blk, perm, end);
+		weft_block_unpin(blk);
+		if (err)
+			weft_block_put(blk);
+	} while (err == -ESTALE);
+	return err ? ERR_PTR(err) : blk;
+}
+
+void weft_trace_miss(const struct weft_inode *wi, u64 offset, u8 perm)
+{
+	trace_weft_miss(weft_line_key(wi->region.id, WEFT_KIND_PAGE,
+				      offset >> wi->region.block_shift),
+			offset, perm == WEFT_M);
+}
+
+void weft_put_page(struct weft_block *blk)
+{
+	weft_block_unpin(blk);
+	weft_block_put(blk);
+}
+
+/* --- failures that are reported by the repetition ------------------------------- */
+
+static struct weft_failed *failed_slot(struct weft_inode *wi, pgoff_t page)
+{
+	return &wi->failed[hash_long(current->pid ^ page, 31) % WEFT_FAILED];
+}
+
+static void note_failure(struct weft_inode *wi, pgoff_t page, int err)
+{
+	struct weft_failed *f = failed_slot(wi, page);
+
+	spin_lock(&wi->lock);
+	f->task = current->pid;
+	f->page = page;
+	f->at = jiffies;
+	f->err = err;
+	spin_unlock(&wi->lock);
+}
+
+static int take_failure(struct weft_inode *wi, pgoff_t page)
+{
+	struct weft_failed *f = failed_slot(wi, page);
+	int err = 0;
+
+	spin_lock(&wi->lock);
+	if (f->task == current->pid && f->page == page) {
+		f->task = 0;
+		if (time_before(jiffies, f->at + FAILED_FRESH))
+			err = f->err;
+	}
+	spin_unlock(&wi->lock);
+	return err;
+}
+
+static u64 fault_offset(const struct vm_fault *vmf)
+{
+	return ((u64)vmf->pgoff << PAGE_SHIFT) + offset_in_page(vmf->real_address);
+}
+
+static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode *wi,
+			     int err)
+{
+	weft_stat_inc(WEFT_STAT_FAULT_FAILED);
+	/* who is being killed has nothing to complain of */
+	if (err != -EINTR)
+		weft_event_failed(wi->region.id, fault_offset(vmf), err);
+	return err == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
+}
+
+/* --- the two paths ----------------------------------------------------------------- */
+
+/* madvise(MADV_RANDOM): what is read ahead is of no use, others may be writing it. */
+static bool may_read_ahead(const struct vm_fault *vmf)
+{
+	return !(vmf->vma->vm_flags & VM_RAND_READ);
+}
+
+/* Get the block without mmap_lock; the fault has to be tried again. */
+static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
+			       pgoff_t page, u8 perm)
+{
+	struct file *file = vmf->vma->vm_file;
+	bool ahead = may_read_ahead(vmf);
+	struct weft_block *blk;
+
+	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
+		return VM_FAULT_RETRY;
+	/* keeps the inode when the mapping goes; vmf->vma is off limits below */
+	get_file(file);
+	weft_release_fault_lock(vmf);
+	weft_stat_inc(WEFT_STAT_FAULT_WAITED);
+	blk = weft_get_page(wi, page, perm, ahead, weft_wait_end());
+	if (!IS_ERR(blk))
+		weft_put_page(blk);
+	else if (PTR_ERR(blk) != -EINTR)
+		note_failure(wi, page, PTR_ERR(blk));
+	fput(file);
+	return VM_FAULT_RETRY | VM_FAULT_MAJOR;
+}
+
+/* For who cannot let go of mmap_lock.  Page locked, reference to the line. */
+static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
+				     u8 perm, bool ahead)
+{
+	unsigned long end = weft_wait_end();
+	u32 in_block = weft_region_in_block(&wi->region, page);
+	struct weft_block *blk;
+
+	for (;;) {
+		blk = weft_get_page(wi, page, perm, ahead, end);
+		if (IS_ERR(blk))
+			return blk;
+		if (weft_block_lock_page(blk, in_block, perm)) {
+			weft_block_unpin(blk);
+			return blk;
+		}
+		weft_put_page(blk);
+		if (time_after(jiffies, end))
+			return ERR_PTR(-ETIMEDOUT);
+	}
+}
+
+/*
+ * The page locked, in @clp a reference to its line; or a fault code.
+ */
+static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
+				struct weft_block **clp)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
+	pgoff_t page = vmf->pgoff;
+	int err;
+
+	*clp = weft_lock_cached(wi, page, perm);
+	if (*clp)
+		return 0;
+	err = take_failure(wi, page);
+	if (err)
+		return fault_code(vmf, wi, err);
+	weft_trace_miss(wi, fault_offset(vmf), perm);
+	if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
+		return get_unlocked(vmf, wi, page, perm);
+	*clp = get_locked(wi, page, perm, may_read_ahead(vmf));
+	if (IS_ERR(*clp))
+		return fault_code(vmf, wi, PTR_ERR(*clp));
+	return 0;
+}
+
+static vm_fault_t weft_fault(struct vm_fault *vmf)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
+	/* a private mapping gets a copy */
+	bool write = vmf->flags & FAULT_FLAG_WRITE &&
+		     vmf->vma->vm_flags & VM_SHARED;
+	pgoff_t page = vmf->pgoff;
+	struct weft_block *blk;
+	vm_fault_t ret;
+
+	ret = get_for_fault(vmf, write ? WEFT_M : WEFT_S, &blk);
+	if (ret)
+		return ret;
+	weft_stat_inc(write ? WEFT_STAT_FAULT_WRITE : WEFT_STAT_FAULT_READ);
+	/* a writer comes again, to weft_page_mkwrite() */
+	if (!write)
+		weft_block_touched(blk, WEFT_S);
+	vmf->page = blk->pages[weft_region_in_block(&wi->region, page)];
+	get_page(vmf->page);
+	weft_block_put(blk);
+	return VM_FAULT_LOCKED;
+}
+
+/*
+ * The memory management maps what is there around a fault.  If that is what the program
+ * faulted for, it came back for its block here, and not to weft_fault().  The caller may
+ * be in a section of RCU.
+ */
+static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t last)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
+	vm_fault_t ret = filemap_map_pages(vmf, first, last);
+	struct weft_block *blk;
+
+	if (!(ret & VM_FAULT_NOPAGE))
+		return ret;
+	weft_stat_inc(WEFT_STAT_FAULT_READ);
+	blk = weft_block_find(&wi->region, weft_region_block_of(&wi->region, vmf->pgoff));
+	if (blk) {
+		weft_block_touched(blk, WEFT_S);
+		weft_block_put(blk);
+	}
+	return ret;
+}
+
+static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
+	struct page *page = vmf->page;
+	struct weft_block *blk;
+	vm_fault_t ret;
+
+	ret = get_for_fault(vmf, WEFT_M, &blk);
+	if (ret & VM_FAULT_RETRY)
+		return ret | VM_FAULT_NOPAGE; /* so that the caller lets go of the page */
+	if (ret)
+		return ret;
+	if (blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)] != page) {
+		/* evicted and read again meanwhile */
+		unlock_page(blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)]);
+		weft_block_put(blk);
+		return VM_FAULT_NOPAGE;
+	}
+	weft_stat_inc(WEFT_STAT_FAULT_WRITE);
+	weft_block_touched(blk, WEFT_M);
+	weft_inode_written(wi);
+	weft_block_put(blk);
+	return VM_FAULT_LOCKED;
+}
+
+const struct vm_operations_struct weft_vm_operations = {
+	.fault = weft_fault,
+	.map_pages = weft_map_pages,
+	.page_mkwrite = weft_page_mkwrite,
+};

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Files: open, read, write, fsync, mmap.  Locks are in lockfile.c.
+ *
+ * Reading and writing go through the same permissions as mappings do, block by
+ * block: what is copied under a page's lock is coherent.
+ */
+#include <linux/fs.h>
+#include <linux/highmem.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/splice.h>
+#include <linux/uio.h>
+
+#include "base/compat.h"
+#include "base/stats.h"
+#include "blocks/access.h"
+#include "blocks/giveback.h"
+#include "fs/fault.h"
+#include "fs/file.h"
+#include "fs/inode.h"
+#include "fs/opened.h"
+#include "fs/reclock.h"
+#include "locks/lockfile.h"
+
+#define CLEANING_MAX	32	/* write-backs of one fsync in flight */
+
+/*
+ * What a program sees for an error of the cache.  A wait that was in vain is
+ * ETIMEDOUT in every system call, as in those that only ask the catalog.
+ */
+static int program_errno(int err)
+{
+	switch (err) {
+	case -ENXIO:
+		return -EIO;
+	case -ENOBUFS:
+		return -ENOMEM;
+	default:
+		return err;
+	}
+}
+
+/*
+ * Copy between the user and a page that is locked and in @blk: no faults here, so
+ * it may be less than asked for.
+ */
+static size_t copy_locked(struct weft_block *blk, struct page *page, size_t at,
+			  size_t n, struct iov_iter *iter, bool write)
+{
+	size_t done;
+	void *data;
+
+	pagefault_disable();
+	data = kmap_local_page(page);
+	if (write)
+		done = copy_from_iter(data + at, n, iter);
+	else
+		done = copy_to_iter(data + at, n, iter);
+	kunmap_local(data);
+	pagefault_enable();
+	weft_block_touched(blk, write ? WEFT_M : WEFT_S);
+	unlock_page(page);
+	return done;
+}
+
+/*
+ * Copy to or from one page of the region.  The user's memory is faulted in
+ * before the page is locked: it may be a mapping of the same page.
+ */
+static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
+			      struct iov_iter *iter, bool write)
+{
+	unsigned long end = weft_wait_end();
+	pgoff_t index = pos >> PAGE_SHIFT;
+	u32 in_block = weft_region_in_block(&wi->region, index);
+	u8 perm = write ? WEFT_M : WEFT_S;
+	struct weft_block *blk;
+	size_t done = 0;
+
+	while (!done) {
+		size_t missing = write ? fault_in_iov_iter_readable(iter, n) :
+					 fault_in_iov_iter_writeable(iter, n);
+
+		if (missing == n)
+			return -EFAULT;
+		blk = weft_lock_cached(wi, index, perm);
+		if (blk) {
+			done = copy_locked(blk, blk->pages[in_block],
+					   offset_in_page(pos), n - missing,
+					   iter, write);
+			weft_block_put(blk);
+			continue;
+		}
+		weft_trace_miss(wi, (u64)pos, perm);
+		blk = weft_get_page(wi, index, perm, true, end);
+		if (IS_ERR(blk))
+			return program_errno(PTR_ERR(blk));
+		weft_put_page(blk);
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+	}
+	return done;
+}
+
+/*
+ * The whole of it.  Stops at a signal that kills and at the first error, which
+ * is returned if nothing was copied before.
+ */
+static ssize_t copy_range(struct weft_inode *wi, loff_t *pos, size_t count,
+			  struct iov_iter *iter, bool write)
+{
+	ssize_t total = 0, n = 0;
+
+	while (count) {
+		n = copy_page_part(wi, *pos,
+				   min_t(size_t, count,
+					 PAGE_SIZE - offset_in_page(*pos)),
+				   iter, write);
+		if (n < 0)
+			break;
+		*pos += n;
+		total += n;
+		count -= n;
+		cond_resched();
+	}
+	return total ? total : n;
+}
+
+static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct weft_inode *wi = weft_inode_of(inode);
+	size_t count = iov_iter_count(iter);
+	loff_t size;
+	ssize_t n;
+	int err;
+
+	if (!count)
+		return 0;
+	if (iocb->ki_pos < 0)
+		return -EINVAL;
+	if (iocb->ki_pos + count > i_size_read(inode)) {
+		/* another node may have written beyond what we know */
+		err = weft_inode_refresh(wi);
+		if (err)
+			return program_errno(err);
+	}
+	size = i_size_read(inode);
+	if (iocb->ki_pos >= size)
+		return 0;
+	count = min_t(loff_t, count, size - iocb->ki_pos);
+	n = copy_range(wi, &iocb->ki_pos, count, iter, false);
+	if (n > 0)
+		weft_stat_add(WEFT_STAT_READ_BYTES, n);
+	return n;
+}
+
+static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	struct weft_inode *wi = weft_inode_of(inode);
+	ssize_t n;
+	int err;
+
+	inode_lock(inode);
+	if (iocb->ki_flags & IOCB_APPEND) {
+		n = program_errno(weft_inode_refresh(wi));
+		if (n)
+			goto out;
+	}
+	n = generic_write_checks(iocb, iter);
+	if (n <= 0)
+		goto out;
+	err = file_remove_privs(iocb->ki_filp);
+	if (!err && iocb->ki_pos + n > i_size_read(inode))
+		err = program_errno(weft_inode_resize(wi, iocb->ki_pos + n,
+						      true));
+	if (err) {
+		n = err;
+		goto out;
+	}
+	n = copy_range(wi, &iocb->ki_pos, n, iter, true);
+	if (n > 0) {
+		weft_inode_written(wi);
+		weft_stat_add(WEFT_STAT_WRITE_BYTES, n);
+	}
+out:
+	inode_unlock(inode);
+	return n > 0 ? generic_write_sync(iocb, n) : n;
+}
+
+/* --- fsync ---------------------------------------------------------------------- */
+
+/* Until the block has nothing that the home lacks of what was written before. */
+static int finish_clean(struct weft_block *blk, unsigned long end)
+{
+	u32 seen;
+	int ret;
+
+	while ((ret = weft_block_clean(blk, &seen)) != 0) {
+		ret = weft_block_wait(blk, seen, &end);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* A window of blocks is started, then waited for. */
+static int clean_some(struct weft_inode *wi, u64 *index, u64 last,
+		      unsigned long end)
+{
+	struct weft_block *busy[CLEANING_MAX];
+	int i, n = 0, err = 0;
+	u32 seen;
+
+	while (n < CLEANING_MAX && *index <= last) {
+		struct weft_block *blk = weft_block_next(&wi->region, index);
+
+		if (!blk || *index > last) {
+			if (blk)
+				weft_block_put(blk);
+			*index = last + 1;
+			break;
+		}
+		++*index;
+		if (weft_block_clean(blk, &seen))
+			busy[n++] = blk;
+		else
+			weft_block_put(blk);
+	}
+	for (i = 0; i < n; i++) {
+		if (!err)
+			err = finish_clean(busy[i], end);
+		weft_block_put(busy[i]);
+	}
+	return err;
+}
+
+static int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(file));
+	u64 index = (u64)start >> wi->region.block_shift;
+	u64 last = (u64)end >> wi->region.block_shift;
+	unsigned long until = weft_wait_end();
+	int err = 0;
+
+	while (!err && index <= last)
+		err = clean_some(wi, &index, last, until);
+	if (!err && !datasync)
+		err = weft_inode_flush_mtime(wi);
+	return program_errno(err);
+}
+
+/* --- open, mmap --------------------------------------------------------------- */
+
+static int weft_open(struct inode *inode, struct file *file)
+{
+	struct weft_inode *wi = weft_inode_of(inode);
+	int err = generic_file_open(inode, file);
+
+	if (!err)
+		err = weft_opened_open(wi);
+	/* those who had it open when blocks were lost have all heard of it */
+	if (!err && atomic_inc_return(&wi->files) == 1)
+		WRITE_ONCE(wi->lost, false);
+	return program_errno(err);
+}
+
+static int weft_release(struct inode *inode, struct file *file)
+{
+	struct weft_inode *wi = weft_inode_of(inode);
+
+	weft_inode_used(wi);
+	atomic_dec(&wi->files);
+	weft_lockfile_release(file);
+	if (file->f_mode & FMODE_WRITE)
+		weft_inode_closed(wi);
+	return 0;
+}
+
+static loff_t weft_llseek(struct file *file, loff_t offset, int whence)
+{
+	int err;
+
+	if (whence != SEEK_SET && whence != SEEK_CUR) {
+		err = weft_inode_refresh(weft_inode_of(file_inode(file)));
+		if (err)
+			return program_errno(err);
+	}
+	return generic_file_llseek(file, offset, whence);
+}
+
+static long weft_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return weft_lockfile_ioctl(&weft_inode_of(file_inode(file))->slots, file, cmd, arg);
+}
+
+static int weft_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	if (weft_lockfile_is_mapping(vma))
+		return weft_lockfile_mmap(&weft_inode_of(file_inode(file))->slots, file, vma);
+	/* pages come and go one by one */
+	weft_vm_flags_set(vma, VM_NOHUGEPAGE);
+	vma->vm_ops = &weft_vm_operations;
+	return 0;
+}
+
+/*
+ * The memory management does not write our pages back and does not count them
+ * as dirty: the state of the line says what the home lacks.
+ */
+static bool weft_dirty_folio(struct address_space *mapping, struct folio *folio)
+{
+	return false;
+}
+
+const struct address_space_operations weft_address_space_operations = {
+	.dirty_folio = weft_dirty_folio,
+};
+
+const struct file_operations weft_file_operations = {
+	.owner = THIS_MODULE,
+	.open = weft_open,
+	.release = weft_release,
+	.llseek = weft_llseek,
+	.read_iter = weft_read_iter,
+	.write_iter = weft_write_iter,
+	.fsync = weft_fsync,
+	.mmap = weft_mmap,
+	.unlocked_ioctl = weft_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.flock = weft_reclock,
+	.lock = weft_reclock,
+	/* EINVAL: nobody on another node would break a lease */
+	.setlease = weft_nosetlease,
+	.splice_read = weft_splice_read,
+	.splice_write = iter_file_splice_write,
+};

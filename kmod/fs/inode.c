@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Inodes and their attributes, see inode.h. */
+#include <linux/capability.h>
+#include <linux/jiffies.h>
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/time64.h>
+
+#include "base/compat.h"
+#include "fs/inode.h"
+#include "fs/mount.h"
+#include "net/rpc.h"
+
+#define AT_A_TIME	16	/* inodes whose blocks go home, or whose times are told */
+
+static struct workqueue_struct *home_wq;	/* what inodes that are not used have to tell */
+
+struct weft_inode *weft_inode_grab(u32 region)
+{
+	struct weft_inode *wi = NULL;
+	struct weft_region *r;
+
+	rcu_read_lock();
+	r = weft_region_find(region);
+	if (r && igrab(&weft_inode_of_region(r)->vfs))
+		wi = weft_inode_of_region(r);
+	rcu_read_unlock();
+	return wi;
+}
+
+struct weft_inode *weft_inode_grab_next(u32 *region)
+{
+	struct weft_region *r;
+	u32 at = *region;
+
+	rcu_read_lock();
+	do {
+		at++;
+		r = at <= WEFT_REGION_MAX ? weft_region_next(&at) : NULL;
+	} while (r && !igrab(&weft_inode_of_region(r)->vfs));
+	rcu_read_unlock();
+	*region = r ? at : 0;
+	return r ? weft_inode_of_region(r) : NULL;
+}
+
+/* --- attributes -------------------------------------------------------------------- */
+
+static void set_size(struct weft_inode *wi, u64 size)
+{
+	spin_lock(&wi->lock);
+	i_size_write(&wi->vfs, (loff_t)size);
+	wi->vfs.i_blocks = (size + 511) >> 9;
+	spin_unlock(&wi->lock);
+}
+
+void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr)
+{
+	struct inode *inode = &wi->vfs;
+
+	inode->i_mode = S_IFREG | (attr->mode & 07777);
+	inode->i_uid = make_kuid(&init_user_ns, attr->uid);
+	inode->i_gid = make_kgid(&init_user_ns, attr->gid);
+	if (!READ_ONCE(wi->mtime_dirty))
+		weft_set_times(inode, ns_to_timespec64((s64)attr->mtime));
+	set_size(wi, attr->size);
+}
+
+bool weft_inode_attr_valid(const struct super_block *sb, const struct weft_call *attr)
+{
+	return attr->region && attr->region <= WEFT_REGION_MAX &&
+	       is_power_of_2(attr->block) && attr->block >= PAGE_SIZE &&
+	       attr->block <= WEFT_BLOCK_MAX &&
+	       attr->size <= (u64)sb->s_maxbytes;
+}
+
+int weft_inode_call(struct weft_inode *wi, struct weft_call *call)
+{
+	int err;
+
+	call->region = wi->region.id;
+	err = weft_rpc_catalog(call);
+	if (err == -ENOENT) {
+		/* unlinked, and not open anywhere that the blade knows of */
+		WRITE_ONCE(wi->gone, true);
+		return -ESTALE;
+	}
+	if (err)
+		return err;
+	if (call->region != wi->region.id || !weft_inode_attr_valid(wi->vfs.i_sb, call))
+		return -EUCLEAN;
+	weft_inode_update(wi, call);
+	return 0;
+}
+
+struct weft_call *weft_inode_new_call(u16 op)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+	if (call)
+		call->op = op;
+	return call;
+}
+
+int weft_inode_refresh(struct weft_inode *wi)
+{
+	struct weft_call *call = weft_inode_new_call(WEFT_CALL_GETATTR);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	err = weft_inode_call(wi, call);
+	kfree(call);
+	return err;
+}
+
+bool weft_inode_unlimited(void)
+{
+	/* that it may not is no failure to be audited */
+	return ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
+}
+
+u32 weft_inode_size_flags(void)
+{
+	return WEFT_SET_SIZE | (weft_inode_unlimited() ? WEFT_SET_UNLIMITED : 0);
+}
+
+int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow)
+{
+	struct weft_call *call = weft_inode_new_call(WEFT_CALL_SETATTR);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	call->valid = weft_inode_size_flags() | (grow ? WEFT_SET_GROW : 0);
+	call->size = size;
+	err = weft_inode_call(wi, call);
+	kfree(call);
+	return err;
+}
+
+void weft_inode_written(struct weft_inode *wi)
+{
+	struct timespec64 now;
+
+	ktime_get_coarse_real_ts64(&now);
+	weft_set_times(&wi->vfs, now);
+	WRITE_ONCE(wi->mtime_dirty, true);
+}
+
+int weft_inode_flush_mtime(struct weft_inode *wi)
+{
+	struct weft_call *call;
+	int err;
+
+	if (!xchg(&wi->mtime_dirty, false))
+		return 0;
+	call = weft_inode_new_call(WEFT_CALL_SETATTR);
+	if (!call)
+		return -ENOMEM;
+	call->valid = WEFT_SET_MTIME;
+	call->mtime = timespec64_to_ns(&(struct timespec64){
+		weft_mtime(&wi->vfs).tv_sec, weft_mtime(&wi->vfs).tv_nsec });
+	err = weft_inode_call(wi, call);
+	kfree(call);
+	return err;
+}
+
+/*
+ * An unmount waits for all of these, and so for one time-out at most: those that are under
+ * way when it begins, or the first of those after them, find that the blade is silent.
+ */
+void weft_inode_mtime_work(struct work_struct *work)
+{
+	struct weft_inode *wi = container_of(work, struct weft_inode, mtime_work);
+	struct weft_mount *m = weft_mount_of(wi->vfs.i_sb);
+
+	if (!READ_ONCE(m->leaving) || !READ_ONCE(m->silent))
+		WRITE_ONCE(m->silent, weft_inode_flush_mtime(wi) == -ETIMEDOUT);
+	iput(&wi->vfs);
+}
+
+void weft_inode_closed(struct weft_inode *wi)
+{
+	/* nobody looks at the times of what has no name */
+	if (!READ_ONCE(wi->mtime_dirty) || !wi->vfs.i_nlink)
+		return;
+	/* who is on the way out cannot be killed any more, and so must not wait */
+	if (!(current->flags & (PF_EXITING | PF_KTHREAD))) {
+		weft_inode_flush_mtime(wi);
+		return;
+	}
+	ihold(&wi->vfs);
+	if (!queue_work(home_wq, &wi->mtime_work))
+		iput(&wi->vfs); /* it has a reference already */
+}
+
+void weft_inode_used(struct weft_inode *wi)
+{
+	spin_lock(&wi->lock);
+	wi->uses++;
+	wi->returned = false;
+	spin_unlock(&wi->lock);
+}
+
+void weft_inode_queue_home(struct weft_inode *wi)
+{
+	queue_work(home_wq, &wi->home_work);
+}
+
+void weft_inode_flush_homeward(void)
+{
+	flush_workqueue(home_wq);
+}
+
+int weft_inode_init(void)
+{
+	/* memory may depend on it */
+	home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, AT_A_TIME);
+	return home_wq ? 0 : -ENOMEM;
+}
+
+void weft_inode_exit(void)
+{
+	destroy_workqueue(home_wq);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What belongs to a mounted file system. */
+#ifndef WEFT_MOUNT_H
+#define WEFT_MOUNT_H
+
+#include <linux/fs.h>
+#include <linux/uidgid.h>
+
+#include "net/config.h"
+
+/**
+ * struct weft_homeward - waiting for homes to take blocks back
+ * @waiting: bits of homes that are waited for, the first blade's is 0
+ * @taken: how many blocks each had taken when that was last looked at
+ * @since: when that was another number, jiffies
+ * @pins_end: until when devices that write into blocks are waited for, jiffies; 0: none
+ *	was met yet
+ */
+struct weft_homeward {
+	u32 waiting;
+	u64 taken[WEFT_BLADES];
+	unsigned long since[WEFT_BLADES];
+	unsigned long pins_end;
+};
+
+/**
+ * struct weft_mount - options of the mount
+ * @cache: bytes that blocks may take in this node's memory
+ * @block: bytes of a block of regions that are created here
+ * @mode: permissions of the root directory
+ * @uid: its owner
+ * @gid: its group
+ * @instance: it is this node's only one, see weft_fill_super()
+ * @joined: weft_member_leave() is due
+ * @started: weft_cache_stop() is due
+ * @leaving: the file system is being unmounted, and the node leaves the rack
+ * @silent: the last time that the blade was told of a modification it did not answer
+ * @homeward: of all inodes that go then, one after the other
+ */
+struct weft_mount {
+	u64 cache;
+	u32 block;
+	umode_t mode;
+	kuid_t uid;
+	kgid_t gid;
+	bool instance;
+	bool joined;
+	bool started;
+	bool leaving;
+	bool silent;
+	struct weft_homeward homeward;
+};
+
+static inline struct weft_mount *weft_mount_of(const struct super_block *sb)
+{
+	return sb->s_fs_info;
+}
+
+#endif /* WEFT_MOUNT_H */

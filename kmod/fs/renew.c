@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Giving all lines of a blade back, see renew.h. */
+#include <linux/delay.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "base/compat.h"
+#include "base/event.h"
+#include "blocks/cache.h"
+#include "blocks/giveback.h"
+#include "fs/inode.h"
+#include "fs/opened.h"
+#include "fs/recall.h"
+#include "fs/renew.h"
+#include "locks/giveback.h"
+#include "net/node.h"
+#include "net/rpc.h"
+
+#define CALL_MS		5000	/* for a CLAIM */
+#define ALL_BLADES	0
+#define OTHERS_MS	5000	/* without progress, while another blade waits for its turn */
+#define PINS_MS		1000	/* for all devices that write into blocks to come to an end */
+
+/* Locks and open regions that renewals are done with, of whichever blade. */
+static atomic64_t done;
+
+static u64 all_done(void)
+{
+	return atomic64_read(&done) + atomic64_read(&weft_cache.renewed);
+}
+
+u64 weft_renew_done(void)
+{
+	/* what is on its way counts when it has come there */
+	return all_done() + weft_cache_taken_all();
+}
+
+/**
+ * struct stall - has anything been done for a blade lately?
+ * @blade: which, or ALL_BLADES
+ * @done: what done_for() was when it last grew
+ * @since: when that was, jiffies
+ */
+struct stall {
+	u8 blade;
+	u64 done;
+	unsigned long since;
+};
+
+/* What other blades take back meanwhile is no sign of this one. */
+static u64 done_for(u8 blade)
+{
+	return all_done() + (blade == ALL_BLADES ? weft_cache_taken_all() :
+				       weft_cache_taken_by(blade));
+}
+
+static struct stall stall_begin(u8 blade)
+{
+	return (struct stall){
+		.blade = blade, .done = done_for(blade), .since = jiffies,
+	};
+}
+
+/*
+ * Nothing was for the time-out.  A blade waits less long for a sign of us than that: if
+ * the RENEW of another one comes after this, this one is done again after that.
+ */
+static bool stalled(struct stall *s)
+{
+	u32 limit = READ_ONCE(weft_node.timeout_ms);
+	u64 now = done_for(s->blade);
+
+	if (now != s->done) {
+		s->done = now;
+		s->since = jiffies;
+	}
+	if (weft_recall_renewal_waits())
+		limit = min_t(u32, limit, OTHERS_MS);
+	return time_after(jiffies, s->since + msecs_to_jiffies(limit));
+}
+
+/* --- blocks -------------------------------------------------------------------- */
+
+static bool is_of(const struct weft_block *blk, u8 blade)
+{
+	return blade == ALL_BLADES || weft_node_home(blk->line.key) == blade;
+}
+
+enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
+
+/**
+ * struct renewal - all blocks of a blade go back, or are lost
+ * @blade: whose, or ALL_BLADES
+ * @stall: it comes to an end only as long as something moves
+ * @returning: blocks that the last PASS_COUNT found on their way
+ * @owed: blocks that a device writes into, and that go back a little later
+ * @modified: blocks that were, and are lost
+ * @clean: the others that are dropped, and that may have been out of date
+ */
+struct renewal {
+	u8 blade;
+	struct stall stall;
+	u64 returning;
+	u64 owed;
+	u64 modified;
+	u64 clean;
+};
+
+static void pass_block(struct renewal *r, struct weft_block *blk, enum pass pass)
+{
+	switch (pass) {
+	case PASS_OWED:
+	case PASS_FORCE:
+		if (!READ_ONCE(blk->owed))
+			break;
+		fallthrough;
+	case PASS_GIVE_BACK:
+		blk->owed = !weft_block_renew(blk, pass == PASS_FORCE);
+		r->owed += blk->owed;
+		break;
+	case PASS_COUNT:
+		r->returning += weft_block_returning(blk);
+		break;
+	case PASS_LOSE:
+		if (weft_block_lose(blk))
+			r->modified++;
+		else
+			r->clean++;
+		break;
+	}
+}
+
+/*
+ * So many on their way to this home are enough; what waits for another one, which may be
+ * dead, is not counted.  Return: false: this home takes none any more.
+ */
+static bool wait_for_room(struct renewal *r)
+{
+	atomic_t *putting = r->blade == ALL_BLADES ? &weft_cache.putting :
+			    &weft_cache.putting_to[r->blade - WEFT_BLADE_MIN];
+
+	while (!wait_event_timeout(weft_cache.room,
+				   atomic_read(putting) < WEFT_PUTTING_MAX, HZ / 10))
+		if (stalled(&r->stall))
+			return false;
+	return true;
+}
+
+static int pass_inode(struct renewal *r, struct weft_inode *wi, enum pass pass)
+{
+	struct weft_block *blk;
+	u64 index = 0;
+
+	for (; (blk = weft_block_next(&wi->region, &index)); index++) {
+		bool ours = is_of(blk, r->blade);
+
+		if (ours)
+			pass_block(r, blk, pass);
+		weft_block_put(blk);
+		if (ours && pass < PASS_COUNT && !wait_for_room(r))
+			return -ETIMEDOUT;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* What of a region was lost: to the programs, the log, who counts, and who listens. */
+static void report(struct weft_inode *wi, const struct renewal *r)
+{
+	if (r->clean && !r->modified)
+		pr_warn("weft: region %u: %llu unmodified blocks are dropped: the rack went on without this node, what programs have read in them since may be old\n",
+			wi->region.id, r->clean);
+	if (!r->modified)
+		return;
+	WRITE_ONCE(wi->lost, true);
+	pr_err("weft: region %u: %llu modified blocks are lost, %llu others dropped: the rack went on without this node; programs that have it open get errors, restart them\n",
+	       wi->region.id, r->modified, r->clean);
+	weft_event_lost(wi->region.id, r->modified);
+}
+
+static int pass_all(struct renewal *r, enum pass pass)
+{
+	struct weft_inode *wi;
+	u32 region = 0;
+	int err = 0;
+
+	r->returning = 0;
+	r->owed = 0;
+	while (!err && (wi = weft_inode_grab_next(&region))) {
+		r->modified = 0;
+		r->clean = 0;
+		err = pass_inode(r, wi, pass);
+		if (pass == PASS_LOSE)
+			report(wi, r);
+		iput(&wi->vfs);
+	}
+	return err;
+}
+
+/*
+ * These blades begin anew: inodes that go, which cannot be grabbed, are to know, as who
+ * evicts them sees to their blocks.  @late: the blades want nothing of it any more.
+ * Return: true if there are such inodes with blocks left.
+ */
+static bool tell_leaving(u32 blades, bool late)
+{
+	struct weft_region *region;
+	bool any = false;
+	u32 at;
+
+	rcu_read_lock();
+	for (at = 0; (region = weft_region_next(&at)); at++) {
+		struct weft_inode *wi = weft_inode_of_region(region);
+
+		/* one who calls this at a time */
+		WRITE_ONCE(wi->renew, wi->renew | blades);
+		if (late)
+			WRITE_ONCE(wi->lose, wi->lose | blades);
+		any |= weft_inode_state(&wi->vfs) & (I_FREEING | I_WILL_FREE) &&
+		       !xa_empty(&wi->region.blocks);
+	}
+	rcu_read_unlock();
+	return any;
+}
+
+/* That is over. */
+static void told_leaving(void)
+{
+	struct weft_region *region;
+	u32 at;
+
+	rcu_read_lock();
+	for (at = 0; (region = weft_region_next(&at)); at++) {
+		struct weft_inode *wi = weft_inode_of_region(region);
+
+		WRITE_ONCE(wi->renew, 0);
+		WRITE_ONCE(wi->lose, 0);
+	}
+	rcu_read_unlock();
+}
+
+static u32 bits_of(u8 blade)
+{
+	return blade == ALL_BLADES ? ~0u : 1u << (blade - WEFT_BLADE_MIN);
+}
+
+static void wait_a_little(void)
+{
+	wait_event_timeout(weft_cache.room,
+			   !atomic_read(&weft_cache.putting), HZ / 50);
+}
+
+/*
+ * What devices write into goes last, when they have had PINS_MS together; after that
+ * it goes as it is, and what they write later is lost.
+ */
+static int return_owed(struct renewal *r)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(PINS_MS);
+	int err = 0;
+
+	while (!err && r->owed) {
+		if (time_after(jiffies, end))
+			return pass_all(r, PASS_FORCE);
+		usleep_range(WEFT_PIN_WAIT_US, 2 * WEFT_PIN_WAIT_US);
+		err = pass_all(r, PASS_OWED);
+	}
+	return err;
+}
+
+/* Until none is on its way any more; some may be with inodes that go just now. */
+static int wait_returned(struct renewal *r)
+{
+	int err = pass_all(r, PASS_COUNT);
+
+	while (!err && (r->returning ||
+			tell_leaving(bits_of(r->blade), false))) {
+		if (stalled(&r->stall))
+			return -ETIMEDOUT;
+		wait_a_little();
+		err = pass_all(r, PASS_COUNT);
+	}
+	return err;
+}
+
+static int return_blocks(u8 blade)
+{
+	struct renewal r = { .blade = blade, .stall = stall_begin(blade) };
+	int err;
+
+	tell_leaving(bits_of(blade), false);
+	err = pass_all(&r, PASS_GIVE_BACK);
+	if (!err)
+		err = return_owed(&r);
+	if (!err)
+		err = wait_returned(&r);
+	told_leaving();
+	return err;
+}
+
+static void lose_blocks(u8 blade)
+{
+	struct renewal r = { .blade = blade };
+
+	tell_leaving(bits_of(blade), true);
+	pass_all(&r, PASS_LOSE);
+	r.stall = stall_begin(blade);
+	while (tell_leaving(bits_of(blade), true) && !stalled(&r.stall))
+		wait_a_little();
+	told_leaving();
+}
+
+/* --- locks ---------------------------------------------------------------------- */
+
+static int claim(u8 blade, struct weft_call *call, u32 life)
+{
+	int err;
+
+	if (!call->list_len)
+		return 0;
+	call->op = WEFT_CALL_CLAIM;
+	call->life = life;
+	err = weft_rpc_call(blade, call, CALL_MS);
+	memset(call, 0, sizeof(*call));
+	return err;
+}
+
+static int claim_locks(u8 blade, u32 life)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	struct weft_held_lock held;
+	int err = 0;
+	u64 key = 0;
+	u8 *p;
+
+	if (!call)
+		return -ENOMEM;
+	while (!err && weft_klock_renew(blade, &key, false, &held)) {
+		if (call->list_len + WEFT_CLAIM_LEN > WEFT_CALL_LIST_MAX)
+			err = claim(blade, call, life);
+		p = call->list + call->list_len;
+		put_unaligned_be64(held.key, p);
+		put_unaligned_be32(held.epoch, p + 8);
+		p[12] = held.state;
+		memset(p + 13, 0, 3);
+		call->list_len += WEFT_CLAIM_LEN;
+		atomic64_inc(&done);
+	}
+	if (!err)
+		err = claim(blade, call, life);
+	kfree(call);
+	return err;
+}
+
+/* Locks that programs hold are not safe any more: others may get them. */
+static void lose_locks(u8 blade)
+{
+	struct weft_held_lock held;
+	u64 key = 0, n = 0;
+
+	while (weft_klock_renew(blade, &key, true, &held))
+		n++;
+	if (n)
+		pr_err("weft: %llu locks that programs hold are lost: the rack went on without this node\n",
+		       n);
+}
+
+/* --- a blade, or all ------------------------------------------------------------ */
+
+/* Return: 0, or -EINTR or -ETIMEDOUT: the first blade is silent. */
+static int renew_opens(void)
+{
+	struct weft_inode *wi;
+	u32 region = 0;
+	int err = 0;
+
+	while (!err && (wi = weft_inode_grab_next(&region))) {
+		err = weft_opened_again(wi);
+		if (!err)
+			atomic64_inc(&done);
+		iput(&wi->vfs);
+	}
+	return err;
+}
+
+void weft_renew_opens(void)
+{
+	renew_opens();
+}
+
+int weft_renew(u8 blade, u32 life, bool late)
+{
+	int err = 0;
+
+	if (late) {
+		pr_warn("weft: memory blade %u went on without this node: dropping all blocks of it\n",
+			blade - WEFT_BLADE_MIN + 1);
+		lose_locks(blade);
+		lose_blocks(blade);
+	} else {
+		pr_info("weft: memory blade %u begins anew: all blocks of it go home\n",
+			blade - WEFT_BLADE_MIN + 1);
+		err = claim_locks(blade, life);
+		if (!err)
+			err = return_blocks(blade);
+	}
+	if (!err && blade == WEFT_BLADE_MIN)
+		err = renew_opens();
+	return err;
+}
+
+int weft_renew_leaving(u8 blade)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
+
+	while (READ_ONCE(weft_cache.lines)) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		tell_leaving(bits_of(blade), false);
+		wait_a_little();
+	}
+	return 0;
+}
+
+void weft_renew_all_lost(void)
+{
+	pr_warn("weft: the rack does not know this node any more: dropping all blocks\n");
+	lose_locks(ALL_BLADES);
+	lose_blocks(ALL_BLADES);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Giving lines back, because their home does not know any more who has what: see
+ * "Lives of a directory" in docs/protocol.md.
+ */
+#ifndef WEFT_RENEW_H
+#define WEFT_RENEW_H
+
+#include <linux/types.h>
+
+/**
+ * weft_renew() - the directory of a blade begins a new life
+ * @blade: whose
+ * @life: its number
+ * @late: others have not waited for us: what we have modified does not count
+ *
+ * What only this node has of the blade's blocks is written home, locks that programs
+ * hold are claimed, everything else of the blade is dropped.  Process context.
+ *
+ * Return: 0, or what went wrong: to be done again.
+ */
+int weft_renew(u8 blade, u32 life, bool late);
+
+/**
+ * weft_renew_leaving() - the same while the file system is being unmounted
+ *
+ * Whoever evicts the inodes gives their blocks back.  Return: 0: all are gone.
+ */
+int weft_renew_leaving(u8 blade);
+
+/*
+ * This node is no member any more, though nobody has unmounted: whatever it has may
+ * be another's by now.  All of it is dropped.  Process context.
+ */
+void weft_renew_all_lost(void);
+
+/*
+ * What renewals have done so far, a number that grows as long as one is at work: blades
+ * that wait for us are told.  Any context.
+ */
+u64 weft_renew_done(void);
+
+/* The first blade has forgotten which regions are open here. */
+void weft_renew_opens(void);
+
+#endif /* WEFT_RENEW_H */

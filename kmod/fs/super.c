@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The file system type, see super.h. */
+#include <linux/fs_context.h>
+#include <linux/fs_parser.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/statfs.h>
+#include <linux/wait_bit.h>
+
+#include "base/compat.h"
+#include "blocks/evict.h"
+#include "fs/dir.h"
+#include "fs/inode.h"
+#include "fs/lifetime.h"
+#include "fs/mount.h"
+#include "fs/opened.h"
+#include "fs/recall.h"
+#include "fs/super.h"
+#include "locks/giveback.h"
+#include "net/rpc.h"
+#include "rack/member.h"
+#include "weft.h"
+
+#define CACHE_MIN		(256 << 10)
+#define BLOCK_DEFAULT		4096
+#define ROOT_MODE_DEFAULT	01777
+#define SIZE_BITS		48	/* of a region: 36 bits of index, 4 KiB blocks */
+
+enum weft_option { OPT_CACHE, OPT_BLOCK, OPT_MODE, OPT_UID, OPT_GID };
+
+static const struct fs_parameter_spec weft_options[] = {
+	fsparam_string("cache", OPT_CACHE),
+	fsparam_string("block", OPT_BLOCK),
+	fsparam_u32oct("mode", OPT_MODE),
+	fsparam_u32("uid", OPT_UID),
+	fsparam_u32("gid", OPT_GID),
+	{}
+};
+
+/* --- options --------------------------------------------------------------------- */
+
+static int parse_bytes(struct fs_context *fc, const struct fs_parameter *param,
+		       u64 *bytes)
+{
+	char *rest;
+
+	*bytes = memparse(param->string, &rest);
+	if (*rest || rest == param->string)
+		return invalf(fc, "weft: %s=%s is no size; write for example %s=64M",
+			      param->key, param->string, param->key);
+	return 0;
+}
+
+static int parse_cache(struct fs_context *fc, const struct fs_parameter *param)
+{
+	struct weft_mount *m = fc->s_fs_info;
+	u64 bytes, ram = (u64)totalram_pages() << PAGE_SHIFT;
+	int err = parse_bytes(fc, param, &bytes);
+
+	if (err)
+		return err;
+	if (bytes < CACHE_MIN)
+		return invalf(fc, "weft: cache=%s is too small: 256K is the least",
+			      param->string);
+	if (bytes > ram - ram / 8)
+		return invalf(fc, "weft: cache=%s is more than this machine's memory can give (%llu MiB)",
+			      param->string, (ram - ram / 8) >> 20);
+	m->cache = bytes;
+	return 0;
+}
+
+static int parse_block(struct fs_context *fc, const struct fs_parameter *param)
+{
+	struct weft_mount *m = fc->s_fs_info;
+	u64 bytes;
+	int err = parse_bytes(fc, param, &bytes);
+
+	if (err)
+		return err;
+	if (bytes < PAGE_SIZE || bytes > WEFT_BLOCK_MAX || !is_power_of_2(bytes))
+		return invalf(fc, "weft: block=%s: a block is a power of two from 4K to 2M",
+			      param->string);
+	m->block = (u32)bytes;
+	return 0;
+}
+
+static int weft_parse_param(struct fs_context *fc, struct fs_parameter *param)
+{
+	struct weft_mount *m = fc->s_fs_info;
+	struct fs_parse_result result;
+	int opt = fs_parse(fc, weft_options, param, &result);
+
+	switch (opt) {
+	case OPT_CACHE:
+		return parse_cache(fc, param);
+	case OPT_BLOCK:
+		return parse_block(fc, param);
+	case OPT_MODE:
+		if (result.uint_32 & ~07777)
+			return invalf(fc, "weft: mode=%o: at most 7777",
+				      result.uint_32);
+		m->mode = (umode_t)result.uint_32;
+		return 0;
+	case OPT_UID:
+		m->uid = make_kuid(fc->user_ns, result.uint_32);
+		return uid_valid(m->uid) ? 0 :
+			invalf(fc, "weft: uid=%u is no user", result.uint_32);
+	case OPT_GID:
+		m->gid = make_kgid(fc->user_ns, result.uint_32);
+		return gid_valid(m->gid) ? 0 :
+			invalf(fc, "weft: gid=%u is no group", result.uint_32);
+	default:
+		return opt;
+	}
+}
+
+static int weft_show_options(struct seq_file *seq, struct dentry *root)
+{
+	const struct weft_mount *m = weft_mount_of(root->d_sb);
+
+	seq_printf(seq, ",cache=%lluK", m->cache >> 10);
+	if (m->block != BLOCK_DEFAULT)
+		seq_printf(seq, ",block=%uK", m->block >> 10);
+	return 0;
+}
+
+/* --- the instance ------------------------------------------------------------------- */
+
+static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	call->op = WEFT_CALL_STATFS;
+	err = weft_rpc_catalog(call);
+	if (!err) {
+		buf->f_type = WEFT_SUPER_MAGIC;
+		buf->f_bsize = PAGE_SIZE;
+		buf->f_blocks = call->size >> PAGE_SHIFT;
+		buf->f_bfree = call->size > call->used ?
+			       (call->size - call->used) >> PAGE_SHIFT : 0;
+		buf->f_bavail = buf->f_bfree;
+		buf->f_files = call->cookie + call->region;
+		buf->f_ffree = call->region;
+		buf->f_namelen = WEFT_NAME_MAX;
+	}
+	kfree(call);
+	return err;
+}
+
+static const struct super_operations weft_super_operations = {
+	.alloc_inode = weft_inode_alloc,
+	.free_inode = weft_inode_free,
+	.evict_inode = weft_inode_evict,
+	.drop_inode = weft_inode_unused,
+	.statfs = weft_statfs,
+	.show_options = weft_show_options,
+};
+
+/*
+ * Joining, the cache, the locks and the rest are there once a node.  Before Linux 6.6 a
+ * mount may make a new instance as soon as the old one has evicted its inodes, when most
+ * of what it began is still to be ended: the new one waits here for that.
+ */
+static unsigned long instance;	/* bit 0: there is one */
+
+static int begin_instance(struct weft_mount *m)
+{
+	/* 0: it was not set, and is now */
+	if (wait_on_bit_lock(&instance, 0, TASK_KILLABLE))
+		return -EINTR;
+	m->instance = true;
+	return 0;
+}
+
+static void end_instance(struct weft_mount *m)
+{
+	if (m->instance)
+		clear_and_wake_up_bit(0, &instance);
+}
+
+static int make_root(struct super_block *sb, const struct weft_mount *m)
+{
+	struct inode *inode = new_inode(sb);
+	struct timespec64 now;
+
+	if (!inode)
+		return -ENOMEM;
+	inode->i_ino = WEFT_ROOT_INO;
+	inode->i_mode = S_IFDIR | m->mode;
+	inode->i_uid = m->uid;
+	inode->i_gid = m->gid;
+	ktime_get_coarse_real_ts64(&now);
+	weft_set_times(inode, now);
+	inode->i_flags |= S_NOATIME | S_NOCMTIME;
+	inode->i_op = &weft_dir_inode_operations;
+	inode->i_fop = &weft_dir_operations;
+	set_nlink(inode, 2);
+	sb->s_root = d_make_root(inode);
+	return sb->s_root ? 0 : -ENOMEM;
+}
+
+static int join(struct fs_context *fc)
+{
+	struct weft_config cfg;
+	__be32 other;
+	int err = weft_member_join(&other);
+
+	switch (err) {
+	case 0:
+		return 0;
+	case -ENOTCONN:
+		errorf(fc, "weft: this node is not configured: run weftctl up first");
+		return err;
+	case -EEXIST:
+		if (weft_member_config(&cfg))
+			cfg.id = 0;
+		errorf(fc, "weft: another node has the id %u: give this one another with weftctl down and weftctl up",
+		       cfg.id);
+		pr_warn("weft: another node has the id %u\n", cfg.id);
+		return err;
+	case -ETIMEDOUT:
+		if (weft_member_config(&cfg))
+			cfg.home[0] = 0;
+		errorf(fc, "weft: the memory blade %pI4 does not answer: is weft-memd running?",
+		       &cfg.home[0]);
+		pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
+			&cfg.home[0]);
+		return err;
+	case -EHOSTDOWN:
+		errorf(fc, "weft: a memory blade of the rack does not answer the first one: is weft-memd running on all of them?");
+		return err;
+	case -ENOKEY:
+		errorf(fc, "weft: the memory blade and this node do not both have a key: give all machines of the rack the same one (weft-memd --key, weftctl up --key), or none");
+		return err;
+	case -EKEYREJECTED:
+		errorf(fc, "weft: the memory blade has another key than this node: copy the rack's key here, then weftctl down and weftctl up");
+		return err;
+	default:
+		errorf(fc, "weft: the memory blade refuses to let this node join (error %d)",
+		       -err);
+		return err;
+	}
+}
+
+static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
+{
+	struct weft_mount *m = sb->s_fs_info;
+	int err;
+
+	sb->s_blocksize = PAGE_SIZE;
+	sb->s_blocksize_bits = PAGE_SHIFT;
+	sb->s_magic = WEFT_SUPER_MAGIC;
+	sb->s_maxbytes = min_t(u64, MAX_LFS_FILESIZE, 1ull << SIZE_BITS);
+	sb->s_time_gran = 1;
+	sb->s_op = &weft_super_operations;
+	weft_set_d_op(sb, &weft_dentry_operations);
+
+	err = begin_instance(m);
+	if (err)
+		return err;
+	err = join(fc);
+	if (err)
+		return err;
+	m->joined = true;
+	err = weft_cache_start(m->cache >> PAGE_SHIFT);
+	if (err)
+		return err;
+	m->started = true;
+	weft_klock_start();
+	weft_recall_start();
+	weft_dir_start();
+	return make_root(sb, m);
+}
+
+static void weft_kill_sb(struct super_block *sb)
+{
+	struct weft_mount *m = sb->s_fs_info;
+
+	/* without it, another one may be ending these */
+	if (m->instance) {
+		weft_dir_stop();
+		weft_recall_stop();
+	}
+	WRITE_ONCE(m->leaving, true);
+	if (m->instance)
+		weft_inode_flush_homeward();
+	/* evicts the inodes, and so returns all blocks */
+	kill_anon_super(sb);
+	if (m->started) {
+		weft_klock_stop();
+		weft_opened_flush();
+		weft_cache_stop();
+	}
+	if (m->joined)
+		weft_member_leave();
+	end_instance(m);
+	kfree(m);
+}
+
+/* --- contexts ---------------------------------------------------------------------- */
+
+static int weft_get_tree(struct fs_context *fc)
+{
+	return get_tree_single(fc, weft_fill_super);
+}
+
+static int weft_reconfigure(struct fs_context *fc)
+{
+	struct weft_mount *m = weft_mount_of(fc->root->d_sb);
+	const struct weft_mount *new = fc->s_fs_info;
+
+	m->cache = new->cache;
+	m->block = new->block;
+	weft_cache_resize(m->cache >> PAGE_SHIFT);
+	return 0;
+}
+
+static void weft_free_context(struct fs_context *fc)
+{
+	kfree(fc->s_fs_info);
+}
+
+static const struct fs_context_operations weft_context_operations = {
+	.parse_param = weft_parse_param,
+	.get_tree = weft_get_tree,
+	.reconfigure = weft_reconfigure,
+	.free = weft_free_context,
+};
+
+static int weft_init_fs_context(struct fs_context *fc)
+{
+	struct weft_mount *m = kzalloc(sizeof(*m), GFP_KERNEL);
+
+	if (!m)
+		return -ENOMEM;
+	if (fc->purpose == FS_CONTEXT_FOR_RECONFIGURE) {
+		*m = *weft_mount_of(fc->root->d_sb);
+	} else {
+		m->cache = round_down(((u64)totalram_pages() << PAGE_SHIFT) / 4,
+				      PAGE_SIZE);
+		m->block = BLOCK_DEFAULT;
+		m->mode = ROOT_MODE_DEFAULT;
+		m->uid = GLOBAL_ROOT_UID;
+		m->gid = GLOBAL_ROOT_GID;
+	}
+	fc->s_fs_info = m;
+	fc->ops = &weft_context_operations;
+	return 0;
+}
+
+static struct file_system_type weft_fs_type = {
+	.owner = THIS_MODULE,
+	.name = "weft",
+	.init_fs_context = weft_init_fs_context,
+	.parameters = weft_options,
+	.kill_sb = weft_kill_sb,
+};
+MODULE_ALIAS_FS("weft");
+
+int weft_super_init(void)
+{
+	return register_filesystem(&weft_fs_type);
+}
+
+void weft_super_exit(void)
+{
+	unregister_filesystem(&weft_fs_type);
+}

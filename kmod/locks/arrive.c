@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Messages for locks; see klock.h. */
+#include <linux/ktime.h>
+
+#include "base/stats.h"
+#include "locks/arrive.h"
+#include "locks/step.h"
+#include "net/node.h"
+#include "net/rtt.h"
+#include "net/send.h"
+#include "net/udp.h"
+
+#define STRAYS_MAX	4096	/* locks that only messages told us of */
+
+/*
+ * Is what the lock guards on its way to us with it?  The old holder, which sends
+ * HANDED, lends it to the readers and passes it on to the writer after them.  Readers
+ * that give up the lock give that up, too.
+ */
+static bool is_heir(const struct weft_klock *kl, const struct weft_msg *msg)
+{
+	struct weft_queue list;
+	u32 i, n;
+
+	if (msg->type == WEFT_MSG_INV_ACK)
+		return msg->txn == kl->core.txn;
+	if (msg->type != WEFT_MSG_HANDED)
+		return false;
+	weft_queue_unpack(&list, msg);
+	n = weft_queue_readers(&list);
+	for (i = 0; i < list.n && i <= n; i++)
+		if (list.txn[i] == kl->core.txn)
+			return true;
+	return false;
+}
+
+static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
+		       struct sk_buff_head *queue)
+{
+	u8 wanted = kl->core.want;
+	struct weft_lock_out out;
+
+	lockdep_assert_held(&kl->lock);
+	if (is_heir(kl, msg))
+		kl->passed = true;
+	weft_lock_recv(&kl->core, msg, weft_node_seq(), &out);
+	/* nobody else had a say in it */
+	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want &&
+	    !kl->repeated)
+		weft_rtt_sample(WEFT_RTT_ASK, ktime_get_ns() - kl->asked);
+	if (out.effects & WEFT_DO_BACKOFF)
+		weft_stat_inc(WEFT_STAT_NACKS);
+	else if (out.effects & WEFT_DO_TIMER)
+		kl->losses = 0;
+	/* that there is no such lock any more is -EIO */
+	if (out.effects & WEFT_DO_FAIL && msg->info == WEFT_WHY_FULL)
+		weft_klock_fail_all(kl, -ENOLCK);
+	weft_klock_act(kl, &out, queue);
+}
+
+/*
+ * A lock that we know nothing of.  Mostly the answer needs no memory; only if we
+ * have to ask something ourselves the lock is made, if there is room for it: else
+ * the message counts as lost.
+ *
+ * Return: false if somebody else has made it meanwhile.
+ */
+static bool recv_unknown(const struct weft_msg *msg, struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+	struct weft_klock *kl;
+	struct weft_lock lock;
+	u32 i;
+	int err;
+
+	weft_lock_init(&lock, msg->line, weft_node.id);
+	weft_lock_recv(&lock, msg, weft_node_seq(), &out);
+	if (lock.state == WEFT_I && !lock.tenured && weft_lock_idle(&lock)) {
+		weft_stat_inc(WEFT_STAT_MSG_UNKNOWN_LINE);
+		for (i = 0; i < out.n; i++)
+			weft_send(queue, out.send[i].to ? out.send[i].to :
+				  weft_node_home(msg->line), &out.send[i].msg);
+		return true;
+	}
+	if (READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_OFF)
+		return true;
+	if (atomic_inc_return(&weft_klocks.strays) > STRAYS_MAX) {
+		atomic_dec(&weft_klocks.strays);
+		return true;
+	}
+	kl = weft_klock_alloc(msg->line, GFP_ATOMIC);
+	if (!kl) {
+		atomic_dec(&weft_klocks.strays);
+		weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+		return true;
+	}
+	kl->stray = true;
+	kl->leaving = true;
+	spin_lock_bh(&kl->lock);
+	err = xa_insert_bh(&weft_klocks.table, msg->line, kl, GFP_ATOMIC);
+	if (err) {
+		spin_unlock_bh(&kl->lock);
+		weft_klock_discard(kl);
+		atomic_dec(&weft_klocks.strays);
+		return err != -EBUSY;
+	}
+	kl->core = lock;
+	weft_klock_act(kl, &out, queue);
+	weft_klock_end(kl, queue);
+	weft_klock_put(kl);
+	return true;
+}
+
+void weft_klock_recv(const struct weft_msg *msg)
+{
+	struct sk_buff_head queue;
+	struct weft_klock *kl;
+	bool done = false;
+
+	if (weft_line_kind(msg->line) != WEFT_KIND_LOCK)
+		return;
+	__skb_queue_head_init(&queue);
+	/* pairs with synchronize_rcu() of weft_klock_stop() */
+	rcu_read_lock();
+	while (!done) {
+		kl = weft_klock_find(msg->line);
+		if (!kl) {
+			done = recv_unknown(msg, &queue);
+			continue;
+		}
+		spin_lock_bh(&kl->lock);
+		done = !kl->dead;
+		if (done)
+			recv_known(kl, msg, &queue);
+		weft_klock_end(kl, &queue);
+		weft_klock_put(kl);
+	}
+	rcu_read_unlock();
+	weft_udp_send(&queue);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What locks guard, as open files say, see bind.h. */
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "locks/bind.h"
+#include "locks/guard.h"
+#include "locks/klock.h"
+#include "locks/slots.h"
+#include "locks/wait.h"
+#include "weft.h"
+
+#define BIND_BYTES	16	/* of weft_lockfile.binds, for a slot */
+
+/* The lock guards nothing that we know of, but for what is in @guard, too. */
+static void let_go(struct weft_slots *slots, const struct weft_klock *kl,
+		   const struct weft_guard *guard)
+{
+	const struct weft_guard *old = kl->guard;
+	u32 i;
+
+	for (i = 0; old && i < old->n; i++)
+		if (!weft_guard_has(guard, old->block[i]))
+			xa_erase(&slots->bound, old->block[i]);
+}
+
+/* Whose block it is, if that was said by somebody who must not be in the way. */
+static struct weft_klock *weaker(struct weft_slots *slots, void *found,
+				 const struct weft_guard *guard)
+{
+	struct weft_klock *kl = xa_load(&slots->slot, xa_to_value(found));
+
+	return kl && kl->guard && kl->guard->weak && !guard->weak ? kl : NULL;
+}
+
+/* The blocks belong to the slot from now on; those of @old do already. */
+static int claim(struct weft_slots *slots, const struct weft_guard *guard,
+		 u32 slot, const struct weft_guard *old)
+{
+	void *entry = xa_mk_value(slot);
+	u32 i;
+	int err;
+
+	for (i = 0; i < guard->n; i++) {
+		void *found = xa_load(&slots->bound, guard->block[i]);
+
+		if (found && found != entry && !weaker(slots, found, guard))
+			return -EEXIST;
+	}
+	for (i = 0; i < guard->n; i++) {
+		void *found = xa_load(&slots->bound, guard->block[i]);
+
+		if (found && found != entry) {
+			struct weft_klock *kl = weaker(slots, found, guard);
+
+			let_go(slots, kl, NULL);
+			weft_guard_put(weft_klock_bind(kl, NULL));
+		}
+		err = xa_err(xa_store(&slots->bound, guard->block[i], entry,
+				      GFP_KERNEL_ACCOUNT));
+		if (err)
+			break;
+	}
+	if (i == guard->n)
+		return 0;
+	while (i--)
+		if (!weft_guard_has(old, guard->block[i]))
+			xa_erase(&slots->bound, guard->block[i]);
+	return err;
+}
+
+/* @guard: or NULL.  A reference less of it, whatever becomes of this. */
+static int rebind(struct weft_slots *slots, struct weft_klock *kl,
+		  struct weft_guard *guard)
+{
+	/* nobody else changes it: under @lock */
+	struct weft_guard *old = kl->guard;
+	int err = 0;
+
+	lockdep_assert_held(&slots->lock);
+	if (guard)
+		err = claim(slots, guard, kl->slot, old);
+	if (err) {
+		weft_guard_put(guard);
+		return err;
+	}
+	let_go(slots, kl, guard);
+	weft_guard_put(weft_klock_bind(kl, guard));
+	return 0;
+}
+
+/* Room to note that the file says what the slot's lock guards, if that is not noted. */
+static int reserve_bind(struct weft_lockfile *lf, u32 slot)
+{
+	int err;
+
+	if (xa_load(&lf->binds, slot))
+		return 0;
+	err = weft_lockfile_count(lf, BIND_BYTES);
+	if (err)
+		return err;
+	err = xa_reserve(&lf->binds, slot, GFP_KERNEL_ACCOUNT);
+	if (err)
+		weft_lockfile_uncount(lf, BIND_BYTES);
+	return err;
+}
+
+/* It came to nothing. */
+static void release_bind(struct weft_lockfile *lf, u32 slot)
+{
+	/* what is only reserved is not seen */
+	if (xa_load(&lf->binds, slot))
+		return;
+	xa_release(&lf->binds, slot);
+	weft_lockfile_uncount(lf, BIND_BYTES);
+}
+
+/*
+ * The file says what the lock guards; @guard: NULL: it takes that back.  @weak: it may
+ * not write, so what one said that may stays.
+ */
+static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
+		   struct weft_guard *guard, bool weak)
+{
+	struct weft_slots *slots = lf->slots;
+	int err = 0;
+
+	lockdep_assert_held(&slots->lock);
+	if (weak && kl->guard && !kl->guard->weak) {
+		weft_guard_put(guard);
+		return 0;
+	}
+	if (guard)
+		guard->weak = weak;
+	if (guard)
+		err = reserve_bind(lf, kl->slot);
+	if (err) {
+		weft_guard_put(guard);
+		return err;
+	}
+	err = rebind(slots, kl, guard);
+	if (err) {
+		release_bind(lf, kl->slot);
+	} else if (guard) {
+		kl->binders += !xa_load(&lf->binds, kl->slot);
+		/* reserved */
+		xa_store(&lf->binds, kl->slot, xa_mk_value(1), GFP_KERNEL);
+	} else if (xa_erase(&lf->binds, kl->slot)) {
+		weft_lockfile_uncount(lf, BIND_BYTES);
+		kl->binders--;
+	}
+	return err;
+}
+
+void weft_lockbind_forget(struct weft_slots *slots, struct weft_lockfile *lf)
+{
+	unsigned long slot;
+	void *entry;
+
+	lockdep_assert_held(&slots->lock);
+	xa_for_each(&lf->binds, slot, entry) {
+		struct weft_klock *kl = xa_load(&slots->slot, slot);
+
+		if (kl && !--kl->binders)
+			rebind(slots, kl, NULL);
+		cond_resched();
+	}
+	xa_destroy(&lf->binds);
+}
+
+static struct weft_guard *read_ranges(struct weft_region *region,
+				      const struct weft_lock_bind *b)
+{
+	struct weft_lock_range *range;
+	struct weft_guard *guard;
+
+	if (b->n > WEFT_BIND_MAX)
+		return ERR_PTR(-E2BIG);
+	range = memdup_user(u64_to_user_ptr(b->ranges), b->n * sizeof(*range));
+	if (IS_ERR(range))
+		return ERR_CAST(range);
+	guard = weft_guard_make(region, range, b->n);
+	kfree(range);
+	return guard;
+}
+
+long weft_lockbind_ioctl(struct weft_lockfile *lf, bool weak,
+			 const struct weft_lock_bind __user *arg)
+{
+	struct weft_guard *guard = NULL;
+	struct weft_lock_bind b;
+	struct weft_klock *kl;
+	int err;
+
+	if (copy_from_user(&b, arg, sizeof(b)))
+		return -EFAULT;
+	kl = weft_lockfile_klock(lf, b.slot);
+	if (!kl)
+		return -EBADF;
+	if (b.n) {
+		guard = read_ranges(lf->slots->region, &b);
+		if (IS_ERR(guard))
+			return PTR_ERR(guard);
+	}
+	if (mutex_lock_killable(&lf->slots->lock)) {
+		weft_guard_put(guard);
+		return -EINTR;
+	}
+	err = bind_by(lf, kl, guard, weak);
+	mutex_unlock(&lf->slots->lock);
+	return err;
+}

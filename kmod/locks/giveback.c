@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Locks and holds that are given back; see klock.h. */
+#include <linux/jiffies.h>
+
+#include "base/event.h"
+#include "base/stats.h"
+#include "locks/giveback.h"
+#include "locks/guard.h"
+#include "locks/step.h"
+#include "locks/word.h"
+#include "net/node.h"
+#include "weft.h"
+
+#define KEPT_MAX	131072	/* locks of this node while some are used by nobody */
+#define HANDING_MAX	64	/* hand-overs at a time when many are given back */
+#define STALE_MS	2000	/* see weft_klock_stop() */
+
+/* Process context, without a spinlock. */
+static void note_abandoned(const struct weft_klock *kl, u32 holds)
+{
+	weft_stat_add(WEFT_STAT_LOCK_RELEASES_DEAD, holds);
+	if (holds)
+		weft_event_abandoned(weft_line_region(kl->core.key),
+				     weft_line_index(kl->core.key), holds);
+}
+
+/* --- what a dead file held ------------------------------------------------------ */
+
+bool weft_klock_concerns(const struct weft_klock *kl, u16 owner)
+{
+	u64 word = READ_ONCE(*kl->word);
+
+	/* it may have left the lock and died before it told us */
+	return word & (WEFT_WORD_SLOW | WEFT_WORD_TELL) || (word & WEFT_WORD_OWNER) ==
+	       (u64)owner << WEFT_WORD_OWNER_SHIFT;
+}
+
+void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
+		     bool pending)
+{
+	struct sk_buff_head queue;
+	u32 n;
+
+	weft_klock_begin(kl, &queue);
+	kl->unsettled |= pending;
+	n = listed + weft_word_give_back(kl, owner, pending ? 0 : readers);
+	weft_klock_end(kl, &queue);
+	note_abandoned(kl, n);
+}
+
+void weft_klock_look(struct weft_settling *s)
+{
+	spin_lock_bh(&s->kl->lock);
+	s->word = READ_ONCE(*s->kl->word);
+	s->moves = s->kl->moves;
+	spin_unlock_bh(&s->kl->lock);
+}
+
+bool weft_klock_settle(const struct weft_settling *s)
+{
+	struct weft_klock *kl = s->kl;
+	struct sk_buff_head queue;
+	u32 n = 0;
+	bool done;
+
+	weft_klock_begin(kl, &queue);
+	/* with SLOW set only we add to it: if it is the same, nothing moved */
+	done = s->word & WEFT_WORD_SLOW && kl->moves == s->moves &&
+	       weft_word_settle(kl, s->word, s->readers, &n);
+	if (done)
+		kl->unsettled = false;
+	weft_klock_end(kl, &queue);
+	note_abandoned(kl, n);
+	return done;
+}
+
+/* --- what nobody needs here any more ---------------------------------------------- */
+
+static u64 first_of(u32 region, u64 offset)
+{
+	return weft_line_key(region, WEFT_KIND_LOCK, offset);
+}
+
+static u64 last_of(u32 region)
+{
+	return weft_line_key(region, WEFT_KIND_LOCK, ~0ull);
+}
+
+/* Only a request is outstanding, and nobody waits for it any more. */
+static bool is_stale(const struct weft_klock *kl)
+{
+	const struct weft_lock *l = &kl->core;
+
+	lockdep_assert_held(&kl->lock);
+	return weft_klock_unused(kl) && l->want && l->state == WEFT_I && !l->tenured &&
+	       !l->handing && !l->query;
+}
+
+/**
+ * struct census - what is left of locks that are given back
+ * @stale: stale requests
+ * @cached: all others
+ */
+struct census {
+	u64 stale;
+	u64 cached;
+};
+
+/* One round of giving back those that nobody has open, until @until at most. */
+static struct census give_back(u64 key, u64 last, unsigned long until)
+{
+	struct census left = {};
+	struct weft_klock *kl;
+
+	for (; (kl = weft_klock_next(&key, last)); key++) {
+		struct sk_buff_head queue;
+
+		weft_klock_begin(kl, &queue);
+		kl->leaving = weft_klock_unused(kl);
+		weft_klock_end(kl, &queue);
+		spin_lock_bh(&kl->lock);
+		if (!kl->dead) {
+			left.stale += is_stale(kl);
+			left.cached += !is_stale(kl);
+		}
+		spin_unlock_bh(&kl->lock);
+		weft_klock_put(kl);
+		/* so many on their way are enough */
+		if (time_before(jiffies, until))
+			wait_event_timeout(weft_klocks.gone,
+					   atomic_read(&weft_klocks.hand_overs) < HANDING_MAX,
+					   HZ / 10);
+		cond_resched();
+		if (key == last)
+			break;
+	}
+	return left;
+}
+
+void weft_klock_leave(u32 region)
+{
+	give_back(first_of(region, 0), last_of(region),
+		  jiffies + msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+}
+
+void weft_klock_trim(u32 region)
+{
+	if (atomic_read(&weft_klocks.alive) > KEPT_MAX)
+		weft_klock_leave(region);
+}
+
+void weft_klock_forget(u32 region, u64 from)
+{
+	u64 key = first_of(region, from), last = last_of(region);
+	struct sk_buff_head queue;
+	struct weft_klock *kl;
+
+	for (; (kl = weft_klock_next(&key, last)); key++) {
+		weft_klock_begin(kl, &queue);
+		if (!kl->dead) {
+			weft_lock_init(&kl->core, kl->core.key, weft_node.id);
+			weft_klock_note_hand_over(kl);
+			if (kl->guard)
+				weft_guard_drop(kl->guard, &queue);
+			weft_klock_fail_all(kl, -EIO);
+		}
+		weft_klock_end(kl, &queue);
+		weft_klock_put(kl);
+		cond_resched();
+		if (key == last)
+			break;
+	}
+}
+
+/*
+ * Who holds a lock to write goes on with its term, and whoever waits in its queue;
+ * readers wait for nothing, so they begin anew.  Return: whether it is held.
+ */
+static bool renew_one(struct weft_klock *kl, bool late,
+		      struct weft_held_lock *held)
+{
+	struct weft_lock *l = &kl->core, old = kl->core;
+	bool is_held;
+
+	lockdep_assert_held(&kl->lock);
+	/* nobody gets in without us from here on */
+	is_held = weft_word_mirror(kl, WEFT_WORD_SLOW) && old.state != WEFT_I;
+	if (is_held) {
+		held->key = old.key;
+		held->state = old.state;
+		held->epoch = old.yielding && (int)(old.yield - old.epoch) > 0 ?
+			      old.yield : old.epoch;
+	}
+	if (is_held && !late && old.state == WEFT_M)
+		return true;
+	weft_lock_init(l, old.key, weft_node.id);
+	if (is_held && !late) {
+		l->state = WEFT_S;
+		l->epoch = old.epoch;
+	}
+	weft_klock_note_hand_over(kl);
+	return is_held;
+}
+
+bool weft_klock_renew(u8 blade, u64 *key, bool late,
+		      struct weft_held_lock *held)
+{
+	struct sk_buff_head queue;
+	struct weft_klock *kl;
+	bool found = false;
+
+	while (!found && (kl = weft_klock_next(key, U64_MAX))) {
+		weft_klock_begin(kl, &queue);
+		if (!kl->dead && (!blade || weft_node_home(*key) == blade)) {
+			found = renew_one(kl, late, held);
+			if (kl->guard && (late || !found))
+				weft_guard_drop(kl->guard, &queue);
+		}
+		weft_klock_end(kl, &queue);
+		weft_klock_put(kl);
+		++*key;
+		cond_resched();
+	}
+	return found;
+}
+
+void weft_klock_start(void)
+{
+	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_RUNNING);
+}
+
+/* Whatever it waits for: it is gone from here. */
+static u64 drop_all(void)
+{
+	struct weft_klock *kl;
+	u64 key = 0, lost = 0;
+
+	for (; (kl = weft_klock_next(&key, U64_MAX)); key++) {
+		spin_lock_bh(&kl->lock);
+		if (!kl->dead) {
+			lost += !is_stale(kl);
+			weft_klock_kill(kl);
+		}
+		spin_unlock_bh(&kl->lock);
+		weft_klock_put(kl);
+	}
+	return lost;
+}
+
+/*
+ * All inodes are gone: nobody has a lock open.  Requests of programs that are
+ * gone may have made this node the holder of a queue without its knowing: they
+ * get some time for an answer.  Later ones find that this node has left.
+ */
+void weft_klock_stop(void)
+{
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms));
+	unsigned long begun = jiffies, until = begun + limit;
+	struct census left, before = { .cached = U64_MAX };
+	u64 lost;
+
+	if (weft_klocks.mode == WEFT_KLOCKS_OFF)
+		return;
+	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_STOPPING);
+	for (;;) {
+		left = give_back(0, U64_MAX, until);
+		if (left.cached < before.cached)
+			until = jiffies + limit;
+		before = left;
+		if (!left.cached &&
+		    (!left.stale ||
+		     time_after(jiffies, begun + msecs_to_jiffies(STALE_MS))))
+			break;
+		if (time_after(jiffies, until))
+			break;
+		wait_event_timeout(weft_klocks.gone, xa_empty(&weft_klocks.table), HZ / 50);
+	}
+	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_OFF);
+	/* pairs with rcu_read_lock() in weft_klock_recv() */
+	synchronize_rcu();
+	lost = drop_all();
+	if (lost)
+		pr_err("weft: %llu locks could not be given back: the memory blade does not answer\n",
+		       lost);
+	/* timers that are running */
+	wait_event(weft_klocks.gone, !atomic_read(&weft_klocks.alive));
+	WARN_ON_ONCE(atomic_read(&weft_klocks.strays) || atomic_read(&weft_klocks.hand_overs));
+}

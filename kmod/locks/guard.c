@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a lock guards, see guard.h. */
+#include <linux/bsearch.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "blocks/access.h"
+#include "blocks/bound.h"
+#include "blocks/giveback.h"
+#include "blocks/region.h"
+#include "blocks/step.h"
+#include "locks/guard.h"
+
+static int by_index(const void *left, const void *right)
+{
+	u64 a = *(const u64 *)left, b = *(const u64 *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* --- the list ------------------------------------------------------------------ */
+
+/* Blocks are known from here on, not bytes: the last one may be half a one. */
+static int to_blocks(struct weft_region *region, const struct weft_lock_range *r,
+		     u64 *first, u64 *last)
+{
+	u64 end;
+	int err;
+
+	if (!r->length || check_add_overflow(r->offset, r->length - 1, &end))
+		return -EINVAL;
+	*first = r->offset >> region->block_shift;
+	*last = end >> region->block_shift;
+	if (*last << region->block_shift < weft_region_size(region))
+		return 0;
+	/* another node may have made it larger */
+	err = region->refresh(region);
+	if (err)
+		return err;
+	return *last << region->block_shift < weft_region_size(region) ? 0 : -EINVAL;
+}
+
+/* Put the block in its place, unless it is there.  Return: false: no room. */
+static bool insert(struct weft_guard *guard, u64 block)
+{
+	if (weft_guard_has(guard, block))
+		return true;
+	if (guard->n == WEFT_BIND_MAX)
+		return false;
+	guard->block[guard->n++] = block;
+	/* ranges mostly come in order */
+	if (guard->n > 1 && guard->block[guard->n - 2] > block)
+		sort(guard->block, guard->n, sizeof(u64), by_index, NULL);
+	return true;
+}
+
+static int fill(struct weft_guard *guard, const struct weft_lock_range *range,
+		u32 n)
+{
+	u64 block, last;
+	u32 i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		err = to_blocks(guard->region, &range[i], &block, &last);
+		if (err)
+			return err;
+		if (last - block >= WEFT_BIND_MAX)
+			return -E2BIG;
+		for (; block <= last; block++)
+			if (!insert(guard, block))
+				return -E2BIG;
+	}
+	return 0;
+}
+
+struct weft_guard *weft_guard_make(struct weft_region *region,
+				   const struct weft_lock_range *range, u32 n)
+{
+	struct weft_guard *all, *guard;
+	int err;
+
+	all = kzalloc(struct_size(all, block, WEFT_BIND_MAX),
+		      GFP_KERNEL_ACCOUNT);
+	if (!all)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&all->ref, 1);
+	all->region = region;
+	err = fill(all, range, n);
+	if (err) {
+		kfree(all);
+		return ERR_PTR(err);
+	}
+	/* most locks guard few: no more memory than that takes */
+	guard = kmemdup(all, struct_size(all, block, all->n),
+			GFP_KERNEL_ACCOUNT);
+	kfree(all);
+	return guard ? guard : ERR_PTR(-ENOMEM);
+}
+
+void weft_guard_put(struct weft_guard *guard)
+{
+	if (guard && refcount_dec_and_test(&guard->ref))
+		kfree(guard);
+}
+
+bool weft_guard_has(const struct weft_guard *guard, u64 block)
+{
+	return guard && bsearch(&block, guard->block, guard->n, sizeof(block),
+				by_index);
+}
+
+/* --- the blocks ------------------------------------------------------------------ */
+
+void weft_guard_prepare(const struct weft_guard *guard)
+{
+	struct weft_block *blk;
+	u32 i;
+
+	for (i = 0; i < guard->n; i++) {
+		blk = weft_block_get(guard->region, guard->block[i], false, 0);
+		if (IS_ERR(blk))
+			break;
+		weft_block_put(blk);
+	}
+}
+
+/* Do @what with each block that is in the cache, which is called @blk there. */
+#define for_each_cached(guard, what)					\
+	do {								\
+		const struct weft_guard *g_ = (guard);			\
+		u32 i_;							\
+									\
+		for (i_ = 0; i_ < g_->n; i_++) {			\
+			struct weft_block *blk =				\
+				weft_block_find(g_->region, g_->block[i_]);	\
+									\
+			if (!blk)					\
+				continue;				\
+			what;						\
+			weft_block_put(blk);				\
+		}							\
+	} while (0)
+
+void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
+		       struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_expect(blk, perm, txn, queue));
+}
+
+void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
+		     struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_come(blk, perm, passed, queue));
+}
+
+void weft_guard_leave(const struct weft_guard *guard)
+{
+	for_each_cached(guard, weft_bound_leave(blk));
+}
+
+void weft_guard_pass(const struct weft_guard *guard, const struct weft_successors *successors,
+		     struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_pass(blk, successors, queue));
+}
+
+void weft_guard_yield(const struct weft_guard *guard, u32 writer,
+		      struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_yield(blk, writer, queue));
+}
+
+void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue)
+{
+	for_each_cached(guard, weft_bound_drop(blk, queue));
+}
+
+void weft_guard_hurry(const struct weft_guard *guard)
+{
+	for_each_cached(guard, weft_step_revoke_now(blk));
+}
+
+void weft_guard_evict(const struct weft_guard *guard)
+{
+	for_each_cached(guard, weft_block_evict(blk));
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What open files hold of locks, see holds.h. */
+#include <linux/build_bug.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "locks/giveback.h"
+#include "locks/holds.h"
+#include "locks/klock.h"
+#include "locks/lists.h"
+#include "locks/shared.h"
+#include "locks/slots.h"
+
+#define SETTLE_MAX	(HZ / 10)
+#define SETTLE_BATCH	64	/* slots at a time */
+
+static_assert(sizeof(struct weft_holds) % PAGE_SIZE == 0);
+static_assert(sizeof(struct weft_cell) == 64, "a cache line, and none is on two pages");
+static_assert(WEFT_LOCKS_MAX < WEFT_ENTRY_SLOT);
+
+static unsigned long counts_page(u32 slot)
+{
+	return WEFT_CELL_PAGES + slot / WEFT_COUNTS_A_PAGE;
+}
+
+/* Return: 0 or a negative errno. */
+static int make_page(struct weft_lockfile *lf, unsigned long index)
+{
+	int err;
+
+	lockdep_assert_held(&lf->slots->lock);
+	if (xa_load(&lf->pages, index))
+		return 0;
+	/* those of entries were counted when the file began to use locks */
+	err = index < WEFT_CELL_PAGES ? 0 : weft_lockfile_count(lf, PAGE_SIZE);
+	if (err)
+		return err;
+	if (weft_shared_get(&lf->pages, index))
+		return 0;
+	if (index >= WEFT_CELL_PAGES)
+		weft_lockfile_uncount(lf, PAGE_SIZE);
+	return -ENOMEM;
+}
+
+int weft_holds_prepare(struct weft_lockfile *lf, u32 slot)
+{
+	int err = make_page(lf, 0);
+
+	return err ? err : make_page(lf, counts_page(slot));
+}
+
+struct page *weft_holds_page(struct weft_lockfile *lf, unsigned long index)
+{
+	struct page *page = xa_load(&lf->pages, index);
+
+	if (page)
+		return page;
+	mutex_lock(&lf->slots->lock);
+	make_page(lf, index);
+	mutex_unlock(&lf->slots->lock);
+	return xa_load(&lf->pages, index);
+}
+
+u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot)
+{
+	struct page *page = weft_holds_page(lf, counts_page(slot));
+
+	return page ? (u32 *)page_address(page) + slot % WEFT_COUNTS_A_PAGE : NULL;
+}
+
+/* The same, NULL if it is not there yet. */
+static u32 *count_of(const struct weft_lockfile *lf, u32 slot)
+{
+	struct page *page = xa_load((struct xarray *)&lf->pages, counts_page(slot));
+
+	return page ? (u32 *)page_address(page) + slot % WEFT_COUNTS_A_PAGE : NULL;
+}
+
+/* How often a file holds a slot to read. */
+static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
+{
+	const u32 *count = count_of(lf, slot);
+
+	return count ? READ_ONCE(*count) : 0;
+}
+
+/* A page of a file's entries; NULL: no program ever wrote to it. */
+static u32 *entries_of(const struct weft_lockfile *lf, unsigned long index)
+{
+	struct page *page = xa_load((struct xarray *)&lf->pages, index);
+
+	return page ? page_address(page) : NULL;
+}
+
+/* --- what becomes of holds ------------------------------------------------------------ */
+
+/**
+ * struct batch - slots that are settled together
+ * @n: how many
+ * @s: which, in ascending order
+ *
+ * What files hold is looked through once for all of them.  A hostile program can have many
+ * files and leave many slots unsettled: each look takes as long as there are files, and no
+ * longer with more slots.
+ */
+struct batch {
+	u32 n;
+	struct weft_settling s[SETTLE_BATCH];
+};
+
+static struct weft_settling *find(struct batch *b, u32 slot)
+{
+	u32 from = 0, to = b->n;
+
+	while (from < to) {
+		u32 middle = (from + to) / 2;
+
+		if (b->s[middle].slot == slot)
+			return &b->s[middle];
+		if (b->s[middle].slot < slot)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return NULL;
+}
+
+static void count_entry(struct batch *b, u32 entry)
+{
+	u32 what = entry & ~WEFT_ENTRY_SLOT;
+	struct weft_settling *s;
+
+	if (what != WEFT_ENTRY_CHANGING && what != WEFT_ENTRY_HELD)
+		return;
+	s = find(b, (entry & WEFT_ENTRY_SLOT) - 1);
+	if (!s)
+		return;
+	s->changing |= what == WEFT_ENTRY_CHANGING;
+	s->readers += what == WEFT_ENTRY_HELD;
+}
+
+/* What the entries of a file say. */
+static void count_entries(struct batch *b, const struct weft_lockfile *lf)
+{
+	unsigned long index, i;
+
+	for (index = 0; index < WEFT_CELL_PAGES; index++) {
+		const u32 *entry = entries_of(lf, index);
+
+		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++)
+			count_entry(b, READ_ONCE(entry[i]));
+		cond_resched();
+	}
+}
+
+static void count_counts(struct batch *b, const struct weft_lockfile *lf)
+{
+	u32 i;
+
+	for (i = 0; i < b->n; i++)
+		b->s[i].readers += readers_of(lf, b->s[i].slot);
+	cond_resched();
+}
+
+/* The next ones that are unsettled: after the last one, all in turn. */
+static void fill(struct weft_slots *slots, struct batch *b)
+{
+	unsigned long slot = slots->settle_at;
+	struct weft_klock *kl;
+
+	b->n = 0;
+	for (kl = xa_find(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED);
+	     kl && b->n < SETTLE_BATCH;
+	     kl = xa_find_after(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED))
+		b->s[b->n++] = (struct weft_settling){ .kl = kl, .slot = (u32)slot };
+	slots->settle_at = kl ? slot : 0;
+}
+
+static void settle_batch(struct weft_slots *slots, struct batch *b)
+{
+	struct weft_lockfile *lf;
+	unsigned long owner;
+	u32 i;
+
+	for (i = 0; i < b->n; i++)
+		weft_klock_look(&b->s[i]);
+	/* in the opposite order of programs, see weft_klock_look() */
+	smp_rmb();
+	xa_for_each(&slots->files, owner, lf)
+		count_entries(b, lf);
+	/* who changes a count then clears its entry */
+	smp_rmb();
+	xa_for_each(&slots->files, owner, lf)
+		count_counts(b, lf);
+	for (i = 0; i < b->n; i++)
+		if (!b->s[i].changing && weft_klock_settle(&b->s[i]))
+			xa_clear_mark(&slots->slot, b->s[i].slot, WEFT_SLOT_UNSETTLED);
+}
+
+/*
+ * Settle what can be, look again at the rest later: a fifth of a processor's time at most
+ * goes to it, and others get @lock meanwhile.
+ */
+static void settle_some(struct weft_slots *slots)
+{
+	unsigned long begin = jiffies, rest;
+	struct batch *b;
+
+	lockdep_assert_held(&slots->lock);
+	if (!xa_marked(&slots->slot, WEFT_SLOT_UNSETTLED))
+		return;
+	b = kmalloc(sizeof(*b), GFP_KERNEL);
+	if (b) {
+		fill(slots, b);
+		settle_batch(slots, b);
+		kfree(b);
+	}
+	rest = 4 * (jiffies - begin);
+	slots->rested = jiffies + rest;
+	if (!xa_marked(&slots->slot, WEFT_SLOT_UNSETTLED))
+		return;
+	queue_delayed_work(system_wq, &slots->settle, max(slots->delay, rest));
+	if (!slots->settle_at)
+		slots->delay = min_t(unsigned long, 2 * slots->delay, SETTLE_MAX);
+}
+
+void weft_holds_settle(struct work_struct *work)
+{
+	struct weft_slots *slots = container_of(to_delayed_work(work),
+						struct weft_slots, settle);
+
+	mutex_lock(&slots->lock);
+	settle_some(slots);
+	mutex_unlock(&slots->lock);
+}
+
+/* What one entry of a file that is gone says. */
+static void bury_entry(struct weft_slots *slots, struct weft_lockfile *lf,
+		       struct xarray *listed, u32 entry)
+{
+	u32 slot = (entry & WEFT_ENTRY_SLOT) - 1, *count;
+	void *n;
+
+	if (!entry || slot >= slots->n)
+		return;
+	switch (entry & ~WEFT_ENTRY_SLOT) {
+	case WEFT_ENTRY_HELD:
+		count = count_of(lf, slot);
+		if (count && *count < U32_MAX) {
+			++*count;
+			return;
+		}
+		break; /* never opened through it: those who are left know */
+	case WEFT_ENTRY_LISTED:
+		n = xa_load(listed, slot);
+		xa_store(listed, slot, xa_mk_value((n ? xa_to_value(n) : 0) + 1),
+			 GFP_KERNEL);
+		return;
+	}
+	xa_set_mark(&slots->slot, slot, WEFT_SLOT_UNSETTLED);
+	xa_set_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
+}
+
+/* All of them: what is held is in its counts then, as the rest is. */
+static void bury_entries(struct weft_slots *slots, struct weft_lockfile *lf,
+			 struct xarray *listed)
+{
+	unsigned long index, i;
+
+	for (index = 0; index < WEFT_CELL_PAGES; index++) {
+		const u32 *entry = entries_of(lf, index);
+
+		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++)
+			bury_entry(slots, lf, listed, READ_ONCE(entry[i]));
+		cond_resched();
+	}
+}
+
+void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
+{
+	struct weft_klock *kl;
+	struct xarray listed;
+	unsigned long slot, now;
+
+	lockdep_assert_held(&slots->lock);
+	xa_init(&listed);
+	bury_entries(slots, lf, &listed);
+	/* before those who wait look again */
+	weft_lists_leave(slots, lf);
+	xa_for_each(&slots->slot, slot, kl) {
+		bool pending = xa_get_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
+		u32 readers = readers_of(lf, slot);
+		void *n = xa_load(&listed, slot);
+
+		if (pending || readers || n || weft_klock_concerns(kl, lf->owner))
+			weft_klock_bury(kl, lf->owner, readers,
+					n ? xa_to_value(n) : 0, pending);
+		if (pending)
+			xa_clear_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
+		cond_resched();
+	}
+	xa_destroy(&listed);
+	slots->delay = 1;
+	/* A program that ends may close very many: not one long look for each of them. */
+	now = jiffies;
+	if (xa_empty(&slots->files) || !time_before(now, slots->rested))
+		settle_some(slots);
+	else if (xa_marked(&slots->slot, WEFT_SLOT_UNSETTLED))
+		mod_delayed_work(system_wq, &slots->settle, slots->rested - now);
+}

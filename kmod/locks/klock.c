@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Locks at this node: the table of them, their life; see klock.h. */
+#include <linux/build_bug.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+
+#include "locks/guard.h"
+#include "locks/klock.h"
+#include "net/node.h"
+
+struct weft_klocks weft_klocks = {
+	.table = XARRAY_INIT(weft_klocks.table, XA_FLAGS_LOCK_BH),
+	.gone = __WAIT_QUEUE_HEAD_INITIALIZER(weft_klocks.gone),
+	.fetch = true,
+	.pass = true,
+	.keep = true,
+	.local_hands = 16,
+};
+
+/* For measurements of what each of them brings; READ_ONCE where they are used. */
+module_param_named(lock_fetch, weft_klocks.fetch, bool, 0644);
+MODULE_PARM_DESC(lock_fetch, "ask for all that a lock guards when the lock has come");
+module_param_named(lock_pass, weft_klocks.pass, bool, 0644);
+MODULE_PARM_DESC(lock_pass, "pass what a lock guards on with it, and expect it with it: the same on all nodes");
+module_param_named(lock_keep, weft_klocks.keep, bool, 0644);
+MODULE_PARM_DESC(lock_keep, "keep a lock, and what it guards, when it is left: if not, each lock is fetched anew");
+module_param_named(lock_local_hands, weft_klocks.local_hands, uint, 0644);
+MODULE_PARM_DESC(lock_local_hands, "how often this node serves its own programs while another node waits for a lock");
+
+static_assert(sizeof(long) >= sizeof(u64), "names of lines are indices");
+
+void weft_klocks_woken(void)
+{
+	if (wq_has_sleeper(&weft_klocks.gone))
+		wake_up_all(&weft_klocks.gone);
+}
+
+/* Of their own: they are a little over 512 bytes, and there may be very many. */
+static struct kmem_cache *klock_cache;
+
+static void klock_free(struct rcu_head *rcu)
+{
+	kmem_cache_free(klock_cache, container_of(rcu, struct weft_klock, rcu));
+}
+
+void weft_klock_put(struct weft_klock *kl)
+{
+	if (!refcount_dec_and_test(&kl->ref))
+		return;
+	/* a lookup in softirq may still read @ref */
+	call_rcu(&kl->rcu, klock_free);
+	atomic_dec(&weft_klocks.alive);
+	weft_klocks_woken();
+}
+
+struct weft_klock *weft_klock_alloc(u64 key, gfp_t gfp)
+{
+	struct weft_klock *kl = kmem_cache_zalloc(klock_cache, gfp);
+
+	if (!kl)
+		return NULL;
+	atomic_inc(&weft_klocks.alive);
+	weft_lock_init(&kl->core, key, weft_node.id);
+	spin_lock_init(&kl->lock);
+	refcount_set(&kl->ref, 2); /* the table's and the caller's */
+	INIT_LIST_HEAD(&kl->waiters);
+	return kl;
+}
+
+void weft_klock_discard(struct weft_klock *kl)
+{
+	atomic_dec(&weft_klocks.alive);
+	kmem_cache_free(klock_cache, kl);
+}
+
+struct weft_klock *weft_klock_find(u64 key)
+{
+	struct weft_klock *kl;
+
+	rcu_read_lock();
+	kl = xa_load(&weft_klocks.table, key);
+	if (kl && !refcount_inc_not_zero(&kl->ref))
+		kl = NULL;
+	rcu_read_unlock();
+	return kl;
+}
+
+struct weft_klock *weft_klock_next(u64 *key, u64 last)
+{
+	unsigned long at = *key;
+	struct weft_klock *kl;
+
+	rcu_read_lock();
+	kl = xa_find(&weft_klocks.table, &at, last, XA_PRESENT);
+	while (kl && !refcount_inc_not_zero(&kl->ref))
+		kl = xa_find_after(&weft_klocks.table, &at, last, XA_PRESENT);
+	rcu_read_unlock();
+	*key = at;
+	return kl;
+}
+
+struct weft_klock *weft_klock_get(u64 key)
+{
+	struct weft_klock *kl;
+	int err;
+
+	do {
+		kl = weft_klock_find(key);
+		if (kl)
+			return kl;
+		kl = weft_klock_alloc(key, GFP_KERNEL_ACCOUNT);
+		if (!kl)
+			return ERR_PTR(-ENOMEM);
+		err = xa_insert_bh(&weft_klocks.table, key, kl, GFP_KERNEL_ACCOUNT);
+		if (!err)
+			return kl;
+		weft_klock_discard(kl);
+	} while (err == -EBUSY); /* somebody was faster */
+	return ERR_PTR(err);
+}
+
+void weft_klock_no_stray(struct weft_klock *kl)
+{
+	lockdep_assert_held(&kl->lock);
+	if (kl->stray)
+		atomic_dec(&weft_klocks.strays);
+	kl->stray = false;
+}
+
+void weft_klock_kill(struct weft_klock *kl)
+{
+	lockdep_assert_held(&kl->lock);
+	kl->dead = true;
+	weft_klock_no_stray(kl);
+	if (kl->handing)
+		atomic_dec(&weft_klocks.hand_overs);
+	kl->handing = false;
+	/* if it is running, it sees @dead and gives its reference back */
+	if (kl->armed && hrtimer_try_to_cancel(&kl->timer) == 1) {
+		kl->armed = false;
+		weft_klock_put(kl);
+	}
+	xa_erase_bh(&weft_klocks.table, kl->core.key);
+	weft_klock_put(kl);
+	weft_klocks_woken();
+}
+
+int weft_klock_init(void)
+{
+	klock_cache = kmem_cache_create("weft_lock", sizeof(struct weft_klock), 0,
+					0, NULL);
+	return klock_cache ? 0 : -ENOMEM;
+}
+
+void weft_klock_exit(void)
+{
+	rcu_barrier(); /* locks that are still to be freed */
+	kmem_cache_destroy(klock_cache);
+	xa_destroy(&weft_klocks.table);
+}

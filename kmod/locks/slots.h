@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The locks of a region that programs have open, by their slots, and the open files that
+ * use them.
+ */
+#ifndef WEFT_SLOTS_H
+#define WEFT_SLOTS_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "weft.h"
+
+struct weft_klock;
+struct weft_lists;
+struct weft_region;
+
+/* Marks in weft_slots.slot: what dead files held is not known yet; */
+#define WEFT_SLOT_UNSETTLED	XA_MARK_0
+/* ... the one that is just going was changing it. */
+#define WEFT_SLOT_CHANGING	XA_MARK_1
+
+/**
+ * struct weft_slots - the locks of a region that programs have open
+ * @region: whose locks they are
+ * @lock: all of it; taken inside mmap_lock
+ * @files: struct weft_lockfile by owner number: files that use locks
+ * @slot: struct weft_klock by slot, a reference each; marked: unsettled
+ * @bound: slot of the lock that a block belongs to, by index of the block
+ * @words: struct page by number of the page of words.  Read without @lock by who
+ *	has a file open
+ * @taken: bytes that slots count for users, by uid; see quota.h
+ * @lists: where files list what they read-lock; NULL: none uses locks, or no memory
+ * @n: slots in use; they are given back all at once, when the last file goes.
+ *	Written under @lock
+ * @settle: looks again at those that are unsettled
+ * @settle_at: slot that @settle begins with; 0: it has looked at all.  @lock
+ * @delay: of @settle, jiffies.  @lock
+ * @rested: when the next look need not wait any more, jiffies.  @lock
+ */
+struct weft_slots {
+	struct weft_region *region;
+	struct mutex lock;
+	struct xarray files;
+	struct xarray slot;
+	struct xarray bound;
+	struct xarray words;
+	struct xarray taken;
+	struct weft_lists *lists;
+	u32 n;
+	struct delayed_work settle;
+	unsigned long settle_at;
+	unsigned long delay;
+	unsigned long rested;
+};
+
+#define WEFT_INTERRUPTED	8
+
+/**
+ * struct weft_interrupted - a thread that a signal made leave a queue
+ * @pid: which
+ * @slot: the lock's
+ * @since: when it first asked, ns; 0: free
+ * @left: when it left, ns
+ */
+struct weft_interrupted {
+	pid_t pid;
+	u32 slot;
+	u64 since;
+	u64 left;
+};
+
+/**
+ * struct weft_lockfile - an open file that uses locks
+ * @slots: of its region
+ * @owner: its number
+ * @place: in struct weft_lists; negative: none
+ * @counts: what it takes counts for a user, see quota.h
+ * @uid: whose
+ * @taken: bytes, without those of slots.  weft_slots.lock
+ * @pages: of its struct weft_holds, made when needed.  weft_slots.lock to write
+ * @binds: slots of locks of which this file has said what they guard.
+ *	weft_slots.lock
+ * @lock: @interrupted
+ * @interrupted: the last ones, so that they come back to their place
+ */
+struct weft_lockfile {
+	struct weft_slots *slots;
+	u16 owner;
+	int place;
+	bool counts;
+	uid_t uid;
+	size_t taken;
+	struct xarray pages;
+	struct xarray binds;
+	spinlock_t lock;
+	struct weft_interrupted interrupted[WEFT_INTERRUPTED];
+};
+
+/* The lock of a slot, valid as long as the file is open; NULL: there is none. */
+static inline struct weft_klock *weft_lockfile_klock(const struct weft_lockfile *lf, u32 slot)
+{
+	return lf ? xa_load(&lf->slots->slot, slot) : NULL;
+}
+
+/* The file takes so much more of memory, until it is closed: 0 or a negative errno. */
+int weft_lockfile_count(struct weft_lockfile *lf, size_t bytes);
+
+/* ... and so much less. */
+void weft_lockfile_uncount(struct weft_lockfile *lf, size_t bytes);
+
+#endif /* WEFT_SLOTS_H */

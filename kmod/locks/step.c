@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What follows from an event of a lock, done; see step.h. */
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
+
+#include "base/compat.h"
+#include "base/hist.h"
+#include "base/stats.h"
+#include "base/trace.h"
+#include "blocks/block.h"
+#include "locks/guard.h"
+#include "locks/step.h"
+#include "locks/word.h"
+#include "net/node.h"
+#include "net/rtt.h"
+#include "net/send.h"
+#include "net/udp.h"
+
+static enum hrtimer_restart timer_fire(struct hrtimer *timer);
+
+static void arm(struct weft_klock *kl, u64 due)
+{
+	lockdep_assert_held(&kl->lock);
+	kl->due = due;
+	if (kl->armed && ktime_to_ns(hrtimer_get_expires(&kl->timer)) <= due)
+		return; /* it looks at @due then */
+	if (!kl->timed)
+		weft_hrtimer_setup(&kl->timer, timer_fire, CLOCK_MONOTONIC,
+				   HRTIMER_MODE_ABS_SOFT);
+	kl->timed = true;
+	if (!kl->armed) {
+		kl->armed = true;
+		refcount_inc(&kl->ref);
+	}
+	hrtimer_start(&kl->timer, ns_to_ktime(due), HRTIMER_MODE_ABS_SOFT);
+}
+
+/*
+ * When to send again, ns from now.  Who asks for a lock that another node has gets
+ * no answer until it is its turn: that may take as long as it did lately.
+ */
+static u64 patience_ns(const struct weft_klock *kl)
+{
+	unsigned long t = weft_rtt_timeout(WEFT_RTT_ASK, kl->losses);
+
+	if (kl->core.want && !kl->core.handing && !kl->core.query)
+		t = max(t, min_t(unsigned long, HZ,
+				 usecs_to_jiffies(2 * kl->usual_us) <<
+				 min_t(u8, kl->losses, 10)));
+	return jiffies_to_nsecs(t);
+}
+
+static void set_timer(struct weft_klock *kl, u32 effects)
+{
+	u64 now = ktime_get_ns();
+
+	kl->refused = effects & WEFT_DO_BACKOFF;
+	if (kl->refused)
+		arm(kl, now + weft_rtt_backoff(kl->core.nacks));
+	else
+		arm(kl, now + patience_ns(kl));
+}
+
+static void count_sent(struct weft_klock *kl, const struct weft_msg *msg)
+{
+	if (msg->type != WEFT_MSG_ACQUIRE || msg->flags & WEFT_F_RELAY)
+		return;
+	if (msg->txn == kl->asked_txn) {
+		kl->repeated = true;
+		return;
+	}
+	kl->asked_txn = msg->txn;
+	kl->repeated = false;
+	weft_stat_inc(WEFT_STAT_LOCK_REQUESTS);
+}
+
+void weft_klock_note_hand_over(struct weft_klock *kl)
+{
+	if (kl->handing == kl->core.handing)
+		return;
+	kl->handing = kl->core.handing;
+	if (!kl->handing) {
+		atomic_dec(&weft_klocks.hand_overs);
+		weft_klocks_woken();
+		return;
+	}
+	atomic_inc(&weft_klocks.hand_overs);
+	if (kl->core.handed_to || kl->core.handed_readers) {
+		weft_stat_inc(WEFT_STAT_LOCK_HANDED);
+		kl->hand_overs++;
+	}
+	trace_weft_lock_handed(&kl->core);
+}
+
+/* Does what this lock guards go along with it? */
+static bool passes(const struct weft_klock *kl)
+{
+	return kl->guard && READ_ONCE(weft_klocks.fetch) &&
+	       READ_ONCE(weft_klocks.pass);
+}
+
+/* A hand-over has begun; the message that says so is on its way before all this. */
+static void pass(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	const struct weft_lock *l = &kl->core;
+	struct weft_successors successors = {};
+	u32 i, n;
+
+	if (!passes(kl))
+		return;
+	n = weft_lock_successors(l, &successors.writer);
+	for (i = 0; i < n; i++) {
+		if (weft_txn_member(l->handed.txn[i]) == l->self ||
+		    successors.n == WEFT_SUCCESSORS_MAX)
+			successors.writer = 0; /* the block is still wanted from us */
+		else
+			successors.reader[successors.n++] = l->handed.txn[i];
+	}
+	weft_guard_pass(kl->guard, &successors, queue);
+}
+
+/*
+ * The lock is here.  Who asked for it may have gone; who has not is served after
+ * this, so that it finds asked for what it touches first.
+ */
+static void come(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	bool wanted = !list_empty(&kl->waiters);
+
+	if (!kl->guard)
+		return;
+	if (READ_ONCE(weft_klocks.fetch) && (wanted || kl->passed))
+		weft_guard_come(kl->guard, kl->core.state, kl->passed, queue);
+	else
+		weft_guard_drop(kl->guard, queue);
+	kl->passed = false;
+}
+
+static void note_granted(struct weft_klock *kl)
+{
+	u64 took = ktime_get_ns() - kl->asked;
+
+	weft_stat_inc(WEFT_STAT_LOCK_GRANTED);
+	weft_hist_add(WEFT_HIST_LOCK_ACQUIRE, took);
+	trace_weft_lock_granted(&kl->core, took);
+	kl->usual_us = (3 * kl->usual_us +
+			(u32)min_t(u64, took / NSEC_PER_USEC, USEC_PER_SEC)) / 4;
+	kl->hands = 0;
+	kl->grants++;
+}
+
+static struct weft_waiter *first_waiter(struct weft_klock *kl)
+{
+	return list_first_entry_or_null(&kl->waiters, struct weft_waiter, node);
+}
+
+/* Until @lock is let go of, @w stays: the waiter takes the lock to see @done. */
+static void finish(struct weft_klock *kl, struct weft_waiter *w, int err)
+{
+	list_del(&w->node);
+	kl->nr_waiters--;
+	w->err = err;
+	WRITE_ONCE(w->done, true);
+	wake_up_process(w->task);
+}
+
+/* Whoever's turn it is gets the lock.  Return: whether somebody did. */
+static bool serve(struct weft_klock *kl)
+{
+	bool any = false;
+	struct weft_waiter *w;
+
+	lockdep_assert_held(&kl->lock);
+	while ((w = first_waiter(kl)) && w->holder->perm <= kl->core.state &&
+	       weft_word_take(kl, w->holder)) {
+		finish(kl, w, 0);
+		any = true;
+	}
+	return any;
+}
+
+bool weft_klock_competes(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	lockdep_assert_held(&kl->lock);
+	return w && w->holder->perm == WEFT_M && kl->core.state == WEFT_M &&
+	       !kl->core.revoking && !kl->unsettled && READ_ONCE(weft_klocks.keep) &&
+	       !(READ_ONCE(*kl->word) & WEFT_WORD_LISTED) &&
+	       ktime_get_ns() < w->holder->since + WEFT_STRICT_NS;
+}
+
+/* The first one who waits is told, if it can have the lock now. */
+static void tell(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	if (w->told || !weft_word_fits(kl, w->holder->perm))
+		return;
+	WRITE_ONCE(w->told, true);
+	wake_up_process(w->task);
+}
+
+void weft_klock_try(struct weft_klock *kl, struct weft_waiter *w)
+{
+	lockdep_assert_held(&kl->lock);
+	w->told = false;
+	if (!w->done && first_waiter(kl) == w && !kl->core.revoking &&
+	    w->holder->perm <= kl->core.state && weft_word_take(kl, w->holder))
+		finish(kl, w, 0);
+}
+
+void weft_klock_fail_all(struct weft_klock *kl, int err)
+{
+	struct weft_waiter *w;
+
+	lockdep_assert_held(&kl->lock);
+	while ((w = first_waiter(kl)))
+		finish(kl, w, err);
+}
+
+void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
+		    struct sk_buff_head *queue)
+{
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	if (out->effects & WEFT_DO_REVOKE && !kl->heard)
+		kl->heard = ktime_get_ns();
+	for (i = 0; i < out->n; i++) {
+		struct weft_send *s = &out->send[i];
+
+		count_sent(kl, &s->msg);
+		weft_send(queue, s->to ? s->to : weft_node_home(kl->core.key),
+			  &s->msg);
+	}
+	if (kl->core.handing && !kl->handing)
+		pass(kl, queue);
+	weft_klock_note_hand_over(kl);
+	if (out->effects & WEFT_DO_FAIL) {
+		weft_klock_fail_all(kl, -EIO);
+		if (kl->guard)
+			weft_guard_drop(kl->guard, queue);
+	} else if (out->effects & WEFT_DO_WAKE) {
+		note_granted(kl);
+		come(kl, queue);
+		/* before it can be taken away again */
+		serve(kl);
+	}
+	if (out->effects & WEFT_DO_TIMER)
+		set_timer(kl, out->effects);
+}
+
+static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+
+	WRITE_ONCE(kl->asked, ktime_get_ns());
+	WRITE_ONCE(kl->wants, kl->wants + 1);
+	kl->losses = 0;
+	weft_lock_want(&kl->core, perm, weft_node_seq(), &out);
+	kl->passed = false;
+	/* before anybody else hears of this name */
+	if (passes(kl))
+		weft_guard_expect(kl->guard, perm, kl->core.txn, queue);
+	weft_klock_act(kl, &out, queue);
+}
+
+static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	enum weft_hist hist = kl->core.state == WEFT_M ? WEFT_HIST_LOCK_HAND_OVER :
+							 WEFT_HIST_LOCK_YIELD;
+	bool waited_for = kl->core.queue.n || kl->core.yielding;
+	u32 writer = weft_lock_next_writer(&kl->core);
+	struct weft_lock_out out;
+	u64 heard = kl->heard;
+
+	kl->hands = 0;
+	if (kl->guard)
+		weft_guard_leave(kl->guard);
+	if (writer && passes(kl))
+		weft_guard_yield(kl->guard, writer, queue);
+	kl->heard = 0; /* it may have to be given up again at once */
+	weft_lock_revoked(&kl->core, &out);
+	weft_klock_act(kl, &out, queue);
+	if (waited_for)
+		weft_hist_add(hist, ktime_get_ns() - heard);
+}
+
+/*
+ * Those who hold it read, and others only wait to read: they need not wait for each
+ * other.  With SLOW set no writer gets in without us.
+ */
+static bool share(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	struct weft_waiter *w = first_waiter(kl);
+	struct weft_lock_out out;
+
+	if ((w && w->holder->perm == WEFT_M) ||
+	    READ_ONCE(*kl->word) & WEFT_WORD_OWNER ||
+	    !weft_lock_share(&kl->core, &out))
+		return false;
+	kl->hands = 0;
+	weft_klock_act(kl, &out, queue);
+	return true;
+}
+
+bool weft_klock_unused(const struct weft_klock *kl)
+{
+	return !kl->word && list_empty(&kl->waiters);
+}
+
+/* Nobody here needs it any more. */
+static bool is_due(struct weft_klock *kl)
+{
+	if (weft_klock_unused(kl))
+		return kl->leaving ||
+		       READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_STOPPING ||
+		       !READ_ONCE(weft_klocks.keep);
+	return !READ_ONCE(weft_klocks.keep) && list_empty(&kl->waiters) &&
+	       !weft_word_mirror(kl, WEFT_WORD_SLOW);
+}
+
+/* Give it back if that is due and can be.  Return: whether it begins. */
+static bool leave(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+
+	if (!is_due(kl) || !weft_lock_evict(&kl->core, &out))
+		return false;
+	weft_klock_act(kl, &out, queue);
+	return true;
+}
+
+/*
+ * One step towards rest.  Return: false if there is none, because the lock is at
+ * rest or waits for a program or a message.
+ */
+static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
+{
+	struct weft_waiter *w = first_waiter(kl);
+	u8 need = w ? w->holder->perm : WEFT_I;
+
+	/* more than others could leave us with */
+	if (need > kl->core.state && !kl->core.want) {
+		want(kl, need, queue);
+		return true;
+	}
+	if (!kl->core.revoking && weft_klock_competes(kl)) {
+		tell(kl);
+		return false;
+	}
+	if (!kl->core.revoking)
+		return serve(kl) || leave(kl, queue);
+	if (weft_word_mirror(kl, WEFT_WORD_SLOW))
+		/* who holds it tells us when it is left */
+		return share(kl, queue);
+	if (kl->hands < READ_ONCE(weft_klocks.local_hands) && serve(kl)) {
+		kl->hands++;
+		return true;
+	}
+	/* our own place in the queue is behind those who wait already */
+	if (need && !kl->core.want)
+		want(kl, need, queue);
+	revoked(kl, queue);
+	return true;
+}
+
+/* What programs have to do, see uapi/weft.h. */
+static u64 word_bits(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	if (kl->core.revoking || kl->unsettled || !READ_ONCE(weft_klocks.keep))
+		return WEFT_WORD_SLOW;
+	if (!w)
+		return 0;
+	if (!weft_klock_competes(kl))
+		return WEFT_WORD_SLOW;
+	/* until that one has come nobody needs to tell us */
+	return w->told ? 0 : WEFT_WORD_TELL;
+}
+
+/*
+ * Nobody holds the lock, as the word said together with SLOW or TELL: who left it between
+ * our last look and that has not told us.  Return: whether there is something to do.
+ */
+static bool left_untold(struct weft_klock *kl)
+{
+	struct weft_waiter *w = first_waiter(kl);
+
+	if (kl->core.revoking)
+		return true;
+	return w && w->holder->perm <= kl->core.state &&
+	       !(w->told && weft_klock_competes(kl));
+}
+
+void weft_klock_begin(struct weft_klock *kl, struct sk_buff_head *queue)
+	__acquires(&kl->lock)
+{
+	__skb_queue_head_init(queue);
+	spin_lock_bh(&kl->lock);
+}
+
+void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
+	__releases(&kl->lock)
+{
+	if (!kl->dead) {
+		do {
+			while (step(kl, queue))
+				;
+			if (!kl->core.revoking)
+				kl->heard = 0;
+		} while (!weft_word_mirror(kl, word_bits(kl)) && left_untold(kl));
+		if (weft_klock_unused(kl) && kl->core.state == WEFT_I &&
+		    !kl->core.tenured && weft_lock_idle(&kl->core))
+			weft_klock_kill(kl);
+	}
+	spin_unlock_bh(&kl->lock);
+	weft_udp_send(queue);
+}
+
+static void send_again(struct weft_klock *kl, bool lost,
+		       struct sk_buff_head *queue)
+{
+	struct weft_lock_out out;
+
+	weft_lock_timeout(&kl->core, &out);
+	if (lost && out.n) {
+		weft_stat_inc(WEFT_STAT_RETRANSMISSIONS);
+		if (kl->losses < 255)
+			kl->losses++;
+	}
+	weft_klock_act(kl, &out, queue);
+}
+
+static enum hrtimer_restart timer_fire(struct hrtimer *timer)
+{
+	struct weft_klock *kl = container_of(timer, struct weft_klock, timer);
+	struct sk_buff_head queue;
+	bool lost;
+
+	weft_klock_begin(kl, &queue);
+	if (hrtimer_is_queued(timer)) {
+		/* armed again before we came here: the reference is its */
+		spin_unlock_bh(&kl->lock);
+		return HRTIMER_NORESTART;
+	}
+	kl->armed = false;
+	if (kl->dead || weft_lock_idle(&kl->core)) {
+		/* answered meanwhile */
+	} else if (ktime_get_ns() < kl->due) {
+		arm(kl, kl->due);
+	} else {
+		lost = !kl->refused;
+		kl->refused = false;
+		send_again(kl, lost, &queue);
+	}
+	weft_klock_end(kl, &queue);
+	weft_klock_put(kl);
+	return HRTIMER_NORESTART;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Programs that open, take and leave a lock, and wait for it; see klock.h. */
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
+
+#include "base/stats.h"
+#include "locks/guard.h"
+#include "locks/step.h"
+#include "locks/wait.h"
+#include "locks/word.h"
+#include "net/node.h"
+#include "net/rtt.h"
+#include "weft.h"
+
+#define LOOK_MS		1000	/* waiters look whether the rack is there */
+
+bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
+		       struct weft_lists *lists)
+{
+	struct sk_buff_head queue;
+	bool ok;
+
+	weft_klock_begin(kl, &queue);
+	ok = !kl->dead;
+	if (ok) {
+		refcount_inc(&kl->ref);
+		kl->slot = slot;
+		kl->lists = lists;
+		kl->word = word;
+		kl->leaving = false;
+		weft_klock_no_stray(kl);
+	}
+	weft_klock_end(kl, &queue);
+	return ok;
+}
+
+void weft_klock_detach(struct weft_klock *kl)
+{
+	struct sk_buff_head queue;
+
+	weft_guard_put(weft_klock_bind(kl, NULL));
+	weft_klock_begin(kl, &queue);
+	kl->word = NULL;
+	kl->lists = NULL;
+	kl->unsettled = false;
+	kl->binders = 0;
+	weft_klock_end(kl, &queue);
+	weft_klock_put(kl);
+}
+
+struct weft_guard *weft_klock_bind(struct weft_klock *kl,
+				   struct weft_guard *guard)
+{
+	struct sk_buff_head queue;
+	struct weft_guard *old;
+
+	weft_klock_begin(kl, &queue);
+	old = kl->guard;
+	if (old)
+		weft_guard_drop(old, &queue);
+	kl->guard = guard;
+	weft_klock_end(kl, &queue);
+	return old;
+}
+
+/* What the lock guards, with a reference, or NULL. */
+static struct weft_guard *guard_of(struct weft_klock *kl)
+{
+	struct weft_guard *guard;
+
+	if (!READ_ONCE(kl->guard))
+		return NULL;
+	spin_lock_bh(&kl->lock);
+	guard = kl->guard;
+	if (guard)
+		refcount_inc(&guard->ref);
+	spin_unlock_bh(&kl->lock);
+	return guard;
+}
+
+/*
+ * Memory for what comes with the lock.  Before the lock is asked for, as it may
+ * come at any time from then on.
+ */
+static void prepare(struct weft_klock *kl, u8 perm)
+{
+	struct weft_guard *guard;
+
+	if (READ_ONCE(kl->core.state) >= perm || !READ_ONCE(weft_klocks.fetch))
+		return;
+	guard = guard_of(kl);
+	if (guard)
+		weft_guard_prepare(guard);
+	weft_guard_put(guard);
+}
+
+/*
+ * A program has left it.  If that handed it on, or gave it up, what it guards follows at
+ * once; if nothing is kept, it goes home.
+ */
+static void left(struct weft_klock *kl)
+{
+	bool gone = READ_ONCE(kl->core.state) == WEFT_I;
+	bool evict = gone && !READ_ONCE(weft_klocks.keep);
+	struct weft_guard *guard;
+
+	if (!gone && !READ_ONCE(kl->handing))
+		return;
+	guard = guard_of(kl);
+	if (!guard)
+		return;
+	weft_guard_hurry(guard);
+	if (evict)
+		weft_guard_evict(guard);
+	weft_guard_put(guard);
+}
+
+void weft_klock_kick(struct weft_klock *kl)
+{
+	struct sk_buff_head queue;
+
+	weft_klock_begin(kl, &queue);
+	weft_klock_end(kl, &queue);
+	left(kl);
+}
+
+int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)
+{
+	struct sk_buff_head queue;
+	bool ok;
+
+	weft_klock_begin(kl, &queue);
+	ok = weft_word_leave(kl, h);
+	weft_klock_end(kl, &queue);
+	left(kl);
+	return ok ? 0 : -EPERM;
+}
+
+/*
+ * How long TRY waits for an answer, ns.  Who has the lock elsewhere gives none,
+ * so that this is all that is known.
+ */
+static u64 answer_limit(void)
+{
+	return jiffies_to_nsecs(weft_rtt_timeout(WEFT_RTT_ASK, 0) +
+				weft_rtt_timeout(WEFT_RTT_ASK, 1) +
+				weft_rtt_timeout(WEFT_RTT_ASK, 2));
+}
+
+/* The answer that TRY waits for should have come. */
+static bool tried(const struct weft_klock *kl, u64 began)
+{
+	u64 now = ktime_get_ns(), limit = answer_limit();
+
+	return now >= READ_ONCE(kl->asked) + limit || now >= began + 2 * limit;
+}
+
+/* Whether TRY can be answered at once: somebody has it. */
+static bool busy(struct weft_klock *kl, u8 perm)
+{
+	lockdep_assert_held(&kl->lock);
+	return kl->core.revoking || !list_empty(&kl->waiters) ||
+	       !weft_word_fits(kl, perm) ||
+	       (kl->core.want && tried(kl, ktime_get_ns()));
+}
+
+static ktime_t now_on(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME ? ktime_get_real() : ktime_get();
+}
+
+/* Why a waiter should give up, or 0. */
+static int gives_up(const struct weft_klock *kl, const struct weft_waiter *w,
+		    const struct weft_patience *p, u64 began)
+{
+	u64 limit = (u64)READ_ONCE(weft_node.timeout_ms) * NSEC_PER_MSEC;
+
+	if (signal_pending(current))
+		return -ERESTARTSYS;
+	if (p->until && ktime_compare(now_on(p->clock), p->deadline) >= 0)
+		return -ETIMEDOUT;
+	if (p->try && tried(kl, began))
+		return -EBUSY;
+	if (READ_ONCE(kl->core.state) < w->holder->perm &&
+	    ktime_get_ns() >= began + limit && weft_node_cut_off())
+		return -EIO;
+	return 0;
+}
+
+static void sleep_some(const struct weft_klock *kl,
+		       const struct weft_patience *p)
+{
+	clockid_t clock = p->until ? p->clock : CLOCK_MONOTONIC;
+	ktime_t till = ktime_add_ms(now_on(clock), LOOK_MS);
+
+	if (p->until && ktime_before(p->deadline, till))
+		till = p->deadline;
+	else if (p->try)
+		till = ns_to_ktime(READ_ONCE(kl->asked) + answer_limit());
+	schedule_hrtimeout_range_clock(&till, current->timer_slack_ns,
+				       HRTIMER_MODE_ABS, clock);
+}
+
+static void compete(struct weft_klock *kl, struct weft_waiter *w)
+{
+	struct sk_buff_head queue;
+
+	weft_klock_begin(kl, &queue);
+	weft_klock_try(kl, w);
+	weft_klock_end(kl, &queue);
+}
+
+/* Until @w is done, or gives up; then it is out of the queue. */
+static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
+		    const struct weft_patience *p)
+{
+	u64 began = ktime_get_ns();
+	struct sk_buff_head queue;
+	int err = 0;
+
+	for (;;) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (READ_ONCE(w->done))
+			break;
+		if (READ_ONCE(w->told)) {
+			__set_current_state(TASK_RUNNING);
+			compete(kl, w);
+			continue;
+		}
+		err = gives_up(kl, w, p, began);
+		if (err)
+			break;
+		sleep_some(kl, p);
+	}
+	__set_current_state(TASK_RUNNING);
+	weft_stat_add(WEFT_STAT_LOCK_WAITS_NSEC, ktime_get_ns() - began);
+	/* also so that whoever finished it has let go of it */
+	weft_klock_begin(kl, &queue);
+	if (w->done) {
+		err = w->err;
+	} else {
+		list_del(&w->node);
+		kl->nr_waiters--;
+	}
+	weft_klock_end(kl, &queue);
+	return err;
+}
+
+/* First come, first served; who asks again after a signal came before. */
+static void enqueue(struct weft_klock *kl, struct weft_waiter *w)
+{
+	struct weft_waiter *before;
+
+	lockdep_assert_held(&kl->lock);
+	list_for_each_entry_reverse(before, &kl->waiters, node)
+		if (before->holder->since <= w->holder->since)
+			break;
+	list_add(&w->node, &before->node);
+	kl->nr_waiters++;
+}
+
+int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
+		       const struct weft_patience *patience)
+{
+	struct weft_waiter w = { .task = current, .holder = h };
+	struct sk_buff_head queue;
+	bool waits = false;
+	u32 wants;
+	int err = 0;
+
+	weft_stat_inc(WEFT_STAT_LOCK_ACQUIRES);
+	prepare(kl, h->perm);
+	weft_klock_begin(kl, &queue);
+	wants = kl->wants;
+	if ((list_empty(&kl->waiters) ||
+	     (h->perm == WEFT_M && weft_klock_competes(kl))) &&
+	    weft_lock_perm(&kl->core) >= h->perm && weft_word_take(kl, h)) {
+		/* nobody was in the way */
+	} else if (patience->try && busy(kl, h->perm)) {
+		err = -EBUSY;
+	} else {
+		enqueue(kl, &w);
+		waits = true;
+	}
+	weft_klock_end(kl, &queue);
+	if (waits)
+		err = wait_for(kl, &w, patience);
+	if (!err && READ_ONCE(kl->wants) == wants)
+		weft_stat_inc(WEFT_STAT_LOCK_CACHED);
+	return err;
+}

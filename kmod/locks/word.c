@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The word of a lock, which programs change at the same time; see klock.h.
+ *
+ * Nothing that stands in it is believed: nonsense can only make those wait, or
+ * let those in together, who share the word.
+ */
+#include <linux/atomic.h>
+#include <linux/build_bug.h>
+#include <linux/minmax.h>
+
+#include "locks/lists.h"
+#include "locks/word.h"
+#include "weft.h"
+
+#define READERS_MAX	(WEFT_WORD_READERS / WEFT_WORD_READER)
+
+static_assert(WEFT_S == WEFT_LOCK_READ && WEFT_M == WEFT_LOCK_WRITE,
+	      "modes and bits 0-1 of the word are permissions");
+
+static u64 owner_bits(u16 owner)
+{
+	return (u64)owner << WEFT_WORD_OWNER_SHIFT;
+}
+
+static bool fits(u64 word, u8 perm)
+{
+	if (word & WEFT_WORD_OWNER)
+		return false;
+	return perm == WEFT_M ? !(word & (WEFT_WORD_READERS | WEFT_WORD_LISTED)) :
+				(word & WEFT_WORD_READERS) != WEFT_WORD_READERS;
+}
+
+/*
+ * Readers that are not in the word are in the way of a writer: SLOW, so that there are
+ * no more of them, then the lists.  Return: whether there are none.
+ */
+static bool none_listed(struct weft_klock *kl)
+{
+	return !(READ_ONCE(*kl->word) & WEFT_WORD_LISTED) ||
+	       !weft_word_mirror(kl, WEFT_WORD_SLOW);
+}
+
+bool weft_word_fits(struct weft_klock *kl, u8 perm)
+{
+	lockdep_assert_held(&kl->lock);
+	if (perm == WEFT_M && !none_listed(kl))
+		return false;
+	return fits(READ_ONCE(*kl->word), perm);
+}
+
+bool weft_word_take(struct weft_klock *kl, const struct weft_holder *h)
+{
+	u64 old, new;
+
+	lockdep_assert_held(&kl->lock);
+	if (h->perm == WEFT_M && !none_listed(kl))
+		return false;
+	old = READ_ONCE(*kl->word);
+	do {
+		if (!fits(old, h->perm))
+			return false;
+		new = h->perm == WEFT_M ?
+		      (old & ~WEFT_WORD_READS) | owner_bits(h->owner) :
+		      old + WEFT_WORD_READER;
+	} while (!try_cmpxchg(kl->word, &old, new));
+	if (h->perm == WEFT_S)
+		atomic_inc((atomic_t *)h->readers);
+	kl->moves++;
+	return true;
+}
+
+/* One reader less in the count of a file.  Return: false if there is none. */
+static bool count_down(u32 *readers)
+{
+	u32 old = READ_ONCE(*readers);
+
+	do {
+		if (!old)
+			return false;
+	} while (!try_cmpxchg(readers, &old, old - 1));
+	return true;
+}
+
+/*
+ * So many readers less; a program may have written any number.  Return: how many
+ * there were.
+ */
+static u32 take_readers(struct weft_klock *kl, u32 n)
+{
+	u64 old = READ_ONCE(*kl->word), less;
+
+	do {
+		less = min((u64)n * WEFT_WORD_READER, old & WEFT_WORD_READERS);
+	} while (!try_cmpxchg(kl->word, &old, old - less));
+	return less / WEFT_WORD_READER;
+}
+
+static bool take_owner(struct weft_klock *kl, u16 owner)
+{
+	u64 old = READ_ONCE(*kl->word);
+
+	do {
+		if ((old & WEFT_WORD_OWNER) != owner_bits(owner))
+			return false;
+	} while (!try_cmpxchg(kl->word, &old, old & ~WEFT_WORD_OWNER));
+	return true;
+}
+
+bool weft_word_leave(struct weft_klock *kl, const struct weft_holder *h)
+{
+	lockdep_assert_held(&kl->lock);
+	if (h->perm == WEFT_M) {
+		if (!take_owner(kl, h->owner))
+			return false;
+	} else {
+		if (!count_down(h->readers))
+			return false;
+		take_readers(kl, 1);
+	}
+	kl->moves++;
+	return true;
+}
+
+u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
+{
+	u32 n = readers ? take_readers(kl, readers) : 0;
+
+	lockdep_assert_held(&kl->lock);
+	/* who has it next finds that no thread of its own had it: before it can */
+	if ((READ_ONCE(*kl->word) & WEFT_WORD_OWNER) == owner_bits(owner))
+		WRITE_ONCE(container_of(kl->word, struct weft_lock_word, word)->holder, 0);
+	n += take_owner(kl, owner);
+	kl->moves += n > 0;
+	return n;
+}
+
+bool weft_word_mirror(struct weft_klock *kl, u64 bits)
+{
+	const u64 ours = WEFT_WORD_PERM | WEFT_WORD_SLOW | WEFT_WORD_TELL;
+	u64 old, new;
+
+	lockdep_assert_held(&kl->lock);
+	if (!kl->word)
+		return false;
+	old = READ_ONCE(*kl->word);
+	do {
+		new = (old & ~ours) | kl->core.state | bits;
+		/* who wants to write has to ask anyhow, so reading may be cheap */
+		if (kl->core.state == WEFT_S && !bits && kl->lists)
+			new |= WEFT_WORD_LISTED;
+	} while (new != old && !try_cmpxchg(kl->word, &old, new));
+	if (new & (WEFT_WORD_READERS | WEFT_WORD_OWNER))
+		return true;
+	if (!(new & WEFT_WORD_LISTED) || bits != WEFT_WORD_SLOW)
+		return false;
+	if (kl->lists && weft_holds_listed(kl->lists, kl->slot))
+		return true;
+	/* as long as SLOW is set nobody is added to them */
+	while (!try_cmpxchg(kl->word, &new, new & ~WEFT_WORD_LISTED))
+		;
+	return new & (WEFT_WORD_READERS | WEFT_WORD_OWNER);
+}
+
+bool weft_word_settle(struct weft_klock *kl, u64 word, u64 readers, u32 *less)
+{
+	u64 old = word & WEFT_WORD_READERS;
+	u64 new = min_t(u64, readers, READERS_MAX) * WEFT_WORD_READER;
+
+	lockdep_assert_held(&kl->lock);
+	if (!try_cmpxchg(kl->word, &word, (word & ~WEFT_WORD_READERS) | new))
+		return false;
+	*less = old > new ? (old - new) / WEFT_WORD_READER : 0;
+	kl->moves++;
+	return true;
+}

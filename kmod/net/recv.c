@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What came from the network, see recv.h. */
+#include <linux/ip.h>
+#include <linux/ratelimit.h>
+
+#include "base/stats.h"
+#include "base/trace.h"
+#include "net/clock.h"
+#include "net/node.h"
+#include "net/packet.h"
+#include "net/peer.h"
+#include "net/recv.h"
+#include "net/refused.h"
+#include "net/rpc.h"
+
+static const struct weft_receivers *above;
+
+void weft_recv_init(const struct weft_receivers *receivers)
+{
+	above = receivers;
+}
+
+static bool sender_fits(const struct weft_packet *packet)
+{
+	switch (weft_peer_sender(&packet->msg, ip_hdr(packet->skb)->saddr)) {
+	case WEFT_SENDER_FITS:
+		return true;
+	case WEFT_SENDER_STRANGER:
+		weft_stat_inc(WEFT_STAT_MSG_STRANGER);
+		/* it may have joined a moment ago; it sends again */
+		weft_peer_refresh();
+		return false;
+	default:
+		weft_refused_note(WEFT_STAT_MSG_FORGED, ip_hdr(packet->skb)->saddr);
+		return false;
+	}
+}
+
+static void count_bad(int err)
+{
+	switch (err) {
+	case -EPROTONOSUPPORT:
+		weft_stat_inc(WEFT_STAT_MSG_OTHER_VERSION);
+		break;
+	case -EILSEQ:
+		/* ours, but its block has changed before it was on the wire (send.h) */
+		weft_stat_inc(WEFT_STAT_MSG_TORN);
+		break;
+	case -ENOMEM:
+		weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+		break;
+	default:
+		weft_stat_inc(WEFT_STAT_MSG_BAD);
+		break;
+	}
+}
+
+/*
+ * People are told of calls only, and once a minute: a damaged block has a wrong tag, too, and
+ * what the first blade answers to a node with another key has none, which the mount tells.
+ */
+static void say_key(const struct weft_packet *packet)
+{
+	static DEFINE_RATELIMIT_STATE(once, 60 * HZ, 1);
+	const struct weft_msg *msg = &packet->msg;
+	__be32 from = ip_hdr(packet->skb)->saddr;
+
+	if (msg->type != WEFT_MSG_CALL || !__ratelimit(&once))
+		return;
+	if (!weft_node.key.set)
+		pr_warn("weft: %pI4 has a key and this node has none: give all machines of the rack the same one (weftctl up --key), or none\n",
+			&from);
+	else if (!msg->tagged)
+		pr_warn("weft: %pI4 has no key: copy this rack's there (fingerprint %08x)\n",
+			&from, weft_key_fingerprint(&weft_node.key));
+	else
+		pr_warn("weft: %pI4 has another key than this node (fingerprint %08x): copy the rack's here, or this one there\n",
+			&from, weft_key_fingerprint(&weft_node.key));
+}
+
+/* Not of somebody who has the rack's key, as far as anybody can tell. */
+static void wrong_key(const struct weft_packet *packet, int err)
+{
+	const struct weft_msg *msg = &packet->msg;
+
+	if (msg->rack != weft_node.rack) {
+		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
+		return;
+	}
+	weft_refused_note(err == -ENOKEY ? WEFT_STAT_MSG_NO_KEY : WEFT_STAT_MSG_WRONG_KEY,
+			  ip_hdr(packet->skb)->saddr);
+	if (weft_peer_sender(msg, ip_hdr(packet->skb)->saddr) != WEFT_SENDER_FITS)
+		return;
+	say_key(packet);
+	weft_rpc_refused(msg);
+}
+
+static bool is_fresh(const struct weft_msg *msg)
+{
+	if (!weft_node.key.set)
+		return true;
+	if (weft_rpc_sets_clock(msg)) {
+		weft_clock_set(msg->stamp);
+		return true;
+	}
+	if (weft_stamp_fresh(weft_clock_read(), msg->stamp))
+		return true;
+	weft_stat_inc(WEFT_STAT_MSG_STALE);
+	/* that, or our clock is wrong */
+	weft_peer_refresh();
+	return false;
+}
+
+static void recv_message(struct weft_packet *packet)
+{
+	struct weft_msg *msg = &packet->msg;
+
+	if (msg->rack != weft_node.rack) {
+		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
+		return;
+	}
+	if (!sender_fits(packet) || !is_fresh(msg))
+		return;
+	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);
+	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, packet->len);
+	if (msg->type < WEFT_STATS_TYPES)
+		weft_stat_inc(WEFT_STAT_RECEIVED_TYPE + msg->type);
+	trace_weft_recv(msg, msg->src);
+
+	switch (msg->type) {
+	case WEFT_MSG_INV:
+	case WEFT_MSG_FWD:
+	case WEFT_MSG_GRANT:
+	case WEFT_MSG_NACK:
+	case WEFT_MSG_COMMIT_ACK:
+	case WEFT_MSG_INFO:
+	case WEFT_MSG_ENQUEUE:
+	case WEFT_MSG_HANDED:
+	case WEFT_MSG_PASSED:
+	case WEFT_MSG_DATA:
+	case WEFT_MSG_INV_ACK:
+	case WEFT_MSG_WB_ACK:
+	case WEFT_MSG_DONE:
+	case WEFT_MSG_CHASE:
+	case WEFT_MSG_HAND_ACK:
+		if (weft_line_kind(msg->line) == WEFT_KIND_LOCK)
+			above->lock(msg);
+		else
+			above->block(packet);
+		break;
+	case WEFT_MSG_REPLY:
+	case WEFT_MSG_COUNT_ACK:
+		weft_rpc_recv(msg);
+		break;
+	case WEFT_MSG_CALL:
+		above->call(msg);
+		break;
+	default:
+		/* for directories and homes; the switch's group brings them, too */
+		break;
+	}
+}
+
+void weft_recv(struct sk_buff *skb)
+{
+	struct weft_packet packet;
+	u32 at = 0;
+	int err;
+
+	do {
+		err = weft_packet_parse(&packet, skb, at);
+		if (err == -ENOKEY || err == -EKEYREJECTED)
+			wrong_key(&packet, err);
+		else if (err)
+			count_bad(err);
+		else
+			recv_message(&packet);
+		at += packet.len;
+	} while (at < skb->len);
+}

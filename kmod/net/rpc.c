@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Questions and answers, see rpc.h. */
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "base/stats.h"
+#include "base/trace.h"
+#include "net/node.h"
+#include "net/peer.h"
+#include "net/rpc.h"
+#include "net/send.h"
+#include "net/udp.h"
+
+#define REPEAT_MS_FIRST		20
+#define REPEAT_MS_MAX		500
+#define COUNT_TRIES		5
+#define COUNT_MS		50
+
+/**
+ * struct weft_rpc - a question that waits for its answer
+ * @list: in pending
+ * @txn: its number, which the answer repeats
+ * @nonce: another, random one, which the answer repeats, too
+ * @type: of the answer
+ * @from: blade that shall answer; 0: the switch
+ * @call: receives the answer, or NULL
+ * @count: receives the answer
+ * @err: what was wrong with it
+ * @hint: what an answer said that has no tag, in a rack with a key: it may be forged, but
+ *	tells why there is no other
+ * @done: it is here; from then on nobody but the asker looks at this
+ */
+struct weft_rpc {
+	struct list_head list;
+	u32 txn;
+	u32 nonce;
+	u8 type;
+	u8 from;
+	struct weft_call *call;
+	u32 count;
+	int err;
+	int hint;
+	struct completion done;
+};
+
+static LIST_HEAD(pending);
+static DEFINE_SPINLOCK(pending_lock); /* pending; the answer in its entries */
+
+static void start(struct weft_rpc *rpc, u8 type, u32 from,
+		  struct weft_call *call)
+{
+	memset(rpc, 0, sizeof(*rpc));
+	rpc->txn = weft_txn(weft_node.id, weft_node_seq());
+	rpc->nonce = get_random_u32();
+	rpc->type = type;
+	rpc->from = (u8)from;
+	rpc->call = call;
+	init_completion(&rpc->done);
+	spin_lock_bh(&pending_lock);
+	list_add(&rpc->list, &pending);
+	spin_unlock_bh(&pending_lock);
+}
+
+static void finish(struct weft_rpc *rpc)
+{
+	spin_lock_bh(&pending_lock);
+	list_del_init(&rpc->list);
+	spin_unlock_bh(&pending_lock);
+}
+
+static void send(u32 to, u8 type, u32 txn, u32 nonce, const void *payload,
+		 u32 len)
+{
+	struct weft_msg msg = {
+		.type = type,
+		.txn = txn,
+		.nonce = nonce,
+		.payload = payload,
+		.len = len,
+	};
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	weft_send(&queue, to, &msg);
+	weft_udp_send(&queue);
+}
+
+static int wait_ms(struct weft_rpc *rpc, u32 ms)
+{
+	long left = wait_for_completion_killable_timeout(&rpc->done,
+							 msecs_to_jiffies(ms));
+
+	if (left < 0)
+		return -EINTR;
+	return left ? 0 : -ETIMEDOUT;
+}
+
+/* One call under one number.  Return: 0: there is an answer; -EINTR, -ETIMEDOUT. */
+static int call_once(struct weft_rpc *rpc, u32 blade, const void *buf, u32 len,
+		     unsigned long end)
+{
+	u32 interval = REPEAT_MS_FIRST;
+	int err;
+
+	for (;;) {
+		send(blade, WEFT_MSG_CALL, rpc->txn, rpc->nonce, buf, len);
+		err = wait_ms(rpc, interval);
+		if (err != -ETIMEDOUT || time_after(jiffies, end))
+			return err;
+		weft_stat_inc(WEFT_STAT_CALL_REPEATS);
+		interval = min_t(u32, interval * 2, REPEAT_MS_MAX);
+	}
+}
+
+int weft_rpc_call(u32 blade, struct weft_call *call, u32 timeout_ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
+	struct weft_rpc rpc;
+	u16 op = call->op;
+	int err, tries = 0;
+	void *buf;
+	u32 len;
+
+	buf = kmalloc(WEFT_CALL_LEN_MAX, GFP_KERNEL);
+	if (!buf)
+		return -ENOMEM;
+	call->err = 0;
+	len = weft_call_pack(call, buf);
+	weft_stat_inc(WEFT_STAT_CALLS);
+	do {
+		start(&rpc, WEFT_MSG_REPLY, blade, call);
+		err = call_once(&rpc, blade, buf, len, end);
+		finish(&rpc);
+		/* our clock was wrong, or the number is too old by now: both are new */
+	} while (!err && !rpc.err && call->err == WEFT_CALL_WRONG_TIME &&
+		 ++tries < WEFT_CALL_TRIES);
+	kfree(buf);
+	if (err == -ETIMEDOUT) {
+		weft_stat_inc(WEFT_STAT_CALL_TIMEOUTS);
+		if (rpc.hint)
+			err = rpc.hint;
+	}
+	if (!err)
+		err = rpc.err;
+	if (!err && call->op != op)
+		err = -EPROTO;
+	if (!err && call->err == WEFT_CALL_WRONG_TIME)
+		err = -ETIMEDOUT;
+	if (!err && call->err)
+		err = call->err < MAX_ERRNO ? -(int)call->err : -EPROTO;
+	trace_weft_call(op, call->region, err);
+	return err;
+}
+
+int weft_rpc_count(u32 which, u32 *value)
+{
+	struct weft_rpc rpc;
+	int tries, err = 0;
+
+	start(&rpc, WEFT_MSG_COUNT_ACK, 0, NULL);
+	for (tries = 0; tries < COUNT_TRIES; tries++) {
+		send(WEFT_PEER_GROUP, WEFT_MSG_COUNT, rpc.txn, which, NULL, 0);
+		err = wait_ms(&rpc, COUNT_MS << tries);
+		if (err != -ETIMEDOUT)
+			break;
+	}
+	finish(&rpc);
+	*value = rpc.count;
+	return err;
+}
+
+int weft_rpc_ask(u32 blade, struct weft_call *call)
+{
+	if (!READ_ONCE(weft_node.up))
+		return -ENOTCONN;
+	if (!weft_is_blade(blade) || blade - WEFT_BLADE_MIN >= weft_node.homes)
+		return -EINVAL;
+	return weft_rpc_call(blade, call, READ_ONCE(weft_node.timeout_ms));
+}
+
+int weft_rpc_catalog(struct weft_call *call)
+{
+	return weft_rpc_ask(WEFT_BLADE_MIN, call);
+}
+
+int weft_rpc_switch_counts(u64 count[WEFT_COUNTERS])
+{
+	u32 i, value;
+	int err;
+
+	if (!READ_ONCE(weft_node.up))
+		return -ENOTCONN;
+	for (i = 0; i < WEFT_COUNTERS; i++) {
+		err = weft_rpc_count(i, &value);
+		if (err)
+			return err == -ETIMEDOUT ? -ENXIO : err;
+		count[i] = value;
+	}
+	return 0;
+}
+
+/* The question that @msg answers, or NULL. */
+static struct weft_rpc *asked(const struct weft_msg *msg)
+{
+	struct weft_rpc *rpc;
+
+	lockdep_assert_held(&pending_lock);
+	list_for_each_entry(rpc, &pending, list) {
+		if (rpc->txn == msg->txn && rpc->type == msg->type &&
+		    (!rpc->from || rpc->from == msg->src) &&
+		    (!rpc->call || rpc->nonce == msg->nonce))
+			return rpc;
+	}
+	return NULL;
+}
+
+void weft_rpc_recv(const struct weft_msg *msg)
+{
+	struct weft_rpc *rpc;
+
+	spin_lock(&pending_lock);
+	rpc = asked(msg);
+	if (rpc) {
+		list_del_init(&rpc->list);
+		if (!rpc->call)
+			rpc->count = msg->holder;
+		else if (weft_call_unpack(rpc->call, msg->payload, msg->len))
+			rpc->err = -EPROTO;
+		complete(&rpc->done);
+	}
+	spin_unlock(&pending_lock);
+}
+
+bool weft_rpc_sets_clock(const struct weft_msg *msg)
+{
+	bool sets;
+
+	if (msg->type != WEFT_MSG_REPLY || msg->src != WEFT_BLADE_MIN)
+		return false;
+	spin_lock(&pending_lock);
+	sets = asked(msg);
+	spin_unlock(&pending_lock);
+	return sets;
+}
+
+void weft_rpc_refused(const struct weft_msg *msg)
+{
+	struct weft_call *call;
+	struct weft_rpc *rpc;
+
+	if (msg->type != WEFT_MSG_REPLY || msg->src != WEFT_BLADE_MIN || !msg->payload)
+		return;
+	call = kmalloc(sizeof(*call), GFP_ATOMIC);
+	if (!call || weft_call_unpack(call, msg->payload, msg->len) ||
+	    (call->err != ENOKEY && call->err != EKEYREJECTED))
+		goto out;
+	spin_lock(&pending_lock);
+	rpc = asked(msg);
+	if (rpc)
+		rpc->hint = -(int)call->err;
+	spin_unlock(&pending_lock);
+out:
+	kfree(call);
+}
+
+void weft_rpc_reply(u32 blade, u32 txn, u32 nonce, const struct weft_call *call,
+		    gfp_t gfp)
+{
+	void *buf = kmalloc(WEFT_CALL_LEN_MAX, gfp);
+
+	if (!buf)
+		return; /* it asks again */
+	send(blade, WEFT_MSG_REPLY, txn, nonce, buf, weft_call_pack(call, buf));
+	kfree(buf);
+}

@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* This machine as a member of a rack, see member.h. */
+#include <linux/if_arp.h>
+#include <linux/inetdevice.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/random.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <linux/stringify.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include "base/event.h"
+#include "net/clock.h"
+#include "net/node.h"
+#include "net/peer.h"
+#include "net/recv.h"
+#include "net/rpc.h"
+#include "net/udp.h"
+#include "rack/member.h"
+
+#define HEARTBEAT_MS		1000
+#define REFRESH_MS		100	/* not more often than this */
+#define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
+#define UDP_OVERHEAD		(20 + 8)
+
+/*
+ * Joining and leaving, one at a time.  They ask the network with it, so nothing else
+ * takes it: commands of netlink must not wait for that.
+ */
+static DEFINE_MUTEX(member_lock);
+
+/*
+ * weft_node.up, config, life, mounts; orders up and down.  While mounts is not 0 the node
+ * stays up as it is: who counts there may read these without it, but for what
+ * weft_member_tune() changes.
+ */
+static DEFINE_MUTEX(node_lock);
+static struct weft_config config;
+static unsigned int mounts;		/* from before the attempt to join till after LEAVE */
+static u32 life;
+
+/*
+ * Written, as the members, the failures and the last answer in weft_node, by join, leave
+ * and heartbeat, which exclude each other.
+ */
+static bool joined;
+static const struct weft_member_ops *above;
+
+static void heartbeat(struct work_struct *work);
+static DECLARE_DELAYED_WORK(heartbeat_work, heartbeat);
+
+/* --- configuration -------------------------------------------------------- */
+
+static int check_homes(const struct weft_config *cfg,
+		       struct netlink_ext_ack *extack)
+{
+	u32 i, j;
+
+	if (!cfg->homes || cfg->homes > WEFT_BLADES) {
+		NL_SET_ERR_MSG(extack, "give the addresses of 1 to 16 memory blades");
+		return -EINVAL;
+	}
+	for (i = 0; i < cfg->homes; i++) {
+		if (!cfg->home[i] || ipv4_is_multicast(cfg->home[i]) ||
+		    ipv4_is_lbcast(cfg->home[i])) {
+			NL_SET_ERR_MSG(extack, "the address of a memory blade is not that of a machine");
+			return -EINVAL;
+		}
+		for (j = 0; j < i; j++) {
+			if (cfg->home[i] != cfg->home[j])
+				continue;
+			NL_SET_ERR_MSG(extack, "two memory blades have the same address");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int check_config(const struct weft_config *cfg,
+			struct netlink_ext_ack *extack)
+{
+	if (!weft_node_bit(cfg->id)) {
+		NL_SET_ERR_MSG(extack, "a node's id is 1 to 32");
+		return -EINVAL;
+	}
+	if (cfg->timeout_ms < WEFT_TIMEOUT_MS_MIN ||
+	    cfg->timeout_ms > WEFT_TIMEOUT_MS_MAX) {
+		NL_SET_ERR_MSG(extack, "the time-out is 100 ms to 1 hour");
+		return -EINVAL;
+	}
+	if (cfg->hold_us > WEFT_HOLD_US_MAX) {
+		NL_SET_ERR_MSG(extack, "a block is held 10000 us at most");
+		return -EINVAL;
+	}
+	if (cfg->mtu && (cfg->mtu < WEFT_MTU_MIN || cfg->mtu > WEFT_MTU_MAX)) {
+		NL_SET_ERR_MSG(extack, "the MTU is " __stringify(WEFT_MTU_MIN)
+			       " to " __stringify(WEFT_MTU_MAX) " bytes");
+		return -EINVAL;
+	}
+	if (!ipv4_is_multicast(cfg->group)) {
+		NL_SET_ERR_MSG(extack, "the switch's group is no multicast address");
+		return -EINVAL;
+	}
+	return check_homes(cfg, extack);
+}
+
+/* What the interface says: its name, its address, its MTU. */
+static int ask_interface(struct weft_config *cfg,
+			 struct netlink_ext_ack *extack)
+{
+	struct net_device *dev;
+	struct in_device *in_dev;
+	const struct in_ifaddr *ifa;
+	__be32 addr = 0;
+	u32 mtu;
+
+	dev = dev_get_by_index(cfg->net, cfg->ifindex);
+	if (!dev) {
+		NL_SET_ERR_MSG(extack, "there is no such interface");
+		return -ENODEV;
+	}
+	strscpy(cfg->ifname, dev->name, sizeof(cfg->ifname));
+	mtu = READ_ONCE(dev->mtu);
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(dev);
+	if (in_dev) {
+		in_dev_for_each_ifa_rcu(ifa, in_dev) {
+			if (cfg->addr && cfg->addr != ifa->ifa_local)
+				continue;
+			addr = ifa->ifa_local;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	dev_put(dev);
+
+	if (!addr) {
+		if (cfg->addr)
+			NL_SET_ERR_MSG(extack, "the interface does not have this address");
+		else
+			NL_SET_ERR_MSG(extack, "the interface has no IPv4 address: give it one first");
+		return -EADDRNOTAVAIL;
+	}
+	cfg->addr = addr;
+	if (mtu < WEFT_MTU_MIN) {
+		NL_SET_ERR_MSG(extack, "the interface's MTU is less than "
+			       __stringify(WEFT_MTU_MIN) ": raise it with 'ip link set'");
+		return -EINVAL;
+	}
+	if (cfg->mtu > mtu) {
+		NL_SET_ERR_MSG(extack, "the MTU is greater than the interface's");
+		return -EINVAL;
+	}
+	if (!cfg->mtu)
+		cfg->mtu = min_t(u32, mtu, WEFT_MTU_MAX);
+	return 0;
+}
+
+static void publish(struct weft_config *cfg)
+{
+	weft_node.id = (u8)cfg->id;
+	weft_node.homes = (u8)cfg->homes;
+	if (cfg->key_set)
+		weft_key_init(&weft_node.key, cfg->key);
+	/* this is the only place where it is kept */
+	memzero_explicit(cfg->key, sizeof(cfg->key));
+	weft_clock_forget();
+	weft_refused_forget();
+	weft_node.ifindex = cfg->ifindex;
+	weft_node.rack = cfg->rack;
+	weft_node.fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD,
+						  &weft_node.key);
+	weft_node.timeout_ms = cfg->timeout_ms;
+	weft_node.hold_us = cfg->hold_us;
+	weft_peer_configure(cfg);
+}
+
+static int node_up(struct weft_config *cfg, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	lockdep_assert_held(&node_lock);
+	if (weft_node.up) {
+		NL_SET_ERR_MSG(extack, "the node is up already: take it down first");
+		return -EBUSY;
+	}
+	if (!cfg->timeout_ms)
+		cfg->timeout_ms = WEFT_TIMEOUT_MS_DEFAULT;
+	if (!cfg->hold_set)
+		cfg->hold_us = WEFT_HOLD_US_DEFAULT;
+	if (!cfg->group)
+		cfg->group = htonl(WEFT_WIRE_GROUP);
+	err = check_config(cfg, extack);
+	if (err)
+		return err;
+	err = ask_interface(cfg, extack);
+	if (err)
+		return err;
+	/* nobody sends or receives yet */
+	publish(cfg);
+	err = weft_udp_open(cfg, weft_recv, extack);
+	if (err) {
+		memzero_explicit(&weft_node.key, sizeof(weft_node.key));
+		return err;
+	}
+	get_net(cfg->net);
+	config = *cfg;
+	do {
+		life = get_random_u32();
+	} while (!life);
+	weft_node.up = true;
+	return 0;
+}
+
+int weft_member_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
+{
+	struct weft_config c = *cfg;
+	int err;
+
+	mutex_lock(&node_lock);
+	err = node_up(&c, extack);
+	mutex_unlock(&node_lock);
+	memzero_explicit(c.key, sizeof(c.key));
+	if (!err && !c.key_set)
+		pr_info("weft: this rack has no key: who can send as one of its machines can change everything in it; weft-memd --make-key makes one\n");
+	if (!err)
+		weft_node_event(WEFT_EVENT_UP, NULL);
+	return err;
+}
+
+int weft_member_down(struct netlink_ext_ack *extack)
+{
+	struct net *net;
+
+	mutex_lock(&node_lock);
+	if (!weft_node.up) {
+		mutex_unlock(&node_lock);
+		NL_SET_ERR_MSG(extack, "the node is not up");
+		return -ENOTCONN;
+	}
+	if (mounts) {
+		mutex_unlock(&node_lock);
+		NL_SET_ERR_MSG(extack, "a weft file system is mounted: unmount it first");
+		return -EBUSY;
+	}
+	weft_node.up = false;
+	weft_udp_close();
+	memzero_explicit(&weft_node.key, sizeof(weft_node.key));
+	net = config.net;
+	config.net = NULL;
+	mutex_unlock(&node_lock);
+	put_net(net);
+	weft_node_event(WEFT_EVENT_DOWN, NULL);
+	return 0;
+}
+
+int weft_member_config(struct weft_config *cfg)
+{
+	int err = -ENOTCONN;
+
+	mutex_lock(&node_lock);
+	if (weft_node.up) {
+		*cfg = config;
+		err = 0;
+	}
+	mutex_unlock(&node_lock);
+	return err;
+}
+
+int weft_member_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack)
+{
+	struct weft_config c;
+	int err = -ENOTCONN;
+
+	mutex_lock(&node_lock);
+	if (!weft_node.up) {
+		NL_SET_ERR_MSG(extack, "the node is not up");
+		goto out;
+	}
+	c = config;
+	if (timeout_ms)
+		c.timeout_ms = timeout_ms;
+	if (hold_us >= 0)
+		c.hold_us = (u32)hold_us;
+	err = check_config(&c, extack);
+	if (err)
+		goto out;
+	/* no more than that: the rest is read without the lock while mounted */
+	config.timeout_ms = c.timeout_ms;
+	config.hold_us = c.hold_us;
+	WRITE_ONCE(weft_node.timeout_ms, c.timeout_ms);
+	WRITE_ONCE(weft_node.hold_us, c.hold_us);
+out:
+	mutex_unlock(&node_lock);
+	return err;
+}
+
+/* --- membership ------------------------------------------------------------ */
+
+static void take_members(const struct weft_call *reply)
+{
+	struct weft_node_event event = { .members = reply->members };
+	bool changed = weft_node.members != reply->members;
+
+	weft_peer_learn(reply->list, reply->list_len);
+	WRITE_ONCE(weft_node.members, reply->members);
+	if (changed)
+		weft_node_event(WEFT_EVENT_MEMBERS, &event);
+}
+
+static int call_join(struct weft_call *call, u32 timeout_ms)
+{
+	int err;
+
+	memset(call, 0, sizeof(*call));
+	call->op = WEFT_CALL_JOIN;
+	call->node = weft_node.id;
+	call->life = life;
+	call->addr = be32_to_cpu(config.addr);
+	err = weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+	if (!err)
+		take_members(call);
+	return err;
+}
+
+static int call_leave(struct weft_call *call, u32 timeout_ms)
+{
+	memset(call, 0, sizeof(*call));
+	call->op = WEFT_CALL_LEAVE;
+	call->node = weft_node.id;
+	call->life = life;
+	return weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+}
+
+static void heard(void)
+{
+	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
+
+	if (weft_node.failures >= WEFT_HEARTBEAT_FAILURES)
+		weft_node_event(WEFT_EVENT_BLADE_BACK, &event);
+	WRITE_ONCE(weft_node.failures, 0);
+	WRITE_ONCE(weft_node.answered, jiffies);
+}
+
+static void not_heard(void)
+{
+	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
+
+	WRITE_ONCE(weft_node.failures, weft_node.failures + 1);
+	if (weft_node.failures != WEFT_HEARTBEAT_FAILURES)
+		return;
+	pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
+		&config.home[0]);
+	weft_node_event(WEFT_EVENT_BLADE_LOST, &event);
+}
+
+/*
+ * The first blade does not know us: it was restarted and has lost its file, or has
+ * none.  Nobody has asked us for what we have, so others may have it by now.
+ */
+static int join_again(struct weft_call *call)
+{
+	int err;
+
+	above->forgotten();
+	err = call_join(call, HEARTBEAT_MS);
+	if (!err)
+		above->back();
+	return err;
+}
+
+/* Says that we live, and asks who else does. */
+static void heartbeat(struct work_struct *work)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	u64 asked = ktime_get_ns();
+	int err = -ENOMEM;
+
+	if (call) {
+		call->op = WEFT_CALL_PEERS;
+		call->node = weft_node.id;
+		call->life = life;
+		err = weft_rpc_call(WEFT_BLADE_MIN, call, HEARTBEAT_MS);
+	}
+	if (!err && !(call->members & weft_node_bit(weft_node.id)))
+		err = join_again(call);
+	else if (!err)
+		take_members(call);
+	if (!err) {
+		/* pairs with weft_node_members() */
+		smp_store_release(&weft_node.members_asked, asked);
+		heard();
+	} else if (err != -ENOMEM) {
+		not_heard();
+	}
+	kfree(call);
+	if (READ_ONCE(joined))
+		queue_delayed_work(system_long_wq, &heartbeat_work,
+				   msecs_to_jiffies(HEARTBEAT_MS));
+}
+
+/* A peer is unknown, or our clock is wrong: ask the first blade at once.  Any context. */
+static void refresh(void)
+{
+	if (READ_ONCE(joined) &&
+	    time_after(jiffies, READ_ONCE(weft_node.answered) +
+		       msecs_to_jiffies(REFRESH_MS)))
+		mod_delayed_work(system_long_wq, &heartbeat_work, 0);
+}
+
+/* How long joining and leaving wait for their answer. */
+static u32 join_timeout_ms(void)
+{
+	return min_t(u32, READ_ONCE(weft_node.timeout_ms), JOIN_TIMEOUT_MS);
+}
+
+/* The node stays up until unhold_up(). */
+static int hold_up(void)
+{
+	int err = -ENOTCONN;
+
+	mutex_lock(&node_lock);
+	if (weft_node.up) {
+		mounts++;
+		err = 0;
+	}
+	mutex_unlock(&node_lock);
+	return err;
+}
+
+static void unhold_up(void)
+{
+	mutex_lock(&node_lock);
+	mounts--;
+	mutex_unlock(&node_lock);
+}
+
+int weft_member_join(__be32 *other)
+{
+	struct weft_node_event event = { 0 };
+	struct weft_call *call;
+	int err;
+
+	*other = 0;
+	call = kzalloc(sizeof(*call), GFP_KERNEL);
+	if (!call)
+		return -ENOMEM;
+	mutex_lock(&member_lock);
+	err = hold_up();
+	if (err)
+		goto out;
+	err = call_join(call, join_timeout_ms());
+	if (err) {
+		*other = cpu_to_be32(call->addr);
+		/* what comes of it later shall come to nothing */
+		if (err == -ETIMEDOUT || err == -EINTR)
+			call_leave(call, 0);
+		unhold_up();
+		goto out;
+	}
+	event.members = call->members;
+	WRITE_ONCE(weft_node.failures, 0);
+	WRITE_ONCE(weft_node.answered, jiffies);
+	WRITE_ONCE(joined, true);
+	queue_delayed_work(system_long_wq, &heartbeat_work,
+			   msecs_to_jiffies(HEARTBEAT_MS));
+out:
+	mutex_unlock(&member_lock);
+	kfree(call);
+	if (!err)
+		weft_node_event(WEFT_EVENT_JOINED, &event);
+	return err;
+}
+
+void weft_member_leave(void)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+
+	mutex_lock(&member_lock);
+	WRITE_ONCE(joined, false);
+	/* it queues itself only while joined */
+	cancel_delayed_work_sync(&heartbeat_work);
+	if (call && call_leave(call, join_timeout_ms()))
+		pr_warn("weft: could not tell the memory blade %pI4 that this node leaves\n",
+			&config.home[0]);
+	unhold_up();
+	mutex_unlock(&member_lock);
+	kfree(call);
+	weft_node_event(WEFT_EVENT_LEFT, NULL);
+}
+
+/* --- what netlink asks for ------------------------------------------------- */
+
+int weft_member_status(struct weft_member_status *status)
+{
+	int err = -ENOTCONN;
+
+	memset(status, 0, sizeof(*status));
+	mutex_lock(&node_lock);
+	if (weft_node.up) {
+		status->joined = READ_ONCE(joined);
+		status->life = life;
+		status->key_set = weft_node.key.set;
+		if (status->key_set)
+			status->fingerprint = weft_key_fingerprint(&weft_node.key);
+		weft_refused_last(&status->refused);
+		status->members = READ_ONCE(weft_node.members);
+		if (status->joined)
+			status->answered_ms =
+				jiffies_to_msecs(jiffies - READ_ONCE(weft_node.answered));
+		err = 0;
+	}
+	mutex_unlock(&node_lock);
+	return err;
+}
+
+int weft_member_peers(struct weft_peer_info *peer)
+{
+	int n = -ENOTCONN;
+	u32 id;
+
+	mutex_lock(&node_lock);
+	if (weft_node.up) {
+		n = 0;
+		for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++) {
+			__be32 addr = weft_peer_addr(id);
+
+			if (!addr)
+				continue;
+			peer[n].id = id;
+			peer[n].addr = addr;
+			n++;
+		}
+	}
+	mutex_unlock(&node_lock);
+	return n;
+}
+
+int weft_member_init(const struct weft_member_ops *ops)
+{
+	above = ops;
+	/* numbers of an earlier life may still be on their way */
+	atomic_set(&weft_node.seq, (int)get_random_u32());
+	return weft_peer_init(refresh);
+}
+
+/* The module cannot go while a file system is mounted. */
+void weft_member_exit(void)
+{
+	weft_member_down(NULL);
+	weft_peer_exit();
+}

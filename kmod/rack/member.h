@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * This machine as a member of a rack: its configuration, joining and leaving, heartbeats.
+ *
+ * There is one node a machine.  It is configured with weft_member_up(); the first
+ * mount joins the rack, the last unmount leaves it.
+ */
+#ifndef WEFT_MEMBER_H
+#define WEFT_MEMBER_H
+
+#include <linux/netlink.h>
+#include <linux/types.h>
+
+#include "net/config.h"
+#include "net/refused.h"
+
+/**
+ * struct weft_member_status - what a configured node is doing
+ * @joined: it is a member of its rack
+ * @answered_ms: milliseconds since the first memory blade last answered
+ * @life: number of this life
+ * @key_set: the rack has a key
+ * @fingerprint: of the key
+ * @refused: the last message that was refused for who sent it, since the node is up
+ * @members: bits of the nodes of the rack
+ */
+struct weft_member_status {
+	bool joined;
+	u32 answered_ms;
+	u32 life;
+	bool key_set;
+	u32 fingerprint;
+	struct weft_refused refused;
+	u32 members;
+};
+
+/**
+ * struct weft_peer_info - another member
+ * @id: nodes and blades
+ * @addr: its address
+ */
+struct weft_peer_info {
+	u32 id;
+	__be32 addr;
+};
+
+/**
+ * struct weft_member_ops - what the layers above do when the rack has forgotten this node
+ * @forgotten: nobody has asked this node for what it has: all of it is dropped
+ * @back: it is a member again: the first blade is told what is open here
+ *
+ * Both in process context, under no lock.
+ */
+struct weft_member_ops {
+	void (*forgotten)(void);
+	void (*back)(void);
+};
+
+/**
+ * weft_member_up() - configure the node and open its socket
+ * @cfg: see net/config.h
+ * @extack: receives a sentence in case of an error; may be NULL
+ *
+ * Return: 0; -EBUSY if it is up already; -EINVAL, -ENODEV, -EADDRNOTAVAIL,
+ * -EADDRINUSE and what the network says.
+ */
+int weft_member_up(const struct weft_config *cfg, struct netlink_ext_ack *extack);
+
+/**
+ * weft_member_down() - close the socket, forget the configuration
+ *
+ * Return: 0; -EBUSY while a file system is mounted; -ENOTCONN if it is not up.
+ */
+int weft_member_down(struct netlink_ext_ack *extack);
+
+/* Copy of the configuration in use.  Return: 0 or -ENOTCONN. */
+int weft_member_config(struct weft_config *cfg);
+
+/**
+ * weft_member_tune() - change a running node
+ * @timeout_ms: new value, or 0 to leave it
+ * @hold_us: new value, or -1 to leave it
+ *
+ * Return: 0; -EINVAL, -ENOTCONN.
+ */
+int weft_member_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack);
+
+/* Return: 0 or -ENOTCONN. */
+int weft_member_status(struct weft_member_status *status);
+
+/**
+ * weft_member_peers() - members that we know the address of
+ * @peer: room for WEFT_PEERS_MAX
+ *
+ * Return: how many, or -ENOTCONN.
+ */
+int weft_member_peers(struct weft_peer_info *peer);
+
+/**
+ * weft_member_join() - become a member of the rack, for a mount
+ *
+ * Takes a reference that weft_member_leave() gives back; weft_member_down() is
+ * refused until then.
+ *
+ * Return: 0; -ENOTCONN: not up; -EEXIST: another node has our id (its address in
+ * @other); and what weft_rpc_catalog() says.
+ */
+int weft_member_join(__be32 *other);
+void weft_member_leave(void);
+
+/* @ops: stays the caller's.  Return: 0 or -ENOMEM. */
+int weft_member_init(const struct weft_member_ops *ops);
+void weft_member_exit(void);
+
+#endif /* WEFT_MEMBER_H */
