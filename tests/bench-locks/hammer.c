@@ -13,7 +13,7 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tests/libweft/fake.h"
 #include "tools/bench/locks/bench.h"
 #include "tools/common/random.h"
@@ -253,9 +253,9 @@ static void readers_together(const struct lock_kind *kind)
 	CHILD(pid[i], writes_after(kind, s, i));
 	for (i = 0; i < ALL; i++)
 		child_ok(pid[i]);
-	CHECK_IS(atomic_load(&s->met), ALL - 1);
-	CHECK_IS(atomic_load(&s->wrong), 0);
-	CHECK_IS(atomic_load(&s->writes), 1);
+	CHECK_EQ(atomic_load(&s->met), ALL - 1);
+	CHECK_EQ(atomic_load(&s->wrong), 0);
+	CHECK_EQ(atomic_load(&s->writes), 1);
 	munmap(s, sizeof(*s));
 }
 
@@ -379,7 +379,7 @@ static void must_be_caught(const struct lock_kind *kind)
 
 static void bound(uint16_t port, void *arg)
 {
-	CHECK_IS(write(*(int *)arg, &port, sizeof(port)), sizeof(port));
+	CHECK_EQ(write(*(int *)arg, &port, sizeof(port)), sizeof(port));
 }
 
 /* On any port; @loss of 1000 datagrams are lost. */
@@ -392,7 +392,7 @@ static pid_t start_service(unsigned int loss)
 	CHECK(!pipe(ends));
 	CHILD(pid, server_run(&(struct server_options){
 		.seconds = 300, .loss = loss, .bound = bound, .arg = &ends[1] }));
-	CHECK_IS(read(ends[0], &port, sizeof(port)), sizeof(port));
+	CHECK_EQ(read(ends[0], &port, sizeof(port)), sizeof(port));
 	close(ends[0]);
 	close(ends[1]);
 	service = (struct sockaddr_in){
@@ -439,7 +439,7 @@ static void uses_others(struct scene *s)
 	}
 	atomic_store(&s->met, 1);
 	take(&l, true);
-	CHECK_IS(atomic_load(&s->done[0]), 1);
+	CHECK_EQ(atomic_load(&s->done[0]), 1);
 	l.kind->unlock(&l);
 }
 
@@ -467,9 +467,9 @@ static void histograms(void)
 	for (i = 1; i <= 1000; i++)
 		hist_add(i & 1 ? &a : &b, i * 1000);
 	hist_join(&a, &b);
-	CHECK_IS(a.count, 1000);
-	CHECK_IS(a.max, 1000000);
-	CHECK_IS(a.sum, 500500000);
+	CHECK_EQ(a.count, 1000);
+	CHECK_EQ(a.max, 1000000);
+	CHECK_EQ(a.sum, 500500000);
 	/* within a step */
 	CHECK(hist_quantile(&a, 500) > 500e3 * 31 / 32 && hist_quantile(&a, 500) < 500e3 * 33 / 32);
 	CHECK(hist_quantile(&a, 990) > 990e3 * 31 / 32 && hist_quantile(&a, 990) <= 1000e3);
@@ -499,21 +499,21 @@ static void tallies(void)
 
 	set(&before, (uint64_t []){ 1, 2, 3, 4, 5, 6, 7, 8 });
 	set(&after, (uint64_t []){ 11, 22, 33, 44, 50, 40, 9, 80 });
-	CHECK_IS(tally_get(&after, "home_in_getm"), 40);
-	CHECK_IS(tally_get(&after, "misses"), 0);
+	CHECK_EQ(tally_get(&after, "home_in_getm"), 40);
+	CHECK_EQ(tally_get(&after, "misses"), 0);
 	tally_since(&after, &before);
-	CHECK_IS(tally_misses(&after), 10 + 20);
-	CHECK_IS(tally_get(&after, "lock_requests"), 30);
+	CHECK_EQ(tally_misses(&after), 10 + 20);
+	CHECK_EQ(tally_get(&after, "lock_requests"), 30);
 	/* 40 sent of which 34 arrived; 45 arrived of which 2 are known to be sent; a
 	 * call has to do with no line
 	 */
-	CHECK_IS(tally_messages(&after), 40 + 45);
+	CHECK_EQ(tally_messages(&after), 40 + 45);
 	tally_add(&sum, &after);
 	tally_add(&sum, &after);
-	CHECK_IS(tally_misses(&sum), 60);
-	CHECK_IS(tally_messages(&sum), 170);
+	CHECK_EQ(tally_misses(&sum), 60);
+	CHECK_EQ(tally_messages(&sum), 170);
 	tally_since(&after, &after);
-	CHECK_IS(after.len, 0);
+	CHECK_EQ(after.len, 0);
 }
 
 int main(void)
@@ -555,5 +555,5 @@ int main(void)
 	must_be_caught(&not_atomic);
 	must_be_caught(&readers_unseen);
 	must_be_caught(&wrong_order);
-	return check_result("bench-locks");
+	return check_result();
 }

@@ -20,9 +20,9 @@ here=$PWD
 cd "$(dirname "$0")/../.." || exit 2
 
 BUILD=${BUILD:-$PWD/build}
-ALL='license paths shell text man uapi counters layers p4 module clang tidy checkpatch'
-TREE='license paths shell text man uapi counters layers p4'
-EACH='license paths shell text man checkpatch'
+ALL='license paths shell text man uapi counters layers once p4 module clang tidy checkpatch'
+TREE='license paths shell text man uapi counters layers once p4'
+EACH='license paths shell text man once checkpatch'
 SKIP=77
 only=()			# the files to look at; none: all
 
@@ -218,6 +218,39 @@ check_counters()
 check_layers()
 {
 	tests/check/layers.awk docs/kernel.md kmod/*/*.[ch]
+}
+
+# What stands once, for all programs: a pattern of what a second one would have, where it
+# stands, and where else it may be:
+#
+# ledger.c		is to be a program that knows nothing of weft
+# lock.c of libweft	has a clock that its caller names, which need not exist
+# weftctl, conf.c	numbers within lines of a form that somebody else has made
+# badinput.c		numbers that are wrong on purpose
+# family.h		a client of netlink that is to share nothing
+# shellcheck disable=SC2016  # patterns
+ONCE='
+\<clock_gettime\(	tools/common/clock.h	tools/(demo/ledger|libweft/lock)\.c
+\<(strto(l|ul|ll|ull|d|f|ld)|ato(i|l|ll|f))\(	tools/common/number.h	tools/common/json\.c|tools/(demo/ledger|bench/hist|weftctl/(kernellog|trace|traceline))\.c|tests/(fuzz/conf|switchd/daemon|libweft/fake/lock|system/badinput)\.c
+\<(s?rand|random|rand_r|[dlm]rand48)\(|>> (12|27|30)\) \*|0x2545f4914f6cdd1d|<< 13;	tools/common/random.h	tools/demo/ledger\.c
+printf\(.*\\"[a-z_]+\\":[%\\]	tools/common/json.h	tests/switchd/daemon\.[ch]
+(bucket|part|class|cell)[a-z_]*\(.*\<clzll|\<struct (hist|histogram) \{	tools/common/hist.h	kmod/.*
+^#define[[:blank:]]+(CHECK|EXPECT|MUST|ASSERT|check|must)[A-Z_]*\(	tests/common/check.h	tests/netlink/family\.h|tests/fuzz/fuzz\.h
+'
+
+check_once()
+{
+	local pattern where others sources bad=0
+
+	sources=$(of_suffix c h | grep -E '^(tools|tests)/')
+	while IFS=$'\t' read -r pattern where others; do
+		[ -n "$pattern" ] || continue
+		grep -vE "^(${where%.h}\\.[ch]|$others)\$" <<<"$sources" |
+			xargs -d '\n' -r grep -nHE -- "$pattern" || continue
+		echo "this stands once, in $where: use that (docs/contributing.md)"
+		bad=1
+	done <<<"$ONCE"
+	return $bad
 }
 
 check_p4()

@@ -105,7 +105,7 @@ exit !!$bad;
 END
 
 good_tree
-for check in license paths shell text man uapi counters layers p4; do
+for check in license paths shell text man uapi counters layers once p4; do
 	verdict "good tree: $check" $check 0
 done
 
@@ -174,6 +174,25 @@ for unit in x:y y:x; do
 done
 verdict 'two files that call each other' layers 0
 
+while read -r what line; do
+	printf '// %s\n%s\n' "$tag" "$line" >"$tree/tools/x.c"
+	verdict "a second one of what stands once: $what" once 1
+done <<'END'
+clock		clock_gettime(CLOCK_MONOTONIC, &t);
+numbers		value = strtoull(text, &end, 0);
+randomness	x = rand_r(&seed);
+generator	*state ^= *state << 13;
+mixture		z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+JSON		printf("{\"count\":%u}", n);
+histogram	struct hist {
+check		#define CHECK(x) do {
+END
+mkdir "$tree/tools/common"
+printf '// %s\nclock_gettime(id, &t);\n' "$tag" >"$tree/tools/common/clock.h"
+verdict 'the one that there is' once 0
+printf '// %s\nmy_strtol_like(x); /* clock_gettime */ hist_part(x);\n' "$tag" >"$tree/tools/x.c"
+verdict 'what only looks like it' once 0
+
 echo '// changed' >>"$tree/p4/x.p4"
 verdict 'P4 sources newer than the program' p4 1
 echo '#define Y 1' >>"$tree/uapi/weft_wire.h"
@@ -201,7 +220,7 @@ printf '#!/bin/sh\n# %s\nrm $1\n' "$tag" >"$tree/tools/x"
 verdict 'a script that does not quote, by its name' '' 1 tools/x
 verdict 'a good file, all checks for files' '' 0 "$tree/tools/x"
 named=$(sed -n 's/^ok \([a-z0-9]*\).*/\1/p' "$dir/out" | tr '\n' ' ')
-check 'and no others' equal 'license paths shell text man checkpatch ' "$named"
+check 'and no others' equal 'license paths shell text man once checkpatch ' "$named"
 echo 'no tag' >"$tree/tools/y"
 where=tools
 verdict 'a file named from another directory' license 1 y

@@ -4,12 +4,12 @@
  * frames, with right sums as a rule.  Either it is refused, or what came of it
  * can be used, and read again.
  */
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "tools/memd/log.h"
 #include "tools/memd/memd.h"
+#include "fuzz.h"
 
 #define LOG_HEADER	12	/* see journal.c */
 #define RECORD_MAX	330
@@ -17,12 +17,6 @@
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct memd m;
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 /*
  * Input: a byte for the number of frame records, which are of 8 bytes; then log
@@ -44,9 +38,9 @@ static size_t write_frames(struct backing *b, const u8 *data, size_t size)
 		put_unaligned_be64((u64)(d[2] & 1) << 32 | d[3], r + 16);
 		if (d[4] > 3)
 			put_unaligned_be32(weft_wire_psum(r, FRAME_RECORD), r + 4);
-		must(!backing_write(b, &d[5], 1, backing_frame_at(i + 1)));
+		CHECK(!backing_write(b, &d[5], 1, backing_frame_at(i + 1)));
 	}
-	must(!backing_write(b, page, sizeof(page), backing_record_at(1)));
+	CHECK(!backing_write(b, page, sizeof(page), backing_record_at(1)));
 	return used;
 }
 
@@ -99,7 +93,7 @@ static void write_log(struct backing *b, const u8 *data, size_t size)
 		if ((data[-1] & 0x60) != 0x60)
 			put_unaligned_be32(weft_wire_psum(rec, LOG_HEADER + body),
 					   rec + 8);
-		must(!backing_write(b, rec, LOG_HEADER + body, at));
+		CHECK(!backing_write(b, rec, LOG_HEADER + body, at));
 		at += LOG_HEADER + body;
 		data += used;
 		size -= used;
@@ -117,19 +111,19 @@ static void use(void)
 		struct region *r = m.regions.by_id[i];
 		u64 mine = 0;
 
-		must(r->id && r->id <= WEFT_REGION_MAX && r->id < m.regions.next_id);
+		CHECK(r->id && r->id <= WEFT_REGION_MAX && r->id < m.regions.next_id);
 		for (k = 0; k < 256 && k < region_blocks(r, r->size); k++) {
 			struct block *b = region_block(&m.regions, r, k, false);
 
 			if (!b || !b->frame)
 				continue;
-			must(!frames_load(&m.frames, b->frame, 0, block, r->block));
+			CHECK(!frames_load(&m.frames, b->frame, 0, block, r->block));
 			mine += r->block;
 		}
-		must(mine == r->used);
+		CHECK(mine == r->used);
 		used += mine;
 	}
-	must(used == (u64)m.frames.used * FRAME_SIZE);
+	CHECK(used == (u64)m.frames.used * FRAME_SIZE);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -144,24 +138,24 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u64 kept;
 	u32 n;
 
-	must(fd >= 0);
+	CHECK(fd >= 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	o.backing = path;
 	log_silent = true;
-	must(!backing_open(&b, &o, err));
+	CHECK(!backing_open(&b, &o, err));
 	used = write_frames(&b, data, size);
 	write_log(&b, data + used, size - used);
 	backing_close(&b);
 	if (memd_init(&m, &o, NULL, err)) {
-		must(*err && !strchr(err, '\n'));
+		CHECK(*err && !strchr(err, '\n'));
 	} else {
 		use();
 		n = m.regions.n;
 		kept = m.frames.used;
 		memd_exit(&m);
-		must(!memd_init(&m, &o, NULL, err));
+		CHECK(!memd_init(&m, &o, NULL, err));
 		use();
-		must(n == m.regions.n && kept == m.frames.used);
+		CHECK(n == m.regions.n && kept == m.frames.used);
 	}
 	memd_exit(&m);
 	close(fd);

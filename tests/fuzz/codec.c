@@ -3,17 +3,11 @@
  * Fuzz target: the codecs of messages and calls.  What they accept comes out of
  * packing again as it went in.
  */
-#include <stdlib.h>
 
 #include "call.h"
+#include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void call(const u8 *data, size_t size)
 {
@@ -23,13 +17,13 @@ static void call(const u8 *data, size_t size)
 
 	if (size > 0xFFFF || weft_call_unpack(&c, data, (u32)size))
 		return;
-	must(c.op && c.op < WEFT_CALL_MAX && c.name_len <= WEFT_NAME_MAX &&
+	CHECK(c.op && c.op < WEFT_CALL_MAX && c.name_len <= WEFT_NAME_MAX &&
 	     c.list_len <= WEFT_CALL_LIST_MAX && !c.name[c.name_len] &&
 	     strlen(c.name) == c.name_len && !strchr(c.name, '/'));
 	len = weft_call_pack(&c, buf);
-	must(len == size);
-	must(!weft_call_unpack(&again, buf, len));
-	must(weft_call_pack(&again, second) == len && !memcmp(buf, second, len));
+	CHECK(len == size);
+	CHECK(!weft_call_unpack(&again, buf, len));
+	CHECK(weft_call_pack(&again, second) == len && !memcmp(buf, second, len));
 }
 
 static void message(const u8 *data, size_t size)
@@ -40,19 +34,19 @@ static void message(const u8 *data, size_t size)
 
 	if (weft_wire_unpack(&m, data, size, NULL))
 		return;
-	must(!weft_wire_unpack_header(&linear, data, size, &psum));
-	must(psum == weft_wire_psum(m.payload, m.len));
-	must(m.len == size - WEFT_WIRE_HDR_LEN && !m.len == !m.payload);
+	CHECK(!weft_wire_unpack_header(&linear, data, size, &psum));
+	CHECK(psum == weft_wire_psum(m.payload, m.len));
+	CHECK(m.len == size - WEFT_WIRE_HDR_LEN && !m.len == !m.payload);
 	if (weft_msg_has_data(m.type)) {
-		must(m.size <= WEFT_BLOCK_MAX && m.info && m.len <= m.info &&
+		CHECK(m.size <= WEFT_BLOCK_MAX && m.info && m.len <= m.info &&
 		     m.offset + m.len <= m.size);
 	}
 	/* an odd log2 of a size is read as 0, so compare only what was packed */
 	weft_wire_pack_plain(&m, hdr);
-	must(!weft_wire_unpack_header(&linear, hdr, size, &psum));
+	CHECK(!weft_wire_unpack_header(&linear, hdr, size, &psum));
 	linear.payload = m.payload;
 	weft_wire_pack_plain(&linear, second);
-	must(!memcmp(hdr, second, sizeof(hdr)));
+	CHECK(!memcmp(hdr, second, sizeof(hdr)));
 }
 
 /* As a receiver takes a datagram apart: it ends, and stays inside. */
@@ -62,7 +56,7 @@ static void datagram(const u8 *data, size_t size)
 
 	for (at = 0; at < size; at += n) {
 		n = weft_wire_first(data + at, size - at);
-		must(n && n <= size - at);
+		CHECK(n && n <= size - at);
 		message(data + at, n);
 	}
 }

@@ -7,20 +7,14 @@
 #include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/weftctl/conf.h"
+#include "fuzz.h"
 
 #define NAME	"fuzz.conf"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static unsigned int lines_of(const uint8_t *data, size_t size)
 {
@@ -40,16 +34,16 @@ static void refused(const struct conf *c, unsigned int lines)
 	size_t i, len = strlen(c->error);
 	char *end;
 
-	must(!strncmp(c->error, begin, sizeof(begin) - 1));
+	CHECK(!strncmp(c->error, begin, sizeof(begin) - 1));
 	rest = c->error + sizeof(begin) - 1;
-	must(isdigit((unsigned char)*rest));
+	CHECK(isdigit((unsigned char)*rest));
 	line = strtoul(rest, &end, 10);
-	must(line >= 1 && line <= lines);
-	must(!strncmp(end, ": ", 2) && end[2]);
+	CHECK(line >= 1 && line <= lines);
+	CHECK(!strncmp(end, ": ", 2) && end[2]);
 	/* It was not cut, and does nothing to a terminal. */
-	must(len + 1 < sizeof(c->error));
+	CHECK(len + 1 < sizeof(c->error));
 	for (i = 0; i < len; i++)
-		must(!iscntrl((unsigned char)c->error[i]));
+		CHECK(!iscntrl((unsigned char)c->error[i]));
 }
 
 static void taken(const struct conf *c)
@@ -59,11 +53,11 @@ static void taken(const struct conf *c)
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
 
-	must(f != NULL);
+	CHECK(f != NULL);
 	conf_print(&c->settings, f);
-	must(!fclose(f));
-	must(conf_parse(NAME, text, size, &again));
-	must(!memcmp(&again.settings, &c->settings, sizeof(again.settings)));
+	CHECK(!fclose(f));
+	CHECK(conf_parse(NAME, text, size, &again));
+	CHECK(!memcmp(&again.settings, &c->settings, sizeof(again.settings)));
 	free(text);
 }
 
@@ -72,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct conf c;
 
 	if (conf_parse(NAME, (const char *)data, size, &c)) {
-		must(!c.error[0]);
+		CHECK(!c.error[0]);
 		taken(&c);
 	} else {
 		refused(&c, lines_of(data, size));

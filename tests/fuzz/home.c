@@ -3,10 +3,10 @@
  * Fuzz target: a line at its home, and a switch, fed with any messages in any
  * order.  Whatever comes, what goes out stays within what it may be.
  */
-#include <stdlib.h>
 
 #include "home.h"
 #include "tests/stations.h"
+#include "fuzz.h"
 
 #define SELF		33
 #define MEMBERS		0x1Fu
@@ -16,32 +16,26 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 static struct weft_slot slots[WEFT_SWITCH_SLOTS];
 
-static void must(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
 static void check(const struct weft_home_line *l, const struct weft_home_out *out)
 {
-	must(l->place <= WEFT_DROPPING);
-	must(!(out->targets & ~MEMBERS));
-	must(!out->targets == (out->dest != WEFT_TO_NODES));
-	must(out->dest <= WEFT_TO_NODES);
-	must(!out->chase || weft_node_bit(out->chase));
+	CHECK(l->place <= WEFT_DROPPING);
+	CHECK(!(out->targets & ~MEMBERS));
+	CHECK(!out->targets == (out->dest != WEFT_TO_NODES));
+	CHECK(out->dest <= WEFT_TO_NODES);
+	CHECK(!out->chase || weft_node_bit(out->chase));
 	if (out->to_switch) {
 		u32 who = weft_txn_member(out->sw.txn), bit = weft_node_bit(who);
 
-		must(out->sw.src == SELF && out->sw.line == l->key);
+		CHECK(out->sw.src == SELF && out->sw.line == l->key);
 		/* of others, it ends what a node has left over that is no member any more */
-		must(who == SELF ||
+		CHECK(who == SELF ||
 		     (out->sw.type == WEFT_MSG_ABORT && bit && !(bit & MEMBERS)));
 	}
 	/* a line that moves has a timer, or it might never arrive */
 	if (out->to_switch && l->place != WEFT_AT_HOME && l->place != WEFT_IN_SWITCH)
-		must(out->timer);
+		CHECK(out->timer);
 	if (out->dest != WEFT_TO_NOBODY)
-		must(!out->msg.payload && !out->msg.len);
+		CHECK(!out->msg.payload && !out->msg.len);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -90,7 +84,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			}
 			break;
 		case 4:
-			must(weft_home_recall(&l, ++fresh, &out) ==
+			CHECK(weft_home_recall(&l, ++fresh, &out) ==
 			     (l.place == WEFT_AT_HOME));
 			check(&l, &out);
 			continue;

@@ -32,19 +32,19 @@ static void make(struct rig *r)
 	rig_make(r, directory, "store", &how);
 	for (id = 0; id < RECORDS; id++) {
 		record_key(key, id);
-		CHECK_IS(kvs_change(&r->t, key, RECORD_KEY, fill, &id), 0);
+		CHECK_EQ(kvs_change(&r->t, key, RECORD_KEY, fill, &id), 0);
 		if (id % 3)
-			CHECK_IS(kvs_change(&r->t, key, RECORD_KEY, fill, &id), 0);
+			CHECK_EQ(kvs_change(&r->t, key, RECORD_KEY, fill, &id), 0);
 	}
 	r->k->header->records = RECORDS;
 	r->k->header->value_size = 64;
 	memset(big, 9, sizeof(big));
 	for (i = 0; i < 8; i++) {
 		snprintf(key, sizeof(key), "big%d", i);
-		CHECK_IS(rig_put(r, key, big, sizeof(big)), 0);
+		CHECK_EQ(rig_put(r, key, big, sizeof(big)), 0);
 	}
-	CHECK_IS(rig_put(r, "gone", "x", 1), 0);
-	CHECK_IS(rig_del(r, "gone"), 0);
+	CHECK_EQ(rig_put(r, "gone", "x", 1), 0);
+	CHECK_EQ(rig_del(r, "gone"), 0);
 	rig_well(r);
 }
 
@@ -369,7 +369,7 @@ static void test_ways(void)
 		make(&r);
 		ways[i].damage(&r);
 		*all = '\0';
-		CHECK_IS(kvs_check(r.k, false, &c, say_all, NULL), 0);
+		CHECK_EQ(kvs_check(r.k, false, &c, say_all, NULL), 0);
 		if (!c.bad || !strstr(all, ways[i].said)) {
 			fprintf(stderr, "not ok: %s: '%s' was wanted, check said: %s\n",
 				ways[i].name, ways[i].said, all);
@@ -393,21 +393,21 @@ static void test_readers(void)
 	make(&r);
 	e = entry(&r, true);
 	memcpy(key, e->bytes, RECORD_KEY);
-	CHECK_IS(kvs_get(&r.t, key, RECORD_KEY, &f), 0);
+	CHECK_EQ(kvs_get(&r.t, key, RECORD_KEY, &f), 0);
 	id = UINT64_MAX;
 	CHECK(!record_wrong(&f, &id));
 	e->bytes[RECORD_KEY + 50] ^= 1;
-	CHECK_IS(kvs_get(&r.t, key, RECORD_KEY, &f), KVS_DAMAGED);
-	CHECK_IS(kvs_change(&r.t, key, RECORD_KEY, fill, &id), KVS_DAMAGED);
+	CHECK_EQ(kvs_get(&r.t, key, RECORD_KEY, &f), KVS_DAMAGED);
+	CHECK_EQ(kvs_change(&r.t, key, RECORD_KEY, fill, &id), KVS_DAMAGED);
 	e->bytes[RECORD_KEY + 50] ^= 1;
 	e->version++;
 	e->sum = kvs_entry_sum(e);
-	CHECK_IS(kvs_get(&r.t, key, RECORD_KEY, &f), 0);
+	CHECK_EQ(kvs_get(&r.t, key, RECORD_KEY, &f), 0);
 	CHECK(strstr(record_wrong(&f, &id), "another version"));
 	id++;
 	CHECK(strstr(record_wrong(&f, &id), "another record"));
 	link_outside(&r);
-	CHECK_IS(rig_get(&r, "no such key", &f) == KVS_DAMAGED ||
+	CHECK_EQ(rig_get(&r, "no such key", &f) == KVS_DAMAGED ||
 		 rig_get(&r, "none of these", &f) == KVS_DAMAGED ||
 		 rig_get(&r, "nor this", &f) == KVS_DAMAGED, true);
 	kvs_thread_end(&r.t);
@@ -437,9 +437,9 @@ static void test_bits(void)
 			found++;
 		} else {
 			/* Free space, unused words, that the bucket is growing. */
-			CHECK_IS(c.entries, good.entries);
-			CHECK_IS(c.versions, good.versions);
-			CHECK_IS(c.blocks, good.blocks);
+			CHECK_EQ(c.entries, good.entries);
+			CHECK_EQ(c.versions, good.versions);
+			CHECK_EQ(c.blocks, good.blocks);
 			harmless++;
 		}
 		memcpy(b + KVS_LOCK_ROOM, before + KVS_LOCK_ROOM, 4096 - KVS_LOCK_ROOM);
@@ -464,5 +464,5 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/store", directory);
 	unlink(path);
 	rmdir(directory);
-	return check_result("kvs-damage");
+	return check_result();
 }

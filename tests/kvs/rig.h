@@ -3,7 +3,7 @@
 #ifndef WEFT_TESTS_KVS_RIG_H
 #define WEFT_TESTS_KVS_RIG_H
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tools/kvs/kvs.h"
 
 /* Of none.c. */
@@ -19,15 +19,15 @@ struct rig {
 
 static inline void rig_open(struct rig *r)
 {
-	CHECK_IS(kvs_open(r->path, &r->k), 0);
-	CHECK_IS(kvs_session_begin(r->k, -1), 0);
-	CHECK_IS(kvs_thread_begin(r->k, &r->t), 0);
+	CHECK_EQ(kvs_open(r->path, &r->k), 0);
+	CHECK_EQ(kvs_session_begin(r->k, -1), 0);
+	CHECK_EQ(kvs_thread_begin(r->k, &r->t), 0);
 }
 
 static inline void rig_close(struct rig *r)
 {
 	kvs_thread_end(&r->t);
-	CHECK_IS(kvs_session_end(r->k), 0);
+	CHECK_EQ(kvs_session_end(r->k), 0);
 	kvs_close(r->k);
 }
 
@@ -36,7 +36,7 @@ static inline void rig_make(struct rig *r, const char *directory, const char *na
 {
 	snprintf(r->path, sizeof(r->path), "%s/%s", directory, name);
 	unlink(r->path);
-	CHECK_IS(kvs_create(r->path, make), 0);
+	CHECK_EQ(kvs_create(r->path, make), 0);
 	rig_open(r);
 }
 
@@ -56,7 +56,7 @@ static inline uint64_t rig_check(struct rig *r, struct kvs_counts *c)
 
 	c = c ? c : &unused;
 	*rig_said = '\0';
-	CHECK_IS(kvs_check(r->k, false, c, rig_say, NULL), 0);
+	CHECK_EQ(kvs_check(r->k, false, c, rig_say, NULL), 0);
 	return c->bad;
 }
 

@@ -24,50 +24,50 @@ static void test_basics(const struct kvs_lock_ops *ops)
 
 	rig_make(&r, directory, "basics", &make);
 	rig_well(&r);
-	CHECK_IS(rig_get(&r, "a", &f), ENOENT);
-	CHECK_IS(rig_del(&r, "a"), ENOENT);
-	CHECK_IS(rig_put(&r, "a", "one", 3), 0);
-	CHECK_IS(rig_get(&r, "a", &f), 0);
+	CHECK_EQ(rig_get(&r, "a", &f), ENOENT);
+	CHECK_EQ(rig_del(&r, "a"), ENOENT);
+	CHECK_EQ(rig_put(&r, "a", "one", 3), 0);
+	CHECK_EQ(rig_get(&r, "a", &f), 0);
 	CHECK(f.len == 3 && !memcmp(f.value, "one", 3) && f.version == 1);
-	CHECK_IS(rig_put(&r, "a", "three", 5), 0);
-	CHECK_IS(rig_get(&r, "a", &f), 0);
+	CHECK_EQ(rig_put(&r, "a", "three", 5), 0);
+	CHECK_EQ(rig_get(&r, "a", &f), 0);
 	CHECK(f.len == 5 && !memcmp(f.value, "three", 5) && f.version == 2);
-	CHECK_IS(rig_get(&r, "b", &f), ENOENT);
-	CHECK_IS(rig_put(&r, "b", "", 0), 0);
-	CHECK_IS(rig_get(&r, "b", &f), 0);
-	CHECK_IS(f.len, 0);
+	CHECK_EQ(rig_get(&r, "b", &f), ENOENT);
+	CHECK_EQ(rig_put(&r, "b", "", 0), 0);
+	CHECK_EQ(rig_get(&r, "b", &f), 0);
+	CHECK_EQ(f.len, 0);
 	rig_check(&r, &c);
-	CHECK_IS(c.bad, 0);
-	CHECK_IS(c.entries, 2);
-	CHECK_IS(c.versions, 3);
-	CHECK_IS(rig_del(&r, "a"), 0);
-	CHECK_IS(rig_get(&r, "a", &f), ENOENT);
+	CHECK_EQ(c.bad, 0);
+	CHECK_EQ(c.entries, 2);
+	CHECK_EQ(c.versions, 3);
+	CHECK_EQ(rig_del(&r, "a"), 0);
+	CHECK_EQ(rig_get(&r, "a", &f), ENOENT);
 	/* A new life. */
-	CHECK_IS(rig_put(&r, "a", "x", 1), 0);
-	CHECK_IS(rig_get(&r, "a", &f), 0);
-	CHECK_IS(f.version, 1);
+	CHECK_EQ(rig_put(&r, "a", "x", 1), 0);
+	CHECK_EQ(rig_get(&r, "a", &f), 0);
+	CHECK_EQ(f.version, 1);
 
 	memset(key, 'k', sizeof(key));
 	memset(value, 'v', sizeof(value));
-	CHECK_IS(kvs_put(&r.t, key, KVS_KEY_MAX, value, KVS_VALUE_MAX), 0);
-	CHECK_IS(kvs_get(&r.t, key, KVS_KEY_MAX, &f), 0);
+	CHECK_EQ(kvs_put(&r.t, key, KVS_KEY_MAX, value, KVS_VALUE_MAX), 0);
+	CHECK_EQ(kvs_get(&r.t, key, KVS_KEY_MAX, &f), 0);
 	CHECK(f.len == KVS_VALUE_MAX && !memcmp(f.value, value, f.len));
-	CHECK_IS(kvs_put(&r.t, key, KVS_KEY_MAX + 1, value, 1), EINVAL);
-	CHECK_IS(kvs_get(&r.t, key, KVS_KEY_MAX + 1, &f), EINVAL);
-	CHECK_IS(kvs_del(&r.t, key, 0), EINVAL);
-	CHECK_IS(kvs_put(&r.t, "", 0, value, 1), EINVAL);
-	CHECK_IS(kvs_put(&r.t, key, 1, value, KVS_VALUE_MAX + 1), EINVAL);
+	CHECK_EQ(kvs_put(&r.t, key, KVS_KEY_MAX + 1, value, 1), EINVAL);
+	CHECK_EQ(kvs_get(&r.t, key, KVS_KEY_MAX + 1, &f), EINVAL);
+	CHECK_EQ(kvs_del(&r.t, key, 0), EINVAL);
+	CHECK_EQ(kvs_put(&r.t, "", 0, value, 1), EINVAL);
+	CHECK_EQ(kvs_put(&r.t, key, 1, value, KVS_VALUE_MAX + 1), EINVAL);
 	/* All bytes are good for a key. */
-	CHECK_IS(kvs_put(&r.t, "a\0b", 3, "nul", 3), 0);
-	CHECK_IS(kvs_get(&r.t, "a\0b", 3, &f), 0);
+	CHECK_EQ(kvs_put(&r.t, "a\0b", 3, "nul", 3), 0);
+	CHECK_EQ(kvs_get(&r.t, "a\0b", 3, &f), 0);
 	CHECK(f.len == 3 && !memcmp(f.value, "nul", 3));
-	CHECK_IS(kvs_get(&r.t, "a\0c", 3, &f), ENOENT);
+	CHECK_EQ(kvs_get(&r.t, "a\0c", 3, &f), ENOENT);
 	rig_well(&r);
 
 	/* Another process would find it as well. */
 	rig_close(&r);
 	rig_open(&r);
-	CHECK_IS(rig_get(&r, "a", &f), 0);
+	CHECK_EQ(rig_get(&r, "a", &f), 0);
 	CHECK(f.len == 1 && !memcmp(f.value, "x", 1));
 	rig_well(&r);
 	rig_close(&r);
@@ -75,8 +75,8 @@ static void test_basics(const struct kvs_lock_ops *ops)
 
 static int refuse(void *arg, struct kvs_change *c)
 {
-	CHECK_IS(c->old.version, 1);
-	CHECK_IS(c->version, 2);
+	CHECK_EQ(c->old.version, 1);
+	CHECK_EQ(c->version, 2);
 	memset(c->value, 0, 10);
 	c->len = 10;
 	return *(int *)arg;
@@ -90,18 +90,18 @@ static void test_refused(void)
 	struct rig r;
 
 	rig_make(&r, directory, "refused", &make);
-	CHECK_IS(rig_put(&r, "a", "one", 3), 0);
-	CHECK_IS(kvs_change(&r.t, "a", 1, refuse, &error), ECANCELED);
-	CHECK_IS(rig_get(&r, "a", &f), 0);
+	CHECK_EQ(rig_put(&r, "a", "one", 3), 0);
+	CHECK_EQ(kvs_change(&r.t, "a", 1, refuse, &error), ECANCELED);
+	CHECK_EQ(rig_get(&r, "a", &f), 0);
 	CHECK(f.version == 1 && f.len == 3);
 	rig_well(&r);
 	rig_close(&r);
 	/* Without a session. */
-	CHECK_IS(kvs_open(r.path, &r.k), 0);
-	CHECK_IS(kvs_thread_begin(r.k, &r.t), 0);
-	CHECK_IS(rig_get(&r, "a", &f), 0);
-	CHECK_IS(rig_put(&r, "a", "two", 3), EBADF);
-	CHECK_IS(rig_del(&r, "a"), EBADF);
+	CHECK_EQ(kvs_open(r.path, &r.k), 0);
+	CHECK_EQ(kvs_thread_begin(r.k, &r.t), 0);
+	CHECK_EQ(rig_get(&r, "a", &f), 0);
+	CHECK_EQ(rig_put(&r, "a", "two", 3), EBADF);
+	CHECK_EQ(rig_del(&r, "a"), EBADF);
 	kvs_close(r.k);
 }
 
@@ -128,27 +128,27 @@ static void test_growth(void)
 			if (rig_put(&r, key, value, sizeof(value)))
 				break;
 		}
-		CHECK_IS(rig_put(&r, key, value, sizeof(value)), ENOSPC);
-		CHECK_IS(n, 34);
+		CHECK_EQ(rig_put(&r, key, value, sizeof(value)), ENOSPC);
+		CHECK_EQ(n, 34);
 		rig_check(&r, &c);
-		CHECK_IS(c.bad, 0);
-		CHECK_IS(c.entries, n);
-		CHECK_IS(c.blocks, 32);
+		CHECK_EQ(c.bad, 0);
+		CHECK_EQ(c.entries, n);
+		CHECK_EQ(c.blocks, 32);
 		for (i = 0; i < n; i++) {
 			snprintf(key, sizeof(key), "key%u", i);
-			CHECK_IS(rig_get(&r, key, &f), 0);
-			CHECK_IS(f.len, sizeof(value));
+			CHECK_EQ(rig_get(&r, key, &f), 0);
+			CHECK_EQ(f.len, sizeof(value));
 		}
 		/* What is full can still be read, and emptied, in another order. */
 		for (i = 0; i < n; i++) {
 			snprintf(key, sizeof(key), "key%u", i * 5 % n);
-			CHECK_IS(rig_del(&r, key), 0);
+			CHECK_EQ(rig_del(&r, key), 0);
 			rig_well(&r);
 		}
 		rig_check(&r, &c);
-		CHECK_IS(c.entries, 0);
-		CHECK_IS(c.blocks, 0);
-		CHECK_IS(c.spare, 0);
+		CHECK_EQ(c.entries, 0);
+		CHECK_EQ(c.blocks, 0);
+		CHECK_EQ(c.spare, 0);
 	}
 	rig_close(&r);
 }
@@ -171,12 +171,12 @@ static void test_longest(void)
 		if (rig_put(&r, key, value, sizeof(value)))
 			break;
 	}
-	CHECK_IS(n, KVS_CHAIN_MAX);
+	CHECK_EQ(n, KVS_CHAIN_MAX);
 	CHECK(strstr(kvs_why(), "bucket 0 is full"));
 	rig_check(&r, &c);
-	CHECK_IS(c.bad, 0);
-	CHECK_IS(c.longest, KVS_CHAIN_MAX);
-	CHECK_IS(c.blocks, KVS_CHAIN_MAX - 3);
+	CHECK_EQ(c.bad, 0);
+	CHECK_EQ(c.longest, KVS_CHAIN_MAX);
+	CHECK_EQ(c.blocks, KVS_CHAIN_MAX - 3);
 	rig_close(&r);
 }
 
@@ -194,14 +194,14 @@ static void test_slots(void)
 	rig_make(&r, directory, "slots", &make);
 	for (i = 0; i < 3 * KVS_SLOTS; i++) {
 		snprintf(key, sizeof(key), "%u", i);
-		CHECK_IS(rig_put(&r, key, &i, sizeof(i)), 0);
+		CHECK_EQ(rig_put(&r, key, &i, sizeof(i)), 0);
 	}
 	rig_check(&r, &c);
-	CHECK_IS(c.bad, 0);
-	CHECK_IS(c.longest, 3);
+	CHECK_EQ(c.bad, 0);
+	CHECK_EQ(c.longest, 3);
 	for (i = 0; i < 3 * KVS_SLOTS; i++) {
 		snprintf(key, sizeof(key), "%u", i);
-		CHECK_IS(rig_get(&r, key, &f), 0);
+		CHECK_EQ(rig_get(&r, key, &f), 0);
 		CHECK(f.len == sizeof(i) && !memcmp(f.value, &i, sizeof(i)));
 	}
 	rig_close(&r);
@@ -231,12 +231,12 @@ static void compare(struct rig *r, const char *key, const struct model *m)
 	struct kvs_found f;
 
 	if (!m->version) {
-		CHECK_IS(rig_get(r, key, &f), ENOENT);
+		CHECK_EQ(rig_get(r, key, &f), ENOENT);
 		return;
 	}
-	CHECK_IS(rig_get(r, key, &f), 0);
-	CHECK_IS(f.version, m->version);
-	CHECK_IS(f.len, m->len);
+	CHECK_EQ(rig_get(r, key, &f), 0);
+	CHECK_EQ(f.version, m->version);
+	CHECK_EQ(f.len, m->len);
 	value_of(value, m);
 	CHECK(!memcmp(f.value, value, f.len));
 }
@@ -261,7 +261,7 @@ static void test_model(const struct kvs_make *make, uint64_t seed, unsigned int 
 		switch (random_below(&seed, 8)) {
 		case 0:
 			error = rig_del(&r, key);
-			CHECK_IS(error, m->version ? 0 : ENOENT);
+			CHECK_EQ(error, m->version ? 0 : ENOENT);
 			memset(m, 0, sizeof(*m));
 			break;
 		case 1:
@@ -280,7 +280,7 @@ static void test_model(const struct kvs_make *make, uint64_t seed, unsigned int 
 			if (error == ENOSPC)
 				full++;
 			else
-				CHECK_IS(error, 0);
+				CHECK_EQ(error, 0);
 			if (!error)
 				*m = new;
 		}
@@ -317,7 +317,7 @@ static int count(void *arg, struct kvs_change *c)
 	if (c->old.version)
 		memcpy(&n, c->old.value, sizeof(n));
 	n++;
-	CHECK_IS(n, c->version);
+	CHECK_EQ(n, c->version);
 	memcpy(c->value, &n, sizeof(n));
 	c->len = sizeof(n);
 	return 0;
@@ -330,10 +330,10 @@ static void *count_up(void *arg)
 	unsigned int i;
 	char key[16];
 
-	CHECK_IS(kvs_thread_begin(w->r->k, &t), 0);
+	CHECK_EQ(kvs_thread_begin(w->r->k, &t), 0);
 	for (i = 0; i < w->rounds; i++) {
 		snprintf(key, sizeof(key), "%u", i % 7);
-		CHECK_IS(kvs_change(&t, key, strlen(key), count, NULL), 0);
+		CHECK_EQ(kvs_change(&t, key, strlen(key), count, NULL), 0);
 	}
 	kvs_thread_end(&t);
 	return NULL;
@@ -359,14 +359,14 @@ static void test_threads(const struct kvs_lock_ops *ops)
 		CHECK(!pthread_join(w[i].thread, NULL));
 	for (i = 0; i < 7; i++) {
 		snprintf(key, sizeof(key), "%u", i);
-		CHECK_IS(rig_get(&r, key, &f), 0);
+		CHECK_EQ(rig_get(&r, key, &f), 0);
 		memcpy(&n, f.value, sizeof(n));
 		sum += n;
 	}
-	CHECK_IS(sum, THREADS * 7000);
+	CHECK_EQ(sum, THREADS * 7000);
 	rig_check(&r, &c);
-	CHECK_IS(c.bad, 0);
-	CHECK_IS(c.versions, THREADS * 7000);
+	CHECK_EQ(c.bad, 0);
+	CHECK_EQ(c.versions, THREADS * 7000);
 	rig_close(&r);
 }
 
@@ -385,28 +385,28 @@ static void test_sessions(void)
 	strcpy(c.path, a.path);
 	rig_open(&b);
 	CHECK(a.t.writer != b.t.writer);
-	CHECK_IS(kvs_open(c.path, &c.k), 0);
-	CHECK_IS(kvs_session_begin(c.k, -1), EUSERS);
+	CHECK_EQ(kvs_open(c.path, &c.k), 0);
+	CHECK_EQ(kvs_session_begin(c.k, -1), EUSERS);
 	rig_close(&b);
-	CHECK_IS(kvs_session_begin(c.k, -1), 0);
-	CHECK_IS(kvs_session_end(c.k), 0);
+	CHECK_EQ(kvs_session_begin(c.k, -1), 0);
+	CHECK_EQ(kvs_session_end(c.k), 0);
 	kvs_close(c.k);
 	for (i = 1; i < KVS_LINES; i++)
-		CHECK_IS(kvs_thread_begin(a.k, &threads[i]), 0);
-	CHECK_IS(kvs_thread_begin(a.k, &threads[0]), EAGAIN);
+		CHECK_EQ(kvs_thread_begin(a.k, &threads[i]), 0);
+	CHECK_EQ(kvs_thread_begin(a.k, &threads[0]), EAGAIN);
 	kvs_thread_end(&threads[5]);
-	CHECK_IS(kvs_thread_begin(a.k, &threads[0]), 0);
+	CHECK_EQ(kvs_thread_begin(a.k, &threads[0]), 0);
 	for (i = 0; i < KVS_LINES; i++)
 		if (i != 5)
 			kvs_thread_end(&threads[i]);
 	/* One dies; who knows that may take its place, or all are declared dead. */
-	CHILD(pid, rig_open(&b); CHECK_IS(rig_put(&b, "a", "b", 1), 0); _exit(0));
+	CHILD(pid, rig_open(&b); CHECK_EQ(rig_put(&b, "a", "b", 1), 0); _exit(0));
 	child_ok(pid);
-	CHECK_IS(kvs_open(b.path, &b.k), 0);
-	CHECK_IS(kvs_session_begin(b.k, -1), EUSERS);
-	CHECK_IS(kvs_session_begin(b.k, 1), 0);
-	CHECK_IS(kvs_thread_begin(b.k, &b.t), 0);
-	CHECK_IS(rig_put(&b, "a", "c", 1), 0);
+	CHECK_EQ(kvs_open(b.path, &b.k), 0);
+	CHECK_EQ(kvs_session_begin(b.k, -1), EUSERS);
+	CHECK_EQ(kvs_session_begin(b.k, 1), 0);
+	CHECK_EQ(kvs_thread_begin(b.k, &b.t), 0);
+	CHECK_EQ(rig_put(&b, "a", "c", 1), 0);
 	rig_well(&a);
 	rig_close(&b);
 	rig_close(&a);
@@ -419,32 +419,32 @@ static void test_settle(void)
 	struct rig r;
 
 	rig_make(&r, directory, "settle", &make);
-	CHECK_IS(rig_put(&r, "a", "b", 1), 0);
-	CHECK_IS(rig_put(&r, "b", "b", 1), 0);
-	CHECK_IS(rig_put(&r, "b", "c", 1), 0);
-	CHECK_IS(rig_del(&r, "a"), 0);
+	CHECK_EQ(rig_put(&r, "a", "b", 1), 0);
+	CHECK_EQ(rig_put(&r, "b", "b", 1), 0);
+	CHECK_EQ(rig_put(&r, "b", "c", 1), 0);
+	CHECK_EQ(rig_del(&r, "a"), 0);
 	/* As if killed before a put, and before a key was taken away. */
 	r.t.line->puts_begun++;
 	r.t.line->added_begun++;
 	r.t.line->removed_begun++;
 	r.t.line->erased_begun += 2;
 	rig_check(&r, &c);
-	CHECK_IS(c.bad, 0);
-	CHECK_IS(c.versions, 2);
-	CHECK_IS(c.puts_min, 0);
-	CHECK_IS(c.puts_max, 3);
-	CHECK_IS(c.entries_min, 0);
-	CHECK_IS(c.entries_max, 2);
-	CHECK_IS(kvs_check(r.k, true, &c, rig_say, NULL), 0);
-	CHECK_IS(c.bad, 0);
+	CHECK_EQ(c.bad, 0);
+	CHECK_EQ(c.versions, 2);
+	CHECK_EQ(c.puts_min, 0);
+	CHECK_EQ(c.puts_max, 3);
+	CHECK_EQ(c.entries_min, 0);
+	CHECK_EQ(c.entries_max, 2);
+	CHECK_EQ(kvs_check(r.k, true, &c, rig_say, NULL), 0);
+	CHECK_EQ(c.bad, 0);
 	rig_check(&r, &c);
-	CHECK_IS(c.bad, 0);
-	CHECK_IS(c.puts_min, 2);
-	CHECK_IS(c.puts_max, 2);
-	CHECK_IS(c.entries_min, 1);
-	CHECK_IS(c.entries_max, 1);
-	CHECK_IS(c.sessions, 0);
-	CHECK_IS(rig_put(&r, "a", "b", 1), 0);
+	CHECK_EQ(c.bad, 0);
+	CHECK_EQ(c.puts_min, 2);
+	CHECK_EQ(c.puts_max, 2);
+	CHECK_EQ(c.entries_min, 1);
+	CHECK_EQ(c.entries_max, 1);
+	CHECK_EQ(c.sessions, 0);
+	CHECK_EQ(rig_put(&r, "a", "b", 1), 0);
 	rig_well(&r);
 	rig_close(&r);
 }
@@ -454,7 +454,7 @@ static void write_at(const char *path, off_t at, const void *bytes, size_t len)
 	int fd = open(path, O_RDWR);
 
 	CHECK(fd >= 0);
-	CHECK_IS(pwrite(fd, bytes, len, at), len);
+	CHECK_EQ(pwrite(fd, bytes, len, at), len);
 	close(fd);
 }
 
@@ -467,42 +467,42 @@ static void test_files(void)
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/files", directory);
-	CHECK_IS(kvs_create(path, &make), EINVAL);
+	CHECK_EQ(kvs_create(path, &make), EINVAL);
 	CHECK(access(path, F_OK));
 	make.buckets = 4;
 	make.block = 5000;
-	CHECK_IS(kvs_create(path, &make), EINVAL);
+	CHECK_EQ(kvs_create(path, &make), EINVAL);
 	make.block = 65536;
-	CHECK_IS(kvs_create(path, &make), 0);
-	CHECK_IS(kvs_create(path, &make), EEXIST);
-	CHECK_IS(kvs_open(path, &k), 0);
-	CHECK_IS(k->g.block, 65536);
+	CHECK_EQ(kvs_create(path, &make), 0);
+	CHECK_EQ(kvs_create(path, &make), EEXIST);
+	CHECK_EQ(kvs_open(path, &k), 0);
+	CHECK_EQ(k->g.block, 65536);
 	kvs_close(k);
 	CHECK(!stat(path, &st));
 	CHECK(!truncate(path, st.st_size - 1));
-	CHECK_IS(kvs_open(path, &k), KVS_DAMAGED);
+	CHECK_EQ(kvs_open(path, &k), KVS_DAMAGED);
 	CHECK(!truncate(path, st.st_size));
-	CHECK_IS(kvs_open(path, &k), 0);
+	CHECK_EQ(kvs_open(path, &k), 0);
 	kvs_close(k);
 	/* One bit of the geometry. */
 	fd = open(path, O_RDONLY);
-	CHECK_IS(pread(fd, &byte, 1, KVS_LOCK_ROOM + 16 + 9), 1);
+	CHECK_EQ(pread(fd, &byte, 1, KVS_LOCK_ROOM + 16 + 9), 1);
 	close(fd);
 	byte ^= 1;
 	write_at(path, KVS_LOCK_ROOM + 16 + 9, &byte, 1);
-	CHECK_IS(kvs_open(path, &k), KVS_DAMAGED);
+	CHECK_EQ(kvs_open(path, &k), KVS_DAMAGED);
 	byte ^= 1;
 	write_at(path, KVS_LOCK_ROOM + 16 + 9, &byte, 1);
 	write_at(path, KVS_LOCK_ROOM, "x", 1);
-	CHECK_IS(kvs_open(path, &k), EINVAL);
+	CHECK_EQ(kvs_open(path, &k), EINVAL);
 	CHECK(!truncate(path, 0));
-	CHECK_IS(kvs_open(path, &k), EINVAL);
+	CHECK_EQ(kvs_open(path, &k), EINVAL);
 	unlink(path);
-	CHECK_IS(kvs_open(path, &k), ENOENT);
+	CHECK_EQ(kvs_open(path, &k), ENOENT);
 	/* Kinds of locks that nobody knows here. */
 	make.locks = NONE;
-	CHECK_IS(kvs_create(path, &make), 0);
-	CHECK_IS(kvs_open(path, &k), EINVAL);
+	CHECK_EQ(kvs_create(path, &make), 0);
+	CHECK_EQ(kvs_open(path, &k), EINVAL);
 	CHECK(strstr(kvs_why(), "--lock-library"));
 	unlink(path);
 
@@ -510,7 +510,7 @@ static void test_files(void)
 	close(mkstemp(outside));
 	unlink(outside);
 	make.locks = NULL;
-	CHECK_IS(kvs_create(outside, &make), EINVAL);
+	CHECK_EQ(kvs_create(outside, &make), EINVAL);
 	CHECK(strstr(kvs_why(), "mounted weft"));
 	CHECK(access(outside, F_OK));
 }
@@ -566,5 +566,5 @@ int main(void)
 	test_settle();
 	test_files();
 	test_big();
-	return check_result("kvs-store");
+	return check_result();
 }

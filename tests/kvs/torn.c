@@ -31,7 +31,7 @@ struct change {
 
 static void put(struct rig *r, size_t len)
 {
-	CHECK_IS(rig_put(r, "victim", big, len), 0);
+	CHECK_EQ(rig_put(r, "victim", big, len), 0);
 }
 
 static void put_small(struct rig *r)
@@ -51,7 +51,7 @@ static void put_big(struct rig *r)
 
 static void take_away(struct rig *r)
 {
-	CHECK_IS(rig_del(r, "victim"), 0);
+	CHECK_EQ(rig_del(r, "victim"), 0);
 }
 
 static void nothing(struct rig *r)
@@ -62,7 +62,7 @@ static void nothing(struct rig *r)
 /* The bucket's own block is full, then the victim is in overflow. */
 static void fill(struct rig *r)
 {
-	CHECK_IS(rig_put(r, "filler", big, sizeof(big)), 0);
+	CHECK_EQ(rig_put(r, "filler", big, sizeof(big)), 0);
 }
 
 static void fill_put_big(struct rig *r)
@@ -75,9 +75,9 @@ static void fill_put_big(struct rig *r)
 static void fill_middle(struct rig *r)
 {
 	fill(r);
-	CHECK_IS(rig_put(r, "filler1", big, sizeof(big)), 0);
+	CHECK_EQ(rig_put(r, "filler1", big, sizeof(big)), 0);
 	put_big(r);
-	CHECK_IS(rig_put(r, "filler2", big, sizeof(big)), 0);
+	CHECK_EQ(rig_put(r, "filler2", big, sizeof(big)), 0);
 }
 
 /* A survivor of several deaths. */
@@ -154,11 +154,11 @@ static void survive(const struct change *c, struct rig *r, unsigned long state)
 	struct kvs_found f;
 	char key[16];
 
-	CHECK_IS(rig_put(r, "victim", big, 10), 0);
-	CHECK_IS(rig_get(r, "victim", &f), 0);
+	CHECK_EQ(rig_put(r, "victim", big, 10), 0);
+	CHECK_EQ(rig_get(r, "victim", &f), 0);
 	CHECK(f.len == 10 && !memcmp(f.value, big, 10));
 	well(c, r, "one more put", state);
-	CHECK_IS(rig_del(r, "victim"), 0);
+	CHECK_EQ(rig_del(r, "victim"), 0);
 	for (i = 0; i < 100; i++) {
 		snprintf(key, sizeof(key), "more%u", i);
 		if (rig_put(r, key, big, sizeof(big)))
@@ -167,11 +167,11 @@ static void survive(const struct change *c, struct rig *r, unsigned long state)
 	}
 	well(c, r, "all blocks in use", state);
 	rig_check(r, &counts);
-	CHECK_IS(counts.blocks, (uint64_t)r->k->g.shards * r->k->g.shard_blocks);
-	CHECK_IS(counts.spare, 0);
+	CHECK_EQ(counts.blocks, (uint64_t)r->k->g.shards * r->k->g.shard_blocks);
+	CHECK_EQ(counts.spare, 0);
 	for (i = 0; i < n; i++) {
 		snprintf(key, sizeof(key), "more%u", i);
-		CHECK_IS(rig_del(r, key), 0);
+		CHECK_EQ(rig_del(r, key), 0);
 	}
 	well(c, r, "all taken away", state);
 }
@@ -187,7 +187,7 @@ static bool judge(const struct change *c, const struct rig *from, const char *fi
 	snprintf(r.path, sizeof(r.path), "%s/copy", directory);
 	fd = open(r.path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	CHECK(fd >= 0);
-	CHECK_IS(write(fd, file, from->k->length), from->k->length);
+	CHECK_EQ(write(fd, file, from->k->length), from->k->length);
 	close(fd);
 	rig_open(&r);
 	well(c, &r, "as found", state);
@@ -231,7 +231,7 @@ static void run(const struct change *c)
 	if (!pid)
 		child(c, &r);
 	for (;; steps++) {
-		CHECK_IS(waitpid(pid, &status, 0), pid);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
 		if (WIFEXITED(status))
 			break;
 		CHECK(WIFSTOPPED(status));
@@ -251,7 +251,7 @@ static void run(const struct change *c)
 		printf("skipped: no process can be traced here\n");
 		exit(SKIP);
 	}
-	CHECK_IS(WEXITSTATUS(status), 0);
+	CHECK_EQ(WEXITSTATUS(status), 0);
 	CHECK(new);
 	/* It was really looked at in between. */
 	CHECK(states > 3 && steps > 300);
@@ -277,5 +277,5 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/copy", directory);
 	unlink(path);
 	rmdir(directory);
-	return check_result("kvs-torn");
+	return check_result();
 }

@@ -5,7 +5,7 @@
  */
 #include <pthread.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tests/libweft/elsewhere.h"
 #include "tests/libweft/fake.h"
 #include "tools/libweft/lock.h"
@@ -52,46 +52,46 @@ static void test_codes(void)
 	struct timespec never = { 0, 1000000000 }, soon;
 	double begin;
 
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(weft_rwlock_wrlock(l), EDEADLK);
-	CHECK_IS(weft_rwlock_rdlock(l), EDEADLK);
-	CHECK_IS(weft_rwlock_trywrlock(l), EBUSY);
-	CHECK_IS(weft_rwlock_tryrdlock(l), EBUSY);
-	CHECK_IS(weft_rwlock_timedwrlock(l, &never), EINVAL);
-	CHECK_IS(weft_rwlock_timedrdlock(l, &never), EINVAL);
-	CHECK_IS(weft_rwlock_destroy(l), EBUSY);
-	CHECK_IS(elsewhere(try_both, l), EBUSY);
-	CHECK_IS(elsewhere(try_read, l), EBUSY);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), EPERM);
-	CHECK_IS(elsewhere(try_both, l), 0);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(weft_rwlock_wrlock(l), EDEADLK);
+	CHECK_EQ(weft_rwlock_rdlock(l), EDEADLK);
+	CHECK_EQ(weft_rwlock_trywrlock(l), EBUSY);
+	CHECK_EQ(weft_rwlock_tryrdlock(l), EBUSY);
+	CHECK_EQ(weft_rwlock_timedwrlock(l, &never), EINVAL);
+	CHECK_EQ(weft_rwlock_timedrdlock(l, &never), EINVAL);
+	CHECK_EQ(weft_rwlock_destroy(l), EBUSY);
+	CHECK_EQ(elsewhere(try_both, l), EBUSY);
+	CHECK_EQ(elsewhere(try_read, l), EBUSY);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), EPERM);
+	CHECK_EQ(elsewhere(try_both, l), 0);
 
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(weft_rwlock_trywrlock(l), EBUSY);
-	CHECK_IS(weft_rwlock_destroy(l), EBUSY);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_trywrlock(l), EBUSY);
+	CHECK_EQ(weft_rwlock_destroy(l), EBUSY);
 	begin = now_seconds();
 	soon = clock_in_ms(CLOCK_REALTIME, 60);
-	CHECK_IS(weft_rwlock_timedwrlock(l, &soon), ETIMEDOUT);
+	CHECK_EQ(weft_rwlock_timedwrlock(l, &soon), ETIMEDOUT);
 	CHECK(now_seconds() - begin >= 0.05);
-	CHECK_IS(elsewhere(try_read, l), 0);
-	CHECK_IS(elsewhere(try_both, l), EBUSY);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(elsewhere(try_both, l), EBUSY);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), EPERM);
+	CHECK_EQ(elsewhere(try_read, l), 0);
+	CHECK_EQ(elsewhere(try_both, l), EBUSY);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(elsewhere(try_both, l), EBUSY);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), EPERM);
 	/* What is free is had, whatever the time. */
 	soon.tv_sec = -5;
-	CHECK_IS(weft_rwlock_timedwrlock(l, &soon), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(weft_rwlock_destroy(l), 0);
+	CHECK_EQ(weft_rwlock_timedwrlock(l, &soon), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_destroy(l), 0);
 
-	CHECK_IS(weft_rwlock_wrlock(&outside), EINVAL);
-	CHECK_IS(weft_rwlock_unlock(&outside), EINVAL);
-	CHECK_IS(weft_rwlock_destroy(&outside), EINVAL);
+	CHECK_EQ(weft_rwlock_wrlock(&outside), EINVAL);
+	CHECK_EQ(weft_rwlock_unlock(&outside), EINVAL);
+	CHECK_EQ(weft_rwlock_destroy(&outside), EINVAL);
 	/* Nothing of all this was written where the lock stands. */
-	CHECK_IS(l->weft_unused, 0);
-	CHECK_IS(fake_state(fd, 64), 2);
+	CHECK_EQ(l->weft_unused, 0);
+	CHECK_EQ(fake_state(fd, 64), 2);
 }
 
 /* A lock that is cached costs the kernel nothing. */
@@ -102,40 +102,40 @@ static void test_quick(void)
 	uint64_t opens, acquires;
 	int i;
 
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 	opens = c->opens;
 	acquires = c->acquires;
 	for (i = 0; i < 1000; i++) {
-		CHECK_IS(weft_rwlock_wrlock(l), 0);
-		CHECK_IS(weft_rwlock_unlock(l), 0);
-		CHECK_IS(weft_rwlock_rdlock(l), 0);
-		CHECK_IS(weft_rwlock_unlock(l), 0);
+		CHECK_EQ(weft_rwlock_wrlock(l), 0);
+		CHECK_EQ(weft_rwlock_unlock(l), 0);
+		CHECK_EQ(weft_rwlock_rdlock(l), 0);
+		CHECK_EQ(weft_rwlock_unlock(l), 0);
 	}
-	CHECK_IS(c->opens, opens);
-	CHECK_IS(c->acquires, acquires);
+	CHECK_EQ(c->opens, opens);
+	CHECK_EQ(c->acquires, acquires);
 
 	/* Read permission is enough to read, not to write. */
 	fake_take_away(fd, 128, 1);
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(c->acquires, acquires);
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(c->acquires, acquires + 1);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(c->acquires, acquires);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(c->acquires, acquires + 1);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 	fake_take_away(fd, 128, 0);
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(c->acquires, acquires + 2);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(c->acquires, acquires + 2);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 }
 
 static _Atomic int reached;
 
 static void *writer(void *lock)
 {
-	CHECK_IS(weft_rwlock_wrlock(lock), 0);
+	CHECK_EQ(weft_rwlock_wrlock(lock), 0);
 	reached = 1;
-	CHECK_IS(weft_rwlock_unlock(lock), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock), 0);
 	return NULL;
 }
 
@@ -148,7 +148,7 @@ static void test_again(void)
 	pthread_t t;
 	int i;
 
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
 	CHECK(!pthread_create(&t, NULL, writer, l));
 	while (c->waits == waits)
 		pause_ms(1);
@@ -156,18 +156,18 @@ static void test_again(void)
 	CHECK(*fake_word(fd, 192) & (WEFT_WORD_SLOW | WEFT_WORD_TELL));
 	acquires = c->acquires;
 	for (i = 0; i < 200; i++)
-		CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(weft_rwlock_tryrdlock(l), 0);
-	CHECK_IS(c->acquires, acquires);
+		CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_tryrdlock(l), 0);
+	CHECK_EQ(c->acquires, acquires);
 	for (i = 0; i < 201; i++)
-		CHECK_IS(weft_rwlock_unlock(l), 0);
+		CHECK_EQ(weft_rwlock_unlock(l), 0);
 	CHECK(!reached);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 	CHECK(!pthread_join(t, NULL));
 	CHECK(reached);
-	CHECK_IS(weft_rwlock_unlock(l), EPERM);
-	CHECK_IS(fake_state(fd, 192), 2);
-	CHECK_IS(c->late, 0);
+	CHECK_EQ(weft_rwlock_unlock(l), EPERM);
+	CHECK_EQ(fake_state(fd, 192), 2);
+	CHECK_EQ(c->late, 0);
 }
 
 /* A read lock left by another thread than took it: the books say so. */
@@ -175,13 +175,13 @@ static void test_foreign(void)
 {
 	weft_rwlock_t *l = lock_at(256);
 
-	CHECK_IS(elsewhere(rdlock, l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), EPERM);
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(elsewhere(unlock, l), 0);
-	CHECK_IS(try_both(l), 0);
-	CHECK_IS(fake_state(fd, 256), 2);
+	CHECK_EQ(elsewhere(rdlock, l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), EPERM);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(elsewhere(unlock, l), 0);
+	CHECK_EQ(try_both(l), 0);
+	CHECK_EQ(fake_state(fd, 256), 2);
 }
 
 /* Many locks at once, left in another order than taken. */
@@ -192,22 +192,22 @@ static void test_many(void)
 	size_t i;
 
 	for (i = 0; i < 10000; i++)
-		CHECK_IS(weft_rwlock_rdlock(lock_at(4096 + i * 8)), 0);
+		CHECK_EQ(weft_rwlock_rdlock(lock_at(4096 + i * 8)), 0);
 	for (i = 0; i < 10000; i += 2)
-		CHECK_IS(weft_rwlock_unlock(lock_at(4096 + i * 8)), 0);
+		CHECK_EQ(weft_rwlock_unlock(lock_at(4096 + i * 8)), 0);
 	for (i = 1; i < 10000; i += 2)
-		CHECK_IS(weft_rwlock_unlock(lock_at(4096 + i * 8)), 0);
+		CHECK_EQ(weft_rwlock_unlock(lock_at(4096 + i * 8)), 0);
 	opens = c->opens;
 	for (i = 0; i < 10000; i++) {
-		CHECK_IS(weft_rwlock_unlock(lock_at(4096 + i * 8)), EPERM);
-		CHECK_IS(try_both(lock_at(4096 + i * 8)), 0);
-		CHECK_IS(fake_state(fd, 4096 + i * 8), 2);
+		CHECK_EQ(weft_rwlock_unlock(lock_at(4096 + i * 8)), EPERM);
+		CHECK_EQ(try_both(lock_at(4096 + i * 8)), 0);
+		CHECK_EQ(fake_state(fd, 4096 + i * 8), 2);
 	}
-	CHECK_IS(c->opens, opens);
+	CHECK_EQ(c->opens, opens);
 	/* One on every page border, and at the last place there is. */
 	for (i = 4096; i < SIZE; i += 4096)
-		CHECK_IS(try_both(lock_at(i - 1)), 0);
-	CHECK_IS(try_both(lock_at(SIZE - 1)), 0);
+		CHECK_EQ(try_both(lock_at(i - 1)), 0);
+	CHECK_EQ(try_both(lock_at(SIZE - 1)), 0);
 }
 
 /* Mappings of a region at several addresses, pieces of it, and none. */
@@ -218,61 +218,61 @@ static void test_mappings(void)
 	int other;
 
 	CHECK(second != region);
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(elsewhere(try_both, lock_at(8192 + 8)), EBUSY);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(elsewhere(try_both, lock_at(8192 + 8)), EBUSY);
 	/* A piece of the middle. */
 	third = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 8192);
 	CHECK(third != MAP_FAILED);
-	CHECK_IS(elsewhere(try_both, third + 8), EBUSY);
-	CHECK_IS(weft_rwlock_unlock((weft_rwlock_t *)(third + 8)), 0);
-	CHECK_IS(try_both(l), 0);
+	CHECK_EQ(elsewhere(try_both, third + 8), EBUSY);
+	CHECK_EQ(weft_rwlock_unlock((weft_rwlock_t *)(third + 8)), 0);
+	CHECK_EQ(try_both(l), 0);
 
 	/* Something else in the place of a piece. */
 	other = make_region(directory, "other", SIZE);
 	place = second + 8192;
-	CHECK_IS(weft_detach(place, 4096), 0);
+	CHECK_EQ(weft_detach(place, 4096), 0);
 	CHECK(mmap(place, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, other, 0) ==
 	      place);
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(elsewhere(try_both, lock_at(8192 + 8)), 0);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(elsewhere(try_both, lock_at(8192 + 8)), 0);
 	CHECK(*fake_word(other, 8) & WEFT_WORD_OWNER);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 	/* Left and right of it all is as it was. */
-	CHECK_IS(weft_rwlock_wrlock((weft_rwlock_t *)(second + 4096)), 0);
-	CHECK_IS(elsewhere(try_both, lock_at(4096)), EBUSY);
-	CHECK_IS(weft_rwlock_unlock(lock_at(4096)), 0);
-	CHECK_IS(weft_rwlock_wrlock((weft_rwlock_t *)(second + 12288)), 0);
-	CHECK_IS(elsewhere(try_both, lock_at(12288)), EBUSY);
-	CHECK_IS(weft_rwlock_unlock(lock_at(12288)), 0);
+	CHECK_EQ(weft_rwlock_wrlock((weft_rwlock_t *)(second + 4096)), 0);
+	CHECK_EQ(elsewhere(try_both, lock_at(4096)), EBUSY);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(4096)), 0);
+	CHECK_EQ(weft_rwlock_wrlock((weft_rwlock_t *)(second + 12288)), 0);
+	CHECK_EQ(elsewhere(try_both, lock_at(12288)), EBUSY);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(12288)), 0);
 
 	/* Unmapping does not give up what is held. */
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(weft_detach(place, 4096), 0);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(weft_detach(place, 4096), 0);
 	CHECK(!munmap(place, 4096));
 	CHECK(*fake_word(other, 8) & WEFT_WORD_OWNER);
 	place = map_region(other, SIZE);
-	CHECK_IS(weft_rwlock_unlock((weft_rwlock_t *)(place + 8)), 0);
-	CHECK_IS(fake_state(other, 8), 2);
+	CHECK_EQ(weft_rwlock_unlock((weft_rwlock_t *)(place + 8)), 0);
+	CHECK_EQ(fake_state(other, 8), 2);
 
 	/* One that has no name any more has to be told of. */
-	CHECK_IS(weft_detach(place, SIZE), 0);
+	CHECK_EQ(weft_detach(place, SIZE), 0);
 	{
 		char path[128];
 
 		snprintf(path, sizeof(path), "%s/other", directory);
 		CHECK(!unlink(path));
 	}
-	CHECK_IS(weft_rwlock_wrlock((weft_rwlock_t *)(place + 8)), EINVAL);
-	CHECK_IS(weft_attach(place, SIZE, other, 0), 0);
-	CHECK_IS(try_both((weft_rwlock_t *)(place + 8)), 0);
-	CHECK_IS(weft_attach(place + 1, SIZE, other, 0), EINVAL);
-	CHECK_IS(weft_attach(place, SIZE, STDIN_FILENO, 0), EINVAL);
-	CHECK_IS(weft_detach(place, SIZE), 0);
+	CHECK_EQ(weft_rwlock_wrlock((weft_rwlock_t *)(place + 8)), EINVAL);
+	CHECK_EQ(weft_attach(place, SIZE, other, 0), 0);
+	CHECK_EQ(try_both((weft_rwlock_t *)(place + 8)), 0);
+	CHECK_EQ(weft_attach(place + 1, SIZE, other, 0), EINVAL);
+	CHECK_EQ(weft_attach(place, SIZE, STDIN_FILENO, 0), EINVAL);
+	CHECK_EQ(weft_detach(place, SIZE), 0);
 	CHECK(!munmap(place, SIZE));
 	close(other);
-	CHECK_IS(weft_detach(second, SIZE), 0);
+	CHECK_EQ(weft_detach(second, SIZE), 0);
 	CHECK(!munmap(second, SIZE));
-	CHECK_IS(weft_detach(third, 4096), 0);
+	CHECK_EQ(weft_detach(third, 4096), 0);
 	CHECK(!munmap(third, 4096));
 }
 
@@ -287,46 +287,46 @@ static void test_ranges(void)
 	struct weft_range empty = { p, 0 }, last = { p + SIZE - 1, 1 };
 	struct weft_range beyond = { p + SIZE - 1, 2 }, all = { p + 65536, SIZE - 65536 };
 
-	CHECK_IS(weft_rwlock_init(a, list, 3), 0);
+	CHECK_EQ(weft_rwlock_init(a, list, 3), 0);
 	/* Again, and in another order. */
-	CHECK_IS(weft_rwlock_init(a, list, 3), 0);
-	CHECK_IS(weft_rwlock_init(b, &one, 1), EEXIST);
+	CHECK_EQ(weft_rwlock_init(a, list, 3), 0);
+	CHECK_EQ(weft_rwlock_init(b, &one, 1), EEXIST);
 	one.address = second + 65536 + 8191;
-	CHECK_IS(weft_rwlock_init(b, &one, 1), EEXIST);
+	CHECK_EQ(weft_rwlock_init(b, &one, 1), EEXIST);
 	one.address = second + 65536 + 8192;
-	CHECK_IS(weft_rwlock_init(b, &one, 1), 0);
-	CHECK_IS(weft_rwlock_init(b, &all, 1), EEXIST);
+	CHECK_EQ(weft_rwlock_init(b, &one, 1), 0);
+	CHECK_EQ(weft_rwlock_init(b, &all, 1), EEXIST);
 	/* What failed has changed nothing. */
-	CHECK_IS(weft_rwlock_init(lock_at(16), &one, 1), EEXIST);
+	CHECK_EQ(weft_rwlock_init(lock_at(16), &one, 1), EEXIST);
 	one.address = p + 131072 + 65536;
-	CHECK_IS(weft_rwlock_init(b, &one, 1), 0);
+	CHECK_EQ(weft_rwlock_init(b, &one, 1), 0);
 	one.address = p + 131072 + 65535;
-	CHECK_IS(weft_rwlock_init(b, &one, 1), EEXIST);
-	CHECK_IS(weft_rwlock_init(b, &outside, 1), EINVAL);
-	CHECK_IS(weft_rwlock_init(b, &empty, 1), EINVAL);
-	CHECK_IS(weft_rwlock_init(b, &beyond, 1), EINVAL);
-	CHECK_IS(weft_rwlock_init(b, NULL, 1), EINVAL);
-	CHECK_IS(weft_rwlock_init(b, &last, 1), 0);
+	CHECK_EQ(weft_rwlock_init(b, &one, 1), EEXIST);
+	CHECK_EQ(weft_rwlock_init(b, &outside, 1), EINVAL);
+	CHECK_EQ(weft_rwlock_init(b, &empty, 1), EINVAL);
+	CHECK_EQ(weft_rwlock_init(b, &beyond, 1), EINVAL);
+	CHECK_EQ(weft_rwlock_init(b, NULL, 1), EINVAL);
+	CHECK_EQ(weft_rwlock_init(b, &last, 1), 0);
 	/* Fewer than before: the others are free. */
-	CHECK_IS(weft_rwlock_init(a, list, 1), 0);
-	CHECK_IS(weft_rwlock_init(b, &list[2], 1), 0);
-	CHECK_IS(weft_rwlock_init(a, NULL, 0), 0);
-	CHECK_IS(weft_rwlock_destroy(b), 0);
-	CHECK_IS(weft_rwlock_init(a, &all, 1), 0);
+	CHECK_EQ(weft_rwlock_init(a, list, 1), 0);
+	CHECK_EQ(weft_rwlock_init(b, &list[2], 1), 0);
+	CHECK_EQ(weft_rwlock_init(a, NULL, 0), 0);
+	CHECK_EQ(weft_rwlock_destroy(b), 0);
+	CHECK_EQ(weft_rwlock_init(a, &all, 1), 0);
 	/* Pieces within, around and across each other. */
 	list[0] = (struct weft_range){ p + 20 * 4096, 4 * 4096 };
 	list[1] = (struct weft_range){ p + 18 * 4096, 10 * 4096 };
 	list[2] = (struct weft_range){ p + 26 * 4096, 10 * 4096 };
-	CHECK_IS(weft_rwlock_init(a, list, 3), 0);
+	CHECK_EQ(weft_rwlock_init(a, list, 3), 0);
 	for (int i = 16; i < 40; i++) {
 		one.address = p + i * 4096;
-		CHECK_IS(weft_rwlock_init(b, &one, 1), i >= 18 && i < 36 ? EEXIST : 0);
-		CHECK_IS(weft_rwlock_destroy(b), 0);
+		CHECK_EQ(weft_rwlock_init(b, &one, 1), i >= 18 && i < 36 ? EEXIST : 0);
+		CHECK_EQ(weft_rwlock_destroy(b), 0);
 	}
-	CHECK_IS(weft_rwlock_destroy(a), 0);
-	CHECK_IS(weft_rwlock_init(b, &all, 1), 0);
-	CHECK_IS(weft_rwlock_destroy(b), 0);
-	CHECK_IS(weft_detach(second, SIZE), 0);
+	CHECK_EQ(weft_rwlock_destroy(a), 0);
+	CHECK_EQ(weft_rwlock_init(b, &all, 1), 0);
+	CHECK_EQ(weft_rwlock_destroy(b), 0);
+	CHECK_EQ(weft_detach(second, SIZE), 0);
 	CHECK(!munmap(second, SIZE));
 }
 
@@ -342,32 +342,32 @@ static void test_kernel_told(void)
 	};
 	struct weft_range most = { p + 4096, large - 4096 }, more = { p + 4096, large };
 
-	CHECK_IS(weft_rwlock_init(a, list, 2), 0);
-	CHECK_IS((long)fake_bound(fd, 0), 3 * 4096);
-	CHECK_IS(weft_rwlock_init(b, &list[1], 1), EEXIST);
-	CHECK_IS((long)fake_bound(fd, 8), 0);
-	CHECK_IS(weft_rwlock_init(a, list, 1), 0);
-	CHECK_IS((long)fake_bound(fd, 0), 2 * 4096);
-	CHECK_IS(weft_rwlock_init(a, NULL, 0), 0);
-	CHECK_IS((long)fake_bound(fd, 0), 0);
-	CHECK_IS(weft_rwlock_init(a, list, 1), 0);
-	CHECK_IS(weft_rwlock_destroy(a), 0);
-	CHECK_IS((long)fake_bound(fd, 0), 0);
+	CHECK_EQ(weft_rwlock_init(a, list, 2), 0);
+	CHECK_EQ((long)fake_bound(fd, 0), 3 * 4096);
+	CHECK_EQ(weft_rwlock_init(b, &list[1], 1), EEXIST);
+	CHECK_EQ((long)fake_bound(fd, 8), 0);
+	CHECK_EQ(weft_rwlock_init(a, list, 1), 0);
+	CHECK_EQ((long)fake_bound(fd, 0), 2 * 4096);
+	CHECK_EQ(weft_rwlock_init(a, NULL, 0), 0);
+	CHECK_EQ((long)fake_bound(fd, 0), 0);
+	CHECK_EQ(weft_rwlock_init(a, list, 1), 0);
+	CHECK_EQ(weft_rwlock_destroy(a), 0);
+	CHECK_EQ((long)fake_bound(fd, 0), 0);
 
 	/* More than it takes comes by page faults. */
-	CHECK_IS(weft_rwlock_init((weft_rwlock_t *)p, &most, 1), 0);
-	CHECK_IS((long)fake_bound(wide, 0), (long)large - 4096);
-	CHECK_IS(weft_rwlock_init((weft_rwlock_t *)p, &more, 1), 0);
-	CHECK_IS((long)fake_bound(wide, 0), 0);
+	CHECK_EQ(weft_rwlock_init((weft_rwlock_t *)p, &most, 1), 0);
+	CHECK_EQ((long)fake_bound(wide, 0), (long)large - 4096);
+	CHECK_EQ(weft_rwlock_init((weft_rwlock_t *)p, &more, 1), 0);
+	CHECK_EQ((long)fake_bound(wide, 0), 0);
 
 	fake_old = 1;
-	CHECK_IS(weft_rwlock_init(a, list, 2), 0);
-	CHECK_IS(weft_rwlock_init(b, &list[1], 1), EEXIST);
-	CHECK_IS(weft_rwlock_destroy(a), 0);
+	CHECK_EQ(weft_rwlock_init(a, list, 2), 0);
+	CHECK_EQ(weft_rwlock_init(b, &list[1], 1), EEXIST);
+	CHECK_EQ(weft_rwlock_destroy(a), 0);
 	fake_old = 0;
-	CHECK_IS((long)fake_bound(fd, 0), 0);
+	CHECK_EQ((long)fake_bound(fd, 0), 0);
 
-	CHECK_IS(weft_detach(p, 2 * large), 0);
+	CHECK_EQ(weft_detach(p, 2 * large), 0);
 	CHECK(!munmap(p, 2 * large));
 	close(wide);
 }
@@ -383,14 +383,14 @@ static void test_many_ranges(void)
 
 	for (i = 0; i < n; i++) {
 		one.address = p + (i * 2 + 1) * 4096;
-		CHECK_IS(weft_rwlock_init((weft_rwlock_t *)(p + i * 8192), &one, 1), 0);
+		CHECK_EQ(weft_rwlock_init((weft_rwlock_t *)(p + i * 8192), &one, 1), 0);
 	}
 	for (i = 0; i < n; i++) {
 		one.address = p + (i * 2 + 1) * 4096;
-		CHECK_IS(weft_rwlock_init((weft_rwlock_t *)(p + i * 8192 + 8), &one, 1), EEXIST);
+		CHECK_EQ(weft_rwlock_init((weft_rwlock_t *)(p + i * 8192 + 8), &one, 1), EEXIST);
 	}
 	CHECK(now_seconds() - begin < 20);
-	CHECK_IS(weft_detach(p, n * 2 * 4096), 0);
+	CHECK_EQ(weft_detach(p, n * 2 * 4096), 0);
 	CHECK(!munmap(p, n * 2 * 4096));
 	close(big);
 }
@@ -410,24 +410,24 @@ static void test_typed(void)
 	struct money *m;
 
 	b = a + 1;
-	CHECK_IS(account_init(a), 0);
-	CHECK_IS(account_init(b), 0);
+	CHECK_EQ(account_init(a), 0);
+	CHECK_EQ(account_init(b), 0);
 	m = account_wrlock(a);
 	CHECK(m);
 	m->cents += 100;
 	errno = 0;
 	CHECK(!account_tryrdlock(a));
-	CHECK_IS(errno, EBUSY);
+	CHECK_EQ(errno, EBUSY);
 	CHECK(!account_wrlock(a));
-	CHECK_IS(errno, EDEADLK);
-	CHECK_IS(account_unlock(a), 0);
+	CHECK_EQ(errno, EDEADLK);
+	CHECK_EQ(account_unlock(a), 0);
 	look = account_rdlock(a);
 	CHECK(look && look->cents == 100);
 	CHECK(!account_timedwrlock(a, &soon));
-	CHECK_IS(errno, ETIMEDOUT);
-	CHECK_IS(account_unlock(a), 0);
-	CHECK_IS(weft_rwlock_destroy(&a->lock), 0);
-	CHECK_IS(weft_rwlock_destroy(&b->lock), 0);
+	CHECK_EQ(errno, ETIMEDOUT);
+	CHECK_EQ(account_unlock(a), 0);
+	CHECK_EQ(weft_rwlock_destroy(&a->lock), 0);
+	CHECK_EQ(weft_rwlock_destroy(&b->lock), 0);
 }
 
 /* A file that may only be read: the kernel does it all. */
@@ -451,37 +451,37 @@ static void test_read_only(void)
 	CHECK(ro >= 0);
 	p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, ro, 0);
 	CHECK(p != MAP_FAILED);
-	CHECK_IS(weft_attach(p, 4096, ro, 0), 0);
+	CHECK_EQ(weft_attach(p, 4096, ro, 0), 0);
 	fake_refuses = 0;
 	l = (weft_rwlock_t *)p;
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
 	/* The second time the thread had it already. */
-	CHECK_IS(c->acquires, 1);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(*fake_word(rw, 0) & WEFT_WORD_READERS, WEFT_WORD_READER);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), EPERM);
-	CHECK_IS(weft_rwlock_wrlock(l), EACCES);
-	CHECK_IS(fake_state(rw, 0), 2);
-	CHECK_IS(c->releases, 2);
+	CHECK_EQ(c->acquires, 1);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(*fake_word(rw, 0) & WEFT_WORD_READERS, WEFT_WORD_READER);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), EPERM);
+	CHECK_EQ(weft_rwlock_wrlock(l), EACCES);
+	CHECK_EQ(fake_state(rw, 0), 2);
+	CHECK_EQ(c->releases, 2);
 
 	/* What is held stays, mapped or not; then the file goes. */
 	before = open_files();
-	CHECK_IS(weft_rwlock_rdlock(l), 0);
-	CHECK_IS(weft_rwlock_destroy(l), EBUSY);
-	CHECK_IS(weft_detach(p, 4096), 0);
+	CHECK_EQ(weft_rwlock_rdlock(l), 0);
+	CHECK_EQ(weft_rwlock_destroy(l), EBUSY);
+	CHECK_EQ(weft_detach(p, 4096), 0);
 	CHILD(pid, {
-		CHECK_IS(weft_rwlock_trywrlock((weft_rwlock_t *)q), geteuid() ? EACCES : EBUSY);
+		CHECK_EQ(weft_rwlock_trywrlock((weft_rwlock_t *)q), geteuid() ? EACCES : EBUSY);
 	});
 	child_ok(pid);
-	CHECK_IS(*fake_word(rw, 0) & WEFT_WORD_READERS, WEFT_WORD_READER);
-	CHECK_IS(weft_attach(p, 4096, ro, 0), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), EPERM);
-	CHECK_IS(weft_rwlock_destroy(l), 0);
-	CHECK_IS(weft_detach(p, 4096), 0);
-	CHECK_IS(open_files(), before - 1);
+	CHECK_EQ(*fake_word(rw, 0) & WEFT_WORD_READERS, WEFT_WORD_READER);
+	CHECK_EQ(weft_attach(p, 4096, ro, 0), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), EPERM);
+	CHECK_EQ(weft_rwlock_destroy(l), 0);
+	CHECK_EQ(weft_detach(p, 4096), 0);
+	CHECK_EQ(open_files(), before - 1);
 	CHECK(!munmap(p, 4096));
 	CHECK(!munmap(q, 4096));
 	close(ro);
@@ -493,11 +493,11 @@ static pthread_barrier_t all_in;
 
 static void *many_threads(void *lock)
 {
-	CHECK_IS(weft_rwlock_rdlock(lock), 0);
+	CHECK_EQ(weft_rwlock_rdlock(lock), 0);
 	pthread_barrier_wait(&all_in);
-	CHECK_IS(weft_rwlock_unlock(lock), 0);
-	CHECK_IS(weft_rwlock_wrlock(lock), 0);
-	CHECK_IS(weft_rwlock_unlock(lock), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock), 0);
+	CHECK_EQ(weft_rwlock_wrlock(lock), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock), 0);
 	return NULL;
 }
 
@@ -517,12 +517,12 @@ static void test_many_threads(void)
 		CHECK(!pthread_create(&threads[i], &attr, many_threads, l));
 	for (i = 0; i < 1100; i++)
 		CHECK(!pthread_join(threads[i], NULL));
-	CHECK_IS(fake_state(fd, 512), 2);
+	CHECK_EQ(fake_state(fd, 512), 2);
 	CHECK(c->releases >= releases + 70);
 	/* Their cells are free again. */
 	releases = c->releases;
-	CHECK_IS(elsewhere(try_both, l), 0);
-	CHECK_IS(c->releases, releases);
+	CHECK_EQ(elsewhere(try_both, l), 0);
+	CHECK_EQ(c->releases, releases);
 	pthread_barrier_destroy(&all_in);
 }
 
@@ -544,10 +544,10 @@ static void *interrupt(void *thread)
 
 static void *hold(void *lock)
 {
-	CHECK_IS(weft_rwlock_wrlock(lock), 0);
+	CHECK_EQ(weft_rwlock_wrlock(lock), 0);
 	reached = 2;
 	pause_ms(100);
-	CHECK_IS(weft_rwlock_unlock(lock), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock), 0);
 	return NULL;
 }
 
@@ -563,11 +563,11 @@ static void test_signals(void)
 	while (reached != 2)
 		pause_ms(1);
 	CHECK(!pthread_create(&b, NULL, interrupt, &self));
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 	CHECK(!pthread_join(a, NULL));
 	CHECK(!pthread_join(b, NULL));
-	CHECK_IS(fake_state(fd, 576), 2);
+	CHECK_EQ(fake_state(fd, 576), 2);
 }
 
 int main(void)
@@ -589,5 +589,5 @@ int main(void)
 	test_read_only();
 	test_many_threads();
 	test_signals();
-	return check_result("basic");
+	return check_result();
 }

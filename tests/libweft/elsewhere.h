@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 
 struct elsewhere {
 	int (*function)(void *lock);

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <sys/syscall.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tests/libweft/fake.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"
@@ -40,32 +40,32 @@ static void as_child(void)
 {
 	struct timespec soon = clock_in_ms(CLOCK_REALTIME, 30);
 
-	CHECK_IS(weft_rwlock_trywrlock(lock_at(0)), EBUSY);
+	CHECK_EQ(weft_rwlock_trywrlock(lock_at(0)), EBUSY);
 	/* Not EDEADLK: it is not this process's. */
-	CHECK_IS(weft_rwlock_timedrdlock(lock_at(0), &soon), ETIMEDOUT);
-	CHECK_IS(weft_rwlock_unlock(lock_at(0)), EPERM);
-	CHECK_IS(weft_rwlock_unlock(lock_at(8)), EPERM);
-	CHECK_IS(weft_rwlock_trywrlock(lock_at(8)), EBUSY);
-	CHECK_IS(weft_rwlock_rdlock(lock_at(8)), 0);
-	CHECK_IS(weft_rwlock_unlock(lock_at(8)), 0);
-	CHECK_IS(weft_rwlock_unlock(lock_at(8)), EPERM);
-	CHECK_IS(weft_rwlock_wrlock(lock_at(16)), 0);
-	CHECK_IS(weft_rwlock_unlock(lock_at(16)), 0);
+	CHECK_EQ(weft_rwlock_timedrdlock(lock_at(0), &soon), ETIMEDOUT);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(0)), EPERM);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(8)), EPERM);
+	CHECK_EQ(weft_rwlock_trywrlock(lock_at(8)), EBUSY);
+	CHECK_EQ(weft_rwlock_rdlock(lock_at(8)), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(8)), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(8)), EPERM);
+	CHECK_EQ(weft_rwlock_wrlock(lock_at(16)), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(16)), 0);
 }
 
 static void hold_two(void)
 {
-	CHECK_IS(weft_rwlock_wrlock(lock_at(0)), 0);
-	CHECK_IS(weft_rwlock_rdlock(lock_at(8)), 0);
+	CHECK_EQ(weft_rwlock_wrlock(lock_at(0)), 0);
+	CHECK_EQ(weft_rwlock_rdlock(lock_at(8)), 0);
 }
 
 static void leave_two(void)
 {
-	CHECK_IS(weft_rwlock_unlock(lock_at(0)), 0);
-	CHECK_IS(weft_rwlock_unlock(lock_at(8)), 0);
-	CHECK_IS(fake_state(fd, 0), 2);
-	CHECK_IS(fake_state(fd, 8), 2);
-	CHECK_IS(fake_state(fd, 16), 2);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(0)), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(8)), 0);
+	CHECK_EQ(fake_state(fd, 0), 2);
+	CHECK_EQ(fake_state(fd, 8), 2);
+	CHECK_EQ(fake_state(fd, 16), 2);
 }
 
 static void test_fork(void)
@@ -151,8 +151,8 @@ static void test_parent_dies(void)
 		CHILD(child, {
 			*shared = 1;
 			wait_for(2);
-			CHECK_IS(weft_rwlock_wrlock(lock_at(0)), 0);
-			CHECK_IS(weft_rwlock_wrlock(lock_at(8)), 0);
+			CHECK_EQ(weft_rwlock_wrlock(lock_at(0)), 0);
+			CHECK_EQ(weft_rwlock_wrlock(lock_at(8)), 0);
 			leave_two();
 			*shared = 3;
 		});
@@ -175,7 +175,7 @@ static void test_killed(void)
 
 		*shared = 0;
 		CHILD(holder, {
-			CHECK_IS(kind & 1 ? weft_rwlock_rdlock(lock_at(24)) :
+			CHECK_EQ(kind & 1 ? weft_rwlock_rdlock(lock_at(24)) :
 				 weft_rwlock_wrlock(lock_at(24)), 0);
 			*shared = 1;
 			pause();
@@ -184,16 +184,16 @@ static void test_killed(void)
 		CHILD(waiter, {
 			*shared = 2;
 			if (kind == 2)
-				CHECK_IS(weft_rwlock_rdlock(lock_at(24)), 0);
+				CHECK_EQ(weft_rwlock_rdlock(lock_at(24)), 0);
 			else
-				CHECK_IS(weft_rwlock_wrlock(lock_at(24)), 0);
-			CHECK_IS(weft_rwlock_unlock(lock_at(24)), 0);
+				CHECK_EQ(weft_rwlock_wrlock(lock_at(24)), 0);
+			CHECK_EQ(weft_rwlock_unlock(lock_at(24)), 0);
 		});
 		wait_for(2);
 		pause_ms(30);
 		child_kill(holder);
 		child_ok(waiter);
-		CHECK_IS(fake_state(fd, 24), 2);
+		CHECK_EQ(fake_state(fd, 24), 2);
 	}
 }
 
@@ -202,17 +202,17 @@ static void test_refused(void)
 {
 	pid_t pid;
 
-	CHECK_IS(weft_rwlock_wrlock(lock_at(0)), 0);
-	CHECK_IS(weft_rwlock_rdlock(lock_at(8)), 0);
+	CHECK_EQ(weft_rwlock_wrlock(lock_at(0)), 0);
+	CHECK_EQ(weft_rwlock_rdlock(lock_at(8)), 0);
 	fake_refuses = 1;
 	CHILD(pid, {
-		CHECK_IS(weft_rwlock_trywrlock(lock_at(0)), EBUSY);
-		CHECK_IS(weft_rwlock_trywrlock(lock_at(8)), EBUSY);
-		CHECK_IS(weft_rwlock_rdlock(lock_at(8)), 0);
-		CHECK_IS(weft_rwlock_unlock(lock_at(8)), 0);
-		CHECK_IS(weft_rwlock_wrlock(lock_at(16)), 0);
-		CHECK_IS(weft_rwlock_wrlock(lock_at(16)), EDEADLK);
-		CHECK_IS(weft_rwlock_unlock(lock_at(16)), 0);
+		CHECK_EQ(weft_rwlock_trywrlock(lock_at(0)), EBUSY);
+		CHECK_EQ(weft_rwlock_trywrlock(lock_at(8)), EBUSY);
+		CHECK_EQ(weft_rwlock_rdlock(lock_at(8)), 0);
+		CHECK_EQ(weft_rwlock_unlock(lock_at(8)), 0);
+		CHECK_EQ(weft_rwlock_wrlock(lock_at(16)), 0);
+		CHECK_EQ(weft_rwlock_wrlock(lock_at(16)), EDEADLK);
+		CHECK_EQ(weft_rwlock_unlock(lock_at(16)), 0);
 	});
 	child_ok(pid);
 	fake_refuses = 0;
@@ -229,11 +229,11 @@ static void *busy(void *arg)
 		char *p = map_region(fd, SIZE);
 		weft_rwlock_t *l = (weft_rwlock_t *)(p + 32);
 
-		CHECK_IS(weft_rwlock_rdlock(l), 0);
-		CHECK_IS(weft_rwlock_unlock(l), 0);
-		CHECK_IS(weft_rwlock_wrlock(lock_at(40)), 0);
-		CHECK_IS(weft_rwlock_unlock(lock_at(40)), 0);
-		CHECK_IS(weft_detach(p, SIZE), 0);
+		CHECK_EQ(weft_rwlock_rdlock(l), 0);
+		CHECK_EQ(weft_rwlock_unlock(l), 0);
+		CHECK_EQ(weft_rwlock_wrlock(lock_at(40)), 0);
+		CHECK_EQ(weft_rwlock_unlock(lock_at(40)), 0);
+		CHECK_EQ(weft_detach(p, SIZE), 0);
 		CHECK(!munmap(p, SIZE));
 	}
 	return NULL;
@@ -250,18 +250,18 @@ static void test_fork_while_busy(void)
 		pid_t pid;
 
 		CHILD(pid, {
-			CHECK_IS(weft_rwlock_wrlock(lock_at(40)), 0);
-			CHECK_IS(weft_rwlock_unlock(lock_at(40)), 0);
-			CHECK_IS(weft_rwlock_rdlock(lock_at(32)), 0);
-			CHECK_IS(weft_rwlock_unlock(lock_at(32)), 0);
+			CHECK_EQ(weft_rwlock_wrlock(lock_at(40)), 0);
+			CHECK_EQ(weft_rwlock_unlock(lock_at(40)), 0);
+			CHECK_EQ(weft_rwlock_rdlock(lock_at(32)), 0);
+			CHECK_EQ(weft_rwlock_unlock(lock_at(32)), 0);
 		});
 		child_ok(pid);
 	}
 	stop = 1;
 	for (i = 0; i < 2; i++)
 		CHECK(!pthread_join(t[i], NULL));
-	CHECK_IS(fake_state(fd, 32), 2);
-	CHECK_IS(fake_state(fd, 40), 2);
+	CHECK_EQ(fake_state(fd, 32), 2);
+	CHECK_EQ(fake_state(fd, 40), 2);
 }
 
 int main(void)
@@ -285,5 +285,5 @@ int main(void)
 	test_killed();
 	test_refused();
 	test_fork_while_busy();
-	return check_result("fork");
+	return check_result();
 }

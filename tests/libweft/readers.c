@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "tests/common/argument.h"
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tests/libweft/fake.h"
 #include "tools/common/random.h"
 #include "tools/libweft/lock.h"
@@ -67,8 +67,8 @@ static void look(struct guarded *g)
 	CHECK(writer || g->b == a);
 	if (a % 512 == 0)
 		usleep(100);
-	CHECK_IS(g->a, a);
-	CHECK_IS(g->writer, writer);
+	CHECK_EQ(g->a, a);
+	CHECK_EQ(g->writer, writer);
 	p->reads++;
 }
 
@@ -81,12 +81,12 @@ static void change(struct guarded *g)
 		p->halves++;
 		g->b = g->a;
 	}
-	CHECK_IS(g->a, g->b);
+	CHECK_EQ(g->a, g->b);
 	g->a++;
 	if (g->a % 4 == 0)
 		usleep(200);
 	g->b++;
-	CHECK_IS(atomic_exchange(&g->writer, 0), getpid());
+	CHECK_EQ(atomic_exchange(&g->writer, 0), getpid());
 	p->writes++;
 }
 
@@ -105,16 +105,16 @@ static void read_one(unsigned int i, unsigned int how)
 		CHECK(!error || error == EBUSY);
 	} else {
 		error = weft_rwlock_rdlock(l);
-		CHECK_IS(error, 0);
+		CHECK_EQ(error, 0);
 	}
 	if (error)
 		return;
 	for (n = 0; how % 256 == 3 && n < DEPTH; n++)
-		CHECK_IS(weft_rwlock_rdlock(l), 0);
+		CHECK_EQ(weft_rwlock_rdlock(l), 0);
 	look(&p->guarded[i]);
 	while (n--)
-		CHECK_IS(weft_rwlock_unlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+		CHECK_EQ(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 }
 
 static void write_one(unsigned int i, unsigned int how)
@@ -131,12 +131,12 @@ static void write_one(unsigned int i, unsigned int how)
 		error = weft_rwlock_trywrlock(l);
 		CHECK(!error || error == EBUSY);
 	} else {
-		CHECK_IS(weft_rwlock_wrlock(l), 0);
+		CHECK_EQ(weft_rwlock_wrlock(l), 0);
 	}
 	if (error)
 		return;
 	change(&p->guarded[i]);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 }
 
 static void *work(void *seed_of)
@@ -195,8 +195,8 @@ static void *read_on(void *lock)
 		for (i = 0; i < 3000; i++)
 			wrong |= atomic_load_explicit(&writing, memory_order_relaxed);
 		CHECK(!wrong);
-		CHECK_IS(error, 0);
-		CHECK_IS(weft_rwlock_unlock(lock), 0);
+		CHECK_EQ(error, 0);
+		CHECK_EQ(weft_rwlock_unlock(lock), 0);
 		looks++;
 		/* So that writers have a chance. */
 		for (i = 0; i < 1000; i++)
@@ -213,7 +213,7 @@ static void *write_on(void *lock)
 			continue;
 		writing = true;
 		writing = false;
-		CHECK_IS(weft_rwlock_unlock(lock), 0);
+		CHECK_EQ(weft_rwlock_unlock(lock), 0);
 		turns++;
 	}
 	return NULL;
@@ -224,8 +224,8 @@ static void close_by(double for_seconds)
 	weft_rwlock_t *l = lock_of(LOCKS);
 	pthread_t r, w;
 
-	CHECK_IS(weft_rwlock_wrlock(l), 0);
-	CHECK_IS(weft_rwlock_unlock(l), 0);
+	CHECK_EQ(weft_rwlock_wrlock(l), 0);
+	CHECK_EQ(weft_rwlock_unlock(l), 0);
 	CHECK(!pthread_create(&r, NULL, read_on, l));
 	CHECK(!pthread_create(&w, NULL, write_on, l));
 	pause_ms((long)(for_seconds * 1000));
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 		i = (unsigned int)random_below(&seed, WORKERS);
 		pause_ms(random_below(&seed, 40));
 		/* Nobody has ended by himself, which would be a check that failed. */
-		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
+		CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
 		kill_one(pids[i]);
 		kills++;
 		pids[i] = start(random_u32(&seed));
@@ -283,10 +283,10 @@ int main(int argc, char **argv)
 	signal(SIGALRM, time_is_up);
 	alarm(20);
 	for (i = 0; i < LOCKS; i++) {
-		CHECK_IS(weft_rwlock_wrlock(lock_of(i)), 0);
+		CHECK_EQ(weft_rwlock_wrlock(lock_of(i)), 0);
 		change(&p->guarded[i]);
-		CHECK_IS(weft_rwlock_unlock(lock_of(i)), 0);
-		CHECK_IS(*fake_word(fd, i * 64) &
+		CHECK_EQ(weft_rwlock_unlock(lock_of(i)), 0);
+		CHECK_EQ(*fake_word(fd, i * 64) &
 			 (WEFT_WORD_READERS | WEFT_WORD_OWNER | WEFT_WORD_LISTED), 0);
 	}
 	alarm(0);
@@ -294,5 +294,5 @@ int main(int argc, char **argv)
 	CHECK(p->reads > kills && p->writes > kills && p->listed > kills);
 	printf("readers: %u killed, %ld reads, %ld writes, %ld of them to a lock with listed readers; %ld writers half way\n",
 	       kills, p->reads, p->writes, p->listed, p->halves);
-	return check_result("readers");
+	return check_result();
 }

@@ -7,7 +7,7 @@
 
 #include <pthread.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 
 #define ROUNDS	2000	/* of a turn: short, so that some are not disturbed */
 

@@ -71,7 +71,7 @@ void rig_memd_start(u32 id, const char *const *args)
 	pid_t pid = fork();
 
 	if (pid < 0)
-		RIG_FAIL("fork: %s", strerror(errno));
+		CHECK_FAIL("fork: %s", strerror(errno));
 	if (!pid)
 		exec_memd(id, args);
 	blade_pid[id - WEFT_BLADE_MIN] = pid;
@@ -81,7 +81,7 @@ void rig_memd_start(u32 id, const char *const *args)
 		if (ended || now_ms() > end) {
 			if (ended)
 				blade_pid[id - WEFT_BLADE_MIN] = 0;
-			RIG_FAIL("weft-memd does not start");
+			CHECK_FAIL("weft-memd does not start");
 		}
 		usleep(2000);
 	}

@@ -6,20 +6,10 @@
  */
 #include "tools/memd/callno.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "tests/common/check.h"
 
 #define HALF	(1u << (WEFT_TXN_SEQ_BITS - 1))
 #define SECOND	1000
-
-static int failed;
-
-#define CHECK(x) do { \
-	if (!(x)) { \
-		printf("not ok: line %d: %s\n", __LINE__, #x); \
-		failed = 1; \
-	} \
-} while (0)
 
 static u32 masked(u32 seq)
 {
@@ -104,5 +94,5 @@ int main(void)
 	}
 	not_yet();
 	CHECK(!callno_old(&none, 1));
-	return failed;
+	return check_result();
 }

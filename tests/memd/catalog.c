@@ -495,5 +495,5 @@ int main(int argc, char **argv)
 	};
 
 	rig_open(false, 1);
-	return rig_run("catalog", tests, argc > 1 ? argv[1] : NULL);
+	return rig_run(tests, argc > 1 ? argv[1] : NULL);
 }

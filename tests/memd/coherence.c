@@ -63,10 +63,10 @@ static void use(struct fake *f, u32 r, u32 index)
 	if (perm == WEFT_I)
 		return;
 	if (!holds(fl->data, blocks[r], value))
-		RIG_FAIL("node %u reads %08x in block %u of region %u, not %08x",
+		CHECK_FAIL("node %u reads %08x in block %u of region %u, not %08x",
 			 f->id, get_unaligned_be32(fl->data), index, r,
 			 value * 2654435761u);
-	rig_checks++;
+	check_count++;
 	if (perm != WEFT_M || rig_random(4))
 		return;
 	check_writer(regions[r], index, f->id);
@@ -228,7 +228,6 @@ int main(int argc, char **argv)
 	rig_faults = (struct rig_faults){ 0 };
 	restart(n_blades);
 	rig_blades_stop(n_blades, SIGTERM);
-	printf("%s: %lu checks\n", argv[0], rig_checks);
 	rig_close();
-	return 0;
+	return check_result();
 }

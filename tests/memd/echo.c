@@ -42,7 +42,7 @@ static int open_socket(const struct echo *e)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || bind(fd, (struct sockaddr *)&a, sizeof(a)))
-		RIG_FAIL("port %u: %s", e->port, strerror(errno));
+		CHECK_FAIL("port %u: %s", e->port, strerror(errno));
 	tune(fd);
 	return fd;
 }
@@ -108,7 +108,7 @@ pid_t echo_start(const struct echo *e)
 
 	CHECK(e->joined * e->page <= ECHO_BYTES_MAX && e->batch <= ECHO_BATCH_MAX);
 	if (pid < 0)
-		RIG_FAIL("fork: %s", strerror(errno));
+		CHECK_FAIL("fork: %s", strerror(errno));
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		serve(e, fd);

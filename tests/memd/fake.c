@@ -111,14 +111,14 @@ struct fake_line *fake_line(struct fake *f, u32 region, u32 index)
 	struct fake_line *fl;
 
 	if (!r || index >= FAKE_LINES)
-		RIG_FAIL("node %u does not have region %u open", f->id, region);
+		CHECK_FAIL("node %u does not have region %u open", f->id, region);
 	fl = &r->line[index];
 	if (!fl->data) {
 		weft_line_init(&fl->l, weft_line_key(region, WEFT_KIND_PAGE, index),
 			       (u8)f->id);
 		fl->data = calloc(1, FAKE_BLOCK_MAX);
 		if (!fl->data)
-			RIG_FAIL("out of memory");
+			CHECK_FAIL("out of memory");
 	}
 	return fl;
 }
@@ -168,7 +168,7 @@ bool fake_get(struct fake *f, struct fake_line *fl, u8 perm)
 		if (now_ms() <= end)
 			continue;
 		show(fl->l.key);
-		RIG_FAIL("node %u never gets line %llx", f->id,
+		CHECK_FAIL("node %u never gets line %llx", f->id,
 			 (unsigned long long)fl->l.key);
 	}
 	return true;
@@ -443,7 +443,7 @@ void fake_settle(void)
 	while (!all_idle()) {
 		fake_step(1);
 		if (now_ms() > end)
-			RIG_FAIL("some line does not come to rest");
+			CHECK_FAIL("some line does not come to rest");
 	}
 }
 
@@ -468,7 +468,7 @@ void fake_evict_all(void)
 				}
 		fake_step(1);
 		if (now_ms() > end)
-			RIG_FAIL("some line cannot be evicted");
+			CHECK_FAIL("some line cannot be evicted");
 	}
 }
 
@@ -589,7 +589,7 @@ u64 fake_stat(struct fake *f, u32 blade, const char *name)
 			    !memcmp(name, c.list + i + 9, c.list[i + 8]))
 				return get_unaligned_be64(c.list + i);
 	} while (c.cookie);
-	RIG_FAIL("blade %u has no counter %s", blade, name);
+	CHECK_FAIL("blade %u has no counter %s", blade, name);
 }
 
 int fake_call_named(struct fake *f, u16 op, const char *name, struct weft_call *c)

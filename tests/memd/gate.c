@@ -352,7 +352,6 @@ int main(void)
 	if (rig_key.set)
 		restarted();
 	rig_memd_stop(BLADE, SIGTERM);
-	printf("%lu checks\n", rig_checks);
 	rig_close();
-	return 0;
+	return check_result();
 }

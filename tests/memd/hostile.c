@@ -404,7 +404,6 @@ int main(int argc, char **argv)
 	clean_up();
 	status = rig_memd_stop(BLADE, SIGTERM);
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
-	printf("hostile: %lu checks\n", rig_checks);
 	rig_close();
-	return 0;
+	return check_result();
 }

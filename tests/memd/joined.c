@@ -91,7 +91,6 @@ int main(void)
 	check_blocks(&fakes[2], 0, BLOCKS);
 
 	rig_memd_stop(BLADE, SIGTERM);
-	printf("%lu checks\n", rig_checks);
 	rig_close();
-	return 0;
+	return check_result();
 }

@@ -84,7 +84,6 @@ int main(void)
 	CHECK(wait_until(agrees));
 	any_version_is_corrected();
 	other_rack();
-	printf("memd-members: %lu checks\n", rig_checks);
 	rig_close();
-	return 0;
+	return check_result();
 }

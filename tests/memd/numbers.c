@@ -24,7 +24,7 @@ static void start(u32 left)
 	char err[ERR_MAX];
 
 	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
-		RIG_FAIL("%s", err);
+		CHECK_FAIL("%s", err);
 	m.udp.addr = ADDR + 100;
 	m.members.by_id[1].addr = ADDR;
 	m.members.by_id[1].in = true;
@@ -157,5 +157,5 @@ int main(int argc, char **argv)
 
 	rig_open(false, 1);
 	log_silent = true;
-	return rig_run("numbers", tests, argc > 1 ? argv[1] : NULL);
+	return rig_run(tests, argc > 1 ? argv[1] : NULL);
 }

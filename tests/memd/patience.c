@@ -38,7 +38,7 @@ static void start(u64 memory)
 	u32 id;
 
 	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
-		RIG_FAIL("%s", err);
+		CHECK_FAIL("%s", err);
 	m.udp.fragment = 4096;
 	m.udp.addr = ADDR + 101;
 	r = region_add(&m.regions, 7, 4096, "r", 1);
@@ -223,5 +223,5 @@ int main(int argc, char **argv)
 	};
 
 	log_silent = true;
-	return rig_run("patience", tests, argc > 1 ? argv[1] : NULL);
+	return rig_run(tests, argc > 1 ? argv[1] : NULL);
 }

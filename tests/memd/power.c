@@ -61,7 +61,7 @@ static struct sector *sector(u64 at)
 		if (sectors[i].at == at)
 			return &sectors[i];
 	if (n_sectors == SECTORS_MAX)
-		RIG_FAIL("too many sectors");
+		CHECK_FAIL("too many sectors");
 	sectors[n_sectors].at = at;
 	return &sectors[n_sectors++];
 }
@@ -77,7 +77,7 @@ static void record(const u8 *data, size_t len, u64 at)
 		struct content *c = malloc(sizeof(*c)), **p = &s->since, *last = NULL;
 
 		if (!c)
-			RIG_FAIL("out of memory");
+			CHECK_FAIL("out of memory");
 		for (; *p; p = &(*p)->next)
 			last = *p;
 		memcpy(c->data, last ? last->data : s->durable, SECTOR);
@@ -218,7 +218,7 @@ static void start(const char *file)
 
 	options(&o, file);
 	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
-		RIG_FAIL("%s", err);
+		CHECK_FAIL("%s", err);
 	m.udp.fragment = 16384;
 }
 
@@ -352,7 +352,7 @@ static void check_disk(bool crashed, u32 how)
 			if (is < 0 || is > (int)h->n ||
 			    (is < (int)h->durable)) {
 				printf("%s\n", said);
-				RIG_FAIL("block %u of region %u has contents %d, not %u to %u (disk %u, crashed %d)",
+				CHECK_FAIL("block %u of region %u has contents %d, not %u to %u (disk %u, crashed %d)",
 					 i, r + 1, is, h->durable, h->n, how, crashed);
 			}
 			any |= is < (int)h->n;
@@ -360,14 +360,14 @@ static void check_disk(bool crashed, u32 how)
 			lost += !is && says_lost(r, i);
 		}
 	if (!crashed && any)
-		RIG_FAIL("something is lost without a crash");
+		CHECK_FAIL("something is lost without a crash");
 	if (crashed != !!strstr(said, "was in use when its machine ended")) {
 		printf("%s\n", said);
-		RIG_FAIL("the log does not say how it ended (%d)", crashed);
+		CHECK_FAIL("the log does not say how it ended (%d)", crashed);
 	}
 	if (!crashed && (strstr(said, "lost") || strstr(said, "older"))) {
 		printf("%s\n", said);
-		RIG_FAIL("the log speaks of losses without a crash");
+		CHECK_FAIL("the log speaks of losses without a crash");
 	}
 	memd_exit(&m);
 }
@@ -492,5 +492,5 @@ int main(int argc, char **argv)
 	put(boot[0], "11111111-1111-1111-1111-111111111111\n");
 	put(boot[1], "22222222-2222-2222-2222-222222222222\n");
 	set_boot(0);
-	return rig_run("power", tests, argc > 1 && *argv[1] ? argv[1] : NULL);
+	return rig_run(tests, argc > 1 && *argv[1] ? argv[1] : NULL);
 }

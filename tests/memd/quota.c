@@ -254,5 +254,5 @@ int main(int argc, char **argv)
 	};
 
 	rig_open(false, 1);
-	return rig_run("quota", tests, argc > 1 ? argv[1] : NULL);
+	return rig_run(tests, argc > 1 ? argv[1] : NULL);
 }

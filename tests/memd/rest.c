@@ -63,7 +63,7 @@ static void start(const char *file, u32 block)
 	char err[ERR_MAX];
 
 	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
-		RIG_FAIL("%s", err);
+		CHECK_FAIL("%s", err);
 	m.udp.fragment = BLOCK_MOST;
 	m.udp.addr = ADDR + 100;
 	r = region_add(&m.regions, 1, block, "r", 1);
@@ -101,7 +101,7 @@ static bool write_home(u32 index, u64 version)
 	blocks_write(&m, &msg);
 	udp_flush(&m.udp);
 	if (now_ms() - began >= SOON_MS)
-		RIG_FAIL("the blade did nothing for %llu ms",
+		CHECK_FAIL("the blade did nothing for %llu ms",
 			 (unsigned long long)(now_ms() - began));
 	return m.stats.count[STAT_WRITE] > before;
 }
@@ -187,5 +187,5 @@ int main(int argc, char **argv)
 	static const struct rig_test tests[] = { { "rest", rest }, { 0 } };
 
 	rig_open(false, 1);
-	return rig_run("rest", tests, argc > 1 ? argv[1] : NULL);
+	return rig_run(tests, argc > 1 ? argv[1] : NULL);
 }

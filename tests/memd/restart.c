@@ -633,5 +633,5 @@ int main(int argc, char **argv)
 
 	rig_open(false, 2);
 	snprintf(file[0], sizeof(file[0]), "%s/backing", rig_dir());
-	return rig_run("restart", tests, argc > 1 ? argv[1] : NULL);
+	return rig_run(tests, argc > 1 ? argv[1] : NULL);
 }

@@ -32,7 +32,6 @@ struct parcel {
 	u8 buf[];
 };
 
-unsigned long rig_checks;
 unsigned long rig_joined;
 unsigned long rig_hints;
 struct rig_faults rig_faults;
@@ -133,11 +132,11 @@ static void make_key(void)
 	snprintf(command, sizeof(command), "'%s/bin/weft-memd' --make-key '%s/key' >/dev/null",
 		 build ? build : "build", dir);
 	if (system(command))
-		RIG_FAIL("no key can be made");
+		CHECK_FAIL("no key can be made");
 	snprintf(command, sizeof(command), "%s/key", dir);
 	f = fopen(command, "r");
 	if (!f || !fgets(text, sizeof(text), f) || weft_key_parse(bytes, text, strlen(text)))
-		RIG_FAIL("%s cannot be read", command);
+		CHECK_FAIL("%s cannot be read", command);
 	fclose(f);
 	weft_key_init(&rig_key, bytes);
 }
@@ -149,7 +148,7 @@ static void put_file(const char *path, const char *text)
 	int fd = open(path, O_WRONLY);
 
 	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		RIG_FAIL("%s: %s", path, strerror(errno));
+		CHECK_FAIL("%s: %s", path, strerror(errno));
 	close(fd);
 }
 
@@ -181,16 +180,16 @@ static void set_addr(int fd, const char *name, u32 addr, u32 mask)
 	a.sin_addr.s_addr = htonl(addr);
 	memcpy(&ifr.ifr_addr, &a, sizeof(a));
 	if (addr && ioctl(fd, SIOCSIFADDR, &ifr))
-		RIG_FAIL("address of %s: %s", name, strerror(errno));
+		CHECK_FAIL("address of %s: %s", name, strerror(errno));
 	a.sin_addr.s_addr = htonl(mask);
 	memcpy(&ifr.ifr_netmask, &a, sizeof(a));
 	if (mask && ioctl(fd, SIOCSIFNETMASK, &ifr))
-		RIG_FAIL("netmask of %s: %s", name, strerror(errno));
+		CHECK_FAIL("netmask of %s: %s", name, strerror(errno));
 	if (ioctl(fd, SIOCGIFFLAGS, &ifr))
-		RIG_FAIL("flags of %s: %s", name, strerror(errno));
+		CHECK_FAIL("flags of %s: %s", name, strerror(errno));
 	ifr.ifr_flags |= IFF_UP | IFF_RUNNING;
 	if (ioctl(fd, SIOCSIFFLAGS, &ifr))
-		RIG_FAIL("bringing up %s: %s", name, strerror(errno));
+		CHECK_FAIL("bringing up %s: %s", name, strerror(errno));
 }
 
 static void open_tun(void)
@@ -239,21 +238,29 @@ static void open_loopback(void)
 		/* a blade holds the port at all addresses, and shares it with its user */
 		(void)!setsockopt(node_fd[i], SOL_SOCKET, SO_REUSEPORT, &(int){ 1 }, sizeof(int));
 		if (bind(node_fd[i], (struct sockaddr *)&a, sizeof(a)))
-			RIG_FAIL("port %u: %s", port, strerror(errno));
+			CHECK_FAIL("port %u: %s", port, strerror(errno));
 	}
+}
+
+/* A check has failed. */
+static void give_up(void)
+{
+	rig_show();
+	rig_close();
 }
 
 void rig_open(bool tun, unsigned int seed)
 {
+	check_at_end = give_up;
 	random_state = seed;
 	snprintf(dir, sizeof(dir), "/tmp/weft-memd-test.XXXXXX");
 	if (!mkdtemp(dir))
-		RIG_FAIL("%s: %s", dir, strerror(errno));
+		CHECK_FAIL("%s: %s", dir, strerror(errno));
 	if (getenv("WEFT_RIG_KEY"))
 		make_key();
 	rig_switch.slots = calloc(WEFT_SWITCH_SLOTS, sizeof(*rig_switch.slots));
 	if (!rig_switch.slots)
-		RIG_FAIL("out of memory");
+		CHECK_FAIL("out of memory");
 	stations_by_id(&rig_switch);
 	if (tun)
 		open_tun();
@@ -372,7 +379,7 @@ static void hop(u32 from, u32 to, const void *buf, size_t len)
 			continue;
 		p = malloc(sizeof(*p) + len);
 		if (!p)
-			RIG_FAIL("out of memory");
+			CHECK_FAIL("out of memory");
 		p->when = now_ms();
 		if (chance(rig_faults.reorder))
 			p->when += 1 + rig_random(8);
@@ -539,7 +546,7 @@ struct rig_job rig_begin(int argc, char **argv)
 	return job;
 }
 
-int rig_run(const char *program, const struct rig_test *tests, const char *name)
+int rig_run(const struct rig_test *tests, const char *name)
 {
 	for (; tests->name; tests++) {
 		u64 begin = now_ms();
@@ -551,7 +558,6 @@ int rig_run(const char *program, const struct rig_test *tests, const char *name)
 		       (unsigned long long)(now_ms() - begin));
 		fflush(stdout);
 	}
-	printf("%s: %lu checks\n", program, rig_checks);
 	rig_close();
-	return !rig_checks;
+	return check_result();
 }

@@ -16,35 +16,11 @@
 #include <sys/types.h>
 
 #include "directory.h"
+#include "tests/common/check.h"
 #include "tools/common/clock.h"
 
 #define RIG_NODES	8
 #define RIG_BLADES	3
-
-/* Ends the test. */
-#define RIG_FAIL(...) do {						\
-	fprintf(stderr, "not ok: %s:%d: ", __FILE__, __LINE__);		\
-	fprintf(stderr, __VA_ARGS__);					\
-	fprintf(stderr, "\n");						\
-	rig_show();							\
-	rig_close();							\
-	exit(1);							\
-} while (0)
-
-#define CHECK(condition) do {						\
-	rig_checks++;							\
-	if (!(condition))						\
-		RIG_FAIL("%s", #condition);				\
-} while (0)
-
-#define CHECK_EQ(a, b) do {						\
-	unsigned long long a_ = (unsigned long long)(a);		\
-	unsigned long long b_ = (unsigned long long)(b);		\
-									\
-	rig_checks++;							\
-	if (a_ != b_)							\
-		RIG_FAIL("%s is %llu, not %llu", #a, a_, b_);		\
-} while (0)
 
 /**
  * struct rig_faults - what happens to datagrams, in parts of 1000
@@ -58,7 +34,6 @@ struct rig_faults {
 	int reorder;
 };
 
-extern unsigned long rig_checks;
 extern unsigned long rig_joined;	/* messages behind another one in a datagram */
 extern unsigned long rig_hints;	/* answers without a tag, in a rack with a key */
 extern struct rig_faults rig_faults;
@@ -177,6 +152,6 @@ struct rig_test {
  * Run the test that is called @name, all if that is NULL, and say how it was.
  * Return: exit status.
  */
-int rig_run(const char *program, const struct rig_test *tests, const char *name);
+int rig_run(const struct rig_test *tests, const char *name);
 
 #endif /* WEFT_TESTS_MEMD_RIG_H */

@@ -24,24 +24,24 @@ void test_barrier(void)
 	pid_t pids[3];
 	int i, again;
 
-	CHECK_IS(pthread_barrierattr_init(&attr), 0);
-	CHECK_IS(pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED), 0);
-	CHECK_IS(pthread_barrier_init(&shared->barrier, &attr, 0), EINVAL);
+	CHECK_EQ(pthread_barrierattr_init(&attr), 0);
+	CHECK_EQ(pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED), 0);
+	CHECK_EQ(pthread_barrier_init(&shared->barrier, &attr, 0), EINVAL);
 	for (again = 0; again < 2; again++) {
-		CHECK_IS(pthread_barrier_init(&shared->barrier, &attr, 4), 0);
+		CHECK_EQ(pthread_barrier_init(&shared->barrier, &attr, 4), 0);
 		shared->count = 0;
 		shared->serial = 0;
 		for (i = 0; i < 3; i++)
 			CHILD(pids[i], meet());
 		meet();
 		/* The others may not have left it yet. */
-		CHECK_IS(pthread_barrier_destroy(&shared->barrier), 0);
+		CHECK_EQ(pthread_barrier_destroy(&shared->barrier), 0);
 		for (i = 0; i < 3; i++)
 			child_ok(pids[i]);
-		CHECK_IS(shared->count, 4 * ROUNDS);
-		CHECK_IS(shared->serial, ROUNDS);
+		CHECK_EQ(shared->count, 4 * ROUNDS);
+		CHECK_EQ(shared->serial, ROUNDS);
 	}
-	CHECK_IS(pthread_barrier_init(&shared->barrier, &attr, 1), 0);
-	CHECK_IS(pthread_barrier_wait(&shared->barrier), PTHREAD_BARRIER_SERIAL_THREAD);
-	CHECK_IS(pthread_barrier_destroy(&shared->barrier), 0);
+	CHECK_EQ(pthread_barrier_init(&shared->barrier, &attr, 1), 0);
+	CHECK_EQ(pthread_barrier_wait(&shared->barrier), PTHREAD_BARRIER_SERIAL_THREAD);
+	CHECK_EQ(pthread_barrier_destroy(&shared->barrier), 0);
 }

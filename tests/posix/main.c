@@ -52,5 +52,5 @@ int main(int argc, char **argv)
 	test_cond();
 	test_barrier();
 	test_sem();
-	return check_result("posix");
+	return check_result();
 }

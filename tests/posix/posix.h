@@ -11,7 +11,7 @@
 #include <semaphore.h>
 #include <stdbool.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tests/libweft/elsewhere.h"
 
 #define TURNS	200	/* that two processes take */

@@ -58,7 +58,7 @@ static void *interrupt(void *arg)
 	CHECK(!pthread_kill(n->thread, n->signal));
 	if (n->post) {
 		pause_ms(10);
-		CHECK_IS(sem_post(&shared->sem), 0);
+		CHECK_EQ(sem_post(&shared->sem), 0);
 	}
 	return NULL;
 }
@@ -93,9 +93,9 @@ static void check_signal(int (*wait)(sem_t *sem), int signal, bool ends, long de
 	handled = 0;
 	CHECK(!pthread_create(&thread, NULL, interrupt, &n));
 	step(1);
-	CHECK_IS(wait(&shared->sem), ends ? -1 : 0);
+	CHECK_EQ(wait(&shared->sem), ends ? -1 : 0);
 	CHECK(!ends || errno == EINTR);
-	CHECK_IS(handled, signal == SIGALRM);
+	CHECK_EQ(handled, signal == SIGALRM);
 	CHECK(!pthread_join(thread, NULL));
 }
 
@@ -145,39 +145,39 @@ void test_sem(void)
 	pid_t pid;
 	int value, i;
 
-	CHECK_IS(sem_init(&shared->sem, 1, 2), 0);
-	CHECK_IS(sem_getvalue(&shared->sem, &value), 0);
-	CHECK_IS(value, 2);
-	CHECK_IS(sem_wait(&shared->sem), 0);
-	CHECK_IS(sem_trywait(&shared->sem), 0);
-	CHECK_IS(sem_trywait(&shared->sem), -1);
-	CHECK_IS(errno, EAGAIN);
+	CHECK_EQ(sem_init(&shared->sem, 1, 2), 0);
+	CHECK_EQ(sem_getvalue(&shared->sem, &value), 0);
+	CHECK_EQ(value, 2);
+	CHECK_EQ(sem_wait(&shared->sem), 0);
+	CHECK_EQ(sem_trywait(&shared->sem), 0);
+	CHECK_EQ(sem_trywait(&shared->sem), -1);
+	CHECK_EQ(errno, EAGAIN);
 	t = clock_in_ms(CLOCK_REALTIME, 30);
-	CHECK_IS(sem_timedwait(&shared->sem, &t), -1);
-	CHECK_IS(errno, ETIMEDOUT);
+	CHECK_EQ(sem_timedwait(&shared->sem, &t), -1);
+	CHECK_EQ(errno, ETIMEDOUT);
 	t = clock_in_ms(CLOCK_MONOTONIC, 30);
-	CHECK_IS(sem_clockwait(&shared->sem, CLOCK_MONOTONIC, &t), -1);
-	CHECK_IS(errno, ETIMEDOUT);
-	CHECK_IS(sem_timedwait(&shared->sem, &never), -1);
-	CHECK_IS(errno, EINVAL);
-	CHECK_IS(sem_post(&shared->sem), 0);
-	CHECK_IS(sem_timedwait(&shared->sem, &t), 0);
-	CHECK_IS(sem_init(&shared->other_sem, 1, SEM_VALUE_MAX), 0);
-	CHECK_IS(sem_post(&shared->other_sem), -1);
-	CHECK_IS(errno, EOVERFLOW);
-	CHECK_IS(sem_init(&shared->other_sem, 1, SEM_VALUE_MAX + 1u), -1);
-	CHECK_IS(errno, EINVAL);
-	CHECK_IS(sem_init(&shared->other_sem, 1, 0), 0);
+	CHECK_EQ(sem_clockwait(&shared->sem, CLOCK_MONOTONIC, &t), -1);
+	CHECK_EQ(errno, ETIMEDOUT);
+	CHECK_EQ(sem_timedwait(&shared->sem, &never), -1);
+	CHECK_EQ(errno, EINVAL);
+	CHECK_EQ(sem_post(&shared->sem), 0);
+	CHECK_EQ(sem_timedwait(&shared->sem, &t), 0);
+	CHECK_EQ(sem_init(&shared->other_sem, 1, SEM_VALUE_MAX), 0);
+	CHECK_EQ(sem_post(&shared->other_sem), -1);
+	CHECK_EQ(errno, EOVERFLOW);
+	CHECK_EQ(sem_init(&shared->other_sem, 1, SEM_VALUE_MAX + 1u), -1);
+	CHECK_EQ(errno, EINVAL);
+	CHECK_EQ(sem_init(&shared->other_sem, 1, 0), 0);
 
 	CHILD(pid, {
 		for (i = 0; i < TURNS; i++) {
-			CHECK_IS(sem_wait(&shared->sem), 0);
-			CHECK_IS(sem_post(&shared->other_sem), 0);
+			CHECK_EQ(sem_wait(&shared->sem), 0);
+			CHECK_EQ(sem_post(&shared->other_sem), 0);
 		}
 	});
 	for (i = 0; i < TURNS; i++) {
-		CHECK_IS(sem_post(&shared->sem), 0);
-		CHECK_IS(sem_wait(&shared->other_sem), 0);
+		CHECK_EQ(sem_post(&shared->sem), 0);
+		CHECK_EQ(sem_wait(&shared->other_sem), 0);
 	}
 	child_ok(pid);
 
@@ -189,6 +189,6 @@ void test_sem(void)
 	CHECK(!pthread_cancel(thread));
 	CHECK(!pthread_join(thread, &result));
 	CHECK(result == PTHREAD_CANCELED);
-	CHECK_IS(sem_destroy(&shared->sem), 0);
-	CHECK_IS(sem_destroy(&shared->other_sem), 0);
+	CHECK_EQ(sem_destroy(&shared->sem), 0);
+	CHECK_EQ(sem_destroy(&shared->other_sem), 0);
 }

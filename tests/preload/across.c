@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 
 #define LIMIT	200	/* seconds */
 #define TURNS	50
@@ -50,7 +50,7 @@ static void set_up(void)
 	pthread_barrierattr_t barrier;
 	pthread_condattr_t cond;
 
-	CHECK_IS(pthread_rwlock_wrlock(&s->setup), 0);
+	CHECK_EQ(pthread_rwlock_wrlock(&s->setup), 0);
 	if (!s->is_set_up) {
 		CHECK(!pthread_barrierattr_init(&barrier));
 		CHECK(!pthread_barrierattr_setpshared(&barrier, PTHREAD_PROCESS_SHARED));
@@ -65,7 +65,7 @@ static void set_up(void)
 		init_mutex(&s->recursive, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_STALLED);
 		s->is_set_up = 1;
 	}
-	CHECK_IS(pthread_rwlock_unlock(&s->setup), 0);
+	CHECK_EQ(pthread_rwlock_unlock(&s->setup), 0);
 }
 
 static void meet(void)
@@ -81,43 +81,43 @@ static void test_exclusion(int me)
 	struct timespec soon;
 
 	if (!me) {
-		CHECK_IS(pthread_rwlock_wrlock(&s->lock), 0);
-		CHECK_IS(pthread_mutex_lock(&s->recursive), 0);
-		CHECK_IS(pthread_mutex_lock(&s->recursive), 0);
+		CHECK_EQ(pthread_rwlock_wrlock(&s->lock), 0);
+		CHECK_EQ(pthread_mutex_lock(&s->recursive), 0);
+		CHECK_EQ(pthread_mutex_lock(&s->recursive), 0);
 	}
 	meet();
 	if (me) {
-		CHECK_IS(pthread_rwlock_tryrdlock(&s->lock), EBUSY);
-		CHECK_IS(pthread_rwlock_trywrlock(&s->lock), EBUSY);
+		CHECK_EQ(pthread_rwlock_tryrdlock(&s->lock), EBUSY);
+		CHECK_EQ(pthread_rwlock_trywrlock(&s->lock), EBUSY);
 		soon = clock_in_ms(CLOCK_REALTIME, 100);
-		CHECK_IS(pthread_rwlock_timedrdlock(&s->lock, &soon), ETIMEDOUT);
-		CHECK_IS(pthread_mutex_trylock(&s->recursive), EBUSY);
+		CHECK_EQ(pthread_rwlock_timedrdlock(&s->lock, &soon), ETIMEDOUT);
+		CHECK_EQ(pthread_mutex_trylock(&s->recursive), EBUSY);
 		soon = clock_in_ms(CLOCK_REALTIME, 100);
-		CHECK_IS(pthread_mutex_timedlock(&s->recursive, &soon), ETIMEDOUT);
-		CHECK_IS(pthread_mutex_unlock(&s->recursive), EPERM);
-		CHECK_IS(pthread_rwlock_unlock(&s->lock), EPERM);
+		CHECK_EQ(pthread_mutex_timedlock(&s->recursive, &soon), ETIMEDOUT);
+		CHECK_EQ(pthread_mutex_unlock(&s->recursive), EPERM);
+		CHECK_EQ(pthread_rwlock_unlock(&s->lock), EPERM);
 	}
 	meet();
 	if (!me) {
 		pause_ms(100);
 		s->value = 1;
-		CHECK_IS(pthread_mutex_unlock(&s->recursive), 0);
-		CHECK_IS(pthread_mutex_unlock(&s->recursive), 0);
-		CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
+		CHECK_EQ(pthread_mutex_unlock(&s->recursive), 0);
+		CHECK_EQ(pthread_mutex_unlock(&s->recursive), 0);
+		CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
 	} else {
-		CHECK_IS(pthread_rwlock_rdlock(&s->lock), 0);
-		CHECK_IS(s->value, 1);
-		CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
-		CHECK_IS(pthread_mutex_lock(&s->recursive), 0);
-		CHECK_IS(pthread_mutex_unlock(&s->recursive), 0);
+		CHECK_EQ(pthread_rwlock_rdlock(&s->lock), 0);
+		CHECK_EQ(s->value, 1);
+		CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
+		CHECK_EQ(pthread_mutex_lock(&s->recursive), 0);
+		CHECK_EQ(pthread_mutex_unlock(&s->recursive), 0);
 	}
 	meet();
 	/* Both read. */
-	CHECK_IS(pthread_rwlock_rdlock(&s->lock), 0);
+	CHECK_EQ(pthread_rwlock_rdlock(&s->lock), 0);
 	meet();
-	CHECK_IS(pthread_rwlock_trywrlock(&s->lock), EBUSY);
+	CHECK_EQ(pthread_rwlock_trywrlock(&s->lock), EBUSY);
 	meet();
-	CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
+	CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
 }
 
 /*
@@ -130,15 +130,15 @@ static void test_readers(int me)
 
 	for (turn = 0; turn < 2; turn++) {
 		if (me == turn) {
-			CHECK_IS(pthread_rwlock_wrlock(&s->lock), 0);
-			CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
-			CHECK_IS(pthread_rwlock_rdlock(&s->lock), 0);
+			CHECK_EQ(pthread_rwlock_wrlock(&s->lock), 0);
+			CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
+			CHECK_EQ(pthread_rwlock_rdlock(&s->lock), 0);
 		}
 		meet();
 		if (me != turn)
-			CHECK_IS(pthread_rwlock_rdlock(&s->lock), 0);
+			CHECK_EQ(pthread_rwlock_rdlock(&s->lock), 0);
 		meet();
-		CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
+		CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
 		meet();
 	}
 }
@@ -148,21 +148,21 @@ static void test_turns(int me)
 	int i;
 
 	for (i = 0; i < TURNS; i++) {
-		CHECK_IS(pthread_mutex_lock(&s->mutex), 0);
+		CHECK_EQ(pthread_mutex_lock(&s->mutex), 0);
 		while (s->turn % 2 != me)
-			CHECK_IS(pthread_cond_wait(&s->cond, &s->mutex), 0);
+			CHECK_EQ(pthread_cond_wait(&s->cond, &s->mutex), 0);
 		s->turn++;
-		CHECK_IS(pthread_cond_signal(&s->cond), 0);
-		CHECK_IS(pthread_mutex_unlock(&s->mutex), 0);
+		CHECK_EQ(pthread_cond_signal(&s->cond), 0);
+		CHECK_EQ(pthread_mutex_unlock(&s->mutex), 0);
 	}
 	meet();
-	CHECK_IS(s->turn, 2 * TURNS);
+	CHECK_EQ(s->turn, 2 * TURNS);
 	for (i = 0; i < TURNS; i++) {
 		if (me)
-			CHECK_IS(sem_wait(&s->sem[1]), 0);
-		CHECK_IS(sem_post(&s->sem[!me]), 0);
+			CHECK_EQ(sem_wait(&s->sem[1]), 0);
+		CHECK_EQ(sem_post(&s->sem[!me]), 0);
 		if (!me)
-			CHECK_IS(sem_wait(&s->sem[0]), 0);
+			CHECK_EQ(sem_wait(&s->sem[0]), 0);
 	}
 	meet();
 }
@@ -174,42 +174,42 @@ static void test_death(int me)
 
 	if (!me) {
 		CHILD(pid, {
-			CHECK_IS(pthread_mutex_lock(&s->robust), 0);
-			CHECK_IS(pthread_rwlock_wrlock(&s->lock), 0);
+			CHECK_EQ(pthread_mutex_lock(&s->robust), 0);
+			CHECK_EQ(pthread_rwlock_wrlock(&s->lock), 0);
 			s->value = 2;
 			sem_post(&s->sem[0]);
 			pause();
 		});
-		CHECK_IS(sem_wait(&s->sem[0]), 0);
+		CHECK_EQ(sem_wait(&s->sem[0]), 0);
 		meet();
-		CHECK_IS(sem_wait(&s->sem[0]), 0);
+		CHECK_EQ(sem_wait(&s->sem[0]), 0);
 		/* So that the other side waits, most likely. */
 		pause_ms(200);
 		child_kill(pid);
 	} else {
 		meet();
-		CHECK_IS(pthread_rwlock_trywrlock(&s->lock), EBUSY);
-		CHECK_IS(sem_post(&s->sem[0]), 0);
-		CHECK_IS(pthread_mutex_lock(&s->robust), EOWNERDEAD);
-		CHECK_IS(s->value, 2);
-		CHECK_IS(pthread_mutex_consistent(&s->robust), 0);
-		CHECK_IS(pthread_mutex_unlock(&s->robust), 0);
-		CHECK_IS(pthread_rwlock_wrlock(&s->lock), 0);
-		CHECK_IS(pthread_rwlock_unlock(&s->lock), 0);
+		CHECK_EQ(pthread_rwlock_trywrlock(&s->lock), EBUSY);
+		CHECK_EQ(sem_post(&s->sem[0]), 0);
+		CHECK_EQ(pthread_mutex_lock(&s->robust), EOWNERDEAD);
+		CHECK_EQ(s->value, 2);
+		CHECK_EQ(pthread_mutex_consistent(&s->robust), 0);
+		CHECK_EQ(pthread_mutex_unlock(&s->robust), 0);
+		CHECK_EQ(pthread_rwlock_wrlock(&s->lock), 0);
+		CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
 	}
 	meet();
-	CHECK_IS(pthread_mutex_lock(&s->robust), 0);
-	CHECK_IS(pthread_mutex_unlock(&s->robust), 0);
+	CHECK_EQ(pthread_mutex_lock(&s->robust), 0);
+	CHECK_EQ(pthread_mutex_unlock(&s->robust), 0);
 	meet();
 	/* Given up for ever by one, for both. */
 	if (!me) {
-		CHILD(pid, CHECK_IS(pthread_mutex_lock(&s->robust), 0));
+		CHILD(pid, CHECK_EQ(pthread_mutex_lock(&s->robust), 0));
 		child_ok(pid);
-		CHECK_IS(pthread_mutex_lock(&s->robust), EOWNERDEAD);
-		CHECK_IS(pthread_mutex_unlock(&s->robust), 0);
+		CHECK_EQ(pthread_mutex_lock(&s->robust), EOWNERDEAD);
+		CHECK_EQ(pthread_mutex_unlock(&s->robust), 0);
 	}
 	meet();
-	CHECK_IS(pthread_mutex_lock(&s->robust), ENOTRECOVERABLE);
+	CHECK_EQ(pthread_mutex_lock(&s->robust), ENOTRECOVERABLE);
 	meet();
 }
 
@@ -234,5 +234,5 @@ int main(int argc, char **argv)
 	test_readers(me);
 	test_turns(me);
 	test_death(me);
-	return check_result("across");
+	return check_result();
 }

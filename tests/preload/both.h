@@ -9,7 +9,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 
 enum { READ, WRITE, MUTEX, KINDS };
 

@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "tests/common/argument.h"
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 
 #define LIMIT	7200	/* seconds */
 #define WIDE	300	/* longs: more than a page */
@@ -62,7 +62,7 @@ static void look(void)
 
 	CHECK(!pthread_rwlock_rdlock(&c->lock));
 	for (i = 1; i < WIDE; i++)
-		CHECK_IS(c->wide[i], c->wide[0]);
+		CHECK_EQ(c->wide[i], c->wide[0]);
 	CHECK(!pthread_rwlock_unlock(&c->lock));
 }
 
@@ -102,8 +102,8 @@ static void work(unsigned int all, long rounds, long writes, long mutexes)
 	}
 	pthread_barrier_wait(&c->meeting);
 	look();
-	CHECK_IS(c->wide[0], all * times(rounds, writes));
-	CHECK_IS(c->narrow, all * times(rounds, mutexes));
+	CHECK_EQ(c->wide[0], all * times(rounds, writes));
+	CHECK_EQ(c->narrow, all * times(rounds, mutexes));
 	/* Nobody ends, and unmaps, before all have seen it. */
 	pthread_barrier_wait(&c->meeting);
 }

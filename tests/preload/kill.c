@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "tests/common/argument.h"
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tools/common/random.h"
 
 #define LOCKS	8
@@ -55,7 +55,7 @@ static void write_one(struct guarded *g)
 	long before;
 	int i;
 
-	CHECK_IS(pthread_rwlock_wrlock(&g->lock), 0);
+	CHECK_EQ(pthread_rwlock_wrlock(&g->lock), 0);
 	before = __atomic_exchange_n(&g->writer, getpid(), __ATOMIC_SEQ_CST);
 	CHECK(!before || may_be_dead(before));
 	if (before) {
@@ -68,8 +68,8 @@ static void write_one(struct guarded *g)
 		if (i == WIDE / 2)
 			linger();
 	}
-	CHECK_IS(__atomic_exchange_n(&g->writer, 0, __ATOMIC_SEQ_CST), getpid());
-	CHECK_IS(pthread_rwlock_unlock(&g->lock), 0);
+	CHECK_EQ(__atomic_exchange_n(&g->writer, 0, __ATOMIC_SEQ_CST), getpid());
+	CHECK_EQ(pthread_rwlock_unlock(&g->lock), 0);
 }
 
 static void read_one(struct guarded *g)
@@ -77,14 +77,14 @@ static void read_one(struct guarded *g)
 	long writer;
 	int i;
 
-	CHECK_IS(pthread_rwlock_rdlock(&g->lock), 0);
+	CHECK_EQ(pthread_rwlock_rdlock(&g->lock), 0);
 	writer = __atomic_load_n(&g->writer, __ATOMIC_SEQ_CST);
 	CHECK(!writer || may_be_dead(writer));
 	for (i = 1; i < WIDE; i++)
 		CHECK(g->wide[i] == g->wide[0] || writer);
 	linger();
-	CHECK_IS(__atomic_load_n(&g->writer, __ATOMIC_SEQ_CST), writer);
-	CHECK_IS(pthread_rwlock_unlock(&g->lock), 0);
+	CHECK_EQ(__atomic_load_n(&g->writer, __ATOMIC_SEQ_CST), writer);
+	CHECK_EQ(pthread_rwlock_unlock(&g->lock), 0);
 }
 
 static void own_one(struct guarded *g)
@@ -98,11 +98,11 @@ static void own_one(struct guarded *g)
 	CHECK(!before || (error == EOWNERDEAD && may_be_dead(before)));
 	if (error) {
 		__atomic_add_fetch(&p->told, 1, __ATOMIC_SEQ_CST);
-		CHECK_IS(pthread_mutex_consistent(&g->mutex), 0);
+		CHECK_EQ(pthread_mutex_consistent(&g->mutex), 0);
 	}
 	linger();
-	CHECK_IS(__atomic_exchange_n(&g->owner, 0, __ATOMIC_SEQ_CST), getpid());
-	CHECK_IS(pthread_mutex_unlock(&g->mutex), 0);
+	CHECK_EQ(__atomic_exchange_n(&g->owner, 0, __ATOMIC_SEQ_CST), getpid());
+	CHECK_EQ(pthread_mutex_unlock(&g->mutex), 0);
 }
 
 static void *work(void *seed_of)
@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 		i = (int)random_below(&seed, WORKERS);
 		pause_ms(random_below(&seed, 20));
 		/* Nobody has ended by himself, which would be a check that failed. */
-		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
+		CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
 		__atomic_store_n(&p->killed[pids[i] % (1 << 16)], pids[i], __ATOMIC_SEQ_CST);
 		child_kill(pids[i]);
 		kills++;
@@ -195,12 +195,12 @@ int main(int argc, char **argv)
 	alarm(20);
 	for (i = 0; i < LOCKS; i++) {
 		t = clock_in_ms(CLOCK_REALTIME, 10000);
-		CHECK_IS(pthread_rwlock_timedwrlock(&guarded[i].lock, &t), 0);
-		CHECK_IS(pthread_rwlock_unlock(&guarded[i].lock), 0);
+		CHECK_EQ(pthread_rwlock_timedwrlock(&guarded[i].lock, &t), 0);
+		CHECK_EQ(pthread_rwlock_unlock(&guarded[i].lock), 0);
 		own_one(&guarded[i]);
 	}
 	CHECK(p->rounds > kills);
 	printf("kill: %u killed, %ld rounds; %ld owners of mutexes were found dead, %ld writers half way\n",
 	       kills, p->rounds, p->told, p->repaired);
-	return check_result("kill");
+	return check_result();
 }

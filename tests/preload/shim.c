@@ -13,7 +13,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tests/libweft/elsewhere.h"
 
 #define PAGE	4096ul
@@ -35,10 +35,10 @@ static int try_write(void *lock)
 /* The two addresses are one lock, or two. */
 static void check_same(void *a, void *b, bool same)
 {
-	CHECK_IS(pthread_rwlock_wrlock(a), 0);
-	CHECK_IS(elsewhere(try_write, b), same ? EBUSY : 0);
-	CHECK_IS(pthread_rwlock_unlock(a), 0);
-	CHECK_IS(elsewhere(try_write, b), 0);
+	CHECK_EQ(pthread_rwlock_wrlock(a), 0);
+	CHECK_EQ(elsewhere(try_write, b), same ? EBUSY : 0);
+	CHECK_EQ(pthread_rwlock_unlock(a), 0);
+	CHECK_EQ(elsewhere(try_write, b), 0);
 }
 
 static char *map_at(void *address, size_t length, int flags, int file, off_t offset)
@@ -69,10 +69,10 @@ static void test_mappings(void)
 	CHECK(map_at(b + 4 * PAGE, PAGE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
 	      b + 4 * PAGE);
 	check_same(a + 4 * PAGE, b + 4 * PAGE, false);
-	CHECK_IS(pthread_rwlock_wrlock((void *)(b + 4 * PAGE)), 0);
+	CHECK_EQ(pthread_rwlock_wrlock((void *)(b + 4 * PAGE)), 0);
 	/* An ordinary lock now, in memory. */
 	CHECK(*(long *)(b + 4 * PAGE) || *(long *)(b + 4 * PAGE + 24));
-	CHECK_IS(pthread_rwlock_unlock((void *)(b + 4 * PAGE)), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)(b + 4 * PAGE)), 0);
 	CHECK(!munmap(b + 4 * PAGE, PAGE));
 	CHECK(map_at(b + 4 * PAGE, PAGE, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 4 * PAGE) ==
 	      b + 4 * PAGE);
@@ -178,10 +178,10 @@ static void *use_lock(void *arg)
 	pthread_mutex_t *m = (pthread_mutex_t *)shared;
 
 	do {
-		CHECK_IS(pthread_mutex_lock(m), 0);
-		CHECK_IS(inside++, 0);
-		CHECK_IS(--inside, 0);
-		CHECK_IS(pthread_mutex_unlock(m), 0);
+		CHECK_EQ(pthread_mutex_lock(m), 0);
+		CHECK_EQ(inside++, 0);
+		CHECK_EQ(--inside, 0);
+		CHECK_EQ(pthread_mutex_unlock(m), 0);
 		++*n;
 	} while (!stop);
 	return NULL;
@@ -189,7 +189,7 @@ static void *use_lock(void *arg)
 
 static void *wait_for_lock(void *arg)
 {
-	CHECK_IS(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
+	CHECK_EQ(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
 	return arg;
 }
 
@@ -203,23 +203,23 @@ static void check_waiting(void)
 
 	CHECK(!pipe(held) && !pipe(go));
 	CHILD(pid, {
-		CHECK_IS(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
-		CHECK_IS(write(held[1], "x", 1), 1);
-		CHECK_IS(read(go[0], &c, 1), 1);
-		CHECK_IS(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
-		CHECK_IS(read(go[0], &c, 1), 1);
-		CHECK_IS(pthread_rwlock_trywrlock((void *)(shared + 2000)), EBUSY);
+		CHECK_EQ(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
+		CHECK_EQ(write(held[1], "x", 1), 1);
+		CHECK_EQ(read(go[0], &c, 1), 1);
+		CHECK_EQ(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
+		CHECK_EQ(read(go[0], &c, 1), 1);
+		CHECK_EQ(pthread_rwlock_trywrlock((void *)(shared + 2000)), EBUSY);
 	});
-	CHECK_IS(read(held[0], &c, 1), 1);
+	CHECK_EQ(read(held[0], &c, 1), 1);
 	CHECK(!pthread_create(&t, NULL, wait_for_lock, NULL));
 	pause_ms(50);
 	CHECK(mremap(shared, 4 * PAGE, 3 * PAGE, MREMAP_MAYMOVE) == shared);
 	CHECK(mremap(shared, 3 * PAGE, 4 * PAGE, 0) == shared);
-	CHECK_IS(write(go[1], "x", 1), 1);
+	CHECK_EQ(write(go[1], "x", 1), 1);
 	CHECK(!pthread_join(t, NULL));
-	CHECK_IS(write(go[1], "x", 1), 1);
+	CHECK_EQ(write(go[1], "x", 1), 1);
 	child_ok(pid);
-	CHECK_IS(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)(shared + 2000)), 0);
 	CHECK(!close(held[0]) && !close(held[1]) && !close(go[0]) && !close(go[1]));
 }
 
@@ -251,11 +251,11 @@ static void test_mremap_in_use(void)
 
 static void take(char *lock)
 {
-	CHECK_IS(pthread_rwlock_wrlock((void *)lock), 0);
-	CHECK_IS(pthread_rwlock_unlock((void *)lock), 0);
+	CHECK_EQ(pthread_rwlock_wrlock((void *)lock), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)lock), 0);
 	/* New ones need the file. */
-	CHECK_IS(pthread_rwlock_wrlock((void *)(lock + 3000)), 0);
-	CHECK_IS(pthread_rwlock_unlock((void *)(lock + 3000)), 0);
+	CHECK_EQ(pthread_rwlock_wrlock((void *)(lock + 3000)), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)(lock + 3000)), 0);
 }
 
 /* The program closes everything, and takes every number; locks go on. */
@@ -265,8 +265,8 @@ static void test_files(void)
 	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
 	pid_t pid;
 
-	CHECK_IS(elsewhere(try_write, a), 0);
-	CHECK_IS(open_files(), before + 1);
+	CHECK_EQ(elsewhere(try_write, a), 0);
+	CHECK_EQ(open_files(), before + 1);
 	CHILD(pid, {
 		for (i = 3; i < 2048; i++)
 			close(i);
@@ -292,7 +292,7 @@ static void test_files(void)
 	});
 	child_ok(pid);
 	CHECK(!munmap(a, SIZE));
-	CHECK_IS(open_files(), before);
+	CHECK_EQ(open_files(), before);
 }
 
 /* What a program that is started finds open. */
@@ -302,7 +302,7 @@ static void test_exec(void)
 	char *bare[] = { "sh", "-c", "test $(ls /proc/self/fd | wc -l) -le 6", NULL };
 	pid_t pid;
 
-	CHECK_IS(elsewhere(try_write, a), 0);
+	CHECK_EQ(elsewhere(try_write, a), 0);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	fcntl(other_fd, F_SETFD, FD_CLOEXEC);
 	CHECK(!posix_spawn(&pid, "/bin/sh", NULL, NULL, bare, environ));
@@ -325,8 +325,8 @@ static void *map_cancelled(void *arg)
 	a = map_at(NULL, SIZE, MAP_SHARED, other_fd, 0);
 	uncancelled = 1;
 	b = map_at(NULL, 4 * PAGE, MAP_SHARED, fd, 0);
-	CHECK_IS(pthread_rwlock_wrlock((void *)b), 0);
-	CHECK_IS(pthread_rwlock_unlock((void *)b), 0);
+	CHECK_EQ(pthread_rwlock_wrlock((void *)b), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)b), 0);
 	CHECK(mremap(b, 4 * PAGE, PAGE, 0) == b);
 	uncancelled = 2;
 	CHILD(child_of_cancelled, {
@@ -334,8 +334,8 @@ static void *map_cancelled(void *arg)
 
 		/* It may be cancelled as before. */
 		CHECK(!pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state));
-		CHECK_IS(state, PTHREAD_CANCEL_ENABLE);
-		CHECK_IS(pthread_rwlock_wrlock((void *)b), 0);
+		CHECK_EQ(state, PTHREAD_CANCEL_ENABLE);
+		CHECK_EQ(pthread_rwlock_wrlock((void *)b), 0);
 	});
 	uncancelled = 3;
 	CHECK(!munmap(a, SIZE));
@@ -352,7 +352,7 @@ static void test_cancelled(void)
 
 	CHECK(!pthread_create(&t, NULL, map_cancelled, NULL));
 	CHECK(!pthread_join(t, &result));
-	CHECK_IS(uncancelled, 4);
+	CHECK_EQ(uncancelled, 4);
 	CHECK(result == PTHREAD_CANCELED);
 	child_ok(child_of_cancelled);
 	CHECK(!munmap(map_at(NULL, SIZE, MAP_SHARED, fd, 0), SIZE));
@@ -411,17 +411,17 @@ static void test_refused(void)
 
 	CHECK(!pthread_mutexattr_init(&attr));
 	CHECK(!pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT));
-	CHECK_IS(pthread_mutex_init(m, &attr), ENOTSUP);
+	CHECK_EQ(pthread_mutex_init(m, &attr), ENOTSUP);
 	CHECK(!pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_PROTECT));
-	CHECK_IS(pthread_mutex_init(m, &attr), ENOTSUP);
-	CHECK_IS(pthread_mutex_getprioceiling(m, &ceiling), EINVAL);
-	CHECK_IS(pthread_mutex_lock(m), 0);
-	CHECK_IS(pthread_cond_wait(&c, m), ENOTSUP);
-	CHECK_IS(pthread_cond_timedwait(&c, m, &t), ENOTSUP);
-	CHECK_IS(pthread_cond_clockwait(&c, m, CLOCK_REALTIME, &t), ENOTSUP);
-	CHECK_IS(pthread_mutex_destroy(m), EBUSY);
-	CHECK_IS(pthread_mutex_unlock(m), 0);
-	CHECK_IS(pthread_mutex_destroy(m), 0);
+	CHECK_EQ(pthread_mutex_init(m, &attr), ENOTSUP);
+	CHECK_EQ(pthread_mutex_getprioceiling(m, &ceiling), EINVAL);
+	CHECK_EQ(pthread_mutex_lock(m), 0);
+	CHECK_EQ(pthread_cond_wait(&c, m), ENOTSUP);
+	CHECK_EQ(pthread_cond_timedwait(&c, m, &t), ENOTSUP);
+	CHECK_EQ(pthread_cond_clockwait(&c, m, CLOCK_REALTIME, &t), ENOTSUP);
+	CHECK_EQ(pthread_mutex_destroy(m), EBUSY);
+	CHECK_EQ(pthread_mutex_unlock(m), 0);
+	CHECK_EQ(pthread_mutex_destroy(m), 0);
 	CHECK(!munmap(a, SIZE));
 }
 
@@ -436,17 +436,17 @@ static void test_children_first(void)
 
 	CHECK(!pipe(ends));
 	CHILD(pid, {
-		CHECK_IS(pthread_rwlock_wrlock((void *)(a + 2000)), 0);
-		CHECK_IS(pthread_rwlock_rdlock((void *)(a + 2100)), 0);
-		CHECK_IS(write(ends[1], "x", 1), 1);
+		CHECK_EQ(pthread_rwlock_wrlock((void *)(a + 2000)), 0);
+		CHECK_EQ(pthread_rwlock_rdlock((void *)(a + 2100)), 0);
+		CHECK_EQ(write(ends[1], "x", 1), 1);
 		pause();
 	});
-	CHECK_IS(read(ends[0], &c, 1), 1);
+	CHECK_EQ(read(ends[0], &c, 1), 1);
 	child_kill(pid);
-	CHECK_IS(pthread_rwlock_timedwrlock((void *)(a + 2000), &t), 0);
-	CHECK_IS(pthread_rwlock_unlock((void *)(a + 2000)), 0);
-	CHECK_IS(pthread_rwlock_timedwrlock((void *)(a + 2100), &t), 0);
-	CHECK_IS(pthread_rwlock_unlock((void *)(a + 2100)), 0);
+	CHECK_EQ(pthread_rwlock_timedwrlock((void *)(a + 2000), &t), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)(a + 2000)), 0);
+	CHECK_EQ(pthread_rwlock_timedwrlock((void *)(a + 2100), &t), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)(a + 2100)), 0);
 	close(ends[0]);
 	close(ends[1]);
 	CHECK(!munmap(a, SIZE));
@@ -468,8 +468,8 @@ static void *with_destructors(void *arg)
 {
 	CHECK(!pthread_setspecific(early, (void *)0));
 	CHECK(!pthread_setspecific(late, (void *)1));
-	CHECK_IS(pthread_mutex_lock(&robust[1]), 0);
-	CHECK_IS(pthread_mutex_lock(&robust[2]), 0);
+	CHECK_EQ(pthread_mutex_lock(&robust[1]), 0);
+	CHECK_EQ(pthread_mutex_lock(&robust[2]), 0);
 	return arg;
 }
 
@@ -484,20 +484,20 @@ static void test_destructors(void)
 	CHECK(!pthread_mutexattr_init(&attr));
 	CHECK(!pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST));
 	for (i = 0; i < 3; i++)
-		CHECK_IS(pthread_mutex_init(&robust[i], &attr), 0);
+		CHECK_EQ(pthread_mutex_init(&robust[i], &attr), 0);
 	CHECK(!pthread_key_create(&early, destroy));
 	/* Our library's key lies between the two, if this is the first use of locks. */
-	CHECK_IS(pthread_mutex_lock(&robust[0]), 0);
-	CHECK_IS(pthread_mutex_unlock(&robust[0]), 0);
+	CHECK_EQ(pthread_mutex_lock(&robust[0]), 0);
+	CHECK_EQ(pthread_mutex_unlock(&robust[0]), 0);
 	CHECK(!pthread_key_create(&late, destroy));
 	CHECK(!pthread_create(&t, NULL, with_destructors, NULL));
 	CHECK(!pthread_join(t, NULL));
-	CHECK_IS(in_destructor[1], 0);
-	CHECK_IS(pthread_mutex_lock(&robust[1]), 0);
-	CHECK_IS(pthread_mutex_lock(&robust[2]), EOWNERDEAD);
-	CHECK_IS(pthread_mutex_consistent(&robust[2]), 0);
-	CHECK_IS(pthread_mutex_unlock(&robust[2]), 0);
-	CHECK_IS(pthread_mutex_unlock(&robust[1]), 0);
+	CHECK_EQ(in_destructor[1], 0);
+	CHECK_EQ(pthread_mutex_lock(&robust[1]), 0);
+	CHECK_EQ(pthread_mutex_lock(&robust[2]), EOWNERDEAD);
+	CHECK_EQ(pthread_mutex_consistent(&robust[2]), 0);
+	CHECK_EQ(pthread_mutex_unlock(&robust[2]), 0);
+	CHECK_EQ(pthread_mutex_unlock(&robust[1]), 0);
 	CHECK(!munmap(a, SIZE));
 }
 
@@ -514,13 +514,13 @@ static void test_unlinked(void)
 	b = map_at(NULL, SIZE, MAP_SHARED, file, 0);
 	close(file);
 	check_same(a, b, true);
-	CHECK_IS(pthread_rwlock_wrlock((void *)a), 0);
+	CHECK_EQ(pthread_rwlock_wrlock((void *)a), 0);
 	CHILD(pid, {
-		CHECK_IS(pthread_rwlock_trywrlock((void *)a), EBUSY);
+		CHECK_EQ(pthread_rwlock_trywrlock((void *)a), EBUSY);
 		check_same(a + 8, b + 8, true);
 	});
 	child_ok(pid);
-	CHECK_IS(pthread_rwlock_unlock((void *)a), 0);
+	CHECK_EQ(pthread_rwlock_unlock((void *)a), 0);
 	CHECK(!munmap(a, SIZE));
 	CHECK(!munmap(b, SIZE));
 }
@@ -570,5 +570,5 @@ int main(int argc, char **argv)
 	test_refused();
 	test_unlinked();
 	test_many_pieces();
-	return check_result("shim");
+	return check_result();
 }

@@ -128,13 +128,13 @@ static void count(pid_t pid)
 	int status;
 
 	memset(costs, 0, sizeof(costs));
-	CHECK_IS(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
 	for (;;) {
 		struct user_regs_struct regs;
 
 		CHECK(!ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL));
-		CHECK_IS(waitpid(pid, &status, 0), pid);
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
 		if (WIFEXITED(status))
 			break;
 		CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
@@ -173,10 +173,10 @@ static void judge(const char *what)
 		CHECK(own.atomic);
 		CHECK(!own.system && !out.system && !in.system);
 		CHECK(out.steps <= own.steps + MORE_OUTSIDE);
-		CHECK_IS(out.atomic, own.atomic);
+		CHECK_EQ(out.atomic, own.atomic);
 		CHECK(in.steps <= own.steps * RATIO_INSIDE);
 		/* one to take it, one to leave it, whoever else there is */
-		CHECK_IS(in.atomic, 2);
+		CHECK_EQ(in.atomic, 2);
 	}
 }
 
@@ -200,5 +200,5 @@ int main(int argc, char **argv)
 		count(pid);
 		judge(threads ? "beside a thread" : "one thread");
 	}
-	return check_result("steps");
+	return check_result();
 }

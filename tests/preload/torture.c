@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 #include "tests/common/argument.h"
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tools/common/random.h"
 
 #define LIMIT	7200	/* seconds for all of it */
@@ -95,7 +95,7 @@ static void set_up(void)
 {
 	pthread_barrierattr_t attr;
 
-	CHECK_IS(pthread_rwlock_wrlock(&c->setup), 0);
+	CHECK_EQ(pthread_rwlock_wrlock(&c->setup), 0);
 	if (!c->is_set_up) {
 		CHECK(!pthread_barrierattr_init(&attr));
 		CHECK(!pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED));
@@ -103,7 +103,7 @@ static void set_up(void)
 		CHECK(!pthread_barrier_init(&c->workers, &attr, machines * PROCS));
 		c->is_set_up = 1;
 	}
-	CHECK_IS(pthread_rwlock_unlock(&c->setup), 0);
+	CHECK_EQ(pthread_rwlock_unlock(&c->setup), 0);
 }
 
 /* --- Many locks held at a time ------------------------------------------------------ */
@@ -121,30 +121,30 @@ static void hold_many(unsigned int worker)
 	unsigned int other = share_begin(next), other_end = share_begin(next + 1);
 
 	for (i = begin; i < end; i++)
-		CHECK_IS(pthread_rwlock_wrlock(lock_at(i)), 0);
+		CHECK_EQ(pthread_rwlock_wrlock(lock_at(i)), 0);
 	meet(&c->workers);
 	for (i = other; i < other_end; i += (other_end - other) / 8 + 1) {
-		CHECK_IS(pthread_rwlock_tryrdlock(lock_at(i)), EBUSY);
-		CHECK_IS(pthread_rwlock_trywrlock(lock_at(i)), EBUSY);
-		CHECK_IS(pthread_rwlock_unlock(lock_at(i)), EPERM);
+		CHECK_EQ(pthread_rwlock_tryrdlock(lock_at(i)), EBUSY);
+		CHECK_EQ(pthread_rwlock_trywrlock(lock_at(i)), EBUSY);
+		CHECK_EQ(pthread_rwlock_unlock(lock_at(i)), EPERM);
 	}
-	CHECK_IS(pthread_rwlock_wrlock(lock_at(begin)), EDEADLK);
+	CHECK_EQ(pthread_rwlock_wrlock(lock_at(begin)), EDEADLK);
 	meet(&c->workers);
 	for (i = end; i-- > begin;)
-		CHECK_IS(pthread_rwlock_unlock(lock_at(i)), 0);
+		CHECK_EQ(pthread_rwlock_unlock(lock_at(i)), 0);
 	for (i = begin; i < end; i++)
-		CHECK_IS(pthread_rwlock_rdlock(lock_at(i)), 0);
+		CHECK_EQ(pthread_rwlock_rdlock(lock_at(i)), 0);
 	for (i = other; i < other_end; i++)
-		CHECK_IS(pthread_rwlock_rdlock(lock_at(i)), 0);
+		CHECK_EQ(pthread_rwlock_rdlock(lock_at(i)), 0);
 	meet(&c->workers);
 	for (i = begin; i < end; i += (end - begin) / 8 + 1)
-		CHECK_IS(pthread_rwlock_trywrlock(lock_at(i)), EBUSY);
+		CHECK_EQ(pthread_rwlock_trywrlock(lock_at(i)), EBUSY);
 	meet(&c->workers);
 	/* In the order that they were taken in. */
 	for (i = begin; i < end; i++)
-		CHECK_IS(pthread_rwlock_unlock(lock_at(i)), 0);
+		CHECK_EQ(pthread_rwlock_unlock(lock_at(i)), 0);
 	for (i = other; i < other_end; i++)
-		CHECK_IS(pthread_rwlock_unlock(lock_at(i)), 0);
+		CHECK_EQ(pthread_rwlock_unlock(lock_at(i)), 0);
 }
 
 /* --- Many who wait --------------------------------------------------------------------- */
@@ -163,13 +163,13 @@ static void change(struct record *r, unsigned long name, int killed)
 	CHECK(!before || killed);
 	if (before)
 		r->b = r->a;
-	CHECK_IS(r->a, r->b);
+	CHECK_EQ(r->a, r->b);
 	__atomic_store_n(&r->a, r->a + 1, __ATOMIC_SEQ_CST);
 	if (!(r->a % 32))
 		usleep(200);
 	__atomic_store_n(&r->b, r->b + 1, __ATOMIC_SEQ_CST);
-	CHECK_IS(r->a, r->b);
-	CHECK_IS(__atomic_exchange_n(&r->writer, 0, __ATOMIC_SEQ_CST), name);
+	CHECK_EQ(r->a, r->b);
+	CHECK_EQ(__atomic_exchange_n(&r->writer, 0, __ATOMIC_SEQ_CST), name);
 }
 
 static void look(struct record *r, int killed)
@@ -181,8 +181,8 @@ static void look(struct record *r, int killed)
 	CHECK(writer || a == __atomic_load_n(&r->b, __ATOMIC_SEQ_CST));
 	if (!(a % 32))
 		usleep(200);
-	CHECK_IS(__atomic_load_n(&r->a, __ATOMIC_SEQ_CST), a);
-	CHECK_IS(__atomic_load_n(&r->writer, __ATOMIC_SEQ_CST), writer);
+	CHECK_EQ(__atomic_load_n(&r->a, __ATOMIC_SEQ_CST), a);
+	CHECK_EQ(__atomic_load_n(&r->writer, __ATOMIC_SEQ_CST), writer);
 }
 
 static void go_down(unsigned int depth, uint64_t *seed)
@@ -193,23 +193,23 @@ static void go_down(unsigned int depth, uint64_t *seed)
 	if (depth == DEPTH)
 		return;
 	if (random_below(seed, 2)) {
-		CHECK_IS(pthread_rwlock_wrlock(l), 0);
+		CHECK_EQ(pthread_rwlock_wrlock(l), 0);
 		change(&c->record[depth], name_of(seed), 0);
 		__atomic_add_fetch(&c->counted[depth], 1, __ATOMIC_SEQ_CST);
 		go_down(depth + 1, seed);
-		CHECK_IS(pthread_rwlock_unlock(l), 0);
+		CHECK_EQ(pthread_rwlock_unlock(l), 0);
 		return;
 	}
-	CHECK_IS(pthread_rwlock_rdlock(l), 0);
+	CHECK_EQ(pthread_rwlock_rdlock(l), 0);
 	look(&c->record[depth], 0);
 	go_down(depth + 1, seed);
 	/* Writers wait by now. */
 	for (i = 0; i < AGAIN; i++)
-		CHECK_IS(pthread_rwlock_rdlock(l), 0);
+		CHECK_EQ(pthread_rwlock_rdlock(l), 0);
 	for (i = 0; i < AGAIN; i++)
-		CHECK_IS(pthread_rwlock_unlock(l), 0);
+		CHECK_EQ(pthread_rwlock_unlock(l), 0);
 	look(&c->record[depth], 0);
-	CHECK_IS(pthread_rwlock_unlock(l), 0);
+	CHECK_EQ(pthread_rwlock_unlock(l), 0);
 }
 
 static void *wait_deep(void *seed)
@@ -267,7 +267,7 @@ static int take(pthread_rwlock_t *l, int writes, unsigned int how)
 		break;
 	default:
 		error = writes ? pthread_rwlock_wrlock(l) : pthread_rwlock_rdlock(l);
-		CHECK_IS(error, 0);
+		CHECK_EQ(error, 0);
 	}
 	return error;
 }
@@ -292,10 +292,10 @@ static void live(uint64_t *seed)
 		if (!writes)
 			change(&c->record[i + 1], name_of(seed), 1);
 		if (more & 2 && !take(lock_at(cold), writes, random_u32(seed)))
-			CHECK_IS(pthread_rwlock_unlock(lock_at(cold)), 0);
-		CHECK_IS(pthread_rwlock_unlock(hot(i + 1)), 0);
+			CHECK_EQ(pthread_rwlock_unlock(lock_at(cold)), 0);
+		CHECK_EQ(pthread_rwlock_unlock(hot(i + 1)), 0);
 	}
-	CHECK_IS(pthread_rwlock_unlock(hot(i)), 0);
+	CHECK_EQ(pthread_rwlock_unlock(hot(i)), 0);
 	__atomic_add_fetch(&p->rounds, 1, __ATOMIC_RELAXED);
 }
 
@@ -341,7 +341,7 @@ static void kill_many(double for_seconds)
 		i = (int)random_below(&seed, VICTIMS);
 		pause_ms(random_below(&seed, 250));
 		/* Nobody has ended by himself, which would be a check that failed. */
-		CHECK_IS(waitpid(-1, &status, WNOHANG), 0);
+		CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
 		child_kill(pids[i]);
 		kills++;
 		pids[i] = start(seed);
@@ -373,13 +373,13 @@ static void *have_part(void *arg)
 		struct timespec t = clock_in_ms(CLOCK_REALTIME, 30000);
 		double begin = now_seconds();
 
-		CHECK_IS(pthread_rwlock_timedwrlock(lock_at(i), &t), 0);
+		CHECK_EQ(pthread_rwlock_timedwrlock(lock_at(i), &t), 0);
 		begin = now_seconds() - begin;
 		part->longest = begin > part->longest ? begin : part->longest;
 	}
 	meet(part->all_held);
 	for (i = part->begin; i < part->end; i++)
-		CHECK_IS(pthread_rwlock_unlock(lock_at(i)), 0);
+		CHECK_EQ(pthread_rwlock_unlock(lock_at(i)), 0);
 	return NULL;
 }
 
@@ -469,8 +469,8 @@ int main(int argc, char **argv)
 	in_children(wait_many);
 	meet(&c->machines);
 	for (i = 0; i < DEPTH; i++) {
-		CHECK_IS(c->record[i].a, c->counted[i]);
-		CHECK_IS(c->record[i].b, c->counted[i]);
+		CHECK_EQ(c->record[i].a, c->counted[i]);
+		CHECK_EQ(c->record[i].b, c->counted[i]);
 		CHECK(c->counted[i]);
 	}
 	meet(&c->machines);
@@ -486,5 +486,5 @@ int main(int argc, char **argv)
 		meet(&c->machines);
 	}
 	say(t);
-	return check_result("torture");
+	return check_result();
 }

@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <sys/time.h>
 
-#include "tests/libweft/check.h"
+#include "tests/common/child.h"
 #include "tools/common/clock.h"
 
 #define SIZE	(64 * 4096u)
@@ -47,13 +47,13 @@ static void test_barrier(void)
 	alarm(20);
 	CHECK(!pthread_barrierattr_init(&attr));
 	CHECK(!pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED));
-	CHECK_IS(pthread_barrier_init(b, &attr, 2), 0);
+	CHECK_EQ(pthread_barrier_init(b, &attr, 2), 0);
 	CHILD(pid, pthread_barrier_wait(b));
 	pause_ms(300);
 	child_kill(pid);
-	CHECK_IS(pthread_barrier_wait(b), PTHREAD_BARRIER_SERIAL_THREAD);
+	CHECK_EQ(pthread_barrier_wait(b), PTHREAD_BARRIER_SERIAL_THREAD);
 	begin = now_seconds();
-	CHECK_IS(pthread_barrier_destroy(b), 0);
+	CHECK_EQ(pthread_barrier_destroy(b), 0);
 	CHECK(now_seconds() - begin < 10);
 }
 
@@ -99,8 +99,8 @@ static void test_signals(void)
 		char *p = map_region(fd, SIZE);
 
 		/* A lock that nobody has found there yet. */
-		CHECK_IS(pthread_rwlock_rdlock((pthread_rwlock_t *)(p + 64 * (i % 1024))), 0);
-		CHECK_IS(pthread_rwlock_unlock((pthread_rwlock_t *)(p + 64 * (i % 1024))), 0);
+		CHECK_EQ(pthread_rwlock_rdlock((pthread_rwlock_t *)(p + 64 * (i % 1024))), 0);
+		CHECK_EQ(pthread_rwlock_unlock((pthread_rwlock_t *)(p + 64 * (i % 1024))), 0);
 		CHECK(!munmap(p, SIZE));
 		i++;
 	}
@@ -364,7 +364,7 @@ static void test_idle(void)
 		slept = sleeps() - slept;
 		if (i == 2)
 			error = idle_mutex(&p, &deadline, &cost, &slept);
-		CHECK_IS(error, ETIMEDOUT);
+		CHECK_EQ(error, ETIMEDOUT);
 		printf("wait: %d s for a %s in vain: %ld sleeps, %.1f ms of a processor, %.3f a plain sleep%s\n",
 		       IDLE_S, names[i], slept, cost * 1e3, once * 1e3, ticks ? " (in ticks)" : "");
 		fflush(stdout);
@@ -389,5 +389,5 @@ int main(int argc, char **argv)
 	test_idle();
 	test_barrier();
 	test_signals();
-	return check_result("wait");
+	return check_result();
 }

@@ -303,7 +303,7 @@ static void everything(const char *program)
 		daemon_arg(&sw, "500");
 	}
 	start("--node", "1=c");
-	if (n_failed)
+	if (check_failures)
 		return;
 	test_forwarding();
 	test_cut();
@@ -466,5 +466,5 @@ int main(void)
 	test_shipped();
 	free(text);
 	clean_up();
-	return check_result("daemon");
+	return check_result();
 }

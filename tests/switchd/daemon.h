@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "frames.h"
 #include "control.h"
 #include "fail.h"
 #include "tools/common/clock.h"

@@ -188,5 +188,5 @@ int main(void)
 		daemon_stop(&sw);
 	}
 	clean_up();
-	return check_result("heard");
+	return check_result();
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "check.h"
+#include "frames.h"
 #include "l2.h"
 #include "learn.h"
 #include "pipeline.h"
@@ -464,5 +464,5 @@ int main(void)
 	test_broken();
 	CHECK(frame_pool_free() == free_before, "%u frames leaked",
 	      free_before - frame_pool_free());
-	return check_result("pipeline");
+	return check_result();
 }

@@ -5,7 +5,7 @@
  */
 #include <rte_common.h>
 
-#include "check.h"
+#include "frames.h"
 #include "program.h"
 #include "spec.h"
 #include "tools/common/random.h"
@@ -195,5 +195,5 @@ int main(void)
 	test_bad();
 	test_mutations();
 	test_files();
-	return check_result("spec");
+	return check_result();
 }

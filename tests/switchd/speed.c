@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "check.h"
+#include "frames.h"
 #include "pipeline.h"
 #include "program.h"
 #include "tools/common/clock.h"
@@ -95,5 +95,5 @@ int main(void)
 	for (i = 0; i < PROGRAM_PORTS; i++)
 		port_destroy(port[i]);
 	free(text);
-	return check_result("speed");
+	return check_result();
 }

@@ -14,9 +14,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "frames.h"
 #include "p4names.h"
 #include "pipeline.h"
+#include "tests/common/argument.h"
+#include "tools/common/random.h"
 
 #define N_PORTS		4
 #define PROGRAMS	4
@@ -53,18 +55,9 @@ struct side {
 
 static uint64_t random_state;
 
-static uint64_t random_number(void)
-{
-	uint64_t x = random_state += 0x9e3779b97f4a7c15ull;
-
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 static unsigned int below(unsigned int n)
 {
-	return (unsigned int)(random_number() % n);
+	return (unsigned int)random_below(&random_state, n);
 }
 
 /* --- A random program --- */
@@ -101,7 +94,7 @@ static void field(FILE *f)
 /* Small ones meet often; the largest are cut off somewhere. */
 static void number(FILE *f)
 {
-	fprintf(f, " 0x%llx", (unsigned long long)random_number() >> below(64));
+	fprintf(f, " 0x%llx", (unsigned long long)random_u64(&random_state) >> below(64));
 }
 
 static void operand(FILE *f)
@@ -357,7 +350,7 @@ static void compare(struct side *x, struct side *y)
 
 	for (i = 0; i < FRAMES && same; i++) {
 		for (j = 0; j < sizeof(f); j++)
-			f[j] = (uint8_t)random_number();
+			f[j] = (uint8_t)random_u64(&random_state);
 		/* an entry of the table, sometimes */
 		if (below(2)) {
 			memset(f + 6, 0, 6);
@@ -410,7 +403,7 @@ static bool one_program(const char *dir, uint64_t seed)
 {
 	char spec[256], library[256], said[256];
 	struct side x = { 0 }, y = { 0 };
-	unsigned int buffers = frame_pool_free(), before = n_failed;
+	unsigned int buffers = frame_pool_free(), before = check_failures;
 	FILE *f;
 
 	snprintf(spec, sizeof(spec), "%s/program.spec", dir);
@@ -436,7 +429,7 @@ static bool one_program(const char *dir, uint64_t seed)
 	close_side(&x);
 	close_side(&y);
 	CHECK(frame_pool_free() == buffers, "%u of %u buffers", frame_pool_free(), buffers);
-	if (n_failed != before)
+	if (check_failures != before)
 		printf("seed %llu\n", (unsigned long long)seed);
 	unlink(spec);
 	unlink(library);
@@ -446,7 +439,7 @@ static bool one_program(const char *dir, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	uint64_t seed = argc > 1 ? argument(argv[1], 0, UINT64_MAX) : 1;
 	char dir[] = "/tmp/weft-translate-XXXXXX", err[ERR_MAX] = "";
 	unsigned int i;
 
@@ -457,9 +450,9 @@ int main(int argc, char **argv)
 	for (i = 0; i < PROGRAMS && one_program(dir, seed + i); i++)
 		;
 	rmdir(dir);
-	if (!i && !n_failed) {
+	if (!i && !check_failures) {
 		printf("skipped: programs cannot be compiled here\n");
 		return 77;
 	}
-	return check_result("translate");
+	return check_result();
 }

@@ -260,5 +260,5 @@ int main(void)
 	everything(in_dir("program.spec"));
 	free(text);
 	clean_up();
-	return check_result("wire");
+	return check_result();
 }

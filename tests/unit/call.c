@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The codec of calls: every field comes back, what does not fit is refused. */
 #include "call.h"
-#include "check.h"
+#include "tests/common/check.h"
 
 static struct weft_call sample(u32 name_len, u32 list_len)
 {

@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "check.h"
+#include "tests/common/check.h"
 
 static void units(void)
 {
@@ -29,6 +29,7 @@ static void units(void)
 	/* It is the time of day that was asked for: later than 2020. */
 	CHECK(clock_seconds(CLOCK_REALTIME) > 50 * 365.25 * 86400);
 	CHECK(clock_ns(CLOCK_PROCESS_CPUTIME_ID) < 100 * NS_IN_S);
+	CHECK_EQ(clock_ns(1000), 0);
 }
 
 static void deadlines(void)

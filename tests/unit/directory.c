@@ -4,7 +4,7 @@
  * against what must always hold.
  */
 #include "directory.h"
-#include "check.h"
+#include "tests/common/check.h"
 #include "tests/stations.h"
 #include "tools/common/random.h"
 

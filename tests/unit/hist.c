@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "check.h"
+#include "tests/common/check.h"
 
 /* As kmod's hist.h: the number of the highest bit, from 1, and all that is longer in one. */
 static unsigned int kernel_bucket(uint64_t ns)

@@ -5,7 +5,7 @@
  * that is the real one.
  */
 #include "home.h"
-#include "check.h"
+#include "tests/common/check.h"
 #include "tests/stations.h"
 #include "tools/common/random.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "check.h"
+#include "tests/common/check.h"
 
 static char *text;
 static size_t size;

@@ -4,7 +4,7 @@
  * order of them costs a time-out or another round trip.
  */
 #include "controller.h"
-#include "check.h"
+#include "tests/common/check.h"
 
 #define ME		5
 #define KEY		weft_line_key(1, WEFT_KIND_PAGE, 5)

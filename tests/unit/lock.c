@@ -3,9 +3,9 @@
  * Locks: the steps of the protocol by hand, at the directory and at the nodes,
  * joined directly.  What may happen in other orders is the explorer's.
  */
-#include "check.h"
 #include "lock.h"
 #include "lockdir.h"
+#include "tests/common/check.h"
 
 #define NODES	3
 #define MEMBERS	0x7u

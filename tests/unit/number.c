@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "check.h"
+#include "tests/common/check.h"
 
 static const char *const none[] = {
 	"", " ", "x", "-1", "+1", " 1", "1 ", "1x", "-0", ".", "1.", "1.0", "0x", "0xg", "0X",

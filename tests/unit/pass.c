@@ -4,9 +4,9 @@
  * what one step leads to by hand.  What may happen in other orders is the
  * explorer's.
  */
-#include "check.h"
 #include "directory.h"
 #include "controller.h"
+#include "tests/common/check.h"
 
 #define NODES	3
 #define MEMBERS	0x7u

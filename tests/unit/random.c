@@ -3,9 +3,8 @@
  * Unit tests of tools/common/random.h: it is the generator that it says it is, and what is
  * made of its numbers is spread evenly.
  */
+#include "tests/common/check.h"
 #include "tools/common/random.h"
-
-#include "check.h"
 
 #define DRAWS	100000
 

@@ -4,8 +4,8 @@
  * freshness of stamps.
  */
 #include "call.h"
-#include "check.h"
 #include "directory.h"
+#include "tests/common/check.h"
 #include "tests/stations.h"
 #include "tools/common/random.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The wire codec: layout byte by byte, what is refused, what comes back. */
+#include "tests/common/check.h"
 #include "tools/common/random.h"
 #include "wire.h"
-#include "check.h"
 
 static u16 sum(const u8 *b)
 {

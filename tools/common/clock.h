@@ -4,7 +4,7 @@
  *
  * Unless a function takes a clock, the time is that of CLOCK_MONOTONIC, which nobody sets
  * and which stands still while the machine sleeps.  Whole units are cut, not rounded.  None of
- * these fails, and none changes errno: a clock that there is not is a mistake in the program.
+ * these fails; a clock that is none, as that of a process that is gone, says 0.
  *
  * Functions are in the header because loops of the switch and of libraries call them.
  */
@@ -26,7 +26,7 @@ static inline uint64_t timespec_ns(const struct timespec *t)
 
 static inline uint64_t clock_ns(clockid_t clock)
 {
-	struct timespec t;
+	struct timespec t = { 0 };
 
 	clock_gettime(clock, &t);
 	return timespec_ns(&t);

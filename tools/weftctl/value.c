@@ -65,7 +65,7 @@ bool value_seconds(const char *text, uint32_t min_ms, uint32_t max_ms, uint32_t 
 	int err = number_real(text, min_ms / 1e3, max_ms / 1e3, &seconds);
 
 	value_quoted(text, quoted);
-	/* No signs, powers of ten, hexadecimals, "nan", which strtod() takes. */
+	/* Digits and a point, and nothing else that is a number in C. */
 	if (err == -EINVAL || strspn(text, "0123456789.") != strlen(text))
 		return no(why, "'%s' is not a number of seconds", quoted);
 	if (err)

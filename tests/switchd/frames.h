@@ -1,33 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of the switch share: checks that count, and frames.
+ * What the tests of the switch share: frames, and that checks do not end a test.
  */
-#ifndef WEFT_TESTS_SWITCHD_CHECK_H
-#define WEFT_TESTS_SWITCHD_CHECK_H
+#ifndef WEFT_TESTS_SWITCHD_FRAMES_H
+#define WEFT_TESTS_SWITCHD_FRAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-static unsigned int n_checks, n_failed;
+#include "tests/common/check.h"
 
-/* Counts and reports; goes on, so that one run shows all that is wrong. */
-#define CHECK(condition, ...) do {					\
-	n_checks++;							\
-	if (!(condition)) {						\
-		n_failed++;						\
-		printf("not ok: %s:%d: %s: ", __FILE__, __LINE__, #condition); \
-		printf(__VA_ARGS__);					\
-		printf("\n");						\
-	}								\
-} while (0)
-
-/* To end main() with. */
-static inline int check_result(const char *name)
+/* One run shows all that is wrong. */
+__attribute__((constructor))
+static void check_all(void)
 {
-	printf("%s: %u checks, %u failed\n", name, n_checks, n_failed);
-	return n_failed || !n_checks;
+	check_goes_on = true;
 }
 
 /* An Ethernet frame between stations 02:00:00:00:00:XX; to 0xff: to all. */
@@ -61,4 +50,4 @@ static inline uint32_t frame_tag(const uint8_t *f)
 	return tag;
 }
 
-#endif /* WEFT_TESTS_SWITCHD_CHECK_H */
+#endif /* WEFT_TESTS_SWITCHD_FRAMES_H */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What test programs need that have children, share regions with them and kill them.
+ */
+#ifndef WEFT_TESTS_COMMON_CHILD_H
+#define WEFT_TESTS_COMMON_CHILD_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tests/common/check.h"
+#include "tools/common/clock.h"
+
+/* A child that runs @what, then ends. */
+#define CHILD(pid, what) do {						\
+	(pid) = fork();							\
+	CHECK((pid) >= 0);						\
+	if (!(pid)) {							\
+		what;							\
+		_exit(0);						\
+	}								\
+} while (0)
+
+/* It must end, and well. */
+static inline void child_ok(pid_t pid)
+{
+	int status;
+
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+static inline void child_kill(pid_t pid)
+{
+	int status;
+
+	CHECK(!kill(pid, SIGKILL));
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+}
+
+/* How many there are, beside the usual three. */
+static inline int open_files(void)
+{
+	int n = 0, i;
+
+	for (i = 3; i < 2048; i++)
+		n += fcntl(i, F_GETFD) >= 0;
+	return n;
+}
+
+/* A region of @size bytes in @directory; its descriptor. */
+static inline int make_region(const char *directory, const char *name, size_t size)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	CHECK(fd >= 0);
+	CHECK(!ftruncate(fd, (off_t)size));
+	return fd;
+}
+
+static inline void *map_region(int fd, size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	CHECK(p != MAP_FAILED);
+	return p;
+}
+
+#endif /* WEFT_TESTS_COMMON_CHILD_H */
