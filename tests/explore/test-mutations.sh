@@ -67,7 +67,7 @@ build() {
 
 cp -r kmod/core "$dir/core"
 mkdir "$dir/obj"
-for source in tests/explore/*.c "$dir"/core/*.c; do
+for source in tests/explore/*.c "$dir"/core/*.c tools/common/*.c; do
 	name=$(basename "$(dirname "$source")")-$(basename "$source" .c)
 	if ! compile "$source" "$dir/obj/$name.o" 2>"$dir/err"; then
 		not_ok "compiles without a bug: $name" "$dir/err"
