@@ -240,13 +240,15 @@ printf\(.*\\"[a-z_]+\\":[%\\]	tools/common/json.h	tests/switchd/daemon\.[ch]
 
 check_once()
 {
-	local pattern where others sources bad=0
+	local pattern where others sources found bad=0
 
 	sources=$(of_suffix c h | grep -E '^(tools|tests)/')
 	while IFS=$'\t' read -r pattern where others; do
 		[ -n "$pattern" ] || continue
-		grep -vE "^(${where%.h}\\.[ch]|$others)\$" <<<"$sources" |
-			xargs -d '\n' -r grep -nHE -- "$pattern" || continue
+		found=$(grep -vE "^(${where%.h}\\.[ch]|$others)\$" <<<"$sources" |
+			xargs -d '\n' -r grep -nHE -- "$pattern")
+		[ -n "$found" ] || continue
+		echo "$found"
 		echo "this stands once, in $where: use that (docs/contributing.md)"
 		bad=1
 	done <<<"$ONCE"

@@ -190,6 +190,9 @@ END
 mkdir "$tree/tools/common"
 printf '// %s\nclock_gettime(id, &t);\n' "$tag" >"$tree/tools/common/clock.h"
 verdict 'the one that there is' once 0
+mkdir "$tree/tools/common"
+printf '// %s\nclock_gettime(id, &t);\n' "$tag" >"$tree/tools/common/clock.h"
+verdict 'the one that there is, alone' once 0 tools/common/clock.h
 printf '// %s\nmy_strtol_like(x); /* clock_gettime */ hist_part(x);\n' "$tag" >"$tree/tools/x.c"
 verdict 'what only looks like it' once 0
 
