@@ -147,13 +147,15 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
 test_dirs	:= $(filter-out stress litmus explore netlink diff fuzz unit preload posix conformance\
-		kvs bench-locks,\
+		kvs bench-locks libweft,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
 
 # The kernel's part of locks, played.
-fake_objects	:= $(B)/obj/tests/libweft/fake.o $(call objects,tests/libweft/fake)
+fake_objects	:= $(call objects,tests/common/kernel)
+$(call each_program,tests/libweft,$(B)/tests/libweft-,$(call part_objects,tools/libweft) \
+	$(fake_objects),test_programs)
 $(call each_program,tests/kvs,$(B)/tests/kvs-,$(call part_objects,tools/kvs tools/libweft) \
 	$(fake_objects),test_programs)
 kvs_programs	:= $(B)/bin/weft-kvs $(filter $(B)/tests/kvs-%,$(test_programs))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The locks of weft-lockbench, without a rack: processes that share a file in
- * memory play the nodes, and weft's kernel part is played by tests/libweft/fake.c.
+ * memory play the nodes, and weft's kernel part is played by tests/common/kernel/fake.c.
  *
  *	bench-locks-hammer
  *
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 
 #include "tests/common/child.h"
-#include "tests/libweft/fake.h"
+#include "tests/common/kernel/fake.h"
 #include "tools/bench/locks/bench.h"
 #include "tools/common/random.h"
 

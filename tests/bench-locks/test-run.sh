@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # weft-lockbench without a rack: several of it play the nodes, files in memory are
-# regions, and what is preloaded (tests/libweft/fake.c) plays the kernel. Do they
+# regions, and what is preloaded (tests/common/kernel/fake.c) plays the kernel. Do they
 # measure what they say, do the sums add up, and are mistakes told of?
 #
 #	tests/bench-locks/test-run.sh

@@ -6,7 +6,7 @@
 #include <pthread.h>
 
 #include "tests/kvs/rig.h"
-#include "tests/libweft/fake.h"
+#include "tests/common/kernel/fake.h"
 #include "tools/common/random.h"
 
 static char directory[64];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # weft-kvs without a rack: with POSIX locks in ordinary files, and with those of
-# libweft, whose kernel's part is played by tests/libweft/fake.c.
+# libweft, whose kernel's part is played by tests/common/kernel/fake.c.
 #
 #	tests/kvs/test-kvs.sh [PATTERN]
 #

@@ -7,7 +7,7 @@
 
 #include "tests/common/child.h"
 #include "tests/libweft/elsewhere.h"
-#include "tests/libweft/fake.h"
+#include "tests/common/kernel/fake.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"
 

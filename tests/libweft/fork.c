@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 
 #include "tests/common/child.h"
-#include "tests/libweft/fake.h"
+#include "tests/common/kernel/fake.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"
 

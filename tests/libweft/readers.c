@@ -11,7 +11,7 @@
 
 #include "tests/common/argument.h"
 #include "tests/common/child.h"
-#include "tests/libweft/fake.h"
+#include "tests/common/kernel/fake.h"
 #include "tools/common/random.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The preload library without a rack: the kernel's part is played by what is
-# preloaded behind it (tests/libweft/fake.c), regions are files of a directory in
+# preloaded behind it (tests/common/kernel/fake.c), regions are files of a directory in
 # memory.
 #
 #	tests/preload/test-preload.sh [PATTERN]

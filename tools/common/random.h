@@ -36,7 +36,7 @@ static inline uint32_t random_u32(uint64_t *state)
 /* From 0 to @n - 1, equally likely but for @n / 2^64; 0 if @n is 0. */
 static inline uint64_t random_below(uint64_t *state, uint64_t n)
 {
-	return (uint64_t)((unsigned __int128)random_u64(state) * n >> 64);
+	return (uint64_t)((__uint128_t)random_u64(state) * n >> 64);
 }
 
 /* From 0 to just below 1, a multiple of 2^-53. */

@@ -2,7 +2,7 @@
 /*
  * What the kernel module does for locks, done here by standing between a program
  * and the C library: linked to a test, or preloaded behind libweft-preload.so.
- * What programs call is here; what is done for them, in fake/.
+ * What programs call is here; what is done for them, beside it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,11 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "tests/libweft/fake.h"
-#include "tests/libweft/fake/behind.h"
-#include "tests/libweft/fake/lock.h"
-#include "tests/libweft/fake/owner.h"
-#include "tests/libweft/fake/region.h"
+#include "tests/common/kernel/behind.h"
+#include "tests/common/kernel/fake.h"
+#include "tests/common/kernel/lock.h"
+#include "tests/common/kernel/owner.h"
+#include "tests/common/kernel/region.h"
 
 _Bool fake_refuses, fake_old;
 

@@ -5,8 +5,8 @@
  * too, as they are the same file.  That it is gone is learned from a lock that the
  * kernel ties to it.
  */
-#ifndef WEFT_TESTS_LIBWEFT_FAKE_OWNER_H
-#define WEFT_TESTS_LIBWEFT_FAKE_OWNER_H
+#ifndef WEFT_TESTS_COMMON_KERNEL_OWNER_H
+#define WEFT_TESTS_COMMON_KERNEL_OWNER_H
 
 #include "region.h"
 
@@ -19,4 +19,4 @@ unsigned int fake_make_owner(struct fake_region *r, int fd);
 /* Gives back what files held that are gone.  @own is the owner who asks. */
 void fake_reap(struct fake_region *r, int fd, unsigned int own);
 
-#endif /* WEFT_TESTS_LIBWEFT_FAKE_OWNER_H */
+#endif /* WEFT_TESTS_COMMON_KERNEL_OWNER_H */

@@ -3,8 +3,8 @@
  * The lock interface of the kernel (uapi/weft.h), in user space: for tests without
  * a rack.  See fake.c.
  */
-#ifndef WEFT_TESTS_LIBWEFT_FAKE_H
-#define WEFT_TESTS_LIBWEFT_FAKE_H
+#ifndef WEFT_TESTS_COMMON_KERNEL_FAKE_H
+#define WEFT_TESTS_COMMON_KERNEL_FAKE_H
 
 #include <stdatomic.h>
 #include <stdint.h>
@@ -50,4 +50,4 @@ extern _Bool fake_old;
 /* From now on the file may not be opened a second time. */
 extern _Bool fake_refuses;
 
-#endif /* WEFT_TESTS_LIBWEFT_FAKE_H */
+#endif /* WEFT_TESTS_COMMON_KERNEL_FAKE_H */

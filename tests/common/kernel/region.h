@@ -4,8 +4,8 @@
  * processes, is a file beside it: what the kernel knows of its locks, the words and,
  * by owner, the holds that libweft maps.
  */
-#ifndef WEFT_TESTS_LIBWEFT_FAKE_REGION_H
-#define WEFT_TESTS_LIBWEFT_FAKE_REGION_H
+#ifndef WEFT_TESTS_COMMON_KERNEL_REGION_H
+#define WEFT_TESTS_COMMON_KERNEL_REGION_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "tests/libweft/fake.h"
+#include "tests/common/kernel/fake.h"
 #include "weft.h"
 
 #define FAKE_SLOTS	(1u << 18)
@@ -74,4 +74,4 @@ void fake_tell(struct fake_slot *s, int n);
 /* Where the hash has the slot of a lock, or will have it: 0, none; or the slot + 1. */
 uint32_t *fake_slot(struct fake_head *h, uint64_t offset);
 
-#endif /* WEFT_TESTS_LIBWEFT_FAKE_REGION_H */
+#endif /* WEFT_TESTS_COMMON_KERNEL_REGION_H */

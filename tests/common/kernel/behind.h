@@ -3,8 +3,8 @@
  * What stands behind the played kernel: the C library and the kernel themselves, not
  * the preload library, which is in the middle of something when it calls us.
  */
-#ifndef WEFT_TESTS_LIBWEFT_FAKE_BEHIND_H
-#define WEFT_TESTS_LIBWEFT_FAKE_BEHIND_H
+#ifndef WEFT_TESTS_COMMON_KERNEL_BEHIND_H
+#define WEFT_TESTS_COMMON_KERNEL_BEHIND_H
 
 #include <pthread.h>
 #include <sys/types.h>
@@ -20,4 +20,4 @@ int behind_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
 void *behind_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset);
 int behind_open(const char *name, int flags);
 
-#endif /* WEFT_TESTS_LIBWEFT_FAKE_BEHIND_H */
+#endif /* WEFT_TESTS_COMMON_KERNEL_BEHIND_H */
