@@ -226,9 +226,18 @@ static inline void weft_tunnel_xmit(struct rtable *rt, struct sock *sk,
 
 /* A shrinker's memory: part of it in older kernels, the kernel's in newer. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
-static inline struct shrinker *weft_shrinker_alloc(void)
+static inline struct shrinker *weft_shrinker_alloc(void *private)
 {
-	return shrinker_alloc(0, "weft-cache");
+	struct shrinker *shrinker = shrinker_alloc(0, "weft-cache");
+
+	if (shrinker)
+		shrinker->private_data = private;
+	return shrinker;
+}
+
+static inline void *weft_shrinker_private(const struct shrinker *shrinker)
+{
+	return shrinker->private_data;
 }
 
 static inline int weft_shrinker_register(struct shrinker *shrinker)
@@ -242,13 +251,25 @@ static inline void weft_shrinker_free(struct shrinker *shrinker)
 	shrinker_free(shrinker);
 }
 #else
-static inline struct shrinker *weft_shrinker_alloc(void)
-{
-	struct shrinker *shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
+struct weft_shrinker {
+	struct shrinker shrinker;
+	void *private;
+};
 
-	if (shrinker)
-		shrinker->seeks = DEFAULT_SEEKS;
-	return shrinker;
+static inline struct shrinker *weft_shrinker_alloc(void *private)
+{
+	struct weft_shrinker *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	if (!s)
+		return NULL;
+	s->shrinker.seeks = DEFAULT_SEEKS;
+	s->private = private;
+	return &s->shrinker;
+}
+
+static inline void *weft_shrinker_private(const struct shrinker *shrinker)
+{
+	return container_of(shrinker, struct weft_shrinker, shrinker)->private;
 }
 
 static inline int weft_shrinker_register(struct shrinker *shrinker)
@@ -261,7 +282,7 @@ static inline void weft_shrinker_free(struct shrinker *shrinker)
 	if (!shrinker)
 		return;
 	unregister_shrinker(shrinker); /* harmless if it was not registered */
-	kfree(shrinker);
+	kfree(container_of(shrinker, struct weft_shrinker, shrinker));
 }
 #endif
 

@@ -3,7 +3,6 @@
 #include <linux/sched.h>
 
 #include "base/event.h"
-#include "base/stats.h"
 #include "weft_netlink.h"
 
 static void (*listening)(const struct weft_event *event, gfp_t gfp);
@@ -61,7 +60,6 @@ void weft_event_lost(u32 region, u64 blocks)
 		.kind = WEFT_EVENT_KIND_BLOCKS_LOST, .region = region, .count = blocks,
 	};
 
-	weft_stat_add(WEFT_STAT_BLOCKS_LOST, blocks);
 	/* inodes are evicted when memory is short, too */
 	weft_event_tell(&e, GFP_NOFS);
 }

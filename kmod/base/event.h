@@ -61,7 +61,7 @@ void weft_event_removed(u32 region, const char *name, size_t len, bool here);
 /* A file that was closed held a lock @holds times, as when a process dies. */
 void weft_event_abandoned(u32 region, u64 offset, u32 holds);
 
-/* Modified blocks that could not be brought home; counts them, too. */
+/* Modified blocks that could not be brought home. */
 void weft_event_lost(u32 region, u64 blocks);
 
 /* The current process gets a signal instead of the byte at @offset. */

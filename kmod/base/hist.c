@@ -5,27 +5,32 @@
 
 #include "base/hist.h"
 
-struct weft_hists __percpu *weft_hists;
-
-int weft_hist_init(void)
+int weft_counters_init(struct weft_counters *c)
 {
-	weft_hists = alloc_percpu(struct weft_hists);
-	return weft_hists ? 0 : -ENOMEM;
+	c->stats = alloc_percpu(struct weft_stats);
+	c->hists = alloc_percpu(struct weft_hists);
+	if (c->stats && c->hists)
+		return 0;
+	weft_counters_exit(c);
+	return -ENOMEM;
 }
 
-void weft_hist_exit(void)
+void weft_counters_exit(struct weft_counters *c)
 {
-	free_percpu(weft_hists);
+	free_percpu(c->stats);
+	free_percpu(c->hists);
+	c->stats = NULL;
+	c->hists = NULL;
 }
 
-void weft_hist_get(struct weft_hist_data *data)
+void weft_hist_get(const struct weft_counters *c, struct weft_hist_data *data)
 {
 	unsigned int i, b;
 	int cpu;
 
 	memset(data, 0, sizeof(*data) * WEFT_HIST_COUNT);
 	for_each_possible_cpu(cpu) {
-		const struct weft_hists *h = per_cpu_ptr(weft_hists, cpu);
+		const struct weft_hists *h = per_cpu_ptr(c->hists, cpu);
 
 		for (i = 0; i < WEFT_HIST_COUNT; i++) {
 			data[i].nsec += READ_ONCE(h->hist[i].nsec);

@@ -32,6 +32,8 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
+#include "base/stats.h"
+
 #define WEFT_HISTS(X) \
 	/* in the order of the counters WEFT_STAT_MISS_* */ \
 	X(MISS_READ_UNSHARED,	"miss_read_unshared") \
@@ -71,11 +73,9 @@ struct weft_hists {
 	struct weft_hist_data hist[WEFT_HIST_COUNT];
 };
 
-/* Not static: modules together have 8 KiB of static memory a processor. */
-extern struct weft_hists __percpu *weft_hists;
-
-int weft_hist_init(void);
-void weft_hist_exit(void);
+/* Memory for counters and histograms, all 0.  Return: 0 or -ENOMEM. */
+int weft_counters_init(struct weft_counters *c);
+void weft_counters_exit(struct weft_counters *c);
 
 static inline unsigned int weft_hist_bucket(u64 nsec)
 {
@@ -83,17 +83,17 @@ static inline unsigned int weft_hist_bucket(u64 nsec)
 }
 
 /* Any context. */
-static inline void weft_hist_add(enum weft_hist hist, u64 nsec)
+static inline void weft_hist_add(const struct weft_counters *c, enum weft_hist hist, u64 nsec)
 {
-	this_cpu_inc(weft_hists->hist[hist].bucket[weft_hist_bucket(nsec)]);
-	this_cpu_add(weft_hists->hist[hist].nsec, nsec);
+	this_cpu_inc(c->hists->hist[hist].bucket[weft_hist_bucket(nsec)]);
+	this_cpu_add(c->hists->hist[hist].nsec, nsec);
 }
 
 /**
  * weft_hist_get() - sums over all processors
  * @data: WEFT_HIST_COUNT histograms
  */
-void weft_hist_get(struct weft_hist_data *data);
+void weft_hist_get(const struct weft_counters *c, struct weft_hist_data *data);
 
 /* Name of a histogram, for netlink. */
 const char *weft_hist_name(enum weft_hist hist);

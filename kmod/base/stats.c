@@ -8,12 +8,10 @@
 #include "base/stats.h"
 #include "core/wire.h"
 
-DEFINE_PER_CPU(struct weft_stats, weft_stats);
-
 static_assert(WEFT_STATS_TYPES == WEFT_MSG_REPLY + 1,
 	      "a counter for each type of message");
 
-void weft_stats_get(u64 *value)
+void weft_stats_get(const struct weft_counters *c, u64 *value)
 {
 	unsigned int i;
 	int cpu;
@@ -21,16 +19,16 @@ void weft_stats_get(u64 *value)
 	memset(value, 0, sizeof(u64) * WEFT_STAT_COUNT);
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < WEFT_STAT_COUNT; i++)
-			value[i] += READ_ONCE(per_cpu(weft_stats, cpu).value[i]);
+			value[i] += READ_ONCE(per_cpu_ptr(c->stats, cpu)->value[i]);
 }
 
-u64 weft_stat_get(unsigned int stat)
+u64 weft_stat_get(const struct weft_counters *c, unsigned int stat)
 {
 	u64 value = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		value += READ_ONCE(per_cpu(weft_stats, cpu).value[stat]);
+		value += READ_ONCE(per_cpu_ptr(c->stats, cpu)->value[stat]);
 	return value;
 }
 

@@ -115,27 +115,39 @@ struct weft_stats {
 	u64 value[WEFT_STAT_COUNT];
 };
 
-DECLARE_PER_CPU(struct weft_stats, weft_stats);
+struct weft_hists;
+
+/**
+ * struct weft_counters - what a node counts
+ * @stats: counters
+ * @hists: histograms, see hist.h
+ *
+ * Of each processor: what is counted is no shared memory.
+ */
+struct weft_counters {
+	struct weft_stats __percpu *stats;
+	struct weft_hists __percpu *hists;
+};
 
 /* Any context. */
-static inline void weft_stat_add(unsigned int stat, u64 n)
+static inline void weft_stat_add(const struct weft_counters *c, unsigned int stat, u64 n)
 {
-	this_cpu_add(weft_stats.value[stat], n);
+	this_cpu_add(c->stats->value[stat], n);
 }
 
-static inline void weft_stat_inc(unsigned int stat)
+static inline void weft_stat_inc(const struct weft_counters *c, unsigned int stat)
 {
-	weft_stat_add(stat, 1);
+	weft_stat_add(c, stat, 1);
 }
 
 /**
  * weft_stats_get() - sums over all processors
  * @value: WEFT_STAT_COUNT values
  */
-void weft_stats_get(u64 *value);
+void weft_stats_get(const struct weft_counters *c, u64 *value);
 
 /* One of them. */
-u64 weft_stat_get(unsigned int stat);
+u64 weft_stat_get(const struct weft_counters *c, unsigned int stat);
 
 /**
  * weft_stat_name() - name of a counter, for netlink

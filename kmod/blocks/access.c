@@ -15,8 +15,8 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
+#include "net/datagram.h"
 #include "net/node.h"
-#include "net/udp.h"
 
 #define SLICE	HZ	/* of a wait: who is woken so much too late stood still */
 
@@ -30,10 +30,11 @@ static struct weft_block *block_alloc(struct weft_region *region, u64 index)
 	if (!blk)
 		return NULL;
 	weft_line_init(&blk->line, weft_line_key(region->id, WEFT_KIND_PAGE, index),
-		       weft_node.id);
+		       region->cache->node->id);
 	spin_lock_init(&blk->lock);
 	blk->phase = WEFT_BLOCK_NEW;
 	refcount_set(&blk->ref, 2); /* the table's and the caller's */
+	blk->cache = region->cache;
 	blk->region = region;
 	init_waitqueue_head(&blk->wait);
 	INIT_LIST_HEAD(&blk->lru);
@@ -72,18 +73,18 @@ static struct weft_block *block_create(struct weft_region *region, u64 index,
 	struct weft_block *blk;
 	int err;
 
-	err = weft_cache_reserve(weft_region_block_pages(region), may_wait, end);
+	err = weft_cache_reserve(region->cache, weft_region_block_pages(region), may_wait, end);
 	if (err)
 		return ERR_PTR(err);
 	blk = block_alloc(region, index);
 	if (!blk) {
-		weft_cache_unreserve(weft_region_block_pages(region));
+		weft_cache_unreserve(region->cache, weft_region_block_pages(region));
 		return ERR_PTR(-ENOMEM);
 	}
 	err = xa_insert(&region->blocks, index, blk, GFP_KERNEL);
 	if (err) {
 		kfree(blk);
-		weft_cache_unreserve(weft_region_block_pages(region));
+		weft_cache_unreserve(region->cache, weft_region_block_pages(region));
 		/* -EBUSY: another thread was faster */
 		return ERR_PTR(err == -EBUSY ? -EAGAIN : err);
 	}
@@ -178,7 +179,7 @@ static void want(struct weft_block *blk, u8 perm, bool early,
 	lockdep_assert_held(&blk->lock);
 	if (weft_bound_returning(blk))
 		return;
-	weft_line_want(&blk->line, perm, weft_node_seq(), &out);
+	weft_line_want(&blk->line, perm, weft_node_seq(blk->cache->node), &out);
 	if (out.n) {
 		weft_step_begin(blk);
 		blk->early = early;
@@ -212,7 +213,7 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 		wakes = blk->wakes;
 		want(blk, perm, false, &queue);
 		spin_unlock_bh(&blk->lock);
-		weft_udp_send(&queue);
+		weft_udp_send(blk->cache->node, &queue);
 		err = weft_block_wait(blk, wakes, &end);
 		spin_lock_bh(&blk->lock);
 	}
@@ -234,7 +235,7 @@ void weft_block_ask(struct weft_block *blk, u8 perm)
 	if (blk->phase == WEFT_BLOCK_LIVE)
 		want(blk, perm, false, &queue);
 	spin_unlock_bh(&blk->lock);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 }
 
 void weft_block_prefetch(struct weft_block *blk, struct sk_buff_head *queue)
@@ -244,7 +245,7 @@ void weft_block_prefetch(struct weft_block *blk, struct sk_buff_head *queue)
 	    weft_line_idle(&blk->line)) {
 		blk->ahead = true;
 		want(blk, WEFT_S, true, queue);
-		weft_stat_inc(WEFT_STAT_READ_AHEAD);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_READ_AHEAD);
 	}
 	spin_unlock_bh(&blk->lock);
 }
@@ -257,7 +258,7 @@ void weft_block_unpin(struct weft_block *blk)
 	room = !--blk->pins;
 	spin_unlock_bh(&blk->lock);
 	if (room)
-		weft_cache_room();
+		weft_cache_room(blk->cache);
 }
 
 bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
@@ -288,7 +289,7 @@ void weft_block_touched(struct weft_block *blk, u8 perm)
 	if (perm >= blk->line.state) {
 		blk->fresh = false;
 		weft_step_keep(blk, ktime_get_ns() +
-			       (u64)READ_ONCE(weft_node.hold_us) * NSEC_PER_USEC);
+			       (u64)READ_ONCE(blk->cache->node->hold_us) * NSEC_PER_USEC);
 	}
 	spin_unlock_bh(&blk->lock);
 }

@@ -12,11 +12,11 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/packet.h"
 #include "net/rtt.h"
 #include "net/send.h"
-#include "net/udp.h"
 
 /* What the directory knew of a line that we missed. */
 static enum weft_stat miss_kind(const struct weft_block *blk, u8 op,
@@ -45,15 +45,16 @@ static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSH
 /* The permission came that was asked for. */
 static void count_miss(struct weft_block *blk, u8 op, const struct weft_msg *msg)
 {
+	const struct weft_counters *counters = weft_block_counters(blk);
 	u64 took = ktime_get_ns() - blk->began;
 	enum weft_stat kind = miss_kind(blk, op, msg);
 
-	weft_stat_inc(kind);
-	weft_stat_inc(msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH :
-						  WEFT_STAT_MISS_BY_HOME);
-	weft_stat_add(WEFT_STAT_MISS_ROUND_TRIPS, blk->rounds);
-	weft_stat_add(WEFT_STAT_MISS_NSEC, took);
-	weft_hist_add((enum weft_hist)kind, took);
+	weft_stat_inc(counters, kind);
+	weft_stat_inc(counters, msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH :
+							     WEFT_STAT_MISS_BY_HOME);
+	weft_stat_add(counters, WEFT_STAT_MISS_ROUND_TRIPS, blk->rounds);
+	weft_stat_add(counters, WEFT_STAT_MISS_NSEC, took);
+	weft_hist_add(counters, (enum weft_hist)kind, took);
 	blk->misses++;
 	trace_weft_served(&blk->line, kind, blk->rounds, took);
 }
@@ -63,7 +64,7 @@ static void served(struct weft_block *blk)
 {
 	WRITE_ONCE(blk->nowhere, false);
 	if (blk->line.in_frags)
-		weft_stat_inc(WEFT_STAT_BLOCKS_IN);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_BLOCKS_IN);
 	/* whoever waits gets the chance to do the access */
 	blk->fresh = blk->pins > 0;
 	blk->keep = blk->fresh ?
@@ -98,8 +99,8 @@ static void settle_doubt(struct weft_block *blk, const struct weft_msg *msg)
 {
 	if (msg->txn != blk->doubt_txn || !answers(blk->doubt_op, msg->type))
 		return;
-	weft_rtt_sample(weft_step_rtt(blk, blk->doubt_op), blk->doubt);
-	weft_stat_inc(WEFT_STAT_NEEDLESS);
+	weft_rtt_sample(&blk->cache->node->rtts, weft_step_rtt(blk, blk->doubt_op), blk->doubt);
+	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_NEEDLESS);
 	blk->doubt = 0;
 }
 
@@ -109,7 +110,7 @@ static void note_time(struct weft_block *blk, u8 op, u32 txn)
 	u64 took = ktime_get_ns() - blk->asked;
 
 	if (blk->repeated < blk->asked) {
-		weft_rtt_sample(weft_step_rtt(blk, op), took);
+		weft_rtt_sample(&blk->cache->node->rtts, weft_step_rtt(blk, op), took);
 		return;
 	}
 	blk->doubt = took;
@@ -130,12 +131,12 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	lockdep_assert_held(&blk->lock);
 	if (blk->doubt)
 		settle_doubt(blk, msg);
-	weft_line_recv(&blk->line, msg, weft_node_seq(), &out);
+	weft_line_recv(&blk->line, msg, weft_node_seq(blk->cache->node), &out);
 	passed = weft_bound_recv(blk, msg, state);
 	if (op != WEFT_OP_NONE && blk->line.op != op && asked)
 		note_time(blk, op, txn);
 	if (out.effects & WEFT_DO_BACKOFF)
-		weft_stat_inc(WEFT_STAT_NACKS);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
 		blk->losses = 0;
 	/* what was only lent to others can be taken back: an upgrade, too */
@@ -157,26 +158,26 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 }
 
 /* A line that we know nothing of: the answer needs no memory. */
-static void recv_unknown(const struct weft_msg *msg,
+static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
 			 struct sk_buff_head *queue)
 {
 	struct weft_line line;
 	struct weft_out out;
 	u32 i;
 
-	weft_stat_inc(WEFT_STAT_MSG_UNKNOWN_LINE);
-	weft_line_init(&line, msg->line, weft_node.id);
-	weft_line_recv(&line, msg, weft_node_seq(), &out);
+	weft_stat_inc(&cache->node->counters, WEFT_STAT_MSG_UNKNOWN_LINE);
+	weft_line_init(&line, msg->line, cache->node->id);
+	weft_line_recv(&line, msg, weft_node_seq(cache->node), &out);
 	for (i = 0; i < out.n; i++) {
 		struct weft_send *s = &out.send[i];
 
 		if (!s->with_data)
-			weft_send(queue, s->to ? s->to :
-				  weft_node_home(msg->line), &s->msg);
+			weft_send(cache->node, queue, s->to ? s->to :
+				  weft_node_home(cache->node, msg->line), &s->msg);
 	}
 }
 
-void weft_block_recv(const struct weft_packet *packet)
+void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 {
 	const struct weft_msg *msg = &packet->msg;
 	struct weft_block *blk = NULL;
@@ -188,13 +189,13 @@ void weft_block_recv(const struct weft_packet *packet)
 		return;
 	__skb_queue_head_init(&queue);
 	rcu_read_lock();
-	region = weft_region_find(weft_line_region(msg->line));
+	region = weft_region_find(&cache->regions, weft_line_region(msg->line));
 	if (region) {
 		/* a block of another size is none of ours */
 		if (weft_msg_has_data(msg->type) &&
 		    msg->size != weft_region_block(region)) {
 			rcu_read_unlock();
-			weft_stat_inc(WEFT_STAT_MSG_BAD);
+			weft_stat_inc(&cache->node->counters, WEFT_STAT_MSG_BAD);
 			return;
 		}
 		blk = weft_block_find(region, weft_line_index(msg->line));
@@ -209,6 +210,6 @@ void weft_block_recv(const struct weft_packet *packet)
 		weft_block_put(blk);
 	}
 	if (!known)
-		recv_unknown(msg, &queue);
-	weft_udp_send(&queue);
+		recv_unknown(cache, msg, &queue);
+	weft_udp_send(cache->node, &queue);
 }

@@ -34,9 +34,8 @@
 #include "core/line.h"
 
 struct page;
-struct weft_inode;
-struct weft_packet;
-struct weft_member_status;
+struct weft_cache;
+struct weft_region;
 
 #define WEFT_GRACE_US		10000
 #define WEFT_PIN_WAIT_US	1000
@@ -138,6 +137,7 @@ struct weft_bound {
  * @ref: the region's table has one, so has each armed timer, queued work and
  *	thread that looks
  * @misses: how often the permission came that was asked for.  @lock
+ * @cache: that it is in
  * @region: that it is of; valid until the block left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
  * @retry: sends again what is not answered.  Not stopped when the answer comes:
@@ -190,6 +190,7 @@ struct weft_block {
 	unsigned long retry_at;
 	refcount_t ref;
 	u32 misses;
+	struct weft_cache *cache;
 	struct weft_region *region;
 	wait_queue_head_t wait;
 	struct timer_list retry;

@@ -21,8 +21,8 @@
 static bool room_to_expect(const struct weft_block *blk)
 {
 	/* a block that is expected cannot be evicted */
-	return atomic_long_read(&weft_cache.expected) + blk->nr_pages <=
-	       READ_ONCE(weft_cache.max_pages) / CACHE_PART;
+	return atomic_long_read(&blk->cache->expected) + blk->nr_pages <=
+	       READ_ONCE(blk->cache->max_pages) / CACHE_PART;
 }
 
 static void set_expected(struct weft_block *blk, bool expected)
@@ -32,7 +32,7 @@ static void set_expected(struct weft_block *blk, bool expected)
 		return;
 	blk->bound.expected = expected;
 	atomic_long_add(expected ? (long)blk->nr_pages : -(long)blk->nr_pages,
-			&weft_cache.expected);
+			&blk->cache->expected);
 }
 
 static void begin_to_expect(struct weft_block *blk, struct sk_buff_head *queue)
@@ -85,7 +85,7 @@ void weft_bound_asked(struct weft_block *blk)
 	if (!blk->bound.expected)
 		return;
 	set_expected(blk, false);
-	weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_LATE);
+	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_LATE);
 	blk->began = ktime_get_ns();
 }
 
@@ -104,9 +104,10 @@ static bool came(struct weft_block *blk, bool passed, bool unasked)
 	struct weft_bound *b = &blk->bound;
 
 	if (passed) {
-		weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_CAME);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_CAME);
 		if (b->since && unasked)
-			weft_rtt_sample(WEFT_RTT_PASS, ktime_get_ns() - b->since);
+			weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_PASS,
+					ktime_get_ns() - b->since);
 		b->unmet = 0;
 	} else if (b->awaited && ++b->unmet == 0) {
 		b->unmet = 1; /* as often as can be counted */
@@ -186,7 +187,7 @@ static void pass(struct weft_block *blk, struct sk_buff_head *queue)
 	while (has_successors(blk) && weft_line_idle(&blk->line)) {
 		if (!pass_one(blk, &out))
 			continue;
-		weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_PASSED);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_PASSED);
 		weft_step(blk, &out, NULL, queue);
 	}
 	b->passing = false;
@@ -201,10 +202,10 @@ static void ask(struct weft_block *blk, struct sk_buff_head *queue)
 		return;
 	/* once: what the home refuses for good is not asked for again */
 	blk->bound.wish = WEFT_I;
-	weft_line_want(&blk->line, perm, weft_node_seq(), &out);
+	weft_line_want(&blk->line, perm, weft_node_seq(blk->cache->node), &out);
 	if (!out.n)
 		return;
-	weft_stat_inc(WEFT_STAT_LOCK_BLOCKS_FETCHED);
+	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_FETCHED);
 	weft_step_begin(blk);
 	weft_step(blk, &out, NULL, queue);
 }
@@ -264,7 +265,7 @@ static void come(struct weft_block *blk, u8 perm, bool passed,
 	    (blk->line.expecting ||
 	     (blk->line.lent && weft_line_perm(&blk->line) < perm))) {
 		b->since = ktime_get_ns();
-		b->patience = b->since + weft_rtt_patience();
+		b->patience = b->since + weft_rtt_patience(&blk->cache->node->rtts);
 		weft_step_soon(blk);
 		weft_bound_follow(blk, queue);
 	} else {

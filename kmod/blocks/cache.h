@@ -7,13 +7,19 @@
 #define WEFT_CACHE_H
 
 #include "blocks/block.h"
+#include "blocks/region.h"
 #include "net/config.h"
+#include "net/node.h"
+
+struct shrinker;
 
 /* Blocks that the eviction has on their way home at a time. */
 #define WEFT_PUTTING_MAX	64
 
 /**
  * struct weft_cache - all blocks of this node
+ * @node: that it is of
+ * @regions: those of which there are blocks, or may be
  * @lru_lock: @lru, @free, @lines
  * @lru: blocks in use, the oldest first
  * @free: blocks that hold nothing
@@ -27,10 +33,13 @@
  * @taken: blocks that each home has taken back so far
  * @renewed: blocks that renewals of directories are done with here
  * @expected: pages of blocks that are only expected, with locks
+ * @shrinker: gives memory back when there is little of it; while something is mounted
  * @wq: revocation; the other end waits for it
  * @evict_wq: eviction
  */
 struct weft_cache {
+	struct weft_node *node;
+	struct weft_regions regions;
 	spinlock_t lru_lock;
 	struct list_head lru;
 	struct list_head free;
@@ -44,11 +53,10 @@ struct weft_cache {
 	atomic64_t taken[WEFT_BLADES];
 	atomic64_t renewed;
 	atomic_long_t expected;
+	struct shrinker *shrinker;
 	struct workqueue_struct *wq;
 	struct workqueue_struct *evict_wq;
 };
-
-extern struct weft_cache weft_cache;
 
 /**
  * struct weft_cache_status - what is in the cache
@@ -62,7 +70,12 @@ struct weft_cache_status {
 	u64 max;
 };
 
-void weft_cache_status(struct weft_cache_status *status);
+static inline const struct weft_counters *weft_block_counters(const struct weft_block *blk)
+{
+	return &blk->cache->node->counters;
+}
+
+void weft_cache_status(struct weft_cache *cache, struct weft_cache_status *status);
 
 /* Put a new block where the eviction finds it, when it is LIVE. */
 void weft_cache_add(struct weft_block *blk);
@@ -74,14 +87,14 @@ void weft_cache_move(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_cache_del(struct weft_block *blk);
 
 /* Pages in use or reserved; what the background eviction leaves: an eighth is free. */
-unsigned long weft_cache_in_use(void);
-unsigned long weft_cache_low_mark(void);
+unsigned long weft_cache_in_use(const struct weft_cache *cache);
+unsigned long weft_cache_low_mark(const struct weft_cache *cache);
 
 /* So many pages less are reserved. */
-void weft_cache_unreserve(unsigned long pages);
+void weft_cache_unreserve(struct weft_cache *cache, unsigned long pages);
 
 /* Somebody waits for room, and this might be some. */
-void weft_cache_room(void);
+void weft_cache_room(struct weft_cache *cache);
 
 /* A block begins to be written home, and is there. */
 void weft_cache_put_begins(struct weft_block *blk) __must_hold(&blk->lock);
@@ -91,7 +104,7 @@ void weft_cache_put_ends(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_cache_taken(const struct weft_block *blk);
 
 /* How many blocks this home, or all of them, have taken back so far.  Any context. */
-u64 weft_cache_taken_by(u8 blade);
-u64 weft_cache_taken_all(void);
+u64 weft_cache_taken_by(const struct weft_cache *cache, u8 blade);
+u64 weft_cache_taken_all(const struct weft_cache *cache);
 
 #endif /* WEFT_CACHE_H */

@@ -15,38 +15,37 @@
 #include "blocks/cache.h"
 #include "blocks/evict.h"
 #include "blocks/giveback.h"
+#include "net/node.h"
 
 #define ROOM_MS		10	/* look again, if nobody wakes us */
 #define FULL_MS		2000	/* nothing at all moves: the cache is full */
 #define BATCH		32
 
-static struct shrinker *shrinker;
-
 /* The next candidate with a reference; it goes to the end of its list. */
-static struct weft_block *next_of(struct list_head *list)
+static struct weft_block *next_of(struct weft_cache *cache, struct list_head *list)
 {
 	struct weft_block *blk = NULL;
 
-	spin_lock_bh(&weft_cache.lru_lock);
+	spin_lock_bh(&cache->lru_lock);
 	if (!list_empty(list)) {
 		blk = list_first_entry(list, struct weft_block, lru);
 		list_move_tail(&blk->lru, list);
 		if (!refcount_inc_not_zero(&blk->ref))
 			blk = NULL;
 	}
-	spin_unlock_bh(&weft_cache.lru_lock);
+	spin_unlock_bh(&cache->lru_lock);
 	return blk;
 }
 
 /* --- making room ------------------------------------------------------------------ */
 
-static unsigned long kill_free(unsigned long pages)
+static unsigned long kill_free(struct weft_cache *cache, unsigned long pages)
 {
 	unsigned long done = 0;
 	unsigned int failures = 0;
 
 	while (done < pages && failures < BATCH) {
-		struct weft_block *blk = next_of(&weft_cache.free);
+		struct weft_block *blk = next_of(cache, &cache->free);
 
 		if (!blk)
 			break;
@@ -63,14 +62,14 @@ static unsigned long kill_free(unsigned long pages)
  * Evict until so many pages are free or on their way.  Gives up after one round
  * through the list (two, for second chances).
  */
-static unsigned long evict_pages(unsigned long pages)
+static unsigned long evict_pages(struct weft_cache *cache, unsigned long pages)
 {
-	unsigned long done = kill_free(pages);
-	unsigned long left = 2 * READ_ONCE(weft_cache.lines);
+	unsigned long done = kill_free(cache, pages);
+	unsigned long left = 2 * READ_ONCE(cache->lines);
 
 	while (done < pages && left-- &&
-	       atomic_read(&weft_cache.putting) < WEFT_PUTTING_MAX) {
-		struct weft_block *blk = next_of(&weft_cache.lru);
+	       atomic_read(&cache->putting) < WEFT_PUTTING_MAX) {
+		struct weft_block *blk = next_of(cache, &cache->lru);
 
 		if (!blk)
 			break;
@@ -86,57 +85,60 @@ static unsigned long evict_pages(unsigned long pages)
 
 static void evict_work(struct work_struct *work)
 {
+	struct weft_cache *cache = container_of(work, struct weft_cache, evict);
 	unsigned long used, rounds = 1000;
 
-	while (rounds-- && (used = weft_cache_in_use()) > weft_cache_low_mark()) {
-		if (!evict_pages(min_t(unsigned long, used - weft_cache_low_mark(), BATCH)))
+	while (rounds-- &&
+	       (used = weft_cache_in_use(cache)) > weft_cache_low_mark(cache)) {
+		if (!evict_pages(cache, min_t(unsigned long, used - weft_cache_low_mark(cache), BATCH)))
 			break; /* whatever comes free queues us again */
 		cond_resched();
 	}
-	wake_up_all(&weft_cache.room);
+	wake_up_all(&cache->room);
 }
 
-static bool try_reserve(unsigned long pages)
+static bool try_reserve(struct weft_cache *cache, unsigned long pages)
 {
-	if (atomic_long_add_return(pages, &weft_cache.pages) <=
-	    READ_ONCE(weft_cache.max_pages))
+	if (atomic_long_add_return(pages, &cache->pages) <=
+	    READ_ONCE(cache->max_pages))
 		return true;
-	atomic_long_sub(pages, &weft_cache.pages);
+	atomic_long_sub(pages, &cache->pages);
 	return false;
 }
 
-static int full(void)
+static int full(const struct weft_cache *cache)
 {
-	weft_stat_inc(WEFT_STAT_CACHE_FULL);
+	weft_stat_inc(&cache->node->counters, WEFT_STAT_CACHE_FULL);
 	pr_warn_ratelimited("weft: the cache (%lu KiB) is full and everything in it is in use or locked in memory: mount with a larger cache=\n",
-			    READ_ONCE(weft_cache.max_pages) << (PAGE_SHIFT - 10));
+			    READ_ONCE(cache->max_pages) << (PAGE_SHIFT - 10));
 	return -ENOBUFS;
 }
 
-int weft_cache_reserve(unsigned long pages, bool may_wait, unsigned long end)
+int weft_cache_reserve(struct weft_cache *cache, unsigned long pages, bool may_wait,
+		       unsigned long end)
 {
 	unsigned long moved = jiffies;
 
-	if (pages > READ_ONCE(weft_cache.max_pages))
-		return full();
-	while (!try_reserve(pages)) {
-		queue_work(weft_cache.evict_wq, &weft_cache.evict);
+	if (pages > READ_ONCE(cache->max_pages))
+		return full(cache);
+	while (!try_reserve(cache, pages)) {
+		queue_work(cache->evict_wq, &cache->evict);
 		if (!may_wait)
 			return -EAGAIN;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (evict_pages(pages) || atomic_read(&weft_cache.putting))
+		if (evict_pages(cache, pages) || atomic_read(&cache->putting))
 			moved = jiffies;
 		else if (time_after(jiffies, moved + msecs_to_jiffies(FULL_MS)))
-			return full();
+			return full(cache);
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		wait_event_killable_timeout(weft_cache.room,
-			weft_cache_in_use() + pages <= READ_ONCE(weft_cache.max_pages),
+		wait_event_killable_timeout(cache->room,
+			weft_cache_in_use(cache) + pages <= READ_ONCE(cache->max_pages),
 			msecs_to_jiffies(ROOM_MS));
 	}
-	if (weft_cache_in_use() > weft_cache_low_mark())
-		queue_work(weft_cache.evict_wq, &weft_cache.evict);
+	if (weft_cache_in_use(cache) > weft_cache_low_mark(cache))
+		queue_work(cache->evict_wq, &cache->evict);
 	return 0;
 }
 
@@ -144,79 +146,88 @@ int weft_cache_reserve(unsigned long pages, bool may_wait, unsigned long end)
 
 static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 {
-	unsigned long used = weft_cache_in_use();
+	unsigned long used = weft_cache_in_use(weft_shrinker_private(s));
 
 	return used ? used : SHRINK_EMPTY;
 }
 
 static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 {
+	struct weft_cache *cache = weft_shrinker_private(s);
 	unsigned long done;
 
 	if (!(sc->gfp_mask & __GFP_FS))
 		return SHRINK_STOP;
-	done = evict_pages(sc->nr_to_scan);
+	done = evict_pages(cache, sc->nr_to_scan);
 	return done ? done : SHRINK_STOP;
 }
 
 /* --- start and stop ---------------------------------------------------------------- */
 
-int weft_cache_start(unsigned long max_pages)
+int weft_cache_start(struct weft_cache *cache, unsigned long max_pages)
 {
 	int err;
 
-	WRITE_ONCE(weft_cache.max_pages, max_pages);
-	shrinker = weft_shrinker_alloc();
-	if (!shrinker)
+	WRITE_ONCE(cache->max_pages, max_pages);
+	cache->shrinker = weft_shrinker_alloc(cache);
+	if (!cache->shrinker)
 		return -ENOMEM;
-	shrinker->count_objects = shrink_count;
-	shrinker->scan_objects = shrink_scan;
-	err = weft_shrinker_register(shrinker);
+	cache->shrinker->count_objects = shrink_count;
+	cache->shrinker->scan_objects = shrink_scan;
+	err = weft_shrinker_register(cache->shrinker);
 	if (err) {
-		weft_shrinker_free(shrinker);
-		shrinker = NULL;
+		weft_shrinker_free(cache->shrinker);
+		cache->shrinker = NULL;
 	}
 	return err;
 }
 
 /* All inodes are gone, and with them all lines. */
-void weft_cache_stop(void)
+void weft_cache_stop(struct weft_cache *cache)
 {
-	weft_shrinker_free(shrinker);
-	shrinker = NULL;
-	flush_work(&weft_cache.evict);
-	flush_workqueue(weft_cache.wq);
-	WARN_ON_ONCE(weft_cache.lines || atomic_long_read(&weft_cache.pages) ||
-		     atomic_read(&weft_cache.putting) ||
-		     atomic_long_read(&weft_cache.expected));
+	weft_shrinker_free(cache->shrinker);
+	cache->shrinker = NULL;
+	flush_work(&cache->evict);
+	flush_workqueue(cache->wq);
+	WARN_ON_ONCE(cache->lines || atomic_long_read(&cache->pages) ||
+		     atomic_read(&cache->putting) ||
+		     atomic_long_read(&cache->expected));
 }
 
-void weft_cache_resize(unsigned long max_pages)
+void weft_cache_resize(struct weft_cache *cache, unsigned long max_pages)
 {
-	WRITE_ONCE(weft_cache.max_pages, max_pages);
-	weft_cache_room();
+	WRITE_ONCE(cache->max_pages, max_pages);
+	weft_cache_room(cache);
 }
 
-int weft_cache_init(void)
+int weft_cache_init(struct weft_cache *cache, struct weft_node *node)
 {
-	INIT_WORK(&weft_cache.evict, evict_work);
+	memset(cache, 0, sizeof(*cache));
+	cache->node = node;
+	weft_regions_init(&cache->regions);
+	spin_lock_init(&cache->lru_lock);
+	INIT_LIST_HEAD(&cache->lru);
+	INIT_LIST_HEAD(&cache->free);
+	init_waitqueue_head(&cache->room);
+	INIT_WORK(&cache->evict, evict_work);
 	/* the other end waits, and memory may depend on it */
-	weft_cache.wq = alloc_workqueue("weft", WEFT_WQ_PERCPU | WQ_HIGHPRI |
+	cache->wq = alloc_workqueue("weft", WEFT_WQ_PERCPU | WQ_HIGHPRI |
 					WQ_MEM_RECLAIM, 0);
-	if (!weft_cache.wq)
+	if (!cache->wq)
 		return -ENOMEM;
-	weft_cache.evict_wq = alloc_workqueue("weft-evict",
+	cache->evict_wq = alloc_workqueue("weft-evict",
 					      WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	if (!weft_cache.evict_wq) {
-		destroy_workqueue(weft_cache.wq);
+	if (!cache->evict_wq) {
+		destroy_workqueue(cache->wq);
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-void weft_cache_exit(void)
+void weft_cache_exit(struct weft_cache *cache)
 {
-	destroy_workqueue(weft_cache.evict_wq);
-	destroy_workqueue(weft_cache.wq);
-	rcu_barrier(); /* lines that are still to be freed */
+	destroy_workqueue(cache->evict_wq);
+	destroy_workqueue(cache->wq);
+	rcu_barrier(); /* blocks that are still to be freed */
+	weft_regions_exit(&cache->regions);
 }

@@ -14,8 +14,8 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
+#include "net/datagram.h"
 #include "net/node.h"
-#include "net/udp.h"
 
 void weft_block_take_apart(struct weft_block *blk)
 {
@@ -91,10 +91,10 @@ bool weft_block_evict(struct weft_block *blk)
 	if (!may_evict(blk))
 		goto out;
 	modified = blk->line.state == WEFT_M;
-	done = weft_line_evict(&blk->line, true, weft_node_seq(), &out);
+	done = weft_line_evict(&blk->line, true, weft_node_seq(blk->cache->node), &out);
 	if (!done)
 		goto out;
-	weft_stat_inc(modified ? WEFT_STAT_EVICTED_MODIFIED :
+	weft_stat_inc(weft_block_counters(blk), modified ? WEFT_STAT_EVICTED_MODIFIED :
 				 WEFT_STAT_EVICTED_CLEAN);
 	blk->keep = 0;
 	blk->losses = 0;
@@ -103,7 +103,7 @@ bool weft_block_evict(struct weft_block *blk)
 	weft_step(blk, &out, NULL, &queue);
 out:
 	spin_unlock_bh(&blk->lock);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 	/* it may have been free before, or be it now */
 	return weft_block_kill(blk) || done;
 }
@@ -141,7 +141,7 @@ int weft_block_clean(struct weft_block *blk, u32 *seen)
 	weft_pages_protect(blk);
 	spin_lock_bh(&blk->lock);
 	*seen = blk->wakes;
-	if (weft_line_clean(&blk->line, weft_node_seq(), &out)) {
+	if (weft_line_clean(&blk->line, weft_node_seq(blk->cache->node), &out)) {
 		blk->dirty = false;
 		blk->losses = 0;
 		weft_step(blk, &out, NULL, &queue);
@@ -151,7 +151,7 @@ int weft_block_clean(struct weft_block *blk, u32 *seen)
 	spin_unlock_bh(&blk->lock);
 out:
 	weft_pages_unlock(blk);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 	return ret;
 }
 
@@ -179,7 +179,7 @@ void weft_block_forget(struct weft_block *blk)
 	}
 	spin_unlock_bh(&blk->lock);
 	weft_pages_unlock(blk);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 	weft_block_kill(blk);
 }
 
@@ -207,20 +207,20 @@ bool weft_block_renew(struct weft_block *blk, bool force)
 		blk->losses = 0;
 		weft_bound_forget(blk);
 		returns = weft_line_returning(&blk->line);
-		if (weft_line_return(&blk->line, weft_node_seq(), &out) &&
+		if (weft_line_return(&blk->line, weft_node_seq(blk->cache->node), &out) &&
 		    !blk->putting)
 			weft_cache_put_begins(blk);
 		if (!returns && weft_line_returning(&blk->line))
-			atomic64_inc(&weft_cache.renewed);
+			atomic64_inc(&blk->cache->renewed);
 		/* what came since they were unmapped may have set it again */
 		weft_pages_clear_uptodate(blk);
 		weft_step(blk, &out, NULL, &queue);
 	}
 	spin_unlock_bh(&blk->lock);
 	weft_pages_unlock(blk);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 	if (weft_block_kill(blk))
-		atomic64_inc(&weft_cache.renewed);
+		atomic64_inc(&blk->cache->renewed);
 	return true;
 }
 
@@ -234,7 +234,7 @@ bool weft_block_lose(struct weft_block *blk)
 		    weft_line_returning(&blk->line));
 	spin_unlock_bh(&blk->lock);
 	weft_block_forget(blk);
-	atomic64_inc(&weft_cache.renewed);
+	atomic64_inc(&blk->cache->renewed);
 	return modified;
 }
 

@@ -3,13 +3,22 @@
 #include "blocks/region.h"
 #include "weft_wire.h"
 
-/* By their numbers.  Looked up under RCU. */
-static DEFINE_XARRAY(regions);
-static atomic_t count = ATOMIC_INIT(0);
+void weft_regions_init(struct weft_regions *regions)
+{
+	xa_init(&regions->table);
+	atomic_set(&regions->n, 0);
+}
 
-void weft_region_init(struct weft_region *r, struct address_space *mapping,
+void weft_regions_exit(struct weft_regions *regions)
+{
+	xa_destroy(&regions->table);
+}
+
+void weft_region_init(struct weft_region *r, struct weft_cache *cache,
+		      struct address_space *mapping,
 		      int (*refresh)(struct weft_region *region))
 {
+	r->cache = cache;
 	r->id = 0;
 	r->block_shift = PAGE_SHIFT;
 	r->mapping = mapping;
@@ -18,45 +27,40 @@ void weft_region_init(struct weft_region *r, struct address_space *mapping,
 	r->refresh = refresh;
 }
 
-int weft_region_add(struct weft_region *r, u32 id, u8 block_shift)
+int weft_region_add(struct weft_regions *regions, struct weft_region *r, u32 id, u8 block_shift)
 {
 	int err;
 
 	r->id = id;
 	r->block_shift = block_shift;
-	err = xa_err(xa_store(&regions, id, r, GFP_KERNEL));
+	err = xa_err(xa_store(&regions->table, id, r, GFP_KERNEL));
 	if (!err)
-		atomic_inc(&count);
+		atomic_inc(&regions->n);
 	return err;
 }
 
-void weft_region_remove(struct weft_region *r)
+void weft_region_remove(struct weft_regions *regions, struct weft_region *r)
 {
-	if (xa_cmpxchg(&regions, r->id, r, NULL, GFP_KERNEL) == r)
-		atomic_dec(&count);
+	if (xa_cmpxchg(&regions->table, r->id, r, NULL, GFP_KERNEL) == r)
+		atomic_dec(&regions->n);
 }
 
-struct weft_region *weft_region_find(u32 id)
+struct weft_region *weft_region_find(struct weft_regions *regions, u32 id)
 {
-	return xa_load(&regions, id);
+	return xa_load(&regions->table, id);
 }
 
-struct weft_region *weft_region_next(u32 *id)
+struct weft_region *weft_region_next(struct weft_regions *regions, u32 *id)
 {
 	unsigned long at = *id;
 	struct weft_region *r;
 
-	r = xa_find(&regions, &at, WEFT_REGION_MAX, XA_PRESENT);
+	r = xa_find(&regions->table, &at, WEFT_REGION_MAX, XA_PRESENT);
 	*id = (u32)at;
 	return r;
 }
 
-u32 weft_region_count(void)
+u32 weft_region_count(const struct weft_regions *regions)
 {
-	return (u32)atomic_read(&count);
-}
-
-void weft_region_exit(void)
-{
-	xa_destroy(&regions);
+	return (u32)atomic_read(&regions->n);
 }

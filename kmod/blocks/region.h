@@ -12,8 +12,24 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
+struct weft_cache;
+
+/**
+ * struct weft_regions - the regions that a node knows
+ * @table: struct weft_region by its number; looked up under RCU
+ * @n: how many there are
+ */
+struct weft_regions {
+	struct xarray table;
+	atomic_t n;
+};
+
+void weft_regions_init(struct weft_regions *regions);
+void weft_regions_exit(struct weft_regions *regions);
+
 /**
  * struct weft_region - a region
+ * @cache: that its blocks are in
  * @id: its number; 0: none (the root directory)
  * @block_shift: log2 of the bytes of a block
  * @mapping: its pages
@@ -24,6 +40,7 @@
  * All but @blocks and @nr_blocks constant from weft_region_add() on.
  */
 struct weft_region {
+	struct weft_cache *cache;
 	u32 id;
 	u8 block_shift;
 	struct address_space *mapping;
@@ -61,7 +78,8 @@ static inline u64 weft_region_size(const struct weft_region *r)
 }
 
 /* Without blocks, unknown to messages.  @refresh: see above. */
-void weft_region_init(struct weft_region *r, struct address_space *mapping,
+void weft_region_init(struct weft_region *r, struct weft_cache *cache,
+		      struct address_space *mapping,
 		      int (*refresh)(struct weft_region *region));
 
 /**
@@ -71,20 +89,18 @@ void weft_region_init(struct weft_region *r, struct address_space *mapping,
  *
  * Process context.  Return: 0 or -ENOMEM.
  */
-int weft_region_add(struct weft_region *r, u32 id, u8 block_shift);
+int weft_region_add(struct weft_regions *regions, struct weft_region *r, u32 id, u8 block_shift);
 
 /* ... and not any more.  Its memory stays for a grace period.  Process context. */
-void weft_region_remove(struct weft_region *r);
+void weft_region_remove(struct weft_regions *regions, struct weft_region *r);
 
 /* The region; NULL if it is not known here.  Under rcu_read_lock(). */
-struct weft_region *weft_region_find(u32 id);
+struct weft_region *weft_region_find(struct weft_regions *regions, u32 id);
 
 /* The first one at or after *id, which is set to it.  Under rcu_read_lock(). */
-struct weft_region *weft_region_next(u32 *id);
+struct weft_region *weft_region_next(struct weft_regions *regions, u32 *id);
 
 /* How many regions are known here. */
-u32 weft_region_count(void);
-
-void weft_region_exit(void);
+u32 weft_region_count(const struct weft_regions *regions);
 
 #endif /* WEFT_REGION_H */

@@ -13,11 +13,11 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/packet.h"
 #include "net/rtt.h"
 #include "net/send.h"
-#include "net/udp.h"
 
 #define EARLY_MS	200	/* more patience while nobody waits */
 #define SUSPECT_LOSSES	8	/* so many in a row are told: a second or more */
@@ -71,12 +71,12 @@ static void arm(struct weft_block *blk, u32 effects)
 		return;
 	if (effects & WEFT_DO_BACKOFF) {
 		blk->backoff_at = ktime_get_ns() +
-				 weft_rtt_backoff(blk->line.nacks);
+				 weft_rtt_backoff(&blk->cache->node->rtts, blk->line.nacks);
 		arm_soon(blk);
 	} else if (blk->line.op == WEFT_OP_NONE || blk->line.expecting) {
-		arm_retry(blk, jiffies + weft_rtt_query(blk->losses));
+		arm_retry(blk, jiffies + weft_rtt_query(&blk->cache->node->rtts, blk->losses));
 	} else {
-		wait = weft_rtt_timeout(what, blk->losses);
+		wait = weft_rtt_timeout(&blk->cache->node->rtts, what, blk->losses);
 		/* the last of a batch takes many times as long as the first */
 		if (what == WEFT_RTT_AHEAD && !blk->pins)
 			wait += msecs_to_jiffies(EARLY_MS);
@@ -88,7 +88,8 @@ void weft_step_hurry(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	if (weft_step_rtt(blk, blk->line.op) == WEFT_RTT_AHEAD && blk->retry_armed)
-		arm_retry(blk, jiffies + weft_rtt_timeout(WEFT_RTT_AHEAD, 0));
+		arm_retry(blk, jiffies + weft_rtt_timeout(&blk->cache->node->rtts,
+							  WEFT_RTT_AHEAD, 0));
 }
 
 /* --- revocation -------------------------------------------------------------- */
@@ -100,7 +101,7 @@ static void carry_out(struct weft_block *blk, struct weft_out *out,
 static void queue_revoke(struct weft_block *blk)
 {
 	refcount_inc(&blk->ref);
-	if (!queue_work(weft_cache.wq, &blk->revoke))
+	if (!queue_work(blk->cache->wq, &blk->revoke))
 		weft_block_put(blk);
 }
 
@@ -118,18 +119,18 @@ static void revoked(struct weft_block *blk, struct sk_buff_head *queue)
 	if (blk->line.revoking == 2) {
 		weft_pages_clear_uptodate(blk);
 		if (asked)
-			weft_stat_inc(WEFT_STAT_INVALIDATED);
+			weft_stat_inc(weft_block_counters(blk), WEFT_STAT_INVALIDATED);
 	} else {
-		weft_stat_inc(WEFT_STAT_DOWNGRADED);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_DOWNGRADED);
 	}
-	weft_line_revoked(&blk->line, weft_node_seq(), &out);
+	weft_line_revoked(&blk->line, weft_node_seq(blk->cache->node), &out);
 	trace_weft_revoked(&blk->line);
 	carry_out(blk, &out, NULL, queue);
 	/* ... and may need more than that: when the pages are unlocked */
 	if (blk->line.revoking)
 		queue_revoke(blk);
 	if (asked) {
-		weft_hist_add(hist, ktime_get_ns() - blk->heard);
+		weft_hist_add(weft_block_counters(blk), hist, ktime_get_ns() - blk->heard);
 		blk->revocations++;
 	}
 	if (blk->line.state != WEFT_M)
@@ -142,11 +143,11 @@ static void begin_revoke(struct weft_block *blk, u64 now,
 			 struct sk_buff_head *queue)
 {
 	if (blk->keep > now) {
-		weft_stat_inc(WEFT_STAT_HELD_BACK);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_HELD_BACK);
 		blk->waiting = true;
 		arm_soon(blk);
 	} else if (weft_pages_trylock_unmapped(blk)) {
-		weft_stat_inc(WEFT_STAT_REVOKED_UNMAPPED);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_REVOKED_UNMAPPED);
 		revoked(blk, queue);
 		weft_pages_unlock(blk);
 	} else {
@@ -181,14 +182,14 @@ static void revoke_mapped(struct weft_block *blk)
 			blk->waiting = true;
 			arm_soon(blk);
 		} else {
-			weft_stat_inc(WEFT_STAT_REVOKED_MAPPED);
+			weft_stat_inc(weft_block_counters(blk), WEFT_STAT_REVOKED_MAPPED);
 			revoked(blk, &queue);
 		}
 	}
 	spin_unlock_bh(&blk->lock);
 out:
 	weft_pages_unlock(blk);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 }
 
 static void revoke_work(struct work_struct *work)
@@ -239,7 +240,7 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 			blk->rounds++;
 		break;
 	case WEFT_MSG_WB:
-		weft_stat_inc(WEFT_STAT_WRITE_BACKS);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_WRITE_BACKS);
 		break;
 	case WEFT_MSG_PUT:
 		if (blk->line.op == WEFT_OP_TAKE && !resending)
@@ -252,7 +253,7 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 	case WEFT_MSG_COMMIT:
 		break;
 	case WEFT_MSG_CHASE:
-		weft_stat_inc(WEFT_STAT_CHASES);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_CHASES);
 		return;
 	default:
 		return;
@@ -271,17 +272,17 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 
 	for (i = 0; i < out->n; i++) {
 		struct weft_send *s = &out->send[i];
-		u32 to = s->to ? s->to : weft_node_home(blk->line.key);
+		u32 to = s->to ? s->to : weft_node_home(blk->cache->node, blk->line.key);
 
 		dunned |= s->msg.type == WEFT_MSG_INV;
 
 		count_sent(blk, &s->msg);
 		if (s->with_data)
-			weft_send_block(queue, to, &s->msg, blk->pages,
+			weft_send_block(blk->cache->node, queue, to, &s->msg, blk->pages,
 					blk->nr_pages * PAGE_SIZE,
 					weft_line_perm(&blk->line) != WEFT_M);
 		else
-			weft_send(queue, to, &s->msg);
+			weft_send(blk->cache->node, queue, to, &s->msg);
 	}
 	/* all of them in one round trip */
 	if (dunned && !blk->resending)
@@ -300,7 +301,7 @@ static void carry_out(struct weft_block *blk, struct weft_out *out,
 	if (out->effects & WEFT_DO_FAIL) {
 		WRITE_ONCE(blk->fails, blk->fails + 1);
 		WRITE_ONCE(blk->nowhere, true);
-		weft_stat_inc(WEFT_STAT_MISS_FAILED);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_MISS_FAILED);
 	}
 	if (out->effects & WEFT_DO_FREE) {
 		/* who gives a block up has taken it away from the programs before */
@@ -359,10 +360,10 @@ static void send_again(struct weft_block *blk, bool lost,
 
 	trace_weft_retry(&blk->line);
 	if (blk->line.dunned)
-		weft_line_members(&blk->line, weft_node_members(blk->dunned));
+		weft_line_members(&blk->line, weft_node_members(blk->cache->node, blk->dunned));
 	weft_line_timeout(&blk->line, &out);
 	if (lost && out.n) {
-		weft_stat_inc(WEFT_STAT_RETRANSMISSIONS);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_RETRANSMISSIONS);
 		if (blk->losses < 255)
 			blk->losses++;
 		if (blk->losses == SUSPECT_LOSSES)
@@ -408,7 +409,7 @@ static void retry_fire(struct timer_list *timer)
 		send_again(blk, true, &queue);
 	}
 	spin_unlock(&blk->lock);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 	weft_block_put(blk);
 }
 
@@ -444,7 +445,7 @@ static enum hrtimer_restart soon_fire(struct hrtimer *timer)
 			arm_soon(blk);
 	}
 	spin_unlock(&blk->lock);
-	weft_udp_send(&queue);
+	weft_udp_send(blk->cache->node, &queue);
 	weft_block_put(blk);
 	return HRTIMER_NORESTART;
 }

@@ -6,6 +6,7 @@
 #include "blocks/block.h"
 #include "control/inspect.h"
 #include "fs/inode.h"
+#include "fs/rack.h"
 #include "locks/klock.h"
 #include "locks/lists.h"
 #include "weft.h"
@@ -41,7 +42,7 @@ bool weft_inspect_region(u32 *region, struct weft_region_info *info)
 
 	/* the inode may be going: its memory stays until we are done */
 	rcu_read_lock();
-	r = weft_region_next(region);
+	r = weft_region_next(&weft_rack.cache.regions, region);
 	if (r) {
 		wi = weft_inode_of_region(r);
 		info->region = *region;
@@ -76,7 +77,7 @@ bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
 	struct weft_region *r;
 
 	rcu_read_lock();
-	r = weft_region_find(region);
+	r = weft_region_find(&weft_rack.cache.regions, region);
 	if (r)
 		blk = weft_block_next(r, index);
 	rcu_read_unlock();
@@ -113,7 +114,7 @@ static void look_at_lock(struct weft_klock *kl, struct weft_lock_info *info)
 
 bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
 {
-	struct weft_klock *kl = weft_klock_next(key, last);
+	struct weft_klock *kl = weft_klock_next(&weft_rack.locks, key, last);
 
 	if (!kl)
 		return false;

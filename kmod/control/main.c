@@ -6,14 +6,12 @@
 #include <linux/module.h>
 
 #include "base/charge.h"
-#include "base/hist.h"
 #include "blocks/arrive.h"
-#include "blocks/evict.h"
-#include "blocks/region.h"
 #include "control/netlink.h"
 #include "fs/inode.h"
 #include "fs/lifetime.h"
 #include "fs/opened.h"
+#include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
 #include "fs/super.h"
@@ -22,21 +20,40 @@
 #include "locks/quota.h"
 #include "net/packet.h"
 #include "net/recv.h"
-#include "rack/member.h"
 #include "weft_version.h"
 
+static struct weft_rack *rack_of(struct weft_node *node)
+{
+	return container_of(node, struct weft_rack, node);
+}
+
+static void recv_block(struct weft_node *node, const struct weft_packet *packet)
+{
+	weft_block_recv(&rack_of(node)->cache, packet);
+}
+
+static void recv_lock(struct weft_node *node, const struct weft_msg *msg)
+{
+	weft_klock_recv(&rack_of(node)->locks, msg);
+}
+
 static const struct weft_receivers receivers = {
-	.block = weft_block_recv,
-	.lock = weft_klock_recv,
+	.block = recv_block,
+	.lock = recv_lock,
 	.call = weft_recall_recv,
 };
 
-static void forgotten(void)
+static void refresh(struct weft_node *node)
+{
+	weft_member_refresh(&rack_of(node)->member);
+}
+
+static void forgotten(struct weft_member *m)
 {
 	weft_recall_run(weft_renew_all_lost);
 }
 
-static void back(void)
+static void back(struct weft_member *m)
 {
 	weft_recall_run(weft_renew_opens);
 }
@@ -50,17 +67,13 @@ static int __init weft_init(void)
 {
 	int err;
 
-	err = weft_hist_init();
+	weft_charge_init();
+	err = weft_rack_init(&weft_rack, &receivers, &member_ops, refresh);
 	if (err)
 		return err;
-	weft_charge_init();
-	weft_recv_init(&receivers);
-	err = weft_cache_init();
-	if (err)
-		goto err_hist;
 	err = weft_opened_init();
 	if (err)
-		goto err_cache;
+		goto err_rack;
 	err = weft_inode_init();
 	if (err)
 		goto err_opened;
@@ -76,12 +89,9 @@ static int __init weft_init(void)
 	err = weft_packet_init();
 	if (err)
 		goto err_recall;
-	err = weft_member_init(&member_ops);
-	if (err)
-		goto err_packet;
 	err = weft_super_init();
 	if (err)
-		goto err_member;
+		goto err_packet;
 	err = weft_netlink_init();
 	if (err)
 		goto err_super;
@@ -89,8 +99,6 @@ static int __init weft_init(void)
 
 err_super:
 	weft_super_exit();
-err_member:
-	weft_member_exit();
 err_packet:
 	weft_packet_exit();
 err_recall:
@@ -103,10 +111,8 @@ err_inode:
 	weft_inode_exit();
 err_opened:
 	weft_opened_exit();
-err_cache:
-	weft_cache_exit();
-err_hist:
-	weft_hist_exit();
+err_rack:
+	weft_rack_exit(&weft_rack);
 	return err;
 }
 
@@ -115,7 +121,8 @@ static void __exit weft_exit(void)
 {
 	weft_netlink_exit();
 	weft_super_exit();
-	weft_member_exit();
+	/* no message comes any more; what came last is still answered */
+	weft_member_exit(&weft_rack.member);
 	weft_packet_exit();
 	weft_recall_exit();
 	weft_klock_exit();
@@ -123,9 +130,7 @@ static void __exit weft_exit(void)
 	weft_lifetime_exit();
 	weft_inode_exit();
 	weft_opened_exit();
-	weft_cache_exit();
-	weft_region_exit();
-	weft_hist_exit();
+	weft_rack_exit(&weft_rack);
 }
 
 module_init(weft_init);

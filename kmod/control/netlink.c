@@ -15,14 +15,13 @@
 #include <net/genetlink.h>
 
 #include "base/stats.h"
-#include "blocks/cache.h"
 #include "blocks/region.h"
 #include "control/genl.h"
 #include "control/netlink.h"
 #include "control/netlink_cache.h"
 #include "control/netlink_event.h"
 #include "control/netlink_list.h"
-#include "rack/member.h"
+#include "fs/rack.h"
 #include "weft_netlink.h"
 
 static_assert(WEFT_KEY_BYTES == WEFT_KEY_LEN, "a key is as long for people as for us");
@@ -199,14 +198,14 @@ static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)
 		/* the message is ours; who sent it has another */
 		memzero_explicit(nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
 	}
-	err = weft_member_up(&cfg, info->extack);
+	err = weft_member_up(&weft_rack.member, &cfg, info->extack);
 	memzero_explicit(cfg.key, sizeof(cfg.key));
 	return err;
 }
 
 static int weft_genl_config_clear(struct sk_buff *skb, struct genl_info *info)
 {
-	return weft_member_down(info->extack);
+	return weft_member_down(&weft_rack.member, info->extack);
 }
 
 static int weft_genl_tune(struct sk_buff *skb, struct genl_info *info)
@@ -218,7 +217,7 @@ static int weft_genl_tune(struct sk_buff *skb, struct genl_info *info)
 		GENL_SET_ERR_MSG(info, "nothing to change: TIMEOUT_MS or HOLD_US");
 		return -EINVAL;
 	}
-	return weft_member_tune(timeout ? nla_get_u32(timeout) : 0,
+	return weft_member_tune(&weft_rack.member, timeout ? nla_get_u32(timeout) : 0,
 				hold ? (int)nla_get_u32(hold) : -1, info->extack);
 }
 
@@ -265,14 +264,15 @@ static int weft_genl_put_status(struct sk_buff *skb,
 {
 	struct weft_cache_status cache;
 
-	weft_cache_status(&cache);
+	weft_cache_status(&weft_rack.cache, &cache);
 	if ((s->joined && nla_put_flag(skb, WEFT_A_STATUS_JOINED)) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_LIFE, s->life) ||
 	    (s->key_set && nla_put_u32(skb, WEFT_A_STATUS_FINGERPRINT, s->fingerprint)) ||
 	    weft_genl_put_refused(skb, &s->refused) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_ANSWERED_MS, s->answered_ms) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_MEMBERS, s->members) ||
-	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REGIONS, weft_region_count(),
+	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REGIONS,
+			      weft_region_count(&weft_rack.cache.regions),
 			      WEFT_A_STATUS_PAD) ||
 	    nla_put_u64_64bit(skb, WEFT_A_STATUS_LINES, cache.lines,
 			      WEFT_A_STATUS_PAD) ||
@@ -317,7 +317,7 @@ static int weft_genl_config_get(struct sk_buff *skb, struct genl_info *info)
 	struct weft_config cfg;
 	void *hdr;
 
-	if (weft_member_config(&cfg))
+	if (weft_member_config(&weft_rack.member, &cfg))
 		return weft_genl_not_up(info->extack);
 	skb = weft_genl_answer(info, &hdr);
 	if (!skb)
@@ -330,7 +330,7 @@ static int weft_genl_status_get(struct sk_buff *skb, struct genl_info *info)
 	struct weft_member_status status;
 	void *hdr;
 
-	if (weft_member_status(&status))
+	if (weft_member_status(&weft_rack.member, &status))
 		return weft_genl_not_up(info->extack);
 	skb = weft_genl_answer(info, &hdr);
 	if (!skb)

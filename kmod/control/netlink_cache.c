@@ -13,7 +13,7 @@
 #include "control/inspect.h"
 #include "control/netlink_cache.h"
 #include "core/line.h"
-#include "rack/member.h"
+#include "fs/rack.h"
 #include "weft_netlink.h"
 
 static_assert(WEFT_STATE_NONE == WEFT_I && WEFT_STATE_SHARED == WEFT_S &&
@@ -51,7 +51,7 @@ static struct weft_genl_place *weft_genl_place_new(struct netlink_callback *cb,
 	struct weft_genl_place *p = NULL;
 	struct weft_config cfg;
 
-	*err = weft_member_config(&cfg) ? weft_genl_not_up(cb->extack) : 0;
+	*err = weft_member_config(&weft_rack.member, &cfg) ? weft_genl_not_up(cb->extack) : 0;
 	if (*err)
 		return NULL;
 	p = weft_genl_list_new(cb, sizeof(*p));

@@ -12,7 +12,7 @@
 #include "base/stats.h"
 #include "control/genl.h"
 #include "control/netlink_event.h"
-#include "net/node.h"
+#include "fs/rack.h"
 #include "weft_netlink.h"
 
 #define GROUP		0	/* the family's only one */
@@ -144,7 +144,7 @@ static void tell_member(u32 kind, u32 member)
 
 static void note_members(u32 now)
 {
-	u32 changed = members ? now ^ members : now & weft_node_bit(weft_node.id);
+	u32 changed = members ? now ^ members : now & weft_node_bit(weft_rack.node.id);
 	u32 id;
 
 	/* who was there before us has not joined now */
@@ -181,8 +181,8 @@ static DECLARE_DELAYED_WORK(look_work, look);
 
 static void look_at_directory(struct weft_event_directory *d)
 {
-	u64 by_switch = weft_stat_get(WEFT_STAT_MISS_BY_SWITCH);
-	u64 by_home = weft_stat_get(WEFT_STAT_MISS_BY_HOME);
+	u64 by_switch = weft_stat_get(&weft_rack.node.counters, WEFT_STAT_MISS_BY_SWITCH);
+	u64 by_home = weft_stat_get(&weft_rack.node.counters, WEFT_STAT_MISS_BY_HOME);
 	struct weft_event e = { .kind = WEFT_EVENT_KIND_DIRECTORY };
 	u8 where = d->where;
 
@@ -231,7 +231,7 @@ static int on_node(struct notifier_block *nb, unsigned long type, void *data)
 	case WEFT_EVENT_LEFT:
 		cancel_delayed_work_sync(&look_work);
 		if (members)
-			tell_member(WEFT_EVENT_KIND_NODE_LEFT, weft_node.id);
+			tell_member(WEFT_EVENT_KIND_NODE_LEFT, weft_rack.node.id);
 		members = 0;
 		break;
 	case WEFT_EVENT_MEMBERS:

@@ -17,9 +17,9 @@
 #include "base/stats.h"
 #include "control/genl.h"
 #include "control/netlink_list.h"
+#include "fs/rack.h"
 #include "net/peer.h"
 #include "net/rpc.h"
-#include "rack/member.h"
 #include "weft_netlink.h"
 
 /* One message with a counter, or only its owner if there is no @name. */
@@ -57,7 +57,7 @@ int weft_genl_stats_start(struct netlink_callback *cb)
 
 	if (!s)
 		return -ENOMEM;
-	weft_stats_get(s->value);
+	weft_stats_get(&weft_rack.node.counters, s->value);
 	return 0;
 }
 
@@ -94,7 +94,7 @@ int weft_genl_switch_start(struct netlink_callback *cb)
 {
 	struct weft_config cfg;
 
-	if (weft_member_config(&cfg))
+	if (weft_member_config(&weft_rack.member, &cfg))
 		return weft_genl_not_up(cb->extack);
 	return weft_genl_list_new(cb, sizeof(struct weft_genl_switch)) ?
 		0 : -ENOMEM;
@@ -136,7 +136,7 @@ int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err ? err : skb->len;
 	}
 	if (!s->asked) {
-		err = weft_rpc_switch_counts(s->value);
+		err = weft_rpc_switch_counts(&weft_rack.node, s->value);
 		if (err == -ENXIO)
 			NL_SET_ERR_MSG(cb->extack, "no directory in a switch answers");
 		if (err)
@@ -178,7 +178,7 @@ int weft_genl_blade_start(struct netlink_callback *cb)
 	struct weft_config cfg;
 	u32 blade = WEFT_BLADE_MIN;
 
-	if (weft_member_config(&cfg))
+	if (weft_member_config(&weft_rack.member, &cfg))
 		return weft_genl_not_up(cb->extack);
 	/* Checked against the policy before we are called. */
 	member = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_COUNTER_MEMBER);
@@ -213,7 +213,7 @@ static int weft_genl_blade_ask(struct weft_genl_blade *b,
 	b->call.op = WEFT_CALL_STATS;
 	b->call.cookie = cookie;
 	b->pos = 0;
-	err = weft_rpc_ask(b->blade, &b->call);
+	err = weft_rpc_ask(&weft_rack.node, b->blade, &b->call);
 	if (err == -ETIMEDOUT)
 		NL_SET_ERR_MSG(extack, "the blade does not answer");
 	return err;
@@ -327,8 +327,9 @@ int weft_genl_peer_start(struct netlink_callback *cb)
 
 	if (!p)
 		return -ENOMEM;
-	p->len = weft_member_peers(p->peer);
-	if (p->len < 0 || weft_member_config(&cfg) || weft_member_status(&status)) {
+	p->len = weft_member_peers(&weft_rack.member, p->peer);
+	if (p->len < 0 || weft_member_config(&weft_rack.member, &cfg) ||
+	    weft_member_status(&weft_rack.member, &status)) {
 		/* done is not called for what could not start. */
 		kfree(p);
 		return weft_genl_not_up(cb->extack);
@@ -387,7 +388,7 @@ int weft_genl_hist_start(struct netlink_callback *cb)
 
 	if (!h)
 		return -ENOMEM;
-	weft_hist_get(h->hist);
+	weft_hist_get(&weft_rack.node.counters, h->hist);
 	return 0;
 }
 

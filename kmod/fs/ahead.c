@@ -14,9 +14,9 @@
 #include <linux/skbuff.h>
 
 #include "blocks/access.h"
-#include "blocks/cache.h"
 #include "fs/ahead.h"
-#include "net/udp.h"
+#include "fs/rack.h"
+#include "net/datagram.h"
 
 #define WINDOW_MIN	4		/* blocks */
 #define WINDOW_BYTES	(2u << 20)	/* what may be on its way for one reader */
@@ -27,7 +27,7 @@
 /* In blocks.  Of a small cache, what is read ahead must not push out itself. */
 static u32 window_max(const struct weft_inode *wi)
 {
-	u64 cache = (u64)READ_ONCE(weft_cache.max_pages) << PAGE_SHIFT;
+	u64 cache = (u64)READ_ONCE(weft_rack.cache.max_pages) << PAGE_SHIFT;
 	u64 bytes = min_t(u64, WINDOW_BYTES, cache / CACHE_PART);
 
 	return max_t(u32, bytes >> wi->region.block_shift, 1);
@@ -113,7 +113,7 @@ void weft_ahead(struct weft_inode *wi, u64 index)
 		weft_block_prefetch(blk, &queue);
 		weft_block_put(blk);
 		if (skb_queue_len(&queue) >= SEND_BATCH)
-			weft_udp_send(&queue);
+			weft_udp_send(&weft_rack.node, &queue);
 	}
-	weft_udp_send(&queue);
+	weft_udp_send(&weft_rack.node, &queue);
 }

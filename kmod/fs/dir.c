@@ -18,8 +18,8 @@
 #include "fs/lifetime.h"
 #include "fs/mount.h"
 #include "fs/opened.h"
+#include "fs/rack.h"
 #include "fs/reclock.h"
-#include "net/node.h"
 #include "net/rpc.h"
 
 #define ENTRY_LEN	9	/* u32 region, u32 mode, u8 name_len */
@@ -50,7 +50,7 @@ static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry,
 	call = new_call(WEFT_CALL_LOOKUP, &dentry->d_name);
 	if (!call)
 		return ERR_PTR(-ENOMEM);
-	err = weft_rpc_catalog(call);
+	err = weft_rpc_catalog(&weft_rack.node, call);
 	if (!err)
 		inode = weft_inode_get(dir->i_sb, call);
 	else if (err != -ENOENT)
@@ -68,7 +68,7 @@ static int same_region(struct weft_inode *wi, const struct qstr *name,
 
 	if (!call)
 		return -ENOMEM;
-	err = weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+	err = weft_rpc_call(&weft_rack.node, WEFT_BLADE_MIN, call, timeout_ms);
 	if (!err && call->region == wi->region.id) {
 		weft_inode_update(wi, call);
 		err = 1;
@@ -97,7 +97,7 @@ static int revalidate(struct dentry *dentry, unsigned int flags)
 	wi = weft_inode_of(inode);
 	/* there is no renaming: the name stays as it is */
 	return !wi->region.id ? 1 :
-	       same_region(wi, &dentry->d_name, READ_ONCE(weft_node.timeout_ms));
+	       same_region(wi, &dentry->d_name, READ_ONCE(weft_rack.node.timeout_ms));
 }
 
 WEFT_OP_REVALIDATE(weft_revalidate, revalidate)
@@ -132,7 +132,7 @@ static int create(struct inode *dir, struct dentry *dentry, umode_t mode)
 	if (!call)
 		return -ENOMEM;
 	ask_create(call, dir, mode, true);
-	err = weft_rpc_catalog(call);
+	err = weft_rpc_catalog(&weft_rack.node, call);
 	if (!err) {
 		inode = weft_inode_get(dir->i_sb, call);
 		err = PTR_ERR_OR_ZERO(inode);
@@ -166,7 +166,7 @@ static struct inode *open_name(struct inode *dir, const struct qstr *name,
 			return ERR_PTR(-ENOMEM);
 		if (flags & O_CREAT)
 			ask_create(call, dir, mode, flags & O_EXCL);
-		err = weft_rpc_catalog(call);
+		err = weft_rpc_catalog(&weft_rack.node, call);
 		*created = flags & O_CREAT && call->valid & WEFT_CREATE_NEW;
 		inode = err ? ERR_PTR(err) : weft_inode_get(dir->i_sb, call);
 		kfree(call);
@@ -228,7 +228,7 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 		return -ENOMEM;
 	/* what the VFS has checked: the name may mean another one by now */
 	call->region = weft_inode_of(d_inode(dentry))->region.id;
-	err = weft_rpc_catalog(call);
+	err = weft_rpc_catalog(&weft_rack.node, call);
 	kfree(call);
 	if (!err) {
 		clear_nlink(d_inode(dentry));
@@ -276,7 +276,7 @@ static int has_name(struct weft_inode *wi)
 	if (!call)
 		return -ENOMEM;
 	call->region = wi->region.id;
-	err = weft_rpc_call(WEFT_BLADE_MIN, call, SWEEP_TIMEOUT_MS);
+	err = weft_rpc_call(&weft_rack.node, WEFT_BLADE_MIN, call, SWEEP_TIMEOUT_MS);
 	if (!err && call->region == wi->region.id && call->name_len) {
 		err = 1;
 	} else if (!err || err == -ENOENT || err == -ESTALE) {
@@ -377,7 +377,7 @@ static int list(struct file *file, struct dir_context *ctx, struct weft_call *ca
 		memset(call, 0, sizeof(*call));
 		call->op = WEFT_CALL_READDIR;
 		call->cookie = from;
-		err = weft_rpc_catalog(call);
+		err = weft_rpc_catalog(&weft_rack.node, call);
 		if (err)
 			return err;
 		if (!from || !last) {

@@ -20,6 +20,7 @@
 #include "fs/file.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
+#include "fs/rack.h"
 #include "fs/reclock.h"
 #include "locks/lockfile.h"
 
@@ -152,7 +153,7 @@ static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 	count = min_t(loff_t, count, size - iocb->ki_pos);
 	n = copy_range(wi, &iocb->ki_pos, count, iter, false);
 	if (n > 0)
-		weft_stat_add(WEFT_STAT_READ_BYTES, n);
+		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_READ_BYTES, n);
 	return n;
 }
 
@@ -183,7 +184,7 @@ static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 	n = copy_range(wi, &iocb->ki_pos, n, iter, true);
 	if (n > 0) {
 		weft_inode_written(wi);
-		weft_stat_add(WEFT_STAT_WRITE_BYTES, n);
+		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_WRITE_BYTES, n);
 	}
 out:
 	inode_unlock(inode);

@@ -3,23 +3,22 @@
 #include <linux/jiffies.h>
 
 #include "base/event.h"
-#include "blocks/cache.h"
 #include "blocks/giveback.h"
 #include "blocks/pages.h"
 #include "fs/homeward.h"
 #include "fs/inode.h"
 #include "fs/mount.h"
-#include "net/node.h"
+#include "fs/rack.h"
 
 static u32 home_of(const struct weft_block *blk)
 {
-	return weft_node_home(blk->line.key) - WEFT_BLADE_MIN;
+	return weft_node_home(&weft_rack.node, blk->line.key) - WEFT_BLADE_MIN;
 }
 
 /* Is it being waited for, and has taken nothing for the time-out? */
 static bool silent(struct weft_homeward *way, u32 home)
 {
-	u64 n = weft_cache_taken_by(WEFT_BLADE_MIN + home);
+	u64 n = weft_cache_taken_by(&weft_rack.cache, WEFT_BLADE_MIN + home);
 
 	if (!(way->waiting & 1u << home) || way->taken[home] != n) {
 		way->waiting |= 1u << home;
@@ -27,7 +26,7 @@ static bool silent(struct weft_homeward *way, u32 home)
 		way->since[home] = jiffies;
 	}
 	return time_after(jiffies, way->since[home] +
-			  msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+			  msecs_to_jiffies(READ_ONCE(weft_rack.node.timeout_ms)));
 }
 
 static bool any_silent(struct weft_homeward *way, u32 homes)
@@ -88,8 +87,8 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 			left |= bit;
 		weft_block_put(blk);
 		/* so many on their way are enough; those to a silent home stay */
-		wait_event_timeout(weft_cache.room,
-				   atomic_read(&weft_cache.putting) <
+		wait_event_timeout(weft_rack.cache.room,
+				   atomic_read(&weft_rack.cache.putting) <
 				   WEFT_PUTTING_MAX,
 				   any_silent(way, left) ? 1 : HZ / 10);
 	}
@@ -117,7 +116,7 @@ static bool give_all_back(struct weft_inode *wi)
 		if (!left || atomic_read(&wi->files))
 			return true;
 		over = all_silent(way, left);
-		wait_event_timeout(weft_cache.room, xa_empty(&wi->region.blocks),
+		wait_event_timeout(weft_rack.cache.room, xa_empty(&wi->region.blocks),
 				   HZ / 50);
 		if (over && all_silent(way, left))
 			return xa_empty(&wi->region.blocks);
@@ -139,5 +138,6 @@ void weft_homeward_return(struct weft_inode *wi)
 		return;
 	pr_err("weft: region %u: %llu modified blocks could not be written home and are lost: the memory blade does not answer\n",
 	       wi->region.id, lost);
+	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_BLOCKS_LOST, lost);
 	weft_event_lost(wi->region.id, lost);
 }

@@ -9,6 +9,7 @@
 #include "base/compat.h"
 #include "fs/inode.h"
 #include "fs/mount.h"
+#include "fs/rack.h"
 #include "net/rpc.h"
 
 #define AT_A_TIME	16	/* inodes whose blocks go home, or whose times are told */
@@ -21,7 +22,7 @@ struct weft_inode *weft_inode_grab(u32 region)
 	struct weft_region *r;
 
 	rcu_read_lock();
-	r = weft_region_find(region);
+	r = weft_region_find(&weft_rack.cache.regions, region);
 	if (r && igrab(&weft_inode_of_region(r)->vfs))
 		wi = weft_inode_of_region(r);
 	rcu_read_unlock();
@@ -36,7 +37,7 @@ struct weft_inode *weft_inode_grab_next(u32 *region)
 	rcu_read_lock();
 	do {
 		at++;
-		r = at <= WEFT_REGION_MAX ? weft_region_next(&at) : NULL;
+		r = at <= WEFT_REGION_MAX ? weft_region_next(&weft_rack.cache.regions, &at) : NULL;
 	} while (r && !igrab(&weft_inode_of_region(r)->vfs));
 	rcu_read_unlock();
 	*region = r ? at : 0;
@@ -78,7 +79,7 @@ int weft_inode_call(struct weft_inode *wi, struct weft_call *call)
 	int err;
 
 	call->region = wi->region.id;
-	err = weft_rpc_catalog(call);
+	err = weft_rpc_catalog(&weft_rack.node, call);
 	if (err == -ENOENT) {
 		/* unlinked, and not open anywhere that the blade knows of */
 		WRITE_ONCE(wi->gone, true);

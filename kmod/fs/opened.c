@@ -8,6 +8,7 @@
 
 #include "fs/inode.h"
 #include "fs/opened.h"
+#include "fs/rack.h"
 #include "net/rpc.h"
 
 #define CLOSE_TIMEOUT_MS	5000
@@ -50,7 +51,7 @@ static void close_work(struct work_struct *work)
 
 	/* without an answer: the blade learns it when this node leaves */
 	if (!READ_ONCE(leaving))
-		weft_rpc_call(WEFT_BLADE_MIN, &c->call, CLOSE_TIMEOUT_MS);
+		weft_rpc_call(&weft_rack.node, WEFT_BLADE_MIN, &c->call, CLOSE_TIMEOUT_MS);
 	close_end(c);
 }
 
@@ -146,7 +147,7 @@ int weft_opened_again(struct weft_inode *wi)
 	call = wi->opened ? new_open() : NULL;
 	if (call) {
 		call->region = wi->region.id;
-		err = weft_rpc_call(WEFT_BLADE_MIN, call, AGAIN_TIMEOUT_MS);
+		err = weft_rpc_call(&weft_rack.node, WEFT_BLADE_MIN, call, AGAIN_TIMEOUT_MS);
 		kfree(call);
 	}
 	mutex_unlock(&wi->open_lock);

@@ -16,6 +16,7 @@
 #include "blocks/giveback.h"
 #include "core/call.h"
 #include "fs/inode.h"
+#include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
 #include "locks/giveback.h"
@@ -79,7 +80,7 @@ static void shrink(u32 region, u64 size)
 	unmap_mapping_range(inode->i_mapping, round_up(size, PAGE_SIZE), 0, 1);
 	weft_region_drop(&wi->region, DIV_ROUND_UP_ULL(size, weft_region_block(&wi->region)));
 	/* the home forgets them by whole blocks, too */
-	weft_klock_forget(region, round_up(size, weft_region_block(&wi->region)));
+	weft_klock_forget(&weft_rack.locks, region, round_up(size, weft_region_block(&wi->region)));
 	iput(inode);
 }
 
@@ -116,7 +117,7 @@ static int carry_out(const struct recall *r)
 	if (r->call.op == WEFT_CALL_RENEW)
 		return weft_renew(r->from, r->call.life,
 				  r->call.valid & WEFT_RENEW_LATE);
-	weft_stat_inc(WEFT_STAT_RECALLS);
+	weft_stat_inc(&weft_rack.node.counters, WEFT_STAT_RECALLS);
 	shrink(r->call.region, r->call.size);
 	return 0;
 }
@@ -134,7 +135,7 @@ static void recall_work(struct work_struct *work)
 	}
 	if (!err) {
 		r->call.err = 0;
-		weft_rpc_reply(r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
+		weft_rpc_reply(&weft_rack.node, r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
 	}
 	kfree(r);
 	atomic_dec(&pending);
@@ -173,10 +174,10 @@ static void say_busy(const struct weft_msg *msg, struct weft_call *call)
 {
 	call->err = EINPROGRESS;
 	call->used = weft_renew_done();
-	weft_rpc_reply(msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
+	weft_rpc_reply(&weft_rack.node, msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
 }
 
-void weft_recall_recv(const struct weft_msg *msg)
+void weft_recall_recv(struct weft_node *node, const struct weft_msg *msg)
 {
 	struct recall *r;
 	int ret;

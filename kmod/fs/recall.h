@@ -8,7 +8,9 @@
 #include "core/wire.h"
 
 /* A CALL for us.  Softirq. */
-void weft_recall_recv(const struct weft_msg *msg);
+struct weft_node;
+
+void weft_recall_recv(struct weft_node *node, const struct weft_msg *msg);
 
 /*
  * While a file system is mounted.  After weft_recall_stop() nobody holds an inode

@@ -6,14 +6,13 @@
 
 #include "base/compat.h"
 #include "base/event.h"
-#include "blocks/cache.h"
 #include "blocks/giveback.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
+#include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
 #include "locks/giveback.h"
-#include "net/node.h"
 #include "net/rpc.h"
 
 #define CALL_MS		5000	/* for a CLAIM */
@@ -26,13 +25,13 @@ static atomic64_t done;
 
 static u64 all_done(void)
 {
-	return atomic64_read(&done) + atomic64_read(&weft_cache.renewed);
+	return atomic64_read(&done) + atomic64_read(&weft_rack.cache.renewed);
 }
 
 u64 weft_renew_done(void)
 {
 	/* what is on its way counts when it has come there */
-	return all_done() + weft_cache_taken_all();
+	return all_done() + weft_cache_taken_all(&weft_rack.cache);
 }
 
 /**
@@ -50,8 +49,8 @@ struct stall {
 /* What other blades take back meanwhile is no sign of this one. */
 static u64 done_for(u8 blade)
 {
-	return all_done() + (blade == ALL_BLADES ? weft_cache_taken_all() :
-				       weft_cache_taken_by(blade));
+	return all_done() + (blade == ALL_BLADES ? weft_cache_taken_all(&weft_rack.cache) :
+				       weft_cache_taken_by(&weft_rack.cache, blade));
 }
 
 static struct stall stall_begin(u8 blade)
@@ -67,7 +66,7 @@ static struct stall stall_begin(u8 blade)
  */
 static bool stalled(struct stall *s)
 {
-	u32 limit = READ_ONCE(weft_node.timeout_ms);
+	u32 limit = READ_ONCE(weft_rack.node.timeout_ms);
 	u64 now = done_for(s->blade);
 
 	if (now != s->done) {
@@ -83,7 +82,7 @@ static bool stalled(struct stall *s)
 
 static bool is_of(const struct weft_block *blk, u8 blade)
 {
-	return blade == ALL_BLADES || weft_node_home(blk->line.key) == blade;
+	return blade == ALL_BLADES || weft_node_home(&weft_rack.node, blk->line.key) == blade;
 }
 
 enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
@@ -136,10 +135,10 @@ static void pass_block(struct renewal *r, struct weft_block *blk, enum pass pass
  */
 static bool wait_for_room(struct renewal *r)
 {
-	atomic_t *putting = r->blade == ALL_BLADES ? &weft_cache.putting :
-			    &weft_cache.putting_to[r->blade - WEFT_BLADE_MIN];
+	atomic_t *putting = r->blade == ALL_BLADES ? &weft_rack.cache.putting :
+			    &weft_rack.cache.putting_to[r->blade - WEFT_BLADE_MIN];
 
-	while (!wait_event_timeout(weft_cache.room,
+	while (!wait_event_timeout(weft_rack.cache.room,
 				   atomic_read(putting) < WEFT_PUTTING_MAX, HZ / 10))
 		if (stalled(&r->stall))
 			return false;
@@ -175,6 +174,7 @@ static void report(struct weft_inode *wi, const struct renewal *r)
 	WRITE_ONCE(wi->lost, true);
 	pr_err("weft: region %u: %llu modified blocks are lost, %llu others dropped: the rack went on without this node; programs that have it open get errors, restart them\n",
 	       wi->region.id, r->modified, r->clean);
+	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_BLOCKS_LOST, r->modified);
 	weft_event_lost(wi->region.id, r->modified);
 }
 
@@ -209,7 +209,7 @@ static bool tell_leaving(u32 blades, bool late)
 	u32 at;
 
 	rcu_read_lock();
-	for (at = 0; (region = weft_region_next(&at)); at++) {
+	for (at = 0; (region = weft_region_next(&weft_rack.cache.regions, &at)); at++) {
 		struct weft_inode *wi = weft_inode_of_region(region);
 
 		/* one who calls this at a time */
@@ -230,7 +230,7 @@ static void told_leaving(void)
 	u32 at;
 
 	rcu_read_lock();
-	for (at = 0; (region = weft_region_next(&at)); at++) {
+	for (at = 0; (region = weft_region_next(&weft_rack.cache.regions, &at)); at++) {
 		struct weft_inode *wi = weft_inode_of_region(region);
 
 		WRITE_ONCE(wi->renew, 0);
@@ -246,8 +246,8 @@ static u32 bits_of(u8 blade)
 
 static void wait_a_little(void)
 {
-	wait_event_timeout(weft_cache.room,
-			   !atomic_read(&weft_cache.putting), HZ / 50);
+	wait_event_timeout(weft_rack.cache.room,
+			   !atomic_read(&weft_rack.cache.putting), HZ / 50);
 }
 
 /*
@@ -320,7 +320,7 @@ static int claim(u8 blade, struct weft_call *call, u32 life)
 		return 0;
 	call->op = WEFT_CALL_CLAIM;
 	call->life = life;
-	err = weft_rpc_call(blade, call, CALL_MS);
+	err = weft_rpc_call(&weft_rack.node, blade, call, CALL_MS);
 	memset(call, 0, sizeof(*call));
 	return err;
 }
@@ -335,7 +335,7 @@ static int claim_locks(u8 blade, u32 life)
 
 	if (!call)
 		return -ENOMEM;
-	while (!err && weft_klock_renew(blade, &key, false, &held)) {
+	while (!err && weft_klock_renew(&weft_rack.locks, blade, &key, false, &held)) {
 		if (call->list_len + WEFT_CLAIM_LEN > WEFT_CALL_LIST_MAX)
 			err = claim(blade, call, life);
 		p = call->list + call->list_len;
@@ -358,7 +358,7 @@ static void lose_locks(u8 blade)
 	struct weft_held_lock held;
 	u64 key = 0, n = 0;
 
-	while (weft_klock_renew(blade, &key, true, &held))
+	while (weft_klock_renew(&weft_rack.locks, blade, &key, true, &held))
 		n++;
 	if (n)
 		pr_err("weft: %llu locks that programs hold are lost: the rack went on without this node\n",
@@ -413,7 +413,7 @@ int weft_renew_leaving(u8 blade)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
 
-	while (READ_ONCE(weft_cache.lines)) {
+	while (READ_ONCE(weft_rack.cache.lines)) {
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
 		tell_leaving(bits_of(blade), false);

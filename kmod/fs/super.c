@@ -17,11 +17,11 @@
 #include "fs/lifetime.h"
 #include "fs/mount.h"
 #include "fs/opened.h"
+#include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/super.h"
 #include "locks/giveback.h"
 #include "net/rpc.h"
-#include "rack/member.h"
 #include "weft.h"
 
 #define CACHE_MIN		(256 << 10)
@@ -137,7 +137,7 @@ static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
 	if (!call)
 		return -ENOMEM;
 	call->op = WEFT_CALL_STATFS;
-	err = weft_rpc_catalog(call);
+	err = weft_rpc_catalog(&weft_rack.node, call);
 	if (!err) {
 		buf->f_type = WEFT_SUPER_MAGIC;
 		buf->f_bsize = PAGE_SIZE;
@@ -209,7 +209,7 @@ static int join(struct fs_context *fc)
 {
 	struct weft_config cfg;
 	__be32 other;
-	int err = weft_member_join(&other);
+	int err = weft_member_join(&weft_rack.member, &other);
 
 	switch (err) {
 	case 0:
@@ -218,14 +218,14 @@ static int join(struct fs_context *fc)
 		errorf(fc, "weft: this node is not configured: run weftctl up first");
 		return err;
 	case -EEXIST:
-		if (weft_member_config(&cfg))
+		if (weft_member_config(&weft_rack.member, &cfg))
 			cfg.id = 0;
 		errorf(fc, "weft: another node has the id %u: give this one another with weftctl down and weftctl up",
 		       cfg.id);
 		pr_warn("weft: another node has the id %u\n", cfg.id);
 		return err;
 	case -ETIMEDOUT:
-		if (weft_member_config(&cfg))
+		if (weft_member_config(&weft_rack.member, &cfg))
 			cfg.home[0] = 0;
 		errorf(fc, "weft: the memory blade %pI4 does not answer: is weft-memd running?",
 		       &cfg.home[0]);
@@ -268,11 +268,11 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	if (err)
 		return err;
 	m->joined = true;
-	err = weft_cache_start(m->cache >> PAGE_SHIFT);
+	err = weft_cache_start(&weft_rack.cache, m->cache >> PAGE_SHIFT);
 	if (err)
 		return err;
 	m->started = true;
-	weft_klock_start();
+	weft_locks_start(&weft_rack.locks);
 	weft_recall_start();
 	weft_dir_start();
 	return make_root(sb, m);
@@ -293,12 +293,12 @@ static void weft_kill_sb(struct super_block *sb)
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {
-		weft_klock_stop();
+		weft_locks_stop(&weft_rack.locks);
 		weft_opened_flush();
-		weft_cache_stop();
+		weft_cache_stop(&weft_rack.cache);
 	}
 	if (m->joined)
-		weft_member_leave();
+		weft_member_leave(&weft_rack.member);
 	end_instance(m);
 	kfree(m);
 }
@@ -317,7 +317,7 @@ static int weft_reconfigure(struct fs_context *fc)
 
 	m->cache = new->cache;
 	m->block = new->block;
-	weft_cache_resize(m->cache >> PAGE_SHIFT);
+	weft_cache_resize(&weft_rack.cache, m->cache >> PAGE_SHIFT);
 	return 0;
 }
 

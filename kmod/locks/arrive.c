@@ -5,10 +5,10 @@
 #include "base/stats.h"
 #include "locks/arrive.h"
 #include "locks/step.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/rtt.h"
 #include "net/send.h"
-#include "net/udp.h"
 
 #define STRAYS_MAX	4096	/* locks that only messages told us of */
 
@@ -17,7 +17,7 @@
  * HANDED, lends it to the readers and passes it on to the writer after them.  Readers
  * that give up the lock give that up, too.
  */
-static bool is_heir(const struct weft_klock *kl, const struct weft_msg *msg)
+static bool comes_along(const struct weft_klock *kl, const struct weft_msg *msg)
 {
 	struct weft_queue list;
 	u32 i, n;
@@ -41,15 +41,15 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	struct weft_lock_out out;
 
 	lockdep_assert_held(&kl->lock);
-	if (is_heir(kl, msg))
+	if (comes_along(kl, msg))
 		kl->passed = true;
-	weft_lock_recv(&kl->core, msg, weft_node_seq(), &out);
+	weft_lock_recv(&kl->core, msg, weft_node_seq(kl->locks->node), &out);
 	/* nobody else had a say in it */
 	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want &&
 	    !kl->repeated)
-		weft_rtt_sample(WEFT_RTT_ASK, ktime_get_ns() - kl->asked);
+		weft_rtt_sample(&kl->locks->node->rtts, WEFT_RTT_ASK, ktime_get_ns() - kl->asked);
 	if (out.effects & WEFT_DO_BACKOFF)
-		weft_stat_inc(WEFT_STAT_NACKS);
+		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
 		kl->losses = 0;
 	/* that there is no such lock any more is -EIO */
@@ -65,7 +65,8 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
  *
  * Return: false if somebody else has made it meanwhile.
  */
-static bool recv_unknown(const struct weft_msg *msg, struct sk_buff_head *queue)
+static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
+			 struct sk_buff_head *queue)
 {
 	struct weft_lock_out out;
 	struct weft_klock *kl;
@@ -73,35 +74,35 @@ static bool recv_unknown(const struct weft_msg *msg, struct sk_buff_head *queue)
 	u32 i;
 	int err;
 
-	weft_lock_init(&lock, msg->line, weft_node.id);
-	weft_lock_recv(&lock, msg, weft_node_seq(), &out);
+	weft_lock_init(&lock, msg->line, locks->node->id);
+	weft_lock_recv(&lock, msg, weft_node_seq(locks->node), &out);
 	if (lock.state == WEFT_I && !lock.tenured && weft_lock_idle(&lock)) {
-		weft_stat_inc(WEFT_STAT_MSG_UNKNOWN_LINE);
+		weft_stat_inc(&locks->node->counters, WEFT_STAT_MSG_UNKNOWN_LINE);
 		for (i = 0; i < out.n; i++)
-			weft_send(queue, out.send[i].to ? out.send[i].to :
-				  weft_node_home(msg->line), &out.send[i].msg);
+			weft_send(locks->node, queue, out.send[i].to ? out.send[i].to :
+				  weft_node_home(locks->node, msg->line), &out.send[i].msg);
 		return true;
 	}
-	if (READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_OFF)
+	if (READ_ONCE(locks->mode) == WEFT_KLOCKS_OFF)
 		return true;
-	if (atomic_inc_return(&weft_klocks.strays) > STRAYS_MAX) {
-		atomic_dec(&weft_klocks.strays);
+	if (atomic_inc_return(&locks->strays) > STRAYS_MAX) {
+		atomic_dec(&locks->strays);
 		return true;
 	}
-	kl = weft_klock_alloc(msg->line, GFP_ATOMIC);
+	kl = weft_klock_alloc(locks, msg->line, GFP_ATOMIC);
 	if (!kl) {
-		atomic_dec(&weft_klocks.strays);
-		weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+		atomic_dec(&locks->strays);
+		weft_stat_inc(&locks->node->counters, WEFT_STAT_MSG_NO_MEMORY);
 		return true;
 	}
 	kl->stray = true;
 	kl->leaving = true;
 	spin_lock_bh(&kl->lock);
-	err = xa_insert_bh(&weft_klocks.table, msg->line, kl, GFP_ATOMIC);
+	err = xa_insert_bh(&locks->table, msg->line, kl, GFP_ATOMIC);
 	if (err) {
 		spin_unlock_bh(&kl->lock);
 		weft_klock_discard(kl);
-		atomic_dec(&weft_klocks.strays);
+		atomic_dec(&locks->strays);
 		return err != -EBUSY;
 	}
 	kl->core = lock;
@@ -111,7 +112,7 @@ static bool recv_unknown(const struct weft_msg *msg, struct sk_buff_head *queue)
 	return true;
 }
 
-void weft_klock_recv(const struct weft_msg *msg)
+void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg)
 {
 	struct sk_buff_head queue;
 	struct weft_klock *kl;
@@ -123,9 +124,9 @@ void weft_klock_recv(const struct weft_msg *msg)
 	/* pairs with synchronize_rcu() of weft_klock_stop() */
 	rcu_read_lock();
 	while (!done) {
-		kl = weft_klock_find(msg->line);
+		kl = weft_klock_find(locks, msg->line);
 		if (!kl) {
-			done = recv_unknown(msg, &queue);
+			done = recv_unknown(locks, msg, &queue);
 			continue;
 		}
 		spin_lock_bh(&kl->lock);
@@ -136,5 +137,5 @@ void weft_klock_recv(const struct weft_msg *msg)
 		weft_klock_put(kl);
 	}
 	rcu_read_unlock();
-	weft_udp_send(&queue);
+	weft_udp_send(locks->node, &queue);
 }

@@ -18,7 +18,7 @@
 /* Process context, without a spinlock. */
 static void note_abandoned(const struct weft_klock *kl, u32 holds)
 {
-	weft_stat_add(WEFT_STAT_LOCK_RELEASES_DEAD, holds);
+	weft_stat_add(&kl->locks->node->counters, WEFT_STAT_LOCK_RELEASES_DEAD, holds);
 	if (holds)
 		weft_event_abandoned(weft_line_region(kl->core.key),
 				     weft_line_index(kl->core.key), holds);
@@ -107,12 +107,12 @@ struct census {
 };
 
 /* One round of giving back those that nobody has open, until @until at most. */
-static struct census give_back(u64 key, u64 last, unsigned long until)
+static struct census give_back(struct weft_locks *locks, u64 key, u64 last, unsigned long until)
 {
 	struct census left = {};
 	struct weft_klock *kl;
 
-	for (; (kl = weft_klock_next(&key, last)); key++) {
+	for (; (kl = weft_klock_next(locks, &key, last)); key++) {
 		struct sk_buff_head queue;
 
 		weft_klock_begin(kl, &queue);
@@ -127,8 +127,8 @@ static struct census give_back(u64 key, u64 last, unsigned long until)
 		weft_klock_put(kl);
 		/* so many on their way are enough */
 		if (time_before(jiffies, until))
-			wait_event_timeout(weft_klocks.gone,
-					   atomic_read(&weft_klocks.hand_overs) < HANDING_MAX,
+			wait_event_timeout(locks->gone,
+					   atomic_read(&locks->hand_overs) < HANDING_MAX,
 					   HZ / 10);
 		cond_resched();
 		if (key == last)
@@ -137,28 +137,28 @@ static struct census give_back(u64 key, u64 last, unsigned long until)
 	return left;
 }
 
-void weft_klock_leave(u32 region)
+void weft_klock_leave(struct weft_locks *locks, u32 region)
 {
-	give_back(first_of(region, 0), last_of(region),
-		  jiffies + msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+	give_back(locks, first_of(region, 0), last_of(region),
+		  jiffies + msecs_to_jiffies(READ_ONCE(locks->node->timeout_ms)));
 }
 
-void weft_klock_trim(u32 region)
+void weft_klock_trim(struct weft_locks *locks, u32 region)
 {
-	if (atomic_read(&weft_klocks.alive) > KEPT_MAX)
-		weft_klock_leave(region);
+	if (atomic_read(&locks->alive) > KEPT_MAX)
+		weft_klock_leave(locks, region);
 }
 
-void weft_klock_forget(u32 region, u64 from)
+void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
 {
 	u64 key = first_of(region, from), last = last_of(region);
 	struct sk_buff_head queue;
 	struct weft_klock *kl;
 
-	for (; (kl = weft_klock_next(&key, last)); key++) {
+	for (; (kl = weft_klock_next(locks, &key, last)); key++) {
 		weft_klock_begin(kl, &queue);
 		if (!kl->dead) {
-			weft_lock_init(&kl->core, kl->core.key, weft_node.id);
+			weft_lock_init(&kl->core, kl->core.key, locks->node->id);
 			weft_klock_note_hand_over(kl);
 			if (kl->guard)
 				weft_guard_drop(kl->guard, &queue);
@@ -193,7 +193,7 @@ static bool renew_one(struct weft_klock *kl, bool late,
 	}
 	if (is_held && !late && old.state == WEFT_M)
 		return true;
-	weft_lock_init(l, old.key, weft_node.id);
+	weft_lock_init(l, old.key, kl->locks->node->id);
 	if (is_held && !late) {
 		l->state = WEFT_S;
 		l->epoch = old.epoch;
@@ -202,16 +202,16 @@ static bool renew_one(struct weft_klock *kl, bool late,
 	return is_held;
 }
 
-bool weft_klock_renew(u8 blade, u64 *key, bool late,
+bool weft_klock_renew(struct weft_locks *locks, u8 blade, u64 *key, bool late,
 		      struct weft_held_lock *held)
 {
 	struct sk_buff_head queue;
 	struct weft_klock *kl;
 	bool found = false;
 
-	while (!found && (kl = weft_klock_next(key, U64_MAX))) {
+	while (!found && (kl = weft_klock_next(locks, key, U64_MAX))) {
 		weft_klock_begin(kl, &queue);
-		if (!kl->dead && (!blade || weft_node_home(*key) == blade)) {
+		if (!kl->dead && (!blade || weft_node_home(locks->node, *key) == blade)) {
 			found = renew_one(kl, late, held);
 			if (kl->guard && (late || !found))
 				weft_guard_drop(kl->guard, &queue);
@@ -224,18 +224,18 @@ bool weft_klock_renew(u8 blade, u64 *key, bool late,
 	return found;
 }
 
-void weft_klock_start(void)
+void weft_locks_start(struct weft_locks *locks)
 {
-	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_RUNNING);
+	WRITE_ONCE(locks->mode, WEFT_KLOCKS_RUNNING);
 }
 
 /* Whatever it waits for: it is gone from here. */
-static u64 drop_all(void)
+static u64 drop_all(struct weft_locks *locks)
 {
 	struct weft_klock *kl;
 	u64 key = 0, lost = 0;
 
-	for (; (kl = weft_klock_next(&key, U64_MAX)); key++) {
+	for (; (kl = weft_klock_next(locks, &key, U64_MAX)); key++) {
 		spin_lock_bh(&kl->lock);
 		if (!kl->dead) {
 			lost += !is_stale(kl);
@@ -252,18 +252,18 @@ static u64 drop_all(void)
  * gone may have made this node the holder of a queue without its knowing: they
  * get some time for an answer.  Later ones find that this node has left.
  */
-void weft_klock_stop(void)
+void weft_locks_stop(struct weft_locks *locks)
 {
-	unsigned long limit = msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms));
+	unsigned long limit = msecs_to_jiffies(READ_ONCE(locks->node->timeout_ms));
 	unsigned long begun = jiffies, until = begun + limit;
 	struct census left, before = { .cached = U64_MAX };
 	u64 lost;
 
-	if (weft_klocks.mode == WEFT_KLOCKS_OFF)
+	if (locks->mode == WEFT_KLOCKS_OFF)
 		return;
-	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_STOPPING);
+	WRITE_ONCE(locks->mode, WEFT_KLOCKS_STOPPING);
 	for (;;) {
-		left = give_back(0, U64_MAX, until);
+		left = give_back(locks, 0, U64_MAX, until);
 		if (left.cached < before.cached)
 			until = jiffies + limit;
 		before = left;
@@ -273,16 +273,16 @@ void weft_klock_stop(void)
 			break;
 		if (time_after(jiffies, until))
 			break;
-		wait_event_timeout(weft_klocks.gone, xa_empty(&weft_klocks.table), HZ / 50);
+		wait_event_timeout(locks->gone, xa_empty(&locks->table), HZ / 50);
 	}
-	WRITE_ONCE(weft_klocks.mode, WEFT_KLOCKS_OFF);
+	WRITE_ONCE(locks->mode, WEFT_KLOCKS_OFF);
 	/* pairs with rcu_read_lock() in weft_klock_recv() */
 	synchronize_rcu();
-	lost = drop_all();
+	lost = drop_all(locks);
 	if (lost)
 		pr_err("weft: %llu locks could not be given back: the memory blade does not answer\n",
 		       lost);
 	/* timers that are running */
-	wait_event(weft_klocks.gone, !atomic_read(&weft_klocks.alive));
-	WARN_ON_ONCE(atomic_read(&weft_klocks.strays) || atomic_read(&weft_klocks.hand_overs));
+	wait_event(locks->gone, !atomic_read(&locks->alive));
+	WARN_ON_ONCE(atomic_read(&locks->strays) || atomic_read(&locks->hand_overs));
 }

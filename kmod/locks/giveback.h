@@ -48,15 +48,15 @@ void weft_klock_look(struct weft_settling *s);
 bool weft_klock_settle(const struct weft_settling *s);
 
 /* The inode goes: give the region's locks back.  No file of it is open. */
-void weft_klock_leave(u32 region);
+void weft_klock_leave(struct weft_locks *locks, u32 region);
 
 /*
  * Nobody has locks of the region open any more: if this node has very many, they are
  * given back, else kept for the next program.  Process context.
  */
-void weft_klock_trim(u32 region);
+void weft_klock_trim(struct weft_locks *locks, u32 region);
 /* Locks from offset @from on are no part of the region any more. */
-void weft_klock_forget(u32 region, u64 from);
+void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from);
 
 /**
  * struct weft_held_lock - a lock that programs of this node hold
@@ -82,11 +82,11 @@ struct weft_held_lock {
  *
  * Return: false at the end.
  */
-bool weft_klock_renew(u8 blade, u64 *key, bool late,
+bool weft_klock_renew(struct weft_locks *locks, u8 blade, u64 *key, bool late,
 		      struct weft_held_lock *held);
 
 /* While a file system is mounted.  At the end all locks are given back. */
-void weft_klock_start(void);
-void weft_klock_stop(void);
+void weft_locks_start(struct weft_locks *locks);
+void weft_locks_stop(struct weft_locks *locks);
 
 #endif /* WEFT_LOCKBACK_H */

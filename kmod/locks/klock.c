@@ -8,9 +8,7 @@
 #include "locks/klock.h"
 #include "net/node.h"
 
-struct weft_klocks weft_klocks = {
-	.table = XARRAY_INIT(weft_klocks.table, XA_FLAGS_LOCK_BH),
-	.gone = __WAIT_QUEUE_HEAD_INITIALIZER(weft_klocks.gone),
+struct weft_lock_tuning weft_lock_tuning = {
 	.fetch = true,
 	.pass = true,
 	.keep = true,
@@ -18,21 +16,21 @@ struct weft_klocks weft_klocks = {
 };
 
 /* For measurements of what each of them brings; READ_ONCE where they are used. */
-module_param_named(lock_fetch, weft_klocks.fetch, bool, 0644);
+module_param_named(lock_fetch, weft_lock_tuning.fetch, bool, 0644);
 MODULE_PARM_DESC(lock_fetch, "ask for all that a lock guards when the lock has come");
-module_param_named(lock_pass, weft_klocks.pass, bool, 0644);
+module_param_named(lock_pass, weft_lock_tuning.pass, bool, 0644);
 MODULE_PARM_DESC(lock_pass, "pass what a lock guards on with it, and expect it with it: the same on all nodes");
-module_param_named(lock_keep, weft_klocks.keep, bool, 0644);
+module_param_named(lock_keep, weft_lock_tuning.keep, bool, 0644);
 MODULE_PARM_DESC(lock_keep, "keep a lock, and what it guards, when it is left: if not, each lock is fetched anew");
-module_param_named(lock_local_hands, weft_klocks.local_hands, uint, 0644);
+module_param_named(lock_local_hands, weft_lock_tuning.local_hands, uint, 0644);
 MODULE_PARM_DESC(lock_local_hands, "how often this node serves its own programs while another node waits for a lock");
 
 static_assert(sizeof(long) >= sizeof(u64), "names of lines are indices");
 
-void weft_klocks_woken(void)
+void weft_locks_woken(struct weft_locks *locks)
 {
-	if (wq_has_sleeper(&weft_klocks.gone))
-		wake_up_all(&weft_klocks.gone);
+	if (wq_has_sleeper(&locks->gone))
+		wake_up_all(&locks->gone);
 }
 
 /* Of their own: they are a little over 512 bytes, and there may be very many. */
@@ -45,22 +43,25 @@ static void klock_free(struct rcu_head *rcu)
 
 void weft_klock_put(struct weft_klock *kl)
 {
+	struct weft_locks *locks = kl->locks;
+
 	if (!refcount_dec_and_test(&kl->ref))
 		return;
 	/* a lookup in softirq may still read @ref */
 	call_rcu(&kl->rcu, klock_free);
-	atomic_dec(&weft_klocks.alive);
-	weft_klocks_woken();
+	atomic_dec(&locks->alive);
+	weft_locks_woken(locks);
 }
 
-struct weft_klock *weft_klock_alloc(u64 key, gfp_t gfp)
+struct weft_klock *weft_klock_alloc(struct weft_locks *locks, u64 key, gfp_t gfp)
 {
 	struct weft_klock *kl = kmem_cache_zalloc(klock_cache, gfp);
 
 	if (!kl)
 		return NULL;
-	atomic_inc(&weft_klocks.alive);
-	weft_lock_init(&kl->core, key, weft_node.id);
+	atomic_inc(&locks->alive);
+	weft_lock_init(&kl->core, key, locks->node->id);
+	kl->locks = locks;
 	spin_lock_init(&kl->lock);
 	refcount_set(&kl->ref, 2); /* the table's and the caller's */
 	INIT_LIST_HEAD(&kl->waiters);
@@ -69,49 +70,49 @@ struct weft_klock *weft_klock_alloc(u64 key, gfp_t gfp)
 
 void weft_klock_discard(struct weft_klock *kl)
 {
-	atomic_dec(&weft_klocks.alive);
+	atomic_dec(&kl->locks->alive);
 	kmem_cache_free(klock_cache, kl);
 }
 
-struct weft_klock *weft_klock_find(u64 key)
+struct weft_klock *weft_klock_find(struct weft_locks *locks, u64 key)
 {
 	struct weft_klock *kl;
 
 	rcu_read_lock();
-	kl = xa_load(&weft_klocks.table, key);
+	kl = xa_load(&locks->table, key);
 	if (kl && !refcount_inc_not_zero(&kl->ref))
 		kl = NULL;
 	rcu_read_unlock();
 	return kl;
 }
 
-struct weft_klock *weft_klock_next(u64 *key, u64 last)
+struct weft_klock *weft_klock_next(struct weft_locks *locks, u64 *key, u64 last)
 {
 	unsigned long at = *key;
 	struct weft_klock *kl;
 
 	rcu_read_lock();
-	kl = xa_find(&weft_klocks.table, &at, last, XA_PRESENT);
+	kl = xa_find(&locks->table, &at, last, XA_PRESENT);
 	while (kl && !refcount_inc_not_zero(&kl->ref))
-		kl = xa_find_after(&weft_klocks.table, &at, last, XA_PRESENT);
+		kl = xa_find_after(&locks->table, &at, last, XA_PRESENT);
 	rcu_read_unlock();
 	*key = at;
 	return kl;
 }
 
-struct weft_klock *weft_klock_get(u64 key)
+struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key)
 {
 	struct weft_klock *kl;
 	int err;
 
 	do {
-		kl = weft_klock_find(key);
+		kl = weft_klock_find(locks, key);
 		if (kl)
 			return kl;
-		kl = weft_klock_alloc(key, GFP_KERNEL_ACCOUNT);
+		kl = weft_klock_alloc(locks, key, GFP_KERNEL_ACCOUNT);
 		if (!kl)
 			return ERR_PTR(-ENOMEM);
-		err = xa_insert_bh(&weft_klocks.table, key, kl, GFP_KERNEL_ACCOUNT);
+		err = xa_insert_bh(&locks->table, key, kl, GFP_KERNEL_ACCOUNT);
 		if (!err)
 			return kl;
 		weft_klock_discard(kl);
@@ -123,7 +124,7 @@ void weft_klock_no_stray(struct weft_klock *kl)
 {
 	lockdep_assert_held(&kl->lock);
 	if (kl->stray)
-		atomic_dec(&weft_klocks.strays);
+		atomic_dec(&kl->locks->strays);
 	kl->stray = false;
 }
 
@@ -133,16 +134,29 @@ void weft_klock_kill(struct weft_klock *kl)
 	kl->dead = true;
 	weft_klock_no_stray(kl);
 	if (kl->handing)
-		atomic_dec(&weft_klocks.hand_overs);
+		atomic_dec(&kl->locks->hand_overs);
 	kl->handing = false;
 	/* if it is running, it sees @dead and gives its reference back */
 	if (kl->armed && hrtimer_try_to_cancel(&kl->timer) == 1) {
 		kl->armed = false;
 		weft_klock_put(kl);
 	}
-	xa_erase_bh(&weft_klocks.table, kl->core.key);
+	xa_erase_bh(&kl->locks->table, kl->core.key);
 	weft_klock_put(kl);
-	weft_klocks_woken();
+	weft_locks_woken(kl->locks);
+}
+
+void weft_locks_init(struct weft_locks *locks, struct weft_node *node)
+{
+	memset(locks, 0, sizeof(*locks));
+	locks->node = node;
+	xa_init_flags(&locks->table, XA_FLAGS_LOCK_BH);
+	init_waitqueue_head(&locks->gone);
+}
+
+void weft_locks_exit(struct weft_locks *locks)
+{
+	xa_destroy(&locks->table);
 }
 
 int weft_klock_init(void)
@@ -156,5 +170,4 @@ void weft_klock_exit(void)
 {
 	rcu_barrier(); /* locks that are still to be freed */
 	kmem_cache_destroy(klock_cache);
-	xa_destroy(&weft_klocks.table);
 }

@@ -44,6 +44,8 @@
 
 struct weft_guard;
 struct weft_lists;
+struct weft_locks;
+struct weft_node;
 
 /**
  * struct weft_holder - who takes a lock, or leaves it
@@ -75,6 +77,7 @@ struct weft_patience {
 
 /**
  * struct weft_klock - one lock
+ * @locks: that it is in
  * @core: state of the line.  @lock
  * @lock: all below that says so, and all that the kernel changes in the word and
  *	in counts of readers.  Taken with bottom halves off
@@ -116,6 +119,7 @@ struct weft_patience {
  * @rcu: of the lookup in softirq
  */
 struct weft_klock {
+	struct weft_locks *locks;
 	struct weft_lock core;
 	spinlock_t lock;
 	refcount_t ref;
@@ -158,34 +162,44 @@ enum weft_klocks_mode {
 };
 
 /**
- * struct weft_klocks - all locks of this node
+ * struct weft_locks - all locks of a node
+ * @node: which
  * @table: by the name of the line; looked up under RCU
  * @mode: enum weft_klocks_mode
  * @alive: structures, also those out of the table
  * @strays: locks that only messages told us of
  * @hand_overs: under way
  * @gone: for a hand-over less, a structure less, an empty table
- * @fetch: what a lock guards is asked for when it has come.  Module parameter
- * @pass: ... and passed on with it, and expected with it.  Module parameter
- * @keep: locks that nobody holds, and what they guard, stay until somebody else wants
- *	them.  Module parameter
- * @local_hands: so often this node serves its own while another one waits.
- *	Module parameter
  */
-struct weft_klocks {
+struct weft_locks {
+	struct weft_node *node;
 	struct xarray table;
 	enum weft_klocks_mode mode;
 	atomic_t alive;
 	atomic_t strays;
 	atomic_t hand_overs;
 	wait_queue_head_t gone;
+};
+
+/**
+ * struct weft_lock_tuning - parameters of the module
+ * @fetch: what a lock guards is asked for when it has come
+ * @pass: ... and passed on with it, and expected with it
+ * @keep: locks that nobody holds, and what they guard, stay until somebody else wants
+ *	them
+ * @local_hands: so often this node serves its own while another one waits.
+ *
+ *
+ * To switch off what is to be measured.  READ_ONCE.
+ */
+struct weft_lock_tuning {
 	bool fetch;
 	bool pass;
 	bool keep;
 	unsigned int local_hands;
 };
 
-extern struct weft_klocks weft_klocks;
+extern struct weft_lock_tuning weft_lock_tuning;
 
 void weft_klock_put(struct weft_klock *kl);
 
@@ -194,22 +208,22 @@ void weft_klock_put(struct weft_klock *kl);
  *
  * Process context.  Return: the lock with a reference; -ENOMEM.
  */
-struct weft_klock *weft_klock_get(u64 key);
+struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key);
 
-/* Something that is waited for in weft_klocks.gone may have happened. */
-void weft_klocks_woken(void);
+/* Something that is waited for in weft_locks.gone may have happened. */
+void weft_locks_woken(struct weft_locks *locks);
 
 /* With a reference for the table and one for the caller; NULL: no memory. */
-struct weft_klock *weft_klock_alloc(u64 key, gfp_t gfp);
+struct weft_klock *weft_klock_alloc(struct weft_locks *locks, u64 key, gfp_t gfp);
 
 /* It never was in the table. */
 void weft_klock_discard(struct weft_klock *kl);
 
 /* Any context.  Return: the lock with a reference, or NULL. */
-struct weft_klock *weft_klock_find(u64 key);
+struct weft_klock *weft_klock_find(struct weft_locks *locks, u64 key);
 
 /* The first one from *key to @last, with a reference; *key is set to it. */
-struct weft_klock *weft_klock_next(u64 *key, u64 last);
+struct weft_klock *weft_klock_next(struct weft_locks *locks, u64 *key, u64 last);
 
 /* It is not only a message any more that wants it. */
 void weft_klock_no_stray(struct weft_klock *kl) __must_hold(&kl->lock);
@@ -217,7 +231,11 @@ void weft_klock_no_stray(struct weft_klock *kl) __must_hold(&kl->lock);
 /* Out of the table.  The caller has a reference. */
 void weft_klock_kill(struct weft_klock *kl) __must_hold(&kl->lock);
 
-/* When the module is loaded: 0 or -ENOMEM; and when it goes, all locks given back. */
+/* No locks yet, of @node; and all of them given back. */
+void weft_locks_init(struct weft_locks *locks, struct weft_node *node);
+void weft_locks_exit(struct weft_locks *locks);
+
+/* When the module is loaded: 0 or -ENOMEM; and when it goes. */
 int weft_klock_init(void);
 void weft_klock_exit(void);
 

@@ -147,7 +147,7 @@ static int open_slot(struct weft_lockfile *lf, u64 offset, u32 max, u32 *slot)
 	int err;
 
 	do {
-		kl = weft_klock_get(key);
+		kl = weft_klock_get(slots->locks, key);
 		if (IS_ERR(kl))
 			return PTR_ERR(kl);
 		err = kl->word ? 0 : add_slot(slots, lf, kl, max);
@@ -465,14 +465,16 @@ void weft_lockfile_release(struct file *file)
 		drop_slots(slots);
 	mutex_unlock(&slots->lock);
 	if (dropped)
-		weft_klock_trim(slots->region->id);
+		weft_klock_trim(slots->locks, slots->region->id);
 	weft_shared_put(&lf->pages);
 	weft_lockquota_return(lf->uid, lf->taken);
 	kfree(lf);
 }
 
-void weft_slots_init(struct weft_slots *slots, struct weft_region *region)
+void weft_slots_init(struct weft_slots *slots, struct weft_region *region,
+		     struct weft_locks *locks)
 {
+	slots->locks = locks;
 	slots->region = region;
 	mutex_init(&slots->lock);
 	xa_init_flags(&slots->files, XA_FLAGS_ALLOC1);

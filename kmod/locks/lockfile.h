@@ -12,7 +12,8 @@ struct file;
 struct vm_area_struct;
 
 /* Once for each inode. */
-void weft_slots_init(struct weft_slots *slots, struct weft_region *region);
+void weft_slots_init(struct weft_slots *slots, struct weft_region *region,
+		     struct weft_locks *locks);
 
 /* The inode goes: no file of it is open. */
 void weft_slots_stop(struct weft_slots *slots);

@@ -15,6 +15,7 @@
 
 struct weft_klock;
 struct weft_lists;
+struct weft_locks;
 struct weft_region;
 
 /* Marks in weft_slots.slot: what dead files held is not known yet; */
@@ -25,6 +26,7 @@ struct weft_region;
 /**
  * struct weft_slots - the locks of a region that programs have open
  * @region: whose locks they are
+ * @locks: the table that they are in
  * @lock: all of it; taken inside mmap_lock
  * @files: struct weft_lockfile by owner number: files that use locks
  * @slot: struct weft_klock by slot, a reference each; marked: unsettled
@@ -42,6 +44,7 @@ struct weft_region;
  */
 struct weft_slots {
 	struct weft_region *region;
+	struct weft_locks *locks;
 	struct mutex lock;
 	struct xarray files;
 	struct xarray slot;

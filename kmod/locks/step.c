@@ -11,10 +11,10 @@
 #include "locks/guard.h"
 #include "locks/step.h"
 #include "locks/word.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/rtt.h"
 #include "net/send.h"
-#include "net/udp.h"
 
 static enum hrtimer_restart timer_fire(struct hrtimer *timer);
 
@@ -41,7 +41,7 @@ static void arm(struct weft_klock *kl, u64 due)
  */
 static u64 patience_ns(const struct weft_klock *kl)
 {
-	unsigned long t = weft_rtt_timeout(WEFT_RTT_ASK, kl->losses);
+	unsigned long t = weft_rtt_timeout(&kl->locks->node->rtts, WEFT_RTT_ASK, kl->losses);
 
 	if (kl->core.want && !kl->core.handing && !kl->core.query)
 		t = max(t, min_t(unsigned long, HZ,
@@ -56,7 +56,7 @@ static void set_timer(struct weft_klock *kl, u32 effects)
 
 	kl->refused = effects & WEFT_DO_BACKOFF;
 	if (kl->refused)
-		arm(kl, now + weft_rtt_backoff(kl->core.nacks));
+		arm(kl, now + weft_rtt_backoff(&kl->locks->node->rtts, kl->core.nacks));
 	else
 		arm(kl, now + patience_ns(kl));
 }
@@ -71,7 +71,7 @@ static void count_sent(struct weft_klock *kl, const struct weft_msg *msg)
 	}
 	kl->asked_txn = msg->txn;
 	kl->repeated = false;
-	weft_stat_inc(WEFT_STAT_LOCK_REQUESTS);
+	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_REQUESTS);
 }
 
 void weft_klock_note_hand_over(struct weft_klock *kl)
@@ -80,13 +80,13 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 		return;
 	kl->handing = kl->core.handing;
 	if (!kl->handing) {
-		atomic_dec(&weft_klocks.hand_overs);
-		weft_klocks_woken();
+		atomic_dec(&kl->locks->hand_overs);
+		weft_locks_woken(kl->locks);
 		return;
 	}
-	atomic_inc(&weft_klocks.hand_overs);
+	atomic_inc(&kl->locks->hand_overs);
 	if (kl->core.handed_to || kl->core.handed_readers) {
-		weft_stat_inc(WEFT_STAT_LOCK_HANDED);
+		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_HANDED);
 		kl->hand_overs++;
 	}
 	trace_weft_lock_handed(&kl->core);
@@ -95,8 +95,8 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 /* Does what this lock guards go along with it? */
 static bool passes(const struct weft_klock *kl)
 {
-	return kl->guard && READ_ONCE(weft_klocks.fetch) &&
-	       READ_ONCE(weft_klocks.pass);
+	return kl->guard && READ_ONCE(weft_lock_tuning.fetch) &&
+	       READ_ONCE(weft_lock_tuning.pass);
 }
 
 /* A hand-over has begun; the message that says so is on its way before all this. */
@@ -129,7 +129,7 @@ static void come(struct weft_klock *kl, struct sk_buff_head *queue)
 
 	if (!kl->guard)
 		return;
-	if (READ_ONCE(weft_klocks.fetch) && (wanted || kl->passed))
+	if (READ_ONCE(weft_lock_tuning.fetch) && (wanted || kl->passed))
 		weft_guard_come(kl->guard, kl->core.state, kl->passed, queue);
 	else
 		weft_guard_drop(kl->guard, queue);
@@ -140,8 +140,8 @@ static void note_granted(struct weft_klock *kl)
 {
 	u64 took = ktime_get_ns() - kl->asked;
 
-	weft_stat_inc(WEFT_STAT_LOCK_GRANTED);
-	weft_hist_add(WEFT_HIST_LOCK_ACQUIRE, took);
+	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_GRANTED);
+	weft_hist_add(&kl->locks->node->counters, WEFT_HIST_LOCK_ACQUIRE, took);
 	trace_weft_lock_granted(&kl->core, took);
 	kl->usual_us = (3 * kl->usual_us +
 			(u32)min_t(u64, took / NSEC_PER_USEC, USEC_PER_SEC)) / 4;
@@ -185,7 +185,7 @@ bool weft_klock_competes(struct weft_klock *kl)
 
 	lockdep_assert_held(&kl->lock);
 	return w && w->holder->perm == WEFT_M && kl->core.state == WEFT_M &&
-	       !kl->core.revoking && !kl->unsettled && READ_ONCE(weft_klocks.keep) &&
+	       !kl->core.revoking && !kl->unsettled && READ_ONCE(weft_lock_tuning.keep) &&
 	       !(READ_ONCE(*kl->word) & WEFT_WORD_LISTED) &&
 	       ktime_get_ns() < w->holder->since + WEFT_STRICT_NS;
 }
@@ -222,6 +222,7 @@ void weft_klock_fail_all(struct weft_klock *kl, int err)
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		    struct sk_buff_head *queue)
 {
+	struct weft_node *node = kl->locks->node;
 	u32 i;
 
 	lockdep_assert_held(&kl->lock);
@@ -231,7 +232,7 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		struct weft_send *s = &out->send[i];
 
 		count_sent(kl, &s->msg);
-		weft_send(queue, s->to ? s->to : weft_node_home(kl->core.key),
+		weft_send(node, queue, s->to ? s->to : weft_node_home(node, kl->core.key),
 			  &s->msg);
 	}
 	if (kl->core.handing && !kl->handing)
@@ -258,7 +259,7 @@ static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
 	WRITE_ONCE(kl->asked, ktime_get_ns());
 	WRITE_ONCE(kl->wants, kl->wants + 1);
 	kl->losses = 0;
-	weft_lock_want(&kl->core, perm, weft_node_seq(), &out);
+	weft_lock_want(&kl->core, perm, weft_node_seq(kl->locks->node), &out);
 	kl->passed = false;
 	/* before anybody else hears of this name */
 	if (passes(kl))
@@ -284,7 +285,7 @@ static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
 	weft_lock_revoked(&kl->core, &out);
 	weft_klock_act(kl, &out, queue);
 	if (waited_for)
-		weft_hist_add(hist, ktime_get_ns() - heard);
+		weft_hist_add(&kl->locks->node->counters, hist, ktime_get_ns() - heard);
 }
 
 /*
@@ -315,9 +316,9 @@ static bool is_due(struct weft_klock *kl)
 {
 	if (weft_klock_unused(kl))
 		return kl->leaving ||
-		       READ_ONCE(weft_klocks.mode) == WEFT_KLOCKS_STOPPING ||
-		       !READ_ONCE(weft_klocks.keep);
-	return !READ_ONCE(weft_klocks.keep) && list_empty(&kl->waiters) &&
+		       READ_ONCE(kl->locks->mode) == WEFT_KLOCKS_STOPPING ||
+		       !READ_ONCE(weft_lock_tuning.keep);
+	return !READ_ONCE(weft_lock_tuning.keep) && list_empty(&kl->waiters) &&
 	       !weft_word_mirror(kl, WEFT_WORD_SLOW);
 }
 
@@ -355,7 +356,7 @@ static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
 	if (weft_word_mirror(kl, WEFT_WORD_SLOW))
 		/* who holds it tells us when it is left */
 		return share(kl, queue);
-	if (kl->hands < READ_ONCE(weft_klocks.local_hands) && serve(kl)) {
+	if (kl->hands < READ_ONCE(weft_lock_tuning.local_hands) && serve(kl)) {
 		kl->hands++;
 		return true;
 	}
@@ -371,7 +372,7 @@ static u64 word_bits(struct weft_klock *kl)
 {
 	struct weft_waiter *w = first_waiter(kl);
 
-	if (kl->core.revoking || kl->unsettled || !READ_ONCE(weft_klocks.keep))
+	if (kl->core.revoking || kl->unsettled || !READ_ONCE(weft_lock_tuning.keep))
 		return WEFT_WORD_SLOW;
 	if (!w)
 		return 0;
@@ -417,7 +418,7 @@ void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
 			weft_klock_kill(kl);
 	}
 	spin_unlock_bh(&kl->lock);
-	weft_udp_send(queue);
+	weft_udp_send(kl->locks->node, queue);
 }
 
 static void send_again(struct weft_klock *kl, bool lost,
@@ -427,7 +428,7 @@ static void send_again(struct weft_klock *kl, bool lost,
 
 	weft_lock_timeout(&kl->core, &out);
 	if (lost && out.n) {
-		weft_stat_inc(WEFT_STAT_RETRANSMISSIONS);
+		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_RETRANSMISSIONS);
 		if (kl->losses < 255)
 			kl->losses++;
 	}

@@ -86,7 +86,7 @@ static void prepare(struct weft_klock *kl, u8 perm)
 {
 	struct weft_guard *guard;
 
-	if (READ_ONCE(kl->core.state) >= perm || !READ_ONCE(weft_klocks.fetch))
+	if (READ_ONCE(kl->core.state) >= perm || !READ_ONCE(weft_lock_tuning.fetch))
 		return;
 	guard = guard_of(kl);
 	if (guard)
@@ -101,7 +101,7 @@ static void prepare(struct weft_klock *kl, u8 perm)
 static void left(struct weft_klock *kl)
 {
 	bool gone = READ_ONCE(kl->core.state) == WEFT_I;
-	bool evict = gone && !READ_ONCE(weft_klocks.keep);
+	bool evict = gone && !READ_ONCE(weft_lock_tuning.keep);
 	struct weft_guard *guard;
 
 	if (!gone && !READ_ONCE(kl->handing))
@@ -140,17 +140,19 @@ int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)
  * How long TRY waits for an answer, ns.  Who has the lock elsewhere gives none,
  * so that this is all that is known.
  */
-static u64 answer_limit(void)
+static u64 answer_limit(const struct weft_locks *locks)
 {
-	return jiffies_to_nsecs(weft_rtt_timeout(WEFT_RTT_ASK, 0) +
-				weft_rtt_timeout(WEFT_RTT_ASK, 1) +
-				weft_rtt_timeout(WEFT_RTT_ASK, 2));
+	const struct weft_rtts *rtts = &locks->node->rtts;
+
+	return jiffies_to_nsecs(weft_rtt_timeout(rtts, WEFT_RTT_ASK, 0) +
+				weft_rtt_timeout(rtts, WEFT_RTT_ASK, 1) +
+				weft_rtt_timeout(rtts, WEFT_RTT_ASK, 2));
 }
 
 /* The answer that TRY waits for should have come. */
 static bool tried(const struct weft_klock *kl, u64 began)
 {
-	u64 now = ktime_get_ns(), limit = answer_limit();
+	u64 now = ktime_get_ns(), limit = answer_limit(kl->locks);
 
 	return now >= READ_ONCE(kl->asked) + limit || now >= began + 2 * limit;
 }
@@ -173,7 +175,7 @@ static ktime_t now_on(clockid_t clock)
 static int gives_up(const struct weft_klock *kl, const struct weft_waiter *w,
 		    const struct weft_patience *p, u64 began)
 {
-	u64 limit = (u64)READ_ONCE(weft_node.timeout_ms) * NSEC_PER_MSEC;
+	u64 limit = (u64)READ_ONCE(kl->locks->node->timeout_ms) * NSEC_PER_MSEC;
 
 	if (signal_pending(current))
 		return -ERESTARTSYS;
@@ -182,7 +184,7 @@ static int gives_up(const struct weft_klock *kl, const struct weft_waiter *w,
 	if (p->try && tried(kl, began))
 		return -EBUSY;
 	if (READ_ONCE(kl->core.state) < w->holder->perm &&
-	    ktime_get_ns() >= began + limit && weft_node_cut_off())
+	    ktime_get_ns() >= began + limit && weft_node_cut_off(kl->locks->node))
 		return -EIO;
 	return 0;
 }
@@ -196,7 +198,7 @@ static void sleep_some(const struct weft_klock *kl,
 	if (p->until && ktime_before(p->deadline, till))
 		till = p->deadline;
 	else if (p->try)
-		till = ns_to_ktime(READ_ONCE(kl->asked) + answer_limit());
+		till = ns_to_ktime(READ_ONCE(kl->asked) + answer_limit(kl->locks));
 	schedule_hrtimeout_range_clock(&till, current->timer_slack_ns,
 				       HRTIMER_MODE_ABS, clock);
 }
@@ -233,7 +235,8 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 		sleep_some(kl, p);
 	}
 	__set_current_state(TASK_RUNNING);
-	weft_stat_add(WEFT_STAT_LOCK_WAITS_NSEC, ktime_get_ns() - began);
+	weft_stat_add(&kl->locks->node->counters, WEFT_STAT_LOCK_WAITS_NSEC,
+		      ktime_get_ns() - began);
 	/* also so that whoever finished it has let go of it */
 	weft_klock_begin(kl, &queue);
 	if (w->done) {
@@ -268,7 +271,7 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	u32 wants;
 	int err = 0;
 
-	weft_stat_inc(WEFT_STAT_LOCK_ACQUIRES);
+	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_ACQUIRES);
 	prepare(kl, h->perm);
 	weft_klock_begin(kl, &queue);
 	wants = kl->wants;
@@ -286,6 +289,6 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	if (waits)
 		err = wait_for(kl, &w, patience);
 	if (!err && READ_ONCE(kl->wants) == wants)
-		weft_stat_inc(WEFT_STAT_LOCK_CACHED);
+		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_CACHED);
 	return err;
 }

@@ -6,35 +6,29 @@
 
 #include "net/clock.h"
 
-/*
- * Epoch above, and below it how many ticks the clock is ahead of this machine's: in one
- * word, so that nobody sees half of a change.
- */
-static atomic64_t rack_clock;
-
 static u32 own_ticks(void)
 {
 	return (u32)div_u64(ktime_get_coarse_ns(), NSEC_PER_SEC / WEFT_TICK_HZ);
 }
 
-struct weft_stamp weft_clock_read(void)
+struct weft_stamp weft_clock_read(const struct weft_clock *clock)
 {
-	u64 clock = (u64)atomic64_read(&rack_clock);
+	u64 at = (u64)atomic64_read(&clock->at);
 
 	return (struct weft_stamp){
-		.epoch = (u32)(clock >> 32),
-		.tick = (u32)clock + own_ticks(),
+		.epoch = (u32)(at >> 32),
+		.tick = (u32)at + own_ticks(),
 	};
 }
 
-void weft_clock_set(struct weft_stamp stamp)
+void weft_clock_set(struct weft_clock *clock, struct weft_stamp stamp)
 {
 	u32 ahead = stamp.tick - own_ticks();
 
-	atomic64_set(&rack_clock, (s64)((u64)stamp.epoch << 32 | ahead));
+	atomic64_set(&clock->at, (s64)((u64)stamp.epoch << 32 | ahead));
 }
 
-void weft_clock_forget(void)
+void weft_clock_forget(struct weft_clock *clock)
 {
-	atomic64_set(&rack_clock, 0);
+	atomic64_set(&clock->at, 0);
 }

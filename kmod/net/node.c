@@ -1,22 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* This node as the lower layers see it, see node.h. */
 #include <linux/jiffies.h>
+#include <linux/random.h>
 
+#include "base/hist.h"
 #include "net/node.h"
 
-struct weft_node weft_node;
-
-u32 weft_node_members(u64 since)
+int weft_node_init(struct weft_node *node, const struct weft_receivers *receivers,
+		   void (*refresh)(struct weft_node *node))
 {
-	/* pairs with the heartbeat: the answer to this question, or a newer one */
-	if (smp_load_acquire(&weft_node.members_asked) <= since)
-		return ~0u;
-	return READ_ONCE(weft_node.members);
+	int err = weft_counters_init(&node->counters);
+
+	if (err)
+		return err;
+	err = weft_peer_init(&node->peers);
+	if (err) {
+		weft_counters_exit(&node->counters);
+		return err;
+	}
+	/* numbers of an earlier life may still be on their way */
+	atomic_set(&node->seq, (int)get_random_u32());
+	weft_refused_init(&node->refused);
+	weft_rtt_init(&node->rtts);
+	INIT_LIST_HEAD(&node->calls);
+	spin_lock_init(&node->calls_lock);
+	node->above = receivers;
+	node->refresh = refresh;
+	return 0;
 }
 
-bool weft_node_cut_off(void)
+void weft_node_exit(struct weft_node *node)
 {
-	return READ_ONCE(weft_node.failures) >= WEFT_HEARTBEAT_FAILURES &&
-	       time_after(jiffies, READ_ONCE(weft_node.answered) +
-			  msecs_to_jiffies(READ_ONCE(weft_node.timeout_ms)));
+	weft_peer_exit(&node->peers);
+	weft_counters_exit(&node->counters);
+}
+
+u32 weft_node_members(const struct weft_node *node, u64 since)
+{
+	/* pairs with the heartbeat: the answer to this question, or a newer one */
+	if (smp_load_acquire(&node->members_asked) <= since)
+		return ~0u;
+	return READ_ONCE(node->members);
+}
+
+bool weft_node_cut_off(const struct weft_node *node)
+{
+	return READ_ONCE(node->failures) >= WEFT_HEARTBEAT_FAILURES &&
+	       time_after(jiffies, READ_ONCE(node->answered) +
+			  msecs_to_jiffies(READ_ONCE(node->timeout_ms)));
 }

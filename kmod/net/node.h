@@ -7,10 +7,21 @@
 #define WEFT_NODE_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "base/stats.h"
 #include "core/line.h"
 #include "core/tag.h"
+#include "net/clock.h"
+#include "net/peer.h"
+#include "net/refused.h"
+#include "net/rtt.h"
+
+struct sk_buff;
+struct socket;
+struct weft_receivers;
 
 /**
  * struct weft_node - this node
@@ -28,8 +39,20 @@
  * @members_asked: ns, no later than when the first blade was asked for them
  * @failures: heartbeats in a row that the first blade did not answer.  READ_ONCE
  * @answered: when it last answered, jiffies.  READ_ONCE
+ * @counters: what it counts
+ * @peers: who else is in the rack
+ * @clock: of a rack with a key
+ * @refused: the last message that was
+ * @rtts: how long answers take
+ * @calls: questions that wait for their answers, see rpc.c
+ * @calls_lock: @calls; the answer in its entries
+ * @refresh: asks the first blade for the members and the time, not too often.  Any context
+ * @above: the layers above, which messages are for
+ * @socket: see datagram.c
+ * @receive: takes each datagram
  *
- * All but those that say READ_ONCE, @seq and @members_asked are constant while @up.
+ * All but those that say READ_ONCE, @seq, @members_asked and what has locks of its own are
+ * constant while @up.
  */
 struct weft_node {
 	bool up;
@@ -46,34 +69,54 @@ struct weft_node {
 	u64 members_asked;
 	unsigned int failures;
 	unsigned long answered;
+	struct weft_counters counters;
+	struct weft_peers peers;
+	struct weft_clock clock;
+	struct weft_last_refused refused;
+	struct weft_rtts rtts;
+	struct list_head calls;
+	spinlock_t calls_lock;
+	void (*refresh)(struct weft_node *node);
+	const struct weft_receivers *above;
+	struct socket __rcu *socket;
+	void (*receive)(struct weft_node *node, struct sk_buff *skb);
 };
 
-extern struct weft_node weft_node;
+/**
+ * weft_node_init() - not configured yet
+ * @receivers: the layers above
+ * @refresh: see above
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int weft_node_init(struct weft_node *node, const struct weft_receivers *receivers,
+		   void (*refresh)(struct weft_node *node));
+void weft_node_exit(struct weft_node *node);
 
 #define WEFT_HEARTBEAT_FAILURES	3	/* in a row: the first blade is lost */
 
 /* A sequence number that this node has not used in this life. */
-static inline u32 weft_node_seq(void)
+static inline u32 weft_node_seq(struct weft_node *node)
 {
-	return (u32)atomic_inc_return(&weft_node.seq);
+	return (u32)atomic_inc_return(&node->seq);
 }
 
 /* Member that is the home of a line. */
-static inline u8 weft_node_home(u64 key)
+static inline u8 weft_node_home(const struct weft_node *node, u64 key)
 {
-	return (u8)(WEFT_BLADE_MIN + weft_line_home(key, weft_node.homes));
+	return (u8)(WEFT_BLADE_MIN + weft_line_home(key, node->homes));
 }
 
 /*
  * Bits of nodes that may have been in the rack at @since (ns) and still are: all, if
  * no answer of the first blade has said so since.  Any context.
  */
-u32 weft_node_members(u64 since);
+u32 weft_node_members(const struct weft_node *node, u64 since);
 
 /*
  * Is this node cut off from its rack?  The first memory blade has missed heartbeats for
  * the time that programs are to wait.  Any context.
  */
-bool weft_node_cut_off(void);
+bool weft_node_cut_off(const struct weft_node *node);
 
 #endif /* WEFT_NODE_H */

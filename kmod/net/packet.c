@@ -4,7 +4,6 @@
 #include <linux/xxhash.h>
 
 #include "net/config.h"
-#include "net/node.h"
 #include "net/packet.h"
 
 /* Hash of a payload that lies in several pieces. */
@@ -47,7 +46,8 @@ void weft_packet_exit(void)
 }
 
 /* The payload stays where it is. */
-static int check_scattered(struct weft_packet *packet, const void *hdr, u32 psum)
+static int check_scattered(struct weft_packet *packet, const struct weft_key *key,
+			   const void *hdr, u32 psum)
 {
 	u32 rest = packet->len - WEFT_WIRE_HDR_LEN;
 	u8 *copy;
@@ -55,17 +55,18 @@ static int check_scattered(struct weft_packet *packet, const void *hdr, u32 psum
 	if (!packet->msg.tagged) {
 		if (scattered_psum(packet) != psum)
 			return -EILSEQ;
-		return weft_wire_check_tag(&packet->msg, hdr, hdr, &weft_node.key);
+		return weft_wire_check_tag(&packet->msg, hdr, hdr, key);
 	}
 	copy = this_cpu_ptr(whole);
 	if (rest > WEFT_MTU_MAX ||
 	    skb_copy_bits(packet->skb, (int)(packet->at + WEFT_WIRE_HDR_LEN), copy,
 			  (int)rest))
 		return -EBADMSG;
-	return weft_wire_check_tag(&packet->msg, hdr, copy, &weft_node.key);
+	return weft_wire_check_tag(&packet->msg, hdr, copy, key);
 }
 
-int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at)
+int weft_packet_parse(struct weft_packet *packet, const struct weft_key *key,
+		      struct sk_buff *skb, u32 at)
 {
 	u8 room[WEFT_WIRE_HDR_LEN];
 	const void *hdr;
@@ -84,12 +85,12 @@ int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at)
 		if (err)
 			return err;
 		if (weft_msg_has_data(packet->msg.type))
-			return check_scattered(packet, hdr, psum);
+			return check_scattered(packet, key, hdr, psum);
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}
 	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len,
-				&weft_node.key);
+				key);
 }
 
 void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,

@@ -5,6 +5,7 @@
 
 #include <linux/skbuff.h>
 
+#include "core/tag.h"
 #include "core/wire.h"
 
 /**
@@ -28,6 +29,7 @@ void weft_packet_exit(void);
 /**
  * weft_packet_parse() - check the next message of a datagram
  * @packet: filled in
+ * @key: of the rack
  * @skb: begins with the header of its first message; not trusted
  * @at: where the next one begins, less than the length of @skb
  *
@@ -39,7 +41,8 @@ void weft_packet_exit(void);
  *
  * Return: as weft_wire_unpack(); -ENOMEM.
  */
-int weft_packet_parse(struct weft_packet *packet, struct sk_buff *skb, u32 at);
+int weft_packet_parse(struct weft_packet *packet, const struct weft_key *key,
+		      struct sk_buff *skb, u32 at);
 
 /* Copy part of the payload: @n bytes from offset @from of it. */
 void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,

@@ -2,55 +2,31 @@
 /* Addresses of the rack's members, see peer.h. */
 #include <linux/inet.h>
 #include <linux/mutex.h>
-#include <net/dst_cache.h>
 #include <net/route.h>
 
 #include "core/directory.h"
-#include "net/node.h"
 #include "net/peer.h"
 
 #define PEER_ENTRY_LEN	8	/* u8 id, u8 0, u16 0, u32 addr */
 
-/**
- * struct weft_peer - one member
- * @addr: its address; 0: not known.  Written under peers_lock, read by anyone
- * @cache: route, of each processor
- */
-struct weft_peer {
-	__be32 addr;
-	struct dst_cache cache;
-};
-
-static struct weft_peer peers[WEFT_PEERS_MAX];
-static DEFINE_MUTEX(peers_lock);
-static void (*ask)(void);	/* of weft_peer_init() */
-
-/* Of the configuration; constant while the socket is open. */
-static struct {
-	int oif;
-	__be32 addr;
-	u32 self;
-	u32 homes;
-} own;
-
-static void set_addr(u32 id, __be32 addr)
+static void set_addr(struct weft_peers *peers, u32 id, __be32 addr)
 {
-	lockdep_assert_held(&peers_lock);
-	if (peers[id].addr == addr)
+	lockdep_assert_held(&peers->lock);
+	if (peers->peer[id].addr == addr)
 		return;
-	WRITE_ONCE(peers[id].addr, addr);
-	dst_cache_reset(&peers[id].cache);
+	WRITE_ONCE(peers->peer[id].addr, addr);
+	dst_cache_reset(&peers->peer[id].cache);
 }
 
-void weft_peer_configure(const struct weft_config *cfg)
+void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg)
 {
 	u32 id;
 
-	mutex_lock(&peers_lock);
-	own.oif = cfg->ifindex;
-	own.addr = cfg->addr;
-	own.self = cfg->id;
-	own.homes = cfg->homes;
+	mutex_lock(&peers->lock);
+	peers->oif = cfg->ifindex;
+	peers->addr = cfg->addr;
+	peers->self = cfg->id;
+	peers->homes = cfg->homes;
 	for (id = 0; id < WEFT_PEERS_MAX; id++) {
 		__be32 addr = 0;
 
@@ -58,38 +34,38 @@ void weft_peer_configure(const struct weft_config *cfg)
 			addr = cfg->group;
 		else if (weft_is_blade(id) && id - WEFT_BLADE_MIN < cfg->homes)
 			addr = cfg->home[id - WEFT_BLADE_MIN];
-		set_addr(id, addr);
-		dst_cache_reset(&peers[id].cache); /* another interface */
+		set_addr(peers, id, addr);
+		dst_cache_reset(&peers->peer[id].cache); /* another interface */
 	}
-	mutex_unlock(&peers_lock);
+	mutex_unlock(&peers->lock);
 }
 
-void weft_peer_learn(const u8 *list, u32 len)
+void weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len)
 {
 	u32 at, id, listed = 0;
 
-	mutex_lock(&peers_lock);
+	mutex_lock(&peers->lock);
 	for (at = 0; at + PEER_ENTRY_LEN <= len; at += PEER_ENTRY_LEN) {
 		u32 id = list[at];
 		__be32 addr = cpu_to_be32(get_unaligned_be32(list + at + 4));
 
 		/* the configuration says where the homes are */
-		if (!weft_node_bit(id) || id == own.self || !addr ||
+		if (!weft_node_bit(id) || id == peers->self || !addr ||
 		    ipv4_is_multicast(addr) || ipv4_is_lbcast(addr))
 			continue;
-		set_addr(id, addr);
+		set_addr(peers, id, addr);
 		listed |= weft_node_bit(id);
 	}
 	/* who has left does not hold the port any more: any program there may have it */
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (!(listed & weft_node_bit(id)))
-			set_addr(id, 0);
-	mutex_unlock(&peers_lock);
+			set_addr(peers, id, 0);
+	mutex_unlock(&peers->lock);
 }
 
-__be32 weft_peer_addr(u32 id)
+__be32 weft_peer_addr(const struct weft_peers *peers, u32 id)
 {
-	return id < WEFT_PEERS_MAX ? READ_ONCE(peers[id].addr) : 0;
+	return id < WEFT_PEERS_MAX ? READ_ONCE(peers->peer[id].addr) : 0;
 }
 
 /* Types that a directory makes. */
@@ -98,19 +74,20 @@ static bool from_directory(u8 type)
 	return (type >= WEFT_MSG_INV && type < WEFT_MSG_DATA) || type == WEFT_MSG_HAND_ACK;
 }
 
-static bool is_member(__be32 from)
+static bool is_member(const struct weft_peers *peers, __be32 from)
 {
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++)
-		if (READ_ONCE(peers[id].addr) == from)
+		if (READ_ONCE(peers->peer[id].addr) == from)
 			return true;
 	return false;
 }
 
-enum weft_peer_sender weft_peer_sender(const struct weft_msg *msg, __be32 from)
+enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
+				       const struct weft_msg *msg, __be32 from)
 {
-	__be32 addr = weft_peer_addr(msg->src);
+	__be32 addr = weft_peer_addr(peers, msg->src);
 
 	if (!from)
 		return WEFT_SENDER_STRANGER;
@@ -119,21 +96,22 @@ enum weft_peer_sender weft_peer_sender(const struct weft_msg *msg, __be32 from)
 	if (!from_directory(msg->type))
 		return addr ? WEFT_SENDER_FORGED : WEFT_SENDER_STRANGER;
 	if (msg->type == WEFT_MSG_COUNT_ACK &&
-	    from == cpu_to_be32(weft_switch_addr(be32_to_cpu(own.addr))))
+	    from == cpu_to_be32(weft_switch_addr(be32_to_cpu(peers->addr))))
 		return WEFT_SENDER_FITS;
 	/* nearly always; the switch leaves src as it came */
-	if (weft_peer_addr(weft_node_home(msg->line)) == from)
+	if (weft_peer_addr(peers, WEFT_BLADE_MIN +
+			   weft_line_home(msg->line, peers->homes)) == from)
 		return WEFT_SENDER_FITS;
-	return is_member(from) ? WEFT_SENDER_FITS : WEFT_SENDER_STRANGER;
+	return is_member(peers, from) ? WEFT_SENDER_FITS : WEFT_SENDER_STRANGER;
 }
 
-struct rtable *weft_peer_route(u32 id, struct sock *sk, __be32 *saddr,
-			       __be32 *daddr)
+struct rtable *weft_peer_route(struct weft_peers *peers, u32 id, struct sock *sk,
+			       __be32 *saddr, __be32 *daddr)
 {
 	struct flowi4 fl = {
-		.flowi4_oif = own.oif,
+		.flowi4_oif = peers->oif,
 		.flowi4_proto = IPPROTO_UDP,
-		.saddr = own.addr,
+		.saddr = peers->addr,
 		.fl4_sport = htons(WEFT_WIRE_UDP_PORT),
 		.fl4_dport = htons(WEFT_WIRE_UDP_PORT),
 	};
@@ -141,10 +119,10 @@ struct rtable *weft_peer_route(u32 id, struct sock *sk, __be32 *saddr,
 
 	if (id >= WEFT_PEERS_MAX)
 		return ERR_PTR(-ENXIO);
-	*daddr = READ_ONCE(peers[id].addr);
+	*daddr = READ_ONCE(peers->peer[id].addr);
 	if (!*daddr)
 		return ERR_PTR(-ENXIO);
-	rt = dst_cache_get_ip4(&peers[id].cache, saddr);
+	rt = dst_cache_get_ip4(&peers->peer[id].cache, saddr);
 	if (rt)
 		return rt;
 	fl.daddr = *daddr;
@@ -152,35 +130,30 @@ struct rtable *weft_peer_route(u32 id, struct sock *sk, __be32 *saddr,
 	if (IS_ERR(rt))
 		return rt;
 	*saddr = fl.saddr;
-	dst_cache_set_ip4(&peers[id].cache, &rt->dst, fl.saddr);
+	dst_cache_set_ip4(&peers->peer[id].cache, &rt->dst, fl.saddr);
 	return rt;
 }
 
-void weft_peer_refresh(void)
-{
-	ask();
-}
-
-int weft_peer_init(void (*refresh)(void))
+int weft_peer_init(struct weft_peers *peers)
 {
 	u32 id;
 	int err;
 
-	ask = refresh;
+	mutex_init(&peers->lock);
 	for (id = 0; id < WEFT_PEERS_MAX; id++) {
-		err = dst_cache_init(&peers[id].cache, GFP_KERNEL);
+		err = dst_cache_init(&peers->peer[id].cache, GFP_KERNEL);
 		if (err) {
-			weft_peer_exit();
+			weft_peer_exit(peers);
 			return err;
 		}
 	}
 	return 0;
 }
 
-void weft_peer_exit(void)
+void weft_peer_exit(struct weft_peers *peers)
 {
 	u32 id;
 
 	for (id = 0; id < WEFT_PEERS_MAX; id++)
-		dst_cache_destroy(&peers[id].cache); /* fine if not initialised */
+		dst_cache_destroy(&peers->peer[id].cache); /* fine if not initialised */
 }

@@ -3,7 +3,9 @@
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
 
+#include <linux/mutex.h>
 #include <linux/types.h>
+#include <net/dst_cache.h>
 
 #include "core/wire.h"
 #include "net/config.h"
@@ -17,14 +19,39 @@ struct sock;
 #define WEFT_PEERS_MAX		(WEFT_BLADE_MAX + 1)
 
 /**
- * weft_peer_init() - once, when the module is loaded
- * @refresh: asks the first blade for the members, not too often.  Any context
+ * struct weft_peer - one member
+ * @addr: its address; 0: not known.  Written under weft_peers.lock, read by anyone
+ * @cache: route, of each processor
  */
-int weft_peer_init(void (*refresh)(void));
-void weft_peer_exit(void);
+struct weft_peer {
+	__be32 addr;
+	struct dst_cache cache;
+};
+
+/**
+ * struct weft_peers - the members of a rack
+ * @lock: written under it
+ * @peer: them, by their ids
+ * @oif: interface that leads to them; constant while the socket is open, as all below
+ * @addr: own address
+ * @self: own id
+ * @homes: number of memory blades
+ */
+struct weft_peers {
+	struct mutex lock;
+	struct weft_peer peer[WEFT_PEERS_MAX];
+	int oif;
+	__be32 addr;
+	u32 self;
+	u32 homes;
+};
+
+/* Return: 0 or -ENOMEM. */
+int weft_peer_init(struct weft_peers *peers);
+void weft_peer_exit(struct weft_peers *peers);
 
 /* The members that the configuration names; all others are forgotten. */
-void weft_peer_configure(const struct weft_config *cfg);
+void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg);
 
 /**
  * weft_peer_learn() - take over the list of a JOIN or PEERS reply
@@ -34,16 +61,10 @@ void weft_peer_configure(const struct weft_config *cfg);
  * Process context.  Entries that make no sense are passed over; nodes that are not in it
  * are forgotten.
  */
-void weft_peer_learn(const u8 *list, u32 len);
-
-/*
- * A member whose address is not known sends or is to get an answer, or a member's clock is
- * not ours: the first blade is asked for both.  Any context.
- */
-void weft_peer_refresh(void);
+void weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len);
 
 /* Address of a member, 0 if it is not known. */
-__be32 weft_peer_addr(u32 id);
+__be32 weft_peer_addr(const struct weft_peers *peers, u32 id);
 
 /* What the address says that a message came from. */
 enum weft_peer_sender {
@@ -64,7 +85,8 @@ enum weft_peer_sender {
  *
  * Any context.
  */
-enum weft_peer_sender weft_peer_sender(const struct weft_msg *msg, __be32 from);
+enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
+				       const struct weft_msg *msg, __be32 from);
 
 /**
  * weft_peer_route() - route to a member
@@ -78,7 +100,7 @@ enum weft_peer_sender weft_peer_sender(const struct weft_msg *msg, __be32 from);
  * Return: a reference to the route; -ENXIO for an unknown member; what the
  * routing says.
  */
-struct rtable *weft_peer_route(u32 id, struct sock *sk, __be32 *saddr,
-			       __be32 *daddr);
+struct rtable *weft_peer_route(struct weft_peers *peers, u32 id, struct sock *sk,
+			       __be32 *saddr, __be32 *daddr);
 
 #endif /* WEFT_PEER_H */

@@ -13,44 +13,44 @@
 #include "net/refused.h"
 #include "net/rpc.h"
 
-static const struct weft_receivers *above;
-
-void weft_recv_init(const struct weft_receivers *receivers)
+/* For who it comes from; people can ask who that was. */
+static void refuse(struct weft_node *node, unsigned int stat, const struct weft_packet *packet)
 {
-	above = receivers;
+	weft_stat_inc(&node->counters, stat);
+	weft_refused_note(&node->refused, stat, ip_hdr(packet->skb)->saddr);
 }
 
-static bool sender_fits(const struct weft_packet *packet)
+static bool sender_fits(struct weft_node *node, const struct weft_packet *packet)
 {
-	switch (weft_peer_sender(&packet->msg, ip_hdr(packet->skb)->saddr)) {
+	switch (weft_peer_sender(&node->peers, &packet->msg, ip_hdr(packet->skb)->saddr)) {
 	case WEFT_SENDER_FITS:
 		return true;
 	case WEFT_SENDER_STRANGER:
-		weft_stat_inc(WEFT_STAT_MSG_STRANGER);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_STRANGER);
 		/* it may have joined a moment ago; it sends again */
-		weft_peer_refresh();
+		node->refresh(node);
 		return false;
 	default:
-		weft_refused_note(WEFT_STAT_MSG_FORGED, ip_hdr(packet->skb)->saddr);
+		refuse(node, WEFT_STAT_MSG_FORGED, packet);
 		return false;
 	}
 }
 
-static void count_bad(int err)
+static void count_bad(struct weft_node *node, int err)
 {
 	switch (err) {
 	case -EPROTONOSUPPORT:
-		weft_stat_inc(WEFT_STAT_MSG_OTHER_VERSION);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OTHER_VERSION);
 		break;
 	case -EILSEQ:
 		/* ours, but its block has changed before it was on the wire (send.h) */
-		weft_stat_inc(WEFT_STAT_MSG_TORN);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_TORN);
 		break;
 	case -ENOMEM:
-		weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_NO_MEMORY);
 		break;
 	default:
-		weft_stat_inc(WEFT_STAT_MSG_BAD);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_BAD);
 		break;
 	}
 }
@@ -59,7 +59,7 @@ static void count_bad(int err)
  * People are told of calls only, and once a minute: a damaged block has a wrong tag, too, and
  * what the first blade answers to a node with another key has none, which the mount tells.
  */
-static void say_key(const struct weft_packet *packet)
+static void say_key(struct weft_node *node, const struct weft_packet *packet)
 {
 	static DEFINE_RATELIMIT_STATE(once, 60 * HZ, 1);
 	const struct weft_msg *msg = &packet->msg;
@@ -67,64 +67,63 @@ static void say_key(const struct weft_packet *packet)
 
 	if (msg->type != WEFT_MSG_CALL || !__ratelimit(&once))
 		return;
-	if (!weft_node.key.set)
+	if (!node->key.set)
 		pr_warn("weft: %pI4 has a key and this node has none: give all machines of the rack the same one (weftctl up --key), or none\n",
 			&from);
 	else if (!msg->tagged)
 		pr_warn("weft: %pI4 has no key: copy this rack's there (fingerprint %08x)\n",
-			&from, weft_key_fingerprint(&weft_node.key));
+			&from, weft_key_fingerprint(&node->key));
 	else
 		pr_warn("weft: %pI4 has another key than this node (fingerprint %08x): copy the rack's here, or this one there\n",
-			&from, weft_key_fingerprint(&weft_node.key));
+			&from, weft_key_fingerprint(&node->key));
 }
 
 /* Not of somebody who has the rack's key, as far as anybody can tell. */
-static void wrong_key(const struct weft_packet *packet, int err)
+static void wrong_key(struct weft_node *node, const struct weft_packet *packet, int err)
 {
 	const struct weft_msg *msg = &packet->msg;
 
-	if (msg->rack != weft_node.rack) {
-		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
+	if (msg->rack != node->rack) {
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OTHER_RACK);
 		return;
 	}
-	weft_refused_note(err == -ENOKEY ? WEFT_STAT_MSG_NO_KEY : WEFT_STAT_MSG_WRONG_KEY,
-			  ip_hdr(packet->skb)->saddr);
-	if (weft_peer_sender(msg, ip_hdr(packet->skb)->saddr) != WEFT_SENDER_FITS)
+	refuse(node, err == -ENOKEY ? WEFT_STAT_MSG_NO_KEY : WEFT_STAT_MSG_WRONG_KEY, packet);
+	if (weft_peer_sender(&node->peers, msg, ip_hdr(packet->skb)->saddr) != WEFT_SENDER_FITS)
 		return;
-	say_key(packet);
-	weft_rpc_refused(msg);
+	say_key(node, packet);
+	weft_rpc_refused(node, msg);
 }
 
-static bool is_fresh(const struct weft_msg *msg)
+static bool is_fresh(struct weft_node *node, const struct weft_msg *msg)
 {
-	if (!weft_node.key.set)
+	if (!node->key.set)
 		return true;
-	if (weft_rpc_sets_clock(msg)) {
-		weft_clock_set(msg->stamp);
+	if (weft_rpc_sets_clock(node, msg)) {
+		weft_clock_set(&node->clock, msg->stamp);
 		return true;
 	}
-	if (weft_stamp_fresh(weft_clock_read(), msg->stamp))
+	if (weft_stamp_fresh(weft_clock_read(&node->clock), msg->stamp))
 		return true;
-	weft_stat_inc(WEFT_STAT_MSG_STALE);
+	weft_stat_inc(&node->counters, WEFT_STAT_MSG_STALE);
 	/* that, or our clock is wrong */
-	weft_peer_refresh();
+	node->refresh(node);
 	return false;
 }
 
-static void recv_message(struct weft_packet *packet)
+static void recv_message(struct weft_node *node, struct weft_packet *packet)
 {
 	struct weft_msg *msg = &packet->msg;
 
-	if (msg->rack != weft_node.rack) {
-		weft_stat_inc(WEFT_STAT_MSG_OTHER_RACK);
+	if (msg->rack != node->rack) {
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OTHER_RACK);
 		return;
 	}
-	if (!sender_fits(packet) || !is_fresh(msg))
+	if (!sender_fits(node, packet) || !is_fresh(node, msg))
 		return;
-	weft_stat_inc(WEFT_STAT_MSG_RECEIVED);
-	weft_stat_add(WEFT_STAT_MSG_RECEIVED_BYTES, packet->len);
+	weft_stat_inc(&node->counters, WEFT_STAT_MSG_RECEIVED);
+	weft_stat_add(&node->counters, WEFT_STAT_MSG_RECEIVED_BYTES, packet->len);
 	if (msg->type < WEFT_STATS_TYPES)
-		weft_stat_inc(WEFT_STAT_RECEIVED_TYPE + msg->type);
+		weft_stat_inc(&node->counters, WEFT_STAT_RECEIVED_TYPE + msg->type);
 	trace_weft_recv(msg, msg->src);
 
 	switch (msg->type) {
@@ -144,16 +143,16 @@ static void recv_message(struct weft_packet *packet)
 	case WEFT_MSG_CHASE:
 	case WEFT_MSG_HAND_ACK:
 		if (weft_line_kind(msg->line) == WEFT_KIND_LOCK)
-			above->lock(msg);
+			node->above->lock(node, msg);
 		else
-			above->block(packet);
+			node->above->block(node, packet);
 		break;
 	case WEFT_MSG_REPLY:
 	case WEFT_MSG_COUNT_ACK:
-		weft_rpc_recv(msg);
+		weft_rpc_recv(node, msg);
 		break;
 	case WEFT_MSG_CALL:
-		above->call(msg);
+		node->above->call(node, msg);
 		break;
 	default:
 		/* for directories and homes; the switch's group brings them, too */
@@ -161,20 +160,20 @@ static void recv_message(struct weft_packet *packet)
 	}
 }
 
-void weft_recv(struct sk_buff *skb)
+void weft_recv(struct weft_node *node, struct sk_buff *skb)
 {
 	struct weft_packet packet;
 	u32 at = 0;
 	int err;
 
 	do {
-		err = weft_packet_parse(&packet, skb, at);
+		err = weft_packet_parse(&packet, &node->key, skb, at);
 		if (err == -ENOKEY || err == -EKEYREJECTED)
-			wrong_key(&packet, err);
+			wrong_key(node, &packet, err);
 		else if (err)
-			count_bad(err);
+			count_bad(node, err);
 		else
-			recv_message(&packet);
+			recv_message(node, &packet);
 		at += packet.len;
 	} while (at < skb->len);
 }

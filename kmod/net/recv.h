@@ -5,6 +5,7 @@
 
 struct sk_buff;
 struct weft_msg;
+struct weft_node;
 struct weft_packet;
 
 /**
@@ -16,13 +17,10 @@ struct weft_packet;
  * All in softirq.
  */
 struct weft_receivers {
-	void (*block)(const struct weft_packet *packet);
-	void (*lock)(const struct weft_msg *msg);
-	void (*call)(const struct weft_msg *msg);
+	void (*block)(struct weft_node *node, const struct weft_packet *packet);
+	void (*lock)(struct weft_node *node, const struct weft_msg *msg);
+	void (*call)(struct weft_node *node, const struct weft_msg *msg);
 };
-
-/* Once, when the module is loaded, before a socket is open.  @receivers stays the caller's. */
-void weft_recv_init(const struct weft_receivers *receivers);
 
 /**
  * weft_recv() - a datagram for this node
@@ -30,6 +28,6 @@ void weft_recv_init(const struct weft_receivers *receivers);
  *
  * Softirq; does not sleep.
  */
-void weft_recv(struct sk_buff *skb);
+void weft_recv(struct weft_node *node, struct sk_buff *skb);
 
 #endif /* WEFT_RECV_H */

@@ -9,11 +9,11 @@
 
 #include "base/stats.h"
 #include "base/trace.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/peer.h"
 #include "net/rpc.h"
 #include "net/send.h"
-#include "net/udp.h"
 
 #define REPEAT_MS_FIRST		20
 #define REPEAT_MS_MAX		500
@@ -22,7 +22,7 @@
 
 /**
  * struct weft_rpc - a question that waits for its answer
- * @list: in pending
+ * @list: in weft_node.calls
  * @txn: its number, which the answer repeats
  * @nonce: another, random one, which the answer repeats, too
  * @type: of the answer
@@ -47,33 +47,30 @@ struct weft_rpc {
 	struct completion done;
 };
 
-static LIST_HEAD(pending);
-static DEFINE_SPINLOCK(pending_lock); /* pending; the answer in its entries */
-
-static void start(struct weft_rpc *rpc, u8 type, u32 from,
+static void start(struct weft_node *node, struct weft_rpc *rpc, u8 type, u32 from,
 		  struct weft_call *call)
 {
 	memset(rpc, 0, sizeof(*rpc));
-	rpc->txn = weft_txn(weft_node.id, weft_node_seq());
+	rpc->txn = weft_txn(node->id, weft_node_seq(node));
 	rpc->nonce = get_random_u32();
 	rpc->type = type;
 	rpc->from = (u8)from;
 	rpc->call = call;
 	init_completion(&rpc->done);
-	spin_lock_bh(&pending_lock);
-	list_add(&rpc->list, &pending);
-	spin_unlock_bh(&pending_lock);
+	spin_lock_bh(&node->calls_lock);
+	list_add(&rpc->list, &node->calls);
+	spin_unlock_bh(&node->calls_lock);
 }
 
-static void finish(struct weft_rpc *rpc)
+static void finish(struct weft_node *node, struct weft_rpc *rpc)
 {
-	spin_lock_bh(&pending_lock);
+	spin_lock_bh(&node->calls_lock);
 	list_del_init(&rpc->list);
-	spin_unlock_bh(&pending_lock);
+	spin_unlock_bh(&node->calls_lock);
 }
 
-static void send(u32 to, u8 type, u32 txn, u32 nonce, const void *payload,
-		 u32 len)
+static void send(struct weft_node *node, u32 to, u8 type, u32 txn, u32 nonce,
+		 const void *payload, u32 len)
 {
 	struct weft_msg msg = {
 		.type = type,
@@ -85,8 +82,8 @@ static void send(u32 to, u8 type, u32 txn, u32 nonce, const void *payload,
 	struct sk_buff_head queue;
 
 	__skb_queue_head_init(&queue);
-	weft_send(&queue, to, &msg);
-	weft_udp_send(&queue);
+	weft_send(node, &queue, to, &msg);
+	weft_udp_send(node, &queue);
 }
 
 static int wait_ms(struct weft_rpc *rpc, u32 ms)
@@ -100,23 +97,23 @@ static int wait_ms(struct weft_rpc *rpc, u32 ms)
 }
 
 /* One call under one number.  Return: 0: there is an answer; -EINTR, -ETIMEDOUT. */
-static int call_once(struct weft_rpc *rpc, u32 blade, const void *buf, u32 len,
-		     unsigned long end)
+static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade,
+		     const void *buf, u32 len, unsigned long end)
 {
 	u32 interval = REPEAT_MS_FIRST;
 	int err;
 
 	for (;;) {
-		send(blade, WEFT_MSG_CALL, rpc->txn, rpc->nonce, buf, len);
+		send(node, blade, WEFT_MSG_CALL, rpc->txn, rpc->nonce, buf, len);
 		err = wait_ms(rpc, interval);
 		if (err != -ETIMEDOUT || time_after(jiffies, end))
 			return err;
-		weft_stat_inc(WEFT_STAT_CALL_REPEATS);
+		weft_stat_inc(&node->counters, WEFT_STAT_CALL_REPEATS);
 		interval = min_t(u32, interval * 2, REPEAT_MS_MAX);
 	}
 }
 
-int weft_rpc_call(u32 blade, struct weft_call *call, u32 timeout_ms)
+int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32 timeout_ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
 	struct weft_rpc rpc;
@@ -130,17 +127,17 @@ int weft_rpc_call(u32 blade, struct weft_call *call, u32 timeout_ms)
 		return -ENOMEM;
 	call->err = 0;
 	len = weft_call_pack(call, buf);
-	weft_stat_inc(WEFT_STAT_CALLS);
+	weft_stat_inc(&node->counters, WEFT_STAT_CALLS);
 	do {
-		start(&rpc, WEFT_MSG_REPLY, blade, call);
-		err = call_once(&rpc, blade, buf, len, end);
-		finish(&rpc);
+		start(node, &rpc, WEFT_MSG_REPLY, blade, call);
+		err = call_once(node, &rpc, blade, buf, len, end);
+		finish(node, &rpc);
 		/* our clock was wrong, or the number is too old by now: both are new */
 	} while (!err && !rpc.err && call->err == WEFT_CALL_WRONG_TIME &&
 		 ++tries < WEFT_CALL_TRIES);
 	kfree(buf);
 	if (err == -ETIMEDOUT) {
-		weft_stat_inc(WEFT_STAT_CALL_TIMEOUTS);
+		weft_stat_inc(&node->counters, WEFT_STAT_CALL_TIMEOUTS);
 		if (rpc.hint)
 			err = rpc.hint;
 	}
@@ -156,46 +153,46 @@ int weft_rpc_call(u32 blade, struct weft_call *call, u32 timeout_ms)
 	return err;
 }
 
-int weft_rpc_count(u32 which, u32 *value)
+int weft_rpc_count(struct weft_node *node, u32 which, u32 *value)
 {
 	struct weft_rpc rpc;
 	int tries, err = 0;
 
-	start(&rpc, WEFT_MSG_COUNT_ACK, 0, NULL);
+	start(node, &rpc, WEFT_MSG_COUNT_ACK, 0, NULL);
 	for (tries = 0; tries < COUNT_TRIES; tries++) {
-		send(WEFT_PEER_GROUP, WEFT_MSG_COUNT, rpc.txn, which, NULL, 0);
+		send(node, WEFT_PEER_GROUP, WEFT_MSG_COUNT, rpc.txn, which, NULL, 0);
 		err = wait_ms(&rpc, COUNT_MS << tries);
 		if (err != -ETIMEDOUT)
 			break;
 	}
-	finish(&rpc);
+	finish(node, &rpc);
 	*value = rpc.count;
 	return err;
 }
 
-int weft_rpc_ask(u32 blade, struct weft_call *call)
+int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call)
 {
-	if (!READ_ONCE(weft_node.up))
+	if (!READ_ONCE(node->up))
 		return -ENOTCONN;
-	if (!weft_is_blade(blade) || blade - WEFT_BLADE_MIN >= weft_node.homes)
+	if (!weft_is_blade(blade) || blade - WEFT_BLADE_MIN >= node->homes)
 		return -EINVAL;
-	return weft_rpc_call(blade, call, READ_ONCE(weft_node.timeout_ms));
+	return weft_rpc_call(node, blade, call, READ_ONCE(node->timeout_ms));
 }
 
-int weft_rpc_catalog(struct weft_call *call)
+int weft_rpc_catalog(struct weft_node *node, struct weft_call *call)
 {
-	return weft_rpc_ask(WEFT_BLADE_MIN, call);
+	return weft_rpc_ask(node, WEFT_BLADE_MIN, call);
 }
 
-int weft_rpc_switch_counts(u64 count[WEFT_COUNTERS])
+int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS])
 {
 	u32 i, value;
 	int err;
 
-	if (!READ_ONCE(weft_node.up))
+	if (!READ_ONCE(node->up))
 		return -ENOTCONN;
 	for (i = 0; i < WEFT_COUNTERS; i++) {
-		err = weft_rpc_count(i, &value);
+		err = weft_rpc_count(node, i, &value);
 		if (err)
 			return err == -ETIMEDOUT ? -ENXIO : err;
 		count[i] = value;
@@ -204,12 +201,12 @@ int weft_rpc_switch_counts(u64 count[WEFT_COUNTERS])
 }
 
 /* The question that @msg answers, or NULL. */
-static struct weft_rpc *asked(const struct weft_msg *msg)
+static struct weft_rpc *asked(struct weft_node *node, const struct weft_msg *msg)
 {
 	struct weft_rpc *rpc;
 
-	lockdep_assert_held(&pending_lock);
-	list_for_each_entry(rpc, &pending, list) {
+	lockdep_assert_held(&node->calls_lock);
+	list_for_each_entry(rpc, &node->calls, list) {
 		if (rpc->txn == msg->txn && rpc->type == msg->type &&
 		    (!rpc->from || rpc->from == msg->src) &&
 		    (!rpc->call || rpc->nonce == msg->nonce))
@@ -218,12 +215,12 @@ static struct weft_rpc *asked(const struct weft_msg *msg)
 	return NULL;
 }
 
-void weft_rpc_recv(const struct weft_msg *msg)
+void weft_rpc_recv(struct weft_node *node, const struct weft_msg *msg)
 {
 	struct weft_rpc *rpc;
 
-	spin_lock(&pending_lock);
-	rpc = asked(msg);
+	spin_lock(&node->calls_lock);
+	rpc = asked(node, msg);
 	if (rpc) {
 		list_del_init(&rpc->list);
 		if (!rpc->call)
@@ -232,22 +229,22 @@ void weft_rpc_recv(const struct weft_msg *msg)
 			rpc->err = -EPROTO;
 		complete(&rpc->done);
 	}
-	spin_unlock(&pending_lock);
+	spin_unlock(&node->calls_lock);
 }
 
-bool weft_rpc_sets_clock(const struct weft_msg *msg)
+bool weft_rpc_sets_clock(struct weft_node *node, const struct weft_msg *msg)
 {
 	bool sets;
 
 	if (msg->type != WEFT_MSG_REPLY || msg->src != WEFT_BLADE_MIN)
 		return false;
-	spin_lock(&pending_lock);
-	sets = asked(msg);
-	spin_unlock(&pending_lock);
+	spin_lock(&node->calls_lock);
+	sets = asked(node, msg);
+	spin_unlock(&node->calls_lock);
 	return sets;
 }
 
-void weft_rpc_refused(const struct weft_msg *msg)
+void weft_rpc_refused(struct weft_node *node, const struct weft_msg *msg)
 {
 	struct weft_call *call;
 	struct weft_rpc *rpc;
@@ -258,22 +255,22 @@ void weft_rpc_refused(const struct weft_msg *msg)
 	if (!call || weft_call_unpack(call, msg->payload, msg->len) ||
 	    (call->err != ENOKEY && call->err != EKEYREJECTED))
 		goto out;
-	spin_lock(&pending_lock);
-	rpc = asked(msg);
+	spin_lock(&node->calls_lock);
+	rpc = asked(node, msg);
 	if (rpc)
 		rpc->hint = -(int)call->err;
-	spin_unlock(&pending_lock);
+	spin_unlock(&node->calls_lock);
 out:
 	kfree(call);
 }
 
-void weft_rpc_reply(u32 blade, u32 txn, u32 nonce, const struct weft_call *call,
-		    gfp_t gfp)
+void weft_rpc_reply(struct weft_node *node, u32 blade, u32 txn, u32 nonce,
+		    const struct weft_call *call, gfp_t gfp)
 {
 	void *buf = kmalloc(WEFT_CALL_LEN_MAX, gfp);
 
 	if (!buf)
 		return; /* it asks again */
-	send(blade, WEFT_MSG_REPLY, txn, nonce, buf, weft_call_pack(call, buf));
+	send(node, blade, WEFT_MSG_REPLY, txn, nonce, buf, weft_call_pack(call, buf));
 	kfree(buf);
 }

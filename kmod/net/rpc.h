@@ -8,7 +8,7 @@
 
 #include "core/call.h"
 
-struct sk_buff_head;
+struct weft_node;
 
 /**
  * weft_rpc_call() - ask a memory blade
@@ -18,7 +18,7 @@ struct sk_buff_head;
  *
  * Sleeps; killable.  Return: as weft_rpc_catalog().
  */
-int weft_rpc_call(u32 blade, struct weft_call *call, u32 timeout_ms);
+int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32 timeout_ms);
 
 /**
  * weft_rpc_count() - ask the switch for a counter
@@ -27,7 +27,7 @@ int weft_rpc_call(u32 blade, struct weft_call *call, u32 timeout_ms);
  *
  * Return: 0; -ETIMEDOUT, -EINTR, -ENOMEM.
  */
-int weft_rpc_count(u32 which, u32 *value);
+int weft_rpc_count(struct weft_node *node, u32 which, u32 *value);
 
 /**
  * weft_rpc_catalog() - ask the first memory blade
@@ -38,13 +38,13 @@ int weft_rpc_count(u32 which, u32 *value);
  * Return: 0; -EINTR; -ETIMEDOUT: no answer; -ENOTCONN: not up; the negative of
  * the errno that the blade answered; -EPROTO for an answer that makes no sense.
  */
-int weft_rpc_catalog(struct weft_call *call);
+int weft_rpc_catalog(struct weft_node *node, struct weft_call *call);
 
 /**
  * weft_rpc_ask() - the same to any blade, for its statistics
  * @blade: WEFT_BLADE_MIN and up
  */
-int weft_rpc_ask(u32 blade, struct weft_call *call);
+int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call);
 
 /**
  * weft_rpc_switch_counts() - counters of the directory in the switch
@@ -52,24 +52,25 @@ int weft_rpc_ask(u32 blade, struct weft_call *call);
  *
  * Return: 0; -ENXIO: no P4 switch answers; -EINTR, -ENOTCONN.
  */
-int weft_rpc_switch_counts(u64 count[WEFT_COUNTERS]);
+int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS]);
 
 /* REPLY or COUNT_ACK.  Softirq. */
-void weft_rpc_recv(const struct weft_msg *msg);
+void weft_rpc_recv(struct weft_node *node, const struct weft_msg *msg);
 
 /*
  * Is it the first blade's answer to what we ask?  Then its stamp is the time, whatever we
  * think that it is: it repeats a number that nobody could know before.  Softirq.
  */
-bool weft_rpc_sets_clock(const struct weft_msg *msg);
+bool weft_rpc_sets_clock(struct weft_node *node, const struct weft_msg *msg);
 
 /*
  * An answer without a tag, or with a wrong one: nothing of it is believed, but if no other
  * comes, it may say why.  Softirq.
  */
-void weft_rpc_refused(const struct weft_msg *msg);
+void weft_rpc_refused(struct weft_node *node, const struct weft_msg *msg);
 
 /* Answer a blade's call, whose @txn and @nonce are repeated.  Any context that @gfp is for. */
-void weft_rpc_reply(u32 blade, u32 txn, u32 nonce, const struct weft_call *call, gfp_t gfp);
+void weft_rpc_reply(struct weft_node *node, u32 blade, u32 txn, u32 nonce,
+		    const struct weft_call *call, gfp_t gfp);
 
 #endif /* WEFT_RPC_H */

@@ -15,32 +15,29 @@
 #define BACKOFF_MIN_US	20
 #define BACKOFF_MAX_US	10000
 
-/*
- * Smoothed as in TCP (RFC 6298): mean and mean deviation, over all lines.  Two
- * processors that write at a time lose a sample, which does not matter.
- */
-static struct rtt {
-	u32 mean_us;
-	u32 deviation_us;
-	u32 least_us;	/* wait so long at least before sending again */
-} rtt[WEFT_RTT_KINDS] = {
+static const struct weft_rtts at_first = { .kind = {
 	[WEFT_RTT_ASK] = { 2000, 1000, 5000 },
 	[WEFT_RTT_AHEAD] = { 10000, 5000, 40000 },
 	/* a program waits for it only if it wants to know that it is at home */
 	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
 	/* nothing is sent again: it is asked for */
 	[WEFT_RTT_PASS] = { 1000, 500, 0 },
-};
+} };
 
-void weft_rtt_sample(enum weft_rtt_what what, u64 nsec)
+void weft_rtt_init(struct weft_rtts *rtts)
 {
-	u32 mean = READ_ONCE(rtt[what].mean_us), us, off;
+	*rtts = at_first;
+}
+
+void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec)
+{
+	u32 mean = READ_ONCE(rtts->kind[what].mean_us), us, off;
 
 	us = (u32)min_t(u64, nsec / NSEC_PER_USEC, RTO_MAX_US);
 	off = us > mean ? us - mean : mean - us;
-	WRITE_ONCE(rtt[what].deviation_us,
-		   (READ_ONCE(rtt[what].deviation_us) * 3 + off) / 4);
-	WRITE_ONCE(rtt[what].mean_us, (mean * 7 + us) / 8);
+	WRITE_ONCE(rtts->kind[what].deviation_us,
+		   (READ_ONCE(rtts->kind[what].deviation_us) * 3 + off) / 4);
+	WRITE_ONCE(rtts->kind[what].mean_us, (mean * 7 + us) / 8);
 }
 
 static unsigned long doubled(u32 us, u8 losses)
@@ -49,33 +46,33 @@ static unsigned long doubled(u32 us, u8 losses)
 	return usecs_to_jiffies(us) + 1;
 }
 
-static u32 usual_us(enum weft_rtt_what what)
+static u32 usual_us(const struct weft_rtts *rtts, enum weft_rtt_what what)
 {
-	return min_t(u32, READ_ONCE(rtt[what].mean_us) +
-			  4 * READ_ONCE(rtt[what].deviation_us), RTO_MAX_US);
+	return min_t(u32, READ_ONCE(rtts->kind[what].mean_us) +
+			  4 * READ_ONCE(rtts->kind[what].deviation_us), RTO_MAX_US);
 }
 
-unsigned long weft_rtt_timeout(enum weft_rtt_what what, u8 losses)
+unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what what, u8 losses)
 {
-	return doubled(max_t(u32, usual_us(what), rtt[what].least_us), losses);
+	return doubled(max_t(u32, usual_us(rtts, what), rtts->kind[what].least_us), losses);
 }
 
 /* The receiver says DONE when it has all answers: that can take two of them. */
-unsigned long weft_rtt_query(u8 losses)
+unsigned long weft_rtt_query(const struct weft_rtts *rtts, u8 losses)
 {
-	return doubled(max_t(u32, 2 * usual_us(WEFT_RTT_ASK), QUERY_US), losses);
+	return doubled(max_t(u32, 2 * usual_us(rtts, WEFT_RTT_ASK), QUERY_US), losses);
 }
 
-u64 weft_rtt_patience(void)
+u64 weft_rtt_patience(const struct weft_rtts *rtts)
 {
-	return (u64)clamp_t(u32, usual_us(WEFT_RTT_PASS), PATIENCE_MIN_US,
+	return (u64)clamp_t(u32, usual_us(rtts, WEFT_RTT_PASS), PATIENCE_MIN_US,
 			    PATIENCE_MAX_US) * NSEC_PER_USEC;
 }
 
-u64 weft_rtt_backoff(u8 nacks)
+u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks)
 {
 	/* the transaction that is in the way takes about as long as ours do */
-	u32 us = max_t(u32, READ_ONCE(rtt[WEFT_RTT_ASK].mean_us) / 2,
+	u32 us = max_t(u32, READ_ONCE(rtts->kind[WEFT_RTT_ASK].mean_us) / 2,
 		       BACKOFF_MIN_US);
 
 	us = min_t(u64, (u64)us << min_t(u8, nacks ? nacks - 1 : 0, 10),

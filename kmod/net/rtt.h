@@ -19,24 +19,46 @@ enum weft_rtt_what {
 };
 
 /**
+ * struct weft_rtt - how long one kind of answer takes
+ * @mean_us: usually
+ * @deviation_us: and so much more or less
+ * @least_us: so long at least is waited before something is sent again
+ *
+ * Smoothed as in TCP (RFC 6298): mean and mean deviation, over all lines.  Two
+ * processors that write at a time lose a sample, which does not matter.
+ */
+struct weft_rtt {
+	u32 mean_us;
+	u32 deviation_us;
+	u32 least_us;
+};
+
+struct weft_rtts {
+	struct weft_rtt kind[WEFT_RTT_KINDS];
+};
+
+/* What is assumed of a rack that has not answered yet. */
+void weft_rtt_init(struct weft_rtts *rtts);
+
+/**
  * weft_rtt_sample() - an answer came
  * @nsec: after so long
  *
  * Only if it is known which copy of the request it answers: see @doubt of struct
  * weft_block.  Any context.
  */
-void weft_rtt_sample(enum weft_rtt_what what, u64 nsec);
+void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec);
 
 /* Jiffies until it is sent again after @losses time-outs in a row. */
-unsigned long weft_rtt_timeout(enum weft_rtt_what what, u8 losses);
+unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what what, u8 losses);
 
 /* Jiffies until the directory is asked about retained data. */
-unsigned long weft_rtt_query(u8 losses);
+unsigned long weft_rtt_query(const struct weft_rtts *rtts, u8 losses);
 
 /* Nanoseconds after a lock that what is passed on with it is waited for. */
-u64 weft_rtt_patience(void);
+u64 weft_rtt_patience(const struct weft_rtts *rtts);
 
 /* Nanoseconds until a request is repeated that was refused @nacks times. */
-u64 weft_rtt_backoff(u8 nacks);
+u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks);
 
 #endif /* WEFT_RTT_H */

@@ -5,46 +5,47 @@
 #include "base/stats.h"
 #include "base/trace.h"
 #include "net/clock.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/send.h"
-#include "net/udp.h"
 
 /*
  * The header goes in front of a payload that stands in the datagram already, the trailer,
  * if the rack has a key, to @trailer.
  */
-static void finish(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		   struct sk_buff *skb, void *trailer)
+static void finish(struct weft_node *node, struct sk_buff_head *queue, u32 to,
+		   struct weft_msg *msg, struct sk_buff *skb, void *trailer)
 {
-	const struct weft_key *key = &weft_node.key;
+	const struct weft_key *key = &node->key;
 	struct weft_stamp now = { 0, 0 };
 
 	if (key->set)
-		now = weft_clock_read();
-	msg->src = weft_node.id;
-	msg->rack = weft_node.rack;
+		now = weft_clock_read(&node->clock);
+	msg->src = node->id;
+	msg->rack = node->rack;
 	weft_wire_pack_parts(msg, skb->data, trailer, key, now);
 	__skb_queue_tail(queue, skb);
-	weft_stat_inc(WEFT_STAT_SENT_TYPE + msg->type);
+	weft_stat_inc(&node->counters, WEFT_STAT_SENT_TYPE + msg->type);
 	trace_weft_send(msg, to);
 }
 
-void weft_send(struct sk_buff_head *queue, u32 to, struct weft_msg *msg)
+void weft_send(struct weft_node *node, struct sk_buff_head *queue, u32 to,
+	       struct weft_msg *msg)
 {
 	const void *payload = msg->payload;
 	struct sk_buff *skb;
 
 	if (!payload)
 		msg->len = 0;
-	skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len +
-				 weft_wire_trailer(&weft_node.key));
+	skb = weft_udp_alloc(node, to, WEFT_WIRE_HDR_LEN + msg->len +
+				 weft_wire_trailer(&node->key));
 	if (!skb)
 		return;
 	if (msg->len) {
 		msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
 		memcpy(skb->data + WEFT_WIRE_HDR_LEN, payload, msg->len);
 	}
-	finish(queue, to, msg, skb, skb->data + WEFT_WIRE_HDR_LEN + msg->len);
+	finish(node, queue, to, msg, skb, skb->data + WEFT_WIRE_HDR_LEN + msg->len);
 	msg->payload = payload;
 }
 
@@ -62,17 +63,17 @@ static void copy_out(void *dst, struct page *const *pages, u32 from, u32 len)
 	}
 }
 
-static void send_copy(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		      struct page *const *pages)
+static void send_copy(struct weft_node *node, struct sk_buff_head *queue, u32 to,
+		      struct weft_msg *msg,       struct page *const *pages)
 {
-	struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN + msg->len +
-					     weft_wire_trailer(&weft_node.key));
+	struct sk_buff *skb = weft_udp_alloc(node, to, WEFT_WIRE_HDR_LEN + msg->len +
+					     weft_wire_trailer(&node->key));
 
 	if (!skb)
 		return;
 	copy_out(skb->data + WEFT_WIRE_HDR_LEN, pages, msg->offset, msg->len);
 	msg->payload = skb->data + WEFT_WIRE_HDR_LEN;
-	finish(queue, to, msg, skb, skb->data + WEFT_WIRE_HDR_LEN + msg->len);
+	finish(node, queue, to, msg, skb, skb->data + WEFT_WIRE_HDR_LEN + msg->len);
 }
 
 /*
@@ -94,10 +95,10 @@ static void *add_trailer(struct sk_buff *skb)
 }
 
 /* A fragment that lies in one page. */
-static void send_page(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		      struct page *page)
+static void send_page(struct weft_node *node, struct sk_buff_head *queue, u32 to,
+		      struct weft_msg *msg,       struct page *page)
 {
-	struct sk_buff *skb = weft_udp_alloc(to, WEFT_WIRE_HDR_LEN);
+	struct sk_buff *skb = weft_udp_alloc(node, to, WEFT_WIRE_HDR_LEN);
 	u32 at = msg->offset & ~PAGE_MASK;
 	void *data, *trailer = NULL;
 
@@ -105,24 +106,25 @@ static void send_page(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
 		return;
 	get_page(page);
 	skb_add_rx_frag(skb, 0, page, (int)at, (int)msg->len, msg->len);
-	if (weft_node.key.set) {
+	if (node->key.set) {
 		trailer = add_trailer(skb);
 		if (!trailer) {
-			weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+			weft_stat_inc(&node->counters, WEFT_STAT_MSG_NO_MEMORY);
 			kfree_skb(skb);
 			return;
 		}
 	}
 	data = kmap_local_page(page);
 	msg->payload = data + at;
-	finish(queue, to, msg, skb, trailer);
+	finish(node, queue, to, msg, skb, trailer);
 	kunmap_local(data);
 }
 
-void weft_send_block(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		     struct page *const *pages, u32 size, bool frozen)
+void weft_send_block(struct weft_node *node, struct sk_buff_head *queue, u32 to,
+		     struct weft_msg *msg, struct page *const *pages, u32 size,
+		     bool frozen)
 {
-	u32 fragment = weft_node.fragment;
+	u32 fragment = node->fragment;
 	u32 at;
 
 	for (at = 0; at < size; at += fragment) {
@@ -133,10 +135,10 @@ void weft_send_block(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
 		msg->size = size;
 		msg->len = min(fragment, size - at);
 		if (frozen && page == (at + msg->len - 1) >> PAGE_SHIFT)
-			send_page(queue, to, msg, pages[page]);
+			send_page(node, queue, to, msg, pages[page]);
 		else
-			send_copy(queue, to, msg, pages);
+			send_copy(node, queue, to, msg, pages);
 	}
 	msg->payload = NULL;
-	weft_stat_inc(WEFT_STAT_BLOCKS_OUT);
+	weft_stat_inc(&node->counters, WEFT_STAT_BLOCKS_OUT);
 }

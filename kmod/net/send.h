@@ -8,6 +8,7 @@
 #include "core/wire.h"
 
 struct page;
+struct weft_node;
 
 /**
  * weft_send() - queue a message
@@ -18,7 +19,8 @@ struct page;
  * The payload is copied.  Any context.  A message for which there is no memory
  * is counted and lost.
  */
-void weft_send(struct sk_buff_head *queue, u32 to, struct weft_msg *msg);
+void weft_send(struct weft_node *node, struct sk_buff_head *queue, u32 to,
+	       struct weft_msg *msg);
 
 /**
  * weft_send_block() - queue a whole block, in fragments
@@ -31,7 +33,8 @@ void weft_send(struct sk_buff_head *queue, u32 to, struct weft_msg *msg);
  *
  * Any context.
  */
-void weft_send_block(struct sk_buff_head *queue, u32 to, struct weft_msg *msg,
-		     struct page *const *pages, u32 size, bool frozen);
+void weft_send_block(struct weft_node *node, struct sk_buff_head *queue, u32 to,
+		     struct weft_msg *msg, struct page *const *pages, u32 size,
+		     bool frozen);
 
 #endif /* WEFT_SEND_H */

@@ -15,43 +15,17 @@
 
 #include "base/event.h"
 #include "net/clock.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/peer.h"
 #include "net/recv.h"
 #include "net/rpc.h"
-#include "net/udp.h"
 #include "rack/member.h"
 
 #define HEARTBEAT_MS		1000
 #define REFRESH_MS		100	/* not more often than this */
 #define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
 #define UDP_OVERHEAD		(20 + 8)
-
-/*
- * Joining and leaving, one at a time.  They ask the network with it, so nothing else
- * takes it: commands of netlink must not wait for that.
- */
-static DEFINE_MUTEX(member_lock);
-
-/*
- * weft_node.up, config, life, mounts; orders up and down.  While mounts is not 0 the node
- * stays up as it is: who counts there may read these without it, but for what
- * weft_member_tune() changes.
- */
-static DEFINE_MUTEX(node_lock);
-static struct weft_config config;
-static unsigned int mounts;		/* from before the attempt to join till after LEAVE */
-static u32 life;
-
-/*
- * Written, as the members, the failures and the last answer in weft_node, by join, leave
- * and heartbeat, which exclude each other.
- */
-static bool joined;
-static const struct weft_member_ops *above;
-
-static void heartbeat(struct work_struct *work);
-static DECLARE_DELAYED_WORK(heartbeat_work, heartbeat);
 
 /* --- configuration -------------------------------------------------------- */
 
@@ -160,31 +134,32 @@ static int ask_interface(struct weft_config *cfg,
 	return 0;
 }
 
-static void publish(struct weft_config *cfg)
+static void publish(struct weft_member *m, struct weft_config *cfg)
 {
-	weft_node.id = (u8)cfg->id;
-	weft_node.homes = (u8)cfg->homes;
+	m->node->id = (u8)cfg->id;
+	m->node->homes = (u8)cfg->homes;
 	if (cfg->key_set)
-		weft_key_init(&weft_node.key, cfg->key);
+		weft_key_init(&m->node->key, cfg->key);
 	/* this is the only place where it is kept */
 	memzero_explicit(cfg->key, sizeof(cfg->key));
-	weft_clock_forget();
-	weft_refused_forget();
-	weft_node.ifindex = cfg->ifindex;
-	weft_node.rack = cfg->rack;
-	weft_node.fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD,
-						  &weft_node.key);
-	weft_node.timeout_ms = cfg->timeout_ms;
-	weft_node.hold_us = cfg->hold_us;
-	weft_peer_configure(cfg);
+	weft_clock_forget(&m->node->clock);
+	weft_refused_forget(&m->node->refused);
+	m->node->ifindex = cfg->ifindex;
+	m->node->rack = cfg->rack;
+	m->node->fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD,
+						  &m->node->key);
+	m->node->timeout_ms = cfg->timeout_ms;
+	m->node->hold_us = cfg->hold_us;
+	weft_peer_configure(&m->node->peers, cfg);
 }
 
-static int node_up(struct weft_config *cfg, struct netlink_ext_ack *extack)
+static int node_up(struct weft_member *m, struct weft_config *cfg,
+		   struct netlink_ext_ack *extack)
 {
 	int err;
 
-	lockdep_assert_held(&node_lock);
-	if (weft_node.up) {
+	lockdep_assert_held(&m->lock);
+	if (m->node->up) {
 		NL_SET_ERR_MSG(extack, "the node is up already: take it down first");
 		return -EBUSY;
 	}
@@ -201,29 +176,30 @@ static int node_up(struct weft_config *cfg, struct netlink_ext_ack *extack)
 	if (err)
 		return err;
 	/* nobody sends or receives yet */
-	publish(cfg);
-	err = weft_udp_open(cfg, weft_recv, extack);
+	publish(m, cfg);
+	err = weft_udp_open(m->node, cfg, weft_recv, extack);
 	if (err) {
-		memzero_explicit(&weft_node.key, sizeof(weft_node.key));
+		memzero_explicit(&m->node->key, sizeof(m->node->key));
 		return err;
 	}
 	get_net(cfg->net);
-	config = *cfg;
+	m->config = *cfg;
 	do {
-		life = get_random_u32();
-	} while (!life);
-	weft_node.up = true;
+		m->life = get_random_u32();
+	} while (!m->life);
+	m->node->up = true;
 	return 0;
 }
 
-int weft_member_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
+int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
+		   struct netlink_ext_ack *extack)
 {
 	struct weft_config c = *cfg;
 	int err;
 
-	mutex_lock(&node_lock);
-	err = node_up(&c, extack);
-	mutex_unlock(&node_lock);
+	mutex_lock(&m->lock);
+	err = node_up(m, &c, extack);
+	mutex_unlock(&m->lock);
 	memzero_explicit(c.key, sizeof(c.key));
 	if (!err && !c.key_set)
 		pr_info("weft: this rack has no key: who can send as one of its machines can change everything in it; weft-memd --make-key makes one\n");
@@ -232,56 +208,57 @@ int weft_member_up(const struct weft_config *cfg, struct netlink_ext_ack *extack
 	return err;
 }
 
-int weft_member_down(struct netlink_ext_ack *extack)
+int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack)
 {
 	struct net *net;
 
-	mutex_lock(&node_lock);
-	if (!weft_node.up) {
-		mutex_unlock(&node_lock);
+	mutex_lock(&m->lock);
+	if (!m->node->up) {
+		mutex_unlock(&m->lock);
 		NL_SET_ERR_MSG(extack, "the node is not up");
 		return -ENOTCONN;
 	}
-	if (mounts) {
-		mutex_unlock(&node_lock);
+	if (m->mounts) {
+		mutex_unlock(&m->lock);
 		NL_SET_ERR_MSG(extack, "a weft file system is mounted: unmount it first");
 		return -EBUSY;
 	}
-	weft_node.up = false;
-	weft_udp_close();
-	memzero_explicit(&weft_node.key, sizeof(weft_node.key));
-	net = config.net;
-	config.net = NULL;
-	mutex_unlock(&node_lock);
+	m->node->up = false;
+	weft_udp_close(m->node);
+	memzero_explicit(&m->node->key, sizeof(m->node->key));
+	net = m->config.net;
+	m->config.net = NULL;
+	mutex_unlock(&m->lock);
 	put_net(net);
 	weft_node_event(WEFT_EVENT_DOWN, NULL);
 	return 0;
 }
 
-int weft_member_config(struct weft_config *cfg)
+int weft_member_config(struct weft_member *m, struct weft_config *cfg)
 {
 	int err = -ENOTCONN;
 
-	mutex_lock(&node_lock);
-	if (weft_node.up) {
-		*cfg = config;
+	mutex_lock(&m->lock);
+	if (m->node->up) {
+		*cfg = m->config;
 		err = 0;
 	}
-	mutex_unlock(&node_lock);
+	mutex_unlock(&m->lock);
 	return err;
 }
 
-int weft_member_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack)
+int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
+		     struct netlink_ext_ack *extack)
 {
 	struct weft_config c;
 	int err = -ENOTCONN;
 
-	mutex_lock(&node_lock);
-	if (!weft_node.up) {
+	mutex_lock(&m->lock);
+	if (!m->node->up) {
 		NL_SET_ERR_MSG(extack, "the node is not up");
 		goto out;
 	}
-	c = config;
+	c = m->config;
 	if (timeout_ms)
 		c.timeout_ms = timeout_ms;
 	if (hold_us >= 0)
@@ -290,71 +267,71 @@ int weft_member_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack
 	if (err)
 		goto out;
 	/* no more than that: the rest is read without the lock while mounted */
-	config.timeout_ms = c.timeout_ms;
-	config.hold_us = c.hold_us;
-	WRITE_ONCE(weft_node.timeout_ms, c.timeout_ms);
-	WRITE_ONCE(weft_node.hold_us, c.hold_us);
+	m->config.timeout_ms = c.timeout_ms;
+	m->config.hold_us = c.hold_us;
+	WRITE_ONCE(m->node->timeout_ms, c.timeout_ms);
+	WRITE_ONCE(m->node->hold_us, c.hold_us);
 out:
-	mutex_unlock(&node_lock);
+	mutex_unlock(&m->lock);
 	return err;
 }
 
 /* --- membership ------------------------------------------------------------ */
 
-static void take_members(const struct weft_call *reply)
+static void take_members(struct weft_member *m, const struct weft_call *reply)
 {
 	struct weft_node_event event = { .members = reply->members };
-	bool changed = weft_node.members != reply->members;
+	bool changed = m->node->members != reply->members;
 
-	weft_peer_learn(reply->list, reply->list_len);
-	WRITE_ONCE(weft_node.members, reply->members);
+	weft_peer_learn(&m->node->peers, reply->list, reply->list_len);
+	WRITE_ONCE(m->node->members, reply->members);
 	if (changed)
 		weft_node_event(WEFT_EVENT_MEMBERS, &event);
 }
 
-static int call_join(struct weft_call *call, u32 timeout_ms)
+static int call_join(struct weft_member *m, struct weft_call *call, u32 timeout_ms)
 {
 	int err;
 
 	memset(call, 0, sizeof(*call));
 	call->op = WEFT_CALL_JOIN;
-	call->node = weft_node.id;
-	call->life = life;
-	call->addr = be32_to_cpu(config.addr);
-	err = weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+	call->node = m->node->id;
+	call->life = m->life;
+	call->addr = be32_to_cpu(m->config.addr);
+	err = weft_rpc_call(m->node, WEFT_BLADE_MIN, call, timeout_ms);
 	if (!err)
-		take_members(call);
+		take_members(m, call);
 	return err;
 }
 
-static int call_leave(struct weft_call *call, u32 timeout_ms)
+static int call_leave(struct weft_member *m, struct weft_call *call, u32 timeout_ms)
 {
 	memset(call, 0, sizeof(*call));
 	call->op = WEFT_CALL_LEAVE;
-	call->node = weft_node.id;
-	call->life = life;
-	return weft_rpc_call(WEFT_BLADE_MIN, call, timeout_ms);
+	call->node = m->node->id;
+	call->life = m->life;
+	return weft_rpc_call(m->node, WEFT_BLADE_MIN, call, timeout_ms);
 }
 
-static void heard(void)
+static void heard(struct weft_member *m)
 {
 	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
 
-	if (weft_node.failures >= WEFT_HEARTBEAT_FAILURES)
+	if (m->node->failures >= WEFT_HEARTBEAT_FAILURES)
 		weft_node_event(WEFT_EVENT_BLADE_BACK, &event);
-	WRITE_ONCE(weft_node.failures, 0);
-	WRITE_ONCE(weft_node.answered, jiffies);
+	WRITE_ONCE(m->node->failures, 0);
+	WRITE_ONCE(m->node->answered, jiffies);
 }
 
-static void not_heard(void)
+static void not_heard(struct weft_member *m)
 {
 	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
 
-	WRITE_ONCE(weft_node.failures, weft_node.failures + 1);
-	if (weft_node.failures != WEFT_HEARTBEAT_FAILURES)
+	WRITE_ONCE(m->node->failures, m->node->failures + 1);
+	if (m->node->failures != WEFT_HEARTBEAT_FAILURES)
 		return;
 	pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
-		&config.home[0]);
+		&m->config.home[0]);
 	weft_node_event(WEFT_EVENT_BLADE_LOST, &event);
 }
 
@@ -362,84 +339,85 @@ static void not_heard(void)
  * The first blade does not know us: it was restarted and has lost its file, or has
  * none.  Nobody has asked us for what we have, so others may have it by now.
  */
-static int join_again(struct weft_call *call)
+static int join_again(struct weft_member *m, struct weft_call *call)
 {
 	int err;
 
-	above->forgotten();
-	err = call_join(call, HEARTBEAT_MS);
+	m->above->forgotten(m);
+	err = call_join(m, call, HEARTBEAT_MS);
 	if (!err)
-		above->back();
+		m->above->back(m);
 	return err;
 }
 
 /* Says that we live, and asks who else does. */
 static void heartbeat(struct work_struct *work)
 {
+	struct weft_member *m = container_of(to_delayed_work(work), struct weft_member,
+					     heartbeat);
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 	u64 asked = ktime_get_ns();
 	int err = -ENOMEM;
 
 	if (call) {
 		call->op = WEFT_CALL_PEERS;
-		call->node = weft_node.id;
-		call->life = life;
-		err = weft_rpc_call(WEFT_BLADE_MIN, call, HEARTBEAT_MS);
+		call->node = m->node->id;
+		call->life = m->life;
+		err = weft_rpc_call(m->node, WEFT_BLADE_MIN, call, HEARTBEAT_MS);
 	}
-	if (!err && !(call->members & weft_node_bit(weft_node.id)))
-		err = join_again(call);
+	if (!err && !(call->members & weft_node_bit(m->node->id)))
+		err = join_again(m, call);
 	else if (!err)
-		take_members(call);
+		take_members(m, call);
 	if (!err) {
 		/* pairs with weft_node_members() */
-		smp_store_release(&weft_node.members_asked, asked);
-		heard();
+		smp_store_release(&m->node->members_asked, asked);
+		heard(m);
 	} else if (err != -ENOMEM) {
-		not_heard();
+		not_heard(m);
 	}
 	kfree(call);
-	if (READ_ONCE(joined))
-		queue_delayed_work(system_long_wq, &heartbeat_work,
+	if (READ_ONCE(m->joined))
+		queue_delayed_work(system_long_wq, &m->heartbeat,
 				   msecs_to_jiffies(HEARTBEAT_MS));
 }
 
-/* A peer is unknown, or our clock is wrong: ask the first blade at once.  Any context. */
-static void refresh(void)
+void weft_member_refresh(struct weft_member *m)
 {
-	if (READ_ONCE(joined) &&
-	    time_after(jiffies, READ_ONCE(weft_node.answered) +
+	if (READ_ONCE(m->joined) &&
+	    time_after(jiffies, READ_ONCE(m->node->answered) +
 		       msecs_to_jiffies(REFRESH_MS)))
-		mod_delayed_work(system_long_wq, &heartbeat_work, 0);
+		mod_delayed_work(system_long_wq, &m->heartbeat, 0);
 }
 
 /* How long joining and leaving wait for their answer. */
-static u32 join_timeout_ms(void)
+static u32 join_timeout_ms(struct weft_member *m)
 {
-	return min_t(u32, READ_ONCE(weft_node.timeout_ms), JOIN_TIMEOUT_MS);
+	return min_t(u32, READ_ONCE(m->node->timeout_ms), JOIN_TIMEOUT_MS);
 }
 
 /* The node stays up until unhold_up(). */
-static int hold_up(void)
+static int hold_up(struct weft_member *m)
 {
 	int err = -ENOTCONN;
 
-	mutex_lock(&node_lock);
-	if (weft_node.up) {
-		mounts++;
+	mutex_lock(&m->lock);
+	if (m->node->up) {
+		m->mounts++;
 		err = 0;
 	}
-	mutex_unlock(&node_lock);
+	mutex_unlock(&m->lock);
 	return err;
 }
 
-static void unhold_up(void)
+static void unhold_up(struct weft_member *m)
 {
-	mutex_lock(&node_lock);
-	mounts--;
-	mutex_unlock(&node_lock);
+	mutex_lock(&m->lock);
+	m->mounts--;
+	mutex_unlock(&m->lock);
 }
 
-int weft_member_join(__be32 *other)
+int weft_member_join(struct weft_member *m, __be32 *other)
 {
 	struct weft_node_event event = { 0 };
 	struct weft_call *call;
@@ -449,85 +427,85 @@ int weft_member_join(__be32 *other)
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (!call)
 		return -ENOMEM;
-	mutex_lock(&member_lock);
-	err = hold_up();
+	mutex_lock(&m->join_lock);
+	err = hold_up(m);
 	if (err)
 		goto out;
-	err = call_join(call, join_timeout_ms());
+	err = call_join(m, call, join_timeout_ms(m));
 	if (err) {
 		*other = cpu_to_be32(call->addr);
 		/* what comes of it later shall come to nothing */
 		if (err == -ETIMEDOUT || err == -EINTR)
-			call_leave(call, 0);
-		unhold_up();
+			call_leave(m, call, 0);
+		unhold_up(m);
 		goto out;
 	}
 	event.members = call->members;
-	WRITE_ONCE(weft_node.failures, 0);
-	WRITE_ONCE(weft_node.answered, jiffies);
-	WRITE_ONCE(joined, true);
-	queue_delayed_work(system_long_wq, &heartbeat_work,
+	WRITE_ONCE(m->node->failures, 0);
+	WRITE_ONCE(m->node->answered, jiffies);
+	WRITE_ONCE(m->joined, true);
+	queue_delayed_work(system_long_wq, &m->heartbeat,
 			   msecs_to_jiffies(HEARTBEAT_MS));
 out:
-	mutex_unlock(&member_lock);
+	mutex_unlock(&m->join_lock);
 	kfree(call);
 	if (!err)
 		weft_node_event(WEFT_EVENT_JOINED, &event);
 	return err;
 }
 
-void weft_member_leave(void)
+void weft_member_leave(struct weft_member *m)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 
-	mutex_lock(&member_lock);
-	WRITE_ONCE(joined, false);
+	mutex_lock(&m->join_lock);
+	WRITE_ONCE(m->joined, false);
 	/* it queues itself only while joined */
-	cancel_delayed_work_sync(&heartbeat_work);
-	if (call && call_leave(call, join_timeout_ms()))
+	cancel_delayed_work_sync(&m->heartbeat);
+	if (call && call_leave(m, call, join_timeout_ms(m)))
 		pr_warn("weft: could not tell the memory blade %pI4 that this node leaves\n",
-			&config.home[0]);
-	unhold_up();
-	mutex_unlock(&member_lock);
+			&m->config.home[0]);
+	unhold_up(m);
+	mutex_unlock(&m->join_lock);
 	kfree(call);
 	weft_node_event(WEFT_EVENT_LEFT, NULL);
 }
 
 /* --- what netlink asks for ------------------------------------------------- */
 
-int weft_member_status(struct weft_member_status *status)
+int weft_member_status(struct weft_member *m, struct weft_member_status *status)
 {
 	int err = -ENOTCONN;
 
 	memset(status, 0, sizeof(*status));
-	mutex_lock(&node_lock);
-	if (weft_node.up) {
-		status->joined = READ_ONCE(joined);
-		status->life = life;
-		status->key_set = weft_node.key.set;
+	mutex_lock(&m->lock);
+	if (m->node->up) {
+		status->joined = READ_ONCE(m->joined);
+		status->life = m->life;
+		status->key_set = m->node->key.set;
 		if (status->key_set)
-			status->fingerprint = weft_key_fingerprint(&weft_node.key);
-		weft_refused_last(&status->refused);
-		status->members = READ_ONCE(weft_node.members);
+			status->fingerprint = weft_key_fingerprint(&m->node->key);
+		weft_refused_last(&m->node->refused, &status->refused);
+		status->members = READ_ONCE(m->node->members);
 		if (status->joined)
 			status->answered_ms =
-				jiffies_to_msecs(jiffies - READ_ONCE(weft_node.answered));
+				jiffies_to_msecs(jiffies - READ_ONCE(m->node->answered));
 		err = 0;
 	}
-	mutex_unlock(&node_lock);
+	mutex_unlock(&m->lock);
 	return err;
 }
 
-int weft_member_peers(struct weft_peer_info *peer)
+int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer)
 {
 	int n = -ENOTCONN;
 	u32 id;
 
-	mutex_lock(&node_lock);
-	if (weft_node.up) {
+	mutex_lock(&m->lock);
+	if (m->node->up) {
 		n = 0;
 		for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++) {
-			__be32 addr = weft_peer_addr(id);
+			__be32 addr = weft_peer_addr(&m->node->peers, id);
 
 			if (!addr)
 				continue;
@@ -536,21 +514,23 @@ int weft_member_peers(struct weft_peer_info *peer)
 			n++;
 		}
 	}
-	mutex_unlock(&node_lock);
+	mutex_unlock(&m->lock);
 	return n;
 }
 
-int weft_member_init(const struct weft_member_ops *ops)
+void weft_member_init(struct weft_member *m, struct weft_node *node,
+		      const struct weft_member_ops *ops)
 {
-	above = ops;
-	/* numbers of an earlier life may still be on their way */
-	atomic_set(&weft_node.seq, (int)get_random_u32());
-	return weft_peer_init(refresh);
+	memset(m, 0, sizeof(*m));
+	m->node = node;
+	m->above = ops;
+	mutex_init(&m->join_lock);
+	mutex_init(&m->lock);
+	INIT_DELAYED_WORK(&m->heartbeat, heartbeat);
 }
 
 /* The module cannot go while a file system is mounted. */
-void weft_member_exit(void)
+void weft_member_exit(struct weft_member *m)
 {
-	weft_member_down(NULL);
-	weft_peer_exit();
+	weft_member_down(m, NULL);
 }

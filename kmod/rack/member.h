@@ -8,11 +8,16 @@
 #ifndef WEFT_MEMBER_H
 #define WEFT_MEMBER_H
 
+#include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include "net/config.h"
 #include "net/refused.h"
+
+struct weft_member;
+struct weft_node;
 
 /**
  * struct weft_member_status - what a configured node is doing
@@ -52,8 +57,36 @@ struct weft_peer_info {
  * Both in process context, under no lock.
  */
 struct weft_member_ops {
-	void (*forgotten)(void);
-	void (*back)(void);
+	void (*forgotten)(struct weft_member *m);
+	void (*back)(struct weft_member *m);
+};
+
+/**
+ * struct weft_member - a node as a member of its rack
+ * @node: which
+ * @above: the layers above
+ * @join_lock: joining and leaving, one at a time.  They ask the network with it, so nothing
+ *	else takes it: commands of netlink must not wait for that
+ * @lock: weft_node.up, @config, @life, @mounts; orders up and down.  While @mounts is not 0
+ *	the node stays up as it is: who counts there may read these without it, but for what
+ *	weft_member_tune() changes
+ * @config: in use
+ * @mounts: from before the attempt to join till after LEAVE
+ * @life: number of this life
+ * @joined: written, as the members, the failures and the last answer in @node, by join,
+ *	leave and heartbeat, which exclude each other
+ * @heartbeat: once a second while it is a member
+ */
+struct weft_member {
+	struct weft_node *node;
+	const struct weft_member_ops *above;
+	struct mutex join_lock;
+	struct mutex lock;
+	struct weft_config config;
+	unsigned int mounts;
+	u32 life;
+	bool joined;
+	struct delayed_work heartbeat;
 };
 
 /**
@@ -64,17 +97,18 @@ struct weft_member_ops {
  * Return: 0; -EBUSY if it is up already; -EINVAL, -ENODEV, -EADDRNOTAVAIL,
  * -EADDRINUSE and what the network says.
  */
-int weft_member_up(const struct weft_config *cfg, struct netlink_ext_ack *extack);
+int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
+		   struct netlink_ext_ack *extack);
 
 /**
  * weft_member_down() - close the socket, forget the configuration
  *
  * Return: 0; -EBUSY while a file system is mounted; -ENOTCONN if it is not up.
  */
-int weft_member_down(struct netlink_ext_ack *extack);
+int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack);
 
 /* Copy of the configuration in use.  Return: 0 or -ENOTCONN. */
-int weft_member_config(struct weft_config *cfg);
+int weft_member_config(struct weft_member *m, struct weft_config *cfg);
 
 /**
  * weft_member_tune() - change a running node
@@ -83,10 +117,11 @@ int weft_member_config(struct weft_config *cfg);
  *
  * Return: 0; -EINVAL, -ENOTCONN.
  */
-int weft_member_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack);
+int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
+		     struct netlink_ext_ack *extack);
 
 /* Return: 0 or -ENOTCONN. */
-int weft_member_status(struct weft_member_status *status);
+int weft_member_status(struct weft_member *m, struct weft_member_status *status);
 
 /**
  * weft_member_peers() - members that we know the address of
@@ -94,7 +129,7 @@ int weft_member_status(struct weft_member_status *status);
  *
  * Return: how many, or -ENOTCONN.
  */
-int weft_member_peers(struct weft_peer_info *peer);
+int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer);
 
 /**
  * weft_member_join() - become a member of the rack, for a mount
@@ -105,11 +140,15 @@ int weft_member_peers(struct weft_peer_info *peer);
  * Return: 0; -ENOTCONN: not up; -EEXIST: another node has our id (its address in
  * @other); and what weft_rpc_catalog() says.
  */
-int weft_member_join(__be32 *other);
-void weft_member_leave(void);
+int weft_member_join(struct weft_member *m, __be32 *other);
+void weft_member_leave(struct weft_member *m);
 
-/* @ops: stays the caller's.  Return: 0 or -ENOMEM. */
-int weft_member_init(const struct weft_member_ops *ops);
-void weft_member_exit(void);
+/* A peer is unknown, or our clock is wrong: ask the first blade at once.  Any context. */
+void weft_member_refresh(struct weft_member *m);
+
+/* @node, @ops: stay the caller's.  When it goes it is taken down, if it is up. */
+void weft_member_init(struct weft_member *m, struct weft_node *node,
+		      const struct weft_member_ops *ops);
+void weft_member_exit(struct weft_member *m);
 
 #endif /* WEFT_MEMBER_H */

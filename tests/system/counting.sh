@@ -43,12 +43,12 @@ compile()
 	local now='ktime_get_ns\(\)' on='READ_ONCE(weft_count)'
 
 	rm -rf "$copy" && mkdir -p "$copy" && cp -r Kbuild Makefile kmod uapi "$copy" || return 1
-	change kmod/base/stats.h '^(DECLARE_PER_CPU.*)' 'extern bool weft_count;\n\1' &&
+	change kmod/base/stats.h '^(struct weft_stats \{)' 'extern bool weft_count;\n\1' &&
 	change kmod/base/stats.h '^(\s*this_cpu_add.*)' "\tif ($on)\n\1" &&
-	change kmod/base/hist.h '^(#include <linux/types.h>)' '\1\n\nextern bool weft_count;' &&
+	change kmod/base/hist.h '^(struct weft_hists \{)' 'extern bool weft_count;\n\1' &&
 	change kmod/base/hist.h '^(\s*this_cpu_.*)' "\tif ($on)\n\1" &&
 	change kmod/base/stats.c '^(#include <linux/kernel.h>)' '\1\n#include <linux/module.h>' &&
-	change kmod/base/stats.c '^(DEFINE_PER_CPU.*)' \
+	change kmod/base/stats.c '^(#include "core/wire.h")' \
 		'\1\nbool weft_count = true;\nmodule_param_named(count, weft_count, bool, 0644);' &&
 	change kmod/blocks/arrive.c "took = $now - blk->began" "took = $on ? ktime_get_ns() - blk->began : 0" &&
 	change kmod/blocks/step.c "$now - blk->heard" "$on ? ktime_get_ns() - blk->heard : 0" &&

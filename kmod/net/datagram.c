@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The UDP transport, see udp.h. */
+/* The UDP transport, see datagram.h. */
 #include <linux/igmp.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
@@ -11,9 +11,9 @@
 
 #include "base/compat.h"
 #include "base/stats.h"
+#include "net/datagram.h"
 #include "net/node.h"
 #include "net/peer.h"
-#include "net/udp.h"
 
 #define HEADROOM	(LL_MAX_HEADER + sizeof(struct iphdr) + \
 			 sizeof(struct udphdr))
@@ -24,9 +24,6 @@ struct udp_cb {
 	u32 to;
 };
 
-static struct socket __rcu *udp_socket;
-static void (*receiver)(struct sk_buff *skb);	/* constant while there is a socket */
-
 /*
  * Could anybody but root have sent this here?  A program without privileges can send to
  * the port by loopback, by another interface, and to the group, which then comes back to
@@ -36,14 +33,14 @@ static void (*receiver)(struct sk_buff *skb);	/* constant while there is a socke
  * The interface is that of IPCB: the route of what is sent to this machine itself says
  * which one the sender wanted (inet_iif()), and a VRF puts itself in the place of skb->dev.
  */
-static bool way_fits(const struct sk_buff *skb)
+static bool way_fits(const struct weft_node *node, const struct sk_buff *skb)
 {
-	if (IPCB(skb)->iif != weft_node.ifindex || skb->pkt_type == PACKET_LOOPBACK) {
-		weft_stat_inc(WEFT_STAT_MSG_INTERFACE);
+	if (IPCB(skb)->iif != node->ifindex || skb->pkt_type == PACKET_LOOPBACK) {
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_INTERFACE);
 		return false;
 	}
 	if (udp_hdr(skb)->source != htons(WEFT_WIRE_UDP_PORT)) {
-		weft_stat_inc(WEFT_STAT_MSG_PORT);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_PORT);
 		return false;
 	}
 	return true;
@@ -51,11 +48,17 @@ static bool way_fits(const struct sk_buff *skb)
 
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
+	/* of the socket, which is closed before the node goes */
+	struct weft_node *node = rcu_dereference_sk_user_data(sk);
 	u32 len;
 
+	if (!node) {
+		kfree_skb(skb);
+		return 0;
+	}
 	if (!pskb_may_pull(skb, sizeof(struct udphdr)))
 		goto bad;
-	if (!way_fits(skb)) {
+	if (!way_fits(node, skb)) {
 		kfree_skb(skb);
 		return 0;
 	}
@@ -64,11 +67,11 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	    pskb_trim(skb, len))
 		goto bad;
 	__skb_pull(skb, sizeof(struct udphdr));
-	receiver(skb);
+	node->receive(node, skb);
 	consume_skb(skb);
 	return 0;
 bad:
-	weft_stat_inc(WEFT_STAT_MSG_BAD);
+	weft_stat_inc(&node->counters, WEFT_STAT_MSG_BAD);
 	kfree_skb(skb);
 	return 0;
 }
@@ -90,7 +93,8 @@ static int join_group(struct sock *sk, const struct weft_config *cfg)
 	return err;
 }
 
-int weft_udp_open(const struct weft_config *cfg, void (*receive)(struct sk_buff *skb),
+int weft_udp_open(struct weft_node *node, const struct weft_config *cfg,
+		  void (*receive)(struct weft_node *node, struct sk_buff *skb),
 		  struct netlink_ext_ack *extack)
 {
 	struct udp_port_cfg port = {
@@ -100,6 +104,7 @@ int weft_udp_open(const struct weft_config *cfg, void (*receive)(struct sk_buff 
 		.local_udp_port = htons(WEFT_WIRE_UDP_PORT),
 	};
 	struct udp_tunnel_sock_cfg tunnel = {
+		.sk_user_data = node,
 		.encap_type = 1,
 		.encap_rcv = encap_rcv,
 	};
@@ -111,7 +116,7 @@ int weft_udp_open(const struct weft_config *cfg, void (*receive)(struct sk_buff 
 		NL_SET_ERR_MSG(extack, "cannot open UDP port 4793: another program has it, as ss -ulnp says");
 		return err;
 	}
-	receiver = receive;
+	node->receive = receive;
 	sock->sk->sk_allocation = GFP_ATOMIC;
 	/* this also keeps what we send to the group from coming back to us */
 	setup_udp_tunnel_sock(cfg->net, weft_tunnel_sock(sock), &tunnel);
@@ -121,17 +126,17 @@ int weft_udp_open(const struct weft_config *cfg, void (*receive)(struct sk_buff 
 		udp_tunnel_sock_release(weft_tunnel_sock(sock));
 		return err;
 	}
-	rcu_assign_pointer(udp_socket, sock);
+	rcu_assign_pointer(node->socket, sock);
 	return 0;
 }
 
-void weft_udp_close(void)
+void weft_udp_close(struct weft_node *node)
 {
-	struct socket *sock = rcu_dereference_protected(udp_socket, true);
+	struct socket *sock = rcu_dereference_protected(node->socket, true);
 
 	if (!sock)
 		return;
-	RCU_INIT_POINTER(udp_socket, NULL);
+	RCU_INIT_POINTER(node->socket, NULL);
 	/* pairs with rcu_dereference() in weft_udp_send() */
 	synchronize_rcu();
 	udp_tunnel_sock_release(weft_tunnel_sock(sock));
@@ -139,12 +144,12 @@ void weft_udp_close(void)
 	synchronize_net();
 }
 
-struct sk_buff *weft_udp_alloc(u32 to, u32 len)
+struct sk_buff *weft_udp_alloc(const struct weft_node *node, u32 to, u32 len)
 {
 	struct sk_buff *skb = alloc_skb(HEADROOM + len, GFP_ATOMIC);
 
 	if (!skb) {
-		weft_stat_inc(WEFT_STAT_MSG_NO_MEMORY);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_NO_MEMORY);
 		return NULL;
 	}
 	skb_reserve(skb, HEADROOM);
@@ -153,7 +158,7 @@ struct sk_buff *weft_udp_alloc(u32 to, u32 len)
 	return skb;
 }
 
-static void send_one(struct sock *sk, struct sk_buff *skb)
+static void send_one(struct weft_node *node, struct sock *sk, struct sk_buff *skb)
 {
 	u32 to = ((struct udp_cb *)skb->cb)->to;
 	__be16 port = htons(WEFT_WIRE_UDP_PORT);
@@ -161,25 +166,25 @@ static void send_one(struct sock *sk, struct sk_buff *skb)
 	struct rtable *rt;
 	u32 len = skb->len;
 
-	rt = weft_peer_route(to, sk, &saddr, &daddr);
+	rt = weft_peer_route(&node->peers, to, sk, &saddr, &daddr);
 	if (IS_ERR(rt)) {
 		if (rt == ERR_PTR(-ENXIO)) {
-			weft_stat_inc(WEFT_STAT_MSG_UNKNOWN_PEER);
-			weft_peer_refresh();
+			weft_stat_inc(&node->counters, WEFT_STAT_MSG_UNKNOWN_PEER);
+			node->refresh(node);
 		} else {
-			weft_stat_inc(WEFT_STAT_MSG_NO_ROUTE);
+			weft_stat_inc(&node->counters, WEFT_STAT_MSG_NO_ROUTE);
 		}
 		kfree_skb(skb);
 		return;
 	}
-	weft_stat_inc(WEFT_STAT_MSG_SENT);
-	weft_stat_add(WEFT_STAT_MSG_SENT_BYTES, len);
+	weft_stat_inc(&node->counters, WEFT_STAT_MSG_SENT);
+	weft_stat_add(&node->counters, WEFT_STAT_MSG_SENT_BYTES, len);
 	memset(skb->cb, 0, sizeof(struct udp_cb));
 	weft_tunnel_xmit(rt, sk, skb, saddr, daddr,
 			 to == WEFT_PEER_GROUP ? TTL_GROUP : TTL, htons(IP_DF), port);
 }
 
-void weft_udp_send(struct sk_buff_head *queue)
+void weft_udp_send(struct weft_node *node, struct sk_buff_head *queue)
 {
 	struct sk_buff *skb;
 	struct socket *sock;
@@ -189,10 +194,10 @@ void weft_udp_send(struct sk_buff_head *queue)
 	local_bh_disable();
 	rcu_read_lock();
 	/* pairs with the synchronize_rcu() of weft_udp_close() */
-	sock = rcu_dereference(udp_socket);
+	sock = rcu_dereference(node->socket);
 	while ((skb = __skb_dequeue(queue))) {
 		if (sock)
-			send_one(sock->sk, skb);
+			send_one(node, sock->sk, skb);
 		else
 			kfree_skb(skb);
 	}

@@ -4,14 +4,15 @@
  * softirq, and go out from any context.  The socket holds the port on all addresses and
  * interfaces; what did not come from that port by the rack's interface is dropped.
  */
-#ifndef WEFT_UDP_H
-#define WEFT_UDP_H
+#ifndef WEFT_DATAGRAM_H
+#define WEFT_DATAGRAM_H
 
 #include <linux/skbuff.h>
 
 #include "net/config.h"
 
 struct netlink_ext_ack;
+struct weft_node;
 
 /**
  * weft_udp_open() - open the socket and join the switch's group
@@ -20,11 +21,12 @@ struct netlink_ext_ack;
  *	caller's.  Softirq
  * @extack: receives a sentence in case of an error
  */
-int weft_udp_open(const struct weft_config *cfg, void (*receive)(struct sk_buff *skb),
+int weft_udp_open(struct weft_node *node, const struct weft_config *cfg,
+		  void (*receive)(struct weft_node *node, struct sk_buff *skb),
 		  struct netlink_ext_ack *extack);
 
 /* Afterwards nothing is received any more.  Sleeps. */
-void weft_udp_close(void);
+void weft_udp_close(struct weft_node *node);
 
 /**
  * weft_udp_alloc() - room for a datagram to a member
@@ -33,7 +35,7 @@ void weft_udp_close(void);
  *
  * Any context.  Return: NULL if there is no memory.
  */
-struct sk_buff *weft_udp_alloc(u32 to, u32 len);
+struct sk_buff *weft_udp_alloc(const struct weft_node *node, u32 to, u32 len);
 
 /**
  * weft_udp_send() - send datagrams; the queue is empty afterwards
@@ -41,6 +43,6 @@ struct sk_buff *weft_udp_alloc(u32 to, u32 len);
  * What cannot be sent is dropped and counted: it counts as lost on the way.
  * Any context but hard interrupts, no spinlock of ours held.
  */
-void weft_udp_send(struct sk_buff_head *queue);
+void weft_udp_send(struct weft_node *node, struct sk_buff_head *queue);
 
-#endif /* WEFT_UDP_H */
+#endif /* WEFT_DATAGRAM_H */

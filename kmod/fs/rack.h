@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All that this machine has of a rack: itself as a node of it, the cache, the locks, its
+ * membership.
+ */
+#ifndef WEFT_RACK_H
+#define WEFT_RACK_H
+
+#include "blocks/cache.h"
+#include "locks/klock.h"
+#include "net/node.h"
+#include "rack/member.h"
+
+/**
+ * struct weft_rack - a rack
+ * @node: this machine in it
+ * @cache: blocks that it has
+ * @locks: locks that it has
+ * @member: joining it, leaving it
+ */
+struct weft_rack {
+	struct weft_node node;
+	struct weft_cache cache;
+	struct weft_locks locks;
+	struct weft_member member;
+};
+
+/* The only one so far. */
+extern struct weft_rack weft_rack;
+
+/**
+ * weft_rack_init() - a rack that this machine is not a member of yet
+ * @receivers: what messages are for
+ * @ops: what its membership has for the layers above
+ * @refresh: see struct weft_node
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int weft_rack_init(struct weft_rack *rack, const struct weft_receivers *receivers,
+		   const struct weft_member_ops *ops,
+		   void (*refresh)(struct weft_node *node));
+
+/* It is left, and nothing of it is mounted. */
+void weft_rack_exit(struct weft_rack *rack);
+
+#endif /* WEFT_RACK_H */
