@@ -8,9 +8,7 @@
 #include "base/charge.h"
 #include "blocks/arrive.h"
 #include "control/netlink.h"
-#include "fs/inode.h"
 #include "fs/lifetime.h"
-#include "fs/opened.h"
 #include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
@@ -37,10 +35,15 @@ static void recv_lock(struct weft_node *node, const struct weft_msg *msg)
 	weft_klock_recv(&rack_of(node)->locks, msg);
 }
 
+static void recv_call(struct weft_node *node, const struct weft_msg *msg)
+{
+	weft_recall_recv(rack_of(node), msg);
+}
+
 static const struct weft_receivers receivers = {
 	.block = recv_block,
 	.lock = recv_lock,
-	.call = weft_recall_recv,
+	.call = recv_call,
 };
 
 static void refresh(struct weft_node *node)
@@ -50,12 +53,12 @@ static void refresh(struct weft_node *node)
 
 static void forgotten(struct weft_member *m)
 {
-	weft_recall_run(weft_renew_all_lost);
+	weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_all_lost);
 }
 
 static void back(struct weft_member *m)
 {
-	weft_recall_run(weft_renew_opens);
+	weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_opens);
 }
 
 static const struct weft_member_ops member_ops = {
@@ -71,24 +74,15 @@ static int __init weft_init(void)
 	err = weft_rack_init(&weft_rack, &receivers, &member_ops, refresh);
 	if (err)
 		return err;
-	err = weft_opened_init();
-	if (err)
-		goto err_rack;
-	err = weft_inode_init();
-	if (err)
-		goto err_opened;
 	err = weft_lifetime_init();
 	if (err)
-		goto err_inode;
+		goto err_rack;
 	err = weft_klock_init();
 	if (err)
 		goto err_lifetime;
-	err = weft_recall_init();
-	if (err)
-		goto err_klock;
 	err = weft_packet_init();
 	if (err)
-		goto err_recall;
+		goto err_klock;
 	err = weft_super_init();
 	if (err)
 		goto err_packet;
@@ -101,16 +95,10 @@ err_super:
 	weft_super_exit();
 err_packet:
 	weft_packet_exit();
-err_recall:
-	weft_recall_exit();
 err_klock:
 	weft_klock_exit();
 err_lifetime:
 	weft_lifetime_exit();
-err_inode:
-	weft_inode_exit();
-err_opened:
-	weft_opened_exit();
 err_rack:
 	weft_rack_exit(&weft_rack);
 	return err;
@@ -121,16 +109,11 @@ static void __exit weft_exit(void)
 {
 	weft_netlink_exit();
 	weft_super_exit();
-	/* no message comes any more; what came last is still answered */
-	weft_member_exit(&weft_rack.member);
+	weft_rack_exit(&weft_rack);
 	weft_packet_exit();
-	weft_recall_exit();
 	weft_klock_exit();
 	weft_lockquota_exit();
 	weft_lifetime_exit();
-	weft_inode_exit();
-	weft_opened_exit();
-	weft_rack_exit(&weft_rack);
 }
 
 module_init(weft_init);

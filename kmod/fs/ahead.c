@@ -27,7 +27,7 @@
 /* In blocks.  Of a small cache, what is read ahead must not push out itself. */
 static u32 window_max(const struct weft_inode *wi)
 {
-	u64 cache = (u64)READ_ONCE(weft_rack.cache.max_pages) << PAGE_SHIFT;
+	u64 cache = (u64)READ_ONCE(wi->rack->cache.max_pages) << PAGE_SHIFT;
 	u64 bytes = min_t(u64, WINDOW_BYTES, cache / CACHE_PART);
 
 	return max_t(u32, bytes >> wi->region.block_shift, 1);
@@ -113,7 +113,7 @@ void weft_ahead(struct weft_inode *wi, u64 index)
 		weft_block_prefetch(blk, &queue);
 		weft_block_put(blk);
 		if (skb_queue_len(&queue) >= SEND_BATCH)
-			weft_udp_send(&weft_rack.node, &queue);
+			weft_udp_send(&wi->rack->node, &queue);
 	}
-	weft_udp_send(&weft_rack.node, &queue);
+	weft_udp_send(&wi->rack->node, &queue);
 }

@@ -34,7 +34,7 @@ static int weft_getattr(weft_idmap *idmap, const struct path *path,
  */
 static int zero_tail(struct weft_inode *wi, u64 size)
 {
-	unsigned long end = weft_wait_end();
+	unsigned long end = weft_wait_end(wi->rack);
 	u64 stop = min_t(u64, round_up(size, weft_region_block(&wi->region)),
 			 i_size_read(&wi->vfs));
 

@@ -50,7 +50,7 @@ static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry,
 	call = new_call(WEFT_CALL_LOOKUP, &dentry->d_name);
 	if (!call)
 		return ERR_PTR(-ENOMEM);
-	err = weft_rpc_catalog(&weft_rack.node, call);
+	err = weft_rpc_catalog(&weft_mount_of(dir->i_sb)->rack->node, call);
 	if (!err)
 		inode = weft_inode_get(dir->i_sb, call);
 	else if (err != -ENOENT)
@@ -68,7 +68,7 @@ static int same_region(struct weft_inode *wi, const struct qstr *name,
 
 	if (!call)
 		return -ENOMEM;
-	err = weft_rpc_call(&weft_rack.node, WEFT_BLADE_MIN, call, timeout_ms);
+	err = weft_rpc_call(&wi->rack->node, WEFT_BLADE_MIN, call, timeout_ms);
 	if (!err && call->region == wi->region.id) {
 		weft_inode_update(wi, call);
 		err = 1;
@@ -97,7 +97,7 @@ static int revalidate(struct dentry *dentry, unsigned int flags)
 	wi = weft_inode_of(inode);
 	/* there is no renaming: the name stays as it is */
 	return !wi->region.id ? 1 :
-	       same_region(wi, &dentry->d_name, READ_ONCE(weft_rack.node.timeout_ms));
+	       same_region(wi, &dentry->d_name, READ_ONCE(wi->rack->node.timeout_ms));
 }
 
 WEFT_OP_REVALIDATE(weft_revalidate, revalidate)
@@ -132,7 +132,7 @@ static int create(struct inode *dir, struct dentry *dentry, umode_t mode)
 	if (!call)
 		return -ENOMEM;
 	ask_create(call, dir, mode, true);
-	err = weft_rpc_catalog(&weft_rack.node, call);
+	err = weft_rpc_catalog(&weft_mount_of(dir->i_sb)->rack->node, call);
 	if (!err) {
 		inode = weft_inode_get(dir->i_sb, call);
 		err = PTR_ERR_OR_ZERO(inode);
@@ -155,7 +155,8 @@ WEFT_OP_CREATE(weft_create, create)
 static struct inode *open_name(struct inode *dir, const struct qstr *name,
 			       unsigned int flags, umode_t mode, bool *created)
 {
-	unsigned long end = weft_wait_end();
+	struct weft_rack *rack = weft_mount_of(dir->i_sb)->rack;
+	unsigned long end = weft_wait_end(rack);
 	struct inode *inode;
 	struct weft_call *call;
 	int err;
@@ -166,7 +167,7 @@ static struct inode *open_name(struct inode *dir, const struct qstr *name,
 			return ERR_PTR(-ENOMEM);
 		if (flags & O_CREAT)
 			ask_create(call, dir, mode, flags & O_EXCL);
-		err = weft_rpc_catalog(&weft_rack.node, call);
+		err = weft_rpc_catalog(&rack->node, call);
 		*created = flags & O_CREAT && call->valid & WEFT_CREATE_NEW;
 		inode = err ? ERR_PTR(err) : weft_inode_get(dir->i_sb, call);
 		kfree(call);
@@ -228,7 +229,7 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 		return -ENOMEM;
 	/* what the VFS has checked: the name may mean another one by now */
 	call->region = weft_inode_of(d_inode(dentry))->region.id;
-	err = weft_rpc_catalog(&weft_rack.node, call);
+	err = weft_rpc_catalog(&weft_mount_of(dir->i_sb)->rack->node, call);
 	kfree(call);
 	if (!err) {
 		clear_nlink(d_inode(dentry));
@@ -265,8 +266,6 @@ const struct dentry_operations weft_dentry_operations = {
 #define SWEEP_INODES		16
 #define SWEEP_TIMEOUT_MS	1000
 
-static u32 sweep_next;
-
 /* Has a region without a dentry here a name still?  1, 0 or an error. */
 static int has_name(struct weft_inode *wi)
 {
@@ -276,7 +275,7 @@ static int has_name(struct weft_inode *wi)
 	if (!call)
 		return -ENOMEM;
 	call->region = wi->region.id;
-	err = weft_rpc_call(&weft_rack.node, WEFT_BLADE_MIN, call, SWEEP_TIMEOUT_MS);
+	err = weft_rpc_call(&wi->rack->node, WEFT_BLADE_MIN, call, SWEEP_TIMEOUT_MS);
 	if (!err && call->region == wi->region.id && call->name_len) {
 		err = 1;
 	} else if (!err || err == -ENOENT || err == -ESTALE) {
@@ -287,11 +286,9 @@ static int has_name(struct weft_inode *wi)
 	return err;
 }
 
-static void sweep(struct work_struct *work);
-static DECLARE_DELAYED_WORK(sweep_work, sweep);
-
 static void sweep(struct work_struct *work)
 {
+	struct weft_rack *rack = container_of(to_delayed_work(work), struct weft_rack, sweep);
 	struct weft_inode *wi;
 	unsigned int n;
 
@@ -299,7 +296,7 @@ static void sweep(struct work_struct *work)
 		struct dentry *dentry;
 		int same;
 
-		wi = weft_inode_grab_next(&sweep_next);
+		wi = weft_inode_grab_next(rack, &rack->sweep_next);
 		if (!wi)
 			break;
 		dentry = d_find_alias(&wi->vfs);
@@ -312,18 +309,23 @@ static void sweep(struct work_struct *work)
 		if (same < 0)
 			break; /* not the time for it: unmounting waits for us */
 	}
-	queue_delayed_work(system_long_wq, &sweep_work, SWEEP_INTERVAL);
+	queue_delayed_work(system_long_wq, &rack->sweep, SWEEP_INTERVAL);
 }
 
-void weft_dir_start(void)
+void weft_dir_init(struct weft_rack *rack)
 {
-	sweep_next = 0;
-	queue_delayed_work(system_long_wq, &sweep_work, SWEEP_INTERVAL);
+	INIT_DELAYED_WORK(&rack->sweep, sweep);
 }
 
-void weft_dir_stop(void)
+void weft_dir_start(struct weft_rack *rack)
 {
-	cancel_delayed_work_sync(&sweep_work);
+	rack->sweep_next = 0;
+	queue_delayed_work(system_long_wq, &rack->sweep, SWEEP_INTERVAL);
+}
+
+void weft_dir_stop(struct weft_rack *rack)
+{
+	cancel_delayed_work_sync(&rack->sweep);
 }
 
 /* --- listing ---------------------------------------------------------------------- */
@@ -366,7 +368,7 @@ static bool emit_reply(struct dir_context *ctx, const struct weft_call *call, u3
 }
 
 /* Return: 0 when there is no room, or at the end. */
-static int list(struct file *file, struct dir_context *ctx, struct weft_call *call)
+static int list(struct weft_rack *rack, struct file *file, struct dir_context *ctx, struct weft_call *call)
 {
 	unsigned long last = (unsigned long)READ_ONCE(file->private_data);
 	u32 from;
@@ -377,7 +379,7 @@ static int list(struct file *file, struct dir_context *ctx, struct weft_call *ca
 		memset(call, 0, sizeof(*call));
 		call->op = WEFT_CALL_READDIR;
 		call->cookie = from;
-		err = weft_rpc_catalog(&weft_rack.node, call);
+		err = weft_rpc_catalog(&rack->node, call);
 		if (err)
 			return err;
 		if (!from || !last) {
@@ -403,7 +405,7 @@ static int weft_iterate(struct file *file, struct dir_context *ctx)
 	call = new_call(WEFT_CALL_READDIR, NULL);
 	if (!call)
 		return -ENOMEM;
-	err = list(file, ctx, call);
+	err = list(weft_mount_of(file_inode(file)->i_sb)->rack, file, ctx, call);
 	kfree(call);
 	return err;
 }

@@ -6,9 +6,12 @@
 #include <linux/dcache.h>
 #include <linux/fs.h>
 
+struct weft_rack;
+
 /* While a file system is mounted: what other nodes unlink is let go. */
-void weft_dir_start(void);
-void weft_dir_stop(void);
+void weft_dir_init(struct weft_rack *rack);
+void weft_dir_start(struct weft_rack *rack);
+void weft_dir_stop(struct weft_rack *rack);
 
 extern const struct inode_operations weft_dir_inode_operations;
 extern const struct file_operations weft_dir_operations;

@@ -23,9 +23,9 @@
 
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
 
-unsigned long weft_wait_end(void)
+unsigned long weft_wait_end(const struct weft_rack *rack)
 {
-	return jiffies + msecs_to_jiffies(READ_ONCE(weft_rack.node.timeout_ms));
+	return jiffies + msecs_to_jiffies(READ_ONCE(rack->node.timeout_ms));
 }
 
 static bool beyond_end(const struct weft_inode *wi, pgoff_t page)
@@ -142,7 +142,7 @@ static u64 fault_offset(const struct vm_fault *vmf)
 static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode *wi,
 			     int err)
 {
-	weft_stat_inc(&weft_rack.node.counters, WEFT_STAT_FAULT_FAILED);
+	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_FAILED);
 	/* who is being killed has nothing to complain of */
 	if (err != -EINTR)
 		weft_event_failed(wi->region.id, fault_offset(vmf), err);
@@ -170,8 +170,8 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 	/* keeps the inode when the mapping goes; vmf->vma is off limits below */
 	get_file(file);
 	weft_release_fault_lock(vmf);
-	weft_stat_inc(&weft_rack.node.counters, WEFT_STAT_FAULT_WAITED);
-	blk = weft_get_page(wi, page, perm, ahead, weft_wait_end());
+	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_WAITED);
+	blk = weft_get_page(wi, page, perm, ahead, weft_wait_end(wi->rack));
 	if (!IS_ERR(blk))
 		weft_put_page(blk);
 	else if (PTR_ERR(blk) != -EINTR)
@@ -184,7 +184,7 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
 				     u8 perm, bool ahead)
 {
-	unsigned long end = weft_wait_end();
+	unsigned long end = weft_wait_end(wi->rack);
 	u32 in_block = weft_region_in_block(&wi->region, page);
 	struct weft_block *blk;
 
@@ -240,7 +240,7 @@ static vm_fault_t weft_fault(struct vm_fault *vmf)
 	ret = get_for_fault(vmf, write ? WEFT_M : WEFT_S, &blk);
 	if (ret)
 		return ret;
-	weft_stat_inc(&weft_rack.node.counters,
+	weft_stat_inc(&wi->rack->node.counters,
 		      write ? WEFT_STAT_FAULT_WRITE : WEFT_STAT_FAULT_READ);
 	/* a writer comes again, to weft_page_mkwrite() */
 	if (!write)
@@ -264,7 +264,7 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 
 	if (!(ret & VM_FAULT_NOPAGE))
 		return ret;
-	weft_stat_inc(&weft_rack.node.counters, WEFT_STAT_FAULT_READ);
+	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_READ);
 	blk = weft_block_find(&wi->region, weft_region_block_of(&wi->region, vmf->pgoff));
 	if (blk) {
 		weft_block_touched(blk, WEFT_S);
@@ -291,7 +291,7 @@ static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 		weft_block_put(blk);
 		return VM_FAULT_NOPAGE;
 	}
-	weft_stat_inc(&weft_rack.node.counters, WEFT_STAT_FAULT_WRITE);
+	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_WRITE);
 	weft_block_touched(blk, WEFT_M);
 	weft_inode_written(wi);
 	weft_block_put(blk);

@@ -39,6 +39,6 @@ void weft_trace_miss(const struct weft_inode *wi, u64 offset, u8 perm);
 extern const struct vm_operations_struct weft_vm_operations;
 
 /* Until when a program waits that starts to wait now. */
-unsigned long weft_wait_end(void);
+unsigned long weft_wait_end(const struct weft_rack *rack);
 
 #endif /* WEFT_FAULT_H */

@@ -72,7 +72,7 @@ static size_t copy_locked(struct weft_block *blk, struct page *page, size_t at,
 static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			      struct iov_iter *iter, bool write)
 {
-	unsigned long end = weft_wait_end();
+	unsigned long end = weft_wait_end(wi->rack);
 	pgoff_t index = pos >> PAGE_SHIFT;
 	u32 in_block = weft_region_in_block(&wi->region, index);
 	u8 perm = write ? WEFT_M : WEFT_S;
@@ -153,7 +153,7 @@ static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 	count = min_t(loff_t, count, size - iocb->ki_pos);
 	n = copy_range(wi, &iocb->ki_pos, count, iter, false);
 	if (n > 0)
-		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_READ_BYTES, n);
+		weft_stat_add(&wi->rack->node.counters, WEFT_STAT_READ_BYTES, n);
 	return n;
 }
 
@@ -184,7 +184,7 @@ static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 	n = copy_range(wi, &iocb->ki_pos, n, iter, true);
 	if (n > 0) {
 		weft_inode_written(wi);
-		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_WRITE_BYTES, n);
+		weft_stat_add(&wi->rack->node.counters, WEFT_STAT_WRITE_BYTES, n);
 	}
 out:
 	inode_unlock(inode);
@@ -243,7 +243,7 @@ static int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 	struct weft_inode *wi = weft_inode_of(file_inode(file));
 	u64 index = (u64)start >> wi->region.block_shift;
 	u64 last = (u64)end >> wi->region.block_shift;
-	unsigned long until = weft_wait_end();
+	unsigned long until = weft_wait_end(wi->rack);
 	int err = 0;
 
 	while (!err && index <= last)

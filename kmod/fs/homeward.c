@@ -12,13 +12,13 @@
 
 static u32 home_of(const struct weft_block *blk)
 {
-	return weft_node_home(&weft_rack.node, blk->line.key) - WEFT_BLADE_MIN;
+	return weft_node_home(blk->cache->node, blk->line.key) - WEFT_BLADE_MIN;
 }
 
 /* Is it being waited for, and has taken nothing for the time-out? */
-static bool silent(struct weft_homeward *way, u32 home)
+static bool silent(const struct weft_rack *rack, struct weft_homeward *way, u32 home)
 {
-	u64 n = weft_cache_taken_by(&weft_rack.cache, WEFT_BLADE_MIN + home);
+	u64 n = weft_cache_taken_by(&rack->cache, WEFT_BLADE_MIN + home);
 
 	if (!(way->waiting & 1u << home) || way->taken[home] != n) {
 		way->waiting |= 1u << home;
@@ -26,25 +26,25 @@ static bool silent(struct weft_homeward *way, u32 home)
 		way->since[home] = jiffies;
 	}
 	return time_after(jiffies, way->since[home] +
-			  msecs_to_jiffies(READ_ONCE(weft_rack.node.timeout_ms)));
+			  msecs_to_jiffies(READ_ONCE(rack->node.timeout_ms)));
 }
 
-static bool any_silent(struct weft_homeward *way, u32 homes)
+static bool any_silent(const struct weft_rack *rack, struct weft_homeward *way, u32 homes)
 {
 	u32 home;
 
 	for (home = 0; home < WEFT_BLADES; home++)
-		if (homes & 1u << home && silent(way, home))
+		if (homes & 1u << home && silent(rack, way, home))
 			return true;
 	return false;
 }
 
-static bool all_silent(struct weft_homeward *way, u32 homes)
+static bool all_silent(const struct weft_rack *rack, struct weft_homeward *way, u32 homes)
 {
 	u32 home;
 
 	for (home = 0; home < WEFT_BLADES; home++)
-		if (homes & 1u << home && !silent(way, home))
+		if (homes & 1u << home && !silent(rack, way, home))
 			return false;
 	return true;
 }
@@ -73,7 +73,7 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 	for (; (blk = weft_block_next(&wi->region, &index)); index++) {
 		u32 home = home_of(blk), bit = 1u << home;
 
-		if (left & bit && silent(way, home)) {
+		if (left & bit && silent(wi->rack, way, home)) {
 			weft_block_put(blk);
 			continue;
 		}
@@ -87,10 +87,10 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 			left |= bit;
 		weft_block_put(blk);
 		/* so many on their way are enough; those to a silent home stay */
-		wait_event_timeout(weft_rack.cache.room,
-				   atomic_read(&weft_rack.cache.putting) <
+		wait_event_timeout(wi->rack->cache.room,
+				   atomic_read(&wi->rack->cache.putting) <
 				   WEFT_PUTTING_MAX,
-				   any_silent(way, left) ? 1 : HZ / 10);
+				   any_silent(wi->rack, way, left) ? 1 : HZ / 10);
 	}
 	return left;
 }
@@ -115,10 +115,10 @@ static bool give_all_back(struct weft_inode *wi)
 		/* while nobody used it a program has come back: its blocks are safe with it */
 		if (!left || atomic_read(&wi->files))
 			return true;
-		over = all_silent(way, left);
-		wait_event_timeout(weft_rack.cache.room, xa_empty(&wi->region.blocks),
+		over = all_silent(wi->rack, way, left);
+		wait_event_timeout(wi->rack->cache.room, xa_empty(&wi->region.blocks),
 				   HZ / 50);
-		if (over && all_silent(way, left))
+		if (over && all_silent(wi->rack, way, left))
 			return xa_empty(&wi->region.blocks);
 	}
 }
@@ -138,6 +138,6 @@ void weft_homeward_return(struct weft_inode *wi)
 		return;
 	pr_err("weft: region %u: %llu modified blocks could not be written home and are lost: the memory blade does not answer\n",
 	       wi->region.id, lost);
-	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_BLOCKS_LOST, lost);
+	weft_stat_add(&wi->rack->node.counters, WEFT_STAT_BLOCKS_LOST, lost);
 	weft_event_lost(wi->region.id, lost);
 }

@@ -12,24 +12,20 @@
 #include "fs/rack.h"
 #include "net/rpc.h"
 
-#define AT_A_TIME	16	/* inodes whose blocks go home, or whose times are told */
-
-static struct workqueue_struct *home_wq;	/* what inodes that are not used have to tell */
-
-struct weft_inode *weft_inode_grab(u32 region)
+struct weft_inode *weft_inode_grab(struct weft_rack *rack, u32 region)
 {
 	struct weft_inode *wi = NULL;
 	struct weft_region *r;
 
 	rcu_read_lock();
-	r = weft_region_find(&weft_rack.cache.regions, region);
+	r = weft_region_find(&rack->cache.regions, region);
 	if (r && igrab(&weft_inode_of_region(r)->vfs))
 		wi = weft_inode_of_region(r);
 	rcu_read_unlock();
 	return wi;
 }
 
-struct weft_inode *weft_inode_grab_next(u32 *region)
+struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 *region)
 {
 	struct weft_region *r;
 	u32 at = *region;
@@ -37,7 +33,8 @@ struct weft_inode *weft_inode_grab_next(u32 *region)
 	rcu_read_lock();
 	do {
 		at++;
-		r = at <= WEFT_REGION_MAX ? weft_region_next(&weft_rack.cache.regions, &at) : NULL;
+		r = at <= WEFT_REGION_MAX ?
+		    weft_region_next(&rack->cache.regions, &at) : NULL;
 	} while (r && !igrab(&weft_inode_of_region(r)->vfs));
 	rcu_read_unlock();
 	*region = r ? at : 0;
@@ -79,7 +76,7 @@ int weft_inode_call(struct weft_inode *wi, struct weft_call *call)
 	int err;
 
 	call->region = wi->region.id;
-	err = weft_rpc_catalog(&weft_rack.node, call);
+	err = weft_rpc_catalog(&wi->rack->node, call);
 	if (err == -ENOENT) {
 		/* unlinked, and not open anywhere that the blade knows of */
 		WRITE_ONCE(wi->gone, true);
@@ -191,7 +188,7 @@ void weft_inode_closed(struct weft_inode *wi)
 		return;
 	}
 	ihold(&wi->vfs);
-	if (!queue_work(home_wq, &wi->mtime_work))
+	if (!queue_work(wi->rack->home_wq, &wi->mtime_work))
 		iput(&wi->vfs); /* it has a reference already */
 }
 
@@ -205,22 +202,10 @@ void weft_inode_used(struct weft_inode *wi)
 
 void weft_inode_queue_home(struct weft_inode *wi)
 {
-	queue_work(home_wq, &wi->home_work);
+	queue_work(wi->rack->home_wq, &wi->home_work);
 }
 
-void weft_inode_flush_homeward(void)
+void weft_inode_flush_homeward(struct weft_rack *rack)
 {
-	flush_workqueue(home_wq);
-}
-
-int weft_inode_init(void)
-{
-	/* memory may depend on it */
-	home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, AT_A_TIME);
-	return home_wq ? 0 : -ENOMEM;
-}
-
-void weft_inode_exit(void)
-{
-	destroy_workqueue(home_wq);
+	flush_workqueue(rack->home_wq);
 }

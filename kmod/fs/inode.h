@@ -16,6 +16,8 @@
 #include "core/call.h"
 #include "locks/slots.h"
 
+struct weft_rack;
+
 #define WEFT_ROOT_INO	(WEFT_REGION_MAX + 1)
 
 #define WEFT_FAILED	8	/* failed faults that are remembered */
@@ -53,6 +55,7 @@ struct weft_stream {
 /**
  * struct weft_inode - a region
  * @vfs: the kernel's part
+ * @rack: that it is of
  * @region: what the layers below know of it; its number is 0 for the root
  * @lock: size of @vfs when it is written, @failed, @stream, @stream_age, @uses
  * @failed: so that the repetition of a fault can report the error
@@ -76,6 +79,7 @@ struct weft_stream {
  */
 struct weft_inode {
 	struct inode vfs;
+	struct weft_rack *rack;
 	struct weft_region region;
 	spinlock_t lock;
 	struct weft_failed failed[WEFT_FAILED];
@@ -108,13 +112,13 @@ static inline struct weft_inode *weft_inode_of_region(struct weft_region *region
 }
 
 /* The inode of a region with a reference, NULL if it is not known here or goes. */
-struct weft_inode *weft_inode_grab(u32 region);
+struct weft_inode *weft_inode_grab(struct weft_rack *rack, u32 region);
 
 /*
  * The next one after *region, with a reference; *region is set to it.  NULL, and
  * 0 in *region, at the end.
  */
-struct weft_inode *weft_inode_grab_next(u32 *region);
+struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 *region);
 
 /* Take over attributes that came from the catalog. */
 void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr);
@@ -170,9 +174,6 @@ void weft_inode_written(struct weft_inode *wi);
  * Wait for blocks on their way home of inodes that nobody uses any more.  @leaving of
  * the mount is set, so that none begins.
  */
-void weft_inode_flush_homeward(void);
-
-int weft_inode_init(void);
-void weft_inode_exit(void);
+void weft_inode_flush_homeward(struct weft_rack *rack);
 
 #endif /* WEFT_INODE_H */

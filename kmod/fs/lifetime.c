@@ -24,7 +24,7 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 {
 	struct weft_inode *wi = weft_inode_of(inode);
 
-	if (attr->block > WEFT_FRAGS_MAX * weft_rack.node.fragment)
+	if (attr->block > WEFT_FRAGS_MAX * wi->rack->node.fragment)
 		return -EFBIG;
 	inode->i_flags |= S_NOATIME | S_NOCMTIME;
 	inode->i_op = &weft_file_inode_operations;
@@ -34,7 +34,7 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 	mapping_set_gfp_mask(inode->i_mapping, GFP_HIGHUSER);
 	mapping_set_unevictable(inode->i_mapping);
 	weft_inode_update(wi, attr);
-	return weft_region_add(&weft_rack.cache.regions, &wi->region, attr->region,
+	return weft_region_add(&wi->rack->cache.regions, &wi->region, attr->region,
 			       (u8)ilog2(attr->block));
 }
 
@@ -130,10 +130,10 @@ void weft_inode_evict(struct inode *inode)
 			weft_homeward_return(wi);
 		weft_region_drop(&wi->region, 0);
 		weft_slots_stop(&wi->slots);
-		weft_klock_leave(&weft_rack.locks, wi->region.id);
+		weft_klock_leave(&wi->rack->locks, wi->region.id);
 		/* the eviction may be taking the last ones apart */
-		wait_event(weft_rack.cache.room, xa_empty(&wi->region.blocks));
-		weft_region_remove(&weft_rack.cache.regions, &wi->region);
+		wait_event(wi->rack->cache.room, xa_empty(&wi->region.blocks));
+		weft_region_remove(&wi->rack->cache.regions, &wi->region);
 		/* LEAVE says it of all regions at once */
 		if (wi->open_asked && !weft_mount_of(inode->i_sb)->leaving)
 			weft_opened_close(wi);
@@ -153,7 +153,8 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 
 	if (!wi)
 		return NULL;
-	weft_region_init(&wi->region, &weft_rack.cache, &wi->vfs.i_data, refresh);
+	wi->rack = weft_mount_of(sb)->rack;
+	weft_region_init(&wi->region, &wi->rack->cache, &wi->vfs.i_data, refresh);
 	spin_lock_init(&wi->lock);
 	memset(wi->failed, 0, sizeof(wi->failed));
 	memset(wi->stream, 0, sizeof(wi->stream));
@@ -171,7 +172,7 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->lose = 0;
 	INIT_WORK(&wi->home_work, home_work);
 	INIT_WORK(&wi->mtime_work, weft_inode_mtime_work);
-	weft_slots_init(&wi->slots, &wi->region, &weft_rack.locks);
+	weft_slots_init(&wi->slots, &wi->region, &wi->rack->locks);
 	return &wi->vfs;
 }
 

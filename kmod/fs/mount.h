@@ -8,6 +8,8 @@
 
 #include "net/config.h"
 
+struct weft_rack;
+
 /**
  * struct weft_homeward - waiting for homes to take blocks back
  * @waiting: bits of homes that are waited for, the first blade's is 0
@@ -25,6 +27,7 @@ struct weft_homeward {
 
 /**
  * struct weft_mount - options of the mount
+ * @rack: which it is of
  * @cache: bytes that blocks may take in this node's memory
  * @block: bytes of a block of regions that are created here
  * @mode: permissions of the root directory
@@ -38,6 +41,7 @@ struct weft_homeward {
  * @homeward: of all inodes that go then, one after the other
  */
 struct weft_mount {
+	struct weft_rack *rack;
 	u64 cache;
 	u32 block;
 	umode_t mode;

@@ -7,6 +7,7 @@
 #define WEFT_OPENED_H
 
 struct weft_inode;
+struct weft_opened;
 
 /**
  * weft_opened_open() - tell the catalog that this node uses the region
@@ -29,9 +30,10 @@ void weft_opened_close(struct weft_inode *wi);
  * Wait for the CLOSE calls under way, and drop those that have not begun.  After it the node
  * leaves the rack.
  */
-void weft_opened_flush(void);
+void weft_opened_flush(struct weft_opened *opened);
 
-int weft_opened_init(void);
-void weft_opened_exit(void);
+/* Return: NULL: no memory. */
+struct weft_opened *weft_opened_new(void);
+void weft_opened_free(struct weft_opened *opened);
 
 #endif /* WEFT_OPENED_H */

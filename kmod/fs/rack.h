@@ -6,10 +6,16 @@
 #ifndef WEFT_RACK_H
 #define WEFT_RACK_H
 
+#include <linux/atomic.h>
+#include <linux/workqueue.h>
+
 #include "blocks/cache.h"
 #include "locks/klock.h"
 #include "net/node.h"
 #include "rack/member.h"
+
+struct weft_opened;
+struct weft_recall;
 
 /**
  * struct weft_rack - a rack
@@ -17,12 +23,26 @@
  * @cache: blocks that it has
  * @locks: locks that it has
  * @member: joining it, leaving it
+ * @recall: calls of its blades, see recall.h
+ * @opened: regions that its first blade knows to be open here, see opened.h
+ * @home_wq: what inodes that no program uses any more have to tell
+ * @renewed: locks and open regions that renewals of directories are done with
+ * @sweep: looks names up again, see dir.c
+ * @sweep_next: the region that it looked at last
+ * @instance: bit 0: it is mounted, see super.c
  */
 struct weft_rack {
 	struct weft_node node;
 	struct weft_cache cache;
 	struct weft_locks locks;
 	struct weft_member member;
+	struct weft_recall *recall;
+	struct weft_opened *opened;
+	struct workqueue_struct *home_wq;
+	atomic64_t renewed;
+	struct delayed_work sweep;
+	u32 sweep_next;
+	unsigned long instance;
 };
 
 /* The only one so far. */

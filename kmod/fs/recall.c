@@ -37,7 +37,8 @@ struct seen_call {
 
 /**
  * struct recall - a call to be carried out
- * @work: in recall_wq
+ * @work: in weft_recall.wq
+ * @rack: whose
  * @from: blade that calls
  * @txn: its number
  * @nonce: what else the reply repeats
@@ -47,6 +48,7 @@ struct seen_call {
  */
 struct recall {
 	struct work_struct work;
+	struct weft_rack *rack;
 	u8 from;
 	u32 txn;
 	u32 nonce;
@@ -55,18 +57,30 @@ struct recall {
 	struct weft_call call;
 };
 
-static struct seen_call seen[SEEN_MAX];
-static unsigned int seen_next;
-static bool mounted;
-static DEFINE_SPINLOCK(seen_lock); /* seen, seen_next, mounted */
-static atomic_t pending;
-static atomic_t renewals;	/* of these, RENEW calls that are not being done yet */
-static struct workqueue_struct *recall_wq;
+/**
+ * struct weft_recall - calls of a rack's blades
+ * @lock: @seen, @next, @mounted
+ * @seen: the last ones
+ * @next: the oldest of these
+ * @mounted: a file system is
+ * @pending: calls that are not carried out yet
+ * @renewals: of these, RENEW calls that are not being done yet
+ * @wq: carries them out
+ */
+struct weft_recall {
+	spinlock_t lock;
+	struct seen_call seen[SEEN_MAX];
+	unsigned int next;
+	bool mounted;
+	atomic_t pending;
+	atomic_t renewals;
+	struct workqueue_struct *wq;
+};
 
 /* The region is @size bytes now: what lies beyond goes, for everybody. */
-static void shrink(u32 region, u64 size)
+static void shrink(struct weft_rack *rack, u32 region, u64 size)
 {
-	struct weft_inode *wi = weft_inode_grab(region);
+	struct weft_inode *wi = weft_inode_grab(rack, region);
 	struct inode *inode;
 
 	if (!wi)
@@ -80,29 +94,29 @@ static void shrink(u32 region, u64 size)
 	unmap_mapping_range(inode->i_mapping, round_up(size, PAGE_SIZE), 0, 1);
 	weft_region_drop(&wi->region, DIV_ROUND_UP_ULL(size, weft_region_block(&wi->region)));
 	/* the home forgets them by whole blocks, too */
-	weft_klock_forget(&weft_rack.locks, region, round_up(size, weft_region_block(&wi->region)));
+	weft_klock_forget(&rack->locks, region, round_up(size, weft_region_block(&wi->region)));
 	iput(inode);
 }
 
 /* What failed is as if it had not come: its repetition is done again. */
-static void note_end(u32 txn, bool done)
+static void note_end(struct weft_recall *recall, u32 txn, bool done)
 {
 	unsigned int i;
 
-	spin_lock_bh(&seen_lock);
+	spin_lock_bh(&recall->lock);
 	for (i = 0; i < SEEN_MAX; i++) {
-		if (seen[i].txn != txn)
+		if (recall->seen[i].txn != txn)
 			continue;
-		seen[i].done = done;
+		recall->seen[i].done = done;
 		if (!done)
-			seen[i].txn = 0;
+			recall->seen[i].txn = 0;
 	}
-	spin_unlock_bh(&seen_lock);
+	spin_unlock_bh(&recall->lock);
 }
 
-bool weft_recall_renewal_waits(void)
+bool weft_recall_renewal_waits(const struct weft_rack *rack)
 {
-	return atomic_read(&renewals) > 0;
+	return atomic_read(&rack->recall->renewals) > 0;
 }
 
 static bool is_renewal(const struct recall *r)
@@ -113,78 +127,80 @@ static bool is_renewal(const struct recall *r)
 static int carry_out(const struct recall *r)
 {
 	if (r->leaving)
-		return weft_renew_leaving(r->from);
+		return weft_renew_leaving(r->rack, r->from);
 	if (r->call.op == WEFT_CALL_RENEW)
-		return weft_renew(r->from, r->call.life,
+		return weft_renew(r->rack, r->from, r->call.life,
 				  r->call.valid & WEFT_RENEW_LATE);
-	weft_stat_inc(&weft_rack.node.counters, WEFT_STAT_RECALLS);
-	shrink(r->call.region, r->call.size);
+	weft_stat_inc(&r->rack->node.counters, WEFT_STAT_RECALLS);
+	shrink(r->rack, r->call.region, r->call.size);
 	return 0;
 }
 
 static void recall_work(struct work_struct *work)
 {
 	struct recall *r = container_of(work, struct recall, work);
+	struct weft_recall *recall = r->rack->recall;
 	int err = 0;
 
 	if (is_renewal(r))
-		atomic_dec(&renewals);
+		atomic_dec(&recall->renewals);
 	if (!r->again) {
 		err = carry_out(r);
-		note_end(r->txn, !err);
+		note_end(recall, r->txn, !err);
 	}
 	if (!err) {
 		r->call.err = 0;
-		weft_rpc_reply(&weft_rack.node, r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
+		weft_rpc_reply(&r->rack->node, r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
 	}
 	kfree(r);
-	atomic_dec(&pending);
+	atomic_dec(&recall->pending);
 }
 
 /*
  * Return: 0: a new call, which is noted; 1: it was done before, or there is
  * nothing to do; -EBUSY: it is being done.
  */
-static int note(u32 txn, bool renew, bool *leaving)
+static int note(struct weft_recall *recall, u32 txn, bool renew, bool *leaving)
 {
 	unsigned int i;
 	int ret = 0;
 
-	spin_lock(&seen_lock);
+	spin_lock(&recall->lock);
 	for (i = 0; i < SEEN_MAX; i++) {
-		if (seen[i].txn != txn)
+		if (recall->seen[i].txn != txn)
 			continue;
-		ret = seen[i].done ? 1 : -EBUSY;
+		ret = recall->seen[i].done ? 1 : -EBUSY;
 		break;
 	}
-	*leaving = renew && !mounted;
-	if (!mounted && !renew) {
+	*leaving = renew && !recall->mounted;
+	if (!recall->mounted && !renew) {
 		ret = 1;
 	} else if (i == SEEN_MAX) {
-		seen[seen_next].txn = txn;
-		seen[seen_next].done = false;
-		seen_next = (seen_next + 1) % SEEN_MAX;
+		recall->seen[recall->next].txn = txn;
+		recall->seen[recall->next].done = false;
+		recall->next = (recall->next + 1) % SEEN_MAX;
 	}
-	spin_unlock(&seen_lock);
+	spin_unlock(&recall->lock);
 	return ret;
 }
 
 /* It is at work, or waits for another blade's RENEW, which is.  Softirq. */
-static void say_busy(const struct weft_msg *msg, struct weft_call *call)
+static void say_busy(struct weft_rack *rack, const struct weft_msg *msg, struct weft_call *call)
 {
 	call->err = EINPROGRESS;
-	call->used = weft_renew_done();
-	weft_rpc_reply(&weft_rack.node, msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
+	call->used = weft_renew_done(rack);
+	weft_rpc_reply(&rack->node, msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
 }
 
-void weft_recall_recv(struct weft_node *node, const struct weft_msg *msg)
+void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 {
+	struct weft_recall *recall = rack->recall;
 	struct recall *r;
 	int ret;
 
 	if (!weft_is_blade(msg->src) || weft_txn_member(msg->txn) != msg->src)
 		return;
-	if (atomic_inc_return(&pending) > PENDING_MAX)
+	if (atomic_inc_return(&recall->pending) > PENDING_MAX)
 		goto drop; /* it comes again */
 	r = kzalloc(sizeof(*r), GFP_ATOMIC);
 	if (!r)
@@ -193,78 +209,94 @@ void weft_recall_recv(struct weft_node *node, const struct weft_msg *msg)
 	    (r->call.op != WEFT_CALL_RECALLED &&
 	     r->call.op != WEFT_CALL_RENEW))
 		goto drop_free;
-	ret = note(msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
+	ret = note(recall, msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
 	if (ret < 0) {
 		if (r->call.op == WEFT_CALL_RENEW)
-			say_busy(msg, &r->call);
+			say_busy(rack, msg, &r->call);
 		goto drop_free;
 	}
 	r->again = ret;
+	r->rack = rack;
 	r->from = msg->src;
 	r->txn = msg->txn;
 	r->nonce = msg->nonce;
 	INIT_WORK(&r->work, recall_work);
 	if (is_renewal(r))
-		atomic_inc(&renewals);
-	queue_work(recall_wq, &r->work);
+		atomic_inc(&recall->renewals);
+	queue_work(recall->wq, &r->work);
 	return;
 
 drop_free:
 	kfree(r);
 drop:
-	atomic_dec(&pending);
+	atomic_dec(&recall->pending);
 }
 
 struct recall_run {
 	struct work_struct work;
-	void (*fn)(void);
+	struct weft_rack *rack;
+	void (*fn)(struct weft_rack *rack);
 };
 
 static void run_work(struct work_struct *work)
 {
-	container_of(work, struct recall_run, work)->fn();
+	struct recall_run *run = container_of(work, struct recall_run, work);
+
+	run->fn(run->rack);
 }
 
-void weft_recall_run(void (*fn)(void))
+void weft_recall_run(struct weft_rack *rack, void (*fn)(struct weft_rack *rack))
 {
-	struct recall_run run = { .fn = fn };
+	struct recall_run run = { .rack = rack, .fn = fn };
+	struct weft_recall *recall = rack->recall;
 	bool queued;
 
 	INIT_WORK_ONSTACK(&run.work, run_work);
-	spin_lock_bh(&seen_lock);
-	queued = mounted && queue_work(recall_wq, &run.work);
-	spin_unlock_bh(&seen_lock);
+	spin_lock_bh(&recall->lock);
+	queued = recall->mounted && queue_work(recall->wq, &run.work);
+	spin_unlock_bh(&recall->lock);
 	if (queued)
 		flush_work(&run.work);
 	destroy_work_on_stack(&run.work);
 }
 
-static void set_mounted(bool on)
+static void set_mounted(struct weft_recall *recall, bool on)
 {
-	spin_lock_bh(&seen_lock);
-	mounted = on;
-	spin_unlock_bh(&seen_lock);
+	spin_lock_bh(&recall->lock);
+	recall->mounted = on;
+	spin_unlock_bh(&recall->lock);
 }
 
-void weft_recall_start(void)
+void weft_recall_start(struct weft_rack *rack)
 {
-	set_mounted(true);
+	set_mounted(rack->recall, true);
 }
 
-void weft_recall_stop(void)
+void weft_recall_stop(struct weft_rack *rack)
 {
-	set_mounted(false);
-	flush_workqueue(recall_wq);
+	set_mounted(rack->recall, false);
+	flush_workqueue(rack->recall->wq);
 }
 
-int weft_recall_init(void)
+struct weft_recall *weft_recall_new(void)
 {
+	struct weft_recall *recall = kzalloc(sizeof(*recall), GFP_KERNEL);
+
+	if (!recall)
+		return NULL;
+	spin_lock_init(&recall->lock);
 	/* one at a time: in the order in which they come */
-	recall_wq = alloc_ordered_workqueue("weft-recall", WQ_MEM_RECLAIM);
-	return recall_wq ? 0 : -ENOMEM;
+	recall->wq = alloc_ordered_workqueue("weft-recall", WQ_MEM_RECLAIM);
+	if (recall->wq)
+		return recall;
+	kfree(recall);
+	return NULL;
 }
 
-void weft_recall_exit(void)
+void weft_recall_free(struct weft_recall *recall)
 {
-	destroy_workqueue(recall_wq);
+	if (!recall)
+		return;
+	destroy_workqueue(recall->wq);
+	kfree(recall);
 }

@@ -7,28 +7,30 @@
 
 #include "core/wire.h"
 
-/* A CALL for us.  Softirq. */
-struct weft_node;
+struct weft_rack;
+struct weft_recall;
 
-void weft_recall_recv(struct weft_node *node, const struct weft_msg *msg);
+/* A CALL for us.  Softirq. */
+void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg);
 
 /*
  * While a file system is mounted.  After weft_recall_stop() nobody holds an inode
  * for a call, and calls are answered without looking: the blocks go home anyway.
  */
-void weft_recall_start(void);
+void weft_recall_start(struct weft_rack *rack);
 
 /*
  * Call this there where the blades' calls are carried out, if a file system is
  * mounted, and wait for it: who looks at all inodes must not do it while they go.
  */
-void weft_recall_run(void (*fn)(void));
-void weft_recall_stop(void);
+void weft_recall_run(struct weft_rack *rack, void (*fn)(struct weft_rack *rack));
+void weft_recall_stop(struct weft_rack *rack);
 
 /* Does another RENEW wait for the one that is being done?  Any context. */
-bool weft_recall_renewal_waits(void);
+bool weft_recall_renewal_waits(const struct weft_rack *rack);
 
-int weft_recall_init(void);
-void weft_recall_exit(void);
+/* Return: NULL: no memory. */
+struct weft_recall *weft_recall_new(void);
+void weft_recall_free(struct weft_recall *recall);
 
 #endif /* WEFT_RECALL_H */

@@ -20,43 +20,43 @@
 #define OTHERS_MS	5000	/* without progress, while another blade waits for its turn */
 #define PINS_MS		1000	/* for all devices that write into blocks to come to an end */
 
-/* Locks and open regions that renewals are done with, of whichever blade. */
-static atomic64_t done;
-
-static u64 all_done(void)
+static u64 all_done(const struct weft_rack *rack)
 {
-	return atomic64_read(&done) + atomic64_read(&weft_rack.cache.renewed);
+	return atomic64_read(&rack->renewed) + atomic64_read(&rack->cache.renewed);
 }
 
-u64 weft_renew_done(void)
+u64 weft_renew_done(const struct weft_rack *rack)
 {
 	/* what is on its way counts when it has come there */
-	return all_done() + weft_cache_taken_all(&weft_rack.cache);
+	return all_done(rack) + weft_cache_taken_all(&rack->cache);
 }
 
 /**
  * struct stall - has anything been done for a blade lately?
+ * @rack: of which
  * @blade: which, or ALL_BLADES
  * @done: what done_for() was when it last grew
  * @since: when that was, jiffies
  */
 struct stall {
+	const struct weft_rack *rack;
 	u8 blade;
 	u64 done;
 	unsigned long since;
 };
 
 /* What other blades take back meanwhile is no sign of this one. */
-static u64 done_for(u8 blade)
+static u64 done_for(const struct weft_rack *rack, u8 blade)
 {
-	return all_done() + (blade == ALL_BLADES ? weft_cache_taken_all(&weft_rack.cache) :
-				       weft_cache_taken_by(&weft_rack.cache, blade));
+	return all_done(rack) + (blade == ALL_BLADES ? weft_cache_taken_all(&rack->cache) :
+				       weft_cache_taken_by(&rack->cache, blade));
 }
 
-static struct stall stall_begin(u8 blade)
+static struct stall stall_begin(const struct weft_rack *rack, u8 blade)
 {
 	return (struct stall){
-		.blade = blade, .done = done_for(blade), .since = jiffies,
+		.rack = rack, .blade = blade, .done = done_for(rack, blade),
+		.since = jiffies,
 	};
 }
 
@@ -66,14 +66,14 @@ static struct stall stall_begin(u8 blade)
  */
 static bool stalled(struct stall *s)
 {
-	u32 limit = READ_ONCE(weft_rack.node.timeout_ms);
-	u64 now = done_for(s->blade);
+	u32 limit = READ_ONCE(s->rack->node.timeout_ms);
+	u64 now = done_for(s->rack, s->blade);
 
 	if (now != s->done) {
 		s->done = now;
 		s->since = jiffies;
 	}
-	if (weft_recall_renewal_waits())
+	if (weft_recall_renewal_waits(s->rack))
 		limit = min_t(u32, limit, OTHERS_MS);
 	return time_after(jiffies, s->since + msecs_to_jiffies(limit));
 }
@@ -82,13 +82,14 @@ static bool stalled(struct stall *s)
 
 static bool is_of(const struct weft_block *blk, u8 blade)
 {
-	return blade == ALL_BLADES || weft_node_home(&weft_rack.node, blk->line.key) == blade;
+	return blade == ALL_BLADES || weft_node_home(blk->cache->node, blk->line.key) == blade;
 }
 
 enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
 
 /**
  * struct renewal - all blocks of a blade go back, or are lost
+ * @rack: of which
  * @blade: whose, or ALL_BLADES
  * @stall: it comes to an end only as long as something moves
  * @returning: blocks that the last PASS_COUNT found on their way
@@ -97,6 +98,7 @@ enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
  * @clean: the others that are dropped, and that may have been out of date
  */
 struct renewal {
+	struct weft_rack *rack;
 	u8 blade;
 	struct stall stall;
 	u64 returning;
@@ -135,10 +137,11 @@ static void pass_block(struct renewal *r, struct weft_block *blk, enum pass pass
  */
 static bool wait_for_room(struct renewal *r)
 {
-	atomic_t *putting = r->blade == ALL_BLADES ? &weft_rack.cache.putting :
-			    &weft_rack.cache.putting_to[r->blade - WEFT_BLADE_MIN];
+	struct weft_cache *cache = &r->rack->cache;
+	atomic_t *putting = r->blade == ALL_BLADES ? &cache->putting :
+			    &cache->putting_to[r->blade - WEFT_BLADE_MIN];
 
-	while (!wait_event_timeout(weft_rack.cache.room,
+	while (!wait_event_timeout(cache->room,
 				   atomic_read(putting) < WEFT_PUTTING_MAX, HZ / 10))
 		if (stalled(&r->stall))
 			return false;
@@ -174,19 +177,20 @@ static void report(struct weft_inode *wi, const struct renewal *r)
 	WRITE_ONCE(wi->lost, true);
 	pr_err("weft: region %u: %llu modified blocks are lost, %llu others dropped: the rack went on without this node; programs that have it open get errors, restart them\n",
 	       wi->region.id, r->modified, r->clean);
-	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_BLOCKS_LOST, r->modified);
+	weft_stat_add(&r->rack->node.counters, WEFT_STAT_BLOCKS_LOST, r->modified);
 	weft_event_lost(wi->region.id, r->modified);
 }
 
 static int pass_all(struct renewal *r, enum pass pass)
 {
+	struct weft_rack *rack = r->rack;
 	struct weft_inode *wi;
 	u32 region = 0;
 	int err = 0;
 
 	r->returning = 0;
 	r->owed = 0;
-	while (!err && (wi = weft_inode_grab_next(&region))) {
+	while (!err && (wi = weft_inode_grab_next(rack, &region))) {
 		r->modified = 0;
 		r->clean = 0;
 		err = pass_inode(r, wi, pass);
@@ -202,14 +206,14 @@ static int pass_all(struct renewal *r, enum pass pass)
  * evicts them sees to their blocks.  @late: the blades want nothing of it any more.
  * Return: true if there are such inodes with blocks left.
  */
-static bool tell_leaving(u32 blades, bool late)
+static bool tell_leaving(struct weft_rack *rack, u32 blades, bool late)
 {
 	struct weft_region *region;
 	bool any = false;
 	u32 at;
 
 	rcu_read_lock();
-	for (at = 0; (region = weft_region_next(&weft_rack.cache.regions, &at)); at++) {
+	for (at = 0; (region = weft_region_next(&rack->cache.regions, &at)); at++) {
 		struct weft_inode *wi = weft_inode_of_region(region);
 
 		/* one who calls this at a time */
@@ -224,13 +228,13 @@ static bool tell_leaving(u32 blades, bool late)
 }
 
 /* That is over. */
-static void told_leaving(void)
+static void told_leaving(struct weft_rack *rack)
 {
 	struct weft_region *region;
 	u32 at;
 
 	rcu_read_lock();
-	for (at = 0; (region = weft_region_next(&weft_rack.cache.regions, &at)); at++) {
+	for (at = 0; (region = weft_region_next(&rack->cache.regions, &at)); at++) {
 		struct weft_inode *wi = weft_inode_of_region(region);
 
 		WRITE_ONCE(wi->renew, 0);
@@ -244,10 +248,10 @@ static u32 bits_of(u8 blade)
 	return blade == ALL_BLADES ? ~0u : 1u << (blade - WEFT_BLADE_MIN);
 }
 
-static void wait_a_little(void)
+static void wait_a_little(struct weft_rack *rack)
 {
-	wait_event_timeout(weft_rack.cache.room,
-			   !atomic_read(&weft_rack.cache.putting), HZ / 50);
+	wait_event_timeout(rack->cache.room,
+			   !atomic_read(&rack->cache.putting), HZ / 50);
 }
 
 /*
@@ -271,48 +275,51 @@ static int return_owed(struct renewal *r)
 /* Until none is on its way any more; some may be with inodes that go just now. */
 static int wait_returned(struct renewal *r)
 {
+	struct weft_rack *rack = r->rack;
 	int err = pass_all(r, PASS_COUNT);
 
 	while (!err && (r->returning ||
-			tell_leaving(bits_of(r->blade), false))) {
+			tell_leaving(rack, bits_of(r->blade), false))) {
 		if (stalled(&r->stall))
 			return -ETIMEDOUT;
-		wait_a_little();
+		wait_a_little(rack);
 		err = pass_all(r, PASS_COUNT);
 	}
 	return err;
 }
 
-static int return_blocks(u8 blade)
+static int return_blocks(struct weft_rack *rack, u8 blade)
 {
-	struct renewal r = { .blade = blade, .stall = stall_begin(blade) };
+	struct renewal r = {
+		.rack = rack, .blade = blade, .stall = stall_begin(rack, blade),
+	};
 	int err;
 
-	tell_leaving(bits_of(blade), false);
+	tell_leaving(rack, bits_of(blade), false);
 	err = pass_all(&r, PASS_GIVE_BACK);
 	if (!err)
 		err = return_owed(&r);
 	if (!err)
 		err = wait_returned(&r);
-	told_leaving();
+	told_leaving(rack);
 	return err;
 }
 
-static void lose_blocks(u8 blade)
+static void lose_blocks(struct weft_rack *rack, u8 blade)
 {
-	struct renewal r = { .blade = blade };
+	struct renewal r = { .rack = rack, .blade = blade };
 
-	tell_leaving(bits_of(blade), true);
+	tell_leaving(rack, bits_of(blade), true);
 	pass_all(&r, PASS_LOSE);
-	r.stall = stall_begin(blade);
-	while (tell_leaving(bits_of(blade), true) && !stalled(&r.stall))
-		wait_a_little();
-	told_leaving();
+	r.stall = stall_begin(rack, blade);
+	while (tell_leaving(rack, bits_of(blade), true) && !stalled(&r.stall))
+		wait_a_little(rack);
+	told_leaving(rack);
 }
 
 /* --- locks ---------------------------------------------------------------------- */
 
-static int claim(u8 blade, struct weft_call *call, u32 life)
+static int claim(struct weft_rack *rack, u8 blade, struct weft_call *call, u32 life)
 {
 	int err;
 
@@ -320,12 +327,12 @@ static int claim(u8 blade, struct weft_call *call, u32 life)
 		return 0;
 	call->op = WEFT_CALL_CLAIM;
 	call->life = life;
-	err = weft_rpc_call(&weft_rack.node, blade, call, CALL_MS);
+	err = weft_rpc_call(&rack->node, blade, call, CALL_MS);
 	memset(call, 0, sizeof(*call));
 	return err;
 }
 
-static int claim_locks(u8 blade, u32 life)
+static int claim_locks(struct weft_rack *rack, u8 blade, u32 life)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 	struct weft_held_lock held;
@@ -335,30 +342,30 @@ static int claim_locks(u8 blade, u32 life)
 
 	if (!call)
 		return -ENOMEM;
-	while (!err && weft_klock_renew(&weft_rack.locks, blade, &key, false, &held)) {
+	while (!err && weft_klock_renew(&rack->locks, blade, &key, false, &held)) {
 		if (call->list_len + WEFT_CLAIM_LEN > WEFT_CALL_LIST_MAX)
-			err = claim(blade, call, life);
+			err = claim(rack, blade, call, life);
 		p = call->list + call->list_len;
 		put_unaligned_be64(held.key, p);
 		put_unaligned_be32(held.epoch, p + 8);
 		p[12] = held.state;
 		memset(p + 13, 0, 3);
 		call->list_len += WEFT_CLAIM_LEN;
-		atomic64_inc(&done);
+		atomic64_inc(&rack->renewed);
 	}
 	if (!err)
-		err = claim(blade, call, life);
+		err = claim(rack, blade, call, life);
 	kfree(call);
 	return err;
 }
 
 /* Locks that programs hold are not safe any more: others may get them. */
-static void lose_locks(u8 blade)
+static void lose_locks(struct weft_rack *rack, u8 blade)
 {
 	struct weft_held_lock held;
 	u64 key = 0, n = 0;
 
-	while (weft_klock_renew(&weft_rack.locks, blade, &key, true, &held))
+	while (weft_klock_renew(&rack->locks, blade, &key, true, &held))
 		n++;
 	if (n)
 		pr_err("weft: %llu locks that programs hold are lost: the rack went on without this node\n",
@@ -368,63 +375,63 @@ static void lose_locks(u8 blade)
 /* --- a blade, or all ------------------------------------------------------------ */
 
 /* Return: 0, or -EINTR or -ETIMEDOUT: the first blade is silent. */
-static int renew_opens(void)
+static int renew_opens(struct weft_rack *rack)
 {
 	struct weft_inode *wi;
 	u32 region = 0;
 	int err = 0;
 
-	while (!err && (wi = weft_inode_grab_next(&region))) {
+	while (!err && (wi = weft_inode_grab_next(rack, &region))) {
 		err = weft_opened_again(wi);
 		if (!err)
-			atomic64_inc(&done);
+			atomic64_inc(&rack->renewed);
 		iput(&wi->vfs);
 	}
 	return err;
 }
 
-void weft_renew_opens(void)
+void weft_renew_opens(struct weft_rack *rack)
 {
-	renew_opens();
+	renew_opens(rack);
 }
 
-int weft_renew(u8 blade, u32 life, bool late)
+int weft_renew(struct weft_rack *rack, u8 blade, u32 life, bool late)
 {
 	int err = 0;
 
 	if (late) {
 		pr_warn("weft: memory blade %u went on without this node: dropping all blocks of it\n",
 			blade - WEFT_BLADE_MIN + 1);
-		lose_locks(blade);
-		lose_blocks(blade);
+		lose_locks(rack, blade);
+		lose_blocks(rack, blade);
 	} else {
 		pr_info("weft: memory blade %u begins anew: all blocks of it go home\n",
 			blade - WEFT_BLADE_MIN + 1);
-		err = claim_locks(blade, life);
+		err = claim_locks(rack, blade, life);
 		if (!err)
-			err = return_blocks(blade);
+			err = return_blocks(rack, blade);
 	}
 	if (!err && blade == WEFT_BLADE_MIN)
-		err = renew_opens();
+		err = renew_opens(rack);
 	return err;
 }
 
-int weft_renew_leaving(u8 blade)
+int weft_renew_leaving(struct weft_rack *rack, u8 blade)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
 
-	while (READ_ONCE(weft_rack.cache.lines)) {
+	while (READ_ONCE(rack->cache.lines)) {
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		tell_leaving(bits_of(blade), false);
-		wait_a_little();
+		tell_leaving(rack, bits_of(blade), false);
+		wait_a_little(rack);
 	}
 	return 0;
 }
 
-void weft_renew_all_lost(void)
+void weft_renew_all_lost(struct weft_rack *rack)
 {
 	pr_warn("weft: the rack does not know this node any more: dropping all blocks\n");
-	lose_locks(ALL_BLADES);
-	lose_blocks(ALL_BLADES);
+	lose_locks(rack, ALL_BLADES);
+	lose_blocks(rack, ALL_BLADES);
 }

@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+struct weft_rack;
+
 /**
  * weft_renew() - the directory of a blade begins a new life
  * @blade: whose
@@ -19,28 +21,28 @@
  *
  * Return: 0, or what went wrong: to be done again.
  */
-int weft_renew(u8 blade, u32 life, bool late);
+int weft_renew(struct weft_rack *rack, u8 blade, u32 life, bool late);
 
 /**
  * weft_renew_leaving() - the same while the file system is being unmounted
  *
  * Whoever evicts the inodes gives their blocks back.  Return: 0: all are gone.
  */
-int weft_renew_leaving(u8 blade);
+int weft_renew_leaving(struct weft_rack *rack, u8 blade);
 
 /*
  * This node is no member any more, though nobody has unmounted: whatever it has may
  * be another's by now.  All of it is dropped.  Process context.
  */
-void weft_renew_all_lost(void);
+void weft_renew_all_lost(struct weft_rack *rack);
 
 /*
  * What renewals have done so far, a number that grows as long as one is at work: blades
  * that wait for us are told.  Any context.
  */
-u64 weft_renew_done(void);
+u64 weft_renew_done(const struct weft_rack *rack);
 
 /* The first blade has forgotten which regions are open here. */
-void weft_renew_opens(void);
+void weft_renew_opens(struct weft_rack *rack);
 
 #endif /* WEFT_RENEW_H */

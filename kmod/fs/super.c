@@ -137,7 +137,7 @@ static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
 	if (!call)
 		return -ENOMEM;
 	call->op = WEFT_CALL_STATFS;
-	err = weft_rpc_catalog(&weft_rack.node, call);
+	err = weft_rpc_catalog(&weft_mount_of(dentry->d_sb)->rack->node, call);
 	if (!err) {
 		buf->f_type = WEFT_SUPER_MAGIC;
 		buf->f_bsize = PAGE_SIZE;
@@ -167,12 +167,10 @@ static const struct super_operations weft_super_operations = {
  * mount may make a new instance as soon as the old one has evicted its inodes, when most
  * of what it began is still to be ended: the new one waits here for that.
  */
-static unsigned long instance;	/* bit 0: there is one */
-
 static int begin_instance(struct weft_mount *m)
 {
 	/* 0: it was not set, and is now */
-	if (wait_on_bit_lock(&instance, 0, TASK_KILLABLE))
+	if (wait_on_bit_lock(&m->rack->instance, 0, TASK_KILLABLE))
 		return -EINTR;
 	m->instance = true;
 	return 0;
@@ -181,7 +179,7 @@ static int begin_instance(struct weft_mount *m)
 static void end_instance(struct weft_mount *m)
 {
 	if (m->instance)
-		clear_and_wake_up_bit(0, &instance);
+		clear_and_wake_up_bit(0, &m->rack->instance);
 }
 
 static int make_root(struct super_block *sb, const struct weft_mount *m)
@@ -205,11 +203,11 @@ static int make_root(struct super_block *sb, const struct weft_mount *m)
 	return sb->s_root ? 0 : -ENOMEM;
 }
 
-static int join(struct fs_context *fc)
+static int join(struct weft_member *member, struct fs_context *fc)
 {
 	struct weft_config cfg;
 	__be32 other;
-	int err = weft_member_join(&weft_rack.member, &other);
+	int err = weft_member_join(member, &other);
 
 	switch (err) {
 	case 0:
@@ -218,14 +216,14 @@ static int join(struct fs_context *fc)
 		errorf(fc, "weft: this node is not configured: run weftctl up first");
 		return err;
 	case -EEXIST:
-		if (weft_member_config(&weft_rack.member, &cfg))
+		if (weft_member_config(member, &cfg))
 			cfg.id = 0;
 		errorf(fc, "weft: another node has the id %u: give this one another with weftctl down and weftctl up",
 		       cfg.id);
 		pr_warn("weft: another node has the id %u\n", cfg.id);
 		return err;
 	case -ETIMEDOUT:
-		if (weft_member_config(&weft_rack.member, &cfg))
+		if (weft_member_config(member, &cfg))
 			cfg.home[0] = 0;
 		errorf(fc, "weft: the memory blade %pI4 does not answer: is weft-memd running?",
 		       &cfg.home[0]);
@@ -264,17 +262,17 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	err = begin_instance(m);
 	if (err)
 		return err;
-	err = join(fc);
+	err = join(&m->rack->member, fc);
 	if (err)
 		return err;
 	m->joined = true;
-	err = weft_cache_start(&weft_rack.cache, m->cache >> PAGE_SHIFT);
+	err = weft_cache_start(&m->rack->cache, m->cache >> PAGE_SHIFT);
 	if (err)
 		return err;
 	m->started = true;
-	weft_locks_start(&weft_rack.locks);
-	weft_recall_start();
-	weft_dir_start();
+	weft_locks_start(&m->rack->locks);
+	weft_recall_start(m->rack);
+	weft_dir_start(m->rack);
 	return make_root(sb, m);
 }
 
@@ -284,21 +282,21 @@ static void weft_kill_sb(struct super_block *sb)
 
 	/* without it, another one may be ending these */
 	if (m->instance) {
-		weft_dir_stop();
-		weft_recall_stop();
+		weft_dir_stop(m->rack);
+		weft_recall_stop(m->rack);
 	}
 	WRITE_ONCE(m->leaving, true);
 	if (m->instance)
-		weft_inode_flush_homeward();
+		weft_inode_flush_homeward(m->rack);
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {
-		weft_locks_stop(&weft_rack.locks);
-		weft_opened_flush();
-		weft_cache_stop(&weft_rack.cache);
+		weft_locks_stop(&m->rack->locks);
+		weft_opened_flush(m->rack->opened);
+		weft_cache_stop(&m->rack->cache);
 	}
 	if (m->joined)
-		weft_member_leave(&weft_rack.member);
+		weft_member_leave(&m->rack->member);
 	end_instance(m);
 	kfree(m);
 }
@@ -317,7 +315,7 @@ static int weft_reconfigure(struct fs_context *fc)
 
 	m->cache = new->cache;
 	m->block = new->block;
-	weft_cache_resize(&weft_rack.cache, m->cache >> PAGE_SHIFT);
+	weft_cache_resize(&m->rack->cache, m->cache >> PAGE_SHIFT);
 	return 0;
 }
 
@@ -342,6 +340,7 @@ static int weft_init_fs_context(struct fs_context *fc)
 	if (fc->purpose == FS_CONTEXT_FOR_RECONFIGURE) {
 		*m = *weft_mount_of(fc->root->d_sb);
 	} else {
+		m->rack = &weft_rack;
 		m->cache = round_down(((u64)totalram_pages() << PAGE_SHIFT) / 4,
 				      PAGE_SIZE);
 		m->block = BLOCK_DEFAULT;

@@ -8,12 +8,13 @@
 #include <linux/module.h>
 #include <linux/sched/signal.h>
 
-#include "hist.h"
-#include "inspect.h"
-#include "netlink.h"
-#include "netlink_event.h"
-#include "node.h"
-#include "stats.h"
+#include "base/event.h"
+#include "base/hist.h"
+#include "base/stats.h"
+#include "control/inspect.h"
+#include "control/netlink.h"
+#include "fs/rack.h"
+#include "net/rpc.h"
 
 static bool mounted;
 module_param(mounted, bool, 0644);
@@ -45,13 +46,14 @@ MODULE_PARM_DESC(blade, "how the blades answer");
 #define PAGES		5
 #define COUNTERS	40
 
-struct weft_node weft_node;
+struct weft_rack weft_rack;
 
 static DEFINE_MUTEX(lock);	/* of all below */
 static struct weft_config config;
 static bool is_up;
 
-int weft_node_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
+int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
+		   struct netlink_ext_ack *extack)
 {
 	int err = 0;
 
@@ -65,14 +67,14 @@ int weft_node_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
 			config.timeout_ms = WEFT_TIMEOUT_MS_DEFAULT;
 		if (!config.hold_set)
 			config.hold_us = WEFT_HOLD_US_DEFAULT;
-		weft_node.id = (u8)config.id;
+		weft_rack.node.id = (u8)config.id;
 		is_up = true;
 	}
 	mutex_unlock(&lock);
 	return err;
 }
 
-int weft_node_down(struct netlink_ext_ack *extack)
+int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack)
 {
 	int err = 0;
 
@@ -87,7 +89,7 @@ int weft_node_down(struct netlink_ext_ack *extack)
 	return err;
 }
 
-int weft_node_config_get(struct weft_config *cfg)
+int weft_member_config(struct weft_member *m, struct weft_config *cfg)
 {
 	int err;
 
@@ -99,7 +101,8 @@ int weft_node_config_get(struct weft_config *cfg)
 	return err;
 }
 
-int weft_node_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack)
+int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
+		     struct netlink_ext_ack *extack)
 {
 	int err;
 
@@ -113,21 +116,32 @@ int weft_node_tune(u32 timeout_ms, int hold_us, struct netlink_ext_ack *extack)
 	return err;
 }
 
-int weft_node_status(struct weft_node_status *s)
+int weft_member_status(struct weft_member *m, struct weft_member_status *s)
 {
-	*s = (struct weft_node_status){
+	*s = (struct weft_member_status){
 		.joined = true, .answered_ms = 40, .life = 0xffffffff,
 		.key_set = config.key_set,
 		.fingerprint = (u32)config.key[0] << 24 | config.key[1] << 16 |
 			       config.key[2] << 8,
 		.refused = { WEFT_STAT_MSG_WRONG_KEY, htonl(0x0a000009), 1ull << 33 },
-		.members = 0xffffffff, .inodes = 1, .lines = 1ull << 40,
-		.cache_bytes = 1ull << 52, .cache_max = U64_MAX,
+		.members = 0xffffffff,
 	};
 	return READ_ONCE(is_up) ? 0 : -ENOTCONN;
 }
 
-int weft_node_peers(struct weft_peer_info *peer)
+void weft_cache_status(struct weft_cache *cache, struct weft_cache_status *status)
+{
+	*status = (struct weft_cache_status){
+		.lines = 1ull << 40, .bytes = 1ull << 52, .max = U64_MAX,
+	};
+}
+
+u32 weft_region_count(const struct weft_regions *regions)
+{
+	return 1;
+}
+
+int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer)
 {
 	int i;
 
@@ -163,7 +177,7 @@ static void put_counter(struct weft_call *call, u64 value, const char *name)
 	call->list_len += (u16)(9 + len);
 }
 
-int weft_node_call_blade(u32 id, struct weft_call *call)
+int weft_rpc_ask(struct weft_node *node, u32 id, struct weft_call *call)
 {
 	u32 page = (u32)call->cookie;
 	char name[24];
@@ -193,7 +207,7 @@ int weft_node_call_blade(u32 id, struct weft_call *call)
 	return 0;
 }
 
-int weft_node_switch_count(u64 count[WEFT_COUNTERS])
+int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS])
 {
 	u32 i;
 	int err = wait_for_answer();
@@ -277,23 +291,11 @@ bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
 
 /* --- events -------------------------------------------------------------------- */
 
-static BLOCKING_NOTIFIER_HEAD(chain);
-
-int weft_node_notifier_register(struct notifier_block *nb)
-{
-	return blocking_notifier_chain_register(&chain, nb);
-}
-
-int weft_node_notifier_unregister(struct notifier_block *nb)
-{
-	return blocking_notifier_chain_unregister(&chain, nb);
-}
-
 static void notify(enum weft_node_event_type type, u32 members)
 {
 	struct weft_node_event event = { .members = members, .blade = WEFT_BLADE_MIN };
 
-	blocking_notifier_call_chain(&chain, type, &event);
+	weft_node_event(type, &event);
 }
 
 /* Each kind but one, with the greatest values; the spinlock is that of a line. */
@@ -339,10 +341,10 @@ static int set_event(const char *text, const struct kernel_param *kp)
 		notify(WEFT_EVENT_JOINED, U32_MAX);
 		break;
 	case 4:
-		weft_stat_add(WEFT_STAT_MISS_BY_SWITCH, 5);
+		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_MISS_BY_SWITCH, 5);
 		break;
 	case 5:
-		weft_stat_add(WEFT_STAT_MISS_BY_HOME, 5);
+		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_MISS_BY_HOME, 5);
 		break;
 	case 6:
 		notify(WEFT_EVENT_LEFT, 0);
@@ -364,33 +366,33 @@ static void put_times(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(times); i++)
-		weft_hist_add(WEFT_HIST_LOCK_HAND_OVER, times[i]);
-	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(38) - 1);
-	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(38));
-	weft_hist_add(WEFT_HIST_LOCK_YIELD, BIT_ULL(50));
+		weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_HAND_OVER, times[i]);
+	weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_YIELD, BIT_ULL(38) - 1);
+	weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_YIELD, BIT_ULL(38));
+	weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_YIELD, BIT_ULL(50));
 	for (i = 0; i < WEFT_HIST_BUCKETS; i++)
-		weft_hist_add(WEFT_HIST_DOWNGRADE, BIT_ULL(i) - 1);
+		weft_hist_add(&weft_rack.node.counters, WEFT_HIST_DOWNGRADE, BIT_ULL(i) - 1);
 }
 
 static int __init fakenode_init(void)
 {
-	int err = weft_hist_init();
+	int err = weft_counters_init(&weft_rack.node.counters);
 
 	if (err)
 		return err;
 	put_times();
-	weft_stat_add(WEFT_STAT_MISS_UPGRADE, 3);
-	weft_stat_add(WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
+	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_MISS_UPGRADE, 3);
+	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
 	err = weft_netlink_init();
 	if (err)
-		weft_hist_exit();
+		weft_counters_exit(&weft_rack.node.counters);
 	return err;
 }
 
 static void __exit fakenode_exit(void)
 {
 	weft_netlink_exit();
-	weft_hist_exit();
+	weft_counters_exit(&weft_rack.node.counters);
 }
 
 module_init(fakenode_init);
