@@ -8,7 +8,9 @@
 #include "base/charge.h"
 #include "blocks/arrive.h"
 #include "control/netlink.h"
+#include "fs/dir.h"
 #include "fs/lifetime.h"
+#include "fs/opened.h"
 #include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
@@ -66,12 +68,36 @@ static const struct weft_member_ops member_ops = {
 	.back = back,
 };
 
+static void rack_exit(struct weft_rack *rack)
+{
+	/* no message comes any more; what came last is still answered */
+	weft_member_exit(&rack->member);
+	weft_recall_free(rack->recall);
+	weft_opened_free(rack->opened);
+	weft_rack_exit(rack);
+}
+
+static int __init rack_init(struct weft_rack *rack)
+{
+	int err = weft_rack_init(rack, &receivers, &member_ops, refresh);
+
+	if (err)
+		return err;
+	rack->recall = weft_recall_new();
+	rack->opened = weft_opened_new();
+	weft_dir_init(rack);
+	if (rack->recall && rack->opened)
+		return 0;
+	rack_exit(rack);
+	return -ENOMEM;
+}
+
 static int __init weft_init(void)
 {
 	int err;
 
 	weft_charge_init();
-	err = weft_rack_init(&weft_rack, &receivers, &member_ops, refresh);
+	err = rack_init(&weft_rack);
 	if (err)
 		return err;
 	err = weft_lifetime_init();
@@ -100,7 +126,7 @@ err_klock:
 err_lifetime:
 	weft_lifetime_exit();
 err_rack:
-	weft_rack_exit(&weft_rack);
+	rack_exit(&weft_rack);
 	return err;
 }
 
@@ -109,7 +135,7 @@ static void __exit weft_exit(void)
 {
 	weft_netlink_exit();
 	weft_super_exit();
-	weft_rack_exit(&weft_rack);
+	rack_exit(&weft_rack);
 	weft_packet_exit();
 	weft_klock_exit();
 	weft_lockquota_exit();

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All that this machine has of a rack, see rack.h. */
 #include "blocks/evict.h"
-#include "fs/dir.h"
-#include "fs/opened.h"
 #include "fs/rack.h"
-#include "fs/recall.h"
 
 #define HOMEWARD_MAX	16	/* inodes whose blocks go home, or whose times are told */
 
@@ -28,25 +25,17 @@ int weft_rack_init(struct weft_rack *rack, const struct weft_receivers *receiver
 	}
 	weft_locks_init(&rack->locks, &rack->node);
 	weft_member_init(&rack->member, &rack->node, ops);
-	err = -ENOMEM;
-	rack->recall = weft_recall_new();
-	rack->opened = weft_opened_new();
 	/* memory may depend on it */
 	rack->home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, HOMEWARD_MAX);
-	if (rack->recall && rack->opened && rack->home_wq) {
-		weft_dir_init(rack);
+	if (rack->home_wq)
 		return 0;
-	}
 	weft_rack_exit(rack);
-	return err;
+	return -ENOMEM;
 }
 
 void weft_rack_exit(struct weft_rack *rack)
 {
-	/* no message comes any more; what came last is still answered */
 	weft_member_exit(&rack->member);
-	weft_recall_free(rack->recall);
-	weft_opened_free(rack->opened);
 	if (rack->home_wq)
 		destroy_workqueue(rack->home_wq);
 	weft_locks_exit(&rack->locks);

@@ -54,13 +54,15 @@ extern struct weft_rack weft_rack;
  * @ops: what its membership has for the layers above
  * @refresh: see struct weft_node
  *
+ * What has to do with files (its recall, opened and sweep) is still to be made.
+ *
  * Return: 0 or -ENOMEM.
  */
 int weft_rack_init(struct weft_rack *rack, const struct weft_receivers *receivers,
 		   const struct weft_member_ops *ops,
 		   void (*refresh)(struct weft_node *node));
 
-/* It is left, and nothing of it is mounted. */
+/* It is left, nothing of it is mounted, and no message of it is worked on. */
 void weft_rack_exit(struct weft_rack *rack);
 
 #endif /* WEFT_RACK_H */
