@@ -4,7 +4,7 @@
  *
  * The quick path finds the block in the cache, with the permission, and hands its
  * page locked to the memory management, which maps and unlocks it: the page lock
- * is the fence (cache.h).  The slow path lets go of mmap_lock, gets the block,
+ * is the fence (blocks/block.h).  The slow path lets go of mmap_lock, gets the block,
  * and has the fault tried again.
  */
 #include <linux/file.h>

@@ -29,7 +29,7 @@ struct net;
  * @mtu: bytes; 0: the interface's, or WEFT_MTU_MAX if that is less
  * @timeout_ms: how long a program waits for the network before it gets an error;
  *	0: WEFT_TIMEOUT_MS_DEFAULT
- * @hold_us: how long a block stays after a program got it; see cache.h
+ * @hold_us: how long a block stays after a program got it; see blocks/block.h
  * @hold_set: @hold_us is given, it may be 0
  * @key_set: the rack has a key
  * @key: it; weft_member_config() does not hand it out
