@@ -15,7 +15,6 @@ int weft_rack_init(struct weft_rack *rack, const struct weft_receivers *receiver
 
 	memset(rack, 0, sizeof(*rack));
 	err = weft_node_init(&rack->node, receivers, refresh);
-
 	if (err)
 		return err;
 	err = weft_cache_init(&rack->cache, &rack->node);
