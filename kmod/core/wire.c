@@ -71,8 +71,8 @@ static bool is_direct(u8 type)
 	return type >= WEFT_MSG_DATA && type != WEFT_MSG_HAND_ACK;
 }
 
-static u64 tag_of(const u8 *hdr, const void *payload, size_t len,
-		  const struct weft_key *key, struct weft_stamp stamp)
+static u64 tag_of(const u8 *hdr, u64 payload_hash, const struct weft_key *key,
+		  struct weft_stamp stamp)
 {
 	u8 c[COV_LEN];
 
@@ -90,12 +90,19 @@ static u64 tag_of(const u8 *hdr, const void *payload, size_t len,
 	}
 	put_unaligned_be32(stamp.epoch, c + COV_EPOCH);
 	put_unaligned_be32(stamp.tick, c + COV_TICK);
-	put_unaligned_be64(weft_key_payload(key, payload, len), c + COV_PAYLOAD);
+	put_unaligned_be64(payload_hash, c + COV_PAYLOAD);
 	return weft_key_header(key, c, sizeof(c));
 }
 
-size_t weft_wire_pack_parts(const struct weft_msg *msg, void *hdr, void *trailer,
-			    const struct weft_key *key, struct weft_stamp stamp)
+u64 weft_wire_hash(const void *payload, size_t len, const struct weft_key *key)
+{
+	return weft_key_set(key) ? weft_key_payload(key, payload, len) :
+				   weft_wire_psum(payload, len);
+}
+
+size_t weft_wire_pack_hashed(const struct weft_msg *msg, void *hdr, void *trailer,
+			     const struct weft_key *key, struct weft_stamp stamp,
+			     u64 hash)
 {
 	bool tagged = weft_key_set(key);
 	size_t len = WEFT_WIRE_HDR_LEN + msg->len + weft_wire_trailer(key);
@@ -121,15 +128,22 @@ size_t weft_wire_pack_parts(const struct weft_msg *msg, void *hdr, void *trailer
 	b[OFF_SIZE] = size_to_wire(msg->size);
 	b[OFF_TAGGED] = tagged ? WEFT_WIRE_TAGGED : 0;
 	put_unaligned_be32(msg->grant, b + OFF_GRANT);
-	put_unaligned_be32(tagged ? 0 : weft_wire_psum(msg->payload, msg->len), b + OFF_PSUM);
+	put_unaligned_be32(tagged ? 0 : (u32)hash, b + OFF_PSUM);
 	put_unaligned_be32(msg->rack, b + OFF_RACK);
 	put_unaligned_be16((u16)~header_sum(b), b + OFF_HSUM);
 	if (tagged) {
 		put_unaligned_be32(stamp.epoch, t + OFF_EPOCH);
 		put_unaligned_be32(stamp.tick, t + OFF_TICK);
-		put_unaligned_be64(tag_of(b, msg->payload, msg->len, key, stamp), t + OFF_TAG);
+		put_unaligned_be64(tag_of(b, hash, key, stamp), t + OFF_TAG);
 	}
 	return len;
+}
+
+size_t weft_wire_pack_parts(const struct weft_msg *msg, void *hdr, void *trailer,
+			    const struct weft_key *key, struct weft_stamp stamp)
+{
+	return weft_wire_pack_hashed(msg, hdr, trailer, key, stamp,
+				     weft_wire_hash(msg->payload, msg->len, key));
 }
 
 size_t weft_wire_pack(const struct weft_msg *msg, void *buf,
@@ -219,7 +233,7 @@ int weft_wire_check_tag(struct weft_msg *msg, const void *hdr, const void *rest,
 	msg->stamp.tick = get_unaligned_be32(t + OFF_TICK);
 	/* one comparison of two registers: how long it takes says nothing of the tag */
 	if (!weft_key_set(key) || get_unaligned_be64(t + OFF_TAG) !=
-	    tag_of(hdr, rest, msg->len, key, msg->stamp))
+	    tag_of(hdr, weft_key_payload(key, rest, msg->len), key, msg->stamp))
 		return -EKEYREJECTED;
 	return 0;
 }

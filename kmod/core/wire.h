@@ -133,7 +133,29 @@ size_t weft_wire_pack(const struct weft_msg *msg, void *buf,
 size_t weft_wire_pack_parts(const struct weft_msg *msg, void *hdr, void *trailer,
 			    const struct weft_key *key, struct weft_stamp stamp);
 
-/* The same in a rack without a key. */
+/**
+ * weft_wire_hash() - the hash of a payload that its messages have
+ * @payload: @len bytes
+ * @key: of the rack; NULL, or one that is not set: the rack has none
+ *
+ * It depends on these and on nothing else of a message: what changes from one message to
+ * the next (header, stamp) is hashed together with it when the tag is made.  So who sends
+ * the same contents often can keep it, and make it anew when the contents have changed.
+ */
+u64 weft_wire_hash(const void *payload, size_t len, const struct weft_key *key);
+
+/**
+ * weft_wire_pack_hashed() - like weft_wire_pack_parts(), the payload's hash known
+ * @hash: what weft_wire_hash() says of the payload and @key; @msg->payload is not read
+ *
+ * The message is the same byte by byte.  A receiver hashes the payload itself, so one
+ * that is sent with another payload's hash is refused.
+ */
+size_t weft_wire_pack_hashed(const struct weft_msg *msg, void *hdr, void *trailer,
+			     const struct weft_key *key, struct weft_stamp stamp,
+			     u64 hash);
+
+/* weft_wire_pack() in a rack without a key. */
 static inline size_t weft_wire_pack_plain(const struct weft_msg *msg, void *buf)
 {
 	return weft_wire_pack(msg, buf, NULL, (struct weft_stamp){ 0, 0 });

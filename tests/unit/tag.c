@@ -112,6 +112,56 @@ static void round_trip(void)
 	CHECK(!m.payload && !m.len);
 }
 
+/*
+ * A payload's hash that is known makes the same message as one that is made for it, with a
+ * key and without; another payload's makes one that is refused.
+ */
+static void hashed(void)
+{
+	static const u8 types[] = { WEFT_MSG_DATA, WEFT_MSG_WB, WEFT_MSG_PASS, WEFT_MSG_READ,
+				    WEFT_MSG_CALL };
+	struct weft_msg back, m = {
+		.src = 33, .txn = weft_txn(5, 77), .line = weft_line_key(3, 0, 9),
+		.version = 99, .size = 4096, .info = 1344, .len = 1344,
+	};
+	const struct weft_key *keys[] = { &key, NULL };
+	u8 buf[2048], want[2048];
+	u64 hash;
+	u32 i, k;
+	size_t n;
+
+	m.payload = buf + WEFT_WIRE_HDR_LEN;
+	for (i = 0; i < 2 * sizeof(types); i++) {
+		const struct weft_key *with = keys[i % 2];
+
+		m.type = types[i / 2];
+		memset(buf, 0x5A + (int)i, sizeof(buf));
+		n = weft_wire_pack(&m, buf, with, now);
+		memcpy(want, buf, n);
+		hash = weft_wire_hash(m.payload, m.len, with);
+		/* neither header nor stamp counts: it is for any message */
+		for (k = 0; k < 2; k++) {
+			struct weft_stamp stamp = { now.epoch, now.tick + k };
+
+			m.txn = weft_txn(5, 77 + k);
+			CHECK_EQ(weft_wire_pack_hashed(&m, buf, buf + WEFT_WIRE_HDR_LEN + m.len,
+						       with, stamp, hash), n);
+			CHECK_EQ(!memcmp(buf, want, n), !k);
+			CHECK_EQ(weft_wire_unpack(&back, buf, n, with), 0);
+		}
+		m.txn = weft_txn(5, 77);
+		for (k = 0; k < 64; k++) {
+			weft_wire_pack_hashed(&m, buf, buf + WEFT_WIRE_HDR_LEN + m.len, with,
+					      now, hash ^ 1ull << k);
+			/* without a key a message has 32 bits of it */
+			CHECK_EQ(weft_wire_unpack(&back, buf, n, with),
+				 with ? -EKEYREJECTED : k < 32 ? -EILSEQ : 0);
+		}
+	}
+	CHECK_EQ(weft_wire_hash(NULL, 0, NULL), 0);
+	CHECK_EQ(weft_wire_hash(NULL, 0, &key), key.nothing);
+}
+
 static void without(void)
 {
 	u8 buf[2048];
@@ -288,6 +338,7 @@ int main(void)
 	vectors();
 	texts();
 	round_trip();
+	hashed();
 	without();
 	covered();
 	classes();

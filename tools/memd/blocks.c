@@ -38,7 +38,7 @@ static void check(struct memd *m, struct region *r, struct block *b)
 void blocks_read(struct memd *m, const struct weft_msg *msg)
 {
 	u32 to = weft_txn_member(msg->txn), addr, offset, full;
-	u64 index = weft_line_index(msg->line);
+	u64 index = weft_line_index(msg->line), none, *hash;
 	struct weft_msg data;
 	struct region *r;
 	struct block *b;
@@ -78,7 +78,10 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		data.len = r->block - offset < full ? r->block - offset : full;
 		if (!load(m, b, offset, memd_payload(m), data.len))
 			return;
-		memd_send_payload(m, &data, addr);
+		none = 0;
+		hash = b && b->frame != FRAME_NONE ?
+			frames_hash(&m->frames, b->frame, offset) : NULL;
+		memd_send_hashed(m, &data, addr, hash ? hash : &none);
 	}
 }
 

@@ -53,21 +53,6 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 	return 0;
 }
 
-void frames_exit(struct frames *f)
-{
-	if (f->flush.running)
-		(void)flush_end(&f->flush); /* closing the file does it once more */
-	if (f->next)
-		munmap(f->next, ((size_t)f->total + 1) * sizeof(*f->next));
-	if (f->mem)
-		munmap(f->mem, (size_t)f->total * FRAME_SIZE);
-	if (f->sum)
-		munmap(f->sum, ((size_t)f->total + 1) * sizeof(*f->sum));
-	f->next = NULL;
-	f->mem = NULL;
-	f->sum = NULL;
-}
-
 static bool in_file(const struct frames *f)
 {
 	return f->backing->fd >= 0;
@@ -76,6 +61,41 @@ static bool in_file(const struct frames *f)
 static u8 *in_memory(const struct frames *f, u32 frame)
 {
 	return f->mem + (size_t)(frame - 1) * FRAME_SIZE;
+}
+
+static size_t hash_bytes(const struct frames *f)
+{
+	return ((size_t)f->total + 1) * f->hashes * sizeof(*f->hash);
+}
+
+bool frames_keep_hashes(struct frames *f, u32 fragment)
+{
+	if (in_file(f))
+		return true;
+	f->fragment = fragment;
+	f->hashes = (FRAME_SIZE + fragment - 1) / fragment;
+	f->hash = reserve(hash_bytes(f));
+	if (!f->hash)
+		f->hashes = 0;
+	return f->hash;
+}
+
+void frames_exit(struct frames *f)
+{
+	if (f->flush.running)
+		(void)flush_end(&f->flush); /* closing the file does it once more */
+	if (f->next)
+		munmap(f->next, ((size_t)f->total + 1) * sizeof(*f->next));
+	if (f->mem)
+		munmap(f->mem, (size_t)f->total * FRAME_SIZE);
+	if (f->hash)
+		munmap(f->hash, hash_bytes(f));
+	if (f->sum)
+		munmap(f->sum, ((size_t)f->total + 1) * sizeof(*f->sum));
+	f->next = NULL;
+	f->mem = NULL;
+	f->hash = NULL;
+	f->sum = NULL;
 }
 
 static void put_free(struct frames *f, u32 frame)
@@ -117,6 +137,15 @@ static bool unpack_record(const u8 *r, struct frame_id *id)
 	return !memcmp(r, copy, FRAME_RECORD);
 }
 
+/* Of one that has new contents. */
+static void forget_hashes(struct frames *f, u32 frame)
+{
+	u32 i;
+
+	for (i = 0; i < f->hashes; i++)
+		f->hash[(size_t)frame * f->hashes + i] = 0;
+}
+
 static int write_frame(struct frames *f, u32 frame, const u8 *data, u32 region,
 		       u64 piece, u64 version)
 {
@@ -124,6 +153,7 @@ static int write_frame(struct frames *f, u32 frame, const u8 *data, u32 region,
 
 	if (!in_file(f)) {
 		memcpy(in_memory(f, frame), data, FRAME_SIZE);
+		forget_hashes(f, frame);
 		return 0;
 	}
 	pack_record(r, region, piece, version, sum_of(data));
@@ -326,6 +356,16 @@ u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
 	return FRAME_NONE;
 }
 
+u64 *frames_hash(const struct frames *f, u32 first, u32 offset)
+{
+	if (!f->hash)
+		return NULL;
+	for (; offset >= FRAME_SIZE; offset -= FRAME_SIZE)
+		first = f->next[first];
+	/* fragments that begin in one frame begin in different parts of that length */
+	return &f->hash[(size_t)first * f->hashes + offset / f->fragment];
+}
+
 int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len)
 {
 	u8 *to = buf;
@@ -362,6 +402,8 @@ void frames_ahead(const struct frames *f, u32 first)
 
 	if (in_file(f))
 		return;
+	if (f->hash)
+		__builtin_prefetch(&f->hash[(size_t)first * f->hashes], 1);
 	at = in_memory(f, first);
 	for (i = 0; i < AHEAD; i += CACHE_LINE)
 		__builtin_prefetch(at + i);

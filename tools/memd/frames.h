@@ -12,6 +12,9 @@
  * what took their place is, too, and their records are cleared.  A record that got to
  * the disk without its contents is known by its sum of them, which is compared when
  * they are read for the first time after a start.
+ *
+ * In memory a frame has room for the hashes that its contents have on the wire: what is
+ * read often is hashed once.  New contents have none (write_frame()).
  */
 #ifndef WEFT_MEMD_FRAMES_H
 #define WEFT_MEMD_FRAMES_H
@@ -34,6 +37,9 @@ struct rest {
  * @backing: where they are, if it has a file
  * @mem: where they are otherwise
  * @next: by frame: next one of the block, or of the free ones
+ * @hash: by frame, in memory: hashes of the fragments that begin in it; 0: not known
+ * @fragment: bytes from one to the next
+ * @hashes: how many of them a frame has
  * @sum: by frame, in a file: sum that the contents must have; 0: they have it
  * @total: frames 1..total exist
  * @fresh: this one and those after it were never used
@@ -53,6 +59,9 @@ struct frames {
 	struct backing *backing;
 	u8 *mem;
 	u32 *next;
+	u64 *hash;
+	u32 fragment;
+	u32 hashes;
 	u32 *sum;
 	u32 total;
 	u32 fresh;
@@ -112,6 +121,26 @@ u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
 
 /* Read from a chain.  Return: 0 or -1 (the file cannot be read). */
 int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len);
+
+/**
+ * frames_keep_hashes() - make room for hashes, unless the frames are in a file
+ * @fragment: bytes of a full fragment on the wire
+ *
+ * Return: false without memory: none are kept.
+ */
+bool frames_keep_hashes(struct frames *f, u32 fragment);
+
+/**
+ * frames_hash() - where the hash of a part of a chain is kept
+ * @offset: where it begins, a multiple of the fragment that
+ *	frames_keep_hashes() was told
+ *
+ * The same offset has to be of the same length each time.  As long as the chain is there
+ * nobody but the caller changes what stands there.
+ *
+ * Return: 0 stands there if it is not known; NULL: it is not kept.
+ */
+u64 *frames_hash(const struct frames *f, u32 first, u32 offset);
 
 /* A chain is read soon: call the beginning into the processor's cache. */
 void frames_ahead(const struct frames *f, u32 first);

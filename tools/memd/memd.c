@@ -80,6 +80,8 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 
 void memd_start(struct memd *m)
 {
+	if (m->udp.fragment && !frames_keep_hashes(&m->frames, m->udp.fragment))
+		log_say("no memory to keep hashes of what is sent: they are made each time");
 	members_start(m);
 	if (!memd_is_first(m)) {
 		follow_start(m);
@@ -137,8 +139,9 @@ void *memd_payload(struct memd *m)
 }
 
 static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
-		      const struct weft_key *key)
+		      const struct weft_key *key, u64 *hash)
 {
+	u8 *buf = udp_buffer(&m->udp), *payload = buf + WEFT_WIRE_HDR_LEN;
 	size_t len;
 
 	msg->rack = m->opt.rack;
@@ -148,8 +151,10 @@ static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 		count(m, NO_ADDRESS);
 		return;
 	}
-	msg->payload = msg->len ? memd_payload(m) : NULL;
-	len = weft_wire_pack(msg, udp_buffer(&m->udp), key, memd_time(m));
+	msg->payload = msg->len ? payload : NULL;
+	if (!*hash)
+		*hash = weft_wire_hash(msg->payload, msg->len, key);
+	len = weft_wire_pack_hashed(msg, buf, payload + msg->len, key, memd_time(m), *hash);
 	udp_send(&m->udp, addr, len, weft_wire_joins(msg->type));
 	if (msg->type < MEMD_TYPES)
 		m->stats.out[msg->type]++;
@@ -159,9 +164,16 @@ static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 			 (unsigned long long)msg->line, msg->txn);
 }
 
+void memd_send_hashed(struct memd *m, struct weft_msg *msg, u32 addr, u64 *hash)
+{
+	send_with(m, msg, addr, &m->key, hash);
+}
+
 void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
 {
-	send_with(m, msg, addr, &m->key);
+	u64 hash = 0;
+
+	send_with(m, msg, addr, &m->key, &hash);
 }
 
 static void copy_payload(struct memd *m, const struct weft_msg *msg)
@@ -179,8 +191,10 @@ void memd_send(struct memd *m, struct weft_msg *msg, u32 addr)
 
 void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr)
 {
+	u64 hash = 0;
+
 	copy_payload(m, msg);
-	send_with(m, msg, addr, NULL);
+	send_with(m, msg, addr, NULL, &hash);
 }
 
 void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)

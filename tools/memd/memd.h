@@ -108,6 +108,9 @@ void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id);
 void *memd_payload(struct memd *m);
 void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr);
 
+/* The same with its hash, see weft_wire_hash(); @hash 0: not known yet, it is filled in. */
+void memd_send_hashed(struct memd *m, struct weft_msg *msg, u32 addr, u64 *hash);
+
 /* A sequence number that was not used before. */
 static inline u32 memd_seq(struct memd *m)
 {
