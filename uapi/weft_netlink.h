@@ -201,6 +201,8 @@
 
 #define WEFT_HOMES_MAX		16
 
+#define WEFT_RACKS_MAX		8	/* that a machine can be a node of at a time */
+
 /* Limits of what can be set; the value that holds unless told. */
 #define WEFT_TIMEOUT_MS_MIN	100
 #define WEFT_TIMEOUT_MS_MAX	3600000

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The UDP transport: one kernel socket.  Datagrams come in by the encapsulation hook, in
- * softirq, and go out from any context.  The socket holds the port on all addresses and
- * interfaces; what did not come from that port by the rack's interface is dropped.
- */
+/* Datagrams that leave, from any context.  How they come: port.h. */
 #ifndef WEFT_DATAGRAM_H
 #define WEFT_DATAGRAM_H
 
@@ -11,22 +7,7 @@
 
 #include "net/config.h"
 
-struct netlink_ext_ack;
 struct weft_node;
-
-/**
- * weft_udp_open() - open the socket and join the switch's group
- * @cfg: complete: interface, addresses and mtu are known
- * @receive: takes each datagram, which begins with its first message and stays the
- *	caller's.  Softirq
- * @extack: receives a sentence in case of an error
- */
-int weft_udp_open(struct weft_node *node, const struct weft_config *cfg,
-		  void (*receive)(struct weft_node *node, struct sk_buff *skb),
-		  struct netlink_ext_ack *extack);
-
-/* Afterwards nothing is received any more.  Sleeps. */
-void weft_udp_close(struct weft_node *node);
 
 /**
  * weft_udp_alloc() - room for a datagram to a member

@@ -7,6 +7,7 @@
 #define WEFT_NODE_H
 
 #include <linux/atomic.h>
+#include <linux/in.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -48,7 +49,8 @@ struct weft_receivers;
  * @calls_lock: @calls; the answer in its entries
  * @refresh: asks the first blade for the members and the time, not too often.  Any context
  * @above: the layers above, which messages are for
- * @socket: see datagram.c
+ * @socket: see port.c
+ * @group: the switch's, as it was joined
  * @receive: takes each datagram
  *
  * All but those that say READ_ONCE, @seq, @members_asked and what has locks of its own are
@@ -79,6 +81,7 @@ struct weft_node {
 	void (*refresh)(struct weft_node *node);
 	const struct weft_receivers *above;
 	struct socket __rcu *socket;
+	struct ip_mreqn group;
 	void (*receive)(struct weft_node *node, struct sk_buff *skb);
 };
 

@@ -15,9 +15,9 @@
 
 #include "base/event.h"
 #include "net/clock.h"
-#include "net/datagram.h"
 #include "net/node.h"
 #include "net/peer.h"
+#include "net/port.h"
 #include "net/recv.h"
 #include "net/rpc.h"
 #include "rack/member.h"
@@ -177,7 +177,7 @@ static int node_up(struct weft_member *m, struct weft_config *cfg,
 		return err;
 	/* nobody sends or receives yet */
 	publish(m, cfg);
-	err = weft_udp_open(m->node, cfg, weft_recv, extack);
+	err = weft_port_open(m->node, cfg, weft_recv, extack);
 	if (err) {
 		memzero_explicit(&m->node->key, sizeof(m->node->key));
 		return err;
@@ -224,7 +224,7 @@ int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack)
 		return -EBUSY;
 	}
 	m->node->up = false;
-	weft_udp_close(m->node);
+	weft_port_close(m->node);
 	memzero_explicit(&m->node->key, sizeof(m->node->key));
 	net = m->config.net;
 	m->config.net = NULL;
