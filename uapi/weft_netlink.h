@@ -2,11 +2,15 @@
 /*
  * Set-up and statistics of a weft node: generic netlink family "weft".
  *
+ * A machine may be a node of several racks, WEFT_RACKS_MAX at most, each of which has its
+ * number, its interface, its cache and its counters.  All requests but RACK_GET take RACK, the
+ * number of the one that they are about; without it they are about the only one.
+ *
  * The family exists once the module is loaded, in the first network namespace
  * only.  A command has a type of object, and the attributes of that type:
  *
  * object	attributes		commands
- * config	WEFT_A_CONFIG_*		CONFIG_SET, CONFIG_CLEAR, CONFIG_GET, TUNE
+ * config	WEFT_A_CONFIG_*		CONFIG_SET, CONFIG_CLEAR, CONFIG_GET, RACK_GET, TUNE
  * status	WEFT_A_STATUS_*		STATUS_GET
  * counter	WEFT_A_COUNTER_*	STATS_GET, BLADE_STATS_GET, SWITCH_STATS_GET
  * peer		WEFT_A_PEER_*		PEER_GET
@@ -34,7 +38,9 @@
  *   ERANGE	the value of an attribute is not among those given below
  *   EOPNOTSUPP	there is no such command; a dump where a single answer is given,
  *		or the other way round
- *   ENOTCONN	the node is not set up (all but CONFIG_SET, STATS_GET, HIST_GET)
+ *   ENOTCONN	the node is not set up (all but CONFIG_SET, STATS_GET, HIST_GET, RACK_GET); this
+ *		machine is not in the rack that RACK names (all but CONFIG_SET)
+ *   ENOTUNIQ	RACK is missing, and this machine is in several racks (all but CONFIG_SET)
  *   ENOMEM	no memory for the answer
  *
  *
@@ -46,7 +52,8 @@
  *   HOME	needed, 1..16 times: the addresses of the memory blades in the
  *		order of their ids, the first is that of blade 33
  *   RACK	number of the rack, 0 unless given; nodes, blades and the switch
- *		of a rack agree on it and ignore all other messages
+ *		of a rack agree on it and ignore all other messages.  With one that
+ *		this machine is not in yet it becomes a node of another rack
  *   ADDRESS	the node's own, the interface's first unless given
  *   MTU	longest datagram, the interface's unless given
  *   TIMEOUT_MS, HOLD_US  see TUNE
@@ -55,22 +62,34 @@
  *
  * Nothing is sent before the first mount.  Errors:
  *
- *   EBUSY	the node is set up already: CONFIG_CLEAR first
+ *   EBUSY	it is a node of this rack already: CONFIG_CLEAR first
+ *   ENOSPC	it is in WEFT_RACKS_MAX other racks
  *   ENODEV	there is no such interface
  *   ENETDOWN	the interface is down
  *   EADDRNOTAVAIL the interface has no IPv4 address, or not this one
- *   EADDRINUSE	another program has the UDP port
+ *   EADDRINUSE	another program has the UDP port, or another rack the interface: each
+ *		needs one of its own
  *   EINVAL	also: the MTU is greater than the interface's, or that is too small
  *
  *
- * CONFIG_CLEAR: the node leaves its rack (do, no attributes)
+ * CONFIG_CLEAR: the node leaves its rack (do)
+ *
+ *   RACK	which
  *
  *   EBUSY	file systems of type weft are still mounted
  *
  *
- * CONFIG_GET: how the node is set up (do, no attributes)
+ * CONFIG_GET: how the node is set up (do)
+ *
+ *   RACK	in which rack
  *
  * The answer has all attributes of the object but KEY, and one HOME for each blade.
+ *
+ *
+ * RACK_GET: the racks that this machine is in (dump, no attributes)
+ *
+ * One message a rack, by their numbers, with the attributes that CONFIG_GET answers; none
+ * if the node is not set up.
  *
  *
  * TUNE: change how a node behaves while it runs (do)
@@ -78,26 +97,33 @@
  *   TIMEOUT_MS	how long a program waits for the network before its access fails
  *   HOLD_US	how long a block stays, after a program got it, before it is given
  *		away: two writers must not starve each other
+ *   RACK	in which rack
  *
- * At least one of them.
+ * At least one of the first two.
  *
  *
- * STATUS_GET: what the node is doing (do, no attributes)
+ * STATUS_GET: what the node is doing (do)
+ *
+ *   RACK	in which rack
  *
  * The answer has all attributes of the object; FINGERPRINT if the rack has a key, and the
  * three of REFUSED if there was such a message since the node is up.
  *
  *
- * STATS_GET: counters of this node (dump, no attributes)
+ * STATS_GET: counters of this node (dump)
+ *
+ *   RACK	in which rack
  *
  * One message a counter: NAME and VALUE.  All are taken at one time, start at 0
- * when the module is loaded, and never go back; the node need not be set up.
+ * when the module is loaded or the rack is set up as another one than the last,
+ * and never go back; the node need not be set up.
  * More may follow in later versions; a name keeps its meaning.
  *
  *
  * BLADE_STATS_GET: counters of a memory blade (dump)
  *
  *   MEMBER	id of the blade, 33 unless given
+ *   RACK	of which rack
  *
  * The first message has MEMBER only.  Then the blade is asked over the network,
  * while the next message is received; from there on one message a counter:
@@ -109,7 +135,9 @@
  *   EINTR	killed while it was awaited
  *
  *
- * SWITCH_STATS_GET: counters of the directory in the switch (dump, no attributes)
+ * SWITCH_STATS_GET: counters of the directory in the switch (dump)
+ *
+ *   RACK	of which rack
  *
  * The first message has no attributes.  Then the switch is asked, as above; from
  * there on one message a counter: NAME and VALUE.  They are 32 bits wide, start at
@@ -119,22 +147,27 @@
  *   EINTR	killed while it was awaited
  *
  *
- * PEER_GET: members of the rack that this node knows (dump, no attributes)
+ * PEER_GET: members of the rack that this node knows (dump)
+ *
+ *   RACK	of which rack
  *
  * One message a member: ID and ADDRESS, and the flags that hold for it.
  *
  *
- * HIST_GET: how long things take at this node (dump, no attributes)
+ * HIST_GET: how long things take at this node (dump)
+ *
+ *   RACK	in which rack
  *
  * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first.
  * A bucket ends BELOW a power of 2 and begins at half of it; those that are empty
- * are left out, and the last one has no BELOW.  All are taken at one time,
- * start at 0 when the module is loaded, and never go back; the node need not be
- * set up.  More may follow in later versions; a name keeps its meaning, which
+ * are left out, and the last one has no BELOW.  All are taken at one time, start
+ * at 0 and go on as counters do; the node need not be set up.  More may follow in later versions; a name keeps its meaning, which
  * kmod/base/hist.h says.
  *
  *
- * REGION_GET: regions that this node knows (dump, no attributes)
+ * REGION_GET: regions that this node knows (dump)
+ *
+ *   RACK	of which rack
  *
  * One message a region: ID, SIZE, BLOCK, LINES, LOCKS; NAME while it is in the
  * directory; GONE if it does not exist any more.  Those that were not looked up
@@ -144,6 +177,7 @@
  * LINE_GET: blocks in the cache of this node (dump)
  *
  *   REGION	of this region only, by its ID
+ *   RACK	of which rack
  *
  * One message a block: REGION, INDEX, STATE, OP, WAITERS, MISSES, REVOCATIONS,
  * and the flags that hold.  The counts are of the block's present stay in the
@@ -155,6 +189,7 @@
  * LOCK_GET: locks that this node has, or asks for (dump)
  *
  *   REGION	of this region only, by its ID
+ *   RACK	of which rack
  *
  * One message a lock: REGION, OFFSET, STATE, WANT, READERS, WAITERS, QUEUE, GRANTS,
  * HAND_OVERS, and the flags that hold.  The counts are lost when nobody has the
@@ -166,9 +201,9 @@
  *
  * EVENT: something has happened (sent to the group "events", not a request)
  *
- * Whoever is in the group gets a message for each event: KIND, TIME, and what the kind
- * says.  Joining needs no privilege.  Of each kind 20 a second are sent at most; the next
- * one then has MISSED.  A socket whose buffer is full gets ENOBUFS, and knows that it
+ * Whoever is in the group gets a message for each event: KIND, TIME, RACK, and what the
+ * kind says.  Joining needs no privilege.  Of each kind 20 a second of each rack are sent at
+ * most; the next one then has MISSED.  A socket whose buffer is full gets ENOBUFS, and knows that it
  * has missed some.
  *
  *   NODE_JOINED	MEMBER: a node has become a member of the rack, this one too
@@ -230,6 +265,7 @@
  * @WEFT_CMD_LINE_GET: blocks in its cache
  * @WEFT_CMD_LOCK_GET: locks that it has
  * @WEFT_CMD_EVENT: something has happened; from the kernel only
+ * @WEFT_CMD_RACK_GET: the racks that this machine is in
  */
 enum weft_cmd {
 	WEFT_CMD_CONFIG_SET = 1,
@@ -246,6 +282,7 @@ enum weft_cmd {
 	WEFT_CMD_LINE_GET,
 	WEFT_CMD_LOCK_GET,
 	WEFT_CMD_EVENT,
+	WEFT_CMD_RACK_GET,
 
 	__WEFT_CMD_MAX,
 	WEFT_CMD_MAX = __WEFT_CMD_MAX - 1
@@ -300,6 +337,7 @@ enum weft_a_config {
  *	member that it named
  * @WEFT_A_STATUS_REFUSED_FROM: IPv4 address, where it came from
  * @WEFT_A_STATUS_REFUSED_MS: u64, how many milliseconds ago
+ * @WEFT_A_STATUS_RACK: u32, number of the rack
  */
 enum weft_a_status {
 	WEFT_A_STATUS_JOINED = 1,
@@ -315,6 +353,7 @@ enum weft_a_status {
 	WEFT_A_STATUS_REFUSED,
 	WEFT_A_STATUS_REFUSED_FROM,
 	WEFT_A_STATUS_REFUSED_MS,
+	WEFT_A_STATUS_RACK,
 
 	__WEFT_A_STATUS_MAX,
 	WEFT_A_STATUS_MAX = __WEFT_A_STATUS_MAX - 1
@@ -326,12 +365,14 @@ enum weft_a_status {
  * @WEFT_A_COUNTER_NAME: string
  * @WEFT_A_COUNTER_VALUE: u64
  * @WEFT_A_COUNTER_PAD: no meaning
+ * @WEFT_A_COUNTER_RACK: u32, number of the rack; in the request only
  */
 enum weft_a_counter {
 	WEFT_A_COUNTER_MEMBER = 1,
 	WEFT_A_COUNTER_NAME,
 	WEFT_A_COUNTER_VALUE,
 	WEFT_A_COUNTER_PAD,
+	WEFT_A_COUNTER_RACK,
 
 	__WEFT_A_COUNTER_MAX,
 	WEFT_A_COUNTER_MAX = __WEFT_A_COUNTER_MAX - 1
@@ -343,12 +384,14 @@ enum weft_a_counter {
  * @WEFT_A_PEER_ADDRESS: IPv4 address
  * @WEFT_A_PEER_SELF: flag, it is this node
  * @WEFT_A_PEER_JOINED: flag, a node that is a member now
+ * @WEFT_A_PEER_RACK: u32, number of the rack; in the request only
  */
 enum weft_a_peer {
 	WEFT_A_PEER_ID = 1,
 	WEFT_A_PEER_ADDRESS,
 	WEFT_A_PEER_SELF,
 	WEFT_A_PEER_JOINED,
+	WEFT_A_PEER_RACK,
 
 	__WEFT_A_PEER_MAX,
 	WEFT_A_PEER_MAX = __WEFT_A_PEER_MAX - 1
@@ -360,12 +403,14 @@ enum weft_a_peer {
  * @WEFT_A_HIST_NSEC: u64, sum of all times
  * @WEFT_A_HIST_BUCKET: nested, enum weft_a_bucket; repeated
  * @WEFT_A_HIST_PAD: no meaning
+ * @WEFT_A_HIST_RACK: u32, number of the rack; in the request only
  */
 enum weft_a_hist {
 	WEFT_A_HIST_NAME = 1,
 	WEFT_A_HIST_NSEC,
 	WEFT_A_HIST_BUCKET,
 	WEFT_A_HIST_PAD,
+	WEFT_A_HIST_RACK,
 
 	__WEFT_A_HIST_MAX,
 	WEFT_A_HIST_MAX = __WEFT_A_HIST_MAX - 1
@@ -429,6 +474,7 @@ enum weft_line_op {
  * @WEFT_A_REGION_LOCKS: u32, locks that programs have open
  * @WEFT_A_REGION_GONE: flag, it does not exist any more
  * @WEFT_A_REGION_PAD: no meaning
+ * @WEFT_A_REGION_RACK: u32, number of the rack; in the request only
  */
 enum weft_a_region {
 	WEFT_A_REGION_ID = 1,
@@ -439,6 +485,7 @@ enum weft_a_region {
 	WEFT_A_REGION_LOCKS,
 	WEFT_A_REGION_GONE,
 	WEFT_A_REGION_PAD,
+	WEFT_A_REGION_RACK,
 
 	__WEFT_A_REGION_MAX,
 	WEFT_A_REGION_MAX = __WEFT_A_REGION_MAX - 1
@@ -458,6 +505,7 @@ enum weft_a_region {
  * @WEFT_A_LINE_REVOKING: flag, the programs are losing it
  * @WEFT_A_LINE_AHEAD: flag, it was read ahead, and nobody came for it yet
  * @WEFT_A_LINE_PAD: no meaning
+ * @WEFT_A_LINE_RACK: u32, number of the rack; in the request only
  */
 enum weft_a_line {
 	WEFT_A_LINE_REGION = 1,
@@ -471,6 +519,7 @@ enum weft_a_line {
 	WEFT_A_LINE_REVOKING,
 	WEFT_A_LINE_AHEAD,
 	WEFT_A_LINE_PAD,
+	WEFT_A_LINE_RACK,
 
 	__WEFT_A_LINE_MAX,
 	WEFT_A_LINE_MAX = __WEFT_A_LINE_MAX - 1
@@ -492,6 +541,7 @@ enum weft_a_line {
  * @WEFT_A_LOCK_TENURED: flag, this node keeps the queue
  * @WEFT_A_LOCK_REVOKING: flag, the node has to give it up
  * @WEFT_A_LOCK_PAD: no meaning
+ * @WEFT_A_LOCK_RACK: u32, number of the rack; in the request only
  */
 enum weft_a_lock {
 	WEFT_A_LOCK_REGION = 1,
@@ -508,6 +558,7 @@ enum weft_a_lock {
 	WEFT_A_LOCK_TENURED,
 	WEFT_A_LOCK_REVOKING,
 	WEFT_A_LOCK_PAD,
+	WEFT_A_LOCK_RACK,
 
 	__WEFT_A_LOCK_MAX,
 	WEFT_A_LOCK_MAX = __WEFT_A_LOCK_MAX - 1
@@ -558,6 +609,7 @@ enum weft_event_kind {
  * @WEFT_A_EVENT_COMM: string, its name
  * @WEFT_A_EVENT_SWITCH: flag, the directory is in the switch
  * @WEFT_A_EVENT_PAD: no meaning
+ * @WEFT_A_EVENT_RACK: u32, number of the rack
  */
 enum weft_a_event {
 	WEFT_A_EVENT_KIND = 1,
@@ -573,6 +625,7 @@ enum weft_a_event {
 	WEFT_A_EVENT_COMM,
 	WEFT_A_EVENT_SWITCH,
 	WEFT_A_EVENT_PAD,
+	WEFT_A_EVENT_RACK,
 
 	__WEFT_A_EVENT_MAX,
 	WEFT_A_EVENT_MAX = __WEFT_A_EVENT_MAX - 1

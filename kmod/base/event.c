@@ -21,30 +21,32 @@ void weft_event_tell(const struct weft_event *event, gfp_t gfp)
 		listener(event, gfp);
 }
 
-void weft_event_created(u32 region, const char *name, size_t len)
+void weft_event_created(const struct weft_node *node, u32 region, const char *name,
+			size_t len)
 {
 	const struct weft_event e = {
-		.kind = WEFT_EVENT_KIND_REGION_CREATED, .region = region, .name = name,
+		.node = node, .kind = WEFT_EVENT_KIND_REGION_CREATED, .region = region, .name = name,
 		.name_len = len, .process = true,
 	};
 
 	weft_event_tell(&e, GFP_KERNEL);
 }
 
-void weft_event_removed(u32 region, const char *name, size_t len, bool here)
+void weft_event_removed(const struct weft_node *node, u32 region, const char *name,
+			size_t len, bool here)
 {
 	const struct weft_event e = {
-		.kind = WEFT_EVENT_KIND_REGION_REMOVED, .region = region, .name = name,
+		.node = node, .kind = WEFT_EVENT_KIND_REGION_REMOVED, .region = region, .name = name,
 		.name_len = len, .process = here,
 	};
 
 	weft_event_tell(&e, GFP_KERNEL);
 }
 
-void weft_event_abandoned(u32 region, u64 offset, u32 holds)
+void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, u32 holds)
 {
 	const struct weft_event e = {
-		.kind = WEFT_EVENT_KIND_LOCK_ABANDONED, .region = region,
+		.node = node, .kind = WEFT_EVENT_KIND_LOCK_ABANDONED, .region = region,
 		.has_offset = true, .offset = offset, .count = holds,
 		/* else it is settled later, by a worker */
 		.process = !(current->flags & PF_KTHREAD),
@@ -54,20 +56,20 @@ void weft_event_abandoned(u32 region, u64 offset, u32 holds)
 	weft_event_tell(&e, GFP_NOFS);
 }
 
-void weft_event_lost(u32 region, u64 blocks)
+void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks)
 {
 	const struct weft_event e = {
-		.kind = WEFT_EVENT_KIND_BLOCKS_LOST, .region = region, .count = blocks,
+		.node = node, .kind = WEFT_EVENT_KIND_BLOCKS_LOST, .region = region, .count = blocks,
 	};
 
 	/* inodes are evicted when memory is short, too */
 	weft_event_tell(&e, GFP_NOFS);
 }
 
-void weft_event_failed(u32 region, u64 offset, int err)
+void weft_event_failed(const struct weft_node *node, u32 region, u64 offset, int err)
 {
 	const struct weft_event e = {
-		.kind = WEFT_EVENT_KIND_ACCESS_FAILED, .region = region,
+		.node = node, .kind = WEFT_EVENT_KIND_ACCESS_FAILED, .region = region,
 		.has_offset = true, .offset = offset, .err = (u32)-err, .process = true,
 	};
 
@@ -75,10 +77,10 @@ void weft_event_failed(u32 region, u64 offset, int err)
 	weft_event_tell(&e, GFP_NOWAIT | __GFP_NOWARN);
 }
 
-void weft_event_unanswered(u32 region, u64 offset, u32 tries)
+void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset, u32 tries)
 {
 	const struct weft_event e = {
-		.kind = WEFT_EVENT_KIND_UNANSWERED, .region = region,
+		.node = node, .kind = WEFT_EVENT_KIND_UNANSWERED, .region = region,
 		.has_offset = true, .offset = offset, .count = tries,
 	};
 
@@ -97,11 +99,7 @@ int weft_node_notifier_unregister(struct notifier_block *nb)
 	return blocking_notifier_chain_unregister(&chain, nb);
 }
 
-void weft_node_event(enum weft_node_event_type type,
-		     const struct weft_node_event *event)
+void weft_node_event(enum weft_node_event_type type, const struct weft_node_event *event)
 {
-	static const struct weft_node_event none;
-
-	blocking_notifier_call_chain(&chain, type,
-				     (void *)(event ? event : &none));
+	blocking_notifier_call_chain(&chain, type, (void *)event);
 }

@@ -14,8 +14,11 @@
 #include <linux/notifier.h>
 #include <linux/types.h>
 
+struct weft_node;
+
 /**
  * struct weft_event - what is told
+ * @node: this machine in the rack where it happens; only passed on here
  * @kind: enum weft_event_kind; it says which of the others are
  * @member: WEFT_A_EVENT_MEMBER, if not 0
  * @region: WEFT_A_EVENT_REGION, if not 0
@@ -29,6 +32,7 @@
  * @by_switch: WEFT_A_EVENT_SWITCH
  */
 struct weft_event {
+	const struct weft_node *node;
 	u32 kind;
 	u32 member;
 	u32 region;
@@ -55,20 +59,22 @@ void weft_event_listen(void (*listener)(const struct weft_event *event, gfp_t gf
 void weft_event_tell(const struct weft_event *event, gfp_t gfp);
 
 /* A region was made by the current process, or unlinked by it or by another node. */
-void weft_event_created(u32 region, const char *name, size_t len);
-void weft_event_removed(u32 region, const char *name, size_t len, bool here);
+void weft_event_created(const struct weft_node *node, u32 region, const char *name,
+			size_t len);
+void weft_event_removed(const struct weft_node *node, u32 region, const char *name,
+			size_t len, bool here);
 
 /* A file that was closed held a lock @holds times, as when a process dies. */
-void weft_event_abandoned(u32 region, u64 offset, u32 holds);
+void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, u32 holds);
 
 /* Modified blocks that could not be brought home. */
-void weft_event_lost(u32 region, u64 blocks);
+void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks);
 
 /* The current process gets a signal instead of the byte at @offset. */
-void weft_event_failed(u32 region, u64 offset, int err);
+void weft_event_failed(const struct weft_node *node, u32 region, u64 offset, int err);
 
 /* A request for a block was sent @tries times.  Any context. */
-void weft_event_unanswered(u32 region, u64 offset, u32 tries);
+void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset, u32 tries);
 
 /* --- membership -------------------------------------------------------------- */
 
@@ -87,6 +93,7 @@ enum weft_node_event_type {
 };
 
 struct weft_node_event {
+	struct weft_node *node;
 	u32 members;
 	u32 blade;
 };
@@ -94,8 +101,6 @@ struct weft_node_event {
 int weft_node_notifier_register(struct notifier_block *nb);
 int weft_node_notifier_unregister(struct notifier_block *nb);
 
-/* @event: or NULL: there is nothing to say but its type. */
-void weft_node_event(enum weft_node_event_type type,
-		     const struct weft_node_event *event);
+void weft_node_event(enum weft_node_event_type type, const struct weft_node_event *event);
 
 #endif /* WEFT_EVENT_H */

@@ -367,7 +367,7 @@ static void send_again(struct weft_block *blk, bool lost,
 		if (blk->losses < 255)
 			blk->losses++;
 		if (blk->losses == SUSPECT_LOSSES)
-			weft_event_unanswered(blk->region->id,
+			weft_event_unanswered(blk->cache->node, blk->region->id,
 					      weft_line_index(blk->line.key) <<
 					      blk->region->block_shift, blk->losses);
 	}

@@ -9,6 +9,18 @@
 /* The family, from weft_netlink_init() on. */
 extern const struct genl_family *weft_genl_family;
 
+struct weft_rack;
+
+/**
+ * weft_genl_rack() - which rack a request is about
+ * @type: the attribute that names it
+ *
+ * Return: a reference to it; the only one, if the request names none; ERR_PTR(-ENOTUNIQ),
+ * ERR_PTR(-ENOTCONN).
+ */
+struct weft_rack *weft_genl_rack(const struct nlmsghdr *request, int type,
+				 struct netlink_ext_ack *extack);
+
 static inline int weft_genl_not_up(struct netlink_ext_ack *extack)
 {
 	NL_SET_ERR_MSG(extack, "the node is not set up");
@@ -20,9 +32,20 @@ static inline int weft_genl_not_up(struct netlink_ext_ack *extack)
  * start or by the first question, so that all messages of a list tell of the same moment.
  */
 
-/* State of a list, zeroed memory that weft_genl_list_done() frees. */
+/* State of a list, zeroed memory that weft_genl_list_done() frees, and the rack it is of. */
 void *weft_genl_list(const struct netlink_callback *cb);
-void *weft_genl_list_new(struct netlink_callback *cb, size_t size);
+struct weft_rack *weft_genl_list_rack(const struct netlink_callback *cb);
+
+/**
+ * weft_genl_list_new() - begin a list
+ * @size: of the state
+ * @type: the attribute that names the rack; 0: it is of none
+ *
+ * Who cannot start after all ends with weft_genl_list_done().
+ *
+ * Return: the state, or ERR_PTR() of what weft_genl_rack() says or -ENOMEM.
+ */
+void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type);
 
 /* Begins a message of a list.  Return: NULL if the buffer is full. */
 void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);

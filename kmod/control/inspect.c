@@ -35,14 +35,15 @@ out:
 	spin_unlock(&inode->i_lock);
 }
 
-bool weft_inspect_region(u32 *region, struct weft_region_info *info)
+bool weft_inspect_region(struct weft_rack *rack, u32 *region,
+			 struct weft_region_info *info)
 {
 	struct weft_inode *wi;
 	struct weft_region *r;
 
 	/* the inode may be going: its memory stays until we are done */
 	rcu_read_lock();
-	r = weft_region_next(&weft_rack.cache.regions, region);
+	r = weft_region_next(&rack->cache.regions, region);
 	if (r) {
 		wi = weft_inode_of_region(r);
 		info->region = *region;
@@ -71,13 +72,14 @@ static void look_at_line(struct weft_block *blk, struct weft_line_info *info)
 	spin_unlock_bh(&blk->lock);
 }
 
-bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
+bool weft_inspect_line(struct weft_rack *rack, u32 region, u64 *index,
+		       struct weft_line_info *info)
 {
 	struct weft_block *blk = NULL;
 	struct weft_region *r;
 
 	rcu_read_lock();
-	r = weft_region_find(&weft_rack.cache.regions, region);
+	r = weft_region_find(&rack->cache.regions, region);
 	if (r)
 		blk = weft_block_next(r, index);
 	rcu_read_unlock();
@@ -112,9 +114,10 @@ static void look_at_lock(struct weft_klock *kl, struct weft_lock_info *info)
 	spin_unlock_bh(&kl->lock);
 }
 
-bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
+bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last,
+		       struct weft_lock_info *info)
 {
-	struct weft_klock *kl = weft_klock_next(&weft_rack.locks, key, last);
+	struct weft_klock *kl = weft_klock_next(&rack->locks, key, last);
 
 	if (!kl)
 		return false;

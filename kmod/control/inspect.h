@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What this node has, one after the other, for the netlink family.
+ * What this node has of a rack, one after the other, for the netlink family.
  *
  * Nothing is kept between two calls, and no reference to an inode is ever taken:
  * a list that somebody reads slowly must not hold up unmounting.  So what comes
@@ -11,6 +11,8 @@
 #define WEFT_INSPECT_H
 
 #include "core/call.h"
+
+struct weft_rack;
 
 /**
  * struct weft_region_info - a region that this node knows
@@ -94,10 +96,13 @@ struct weft_lock_info {
  * The first one at or after the one that is named, which is set to it.  Return:
  * false: there is none.
  */
-bool weft_inspect_region(u32 *region, struct weft_region_info *info);
-bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info);
+bool weft_inspect_region(struct weft_rack *rack, u32 *region,
+			 struct weft_region_info *info);
+bool weft_inspect_line(struct weft_rack *rack, u32 region, u64 *index,
+		       struct weft_line_info *info);
 
 /* By the names of their lines, up to and with @last. */
-bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info);
+bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last,
+		       struct weft_lock_info *info);
 
 #endif /* WEFT_INSPECT_H */

@@ -4,14 +4,17 @@
  * below them.
  */
 #include <linux/module.h>
+#include <linux/slab.h>
 
 #include "base/charge.h"
 #include "blocks/arrive.h"
 #include "control/netlink.h"
+#include "control/netlink_event.h"
 #include "fs/dir.h"
 #include "fs/lifetime.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
+#include "fs/racks.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
 #include "fs/super.h"
@@ -68,41 +71,53 @@ static const struct weft_member_ops member_ops = {
 	.back = back,
 };
 
-static void rack_exit(struct weft_rack *rack)
+static void rack_free(struct weft_rack *rack)
 {
 	/* no message comes any more; what came last is still answered */
 	weft_member_exit(&rack->member);
 	weft_recall_free(rack->recall);
 	weft_opened_free(rack->opened);
+	weft_told_free(rack->told);
 	weft_rack_exit(rack);
+	kfree(rack);
 }
 
-static int __init rack_init(struct weft_rack *rack)
+static struct weft_rack *rack_make(u32 number)
 {
-	int err = weft_rack_init(rack, &receivers, &member_ops, refresh);
+	struct weft_rack *rack = kzalloc(sizeof(*rack), GFP_KERNEL);
 
-	if (err)
-		return err;
+	if (!rack)
+		return NULL;
+	if (weft_rack_init(rack, number, &receivers, &member_ops, refresh)) {
+		kfree(rack);
+		return NULL;
+	}
 	rack->recall = weft_recall_new();
 	rack->opened = weft_opened_new();
+	rack->told = weft_told_new(rack);
 	weft_dir_init(rack);
-	if (rack->recall && rack->opened)
-		return 0;
-	rack_exit(rack);
-	return -ENOMEM;
+	if (rack->recall && rack->opened && rack->told)
+		return rack;
+	rack_free(rack);
+	return NULL;
 }
+
+static const struct weft_rack_ops rack_ops = {
+	.make = rack_make,
+	.free = rack_free,
+};
 
 static int __init weft_init(void)
 {
 	int err;
 
 	weft_charge_init();
-	err = rack_init(&weft_rack);
+	err = weft_racks_init(&rack_ops);
 	if (err)
 		return err;
 	err = weft_lifetime_init();
 	if (err)
-		goto err_rack;
+		goto err_racks;
 	err = weft_klock_init();
 	if (err)
 		goto err_lifetime;
@@ -125,8 +140,8 @@ err_klock:
 	weft_klock_exit();
 err_lifetime:
 	weft_lifetime_exit();
-err_rack:
-	rack_exit(&weft_rack);
+err_racks:
+	weft_racks_exit();
 	return err;
 }
 
@@ -135,7 +150,7 @@ static void __exit weft_exit(void)
 {
 	weft_netlink_exit();
 	weft_super_exit();
-	rack_exit(&weft_rack);
+	weft_racks_exit();
 	weft_packet_exit();
 	weft_klock_exit();
 	weft_lockquota_exit();

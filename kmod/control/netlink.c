@@ -22,6 +22,7 @@
 #include "control/netlink_event.h"
 #include "control/netlink_list.h"
 #include "fs/rack.h"
+#include "fs/racks.h"
 #include "weft_netlink.h"
 
 static_assert(WEFT_KEY_BYTES == WEFT_KEY_LEN, "a key is as long for people as for us");
@@ -64,8 +65,18 @@ static const struct nla_policy weft_genl_config_policy[WEFT_A_CONFIG_MAX + 1] = 
 	[WEFT_A_CONFIG_KEY] = NLA_POLICY_EXACT_LEN(WEFT_KEY_BYTES),
 };
 
+/* CONFIG_CLEAR and CONFIG_GET: which rack. */
+static const struct nla_policy weft_genl_config_rack_policy[WEFT_A_CONFIG_RACK + 1] = {
+	[WEFT_A_CONFIG_RACK] = { .type = NLA_U32 },
+};
+
 static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] = {
-	[WEFT_A_CONFIG_ID ... WEFT_A_CONFIG_HOME] = {
+	[WEFT_A_CONFIG_ID] = {
+		.type = NLA_REJECT,
+		.reject_message = "this cannot be changed while the node is up",
+	},
+	[WEFT_A_CONFIG_RACK] = { .type = NLA_U32 },
+	[WEFT_A_CONFIG_IFINDEX ... WEFT_A_CONFIG_HOME] = {
 		.type = NLA_REJECT,
 		.reject_message = "this cannot be changed while the node is up",
 	},
@@ -74,19 +85,42 @@ static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] 
 	[WEFT_A_CONFIG_HOLD_US] = NLA_POLICY_MAX(NLA_U32, WEFT_HOLD_US_MAX),
 };
 
-static const struct nla_policy weft_genl_blade_policy[WEFT_A_COUNTER_MEMBER + 1] = {
+static const struct nla_policy weft_genl_status_policy[WEFT_A_STATUS_RACK + 1] = {
+	[WEFT_A_STATUS_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_counter_policy[WEFT_A_COUNTER_RACK + 1] = {
+	[WEFT_A_COUNTER_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_blade_policy[WEFT_A_COUNTER_RACK + 1] = {
 	[WEFT_A_COUNTER_MEMBER] =
 		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
+	[WEFT_A_COUNTER_RACK] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy weft_genl_line_policy[WEFT_A_LINE_REGION + 1] = {
+static const struct nla_policy weft_genl_peer_policy[WEFT_A_PEER_RACK + 1] = {
+	[WEFT_A_PEER_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_hist_policy[WEFT_A_HIST_RACK + 1] = {
+	[WEFT_A_HIST_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_region_policy[WEFT_A_REGION_RACK + 1] = {
+	[WEFT_A_REGION_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_line_policy[WEFT_A_LINE_RACK + 1] = {
 	[WEFT_A_LINE_REGION] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
+	[WEFT_A_LINE_RACK] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy weft_genl_lock_policy[WEFT_A_LOCK_REGION + 1] = {
+static const struct nla_policy weft_genl_lock_policy[WEFT_A_LOCK_RACK + 1] = {
 	[WEFT_A_LOCK_REGION] =
 		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
+	[WEFT_A_LOCK_RACK] = { .type = NLA_U32 },
 };
 
 /* --- Set-up -------------------------------------------------------------- */
@@ -198,27 +232,41 @@ static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)
 		/* the message is ours; who sent it has another */
 		memzero_explicit(nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
 	}
-	err = weft_member_up(&weft_rack.member, &cfg, info->extack);
+	err = weft_racks_up(&cfg, info->extack);
 	memzero_explicit(cfg.key, sizeof(cfg.key));
 	return err;
 }
 
 static int weft_genl_config_clear(struct sk_buff *skb, struct genl_info *info)
 {
-	return weft_member_down(&weft_rack.member, info->extack);
+	struct weft_rack *rack = weft_genl_rack(info->nlhdr, WEFT_A_CONFIG_RACK, info->extack);
+	int err;
+
+	if (IS_ERR(rack))
+		return PTR_ERR(rack);
+	err = weft_racks_down(rack, info->extack);
+	weft_racks_put(rack);
+	return err;
 }
 
 static int weft_genl_tune(struct sk_buff *skb, struct genl_info *info)
 {
 	struct nlattr *timeout = info->attrs[WEFT_A_CONFIG_TIMEOUT_MS];
 	struct nlattr *hold = info->attrs[WEFT_A_CONFIG_HOLD_US];
+	struct weft_rack *rack;
+	int err;
 
 	if (!timeout && !hold) {
 		GENL_SET_ERR_MSG(info, "nothing to change: TIMEOUT_MS or HOLD_US");
 		return -EINVAL;
 	}
-	return weft_member_tune(&weft_rack.member, timeout ? nla_get_u32(timeout) : 0,
-				hold ? (int)nla_get_u32(hold) : -1, info->extack);
+	rack = weft_genl_rack(info->nlhdr, WEFT_A_CONFIG_RACK, info->extack);
+	if (IS_ERR(rack))
+		return PTR_ERR(rack);
+	err = weft_member_tune(&rack->member, timeout ? nla_get_u32(timeout) : 0,
+			       hold ? (int)nla_get_u32(hold) : -1, info->extack);
+	weft_racks_put(rack);
+	return err;
 }
 
 /* --- Single answers ------------------------------------------------------ */
@@ -259,20 +307,21 @@ static int weft_genl_put_refused(struct sk_buff *skb, const struct weft_refused 
 	return 0;
 }
 
-static int weft_genl_put_status(struct sk_buff *skb,
+static int weft_genl_put_status(struct sk_buff *skb, struct weft_rack *rack,
 				const struct weft_member_status *s)
 {
 	struct weft_cache_status cache;
 
-	weft_cache_status(&weft_rack.cache, &cache);
-	if ((s->joined && nla_put_flag(skb, WEFT_A_STATUS_JOINED)) ||
+	weft_cache_status(&rack->cache, &cache);
+	if (nla_put_u32(skb, WEFT_A_STATUS_RACK, rack->number) ||
+	    (s->joined && nla_put_flag(skb, WEFT_A_STATUS_JOINED)) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_LIFE, s->life) ||
 	    (s->key_set && nla_put_u32(skb, WEFT_A_STATUS_FINGERPRINT, s->fingerprint)) ||
 	    weft_genl_put_refused(skb, &s->refused) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_ANSWERED_MS, s->answered_ms) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_MEMBERS, s->members) ||
 	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REGIONS,
-			      weft_region_count(&weft_rack.cache.regions),
+			      weft_region_count(&rack->cache.regions),
 			      WEFT_A_STATUS_PAD) ||
 	    nla_put_u64_64bit(skb, WEFT_A_STATUS_LINES, cache.lines,
 			      WEFT_A_STATUS_PAD) ||
@@ -314,10 +363,16 @@ static int weft_genl_reply(struct sk_buff *skb, void *hdr, int err,
 
 static int weft_genl_config_get(struct sk_buff *skb, struct genl_info *info)
 {
+	struct weft_rack *rack = weft_genl_rack(info->nlhdr, WEFT_A_CONFIG_RACK, info->extack);
 	struct weft_config cfg;
 	void *hdr;
+	int err;
 
-	if (weft_member_config(&weft_rack.member, &cfg))
+	if (IS_ERR(rack))
+		return PTR_ERR(rack);
+	err = weft_member_config(&rack->member, &cfg);
+	weft_racks_put(rack);
+	if (err)
 		return weft_genl_not_up(info->extack);
 	skb = weft_genl_answer(info, &hdr);
 	if (!skb)
@@ -325,17 +380,83 @@ static int weft_genl_config_get(struct sk_buff *skb, struct genl_info *info)
 	return weft_genl_reply(skb, hdr, weft_genl_put_config(skb, &cfg), info);
 }
 
-static int weft_genl_status_get(struct sk_buff *skb, struct genl_info *info)
+static int weft_genl_status_of(struct weft_rack *rack, struct genl_info *info)
 {
 	struct weft_member_status status;
+	struct sk_buff *skb;
 	void *hdr;
 
-	if (weft_member_status(&weft_rack.member, &status))
+	if (weft_member_status(&rack->member, &status))
 		return weft_genl_not_up(info->extack);
 	skb = weft_genl_answer(info, &hdr);
 	if (!skb)
 		return -ENOMEM;
-	return weft_genl_reply(skb, hdr, weft_genl_put_status(skb, &status), info);
+	return weft_genl_reply(skb, hdr, weft_genl_put_status(skb, rack, &status), info);
+}
+
+static int weft_genl_status_get(struct sk_buff *skb, struct genl_info *info)
+{
+	struct weft_rack *rack = weft_genl_rack(info->nlhdr, WEFT_A_STATUS_RACK, info->extack);
+	int err;
+
+	if (IS_ERR(rack))
+		return PTR_ERR(rack);
+	err = weft_genl_status_of(rack, info);
+	weft_racks_put(rack);
+	return err;
+}
+
+/* --- The racks ----------------------------------------------------------- */
+
+/**
+ * struct weft_genl_racks - list of the racks that this machine is in
+ * @next: number of the next one, or less
+ */
+struct weft_genl_racks {
+	u64 next;
+};
+
+static int weft_genl_racks_start(struct netlink_callback *cb)
+{
+	return PTR_ERR_OR_ZERO(weft_genl_list_new(cb, sizeof(struct weft_genl_racks), 0));
+}
+
+/* Return: whether there was room. */
+static bool weft_genl_put_rack(struct sk_buff *skb, struct netlink_callback *cb,
+			       const struct weft_config *cfg)
+{
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_RACK_GET);
+
+	if (!hdr)
+		return false;
+	if (weft_genl_put_config(skb, cfg)) {
+		genlmsg_cancel(skb, hdr);
+		return false;
+	}
+	genlmsg_end(skb, hdr);
+	return true;
+}
+
+static int weft_genl_racks_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct weft_genl_racks *r = weft_genl_list(cb);
+	struct weft_config cfg;
+	struct weft_rack *rack;
+	u32 number;
+	bool up;
+
+	while (r->next <= U32_MAX) {
+		rack = weft_racks_next((u32)r->next);
+		if (!rack)
+			break;
+		number = rack->number;
+		up = !weft_member_config(&rack->member, &cfg);
+		weft_racks_put(rack);
+		if (up && !weft_genl_put_rack(skb, cb, &cfg))
+			break;
+		r->next = (u64)number + 1;
+	}
+	return skb->len;
 }
 
 /* --- The family ---------------------------------------------------------- */
@@ -350,10 +471,14 @@ static const struct genl_ops weft_genl_ops[] = {
 	}, {
 		.cmd		= WEFT_CMD_CONFIG_CLEAR,
 		.doit		= weft_genl_config_clear,
+		.policy		= weft_genl_config_rack_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_config_rack_policy) - 1,
 		.flags		= GENL_ADMIN_PERM,
 	}, {
 		.cmd		= WEFT_CMD_CONFIG_GET,
 		.doit		= weft_genl_config_get,
+		.policy		= weft_genl_config_rack_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_config_rack_policy) - 1,
 	}, {
 		.cmd		= WEFT_CMD_TUNE,
 		.doit		= weft_genl_tune,
@@ -363,11 +488,15 @@ static const struct genl_ops weft_genl_ops[] = {
 	}, {
 		.cmd		= WEFT_CMD_STATUS_GET,
 		.doit		= weft_genl_status_get,
+		.policy		= weft_genl_status_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_status_policy) - 1,
 	}, {
 		.cmd		= WEFT_CMD_STATS_GET,
 		.start		= weft_genl_stats_start,
 		.dumpit		= weft_genl_stats_dump,
 		.done		= weft_genl_list_done,
+		.policy		= weft_genl_counter_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_counter_policy) - 1,
 	}, {
 		.cmd		= WEFT_CMD_BLADE_STATS_GET,
 		.start		= weft_genl_blade_start,
@@ -380,21 +509,29 @@ static const struct genl_ops weft_genl_ops[] = {
 		.start		= weft_genl_switch_start,
 		.dumpit		= weft_genl_switch_dump,
 		.done		= weft_genl_list_done,
+		.policy		= weft_genl_counter_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_counter_policy) - 1,
 	}, {
 		.cmd		= WEFT_CMD_PEER_GET,
 		.start		= weft_genl_peer_start,
 		.dumpit		= weft_genl_peer_dump,
 		.done		= weft_genl_list_done,
+		.policy		= weft_genl_peer_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_peer_policy) - 1,
 	}, {
 		.cmd		= WEFT_CMD_HIST_GET,
 		.start		= weft_genl_hist_start,
 		.dumpit		= weft_genl_hist_dump,
 		.done		= weft_genl_list_done,
+		.policy		= weft_genl_hist_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_hist_policy) - 1,
 	}, {
 		.cmd		= WEFT_CMD_REGION_GET,
 		.start		= weft_genl_region_start,
 		.dumpit		= weft_genl_region_dump,
 		.done		= weft_genl_list_done,
+		.policy		= weft_genl_region_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_region_policy) - 1,
 	}, {
 		.cmd		= WEFT_CMD_LINE_GET,
 		.start		= weft_genl_line_start,
@@ -409,6 +546,11 @@ static const struct genl_ops weft_genl_ops[] = {
 		.done		= weft_genl_list_done,
 		.policy		= weft_genl_lock_policy,
 		.maxattr	= ARRAY_SIZE(weft_genl_lock_policy) - 1,
+	}, {
+		.cmd		= WEFT_CMD_RACK_GET,
+		.start		= weft_genl_racks_start,
+		.dumpit		= weft_genl_racks_dump,
+		.done		= weft_genl_list_done,
 	},
 };
 

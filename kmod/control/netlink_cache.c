@@ -45,19 +45,21 @@ struct weft_genl_place {
 	} info;
 };
 
-static struct weft_genl_place *weft_genl_place_new(struct netlink_callback *cb,
+/* @rack: the attribute that names it. */
+static struct weft_genl_place *weft_genl_place_new(struct netlink_callback *cb, int rack,
 						   int *err)
 {
-	struct weft_genl_place *p = NULL;
+	struct weft_genl_place *p = weft_genl_list_new(cb, sizeof(*p), rack);
 	struct weft_config cfg;
 
-	*err = weft_member_config(&weft_rack.member, &cfg) ? weft_genl_not_up(cb->extack) : 0;
+	*err = PTR_ERR_OR_ZERO(p);
 	if (*err)
 		return NULL;
-	p = weft_genl_list_new(cb, sizeof(*p));
-	if (!p)
-		*err = -ENOMEM;
-	return p;
+	if (!weft_member_config(&weft_genl_list_rack(cb)->member, &cfg))
+		return p;
+	weft_genl_list_done(cb);
+	*err = weft_genl_not_up(cb->extack);
+	return NULL;
 }
 
 /*
@@ -73,7 +75,7 @@ static int weft_genl_asked_region(struct netlink_callback *cb, int type,
 	if (!attr)
 		return 0;
 	wanted = region = nla_get_u32(attr);
-	if (weft_inspect_region(&region, info) && region == wanted)
+	if (weft_inspect_region(weft_genl_list_rack(cb), &region, info) && region == wanted)
 		return (int)region;
 	NL_SET_ERR_MSG_ATTR(cb->extack, attr,
 			    "REGION: this node knows no such region");
@@ -110,7 +112,7 @@ int weft_genl_region_start(struct netlink_callback *cb)
 	struct weft_genl_place *p;
 	int err;
 
-	p = weft_genl_place_new(cb, &err);
+	p = weft_genl_place_new(cb, WEFT_A_REGION_RACK, &err);
 	if (p)
 		p->region = 1;
 	return err;
@@ -136,7 +138,8 @@ int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weft_genl_place *p = weft_genl_list(cb);
 
-	for (; weft_inspect_region(&p->region, &p->info.region); p->region++) {
+	for (; weft_inspect_region(weft_genl_list_rack(cb), &p->region, &p->info.region);
+	     p->region++) {
 		if (!weft_genl_put_region(skb, cb, &p->info.region))
 			break;
 	}
@@ -150,7 +153,7 @@ int weft_genl_line_start(struct netlink_callback *cb)
 	struct weft_genl_place *p;
 	int err, region;
 
-	p = weft_genl_place_new(cb, &err);
+	p = weft_genl_place_new(cb, WEFT_A_LINE_RACK, &err);
 	if (!p)
 		return err;
 	region = weft_genl_asked_region(cb, WEFT_A_LINE_REGION, &p->info.region);
@@ -184,7 +187,7 @@ static bool weft_genl_put_line(struct sk_buff *skb, struct netlink_callback *cb,
 }
 
 /* To the next region, if there is one that belongs to the list. */
-static bool weft_genl_next_region(struct weft_genl_place *p)
+static bool weft_genl_next_region(struct weft_rack *rack, struct weft_genl_place *p)
 {
 	struct weft_region_info *info = &p->info.region;
 
@@ -192,21 +195,22 @@ static bool weft_genl_next_region(struct weft_genl_place *p)
 		return false;
 	p->region++;
 	p->index = 0;
-	return weft_inspect_region(&p->region, info) && p->region <= p->last;
+	return weft_inspect_region(rack, &p->region, info) && p->region <= p->last;
 }
 
 int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
+	struct weft_rack *rack = weft_genl_list_rack(cb);
 	struct weft_genl_place *p = weft_genl_list(cb);
 
 	do {
-		for (; weft_inspect_line(p->region, &p->index, &p->info.line);
+		for (; weft_inspect_line(rack, p->region, &p->index, &p->info.line);
 		     p->index++) {
 			if (!weft_genl_put_line(skb, cb, &p->info.line))
 				return skb->len;
 		}
 		cond_resched();
-	} while (weft_genl_next_region(p));
+	} while (weft_genl_next_region(rack, p));
 	/* again from here, and nothing comes */
 	p->region = (u32)p->last;
 	p->index = ~0ull;
@@ -220,7 +224,7 @@ int weft_genl_lock_start(struct netlink_callback *cb)
 	struct weft_genl_place *p;
 	int err, region;
 
-	p = weft_genl_place_new(cb, &err);
+	p = weft_genl_place_new(cb, WEFT_A_LOCK_RACK, &err);
 	if (!p)
 		return err;
 	region = weft_genl_asked_region(cb, WEFT_A_LOCK_REGION, &p->info.region);
@@ -266,7 +270,8 @@ int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	/* no lock has the name ~0 */
 	for (; p->index <= p->last &&
-	       weft_inspect_lock(&p->index, p->last, &p->info.lock); p->index++) {
+	       weft_inspect_lock(weft_genl_list_rack(cb), &p->index, p->last,
+				 &p->info.lock); p->index++) {
 		if (!weft_genl_put_lock(skb, cb, &p->info.lock))
 			break;
 	}

@@ -3,6 +3,7 @@
 #include <linux/errno.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
@@ -39,18 +40,56 @@ struct weft_event_limit {
 	u32 missed;
 };
 
-static struct weft_event_limit limits[__WEFT_EVENT_KIND_MAX];
-static DEFINE_SPINLOCK(limits_lock);
+enum { NOWHERE, AT_HOMES, IN_SWITCH };
+
+/**
+ * struct weft_event_directory - who answered misses
+ * @begun: the counts are of the last look
+ * @where: what was told last
+ * @by_switch: answers of the switch at the last look
+ * @by_home: answers of homes
+ * @in_a_row: answers of homes since the switch gave the last
+ */
+struct weft_event_directory {
+	bool begun;
+	u8 where;
+	u64 by_switch;
+	u64 by_home;
+	u64 in_a_row;
+};
+
+/**
+ * struct weft_told - what was told of a rack
+ * @rack: which
+ * @lock: @limits
+ * @limits: of each kind
+ * @members: the nodes that were told of as members; only the chain changes it
+ * @directory: only @look changes it
+ * @look: once a second while this machine is a member
+ */
+struct weft_told {
+	struct weft_rack *rack;
+	spinlock_t lock;
+	struct weft_event_limit limits[__WEFT_EVENT_KIND_MAX];
+	u32 members;
+	struct weft_event_directory directory;
+	struct delayed_work look;
+};
+
+static struct weft_rack *rack_of(const struct weft_node *node)
+{
+	return container_of(node, struct weft_rack, node);
+}
 
 /* Return: whether it is told; then *@missed were not before. */
-static bool within_limit(u32 kind, u32 *missed)
+static bool within_limit(struct weft_told *told, u32 kind, u32 *missed)
 {
-	struct weft_event_limit *l = &limits[kind];
+	struct weft_event_limit *l = &told->limits[kind];
 	time64_t now = ktime_get_seconds();
 	unsigned long flags;
 	bool within;
 
-	spin_lock_irqsave(&limits_lock, flags);
+	spin_lock_irqsave(&told->lock, flags);
 	if (l->second != now) {
 		l->second = now;
 		l->told = 0;
@@ -63,7 +102,7 @@ static bool within_limit(u32 kind, u32 *missed)
 	} else {
 		l->missed++;
 	}
-	spin_unlock_irqrestore(&limits_lock, flags);
+	spin_unlock_irqrestore(&told->lock, flags);
 	return within;
 }
 
@@ -94,6 +133,7 @@ static int put_process(struct sk_buff *skb)
 static int put_event(struct sk_buff *skb, const struct weft_event *e, u32 missed)
 {
 	return nla_put_u32(skb, WEFT_A_EVENT_KIND, e->kind) ||
+	       nla_put_u32(skb, WEFT_A_EVENT_RACK, rack_of(e->node)->number) ||
 	       nla_put_u64_64bit(skb, WEFT_A_EVENT_TIME, ktime_get_real_ns(),
 				 WEFT_A_EVENT_PAD) ||
 	       (missed && nla_put_u32(skb, WEFT_A_EVENT_MISSED, missed)) ||
@@ -116,7 +156,7 @@ static void tell(const struct weft_event *e, gfp_t gfp)
 	u32 missed;
 	void *hdr;
 
-	if (!anybody_listens() || !within_limit(e->kind, &missed))
+	if (!anybody_listens() || !within_limit(rack_of(e->node)->told, e->kind, &missed))
 		return;
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, gfp);
 	if (!skb)
@@ -132,58 +172,40 @@ static void tell(const struct weft_event *e, gfp_t gfp)
 
 /* --- Members ---------------------------------------------------------------- */
 
-/* The nodes that were told of as members; only the chain changes it. */
-static u32 members;
-
-static void tell_member(u32 kind, u32 member)
+static void tell_member(const struct weft_told *told, u32 kind, u32 member)
 {
-	const struct weft_event e = { .kind = kind, .member = member };
+	const struct weft_event e = {
+		.node = &told->rack->node, .kind = kind, .member = member,
+	};
 
 	tell(&e, GFP_KERNEL);
 }
 
-static void note_members(u32 now)
+static void note_members(struct weft_told *told, u32 now)
 {
-	u32 changed = members ? now ^ members : now & weft_node_bit(weft_rack.node.id);
+	u32 changed = told->members ? now ^ told->members :
+				      now & weft_node_bit(told->rack->node.id);
 	u32 id;
 
 	/* who was there before us has not joined now */
-	members = now;
+	told->members = now;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
 		if (changed & weft_node_bit(id))
-			tell_member(now & weft_node_bit(id) ? WEFT_EVENT_KIND_NODE_JOINED :
-							      WEFT_EVENT_KIND_NODE_LEFT, id);
+			tell_member(told, now & weft_node_bit(id) ?
+				    WEFT_EVENT_KIND_NODE_JOINED :
+				    WEFT_EVENT_KIND_NODE_LEFT, id);
 	}
 }
 
 /* --- Where the directory is ---------------------------------------------------- */
 
-enum { NOWHERE, AT_HOMES, IN_SWITCH };
-
-/**
- * struct weft_event_directory - who answered misses
- * @begun: the counts are of the last look
- * @where: what was told last
- * @by_switch: answers of the switch at the last look
- * @by_home: answers of homes
- * @in_a_row: answers of homes since the switch gave the last
- */
-static struct weft_event_directory {
-	bool begun;
-	u8 where;
-	u64 by_switch;
-	u64 by_home;
-	u64 in_a_row;
-} directory;
-
-static void look(struct work_struct *work);
-static DECLARE_DELAYED_WORK(look_work, look);
-
-static void look_at_directory(struct weft_event_directory *d)
+static void look_at_directory(struct weft_told *told)
 {
-	u64 by_switch = weft_stat_get(&weft_rack.node.counters, WEFT_STAT_MISS_BY_SWITCH);
-	u64 by_home = weft_stat_get(&weft_rack.node.counters, WEFT_STAT_MISS_BY_HOME);
-	struct weft_event e = { .kind = WEFT_EVENT_KIND_DIRECTORY };
+	struct weft_node *node = &told->rack->node;
+	u64 by_switch = weft_stat_get(&node->counters, WEFT_STAT_MISS_BY_SWITCH);
+	u64 by_home = weft_stat_get(&node->counters, WEFT_STAT_MISS_BY_HOME);
+	struct weft_event e = { .node = node, .kind = WEFT_EVENT_KIND_DIRECTORY };
+	struct weft_event_directory *d = &told->directory;
 	u8 where = d->where;
 
 	if (d->begun) {
@@ -208,12 +230,35 @@ static void look_at_directory(struct weft_event_directory *d)
 
 static void look(struct work_struct *work)
 {
+	struct weft_told *told = container_of(to_delayed_work(work), struct weft_told, look);
+
 	/* who begins to listen hears where it is */
 	if (anybody_listens())
-		look_at_directory(&directory);
+		look_at_directory(told);
 	else
-		memset(&directory, 0, sizeof(directory));
-	queue_delayed_work(system_power_efficient_wq, &look_work, LOOK_INTERVAL);
+		memset(&told->directory, 0, sizeof(told->directory));
+	queue_delayed_work(system_power_efficient_wq, &told->look, LOOK_INTERVAL);
+}
+
+/* --- A rack comes and goes ------------------------------------------------------ */
+
+struct weft_told *weft_told_new(struct weft_rack *rack)
+{
+	struct weft_told *told = kzalloc(sizeof(*told), GFP_KERNEL);
+
+	if (!told)
+		return NULL;
+	told->rack = rack;
+	spin_lock_init(&told->lock);
+	INIT_DELAYED_WORK(&told->look, look);
+	return told;
+}
+
+void weft_told_free(struct weft_told *told)
+{
+	if (told)
+		cancel_delayed_work_sync(&told->look);
+	kfree(told);
 }
 
 /* --- The chain ------------------------------------------------------------------ */
@@ -221,27 +266,28 @@ static void look(struct work_struct *work)
 static int on_node(struct notifier_block *nb, unsigned long type, void *data)
 {
 	const struct weft_node_event *event = data;
+	struct weft_told *told = rack_of(event->node)->told;
 
 	switch (type) {
 	case WEFT_EVENT_JOINED:
 		/* the chain tells of members only if they are others than last time */
-		note_members(event->members);
-		queue_delayed_work(system_power_efficient_wq, &look_work, LOOK_INTERVAL);
+		note_members(told, event->members);
+		queue_delayed_work(system_power_efficient_wq, &told->look, LOOK_INTERVAL);
 		break;
 	case WEFT_EVENT_LEFT:
-		cancel_delayed_work_sync(&look_work);
-		if (members)
-			tell_member(WEFT_EVENT_KIND_NODE_LEFT, weft_rack.node.id);
-		members = 0;
+		cancel_delayed_work_sync(&told->look);
+		if (told->members)
+			tell_member(told, WEFT_EVENT_KIND_NODE_LEFT, event->node->id);
+		told->members = 0;
 		break;
 	case WEFT_EVENT_MEMBERS:
-		note_members(event->members);
+		note_members(told, event->members);
 		break;
 	case WEFT_EVENT_BLADE_LOST:
-		tell_member(WEFT_EVENT_KIND_MEMBER_SILENT, event->blade);
+		tell_member(told, WEFT_EVENT_KIND_MEMBER_SILENT, event->blade);
 		break;
 	case WEFT_EVENT_BLADE_BACK:
-		tell_member(WEFT_EVENT_KIND_MEMBER_HEARD, event->blade);
+		tell_member(told, WEFT_EVENT_KIND_MEMBER_HEARD, event->blade);
 		break;
 	default:
 		break;
@@ -264,5 +310,4 @@ void weft_netlink_event_exit(void)
 {
 	weft_event_listen(NULL);
 	weft_node_notifier_unregister(&notifier);
-	cancel_delayed_work_sync(&look_work);
 }

@@ -22,6 +22,15 @@
 #include "net/rpc.h"
 #include "weft_netlink.h"
 
+/* How the rack of a list is set up.  If it is not, the list ends. */
+static int weft_genl_list_config(struct netlink_callback *cb, struct weft_config *cfg)
+{
+	if (!weft_member_config(&weft_genl_list_rack(cb)->member, cfg))
+		return 0;
+	weft_genl_list_done(cb);
+	return weft_genl_not_up(cb->extack);
+}
+
 /* One message with a counter, or only its owner if there is no @name. */
 static int weft_genl_put_counter(struct sk_buff *skb, struct netlink_callback *cb,
 				 u8 cmd, u32 member, const char *name, u64 value)
@@ -53,11 +62,11 @@ struct weft_genl_stats {
 
 int weft_genl_stats_start(struct netlink_callback *cb)
 {
-	struct weft_genl_stats *s = weft_genl_list_new(cb, sizeof(*s));
+	struct weft_genl_stats *s = weft_genl_list_new(cb, sizeof(*s), WEFT_A_COUNTER_RACK);
 
-	if (!s)
-		return -ENOMEM;
-	weft_stats_get(&weft_rack.node.counters, s->value);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	weft_stats_get(&weft_genl_list_rack(cb)->node.counters, s->value);
 	return 0;
 }
 
@@ -92,12 +101,10 @@ struct weft_genl_switch {
 
 int weft_genl_switch_start(struct netlink_callback *cb)
 {
+	struct weft_genl_switch *s = weft_genl_list_new(cb, sizeof(*s), WEFT_A_COUNTER_RACK);
 	struct weft_config cfg;
 
-	if (weft_member_config(&weft_rack.member, &cfg))
-		return weft_genl_not_up(cb->extack);
-	return weft_genl_list_new(cb, sizeof(struct weft_genl_switch)) ?
-		0 : -ENOMEM;
+	return IS_ERR(s) ? PTR_ERR(s) : weft_genl_list_config(cb, &cfg);
 }
 
 int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -136,7 +143,7 @@ int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err ? err : skb->len;
 	}
 	if (!s->asked) {
-		err = weft_rpc_switch_counts(&weft_rack.node, s->value);
+		err = weft_rpc_switch_counts(&weft_genl_list_rack(cb)->node, s->value);
 		if (err == -ENXIO)
 			NL_SET_ERR_MSG(cb->extack, "no directory in a switch answers");
 		if (err)
@@ -178,8 +185,14 @@ int weft_genl_blade_start(struct netlink_callback *cb)
 	struct weft_config cfg;
 	u32 blade = WEFT_BLADE_MIN;
 
-	if (weft_member_config(&weft_rack.member, &cfg))
-		return weft_genl_not_up(cb->extack);
+	int err;
+
+	b = weft_genl_list_new(cb, sizeof(*b), WEFT_A_COUNTER_RACK);
+	if (IS_ERR(b))
+		return PTR_ERR(b);
+	err = weft_genl_list_config(cb, &cfg);
+	if (err)
+		return err;
 	/* Checked against the policy before we are called. */
 	member = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_COUNTER_MEMBER);
 	if (member)
@@ -187,17 +200,15 @@ int weft_genl_blade_start(struct netlink_callback *cb)
 	if (blade - WEFT_BLADE_MIN >= cfg.homes) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, member,
 				    "MEMBER: this rack has no such memory blade");
+		weft_genl_list_done(cb);
 		return -ENOENT;
 	}
-	b = weft_genl_list_new(cb, sizeof(*b));
-	if (!b)
-		return -ENOMEM;
 	b->blade = blade;
 	return 0;
 }
 
 /* Gets the next page.  Return: 0; 1 if there is none; or an error. */
-static int weft_genl_blade_ask(struct weft_genl_blade *b,
+static int weft_genl_blade_ask(struct weft_genl_blade *b, struct weft_node *node,
 			       struct netlink_ext_ack *extack)
 {
 	u64 cookie = b->pages ? b->call.cookie : 0;
@@ -213,7 +224,7 @@ static int weft_genl_blade_ask(struct weft_genl_blade *b,
 	b->call.op = WEFT_CALL_STATS;
 	b->call.cookie = cookie;
 	b->pos = 0;
-	err = weft_rpc_ask(&weft_rack.node, b->blade, &b->call);
+	err = weft_rpc_ask(node, b->blade, &b->call);
 	if (err == -ETIMEDOUT)
 		NL_SET_ERR_MSG(extack, "the blade does not answer");
 	return err;
@@ -266,7 +277,7 @@ int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			/* What is in the buffer goes out before the next wait. */
 			if (skb->len)
 				return skb->len;
-			err = weft_genl_blade_ask(b, cb->extack);
+			err = weft_genl_blade_ask(b, &weft_genl_list_rack(cb)->node, cb->extack);
 			if (err)
 				return err > 0 ? 0 : err;
 			continue;
@@ -321,17 +332,18 @@ static void weft_genl_add_self(struct weft_genl_peers *p, __be32 addr)
 
 int weft_genl_peer_start(struct netlink_callback *cb)
 {
-	struct weft_genl_peers *p = weft_genl_list_new(cb, sizeof(*p));
+	struct weft_genl_peers *p = weft_genl_list_new(cb, sizeof(*p), WEFT_A_PEER_RACK);
 	struct weft_member_status status;
+	struct weft_member *m;
 	struct weft_config cfg;
 
-	if (!p)
-		return -ENOMEM;
-	p->len = weft_member_peers(&weft_rack.member, p->peer);
-	if (p->len < 0 || weft_member_config(&weft_rack.member, &cfg) ||
-	    weft_member_status(&weft_rack.member, &status)) {
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	m = &weft_genl_list_rack(cb)->member;
+	p->len = weft_member_peers(m, p->peer);
+	if (p->len < 0 || weft_member_config(m, &cfg) || weft_member_status(m, &status)) {
 		/* done is not called for what could not start. */
-		kfree(p);
+		weft_genl_list_done(cb);
 		return weft_genl_not_up(cb->extack);
 	}
 	p->self = cfg.id;
@@ -384,11 +396,11 @@ struct weft_genl_hists {
 
 int weft_genl_hist_start(struct netlink_callback *cb)
 {
-	struct weft_genl_hists *h = weft_genl_list_new(cb, sizeof(*h));
+	struct weft_genl_hists *h = weft_genl_list_new(cb, sizeof(*h), WEFT_A_HIST_RACK);
 
-	if (!h)
-		return -ENOMEM;
-	weft_hist_get(&weft_rack.node.counters, h->hist);
+	if (IS_ERR(h))
+		return PTR_ERR(h);
+	weft_hist_get(&weft_genl_list_rack(cb)->node.counters, h->hist);
 	return 0;
 }
 

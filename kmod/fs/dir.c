@@ -75,8 +75,8 @@ static int same_region(struct weft_inode *wi, const struct qstr *name,
 	} else if (!err || err == -ENOENT) {
 		/* a region has one name: it was unlinked; goes with its last user */
 		if (wi->vfs.i_nlink)
-			weft_event_removed(wi->region.id, (const char *)name->name,
-					   name->len, false);
+			weft_event_removed(&wi->rack->node, wi->region.id,
+					   (const char *)name->name, name->len, false);
 		clear_nlink(&wi->vfs);
 		err = 0;
 	}
@@ -117,8 +117,9 @@ static void ask_create(struct weft_call *call, const struct inode *dir,
 
 static void tell_created(const struct inode *inode, const struct qstr *name)
 {
-	weft_event_created(weft_inode_of(inode)->region.id,
-			   (const char *)name->name, name->len);
+	const struct weft_inode *wi = weft_inode_of(inode);
+
+	weft_event_created(&wi->rack->node, wi->region.id, (const char *)name->name, name->len);
 }
 
 /* The caller takes success to mean that the region is new: always exclusive. */
@@ -233,7 +234,8 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 	kfree(call);
 	if (!err) {
 		clear_nlink(d_inode(dentry));
-		weft_event_removed(weft_inode_of(d_inode(dentry))->region.id,
+		weft_event_removed(&weft_mount_of(dir->i_sb)->rack->node,
+				   weft_inode_of(d_inode(dentry))->region.id,
 				   (const char *)dentry->d_name.name,
 				   dentry->d_name.len, true);
 	}

@@ -145,7 +145,7 @@ static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode
 	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_FAILED);
 	/* who is being killed has nothing to complain of */
 	if (err != -EINTR)
-		weft_event_failed(wi->region.id, fault_offset(vmf), err);
+		weft_event_failed(&wi->rack->node, wi->region.id, fault_offset(vmf), err);
 	return err == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
 }
 

@@ -139,5 +139,5 @@ void weft_homeward_return(struct weft_inode *wi)
 	pr_err("weft: region %u: %llu modified blocks could not be written home and are lost: the memory blade does not answer\n",
 	       wi->region.id, lost);
 	weft_stat_add(&wi->rack->node.counters, WEFT_STAT_BLOCKS_LOST, lost);
-	weft_event_lost(wi->region.id, lost);
+	weft_event_lost(&wi->rack->node, wi->region.id, lost);
 }

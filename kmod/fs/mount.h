@@ -27,13 +27,13 @@ struct weft_homeward {
 
 /**
  * struct weft_mount - options of the mount
- * @rack: which it is of
+ * @rack: which it is of, with a reference; NULL: not said yet, see weft_get_tree()
  * @cache: bytes that blocks may take in this node's memory
  * @block: bytes of a block of regions that are created here
  * @mode: permissions of the root directory
  * @uid: its owner
  * @gid: its group
- * @instance: it is this node's only one, see weft_fill_super()
+ * @instance: it is the rack's only one, see weft_fill_super()
  * @joined: weft_member_leave() is due
  * @started: weft_cache_stop() is due
  * @leaving: the file system is being unmounted, and the node leaves the rack

@@ -5,15 +5,14 @@
 
 #define HOMEWARD_MAX	16	/* inodes whose blocks go home, or whose times are told */
 
-struct weft_rack weft_rack;
-
-int weft_rack_init(struct weft_rack *rack, const struct weft_receivers *receivers,
-		   const struct weft_member_ops *ops,
+int weft_rack_init(struct weft_rack *rack, u32 number,
+		   const struct weft_receivers *receivers, const struct weft_member_ops *ops,
 		   void (*refresh)(struct weft_node *node))
 {
 	int err;
 
 	memset(rack, 0, sizeof(*rack));
+	rack->number = number;
 	err = weft_node_init(&rack->node, receivers, refresh);
 	if (err)
 		return err;

@@ -7,6 +7,8 @@
 #define WEFT_RACK_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/workqueue.h>
 
 #include "blocks/cache.h"
@@ -16,9 +18,13 @@
 
 struct weft_opened;
 struct weft_recall;
+struct weft_told;
 
 /**
  * struct weft_rack - a rack
+ * @number: of all racks of this machine it has this one; constant
+ * @refs: of the list, of mounts, of netlink commands and lists that are half read
+ * @list: see racks.h
  * @node: this machine in it
  * @cache: blocks that it has
  * @locks: locks that it has
@@ -27,17 +33,22 @@ struct weft_recall;
  * @opened: regions that its first blade knows to be open here, see opened.h
  * @home_wq: what inodes that no program uses any more have to tell
  * @renewed: locks and open regions that renewals of directories are done with
+ * @told: what listeners to events were told, see control/netlink_event.h
  * @sweep: looks names up again, see dir.c
  * @sweep_next: the region that it looked at last
  * @instance: bit 0: it is mounted, see super.c
  */
 struct weft_rack {
+	u32 number;
+	refcount_t refs;
+	struct list_head list;
 	struct weft_node node;
 	struct weft_cache cache;
 	struct weft_locks locks;
 	struct weft_member member;
 	struct weft_recall *recall;
 	struct weft_opened *opened;
+	struct weft_told *told;
 	struct workqueue_struct *home_wq;
 	atomic64_t renewed;
 	struct delayed_work sweep;
@@ -45,21 +56,20 @@ struct weft_rack {
 	unsigned long instance;
 };
 
-/* The only one so far. */
-extern struct weft_rack weft_rack;
-
 /**
  * weft_rack_init() - a rack that this machine is not a member of yet
+ * @number: its own
  * @receivers: what messages are for
  * @ops: what its membership has for the layers above
  * @refresh: see struct weft_node
  *
- * What has to do with files (its recall, opened and sweep) is still to be made.
+ * What the layers above it have there (its recall, opened, sweep and told) is still to be
+ * made.
  *
  * Return: 0 or -ENOMEM.
  */
-int weft_rack_init(struct weft_rack *rack, const struct weft_receivers *receivers,
-		   const struct weft_member_ops *ops,
+int weft_rack_init(struct weft_rack *rack, u32 number,
+		   const struct weft_receivers *receivers, const struct weft_member_ops *ops,
 		   void (*refresh)(struct weft_node *node));
 
 /* It is left, nothing of it is mounted, and no message of it is worked on. */

@@ -178,7 +178,7 @@ static void report(struct weft_inode *wi, const struct renewal *r)
 	pr_err("weft: region %u: %llu modified blocks are lost, %llu others dropped: the rack went on without this node; programs that have it open get errors, restart them\n",
 	       wi->region.id, r->modified, r->clean);
 	weft_stat_add(&r->rack->node.counters, WEFT_STAT_BLOCKS_LOST, r->modified);
-	weft_event_lost(wi->region.id, r->modified);
+	weft_event_lost(&r->rack->node, wi->region.id, r->modified);
 }
 
 static int pass_all(struct renewal *r, enum pass pass)

@@ -18,6 +18,7 @@
 #include "fs/mount.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
+#include "fs/racks.h"
 #include "fs/recall.h"
 #include "fs/super.h"
 #include "locks/giveback.h"
@@ -29,9 +30,10 @@
 #define ROOT_MODE_DEFAULT	01777
 #define SIZE_BITS		48	/* of a region: 36 bits of index, 4 KiB blocks */
 
-enum weft_option { OPT_CACHE, OPT_BLOCK, OPT_MODE, OPT_UID, OPT_GID };
+enum weft_option { OPT_RACK, OPT_CACHE, OPT_BLOCK, OPT_MODE, OPT_UID, OPT_GID };
 
 static const struct fs_parameter_spec weft_options[] = {
+	fsparam_u32("rack", OPT_RACK),
 	fsparam_string("cache", OPT_CACHE),
 	fsparam_string("block", OPT_BLOCK),
 	fsparam_u32oct("mode", OPT_MODE),
@@ -51,6 +53,27 @@ static int parse_bytes(struct fs_context *fc, const struct fs_parameter *param,
 	if (*rest || rest == param->string)
 		return invalf(fc, "weft: %s=%s is no size; write for example %s=64M",
 			      param->key, param->string, param->key);
+	return 0;
+}
+
+static int parse_rack(struct fs_context *fc, u32 number)
+{
+	struct weft_mount *m = fc->s_fs_info;
+	struct weft_rack *rack;
+
+	if (fc->purpose == FS_CONTEXT_FOR_RECONFIGURE)
+		return number == m->rack->number ? 0 :
+			invalf(fc, "weft: rack=%u: what is mounted belongs to rack %u: unmount it, then mount the other one",
+			       number, m->rack->number);
+	rack = weft_racks_find(number);
+	if (!rack) {
+		errorf(fc, "weft: rack=%u: this machine is no node of this rack: run weftctl up --rack %u first, weftctl rack lists the others",
+		       number, number);
+		return -ENOTCONN;
+	}
+	if (m->rack)
+		weft_racks_put(m->rack);
+	m->rack = rack;
 	return 0;
 }
 
@@ -94,6 +117,8 @@ static int weft_parse_param(struct fs_context *fc, struct fs_parameter *param)
 	int opt = fs_parse(fc, weft_options, param, &result);
 
 	switch (opt) {
+	case OPT_RACK:
+		return parse_rack(fc, result.uint_32);
 	case OPT_CACHE:
 		return parse_cache(fc, param);
 	case OPT_BLOCK:
@@ -121,7 +146,7 @@ static int weft_show_options(struct seq_file *seq, struct dentry *root)
 {
 	const struct weft_mount *m = weft_mount_of(root->d_sb);
 
-	seq_printf(seq, ",cache=%lluK", m->cache >> 10);
+	seq_printf(seq, ",rack=%u,cache=%lluK", m->rack->number, m->cache >> 10);
 	if (m->block != BLOCK_DEFAULT)
 		seq_printf(seq, ",block=%uK", m->block >> 10);
 	return 0;
@@ -163,7 +188,7 @@ static const struct super_operations weft_super_operations = {
 };
 
 /*
- * Joining, the cache, the locks and the rest are there once a node.  Before Linux 6.6 a
+ * Joining, the cache, the locks and the rest are there once a rack.  Before Linux 6.6 a
  * mount may make a new instance as soon as the old one has evicted its inodes, when most
  * of what it began is still to be ended: the new one waits here for that.
  */
@@ -180,6 +205,13 @@ static void end_instance(struct weft_mount *m)
 {
 	if (m->instance)
 		clear_and_wake_up_bit(0, &m->rack->instance);
+}
+
+static void free_mount(struct weft_mount *m)
+{
+	if (m && m->rack)
+		weft_racks_put(m->rack);
+	kfree(m);
 }
 
 static int make_root(struct super_block *sb, const struct weft_mount *m)
@@ -298,14 +330,53 @@ static void weft_kill_sb(struct super_block *sb)
 	if (m->joined)
 		weft_member_leave(&m->rack->member);
 	end_instance(m);
-	kfree(m);
+	free_mount(m);
 }
 
 /* --- contexts ---------------------------------------------------------------------- */
 
+/* Without the option rack. */
+static int take_only_rack(struct fs_context *fc)
+{
+	struct weft_mount *m = fc->s_fs_info;
+
+	if (m->rack)
+		return 0;
+	m->rack = weft_racks_only();
+	if (m->rack)
+		return 0;
+	errorf(fc, "weft: this machine is in several racks: say which one with -o rack=NUMBER, weftctl rack lists them");
+	return -ENOTUNIQ;
+}
+
+static int is_of_rack(struct super_block *sb, struct fs_context *fc)
+{
+	const struct weft_mount *m = fc->s_fs_info;
+
+	return weft_mount_of(sb)->rack == m->rack;
+}
+
+/* One instance a rack, as get_tree_single() makes one of all. */
 static int weft_get_tree(struct fs_context *fc)
 {
-	return get_tree_single(fc, weft_fill_super);
+	struct super_block *sb;
+	int err = take_only_rack(fc);
+
+	if (err)
+		return err;
+	sb = sget_fc(fc, is_of_rack, set_anon_super_fc);
+	if (IS_ERR(sb))
+		return PTR_ERR(sb);
+	if (!sb->s_root) {
+		err = weft_fill_super(sb, fc);
+		if (err) {
+			deactivate_locked_super(sb);
+			return err;
+		}
+		sb->s_flags |= SB_ACTIVE;
+	}
+	fc->root = dget(sb->s_root);
+	return 0;
 }
 
 static int weft_reconfigure(struct fs_context *fc)
@@ -321,7 +392,7 @@ static int weft_reconfigure(struct fs_context *fc)
 
 static void weft_free_context(struct fs_context *fc)
 {
-	kfree(fc->s_fs_info);
+	free_mount(fc->s_fs_info);
 }
 
 static const struct fs_context_operations weft_context_operations = {
@@ -339,8 +410,8 @@ static int weft_init_fs_context(struct fs_context *fc)
 		return -ENOMEM;
 	if (fc->purpose == FS_CONTEXT_FOR_RECONFIGURE) {
 		*m = *weft_mount_of(fc->root->d_sb);
+		weft_racks_get(m->rack);
 	} else {
-		m->rack = &weft_rack;
 		m->cache = round_down(((u64)totalram_pages() << PAGE_SHIFT) / 4,
 				      PAGE_SIZE);
 		m->block = BLOCK_DEFAULT;

@@ -20,7 +20,7 @@ static void note_abandoned(const struct weft_klock *kl, u32 holds)
 {
 	weft_stat_add(&kl->locks->node->counters, WEFT_STAT_LOCK_RELEASES_DEAD, holds);
 	if (holds)
-		weft_event_abandoned(weft_line_region(kl->core.key),
+		weft_event_abandoned(kl->locks->node, weft_line_region(kl->core.key),
 				     weft_line_index(kl->core.key), holds);
 }
 

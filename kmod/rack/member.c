@@ -27,6 +27,15 @@
 #define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
 #define UDP_OVERHEAD		(20 + 8)
 
+static void tell(struct weft_member *m, enum weft_node_event_type type, u32 members)
+{
+	const struct weft_node_event event = {
+		.node = m->node, .members = members, .blade = WEFT_BLADE_MIN,
+	};
+
+	weft_node_event(type, &event);
+}
+
 /* --- configuration -------------------------------------------------------- */
 
 static int check_homes(const struct weft_config *cfg,
@@ -204,7 +213,7 @@ int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
 	if (!err && !c.key_set)
 		pr_info("weft: this rack has no key: who can send as one of its machines can change everything in it; weft-memd --make-key makes one\n");
 	if (!err)
-		weft_node_event(WEFT_EVENT_UP, NULL);
+		tell(m, WEFT_EVENT_UP, 0);
 	return err;
 }
 
@@ -230,7 +239,7 @@ int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack)
 	m->config.net = NULL;
 	mutex_unlock(&m->lock);
 	put_net(net);
-	weft_node_event(WEFT_EVENT_DOWN, NULL);
+	tell(m, WEFT_EVENT_DOWN, 0);
 	return 0;
 }
 
@@ -280,13 +289,12 @@ out:
 
 static void take_members(struct weft_member *m, const struct weft_call *reply)
 {
-	struct weft_node_event event = { .members = reply->members };
 	bool changed = m->node->members != reply->members;
 
 	weft_peer_learn(&m->node->peers, reply->list, reply->list_len);
 	WRITE_ONCE(m->node->members, reply->members);
 	if (changed)
-		weft_node_event(WEFT_EVENT_MEMBERS, &event);
+		tell(m, WEFT_EVENT_MEMBERS, reply->members);
 }
 
 static int call_join(struct weft_member *m, struct weft_call *call, u32 timeout_ms)
@@ -315,24 +323,20 @@ static int call_leave(struct weft_member *m, struct weft_call *call, u32 timeout
 
 static void heard(struct weft_member *m)
 {
-	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
-
 	if (m->node->failures >= WEFT_HEARTBEAT_FAILURES)
-		weft_node_event(WEFT_EVENT_BLADE_BACK, &event);
+		tell(m, WEFT_EVENT_BLADE_BACK, 0);
 	WRITE_ONCE(m->node->failures, 0);
 	WRITE_ONCE(m->node->answered, jiffies);
 }
 
 static void not_heard(struct weft_member *m)
 {
-	struct weft_node_event event = { .blade = WEFT_BLADE_MIN };
-
 	WRITE_ONCE(m->node->failures, m->node->failures + 1);
 	if (m->node->failures != WEFT_HEARTBEAT_FAILURES)
 		return;
 	pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
 		&m->config.home[0]);
-	weft_node_event(WEFT_EVENT_BLADE_LOST, &event);
+	tell(m, WEFT_EVENT_BLADE_LOST, 0);
 }
 
 /*
@@ -419,8 +423,8 @@ static void unhold_up(struct weft_member *m)
 
 int weft_member_join(struct weft_member *m, __be32 *other)
 {
-	struct weft_node_event event = { 0 };
 	struct weft_call *call;
+	u32 members = 0;
 	int err;
 
 	*other = 0;
@@ -440,7 +444,7 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 		unhold_up(m);
 		goto out;
 	}
-	event.members = call->members;
+	members = call->members;
 	WRITE_ONCE(m->node->failures, 0);
 	WRITE_ONCE(m->node->answered, jiffies);
 	WRITE_ONCE(m->joined, true);
@@ -450,7 +454,7 @@ out:
 	mutex_unlock(&m->join_lock);
 	kfree(call);
 	if (!err)
-		weft_node_event(WEFT_EVENT_JOINED, &event);
+		tell(m, WEFT_EVENT_JOINED, members);
 	return err;
 }
 
@@ -468,7 +472,7 @@ void weft_member_leave(struct weft_member *m)
 	unhold_up(m);
 	mutex_unlock(&m->join_lock);
 	kfree(call);
-	weft_node_event(WEFT_EVENT_LEFT, NULL);
+	tell(m, WEFT_EVENT_LEFT, 0);
 }
 
 /* --- what netlink asks for ------------------------------------------------- */

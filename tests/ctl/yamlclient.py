@@ -356,6 +356,7 @@ def must(holds, text):
 
 
 EINVAL, EPERM, ENOENT, ENOTCONN, ERANGE, EOPNOTSUPP = 22, 1, 2, 107, 34, 95
+ENOTUNIQ = 76
 ADMIN_PERM, DO, DUMP = 1, 2, 4
 
 
@@ -403,9 +404,10 @@ def drive_config(f):
     key = bytes([1, 2, 3]) + bytes(f.spec.number("key-bytes") - 3)
 
     for op in f.spec.ops:
-        if op not in ("config-set", "stats-get", "hist-get", "tune"):
+        if op not in ("config-set", "stats-get", "hist-get", "rack-get", "tune"):
             refused(ENOTCONN, f.call, op)
     refused(ENOTCONN, f.call, "tune", {"hold-us": 1})
+    must(f.call("rack-get") == [], "rack-get of none")
     for name in ("id", "home", "ifname"):
         r = refused(EINVAL, f.call, "config-set",
                     {k: v for k, v in good.items() if k != name})
@@ -430,6 +432,7 @@ def drive_config(f):
 
 def drive_lists(f):
     (s,) = f.call("status-get")
+    must(s["rack"] == 0xffffffff, f"status-get: {s}")
     must(s["members"] == 0xffffffff and s["cache-max"] == (1 << 64) - 1 and
          s["joined"], f"status-get: {s}")
     counters = {c["name"]: c["value"] for c in f.call("stats-get")}
@@ -496,6 +499,31 @@ def drive_cache(f):
         refused(ENOENT, f.call, op, {"region": 4})
 
 
+def drive_racks(f):
+    """A second rack: each request says which it means, and gets that one."""
+    f.call("config-set", {"id": 7, "rack": 5, "ifname": "lo", "home": ["10.0.0.9"]})
+    racks = {c["rack"]: c for c in f.call("rack-get")}
+    must(list(racks) == [5, 0xffffffff] and racks[5]["id"] == 7 and
+         racks[5]["home"] == ["10.0.0.9"], f"rack-get: {racks}")
+    for o in f.spec.ops.values():
+        way = "dump" if "dump" in o else "do"
+        if "rack" not in o[way].get("request", {}).get("attributes", []):
+            must(o["name"] == "rack-get", f"{o['name']}: of which rack?")
+            continue
+        if "admin-perm" in o.get("flags", []):
+            continue
+        refused(ENOTUNIQ, f.call, o["name"])
+        refused(ENOTCONN, f.call, o["name"], {"rack": 6})
+        must(f.call(o["name"], {"rack": 5}) != [] and
+             f.call(o["name"], {"rack": 0xffffffff}) != [], f"{o['name']} of each")
+    f.call("tune", {"rack": 5, "hold-us": 77})
+    must([f.call("config-get", {"rack": r})[0]["hold-us"] for r in racks] == [77, 10000],
+         "tune of one of them")
+    refused(ENOTUNIQ, f.call, "config-clear")
+    f.call("config-clear", {"rack": 5})
+    refused(ENOTCONN, f.call, "status-get", {"rack": 5})
+
+
 def drive(spec):
     f = Family(spec)
     must(f.version == spec.all["version"], f"the family has version {f.version}")
@@ -503,6 +531,7 @@ def drive(spec):
     drive_config(f)
     drive_lists(f)
     drive_cache(f)
+    drive_racks(f)
     # A do where a dump is given, and the other way round.
     for o in spec.ops.values():
         flags = NLM_F_ACK if "dump" in o else NLM_F_DUMP
@@ -529,6 +558,7 @@ def expect(f, seconds, **values):
     if not e:
         wrong(f"no event, instead of {values}")
         return
+    must(e.pop("rack", None) == 0, f"{e}: the rack")
     late = abs(e.pop("time", 0) / 1e9 - time.time())
     must(late < 30, f"{e}: {late} s from now")
     if "pid" in values:

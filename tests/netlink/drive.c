@@ -61,6 +61,7 @@ static void drive_down(void)
 	uint32_t i;
 	uint8_t cmd;
 
+	MUST(family_ask_plain(WEFT_CMD_RACK_GET, NULL, NULL) == 0, "RACK_GET of none");
 	for (cmd = 1; cmd < WEFT_CMD_EVENT; cmd++) {
 		if (cmd == WEFT_CMD_CONFIG_SET || cmd == WEFT_CMD_TUNE ||
 		    cmd == WEFT_CMD_STATS_GET || cmd == WEFT_CMD_HIST_GET)
@@ -102,10 +103,95 @@ static void drive_config(void)
 	MUST(family_ask_plain(WEFT_CMD_TUNE, NULL, NULL) == -EINVAL, "TUNE of nothing");
 }
 
+/* --- The racks ---------------------------------------------------------------------- */
+
+/* The attribute of each command that says which rack it is about. */
+static const struct { uint8_t cmd; uint16_t type; } asks[] = {
+	{ WEFT_CMD_CONFIG_GET, WEFT_A_CONFIG_RACK },
+	{ WEFT_CMD_STATUS_GET, WEFT_A_STATUS_RACK },
+	{ WEFT_CMD_STATS_GET, WEFT_A_COUNTER_RACK },
+	{ WEFT_CMD_BLADE_STATS_GET, WEFT_A_COUNTER_RACK },
+	{ WEFT_CMD_SWITCH_STATS_GET, WEFT_A_COUNTER_RACK },
+	{ WEFT_CMD_PEER_GET, WEFT_A_PEER_RACK },
+	{ WEFT_CMD_HIST_GET, WEFT_A_HIST_RACK },
+	{ WEFT_CMD_REGION_GET, WEFT_A_REGION_RACK },
+	{ WEFT_CMD_LINE_GET, WEFT_A_LINE_RACK },
+	{ WEFT_CMD_LOCK_GET, WEFT_A_LOCK_RACK },
+};
+
+static int of_rack(uint8_t cmd, uint16_t type, uint32_t rack)
+{
+	mnl_attr_put_u32(family_command(cmd), type, rack);
+	return family_ask(cmd, NULL, NULL);
+}
+
+static int tune_rack(uint32_t rack)
+{
+	struct nlmsghdr *h = family_command(WEFT_CMD_TUNE);
+
+	mnl_attr_put_u32(h, WEFT_A_CONFIG_RACK, rack);
+	mnl_attr_put_u32(h, WEFT_A_CONFIG_HOLD_US, WEFT_HOLD_US_MAX);
+	return family_ask(WEFT_CMD_TUNE, NULL, NULL);
+}
+
+static void take_rack(const struct object *o, void *data)
+{
+	uint64_t *racks = data;
+
+	*racks = *racks * 100 + number(o, WEFT_A_CONFIG_RACK) % 97;
+	MUST(number(o, WEFT_A_CONFIG_ID) == 32 && o->homes == 2, "RACK_GET: numbers");
+}
+
+/* The node is up in rack 2^32 - 1: by its number, by another one. */
+static void drive_one_rack(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < MNL_ARRAY_SIZE(asks); i++) {
+		MUST(of_rack(asks[i].cmd, asks[i].type, UINT32_MAX) > 0,
+		     "command %u of the rack by its number", asks[i].cmd);
+		MUST(of_rack(asks[i].cmd, asks[i].type, 5) == -ENOTCONN,
+		     "command %u of a rack that is not there", asks[i].cmd);
+	}
+	MUST(tune_rack(UINT32_MAX) == 0 && tune_rack(5) == -ENOTCONN, "TUNE of a rack");
+	MUST(of_rack(WEFT_CMD_CONFIG_CLEAR, WEFT_A_CONFIG_RACK, 5) == -ENOTCONN,
+	     "CONFIG_CLEAR of a rack that is not there");
+}
+
+/* Others besides it, as many as there can be: which one is meant must be said. */
+static void drive_more_racks(void)
+{
+	static const uint32_t numbers[WEFT_RACKS_MAX] = { 5, 3, 0, 1, 7, 6, 4, 2 };
+	uint64_t racks = 0;
+	uint32_t i;
+
+	for (i = 0; i < WEFT_RACKS_MAX - 1; i++)
+		MUST(configure(WEFT_A_CONFIG_RACK, WEFT_A_CONFIG_RACK, numbers[i]) == 0,
+		     "CONFIG_SET of rack %u besides", numbers[i]);
+	MUST(configure(WEFT_A_CONFIG_RACK, WEFT_A_CONFIG_RACK, numbers[0]) == -EBUSY,
+	     "CONFIG_SET of one of them twice");
+	MUST(configure(WEFT_A_CONFIG_RACK, WEFT_A_CONFIG_RACK, numbers[i]) == -ENOSPC &&
+	     refusal.sentence, "CONFIG_SET of one rack too many");
+	MUST(family_ask_plain(WEFT_CMD_RACK_GET, take_rack, &racks) == WEFT_RACKS_MAX &&
+	     racks == (uint64_t)1030405060700 + UINT32_MAX % 97, "RACK_GET: %" PRIu64, racks);
+	for (i = 0; i < MNL_ARRAY_SIZE(asks); i++) {
+		MUST(family_ask_plain(asks[i].cmd, NULL, NULL) == -ENOTUNIQ,
+		     "command %u of any of several racks", asks[i].cmd);
+		MUST(of_rack(asks[i].cmd, asks[i].type, 5) > 0, "command %u of one", asks[i].cmd);
+	}
+	MUST(tune_rack(7) == 0 && family_ask_plain(WEFT_CMD_CONFIG_CLEAR, NULL, NULL) ==
+	     -ENOTUNIQ && refusal.sentence, "CONFIG_CLEAR of any");
+	for (i = 0; i < WEFT_RACKS_MAX - 1; i++)
+		MUST(of_rack(WEFT_CMD_CONFIG_CLEAR, WEFT_A_CONFIG_RACK, numbers[i]) == 0 &&
+		     of_rack(WEFT_CMD_STATUS_GET, WEFT_A_STATUS_RACK, numbers[i]) == -ENOTCONN,
+		     "CONFIG_CLEAR of rack %u", numbers[i]);
+	MUST(family_ask_plain(WEFT_CMD_CONFIG_GET, NULL, NULL) == 1, "the first is left");
+}
+
 static void take_status(const struct object *o, void *data)
 {
 	(void)data;
-	MUST(o->has & BIT(WEFT_A_STATUS_JOINED) &&
+	MUST(o->has & BIT(WEFT_A_STATUS_JOINED) && number(o, WEFT_A_STATUS_RACK) == UINT32_MAX &&
 	     number(o, WEFT_A_STATUS_LIFE) == UINT32_MAX &&
 	     number(o, WEFT_A_STATUS_ANSWERED_MS) == 40 &&
 	     number(o, WEFT_A_STATUS_MEMBERS) == UINT32_MAX &&
@@ -270,6 +356,8 @@ void drive(void)
 	     "LOCK_GET of a region");
 	MUST(of_region(WEFT_CMD_LOCK_GET, WEFT_A_LOCK_REGION, 0, NULL, NULL) == -ERANGE,
 	     "LOCK_GET of region 0");
+	drive_one_rack();
+	drive_more_racks();
 	MUST(family_ask_plain(WEFT_CMD_CONFIG_CLEAR, NULL, NULL) == 0, "CONFIG_CLEAR");
 	check_seen(CONFIG, LOCK);
 }

@@ -36,65 +36,73 @@ void wrong(const char *format, ...)
 #define NEST	MNL_TYPE_NESTED
 #define SECRET	MNL_TYPE_BINARY	/* in no answer */
 
-/* An object's attributes; which of them were seen in an answer, or accepted. */
+/* An object's attributes; which of them were seen in an answer; which a request had that
+ * was not refused.
+ */
 static struct {
 	const char *name;
 	uint32_t max;
 	uint32_t pad;
+	uint32_t request;	/* the one that only requests have */
 	uint8_t type[ATTRS_MAX];
 	uint32_t seen;
+	uint32_t asked;
 } sets[SETS] = {
-	[CONFIG] = { "config", WEFT_A_CONFIG_MAX, 0, {
+	[CONFIG] = { "config", WEFT_A_CONFIG_MAX, 0, 0, {
 		[WEFT_A_CONFIG_ID] = U32, [WEFT_A_CONFIG_RACK] = U32,
 		[WEFT_A_CONFIG_IFINDEX] = U32, [WEFT_A_CONFIG_IFNAME] = STRING,
 		[WEFT_A_CONFIG_HOME] = U32, [WEFT_A_CONFIG_TIMEOUT_MS] = U32,
 		[WEFT_A_CONFIG_HOLD_US] = U32, [WEFT_A_CONFIG_ADDRESS] = U32,
 		[WEFT_A_CONFIG_MTU] = U32, [WEFT_A_CONFIG_WIRE_VERSION] = U32,
-		[WEFT_A_CONFIG_KEY] = SECRET }, 0 },
-	[STATUS] = { "status", WEFT_A_STATUS_MAX, WEFT_A_STATUS_PAD, {
+		[WEFT_A_CONFIG_KEY] = SECRET }, 0, 0 },
+	[STATUS] = { "status", WEFT_A_STATUS_MAX, WEFT_A_STATUS_PAD, 0, {
 		[WEFT_A_STATUS_JOINED] = FLAG, [WEFT_A_STATUS_LIFE] = U32,
 		[WEFT_A_STATUS_ANSWERED_MS] = U32, [WEFT_A_STATUS_MEMBERS] = U32,
 		[WEFT_A_STATUS_REGIONS] = U64, [WEFT_A_STATUS_LINES] = U64,
 		[WEFT_A_STATUS_CACHE_BYTES] = U64, [WEFT_A_STATUS_CACHE_MAX] = U64,
 		[WEFT_A_STATUS_FINGERPRINT] = U32, [WEFT_A_STATUS_REFUSED] = STRING,
-		[WEFT_A_STATUS_REFUSED_FROM] = U32, [WEFT_A_STATUS_REFUSED_MS] = U64 }, 0 },
-	[COUNTER] = { "counter", WEFT_A_COUNTER_MAX, WEFT_A_COUNTER_PAD, {
+		[WEFT_A_STATUS_REFUSED_FROM] = U32, [WEFT_A_STATUS_REFUSED_MS] = U64,
+		[WEFT_A_STATUS_RACK] = U32 }, 0, 0 },
+	[COUNTER] = { "counter", WEFT_A_COUNTER_MAX, WEFT_A_COUNTER_PAD, WEFT_A_COUNTER_RACK, {
 		[WEFT_A_COUNTER_MEMBER] = U32, [WEFT_A_COUNTER_NAME] = STRING,
-		[WEFT_A_COUNTER_VALUE] = U64 }, 0 },
-	[PEER] = { "peer", WEFT_A_PEER_MAX, 0, {
+		[WEFT_A_COUNTER_VALUE] = U64, [WEFT_A_COUNTER_RACK] = U32 }, 0, 0 },
+	[PEER] = { "peer", WEFT_A_PEER_MAX, 0, WEFT_A_PEER_RACK, {
 		[WEFT_A_PEER_ID] = U32, [WEFT_A_PEER_ADDRESS] = U32,
-		[WEFT_A_PEER_SELF] = FLAG, [WEFT_A_PEER_JOINED] = FLAG }, 0 },
-	[HIST] = { "hist", WEFT_A_HIST_MAX, WEFT_A_HIST_PAD, {
+		[WEFT_A_PEER_SELF] = FLAG, [WEFT_A_PEER_JOINED] = FLAG,
+		[WEFT_A_PEER_RACK] = U32 }, 0, 0 },
+	[HIST] = { "hist", WEFT_A_HIST_MAX, WEFT_A_HIST_PAD, WEFT_A_HIST_RACK, {
 		[WEFT_A_HIST_NAME] = STRING, [WEFT_A_HIST_NSEC] = U64,
-		[WEFT_A_HIST_BUCKET] = NEST }, 0 },
-	[BUCKET] = { "bucket", WEFT_A_BUCKET_MAX, WEFT_A_BUCKET_PAD, {
-		[WEFT_A_BUCKET_BELOW] = U64, [WEFT_A_BUCKET_COUNT] = U64 }, 0 },
-	[REGION] = { "region", WEFT_A_REGION_MAX, WEFT_A_REGION_PAD, {
+		[WEFT_A_HIST_BUCKET] = NEST, [WEFT_A_HIST_RACK] = U32 }, 0, 0 },
+	[BUCKET] = { "bucket", WEFT_A_BUCKET_MAX, WEFT_A_BUCKET_PAD, 0, {
+		[WEFT_A_BUCKET_BELOW] = U64, [WEFT_A_BUCKET_COUNT] = U64 }, 0, 0 },
+	[REGION] = { "region", WEFT_A_REGION_MAX, WEFT_A_REGION_PAD, WEFT_A_REGION_RACK, {
 		[WEFT_A_REGION_ID] = U32, [WEFT_A_REGION_NAME] = STRING,
 		[WEFT_A_REGION_SIZE] = U64, [WEFT_A_REGION_BLOCK] = U32,
 		[WEFT_A_REGION_LINES] = U32, [WEFT_A_REGION_LOCKS] = U32,
-		[WEFT_A_REGION_GONE] = FLAG }, 0 },
-	[LINE] = { "line", WEFT_A_LINE_MAX, WEFT_A_LINE_PAD, {
+		[WEFT_A_REGION_GONE] = FLAG, [WEFT_A_REGION_RACK] = U32 }, 0, 0 },
+	[LINE] = { "line", WEFT_A_LINE_MAX, WEFT_A_LINE_PAD, WEFT_A_LINE_RACK, {
 		[WEFT_A_LINE_REGION] = U32, [WEFT_A_LINE_INDEX] = U64,
 		[WEFT_A_LINE_STATE] = U32, [WEFT_A_LINE_OP] = U32,
 		[WEFT_A_LINE_WAITERS] = U32, [WEFT_A_LINE_MISSES] = U32,
 		[WEFT_A_LINE_REVOCATIONS] = U32, [WEFT_A_LINE_DIRTY] = FLAG,
-		[WEFT_A_LINE_REVOKING] = FLAG, [WEFT_A_LINE_AHEAD] = FLAG }, 0 },
-	[LOCK] = { "lock", WEFT_A_LOCK_MAX, WEFT_A_LOCK_PAD, {
+		[WEFT_A_LINE_REVOKING] = FLAG, [WEFT_A_LINE_AHEAD] = FLAG,
+		[WEFT_A_LINE_RACK] = U32 }, 0, 0 },
+	[LOCK] = { "lock", WEFT_A_LOCK_MAX, WEFT_A_LOCK_PAD, WEFT_A_LOCK_RACK, {
 		[WEFT_A_LOCK_REGION] = U32, [WEFT_A_LOCK_OFFSET] = U64,
 		[WEFT_A_LOCK_STATE] = U32, [WEFT_A_LOCK_WANT] = U32,
 		[WEFT_A_LOCK_READERS] = U32, [WEFT_A_LOCK_WAITERS] = U32,
 		[WEFT_A_LOCK_QUEUE] = U32, [WEFT_A_LOCK_GRANTS] = U32,
 		[WEFT_A_LOCK_HAND_OVERS] = U32, [WEFT_A_LOCK_WRITER] = FLAG,
 		[WEFT_A_LOCK_OPEN] = FLAG, [WEFT_A_LOCK_TENURED] = FLAG,
-		[WEFT_A_LOCK_REVOKING] = FLAG }, 0 },
-	[EVENT] = { "event", WEFT_A_EVENT_MAX, WEFT_A_EVENT_PAD, {
+		[WEFT_A_LOCK_REVOKING] = FLAG, [WEFT_A_LOCK_RACK] = U32 }, 0, 0 },
+	[EVENT] = { "event", WEFT_A_EVENT_MAX, WEFT_A_EVENT_PAD, 0, {
 		[WEFT_A_EVENT_KIND] = U32, [WEFT_A_EVENT_TIME] = U64,
 		[WEFT_A_EVENT_MISSED] = U32, [WEFT_A_EVENT_MEMBER] = U32,
 		[WEFT_A_EVENT_REGION] = U32, [WEFT_A_EVENT_NAME] = STRING,
 		[WEFT_A_EVENT_OFFSET] = U64, [WEFT_A_EVENT_COUNT] = U64,
 		[WEFT_A_EVENT_ERRNO] = U32, [WEFT_A_EVENT_PID] = U32,
-		[WEFT_A_EVENT_COMM] = STRING, [WEFT_A_EVENT_SWITCH] = FLAG }, 0 },
+		[WEFT_A_EVENT_COMM] = STRING, [WEFT_A_EVENT_SWITCH] = FLAG,
+		[WEFT_A_EVENT_RACK] = U32 }, 0, 0 },
 };
 
 /* What each command's object is, and whether it is a list. */
@@ -113,6 +121,7 @@ static const struct { uint8_t set; bool list, admin; } commands[WEFT_CMD_MAX + 1
 	[WEFT_CMD_REGION_GET] = { REGION, true, false },
 	[WEFT_CMD_LINE_GET] = { LINE, true, false },
 	[WEFT_CMD_LOCK_GET] = { LOCK, true, false },
+	[WEFT_CMD_RACK_GET] = { CONFIG, true, false },
 };
 
 /* --- Messages ------------------------------------------------------------------- */
@@ -283,11 +292,22 @@ struct nlmsghdr *family_command(uint8_t cmd)
 	return begin(family, cmd, commands[cmd].list ? NLM_F_DUMP : NLM_F_ACK);
 }
 
+static int asked_cb(const struct nlattr *a, void *data)
+{
+	uint32_t *asked = data;
+
+	*asked |= BIT(mnl_attr_get_type(a));
+	return MNL_CB_OK;
+}
+
 int family_ask(uint8_t cmd, take_fn take, void *data)
 {
 	struct answer answer = { cmd, take, data, 0 };
 	int err = send_request(message_cb, &answer);
 
+	if (!err)
+		mnl_attr_parse((void *)request, GENL_HDRLEN, asked_cb,
+			       &sets[commands[cmd].set].asked);
 	return err ? -err : (int)answer.n;
 }
 
@@ -395,10 +415,12 @@ void check_seen(uint32_t first, uint32_t last)
 
 	for (i = first; i <= last; i++) {
 		for (type = 1; type <= sets[i].max; type++) {
-			bool secret = sets[i].type[type] == SECRET;
+			bool hidden = sets[i].type[type] == SECRET || type == sets[i].request;
 
-			if (type != sets[i].pad && secret != !(sets[i].seen & 1u << type))
+			if (type != sets[i].pad && hidden != !(sets[i].seen & BIT(type)))
 				wrong("%s: attribute %u was never seen, or is not to be", sets[i].name, type);
+			if (hidden && !(sets[i].asked & BIT(type)))
+				wrong("%s: attribute %u was never accepted", sets[i].name, type);
 		}
 	}
 }

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a kind of event has besides KIND and TIME, and what it may have. */
+/* What a kind of event has besides KIND, TIME and RACK, and what it may have. */
 #define MEMBER	BIT(WEFT_A_EVENT_MEMBER)
 #define OF	BIT(WEFT_A_EVENT_REGION)
 #define NAME	BIT(WEFT_A_EVENT_NAME)
@@ -33,7 +33,8 @@ static uint64_t missed;
 
 static void take(const struct object *o, void *data)
 {
-	const uint32_t always = BIT(WEFT_A_EVENT_KIND) | BIT(WEFT_A_EVENT_TIME);
+	const uint32_t always = BIT(WEFT_A_EVENT_KIND) | BIT(WEFT_A_EVENT_TIME) |
+				BIT(WEFT_A_EVENT_RACK);
 	const uint64_t kind = number(o, WEFT_A_EVENT_KIND);
 	const int64_t age = (int64_t)time(NULL) -
 			    (int64_t)(number(o, WEFT_A_EVENT_TIME) / 1000000000);
@@ -49,6 +50,8 @@ static void take(const struct object *o, void *data)
 	     !(o->has & ~(always | kinds[kind].has | kinds[kind].may |
 			  BIT(WEFT_A_EVENT_MISSED))),
 	     "an event of kind %" PRIu64 " has the attributes %#x", kind, o->has);
+	MUST(number(o, WEFT_A_EVENT_RACK) == 0, "an event of rack %" PRIu64,
+	     number(o, WEFT_A_EVENT_RACK));
 	MUST(age >= -30 && age <= 30, "an event from %" PRId64 " s ago", age);
 	MUST(!(o->has & BIT(WEFT_A_EVENT_PID)) ||
 	     number(o, WEFT_A_EVENT_PID) == (uint64_t)getpid(), "an event of process %" PRIu64,

@@ -7,13 +7,16 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 #include "base/event.h"
 #include "base/hist.h"
 #include "base/stats.h"
 #include "control/inspect.h"
 #include "control/netlink.h"
+#include "control/netlink_event.h"
 #include "fs/rack.h"
+#include "fs/racks.h"
 #include "net/rpc.h"
 
 static bool mounted;
@@ -46,29 +49,43 @@ MODULE_PARM_DESC(blade, "how the blades answer");
 #define PAGES		5
 #define COUNTERS	40
 
-struct weft_rack weft_rack;
-
 static DEFINE_MUTEX(lock);	/* of all below */
-static struct weft_config config;
-static bool is_up;
+
+/**
+ * struct fake - a rack that does nothing
+ * @rack: as the family sees it
+ * @config: its configuration
+ * @is_up: it is set up
+ */
+struct fake {
+	struct weft_rack rack;
+	struct weft_config config;
+	bool is_up;
+};
+
+static struct fake *fake_of(struct weft_member *m)
+{
+	return container_of(m, struct fake, rack.member);
+}
 
 int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
 		   struct netlink_ext_ack *extack)
 {
+	struct fake *f = fake_of(m);
 	int err = 0;
 
 	mutex_lock(&lock);
-	if (is_up) {
+	if (f->is_up) {
 		NL_SET_ERR_MSG(extack, "the node is up already");
 		err = -EBUSY;
 	} else {
-		config = *cfg;
-		if (!config.timeout_ms)
-			config.timeout_ms = WEFT_TIMEOUT_MS_DEFAULT;
-		if (!config.hold_set)
-			config.hold_us = WEFT_HOLD_US_DEFAULT;
-		weft_rack.node.id = (u8)config.id;
-		is_up = true;
+		f->config = *cfg;
+		if (!f->config.timeout_ms)
+			f->config.timeout_ms = WEFT_TIMEOUT_MS_DEFAULT;
+		if (!f->config.hold_set)
+			f->config.hold_us = WEFT_HOLD_US_DEFAULT;
+		f->rack.node.id = (u8)f->config.id;
+		f->rack.node.up = f->is_up = true;
 	}
 	mutex_unlock(&lock);
 	return err;
@@ -76,27 +93,29 @@ int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
 
 int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack)
 {
+	struct fake *f = fake_of(m);
 	int err = 0;
 
 	mutex_lock(&lock);
-	if (!is_up)
+	if (!f->is_up)
 		err = -ENOTCONN;
 	else if (mounted)
 		err = -EBUSY;
 	else
-		is_up = false;
+		f->rack.node.up = f->is_up = false;
 	mutex_unlock(&lock);
 	return err;
 }
 
 int weft_member_config(struct weft_member *m, struct weft_config *cfg)
 {
+	struct fake *f = fake_of(m);
 	int err;
 
 	mutex_lock(&lock);
-	*cfg = config;
+	*cfg = f->config;
 	strscpy(cfg->ifname, "fake0", sizeof(cfg->ifname));
-	err = is_up ? 0 : -ENOTCONN;
+	err = f->is_up ? 0 : -ENOTCONN;
 	mutex_unlock(&lock);
 	return err;
 }
@@ -104,29 +123,32 @@ int weft_member_config(struct weft_member *m, struct weft_config *cfg)
 int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
 		     struct netlink_ext_ack *extack)
 {
+	struct fake *f = fake_of(m);
 	int err;
 
 	mutex_lock(&lock);
 	if (timeout_ms)
-		config.timeout_ms = timeout_ms;
+		f->config.timeout_ms = timeout_ms;
 	if (hold_us >= 0)
-		config.hold_us = (u32)hold_us;
-	err = is_up ? 0 : -ENOTCONN;
+		f->config.hold_us = (u32)hold_us;
+	err = f->is_up ? 0 : -ENOTCONN;
 	mutex_unlock(&lock);
 	return err;
 }
 
 int weft_member_status(struct weft_member *m, struct weft_member_status *s)
 {
+	const struct fake *f = fake_of(m);
+
 	*s = (struct weft_member_status){
 		.joined = true, .answered_ms = 40, .life = 0xffffffff,
-		.key_set = config.key_set,
-		.fingerprint = (u32)config.key[0] << 24 | config.key[1] << 16 |
-			       config.key[2] << 8,
+		.key_set = f->config.key_set,
+		.fingerprint = (u32)f->config.key[0] << 24 | f->config.key[1] << 16 |
+			       f->config.key[2] << 8,
 		.refused = { WEFT_STAT_MSG_WRONG_KEY, htonl(0x0a000009), 1ull << 33 },
 		.members = 0xffffffff,
 	};
-	return READ_ONCE(is_up) ? 0 : -ENOTCONN;
+	return READ_ONCE(f->is_up) ? 0 : -ENOTCONN;
 }
 
 void weft_cache_status(struct weft_cache *cache, struct weft_cache_status *status)
@@ -149,7 +171,7 @@ int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer)
 		peer[i].id = (u32)i + 1;
 		peer[i].addr = htonl(0x0a000001 + (u32)i);
 	}
-	return READ_ONCE(is_up) ? WEFT_BLADE_MAX : -ENOTCONN;
+	return READ_ONCE(fake_of(m)->is_up) ? WEFT_BLADE_MAX : -ENOTCONN;
 }
 
 /* What the real node does while it waits for the network. */
@@ -228,7 +250,8 @@ int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS])
 
 static const u32 regions[] = { 3, 5, 7, WEFT_REGION_MAX };
 
-bool weft_inspect_region(u32 *region, struct weft_region_info *info)
+bool weft_inspect_region(struct weft_rack *rack, u32 *region,
+			 struct weft_region_info *info)
 {
 	unsigned int i;
 
@@ -249,7 +272,8 @@ bool weft_inspect_region(u32 *region, struct weft_region_info *info)
 	return true;
 }
 
-bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
+bool weft_inspect_line(struct weft_rack *rack, u32 region, u64 *index,
+		       struct weft_line_info *info)
 {
 	if (region == 3 && *index < 2 * LINES)
 		*index = round_up(*index, 2);
@@ -267,7 +291,8 @@ bool weft_inspect_line(u32 region, u64 *index, struct weft_line_info *info)
 	return true;
 }
 
-bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
+bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last,
+		       struct weft_lock_info *info)
 {
 	const u64 first = weft_line_key(5, WEFT_KIND_LOCK, 0);
 	const u64 behind = weft_line_key(7, WEFT_KIND_LOCK, 4096);
@@ -291,68 +316,84 @@ bool weft_inspect_lock(u64 *key, u64 last, struct weft_lock_info *info)
 
 /* --- events -------------------------------------------------------------------- */
 
-static void notify(enum weft_node_event_type type, u32 members)
+static void notify(struct weft_node *node, enum weft_node_event_type type, u32 members)
 {
-	struct weft_node_event event = { .members = members, .blade = WEFT_BLADE_MIN };
+	const struct weft_node_event event = {
+		.node = node, .members = members, .blade = WEFT_BLADE_MIN,
+	};
 
 	weft_node_event(type, &event);
 }
 
 /* Each kind but one, with the greatest values; the spinlock is that of a line. */
-static void tell_all(void)
+static void tell_all(struct weft_node *node)
 {
 	static DEFINE_SPINLOCK(line);
 	static char name[WEFT_NAME_MAX];
 
 	memset(name, 'n', sizeof(name));
-	notify(WEFT_EVENT_JOINED, U32_MAX);
-	notify(WEFT_EVENT_MEMBERS, ~weft_node_bit(5));
-	notify(WEFT_EVENT_MEMBERS, U32_MAX);
-	notify(WEFT_EVENT_BLADE_LOST, 0);
-	notify(WEFT_EVENT_BLADE_BACK, 0);
-	weft_event_created(7, "made by somebody", 4);
-	weft_event_removed(7, "made", 4, true);
-	weft_event_removed(WEFT_REGION_MAX, name, sizeof(name), false);
-	weft_event_abandoned(5, U64_MAX, 3);
-	weft_event_lost(7, U64_MAX);
-	weft_event_failed(7, 4101, -ETIMEDOUT);
+	notify(node, WEFT_EVENT_JOINED, U32_MAX);
+	notify(node, WEFT_EVENT_MEMBERS, ~weft_node_bit(5));
+	notify(node, WEFT_EVENT_MEMBERS, U32_MAX);
+	notify(node, WEFT_EVENT_BLADE_LOST, 0);
+	notify(node, WEFT_EVENT_BLADE_BACK, 0);
+	weft_event_created(node, 7, "made by somebody", 4);
+	weft_event_removed(node, 7, "made", 4, true);
+	weft_event_removed(node, WEFT_REGION_MAX, name, sizeof(name), false);
+	weft_event_abandoned(node, 5, U64_MAX, 3);
+	weft_event_lost(node, 7, U64_MAX);
+	weft_event_failed(node, 7, 4101, -ETIMEDOUT);
 	spin_lock_bh(&line);
-	weft_event_unanswered(7, 65536, 8);
+	weft_event_unanswered(node, 7, 65536, 8);
 	spin_unlock_bh(&line);
-	notify(WEFT_EVENT_LEFT, 0);
+	notify(node, WEFT_EVENT_LEFT, 0);
 }
 
+/* Return: whether there is something like it. */
+static bool happen(struct weft_node *node, unsigned int what)
+{
+	unsigned int i;
+
+	switch (what) {
+	case 1:
+		tell_all(node);
+		break;
+	case 2:
+		for (i = 0; i < 1000; i++)
+			weft_event_failed(node, 7, i, -ETIMEDOUT);
+		break;
+	case 3:
+		notify(node, WEFT_EVENT_JOINED, U32_MAX);
+		break;
+	case 4:
+		weft_stat_add(&node->counters, WEFT_STAT_MISS_BY_SWITCH, 5);
+		break;
+	case 5:
+		weft_stat_add(&node->counters, WEFT_STAT_MISS_BY_HOME, 5);
+		break;
+	case 6:
+		notify(node, WEFT_EVENT_LEFT, 0);
+		break;
+	default:
+		return false;
+	}
+	return true;
+}
+
+/* In the first rack. */
 static int set_event(const char *text, const struct kernel_param *kp)
 {
-	unsigned int what, i;
+	struct weft_rack *rack;
+	unsigned int what;
 	int err = kstrtouint(text, 0, &what);
 
 	if (err)
 		return err;
-	switch (what) {
-	case 1:
-		tell_all();
-		break;
-	case 2:
-		for (i = 0; i < 1000; i++)
-			weft_event_failed(7, i, -ETIMEDOUT);
-		break;
-	case 3:
-		notify(WEFT_EVENT_JOINED, U32_MAX);
-		break;
-	case 4:
-		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_MISS_BY_SWITCH, 5);
-		break;
-	case 5:
-		weft_stat_add(&weft_rack.node.counters, WEFT_STAT_MISS_BY_HOME, 5);
-		break;
-	case 6:
-		notify(WEFT_EVENT_LEFT, 0);
-		break;
-	default:
-		return -EINVAL;
-	}
-	return 0;
+	rack = weft_racks_next(0);
+	if (!happen(&rack->node, what))
+		err = -EINVAL;
+	weft_racks_put(rack);
+	return err;
 }
 
 static const struct kernel_param_ops event_ops = { .set = set_event };
@@ -360,39 +401,71 @@ module_param_cb(event, &event_ops, NULL, 0200);
 MODULE_PARM_DESC(event, "1: all kinds, 2: too many, 3..6: the directory moves");
 
 /* Times at the borders of buckets, one histogram with all of them. */
-static void put_times(void)
+static void put_times(struct weft_counters *c)
 {
 	static const u64 times[] = { 0, 1, 2, 3, 4, 1023, 1024, 1025 };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(times); i++)
-		weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_HAND_OVER, times[i]);
-	weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_YIELD, BIT_ULL(38) - 1);
-	weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_YIELD, BIT_ULL(38));
-	weft_hist_add(&weft_rack.node.counters, WEFT_HIST_LOCK_YIELD, BIT_ULL(50));
+		weft_hist_add(c, WEFT_HIST_LOCK_HAND_OVER, times[i]);
+	weft_hist_add(c, WEFT_HIST_LOCK_YIELD, BIT_ULL(38) - 1);
+	weft_hist_add(c, WEFT_HIST_LOCK_YIELD, BIT_ULL(38));
+	weft_hist_add(c, WEFT_HIST_LOCK_YIELD, BIT_ULL(50));
 	for (i = 0; i < WEFT_HIST_BUCKETS; i++)
-		weft_hist_add(&weft_rack.node.counters, WEFT_HIST_DOWNGRADE, BIT_ULL(i) - 1);
+		weft_hist_add(c, WEFT_HIST_DOWNGRADE, BIT_ULL(i) - 1);
 }
+
+static void fake_free(struct weft_rack *rack)
+{
+	weft_told_free(rack->told);
+	weft_counters_exit(&rack->node.counters);
+	kfree(container_of(rack, struct fake, rack));
+}
+
+static struct weft_rack *fake_make(u32 number)
+{
+	struct fake *f = kzalloc(sizeof(*f), GFP_KERNEL);
+	struct weft_counters *c;
+
+	if (!f)
+		return NULL;
+	f->rack.number = number;
+	c = &f->rack.node.counters;
+	if (weft_counters_init(c)) {
+		kfree(f);
+		return NULL;
+	}
+	put_times(c);
+	weft_stat_add(c, WEFT_STAT_MISS_UPGRADE, 3);
+	weft_stat_add(c, WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
+	f->rack.told = weft_told_new(&f->rack);
+	if (f->rack.told)
+		return &f->rack;
+	fake_free(&f->rack);
+	return NULL;
+}
+
+static const struct weft_rack_ops fake_ops = {
+	.make = fake_make,
+	.free = fake_free,
+};
 
 static int __init fakenode_init(void)
 {
-	int err = weft_counters_init(&weft_rack.node.counters);
+	int err = weft_racks_init(&fake_ops);
 
 	if (err)
 		return err;
-	put_times();
-	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_MISS_UPGRADE, 3);
-	weft_stat_add(&weft_rack.node.counters, WEFT_STAT_SENT_TYPE + WEFT_MSG_GETM, 4);
 	err = weft_netlink_init();
 	if (err)
-		weft_counters_exit(&weft_rack.node.counters);
+		weft_racks_exit();
 	return err;
 }
 
 static void __exit fakenode_exit(void)
 {
 	weft_netlink_exit();
-	weft_counters_exit(&weft_rack.node.counters);
+	weft_racks_exit();
 }
 
 module_init(fakenode_init);
