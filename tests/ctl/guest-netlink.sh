@@ -124,7 +124,7 @@ check "big numbers" has '"cache":{"lines":1099511627776,"bytes":4503599627370496
 check "48 peers" [ "$(grep -o '"kind":' "$dir/out" | wc -l)" = 48 ]
 check "this one" has '{"id":32,"kind":"node","address":"10.0.0.32","self":true,"joined":true}'
 check "memory blades" has '{"id":48,"kind":"memory","address":"10.0.0.48","self":false,"joined":false}'
-ctl up --node 1 --interface lo --homes 10.0.0.1
+ctl up --node 1 --interface lo --homes 10.0.0.1 --rack 4294967295
 check "up twice" says "the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"
 ctl set --timeout 3600
 ctl status -j;	check "set leaves the rest" has '"timeout_ms":3600000,"hold_us":0,'
@@ -134,6 +134,44 @@ set_to mounted 1
 ctl down
 check "down while mounted" says "the node cannot go down while weft is mounted, in a mount namespace of another process: unmount it there first"
 set_to mounted 0
+
+# --- Several racks -------------------------------------------------------------
+
+ctl rack -j
+check "one rack" has '{"racks":[{"rack":4294967295,"node":32,"interface":"fake0",'
+ctl up --node 7 --interface lo --homes 10.0.0.9 --rack 5
+check "up in another rack" good
+ctl rack
+check "both are listed" [ "$(awk '{ print $1 }' "$dir/out" | paste -sd ' ')" = "RACK 5 4294967295" ]
+for command in status stats "set --hold 1" down "down --unmount" "lock show" "region show"; do
+	# shellcheck disable=SC2086  # words
+	ctl $command
+	check "which one is to be said: $command" says \
+		"this machine is in several racks: say which one by --rack, 'weftctl rack' lists them"
+done
+ctl status --rack 5 -j;	check "status of one" has '"node":7,"rack":5,'
+ctl --rack 4294967295 status -j; check "status of the other" has '"node":32,"rack":4294967295,'
+ctl --rack 6 stats
+check "a rack that is not there" says "this node is not set up in rack 6: 'weftctl rack' lists those in which it is, 'weftctl up --rack 6' sets it up"
+ctl --rack 5 stats node --prometheus
+check "counters of one say which" has 'weft_node_miss_upgrade_total{node="7",rack="5"} 3'
+for rack in 5 4294967295; do
+	ctl --rack $rack line show
+	check "lists of rack $rack" [ "$(wc -l <"$dir/out")" = 2002 ]
+done
+for rack in 0 1 2 3 4 6; do
+	ctl up --node 7 --interface lo --homes 10.0.0.9 --rack $rack
+	good || break
+done
+check "8 racks" good
+ctl up --node 7 --interface lo --homes 10.0.0.9 --rack 7
+check "one rack too many" says "the module refuses: this machine is in 8 racks already, as many as there can be: take one down first"
+for rack in 0 1 2 3 4 5 6; do
+	ctl --rack $rack down
+	good || break
+done
+check "down again" good
+ctl status -j;	check "the first is the only one again" has '"node":32,"rack":4294967295,'
 
 # --- Histograms --------------------------------------------------------------
 

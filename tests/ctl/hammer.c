@@ -42,6 +42,10 @@ static uint16_t family;
 static uint32_t seq;
 static uint64_t state;
 
+/* The racks that the machine is in, as RACK_GET said last. */
+static uint32_t racks[WEFT_RACKS_MAX];
+static uint32_t n_racks, most_racks;
+
 static uint64_t accepted, lists, refused[256];
 
 static void die(const char *what)
@@ -106,7 +110,8 @@ static uint32_t draw_u32(void)
 static void put_random(struct request *r)
 {
 	uint8_t data[300];
-	uint16_t type = (uint16_t)draw(WEFT_A_CONFIG_MAX + 4), len;
+	/* the greatest that a request may have is RACK of a lock */
+	uint16_t type = (uint16_t)draw(WEFT_A_LOCK_RACK + 3), len;
 	uint32_t i;
 
 	if (chance(5))
@@ -183,13 +188,31 @@ static void send_request(const struct request *r)
 		die("cannot send");
 }
 
+static void note_rack(const struct nlmsghdr *h)
+{
+	const uint8_t *p = (const uint8_t *)h;
+	uint32_t at = NLMSG_HDRLEN + GENL_HDRLEN;
+	struct nlattr a;
+
+	for (; at + sizeof(a) <= h->nlmsg_len; at += NLA_ALIGN(a.nla_len)) {
+		memcpy(&a, p + at, sizeof(a));
+		if (a.nla_len < sizeof(a))
+			break;
+		if (a.nla_type == WEFT_A_CONFIG_RACK && n_racks < WEFT_RACKS_MAX)
+			memcpy(&racks[n_racks++], p + at + NLA_HDRLEN, sizeof(racks[0]));
+	}
+}
+
 /* One message of an answer.  Return: whether it is the last; result in *err. */
 static bool take(struct nlmsghdr *h, int *err)
 {
 	if (h->nlmsg_seq != seq)
 		return false;
-	if (h->nlmsg_type != NLMSG_ERROR && h->nlmsg_type != NLMSG_DONE)
+	if (h->nlmsg_type != NLMSG_ERROR && h->nlmsg_type != NLMSG_DONE) {
+		if (((struct genlmsghdr *)NLMSG_DATA(h))->cmd == WEFT_CMD_RACK_GET)
+			note_rack(h);
 		return false;
+	}
 	memcpy(err, NLMSG_DATA(h), sizeof(*err));
 	if (h->nlmsg_type == NLMSG_DONE)
 		lists++;
@@ -247,19 +270,32 @@ static void find_family(void)
 		die("no id of the family");
 }
 
-/* A good request is served whatever came before. */
-static void check_served(void)
+static void ask_served(const struct request *r)
 {
-	struct request r;
 	int err;
 
-	begin(&r, family, WEFT_CMD_STATS_GET, NLM_F_DUMP);
-	send_request(&r);
+	send_request(r);
 	err = receive();
 	if (err) {
 		errno = -err;
 		die("a good request was refused");
 	}
+}
+
+/* A good request is served whatever came before; of several racks it says which. */
+static void check_served(void)
+{
+	struct request r;
+
+	n_racks = 0;
+	begin(&r, family, WEFT_CMD_RACK_GET, NLM_F_DUMP);
+	ask_served(&r);
+	if (n_racks > most_racks)
+		most_racks = n_racks;
+	begin(&r, family, WEFT_CMD_STATS_GET, NLM_F_DUMP);
+	if (n_racks)
+		put_u32(&r, WEFT_A_COUNTER_RACK, racks[draw(n_racks)]);
+	ask_served(&r);
 }
 
 /*
@@ -333,8 +369,8 @@ int main(int argc, char **argv)
 		if (i % CHECK_EVERY == 0)
 			check_served();
 	}
-	printf("%" PRIu64 " requests, %" PRIu64 " accepted, %" PRIu64 " lists\n", count,
-	       accepted, lists);
+	printf("%" PRIu64 " requests, %" PRIu64 " accepted, %" PRIu64 " lists, up to %u racks\n",
+	       count, accepted, lists, most_racks);
 	for (i = 0; i < 256; i++) {
 		if (refused[i])
 			printf("%" PRIu64 " refused: %s\n", refused[i], strerror((int)i));

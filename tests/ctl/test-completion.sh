@@ -14,10 +14,20 @@ cd "$(dirname "$0")/../.." || exit 2
 
 begin completion
 
-# A weftctl that knows regions.
+# A weftctl that knows racks and regions.
 cat >"$dir/weftctl" <<'END'
 #!/bin/bash
-[ "$*" = "region show" ] || exec "$BUILD/bin/weftctl" "$@"
+case $* in
+"region show") ;;
+"rack show")
+	cat <<'LIST'
+      RACK NODE INTERFACE       ADDRESS         STATE  MOUNTED
+         7    1 eth0            10.0.0.1        joined /weft
+4294967295    1 eth1            10.0.1.1        up
+LIST
+	exit ;;
+*)	exec "$BUILD/bin/weftctl" "$@" ;;
+esac
 cat <<'LIST'
   REGION             SIZE    BLOCK      LINES      LOCKS NAME
        7    1099511627776    65536         12          3 table
@@ -67,17 +77,17 @@ completes "weftctl nothing "
 
 # --- Options ---
 
-completes "weftctl --" --help --json --pretty --version
+completes "weftctl --" --help --json --pretty --rack --version
 completes "weftctl up --c" --cache --check
 completes "weftctl -j up --node 1 --mo" --mode --mount
-completes "weftctl down --" --help --json --pretty --file --unmount
+completes "weftctl down --" --help --json --pretty --rack --file --unmount
 completes "weftctl doctor --i" --ignore
 completes "weftctl doc --i" --ignore
 completes "weftctl st --co"
 # All that the help of a command has.
 for command in "${commands[@]}"; do
 	mapfile -t options < <("$BUILD/bin/weftctl" "$command" --help | grep -oE -- '--[a-z][a-z-]*')
-	completes "weftctl $command --" "${options[@]}" --help --json --pretty
+	completes "weftctl $command --" "${options[@]}" --help --json --pretty --rack
 done
 
 # --- Values ---
@@ -89,6 +99,11 @@ completes "weftctl up --interface l" lo
 completes "weftctl up --interface=l" lo
 completes "weftctl up --interface=" "${interfaces[@]}"
 completes "weftctl up --node "
+completes "weftctl --rack " 7 4294967295
+completes "weftctl --rack 7 sta" stats status
+completes "weftctl status --rack 4" 4294967295
+completes "weftctl line --rack=7 s" show
+completes "weftctl up --rack "
 completes "weftctl up --node=1 --interface l" lo
 completes "weftctl up --file $dir/files/o" "$dir/files/one.conf"
 completes "weftctl up --file=$dir/files/" "$dir/files/"{one.conf,two.conf,directory}
@@ -100,6 +115,7 @@ completes "weftctl stats " latency memory node switch
 completes "weftctl stats --interval 1 n" node
 completes "weftctl stats node "
 completes "weftctl region " show
+completes "weftctl rack " show
 completes "weftctl line s" show
 completes "weftctl line show " table 'two\ words' tab2
 completes "weftctl line show ta" table tab2

@@ -65,7 +65,7 @@ good=('node = 3' 'interface = eth1' 'homes = 10.0.0.101, 10.0.0.102' 'rack = 7'
 conf "${good[@]}"
 ctl up up --file "$file"
 asked 'cmd 1 1=3 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102' \
-	'mount /weft cache=1G block=64K mode=755 uid=10 gid=20'
+	'mount /weft rack=7 cache=1G block=64K mode=755 uid=10 gid=20'
 ctl up up --file "$file" --check
 prints_just "$(printf '%s\n' "${good[@]}")"
 [ ! -s "$dir/log" ]
@@ -80,7 +80,7 @@ prints_just '{"node":3,"interface":"eth1","homes":["10.0.0.101","10.0.0.102"],"r
 
 ctl up up --file "$file" --node 4 --homes 10.0.0.7 --cache 2097152K --timeout 30
 asked 'cmd 1 1=4 4=eth1 2=7 8=10.0.0.3 9=9000 6=30000 7=250 5=10.0.0.7' \
-	'mount /weft cache=2G block=64K mode=755 uid=10 gid=20'
+	'mount /weft rack=7 cache=2G block=64K mode=755 uid=10 gid=20'
 ctl up up --file "$file" --no-mount
 asked 'cmd 1 1=3 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102'
 ctl up up --node 1 --interface eth0 --homes 10.0.0.1 --mount /a/b// --block 4096
@@ -108,7 +108,7 @@ objects 1 "--interface is missing: the one that leads to the rack ('ip link' lis
 printf '%s\n' "${good[@]}" >"$dir/default.conf"
 ctl up up
 asked 'cmd 1 1=3 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102' \
-	'mount /weft cache=1G block=64K mode=755 uid=10 gid=20'
+	'mount /weft rack=7 cache=1G block=64K mode=755 uid=10 gid=20'
 ctl up up --node 9 --no-mount
 asked 'cmd 1 1=9 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102'
 ctl up up --node 1 --interface eth0 --homes 10.0.0.1
@@ -127,21 +127,28 @@ rm "$dir/default.conf"
 conf "${good[@]}" 'mount = /tmp'
 sed -i '/weft/d' "$file"
 WEFT_FAKE_MOUNTS=/other:/tmp ctl up down --file "$file"
-asked 'umount /tmp' 'cmd 2'
+asked 'cmd 15' 'umount /tmp' 'cmd 2'
 WEFT_FAKE_MOUNTS=/other ctl up down --file "$file"
-asked 'cmd 2'
+asked 'cmd 15' 'cmd 2'
 ctl up down
-asked 'cmd 2'
+asked 'cmd 15' 'cmd 2'
 WEFT_FAKE_MOUNTS=/a:/b ctl up down --unmount
-asked 'umount /b' 'umount /a' 'cmd 2'
+asked 'cmd 15' 'umount /b' 'umount /a' 'cmd 2'
+# Of several racks the one that the file says, unless --rack does.
+WEFT_FAKE_MOUNTS=/tmp@7:/other@4294967295 ctl racks down --file "$file"
+asked 'cmd 15' 'umount /tmp' 'cmd 2 2=7'
+WEFT_FAKE_MOUNTS=/tmp@7:/other@4294967295 ctl racks --rack 4294967295 down --file "$file"
+asked 'cmd 2 2=4294967295'
+ctl racks set --file "$file";	asked 'cmd 15' 'cmd 4 2=7 6=2500 7=250'
+ctl racks set --file "$file" --rack 4294967295; asked 'cmd 4 2=4294967295 6=2500 7=250'
 ctl up down --file "$dir/none"
 objects 2 "there is no file $dir/none: name one that there is, or give --unmount"
 ctl up down --file "$file" --unmount
 objects 1 "with --unmount no file is read: leave --file out"
-ctl up set --file "$file";		asked 'cmd 4 6=2500 7=250'
-ctl up set --file "$file" --hold 1;	asked 'cmd 4 6=2500 7=1'
+ctl up set --file "$file";		asked 'cmd 15' 'cmd 4 6=2500 7=250'
+ctl up set --file "$file" --hold 1;	asked 'cmd 15' 'cmd 4 6=2500 7=1'
 conf 'node = 1'
-ctl up set --file "$file";		asked 'cmd 4 6=30000 7=100'
+ctl up set --file "$file";		asked 'cmd 15' 'cmd 4 6=30000 7=100'
 ctl up set --file "$dir/none"
 objects 2 "there is no file $dir/none: name one that there is, or write it, see weft.conf(5)"
 

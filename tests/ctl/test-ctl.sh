@@ -39,6 +39,18 @@ ctl up st;			misused '' "'st' may be 'status', 'stats'"
 ctl up l;			misused '' "'l' may be 'line', 'lock'"
 ctl up '';			misused '' "there is no command ''"
 ctl up linex;			misused '' "there is no command 'linex'"
+ctl up rack list;		misused rack "there is no action 'list'"
+ctl up rack show 7;		misused rack "'7' is too much here"
+for text in '' -1 4294967296 one; do
+	ctl up status --rack "$text"
+	[ $rc = 1 ] && grep -qE "^weftctl: --rack: ('$text' is not a number|$text is not within 0 to 4294967295)$" "$dir/err" &&
+		[ ! -s "$dir/log" ]
+	report $? "$what: no number of a rack, asks nothing"
+	ctl up --rack "$text" status
+	grep -qE "^weftctl: --rack: ('$text' is not a number|$text is not within 0 to 4294967295)$" "$dir/err"
+	report $? "$what: before the command"
+done
+ctl up --rack;			misused '' "--rack needs a value"
 ctl up region list;		misused region "there is no action 'list'"
 ctl up region show 7;		misused region "'7' is too much here"
 ctl up line show 7 8;		misused line "'8' is too much here"
@@ -117,7 +129,7 @@ for text in '' sixteen-letters- a/b 'a b'; do
 	misused up "--interface: '$text' cannot be the name of an interface"
 done
 
-for command in '' up down set status stats region line lock dir monitor top trace doctor; do
+for command in '' up down set status stats rack region line lock dir monitor top trace doctor; do
 	# shellcheck disable=SC2086  # no command is no word
 	ctl up $command --help
 	[ $rc = 0 ] && grep -q "^usage: weftctl ${command:-\[}" "$dir/out" &&
@@ -135,7 +147,7 @@ asked 'cmd 1 1=3 4=eth1 2=4294967295 8=10.0.0.3 9=9000 6=2500 7=0 5=10.0.0.1 5=1
 ctl up "${up[@]}" --homes "$(seq -s , -f 10.0.0.%g 16)"
 [ "$(grep -o ' 5=' "$dir/log" | wc -l)" = 16 ]
 report $? "16 memory blades"
-ctl up down;			asked 'cmd 2'
+ctl up down;			asked 'cmd 15' 'cmd 2'
 ctl up set --timeout 0.1;	asked 'cmd 4 6=100'
 ctl up set --hold=0 --timeout 3600; asked 'cmd 4 6=3600000 7=0'
 ctl no-module "${up[@]}"
@@ -301,6 +313,68 @@ for command in line lock; do
 	ctl up $command show nothing
 	says 2 "this node knows no region 'nothing': 'weftctl region show' lists those that it knows"
 done
+
+# --- Racks --------------------------------------------------------------------------
+
+ctl up rack
+prints '^ +RACK NODE INTERFACE +ADDRESS +STATE +MOUNTED$' '^ +7 +2 eth0 +10\.0\.0\.2 +joined$'
+asked 'cmd 15' 'cmd 5 14=7'
+ctl down rack;		prints "^this machine is in no rack \('weftctl up' sets it up\)\$"
+ctl down rack -j;	json '@{$j->{racks}} == 0'
+schema 'rack show'
+export WEFT_FAKE_MOUNTS=/weft@7:/other@4294967295:/third@7
+ctl racks rack
+prints '^ +7 +2 eth0 +10\.0\.0\.2 +joined /weft /third$' \
+	'^4294967295 +2 vlan-sixty-four +10\.0\.0\.2 +joined /other$'
+ctl racks rack show -j
+json '@{$j->{racks}} == 2' '$j->{racks}[0]{rack} == 7' '$j->{racks}[1]{rack} == 4294967295' \
+	'$j->{racks}[1]{node} == 2' '$j->{racks}[1]{interface} eq "vlan-sixty-four"' \
+	'$j->{racks}[1]{address} eq "10.0.0.2"' '$j->{racks}[1]{joined}' \
+	'"@{$j->{racks}[0]{mounts}}" eq "/weft /third"'
+schema 'rack show'
+ctl racks rack --rack 4294967295 -j
+json '@{$j->{racks}} == 1' '$j->{racks}[0]{rack} == 4294967295'
+# Nothing is done to any of them unless it is said to which.
+for command in status stats 'stats memory' 'stats latency' 'stats --prometheus' 'set --hold 1' \
+	       down 'down --unmount' region 'line show' 'lock show 7' dir trace\ 7 'top -n 1'; do
+	# shellcheck disable=SC2086  # words
+	ctl racks $command
+	says 2 "this machine is in several racks: say which one by --rack, 'weftctl rack' lists them"
+	! grep -qE '^umount |^cmd [24] .*2=' "$dir/log"
+	report $? "$what: changes nothing"
+done
+ctl racks status --rack 7;	prints '^node 2 of rack 7: up, joined$' 'mounted +/weft$' ' /third$'
+asked 'cmd 5 14=7' 'cmd 3 2=7' 'cmd 5 14=7' 'cmd 9 5=7'
+ctl racks --rack 4294967295 stats -j; json '$j->{memory}{total}{reads} == 42'
+asked 'cmd 5 14=4294967295' 'cmd 3 2=4294967295' 'cmd 6 5=4294967295' \
+	'cmd 7 5=4294967295 1=33' 'cmd 7 5=4294967295 1=34' 'cmd 8 5=4294967295'
+ctl racks stats latency --rack 7 -j;	json '$j->{latency}'
+ctl racks region --rack=7;	asked 'cmd 11 9=7'
+ctl racks lock show --rack 7 7; asked 'cmd 13 15=7 1=7'
+ctl racks line show 7 --rack 7; asked 'cmd 12 12=7 1=7'
+ctl racks set --rack 7 --hold 1; asked 'cmd 4 2=7 7=1'
+ctl racks --rack 7 down --unmount; asked 'umount /third' 'umount /weft' 'cmd 2 2=7'
+ctl racks --rack 6 status;	prints '^no node: down'
+ctl racks --rack 6 stats
+says 2 "this node is not set up in rack 6: 'weftctl rack' lists those in which it is, 'weftctl up --rack 6' sets it up"
+ctl racks --rack 6 status --rack 7; prints '^node 2 of rack 7: up, joined$'
+ctl racks --rack 9 "${up[@]}";	asked 'cmd 1 1=3 4=eth1 2=9 5=10.0.0.101'
+ctl racks --rack 9 "${up[@]}" --rack 8; asked 'cmd 1 1=3 4=eth1 2=8 5=10.0.0.101'
+ctl racks "${up[@]}" --rack 8 --mount /eighth
+asked 'cmd 1 1=3 4=eth1 2=8 5=10.0.0.101' 'mount /eighth rack=8'
+unset WEFT_FAKE_MOUNTS
+ctl up stats --rack 7 --prometheus
+prints '^weft_node_miss_upgrade_total\{node="2",rack="7"\} 10$' \
+	'^weft_latency_seconds_count\{node="2",kind="lock_acquire",rack="7"\} 0$'
+ctl up stats memory --rack 7 --prometheus
+prints '^weft_blade_reads_total\{blade="34",address="10\.0\.0\.102",rack="7"\} 5$'
+ctl up stats switch --rack 7 --prometheus
+prints '^weft_switch_miss_total\{rack="7"\} 10$'
+ctl racks monitor -n 4
+prints ' rack 7: node 3 has joined$' ' rack 4294967295: node 3 has left$'
+ctl racks monitor -n 12 -j --rack 7
+[ "$(grep -c '"rack":7,' "$dir/out")" = 6 ] && ! grep -q '"rack":4294967295' "$dir/out"
+report $? "$what: only of this rack"
 
 # --- The directory ------------------------------------------------------------------
 

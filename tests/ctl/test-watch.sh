@@ -168,7 +168,7 @@ prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
 	' no answer about table:65545 to 9 requests$' ' directory: the switch answers \(10 misses\)$' \
 	' event 11: weftctl is older than the module$'
 # Regions are asked for once, and again for one that is not known.
-asked 'cmd 5' 'cmd 11' 'cmd 5' 'cmd 11'
+asked 'cmd 15' 'cmd 5 14=7' 'cmd 11 9=7' 'cmd 5 14=7' 'cmd 11 9=7'
 ctl up monitor -j -n 20 -t 0.2
 [ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 12 ]
 report $? "$what: an object a line"

@@ -16,6 +16,20 @@ static const char *command_name(const struct reading *r)
 	return r->command ? r->command->name : NULL;
 }
 
+/* Which rack the requests are about.  Return: false after it has said what is wrong. */
+static bool take_rack(const struct reading *r)
+{
+	uint32_t number;
+	struct why why;
+
+	if (!value_u32(optarg, 0, UINT32_MAX, &number, &why)) {
+		misuse(command_name(r), "--rack: %s", why.text);
+		return false;
+	}
+	kernel_choose(number);
+	return true;
+}
+
 int argument_next(const struct reading *r)
 {
 	return argument_next_of(r, "");
@@ -37,8 +51,10 @@ int argument_next_of(const struct reading *r, const char *more)
 			output.json = true;
 		else if (letter == 'p')
 			output.json = output.pretty = true;
-		else
+		else if (letter != ARGUMENT_LETTER_RACK)
 			break;
+		else if (!take_rack(r))
+			return '?';
 	}
 	if (letter == ':') {
 		misuse(command_name(r), "%s needs a value", r->argv[optind - 1]);

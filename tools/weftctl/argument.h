@@ -33,6 +33,10 @@ struct reading {
 #define ARGUMENT_JSON	{ "json", no_argument, NULL, 'j' }
 #define ARGUMENT_PRETTY	{ "pretty", no_argument, NULL, 'p' }
 
+/* Of all but "up", which has it among its settings. */
+#define ARGUMENT_LETTER_RACK	1000
+#define ARGUMENT_RACK	{ "rack", required_argument, NULL, ARGUMENT_LETTER_RACK }
+
 /* Options for what can be changed while the node runs. */
 #define ARGUMENT_TIMEOUT { "timeout", required_argument, NULL, 't' }
 #define ARGUMENT_HOLD	{ "hold", required_argument, NULL, 'o' }
@@ -40,7 +44,7 @@ struct reading {
 /**
  * argument_next() - the next option
  *
- * Takes -j and -p itself.  Options may stand before, between and after operands.
+ * Takes -j, -p and --rack itself.  Options may stand before, between and after operands.
  *
  * Return: its letter; -1 at the end of the options, operands begin at optind;
  * '?' after it has said what is wrong.

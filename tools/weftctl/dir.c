@@ -238,7 +238,7 @@ static void print(const struct gathered *g)
 static int dir(int argc, char **argv)
 {
 	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
 	};
 	static const char * const actions[] = { "show" };
 	const struct reading r = { &command_dir, argc, argv, options };

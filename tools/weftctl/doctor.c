@@ -96,7 +96,7 @@ static int doctor(int argc, char **argv)
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, LETTER_FILE },
 		{ "ignore", required_argument, NULL, LETTER_IGNORE },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
 	};
 	const struct reading r = { &command_doctor, argc, argv, options };
 	struct patient *p = calloc(1, sizeof(*p));

@@ -47,28 +47,35 @@ static bool is_mounted(const char *path)
 	return found;
 }
 
-/* What "up" has mounted by the file. */
-static int unmount_configured(const char *file)
+/* Without a file it is empty. */
+static int read_file(const char *file, struct conf *c, bool *there)
 {
 	const char *name = file ? file : CONF_FILE;
-	struct conf c;
 
-	switch (conf_read(name, &c)) {
+	*there = false;
+	switch (conf_read(name, c)) {
 	case CONF_GOOD:
-		break;
+		*there = true;
+		return 0;
 	case CONF_ABSENT:
 		return file ? fail("there is no file %s: name one that there is, or give --unmount",
 				   name) : 0;
 	case CONF_WRONG:
-		fail("%s", c.error);
+		fail("%s", c->error);
 		return EXIT_USAGE;
 	case CONF_UNREADABLE:
-		return fail("%s", c.error);
+		break;
 	}
-	if (!setting_given(&c.settings, SETTING_MOUNT) ||
-	    !is_mounted(c.settings.mounting.path))
+	return fail("%s", c->error);
+}
+
+/* What "up" has mounted by the file. */
+static int unmount_configured(const struct conf *c)
+{
+	if (!setting_given(&c->settings, SETTING_MOUNT) ||
+	    !is_mounted(c->settings.mounting.path))
 		return 0;
-	return mounting_unmount(c.settings.mounting.path);
+	return mounting_unmount(c->settings.mounting.path);
 }
 
 static int down(int argc, char **argv)
@@ -76,11 +83,12 @@ static int down(int argc, char **argv)
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, LETTER_FILE },
 		{ "unmount", no_argument, NULL, 'u' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
 	};
 	const struct reading r = { &command_down, argc, argv, options };
 	const char *file = NULL;
-	bool unmount = false;
+	bool unmount = false, there = false;
+	struct conf c = { 0 };
 	int letter, rc;
 
 	while ((letter = argument_next(&r)) != -1) {
@@ -96,8 +104,13 @@ static int down(int argc, char **argv)
 		rc = misuse("down", "with --unmount no file is read: leave --file out");
 	if (!rc)
 		rc = kernel_open(false);
+	if (!rc && !unmount)
+		rc = read_file(file, &c, &there);
+	/* before anything is unmounted */
 	if (!rc)
-		rc = unmount ? unmount_all() : unmount_configured(file);
+		rc = kernel_choose_of(there ? &c.settings.config : NULL);
+	if (!rc)
+		rc = unmount ? unmount_all() : unmount_configured(&c);
 	return rc ? rc : kernel_config_clear();
 }
 
@@ -109,6 +122,7 @@ const struct command command_down = {
 		"Unmounts what the configuration file says to mount, and takes the node out of\n"
 		"its rack.  Fails while weft is mounted elsewhere, or programs use it.  The\n"
 		"module stays loaded.\n\n"
-		"  --file FILE  configuration file (" CONF_FILE ")\n"
+		"  --file FILE  configuration file (" CONF_FILE "); of several racks it says\n"
+		"               which one, unless --rack does\n"
 		"  --unmount    unmount weft wherever it is mounted; no file is read\n",
 };

@@ -8,6 +8,7 @@
 
 #include "fail.h"
 #include "genl.h"
+#include "kernel.h"
 #include "module.h"
 #include "mountpoint.h"
 #include "weft_netlink.h"
@@ -67,10 +68,17 @@ static int explain_plainly(uint8_t cmd, const struct genl_refusal *why)
 
 int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 {
+	uint32_t rack;
+
 	switch (-why->code) {
 	case EPERM:
 		return fail("changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo");
+	case ENOTUNIQ:
+		return fail("this machine is in several racks: say which one by --rack, 'weftctl rack' lists them");
 	case ENOTCONN:
+		if (kernel_chosen(&rack))
+			return fail("this node is not set up in rack %u: 'weftctl rack' lists those in which it is, 'weftctl up --rack %u' sets it up",
+				    rack, rack);
 		return fail("this node is not set up: run 'weftctl up'");
 	case EBUSY:
 		if (cmd == WEFT_CMD_CONFIG_SET)

@@ -35,6 +35,54 @@ void kernel_close(void)
 	genl_close();
 }
 
+static struct {
+	bool chosen;
+	uint32_t number;
+} rack;
+
+void kernel_choose(uint32_t number)
+{
+	rack.chosen = true;
+	rack.number = number;
+}
+
+void kernel_choose_none(void)
+{
+	rack.chosen = false;
+}
+
+bool kernel_chosen(uint32_t *number)
+{
+	*number = rack.number;
+	return rack.chosen;
+}
+
+/* A request that says which rack it is about; NULL without memory. */
+static struct nl_msg *request(uint8_t cmd, bool dump)
+{
+	static const int attrs[WEFT_CMD_MAX + 1] = {
+		[WEFT_CMD_CONFIG_CLEAR]	= WEFT_A_CONFIG_RACK,
+		[WEFT_CMD_CONFIG_GET]	= WEFT_A_CONFIG_RACK,
+		[WEFT_CMD_TUNE]		= WEFT_A_CONFIG_RACK,
+		[WEFT_CMD_STATUS_GET]	= WEFT_A_STATUS_RACK,
+		[WEFT_CMD_STATS_GET]	= WEFT_A_COUNTER_RACK,
+		[WEFT_CMD_BLADE_STATS_GET] = WEFT_A_COUNTER_RACK,
+		[WEFT_CMD_SWITCH_STATS_GET] = WEFT_A_COUNTER_RACK,
+		[WEFT_CMD_PEER_GET]	= WEFT_A_PEER_RACK,
+		[WEFT_CMD_HIST_GET]	= WEFT_A_HIST_RACK,
+		[WEFT_CMD_REGION_GET]	= WEFT_A_REGION_RACK,
+		[WEFT_CMD_LINE_GET]	= WEFT_A_LINE_RACK,
+		[WEFT_CMD_LOCK_GET]	= WEFT_A_LOCK_RACK,
+	};
+	struct nl_msg *msg = genl_request(cmd, dump);
+
+	if (!msg || !rack.chosen || !attrs[cmd] ||
+	    !nla_put_u32(msg, attrs[cmd], rack.number))
+		return msg;
+	nlmsg_free(msg);
+	return NULL;
+}
+
 static int take_nothing(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	(void)attrs;
@@ -53,7 +101,7 @@ int kernel_state(enum kernel_state *state)
 		return 0;
 	if (err)
 		return explain_no_family(err);
-	err = genl_call(genl_request(WEFT_CMD_STATUS_GET, false),
+	err = genl_call(request(WEFT_CMD_STATUS_GET, false),
 			WEFT_A_STATUS_MAX, take_nothing, NULL, &why);
 	if (err && err != -ENOTCONN)
 		return explain(WEFT_CMD_STATUS_GET, &why, NULL);
@@ -74,7 +122,7 @@ static int call(uint8_t cmd, struct nl_msg *msg, const char *subject, int max,
 /* A request without attributes, and its answer. */
 static int ask(uint8_t cmd, bool dump, int max, genl_answer_fn *answer, void *arg)
 {
-	return call(cmd, genl_request(cmd, dump), NULL, max, answer, arg);
+	return call(cmd, request(cmd, dump), NULL, max, answer, arg);
 }
 
 /* Sends a request that was @full before everything was in it not at all. */
@@ -143,7 +191,7 @@ int kernel_config_clear(void)
 
 int kernel_tune(const struct config *c)
 {
-	struct nl_msg *msg = genl_request(WEFT_CMD_TUNE, false);
+	struct nl_msg *msg = request(WEFT_CMD_TUNE, false);
 	bool full = !msg || put_tunables(msg, c);
 
 	return call(WEFT_CMD_TUNE, unless_full(msg, full), NULL, 0, NULL, NULL);
@@ -173,6 +221,43 @@ static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 			c->homes[c->homes_len++] = get_address(attr);
 	}
 	return c->id ? 0 : -EPROTO;
+}
+
+static int take_rack(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+{
+	struct racks *r = arg;
+	struct config *c = &r->list[r->len];
+	int err;
+
+	if (r->len == WEFT_RACKS_MAX)
+		return -EPROTO;
+	*c = (struct config){ 0 };
+	err = take_config(attrs, msg, c);
+	r->len += !err && !(rack.chosen && rack.number != c->rack);
+	return err;
+}
+
+int kernel_racks(struct racks *r)
+{
+	r->len = 0;
+	return ask(WEFT_CMD_RACK_GET, true, WEFT_A_CONFIG_MAX, take_rack, r);
+}
+
+int kernel_choose_of(const struct config *file)
+{
+	const struct genl_refusal ambiguous = { .code = -ENOTUNIQ };
+	struct racks racks;
+	int rc;
+
+	if (rack.chosen)
+		return 0;
+	rc = kernel_racks(&racks);
+	if (rc || racks.len < 2)
+		return rc;
+	if (!file)
+		return explain(WEFT_CMD_CONFIG_GET, &ambiguous, NULL);
+	kernel_choose(file->rack);
+	return 0;
 }
 
 int kernel_config_get(struct config *c)
@@ -403,7 +488,7 @@ static int take_lock(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 static int ask_of(uint8_t cmd, int attr, uint32_t region, int max,
 		  genl_answer_fn *answer, struct taker *t)
 {
-	struct nl_msg *msg = genl_request(cmd, true);
+	struct nl_msg *msg = request(cmd, true);
 	bool full = !msg || (region && nla_put_u32(msg, attr, region));
 	char subject[16];
 
@@ -449,6 +534,7 @@ static int take_event(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	const struct listener *l = arg;
 	struct event e = {
 		.kind = get_u32(attrs[WEFT_A_EVENT_KIND]),
+		.rack = get_u32(attrs[WEFT_A_EVENT_RACK]),
 		.time = get_u64(attrs[WEFT_A_EVENT_TIME]),
 		.missed = get_u32(attrs[WEFT_A_EVENT_MISSED]),
 		.member = get_u32(attrs[WEFT_A_EVENT_MEMBER]),
@@ -463,7 +549,7 @@ static int take_event(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 
 	(void)msg;
 	/* Other messages of a newer module are none of ours. */
-	if (!attrs[WEFT_A_EVENT_KIND])
+	if (!attrs[WEFT_A_EVENT_KIND] || (rack.chosen && rack.number != e.rack))
 		return 0;
 	if (attrs[WEFT_A_EVENT_NAME])
 		nla_strlcpy(e.name, attrs[WEFT_A_EVENT_NAME], sizeof(e.name));
@@ -495,7 +581,7 @@ int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg
 
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c)
 {
-	struct nl_msg *msg = genl_request(WEFT_CMD_BLADE_STATS_GET, true);
+	struct nl_msg *msg = request(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
 	char subject[64], text[INET_ADDRSTRLEN] = "?";
 
@@ -508,7 +594,7 @@ int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *
 
 int kernel_blade_try(uint32_t blade, struct counters *c)
 {
-	struct nl_msg *msg = genl_request(WEFT_CMD_BLADE_STATS_GET, true);
+	struct nl_msg *msg = request(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
 	struct genl_refusal why;
 
@@ -523,7 +609,7 @@ int kernel_switch_stats(struct counters *c, bool *absent)
 	int err;
 
 	*c = (struct counters){ 0 };
-	err = genl_call(genl_request(WEFT_CMD_SWITCH_STATS_GET, true),
+	err = genl_call(request(WEFT_CMD_SWITCH_STATS_GET, true),
 			WEFT_A_COUNTER_MAX, take_counter, c, &why);
 	if (absent)
 		*absent = err == -ENXIO;

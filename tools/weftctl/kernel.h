@@ -165,6 +165,34 @@ int kernel_open(bool load);
 
 void kernel_close(void);
 
+/* All requests, but that of kernel_config_set(), are about this rack. */
+void kernel_choose(uint32_t number);
+void kernel_choose_none(void);
+
+/* Has one been chosen?  Else they are about the only one. */
+bool kernel_chosen(uint32_t *number);
+
+/**
+ * struct racks - those that this machine is in
+ * @list: by their numbers
+ * @len: how many
+ */
+struct racks {
+	struct config list[WEFT_RACKS_MAX];
+	size_t len;
+};
+
+/* All of them, or only the one that was chosen; none if the node is not set up. */
+int kernel_racks(struct racks *r);
+
+/**
+ * kernel_choose_of() - choose the rack of a configuration file
+ * @file: what the file says; NULL: there is none
+ *
+ * Only if there are several racks and none is chosen.  Return: 0, or what was said.
+ */
+int kernel_choose_of(const struct config *file);
+
 /* Like kernel_open(), without a sentence about a module that is not there. */
 int kernel_state(enum kernel_state *state);
 
@@ -238,6 +266,7 @@ int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *
 /* As in enum weft_a_event; strings are "" if they are not there. */
 struct event {
 	uint32_t kind;
+	uint32_t rack;
 	uint64_t time;
 	uint32_t missed;
 	uint32_t member;

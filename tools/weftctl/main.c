@@ -15,7 +15,7 @@ struct output output;
 
 static const struct command * const commands[] = {
 	&command_up, &command_down, &command_set, &command_status, &command_stats,
-	&command_region, &command_line, &command_lock, &command_dir, &command_monitor,
+	&command_rack, &command_region, &command_line, &command_lock, &command_dir, &command_monitor,
 	&command_top, &command_trace, &command_doctor,
 };
 
@@ -25,12 +25,13 @@ static void help(FILE *out)
 {
 	size_t i;
 
-	fputs("usage: weftctl [-j] [-p] COMMAND ...\n\n", out);
+	fputs("usage: weftctl [-j] [-p] [--rack N] COMMAND ...\n\n", out);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
 	fputs("\n"
 	      "  -j, --json    print JSON\n"
 	      "  -p, --pretty  print JSON with newlines\n"
+	      "  --rack N      which rack, if this machine is in several; also after a command\n"
 	      "  -V, --version\n"
 	      "  -h, --help    also after a command\n\n"
 	      "Names of commands may be shortened as long as it is clear which one is meant.\n"
@@ -68,7 +69,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "version", no_argument, NULL, 'V' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
 		{ 0 }
 	};
 	const struct reading r = { NULL, argc, argv, options };

@@ -23,12 +23,16 @@
  * @count: events to print, then end; 0: no limit
  * @ms: how long; 0: no limit
  * @printed: events so far
+ * @several: this machine is in several racks
+ * @rack: of the last event, and of @known
  * @known: regions, as they were asked for last
  */
 struct monitor {
 	uint32_t count;
 	uint32_t ms;
 	uint64_t printed;
+	bool several;
+	uint32_t rack;
 	struct regions known;
 };
 
@@ -50,20 +54,31 @@ static const char * const kinds[] = {
 
 /* --- Names ----------------------------------------------------------------- */
 
+/* Of the rack of the last event.  It may be going down meanwhile: then there are none. */
+static void ask_regions(struct monitor *m)
+{
+	enum kernel_state state;
+	uint32_t rack;
+	bool chosen = kernel_chosen(&rack);
+
+	kernel_choose(m->rack);
+	if (!kernel_state(&state) && state == KERNEL_UP)
+		regions_read(&m->known);
+	if (!chosen)
+		kernel_choose_none();
+}
+
 /* What the node knows is asked for when an event names a region for the first time. */
 static const char *name_of(struct monitor *m, const struct event *e)
 {
 	const struct region *r;
-	enum kernel_state state;
 
 	if (*e->name)
 		return e->name;
 	r = regions_by_id(&m->known, e->region);
 	if (!r) {
 		regions_free(&m->known);
-		/* It may be going down meanwhile: then there is no name. */
-		if (kernel_state(&state) || state != KERNEL_UP || regions_read(&m->known))
-			return "";
+		ask_regions(m);
 		r = regions_by_id(&m->known, e->region);
 	}
 	return r ? r->name : "";
@@ -160,7 +175,7 @@ static void print_words(const struct event *e, const char *name)
 	}
 }
 
-static void print_text(const struct event *e, const char *name)
+static void print_text(const struct monitor *m, const struct event *e, const char *name)
 {
 	char clock[TEXT_TIME_MAX];
 
@@ -168,6 +183,8 @@ static void print_text(const struct event *e, const char *name)
 	if (e->missed)
 		printf("%s %" PRIu32 " more like the next were not told\n", clock, e->missed);
 	printf("%s ", clock);
+	if (m->several)
+		printf("rack %" PRIu32 ": ", e->rack);
 	print_words(e, name);
 }
 
@@ -195,6 +212,7 @@ static void print_json(const struct event *e, const char *name)
 
 	json_begin(&j, stdout, false);
 	json_u64(&j, "time_us", e->time / 1000);
+	json_u64(&j, "rack", e->rack);
 	json_string(&j, "event", e->kind < KINDS ? kinds[e->kind] : "unknown");
 	json_u64(&j, "missed", e->missed);
 	json_number(&j, "member", e->member, e->member);
@@ -221,13 +239,17 @@ static void take(const struct event *e, void *arg)
 
 	if (m->count && m->printed >= m->count)
 		return;
-	m->printed++;
+	if (m->printed++ && e->rack != m->rack) {
+		m->several = true;
+		regions_free(&m->known);
+	}
+	m->rack = e->rack;
 	if (e->region)
 		name = name_of(m, e);
 	if (output.json)
 		print_json(e, name);
 	else
-		print_text(e, name);
+		print_text(m, e, name);
 }
 
 static int listen_on(struct monitor *m, int fd)
@@ -276,10 +298,11 @@ static int monitor(int argc, char **argv)
 	static const struct option options[] = {
 		{ "count", required_argument, NULL, 'n' },
 		{ "seconds", required_argument, NULL, 't' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
 		{ 0 }
 	};
 	const struct reading r = { &command_monitor, argc, argv, options };
+	struct racks racks = { .len = 0 };
 	struct monitor m = { 0 };
 	int letter, rc, fd;
 
@@ -287,6 +310,9 @@ static int monitor(int argc, char **argv)
 	if (letter)
 		return argument_stop(&r, letter);
 	rc = kernel_open(false);
+	if (!rc)
+		rc = kernel_racks(&racks);
+	m.several = racks.len > 1;
 	if (!rc)
 		rc = kernel_events_begin(&fd);
 	if (!rc) {

@@ -71,6 +71,10 @@ static int set_options(int fs, const struct settings *s)
 	enum setting_id id;
 	int err = fsconfig(fs, FSCONFIG_SET_STRING, "source", "none", 0);
 
+	snprintf(text, sizeof(text), "%u", s->config.rack);
+	if (!err)
+		err = fsconfig(fs, FSCONFIG_SET_STRING, "rack", text, 0);
+
 	for (id = 0; id < SETTINGS && !err; id++) {
 		FILE *f;
 

@@ -2,10 +2,23 @@
 /* Mount points, see mountpoint.h. */
 #include "mountpoint.h"
 
+#include <inttypes.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernel.h"
+
+/* Does the module say that it is of another rack than the one that is chosen? */
+static bool is_of_another(const struct mntent *entry)
+{
+	const char *option = hasmntopt(entry, "rack");
+	uint32_t chosen, rack;
+
+	return kernel_chosen(&chosen) && option &&
+	       sscanf(option, "rack=%" SCNu32, &rack) == 1 && rack != chosen;
+}
 
 void mountpoints_read(struct mountpoints *m)
 {
@@ -17,7 +30,7 @@ void mountpoints_read(struct mountpoints *m)
 	if (!f)
 		return;
 	while ((entry = getmntent(f))) {
-		if (strcmp(entry->mnt_type, "weft"))
+		if (strcmp(entry->mnt_type, "weft") || is_of_another(entry))
 			continue;
 		list = reallocarray(m->list, m->len + 1, sizeof(*list));
 		if (!list)

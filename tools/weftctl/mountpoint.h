@@ -10,7 +10,7 @@ struct mountpoints {
 	size_t len;
 };
 
-/* Reads them; none if that cannot be done. */
+/* Reads those of the rack that is chosen, or all; none if that cannot be done. */
 void mountpoints_read(struct mountpoints *m);
 
 void mountpoints_free(struct mountpoints *m);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel.h"
 #include "report.h"
 #include "weft_wire.h"
 
@@ -20,6 +21,19 @@
 #define LE_LAST		34
 
 #define LABELS_MAX	64
+
+#define RACK_MAX	32
+
+/* "rack" as a label, after @before, if one was chosen; else "". */
+static const char *rack_label(const char *before, char text[RACK_MAX])
+{
+	uint32_t rack;
+
+	text[0] = 0;
+	if (kernel_chosen(&rack))
+		snprintf(text, RACK_MAX, "%srack=\"%u\"", before, rack);
+	return text;
+}
 
 /* A name from elsewhere that is none here; the kernel lets none through. */
 static bool is_name(const char *text)
@@ -51,7 +65,7 @@ static void print_counters(const char *prefix, const char *labels,
 /* All samples of a name stand together, so this goes by names, not by blades. */
 static void print_blades(const struct gathered *g)
 {
-	char text[INET_ADDRSTRLEN];
+	char text[INET_ADDRSTRLEN], rack[RACK_MAX];
 	size_t i, k;
 	unsigned int b;
 
@@ -72,9 +86,10 @@ static void print_blades(const struct gathered *g)
 			}
 			if (k == c->len)
 				continue;
-			printf("weft_blade_%s%s{blade=\"%u\",address=\"%s\"} %" PRIu64 "\n",
+			printf("weft_blade_%s%s{blade=\"%u\",address=\"%s\"%s} %" PRIu64 "\n",
 			       name, gauge ? "" : "_total", WEFT_BLADE_MIN + b,
 			       inet_ntop(AF_INET, &g->homes[b], text, sizeof(text)),
+			       rack_label(",", rack),
 			       c->list[k].value);
 		}
 	}
@@ -89,15 +104,17 @@ static void print_seconds(uint64_t ns)
 static void print_hist(uint32_t id, const struct kernel_hist *kind)
 {
 	const struct hist_list *h = &kind->times;
-	char labels[LABELS_MAX + HIST_NAME_MAX];
+	char labels[LABELS_MAX + HIST_NAME_MAX], rack[RACK_MAX];
 	uint64_t count = 0;
 	size_t at = 0;
 	int le;
 
 	if (id)
-		snprintf(labels, sizeof(labels), "node=\"%u\",kind=\"%s\"", id, kind->name);
+		snprintf(labels, sizeof(labels), "node=\"%u\",kind=\"%s\"%s", id, kind->name,
+			 rack_label(",", rack));
 	else
-		snprintf(labels, sizeof(labels), "kind=\"%s\"", kind->name);
+		snprintf(labels, sizeof(labels), "kind=\"%s\"%s", kind->name,
+			 rack_label(",", rack));
 	for (le = LE_FIRST; le <= LE_LAST; le++) {
 		for (; at < h->len && h->bucket[at].below &&
 		       h->bucket[at].below <= UINT64_C(1) << le; at++)
@@ -127,11 +144,14 @@ static void print_hists(const struct gathered *g)
 
 void prometheus_print(const struct gathered *g)
 {
-	char labels[LABELS_MAX] = "";
+	char labels[LABELS_MAX] = "", of_switch[LABELS_MAX] = "", rack[RACK_MAX];
 
+	if (*rack_label("", rack))
+		snprintf(of_switch, sizeof(of_switch), "{%s}", rack);
 	/* A node that is down has no number. */
 	if (g->id)
-		snprintf(labels, sizeof(labels), "{node=\"%u\"}", g->id);
+		snprintf(labels, sizeof(labels), "{node=\"%u\"%s}", g->id,
+			 rack_label(",", rack));
 	if (g->node)
 		print_counters("weft_node", labels, &g->of_node);
 	if (g->latency)
@@ -139,5 +159,5 @@ void prometheus_print(const struct gathered *g)
 	if (g->memory)
 		print_blades(g);
 	if (g->sw && !g->no_switch)
-		print_counters("weft_switch", "", &g->of_switch);
+		print_counters("weft_switch", of_switch, &g->of_switch);
 }

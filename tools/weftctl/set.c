@@ -35,6 +35,7 @@ static int take_file(const char *name, struct config *c)
 		c->hold_us = of_file->hold_set ? of_file->hold_us :
 			     WEFT_HOLD_US_DEFAULT;
 	c->hold_set = true;
+	c->rack = of_file->rack;
 	return 0;
 }
 
@@ -43,7 +44,7 @@ static int set(int argc, char **argv)
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, LETTER_FILE },
 		ARGUMENT_TIMEOUT, ARGUMENT_HOLD,
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
 		{ 0 }
 	};
 	const struct reading r = { &command_set, argc, argv, options };
@@ -70,6 +71,8 @@ static int set(int argc, char **argv)
 	if (!c.timeout_ms && !c.hold_set)
 		return misuse("set", "nothing to change: give --timeout or --hold");
 	rc = kernel_open(false);
+	if (!rc && file)
+		rc = kernel_choose_of(&c);
 	return rc ? rc : kernel_tune(&c);
 }
 
@@ -79,7 +82,8 @@ const struct command command_set = {
 	.summary = "change how this node behaves while it runs",
 	.help = " [--file FILE] [--timeout SEC] [--hold USEC]\n\n"
 		"  --file FILE      what this configuration file says of both, or else what\n"
-		"                   holds unless told\n"
+		"                   holds unless told; of several racks it says which one,\n"
+		"                   unless --rack does\n"
 		"  --timeout SEC    how long a program waits for the network before its\n"
 		"                   access fails\n"
 		"  --hold USEC      how long a block stays after it came\n",

@@ -211,7 +211,7 @@ static int show(const struct command *command, int argc, char **argv, const char
 		bool of_region, show_fn *each)
 {
 	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
 	};
 	static const char * const actions[] = { "show" };
 	const struct reading r = { command, argc, argv, options };

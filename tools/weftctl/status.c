@@ -232,7 +232,7 @@ static int read_node(struct view *v)
 static int run_status(int argc, char **argv)
 {
 	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, { 0 }
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
 	};
 	const struct reading r = { &command_status, argc, argv, options };
 	struct view v = { 0 };

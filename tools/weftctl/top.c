@@ -506,7 +506,7 @@ static int top(int argc, char **argv)
 		{ "count", required_argument, NULL, 'n' },
 		{ "order", required_argument, NULL, 'o' },
 		{ "rows", required_argument, NULL, 'r' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
 		{ 0 }
 	};
 	const struct reading r = { &command_top, argc, argv, options };

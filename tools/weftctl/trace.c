@@ -417,7 +417,7 @@ static int trace(int argc, char **argv)
 		{ "messages", no_argument, NULL, 'm' },
 		{ "count", required_argument, NULL, 'n' },
 		{ "seconds", required_argument, NULL, 't' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
 		{ 0 }
 	};
 	const struct reading r = { &command_trace, argc, argv, options };

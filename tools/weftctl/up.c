@@ -54,11 +54,18 @@ static void make_options(struct option *o)
 		*o++ = own[i];
 }
 
-static int read_option(int letter, struct order *o)
+static int read_setting(enum setting_id id, const char *text, struct order *o)
 {
-	enum setting_id id;
 	struct why why;
 
+	if (!setting_read(id, text, &o->given, &why))
+		return misuse("up", "--%s: %s", settings_table[id].name, why.text);
+	o->text[id] = text;
+	return 0;
+}
+
+static int read_option(int letter, struct order *o)
+{
 	switch (letter) {
 	case LETTER_FILE:
 		o->file = optarg;
@@ -70,13 +77,8 @@ static int read_option(int letter, struct order *o)
 		o->no_mount = true;
 		return 0;
 	default:
-		break;
+		return read_setting((enum setting_id)(letter - LETTER_SETTINGS), optarg, o);
 	}
-	id = (enum setting_id)(letter - LETTER_SETTINGS);
-	if (!setting_read(id, optarg, &o->given, &why))
-		return misuse("up", "--%s: %s", settings_table[id].name, why.text);
-	o->text[id] = optarg;
-	return 0;
 }
 
 /* The file is not asked by who says all that is needed himself. */
@@ -252,7 +254,9 @@ static int up(int argc, char **argv)
 	struct option options[SETTINGS + 8];
 	const struct reading r = { &command_up, argc, argv, options };
 	struct order o = { 0 };
+	char before[16];	/* --rack N before the command */
 	const char *from;
+	uint32_t rack;
 	struct conf c;
 	int letter, rc;
 
@@ -265,6 +269,10 @@ static int up(int argc, char **argv)
 			return rc;
 	}
 	rc = argument_none(&r);
+	if (!rc && !o.text[SETTING_RACK] && kernel_chosen(&rack)) {
+		snprintf(before, sizeof(before), "%u", rack);
+		rc = read_setting(SETTING_RACK, before, &o);
+	}
 	if (!rc && o.no_mount && o.text[SETTING_MOUNT])
 		rc = misuse("up", "--mount and --no-mount contradict each other: leave one out");
 	if (!rc)
@@ -273,6 +281,7 @@ static int up(int argc, char **argv)
 		rc = join(&o, from, &c.settings);
 	if (rc)
 		return rc;
+	kernel_choose(c.settings.config.rack);
 	if (!o.check)
 		return set_up(&c.settings);
 	show(&c.settings);
@@ -295,7 +304,8 @@ const struct command command_up = {
 		"  --interface IF   interface that leads to the rack\n"
 		"  --homes A[,A...] IPv4 addresses of the memory blades, in the order of\n"
 		"                   their ids: blade 33 first; the same on all nodes\n"
-		"  --rack N         number of the rack, the same on all members (0)\n"
+		"  --rack N         number of the rack, the same on all members (0); with one that\n"
+		"                   this machine is not in yet it joins another rack\n"
 		"  --address A      own IPv4 address (the interface's first)\n"
 		"  --mtu BYTES      longest datagram, 1500 to 9000 (the interface's)\n"
 		"  --timeout SEC    how long a program waits for the network before its\n"

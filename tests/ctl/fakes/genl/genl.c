@@ -136,6 +136,7 @@ static void write_down(struct nl_msg *msg)
 {
 	const char *path = getenv("WEFT_FAKE_LOG");
 	struct nlmsghdr *h = nlmsg_hdr(msg);
+	uint8_t cmd = ((struct genlmsghdr *)nlmsg_data(h))->cmd;
 	struct nlattr *attr;
 	char address[16];
 	FILE *f = path ? fopen(path, "a") : NULL;
@@ -143,11 +144,13 @@ static void write_down(struct nl_msg *msg)
 
 	if (!f)
 		return;
-	fprintf(f, "cmd %d", ((struct genlmsghdr *)nlmsg_data(h))->cmd);
+	fprintf(f, "cmd %d", cmd);
 	nlmsg_for_each_attr(attr, h, GENL_HDRLEN, rem) {
 		int type = nla_type(attr);
 
-		if (type == WEFT_A_CONFIG_IFNAME)
+		if (cmd != WEFT_CMD_CONFIG_SET)
+			fprintf(f, " %d=%u", type, nla_get_u32(attr));
+		else if (type == WEFT_A_CONFIG_IFNAME)
 			fprintf(f, " %d=%s", type, (char *)nla_data(attr));
 		else if (type == WEFT_A_CONFIG_HOME || type == WEFT_A_CONFIG_ADDRESS)
 			fprintf(f, " %d=%s", type,
@@ -187,12 +190,12 @@ static int end(struct answering *a)
 	return err;
 }
 
-static int answer_config(struct answering *a)
+static int answer_config(struct answering *a, uint32_t rack, const char *interface)
 {
 	begin(a);
 	nla_put_u32(a->msg, WEFT_A_CONFIG_ID, 2);
-	nla_put_u32(a->msg, WEFT_A_CONFIG_RACK, 7);
-	nla_put_string(a->msg, WEFT_A_CONFIG_IFNAME, "eth0");
+	nla_put_u32(a->msg, WEFT_A_CONFIG_RACK, rack);
+	nla_put_string(a->msg, WEFT_A_CONFIG_IFNAME, interface);
 	nla_put_u32(a->msg, WEFT_A_CONFIG_HOME, inet_addr("10.0.0.101"));
 	nla_put_u32(a->msg, WEFT_A_CONFIG_HOME, inet_addr("10.0.0.102"));
 	nla_put_u32(a->msg, WEFT_A_CONFIG_TIMEOUT_MS, 30000);
@@ -201,6 +204,51 @@ static int answer_config(struct answering *a)
 	nla_put_u32(a->msg, WEFT_A_CONFIG_MTU, 9000);
 	nla_put_u32(a->msg, WEFT_A_CONFIG_WIRE_VERSION, 1);
 	return end(a);
+}
+
+static bool is_down(void)
+{
+	return !strcmp(scenario(), "down");
+}
+
+/* In scenario "racks" there are two, and a request must say which one it is about. */
+static bool has_two_racks(void)
+{
+	return !strcmp(scenario(), "racks");
+}
+
+static int answer_racks(struct answering *a)
+{
+	int err = is_down() ? 0 : answer_config(a, 7, "eth0");
+
+	return err || !has_two_racks() ? err : answer_config(a, UINT32_MAX, "vlan-sixty-four");
+}
+
+/* What the module says to a request without RACK, whose number is of its command. */
+static int refuse_any_rack(struct nl_msg *msg, uint8_t cmd)
+{
+	static const int attrs[WEFT_CMD_MAX + 1] = {
+		[WEFT_CMD_CONFIG_CLEAR]	= WEFT_A_CONFIG_RACK,
+		[WEFT_CMD_CONFIG_GET]	= WEFT_A_CONFIG_RACK,
+		[WEFT_CMD_TUNE]		= WEFT_A_CONFIG_RACK,
+		[WEFT_CMD_STATUS_GET]	= WEFT_A_STATUS_RACK,
+		[WEFT_CMD_STATS_GET]	= WEFT_A_COUNTER_RACK,
+		[WEFT_CMD_BLADE_STATS_GET] = WEFT_A_COUNTER_RACK,
+		[WEFT_CMD_SWITCH_STATS_GET] = WEFT_A_COUNTER_RACK,
+		[WEFT_CMD_PEER_GET]	= WEFT_A_PEER_RACK,
+		[WEFT_CMD_HIST_GET]	= WEFT_A_HIST_RACK,
+		[WEFT_CMD_REGION_GET]	= WEFT_A_REGION_RACK,
+		[WEFT_CMD_LINE_GET]	= WEFT_A_LINE_RACK,
+		[WEFT_CMD_LOCK_GET]	= WEFT_A_LOCK_RACK,
+	};
+	struct nlattr *rack;
+
+	if (!has_two_racks() || !attrs[cmd])
+		return 0;
+	rack = nlmsg_find_attr(nlmsg_hdr(msg), GENL_HDRLEN, attrs[cmd]);
+	if (!rack)
+		return -ENOTUNIQ;
+	return nla_get_u32(rack) == 7 || nla_get_u32(rack) == UINT32_MAX ? 0 : -ENOTCONN;
 }
 
 static int answer_status(struct answering *a)
@@ -442,8 +490,12 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 	uint8_t cmd = ((struct genlmsghdr *)nlmsg_data(nlmsg_hdr(msg)))->cmd;
 	size_t i;
 
-	*why = (struct genl_refusal){ 0 };
+	*why = (struct genl_refusal){ .code = refuse_any_rack(msg, cmd) };
 	write_down(msg);
+	if (why->code) {
+		nlmsg_free(msg);
+		return why->code;
+	}
 	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const struct refused *r = &refusals[i];
 
@@ -457,7 +509,9 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		return why->code;
 	}
 	if (cmd == WEFT_CMD_CONFIG_GET)
-		why->code = answer_config(&a);
+		why->code = answer_config(&a, 7, "eth0");
+	else if (cmd == WEFT_CMD_RACK_GET)
+		why->code = answer_racks(&a);
 	else if (cmd == WEFT_CMD_STATUS_GET)
 		why->code = answer_status(&a);
 	else if (cmd == WEFT_CMD_PEER_GET)
@@ -497,6 +551,7 @@ static int answer_event(struct answering *a, uint32_t kind)
 {
 	begin(a);
 	nla_put_u32(a->msg, WEFT_A_EVENT_KIND, kind);
+	nla_put_u32(a->msg, WEFT_A_EVENT_RACK, has_two_racks() && kind % 2 ? UINT32_MAX : 7);
 	nla_put_u64(a->msg, WEFT_A_EVENT_TIME, 1000000001002003004 + kind);
 	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
 		nla_put_u32(a->msg, WEFT_A_EVENT_MISSED, 12);

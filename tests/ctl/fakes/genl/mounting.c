@@ -2,7 +2,8 @@
 /*
  * Mounting for tests of weftctl: writes down what would be mounted, in the file
  * WEFT_FAKE_LOG.  In scenario "no-join" mounting fails.  WEFT_FAKE_MOUNTS has
- * the mount points that there are, with colons between them.
+ * the mount points that there are, with colons between them; one that ends in @N is
+ * of rack N.
  *
  * Linked instead of tools/weftctl/mounting.c and mountpoint.c.
  */
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #include "tools/weftctl/fail.h"
+#include "tools/weftctl/kernel.h"
 #include "tools/weftctl/mountpoint.h"
 
 static FILE *open_log(void)
@@ -30,6 +32,8 @@ int mounting_mount(const struct settings *s)
 
 	if (f) {
 		fprintf(f, "mount %s", s->mounting.path);
+		if (s->config.rack)
+			fprintf(f, " rack=%u", s->config.rack);
 		for (id = 0; id < SETTINGS; id++) {
 			if (!setting_of_mount(id) || !setting_given(s, id))
 				continue;
@@ -58,13 +62,20 @@ int mounting_unmount(const char *path)
 void mountpoints_read(struct mountpoints *m)
 {
 	const char *list = getenv("WEFT_FAKE_MOUNTS");
-	size_t n;
+	uint32_t rack;
+	char of[16];
+	size_t n, at;
 
 	*m = (struct mountpoints){ 0 };
 	for (; list && *list; list += n + (list[n] == ':')) {
 		n = strcspn(list, ":");
+		at = strcspn(list, ":@");
+		snprintf(of, sizeof(of), "@%u", kernel_chosen(&rack) ? rack : 0);
+		if (at < n && kernel_chosen(&rack) &&
+		    (strlen(of) != n - at || memcmp(of, list + at, n - at)))
+			continue;
 		m->list = reallocarray(m->list, m->len + 1, sizeof(*m->list));
-		m->list[m->len++] = strndup(list, n);
+		m->list[m->len++] = strndup(list, at);
 	}
 }
 
