@@ -430,6 +430,7 @@ test_bench()
 		run bench randread --file "$dir/data" --count 5000
 	check "pingpong" results 1 run_nodes 2 bench pingpong --dir "$dir" --count 200
 	check "counter" results 2 run_nodes 3 bench counter --dir "$dir" --threads 1,2
+	check "contend" results 3 run_nodes 3 bench contend --dir "$dir" --count 20 --repeats 2
 	check "table" bench_table
 	printf x | dd of="$dir/data" bs=1 seek=8000000 conv=notrunc status=none
 	check "wrong contents are noticed in order" refused "wrong contents" \
@@ -461,8 +462,8 @@ verdict()
 bench_table()
 {
 	timeout "$LIMIT" "$BIN/weft-bench" tsv <"$dir/results" >"$dir/tsv" || return 1
-	# 18 results and a heading; all lines have seven columns.
-	[ "$(awk -F'\t' 'NF == 7' "$dir/tsv" | grep -c .)" = 19 ] &&
+	# 21 results and a heading; all lines have seven columns.
+	[ "$(awk -F'\t' 'NF == 7' "$dir/tsv" | grep -c .)" = 22 ] &&
 		grep -q "^scan	mapped	.*	ratio	0.95$" "$dir/tsv" || return 1
 	command -v gnuplot >/dev/null || return 0
 	gnuplot -e "in='$dir/tsv'; out='$dir/plot.svg'" tools/bench/plot.gp \

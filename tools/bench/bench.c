@@ -19,6 +19,7 @@ static const char usage[] =
 "  randread  read --count uncached pages of --file with each thread, each page once\n"
 "  pingpong  two nodes write to the same page in turns, --count times each\n"
 "  counter   each thread on each node adds --count times to one counter\n"
+"  contend   each node adds to one counter for --count milliseconds\n"
 "  tsv       turn JSON lines on standard input into a table\n"
 "  hist      turn histograms in JSON lines on standard input into tables\n"
 "Options:\n"
@@ -27,9 +28,9 @@ static const char usage[] =
 "  --repeats N (default 5)  --count N (default 1000)  --threads T[,T...] (default 1)\n"
 "  --read           read() instead of loads from a mapping (scan, seqread)\n"
 "  --target X       what the result should reach; goes into the result\n"
-"  --dir DIR        pingpong, counter: shared directory (default /weft); the file\n"
-"                   DIR/bench-COMMAND must not exist before\n"
-"  --node K --nodes N --timeout S    pingpong, counter\n";
+"  --dir DIR        shared directory of those on several nodes (default /weft);\n"
+"                   the file DIR/bench-COMMAND must not exist before\n"
+"  --node K --nodes N --timeout S    pingpong, counter, contend\n";
 
 static const struct {
 	const char *name;
@@ -41,6 +42,7 @@ static const struct {
 	{ "randread", bench_randread },
 	{ "pingpong", bench_pingpong },
 	{ "counter", bench_counter },
+	{ "contend", bench_contend },
 };
 
 enum {

@@ -61,5 +61,6 @@ int bench_randread(const struct bench *b);
 /* share.c */
 int bench_pingpong(const struct bench *b);
 int bench_counter(const struct bench *b);
+int bench_contend(const struct bench *b);
 
 #endif /* WEFT_TOOLS_BENCH_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Several nodes at one page: handing it to and fro, and counting together.
+ * Several nodes at one page: handing it to and fro, and counting together, for a number
+ * of times or for a time.
  */
 #include <pthread.h>
 
@@ -13,7 +14,7 @@ struct arena {
 	union {
 		_Atomic uint64_t value;
 		char page[NODE_PAGE];
-	} ball, counter, done[NODE_MAX];
+	} ball, counter, done[NODE_MAX], taken[NODE_MAX];
 };
 
 static struct arena *arena_open(const struct bench *b, const char *name)
@@ -157,5 +158,95 @@ int bench_counter(const struct bench *b)
 			result_print(b, "counter", label, "additions/s", rate,
 				     b->repeats);
 	}
+	return 0;
+}
+
+/* What a node did in a repeat. */
+struct share {
+	uint64_t added;
+	uint64_t taken;		/* times that others had added since its last addition */
+};
+
+#define LOOKS	32	/* additions for one look at the clock, which is a system call in some guests */
+
+/* Add until the time is over. */
+static struct share add_until(_Atomic uint64_t *counter, uint64_t end)
+{
+	struct share s = { };
+	uint64_t last = ~0ull, was;
+
+	do {
+		was = atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+		s.taken += was != last;
+		last = was + 1;
+		s.added++;
+	} while (s.added % LOOKS || now_ns() < end);
+	return s;
+}
+
+/* All nodes' together, and what the one with the least has of an equal share. */
+static struct share sum_up(struct arena *a, double *least)
+{
+	struct share sum = { };
+	uint64_t min = ~0ull, added;
+	unsigned int k;
+
+	for (k = 0; k < node.count; k++) {
+		added = atomic_load(&a->done[k].value);
+		if (added < min)
+			min = added;
+		sum.added += added;
+		sum.taken += atomic_load(&a->taken[k].value);
+	}
+	*least = (double)min * node.count / sum.added;
+	return sum;
+}
+
+/**
+ * bench_contend() - all nodes add to one counter, each as fast as it can, for a time
+ * @b:		the options
+ *
+ * The results are the additions of all nodes a second, how often a second the counter
+ * came to another node, and the smallest share that a node had of the additions: 1 if all
+ * had the same, 0 if one had none.
+ */
+int bench_contend(const struct bench *b)
+{
+	double rate[BENCH_REPEATS], taken[BENCH_REPEATS], least[BENCH_REPEATS];
+	uint64_t expected = 0, start;
+	struct share mine, sum;
+	struct arena *a;
+	char label[64];
+	double seconds;
+	unsigned int k;
+
+	a = arena_open(b, "contend");
+	for (k = 0; k < b->repeats; k++) {
+		node_meet();
+		start = now_ns();
+		mine = add_until(&a->counter.value, start + b->count * 1000000ull);
+		seconds = (now_ns() - start) / 1e9;
+		atomic_store(&a->done[node.number - 1].value, mine.added);
+		atomic_store(&a->taken[node.number - 1].value, mine.taken);
+		node_meet();
+		sum = sum_up(a, &least[k]);
+		expected += sum.added;
+		if (atomic_load(&a->counter.value) != expected)
+			node_die("contend: additions were lost: %llu instead of %llu",
+				 (unsigned long long)atomic_load(&a->counter.value),
+				 (unsigned long long)expected);
+		rate[k] = sum.added / seconds;
+		taken[k] = sum.taken / seconds;
+		/* Nobody adds again before all have looked. */
+		node_meet();
+	}
+	if (node.number != 1)
+		return 0;
+	snprintf(label, sizeof(label), "nodes=%u additions", node.count);
+	result_print(b, "contend", label, "additions/s", rate, b->repeats);
+	snprintf(label, sizeof(label), "nodes=%u changes of node", node.count);
+	result_print(b, "contend", label, "changes/s", taken, b->repeats);
+	snprintf(label, sizeof(label), "nodes=%u least share", node.count);
+	result_print(b, "contend", label, "ratio", least, b->repeats);
 	return 0;
 }
