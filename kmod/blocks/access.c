@@ -170,6 +170,19 @@ int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end)
 	return -ETIMEDOUT;
 }
 
+/*
+ * What programs may do with it.  While it stays for the access that it was fetched for
+ * that must be possible: an order to give it up has come, and is not obeyed yet.
+ */
+static u8 may_use(const struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	/* what waits for a device has been taken away from the programs already */
+	if (blk->waiting && !blk->pin_waits)
+		return weft_line_perm_yet(&blk->line);
+	return weft_line_perm(&blk->line);
+}
+
 /* Ask for permission, if nothing is under way; @early: before anybody waits. */
 static void want(struct weft_block *blk, u8 perm, bool early,
 		 struct sk_buff_head *queue)
@@ -204,7 +217,7 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 	while (!err) {
 		if (blk->phase != WEFT_BLOCK_LIVE)
 			err = -ESTALE;
-		else if (weft_line_perm(&blk->line) >= perm)
+		else if (may_use(blk) >= perm)
 			break;
 		else if (blk->fails != fails)
 			err = -ENXIO;
@@ -269,7 +282,7 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 		return false; /* its pages may not be there */
 	lock_page(blk->pages[page]);
 	spin_lock_bh(&blk->lock);
-	ok = blk->phase == WEFT_BLOCK_LIVE && weft_line_perm(&blk->line) >= perm;
+	ok = blk->phase == WEFT_BLOCK_LIVE && may_use(blk) >= perm;
 	if (ok && perm == WEFT_M)
 		blk->dirty = true;
 	spin_unlock_bh(&blk->lock);

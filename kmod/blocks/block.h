@@ -9,7 +9,8 @@
  * - The page lock is the fence.  Who has locked a page of the block and then
  *   seen weft_line_perm() >= p under @lock has p until it unlocks the page:
  *   permission is given away by weft_line_revoked() only, under the locks of all
- *   pages of the block and with no mapping left that allows more.
+ *   pages of the block and with no mapping left that allows more.  While @waiting
+ *   that is so for weft_line_perm_yet(), too: mappings are looked for later.
  * - A page is PageUptodate only while the permission is at least S.  It is
  *   cleared under the page lock, before the mappings go, so that
  *   filemap_map_pages() obeys the first rule, too.

@@ -280,7 +280,7 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 		if (s->with_data)
 			weft_send_block(blk->cache->node, queue, to, &s->msg, blk->pages,
 					blk->nr_pages * PAGE_SIZE,
-					weft_line_perm(&blk->line) != WEFT_M);
+					weft_line_perm_yet(&blk->line) != WEFT_M);
 		else
 			weft_send(blk->cache->node, queue, to, &s->msg);
 	}

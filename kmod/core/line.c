@@ -9,13 +9,20 @@ void weft_line_init(struct weft_line *l, u64 key, u8 self)
 	l->self = self;
 }
 
+u8 weft_line_perm_yet(const struct weft_line *l)
+{
+	if (l->op == WEFT_OP_PUT)
+		return WEFT_I;
+	return l->state == WEFT_M && l->lent ? WEFT_S : l->state;
+}
+
 u8 weft_line_perm(const struct weft_line *l)
 {
-	if (l->revoking == 2 || l->op == WEFT_OP_PUT)
+	u8 perm = weft_line_perm_yet(l);
+
+	if (l->revoking == 2)
 		return WEFT_I;
-	if (l->state == WEFT_M && (l->revoking == 1 || l->lent))
-		return WEFT_S;
-	return l->state;
+	return l->revoking == 1 && perm == WEFT_M ? WEFT_S : perm;
 }
 
 bool weft_line_idle(const struct weft_line *l)

@@ -203,6 +203,12 @@ void weft_line_init(struct weft_line *l, u64 key, u8 self);
 /* Permission that programs may use now: WEFT_I, WEFT_S or WEFT_M. */
 u8 weft_line_perm(const struct weft_line *l);
 
+/*
+ * What it is until the host begins to take it away (@revoking): programs may go on for so
+ * long.
+ */
+u8 weft_line_perm_yet(const struct weft_line *l);
+
 /* True if nothing is outstanding: in state I the host may forget the line. */
 bool weft_line_idle(const struct weft_line *l);
 
