@@ -25,6 +25,10 @@
 	X(MISS_WRITE_MODIFIED,	"miss_write_modified") \
 	X(MISS_UPGRADE,		"miss_upgrade") \
 	X(MISS_FAILED,		"miss_failed") \
+	/* read misses that asked to write at once, as the block is migratory; and those */ \
+	/* of them after which no program wrote */ \
+	X(GUESSED,		"guessed") \
+	X(GUESSED_WRONG,	"guessed_wrong") \
 	X(MISS_BY_SWITCH,	"miss_by_switch") \
 	X(MISS_BY_HOME,		"miss_by_home") \
 	/* round trips that the served misses took, their waiting time */ \

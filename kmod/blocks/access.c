@@ -188,14 +188,19 @@ static void want(struct weft_block *blk, u8 perm, bool early,
 		 struct sk_buff_head *queue)
 {
 	struct weft_out out;
+	u8 ask = perm;
 
 	lockdep_assert_held(&blk->lock);
 	if (weft_bound_returning(blk))
 		return;
-	weft_line_want(&blk->line, perm, weft_node_seq(blk->cache->node), &out);
+	/* what is only read ahead is not to be written */
+	if (perm == WEFT_S && blk->line.state == WEFT_I && !early)
+		ask = weft_migratory_ask(&blk->migratory);
+	weft_line_want(&blk->line, ask, weft_node_seq(blk->cache->node), &out);
 	if (out.n) {
 		weft_step_begin(blk);
 		blk->early = early;
+		blk->guess = ask != perm;
 	}
 	weft_step(blk, &out, NULL, queue);
 	/* a program wants it, and the lock that it would come with is not here yet */
@@ -283,8 +288,10 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 	lock_page(blk->pages[page]);
 	spin_lock_bh(&blk->lock);
 	ok = blk->phase == WEFT_BLOCK_LIVE && may_use(blk) >= perm;
-	if (ok && perm == WEFT_M)
+	if (ok && perm == WEFT_M) {
 		blk->dirty = true;
+		weft_migratory_wrote(&blk->migratory);
+	}
 	spin_unlock_bh(&blk->lock);
 	if (!ok)
 		unlock_page(blk->pages[page]);
@@ -293,16 +300,22 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 
 void weft_block_touched(struct weft_block *blk, u8 perm)
 {
+	u64 now;
+
 	if (!READ_ONCE(blk->used))
 		WRITE_ONCE(blk->used, true);
 	if (!READ_ONCE(blk->fresh))
 		return;
 	spin_lock_bh(&blk->lock);
+	now = ktime_get_ns();
 	/* else the thread that wants to write is still to come back */
 	if (perm >= blk->line.state) {
 		blk->fresh = false;
-		weft_step_keep(blk, ktime_get_ns() +
-			       (u64)READ_ONCE(blk->cache->node->hold_us) * NSEC_PER_USEC);
+		weft_step_keep(blk, now + (u64)READ_ONCE(blk->cache->node->hold_us) *
+				    NSEC_PER_USEC);
+	} else if (blk->migratory.guessed) {
+		/* ... or does not want to */
+		weft_step_keep(blk, min(blk->keep, now + WEFT_GUESS_US * NSEC_PER_USEC));
 	}
 	spin_unlock_bh(&blk->lock);
 }

@@ -59,9 +59,22 @@ static void count_miss(struct weft_block *blk, u8 op, const struct weft_msg *msg
 	trace_weft_served(&blk->line, kind, blk->rounds, took);
 }
 
-/* ... whether it was asked for or came with a lock. */
-static void served(struct weft_block *blk)
+/* How it came: what makes a line migratory. */
+static enum weft_came came(const struct weft_block *blk, u8 state)
 {
+	if (blk->guess && blk->line.state == WEFT_M)
+		return WEFT_CAME_GUESSED;
+	if (blk->line.state == WEFT_S)
+		return WEFT_CAME_READ;
+	return state == WEFT_I ? WEFT_CAME_WRITE : WEFT_CAME_UPGRADE;
+}
+
+/* ... whether it was asked for or came with a lock; @state: what it was until now. */
+static void served(struct weft_block *blk, u8 state)
+{
+	weft_migratory_came(&blk->migratory, came(blk, state));
+	if (blk->migratory.guessed)
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_GUESSED);
 	WRITE_ONCE(blk->nowhere, false);
 	if (blk->line.in_frags)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_BLOCKS_IN);
@@ -145,7 +158,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	if (raised && msg->type != WEFT_MSG_INFO) {
 		if (!passed)
 			count_miss(blk, op, msg);
-		served(blk);
+		served(blk, state);
 	}
 	/* what the home does not have, whoever wrote it */
 	if (blk->line.state == WEFT_M && state != WEFT_M)

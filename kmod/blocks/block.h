@@ -18,7 +18,8 @@
  * A block stays with a program for a moment after it got it (@keep), so that
  * the access that asked for it gets done and two writers never starve each
  * other: up to WEFT_GRACE_US from the grant to the program's fault or copy, and
- * hold_us (configuration) from there.
+ * hold_us (configuration) from there; if it was asked for to write as a program wanted to
+ * read it, WEFT_GUESS_US from the fault to read to the one to write.
  */
 #ifndef WEFT_BLOCK_H
 #define WEFT_BLOCK_H
@@ -33,12 +34,14 @@
 #include <linux/workqueue.h>
 
 #include "core/line.h"
+#include "core/migratory.h"
 
 struct page;
 struct weft_cache;
 struct weft_region;
 
 #define WEFT_GRACE_US		10000
+#define WEFT_GUESS_US		1000
 #define WEFT_PIN_WAIT_US	1000
 #define WEFT_PIN_WAITS		1000
 
@@ -105,6 +108,7 @@ struct weft_bound {
  * @early: the transaction under way began when nobody waited for it.  @lock
  * @waiting: revocation waits for @keep.  @lock
  * @upgrade: the transaction under way began with a read-only copy.  @lock
+ * @guess: it asks to write what a program wants to read.  @lock
  * @losses: time-outs of the retransmission timer in a row.  @lock
  * @rounds: requests of the transaction under way so far.  @lock
  * @wakes: raised by each WEFT_DO_WAKE; what waiters look at.  @lock to write
@@ -133,6 +137,7 @@ struct weft_bound {
  * @owed: a device writes into it, and its home is to have it: see renew.c, whose
  *	work alone looks at this
  * @bound: what the lock that guards it wants.  @lock
+ * @migratory: is it read, then written, each time that it comes?  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
  * @retry_at: when to send again, jiffies.  @lock
  * @ref: the region's table has one, so has each armed timer, queued work and
@@ -164,6 +169,7 @@ struct weft_block {
 	bool early;
 	bool waiting;
 	bool upgrade;
+	bool guess;
 	bool fresh;
 	bool retry_armed;
 	bool soon_armed;
@@ -187,6 +193,7 @@ struct weft_block {
 	u64 heard;
 	u64 keep;
 	struct weft_bound bound;
+	struct weft_migratory migratory;
 	u64 backoff_at;
 	unsigned long retry_at;
 	refcount_t ref;

@@ -123,6 +123,8 @@ static void revoked(struct weft_block *blk, struct sk_buff_head *queue)
 	} else {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_DOWNGRADED);
 	}
+	if (!weft_migratory_ends(&blk->migratory, asked))
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_GUESSED_WRONG);
 	weft_line_revoked(&blk->line, weft_node_seq(blk->cache->node), &out);
 	trace_weft_revoked(&blk->line);
 	carry_out(blk, &out, NULL, queue);
@@ -345,6 +347,7 @@ void weft_step_begin(struct weft_block *blk)
 	blk->losses = 0;
 	blk->backoff_at = 0;
 	blk->early = false;
+	blk->guess = false;
 	if (blk->free) {
 		blk->free = false;
 		weft_cache_move(blk);

@@ -84,7 +84,7 @@ static void pursue(struct world *w, const struct config *c, int n)
 			w->want[n] = 0;
 		return;
 	}
-	weft_line_want(l, w->want[n], w->seq[n] + 1, &out);
+	weft_line_want(l, c->greedy ? WEFT_M : w->want[n], w->seq[n] + 1, &out);
 	used(w, n, i);
 	do_out(w, c, n, i, &out, NULL);
 }

@@ -37,6 +37,7 @@ struct config {
 	u8 yields;		/* times that it is given back before it is asked for */
 	u8 hasty;		/* times that one does not wait for it long */
 	u8 leaves;		/* nodes that leave the rack, when they have nothing left */
+	bool greedy;		/* reads ask to write, as of migratory lines */
 	bool owned;		/* node 1 owns the lines at the beginning, modified */
 	bool mistakes;		/* ... also to read what is expected to write, and so on */
 	bool use_switch;	/* lines move into a P4 switch */
