@@ -49,6 +49,8 @@
 	X(MSG_RECEIVED_BYTES,	"msg_received_bytes") \
 	X(MSG_BAD,		"msg_bad") \
 	X(MSG_TORN,		"msg_torn") \
+	/* not sent: its block changed before it was encoded */ \
+	X(MSG_OUTDATED,		"msg_outdated") \
 	/* refused for where they came from: another interface, another port, no member */ \
 	/* at all, not the member that they name */ \
 	X(MSG_INTERFACE,	"msg_other_interface") \

@@ -2,7 +2,6 @@
 /* What threads do with blocks, see access.h. */
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
-#include <linux/skbuff.h>
 #include <linux/slab.h>
 
 #include "base/charge.h"
@@ -15,8 +14,8 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
-#include "net/datagram.h"
 #include "net/node.h"
+#include "net/outbox.h"
 
 #define SLICE	HZ	/* of a wait: who is woken so much too late stood still */
 
@@ -39,6 +38,7 @@ static struct weft_block *block_alloc(struct weft_region *region, u64 index)
 	init_waitqueue_head(&blk->wait);
 	INIT_LIST_HEAD(&blk->lru);
 	blk->nr_pages = nr;
+	weft_block_init_contents(blk);
 	weft_step_init(blk);
 	return blk;
 }
@@ -185,7 +185,7 @@ static u8 may_use(const struct weft_block *blk)
 
 /* Ask for permission, if nothing is under way; @early: before anybody waits. */
 static void want(struct weft_block *blk, u8 perm, bool early,
-		 struct sk_buff_head *queue)
+		 struct weft_outbox *outbox)
 {
 	struct weft_out out;
 	u8 ask = perm;
@@ -202,19 +202,19 @@ static void want(struct weft_block *blk, u8 perm, bool early,
 		blk->early = early;
 		blk->guess = ask != perm;
 	}
-	weft_step(blk, &out, NULL, queue);
+	weft_step(blk, &out, NULL, outbox);
 	/* a program wants it, and the lock that it would come with is not here yet */
 	if (blk->line.expecting && !blk->bound.patience)
-		weft_bound_urge(blk, queue);
+		weft_bound_urge(blk, outbox);
 }
 
 int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	u32 fails, wakes;
 	int err = 0;
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	spin_lock_bh(&blk->lock);
 	fails = blk->fails;
 	blk->pins++;
@@ -229,9 +229,9 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 		if (err)
 			break;
 		wakes = blk->wakes;
-		want(blk, perm, false, &queue);
+		want(blk, perm, false, &outbox);
 		spin_unlock_bh(&blk->lock);
-		weft_udp_send(blk->cache->node, &queue);
+		weft_outbox_send(&outbox);
 		err = weft_block_wait(blk, wakes, &end);
 		spin_lock_bh(&blk->lock);
 	}
@@ -243,26 +243,26 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 
 void weft_block_ask(struct weft_block *blk, u8 perm)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	spin_lock_bh(&blk->lock);
 	if (!blk->pins++)
 		weft_step_hurry(blk);
 	blk->ahead = false;
 	if (blk->phase == WEFT_BLOCK_LIVE)
-		want(blk, perm, false, &queue);
+		want(blk, perm, false, &outbox);
 	spin_unlock_bh(&blk->lock);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 }
 
-void weft_block_prefetch(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	spin_lock_bh(&blk->lock);
 	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_I &&
 	    weft_line_idle(&blk->line)) {
 		blk->ahead = true;
-		want(blk, WEFT_S, true, queue);
+		want(blk, WEFT_S, true, outbox);
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_READ_AHEAD);
 	}
 	spin_unlock_bh(&blk->lock);

@@ -8,7 +8,7 @@
 
 #include "blocks/block.h"
 
-struct sk_buff_head;
+struct weft_outbox;
 
 /**
  * weft_block_get() - look a block up, make it if there is none
@@ -39,8 +39,8 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end);
 /* Pin the block and start to get permission; weft_block_acquire() waits for it. */
 void weft_block_ask(struct weft_block *blk, u8 perm);
 
-/* Start to get a read-only copy that nobody waits for; the caller sends @queue. */
-void weft_block_prefetch(struct weft_block *blk, struct sk_buff_head *queue);
+/* Start to get a read-only copy that nobody waits for; the caller sends @outbox. */
+void weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox);
 
 void weft_block_unpin(struct weft_block *blk);
 

@@ -12,11 +12,10 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
-#include "net/datagram.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "net/packet.h"
 #include "net/rtt.h"
-#include "net/send.h"
 
 /* What the directory knew of a line that we missed. */
 static enum weft_stat miss_kind(const struct weft_block *blk, u8 op,
@@ -132,7 +131,7 @@ static void note_time(struct weft_block *blk, u8 op, u32 txn)
 }
 
 static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
-		       struct sk_buff_head *queue)
+		       struct weft_outbox *outbox)
 {
 	const struct weft_msg *msg = &packet->msg;
 	u8 op = blk->line.op, state = blk->line.state;
@@ -165,14 +164,14 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 		blk->dirty = op != WEFT_OP_GETM || blk->line.status == WEFT_M;
 	if (out.effects & WEFT_DO_WAKE)
 		blk->backoff_at = 0;
-	weft_step(blk, &out, packet, queue);
+	weft_step(blk, &out, packet, outbox);
 	if (putting && !blk->putting)
 		weft_cache_taken(blk);
 }
 
 /* A line that we know nothing of: the answer needs no memory. */
 static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
-			 struct sk_buff_head *queue)
+			 struct weft_outbox *outbox)
 {
 	struct weft_line line;
 	struct weft_out out;
@@ -185,8 +184,8 @@ static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
 		struct weft_send *s = &out.send[i];
 
 		if (!s->with_data)
-			weft_send(cache->node, queue, s->to ? s->to :
-				  weft_node_home(cache->node, msg->line), &s->msg);
+			weft_outbox_put(outbox, s->to ? s->to :
+					weft_node_home(cache->node, msg->line), &s->msg);
 	}
 }
 
@@ -194,13 +193,13 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 {
 	const struct weft_msg *msg = &packet->msg;
 	struct weft_block *blk = NULL;
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_region *region;
 	bool known = false;
 
 	if (weft_line_kind(msg->line) != WEFT_KIND_PAGE)
 		return;
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, cache->node);
 	rcu_read_lock();
 	region = weft_region_find(&cache->regions, weft_line_region(msg->line));
 	if (region) {
@@ -218,11 +217,11 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 		spin_lock(&blk->lock);
 		known = blk->phase == WEFT_BLOCK_LIVE;
 		if (known)
-			recv_known(blk, packet, &queue);
+			recv_known(blk, packet, &outbox);
 		spin_unlock(&blk->lock);
 		weft_block_put(blk);
 	}
 	if (!known)
-		recv_unknown(cache, msg, &queue);
-	weft_udp_send(cache->node, &queue);
+		recv_unknown(cache, msg, &outbox);
+	weft_outbox_send(&outbox);
 }

@@ -25,6 +25,26 @@ void weft_block_put(struct weft_block *blk)
 	call_rcu(&blk->rcu, block_free);
 }
 
+static void put_contents(struct weft_contents *contents)
+{
+	weft_block_put(container_of(contents, struct weft_block, contents));
+}
+
+void weft_block_init_contents(struct weft_block *blk)
+{
+	blk->contents = (struct weft_contents){
+		.pages = blk->pages,
+		.size = blk->nr_pages << PAGE_SHIFT,
+		.put = put_contents,
+	};
+}
+
+struct weft_contents *weft_block_contents(struct weft_block *blk)
+{
+	refcount_inc(&blk->ref);
+	return &blk->contents;
+}
+
 struct weft_block *weft_block_find(struct weft_region *region, u64 index)
 {
 	struct weft_block *blk;

@@ -27,7 +27,6 @@
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
-#include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/wait.h>
@@ -35,6 +34,7 @@
 
 #include "core/line.h"
 #include "core/migratory.h"
+#include "net/contents.h"
 
 struct page;
 struct weft_cache;
@@ -143,6 +143,8 @@ struct weft_bound {
  * @ref: the region's table has one, so has each armed timer, queued work and
  *	thread that looks
  * @misses: how often the permission came that was asked for.  @lock
+ * @contents: its bytes, for messages; its generation is raised under @lock
+ * @writable: programs may write to it.  @lock
  * @cache: that it is in
  * @region: that it is of; valid until the block left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
@@ -177,6 +179,7 @@ struct weft_block {
 	bool resending;
 	bool putting;
 	bool owed;
+	bool writable;
 	u8 losses;
 	u16 pin_waits;
 	u32 pins;
@@ -198,6 +201,7 @@ struct weft_block {
 	unsigned long retry_at;
 	refcount_t ref;
 	u32 misses;
+	struct weft_contents contents;
 	struct weft_cache *cache;
 	struct weft_region *region;
 	wait_queue_head_t wait;
@@ -217,6 +221,12 @@ static inline struct weft_block *weft_block_of(struct weft_line *l)
 }
 
 void weft_block_put(struct weft_block *blk);
+
+/* For a new block, whose size is known. */
+void weft_block_init_contents(struct weft_block *blk);
+
+/* Its bytes, for a message: with a reference to the block.  Any context. */
+struct weft_contents *weft_block_contents(struct weft_block *blk);
 
 /**
  * weft_block_find() - look a block up

@@ -35,7 +35,7 @@ static void set_expected(struct weft_block *blk, bool expected)
 			&blk->cache->expected);
 }
 
-static void begin_to_expect(struct weft_block *blk, struct sk_buff_head *queue)
+static void begin_to_expect(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	struct weft_bound *b = &blk->bound;
 	struct weft_out out;
@@ -55,28 +55,28 @@ static void begin_to_expect(struct weft_block *blk, struct sk_buff_head *queue)
 	b->patience = 0;
 	weft_step_begin(blk);
 	set_expected(blk, true);
-	weft_step(blk, &out, NULL, queue);
+	weft_step(blk, &out, NULL, outbox);
 }
 
-static void unexpect(struct weft_block *blk, struct sk_buff_head *queue)
+static void unexpect(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	struct weft_out out;
 
 	if (!weft_line_unexpect(&blk->line, &out))
 		return;
 	weft_bound_forget(blk);
-	weft_step(blk, &out, NULL, queue);
+	weft_step(blk, &out, NULL, outbox);
 }
 
-void weft_bound_urge(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_bound_urge(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	lockdep_assert_held(&blk->lock);
 	blk->bound.patience = 0;
-	weft_bound_follow(blk, queue);
+	weft_bound_follow(blk, outbox);
 	if (!blk->line.expecting || blk->bound.urged)
 		return;
 	blk->bound.urged = true;
-	weft_step_again(blk, queue);
+	weft_step_again(blk, outbox);
 }
 
 void weft_bound_asked(struct weft_block *blk)
@@ -175,7 +175,7 @@ static bool pass_one(struct weft_block *blk, struct weft_out *out)
 	return weft_line_pass(&blk->line, writer, out);
 }
 
-static void pass(struct weft_block *blk, struct sk_buff_head *queue)
+static void pass(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	struct weft_bound *b = &blk->bound;
 	struct weft_out out;
@@ -188,12 +188,12 @@ static void pass(struct weft_block *blk, struct sk_buff_head *queue)
 		if (!pass_one(blk, &out))
 			continue;
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_PASSED);
-		weft_step(blk, &out, NULL, queue);
+		weft_step(blk, &out, NULL, outbox);
 	}
 	b->passing = false;
 }
 
-static void ask(struct weft_block *blk, struct sk_buff_head *queue)
+static void ask(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	u8 perm = blk->bound.wish;
 	struct weft_out out;
@@ -207,50 +207,50 @@ static void ask(struct weft_block *blk, struct sk_buff_head *queue)
 		return;
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_FETCHED);
 	weft_step_begin(blk);
-	weft_step(blk, &out, NULL, queue);
+	weft_step(blk, &out, NULL, outbox);
 }
 
-void weft_bound_follow(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_bound_follow(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	struct weft_bound *b = &blk->bound;
 
 	lockdep_assert_held(&blk->lock);
 	if (has_successors(blk))
-		pass(blk, queue);
+		pass(blk, outbox);
 	if (blk->line.expecting) {
 		/* what we had given away ourselves is settled now */
 		if (b->urged && !blk->line.held)
-			weft_step_again(blk, queue);
+			weft_step_again(blk, outbox);
 	} else if (b->wish && b->txn) {
-		begin_to_expect(blk, queue);
+		begin_to_expect(blk, outbox);
 	} else if (b->wish && weft_line_perm(&blk->line) >= b->wish) {
 		/* we had lent it, and have it back */
 		b->wish = WEFT_I;
 		if (b->patience)
 			came(blk, true, true);
 	} else if (b->wish && !b->patience) {
-		ask(blk, queue);
+		ask(blk, outbox);
 	}
 }
 
 /* --- what becomes of the lock ------------------------------------------------------- */
 
 void weft_bound_expect(struct weft_block *blk, u8 perm, u32 txn,
-		       struct sk_buff_head *queue)
+		       struct weft_outbox *outbox)
 {
 	spin_lock_bh(&blk->lock);
 	if (blk->phase == WEFT_BLOCK_LIVE) {
 		/* of an earlier request that came to nothing */
-		unexpect(blk, queue);
+		unexpect(blk, outbox);
 		blk->bound.wish = perm;
 		blk->bound.txn = txn;
-		weft_bound_follow(blk, queue);
+		weft_bound_follow(blk, outbox);
 	}
 	spin_unlock_bh(&blk->lock);
 }
 
 static void come(struct weft_block *blk, u8 perm, bool passed,
-		 struct sk_buff_head *queue)
+		 struct weft_outbox *outbox)
 {
 	struct weft_bound *b = &blk->bound;
 
@@ -267,18 +267,18 @@ static void come(struct weft_block *blk, u8 perm, bool passed,
 		b->since = ktime_get_ns();
 		b->patience = b->since + weft_rtt_patience(&blk->cache->node->rtts);
 		weft_step_soon(blk);
-		weft_bound_follow(blk, queue);
+		weft_bound_follow(blk, outbox);
 	} else {
-		weft_bound_urge(blk, queue);
+		weft_bound_urge(blk, outbox);
 	}
 }
 
 void weft_bound_come(struct weft_block *blk, u8 perm, bool passed,
-		     struct sk_buff_head *queue)
+		     struct weft_outbox *outbox)
 {
 	spin_lock_bh(&blk->lock);
 	if (blk->phase == WEFT_BLOCK_LIVE)
-		come(blk, perm, passed, queue);
+		come(blk, perm, passed, outbox);
 	spin_unlock_bh(&blk->lock);
 }
 
@@ -297,40 +297,40 @@ void weft_bound_leave(struct weft_block *blk)
 }
 
 void weft_bound_pass(struct weft_block *blk, const struct weft_successors *successors,
-		     struct sk_buff_head *queue)
+		     struct weft_outbox *outbox)
 {
 	spin_lock_bh(&blk->lock);
 	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M) {
 		blk->bound.successors = *successors;
 		/* if it has just come it has to be told to the directory first */
-		weft_bound_follow(blk, queue);
+		weft_bound_follow(blk, outbox);
 	}
 	spin_unlock_bh(&blk->lock);
 }
 
 void weft_bound_yield(struct weft_block *blk, u32 writer,
-		      struct sk_buff_head *queue)
+		      struct weft_outbox *outbox)
 {
 	struct weft_out out;
 
 	spin_lock_bh(&blk->lock);
 	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M) {
 		blk->bound.successors = (struct weft_successors){ .writer = writer };
-		weft_bound_follow(blk, queue);
+		weft_bound_follow(blk, outbox);
 	} else if (blk->phase == WEFT_BLOCK_LIVE &&
 		   weft_line_yield(&blk->line, writer, &out)) {
-		weft_step(blk, &out, NULL, queue);
+		weft_step(blk, &out, NULL, outbox);
 	}
 	spin_unlock_bh(&blk->lock);
 }
 
-void weft_bound_drop(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_bound_drop(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	spin_lock_bh(&blk->lock);
 	if (blk->phase == WEFT_BLOCK_LIVE) {
 		blk->bound.wish = WEFT_I;
 		blk->bound.successors = (struct weft_successors){};
-		unexpect(blk, queue);
+		unexpect(blk, outbox);
 	}
 	spin_unlock_bh(&blk->lock);
 }

@@ -12,7 +12,7 @@
 
 #include "blocks/block.h"
 
-struct sk_buff_head;
+struct weft_outbox;
 
 /**
  * weft_bound_expect() - a lock is asked for, and the block may come with it
@@ -20,7 +20,7 @@ struct sk_buff_head;
  * @txn: the lock's transaction, which nobody else knows yet
  */
 void weft_bound_expect(struct weft_block *blk, u8 perm, u32 txn,
-		       struct sk_buff_head *queue);
+		       struct weft_outbox *outbox);
 
 /**
  * weft_bound_come() - the lock has come
@@ -29,7 +29,7 @@ void weft_bound_expect(struct weft_block *blk, u8 perm, u32 txn,
  *	before the block is asked for
  */
 void weft_bound_come(struct weft_block *blk, u8 perm, bool passed,
-		     struct sk_buff_head *queue);
+		     struct weft_outbox *outbox);
 
 /* The lock is given up: no program that is through with the block keeps it. */
 void weft_bound_leave(struct weft_block *blk);
@@ -40,7 +40,7 @@ void weft_bound_leave(struct weft_block *blk);
  * To readers it is lent, to a writer it is passed on.
  */
 void weft_bound_pass(struct weft_block *blk, const struct weft_successors *successors,
-		     struct sk_buff_head *queue);
+		     struct weft_outbox *outbox);
 
 /**
  * weft_bound_yield() - readers give up the lock: the block goes with it
@@ -49,19 +49,19 @@ void weft_bound_pass(struct weft_block *blk, const struct weft_successors *succe
  * If it is ours it is passed on; if it was lent to us it is given back.
  */
 void weft_bound_yield(struct weft_block *blk, u32 writer,
-		      struct sk_buff_head *queue);
+		      struct weft_outbox *outbox);
 
 /* The lock has nothing to do with the block any more. */
-void weft_bound_drop(struct weft_block *blk, struct sk_buff_head *queue);
+void weft_bound_drop(struct weft_block *blk, struct weft_outbox *outbox);
 
 /* --- for who drives the line ------------------------------------------------------ */
 
 /* After each event: do what was not possible before. */
-void weft_bound_follow(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_bound_follow(struct weft_block *blk, struct weft_outbox *outbox)
 	__must_hold(&blk->lock);
 
 /* Do not wait for who is to pass it on: ask. */
-void weft_bound_urge(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_bound_urge(struct weft_block *blk, struct weft_outbox *outbox)
 	__must_hold(&blk->lock);
 
 /* It is asked for now. */

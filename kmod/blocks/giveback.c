@@ -2,7 +2,6 @@
 /* A block is given back, or up; see giveback.h. */
 #include <linux/mm.h>
 #include <linux/pagemap.h>
-#include <linux/skbuff.h>
 #include <linux/wait.h>
 
 #include "base/stats.h"
@@ -14,8 +13,8 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
-#include "net/datagram.h"
 #include "net/node.h"
+#include "net/outbox.h"
 
 void weft_block_take_apart(struct weft_block *blk)
 {
@@ -79,14 +78,14 @@ static bool may_evict(const struct weft_block *blk)
 bool weft_block_evict(struct weft_block *blk)
 {
 	bool modified, done = false;
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_out out;
 
 	if (READ_ONCE(blk->nowhere)) {
 		weft_block_forget(blk);
 		return true;
 	}
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	spin_lock_bh(&blk->lock);
 	if (!may_evict(blk))
 		goto out;
@@ -100,10 +99,10 @@ bool weft_block_evict(struct weft_block *blk)
 	blk->losses = 0;
 	weft_cache_put_begins(blk);
 	trace_weft_evict(&blk->line);
-	weft_step(blk, &out, NULL, &queue);
+	weft_step(blk, &out, NULL, &outbox);
 out:
 	spin_unlock_bh(&blk->lock);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 	/* it may have been free before, or be it now */
 	return weft_block_kill(blk) || done;
 }
@@ -117,11 +116,11 @@ static bool writing_home(const struct weft_line *l)
 
 int weft_block_clean(struct weft_block *blk, u32 *seen)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_out out;
 	int ret = 0;
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE)
 		return 0;
 	weft_pages_lock(blk);
@@ -144,23 +143,23 @@ int weft_block_clean(struct weft_block *blk, u32 *seen)
 	if (weft_line_clean(&blk->line, weft_node_seq(blk->cache->node), &out)) {
 		blk->dirty = false;
 		blk->losses = 0;
-		weft_step(blk, &out, NULL, &queue);
+		weft_step(blk, &out, NULL, &outbox);
 	} else {
 		ret = -EAGAIN;
 	}
 	spin_unlock_bh(&blk->lock);
 out:
 	weft_pages_unlock(blk);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 	return ret;
 }
 
 void weft_block_forget(struct weft_block *blk)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_out out;
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	if (!live(blk))
 		return;
 	weft_pages_lock(blk);
@@ -175,21 +174,21 @@ void weft_block_forget(struct weft_block *blk)
 		WRITE_ONCE(blk->fails, blk->fails + 1);
 		/* what came since they were unmapped may have set it again */
 		weft_pages_clear_uptodate(blk);
-		weft_step(blk, &out, NULL, &queue);
+		weft_step(blk, &out, NULL, &outbox);
 	}
 	spin_unlock_bh(&blk->lock);
 	weft_pages_unlock(blk);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 	weft_block_kill(blk);
 }
 
 bool weft_block_renew(struct weft_block *blk, bool force)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_out out;
 	bool returns;
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	if (!live(blk))
 		return true;
 	weft_pages_lock(blk);
@@ -214,11 +213,11 @@ bool weft_block_renew(struct weft_block *blk, bool force)
 			atomic64_inc(&blk->cache->renewed);
 		/* what came since they were unmapped may have set it again */
 		weft_pages_clear_uptodate(blk);
-		weft_step(blk, &out, NULL, &queue);
+		weft_step(blk, &out, NULL, &outbox);
 	}
 	spin_unlock_bh(&blk->lock);
 	weft_pages_unlock(blk);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 	if (weft_block_kill(blk))
 		atomic64_inc(&blk->cache->renewed);
 	return true;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the protocol core decided, done; see step.h. */
-#include <linux/skbuff.h>
 
 #include "base/compat.h"
 #include "base/event.h"
@@ -13,11 +12,10 @@
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
-#include "net/datagram.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "net/packet.h"
 #include "net/rtt.h"
-#include "net/send.h"
 
 #define EARLY_MS	200	/* more patience while nobody waits */
 #define SUSPECT_LOSSES	8	/* so many in a row are told: a second or more */
@@ -96,7 +94,7 @@ void weft_step_hurry(struct weft_block *blk)
 
 static void carry_out(struct weft_block *blk, struct weft_out *out,
 		      const struct weft_packet *packet,
-		      struct sk_buff_head *queue);
+		      struct weft_outbox *outbox);
 
 static void queue_revoke(struct weft_block *blk)
 {
@@ -106,7 +104,7 @@ static void queue_revoke(struct weft_block *blk)
 }
 
 /* The programs have what revoking leaves them; all pages are locked. */
-static void revoked(struct weft_block *blk, struct sk_buff_head *queue)
+static void revoked(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	enum weft_hist hist = blk->line.revoking == 2 ? WEFT_HIST_INVALIDATION :
 						       WEFT_HIST_DOWNGRADE;
@@ -127,7 +125,7 @@ static void revoked(struct weft_block *blk, struct sk_buff_head *queue)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_GUESSED_WRONG);
 	weft_line_revoked(&blk->line, weft_node_seq(blk->cache->node), &out);
 	trace_weft_revoked(&blk->line);
-	carry_out(blk, &out, NULL, queue);
+	carry_out(blk, &out, NULL, outbox);
 	/* ... and may need more than that: when the pages are unlocked */
 	if (blk->line.revoking)
 		queue_revoke(blk);
@@ -138,11 +136,11 @@ static void revoked(struct weft_block *blk, struct sk_buff_head *queue)
 	if (blk->line.state != WEFT_M)
 		blk->dirty = false;
 	weft_pages_set_uptodate(blk);
-	weft_bound_follow(blk, queue);
+	weft_bound_follow(blk, outbox);
 }
 
 static void begin_revoke(struct weft_block *blk, u64 now,
-			 struct sk_buff_head *queue)
+			 struct weft_outbox *outbox)
 {
 	if (blk->keep > now) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_HELD_BACK);
@@ -150,7 +148,7 @@ static void begin_revoke(struct weft_block *blk, u64 now,
 		arm_soon(blk);
 	} else if (weft_pages_trylock_unmapped(blk)) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_REVOKED_UNMAPPED);
-		revoked(blk, queue);
+		revoked(blk, outbox);
 		weft_pages_unlock(blk);
 	} else {
 		queue_revoke(blk);
@@ -160,10 +158,10 @@ static void begin_revoke(struct weft_block *blk, u64 now,
 /* May sleep. */
 static void revoke_mapped(struct weft_block *blk)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	u8 mode;
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	weft_pages_lock(blk);
 	spin_lock_bh(&blk->lock);
 	mode = blk->phase == WEFT_BLOCK_LIVE && !blk->waiting ?
@@ -185,13 +183,13 @@ static void revoke_mapped(struct weft_block *blk)
 			arm_soon(blk);
 		} else {
 			weft_stat_inc(weft_block_counters(blk), WEFT_STAT_REVOKED_MAPPED);
-			revoked(blk, &queue);
+			revoked(blk, &outbox);
 		}
 	}
 	spin_unlock_bh(&blk->lock);
 out:
 	weft_pages_unlock(blk);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 }
 
 static void revoke_work(struct work_struct *work)
@@ -267,7 +265,7 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 }
 
 static void send_all(struct weft_block *blk, struct weft_out *out,
-		     struct sk_buff_head *queue)
+		     struct weft_outbox *outbox)
 {
 	bool dunned = false;
 	u32 i;
@@ -280,11 +278,10 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 
 		count_sent(blk, &s->msg);
 		if (s->with_data)
-			weft_send_block(blk->cache->node, queue, to, &s->msg, blk->pages,
-					blk->nr_pages * PAGE_SIZE,
-					weft_line_perm_yet(&blk->line) != WEFT_M);
+			weft_outbox_put_block(outbox, to, &s->msg, weft_block_contents(blk),
+					      weft_line_perm_yet(&blk->line) != WEFT_M);
 		else
-			weft_send(blk->cache->node, queue, to, &s->msg);
+			weft_outbox_put(outbox, to, &s->msg);
 	}
 	/* all of them in one round trip */
 	if (dunned && !blk->resending)
@@ -293,13 +290,28 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 		blk->dunned = ktime_get_ns();
 }
 
+/*
+ * The block is about to change, by what has come or by programs that may write to it from
+ * now on: what messages that are not encoded yet were to carry is no longer there.  What
+ * they carry of a block that programs may write to already is of any moment since.
+ */
+static void note_change(struct weft_block *blk, const struct weft_out *out)
+{
+	bool writable = weft_line_perm_yet(&blk->line) == WEFT_M;
+
+	if (out->effects & WEFT_DO_INSTALL || (writable && !blk->writable))
+		weft_contents_change(&blk->contents);
+	blk->writable = writable;
+}
+
 static void carry_out(struct weft_block *blk, struct weft_out *out,
 		      const struct weft_packet *packet,
-		      struct sk_buff_head *queue)
+		      struct weft_outbox *outbox)
 {
+	note_change(blk, out);
 	if (out->effects & WEFT_DO_INSTALL && packet)
 		weft_pages_install(blk, packet);
-	send_all(blk, out, queue);
+	send_all(blk, out, outbox);
 	if (out->effects & WEFT_DO_FAIL) {
 		WRITE_ONCE(blk->fails, blk->fails + 1);
 		WRITE_ONCE(blk->nowhere, true);
@@ -325,16 +337,16 @@ static void carry_out(struct weft_block *blk, struct weft_out *out,
 
 void weft_step(struct weft_block *blk, struct weft_out *out,
 	       const struct weft_packet *packet,
-		      struct sk_buff_head *queue)
+		      struct weft_outbox *outbox)
 {
 	lockdep_assert_held(&blk->lock);
-	carry_out(blk, out, packet, queue);
+	carry_out(blk, out, packet, outbox);
 	/* only now: all that it sends comes after the above */
 	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE)) {
 		blk->heard = ktime_get_ns();
-		begin_revoke(blk, blk->heard, queue);
+		begin_revoke(blk, blk->heard, outbox);
 	}
-	weft_bound_follow(blk, queue);
+	weft_bound_follow(blk, outbox);
 }
 
 void weft_step_begin(struct weft_block *blk)
@@ -357,7 +369,7 @@ void weft_step_begin(struct weft_block *blk)
 
 /* Sends again; @lost: because no answer came, not because of a refusal. */
 static void send_again(struct weft_block *blk, bool lost,
-		       struct sk_buff_head *queue)
+		       struct weft_outbox *outbox)
 {
 	struct weft_out out;
 
@@ -375,14 +387,14 @@ static void send_again(struct weft_block *blk, bool lost,
 					      blk->region->block_shift, blk->losses);
 	}
 	blk->resending = lost;
-	weft_step(blk, &out, NULL, queue);
+	weft_step(blk, &out, NULL, outbox);
 	blk->resending = false;
 }
 
-void weft_step_again(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_step_again(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	lockdep_assert_held(&blk->lock);
-	send_again(blk, false, queue);
+	send_again(blk, false, outbox);
 }
 
 void weft_step_soon(struct weft_block *blk)
@@ -393,9 +405,9 @@ void weft_step_soon(struct weft_block *blk)
 static void retry_fire(struct timer_list *timer)
 {
 	struct weft_block *blk = container_of(timer, struct weft_block, retry);
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	spin_lock(&blk->lock);
 	if (timer_pending(timer)) {
 		/* armed again before we came here: the reference is its */
@@ -409,20 +421,20 @@ static void retry_fire(struct timer_list *timer)
 	} else if (time_before(jiffies, blk->retry_at)) {
 		arm_retry(blk, blk->retry_at);
 	} else {
-		send_again(blk, true, &queue);
+		send_again(blk, true, &outbox);
 	}
 	spin_unlock(&blk->lock);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 	weft_block_put(blk);
 }
 
 static enum hrtimer_restart soon_fire(struct hrtimer *timer)
 {
 	struct weft_block *blk = container_of(timer, struct weft_block, soon);
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	u64 now = ktime_get_ns();
 
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, blk->cache->node);
 	spin_lock(&blk->lock);
 	if (hrtimer_is_queued(timer)) {
 		spin_unlock(&blk->lock);
@@ -432,15 +444,15 @@ static enum hrtimer_restart soon_fire(struct hrtimer *timer)
 	if (blk->phase == WEFT_BLOCK_LIVE) {
 		if (blk->backoff_at && blk->backoff_at <= now) {
 			blk->backoff_at = 0;
-			send_again(blk, false, &queue);
+			send_again(blk, false, &outbox);
 		}
 		if (blk->waiting && blk->keep <= now) {
 			blk->waiting = false;
 			if (blk->line.revoking)
-				begin_revoke(blk, now, &queue);
+				begin_revoke(blk, now, &outbox);
 		}
 		if (blk->bound.patience && blk->bound.patience <= now) {
-			weft_bound_urge(blk, &queue);
+			weft_bound_urge(blk, &outbox);
 			/* who waited for the same looks for itself */
 			weft_block_wake(blk);
 		}
@@ -448,7 +460,7 @@ static enum hrtimer_restart soon_fire(struct hrtimer *timer)
 			arm_soon(blk);
 	}
 	spin_unlock(&blk->lock);
-	weft_udp_send(blk->cache->node, &queue);
+	weft_outbox_send(&outbox);
 	weft_block_put(blk);
 	return HRTIMER_NORESTART;
 }

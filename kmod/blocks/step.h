@@ -9,7 +9,7 @@
 #include "blocks/block.h"
 #include "net/rtt.h"
 
-struct sk_buff_head;
+struct weft_outbox;
 struct weft_packet;
 
 /* Ready for use by the functions below; called for a new line. */
@@ -19,13 +19,13 @@ void weft_step_init(struct weft_block *blk);
  * weft_step() - carry out what follows from one event
  * @out: from the core
  * @packet: the message that it came from, or NULL
- * @queue: receives the messages; sent by the caller when it has let go of the
+ * @outbox: receives the messages; sent by the caller when it has let go of the
  *	line's lock
  *
  * The line is LIVE and its lock is held.
  */
 void weft_step(struct weft_block *blk, struct weft_out *out,
-	       const struct weft_packet *packet, struct sk_buff_head *queue)
+	       const struct weft_packet *packet, struct weft_outbox *outbox)
 	__must_hold(&blk->lock);
 
 /* A transaction that programs wait for begins: out has its request. */
@@ -42,7 +42,7 @@ static inline enum weft_rtt_what weft_step_rtt(const struct weft_block *blk, u8 
 }
 
 /* Ask (again), though no time-out says so. */
-void weft_step_again(struct weft_block *blk, struct sk_buff_head *queue)
+void weft_step_again(struct weft_block *blk, struct weft_outbox *outbox)
 	__must_hold(&blk->lock);
 
 /* There is something new to wait for a short time for. */

@@ -21,6 +21,8 @@
 #include "locks/arrive.h"
 #include "locks/klock.h"
 #include "locks/quota.h"
+#include "net/datagram.h"
+#include "net/outbox.h"
 #include "net/packet.h"
 #include "net/recv.h"
 #include "weft_version.h"
@@ -92,6 +94,7 @@ static struct weft_rack *rack_make(u32 number)
 		kfree(rack);
 		return NULL;
 	}
+	rack->node.transport = &weft_udp;
 	rack->recall = weft_recall_new();
 	rack->opened = weft_opened_new();
 	rack->told = weft_told_new(rack);
@@ -124,9 +127,12 @@ static int __init weft_init(void)
 	err = weft_packet_init();
 	if (err)
 		goto err_klock;
-	err = weft_super_init();
+	err = weft_outbox_setup();
 	if (err)
 		goto err_packet;
+	err = weft_super_init();
+	if (err)
+		goto err_outbox;
 	err = weft_netlink_init();
 	if (err)
 		goto err_super;
@@ -134,6 +140,8 @@ static int __init weft_init(void)
 
 err_super:
 	weft_super_exit();
+err_outbox:
+	weft_outbox_cleanup();
 err_packet:
 	weft_packet_exit();
 err_klock:
@@ -151,6 +159,7 @@ static void __exit weft_exit(void)
 	weft_netlink_exit();
 	weft_super_exit();
 	weft_racks_exit();
+	weft_outbox_cleanup();
 	weft_packet_exit();
 	weft_klock_exit();
 	weft_lockquota_exit();

@@ -11,12 +11,11 @@
  * often the larger the window is, and fetch what others are writing.
  */
 #include <linux/minmax.h>
-#include <linux/skbuff.h>
 
 #include "blocks/access.h"
 #include "fs/ahead.h"
 #include "fs/rack.h"
-#include "net/datagram.h"
+#include "net/outbox.h"
 
 #define WINDOW_MIN	4		/* blocks */
 #define WINDOW_BYTES	(2u << 20)	/* what may be on its way for one reader */
@@ -96,13 +95,13 @@ static void not_asked(struct weft_inode *wi, u64 from, u64 to)
 
 void weft_ahead(struct weft_inode *wi, u64 index)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	u64 from, to, end, blocks;
 
 	next_window(wi, index, &from, &end);
 	blocks = DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), weft_region_block(&wi->region));
 	to = min(end, blocks);
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, &wi->rack->node);
 	for (; from < to; from++) {
 		struct weft_block *blk = weft_block_get(&wi->region, from, false, 0);
 
@@ -110,10 +109,10 @@ void weft_ahead(struct weft_inode *wi, u64 index)
 			not_asked(wi, from, end);
 			break;
 		}
-		weft_block_prefetch(blk, &queue);
+		weft_block_prefetch(blk, &outbox);
 		weft_block_put(blk);
-		if (skb_queue_len(&queue) >= SEND_BATCH)
-			weft_udp_send(&wi->rack->node, &queue);
+		if (outbox.n >= SEND_BATCH)
+			weft_outbox_send(&outbox);
 	}
-	weft_udp_send(&wi->rack->node, &queue);
+	weft_outbox_send(&outbox);
 }

@@ -5,10 +5,9 @@
 #include "base/stats.h"
 #include "locks/arrive.h"
 #include "locks/step.h"
-#include "net/datagram.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "net/rtt.h"
-#include "net/send.h"
 
 #define STRAYS_MAX	4096	/* locks that only messages told us of */
 
@@ -35,7 +34,7 @@ static bool comes_along(const struct weft_klock *kl, const struct weft_msg *msg)
 }
 
 static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
-		       struct sk_buff_head *queue)
+		       struct weft_outbox *outbox)
 {
 	u8 wanted = kl->core.want;
 	struct weft_lock_out out;
@@ -55,7 +54,7 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	/* that there is no such lock any more is -EIO */
 	if (out.effects & WEFT_DO_FAIL && msg->info == WEFT_WHY_FULL)
 		weft_klock_fail_all(kl, -ENOLCK);
-	weft_klock_act(kl, &out, queue);
+	weft_klock_act(kl, &out, outbox);
 }
 
 /*
@@ -66,7 +65,7 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
  * Return: false if somebody else has made it meanwhile.
  */
 static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
-			 struct sk_buff_head *queue)
+			 struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
 	struct weft_klock *kl;
@@ -79,8 +78,9 @@ static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
 	if (lock.state == WEFT_I && !lock.tenured && weft_lock_idle(&lock)) {
 		weft_stat_inc(&locks->node->counters, WEFT_STAT_MSG_UNKNOWN_LINE);
 		for (i = 0; i < out.n; i++)
-			weft_send(locks->node, queue, out.send[i].to ? out.send[i].to :
-				  weft_node_home(locks->node, msg->line), &out.send[i].msg);
+			weft_outbox_put(outbox, out.send[i].to ? out.send[i].to :
+					weft_node_home(locks->node, msg->line),
+					&out.send[i].msg);
 		return true;
 	}
 	if (READ_ONCE(locks->mode) == WEFT_KLOCKS_OFF)
@@ -106,36 +106,36 @@ static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
 		return err != -EBUSY;
 	}
 	kl->core = lock;
-	weft_klock_act(kl, &out, queue);
-	weft_klock_end(kl, queue);
+	weft_klock_act(kl, &out, outbox);
+	weft_klock_end(kl, outbox);
 	weft_klock_put(kl);
 	return true;
 }
 
 void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_klock *kl;
 	bool done = false;
 
 	if (weft_line_kind(msg->line) != WEFT_KIND_LOCK)
 		return;
-	__skb_queue_head_init(&queue);
+	weft_outbox_init(&outbox, locks->node);
 	/* pairs with synchronize_rcu() of weft_klock_stop() */
 	rcu_read_lock();
 	while (!done) {
 		kl = weft_klock_find(locks, msg->line);
 		if (!kl) {
-			done = recv_unknown(locks, msg, &queue);
+			done = recv_unknown(locks, msg, &outbox);
 			continue;
 		}
 		spin_lock_bh(&kl->lock);
 		done = !kl->dead;
 		if (done)
-			recv_known(kl, msg, &queue);
-		weft_klock_end(kl, &queue);
+			recv_known(kl, msg, &outbox);
+		weft_klock_end(kl, &outbox);
 		weft_klock_put(kl);
 	}
 	rcu_read_unlock();
-	weft_udp_send(locks->node, &queue);
+	weft_outbox_send(&outbox);
 }

@@ -9,6 +9,7 @@
 #include "locks/step.h"
 #include "locks/word.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "weft.h"
 
 #define KEPT_MAX	131072	/* locks of this node while some are used by nobody */
@@ -38,13 +39,13 @@ bool weft_klock_concerns(const struct weft_klock *kl, u16 owner)
 void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
 		     bool pending)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	u32 n;
 
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	kl->unsettled |= pending;
 	n = listed + weft_word_give_back(kl, owner, pending ? 0 : readers);
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	note_abandoned(kl, n);
 }
 
@@ -59,17 +60,17 @@ void weft_klock_look(struct weft_settling *s)
 bool weft_klock_settle(const struct weft_settling *s)
 {
 	struct weft_klock *kl = s->kl;
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	u32 n = 0;
 	bool done;
 
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	/* with SLOW set only we add to it: if it is the same, nothing moved */
 	done = s->word & WEFT_WORD_SLOW && kl->moves == s->moves &&
 	       weft_word_settle(kl, s->word, s->readers, &n);
 	if (done)
 		kl->unsettled = false;
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	note_abandoned(kl, n);
 	return done;
 }
@@ -113,11 +114,11 @@ static struct census give_back(struct weft_locks *locks, u64 key, u64 last, unsi
 	struct weft_klock *kl;
 
 	for (; (kl = weft_klock_next(locks, &key, last)); key++) {
-		struct sk_buff_head queue;
+		struct weft_outbox outbox;
 
-		weft_klock_begin(kl, &queue);
+		weft_klock_begin(kl, &outbox);
 		kl->leaving = weft_klock_unused(kl);
-		weft_klock_end(kl, &queue);
+		weft_klock_end(kl, &outbox);
 		spin_lock_bh(&kl->lock);
 		if (!kl->dead) {
 			left.stale += is_stale(kl);
@@ -152,19 +153,19 @@ void weft_klock_trim(struct weft_locks *locks, u32 region)
 void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
 {
 	u64 key = first_of(region, from), last = last_of(region);
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_klock *kl;
 
 	for (; (kl = weft_klock_next(locks, &key, last)); key++) {
-		weft_klock_begin(kl, &queue);
+		weft_klock_begin(kl, &outbox);
 		if (!kl->dead) {
 			weft_lock_init(&kl->core, kl->core.key, locks->node->id);
 			weft_klock_note_hand_over(kl);
 			if (kl->guard)
-				weft_guard_drop(kl->guard, &queue);
+				weft_guard_drop(kl->guard, &outbox);
 			weft_klock_fail_all(kl, -EIO);
 		}
-		weft_klock_end(kl, &queue);
+		weft_klock_end(kl, &outbox);
 		weft_klock_put(kl);
 		cond_resched();
 		if (key == last)
@@ -205,18 +206,18 @@ static bool renew_one(struct weft_klock *kl, bool late,
 bool weft_klock_renew(struct weft_locks *locks, u8 blade, u64 *key, bool late,
 		      struct weft_held_lock *held)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_klock *kl;
 	bool found = false;
 
 	while (!found && (kl = weft_klock_next(locks, key, U64_MAX))) {
-		weft_klock_begin(kl, &queue);
+		weft_klock_begin(kl, &outbox);
 		if (!kl->dead && (!blade || weft_node_home(locks->node, *key) == blade)) {
 			found = renew_one(kl, late, held);
 			if (kl->guard && (late || !found))
-				weft_guard_drop(kl->guard, &queue);
+				weft_guard_drop(kl->guard, &outbox);
 		}
-		weft_klock_end(kl, &queue);
+		weft_klock_end(kl, &outbox);
 		weft_klock_put(kl);
 		++*key;
 		cond_resched();

@@ -143,15 +143,15 @@ void weft_guard_prepare(const struct weft_guard *guard)
 	} while (0)
 
 void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
-		       struct sk_buff_head *queue)
+		       struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_expect(blk, perm, txn, queue));
+	for_each_cached(guard, weft_bound_expect(blk, perm, txn, outbox));
 }
 
 void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
-		     struct sk_buff_head *queue)
+		     struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_come(blk, perm, passed, queue));
+	for_each_cached(guard, weft_bound_come(blk, perm, passed, outbox));
 }
 
 void weft_guard_leave(const struct weft_guard *guard)
@@ -160,20 +160,20 @@ void weft_guard_leave(const struct weft_guard *guard)
 }
 
 void weft_guard_pass(const struct weft_guard *guard, const struct weft_successors *successors,
-		     struct sk_buff_head *queue)
+		     struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_pass(blk, successors, queue));
+	for_each_cached(guard, weft_bound_pass(blk, successors, outbox));
 }
 
 void weft_guard_yield(const struct weft_guard *guard, u32 writer,
-		      struct sk_buff_head *queue)
+		      struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_yield(blk, writer, queue));
+	for_each_cached(guard, weft_bound_yield(blk, writer, outbox));
 }
 
-void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue)
+void weft_guard_drop(const struct weft_guard *guard, struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_drop(blk, queue));
+	for_each_cached(guard, weft_bound_drop(blk, outbox));
 }
 
 void weft_guard_hurry(const struct weft_guard *guard)

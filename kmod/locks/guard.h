@@ -11,10 +11,10 @@
 #define WEFT_GUARD_H
 
 #include <linux/refcount.h>
-#include <linux/skbuff.h>
 
 #include "weft.h"
 
+struct weft_outbox;
 struct weft_successors;
 struct weft_region;
 
@@ -63,15 +63,15 @@ void weft_guard_prepare(const struct weft_guard *guard);
  * Any context; the lock's spinlock may be held.
  */
 void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
-		       struct sk_buff_head *queue);
+		       struct weft_outbox *outbox);
 void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
-		     struct sk_buff_head *queue);
+		     struct weft_outbox *outbox);
 void weft_guard_leave(const struct weft_guard *guard);
 void weft_guard_pass(const struct weft_guard *guard, const struct weft_successors *successors,
-		     struct sk_buff_head *queue);
+		     struct weft_outbox *outbox);
 void weft_guard_yield(const struct weft_guard *guard, u32 writer,
-		      struct sk_buff_head *queue);
-void weft_guard_drop(const struct weft_guard *guard, struct sk_buff_head *queue);
+		      struct weft_outbox *outbox);
+void weft_guard_drop(const struct weft_guard *guard, struct weft_outbox *outbox);
 
 /* Do now what the work queue would do, so that the blocks are on their way.  As below. */
 void weft_guard_hurry(const struct weft_guard *guard);

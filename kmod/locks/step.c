@@ -11,10 +11,9 @@
 #include "locks/guard.h"
 #include "locks/step.h"
 #include "locks/word.h"
-#include "net/datagram.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "net/rtt.h"
-#include "net/send.h"
 
 static enum hrtimer_restart timer_fire(struct hrtimer *timer);
 
@@ -100,7 +99,7 @@ static bool passes(const struct weft_klock *kl)
 }
 
 /* A hand-over has begun; the message that says so is on its way before all this. */
-static void pass(struct weft_klock *kl, struct sk_buff_head *queue)
+static void pass(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	const struct weft_lock *l = &kl->core;
 	struct weft_successors successors = {};
@@ -116,23 +115,23 @@ static void pass(struct weft_klock *kl, struct sk_buff_head *queue)
 		else
 			successors.reader[successors.n++] = l->handed.txn[i];
 	}
-	weft_guard_pass(kl->guard, &successors, queue);
+	weft_guard_pass(kl->guard, &successors, outbox);
 }
 
 /*
  * The lock is here.  Who asked for it may have gone; who has not is served after
  * this, so that it finds asked for what it touches first.
  */
-static void come(struct weft_klock *kl, struct sk_buff_head *queue)
+static void come(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	bool wanted = !list_empty(&kl->waiters);
 
 	if (!kl->guard)
 		return;
 	if (READ_ONCE(weft_lock_tuning.fetch) && (wanted || kl->passed))
-		weft_guard_come(kl->guard, kl->core.state, kl->passed, queue);
+		weft_guard_come(kl->guard, kl->core.state, kl->passed, outbox);
 	else
-		weft_guard_drop(kl->guard, queue);
+		weft_guard_drop(kl->guard, outbox);
 	kl->passed = false;
 }
 
@@ -220,7 +219,7 @@ void weft_klock_fail_all(struct weft_klock *kl, int err)
 }
 
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
-		    struct sk_buff_head *queue)
+		    struct weft_outbox *outbox)
 {
 	struct weft_node *node = kl->locks->node;
 	u32 i;
@@ -232,19 +231,19 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		struct weft_send *s = &out->send[i];
 
 		count_sent(kl, &s->msg);
-		weft_send(node, queue, s->to ? s->to : weft_node_home(node, kl->core.key),
-			  &s->msg);
+		weft_outbox_put(outbox, s->to ? s->to : weft_node_home(node, kl->core.key),
+				&s->msg);
 	}
 	if (kl->core.handing && !kl->handing)
-		pass(kl, queue);
+		pass(kl, outbox);
 	weft_klock_note_hand_over(kl);
 	if (out->effects & WEFT_DO_FAIL) {
 		weft_klock_fail_all(kl, -EIO);
 		if (kl->guard)
-			weft_guard_drop(kl->guard, queue);
+			weft_guard_drop(kl->guard, outbox);
 	} else if (out->effects & WEFT_DO_WAKE) {
 		note_granted(kl);
-		come(kl, queue);
+		come(kl, outbox);
 		/* before it can be taken away again */
 		serve(kl);
 	}
@@ -252,7 +251,7 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		set_timer(kl, out->effects);
 }
 
-static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
+static void want(struct weft_klock *kl, u8 perm, struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
 
@@ -263,11 +262,11 @@ static void want(struct weft_klock *kl, u8 perm, struct sk_buff_head *queue)
 	kl->passed = false;
 	/* before anybody else hears of this name */
 	if (passes(kl))
-		weft_guard_expect(kl->guard, perm, kl->core.txn, queue);
-	weft_klock_act(kl, &out, queue);
+		weft_guard_expect(kl->guard, perm, kl->core.txn, outbox);
+	weft_klock_act(kl, &out, outbox);
 }
 
-static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
+static void revoked(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	enum weft_hist hist = kl->core.state == WEFT_M ? WEFT_HIST_LOCK_HAND_OVER :
 							 WEFT_HIST_LOCK_YIELD;
@@ -280,10 +279,10 @@ static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
 	if (kl->guard)
 		weft_guard_leave(kl->guard);
 	if (writer && passes(kl))
-		weft_guard_yield(kl->guard, writer, queue);
+		weft_guard_yield(kl->guard, writer, outbox);
 	kl->heard = 0; /* it may have to be given up again at once */
 	weft_lock_revoked(&kl->core, &out);
-	weft_klock_act(kl, &out, queue);
+	weft_klock_act(kl, &out, outbox);
 	if (waited_for)
 		weft_hist_add(&kl->locks->node->counters, hist, ktime_get_ns() - heard);
 }
@@ -292,7 +291,7 @@ static void revoked(struct weft_klock *kl, struct sk_buff_head *queue)
  * Those who hold it read, and others only wait to read: they need not wait for each
  * other.  With SLOW set no writer gets in without us.
  */
-static bool share(struct weft_klock *kl, struct sk_buff_head *queue)
+static bool share(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	struct weft_waiter *w = first_waiter(kl);
 	struct weft_lock_out out;
@@ -302,7 +301,7 @@ static bool share(struct weft_klock *kl, struct sk_buff_head *queue)
 	    !weft_lock_share(&kl->core, &out))
 		return false;
 	kl->hands = 0;
-	weft_klock_act(kl, &out, queue);
+	weft_klock_act(kl, &out, outbox);
 	return true;
 }
 
@@ -323,13 +322,13 @@ static bool is_due(struct weft_klock *kl)
 }
 
 /* Give it back if that is due and can be.  Return: whether it begins. */
-static bool leave(struct weft_klock *kl, struct sk_buff_head *queue)
+static bool leave(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
 
 	if (!is_due(kl) || !weft_lock_evict(&kl->core, &out))
 		return false;
-	weft_klock_act(kl, &out, queue);
+	weft_klock_act(kl, &out, outbox);
 	return true;
 }
 
@@ -337,14 +336,14 @@ static bool leave(struct weft_klock *kl, struct sk_buff_head *queue)
  * One step towards rest.  Return: false if there is none, because the lock is at
  * rest or waits for a program or a message.
  */
-static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
+static bool step(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	struct weft_waiter *w = first_waiter(kl);
 	u8 need = w ? w->holder->perm : WEFT_I;
 
 	/* more than others could leave us with */
 	if (need > kl->core.state && !kl->core.want) {
-		want(kl, need, queue);
+		want(kl, need, outbox);
 		return true;
 	}
 	if (!kl->core.revoking && weft_klock_competes(kl)) {
@@ -352,18 +351,18 @@ static bool step(struct weft_klock *kl, struct sk_buff_head *queue)
 		return false;
 	}
 	if (!kl->core.revoking)
-		return serve(kl) || leave(kl, queue);
+		return serve(kl) || leave(kl, outbox);
 	if (weft_word_mirror(kl, WEFT_WORD_SLOW))
 		/* who holds it tells us when it is left */
-		return share(kl, queue);
+		return share(kl, outbox);
 	if (kl->hands < READ_ONCE(weft_lock_tuning.local_hands) && serve(kl)) {
 		kl->hands++;
 		return true;
 	}
 	/* our own place in the queue is behind those who wait already */
 	if (need && !kl->core.want)
-		want(kl, need, queue);
-	revoked(kl, queue);
+		want(kl, need, outbox);
+	revoked(kl, outbox);
 	return true;
 }
 
@@ -396,19 +395,19 @@ static bool left_untold(struct weft_klock *kl)
 	       !(w->told && weft_klock_competes(kl));
 }
 
-void weft_klock_begin(struct weft_klock *kl, struct sk_buff_head *queue)
+void weft_klock_begin(struct weft_klock *kl, struct weft_outbox *outbox)
 	__acquires(&kl->lock)
 {
-	__skb_queue_head_init(queue);
+	weft_outbox_init(outbox, kl->locks->node);
 	spin_lock_bh(&kl->lock);
 }
 
-void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
+void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 	__releases(&kl->lock)
 {
 	if (!kl->dead) {
 		do {
-			while (step(kl, queue))
+			while (step(kl, outbox))
 				;
 			if (!kl->core.revoking)
 				kl->heard = 0;
@@ -418,11 +417,11 @@ void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
 			weft_klock_kill(kl);
 	}
 	spin_unlock_bh(&kl->lock);
-	weft_udp_send(kl->locks->node, queue);
+	weft_outbox_send(outbox);
 }
 
 static void send_again(struct weft_klock *kl, bool lost,
-		       struct sk_buff_head *queue)
+		       struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
 
@@ -432,16 +431,16 @@ static void send_again(struct weft_klock *kl, bool lost,
 		if (kl->losses < 255)
 			kl->losses++;
 	}
-	weft_klock_act(kl, &out, queue);
+	weft_klock_act(kl, &out, outbox);
 }
 
 static enum hrtimer_restart timer_fire(struct hrtimer *timer)
 {
 	struct weft_klock *kl = container_of(timer, struct weft_klock, timer);
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	bool lost;
 
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	if (hrtimer_is_queued(timer)) {
 		/* armed again before we came here: the reference is its */
 		spin_unlock_bh(&kl->lock);
@@ -455,9 +454,9 @@ static enum hrtimer_restart timer_fire(struct hrtimer *timer)
 	} else {
 		lost = !kl->refused;
 		kl->refused = false;
-		send_again(kl, lost, &queue);
+		send_again(kl, lost, &outbox);
 	}
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	weft_klock_put(kl);
 	return HRTIMER_NORESTART;
 }

@@ -7,11 +7,10 @@
 #ifndef WEFT_LOCKSTEP_H
 #define WEFT_LOCKSTEP_H
 
-#include <linux/skbuff.h>
-
 #include "locks/klock.h"
 
 struct task_struct;
+struct weft_outbox;
 
 /**
  * struct weft_waiter - somebody who waits in the kernel
@@ -32,12 +31,12 @@ struct weft_waiter {
 	int err;
 };
 
-/* An event begins; @queue is empty then, and takes its messages. */
-void weft_klock_begin(struct weft_klock *kl, struct sk_buff_head *queue)
+/* An event begins; @outbox is empty then, and takes its messages. */
+void weft_klock_begin(struct weft_klock *kl, struct weft_outbox *outbox)
 	__acquires(&kl->lock);
 
-/* After any event: until nothing is left to do.  Sends @queue. */
-void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
+/* After any event: until nothing is left to do.  Sends @outbox. */
+void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 	__releases(&kl->lock);
 
 /*
@@ -45,7 +44,7 @@ void weft_klock_end(struct weft_klock *kl, struct sk_buff_head *queue)
  * weft_klock_end().
  */
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
-		    struct sk_buff_head *queue) __must_hold(&kl->lock);
+		    struct weft_outbox *outbox) __must_hold(&kl->lock);
 
 /* The core's word on hand-overs may have changed. */
 void weft_klock_note_hand_over(struct weft_klock *kl) __must_hold(&kl->lock);

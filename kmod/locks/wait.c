@@ -9,6 +9,7 @@
 #include "locks/wait.h"
 #include "locks/word.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "net/rtt.h"
 #include "weft.h"
 
@@ -17,10 +18,10 @@
 bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
 		       struct weft_lists *lists)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	bool ok;
 
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	ok = !kl->dead;
 	if (ok) {
 		refcount_inc(&kl->ref);
@@ -30,36 +31,36 @@ bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
 		kl->leaving = false;
 		weft_klock_no_stray(kl);
 	}
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	return ok;
 }
 
 void weft_klock_detach(struct weft_klock *kl)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 
 	weft_guard_put(weft_klock_bind(kl, NULL));
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	kl->word = NULL;
 	kl->lists = NULL;
 	kl->unsettled = false;
 	kl->binders = 0;
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	weft_klock_put(kl);
 }
 
 struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 				   struct weft_guard *guard)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	struct weft_guard *old;
 
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	old = kl->guard;
 	if (old)
-		weft_guard_drop(old, &queue);
+		weft_guard_drop(old, &outbox);
 	kl->guard = guard;
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	return old;
 }
 
@@ -117,21 +118,21 @@ static void left(struct weft_klock *kl)
 
 void weft_klock_kick(struct weft_klock *kl)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 
-	weft_klock_begin(kl, &queue);
-	weft_klock_end(kl, &queue);
+	weft_klock_begin(kl, &outbox);
+	weft_klock_end(kl, &outbox);
 	left(kl);
 }
 
 int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	bool ok;
 
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	ok = weft_word_leave(kl, h);
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	left(kl);
 	return ok ? 0 : -EPERM;
 }
@@ -205,11 +206,11 @@ static void sleep_some(const struct weft_klock *kl,
 
 static void compete(struct weft_klock *kl, struct weft_waiter *w)
 {
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	weft_klock_try(kl, w);
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 }
 
 /* Until @w is done, or gives up; then it is out of the queue. */
@@ -217,7 +218,7 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 		    const struct weft_patience *p)
 {
 	u64 began = ktime_get_ns();
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	int err = 0;
 
 	for (;;) {
@@ -238,14 +239,14 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 	weft_stat_add(&kl->locks->node->counters, WEFT_STAT_LOCK_WAITS_NSEC,
 		      ktime_get_ns() - began);
 	/* also so that whoever finished it has let go of it */
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	if (w->done) {
 		err = w->err;
 	} else {
 		list_del(&w->node);
 		kl->nr_waiters--;
 	}
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	return err;
 }
 
@@ -266,14 +267,14 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 		       const struct weft_patience *patience)
 {
 	struct weft_waiter w = { .task = current, .holder = h };
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 	bool waits = false;
 	u32 wants;
 	int err = 0;
 
 	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_ACQUIRES);
 	prepare(kl, h->perm);
-	weft_klock_begin(kl, &queue);
+	weft_klock_begin(kl, &outbox);
 	wants = kl->wants;
 	if ((list_empty(&kl->waiters) ||
 	     (h->perm == WEFT_M && weft_klock_competes(kl))) &&
@@ -285,7 +286,7 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 		enqueue(kl, &w);
 		waits = true;
 	}
-	weft_klock_end(kl, &queue);
+	weft_klock_end(kl, &outbox);
 	if (waits)
 		err = wait_for(kl, &w, patience);
 	if (!err && READ_ONCE(kl->wants) == wants)

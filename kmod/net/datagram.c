@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Datagrams that leave, see datagram.h. */
+/* The UDP transport, see datagram.h. */
 #include <linux/netdevice.h>
 #include <linux/udp.h>
 #include <net/ip.h>
@@ -10,35 +10,17 @@
 #include "base/compat.h"
 #include "base/stats.h"
 #include "net/datagram.h"
+#include "net/encode.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "net/peer.h"
+#include "net/port.h"
 
-#define HEADROOM	(LL_MAX_HEADER + sizeof(struct iphdr) + \
-			 sizeof(struct udphdr))
 #define TTL		64
 #define TTL_GROUP	1
 
-struct udp_cb {
-	u32 to;
-};
-
-struct sk_buff *weft_udp_alloc(const struct weft_node *node, u32 to, u32 len)
+static void send_one(struct weft_node *node, struct sock *sk, u32 to, struct sk_buff *skb)
 {
-	struct sk_buff *skb = alloc_skb(HEADROOM + len, GFP_ATOMIC);
-
-	if (!skb) {
-		weft_stat_inc(&node->counters, WEFT_STAT_MSG_NO_MEMORY);
-		return NULL;
-	}
-	skb_reserve(skb, HEADROOM);
-	skb_put(skb, len);
-	((struct udp_cb *)skb->cb)->to = to;
-	return skb;
-}
-
-static void send_one(struct weft_node *node, struct sock *sk, struct sk_buff *skb)
-{
-	u32 to = ((struct udp_cb *)skb->cb)->to;
 	__be16 port = htons(WEFT_WIRE_UDP_PORT);
 	__be32 saddr, daddr;
 	struct rtable *rt;
@@ -57,28 +39,45 @@ static void send_one(struct weft_node *node, struct sock *sk, struct sk_buff *sk
 	}
 	weft_stat_inc(&node->counters, WEFT_STAT_MSG_SENT);
 	weft_stat_add(&node->counters, WEFT_STAT_MSG_SENT_BYTES, len);
-	memset(skb->cb, 0, sizeof(struct udp_cb));
 	weft_tunnel_xmit(rt, sk, skb, saddr, daddr,
 			 to == WEFT_PEER_GROUP ? TTL_GROUP : TTL, htons(IP_DF), port);
 }
 
-void weft_udp_send(struct weft_node *node, struct sk_buff_head *queue)
+static void send_all(struct weft_node *node, u32 to, struct sk_buff_head *queue)
 {
-	struct sk_buff *skb;
 	struct socket *sock;
+	struct sk_buff *skb;
 
-	if (skb_queue_empty(queue))
-		return;
 	local_bh_disable();
 	rcu_read_lock();
 	/* pairs with the synchronize_net() of weft_port_close() */
 	sock = rcu_dereference(node->socket);
 	while ((skb = __skb_dequeue(queue))) {
 		if (sock)
-			send_one(node, sock->sk, skb);
+			send_one(node, sock->sk, to, skb);
 		else
 			kfree_skb(skb);
 	}
 	rcu_read_unlock();
 	local_bh_enable();
 }
+
+static void udp_send(struct weft_node *node, struct weft_outbox *box)
+{
+	struct weft_outgoing *out;
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	while ((out = weft_outbox_take(box))) {
+		weft_encode(node, out, &queue);
+		send_all(node, out->to, &queue);
+		weft_outbox_done(out);
+	}
+}
+
+const struct weft_transport weft_udp = {
+	.name = "udp",
+	.open = weft_port_open,
+	.close = weft_port_close,
+	.send = udp_send,
+};

@@ -20,9 +20,9 @@
 #include "net/refused.h"
 #include "net/rtt.h"
 
-struct sk_buff;
 struct socket;
 struct weft_receivers;
+struct weft_transport;
 
 /**
  * struct weft_node - this node
@@ -51,7 +51,7 @@ struct weft_receivers;
  * @above: the layers above, which messages are for
  * @socket: see port.c
  * @group: the switch's, as it was joined
- * @receive: takes each datagram
+ * @transport: the way to the others; of who makes the node, for good
  *
  * All but those that say READ_ONCE, @seq, @members_asked and what has locks of its own are
  * constant while @up.
@@ -82,7 +82,7 @@ struct weft_node {
 	const struct weft_receivers *above;
 	struct socket __rcu *socket;
 	struct ip_mreqn group;
-	void (*receive)(struct weft_node *node, struct sk_buff *skb);
+	const struct weft_transport *transport;
 };
 
 /**

@@ -12,12 +12,14 @@
  * struct weft_packet - a received message
  * @msg: header; @msg.payload is NULL if the payload is not in one piece
  * @skb: the datagram
+ * @from: address that it came from; filled in by the caller
  * @at: where the message begins in it, bytes
  * @len: bytes of the message
  */
 struct weft_packet {
 	struct weft_msg msg;
 	struct sk_buff *skb;
+	__be32 from;
 	u32 at;
 	u32 len;
 };

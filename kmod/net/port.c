@@ -23,6 +23,7 @@
 #include "net/config.h"
 #include "net/node.h"
 #include "net/port.h"
+#include "net/recv.h"
 
 /**
  * struct weft_port - the port in a network namespace
@@ -108,7 +109,7 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	    pskb_trim(skb, len))
 		goto bad;
 	__skb_pull(skb, sizeof(struct udphdr));
-	node->receive(node, skb);
+	weft_recv(node, skb, ip_hdr(skb)->saddr);
 	consume_skb(skb);
 	return 0;
 bad:
@@ -241,7 +242,6 @@ static void put_port(struct weft_port *port)
 
 static int open_at(struct weft_port *port, struct weft_node *node,
 		   const struct weft_config *cfg,
-		   void (*receive)(struct weft_node *node, struct sk_buff *skb),
 		   struct netlink_ext_ack *extack)
 {
 	int err, place = find_place(port, cfg->ifindex, extack);
@@ -256,14 +256,12 @@ static int open_at(struct weft_port *port, struct weft_node *node,
 		NL_SET_ERR_MSG(extack, "cannot join the multicast group of the switch on the interface: is it up, and does it do multicast?");
 		return err;
 	}
-	node->receive = receive;
 	rcu_assign_pointer(port->node[place], node);
 	rcu_assign_pointer(node->socket, port->sock);
 	return 0;
 }
 
 int weft_port_open(struct weft_node *node, const struct weft_config *cfg,
-		   void (*receive)(struct weft_node *node, struct sk_buff *skb),
 		   struct netlink_ext_ack *extack)
 {
 	struct weft_port *port;
@@ -275,7 +273,7 @@ int weft_port_open(struct weft_node *node, const struct weft_config *cfg,
 		port = new_port(cfg->net, extack);
 	err = PTR_ERR_OR_ZERO(port);
 	if (!err) {
-		err = open_at(port, node, cfg, receive, extack);
+		err = open_at(port, node, cfg, extack);
 		put_port(port);
 	}
 	mutex_unlock(&ports_lock);
@@ -288,7 +286,7 @@ static void close_at(struct weft_port *port, unsigned int place)
 
 	RCU_INIT_POINTER(node->socket, NULL);
 	RCU_INIT_POINTER(port->node[place], NULL);
-	/* pairs with rcu_dereference() in encap_rcv() and weft_udp_send() */
+	/* pairs with rcu_dereference() in encap_rcv() and weft_outbox_send() */
 	synchronize_net();
 	leave_group(port, &node->group);
 	put_port(port);

@@ -8,22 +8,18 @@
 #define WEFT_PORT_H
 
 struct netlink_ext_ack;
-struct sk_buff;
 struct weft_config;
 struct weft_node;
 
 /**
  * weft_port_open() - receive and send for a rack
  * @cfg: complete: interface, addresses and mtu are known
- * @receive: takes each datagram, which begins with its first message and stays the
- *	caller's.  Softirq
  * @extack: receives a sentence in case of an error
  *
  * Joins the switch's group.  Return: 0; -EADDRINUSE: another program has the port, or
  * another rack the interface; what the network says.
  */
 int weft_port_open(struct weft_node *node, const struct weft_config *cfg,
-		   void (*receive)(struct weft_node *node, struct sk_buff *skb),
 		   struct netlink_ext_ack *extack);
 
 /* Afterwards nothing is received for this rack any more.  Sleeps. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What came from the network, see recv.h. */
-#include <linux/ip.h>
 #include <linux/ratelimit.h>
 
 #include "base/stats.h"
@@ -17,12 +16,12 @@
 static void refuse(struct weft_node *node, unsigned int stat, const struct weft_packet *packet)
 {
 	weft_stat_inc(&node->counters, stat);
-	weft_refused_note(&node->refused, stat, ip_hdr(packet->skb)->saddr);
+	weft_refused_note(&node->refused, stat, packet->from);
 }
 
 static bool sender_fits(struct weft_node *node, const struct weft_packet *packet)
 {
-	switch (weft_peer_sender(&node->peers, &packet->msg, ip_hdr(packet->skb)->saddr)) {
+	switch (weft_peer_sender(&node->peers, &packet->msg, packet->from)) {
 	case WEFT_SENDER_FITS:
 		return true;
 	case WEFT_SENDER_STRANGER:
@@ -63,7 +62,7 @@ static void say_key(struct weft_node *node, const struct weft_packet *packet)
 {
 	static DEFINE_RATELIMIT_STATE(once, 60 * HZ, 1);
 	const struct weft_msg *msg = &packet->msg;
-	__be32 from = ip_hdr(packet->skb)->saddr;
+	__be32 from = packet->from;
 
 	if (msg->type != WEFT_MSG_CALL || !__ratelimit(&once))
 		return;
@@ -88,7 +87,7 @@ static void wrong_key(struct weft_node *node, const struct weft_packet *packet, 
 		return;
 	}
 	refuse(node, err == -ENOKEY ? WEFT_STAT_MSG_NO_KEY : WEFT_STAT_MSG_WRONG_KEY, packet);
-	if (weft_peer_sender(&node->peers, msg, ip_hdr(packet->skb)->saddr) != WEFT_SENDER_FITS)
+	if (weft_peer_sender(&node->peers, msg, packet->from) != WEFT_SENDER_FITS)
 		return;
 	say_key(node, packet);
 	weft_rpc_refused(node, msg);
@@ -160,12 +159,13 @@ static void recv_message(struct weft_node *node, struct weft_packet *packet)
 	}
 }
 
-void weft_recv(struct weft_node *node, struct sk_buff *skb)
+void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from)
 {
 	struct weft_packet packet;
 	u32 at = 0;
 	int err;
 
+	packet.from = from;
 	do {
 		err = weft_packet_parse(&packet, &node->key, skb, at);
 		if (err == -ENOKEY || err == -EKEYREJECTED)

@@ -3,6 +3,8 @@
 #ifndef WEFT_RECV_H
 #define WEFT_RECV_H
 
+#include <linux/types.h>
+
 struct sk_buff;
 struct weft_msg;
 struct weft_node;
@@ -25,9 +27,10 @@ struct weft_receivers {
 /**
  * weft_recv() - a datagram for this node
  * @skb: begins with the first message; not trusted; stays the caller's
+ * @from: address that it came from
  *
  * Softirq; does not sleep.
  */
-void weft_recv(struct weft_node *node, struct sk_buff *skb);
+void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from);
 
 #endif /* WEFT_RECV_H */

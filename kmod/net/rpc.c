@@ -9,11 +9,10 @@
 
 #include "base/stats.h"
 #include "base/trace.h"
-#include "net/datagram.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "net/peer.h"
 #include "net/rpc.h"
-#include "net/send.h"
 
 #define REPEAT_MS_FIRST		20
 #define REPEAT_MS_MAX		500
@@ -79,11 +78,11 @@ static void send(struct weft_node *node, u32 to, u8 type, u32 txn, u32 nonce,
 		.payload = payload,
 		.len = len,
 	};
-	struct sk_buff_head queue;
+	struct weft_outbox outbox;
 
-	__skb_queue_head_init(&queue);
-	weft_send(node, &queue, to, &msg);
-	weft_udp_send(node, &queue);
+	weft_outbox_init(&outbox, node);
+	weft_outbox_put(&outbox, to, &msg);
+	weft_outbox_send(&outbox);
 }
 
 static int wait_ms(struct weft_rpc *rpc, u32 ms)

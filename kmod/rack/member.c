@@ -17,9 +17,8 @@
 #include "net/clock.h"
 #include "net/node.h"
 #include "net/peer.h"
-#include "net/port.h"
-#include "net/recv.h"
 #include "net/rpc.h"
+#include "net/transport.h"
 #include "rack/member.h"
 
 #define HEARTBEAT_MS		1000
@@ -186,7 +185,7 @@ static int node_up(struct weft_member *m, struct weft_config *cfg,
 		return err;
 	/* nobody sends or receives yet */
 	publish(m, cfg);
-	err = weft_port_open(m->node, cfg, weft_recv, extack);
+	err = m->node->transport->open(m->node, cfg, extack);
 	if (err) {
 		memzero_explicit(&m->node->key, sizeof(m->node->key));
 		return err;
@@ -233,7 +232,7 @@ int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack)
 		return -EBUSY;
 	}
 	m->node->up = false;
-	weft_port_close(m->node);
+	m->node->transport->close(m->node);
 	memzero_explicit(&m->node->key, sizeof(m->node->key));
 	net = m->config.net;
 	m->config.net = NULL;

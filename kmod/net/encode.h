@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A message as datagrams: header, payload, hash or tag. */
+#ifndef WEFT_ENCODE_H
+#define WEFT_ENCODE_H
+
+#include <linux/skbuff.h>
+
+struct weft_node;
+struct weft_outgoing;
+
+/**
+ * weft_encode() - the datagrams of a message
+ * @queue: empty; receives one for each fragment, with headroom for UDP and what is below
+ *
+ * What there is no memory for is counted and lost, and so is a fragment whose block has
+ * changed since the message was put down (msg_outdated).  Any context.
+ */
+void weft_encode(struct weft_node *node, const struct weft_outgoing *out,
+		 struct sk_buff_head *queue);
+
+#endif /* WEFT_ENCODE_H */
