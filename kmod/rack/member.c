@@ -358,10 +358,14 @@ static void heartbeat(struct work_struct *work)
 {
 	struct weft_member *m = container_of(to_delayed_work(work), struct weft_member,
 					     heartbeat);
-	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	struct weft_call *call;
 	u64 asked = ktime_get_ns();
 	int err = -ENOMEM;
 
+	/* weft_member_refresh() may have asked for it when this node had just left */
+	if (!READ_ONCE(m->joined))
+		return;
+	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (call) {
 		call->op = WEFT_CALL_PEERS;
 		call->node = m->node->id;
@@ -532,8 +536,9 @@ void weft_member_init(struct weft_member *m, struct weft_node *node,
 	INIT_DELAYED_WORK(&m->heartbeat, heartbeat);
 }
 
-/* The module cannot go while a file system is mounted. */
 void weft_member_exit(struct weft_member *m)
 {
 	weft_member_down(m, NULL);
+	/* who received or sent may have asked for one when this node had just left */
+	cancel_delayed_work_sync(&m->heartbeat);
 }

@@ -2,7 +2,7 @@
 /*
  * This machine as a member of a rack: its configuration, joining and leaving, heartbeats.
  *
- * There is one node a machine.  It is configured with weft_member_up(); the first
+ * There is one node in each rack.  It is configured with weft_member_up(); the first
  * mount joins the rack, the last unmount leaves it.
  */
 #ifndef WEFT_MEMBER_H
@@ -146,7 +146,10 @@ void weft_member_leave(struct weft_member *m);
 /* A peer is unknown, or our clock is wrong: ask the first blade at once.  Any context. */
 void weft_member_refresh(struct weft_member *m);
 
-/* @node, @ops: stay the caller's.  When it goes it is taken down, if it is up. */
+/*
+ * @node, @ops: stay the caller's.  When it goes nothing is mounted; it is taken down, if it
+ * is up.
+ */
 void weft_member_init(struct weft_member *m, struct weft_node *node,
 		      const struct weft_member_ops *ops);
 void weft_member_exit(struct weft_member *m);
