@@ -163,6 +163,17 @@ run node1 unshare -n "$WEFTCTL" status
 check "in another network namespace" says "the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace"
 run node1 "$BUILD/tests/ctl-hammer" 20000 7
 check "20000 requests that make no sense, while mounted" good
+# Some of them made sense: they have set up racks on the loopback interface.
+ctl node1 rack -j
+check "this rack is among those that there are" json 'grep { $_->{rack} == 0 && $_->{joined} } @{$j->{racks}}'
+for other in $(on node1 "$WEFTCTL" rack | awk '$1 ~ /^[1-9]/ { print $1 }'); do
+	ctl node1 --rack "$other" down
+	check "rack $other goes" good
+done
+ctl node1 rack -j
+check "it is the only one again" json '@{$j->{racks}} == 1' '$j->{racks}[0]{rack} == 0' \
+	'"@{$j->{racks}[0]{mounts}}" eq "/weft"'
+check "as the schema says" valid "rack show"
 run node1 sh -c 'cksum </weft/file'
 check "the file system is as before" good
 cp "$dir/out" "$dir/sum"
