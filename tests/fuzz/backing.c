@@ -107,23 +107,23 @@ static void use(void)
 	u64 used = 0;
 	u32 i, k;
 
-	for (i = 0; i < m.regions.n; i++) {
-		struct region *r = m.regions.by_id[i];
+	for (i = 0; i < m.b->regions.n; i++) {
+		struct region *r = m.b->regions.by_id[i];
 		u64 mine = 0;
 
-		CHECK(r->id && r->id <= WEFT_REGION_MAX && r->id < m.regions.next_id);
+		CHECK(r->id && r->id <= WEFT_REGION_MAX && r->id < m.b->regions.next_id);
 		for (k = 0; k < 256 && k < region_blocks(r, r->size); k++) {
-			struct block *b = region_block(&m.regions, r, k, false);
+			struct block *b = region_block(&m.b->regions, r, k, false);
 
 			if (!b || !b->frame)
 				continue;
-			CHECK(!frames_load(&m.frames, b->frame, 0, block, r->block));
+			CHECK(!frames_load(&m.b->frames, b->frame, 0, block, r->block));
 			mine += r->block;
 		}
 		CHECK(mine == r->used);
 		used += mine;
 	}
-	CHECK(used == (u64)m.frames.used * FRAME_SIZE);
+	CHECK(used == (u64)m.b->frames.used * FRAME_SIZE);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -150,12 +150,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		CHECK(*err && !strchr(err, '\n'));
 	} else {
 		use();
-		n = m.regions.n;
-		kept = m.frames.used;
+		n = m.b->regions.n;
+		kept = m.b->frames.used;
 		memd_exit(&m);
 		CHECK(!memd_init(&m, &o, NULL, err));
 		use();
-		CHECK(n == m.regions.n && kept == m.frames.used);
+		CHECK(n == m.b->regions.n && kept == m.b->frames.used);
 	}
 	memd_exit(&m);
 	close(fd);

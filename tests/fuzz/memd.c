@@ -64,7 +64,7 @@ static struct region *any_region(struct input *in)
 {
 	u8 which = u8_of(in);
 
-	return m.regions.n ? m.regions.by_id[which % m.regions.n] : NULL;
+	return m.b->regions.n ? m.b->regions.by_id[which % m.b->regions.n] : NULL;
 }
 
 static u32 region_id(struct input *in)
@@ -157,7 +157,7 @@ static void blade_calls(struct input *in)
 	struct weft_call c = call(in, id);
 	u8 how = u8_of(in);
 
-	if (m.opt.id != WEFT_BLADE_MIN && how & 0xF0) {
+	if (m.b->opt.id != WEFT_BLADE_MIN && how & 0xF0) {
 		static const u16 ops[] = {
 			WEFT_CALL_REGION, WEFT_CALL_REGION, WEFT_CALL_FORGET,
 			WEFT_CALL_MEMBERS,
@@ -165,8 +165,8 @@ static void blade_calls(struct input *in)
 
 		id = WEFT_BLADE_MIN;
 		c.op = ops[how & 3];
-		c.life = m.life;
-		c.cookie = m.follow.seq + (how >> 2 & 3);
+		c.life = m.b->life;
+		c.cookie = m.b->follow.seq + (how >> 2 & 3);
 	}
 	make_call(WEFT_MSG_CALL, id, weft_txn(id, u8_of(in)), &c,
 		  BLADE_ADDR + id - WEFT_BLADE_MIN);
@@ -176,13 +176,13 @@ static void blade_calls(struct input *in)
 static void replies(struct input *in)
 {
 	u8 who = u8_of(in) & 3;
-	u8 id = who ? who : (u8)(m.opt.id ^ 3);	/* 33 <-> 34 */
+	u8 id = who ? who : (u8)(m.b->opt.id ^ 3);	/* 33 <-> 34 */
 	struct weft_call c = call(in, id);
 	u32 back;
 
 	c.err = u8_of(in) & 0xF0 ? 0 : ENOTCONN;
 	for (back = 0; back < 16; back++)
-		make_call(WEFT_MSG_REPLY, id, weft_txn(m.opt.id, m.seq - back), &c,
+		make_call(WEFT_MSG_REPLY, id, weft_txn(m.b->opt.id, m.seq - back), &c,
 			  who ? NODE_ADDR + id : BLADE_ADDR + id - WEFT_BLADE_MIN);
 }
 
@@ -190,9 +190,9 @@ static void replies(struct input *in)
 
 static struct block *block_at(u64 key)
 {
-	struct region *r = region_find(&m.regions, weft_line_region(key));
+	struct region *r = region_find(&m.b->regions, weft_line_region(key));
 
-	return r ? region_block(&m.regions, r, weft_line_index(key), false) : NULL;
+	return r ? region_block(&m.b->regions, r, weft_line_index(key), false) : NULL;
 }
 
 static void requests(struct input *in)
@@ -218,7 +218,7 @@ static void requests(struct input *in)
 	}
 	if (how & 0x80 && how & 0x40)
 		msg.type = how & 1 ? WEFT_MSG_READ : WEFT_MSG_CHASE;
-	msg.holder = weft_txn(m.opt.id, m.seq - (how & 7));
+	msg.holder = weft_txn(m.b->opt.id, m.seq - (how & 7));
 	deliver(&msg, NODE_ADDR + msg.src);
 }
 
@@ -229,7 +229,7 @@ static void write_backs(struct input *in)
 		.type = WEFT_MSG_WB, .src = id, .line = line(in),
 		.txn = weft_txn(1 + how % 4, u8_of(in)),
 	};
-	const struct region *r = region_find(&m.regions, weft_line_region(msg.line));
+	const struct region *r = region_find(&m.b->regions, weft_line_region(msg.line));
 	u32 n, i;
 
 	msg.version = (u64)(r ? r->epoch : 0) << 32 | u8_of(in);
@@ -258,9 +258,9 @@ static void switch_answers(struct input *in)
 	};
 	u8 how = u8_of(in);
 	struct weft_msg msg = {
-		.type = WEFT_MSG_MEMBERS_ACK, .src = m.opt.id,
-		.txn = weft_txn(m.opt.id, m.seq), .line = line(in),
-		.nonce = m.members.version + (how > 250),
+		.type = WEFT_MSG_MEMBERS_ACK, .src = m.b->opt.id,
+		.txn = weft_txn(m.b->opt.id, m.seq), .line = line(in),
+		.nonce = m.b->members.version + (how > 250),
 		.status = how % 3, .copyset = how >> 4, .grant = how,
 	};
 	const struct block *b = block_at(msg.line);
@@ -367,7 +367,7 @@ static void begin(struct input *in)
 	m.udp.fragment = 1408;
 	m.udp.addr = BLADE_ADDR + options_blade(&o);
 	memd_start(&m);
-	m.members.use_switch = o.use_switch;
+	m.b->members.use_switch = o.use_switch;
 	if (o.blades == 2 && o.id == WEFT_BLADE_MIN) {
 		struct weft_call c = {
 			.op = WEFT_CALL_JOIN, .node = 34, .life = 9, .size = 4 << 20,

@@ -38,13 +38,13 @@ static void start(bool with_key, u32 mtu, u32 block)
 	m.udp.fragment = weft_wire_fragment(mtu - 28, &key);
 	m.udp.addr = ADDR + 100;
 	memd_start(&m);
-	r = region_add(&m.regions, 1, block, "r", 1);
+	r = region_add(&m.b->regions, 1, block, "r", 1);
 	CHECK(r && region_prepare(r, (u64)BLOCKS * block));
 	r->size = (u64)BLOCKS * block;
-	region_account(&m.regions, r, 0, r->size);
-	m.members.by_id[1].addr = ADDR;
-	m.members.by_id[1].in = true;
-	m.members.mask = weft_node_bit(1);
+	region_account(&m.b->regions, r, 0, r->size);
+	m.b->members.by_id[1].addr = ADDR;
+	m.b->members.by_id[1].in = true;
+	m.b->members.mask = weft_node_bit(1);
 }
 
 /* What version @version of a block has: nothing like it was there before. */
@@ -151,10 +151,10 @@ static void frames_of_others(void)
 		reads(i, 1000);
 	}
 	for (i = 0; i < BLOCKS; i++) {
-		b = region_block(&m.regions, r, i, false);
+		b = region_block(&m.b->regions, r, i, false);
 		CHECK(b);
 		blocks_clear(&m, r, b);
-		frames_give_back(&m.frames);
+		frames_give_back(&m.b->frames);
 		reads(i, 0);
 	}
 	for (i = BLOCKS; i--; ) {
@@ -172,13 +172,13 @@ static void damage(void)
 
 	write_home(0, 3000);
 	reads(0, 3000);
-	b = region_block(&m.regions, r, 0, false);
+	b = region_block(&m.b->regions, r, 0, false);
 	frame = b->frame;
-	CHECK(*frames_hash(&m.frames, frame, 0));
-	m.frames.mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
+	CHECK(*frames_hash(&m.b->frames, frame, 0));
+	m.b->frames.mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
 	fill(data, 0, 3000);
 	CHECK_EQ(take(0, 3000, data), 1);
-	m.frames.mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
+	m.b->frames.mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
 	CHECK_EQ(take(0, 3000, data), 0);
 }
 

@@ -26,11 +26,11 @@ static void start(u32 left)
 	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
 		CHECK_FAIL("%s", err);
 	m.udp.addr = ADDR + 100;
-	m.members.by_id[1].addr = ADDR;
-	m.members.by_id[1].in = true;
-	m.members.mask = weft_node_bit(1);
-	m.ready = true;
-	m.regions.next_id = WEFT_REGION_MAX + 1 - KEPT - left;
+	m.b->members.by_id[1].addr = ADDR;
+	m.b->members.by_id[1].in = true;
+	m.b->members.mask = weft_node_bit(1);
+	m.b->ready = true;
+	m.b->regions.next_id = WEFT_REGION_MAX + 1 - KEPT - left;
 	CHECK_EQ(quota_numbers_left(&m), KEPT + left);
 }
 
@@ -136,8 +136,8 @@ static void the_end(void)
 
 	start(2);
 	CHECK_EQ(named(WEFT_CALL_CREATE, 5, 0, "kept", 4096), 0);
-	region = m.regions.by_id[0]->id;
-	m.regions.next_id = WEFT_REGION_MAX - 9;
+	region = m.b->regions.by_id[0]->id;
+	m.b->regions.next_id = WEFT_REGION_MAX - 9;
 	CHECK_EQ(use_all(0, 0, ENOSPC), 10);
 	CHECK_EQ(quota_numbers_left(&m), 0);
 	CHECK_EQ(use_one(7, 0), ENOSPC);
@@ -145,7 +145,7 @@ static void the_end(void)
 	CHECK_EQ(named(WEFT_CALL_LOOKUP, 5, 0, "kept", 0), 0);
 	CHECK_EQ(call(&(struct weft_call){ .op = WEFT_CALL_SETATTR, .region = region,
 					   .valid = WEFT_SET_SIZE, .size = 8192 }), 0);
-	CHECK_EQ(region_find(&m.regions, region)->size, 8192);
+	CHECK_EQ(region_find(&m.b->regions, region)->size, 8192);
 	memd_exit(&m);
 }
 

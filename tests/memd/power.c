@@ -305,22 +305,22 @@ static int contents(u32 r, u32 index)
 		.type = WEFT_MSG_READ, .txn = weft_txn(1, 2),
 		.line = weft_line_key(r + 1, WEFT_KIND_PAGE, index),
 	};
-	struct region *reg = region_find(&m.regions, r + 1);
+	struct region *reg = region_find(&m.b->regions, r + 1);
 	const struct history *h = &history[r][index];
 	static u8 data[16384];
 	struct block *b;
 	u32 i;
 
 	CHECK(reg && reg->block == block_size[r]);
-	m.members.by_id[1].addr = 1;
-	m.members.mask = 1;
+	m.b->members.by_id[1].addr = 1;
+	m.b->members.mask = 1;
 	/* this looks whether it is intact */
 	blocks_read(&m, &msg);
 	udp_flush(&m.udp);
-	b = region_block(&m.regions, reg, index, false);
+	b = region_block(&m.b->regions, reg, index, false);
 	if (!b || !b->frame)
 		return 0;
-	CHECK(!frames_load(&m.frames, b->frame, 0, data, block_size[r]));
+	CHECK(!frames_load(&m.b->frames, b->frame, 0, data, block_size[r]));
 	for (i = 1; i < block_size[r]; i++)
 		if (data[i] != data[0])
 			return -1;
@@ -374,7 +374,7 @@ static void check_disk(bool crashed, u32 how)
 
 static void wait_flush(void)
 {
-	while (m.frames.flush.running && !flush_over(&m.frames.flush))
+	while (m.b->frames.flush.running && !flush_over(&m.b->frames.flush))
 		usleep(10);
 }
 
@@ -384,12 +384,12 @@ static void step(void)
 	struct history *h = &history[r][i];
 
 	if (what < 12) {
-		frames_flush(&m.frames);
+		frames_flush(&m.b->frames);
 		wait_flush();
 	} else if (what < 20) {
-		frames_flush(&m.frames);
+		frames_flush(&m.b->frames);
 	} else if (what < 36) {
-		frames_settle(&m.frames, 1 + rig_random(64));
+		frames_settle(&m.b->frames, 1 + rig_random(64));
 	} else if (h->n + 1 < VERSIONS) {
 		write_home(r, i, h->n + 1);
 		h->time[h->n++] = now;
@@ -408,22 +408,22 @@ static void power(void)
 	u32 n, k, r, i;
 
 	start(path);
-	recorded = m.backing.fd;
+	recorded = m.b->backing.fd;
 	for (r = 0; r < REGIONS; r++) {
-		struct region *reg = region_add(&m.regions, r + 1, block_size[r],
+		struct region *reg = region_add(&m.b->regions, r + 1, block_size[r],
 						r ? "b" : "a", 1);
 
 		CHECK(reg && region_prepare(reg, BLOCKS * block_size[r]));
 		reg->size = BLOCKS * block_size[r];
-		region_account(&m.regions, reg, 0, reg->size);
+		region_account(&m.b->regions, reg, 0, reg->size);
 		CHECK(!journal_region(&m, reg, false));
 	}
 	/* from here on it has all that was written before the recording began */
 	memd_exit(&m);
 	recorded = -1;
 	start(path);
-	CHECK(!m.backing.crashed);
-	CHECK_EQ(m.regions.n, REGIONS);
+	CHECK(!m.b->backing.crashed);
+	CHECK_EQ(m.b->regions.n, REGIONS);
 	{
 		/* what is there now is durable */
 		int fd = open(path, O_RDONLY);
@@ -438,7 +438,7 @@ static void power(void)
 		}
 		close(fd);
 	}
-	recorded = m.backing.fd;
+	recorded = m.b->backing.fd;
 	for (n = 0; n < STEPS; n++) {
 		step();
 		if (n % MOMENT)

@@ -66,14 +66,14 @@ static void start(const char *file, u32 block)
 		CHECK_FAIL("%s", err);
 	m.udp.fragment = BLOCK_MOST;
 	m.udp.addr = ADDR + 100;
-	r = region_add(&m.regions, 1, block, "r", 1);
+	r = region_add(&m.b->regions, 1, block, "r", 1);
 	CHECK(r && region_prepare(r, MEMORY));
 	r->size = MEMORY;
-	region_account(&m.regions, r, 0, r->size);
-	m.members.by_id[1].addr = ADDR;
-	m.members.by_id[1].in = true;
-	m.members.mask = weft_node_bit(1);
-	m.ready = true;
+	region_account(&m.b->regions, r, 0, r->size);
+	m.b->members.by_id[1].addr = ADDR;
+	m.b->members.by_id[1].in = true;
+	m.b->members.mask = weft_node_bit(1);
+	m.b->ready = true;
 }
 
 /* A millisecond. */
@@ -108,12 +108,12 @@ static bool write_home(u32 index, u64 version)
 
 static void check_contents(u32 index, u8 wanted)
 {
-	struct block *b = region_block(&m.regions, r, index, false);
+	struct block *b = region_block(&m.b->regions, r, index, false);
 	u8 data[BLOCK_MOST];
 	u32 i;
 
 	CHECK(b && b->frame);
-	CHECK(!frames_load(&m.frames, b->frame, 0, data, r->block));
+	CHECK(!frames_load(&m.b->frames, b->frame, 0, data, r->block));
 	for (i = 0; i < r->block; i++)
 		CHECK_EQ(data[i], wanted);
 }
@@ -166,7 +166,7 @@ static void slow_disk(const char *file, u32 block)
 	CHECK(flushes >= 2);
 	for (i = 0; i < blocks; i++)
 		check_contents(i, last[i]);
-	CHECK_EQ(m.frames.used, MEMORY / FRAME_SIZE);
+	CHECK_EQ(m.b->frames.used, MEMORY / FRAME_SIZE);
 	memd_exit(&m);
 }
 

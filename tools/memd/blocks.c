@@ -17,7 +17,7 @@ static bool load(struct memd *m, const struct block *b, u32 offset, void *to,
 		memset(to, 0, len);
 		return true;
 	}
-	return !frames_load(&m->frames, b->frame, offset, to, len);
+	return !frames_load(&m->b->frames, b->frame, offset, to, len);
 }
 
 /* Contents that the end of a machine has mixed up are given to nobody. */
@@ -25,13 +25,13 @@ static void check(struct memd *m, struct region *r, struct block *b)
 {
 	u64 version = b->version;
 
-	if (b->frame == FRAME_NONE || frames_check(&m->frames, b->frame))
+	if (b->frame == FRAME_NONE || frames_check(&m->b->frames, b->frame))
 		return;
 	/* once for each block and start, so it is said whatever else there is to say */
 	log_say("block %llu of region %u is lost: %s has other contents in its place, as after a power failure",
-		 (unsigned long long)block_index(b), r->id, m->backing.path);
+		 (unsigned long long)block_index(b), r->id, m->b->backing.path);
 	blocks_clear(m, r, b);
-	frames_give_back(&m->frames);
+	frames_give_back(&m->b->frames);
 	b->version = version;
 }
 
@@ -47,13 +47,13 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		count(m, STRANGER);
 		return;
 	}
-	addr = m->members.by_id[to].addr;
+	addr = m->b->members.by_id[to].addr;
 	r = lines_find(m, msg->line);
 	if (!r) {
 		lines_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
 		return;
 	}
-	b = region_block(&m->regions, r, index, false);
+	b = region_block(&m->b->regions, r, index, false);
 	if (b)
 		check(m, r, b);
 	full = m->udp.fragment < r->block ? m->udp.fragment : r->block;
@@ -80,7 +80,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 			return;
 		none = 0;
 		hash = b && b->frame != FRAME_NONE ?
-			frames_hash(&m->frames, b->frame, offset) : NULL;
+			frames_hash(&m->b->frames, b->frame, offset) : NULL;
 		memd_send_hashed(m, &data, addr, hash ? hash : &none);
 	}
 }
@@ -88,10 +88,10 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 /* If it is there.  It may not be ours, or beyond the end. */
 static const struct block *made(struct memd *m, u64 line)
 {
-	struct region *r = region_find(&m->regions, weft_line_region(line));
+	struct region *r = region_find(&m->b->regions, weft_line_region(line));
 
 	return r && weft_line_kind(line) == WEFT_KIND_PAGE ?
-		region_block(&m->regions, r, weft_line_index(line), false) : NULL;
+		region_block(&m->b->regions, r, weft_line_index(line), false) : NULL;
 }
 
 void blocks_far(struct memd *m, u64 line)
@@ -110,7 +110,7 @@ void blocks_near(struct memd *m, u64 line)
 	const struct block *b = made(m, line);
 
 	if (b && b->frame != FRAME_NONE)
-		frames_ahead(&m->frames, b->frame);
+		frames_ahead(&m->b->frames, b->frame);
 }
 
 /* --- WB --------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static void acknowledge(struct memd *m, const struct weft_msg *msg)
 void blocks_clear(struct memd *m, struct region *r, struct block *b)
 {
 	if (b->frame != FRAME_NONE) {
-		frames_release(&m->frames, b->frame, true);
+		frames_release(&m->b->frames, b->frame, true);
 		b->frame = FRAME_NONE;
 		r->used -= r->block;
 	}
@@ -143,7 +143,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 {
 	u32 pieces = r->block / FRAME_SIZE, frame;
 	u64 index = weft_line_index(msg->line);
-	struct block *b = region_block(&m->regions, r, index, true);
+	struct block *b = region_block(&m->b->regions, r, index, true);
 
 	if (!b) {
 		log_warn("out of memory for the directory");
@@ -154,10 +154,10 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		acknowledge(m, msg);
 		return;
 	}
-	frame = frames_store(&m->frames, r->id, index * pieces, pieces,
+	frame = frames_store(&m->b->frames, r->id, index * pieces, pieces,
 			     msg->version, data);
 	/* not acknowledged: the node keeps the block and tries again */
-	if (frame == FRAME_NONE && m->frames.wanted) {
+	if (frame == FRAME_NONE && m->b->frames.wanted) {
 		count(m, WRITE_LATE);
 		memd_flush_soon(m);
 		return;
@@ -171,7 +171,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	if (b->frame == FRAME_NONE)
 		r->used += r->block;
 	else
-		frames_release(&m->frames, b->frame, false);
+		frames_release(&m->b->frames, b->frame, false);
 	b->frame = frame;
 	b->version = msg->version;
 	count(m, WRITE);
@@ -277,7 +277,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 		store(m, r, msg, msg->payload);
 		return;
 	}
-	b = region_block(&m->regions, r, weft_line_index(msg->line), false);
+	b = region_block(&m->b->regions, r, weft_line_index(msg->line), false);
 	if (b && msg->version <= b->version) {
 		/* one acknowledgement for a block, not one for each fragment */
 		count(m, WRITE_OLD);

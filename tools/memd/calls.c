@@ -87,7 +87,7 @@ static void reply(struct memd *m, struct request *q, struct kept_reply *keep)
 
 void calls_forget(struct memd *m, u8 id)
 {
-	struct caller *c = m->callers[id];
+	struct caller *c = m->b->callers[id];
 	u32 i;
 
 	if (!c)
@@ -99,9 +99,9 @@ void calls_forget(struct memd *m, u8 id)
 
 static struct caller *caller_of(struct memd *m, u8 id)
 {
-	if (!m->callers[id])
-		m->callers[id] = calloc(1, sizeof(*m->callers[id]));
-	return m->callers[id];
+	if (!m->b->callers[id])
+		m->b->callers[id] = calloc(1, sizeof(*m->b->callers[id]));
+	return m->b->callers[id];
 }
 
 void calls_begin(struct memd *m, u8 id, u32 txn)
@@ -131,15 +131,15 @@ static void note_number(struct memd *m, u8 id, u32 txn)
  */
 static bool is_old(struct memd *m, const struct request *q)
 {
-	const struct caller *c = m->callers[q->src];
+	const struct caller *c = m->b->callers[q->src];
 
-	return m->key.set && memd_is_first(m) && c &&
+	return m->b->key.set && memd_is_first(m) && c &&
 	       callno_old(&c->numbers, q->txn & WEFT_TXN_SEQ_MASK);
 }
 
 static struct kept_reply *find_kept(struct memd *m, u8 src, u32 txn)
 {
-	struct caller *c = m->callers[src];
+	struct caller *c = m->b->callers[src];
 	u32 i;
 
 	for (i = 0; c && i < CALLS_KEPT; i++)
@@ -226,10 +226,10 @@ static bool allowed(struct memd *m, struct request *q)
 	if (is_for_followers(q->call.op))
 		return member && q->src == WEFT_BLADE_MIN && !memd_is_first(m);
 	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
-	    q->src == m->opt.id)
+	    q->src == m->b->opt.id)
 		return false;
 	if (weft_is_blade(q->src) &&
-	    (q->from != m->members.by_id[q->src].addr || !is_open(q->call.op)))
+	    (q->from != m->b->members.by_id[q->src].addr || !is_open(q->call.op)))
 		return false;
 	if (!member && !is_open(q->call.op)) {
 		members_refused(m, q->src, q->from);
@@ -288,7 +288,7 @@ void calls_stale(struct memd *m, const struct weft_msg *msg, u32 from)
 
 bool calls_without_time(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	struct clock none = m->clock;
+	struct clock none = m->b->clock;
 	struct request q;
 
 	if (!read_call(&q, msg, from) || q.call.op != WEFT_CALL_STATS ||
@@ -297,9 +297,9 @@ bool calls_without_time(struct memd *m, const struct weft_msg *msg, u32 from)
 	count(m, CALL);
 	serve(m, &q);
 	/* the time that the node that asked takes for the right one */
-	clock_set(&m->clock, msg->stamp, m->timers.now);
+	clock_set(&m->b->clock, msg->stamp, m->timers.now);
 	reply(m, &q, NULL);
-	m->clock = none;
+	m->b->clock = none;
 	return true;
 }
 

@@ -22,10 +22,10 @@ static void ask(struct memd *m, u16 op)
 {
 	struct weft_call call = {
 		.op = op,
-		.node = m->opt.id,
-		.life = m->life,
+		.node = m->b->opt.id,
+		.life = m->b->life,
 		.addr = m->udp.addr,
-		.size = m->opt.memory,
+		.size = m->b->opt.memory,
 	};
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
@@ -35,27 +35,27 @@ static void ask(struct memd *m, u16 op)
 	};
 
 	/* a JOIN that is repeated is the same call */
-	if (op != WEFT_CALL_JOIN || !m->follow.txn) {
-		m->follow.txn = weft_txn(m->opt.id, memd_seq(m));
+	if (op != WEFT_CALL_JOIN || !m->b->follow.txn) {
+		m->b->follow.txn = weft_txn(m->b->opt.id, memd_seq(m));
 		/* an answer that somebody has recorded must not set the clock */
-		if (getrandom(&m->follow.nonce, sizeof(m->follow.nonce),
+		if (getrandom(&m->b->follow.nonce, sizeof(m->b->follow.nonce),
 			      GRND_NONBLOCK) < 0)
-			m->follow.nonce = memd_seq(m) * 2654435761u;
+			m->b->follow.nonce = memd_seq(m) * 2654435761u;
 	}
-	m->follow.asked = m->timers.now;
-	msg.txn = m->follow.txn;
-	msg.nonce = m->follow.nonce;
+	m->b->follow.asked = m->timers.now;
+	msg.txn = m->b->follow.txn;
+	msg.nonce = m->b->follow.nonce;
 	memd_send_to(m, &msg, WEFT_BLADE_MIN);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct follow *f = &m->follow;
+	struct follow *f = &m->b->follow;
 	u64 silent = m->timers.now - f->heard;
 
 	if (silent > SILENT_MS && silent % (4 * SILENT_MS) < BEAT_MS)
 		log_warn("memory blade 1 (%s) does not answer: is weft-memd running there?",
-			 log_addr(m->members.by_id[WEFT_BLADE_MIN].addr));
+			 log_addr(m->b->members.by_id[WEFT_BLADE_MIN].addr));
 	if (f->joined) {
 		ask(m, WEFT_CALL_PEERS);
 		timer_set(&m->timers, t, BEAT_MS);
@@ -68,7 +68,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 static void begin(struct memd *m)
 {
-	struct follow *f = &m->follow;
+	struct follow *f = &m->b->follow;
 	u32 i;
 
 	f->joined = false;
@@ -76,22 +76,22 @@ static void begin(struct memd *m)
 	f->seq = 0;
 	f->txn = 0;
 	f->delay = FIRST_MS;
-	m->ready = false;
-	for (i = 0; i < m->regions.n; i++)
-		m->regions.by_id[i]->seen = false;
+	m->b->ready = false;
+	for (i = 0; i < m->b->regions.n; i++)
+		m->b->regions.by_id[i]->seen = false;
 	f->timer.fn = on_timer;
 	timer_set(&m->timers, &f->timer, 1);
 }
 
 void follow_start(struct memd *m)
 {
-	m->follow.heard = m->timers.now;
+	m->b->follow.heard = m->timers.now;
 	begin(m);
 }
 
 static bool is_answer(const struct memd *m, const struct weft_msg *msg)
 {
-	const struct follow *f = &m->follow;
+	const struct follow *f = &m->b->follow;
 
 	return !memd_is_first(m) && msg->src == WEFT_BLADE_MIN && f->txn &&
 	       msg->txn == f->txn && msg->nonce == f->nonce;
@@ -99,21 +99,21 @@ static bool is_answer(const struct memd *m, const struct weft_msg *msg)
 
 bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if (!is_answer(m, msg) || from != m->members.by_id[WEFT_BLADE_MIN].addr)
+	if (!is_answer(m, msg) || from != m->b->members.by_id[WEFT_BLADE_MIN].addr)
 		return false;
-	clock_set(&m->clock, msg->stamp, m->timers.now);
+	clock_set(&m->b->clock, msg->stamp, m->timers.now);
 	return true;
 }
 
 static void ask_again(struct memd *m)
 {
-	m->follow.txn = 0;
-	ask(m, m->follow.joined ? WEFT_CALL_PEERS : WEFT_CALL_JOIN);
+	m->b->follow.txn = 0;
+	ask(m, m->b->follow.joined ? WEFT_CALL_PEERS : WEFT_CALL_JOIN);
 }
 
 void follow_ask_time(struct memd *m)
 {
-	if (m->timers.now - m->follow.asked >= TIME_MS)
+	if (m->timers.now - m->b->follow.asked >= TIME_MS)
 		ask_again(m);
 }
 
@@ -121,18 +121,18 @@ void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	struct weft_call reply;
 
-	if (!is_answer(m, msg) || from != m->members.by_id[WEFT_BLADE_MIN].addr ||
+	if (!is_answer(m, msg) || from != m->b->members.by_id[WEFT_BLADE_MIN].addr ||
 	    weft_call_unpack(&reply, msg->payload, msg->len) ||
 	    (reply.err != ENOKEY && reply.err != EKEYREJECTED))
 		return;
 	log_warn("memory blade 1 does not let us join: %s",
 		 reply.err == EKEYREJECTED ? "it has another key" :
-		 m->key.set ? "it has no key" : "it has a key and we have none (--key)");
+		 m->b->key.set ? "it has no key" : "it has a key and we have none (--key)");
 }
 
 bool follow_reply(struct memd *m, const struct weft_msg *msg)
 {
-	struct follow *f = &m->follow;
+	struct follow *f = &m->b->follow;
 	struct weft_call reply;
 
 	if (!is_answer(m, msg) ||
@@ -149,7 +149,7 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 	if (reply.op == WEFT_CALL_JOIN) {
 		/* with a key that answer is refused before: follow_wrong_key() */
 		if (reply.err == ENOKEY)
-			follow_wrong_key(m, msg, m->members.by_id[WEFT_BLADE_MIN].addr);
+			follow_wrong_key(m, msg, m->b->members.by_id[WEFT_BLADE_MIN].addr);
 		else if (reply.err)
 			log_warn("memory blade 1 does not let us join: %s",
 				 strerror(reply.err));
@@ -158,9 +158,9 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 	} else if (reply.err && f->joined) {
 		/* it has begun a new life, or has given us up: so do we */
 		log_say("joining memory blade 1 again");
-		if (getrandom(&m->life, sizeof(m->life), GRND_NONBLOCK) < 0 ||
-		    !m->life)
-			m->life = memd_seq(m);
+		if (getrandom(&m->b->life, sizeof(m->b->life), GRND_NONBLOCK) < 0 ||
+		    !m->b->life)
+			m->b->life = memd_seq(m);
 		begin(m);
 	}
 	return true;
@@ -168,10 +168,10 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 
 void follow_settled(struct memd *m)
 {
-	if (!m->follow.synced || m->ready)
+	if (!m->b->follow.synced || m->b->ready)
 		return;
 	log_note("ready");
-	m->ready = true;
+	m->b->ready = true;
 }
 
 /* --- what the first blade says ---------------------------------------------- */
@@ -197,28 +197,28 @@ static int add_region(struct memd *m, const struct weft_call *c)
 	if (c->block < WEFT_BLOCK_MIN || c->block > BLOCK_MAX ||
 	    c->block & (c->block - 1))
 		return -EINVAL;
-	r = region_add(&m->regions, c->region, c->block, c->name, c->name_len);
+	r = region_add(&m->b->regions, c->region, c->block, c->name, c->name_len);
 	if (!r)
 		return -ENOSPC;
 	if (!region_prepare(r, c->size)) {
-		region_free(&m->regions, r);
+		region_free(&m->b->regions, r);
 		return -ENOMEM;
 	}
 	copy_attributes(r, c);
-	region_account(&m->regions, r, 0, c->size);
+	region_account(&m->b->regions, r, 0, c->size);
 	r->size = c->size;
-	r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
+	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
 	if (!journal_region(m, r, r->unlinked))
 		return 0;
 	/* what is told of it later would follow a record that is not there */
-	region_free(&m->regions, r);
+	region_free(&m->b->regions, r);
 	return -EIO;
 }
 
 static enum answer take_region(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
-	struct region *r = region_find(&m->regions, c->region);
+	struct region *r = region_find(&m->b->regions, c->region);
 	struct job *job;
 	bool shorter;
 
@@ -233,7 +233,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 		return ANSWER;
 	}
 	copy_attributes(r, c);
-	region_account(&m->regions, r, r->size, c->size);
+	region_account(&m->b->regions, r, r->size, c->size);
 	region_cut(r, r->size, c->size);
 	r->size = c->size;
 	if (journal_attributes(m, r))
@@ -251,7 +251,7 @@ static void drop_unseen(struct memd *m)
 	struct region *r;
 	u32 id = 0;
 
-	while ((r = region_after(&m->regions, id))) {
+	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
 		if (!r->seen)
 			catalog_destroy(m, r);
@@ -261,19 +261,19 @@ static void drop_unseen(struct memd *m)
 enum answer follow_call(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
-	struct region *r = region_find(&m->regions, c->region);
+	struct region *r = region_find(&m->b->regions, c->region);
 
-	if (c->life != m->life)
+	if (c->life != m->b->life)
 		return ANSWER_NOT;
-	if (c->cookie <= m->follow.seq)
+	if (c->cookie <= m->b->follow.seq)
 		return ANSWER;	/* overtaken */
 	if (c->op == WEFT_CALL_REGION && r && r->trim.active && !r->gone)
 		return ANSWER_NOT;
-	m->follow.seq = c->cookie;
+	m->b->follow.seq = c->cookie;
 	switch (c->op) {
 	case WEFT_CALL_REGION:
 		if (!c->region || c->region > WEFT_REGION_MAX ||
-		    !region_size_ok(&m->regions, c->size)) {
+		    !region_size_ok(&m->b->regions, c->size)) {
 			q->reply.err = EINVAL;
 			return ANSWER;
 		}
@@ -283,13 +283,13 @@ enum answer follow_call(struct memd *m, struct request *q)
 			catalog_destroy(m, r);
 		return ANSWER;
 	default: /* WEFT_CALL_MEMBERS */
-		if (c->valid && !m->follow.synced) {
+		if (c->valid && !m->b->follow.synced) {
 			drop_unseen(m);
-			m->follow.synced = true;
+			m->b->follow.synced = true;
 		}
 		members_learn(m, c, q->nonce);
 		/* now we know whom to ask for what they have of our last life */
-		if (m->follow.synced && !m->renew.life)
+		if (m->b->follow.synced && !m->b->renew.life)
 			renew_begin(m, "a new life");
 		return ANSWER;
 	}

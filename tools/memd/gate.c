@@ -32,15 +32,15 @@ static void say_key(struct memd *m, const struct weft_msg *msg, u32 from)
 	if ((msg->type != WEFT_MSG_CALL && msg->type != WEFT_MSG_REPLY) ||
 	    !is_news(m, from))
 		return;
-	if (!m->key.set)
+	if (!m->b->key.set)
 		log_warn("%s has a key and this blade has none: give all machines of the rack the same one (--key), or none",
 			 log_addr(from));
 	else if (!msg->tagged)
 		log_warn("%s has no key: copy this rack's there (fingerprint %08x)",
-			 log_addr(from), weft_key_fingerprint(&m->key));
+			 log_addr(from), weft_key_fingerprint(&m->b->key));
 	else
 		log_warn("%s has another key than this blade (fingerprint %08x): copy this rack's there",
-			 log_addr(from), weft_key_fingerprint(&m->key));
+			 log_addr(from), weft_key_fingerprint(&m->b->key));
 }
 
 void gate_refused(struct memd *m)
@@ -59,12 +59,12 @@ static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 f
 		count(m, NO_KEY);
 	else
 		count(m, WRONG_KEY);
-	if (msg->rack != m->opt.rack)
+	if (msg->rack != m->b->opt.rack)
 		return;
 	gate_refused(m);
 	say_key(m, msg, from);
 	if (msg->type == WEFT_MSG_CALL)
-		calls_wrong_key(m, msg, msg->tagged && m->key.set ? EKEYREJECTED : ENOKEY,
+		calls_wrong_key(m, msg, msg->tagged && m->b->key.set ? EKEYREJECTED : ENOKEY,
 				from);
 	else if (msg->type == WEFT_MSG_REPLY)
 		follow_wrong_key(m, msg, from);
@@ -73,14 +73,14 @@ static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 f
 /* Return: true if it is as new as it has to be. */
 static bool is_fresh(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if (!m->key.set)
+	if (!m->b->key.set)
 		return true;
 	/* the answer to a question of ours sets the clock, whatever it says */
 	if (msg->type == WEFT_MSG_REPLY && follow_clock(m, msg, from))
 		return true;
 	if (weft_stamp_fresh(memd_time(m), msg->stamp))
 		return true;
-	if (!m->clock.epoch && msg->type == WEFT_MSG_CALL &&
+	if (!m->b->clock.epoch && msg->type == WEFT_MSG_CALL &&
 	    calls_without_time(m, msg, from))
 		return false;
 	count(m, STALE);
@@ -100,7 +100,7 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 		count(m, WRONG_PORT);
 		return false;
 	}
-	err = weft_wire_unpack(msg, buf, len, &m->key);
+	err = weft_wire_unpack(msg, buf, len, &m->b->key);
 	switch (err) {
 	case 0:
 		break;
@@ -116,7 +116,7 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 		count(m, BAD);
 		return false;
 	}
-	if (msg->rack != m->opt.rack) {
+	if (msg->rack != m->b->opt.rack) {
 		count(m, OTHER_RACK);
 		return false;
 	}

@@ -20,11 +20,11 @@ u16 catalog_blades(struct memd *m)
 	u64 now = m->timers.now;
 	u32 i;
 
-	for (i = 1; i < m->opt.blades; i++) {
-		const struct member *who = &m->members.by_id[WEFT_BLADE_MIN + i];
+	for (i = 1; i < m->b->opt.blades; i++) {
+		const struct member *who = &m->b->members.by_id[WEFT_BLADE_MIN + i];
 
 		if (!who->in)
-			return now - m->started < START_MS ||
+			return now - m->b->started < START_MS ||
 			       now - who->heard < MEMBER_ALIVE_MS ?
 			       EAGAIN : EHOSTDOWN;
 	}
@@ -34,7 +34,7 @@ u16 catalog_blades(struct memd *m)
 void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
 {
 	u32 number = blade - WEFT_BLADE_MIN + 1u;
-	const char *addr = log_addr(m->members.by_id[blade].addr);
+	const char *addr = log_addr(m->b->members.by_id[blade].addr);
 
 	if (err)
 		log_warn("memory blade %u (%s) cannot note what becomes of a region (%s): it has to join again; see its log",
@@ -42,7 +42,7 @@ void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
 	else
 		log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
 			 number, addr);
-	m->members.by_id[blade].in = false;
+	m->b->members.by_id[blade].in = false;
 	push_drop(m, blade, EHOSTDOWN);
 }
 
@@ -54,23 +54,23 @@ static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
 		.valid = last,
 	};
 
-	members_list(m, m->members.mask, &call);
-	push_call(m, blade, &call, m->members.version, job);
+	members_list(m, m->b->members.mask, &call);
+	push_call(m, blade, &call, m->b->members.version, job);
 }
 
 static void tell_members_to_all(struct memd *m, struct job *job)
 {
 	u32 i;
 
-	for (i = 1; i < m->opt.blades; i++)
-		if (m->members.by_id[WEFT_BLADE_MIN + i].in)
+	for (i = 1; i < m->b->opt.blades; i++)
+		if (m->b->members.by_id[WEFT_BLADE_MIN + i].in)
 			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, job);
 }
 
 static void fill_in(struct memd *m, struct request *q)
 {
-	members_list(m, members_joined(&m->members), &q->reply);
-	q->reply.life = m->life;
+	members_list(m, members_joined(&m->b->members), &q->reply);
+	q->reply.life = m->b->life;
 }
 
 /* --- blades ----------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static void fill_in(struct memd *m, struct request *q)
 /* Another blade begins a life: it hears everything. */
 static enum answer join_blade(struct memd *m, struct request *q)
 {
-	struct member *who = &m->members.by_id[q->src];
+	struct member *who = &m->b->members.by_id[q->src];
 	struct region *r = NULL;
 	u32 id = 0;
 
@@ -90,8 +90,8 @@ static enum answer join_blade(struct memd *m, struct request *q)
 	who->life = q->call.life;
 	who->in = true;
 	who->heard = m->timers.now;
-	m->regions.size[q->src - WEFT_BLADE_MIN] = q->call.size;
-	while ((r = region_after(&m->regions, id))) {
+	m->b->regions.size[q->src - WEFT_BLADE_MIN] = q->call.size;
+	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
 		if (!r->gone)
 			catalog_tell(m, q->src, r, r->size, NULL);
@@ -104,10 +104,10 @@ static enum answer join_blade(struct memd *m, struct request *q)
 
 static void remove_node(struct memd *m, u8 id)
 {
-	struct member *who = &m->members.by_id[id];
+	struct member *who = &m->b->members.by_id[id];
 
 	who->in = false;
-	m->members.mask &= ~weft_node_bit(id);
+	m->b->members.mask &= ~weft_node_bit(id);
 	renew_gone(m, id);
 	/* a failure is logged; it would be asked for its lines after a restart */
 	(void)journal_member(m, id);
@@ -119,7 +119,7 @@ static void remove_node(struct memd *m, u8 id)
 
 static void finish_join(struct memd *m, struct job *job)
 {
-	struct member *who = &m->members.by_id[job->q.src];
+	struct member *who = &m->b->members.by_id[job->q.src];
 
 	who->joining = false;
 	/* who believes that it has not joined would never leave */
@@ -144,7 +144,7 @@ static void finish_again(struct memd *m, struct job *job)
 
 static enum answer join_node(struct memd *m, struct request *q)
 {
-	struct member *who = &m->members.by_id[q->src];
+	struct member *who = &m->b->members.by_id[q->src];
 	bool same = who->in && who->life == q->call.life && who->addr == q->from;
 	u16 err = catalog_blades(m);
 	struct job *job;
@@ -184,7 +184,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		}
 		who->joining = true;
 		who->gave_up = false;
-		m->members.mask |= weft_node_bit(q->src);
+		m->b->members.mask |= weft_node_bit(q->src);
 		members_changed(m);
 		tell_members_to_all(m, job);
 	}
@@ -213,7 +213,7 @@ static void finish_leave(struct memd *m, struct job *job)
 
 enum answer catalog_leave(struct memd *m, struct request *q)
 {
-	struct member *who = &m->members.by_id[q->src];
+	struct member *who = &m->b->members.by_id[q->src];
 	struct job *job;
 
 	if (q->call.node != q->src || !weft_node_bit(q->src))
@@ -245,7 +245,7 @@ enum answer catalog_leave(struct memd *m, struct request *q)
  */
 enum answer catalog_peers(struct memd *m, struct request *q)
 {
-	const struct member *who = &m->members.by_id[q->src];
+	const struct member *who = &m->b->members.by_id[q->src];
 	bool known = who->in && who->addr == q->from &&
 		     who->life == q->call.life;
 

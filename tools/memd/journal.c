@@ -88,7 +88,7 @@ static u32 put_number(u8 *rec, u32 number, u8 type, u32 gen)
 
 static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 {
-	const struct member *who = &m->members.by_id[id];
+	const struct member *who = &m->b->members.by_id[id];
 
 	put_unaligned_be32(id, rec + B_ID);
 	put_unaligned_be32(who->addr, rec + B_ADDR);
@@ -100,35 +100,35 @@ static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 /* Begin the other half of the log with all that there is. */
 static int begin_anew(struct memd *m)
 {
-	u32 gen = m->backing.generation + 1, len, i;
+	u32 gen = m->b->backing.generation + 1, len, i;
 	u8 *buf = malloc(BACKING_LOG_BYTES);
 
 	if (!buf)
 		return -1;
-	len = put_number(buf, m->regions.next_id, RECORD_NEXT, gen);
-	for (i = 0; i < m->regions.n; i++) {
-		const struct region *r = m->regions.by_id[i];
+	len = put_number(buf, m->b->regions.next_id, RECORD_NEXT, gen);
+	for (i = 0; i < m->b->regions.n; i++) {
+		const struct region *r = m->b->regions.by_id[i];
 
 		if (!r->gone && !r->hatching)
 			len += put_region(buf + len, r, r->unlinked,
 					  RECORD_REGION, gen);
 	}
 	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
-		if (m->members.by_id[i].in)
+		if (m->b->members.by_id[i].in)
 			len += put_member(buf + len, m, i, gen);
-	if (backing_write(&m->backing, buf, len, backing_log_at(gen)) ||
-	    backing_switch_log(&m->backing, &m->opt, len)) {
+	if (backing_write(&m->b->backing, buf, len, backing_log_at(gen)) ||
+	    backing_switch_log(&m->b->backing, &m->b->opt, len)) {
 		free(buf);
 		return -1;
 	}
 	free(buf);
-	m->backing.log_end = len;
+	m->b->backing.log_end = len;
 	return 0;
 }
 
 static int append(struct memd *m, const u8 *rec, u32 len)
 {
-	struct backing *b = &m->backing;
+	struct backing *b = &m->b->backing;
 
 	if (backing_write(b, rec, len,
 			  backing_log_at(b->generation) + b->log_end)) {
@@ -141,11 +141,11 @@ static int append(struct memd *m, const u8 *rec, u32 len)
 
 static int make_room(struct memd *m)
 {
-	if (m->backing.log_end + RECORD_MAX <= BACKING_LOG_BYTES)
+	if (m->b->backing.log_end + RECORD_MAX <= BACKING_LOG_BYTES)
 		return 0;
 	if (!begin_anew(m))
 		return 0;
-	log_warn("cannot write to %s: %s", m->backing.path, strerror(errno));
+	log_warn("cannot write to %s: %s", m->b->backing.path, strerror(errno));
 	return -1;
 }
 
@@ -153,50 +153,50 @@ int journal_region(struct memd *m, const struct region *r, bool unlinked)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->backing.fd < 0)
+	if (m->b->backing.fd < 0)
 		return 0;
 	return make_room(m) ||
 	       append(m, rec, put_region(rec, r, unlinked, RECORD_REGION,
-					 m->backing.generation)) ? -1 : 0;
+					 m->b->backing.generation)) ? -1 : 0;
 }
 
 int journal_attributes(struct memd *m, const struct region *r)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->backing.fd < 0)
+	if (m->b->backing.fd < 0)
 		return 0;
 	return make_room(m) ||
 	       append(m, rec, put_region(rec, r, r->unlinked, RECORD_ATTRIBUTES,
-					 m->backing.generation)) ? -1 : 0;
+					 m->b->backing.generation)) ? -1 : 0;
 }
 
 int journal_gone(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->backing.fd < 0)
+	if (m->b->backing.fd < 0)
 		return 0;
 	return make_room(m) ||
 	       append(m, rec, put_number(rec, id, RECORD_GONE,
-					 m->backing.generation)) ? -1 : 0;
+					 m->b->backing.generation)) ? -1 : 0;
 }
 
 int journal_member(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->backing.fd < 0)
+	if (m->b->backing.fd < 0)
 		return 0;
 	if (make_room(m) ||
-	    append(m, rec, put_member(rec, m, id, m->backing.generation)))
+	    append(m, rec, put_member(rec, m, id, m->b->backing.generation)))
 		return -1;
 	/*
 	 * A node that is not known would not be asked for what it has.  All of the log:
 	 * nothing is read that comes after a record that is not whole.
 	 */
-	return backing_sync(&m->backing, backing_log_at(m->backing.generation),
-			    m->backing.log_end);
+	return backing_sync(&m->b->backing, backing_log_at(m->b->backing.generation),
+			    m->b->backing.log_end);
 }
 
 /* --- reading ---------------------------------------------------------------- */
@@ -238,7 +238,7 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 
 static int load_member(struct memd *m, const u8 *rec, u32 id)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 	struct member *who;
 
 	if (!weft_node_bit(id))
@@ -277,21 +277,21 @@ static int load_cuts(struct region *r, const u8 *rec)
 
 static int load_region(struct memd *m, const u8 *rec, u32 id)
 {
-	struct region *r = region_find(&m->regions, id);
+	struct region *r = region_find(&m->b->regions, id);
 	u32 block = get_unaligned_be32(rec + B_BLOCK);
 
 	if (r && rec[J_TYPE] == RECORD_REGION) {
 		/* the only change to a name is that it goes */
 		if (rec[B_UNLINKED])
-			region_unname(&m->regions, r);
+			region_unname(&m->b->regions, r);
 	} else if (!r && rec[J_TYPE] == RECORD_REGION) {
 		if (block < WEFT_BLOCK_MIN || block > BLOCK_MAX ||
 		    block & (block - 1) || !id || id > WEFT_REGION_MAX)
 			return -1;
-		r = region_add(&m->regions, id, block, (const char *)rec + B_NAME,
+		r = region_add(&m->b->regions, id, block, (const char *)rec + B_NAME,
 			       rec[B_NAME_LEN]);
 		if (r && rec[B_UNLINKED])
-			region_unname(&m->regions, r);
+			region_unname(&m->b->regions, r);
 	}
 	if (!r)
 		return -1;
@@ -301,7 +301,7 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 	r->epoch = get_unaligned_be32(rec + B_EPOCH);
 	r->size = get_unaligned_be64(rec + B_SIZE);
 	r->mtime = get_unaligned_be64(rec + B_MTIME);
-	return region_size_ok(&m->regions, r->size) ? load_cuts(r, rec) : -1;
+	return region_size_ok(&m->b->regions, r->size) ? load_cuts(r, rec) : -1;
 }
 
 static int load(struct memd *m, const u8 *rec)
@@ -314,15 +314,15 @@ static int load(struct memd *m, const u8 *rec)
 	case RECORD_ATTRIBUTES:
 		return load_region(m, rec, number);
 	case RECORD_GONE:
-		r = region_find(&m->regions, number);
+		r = region_find(&m->b->regions, number);
 		if (r) {
 			r->size = 0;	/* not accounted for yet */
-			region_free(&m->regions, r);
+			region_free(&m->b->regions, r);
 		}
 		return 0;
 	case RECORD_NEXT:
-		if (number > m->regions.next_id)
-			m->regions.next_id = number;
+		if (number > m->b->regions.next_id)
+			m->b->regions.next_id = number;
 		return 0;
 	case RECORD_MEMBER:
 		return load_member(m, rec, number);
@@ -337,23 +337,23 @@ static int settle(struct memd *m, char *err)
 	struct region *r;
 	u32 id = 0;
 
-	while ((r = region_after(&m->regions, id))) {
+	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
 		/* a member may have it open: catalog_settle() comes back to it */
-		if (r->unlinked && memd_is_first(m) && !m->members.mask) {
+		if (r->unlinked && memd_is_first(m) && !m->b->members.mask) {
 			r->size = 0;
-			region_free(&m->regions, r);
+			region_free(&m->b->regions, r);
 			continue;
 		}
 		if (!region_prepare(r, r->size))
 			return fail(err, "out of memory for the regions of %s",
-				    m->backing.path);
-		region_account(&m->regions, r, 0, r->size);
-		r->grant = m->life & ~(u32)WEFT_GRANT_OWNED;
+				    m->b->backing.path);
+		region_account(&m->b->regions, r, 0, r->size);
+		r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
 	}
 	/* a new half: after the last good record here there may be anything */
 	if (begin_anew(m))
-		return fail(err, "cannot write to %s: %s", m->backing.path,
+		return fail(err, "cannot write to %s: %s", m->b->backing.path,
 			    strerror(errno));
 	return 0;
 }
@@ -361,7 +361,7 @@ static int settle(struct memd *m, char *err)
 /* Read the log in use.  Return: 0, or -1 with a sentence. */
 static int load_all(struct memd *m, u8 *buf, char *err)
 {
-	struct backing *b = &m->backing;
+	struct backing *b = &m->b->backing;
 	u64 at = backing_log_at(b->generation);
 	u32 have = 0, pos = 0, len;
 

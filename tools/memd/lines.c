@@ -94,7 +94,7 @@ static void forget(struct memd *m, struct region *r, struct block *b)
 {
 	m->lines.known -= b->known;
 	b->known = false;
-	region_reset_line(&m->regions, r, b);
+	region_reset_line(&m->b->regions, r, b);
 }
 
 /* @was: place of the line before the event. */
@@ -132,7 +132,7 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 static void on_timer(struct memd *m, struct timer *t)
 {
 	struct block *b = timer_owner(t, struct block, timer);
-	struct region *r = region_find(&m->regions,
+	struct region *r = region_find(&m->b->regions,
 				       weft_line_region(b->line.key));
 	struct weft_home_out out;
 	u8 was = b->line.place;
@@ -150,9 +150,9 @@ static struct block *line_of(struct memd *m, struct region *r, u64 key, bool mak
 
 	switch (weft_line_kind(key)) {
 	case WEFT_KIND_PAGE:
-		return region_block(&m->regions, r, index, make);
+		return region_block(&m->b->regions, r, index, make);
 	case WEFT_KIND_LOCK:
-		return region_lock(&m->regions, r, index, make);
+		return region_lock(&m->b->regions, r, index, make);
 	default:
 		return NULL;
 	}
@@ -160,7 +160,7 @@ static struct block *line_of(struct memd *m, struct region *r, u64 key, bool mak
 
 static struct block *block_of(struct memd *m, u64 key, struct region **r)
 {
-	*r = region_find(&m->regions, weft_line_region(key));
+	*r = region_find(&m->b->regions, weft_line_region(key));
 	return *r ? line_of(m, *r, key, false) : NULL;
 }
 
@@ -174,7 +174,7 @@ static struct block *block_of(struct memd *m, u64 key, struct region **r)
  */
 static void look_for(struct memd *m, const struct block *b)
 {
-	struct lines *ls = &m->lines;
+	struct looks *ls = &m->b->looks;
 	struct weft_msg msg = {
 		.type = WEFT_MSG_ADD,
 		.line = b->line.key,
@@ -184,11 +184,11 @@ static void look_for(struct memd *m, const struct block *b)
 	if (m->timers.now - ls->looked < LOOK_MS)
 		return;
 	ls->looked = m->timers.now;
-	if (!m->members.use_switch) {
+	if (!m->b->members.use_switch) {
 		renew_begin(m, "the P4 switch is gone with lines of ours");
 		return;
 	}
-	ls->look_txn = weft_txn(m->opt.id, memd_seq(m));
+	ls->look_txn = weft_txn(m->b->opt.id, memd_seq(m));
 	msg.txn = ls->look_txn;
 	to_switch(m, &msg);
 }
@@ -199,10 +199,10 @@ static bool looked_for(struct memd *m, const struct weft_msg *msg)
 	struct region *r;
 	struct block *b;
 
-	if (msg->type != WEFT_MSG_ADD_ACK || !m->lines.look_txn ||
-	    msg->txn != m->lines.look_txn)
+	if (msg->type != WEFT_MSG_ADD_ACK || !m->b->looks.look_txn ||
+	    msg->txn != m->b->looks.look_txn)
 		return false;
-	m->lines.look_txn = 0;
+	m->b->looks.look_txn = 0;
 	if (msg->flags & WEFT_F_INSTALLED)
 		return true;
 	b = block_of(m, msg->line, &r);
@@ -220,16 +220,16 @@ static bool looked_for(struct memd *m, const struct weft_msg *msg)
 
 static void send_mark(struct memd *m, u32 nonce)
 {
-	struct lines *ls = &m->lines;
+	struct looks *ls = &m->b->looks;
 	struct weft_msg msg = {
 		.type = WEFT_MSG_ADD,
 		.line = weft_line_key(WEFT_REGION_MAX, MARK_KIND,
-				      options_blade(&m->opt) + BLADES_MAX * ls->mark),
+				      options_blade(&m->b->opt) + BLADES_MAX * ls->mark),
 		.nonce = nonce,
 	};
 
 	ls->marked_at = m->timers.now;
-	ls->mark_txn = weft_txn(m->opt.id, memd_seq(m));
+	ls->mark_txn = weft_txn(m->b->opt.id, memd_seq(m));
 	msg.txn = ls->mark_txn;
 	to_switch(m, &msg);
 }
@@ -237,16 +237,16 @@ static void send_mark(struct memd *m, u32 nonce)
 bool lines_mark(struct memd *m)
 {
 	/* without regions there is nothing that could be there */
-	if (m->lines.marked || !m->members.use_switch || !m->regions.n)
+	if (m->b->looks.marked || !m->b->members.use_switch || !m->b->regions.n)
 		return true;
-	send_mark(m, m->lines.mark_gen);
+	send_mark(m, m->b->looks.mark_gen);
 	return false;
 }
 
 /* Return: true if it was an answer to that. */
 static bool mark_answered(struct memd *m, const struct weft_msg *msg)
 {
-	struct lines *ls = &m->lines;
+	struct looks *ls = &m->b->looks;
 
 	if (msg->type != WEFT_MSG_ADD_ACK || !ls->mark_txn ||
 	    msg->txn != ls->mark_txn)
@@ -276,11 +276,11 @@ static bool mark_answered(struct memd *m, const struct weft_msg *msg)
  */
 static bool is_sure(struct memd *m, const struct region *r, struct block *b)
 {
-	struct lines *ls = &m->lines;
+	struct looks *ls = &m->b->looks;
 
 	if (b->sure || !r->doubtful)
 		return true;
-	if (!m->members.use_switch) {
+	if (!m->b->members.use_switch) {
 		if (ls->marked) {
 			renew_begin(m, "the P4 switch is gone");
 			return false;
@@ -330,11 +330,11 @@ static struct block *requested(struct memd *m, struct region *r, u64 key)
 
 static struct region *find(struct memd *m, u64 key)
 {
-	struct region *r = region_find(&m->regions, weft_line_region(key));
+	struct region *r = region_find(&m->b->regions, weft_line_region(key));
 
 	if (!r || r->gone || !inside(r, key))
 		return NULL;
-	if (weft_line_home(key, m->opt.blades) != options_blade(&m->opt)) {
+	if (weft_line_home(key, m->b->opt.blades) != options_blade(&m->b->opt)) {
 		log_warn("asked for a block of another blade: a node has other --homes than our --peers");
 		return NULL;
 	}
@@ -375,7 +375,7 @@ static void no_line(struct memd *m, const struct weft_msg *msg, u16 why, u32 fro
 		lines_refuse(m, msg, why, from);
 		return;
 	}
-	weft_home_init(&none, msg->line, m->opt.id);
+	weft_home_init(&none, msg->line, m->b->opt.id);
 	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
 	send_out(m, &out, from);
 }
@@ -391,7 +391,7 @@ static void no_room(struct memd *m, const struct region *r,
 	if (msg->type == WEFT_MSG_ACQUIRE) {
 		count(m, NO_LOCK);
 		log_warn("region %u of user %u has as many locks as it may: raise --locks if %u for all regions are too few",
-			 r->id, r->uid, m->opt.locks);
+			 r->id, r->uid, m->b->opt.locks);
 	}
 	no_line(m, msg, WEFT_WHY_FULL, from);
 }
@@ -403,7 +403,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	struct block *b;
 	u8 was;
 
-	if (m->renew.late & weft_node_bit(msg->src)) {
+	if (m->b->renew.late & weft_node_bit(msg->src)) {
 		count(m, STRANGER);
 		return;
 	}
@@ -442,7 +442,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	was = b->line.place;
 	tell_gen(m, &b->line);
 	weft_home_recv(&b->line, renew_nodes(m),
-		       m->members.use_switch && !b->wanted, msg, memd_seq(m),
+		       m->b->members.use_switch && !b->wanted, msg, memd_seq(m),
 		       &out);
 	carry_out(m, r, b, &out, was, from, move_delay(&b->line));
 }
@@ -464,7 +464,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 		return;
 	b->timer.fn = on_timer;
 	was = b->line.place;
-	weft_home_recv(&b->line, renew_nodes(m), m->members.use_switch, msg,
+	weft_home_recv(&b->line, renew_nodes(m), m->b->members.use_switch, msg,
 		       memd_seq(m), &out);
 	learn_gen(m, &b->line);
 	/* refused because it is busy: that ends soon, do not wait for long */
@@ -484,10 +484,10 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 		lines_answer(m, msg);
 		return;
 	}
-	if (!m->members.use_switch)
+	if (!m->b->members.use_switch)
 		return;
 	/* of a line that is forgotten, something may still be locked there */
-	weft_home_init(&none, msg->line, m->opt.id);
+	weft_home_init(&none, msg->line, m->b->opt.id);
 	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
 	if (out.to_switch)
 		to_switch(m, &out.sw);
@@ -539,16 +539,16 @@ void lines_renew(struct memd *m, u32 grant)
 	struct lock *l;
 	u64 n;
 
-	m->lines.look_txn = 0;
-	m->lines.mark_txn = 0;
-	m->lines.marked = false;
-	m->lines.mark = 0;
-	m->lines.mark_gen = 0;
+	m->b->looks.look_txn = 0;
+	m->b->looks.mark_txn = 0;
+	m->b->looks.marked = false;
+	m->b->looks.mark = 0;
+	m->b->looks.mark_gen = 0;
 	/* nothing that was asked before counts */
-	m->lines.sure = m->lines.asked;
+	m->b->looks.sure = m->b->looks.asked;
 	/* of a switch that is another one now, or learned again at once */
 	memset(m->lines.gen, 0, sizeof(m->lines.gen));
-	while ((r = region_after(&m->regions, id))) {
+	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
 		r->grant = grant;
 		r->doubtful = true;

@@ -20,6 +20,15 @@ struct region;
  * @at: by enum weft_place, how many are not at home
  * @gen: by slot of the switch, last known generation: a line that does not know
  *	it has its first ADD refused
+ */
+struct lines {
+	u64 known;
+	u64 at[LINE_PLACES];
+	u32 gen[WEFT_SWITCH_SLOTS];
+};
+
+/**
+ * struct looks - what the switch is asked to know whether it has lost lines
  * @looked: millisecond when the switch was last asked whether it has a line
  * @look_txn: of that, 0 if it is answered
  * @marked: our mark is in the switch
@@ -30,10 +39,7 @@ struct region;
  * @asked: how often we have looked whether it is still there
  * @sure: the last time that it was
  */
-struct lines {
-	u64 known;
-	u64 at[LINE_PLACES];
-	u32 gen[WEFT_SWITCH_SLOTS];
+struct looks {
 	u64 looked;
 	u32 look_txn;
 	bool marked;

@@ -140,9 +140,9 @@ int main(int argc, char **argv)
 	log_say("blade %u serves %llu MiB at %s, port %u",
 		options_blade(&o) + 1, (unsigned long long)(o.memory >> 20),
 		log_addr(memd.udp.addr), memd.udp.port);
-	if (memd.key.set)
+	if (memd.b->key.set)
 		log_say("the rack's key has fingerprint %08x",
-			weft_key_fingerprint(&memd.key));
+			weft_key_fingerprint(&memd.b->key));
 	else
 		log_say("this rack has no key: whoever reaches its network can read and change what is in it (see --make-key)");
 	status = run(&memd, epoll_fd, signal_fd);

@@ -21,7 +21,7 @@ bool members_settled(const struct members *ms)
 
 static void settle(struct memd *m)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 	struct job *job;
 
 	ms->settled = ms->version;
@@ -34,16 +34,16 @@ static void settle(struct memd *m)
 
 void members_wait(struct memd *m, struct job *job)
 {
-	if (members_settled(&m->members))
+	if (members_settled(&m->b->members))
 		return;
 	job_hold(job);
-	job->next = m->members.waiting;
-	m->members.waiting = job;
+	job->next = m->b->members.waiting;
+	m->b->members.waiting = job;
 }
 
 static void lose_switch(struct memd *m)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 
 	if (ms->use_switch)
 		log_say("the P4 switch does not answer any more");
@@ -55,9 +55,9 @@ static void tell_switch(struct memd *m)
 {
 	struct weft_msg msg = {
 		.type = WEFT_MSG_MEMBERS,
-		.txn = m->members.txn,
-		.copyset = m->members.mask,
-		.nonce = m->members.version,
+		.txn = m->b->members.txn,
+		.copyset = m->b->members.mask,
+		.nonce = m->b->members.version,
 	};
 
 	memd_send(m, &msg, WEFT_WIRE_GROUP);
@@ -66,11 +66,11 @@ static void tell_switch(struct memd *m)
 /* Tell the switch until it answers, then once a second whether it is there. */
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 	u64 now = m->timers.now;
 
 	if (members_settled(ms))
-		ms->txn = weft_txn(m->opt.id, memd_seq(m));
+		ms->txn = weft_txn(m->b->opt.id, memd_seq(m));
 	tell_switch(m);
 	if (!members_settled(ms)) {
 		ms->delay = ms->delay * 2 < LAST_MS ? ms->delay * 2 : LAST_MS;
@@ -88,7 +88,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void members_init(struct memd *m)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 
 	ms->version = (u32)time(NULL);
 	ms->settled = 0;
@@ -97,7 +97,7 @@ void members_init(struct memd *m)
 
 static void begin_telling(struct memd *m)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 
 	ms->changed = m->timers.now;
 	/* also if another life of the first blade has used this number before */
@@ -107,7 +107,7 @@ static void begin_telling(struct memd *m)
 	if (!ms->listening)
 		return;
 	ms->delay = FIRST_MS;
-	ms->txn = weft_txn(m->opt.id, memd_seq(m));
+	ms->txn = weft_txn(m->b->opt.id, memd_seq(m));
 	tell_switch(m);
 	timer_set(&m->timers, &ms->timer, ms->delay);
 }
@@ -116,24 +116,24 @@ void members_start(struct memd *m)
 {
 	u32 i;
 
-	m->members.listening = m->opt.use_switch;
-	for (i = 0; i < m->opt.blades; i++)
-		m->members.by_id[WEFT_BLADE_MIN + i].addr = m->opt.peers[i];
-	m->members.by_id[m->opt.id].addr = m->udp.addr;
-	m->members.by_id[m->opt.id].life = m->life;
+	m->b->members.listening = m->b->opt.use_switch;
+	for (i = 0; i < m->b->opt.blades; i++)
+		m->b->members.by_id[WEFT_BLADE_MIN + i].addr = m->b->opt.peers[i];
+	m->b->members.by_id[m->b->opt.id].addr = m->udp.addr;
+	m->b->members.by_id[m->b->opt.id].life = m->b->life;
 	if (memd_is_first(m))
 		begin_telling(m);
 }
 
 void members_changed(struct memd *m)
 {
-	m->members.version++;
+	m->b->members.version++;
 	begin_telling(m);
 }
 
 void members_ack(struct memd *m, const struct weft_msg *msg)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 
 	if (!ms->listening)
 		return;
@@ -165,8 +165,8 @@ void members_ack(struct memd *m, const struct weft_msg *msg)
 
 void members_stop(struct memd *m)
 {
-	m->members.listening = false;
-	timer_stop(&m->members.timer);
+	m->b->members.listening = false;
+	timer_stop(&m->b->members.timer);
 	settle(m);
 }
 
@@ -174,12 +174,12 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 {
 	struct member *who;
 
-	if (id > WEFT_BLADE_MAX || id == m->opt.id)
+	if (id > WEFT_BLADE_MAX || id == m->b->opt.id)
 		return NULL;
-	who = &m->members.by_id[id];
+	who = &m->b->members.by_id[id];
 	if (!who->addr || who->addr != from)
 		return NULL;
-	if (weft_node_bit(id) && !(m->members.mask & weft_node_bit(id)))
+	if (weft_node_bit(id) && !(m->b->members.mask & weft_node_bit(id)))
 		return NULL;
 	who->heard = m->timers.now;
 	return who;
@@ -187,7 +187,7 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 
 void members_refused(struct memd *m, u32 id, u32 from)
 {
-	u32 addr = id <= WEFT_BLADE_MAX ? m->members.by_id[id].addr : 0;
+	u32 addr = id <= WEFT_BLADE_MAX ? m->b->members.by_id[id].addr : 0;
 
 	if (addr && addr != from) {
 		count(m, WRONG_ADDRESS);
@@ -214,7 +214,7 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 
 	call->members = nodes;
 	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
-		const struct member *who = &m->members.by_id[id];
+		const struct member *who = &m->b->members.by_id[id];
 
 		if (!who->addr || weft_node_bit(id) & ~nodes)
 			continue;
@@ -227,7 +227,7 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 
 void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 {
-	struct members *ms = &m->members;
+	struct members *ms = &m->b->members;
 	u32 i, id, gone;
 
 	for (i = 0; i + 8 <= call->list_len; i += 8) {

@@ -20,75 +20,78 @@ static void begin_anywhere(struct memd *m)
 
 	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
 		log_say("no random numbers: %s", strerror(errno));
-	m->life = random[0] ? random[0] : 1;
+	m->b->life = random[0] ? random[0] : 1;
 	m->seq = random[1];
-	m->regions.next_id = 1 + (u32)time(NULL) * 64 % (WEFT_REGION_MAX / 2);
-	if (m->opt.backing)
-		m->regions.next_id = 1;
+	m->b->regions.next_id = 1 + (u32)time(NULL) * 64 % (WEFT_REGION_MAX / 2);
+	if (m->b->opt.backing)
+		m->b->regions.next_id = 1;
 }
 
 /* Every now and then the file goes to the disk, and what rested for that is free. */
 static void on_flush(struct memd *m, struct timer *t)
 {
-	bool busy = frames_settle(&m->frames, FRAMES_PER_GROUP * 8);
+	bool busy = frames_settle(&m->b->frames, FRAMES_PER_GROUP * 8);
 
-	busy |= frames_flush(&m->frames);
-	m->flushing = busy;
+	busy |= frames_flush(&m->b->frames);
+	m->b->flushing = busy;
 	timer_set(&m->timers, t, busy ? FLUSHING_MS : FLUSH_MS);
 }
 
 void memd_flush_soon(struct memd *m)
 {
 	/* else it is looked at soon anyhow, and one who asks often must not put that off */
-	if (m->flushing)
+	if (m->b->flushing)
 		return;
-	m->flushing = true;
-	timer_set(&m->timers, &m->flush, 1);
+	m->b->flushing = true;
+	timer_set(&m->timers, &m->b->flush, 1);
 }
 
 int memd_init(struct memd *m, const struct options *o, const struct weft_key *key,
 	      char *err)
 {
 	memset(m, 0, sizeof(*m));
-	m->opt = *o;
+	m->b = calloc(1, sizeof(*m->b));
+	if (!m->b)
+		return fail(err, "not enough memory");
+	m->b->opt = *o;
 	if (key)
-		m->key = *key;
+		m->b->key = *key;
 	m->udp.fd = -1;
 	m->udp.holder = -1;
 	timers_init(&m->timers);
-	m->started = m->timers.now;
+	m->b->started = m->timers.now;
 	begin_anywhere(m);
 	if (memd_is_first(m))
-		clock_set(&m->clock, (struct weft_stamp){ .epoch = m->life },
-			  m->started);
-	m->regions.self = o->id;
-	m->regions.blades = o->blades;
-	m->regions.size[options_blade(o)] = o->memory;
+		clock_set(&m->b->clock, (struct weft_stamp){ .epoch = m->b->life },
+			  m->b->started);
+	m->b->regions.self = o->id;
+	m->b->regions.blades = o->blades;
+	m->b->regions.size[options_blade(o)] = o->memory;
 	quota_init(m);
 	push_init(m);
 	members_init(m);
 	renew_init(m);
-	m->flush.fn = on_flush;
-	if (backing_open(&m->backing, o, err) ||
-	    frames_init(&m->frames, o->memory, &m->backing, err))
+	m->b->flush.fn = on_flush;
+	if (backing_open(&m->b->backing, o, err) ||
+	    frames_init(&m->b->frames, o->memory, &m->b->backing, err))
 		return -1;
-	if (m->backing.fd < 0)
+	if (m->b->backing.fd < 0)
 		return 0;
-	timer_set(&m->timers, &m->flush, FLUSH_MS);
+	timer_set(&m->timers, &m->b->flush, FLUSH_MS);
 	return journal_restore(m, err) || restore_blocks(m, err) ? -1 : 0;
 }
 
 void memd_start(struct memd *m)
 {
-	if (m->udp.fragment && !frames_keep_hashes(&m->frames, m->udp.fragment))
+	if (m->udp.fragment && !frames_keep_hashes(&m->b->frames, m->udp.fragment))
 		log_say("no memory to keep hashes of what is sent: they are made each time");
 	members_start(m);
 	if (!memd_is_first(m)) {
 		follow_start(m);
 		return;
 	}
-	m->ready = true;
-	if (m->regions.n || m->members.mask)
+	m->b->ready = true;
+	if (m->b->regions.n || m->b->members.mask)
 		renew_begin(m, "a new life");
 }
 
@@ -103,10 +106,10 @@ static void end_jobs(struct memd *m)
 		for (id = 1; id <= WEFT_BLADE_MAX; id++)
 			push_drop(m, id, EHOSTDOWN);
 	members_stop(m);
-	for (i = 0; i < m->regions.n; i++) {
-		struct job *job = m->regions.by_id[i]->trim.job;
+	for (i = 0; i < m->b->regions.n; i++) {
+		struct job *job = m->b->regions.by_id[i]->trim.job;
 
-		m->regions.by_id[i]->trim.job = NULL;
+		m->b->regions.by_id[i]->trim.job = NULL;
 		job_release(m, job, 0);
 	}
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)
@@ -118,17 +121,19 @@ void memd_exit(struct memd *m)
 	u8 id;
 
 	end_jobs(m);
-	while (m->regions.n)
-		region_free(&m->regions, m->regions.by_id[m->regions.n - 1]);
+	while (m->b->regions.n)
+		region_free(&m->b->regions, m->b->regions.by_id[m->b->regions.n - 1]);
 	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
 		calls_forget(m, id);
-		free(m->callers[id]);
+		free(m->b->callers[id]);
 		if (id <= WEFT_NODE_MAX)
 			blocks_forget(m, id);
 	}
-	frames_exit(&m->frames);
-	backing_close(&m->backing);
+	frames_exit(&m->b->frames);
+	backing_close(&m->b->backing);
 	udp_close(&m->udp);
+	free(m->b);
+	m->b = NULL;
 }
 
 /* --- out -------------------------------------------------------------------- */
@@ -144,9 +149,9 @@ static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 	u8 *buf = udp_buffer(&m->udp), *payload = buf + WEFT_WIRE_HDR_LEN;
 	size_t len;
 
-	msg->rack = m->opt.rack;
+	msg->rack = m->b->opt.rack;
 	if (!msg->src)
-		msg->src = m->opt.id;
+		msg->src = m->b->opt.id;
 	if (!addr) {
 		count(m, NO_ADDRESS);
 		return;
@@ -166,14 +171,14 @@ static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 
 void memd_send_hashed(struct memd *m, struct weft_msg *msg, u32 addr, u64 *hash)
 {
-	send_with(m, msg, addr, &m->key, hash);
+	send_with(m, msg, addr, &m->b->key, hash);
 }
 
 void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
 {
 	u64 hash = 0;
 
-	send_with(m, msg, addr, &m->key, &hash);
+	send_with(m, msg, addr, &m->b->key, &hash);
 }
 
 static void copy_payload(struct memd *m, const struct weft_msg *msg)
@@ -199,7 +204,7 @@ void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr)
 
 void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
 {
-	memd_send(m, msg, id <= WEFT_BLADE_MAX ? m->members.by_id[id].addr : 0);
+	memd_send(m, msg, id <= WEFT_BLADE_MAX ? m->b->members.by_id[id].addr : 0);
 }
 
 /* --- in --------------------------------------------------------------------- */
@@ -212,7 +217,7 @@ static void from_switch(struct memd *m, const struct weft_msg *msg, u32 from)
 		count(m, WRONG_ADDRESS);
 		return;
 	}
-	if (msg->src != m->opt.id || weft_txn_member(msg->txn) != m->opt.id) {
+	if (msg->src != m->b->opt.id || weft_txn_member(msg->txn) != m->b->opt.id) {
 		count(m, UNEXPECTED);
 		return;
 	}
@@ -236,7 +241,7 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 		break;
 	case WEFT_MSG_WB:
 		/* what nodes give back at the beginning of a life comes so, too */
-		if (m->ready && !(m->renew.late & weft_node_bit(msg->src)))
+		if (m->b->ready && !(m->b->renew.late & weft_node_bit(msg->src)))
 			blocks_write(m, msg);
 		break;
 	case WEFT_MSG_CHASE:

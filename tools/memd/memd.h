@@ -26,10 +26,9 @@
 #define FLUSHING_MS	20	/* to see whether it is over */
 
 /**
- * struct memd - the blade
+ * struct blade - what belongs to the whole blade
  * @opt: command line
  * @life: number of this life
- * @seq: last sequence number used
  * @ready: knows regions and members
  * @started: millisecond
  * @flush: for the backing file to get to the disk
@@ -37,31 +36,41 @@
  * @key: of the rack, set by who begins; not set: it has none
  * @clock: of the rack, if there is a key
  */
-struct memd {
+struct blade {
 	struct options opt;
 	u32 life;
-	u32 seq;
 	bool ready;
 	u64 started;
 	struct weft_key key;
 	struct clock clock;
-	struct gate gate;
-	struct timers timers;
-	struct udp udp;
 	struct backing backing;
 	struct frames frames;
 	struct regions regions;
 	struct numbers numbers;
 	struct members members;
-	struct lines lines;
-	struct staging staging;
+	struct looks looks;
 	struct caller *callers[WEFT_BLADE_MAX + 1];
 	struct pushes pushes[WEFT_BLADE_MAX + 1];
 	struct follow follow;
 	struct renew renew;
-	struct stats stats;
 	struct timer flush;
 	bool flushing;
+};
+
+/**
+ * struct memd - what takes messages, and what only it uses
+ * @b: the blade
+ * @seq: last sequence number used
+ */
+struct memd {
+	struct blade *b;
+	u32 seq;
+	struct gate gate;
+	struct timers timers;
+	struct udp udp;
+	struct lines lines;
+	struct staging staging;
+	struct stats stats;
 };
 
 /**
@@ -120,18 +129,18 @@ static inline u32 memd_seq(struct memd *m)
 /* The rack's time. */
 static inline struct weft_stamp memd_time(const struct memd *m)
 {
-	return clock_read(&m->clock, m->timers.now);
+	return clock_read(&m->b->clock, m->timers.now);
 }
 
 static inline bool memd_is_first(const struct memd *m)
 {
-	return m->opt.id == WEFT_BLADE_MIN;
+	return m->b->opt.id == WEFT_BLADE_MIN;
 }
 
 /* May nodes have lines?  Not while some may have lines of a former life. */
 static inline bool memd_serves(const struct memd *m)
 {
-	return m->ready && !m->renew.active;
+	return m->b->ready && !m->b->renew.active;
 }
 
 #define count(m, id)	((m)->stats.count[STAT_##id]++)

@@ -37,7 +37,7 @@ static void send(struct memd *m, u8 to, struct push *p)
 	};
 
 	memd_send_to(m, &msg, to);
-	timer_set(&m->timers, &m->pushes[to].timer, p->delay);
+	timer_set(&m->timers, &m->b->pushes[to].timer, p->delay);
 }
 
 static void begin(struct memd *m, u8 to, struct push *p)
@@ -51,7 +51,7 @@ static void begin(struct memd *m, u8 to, struct push *p)
 /* The first call to a member is over. */
 static void end_first(struct memd *m, u8 to, u16 err)
 {
-	struct pushes *ps = &m->pushes[to];
+	struct pushes *ps = &m->b->pushes[to];
 	struct push *p = ps->head;
 	struct job *job = p->job;
 
@@ -74,7 +74,7 @@ static void end_first(struct memd *m, u8 to, u16 err)
 
 void push_drop(struct memd *m, u8 to, u16 err)
 {
-	struct pushes *ps = &m->pushes[to];
+	struct pushes *ps = &m->b->pushes[to];
 	struct push *p = ps->head, *next;
 
 	/* what the jobs then queue is not to be dropped */
@@ -93,8 +93,8 @@ void push_drop(struct memd *m, u8 to, u16 err)
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	u8 to = (u8)(timer_owner(t, struct pushes, timer) - m->pushes);
-	struct push *p = m->pushes[to].head;
+	u8 to = (u8)(timer_owner(t, struct pushes, timer) - m->b->pushes);
+	struct push *p = m->b->pushes[to].head;
 	u64 now = m->timers.now;
 	bool silent;
 
@@ -102,7 +102,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		return;
 	/* a blade that lives calls once a second */
 	silent = weft_is_blade(to) &&
-		 now - m->members.by_id[to].heard > MEMBER_ALIVE_MS;
+		 now - m->b->members.by_id[to].heard > MEMBER_ALIVE_MS;
 	if (now < p->give_up && !silent) {
 		p->delay = p->delay * 2 < LAST_MS ? p->delay * 2 : LAST_MS;
 		count(m, PUSH_REPEATED);
@@ -121,21 +121,21 @@ void push_init(struct memd *m)
 	u32 id;
 
 	for (id = 0; id <= WEFT_BLADE_MAX; id++) {
-		m->pushes[id].tail = &m->pushes[id].head;
-		m->pushes[id].timer.fn = on_timer;
+		m->b->pushes[id].tail = &m->b->pushes[id].head;
+		m->b->pushes[id].timer.fn = on_timer;
 	}
 }
 
 void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
 	       struct job *job)
 {
-	struct pushes *ps = &m->pushes[to];
+	struct pushes *ps = &m->b->pushes[to];
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct push *p;
 	u32 len;
 
 	if (weft_is_blade(to)) {
-		call->life = m->members.by_id[to].life;
+		call->life = m->b->members.by_id[to].life;
 		call->cookie = ++ps->seq;
 	}
 	len = weft_call_pack(call, payload);
@@ -151,7 +151,7 @@ void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
 	p->next = NULL;
 	p->job = job;
 	p->nonce = nonce;
-	p->txn = weft_txn(m->opt.id, memd_seq(m));
+	p->txn = weft_txn(m->b->opt.id, memd_seq(m));
 	job_hold(job);
 	count(m, PUSH);
 	*ps->tail = p;
@@ -162,7 +162,7 @@ void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
 
 void push_reply(struct memd *m, const struct weft_msg *msg)
 {
-	struct push *p = m->pushes[msg->src].head;
+	struct push *p = m->b->pushes[msg->src].head;
 	struct weft_call reply;
 
 	if (!p || p->txn != msg->txn ||

@@ -17,20 +17,20 @@
 
 void quota_init(struct memd *m)
 {
-	u64 locks = m->opt.memory / LOCK_MEMORY;
+	u64 locks = m->b->opt.memory / LOCK_MEMORY;
 
-	if (m->opt.locks)
+	if (m->b->opt.locks)
 		return;
 	if (locks < LOCKS_LEAST)
 		locks = LOCKS_LEAST;
-	m->opt.locks = locks < LOCKS_MOST ? (u32)locks : LOCKS_MOST;
+	m->b->opt.locks = locks < LOCKS_MOST ? (u32)locks : LOCKS_MOST;
 }
 
 /* --- numbers of regions -------------------------------------------------------- */
 
 u32 quota_numbers_left(const struct memd *m)
 {
-	u32 next = m->regions.next_id ? m->regions.next_id : 1;
+	u32 next = m->b->regions.next_id ? m->b->regions.next_id : 1;
 
 	return next <= WEFT_REGION_MAX ? WEFT_REGION_MAX + 1 - next : 0;
 }
@@ -65,7 +65,7 @@ static struct number_use *use_of(struct numbers *ns, u32 uid)
 void quota_numbered(struct memd *m, u32 uid, bool unlimited)
 {
 	if (!unlimited && uid != ROOT)
-		use_of(&m->numbers, uid)->n++;
+		use_of(&m->b->numbers, uid)->n++;
 }
 
 static u16 quota_number(const struct memd *m, u32 uid)
@@ -77,8 +77,8 @@ static u16 quota_number(const struct memd *m, u32 uid)
 			 uid, WEFT_REGION_MAX);
 		return ENOSPC;
 	}
-	for (i = 0; i < m->numbers.users; i++) {
-		const struct number_use *use = &m->numbers.user[i];
+	for (i = 0; i < m->b->numbers.users; i++) {
+		const struct number_use *use = &m->b->numbers.user[i];
 
 		if (use->uid != uid || use->n < left)
 			continue;
@@ -101,16 +101,16 @@ u16 quota_region(const struct memd *m, u32 uid, bool unlimited)
 	err = quota_number(m, uid);
 	if (err)
 		return err;
-	if (m->regions.n >= REGIONS_MAX - PLACES_KEPT)
+	if (m->b->regions.n >= REGIONS_MAX - PLACES_KEPT)
 		return ENOSPC;
-	if (!m->opt.user_regions)
+	if (!m->b->opt.user_regions)
 		return 0;
-	for (i = 0; i < m->regions.n; i++) {
-		const struct region *r = m->regions.by_id[i];
+	for (i = 0; i < m->b->regions.n; i++) {
+		const struct region *r = m->b->regions.by_id[i];
 
 		n += r->uid == uid && !r->gone;
 	}
-	return n < m->opt.user_regions ? 0 : EDQUOT;
+	return n < m->b->opt.user_regions ? 0 : EDQUOT;
 }
 
 /* Bytes that one user's regions may have together; 0: no limit. */
@@ -119,10 +119,10 @@ static u64 memory_limit(const struct memd *m)
 	u64 all = 0;
 	u32 i;
 
-	if (m->opt.user_memory != USER_MEMORY_HALF)
-		return m->opt.user_memory;
-	for (i = 0; i < m->opt.blades; i++)
-		all += m->regions.size[i];
+	if (m->b->opt.user_memory != USER_MEMORY_HALF)
+		return m->b->opt.user_memory;
+	for (i = 0; i < m->b->opt.blades; i++)
+		all += m->b->regions.size[i];
 	return all / 2;
 }
 
@@ -134,10 +134,10 @@ u16 quota_memory(const struct memd *m, u32 uid, bool unlimited, u64 more)
 	if (unlimited || uid == ROOT || !limit || !more)
 		return 0;
 	/* keeps the sum from overflowing; no room is said to whom it is too large for */
-	if (!region_size_ok(&m->regions, more))
+	if (!region_size_ok(&m->b->regions, more))
 		return 0;
-	for (i = 0; i < m->regions.n; i++) {
-		const struct region *r = m->regions.by_id[i];
+	for (i = 0; i < m->b->regions.n; i++) {
+		const struct region *r = m->b->regions.by_id[i];
 
 		if (r->uid == uid && !r->gone)
 			sum += r->growing > r->size ? r->growing : r->size;
@@ -151,8 +151,8 @@ u32 quota_locks(const struct memd *m)
 {
 	u32 i, all = 0;
 
-	for (i = 0; i < m->regions.n; i++)
-		all += m->regions.by_id[i]->locks.n;
+	for (i = 0; i < m->b->regions.n; i++)
+		all += m->b->regions.by_id[i]->locks.n;
 	return all;
 }
 
@@ -163,22 +163,22 @@ u32 quota_locks(const struct memd *m)
 bool quota_lock(struct memd *m, struct region *r)
 {
 	struct locks *t = &r->locks;
-	u64 part = m->opt.locks / LOCK_PART, all = 0, own = 0;
+	u64 part = m->b->opt.locks / LOCK_PART, all = 0, own = 0;
 	/* whoever may read root's regions makes locks of them: others have a part left */
-	u64 own_most = r->uid == ROOT ? m->opt.locks - part : part;
+	u64 own_most = r->uid == ROOT ? m->b->opt.locks - part : part;
 	u32 i;
 
 	if (t->n < t->allowed)
 		return true;
 	if (t->refused && m->timers.now - t->refused < REFUSED_MS)
 		return false;
-	for (i = 0; i < m->regions.n; i++) {
-		const struct region *other = m->regions.by_id[i];
+	for (i = 0; i < m->b->regions.n; i++) {
+		const struct region *other = m->b->regions.by_id[i];
 
 		all += other->locks.allowed;
 		own += other->uid == r->uid ? other->locks.allowed : 0;
 	}
-	if (t->allowed + LOCK_CHUNK > part || all + LOCK_CHUNK > m->opt.locks ||
+	if (t->allowed + LOCK_CHUNK > part || all + LOCK_CHUNK > m->b->opt.locks ||
 	    own + LOCK_CHUNK > own_most) {
 		t->refused = m->timers.now;
 		return false;

@@ -15,12 +15,12 @@
 
 u32 renew_nodes(const struct memd *m)
 {
-	return m->members.mask & ~m->renew.late;
+	return m->b->members.mask & ~m->b->renew.late;
 }
 
 static void send(struct memd *m, u32 id)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 	struct weft_call call = {
 		.op = WEFT_CALL_RENEW,
 		.node = id,
@@ -40,7 +40,7 @@ static void send(struct memd *m, u32 id)
 
 static void send_to_all(struct memd *m)
 {
-	u32 nodes = m->renew.waiting | m->renew.late, id;
+	u32 nodes = m->b->renew.waiting | m->b->renew.late, id;
 
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
@@ -53,18 +53,18 @@ static void give_numbers(struct memd *m, u32 nodes)
 
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
-			m->renew.txn[id] = weft_txn(m->opt.id, memd_seq(m));
+			m->b->renew.txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 }
 
 static u64 elapsed(const struct memd *m)
 {
-	return m->timers.now - m->renew.began;
+	return m->timers.now - m->b->renew.began;
 }
 
 /* All have answered, or are not waited for any more. */
 static void check_end(struct memd *m)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 
 	if (!rn->active || !rn->asking || rn->waiting)
 		return;
@@ -83,7 +83,7 @@ static void check_end(struct memd *m)
 
 static void answered(struct memd *m, u32 id)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 	u32 bit = weft_node_bit(id);
 
 	rn->waiting &= ~bit;
@@ -94,36 +94,36 @@ static void answered(struct memd *m, u32 id)
 u64 renew_bound(const struct memd *m)
 {
 	/* a node has no more of us than we have memory */
-	return RENEW_BASE_MS + m->opt.memory / RENEW_SPEED;
+	return RENEW_BASE_MS + m->b->opt.memory / RENEW_SPEED;
 }
 
 static void moved(struct memd *m, u32 id)
 {
-	if (m->renew.waiting & weft_node_bit(id))
-		m->renew.moved[id] = m->timers.now;
+	if (m->b->renew.waiting & weft_node_bit(id))
+		m->b->renew.moved[id] = m->timers.now;
 }
 
 void renew_stored(struct memd *m, u32 id)
 {
 	moved(m, id);
-	m->renew.stored[id]++;
+	m->b->renew.stored[id]++;
 }
 
 static void leave_out(struct memd *m, u32 id, bool moves)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 	unsigned long long s = elapsed(m) / 1000;
 
 	if (moves)
 		log_say("node %u (%s) has not come to an end of giving its blocks back in %llu s: the %llu that came count, what else it has modified is lost, and it is let in again when it has dropped all",
-			id, log_addr(m->members.by_id[id].addr), s,
+			id, log_addr(m->b->members.by_id[id].addr), s,
 			(unsigned long long)rn->stored[id]);
 	else
 		log_say("node %u (%s) does not give its blocks back: of what it has modified the %llu blocks that came count, the rest is lost, and it is let in again when it has dropped all",
-			id, log_addr(m->members.by_id[id].addr),
+			id, log_addr(m->b->members.by_id[id].addr),
 			(unsigned long long)rn->stored[id]);
 	/* another call: what was asked before is not to be answered any more */
-	rn->txn[id] = weft_txn(m->opt.id, memd_seq(m));
+	rn->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 	rn->late |= weft_node_bit(id);
 	rn->waiting &= ~weft_node_bit(id);
 }
@@ -131,7 +131,7 @@ static void leave_out(struct memd *m, u32 id, bool moves)
 /* Others go on without those that make no progress, or come to no end. */
 static void give_up(struct memd *m)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 	bool over = elapsed(m) >= renew_bound(m);
 	u32 id;
 
@@ -146,7 +146,7 @@ static void give_up(struct memd *m)
 /* So that who looks at the log knows what everybody waits for. */
 static void tell(struct memd *m)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 	u32 id;
 
 	if (m->timers.now - rn->told < TELL_MS)
@@ -155,14 +155,14 @@ static void tell(struct memd *m)
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (rn->waiting & weft_node_bit(id))
 			log_say("waiting for node %u (%s): %llu blocks came, the last sign of it %llu s ago",
-				id, log_addr(m->members.by_id[id].addr),
+				id, log_addr(m->b->members.by_id[id].addr),
 				(unsigned long long)rn->stored[id],
 				(unsigned long long)(m->timers.now - rn->moved[id]) / 1000);
 }
 
 static void begin_asking(struct memd *m)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 	u32 id;
 
 	rn->asking = true;
@@ -174,11 +174,11 @@ static void begin_asking(struct memd *m)
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 
 	if (rn->active && !rn->asking) {
 		/* first it must be known whether there is a switch */
-		if (!members_settled(&m->members) || !lines_mark(m)) {
+		if (!members_settled(&m->b->members) || !lines_mark(m)) {
 			timer_set(&m->timers, t, FIRST_MS);
 			return;
 		}
@@ -197,19 +197,19 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void renew_init(struct memd *m)
 {
-	m->renew.timer.fn = on_timer;
+	m->b->renew.timer.fn = on_timer;
 }
 
 void renew_begin(struct memd *m, const char *why)
 {
-	struct renew *rn = &m->renew;
+	struct renew *rn = &m->b->renew;
 	u32 life;
 
 	if (getrandom(&life, sizeof(life), GRND_NONBLOCK) < 0)
 		life = memd_seq(m) * 2654435761u;
 	rn->life = life ? life : 1;
 	lines_renew(m, rn->life & ~(u32)WEFT_GRANT_OWNED);
-	rn->waiting = m->members.mask;
+	rn->waiting = m->b->members.mask;
 	rn->late = 0;
 	rn->active = true;
 	rn->asking = false;
@@ -228,14 +228,14 @@ bool renew_reply(struct memd *m, const struct weft_msg *msg)
 	u32 bit = weft_node_bit(msg->src);
 	struct weft_call reply;
 
-	if (!bit || !((m->renew.waiting | m->renew.late) & bit) ||
-	    msg->txn != m->renew.txn[msg->src] ||
+	if (!bit || !((m->b->renew.waiting | m->b->renew.late) & bit) ||
+	    msg->txn != m->b->renew.txn[msg->src] ||
 	    weft_call_unpack(&reply, msg->payload, msg->len))
 		return false;
 	if (!reply.err) {
 		answered(m, msg->src);
-	} else if (reply.err == EINPROGRESS && reply.used > m->renew.worked[msg->src]) {
-		m->renew.worked[msg->src] = reply.used;
+	} else if (reply.err == EINPROGRESS && reply.used > m->b->renew.worked[msg->src]) {
+		m->b->renew.worked[msg->src] = reply.used;
 		moved(m, msg->src);
 	}
 	return true;
@@ -251,8 +251,8 @@ u16 renew_claim(struct memd *m, const struct request *q)
 	const struct weft_call *c = &q->call;
 	const u8 *p = c->list;
 
-	if (!(m->renew.waiting & weft_node_bit(q->src)) ||
-	    c->life != m->renew.life)
+	if (!(m->b->renew.waiting & weft_node_bit(q->src)) ||
+	    c->life != m->b->renew.life)
 		return ESTALE;
 	if (c->list_len % WEFT_CLAIM_LEN)
 		return EINVAL;

@@ -85,26 +85,26 @@ static void add_state(struct memd *m, struct page *page)
 	u64 moving = l->at[WEFT_ADDING] + l->at[WEFT_REMOVING] +
 		     l->at[WEFT_DROPPING];
 	u64 in_switch = l->at[WEFT_IN_SWITCH];
-	u32 blade = options_blade(&m->opt);
+	u32 blade = options_blade(&m->b->opt);
 
-	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->members)));
-	add(page, "switch", m->members.use_switch);
-	add(page, "regions", m->regions.n);
+	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->b->members)));
+	add(page, "switch", m->b->members.use_switch);
+	add(page, "regions", m->b->regions.n);
 	add(page, "region_numbers_left", quota_numbers_left(m));
-	add(page, "memory_bytes", m->opt.memory);
-	add(page, "reserved_bytes", m->regions.reserved[blade]);
-	add(page, "used_bytes", (u64)m->frames.used * FRAME_SIZE);
+	add(page, "memory_bytes", m->b->opt.memory);
+	add(page, "reserved_bytes", m->b->regions.reserved[blade]);
+	add(page, "used_bytes", (u64)m->b->frames.used * FRAME_SIZE);
 	add(page, "lines_at_home", l->known - in_switch - moving);
 	add(page, "lines_in_switch", in_switch);
 	add(page, "lines_moving", moving);
 	add(page, "locks", quota_locks(m));
-	add(page, "locks_max", m->opt.locks);
+	add(page, "locks_max", m->b->opt.locks);
 	add(page, "sent", m->udp.sent);
 	add(page, "sent_bytes", m->udp.sent_bytes);
 	add(page, "not_sent", m->udp.dropped);
 	add(page, "not_received", udp_not_received(&m->udp));
-	add(page, "blades", m->opt.blades);
-	add(page, "ready", m->ready);
+	add(page, "blades", m->b->opt.blades);
+	add(page, "ready", m->b->ready);
 	add(page, "refused_ago_s", gate_refused_ago(m));
 }
 

@@ -28,7 +28,7 @@ static void done(struct memd *m, struct region *r)
 	timer_stop(&t->timer);
 	if (r->gone) {
 		log_note("region %u is freed", r->id);
-		region_free(&m->regions, r);
+		region_free(&m->b->regions, r);
 	} else {
 		for (; n < r->runs; n++) {
 			bool wanted = false;
@@ -105,7 +105,7 @@ static void take_away(struct memd *m, struct region *r)
 		t->next++;
 		blocks--;
 	}
-	frames_give_back(&m->frames);
+	frames_give_back(&m->b->frames);
 }
 
 static void step(struct memd *m, struct region *r)
