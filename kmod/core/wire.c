@@ -20,6 +20,8 @@ enum {
 };
 
 static_assert(OFF_RACK + 4 == WEFT_WIRE_HDR_LEN, "header fields fill it");
+static_assert(OFF_TYPE == WEFT_WIRE_TYPE_AT && OFF_LINE == WEFT_WIRE_LINE_AT,
+	      "what filters look at");
 static_assert(OFF_TAG + 8 == WEFT_WIRE_TRAILER_LEN, "trailer fields fill it");
 
 u32 weft_wire_psum(const void *payload, size_t len)

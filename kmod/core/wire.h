@@ -33,6 +33,10 @@
 #define WEFT_WIRE_TRAILER_LEN	16
 #define WEFT_WIRE_TAGGED	1
 
+/* For a filter in front of a socket, which has no codec. */
+#define WEFT_WIRE_TYPE_AT	2
+#define WEFT_WIRE_LINE_AT	12
+
 /**
  * struct weft_msg - one message, in host byte order
  * @type: WEFT_MSG_*

@@ -18,6 +18,7 @@ static pid_t blade_pid[RIG_BLADES];
 static void exec_memd(u32 id, const char *const *args)
 {
 	const char *build = getenv("BUILD"), *other = getenv("WEFT_MEMD");
+	const char *threads = getenv("WEFT_RIG_THREADS");
 	const char *argv[30] = { "weft-memd" };
 	char program[256], id_text[8], addr[16], port_text[8], log[96], key[96];
 	struct in_addr a = { .s_addr = htonl(rig_addr(id)) };
@@ -39,6 +40,10 @@ static void exec_memd(u32 id, const char *const *args)
 	if (rig_key.set) {
 		argv[n++] = "--key";
 		argv[n++] = key;
+	}
+	if (threads) {
+		argv[n++] = "--threads";
+		argv[n++] = threads;
 	}
 	while (*args && n < 29)
 		argv[n++] = *args++;

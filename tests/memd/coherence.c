@@ -16,6 +16,7 @@
 #define NODES	4
 #define LINES	24
 #define REGIONS	2
+#define APART		16	/* lines, where blades have several threads */
 
 /* What a block says: how often it was written, then a pattern of that. */
 static u32 last[REGIONS][LINES];
@@ -192,11 +193,13 @@ int main(int argc, char **argv)
 	steps = (long)job.times;
 	restarts = job.restarts;
 	fake_init(n_blades);
+	if (getenv("WEFT_RIG_THREADS"))
+		fake_apart = APART;
 	rig_faults = job.faults;
 	for (n = 1; n <= NODES; n++)
 		CHECK_EQ(fake_join(&fakes[n]), 0);
 	for (r = 0; r < REGIONS; r++) {
-		CHECK_EQ(fake_create(&fakes[1], names[r], (u64)LINES * blocks[r],
+		CHECK_EQ(fake_create(&fakes[1], names[r], (u64)LINES * fake_apart * blocks[r],
 				     blocks[r], &regions[r]), 0);
 		for (n = 1; n <= NODES; n++)
 			CHECK_EQ(fake_open(&fakes[n], regions[r], blocks[r]), 0);

@@ -7,6 +7,7 @@
 #define TIME_MS		20
 
 struct fake fakes[RIG_NODES + 1];
+u32 fake_apart = 1;
 u32 fake_timeout_ms = 10;
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
@@ -114,7 +115,8 @@ struct fake_line *fake_line(struct fake *f, u32 region, u32 index)
 		CHECK_FAIL("node %u does not have region %u open", f->id, region);
 	fl = &r->line[index];
 	if (!fl->data) {
-		weft_line_init(&fl->l, weft_line_key(region, WEFT_KIND_PAGE, index),
+		weft_line_init(&fl->l, weft_line_key(region, WEFT_KIND_PAGE,
+						     (u64)index * fake_apart),
 			       (u8)f->id);
 		fl->data = calloc(1, FAKE_BLOCK_MAX);
 		if (!fl->data)
@@ -144,7 +146,7 @@ static void show(u64 key)
 
 		if (!r)
 			continue;
-		l = &r->line[weft_line_index(key)].l;
+		l = &r->line[weft_line_index(key) / fake_apart].l;
 		fprintf(stderr, "node %u: state %u op %u txn %08x busy %d held %u for %08x grant %u owned %u version %llx acked %x of %x data %d fetching %d\n",
 			n, l->state, l->op, l->txn, l->busy, l->held, l->held_txn,
 			l->grant, l->owned, (unsigned long long)l->version, l->acked,
@@ -233,7 +235,7 @@ static void recalled(struct fake *f, const struct weft_call *c)
 	u32 i;
 
 	for (i = 0; r && i < FAKE_LINES; i++) {
-		if (!r->line[i].data || (u64)i * r->block < c->size)
+		if (!r->line[i].data || (u64)i * fake_apart * r->block < c->size)
 			continue;
 		weft_line_forget(&r->line[i].l, &out);
 		carry_out(f, r, &r->line[i], &out, NULL);
@@ -385,8 +387,9 @@ static void take(u32 id, const struct weft_msg *msg)
 	f->last = *msg;
 	f->last.payload = NULL;
 	r = region_of(f, weft_line_region(msg->line));
-	if (r && weft_line_index(msg->line) < FAKE_LINES) {
-		fl = fake_line(f, r->id, (u32)weft_line_index(msg->line));
+	if (r && weft_line_index(msg->line) / fake_apart < FAKE_LINES) {
+		fl = fake_line(f, r->id, (u32)weft_line_index(msg->line) / fake_apart);
+		CHECK_EQ(fl->l.key, msg->line);
 		weft_line_recv(&fl->l, msg, ++f->seq, &out);
 		carry_out(f, r, fl, &out, msg);
 		return;

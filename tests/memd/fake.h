@@ -10,7 +10,7 @@
 #include "controller.h"
 #include "rig.h"
 
-#define FAKE_LINES	64	/* of each region that a node looks at */
+#define FAKE_LINES	64	/* of each region that a node looks at, fake_apart apart */
 #define FAKE_REGIONS	4
 #define FAKE_BLOCK_MAX	65536
 
@@ -81,6 +81,12 @@ struct fake {
 };
 
 extern struct fake fakes[RIG_NODES + 1];
+
+/*
+ * Line 1 of fake_line() is this line of the region, and so on: 1, or more for lines of many
+ * runs, and so of all threads of a blade.
+ */
+extern u32 fake_apart;
 
 /* Milliseconds until a request is repeated for the first time. */
 extern u32 fake_timeout_ms;

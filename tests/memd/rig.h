@@ -91,7 +91,7 @@ void rig_pump(int ms);
 
 /**
  * rig_memd_start() - run a memory blade, $WEFT_MEMD or that of the build, and wait until
- *	it listens
+ *	it listens; with $WEFT_RIG_THREADS threads, if that is set
  * @id: of the blade
  * @args: more arguments, NULL at the end
  */

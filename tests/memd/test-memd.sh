@@ -104,7 +104,7 @@ refused_port()
 here=(--id 33 --address 127.0.0.101 --port "$PORT")
 
 check "--version" grep -q '^weft-memd [0-9]' <("$MEMD" --version)
-for option in id blade interface address peers memory user-regions user-memory locks backing switch rack port key make-key \
+for option in id blade interface address peers memory user-regions user-memory locks threads backing switch rack port key make-key \
 	      background foreground verbose help version; do
 	check "--help has --$option" grep -q -- "--$option" <("$MEMD" --help)
 done
@@ -126,6 +126,8 @@ refuses 1 '--user-regions is a number from 0 to 16384' "${here[@]}" --user-regio
 refuses 1 '--user-regions is a number' "${here[@]}" --user-regions 16385
 refuses 1 '--user-memory is a size from 1M to 8T' "${here[@]}" --user-memory 1
 refuses 1 '--locks is a number from 4096' "${here[@]}" --locks 100
+refuses 1 '--threads is a number from 1 to 16' "${here[@]}" --threads 17
+refuses 1 '--threads is a number' "${here[@]}" --threads 0
 refuses 1 'auto or none' "${here[@]}" --switch yes
 refuses 1 '--port is a number' --id 33 --address 127.0.0.1 --port 65536
 refuses 1 '--peers has to name them all' --id 34 --address 127.0.0.102
@@ -145,6 +147,13 @@ if start --id 33 --address 127.0.0.101 --switch none; then
 fi
 if start --blade 1 --address 127.0.0.101 --switch none --foreground --verbose; then
 	stop INT 0
+fi
+if start --id 33 --address 127.0.0.101 --switch none --threads 3; then
+	check "it has a socket for each thread" equal 3 \
+		"$(grep -c "^ *[0-9]*: 6500007F:$(printf %04X "$PORT") " /proc/net/udp)"
+	refuses 2 'is in use: is another weft-memd running?' "${here[@]}" --switch none
+	refuses 2 'is in use: is another weft-memd running?' "${here[@]}" --switch none --threads 2
+	stop TERM 0
 fi
 # In the background: the command returns, and it goes on.
 in_background()

@@ -62,7 +62,7 @@ int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
 	const u8 *p = buf;
 	ssize_t n;
 
-	b->dirty = true;
+	__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
 	while (len) {
 		n = pwrite(b->fd, p, len, (off_t)at);
 		if (n < 0 && errno == EINTR)

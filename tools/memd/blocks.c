@@ -88,8 +88,12 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 /* If it is there.  It may not be ours, or beyond the end. */
 static const struct block *made(struct memd *m, u64 line)
 {
-	struct region *r = region_find(&m->b->regions, weft_line_region(line));
+	struct region *r;
 
+	/* what others have may change under our eyes */
+	if (memd_of(m, line) != m)
+		return NULL;
+	r = region_find_again(&m->b->regions, &m->hint, weft_line_region(line));
 	return r && weft_line_kind(line) == WEFT_KIND_PAGE ?
 		region_block(&m->b->regions, r, weft_line_index(line), false) : NULL;
 }
@@ -132,7 +136,7 @@ void blocks_clear(struct memd *m, struct region *r, struct block *b)
 	if (b->frame != FRAME_NONE) {
 		frames_release(&m->b->frames, b->frame, true);
 		b->frame = FRAME_NONE;
-		r->used -= r->block;
+		__atomic_sub_fetch(&r->used, r->block, __ATOMIC_RELAXED);
 	}
 	b->version = region_base(r, block_index(b));
 }
@@ -144,6 +148,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	u32 pieces = r->block / FRAME_SIZE, frame;
 	u64 index = weft_line_index(msg->line);
 	struct block *b = region_block(&m->b->regions, r, index, true);
+	bool later;
 
 	if (!b) {
 		log_warn("out of memory for the directory");
@@ -155,9 +160,9 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		return;
 	}
 	frame = frames_store(&m->b->frames, r->id, index * pieces, pieces,
-			     msg->version, data);
+			     msg->version, data, &later);
 	/* not acknowledged: the node keeps the block and tries again */
-	if (frame == FRAME_NONE && m->b->frames.wanted) {
+	if (frame == FRAME_NONE && later) {
 		count(m, WRITE_LATE);
 		memd_flush_soon(m);
 		return;
@@ -168,8 +173,9 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 			 (unsigned long long)index, r->id);
 		return;
 	}
+	/* the region has lines of other threads, too */
 	if (b->frame == FRAME_NONE)
-		r->used += r->block;
+		__atomic_add_fetch(&r->used, r->block, __ATOMIC_RELAXED);
 	else
 		frames_release(&m->b->frames, b->frame, false);
 	b->frame = frame;
@@ -193,8 +199,14 @@ static void drop_stage(struct staging *s, u8 node, struct stage **p)
 
 void blocks_forget(struct memd *m, u8 node)
 {
-	while (m->staging.of[node])
-		drop_stage(&m->staging, node, &m->staging.of[node]);
+	struct staging *s;
+	u32 i;
+
+	for (i = 0; i < m->b->threads; i++) {
+		s = &m->b->thread[i]->staging;
+		while (s->of[node])
+			drop_stage(s, node, &s->of[node]);
+	}
 }
 
 /* Make room for a block of @size: the oldest goes. */
@@ -203,7 +215,7 @@ static void make_room(struct memd *m, u8 node, u32 size)
 	struct staging *s = &m->staging;
 	struct stage **p;
 
-	while (s->of[node] && s->bytes[node] + size > STAGING_PER_NODE) {
+	while (s->of[node] && s->bytes[node] + size > STAGING_PER_NODE / m->b->threads) {
 		for (p = &s->of[node]; (*p)->next; )
 			p = &(*p)->next;
 		drop_stage(s, node, p);

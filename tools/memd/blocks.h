@@ -8,7 +8,7 @@
 #include "region.h"
 #include "wire.h"
 
-#define STAGING_PER_NODE	(2u << 20)	/* bytes of incomplete blocks */
+#define STAGING_PER_NODE	(2u << 20)	/* bytes of incomplete blocks, in all threads */
 
 /**
  * struct stage - a block of which some fragments came
@@ -50,7 +50,7 @@ void blocks_near(struct memd *m, u64 line);
 /* WB, a fragment. */
 void blocks_write(struct memd *m, const struct weft_msg *msg);
 
-/* Drop what a node began to send: it has left. */
+/* Drop, in all threads, what a node began to send: it has left. */
 void blocks_forget(struct memd *m, u8 node);
 
 /* Take a block's contents away. */

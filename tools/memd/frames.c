@@ -32,6 +32,7 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 	u64 ram = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
 
 	memset(f, 0, sizeof(*f));
+	pthread_mutex_init(&f->lock, NULL);
 	f->backing = b;
 	f->fresh = 1;
 	f->total = (u32)(memory / FRAME_SIZE) + SPARE;
@@ -51,6 +52,19 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 		return fail(err, "cannot reserve memory: say --memory with less than %llu MiB",
 			    (unsigned long long)(memory >> 20));
 	return 0;
+}
+
+/* A few instructions at a time, and only for who writes: one lock does for all. */
+static void lock(struct frames *f)
+{
+	if (f->shared)
+		pthread_mutex_lock(&f->lock);
+}
+
+static void unlock(struct frames *f)
+{
+	if (f->shared)
+		pthread_mutex_unlock(&f->lock);
 }
 
 static bool in_file(const struct frames *f)
@@ -178,7 +192,7 @@ static void clear_record(struct frames *f, u32 frame)
 			 strerror(errno));
 }
 
-void frames_give_back(struct frames *f)
+static void give_back_run(struct frames *f)
 {
 	u32 from = f->back_from, to = f->back_to, end;
 
@@ -204,6 +218,13 @@ void frames_give_back(struct frames *f)
 	}
 }
 
+void frames_give_back(struct frames *f)
+{
+	lock(f);
+	give_back_run(f);
+	unlock(f);
+}
+
 static void add_to_back(struct frames *f, u32 frame)
 {
 	if (f->back_from != f->back_to && frame == f->back_to) {
@@ -211,7 +232,7 @@ static void add_to_back(struct frames *f, u32 frame)
 	} else if (f->back_from != f->back_to && frame + 1 == f->back_from) {
 		f->back_from--;
 	} else {
-		frames_give_back(f);
+		give_back_run(f);
 		f->back_from = frame;
 		f->back_to = frame + 1;
 	}
@@ -230,6 +251,7 @@ static void put_to_rest(struct frames *f, u32 frame, bool give_back)
 
 void frames_release(struct frames *f, u32 first, bool give_back)
 {
+	lock(f);
 	while (first) {
 		u32 next = f->next[first];
 
@@ -244,9 +266,10 @@ void frames_release(struct frames *f, u32 first, bool give_back)
 		}
 		first = next;
 	}
+	unlock(f);
 }
 
-bool frames_settle(struct frames *f, u32 n)
+static bool settle(struct frames *f, u32 n)
 {
 	u32 i, frame;
 
@@ -260,8 +283,18 @@ bool frames_settle(struct frames *f, u32 n)
 			n--;
 		}
 	}
-	frames_give_back(f);
+	give_back_run(f);
 	return !is_empty(&f->flushed);
+}
+
+bool frames_settle(struct frames *f, u32 n)
+{
+	bool more;
+
+	lock(f);
+	more = settle(f, n);
+	unlock(f);
+	return more;
 }
 
 static void end_flush(struct frames *f)
@@ -297,18 +330,21 @@ bool frames_flush(struct frames *f)
 
 static u32 take(struct frames *f)
 {
-	u32 frame = f->free;
+	u32 frame;
 
+	lock(f);
+	frame = f->free;
 	if (frame) {
 		f->free = f->next[frame];
 		f->n_free--;
 	} else if (f->fresh <= f->total) {
 		frame = f->fresh++;
-	} else {
-		return FRAME_NONE;
 	}
-	f->next[frame] = FRAME_NONE;
-	f->used++;
+	if (frame) {
+		f->next[frame] = FRAME_NONE;
+		f->used++;
+	}
+	unlock(f);
 	return frame;
 }
 
@@ -317,27 +353,29 @@ static bool has(const struct frames *f, u32 n)
 	return f->n_free + (f->total + 1 - f->fresh) >= n;
 }
 
-/* As many are free; if not, but some rest, that is noted. */
-static bool make_free(struct frames *f, u32 n)
+/* As many are free. */
+static bool make_free(struct frames *f, u32 n, bool *later)
 {
+	bool enough;
+
+	lock(f);
 	if (!has(f, n) && in_file(f))
-		frames_settle(f, FRAMES_PER_GROUP);
-	if (has(f, n))
-		return true;
-	f->wanted = !is_empty(&f->resting) || !is_empty(&f->flushing) ||
-		    !is_empty(&f->flushed);
-	return false;
+		settle(f, FRAMES_PER_GROUP);
+	enough = has(f, n);
+	*later = !enough && (!is_empty(&f->resting) || !is_empty(&f->flushing) ||
+			     !is_empty(&f->flushed));
+	unlock(f);
+	return enough;
 }
 
 /* --- contents ------------------------------------------------------------------ */
 
 u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
-		 const u8 *data)
+		 const u8 *data, bool *later)
 {
 	u32 first = FRAME_NONE, *link = &first, i;
 
-	f->wanted = false;
-	if (!make_free(f, n))
+	if (!make_free(f, n, later))
 		return FRAME_NONE;
 	for (i = 0; i < n; i++) {
 		u32 frame = take(f);

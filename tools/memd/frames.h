@@ -19,6 +19,8 @@
 #ifndef WEFT_MEMD_FRAMES_H
 #define WEFT_MEMD_FRAMES_H
 
+#include <pthread.h>
+
 #include "backing.h"
 #include "flush.h"
 
@@ -34,6 +36,8 @@ struct rest {
 
 /**
  * struct frames - the pool
+ * @shared: several threads have blocks; what is in a chain is its owner's
+ * @lock: then, for what is not in a chain
  * @backing: where they are, if it has a file
  * @mem: where they are otherwise
  * @next: by frame: next one of the block, or of the free ones
@@ -46,8 +50,6 @@ struct rest {
  * @free: first of the free ones before @fresh
  * @n_free: length of that list
  * @used: in use
- * @wanted: the last frames_store() found too few, while others rest: the file is to be
- *	brought to the disk now
  * @resting: given back since @flush began, or at all if none is running
  * @flushing: given back before it
  * @flushed: given back before the last one that has ended: may be cleared
@@ -56,6 +58,8 @@ struct rest {
  * @back_to: first after it
  */
 struct frames {
+	bool shared;
+	pthread_mutex_t lock;
 	struct backing *backing;
 	u8 *mem;
 	u32 *next;
@@ -68,7 +72,6 @@ struct frames {
 	u32 free;
 	u32 n_free;
 	u32 used;
-	bool wanted;
 	struct rest resting;
 	struct rest flushing;
 	struct rest flushed;
@@ -109,15 +112,16 @@ void frames_exit(struct frames *f);
  * @n: number of pieces
  * @version: of the block
  * @data: n * FRAME_SIZE bytes
+ * @later: set if too few frames are free, but others rest: they will be free when the file
+ *	has been brought to the disk, see frames_flush()
  *
  * Does not wait for the disk.
  *
  * Return: the first of the chain, or FRAME_NONE: no frame is free, or the file
- * cannot be written; or, if @f->wanted is set, frames will be free when the file has been
- * brought to the disk, see frames_flush().
+ * cannot be written.
  */
 u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
-		 const u8 *data);
+		 const u8 *data, bool *later);
 
 /* Read from a chain.  Return: 0 or -1 (the file cannot be read). */
 int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len);

@@ -50,7 +50,13 @@ void gate_refused(struct memd *m)
 
 u64 gate_refused_ago(const struct memd *m)
 {
-	return m->gate.refused ? (m->timers.now - m->gate.refused) / 1000 + 1 : 0;
+	u64 last = 0;
+	u32 i;
+
+	for (i = 0; i < m->b->threads; i++)
+		if (m->b->thread[i]->gate.refused > last)
+			last = m->b->thread[i]->gate.refused;
+	return last ? (m->timers.now - last) / 1000 + 1 : 0;
 }
 
 static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 from)
@@ -84,11 +90,19 @@ static bool is_fresh(struct memd *m, const struct weft_msg *msg, u32 from)
 	    calls_without_time(m, msg, from))
 		return false;
 	count(m, STALE);
+	turn_alone(m);
 	if (!memd_is_first(m))
 		follow_ask_time(m);
 	else if (msg->type == WEFT_MSG_CALL)
 		calls_stale(m, msg, from);
 	return false;
+}
+
+/* What is about the blade and not about a line, or is answered so if it is refused. */
+static bool is_for_blade(const struct weft_msg *msg)
+{
+	return msg->type == WEFT_MSG_CALL || msg->type == WEFT_MSG_REPLY ||
+	       msg->type == WEFT_MSG_MEMBERS_ACK;
 }
 
 bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len,
@@ -101,6 +115,8 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 		return false;
 	}
 	err = weft_wire_unpack(msg, buf, len, &m->b->key);
+	if ((!err || err == -ENOKEY || err == -EKEYREJECTED) && is_for_blade(msg))
+		turn_alone(m);
 	switch (err) {
 	case 0:
 		break;

@@ -46,6 +46,18 @@ static void send_out(struct memd *m, struct weft_home_out *out, u32 from)
 	}
 }
 
+/* A line's timer is its thread's, also if it is set by another one that is alone. */
+static void wake_at(struct memd *m, struct block *b, u64 delay)
+{
+	struct memd *owner = memd_of(m, b->line.key);
+
+	if (owner != m) {
+		owner->timers.now = m->timers.now;
+		owner->turn.sooner = true;
+	}
+	timer_set(&owner->timers, &b->timer, delay);
+}
+
 static u64 move_delay(const struct weft_home_line *l)
 {
 	u32 ms = MOVE_MS << (l->tries < 5 ? l->tries : 5);
@@ -112,7 +124,7 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 		memd_send_to(m, &out->msg_chase, out->chase);
 	}
 	if (out->timer)
-		timer_set(&m->timers, &b->timer, delay);
+		wake_at(m, b, delay);
 	if (!out->moved)
 		return;
 	timer_stop(&b->timer);
@@ -126,7 +138,7 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 	}
 	note_place(m, was, &again, &b->line);
 	to_switch(m, &again.sw);
-	timer_set(&m->timers, &b->timer, move_delay(&b->line));
+	wake_at(m, b, move_delay(&b->line));
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -160,7 +172,7 @@ static struct block *line_of(struct memd *m, struct region *r, u64 key, bool mak
 
 static struct block *block_of(struct memd *m, u64 key, struct region **r)
 {
-	*r = region_find(&m->b->regions, weft_line_region(key));
+	*r = region_find_again(&m->b->regions, &m->hint, weft_line_region(key));
 	return *r ? line_of(m, *r, key, false) : NULL;
 }
 
@@ -330,7 +342,7 @@ static struct block *requested(struct memd *m, struct region *r, u64 key)
 
 static struct region *find(struct memd *m, u64 key)
 {
-	struct region *r = region_find(&m->b->regions, weft_line_region(key));
+	struct region *r = region_find_again(&m->b->regions, &m->hint, weft_line_region(key));
 
 	if (!r || r->gone || !inside(r, key))
 		return NULL;
@@ -508,7 +520,7 @@ bool lines_recall(struct memd *m, struct region *r, struct block *b)
 	note_place(m, was, &out, &b->line);
 	if (out.to_switch) {
 		to_switch(m, &out.sw);
-		timer_set(&m->timers, &b->timer, move_delay(&b->line));
+		wake_at(m, b, move_delay(&b->line));
 	}
 	return false;
 }
@@ -518,6 +530,32 @@ void lines_forget(struct memd *m, struct region *r, struct block *b)
 	if (b->line.place != WEFT_AT_HOME)
 		m->lines.at[b->line.place]--;
 	forget(m, r, b);
+}
+
+/* --- threads ---------------------------------------------------------------- */
+
+bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
+{
+	const struct looks *ls = &m->b->looks;
+	struct region *r;
+	struct block *b;
+
+	if (turn_is_alone(m))
+		return false;
+	if (memd_of(m, msg->line) != m) {
+		count(m, OTHER_SHARE);
+		return true;
+	}
+	/* nodes give back, which is looked at; and what the switch says of itself */
+	if (!memd_serves(m) ||
+	    (msg->type == WEFT_MSG_ADD_ACK &&
+	     (msg->txn == ls->look_txn || msg->txn == ls->mark_txn)))
+		return true;
+	b = block_of(m, msg->line, &r);
+	if (!b)
+		return r && weft_line_kind(msg->line) == WEFT_KIND_LOCK;
+	/* somebody waits for it, or the switch may have lost what it had */
+	return b->wanted || b->line.place == WEFT_IN_SWITCH || (r->doubtful && !b->sure);
 }
 
 /* --- a new life ------------------------------------------------------------- */
@@ -547,7 +585,8 @@ void lines_renew(struct memd *m, u32 grant)
 	/* nothing that was asked before counts */
 	m->b->looks.sure = m->b->looks.asked;
 	/* of a switch that is another one now, or learned again at once */
-	memset(m->lines.gen, 0, sizeof(m->lines.gen));
+	for (i = 0; i < m->b->threads; i++)
+		memset(m->b->thread[i]->lines.gen, 0, sizeof(m->lines.gen));
 	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
 		r->grant = grant;

@@ -82,6 +82,14 @@ bool lines_recall(struct memd *m, struct region *r, struct block *b);
 void lines_forget(struct memd *m, struct region *r, struct block *b);
 
 /**
+ * lines_concern_all() - whether only who is alone may handle a message about a line
+ *
+ * It is another thread's, or the blade may have to be told: nearly never, for a blade
+ * that serves.
+ */
+bool lines_concern_all(struct memd *m, const struct weft_msg *msg);
+
+/**
  * lines_mark() - leave a mark in the switch, at the beginning of a life
  *
  * Lines of a former life may be in the switch without our knowing.  If the switch is

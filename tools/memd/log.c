@@ -2,6 +2,7 @@
 /* Log lines, see log.h. */
 #include "log.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,6 +14,9 @@
 
 bool log_verbose;
 bool log_silent;
+
+/* Of the counts below: more than one thread may have something to say. */
+static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 
 static void print(const char *fmt, va_list args)
 {
@@ -44,17 +48,14 @@ void log_note(const char *fmt, ...)
 	va_end(args);
 }
 
-void log_warn(const char *fmt, ...)
+/* May another line be said now?  @dropped: those that were not, since the last that was. */
+static bool may_say(unsigned int *dropped)
 {
-	static unsigned int tokens = BURST, dropped;
+	static unsigned int tokens = BURST, left_out;
 	static uint64_t last;
-	uint64_t now;
-	va_list args;
+	uint64_t now = now_ms() / 1000;
 
-	if (log_silent)
-		return;
-	now = now_ms() / 1000;
-	if (now != last) {
+	if (now > last) {
 		uint64_t more = (now - last) * PER_SECOND;
 
 		tokens = more > BURST || tokens + more > BURST ?
@@ -62,14 +63,30 @@ void log_warn(const char *fmt, ...)
 		last = now;
 	}
 	if (!tokens) {
-		dropped++;
-		return;
+		left_out++;
+		return false;
 	}
 	tokens--;
-	if (dropped) {
+	*dropped = left_out;
+	left_out = 0;
+	return true;
+}
+
+void log_warn(const char *fmt, ...)
+{
+	unsigned int dropped = 0;
+	va_list args;
+	bool may;
+
+	if (log_silent)
+		return;
+	pthread_mutex_lock(&counting);
+	may = may_say(&dropped);
+	pthread_mutex_unlock(&counting);
+	if (!may)
+		return;
+	if (dropped)
 		fprintf(stderr, "weft-memd: (%u more lines like these)\n", dropped);
-		dropped = 0;
-	}
 	va_start(args, fmt);
 	print(fmt, args);
 	va_end(args);
@@ -77,8 +94,8 @@ void log_warn(const char *fmt, ...)
 
 const char *log_addr(unsigned int addr)
 {
-	static char text[4][16];
-	static unsigned int next;
+	static _Thread_local char text[4][16];
+	static _Thread_local unsigned int next;
 	char *p = text[next++ % 4];
 
 	snprintf(p, sizeof(text[0]), "%u.%u.%u.%u", addr >> 24, addr >> 16 & 255,

@@ -2,10 +2,12 @@
 /*
  * weft-memd, the memory blade of a weft rack: start, event loop, stop.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #define BATCHES_MAX	128	/* before timers have their turn */
 
 static struct memd memd;
+static pthread_t threads[THREADS_MAX];
 
 static int watch(int epoll_fd, int fd)
 {
@@ -51,31 +54,124 @@ static void receive(struct memd *m)
 		if (udp_receive(&m->udp, m, &taker) < UDP_BATCH)
 			break;
 		udp_flush(&m->udp);
+		turn_pause(m);
 	}
+}
+
+static void awake(const struct memd *m)
+{
+	u64 times;
+
+	/* how often is of no interest */
+	(void)!read(m->turn.wake, &times, sizeof(times));
+}
+
+/* What is due, of which nearly all is about the blade.  Return: milliseconds until more is. */
+static int run_timers(struct memd *m)
+{
+	if (timers_due(&m->timers)) {
+		turn_alone(m);
+		timers_run(&m->timers, m);
+		turn_together(m);
+	}
+	return timers_wait(&m->timers);
 }
 
 static int run(struct memd *m, int epoll_fd, int signal_fd)
 {
+	int i, n, wait = timers_wait(&m->timers);
 	struct epoll_event e[4];
-	int i, n;
 
 	for (;;) {
-		n = epoll_wait(epoll_fd, e, 4, timers_wait(&m->timers));
+		n = epoll_wait(epoll_fd, e, 4, wait);
 		if (n < 0 && errno != EINTR) {
 			log_say("waiting for messages failed: %s",
 				strerror(errno));
 			return EXIT_FAILURE;
 		}
-		timers_look(&m->timers);
+		if (turn_ending(m))
+			return EXIT_SUCCESS;
+		turn_begin(m);
 		for (i = 0; i < n; i++) {
-			if (e[i].data.fd == signal_fd)
+			if (e[i].data.fd == signal_fd) {
+				turn_end(m);
 				return EXIT_SUCCESS;
-			receive(m);
+			}
+			if (e[i].data.fd == m->turn.wake)
+				awake(m);
+			else
+				receive(m);
 		}
-		timers_run(&m->timers, m);
+		wait = run_timers(m);
 		udp_flush(&m->udp);
+		turn_end(m);
 	}
 }
+
+/* --- several threads -------------------------------------------------------- */
+
+static void *run_thread(void *arg)
+{
+	struct memd *m = arg;
+	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+
+	if (epoll_fd < 0 || watch(epoll_fd, m->udp.fd) || watch(epoll_fd, m->turn.wake)) {
+		log_say("cannot set up the event loop of thread %u: %s", m->nth + 1,
+			strerror(errno));
+		exit(2);
+	}
+	if (run(m, epoll_fd, -1))
+		exit(EXIT_FAILURE);
+	close(epoll_fd);
+	return NULL;
+}
+
+/* Signals are blocked: they come to the first thread. */
+static int begin_threads(struct memd *m)
+{
+	struct memd *other;
+	int err;
+	u32 i;
+
+	for (i = 0; i < m->b->threads && m->b->threads > 1; i++) {
+		other = m->b->thread[i];
+		other->turn.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (other->turn.wake < 0)
+			return -1;
+	}
+	for (i = 1; i < m->b->threads; i++) {
+		err = pthread_create(&threads[i], NULL, run_thread, m->b->thread[i]);
+		if (err) {
+			errno = err;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void end_threads(struct memd *m)
+{
+	u32 i;
+
+	turn_end_all(m);
+	for (i = 1; i < m->b->threads; i++)
+		pthread_join(threads[i], NULL);
+	for (i = 0; i < m->b->threads; i++)
+		if (m->b->thread[i]->turn.wake >= 0)
+			close(m->b->thread[i]->turn.wake);
+}
+
+static int open_others(struct memd *m, char *err)
+{
+	u32 i;
+
+	for (i = 1; i < m->b->threads; i++)
+		if (udp_open_another(&m->b->thread[i]->udp, &m->udp, i, &m->b->opt, err))
+			return -1;
+	return udp_steer(&m->udp, &m->b->opt, err);
+}
+
+/* --- start and stop --------------------------------------------------------- */
 
 static int start(struct memd *m, const struct options *o, char *err)
 {
@@ -93,6 +189,8 @@ static int start(struct memd *m, const struct options *o, char *err)
 	if (memd_init(m, &opt, &key, err))
 		return -1;
 	m->udp = udp;
+	if (open_others(m, err))
+		return -1;
 	memd_start(m);
 	return 0;
 }
@@ -133,7 +231,8 @@ int main(int argc, char **argv)
 	signal_fd = signals();
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (signal_fd < 0 || epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
-	    watch(epoll_fd, memd.udp.fd)) {
+	    watch(epoll_fd, memd.udp.fd) || begin_threads(&memd) ||
+	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
 		log_say("cannot set up the event loop: %s", strerror(errno));
 		return 2;
 	}
@@ -146,6 +245,7 @@ int main(int argc, char **argv)
 	else
 		log_say("this rack has no key: whoever reaches its network can read and change what is in it (see --make-key)");
 	status = run(&memd, epoll_fd, signal_fd);
+	end_threads(&memd);
 	log_say("blade %u ends", options_blade(&o) + 1);
 	memd_exit(&memd);
 	close(epoll_fd);

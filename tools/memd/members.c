@@ -181,7 +181,9 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 		return NULL;
 	if (weft_node_bit(id) && !(m->b->members.mask & weft_node_bit(id)))
 		return NULL;
-	who->heard = m->timers.now;
+	/* by several threads perhaps, but not for each message */
+	if (__atomic_load_n(&who->heard, __ATOMIC_RELAXED) != m->timers.now)
+		__atomic_store_n(&who->heard, m->timers.now, __ATOMIC_RELAXED);
 	return who;
 }
 

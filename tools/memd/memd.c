@@ -39,6 +39,7 @@ static void on_flush(struct memd *m, struct timer *t)
 
 void memd_flush_soon(struct memd *m)
 {
+	turn_alone(m);
 	/* else it is looked at soon anyhow, and one who asks often must not put that off */
 	if (m->b->flushing)
 		return;
@@ -46,21 +47,58 @@ void memd_flush_soon(struct memd *m)
 	timer_set(&m->timers, &m->b->flush, 1);
 }
 
+/* The other threads. */
+static int add_threads(struct memd *first, char *err)
+{
+	struct blade *b = first->b;
+	struct memd *m;
+	u32 i;
+
+	pthread_mutex_init(&b->turns.lock, NULL);
+	pthread_mutex_init(&b->moment.lock, NULL);
+	b->thread[0] = first;
+	turn_init(first);
+	if (b->threads == 1)
+		return 0;
+	b->moment.now = first->timers.now;
+	b->moment.clock = first->timers.clock;
+	timers_share(&first->timers, &b->moment);
+	for (i = 1; i < b->threads; i++) {
+		m = aligned_alloc(_Alignof(struct memd), sizeof(*m));
+		if (!m)
+			return fail(err, "not enough memory for %u threads", b->threads);
+		memset(m, 0, sizeof(*m));
+		b->thread[i] = m;
+		m->b = b;
+		m->nth = i;
+		m->seq = first->seq + i;
+		m->udp.fd = -1;
+		m->udp.holder = -1;
+		turn_init(m);
+		timers_share(&m->timers, &b->moment);
+	}
+	return 0;
+}
+
 int memd_init(struct memd *m, const struct options *o, const struct weft_key *key,
 	      char *err)
 {
 	memset(m, 0, sizeof(*m));
-	m->b = calloc(1, sizeof(*m->b));
+	m->b = aligned_alloc(_Alignof(struct blade), sizeof(*m->b));
 	if (!m->b)
 		return fail(err, "not enough memory");
+	memset(m->b, 0, sizeof(*m->b));
+	m->b->threads = o->threads > 1 ? o->threads : 1;
 	m->b->opt = *o;
 	if (key)
 		m->b->key = *key;
 	m->udp.fd = -1;
 	m->udp.holder = -1;
 	timers_init(&m->timers);
-	m->b->started = m->timers.now;
 	begin_anywhere(m);
+	if (add_threads(m, err))
+		return -1;
+	m->b->started = m->timers.now;
 	if (memd_is_first(m))
 		clock_set(&m->b->clock, (struct weft_stamp){ .epoch = m->b->life },
 			  m->b->started);
@@ -75,6 +113,7 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	if (backing_open(&m->b->backing, o, err) ||
 	    frames_init(&m->b->frames, o->memory, &m->b->backing, err))
 		return -1;
+	m->b->frames.shared = m->b->threads > 1;
 	if (m->b->backing.fd < 0)
 		return 0;
 	timer_set(&m->timers, &m->b->flush, FLUSH_MS);
@@ -132,6 +171,12 @@ void memd_exit(struct memd *m)
 	frames_exit(&m->b->frames);
 	backing_close(&m->b->backing);
 	udp_close(&m->udp);
+	while (m->b->threads > 1) {
+		struct memd *other = m->b->thread[--m->b->threads];
+
+		udp_close(&other->udp);
+		free(other);
+	}
 	free(m->b);
 	m->b = NULL;
 }
@@ -273,12 +318,20 @@ void memd_near(struct memd *m, u64 line)
 	blocks_near(m, line);
 }
 
-void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
+/* Those that are about a line. */
+static bool has_line(u8 type)
+{
+	return type < WEFT_MSG_CALL && type != WEFT_MSG_MEMBERS_ACK;
+}
+
+static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
 {
 	struct weft_msg msg;
 
 	if (!gate_take(m, &msg, buf, len, from, port))
 		return;
+	if (has_line(msg.type) && lines_concern_all(m, &msg))
+		turn_alone(m);
 	if (msg.type < MEMD_TYPES)
 		m->stats.in[msg.type]++;
 	if (log_verbose)
@@ -318,4 +371,10 @@ void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 por
 		count(m, UNEXPECTED);
 		break;
 	}
+}
+
+void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
+{
+	handle(m, buf, len, from, port);
+	turn_together(m);
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The memory blade: its parts, and the paths of messages through them.  One
- * thread does everything, so nothing here is locked.
+ * The memory blade: its parts, and the paths of messages through them.
+ *
+ * A blade has one thread, or several (--threads) with a share of the lines each: share.h
+ * says which, and the kernel puts each datagram into the socket of the right one.  What a
+ * request for a line changes belongs to the line, or to the thread; what belongs to the
+ * blade it only reads.  Whoever changes that stops the others for so long: see turn.h.
  */
 #ifndef WEFT_MEMD_H
 #define WEFT_MEMD_H
@@ -18,15 +22,21 @@
 #include "quota.h"
 #include "region.h"
 #include "renew.h"
+#include "share.h"
 #include "stats.h"
 #include "timer.h"
+#include "turn.h"
 #include "udp.h"
 
 #define FLUSH_MS	2000	/* from the end of a flush to the next, or the next look */
 #define FLUSHING_MS	20	/* to see whether it is over */
 
 /**
- * struct blade - what belongs to the whole blade
+ * struct blade - what belongs to the whole blade: changed by who is alone, see turn.h
+ * @threads: how many take messages
+ * @thread: these
+ * @turns: who may do what
+ * @moment: of all timers
  * @opt: command line
  * @life: number of this life
  * @ready: knows regions and members
@@ -37,6 +47,10 @@
  * @clock: of the rack, if there is a key
  */
 struct blade {
+	u32 threads;
+	struct memd *thread[THREADS_MAX];
+	struct turns turns;
+	struct moment moment;
 	struct options opt;
 	u32 life;
 	bool ready;
@@ -58,13 +72,19 @@ struct blade {
 };
 
 /**
- * struct memd - what takes messages, and what only it uses
+ * struct memd - a thread that takes messages, and what only it uses
  * @b: the blade
+ * @nth: number of the thread, 0 for the first
+ * @turn: its own
  * @seq: last sequence number used
+ * @hint: region that the last message was about
  */
 struct memd {
 	struct blade *b;
+	u32 nth;
+	struct turn turn;
 	u32 seq;
+	struct region_hint hint;
 	struct gate gate;
 	struct timers timers;
 	struct udp udp;
@@ -101,7 +121,10 @@ void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 por
 u64 memd_far(struct memd *m, const void *buf, size_t len);
 void memd_near(struct memd *m, u64 line);
 
-/* Frames are wanted that rest until the backing file is on the disk: begin, do not wait. */
+/*
+ * Frames are wanted that rest until the backing file is on the disk: begin, do not wait.
+ * The caller is alone afterwards.
+ */
 void memd_flush_soon(struct memd *m);
 
 /* Send to an address; src and rack are set, unless src is set already. */
@@ -123,13 +146,20 @@ void memd_send_hashed(struct memd *m, struct weft_msg *msg, u32 addr, u64 *hash)
 /* A sequence number that was not used before. */
 static inline u32 memd_seq(struct memd *m)
 {
-	return ++m->seq;
+	m->seq += m->b->threads;
+	return m->seq;
 }
 
 /* The rack's time. */
 static inline struct weft_stamp memd_time(const struct memd *m)
 {
 	return clock_read(&m->b->clock, m->timers.now);
+}
+
+/* The thread that has a line. */
+static inline struct memd *memd_of(struct memd *m, u64 line)
+{
+	return m->b->thread[share_of(line, m->b->threads)];
 }
 
 static inline bool memd_is_first(const struct memd *m)

@@ -33,6 +33,7 @@ static const char help[] =
 "  --user-memory SIZE   memory that they may have together (half of the rack's); 0: any\n"
 "  --locks N            locks of regions that this blade keeps (one for 2K of --memory,\n"
 "                       262144 at least)\n"
+"  --threads N          processors that it may keep busy (1)\n"
 "  --backing FILE       keep regions and contents in FILE across restarts\n"
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
@@ -48,7 +49,7 @@ static const char help[] =
 
 enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
-	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_BACKING, O_SWITCH, O_RACK, O_PORT, O_KEY,
+	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_BACKING, O_SWITCH, O_RACK, O_PORT, O_KEY,
 	O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND, O_FOREGROUND,
 	O_VERBOSE, O_HELP, O_VERSION,
 };
@@ -63,6 +64,7 @@ static const struct option long_options[] = {
 	{ "user-regions", required_argument, NULL, O_USER_REGIONS },
 	{ "user-memory", required_argument, NULL, O_USER_MEMORY },
 	{ "locks", required_argument, NULL, O_LOCKS },
+	{ "threads", required_argument, NULL, O_THREADS },
 	{ "backing", required_argument, NULL, O_BACKING },
 	{ "switch", required_argument, NULL, O_SWITCH },
 	{ "rack", required_argument, NULL, O_RACK },
@@ -191,6 +193,11 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 		return peers(o, arg, err);
 	case O_MEMORY:
 		return size("--memory", arg, &o->memory, err);
+	case O_THREADS:
+		if (number("--threads", arg, 1, THREADS_MAX, &v, err))
+			return -1;
+		o->threads = (u32)v;
+		return 0;
 	case O_BACKING:
 		o->backing = arg;
 		return 0;

@@ -12,6 +12,8 @@
 
 #define BLADES_MAX	(WEFT_BLADE_MAX - WEFT_BLADE_MIN + 1)
 
+#define THREADS_MAX	16
+
 #define USER_MEMORY_HALF	(~0ull)	/* of what all blades have */
 
 #define ERR_MAX		512	/* buffers for sentences */
@@ -39,6 +41,7 @@ static inline int fail(char *err, const char *fmt, ...)
  * @user_regions: regions that one user may have, 0: any number
  * @user_memory: bytes that one user's regions may have, 0: any, or USER_MEMORY_HALF
  * @locks: lock lines, 0: as the memory is large
+ * @threads: that take messages; 0: one
  * @backing: file that keeps regions and contents, or NULL
  * @key: file with the key of the rack, or NULL
  * @make_key: file to make with a new key, and nothing else is done, or NULL
@@ -59,6 +62,7 @@ struct options {
 	u32 user_regions;
 	u64 user_memory;
 	u32 locks;
+	u32 threads;
 	const char *backing;
 	const char *key;
 	const char *make_key;

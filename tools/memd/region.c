@@ -22,17 +22,20 @@ static u32 position(const struct regions *rs, u32 id)
 	return low;
 }
 
-struct region *region_find(struct regions *rs, u32 id)
+struct region *region_find(const struct regions *rs, u32 id)
 {
-	u32 i;
+	u32 i = position(rs, id);
 
-	if (rs->last && rs->last->id == id)
-		return rs->last;
-	i = position(rs, id);
-	if (i == rs->n || rs->by_id[i]->id != id)
-		return NULL;
-	rs->last = rs->by_id[i];
-	return rs->last;
+	return i < rs->n && rs->by_id[i]->id == id ? rs->by_id[i] : NULL;
+}
+
+struct region *region_find_again(const struct regions *rs, struct region_hint *hint, u32 id)
+{
+	if (!hint->r || hint->freed != rs->freed || hint->r->id != id) {
+		hint->r = region_find(rs, id);
+		hint->freed = rs->freed;
+	}
+	return hint->r;
 }
 
 struct region *region_after(struct regions *rs, u32 id)
@@ -107,8 +110,7 @@ void region_free(struct regions *rs, struct region *r)
 	rs->n--;
 	memmove(&rs->by_id[i], &rs->by_id[i + 1],
 		(rs->n - i) * sizeof(rs->by_id[0]));
-	if (rs->last == r)
-		rs->last = NULL;
+	rs->freed++;
 	timer_stop(&r->trim.timer);
 	for (n = 0; n < r->runs; n++)
 		free(r->run[n]);

@@ -176,7 +176,7 @@ struct region {
  * @n: how many
  * @by_id: all, in the order of their numbers
  * @by_name: those that have a name
- * @last: the one last found by number
+ * @freed: how often one was freed
  * @next_id: never used, nor is any after it
  * @self: id of this blade
  * @blades: number of blades
@@ -187,7 +187,7 @@ struct regions {
 	u32 n;
 	struct region *by_id[REGIONS_MAX];
 	struct region *by_name[NAME_SLOTS];
-	struct region *last;
+	u64 freed;
 	u32 next_id;
 	u8 self;
 	u32 blades;
@@ -196,7 +196,20 @@ struct regions {
 };
 
 /* By number, also one that is gone but not freed; NULL if there is none. */
-struct region *region_find(struct regions *rs, u32 id);
+struct region *region_find(const struct regions *rs, u32 id);
+
+/**
+ * struct region_hint - the one last found by number
+ * @r: it, or NULL
+ * @freed: as in struct regions then; otherwise it may be one that was freed
+ */
+struct region_hint {
+	struct region *r;
+	u64 freed;
+};
+
+/* The same by who asks for one again and again. */
+struct region *region_find_again(const struct regions *rs, struct region_hint *hint, u32 id);
 
 /* By name. */
 struct region *region_named(struct regions *rs, const char *name, u32 len);

@@ -105,6 +105,9 @@ static void moved(struct memd *m, u32 id)
 
 void renew_stored(struct memd *m, u32 id)
 {
+	/* else nobody asks for it, and several threads would write it */
+	if (!m->b->renew.active)
+		return;
 	moved(m, id);
 	m->b->renew.stored[id]++;
 }

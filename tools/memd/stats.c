@@ -19,6 +19,8 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_STALE] = "stale",
 	[STAT_UNEXPECTED] = "unexpected",
 	[STAT_NO_ADDRESS] = "no_address",
+	[STAT_ALONE] = "threads_stopped",
+	[STAT_OTHER_SHARE] = "other_share",
 	[STAT_READ] = "reads",
 	[STAT_READ_ZEROS] = "reads_of_zeros",
 	[STAT_READ_BYTES] = "read_bytes",
@@ -79,12 +81,48 @@ static void add(struct page *page, const char *name, u64 value)
 	reply->list_len = (u16)(reply->list_len + 9 + len);
 }
 
-static void add_state(struct memd *m, struct page *page)
+/* Of all threads together. */
+struct sums {
+	u64 known;
+	u64 at[LINE_PLACES];
+	u64 sent;
+	u64 sent_bytes;
+	u64 dropped;
+	u64 not_received;
+	struct stats stats;
+};
+
+static void add_all(u64 *to, const u64 *from, u32 n)
 {
-	const struct lines *l = &m->lines;
-	u64 moving = l->at[WEFT_ADDING] + l->at[WEFT_REMOVING] +
-		     l->at[WEFT_DROPPING];
-	u64 in_switch = l->at[WEFT_IN_SWITCH];
+	while (n--)
+		*to++ += *from++;
+}
+
+static void sum_up(const struct blade *b, struct sums *s)
+{
+	u32 i;
+
+	memset(s, 0, sizeof(*s));
+	for (i = 0; i < b->threads; i++) {
+		const struct memd *m = b->thread[i];
+
+		s->known += m->lines.known;
+		add_all(s->at, m->lines.at, LINE_PLACES);
+		s->sent += m->udp.sent;
+		s->sent_bytes += m->udp.sent_bytes;
+		s->dropped += m->udp.dropped;
+		s->not_received += udp_not_received(&m->udp);
+		add_all(s->stats.count, m->stats.count, MEMD_STATS_N);
+		add_all(s->stats.in, m->stats.in, MEMD_TYPES);
+		add_all(s->stats.out, m->stats.out, MEMD_TYPES);
+	}
+}
+
+static void add_state(struct memd *m, const struct sums *s, struct page *page)
+{
+	u64 moving = s->at[WEFT_ADDING] + s->at[WEFT_REMOVING] +
+		     s->at[WEFT_DROPPING];
+	u64 in_switch = s->at[WEFT_IN_SWITCH];
 	u32 blade = options_blade(&m->b->opt);
 
 	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->b->members)));
@@ -94,16 +132,17 @@ static void add_state(struct memd *m, struct page *page)
 	add(page, "memory_bytes", m->b->opt.memory);
 	add(page, "reserved_bytes", m->b->regions.reserved[blade]);
 	add(page, "used_bytes", (u64)m->b->frames.used * FRAME_SIZE);
-	add(page, "lines_at_home", l->known - in_switch - moving);
+	add(page, "lines_at_home", s->known - in_switch - moving);
 	add(page, "lines_in_switch", in_switch);
 	add(page, "lines_moving", moving);
 	add(page, "locks", quota_locks(m));
 	add(page, "locks_max", m->b->opt.locks);
-	add(page, "sent", m->udp.sent);
-	add(page, "sent_bytes", m->udp.sent_bytes);
-	add(page, "not_sent", m->udp.dropped);
-	add(page, "not_received", udp_not_received(&m->udp));
+	add(page, "sent", s->sent);
+	add(page, "sent_bytes", s->sent_bytes);
+	add(page, "not_sent", s->dropped);
+	add(page, "not_received", s->not_received);
 	add(page, "blades", m->b->opt.blades);
+	add(page, "threads", m->b->threads);
 	add(page, "ready", m->b->ready);
 	add(page, "refused_ago_s", gate_refused_ago(m));
 }
@@ -129,12 +168,14 @@ static void add_types(struct page *page, const char *prefix, const u64 *counts)
 void stats_list(struct memd *m, struct weft_call *reply, u64 from)
 {
 	struct page page = { .reply = reply, .from = from };
+	struct sums sums;
 	u32 i;
 
+	sum_up(m->b, &sums);
 	reply->cookie = 0;
-	add_state(m, &page);
+	add_state(m, &sums, &page);
 	for (i = 0; i < MEMD_STATS_N; i++)
-		add(&page, names[i], m->stats.count[i]);
-	add_types(&page, "in", m->stats.in);
-	add_types(&page, "out", m->stats.out);
+		add(&page, names[i], sums.stats.count[i]);
+	add_types(&page, "in", sums.stats.in);
+	add_types(&page, "out", sums.stats.out);
 }

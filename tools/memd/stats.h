@@ -21,6 +21,9 @@ enum memd_stat {
 	STAT_STALE,
 	STAT_UNEXPECTED,
 	STAT_NO_ADDRESS,
+	/* threads */
+	STAT_ALONE,
+	STAT_OTHER_SHARE,
 	/* contents */
 	STAT_READ,
 	STAT_READ_ZEROS,

@@ -14,12 +14,47 @@ void timers_init(struct timers *ts)
 	ts->ran = ts->clock;
 }
 
+void timers_share(struct timers *ts, struct moment *with)
+{
+	timers_init(ts);
+	ts->shared = with;
+	timers_look(ts);
+	ts->ran = ts->now;
+}
+
+/* Milliseconds that count of those since @before. */
+static u64 counted(u64 clock, u64 before)
+{
+	u64 passed = clock - before;
+
+	return passed < STALL_MS ? passed : STALL_MS;
+}
+
+/* It was no stall if any of the others has looked. */
+static void look_together(struct timers *ts, u64 clock)
+{
+	struct moment *all = ts->shared;
+
+	pthread_mutex_lock(&all->lock);
+	if (clock > all->clock) {
+		all->now += counted(clock, all->clock);
+		all->clock = clock;
+	}
+	ts->clock = all->clock;
+	ts->now = all->now;
+	pthread_mutex_unlock(&all->lock);
+}
+
 void timers_look(struct timers *ts)
 {
-	u64 clock = now_ms(), passed = clock - ts->clock;
+	u64 clock = now_ms();
 
+	if (ts->shared) {
+		look_together(ts, clock);
+		return;
+	}
+	ts->now += counted(clock, ts->clock);
 	ts->clock = clock;
-	ts->now += passed < STALL_MS ? passed : STALL_MS;
 }
 
 void timer_stop(struct timer *t)
@@ -63,6 +98,21 @@ static void run_slot(struct timer **slot, u64 now, struct memd *m)
 		t->fn(m, t);
 		t = *slot;
 	}
+}
+
+bool timers_due(struct timers *ts)
+{
+	u64 from = ts->ran, now = ts->now;
+	const struct timer *t;
+
+	if (now - from > TIMER_SLOTS)
+		from = now - TIMER_SLOTS;
+	for (from++; from <= now; from++)
+		for (t = ts->slot[from % TIMER_SLOTS]; t; t = t->next)
+			if (t->when <= now)
+				return true;
+	ts->ran = now;
+	return false;
 }
 
 void timers_run(struct timers *ts, struct memd *m)

@@ -6,6 +6,8 @@
 #ifndef WEFT_MEMD_TIMER_H
 #define WEFT_MEMD_TIMER_H
 
+#include <pthread.h>
+
 #include "types.h"
 
 struct memd;
@@ -28,18 +30,32 @@ struct timer {
 #define STALL_MS	1000	/* longer than timers_wait() */
 
 /**
+ * struct moment - the time of several wheels, which must not differ
+ * @lock: for all of it
+ * @now: as @now of the wheels
+ * @clock: of CLOCK_MONOTONIC then
+ */
+struct moment {
+	pthread_mutex_t lock;
+	u64 now;
+	u64 clock;
+};
+
+/**
  * struct timers - the wheel
  * @now: milliseconds when the loop last looked.  They are those of CLOCK_MONOTONIC,
  *	but what is longer than STALL_MS between two looks was no time in which
  *	others could be heard, and nobody is given up for it
  * @clock: of CLOCK_MONOTONIC then
  * @ran: everything up to that millisecond has been called
+ * @shared: with other wheels, NULL: there are none
  * @slot: the timers whose time is its number modulo TIMER_SLOTS
  */
 struct timers {
 	u64 now;
 	u64 clock;
 	u64 ran;
+	struct moment *shared;
 	struct timer *slot[TIMER_SLOTS];
 };
 
@@ -47,6 +63,9 @@ struct timers {
 	((type *)((char *)(t) - offsetof(type, member)))
 
 void timers_init(struct timers *ts);
+
+/* Another one, whose time is always that of those that share @with it. */
+void timers_share(struct timers *ts, struct moment *with);
 
 /* Set, or set anew, to @delay milliseconds from now, one at least. */
 void timer_set(struct timers *ts, struct timer *t, u64 delay);
@@ -60,6 +79,9 @@ static inline bool timer_is_set(const struct timer *t)
 
 /* Read the clock. */
 void timers_look(struct timers *ts);
+
+/* Is any due by that? */
+bool timers_due(struct timers *ts);
 
 /* Call what is due by that. */
 void timers_run(struct timers *ts, struct memd *m);

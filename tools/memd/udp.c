@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "share.h"
 
 #define HEADERS		28	/* IPv4 without options, UDP */
 #define SOCKET_BUFFER	(8 << 20)
@@ -112,15 +113,18 @@ static void set_int(int fd, int level, int name, int value)
 	(void)!setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-static void tune(int fd)
+/* What may wait is as much as with one thread. */
+static void tune(int fd, u32 threads)
 {
-	set_int(fd, SOL_SOCKET, SO_RCVBUF, SOCKET_BUFFER);
-	set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, SOCKET_BUFFER);
+	int receive = SOCKET_BUFFER / (threads ? (int)threads : 1);
+
+	set_int(fd, SOL_SOCKET, SO_RCVBUF, receive);
+	set_int(fd, SOL_SOCKET, SO_RCVBUFFORCE, receive);
 	set_int(fd, SOL_SOCKET, SO_SNDBUF, SOCKET_BUFFER);
 	set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, SOCKET_BUFFER);
 }
 
-static int set_up(struct udp *udp, const char *name, char *err)
+static int set_up(struct udp *udp, const char *name, u32 threads, char *err)
 {
 	struct ip_mreqn group = { .imr_ifindex = (int)if_nametoindex(name) };
 	int one = 1;
@@ -137,7 +141,7 @@ static int set_up(struct udp *udp, const char *name, char *err)
 	set_int(udp->fd, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
 	/* do not fragment, and do not believe who says that we should */
 	set_int(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
-	tune(udp->fd);
+	tune(udp->fd, threads);
 	return 0;
 }
 
@@ -150,6 +154,13 @@ static int bind_to(int fd, u32 addr, u16 port)
 	};
 
 	return bind(fd, (struct sockaddr *)&a, sizeof(a));
+}
+
+static bool share_port(int fd)
+{
+	int one = 1;
+
+	return !setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 }
 
 /* How many sockets of this network namespace are bound to just that; -1: unknown. */
@@ -176,13 +187,10 @@ static int sockets_at(u32 addr, u16 port)
  */
 static int bind_own(struct udp *udp, char *err)
 {
-	int one = 1;
-
 	if (bind_to(udp->fd, udp->addr, udp->port)) {
 		int why = errno;
 
-		if (why == EADDRINUSE &&
-		    !setsockopt(udp->fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)) &&
+		if (why == EADDRINUSE && share_port(udp->fd) &&
 		    !bind_to(udp->fd, udp->addr, udp->port) &&
 		    sockets_at(udp->addr, udp->port) == 1)
 			return 0;
@@ -192,7 +200,7 @@ static int bind_own(struct udp *udp, char *err)
 		return fail(err, "cannot bind to UDP port %u at %s: %s",
 			    udp->port, log_addr(udp->addr), strerror(why));
 	}
-	if (setsockopt(udp->fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
+	if (!share_port(udp->fd))
 		return fail(err, "cannot share UDP port %u with other blades: %s",
 			    udp->port, strerror(errno));
 	return 0;
@@ -207,12 +215,11 @@ static int hold_port(struct udp *udp, char *err)
 {
 	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
 	struct sock_fprog deaf = { .len = 1, .filter = &nothing };
-	int one = 1;
 
 	udp->holder = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (udp->holder < 0 ||
 	    setsockopt(udp->holder, SOL_SOCKET, SO_ATTACH_FILTER, &deaf, sizeof(deaf)) ||
-	    setsockopt(udp->holder, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one)))
+	    !share_port(udp->holder))
 		return fail(err, "cannot open a socket: %s", strerror(errno));
 	if (!bind_to(udp->holder, INADDR_ANY, udp->port))
 		return 0;
@@ -241,6 +248,17 @@ static struct udp_batch *new_batch(void)
 	return b;
 }
 
+static int new_socket(struct udp *udp, char *err)
+{
+	udp->holder = -1;
+	udp->in = new_batch();
+	udp->out = new_batch();
+	udp->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (udp->fd < 0 || !udp->in || !udp->out)
+		return fail(err, "cannot open a socket: %s", strerror(errno));
+	return 0;
+}
+
 int udp_open(struct udp *udp, const struct options *o, const struct weft_key *key,
 	     char *err)
 {
@@ -248,15 +266,44 @@ int udp_open(struct udp *udp, const struct options *o, const struct weft_key *ke
 
 	memset(udp, 0, sizeof(*udp));
 	udp->port = o->port;
-	udp->holder = -1;
-	udp->in = new_batch();
-	udp->out = new_batch();
-	udp->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (udp->fd < 0 || !udp->in || !udp->out)
-		return fail(err, "cannot open a socket: %s", strerror(errno));
-	if (find_interface(udp, o, name, err) || find_mtu(udp, name, key, err) ||
-	    set_up(udp, name, err) || bind_own(udp, err) || hold_port(udp, err))
+	if (new_socket(udp, err) || find_interface(udp, o, name, err) ||
+	    find_mtu(udp, name, key, err) || set_up(udp, name, o->threads, err) ||
+	    bind_own(udp, err) || hold_port(udp, err))
 		return -1;
+	return 0;
+}
+
+int udp_open_another(struct udp *udp, const struct udp *first, u32 nth,
+		     const struct options *o, char *err)
+{
+	char name[IF_NAMESIZE];
+
+	memset(udp, 0, sizeof(*udp));
+	udp->port = first->port;
+	udp->longest = first->longest;
+	udp->fragment = first->fragment;
+	if (new_socket(udp, err) || find_interface(udp, o, name, err) ||
+	    set_up(udp, name, o->threads, err))
+		return -1;
+	if (!share_port(udp->fd) || bind_to(udp->fd, udp->addr, udp->port) ||
+	    sockets_at(udp->addr, udp->port) != (int)nth + 1)
+		return fail(err, "cannot open UDP port %u at %s for one more thread: %s",
+			    udp->port, log_addr(udp->addr), strerror(errno));
+	return 0;
+}
+
+int udp_steer(const struct udp *first, const struct options *o, char *err)
+{
+	struct sock_filter code[SHARE_PROGRAM];
+	struct sock_fprog program = { .len = ARRAY_SIZE(code), .filter = code };
+
+	if (o->threads < 2)
+		return 0;
+	share_program(code, o->threads);
+	if (setsockopt(first->fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program,
+		       sizeof(program)))
+		return fail(err, "cannot tell the kernel which thread a message is for (%s): leave out --threads",
+			    strerror(errno));
 	return 0;
 }
 
