@@ -305,6 +305,23 @@ $(san_programs):
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) $(ldlibs_of)
 
+# The blade, which may have several threads, with the sanitizer of threads.
+tsan_cflags	:= -fsanitize=thread -fno-omit-frame-pointer
+tsan_objects	:= $(patsubst $(B)/obj/%,$(B)/tsan/%,$(call objects,tools/memd) $(core_objects) \
+		   $(common_objects))
+test_programs	+= $(B)/tsan/bin/weft-memd
+all_objects	+= $(tsan_objects)
+
+$(B)/tsan/%.o: %.c Makefile
+	$(call say,CC,$< (for races))
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(all_cflags) $(tsan_cflags) -c -o $@ $<
+
+$(B)/tsan/bin/weft-memd: $(tsan_objects)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(CFLAGS) $(tsan_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) -pthread
+
 # Fuzz targets: clang only, and only where its runtime is.
 fuzz_cflags	:= -fsanitize=fuzzer-no-link,address,undefined \
 		   -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -3,7 +3,7 @@
  * How many pages a real memory blade serves on one processor, beside what a plain UDP
  * server moves there: over loopback, both in turns, in the same run.
  *
- *	memd-serve [PAGES [ROUNDS [NODES [LINES]]]]
+ *	memd-serve [PAGES [ROUNDS [NODES [LINES [THREADS]]]]]
  *
  * Nodes ask to read (GETS, to which DATA is the whole answer: what is only read takes no
  * lock and needs no COMMIT) for lines in no order, WINDOW of them at a time, PAGES in a
@@ -24,6 +24,15 @@
  *			disturbed least
  *	calls/page	system calls of the server, where the kernel has tracefs
  *
+ * With THREADS no plain server is asked.  The blade has that many threads, on all
+ * processors, and all of a window is taken after it has ended: who plays the nodes sleeps
+ * meanwhile.  Then the best that two processors can do beside one is told by
+ *
+ *	pages/busiest	pages by the processor time of the busiest thread: what threads that
+ *			have a processor each would do by the clock
+ *
+ * of runs with several threads and with one, in turns.
+ *
  * Fails if a page comes wrong, if more are lost than one in LOST_PART, or if a blade does
  * more system calls than two for each full batch and some for a window: times are only
  * reported.  To count its instructions let WEFT_MEMD name a script that runs it under
@@ -31,6 +40,7 @@
  * system calls of its own, which fail the last check.)
  */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <netinet/in.h>
@@ -273,7 +283,8 @@ static void ask(struct server *s, u32 node)
 
 	for (i = 0; i < BURST; i++) {
 		gets.txn = weft_txn(node, ++fakes[node].seq);
-		gets.line = line_key(rig_random(lines));
+		/* of its own: what two nodes have one of them provides, and not the blade */
+		gets.line = line_key(rig_random(lines / nodes) * nodes + node - 1);
 		out_iov[i].iov_len = weft_wire_pack(&gets, out_buf[i], &rig_key, rig_stamp());
 		out[i].msg_hdr.msg_name = &s->addr;
 		out[i].msg_hdr.msg_namelen = sizeof(s->addr);
@@ -360,6 +371,112 @@ static struct round measure(struct server *s, u64 pages, bool echo)
 	return (struct round){ n / wall, n / cpu, cpu / wall, calls / n, 1e6 * cpu / n };
 }
 
+/* --- several threads ------------------------------------------------------------ */
+
+#define LOOK_US		100
+#define STILL		20	/* looks at a blade that does nothing */
+
+/* Nanoseconds that each thread of a process has run. */
+static u32 threads_ran(pid_t pid, u64 ns[THREADS_MAX + 1])
+{
+	char path[64];
+	struct dirent *e;
+	u32 n = 0;
+	FILE *f;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	CHECK(d);
+	while ((e = readdir(d)) && n <= THREADS_MAX) {
+		unsigned long long ran;
+
+		if (*e->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%.16s/schedstat", (int)pid,
+			 e->d_name);
+		f = fopen(path, "r");
+		CHECK(f && fscanf(f, "%llu", &ran) == 1);
+		fclose(f);
+		ns[n++] = ran;
+	}
+	closedir(d);
+	return n;
+}
+
+/* Has it taken all that was sent to it? */
+static bool all_taken(const struct server *s)
+{
+	unsigned int addr, port, waiting;
+	FILE *f = fopen("/proc/net/udp", "r");
+	bool empty = true;
+	char line[256];
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%*u: %8x:%4x %*8x:%*4x %*x %*8x:%8x", &addr, &port,
+			   &waiting) == 3 &&
+		    addr == s->addr.sin_addr.s_addr && port == ntohs(s->addr.sin_port))
+			empty &= !waiting;
+	fclose(f);
+	return empty;
+}
+
+/*
+ * Until it does nothing any more: not because others have the processors.  Return: when
+ * that was.
+ */
+static double wait_still(const struct server *s)
+{
+	double ran = 0, now_ran, when = 0;
+	u32 still = 0;
+
+	while (still < STILL || !all_taken(s)) {
+		usleep(LOOK_US);
+		now_ran = seconds(s->clock);
+		if (now_ran > ran) {
+			ran = now_ran;
+			when = seconds(CLOCK_MONOTONIC);
+			still = 0;
+		} else {
+			still++;
+		}
+	}
+	return when;
+}
+
+/* @busiest: pages by the time of the busiest thread. */
+static struct round measure_asleep(struct server *s, u64 pages, double *busiest)
+{
+	u64 before[THREADS_MAX + 1], after[THREADS_MAX + 1], ran[THREADS_MAX + 1] = { 0 };
+	double wall = 0, cpu = 0, n;
+	u64 lost_before = lost, w, most = 0;
+	u32 i, threads = 0;
+
+	asked = 0;
+	came = 0;
+	while (asked < pages) {
+		stop(s);
+		for (w = 0; w < window; w += BURST)
+			ask(s, 1 + (u32)(w / BURST) % nodes);
+		threads_ran(s->pid, before);
+		wall -= seconds(CLOCK_MONOTONIC);
+		cpu -= seconds(s->clock);
+		CHECK(!kill(s->pid, SIGCONT));
+		wall += wait_still(s);
+		cpu += seconds(s->clock);
+		threads = threads_ran(s->pid, after);
+		for (i = 0; i < threads; i++)
+			ran[i] += after[i] - before[i];
+		take_all(s, false);
+	}
+	for (i = 0; i < threads; i++)
+		most = ran[i] > most ? ran[i] : most;
+	n = (double)(asked - (lost - lost_before));
+	*busiest = n / (1e-9 * (double)most);
+	return (struct round){ n / wall, n / cpu, cpu / wall, 0, 1e6 * cpu / n };
+}
+
 /* --- report ----------------------------------------------------------------- */
 
 static int compare(const void *a, const void *b)
@@ -407,6 +524,47 @@ static void say(const char *who, struct round r, bool calls)
 		printf(" (no tracefs: system calls not counted)\n");
 }
 
+/* One line for a number of threads. */
+static void several(const char *const *args, const cpu_set_t *all, u32 threads, u64 pages,
+		    u32 rounds)
+{
+	static struct round r[ROUNDS_MAX];
+	static double busiest[ROUNDS_MAX];
+	struct server blade;
+	struct round m;
+	char text[8];
+	int status;
+	u32 i;
+
+	snprintf(text, sizeof(text), "%u", threads);
+	CHECK(!setenv("WEFT_RIG_THREADS", text, 1));
+	CHECK(!sched_setaffinity(0, sizeof(*all), all));
+	rig_memd_start(BLADE, args);
+	set_server(&blade, rig_memd_pid(BLADE), rig_addr(BLADE), (u16)rig_port());
+	fake_init(1);
+	for (i = 1; i <= nodes; i++)
+		CHECK_EQ(fake_join(&fakes[i]), 0);
+	CHECK_EQ(fake_create(&fakes[1], "pages", (u64)lines * PAGE, PAGE, &region), 0);
+	written = 0;
+	write_lines();
+	set_up_buffers();
+	window = WINDOW;
+	set_up_sockets(&blade, true);
+	/* each node has a buffer */
+	window *= nodes;
+	for (i = 0; i < rounds; i++)
+		r[i] = measure_asleep(&blade, pages, &busiest[i]);
+	m = medians(r, rounds);
+	printf("%u threads %8.0f pages/s %8.0f pages/cpu-s %5.2f us/page, busy %.2f, %8.0f pages/busiest, best tenth %8.0f\n",
+	       threads, m.per_s, m.per_cpu_s, 1e6 / m.per_cpu_s, m.busy,
+	       median(busiest, rounds), nth(busiest, rounds, rounds - 1 - rounds / 10));
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "other_share"), 0);
+	status = rig_memd_stop(BLADE, SIGTERM);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+	CHECK(seen && lost * LOST_PART <= pages * rounds * 2);
+	rig_close();
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const args[] = {
@@ -425,6 +583,10 @@ int main(int argc, char **argv)
 	CHECK(!sched_getaffinity(0, sizeof(all), &all));
 	rig_open(false, 1);
 	page_bytes = WEFT_WIRE_HDR_LEN + PAGE + weft_wire_trailer(&rig_key);
+	if (argc > 5) {
+		several(args, &all, (u32)argument(argv[5], 1, THREADS_MAX), pages, rounds);
+		return check_result();
+	}
 	e = (struct echo){
 		.addr = rig_addr(BLADE), .port = (u16)(rig_port() + 1), .page = page_bytes,
 		/* loopback's MTU is more than any message has */

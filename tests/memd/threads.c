@@ -153,6 +153,7 @@ int main(int argc, char **argv)
 {
 	u64 stopped, pages;
 	u32 round;
+	int status;
 
 	if (argc > 1)
 		n_threads = (u32)argument(argv[1], 2, 16);
@@ -185,7 +186,8 @@ int main(int argc, char **argv)
 		printf("the blade's socket cannot be had here: all messages came right\n");
 	}
 	CHECK_EQ(stat_of("bad_messages"), 0);
-	CHECK(WIFEXITED(rig_memd_stop(BLADE, SIGTERM)));
+	status = rig_memd_stop(BLADE, SIGTERM);
+	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 	rig_close();
 	return check_result();
 }
