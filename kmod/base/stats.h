@@ -78,6 +78,8 @@
 	X(REVOKED_MAPPED,	"revoked_mapped") \
 	X(REVOKED_UNMAPPED,	"revoked_unmapped") \
 	X(HELD_BACK,		"held_back") \
+	/* ... longer than hold_us, as the program had not written yet */ \
+	X(HELD_LONGER,		"held_longer") \
 	X(BLOCKS_IN,		"blocks_in") \
 	X(BLOCKS_OUT,		"blocks_out") \
 	X(WRITE_BACKS,		"write_backs") \

@@ -11,6 +11,7 @@
 #include "blocks/cache.h"
 #include "blocks/evict.h"
 #include "blocks/giveback.h"
+#include "blocks/pages.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
@@ -298,24 +299,50 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 	return ok;
 }
 
-void weft_block_touched(struct weft_block *blk, u8 perm)
+/* The access that it came for is let through: it stays for that. */
+static void touched(struct weft_block *blk, u8 perm, u64 now)
 {
-	u64 now;
+	u64 hold = (u64)READ_ONCE(blk->cache->node->hold_us) * NSEC_PER_USEC;
 
-	if (!READ_ONCE(blk->used))
-		WRITE_ONCE(blk->used, true);
-	if (!READ_ONCE(blk->fresh))
-		return;
-	spin_lock_bh(&blk->lock);
-	now = ktime_get_ns();
+	lockdep_assert_held(&blk->lock);
 	/* else the thread that wants to write is still to come back */
 	if (perm >= blk->line.state) {
 		blk->fresh = false;
-		weft_step_keep(blk, now + (u64)READ_ONCE(blk->cache->node->hold_us) *
-				    NSEC_PER_USEC);
+		weft_step_keep(blk, now + hold);
 	} else if (blk->migratory.guessed) {
 		/* ... or does not want to */
 		weft_step_keep(blk, min(blk->keep, now + WEFT_GUESS_US * NSEC_PER_USEC));
 	}
+}
+
+static void note_use(struct weft_block *blk)
+{
+	if (!READ_ONCE(blk->used))
+		WRITE_ONCE(blk->used, true);
+}
+
+void weft_block_touched(struct weft_block *blk, u8 perm)
+{
+	note_use(blk);
+	if (!READ_ONCE(blk->fresh))
+		return;
+	spin_lock_bh(&blk->lock);
+	touched(blk, perm, ktime_get_ns());
+	spin_unlock_bh(&blk->lock);
+}
+
+void weft_block_writes(struct weft_block *blk, u32 at)
+{
+	u64 now;
+
+	note_use(blk);
+	if (!READ_ONCE(blk->fresh))
+		return;
+	spin_lock_bh(&blk->lock);
+	now = ktime_get_ns();
+	touched(blk, WEFT_M, now);
+	blk->late = now + (blk->keep - now) * WEFT_LATE;
+	blk->watch = at;
+	blk->was = weft_pages_word(blk, at);
 	spin_unlock_bh(&blk->lock);
 }

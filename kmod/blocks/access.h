@@ -57,6 +57,12 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm);
 /* The program has what it asked for: it keeps it for hold_us.  Page locked. */
 void weft_block_touched(struct weft_block *blk, u8 perm);
 
+/*
+ * It is about to write to byte @at of the block: as soon as the fault is over.  With the
+ * lock of its page.
+ */
+void weft_block_writes(struct weft_block *blk, u32 at);
+
 /**
  * weft_block_wait() - wait until something happened to the block
  * @seen: value of @wakes when it was last looked at

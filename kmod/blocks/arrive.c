@@ -79,6 +79,7 @@ static void served(struct weft_block *blk, u8 state)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_BLOCKS_IN);
 	/* whoever waits gets the chance to do the access */
 	blk->fresh = blk->pins > 0;
+	blk->late = 0;
 	blk->keep = blk->fresh ?
 		   ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;
 }

@@ -18,7 +18,9 @@
  * A block stays with a program for a moment after it got it (@keep), so that
  * the access that asked for it gets done and two writers never starve each
  * other: up to WEFT_GRACE_US from the grant to the program's fault or copy, and
- * hold_us (configuration) from there; if it was asked for to write as a program wanted to
+ * hold_us (configuration) from there; WEFT_LATE times as long if the word that the program
+ * faulted for, to write, is still as it was, for then it has not come so far (its processor
+ * may be somebody else's); if it was asked for to write as a program wanted to
  * read it, WEFT_GUESS_US from the fault to read to the one to write.
  */
 #ifndef WEFT_BLOCK_H
@@ -42,6 +44,7 @@ struct weft_region;
 
 #define WEFT_GRACE_US		10000
 #define WEFT_GUESS_US		1000
+#define WEFT_LATE		4	/* times hold_us */
 #define WEFT_PIN_WAIT_US	1000
 #define WEFT_PIN_WAITS		1000
 
@@ -127,6 +130,10 @@ struct weft_bound {
  * @began: when the transaction under way began, ns.  @lock
  * @heard: when the revocation under way was asked for, ns.  @lock
  * @keep: not to be revoked before, ns; 0: at any time.  @lock
+ * @late: until when it stays if the word @watch has not changed, ns; 0: no longer than
+ *	@keep.  @lock
+ * @watch: byte of the block that a program is about to write to.  @lock
+ * @was: the word that it is in, before that.  @lock
  * @fresh: a program got it and did not come back for its access yet.  @lock to
  *	write
  * @pin_waits: how often revocation waited for a device.  @lock
@@ -195,6 +202,9 @@ struct weft_block {
 	u8 doubt_op;
 	u64 heard;
 	u64 keep;
+	u64 late;
+	u64 was;
+	u32 watch;
 	struct weft_bound bound;
 	struct weft_migratory migratory;
 	u64 backoff_at;

@@ -126,6 +126,15 @@ void weft_pages_protect(struct weft_block *blk)
 		folio_mkclean(page_folio(blk->pages[i]));
 }
 
+u64 weft_pages_word(struct weft_block *blk, u32 at)
+{
+	u8 *page = kmap_local_page(blk->pages[at >> PAGE_SHIFT]);
+	u64 word = READ_ONCE(*(u64 *)(page + (at & ~PAGE_MASK & ~7u)));
+
+	kunmap_local(page);
+	return word;
+}
+
 void weft_pages_install(struct weft_block *blk, const struct weft_packet *packet)
 {
 	u32 at = packet->msg.offset, left = packet->msg.len, from = 0;

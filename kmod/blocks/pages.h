@@ -47,6 +47,9 @@ void weft_pages_unmap(struct weft_block *blk);
 /* Take write permission from all mappings.  Its pages are locked. */
 void weft_pages_protect(struct weft_block *blk);
 
+/* The aligned word of the block that byte @at is in. */
+u64 weft_pages_word(struct weft_block *blk, u32 at);
+
 /* Copy what a message brings to its place.  Nobody has the block mapped. */
 void weft_pages_install(struct weft_block *blk, const struct weft_packet *packet)
 	__must_hold(&blk->lock);

@@ -139,10 +139,22 @@ static void revoked(struct weft_block *blk, struct weft_outbox *outbox)
 	weft_bound_follow(blk, outbox);
 }
 
+/* The program that is about to write has not done so: it may yet, for so long again. */
+static bool write_is_due(struct weft_block *blk, u64 now)
+{
+	u64 hold = (u64)READ_ONCE(blk->cache->node->hold_us) * NSEC_PER_USEC;
+
+	if (blk->late <= now || weft_pages_word(blk, blk->watch) != blk->was)
+		return false;
+	blk->keep = min(blk->late, now + hold);
+	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_HELD_LONGER);
+	return true;
+}
+
 static void begin_revoke(struct weft_block *blk, u64 now,
 			 struct weft_outbox *outbox)
 {
-	if (blk->keep > now) {
+	if (blk->keep > now || write_is_due(blk, now)) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_HELD_BACK);
 		blk->waiting = true;
 		arm_soon(blk);
@@ -215,6 +227,7 @@ void weft_step_keep(struct weft_block *blk, u64 keep)
 {
 	lockdep_assert_held(&blk->lock);
 	blk->keep = keep;
+	blk->late = 0;
 	if (blk->waiting)
 		arm_soon(blk);
 }

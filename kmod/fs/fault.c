@@ -292,7 +292,7 @@ static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 		return VM_FAULT_NOPAGE;
 	}
 	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_WRITE);
-	weft_block_touched(blk, WEFT_M);
+	weft_block_writes(blk, (u32)(fault_offset(vmf) & (weft_region_block(&wi->region) - 1)));
 	weft_inode_written(wi);
 	weft_block_put(blk);
 	return VM_FAULT_LOCKED;
