@@ -2,9 +2,8 @@
 /*
  * How long things take: histograms, always on, one set for each processor.
  *
- * One list gives the enum and the names that netlink and weftctl show.  A time of
- * t ns counts in bucket fls64(t): bucket b has those from 2^(b-1) to 2^b - 1, the
- * first one those of 0, the last one all that are longer than the others take.
+ * One list gives the enum and the names that netlink and weftctl show.  Which bucket a
+ * time counts in: weft_hist.h.
  *
  * What begins and what ends a time:
  *
@@ -26,13 +25,12 @@
 #ifndef WEFT_HIST_H
 #define WEFT_HIST_H
 
-#include <linux/bitops.h>
-#include <linux/minmax.h>
 #include <linux/irqflags.h>	/* before percpu.h: see stats.h */
 #include <linux/percpu.h>
 #include <linux/types.h>
 
 #include "base/stats.h"
+#include "weft_hist.h"
 
 #define WEFT_HISTS(X) \
 	/* in the order of the counters WEFT_STAT_MISS_* */ \
@@ -56,9 +54,6 @@ enum weft_hist {
 	WEFT_HIST_COUNT,
 };
 
-/* The last bucket begins at 2^38 ns, which is 275 s. */
-#define WEFT_HIST_BUCKETS	40
-
 /**
  * struct weft_hist_data - one histogram
  * @nsec: sum of all times
@@ -76,11 +71,6 @@ struct weft_hists {
 /* Memory for counters and histograms, all 0.  Return: 0 or -ENOMEM. */
 int weft_counters_init(struct weft_counters *c);
 void weft_counters_exit(struct weft_counters *c);
-
-static inline unsigned int weft_hist_bucket(u64 nsec)
-{
-	return min_t(unsigned int, fls64(nsec), WEFT_HIST_BUCKETS - 1);
-}
 
 /* Any context. */
 static inline void weft_hist_add(const struct weft_counters *c, enum weft_hist hist, u64 nsec)

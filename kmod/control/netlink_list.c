@@ -409,8 +409,8 @@ static int weft_genl_put_bucket(struct sk_buff *skb, unsigned int bucket, u64 co
 	struct nlattr *nest = nla_nest_start(skb, WEFT_A_HIST_BUCKET);
 
 	if (!nest ||
-	    (bucket < WEFT_HIST_BUCKETS - 1 &&
-	     nla_put_u64_64bit(skb, WEFT_A_BUCKET_BELOW, BIT_ULL(bucket),
+	    (weft_hist_below(bucket) &&
+	     nla_put_u64_64bit(skb, WEFT_A_BUCKET_BELOW, weft_hist_below(bucket),
 			       WEFT_A_BUCKET_PAD)) ||
 	    nla_put_u64_64bit(skb, WEFT_A_BUCKET_COUNT, count, WEFT_A_BUCKET_PAD))
 		return -EMSGSIZE;

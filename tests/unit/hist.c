@@ -9,14 +9,28 @@
 
 #include "tests/common/check.h"
 
-/* As kmod's hist.h: the number of the highest bit, from 1, and all that is longer in one. */
+/* What weft_hist.h says: the number of the highest bit, from 1, and all that is longer in one. */
 static unsigned int kernel_bucket(uint64_t ns)
 {
 	unsigned int bucket = 0;
 
-	while (ns >> bucket && bucket < HIST_BUCKETS - 1)
+	while (ns >> bucket && bucket < WEFT_HIST_BUCKETS - 1)
 		bucket++;
 	return bucket;
+}
+
+static void buckets(void)
+{
+	unsigned int bit;
+
+	for (bit = 0; bit < 64; bit++) {
+		CHECK_EQ(weft_hist_bucket(1ull << bit), kernel_bucket(1ull << bit));
+		CHECK_EQ(weft_hist_bucket((1ull << bit) - 1), kernel_bucket((1ull << bit) - 1));
+	}
+	CHECK_EQ(weft_hist_bucket(UINT64_MAX), WEFT_HIST_BUCKETS - 1);
+	CHECK_EQ(weft_hist_below(weft_hist_bucket(1023)), 1024);
+	CHECK_EQ(weft_hist_below(weft_hist_bucket(1024)), 2048);
+	CHECK_EQ(weft_hist_below(WEFT_HIST_BUCKETS - 1), 0);
 }
 
 static void layout(void)
@@ -26,7 +40,7 @@ static void layout(void)
 
 	CHECK_EQ(hist_part(0), 0);
 	CHECK_EQ(hist_part(UINT64_MAX), HIST_PARTS - 1);
-	CHECK_EQ(hist_part_from(HIST_PARTS - 1), 1ull << (HIST_BUCKETS - 2));
+	CHECK_EQ(hist_part_from(HIST_PARTS - 1), 1ull << (WEFT_HIST_BUCKETS - 2));
 	for (part = 0; part < HIST_PARTS; part++) {
 		ns = hist_part_from(part);
 		CHECK_EQ(hist_part(ns), part);
@@ -95,16 +109,16 @@ static void told(void)
 	CHECK_EQ(list.len, 0);
 	CHECK_EQ(list.count, 0);
 	CHECK_EQ(hist_list_below(&list, 500), 0);
-	for (b = 0; b < HIST_BUCKETS; b++) {
+	for (b = 0; b < WEFT_HIST_BUCKETS; b++) {
 		hist_add(&h, b ? 1ull << (b - 1) : 0);
 		hist_add(&h, (1ull << b) - 1);
 	}
 	hist_tell(&h, &list);
-	CHECK_EQ(list.len, HIST_BUCKETS);
-	CHECK_EQ(list.count, 2 * HIST_BUCKETS);
+	CHECK_EQ(list.len, WEFT_HIST_BUCKETS);
+	CHECK_EQ(list.count, 2 * WEFT_HIST_BUCKETS);
 	CHECK_EQ(list.sum, h.sum);
-	for (b = 0; b < HIST_BUCKETS; b++) {
-		CHECK_EQ(list.bucket[b].below, b < HIST_BUCKETS - 1 ? 1ull << b : 0);
+	for (b = 0; b < WEFT_HIST_BUCKETS; b++) {
+		CHECK_EQ(list.bucket[b].below, b < WEFT_HIST_BUCKETS - 1 ? 1ull << b : 0);
 		CHECK_EQ(list.bucket[b].count, 2);
 	}
 	CHECK_EQ(hist_list_below(&list, 500), 1ull << 19);
@@ -149,6 +163,7 @@ static void written(void)
 
 int main(void)
 {
+	buckets();
 	layout();
 	quantiles();
 	told();

@@ -47,14 +47,6 @@ double hist_mean(const struct hist *h)
 	return h->count ? (double)h->sum / (double)h->count : 0;
 }
 
-/* Its end; 0: it has none. */
-static uint64_t bucket_end(uint64_t ns)
-{
-	unsigned int bucket = ns ? 64 - (unsigned int)__builtin_clzll(ns) : 0;
-
-	return bucket < HIST_BUCKETS - 1 ? 1ull << bucket : 0;
-}
-
 void hist_tell(const struct hist *h, struct hist_list *list)
 {
 	struct hist_bucket *b = NULL;
@@ -62,7 +54,7 @@ void hist_tell(const struct hist *h, struct hist_list *list)
 
 	*list = (struct hist_list){ .count = h->count, .sum = h->sum };
 	for (i = 0; i < HIST_PARTS; i++) {
-		uint64_t end = bucket_end(hist_part_from(i));
+		uint64_t end = weft_hist_below(weft_hist_bucket(hist_part_from(i)));
 
 		if (!h->part[i])
 			continue;

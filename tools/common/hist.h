@@ -2,9 +2,7 @@
 /*
  * Histograms of times, of the node and of programs, in one layout.
  *
- * It is the one in which the kernel module counts (kmod's hist.h): bucket b has the times from
- * 2^(b-1) to 2^b - 1 ns, the first one those of 0, the last one all that are longer than the
- * others take.  A program that measures cuts each bucket into 32 parts of equal length: what it
+ * It is the one in which the kernel module counts (uapi/weft_hist.h).  A program that measures cuts each bucket into 32 parts of equal length: what it
  * says of its times is right within 3 %.  Parts put together are the kernel's buckets again, so
  * that both can be shown beside each other.
  */
@@ -15,12 +13,10 @@
 #include <stdint.h>
 
 #include "tools/common/json.h"
+#include "weft_hist.h"
 
-/* The last bucket begins at 2^38 ns, which is 275 s; it is not cut. */
-#define HIST_BUCKETS	40
-
-#define HIST_CUT	5	/* into 2^5 parts */
-#define HIST_PARTS	(((HIST_BUCKETS - HIST_CUT - 1) << HIST_CUT) + 1)
+#define HIST_CUT	5	/* into 2^5 parts; the last bucket is not cut */
+#define HIST_PARTS	(((WEFT_HIST_BUCKETS - HIST_CUT - 1) << HIST_CUT) + 1)
 
 /**
  * struct hist - times that a program measures; zeros at first
@@ -70,7 +66,7 @@ static inline unsigned int hist_part(uint64_t ns)
 
 	if (ns < 2u << HIST_CUT)
 		return (unsigned int)ns;
-	if (ns >> (HIST_BUCKETS - 2))
+	if (ns >> (WEFT_HIST_BUCKETS - 2))
 		return HIST_PARTS - 1;
 	shift = 63 - (unsigned int)__builtin_clzll(ns) - HIST_CUT;
 	return (shift << HIST_CUT) + (unsigned int)(ns >> shift);
