@@ -32,6 +32,12 @@
 /* statfs(): f_type of a mounted weft. */
 #define WEFT_SUPER_MAGIC	0x57656674
 
+/*
+ * Bytes of a block of a region, a power of two: from WEFT_BLOCK_MIN (weft_wire.h) to this.
+ * It is 64 fragments of 1 KiB, which any network carries; a message could name larger ones.
+ */
+#define WEFT_REGION_BLOCK_MAX	65536
+
 /* What a lock is wanted for, or held for. */
 #define WEFT_LOCK_READ		1
 #define WEFT_LOCK_WRITE		2

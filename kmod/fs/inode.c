@@ -11,6 +11,7 @@
 #include "fs/mount.h"
 #include "fs/rack.h"
 #include "net/rpc.h"
+#include "weft.h"
 
 struct weft_inode *weft_inode_grab(struct weft_rack *rack, u32 region)
 {
@@ -67,7 +68,7 @@ bool weft_inode_attr_valid(const struct super_block *sb, const struct weft_call 
 {
 	return attr->region && attr->region <= WEFT_REGION_MAX &&
 	       is_power_of_2(attr->block) && attr->block >= PAGE_SIZE &&
-	       attr->block <= WEFT_BLOCK_MAX &&
+	       attr->block <= WEFT_REGION_BLOCK_MAX &&
 	       attr->size <= (u64)sb->s_maxbytes;
 }
 

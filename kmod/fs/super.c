@@ -103,8 +103,8 @@ static int parse_block(struct fs_context *fc, const struct fs_parameter *param)
 
 	if (err)
 		return err;
-	if (bytes < PAGE_SIZE || bytes > WEFT_BLOCK_MAX || !is_power_of_2(bytes))
-		return invalf(fc, "weft: block=%s: a block is a power of two from 4K to 2M",
+	if (bytes < PAGE_SIZE || bytes > WEFT_REGION_BLOCK_MAX || !is_power_of_2(bytes))
+		return invalf(fc, "weft: block=%s: a block is a power of two from 4K to 64K",
 			      param->string);
 	m->block = (u32)bytes;
 	return 0;

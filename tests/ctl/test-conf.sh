@@ -254,8 +254,8 @@ cache|half|'half' is not a size such as 64M
 cache|1.5G|'1.5G' is not a size such as 64M
 cache|1GB|'1GB' is not a size such as 64M
 cache|25%|'25%' is not a size such as 64M
-block|2K|2K is not within 4K to 2M
-block|4M|4M is not within 4K to 2M
+block|2K|2K is not within 4K to 64K
+block|4M|4M is not within 4K to 64K
 block|12K|12K is not a power of two
 mode|888|'888' is not an octal number of at most 7777
 mode|10000|'10000' is not an octal number of at most 7777

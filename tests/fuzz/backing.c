@@ -103,7 +103,7 @@ static void write_log(struct backing *b, const u8 *data, size_t size)
 /* Everything that it says it has can be read. */
 static void use(void)
 {
-	static u8 block[BLOCK_MAX];
+	static u8 block[WEFT_REGION_BLOCK_MAX];
 	u64 used = 0;
 	u32 i, k;
 

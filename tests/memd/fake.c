@@ -118,7 +118,7 @@ struct fake_line *fake_line(struct fake *f, u32 region, u32 index)
 		weft_line_init(&fl->l, weft_line_key(region, WEFT_KIND_PAGE,
 						     (u64)index * fake_apart),
 			       (u8)f->id);
-		fl->data = calloc(1, FAKE_BLOCK_MAX);
+		fl->data = calloc(1, WEFT_REGION_BLOCK_MAX);
 		if (!fl->data)
 			CHECK_FAIL("out of memory");
 	}
@@ -615,7 +615,7 @@ int fake_call_region(struct fake *f, u16 op, u32 region, struct weft_call *c)
 void fake_fill(struct fake *f, struct fake_line *fl, u8 value)
 {
 	CHECK(fake_get(f, fl, WEFT_M));
-	memset(fl->data, value, FAKE_BLOCK_MAX);
+	memset(fl->data, value, WEFT_REGION_BLOCK_MAX);
 }
 
 bool fake_is_filled(const struct fake_line *fl, u32 size, u8 value)

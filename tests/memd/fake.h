@@ -9,10 +9,10 @@
 #include "call.h"
 #include "controller.h"
 #include "rig.h"
+#include "weft.h"
 
 #define FAKE_LINES	64	/* of each region that a node looks at, fake_apart apart */
 #define FAKE_REGIONS	4
-#define FAKE_BLOCK_MAX	65536
 
 /**
  * struct fake_line - a line at a node

@@ -218,7 +218,7 @@ static void make_conf(void)
 		"# a comment\n\nnode = 2 # and one behind\n",
 		"mount = /weft\ncache = 1G\nblock = 64K\nmode = 1777\nuid = 0\ngid = 100\n",
 		"timeout = 2.5\nhold = 100\n",
-		"mount = /weft\ncache = 4096\nblock = 2M\n",
+		"mount = /weft\ncache = 4096\nblock = 64K\n",
 		"node = 33\n", "node = 1\nnode = 2\n", "tiemout = 30\n", "cache = 1G\n",
 		"node\n", "= 1\n", "[node]\n", "node = \"1\"\n", "homes = 10.0.0\n",
 		"homes = 10.0.0.1,10.0.0.1\n", "block = 5K\n", "mode = 8\n", "mtu = 100\n",

@@ -81,7 +81,7 @@ mount_options()
 		gets EINVAL mount /mnt cache=1K
 	check "mount: a cache larger than the machine" says "more than this machine" \
 		gets EINVAL mount /mnt cache=900G
-	check "mount: a block that is no power of two" says "power of two from 4K to 2M" \
+	check "mount: a block that is no power of two" says "power of two from 4K to 64K" \
 		gets EINVAL mount /mnt block=5000
 	check "mount: a mode that is none" gets EINVAL mount /mnt mode=99
 	check "mount: no such option" says "nonsense" gets EINVAL mount /mnt nonsense=1

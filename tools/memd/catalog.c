@@ -230,7 +230,7 @@ static enum answer create(struct memd *m, struct request *q)
 		attributes(r, &q->reply);
 		return ANSWER;
 	}
-	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > BLOCK_MAX ||
+	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
 			 c->block & (c->block - 1)))
 		return refuse(q, EINVAL);
 	err = catalog_blades(m);

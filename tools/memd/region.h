@@ -10,9 +10,9 @@
 #include "home.h"
 #include "options.h"
 #include "timer.h"
+#include "weft.h"
 
 #define REGIONS_MAX	16384	/* a full catalog fits half a log several times */
-#define BLOCK_MAX	65536	/* bytes; 64 fragments of 1024 */
 #define BLADE_BYTES_MAX	(1ull << 43)	/* memory of a blade: 8T */
 #define RUN_BLOCKS	64	/* a run has one home, see weft_line_home() */
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "weft.h"
 #include "weft_wire.h"
 
 #define CACHE_MIN	(UINT64_C(256) << 10)	/* as kmod/fs/super.c has it */
@@ -54,7 +55,7 @@ const struct setting settings_table[SETTINGS] = {
 		"cache", "1G", "memory for blocks of regions", false,
 	},
 	[SETTING_BLOCK] = {
-		"block", "4K", "a power of two from 4K to 2M", false,
+		"block", "4K", "a power of two from 4K to 64K", false,
 	},
 	[SETTING_MODE] = {
 		"mode", "1777", "permissions of the root directory", false,
@@ -72,7 +73,7 @@ static bool read_block(const char *text, uint32_t *block, struct why *why)
 	char quoted[VALUE_QUOTED_MAX];
 	uint64_t bytes;
 
-	if (!value_size(text, BLOCK_MIN, WEFT_BLOCK_MAX, &bytes, why))
+	if (!value_size(text, BLOCK_MIN, WEFT_REGION_BLOCK_MAX, &bytes, why))
 		return false;
 	if (bytes & (bytes - 1)) {
 		snprintf(why->text, sizeof(why->text), "%s is not a power of two",

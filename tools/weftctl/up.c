@@ -314,7 +314,7 @@ const struct command command_up = {
 		"  --key FILE       the key of the rack, weft-memd --make-key makes it (none)\n\n"
 		"  --mount DIR      where to mount weft (nowhere)\n"
 		"  --cache SIZE     memory for blocks (a quarter of the machine's)\n"
-		"  --block SIZE     bytes of a block of new regions, 4K to 2M (4K)\n"
+		"  --block SIZE     bytes of a block of new regions, 4K to 64K (4K)\n"
 		"  --mode OCTAL     permissions of the root directory (1777)\n"
 		"  --uid N --gid N  its owner and group (0)\n",
 };
