@@ -178,6 +178,11 @@ static struct block *block_of(struct memd *m, u64 key, struct region **r)
 
 /* --- is the line still in the switch? ---------------------------------------- */
 
+static bool looked_lately(const struct memd *m)
+{
+	return m->timers.now - m->b->looks.looked < LOOK_MS;
+}
+
 /*
  * A request for a line that the switch should have served: it was on its way while
  * the line moved, or the switch has lost all that it had.  An ADD with a generation
@@ -193,7 +198,7 @@ static void look_for(struct memd *m, const struct block *b)
 		.nonce = b->line.gen + 0x80000000u,
 	};
 
-	if (m->timers.now - ls->looked < LOOK_MS)
+	if (looked_lately(m))
 		return;
 	ls->looked = m->timers.now;
 	if (!m->b->members.use_switch) {
@@ -554,8 +559,9 @@ bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
 	b = block_of(m, msg->line, &r);
 	if (!b)
 		return r && weft_line_kind(msg->line) == WEFT_KIND_LOCK;
-	/* somebody waits for it, or the switch may have lost what it had */
-	return b->wanted || b->line.place == WEFT_IN_SWITCH || (r->doubtful && !b->sure);
+	/* somebody waits for it, or the switch may have lost what it had and is asked */
+	return b->wanted || (b->line.place == WEFT_IN_SWITCH && !looked_lately(m)) ||
+	       (r->doubtful && !b->sure);
 }
 
 /* --- a new life ------------------------------------------------------------- */
