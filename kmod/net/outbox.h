@@ -39,7 +39,8 @@ struct weft_outgoing {
 	struct weft_msg msg;
 };
 
-#define WEFT_OUTBOX_OWN	2	/* what most events decide needs no memory */
+/* What most events decide needs no memory; more would be too much for a stack. */
+#define WEFT_OUTBOX_OWN	1
 
 /**
  * struct weft_outbox - messages that are to be sent
