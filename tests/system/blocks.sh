@@ -102,10 +102,12 @@ check "the main job: words are counted as coreutils count them" count_words
 show
 check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
 	faults loss 0.05 dup 0.05 reorder 0.2
-# on a machine with much else to do the nodes meet less often: enough for the count below
-OPS=$((4 * OPS))
-stress faults
-note "faults: $(wire_counted lost) frames were lost"
+# How often blocks move in it depends on how the nodes' turns overlap: until enough was lost.
+for round in 1 2 3 4 5 6; do
+	stress "faults, round $round"
+	note "$(wire_counted lost) frames were lost"
+	[ "$(wire_counted lost)" -lt 100 ] || break
+done
 check "faults: frames were lost" at_least 100 "$(wire_counted lost)"
 check "faults: no more" faults loss 0 dup 0 reorder 0
 end_rack
