@@ -556,6 +556,9 @@ bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
 	    (msg->type == WEFT_MSG_ADD_ACK &&
 	     (msg->txn == ls->look_txn || msg->txn == ls->mark_txn)))
 		return true;
+	/* contents, wherever the directory is */
+	if (msg->type == WEFT_MSG_READ || msg->type == WEFT_MSG_WB)
+		return false;
 	b = block_of(m, msg->line, &r);
 	if (!b)
 		return r && weft_line_kind(msg->line) == WEFT_KIND_LOCK;
