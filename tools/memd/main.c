@@ -166,7 +166,7 @@ static int open_others(struct memd *m, char *err)
 	u32 i;
 
 	for (i = 1; i < m->b->threads; i++)
-		if (udp_open_another(&m->b->thread[i]->udp, &m->udp, i, &m->b->opt, err))
+		if (udp_open_another(&m->b->thread[i]->udp, &m->udp, &m->b->opt, err))
 			return -1;
 	return udp_steer(&m->udp, &m->b->opt, err);
 }

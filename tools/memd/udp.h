@@ -63,9 +63,9 @@ struct udp {
 int udp_open(struct udp *udp, const struct options *o,
 	     const struct weft_key *key, char *err);
 
-/* The socket of the @nth thread, at the address and port of the first one's. */
-int udp_open_another(struct udp *udp, const struct udp *first, u32 nth,
-		     const struct options *o, char *err);
+/* The socket of the next thread, at the address and port of the first one's. */
+int udp_open_another(struct udp *udp, const struct udp *first, const struct options *o,
+		     char *err);
 
 /* All are open: each thread's datagrams are to come to its own, see share.h. */
 int udp_steer(const struct udp *first, const struct options *o, char *err);
