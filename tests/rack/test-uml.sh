@@ -61,6 +61,24 @@ the_kernel()
 	check "its processes are on the host" processes
 }
 
+# beats: whoever is run as a user-mode kernel gets timer interrupts that it did not ask for,
+# and lives although it is not ready for them at first: see tools/rack/apart.c.
+beats()
+{
+	mkdir -p "$dir/beats/memory" || return 1
+	# shellcheck disable=SC2016  # it is Perl that expands
+	"$BIN/weft-rackio" keep --state "$dir/beats/state" --lock "$dir/beats/lock" \
+		--log "$dir/beats/log" --memory "$dir/beats/memory" \
+		--serve "$dir/beats/serve" --owner $$ -- perl -e '
+			select(undef, undef, undef, 0.5);
+			$SIG{ALRM} = sub { $n++ };
+			$end = time + 10;
+			select(undef, undef, undef, 1) while $n < 5 && time < $end;
+			exit($n < 5)' || return 1
+	soon 30 grep -q '^exited' "$dir/beats/state" || return 1
+	grep -x 'exited 0 *' "$dir/beats/state"
+}
+
 # reads NODE: it has what node 1 has written.
 reads()
 {
@@ -159,6 +177,7 @@ check "without the module it says: make uml" as_if_not_made
 check "two processors are refused" up_says "user-mode kernels have one processor" \
 	--accel uml --cpus 2
 check "another kernel is refused" up_says "no --kernel" --accel uml --kernel 6.1
+check "a timer interrupt that is forgotten costs a moment" beats
 boot --accel uml --nodes 2
 the_kernel
 files

@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static int write_file(const char *path, const char *text)
@@ -111,28 +112,55 @@ int apart_channel(int *inherited)
 	return -1;
 }
 
+/*
+ * Until @kernel has ended. A user-mode kernel (Linux 6.1 at least) forgets the interrupt of
+ * its timer if that comes while it handles the one before with interrupts off
+ * (unblock_signals() in its os-Linux/signal.c), and since it only ever arms the timer for
+ * the next event, all its timers and sleeps stand still from then on. On a busy machine
+ * that happened once an hour or so. An interrupt too many does no harm: it looks at the
+ * clock, runs what is due and arms the timer.
+ */
+static int wait_for(pid_t kernel)
+{
+	const struct timespec beat = { .tv_nsec = APART_BEAT_MS * 1000000l };
+	sigset_t child;
+	pid_t pid = 0;
+	int status;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	while (pid != kernel) {
+		if (sigtimedwait(&child, NULL, &beat) < 0 && errno == EAGAIN)
+			kill(kernel, SIGALRM);
+		while ((pid = waitpid(-1, &status, WNOHANG)) > 0 && pid != kernel)
+			;
+		if (pid < 0 && errno != EINTR)
+			return RACK_TROUBLE;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 /**
  * apart_first() - in the first process of the namespace: start another one, which returns
  *
  * The first process of a namespace cannot kill itself, which is how a user-mode kernel
- * ends when it panics: it would spin for ever. So this one only waits for it, and
+ * ends when it panics: it would spin for ever. So this one only waits for it, sends it
+ * SIGALRM each APART_BEAT_MS, which the other one ignores until it has a handler, and
  * everything ends with this one.
  *
  * Return: 0 in the other process, -1 with errno set.
  */
 int apart_first(void)
 {
-	pid_t kernel = fork(), pid;
-	int status;
+	pid_t kernel;
 
+	signal(SIGALRM, SIG_IGN);
+	kernel = fork();
 	if (kernel <= 0)
 		return kernel;
 	close(APART_CHANNEL_FD);
-	do {
-		pid = wait(&status);
-	} while (pid != kernel && (pid > 0 || errno == EINTR));
-	_exit(pid != kernel ? RACK_TROUBLE : WIFEXITED(status) ? WEXITSTATUS(status) :
-	      128 + WTERMSIG(status));
+	_exit(wait_for(kernel));
 }
 
 /**

@@ -8,6 +8,9 @@
 /* Its end of the channel; its command line says so: guests.sh. */
 #define APART_CHANNEL_FD	3
 
+/* What a timer interrupt that the kernel has forgotten costs at most. */
+#define APART_BEAT_MS		100
+
 int apart_unshare(void);
 int apart_channel(int *inherited);
 int apart_enter(const char *memory);
