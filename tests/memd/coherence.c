@@ -148,11 +148,21 @@ static void read_all(struct fake *f)
 		}
 }
 
-/* A blade or the switch, in the midst of everything. */
+/*
+ * A blade or the switch, in the midst of everything.  Each has its turn before any has
+ * another one: so many restarts have their share of blades, whatever the seed.
+ */
 static void restart_something(u32 n_blades)
 {
-	u32 which = rig_random(n_blades + rig_p4);
+	static u32 turns;	/* bits of those whose turn is still to come */
+	u32 which;
 
+	if (!turns)
+		turns = (1u << (n_blades + rig_p4)) - 1;
+	do
+		which = rig_random(n_blades + rig_p4);
+	while (!(turns & 1u << which));
+	turns &= ~(1u << which);
 	if (which == n_blades) {
 		rig_switch_restart();
 		return;
@@ -186,12 +196,12 @@ int main(int argc, char **argv)
 	struct rig_job job;
 	u32 n_blades, r, n, renewals = 0;
 	u64 hits = 0;
-	long steps, i, restarts;
+	long steps, i, restarts, left;
 
 	job = rig_begin(argc, argv);
 	n_blades = job.blades;
 	steps = (long)job.times;
-	restarts = job.restarts;
+	left = restarts = job.restarts;
 	fake_init(n_blades);
 	if (getenv("WEFT_RIG_THREADS"))
 		fake_apart = APART;
@@ -206,9 +216,13 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < steps; i++) {
 		step();
-		if (restarts && rig_random((u32)(steps / restarts)) == 0)
+		/* as many as were asked for, at any time */
+		if (rig_random((u32)(steps - i)) < (u32)left) {
+			left--;
 			restart_something(n_blades);
+		}
 	}
+	CHECK(!left);
 	fake_settle();
 	for (n = 1; n <= NODES; n++)
 		renewals += fakes[n].renewals;
