@@ -401,8 +401,8 @@ struct weft_file *weft_map_hold(uintptr_t address, size_t length, uint64_t *offs
 		return NULL;
 	weft_lock_table();
 	t = table;
-	i = t ? first_above(t, n_mappings, address) : n_mappings;
-	if (i < n_mappings && t[i].begin <= address) {
+	i = t ? first_above(t, n_mappings, address) : 0;
+	if (t && i < n_mappings && t[i].begin <= address) {
 		f = t[i].file;
 		*offset = t[i].offset + (address - t[i].begin);
 		/* What goes on in the next one is one mapping for the kernel. */
