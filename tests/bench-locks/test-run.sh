@@ -65,6 +65,26 @@ add_up()
 	awk -v p50="$all" -v max="$each" 'BEGIN { exit !(p50 > 0 && max >= p50) }'
 }
 
+# turns_add_up KIND: of the counter; each turn is one acquisition at least, and each node
+# has one at least.
+turns_add_up()
+{
+	local what all each least line
+
+	line=$(grep -h "\"lock\":\"$1\".*\"node\":\"all\"" "$dir"/out.*)
+	for what in acquires turns; do
+		all=$(value "$what" <<<"$line")
+		each=$(grep -h "\"lock\":\"$1\".*\"node\":\"[0-9]" "$dir"/out.* | value "$what" |
+			awk '{ sum += $1; n++; bad += !$1 } END { if (n == 3 && !bad) print sum }')
+		echo "$what: all '$all', nodes together '$each'"
+		[ -n "$all" ] && [ "$all" = "$each" ] || return 1
+	done
+	least=$(value least_turns <<<"$line")
+	echo "turns: $all, of the node with the least $least of the mean"
+	[ "$(value acquires <<<"$line")" -ge "$all" ] &&
+		awk -v least="$least" 'BEGIN { exit !(least > 0 && least <= 1) }'
+}
+
 # counted KIND: so many acquisitions were asked for.
 counted()
 {
@@ -120,6 +140,14 @@ check "pauses are made" between acquires central 2 401
 check "none needs the service" nodes 2 run --locks service --count 20 --name service
 check "an acquisition at the service is four datagrams" \
 	between datagrams_per_acquire service 4 6
+check "a counter, three nodes" nodes 3 counter --seconds "$seconds" --locks weft,mcs \
+	--name counter
+for kind in weft mcs; do
+	check "$kind: its turns and acquisitions add up" turns_add_up "$kind"
+done
+check "a counter, and pauses" nodes 2 counter --seconds 0.2 --locks weft --think 1000 \
+	--name counter-pauses
+check "pauses are made" between acquires weft 2 401
 check "hand-overs" nodes 2 handover --hold 4000 --count 20 --name handover
 for kind in $KINDS; do
 	check "$kind: a hand-over takes less than it was held" \

@@ -56,8 +56,9 @@ struct lockbench {
 	uint16_t port;
 };
 
-/* run.c: many at one lock; handover.c; latency.c: one alone; ping.c */
+/* run.c: many at one lock; counter.c; handover.c; latency.c: one alone; ping.c */
 int bench_run(const struct lockbench *b);
+int bench_counter(const struct lockbench *b);
 int bench_handover(const struct lockbench *b);
 int bench_latency(const struct lockbench *b);
 int bench_ping(const struct lockbench *b);

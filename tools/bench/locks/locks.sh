@@ -5,7 +5,7 @@
 #
 #	tools/bench/locks/locks.sh [OPTION...] [-- OPTIONS OF weft-rack up]
 #
-#	--stages S[,S...]	native,table,latency,handover,ablation,fairness (all)
+#	--stages S[,S...]	native,table,latency,handover,counter,ablation,fairness (all)
 #	--nodes N[,N...]	that meet at one lock, up to 8 (1,2,4)
 #	--readers P[,P...]	percent of acquisitions that only read (0,50,95,100)
 #	--locks L[,L...]	see weft-lockbench kinds (all)
@@ -22,6 +22,8 @@
 # latency: a lock that its node had last, against the C library's.
 # handover: from leaving it on one node to having it on another, against a plain UDP
 # message between the same two.
+# counter: nodes that add to a counter, without pauses and with: how often the lock changes
+# node, and how equal their turns are.
 # ablation: weft without each of the ways in which it saves, as far as the kernel
 # module has a switch for it.
 # fairness: eight nodes at one lock for 30 s, in a rack of their own.
@@ -47,9 +49,11 @@ FAIR_NODES=8
 FAIR_SECONDS=30
 HANDOVERS=60
 HOLD=40000		# microseconds that a lock is held before it is handed over
+COUNTER_NODES=2,3
+COUNTER_PAUSES=0,3000	# microseconds
 PARAMETERS=/sys/module/weft/parameters
 
-stages=native,table,latency,handover,ablation,fairness
+stages=native,table,latency,handover,counter,ablation,fairness
 nodes_list=1,2,4
 readers=0,50,95,100
 locks=weft,weft-bare,central,mcs,pernode,cohort,service
@@ -228,6 +232,7 @@ fi
 most=2
 shared=$nodes_list
 wanted table || wanted ablation || shared=2
+! wanted counter || shared=$shared,$COUNTER_NODES
 for n in ${shared//,/ }; do
 	case $n in
 	[1-8])	[ "$n" -le "$most" ] || most=$n ;;
@@ -300,6 +305,30 @@ stage_handover()
 	} >"$OUT/handover.tsv"
 	table_of "$OUT/handover.tsv" "From one node to the other, one way (asked: of_udp below 3):"
 	verdict "hand-over, of a plain UDP message" "$(cell "$OUT/handover.tsv" weft 2)" 3
+}
+
+COLUMNS_COUNTER="lock nodes think_us turns_per_s acquires least_turns least_acquires turn_mean
+	turn_max messages_per_turn lock_requests_per_acquire period_p50_us period_max_us"
+
+# What counts acquisitions elsewhere counts turns here.
+stage_counter()
+{
+	local n pause
+
+	for n in ${COUNTER_NODES//,/ }; do
+		for pause in ${COUNTER_PAUSES//,/ }; do
+			bench "$n" counter --locks weft,weft-bare,mcs --seconds "$seconds" \
+				--think "$pause"
+		done
+	done
+	{
+		# shellcheck disable=SC2086  # a list of words
+		printf '%s\n' ${COLUMNS_COUNTER/lock_requests_per_acquire/lock_requests_per_turn} |
+			paste -s
+		# shellcheck disable=SC2086
+		results counter | fields $COLUMNS_COUNTER
+	} >"$OUT/counter.tsv"
+	table_of "$OUT/counter.tsv" "Nodes that add to a counter; a turn begins when another node added last:"
 }
 
 # cell FILE LOCK COLUMN
@@ -375,9 +404,9 @@ stage_ablation()
 	table_of "$OUT/ablation.tsv" "weft, and weft without:"
 }
 
-if wanted table || wanted latency || wanted handover || wanted ablation; then
+if wanted table || wanted latency || wanted handover || wanted counter || wanted ablation; then
 	boot "$most"
-	for stage in table latency handover ablation; do
+	for stage in table latency handover counter ablation; do
 		! wanted "$stage" || "stage_$stage"
 	done
 	end_rack

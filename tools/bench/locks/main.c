@@ -14,6 +14,8 @@ static const char usage[] =
 "One JSON line a result.\n"
 "  run       processes of all nodes at one lock; a line a node, and one for all,\n"
 "            which the first node prints, with what the kernel counted\n"
+"  counter   a process of each node adds to a counter: how often the lock changes\n"
+"            node, how long the turns are; lines as of run\n"
 "  handover  two nodes hand a lock to and fro; one way\n"
 "  latency   one process alone, a lock that its node had last, and glibc's\n"
 "  ping      a plain UDP message, in the rhythm of hand-overs and without rests\n"
@@ -27,10 +29,11 @@ static const char usage[] =
 "  --seconds S        of each measurement (default 2)\n"
 "  --count N          acquisitions of each process instead; hand-overs, pings (100)\n"
 "  --procs N          processes on each node (run; default 1)\n"
-"  --think US         between leaving the lock and asking again (run; default 0)\n"
+"  --think US         between leaving the lock and asking again (run, counter; default 0)\n"
 "  --hold US          for how long a lock is held (handover, ping; default 4000)\n"
 "  --settle MS        of silence before and after what is counted (default 300)\n"
-"  --messages         count what goes over the network (run, handover)\n"
+"  --messages         count what goes over the network (run, counter,\n"
+"                     handover)\n"
 "  --service ADDRESS[:PORT]  of weft-lockbench serve\n"
 "  --peer ADDRESS[:PORT]     of weft-lockbench pong\n"
 "  --port N           of serve (default 4794), of pong (default 4795)\n"
@@ -68,6 +71,7 @@ static const struct {
 	uint64_t count;
 } commands[] = {
 	{ "run", bench_run, 0, 0 },
+	{ "counter", bench_counter, 0, 0 },
 	{ "handover", bench_handover, 0, 100 },
 	{ "latency", bench_latency, 0, 0 },
 	{ "ping", bench_ping, 0, 100 },

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How often a lock goes from node to node, and whether all get equal turns.
+ *
+ * A process on each node takes the lock to write and adds to a counter that it guards,
+ * for some time.  If another node added last, a turn begins.  The rate at which the
+ * lock is taken says nothing of that: a node that has it can take it a thousand times
+ * while a message is on its way.
+ */
+#include "arena.h"
+
+#define WARM_UP		4
+#define LOOK		256	/* acquisitions until it looks at the clock again */
+
+/* What the lock guards. */
+enum { COUNT, LAST };
+
+/* Turns of this node, also those that other nodes end. */
+struct turns {
+	struct hist length;	/* acquisitions, where others have nanoseconds */
+	struct hist period;	/* from the begin of one to that of the next */
+	uint64_t begun;
+	uint64_t acquires;	/* of the present one */
+};
+
+static _Atomic uint64_t *word(const struct lock *l, unsigned int which)
+{
+	return (_Atomic uint64_t *)l->data + which;
+}
+
+/* Returns whether another node was there before. */
+static bool add(const struct lock *l)
+{
+	uint64_t me = l->place->node + 1;
+	uint64_t count = atomic_load_explicit(word(l, COUNT), memory_order_relaxed);
+
+	atomic_store_explicit(word(l, COUNT), count + 1, memory_order_relaxed);
+	if (atomic_load_explicit(word(l, LAST), memory_order_relaxed) == me)
+		return false;
+	atomic_store_explicit(word(l, LAST), me, memory_order_relaxed);
+	return true;
+}
+
+static void once(struct lock *l, struct turns *t)
+{
+	bool begins;
+
+	l->kind->wrlock(l);
+	begins = add(l);
+	l->kind->unlock(l);
+	/* to look at a clock each time would be most of what is measured */
+	if (begins) {
+		uint64_t now = now_ns();
+
+		if (t->acquires)
+			hist_add(&t->length, t->acquires);
+		if (t->begun)
+			hist_add(&t->period, now - t->begun);
+		t->acquires = 0;
+		t->begun = now;
+	}
+	t->acquires++;
+}
+
+static void print(struct json *j, const struct lockbench *b, const struct lock *l,
+		  const char *who, const struct found *f)
+{
+	double seconds = (double)f->ns / 1e9;
+
+	result_begin(j, b, "counter", l->kind->name);
+	json_u64(j, "nodes", node.count);
+	json_u64(j, "think_us", b->think_us);
+	json_string(j, "node", who);
+	json_fixed(j, "seconds", seconds);
+	json_u64(j, "acquires", f->writes);
+	json_u64(j, "turns", f->data.count);
+	json_real(j, "turns_per_s", seconds > 0 ? (double)f->data.count / seconds : 0);
+	json_real(j, "turn_mean", hist_mean(&f->data));
+	json_real(j, "turn_p50", hist_quantile(&f->data, 500));
+	json_u64(j, "turn_max", f->data.max);
+	times_json(j, "period", &f->lock);
+}
+
+/* The first node adds up what all have found, and looks whether it can be. */
+static void print_all(const struct lockbench *b, struct arena *a, struct lock *l,
+		      struct found *all)
+{
+	uint64_t least_turns = ~0ull, least = ~0ull, count;
+	unsigned int k;
+	struct json j;
+
+	memset(all, 0, sizeof(*all));
+	for (k = 0; k < node.count; k++) {
+		const struct found *f = &a->found[k];
+
+		hist_join(&all->lock, &f->lock);
+		hist_join(&all->data, &f->data);
+		all->writes += f->writes;
+		all->written += f->written;
+		if (f->ns > all->ns)
+			all->ns = f->ns;
+		tally_add(&all->grown, &f->grown);
+		if (f->data.count < least_turns)
+			least_turns = f->data.count;
+		if (f->writes < least)
+			least = f->writes;
+	}
+	l->kind->wrlock(l);
+	count = atomic_load(word(l, COUNT));
+	l->kind->unlock(l);
+	if (count != all->written)
+		node_die("lock %s: the counter says %llu, it was raised %llu times",
+			 l->kind->name, (unsigned long long)count,
+			 (unsigned long long)all->written);
+	print(&j, b, l, "all", all);
+	json_real(&j, "least_turns", all->data.count ? (double)least_turns * node.count /
+						       (double)all->data.count : 0);
+	json_real(&j, "least_acquires", all->writes ? (double)least * node.count /
+						      (double)all->writes : 0);
+	if (all->grown.len)
+		json_real(&j, "messages_per_turn", all->data.count ?
+			  (double)tally_messages(&all->grown) / (double)all->data.count : 0);
+	tally_json(&j, all, all->data.count);
+	json_end(&j);
+}
+
+static void measure(const struct lockbench *b, struct arena *a, struct found *all,
+		    const struct lock_kind *kind, unsigned int index)
+{
+	struct found *f = &a->found[node.number - 1];
+	uint64_t start, end, i;
+	static struct tally before;
+	static struct turns t;
+	struct lock_place place;
+	struct lock l;
+	struct json j;
+	char who[16];
+
+	arena_lock(b, a, kind, index, &l, &place);
+	if (kind->init)
+		kind->init(&l);
+	l.writes = true;
+	memset(&t, 0, sizeof(t));
+	for (i = 0; i < WARM_UP; i++)
+		once(&l, &t);
+	memset(f, 0, sizeof(*f));
+	memset(&t, 0, sizeof(t));
+	f->written = WARM_UP;
+	node_meet();
+	start = now_ns() + b->settle_ms * 1000000ull;
+	if (b->count_messages)
+		tally_read(&before);
+	pause_until_ns(start);
+	end = start + (uint64_t)(b->seconds * 1e9);
+	for (i = 0; b->count ? i < b->count :
+	     t.begun < end && ((!b->think_us && i % LOOK) || now_ns() < end); i++) {
+		once(&l, &t);
+		if (b->think_us)
+			pause_us(b->think_us);
+	}
+	if (t.acquires)
+		hist_add(&t.length, t.acquires);
+	f->ns = now_ns() - start;
+	/* The others may still be at it: nothing is touched until they are through. */
+	pause_until_ns(end + b->settle_ms * 1000000ull);
+	if (b->count_messages)
+		tally_read(&all->grown);
+	tally_since(&all->grown, &before);
+	f->grown = all->grown;
+	f->lock = t.period;
+	f->data = t.length;
+	f->writes = i;
+	f->written += i;
+	snprintf(who, sizeof(who), "%u", node.number);
+	print(&j, b, &l, who, f);
+	json_end(&j);
+	node_meet();
+	if (node.number == 1)
+		print_all(b, a, &l, all);
+	fflush(stdout);
+	node_meet();
+}
+
+/**
+ * bench_counter() - measure each kind
+ * @b: the options
+ */
+int bench_counter(const struct lockbench *b)
+{
+	struct arena *a = arena_open(b, "counter", arena_size(b, b->kinds_len));
+	struct found *all = malloc(sizeof(*all));
+	unsigned int i;
+
+	if (!all)
+		node_die("out of memory");
+	for (i = 0; i < b->kinds_len; i++)
+		measure(b, a, all, b->kinds[i], i);
+	node_meet();
+	free(all);
+	return 0;
+}
