@@ -5,8 +5,7 @@
 void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		    struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	switch (msg->type) {
 	case WEFT_MSG_INV:
 	case WEFT_MSG_FWD:
@@ -38,8 +37,7 @@ void weft_line_members(struct weft_line *l, u32 members)
 
 void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (!l->revoking)
 		return;
 	l->revoking = 0;
@@ -58,8 +56,7 @@ void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 
 void weft_line_timeout(struct weft_line *l, struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (l->tries < 255)
 		l->tries++;
 	/* who expects may find that it owns the line: that comes first */
@@ -80,8 +77,7 @@ bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 	u64 version = l->version + (l->state == WEFT_M);
 
 	if (weft_line_returning(l)) {
-		out->n = 0;
-		out->effects = 0;
+		weft_out_init(out);
 		return true;
 	}
 	weft_line_forget(l, out);
@@ -98,6 +94,6 @@ void weft_line_forget(struct weft_line *l, struct weft_out *out)
 	u8 self = l->self;
 
 	weft_line_init(l, key, self);
-	out->n = 0;
+	weft_out_init(out);
 	out->effects = WEFT_DO_WAKE | WEFT_DO_FREE;
 }

@@ -93,6 +93,24 @@ static u32 debtors(const struct weft_line *l)
 
 /* --- is all of it here? ---------------------------------------------------- */
 
+/* What it was that took so long: a write whose permission is here. */
+static enum weft_miss write_miss(const struct weft_line *l, bool have)
+{
+	if (have)
+		return WEFT_MISS_UPGRADE;
+	if (!(l->copyset & ~weft_line_me(l)))
+		return WEFT_MISS_WRITE_UNSHARED;
+	return l->status == WEFT_M ? WEFT_MISS_WRITE_MODIFIED : WEFT_MISS_WRITE_SHARED;
+}
+
+/* The same of a read; @msg: what completed it. */
+static enum weft_miss read_miss(const struct weft_msg *msg)
+{
+	if (msg->status == WEFT_M)
+		return WEFT_MISS_READ_MODIFIED;
+	return weft_is_blade(msg->src) ? WEFT_MISS_READ_UNSHARED : WEFT_MISS_READ_SHARED;
+}
+
 /*
  * GETM: everybody who had a copy answered, and the data is here, whatever came
  * last.
@@ -113,6 +131,7 @@ static void check_getm(struct weft_line *l, struct weft_out *out)
 			fetch(l, out);
 		return;
 	}
+	out->miss = write_miss(l, have);
 	if (!have)
 		l->version = l->in_version;
 	l->state = WEFT_M;
@@ -133,6 +152,7 @@ void weft_gather_taken(struct weft_line *l, struct weft_out *out)
 		return;
 	}
 	l->lent = l->back = 0;
+	out->miss = WEFT_MISS_UPGRADE;
 	out->effects |= WEFT_DO_WAKE;
 	weft_transaction_commit(l, WEFT_M, weft_line_me(l), out);
 }
@@ -162,6 +182,7 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 		weft_transaction_request(l, out);
 		return;
 	}
+	out->miss = read_miss(msg);
 	l->version = l->in_version;
 	l->state = WEFT_S;
 	/* fragments that were lent before we asked may be among them */

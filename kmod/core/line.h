@@ -185,17 +185,38 @@ struct weft_send {
 
 #define WEFT_OUT_MAX	4
 
+/* What the directory knew of a line whose permission has come that was asked for. */
+enum weft_miss {
+	WEFT_MISS_NONE,			/* it has not */
+	WEFT_MISS_READ_UNSHARED,	/* to read; the home had it alone */
+	WEFT_MISS_READ_SHARED,		/* ... other nodes read it */
+	WEFT_MISS_READ_MODIFIED,	/* ... another node had modified it */
+	WEFT_MISS_WRITE_UNSHARED,	/* to write; likewise */
+	WEFT_MISS_WRITE_SHARED,
+	WEFT_MISS_WRITE_MODIFIED,
+	WEFT_MISS_UPGRADE,		/* to write what this node could read */
+};
+
 /**
  * struct weft_out - what follows from one event
  * @effects: WEFT_DO_*
+ * @miss: enum weft_miss
  * @n: messages
  * @send: the messages, in any order, after INSTALL and before FREE
  */
 struct weft_out {
 	u32 effects;
+	u32 miss;
 	u32 n;
 	struct weft_send send[WEFT_OUT_MAX];
 };
+
+static inline void weft_out_init(struct weft_out *out)
+{
+	out->effects = 0;
+	out->miss = WEFT_MISS_NONE;
+	out->n = 0;
+}
 
 /* A line that this node knows nothing of: state I. */
 void weft_line_init(struct weft_line *l, u64 key, u8 self);

@@ -194,8 +194,7 @@ bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out)
 {
 	u32 to = weft_txn_member(txn);
 
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (l->state != WEFT_M || !weft_line_idle(l) || !weft_node_bit(to) ||
 	    to == l->self)
 		return false;
@@ -220,8 +219,7 @@ bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out)
 {
 	u32 to = weft_txn_member(txn), bit = weft_node_bit(to);
 
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	/* once until we write again: what came back could not be told from what did not */
 	if (l->state != WEFT_M || !weft_line_idle(l) || !bit || to == l->self ||
 	    l->lent & bit)
@@ -275,8 +273,7 @@ bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out)
 {
 	u32 to = weft_txn_member(txn);
 
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (!l->loaned || l->state != WEFT_S || !weft_line_idle(l) ||
 	    !weft_node_bit(to) || to == l->self)
 		return false;

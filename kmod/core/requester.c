@@ -10,8 +10,7 @@
 void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 		    struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (weft_line_perm(l) >= perm || !weft_line_idle(l))
 		return;
 	l->nacks = 0;
@@ -27,8 +26,7 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
 		      struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	/* data may be retained: it goes when the line comes round to us */
 	if (weft_line_perm(l) >= perm || l->state == WEFT_M ||
 	    l->op != WEFT_OP_NONE || l->revoking)
@@ -58,8 +56,7 @@ void weft_requester_leave(struct weft_line *l, struct weft_out *out)
 bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
 		     struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (!weft_line_idle(l) || l->state == WEFT_I)
 		return false;
 	if (quiet && l->state == WEFT_S)
@@ -74,8 +71,7 @@ bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
 
 bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (!weft_line_idle(l) || l->state != WEFT_M)
 		return false;
 	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);

@@ -58,8 +58,7 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 
 bool weft_line_unexpect(struct weft_line *l, struct weft_out *out)
 {
-	out->effects = 0;
-	out->n = 0;
+	weft_out_init(out);
 	if (!l->expecting || l->need_known)
 		return false;
 	weft_transaction_finish(l, out);
