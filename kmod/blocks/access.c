@@ -9,6 +9,7 @@
 #include "blocks/access.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
+#include "blocks/effects.h"
 #include "blocks/evict.h"
 #include "blocks/giveback.h"
 #include "blocks/pages.h"
@@ -18,6 +19,7 @@
 #include "net/node.h"
 #include "net/outbox.h"
 
+#define NOWHERE	(~0u)	/* no byte of a block */
 #define SLICE	HZ	/* of a wait: who is woken so much too late stood still */
 
 /* --- life --------------------------------------------------------------------- */
@@ -184,29 +186,11 @@ static u8 may_use(const struct weft_block *blk)
 	return weft_line_perm(&blk->line);
 }
 
-/* Ask for permission, if nothing is under way; @early: before anybody waits. */
-static void want(struct weft_block *blk, u8 perm, bool early,
-		 struct weft_outbox *outbox)
+/* A thread wants it, or will soon. */
+static void want(struct weft_block *blk, u8 perm)
 {
-	struct weft_out out;
-	u8 ask = perm;
-
 	lockdep_assert_held(&blk->lock);
-	if (weft_bound_returning(blk))
-		return;
-	/* what is only read ahead is not to be written */
-	if (perm == WEFT_S && blk->line.state == WEFT_I && !early)
-		ask = weft_migratory_ask(&blk->migratory);
-	weft_line_want(&blk->line, ask, weft_node_seq(blk->cache->node), &out);
-	if (out.n) {
-		weft_step_begin(blk);
-		blk->early = early;
-		blk->guess = ask != perm;
-	}
-	weft_step(blk, &out, NULL, outbox);
-	/* a program wants it, and the lock that it would come with is not here yet */
-	if (blk->line.expecting && !blk->bound.patience)
-		weft_bound_urge(blk, outbox);
+	blk->want = max(blk->want, perm);
 }
 
 int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
@@ -216,7 +200,7 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 	int err = 0;
 
 	weft_outbox_init(&outbox, blk->cache->node);
-	spin_lock_bh(&blk->lock);
+	weft_block_begin(blk);
 	fails = blk->fails;
 	blk->pins++;
 	blk->ahead = false;
@@ -230,15 +214,16 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 		if (err)
 			break;
 		wakes = blk->wakes;
-		want(blk, perm, false, &outbox);
-		spin_unlock_bh(&blk->lock);
+		want(blk, perm);
+		weft_block_end(blk, &outbox);
 		weft_outbox_send(&outbox);
 		err = weft_block_wait(blk, wakes, &end);
-		spin_lock_bh(&blk->lock);
+		weft_block_begin(blk);
 	}
 	if (err)
 		blk->pins--;
-	spin_unlock_bh(&blk->lock);
+	weft_block_end(blk, &outbox);
+	weft_outbox_send(&outbox);
 	return err;
 }
 
@@ -247,26 +232,25 @@ void weft_block_ask(struct weft_block *blk, u8 perm)
 	struct weft_outbox outbox;
 
 	weft_outbox_init(&outbox, blk->cache->node);
-	spin_lock_bh(&blk->lock);
+	weft_block_begin(blk);
 	if (!blk->pins++)
-		weft_step_hurry(blk);
+		weft_block_hurry(blk);
 	blk->ahead = false;
-	if (blk->phase == WEFT_BLOCK_LIVE)
-		want(blk, perm, false, &outbox);
-	spin_unlock_bh(&blk->lock);
+	want(blk, perm);
+	weft_block_end(blk, &outbox);
 	weft_outbox_send(&outbox);
 }
 
 void weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox)
 {
-	spin_lock_bh(&blk->lock);
+	weft_block_begin(blk);
 	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_I &&
 	    weft_line_idle(&blk->line)) {
 		blk->ahead = true;
-		want(blk, WEFT_S, true, outbox);
+		want(blk, WEFT_S);
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_READ_AHEAD);
 	}
-	spin_unlock_bh(&blk->lock);
+	weft_block_end(blk, outbox);
 }
 
 void weft_block_unpin(struct weft_block *blk)
@@ -275,6 +259,8 @@ void weft_block_unpin(struct weft_block *blk)
 
 	spin_lock_bh(&blk->lock);
 	room = !--blk->pins;
+	if (room)
+		blk->want = WEFT_I;
 	spin_unlock_bh(&blk->lock);
 	if (room)
 		weft_cache_room(blk->cache);
@@ -299,50 +285,53 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 	return ok;
 }
 
-/* The access that it came for is let through: it stays for that. */
-static void touched(struct weft_block *blk, u8 perm, u64 now)
+/*
+ * The access that it came for is let through: it stays for that.  @at: the byte that is
+ * about to be written to, or NOWHERE.
+ */
+static void touched(struct weft_block *blk, u8 perm, u32 at)
 {
+	u64 now = ktime_get_ns();
 	u64 hold = (u64)READ_ONCE(blk->cache->node->hold_us) * NSEC_PER_USEC;
 
 	lockdep_assert_held(&blk->lock);
 	/* else the thread that wants to write is still to come back */
 	if (perm >= blk->line.state) {
 		blk->fresh = false;
-		weft_step_keep(blk, now + hold);
+		blk->keep = now + hold;
 	} else if (blk->migratory.guessed) {
 		/* ... or does not want to */
-		weft_step_keep(blk, min(blk->keep, now + WEFT_GUESS_US * NSEC_PER_USEC));
+		blk->keep = min(blk->keep, now + WEFT_GUESS_US * NSEC_PER_USEC);
 	}
+	blk->late = 0;
+	if (at == NOWHERE)
+		return;
+	blk->late = now + (blk->keep - now) * WEFT_LATE;
+	blk->watch = at;
+	blk->was = weft_pages_word(blk, at);
 }
 
-static void note_use(struct weft_block *blk)
+static void touch(struct weft_block *blk, u8 perm, u32 at)
 {
+	struct weft_outbox outbox;
+
 	if (!READ_ONCE(blk->used))
 		WRITE_ONCE(blk->used, true);
+	if (!READ_ONCE(blk->fresh))
+		return;
+	weft_outbox_init(&outbox, blk->cache->node);
+	weft_block_begin(blk);
+	touched(blk, perm, at);
+	weft_block_end(blk, &outbox);
+	weft_outbox_send(&outbox);
 }
 
 void weft_block_touched(struct weft_block *blk, u8 perm)
 {
-	note_use(blk);
-	if (!READ_ONCE(blk->fresh))
-		return;
-	spin_lock_bh(&blk->lock);
-	touched(blk, perm, ktime_get_ns());
-	spin_unlock_bh(&blk->lock);
+	touch(blk, perm, NOWHERE);
 }
 
 void weft_block_writes(struct weft_block *blk, u32 at)
 {
-	u64 now;
-
-	note_use(blk);
-	if (!READ_ONCE(blk->fresh))
-		return;
-	spin_lock_bh(&blk->lock);
-	now = ktime_get_ns();
-	touched(blk, WEFT_M, now);
-	blk->late = now + (blk->keep - now) * WEFT_LATE;
-	blk->watch = at;
-	blk->was = weft_pages_word(blk, at);
-	spin_unlock_bh(&blk->lock);
+	touch(blk, WEFT_M, at);
 }

@@ -9,6 +9,7 @@
 #include "blocks/arrive.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
+#include "blocks/effects.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
@@ -17,36 +18,18 @@
 #include "net/packet.h"
 #include "net/rtt.h"
 
-/* What the directory knew of a line that we missed. */
-static enum weft_stat miss_kind(const struct weft_block *blk, u8 op,
-				const struct weft_msg *msg)
-{
-	const struct weft_line *l = &blk->line;
-
-	if (op == WEFT_OP_GETS) {
-		if (msg->status == WEFT_M)
-			return WEFT_STAT_MISS_READ_MODIFIED;
-		return weft_is_blade(msg->src) ? WEFT_STAT_MISS_READ_UNSHARED :
-						 WEFT_STAT_MISS_READ_SHARED;
-	}
-	if (op == WEFT_OP_TAKE || (blk->upgrade && !l->in_frags))
-		return WEFT_STAT_MISS_UPGRADE;
-	if (!(l->copyset & ~weft_node_bit(l->self)))
-		return WEFT_STAT_MISS_WRITE_UNSHARED;
-	return l->status == WEFT_M ? WEFT_STAT_MISS_WRITE_MODIFIED :
-				     WEFT_STAT_MISS_WRITE_SHARED;
-}
-
 static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSHARED &&
-	      (int)WEFT_HIST_MISS_UPGRADE == (int)WEFT_STAT_MISS_UPGRADE,
+	      (int)WEFT_HIST_MISS_UPGRADE == (int)WEFT_STAT_MISS_UPGRADE &&
+	      WEFT_STAT_MISS_UPGRADE - WEFT_STAT_MISS_READ_UNSHARED ==
+	      WEFT_MISS_UPGRADE - WEFT_MISS_READ_UNSHARED,
 	      "kinds of misses have a counter and a histogram each");
 
 /* The permission came that was asked for. */
-static void count_miss(struct weft_block *blk, u8 op, const struct weft_msg *msg)
+static void count_miss(struct weft_block *blk, u32 miss, const struct weft_msg *msg)
 {
 	const struct weft_counters *counters = weft_block_counters(blk);
 	u64 took = ktime_get_ns() - blk->began;
-	enum weft_stat kind = miss_kind(blk, op, msg);
+	enum weft_stat kind = WEFT_STAT_MISS_READ_UNSHARED + miss - WEFT_MISS_READ_UNSHARED;
 
 	weft_stat_inc(counters, kind);
 	weft_stat_inc(counters, msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH :
@@ -56,32 +39,6 @@ static void count_miss(struct weft_block *blk, u8 op, const struct weft_msg *msg
 	weft_hist_add(counters, (enum weft_hist)kind, took);
 	blk->misses++;
 	trace_weft_served(&blk->line, kind, blk->rounds, took);
-}
-
-/* How it came: what makes a line migratory. */
-static enum weft_came came(const struct weft_block *blk, u8 state)
-{
-	if (blk->guess && blk->line.state == WEFT_M)
-		return WEFT_CAME_GUESSED;
-	if (blk->line.state == WEFT_S)
-		return WEFT_CAME_READ;
-	return state == WEFT_I ? WEFT_CAME_WRITE : WEFT_CAME_UPGRADE;
-}
-
-/* ... whether it was asked for or came with a lock; @state: what it was until now. */
-static void served(struct weft_block *blk, u8 state)
-{
-	weft_migratory_came(&blk->migratory, came(blk, state));
-	if (blk->migratory.guessed)
-		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_GUESSED);
-	WRITE_ONCE(blk->nowhere, false);
-	if (blk->line.in_frags)
-		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_BLOCKS_IN);
-	/* whoever waits gets the chance to do the access */
-	blk->fresh = blk->pins > 0;
-	blk->late = 0;
-	blk->keep = blk->fresh ?
-		   ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;
 }
 
 /* Is this type of message what answers such a request? */
@@ -112,7 +69,7 @@ static void settle_doubt(struct weft_block *blk, const struct weft_msg *msg)
 {
 	if (msg->txn != blk->doubt_txn || !answers(blk->doubt_op, msg->type))
 		return;
-	weft_rtt_sample(&blk->cache->node->rtts, weft_step_rtt(blk, blk->doubt_op), blk->doubt);
+	weft_rtt_sample(&blk->cache->node->rtts, weft_block_rtt(blk, blk->doubt_op), blk->doubt);
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_NEEDLESS);
 	blk->doubt = 0;
 }
@@ -123,7 +80,7 @@ static void note_time(struct weft_block *blk, u8 op, u32 txn)
 	u64 took = ktime_get_ns() - blk->asked;
 
 	if (blk->repeated < blk->asked) {
-		weft_rtt_sample(&blk->cache->node->rtts, weft_step_rtt(blk, op), took);
+		weft_rtt_sample(&blk->cache->node->rtts, weft_block_rtt(blk, op), took);
 		return;
 	}
 	blk->doubt = took;
@@ -136,8 +93,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 {
 	const struct weft_msg *msg = &packet->msg;
 	u8 op = blk->line.op, state = blk->line.state;
-	bool asked = !blk->bound.expected, putting = blk->putting, passed, raised;
-	u8 perm = weft_line_perm(&blk->line);
+	bool asked = !blk->bound.expected, putting = blk->putting, passed;
 	u32 txn = blk->line.txn;
 	struct weft_out out;
 
@@ -152,20 +108,14 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
 		blk->losses = 0;
-	/* what was only lent to others can be taken back: an upgrade, too */
-	raised = op == WEFT_OP_TAKE ? state == WEFT_M && weft_line_perm(&blk->line) > perm :
-		 blk->line.state > state && (op == WEFT_OP_GETS || op == WEFT_OP_GETM);
-	if (raised && msg->type != WEFT_MSG_INFO) {
-		if (!passed)
-			count_miss(blk, op, msg);
-		served(blk, state);
-	}
+	if (out.miss && !passed)
+		count_miss(blk, out.miss, msg);
 	/* what the home does not have, whoever wrote it */
 	if (blk->line.state == WEFT_M && state != WEFT_M)
 		blk->dirty = op != WEFT_OP_GETM || blk->line.status == WEFT_M;
 	if (out.effects & WEFT_DO_WAKE)
 		blk->backoff_at = 0;
-	weft_step(blk, &out, packet, outbox);
+	weft_block_carry_out(blk, &out, packet, outbox);
 	if (putting && !blk->putting)
 		weft_cache_taken(blk);
 }
@@ -215,11 +165,11 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 	}
 	rcu_read_unlock();
 	if (blk) {
-		spin_lock(&blk->lock);
+		weft_block_begin(blk);
 		known = blk->phase == WEFT_BLOCK_LIVE;
 		if (known)
 			recv_known(blk, packet, &outbox);
-		spin_unlock(&blk->lock);
+		weft_block_end(blk, &outbox);
 		weft_block_put(blk);
 	}
 	if (!known)

@@ -30,7 +30,6 @@
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
-#include <linux/timer.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -55,6 +54,12 @@ enum weft_block_phase {
 	WEFT_BLOCK_GONE,	/* no longer there */
 };
 
+enum weft_giveback {
+	WEFT_GIVEBACK_NONE,
+	WEFT_GIVEBACK_SOON,	/* as soon as no device writes into it */
+	WEFT_GIVEBACK_NOW,
+};
+
 #define WEFT_SUCCESSORS_MAX	7	/* readers that are lent a block with a lock; others ask */
 
 /**
@@ -69,15 +74,20 @@ struct weft_successors {
 	u32 writer;
 };
 
+enum weft_urged {
+	WEFT_URGED_NOT,
+	WEFT_URGED_NOW,		/* ask */
+	WEFT_URGED_ONCE,	/* asked; again when what we gave away ourselves is settled */
+};
+
 /**
- * struct weft_bound - what the lock that guards a block wants of it, see bound.h
+ * struct weft_bound - what the lock that guards a block wants of it, see guarded.h
  * @wish: permission, as soon as the line is idle: it is to be expected with @txn, or
  *	asked for if that is 0.  WEFT_I: nothing
  * @txn: of the lock's request, while the lock is still to come
  * @successors: the block is to be lent and passed on to these as soon as the line is idle
- * @passing: that is being done
  * @expected: counted in weft_cache.expected: nothing was asked yet
- * @urged: it is not to be waited for any longer
+ * @urged: it is not to be waited for any longer, enum weft_urged
  * @awaited: it was expected, and has not come yet
  * @unmet: how often in a row it came otherwise than it was expected
  * @since: when the lock came that it should have come with, ns; 0: it has not
@@ -85,9 +95,8 @@ struct weft_successors {
  */
 struct weft_bound {
 	u8 wish;
-	bool passing;
 	bool expected;
-	bool urged;
+	u8 urged;
 	bool awaited;
 	u8 unmet;
 	u32 txn;
@@ -110,7 +119,7 @@ struct weft_bound {
  * @ahead: nobody asked for it yet, it was read ahead.  No lock: a hint
  * @early: the transaction under way began when nobody waited for it.  @lock
  * @waiting: revocation waits for @keep.  @lock
- * @upgrade: the transaction under way began with a read-only copy.  @lock
+ * @taking: pages are being taken away from programs, or are about to be.  @lock
  * @guess: it asks to write what a program wants to read.  @lock
  * @losses: time-outs of the retransmission timer in a row.  @lock
  * @rounds: requests of the transaction under way so far.  @lock
@@ -137,17 +146,22 @@ struct weft_bound {
  * @fresh: a program got it and did not come back for its access yet.  @lock to
  *	write
  * @pin_waits: how often revocation waited for a device.  @lock
- * @retry_armed: @retry has a reference.  @lock
- * @soon_armed: @soon has a reference.  @lock
+ * @armed: @timer has a reference.  @lock
  * @nowhere: the home said that it has no such line.  @lock to write
  * @putting: counted in weft_cache.putting.  @lock
  * @owed: a device writes into it, and its home is to have it: see renew.c, whose
  *	work alone looks at this
+ * @want: what threads of this node want to do: WEFT_I, WEFT_S, WEFT_M.  It is asked for as
+ *	soon as the line is idle.  @lock
+ * @leave: the eviction wants it to go, now or not at all.  @lock
+ * @clean: it is to be written home.  @lock
+ * @giveback: its home begins anew and wants it, enum weft_giveback.  @lock
+ * @forget: its home does not know it any more.  @lock
  * @bound: what the lock that guards it wants.  @lock
  * @migratory: is it read, then written, each time that it comes?  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
- * @retry_at: when to send again, jiffies.  @lock
- * @ref: the region's table has one, so has each armed timer, queued work and
+ * @retry_at: when to send again, ns; 0: nothing is to be answered, or @backoff_at.  @lock
+ * @ref: the region's table has one, so has the armed timer, queued work and each
  *	thread that looks
  * @misses: how often the permission came that was asked for.  @lock
  * @contents: its bytes, for messages; its generation is raised under @lock
@@ -155,10 +169,9 @@ struct weft_bound {
  * @cache: that it is in
  * @region: that it is of; valid until the block left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
- * @retry: sends again what is not answered.  Not stopped when the answer comes:
- *	it looks at @retry_at itself
- * @soon: the short waits: back-off after a refusal, @keep, @bound.patience
- * @revoke: takes the block away from the programs
+ * @timer: for the first of @backoff_at, @retry_at, @keep and @bound.patience.  Not stopped
+ *	when they go: it looks at them itself
+ * @take: takes the block away from the programs
  * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
  * @rcu: of the lookup in softirq
  * @nr_pages: pages of the block
@@ -177,11 +190,15 @@ struct weft_block {
 	bool ahead;
 	bool early;
 	bool waiting;
-	bool upgrade;
+	bool taking;
 	bool guess;
 	bool fresh;
-	bool retry_armed;
-	bool soon_armed;
+	bool armed;
+	u8 want;
+	bool leave;
+	bool clean;
+	u8 giveback;
+	bool forget;
 	bool nowhere;
 	bool resending;
 	bool putting;
@@ -208,16 +225,15 @@ struct weft_block {
 	struct weft_bound bound;
 	struct weft_migratory migratory;
 	u64 backoff_at;
-	unsigned long retry_at;
+	u64 retry_at;
 	refcount_t ref;
 	u32 misses;
 	struct weft_contents contents;
 	struct weft_cache *cache;
 	struct weft_region *region;
 	wait_queue_head_t wait;
-	struct timer_list retry;
-	struct hrtimer soon;
-	struct work_struct revoke;
+	struct hrtimer timer;
+	struct work_struct take;
 	struct list_head lru;
 	struct rcu_head rcu;
 	u32 nr_pages;

@@ -2,19 +2,18 @@
 /*
  * A block that a lock guards, see bound.h.
  *
- * What a lock wants of a block may have to wait until the line is idle: it is kept
- * in struct weft_bound until then, and followed after each event of the line.
+ * What a lock wants of a block may have to wait until the line is idle: it is kept in
+ * struct weft_bound until then, and looked at by each step.
  */
 #include "base/stats.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
-#include "blocks/step.h"
+#include "blocks/effects.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/rtt.h"
 
 #define CACHE_PART	8	/* of the cache, which may only be expected */
-#define UNMET_ROUNDS	8	/* so often without waiting, after it did not come */
 
 /* --- expecting ------------------------------------------------------------------ */
 
@@ -35,48 +34,36 @@ static void set_expected(struct weft_block *blk, bool expected)
 			&blk->cache->expected);
 }
 
-static void begin_to_expect(struct weft_block *blk, struct weft_outbox *outbox)
+static bool begin_to_expect(struct weft_block *blk, struct weft_out *out)
 {
 	struct weft_bound *b = &blk->bound;
-	struct weft_out out;
 
 	if (weft_line_perm(&blk->line) >= b->wish)
-		return; /* ours as yet; it may go with the lock before we get it again */
+		return false; /* ours as yet; it may go with the lock before we get it again */
 	if (!room_to_expect(blk)) {
 		b->wish = WEFT_I;
-		return;
+		return false;
 	}
-	if (!weft_line_expect(&blk->line, b->wish, b->txn, &out))
-		return; /* busy: as soon as it is not */
+	if (!weft_line_expect(&blk->line, b->wish, b->txn, out))
+		return false; /* busy: as soon as it is not */
 	b->wish = WEFT_I;
-	b->urged = false;
+	b->urged = WEFT_URGED_NOT;
 	b->awaited = true;
 	b->since = 0;
 	b->patience = 0;
-	weft_step_begin(blk);
+	weft_block_asks(blk);
 	set_expected(blk, true);
-	weft_step(blk, &out, NULL, outbox);
+	return true;
 }
 
-static void unexpect(struct weft_block *blk, struct weft_outbox *outbox)
-{
-	struct weft_out out;
-
-	if (!weft_line_unexpect(&blk->line, &out))
-		return;
-	weft_bound_forget(blk);
-	weft_step(blk, &out, NULL, outbox);
-}
-
-void weft_bound_urge(struct weft_block *blk, struct weft_outbox *outbox)
+bool weft_bound_urge(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	blk->bound.patience = 0;
-	weft_bound_follow(blk, outbox);
 	if (!blk->line.expecting || blk->bound.urged)
-		return;
-	blk->bound.urged = true;
-	weft_step_again(blk, outbox);
+		return false;
+	blk->bound.urged = WEFT_URGED_NOW;
+	return true;
 }
 
 void weft_bound_asked(struct weft_block *blk)
@@ -87,12 +74,6 @@ void weft_bound_asked(struct weft_block *blk)
 	set_expected(blk, false);
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_LATE);
 	blk->began = ktime_get_ns();
-}
-
-/* Is it worth to wait for it?  Mostly as it was last time. */
-static bool hopeful(const struct weft_block *blk)
-{
-	return blk->bound.unmet % UNMET_ROUNDS == 0;
 }
 
 /*
@@ -152,7 +133,7 @@ void weft_bound_forget(struct weft_block *blk)
 	blk->bound.wish = WEFT_I;
 	blk->bound.successors = (struct weft_successors){};
 	blk->bound.patience = 0;
-	blk->bound.urged = false;
+	blk->bound.urged = WEFT_URGED_NOT;
 	blk->bound.awaited = false;
 }
 
@@ -175,162 +156,66 @@ static bool pass_one(struct weft_block *blk, struct weft_out *out)
 	return weft_line_pass(&blk->line, writer, out);
 }
 
-static void pass(struct weft_block *blk, struct weft_outbox *outbox)
+static bool pass(struct weft_block *blk, struct weft_out *out)
 {
-	struct weft_bound *b = &blk->bound;
-	struct weft_out out;
-
-	/* what follows from one may come back here: the loop sees to it */
-	if (b->passing)
-		return;
-	b->passing = true;
 	while (has_successors(blk) && weft_line_idle(&blk->line)) {
-		if (!pass_one(blk, &out))
+		if (!pass_one(blk, out))
 			continue;
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_PASSED);
-		weft_step(blk, &out, NULL, outbox);
+		return true;
 	}
-	b->passing = false;
+	return false;
 }
 
-static void ask(struct weft_block *blk, struct weft_outbox *outbox)
+/* Ask, as nobody passes it on any more. */
+static bool ask(struct weft_block *blk, struct weft_out *out)
 {
 	u8 perm = blk->bound.wish;
-	struct weft_out out;
 
 	if (!weft_line_idle(&blk->line))
-		return;
+		return false;
 	/* once: what the home refuses for good is not asked for again */
 	blk->bound.wish = WEFT_I;
-	weft_line_want(&blk->line, perm, weft_node_seq(blk->cache->node), &out);
-	if (!out.n)
-		return;
+	weft_line_want(&blk->line, perm, weft_node_seq(blk->cache->node), out);
+	if (!out->n)
+		return false;
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_FETCHED);
-	weft_step_begin(blk);
-	weft_step(blk, &out, NULL, outbox);
+	weft_block_asks(blk);
+	return true;
 }
 
-void weft_bound_follow(struct weft_block *blk, struct weft_outbox *outbox)
+/* It is expected, and asked for all the same. */
+static bool ask_anyway(struct weft_block *blk, struct weft_out *out)
+{
+	struct weft_bound *b = &blk->bound;
+
+	/* what we had given away ourselves has to be settled first */
+	if (b->urged == WEFT_URGED_NOT || (b->urged == WEFT_URGED_ONCE && blk->line.held))
+		return false;
+	b->urged = WEFT_URGED_ONCE;
+	weft_block_ask_again(blk, out);
+	return true;
+}
+
+bool weft_bound_step(struct weft_block *blk, struct weft_out *out)
 {
 	struct weft_bound *b = &blk->bound;
 
 	lockdep_assert_held(&blk->lock);
-	if (has_successors(blk))
-		pass(blk, outbox);
-	if (blk->line.expecting) {
-		/* what we had given away ourselves is settled now */
-		if (b->urged && !blk->line.held)
-			weft_step_again(blk, outbox);
-	} else if (b->wish && b->txn) {
-		begin_to_expect(blk, outbox);
-	} else if (b->wish && weft_line_perm(&blk->line) >= b->wish) {
+	if (has_successors(blk) && pass(blk, out))
+		return true;
+	if (blk->line.expecting)
+		return ask_anyway(blk, out);
+	if (!b->wish)
+		return false;
+	if (b->txn)
+		return begin_to_expect(blk, out);
+	if (weft_line_perm(&blk->line) >= b->wish) {
 		/* we had lent it, and have it back */
 		b->wish = WEFT_I;
 		if (b->patience)
 			came(blk, true, true);
-	} else if (b->wish && !b->patience) {
-		ask(blk, outbox);
+		return false;
 	}
-}
-
-/* --- what becomes of the lock ------------------------------------------------------- */
-
-void weft_bound_expect(struct weft_block *blk, u8 perm, u32 txn,
-		       struct weft_outbox *outbox)
-{
-	spin_lock_bh(&blk->lock);
-	if (blk->phase == WEFT_BLOCK_LIVE) {
-		/* of an earlier request that came to nothing */
-		unexpect(blk, outbox);
-		blk->bound.wish = perm;
-		blk->bound.txn = txn;
-		weft_bound_follow(blk, outbox);
-	}
-	spin_unlock_bh(&blk->lock);
-}
-
-static void come(struct weft_block *blk, u8 perm, bool passed,
-		 struct weft_outbox *outbox)
-{
-	struct weft_bound *b = &blk->bound;
-
-	lockdep_assert_held(&blk->lock);
-	b->successors = (struct weft_successors){};
-	b->txn = 0;
-	b->wish = WEFT_I;
-	if (!blk->line.expecting)
-		b->wish = perm;
-	/* the one who had it passes it on; or those to whom we lent it give it back */
-	if (passed && hopeful(blk) &&
-	    (blk->line.expecting ||
-	     (blk->line.lent && weft_line_perm(&blk->line) < perm))) {
-		b->since = ktime_get_ns();
-		b->patience = b->since + weft_rtt_patience(&blk->cache->node->rtts);
-		weft_step_soon(blk);
-		weft_bound_follow(blk, outbox);
-	} else {
-		weft_bound_urge(blk, outbox);
-	}
-}
-
-void weft_bound_come(struct weft_block *blk, u8 perm, bool passed,
-		     struct weft_outbox *outbox)
-{
-	spin_lock_bh(&blk->lock);
-	if (blk->phase == WEFT_BLOCK_LIVE)
-		come(blk, perm, passed, outbox);
-	spin_unlock_bh(&blk->lock);
-}
-
-void weft_bound_leave(struct weft_block *blk)
-{
-	spin_lock_bh(&blk->lock);
-	/* with a name it is for the next time */
-	if (!blk->bound.txn)
-		blk->bound.wish = WEFT_I;
-	if (!blk->pins) {
-		blk->fresh = false;
-		if (blk->keep)
-			weft_step_keep(blk, 0);
-	}
-	spin_unlock_bh(&blk->lock);
-}
-
-void weft_bound_pass(struct weft_block *blk, const struct weft_successors *successors,
-		     struct weft_outbox *outbox)
-{
-	spin_lock_bh(&blk->lock);
-	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M) {
-		blk->bound.successors = *successors;
-		/* if it has just come it has to be told to the directory first */
-		weft_bound_follow(blk, outbox);
-	}
-	spin_unlock_bh(&blk->lock);
-}
-
-void weft_bound_yield(struct weft_block *blk, u32 writer,
-		      struct weft_outbox *outbox)
-{
-	struct weft_out out;
-
-	spin_lock_bh(&blk->lock);
-	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M) {
-		blk->bound.successors = (struct weft_successors){ .writer = writer };
-		weft_bound_follow(blk, outbox);
-	} else if (blk->phase == WEFT_BLOCK_LIVE &&
-		   weft_line_yield(&blk->line, writer, &out)) {
-		weft_step(blk, &out, NULL, outbox);
-	}
-	spin_unlock_bh(&blk->lock);
-}
-
-void weft_bound_drop(struct weft_block *blk, struct weft_outbox *outbox)
-{
-	spin_lock_bh(&blk->lock);
-	if (blk->phase == WEFT_BLOCK_LIVE) {
-		blk->bound.wish = WEFT_I;
-		blk->bound.successors = (struct weft_successors){};
-		unexpect(blk, outbox);
-	}
-	spin_unlock_bh(&blk->lock);
+	return !b->patience && ask(blk, out);
 }

@@ -77,34 +77,21 @@ static bool may_evict(const struct weft_block *blk)
 
 bool weft_block_evict(struct weft_block *blk)
 {
-	bool modified, done = false;
 	struct weft_outbox outbox;
-	struct weft_out out;
+	bool putting;
 
 	if (READ_ONCE(blk->nowhere)) {
 		weft_block_forget(blk);
 		return true;
 	}
 	weft_outbox_init(&outbox, blk->cache->node);
-	spin_lock_bh(&blk->lock);
-	if (!may_evict(blk))
-		goto out;
-	modified = blk->line.state == WEFT_M;
-	done = weft_line_evict(&blk->line, true, weft_node_seq(blk->cache->node), &out);
-	if (!done)
-		goto out;
-	weft_stat_inc(weft_block_counters(blk), modified ? WEFT_STAT_EVICTED_MODIFIED :
-				 WEFT_STAT_EVICTED_CLEAN);
-	blk->keep = 0;
-	blk->losses = 0;
-	weft_cache_put_begins(blk);
-	trace_weft_evict(&blk->line);
-	weft_step(blk, &out, NULL, &outbox);
-out:
-	spin_unlock_bh(&blk->lock);
+	weft_block_begin(blk);
+	putting = blk->putting;
+	blk->leave = may_evict(blk);
+	weft_block_end(blk, &outbox);
 	weft_outbox_send(&outbox);
 	/* it may have been free before, or be it now */
-	return weft_block_kill(blk) || done;
+	return weft_block_kill(blk) || (!putting && READ_ONCE(blk->putting));
 }
 
 /* Is data of this block on its way home? */
@@ -114,113 +101,63 @@ static bool writing_home(const struct weft_line *l)
 	       l->revoking;
 }
 
+/* What weft_block_clean() returns, before anything is done. */
+static int may_clean(const struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	if (blk->phase != WEFT_BLOCK_LIVE)
+		return 0;
+	if (!weft_line_idle(&blk->line))
+		return blk->dirty || writing_home(&blk->line) ? -EAGAIN : 0;
+	return blk->line.state == WEFT_M && blk->dirty;
+}
+
 int weft_block_clean(struct weft_block *blk, u32 *seen)
 {
-	struct weft_outbox outbox;
-	struct weft_out out;
-	int ret = 0;
+	int ret;
 
-	weft_outbox_init(&outbox, blk->cache->node);
 	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE)
 		return 0;
-	weft_pages_lock(blk);
 	spin_lock_bh(&blk->lock);
 	*seen = blk->wakes;
-	if (blk->phase != WEFT_BLOCK_LIVE)
-		ret = 0;
-	else if (!weft_line_idle(&blk->line))
-		ret = blk->dirty || writing_home(&blk->line) ? -EAGAIN : 0;
-	else if (blk->line.state == WEFT_M && blk->dirty)
-		ret = 1;
+	ret = may_clean(blk);
+	blk->clean |= ret > 0;
 	spin_unlock_bh(&blk->lock);
-	if (ret <= 0)
-		goto out;
-
 	/* later writes fault again, and so make it dirty again */
-	weft_pages_protect(blk);
-	spin_lock_bh(&blk->lock);
-	*seen = blk->wakes;
-	if (weft_line_clean(&blk->line, weft_node_seq(blk->cache->node), &out)) {
-		blk->dirty = false;
-		blk->losses = 0;
-		weft_step(blk, &out, NULL, &outbox);
-	} else {
-		ret = -EAGAIN;
-	}
-	spin_unlock_bh(&blk->lock);
-out:
-	weft_pages_unlock(blk);
-	weft_outbox_send(&outbox);
+	if (ret > 0)
+		weft_block_take(blk);
 	return ret;
 }
 
 void weft_block_forget(struct weft_block *blk)
 {
-	struct weft_outbox outbox;
-	struct weft_out out;
-
-	weft_outbox_init(&outbox, blk->cache->node);
 	if (!live(blk))
 		return;
-	weft_pages_lock(blk);
-	/* before the state goes: from then on others are told that nobody has it here */
-	weft_pages_unmap(blk);
 	spin_lock_bh(&blk->lock);
-	if (blk->phase == WEFT_BLOCK_LIVE) {
-		weft_line_forget(&blk->line, &out);
-		blk->backoff_at = 0;
-		blk->waiting = false;
-		weft_bound_forget(blk);
-		WRITE_ONCE(blk->fails, blk->fails + 1);
-		/* what came since they were unmapped may have set it again */
-		weft_pages_clear_uptodate(blk);
-		weft_step(blk, &out, NULL, &outbox);
-	}
+	blk->forget = true;
 	spin_unlock_bh(&blk->lock);
-	weft_pages_unlock(blk);
-	weft_outbox_send(&outbox);
+	weft_block_take(blk);
 	weft_block_kill(blk);
 }
 
 bool weft_block_renew(struct weft_block *blk, bool force)
 {
-	struct weft_outbox outbox;
-	struct weft_out out;
-	bool returns;
+	bool done;
 
-	weft_outbox_init(&outbox, blk->cache->node);
 	if (!live(blk))
 		return true;
-	weft_pages_lock(blk);
-	/* what programs write until here is in what goes home */
-	weft_pages_unmap(blk);
-	/* a device that only reads what it has pinned takes nothing from anybody */
-	if (!force && READ_ONCE(blk->line.state) == WEFT_M && weft_pages_pinned(blk)) {
-		weft_pages_unlock(blk);
-		return false;
-	}
 	spin_lock_bh(&blk->lock);
-	if (blk->phase == WEFT_BLOCK_LIVE) {
-		blk->backoff_at = 0;
-		blk->waiting = false;
-		blk->losses = 0;
-		weft_bound_forget(blk);
-		returns = weft_line_returning(&blk->line);
-		if (weft_line_return(&blk->line, weft_node_seq(blk->cache->node), &out) &&
-		    !blk->putting)
-			weft_cache_put_begins(blk);
-		if (!returns && weft_line_returning(&blk->line))
-			atomic64_inc(&blk->cache->renewed);
-		/* what came since they were unmapped may have set it again */
-		weft_pages_clear_uptodate(blk);
-		weft_step(blk, &out, NULL, &outbox);
-	}
+	blk->giveback = force ? WEFT_GIVEBACK_NOW : WEFT_GIVEBACK_SOON;
 	spin_unlock_bh(&blk->lock);
-	weft_pages_unlock(blk);
-	weft_outbox_send(&outbox);
-	if (weft_block_kill(blk))
+	/* what programs write until then is in what goes home */
+	weft_block_take(blk);
+	spin_lock_bh(&blk->lock);
+	done = blk->giveback == WEFT_GIVEBACK_NONE || blk->phase != WEFT_BLOCK_LIVE;
+	blk->giveback = WEFT_GIVEBACK_NONE;
+	spin_unlock_bh(&blk->lock);
+	if (done && weft_block_kill(blk))
 		atomic64_inc(&blk->cache->renewed);
-	return true;
+	return done;
 }
 
 bool weft_block_lose(struct weft_block *blk)

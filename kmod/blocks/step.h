@@ -1,66 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the protocol core decided, done: contents, mappings, messages, waiters,
- * timers of one block in the cache.
+ * What becomes of a block: one place that looks at what is wanted of it, and does the next
+ * thing.
+ *
+ * Whoever wants something writes that into the block between weft_block_begin() and
+ * weft_block_end(): permission for a thread (@want), that it leaves the cache (@leave), is
+ * written home (@clean), given back (@giveback), forgotten (@forget), stays longer or less
+ * long (@keep); what a lock wants stands in @bound, what other nodes want in the line.
+ * weft_block_end() makes steps until nothing is left that can be done now, and sets the
+ * timer for what can be done later.  Pages are taken away from programs by
+ * weft_block_take() alone.
  */
 #ifndef WEFT_STEP_H
 #define WEFT_STEP_H
 
 #include "blocks/block.h"
-#include "net/rtt.h"
 
 struct weft_outbox;
-struct weft_packet;
 
-/* Ready for use by the functions below; called for a new line. */
+/* Ready for use by the functions below; called for a new block. */
 void weft_step_init(struct weft_block *blk);
 
+/* Any context but hard interrupts. */
+void weft_block_begin(struct weft_block *blk);
+
 /**
- * weft_step() - carry out what follows from one event
- * @out: from the core
- * @packet: the message that it came from, or NULL
- * @outbox: receives the messages; sent by the caller when it has let go of the
- *	line's lock
- *
- * The line is LIVE and its lock is held.
+ * weft_block_end() - do what is wanted and possible, let go of the block
+ * @outbox: receives the messages; sent by the caller, who has let go of all locks then
  */
-void weft_step(struct weft_block *blk, struct weft_out *out,
-	       const struct weft_packet *packet, struct weft_outbox *outbox)
-	__must_hold(&blk->lock);
+void weft_block_end(struct weft_block *blk, struct weft_outbox *outbox);
 
-/* A transaction that programs wait for begins: out has its request. */
-void weft_step_begin(struct weft_block *blk) __must_hold(&blk->lock);
-
-/* Which of the usual times holds for this operation, see rtt.h. */
-static inline enum weft_rtt_what weft_step_rtt(const struct weft_block *blk, u8 op)
-{
-	/* a line that has left: its COMMIT comes after all that is written home */
-	if (op == WEFT_OP_PUT || op == WEFT_OP_CLEAN ||
-	    (op == WEFT_OP_COMMIT && blk->line.state == WEFT_I))
-		return WEFT_RTT_HOME;
-	return op == WEFT_OP_GETS && blk->early ? WEFT_RTT_AHEAD : WEFT_RTT_ASK;
-}
-
-/* Ask (again), though no time-out says so. */
-void weft_step_again(struct weft_block *blk, struct weft_outbox *outbox)
-	__must_hold(&blk->lock);
-
-/* There is something new to wait for a short time for. */
-void weft_step_soon(struct weft_block *blk) __must_hold(&blk->lock);
-
-/* Somebody waits from now on for what was asked for early. */
-void weft_step_hurry(struct weft_block *blk) __must_hold(&blk->lock);
-
-/* @keep changed: a revocation that waits for it may be due earlier. */
-void weft_step_keep(struct weft_block *blk, u64 keep) __must_hold(&blk->lock);
-
-/* No timer starts any more: the line is DEAD. */
+/* The block is DEAD: the timer starts no more. */
 void weft_step_stop(struct weft_block *blk) __must_hold(&blk->lock);
 
-/*
- * Do the revocation that is due, if any is, without waiting for the work queue.
- * Process context, no page locked; the caller has a reference.
+/**
+ * weft_block_take() - take away from programs what is to be taken, if anything is
+ *
+ * Without waiting for the work queue.  Process context, no page locked; the caller has a
+ * reference.
  */
-void weft_step_revoke_now(struct weft_block *blk);
+void weft_block_take(struct weft_block *blk);
+
+/* The same, if another node waits for it. */
+void weft_block_take_now(struct weft_block *blk);
 
 #endif /* WEFT_STEP_H */

@@ -5,7 +5,7 @@
 #include <linux/sort.h>
 
 #include "blocks/access.h"
-#include "blocks/bound.h"
+#include "blocks/guarded.h"
 #include "blocks/giveback.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
@@ -145,40 +145,40 @@ void weft_guard_prepare(const struct weft_guard *guard)
 void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
 		       struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_expect(blk, perm, txn, outbox));
+	for_each_cached(guard, weft_guarded_expect(blk, perm, txn, outbox));
 }
 
 void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
 		     struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_come(blk, perm, passed, outbox));
+	for_each_cached(guard, weft_guarded_come(blk, perm, passed, outbox));
 }
 
-void weft_guard_leave(const struct weft_guard *guard)
+void weft_guard_leave(const struct weft_guard *guard, struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_leave(blk));
+	for_each_cached(guard, weft_guarded_leave(blk, outbox));
 }
 
 void weft_guard_pass(const struct weft_guard *guard, const struct weft_successors *successors,
 		     struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_pass(blk, successors, outbox));
+	for_each_cached(guard, weft_guarded_pass(blk, successors, outbox));
 }
 
 void weft_guard_yield(const struct weft_guard *guard, u32 writer,
 		      struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_yield(blk, writer, outbox));
+	for_each_cached(guard, weft_guarded_yield(blk, writer, outbox));
 }
 
 void weft_guard_drop(const struct weft_guard *guard, struct weft_outbox *outbox)
 {
-	for_each_cached(guard, weft_bound_drop(blk, outbox));
+	for_each_cached(guard, weft_guarded_drop(blk, outbox));
 }
 
 void weft_guard_hurry(const struct weft_guard *guard)
 {
-	for_each_cached(guard, weft_step_revoke_now(blk));
+	for_each_cached(guard, weft_block_take_now(blk));
 }
 
 void weft_guard_evict(const struct weft_guard *guard)

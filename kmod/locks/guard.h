@@ -66,7 +66,7 @@ void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
 		       struct weft_outbox *outbox);
 void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
 		     struct weft_outbox *outbox);
-void weft_guard_leave(const struct weft_guard *guard);
+void weft_guard_leave(const struct weft_guard *guard, struct weft_outbox *outbox);
 void weft_guard_pass(const struct weft_guard *guard, const struct weft_successors *successors,
 		     struct weft_outbox *outbox);
 void weft_guard_yield(const struct weft_guard *guard, u32 writer,

@@ -277,7 +277,7 @@ static void revoked(struct weft_klock *kl, struct weft_outbox *outbox)
 
 	kl->hands = 0;
 	if (kl->guard)
-		weft_guard_leave(kl->guard);
+		weft_guard_leave(kl->guard, outbox);
 	if (writer && passes(kl))
 		weft_guard_yield(kl->guard, writer, outbox);
 	kl->heard = 0; /* it may have to be given up again at once */

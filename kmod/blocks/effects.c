@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the protocol core decided, done; see effects.h. */
+
+#include "base/stats.h"
+#include "base/trace.h"
+#include "blocks/bound.h"
+#include "blocks/cache.h"
+#include "blocks/effects.h"
+#include "blocks/pages.h"
+#include "core/controller.h"
+#include "net/node.h"
+#include "net/outbox.h"
+#include "net/packet.h"
+#include "net/rtt.h"
+
+#define EARLY_MS	200	/* more patience while nobody waits */
+
+/* --- when it is to be answered --------------------------------------------------- */
+
+static u64 after(unsigned long ticks)
+{
+	return ktime_get_ns() + jiffies_to_nsecs(ticks);
+}
+
+/* What was sent is to be answered. */
+static void expect_answer(struct weft_block *blk, u32 effects)
+{
+	const struct weft_rtts *rtts = &blk->cache->node->rtts;
+	enum weft_rtt_what what = weft_block_rtt(blk, blk->line.op);
+	unsigned long wait;
+
+	if (weft_bound_silent(blk))
+		return;
+	if (effects & WEFT_DO_BACKOFF) {
+		blk->backoff_at = ktime_get_ns() + weft_rtt_backoff(rtts, blk->line.nacks);
+		blk->retry_at = 0;
+	} else if (blk->backoff_at) {
+		/* what was refused is asked for again then, and comes here */
+	} else if (blk->line.op == WEFT_OP_NONE || blk->line.expecting) {
+		blk->retry_at = after(weft_rtt_query(rtts, blk->losses));
+	} else {
+		wait = weft_rtt_timeout(rtts, what, blk->losses);
+		/* the last of a batch takes many times as long as the first */
+		if (what == WEFT_RTT_AHEAD && !blk->pins)
+			wait += msecs_to_jiffies(EARLY_MS);
+		blk->retry_at = after(wait);
+	}
+}
+
+void weft_block_hurry(struct weft_block *blk)
+{
+	u64 at;
+
+	lockdep_assert_held(&blk->lock);
+	if (!blk->retry_at || weft_block_rtt(blk, blk->line.op) != WEFT_RTT_AHEAD)
+		return;
+	at = after(weft_rtt_timeout(&blk->cache->node->rtts, WEFT_RTT_AHEAD, 0));
+	blk->retry_at = min(blk->retry_at, at);
+}
+
+/* --- messages ---------------------------------------------------------------------- */
+
+/* Requests of the transaction under way: @rounds, and when the last one went. */
+static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
+{
+	bool resending = blk->resending;
+
+	switch (msg->type) {
+	case WEFT_MSG_READ:
+		if (msg->flags & WEFT_F_RELAY)
+			return;
+		fallthrough;
+	case WEFT_MSG_GETS:
+	case WEFT_MSG_GETM:
+		if (blk->bound.expected)
+			resending = false; /* the rest of what was passed on */
+		weft_bound_asked(blk);
+		if (!resending)
+			blk->rounds++;
+		break;
+	case WEFT_MSG_WB:
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_WRITE_BACKS);
+		break;
+	case WEFT_MSG_PUT:
+		if (blk->line.op == WEFT_OP_TAKE && !resending)
+			blk->rounds++;
+		break;
+	case WEFT_MSG_INV:
+		/* to those who were lent the line, which was to come by itself */
+		weft_bound_asked(blk);
+		break;
+	case WEFT_MSG_COMMIT:
+		break;
+	case WEFT_MSG_CHASE:
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_CHASES);
+		return;
+	default:
+		return;
+	}
+	if (resending)
+		blk->repeated = ktime_get_ns();
+	else
+		blk->asked = ktime_get_ns();
+}
+
+static void send_all(struct weft_block *blk, struct weft_out *out,
+		     struct weft_outbox *outbox)
+{
+	bool dunned = false;
+	u32 i;
+
+	for (i = 0; i < out->n; i++) {
+		struct weft_send *s = &out->send[i];
+		u32 to = s->to ? s->to : weft_node_home(blk->cache->node, blk->line.key);
+
+		dunned |= s->msg.type == WEFT_MSG_INV;
+
+		count_sent(blk, &s->msg);
+		if (s->with_data)
+			weft_outbox_put_block(outbox, to, &s->msg, weft_block_contents(blk),
+					      weft_line_perm_yet(&blk->line) != WEFT_M);
+		else
+			weft_outbox_put(outbox, to, &s->msg);
+	}
+	/* all of them in one round trip */
+	if (dunned && !blk->resending)
+		blk->rounds++;
+	if (dunned && !blk->dunned)
+		blk->dunned = ktime_get_ns();
+}
+
+/* --- contents, permission, waiters --------------------------------------------------- */
+
+/*
+ * The block is about to change, by what has come or by programs that may write to it from
+ * now on: what messages that are not encoded yet were to carry is no longer there.  What
+ * they carry of a block that programs may write to already is of any moment since.
+ */
+static void note_change(struct weft_block *blk, const struct weft_out *out)
+{
+	bool writable = weft_line_perm_yet(&blk->line) == WEFT_M;
+
+	if (out->effects & WEFT_DO_INSTALL || (writable && !blk->writable))
+		weft_contents_change(&blk->contents);
+	blk->writable = writable;
+}
+
+/* How it came: what makes a line migratory. */
+static enum weft_came came(const struct weft_block *blk, u32 miss)
+{
+	if (blk->guess && blk->line.state == WEFT_M)
+		return WEFT_CAME_GUESSED;
+	if (blk->line.state == WEFT_S)
+		return WEFT_CAME_READ;
+	return miss == WEFT_MISS_UPGRADE ? WEFT_CAME_UPGRADE : WEFT_CAME_WRITE;
+}
+
+/* Permission is here, whether it was asked for or came with a lock. */
+static void served(struct weft_block *blk, u32 miss)
+{
+	weft_migratory_came(&blk->migratory, came(blk, miss));
+	if (blk->migratory.guessed)
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_GUESSED);
+	WRITE_ONCE(blk->nowhere, false);
+	if (blk->line.in_frags)
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_BLOCKS_IN);
+	if (blk->want <= blk->line.state)
+		blk->want = WEFT_I;
+	/* whoever waits gets the chance to do the access */
+	blk->fresh = blk->pins > 0;
+	blk->late = 0;
+	blk->keep = blk->fresh ?
+		   ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;
+}
+
+void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
+			  const struct weft_packet *packet, struct weft_outbox *outbox)
+{
+	lockdep_assert_held(&blk->lock);
+	if (out->miss)
+		served(blk, out->miss);
+	note_change(blk, out);
+	if (out->effects & WEFT_DO_INSTALL && packet)
+		weft_pages_install(blk, packet);
+	send_all(blk, out, outbox);
+	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE))
+		blk->heard = ktime_get_ns();
+	if (out->effects & WEFT_DO_FAIL) {
+		WRITE_ONCE(blk->fails, blk->fails + 1);
+		WRITE_ONCE(blk->nowhere, true);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_MISS_FAILED);
+	}
+	if (out->effects & WEFT_DO_FREE) {
+		/* who gives a block up has taken it away from the programs before */
+		WARN_ON_ONCE(weft_pages_mapped(blk));
+		blk->dirty = false;
+		blk->free = true;
+		weft_cache_move(blk);
+	}
+	if (out->effects & WEFT_DO_WAKE) {
+		weft_pages_set_uptodate(blk);
+		weft_block_wake(blk);
+	}
+	if (out->effects & WEFT_DO_TIMER)
+		expect_answer(blk, out->effects);
+	if (blk->putting && weft_line_idle(&blk->line))
+		weft_cache_put_ends(blk);
+}
+
+void weft_block_asks(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	blk->began = ktime_get_ns();
+	blk->rounds = 0;
+	blk->dunned = 0;
+	blk->losses = 0;
+	blk->backoff_at = 0;
+	blk->retry_at = 0;
+	blk->early = false;
+	blk->guess = false;
+	if (blk->free) {
+		blk->free = false;
+		weft_cache_move(blk);
+	}
+	trace_weft_begin(&blk->line);
+}
+
+void weft_block_ask_again(struct weft_block *blk, struct weft_out *out)
+{
+	lockdep_assert_held(&blk->lock);
+	trace_weft_retry(&blk->line);
+	if (blk->line.dunned)
+		weft_line_members(&blk->line, weft_node_members(blk->cache->node, blk->dunned));
+	weft_line_timeout(&blk->line, out);
+}

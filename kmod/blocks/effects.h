@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the protocol core decided about a block, done: contents, messages, waiters, and
+ * until when it is to be answered.
+ */
+#ifndef WEFT_EFFECTS_H
+#define WEFT_EFFECTS_H
+
+#include "blocks/block.h"
+#include "net/rtt.h"
+
+struct weft_outbox;
+struct weft_packet;
+
+/**
+ * weft_block_carry_out() - do what follows from one event
+ * @out: from the core
+ * @packet: the message that it came from, or NULL
+ * @outbox: receives the messages
+ *
+ * Between weft_block_begin() and weft_block_end(); the block is LIVE.  What the core wants
+ * to be taken away from programs it says in the line (@revoking): the next step sees that.
+ */
+void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
+			  const struct weft_packet *packet, struct weft_outbox *outbox)
+	__must_hold(&blk->lock);
+
+/* A transaction that programs, or a lock, wait for begins. */
+void weft_block_asks(struct weft_block *blk) __must_hold(&blk->lock);
+
+/* What follows if it is asked (again) now: @out is to be carried out. */
+void weft_block_ask_again(struct weft_block *blk, struct weft_out *out)
+	__must_hold(&blk->lock);
+
+/* Somebody waits from now on for what was asked for early. */
+void weft_block_hurry(struct weft_block *blk) __must_hold(&blk->lock);
+
+/* Which of the usual times holds for this operation, see rtt.h. */
+static inline enum weft_rtt_what weft_block_rtt(const struct weft_block *blk, u8 op)
+{
+	/* a line that has left: its COMMIT comes after all that is written home */
+	if (op == WEFT_OP_PUT || op == WEFT_OP_CLEAN ||
+	    (op == WEFT_OP_COMMIT && blk->line.state == WEFT_I))
+		return WEFT_RTT_HOME;
+	return op == WEFT_OP_GETS && blk->early ? WEFT_RTT_AHEAD : WEFT_RTT_ASK;
+}
+
+#endif /* WEFT_EFFECTS_H */

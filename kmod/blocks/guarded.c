@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What becomes of a lock, told to the blocks that it guards; see guarded.h. */
+#include "blocks/bound.h"
+#include "blocks/cache.h"
+#include "blocks/effects.h"
+#include "blocks/guarded.h"
+#include "blocks/step.h"
+#include "core/controller.h"
+#include "net/node.h"
+#include "net/rtt.h"
+
+#define UNMET_ROUNDS	8	/* so often without waiting, after it did not come */
+
+/* Is it worth to wait for it?  Mostly as it was last time. */
+static bool hopeful(const struct weft_block *blk)
+{
+	return blk->bound.unmet % UNMET_ROUNDS == 0;
+}
+
+/* Nothing is expected any more.  Return: whether something was. */
+static bool unexpect(struct weft_block *blk, struct weft_out *out)
+{
+	if (!weft_line_unexpect(&blk->line, out))
+		return false;
+	weft_bound_forget(blk);
+	return true;
+}
+
+void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
+		       struct weft_outbox *outbox)
+{
+	struct weft_out out;
+
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE) {
+		/* of an earlier request that came to nothing */
+		if (unexpect(blk, &out))
+			weft_block_carry_out(blk, &out, NULL, outbox);
+		blk->bound.wish = perm;
+		blk->bound.txn = txn;
+	}
+	weft_block_end(blk, outbox);
+}
+
+static void come(struct weft_block *blk, u8 perm, bool passed)
+{
+	struct weft_bound *b = &blk->bound;
+
+	lockdep_assert_held(&blk->lock);
+	b->successors = (struct weft_successors){};
+	b->txn = 0;
+	b->wish = WEFT_I;
+	if (!blk->line.expecting)
+		b->wish = perm;
+	/* the one who had it passes it on; or those to whom we lent it give it back */
+	if (passed && hopeful(blk) &&
+	    (blk->line.expecting ||
+	     (blk->line.lent && weft_line_perm(&blk->line) < perm))) {
+		b->since = ktime_get_ns();
+		b->patience = b->since + weft_rtt_patience(&blk->cache->node->rtts);
+	} else {
+		weft_bound_urge(blk);
+	}
+}
+
+void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
+		     struct weft_outbox *outbox)
+{
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE)
+		come(blk, perm, passed);
+	weft_block_end(blk, outbox);
+}
+
+void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox)
+{
+	weft_block_begin(blk);
+	/* with a name it is for the next time */
+	if (!blk->bound.txn)
+		blk->bound.wish = WEFT_I;
+	if (!blk->pins) {
+		blk->fresh = false;
+		blk->keep = 0;
+		blk->late = 0;
+	}
+	weft_block_end(blk, outbox);
+}
+
+void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *successors,
+		     struct weft_outbox *outbox)
+{
+	weft_block_begin(blk);
+	/* if it has just come it has to be told to the directory first */
+	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M)
+		blk->bound.successors = *successors;
+	weft_block_end(blk, outbox);
+}
+
+void weft_guarded_yield(struct weft_block *blk, u32 writer,
+		      struct weft_outbox *outbox)
+{
+	struct weft_out out;
+
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M)
+		blk->bound.successors = (struct weft_successors){ .writer = writer };
+	else if (blk->phase == WEFT_BLOCK_LIVE &&
+		 weft_line_yield(&blk->line, writer, &out))
+		weft_block_carry_out(blk, &out, NULL, outbox);
+	weft_block_end(blk, outbox);
+}
+
+void weft_guarded_drop(struct weft_block *blk, struct weft_outbox *outbox)
+{
+	struct weft_out out;
+
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE) {
+		blk->bound.wish = WEFT_I;
+		blk->bound.successors = (struct weft_successors){};
+		if (unexpect(blk, &out))
+			weft_block_carry_out(blk, &out, NULL, outbox);
+	}
+	weft_block_end(blk, outbox);
+}

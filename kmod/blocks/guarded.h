@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A block that a lock guards, seen from the lock: it is expected with the lock,
+ * asked for when the lock has come without it, passed on with the lock.
+ *
+ * Nothing here waits, and no program waits for anything here but one that touches
+ * the block: it waits as for every other block.  Any context; the lock's spinlock
+ * may be held, the line's is taken inside it.
+ */
+#ifndef WEFT_GUARDED_H
+#define WEFT_GUARDED_H
+
+#include "blocks/block.h"
+
+struct weft_outbox;
+
+/**
+ * weft_guarded_expect() - a lock is asked for, and the block may come with it
+ * @perm: WEFT_S or WEFT_M
+ * @txn: the lock's transaction, which nobody else knows yet
+ */
+void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
+		       struct weft_outbox *outbox);
+
+/**
+ * weft_guarded_come() - the lock has come
+ * @perm: WEFT_S or WEFT_M
+ * @passed: whoever had it passes on what it has modified: wait for that a moment
+ *	before the block is asked for
+ */
+void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
+		     struct weft_outbox *outbox);
+
+/* The lock is given up: no program that is through with the block keeps it. */
+void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox);
+
+/**
+ * weft_guarded_pass() - the lock is handed on: the block goes with it if it is ours
+ *
+ * To readers it is lent, to a writer it is passed on.
+ */
+void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *successors,
+		     struct weft_outbox *outbox);
+
+/**
+ * weft_guarded_yield() - readers give up the lock: the block goes with it
+ * @writer: who gets the lock expects the block with this name
+ *
+ * If it is ours it is passed on; if it was lent to us it is given back.
+ */
+void weft_guarded_yield(struct weft_block *blk, u32 writer,
+		      struct weft_outbox *outbox);
+
+/* The lock has nothing to do with the block any more. */
+void weft_guarded_drop(struct weft_block *blk, struct weft_outbox *outbox);
+
+#endif /* WEFT_GUARDED_H */
