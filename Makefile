@@ -410,7 +410,7 @@ uml: FORCE
 
 # --- What people type -------------------------------------------------------
 
-.PHONY: all programs fuzz test-programs demo test test-long check bench bench-locks p4 \
+.PHONY: all programs fuzz test-programs uml-if-possible demo test test-long check bench bench-locks p4 \
 	install install-programs install-module install-dkms uninstall deb \
 	clean deps help FORCE
 
@@ -425,8 +425,15 @@ fuzz: $(if $(fuzz_programs),$(if $(fuzz_possible),$(fuzz_programs)))
 
 test-programs: programs $(test_programs) $(test_libraries)
 
+# What is built first is built as many at a time as there are processors, unless make was
+# told how many; and while headers are fetched, the rest is compiled.  A make of its own,
+# as tests run makes, too, which have no part in the jobs of this one.
+build_all	= $(MAKE) --no-print-directory \
+		  $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # Emulated processors take several times as long for the job, making the module included.
-demo: all
+demo:
+	@+$(build_all) all
 	@+test "`$(for_scripts) tools/rack/weft-rack accel`" = kvm || \
 		$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
 	@$(for_scripts) tools/demo/demo.sh
@@ -437,8 +444,11 @@ J_MOST		?= 6
 
 # Without a module for user-mode kernels racks that could have them are emulated, and the
 # test of such racks fails.
-test test-long: all test-programs fuzz
+uml-if-possible: FORCE
 	@+$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
+
+test test-long:
+	@+$(build_all) all test-programs fuzz uml-if-possible
 	@$(for_scripts) tests/run -j $(J) -m $(J_MOST) $(if $(filter test-long,$@),-l tests/list -l tests/list-long) $(T)
 
 check:
