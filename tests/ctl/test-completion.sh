@@ -80,7 +80,7 @@ completes "weftctl nothing "
 completes "weftctl --" --help --json --pretty --rack --version
 completes "weftctl up --c" --cache --check
 completes "weftctl -j up --node 1 --mo" --mode --mount
-completes "weftctl down --" --help --json --pretty --rack --file --unmount
+completes "weftctl down --" --help --json --pretty --rack --file --unmount --all
 completes "weftctl doctor --i" --ignore
 completes "weftctl doc --i" --ignore
 completes "weftctl st --co"

@@ -354,6 +354,10 @@ ctl racks lock show --rack 7 7; asked 'cmd 13 15=7 1=7'
 ctl racks line show 7 --rack 7; asked 'cmd 12 12=7 1=7'
 ctl racks set --rack 7 --hold 1; asked 'cmd 4 2=7 7=1'
 ctl racks --rack 7 down --unmount; asked 'umount /third' 'umount /weft' 'cmd 2 2=7'
+ctl racks down --all
+asked 'cmd 15' 'umount /third' 'umount /weft' 'cmd 2 2=7' 'umount /other' 'cmd 2 2=4294967295'
+ctl racks --rack 7 down --all
+says 1 "--all is about all racks: leave --file and --rack out"
 ctl racks --rack 6 status;	prints '^no node: down'
 ctl racks --rack 6 stats
 says 2 "this node is not set up in rack 6: 'weftctl rack' lists those in which it is, 'weftctl up --rack 6' sets it up"

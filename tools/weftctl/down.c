@@ -13,6 +13,7 @@
 
 enum {
 	LETTER_FILE = 256,
+	LETTER_ALL,
 };
 
 /* Whatever is seen from here, the last that was mounted first. */
@@ -78,34 +79,29 @@ static int unmount_configured(const struct conf *c)
 	return mounting_unmount(c->settings.mounting.path);
 }
 
-static int down(int argc, char **argv)
+/* All racks that this machine is in, one after the other; the first failure ends it. */
+static int leave_all(void)
 {
-	static const struct option options[] = {
-		{ "file", required_argument, NULL, LETTER_FILE },
-		{ "unmount", no_argument, NULL, 'u' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	const struct reading r = { &command_down, argc, argv, options };
-	const char *file = NULL;
-	bool unmount = false, there = false;
-	struct conf c = { 0 };
-	int letter, rc;
+	struct racks racks;
+	int rc = kernel_racks(&racks);
+	size_t i;
 
-	while ((letter = argument_next(&r)) != -1) {
-		if (letter == LETTER_FILE)
-			file = optarg;
-		else if (letter == 'u')
-			unmount = true;
-		else
-			return argument_stop(&r, letter);
+	for (i = 0; !rc && i < racks.len; i++) {
+		kernel_choose(racks.list[i].rack);
+		rc = unmount_all();
+		if (!rc)
+			rc = kernel_config_clear();
 	}
-	rc = argument_none(&r);
-	if (!rc && file && unmount)
-		rc = misuse("down", "with --unmount no file is read: leave --file out");
-	if (!rc)
-		rc = kernel_open(false);
-	if (!rc && !unmount)
-		rc = read_file(file, &c, &there);
+	return rc;
+}
+
+/* One: that of @file, or the one that --rack says, or the only one. */
+static int leave_one(const char *file, bool unmount)
+{
+	struct conf c = { 0 };
+	bool there = false;
+	int rc = unmount ? 0 : read_file(file, &c, &there);
+
 	/* before anything is unmounted */
 	if (!rc)
 		rc = kernel_choose_of(there ? &c.settings.config : NULL);
@@ -114,15 +110,52 @@ static int down(int argc, char **argv)
 	return rc ? rc : kernel_config_clear();
 }
 
+static int down(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "file", required_argument, NULL, LETTER_FILE },
+		{ "unmount", no_argument, NULL, 'u' },
+		{ "all", no_argument, NULL, LETTER_ALL },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
+	};
+	const struct reading r = { &command_down, argc, argv, options };
+	const char *file = NULL;
+	bool unmount = false, all = false;
+	uint32_t rack;
+	int letter, rc;
+
+	while ((letter = argument_next(&r)) != -1) {
+		if (letter == LETTER_FILE)
+			file = optarg;
+		else if (letter == 'u')
+			unmount = true;
+		else if (letter == LETTER_ALL)
+			all = true;
+		else
+			return argument_stop(&r, letter);
+	}
+	rc = argument_none(&r);
+	if (!rc && file && unmount)
+		rc = misuse("down", "with --unmount no file is read: leave --file out");
+	if (!rc && all && (file || kernel_chosen(&rack)))
+		rc = misuse("down", "--all is about all racks: leave --file and --rack out");
+	if (!rc)
+		rc = kernel_open(false);
+	if (rc)
+		return rc;
+	return all ? leave_all() : leave_one(file, unmount);
+}
+
 const struct command command_down = {
 	.name = "down",
 	.run = down,
 	.summary = "take this node out of its rack",
-	.help = " [--file FILE | --unmount]\n\n"
+	.help = " [--file FILE | --unmount | --all]\n\n"
 		"Unmounts what the configuration file says to mount, and takes the node out of\n"
 		"its rack.  Fails while weft is mounted elsewhere, or programs use it.  The\n"
 		"module stays loaded.\n\n"
 		"  --file FILE  configuration file (" CONF_FILE "); of several racks it says\n"
 		"               which one, unless --rack does\n"
-		"  --unmount    unmount weft wherever it is mounted; no file is read\n",
+		"  --unmount    unmount weft wherever it is mounted; no file is read\n"
+		"  --all        the same for each rack that this machine is in\n",
 };
