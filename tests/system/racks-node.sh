@@ -279,5 +279,12 @@ ctl rack;			check "in no rack" has "this machine is in no rack"
 ctl up --node 1 --interface eth0 --homes 10.87.0.101 --mount /weft
 check "up in rack 0" good
 check "what rack 0 had" same_as "$zero" /weft/same
+ctl up --rack 3 --node 1 --homes 10.9.3.2 --interface dummy3
+check "and in rack 3" good
+ctl down --unmount;		check "which one is it to leave?" says "weftctl: this machine is in several racks: say which one by --rack, 'weftctl rack' lists them"
+ctl down --all;			check "all of them" good
+check "nothing is mounted" eval '! grep -q " weft " /proc/mounts'
+ctl rack;			check "in no rack any more" has "this machine is in no rack"
+ctl down --all;			check "which is no reason to complain" good
 kill $outside
 finish
