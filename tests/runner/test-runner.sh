@@ -102,6 +102,15 @@ check 'nothing selected is an error'	[ "$rc" = 2 ]
 run -n hangs
 check 'only printing'			line "^hangs +1  sleep $long"
 
+# Its part of the runner is killed with it.
+cat >"$dir/list" <<END
+before		20	true
+lost		20	sleep 1; kill -KILL \$(ps -o ppid= -p \$PPID)
+END
+run
+check 'a test that gives no result fails'	line '^not ok 2 - lost .*# gave no result$'
+check 'and is counted'				last '1 passed, 1 failed, 0 skipped'
+
 mkdir -p "$dir/build/bin"
 cp "$dir/many-a" "$dir/build/bin/x-1"
 # shellcheck disable=SC2016  # for the runner to replace
