@@ -118,20 +118,21 @@ int apart_channel(int *inherited)
  * (unblock_signals() in its os-Linux/signal.c), and since it only ever arms the timer for
  * the next event, all its timers and sleeps stand still from then on. On a busy machine
  * that happened once an hour or so. An interrupt too many does no harm: it looks at the
- * clock, runs what is due and arms the timer.
+ * clock, runs what is due and arms the timer. While it boots it would: there is a handler
+ * of the signal, and of the interrupt, before there is something for them to call.
  */
-static int wait_for(pid_t kernel)
+static int wait_for(pid_t kernel, const sigset_t *told)
 {
 	const struct timespec beat = { .tv_nsec = APART_BEAT_MS * 1000000l };
-	sigset_t child;
+	bool up = false;
 	pid_t pid = 0;
-	int status;
+	int signal, status;
 
-	sigemptyset(&child);
-	sigaddset(&child, SIGCHLD);
-	sigprocmask(SIG_BLOCK, &child, NULL);
 	while (pid != kernel) {
-		if (sigtimedwait(&child, NULL, &beat) < 0 && errno == EAGAIN)
+		signal = up ? sigtimedwait(told, NULL, &beat) : sigwaitinfo(told, NULL);
+		if (signal == APART_UP)
+			up = true;
+		else if (signal < 0 && errno == EAGAIN)
 			kill(kernel, SIGALRM);
 		while ((pid = waitpid(-1, &status, WNOHANG)) > 0 && pid != kernel)
 			;
@@ -146,21 +147,25 @@ static int wait_for(pid_t kernel)
  *
  * The first process of a namespace cannot kill itself, which is how a user-mode kernel
  * ends when it panics: it would spin for ever. So this one only waits for it, sends it
- * SIGALRM each APART_BEAT_MS, which the other one ignores until it has a handler, and
- * everything ends with this one.
+ * SIGALRM each APART_BEAT_MS from APART_UP on, and everything ends with this one. The
+ * other one inherits a mask in which that is blocked.
  *
  * Return: 0 in the other process, -1 with errno set.
  */
 int apart_first(void)
 {
+	sigset_t told;
 	pid_t kernel;
 
-	signal(SIGALRM, SIG_IGN);
+	sigemptyset(&told);
+	sigaddset(&told, SIGCHLD);
+	sigaddset(&told, APART_UP);
+	sigprocmask(SIG_BLOCK, &told, NULL);
 	kernel = fork();
 	if (kernel <= 0)
 		return kernel;
 	close(APART_CHANNEL_FD);
-	_exit(wait_for(kernel));
+	_exit(wait_for(kernel, &told));
 }
 
 /**

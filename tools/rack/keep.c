@@ -225,6 +225,8 @@ static void deliver(struct keeper *k, const struct frame_head *head, const char 
 			return;
 		}
 		k->ready = true;
+		if (k->memory)
+			kill(k->pid, APART_UP);
 		set_state(k, "ready", 0);
 		return;
 	}
