@@ -42,6 +42,10 @@
 	X(READ_BYTES,		"read_bytes") \
 	X(WRITE_BYTES,		"write_bytes") \
 	X(READ_AHEAD,		"read_ahead") \
+	/* ... not asked for at once, as the window of the home was full; how often one */ \
+	/* became smaller for a loss */ \
+	X(READ_AHEAD_HELD,	"read_ahead_held") \
+	X(WINDOW_CUTS,		"window_cuts") \
 	/* messages */ \
 	X(MSG_SENT,		"msg_sent") \
 	X(MSG_SENT_BYTES,	"msg_sent_bytes") \

@@ -11,6 +11,7 @@
 #include "blocks/cache.h"
 #include "blocks/effects.h"
 #include "blocks/evict.h"
+#include "blocks/flight.h"
 #include "blocks/giveback.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
@@ -241,16 +242,22 @@ void weft_block_ask(struct weft_block *blk, u8 perm)
 	weft_outbox_send(&outbox);
 }
 
-void weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox)
+bool weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox)
 {
+	bool room = true;
+
 	weft_block_begin(blk);
 	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_I &&
 	    weft_line_idle(&blk->line)) {
-		blk->ahead = true;
-		want(blk, WEFT_S);
-		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_READ_AHEAD);
+		room = weft_flight_early(blk);
+		if (room) {
+			blk->ahead = true;
+			want(blk, WEFT_S);
+			weft_stat_inc(weft_block_counters(blk), WEFT_STAT_READ_AHEAD);
+		}
 	}
 	weft_block_end(blk, outbox);
+	return room;
 }
 
 void weft_block_unpin(struct weft_block *blk)

@@ -39,8 +39,11 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end);
 /* Pin the block and start to get permission; weft_block_acquire() waits for it. */
 void weft_block_ask(struct weft_block *blk, u8 perm);
 
-/* Start to get a read-only copy that nobody waits for; the caller sends @outbox. */
-void weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox);
+/*
+ * Start to get a read-only copy that nobody waits for; the caller sends @outbox.  Return:
+ * false: the window of its home is full, it was not asked for.
+ */
+bool weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox);
 
 void weft_block_unpin(struct weft_block *blk);
 

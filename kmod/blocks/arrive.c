@@ -10,6 +10,7 @@
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
+#include "blocks/flight.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
@@ -71,6 +72,7 @@ static void settle_doubt(struct weft_block *blk, const struct weft_msg *msg)
 		return;
 	weft_rtt_sample(&blk->cache->node->rtts, weft_block_rtt(blk, blk->doubt_op), blk->doubt);
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_NEEDLESS);
+	weft_flight_needless(blk);
 	blk->doubt = 0;
 }
 

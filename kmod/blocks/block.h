@@ -166,6 +166,8 @@ struct weft_bound {
  * @misses: how often the permission came that was asked for.  @lock
  * @contents: its bytes, for messages; its generation is raised under @lock
  * @writable: programs may write to it.  @lock
+ * @flying: it counts as under way to this node, see flight.h.  @lock
+ * @homeward: ... from it to its home.  @lock
  * @cache: that it is in
  * @region: that it is of; valid until the block left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
@@ -204,6 +206,8 @@ struct weft_block {
 	bool putting;
 	bool owed;
 	bool writable;
+	bool flying;
+	bool homeward;
 	u8 losses;
 	u16 pin_waits;
 	u32 pins;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All blocks of this node: their lists and how many they are, see cache.h. */
 #include "blocks/cache.h"
+#include "blocks/flight.h"
 #include "net/node.h"
 
 unsigned long weft_cache_in_use(const struct weft_cache *cache)
@@ -69,6 +70,7 @@ void weft_cache_put_begins(struct weft_block *blk)
 	blk->putting = true;
 	atomic_inc(&blk->cache->putting);
 	atomic_inc(putting_to(blk));
+	weft_flight_home_begin(blk);
 }
 
 void weft_cache_put_ends(struct weft_block *blk)
@@ -77,6 +79,7 @@ void weft_cache_put_ends(struct weft_block *blk)
 	blk->putting = false;
 	atomic_dec(&blk->cache->putting);
 	atomic_dec(putting_to(blk));
+	weft_flight_home_end(blk);
 	weft_cache_room(blk->cache);
 }
 

@@ -6,6 +6,7 @@
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
+#include "blocks/flight.h"
 #include "blocks/pages.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -177,6 +178,7 @@ void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
 			  const struct weft_packet *packet, struct weft_outbox *outbox)
 {
 	lockdep_assert_held(&blk->lock);
+	weft_flight_follow(blk);
 	if (out->miss)
 		served(blk, out->miss);
 	note_change(blk, out);

@@ -9,6 +9,7 @@
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
+#include "blocks/flight.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
@@ -320,6 +321,7 @@ static bool ask(struct weft_block *blk, struct weft_out *out)
 	if (!out->n)
 		return false;
 	weft_block_asks(blk);
+	weft_flight_begin(blk);
 	blk->early = !blk->pins;
 	blk->guess = ask != perm;
 	return true;
@@ -355,6 +357,8 @@ void weft_block_end(struct weft_block *blk, struct weft_outbox *outbox)
 			blk->waiting = false;
 		if (!blk->pins)
 			blk->want = WEFT_I;
+		/* what was to be read ahead, and could not be asked for */
+		weft_flight_follow(blk);
 		if (weft_line_idle(&blk->line))
 			blk->retry_at = blk->backoff_at = 0;
 		set_timer(blk);
@@ -375,6 +379,7 @@ static void repeat(struct weft_block *blk, bool lost, struct weft_outbox *outbox
 	weft_block_ask_again(blk, &out);
 	if (lost && out.n) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_RETRANSMISSIONS);
+		weft_flight_lost(blk);
 		if (blk->losses < 255)
 			blk->losses++;
 		if (blk->losses == SUSPECT_LOSSES)

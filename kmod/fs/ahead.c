@@ -12,10 +12,13 @@
  */
 #include <linux/minmax.h>
 
+#include "base/stats.h"
 #include "blocks/access.h"
 #include "fs/ahead.h"
 #include "fs/rack.h"
+#include "net/node.h"
 #include "net/outbox.h"
+#include "net/underway.h"
 
 #define WINDOW_MIN	4		/* blocks */
 #define WINDOW_BYTES	(2u << 20)	/* what may be on its way for one reader */
@@ -23,11 +26,33 @@
 #define SKIP_BYTES	(64u << 10)	/* fault_around_bytes, unless somebody changed it */
 #define SEND_BATCH	32		/* do not let the first ones wait for the last */
 
-/* In blocks.  Of a small cache, what is read ahead must not push out itself. */
+static struct weft_underway *home_of(const struct weft_inode *wi, u64 index)
+{
+	struct weft_node *node = &wi->rack->node;
+	u64 key = weft_line_key(wi->region.id, WEFT_KIND_PAGE, index);
+
+	return weft_node_underway(node, weft_node_home(node, key));
+}
+
+/* What may be under way to this node from all homes together, bytes. */
+static u64 windows(struct weft_node *node)
+{
+	u64 bytes = 0;
+	u32 home;
+
+	for (home = 0; home < node->homes; home++)
+		bytes += weft_underway_size(weft_node_underway(node, WEFT_BLADE_MIN + home));
+	return bytes;
+}
+
+/*
+ * In blocks.  Of a small cache, what is read ahead must not push out itself; and what does
+ * not fit into the windows of the homes is not asked for by halves, but one by one.
+ */
 static u32 window_max(const struct weft_inode *wi)
 {
 	u64 cache = (u64)READ_ONCE(wi->rack->cache.max_pages) << PAGE_SHIFT;
-	u64 bytes = min_t(u64, WINDOW_BYTES, cache / CACHE_PART);
+	u64 bytes = min3((u64)WINDOW_BYTES, cache / CACHE_PART, windows(&wi->rack->node));
 
 	return max_t(u32, bytes >> wi->region.block_shift, 1);
 }
@@ -93,6 +118,24 @@ static void not_asked(struct weft_inode *wi, u64 from, u64 to)
 	spin_unlock(&wi->lock);
 }
 
+/* Return: false: there is no room, in the cache or in the window of its home. */
+static bool ask(struct weft_inode *wi, u64 index, struct weft_outbox *outbox)
+{
+	struct weft_block *blk;
+	bool asked;
+
+	if (!weft_underway_room(home_of(wi, index), weft_region_block(&wi->region))) {
+		weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_READ_AHEAD_HELD);
+		return false;
+	}
+	blk = weft_block_get(&wi->region, index, false, 0);
+	if (IS_ERR(blk))
+		return false;
+	asked = weft_block_prefetch(blk, outbox);
+	weft_block_put(blk);
+	return asked;
+}
+
 void weft_ahead(struct weft_inode *wi, u64 index)
 {
 	struct weft_outbox outbox;
@@ -103,14 +146,10 @@ void weft_ahead(struct weft_inode *wi, u64 index)
 	to = min(end, blocks);
 	weft_outbox_init(&outbox, &wi->rack->node);
 	for (; from < to; from++) {
-		struct weft_block *blk = weft_block_get(&wi->region, from, false, 0);
-
-		if (IS_ERR(blk)) {
+		if (!ask(wi, from, &outbox)) {
 			not_asked(wi, from, end);
 			break;
 		}
-		weft_block_prefetch(blk, &outbox);
-		weft_block_put(blk);
 		if (outbox.n >= SEND_BATCH)
 			weft_outbox_send(&outbox);
 	}

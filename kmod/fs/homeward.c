@@ -3,6 +3,7 @@
 #include <linux/jiffies.h>
 
 #include "base/event.h"
+#include "blocks/flight.h"
 #include "blocks/giveback.h"
 #include "blocks/pages.h"
 #include "fs/homeward.h"
@@ -85,12 +86,12 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 			weft_block_evict(blk);
 		if (READ_ONCE(blk->phase) != WEFT_BLOCK_GONE)
 			left |= bit;
-		weft_block_put(blk);
 		/* so many on their way are enough; those to a silent home stay */
 		wait_event_timeout(wi->rack->cache.room,
 				   atomic_read(&wi->rack->cache.putting) <
-				   WEFT_PUTTING_MAX,
+				   WEFT_PUTTING_MAX && weft_flight_home_room(blk),
 				   any_silent(wi->rack, way, left) ? 1 : HZ / 10);
+		weft_block_put(blk);
 	}
 	return left;
 }

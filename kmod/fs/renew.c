@@ -6,6 +6,7 @@
 
 #include "base/compat.h"
 #include "base/event.h"
+#include "blocks/flight.h"
 #include "blocks/giveback.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
@@ -132,17 +133,18 @@ static void pass_block(struct renewal *r, struct weft_block *blk, enum pass pass
 }
 
 /*
- * So many on their way to this home are enough; what waits for another one, which may be
+ * So many on their way to this home are enough, and so much as its window allows; what waits for another one, which may be
  * dead, is not counted.  Return: false: this home takes none any more.
  */
-static bool wait_for_room(struct renewal *r)
+static bool wait_for_room(struct renewal *r, const struct weft_block *blk)
 {
 	struct weft_cache *cache = &r->rack->cache;
 	atomic_t *putting = r->blade == ALL_BLADES ? &cache->putting :
 			    &cache->putting_to[r->blade - WEFT_BLADE_MIN];
 
 	while (!wait_event_timeout(cache->room,
-				   atomic_read(putting) < WEFT_PUTTING_MAX, HZ / 10))
+				   atomic_read(putting) < WEFT_PUTTING_MAX &&
+				   weft_flight_home_room(blk), HZ / 10))
 		if (stalled(&r->stall))
 			return false;
 	return true;
@@ -154,12 +156,13 @@ static int pass_inode(struct renewal *r, struct weft_inode *wi, enum pass pass)
 	u64 index = 0;
 
 	for (; (blk = weft_block_next(&wi->region, &index)); index++) {
-		bool ours = is_of(blk, r->blade);
+		bool ours = is_of(blk, r->blade), late;
 
 		if (ours)
 			pass_block(r, blk, pass);
+		late = ours && pass < PASS_COUNT && !wait_for_room(r, blk);
 		weft_block_put(blk);
-		if (ours && pass < PASS_COUNT && !wait_for_room(r))
+		if (late)
 			return -ETIMEDOUT;
 		cond_resched();
 	}

@@ -104,6 +104,18 @@ static inline u32 weft_node_seq(struct weft_node *node)
 	return (u32)atomic_inc_return(&node->seq);
 }
 
+/* What is under way from a member to this node. */
+static inline struct weft_underway *weft_node_underway(struct weft_node *node, u32 peer)
+{
+	return &node->peers.peer[peer].underway;
+}
+
+/* What is under way from this node to a home. */
+static inline struct weft_underway *weft_node_homeward(struct weft_node *node, u32 home)
+{
+	return &node->peers.peer[home].homeward;
+}
+
 /* Member that is the home of a line. */
 static inline u8 weft_node_home(const struct weft_node *node, u64 key)
 {

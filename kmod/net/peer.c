@@ -141,6 +141,8 @@ int weft_peer_init(struct weft_peers *peers)
 
 	mutex_init(&peers->lock);
 	for (id = 0; id < WEFT_PEERS_MAX; id++) {
+		weft_underway_init(&peers->peer[id].underway);
+		weft_underway_init(&peers->peer[id].homeward);
 		err = dst_cache_init(&peers->peer[id].cache, GFP_KERNEL);
 		if (err) {
 			weft_peer_exit(peers);

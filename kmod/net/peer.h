@@ -9,6 +9,7 @@
 
 #include "core/wire.h"
 #include "net/config.h"
+#include "net/underway.h"
 
 struct rtable;
 struct sock;
@@ -21,10 +22,14 @@ struct sock;
 /**
  * struct weft_peer - one member
  * @addr: its address; 0: not known.  Written under weft_peers.lock, read by anyone
+ * @underway: what is under way from it to this node
+ * @homeward: what is under way from this node to it, if it is a home
  * @cache: route, of each processor
  */
 struct weft_peer {
 	__be32 addr;
+	struct weft_underway underway;
+	struct weft_underway homeward;
 	struct dst_cache cache;
 };
 

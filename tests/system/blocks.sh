@@ -90,6 +90,17 @@ count_words()
 	[ -s "$dir/wanted" ] && cmp "$dir/wanted" "$dir/found"
 }
 
+# in_order NAME: node 2 reads in order what node 1 has written; what that took is counted.
+in_order()
+{
+	on node1 sh -c "dd if=/dev/urandom of=/weft/$1 bs=64K count=64 status=none &&
+		sha256sum </weft/$1" >"$dir/written" || return 1
+	remember
+	on node2 sh -c "sha256sum </weft/$1" >"$dir/read" || return 1
+	look
+	cmp "$dir/written" "$dir/read"
+}
+
 built "$BIN"/{weft-stress,weft-check,weft-litmus,weft-wordcount,weftctl}
 begin blocks
 boot --nodes 3 --switch p4
@@ -109,6 +120,21 @@ for round in 1 2 3 4 5 6; do
 	[ "$(wire_counted lost)" -lt 100 ] || break
 done
 check "faults: frames were lost" at_least 100 "$(wire_counted lost)"
+check "faults: what is read in order is right" in_order faults
+note "windows became smaller $(grown window_cuts) times, for $(grown retransmissions) repetitions"
+check "faults: windows became smaller" at_least 1 "$(grown window_cuts)"
+check "faults: not for each repetition" [ "$(grown window_cuts)" -le "$(grown retransmissions)" ]
 check "faults: no more" faults loss 0 dup 0 reorder 0
+# A window of one block, which is what they are now, is large again some seconds later; if
+# the machine stands still meanwhile, something is late, and it takes some more.
+for round in 1 2 3 4 5; do
+	sleep 3
+	check "then what is read in order is right, round $round" in_order "none$round"
+	note "of $(grown blocks_in) blocks $(grown read_ahead) were read ahead, windows became" \
+		"smaller $(grown window_cuts) times"
+	[ "$(grown read_ahead)" -lt 16 ] || break
+done
+check "and is read ahead: the windows come back, nothing is under way for ever" \
+	at_least 16 "$(grown read_ahead)"
 end_rack
 finish

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Blocks that are under way, see flight.h. */
+#include "base/stats.h"
+#include "blocks/cache.h"
+#include "blocks/flight.h"
+#include "net/underway.h"
+
+static u32 bytes_of(const struct weft_block *blk)
+{
+	return blk->nr_pages << PAGE_SHIFT;
+}
+
+static struct weft_underway *from_home(const struct weft_block *blk)
+{
+	struct weft_node *node = blk->cache->node;
+
+	return weft_node_underway(node, weft_node_home(node, blk->line.key));
+}
+
+bool weft_flight_early(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	if (blk->flying)
+		return true;
+	blk->flying = weft_underway_take(from_home(blk), bytes_of(blk));
+	return blk->flying;
+}
+
+void weft_flight_begin(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	if (blk->flying || blk->line.state != WEFT_I)
+		return;
+	weft_underway_force(from_home(blk), bytes_of(blk));
+	blk->flying = true;
+}
+
+void weft_flight_follow(struct weft_block *blk)
+{
+	bool came = blk->line.state != WEFT_I, once = blk->repeated < blk->asked;
+
+	lockdep_assert_held(&blk->lock);
+	if (!blk->flying || blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)
+		return;
+	blk->flying = false;
+	weft_underway_done(from_home(blk), bytes_of(blk),
+			   came && once ? blk->asked : 0);
+}
+
+static struct weft_underway *to_home(const struct weft_block *blk)
+{
+	struct weft_node *node = blk->cache->node;
+
+	return weft_node_homeward(node, weft_node_home(node, blk->line.key));
+}
+
+void weft_flight_home_begin(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	blk->homeward = blk->dirty || blk->line.state == WEFT_M;
+	if (blk->homeward)
+		weft_underway_force(to_home(blk), bytes_of(blk));
+}
+
+void weft_flight_home_end(struct weft_block *blk)
+{
+	bool once = blk->repeated < blk->asked;
+
+	lockdep_assert_held(&blk->lock);
+	if (!blk->homeward)
+		return;
+	blk->homeward = false;
+	weft_underway_done(to_home(blk), bytes_of(blk), once ? blk->asked : 0);
+}
+
+bool weft_flight_home_room(const struct weft_block *blk)
+{
+	return weft_underway_room(to_home(blk), bytes_of(blk));
+}
+
+void weft_flight_lost(struct weft_block *blk)
+{
+	struct weft_underway *under = blk->flying ? from_home(blk) :
+				      blk->homeward ? to_home(blk) : NULL;
+
+	lockdep_assert_held(&blk->lock);
+	if (under && weft_underway_lost(under, blk->asked))
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_WINDOW_CUTS);
+}
+
+void weft_flight_needless(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	switch (blk->doubt_op) {
+	case WEFT_OP_GETS:
+	case WEFT_OP_GETM:
+		weft_underway_needless(from_home(blk));
+		break;
+	case WEFT_OP_PUT:
+		weft_underway_needless(to_home(blk));
+		break;
+	}
+}

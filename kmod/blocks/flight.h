@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Blocks that are under way, in the windows of their homes (net/underway.h): to this node,
+ * from the request until its transaction goes on without them, or ends; and home, as long as
+ * they count as such in the cache (weft_cache.putting).
+ */
+#ifndef WEFT_FLIGHT_H
+#define WEFT_FLIGHT_H
+
+#include "blocks/block.h"
+
+/* It is to be asked for though nobody waits for it.  Return: false: there is no room. */
+bool weft_flight_early(struct weft_block *blk) __must_hold(&blk->lock);
+
+/* Its request goes out: contents come with the answer, unless they are here. */
+void weft_flight_begin(struct weft_block *blk) __must_hold(&blk->lock);
+
+/*
+ * It begins to be written home, and is there; what is not modified counts for nothing.
+ * Nothing of it waits for room here: who starts many asks weft_flight_home_room().
+ */
+void weft_flight_home_begin(struct weft_block *blk) __must_hold(&blk->lock);
+void weft_flight_home_end(struct weft_block *blk) __must_hold(&blk->lock);
+
+/* May it, or one more, be written home to where this one is?  Any context. */
+bool weft_flight_home_room(const struct weft_block *blk);
+
+/*
+ * Something happened to the line, and nothing was sent for it yet: is it still under way?
+ */
+void weft_flight_follow(struct weft_block *blk) __must_hold(&blk->lock);
+
+/* Its request is repeated, as no answer came. */
+void weft_flight_lost(struct weft_block *blk) __must_hold(&blk->lock);
+
+/* That was needless: both came. */
+void weft_flight_needless(struct weft_block *blk) __must_hold(&blk->lock);
+
+#endif /* WEFT_FLIGHT_H */
