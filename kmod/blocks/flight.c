@@ -78,9 +78,13 @@ bool weft_flight_home_room(const struct weft_block *blk)
 	return weft_underway_room(to_home(blk), bytes_of(blk));
 }
 
+/*
+ * A miss that a program waits for is repeated as soon as it takes longer than usual, which on
+ * a busy machine says nothing about the way; what nobody waits for has more patience.
+ */
 void weft_flight_lost(struct weft_block *blk)
 {
-	struct weft_underway *under = blk->flying ? from_home(blk) :
+	struct weft_underway *under = blk->flying && blk->early ? from_home(blk) :
 				      blk->homeward ? to_home(blk) : NULL;
 
 	lockdep_assert_held(&blk->lock);

@@ -133,8 +133,9 @@ static void pass_block(struct renewal *r, struct weft_block *blk, enum pass pass
 }
 
 /*
- * So many on their way to this home are enough, and so much as its window allows; what waits for another one, which may be
- * dead, is not counted.  Return: false: this home takes none any more.
+ * So many on their way to this home are enough, and so much as its window allows; what waits
+ * for another one, which may be dead, is not counted.  Return: false: this home takes none
+ * any more.
  */
 static bool wait_for_room(struct renewal *r, const struct weft_block *blk)
 {
