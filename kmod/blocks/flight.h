@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Blocks that are under way, in the windows of their homes (net/underway.h): to this node,
- * from the request until its transaction goes on without them, or ends; and home, as long as
- * they count as such in the cache (weft_cache.putting).
+ * from the request until they are here, or the transaction ends without; and home, as long
+ * as they count as such in the cache (weft_cache.putting).
  */
 #ifndef WEFT_FLIGHT_H
 #define WEFT_FLIGHT_H

@@ -118,6 +118,20 @@ static u64 queued(const struct weft_window *w)
 	return best > base ? w->size * (best - base) / best : 0;
 }
 
+/*
+ * How much larger the window becomes in a round in which there was no room, and no queue:
+ * by a step, as Vegas wants it; while it is below the curve, half as large again at most
+ * (RFC 9438, 4.4), so that what several losses in a row have cost is soon made up.
+ */
+static u64 growth(const struct weft_window *w, u32 step, u32 most)
+{
+	u64 below = w->cut && most > w->size ? most - w->size : 0;
+
+	if (below > w->size / 2)
+		below = w->size / 2;
+	return below > step ? below : step;
+}
+
 /* @bytes: of the last answer, a block: no step is smaller. */
 static void end_round(struct weft_window *w, u32 bytes, u64 now)
 {
@@ -131,7 +145,7 @@ static void end_round(struct weft_window *w, u32 bytes, u64 now)
 	else if (w->pressed && w->starting)
 		size *= 2;
 	else if (w->pressed && queue < WEFT_WINDOW_QUEUE_LEAST)
-		size += step;
+		size += growth(w, step, most);
 	/* the curve stops growth; it is no reason to shrink */
 	if (size > w->size && size > most)
 		size = w->size > most ? w->size : most;
