@@ -221,8 +221,9 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 		err = weft_block_wait(blk, wakes, &end);
 		weft_block_begin(blk);
 	}
-	if (err)
-		blk->pins--;
+	/* nothing is asked for in the name of the last one that gave up */
+	if (err && !--blk->pins)
+		blk->want = WEFT_I;
 	weft_block_end(blk, &outbox);
 	weft_outbox_send(&outbox);
 	return err;
