@@ -41,7 +41,7 @@ with_key()
 # why.
 outcome()
 {
-	local reason
+	local reason why
 
 	reason=$(tail -n 1 "$dir/$1" | sed -n 's/^skipped: //p')
 	if [ "$2" = 77 ] && [ -n "$reason" ]; then
@@ -50,7 +50,9 @@ outcome()
 		ok "$1"
 		sed 's/^/# /' "$dir/$1"
 	else
-		echo "exit status $2 (124: its time was up)" >>"$dir/$1"
+		# What was wrong comes before all that the blades said, of which the end is shown.
+		why=$(grep '^not ok: ' "$dir/$1")
+		printf '%s\n' "$why" "exit status $2 (124: its time was up)" >>"$dir/$1"
 		not_ok "$1" "$dir/$1"
 	fi
 }
