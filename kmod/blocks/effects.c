@@ -11,7 +11,6 @@
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/packet.h"
 #include "net/rtt.h"
 
 #define EARLY_MS	200	/* more patience while nobody waits */

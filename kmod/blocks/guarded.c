@@ -27,7 +27,7 @@ static bool unexpect(struct weft_block *blk, struct weft_out *out)
 }
 
 void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
-		       struct weft_outbox *outbox)
+			 struct weft_outbox *outbox)
 {
 	struct weft_out out;
 
@@ -64,7 +64,7 @@ static void come(struct weft_block *blk, u8 perm, bool passed)
 }
 
 void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
-		     struct weft_outbox *outbox)
+		       struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
 	if (blk->phase == WEFT_BLOCK_LIVE)
@@ -87,7 +87,7 @@ void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox)
 }
 
 void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *successors,
-		     struct weft_outbox *outbox)
+		       struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
 	/* if it has just come it has to be told to the directory first */
@@ -97,7 +97,7 @@ void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *suc
 }
 
 void weft_guarded_yield(struct weft_block *blk, u32 writer,
-		      struct weft_outbox *outbox)
+			struct weft_outbox *outbox)
 {
 	struct weft_out out;
 

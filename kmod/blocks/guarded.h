@@ -20,7 +20,7 @@ struct weft_outbox;
  * @txn: the lock's transaction, which nobody else knows yet
  */
 void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
-		       struct weft_outbox *outbox);
+			 struct weft_outbox *outbox);
 
 /**
  * weft_guarded_come() - the lock has come
@@ -29,7 +29,7 @@ void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
  *	before the block is asked for
  */
 void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
-		     struct weft_outbox *outbox);
+		       struct weft_outbox *outbox);
 
 /* The lock is given up: no program that is through with the block keeps it. */
 void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox);
@@ -40,7 +40,7 @@ void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox);
  * To readers it is lent, to a writer it is passed on.
  */
 void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *successors,
-		     struct weft_outbox *outbox);
+		       struct weft_outbox *outbox);
 
 /**
  * weft_guarded_yield() - readers give up the lock: the block goes with it
@@ -49,7 +49,7 @@ void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *suc
  * If it is ours it is passed on; if it was lent to us it is given back.
  */
 void weft_guarded_yield(struct weft_block *blk, u32 writer,
-		      struct weft_outbox *outbox);
+			struct weft_outbox *outbox);
 
 /* The lock has nothing to do with the block any more. */
 void weft_guarded_drop(struct weft_block *blk, struct weft_outbox *outbox);

@@ -16,26 +16,31 @@
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/packet.h"
-#include "net/rtt.h"
 
 #define SUSPECT_LOSSES	8	/* so many in a row are told: a second or more */
 #define RETRY_SLACK_NS	(NSEC_PER_MSEC / 2)	/* so that many time-outs are one interrupt */
 
 /* --- the timer ----------------------------------------------------------------- */
 
-/* When there is something to do that cannot be done before, ns; 0: there is not. */
+/*
+ * When there is something to do that cannot be done before, ns; 0: there is not.  @slack: how
+ * much later it may be.
+ */
 static u64 due_at(const struct weft_block *blk, u64 *slack)
 {
-	u64 at = blk->retry_at ? blk->retry_at : U64_MAX;
+	u64 at = U64_MAX;
 
-	*slack = RETRY_SLACK_NS;
-	if (blk->backoff_at && blk->backoff_at < at)
-		at = blk->backoff_at, *slack = 0;
-	if (blk->waiting && blk->keep < at)
-		at = blk->keep, *slack = 0;
-	if (blk->bound.patience && blk->bound.patience < at)
-		at = blk->bound.patience, *slack = 0;
+	if (blk->backoff_at)
+		at = blk->backoff_at;
+	if (blk->waiting)
+		at = min(at, blk->keep);
+	if (blk->bound.patience)
+		at = min(at, blk->bound.patience);
+	*slack = 0;
+	if (blk->retry_at && blk->retry_at < at) {
+		at = blk->retry_at;
+		*slack = RETRY_SLACK_NS;
+	}
 	return at == U64_MAX ? 0 : at;
 }
 

@@ -5,8 +5,8 @@
 #include <linux/sort.h>
 
 #include "blocks/access.h"
-#include "blocks/guarded.h"
 #include "blocks/giveback.h"
+#include "blocks/guarded.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "locks/guard.h"
