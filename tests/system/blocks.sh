@@ -101,6 +101,36 @@ in_order()
 	cmp "$dir/written" "$dir/read"
 }
 
+# homeward NODE: three programs of it write single bytes into one block, and fsync each.
+homeward()
+{
+	# shellcheck disable=SC2016  # expanded in the guest
+	on "node$1" sh -c 'for j in 1 2 3; do
+		for i in $(seq 40); do
+			printf x | dd of=/weft/homeward bs=1 seek=$((7 * i + 3 * ($1 - 1) + j)) \
+				conv=notrunc,fsync status=none || exit 1
+		done &
+		pids="$pids $!"
+	done
+	for pid in $pids; do
+		wait "$pid" || exit 1
+	done' sh "$1"
+}
+
+# written_home: the same on two nodes at a time, which take the block from each other: no
+# fsync waits for ever, and no byte is lost.
+written_home()
+{
+	local other rc=0
+
+	on node1 dd if=/dev/zero of=/weft/homeward bs=4K count=1 status=none || return 1
+	homeward 1 &
+	other=$!
+	homeward 2 || rc=1
+	wait "$other" || rc=1
+	[ $rc = 0 ] && equal 240 "$(on node3 sh -c 'tr -cd x </weft/homeward | wc -c')"
+}
+
 built "$BIN"/{weft-stress,weft-check,weft-litmus,weft-wordcount,weftctl}
 begin blocks
 boot --nodes 3 --switch p4
@@ -120,6 +150,7 @@ for round in 1 2 3 4 5 6; do
 	[ "$(wire_counted lost)" -lt 100 ] || break
 done
 check "faults: frames were lost" at_least 100 "$(wire_counted lost)"
+check "faults: one block is written home by two nodes at a time" written_home
 check "faults: what is read in order is right" in_order faults
 note "windows became smaller $(grown window_cuts) times, for $(grown retransmissions) repetitions"
 check "faults: windows became smaller" at_least 1 "$(grown window_cuts)"
