@@ -21,14 +21,18 @@ LIMIT=60		# seconds for any one program
 KINDS="weft weft-bare central mcs pernode cohort service"
 PORT=$((20000 + $$ % 20000))
 
-# nodes N COMMAND OPTION...: at once; output of node K in $dir/out.K.
+PRELOAD=$BUILD/lib/libweft-preload.so
+
+# nodes N COMMAND OPTION...: at once; output of node K in $dir/out.K. preload: for them.
+preload=
+
 nodes()
 {
 	local n=$1 k pids=() bad
 
 	rm -f "$dir"/out.*
 	for ((k = 1; k <= n; k++)); do
-		WEFT_FAKE_DIR=$dir LD_PRELOAD=$FAKE timeout -k 5 "$LIMIT" "$LOCKBENCH" "$2" \
+		WEFT_FAKE_DIR=$dir LD_PRELOAD=$preload:$FAKE timeout -k 5 "$LIMIT" "$LOCKBENCH" "$2" \
 			--dir "$dir" --node "$k" --nodes "$n" --timeout 30 --settle 20 \
 			--service "127.0.0.1:$PORT" "${@:3}" >"$dir/out.$k" 2>&1 &
 		pids+=($!)
@@ -85,6 +89,22 @@ turns_add_up()
 		awk -v least="$least" 'BEGIN { exit !(least > 0 && least <= 1) }'
 }
 
+# idle_adds_up KIND: the first node took nothing, the other two what is said of all.
+idle_adds_up()
+{
+	local all each
+
+	all=$(grep -h "\"lock\":\"$1\".*\"node\":\"all\"" "$dir"/out.* | value acquires)
+	each=$(grep -h "\"lock\":\"$1\".*\"node\":\"[0-9]" "$dir"/out.* | sort |
+		value acquires | paste -s -d ' ')
+	echo "all '$all', nodes '$each'"
+	awk -v all="$all" -v each="$each" 'BEGIN {
+		n = split(each, node, " ")
+		exit !(n == 3 && node[1] == 0 && node[2] > 0 && node[3] > 0 &&
+		       node[2] + node[3] == all)
+	}'
+}
+
 # counted KIND: so many acquisitions were asked for.
 counted()
 {
@@ -120,7 +140,7 @@ ordered()
 	! grep -q '"read_ns"' <<<"$line"
 }
 
-built "$LOCKBENCH" "$FAKE"
+built "$LOCKBENCH" "$FAKE" "$PRELOAD"
 begin bench-locks "$(in_memory)"
 timeout 300 "$LOCKBENCH" serve --port "$PORT" --seconds 300 &
 
@@ -145,6 +165,18 @@ check "a counter, three nodes" nodes 3 counter --seconds "$seconds" --locks weft
 for kind in weft mcs; do
 	check "$kind: its turns and acquisitions add up" turns_add_up "$kind"
 done
+check "a counter, and a node that is idle" nodes 3 counter --seconds "$seconds" \
+	--idle 1 --locks weft,mcs --name counter-idle
+for kind in weft mcs; do
+	check "$kind: two nodes add, one does not" idle_adds_up "$kind"
+done
+check "all nodes cannot be idle" exits 1 "one of 1 nodes has to take the lock" \
+	"$LOCKBENCH" counter --idle 1 --locks mcs --dir "$dir" --name counter-none
+preload=$PRELOAD
+check "a counter, with the preload library" nodes 3 counter --seconds "$seconds" \
+	--locks pthread --name counter-preload
+preload=
+check "pthread: its turns and acquisitions add up" turns_add_up pthread
 check "a counter, and pauses" nodes 2 counter --seconds 0.2 --locks weft --think 1000 \
 	--name counter-pauses
 check "pauses are made" between acquires weft 2 401
@@ -164,6 +196,8 @@ check "plain messages" timeout "$LIMIT" "$LOCKBENCH" ping --count 20 --hold 2000
 	--peer "127.0.0.1:$((PORT + 1))"
 check "a lock that there is not" exits 1 "there is no lock 'spin'" \
 	"$LOCKBENCH" run --locks spin --dir "$dir"
+check "a DLM that was not made ready" exits 1 "was weft-lockbench dlm run on each node" \
+	"$LOCKBENCH" counter --locks dlm --dir "$dir" --name dlm
 check "a service that is nowhere" exits 1 "where is it?" \
 	"$LOCKBENCH" run --locks service --dir "$dir" --name "$RANDOM"
 check "nobody takes part twice" exits 1 "has been here before" \

@@ -28,6 +28,8 @@
  * @seconds: of each measurement, if @count is 0
  * @count: acquisitions of each process
  * @think_us: between leaving the lock and asking for it again
+ * @idle: so many nodes, from the first, have the lock open before all others, and do not
+ *	take it (counter)
  * @hold_us: a hand-over's holder stays for that long
  * @settle_ms: without any traffic, before and after what is counted
  * @count_messages: what the kernel counts, too
@@ -48,6 +50,7 @@ struct lockbench {
 	double seconds;
 	uint64_t count;
 	unsigned int think_us;
+	unsigned int idle;
 	unsigned int hold_us;
 	unsigned int settle_ms;
 	bool count_messages;
@@ -56,13 +59,15 @@ struct lockbench {
 	uint16_t port;
 };
 
-/* run.c: many at one lock; counter.c; handover.c; latency.c: one alone; ping.c */
+/* run.c: many at one lock; counter.c; handover.c; latency.c: one alone; ping.c;
+ * dlm_space.c: no measurement, but makes ready for them */
 int bench_run(const struct lockbench *b);
 int bench_counter(const struct lockbench *b);
 int bench_handover(const struct lockbench *b);
 int bench_latency(const struct lockbench *b);
 int bench_ping(const struct lockbench *b);
 int bench_pong(const struct lockbench *b);
+int bench_dlm(const struct lockbench *b);
 
 /* --- tally.c -------------------------------------------------------------- */
 
@@ -91,6 +96,8 @@ void tally_add(struct tally *sum, const struct tally *c);
 uint64_t tally_get(const struct tally *c, const char *name);
 /* Misses that were served, of all kinds. */
 uint64_t tally_misses(const struct tally *c);
+/* Packets of this machine that are on its networks, either way: "packets_". */
+void tally_packets(struct tally *c);
 /* Messages, each once: of a type, what one end has sent the other has received. */
 uint64_t tally_messages(const struct tally *c);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The C library's own lock, for what one node does alone. */
+/*
+ * The C library's own lock, for what one node does alone; and the same calls where the preload
+ * library makes a lock of all nodes of them, as in a program that knows nothing of that.
+ */
 #include <pthread.h>
 
 #include "lock.h"
@@ -45,6 +48,17 @@ const struct lock_kind lock_glibc = {
 	.what = "the C library's, process-shared; one node only",
 	.size = glibc_size,
 	.init = glibc_init,
+	.rdlock = glibc_rdlock,
+	.wrlock = glibc_wrlock,
+	.unlock = glibc_unlock,
+};
+
+/* Zeros are unlocked, as with PTHREAD_RWLOCK_INITIALIZER. */
+const struct lock_kind lock_pthread = {
+	.name = "pthread",
+	.what = "a pthread_rwlock_t, with LD_PRELOAD=libweft-preload.so",
+	.kernel = true,
+	.size = glibc_size,
 	.rdlock = glibc_rdlock,
 	.wrlock = glibc_wrlock,
 	.unlock = glibc_unlock,

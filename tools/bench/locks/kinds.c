@@ -7,12 +7,18 @@ const struct lock_kind *const lock_kinds[] = {
 	&lock_service, NULL
 };
 
+const struct lock_kind *const lock_guests[] = { &lock_pthread, &lock_dlm, NULL };
+
+static const struct lock_kind *find(const struct lock_kind *const *kinds, const char *name)
+{
+	while (*kinds && strcmp((*kinds)->name, name))
+		kinds++;
+	return *kinds;
+}
+
 const struct lock_kind *lock_kind_of(const char *name)
 {
-	unsigned int i;
+	const struct lock_kind *kind = find(lock_kinds, name);
 
-	for (i = 0; lock_kinds[i]; i++)
-		if (!strcmp(lock_kinds[i]->name, name))
-			return lock_kinds[i];
-	return NULL;
+	return kind ? kind : find(lock_guests, name);
 }

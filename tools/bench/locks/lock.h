@@ -91,10 +91,13 @@ struct lock_kind {
 };
 
 extern const struct lock_kind lock_weft, lock_central, lock_mcs, lock_pernode,
-	lock_cohort, lock_service, lock_bare, lock_glibc;
+	lock_cohort, lock_service, lock_bare, lock_glibc, lock_pthread, lock_dlm;
 
-/* All that work between nodes, NULL at the end. */
+/* All that work between nodes by themselves, NULL at the end. */
 extern const struct lock_kind *const lock_kinds[];
+
+/* Those that need more: the preload library, DLM. */
+extern const struct lock_kind *const lock_guests[];
 
 /* NULL: there is none of this name. */
 const struct lock_kind *lock_kind_of(const char *name);

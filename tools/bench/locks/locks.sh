@@ -23,7 +23,10 @@
 # handover: from leaving it on one node to having it on another, against a plain UDP
 # message between the same two.
 # counter: nodes that add to a counter, without pauses and with: how often the lock changes
-# node, and how equal their turns are.
+# node, and how equal their turns are.  Beside weft's own calls a pthread_rwlock_t with the
+# preload library, and the kernel's distributed lock manager (dlm) with the counter in its
+# value block: its first user is its master, so it is measured with an idle one, too.
+# Medians of several rounds.
 # ablation: weft without each of the ways in which it saves, as far as the kernel
 # module has a switch for it.
 # fairness: eight nodes at one lock for 30 s, in a rack of their own.
@@ -49,8 +52,11 @@ FAIR_NODES=8
 FAIR_SECONDS=30
 HANDOVERS=60
 HOLD=40000		# microseconds that a lock is held before it is handed over
-COUNTER_NODES=2,3
-COUNTER_PAUSES=0,3000	# microseconds
+# nodes, how many of them are idle, pause in microseconds
+COUNTERS="1:0:0 2:1:0 2:0:0 3:1:0 3:0:0 2:0:3000"
+COUNTER_NODES=3
+COUNTER_ROUNDS=3
+NODE1_AT=10.87.0.1	# the other nodes follow
 PARAMETERS=/sys/module/weft/parameters
 
 stages=native,table,latency,handover,counter,ablation,fairness
@@ -135,8 +141,9 @@ end_rack()
 }
 
 # bench NODES COMMAND OPTION...: weft-lockbench on the first nodes at once. What the
-# first prints is the result, and what the others found about themselves.
+# first prints is the result, and what the others found about themselves. preload: for it.
 files=0
+preload=
 
 bench()
 {
@@ -145,7 +152,7 @@ bench()
 	files=$((files + 1))
 	for ((k = 1; k <= n; k++)); do
 		timeout -k 10 "$LIMIT" "${RACK[@]}" exec "node$k" -- \
-			"$LOCKBENCH" "$command" --node "$k" --nodes "$n" --timeout "$WAIT" \
+			env LD_PRELOAD="$preload" "$LOCKBENCH" "$command" --node "$k" --nodes "$n" --timeout "$WAIT" \
 			--name "$files" --service "$HOME_AT" --settle $((100 + 50 * n)) \
 			--messages --pages "$pages" "${@:3}" \
 			>"$OUT/out.$k" 2>"$OUT/err.$k" </dev/null &
@@ -307,28 +314,102 @@ stage_handover()
 	verdict "hand-over, of a plain UDP message" "$(cell "$OUT/handover.tsv" weft 2)" 3
 }
 
-COLUMNS_COUNTER="lock nodes think_us turns_per_s acquires least_turns least_acquires turn_mean
-	turn_max messages_per_turn lock_requests_per_acquire period_p50_us period_max_us"
+# make_dlm: DLM is made ready on all nodes.  Return: whether it could be.
+make_dlm()
+{
+	local k pids=() bad=
+
+	on nodes modprobe dlm >/dev/null 2>&1 || {
+		echo "bench-locks: the nodes' kernel has no module dlm: no comparison with it" |
+			tee -a "$OUT/verdicts"
+		return 1
+	}
+	for ((k = 1; k <= most; k++)); do
+		on "node$k" "$LOCKBENCH" dlm --node "$k" --nodes "$most" --timeout "$WAIT" \
+			--peer "$NODE1_AT" &
+		pids+=($!)
+	done
+	for k in "${pids[@]}"; do
+		wait "$k" || bad=1
+	done
+	[ -z "$bad" ] || die "DLM does not come up"
+}
+
+COLUMNS_COUNTER="lock nodes idle think_us acquires_per_s turns_per_s least_turns least_acquires
+	turn_mean turn_max messages_per_turn packets_sent_per_turn lock_requests_per_acquire
+	period_p50_us period_max_us"
+
+# medians: of lines whose first 4 columns are the same, in the order in which they first come
+medians()
+{
+	awk -F'\t' -v OFS='\t' '
+	{
+		row = $1 OFS $2 OFS $3 OFS $4
+		if (!n[row]++)
+			order[++rows] = row
+		for (i = 5; i <= NF; i++)
+			value[row, i, n[row]] = $i
+		columns = NF
+	}
+	function median(row, i,    k, m, sorted, v) {
+		for (k = 1; k <= n[row]; k++) {
+			v = value[row, i, k]
+			for (m = k; m > 1 && sorted[m - 1] + 0 > v + 0; m--)
+				sorted[m] = sorted[m - 1]
+			sorted[m] = v
+		}
+		return sorted[int((n[row] + 1) / 2)]
+	}
+	END {
+		for (k = 1; k <= rows; k++) {
+			line = order[k]
+			for (i = 5; i <= columns; i++)
+				line = line OFS median(order[k], i)
+			print line
+		}
+	}'
+}
 
 # What counts acquisitions elsewhere counts turns here.
 stage_counter()
 {
-	local n pause
+	local locks=pthread,weft,weft-bare,mcs round row nodes idle pause
 
-	for n in ${COUNTER_NODES//,/ }; do
-		for pause in ${COUNTER_PAUSES//,/ }; do
-			bench "$n" counter --locks weft,weft-bare,mcs --seconds "$seconds" \
-				--think "$pause"
+	! make_dlm || locks=dlm,$locks
+	preload=$BUILD/lib/libweft-preload.so
+	for ((round = 1; round <= COUNTER_ROUNDS; round++)); do
+		for row in $COUNTERS; do
+			IFS=: read -r nodes idle pause <<<"$row"
+			bench "$nodes" counter --locks "$locks" --seconds "$seconds" \
+				--idle "$idle" --think "$pause"
 		done
 	done
+	preload=
 	{
 		# shellcheck disable=SC2086  # a list of words
 		printf '%s\n' ${COLUMNS_COUNTER/lock_requests_per_acquire/lock_requests_per_turn} |
 			paste -s
 		# shellcheck disable=SC2086
-		results counter | fields $COLUMNS_COUNTER
+		results counter | fields $COLUMNS_COUNTER | medians
 	} >"$OUT/counter.tsv"
-	table_of "$OUT/counter.tsv" "Nodes that add to a counter; a turn begins when another node added last:"
+	table_of "$OUT/counter.tsv" "Nodes that add to a counter; a turn begins when another node added last (medians of $COUNTER_ROUNDS):"
+	[[ $locks != dlm,* ]] || for row in $COUNTERS; do
+		IFS=: read -r nodes idle pause <<<"$row"
+		[ $((nodes - idle)) -lt 2 ] ||
+			verdict "$((nodes - idle)) of $nodes nodes, pause $pause us: dlm's changes, of pthread's" \
+				"$(turns_of_dlm "$nodes" "$idle" "$pause")" 0.667
+	done
+}
+
+# turns_of_dlm NODES IDLE PAUSE: changes of node, dlm's in units of the preload library's
+turns_of_dlm()
+{
+	awk -F'\t' -v nodes="$1" -v idle="$2" -v pause="$3" '
+		$2 == nodes && $3 == idle && $4 == pause { turns[$1] = $6 }
+		END {
+			if (turns["pthread"] > 0 && turns["dlm"] > 0)
+				printf "%.2f", turns["dlm"] / turns["pthread"]
+		}' "$OUT/counter.tsv"
 }
 
 # cell FILE LOCK COLUMN

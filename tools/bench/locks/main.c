@@ -20,6 +20,8 @@ static const char usage[] =
 "  latency   one process alone, a lock that its node had last, and glibc's\n"
 "  ping      a plain UDP message, in the rhythm of hand-overs and without rests\n"
 "  pong      answers pings, for --seconds\n"
+"  dlm       makes the kernel's distributed lock manager ready, on all nodes at once:\n"
+"            --peer is the address of node 1, those of the others follow it\n"
 "  serve     the lock service, for --seconds\n"
 "  kinds     the locks that there are\n"
 "Options:\n"
@@ -30,6 +32,8 @@ static const char usage[] =
 "  --count N          acquisitions of each process instead; hand-overs, pings (100)\n"
 "  --procs N          processes on each node (run; default 1)\n"
 "  --think US         between leaving the lock and asking again (run, counter; default 0)\n"
+"  --idle N           nodes that only open the lock, before the others: they are the first ones\n"
+"                     (counter; default 0)\n"
 "  --hold US          for how long a lock is held (handover, ping; default 4000)\n"
 "  --settle MS        of silence before and after what is counted (default 300)\n"
 "  --messages         count what goes over the network (run, counter,\n"
@@ -61,6 +65,9 @@ static int kinds(const struct lockbench *b)
 	(void)b;
 	for (i = 0; lock_kinds[i]; i++)
 		printf("%-10s %s\n", lock_kinds[i]->name, lock_kinds[i]->what);
+	printf("Only if told so:\n");
+	for (i = 0; lock_guests[i]; i++)
+		printf("%-10s %s\n", lock_guests[i]->name, lock_guests[i]->what);
 	return 0;
 }
 
@@ -76,13 +83,14 @@ static const struct {
 	{ "latency", bench_latency, 0, 0 },
 	{ "ping", bench_ping, 0, 100 },
 	{ "pong", bench_pong, PONG_PORT, 0 },
+	{ "dlm", bench_dlm, 0, 0 },
 	{ "serve", serve, SERVICE_PORT, 0 },
 	{ "kinds", kinds, 0, 0 },
 };
 
 enum {
-	O_LOCKS = 256, O_READERS, O_PAGES, O_SECONDS, O_COUNT, O_PROCS, O_THINK, O_HOLD,
-	O_SETTLE, O_MESSAGES, O_SERVICE, O_PEER, O_PORT, O_DIR, O_NAME, O_LABEL, O_HELP,
+	O_LOCKS = 256, O_READERS, O_PAGES, O_SECONDS, O_COUNT, O_PROCS, O_THINK, O_IDLE,
+	O_HOLD, O_SETTLE, O_MESSAGES, O_SERVICE, O_PEER, O_PORT, O_DIR, O_NAME, O_LABEL, O_HELP,
 };
 
 static const struct option options[] = {
@@ -93,6 +101,7 @@ static const struct option options[] = {
 	{ "count", required_argument, NULL, O_COUNT },
 	{ "procs", required_argument, NULL, O_PROCS },
 	{ "think", required_argument, NULL, O_THINK },
+	{ "idle", required_argument, NULL, O_IDLE },
 	{ "hold", required_argument, NULL, O_HOLD },
 	{ "settle", required_argument, NULL, O_SETTLE },
 	{ "messages", no_argument, NULL, O_MESSAGES },
@@ -159,6 +168,7 @@ static int parse(struct lockbench *b, int argc, char **argv)
 		case O_COUNT: b->count = node_number_of("--count", optarg, 1, 1u << 30); break;
 		case O_PROCS: b->procs = node_number_of("--procs", optarg, 1, BENCH_PROCS); break;
 		case O_THINK: b->think_us = node_number_of("--think", optarg, 0, 10000000); break;
+		case O_IDLE: b->idle = node_number_of("--idle", optarg, 0, NODE_MAX); break;
 		case O_HOLD: b->hold_us = node_number_of("--hold", optarg, 1, 1000000); break;
 		case O_SETTLE: b->settle_ms = node_number_of("--settle", optarg, 0, 60000); break;
 		case O_MESSAGES: b->count_messages = true; break;

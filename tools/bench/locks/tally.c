@@ -83,6 +83,24 @@ uint64_t tally_misses(const struct tally *c)
 	return sum;
 }
 
+void tally_packets(struct tally *c)
+{
+	FILE *f = fopen("/proc/net/dev", "re");
+	unsigned long long received, sent;
+	char line[512], name[32];
+
+	if (!f)
+		node_die("cannot count packets: /proc/net/dev: %s", strerror(errno));
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " %31[^:]: %*u %llu %*u %*u %*u %*u %*u %*u %*u %llu", name,
+			   &received, &sent) != 3 || !strcmp(name, "lo"))
+			continue;
+		tally_one(c, "", "packets_received", received);
+		tally_one(c, "", "packets_sent", sent);
+	}
+	fclose(f);
+}
+
 static bool is_housekeeping(const char *type)
 {
 	unsigned int i;
