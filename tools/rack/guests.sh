@@ -218,7 +218,7 @@ uml_command()
 # qemu_command NAME: sets GUEST to QEMU's command line for a guest.
 qemu_command()
 {
-	local name=$1 dir=$DIR/$1 accel image append tsc cpu=max
+	local name=$1 dir=$DIR/$1 accel image append tsc cpu=max notify="" mac
 	local direct=$KERNEL_IMAGE packed=$KERNEL_VMLINUZ initrd=$KERNEL_INITRD
 	local modules=$KERNEL_MODULES
 
@@ -226,6 +226,7 @@ qemu_command()
 		direct=$BLADE_KERNEL_IMAGE packed=$BLADE_KERNEL_VMLINUZ
 		initrd=$BLADE_KERNEL_INITRD modules=$BLADE_KERNEL_MODULES
 	fi
+	mac=$(mac_of "$name")
 	append="console=ttyS0 panic=-1 net.ifnames=0 mitigations=off"
 	# With five levels of page tables KASAN of Linux 6.1 takes good addresses for wild
 	# ones while the boot processor is identified: its bounds follow a flag of the
@@ -263,17 +264,25 @@ qemu_command()
 		# of what it costs to start a program.  The second node puts libraries and
 		# stacks where it likes, so that nobody relies on the nodes having them at
 		# the same places.
-		[ "$name" = node2 ] || append+=" norandmaps" ;;
+		[ "$name" = node2 ] || append+=" norandmaps"
+		# The thread of a guest that notifies a device goes on to serve it, instead of
+		# waking QEMU's other one, for which it would have to let go of the big lock.
+		notify=",ioeventfd=off" ;;
 	esac
 	GUEST=(qemu-system-x86_64 -name "$RACK-$name" -nodefaults -no-user-config
 		-M "pc,hpet=off" -accel "$accel" -cpu "$cpu" -smp "$CPUS"
 		-m "$(memory_of "$name")"
 		-display none -no-reboot -serial "file:$dir/console.log"
 		-kernel "$image" -initrd "$initrd" -append "$append$APPEND"
-		-virtfs "local,path=/,mount_tag=weftroot,$VIRTFS"
-		-virtfs "local,path=/usr,mount_tag=weftusr,$VIRTFS"
-		-virtfs "local,path=$TOP,mount_tag=wefttree,$VIRTFS"
-		-device virtio-serial-pci
+		-fsdev "local,id=root,path=/,$VIRTFS"
+		-device "virtio-9p-pci,fsdev=root,mount_tag=weftroot$notify"
+		-fsdev "local,id=usr,path=/usr,$VIRTFS"
+		-device "virtio-9p-pci,fsdev=usr,mount_tag=weftusr$notify"
+		-fsdev "local,id=tree,path=$TOP,$VIRTFS"
+		-device "virtio-9p-pci,fsdev=tree,mount_tag=wefttree$notify"
+		# One port; the first is for a console. Each costs two queues, which QEMU looks
+		# at whenever it waits, and a guest sets up while it boots.
+		-device "virtio-serial-pci,max_ports=2$notify"
 		-chardev "socket,id=exec,path=$dir/channel.sock,server=off"
 		-device "virtserialport,chardev=exec,name=weft.exec"
 		-netdev "dgram,id=net,local.type=unix,local.path=$dir/net.sock,remote.type=unix,remote.path=$dir/port.sock"
@@ -281,7 +290,7 @@ qemu_command()
 		# stores and what it loads then, so a notification of the device may be lost.
 		# With event_idx none of the later ones would come either: the queue fills up,
 		# and the guest is cut off for good.
-		-device "virtio-net-pci,event_idx=off,romfile=,netdev=net,host_mtu=$MTU,mac=$(mac_of "$name")")
+		-device "virtio-net-pci,event_idx=off$notify,romfile=,netdev=net,host_mtu=$MTU,mac=$mac")
 }
 VIRTFS=readonly=on,security_model=none,multidevs=remap
 
