@@ -104,7 +104,9 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 {
 	struct weft_bound *b = &blk->bound;
 	const struct weft_line *l = &blk->line;
-	bool unasked = b->expected || msg->type == WEFT_MSG_PASSED ||
+	/* by the lock's last holder, or by the last owner, whom we asked to */
+	bool passed = msg->type == WEFT_MSG_PASSED && b->awaited;
+	bool unasked = b->expected || passed ||
 		       (msg->flags & (WEFT_F_LENT | WEFT_F_BUSY)) == WEFT_F_LENT;
 
 	lockdep_assert_held(&blk->lock);
@@ -119,8 +121,7 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 		b->wish = WEFT_I;
 	/* we may have asked meanwhile, as it took longer than usual */
 	if (l->state > state)
-		return came(blk, b->expected || l->loaned ||
-				msg->type == WEFT_MSG_PASSED, unasked);
+		return came(blk, b->expected || l->loaned || passed, unasked);
 	if (l->op != WEFT_OP_GETS && l->op != WEFT_OP_GETM)
 		set_expected(blk, false);
 	return false;
