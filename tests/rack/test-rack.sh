@@ -249,6 +249,8 @@ ends()
 	check "and does not stay" equal 0 "$(processes "$A")"
 	check "wrong options get a sentence" exits 125 '' a up --nodes 9
 	check "which is" grep -F "must be from 1 to 8" "$dir/exits"
+	check "blades are like the nodes, or fast" \
+		exits 125 'is auto or fast' a up --bare --blade-accel uml
 	WEFT_RACK_OPTIONS="--blades 2 --nodes 10" check "options in the environment" \
 		exits 125 '' a up --bare --nodes 1
 	check "count more than those" grep -F "not 10" "$dir/exits"

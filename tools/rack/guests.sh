@@ -142,8 +142,13 @@ choose_kernels()
 	if [ "$wanted" = uml ]; then
 		uml_works
 		get_kernel KERNEL uml
-		get_kernel BLADE_KERNEL uml
+		BLADE_ACCEL=uml
+	elif [ "$BLADES" = 0 ] || [ "$wanted" = kvm ] || [ "$BLADE_ACCEL" != fast ] || ! uml_possible; then
+		BLADE_ACCEL=$wanted
+	else
+		BLADE_ACCEL=uml
 	fi
+	[ "$BLADE_ACCEL" != uml ] || get_kernel BLADE_KERNEL uml
 	ACCEL=$wanted
 	need_module
 	[ -n "$CPUS" ] || { CPUS=2 && [ "$ACCEL" != uml ]; } || CPUS=1
@@ -199,20 +204,34 @@ mac_of()
 	printf '02:57:45:46:00:%02x' "$(id_of "$1")"
 }
 
+# accel_of NAME: what runs it.
+accel_of()
+{
+	case $1 in
+	node*)	echo "$ACCEL" ;;
+	*)	echo "$BLADE_ACCEL" ;;
+	esac
+}
+
 # uml_command NAME: sets GUEST to the command line of a user-mode kernel. File 3 is what
 # weft-rackio gives it: see apart.h.
 uml_command()
 {
-	local name=$1 dir=$DIR/$1
+	local name=$1 dir=$DIR/$1 kernel=$KERNEL_VMLINUZ initrd=$KERNEL_INITRD
+	local modules=$KERNEL_MODULES
 
+	if [[ $name != node* ]]; then
+		kernel=$BLADE_KERNEL_VMLINUZ
+		initrd=$BLADE_KERNEL_INITRD modules=$BLADE_KERNEL_MODULES
+	fi
 	mkdir -p "$dir/memory" || die "cannot make $dir/memory"
 	# An interface of it takes what "mtu" says and never more.
 	# shellcheck disable=SC2206  # options are words
-	GUEST=("$KERNEL_VMLINUZ" "mem=$(memory_of "$name")M" "initrd=$KERNEL_INITRD"
+	GUEST=("$kernel" "mem=$(memory_of "$name")M" "initrd=$initrd"
 		"uml_dir=$dir/" "umid=uml" con=null con0=null,fd:1 ssl=null ssl0=fd:3
 		"vec0:transport=bess,dst=$dir/port.sock,depth=64,mtu=$MTU,mac=$(mac_of "$name")"
 		console=tty0 panic=-1 rack.line=/dev/ttyS0
-		$(append_of "$name" "$KERNEL_MODULES") $APPEND)
+		$(append_of "$name" "$modules") $APPEND)
 }
 
 # qemu_command NAME: sets GUEST to QEMU's command line for a guest.
@@ -301,7 +320,7 @@ start_guest()
 	mkdir -p "$dir" || die "cannot make $dir"
 	[ ! -e "$dir/console.log" ] || mv "$dir/console.log" "$dir/console.log.old"
 	: >"$dir/console.log"
-	if [ "$ACCEL" = uml ]; then
+	if [ "$(accel_of "$name")" = uml ]; then
 		uml_command "$name"
 		# What it prints before its console works tells why it does not.
 		args=(--log "$dir/console.log" --memory "$dir/memory")
@@ -321,7 +340,7 @@ start_switch()
 	mkdir -p "$dir" || die "cannot make $dir"
 	for name in $GUEST_NAMES; do
 		mkdir -p "$DIR/$name" || die "cannot make $DIR/$name"
-		if [ "$ACCEL" = uml ]; then
+		if [ "$(accel_of "$name")" = uml ]; then
 			args+=(--port "$name=seq:$DIR/$name/port.sock")
 		else
 			args+=(--port "$name=unix:$DIR/$name/port.sock:$DIR/$name/net.sock")
