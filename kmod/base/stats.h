@@ -107,6 +107,13 @@
 	X(LOCK_BLOCKS_PASSED,	"lock_blocks_passed") \
 	X(LOCK_BLOCKS_CAME,	"lock_blocks_came") \
 	X(LOCK_BLOCKS_LATE,	"lock_blocks_late") \
+	/* guards that were learnt, and forgotten again; blocks that came with a lock for that */ \
+	/* reason and were touched, which would have been misses; that came, or were passed */ \
+	/* on, for nothing */ \
+	X(LOCK_LEARNT,		"lock_learnt") \
+	X(LOCK_FORGOTTEN,	"lock_forgotten") \
+	X(LOCK_LEARNT_SAVED,	"lock_learnt_saved") \
+	X(LOCK_LEARNT_USELESS,	"lock_learnt_useless") \
 	/* catalog */ \
 	X(CALLS,		"calls") \
 	X(CALL_REPEATS,		"call_repeats") \

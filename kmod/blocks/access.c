@@ -325,6 +325,8 @@ static void touch(struct weft_block *blk, u8 perm, u32 at)
 
 	if (!READ_ONCE(blk->used))
 		WRITE_ONCE(blk->used, true);
+	if (weft_bound_is_untried(blk))
+		weft_bound_touched(blk);
 	if (!READ_ONCE(blk->fresh))
 		return;
 	weft_outbox_init(&outbox, blk->cache->node);

@@ -85,6 +85,7 @@ enum weft_urged {
  * @wish: permission, as soon as the line is idle: it is to be expected with @txn, or
  *	asked for if that is 0.  WEFT_I: nothing
  * @txn: of the lock's request, while the lock is still to come
+ * @ours: the block was this node's to write when that request was made
  * @successors: the block is to be lent and passed on to these as soon as the line is idle
  * @expected: counted in weft_cache.expected: nothing was asked yet
  * @urged: it is not to be waited for any longer, enum weft_urged
@@ -92,18 +93,44 @@ enum weft_urged {
  * @unmet: how often in a row it came otherwise than it was expected
  * @since: when the lock came that it should have come with, ns; 0: it has not
  * @patience: until when it is waited for, ns; 0: for ever, the lock is still to come
+ *
+ * Of a guard that nobody has said, but programs let see (locks/learn.h):
+ *
+ * @lock: the lock that it follows: with which it was missed last, or that has learnt it;
+ *	0: none was seen, WEFT_NO_LOCK: it was missed without one
+ * @learnt: that lock expects it
+ * @untried: it came for that reason, and no program has touched it since
+ * @brought: ... and was not asked for
+ * @saved: ... and was touched, since the lock last looked
+ * @rival: it was missed without the lock, since the lock last looked
+ * @followers: nodes that were seen to expect it with the lock
+ * @passed: the request that it was passed on to, until that is known to have taken it
+ * @offered: requests for the lock which it was not passed on to, as nobody had seen that
+ *	their nodes expect it
  */
 struct weft_bound {
 	u8 wish;
 	bool expected;
 	u8 urged;
 	bool awaited;
+	bool ours;
 	u8 unmet;
 	u32 txn;
 	struct weft_successors successors;
 	u64 since;
 	u64 patience;
+	u32 lock;
+	bool learnt;
+	bool untried;
+	bool brought;
+	bool saved;
+	bool rival;
+	u32 followers;
+	u32 passed;
+	struct weft_successors offered;
 };
+
+#define WEFT_NO_LOCK	(~0u)
 
 /**
  * struct weft_block - a block in the cache

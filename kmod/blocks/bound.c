@@ -9,6 +9,7 @@
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
+#include "blocks/region.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/rtt.h"
@@ -44,8 +45,12 @@ static bool begin_to_expect(struct weft_block *blk, struct weft_out *out)
 		b->wish = WEFT_I;
 		return false;
 	}
-	if (!weft_line_expect(&blk->line, b->wish, b->txn, out))
-		return false; /* busy: as soon as it is not */
+	if (!weft_line_expect(&blk->line, b->wish, b->txn, out)) {
+		/* busy: as soon as it is not, unless others may have had it meanwhile */
+		if (b->ours && blk->line.state != WEFT_M)
+			b->wish = WEFT_I;
+		return false;
+	}
 	b->wish = WEFT_I;
 	b->urged = WEFT_URGED_NOT;
 	b->awaited = true;
@@ -75,6 +80,93 @@ void weft_bound_asked(struct weft_block *blk)
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_LATE);
 	blk->began = ktime_get_ns();
 }
+
+/* --- guards that were learnt -------------------------------------------------------- */
+
+static void untried(struct weft_block *blk)
+{
+	if (!blk->bound.untried)
+		atomic_inc(&blk->region->untried);
+	WRITE_ONCE(blk->bound.untried, true);
+}
+
+void weft_bound_tried(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	if (blk->bound.untried)
+		atomic_dec(&blk->region->untried);
+	WRITE_ONCE(blk->bound.untried, false);
+}
+
+void weft_bound_touched(struct weft_block *blk)
+{
+	spin_lock_bh(&blk->lock);
+	if (blk->bound.untried && blk->bound.brought) {
+		blk->bound.saved = true;
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_LEARNT_SAVED);
+	}
+	weft_bound_tried(blk);
+	spin_unlock_bh(&blk->lock);
+}
+
+/* Did this request for the lock not get it passed on? */
+static bool was_offered(const struct weft_bound *b, u32 txn)
+{
+	u32 i;
+
+	if (b->offered.writer == txn)
+		return true;
+	for (i = 0; i < b->offered.n; i++)
+		if (b->offered.reader[i] == txn)
+			return true;
+	return false;
+}
+
+/* Who was passed it had not expected it, and is not passed it any more. */
+static void was_refused(struct weft_block *blk)
+{
+	struct weft_bound *b = &blk->bound;
+
+	b->followers &= ~weft_node_bit(weft_txn_member(b->passed));
+	b->passed = 0;
+	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_LEARNT_USELESS);
+}
+
+/*
+ * Who expects a block with a lock asks for it by the name of its request for the lock: that
+ * is how others hear of it.
+ */
+static void watch(struct weft_block *blk, const struct weft_msg *msg, u8 state)
+{
+	const struct weft_line *l = &blk->line;
+	struct weft_bound *b = &blk->bound;
+
+	if (!b->lock)
+		return;
+	if ((msg->type == WEFT_MSG_INV || msg->type == WEFT_MSG_FWD ||
+	     (msg->type == WEFT_MSG_CHASE && msg->flags & WEFT_F_EXCL)) &&
+	    was_offered(b, msg->txn))
+		b->followers |= weft_node_bit(weft_txn_member(msg->txn));
+	/* what was lent with the lock would have been given back with it */
+	if (l->op == WEFT_OP_TAKE && l->dunned)
+		b->followers &= ~(l->lent & ~l->back);
+	if (!b->passed)
+		return;
+	/* another one was faster */
+	if (msg->type == WEFT_MSG_INV && state == WEFT_M && msg->txn != b->passed)
+		b->passed = 0;
+	/* taken; or taken, and come back before we were told */
+	if (!l->held && (msg->type == WEFT_MSG_DONE || l->state > state))
+		b->passed = 0;
+	else if (msg->type == WEFT_MSG_INFO &&
+		 (l->op == WEFT_OP_TAKE || (l->state == WEFT_M && state != WEFT_M)))
+		was_refused(blk);
+	else if (msg->type == WEFT_MSG_INV && state == WEFT_I && l->held &&
+		 l->held_txn != b->passed)
+		was_refused(blk);
+}
+
+/* --- what comes --------------------------------------------------------------------- */
 
 /*
  * The block is here; @passed: with the lock, @unasked: by itself.  Only that tells how
@@ -110,18 +202,29 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 		       (msg->flags & (WEFT_F_LENT | WEFT_F_BUSY)) == WEFT_F_LENT;
 
 	lockdep_assert_held(&blk->lock);
+	watch(blk, msg, state);
 	/*
 	 * It was answered before it was expected, and so refused: whatever bears
 	 * this name must be refused from now on.
 	 */
 	if (b->wish && b->txn == msg->txn)
 		b->wish = WEFT_I;
-	/* what is under way to us may be from before the write that this is for */
-	if (b->txn && msg->type == WEFT_MSG_INV)
+	/*
+	 * What is under way to us may be from before the write that this is for; but not what
+	 * was ours all the time since there is that name, and is expected as soon as it goes.
+	 */
+	if (b->txn && msg->type == WEFT_MSG_INV && !(b->ours && state == WEFT_M))
 		b->wish = WEFT_I;
 	/* we may have asked meanwhile, as it took longer than usual */
-	if (l->state > state)
-		return came(blk, b->expected || l->loaned || passed, unasked);
+	if (l->state > state) {
+		passed |= b->expected || l->loaned;
+		/* what was mapped before may be used without a fault */
+		if (b->learnt && state == WEFT_I && (passed || b->awaited)) {
+			b->brought = passed;
+			untried(blk);
+		}
+		return came(blk, passed, unasked);
+	}
 	if (l->op != WEFT_OP_GETS && l->op != WEFT_OP_GETM)
 		set_expected(blk, false);
 	return false;
@@ -136,6 +239,10 @@ void weft_bound_forget(struct weft_block *blk)
 	blk->bound.patience = 0;
 	blk->bound.urged = WEFT_URGED_NOT;
 	blk->bound.awaited = false;
+	blk->bound.offered = (struct weft_successors){};
+	blk->bound.followers = 0;
+	blk->bound.passed = 0;
+	weft_bound_tried(blk);
 }
 
 /* --- as soon as the line is idle -------------------------------------------------- */
@@ -154,7 +261,11 @@ static bool pass_one(struct weft_block *blk, struct weft_out *out)
 	if (successors->n)
 		return weft_line_lend(&blk->line, successors->reader[--successors->n], out);
 	successors->writer = 0;
-	return weft_line_pass(&blk->line, writer, out);
+	if (!weft_line_pass(&blk->line, writer, out))
+		return false;
+	if (blk->bound.followers & weft_node_bit(weft_txn_member(writer)))
+		blk->bound.passed = writer;
+	return true;
 }
 
 static bool pass(struct weft_block *blk, struct weft_out *out)

@@ -36,6 +36,21 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 /* The line is reset, or DEAD. */
 void weft_bound_forget(struct weft_block *blk) __must_hold(&blk->lock);
 
+/*
+ * A program touches the block, which came with a lock that has learnt that it guards it.  Any
+ * context, @blk->lock is not held.
+ */
+void weft_bound_touched(struct weft_block *blk);
+
+/* It has come, and no program has touched it: whether that lock guards it is to be seen. */
+static inline bool weft_bound_is_untried(const struct weft_block *blk)
+{
+	return READ_ONCE(blk->bound.untried);
+}
+
+/* That lock looks, or the block has gone. */
+void weft_bound_tried(struct weft_block *blk) __must_hold(&blk->lock);
+
 /* Lent to readers who are about to give it back: who wants to write waits for that. */
 static inline bool weft_bound_returning(const struct weft_block *blk)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What becomes of a lock, told to the blocks that it guards; see guarded.h. */
+#include "base/stats.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
@@ -38,6 +39,7 @@ void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
 			weft_block_carry_out(blk, &out, NULL, outbox);
 		blk->bound.wish = perm;
 		blk->bound.txn = txn;
+		blk->bound.ours = blk->line.state == WEFT_M;
 	}
 	weft_block_end(blk, outbox);
 }
@@ -72,17 +74,24 @@ void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
 	weft_block_end(blk, outbox);
 }
 
+/* Programs are through with it. */
+static void through(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	if (blk->pins)
+		return;
+	blk->fresh = false;
+	blk->keep = 0;
+	blk->late = 0;
+}
+
 void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
 	/* with a name it is for the next time */
 	if (!blk->bound.txn)
 		blk->bound.wish = WEFT_I;
-	if (!blk->pins) {
-		blk->fresh = false;
-		blk->keep = 0;
-		blk->late = 0;
-	}
+	through(blk);
 	weft_block_end(blk, outbox);
 }
 
@@ -121,5 +130,140 @@ void weft_guarded_drop(struct weft_block *blk, struct weft_outbox *outbox)
 		if (unexpect(blk, &out))
 			weft_block_carry_out(blk, &out, NULL, outbox);
 	}
+	weft_block_end(blk, outbox);
+}
+
+/* --- guards that were learnt ------------------------------------------------------------ */
+
+/* What was seen of it was seen of another lock. */
+static void follow(struct weft_block *blk, u32 lock)
+{
+	struct weft_bound *b = &blk->bound;
+
+	lockdep_assert_held(&blk->lock);
+	if (b->lock == lock)
+		return;
+	b->lock = lock;
+	b->followers = 0;
+	b->offered = (struct weft_successors){};
+}
+
+bool weft_guarded_missed(struct weft_block *blk, u32 lock)
+{
+	struct weft_bound *b = &blk->bound;
+	bool same;
+
+	spin_lock_bh(&blk->lock);
+	same = b->lock == lock || !b->lock;
+	if (!b->learnt)
+		follow(blk, lock);
+	else if (!same)
+		b->rival = true;
+	spin_unlock_bh(&blk->lock);
+	return same;
+}
+
+bool weft_guarded_learn(struct weft_block *blk, u32 lock)
+{
+	struct weft_bound *b = &blk->bound;
+	bool ours;
+
+	spin_lock_bh(&blk->lock);
+	if (!b->learnt) {
+		follow(blk, lock);
+		b->learnt = true;
+		b->saved = false;
+		b->rival = false;
+		/* nobody knows of it: it is not worth to wait for it */
+		b->unmet = 1;
+	}
+	ours = b->lock == lock;
+	spin_unlock_bh(&blk->lock);
+	return ours;
+}
+
+void weft_guarded_unlearn(struct weft_block *blk, u32 lock, struct weft_outbox *outbox)
+{
+	spin_lock_bh(&blk->lock);
+	if (!blk->bound.learnt || blk->bound.lock != lock) {
+		spin_unlock_bh(&blk->lock);
+		return;
+	}
+	blk->bound.learnt = false;
+	weft_bound_tried(blk);
+	spin_unlock_bh(&blk->lock);
+	weft_guarded_drop(blk, outbox);
+}
+
+u32 weft_guarded_judge(struct weft_block *blk, u32 lock)
+{
+	struct weft_bound *b = &blk->bound;
+	u32 found = 0;
+
+	spin_lock_bh(&blk->lock);
+	if (b->learnt && b->lock == lock) {
+		if (b->untried) {
+			found |= WEFT_GUARDED_USELESS;
+			weft_stat_inc(weft_block_counters(blk),
+				      WEFT_STAT_LOCK_LEARNT_USELESS);
+		}
+		weft_bound_tried(blk);
+		if (b->saved)
+			found |= WEFT_GUARDED_SAVED;
+		if (b->rival)
+			found |= WEFT_GUARDED_RIVAL;
+		b->saved = false;
+		b->rival = false;
+	}
+	spin_unlock_bh(&blk->lock);
+	return found;
+}
+
+static bool follows(const struct weft_block *blk, u32 txn)
+{
+	return blk->bound.followers & weft_node_bit(weft_txn_member(txn));
+}
+
+/* Who of them is passed the block; the others may be seen to ask for it. */
+static void choose(struct weft_block *blk, const struct weft_successors *successors)
+{
+	struct weft_successors go = {}, stay = {};
+	struct weft_bound *b = &blk->bound;
+	u32 i;
+
+	for (i = 0; i < successors->n; i++) {
+		struct weft_successors *s = follows(blk, successors->reader[i]) ? &go : &stay;
+
+		s->reader[s->n++] = successors->reader[i];
+	}
+	/* readers who have to ask, ask us */
+	if (!stay.n && follows(blk, successors->writer))
+		go.writer = successors->writer;
+	else
+		stay.writer = successors->writer;
+	b->offered = stay;
+	if (!go.n && !go.writer)
+		return;
+	b->successors = go;
+	through(blk);
+}
+
+void weft_guarded_offer(struct weft_block *blk, u32 lock,
+			const struct weft_successors *successors, struct weft_outbox *outbox)
+{
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M &&
+	    blk->bound.lock == lock)
+		choose(blk, successors);
+	weft_block_end(blk, outbox);
+}
+
+void weft_guarded_return(struct weft_block *blk, u32 writer, struct weft_outbox *outbox)
+{
+	struct weft_out out;
+
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE && weft_line_yield(&blk->line, writer, &out))
+		weft_block_carry_out(blk, &out, NULL, outbox);
 	weft_block_end(blk, outbox);
 }

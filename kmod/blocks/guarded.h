@@ -54,4 +54,38 @@ void weft_guarded_yield(struct weft_block *blk, u32 writer,
 /* The lock has nothing to do with the block any more. */
 void weft_guarded_drop(struct weft_block *blk, struct weft_outbox *outbox);
 
+/* --- guards that were learnt, see locks/learn.h ---------------------------------------- */
+
+/**
+ * weft_guarded_missed() - a program that has a lock of the region has missed the block
+ * @lock: number of the lock, not 0; WEFT_NO_LOCK: it has none
+ *
+ * Return: false if another lock has learnt that it guards the block, or if it was missed
+ * otherwise since it was missed with this lock.
+ */
+bool weft_guarded_missed(struct weft_block *blk, u32 lock);
+
+/* It is expected with @lock from now on.  Return: false: with another one. */
+bool weft_guarded_learn(struct weft_block *blk, u32 lock);
+
+/* ... and not any more. */
+void weft_guarded_unlearn(struct weft_block *blk, u32 lock, struct weft_outbox *outbox);
+
+#define WEFT_GUARDED_SAVED	1	/* it came with the lock, and was touched */
+#define WEFT_GUARDED_USELESS	2	/* it came, and was not */
+#define WEFT_GUARDED_RIVAL	4	/* it was missed without the lock */
+
+/* What became of it, since this was last asked: WEFT_GUARDED_*. */
+u32 weft_guarded_judge(struct weft_block *blk, u32 lock);
+
+/*
+ * The lock is handed on: as weft_guarded_pass(), but the block goes only to those who were
+ * seen to expect it.
+ */
+void weft_guarded_offer(struct weft_block *blk, u32 lock,
+			const struct weft_successors *successors, struct weft_outbox *outbox);
+
+/* ... and what was lent to us with it is given back to the writer: as weft_guarded_yield(). */
+void weft_guarded_return(struct weft_block *blk, u32 writer, struct weft_outbox *outbox);
+
 #endif /* WEFT_GUARDED_H */

@@ -35,9 +35,11 @@ void weft_regions_exit(struct weft_regions *regions);
  * @mapping: its pages
  * @blocks: struct weft_block by index; looked up under RCU
  * @nr_blocks: how many there are
+ * @untried: how many have come with a lock that has learnt that it guards them, and were not
+ *	touched yet
  * @refresh: asks the catalog for its size; sleeps.  Return: 0 or a negative errno
  *
- * All but @blocks and @nr_blocks constant from weft_region_add() on.
+ * All but @blocks, @nr_blocks and @untried constant from weft_region_add() on.
  */
 struct weft_region {
 	struct weft_cache *cache;
@@ -46,6 +48,7 @@ struct weft_region {
 	struct address_space *mapping;
 	struct xarray blocks;
 	atomic_t nr_blocks;
+	atomic_t untried;
 	int (*refresh)(struct weft_region *region);
 };
 

@@ -17,9 +17,11 @@
 #include "base/stats.h"
 #include "base/trace.h"
 #include "blocks/access.h"
+#include "blocks/bound.h"
 #include "fs/ahead.h"
 #include "fs/fault.h"
 #include "fs/rack.h"
+#include "locks/seen.h"
 
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
 
@@ -87,8 +89,9 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 	return err ? ERR_PTR(err) : blk;
 }
 
-void weft_trace_miss(const struct weft_inode *wi, u64 offset, u8 perm)
+void weft_note_miss(struct weft_inode *wi, u64 offset, u8 perm)
 {
+	weft_seen_miss(&wi->slots, offset >> wi->region.block_shift);
 	trace_weft_miss(weft_line_key(wi->region.id, WEFT_KIND_PAGE,
 				      offset >> wi->region.block_shift),
 			offset, perm == WEFT_M);
@@ -218,7 +221,7 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	err = take_failure(wi, page);
 	if (err)
 		return fault_code(vmf, wi, err);
-	weft_trace_miss(wi, fault_offset(vmf), perm);
+	weft_note_miss(wi, fault_offset(vmf), perm);
 	if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
 		return get_unlocked(vmf, wi, page, perm);
 	*clp = get_locked(wi, page, perm, may_read_ahead(vmf));
@@ -251,6 +254,37 @@ static vm_fault_t weft_fault(struct vm_fault *vmf)
 	return VM_FAULT_LOCKED;
 }
 
+static bool is_untried(struct weft_inode *wi, u64 block)
+{
+	struct weft_block *blk = weft_block_find(&wi->region, block);
+	bool yes = blk && weft_bound_is_untried(blk);
+
+	if (blk)
+		weft_block_put(blk);
+	return yes;
+}
+
+/*
+ * A block that came with a lock which has learnt that it guards it is mapped by a fault of its
+ * own: else nobody could tell whether a program touches it.
+ */
+static void leave_out_untried(struct weft_inode *wi, pgoff_t page, pgoff_t *first, pgoff_t *last)
+{
+	u64 block = weft_region_block_of(&wi->region, page);
+	pgoff_t p;
+
+	if (!atomic_read(&wi->region.untried))
+		return;
+	for (p = page; p > *first; p--)
+		if (weft_region_block_of(&wi->region, p - 1) != block &&
+		    is_untried(wi, weft_region_block_of(&wi->region, p - 1)))
+			*first = p;
+	for (p = page; p < *last; p++)
+		if (weft_region_block_of(&wi->region, p + 1) != block &&
+		    is_untried(wi, weft_region_block_of(&wi->region, p + 1)))
+			*last = p;
+}
+
 /*
  * The memory management maps what is there around a fault.  If that is what the program
  * faulted for, it came back for its block here, and not to weft_fault().  The caller may
@@ -259,9 +293,11 @@ static vm_fault_t weft_fault(struct vm_fault *vmf)
 static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t last)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
-	vm_fault_t ret = filemap_map_pages(vmf, first, last);
 	struct weft_block *blk;
+	vm_fault_t ret;
 
+	leave_out_untried(wi, vmf->pgoff, &first, &last);
+	ret = filemap_map_pages(vmf, first, last);
 	if (!(ret & VM_FAULT_NOPAGE))
 		return ret;
 	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_READ);

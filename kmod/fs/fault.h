@@ -33,8 +33,8 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 				 bool ahead, unsigned long end);
 void weft_put_page(struct weft_block *blk);
 
-/* For who traces: the current process needs byte @offset of the region, and waits. */
-void weft_trace_miss(const struct weft_inode *wi, u64 offset, u8 perm);
+/* For who traces, and for its locks: the thread needs byte @offset of the region, and waits. */
+void weft_note_miss(struct weft_inode *wi, u64 offset, u8 perm);
 
 extern const struct vm_operations_struct weft_vm_operations;
 

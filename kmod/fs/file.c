@@ -93,7 +93,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			weft_block_put(blk);
 			continue;
 		}
-		weft_trace_miss(wi, (u64)pos, perm);
+		weft_note_miss(wi, (u64)pos, perm);
 		blk = weft_get_page(wi, index, perm, true, end);
 		if (IS_ERR(blk))
 			return program_errno(PTR_ERR(blk));

@@ -43,6 +43,7 @@
 #include "core/lock.h"
 
 struct weft_guard;
+struct weft_learn;
 struct weft_lists;
 struct weft_locks;
 struct weft_node;
@@ -109,6 +110,7 @@ struct weft_patience {
  * @lists: where readers of it may be listed, while there is a @word; NULL: nowhere.
  *	@lock
  * @guard: what it guards, NULL: nothing that we know of.  @lock
+ * @learn: what it seems to guard, if nobody has said; NULL: nothing was seen.  @lock
  * @binders: files that have said so.  weft_slots.lock
  * @waiters: struct weft_waiter, first come first.  @lock
  * @nr_waiters: how many.  @lock
@@ -146,6 +148,7 @@ struct weft_klock {
 	u32 slot;
 	struct weft_lists *lists;
 	struct weft_guard *guard;
+	struct weft_learn *learn;
 	u32 binders;
 	struct list_head waiters;
 	u32 nr_waiters;
@@ -185,6 +188,7 @@ struct weft_locks {
  * struct weft_lock_tuning - parameters of the module
  * @fetch: what a lock guards is asked for when it has come
  * @pass: ... and passed on with it, and expected with it
+ * @learn: so is what it guards as far as was seen, if nobody has said what it guards
  * @keep: locks that nobody holds, and what they guard, stay until somebody else wants
  *	them
  * @local_hands: so often this node serves its own while another one waits.
@@ -195,6 +199,7 @@ struct weft_locks {
 struct weft_lock_tuning {
 	bool fetch;
 	bool pass;
+	bool learn;
 	bool keep;
 	unsigned int local_hands;
 };

@@ -12,9 +12,11 @@
 #include "locks/giveback.h"
 #include "locks/holds.h"
 #include "locks/klock.h"
+#include "locks/learn.h"
 #include "locks/lists.h"
 #include "locks/lockfile.h"
 #include "locks/quota.h"
+#include "locks/seen.h"
 #include "locks/shared.h"
 #include "locks/slots.h"
 #include "locks/wait.h"
@@ -24,8 +26,9 @@
 #define INDEX_BITS	36	/* of the name of a line: offsets up to 64 GiB */
 #define COMES_BACK_NS	NSEC_PER_SEC	/* within this, who was interrupted */
 #define WORDS_A_PAGE	(PAGE_SIZE / sizeof(struct weft_lock_word))
-/* Memory that a slot takes, with its part of tables. */
-#define SLOT_BYTES	(sizeof(struct weft_klock) + sizeof(struct weft_lock_word) + 32)
+/* Memory that a slot takes, with its part of tables, and what may be learnt of it. */
+#define SLOT_BYTES	(sizeof(struct weft_klock) + sizeof(struct weft_lock_word) + \
+			 sizeof(struct weft_learn) + 32)
 
 /* --- files ------------------------------------------------------------------------ */
 
@@ -301,6 +304,8 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 		return err;
 	h.since = since(lf, op.slot);
 	err = weft_klock_acquire(kl, &h, &patience);
+	if (!err)
+		weft_seen_taken(lf->slots, op.slot);
 	if (err == -ERESTARTSYS)
 		note_interrupted(lf, op.slot, h.since);
 	return err;
@@ -484,6 +489,7 @@ void weft_slots_init(struct weft_slots *slots, struct weft_region *region,
 	xa_init(&slots->taken);
 	slots->lists = NULL;
 	slots->n = 0;
+	memset(slots->takers, 0, sizeof(slots->takers));
 	slots->settle_at = 0;
 	slots->delay = 1;
 	slots->rested = jiffies;

@@ -23,6 +23,10 @@ struct weft_region;
 /* ... the one that is just going was changing it. */
 #define WEFT_SLOT_CHANGING	XA_MARK_1
 
+/* Threads that have got locks: so many of which this is the hash, and so many locks. */
+#define WEFT_TAKERS_SHIFT	3
+#define WEFT_TAKERS_EACH	4
+
 /**
  * struct weft_slots - the locks of a region that programs have open
  * @region: whose locks they are
@@ -37,6 +41,8 @@ struct weft_region;
  * @lists: where files list what they read-lock; NULL: none uses locks, or no memory
  * @n: slots in use; they are given back all at once, when the last file goes.
  *	Written under @lock
+ * @takers: threads, and the slots of the locks that they got from the kernel, the last ones
+ *	first: a hint, no lock.  See seen.h
  * @settle: looks again at those that are unsettled
  * @settle_at: slot that @settle begins with; 0: it has looked at all.  @lock
  * @delay: of @settle, jiffies.  @lock
@@ -53,6 +59,7 @@ struct weft_slots {
 	struct xarray taken;
 	struct weft_lists *lists;
 	u32 n;
+	u64 takers[WEFT_TAKERS_EACH << WEFT_TAKERS_SHIFT];
 	struct delayed_work settle;
 	unsigned long settle_at;
 	unsigned long delay;

@@ -9,6 +9,7 @@
 #include "base/trace.h"
 #include "blocks/block.h"
 #include "locks/guard.h"
+#include "locks/learn.h"
 #include "locks/step.h"
 #include "locks/word.h"
 #include "net/node.h"
@@ -91,10 +92,10 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 	trace_weft_lock_handed(&kl->core);
 }
 
-/* Does what this lock guards go along with it? */
+/* Does what this lock guards, as programs say or as was learnt, go along with it? */
 static bool passes(const struct weft_klock *kl)
 {
-	return kl->guard && READ_ONCE(weft_lock_tuning.fetch) &&
+	return (kl->guard || kl->learn) && READ_ONCE(weft_lock_tuning.fetch) &&
 	       READ_ONCE(weft_lock_tuning.pass);
 }
 
@@ -115,7 +116,10 @@ static void pass(struct weft_klock *kl, struct weft_outbox *outbox)
 		else
 			successors.reader[successors.n++] = l->handed.txn[i];
 	}
-	weft_guard_pass(kl->guard, &successors, outbox);
+	if (kl->guard)
+		weft_guard_pass(kl->guard, &successors, outbox);
+	else
+		weft_learn_pass(kl, &successors, outbox);
 }
 
 /*
@@ -124,14 +128,17 @@ static void pass(struct weft_klock *kl, struct weft_outbox *outbox)
  */
 static void come(struct weft_klock *kl, struct weft_outbox *outbox)
 {
-	bool wanted = !list_empty(&kl->waiters);
+	bool wanted = READ_ONCE(weft_lock_tuning.fetch) &&
+		      (!list_empty(&kl->waiters) || kl->passed);
 
-	if (!kl->guard)
-		return;
-	if (READ_ONCE(weft_lock_tuning.fetch) && (wanted || kl->passed))
+	if (kl->guard && wanted)
 		weft_guard_come(kl->guard, kl->core.state, kl->passed, outbox);
-	else
+	else if (kl->guard)
 		weft_guard_drop(kl->guard, outbox);
+	else if (wanted)
+		weft_learn_come(kl, kl->passed, outbox);
+	else
+		weft_learn_drop(kl, outbox);
 	kl->passed = false;
 }
 
@@ -261,8 +268,10 @@ static void want(struct weft_klock *kl, u8 perm, struct weft_outbox *outbox)
 	weft_lock_want(&kl->core, perm, weft_node_seq(kl->locks->node), &out);
 	kl->passed = false;
 	/* before anybody else hears of this name */
-	if (passes(kl))
+	if (passes(kl) && kl->guard)
 		weft_guard_expect(kl->guard, perm, kl->core.txn, outbox);
+	else if (passes(kl))
+		weft_learn_expect(kl, perm, kl->core.txn, outbox);
 	weft_klock_act(kl, &out, outbox);
 }
 
@@ -278,7 +287,9 @@ static void revoked(struct weft_klock *kl, struct weft_outbox *outbox)
 	kl->hands = 0;
 	if (kl->guard)
 		weft_guard_leave(kl->guard, outbox);
-	if (writer && passes(kl))
+	else
+		weft_learn_leave(kl, passes(kl) ? writer : 0, outbox);
+	if (writer && kl->guard && passes(kl))
 		weft_guard_yield(kl->guard, writer, outbox);
 	kl->heard = 0; /* it may have to be given up again at once */
 	weft_lock_revoked(&kl->core, &out);

@@ -2,9 +2,11 @@
 /* Programs that open, take and leave a lock, and wait for it; see klock.h. */
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 
 #include "base/stats.h"
 #include "locks/guard.h"
+#include "locks/learn.h"
 #include "locks/step.h"
 #include "locks/wait.h"
 #include "locks/word.h"
@@ -38,14 +40,19 @@ bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
 void weft_klock_detach(struct weft_klock *kl)
 {
 	struct weft_outbox outbox;
+	struct weft_learn *learn;
 
 	weft_guard_put(weft_klock_bind(kl, NULL));
 	weft_klock_begin(kl, &outbox);
+	weft_learn_forget(kl, &outbox);
+	learn = kl->learn;
+	kl->learn = NULL;
 	kl->word = NULL;
 	kl->lists = NULL;
 	kl->unsettled = false;
 	kl->binders = 0;
 	weft_klock_end(kl, &outbox);
+	kfree(learn);
 	weft_klock_put(kl);
 }
 
@@ -59,6 +66,9 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 	old = kl->guard;
 	if (old)
 		weft_guard_drop(old, &outbox);
+	/* what programs say is all there is to it */
+	if (guard)
+		weft_learn_forget(kl, &outbox);
 	kl->guard = guard;
 	weft_klock_end(kl, &outbox);
 	return old;
@@ -92,6 +102,8 @@ static void prepare(struct weft_klock *kl, u8 perm)
 	guard = guard_of(kl);
 	if (guard)
 		weft_guard_prepare(guard);
+	else
+		weft_learn_prepare(kl);
 	weft_guard_put(guard);
 }
 
@@ -108,8 +120,10 @@ static void left(struct weft_klock *kl)
 	if (!gone && !READ_ONCE(kl->handing))
 		return;
 	guard = guard_of(kl);
-	if (!guard)
+	if (!guard) {
+		weft_learn_hurry(kl);
 		return;
+	}
 	weft_guard_hurry(guard);
 	if (evict)
 		weft_guard_evict(guard);

@@ -212,7 +212,7 @@ region_locks()
 	check "a region for all users" on node1 sh -c \
 		'truncate -s 8M /weft/locks && chmod 666 /weft/locks'
 	check "a user asks for a million locks" keeps 65534 1000000
-	# a sixteenth of less than 512 MiB, some 700 bytes each
+	# a sixteenth of less than 512 MiB, some 900 bytes each
 	check "it gets what a sixteenth of the memory holds, then EDQUOT" \
 		ended_within EDQUOT 20000 60000
 	note "$(<"$dir/opened"), $(slab) structures in the kernel"

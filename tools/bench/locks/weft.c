@@ -56,7 +56,7 @@ const struct lock_kind lock_weft = {
 
 const struct lock_kind lock_bare = {
 	.name = "weft-bare",
-	.what = "weft without ranges: the data comes by faults of its own",
+	.what = "weft without ranges: what it guards is learnt, or comes by faults of its own",
 	.kernel = true,
 	.size = weft_size,
 	.init = bare_init,

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a lock guards, learnt; see learn.h. */
+#include <linux/build_bug.h>
+#include <linux/minmax.h>
+
+#include "base/stats.h"
+#include "blocks/access.h"
+#include "blocks/guarded.h"
+#include "blocks/step.h"
+#include "locks/learn.h"
+#include "net/node.h"
+
+#define STREAK		3	/* turns in a row until it is learnt */
+#define STREAK_MAX	96	/* ... of what was learnt for nothing again and again */
+#define CREDIT		2	/* turns in a row for nothing until it is forgotten */
+#define WORTH		16	/* of use so often, it was not learnt for nothing */
+#define IDLE		16	/* turns in which nothing was seen of it: it makes way */
+
+static_assert(STREAK_MAX <= U8_MAX && WORTH <= U8_MAX, "fields of struct weft_learnt");
+
+static void count(const struct weft_klock *kl, unsigned int stat)
+{
+	weft_stat_inc(&kl->locks->node->counters, stat);
+}
+
+/* --- blocks of a lock ---------------------------------------------------------------- */
+
+static struct weft_learnt *find(struct weft_learn *learn, u64 block)
+{
+	u32 i;
+
+	for (i = 0; learn && i < learn->n; i++)
+		if (learn->learnt[i].block == block)
+			return &learn->learnt[i];
+	return NULL;
+}
+
+static void unlearn(struct weft_learn *learn, struct weft_learnt *e, struct weft_outbox *outbox)
+{
+	struct weft_block *blk;
+
+	if (!e->credit)
+		return;
+	e->credit = 0;
+	e->streak = 0;
+	blk = weft_block_find(learn->region, e->block);
+	if (!blk)
+		return;
+	weft_guarded_unlearn(blk, learn->lock, outbox);
+	weft_block_put(blk);
+}
+
+/* It was of no use.  Next time it takes longer, unless it was of use before. */
+static void forget(struct weft_klock *kl, struct weft_learnt *e, struct weft_outbox *outbox)
+{
+	count(kl, WEFT_STAT_LOCK_FORGOTTEN);
+	e->need = e->saved >= WORTH ? STREAK : min(e->need * 2, STREAK_MAX);
+	unlearn(kl->learn, e, outbox);
+}
+
+/* A place for a block: of one that nothing was seen of for long. */
+static struct weft_learnt *add(struct weft_klock *kl, u64 block, struct weft_outbox *outbox)
+{
+	struct weft_learn *learn = kl->learn;
+	struct weft_learnt *e = NULL;
+	u32 i;
+
+	if (learn->n < WEFT_LEARN_BLOCKS)
+		e = &learn->learnt[learn->n++];
+	for (i = 0; !e && i < learn->n; i++) {
+		u32 ago = kl->grants - learn->learnt[i].turn;
+
+		/* not those of this turn and the last: more than fit would push each other out */
+		if (ago >= IDLE || (ago > 1 && !learn->learnt[i].credit))
+			e = &learn->learnt[i];
+	}
+	if (!e)
+		return NULL;
+	unlearn(learn, e, outbox);
+	*e = (struct weft_learnt){ .block = block, .need = STREAK };
+	return e;
+}
+
+static void learn_it(struct weft_klock *kl, struct weft_learnt *e)
+{
+	struct weft_block *blk = weft_block_find(kl->learn->region, e->block);
+
+	if (!blk)
+		return;
+	if (weft_guarded_learn(blk, kl->learn->lock)) {
+		e->credit = CREDIT;
+		e->saved = 0;
+		count(kl, WEFT_STAT_LOCK_LEARNT);
+	}
+	weft_block_put(blk);
+}
+
+void weft_learn_missed(struct weft_klock *kl, u64 block, bool same, struct weft_outbox *outbox)
+{
+	struct weft_learnt *e = find(kl->learn, block);
+	u32 ago;
+
+	lockdep_assert_held(&kl->lock);
+	if (!e)
+		e = add(kl, block, outbox);
+	if (!e || e->credit)
+		return;
+	ago = kl->grants - e->turn;
+	if (e->streak && !ago)
+		return;
+	/* a turn without a miss takes one away */
+	if (!same || !ago || e->streak < ago)
+		e->streak = 0;
+	else
+		e->streak -= ago - 1;
+	e->streak += e->streak < U8_MAX;
+	e->turn = kl->grants;
+	if (e->streak >= e->need)
+		learn_it(kl, e);
+}
+
+void weft_learn_give_way(struct weft_klock *kl, u64 block, struct weft_outbox *outbox)
+{
+	struct weft_learnt *e = find(kl->learn, block);
+
+	lockdep_assert_held(&kl->lock);
+	if (e)
+		unlearn(kl->learn, e, outbox);
+}
+
+void weft_learn_forget(struct weft_klock *kl, struct weft_outbox *outbox)
+{
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	if (!kl->learn)
+		return;
+	for (i = 0; i < kl->learn->n; i++)
+		unlearn(kl->learn, &kl->learn->learnt[i], outbox);
+	kl->learn->n = 0;
+}
+
+/* --- process context ------------------------------------------------------------------ */
+
+/* What was learnt, to be looked at without the lock's spinlock; @lock: 0: nothing was. */
+static void copy_learnt(struct weft_klock *kl, struct weft_learn *copy)
+{
+	const struct weft_learn *learn;
+	u32 i;
+
+	copy->n = 0;
+	if (!READ_ONCE(kl->learn))
+		return;
+	spin_lock_bh(&kl->lock);
+	learn = kl->learn;
+	for (i = 0; learn && i < learn->n; i++)
+		if (learn->learnt[i].credit)
+			copy->learnt[copy->n++] = learn->learnt[i];
+	if (learn) {
+		copy->region = learn->region;
+		copy->lock = learn->lock;
+	}
+	spin_unlock_bh(&kl->lock);
+}
+
+void weft_learn_prepare(struct weft_klock *kl)
+{
+	struct weft_learn copy;
+	struct weft_block *blk;
+	u32 i;
+
+	copy_learnt(kl, &copy);
+	for (i = 0; i < copy.n; i++) {
+		blk = weft_block_get(copy.region, copy.learnt[i].block, false, 0);
+		if (IS_ERR(blk))
+			break;
+		weft_block_put(blk);
+	}
+}
+
+void weft_learn_hurry(struct weft_klock *kl)
+{
+	struct weft_learn copy;
+	struct weft_block *blk;
+	u32 i;
+
+	copy_learnt(kl, &copy);
+	for (i = 0; i < copy.n; i++) {
+		blk = weft_block_find(copy.region, copy.learnt[i].block);
+		if (!blk)
+			continue;
+		weft_block_take_now(blk);
+		weft_block_put(blk);
+	}
+}
+
+/* --- what becomes of the lock --------------------------------------------------------- */
+
+void weft_learn_expect(struct weft_klock *kl, u8 perm, u32 txn, struct weft_outbox *outbox)
+{
+	struct weft_learn *learn = kl->learn;
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	if (!READ_ONCE(weft_lock_tuning.learn))
+		return;
+	for (i = 0; learn && i < learn->n; i++) {
+		struct weft_learnt *e = &learn->learnt[i];
+		struct weft_block *blk;
+
+		if (!e->credit)
+			continue;
+		blk = weft_block_find(learn->region, e->block);
+		if (!blk)
+			continue;
+		/* it may have been evicted, and been learnt by another lock since */
+		if (weft_guarded_learn(blk, learn->lock))
+			weft_guarded_expect(blk, perm, txn, outbox);
+		else
+			forget(kl, e, outbox);
+		weft_block_put(blk);
+	}
+}
+
+void weft_learn_drop(struct weft_klock *kl, struct weft_outbox *outbox)
+{
+	struct weft_learn *learn = kl->learn;
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	for (i = 0; learn && i < learn->n; i++) {
+		struct weft_block *blk;
+
+		if (!learn->learnt[i].credit)
+			continue;
+		blk = weft_block_find(learn->region, learn->learnt[i].block);
+		if (!blk)
+			continue;
+		weft_guarded_drop(blk, outbox);
+		weft_block_put(blk);
+	}
+}
+
+void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *outbox)
+{
+	struct weft_learn *learn = kl->learn;
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	/* what is only asked for nobody would see to be of no use */
+	if (!READ_ONCE(weft_lock_tuning.learn) || !READ_ONCE(weft_lock_tuning.pass)) {
+		weft_learn_drop(kl, outbox);
+		return;
+	}
+	for (i = 0; learn && i < learn->n; i++) {
+		struct weft_block *blk;
+
+		if (!learn->learnt[i].credit)
+			continue;
+		blk = weft_block_find(learn->region, learn->learnt[i].block);
+		if (!blk)
+			continue;
+		weft_guarded_come(blk, kl->core.state, passed, outbox);
+		weft_block_put(blk);
+	}
+}
+
+/* Also of blocks that are not learnt here: others may have learnt them. */
+void weft_learn_pass(struct weft_klock *kl, const struct weft_successors *successors,
+		     struct weft_outbox *outbox)
+{
+	struct weft_learn *learn = kl->learn;
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	if (!READ_ONCE(weft_lock_tuning.learn))
+		return;
+	for (i = 0; learn && i < learn->n; i++) {
+		struct weft_block *blk = weft_block_find(learn->region, learn->learnt[i].block);
+
+		if (!blk)
+			continue;
+		weft_guarded_offer(blk, learn->lock, successors, outbox);
+		weft_block_put(blk);
+	}
+}
+
+/* Was it of use that the block came with the lock? */
+static void judge(struct weft_klock *kl, struct weft_learnt *e, u32 found,
+		  struct weft_outbox *outbox)
+{
+	if (found & WEFT_GUARDED_SAVED) {
+		e->turn = kl->grants;
+		e->saved += e->saved < U8_MAX;
+		e->credit = min(e->credit + 1, CREDIT);
+	}
+	if (!(found & (WEFT_GUARDED_USELESS | WEFT_GUARDED_RIVAL)))
+		return;
+	if (e->credit > 1)
+		e->credit--;
+	else
+		forget(kl, e, outbox);
+}
+
+static void leave_one(struct weft_klock *kl, struct weft_learnt *e, struct weft_block *blk,
+		      u32 writer, struct weft_outbox *outbox)
+{
+	const struct weft_successors successors = { .writer = writer };
+
+	if (e->credit) {
+		weft_guarded_leave(blk, outbox);
+		judge(kl, e, weft_guarded_judge(blk, kl->learn->lock), outbox);
+	}
+	if (!writer)
+		return;
+	/* one of us who read has the block, and had lent it to the others */
+	weft_guarded_offer(blk, kl->learn->lock, &successors, outbox);
+	if (e->credit)
+		weft_guarded_return(blk, writer, outbox);
+}
+
+void weft_learn_leave(struct weft_klock *kl, u32 writer, struct weft_outbox *outbox)
+{
+	struct weft_learn *learn = kl->learn;
+	u32 i;
+
+	lockdep_assert_held(&kl->lock);
+	for (i = 0; learn && i < learn->n; i++) {
+		struct weft_block *blk = weft_block_find(learn->region, learn->learnt[i].block);
+
+		if (!blk)
+			continue;
+		leave_one(kl, &learn->learnt[i], blk, writer, outbox);
+		weft_block_put(blk);
+	}
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the kernel sees of programs that have locks, see seen.h. */
+#include <linux/hash.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "blocks/block.h"
+#include "blocks/guarded.h"
+#include "blocks/region.h"
+#include "locks/guard.h"
+#include "locks/learn.h"
+#include "locks/seen.h"
+#include "locks/slots.h"
+#include "locks/step.h"
+#include "net/outbox.h"
+
+static_assert(WEFT_LOCKS_MAX < WEFT_NO_LOCK, "slots, plus 1, are numbers of locks");
+
+/* --- who has what ---------------------------------------------------------------------- */
+
+/* The last locks of this thread, and of others. */
+static u64 *bucket(struct weft_slots *slots)
+{
+	return slots->takers + hash_32((u32)current->pid, WEFT_TAKERS_SHIFT) * WEFT_TAKERS_EACH;
+}
+
+static u64 taker(u32 slot)
+{
+	return (u64)current->pid << 32 | slot;
+}
+
+/* Others may write here at the same time: then one of them is forgotten, or stands twice. */
+void weft_seen_taken(struct weft_slots *slots, u32 slot)
+{
+	u64 *b = bucket(slots), next = taker(slot), was;
+	u32 i;
+
+	for (i = 0; i < WEFT_TAKERS_EACH; i++) {
+		was = READ_ONCE(b[i]);
+		WRITE_ONCE(b[i], next);
+		if (was == taker(slot))
+			return;
+		next = was;
+	}
+}
+
+/* The lock of a slot, with a reference, or NULL. */
+static struct weft_klock *lock_of(struct weft_slots *slots, u32 slot)
+{
+	struct weft_klock *kl;
+
+	rcu_read_lock();
+	kl = xa_load(&slots->slot, slot);
+	if (kl && !refcount_inc_not_zero(&kl->ref))
+		kl = NULL;
+	rcu_read_unlock();
+	return kl;
+}
+
+/*
+ * Has this thread the lock?  So says the word, which programs write; a lie costs those who
+ * share the region with the one who tells it, and whom it could slow down without.
+ */
+static bool has(const struct weft_klock *kl)
+{
+	u64 word, holder;
+
+	lockdep_assert_held(&kl->lock);
+	if (!kl->word)
+		return false;
+	word = READ_ONCE(*kl->word);
+	if (!(word & WEFT_WORD_OWNER))
+		return word & (WEFT_WORD_READERS | WEFT_WORD_LISTED);
+	holder = READ_ONCE(container_of(kl->word, struct weft_lock_word, word)->holder);
+	/* who only asks the kernel need not say which thread it is */
+	return !holder || (u32)holder == (u32)task_pid_vnr(current);
+}
+
+static bool holds(struct weft_klock *kl)
+{
+	bool yes;
+
+	spin_lock_bh(&kl->lock);
+	yes = has(kl);
+	spin_unlock_bh(&kl->lock);
+	return yes;
+}
+
+/* The lock that this thread has got last and still has, with a reference, or NULL. */
+static struct weft_klock *last_lock(struct weft_slots *slots)
+{
+	const u64 *b = bucket(slots);
+	struct weft_klock *kl;
+	u32 i;
+
+	for (i = 0; i < WEFT_TAKERS_EACH; i++) {
+		u64 t = READ_ONCE(b[i]);
+
+		if (t >> 32 != (u32)current->pid)
+			continue;
+		kl = lock_of(slots, (u32)t);
+		if (!kl)
+			continue;
+		if (holds(kl))
+			return kl;
+		weft_klock_put(kl);
+	}
+	return NULL;
+}
+
+/* The lock that the block follows, if this thread has taken it without the kernel. */
+static struct weft_klock *its_lock(struct weft_slots *slots, const struct weft_block *blk)
+{
+	u32 lock = blk ? READ_ONCE(blk->bound.lock) : 0;
+	struct weft_klock *kl;
+
+	if (!lock || lock == WEFT_NO_LOCK)
+		return NULL;
+	kl = lock_of(slots, lock - 1);
+	if (!kl || holds(kl))
+		return kl;
+	weft_klock_put(kl);
+	return NULL;
+}
+
+/* --- what it misses -------------------------------------------------------------------- */
+
+static struct weft_learn *learn_alloc(struct weft_slots *slots, const struct weft_klock *kl)
+{
+	struct weft_learn *learn;
+
+	if (READ_ONCE(kl->learn) || READ_ONCE(kl->guard))
+		return NULL;
+	learn = kzalloc(sizeof(*learn), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (learn)
+		learn->region = slots->region;
+	return learn;
+}
+
+static void with_lock(struct weft_slots *slots, struct weft_klock *kl, u64 block, bool same)
+{
+	struct weft_learn *learn = learn_alloc(slots, kl);
+	struct weft_outbox outbox;
+
+	weft_klock_begin(kl, &outbox);
+	/* what programs say is all there is to it */
+	if (kl->word && !kl->guard) {
+		if (!kl->learn && learn) {
+			learn->lock = kl->slot + 1;
+			kl->learn = learn;
+			learn = NULL;
+		}
+		if (kl->learn)
+			weft_learn_missed(kl, block, same, &outbox);
+	}
+	weft_klock_end(kl, &outbox);
+	kfree(learn);
+}
+
+void weft_seen_miss(struct weft_slots *slots, u64 block)
+{
+	struct weft_block *blk;
+	struct weft_klock *kl;
+	bool same = true;
+
+	if (!READ_ONCE(slots->n) || !READ_ONCE(weft_lock_tuning.learn) ||
+	    xa_load(&slots->bound, block))
+		return;
+	blk = weft_block_find(slots->region, block);
+	kl = last_lock(slots);
+	if (!kl)
+		kl = its_lock(slots, blk);
+	if (blk) {
+		same = weft_guarded_missed(blk, kl ? kl->slot + 1 : WEFT_NO_LOCK);
+		weft_block_put(blk);
+	}
+	if (!kl)
+		return;
+	with_lock(slots, kl, block, same);
+	weft_klock_put(kl);
+}
+
+void weft_seen_said(struct weft_slots *slots, const struct weft_guard *guard)
+{
+	struct weft_outbox outbox;
+	struct weft_block *blk;
+	struct weft_klock *kl;
+	u32 i, lock;
+
+	for (i = 0; i < guard->n; i++) {
+		blk = weft_block_find(slots->region, guard->block[i]);
+		if (!blk)
+			continue;
+		lock = READ_ONCE(blk->bound.learnt) ? READ_ONCE(blk->bound.lock) : 0;
+		weft_block_put(blk);
+		kl = lock ? lock_of(slots, lock - 1) : NULL;
+		if (!kl)
+			continue;
+		weft_klock_begin(kl, &outbox);
+		weft_learn_give_way(kl, guard->block[i], &outbox);
+		weft_klock_end(kl, &outbox);
+		weft_klock_put(kl);
+	}
+}
