@@ -76,8 +76,6 @@
 	X(NEEDLESS,		"needless") \
 	X(NACKS,		"nacks") \
 	X(CHASES,		"chases") \
-	/* blocks that came from the node that was asked to pass them on */ \
-	X(QUEUED,		"queued") \
 	/* what others wanted, and what went away */ \
 	X(INVALIDATED,		"invalidated") \
 	X(DOWNGRADED,		"downgraded") \

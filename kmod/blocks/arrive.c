@@ -76,19 +76,11 @@ static void settle_doubt(struct weft_block *blk, const struct weft_msg *msg)
 	blk->doubt = 0;
 }
 
-/*
- * The last answer to the request for @op, of the transaction @txn, came; @queued: it had been
- * refused, and this is from the node that we have waited at since.
- */
-static void note_time(struct weft_block *blk, u8 op, u32 txn, bool queued)
+/* The last answer to the request for @op, of the transaction @txn, came. */
+static void note_time(struct weft_block *blk, u8 op, u32 txn)
 {
 	u64 took = ktime_get_ns() - blk->asked;
 
-	if (queued) {
-		weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_QUEUED, took);
-		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_QUEUED);
-		return;
-	}
 	if (blk->repeated < blk->asked) {
 		weft_rtt_sample(&blk->cache->node->rtts, weft_block_rtt(blk, op), took);
 		return;
@@ -104,7 +96,6 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	const struct weft_msg *msg = &packet->msg;
 	u8 op = blk->line.op, state = blk->line.state;
 	bool asked = !blk->bound.expected, putting = blk->putting, passed;
-	bool queued = blk->line.queued && msg->type == WEFT_MSG_PASSED;
 	u32 txn = blk->line.txn;
 	struct weft_out out;
 
@@ -114,7 +105,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	weft_line_recv(&blk->line, msg, weft_node_seq(blk->cache->node), &out);
 	passed = weft_bound_recv(blk, msg, state);
 	if (op != WEFT_OP_NONE && blk->line.op != op && asked)
-		note_time(blk, op, txn, queued);
+		note_time(blk, op, txn);
 	if (out.effects & WEFT_DO_BACKOFF)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)

@@ -196,9 +196,7 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 {
 	struct weft_bound *b = &blk->bound;
 	const struct weft_line *l = &blk->line;
-	/* by the lock's last holder, or by the last owner, whom we asked to */
-	bool passed = msg->type == WEFT_MSG_PASSED && b->awaited;
-	bool unasked = b->expected || passed ||
+	bool unasked = b->expected || msg->type == WEFT_MSG_PASSED ||
 		       (msg->flags & (WEFT_F_LENT | WEFT_F_BUSY)) == WEFT_F_LENT;
 
 	lockdep_assert_held(&blk->lock);
@@ -217,7 +215,8 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 		b->wish = WEFT_I;
 	/* we may have asked meanwhile, as it took longer than usual */
 	if (l->state > state) {
-		passed |= b->expected || l->loaned;
+		bool passed = b->expected || l->loaned || msg->type == WEFT_MSG_PASSED;
+
 		/* what was mapped before may be used without a fault */
 		if (b->learnt && state == WEFT_I && (passed || b->awaited)) {
 			b->brought = passed;

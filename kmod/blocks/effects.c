@@ -32,10 +32,7 @@ static void expect_answer(struct weft_block *blk, u32 effects)
 	if (weft_bound_silent(blk))
 		return;
 	if (effects & WEFT_DO_BACKOFF) {
-		/* who waits where the block is has only to doubt that it was heard */
-		blk->backoff_at = ktime_get_ns() +
-				  (blk->line.queued ? weft_rtt_queued(rtts) :
-				   weft_rtt_backoff(rtts, blk->line.nacks));
+		blk->backoff_at = ktime_get_ns() + weft_rtt_backoff(rtts, blk->line.nacks);
 		blk->retry_at = 0;
 	} else if (blk->backoff_at) {
 		/* what was refused is asked for again then, and comes here */

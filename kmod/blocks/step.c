@@ -339,8 +339,7 @@ static bool step(struct weft_block *blk, struct weft_outbox *outbox)
 
 	if (blk->line.revoking && revoke(blk, &out, outbox))
 		return true;
-	if (!weft_bound_step(blk, &out) && !weft_line_pass_next(&blk->line, &out) &&
-	    !leave(blk, &out) && !ask(blk, &out))
+	if (!weft_bound_step(blk, &out) && !leave(blk, &out) && !ask(blk, &out))
 		return false;
 	weft_block_carry_out(blk, &out, NULL, outbox);
 	return true;

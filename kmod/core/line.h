@@ -36,7 +36,6 @@ enum weft_held {
 };
 
 #define WEFT_FRAGS_MAX	64	/* fragments of a block, one bit each */
-#define WEFT_WAITERS_MAX	8	/* nodes that a line's owner knows to wait; others ask again */
 
 /**
  * struct weft_line - one line at one node
@@ -61,15 +60,12 @@ enum weft_held {
  * @downgraded: GETS: an answer said that it comes with the lock, and is not lent
  * @loaned: S: the owner lent it to us, the directory does not know of it
  * @chase_home: the next CHASE is for the home, see weft_transaction_chase()
- * @queued: GETM: refused, and the node that was in the way was asked to pass the line
- *	on: a host may be patient
  * @dunned: GETM, TAKE: those to whom the line was lent were told to give it up
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
  * @in_whole: all fragments of the data coming in came
  * @nacks: refusals in a row, for back-off
  * @tries: time-outs in a row, for back-off
- * @chased: GETM: the transaction that was in the way when we last asked for that
  * @status: of the entry, as the answers say
  * @copyset: of the entry, as the answers say
  * @grant: of the entry: which taking of its lock is ours
@@ -97,8 +93,6 @@ enum weft_held {
  *	none: what the directory said before that is out of date
  * @lending: the transaction that it will be lent for, unasked, when the host has
  *	revoked (@revoking); 0: none
- * @waiters: GETM, COMMIT or M: transactions that wait to own the line next, the first
- *	first; 0: no more
  * @rq: the invalidation, forward, pass or return of what was lent (INV_ACK) that
  *	waits for the host (@revoking)
  * @rq.type: 0 for none
@@ -124,7 +118,6 @@ struct weft_line {
 	bool downgraded;
 	bool loaned;
 	bool chase_home;
-	bool queued;
 	bool dunned;
 	bool need_known;
 	bool fetching;
@@ -134,7 +127,6 @@ struct weft_line {
 	u8 status;
 	u64 version;
 	u32 txn;
-	u32 chased;
 	u32 grant;
 	u32 owned;
 	u32 lent;
@@ -156,7 +148,6 @@ struct weft_line {
 	u32 held_txn;
 	u32 held_grant;
 	u32 lending;
-	u32 waiters[WEFT_WAITERS_MAX];
 	struct {
 		u8 type;
 		u8 flags;
@@ -212,14 +203,12 @@ enum weft_miss {
  * @miss: enum weft_miss
  * @n: messages
  * @send: the messages, in any order, after INSTALL and before FREE
- * @list: payload of a CHASE among them: transactions, big-endian
  */
 struct weft_out {
 	u32 effects;
 	u32 miss;
 	u32 n;
 	struct weft_send send[WEFT_OUT_MAX];
-	u8 list[WEFT_WAITERS_MAX * 4];
 };
 
 static inline void weft_out_init(struct weft_out *out)

@@ -2,7 +2,6 @@
 /* What others want from our copy, and data retained for them, see provider.h. */
 #include "provider.h"
 #include "transaction.h"
-#include "waiters.h"
 
 /* --- what others want from our copy -------------------------------------- */
 
@@ -78,7 +77,6 @@ static void obey_inv(struct weft_line *l, u32 fresh, struct weft_out *out)
 			return; /* stale, see inv() */
 		leave_m(l, WEFT_I, out);
 		give(l, fresh, out);
-		weft_waiters_move(l, l->rq.txn, l->rq.grant, out);
 		return;
 	}
 	if (l->held && is_owner(l)) {
@@ -120,7 +118,6 @@ static void obey_fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 	if (l->state != WEFT_M || !is_owner(l))
 		return;
 	leave_m(l, WEFT_S, out);
-	weft_waiters_forget(l);
 	give_and_write_back(l, WEFT_HELD_PINNED, fresh, out);
 }
 
@@ -191,7 +188,6 @@ static void obey_pass(struct weft_line *l, u32 fresh, struct weft_out *out)
 	m->grant = l->rq.grant;
 	m->holder = l->lent & ~l->back;
 	out->effects |= WEFT_DO_TIMER;
-	weft_waiters_move(l, l->rq.txn, l->rq.grant + WEFT_GRANT_STEP, out);
 }
 
 bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out)
@@ -208,19 +204,6 @@ bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out)
 	l->revoking = 2;
 	out->effects = WEFT_DO_REVOKE;
 	return true;
-}
-
-bool weft_line_pass_next(struct weft_line *l, struct weft_out *out)
-{
-	u32 txn;
-
-	weft_out_init(out);
-	if (l->state != WEFT_M || !weft_line_idle(l))
-		return false;
-	while ((txn = weft_waiters_take(l)))
-		if (weft_line_pass(l, txn, out))
-			return true;
-	return false;
 }
 
 /* Programs have no access to write: the other one may read, too. */
@@ -311,24 +294,12 @@ static void take_order(struct weft_line *l, u8 type, u32 fresh, struct weft_out 
 	l->rq.type = l->revoking ? type : 0;
 }
 
-/*
- * The line was to be passed on, and another node was faster: the directory would drop the
- * PASS.
- */
-static bool overtakes(const struct weft_line *l, const struct weft_msg *msg)
-{
-	return l->rq.type == WEFT_MSG_PASS && msg->status == WEFT_M &&
-	       (msg->copyset & weft_line_me(l)) && (int)(msg->grant - l->owned) > 0;
-}
-
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out)
 {
 	/* one at a time; who is passed over asks again */
-	if (l->revoking && l->rq.type && !overtakes(l, msg))
-		return;
 	if (l->revoking && l->rq.type)
-		weft_waiters_first(l, l->rq.txn);
+		return;
 	/* the lock is ours: this is from before */
 	if (l->op == WEFT_OP_TAKE && l->need_known)
 		return;

@@ -21,17 +21,6 @@
 bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out);
 
 /**
- * weft_line_pass_next() - give the line to the first of those that wait for it
- *
- * As weft_line_pass().  A host calls it as soon as the line is idle; until it has
- * revoked, which may be when the access has been done that the line came for, another
- * node's order to give the line up takes the place of this.
- *
- * Return: false if nobody waits, this node is not the owner, or the line is busy.
- */
-bool weft_line_pass_next(struct weft_line *l, struct weft_out *out);
-
-/**
  * weft_line_lend() - let a node read that has not asked yet, and stay the owner
  * @txn: transaction that the other node expects it with
  *

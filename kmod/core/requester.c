@@ -4,7 +4,6 @@
 #include "provider.h"
 #include "requester.h"
 #include "transaction.h"
-#include "waiters.h"
 
 /* --- requests ----------------------------------------------------------- */
 
@@ -193,59 +192,23 @@ static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
 	l->refused = true;
 	if (l->nacks < 255)
 		l->nacks++;
-	/* so does a node that was asked to pass it on, and does not have it any more */
-	if (msg->info == WEFT_WHY_MOVING)
-		l->queued = false;
 	/* what was to come by itself: who was passed the line next waits for us, too */
 	if (msg->info == WEFT_WHY_BUSY)
 		weft_transaction_chase(l, msg, l->overdue ? 0 : l->nacks, out);
 }
 
-/* The transaction that @msg says is under way here. */
-static bool alive(const struct weft_line *l, const struct weft_msg *msg)
-{
-	return l->op != WEFT_OP_NONE && l->txn == msg->holder &&
-	       !(l->need_known && l->grant != msg->grant);
-}
-
-/* ... is over, and we own the line by it. */
-static bool owns_since(const struct weft_line *l, const struct weft_msg *msg)
-{
-	return l->state == WEFT_M && l->op != WEFT_OP_PUT && l->op != WEFT_OP_TAKE &&
-	       (l->owned | WEFT_GRANT_OWNED) == (msg->grant | WEFT_GRANT_OWNED);
-}
-
-/* We own the line, or shall, and can pass it on. */
-static bool can_pass(const struct weft_line *l, const struct weft_msg *msg)
-{
-	return owns_since(l, msg) ||
-	       (alive(l, msg) && (l->op == WEFT_OP_GETM ||
-				  (l->op == WEFT_OP_COMMIT && l->state == WEFT_M)));
-}
-
 void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 			   struct weft_out *out)
 {
-	bool other = weft_node_bit(weft_txn_member(msg->txn)) &&
-		     weft_txn_member(msg->txn) != l->self;
-
 	if (weft_txn_member(msg->holder) != l->self)
 		return;
-	if ((msg->flags & WEFT_F_EXCL) && other) {
-		if (can_pass(l, msg))
-			weft_waiters_note(l, msg);
-		else
-			weft_line_send(l, out, (u8)weft_txn_member(msg->txn), WEFT_MSG_NACK,
-				       msg->txn)->info = WEFT_WHY_MOVING;
-	}
-	if (alive(l, msg)) {
-		if (l->expecting && l->held)
-			weft_provider_timeout(l, out);
-		else if (l->expecting)
-			weft_requester_timeout(l, out); /* others wait for what it waits for */
-	} else if (!owns_since(l, msg)) {
+	if (l->op == WEFT_OP_NONE || l->txn != msg->holder ||
+	    (l->need_known && l->grant != msg->grant))
 		weft_transaction_abort(l, msg->holder, msg->grant, out);
-	}
+	else if (l->expecting && l->held)
+		weft_provider_timeout(l, out);
+	else if (l->expecting)
+		weft_requester_timeout(l, out); /* others wait for what it waits for */
 }
 
 void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,

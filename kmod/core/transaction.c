@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The outstanding transaction of a line, see transaction.h. */
 #include "transaction.h"
-#include "waiters.h"
 
 void weft_transaction_finish(struct weft_line *l, struct weft_out *out)
 {
@@ -46,8 +45,6 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->fetching = false;
 	l->dunned = false;
 	l->chase_home = false;
-	l->chased = 0;
-	l->queued = false;
 	l->acked = 0;
 	l->loans = 0;
 	l->returned = 0;
@@ -57,8 +54,6 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->in_version = 0;
 	l->wb_version = 0;
 	l->tries = 0;
-	if (l->state != WEFT_M)
-		weft_waiters_forget(l);
 }
 
 bool weft_line_unexpect(struct weft_line *l, struct weft_out *out)
@@ -116,35 +111,20 @@ void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant,
 	weft_line_send(l, out, 0, WEFT_MSG_ABORT, txn)->grant = grant;
 }
 
-/* A node that wants to write, and asks for that, can wait where the line is. */
-static bool may_queue(const struct weft_line *l, u32 member)
-{
-	return l->op == WEFT_OP_GETM && !l->expecting && weft_node_bit(member);
-}
-
 void weft_transaction_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
 			    struct weft_out *out)
 {
 	u32 member = weft_txn_member(msg->holder);
-	bool queue = may_queue(l, member), first = queue && l->chased != msg->holder;
 	struct weft_msg *m;
-	u8 to;
 
 	if (member == l->self) {
 		weft_transaction_abort(l, msg->holder, msg->grant, out);
-		return;
-	}
-	if (!first && n % WEFT_CHASE_AFTER && n != 255)
-		return;
-	/* by turns: for who has left the rack the home answers */
-	to = l->chase_home && !first ? 0 : (u8)member;
-	m = weft_line_send(l, out, to, WEFT_MSG_CHASE, msg->txn);
-	m->holder = msg->holder;
-	m->grant = msg->grant;
-	l->chase_home = to;
-	if (queue && to) {
-		m->flags = WEFT_F_EXCL;
-		l->chased = msg->holder;
-		l->queued = true;
+	} else if (n % WEFT_CHASE_AFTER == 0 || n == 255) {
+		/* by turns: for who has left the rack the home answers */
+		m = weft_line_send(l, out, l->chase_home ? 0 : (u8)member,
+				   WEFT_MSG_CHASE, msg->txn);
+		m->holder = msg->holder;
+		m->grant = msg->grant;
+		l->chase_home = !l->chase_home;
 	}
 }

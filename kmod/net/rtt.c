@@ -12,8 +12,6 @@
 #define QUERY_US	20000
 #define PATIENCE_MIN_US	20
 #define PATIENCE_MAX_US	50000
-#define QUEUED_MIN_US	2000
-#define QUEUED_MAX_US	50000
 #define BACKOFF_MIN_US	20
 #define BACKOFF_MAX_US	10000
 
@@ -24,7 +22,6 @@ static const struct weft_rtts at_first = { .kind = {
 	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
 	/* nothing is sent again: it is asked for */
 	[WEFT_RTT_PASS] = { 1000, 500, 0 },
-	[WEFT_RTT_QUEUED] = { 4000, 1000, 0 },
 } };
 
 void weft_rtt_init(struct weft_rtts *rtts)
@@ -70,12 +67,6 @@ u64 weft_rtt_patience(const struct weft_rtts *rtts)
 {
 	return (u64)clamp_t(u32, usual_us(rtts, WEFT_RTT_PASS), PATIENCE_MIN_US,
 			    PATIENCE_MAX_US) * NSEC_PER_USEC;
-}
-
-u64 weft_rtt_queued(const struct weft_rtts *rtts)
-{
-	return (u64)clamp_t(u32, usual_us(rtts, WEFT_RTT_QUEUED), QUEUED_MIN_US,
-			    QUEUED_MAX_US) * NSEC_PER_USEC;
 }
 
 u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks)

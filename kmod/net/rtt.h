@@ -15,7 +15,6 @@ enum weft_rtt_what {
 	WEFT_RTT_AHEAD,		/* a request of reading ahead */
 	WEFT_RTT_HOME,		/* a block on its way home */
 	WEFT_RTT_PASS,		/* what is passed on with a lock comes after it */
-	WEFT_RTT_QUEUED,	/* what waited for its turn where the block is */
 	WEFT_RTT_KINDS
 };
 
@@ -58,9 +57,6 @@ unsigned long weft_rtt_query(const struct weft_rtts *rtts, u8 losses);
 
 /* Nanoseconds after a lock that what is passed on with it is waited for. */
 u64 weft_rtt_patience(const struct weft_rtts *rtts);
-
-/* Nanoseconds until a request is repeated that waits for its turn. */
-u64 weft_rtt_queued(const struct weft_rtts *rtts);
 
 /* Nanoseconds until a request is repeated that was refused @nacks times. */
 u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks);

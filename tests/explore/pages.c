@@ -70,24 +70,13 @@ static void used(struct world *w, int n, int i)
 		w->seq[n]++;
 }
 
-/* A host passes on what others wait for as soon as it can. */
-static void serve_waiters(struct world *w, const struct config *c, int n)
-{
-	struct weft_out out;
-
-	for (int i = 0; i < c->lines; i++)
-		if (weft_line_pass_next(&w->line[n][i], &out))
-			do_out(w, c, n, i, &out, NULL);
-}
-
-/* ... and asks again for what a program still waits for. */
+/* The host asks again for what a program still waits for. */
 static void pursue(struct world *w, const struct config *c, int n)
 {
 	int i = w->want_line[n];
 	struct weft_line *l = &w->line[n][i];
 	struct weft_out out;
 
-	serve_waiters(w, c, n);
 	if (!w->want[n])
 		return;
 	if (weft_line_perm(l) >= w->want[n]) {
@@ -104,13 +93,12 @@ void pages_recv(struct world *w, const struct config *c, int n,
 		const struct flight *f)
 {
 	int i = world_line(c, f->line);
-	u8 list[MAX_NODES * 4];
 	struct weft_msg m;
 	struct weft_out out;
 
 	if (has_left(w, n))
 		return;
-	network_message(&m, f, list);
+	network_header(&m, f);
 	weft_line_recv(&w->line[n][i], &m, w->seq[n] + 1, &out);
 	used(w, n, i);
 	do_out(w, c, n, i, &out, f);
@@ -145,8 +133,7 @@ static bool early(const struct world *w, const struct config *c, int n, int i)
 {
 	const struct weft_line *l = &w->line[n][i];
 
-	/* who waits where the line is need not ask before all is quiet */
-	if (!l->refused || l->queued)
+	if (!l->refused)
 		return !world_silent(w, c, i);
 	for (int k = 0; k < w->flights; k++) {
 		u8 type = w->flight[k].type;
@@ -438,8 +425,6 @@ static void tidy_line(struct weft_line *l)
 			l->back = keep.back;
 		}
 		l->loaned = l->state == WEFT_S && keep.loaned;
-		if (l->state == WEFT_M)
-			memcpy(l->waiters, keep.waiters, sizeof(l->waiters));
 		if (l->held) {
 			l->chase_home = keep.chase_home;
 			l->nonce = keep.nonce;
@@ -462,10 +447,6 @@ static void tidy_line(struct weft_line *l)
 			l->returned_version = 0;
 		if (l->op != WEFT_OP_GETS)
 			l->wb_version = 0;
-		if (l->op != WEFT_OP_GETM) {
-			l->chased = 0;
-			l->queued = false;
-		}
 	}
 }
 
@@ -498,10 +479,9 @@ void pages_print(const struct world *w, const struct config *c, int line)
 	for (int n = 0; n < c->nodes; n++) {
 		const struct weft_line *l = &w->line[n][line];
 
-		printf("    node %d: state %u op %u%s txn %u owned %u lent %x loans %x returned %x waiters %x %x held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
+		printf("    node %d: state %u op %u%s txn %u owned %u lent %x loans %x returned %x held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
 		       n + 1, l->state, l->op, l->expecting ? " expecting" : "",
 		       l->txn & WEFT_TXN_SEQ_MASK, l->owned, l->lent, l->loans, l->returned,
-		       l->waiters[0], l->waiters[1],
 		       l->held, l->revoking, l->poisoned, l->acked, l->copyset,
 		       (unsigned long long)l->version, w->data[n][line][0],
 		       w->want_line[n] == line ? w->want[n] : 0);
