@@ -143,9 +143,7 @@ static void watch(struct weft_block *blk, const struct weft_msg *msg, u8 state)
 
 	if (!b->lock)
 		return;
-	if ((msg->type == WEFT_MSG_INV || msg->type == WEFT_MSG_FWD ||
-	     (msg->type == WEFT_MSG_CHASE && msg->flags & WEFT_F_EXCL)) &&
-	    was_offered(b, msg->txn))
+	if ((msg->type == WEFT_MSG_INV || msg->type == WEFT_MSG_FWD) && was_offered(b, msg->txn))
 		b->followers |= weft_node_bit(weft_txn_member(msg->txn));
 	/* what was lent with the lock would have been given back with it */
 	if (l->op == WEFT_OP_TAKE && l->dunned)
