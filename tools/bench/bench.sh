@@ -143,6 +143,7 @@ fill /weft/data64 $((repeats * part))
 empty node1
 # What another node has modified is slow: less of it will do.
 fill /weft/modified $((repeats * part / 8))
+fill /weft/modified2 $((repeats * part / 8))
 
 # Sequential reading of what is not cached, against what TCP makes of the wire. They
 # take turns, and each turn gives a ratio: the machine may be busy with other things.
@@ -157,11 +158,11 @@ tcp()
 		"$OUT/iperf3"
 }
 
-# seqread FILE TURN BYTES: MB/s.
+# seqread FILE TURN BYTES: MB/s, with the options in "how".
 seqread()
 {
-	on node2 "$BIN/weft-bench" seqread --file "$1" --repeats 1 --offset $(($2 * $3)) \
-		--size "$3" | sed -n 's/.*"value":\([^,]*\),.*/\1/p'
+	on node2 "$BIN/weft-bench" seqread "${how[@]}" --file "$1" --repeats 1 \
+		--offset $(($2 * $3)) --size "$3" | sed -n 's/.*"value":\([^,]*\),.*/\1/p'
 }
 
 # summary BENCH LABEL UNIT TARGET VALUE...: a result of several values; TARGET may be -.
@@ -186,34 +187,48 @@ over()
 	awk -v a="$1" -v b="$2" 'BEGIN { if (b + 0 > 0) print a / b }'
 }
 
-modified=$(counter miss_read_modified)
-tcps=() homes=() homes64=() modifieds=() ratios=() ratios64=() ratios_modified=()
-for ((turn = repeats - 1; turn >= 0; turn--)); do
-	before=$(tcp) || exit 1
-	home=$(seqread /weft/data "$turn" "$part")
-	home64=$(seqread /weft/data64 "$turn" "$part")
-	after=$(tcp) || exit 1
-	mean=$(awk -v a="$before" -v b="$after" 'BEGIN { print (a + b) / 2 }')
-	tcps+=("$mean")
-	homes+=("$home")
-	homes64+=("$home64")
-	ratios+=("$(over "$home" "$mean")")
-	ratios64+=("$(over "$home64" "$mean")")
-done
-[ "$(counter miss_read_modified)" = "$modified" ] ||
-	die "what was read as uncached was in node1's cache"
-for ((turn = repeats - 1; turn >= 0; turn--)); do
-	one=$(seqread /weft/modified "$turn" $((part / 8)))
-	modifieds+=("$one")
-	ratios_modified+=("$(over "$one" "${tcps[turn]}")")
-done
-summary iperf3 TCP MB/s - "${tcps[@]}"
-summary seqread '4 KiB blocks' MB/s - "${homes[@]}"
-summary seqread '64 KiB blocks' MB/s - "${homes64[@]}"
-summary seqread 'modified elsewhere' MB/s - "${modifieds[@]}"
-summary seqread '4 KiB of iperf3' ratio 0.5 "${ratios[@]}"
-summary seqread '64 KiB of iperf3' ratio 0.5 "${ratios64[@]}"
-summary seqread 'modified of iperf3' ratio - "${ratios_modified[@]}"
+# sequential MODIFIED SUFFIX [OPTION]: in order, by page faults or by what OPTION says;
+# MODIFIED is the file that node1 has modified. SUFFIX is for the labels.
+sequential()
+{
+	local modified turn before after mean home home64 one tcps=() homes=() homes64=() \
+		modifieds=() ratios=() ratios64=() ratios_modified=()
+
+	how=("${@:3}")
+	modified=$(counter miss_read_modified)
+	for ((turn = repeats - 1; turn >= 0; turn--)); do
+		before=$(tcp) || exit 1
+		home=$(seqread /weft/data "$turn" "$part")
+		home64=$(seqread /weft/data64 "$turn" "$part")
+		after=$(tcp) || exit 1
+		mean=$(awk -v a="$before" -v b="$after" 'BEGIN { print (a + b) / 2 }')
+		tcps+=("$mean")
+		homes+=("$home")
+		homes64+=("$home64")
+		ratios+=("$(over "$home" "$mean")")
+		ratios64+=("$(over "$home64" "$mean")")
+	done
+	[ "$(counter miss_read_modified)" = "$modified" ] ||
+		die "what was read as uncached was in node1's cache"
+	for ((turn = repeats - 1; turn >= 0; turn--)); do
+		one=$(seqread "$1" "$turn" $((part / 8)))
+		modifieds+=("$one")
+		ratios_modified+=("$(over "$one" "${tcps[turn]}")")
+	done
+	summary iperf3 "TCP$2" MB/s - "${tcps[@]}"
+	summary seqread "4 KiB blocks$2" MB/s - "${homes[@]}"
+	summary seqread "64 KiB blocks$2" MB/s - "${homes64[@]}"
+	summary seqread "modified elsewhere$2" MB/s - "${modifieds[@]}"
+	summary seqread "4 KiB of iperf3$2" ratio 0.5 "${ratios[@]}"
+	summary seqread "64 KiB of iperf3$2" ratio 0.5 "${ratios64[@]}"
+	summary seqread "modified of iperf3$2" ratio - "${ratios_modified[@]}"
+}
+
+# By page faults, whose cost alone "scan faults" below tells; and by read(), which copies
+# as iperf3 does.
+sequential /weft/modified ''
+empty node2
+sequential /weft/modified2 ', read()' --read
 
 # Random reading of what is not cached.
 empty node2
