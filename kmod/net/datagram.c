@@ -62,17 +62,14 @@ static void send_all(struct weft_node *node, u32 to, struct sk_buff_head *queue)
 	local_bh_enable();
 }
 
-static void udp_send(struct weft_node *node, struct weft_outbox *box)
+static bool udp_send(struct weft_node *node, const struct weft_outgoing *out)
 {
-	struct weft_outgoing *out;
 	struct sk_buff_head queue;
 
 	__skb_queue_head_init(&queue);
-	while ((out = weft_outbox_take(box))) {
-		weft_encode(node, out, &queue);
-		send_all(node, out->to, &queue);
-		weft_outbox_done(out);
-	}
+	weft_encode(node, out, &queue);
+	send_all(node, out->to, &queue);
+	return true;
 }
 
 const struct weft_transport weft_udp = {

@@ -51,7 +51,7 @@ struct weft_transport;
  * @above: the layers above, which messages are for
  * @socket: see port.c
  * @group: the switch's, as it was joined
- * @transport: the way to the others; of who makes the node, for good
+ * @transports: the ways to the others, NULL behind the last; of who makes the node, for good
  *
  * All but those that say READ_ONCE, @seq, @members_asked and what has locks of its own are
  * constant while @up.
@@ -82,7 +82,7 @@ struct weft_node {
 	const struct weft_receivers *above;
 	struct socket __rcu *socket;
 	struct ip_mreqn group;
-	const struct weft_transport *transport;
+	const struct weft_transport *const *transports;
 };
 
 /**

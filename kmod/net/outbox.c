@@ -89,7 +89,7 @@ void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_ms
 	out->frozen = frozen;
 }
 
-struct weft_outgoing *weft_outbox_take(struct weft_outbox *box)
+static struct weft_outgoing *take(struct weft_outbox *box)
 {
 	struct weft_outgoing *out = box->first;
 
@@ -102,7 +102,7 @@ struct weft_outgoing *weft_outbox_take(struct weft_outbox *box)
 	return out;
 }
 
-void weft_outbox_done(struct weft_outgoing *out)
+static void done(struct weft_outgoing *out)
 {
 	if (out->contents)
 		out->contents->put(out->contents);
@@ -114,9 +114,11 @@ void weft_outbox_done(struct weft_outgoing *out)
 
 void weft_outbox_send(struct weft_outbox *box)
 {
-	if (!box->first)
-		return;
-	box->node->transport->send(box->node, box);
-	/* all that was in it has been given back */
+	struct weft_outgoing *out;
+
+	while ((out = take(box))) {
+		weft_transport_send(box->node, out);
+		done(out);
+	}
 	box->owned = 0;
 }

@@ -96,10 +96,4 @@ void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_ms
  */
 void weft_outbox_send(struct weft_outbox *box);
 
-/* --- for transports ------------------------------------------------------------------ */
-
-/* The next one, or NULL; to be given back by weft_outbox_done(). */
-struct weft_outgoing *weft_outbox_take(struct weft_outbox *box);
-void weft_outbox_done(struct weft_outgoing *out);
-
 #endif /* WEFT_OUTBOX_H */

@@ -185,7 +185,7 @@ static int node_up(struct weft_member *m, struct weft_config *cfg,
 		return err;
 	/* nobody sends or receives yet */
 	publish(m, cfg);
-	err = m->node->transport->open(m->node, cfg, extack);
+	err = weft_transport_open(m->node, cfg, extack);
 	if (err) {
 		memzero_explicit(&m->node->key, sizeof(m->node->key));
 		return err;
@@ -232,7 +232,7 @@ int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack)
 		return -EBUSY;
 	}
 	m->node->up = false;
-	m->node->transport->close(m->node);
+	weft_transport_close(m->node);
 	memzero_explicit(&m->node->key, sizeof(m->node->key));
 	net = m->config.net;
 	m->config.net = NULL;

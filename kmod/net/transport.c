@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The ways of a node to the others, see transport.h. */
+#include "net/node.h"
+#include "net/transport.h"
+
+int weft_transport_open(struct weft_node *node, const struct weft_config *cfg,
+			struct netlink_ext_ack *extack)
+{
+	const struct weft_transport *const *way;
+	int err;
+
+	for (way = node->transports; *way; way++) {
+		err = (*way)->open(node, cfg, extack);
+		if (err) {
+			weft_transport_close(node);
+			return err;
+		}
+	}
+	return 0;
+}
+
+void weft_transport_close(struct weft_node *node)
+{
+	const struct weft_transport *const *way;
+
+	for (way = node->transports; *way; way++)
+		(*way)->close(node);
+}
+
+void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out)
+{
+	const struct weft_transport *const *way = node->transports;
+
+	while (*way && !(*way)->send(node, out))
+		way++;
+}
