@@ -54,6 +54,8 @@
  *   RACK	number of the rack, 0 unless given; nodes, blades and the switch
  *		of a rack agree on it and ignore all other messages.  With one that
  *		this machine is not in yet it becomes a node of another rack
+ *   JOINS	number of the rack as messages say it, RACK unless given: so a machine can be
+ *		a node of one rack more than once, and know it by another number each time
  *   ADDRESS	the node's own, the interface's first unless given
  *   MTU	longest datagram, the interface's unless given
  *   TIMEOUT_MS, HOLD_US  see TUNE
@@ -301,6 +303,7 @@ enum weft_cmd {
  * @WEFT_A_CONFIG_MTU: u32, WEFT_MTU_MIN..MAX
  * @WEFT_A_CONFIG_WIRE_VERSION: u32, of the messages; in the answer only
  * @WEFT_A_CONFIG_KEY: WEFT_KEY_BYTES bytes; in no answer
+ * @WEFT_A_CONFIG_JOINS: u32
  */
 enum weft_a_config {
 	WEFT_A_CONFIG_ID = 1,
@@ -314,6 +317,7 @@ enum weft_a_config {
 	WEFT_A_CONFIG_MTU,
 	WEFT_A_CONFIG_WIRE_VERSION,
 	WEFT_A_CONFIG_KEY,
+	WEFT_A_CONFIG_JOINS,
 
 	__WEFT_A_CONFIG_MAX,
 	WEFT_A_CONFIG_MAX = __WEFT_A_CONFIG_MAX - 1

@@ -49,6 +49,9 @@
 	/* messages */ \
 	X(MSG_SENT,		"msg_sent") \
 	X(MSG_SENT_BYTES,	"msg_sent_bytes") \
+	/* of those, to a node in this kernel; lost on that way */ \
+	X(MSG_IN_MEMORY,	"msg_in_memory") \
+	X(MSG_INBOX_FULL,	"msg_inbox_full") \
 	X(MSG_RECEIVED,		"msg_received") \
 	X(MSG_RECEIVED_BYTES,	"msg_received_bytes") \
 	X(MSG_BAD,		"msg_bad") \

@@ -22,6 +22,7 @@
 #include "locks/klock.h"
 #include "locks/quota.h"
 #include "net/datagram.h"
+#include "net/memory.h"
 #include "net/outbox.h"
 #include "net/packet.h"
 #include "net/recv.h"
@@ -84,6 +85,9 @@ static void rack_free(struct weft_rack *rack)
 	kfree(rack);
 }
 
+/* The quicker ones first. */
+static const struct weft_transport *const transports[] = { &weft_memory, &weft_udp, NULL };
+
 static struct weft_rack *rack_make(u32 number)
 {
 	struct weft_rack *rack = kzalloc(sizeof(*rack), GFP_KERNEL);
@@ -94,7 +98,7 @@ static struct weft_rack *rack_make(u32 number)
 		kfree(rack);
 		return NULL;
 	}
-	rack->node.transport = &weft_udp;
+	rack->node.transports = transports;
 	rack->recall = weft_recall_new();
 	rack->opened = weft_opened_new();
 	rack->told = weft_told_new(rack);

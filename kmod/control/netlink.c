@@ -63,6 +63,7 @@ static const struct nla_policy weft_genl_config_policy[WEFT_A_CONFIG_MAX + 1] = 
 		.reject_message = "the version of the messages cannot be set",
 	},
 	[WEFT_A_CONFIG_KEY] = NLA_POLICY_EXACT_LEN(WEFT_KEY_BYTES),
+	[WEFT_A_CONFIG_JOINS] = { .type = NLA_U32 },
 };
 
 /* CONFIG_CLEAR and CONFIG_GET: which rack. */
@@ -215,7 +216,9 @@ static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)
 	if (err)
 		return err;
 	if (attrs[WEFT_A_CONFIG_RACK])
-		cfg.rack = nla_get_u32(attrs[WEFT_A_CONFIG_RACK]);
+		cfg.number = nla_get_u32(attrs[WEFT_A_CONFIG_RACK]);
+	cfg.rack = attrs[WEFT_A_CONFIG_JOINS] ? nla_get_u32(attrs[WEFT_A_CONFIG_JOINS]) :
+						cfg.number;
 	if (attrs[WEFT_A_CONFIG_ADDRESS])
 		cfg.addr = nla_get_be32(attrs[WEFT_A_CONFIG_ADDRESS]);
 	if (attrs[WEFT_A_CONFIG_MTU])
@@ -276,7 +279,8 @@ static int weft_genl_put_config(struct sk_buff *skb, const struct weft_config *c
 	u32 i;
 
 	if (nla_put_u32(skb, WEFT_A_CONFIG_ID, cfg->id) ||
-	    nla_put_u32(skb, WEFT_A_CONFIG_RACK, cfg->rack) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_RACK, cfg->number) ||
+	    nla_put_u32(skb, WEFT_A_CONFIG_JOINS, cfg->rack) ||
 	    nla_put_u32(skb, WEFT_A_CONFIG_IFINDEX, (u32)cfg->ifindex) ||
 	    nla_put_string(skb, WEFT_A_CONFIG_IFNAME, cfg->ifname) ||
 	    nla_put_u32(skb, WEFT_A_CONFIG_TIMEOUT_MS, cfg->timeout_ms) ||

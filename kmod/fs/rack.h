@@ -22,7 +22,8 @@ struct weft_told;
 
 /**
  * struct weft_rack - a rack
- * @number: of all racks of this machine it has this one; constant
+ * @number: of all racks of this machine it has this one; constant.  Messages say that of
+ *	@node
  * @refs: of the list, of mounts, of netlink commands and lists that are half read
  * @list: see racks.h
  * @node: this machine in it

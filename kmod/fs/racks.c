@@ -128,7 +128,7 @@ static int another_up(const struct weft_config *cfg, struct netlink_ext_ack *ext
 		NL_SET_ERR_MSG(extack, "this machine is in 8 racks already, as many as there can be: take one down first");
 		return -ENOSPC;
 	}
-	rack = rack_ops->make(cfg->rack);
+	rack = rack_ops->make(cfg->number);
 	if (!rack)
 		return -ENOMEM;
 	err = weft_member_up(&rack->member, cfg, extack);
@@ -150,7 +150,7 @@ int weft_racks_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
 	int err;
 
 	mutex_lock(&racks_lock);
-	rack = of_number(cfg->rack);
+	rack = of_number(cfg->number);
 	err = rack ? weft_member_up(&rack->member, cfg, extack) : another_up(cfg, extack);
 	mutex_unlock(&racks_lock);
 	return err;

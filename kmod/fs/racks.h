@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The racks that this machine is in, by their numbers: WEFT_RACKS_MAX at most.
+ * The racks that this machine is in, by their numbers: WEFT_RACKS_MAX at most.  One that it
+ * is a node of more than once counts as often, and has a number here for each.
  *
  * There is one always.  The one that is left last stays, down, so that what it has counted
  * can still be read and goes on when it is set up again; it goes when another is set up.
@@ -34,7 +35,7 @@ int weft_racks_init(const struct weft_rack_ops *ops);
 void weft_racks_exit(void);
 
 /**
- * weft_racks_up() - make this machine a node of the rack cfg->rack
+ * weft_racks_up() - make this machine a node of a rack, which it knows by cfg->number
  * @extack: receives a sentence in case of an error
  *
  * Return: 0; -EBUSY: it is already; -ENOSPC: it is in WEFT_RACKS_MAX others; -ENOMEM;

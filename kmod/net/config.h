@@ -21,7 +21,9 @@ struct net;
  * @id: WEFT_NODE_MIN..WEFT_NODE_MAX
  * @homes: number of memory blades
  * @home: their IPv4 addresses, ids WEFT_BLADE_MIN and up in this order
- * @rack: number of the rack
+ * @number: that this machine gives the rack; another one than @rack if it is a node of
+ *	that already
+ * @rack: number of the rack, as messages say it
  * @ifindex: interface that leads to the rack
  * @ifname: its name, filled in by weft_member_up()
  * @addr: own IPv4 address; 0: the interface's first
@@ -39,6 +41,7 @@ struct weft_config {
 	u32 id;
 	u32 homes;
 	__be32 home[WEFT_BLADES];
+	u32 number;
 	u32 rack;
 	int ifindex;
 	char ifname[IFNAMSIZ];

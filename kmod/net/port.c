@@ -45,6 +45,24 @@ static LIST_HEAD(ports);
 /* --- receiving --------------------------------------------------------------------- */
 
 /*
+ * A machine that is a node of one rack twice has two interfaces in its network, and may
+ * tell others on each of them that it has both addresses.
+ */
+static struct weft_node *addressee(const struct weft_port *port, struct weft_node *node,
+				   __be32 to)
+{
+	struct weft_node *other;
+	unsigned int i;
+
+	for (i = 0; to != node->peers.addr && i < ARRAY_SIZE(port->node); i++) {
+		other = rcu_dereference(port->node[i]);
+		if (other && other->rack == node->rack && other->peers.addr == to)
+			return other;
+	}
+	return node;
+}
+
+/*
  * The rack whose interface it came by.  NULL: none's, which counts for all of them.
  *
  * The interface is that of IPCB: the route of what is sent to this machine itself says
@@ -58,7 +76,7 @@ static struct weft_node *node_of(const struct weft_port *port, const struct sk_b
 	for (i = 0; i < ARRAY_SIZE(port->node); i++) {
 		node = rcu_dereference(port->node[i]);
 		if (node && node->ifindex == IPCB(skb)->iif)
-			return node;
+			return addressee(port, node, ip_hdr(skb)->daddr);
 	}
 	for (i = 0; i < ARRAY_SIZE(port->node); i++) {
 		node = rcu_dereference(port->node[i]);

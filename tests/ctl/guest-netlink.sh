@@ -138,7 +138,7 @@ set_to mounted 0
 # --- Several racks -------------------------------------------------------------
 
 ctl rack -j
-check "one rack" has '{"racks":[{"rack":4294967295,"node":32,"interface":"fake0",'
+check "one rack" has '{"racks":[{"rack":4294967295,"joins":4294967295,"node":32,"interface":"fake0",'
 ctl up --node 7 --interface lo --homes 10.0.0.9 --rack 5
 check "up in another rack" good
 ctl rack

@@ -183,7 +183,7 @@ wrong 3 "there is no setting 'nodes': write 'node = 1' if that is meant" '' '#' 
 wrong 1 "there is no setting 'Interface': write 'interface = eth0' if that is meant" 'Interface = eth0'
 wrong 1 "there is no setting 'id': write 'node = 1' if that is meant" 'id = 3'
 wrong 1 "there is no setting 'time out': write 'timeout = 30' if that is meant" 'time out = 3'
-wrong 1 "there is no setting 'WEFT_NODE_OPTIONS': write one of node, interface, homes, rack, address, mtu, timeout, hold, key, mount, cache, block, mode, uid, gid" \
+wrong 1 "there is no setting 'WEFT_NODE_OPTIONS': write one of node, interface, homes, rack, joins, address, mtu, timeout, hold, key, mount, cache, block, mode, uid, gid" \
 	'WEFT_NODE_OPTIONS="--node 1"'
 wrong 1 "'[node]': there are no sections: take this line away, and write 'NAME = VALUE' lines only" '[node]'
 wrong 1 "'[a=b]': there are no sections: take this line away, and write 'NAME = VALUE' lines only" '[a=b]'
@@ -201,7 +201,7 @@ wrong 2 "the line ends in a carriage return: save the file with the ends of line
 wrong 2 "there is a byte 0 in this line: write it anew, as plain text" 'node = 1' 'rack = 1\000'
 wrong 2 "'cache' is of no use without a mount point: write 'mount = /weft' as well, or take the line away" \
 	'node = 1' 'cache = 1G'
-wrong 1 "there is no setting '??[2J': write one of node, interface, homes, rack, address, mtu, timeout, hold, key, mount, cache, block, mode, uid, gid" \
+wrong 1 "there is no setting '??[2J': write one of node, interface, homes, rack, joins, address, mtu, timeout, hold, key, mount, cache, block, mode, uid, gid" \
 	'\302\233\033[2J = 1'
 
 # Each setting, each kind of value that it does not have.

@@ -134,12 +134,17 @@ static int tune_rack(uint32_t rack)
 	return family_ask(WEFT_CMD_TUNE, NULL, NULL);
 }
 
+#define JOINS	9	/* what rack 0 is for others */
+
 static void take_rack(const struct object *o, void *data)
 {
 	uint64_t *racks = data;
 
 	*racks = *racks * 100 + number(o, WEFT_A_CONFIG_RACK) % 97;
 	MUST(number(o, WEFT_A_CONFIG_ID) == 32 && o->homes == 2, "RACK_GET: numbers");
+	MUST(number(o, WEFT_A_CONFIG_JOINS) ==
+	     (number(o, WEFT_A_CONFIG_RACK) ? number(o, WEFT_A_CONFIG_RACK) : JOINS),
+	     "RACK_GET: what rack it is for others");
 }
 
 /* The node is up in rack 2^32 - 1: by its number, by another one. */
@@ -166,7 +171,9 @@ static void drive_more_racks(void)
 	uint32_t i;
 
 	for (i = 0; i < WEFT_RACKS_MAX - 1; i++)
-		MUST(configure(WEFT_A_CONFIG_RACK, WEFT_A_CONFIG_RACK, numbers[i]) == 0,
+		MUST(configure(WEFT_A_CONFIG_RACK,
+			       numbers[i] ? WEFT_A_CONFIG_RACK : WEFT_A_CONFIG_JOINS,
+			       numbers[i] ? numbers[i] : JOINS) == 0,
 		     "CONFIG_SET of rack %u besides", numbers[i]);
 	MUST(configure(WEFT_A_CONFIG_RACK, WEFT_A_CONFIG_RACK, numbers[0]) == -EBUSY,
 	     "CONFIG_SET of one of them twice");

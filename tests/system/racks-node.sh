@@ -16,9 +16,10 @@ set -u -o pipefail
 BUILD=$1
 zero=$2
 five=$3
-weftctl=$BUILD/bin/weftctl
 module=$BUILD/kmod/$(uname -r)/weft.ko
 ambiguous="weftctl: this machine is in several racks: say which one by --rack, 'weftctl rack' lists them"
+# shellcheck source=tests/system/inside.sh
+. tests/system/inside.sh
 begin racks-node /run
 
 # details: of the last command.
@@ -28,28 +29,10 @@ details()
 	dmesg | tail -n 5
 }
 
-# ctl ARGUMENT...: output in out and err, status in rc.
-ctl()
-{
-	timeout 60 "$weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
-	rc=$?
-}
-
-good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
-has()	{ good && grep -qF -- "$1" "$dir/out"; }
-says()	{ [ "$rc" = 2 ] && equal "$1" "$(cat "$dir/err")"; }
-
 # numbers: of the racks that this machine is in.
 numbers()
 {
 	"$weftctl" rack | sed 1d | awk '{ print $1 }' | paste -sd ' '
-}
-
-# counter RACK NAME
-counter()
-{
-	"$weftctl" --rack "$1" -j stats node | awk -f tools/demo/counters.awk |
-		awk -v name="node.counters.$2" '$1 == name { print $2 }'
 }
 
 # refused ERRNO-TEXT SENTENCE COMMAND...: mount fails, and the kernel's log says why.
@@ -81,25 +64,9 @@ store()
 # --- Another rack ----------------------------------------------------------------
 
 # A machine that is not of rack 0: its blade runs in this kernel, behind a cable.
-modprobe -a veth dummy
-setsid unshare -n sleep 100000 &
-outside=$!
-for _ in {1..50}; do
-	[ "$(readlink "/proc/$outside/ns/net")" = "$(readlink /proc/self/ns/net)" ] || break
-	sleep 0.1
-done
-ip link add five type veth peer name blade netns "$outside"
-ip addr add 10.5.0.1/24 dev five
-ip link set five mtu 9000 up
-nsenter -t "$outside" -n sh -c 'ip addr add 10.5.0.101/24 dev blade &&
-	ip link set blade mtu 9000 up && ip link set lo up'
-nsenter -t "$outside" -n setsid "$BUILD/bin/weft-memd" --id 33 --interface blade --rack 5 \
-	--memory 64M --switch none </dev/null >"$dir/memd" 2>&1 &
-for _ in {1..50}; do
-	grep -q ':12B9 ' "/proc/$outside/net/udp" && break
-	sleep 0.1
-done
-check "the other rack has a blade" grep -q ':12B9 ' "/proc/$outside/net/udp"
+modprobe dummy
+inside_begin 10.5.0.101 five=10.5.0.1
+check "the other rack has a blade" inside_blade 5 "$dir/memd"
 
 check "in one rack" [ "$(numbers)" = 0 ]
 up5=(up --rack 5 --node 9 --homes 10.5.0.101 --interface)
@@ -286,5 +253,5 @@ ctl down --all;			check "all of them" good
 check "nothing is mounted" eval '! grep -q " weft " /proc/mounts'
 ctl rack;			check "in no rack any more" has "this machine is in no rack"
 ctl down --all;			check "which is no reason to complain" good
-kill $outside
+inside_end
 finish

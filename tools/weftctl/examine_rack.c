@@ -226,7 +226,7 @@ static bool examine_blade(struct patient *p, const struct host *h, struct knock 
 	else if (err == -ETIMEDOUT)
 		found(f, FOUND_BLADE_DOWN, h->id,
 		      "%s does not answer, though nothing says that it does not run\tsee there that weft-memd is not stopped, that its --id is %u, its --rack %u, its key and its version those of this node, and that no firewall holds UDP port %d back",
-		      h->name, h->id, p->config.rack, WEFT_WIRE_UDP_PORT);
+		      h->name, h->id, p->config.joins, WEFT_WIRE_UDP_PORT);
 	else
 		found(f, FOUND_BLADE_DOWN, h->id,
 		      "%s cannot be asked: %s\tlook at the kernel log", h->name,

@@ -26,6 +26,7 @@ static const char *option_of(uint8_t cmd, unsigned int attr)
 		[WEFT_A_CONFIG_HOLD_US]		= "--hold",
 		[WEFT_A_CONFIG_ADDRESS]		= "--address",
 		[WEFT_A_CONFIG_MTU]		= "--mtu",
+		[WEFT_A_CONFIG_JOINS]		= "--joins",
 	};
 
 	if ((cmd != WEFT_CMD_CONFIG_SET && cmd != WEFT_CMD_TUNE) ||

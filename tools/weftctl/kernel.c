@@ -171,6 +171,7 @@ int kernel_config_set(struct config *c)
 	full = !msg || nla_put_u32(msg, WEFT_A_CONFIG_ID, c->id) ||
 	       nla_put_string(msg, WEFT_A_CONFIG_IFNAME, c->ifname) ||
 	       nla_put_u32(msg, WEFT_A_CONFIG_RACK, c->rack) ||
+	       (c->joins_set && nla_put_u32(msg, WEFT_A_CONFIG_JOINS, c->joins)) ||
 	       (c->address.s_addr &&
 		nla_put_u32(msg, WEFT_A_CONFIG_ADDRESS, c->address.s_addr)) ||
 	       (c->mtu && nla_put_u32(msg, WEFT_A_CONFIG_MTU, c->mtu)) ||
@@ -205,6 +206,8 @@ static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 
 	c->id = get_u32(attrs[WEFT_A_CONFIG_ID]);
 	c->rack = get_u32(attrs[WEFT_A_CONFIG_RACK]);
+	c->joins = attrs[WEFT_A_CONFIG_JOINS] ? get_u32(attrs[WEFT_A_CONFIG_JOINS]) : c->rack;
+	c->joins_set = c->joins != c->rack;
 	if (attrs[WEFT_A_CONFIG_IFNAME])
 		nla_strlcpy(c->ifname, attrs[WEFT_A_CONFIG_IFNAME],
 			    sizeof(c->ifname));

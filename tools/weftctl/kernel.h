@@ -20,7 +20,10 @@
 /**
  * struct config - set-up of a node, as in enum weft_a_config
  * @id: of the node
- * @rack: number of the rack
+ * @rack: number of the rack on this machine
+ * @joins: the one that messages say, another one than @rack if this machine is a node of
+ *	the rack more than once
+ * @joins_set: @joins is given; if not it is @rack
  * @ifname: interface
  * @homes: addresses of the memory blades
  * @homes_len: how many
@@ -36,6 +39,8 @@
 struct config {
 	uint32_t id;
 	uint32_t rack;
+	uint32_t joins;
+	bool joins_set;
 	char ifname[IF_NAMESIZE];
 	struct in_addr homes[WEFT_HOMES_MAX];
 	unsigned int homes_len;

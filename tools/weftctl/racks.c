@@ -25,6 +25,7 @@ static void print_json(struct json *j, const struct view *v)
 
 	json_object(j, NULL);
 	json_u64(j, "rack", v->config->rack);
+	json_u64(j, "joins", v->config->joins);
 	json_u64(j, "node", v->config->id);
 	json_string(j, "interface", v->config->ifname);
 	json_string(j, "address", inet_ntop(AF_INET, &v->config->address, address,
@@ -48,6 +49,8 @@ static void print_text(const struct view *v)
 	       v->joined ? "joined" : "up");
 	for (i = 0; i < v->mounts.len; i++)
 		printf(" %s", v->mounts.list[i]);
+	if (v->config->joins != v->config->rack)
+		printf(" (rack %" PRIu32 " for all others)", v->config->joins);
 	putchar('\n');
 }
 

@@ -30,6 +30,11 @@ const struct setting settings_table[SETTINGS] = {
 	[SETTING_RACK] = {
 		"rack", "0", "the number of the rack, the same on all members", false,
 	},
+	[SETTING_JOINS] = {
+		"joins", "0",
+		"the number that the rack has for all others, if this machine is a node of it already under that",
+		false,
+	},
 	[SETTING_ADDRESS] = {
 		"address", "10.0.0.1", "an IPv4 address of the interface", false,
 	},
@@ -100,6 +105,9 @@ static bool read_value(enum setting_id id, const char *text, struct settings *s,
 				       why);
 	case SETTING_RACK:
 		return value_u32(text, 0, UINT32_MAX, &c->rack, why);
+	case SETTING_JOINS:
+		c->joins_set = true;
+		return value_u32(text, 0, UINT32_MAX, &c->joins, why);
 	case SETTING_ADDRESS:
 		return value_address(text, &c->address, why);
 	case SETTING_MTU:
@@ -190,6 +198,9 @@ void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 		break;
 	case SETTING_RACK:
 		fprintf(out, "%u", c->rack);
+		break;
+	case SETTING_JOINS:
+		fprintf(out, "%u", c->joins);
 		break;
 	case SETTING_ADDRESS:
 		print_address(c->address, "", out);

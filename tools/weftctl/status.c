@@ -65,6 +65,7 @@ static void json_node(struct json *j, const struct view *v)
 
 	json_u64(j, "node", c->id);
 	json_u64(j, "rack", c->rack);
+	json_u64(j, "joins", c->joins);
 	json_string(j, "interface", c->ifname);
 	json_string(j, "address", address(c->address));
 	json_u64(j, "mtu", c->mtu);
@@ -173,8 +174,10 @@ static void print_node(const struct view *v)
 	const struct status *s = &v->status;
 	unsigned int i;
 
-	printf("node %u of rack %u: up, %s\n", c->id, c->rack,
+	printf("node %u of rack %u: up, %s\n", c->id, c->joins,
 	       s->joined ? "joined" : "not joined (the first mount joins)");
+	if (c->joins != c->rack)
+		printf("  %-12s %u on this machine\n", "rack", c->rack);
 	printf("  %-12s %s, %s, MTU %u\n", "interface", c->ifname,
 	       address(c->address), c->mtu);
 	printf("  %-12s", "homes");

@@ -172,6 +172,9 @@ static void json_setting(struct json *j, enum setting_id id, const struct settin
 	case SETTING_RACK:
 		json_u64(j, "rack", c->rack);
 		break;
+	case SETTING_JOINS:
+		json_u64(j, "joins", c->joins);
+		break;
 	case SETTING_ADDRESS:
 		json_address(j, "address", c->address);
 		break;
@@ -306,6 +309,8 @@ const struct command command_up = {
 		"                   their ids: blade 33 first; the same on all nodes\n"
 		"  --rack N         number of the rack, the same on all members (0); with one that\n"
 		"                   this machine is not in yet it joins another rack\n"
+		"  --joins N        its number for all others, if this machine is a node of it\n"
+		"                   already: --rack is then only this machine's (that of --rack)\n"
 		"  --address A      own IPv4 address (the interface's first)\n"
 		"  --mtu BYTES      longest datagram, 1500 to 9000 (the interface's)\n"
 		"  --timeout SEC    how long a program waits for the network before its\n"
