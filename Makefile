@@ -428,11 +428,12 @@ fuzz: $(if $(fuzz_programs),$(if $(fuzz_possible),$(fuzz_programs)))
 
 test-programs: programs $(test_programs) $(test_libraries)
 
-# What is built first is built as many at a time as there are processors, unless make was
-# told how many; and while headers are fetched, the rest is compiled.  A make of its own,
+# What is built first is built as many at a time as there are processors, and one more, as
+# fetching headers waits for the network; unless make was told how many.  A make of its own,
 # as tests run makes, too, which have no part in the jobs of this one.
+one_more	= $(shell expr `nproc` + 1)
 build_all	= $(MAKE) --no-print-directory \
-		  $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+		  $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(one_more))
 
 # Emulated processors take several times as long for the job, making the module included.
 demo:
@@ -441,9 +442,10 @@ demo:
 		$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
 	@$(for_scripts) tools/demo/demo.sh
 
-# J tests at a time, and up to J_MOST while those leave a processor idle.
-J		?= 2
-J_MOST		?= 6
+# J tests at a time, and up to J_MOST while those leave part of a processor idle.  Many of
+# them wait more than they compute.
+J		?= $(one_more)
+J_MOST		?= $(shell expr 3 '*' `nproc`)
 
 # Without a module for user-mode kernels racks that could have them are emulated, and the
 # test of such racks fails.
