@@ -367,8 +367,8 @@ KDIR		?= $(firstword $(wildcard /lib/modules/$(KVER)/build \
 		   $(abspath $(B)/kernel/$(KVER)/headers)))
 kmod_dir	:= $(abspath $(B))/kmod/$(KVER)
 kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*/*.c)
-# W=1: what the kernel's own build calls new warnings.
-kmod_make	= $(MAKE) -C $(KDIR) M=$(kmod_dir) W=1 KCFLAGS="$(WERROR)" \
+# W=1: what the kernel's own build calls new warnings.  KMOD_CFLAGS: more for its compiler.
+kmod_make	= $(MAKE) -C $(KDIR) M=$(kmod_dir) W=1 KCFLAGS="$(WERROR) $(KMOD_CFLAGS)" \
 		  $(if $(V),V=$(V)) $(if $(KCC),CC="$(KCC)") --no-print-directory \
 		  $(if $(pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 # With KBUILD_MODPOST_WARN, where the kernel's list of what it exports is not at hand,
