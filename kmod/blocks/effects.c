@@ -27,6 +27,7 @@ static void expect_answer(struct weft_block *blk, u32 effects)
 {
 	const struct weft_rtts *rtts = &blk->cache->node->rtts;
 	enum weft_rtt_what what = weft_block_rtt(blk, blk->line.op);
+	bool here = blk->line.op == WEFT_OP_GETS && blk->line.state != WEFT_I;
 	unsigned long wait;
 
 	if (weft_bound_silent(blk))
@@ -39,9 +40,10 @@ static void expect_answer(struct weft_block *blk, u32 effects)
 	} else if (blk->line.op == WEFT_OP_NONE || blk->line.expecting) {
 		blk->retry_at = after(weft_rtt_query(rtts, blk->losses));
 	} else {
-		wait = weft_rtt_timeout(rtts, what, blk->losses);
+		/* its readers have it, and its home may have many others to write */
+		wait = weft_rtt_timeout(rtts, here ? WEFT_RTT_WRITTEN : what, blk->losses);
 		/* the last of a batch takes many times as long as the first */
-		if (what == WEFT_RTT_AHEAD && !blk->pins)
+		if (here || (what == WEFT_RTT_AHEAD && !blk->pins))
 			wait += msecs_to_jiffies(EARLY_MS);
 		blk->retry_at = after(wait);
 	}

@@ -40,9 +40,8 @@ void weft_flight_follow(struct weft_block *blk)
 	bool came = blk->line.state != WEFT_I, once = blk->repeated < blk->asked;
 
 	lockdep_assert_held(&blk->lock);
-	/* a reader has it before its transaction ends, which waits for a write-back */
-	if (!blk->flying ||
-	    (!came && (blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)))
+	/* a reader has it before it is at home: who asks on meanwhile floods the home */
+	if (!blk->flying || blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)
 		return;
 	blk->flying = false;
 	weft_underway_done(from_home(blk), bytes_of(blk),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Blocks that are under way, in the windows of their homes (net/underway.h): to this node,
- * from the request until they are here, or the transaction ends without; and home, as long
- * as they count as such in the cache (weft_cache.putting).
+ * from the request until they are here, and at home if another node had modified them, or the
+ * transaction ends without; and home, as long as they count as such in the cache
+ * (weft_cache.putting).
  */
 #ifndef WEFT_FLIGHT_H
 #define WEFT_FLIGHT_H

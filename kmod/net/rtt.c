@@ -22,6 +22,7 @@ static const struct weft_rtts at_first = { .kind = {
 	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
 	/* nothing is sent again: it is asked for */
 	[WEFT_RTT_PASS] = { 1000, 500, 0 },
+	[WEFT_RTT_WRITTEN] = { 10000, 5000, 40000 },
 } };
 
 void weft_rtt_init(struct weft_rtts *rtts)

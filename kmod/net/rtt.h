@@ -15,6 +15,7 @@ enum weft_rtt_what {
 	WEFT_RTT_AHEAD,		/* a request of reading ahead */
 	WEFT_RTT_HOME,		/* a block on its way home */
 	WEFT_RTT_PASS,		/* what is passed on with a lock comes after it */
+	WEFT_RTT_WRITTEN,	/* what a reader has was modified elsewhere, and is at home */
 	WEFT_RTT_KINDS
 };
 
