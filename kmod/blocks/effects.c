@@ -38,7 +38,8 @@ static void expect_answer(struct weft_block *blk, u32 effects)
 	} else if (blk->backoff_at) {
 		/* what was refused is asked for again then, and comes here */
 	} else if (blk->line.op == WEFT_OP_NONE || blk->line.expecting) {
-		blk->retry_at = after(weft_rtt_query(rtts, blk->losses));
+		blk->retry_at = after(weft_rtt_query(rtts, blk->line.held == WEFT_HELD_PINNED,
+						     blk->losses));
 	} else {
 		/* its readers have it, and its home may have many others to write */
 		wait = weft_rtt_timeout(rtts, here ? WEFT_RTT_WRITTEN : what, blk->losses);
