@@ -79,6 +79,13 @@ bool weft_flight_home_room(const struct weft_block *blk)
 	return weft_underway_room(to_home(blk), bytes_of(blk));
 }
 
+bool weft_flight_overtaken(const struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	return blk->flying &&
+	       weft_underway_overtaken(from_home(blk), max(blk->asked, blk->repeated));
+}
+
 /*
  * A miss that a program waits for is repeated as soon as it takes longer than usual, which on
  * a busy machine says nothing about the way; what nobody waits for has more patience.

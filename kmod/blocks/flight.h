@@ -31,6 +31,12 @@ bool weft_flight_home_room(const struct weft_block *blk);
  */
 void weft_flight_follow(struct weft_block *blk) __must_hold(&blk->lock);
 
+/*
+ * Nothing came, and of what was asked for later something did.  That takes other ways, and may
+ * have been faster: it counts only after the usual time.
+ */
+bool weft_flight_overtaken(const struct weft_block *blk) __must_hold(&blk->lock);
+
 /* Its request is repeated, as no answer came. */
 void weft_flight_lost(struct weft_block *blk) __must_hold(&blk->lock);
 

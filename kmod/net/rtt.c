@@ -54,6 +54,11 @@ static u32 usual_us(const struct weft_rtts *rtts, enum weft_rtt_what what)
 			  4 * READ_ONCE(rtts->kind[what].deviation_us), RTO_MAX_US);
 }
 
+u64 weft_rtt_usual(const struct weft_rtts *rtts, enum weft_rtt_what what)
+{
+	return (u64)usual_us(rtts, what) * NSEC_PER_USEC;
+}
+
 unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what what, u8 losses)
 {
 	return doubled(max_t(u32, usual_us(rtts, what), rtts->kind[what].least_us), losses);

@@ -54,6 +54,9 @@ void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec);
 /* Jiffies until it is sent again after @losses time-outs in a row. */
 unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what what, u8 losses);
 
+/* Nanoseconds that an answer takes, but for few. */
+u64 weft_rtt_usual(const struct weft_rtts *rtts, enum weft_rtt_what what);
+
 /*
  * Jiffies until the directory is asked about retained data.  @shared: a reader has it, which
  * waits until the home has it, too, and for all that was asked for with it.

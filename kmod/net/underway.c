@@ -8,6 +8,7 @@ void weft_underway_init(struct weft_underway *under)
 {
 	spin_lock_init(&under->lock);
 	weft_window_init(&under->window);
+	under->newest = 0;
 }
 
 bool weft_underway_room(struct weft_underway *under, u32 bytes)
@@ -51,9 +52,17 @@ void weft_underway_done(struct weft_underway *under, u32 bytes, u64 asked)
 
 	spin_lock_bh(&under->lock);
 	weft_window_give(&under->window, bytes);
-	if (asked)
+	if (asked) {
 		weft_window_answered(&under->window, bytes, now - asked, now);
+		if (asked > under->newest)
+			WRITE_ONCE(under->newest, asked);
+	}
 	spin_unlock_bh(&under->lock);
+}
+
+bool weft_underway_overtaken(const struct weft_underway *under, u64 asked)
+{
+	return READ_ONCE(under->newest) > asked;
 }
 
 bool weft_underway_lost(struct weft_underway *under, u64 asked)

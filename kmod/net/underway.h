@@ -19,10 +19,13 @@
  * struct weft_underway - what is under way to one peer
  * @lock: @window.  Innermost: taken with a block's lock held
  * @window: of what comes from it
+ * @newest: of all that was answered, and was asked for once, when the last one was, ns.  @lock
+ *	to write
  */
 struct weft_underway {
 	spinlock_t lock;
 	struct weft_window window;
+	u64 newest;
 };
 
 void weft_underway_init(struct weft_underway *under);
@@ -45,6 +48,9 @@ void weft_underway_force(struct weft_underway *under, u32 bytes);
  *	it took says nothing
  */
 void weft_underway_done(struct weft_underway *under, u32 bytes, u64 asked);
+
+/* Has something been answered that was asked for after @asked, ns?  A hint, too. */
+bool weft_underway_overtaken(const struct weft_underway *under, u64 asked);
 
 /*
  * Nothing came in time of what was asked for at @asked, ns.  Return: whether less may be
