@@ -196,6 +196,7 @@ struct weft_bound {
  * @contents: its bytes, for messages; its generation is raised under @lock
  * @writable: programs may write to it.  @lock
  * @flying: it counts as under way to this node, see flight.h.  @lock
+ * @homing: ... though it is here, as its home is still to have it.  @lock
  * @homeward: ... from it to its home.  @lock
  * @cache: that it is in
  * @region: that it is of; valid until the block left its table
@@ -236,6 +237,7 @@ struct weft_block {
 	bool owed;
 	bool writable;
 	bool flying;
+	bool homing;
 	bool homeward;
 	u8 losses;
 	u16 pin_waits;

@@ -32,6 +32,12 @@ bool weft_flight_home_room(const struct weft_block *blk);
 void weft_flight_follow(struct weft_block *blk) __must_hold(&blk->lock);
 
 /*
+ * A program wants to read it: if it is not here, and much of what programs have read before is
+ * not at its home yet, it waits for that.  Not for long.  Process context.
+ */
+void weft_flight_calm(const struct weft_block *blk);
+
+/*
  * Nothing came, and of what was asked for later something did.  That takes other ways, and may
  * have been faster: it counts only after the usual time.
  */
