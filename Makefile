@@ -453,8 +453,10 @@ J_MOST		?= $(shell expr 3 '*' `nproc`)
 uml-if-possible: FORCE
 	@+$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
 
+# The headers of user-mode kernels first: they are fetched, unpacked and prepared one step after
+# the other, which takes half a minute, in which all the rest can be compiled.
 test test-long:
-	@+$(build_all) all test-programs fuzz uml-if-possible
+	@+$(build_all) uml-if-possible all test-programs fuzz
 	@$(for_scripts) tests/run -j $(J) -m $(J_MOST) $(if $(filter test-long,$@),-l tests/list -l tests/list-long) $(T)
 
 check:
