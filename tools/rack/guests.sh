@@ -213,12 +213,30 @@ accel_of()
 	esac
 }
 
+# processor_of NAME: which processor a user-mode kernel runs on.  Those that we may use take
+# turns, beginning with any of them, as other racks do; nothing if that cannot be said.
+processor_of()
+{
+	local list range all=() name n=$$
+
+	list=$(taskset -cp $$ 2>/dev/null) || return 0
+	for range in $(tr , ' ' <<<"${list##*: }"); do
+		# shellcheck disable=SC2207  # numbers
+		all+=($(seq "${range%-*}" "${range#*-}"))
+	done
+	for name in $GUEST_NAMES; do
+		[ "$name" != "$1" ] || break
+		n=$((n + 1))
+	done
+	[ ${#all[@]} = 0 ] || echo "${all[n % ${#all[@]}]}"
+}
+
 # uml_command NAME: sets GUEST to the command line of a user-mode kernel. File 3 is what
 # weft-rackio gives it: see apart.h.
 uml_command()
 {
 	local name=$1 dir=$DIR/$1 kernel=$KERNEL_VMLINUZ initrd=$KERNEL_INITRD
-	local modules=$KERNEL_MODULES
+	local modules=$KERNEL_MODULES processor
 
 	if [[ $name != node* ]]; then
 		kernel=$BLADE_KERNEL_VMLINUZ
@@ -232,6 +250,11 @@ uml_command()
 		"vec0:transport=bess,dst=$dir/port.sock,depth=64,mtu=$MTU,mac=$(mac_of "$name")"
 		console=tty0 panic=-1 rack.line=/dev/ttyS0
 		$(append_of "$name" "$modules") $APPEND)
+	# It and each program in it are processes that wait for each other at every system
+	# call: what wakes another processor each time takes half as long again, and longer
+	# where the processors are virtual ones.
+	processor=$(processor_of "$name")
+	[ -z "$processor" ] || GUEST=(taskset -c "$processor" "${GUEST[@]}")
 }
 
 # qemu_command NAME: sets GUEST to QEMU's command line for a guest.
