@@ -10,6 +10,7 @@
 #	make check		static checks: sparse, checkpatch, clang, shellcheck, ...
 #	make bench		measure, compare, plot
 #	make bench-locks	the same for locks, against others
+#	make debug-kernel	a kernel with KASAN and lockdep for racks, built from sources
 #	make p4			compile the P4 program anew (needs p4c-dpdk: P4C=)
 #	make install		also uninstall; DESTDIR, PREFIX, KVER
 #	make deb		Debian packages, in build/deb
@@ -48,10 +49,11 @@ package_groups	:= build \
 		   $(if $(filter demo test test-long test-programs uml,$(goals)),rack) \
 		   $(if $(filter test test-long fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
+		   $(if $(filter debug-kernel,$(goals)),rack debug) \
 		   $(if $(filter bench bench-locks,$(goals)),rack bench) \
 		   $(if $(filter deb,$(goals)),deb)
 ifneq ($(filter deps,$(goals)),)
-package_groups	:= build rack test check bench deb
+package_groups	:= build rack test check debug bench deb
 endif
 package_groups	:= $(sort $(package_groups))
 
@@ -365,7 +367,7 @@ KVER		:= $(call newest,$(notdir $(patsubst %/build,%,$(wildcard /lib/modules/*/b
 endif
 KDIR		?= $(firstword $(wildcard /lib/modules/$(KVER)/build \
 		   /usr/src/linux-headers-$(KVER) \
-		   $(abspath $(B)/kernel/$(KVER)/headers)))
+		   $(abspath $(or $(WEFT_KERNELS),$(B)/kernel)/$(KVER)/headers)))
 kmod_dir	:= $(abspath $(B))/kmod/$(KVER)
 kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*/*.c)
 # W=1: what the kernel's own build calls new warnings.  KMOD_CFLAGS: more for its compiler.
@@ -392,7 +394,7 @@ ifneq ($(UML),)
 kmod_make	+= ARCH=um
 endif
 
-.PHONY: module uml
+.PHONY: module uml debug-kernel
 ifeq ($(kmod_sources),)
 module:
 else
@@ -411,6 +413,10 @@ endif
 uml: FORCE
 	$(quiet)found=`tools/rack/get-kernel --headers uml` && eval "$$found" && \
 		$(MAKE) --no-print-directory module UML=1 KBUILD_MODPOST_WARN=1 KVER="$$version" KDIR="$$headers"
+
+# A debug kernel for racks: a WEFT_KERNELS of its own.
+debug-kernel: FORCE
+	@+tools/rack/debug-kernel.sh '$(abspath $(B))/debug'
 
 # --- What people type -------------------------------------------------------
 

@@ -18,7 +18,6 @@
  * @file:	what is measured
  * @reference:	what it is compared with
  * @dir:	shared directory of measurements with several nodes
- * @label:	of the results
  * @size:	bytes
  * @offset:	where to begin, bytes
  * @count:	operations of a thread and repeat
@@ -27,13 +26,11 @@
  * @widths:	number of those
  * @target:	what the result should reach, 0 if nothing is asked
  * @read:	read() instead of loads from a mapping
- * @write:	write home instead of reading
  */
 struct bench {
 	const char *file;
 	const char *reference;
 	const char *dir;
-	const char *label;
 	uint64_t size;
 	uint64_t offset;
 	uint64_t count;
@@ -42,7 +39,6 @@ struct bench {
 	unsigned int widths;
 	double target;
 	bool read;
-	bool write;
 };
 
 /* result.c */
@@ -66,8 +62,5 @@ int bench_randread(const struct bench *b);
 int bench_pingpong(const struct bench *b);
 int bench_counter(const struct bench *b);
 int bench_contend(const struct bench *b);
-
-/* stream.c */
-int bench_stream(const struct bench *b);
 
 #endif /* WEFT_TOOLS_BENCH_H */
