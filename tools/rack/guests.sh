@@ -151,7 +151,7 @@ choose_kernels()
 	[ "$BLADE_ACCEL" != uml ] || get_kernel BLADE_KERNEL uml
 	ACCEL=$wanted
 	need_module
-	[ -n "$CPUS" ] || { CPUS=2 && [ "$ACCEL" != uml ]; } || CPUS=1
+	[ -n "$CPUS" ] || { CPUS=2 && [[ $ACCEL != @(uml|icount) ]]; } || CPUS=1
 }
 
 # --- Guests -------------------------------------------------------------------
@@ -262,7 +262,7 @@ qemu_command()
 {
 	local name=$1 dir=$DIR/$1 accel image append tsc cpu=max notify="" mac
 	local direct=$KERNEL_IMAGE packed=$KERNEL_VMLINUZ initrd=$KERNEL_INITRD
-	local modules=$KERNEL_MODULES
+	local modules=$KERNEL_MODULES clock=()
 
 	if [[ $name != node* ]]; then
 		direct=$BLADE_KERNEL_IMAGE packed=$BLADE_KERNEL_VMLINUZ
@@ -282,7 +282,7 @@ qemu_command()
 		# lock whose holder is not running, QEMU turns to the holder, instead of
 		# having both fight for its big lock for seconds.
 		accel=tcg,thread=single,tb-size=256
-		[ "$ACCEL" = tcg ] || accel=tcg,thread=multi,tb-size=256
+		[ "$ACCEL" != tcg-mt ] || accel=tcg,thread=multi,tb-size=256
 		image=$direct
 		# Emulated processors can stand still for long while the host is busy.
 		append+=" tsc=reliable rcupdate.rcu_cpu_stall_timeout=60 watchdog_thresh=30"
@@ -295,7 +295,9 @@ qemu_command()
 		append+=" cryptomgr.notests"
 		# Nor can they measure their clock then: it would run too fast.  Nor a delay
 		# loop (lpj, at 250 ticks a second): nothing here is waited for with it.
-		tsc=$("$RACKIO" tsc) && append+=" tsc_early_khz=$tsc lpj=$((tsc * 4))"
+		tsc=$("$RACKIO" tsc) || tsc=
+		[ "$ACCEL" != icount ] || { tsc=1000000 && clock=(-icount "shift=0,sleep=on"); }
+		[ -z "$tsc" ] || append+=" tsc_early_khz=$tsc lpj=$((tsc * 4))"
 		# What copies, clears: instructions that repeat are emulated a step at a time,
 		# so a step should be eight bytes and not one, and loops are faster yet.
 		cpu=max,-erms,-fsrm
@@ -312,7 +314,7 @@ qemu_command()
 		notify=",ioeventfd=off" ;;
 	esac
 	GUEST=(qemu-system-x86_64 -name "$RACK-$name" -nodefaults -no-user-config
-		-M "pc,hpet=off" -accel "$accel" -cpu "$cpu" -smp "$CPUS"
+		-M "pc,hpet=off" -accel "$accel" "${clock[@]}" -cpu "$cpu" -smp "$CPUS"
 		-m "$(memory_of "$name")"
 		-display none -no-reboot -serial "file:$dir/console.log"
 		-kernel "$image" -initrd "$initrd" -append "$append$APPEND"
