@@ -94,7 +94,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 		       struct weft_outbox *outbox)
 {
 	const struct weft_msg *msg = &packet->msg;
-	u8 op = blk->line.op, state = blk->line.state;
+	u8 op = blk->line.op, state = blk->line.state, held = blk->line.held;
 	bool asked = !blk->bound.expected, putting = blk->putting, passed;
 	u32 txn = blk->line.txn;
 	struct weft_out out;
@@ -106,6 +106,13 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	passed = weft_bound_recv(blk, msg, state);
 	if (op != WEFT_OP_NONE && blk->line.op != op && asked)
 		note_time(blk, op, txn);
+	/* whichever copy it answers: it is not the block that is waited for */
+	if (op == WEFT_OP_GETS && state != WEFT_I && blk->line.op != op)
+		weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_WRITTEN,
+				ktime_get_ns() - blk->asked);
+	if (msg->type == WEFT_MSG_DONE && held == WEFT_HELD_PINNED && !blk->line.held)
+		weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_SHARED,
+				ktime_get_ns() - blk->heard);
 	if (out.effects & WEFT_DO_BACKOFF)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)

@@ -188,18 +188,21 @@ struct weft_bound {
  * @migratory: is it read, then written, each time that it comes?  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
  * @retry_at: when to send again, ns; 0: nothing is to be answered, or @backoff_at.  @lock
+ * @look_at: when to see, before that, whether what was asked for later is here, ns; 0: not
+ *	again.  @lock
  * @ref: the region's table has one, so has the armed timer, queued work and each
  *	thread that looks
  * @misses: how often the permission came that was asked for.  @lock
  * @contents: its bytes, for messages; its generation is raised under @lock
  * @writable: programs may write to it.  @lock
  * @flying: it counts as under way to this node, see flight.h.  @lock
+ * @homing: ... though it is here, as its home is still to have it.  @lock
  * @homeward: ... from it to its home.  @lock
  * @cache: that it is in
  * @region: that it is of; valid until the block left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
- * @timer: for the first of @backoff_at, @retry_at, @keep and @bound.patience.  Not stopped
- *	when they go: it looks at them itself
+ * @timer: for the first of @backoff_at, @retry_at, @look_at, @keep and @bound.patience.  Not
+ *	stopped when they go: it looks at them itself
  * @take: takes the block away from the programs
  * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
  * @rcu: of the lookup in softirq
@@ -234,6 +237,7 @@ struct weft_block {
 	bool owed;
 	bool writable;
 	bool flying;
+	bool homing;
 	bool homeward;
 	u8 losses;
 	u16 pin_waits;
@@ -257,6 +261,7 @@ struct weft_block {
 	struct weft_migratory migratory;
 	u64 backoff_at;
 	u64 retry_at;
+	u64 look_at;
 	refcount_t ref;
 	u32 misses;
 	struct weft_contents contents;

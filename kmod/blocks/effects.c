@@ -14,6 +14,8 @@
 #include "net/rtt.h"
 
 #define EARLY_MS	200	/* more patience while nobody waits */
+#define LOOK_MIN_NS	(2 * NSEC_PER_MSEC)	/* no look at what was overtaken before */
+#define LOOK_LOSSES	3	/* and none after so many losses: something else is wrong */
 
 /* --- when it is to be answered --------------------------------------------------- */
 
@@ -22,28 +24,43 @@ static u64 after(unsigned long ticks)
 	return ktime_get_ns() + jiffies_to_nsecs(ticks);
 }
 
+void weft_block_look_later(struct weft_block *blk)
+{
+	u64 usual = weft_rtt_usual(&blk->cache->node->rtts, WEFT_RTT_AHEAD);
+
+	lockdep_assert_held(&blk->lock);
+	blk->look_at = blk->losses < LOOK_LOSSES ?
+		       ktime_get_ns() + max_t(u64, usual, LOOK_MIN_NS) : 0;
+}
+
 /* What was sent is to be answered. */
 static void expect_answer(struct weft_block *blk, u32 effects)
 {
 	const struct weft_rtts *rtts = &blk->cache->node->rtts;
 	enum weft_rtt_what what = weft_block_rtt(blk, blk->line.op);
+	bool here = blk->line.op == WEFT_OP_GETS && blk->line.state != WEFT_I;
 	unsigned long wait;
 
 	if (weft_bound_silent(blk))
 		return;
+	blk->look_at = 0;
 	if (effects & WEFT_DO_BACKOFF) {
 		blk->backoff_at = ktime_get_ns() + weft_rtt_backoff(rtts, blk->line.nacks);
 		blk->retry_at = 0;
 	} else if (blk->backoff_at) {
 		/* what was refused is asked for again then, and comes here */
 	} else if (blk->line.op == WEFT_OP_NONE || blk->line.expecting) {
-		blk->retry_at = after(weft_rtt_query(rtts, blk->losses));
+		blk->retry_at = after(weft_rtt_query(rtts, blk->line.held == WEFT_HELD_PINNED,
+						     blk->losses));
 	} else {
-		wait = weft_rtt_timeout(rtts, what, blk->losses);
+		/* its readers have it, and its home may have many others to write */
+		wait = weft_rtt_timeout(rtts, here ? WEFT_RTT_WRITTEN : what, blk->losses);
 		/* the last of a batch takes many times as long as the first */
-		if (what == WEFT_RTT_AHEAD && !blk->pins)
+		if (here || (what == WEFT_RTT_AHEAD && !blk->pins))
 			wait += msecs_to_jiffies(EARLY_MS);
 		blk->retry_at = after(wait);
+		if (what == WEFT_RTT_AHEAD && blk->flying)
+			weft_block_look_later(blk);
 	}
 }
 
@@ -217,6 +234,7 @@ void weft_block_asks(struct weft_block *blk)
 	blk->losses = 0;
 	blk->backoff_at = 0;
 	blk->retry_at = 0;
+	blk->look_at = 0;
 	blk->early = false;
 	blk->guess = false;
 	if (blk->free) {

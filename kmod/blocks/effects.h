@@ -32,6 +32,9 @@ void weft_block_asks(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_block_ask_again(struct weft_block *blk, struct weft_out *out)
 	__must_hold(&blk->lock);
 
+/* Others have not overtaken it, but may yet. */
+void weft_block_look_later(struct weft_block *blk) __must_hold(&blk->lock);
+
 /* Somebody waits from now on for what was asked for early. */
 void weft_block_hurry(struct weft_block *blk) __must_hold(&blk->lock);
 

@@ -40,13 +40,26 @@ void weft_flight_follow(struct weft_block *blk)
 	bool came = blk->line.state != WEFT_I, once = blk->repeated < blk->asked;
 
 	lockdep_assert_held(&blk->lock);
-	/* a reader has it before its transaction ends, which waits for a write-back */
-	if (!blk->flying ||
-	    (!came && (blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)))
+	/* a reader has it before it is at home: who asks on meanwhile floods the home */
+	if (!blk->flying)
 		return;
-	blk->flying = false;
-	weft_underway_done(from_home(blk), bytes_of(blk),
+	if (blk->line.op == WEFT_OP_GETS && came && !blk->homing) {
+		blk->homing = true;
+		weft_underway_homing(from_home(blk), bytes_of(blk));
+	}
+	if (blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)
+		return;
+	weft_underway_done(from_home(blk), bytes_of(blk), blk->homing,
 			   came && once ? blk->asked : 0);
+	blk->flying = false;
+	blk->homing = false;
+}
+
+void weft_flight_calm(const struct weft_block *blk)
+{
+	/* without a lock: what comes with nothing to be asked for waits for nothing */
+	if (READ_ONCE(blk->line.state) == WEFT_I && READ_ONCE(blk->line.op) == WEFT_OP_NONE)
+		weft_underway_calm(from_home(blk));
 }
 
 static struct weft_underway *to_home(const struct weft_block *blk)
@@ -72,12 +85,19 @@ void weft_flight_home_end(struct weft_block *blk)
 	if (!blk->homeward)
 		return;
 	blk->homeward = false;
-	weft_underway_done(to_home(blk), bytes_of(blk), once ? blk->asked : 0);
+	weft_underway_done(to_home(blk), bytes_of(blk), false, once ? blk->asked : 0);
 }
 
 bool weft_flight_home_room(const struct weft_block *blk)
 {
 	return weft_underway_room(to_home(blk), bytes_of(blk));
+}
+
+bool weft_flight_overtaken(const struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	return blk->flying &&
+	       weft_underway_overtaken(from_home(blk), max(blk->asked, blk->repeated));
 }
 
 /*

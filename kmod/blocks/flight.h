@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Blocks that are under way, in the windows of their homes (net/underway.h): to this node,
- * from the request until they are here, or the transaction ends without; and home, as long
- * as they count as such in the cache (weft_cache.putting).
+ * from the request until they are here, and at home if another node had modified them, or the
+ * transaction ends without; and home, as long as they count as such in the cache
+ * (weft_cache.putting).
  */
 #ifndef WEFT_FLIGHT_H
 #define WEFT_FLIGHT_H
@@ -29,6 +30,18 @@ bool weft_flight_home_room(const struct weft_block *blk);
  * Something happened to the line, and nothing was sent for it yet: is it still under way?
  */
 void weft_flight_follow(struct weft_block *blk) __must_hold(&blk->lock);
+
+/*
+ * A program wants to read it: if it is not here, and much of what programs have read before is
+ * not at its home yet, it waits for that.  Not for long.  Process context.
+ */
+void weft_flight_calm(const struct weft_block *blk);
+
+/*
+ * Nothing came, and of what was asked for later something did.  That takes other ways, and may
+ * have been faster: it counts only after the usual time.
+ */
+bool weft_flight_overtaken(const struct weft_block *blk) __must_hold(&blk->lock);
 
 /* Its request is repeated, as no answer came. */
 void weft_flight_lost(struct weft_block *blk) __must_hold(&blk->lock);

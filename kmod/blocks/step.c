@@ -41,6 +41,10 @@ static u64 due_at(const struct weft_block *blk, u64 *slack)
 		at = blk->retry_at;
 		*slack = RETRY_SLACK_NS;
 	}
+	if (blk->look_at && blk->look_at < at) {
+		at = blk->look_at;
+		*slack = RETRY_SLACK_NS;
+	}
 	return at == U64_MAX ? 0 : at;
 }
 
@@ -365,7 +369,7 @@ void weft_block_end(struct weft_block *blk, struct weft_outbox *outbox)
 		/* what was to be read ahead, and could not be asked for */
 		weft_flight_follow(blk);
 		if (weft_line_idle(&blk->line))
-			blk->retry_at = blk->backoff_at = 0;
+			blk->retry_at = blk->look_at = blk->backoff_at = 0;
 		set_timer(blk);
 	}
 	spin_unlock_bh(&blk->lock);
@@ -378,7 +382,7 @@ static void repeat(struct weft_block *blk, bool lost, struct weft_outbox *outbox
 {
 	struct weft_out out;
 
-	blk->retry_at = blk->backoff_at = 0;
+	blk->retry_at = blk->look_at = blk->backoff_at = 0;
 	if (weft_line_idle(&blk->line) || weft_bound_silent(blk))
 		return;
 	weft_block_ask_again(blk, &out);
@@ -397,6 +401,15 @@ static void repeat(struct weft_block *blk, bool lost, struct weft_outbox *outbox
 	blk->resending = false;
 }
 
+/* It has taken longer than usual, and may take longer yet. */
+static void look(struct weft_block *blk, struct weft_outbox *outbox)
+{
+	if (weft_flight_overtaken(blk))
+		repeat(blk, true, outbox);
+	else
+		weft_block_look_later(blk);
+}
+
 static void time_is_up(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	u64 now = ktime_get_ns();
@@ -405,6 +418,8 @@ static void time_is_up(struct weft_block *blk, struct weft_outbox *outbox)
 		repeat(blk, false, outbox);
 	else if (blk->retry_at && blk->retry_at <= now)
 		repeat(blk, true, outbox);
+	else if (blk->look_at && blk->look_at <= now)
+		look(blk, outbox);
 	if (blk->bound.patience && blk->bound.patience <= now)
 		weft_bound_urge(blk);
 }

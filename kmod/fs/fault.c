@@ -18,6 +18,7 @@
 #include "base/trace.h"
 #include "blocks/access.h"
 #include "blocks/bound.h"
+#include "blocks/flight.h"
 #include "fs/ahead.h"
 #include "fs/fault.h"
 #include "fs/rack.h"
@@ -77,6 +78,8 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 		blk = weft_block_get(&wi->region, block, true, end);
 		if (IS_ERR(blk))
 			return blk;
+		if (perm == WEFT_S)
+			weft_flight_calm(blk);
 		/* on the way before the ones after it */
 		weft_block_ask(blk, perm);
 		if (perm == WEFT_S && ahead)

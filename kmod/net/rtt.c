@@ -22,6 +22,8 @@ static const struct weft_rtts at_first = { .kind = {
 	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
 	/* nothing is sent again: it is asked for */
 	[WEFT_RTT_PASS] = { 1000, 500, 0 },
+	[WEFT_RTT_WRITTEN] = { 10000, 5000, 40000 },
+	[WEFT_RTT_SHARED] = { 4000, 2000, 0 },
 } };
 
 void weft_rtt_init(struct weft_rtts *rtts)
@@ -52,15 +54,24 @@ static u32 usual_us(const struct weft_rtts *rtts, enum weft_rtt_what what)
 			  4 * READ_ONCE(rtts->kind[what].deviation_us), RTO_MAX_US);
 }
 
+u64 weft_rtt_usual(const struct weft_rtts *rtts, enum weft_rtt_what what)
+{
+	return (u64)usual_us(rtts, what) * NSEC_PER_USEC;
+}
+
 unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what what, u8 losses)
 {
 	return doubled(max_t(u32, usual_us(rtts, what), rtts->kind[what].least_us), losses);
 }
 
 /* The receiver says DONE when it has all answers: that can take two of them. */
-unsigned long weft_rtt_query(const struct weft_rtts *rtts, u8 losses)
+unsigned long weft_rtt_query(const struct weft_rtts *rtts, bool shared, u8 losses)
 {
-	return doubled(max_t(u32, 2 * usual_us(rtts, WEFT_RTT_ASK), QUERY_US), losses);
+	u32 us = max_t(u32, 2 * usual_us(rtts, WEFT_RTT_ASK), QUERY_US);
+
+	if (shared)
+		us = max(us, usual_us(rtts, WEFT_RTT_SHARED));
+	return doubled(us, losses);
 }
 
 u64 weft_rtt_patience(const struct weft_rtts *rtts)

@@ -15,6 +15,8 @@ enum weft_rtt_what {
 	WEFT_RTT_AHEAD,		/* a request of reading ahead */
 	WEFT_RTT_HOME,		/* a block on its way home */
 	WEFT_RTT_PASS,		/* what is passed on with a lock comes after it */
+	WEFT_RTT_WRITTEN,	/* what a reader has was modified elsewhere, and is at home */
+	WEFT_RTT_SHARED,	/* ... which says so to who had modified it */
 	WEFT_RTT_KINDS
 };
 
@@ -52,8 +54,14 @@ void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec);
 /* Jiffies until it is sent again after @losses time-outs in a row. */
 unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what what, u8 losses);
 
-/* Jiffies until the directory is asked about retained data. */
-unsigned long weft_rtt_query(const struct weft_rtts *rtts, u8 losses);
+/* Nanoseconds that an answer takes, but for few. */
+u64 weft_rtt_usual(const struct weft_rtts *rtts, enum weft_rtt_what what);
+
+/*
+ * Jiffies until the directory is asked about retained data.  @shared: a reader has it, which
+ * waits until the home has it, too, and for all that was asked for with it.
+ */
+unsigned long weft_rtt_query(const struct weft_rtts *rtts, bool shared, u8 losses);
 
 /* Nanoseconds after a lock that what is passed on with it is waited for. */
 u64 weft_rtt_patience(const struct weft_rtts *rtts);

@@ -20,6 +20,8 @@ static const char usage[] =
 "  pingpong  two nodes write to the same page in turns, --count times each\n"
 "  counter   each thread on each node adds --count times to one counter\n"
 "  contend   each node adds to one counter for --count milliseconds\n"
+"  stream    several at once go through a --file of --size each, read it, or modify it\n"
+"            and --write it home: rate, least share, longest gap\n"
 "  tsv       turn JSON lines on standard input into a table\n"
 "  hist      turn histograms in JSON lines on standard input into tables\n"
 "Options:\n"
@@ -27,10 +29,12 @@ static const char usage[] =
 "  --offset BYTES   where to begin (seqread)\n"
 "  --repeats N (default 5)  --count N (default 1000)  --threads T[,T...] (default 1)\n"
 "  --read           read() instead of loads from a mapping (scan, seqread)\n"
+"  --write          write home (stream)\n"
+"  --label TEXT     of the results (stream)\n"
 "  --target X       what the result should reach; goes into the result\n"
 "  --dir DIR        shared directory of those on several nodes (default /weft);\n"
 "                   the file DIR/bench-COMMAND must not exist before\n"
-"  --node K --nodes N --timeout S    pingpong, counter, contend\n";
+"  --node K --nodes N --timeout S    pingpong, counter, contend, stream\n";
 
 static const struct {
 	const char *name;
@@ -43,11 +47,12 @@ static const struct {
 	{ "pingpong", bench_pingpong },
 	{ "counter", bench_counter },
 	{ "contend", bench_contend },
+	{ "stream", bench_stream },
 };
 
 enum {
 	O_FILE = 256, O_REFERENCE, O_SIZE, O_REPEATS, O_COUNT, O_THREADS, O_READ,
-	O_OFFSET, O_TARGET, O_DIR, O_HELP,
+	O_OFFSET, O_TARGET, O_DIR, O_WRITE, O_LABEL, O_HELP,
 };
 
 static const struct option options[] = {
@@ -61,6 +66,8 @@ static const struct option options[] = {
 	{ "read", no_argument, NULL, O_READ },
 	{ "target", required_argument, NULL, O_TARGET },
 	{ "dir", required_argument, NULL, O_DIR },
+	{ "write", no_argument, NULL, O_WRITE },
+	{ "label", required_argument, NULL, O_LABEL },
 	NODE_OPTIONS,
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
@@ -95,6 +102,8 @@ static int parse(struct bench *b, int argc, char **argv)
 				node_die("--target %s: give a number", optarg);
 			break;
 		case O_DIR: b->dir = optarg; break;
+		case O_WRITE: b->write = true; break;
+		case O_LABEL: b->label = optarg; break;
 		case O_HELP: fputs(usage, stdout); exit(0);
 		default: return -1;
 		}
@@ -104,7 +113,7 @@ static int parse(struct bench *b, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct bench b = { .dir = "/weft", .count = 1000, .repeats = 5,
+	struct bench b = { .dir = "/weft", .label = "incast", .count = 1000, .repeats = 5,
 			   .threads = { 1 }, .widths = 1 };
 	unsigned int i;
 

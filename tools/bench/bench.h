@@ -18,6 +18,7 @@
  * @file:	what is measured
  * @reference:	what it is compared with
  * @dir:	shared directory of measurements with several nodes
+ * @label:	of the results
  * @size:	bytes
  * @offset:	where to begin, bytes
  * @count:	operations of a thread and repeat
@@ -26,11 +27,13 @@
  * @widths:	number of those
  * @target:	what the result should reach, 0 if nothing is asked
  * @read:	read() instead of loads from a mapping
+ * @write:	write home instead of reading
  */
 struct bench {
 	const char *file;
 	const char *reference;
 	const char *dir;
+	const char *label;
 	uint64_t size;
 	uint64_t offset;
 	uint64_t count;
@@ -39,6 +42,7 @@ struct bench {
 	unsigned int widths;
 	double target;
 	bool read;
+	bool write;
 };
 
 /* result.c */
@@ -62,5 +66,8 @@ int bench_randread(const struct bench *b);
 int bench_pingpong(const struct bench *b);
 int bench_counter(const struct bench *b);
 int bench_contend(const struct bench *b);
+
+/* stream.c */
+int bench_stream(const struct bench *b);
 
 #endif /* WEFT_TOOLS_BENCH_H */

@@ -251,6 +251,11 @@ for what in pingpong counter; do
 done
 
 rack status >"$OUT/status" || die "the rack has trouble: $(cat "$OUT/status")"
+finish
+trap - EXIT
+
+# Many to one, in a rack of its own.
+tools/bench/incast.sh --quick | result || die "incast.sh failed"
 
 # --- What came of it ----------------------------------------------------------------
 
