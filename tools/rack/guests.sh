@@ -10,15 +10,15 @@
 # The channel's program is small: do not make people build it first.
 build_rackio()
 {
-	local cc=${CC:-gcc} source newer=""
+	local cc=${CC:-gcc} source newer="" common=("$TOP"/tools/common/number.c)
 
-	for source in "$HERE"/*.[ch]; do
+	for source in "$HERE"/*.[ch] "$TOP"/tools/common/*.h "${common[@]}"; do
 		[ "$RACKIO" -nt "$source" ] || newer=$source
 	done
 	[ -n "$newer" ] || return 0
 	mkdir -p "$BUILD/bin" || die "cannot make $BUILD/bin"
-	"$cc" -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -static \
-		-o "$RACKIO.$$" "$HERE"/*.c || die "cannot compile $RACKIO"
+	"$cc" -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -I"$TOP" -static \
+		-o "$RACKIO.$$" "$HERE"/*.c "${common[@]}" || die "cannot compile $RACKIO"
 	mv "$RACKIO.$$" "$RACKIO" || die "cannot put $RACKIO in place"
 }
 
