@@ -82,6 +82,13 @@ anew()
 	on "$1" sh -c 'umount /weft && mount -t weft none /weft'
 }
 
+# has_come N: node 1 counts node N among the members.
+has_come()
+{
+	on node1 "$BIN/weftctl" -j status >"$dir/status" &&
+		grep -q "\"members\":\[\([0-9]*,\)*$1[],]" "$dir/status"
+}
+
 # as_it_was: the secret, for both members.
 as_it_was()
 {
@@ -273,12 +280,13 @@ state_at()
 		"$2" -j status | grep -o "\"members\":[^]]*"' "$TOUCH" "$BLOCKS" "$BIN/weftctl"
 }
 
-# same_state: both nodes say what node 1 said before, node 2 anew.
+# same_state: both nodes say what node 1 said before, node 2 anew.  With its mount node 2
+# leaves the rack and joins it, and node 1 asks for the members only now and then.
 same_state()
 {
 	local node
 
-	anew node2 || return 1
+	anew node2 && soon 30 has_come 2 || return 1
 	for node in node1 node2; do
 		state_at $node >"$dir/state.after" || return 1
 		diff "$dir/state" "$dir/state.after" || return 1
