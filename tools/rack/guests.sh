@@ -117,9 +117,11 @@ choose_kernels()
 	local wanted=$ACCEL
 
 	# What no user-mode kernel can do is not asked of one.
-	if [ "$wanted" = fast ] && { [ "${CPUS:-1}" != 1 ] || [ -n "$KERNEL$BLADE_KERNEL" ]; }; then
+	if [ "$wanted" = fast ] && { [ "${CPUS:-1}" != 1 ] ||
+			[ -n "$KERNEL$BLADE_KERNEL$RDMA_NAMES" ]; }; then
 		wanted=auto
 	fi
+	[[ $RDMA_NAMES != *mem* ]] || BLADE_ACCEL=auto
 	if [ "$wanted" = fast ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
 		# no need to get a kernel for QEMU
 		uml_possible && wanted=uml || wanted=auto
@@ -151,8 +153,54 @@ choose_kernels()
 	[ "$BLADE_ACCEL" != uml ] || get_kernel BLADE_KERNEL uml
 	ACCEL=$wanted
 	need_module
+	need_rdma
 	[ -n "$CPUS" ] || { CPUS=2 && [[ $ACCEL != @(uml|icount) ]]; } || CPUS=1
 }
+
+# choose_rdma: set RDMA_NAMES to the guests that get rxe0.
+choose_rdma()
+{
+	local who name
+
+	for who in ${RDMA//,/ }; do
+		[[ $who != [1-9] ]] || who=node$who
+		for name in $(expand "$who"); do
+			is_guest "$name" ||
+				die "--rdma takes all, nodes, blades or guests ($GUEST_NAMES), not '$who'"
+			has_rdma "$name" || RDMA_NAMES+="${RDMA_NAMES:+ }$name"
+		done
+	done
+	[ -z "$RDMA" ] || [ -n "$RDMA_NAMES" ] ||
+		die "--rdma $RDMA: none of the guests ($GUEST_NAMES) is that"
+}
+
+# has_rdma NAME: whether rxe0 is, or shall be, there.
+has_rdma()
+{
+	[[ " $RDMA_NAMES " == *" $1 "* ]]
+}
+
+# need_rdma: the kernels of those that get rxe0 have what it takes.
+need_rdma()
+{
+	local name module version modules lacking
+
+	for name in $RDMA_NAMES; do
+		version=$KERNEL_VERSION modules=$KERNEL_MODULES lacking=""
+		[[ $name == node* ]] ||
+			version=$BLADE_KERNEL_VERSION modules=$BLADE_KERNEL_MODULES
+		for module in $RDMA_MODULES; do
+			grep -qs "^[^:]*/$module\.ko" "$modules"/modules.{dep,builtin} ||
+				lacking+="${lacking:+, }$module"
+		done
+		[ -z "$lacking" ] && continue
+		[ "$(accel_of "$name")" != uml ] ||
+			die "user-mode kernels have no RDMA ($lacking): --rdma needs --accel tcg or kvm"
+		die "Linux $version has no $lacking, which --rdma needs"
+	done
+}
+# The first makes /dev/infiniband/uverbs0, the second /dev/infiniband/rdma_cm.
+RDMA_MODULES="ib_uverbs rdma_ucm rdma_rxe"
 
 # --- Guests -------------------------------------------------------------------
 
@@ -521,23 +569,46 @@ set_up()
 	esac
 }
 
-# set_up_all NAME...: all at once; what they print is shown if one fails.
-set_up_all()
+# all_at_once WHAT FUNCTION NAME...: FUNCTION NAME for each; what they print is shown if
+# one fails.
+all_at_once()
 {
-	local name pids=() bad=0 i=0 MODULE NEEDED
+	local what=$1 function=$2 name pids=() bad=0 i=0
 
-	slim_module
+	shift 2
 	for name; do
-		set_up "$name" >"$DIR/$name/setup.log" 2>&1 &
+		"$function" "$name" >"$DIR/$name/setup.log" 2>&1 &
 		pids+=($!)
 	done
 	for name; do
 		if ! wait "${pids[i]}"; then
-			say "weft does not come up on $name:"
+			say "$what does not come up on $name:"
 			sed 's/^/    /' "$DIR/$name/setup.log" >&2
 			bad=1
 		fi
 		i=$((i + 1))
 	done
 	return $bad
+}
+
+# set_up_all NAME...
+set_up_all()
+{
+	local MODULE NEEDED
+
+	slim_module
+	all_at_once weft set_up "$@"
+}
+
+# make_rxe NAME
+make_rxe()
+{
+	in_guest "$1" timeout "$SETUP_LIMIT" "$HERE/guest-rdma" "10.87.0.$(id_of "$1")" \
+		"$RDMA_MODULES"
+}
+
+# set_up_rdma NAME...: before weft, which may use it.
+set_up_rdma()
+{
+	all_at_once rxe0 make_rxe "$@"
 }
