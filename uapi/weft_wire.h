@@ -17,7 +17,7 @@
 #define WEFT_WIRE_MAGIC		0x57
 #define WEFT_WIRE_VERSION	1
 #define WEFT_WIRE_HDR_LEN	64
-/* UDP checksum 0: the header has its own sum, the payload its own CRC32C. */
+/* UDP checksum 0: the header has its own sum, the payload its own hash. */
 #define WEFT_WIRE_UDP_PORT	4793
 /*
  * Where a switch sends what it addresses to nodes by their bit (239.87.69.70):
@@ -121,6 +121,7 @@
 #define WEFT_MSG_DONE		52	/* requester->provider: retained data may go */
 #define WEFT_MSG_CHASE		53	/* node->node: your transaction blocks me, is it alive? */
 #define WEFT_MSG_HAND_ACK	54	/* new holder or dir->old holder: it has arrived */
+#define WEFT_MSG_LANDED		55	/* provider->requester: the block is where it was to land */
 
 #define WEFT_MSG_CALL		64	/* node->blade or blade->blade: catalog, membership */
 #define WEFT_MSG_REPLY		65	/* answer to CALL */

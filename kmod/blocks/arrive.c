@@ -144,8 +144,8 @@ static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
 		struct weft_send *s = &out.send[i];
 
 		if (!s->with_data)
-			weft_outbox_put(outbox, s->to ? s->to :
-					weft_node_home(cache->node, msg->line), &s->msg);
+			weft_block_put_short(outbox, s->to ? s->to :
+					     weft_node_home(cache->node, msg->line), s);
 	}
 }
 

@@ -120,6 +120,19 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 		blk->asked = ktime_get_ns();
 }
 
+void weft_block_put_short(struct weft_outbox *outbox, u32 to, const struct weft_send *s)
+{
+	u8 payload[WEFT_LANDING_LEN];
+	struct weft_msg msg = s->msg;
+
+	if (s->landing.key) {
+		weft_landing_pack(&s->landing, payload);
+		msg.payload = payload;
+		msg.len = WEFT_LANDING_LEN;
+	}
+	weft_outbox_put(outbox, to, &msg);
+}
+
 static void send_all(struct weft_block *blk, struct weft_out *out,
 		     struct weft_outbox *outbox)
 {
@@ -137,7 +150,7 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 			weft_outbox_put_block(outbox, to, &s->msg, weft_block_contents(blk),
 					      weft_line_perm_yet(&blk->line) != WEFT_M);
 		else
-			weft_outbox_put(outbox, to, &s->msg);
+			weft_block_put_short(outbox, to, s);
 	}
 	/* all of them in one round trip */
 	if (dunned && !blk->resending)

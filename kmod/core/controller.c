@@ -22,6 +22,10 @@ void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 	case WEFT_MSG_CHASE:
 		weft_requester_chased(l, msg, out);
 		break;
+	case WEFT_MSG_LANDED:
+		weft_line_landing_closed(l);
+		weft_requester_recv(l, msg, fresh, out);
+		break;
 	default:
 		weft_requester_recv(l, msg, fresh, out);
 		break;
@@ -90,10 +94,12 @@ bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 
 void weft_line_forget(struct weft_line *l, struct weft_out *out)
 {
+	bool landing = l->landing;
 	u64 key = l->key;
 	u8 self = l->self;
 
 	weft_line_init(l, key, self);
 	weft_out_init(out);
-	out->effects = WEFT_DO_WAKE | WEFT_DO_FREE;
+	out->effects = WEFT_DO_WAKE | WEFT_DO_FREE | (landing ? WEFT_DO_CLOSE : 0);
+	l->landing = landing;
 }

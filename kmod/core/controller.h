@@ -7,6 +7,7 @@
  *	line.h		what is known of a line; what follows from an event
  *	transaction.h	the outstanding transaction: how it begins and ends
  *	gather.h	a miss: what it waits for until it may commit
+ *	landing.h	where the data of a miss may land
  *	provider.h	what other nodes want from our copy
  *	requester.h	what this node wants, and the answers to that
  *	controller.h	entry points: which part an event is for
@@ -37,7 +38,8 @@ void weft_line_members(struct weft_line *l, u32 members);
 
 /**
  * weft_line_recv() - a message for this line
- * @msg: checked by weft_wire_unpack()
+ * @msg: checked by weft_wire_unpack().  LANDED: with its coming the card has taken back the
+ *	key of the landing that is open for this line; any other is not handed in
  *
  * A node also calls this for a line that it knows nothing of, on a line made by
  * weft_line_init(): the answers need no memory.

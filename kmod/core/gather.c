@@ -15,6 +15,34 @@ static bool in_complete(const struct weft_line *l, const struct weft_msg *msg)
 	return l->in_frags == (n >= 64 ? ~0ull : (1ull << n) - 1);
 }
 
+/* All of it is where this transaction wanted it: as one fragment that is there already. */
+static bool take_landed(struct weft_line *l, const struct weft_msg *msg)
+{
+	l->in_version = msg->version;
+	l->in_size = msg->size;
+	l->in_frags = 1;
+	l->in_whole = true;
+	return true;
+}
+
+/*
+ * Two copies of a request may have been answered by two providers, and both may have written:
+ * what the second one wrote may stand beneath what the first one did.  They have the same
+ * version, unless somebody has written between; but then an invalidation came before that.
+ */
+static bool may_be_mixed(const struct weft_line *l, const struct weft_msg *msg)
+{
+	return msg->type == WEFT_MSG_LANDED && l->poisoned;
+}
+
+/* All of it again, under the same name: the entry's lock is ours.  Nothing older will do. */
+static void ask_again(struct weft_line *l, struct weft_out *out)
+{
+	l->in_frags = 0;
+	l->in_whole = false;
+	weft_transaction_request(l, out);
+}
+
 /*
  * Put a fragment into the block.  Fragments of one block may come from several
  * senders if they are of one version; older ones than we have are dropped.
@@ -25,7 +53,7 @@ static bool take_fragment(struct weft_line *l, const struct weft_msg *msg,
 	u32 frag = msg->info ? msg->offset / msg->info : 0;
 
 	if (!msg->info || frag >= WEFT_FRAGS_MAX ||
-	    (l->in_frags && msg->version < l->in_version))
+	    msg->version < l->in_version)
 		return false;
 	if (msg->version != l->in_version || msg->info != l->in_size) {
 		l->in_frags = 0;
@@ -182,6 +210,10 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 		weft_transaction_request(l, out);
 		return;
 	}
+	if (may_be_mixed(l, msg)) {
+		ask_again(l, out);
+		return;
+	}
 	out->miss = read_miss(msg);
 	l->version = l->in_version;
 	l->state = WEFT_S;
@@ -246,7 +278,9 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		if (msg->status == WEFT_M)
 			l->loans |= msg->holder;
 	}
-	if (!have && take_fragment(l, msg, out))
+	if (msg->type == WEFT_MSG_LANDED)
+		data = take_landed(l, msg);
+	else if (!have && take_fragment(l, msg, out))
 		data = l->in_whole;
 	if (msg->nonce && msg->flags & WEFT_F_BUSY) {
 		l->provider_nonce = msg->nonce;

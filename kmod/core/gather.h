@@ -11,7 +11,7 @@
 /* The answer says that the entry is locked for us, and what was in it. */
 void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg);
 
-/* DATA or PASSED: a fragment, or all, of the block. */
+/* DATA or PASSED: a fragment, or all, of the block; LANDED: all. */
 void weft_gather_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		      struct weft_out *out);
 

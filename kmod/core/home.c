@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A line's directory at its home, and its way to the switch; see home.h. */
 #include "home.h"
+#include "landing.h"
 
 #define FULL_WAIT	64	/* requests before a taken slot is tried again */
 
@@ -95,12 +96,24 @@ static void not_here(struct weft_home_out *out)
 	}
 }
 
+/* What stands behind the header is for the node that will be told. */
+static bool passes_on(const struct weft_msg *msg)
+{
+	switch (msg->type) {
+	case WEFT_MSG_GETS:
+	case WEFT_MSG_GETM:
+		return msg->len == WEFT_LANDING_LEN;
+	default:
+		return msg->type == WEFT_MSG_HAND || msg->type == WEFT_MSG_PASS;
+	}
+}
+
 static void request(struct weft_home_line *l, u32 members, bool use_switch,
 		    const struct weft_msg *msg, u32 fresh,
 		    struct weft_home_out *out)
 {
 	out->msg = *msg;
-	if (msg->type != WEFT_MSG_HAND && msg->type != WEFT_MSG_PASS) {
+	if (!passes_on(msg)) {
 		out->msg.len = 0;
 		out->msg.payload = NULL;
 	}

@@ -15,6 +15,7 @@
 #ifndef WEFT_CORE_LINE_H
 #define WEFT_CORE_LINE_H
 
+#include "landing.h"
 #include "wire.h"
 
 /* The outstanding transaction of a line. */
@@ -64,6 +65,8 @@ enum weft_held {
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
  * @in_whole: all fragments of the data coming in came
+ * @landing: a card may write into the block, see landing.h
+ * @landed: GETS, GETM: it was offered a landing, which may be closed by now
  * @nacks: refusals in a row, for back-off
  * @tries: time-outs in a row, for back-off
  * @status: of the entry, as the answers say
@@ -96,6 +99,7 @@ enum weft_held {
  * @rq: the invalidation, forward, pass or return of what was lent (INV_ACK) that
  *	waits for the host (@revoking)
  * @rq.type: 0 for none
+ * @rq.landing: where the data may land; its key is 0: nowhere
  */
 struct weft_line {
 	u64 key;
@@ -122,6 +126,8 @@ struct weft_line {
 	bool need_known;
 	bool fetching;
 	bool in_whole;
+	bool landing;
+	bool landed;
 	u8 nacks;
 	u8 tries;
 	u8 status;
@@ -156,6 +162,7 @@ struct weft_line {
 		u32 grant;
 		u32 copyset;
 		u32 provider;
+		struct weft_landing landing;
 	} rq;
 };
 
@@ -169,17 +176,22 @@ struct weft_line {
 #define WEFT_DO_TIMER		0x20	/* (re)start the timer, see weft_line_timeout() */
 #define WEFT_DO_BACKOFF		0x40	/* with TIMER: refused, ask again soon */
 #define WEFT_DO_FAIL		0x80	/* the home has no such line: waiters get an error */
+#define WEFT_DO_CLOSE		0x100	/* close the landing, then weft_line_landing_closed() */
+#define WEFT_DO_AGAIN		0x200	/* with CLOSE: then hand in the same message again */
 
 /**
  * struct weft_send - a message to send
  * @to: member id, or 0: to the line's home (the switch serves it on the way)
  * @with_data: DATA, WB, PASS: the host sends the whole block in fragments and
  *	fills in info, offset, size, len and payload
+ * @landing: its key is not 0: DATA may go there, and LANDED behind it; or, without data,
+ *	it is the payload of the message
  * @msg: the rest
  */
 struct weft_send {
 	u8 to;
 	bool with_data;
+	struct weft_landing landing;
 	struct weft_msg msg;
 };
 

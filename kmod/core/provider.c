@@ -24,6 +24,8 @@ static struct weft_msg *answer(struct weft_line *l, struct weft_out *out,
 	m->holder = l->rq.status == WEFT_M ? l->lent & ~l->back : 0;
 	m->version = l->version;
 	out->send[out->n - 1].with_data = with_data;
+	if (with_data)
+		out->send[out->n - 1].landing = l->rq.landing;
 	return m;
 }
 
@@ -127,6 +129,7 @@ static void relay(struct weft_line *l, struct weft_out *out)
 
 	m->flags |= WEFT_F_RELAY;
 	out->send[out->n - 1].to = 0;
+	out->send[out->n - 1].landing = l->rq.landing;
 }
 
 /*
@@ -309,6 +312,7 @@ void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 	l->rq.copyset = msg->copyset;
 	l->rq.grant = msg->grant;
 	l->rq.provider = msg->provider;
+	weft_landing_unpack(&l->rq.landing, msg);
 	if (l->revoking)
 		l->rq.type = msg->type; /* obeyed when what has begun is done */
 	else

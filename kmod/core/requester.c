@@ -5,6 +5,32 @@
 #include "requester.h"
 #include "transaction.h"
 
+/* --- landings ----------------------------------------------------------- */
+
+/* READ: of the node that asks, not what a provider sends on in its place. */
+static bool asks(const struct weft_msg *msg)
+{
+	return msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
+	       (msg->type == WEFT_MSG_READ && !(msg->flags & WEFT_F_RELAY));
+}
+
+bool weft_line_may_land(const struct weft_line *l, const struct weft_msg *msg)
+{
+	return asks(msg) && msg->txn == l->txn && l->state == WEFT_I &&
+	       !l->landing && !l->landed && !l->in_frags;
+}
+
+void weft_line_landing_open(struct weft_line *l)
+{
+	l->landing = true;
+	l->landed = true;
+}
+
+void weft_line_landing_closed(struct weft_line *l)
+{
+	l->landing = false;
+}
+
 /* --- requests ----------------------------------------------------------- */
 
 void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
@@ -236,8 +262,13 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 			weft_transaction_abort(l, msg->txn, msg->grant, out);
 		return;
 	}
+	if (l->landing && (msg->type == WEFT_MSG_DATA || msg->type == WEFT_MSG_PASSED)) {
+		out->effects = WEFT_DO_CLOSE | WEFT_DO_AGAIN;
+		return;
+	}
 	switch (msg->type) {
 	case WEFT_MSG_DATA:
+	case WEFT_MSG_LANDED:
 		if (l->op == WEFT_OP_GETS || (l->op == WEFT_OP_GETM && busy))
 			weft_gather_data(l, msg, fresh, out);
 		break;

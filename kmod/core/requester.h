@@ -53,6 +53,20 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out);
 bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
 		      struct weft_out *out);
 
+/**
+ * weft_line_may_land() - may the request that is about to go offer a landing?
+ * @msg: what is to be sent
+ *
+ * If the host opens one it says so with weft_line_landing_open(), before the message goes.
+ */
+bool weft_line_may_land(const struct weft_line *l, const struct weft_msg *msg);
+
+/* A card may write into the block from now on. */
+void weft_line_landing_open(struct weft_line *l);
+
+/* And from here on none may any more. */
+void weft_line_landing_closed(struct weft_line *l);
+
 /* --- for the parts of the cache controller --------------------------------- */
 
 /* An answer to a transaction of a node: ours, if it names it. */

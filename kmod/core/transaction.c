@@ -6,6 +6,8 @@ void weft_transaction_finish(struct weft_line *l, struct weft_out *out)
 {
 	l->op = WEFT_OP_NONE;
 	l->expecting = false;
+	if (l->landing)
+		out->effects |= WEFT_DO_CLOSE;
 	l->nacks = 0;
 	l->tries = 0;
 	out->effects |= WEFT_DO_WAKE;
@@ -51,6 +53,7 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->provider_nonce = 0;
 	l->in_frags = 0;
 	l->in_whole = false;
+	l->landed = l->landing; /* it may still be closing: there is no other one yet */
 	l->in_version = 0;
 	l->wb_version = 0;
 	l->tries = 0;

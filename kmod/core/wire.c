@@ -279,6 +279,7 @@ const char *weft_msg_name(u8 type)
 		[WEFT_MSG_WB] = "WB", [WEFT_MSG_WB_ACK] = "WB_ACK",
 		[WEFT_MSG_DONE] = "DONE", [WEFT_MSG_CHASE] = "CHASE",
 		[WEFT_MSG_HAND_ACK] = "HAND_ACK",
+		[WEFT_MSG_LANDED] = "LANDED",
 		[WEFT_MSG_CALL] = "CALL", [WEFT_MSG_REPLY] = "REPLY",
 	};
 

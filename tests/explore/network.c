@@ -28,6 +28,8 @@ void network_take(struct world *w, int i)
 
 static void to_flight(struct flight *f, const struct weft_msg *m, u8 hop, u8 to)
 {
+	struct weft_landing landing;
+
 	memset(f, 0, sizeof(*f));
 	f->line = m->line;
 	f->version = m->version;
@@ -47,7 +49,8 @@ static void to_flight(struct flight *f, const struct weft_msg *m, u8 hop, u8 to)
 	f->hop = hop;
 	f->to = to;
 	f->used = 1;
-	for (u32 i = 0; i < m->len / 4 && i < MAX_NODES; i++)
+	f->lands = weft_landing_unpack(&landing, m);
+	for (u32 i = 0; !f->lands && i < m->len / 4 && i < MAX_NODES; i++)
 		f->list[i] = get_unaligned_be32((const u8 *)m->payload + 4 * i);
 }
 
@@ -71,9 +74,21 @@ void network_header(struct weft_msg *m, const struct flight *f)
 	m->size = f->size;
 }
 
+/* There is one landing of a transaction at most, so its name is all there is to know. */
+static void offer(struct weft_msg *m, u8 *payload)
+{
+	struct weft_landing landing = { .key = m->txn };
+
+	weft_landing_pack(&landing, payload);
+	m->payload = payload;
+	m->len = WEFT_LANDING_LEN;
+}
+
 void network_message(struct weft_msg *m, const struct flight *f, u8 *list)
 {
 	network_header(m, f);
+	if (f->lands)
+		offer(m, list);
 	for (int i = 0; i < MAX_NODES && f->list[i]; i++) {
 		put_unaligned_be32(f->list[i], list + 4 * i);
 		m->payload = list;
@@ -106,14 +121,38 @@ void network_post_data(struct world *w, const struct config *c,
 	}
 }
 
+/* The card has yet to read what it writes: the provider's data of that moment. */
+void network_post_write(struct world *w, const struct config *c, const struct weft_msg *m,
+			u8 to)
+{
+	struct weft_msg write = *m;
+	u8 payload[WEFT_LANDING_LEN];
+
+	write.type = MSG_WRITE;
+	write.size = c->frags;
+	offer(&write, payload);
+	network_post(w, &write, HOP_NODE, to, NULL);
+}
+
+bool network_has_card(const struct config *c, u8 member)
+{
+	return c->landings == LAND_ALL ||
+	       c->landings == (weft_is_blade(member) ? LAND_HOME : LAND_NODES);
+}
+
 void network_send(struct world *w, const struct config *c, const struct weft_send *s,
 		  const u8 *data)
 {
 	u8 first = c->use_switch ? HOP_SWITCH : HOP_HOME;
-	u8 hop = s->to ? HOP_NODE : first;
+	u8 hop = s->to ? HOP_NODE : first, payload[WEFT_LANDING_LEN];
+	struct weft_msg m = s->msg;
 
+	if (!s->with_data && s->landing.key)
+		offer(&m, payload);
 	if (!s->with_data)
-		network_post(w, &s->msg, hop, s->to, NULL);
+		network_post(w, &m, hop, s->to, NULL);
+	else if (s->landing.key && network_has_card(c, s->msg.src))
+		network_post_write(w, c, &s->msg, s->to);
 	else if (s->msg.type == WEFT_MSG_WB)
 		network_post(w, &s->msg, HOP_HOME, HOME, data);
 	else

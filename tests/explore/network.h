@@ -21,13 +21,20 @@ void network_post_data(struct world *w, const struct config *c,
 void network_send(struct world *w, const struct config *c, const struct weft_send *s,
 		  const u8 *data);
 
+/* A card is to write the block where @to wants it, and to say so. */
+void network_post_write(struct world *w, const struct config *c, const struct weft_msg *m,
+			u8 to);
+
+/* Does it write where the data may land? */
+bool network_has_card(const struct config *c, u8 member);
+
 /* Message number @i is in flight no more. */
 void network_take(struct world *w, int i);
 
 /* The message without its payload. */
 void network_header(struct weft_msg *m, const struct flight *f);
 
-/* With the payload of a HAND, which comes into @list. */
+/* With the payload, which comes into @list, WEFT_LANDING_LEN bytes. */
 void network_message(struct weft_msg *m, const struct flight *f, u8 *list);
 
 #endif /* EXPLORE_NETWORK_H */

@@ -25,6 +25,28 @@ void pages_init(struct world *w, const struct config *c)
 	}
 }
 
+/* A request offers a landing if it may; one that goes on for the same data offers it, too. */
+static void open_landing(struct weft_line *l, struct weft_send *s)
+{
+	if (s->with_data || s->landing.key)
+		return;
+	if (weft_line_may_land(l, &s->msg))
+		weft_line_landing_open(l);
+	else if (!l->landing || s->msg.txn != l->txn || s->msg.type != WEFT_MSG_READ)
+		return;
+	s->landing.key = s->msg.txn;
+}
+
+/* A card has yet to read what node @n has of the line. */
+static bool is_written(const struct world *w, int n, u64 line)
+{
+	for (int k = 0; k < w->flights; k++)
+		if (w->flight[k].type == MSG_WRITE && w->flight[k].src == n + 1 &&
+		    w->flight[k].line == line)
+			return true;
+	return false;
+}
+
 static void do_out(struct world *w, const struct config *c, int n, int i,
 		   const struct weft_out *out, const struct flight *in)
 {
@@ -34,10 +56,18 @@ static void do_out(struct world *w, const struct config *c, int n, int i,
 		world_complain("more messages than struct weft_out has room for");
 	if (out->effects & WEFT_DO_INSTALL)
 		data[in->offset] = in->val[0];
-	for (u32 k = 0; k < out->n; k++)
-		network_send(w, c, &out->send[k], data);
-	if (out->effects & WEFT_DO_FREE)
+	for (u32 k = 0; k < out->n; k++) {
+		struct weft_send s = out->send[k];
+
+		if (c->landings)
+			open_landing(&w->line[n][i], &s);
+		network_send(w, c, &s, data);
+	}
+	/* what is to be written elsewhere keeps its memory */
+	if (out->effects & WEFT_DO_FREE && !is_written(w, n, w->line[n][i].key))
 		memset(data, GARBAGE, MAX_FRAGS);
+	if (out->effects & WEFT_DO_CLOSE)
+		weft_line_landing_closed(&w->line[n][i]);
 	if (out->effects & WEFT_DO_FAIL)
 		world_complain("a transaction failed");
 	/*
@@ -89,19 +119,64 @@ static void pursue(struct world *w, const struct config *c, int n)
 	do_out(w, c, n, i, &out, NULL);
 }
 
-void pages_recv(struct world *w, const struct config *c, int n,
-		const struct flight *f)
+/*
+ * A card writes a fragment, if the landing is open: else the connection breaks, and nothing
+ * more comes by it.  What it writes is what the provider has now.
+ */
+static void land(struct world *w, const struct config *c, int n, const struct flight *f)
 {
 	int i = world_line(c, f->line);
+	const u8 *from = weft_is_blade(f->src) ? w->home_data[i] : w->data[f->src - 1][i];
+	const struct weft_line *l = &w->line[n][i];
+	u8 payload[WEFT_LANDING_LEN];
+	struct weft_msg m;
+
+	if (!l->landing || l->txn != f->txn)
+		return;
+	w->data[n][i][f->offset] = from[f->offset];
+	network_message(&m, f, payload);
+	m.offset++;
+	if (m.offset == c->frags) {
+		m.type = WEFT_MSG_LANDED;
+		m.offset = 0;
+	}
+	network_post(w, &m, HOP_NODE, f->to, NULL);
+}
+
+static void recv(struct world *w, const struct config *c, int n, const struct flight *f)
+{
+	int i = world_line(c, f->line);
+	struct weft_line *l = &w->line[n][i];
+	u8 payload[WEFT_LANDING_LEN];
 	struct weft_msg m;
 	struct weft_out out;
 
-	if (has_left(w, n))
-		return;
-	network_header(&m, f);
-	weft_line_recv(&w->line[n][i], &m, w->seq[n] + 1, &out);
+	network_message(&m, f, payload);
+	weft_line_recv(l, &m, w->seq[n] + 1, &out);
 	used(w, n, i);
 	do_out(w, c, n, i, &out, f);
+	if (!(out.effects & WEFT_DO_AGAIN))
+		return;
+	weft_line_recv(l, &m, w->seq[n] + 1, &out);
+	used(w, n, i);
+	do_out(w, c, n, i, &out, f);
+}
+
+void pages_recv(struct world *w, const struct config *c, int n,
+		const struct flight *f)
+{
+	const struct weft_line *l = &w->line[n][world_line(c, f->line)];
+
+	if (has_left(w, n))
+		return;
+	if (f->type == MSG_WRITE) {
+		land(w, c, n, f);
+		return;
+	}
+	/* the key is another one by now: the connection breaks, and nothing comes */
+	if (f->type == WEFT_MSG_LANDED && (!l->landing || l->txn != f->txn))
+		return;
+	recv(w, c, n, f);
 	pursue(w, c, n);
 }
 
@@ -390,6 +465,11 @@ const char *pages_check(const struct world *w, const struct config *c)
 		for (int n = 0; n < c->nodes; n++) {
 			u8 perm = effective(&w->line[n][i]);
 
+			if (perm != WEFT_I && w->line[n][i].landing)
+				return "programs see memory into which a card may write";
+			if (w->line[n][i].held && w->line[n][i].landing)
+				return "a card may write over data that others may still want";
+
 			readers += perm == WEFT_S;
 			writers += perm == WEFT_M;
 			for (int f = 0; perm != WEFT_I && f < c->frags; f++)
@@ -479,8 +559,9 @@ void pages_print(const struct world *w, const struct config *c, int line)
 	for (int n = 0; n < c->nodes; n++) {
 		const struct weft_line *l = &w->line[n][line];
 
-		printf("    node %d: state %u op %u%s txn %u owned %u lent %x loans %x returned %x held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
+		printf("    node %d: state %u op %u%s%s txn %u owned %u lent %x loans %x returned %x held %u revoking %u poisoned %d acked %x copyset %x v%llu data %u want %u\n",
 		       n + 1, l->state, l->op, l->expecting ? " expecting" : "",
+		       l->landing ? " landing" : "",
 		       l->txn & WEFT_TXN_SEQ_MASK, l->owned, l->lent, l->loans, l->returned,
 		       l->held, l->revoking, l->poisoned, l->acked, l->copyset,
 		       (unsigned long long)l->version, w->data[n][line][0],

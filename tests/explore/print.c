@@ -20,10 +20,12 @@ void world_print_action(const struct world *w, const struct action *a)
 	if (a->kind <= ACT_LOSE) {
 		const struct flight *f = &w->flight[a->flight];
 
-		printf("%s %s txn=%u.%u line=%u flags=%x status=%u copyset=%x grant=%u holder=%x from %u to %s%u nonce=%x v=%llu\n",
-		       name[a->kind], weft_msg_name(f->type),
+		printf("%s %s txn=%u.%u line=%u flags=%x%s status=%u copyset=%x grant=%u holder=%x from %u to %s%u nonce=%x v=%llu\n",
+		       name[a->kind],
+		       f->type == MSG_WRITE ? "WRITE" : weft_msg_name(f->type),
 		       weft_txn_member(f->txn), f->txn & WEFT_TXN_SEQ_MASK,
-		       (u32)weft_line_index(f->line), f->flags, f->status,
+		       (u32)weft_line_index(f->line), f->flags, f->lands ? " lands" : "",
+		       f->status,
 		       f->copyset, f->grant, f->holder, f->src,
 		       f->hop == HOP_SWITCH ? "switch " : f->hop == HOP_HOME ? "home " : "node ",
 		       f->to, f->nonce, (unsigned long long)f->version);

@@ -42,7 +42,7 @@ void serve_switch_recv(struct world *w, const struct config *c,
 	};
 	struct weft_msg m;
 	u32 targets;
-	u8 src = f->src, list[4 * MAX_NODES];
+	u8 src = f->src, list[WEFT_LANDING_LEN];
 
 	stations_by_id(&sw);
 	network_message(&m, f, list);
@@ -67,8 +67,10 @@ static void serve_read(struct world *w, const struct config *c,
 		       const struct weft_msg *read)
 {
 	int i = world_line(c, read->line);
+	struct weft_landing landing;
 	struct weft_msg m = *read;
 
+	m.len = 0;
 	m.type = WEFT_MSG_DATA;
 	m.flags &= WEFT_F_BUSY | WEFT_F_EXCL | WEFT_F_SWITCH;
 	m.src = HOME;
@@ -76,7 +78,11 @@ static void serve_read(struct world *w, const struct config *c,
 	m.nonce = 0;
 	m.provider = 0;
 	m.holder = 0;
-	network_post_data(w, c, &m, HOP_NODE, (u8)weft_txn_member(read->txn), w->home_data[i]);
+	if (weft_landing_unpack(&landing, read) && network_has_card(c, HOME))
+		network_post_write(w, c, &m, (u8)weft_txn_member(read->txn));
+	else
+		network_post_data(w, c, &m, HOP_NODE, (u8)weft_txn_member(read->txn),
+				  w->home_data[i]);
 }
 
 static void store(struct world *w, const struct config *c,
@@ -128,7 +134,7 @@ void serve_home_recv(struct world *w, const struct config *c,
 	int i = world_line(c, f->line);
 	struct weft_home_line *l = &w->home[i];
 	struct weft_home_out out;
-	u8 list[4 * MAX_NODES];
+	u8 list[WEFT_LANDING_LEN];
 	struct weft_msg m;
 
 	if (f->type == WEFT_MSG_WB) {

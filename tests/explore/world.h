@@ -22,6 +22,12 @@
 
 #define HOME		WEFT_BLADE_MIN
 
+/* Which providers have a card that writes where the data may land. */
+enum { LAND_NOBODY, LAND_ALL, LAND_NODES, LAND_HOME };
+
+/* A message that is none: a card writes a fragment, and then the next, or LANDED goes. */
+#define MSG_WRITE	200
+
 /* What to explore. */
 struct config {
 	const char *name;
@@ -43,6 +49,7 @@ struct config {
 	bool use_switch;	/* lines move into a P4 switch */
 	bool same_slot;		/* the two lines collide in the switch */
 	bool evicts, cleans;	/* programs' operations include these */
+	u8 landings;		/* requests offer landings, LAND_*; LAND_NOBODY: they do not */
 	bool locks;		/* the line is a lock; operations take and leave it */
 	bool neat;		/* no entry is left locked: nothing is lost, or very late */
 	bool full;		/* only in the long run */
@@ -59,6 +66,7 @@ struct flight {
 	u8 type, flags, src, status;
 	u8 hop, to;		/* HOP_NODE: the member */
 	u8 size, used;		/* size in fragments of one byte; slot in use */
+	bool lands;		/* it offers a landing of its transaction, or writes to it */
 	u8 val[MAX_FRAGS];
 	u32 list[MAX_NODES];	/* HAND: transactions that wait */
 };

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the data of a miss may land: memory of the node that asks, into which the network
+ * card of whoever provides the data may write, so that it is not copied at either end (as
+ * in MIND and Soul, whose data goes by one-sided operations).  The protocol needs nothing
+ * new for it:
+ *
+ * - A request offers a landing, as its payload: GETS, GETM, and READ of the node that asks.
+ *   A directory, at home or in the switch, passes it on unseen, with what it makes of the
+ *   request: READ, FWD, INV.
+ * - The provider has its card write the block there, and says so behind it, on the same
+ *   connection, with LANDED, which is DATA but for the bytes.  Or it sends DATA, as if
+ *   there was no landing: it may have no such card, or no connection.
+ *
+ * What must hold is that programs never see memory into which a card may still write: the
+ * write may be late, come twice, or from a provider that was asked by an old copy of the
+ * request.  So
+ *
+ * - a landing is closed before anything else is put into the block, and before anything
+ *   makes the block fit to be read: LANDED closes it as it comes (send with invalidate),
+ *   other data has it closed first (WEFT_DO_CLOSE, WEFT_DO_AGAIN);
+ * - a transaction has one landing at most, which no other has had, or will have (its key is
+ *   used once).  A request that is repeated offers none: perhaps it is cards that fail;
+ * - there is none where a part of the block is already (it came for an upgrade that was
+ *   overtaken), nor over data that others may still want: a line that retains data asks for
+ *   nothing.
+ *
+ * What a card has written is believed when LANDED says so and the transaction is the one
+ * that offered the landing, for the reasons for which DATA is (docs/protocol.md), but for
+ * one case: two copies of a request were answered by two providers, of two versions, and
+ * both have written.  Then an invalidation came to the node that asked before the second
+ * version was made, and it asks again, for DATA.
+ */
+#ifndef WEFT_CORE_LANDING_H
+#define WEFT_CORE_LANDING_H
+
+#include "wire.h"
+
+/* A request's payload: key (4), 0 (4), address (8), big-endian. */
+#define WEFT_LANDING_LEN	16
+
+/**
+ * struct weft_landing - where a block may land
+ * @addr: as the network card of the node that asks knows it
+ * @key: the right to write there; 0: there is no landing
+ */
+struct weft_landing {
+	u64 addr;
+	u32 key;
+};
+
+/**
+ * weft_landing_pack() - the payload of a request that offers a landing
+ * @buf: WEFT_LANDING_LEN bytes
+ */
+void weft_landing_pack(const struct weft_landing *landing, void *buf);
+
+/**
+ * weft_landing_unpack() - what a request, or what a directory made of it, offers
+ * @msg: checked by weft_wire_unpack()
+ *
+ * Return: false, and no landing in *@landing, if it offers none.
+ */
+bool weft_landing_unpack(struct weft_landing *landing, const struct weft_msg *msg);
+
+#endif /* WEFT_CORE_LANDING_H */
