@@ -4,6 +4,7 @@
 #
 #	make			everything: programs and kernel module
 #	make uml		the module for racks of user-mode kernels (weft-rack up --accel uml)
+#	make uml-rdma		RDMA for those racks (--rdma)
 #	make demo		boot a rack, run the main job on it, check the result
 #	make test		build, then run all tests ($T selects: make test T=unit; $J at a time)
 #	make test-long		the same, and much of it at length and emulated (tests/list-long): hours
@@ -46,7 +47,7 @@ MAKEFLAGS	+= --no-builtin-rules
 
 goals		:= $(or $(MAKECMDGOALS),all)
 package_groups	:= build \
-		   $(if $(filter demo test test-long test-programs uml,$(goals)),rack) \
+		   $(if $(filter demo test test-long test-programs uml uml-rdma,$(goals)),rack) \
 		   $(if $(filter test test-long fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
 		   $(if $(filter debug-kernel,$(goals)),rack debug) \
@@ -394,7 +395,7 @@ ifneq ($(UML),)
 kmod_make	+= ARCH=um
 endif
 
-.PHONY: module uml debug-kernel
+.PHONY: module uml uml-rdma debug-kernel
 ifeq ($(kmod_sources),)
 module:
 else
@@ -413,6 +414,10 @@ endif
 uml: FORCE
 	$(quiet)found=`tools/rack/get-kernel --headers uml` && eval "$$found" && \
 		$(MAKE) --no-print-directory module UML=1 KBUILD_MODPOST_WARN=1 KVER="$$version" KDIR="$$headers"
+
+# RDMA for them: modules that the distribution's user-mode kernel does not have.
+uml-rdma: FORCE
+	$(quiet)+tools/rack/get-kernel --rdma uml >/dev/null
 
 # A debug kernel for racks: a WEFT_KERNELS of its own.
 debug-kernel: FORCE

@@ -6,7 +6,9 @@
 #
 #	node1 node2 mem1 with rxe0, node3 without -- switch
 #
-#	tests/rack/test-rdma.sh
+#	tests/rack/test-rdma.sh [uml]
+#
+# With uml it is a rack of user-mode kernels, for which RDMA is compiled if need be.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -17,6 +19,7 @@ cd "$(dirname "$0")/../.." || exit 2
 ROUNDS=5		# of rping, which has the other end read and write BYTES in each
 BYTES=60000
 DEVICES=/sys/class/infiniband
+KERNELS=${WEFT_KERNELS:-build/kernel}
 
 # up_says TEXT OPTION...: a rack does not come up, and says TEXT.
 up_says()
@@ -31,6 +34,34 @@ no_rdma()
 		touch "$dir/own/bzImage" "$dir/own/lib/modules/0/modules.dep" || return 1
 	WEFT_KERNELS=$dir/kernels up_says "Linux 0 has no ib_uverbs, rdma_ucm, rdma_rxe" \
 		--accel tcg --kernel "$dir/own" --rdma
+}
+
+# uml_without: user-mode kernels for which nobody has made RDMA are refused, too.
+uml_without()
+{
+	local from version at=$dir/kernels/uml
+
+	from=$(readlink -f "$KERNELS/uml") && version=$(ls "$from/lib/modules") &&
+		mkdir -p "$at/lib/modules/$version" &&
+		cp -rs "$from/lib/modules/$version/." "$at/lib/modules/$version" &&
+		ln -s "$from/usr" "$at/usr" && touch "$at/.complete" || return 1
+	rm -rf "$at/lib/modules/$version"/{rdma,modules.dep}
+	grep -v '^rdma/' "$from/lib/modules/$version/modules.dep" \
+		>"$at/lib/modules/$version/modules.dep" || return 1
+	WEFT_KERNELS=$dir/kernels up_says "run make uml-rdma" --accel uml --rdma
+}
+
+# refused: what weft-rack says before it boots anything.
+refused()
+{
+	check "who is not there cannot have it" up_says "not 'node9'" --rdma nodes,node9
+	check "nobody is refused" up_says "none of the guests" --blades 0 --rdma blades
+	check "a kernel without it is refused" no_rdma
+	if [ -e "$KERNELS/uml/.complete" ] && "$BIN/weft-rackio" apart; then
+		check "user-mode kernels without it are refused" uml_without
+	else
+		skip "user-mode kernels without it are refused" "there are none here"
+	fi
 }
 
 # device NAME ADDRESS MTU: what programs of NAME see of it.
@@ -83,28 +114,25 @@ transfers()
 		at_least $((ROUNDS * BYTES)) "$(wc -c <"$dir/got")" && cmp "$dir/got" "$dir/read"
 }
 
-# resize MTU: of the interface, which rxe0 is told.
-resize()
-{
-	on all ip link set eth0 mtu "$1"
-}
-
 built "$BIN/weft-rackio" "$BIN/weft-switchd"
 if ! command -v rping >/dev/null || ! command -v ibv_devinfo >/dev/null; then
 	echo "skipped: there is no rping or ibv_devinfo: packages rdmacm-utils, ibverbs-utils"
 	exit 77
 fi
-begin rack-rdma
-check "who is not there cannot have it" up_says "not 'node9'" --rdma nodes,node9
-check "nobody is refused" up_says "none of the guests" --blades 0 --rdma blades
-check "a kernel without it is refused" no_rdma
-if "$BIN/weft-rackio" apart 2>/dev/null; then
-	check "user-mode kernels are refused" up_says "user-mode kernels have no RDMA" \
-		--accel uml --rdma
+accel=()
+if [ "${1-}" = uml ]; then
+	if ! "$BIN/weft-rackio" apart; then
+		echo "skipped: user-mode kernels need to be root, or a system that lets users have namespaces"
+		exit 77
+	fi
+	accel=(--accel uml)
+	begin rack-rdma-uml
+	check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
 else
-	skip "user-mode kernels are refused" "they need to be root, or a system that lets users have namespaces"
+	begin rack-rdma
+	refused
 fi
-boot --bare --switch p4 --nodes 3 --rdma 1,node2,blades
+boot --bare --switch p4 --nodes 3 --rdma 1,node2,blades "${accel[@]}"
 check "status tells who has it" equal "node1 node2 mem1 " \
 	"$(rack status | awk '/ rxe0$/ { printf "%s ", $1 }')"
 check "node1 has an active port with its GID" device node1 10.87.0.1 4096
@@ -116,13 +144,12 @@ for name in node1 node2 mem1; do
 done
 check "node1 to node2" transfers node2 10.87.0.2 4096
 check "node1 to mem1" transfers mem1 10.87.0.101 4096
-check "frames of 1500 bytes" resize 1500
-check "node1 has an MTU for those" device node1 10.87.0.1 1024
-check "node1 to mem1 in those" transfers mem1 10.87.0.101 1024
-check "frames of 9000 bytes" resize 9000
 check "node2 is killed" rack kill node2
 check "and boots again" limited "$BOOT_LIMIT" "$RACK" --name "$run_name" boot node2
 check "with an active port" device node2 10.87.0.2 4096
 check "node1 to node2 again" transfers node2 10.87.0.2 4096
+check "frames of 1500 bytes" on all ip link set eth0 mtu 1500
+check "node1 has an MTU for those" device node1 10.87.0.1 1024
+check "node1 to mem1 in those" transfers mem1 10.87.0.101 1024
 end_rack
 finish

@@ -118,10 +118,13 @@ choose_kernels()
 
 	# What no user-mode kernel can do is not asked of one.
 	if [ "$wanted" = fast ] && { [ "${CPUS:-1}" != 1 ] ||
-			[ -n "$KERNEL$BLADE_KERNEL$RDMA_NAMES" ]; }; then
+			[ -n "$KERNEL$BLADE_KERNEL" ]; }; then
 		wanted=auto
 	fi
-	[[ $RDMA_NAMES != *mem* ]] || BLADE_ACCEL=auto
+	if [ -n "$RDMA_NAMES" ] && [[ $wanted = fast || $BLADE_ACCEL = fast ]] && ! uml_has_rdma; then
+		[ "$wanted" != fast ] || wanted=auto
+		[[ $RDMA_NAMES != *mem* ]] || BLADE_ACCEL=auto
+	fi
 	if [ "$wanted" = fast ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
 		# no need to get a kernel for QEMU
 		uml_possible && wanted=uml || wanted=auto
@@ -180,22 +183,40 @@ has_rdma()
 	[[ " $RDMA_NAMES " == *" $1 "* ]]
 }
 
+# lacks_rdma MODULES: print which ones of those that rxe0 needs a kernel has not.
+lacks_rdma()
+{
+	local module lacking=""
+
+	for module in $RDMA_MODULES; do
+		grep -qs "^[^:]*/$module\.ko" "$1"/modules.{dep,builtin} ||
+			lacking+="${lacking:+, }$module"
+	done
+	echo "$lacking"
+}
+
+# uml_has_rdma: modules for RDMA in user-mode kernels have been made.
+uml_has_rdma()
+{
+	local found
+
+	found=$("$HERE/get-kernel" uml) &&
+		[ -z "$(lacks_rdma "$(sed -n 's/^modules=//p' <<<"$found")")" ]
+}
+
 # need_rdma: the kernels of those that get rxe0 have what it takes.
 need_rdma()
 {
-	local name module version modules lacking
+	local name version modules lacking
 
 	for name in $RDMA_NAMES; do
-		version=$KERNEL_VERSION modules=$KERNEL_MODULES lacking=""
+		version=$KERNEL_VERSION modules=$KERNEL_MODULES
 		[[ $name == node* ]] ||
 			version=$BLADE_KERNEL_VERSION modules=$BLADE_KERNEL_MODULES
-		for module in $RDMA_MODULES; do
-			grep -qs "^[^:]*/$module\.ko" "$modules"/modules.{dep,builtin} ||
-				lacking+="${lacking:+, }$module"
-		done
+		lacking=$(lacks_rdma "$modules")
 		[ -z "$lacking" ] && continue
 		[ "$(accel_of "$name")" != uml ] ||
-			die "user-mode kernels have no RDMA ($lacking): --rdma needs --accel tcg or kvm"
+			die "there is no RDMA for user-mode kernels: run make uml-rdma, or say --accel tcg or kvm"
 		die "Linux $version has no $lacking, which --rdma needs"
 	done
 }
