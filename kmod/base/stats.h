@@ -89,6 +89,12 @@
 	X(HELD_LONGER,		"held_longer") \
 	X(BLOCKS_IN,		"blocks_in") \
 	X(BLOCKS_OUT,		"blocks_out") \
+	/* landings that requests offered; blocks that came that way, and went; landings that */ \
+	/* were closed for another reason, mostly as the block came in messages */ \
+	X(LANDINGS_OFFERED,	"landings_offered") \
+	X(BLOCKS_LANDED,	"blocks_landed") \
+	X(BLOCKS_LANDED_OUT,	"blocks_landed_out") \
+	X(LANDINGS_CLOSED,	"landings_closed") \
 	X(WRITE_BACKS,		"write_backs") \
 	X(EVICTED_CLEAN,	"evicted_clean") \
 	X(EVICTED_MODIFIED,	"evicted_modified") \

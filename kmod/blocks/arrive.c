@@ -2,6 +2,7 @@
 /* Messages for blocks: what they are about, and what a miss turned out to be. */
 #include <linux/build_bug.h>
 #include <linux/ktime.h>
+#include <linux/slab.h>
 
 #include "base/hist.h"
 #include "base/stats.h"
@@ -11,12 +12,14 @@
 #include "blocks/cache.h"
 #include "blocks/effects.h"
 #include "blocks/flight.h"
+#include "blocks/offer.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/packet.h"
+#include "net/pad.h"
 #include "net/rtt.h"
 
 static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSHARED &&
@@ -47,11 +50,11 @@ static bool answers(u8 op, u8 type)
 {
 	switch (op) {
 	case WEFT_OP_GETS:
-		return type == WEFT_MSG_DATA || type == WEFT_MSG_PASSED ||
-		       type == WEFT_MSG_NACK;
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_LANDED ||
+		       type == WEFT_MSG_PASSED || type == WEFT_MSG_NACK;
 	case WEFT_OP_GETM:
-		return type == WEFT_MSG_DATA || type == WEFT_MSG_PASSED ||
-		       type == WEFT_MSG_INV_ACK ||
+		return type == WEFT_MSG_DATA || type == WEFT_MSG_LANDED ||
+		       type == WEFT_MSG_PASSED || type == WEFT_MSG_INV_ACK ||
 		       type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
 	case WEFT_OP_PUT:
 	case WEFT_OP_TAKE:
@@ -100,9 +103,16 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	struct weft_out out;
 
 	lockdep_assert_held(&blk->lock);
+	if (msg->type == WEFT_MSG_LANDED && !weft_offer_landed(blk, packet))
+		return;
 	if (blk->doubt)
 		settle_doubt(blk, msg);
 	weft_line_recv(&blk->line, msg, weft_node_seq(blk->cache->node), &out);
+	if (out.effects & WEFT_DO_AGAIN) {
+		weft_offer_park(blk, packet);
+		weft_offer_close(blk, outbox);
+		return;
+	}
 	passed = weft_bound_recv(blk, msg, state);
 	if (op != WEFT_OP_NONE && blk->line.op != op && asked)
 		note_time(blk, op, txn);
@@ -144,9 +154,41 @@ static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
 		struct weft_send *s = &out.send[i];
 
 		if (!s->with_data)
-			weft_block_put_short(outbox, s->to ? s->to :
-					     weft_node_home(cache->node, msg->line), s);
+			weft_offer_put_other(s->to ? s->to :
+					     weft_node_home(cache->node, msg->line), s,
+					     outbox);
 	}
+}
+
+/* What waited until a landing pad was closed. */
+static void recv_parked(struct weft_cache *cache, struct weft_parked *parked)
+{
+	struct weft_parked *next;
+
+	for (; parked; parked = next) {
+		next = parked->next;
+		weft_block_recv(cache, &parked->packet);
+		consume_skb(parked->packet.skb);
+		kfree(parked);
+	}
+}
+
+void weft_block_closed(struct weft_cache *cache, struct weft_pad *pad)
+{
+	struct weft_block *blk = weft_block_of_contents(pad->contents);
+	struct weft_parked *parked;
+	struct weft_outbox outbox;
+	bool waited;
+
+	weft_outbox_init(&outbox, cache->node);
+	weft_block_begin(blk);
+	waited = weft_offer_closed(blk, pad);
+	parked = weft_offer_take_parked(blk);
+	weft_block_end(blk, &outbox);
+	weft_outbox_send(&outbox);
+	recv_parked(cache, parked);
+	if (waited)
+		weft_pad_put(pad);
 }
 
 void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
@@ -155,6 +197,7 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 	struct weft_block *blk = NULL;
 	struct weft_outbox outbox;
 	struct weft_region *region;
+	struct weft_parked *parked = NULL;
 	bool known = false;
 
 	if (weft_line_kind(msg->line) != WEFT_KIND_PAGE)
@@ -164,7 +207,7 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 	region = weft_region_find(&cache->regions, weft_line_region(msg->line));
 	if (region) {
 		/* a block of another size is none of ours */
-		if (weft_msg_has_data(msg->type) &&
+		if ((weft_msg_has_data(msg->type) || msg->type == WEFT_MSG_LANDED) &&
 		    msg->size != weft_region_block(region)) {
 			rcu_read_unlock();
 			weft_stat_inc(&cache->node->counters, WEFT_STAT_MSG_BAD);
@@ -178,10 +221,13 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 		known = blk->phase == WEFT_BLOCK_LIVE;
 		if (known)
 			recv_known(blk, packet, &outbox);
+		parked = weft_offer_take_parked(blk);
 		weft_block_end(blk, &outbox);
 		weft_block_put(blk);
 	}
 	if (!known)
 		recv_unknown(cache, msg, &outbox);
 	weft_outbox_send(&outbox);
+	/* what landed has closed the pad */
+	recv_parked(cache, parked);
 }

@@ -17,7 +17,7 @@ void weft_block_put(struct weft_block *blk)
 
 	if (!refcount_dec_and_test(&blk->ref))
 		return;
-	WARN_ON_ONCE(blk->flying || blk->homeward);
+	WARN_ON_ONCE(blk->flying || blk->homeward || blk->offer.pad || blk->offer.parked);
 	/* until here: who has a reference may lock the pages, to find it DEAD */
 	for (i = 0; i < blk->nr_pages; i++)
 		if (blk->pages[i])
@@ -26,9 +26,14 @@ void weft_block_put(struct weft_block *blk)
 	call_rcu(&blk->rcu, block_free);
 }
 
+struct weft_block *weft_block_of_contents(struct weft_contents *contents)
+{
+	return container_of(contents, struct weft_block, contents);
+}
+
 static void put_contents(struct weft_contents *contents)
 {
-	weft_block_put(container_of(contents, struct weft_block, contents));
+	weft_block_put(weft_block_of_contents(contents));
 }
 
 void weft_block_init_contents(struct weft_block *blk)

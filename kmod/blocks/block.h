@@ -36,9 +36,11 @@
 #include "core/line.h"
 #include "core/migratory.h"
 #include "net/contents.h"
+#include "net/packet.h"
 
 struct page;
 struct weft_cache;
+struct weft_pad;
 struct weft_region;
 
 #define WEFT_GRACE_US		10000
@@ -132,6 +134,33 @@ struct weft_bound {
 
 #define WEFT_NO_LOCK	(~0u)
 
+/* Of one block; more are lost.  The fragments of 64 KiB at MTU 1500. */
+#define WEFT_PARKED_MAX		48
+
+/**
+ * struct weft_parked - a message that waits until a pad is closed
+ * @next: another one
+ * @packet: it, with a reference to the datagram
+ */
+struct weft_parked {
+	struct weft_parked *next;
+	struct weft_packet packet;
+};
+
+/**
+ * struct weft_offer - the landing that its request has offered, see offer.h
+ * @pad: it is not closed yet; with a reference
+ * @closing: it is to be closed
+ * @n: messages that wait for that
+ * @parked: them, the last one first
+ */
+struct weft_offer {
+	struct weft_pad *pad;
+	bool closing;
+	u8 n;
+	struct weft_parked *parked;
+};
+
 /**
  * struct weft_block - a block in the cache
  * @line: state of the line
@@ -185,6 +214,7 @@ struct weft_bound {
  * @giveback: its home begins anew and wants it, enum weft_giveback.  @lock
  * @forget: its home does not know it any more.  @lock
  * @bound: what the lock that guards it wants.  @lock
+ * @offer: where its request says that it may land.  @lock
  * @migratory: is it read, then written, each time that it comes?  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
  * @retry_at: when to send again, ns; 0: nothing is to be answered, or @backoff_at.  @lock
@@ -258,6 +288,7 @@ struct weft_block {
 	u64 was;
 	u32 watch;
 	struct weft_bound bound;
+	struct weft_offer offer;
 	struct weft_migratory migratory;
 	u64 backoff_at;
 	u64 retry_at;
@@ -289,6 +320,9 @@ void weft_block_init_contents(struct weft_block *blk);
 
 /* Its bytes, for a message: with a reference to the block.  Any context. */
 struct weft_contents *weft_block_contents(struct weft_block *blk);
+
+/* And back. */
+struct weft_block *weft_block_of_contents(struct weft_contents *contents);
 
 /**
  * weft_block_find() - look a block up

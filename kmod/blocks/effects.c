@@ -7,6 +7,7 @@
 #include "blocks/cache.h"
 #include "blocks/effects.h"
 #include "blocks/flight.h"
+#include "blocks/offer.h"
 #include "blocks/pages.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -120,19 +121,6 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 		blk->asked = ktime_get_ns();
 }
 
-void weft_block_put_short(struct weft_outbox *outbox, u32 to, const struct weft_send *s)
-{
-	u8 payload[WEFT_LANDING_LEN];
-	struct weft_msg msg = s->msg;
-
-	if (s->landing.key) {
-		weft_landing_pack(&s->landing, payload);
-		msg.payload = payload;
-		msg.len = WEFT_LANDING_LEN;
-	}
-	weft_outbox_put(outbox, to, &msg);
-}
-
 static void send_all(struct weft_block *blk, struct weft_out *out,
 		     struct weft_outbox *outbox)
 {
@@ -148,9 +136,10 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 		count_sent(blk, &s->msg);
 		if (s->with_data)
 			weft_outbox_put_block(outbox, to, &s->msg, weft_block_contents(blk),
+					      &s->landing,
 					      weft_line_perm_yet(&blk->line) != WEFT_M);
 		else
-			weft_block_put_short(outbox, to, s);
+			weft_offer_put(blk, to, s, outbox);
 	}
 	/* all of them in one round trip */
 	if (dunned && !blk->resending)
@@ -214,6 +203,8 @@ void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
 	if (out->effects & WEFT_DO_INSTALL && packet)
 		weft_pages_install(blk, packet);
 	send_all(blk, out, outbox);
+	if (out->effects & WEFT_DO_CLOSE)
+		weft_offer_close(blk, outbox);
 	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE))
 		blk->heard = ktime_get_ns();
 	if (out->effects & WEFT_DO_FAIL) {

@@ -25,9 +25,6 @@ void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
 			  const struct weft_packet *packet, struct weft_outbox *outbox)
 	__must_hold(&blk->lock);
 
-/* A message of the core that carries no block, with the landing that it offers.  Any context. */
-void weft_block_put_short(struct weft_outbox *outbox, u32 to, const struct weft_send *s);
-
 /* A transaction that programs, or a lock, wait for begins. */
 void weft_block_asks(struct weft_block *blk) __must_hold(&blk->lock);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The transport between members in one kernel, see memory.h. */
+#include <linux/highmem.h>
 #include <linux/interrupt.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/skbuff.h>
@@ -8,10 +10,12 @@
 
 #include "base/stats.h"
 #include "net/config.h"
+#include "net/contents.h"
 #include "net/encode.h"
 #include "net/memory.h"
 #include "net/node.h"
 #include "net/outbox.h"
+#include "net/pad.h"
 #include "net/recv.h"
 
 #define BUDGET	64	/* datagrams that an inbox gives its node before others have a turn */
@@ -22,17 +26,42 @@
  * @net: the network namespace that it is in, which its configuration holds
  * @queue: datagrams, WEFT_INBOX_MAX at most
  * @tasklet: hands them to the node
+ * @lock: the pads: who writes to one has it
+ * @pads: where blocks of the node may land, WEFT_PADS_MAX at most
+ * @n_pads: how many there are
+ * @key: of the last one
  */
 struct weft_inbox {
 	struct weft_node *node;
 	const struct net *net;
 	struct sk_buff_head queue;
 	struct tasklet_struct tasklet;
+	spinlock_t lock;
+	struct list_head pads;
+	u32 n_pads;
+	u32 key;
 };
 
-/* In skb->cb while a datagram is in an inbox: the address of who sent it. */
+/**
+ * struct inner_pad - a landing pad in memory
+ * @pad: as all see it
+ * @list: in weft_inbox.pads until it is closed
+ * @open: the request that offers it has gone.  weft_inbox.lock
+ */
+struct inner_pad {
+	struct weft_pad pad;
+	struct list_head list;
+	bool open;
+};
+
+/**
+ * struct sender - in skb->cb while a datagram is in an inbox
+ * @addr: address of who sent it
+ * @key: of the pad that its coming closes; 0: of none
+ */
 struct sender {
 	__be32 addr;
+	u32 key;
 };
 
 static DEFINE_MUTEX(inboxes_lock);	/* nodes come and go */
@@ -44,7 +73,170 @@ static struct sender *sender_of(struct sk_buff *skb)
 	return (struct sender *)skb->cb;
 }
 
+/* --- landing pads: what a network card does ------------------------------------------ */
+
+/* A node's own; NULL: it has none.  RCU. */
+static struct weft_inbox *inbox_at(const struct weft_node *node)
+{
+	struct weft_inbox *inbox;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(inboxes); i++) {
+		inbox = rcu_dereference(inboxes[i]);
+		if (inbox && inbox->node == node)
+			return inbox;
+	}
+	return NULL;
+}
+
+static struct inner_pad *inner(struct weft_pad *pad)
+{
+	return container_of(pad, struct inner_pad, pad);
+}
+
+static void pad_free(struct weft_pad *pad)
+{
+	kfree(inner(pad));
+}
+
+static bool pad_open(struct weft_pad *pad, const struct weft_outgoing *out)
+{
+	WRITE_ONCE(inner(pad)->open, true);
+	return false;
+}
+
+/* Take a pad out: nobody writes there any more.  Return: false: somebody else has. */
+static bool pad_take(struct weft_inbox *inbox, struct inner_pad *pad)
+{
+	bool there;
+
+	spin_lock_bh(&inbox->lock);
+	there = !list_empty(&pad->list);
+	if (there) {
+		list_del_init(&pad->list);
+		inbox->n_pads--;
+	}
+	spin_unlock_bh(&inbox->lock);
+	return there;
+}
+
+/* It was taken out, and whatever came by it was handed in. */
+static void pad_closed(struct weft_pad *pad)
+{
+	pad->node->above->closed(pad->node, pad);
+	weft_pad_put(pad);
+}
+
+static void pad_close(struct weft_pad *pad)
+{
+	struct weft_inbox *inbox;
+	bool taken;
+
+	rcu_read_lock();
+	inbox = inbox_at(pad->node);
+	/* else its node goes, and closes it */
+	taken = inbox && pad_take(inbox, inner(pad));
+	rcu_read_unlock();
+	if (taken)
+		pad_closed(pad);
+}
+
+static const struct weft_pad_ops pad_ops = {
+	.open = pad_open,
+	.close = pad_close,
+	.free = pad_free,
+};
+
+/* Its address is nowhere: the key says which it is. */
+static struct weft_pad *pad_make(struct weft_node *node, u32 home,
+				 struct weft_contents *contents)
+{
+	struct inner_pad *pad = NULL;
+	struct weft_inbox *inbox;
+
+	if (READ_ONCE(open_inboxes) < 2 || contents->size > WEFT_LANDS_MAX)
+		return NULL;
+	rcu_read_lock();
+	inbox = inbox_at(node);
+	if (inbox && READ_ONCE(inbox->n_pads) < WEFT_PADS_MAX)
+		pad = kzalloc(sizeof(*pad), GFP_ATOMIC);
+	if (pad) {
+		weft_pad_init(&pad->pad, node, &pad_ops, contents);
+		spin_lock_bh(&inbox->lock);
+		if (!++inbox->key)
+			inbox->key++;
+		pad->pad.landing.key = inbox->key;
+		list_add(&pad->list, &inbox->pads);
+		inbox->n_pads++;
+		spin_unlock_bh(&inbox->lock);
+	}
+	rcu_read_unlock();
+	return pad ? &pad->pad : NULL;
+}
+
+/* With weft_inbox.lock. */
+static struct inner_pad *find_pad(struct weft_inbox *inbox, u32 key)
+{
+	struct inner_pad *pad;
+
+	list_for_each_entry(pad, &inbox->pads, list) {
+		if (pad->pad.landing.key == key)
+			return pad;
+	}
+	return NULL;
+}
+
+/* As the card of who provides a block writes it.  Return: false: it cannot. */
+static bool write_there(struct weft_inbox *inbox, const struct weft_outgoing *out)
+{
+	const struct weft_contents *from = out->contents;
+	struct inner_pad *pad;
+	bool done = false;
+	u32 i;
+
+	spin_lock_bh(&inbox->lock);
+	pad = find_pad(inbox, out->landing.key);
+	if (pad && READ_ONCE(pad->open) && pad->pad.contents->size == from->size) {
+		for (i = 0; i < from->size >> PAGE_SHIFT; i++)
+			copy_highpage(pad->pad.contents->pages[i], from->pages[i]);
+		done = true;
+	}
+	spin_unlock_bh(&inbox->lock);
+	return done;
+}
+
+/* LANDED has come: send with invalidate.  With the reference of the inbox. */
+static struct weft_pad *take_landed(struct weft_inbox *inbox, u32 key)
+{
+	struct inner_pad *pad;
+
+	spin_lock_bh(&inbox->lock);
+	pad = find_pad(inbox, key);
+	if (pad) {
+		list_del_init(&pad->list);
+		inbox->n_pads--;
+	}
+	spin_unlock_bh(&inbox->lock);
+	return pad ? &pad->pad : NULL;
+}
+
 /* --- receiving --------------------------------------------------------------------- */
+
+static void receive_one(struct weft_inbox *inbox, struct sk_buff *skb)
+{
+	const struct sender *sender = sender_of(skb);
+	struct weft_pad *pad = NULL;
+
+	if (sender->key) {
+		pad = take_landed(inbox, sender->key);
+		/* it was closed meanwhile: so is what came behind */
+		if (!pad)
+			return;
+	}
+	weft_recv(inbox->node, skb, sender->addr, pad);
+	if (pad)
+		pad_closed(pad);
+}
 
 static void receive(struct tasklet_struct *tasklet)
 {
@@ -57,7 +249,7 @@ static void receive(struct tasklet_struct *tasklet)
 		skb = skb_dequeue(&inbox->queue);
 		if (!skb)
 			break;
-		weft_recv(inbox->node, skb, sender_of(skb)->addr);
+		receive_one(inbox, skb);
 		consume_skb(skb);
 	}
 	rcu_read_unlock();
@@ -92,7 +284,7 @@ static struct weft_inbox *inbox_of(const struct weft_node *node, u32 id)
 }
 
 static void put_all(struct weft_node *node, struct weft_inbox *inbox,
-		    struct sk_buff_head *queue)
+		    struct sk_buff_head *queue, u32 key)
 {
 	struct sk_buff *skb;
 
@@ -106,8 +298,33 @@ static void put_all(struct weft_node *node, struct weft_inbox *inbox,
 		weft_stat_add(&node->counters, WEFT_STAT_MSG_SENT_BYTES, skb->len);
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_IN_MEMORY);
 		sender_of(skb)->addr = node->peers.addr;
+		sender_of(skb)->key = key;
 		skb_queue_tail(&inbox->queue, skb);
 	}
+}
+
+/* The block goes straight to where it may land, and LANDED behind it. */
+static bool land(struct weft_node *node, struct weft_inbox *inbox,
+		 const struct weft_outgoing *out)
+{
+	struct weft_outgoing landed = {
+		.to = out->to, .msg = out->msg,
+	};
+	struct sk_buff_head queue;
+
+	if (!out->contents || !out->landing.key || !out->frozen || !write_there(inbox, out))
+		return false;
+	if (!weft_contents_are(out->contents, out->generation)) {
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OUTDATED);
+		return true;
+	}
+	landed.msg.type = WEFT_MSG_LANDED;
+	landed.msg.size = out->contents->size;
+	__skb_queue_head_init(&queue);
+	weft_encode(node, &landed, &queue);
+	put_all(node, inbox, &queue, out->landing.key);
+	weft_stat_inc(&node->counters, WEFT_STAT_BLOCKS_LANDED_OUT);
+	return true;
 }
 
 static bool memory_send(struct weft_node *node, const struct weft_outgoing *out)
@@ -124,9 +341,11 @@ static bool memory_send(struct weft_node *node, const struct weft_outgoing *out)
 	/* pairs with the synchronize_rcu() of memory_close() */
 	inbox = inbox_of(node, out->to);
 	if (inbox) {
-		__skb_queue_head_init(&queue);
-		weft_encode(node, out, &queue);
-		put_all(node, inbox, &queue);
+		if (!land(node, inbox, out)) {
+			__skb_queue_head_init(&queue);
+			weft_encode(node, out, &queue);
+			put_all(node, inbox, &queue, 0);
+		}
 		tasklet_schedule(&inbox->tasklet);
 	}
 	rcu_read_unlock();
@@ -147,6 +366,8 @@ static int memory_open(struct weft_node *node, const struct weft_config *cfg,
 	inbox->node = node;
 	inbox->net = cfg->net;
 	skb_queue_head_init(&inbox->queue);
+	spin_lock_init(&inbox->lock);
+	INIT_LIST_HEAD(&inbox->pads);
 	tasklet_setup(&inbox->tasklet, receive);
 	mutex_lock(&inboxes_lock);
 	/* there are no more nodes than that */
@@ -179,6 +400,7 @@ static struct weft_inbox *take_out(const struct weft_node *node)
 static void memory_close(struct weft_node *node)
 {
 	struct weft_inbox *inbox;
+	struct inner_pad *pad;
 
 	mutex_lock(&inboxes_lock);
 	inbox = take_out(node);
@@ -189,6 +411,12 @@ static void memory_close(struct weft_node *node)
 	synchronize_rcu();
 	tasklet_kill(&inbox->tasklet);
 	skb_queue_purge(&inbox->queue);
+	while ((pad = list_first_entry_or_null(&inbox->pads, struct inner_pad, list))) {
+		list_del_init(&pad->list);
+		local_bh_disable();
+		pad_closed(&pad->pad);
+		local_bh_enable();
+	}
 	kfree(inbox);
 }
 
@@ -196,5 +424,6 @@ const struct weft_transport weft_memory = {
 	.name = "memory",
 	.open = memory_open,
 	.close = memory_close,
+	.pad = pad_make,
 	.send = memory_send,
 };

@@ -9,6 +9,9 @@
  * the sender knows the other one's id by its address: then the first blade has said that
  * it is the same rack.  Messages are the same bytes as on the wire, and checked as those.
  * Blades, and the switch, are reached as always.
+ *
+ * A block that one of them has for another is not sent but written into the other's memory
+ * (pad.h), as network cards do: what is tried of that here needs no card.
  */
 #ifndef WEFT_MEMORY_H
 #define WEFT_MEMORY_H
@@ -17,6 +20,12 @@
 
 /* Datagrams that wait in a node's inbox; what comes when it is full is lost and counted. */
 #define WEFT_INBOX_MAX	4096
+
+/* Blocks that may land at a node at a time; for more there is no pad. */
+#define WEFT_PADS_MAX		256
+
+/* Larger ones come in messages: one is written with a spinlock held. */
+#define WEFT_LANDS_MAX		65536
 
 extern const struct weft_transport weft_memory;
 

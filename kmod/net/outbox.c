@@ -7,6 +7,7 @@
 #include "net/contents.h"
 #include "net/node.h"
 #include "net/outbox.h"
+#include "net/pad.h"
 #include "net/transport.h"
 
 static struct kmem_cache *outgoing_cache;
@@ -29,6 +30,7 @@ void weft_outbox_init(struct weft_outbox *box, struct weft_node *node)
 	box->last = &box->first;
 	box->n = 0;
 	box->owned = 0;
+	box->closing = NULL;
 }
 
 static struct weft_outgoing *put(struct weft_outbox *box, u32 to, const struct weft_msg *msg)
@@ -44,6 +46,8 @@ static struct weft_outgoing *put(struct weft_outbox *box, u32 to, const struct w
 	out->next = NULL;
 	out->to = to;
 	out->contents = NULL;
+	out->pad = NULL;
+	out->landing.key = 0;
 	out->own = own;
 	out->msg = *msg;
 	*box->last = out;
@@ -53,6 +57,12 @@ static struct weft_outgoing *put(struct weft_outbox *box, u32 to, const struct w
 }
 
 void weft_outbox_put(struct weft_outbox *box, u32 to, const struct weft_msg *msg)
+{
+	weft_outbox_put_offer(box, to, msg, NULL);
+}
+
+void weft_outbox_put_offer(struct weft_outbox *box, u32 to, const struct weft_msg *msg,
+			   struct weft_pad *pad)
 {
 	const void *payload = NULL;
 	struct weft_outgoing *out;
@@ -72,10 +82,13 @@ void weft_outbox_put(struct weft_outbox *box, u32 to, const struct weft_msg *msg
 	out->msg.payload = payload;
 	if (!payload)
 		out->msg.len = 0;
+	if (pad)
+		out->pad = weft_pad_get(pad);
 }
 
 void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_msg *msg,
-			   struct weft_contents *contents, bool frozen)
+			   struct weft_contents *contents,
+			   const struct weft_landing *landing, bool frozen)
 {
 	struct weft_outgoing *out = put(box, to, msg);
 
@@ -86,7 +99,26 @@ void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_ms
 	out->msg.payload = NULL;
 	out->contents = contents;
 	out->generation = contents->generation;
+	out->landing = *landing;
 	out->frozen = frozen;
+}
+
+void weft_outbox_close(struct weft_outbox *box, struct weft_pad *pad)
+{
+	weft_pad_get(pad);
+	pad->next = box->closing;
+	box->closing = pad;
+}
+
+static void close_all(struct weft_outbox *box)
+{
+	struct weft_pad *pad;
+
+	while ((pad = box->closing)) {
+		box->closing = pad->next;
+		pad->ops->close(pad);
+		weft_pad_put(pad);
+	}
 }
 
 static struct weft_outgoing *take(struct weft_outbox *box)
@@ -108,6 +140,8 @@ static void done(struct weft_outgoing *out)
 		out->contents->put(out->contents);
 	else
 		kfree(out->msg.payload);
+	if (out->pad)
+		weft_pad_put(out->pad);
 	if (!out->own)
 		kmem_cache_free(outgoing_cache, out);
 }
@@ -121,4 +155,5 @@ void weft_outbox_send(struct weft_outbox *box)
 		done(out);
 	}
 	box->owned = 0;
+	close_all(box);
 }

@@ -14,10 +14,12 @@
 #ifndef WEFT_OUTBOX_H
 #define WEFT_OUTBOX_H
 
+#include "core/landing.h"
 #include "core/wire.h"
 
 struct weft_contents;
 struct weft_node;
+struct weft_pad;
 
 /**
  * struct weft_outgoing - a message that is to be sent
@@ -25,6 +27,8 @@ struct weft_node;
  * @to: member, or WEFT_PEER_GROUP
  * @generation: of @contents, when it was put down
  * @contents: it carries this block, in fragments; NULL: what @msg says.  A reference
+ * @landing: with @contents: where they may land, see core/landing.h; its key is 0: nowhere
+ * @pad: to be opened before the message goes, which offers it; with a reference
  * @frozen: nobody may write to the block: its pages can be sent as they are
  * @own: of the outbox, not allocated
  * @msg: its fields; info, offset, size and len of fragments are filled in later
@@ -34,6 +38,8 @@ struct weft_outgoing {
 	u32 to;
 	u32 generation;
 	struct weft_contents *contents;
+	struct weft_landing landing;
+	struct weft_pad *pad;
 	bool frozen;
 	bool own;
 	struct weft_msg msg;
@@ -49,6 +55,7 @@ struct weft_outgoing {
  * @last: where the next one goes
  * @n: how many there are
  * @owned: how many of @own are in use
+ * @closing: pads that are to be closed, with a reference each
  * @own: room for the first ones
  */
 struct weft_outbox {
@@ -57,6 +64,7 @@ struct weft_outbox {
 	struct weft_outgoing **last;
 	u32 n;
 	u32 owned;
+	struct weft_pad *closing;
 	struct weft_outgoing own[WEFT_OUTBOX_OWN];
 };
 
@@ -75,10 +83,18 @@ void weft_outbox_init(struct weft_outbox *box, struct weft_node *node);
  */
 void weft_outbox_put(struct weft_outbox *box, u32 to, const struct weft_msg *msg);
 
+/* The same, @pad to be opened before it goes; NULL: none. */
+void weft_outbox_put_offer(struct weft_outbox *box, u32 to, const struct weft_msg *msg,
+			   struct weft_pad *pad);
+
+/* Close a pad, once.  Any context, any lock. */
+void weft_outbox_close(struct weft_outbox *box, struct weft_pad *pad);
+
 /**
  * weft_outbox_put_block() - put a message down that carries a block
  * @msg: DATA, WB or PASS; copied
  * @contents: with a reference, which becomes the outbox's
+ * @landing: where they may land; its key is 0: nowhere.  Copied
  * @frozen: nobody may write to the block as things are: its pages are sent as they are.
  *	Should one change before it is on the wire, the receiver finds the hash wrong,
  *	counts it as torn (msg_torn) and drops it
@@ -86,7 +102,8 @@ void weft_outbox_put(struct weft_outbox *box, u32 to, const struct weft_msg *msg
  * With the lock under which @contents->generation changes; any context.
  */
 void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_msg *msg,
-			   struct weft_contents *contents, bool frozen);
+			   struct weft_contents *contents,
+			   const struct weft_landing *landing, bool frozen);
 
 /**
  * weft_outbox_send() - send all; the outbox is empty afterwards

@@ -8,11 +8,14 @@
 #include "core/tag.h"
 #include "core/wire.h"
 
+struct weft_pad;
+
 /**
  * struct weft_packet - a received message
  * @msg: header; @msg.payload is NULL if the payload is not in one piece
  * @skb: the datagram
  * @from: address that it came from; filled in by the caller
+ * @pad: the landing pad that its coming has closed, or NULL; filled in by the caller
  * @at: where the message begins in it, bytes
  * @len: bytes of the message
  */
@@ -20,6 +23,7 @@ struct weft_packet {
 	struct weft_msg msg;
 	struct sk_buff *skb;
 	__be32 from;
+	struct weft_pad *pad;
 	u32 at;
 	u32 len;
 };

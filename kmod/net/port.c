@@ -127,7 +127,7 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	    pskb_trim(skb, len))
 		goto bad;
 	__skb_pull(skb, sizeof(struct udphdr));
-	weft_recv(node, skb, ip_hdr(skb)->saddr);
+	weft_recv(node, skb, ip_hdr(skb)->saddr, NULL);
 	consume_skb(skb);
 	return 0;
 bad:

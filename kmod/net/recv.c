@@ -136,6 +136,7 @@ static void recv_message(struct weft_node *node, struct weft_packet *packet)
 	case WEFT_MSG_HANDED:
 	case WEFT_MSG_PASSED:
 	case WEFT_MSG_DATA:
+	case WEFT_MSG_LANDED:
 	case WEFT_MSG_INV_ACK:
 	case WEFT_MSG_WB_ACK:
 	case WEFT_MSG_DONE:
@@ -159,13 +160,15 @@ static void recv_message(struct weft_node *node, struct weft_packet *packet)
 	}
 }
 
-void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from)
+void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
+	       struct weft_pad *pad)
 {
 	struct weft_packet packet;
 	u32 at = 0;
 	int err;
 
 	packet.from = from;
+	packet.pad = pad;
 	do {
 		err = weft_packet_parse(&packet, &node->key, skb, at);
 		if (err == -ENOKEY || err == -EKEYREJECTED)

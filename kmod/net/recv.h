@@ -9,12 +9,15 @@ struct sk_buff;
 struct weft_msg;
 struct weft_node;
 struct weft_packet;
+struct weft_pad;
 
 /**
  * struct weft_receivers - the layers above, which messages are for
  * @block: a message for a line of kind page
  * @lock: ... of kind lock
  * @call: a memory blade calls
+ * @closed: nobody can write to a landing pad any more (pad.h); once for each pad that was
+ *	made
  *
  * All in softirq.
  */
@@ -22,15 +25,18 @@ struct weft_receivers {
 	void (*block)(struct weft_node *node, const struct weft_packet *packet);
 	void (*lock)(struct weft_node *node, const struct weft_msg *msg);
 	void (*call)(struct weft_node *node, const struct weft_msg *msg);
+	void (*closed)(struct weft_node *node, struct weft_pad *pad);
 };
 
 /**
  * weft_recv() - a datagram for this node
  * @skb: begins with the first message; not trusted; stays the caller's
  * @from: address that it came from
+ * @pad: which its coming has closed: LANDED counts only by that; NULL: none
  *
  * Softirq; does not sleep.
  */
-void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from);
+void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
+	       struct weft_pad *pad);
 
 #endif /* WEFT_RECV_H */

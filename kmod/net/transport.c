@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ways of a node to the others, see transport.h. */
 #include "net/node.h"
+#include "net/outbox.h"
+#include "net/pad.h"
 #include "net/transport.h"
 
 int weft_transport_open(struct weft_node *node, const struct weft_config *cfg,
@@ -27,10 +29,25 @@ void weft_transport_close(struct weft_node *node)
 		(*way)->close(node);
 }
 
+struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home,
+				    struct weft_contents *contents)
+{
+	const struct weft_transport *const *way;
+	struct weft_pad *pad = NULL;
+
+	for (way = node->transports; *way && !pad; way++) {
+		if ((*way)->pad)
+			pad = (*way)->pad(node, home, contents);
+	}
+	return pad;
+}
+
 void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out)
 {
 	const struct weft_transport *const *way = node->transports;
 
+	if (out->pad && out->pad->ops->open(out->pad, out))
+		return;
 	while (*way && !(*way)->send(node, out))
 		way++;
 }

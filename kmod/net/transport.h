@@ -14,8 +14,10 @@
 
 struct netlink_ext_ack;
 struct weft_config;
+struct weft_contents;
 struct weft_node;
 struct weft_outgoing;
+struct weft_pad;
 
 /**
  * struct weft_transport - a way to other members
@@ -25,6 +27,9 @@ struct weft_outgoing;
  *	error.  Process context
  * @close: afterwards nothing is received any more, and nothing goes out.  Harmless if it is
  *	not open.  Process context, sleeps
+ * @pad: a landing pad for a block (pad.h), for a request that is about to go to its home, a
+ *	member.  @contents come with a reference, which becomes the pad's.  Any context, any
+ *	lock.  Return: NULL: not now.  NULL for a transport that never has any
  * @send: encodes a message and sends it, or drops and counts it; @out stays the caller's.
  *	Any context but hard interrupts, also while it is being closed; no spinlock of ours
  *	held.  Return: false, and nothing done, if it does not lead to the member
@@ -34,6 +39,8 @@ struct weft_transport {
 	int (*open)(struct weft_node *node, const struct weft_config *cfg,
 		    struct netlink_ext_ack *extack);
 	void (*close)(struct weft_node *node);
+	struct weft_pad *(*pad)(struct weft_node *node, u32 home,
+				struct weft_contents *contents);
 	bool (*send)(struct weft_node *node, const struct weft_outgoing *out);
 };
 
@@ -42,7 +49,11 @@ int weft_transport_open(struct weft_node *node, const struct weft_config *cfg,
 			struct netlink_ext_ack *extack);
 void weft_transport_close(struct weft_node *node);
 
-/* By the first one that leads to the member. */
+/* Of the first one that has one now; else NULL, and the reference stays the caller's. */
+struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home,
+				    struct weft_contents *contents);
+
+/* By the first one that leads to the member, when the pad that it offers is open. */
 void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out);
 
 #endif /* WEFT_TRANSPORT_H */

@@ -48,6 +48,24 @@ both()
 
 where=("" /weft5 /weft6)
 
+# landings RACK: what became of those that its requests offered.
+landings()
+{
+	echo "$(counter "$1" landings_offered) offered, $(counter "$1" blocks_landed) used, $(
+		counter "$1" landings_closed) closed, $(counter "$1" blocks_landed_out) written"
+}
+
+# One that is to be closed may be used before that happens.
+all_closed()
+{
+	local offered used closed
+
+	offered=$(counter "$1" landings_offered)
+	used=$(counter "$1" blocks_landed)
+	closed=$(counter "$1" landings_closed)
+	[ "$offered" -le $((used + closed)) ] && [ $((used + closed)) -le $((2 * offered)) ]
+}
+
 # stress: what both nodes have done with the same pages is one history.
 stress()
 {
@@ -116,6 +134,8 @@ check "what one writes the other one reads" cmp "$bytes" /weft6/a
 blocks=$(($(stat -c %s "$bytes") / 4096))
 check "which has not left the machine: $(counter 5 msg_in_memory) messages for $blocks blocks" \
 	[ "$(counter 5 msg_in_memory)" -ge "$blocks" ]
+check "they were written where node 2 wanted them: $(counter 6 blocks_landed)" \
+	[ "$(counter 6 blocks_landed)" -ge "$blocks" ]
 check "and not by the interface: $(counter 6 msg_other_interface)" \
 	[ "$(counter 6 msg_other_interface)" = 0 ]
 tac "$bytes" >/weft6/a
@@ -133,6 +153,11 @@ check "litmus tests" both 200 "$BUILD/bin/weft-litmus" --dir %D --rounds "$WEFT_
 check "a history of loads, stores and atomics" stress
 check "a lock that both want" both 60 "$BUILD/bin/weft-lockbench" counter --dir %D --seconds 2
 check "messages went that way: $(counter 6 msg_in_memory)" [ "$(counter 6 msg_in_memory)" -gt 500 ]
+for k in 5 6; do
+	check "rack $k: blocks landed, as the history was made ($(landings $k))" \
+		[ "$(counter $k blocks_landed)" -gt 200 ]
+	check "and each landing that was offered was closed" all_closed $k
+done
 check "nobody sent as somebody else" [ "$(counter 5 msg_forged) $(counter 6 msg_forged)" = "0 0" ]
 
 # --- One of them goes ------------------------------------------------------------------
