@@ -16,6 +16,13 @@
 #define AHEAD		1024u		/* bytes of a frame */
 #define LOOSE		0xFFFFFFFFu	/* next of a scanned frame without owner */
 
+/* In @hold: how often, of a chain's first frame; it was given back, its memory as well. */
+#define HELD_TIMES	0x0FFFu
+#define HELD_GIVEN	0x1000u
+#define HELD_BACK	0x2000u
+/* Of any frame: it is free, and its memory is to be returned when the card lets go. */
+#define BACK_LATE	0x4000u
+
 /* Record of a frame: region, sum, piece, version, sum of the frame, 0. */
 enum { R_REGION = 0, R_SUM = 4, R_PIECE = 8, R_VERSION = 16, R_DATA = 24 };
 
@@ -72,11 +79,6 @@ static bool in_file(const struct frames *f)
 	return f->backing->fd >= 0;
 }
 
-static u8 *in_memory(const struct frames *f, u32 frame)
-{
-	return f->mem + (size_t)(frame - 1) * FRAME_SIZE;
-}
-
 static size_t hash_bytes(const struct frames *f)
 {
 	return ((size_t)f->total + 1) * f->hashes * sizeof(*f->hash);
@@ -106,6 +108,7 @@ void frames_exit(struct frames *f)
 		munmap(f->hash, hash_bytes(f));
 	if (f->sum)
 		munmap(f->sum, ((size_t)f->total + 1) * sizeof(*f->sum));
+	frames_detach(f);
 	f->next = NULL;
 	f->mem = NULL;
 	f->hash = NULL;
@@ -166,7 +169,7 @@ static int write_frame(struct frames *f, u32 frame, const u8 *data, u32 region,
 	u8 r[FRAME_RECORD];
 
 	if (!in_file(f)) {
-		memcpy(in_memory(f, frame), data, FRAME_SIZE);
+		memcpy(frames_memory(f, frame), data, FRAME_SIZE);
 		forget_hashes(f, frame);
 		return 0;
 	}
@@ -192,6 +195,25 @@ static void clear_record(struct frames *f, u32 frame)
 			 strerror(errno));
 }
 
+static void give_back_memory(struct frames *f, u32 from, u32 to)
+{
+	u32 end, i;
+
+	for (; from < to; from = end) {
+		end = (frames_chunk(from) + 1) * FRAMES_PER_CHUNK + 1;
+		if (end > to || !f->card)
+			end = to;
+		if (!f->card || f->card->let_go(f->card, from, end)) {
+			/* if it fails the memory stays ours: no harm */
+			(void)!madvise(frames_memory(f, from),
+				       (size_t)(end - from) * FRAME_SIZE, MADV_DONTNEED);
+			continue;
+		}
+		for (i = from; i < end; i++)
+			f->hold[i] |= BACK_LATE;
+	}
+}
+
 static void give_back_run(struct frames *f)
 {
 	u32 from = f->back_from, to = f->back_to, end;
@@ -201,9 +223,7 @@ static void give_back_run(struct frames *f)
 	if (from == to)
 		return;
 	if (!in_file(f)) {
-		/* if it fails the memory stays ours: no harm */
-		(void)!madvise(in_memory(f, from),
-			       (size_t)(to - from) * FRAME_SIZE, MADV_DONTNEED);
+		give_back_memory(f, from, to);
 		return;
 	}
 	for (; from < to; from = end) {
@@ -249,9 +269,22 @@ static void put_to_rest(struct frames *f, u32 frame, bool give_back)
 	f->resting.first[give_back] = frame;
 }
 
-void frames_release(struct frames *f, u32 first, bool give_back)
+/* Is a chain held that is given back?  Then it is later, by whoever lets go of it. */
+static bool is_held(struct frames *f, u32 first, bool give_back)
 {
-	lock(f);
+	u32 n = 0;
+
+	if (!f->hold || !first || !(f->hold[first] & HELD_TIMES))
+		return false;
+	f->hold[first] |= HELD_GIVEN | (give_back ? HELD_BACK : 0);
+	for (; first; first = f->next[first])
+		n++;
+	f->held += n;
+	return true;
+}
+
+static void release(struct frames *f, u32 first, bool give_back)
+{
 	while (first) {
 		u32 next = f->next[first];
 
@@ -266,6 +299,79 @@ void frames_release(struct frames *f, u32 first, bool give_back)
 		}
 		first = next;
 	}
+}
+
+void frames_release(struct frames *f, u32 first, bool give_back)
+{
+	lock(f);
+	if (!is_held(f, first, give_back))
+		release(f, first, give_back);
+	unlock(f);
+}
+
+/* --- held ---------------------------------------------------------------------- */
+
+bool frames_attach(struct frames *f, struct frames_card *card)
+{
+	if (in_file(f))
+		return false;
+	f->hold = reserve(((size_t)f->total + 1) * sizeof(*f->hold));
+	if (!f->hold)
+		return false;
+	f->card = card;
+	return true;
+}
+
+void frames_detach(struct frames *f)
+{
+	if (f->hold)
+		munmap(f->hold, ((size_t)f->total + 1) * sizeof(*f->hold));
+	f->hold = NULL;
+	f->card = NULL;
+}
+
+bool frames_hold(struct frames *f, u32 first)
+{
+	bool can;
+
+	lock(f);
+	can = f->hold && (f->hold[first] & HELD_TIMES) < HELD_TIMES;
+	if (can)
+		f->hold[first]++;
+	unlock(f);
+	return can;
+}
+
+void frames_drop(struct frames *f, u32 first)
+{
+	u32 n = 0, i;
+	bool back;
+
+	lock(f);
+	if (!(--f->hold[first] & HELD_TIMES) && f->hold[first] & HELD_GIVEN) {
+		back = f->hold[first] & HELD_BACK;
+		f->hold[first] = 0;
+		for (i = first; i; i = f->next[i])
+			n++;
+		f->held -= n;
+		release(f, first, back);
+		give_back_run(f);
+	}
+	unlock(f);
+}
+
+void frames_back_late(struct frames *f, u32 chunk)
+{
+	u32 frame = chunk * FRAMES_PER_CHUNK + 1, end = frame + FRAMES_PER_CHUNK;
+
+	lock(f);
+	for (; frame < end && frame <= f->total; frame++) {
+		if (!(f->hold[frame] & BACK_LATE))
+			continue;
+		f->hold[frame] &= (u16)~BACK_LATE;
+		add_to_back(f, frame);
+	}
+	give_back_run(f);
 	unlock(f);
 }
 
@@ -343,6 +449,8 @@ static u32 take(struct frames *f)
 	if (frame) {
 		f->next[frame] = FRAME_NONE;
 		f->used++;
+		if (f->hold)
+			f->hold[frame] = 0;
 	}
 	unlock(f);
 	return frame;
@@ -363,7 +471,7 @@ static bool make_free(struct frames *f, u32 n, bool *later)
 		settle(f, FRAMES_PER_GROUP);
 	enough = has(f, n);
 	*later = !enough && (!is_empty(&f->resting) || !is_empty(&f->flushing) ||
-			     !is_empty(&f->flushed));
+			     !is_empty(&f->flushed) || f->held);
 	unlock(f);
 	return enough;
 }
@@ -414,7 +522,7 @@ int frames_load(struct frames *f, u32 first, u32 offset, void *buf, u32 len)
 		u32 n = FRAME_SIZE - offset < len ? FRAME_SIZE - offset : len;
 
 		if (!in_file(f)) {
-			memcpy(to, in_memory(f, first) + offset, n);
+			memcpy(to, frames_memory(f, first) + offset, n);
 		} else if (backing_read(f->backing, to, n,
 					backing_frame_at(first) + offset)) {
 			log_warn("cannot read %s: %s", f->backing->path,
@@ -442,7 +550,7 @@ void frames_ahead(const struct frames *f, u32 first)
 		return;
 	if (f->hash)
 		__builtin_prefetch(&f->hash[(size_t)first * f->hashes], 1);
-	at = in_memory(f, first);
+	at = frames_memory(f, first);
 	for (i = 0; i < AHEAD; i += CACHE_LINE)
 		__builtin_prefetch(at + i);
 }

@@ -15,6 +15,10 @@
  *
  * In memory a frame has room for the hashes that its contents have on the wire: what is
  * read often is hashed once.  New contents have none (write_frame()).
+ *
+ * A network card may read frames in memory by itself (rdma.h).  Meanwhile their chain is
+ * held: when it is given back it stays as it is until it is not held any more.  A card also
+ * has to let go of memory before that is returned to the system.
  */
 #ifndef WEFT_MEMD_FRAMES_H
 #define WEFT_MEMD_FRAMES_H
@@ -25,6 +29,24 @@
 #include "flush.h"
 
 #define FRAME_NONE	0u
+
+#define FRAMES_PER_CHUNK	1024u	/* what a card lets go of together */
+
+/**
+ * struct frames_card - who has network cards read frames
+ * @let_go: memory of frames @from .. @to - 1, all of one chunk, goes back to the system;
+ *	false: it is in use just now, and frames_back_late() will follow.  The pool's
+ *	lock is held: nothing of it may be called from there
+ */
+struct frames_card {
+	bool (*let_go)(struct frames_card *card, u32 from, u32 to);
+};
+
+/* The chunk of a frame, 0 based. */
+static inline u32 frames_chunk(u32 frame)
+{
+	return (frame - 1) / FRAMES_PER_CHUNK;
+}
 
 /**
  * struct rest - frames that were given back, but are not free yet
@@ -56,6 +78,9 @@ struct rest {
  * @flush: brings the file to the disk
  * @back_from: with @back_to, run of frames whose memory is to be returned
  * @back_to: first after it
+ * @card: who has cards read frames, or NULL
+ * @hold: by frame, then: how often its chain is held, and what is to be done later
+ * @held: frames that were given back, and are held
  */
 struct frames {
 	bool shared;
@@ -78,6 +103,9 @@ struct frames {
 	struct flush flush;
 	u32 back_from;
 	u32 back_to;
+	struct frames_card *card;
+	u16 *hold;
+	u32 held;
 };
 
 /**
@@ -113,7 +141,7 @@ void frames_exit(struct frames *f);
  * @version: of the block
  * @data: n * FRAME_SIZE bytes
  * @later: set if too few frames are free, but others rest: they will be free when the file
- *	has been brought to the disk, see frames_flush()
+ *	has been brought to the disk, see frames_flush(); or others are held
  *
  * Does not wait for the disk.
  *
@@ -155,6 +183,41 @@ void frames_ahead(const struct frames *f, u32 first);
  */
 void frames_release(struct frames *f, u32 first, bool give_back);
 void frames_give_back(struct frames *f);
+
+/**
+ * frames_attach() - from here on chains can be held
+ *
+ * Return: false: frames are in a file, or there is no memory.
+ */
+bool frames_attach(struct frames *f, struct frames_card *card);
+
+/* No chain is held any more, nor will be; no card has any memory. */
+void frames_detach(struct frames *f);
+
+/**
+ * frames_hold() - a chain is to stay as it is, its contents and its memory
+ *
+ * For who may give it back, frames_drop() for anybody.
+ *
+ * Return: false: it cannot be held any more often.
+ */
+bool frames_hold(struct frames *f, u32 first);
+void frames_drop(struct frames *f, u32 first);
+
+/* The card can let go of a chunk now, of which it could not: return what was to be. */
+void frames_back_late(struct frames *f, u32 chunk);
+
+/* Where a frame's contents are; frames of successive numbers are adjacent. */
+static inline u8 *frames_memory(const struct frames *f, u32 frame)
+{
+	return f->mem + (size_t)(frame - 1) * FRAME_SIZE;
+}
+
+/* The frame that follows in a chain, or FRAME_NONE. */
+static inline u32 frames_next(const struct frames *f, u32 frame)
+{
+	return f->next[frame];
+}
 
 /**
  * frames_flush() - begin to bring the file to the disk, or see whether it is there
