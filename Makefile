@@ -82,6 +82,9 @@ ldlibs_of	= -pthread
 
 dpdk_cflags	= $(shell pkg-config --cflags libdpdk)
 dpdk_libs	= $(shell pkg-config --libs libdpdk)
+# The blade's card: what of it a program has is linked with it.
+rdma_libs	= -Wl,--push-state,--as-needed $(shell pkg-config --libs librdmacm libibverbs) \
+		  -Wl,--pop-state
 weftctl_pkgs	= libnl-genl-3.0 libkmod
 
 define newline
@@ -245,6 +248,9 @@ $(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl
 $(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(test_programs)): \
 	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
 
+memd_programs	:= $(B)/bin/weft-memd $(filter $(B)/tests/memd-%,$(test_programs))
+$(memd_programs): ldlibs_of = $(rdma_libs) -pthread
+
 $(B)/tests/netlink: ldlibs_of = $(shell pkg-config --libs libmnl)
 
 # Until here all of them are linked alike.
@@ -303,6 +309,7 @@ test_programs	+= $(san_programs)
 all_objects	+= $(call san_of,$(call objects,tools/memd tools/switchd tests/san))
 $(B)/san/bin/weft-memd: $(call san_of,$(call objects,tools/memd tests/san)) $(san_core)
 $(B)/san/bin/weft-switchd: $(call san_of,$(call objects,tools/switchd tests/san)) $(san_core)
+$(B)/san/bin/weft-memd: ldlibs_of = $(rdma_libs) -pthread
 $(B)/san/bin/weft-switchd: ldlibs_of = $(dpdk_libs) -pthread
 $(call san_of,$(call objects,tools/switchd)): cflags_of = $(dpdk_cflags) -Itools/switchd
 $(B)/san/tools/switchd/interface.o: cflags_of = $(switchd_interface)
@@ -327,7 +334,7 @@ $(B)/tsan/%.o: %.c Makefile
 $(B)/tsan/bin/weft-memd: $(tsan_objects)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CC) $(CFLAGS) $(tsan_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) -pthread
+	$(quiet)$(CC) $(CFLAGS) $(tsan_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) $(rdma_libs) -pthread
 
 # Fuzz targets: clang only, and only where its runtime is.
 fuzz_cflags	:= -fsanitize=fuzzer-no-link,address,undefined \
@@ -351,7 +358,7 @@ $(B)/tests/fuzz-conf: $(fuzz_conf)
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CLANG) $(CFLAGS) $(fuzz_cflags) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(core_libs)
+	$(quiet)$(CLANG) $(CFLAGS) $(fuzz_cflags) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(core_libs) $(rdma_libs)
 
 -include $(patsubst %.o,%.d,$(sort $(all_objects)))
 

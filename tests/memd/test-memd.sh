@@ -104,8 +104,8 @@ refused_port()
 here=(--id 33 --address 127.0.0.101 --port "$PORT")
 
 check "--version" grep -q '^weft-memd [0-9]' <("$MEMD" --version)
-for option in id blade interface address peers memory user-regions user-memory locks threads backing switch rack port key make-key \
-	      background foreground verbose help version; do
+for option in id blade interface address peers memory user-regions user-memory locks threads backing switch rdma rack port key \
+	      make-key background foreground verbose help version; do
 	check "--help has --$option" grep -q -- "--$option" <("$MEMD" --help)
 done
 refuses 1 'which blade is this' --interface lo
@@ -128,6 +128,7 @@ refuses 1 '--user-memory is a size from 1M to 8T' "${here[@]}" --user-memory 1
 refuses 1 '--locks is a number from 4096' "${here[@]}" --locks 100
 refuses 1 '--threads is a number from 1 to 16' "${here[@]}" --threads 17
 refuses 1 '--threads is a number' "${here[@]}" --threads 0
+refuses 1 '--rdma is auto or off' "${here[@]}" --rdma always
 refuses 1 'auto or none' "${here[@]}" --switch yes
 refuses 1 '--port is a number' --id 33 --address 127.0.0.1 --port 65536
 refuses 1 '--peers has to name them all' --id 34 --address 127.0.0.102
@@ -153,6 +154,26 @@ if start --id 33 --address 127.0.0.101 --switch none --threads 3; then
 		"$(grep -c "^ *[0-9]*: 6500007F:$(printf %04X "$PORT") " /proc/net/udp)"
 	refuses 2 'is in use: is another weft-memd running?' "${here[@]}" --switch none
 	refuses 2 'is in use: is another weft-memd running?' "${here[@]}" --switch none --threads 2
+	stop TERM 0
+fi
+# Without an RDMA device it says so to who wants to know, and listens by UDP only.
+if start --id 33 --address 127.0.0.101 --switch none --rdma auto --verbose; then
+	devices=(/sys/class/infiniband/*)
+	if [ -e "${devices[0]}" ]; then
+		skip "it says that there is no RDMA device" "there is one"
+	else
+		check "it says that there is no RDMA device" equal 1 \
+			"$(grep -c 'no RDMA: this machine has no RDMA device$' "$dir/err")"
+	fi
+	stop TERM 0
+fi
+if start --id 33 --address 127.0.0.101 --switch none --rdma auto --verbose \
+	--backing "$dir/rdma"; then
+	check "it says that a file has none" grep -q 'no RDMA: blocks are in a file$' "$dir/err"
+	stop TERM 0
+fi
+if start --id 33 --address 127.0.0.101 --switch none --rdma off --verbose; then
+	check "--rdma off says nothing of it" test -z "$(grep RDMA "$dir/err")"
 	stop TERM 0
 fi
 # In the background: the command returns, and it goes on.

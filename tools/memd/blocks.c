@@ -6,6 +6,7 @@
 
 #include "log.h"
 #include "memd.h"
+#include "rdma.h"
 
 /* --- READ ------------------------------------------------------------------- */
 
@@ -33,6 +34,20 @@ static void check(struct memd *m, struct region *r, struct block *b)
 	blocks_clear(m, r, b);
 	frames_give_back(&m->b->frames);
 	b->version = version;
+}
+
+/* Return: true if the card brings the block to where the request says, if it does. */
+static bool landed(struct memd *m, const struct weft_msg *msg, const struct weft_msg *data,
+		   const struct block *b, u32 to)
+{
+	struct weft_landing landing;
+	struct weft_msg tell = *data;
+
+	if (!weft_landing_unpack(&landing, msg))
+		return false;
+	tell.type = WEFT_MSG_LANDED;
+	tell.info = 0;
+	return rdma_land(m, &tell, &landing, to, b ? b->frame : FRAME_NONE);
 }
 
 void blocks_read(struct memd *m, const struct weft_msg *msg)
@@ -73,6 +88,8 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	if (!b || b->frame == FRAME_NONE)
 		count(m, READ_ZEROS);
 	m->stats.count[STAT_READ_BYTES] += r->block;
+	if (landed(m, msg, &data, b, to))
+		return;
 	for (offset = 0; offset < r->block; offset += full) {
 		data.offset = offset;
 		data.len = r->block - offset < full ? r->block - offset : full;

@@ -14,6 +14,7 @@
 #include "key.h"
 #include "log.h"
 #include "memd.h"
+#include "rdma.h"
 
 #define BATCHES_MAX	128	/* before timers have their turn */
 
@@ -99,10 +100,14 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 			}
 			if (e[i].data.fd == m->turn.wake)
 				awake(m);
-			else
+			else if (e[i].data.fd == m->udp.fd)
 				receive(m);
+			else
+				rdma_work(m);
 		}
 		wait = run_timers(m);
+		if (!m->nth && rdma_mend(m))
+			wait = 0;
 		udp_flush(&m->udp);
 		turn_end(m);
 	}
@@ -228,10 +233,13 @@ int main(int argc, char **argv)
 		log_say("cannot go to the background: %s", strerror(errno));
 		return 2;
 	}
+	/* a process that comes of another one has nothing of the card */
+	rdma_start(&memd);
 	signal_fd = signals();
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (signal_fd < 0 || epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
-	    watch(epoll_fd, memd.udp.fd) || begin_threads(&memd) ||
+	    watch(epoll_fd, memd.udp.fd) ||
+	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
 	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
 		log_say("cannot set up the event loop: %s", strerror(errno));
 		return 2;

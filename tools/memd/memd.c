@@ -9,6 +9,7 @@
 #include "job.h"
 #include "journal.h"
 #include "log.h"
+#include "rdma.h"
 
 /*
  * Nothing may be taken for something of an earlier life: transactions begin
@@ -159,6 +160,7 @@ void memd_exit(struct memd *m)
 {
 	u8 id;
 
+	rdma_stop(m);
 	end_jobs(m);
 	while (m->b->regions.n)
 		region_free(&m->b->regions, m->b->regions.by_id[m->b->regions.n - 1]);

@@ -31,6 +31,8 @@
 #define FLUSH_MS	2000	/* from the end of a flush to the next, or the next look */
 #define FLUSHING_MS	20	/* to see whether it is over */
 
+struct rdma;
+
 /**
  * struct blade - what belongs to the whole blade: changed by who is alone, see turn.h
  * @threads: how many take messages
@@ -43,6 +45,7 @@
  * @started: millisecond
  * @flush: for the backing file to get to the disk
  * @flushing: @flush looks at it within FLUSHING_MS
+ * @rdma: the network card that writes blocks to where nodes want them; NULL: --rdma off
  * @key: of the rack, set by who begins; not set: it has none
  * @clock: of the rack, if there is a key
  */
@@ -69,6 +72,7 @@ struct blade {
 	struct renew renew;
 	struct timer flush;
 	bool flushing;
+	struct rdma *rdma;
 };
 
 /**

@@ -36,6 +36,8 @@ static const char help[] =
 "  --threads N          processors that it may keep busy (1)\n"
 "  --backing FILE       keep regions and contents in FILE across restarts\n"
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
+"  --rdma auto|off      write blocks into the memory of nodes that ask so, if the network\n"
+"                       card can (auto)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
 "  --port N             UDP port (4793)\n"
 "  --key FILE           key of the rack: only who has it is heard\n"
@@ -49,8 +51,8 @@ static const char help[] =
 
 enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
-	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_BACKING, O_SWITCH, O_RACK, O_PORT, O_KEY,
-	O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND, O_FOREGROUND,
+	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_BACKING, O_SWITCH,
+	O_RDMA, O_RACK, O_PORT, O_KEY, O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND, O_FOREGROUND,
 	O_VERBOSE, O_HELP, O_VERSION,
 };
 
@@ -67,6 +69,7 @@ static const struct option long_options[] = {
 	{ "threads", required_argument, NULL, O_THREADS },
 	{ "backing", required_argument, NULL, O_BACKING },
 	{ "switch", required_argument, NULL, O_SWITCH },
+	{ "rdma", required_argument, NULL, O_RDMA },
 	{ "rack", required_argument, NULL, O_RACK },
 	{ "port", required_argument, NULL, O_PORT },
 	{ "key", required_argument, NULL, O_KEY },
@@ -206,6 +209,11 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 		if (!o->use_switch && strcmp(arg, "none"))
 			return fail(err, "--switch is auto or none, not '%s'", arg);
 		return 0;
+	case O_RDMA:
+		o->rdma = !strcmp(arg, "auto");
+		if (!o->rdma && strcmp(arg, "off"))
+			return fail(err, "--rdma is auto or off, not '%s'", arg);
+		return 0;
 	case O_RACK:
 		if (number("--rack", arg, 0, 0xFFFFFFFFu, &v, err))
 			return -1;
@@ -275,6 +283,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 	o->user_regions = USER_REGIONS;
 	o->user_memory = USER_MEMORY_HALF;
 	o->use_switch = true;
+	o->rdma = true;
 	opterr = 0;
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

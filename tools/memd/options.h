@@ -47,6 +47,7 @@ static inline int fail(char *err, const char *fmt, ...)
  * @make_key: file to make with a new key, and nothing else is done, or NULL
  * @hand_key: directory to copy the key to, and nothing else is done, or NULL
  * @use_switch: a P4 switch may be used if there is one
+ * @rdma: data may go by RDMA
  * @peers: addresses of all blades, in the order of their ids
  * @blades: how many there are
  * @background: leave the terminal when ready
@@ -68,6 +69,7 @@ struct options {
 	const char *make_key;
 	const char *hand_key;
 	bool use_switch;
+	bool rdma;
 	u32 peers[BLADES_MAX];
 	u32 blades;
 	bool background;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "memd.h"
+#include "rdma.h"
 
 static const char * const names[MEMD_STATS_N] = {
 	[STAT_BAD] = "bad_messages",
@@ -30,6 +31,15 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_WRITE_FAILED] = "write_backs_failed",
 	[STAT_WRITE_BYTES] = "write_back_bytes",
 	[STAT_STAGING_DROPPED] = "write_backs_dropped",
+	[STAT_RDMA_LANDED] = "rdma_landed",
+	[STAT_RDMA_LANDED_BYTES] = "rdma_landed_bytes",
+	[STAT_RDMA_NO_CONNECTION] = "rdma_not_connected",
+	[STAT_RDMA_FULL] = "rdma_queue_full",
+	[STAT_RDMA_NO_MEMORY] = "rdma_not_registered",
+	[STAT_RDMA_AGAIN] = "rdma_asked_again",
+	[STAT_RDMA_CONNECTED] = "rdma_connects",
+	[STAT_RDMA_BROKEN] = "rdma_broken",
+	[STAT_RDMA_REFUSED] = "rdma_refused",
 	[STAT_NO_LINE] = "no_such_line",
 	[STAT_BUSY] = "refused_busy",
 	[STAT_MOVING] = "refused_moving",
@@ -124,7 +134,9 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 		     s->at[WEFT_DROPPING];
 	u64 in_switch = s->at[WEFT_IN_SWITCH];
 	u32 blade = options_blade(&m->b->opt);
+	struct rdma_state rdma;
 
+	rdma_state(m, &rdma);
 	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->b->members)));
 	add(page, "switch", m->b->members.use_switch);
 	add(page, "regions", m->b->regions.n);
@@ -145,6 +157,10 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "threads", m->b->threads);
 	add(page, "ready", m->b->ready);
 	add(page, "refused_ago_s", gate_refused_ago(m));
+	add(page, "rdma", rdma.listening);
+	add(page, "rdma_connections", rdma.connections);
+	add(page, "rdma_registered_bytes", rdma.bytes);
+	add(page, "rdma_under_way", rdma.flights);
 }
 
 static void add_types(struct page *page, const char *prefix, const u64 *counts)

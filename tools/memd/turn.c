@@ -68,7 +68,7 @@ void turn_alone(struct memd *m)
 	timers_look(&m->timers);
 }
 
-static void wake(struct memd *m)
+void turn_wake(struct memd *m)
 {
 	const u64 one = 1;
 
@@ -90,7 +90,7 @@ void turn_together(struct memd *m)
 		if (other == m)
 			continue;
 		if (other->turn.sooner)
-			wake(other);
+			turn_wake(other);
 		other->turn.sooner = false;
 		pthread_mutex_unlock(&other->turn.lock);
 	}
@@ -108,7 +108,7 @@ void turn_end_all(struct memd *m)
 
 	__atomic_store_n(&m->b->turns.ending, true, __ATOMIC_RELAXED);
 	for (i = 0; i < m->b->threads; i++)
-		wake(m->b->thread[i]);
+		turn_wake(m->b->thread[i]);
 }
 
 bool turn_ending(const struct memd *m)

@@ -66,6 +66,9 @@ void turn_together(struct memd *m);
 /* Nobody but the one who asks is at work, so that it may change what belongs to the blade. */
 bool turn_is_alone(const struct memd *m);
 
+/* Another thread has something to look at, between its turns. */
+void turn_wake(struct memd *m);
+
 /* All threads are to end. */
 void turn_end_all(struct memd *m);
 bool turn_ending(const struct memd *m);

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Data by RDMA: a node whose network card can do it connects its card to ours, and where
+ * a request says where the block may land (landing.h), our card writes it there, out of
+ * the home frames, and says so.  Without a connection, or when there is too much under
+ * way, DATA goes by UDP as ever: nothing here is needed for anything.
+ *
+ * Nodes connect, blades accept: by rdma_cm, at the blade's address and the number of its
+ * port.  The first thread does all of that, and hears from the card; it is alone when
+ * connections come and go.  Any thread has the card send blocks (rdma_land()).
+ *
+ * Whatever a card says that is wrong ends in a connection that is destroyed, which its
+ * node makes anew, or in a listener that is closed, and tried again later.
+ */
+#ifndef WEFT_MEMD_RDMA_H
+#define WEFT_MEMD_RDMA_H
+
+#include "landing.h"
+
+struct memd;
+
+/* The blade has what it is going to have of processes: begin, unless --rdma off. */
+void rdma_start(struct memd *m);
+void rdma_stop(struct memd *m);
+
+/* For the event loop of the first thread: to be read from; -1: nothing will come. */
+int rdma_fd(const struct memd *m);
+
+/* Something has come there.  The first thread. */
+void rdma_work(struct memd *m);
+
+/**
+ * rdma_mend() - at the end of each turn of the first thread
+ *
+ * Return: true if there is more to do at once.
+ */
+bool rdma_mend(struct memd *m);
+
+/**
+ * rdma_land() - have the card write a block, and say so
+ * @msg: LANDED
+ * @landing: where
+ * @to: node
+ * @frame: first of the block; FRAME_NONE: zeros
+ *
+ * The line is the caller's.  If it is not done it is counted why.
+ *
+ * Return: false: it is not.
+ */
+bool rdma_land(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
+	       u32 to, u32 frame);
+
+/**
+ * struct rdma_state - for statistics
+ * @listening: there is a card
+ * @connections: usable
+ * @bytes: of memory registered for it
+ * @flights: blocks under way
+ */
+struct rdma_state {
+	bool listening;
+	u32 connections;
+	u64 bytes;
+	u32 flights;
+};
+
+void rdma_state(const struct memd *m, struct rdma_state *s);
+
+#endif /* WEFT_MEMD_RDMA_H */

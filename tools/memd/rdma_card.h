@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The card and what is connected to it: of rdma.c (connections) and rdma_land.c (blocks).
+ */
+#ifndef WEFT_MEMD_RDMA_CARD_H
+#define WEFT_MEMD_RDMA_CARD_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "memd.h"
+#include "rdma.h"
+#include "rdma_link.h"
+#include "rdma_memory.h"
+
+#define RDMA_MESSAGE	256u	/* bytes of a buffer for one; what goes out is shorter */
+#define RDMA_RECEIVES	256u
+#define RDMA_ZEROS	65536u
+#define RDMA_SGES	16u	/* pieces of a work request at most */
+
+/* What the card names a receive; flights have smaller names for some 2^53 blocks. */
+#define RDMA_RECEIVE	(1ull << 63)
+
+/**
+ * struct rdma_conn - a node's connection
+ * @link: what is under way
+ * @id: NULL: there is none
+ */
+struct rdma_conn {
+	struct rdma_link link;
+	struct rdma_cm_id *id;
+};
+
+/**
+ * struct rdma_own - memory of ours that the card reads and writes
+ * @zeros: what blocks have that nobody has written to
+ * @out: by flight: LANDED
+ * @in: what nodes send
+ */
+struct rdma_own {
+	_Alignas(4096) u8 zeros[RDMA_ZEROS];
+	u8 out[RDMA_FLIGHTS][RDMA_MESSAGE];
+	u8 in[RDMA_RECEIVES][RDMA_MESSAGE];
+};
+
+/**
+ * struct rdma - the card
+ * @epoll_fd: all descriptors below
+ * @events: of connections; NULL: nobody listens
+ * @listener: the blade's address
+ * @pd: protection domain
+ * @channel: wakes the first thread when @cq has something
+ * @cq: what the card has done
+ * @srq: for what nodes send
+ * @sges: pieces of a work request
+ * @own: registered, as @own_mr
+ * @memory: frames that are
+ * @look: tries to listen; looks for what is stuck
+ * @why: nobody listens
+ * @lock: for what follows, and for @link of connections while any thread is at work.  Before
+ *	that of frames, which is before that of @memory
+ * @flights: blocks under way
+ * @mend: a connection is broken
+ * @more: the card has done more than was looked at
+ * @conn: by node; made and destroyed by who is alone
+ */
+struct rdma {
+	int epoll_fd;
+	struct rdma_event_channel *events;
+	struct rdma_cm_id *listener;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	u32 sges;
+	struct rdma_own *own;
+	struct ibv_mr *own_mr;
+	struct rdma_memory memory;
+	struct timer look;
+	char why[128];
+	pthread_mutex_t lock;
+	struct rdma_flights flights;
+	bool mend;
+	bool more;
+	struct rdma_conn conn[WEFT_NODE_MAX + 1];
+};
+
+/* A connection is broken: the first thread will see to it.  @lock is held. */
+void rdma_break(struct memd *m, struct rdma_conn *c);
+
+/* What was under way to a node is over, as its connection is destroyed. */
+void rdma_drop_flights(struct rdma *r, u8 node);
+
+/* Give the card a buffer for what nodes send.  Return: 0 or -1. */
+int rdma_receive_into(struct rdma *r, u32 nth);
+
+/* What the card has done. */
+void rdma_completions(struct memd *m);
+
+#endif /* WEFT_MEMD_RDMA_CARD_H */
