@@ -188,8 +188,24 @@ static int watch(struct rdma *r, int fd)
 	       epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &e) ? -1 : 0;
 }
 
-/* Everything of it that there is; the caller is alone. */
-static void close_card(struct memd *m)
+/*
+ * The library keeps a device open, and the kernel waits for that with the end of some
+ * (rxe): the descriptors are of something else from here on, which the library closes
+ * whenever it likes.
+ */
+static void let_go_of_device(const struct ibv_context *verbs)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null < 0)
+		return;
+	(void)dup3(null, verbs->async_fd, O_CLOEXEC);
+	(void)dup3(null, verbs->cmd_fd, O_CLOEXEC);
+	close(null);
+}
+
+/* Everything of it that there is; @gone: it is not there any more.  The caller is alone. */
+static void close_card(struct memd *m, bool gone)
 {
 	struct rdma *r = m->b->rdma;
 	u32 i;
@@ -211,6 +227,8 @@ static void close_card(struct memd *m)
 		(void)ibv_dereg_mr(r->own_mr);
 	if (r->pd)
 		(void)ibv_dealloc_pd(r->pd);
+	if (r->listener && r->listener->verbs && gone)
+		let_go_of_device(r->listener->verbs);
 	if (r->listener)
 		(void)rdma_destroy_id(r->listener);
 	if (r->events)
@@ -327,7 +345,7 @@ static void listen_if_possible(struct memd *m)
 			ibv_get_device_name(r->pd->context->device), log_addr(m->udp.addr));
 		return;
 	}
-	close_card(m);
+	close_card(m, false);
 	if (strcmp(r->why, why)) {
 		snprintf(r->why, sizeof(r->why), "%s", why);
 		log_note("no RDMA: %s", r->why);
@@ -337,7 +355,7 @@ static void listen_if_possible(struct memd *m)
 static void card_is_gone(struct memd *m)
 {
 	log_say("RDMA: the device is gone, data goes by UDP");
-	close_card(m);
+	close_card(m, true);
 }
 
 /* --- what is to be looked at ------------------------------------------------ */
@@ -533,7 +551,7 @@ void rdma_stop(struct memd *m)
 	if (!r)
 		return;
 	timer_stop(&r->look);
-	close_card(m);
+	close_card(m, false);
 	rdma_memory_exit(&r->memory);
 	m->b->rdma = NULL;
 	free_rdma(r);
