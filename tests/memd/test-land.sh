@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A memory blade with an RDMA device, and a node that is played (memd-land): blocks land,
+# by keys that are used once; wrong connections are refused; 100 of them leave nothing; the
+# device goes and comes; there is none, or memory may not be locked: then it is UDP.
+#
+#	tests/memd/test-land.sh
+#
+# In a rack of user-mode kernels, for which RDMA is compiled if need be.
+
+# What is in single quotes is for shells in guests; functions are run by "check".
+# shellcheck disable=SC2016,SC2317,SC2329
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+BLADE=10.87.0.101
+OWN=10.87.0.1
+PLAYER=$BUILD/tests/memd-land
+LOG=/var/log/weft-memd.log
+USER_ID=65534		# of who may do nothing
+
+# pid_of: the blade's process, in its guest.
+pid_of()
+{
+	on mem1 pgrep -x weft-memd
+}
+
+# gone: it has ended.
+gone()
+{
+	! pid_of >/dev/null
+}
+
+# serves: it does.
+serves()
+{
+	on mem1 grep -F ' serves ' "$LOG"
+}
+
+# blade OPTION...: a new one in the place of the one that there is.
+blade()
+{
+	end_blade && on mem1 tools/rack/guest-blade "$BIN" 33 "$BLADE" 64M --switch none \
+		--verbose "$@" && soon 20 serves
+}
+
+# poor_blade: the same, of a user who may lock 2 MiB.
+poor_blade()
+{
+	end_blade && on mem1 sh -c "setsid setpriv --reuid $USER_ID --regid $USER_ID --clear-groups \
+		prlimit --memlock=2097152 $BIN/weft-memd --id 33 --interface eth0 --memory 64M \
+		--switch none --verbose </dev/null >$LOG 2>&1 &" && soon 20 serves
+}
+
+# end_blade: if there is one, it ends well.
+end_blade()
+{
+	if ! gone; then
+		on mem1 sh -c 'kill -TERM $(pgrep -x weft-memd)' && soon 20 gone &&
+			on mem1 grep -qF 'blade 1 ends' "$LOG" || return 1
+	fi
+	on mem1 rm -f "$LOG"
+}
+
+# said TEXT [TIMES]: the blade has said that, so often.
+said()
+{
+	[ "$(on mem1 grep -cF -- "$1" "$LOG")" = "${2-1}" ] || {
+		on mem1 sh -c "grep -v ': from \|: to ' $LOG | tail"
+		return 1
+	}
+}
+
+# play KEY TEST...: on the node.
+play()
+{
+	on node1 "$PLAYER" "$BLADE" "$OWN" "$@"
+}
+
+# kept: what the blade has open, and what the device has for its process.
+kept()
+{
+	on mem1 sh -c 'ls "/proc/$(pgrep -x weft-memd)/fd" | wc -l; rdma resource show'
+}
+
+# leaves_nothing KEY: the same again takes no more of anything.
+leaves_nothing()
+{
+	local before
+
+	before=$(kept) && play "$1" lands && soon 20 equal "$before" "$(kept)"
+}
+
+# plugged: the device goes while a node is connected, and comes again.
+plugged()
+{
+	local player rc
+
+	play none removed >"$dir/removed" 2>&1 &
+	player=$!
+	soon 20 grep -q '^connected' "$dir/removed" && on mem1 rdma link del rxe0 &&
+		soon 30 grep -q '^gone' "$dir/removed" &&
+		on mem1 rdma link add rxe0 type rxe netdev eth0
+	rc=$?
+	wait "$player" || rc=1
+	[ $rc = 0 ] || cat "$dir/removed"
+	return $rc
+}
+
+built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$PLAYER"
+if ! command -v rdma >/dev/null; then
+	echo "skipped: there is no rdma(8)"
+	exit 77
+fi
+if ! "$BIN/weft-rackio" apart; then
+	echo "skipped: user-mode kernels need to be root, or a system that lets users have namespaces"
+	exit 77
+fi
+begin memd-land
+check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
+boot --bare --switch none --nodes 1 --rdma --accel uml
+check "a blade listens" blade
+check "blocks land" play none lands
+check "and leave nothing" leaves_nothing none
+check "the device goes and comes" plugged
+check "the blade has said so" said 'RDMA: the device is gone'
+check "and that it is there again" said 'RDMA: nodes can connect to rxe0' 2
+check "blocks land again" play none lands
+check "a blade with three threads" blade --threads 3
+check "blocks land" play none lands
+check "a blade with --rdma off" blade --rdma off
+check "sends by UDP" play none udp
+check "says nothing of RDMA" said RDMA 0
+"$BIN/weft-memd" --make-key "$dir/key" >"$dir/made" 2>&1
+check "a key" on all sh -c "umask 077; echo $(cat "$dir/key") >/run/key"
+check "a blade with a key" blade --key /run/key
+check "blocks land" play /run/key lands
+check "a blade that may lock little memory" poor_blade
+check "sends by UDP what it may not lock" play none unlocked
+check "and says so once" said 'no more memory can be registered for RDMA'
+check "without a device" on mem1 rdma link del rxe0
+check "a blade" blade
+check "sends by UDP" play none udp
+check "says why" said 'no RDMA: this machine has no RDMA device'
+check "it ends" end_blade
+end_rack
+finish
