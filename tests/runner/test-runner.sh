@@ -75,6 +75,7 @@ check 'a hang is a failure'			line '^not ok 4 - hangs .*# time limit of 1 s'
 check 'and is ended'				none "$long"
 check 'a crash is a failure'			line '^not ok 5 - crashes .*signal SEGV'
 check 'processes left behind are a failure'	line '^not ok 6 - leaves .*# left processes behind'
+check 'one of which is named'		line '^not ok 6 - leaves .*: sleep'
 check 'and are ended'				none "$orphan"
 check 'a pattern makes a test a file'		line '^ok 7 - many-a '
 check 'all of them'				line '^ok 8 - many-b '
@@ -169,7 +170,7 @@ processors()
 	local user=0 idle=0
 
 	[ -z "${clock-}" ] || kill "$clock"
-	while sleep 0.1; do
+	while sleep 0.1 && [ -e "$dir/stat" ]; do
 		user=$((user + $1)) idle=$((idle + $2))
 		echo "cpu $user 0 0 $idle 0 0 0 0 0 0" >"$dir/stat.new"
 		mv "$dir/stat.new" "$dir/stat"
