@@ -626,20 +626,33 @@ bool frames_check(struct frames *f, u32 first)
 	return true;
 }
 
-void frames_scanned(struct frames *f)
+/* Has a frame a record that nobody has claimed? */
+static bool is_left(struct frames *f, u32 frame)
 {
 	u8 r[FRAME_RECORD];
 	struct frame_id id;
+
+	return f->next[frame] == LOOSE &&
+	       !backing_read(f->backing, r, sizeof(r), backing_record_at(frame)) &&
+	       unpack_record(r, &id);
+}
+
+int frames_scanned(struct frames *f)
+{
+	bool synced = false;
 	u32 frame;
 
 	for (frame = f->fresh - 1; frame; frame--) {
-		if (f->next[frame] != LOOSE)
-			continue;
 		/* or it would be taken for a block some day */
-		if (!backing_read(f->backing, r, sizeof(r),
-				  backing_record_at(frame)) &&
-		    unpack_record(r, &id))
+		if (is_left(f, frame)) {
+			/* if only the process has ended its successor may be on no disk yet */
+			if (!synced && fdatasync(f->backing->fd))
+				return -1;
+			synced = true;
 			clear_record(f, frame);
-		put_free(f, frame);
+		}
+		if (f->next[frame] == LOOSE)
+			put_free(f, frame);
 	}
+	return 0;
 }

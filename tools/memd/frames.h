@@ -234,13 +234,14 @@ bool frames_settle(struct frames *f, u32 n);
  * @ids: receives an array, to be freed
  * @n: its length
  *
- * Then frames_claim() for what is to be kept, then frames_scanned().
+ * Then frames_claim() for what is to be kept, then frames_scanned(), which clears all other
+ * records: when what is kept is on the disk.
  *
  * Return: 0 or -1 with errno.
  */
 int frames_scan(struct frames *f, struct frame_id **ids, size_t *n);
 void frames_claim(struct frames *f, const struct frame_id *id, u32 next);
-void frames_scanned(struct frames *f);
+int frames_scanned(struct frames *f);
 
 /* Has the frame the contents that its record says? */
 bool frames_intact(struct frames *f, const struct frame_id *id);

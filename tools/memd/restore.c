@@ -180,7 +180,9 @@ int restore_blocks(struct memd *m, char *err)
 		return fail(err, "cannot read the blocks in %s: %s",
 			    m->b->backing.path, strerror(errno));
 	conclude(m, &rs);
-	frames_scanned(&m->b->frames);
+	if (frames_scanned(&m->b->frames))
+		return fail(err, "cannot write to %s: %s", m->b->backing.path,
+			    strerror(errno));
 	/*
 	 * What is not used must not come back: versions that nodes write from now on may
 	 * have the same numbers.
