@@ -62,13 +62,14 @@ int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
 	const u8 *p = buf;
 	ssize_t n;
 
-	__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
 	while (len) {
 		n = pwrite(b->fd, p, len, (off_t)at);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return -1;
+		/* not before: a sync that begins meanwhile does not have it */
+		__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
 		p += n;
 		at += (u64)n;
 		len -= (size_t)n;
@@ -133,15 +134,90 @@ static int write_super(struct backing *b, const struct options *o, u32 gen)
 	return backing_write(b, s, sizeof(s), (u64)(gen & 1) * SUPER_SIZE);
 }
 
-int backing_switch_log(struct backing *b, const struct options *o, u32 len)
+/* Whatever is there, where the file system makes no holes: only what is not zeros. */
+static int write_zeros(struct backing *b, u64 at, u32 len)
 {
-	/* in this order on the disk, too */
-	if (backing_sync(b, backing_log_at(b->generation + 1), len) ||
-	    write_super(b, o, b->generation + 1) ||
-	    backing_sync(b, 0, 2 * SUPER_SIZE))
-		return -1;
-	b->generation++;
+	static const u8 none[FRAME_SIZE];
+	u8 page[FRAME_SIZE];
+
+	for (; len; at += sizeof(page), len -= (u32)sizeof(page))
+		if (backing_read(b, page, sizeof(page), at) ||
+		    (memcmp(page, none, sizeof(page)) != 0 &&
+		     backing_write(b, none, sizeof(none), at)))
+			return -1;
 	return 0;
+}
+
+int backing_empty_log(struct backing *b)
+{
+	u64 at = backing_log_at(b->generation + 1);
+
+	return fallocate(b->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
+			 BACKING_LOG_BYTES) ?
+	       write_zeros(b, at, BACKING_LOG_BYTES) : 0;
+}
+
+int backing_switch_log(struct backing *b, const struct options *o)
+{
+	/* in this order on the disk, too: all of it, also what is empty now */
+	if (backing_sync(b, backing_log_at(b->generation + 1), BACKING_LOG_BYTES) ||
+	    write_super(b, o, b->generation + 1))
+		return -1;
+	/* who reads the file now takes that one, whatever is on the disk */
+	b->generation++;
+	if (backing_sync(b, 0, 2 * SUPER_SIZE))
+		backing_fails(b);
+	return 0;
+}
+
+void backing_fails(struct backing *b)
+{
+	b->failed = true;
+	log_say("%s does not get to the disk: %s; what was written to it lately does not survive the end of this machine",
+		b->path, strerror(errno));
+}
+
+/*
+ * A new file: it is one when its name is on the disk, too.  Else all of it may be missing
+ * some day, and its numbers would be given again.
+ */
+static int make_file(struct backing *b, const struct options *o)
+{
+	char folder[4096];
+	const char *slash = strrchr(b->path, '/');
+	size_t len = slash ? (size_t)(slash - b->path) : 0;
+	int fd, ret;
+
+	if (write_super(b, o, 0) || fdatasync(b->fd))
+		return -1;
+	if (len >= sizeof(folder)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(folder, b->path, len);
+	folder[len] = 0;
+	fd = open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ret = fsync(fd);
+	/* a file system that has no such thing is one that needs no such thing */
+	if (ret && errno == EINVAL)
+		ret = 0;
+	close(fd);
+	return ret;
+}
+
+/* Return: whether of a file that was to be made nothing but its length got to the disk. */
+static bool is_blank(struct backing *b, u64 size)
+{
+	u8 s[2 * SUPER_SIZE];
+	size_t i;
+
+	if (size > sizeof(s) || backing_read(b, s, sizeof(s), 0))
+		return false;
+	for (i = 0; i < sizeof(s) && !s[i]; i++)
+		;
+	return i == sizeof(s);
 }
 
 /* Return: whether @s is a whole superblock of this program, of any format. */
@@ -275,8 +351,8 @@ int backing_open(struct backing *b, const struct options *o, char *err)
 	if (fstat(b->fd, &st) || !S_ISREG(st.st_mode))
 		return fail(err, "%s is not a regular file", b->path);
 	check_room(b, o, (u64)st.st_blocks * 512);
-	if (!st.st_size) {
-		if (write_super(b, o, 0) || fdatasync(b->fd))
+	if (is_blank(b, (u64)st.st_size)) {
+		if (make_file(b, o))
 			return fail(err, "cannot write to %s: %s", b->path,
 				    strerror(errno));
 		return 0;
@@ -298,8 +374,11 @@ void backing_close(struct backing *b)
 {
 	if (b->fd < 0)
 		return;
-	/* nobody may take it for complete that is not */
-	if (fsync(b->fd) || write_use(b, false) || backing_sync(b, 0, SUPER_SIZE))
+	/*
+	 * Nobody may take it for complete that is not.  What the kernel could not write once
+	 * it may believe to be written now: the mark stays.
+	 */
+	if (fsync(b->fd) || (!b->failed && (write_use(b, false) || backing_sync(b, 0, SUPER_SIZE))))
 		log_say("%s may be incomplete on disk: %s", b->path,
 			strerror(errno));
 	close(b->fd);

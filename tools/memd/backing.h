@@ -12,6 +12,20 @@
  * time, and so is each block: what was on the disk once stays there until what came
  * later is (frames.h).  Then the log says so: the first superblock's page also has,
  * in a sector of its own, which boot of which machine the file is in use by.
+ *
+ * What is in which order on the disk:
+ *
+ *	contents and record of a frame		any: the record has a sum of the contents
+ *	a new version, the end of the old one	a sync of all between: every 2 s, and when
+ *						a start is to clear what it does not use
+ *	a record of the catalog, its answer	a sync of the log between, see journal_hold()
+ *	a half of the log, the superblock that	a sync of each; it was emptied before, so
+ *	says that it is in use, more records	that nothing older follows in it
+ *	a new file, its name, anything in it	a sync of each, of its directory, too
+ *	the mark, anything after it		a sync of it; at the end of all before it
+ *
+ * It is expected of a sector that it is written whole or not at all, else its records are
+ * known to be damaged by their sums; and of a sync that it is true.
  */
 #ifndef WEFT_MEMD_BACKING_H
 #define WEFT_MEMD_BACKING_H
@@ -32,6 +46,7 @@
  * @frames: frames that the file has room for, so far
  * @crashed: the machine ended while the file was in use, and with it what was not on
  *	the disk
+ * @failed: the kernel could not bring all of it to the disk
  * @dirty: written to since it was last brought to the disk, or began to be
  */
 struct backing {
@@ -41,6 +56,7 @@ struct backing {
 	u32 log_end;
 	u32 frames;
 	bool crashed;
+	bool failed;
 	bool dirty;
 };
 
@@ -55,13 +71,18 @@ extern const char *backing_boot_path;
  */
 int backing_open(struct backing *b, const struct options *o, char *err);
 
-/**
- * backing_switch_log() - the other half of the log is the one in use
- * @len: bytes in it, all written
- *
- * Return: 0 or -1, then nothing changed.
+/*
+ * The half of the log that is not in use is emptied: of a start that did not come to its end
+ * it may have what would be taken for the next records.  Return: 0 or -1 with errno.
  */
-int backing_switch_log(struct backing *b, const struct options *o, u32 len);
+int backing_empty_log(struct backing *b);
+
+/**
+ * backing_switch_log() - the other half of the log, all written, is the one in use
+ *
+ * Return: 0 or -1 with errno, then nothing changed.
+ */
+int backing_switch_log(struct backing *b, const struct options *o);
 
 /* Position of a half of the log: of generation @gen. */
 u64 backing_log_at(u32 gen);
@@ -79,6 +100,9 @@ int backing_begin(struct backing *b);
 
 /* This part to disk, whatever else waits for it.  Return: 0 or -1 with errno. */
 int backing_sync(struct backing *b, u64 at, size_t len);
+
+/* The kernel could not bring something to the disk, errno says why: so does the log. */
+void backing_fails(struct backing *b);
 
 /* Everything to disk, close. */
 void backing_close(struct backing *b);

@@ -410,8 +410,7 @@ static void end_flush(struct frames *f)
 	 * no use: who reads the log knows that this machine must not end now.
 	 */
 	if (flush_end(&f->flush))
-		log_say("%s does not get to the disk: %s; what was written to it lately does not survive the end of this machine",
-			f->backing->path, strerror(errno));
+		backing_fails(f->backing);
 	f->flushed = f->flushing;
 	f->flushing = (struct rest){ 0 };
 }

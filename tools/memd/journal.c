@@ -116,8 +116,9 @@ static int begin_anew(struct memd *m)
 	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
 		if (m->b->members.by_id[i].in)
 			len += put_member(buf + len, m, i, gen);
-	if (backing_write(&m->b->backing, buf, len, backing_log_at(gen)) ||
-	    backing_switch_log(&m->b->backing, &m->b->opt, len)) {
+	if (backing_empty_log(&m->b->backing) ||
+	    backing_write(&m->b->backing, buf, len, backing_log_at(gen)) ||
+	    backing_switch_log(&m->b->backing, &m->b->opt)) {
 		free(buf);
 		return -1;
 	}
