@@ -4,11 +4,11 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "flush.h"
 #include "log.h"
 #include "wire.h"
 
@@ -101,20 +101,7 @@ int backing_read(struct backing *b, void *buf, size_t len, u64 at)
 
 int backing_sync(struct backing *b, u64 at, size_t len)
 {
-	u64 from = at - at % (u64)sysconf(_SC_PAGESIZE);
-	void *p;
-	int ret, err;
-
-	/* fdatasync() would wait for all blocks that were written lately, too */
-	len += (size_t)(at - from);
-	p = mmap(NULL, len, PROT_READ, MAP_SHARED, b->fd, (off_t)from);
-	if (p == MAP_FAILED)
-		return fdatasync(b->fd);
-	ret = msync(p, len, MS_SYNC);
-	err = errno;
-	munmap(p, len);
-	errno = err;
-	return ret;
+	return flush_part(b->fd, at, len);
 }
 
 static int write_super(struct backing *b, const struct options *o, u32 gen)

@@ -161,12 +161,11 @@ static enum answer over_quota(struct memd *m, struct request *q, u16 err)
 	return refuse(q, err);
 }
 
-static void finish_create(struct memd *m, struct job *job)
+/* It is on the disk, so that its number is never another one's, or it is not to be. */
+static void end_create(struct memd *m, struct job *job)
 {
 	struct region *r = job->region;
 
-	if (!job->err && journal_region(m, r, false))
-		job->err = EIO;
 	r->hatching = false;
 	if (job->err) {
 		job->q.reply.err = job->err;
@@ -176,6 +175,18 @@ static void finish_create(struct memd *m, struct job *job)
 		job->q.reply.valid = WEFT_CREATE_NEW;
 	}
 	calls_finish(m, &job->q);
+}
+
+static void finish_create(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+
+	if (!job->err && journal_region(m, r, false))
+		job->err = EIO;
+	r->noted = !job->err;
+	job->finish = end_create;
+	if (job->err || !journal_hold(m, job))
+		end_create(m, job);
 }
 
 /* Nobody has heard of it: its number is that of the next one. */
@@ -258,10 +269,18 @@ static enum answer create(struct memd *m, struct request *q)
 	return ANSWER_LATER;
 }
 
+/* What was noted is on the disk. */
+static void finish_noted(struct memd *m, struct job *job)
+{
+	job->q.reply.err = job->err;
+	calls_finish(m, &job->q);
+}
+
 static enum answer unlink_region(struct memd *m, struct request *q)
 {
 	enum answer a;
 	struct region *r = named(m, q, &a);
+	struct job *job;
 
 	if (!r)
 		return a;
@@ -269,11 +288,18 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 	if (q->call.region && q->call.region != r->id)
 		return refuse(q, ENOENT);
 	q->reply.region = r->id;
-	if (journal_region(m, r, true))
-		return refuse(q, EIO);
+	job = job_new(q, finish_noted);
+	if (!job)
+		return refuse(q, ENOMEM);
+	if (journal_region(m, r, true)) {
+		job_release(m, job, EIO);
+		return ANSWER_LATER;
+	}
+	journal_hold(m, job);
 	region_unname(&m->b->regions, r);
 	check_use(m, r);
-	return ANSWER;
+	job_release(m, job, 0);
+	return ANSWER_LATER;
 }
 
 /* --- attributes ------------------------------------------------------------- */
@@ -340,7 +366,13 @@ static void finish_grow(struct memd *m, struct job *job)
 		region_account(&m->b->regions, r, job->q.call.size, old);
 		tell_blades(m, r, old, NULL);
 	}
-	end_resize(m, job);
+	/*
+	 * A sync of our file that has its blocks has its size.  That of another blade does
+	 * not, and what is behind the end that we know of would have to go there.
+	 */
+	job->finish = end_resize;
+	if (job->err || m->b->opt.blades == 1 || !journal_hold(m, job))
+		end_resize(m, job);
 }
 
 static enum answer grow(struct memd *m, struct request *q, struct region *r)
@@ -399,6 +431,8 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 		return ANSWER_LATER;
 	}
 	r->busy = true;
+	/* what is cut off must not be back after it was written anew */
+	journal_hold(m, job);
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
 			push_call(m, (u8)id, &recall, 0, job);
@@ -411,6 +445,7 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 {
 	const struct weft_call *c = &q->call;
+	struct job *job;
 
 	if (c->valid & ~(u32)(WEFT_SET_SIZE | WEFT_SET_MODE | WEFT_SET_OWNER |
 			      WEFT_SET_MTIME | WEFT_SET_GROW |
@@ -430,7 +465,13 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 	if (commit_attributes(m, r, c))
 		return refuse(q, EIO);
 	attributes(r, &q->reply);
-	return ANSWER;
+	/* times come with every close: they are not waited for */
+	job = c->valid & (WEFT_SET_MODE | WEFT_SET_OWNER) ? job_new(q, finish_noted) : NULL;
+	if (!job)
+		return ANSWER;
+	journal_hold(m, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
 }
 
 /* --- open and close --------------------------------------------------------- */

@@ -3,21 +3,48 @@
 #include "flush.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+int flush_part(int fd, u64 at, size_t len)
+{
+	u64 from = at - at % (u64)sysconf(_SC_PAGESIZE);
+	void *p;
+	int ret, err;
+
+	/* fdatasync() would wait for all blocks that were written lately, too */
+	len += (size_t)(at - from);
+	p = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, (off_t)from);
+	if (p == MAP_FAILED)
+		return fdatasync(fd);
+	ret = msync(p, len, MS_SYNC);
+	err = errno;
+	munmap(p, len);
+	errno = err;
+	return ret;
+}
 
 static void *run(void *arg)
 {
+	const u64 one = 1;
 	struct flush *f = arg;
+	bool wakes = f->wakes;
+	int wake = f->wake;
 
-	f->err = fdatasync(f->fd) ? errno : 0;
+	f->err = (f->len ? flush_part(f->fd, f->at, f->len) : fdatasync(f->fd)) ? errno : 0;
 	atomic_store(&f->over, true);
+	/* it can only fail if it was not heard yet */
+	if (wakes)
+		(void)!write(wake, &one, sizeof(one));
 	return NULL;
 }
 
-void flush_begin(struct flush *f, int fd)
+void flush_begin(struct flush *f, int fd, u64 at, size_t len)
 {
 	f->running = true;
 	f->fd = fd;
+	f->at = at;
+	f->len = len;
 	atomic_store(&f->over, false);
 	f->threaded = !pthread_create(&f->thread, NULL, run, f);
 	if (!f->threaded)

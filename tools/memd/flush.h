@@ -10,12 +10,18 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "types.h"
+
 /**
  * struct flush - one at a time; zeroed at first
  * @running: it was begun, and not ended yet
  * @thread: does it, unless it was done at once
  * @threaded: @thread is one
  * @fd: the file
+ * @at: where the part begins that is meant
+ * @len: bytes of it, 0: all of the file
+ * @wakes: who waits for it looks at @wake
+ * @wake: eventfd, written to when it is over
  * @err: errno of it
  * @over: @err is there
  */
@@ -24,12 +30,22 @@ struct flush {
 	pthread_t thread;
 	bool threaded;
 	int fd;
+	u64 at;
+	size_t len;
+	bool wakes;
+	int wake;
 	int err;
 	atomic_bool over;
 };
 
-/* Everything that was written to @fd so far is to be on the disk.  None is running. */
-void flush_begin(struct flush *f, int fd);
+/* A part of a file to the disk, whatever else waits for it.  Return: 0 or -1 with errno. */
+int flush_part(int fd, u64 at, size_t len);
+
+/*
+ * What was written to @fd so far is to be on the disk: @len bytes from @at, 0: all of it.
+ * None is running.
+ */
+void flush_begin(struct flush *f, int fd, u64 at, size_t len);
 
 static inline bool flush_over(struct flush *f)
 {

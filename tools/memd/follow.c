@@ -241,6 +241,9 @@ static enum answer take_region(struct memd *m, struct request *q)
 	if (!shorter)
 		return ANSWER;
 	job = job_new(q, finish_region);
+	/* or what goes is back when we have not heard of this */
+	if (job && !q->reply.err)
+		journal_hold(m, job);
 	trim_start(m, r, region_blocks(r, r->size), job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;

@@ -429,7 +429,7 @@ bool frames_flush(struct frames *f)
 	f->flushing = f->resting;
 	f->resting = (struct rest){ 0 };
 	f->backing->dirty = false;
-	flush_begin(&f->flush, f->backing->fd);
+	flush_begin(&f->flush, f->backing->fd, 0, 0);
 	return true;
 }
 

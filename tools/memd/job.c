@@ -32,5 +32,6 @@ void job_release(struct memd *m, struct job *job, u16 err)
 	if (--job->held)
 		return;
 	job->finish(m, job);
-	free(job);
+	if (!job->held)
+		free(job);
 }

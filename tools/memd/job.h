@@ -13,15 +13,17 @@ struct region;
 /**
  * struct job - a call under way
  * @next: in the list of those that wait for the switch to know the members
+ * @next_noted: in that of those that wait for the disk to have what the journal notes
  * @q: the call, and the reply to be
  * @held: by how many
  * @err: first error that a holder found
- * @finish: called at the end; sends the reply
+ * @finish: called at the end; sends the reply, or holds it again for another @finish
  * @region: that it works on
  * @size: that the region had before
  */
 struct job {
 	struct job *next;
+	struct job *next_noted;
 	struct request q;
 	u32 held;
 	u16 err;

@@ -3,10 +3,14 @@
 #include "journal.h"
 
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "job.h"
 #include "log.h"
 #include "memd.h"
+
+#define NOTING_MS	10	/* to see whether the log is on the disk, if nothing says so */
 
 /*
  * A record: length of all of it, type, generation of the log, sum of what
@@ -109,7 +113,7 @@ static int begin_anew(struct memd *m)
 	for (i = 0; i < m->b->regions.n; i++) {
 		const struct region *r = m->b->regions.by_id[i];
 
-		if (!r->gone && !r->hatching)
+		if (!r->gone && (!r->hatching || r->noted))
 			len += put_region(buf + len, r, r->unlinked,
 					  RECORD_REGION, gen);
 	}
@@ -198,6 +202,124 @@ int journal_member(struct memd *m, u32 id)
 	 */
 	return backing_sync(&m->b->backing, backing_log_at(m->b->backing.generation),
 			    m->b->backing.log_end);
+}
+
+/* --- to the disk ------------------------------------------------------------- */
+
+static void release_all(struct memd *m, struct job **list, u16 err)
+{
+	struct job *job;
+
+	while ((job = *list)) {
+		*list = job->next_noted;
+		job_release(m, job, err);
+	}
+}
+
+/*
+ * Those that wait are in the log as it is now, or in an older half.  Then all that there
+ * is stands at the beginning of this one, which was synced (begin_anew()).
+ */
+static void begin_noting(struct memd *m)
+{
+	struct journal *j = &m->b->journal;
+	const struct backing *b = &m->b->backing;
+
+	j->noting = j->waiting;
+	j->waiting = NULL;
+	flush_begin(&j->flush, b->fd, backing_log_at(b->generation), b->log_end);
+	timer_set(&m->timers, &j->timer, NOTING_MS);
+}
+
+static void end_noting(struct memd *m)
+{
+	struct journal *j = &m->b->journal;
+	struct job *list = j->noting;
+	u16 err = 0;
+
+	if (flush_end(&j->flush)) {
+		backing_fails(&m->b->backing);
+		err = EIO;
+	}
+	j->noting = NULL;
+	release_all(m, &list, err);
+}
+
+static void look(struct memd *m)
+{
+	struct journal *j = &m->b->journal;
+
+	if (!j->flush.running || !flush_over(&j->flush))
+		return;
+	end_noting(m);
+	if (j->waiting)
+		begin_noting(m);
+	else
+		timer_stop(&j->timer);
+}
+
+static void on_noting(struct memd *m, struct timer *t)
+{
+	timer_set(&m->timers, t, NOTING_MS);
+	look(m);
+}
+
+void journal_work(struct memd *m)
+{
+	u64 times;
+
+	/* how often is of no interest */
+	(void)!read(m->b->journal.flush.wake, &times, sizeof(times));
+	turn_alone(m);
+	look(m);
+	turn_together(m);
+}
+
+bool journal_hold(struct memd *m, struct job *job)
+{
+	struct journal *j = &m->b->journal;
+
+	if (m->b->backing.fd < 0)
+		return false;
+	job_hold(job);
+	job->next_noted = j->waiting;
+	j->waiting = job;
+	if (!j->flush.running)
+		begin_noting(m);
+	return true;
+}
+
+bool journal_init(struct memd *m)
+{
+	struct flush *f = &m->b->journal.flush;
+
+	m->b->journal.timer.fn = on_noting;
+	if (!m->b->opt.backing)
+		return true;
+	f->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	f->wakes = f->wake >= 0;
+	return f->wakes;
+}
+
+void journal_exit(struct memd *m)
+{
+	struct journal *j = &m->b->journal;
+
+	while (j->flush.running || j->waiting) {
+		if (!j->flush.running)
+			begin_noting(m);
+		end_noting(m);
+	}
+	timer_stop(&j->timer);
+}
+
+void journal_close(struct memd *m)
+{
+	struct flush *f = &m->b->journal.flush;
+
+	if (f->wakes)
+		close(f->wake);
+	f->wakes = false;
 }
 
 /* --- reading ---------------------------------------------------------------- */

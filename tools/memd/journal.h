@@ -8,7 +8,48 @@
 #ifndef WEFT_MEMD_JOURNAL_H
 #define WEFT_MEMD_JOURNAL_H
 
+#include "flush.h"
 #include "region.h"
+
+struct job;
+
+/**
+ * struct journal - who waits for the log to be on the disk
+ * @flush: brings it there
+ * @timer: looks whether it is
+ * @waiting: jobs of which it is not known when the next @flush begins
+ * @noting: jobs whose records are in what @flush is about
+ */
+struct journal {
+	struct flush flush;
+	struct timer timer;
+	struct job *waiting;
+	struct job *noting;
+};
+
+/* Return: false: there is nothing that can wake us. */
+bool journal_init(struct memd *m);
+
+/* What wakes us when a sync of the log is over, and what is to be done then. */
+static inline int journal_fd(const struct journal *j)
+{
+	return j->flush.wakes ? j->flush.wake : -1;
+}
+
+void journal_work(struct memd *m);
+
+/* Who waits still does not any more. */
+void journal_exit(struct memd *m);
+void journal_close(struct memd *m);
+
+/**
+ * journal_hold() - an answer waits until what was noted so far is on the disk
+ * @job: held until then; its error is EIO if that fails
+ *
+ * Whoever waits at that time waits for one sync of the log, beside which everything goes
+ * on.  Return: true if it is held; false: there is no file.
+ */
+bool journal_hold(struct memd *m, struct job *job);
 
 /**
  * journal_region() - a region is new, or loses its name

@@ -102,6 +102,8 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 				awake(m);
 			else if (e[i].data.fd == m->udp.fd)
 				receive(m);
+			else if (e[i].data.fd == journal_fd(&m->b->journal))
+				journal_work(m);
 			else
 				rdma_work(m);
 		}
@@ -239,6 +241,8 @@ int main(int argc, char **argv)
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (signal_fd < 0 || epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
 	    watch(epoll_fd, memd.udp.fd) ||
+	    (journal_fd(&memd.b->journal) >= 0 &&
+	     watch(epoll_fd, journal_fd(&memd.b->journal))) ||
 	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
 	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
 		log_say("cannot set up the event loop: %s", strerror(errno));

@@ -110,6 +110,8 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	push_init(m);
 	members_init(m);
 	renew_init(m);
+	if (!journal_init(m))
+		return fail(err, "cannot make an eventfd: %s", strerror(errno));
 	m->b->flush.fn = on_flush;
 	if (backing_open(&m->b->backing, o, err) ||
 	    frames_init(&m->b->frames, o->memory, &m->b->backing, err))
@@ -142,9 +144,11 @@ static void end_jobs(struct memd *m)
 	u8 id;
 
 	/* the end of a job may begin calls, but not for ever */
-	for (round = 0; round < 3; round++)
+	for (round = 0; round < 3; round++) {
 		for (id = 1; id <= WEFT_BLADE_MAX; id++)
 			push_drop(m, id, EHOSTDOWN);
+		journal_exit(m);
+	}
 	members_stop(m);
 	for (i = 0; i < m->b->regions.n; i++) {
 		struct job *job = m->b->regions.by_id[i]->trim.job;
@@ -170,6 +174,7 @@ void memd_exit(struct memd *m)
 		if (id <= WEFT_NODE_MAX)
 			blocks_forget(m, id);
 	}
+	journal_close(m);
 	frames_exit(&m->b->frames);
 	backing_close(&m->b->backing);
 	udp_close(&m->udp);

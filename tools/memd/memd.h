@@ -16,6 +16,7 @@
 #include "frames.h"
 #include "follow.h"
 #include "gate.h"
+#include "journal.h"
 #include "lines.h"
 #include "members.h"
 #include "push.h"
@@ -62,6 +63,7 @@ struct blade {
 	struct clock clock;
 	struct backing backing;
 	struct frames frames;
+	struct journal journal;
 	struct regions regions;
 	struct numbers numbers;
 	struct members members;

@@ -123,7 +123,8 @@ struct cut {
  * @grant: that lines begin with, so that nothing granted before is valid
  * @unlinked: it has no name any more
  * @gone: it is on its way out
- * @hatching: not announced to all blades yet
+ * @hatching: not announced to all blades yet, or not certain to be on the disk
+ * @noted: but in the journal
  * @busy: its size changes
  * @doomed: to go when it is not busy any more
  * @seen: other blades: the first blade knows it, too
@@ -155,6 +156,7 @@ struct region {
 	bool unlinked;
 	bool gone;
 	bool hatching;
+	bool noted;
 	bool busy;
 	bool doomed;
 	bool seen;
