@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A disk that remembers, below the code under test: what was written to a file, sector by
+ * sector, which of it is certain to be on the disk, and what came since.  For one program
+ * that includes this once: it has libc's calls in here instead of libc's.
+ *
+ * A sector on the disk is what any of the writes since it was last certain has left in it,
+ * whatever the others are: so a write of several sectors arrives in any part of it, and
+ * writes in any order.  Sectors of 512 bytes; what a disk with longer ones can do is part of
+ * what this one can.
+ *
+ * Threads are not threads: what one was begun for is done when disk_work() says so, as late
+ * as one likes.  A sync of it makes certain what was written up to when it was begun.
+ */
+#ifndef WEFT_TESTS_MEMD_DISK_H
+#define WEFT_TESTS_MEMD_DISK_H
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tests/common/check.h"
+#include "types.h"
+
+#define SECTOR		512u
+#define SECTORS_MAX	16384u
+#define TASKS		4u
+#define MAPPINGS	8u
+
+/* What a write has left in a sector. */
+struct content {
+	struct content *next;	/* later */
+	u64 time;
+	u8 data[SECTOR];
+};
+
+struct sector {
+	u64 at;
+	u8 certain[SECTOR];
+	struct content *since;
+};
+
+/**
+ * struct disk - a file, or what is left of one
+ * @fd: memory that has what processes see in it
+ * @path: its name
+ * @n: number of @sector
+ * @sector: those that were ever written, by position
+ */
+struct disk {
+	int fd;
+	char path[32];
+	u32 n;
+	struct sector *sector[SECTORS_MAX];
+};
+
+static struct disk *disk_recorded;	/* it is this one that remembers */
+static u64 disk_time;			/* counts writes */
+static bool disk_dead;			/* the process has ended: nothing is written */
+static u64 disk_writes, disk_bytes, disk_syncs, disk_parts;
+
+/* Somebody waits for the disk, which has not done it yet. */
+static void (*disk_waited)(void);
+/* It has: everything up to @time, or this part of it. */
+static void (*disk_synced)(u64 time, u64 from, u64 to);
+static bool disk_fails;		/* what it is asked to bring there */
+static bool disk_longer;	/* files are as long as they may be, see disk_image() */
+static u32 disk_folders;	/* that were synced */
+/* Mutations: whether that sync is left out, or this hole. */
+static bool (*disk_leaves_out)(bool all, u64 from);
+
+static struct task {
+	void *(*fn)(void *arg);
+	void *arg;
+	u64 time;
+} tasks[TASKS];
+
+static u64 task_time;	/* of what is done just now, 0: not a task */
+
+static struct mapping {
+	const u8 *p;
+	size_t len;
+	u64 at;
+} mappings[MAPPINGS];
+
+/* --- sectors ------------------------------------------------------------------- */
+
+static bool disk_is(int fd)
+{
+	struct stat a, b;
+
+	return disk_recorded && !fstat(fd, &a) && !fstat(disk_recorded->fd, &b) &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
+static struct sector *disk_sector(struct disk *d, u64 at)
+{
+	u32 low = 0, high = d->n, mid;
+	struct sector *s;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (d->sector[mid]->at == at)
+			return d->sector[mid];
+		if (d->sector[mid]->at < at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	s = calloc(1, sizeof(*s));
+	CHECK(s && d->n < SECTORS_MAX);
+	s->at = at;
+	memmove(&d->sector[low + 1], &d->sector[low], (d->n - low) * sizeof(s));
+	d->sector[low] = s;
+	d->n++;
+	return s;
+}
+
+/* @data NULL: zeros. */
+static void disk_record(const u8 *data, size_t len, u64 at)
+{
+	disk_time++;
+	while (len) {
+		u32 in = (u32)(at % SECTOR);
+		u32 n = SECTOR - in < len ? SECTOR - in : (u32)len;
+		struct sector *s = disk_sector(disk_recorded, at - in);
+		struct content *c = malloc(sizeof(*c)), **p = &s->since, *last = NULL;
+
+		CHECK(c);
+		for (; *p; p = &(*p)->next)
+			last = *p;
+		memcpy(c->data, last ? last->data : s->certain, SECTOR);
+		if (data)
+			memcpy(c->data + in, data, n);
+		else
+			memset(c->data + in, 0, n);
+		c->time = disk_time;
+		c->next = NULL;
+		*p = c;
+		if (data)
+			data += n;
+		at += n;
+		len -= n;
+	}
+}
+
+static void disk_settle(u64 from, u64 to)
+{
+	u64 time = task_time ? task_time : disk_time;
+	bool all = !from && to == ~0ull;
+	u32 i;
+
+	if (disk_dead)
+		return;
+	disk_syncs += all;
+	disk_parts += !all;
+	if (disk_waited)
+		disk_waited();
+	if (disk_leaves_out && disk_leaves_out(all, from)) {
+		/* who waits for it believes in it */
+		if (disk_synced)
+			disk_synced(time, from, to);
+		return;
+	}
+	for (i = 0; i < disk_recorded->n; i++) {
+		struct sector *s = disk_recorded->sector[i];
+
+		while (s->at >= from && s->at < to && s->since && s->since->time <= time) {
+			struct content *c = s->since;
+
+			memcpy(s->certain, c->data, SECTOR);
+			s->since = c->next;
+			free(c);
+		}
+	}
+	if (disk_synced)
+		disk_synced(time, from, to);
+}
+
+/* --- in the place of libc's ---------------------------------------------------- */
+
+ssize_t pwrite(int fd, const void *buf, size_t len, off_t at)
+{
+	bool ours = disk_is(fd);
+	ssize_t n;
+
+	if (ours && disk_dead)
+		return (ssize_t)len;
+	n = syscall(SYS_pwrite64, fd, buf, len, at);
+	if (n > 0 && ours) {
+		disk_writes++;
+		disk_bytes += (u64)n;
+		disk_record(buf, (size_t)n, (u64)at);
+	}
+	return n;
+}
+
+ssize_t pwrite64(int fd, const void *buf, size_t len, off_t at)
+{
+	return pwrite(fd, buf, len, at);
+}
+
+int fallocate(int fd, int mode, off_t at, off_t len)
+{
+	bool ours = disk_is(fd);
+	int ret;
+
+	if (ours && disk_dead)
+		return 0;
+	ret = (int)syscall(SYS_fallocate, fd, mode, at, len);
+	if (!ret && ours) {
+		struct disk *d = disk_recorded;
+		u32 i;
+
+		CHECK_EQ(mode, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
+		/* a sector that has nothing has zeros, and is none yet */
+		disk_time++;
+		for (i = 0; i < d->n; i++)
+			if (d->sector[i]->at >= (u64)at && d->sector[i]->at < (u64)(at + len))
+				disk_record(NULL, SECTOR, d->sector[i]->at);
+	}
+	return ret;
+}
+
+int fdatasync(int fd)
+{
+	struct stat st;
+
+	if (disk_is(fd) && disk_fails) {
+		errno = EIO;
+		return -1;
+	}
+	disk_folders += !fstat(fd, &st) && S_ISDIR(st.st_mode);
+	if (disk_is(fd))
+		disk_settle(0, ~0ull);
+	return 0;
+}
+
+int fsync(int fd)
+{
+	return fdatasync(fd);
+}
+
+void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t at)
+{
+	static u32 next;
+	/* as it is called by the number there is no sign of its errors but these */
+	void *p = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, at);
+
+	if (fd >= 0 && p != MAP_FAILED && disk_is(fd))
+		mappings[next++ % MAPPINGS] = (struct mapping){ p, len, (u64)at };
+	return p;
+}
+
+int msync(void *addr, size_t len, int flags)
+{
+	u32 i;
+
+	(void)flags;
+	if (disk_fails) {
+		errno = EIO;
+		return -1;
+	}
+	for (i = 0; i < MAPPINGS; i++)
+		if (mappings[i].p == addr && mappings[i].len == len) {
+			mappings[i].p = NULL;
+			if (disk_recorded)
+				disk_settle(mappings[i].at, mappings[i].at + len);
+		}
+	return 0;
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
+		   void *arg)
+{
+	u32 i;
+
+	(void)attr;
+	for (i = 0; i < TASKS && tasks[i].fn; i++)
+		;
+	CHECK(i < TASKS);
+	tasks[i] = (struct task){ fn, arg, disk_time };
+	*thread = i + 1;
+	return 0;
+}
+
+/* What was begun in a thread is done now. */
+static void disk_work(u32 i)
+{
+	struct task t = tasks[i];
+
+	if (!t.fn)
+		return;
+	tasks[i].fn = NULL;
+	/* time 0: there was nothing to bring there */
+	task_time = t.time ? t.time : 1;
+	t.fn(t.arg);
+	task_time = 0;
+}
+
+int pthread_join(pthread_t thread, void **ret)
+{
+	(void)ret;
+	disk_work((u32)thread - 1);
+	return 0;
+}
+
+/* --- disks as they may be ------------------------------------------------------- */
+
+static void disk_make(struct disk *d)
+{
+	memset(d, 0, sizeof(*d));
+	d->fd = memfd_create("disk", MFD_CLOEXEC);
+	CHECK(d->fd >= 0);
+	snprintf(d->path, sizeof(d->path), "/proc/self/fd/%d", d->fd);
+}
+
+static void disk_empty(struct disk *d)
+{
+	while (d->n) {
+		struct sector *s = d->sector[--d->n];
+
+		while (s->since) {
+			struct content *c = s->since;
+
+			s->since = c->next;
+			free(c);
+		}
+		free(s);
+	}
+	CHECK(!ftruncate(d->fd, 0));
+}
+
+/* What processes see in it now is certain, and all of it. */
+static void disk_load(struct disk *d)
+{
+	static const u8 none[SECTOR];
+	u8 data[SECTOR];
+	off_t at = 0;
+
+	while ((at = lseek(d->fd, at, SEEK_DATA)) >= 0) {
+		at -= at % SECTOR;
+		if (pread(d->fd, data, SECTOR, at) <= 0)
+			break;
+		if (memcmp(data, none, SECTOR) != 0)
+			memcpy(disk_sector(d, (u64)at)->certain, data, SECTOR);
+		at += SECTOR;
+	}
+}
+
+/*
+ * Make @to what may be left of @d: of each sector that has something uncertain @take says
+ * how many of its writes arrived.  It may be known how long the file is without them.
+ */
+static void disk_image(const struct disk *d, struct disk *to,
+		       u32 (*take)(const struct sector *s, u32 n))
+{
+	static const u8 none[SECTOR];
+	static u8 run[128 * SECTOR];
+	size_t len = 0;
+	u64 from = 0;
+	u32 i, n;
+
+	CHECK(!ftruncate(to->fd, 0));
+	for (i = 0; i < d->n; i++) {
+		const struct sector *s = d->sector[i];
+		const u8 *data = s->certain;
+		struct content *c;
+
+		for (c = s->since, n = 0; c; c = c->next)
+			n++;
+		if (n)
+			for (n = take(s, n), c = s->since; n; n--, c = c->next)
+				data = c->data;
+		if (!memcmp(data, none, SECTOR))
+			continue;
+		if (len && (from + len != s->at || len == sizeof(run))) {
+			CHECK_EQ(syscall(SYS_pwrite64, to->fd, run, len, from), len);
+			len = 0;
+		}
+		if (!len)
+			from = s->at;
+		memcpy(run + len, data, SECTOR);
+		len += SECTOR;
+	}
+	if (len)
+		CHECK_EQ(syscall(SYS_pwrite64, to->fd, run, len, from), len);
+	if (disk_longer && d->n)
+		CHECK(!ftruncate(to->fd, (off_t)(d->sector[d->n - 1]->at + SECTOR)));
+}
+
+#endif /* WEFT_TESTS_MEMD_DISK_H */
