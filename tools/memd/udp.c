@@ -163,19 +163,27 @@ static bool share_port(int fd)
 	return !setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &one, sizeof(one));
 }
 
-/* How many sockets of this network namespace are bound to just that; -1: unknown. */
+/*
+ * How many sockets of this network namespace are bound to just that; -1: unknown.  One
+ * stands there twice if others are made while it is read, hence the numbers.
+ */
 static int sockets_at(u32 addr, u16 port)
 {
 	FILE *f = fopen("/proc/net/udp", "re");
+	unsigned long inode, seen = 0;
 	unsigned int a, p;
 	char line[256];
 	int n = 0;
 
 	if (!f)
 		return -1;
-	while (fgets(line, sizeof(line), f))
-		n += sscanf(line, "%*u: %8x:%4x", &a, &p) == 2 && a == htonl(addr) &&
-		     p == port;
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*u: %8x:%4x %*s %*s %*s %*s %*s %*u %*u %lu", &a, &p,
+			   &inode) != 3 || a != htonl(addr) || p != port)
+			continue;
+		n += !n || inode != seen;
+		seen = inode;
+	}
 	fclose(f);
 	return n;
 }
