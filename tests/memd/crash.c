@@ -18,7 +18,7 @@
  * are most likely to be of interest and some at random, whole writes and single sectors.
  * Then one of them is what the next life of the blade begins with.
  *
- *	memd-crash [SEED [LIVES]]	mutants too, unless there are LIVES
+ *	memd-crash [SEED [STORIES]]	mutants too, unless STORIES are given
  */
 #include "disk.h"
 
@@ -136,6 +136,7 @@ static const char *const mutant_name[] = {
 	"a call is answered before its record is certain",
 };
 static enum mutant mutant;
+static u32 blade;	/* which it is, from 0; then it is the last one, too */
 static bool starting;	/* the blade is */
 static bool unread;	/* what the machine's end has left is not known yet */
 
@@ -180,15 +181,15 @@ static bool says(const char *text)
 static void start_blade(struct memd *b, const char *path)
 {
 	struct options o = {
-		.id = WEFT_BLADE_MIN, .memory = 1 << 20, .blades = 1, .backing = path,
-		.peers = { BLADE_ADDR },
+		.id = (u8)(WEFT_BLADE_MIN + blade), .memory = 1 << 20, .blades = 1 + blade,
+		.backing = path, .peers = { BLADE_ADDR, BLADE_ADDR + 1 },
 	};
 	char err[ERR_MAX] = "";
 
 	if (memd_init(b, &o, NULL, err) || udp_open_none(&b->udp))
 		CHECK_FAIL("the blade does not start: %s", err);
 	b->udp.fragment = 16384;
-	b->udp.addr = BLADE_ADDR;
+	b->udp.addr = BLADE_ADDR + blade;
 	/* as nodes that are members */
 	b->b->members.by_id[NODE].addr = NODE_ADDR + NODE;
 }
@@ -662,9 +663,9 @@ static void send_call(u8 type, u32 txn, const struct weft_call *c)
 
 enum outcome { UNKNOWN, WAITING, ANSWERED };
 
-static enum outcome outcome(u32 txn, struct weft_call *reply)
+static enum outcome outcome_of(u32 id, u32 txn, struct weft_call *reply)
 {
-	const struct caller *c = m.b->callers[NODE];
+	const struct caller *c = m.b->callers[id];
 	u32 i;
 
 	for (i = 0; c && i < CALLS_KEPT; i++) {
@@ -678,6 +679,11 @@ static enum outcome outcome(u32 txn, struct weft_call *reply)
 		return ANSWERED;
 	}
 	return UNKNOWN;
+}
+
+static enum outcome outcome(u32 txn, struct weft_call *reply)
+{
+	return outcome_of(NODE, txn, reply);
 }
 
 /* What is answered is promised. */
@@ -1154,23 +1160,44 @@ static void stale_log(void)
 	end_alone();
 }
 
+/* A call and its answer. */
+static int call_now(struct weft_call *c)
+{
+	u32 txn = weft_txn(NODE, ++txn_seq);
+	struct weft_call reply;
+
+	send_call(WEFT_MSG_CALL, txn, c);
+	pass_time(20);
+	CHECK_EQ(outcome(txn, &reply), ANSWERED);
+	c->region = reply.region;
+	return reply.err;
+}
+
 /* What a sync said that it could not is not taken for good when the blade stops. */
 static void failing_disk(void)
 {
-	struct weft_call c = { .op = WEFT_CALL_CREATE, .name_len = 1, .name = "x" }, reply;
-	u32 txn;
+	struct weft_call c = {
+		.op = WEFT_CALL_CREATE, .size = 8192, .name_len = 1, .name = "x",
+		.valid = WEFT_CREATE_UNLIMITED,
+	};
+	struct weft_call resize = {
+		.op = WEFT_CALL_SETATTR, .valid = WEFT_SET_SIZE, .size = 4096,
+	};
 
 	begin_alone();
 	disk_speed = 1000;
 	start_blade(&m, disk->path);
 	join();
 	disk_fails = true;
-	txn = weft_txn(NODE, ++txn_seq);
-	send_call(WEFT_MSG_CALL, txn, &c);
-	pass_time(10);
-	CHECK_EQ(outcome(txn, &reply), ANSWERED);
-	CHECK_EQ(reply.err, EIO);
+	CHECK_EQ(call_now(&c), EIO);
 	CHECK(says("does not get to the disk"));
+	disk_fails = false;
+	CHECK_EQ(call_now(&c), 0);
+	resize.region = c.region;
+	disk_fails = true;
+	CHECK_EQ(call_now(&resize), EIO);
+	c.op = WEFT_CALL_UNLINK;
+	CHECK_EQ(call_now(&c), EIO);
 	disk_fails = false;
 	memd_exit(&m);
 	set_boot(2);
@@ -1195,6 +1222,80 @@ static void failing_disk(void)
 	start_blade(&m, disk->path);
 	CHECK(says("was in use when its machine ended"));
 	memd_exit(&m);
+	end_alone();
+}
+
+/* What the first blade tells another one of a region.  Return: how that answers it. */
+static enum outcome tell_second(u32 blocks, u32 *txn, struct weft_call *reply)
+{
+	static u8 buf[WEFT_WIRE_HDR_LEN + 8192];
+	struct weft_call c = {
+		.op = WEFT_CALL_REGION, .region = 7, .block = 4096, .size = blocks * 4096,
+		.life = m.b->life, .cookie = m.b->follow.seq + 1, .name_len = 1, .name = "x",
+	};
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL, .src = WEFT_BLADE_MIN, .nonce = 77,
+		.txn = weft_txn(WEFT_BLADE_MIN, ++txn_seq), .payload = buf + WEFT_WIRE_HDR_LEN,
+	};
+	size_t len;
+
+	*txn = msg.txn;
+	msg.len = weft_call_pack(&c, buf + WEFT_WIRE_HDR_LEN);
+	len = weft_wire_pack(&msg, buf, NULL, memd_time(&m));
+	memd_receive(&m, buf, len, BLADE_ADDR, m.udp.port);
+	udp_flush(&m.udp);
+	return outcome_of(WEFT_BLADE_MIN, *txn, reply);
+}
+
+/* On the second blade, too, what was cut off does not come back. */
+static void second_blade(void)
+{
+	static u8 data[4096] = { 1 };
+	struct weft_msg msg = {
+		.type = WEFT_MSG_WB, .src = NODE, .txn = weft_txn(NODE, 1), .version = 1,
+		/* every second run of blocks is there, of this one the first */
+		.line = weft_line_key(7, WEFT_KIND_PAGE, 3), .info = 4096, .size = 4096,
+		.len = 4096, .payload = data,
+	};
+	struct weft_call reply;
+	struct region *r;
+	struct block *b;
+	u32 txn;
+
+	begin_alone();
+	blade = 1;
+	disk_speed = 0;
+	start_blade(&m, disk->path);
+	memd_start(&m);
+	CHECK_EQ(tell_second(6, &txn, &reply), ANSWERED);
+	CHECK_EQ(reply.err, 0);
+	blocks_write(&m, &msg);
+	CHECK_EQ(m.stats.count[STAT_WRITE], 1);
+	fdatasync(m.b->backing.fd);
+	CHECK_EQ(tell_second(2, &txn, &reply), WAITING);
+	disk_speed = 1000;
+	pass_time(20);
+	CHECK_EQ(outcome_of(WEFT_BLADE_MIN, txn, &reply), ANSWERED);
+	CHECK_EQ(reply.err, 0);
+	/* larger again, of which nothing is on the disk; nor is it that its block is gone */
+	CHECK_EQ(tell_second(6, &txn, &reply), ANSWERED);
+	disk_longer = false;
+	disk_image(disk, &image, take_none);
+	choose_end();
+	kill_blade(&m);
+	set_boot(2);
+	exchange_disks();
+	unread = false;
+	start_blade(&m, disk->path);
+	memd_start(&m);
+	r = region_find(&m.b->regions, 7);
+	CHECK(r && r->size == 2 * 4096);
+	CHECK_EQ(tell_second(6, &txn, &reply), ANSWERED);
+	b = region_block(&m.b->regions, r, 3, false);
+	CHECK(!b || !b->frame);
+	CHECK_EQ(region_base(r, 3), 1ull << 32);
+	memd_exit(&m);
+	blade = 0;
 	end_alone();
 }
 
@@ -1295,6 +1396,7 @@ int main(int argc, char **argv)
 	stale_log();
 	failing_disk();
 	new_file();
+	second_blade();
 	if (argc > 3)
 		mutant = argument_u32(argv[3]);
 	stories(first, argc > 2 ? argument_u32(argv[2]) : STORIES);

@@ -406,7 +406,7 @@ static void finish_shrink(struct memd *m, struct job *job)
 	struct region *r = job->region;
 
 	/* who did not answer in time is on its own: the size is what it is */
-	job->err = 0;
+	job->err = job->unnoted ? EIO : 0;
 	region_account(&m->b->regions, r, job->size, r->size);
 	end_resize(m, job);
 }

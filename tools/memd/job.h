@@ -17,6 +17,7 @@ struct region;
  * @q: the call, and the reply to be
  * @held: by how many
  * @err: first error that a holder found
+ * @unnoted: what it has changed is not certain to be on the disk: that failed
  * @finish: called at the end; sends the reply, or holds it again for another @finish
  * @region: that it works on
  * @size: that the region had before
@@ -27,6 +28,7 @@ struct job {
 	struct request q;
 	u32 held;
 	u16 err;
+	bool unnoted;
 	void (*finish)(struct memd *m, struct job *job);
 	struct region *region;
 	u64 size;

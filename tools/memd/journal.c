@@ -206,16 +206,6 @@ int journal_member(struct memd *m, u32 id)
 
 /* --- to the disk ------------------------------------------------------------- */
 
-static void release_all(struct memd *m, struct job **list, u16 err)
-{
-	struct job *job;
-
-	while ((job = *list)) {
-		*list = job->next_noted;
-		job_release(m, job, err);
-	}
-}
-
 /*
  * Those that wait are in the log as it is now, or in an older half.  Then all that there
  * is stands at the beginning of this one, which was synced (begin_anew()).
@@ -234,15 +224,17 @@ static void begin_noting(struct memd *m)
 static void end_noting(struct memd *m)
 {
 	struct journal *j = &m->b->journal;
-	struct job *list = j->noting;
-	u16 err = 0;
+	struct job *list = j->noting, *job;
+	bool failed = flush_end(&j->flush);
 
-	if (flush_end(&j->flush)) {
+	if (failed)
 		backing_fails(&m->b->backing);
-		err = EIO;
-	}
 	j->noting = NULL;
-	release_all(m, &list, err);
+	while ((job = list)) {
+		list = job->next_noted;
+		job->unnoted |= failed;
+		job_release(m, job, failed ? EIO : 0);
+	}
 }
 
 static void look(struct memd *m)
