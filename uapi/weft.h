@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * Locks of a region: ioctls of an open file of /weft, and the memory that
- * programs and the kernel share for them.
+ * programs and the kernel share for them.  At the end, policies of a region.
  *
  * A lock is named by its offset in the region; what stands there is neither read
  * nor written.  Programs of one node meet in a word of memory that is the node's
@@ -257,11 +257,54 @@ struct weft_lock_bind {
 	__u64 ranges;
 };
 
+/*
+ * Policies of a region, kept in the catalog: what weft does with it that a program cannot
+ * see in the contents.  docs/failures.md has each promise.
+ *
+ *	DURABILITY	when what was modified is safe from the death of this node, and of
+ *			the memory blade: one of
+ *	  WRITE_BACK	when fsync() has returned, and when the block was evicted
+ *	  RELEASE	also: what was modified under a lock, before another node has the lock
+ *	  SYNC		fsync(), msync() and O_SYNC wait for the memory blades' disks
+ *	BLOCK		locks of a node that has died stay held; else they pass on
+ *	SIGBUS		what only a node that has died had modified cannot be read any more; else
+ *			it is what it was at home
+ */
+#define WEFT_POLICY_DURABILITY	0x03
+#define WEFT_POLICY_WRITE_BACK	0x00
+#define WEFT_POLICY_RELEASE	0x01
+#define WEFT_POLICY_SYNC	0x02
+#define WEFT_POLICY_BLOCK	0x04
+#define WEFT_POLICY_SIGBUS	0x08
+#define WEFT_POLICY_ALL		0x0F
+
+/**
+ * struct weft_policy - WEFT_IOC_POLICY_GET, WEFT_IOC_POLICY_SET
+ * @policy: WEFT_POLICY_*
+ * @which: SET: which of them are to be changed: a sum of DURABILITY, BLOCK and SIGBUS, not
+ *	0.  GET: out: ALL
+ *
+ * GET asks the catalog, as stat() does.  SET is for the owner of the file and who has
+ * CAP_FOWNER; when it returns 0 all nodes that have the region open know of it.
+ *
+ * Errors: EINVAL no such policy; EPERM; EROFS; EBADF the file was opened with O_PATH;
+ * EOPNOTSUPP SYNC, and a memory blade has no --backing file; EIO the catalog cannot be
+ * written; EHOSTDOWN a memory blade is not there; ETIMEDOUT the rack does not answer, or a
+ * node that has the region open does not: then the policy is set, and that node follows it
+ * when it hears of it.
+ */
+struct weft_policy {
+	__u32 policy;
+	__u32 which;
+};
+
 #define WEFT_IOC_MAGIC		'W'
 #define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 1, struct weft_lock_open)
 #define WEFT_IOC_LOCK_ACQUIRE	_IOW(WEFT_IOC_MAGIC, 2, struct weft_lock_op)
 #define WEFT_IOC_LOCK_RELEASE	_IOW(WEFT_IOC_MAGIC, 3, struct weft_lock_op)
 #define WEFT_IOC_LOCK_WAKE	_IOW(WEFT_IOC_MAGIC, 4, __u32)
 #define WEFT_IOC_LOCK_BIND	_IOW(WEFT_IOC_MAGIC, 5, struct weft_lock_bind)
+#define WEFT_IOC_POLICY_GET	_IOR(WEFT_IOC_MAGIC, 6, struct weft_policy)
+#define WEFT_IOC_POLICY_SET	_IOW(WEFT_IOC_MAGIC, 7, struct weft_policy)
 
 #endif /* _UAPI_WEFT_H */

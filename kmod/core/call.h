@@ -13,6 +13,7 @@
 #define WEFT_CORE_CALL_H
 
 #include "wire.h"
+#include "weft.h"
 
 #define WEFT_NAME_MAX		255
 #define WEFT_CALL_LIST_MAX	1024	/* bytes of a list, so that a reply fits MTU 1500 */
@@ -39,6 +40,7 @@ enum weft_call_op {
 	WEFT_CALL_RECALLED,	/* blade to node: copies beyond size must go (truncate) */
 	WEFT_CALL_RENEW,	/* blade to node: life, valid: WEFT_RENEW_LATE; give all lines back */
 	WEFT_CALL_CLAIM,	/* node to blade: life, list of locks that programs hold */
+	WEFT_CALL_CHANGED,	/* blade to node: region and attributes, whose policy has changed */
 	WEFT_CALL_MAX
 };
 
@@ -57,6 +59,22 @@ enum weft_call_op {
 #define WEFT_SET_MTIME		0x08
 #define WEFT_SET_GROW		0x10	/* with SIZE: at least so large; never shrinks */
 #define WEFT_SET_UNLIMITED	0x20	/* with SIZE: who does it has CAP_SYS_RESOURCE: no quota */
+/* ... or which policies, and nothing else */
+#define WEFT_SET_DURABILITY	0x1000
+#define WEFT_SET_DEATH		0x2000
+#define WEFT_SET_LOSS		0x4000
+#define WEFT_SET_POLICY		(WEFT_SET_DURABILITY | WEFT_SET_DEATH | WEFT_SET_LOSS)
+
+/*
+ * Policies of a region as calls and the blades' files carry them: WEFT_POLICY_* (weft.h), and
+ * above them a number that each change raises, and that goes round: answers overtake each
+ * other, and what is older is dropped.
+ */
+#define WEFT_POLICY_CHANGE_SHIFT 16
+#define WEFT_POLICY_CHANGE	(1u << WEFT_POLICY_CHANGE_SHIFT)
+
+/* JOIN of a blade: it has a file that its contents are in (--backing). */
+#define WEFT_JOIN_BACKING	0x01
 
 /* RENEW: others have not waited for this node: nothing of it counts any more. */
 #define WEFT_RENEW_LATE		0x01
@@ -78,7 +96,7 @@ enum weft_call_op {
  * @err: REPLY: 0 or a positive Linux errno; to a JOIN, and without a tag, ENOKEY if only
  *	one of both sides has a key, EKEYREJECTED if they have different ones
  * @node: member that joins or leaves
- * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*
+ * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*; JOIN: WEFT_JOIN_*; RENEW: WEFT_RENEW_*
  * @region: id, 1..WEFT_REGION_MAX; REPLY to STATFS: a number of regions
  * @mode: permission bits
  * @uid: owner
@@ -93,6 +111,7 @@ enum weft_call_op {
  *	done so far, a number that only grows
  * @mtime: nanoseconds since 1970
  * @cookie: position in a list; 0 at the start, and at the end
+ * @policy: of the region, see above
  * @name_len: bytes of @name, without the 0 that unpacking adds
  * @name: no '/', not "." or ".."
  * @list_len: bytes of @list
@@ -118,6 +137,7 @@ struct weft_call {
 	u64 used;
 	u64 mtime;
 	u64 cookie;
+	u32 policy;
 	u16 name_len;
 	u16 list_len;
 	char name[WEFT_NAME_MAX + 1];
@@ -143,5 +163,31 @@ u32 weft_call_pack(const struct weft_call *call, void *buf);
  * with '/' or 0 in it.
  */
 int weft_call_unpack(struct weft_call *call, const void *buf, u32 len);
+
+/* Are these policies that there are? */
+static inline bool weft_policy_valid(u32 policy)
+{
+	return !(policy & (WEFT_POLICY_CHANGE - 1) & ~(u32)WEFT_POLICY_ALL) &&
+	       (policy & WEFT_POLICY_DURABILITY) <= WEFT_POLICY_SYNC;
+}
+
+/* Is @policy of a later change than @known? */
+static inline bool weft_policy_newer(u32 policy, u32 known)
+{
+	u32 ahead = ((policy >> WEFT_POLICY_CHANGE_SHIFT) -
+		     (known >> WEFT_POLICY_CHANGE_SHIFT)) & 0xFFFF;
+
+	return ahead && ahead < 0x8000;
+}
+
+/* @known after those of @policy that the WEFT_SET_* of @valid name have changed. */
+static inline u32 weft_policy_change(u32 known, u32 policy, u32 valid)
+{
+	u32 mask = (valid & WEFT_SET_DURABILITY ? WEFT_POLICY_DURABILITY : 0) |
+		   (valid & WEFT_SET_DEATH ? WEFT_POLICY_BLOCK : 0) |
+		   (valid & WEFT_SET_LOSS ? WEFT_POLICY_SIGBUS : 0);
+
+	return ((known & ~mask) | (policy & mask)) + WEFT_POLICY_CHANGE;
+}
 
 #endif /* WEFT_CORE_CALL_H */

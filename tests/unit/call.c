@@ -10,6 +10,7 @@ static struct weft_call sample(u32 name_len, u32 list_len)
 		.region = 3, .mode = 4, .uid = 5, .gid = 6, .block = 7,
 		.members = 8, .addr = 9, .life = 10, .size = 1ull << 60 | 11,
 		.used = 12, .mtime = 13, .cookie = 1ull << 61 | 14,
+		.policy = 0xFFFE0000 | WEFT_POLICY_SYNC | WEFT_POLICY_BLOCK,
 	};
 
 	c.name_len = (u16)name_len;
@@ -27,7 +28,7 @@ static bool same(const struct weft_call *a, const struct weft_call *b)
 	       a->block == b->block && a->members == b->members &&
 	       a->addr == b->addr && a->life == b->life && a->size == b->size &&
 	       a->used == b->used && a->mtime == b->mtime &&
-	       a->cookie == b->cookie && a->name_len == b->name_len &&
+	       a->cookie == b->cookie && a->policy == b->policy && a->name_len == b->name_len &&
 	       a->list_len == b->list_len &&
 	       !memcmp(a->name, b->name, sizeof(a->name)) &&
 	       !memcmp(a->list, b->list, sizeof(a->list));
@@ -91,8 +92,35 @@ static void refused(void)
 	CHECK_EQ(weft_call_unpack(&back, buf, WEFT_CALL_FIXED_LEN + 256), -EBADMSG);
 }
 
+static void policies(void)
+{
+	const u32 last = 0xFFFFu << WEFT_POLICY_CHANGE_SHIFT;
+	u32 p;
+
+	CHECK(weft_policy_valid(0) && weft_policy_valid(WEFT_POLICY_SYNC));
+	CHECK(weft_policy_valid(last | WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS));
+	CHECK(!weft_policy_valid(WEFT_POLICY_DURABILITY));
+	CHECK(!weft_policy_valid(WEFT_POLICY_ALL + 1));
+	CHECK(!weft_policy_valid(0x8000));
+	/* the numbers of changes go round */
+	CHECK(weft_policy_newer(WEFT_POLICY_CHANGE, 0));
+	CHECK(!weft_policy_newer(0, WEFT_POLICY_CHANGE));
+	CHECK(!weft_policy_newer(last, last) && !weft_policy_newer(WEFT_POLICY_SYNC, 0));
+	CHECK(weft_policy_newer(0, last) && !weft_policy_newer(last, 0));
+	/* each of them by itself */
+	p = weft_policy_change(0, WEFT_POLICY_SYNC | WEFT_POLICY_BLOCK, WEFT_SET_DURABILITY);
+	CHECK_EQ(p, WEFT_POLICY_CHANGE | WEFT_POLICY_SYNC);
+	p = weft_policy_change(p, WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS,
+			       WEFT_SET_DEATH | WEFT_SET_LOSS);
+	CHECK_EQ(p, 2 * WEFT_POLICY_CHANGE | WEFT_POLICY_SYNC | WEFT_POLICY_BLOCK |
+		    WEFT_POLICY_SIGBUS);
+	p = weft_policy_change(last | WEFT_POLICY_SYNC, WEFT_POLICY_RELEASE, WEFT_SET_DURABILITY);
+	CHECK_EQ(p, WEFT_POLICY_RELEASE);
+}
+
 int main(void)
 {
+	policies();
 	round_trips();
 	refused();
 	return check_result();
