@@ -290,12 +290,15 @@ static void called(struct fake *f, const struct weft_msg *msg)
 	struct weft_call c;
 
 	CHECK(!weft_call_unpack(&c, msg->payload, msg->len));
-	CHECK(c.op == WEFT_CALL_RECALLED || c.op == WEFT_CALL_RENEW);
+	CHECK(c.op == WEFT_CALL_RECALLED || c.op == WEFT_CALL_RENEW ||
+	      c.op == WEFT_CALL_CHANGED);
 	f->last = *msg;
 	if (f->deaf)
 		return;
 	if (c.op == WEFT_CALL_RECALLED) {
 		recalled(f, &c);
+	} else if (c.op == WEFT_CALL_CHANGED) {
+		f->changed = c;
 	} else {
 		if (f->renewing[n] != msg->txn) {
 			f->renewing[n] = msg->txn;

@@ -54,6 +54,7 @@ struct fake_region {
  * @reply: its reply
  * @replied: it has come
  * @last: the last message that was no line's business
+ * @changed: the last CHANGED
  * @deaf: does not answer calls of blades
  * @renewing: by blade, the last RENEW that was carried out
  * @renewals: how many were
@@ -73,6 +74,7 @@ struct fake {
 	struct weft_call reply;
 	bool replied;
 	struct weft_msg last;
+	struct weft_call changed;
 	bool deaf;
 	u32 renewing[RIG_BLADES];
 	u32 renewals;

@@ -57,7 +57,7 @@ outcome()
 	fi
 }
 
-built "$BUILD"/tests/memd-{catalog,restart,power,members,coherence,locks}
+built "$BUILD"/tests/memd-{catalog,policy,restart,power,members,coherence,locks}
 begin memd-rigs
 pattern=${1-}
 names=()
@@ -78,6 +78,8 @@ rig catalog memd-catalog
 with_key catalog-key memd-catalog
 rig restart-machine memd-restart machine
 rig members memd-members
+rig policy memd-policy
+with_key policy-key memd-policy
 rig power memd-power
 rig locks memd-locks plain 2 50 50 200 3000
 rig restart-two-blades memd-restart two_blades

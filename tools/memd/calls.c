@@ -226,7 +226,7 @@ static bool allowed(struct memd *m, struct request *q)
 	if (is_for_followers(q->call.op))
 		return member && q->src == WEFT_BLADE_MIN && !memd_is_first(m);
 	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
-	    q->src == m->b->opt.id)
+	    q->call.op == WEFT_CALL_CHANGED || q->src == m->b->opt.id)
 		return false;
 	if (weft_is_blade(q->src) &&
 	    (q->from != m->b->members.by_id[q->src].addr || !is_open(q->call.op)))

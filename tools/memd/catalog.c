@@ -8,6 +8,7 @@
 #include "journal.h"
 #include "log.h"
 #include "memd.h"
+#include "policy.h"
 #include "tools/common/clock.h"
 #include "trim.h"
 
@@ -18,7 +19,7 @@ static u64 wall_clock(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-static void attributes(const struct region *r, struct weft_call *reply)
+void catalog_attributes(const struct region *r, struct weft_call *reply)
 {
 	reply->region = r->id;
 	reply->mode = r->mode;
@@ -28,6 +29,7 @@ static void attributes(const struct region *r, struct weft_call *reply)
 	reply->size = r->size;
 	reply->used = r->used;
 	reply->mtime = r->mtime;
+	reply->policy = r->policy;
 	reply->name_len = r->unlinked ? 0 : r->name_len;
 	memcpy(reply->name, r->name, reply->name_len);
 }
@@ -45,13 +47,12 @@ void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 {
 	struct weft_call call = { .op = WEFT_CALL_REGION };
 
-	attributes(r, &call);
+	catalog_attributes(r, &call);
 	call.size = size;
 	push_call(m, blade, &call, 0, job);
 }
 
-static void tell_blades(struct memd *m, const struct region *r, u64 size,
-			struct job *job)
+void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct job *job)
 {
 	u32 i;
 
@@ -135,7 +136,7 @@ static enum answer lookup(struct memd *m, struct request *q)
 	const struct region *r = named(m, q, &a);
 
 	if (r)
-		attributes(r, &q->reply);
+		catalog_attributes(r, &q->reply);
 	return a;
 }
 
@@ -171,7 +172,7 @@ static void end_create(struct memd *m, struct job *job)
 		job->q.reply.err = job->err;
 		catalog_destroy(m, r);
 	} else {
-		attributes(r, &job->q.reply);
+		catalog_attributes(r, &job->q.reply);
 		job->q.reply.valid = WEFT_CREATE_NEW;
 	}
 	calls_finish(m, &job->q);
@@ -238,7 +239,7 @@ static enum answer create(struct memd *m, struct request *q)
 	if (r) {
 		if (c->valid & WEFT_CREATE_EXCL)
 			return refuse(q, EEXIST);
-		attributes(r, &q->reply);
+		catalog_attributes(r, &q->reply);
 		return ANSWER;
 	}
 	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
@@ -264,7 +265,7 @@ static enum answer create(struct memd *m, struct request *q)
 	quota_numbered(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
 	r->hatching = true;
 	job->region = r;
-	tell_blades(m, r, r->size, job);
+	catalog_tell_all(m, r, r->size, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -349,7 +350,7 @@ static void end_resize(struct memd *m, struct job *job)
 	r->growing = 0;
 	job->q.reply.err = job->err;
 	if (!job->err)
-		attributes(r, &job->q.reply);
+		catalog_attributes(r, &job->q.reply);
 	if (r->doomed)
 		catalog_destroy(m, r);
 	calls_finish(m, &job->q);
@@ -364,7 +365,7 @@ static void finish_grow(struct memd *m, struct job *job)
 		job->err = EIO;
 	if (job->err) {
 		region_account(&m->b->regions, r, job->q.call.size, old);
-		tell_blades(m, r, old, NULL);
+		catalog_tell_all(m, r, old, NULL);
 	}
 	/*
 	 * A sync of our file that has its blocks has its size.  That of another blade does
@@ -396,7 +397,7 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 	r->busy = true;
 	r->growing = q->call.size;
 	job->region = r;
-	tell_blades(m, r, q->call.size, job);
+	catalog_tell_all(m, r, q->call.size, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -436,7 +437,7 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
 			push_call(m, (u8)id, &recall, 0, job);
-	tell_blades(m, r, r->size, job);
+	catalog_tell_all(m, r, r->size, job);
 	trim_start(m, r, region_blocks(r, r->size), job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
@@ -447,6 +448,8 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 	const struct weft_call *c = &q->call;
 	struct job *job;
 
+	if (c->valid & WEFT_SET_POLICY)
+		return policy_set(m, q, r);
 	if (c->valid & ~(u32)(WEFT_SET_SIZE | WEFT_SET_MODE | WEFT_SET_OWNER |
 			      WEFT_SET_MTIME | WEFT_SET_GROW |
 			      WEFT_SET_UNLIMITED))
@@ -464,7 +467,7 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 	}
 	if (commit_attributes(m, r, c))
 		return refuse(q, EIO);
-	attributes(r, &q->reply);
+	catalog_attributes(r, &q->reply);
 	/* times come with every close: they are not waited for */
 	job = c->valid & (WEFT_SET_MODE | WEFT_SET_OWNER) ? job_new(q, finish_noted) : NULL;
 	if (!job)
@@ -575,13 +578,13 @@ enum answer catalog_call(struct memd *m, struct request *q)
 		return refuse(q, q->call.op == WEFT_CALL_CLOSE ? 0 : ESTALE);
 	switch (q->call.op) {
 	case WEFT_CALL_GETATTR:
-		attributes(r, &q->reply);
+		catalog_attributes(r, &q->reply);
 		return ANSWER;
 	case WEFT_CALL_SETATTR:
 		return set_attr(m, q, r);
 	case WEFT_CALL_OPEN:
 		r->opens |= weft_node_bit(q->src);
-		attributes(r, &q->reply);
+		catalog_attributes(r, &q->reply);
 		return ANSWER;
 	case WEFT_CALL_CLOSE:
 		return close_region(m, q, r);

@@ -32,6 +32,12 @@ void catalog_close_all(struct memd *m, u8 node);
 void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 		  struct job *job);
 
+/* ... all that have joined. */
+void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct job *job);
+
+/* What calls say of a region. */
+void catalog_attributes(const struct region *r, struct weft_call *reply);
+
 /* A region is gone: free everything that belongs to it. */
 void catalog_destroy(struct memd *m, struct region *r);
 

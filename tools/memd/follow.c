@@ -26,6 +26,7 @@ static void ask(struct memd *m, u16 op)
 		.life = m->b->life,
 		.addr = m->udp.addr,
 		.size = m->b->opt.memory,
+		.valid = m->b->opt.backing ? WEFT_JOIN_BACKING : 0,
 	};
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
@@ -187,6 +188,7 @@ static void copy_attributes(struct region *r, const struct weft_call *c)
 	r->uid = c->uid;
 	r->gid = c->gid;
 	r->mtime = c->mtime;
+	r->policy = c->policy;
 	r->seen = true;
 }
 
@@ -208,7 +210,7 @@ static int add_region(struct memd *m, const struct weft_call *c)
 	region_account(&m->b->regions, r, 0, c->size);
 	r->size = c->size;
 	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
-	if (!journal_region(m, r, r->unlinked))
+	if (!journal_region(m, r, r->unlinked) && !(r->policy && journal_policy(m, r)))
 		return 0;
 	/* what is told of it later would follow a record that is not there */
 	region_free(&m->b->regions, r);
@@ -219,8 +221,8 @@ static enum answer take_region(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
 	struct region *r = region_find(&m->b->regions, c->region);
+	bool shorter, policy;
 	struct job *job;
-	bool shorter;
 
 	if (!r || r->gone) {
 		/* one that is gone is not named again */
@@ -228,6 +230,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 		return ANSWER;
 	}
 	shorter = c->size < r->size;
+	policy = c->policy != r->policy;
 	if (c->block != r->block || !region_prepare(r, c->size)) {
 		q->reply.err = c->block != r->block ? EINVAL : ENOMEM;
 		return ANSWER;
@@ -236,7 +239,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 	region_account(&m->b->regions, r, r->size, c->size);
 	region_cut(r, r->size, c->size);
 	r->size = c->size;
-	if (journal_attributes(m, r))
+	if (journal_attributes(m, r) || (policy && journal_policy(m, r)))
 		q->reply.err = EIO;
 	if (!shorter)
 		return ANSWER;
@@ -275,7 +278,7 @@ enum answer follow_call(struct memd *m, struct request *q)
 	m->b->follow.seq = c->cookie;
 	switch (c->op) {
 	case WEFT_CALL_REGION:
-		if (!c->region || c->region > WEFT_REGION_MAX ||
+		if (!c->region || c->region > WEFT_REGION_MAX || !weft_policy_valid(c->policy) ||
 		    !region_size_ok(&m->b->regions, c->size)) {
 			q->reply.err = EINVAL;
 			return ANSWER;

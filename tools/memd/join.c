@@ -89,6 +89,7 @@ static enum answer join_blade(struct memd *m, struct request *q)
 	push_drop(m, q->src, EHOSTDOWN);
 	who->life = q->call.life;
 	who->in = true;
+	who->backing = q->call.valid & WEFT_JOIN_BACKING;
 	who->heard = m->timers.now;
 	m->b->regions.size[q->src - WEFT_BLADE_MIN] = q->call.size;
 	while ((r = region_after(&m->b->regions, id))) {

@@ -24,6 +24,7 @@ enum record_type {
 	RECORD_GONE,		/* it is not there any more */
 	RECORD_NEXT,		/* first number that no region had yet */
 	RECORD_MEMBER,		/* a node, while it is a member */
+	RECORD_POLICY,		/* of a region that is there; none: 0 */
 };
 
 /*
@@ -40,11 +41,15 @@ enum {
 /* Body of MEMBER. */
 enum { B_ADDR = B_ID + 4, B_LIFE = B_ADDR + 4, B_IN = B_LIFE + 4, B_MEMBER_END = B_IN + 1 };
 
+/* Body of POLICY. */
+enum { B_POLICY = B_ID + 4, B_POLICY_END = B_POLICY + 4 };
+
 #define CUT_LEN		12u
 #define RECORD_MAX	(B_NAME + WEFT_NAME_MAX + CUTS_MAX * CUT_LEN)
 #define WINDOW		65536u	/* of the log, while it is read */
 
-static_assert((REGIONS_MAX + WEFT_NODE_MAX + 2) * RECORD_MAX < BACKING_LOG_BYTES,
+static_assert((REGIONS_MAX + WEFT_NODE_MAX + 2) * (RECORD_MAX + B_POLICY_END) <
+	      BACKING_LOG_BYTES,
 	      "all regions fit half of the log");
 
 /* --- writing ---------------------------------------------------------------- */
@@ -90,6 +95,13 @@ static u32 put_number(u8 *rec, u32 number, u8 type, u32 gen)
 	return seal(rec, B_ID + 4, type, gen);
 }
 
+static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
+{
+	put_unaligned_be32(r->id, rec + B_ID);
+	put_unaligned_be32(r->policy, rec + B_POLICY);
+	return seal(rec, B_POLICY_END, RECORD_POLICY, gen);
+}
+
 static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 {
 	const struct member *who = &m->b->members.by_id[id];
@@ -113,9 +125,11 @@ static int begin_anew(struct memd *m)
 	for (i = 0; i < m->b->regions.n; i++) {
 		const struct region *r = m->b->regions.by_id[i];
 
-		if (!r->gone && (!r->hatching || r->noted))
-			len += put_region(buf + len, r, r->unlinked,
-					  RECORD_REGION, gen);
+		if (r->gone || (r->hatching && !r->noted))
+			continue;
+		len += put_region(buf + len, r, r->unlinked, RECORD_REGION, gen);
+		if (r->policy)
+			len += put_policy(buf + len, r, gen);
 	}
 	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
 		if (m->b->members.by_id[i].in)
@@ -174,6 +188,16 @@ int journal_attributes(struct memd *m, const struct region *r)
 	return make_room(m) ||
 	       append(m, rec, put_region(rec, r, r->unlinked, RECORD_ATTRIBUTES,
 					 m->b->backing.generation)) ? -1 : 0;
+}
+
+int journal_policy(struct memd *m, const struct region *r)
+{
+	u8 rec[RECORD_MAX];
+
+	if (m->b->backing.fd < 0)
+		return 0;
+	return make_room(m) ||
+	       append(m, rec, put_policy(rec, r, m->b->backing.generation)) ? -1 : 0;
 }
 
 int journal_gone(struct memd *m, u32 id)
@@ -346,7 +370,8 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 	if ((rec[J_TYPE] == RECORD_REGION || rec[J_TYPE] == RECORD_ATTRIBUTES) &&
 	    !region_fits(rec, len))
 		return 0;
-	if (rec[J_TYPE] == RECORD_MEMBER && len != B_MEMBER_END)
+	if ((rec[J_TYPE] == RECORD_MEMBER && len != B_MEMBER_END) ||
+	    (rec[J_TYPE] == RECORD_POLICY && len != B_POLICY_END))
 		return 0;
 	return len;
 }
@@ -419,6 +444,16 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 	return region_size_ok(&m->b->regions, r->size) ? load_cuts(r, rec) : -1;
 }
 
+static int load_policy(struct memd *m, const u8 *rec, u32 id)
+{
+	struct region *r = region_find(&m->b->regions, id);
+
+	if (!r)
+		return -1;
+	r->policy = get_unaligned_be32(rec + B_POLICY);
+	return weft_policy_valid(r->policy) ? 0 : -1;
+}
+
 static int load(struct memd *m, const u8 *rec)
 {
 	u32 number = get_unaligned_be32(rec + B_ID);
@@ -441,6 +476,8 @@ static int load(struct memd *m, const u8 *rec)
 		return 0;
 	case RECORD_MEMBER:
 		return load_member(m, rec, number);
+	case RECORD_POLICY:
+		return load_policy(m, rec, number);
 	default:
 		return -1;
 	}

@@ -62,6 +62,9 @@ int journal_region(struct memd *m, const struct region *r, bool unlinked);
 /* Its attributes changed. */
 int journal_attributes(struct memd *m, const struct region *r);
 
+/* Its policy changed, or it is new and has one: after its region. */
+int journal_policy(struct memd *m, const struct region *r);
+
 /* It is gone. */
 int journal_gone(struct memd *m, u32 id);
 

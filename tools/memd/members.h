@@ -27,6 +27,7 @@ struct weft_call;
  * @joining: an answer to its JOIN is under way: the other blades and the switch
  *	hear of it, but nobody else does until they know it
  * @gave_up: has sent LEAVE meanwhile
+ * @backing: blade: it has a file that its contents are in (only the first blade knows)
  */
 struct member {
 	u32 addr;
@@ -36,6 +37,7 @@ struct member {
 	bool in;
 	bool joining;
 	bool gave_up;
+	bool backing;
 };
 
 /**

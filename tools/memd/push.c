@@ -22,6 +22,7 @@ struct push {
 	u32 nonce;
 	u32 delay;
 	u64 give_up;
+	u16 op;
 	u32 len;
 	u8 payload[];
 };
@@ -110,8 +111,9 @@ static void on_timer(struct memd *m, struct timer *t)
 	} else if (weft_is_blade(to)) {
 		catalog_blade_lost(m, to, 0);
 	} else {
-		log_warn("node %u does not give up its copies of a region that became shorter",
-			 to);
+		log_warn("node %u %s", to, p->op == WEFT_CALL_CHANGED ?
+			 "does not answer: it may not know of another policy of a region" :
+			 "does not give up its copies of a region that became shorter");
 		end_first(m, to, ETIMEDOUT);
 	}
 }
@@ -147,6 +149,7 @@ void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
 		return;
 	}
 	memcpy(p->payload, payload, len);
+	p->op = call->op;
 	p->len = len;
 	p->next = NULL;
 	p->job = job;

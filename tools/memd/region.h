@@ -114,6 +114,7 @@ struct cut {
  * @size: bytes
  * @growing: bytes that it is to have, while it is @busy; else 0
  * @mtime: nanoseconds since 1970
+ * @policy: WEFT_POLICY_*, and the number of the last change, see call.h
  * @used: bytes of the blocks that have contents here
  * @opens: nodes that have it open
  * @epoch: raised when blocks go, see region_base()
@@ -147,6 +148,7 @@ struct region {
 	u64 size;
 	u64 growing;
 	u64 mtime;
+	u32 policy;
 	u64 used;
 	u32 opens;
 	u32 epoch;
