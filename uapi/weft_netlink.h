@@ -171,7 +171,7 @@
  *
  *   RACK	of which rack
  *
- * One message a region: ID, SIZE, BLOCK, LINES, LOCKS; NAME while it is in the
+ * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY; NAME while it is in the
  * directory; GONE if it does not exist any more.  Those that were not looked up
  * since the mount are not known.
  *
@@ -479,6 +479,7 @@ enum weft_line_op {
  * @WEFT_A_REGION_GONE: flag, it does not exist any more
  * @WEFT_A_REGION_PAD: no meaning
  * @WEFT_A_REGION_RACK: u32, number of the rack; in the request only
+ * @WEFT_A_REGION_POLICY: u32, WEFT_POLICY_* of weft.h, as far as this node knows
  */
 enum weft_a_region {
 	WEFT_A_REGION_ID = 1,
@@ -490,6 +491,7 @@ enum weft_a_region {
 	WEFT_A_REGION_GONE,
 	WEFT_A_REGION_PAD,
 	WEFT_A_REGION_RACK,
+	WEFT_A_REGION_POLICY,
 
 	__WEFT_A_REGION_MAX,
 	WEFT_A_REGION_MAX = __WEFT_A_REGION_MAX - 1

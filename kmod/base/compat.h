@@ -45,9 +45,11 @@ static inline void weft_vm_flags_set(struct vm_area_struct *vma,
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define weft_idmap		struct mnt_idmap
 #define weft_no_idmap		(&nop_mnt_idmap)
+#define weft_file_idmap(file)	file_mnt_idmap(file)
 #else
 #define weft_idmap		struct user_namespace
 #define weft_no_idmap		(&init_user_ns)
+#define weft_file_idmap(file)	file_mnt_user_ns(file)
 #endif
 
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)

@@ -12,6 +12,8 @@
 #include <linux/types.h>
 #include <linux/xarray.h>
 
+#include "weft.h"
+
 struct weft_cache;
 
 /**
@@ -37,9 +39,11 @@ void weft_regions_exit(struct weft_regions *regions);
  * @nr_blocks: how many there are
  * @untried: how many have come with a lock that has learnt that it guards them, and were not
  *	touched yet
+ * @policy: WEFT_POLICY_*, and the number of the change that it is of, see core/call.h; written
+ *	with weft_inode.lock, read without it
  * @refresh: asks the catalog for its size; sleeps.  Return: 0 or a negative errno
  *
- * All but @blocks, @nr_blocks and @untried constant from weft_region_add() on.
+ * All but @blocks, @nr_blocks, @untried and @policy constant from weft_region_add() on.
  */
 struct weft_region {
 	struct weft_cache *cache;
@@ -49,6 +53,7 @@ struct weft_region {
 	struct xarray blocks;
 	atomic_t nr_blocks;
 	atomic_t untried;
+	u32 policy;
 	int (*refresh)(struct weft_region *region);
 };
 
@@ -72,6 +77,12 @@ static inline u64 weft_region_block_of(const struct weft_region *r, pgoff_t page
 static inline u32 weft_region_in_block(const struct weft_region *r, pgoff_t page)
 {
 	return page & (weft_region_block_pages(r) - 1);
+}
+
+/* What is to be with its contents: WEFT_POLICY_WRITE_BACK, RELEASE or SYNC. */
+static inline u32 weft_region_durability(const struct weft_region *r)
+{
+	return READ_ONCE(r->policy) & WEFT_POLICY_DURABILITY;
 }
 
 /* Bytes, as this node knows it: another one may have made it larger. */

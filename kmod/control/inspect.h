@@ -21,6 +21,7 @@ struct weft_rack;
  * @lines: blocks in the cache
  * @locks: that programs have open
  * @size: bytes
+ * @policy: WEFT_POLICY_*
  * @gone: it does not exist any more
  * @name: "" if it is not in the directory any more
  */
@@ -30,6 +31,7 @@ struct weft_region_info {
 	u32 lines;
 	u32 locks;
 	u64 size;
+	u32 policy;
 	bool gone;
 	char name[WEFT_NAME_MAX + 1];
 };

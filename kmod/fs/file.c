@@ -20,6 +20,7 @@
 #include "fs/file.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
+#include "fs/policy.h"
 #include "fs/rack.h"
 #include "fs/reclock.h"
 #include "locks/lockfile.h"
@@ -294,6 +295,10 @@ static loff_t weft_llseek(struct file *file, loff_t offset, int whence)
 
 static long weft_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
+	long err = weft_policy_ioctl(file, cmd, (void __user *)arg);
+
+	if (err != -ENOTTY)
+		return program_errno(err);
 	return weft_lockfile_ioctl(&weft_inode_of(file_inode(file))->slots, file, cmd, arg);
 }
 

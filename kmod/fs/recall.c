@@ -16,6 +16,7 @@
 #include "blocks/giveback.h"
 #include "core/call.h"
 #include "fs/inode.h"
+#include "fs/policy.h"
 #include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
@@ -98,6 +99,18 @@ static void shrink(struct weft_rack *rack, u32 region, u64 size)
 	iput(inode);
 }
 
+/* Its policy is another one.  The rest of what is said of it may be old by now. */
+static void change(struct weft_rack *rack, const struct weft_call *attr)
+{
+	struct weft_inode *wi = weft_inode_grab(rack, attr->region);
+
+	if (!wi)
+		return;
+	if (weft_policy_valid(attr->policy))
+		weft_policy_take(wi, attr);
+	iput(&wi->vfs);
+}
+
 /* What failed is as if it had not come: its repetition is done again. */
 static void note_end(struct weft_recall *recall, u32 txn, bool done)
 {
@@ -131,6 +144,10 @@ static int carry_out(const struct recall *r)
 	if (r->call.op == WEFT_CALL_RENEW)
 		return weft_renew(r->rack, r->from, r->call.life,
 				  r->call.valid & WEFT_RENEW_LATE);
+	if (r->call.op == WEFT_CALL_CHANGED) {
+		change(r->rack, &r->call);
+		return 0;
+	}
 	weft_stat_inc(&r->rack->node.counters, WEFT_STAT_RECALLS);
 	shrink(r->rack, r->call.region, r->call.size);
 	return 0;
@@ -206,7 +223,7 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	if (!r)
 		goto drop;
 	if (weft_call_unpack(&r->call, msg->payload, msg->len) ||
-	    (r->call.op != WEFT_CALL_RECALLED &&
+	    (r->call.op != WEFT_CALL_RECALLED && r->call.op != WEFT_CALL_CHANGED &&
 	     r->call.op != WEFT_CALL_RENEW))
 		goto drop_free;
 	ret = note(recall, msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
