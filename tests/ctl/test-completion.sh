@@ -114,7 +114,15 @@ completes "weftctl up --mount $dir/files/" "$dir/files/directory"
 completes "weftctl stats " latency memory node switch
 completes "weftctl stats --interval 1 n" node
 completes "weftctl stats node "
-completes "weftctl region " show
+completes "weftctl region " set show
+completes "weftctl region show ta" table tab2
+completes "weftctl region set tab" table tab2
+completes "weftctl region set table " durability= on-owner-death= on-loss=
+completes "weftctl region set table d" durability=
+completes "weftctl region set table durability=" write-back release sync
+completes "weftctl region set table durability=r" release
+completes "weftctl region set table durability=sync on-l" on-loss=
+completes "weftctl region set table durability=sync on-loss=s" sigbus
 completes "weftctl rack " show
 completes "weftctl line s" show
 completes "weftctl line show " table 'two\ words' tab2

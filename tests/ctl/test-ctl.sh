@@ -52,7 +52,20 @@ for text in '' -1 4294967296 one; do
 done
 ctl up --rack;			misused '' "--rack needs a value"
 ctl up region list;		misused region "there is no action 'list'"
-ctl up region show 7;		misused region "'7' is too much here"
+ctl up region show 7 8;		misused region "'8' is too much here"
+ctl up region se table;		misused region "there is no action 'se'"
+ctl up region set;		misused region "set: give a region and its policies, as in 'set table durability=sync'"
+ctl up region set table;	misused region "set: give a region and its policies, as in 'set table durability=sync'"
+ctl up region set table mirror;	misused region "'mirror' is no policy: durability=, on-owner-death= or on-loss= and what it is to be"
+ctl up region set table durability;	misused region "'durability' is no policy: durability=, on-owner-death= or on-loss= and what it is to be"
+ctl up region set table durability=mirror;	misused region "durability='mirror': it may be write-back, release, sync"
+ctl up region set table on-loss=;	misused region "on-loss='': it may be revert, sigbus"
+ctl up region set table on-loss=revert on-loss=revert;	misused region "on-loss is given twice"
+ctl up region set "$dir/nothing" durability=sync
+says 2 "cannot open $dir/nothing: No such file or directory"
+touch "$dir/plain"
+ctl up region set "$dir/plain" durability=sync
+says 2 "$dir/plain is no region, or the module is older than weftctl"
 ctl up line show 7 8;		misused line "'8' is too much here"
 ctl up line show 0;		misused line "REGION: 0 is not within 1 to 16777215"
 ctl up lock show 16777216;	misused lock "REGION: 16777216 is not within 1 to 16777215"
@@ -257,8 +270,18 @@ json '@{$j->{regions}} == 3' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name}
 	'$j->{regions}[0]{size} == 1 << 40' '$j->{regions}[0]{block} == 65536' \
 	'$j->{regions}[0]{lines} == 12' '$j->{regions}[0]{locks} == 3' '!$j->{regions}[0]{gone}' \
 	'$j->{regions}[1]{name} eq "odd \033[2J\\"' '!defined $j->{regions}[2]{name}' \
-	'$j->{regions}[2]{gone}'
+	'$j->{regions}[2]{gone}' '$j->{regions}[0]{durability} eq "release"' \
+	'$j->{regions}[0]{on_owner_death} eq "block"' '$j->{regions}[0]{on_loss} eq "sigbus"' \
+	'$j->{regions}[1]{durability} eq "sync"' '$j->{regions}[2]{durability} eq "write-back"' \
+	'$j->{regions}[2]{on_owner_death} eq "pass"' '$j->{regions}[2]{on_loss} eq "revert"'
 schema 'region show'
+ctl up region show table
+prints '^region 7: table$' '^  size +1099511627776 bytes, blocks of 65536$' \
+	'^  here +12 blocks in the cache, 3 locks open$' '^  durability +release$' \
+	'^  on-owner-death +block$' '^  on-loss +sigbus$'
+ctl up region show 12;		says 2 "this node knows no region 12: 'weftctl region show' lists those that it knows"
+ctl up region show 9 -j
+json '@{$j->{regions}} == 1' '$j->{regions}[0]{id} == 9' '$j->{regions}[0]{durability} eq "sync"'
 ctl up line show
 prints '^ +7 +68719476735 none +none +5 +1000 +4294967295$' \
 	'^ +7 +68719476734 shared +read .* ahead$' \

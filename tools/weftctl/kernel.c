@@ -426,6 +426,7 @@ static int take_region(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		.block = get_u32(attrs[WEFT_A_REGION_BLOCK]),
 		.lines = get_u32(attrs[WEFT_A_REGION_LINES]),
 		.locks = get_u32(attrs[WEFT_A_REGION_LOCKS]),
+		.policy = get_u32(attrs[WEFT_A_REGION_POLICY]),
 		.gone = attrs[WEFT_A_REGION_GONE],
 	};
 

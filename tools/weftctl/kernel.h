@@ -224,6 +224,7 @@ struct region {
 	uint32_t block;
 	uint32_t lines;
 	uint32_t locks;
+	uint32_t policy;
 	bool gone;
 };
 

@@ -2,10 +2,12 @@
 /* weftctl region, line, lock: what this node has. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "argument.h"
 #include "fail.h"
 #include "kernel.h"
+#include "policy.h"
 #include "regions.h"
 #include "text.h"
 #include "tools/common/json.h"
@@ -17,10 +19,12 @@
  * struct listing - a list being printed
  * @json: of the document
  * @len: objects so far
+ * @only: the region that is asked for, 0: all
  */
 struct listing {
 	struct json json;
 	uint64_t len;
+	uint32_t only;
 };
 
 /* Flags of an object, as words in text and as booleans in JSON. */
@@ -55,11 +59,31 @@ static void print_flags(const struct flag *f, size_t n)
 
 /* --- Regions ------------------------------------------------------------- */
 
+/* All that there is to say of one of them. */
+static void show_policies(const struct region *r)
+{
+	size_t i;
+
+	printf("region %" PRIu32 ": ", r->id);
+	text_print(region_name(r));
+	printf("\n  %-16s%" PRIu64 " bytes, blocks of %" PRIu32 "\n  %-16s%" PRIu32
+	       " blocks in the cache, %" PRIu32 " locks open\n",
+	       "size", r->size, r->block, "here", r->lines, r->locks);
+	for (i = 0; i < POLICIES; i++)
+		printf("  %-16s%s\n", policy_name(i), policy_value(i, r->policy));
+}
+
 static void show_region(const struct region *r, void *arg)
 {
+	static const char * const policy_key[POLICIES] = {
+		"durability", "on_owner_death", "on_loss",
+	};
 	struct listing *l = arg;
 	struct json *j = &l->json;
+	size_t i;
 
+	if (l->only && r->id != l->only)
+		return;
 	if (output.json) {
 		json_object(j, NULL);
 		json_u64(j, "id", r->id);
@@ -72,7 +96,13 @@ static void show_region(const struct region *r, void *arg)
 		json_u64(j, "lines", r->lines);
 		json_u64(j, "locks", r->locks);
 		json_bool(j, "gone", r->gone);
+		for (i = 0; i < POLICIES; i++)
+			json_string(j, policy_key[i], policy_value(i, r->policy));
 		json_close(j);
+		return;
+	}
+	if (l->only) {
+		show_policies(r);
 		return;
 	}
 	if (!l->len++)
@@ -155,7 +185,7 @@ static void show_lock(const struct lock_info *l, void *arg)
 
 /* --- The commands -------------------------------------------------------- */
 
-/* The number of the region with this name. */
+/* The number of the region with this name, or with number *@id if that is not 0. */
 static int find_region(const char *text, uint32_t *id)
 {
 	const struct region *found;
@@ -164,7 +194,7 @@ static int find_region(const char *text, uint32_t *id)
 
 	if (rc)
 		return rc;
-	found = regions_by_name(&known, text);
+	found = *id ? regions_by_id(&known, *id) : regions_by_name(&known, text);
 	if (found)
 		*id = found->id;
 	else
@@ -177,7 +207,7 @@ typedef int show_fn(uint32_t region, struct listing *l);
 
 static int show_regions(uint32_t region, struct listing *l)
 {
-	(void)region;
+	l->only = region;
 	return kernel_regions(show_region, l);
 }
 
@@ -206,9 +236,24 @@ static int list(uint32_t region, const char *key, show_fn *show)
 	return rc;
 }
 
-/* All three: "[show] [REGION]"; @key is what the list is called in JSON. */
+/* "set NAME POLICY=VALUE ...". */
+static int set_policies(const struct reading *r)
+{
+	struct weft_policy p = { 0 };
+	const char *name;
+	int rc = 0;
+
+	if (optind + 1 >= r->argc)
+		return misuse(r->command->name, "set: give a region and its policies, as in 'set table durability=sync'");
+	name = r->argv[optind++];
+	while (optind < r->argc && !rc)
+		rc = policy_parse(r->argv[optind++], &p);
+	return rc ? rc : policy_set(name, &p);
+}
+
+/* All three: "[show] [REGION]", and "region set"; @key is what the list is called in JSON. */
 static int show(const struct command *command, int argc, char **argv, const char *key,
-		bool of_region, show_fn *each)
+		show_fn *each)
 {
 	static const struct option options[] = {
 		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
@@ -222,43 +267,58 @@ static int show(const struct command *command, int argc, char **argv, const char
 	letter = argument_next(&r);
 	if (letter != -1)
 		return argument_stop(&r, letter);
+	/* what changes something has to be written out */
+	if (command == &command_region && optind < argc && !strcmp(argv[optind], "set")) {
+		optind++;
+		return set_policies(&r);
+	}
 	if (optind < argc &&
 	    argument_word(command, "action", argv[optind++], actions, LEN(actions)) < 0)
 		return EXIT_USAGE;
-	if (of_region && optind < argc)
+	if (optind < argc)
 		text = argv[optind++];
 	rc = argument_none(&r);
 	if (!rc && text && regions_is_number(text))
 		rc = argument_u32(&r, "REGION", text, 1, WEFT_REGION_MAX, &region);
 	if (!rc)
 		rc = kernel_open(false);
-	if (!rc && text && !region)
+	/* of a region that is not known the kernel says that its blocks and locks are not */
+	if (!rc && text && (!region || command == &command_region))
 		rc = find_region(text, &region);
 	return rc ? rc : list(region, key, each);
 }
 
 static int region(int argc, char **argv)
 {
-	return show(&command_region, argc, argv, "regions", false, show_regions);
+	return show(&command_region, argc, argv, "regions", show_regions);
 }
 
 static int line(int argc, char **argv)
 {
-	return show(&command_line, argc, argv, "lines", true, show_lines);
+	return show(&command_line, argc, argv, "lines", show_lines);
 }
 
 static int lock(int argc, char **argv)
 {
-	return show(&command_lock, argc, argv, "locks", true, show_locks);
+	return show(&command_lock, argc, argv, "locks", show_locks);
 }
 
 const struct command command_region = {
 	.name = "region",
 	.run = region,
-	.summary = "regions that this node knows",
-	.help = " [show] [-j] [-p]\n\n"
+	.summary = "regions that this node knows, and their policies",
+	.help = " [show [REGION]] [-j] [-p]\n"
+		"       weftctl region set NAME POLICY=VALUE ...\n\n"
+		"  REGION  number or name; all regions unless told\n"
+		"  NAME    name, or path with a slash in it\n\n"
 		"Those that were looked up since the mount: number, bytes, bytes of a block,\n"
-		"blocks in the cache, locks that programs have open, name.\n",
+		"blocks in the cache, locks that programs have open, name; of one its policies.\n"
+		"Policies, which its owner and root may set for all nodes:\n"
+		"  durability=write-back|release|sync  when what was modified is safe: after\n"
+		"      fsync() at the memory blade; before a lock passes to another node, too;\n"
+		"      after fsync() on the memory blade's disk\n"
+		"  on-owner-death=pass|block           locks of a node that has died\n"
+		"  on-loss=revert|sigbus               blocks that it had modified\n",
 };
 
 const struct command command_line = {

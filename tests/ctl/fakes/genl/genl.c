@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "tools/weftctl/module.h"
+#include "weft.h"
 #include "weft_netlink.h"
 
 #define FAKE_FAMILY	0x1234
@@ -423,6 +424,8 @@ static int answer_region(struct answering *a, uint32_t id, const char *name)
 	nla_put_u32(a->msg, WEFT_A_REGION_BLOCK, 65536);
 	nla_put_u32(a->msg, WEFT_A_REGION_LINES, 12);
 	nla_put_u32(a->msg, WEFT_A_REGION_LOCKS, 3);
+	nla_put_u32(a->msg, WEFT_A_REGION_POLICY, id == 9 ? WEFT_POLICY_SYNC : id == 7 ?
+		    WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS : 0);
 	return end(a);
 }
 
