@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Entry points of the cache controller, see controller.h. */
 #include "controller.h"
+#include "gather.h"
 
 void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		    struct weft_out *out)
@@ -37,6 +38,33 @@ void weft_line_members(struct weft_line *l, u32 members)
 	l->lent &= members;
 	l->back &= members;
 	l->loans &= members;
+}
+
+bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out)
+{
+	weft_out_init(out);
+	if (l->lent && !(l->lent & ~l->back & ~dead)) {
+		/* all others have given it back: it can be written to again */
+		l->lent = l->back = 0;
+		out->effects |= WEFT_DO_WAKE;
+	}
+	weft_line_members(l, ~dead);
+	/* what was to be lent to a dead node stays: nothing follows when it is revoked */
+	if (weft_node_bit(weft_txn_member(l->lending)) & dead)
+		l->lending = 0;
+	if (l->op == WEFT_OP_GETS || l->op == WEFT_OP_GETM)
+		weft_gather_gone(l, dead, out);
+	else if (l->op == WEFT_OP_TAKE)
+		weft_gather_taken(l, out);
+	if (l->state != WEFT_S || !l->loaned)
+		return true;
+	if (!l->revoking) {
+		l->quiet = true;
+		l->revoking = 2;
+		l->rq.type = 0;
+		out->effects |= WEFT_DO_REVOKE;
+	}
+	return false;
 }
 
 void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)

@@ -37,6 +37,20 @@
 void weft_line_members(struct weft_line *l, u32 members);
 
 /**
+ * weft_line_gone() - nodes have died, and are still in the copysets
+ * @dead: bits of them; no message of theirs is handed in any more, and none is sent on by
+ *	a directory that takes them for members
+ *
+ * What a dead owner has lent nobody may read any more when the directory begins to serve
+ * its lines from the home: only those who were lent them know of that.  So this comes
+ * first, at all nodes, and the directory's members change when all have done it.
+ *
+ * Return: false if programs have to lose access first (WEFT_DO_REVOKE): to be called again
+ * after weft_line_revoked().
+ */
+bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out);
+
+/**
  * weft_line_recv() - a message for this line
  * @msg: checked by weft_wire_unpack().  LANDED: with its coming the card has taken back the
  *	key of the landing that is open for this line; any other is not handed in

@@ -338,8 +338,38 @@ void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
 		check_gets_busy(l, out);
 }
 
+/*
+ * The owner that answered this GETS has died, perhaps before the home had what it wrote:
+ * we have that, complete, and the entry's lock, so it comes from us.
+ */
+static void adopt(struct weft_line *l, struct weft_out *out)
+{
+	l->adopted = true;
+	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+	out->effects |= WEFT_DO_TIMER;
+}
+
+void weft_gather_gone(struct weft_line *l, u32 dead, struct weft_out *out)
+{
+	if (!l->in_whole) {
+		/* what a dead owner gave of it may be newer than all that others have */
+		l->in_frags = 0;
+		l->in_version = 0;
+	}
+	if (l->op == WEFT_OP_GETS && l->state == WEFT_S && l->wb_wanted &&
+	    l->wb_version < l->in_version &&
+	    weft_node_bit(l->provider_id) & dead)
+		adopt(l, out);
+	else if (l->op == WEFT_OP_GETM)
+		check_getm(l, out);
+}
+
 void weft_gather_timeout(struct weft_line *l, struct weft_out *out)
 {
+	if (l->adopted) {
+		adopt(l, out);
+		return;
+	}
 	/* those may have left for whom it waits, see weft_line_members() */
 	if (l->op == WEFT_OP_GETM)
 		check_getm(l, out);

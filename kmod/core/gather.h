@@ -34,6 +34,9 @@ void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
 /* TAKE to write: commit if those who were lent the line have given it up. */
 void weft_gather_taken(struct weft_line *l, struct weft_out *out);
 
+/* Nodes have died, and nothing comes from them any more: what they had begun to send. */
+void weft_gather_gone(struct weft_line *l, u32 dead, struct weft_out *out);
+
 /* GETS, GETM: ask again for what has not come. */
 void weft_gather_timeout(struct weft_line *l, struct weft_out *out);
 

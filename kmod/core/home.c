@@ -59,11 +59,20 @@ static void arrive(struct weft_home_line *l, u8 place,
 	out->moved = true;
 }
 
-/* May the line move, and is it worth it?  A lock may at any time. */
+/*
+ * The term that began at the holder's death, and the one of who had the lock next, to
+ * write: of these two it is told.
+ */
+static bool tells_death(const struct weft_home_line *l)
+{
+	return l->died && l->e.grant - l->died_at <= WEFT_EPOCH_STEP;
+}
+
+/* May the line move, and is it worth it?  A lock may, if no death is to be told. */
 static bool may_move(const struct weft_home_line *l)
 {
 	if (is_lock(l))
-		return l->e.lock || l->e.copyset;
+		return !l->died && (l->e.lock || l->e.copyset);
 	return !l->e.lock && l->e.status != WEFT_I;
 }
 
@@ -108,6 +117,20 @@ static bool passes_on(const struct weft_msg *msg)
 	}
 }
 
+/* A lock whose holder is no member is nobody's: nobody else can end that term. */
+static bool free_lock(struct weft_home_line *l, u32 members, bool died)
+{
+	if (!l->e.lock || l->e.lock & members)
+		return false;
+	l->e.lock = 0;
+	l->e.grant += WEFT_EPOCH_STEP;
+	if (died) {
+		l->died = true;
+		l->died_at = l->e.grant;
+	}
+	return true;
+}
+
 static void request(struct weft_home_line *l, u32 members, bool use_switch,
 		    const struct weft_msg *msg, u32 fresh,
 		    struct weft_home_out *out)
@@ -121,7 +144,12 @@ static void request(struct weft_home_line *l, u32 members, bool use_switch,
 		not_here(out);
 		return;
 	}
+	if (is_lock(l))
+		free_lock(l, members, true);
 	out->dest = weft_dir_handle(&l->e, members, &out->msg, &out->targets);
+	l->died = tells_death(l);
+	if (l->died && (out->msg.type == WEFT_MSG_GRANT || out->msg.type == WEFT_MSG_INV))
+		out->msg.flags |= WEFT_F_DIED;
 	if (out->dest == WEFT_TO_NOBODY || !use_switch || !may_move(l))
 		return;
 	if (l->full)
@@ -292,6 +320,35 @@ bool weft_home_recall(struct weft_home_line *l, u32 fresh,
 	if (l->place == WEFT_IN_SWITCH)
 		move(l, WEFT_REMOVING, fresh, out);
 	return l->place == WEFT_AT_HOME;
+}
+
+/* A block at home, whatever a dead node did with it. */
+static enum weft_gone block_gone(struct weft_home_line *l, u32 members)
+{
+	if (l->e.lock && has_left(l, members, l->e.lock))
+		l->e.lock = 0;
+	if (l->e.status != WEFT_M || l->e.copyset & members)
+		return WEFT_GONE_NOTHING;
+	/* somebody is about to own it, who may have heard from the owner before it died */
+	if (l->e.lock)
+		return WEFT_GONE_LATER;
+	l->e.status = WEFT_I;
+	l->e.copyset = 0;
+	l->e.grant &= ~WEFT_GRANT_OWNED;
+	return WEFT_GONE_LOST;
+}
+
+enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, u32 fresh,
+			      struct weft_home_out *out)
+{
+	clear(out);
+	if (l->place == WEFT_IN_SWITCH)
+		move(l, WEFT_REMOVING, fresh, out);
+	if (l->place != WEFT_AT_HOME)
+		return WEFT_GONE_ASKS;
+	if (!is_lock(l))
+		return block_gone(l, members);
+	return free_lock(l, members, died) ? WEFT_GONE_FREE : WEFT_GONE_NOTHING;
 }
 
 void weft_home_timeout(struct weft_home_line *l, struct weft_home_out *out)

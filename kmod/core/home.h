@@ -27,6 +27,9 @@ enum weft_place {
  * @place: enum weft_place
  * @full: requests to wait before the next ADD, because the slot was taken
  * @tries: time-outs in a row
+ * @died: a lock whose holder died, maybe with the lock held: who has it next hears so,
+ *	and it stays here until then
+ * @died_at: grant of that moment
  * @e: the entry; valid if the line is not in the switch
  * @gen: last known generation of the line's slot
  * @txn: of the ADD, REMOVE or DROP under way
@@ -37,6 +40,8 @@ struct weft_home_line {
 	u8 place;
 	u8 full;
 	u8 tries;
+	bool died;
+	u32 died_at;
 	struct weft_dir_entry e;
 	u32 gen;
 	u32 txn;
@@ -91,6 +96,25 @@ void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
  */
 bool weft_home_recall(struct weft_home_line *l, u32 fresh,
 		      struct weft_home_out *out);
+
+/* What became of a line when nodes had died, see weft_home_gone(). */
+enum weft_gone {
+	WEFT_GONE_NOTHING,	/* it did not need them */
+	WEFT_GONE_ASKS,		/* the switch has it, and is asked (@out) */
+	WEFT_GONE_LATER,	/* a transaction is under way, which looks after it */
+	WEFT_GONE_LOST,		/* only a dead node had what it last was: now what the home has */
+	WEFT_GONE_FREE,		/* a lock that a dead node had to write is free */
+};
+
+/**
+ * weft_home_gone() - nodes have died; their part in the line is over
+ * @members: nodes of the rack, without the dead ones, as the switch knows them, too
+ * @died: a lock's next owner is to hear of it: no, if the nodes have only left
+ *
+ * All nodes have done weft_line_gone() before.
+ */
+enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, u32 fresh,
+			      struct weft_home_out *out);
 
 /* The timer that out->timer asked for.  Spurious calls are harmless. */
 void weft_home_timeout(struct weft_home_line *l, struct weft_home_out *out);

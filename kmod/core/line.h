@@ -62,6 +62,7 @@ enum weft_held {
  * @loaned: S: the owner lent it to us, the directory does not know of it
  * @chase_home: the next CHASE is for the home, see weft_transaction_chase()
  * @dunned: GETM, TAKE: those to whom the line was lent were told to give it up
+ * @adopted: GETS: the owner that was to write back has died: we do, in its place
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
  * @in_whole: all fragments of the data coming in came
@@ -123,6 +124,7 @@ struct weft_line {
 	bool loaned;
 	bool chase_home;
 	bool dunned;
+	bool adopted;
 	bool need_known;
 	bool fetching;
 	bool in_whole;

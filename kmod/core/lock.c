@@ -100,13 +100,14 @@ static void query(struct weft_lock *l, u32 fresh, struct weft_lock_out *out)
  * Permission to read that is still under way is from before, and void.
  */
 static void send_inv_ack(struct weft_lock *l, u32 txn, u32 epoch, u32 copyset,
-			 struct weft_lock_out *out)
+			 bool died, struct weft_lock_out *out)
 {
 	struct weft_msg *m = send(l, out, (u8)weft_txn_member(txn),
 				  WEFT_MSG_INV_ACK, txn);
 
 	m->grant = epoch;
 	m->copyset = copyset;
+	m->flags = died ? WEFT_F_DIED : 0;
 	if (!is_void(l, epoch))
 		set_floor(l, epoch);
 }
@@ -151,10 +152,20 @@ static void granted(struct weft_lock *l, struct weft_lock_out *out)
 	out->effects |= WEFT_DO_WAKE;
 }
 
+/*
+ * The writer before the one that is to have the lock died with it.  Of HANDED, the same bit
+ * would be the dead one's own word: who hands over lives.
+ */
+static bool tells_death(const struct weft_msg *msg)
+{
+	return msg->type != WEFT_MSG_HANDED && msg->flags & WEFT_F_DIED;
+}
+
 /* Permission to read that is older than any term after @epoch. */
 static void begin_read(struct weft_lock *l, u32 epoch)
 {
 	l->state = WEFT_S;
+	l->died = false;
 	l->epoch = epoch;
 	/* terms of ours up to then are over; and epochs compared stay close */
 	set_floor(l, epoch);
@@ -177,6 +188,7 @@ static void check_enter(struct weft_lock *l, struct weft_lock_out *out)
 static void begin_term(struct weft_lock *l, u32 epoch, u32 waiting_on)
 {
 	l->tenured = true;
+	l->died = false;
 	l->epoch = epoch;
 	set_floor(l, epoch);
 	l->waiting_on = waiting_on & ~me(l);
@@ -290,7 +302,8 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out)
 	}
 	l->state = WEFT_I;
 	if (l->yielding)
-		send_inv_ack(l, l->yield_txn, l->yield, l->yield_copyset, out);
+		send_inv_ack(l, l->yield_txn, l->yield, l->yield_copyset,
+			     l->yield_died, out);
 	l->yielding = false;
 	settle(l, out);
 }
@@ -338,6 +351,7 @@ static void yield_to(struct weft_lock *l, const struct weft_msg *msg, u32 txn,
 	l->yield_txn = txn;
 	l->successor = successor;
 	l->yield_copyset = msg->copyset;
+	l->yield_died = tells_death(msg);
 	revoke(l, out);
 }
 
@@ -346,6 +360,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 {
 	/* an answer to us as holder: nobody is left to wait for */
 	if (l->tenured && msg->status == WEFT_M && msg->grant == l->epoch) {
+		l->died |= tells_death(msg);
 		l->waiting_on = 0;
 		check_enter(l, out);
 		return;
@@ -356,6 +371,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 		if (l->want != WEFT_M || !may_begin(l, msg->grant))
 			return;
 		begin_term(l, msg->grant, 0);
+		l->died = tells_death(msg);
 		check_enter(l, out);
 	} else if (l->want == WEFT_S && l->state == WEFT_I) {
 		if (is_void(l, msg->grant)) {
@@ -364,6 +380,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 			return;
 		}
 		begin_read(l, msg->grant);
+		l->died = tells_death(msg);
 		granted(l, out);
 		settle(l, out);
 	}
@@ -376,7 +393,7 @@ static void recv_inv(struct weft_lock *l, const struct weft_msg *msg,
 	if (l->tenured)
 		return;
 	if (l->state == WEFT_I) {
-		send_inv_ack(l, msg->txn, msg->grant, msg->copyset, out);
+		send_inv_ack(l, msg->txn, msg->grant, msg->copyset, tells_death(msg), out);
 		settle(l, out);
 		return;
 	}
@@ -393,6 +410,8 @@ static void recv_inv_ack(struct weft_lock *l, const struct weft_msg *msg,
 		begin_term(l, msg->grant, msg->copyset);
 	if (!l->tenured || msg->grant != l->epoch)
 		return;
+	/* before check_enter(): programs that get in now are to know */
+	l->died |= tells_death(msg);
 	l->waiting_on &= ~weft_node_bit(msg->src);
 	check_enter(l, out);
 	settle(l, out);
@@ -500,7 +519,7 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 			yield_to(l, msg, holder, n < list.n ? list.txn[n] : 0, out);
 	} else if (l->state == WEFT_I && !l->tenured && msg->holder) {
 		/* not ours any more, but the next holder counts on us */
-		send_inv_ack(l, holder, msg->grant, msg->copyset, out);
+		send_inv_ack(l, holder, msg->grant, msg->copyset, false, out);
 	}
 	settle(l, out);
 }
@@ -601,6 +620,18 @@ void weft_lock_recv(struct weft_lock *l, const struct weft_msg *msg, u32 fresh,
 	default:
 		break;
 	}
+}
+
+void weft_lock_gone(struct weft_lock *l, u32 dead, struct weft_lock_out *out)
+{
+	out->effects = 0;
+	out->n = 0;
+	weft_queue_keep(&l->queue, ~dead);
+	if (!l->tenured || !(l->waiting_on & dead))
+		return;
+	l->waiting_on &= ~dead;
+	check_enter(l, out);
+	settle(l, out);
 }
 
 void weft_lock_timeout(struct weft_lock *l, struct weft_lock_out *out)

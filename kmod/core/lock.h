@@ -42,7 +42,10 @@
  * @last: newest term of ours that is over
  * @floor: permission to read from before this term is void
  * @waiting_on: tenured: readers that have not given up the lock
+ * @died: the writer before us died with the lock, see struct weft_home_line; of the
+ *	permission that this node has, or waits for readers to have
  * @yielding: S: somebody waits for us to give it up
+ * @yield_died: ... and is to hear that the writer before it died with the lock
  * @yield: ... in this term
  * @yield_txn: ... with this transaction
  * @yield_copyset: ... for these readers
@@ -64,7 +67,9 @@ struct weft_lock {
 	bool ended;
 	bool floored;
 	bool handing;
+	bool died;
 	bool yielding;
+	bool yield_died;
 	u8 tries;
 	u8 nacks;
 	u32 txn;
@@ -135,6 +140,15 @@ bool weft_lock_evict(struct weft_lock *l, struct weft_lock_out *out);
 /* A message for this lock, checked by weft_wire_unpack(). */
 void weft_lock_recv(struct weft_lock *l, const struct weft_msg *msg, u32 fresh,
 		    struct weft_lock_out *out);
+
+/**
+ * weft_lock_gone() - nodes have died
+ * @dead: bits of them; no message of theirs is handed in any more
+ *
+ * Nobody waits for them, and they wait for nothing.  What they held as holders of the
+ * queue their homes see to (weft_home_gone()).
+ */
+void weft_lock_gone(struct weft_lock *l, u32 dead, struct weft_lock_out *out);
 
 /* No program holds the lock any more, and none gets in without asking. */
 void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out);

@@ -46,11 +46,13 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->need_known = false;
 	l->fetching = false;
 	l->dunned = false;
+	l->adopted = false;
 	l->chase_home = false;
 	l->acked = 0;
 	l->loans = 0;
 	l->returned = 0;
 	l->provider_nonce = 0;
+	l->provider_id = 0;
 	l->in_frags = 0;
 	l->in_whole = false;
 	l->landed = l->landing; /* it may still be closing: there is no other one yet */

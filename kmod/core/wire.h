@@ -33,6 +33,13 @@
 #define WEFT_WIRE_TRAILER_LEN	16
 #define WEFT_WIRE_TAGGED	1
 
+/*
+ * GRANT, INV, INV_ACK of a lock: the node that had the lock to write died, perhaps with it.
+ * Only a home says so: the lock stays there until somebody has heard it, so that no switch
+ * needs to know of this flag.
+ */
+#define WEFT_F_DIED		0x80
+
 /* For a filter in front of a socket, which has no codec. */
 #define WEFT_WIRE_TYPE_AT	2
 #define WEFT_WIRE_LINE_AT	12
