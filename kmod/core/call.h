@@ -20,9 +20,9 @@
 
 /* Operations.  Which fields each uses: in > what the reply fills in. */
 enum weft_call_op {
-	WEFT_CALL_JOIN = 1,	/* node, life, addr > members, list of peers, mount */
+	WEFT_CALL_JOIN = 1,	/* node, life, addr > members, list of peers, used: lease */
 	WEFT_CALL_LEAVE,	/* node, life */
-	WEFT_CALL_PEERS,	/* > members, list of peers */
+	WEFT_CALL_PEERS,	/* > members, list of peers, used: lease */
 	WEFT_CALL_LOOKUP,	/* name > region and attributes */
 	WEFT_CALL_CREATE,	/* name, valid, mode, uid, gid, block > valid, region, attributes */
 	WEFT_CALL_GETATTR,	/* region > attributes */
@@ -41,6 +41,10 @@ enum weft_call_op {
 	WEFT_CALL_RENEW,	/* blade to node: life, valid: WEFT_RENEW_LATE; give all lines back */
 	WEFT_CALL_CLAIM,	/* node to blade: life, list of locks that programs hold */
 	WEFT_CALL_CHANGED,	/* blade to node: region and attributes, whose policy has changed */
+	WEFT_CALL_FENCE,	/* blade 33 to all: members: dead nodes, life, cookie: number */
+	WEFT_CALL_FENCE_NODE,	/* members: one node, which is to be taken for dead */
+	WEFT_CALL_LOST,		/* region (0: all), cookie, valid: WEFT_LOST_* > list of blocks
+				   that are lost, cookie; used: how many are accepted */
 	WEFT_CALL_MAX
 };
 
@@ -88,6 +92,9 @@ enum weft_call_op {
 #define WEFT_CALL_WRONG_TIME	ETIME
 #define WEFT_CALL_TRIES		3
 
+/* LOST: what is lost of the region is well as it is. */
+#define WEFT_LOST_ACCEPT	0x01
+
 #define WEFT_CLAIM_LEN		16	/* bytes of a lock in the list of a CLAIM */
 
 /**
@@ -108,7 +115,8 @@ enum weft_call_op {
  *	the directory's
  * @size: bytes of the region
  * @used: bytes in use; REPLY to RENEW with err EINPROGRESS: how much the node has
- *	done so far, a number that only grows
+ *	done so far, a number that only grows; to JOIN and PEERS: milliseconds without
+ *	a sign of a node after which it is taken for dead, 0: never
  * @mtime: nanoseconds since 1970
  * @cookie: position in a list; 0 at the start, and at the end
  * @policy: of the region, see above
@@ -117,7 +125,8 @@ enum weft_call_op {
  * @list_len: bytes of @list
  * @list: peers (u8 id, u8 0, u16 0, u32 addr each, blades too) or directory
  *	entries (u32 region, u32 mode, u8 name_len, name each) or counters (u64
- *	value, u8 name_len, name each) or locks (u64 line, u32 epoch, u8 permission,
+ *	value, u8 name_len, name each) or blocks (u32 region, u32 0, u64 first, u64 how
+ *	many each) or locks (u64 line, u32 epoch, u8 permission,
  *	three times u8 0 each); big-endian
  */
 struct weft_call {

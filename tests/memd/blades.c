@@ -45,6 +45,9 @@ static void exec_memd(u32 id, const char *const *args)
 		argv[n++] = "--threads";
 		argv[n++] = threads;
 	}
+	/* nodes that are played say nothing while they have nothing to say; @args may differ */
+	argv[n++] = "--lease";
+	argv[n++] = "0";
 	while (*args && n < 29)
 		argv[n++] = *args++;
 	argv[n] = NULL;

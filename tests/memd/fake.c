@@ -10,6 +10,7 @@ struct fake fakes[RIG_NODES + 1];
 u32 fake_apart = 1;
 u32 fake_timeout_ms = 10;
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
+void (*fake_fence_locks)(struct fake *f, u32 dead);
 void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
 static void take(u32 id, const struct weft_msg *msg);
@@ -278,6 +279,30 @@ static bool is_returning(const struct fake *f, u32 blade)
 	return false;
 }
 
+/* Nodes have died: nothing of theirs is taken, and what they had lent is given up. */
+static void fence(struct fake *f, u32 txn, u32 dead)
+{
+	struct weft_out out;
+	u32 r, i;
+
+	if (f->fencing == txn)
+		return;
+	f->fencing = txn;
+	f->fenced |= dead;
+	for (r = 0; r < FAKE_REGIONS; r++)
+		for (i = 0; i < FAKE_LINES; i++) {
+			struct fake_line *fl = &f->region[r].line[i];
+
+			if (!fl->data)
+				continue;
+			weft_line_gone(&fl->l, dead, &out);
+			carry_out(f, &f->region[r], fl, &out, NULL);
+			/* here nothing has to wait for programs */
+			CHECK(weft_line_gone(&fl->l, dead, &out));
+			carry_out(f, &f->region[r], fl, &out, NULL);
+		}
+}
+
 static void called(struct fake *f, const struct weft_msg *msg)
 {
 	u8 payload[WEFT_CALL_LEN_MAX];
@@ -291,7 +316,7 @@ static void called(struct fake *f, const struct weft_msg *msg)
 
 	CHECK(!weft_call_unpack(&c, msg->payload, msg->len));
 	CHECK(c.op == WEFT_CALL_RECALLED || c.op == WEFT_CALL_RENEW ||
-	      c.op == WEFT_CALL_CHANGED);
+	      c.op == WEFT_CALL_CHANGED || c.op == WEFT_CALL_FENCE);
 	f->last = *msg;
 	if (f->deaf)
 		return;
@@ -299,6 +324,10 @@ static void called(struct fake *f, const struct weft_msg *msg)
 		recalled(f, &c);
 	} else if (c.op == WEFT_CALL_CHANGED) {
 		f->changed = c;
+	} else if (c.op == WEFT_CALL_FENCE) {
+		fence(f, msg->txn, c.members);
+		if (fake_fence_locks)
+			fake_fence_locks(f, c.members);
 	} else {
 		if (f->renewing[n] != msg->txn) {
 			f->renewing[n] = msg->txn;
@@ -366,7 +395,7 @@ static void take(u32 id, const struct weft_msg *msg)
 	struct fake_line *fl, none;
 	struct weft_out out;
 
-	if (!is_fresh(f, msg))
+	if (f->dead || !is_fresh(f, msg))
 		return;
 	switch (msg->type) {
 	case WEFT_MSG_CALL:
@@ -383,6 +412,8 @@ static void take(u32 id, const struct weft_msg *msg)
 	default:
 		break;
 	}
+	if (f->fenced & weft_node_bit(msg->src))
+		return;
 	if (fake_take_lock && weft_line_kind(msg->line) == WEFT_KIND_LOCK) {
 		fake_take_lock(f, msg);
 		return;
@@ -418,7 +449,7 @@ void fake_step(int ms)
 			for (i = 0; i < FAKE_LINES; i++) {
 				struct fake_line *fl = &fakes[n].region[r].line[i];
 
-				if (!fl->timer || fl->timer > now)
+				if (!fl->timer || fl->timer > now || fakes[n].dead)
 					continue;
 				fl->timer = 0;
 				weft_line_timeout(&fl->l, &out);
@@ -436,7 +467,7 @@ static bool all_idle(void)
 			for (i = 0; i < FAKE_LINES; i++) {
 				struct fake_line *fl = &fakes[n].region[r].line[i];
 
-				if (fl->data && !weft_line_idle(&fl->l))
+				if (fl->data && !fakes[n].dead && !weft_line_idle(&fl->l))
 					return false;
 			}
 	return true;

@@ -56,6 +56,9 @@ struct fake_region {
  * @last: the last message that was no line's business
  * @changed: the last CHANGED
  * @deaf: does not answer calls of blades
+ * @dead: neither hears nor says anything
+ * @fenced: nodes that it takes nothing from, as a blade says that they are dead
+ * @fencing: the last FENCE that was carried out
  * @renewing: by blade, the last RENEW that was carried out
  * @renewals: how many were
  * @claim_txn: by blade, of a CLAIM that is not answered yet, or 0
@@ -76,6 +79,9 @@ struct fake {
 	struct weft_msg last;
 	struct weft_call changed;
 	bool deaf;
+	bool dead;
+	u32 fenced;
+	u32 fencing;
 	u32 renewing[RIG_BLADES];
 	u32 renewals;
 	u32 claim_txn[RIG_BLADES];
@@ -95,6 +101,9 @@ extern u32 fake_timeout_ms;
 
 /* Set by who plays locks: a message for one comes to node @f. */
 extern void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
+
+/* ... nodes have died */
+extern void (*fake_fence_locks)(struct fake *f, u32 dead);
 
 /* ... and blade @blade begins anew: reset them, claim those that are held (@claim_txn). */
 extern void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);

@@ -50,6 +50,22 @@ static bool landed(struct memd *m, const struct weft_msg *msg, const struct weft
 	return rdma_land(m, &tell, &landing, to, b ? b->frame : FRAME_NONE);
 }
 
+/*
+ * A directory serves from here what has an owner, if that is no member any more: it died, and
+ * what it wrote is lost.
+ */
+static void note_lost(struct memd *m, struct region *r, const struct weft_msg *msg)
+{
+	struct block *b;
+
+	if (!(msg->flags & WEFT_F_BUSY) || msg->status != WEFT_M ||
+	    msg->copyset & renew_nodes(m))
+		return;
+	b = region_block(&m->b->regions, r, weft_line_index(msg->line), true);
+	if (b)
+		sweep_lost(m, r, b);
+}
+
 void blocks_read(struct memd *m, const struct weft_msg *msg)
 {
 	u32 to = weft_txn_member(msg->txn), addr, offset, full;
@@ -85,6 +101,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		.size = r->block,
 	};
 	count(m, READ);
+	note_lost(m, r, msg);
 	if (!b || b->frame == FRAME_NONE)
 		count(m, READ_ZEROS);
 	m->stats.count[STAT_READ_BYTES] += r->block;
@@ -150,6 +167,8 @@ static void acknowledge(struct memd *m, const struct weft_msg *msg)
 
 void blocks_clear(struct memd *m, struct region *r, struct block *b)
 {
+	r->lost -= b->lost;
+	b->lost = false;
 	if (b->frame != FRAME_NONE) {
 		frames_release(&m->b->frames, b->frame, true);
 		b->frame = FRAME_NONE;

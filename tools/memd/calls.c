@@ -38,7 +38,7 @@ static bool is_open(u16 op)
 static bool is_for_followers(u16 op)
 {
 	return op == WEFT_CALL_REGION || op == WEFT_CALL_FORGET ||
-	       op == WEFT_CALL_MEMBERS;
+	       op == WEFT_CALL_MEMBERS || op == WEFT_CALL_FENCE;
 }
 
 /* --- replies ---------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static void send_reply(struct memd *m, const struct request *q, const u8 *payloa
 
 static bool is_list(u16 op)
 {
-	return op == WEFT_CALL_READDIR || op == WEFT_CALL_STATS;
+	return op == WEFT_CALL_READDIR || op == WEFT_CALL_STATS || op == WEFT_CALL_LOST;
 }
 
 static void reply(struct memd *m, struct request *q, struct kept_reply *keep)
@@ -193,6 +193,10 @@ static enum answer serve(struct memd *m, struct request *q)
 	case WEFT_CALL_FORGET:
 	case WEFT_CALL_MEMBERS:
 		return follow_call(m, q);
+	case WEFT_CALL_FENCE:
+		return fence_call(m, q);
+	case WEFT_CALL_LOST:
+		return sweep_call(m, q);
 	case WEFT_CALL_CLAIM:
 		q->reply.err = renew_claim(m, q);
 		return ANSWER;
@@ -210,6 +214,8 @@ static enum answer serve(struct memd *m, struct request *q)
 		return catalog_leave(m, q);
 	case WEFT_CALL_PEERS:
 		return catalog_peers(m, q);
+	case WEFT_CALL_FENCE_NODE:
+		return fence_call(m, q);
 	default:
 		return catalog_call(m, q);
 	}

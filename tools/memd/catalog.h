@@ -15,6 +15,9 @@ enum answer catalog_join(struct memd *m, struct request *q);
 enum answer catalog_leave(struct memd *m, struct request *q);
 enum answer catalog_peers(struct memd *m, struct request *q);
 
+/* All others have heard that a node is dead: it is no member any more. */
+void catalog_node_died(struct memd *m, u32 id);
+
 /* Everything else. */
 enum answer catalog_call(struct memd *m, struct request *q);
 

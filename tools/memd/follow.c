@@ -77,6 +77,7 @@ static void begin(struct memd *m)
 	f->seq = 0;
 	f->txn = 0;
 	f->delay = FIRST_MS;
+	fence_forget(m);
 	m->b->ready = false;
 	for (i = 0; i < m->b->regions.n; i++)
 		m->b->regions.by_id[i]->seen = false;

@@ -71,6 +71,7 @@ static void fill_in(struct memd *m, struct request *q)
 {
 	members_list(m, members_joined(&m->b->members), &q->reply);
 	q->reply.life = m->b->life;
+	q->reply.used = m->b->opt.lease;
 }
 
 /* --- blades ----------------------------------------------------------------- */
@@ -98,6 +99,7 @@ static enum answer join_blade(struct memd *m, struct request *q)
 			catalog_tell(m, q->src, r, r->size, NULL);
 	}
 	tell_members(m, q->src, true, NULL);
+	fence_joined(m, q->src);
 	return ANSWER;
 }
 
@@ -110,12 +112,20 @@ static void remove_node(struct memd *m, u8 id)
 	who->in = false;
 	m->b->members.mask &= ~weft_node_bit(id);
 	renew_gone(m, id);
+	fence_left(m, id);
 	/* a failure is logged; it would be asked for its lines after a restart */
 	(void)journal_member(m, id);
 	catalog_close_all(m, id);
 	blocks_forget(m, id);
 	push_drop(m, id, 0);
 	members_changed(m);
+}
+
+void catalog_node_died(struct memd *m, u32 id)
+{
+	remove_node(m, (u8)id);
+	tell_members_to_all(m, NULL);
+	sweep_begin(m);
 }
 
 static void finish_join(struct memd *m, struct job *job)
@@ -131,6 +141,8 @@ static void finish_join(struct memd *m, struct job *job)
 		remove_node(m, job->q.src);
 		tell_members_to_all(m, NULL);
 	}
+	if (!job->err)
+		fence_joined(m, job->q.src);
 	job->q.reply.err = job->err;
 	fill_in(m, &job->q);
 	calls_finish(m, &job->q);
@@ -163,13 +175,16 @@ static enum answer join_node(struct memd *m, struct request *q)
 		q->reply.addr = who->addr;
 		return refuse(q, EEXIST);
 	}
+	/* it is dead, or was and has another life: first all others are to know */
+	if (who->in && !same)
+		fence_node(m, q->src, "it has begun another life");
+	if (!fence_may_join(m, q->src))
+		return ANSWER_NOT;
 	job = job_new(q, same ? finish_again : finish_join);
 	if (!job)
 		return refuse(q, ENOMEM);
 	who->heard = m->timers.now;
 	if (!same) {
-		if (who->in)
-			remove_node(m, q->src);
 		log_say("node %u joins (%s)", q->src, log_addr(q->from));
 		count(m, JOIN);
 		calls_begin(m, q->src, q->txn);
@@ -221,7 +236,7 @@ enum answer catalog_leave(struct memd *m, struct request *q)
 		return refuse(q, EINVAL);
 	if (!who->in)
 		return ANSWER;
-	if (who->addr != q->from || who->life != q->call.life)
+	if (who->addr != q->from || who->life != q->call.life || fence_is_dead(m, q->src))
 		return refuse(q, ENOTCONN);
 	if (who->joining) {
 		who->gave_up = true;
@@ -251,6 +266,9 @@ enum answer catalog_peers(struct memd *m, struct request *q)
 		     who->life == q->call.life;
 
 	fill_in(m, q);
+	/* others hear of it when all have given up what they have of it */
+	if (fence_is_dead(m, q->src))
+		q->reply.members &= ~weft_node_bit(q->src);
 	if (!known && (who->in || weft_is_blade(q->src)))
 		return refuse(q, ENOTCONN);
 	return ANSWER;

@@ -104,6 +104,7 @@ static void tell_gen(const struct memd *m, struct weft_home_line *l)
 
 static void forget(struct memd *m, struct region *r, struct block *b)
 {
+	sweep_forgotten(m, b);
 	m->lines.known -= b->known;
 	b->known = false;
 	region_reset_line(&m->b->regions, r, b);
@@ -128,6 +129,10 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 	if (!out->moved)
 		return;
 	timer_stop(&b->timer);
+	if (b->swept && !b->wanted) {
+		sweep_arrived(m, r, b);
+		return;
+	}
 	if (!b->wanted)
 		return;
 	was = b->line.place;
@@ -508,6 +513,18 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
 	if (out.to_switch)
 		to_switch(m, &out.sw);
+}
+
+enum weft_gone lines_gone(struct memd *m, struct region *r, struct block *b)
+{
+	struct weft_home_out out;
+	enum weft_gone gone;
+	u8 was = b->line.place;
+
+	gone = weft_home_gone(&b->line, renew_nodes(m), true, memd_seq(m), &out);
+	b->timer.fn = on_timer;
+	carry_out(m, r, b, &out, was, 0, move_delay(&b->line));
+	return gone;
 }
 
 bool lines_recall(struct memd *m, struct region *r, struct block *b)

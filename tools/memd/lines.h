@@ -100,6 +100,9 @@ bool lines_concern_all(struct memd *m, const struct weft_msg *msg);
  */
 bool lines_mark(struct memd *m);
 
+/* Nodes have died, and are no members any more: see weft_home_gone(). */
+enum weft_gone lines_gone(struct memd *m, struct region *r, struct block *b);
+
 /* Nobody has any line: they begin with grant @grant. */
 void lines_renew(struct memd *m, u32 grant);
 

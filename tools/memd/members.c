@@ -179,7 +179,8 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 	who = &m->b->members.by_id[id];
 	if (!who->addr || who->addr != from)
 		return NULL;
-	if (weft_node_bit(id) && !(m->b->members.mask & weft_node_bit(id)))
+	if (weft_node_bit(id) &&
+	    (!(m->b->members.mask & weft_node_bit(id)) || fence_is_dead(m, id)))
 		return NULL;
 	/* by several threads perhaps, but not for each message */
 	if (__atomic_load_n(&who->heard, __ATOMIC_RELAXED) != m->timers.now)
@@ -230,7 +231,7 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 {
 	struct members *ms = &m->b->members;
-	u32 i, id, gone;
+	u32 i, id, gone, died;
 
 	for (i = 0; i + 8 <= call->list_len; i += 8) {
 		id = call->list[i];
@@ -245,7 +246,11 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 		blocks_forget(m, (u8)id);
 		renew_gone(m, id);
 	}
+	died = gone & m->b->fence.dead;
+	fence_members(m, call->members);
 	ms->mask = call->members;
 	ms->version = version;
 	begin_telling(m);
+	if (died)
+		sweep_begin(m);
 }

@@ -110,6 +110,8 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	push_init(m);
 	members_init(m);
 	renew_init(m);
+	fence_init(m);
+	sweep_init(m);
 	if (!journal_init(m))
 		return fail(err, "cannot make an eventfd: %s", strerror(errno));
 	m->b->flush.fn = on_flush;
@@ -133,6 +135,7 @@ void memd_start(struct memd *m)
 		return;
 	}
 	m->b->ready = true;
+	fence_start(m);
 	if (m->b->regions.n || m->b->members.mask)
 		renew_begin(m, "a new life");
 }
@@ -301,7 +304,7 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 			lines_chase(m, msg);
 		break;
 	default: /* WEFT_MSG_REPLY */
-		if (!follow_reply(m, msg) && !renew_reply(m, msg))
+		if (!follow_reply(m, msg) && !renew_reply(m, msg) && !fence_reply(m, msg))
 			push_reply(m, msg);
 		break;
 	}

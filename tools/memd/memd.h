@@ -14,6 +14,7 @@
 #include "calls.h"
 #include "clock.h"
 #include "frames.h"
+#include "fence.h"
 #include "follow.h"
 #include "gate.h"
 #include "journal.h"
@@ -25,6 +26,7 @@
 #include "renew.h"
 #include "share.h"
 #include "stats.h"
+#include "sweep.h"
 #include "timer.h"
 #include "turn.h"
 #include "udp.h"
@@ -72,6 +74,8 @@ struct blade {
 	struct pushes pushes[WEFT_BLADE_MAX + 1];
 	struct follow follow;
 	struct renew renew;
+	struct fence fence;
+	struct sweep sweep;
 	struct timer flush;
 	bool flushing;
 	struct rdma *rdma;

@@ -12,6 +12,9 @@
 #define MEMORY_DEFAULT	(1ull << 30)
 #define MEMORY_MIN	(1ull << 20)
 #define USER_REGIONS	1024
+#define LEASE_DEFAULT	20000	/* longer than a blade waits for a node in RENEW */
+#define LEASE_MIN	200
+#define LEASE_MAX	3600000
 #define LOCKS_MIN	4096
 #define LOCKS_TOP	(1u << 28)
 #define MEMORY_MAX	BLADE_BYTES_MAX	/* frames have 32-bit numbers */
@@ -34,6 +37,8 @@ static const char help[] =
 "  --locks N            locks of regions that this blade keeps (one for 2K of --memory,\n"
 "                       262144 at least)\n"
 "  --threads N          processors that it may keep busy (1)\n"
+"  --lease MS           milliseconds without a sign of a node after which it is taken for\n"
+"                       dead (20000); 0: never\n"
 "  --backing FILE       keep regions and contents in FILE across restarts\n"
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rdma auto|off      write blocks into the memory of nodes that ask so, if the network\n"
@@ -51,7 +56,7 @@ static const char help[] =
 
 enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
-	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_BACKING, O_SWITCH,
+	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_LEASE, O_BACKING, O_SWITCH,
 	O_RDMA, O_RACK, O_PORT, O_KEY, O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND, O_FOREGROUND,
 	O_VERBOSE, O_HELP, O_VERSION,
 };
@@ -67,6 +72,7 @@ static const struct option long_options[] = {
 	{ "user-memory", required_argument, NULL, O_USER_MEMORY },
 	{ "locks", required_argument, NULL, O_LOCKS },
 	{ "threads", required_argument, NULL, O_THREADS },
+	{ "lease", required_argument, NULL, O_LEASE },
 	{ "backing", required_argument, NULL, O_BACKING },
 	{ "switch", required_argument, NULL, O_SWITCH },
 	{ "rdma", required_argument, NULL, O_RDMA },
@@ -142,7 +148,7 @@ static int peers(struct options *o, const char *text, char *err)
 	}
 }
 
-/* What users may have; 1: it is another option. */
+/* What users and nodes may; 1: it is another option. */
 static int limit(struct options *o, int c, const char *arg, char *err)
 {
 	u64 v;
@@ -163,6 +169,11 @@ static int limit(struct options *o, int c, const char *arg, char *err)
 		if (number("--locks", arg, LOCKS_MIN, LOCKS_TOP, &v, err))
 			return -1;
 		o->locks = (u32)v;
+		return 0;
+	case O_LEASE:
+		if (strcmp(arg, "0") && number("--lease", arg, LEASE_MIN, LEASE_MAX, &v, err))
+			return -1;
+		o->lease = strcmp(arg, "0") ? (u32)v : 0;
 		return 0;
 	default:
 		return 1;
@@ -281,6 +292,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 	o->port = WEFT_WIRE_UDP_PORT;
 	o->memory = MEMORY_DEFAULT;
 	o->user_regions = USER_REGIONS;
+	o->lease = LEASE_DEFAULT;
 	o->user_memory = USER_MEMORY_HALF;
 	o->use_switch = true;
 	o->rdma = true;

@@ -42,6 +42,7 @@ static inline int fail(char *err, const char *fmt, ...)
  * @user_memory: bytes that one user's regions may have, 0: any, or USER_MEMORY_HALF
  * @locks: lock lines, 0: as the memory is large
  * @threads: that take messages; 0: one
+ * @lease: milliseconds without a sign of a node after which it is taken for dead; 0: never
  * @backing: file that keeps regions and contents, or NULL
  * @key: file with the key of the rack, or NULL
  * @make_key: file to make with a new key, and nothing else is done, or NULL
@@ -64,6 +65,7 @@ struct options {
 	u64 user_memory;
 	u32 locks;
 	u32 threads;
+	u32 lease;
 	const char *backing;
 	const char *key;
 	const char *make_key;

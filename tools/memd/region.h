@@ -27,6 +27,8 @@ struct job;
  * @known: the line was asked for
  * @wanted: the line is to come back from the switch and be forgotten
  * @sure: the switch does not have it without our knowing; see lines_mark()
+ * @lost: a node died with what it last was; until somebody accepts that
+ * @swept: it is to come back from the switch to be looked at, see sweep.h
  * @probe: the question whose answer says so, 0: not asked
  */
 struct block {
@@ -37,6 +39,8 @@ struct block {
 	bool known;
 	bool wanted;
 	bool sure;
+	bool lost;
+	bool swept;
 	u32 probe;
 };
 
@@ -116,6 +120,7 @@ struct cut {
  * @mtime: nanoseconds since 1970
  * @policy: WEFT_POLICY_*, and the number of the last change, see call.h
  * @used: bytes of the blocks that have contents here
+ * @lost: blocks that are, see struct block
  * @opens: nodes that have it open
  * @epoch: raised when blocks go, see region_base()
  * @cuts: number of @cut
@@ -150,6 +155,7 @@ struct region {
 	u64 mtime;
 	u32 policy;
 	u64 used;
+	u64 lost;
 	u32 opens;
 	u32 epoch;
 	u32 cuts;

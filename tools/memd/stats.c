@@ -62,6 +62,9 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_PUSH_FAILED] = "pushes_failed",
 	[STAT_JOIN] = "joins",
 	[STAT_LEAVE] = "leaves",
+	[STAT_FENCED] = "nodes_fenced",
+	[STAT_LOCK_FREED] = "locks_freed",
+	[STAT_BLOCK_LOST] = "blocks_lost",
 };
 
 /* One page of the list: entries before @from are passed over. */

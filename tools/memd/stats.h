@@ -68,6 +68,10 @@ enum memd_stat {
 	STAT_PUSH_FAILED,
 	STAT_JOIN,
 	STAT_LEAVE,
+	/* nodes that died */
+	STAT_FENCED,
+	STAT_LOCK_FREED,
+	STAT_BLOCK_LOST,
 	MEMD_STATS_N
 };
 
