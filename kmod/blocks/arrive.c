@@ -200,7 +200,8 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 	struct weft_parked *parked = NULL;
 	bool known = false;
 
-	if (weft_line_kind(msg->line) != WEFT_KIND_PAGE)
+	if (weft_line_kind(msg->line) != WEFT_KIND_PAGE ||
+	    weft_node_is_dead(cache->node, msg->src))
 		return;
 	weft_outbox_init(&outbox, cache->node);
 	rcu_read_lock();

@@ -11,6 +11,7 @@
 #include "control/netlink.h"
 #include "control/netlink_event.h"
 #include "fs/dir.h"
+#include "fs/fence.h"
 #include "fs/lifetime.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
@@ -109,6 +110,7 @@ static struct weft_rack *rack_make(u32 number)
 	rack->opened = weft_opened_new();
 	rack->told = weft_told_new(rack);
 	weft_dir_init(rack);
+	weft_fence_init(rack);
 	if (rack->recall && rack->opened && rack->told)
 		return rack;
 	rack_free(rack);

@@ -37,6 +37,8 @@ struct weft_told;
  * @told: what listeners to events were told, see control/netlink_event.h
  * @sweep: looks names up again, see dir.c
  * @sweep_next: the region that it looked at last
+ * @again: after the death of a node, what it did not answer is asked for again; see fence.c
+ * @again_ms: until then; of @again alone while that is queued
  * @instance: bit 0: it is mounted, see super.c
  */
 struct weft_rack {
@@ -54,6 +56,8 @@ struct weft_rack {
 	atomic64_t renewed;
 	struct delayed_work sweep;
 	u32 sweep_next;
+	struct delayed_work again;
+	unsigned int again_ms;
 	unsigned long instance;
 };
 

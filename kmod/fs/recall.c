@@ -15,6 +15,7 @@
 #include "base/stats.h"
 #include "blocks/giveback.h"
 #include "core/call.h"
+#include "fs/fence.h"
 #include "fs/inode.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
@@ -148,6 +149,8 @@ static int carry_out(const struct recall *r)
 		change(r->rack, &r->call);
 		return 0;
 	}
+	if (r->call.op == WEFT_CALL_FENCE)
+		return weft_fence(r->rack, r->call.members);
 	weft_stat_inc(&r->rack->node.counters, WEFT_STAT_RECALLS);
 	shrink(r->rack, r->call.region, r->call.size);
 	return 0;
@@ -209,6 +212,12 @@ static void say_busy(struct weft_rack *rack, const struct weft_msg *msg, struct 
 	weft_rpc_reply(&rack->node, msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
 }
 
+static bool is_served(u16 op)
+{
+	return op == WEFT_CALL_RECALLED || op == WEFT_CALL_RENEW || op == WEFT_CALL_CHANGED ||
+	       op == WEFT_CALL_FENCE;
+}
+
 void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 {
 	struct weft_recall *recall = rack->recall;
@@ -223,8 +232,7 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	if (!r)
 		goto drop;
 	if (weft_call_unpack(&r->call, msg->payload, msg->len) ||
-	    (r->call.op != WEFT_CALL_RECALLED && r->call.op != WEFT_CALL_CHANGED &&
-	     r->call.op != WEFT_CALL_RENEW))
+	    !is_served(r->call.op))
 		goto drop_free;
 	ret = note(recall, msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
 	if (ret < 0) {
@@ -293,6 +301,7 @@ void weft_recall_stop(struct weft_rack *rack)
 {
 	set_mounted(rack->recall, false);
 	flush_workqueue(rack->recall->wq);
+	weft_fence_stop(rack);
 }
 
 struct weft_recall *weft_recall_new(void)

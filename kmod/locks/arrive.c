@@ -118,7 +118,8 @@ void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg)
 	struct weft_klock *kl;
 	bool done = false;
 
-	if (weft_line_kind(msg->line) != WEFT_KIND_LOCK)
+	if (weft_line_kind(msg->line) != WEFT_KIND_LOCK ||
+	    weft_node_is_dead(locks->node, msg->src))
 		return;
 	weft_outbox_init(&outbox, locks->node);
 	/* pairs with synchronize_rcu() of weft_klock_stop() */

@@ -225,6 +225,40 @@ bool weft_klock_renew(struct weft_locks *locks, u8 blade, u64 *key, bool late,
 	return found;
 }
 
+void weft_klock_gone(struct weft_locks *locks, u32 dead)
+{
+	struct weft_lock_out out;
+	struct weft_outbox outbox;
+	struct weft_klock *kl;
+	u64 key = 0;
+
+	for (; (kl = weft_klock_next(locks, &key, U64_MAX)); key++) {
+		weft_klock_begin(kl, &outbox);
+		if (!kl->dead) {
+			weft_lock_gone(&kl->core, dead, &out);
+			weft_klock_act(kl, &out, &outbox);
+		}
+		weft_klock_end(kl, &outbox);
+		weft_klock_put(kl);
+		cond_resched();
+	}
+}
+
+void weft_klock_again(struct weft_locks *locks)
+{
+	struct weft_outbox outbox;
+	struct weft_klock *kl;
+	u64 key = 0;
+
+	for (; (kl = weft_klock_next(locks, &key, U64_MAX)); key++) {
+		weft_klock_begin(kl, &outbox);
+		weft_klock_ask_again(kl);
+		weft_klock_end(kl, &outbox);
+		weft_klock_put(kl);
+		cond_resched();
+	}
+}
+
 void weft_locks_start(struct weft_locks *locks)
 {
 	WRITE_ONCE(locks->mode, WEFT_KLOCKS_RUNNING);

@@ -85,6 +85,12 @@ struct weft_held_lock {
 bool weft_klock_renew(struct weft_locks *locks, u8 blade, u64 *key, bool late,
 		      struct weft_held_lock *held);
 
+/* Nodes have died, of which no message is taken any more: see weft_lock_gone(). */
+void weft_klock_gone(struct weft_locks *locks, u32 dead);
+
+/* Whatever was asked for and not answered is asked for again, now. */
+void weft_klock_again(struct weft_locks *locks);
+
 /* While a file system is mounted.  At the end all locks are given back. */
 void weft_locks_start(struct weft_locks *locks);
 void weft_locks_stop(struct weft_locks *locks);

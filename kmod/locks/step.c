@@ -61,6 +61,12 @@ static void set_timer(struct weft_klock *kl, u32 effects)
 		arm(kl, now + patience_ns(kl));
 }
 
+void weft_klock_ask_again(struct weft_klock *kl)
+{
+	if (!kl->dead && kl->armed && kl->losses)
+		arm(kl, ktime_get_ns());
+}
+
 static void count_sent(struct weft_klock *kl, const struct weft_msg *msg)
 {
 	if (msg->type != WEFT_MSG_ACQUIRE || msg->flags & WEFT_F_RELAY)

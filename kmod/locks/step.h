@@ -46,6 +46,9 @@ void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		    struct weft_outbox *outbox) __must_hold(&kl->lock);
 
+/* What it has asked for, and waited for longer than usual, is asked for again, now. */
+void weft_klock_ask_again(struct weft_klock *kl) __must_hold(&kl->lock);
+
 /* The core's word on hand-overs may have changed. */
 void weft_klock_note_hand_over(struct weft_klock *kl) __must_hold(&kl->lock);
 

@@ -37,6 +37,7 @@ struct weft_transport;
  * @key: of the rack; not set: it has none
  * @seq: the last sequence number that was given out
  * @members: bits of the nodes in the rack.  READ_ONCE
+ * @dead: nodes that are members, and that nothing is taken from, as they are dead.  READ_ONCE
  * @members_asked: ns, no later than when the first blade was asked for them
  * @failures: heartbeats in a row that the first blade did not answer.  READ_ONCE
  * @answered: when it last answered, jiffies.  READ_ONCE
@@ -68,6 +69,7 @@ struct weft_node {
 	struct weft_key key;
 	atomic_t seq;
 	u32 members;
+	u32 dead;
 	u64 members_asked;
 	unsigned int failures;
 	unsigned long answered;
@@ -102,6 +104,12 @@ void weft_node_exit(struct weft_node *node);
 static inline u32 weft_node_seq(struct weft_node *node)
 {
 	return (u32)atomic_inc_return(&node->seq);
+}
+
+/* Is it dead, says the first blade?  Then nothing is taken from it.  Any context. */
+static inline bool weft_node_is_dead(const struct weft_node *node, u32 member)
+{
+	return READ_ONCE(node->dead) & weft_node_bit(member);
 }
 
 /* What is under way from a member to this node. */

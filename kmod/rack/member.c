@@ -22,6 +22,8 @@
 #include "rack/member.h"
 
 #define HEARTBEAT_MS		1000
+#define HEARTBEAT_MIN_MS	50
+#define HEARTBEATS		6	/* in a lease, at least */
 #define REFRESH_MS		100	/* not more often than this */
 #define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
 #define UDP_OVERHEAD		(20 + 8)
@@ -286,18 +288,46 @@ out:
 
 /* --- membership ------------------------------------------------------------ */
 
-static void take_members(struct weft_member *m, const struct weft_call *reply)
+bool weft_member_fence(struct weft_member *m, u32 dead)
+{
+	if (!READ_ONCE(m->joined))
+		return false;
+	dead &= ~weft_node_bit(m->node->id);
+	spin_lock(&m->dead_lock);
+	m->fenced = ktime_get_ns();
+	WRITE_ONCE(m->node->dead, m->node->dead | dead);
+	spin_unlock(&m->dead_lock);
+	pr_info("weft: nodes %08x are dead, says memory blade 1\n", dead);
+	return true;
+}
+
+/*
+ * Who is dead and no member any more is a stranger like others, until it comes again.  An
+ * answer to what was asked before it was found dead does not say so.
+ */
+static void take_dead(struct weft_member *m, u32 members, u64 asked)
+{
+	spin_lock(&m->dead_lock);
+	if (asked > m->fenced)
+		WRITE_ONCE(m->node->dead, m->node->dead & members);
+	spin_unlock(&m->dead_lock);
+}
+
+static void take_members(struct weft_member *m, const struct weft_call *reply, u64 asked)
 {
 	bool changed = m->node->members != reply->members;
 
 	weft_peer_learn(&m->node->peers, reply->list, reply->list_len);
 	WRITE_ONCE(m->node->members, reply->members);
+	take_dead(m, reply->members, asked);
+	m->lease_ms = (u32)min_t(u64, reply->used, U32_MAX);
 	if (changed)
 		tell(m, WEFT_EVENT_MEMBERS, reply->members);
 }
 
 static int call_join(struct weft_member *m, struct weft_call *call, u32 timeout_ms)
 {
+	u64 asked = ktime_get_ns();
 	int err;
 
 	memset(call, 0, sizeof(*call));
@@ -307,7 +337,7 @@ static int call_join(struct weft_member *m, struct weft_call *call, u32 timeout_
 	call->addr = be32_to_cpu(m->config.addr);
 	err = weft_rpc_call(m->node, WEFT_BLADE_MIN, call, timeout_ms);
 	if (!err)
-		take_members(m, call);
+		take_members(m, call, asked);
 	return err;
 }
 
@@ -353,6 +383,14 @@ static int join_again(struct weft_member *m, struct weft_call *call)
 	return err;
 }
 
+/* Often enough that a few in a row may be lost before the lease ends. */
+static u32 heartbeat_ms(const struct weft_member *m)
+{
+	u32 ms = m->lease_ms / HEARTBEATS;
+
+	return ms ? clamp_t(u32, ms, HEARTBEAT_MIN_MS, HEARTBEAT_MS) : HEARTBEAT_MS;
+}
+
 /* Says that we live, and asks who else does. */
 static void heartbeat(struct work_struct *work)
 {
@@ -375,7 +413,7 @@ static void heartbeat(struct work_struct *work)
 	if (!err && !(call->members & weft_node_bit(m->node->id)))
 		err = join_again(m, call);
 	else if (!err)
-		take_members(m, call);
+		take_members(m, call, asked);
 	if (!err) {
 		/* pairs with weft_node_members() */
 		smp_store_release(&m->node->members_asked, asked);
@@ -386,7 +424,7 @@ static void heartbeat(struct work_struct *work)
 	kfree(call);
 	if (READ_ONCE(m->joined))
 		queue_delayed_work(system_long_wq, &m->heartbeat,
-				   msecs_to_jiffies(HEARTBEAT_MS));
+				   msecs_to_jiffies(heartbeat_ms(m)));
 }
 
 void weft_member_refresh(struct weft_member *m)
@@ -452,7 +490,7 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 	WRITE_ONCE(m->node->answered, jiffies);
 	WRITE_ONCE(m->joined, true);
 	queue_delayed_work(system_long_wq, &m->heartbeat,
-			   msecs_to_jiffies(HEARTBEAT_MS));
+			   msecs_to_jiffies(heartbeat_ms(m)));
 out:
 	mutex_unlock(&m->join_lock);
 	kfree(call);
@@ -533,6 +571,7 @@ void weft_member_init(struct weft_member *m, struct weft_node *node,
 	m->above = ops;
 	mutex_init(&m->join_lock);
 	mutex_init(&m->lock);
+	spin_lock_init(&m->dead_lock);
 	INIT_DELAYED_WORK(&m->heartbeat, heartbeat);
 }
 

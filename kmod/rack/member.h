@@ -10,6 +10,7 @@
 
 #include <linux/mutex.h>
 #include <linux/netlink.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -73,6 +74,9 @@ struct weft_member_ops {
  * @config: in use
  * @mounts: from before the attempt to join till after LEAVE
  * @life: number of this life
+ * @dead_lock: weft_node.dead, @fenced; taken without another one
+ * @fenced: when weft_node.dead last grew, ns
+ * @lease_ms: a node that is silent for so long is dead; 0: never is.  Of @heartbeat
  * @joined: written, as the members, the failures and the last answer in @node, by join,
  *	leave and heartbeat, which exclude each other
  * @heartbeat: once a second while it is a member
@@ -85,6 +89,9 @@ struct weft_member {
 	struct weft_config config;
 	unsigned int mounts;
 	u32 life;
+	spinlock_t dead_lock;
+	u64 fenced;
+	u32 lease_ms;
 	bool joined;
 	struct delayed_work heartbeat;
 };
@@ -142,6 +149,16 @@ int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer);
  */
 int weft_member_join(struct weft_member *m, __be32 *other);
 void weft_member_leave(struct weft_member *m);
+
+/**
+ * weft_member_fence() - the first blade says that nodes are dead
+ * @dead: bits of them
+ *
+ * They are until the blade has taken them out of the rack.  Process context.
+ *
+ * Return: false if this node has left it.
+ */
+bool weft_member_fence(struct weft_member *m, u32 dead);
 
 /* A peer is unknown, or our clock is wrong: ask the first blade at once.  Any context. */
 void weft_member_refresh(struct weft_member *m);
