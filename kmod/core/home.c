@@ -131,6 +131,23 @@ static bool free_lock(struct weft_home_line *l, u32 members, bool died)
 	return true;
 }
 
+/*
+ * The holder has ended its term, and says that a death is to be told on: to who has it
+ * now, whom this very message tells, or to who comes.
+ */
+static void hand_death_on(struct weft_home_line *l)
+{
+	l->died = true;
+	l->died_at = l->e.lock ? l->e.grant - WEFT_EPOCH_STEP : l->e.grant;
+}
+
+/* Of a lock: is what the directory answers news of a death, for who is to have it? */
+static bool is_for_heir(const struct weft_msg *msg)
+{
+	return msg->type == WEFT_MSG_GRANT || msg->type == WEFT_MSG_INV ||
+	       msg->type == WEFT_MSG_INFO;
+}
+
 static void request(struct weft_home_line *l, u32 members, bool use_switch,
 		    const struct weft_msg *msg, u32 fresh,
 		    struct weft_home_out *out)
@@ -147,8 +164,10 @@ static void request(struct weft_home_line *l, u32 members, bool use_switch,
 	if (is_lock(l))
 		free_lock(l, members, true);
 	out->dest = weft_dir_handle(&l->e, members, &out->msg, &out->targets);
+	if (is_lock(l) && out->msg.type == WEFT_MSG_HANDED && out->msg.flags & WEFT_F_DIED)
+		hand_death_on(l);
 	l->died = tells_death(l);
-	if (l->died && (out->msg.type == WEFT_MSG_GRANT || out->msg.type == WEFT_MSG_INV))
+	if (l->died && is_for_heir(&out->msg))
 		out->msg.flags |= WEFT_F_DIED;
 	if (out->dest == WEFT_TO_NOBODY || !use_switch || !may_move(l))
 		return;

@@ -21,6 +21,8 @@ static bool is_void(const struct weft_lock *l, u32 epoch)
 
 static void set_floor(struct weft_lock *l, u32 epoch)
 {
+	if (!l->floored || l->floor != epoch)
+		l->floor_died = false;
 	l->floored = true;
 	l->floor = epoch;
 }
@@ -76,6 +78,7 @@ static void send_hand(struct weft_lock *l, struct weft_lock_out *out)
 	m->holder = l->handed_to;
 	m->copyset = l->handed_readers;
 	m->nonce = l->handed.writers;
+	m->flags = l->handed_unmended ? WEFT_F_DIED : 0;
 	m->payload = l->handed.n ? out->list : NULL;
 	m->len = 4 * l->handed.n;
 	out->effects |= WEFT_DO_TIMER;
@@ -105,11 +108,14 @@ static void send_inv_ack(struct weft_lock *l, u32 txn, u32 epoch, u32 copyset,
 	struct weft_msg *m = send(l, out, (u8)weft_txn_member(txn),
 				  WEFT_MSG_INV_ACK, txn);
 
+	if (!is_void(l, epoch)) {
+		set_floor(l, epoch);
+		l->floor_died |= died;
+	}
 	m->grant = epoch;
 	m->copyset = copyset;
-	m->flags = died ? WEFT_F_DIED : 0;
-	if (!is_void(l, epoch))
-		set_floor(l, epoch);
+	/* again, if the first answer was lost */
+	m->flags = died || (l->floor == epoch && l->floor_died) ? WEFT_F_DIED : 0;
 }
 
 static void send_hand_ack(struct weft_lock *l, const struct weft_msg *msg,
@@ -153,12 +159,19 @@ static void granted(struct weft_lock *l, struct weft_lock_out *out)
 }
 
 /*
- * The writer before the one that is to have the lock died with it.  Of HANDED, the same bit
- * would be the dead one's own word: who hands over lives.
+ * The writer before the one that is to have the lock died with it; of HANDED, a writer
+ * before the one that hands over, and nobody has mended that since.
  */
 static bool tells_death(const struct weft_msg *msg)
 {
-	return msg->type != WEFT_MSG_HANDED && msg->flags & WEFT_F_DIED;
+	return msg->flags & WEFT_F_DIED;
+}
+
+/* Of the term that we are about to have the lock in: no news any more when we have it. */
+static void note_death(struct weft_lock *l, const struct weft_msg *msg)
+{
+	if (l->state != WEFT_M && tells_death(msg))
+		l->died = true;
 }
 
 /* Permission to read that is older than any term after @epoch. */
@@ -264,6 +277,8 @@ static void hand_over(struct weft_lock *l, struct weft_lock_out *out)
 {
 	l->handed = l->queue;
 	l->handed_epoch = l->epoch;
+	l->handed_unmended = l->unmended;
+	l->unmended = false;
 	l->handing = true;
 	choose(l);
 	memset(&l->queue, 0, sizeof(l->queue));
@@ -303,8 +318,9 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out)
 	l->state = WEFT_I;
 	if (l->yielding)
 		send_inv_ack(l, l->yield_txn, l->yield, l->yield_copyset,
-			     l->yield_died, out);
+			     l->yield_died || l->unmended, out);
 	l->yielding = false;
+	l->unmended = false;
 	settle(l, out);
 }
 
@@ -360,7 +376,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 {
 	/* an answer to us as holder: nobody is left to wait for */
 	if (l->tenured && msg->status == WEFT_M && msg->grant == l->epoch) {
-		l->died |= tells_death(msg);
+		note_death(l, msg);
 		l->waiting_on = 0;
 		check_enter(l, out);
 		return;
@@ -411,7 +427,7 @@ static void recv_inv_ack(struct weft_lock *l, const struct weft_msg *msg,
 	if (!l->tenured || msg->grant != l->epoch)
 		return;
 	/* before check_enter(): programs that get in now are to know */
-	l->died |= tells_death(msg);
+	note_death(l, msg);
 	l->waiting_on &= ~weft_node_bit(msg->src);
 	check_enter(l, out);
 	settle(l, out);
@@ -458,6 +474,7 @@ static void recv_info(struct weft_lock *l, const struct weft_msg *msg,
 	l->query = 0;
 	if (msg->holder == me(l) && may_begin(l, msg->grant)) {
 		begin_term(l, msg->grant, msg->copyset);
+		note_death(l, msg);
 		if (!l->want)
 			l->txn = weft_txn(l->self, fresh);
 		if (l->waiting_on)
@@ -478,6 +495,7 @@ static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 	at = weft_queue_find(&list, l->self);
 	if (l->tenured && msg->grant == l->epoch) {
 		/* we know, but perhaps not who waits */
+		note_death(l, msg);
 		weft_queue_append_all(&l->queue, &list, msg->copyset | me(l));
 		if (l->state == WEFT_M && l->queue.n)
 			revoke(l, out);
@@ -488,6 +506,7 @@ static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 		weft_queue_append_all(&l->queue, &list, msg->copyset | me(l));
 		weft_queue_append_all(&l->queue, &late, me(l));
 		begin_term(l, msg->grant, msg->copyset);
+		note_death(l, msg);
 		check_enter(l, out);
 	} else if (may_begin(l, msg->grant)) {
 		/* not what we ask for now: is it a late copy, or really ours? */
@@ -514,12 +533,13 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 	at = weft_queue_find(&list, l->self);
 	if (current && l->want == WEFT_S && at >= 0 && list.txn[at] == l->txn) {
 		begin_read(l, epoch);
+		note_death(l, msg);
 		granted(l, out);
 		if (msg->holder)
 			yield_to(l, msg, holder, n < list.n ? list.txn[n] : 0, out);
 	} else if (l->state == WEFT_I && !l->tenured && msg->holder) {
 		/* not ours any more, but the next holder counts on us */
-		send_inv_ack(l, holder, msg->grant, msg->copyset, false, out);
+		send_inv_ack(l, holder, msg->grant, msg->copyset, tells_death(msg), out);
 	}
 	settle(l, out);
 }
@@ -535,6 +555,7 @@ static void handed_all(struct weft_lock *l, const struct weft_msg *msg,
 	if (msg->copyset & me(l) && l->state == WEFT_I &&
 	    !is_void(l, msg->grant)) {
 		begin_read(l, msg->grant);
+		note_death(l, msg);
 		if (l->want == WEFT_S)
 			granted(l, out);
 	}

@@ -33,6 +33,7 @@
  * @tenured: this node holds the queue
  * @ended: @last is valid
  * @floored: @floor is valid
+ * @floor_died: who has that term was told by us that a writer before it died
  * @handing: a hand-over is under way that nobody has confirmed
  * @tries: time-outs in a row
  * @nacks: refusals in a row
@@ -44,6 +45,8 @@
  * @waiting_on: tenured: readers that have not given up the lock
  * @died: the writer before us died with the lock, see struct weft_home_line; of the
  *	permission that this node has, or waits for readers to have
+ * @unmended: that a writer died with the lock nobody has mended yet: who has it next is to
+ *	hear so.  Set by the host before it calls weft_lock_revoked() or weft_lock_share()
  * @yielding: S: somebody waits for us to give it up
  * @yield_died: ... and is to hear that the writer before it died with the lock
  * @yield: ... in this term
@@ -56,6 +59,7 @@
  * @handed_epoch: HAND: the term that it ends
  * @handed_to: HAND: bit of the next holder, 0 for none
  * @handed_readers: HAND: who reads meanwhile
+ * @handed_unmended: HAND: @unmended, as it was
  */
 struct weft_lock {
 	u64 key;
@@ -66,8 +70,11 @@ struct weft_lock {
 	bool tenured;
 	bool ended;
 	bool floored;
+	bool floor_died;
 	bool handing;
 	bool died;
+	bool unmended;
+	bool handed_unmended;
 	bool yielding;
 	bool yield_died;
 	u8 tries;

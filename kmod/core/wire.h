@@ -34,9 +34,10 @@
 #define WEFT_WIRE_TAGGED	1
 
 /*
- * GRANT, INV, INV_ACK of a lock: the node that had the lock to write died, perhaps with it.
- * Only a home says so: the lock stays there until somebody has heard it, so that no switch
- * needs to know of this flag.
+ * GRANT, INV, INV_ACK, INFO of a lock: who had the lock to write died, perhaps with it.
+ * Only a home says so: the lock stays there until somebody has heard it.  HAND, HANDED: a
+ * node says so whose programs have heard it, or know it of a process of theirs, and have
+ * not mended it.  A switch passes that on and need not know of it.
  */
 #define WEFT_F_DIED		0x80
 
