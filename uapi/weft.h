@@ -52,13 +52,14 @@
  *	3	LISTED: some who read-lock it may be in no count, but in lists only.
  *		Set by programs and the kernel, cleared by the kernel
  *	4	TELL: tell the kernel when it was left.  Written by the kernel
+ *	5	DIED: who had it to write died with it, see below.  Written by the kernel
  *	8-31	how many read-lock it, and are in no list
  *	32-47	owner number of the file through which it is write-locked, 0: nobody
  *	48-59	READS: how often it was read-locked lately without being write-locked.
  *		Written by programs, for themselves
  *	60-63	0
  *
- * Taking it to read, without the kernel: bits 0-1 are 1 or 2, SLOW, TELL and the
+ * Taking it to read, without the kernel: bits 0-1 are 1 or 2, SLOW, TELL, DIED and the
  * owner are 0; add WEFT_WORD_READER.  Or, if LISTED is set, only list it, see
  * struct weft_holds.  To write: bits 0-1 are 2, all above but TELL and READS is 0; put
  * in the owner number of the own file, clear READS, leave TELL.  Leaving: take the
@@ -68,11 +69,19 @@
  * LISTED may be set by whoever adds a reader: then readers need not change the word any
  * more, but the first one to write has to ask the kernel, which looks through all
  * lists.  It is worth it after a few thousand reads without a write.
+ *
+ * DIED: the process that had it to write ended without leaving it, or its node died and may
+ * have held it; so what the lock guards may be half changed, or, if the node died, be older
+ * than it was.  It is there when the lock can be had, so whoever has it can read it, and no
+ * one takes such a lock without the kernel.  It stays, and goes with the lock to other
+ * nodes, however many take and leave it, until somebody who has it says that all is right:
+ * WEFT_IOC_LOCK_MEND.
  */
 #define WEFT_WORD_PERM		0x0000000000000003ull
 #define WEFT_WORD_SLOW		0x0000000000000004ull
 #define WEFT_WORD_LISTED	0x0000000000000008ull
 #define WEFT_WORD_TELL		0x0000000000000010ull
+#define WEFT_WORD_DIED		0x0000000000000020ull
 #define WEFT_WORD_READER	0x0000000000000100ull
 #define WEFT_WORD_READERS	0x00000000FFFFFF00ull
 #define WEFT_WORD_OWNER_SHIFT	32
@@ -117,7 +126,7 @@ struct weft_lock_word {
  *
  * Listed, if WEFT_LOCK_LISTS was said of the file and the cell is one of the first
  * WEFT_LIST_CELLS: entry LISTED, then a full barrier, then read the word: it is held
- * if LISTED is set, SLOW and TELL are not.  To leave it, and also if it is not held:
+ * if LISTED is set, SLOW, TELL and DIED are not.  To leave it, and also if it is not held:
  * entry 0, a full barrier, read the word: if SLOW or TELL is set, WEFT_IOC_LOCK_WAKE.
  * The barriers' partner is the kernel's, between setting SLOW and looking through the
  * lists: either it sees the entry, or the thread sees SLOW.
@@ -190,7 +199,8 @@ struct weft_lock_open {
  *	fetched all the same, which takes the time of an answer.  Who holds it on
  *	another node does not answer: that is known after a few times that time,
  *	and at once when it is tried again.  Or WEFT_LOCK_UNTIL: wait until
- *	@deadline_ns
+ *	@deadline_ns.  WEFT_LOCK_HEAR: ACQUIRE returns WEFT_LOCK_OWNER_DIED if it has
+ *	got the lock and DIED is set, for those who cannot read the word
  * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC, for WEFT_LOCK_UNTIL
  * @deadline_ns: on that clock
  *
@@ -217,6 +227,9 @@ struct weft_lock_op {
 
 #define WEFT_LOCK_TRY		1
 #define WEFT_LOCK_UNTIL		2
+#define WEFT_LOCK_HEAR		4
+
+#define WEFT_LOCK_OWNER_DIED	1
 
 /**
  * struct weft_lock_range - a piece of a region
@@ -298,6 +311,12 @@ struct weft_policy {
 	__u32 which;
 };
 
+/*
+ * WEFT_IOC_LOCK_MEND: what the lock of this slot guards is right again, DIED goes.  By who
+ * has the lock; the kernel does not look whether that is so.  To write, if it is a lock that
+ * its users expect to tell of deaths.  Errors: EBADF no such slot; EACCES the file was opened
+ * for reading only; EFAULT.
+ */
 #define WEFT_IOC_MAGIC		'W'
 #define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 1, struct weft_lock_open)
 #define WEFT_IOC_LOCK_ACQUIRE	_IOW(WEFT_IOC_MAGIC, 2, struct weft_lock_op)
@@ -306,5 +325,6 @@ struct weft_policy {
 #define WEFT_IOC_LOCK_BIND	_IOW(WEFT_IOC_MAGIC, 5, struct weft_lock_bind)
 #define WEFT_IOC_POLICY_GET	_IOR(WEFT_IOC_MAGIC, 6, struct weft_policy)
 #define WEFT_IOC_POLICY_SET	_IOW(WEFT_IOC_MAGIC, 7, struct weft_policy)
+#define WEFT_IOC_LOCK_MEND	_IOW(WEFT_IOC_MAGIC, 8, __u32)
 
 #endif /* _UAPI_WEFT_H */

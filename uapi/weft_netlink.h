@@ -227,6 +227,9 @@
  *   DIRECTORY		COUNT: COUNT misses were answered by the switch if SWITCH is there,
  *			else by homes; sent when that has changed, and once after the
  *			first listener has come, when there are misses
+ *   LOCK_OWNER_DIED	REGION, OFFSET: a lock has come to this node whose owner, a node, or
+ *			a process of another one, died with it, and nobody has mended
+ *			what it guards since
  */
 #ifndef _UAPI_WEFT_NETLINK_H
 #define _UAPI_WEFT_NETLINK_H
@@ -583,6 +586,7 @@ enum weft_a_lock {
  * @WEFT_EVENT_KIND_ACCESS_FAILED: a program gets a signal instead of a page
  * @WEFT_EVENT_KIND_UNANSWERED: a request gets no answer
  * @WEFT_EVENT_KIND_DIRECTORY: the directory is somewhere else now
+ * @WEFT_EVENT_KIND_LOCK_OWNER_DIED: a lock has come whose last owner died with it
  */
 enum weft_event_kind {
 	WEFT_EVENT_KIND_NODE_JOINED,
@@ -596,6 +600,7 @@ enum weft_event_kind {
 	WEFT_EVENT_KIND_ACCESS_FAILED,
 	WEFT_EVENT_KIND_UNANSWERED,
 	WEFT_EVENT_KIND_DIRECTORY,
+	WEFT_EVENT_KIND_LOCK_OWNER_DIED,
 
 	__WEFT_EVENT_KIND_MAX
 };

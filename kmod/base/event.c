@@ -56,6 +56,16 @@ void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, 
 	weft_event_tell(&e, GFP_NOFS);
 }
 
+void weft_event_owner_died(const struct weft_node *node, u32 region, u64 offset)
+{
+	const struct weft_event e = {
+		.node = node, .kind = WEFT_EVENT_KIND_LOCK_OWNER_DIED, .region = region,
+		.has_offset = true, .offset = offset,
+	};
+
+	weft_event_tell(&e, GFP_ATOMIC);
+}
+
 void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks)
 {
 	const struct weft_event e = {

@@ -67,6 +67,9 @@ void weft_event_removed(const struct weft_node *node, u32 region, const char *na
 /* A file that was closed held a lock @holds times, as when a process dies. */
 void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, u32 holds);
 
+/* A lock has come here that a node, or a process of another one, died with.  Any context. */
+void weft_event_owner_died(const struct weft_node *node, u32 region, u64 offset);
+
 /* Modified blocks that could not be brought home. */
 void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks);
 

@@ -108,6 +108,8 @@
 	X(LOCK_HANDED,		"lock_handed") \
 	X(LOCK_WAITS_NSEC,	"lock_waits_nsec") \
 	X(LOCK_RELEASES_DEAD,	"lock_releases_dead") \
+	/* ... that came here after their owner had died, and that nobody had mended since */ \
+	X(LOCK_OWNERS_DIED,	"lock_owners_died") \
 	/* blocks that locks guard: asked for when the lock had come; */ \
 	/* passed on with it, come with it, expected with it in vain */ \
 	X(LOCK_BLOCKS_FETCHED,	"lock_blocks_fetched") \

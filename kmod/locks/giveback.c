@@ -160,6 +160,7 @@ void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
 		weft_klock_begin(kl, &outbox);
 		if (!kl->dead) {
 			weft_lock_init(&kl->core, kl->core.key, locks->node->id);
+			weft_word_mend(kl);
 			weft_klock_note_hand_over(kl);
 			if (kl->guard)
 				weft_guard_drop(kl->guard, &outbox);
@@ -195,6 +196,8 @@ static bool renew_one(struct weft_klock *kl, bool late,
 	if (is_held && !late && old.state == WEFT_M)
 		return true;
 	weft_lock_init(l, old.key, kl->locks->node->id);
+	/* of a lock that is open the word says it */
+	l->unmended = old.unmended;
 	if (is_held && !late) {
 		l->state = WEFT_S;
 		l->epoch = old.epoch;

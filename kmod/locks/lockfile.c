@@ -20,6 +20,7 @@
 #include "locks/shared.h"
 #include "locks/slots.h"
 #include "locks/wait.h"
+#include "locks/word.h"
 #include "weft.h"
 
 #define OWNER_MAX	65535
@@ -267,7 +268,7 @@ static void note_interrupted(struct weft_lockfile *lf, u32 slot, u64 since)
 
 static int patience_of(const struct weft_lock_op *op, struct weft_patience *p)
 {
-	if (op->flags & ~(WEFT_LOCK_TRY | WEFT_LOCK_UNTIL))
+	if (op->flags & ~(WEFT_LOCK_TRY | WEFT_LOCK_UNTIL | WEFT_LOCK_HEAR))
 		return -EINVAL;
 	p->try = op->flags & WEFT_LOCK_TRY;
 	p->until = op->flags & WEFT_LOCK_UNTIL;
@@ -308,6 +309,8 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 		weft_seen_taken(lf->slots, op.slot);
 	if (err == -ERESTARTSYS)
 		note_interrupted(lf, op.slot, h.since);
+	if (!err && op.flags & WEFT_LOCK_HEAR && weft_word_died(kl))
+		return WEFT_LOCK_OWNER_DIED;
 	return err;
 }
 
@@ -325,6 +328,22 @@ static long ioctl_wake(struct file *file, const u32 __user *arg)
 	return 0;
 }
 
+static long ioctl_mend(struct file *file, const u32 __user *arg)
+{
+	struct weft_klock *kl;
+	u32 slot;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EACCES;
+	if (get_user(slot, arg))
+		return -EFAULT;
+	kl = weft_lockfile_klock(lockfile_of(file), slot);
+	if (!kl)
+		return -EBADF;
+	weft_klock_mend(kl);
+	return 0;
+}
+
 long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned int cmd,
 			 unsigned long arg)
 {
@@ -338,6 +357,8 @@ long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned i
 		return ioctl_op(file, cmd, user);
 	case WEFT_IOC_LOCK_WAKE:
 		return ioctl_wake(file, user);
+	case WEFT_IOC_LOCK_MEND:
+		return ioctl_mend(file, user);
 	case WEFT_IOC_LOCK_BIND:
 		return weft_lockbind_ioctl(lockfile_of(file),
 					   !(file->f_mode & FMODE_WRITE), user);

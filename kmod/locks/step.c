@@ -4,6 +4,7 @@
 #include <linux/sched/signal.h>
 
 #include "base/compat.h"
+#include "base/event.h"
 #include "base/hist.h"
 #include "base/stats.h"
 #include "base/trace.h"
@@ -166,6 +167,20 @@ static struct weft_waiter *first_waiter(struct weft_klock *kl)
 	return list_first_entry_or_null(&kl->waiters, struct weft_waiter, node);
 }
 
+/* The lock is here, and a writer has died with it: before any program has it. */
+static void note_death(struct weft_klock *kl)
+{
+	const struct weft_node *node = kl->locks->node;
+	u64 key = kl->core.key;
+
+	if (!kl->core.died || kl->core.state == WEFT_I)
+		return;
+	kl->core.died = false;
+	weft_word_note_death(kl);
+	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_OWNERS_DIED);
+	weft_event_owner_died(node, weft_line_region(key), weft_line_index(key));
+}
+
 /* Until @lock is let go of, @w stays: the waiter takes the lock to see @done. */
 static void finish(struct weft_klock *kl, struct weft_waiter *w, int err)
 {
@@ -238,6 +253,7 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 	u32 i;
 
 	lockdep_assert_held(&kl->lock);
+	note_death(kl);
 	if (out->effects & WEFT_DO_REVOKE && !kl->heard)
 		kl->heard = ktime_get_ns();
 	for (i = 0; i < out->n; i++) {
@@ -298,6 +314,7 @@ static void revoked(struct weft_klock *kl, struct weft_outbox *outbox)
 	if (writer && kl->guard && passes(kl))
 		weft_guard_yield(kl->guard, writer, outbox);
 	kl->heard = 0; /* it may have to be given up again at once */
+	weft_word_tell_on(kl, true);
 	weft_lock_revoked(&kl->core, &out);
 	weft_klock_act(kl, &out, outbox);
 	if (waited_for)
@@ -314,9 +331,14 @@ static bool share(struct weft_klock *kl, struct weft_outbox *outbox)
 	struct weft_lock_out out;
 
 	if ((w && w->holder->perm == WEFT_M) ||
-	    READ_ONCE(*kl->word) & WEFT_WORD_OWNER ||
-	    !weft_lock_share(&kl->core, &out))
+	    READ_ONCE(*kl->word) & WEFT_WORD_OWNER)
 		return false;
+	weft_word_tell_on(kl, false);
+	if (!weft_lock_share(&kl->core, &out)) {
+		/* the word says so: it may be mended until then */
+		kl->core.unmended = false;
+		return false;
+	}
 	kl->hands = 0;
 	weft_klock_act(kl, &out, outbox);
 	return true;

@@ -47,6 +47,7 @@ void weft_klock_detach(struct weft_klock *kl)
 	weft_learn_forget(kl, &outbox);
 	learn = kl->learn;
 	kl->learn = NULL;
+	weft_word_tell_on(kl, true);
 	kl->word = NULL;
 	kl->lists = NULL;
 	kl->unsettled = false;
@@ -137,6 +138,13 @@ void weft_klock_kick(struct weft_klock *kl)
 	weft_klock_begin(kl, &outbox);
 	weft_klock_end(kl, &outbox);
 	left(kl);
+}
+
+void weft_klock_mend(struct weft_klock *kl)
+{
+	spin_lock_bh(&kl->lock);
+	weft_word_mend(kl);
+	spin_unlock_bh(&kl->lock);
 }
 
 int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)

@@ -42,6 +42,9 @@ int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h);
 struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 				   struct weft_guard *guard);
 
+/* Who has it says that what it guards is right again. */
+void weft_klock_mend(struct weft_klock *kl);
+
 /* A program has left the lock: who is next? */
 void weft_klock_kick(struct weft_klock *kl);
 

@@ -127,12 +127,55 @@ u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 	u32 n = readers ? take_readers(kl, readers) : 0;
 
 	lockdep_assert_held(&kl->lock);
-	/* who has it next finds that no thread of its own had it: before it can */
-	if ((READ_ONCE(*kl->word) & WEFT_WORD_OWNER) == owner_bits(owner))
+	if ((READ_ONCE(*kl->word) & WEFT_WORD_OWNER) == owner_bits(owner)) {
+		/* who has it next finds both: before it can */
 		WRITE_ONCE(container_of(kl->word, struct weft_lock_word, word)->holder, 0);
+		weft_word_note_death(kl);
+	}
 	n += take_owner(kl, owner);
 	kl->moves += n > 0;
 	return n;
+}
+
+/* Sets and clears what the kernel alone sets of the word. */
+static void change(struct weft_klock *kl, u64 set, u64 clear)
+{
+	u64 old = READ_ONCE(*kl->word);
+
+	while (!try_cmpxchg(kl->word, &old, (old & ~clear) | set))
+		;
+}
+
+void weft_word_note_death(struct weft_klock *kl)
+{
+	lockdep_assert_held(&kl->lock);
+	if (kl->word)
+		change(kl, WEFT_WORD_DIED, 0);
+	else
+		kl->core.unmended = true;
+}
+
+bool weft_word_died(const struct weft_klock *kl)
+{
+	return READ_ONCE(*kl->word) & WEFT_WORD_DIED;
+}
+
+void weft_word_mend(struct weft_klock *kl)
+{
+	lockdep_assert_held(&kl->lock);
+	kl->core.unmended = false;
+	if (kl->word)
+		change(kl, 0, WEFT_WORD_DIED);
+}
+
+void weft_word_tell_on(struct weft_klock *kl, bool leave)
+{
+	lockdep_assert_held(&kl->lock);
+	if (!kl->word || !weft_word_died(kl))
+		return;
+	kl->core.unmended = true;
+	if (leave)
+		change(kl, 0, WEFT_WORD_DIED);
 }
 
 bool weft_word_mirror(struct weft_klock *kl, u64 bits)
@@ -146,10 +189,13 @@ bool weft_word_mirror(struct weft_klock *kl, u64 bits)
 	old = READ_ONCE(*kl->word);
 	do {
 		new = (old & ~ours) | kl->core.state | bits;
+		if (kl->core.unmended)
+			new |= WEFT_WORD_DIED;
 		/* who wants to write has to ask anyhow, so reading may be cheap */
 		if (kl->core.state == WEFT_S && !bits && kl->lists)
 			new |= WEFT_WORD_LISTED;
 	} while (new != old && !try_cmpxchg(kl->word, &old, new));
+	kl->core.unmended = false;
 	if (new & (WEFT_WORD_READERS | WEFT_WORD_OWNER))
 		return true;
 	if (!(new & WEFT_WORD_LISTED) || bits != WEFT_WORD_SLOW)

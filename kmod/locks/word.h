@@ -32,8 +32,29 @@ bool weft_word_leave(struct weft_klock *kl, const struct weft_holder *h)
 u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 	__must_hold(&kl->lock);
 
+/*
+ * Who had the lock to write last died with it: in the word, as long as there is one, or
+ * else in the core's @unmended.
+ */
+void weft_word_note_death(struct weft_klock *kl) __must_hold(&kl->lock);
+
+/* Is that so, and has nobody mended it?  No lock needed, if the lock is open. */
+bool weft_word_died(const struct weft_klock *kl);
+
+/* Somebody has. */
+void weft_word_mend(struct weft_klock *kl) __must_hold(&kl->lock);
+
+/*
+ * The permission is about to be given up, or shared with other nodes: the core is told
+ * what the word says.  If @leave the word does not say it any more.
+ */
+void weft_word_tell_on(struct weft_klock *kl, bool leave) __must_hold(&kl->lock);
+
 /**
  * weft_word_mirror() - put permission and what programs have to do into the word
+ *
+ * And what the core has of a death that nobody has mended; then the core has it no more.
+ *
  * @bits: WEFT_WORD_SLOW, WEFT_WORD_TELL or 0
  *
  * Return: whether somebody holds the lock, said by the word together with @bits, and by

@@ -584,6 +584,7 @@ def hear(spec):
     expect(f, 10, kind="region-removed", region=7, name="made", pid=0)
     expect(f, 10, kind="region-removed", region=16777215, name="n" * 255)
     expect(f, 10, kind="lock-abandoned", region=5, offset=(1 << 64) - 1, count=3, pid=0)
+    expect(f, 10, kind="lock-owner-died", region=7, offset=640)
     expect(f, 10, kind="blocks-lost", region=7, count=(1 << 64) - 1)
     expect(f, 10, kind="access-failed", region=7, offset=4101, errno=110, pid=0)
     expect(f, 10, kind="unanswered", region=7, offset=65536, count=8)

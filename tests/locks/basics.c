@@ -102,7 +102,7 @@ static void refused(const struct user *u, uint32_t slot)
 	o.mode = 3;
 	expect("ACQUIRE for nothing known", op_errno(u->fd, o), EINVAL);
 	o.mode = WEFT_LOCK_READ;
-	o.flags = 4;
+	o.flags = 8;
 	expect("ACQUIRE with flags from the future", op_errno(u->fd, o), EINVAL);
 	o.flags = WEFT_LOCK_TRY | WEFT_LOCK_UNTIL;
 	expect("ACQUIRE that tries and waits", op_errno(u->fd, o), EINVAL);

@@ -8,7 +8,8 @@
  * With --kill, processes die at random moments, with locks in hand, waiting for
  * them, or half way through taking one.  A writer that dies leaves its name in the
  * record.  Then a record may hold one increment more for each thread that was
- * killed, and a torn record must have the name of a writer in it.  All locks must
+ * killed, and a torn record must have the name of a writer in it; whoever finds that is told
+ * by the lock that its owner died.  All locks must
  * be there to be taken in the end.
  *
  * With --guard, each record is spread over pages of its own, and the kernel is told
@@ -58,7 +59,7 @@ struct control {
 /* What the processes of a node share: it survives those that are killed. */
 struct shared {
 	_Atomic uint64_t sum[LOCKS_MAX];
-	_Atomic uint64_t reads, writes, quick, asked, busy, late, beside;
+	_Atomic uint64_t reads, writes, quick, asked, busy, late, mended, beside;
 	_Atomic bool stop;
 };
 
@@ -149,6 +150,8 @@ static void read_record(struct worker *w, unsigned int lock)
 
 	if (holder && !job.kill_ms)
 		wrong(w, lock, "a writer is here while it is read");
+	if (holder && !user_died(&job.user, job.slot[lock]))
+		wrong(w, lock, "a reader is not told that a writer died");
 	if (torn && !holder)
 		wrong(w, lock, "a reader sees it torn");
 	linger(w);
@@ -163,6 +166,8 @@ static void write_record(struct worker *w, unsigned int lock)
 
 	if (dead && !job.kill_ms)
 		wrong(w, lock, "another writer is here");
+	if (dead && !user_died(&job.user, job.slot[lock]))
+		wrong(w, lock, "a writer is not told that another one died");
 	if (is_torn(lock) && !dead)
 		wrong(w, lock, "a writer finds it torn");
 	atomic_store(holder_of(lock), w->id);
@@ -178,6 +183,12 @@ static void write_record(struct worker *w, unsigned int lock)
 	    atomic_load(copy_of(lock, 0)) != value + 1)
 		wrong(w, lock, "somebody else has written");
 	atomic_store(holder_of(lock), 0);
+	/* not always: then the next one hears of it */
+	if (user_died(&job.user, job.slot[lock]) && below(w, 4)) {
+		if (user_mend(&job.user, job.slot[lock]))
+			node_die("MEND: %s", strerror(errno));
+		atomic_fetch_add(&job.shared->mended, 1);
+	}
 }
 
 /* Return: whether it was taken. */
@@ -452,11 +463,11 @@ static void begin(void)
 
 static void tell(const struct shared *s, uint64_t killed)
 {
-	printf("node %u: %llu reads, %llu writes; %llu taken without the kernel, %llu with it; busy %llu, late %llu; killed %llu threads by now\n",
+	printf("node %u: %llu reads, %llu writes; %llu taken without the kernel, %llu with it; busy %llu, late %llu; mended %llu; killed %llu threads by now\n",
 	       node.number, (unsigned long long)s->reads, (unsigned long long)s->writes,
 	       (unsigned long long)s->quick, (unsigned long long)s->asked,
 	       (unsigned long long)s->busy, (unsigned long long)s->late,
-	       (unsigned long long)killed);
+	       (unsigned long long)s->mended, (unsigned long long)killed);
 }
 
 static const char usage[] =

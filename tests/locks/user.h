@@ -80,6 +80,17 @@ static inline int user_op(const struct user *u, unsigned long op, uint32_t slot,
 	return 0;
 }
 
+static inline bool user_died(const struct user *u, uint32_t slot)
+{
+	return atomic_load((_Atomic uint64_t *)&u->words[slot].word) & WEFT_WORD_DIED;
+}
+
+/* Return: 0 or errno. */
+static inline int user_mend(const struct user *u, uint32_t slot)
+{
+	return ioctl(u->fd, WEFT_IOC_LOCK_MEND, &slot) ? errno : 0;
+}
+
 static inline int user_ask(const struct user *u, uint32_t slot, uint32_t mode,
 			   uint32_t flags, int64_t deadline)
 {
@@ -122,7 +133,7 @@ static inline bool user_take(const struct user *u, uint32_t cell, uint32_t slot,
 			     uint32_t mode)
 {
 	_Atomic uint64_t *word = (_Atomic uint64_t *)&u->words[slot].word;
-	const uint64_t waits = WEFT_WORD_SLOW | WEFT_WORD_TELL;
+	const uint64_t waits = WEFT_WORD_SLOW | WEFT_WORD_TELL | WEFT_WORD_DIED;
 	_Atomic uint32_t *entry = user_find(u, cell, 0);
 	uint64_t old = atomic_load(word), new;
 	bool ok;

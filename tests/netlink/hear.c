@@ -26,6 +26,7 @@ static const struct { uint32_t has, may; } kinds[__WEFT_EVENT_KIND_MAX] = {
 	[WEFT_EVENT_KIND_ACCESS_FAILED]	 = { AT | BIT(WEFT_A_EVENT_ERRNO) | BY, 0 },
 	[WEFT_EVENT_KIND_UNANSWERED]	 = { AT | COUNT, 0 },
 	[WEFT_EVENT_KIND_DIRECTORY]	 = { COUNT, BIT(WEFT_A_EVENT_SWITCH) },
+	[WEFT_EVENT_KIND_LOCK_OWNER_DIED] = { AT, 0 },
 };
 
 static uint32_t told[__WEFT_EVENT_KIND_MAX];

@@ -32,6 +32,7 @@ HAMMER=$BUILD/tests/locks-hammer
 BASICS=$BUILD/tests/locks-basics
 CROWD=$BUILD/tests/locks-crowd
 CROWD_MS=$((8000 * SCALE))	# in an emulated guest
+DIED=$BUILD/tests/locks-died
 TURNS=$BUILD/tests/locks-turns
 TURNS_ROUNDS=100		# of each node
 TURNS_PAGES=4
@@ -172,6 +173,31 @@ take()
 	on "$1" "$BASICS" take /weft/hand "$AT" "$2" "$3"
 }
 
+# heir NODE r|w [mend]: what a process there hears that takes it.
+heir()
+{
+	on "$1" "$DIED" take /weft/hand "$AT" "$2" 20000 "${@:3}"
+}
+
+# The process of node 1 that died with the lock, told from node to node.
+owner_died()
+{
+	local died="taken: its owner died"
+
+	check "node 2 takes it again, and hears that its owner died" says "$died" heir node2 w
+	check "node 3 hears that, too, which reads" says "$died" heir node3 r
+	check "so does node 1, which writes" says "$died" heir node1 w
+	check "node 1 gets the lock from nobody" says "$died" heir node1 w
+	check "node 2 mends it" says "$died" heir node2 w mend
+	check "node 3 hears nothing" says "taken" heir node3 w
+	check "neither does node 1" says "taken" heir node1 r
+	check "a process of node 2 dies with it" on node2 "$DIED" die /weft/hand "$AT"
+	check "node 3 reads, and hears" says "$died" heir node3 r
+	check "node 2 reads, and hears" says "$died" heir node2 r
+	check "node 1 writes, hears, mends" says "$died" heir node1 w mend
+	check "node 2 hears nothing" says "taken" heir node2 r
+}
+
 # waits NODE: somebody there waits for a lock; as long as nobody does, it is asked again.
 waits()
 {
@@ -222,6 +248,10 @@ by_hand()
 	check "node 3 comes back" join_rack node3
 	check "node 3 takes the lock to read" says "taken" take node3 r 20000
 	check "node 1 takes it to write" says "taken" take node1 w 20000
+	remember
+	owner_died
+	look
+	check "the nodes counted that" at_least 4 "$(grown lock_owners_died)"
 
 	check "node 2 takes a lock" hold node2 1000
 	check "node 3 is to wait 2 s for the rack" on node3 "$BIN/weftctl" set --timeout 2
@@ -244,12 +274,13 @@ all_leave()
 	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
 }
 
-built "$HAMMER" "$BASICS" "$CROWD" "$TURNS" "$BIN/weftctl"
+built "$HAMMER" "$BASICS" "$DIED" "$CROWD" "$TURNS" "$BIN/weftctl"
 begin locks
 for switch in "${@:-p4 none}"; do
 	for kind in $switch; do
 		boot --nodes 3 --switch "$kind"
 		check "the interface, case by case" on node1 "$BASICS" api /weft/basics
+		check "locks whose owners died, case by case" on node1 "$DIED" api /weft/died
 		check "many files, many locks half taken" on node1 "$CROWD" /weft/crowd "$CROWD_MS" &&
 			note "$(head -n 1 "$dir/check")"
 		hammer "$kind, clean"

@@ -48,6 +48,7 @@ static const char * const kinds[] = {
 	[WEFT_EVENT_KIND_ACCESS_FAILED]		= "access_failed",
 	[WEFT_EVENT_KIND_UNANSWERED]		= "unanswered",
 	[WEFT_EVENT_KIND_DIRECTORY]		= "directory",
+	[WEFT_EVENT_KIND_LOCK_OWNER_DIED]	= "lock_owner_died",
 };
 
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
@@ -169,6 +170,9 @@ static void print_words(const struct event *e, const char *name)
 		printf("directory: %s (%" PRIu64 " misses)\n",
 		       e->by_switch ? "the switch answers" : "the memory blades answer",
 		       e->count);
+		break;
+	case WEFT_EVENT_KIND_LOCK_OWNER_DIED:
+		printf("lock %s: its owner died with it\n", place);
 		break;
 	default:
 		printf("event %" PRIu32 ": weftctl is older than the module\n", e->kind);

@@ -565,10 +565,12 @@ static int answer_event(struct answering *a, uint32_t kind)
 			    kind == WEFT_EVENT_KIND_BLOCKS_LOST ? 4711 : 7);
 	if (kind == WEFT_EVENT_KIND_REGION_CREATED || kind == WEFT_EVENT_KIND_REGION_REMOVED)
 		nla_put_string(a->msg, WEFT_A_EVENT_NAME, "new \033[2J");
-	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind <= WEFT_EVENT_KIND_UNANSWERED &&
-	    kind != WEFT_EVENT_KIND_BLOCKS_LOST)
+	if (kind == WEFT_EVENT_KIND_LOCK_OWNER_DIED ||
+	    (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind <= WEFT_EVENT_KIND_UNANSWERED &&
+	     kind != WEFT_EVENT_KIND_BLOCKS_LOST))
 		nla_put_u64(a->msg, WEFT_A_EVENT_OFFSET, 65536 + kind);
-	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind != WEFT_EVENT_KIND_ACCESS_FAILED)
+	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind != WEFT_EVENT_KIND_ACCESS_FAILED &&
+	    kind != WEFT_EVENT_KIND_LOCK_OWNER_DIED)
 		nla_put_u64(a->msg, WEFT_A_EVENT_COUNT, kind);
 	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
 		nla_put_u32(a->msg, WEFT_A_EVENT_ERRNO, ETIMEDOUT);

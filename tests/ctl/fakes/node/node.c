@@ -341,6 +341,7 @@ static void tell_all(struct weft_node *node)
 	weft_event_removed(node, 7, "made", 4, true);
 	weft_event_removed(node, WEFT_REGION_MAX, name, sizeof(name), false);
 	weft_event_abandoned(node, 5, U64_MAX, 3);
+	weft_event_owner_died(node, 7, 640);
 	weft_event_lost(node, 7, U64_MAX);
 	weft_event_failed(node, 7, 4101, -ETIMEDOUT);
 	spin_lock_bh(&line);
