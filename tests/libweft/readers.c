@@ -41,6 +41,7 @@ struct progress {
 	_Atomic long reads;
 	_Atomic long writes;
 	_Atomic long halves;		/* writers that were killed half way */
+	_Atomic long told;		/* ... or anywhere else with the lock */
 	_Atomic long listed;		/* times that a lock was seen to be */
 };
 
@@ -59,11 +60,11 @@ static bool may_be_dead(long pid)
 	return p->killed[pid % (1 << 16)] == pid;
 }
 
-static void look(struct guarded *g)
+static void look(struct guarded *g, bool told)
 {
 	long writer = g->writer, a = g->a;
 
-	CHECK(!writer || may_be_dead(writer));
+	CHECK(!writer || (told && may_be_dead(writer)));
 	CHECK(writer || g->b == a);
 	if (a % 512 == 0)
 		usleep(100);
@@ -72,22 +73,33 @@ static void look(struct guarded *g)
 	p->reads++;
 }
 
-static void change(struct guarded *g)
+/* Who died half way left its name: that it died must have been told. */
+static void change(unsigned int i, bool told)
 {
+	struct guarded *g = &p->guarded[i];
 	long before = atomic_exchange(&g->writer, getpid());
 
-	CHECK(!before || may_be_dead(before));
+	CHECK(!before || (told && may_be_dead(before)));
 	if (before) {
 		p->halves++;
 		g->b = g->a;
 	}
 	CHECK_EQ(g->a, g->b);
+	if (told) {
+		p->told++;
+		CHECK_EQ(weft_rwlock_consistent(lock_of(i)), 0);
+	}
 	g->a++;
 	if (g->a % 4 == 0)
 		usleep(200);
 	g->b++;
 	CHECK_EQ(atomic_exchange(&g->writer, 0), getpid());
 	p->writes++;
+}
+
+static bool is_taken(int error)
+{
+	return !error || error == EOWNERDEAD;
 }
 
 static void read_one(unsigned int i, unsigned int how)
@@ -99,19 +111,19 @@ static void read_one(unsigned int i, unsigned int how)
 	if (how % 64 == 1) {
 		t = clock_in_ms(CLOCK_REALTIME, how / 64 % 20);
 		error = weft_rwlock_timedrdlock(l, &t);
-		CHECK(!error || error == ETIMEDOUT);
+		CHECK(is_taken(error) || error == ETIMEDOUT);
 	} else if (how % 64 == 2) {
 		error = weft_rwlock_tryrdlock(l);
-		CHECK(!error || error == EBUSY);
+		CHECK(is_taken(error) || error == EBUSY);
 	} else {
 		error = weft_rwlock_rdlock(l);
-		CHECK_EQ(error, 0);
+		CHECK(is_taken(error));
 	}
-	if (error)
+	if (!is_taken(error))
 		return;
 	for (n = 0; how % 256 == 3 && n < DEPTH; n++)
-		CHECK_EQ(weft_rwlock_rdlock(l), 0);
-	look(&p->guarded[i]);
+		CHECK(is_taken(weft_rwlock_rdlock(l)));
+	look(&p->guarded[i], error);
 	while (n--)
 		CHECK_EQ(weft_rwlock_unlock(l), 0);
 	CHECK_EQ(weft_rwlock_unlock(l), 0);
@@ -126,16 +138,17 @@ static void write_one(unsigned int i, unsigned int how)
 	if (how % 4 == 1) {
 		t = clock_in_ms(CLOCK_REALTIME, how / 4 % 20);
 		error = weft_rwlock_timedwrlock(l, &t);
-		CHECK(!error || error == ETIMEDOUT);
+		CHECK(is_taken(error) || error == ETIMEDOUT);
 	} else if (how % 4 == 2) {
 		error = weft_rwlock_trywrlock(l);
-		CHECK(!error || error == EBUSY);
+		CHECK(is_taken(error) || error == EBUSY);
 	} else {
-		CHECK_EQ(weft_rwlock_wrlock(l), 0);
+		error = weft_rwlock_wrlock(l);
+		CHECK(is_taken(error));
 	}
-	if (error)
+	if (!is_taken(error))
 		return;
-	change(&p->guarded[i]);
+	change(i, error);
 	CHECK_EQ(weft_rwlock_unlock(l), 0);
 }
 
@@ -283,16 +296,16 @@ int main(int argc, char **argv)
 	signal(SIGALRM, time_is_up);
 	alarm(20);
 	for (i = 0; i < LOCKS; i++) {
-		CHECK_EQ(weft_rwlock_wrlock(lock_of(i)), 0);
-		change(&p->guarded[i]);
+		change(i, weft_rwlock_wrlock(lock_of(i)) == EOWNERDEAD);
 		CHECK_EQ(weft_rwlock_unlock(lock_of(i)), 0);
 		CHECK_EQ(*fake_word(fd, i * 64) &
 			 (WEFT_WORD_READERS | WEFT_WORD_OWNER | WEFT_WORD_LISTED), 0);
 	}
 	alarm(0);
 	close_by(time / 2);
+	CHECK(p->told && p->told >= p->halves);
 	CHECK(p->reads > kills && p->writes > kills && p->listed > kills);
-	printf("readers: %u killed, %ld reads, %ld writes, %ld of them to a lock with listed readers; %ld writers half way\n",
-	       kills, p->reads, p->writes, p->listed, p->halves);
+	printf("readers: %u killed, %ld reads, %ld writes, %ld of them to a lock with listed readers; %ld writers half way, %ld told\n",
+	       kills, p->reads, p->writes, p->listed, p->halves, p->told);
 	return check_result();
 }

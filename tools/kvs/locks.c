@@ -21,14 +21,19 @@ static int weft_init(void *lock, void *guarded, size_t size)
 	return weft_rwlock_init(lock, &range, size ? 1 : 0);
 }
 
+/* What a client left half changed is found by whoever looks at the bucket, and mended. */
 static int weft_rdlock(void *lock)
 {
-	return weft_rwlock_rdlock(lock);
+	int error = weft_rwlock_rdlock(lock);
+
+	return error == EOWNERDEAD ? 0 : error;
 }
 
 static int weft_wrlock(void *lock)
 {
-	return weft_rwlock_wrlock(lock);
+	int error = weft_rwlock_wrlock(lock);
+
+	return error == EOWNERDEAD ? weft_rwlock_consistent(lock) : error;
 }
 
 static int weft_unlock(void *lock)

@@ -126,8 +126,10 @@ int weft_ioctl(struct weft_file *f, unsigned long request, void *argument)
 	for (;;) {
 		int fd = f->fd;
 
-		if (!ioctl(fd, request, argument))
-			return 0;
+		int rc = ioctl(fd, request, argument);
+
+		if (rc >= 0)
+			return rc == WEFT_LOCK_OWNER_DIED ? EOWNERDEAD : 0;
 		if (fd == f->fd || (errno != EBADF && errno != ENOTTY))
 			return errno;
 	}

@@ -246,7 +246,10 @@ int weft_room(void *array, uint32_t *room, const void *first, uint32_t n, size_t
  */
 extern bool weft_patient;
 
-/* lock.c */
+/*
+ * lock.c: what takes a lock returns EOWNERDEAD if who had it to write died with it: it is
+ * taken all the same, and who takes it next gets that, too, until weft_mend().
+ */
 int weft_find_for(const void *address, struct weft_thread **t, struct weft_ref **r,
 		  unsigned int flags, clockid_t clock, const struct timespec *deadline);
 int weft_read(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
@@ -257,6 +260,8 @@ bool weft_write_now(struct weft_thread *t, struct weft_ref *r);
 int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 		    clockid_t clock, const struct timespec *deadline);
 int weft_write_leave(struct weft_ref *r);
+bool weft_died(const struct weft_ref *r);
+int weft_mend(struct weft_ref *r);
 int weft_unlock_slow(struct weft_thread *t, struct weft_ref *r);
 void weft_wake(struct weft_ref *r);
 bool weft_held_here(const void *address);
@@ -265,6 +270,7 @@ bool weft_is_clock(clockid_t clock);
 int weft_take(const void *lock, uint32_t mode, unsigned int flags, clockid_t clock,
 	      const struct timespec *deadline);
 int weft_leave(const void *lock);
+int weft_pass(const void *lock, int error);
 
 /* ranges.c */
 void weft_ranges_forget(const struct weft_file *f);
@@ -441,8 +447,8 @@ static __always_inline bool weft_read_quick(struct weft_thread *t, struct weft_r
 		/* The barrier that the kernel's weft_holds_listed() is the partner of. */
 		atomic_exchange(entry, changing + (WEFT_ENTRY_LISTED - WEFT_ENTRY_CHANGING));
 		w = atomic_load_explicit(word, memory_order_relaxed);
-		if (unlikely((w & (WEFT_WORD_LISTED | WEFT_WORD_SLOW | WEFT_WORD_TELL)) !=
-			     WEFT_WORD_LISTED)) {
+		if (unlikely((w & (WEFT_WORD_LISTED | WEFT_WORD_SLOW | WEFT_WORD_TELL |
+				   WEFT_WORD_DIED)) != WEFT_WORD_LISTED)) {
 			atomic_exchange(entry, 0);
 			weft_unlisted(r);
 			return false;

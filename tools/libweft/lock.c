@@ -82,6 +82,43 @@ static uint32_t slot_of(const struct weft_ref *r)
 	return (r->slot & ~WEFT_REF_LISTS) - 1;
 }
 
+/* Has its last owner died, and nobody mended it?  As long as it is held it stays so. */
+bool weft_died(const struct weft_ref *r)
+{
+	return r->word && atomic_load_explicit(weft_word(r), memory_order_relaxed) & WEFT_WORD_DIED;
+}
+
+/* What the lock guards is right again.  Only if it is held. */
+int weft_mend(struct weft_ref *r)
+{
+	__u32 slot = slot_of(r);
+	int error, saved = errno;
+
+	do {
+		error = weft_ioctl(r->file, WEFT_IOC_LOCK_MEND, &slot);
+	} while (error == EINTR);
+	errno = saved;
+	return error;
+}
+
+/*
+ * Of a lock whose kind has no way to tell that an owner died: what taking it returned,
+ * without that.  Nobody else need hear of it then, and it may be one step again.
+ *
+ * Here a region could say that such locks are to stay blocked instead.
+ */
+int weft_pass(const void *lock, int error)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+
+	if (likely(error != EOWNERDEAD))
+		return error;
+	if (!weft_find(lock, &t, &r))
+		weft_mend(r);
+	return 0;
+}
+
 static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clockid_t clock,
 		   const struct timespec *deadline)
 {
@@ -89,7 +126,9 @@ static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clocki
 	struct weft_lock_op op = {
 		.slot = slot_of(r),
 		.mode = mode,
-		.flags = flags | (deadline ? WEFT_LOCK_UNTIL : 0),
+		.flags = flags | (deadline ? WEFT_LOCK_UNTIL : 0) |
+			 /* else it stands in the word, and an older kernel does as well */
+			 (r->word ? 0 : WEFT_LOCK_HEAR),
 		.clock = (uint32_t)clock,
 		.deadline_ns = deadline ? nanoseconds(deadline) : 0,
 	};
@@ -99,6 +138,8 @@ static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clocki
 	do {
 		error = weft_ioctl(r->file, WEFT_IOC_LOCK_ACQUIRE, &op);
 	} while (error == EINTR || (unlikely(error) && wait_on(&error, flags, clock, deadline)));
+	if (!error && unlikely(weft_died(r)))
+		return EOWNERDEAD;
 	if (error == ENOLCK) {
 		weft_complain(&said_full, "weft: no lock can be added to the region: the memory blades keep no more for it, see --locks in weft-memd(8)");
 		return EAGAIN;
@@ -335,7 +376,7 @@ int weft_read(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 	if (!(flags & WEFT_LOCK_TRY) && look(t, r, quick_read))
 		return 0;
 	error = acquire(r, WEFT_LOCK_READ, flags, clock, deadline);
-	if (!error) {
+	if (!error || error == EOWNERDEAD) {
 		note_read(t, weft_key(r), NULL);
 		if (!r->word)
 			atomic_fetch_add(&weft_local(r)->reads, 1);
@@ -452,10 +493,10 @@ int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flag
 		return 0;
 	error = acquire(r, WEFT_LOCK_WRITE, flags, clock, deadline);
 	errno = saved;
-	if (error)
+	if (error && error != EOWNERDEAD)
 		return error;
 	atomic_store_explicit(weft_holder(r), t->tid, memory_order_relaxed);
-	return 0;
+	return error;
 }
 
 int weft_write(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
@@ -536,7 +577,7 @@ static bool is_busy(struct weft_file *f, uint32_t slot)
 {
 	struct weft_lock_op op = { .slot = slot, .mode = WEFT_LOCK_WRITE, .flags = WEFT_LOCK_TRY };
 
-	if (weft_ioctl(f, WEFT_IOC_LOCK_ACQUIRE, &op))
+	if (weft_ioctl(f, WEFT_IOC_LOCK_ACQUIRE, &op)) /* it does not ask to hear */
 		return true;
 	weft_ioctl(f, WEFT_IOC_LOCK_RELEASE, &op);
 	return false;

@@ -78,7 +78,8 @@ int weft_rwlock_destroy(weft_rwlock_t *lock);
  * it; ETIMEDOUT (timed) not free by @deadline, on CLOCK_REALTIME; EINVAL @lock is
  * not inside a mapped region, or @deadline is no time; EACCES the region may not
  * be written; EAGAIN too many locks are open, or too many held; ENOMEM; EIO the
- * rack does not answer; ENOTSUP the kernel module has no locks.
+ * rack does not answer; ENOTSUP the kernel module has no locks.  And EOWNERDEAD, with
+ * which it is taken: see below.
  */
 int weft_rwlock_rdlock(weft_rwlock_t *lock);
 int weft_rwlock_tryrdlock(weft_rwlock_t *lock);
@@ -86,6 +87,25 @@ int weft_rwlock_timedrdlock(weft_rwlock_t *lock, const struct timespec *deadline
 int weft_rwlock_wrlock(weft_rwlock_t *lock);
 int weft_rwlock_trywrlock(weft_rwlock_t *lock);
 int weft_rwlock_timedwrlock(weft_rwlock_t *lock, const struct timespec *deadline);
+
+/*
+ * EOWNERDEAD: the lock IS TAKEN, to read or to write as was asked for, and is to be left;
+ * but the process that had it to write before died with it, or its machine died and may
+ * have held it.  What it guards may be half changed; if the machine died, also be older than
+ * it was.  Who has it to write can mend that, and then says weft_rwlock_consistent().  Until
+ * somebody does, on whatever machine, each who takes the lock gets EOWNERDEAD; a lock is
+ * never lost by that, but is taken by a system call each time.
+ */
+
+/**
+ * weft_rwlock_consistent() - what the lock guards is right again, in spite of a death
+ *
+ * By the thread that has it to write and got EOWNERDEAD for it, or by one to which what is
+ * half changed does not matter.
+ *
+ * Errors: EINVAL no owner of it has died, or this thread does not have it to write.
+ */
+int weft_rwlock_consistent(weft_rwlock_t *lock);
 
 /*
  * Leave the lock.  A thread may leave a read lock that another one of the process took, but
@@ -141,8 +161,9 @@ int weft_detach(void *address, size_t length);
  *	account_unlock(a);
  *	look = account_rdlock(a);
  *
- * init and unlock return 0 or an error number; the others the data, or NULL with
- * the error in errno.  The struct begins on a page and fills whole pages.
+ * init, consistent and unlock return 0 or an error number; the others the data, or NULL
+ * with the error in errno.  With EOWNERDEAD the lock is taken: they return the data, and
+ * errno says EOWNERDEAD; if all is well errno stays as it was.  The struct begins on a page and fills whole pages.
  */
 #define WEFT_RWLOCK_OF(name, type)					\
 	struct name {							\
@@ -172,6 +193,10 @@ int weft_detach(void *address, size_t length);
 	static inline __attribute__((unused)) int name##_unlock(struct name *l) \
 	{								\
 		return weft_rwlock_unlock(&l->lock);			\
+	}								\
+	static inline __attribute__((unused)) int name##_consistent(struct name *l) \
+	{								\
+		return weft_rwlock_consistent(&l->lock);		\
 	}
 
 #define WEFT_RWLOCK_OF_TAKE_(name, pointer, how, parameters, arguments)	\
@@ -179,10 +204,9 @@ int weft_detach(void *address, size_t length);
 	{								\
 		int error = weft_rwlock_##how arguments;		\
 									\
-		if (!error)						\
-			return &l->guarded;				\
-		errno = error;						\
-		return NULL;						\
+		if (error)						\
+			errno = error;					\
+		return error && error != EOWNERDEAD ? NULL : &l->guarded; \
 	}
 
 #ifdef __cplusplus

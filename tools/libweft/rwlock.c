@@ -64,6 +64,22 @@ int weft_rwlock_timedwrlock(weft_rwlock_t *lock, const struct timespec *deadline
 	return take(lock, WEFT_LOCK_WRITE, 0, deadline);
 }
 
+int weft_rwlock_consistent(weft_rwlock_t *lock)
+{
+	struct weft_thread *t;
+	struct weft_ref *r;
+	int error = weft_find(lock, &t, &r);
+
+	if (error == ENOENT)
+		return EINVAL;
+	if (error)
+		return error;
+	/* Without a word here only the kernel knows whether it died. */
+	if (!weft_write_mine(t, r) || (r->word && !weft_died(r)))
+		return EINVAL;
+	return weft_mend(r);
+}
+
 WEFT_HOT int weft_rwlock_unlock(weft_rwlock_t *lock)
 {
 	struct weft_thread *t = weft_self;

@@ -40,7 +40,10 @@ int ioctl(int fd, unsigned long request, ...)
 	r = fake_region_of(fd);
 	error = fake_ioctl(r, fd, request, argument);
 	errno = error;
-	return error ? -1 : 0;
+	if (error)
+		return -1;
+	return request == WEFT_IOC_LOCK_ACQUIRE && fake_hears(r, argument) ?
+	       WEFT_LOCK_OWNER_DIED : 0;
 }
 
 static void *map(void *address, size_t length, int prot, int flags, int fd, off_t offset)
@@ -189,4 +192,12 @@ void fake_take_away(int fd, uint64_t offset, unsigned int left)
 
 	atomic_fetch_and(word, ~WEFT_WORD_PERM);
 	atomic_fetch_or(word, left);
+}
+
+void fake_node_dies(int fd, uint64_t offset)
+{
+	_Atomic uint64_t *word = fake_word(fd, offset);
+
+	atomic_fetch_or(word, WEFT_WORD_DIED);
+	atomic_fetch_and(word, ~WEFT_WORD_PERM);
 }

@@ -18,6 +18,8 @@ struct fake_counts {
 	_Atomic uint64_t wakes;
 	/* Waiters that found a lock free which nobody had told them of. */
 	_Atomic uint64_t late;
+	/* Locks of which somebody said that all is right again after an owner's death. */
+	_Atomic uint64_t mended;
 	/* Open files that went away holding something. */
 	_Atomic uint64_t reaped;
 };
@@ -40,6 +42,9 @@ uint64_t fake_state(int fd, uint64_t offset);
 
 /* Takes the permission away, as another node would that wants the lock. */
 void fake_take_away(int fd, uint64_t offset, unsigned int left);
+
+/* Another node had the lock at @offset to write, and died: this one may have it next. */
+void fake_node_dies(int fd, uint64_t offset);
 
 /* How many bytes the kernel was told that the lock at @offset guards. */
 uint64_t fake_bound(int fd, uint64_t offset);

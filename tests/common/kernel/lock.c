@@ -230,6 +230,17 @@ static int lock_wake(struct fake_region *r, uint32_t slot)
 	return 0;
 }
 
+static int lock_mend(struct fake_region *r, int fd, uint32_t slot)
+{
+	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return EACCES;
+	if (slot >= r->head->n_slots)
+		return EBADF;
+	r->head->counts.mended++;
+	atomic_fetch_and(fake_word_at(r, slot), ~WEFT_WORD_DIED);
+	return 0;
+}
+
 /* How much that is, no more: whose blocks they are is the kernel's own business. */
 static int lock_bind(struct fake_region *r, const struct weft_lock_bind *b)
 {
@@ -283,9 +294,16 @@ int fake_ioctl(struct fake_region *r, int fd, unsigned long request, void *argum
 		return lock_release(r, fd, argument);
 	case WEFT_IOC_LOCK_WAKE:
 		return lock_wake(r, *(__u32 *)argument);
+	case WEFT_IOC_LOCK_MEND:
+		return lock_mend(r, fd, *(__u32 *)argument);
 	case WEFT_IOC_LOCK_BIND:
 		return fake_old ? ENOTTY : lock_bind(r, argument);
 	default:
 		return ENOTTY;
 	}
+}
+
+bool fake_hears(struct fake_region *r, const struct weft_lock_op *op)
+{
+	return op->flags & WEFT_LOCK_HEAR && *fake_word_at(r, op->slot) & WEFT_WORD_DIED;
 }

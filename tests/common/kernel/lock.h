@@ -8,4 +8,7 @@
 /* Region @r is open as @fd.  Return: 0, or the error. */
 int fake_ioctl(struct fake_region *r, int fd, unsigned long request, void *argument);
 
+/* It has got a lock, and asked to be told that the last owner died, which is so. */
+bool fake_hears(struct fake_region *r, const struct weft_lock_op *op);
+
 #endif /* WEFT_TESTS_COMMON_KERNEL_LOCK_H */

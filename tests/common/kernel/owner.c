@@ -91,6 +91,7 @@ static void reap_slot(struct fake_region *r, unsigned int owner, uint32_t slot, 
 	*fake_readers_at(r, owner, slot) = 0;
 	if ((w & WEFT_WORD_OWNER) >> WEFT_WORD_OWNER_SHIFT == owner) {
 		*fake_holder_at(r, slot) = 0;
+		atomic_fetch_or(word, WEFT_WORD_DIED);
 		atomic_fetch_and(word, ~WEFT_WORD_OWNER);
 		held = true;
 	}
