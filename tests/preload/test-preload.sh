@@ -180,6 +180,7 @@ check 'shim: a condition variable elsewhere is refused aloud' \
 measured 'count: one program' inside count "$regions/count" 4 20000
 measured 'count: several programs' together
 measured 'across: two programs' across
+check 'died: owners whose machine died, and robust mutexes' inside died "$regions/died"
 measured 'silent: a rack that does not answer at first is waited for' silent
 measured 'wait: what ends waiting, and what wakes' waited
 measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-5}"

@@ -10,7 +10,9 @@
  *
  * A robust one also says who owns it, from when it is taken until just before it
  * is left.  Who takes it and finds an owner knows that this owner died: then it
- * was the kernel that left it.
+ * was the kernel that left it.  If the owner's machine died the mutex's memory may be
+ * older than that, and say that nobody owns it: but the lock says so then (weft_died()).
+ * Of a death that was told the mutex's memory takes note, so the lock need not any more.
  */
 #include <limits.h>
 
@@ -45,12 +47,15 @@ static void set_owner(pthread_mutex_t *m, int owner)
 
 /* --- Robust mutexes -------------------------------------------------------------- */
 
-/* This thread has taken a robust mutex.  What it was left as? */
-WEFT_SLOW int robust_taken(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r)
+/* This thread has taken a robust mutex.  What it was left as?  @died: as the lock says */
+WEFT_SLOW int robust_taken(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r,
+			   bool died)
 {
 	int owner = owner_of(m), error;
 
 	if (owner == NOT_RECOVERABLE) {
+		if (died)
+			weft_mend(r);
 		weft_write_leave(r);
 		return ENOTRECOVERABLE;
 	}
@@ -65,8 +70,11 @@ WEFT_SLOW int robust_taken(pthread_mutex_t *m, struct weft_thread *t, struct wef
 	}
 	t->robust[t->n_robust++] = *r;
 	atomic_fetch_or_explicit(weft_holder(r), WEFT_HOLDER_ROBUST, memory_order_relaxed);
-	set_owner(m, owner ? INCONSISTENT : (int)t->tid);
-	return owner ? EOWNERDEAD : 0;
+	died |= owner != 0;
+	set_owner(m, died ? INCONSISTENT : (int)t->tid);
+	if (died && weft_died(r))
+		weft_mend(r);
+	return died ? EOWNERDEAD : 0;
 }
 
 /* It is about to be left. */
@@ -87,7 +95,14 @@ static void robust_leaving(pthread_mutex_t *m, struct weft_thread *t, struct wef
 
 static __always_inline int taken(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r)
 {
-	return unlikely(kind_of(m) & KIND_ROBUST) ? robust_taken(m, t, r) : 0;
+	return unlikely(kind_of(m) & KIND_ROBUST) ? robust_taken(m, t, r, false) : 0;
+}
+
+/* The same by way of the kernel, which said @error: 0, or EOWNERDEAD. */
+static int taken_slowly(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r,
+			int error)
+{
+	return kind_of(m) & KIND_ROBUST ? robust_taken(m, t, r, error) : weft_pass(m, error);
 }
 
 /* The thread has it.  -1: it may wait for itself. */
@@ -131,7 +146,7 @@ WEFT_SLOW int take(pthread_mutex_t *m, unsigned int flags, clockid_t clock,
 	if (deadline && weft_no_time(deadline))
 		return EINVAL;
 	error = weft_write_wait(t, r, flags, clock, deadline);
-	return error ? error : taken(m, t, r);
+	return error && error != EOWNERDEAD ? error : taken_slowly(m, t, r, error);
 }
 
 WEFT_SLOW int near_take(pthread_mutex_t *m)

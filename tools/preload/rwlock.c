@@ -3,7 +3,8 @@
  * pthread_rwlock_*(): inside regions a lock of weft, elsewhere the C library's.
  *
  * Attributes have no influence: inside a region all processes share it, a thread
- * may read-lock again what it has read-locked, and who asked first is first.
+ * may read-lock again what it has read-locked, and who asked first is first.  There
+ * are no robust ones: that an owner died is passed over (weft_pass()).
  */
 #include "next.h"
 #include "tools/libweft/internal.h"
@@ -12,7 +13,9 @@
 static int take(pthread_rwlock_t *l, uint32_t mode, unsigned int flags, clockid_t clock,
 		const struct timespec *deadline)
 {
-	return weft_near(l) ? weft_take(l, mode, flags, clock, deadline) : ENOENT;
+	if (!weft_near(l))
+		return ENOENT;
+	return weft_pass(l, weft_take(l, mode, flags, clock, deadline));
 }
 
 WEFT_SLOW int leave(pthread_rwlock_t *l)
@@ -24,14 +27,14 @@ WEFT_SLOW int leave(pthread_rwlock_t *l)
 
 WEFT_SLOW int near_read(pthread_rwlock_t *l)
 {
-	int error = weft_take(l, WEFT_LOCK_READ, 0, 0, NULL);
+	int error = weft_pass(l, weft_take(l, WEFT_LOCK_READ, 0, 0, NULL));
 
 	return error == ENOENT ? weft_next(pthread_rwlock_rdlock)(l) : error;
 }
 
 WEFT_SLOW int near_write(pthread_rwlock_t *l)
 {
-	int error = weft_take(l, WEFT_LOCK_WRITE, 0, 0, NULL);
+	int error = weft_pass(l, weft_take(l, WEFT_LOCK_WRITE, 0, 0, NULL));
 
 	return error == ENOENT ? weft_next(pthread_rwlock_wrlock)(l) : error;
 }
