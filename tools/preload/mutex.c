@@ -14,7 +14,11 @@
  * older than that, and say that nobody owns it: but the lock says so then (weft_died()).
  * Of a death that was told the mutex's memory takes note, so the lock need not any more.
  */
+#include <errno.h>
 #include <limits.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "next.h"
 #include "tools/libweft/internal.h"
@@ -252,6 +256,21 @@ WEFT_SHIM WEFT_HOT int pthread_mutex_unlock(pthread_mutex_t *m)
 }
 WEFT_OLDER(pthread_mutex_unlock);
 
+/*
+ * Its memory says that it is robust.  If the machine that wrote that dies, what it had
+ * modified falls back to what the memory blade has: it is to have this.
+ */
+static void bring_home(pthread_mutex_t *m)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = (uintptr_t)m & -page;
+	int saved = errno;
+
+	/* Not through the C library: this is no cancellation point. */
+	syscall(SYS_msync, begin, (uintptr_t)(m + 1) - begin, MS_SYNC);
+	errno = saved;
+}
+
 /* --- All else -------------------------------------------------------------------------- */
 
 WEFT_SHIM int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
@@ -273,6 +292,8 @@ WEFT_SHIM int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *
 	*m = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	m->__data.__kind = type | KIND_SHARED |
 			   (robust == PTHREAD_MUTEX_ROBUST ? KIND_ROBUST : 0);
+	if (robust == PTHREAD_MUTEX_ROBUST)
+		bring_home(m);
 	return 0;
 }
 WEFT_OLDER(pthread_mutex_init);
