@@ -86,7 +86,7 @@ void hear(void)
 
 	family_listen();
 	n = provoke(1);
-	MUST(n == 13, "%u events instead of 13", n);
+	MUST(n == 14, "%u events instead of 14", n);
 	/* Of a flood some are told; the next one of the kind says how many were not. */
 	sleep(2);
 	told[WEFT_EVENT_KIND_ACCESS_FAILED] = 0;
