@@ -82,6 +82,10 @@ rig policy memd-policy
 with_key policy-key memd-policy
 rig power memd-power
 rig locks memd-locks plain 2 50 50 200 3000
+rig death-switch memd-death switch 2
+rig death memd-death plain 2
+rig death-one memd-death switch 1
+with_key death-key memd-death plain 1
 rig restart-two-blades memd-restart two_blades
 with_key locks-key memd-locks switch 2 50 50 200 3000 1 6
 rig restart-full memd-restart full
