@@ -45,6 +45,7 @@ enum weft_call_op {
 	WEFT_CALL_FENCE_NODE,	/* members: one node, which is to be taken for dead */
 	WEFT_CALL_LOST,		/* region (0: all), cookie, valid: WEFT_LOST_* > list of blocks
 				   that are lost, cookie; used: how many are accepted */
+	WEFT_CALL_SYNC,		/* node to blade: what is at home there is to be on its disk */
 	WEFT_CALL_MAX
 };
 
@@ -82,6 +83,8 @@ enum weft_call_op {
 
 /* RENEW: others have not waited for this node: nothing of it counts any more. */
 #define WEFT_RENEW_LATE		0x01
+/* ... the blade's machine has ended: what was at home, but not on its disk, may be older */
+#define WEFT_RENEW_CRASHED	0x02
 
 /*
  * In a rack with a key, err of a REPLY: nothing was done, as the call is too old or too

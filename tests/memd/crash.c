@@ -10,6 +10,7 @@
  *  - If a block is not what it was last the log says that this may be.
  *  - What a call was answered stays: a region that was made, with its number and name, one
  *    that was removed, a size that became smaller, a mode.  No number is given twice.
+ *  - What was written home before a SYNC that was answered is there.
  *  - If only the process has ended nothing is lost, and nothing said.
  *
  * The blade is the real one in this process, its calls and write-backs come as messages
@@ -26,6 +27,7 @@
 
 #include "tests/common/argument.h"
 #include "tools/common/random.h"
+#include "tools/memd/job.h"
 #include "tools/memd/journal.h"
 #include "tools/memd/log.h"
 #include "tools/memd/memd.h"
@@ -38,6 +40,7 @@
 #define BLOCKS		6u	/* of a region, at most */
 #define VERSIONS	96u	/* of a block, in a life */
 #define SIZES		12u
+#define SYNCS		3u	/* at a time */
 #define STORIES		24u
 #define MUTANT_STORIES	60u
 #define LIVES		6u	/* of a disk */
@@ -86,6 +89,17 @@ struct mregion {
 	struct mblock b[BLOCKS];
 };
 
+/*
+ * A SYNC that is not answered yet: how many contents each block had when it was made, and when
+ * that was, for sizes.  Several, as some wait while a sync is under way.
+ */
+static struct msync {
+	u32 txn;		/* or 0 */
+	u64 time;
+	u32 n_regions;
+	u32 contents[REGIONS][BLOCKS];
+} syncs_asked[SYNCS];
+
 static struct mregion regions[REGIONS];
 static u32 n_regions, highest_id, tags;
 static u32 life_of_node;
@@ -121,11 +135,12 @@ static struct promises {
 
 static u64 images, blocks_seen, older, zeroed, full_sets;
 static u64 asked_there, asked_not, gone_back;
+static u64 syncs, syncs_of_life, images_synced, plugs_synced;
 static u32 ended[3], ended_early;
 
 enum mutant {
 	NONE, NO_FLUSH, NO_LOG_SYNC, NO_START_SYNC, NO_SUPER_SYNC, CLEAR_FIRST, FREE_FIRST,
-	NO_SUMS, NO_MARK, ANSWER_FIRST, MUTANTS,
+	NO_SUMS, NO_MARK, ANSWER_FIRST, SYNC_FIRST, SYNC_JOINS, MUTANTS,
 };
 static const char *const mutant_name[] = {
 	"none", "the file is not synced", "the log of the catalog is not synced",
@@ -134,6 +149,8 @@ static const char *const mutant_name[] = {
 	"frames are used anew before their successors are certain",
 	"nobody compares sums of contents", "no mark says who uses the file",
 	"a call is answered before its record is certain",
+	"a SYNC is answered before its sync is over",
+	"a SYNC is answered by a sync that had begun before",
 };
 static enum mutant mutant;
 static u32 blade;	/* which it is, from 0; then it is the last one, too */
@@ -520,6 +537,7 @@ static void look(void)
 	struct disk *was = disk_recorded;
 
 	images++;
+	images_synced += syncs_of_life > 0;
 	if (mutant == NO_SUMS)
 		mend_sums(&image);
 	disk_recorded = NULL;
@@ -555,6 +573,7 @@ static void choose_end(void)
 	promised.n_regions = n_regions;
 	promised.highest_id = highest_id;
 	promised.marked = marked;
+	plugs_synced += syncs_of_life > 0;
 	ends = true;
 }
 
@@ -686,6 +705,45 @@ static enum outcome outcome(u32 txn, struct weft_call *reply)
 	return outcome_of(NODE, txn, reply);
 }
 
+/* What was at home before it is on the disk now. */
+static void end_sync(struct msync *sync)
+{
+	u32 i, k;
+
+	sync->txn = 0;
+	syncs++;
+	syncs_of_life++;
+	for (i = 0; i < sync->n_regions; i++) {
+		struct mregion *mr = &regions[i];
+
+		for (k = mr->n_sizes; k > 1 && mr->size[k - 1].time > sync->time; k--)
+			;
+		if (k > 1)
+			forget_sizes(mr, k - 1);
+		for (k = 0; k < BLOCKS; k++)
+			if (mr->b[k].certain < sync->contents[i][k])
+				mr->b[k].certain = sync->contents[i][k];
+	}
+}
+
+static void take_syncs(void)
+{
+	struct weft_call reply;
+	enum outcome o;
+	u32 i;
+
+	for (i = 0; i < SYNCS; i++) {
+		if (!syncs_asked[i].txn)
+			continue;
+		o = outcome(syncs_asked[i].txn, &reply);
+		CHECK(o != UNKNOWN);
+		if (o == ANSWERED)
+			CHECK_EQ(reply.err, 0);
+		if (o == ANSWERED || mutant == SYNC_FIRST)
+			end_sync(&syncs_asked[i]);
+	}
+}
+
 /* What is answered is promised. */
 static void take_answers(void)
 {
@@ -693,6 +751,7 @@ static void take_answers(void)
 	enum outcome o;
 	u32 i, k;
 
+	take_syncs();
 	for (i = 0; i < n_regions; i++) {
 		struct mregion *mr = &regions[i];
 
@@ -925,6 +984,35 @@ static void free_now(void)
 	frames_settle(f, 1000);
 }
 
+/* A node's fsync(): all that is at home. */
+static void ask_sync(void)
+{
+	struct weft_call c = { .op = WEFT_CALL_SYNC }, reply;
+	struct msync *sync = NULL;
+	u32 i, k;
+
+	for (i = 0; i < SYNCS && !sync; i++)
+		if (!syncs_asked[i].txn)
+			sync = &syncs_asked[i];
+	if (!sync)
+		return;
+	sync->time = disk_time;
+	sync->n_regions = n_regions;
+	for (i = 0; i < n_regions; i++)
+		for (k = 0; k < BLOCKS; k++)
+			sync->contents[i][k] = regions[i].b[k].n - 1;
+	sync->txn = weft_txn(NODE, ++txn_seq);
+	send_call(WEFT_MSG_CALL, sync->txn, &c);
+	CHECK(outcome(sync->txn, &reply) != UNKNOWN);
+	if (mutant == SYNC_JOINS && m.b->sync.syncing && m.b->sync.waiting) {
+		CHECK(!m.b->sync.waiting->next_noted);
+		m.b->sync.waiting->next_noted = m.b->sync.syncing;
+		m.b->sync.syncing = m.b->sync.waiting;
+		m.b->sync.waiting = NULL;
+	}
+	take_answers();
+}
+
 static void step(void)
 {
 	u32 what = below(100);
@@ -942,6 +1030,8 @@ static void step(void)
 		pass_time(below(60));
 	else if (what < 33)
 		pass_time(2000 + below(200));
+	else if (what < 42)
+		ask_sync();
 	else if (mr->blocks)
 		write_home(mr);
 	if (mutant == FREE_FIRST)
@@ -1009,6 +1099,8 @@ static enum ending life(enum ending before, u32 steps)
 	u32 n, end = below(10);
 
 	begin_saying(&said_here);
+	memset(syncs_asked, 0, sizeof(syncs_asked));
+	syncs_of_life = 0;
 	starting = true;
 	may_end = !below(3);
 	start_blade(&m, disk->path);
@@ -1183,15 +1275,20 @@ static void failing_disk(void)
 	struct weft_call resize = {
 		.op = WEFT_CALL_SETATTR, .valid = WEFT_SET_SIZE, .size = 4096,
 	};
+	struct weft_call sync = { .op = WEFT_CALL_SYNC };
 
 	begin_alone();
 	disk_speed = 1000;
 	start_blade(&m, disk->path);
 	join();
+	CHECK_EQ(call_now(&sync), 0);
 	disk_fails = true;
 	CHECK_EQ(call_now(&c), EIO);
 	CHECK(says("does not get to the disk"));
+	/* others heard of it, and what it was about is nowhere to be had */
 	disk_fails = false;
+	CHECK_EQ(call_now(&sync), EIO);
+	CHECK_EQ(call_now(&sync), EIO);
 	CHECK_EQ(call_now(&c), 0);
 	resize.region = c.region;
 	disk_fails = true;
@@ -1406,6 +1503,9 @@ int main(int argc, char **argv)
 	       (unsigned long long)images, (unsigned long long)full_sets,
 	       (unsigned long long)blocks_seen, (unsigned long long)older,
 	       (unsigned long long)zeroed);
+	printf("%llu SYNC, after one in that life %llu images and %llu ends of the machine\n",
+	       (unsigned long long)syncs, (unsigned long long)images_synced,
+	       (unsigned long long)plugs_synced);
 	printf("regions without an answer: %llu there, %llu not; removed without one: %llu there\n",
 	       (unsigned long long)asked_there, (unsigned long long)asked_not,
 	       (unsigned long long)gone_back);
@@ -1413,6 +1513,7 @@ int main(int argc, char **argv)
 		/* or nothing was tried */
 		CHECK(ended[STOPPED] && ended[KILLED] && ended[POWER] && ended_early);
 		CHECK(full_sets > 100 && older > 1000 && zeroed > 100);
+		CHECK(syncs > 100 && images_synced > 1000 && plugs_synced > 10);
 		CHECK(asked_there > 10 && asked_not > 10 && gone_back > 10);
 	}
 	for (i = NONE + 1; argc <= 2 && i < MUTANTS; i++)

@@ -21,6 +21,7 @@ static bool has_effect(u16 op)
 	case WEFT_CALL_REGION:
 	case WEFT_CALL_FORGET:
 	case WEFT_CALL_MEMBERS:
+	case WEFT_CALL_SYNC: /* or each repetition would wait for a sync of its own */
 		return true;
 	default:
 		return false;
@@ -197,6 +198,8 @@ static enum answer serve(struct memd *m, struct request *q)
 		return fence_call(m, q);
 	case WEFT_CALL_LOST:
 		return sweep_call(m, q);
+	case WEFT_CALL_SYNC:
+		return sync_call(m, q);
 	case WEFT_CALL_CLAIM:
 		q->reply.err = renew_claim(m, q);
 		return ANSWER;

@@ -104,6 +104,8 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 				receive(m);
 			else if (e[i].data.fd == journal_fd(&m->b->journal))
 				journal_work(m);
+			else if (e[i].data.fd == sync_fd(&m->b->sync))
+				sync_work(m);
 			else
 				rdma_work(m);
 		}
@@ -243,6 +245,7 @@ int main(int argc, char **argv)
 	    watch(epoll_fd, memd.udp.fd) ||
 	    (journal_fd(&memd.b->journal) >= 0 &&
 	     watch(epoll_fd, journal_fd(&memd.b->journal))) ||
+	    (sync_fd(&memd.b->sync) >= 0 && watch(epoll_fd, sync_fd(&memd.b->sync))) ||
 	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
 	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
 		log_say("cannot set up the event loop: %s", strerror(errno));

@@ -118,6 +118,8 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	if (backing_open(&m->b->backing, o, err) ||
 	    frames_init(&m->b->frames, o->memory, &m->b->backing, err))
 		return -1;
+	if (sync_init(m))
+		return fail(err, "cannot open %s once more: %s", o->backing, strerror(errno));
 	m->b->frames.shared = m->b->threads > 1;
 	if (m->b->backing.fd < 0)
 		return 0;
@@ -151,6 +153,7 @@ static void end_jobs(struct memd *m)
 		for (id = 1; id <= WEFT_BLADE_MAX; id++)
 			push_drop(m, id, EHOSTDOWN);
 		journal_exit(m);
+		sync_exit(m);
 	}
 	members_stop(m);
 	for (i = 0; i < m->b->regions.n; i++) {
@@ -178,6 +181,7 @@ void memd_exit(struct memd *m)
 			blocks_forget(m, id);
 	}
 	journal_close(m);
+	sync_close(m);
 	frames_exit(&m->b->frames);
 	backing_close(&m->b->backing);
 	udp_close(&m->udp);

@@ -27,6 +27,7 @@
 #include "share.h"
 #include "stats.h"
 #include "sweep.h"
+#include "sync.h"
 #include "timer.h"
 #include "turn.h"
 #include "udp.h"
@@ -66,6 +67,7 @@ struct blade {
 	struct backing backing;
 	struct frames frames;
 	struct journal journal;
+	struct sync sync;
 	struct regions regions;
 	struct numbers numbers;
 	struct members members;

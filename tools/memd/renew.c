@@ -25,7 +25,8 @@ static void send(struct memd *m, u32 id)
 		.op = WEFT_CALL_RENEW,
 		.node = id,
 		.life = rn->life,
-		.valid = rn->late & weft_node_bit(id) ? WEFT_RENEW_LATE : 0,
+		.valid = (rn->late & weft_node_bit(id) ? WEFT_RENEW_LATE : 0) |
+			 (rn->crashed & weft_node_bit(id) ? WEFT_RENEW_CRASHED : 0),
 	};
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
@@ -88,6 +89,7 @@ static void answered(struct memd *m, u32 id)
 
 	rn->waiting &= ~bit;
 	rn->late &= ~bit;
+	rn->crashed &= ~bit;
 	check_end(m);
 }
 
@@ -196,6 +198,11 @@ static void on_timer(struct memd *m, struct timer *t)
 		timer_set(&m->timers, t, rn->waiting ? rn->delay : LATE_MS);
 	send_to_all(m);
 	check_end(m);
+}
+
+void renew_crashed(struct memd *m)
+{
+	m->b->renew.crashed = ~0u;
 }
 
 void renew_init(struct memd *m)

@@ -38,6 +38,8 @@ struct request;
  * @asking: nodes have been asked: the switch has our mark, see lines_mark()
  * @waiting: nodes that everybody waits for
  * @late: nodes that have not answered in time
+ * @crashed: nodes that have not heard yet that our machine has ended, with what was not on
+ *	the disk
  * @txn: by node: of the RENEW that is out
  * @began: millisecond
  * @moved: by node: millisecond of its last progress
@@ -53,6 +55,7 @@ struct renew {
 	bool asking;
 	u32 waiting;
 	u32 late;
+	u32 crashed;
 	u32 txn[WEFT_NODE_MAX + 1];
 	u64 began;
 	u64 moved[WEFT_NODE_MAX + 1];
@@ -64,6 +67,9 @@ struct renew {
 };
 
 void renew_init(struct memd *m);
+
+/* The end of our machine has left what may be older than what nodes have written home. */
+void renew_crashed(struct memd *m);
 
 /* A new life begins; @why is half a sentence. */
 void renew_begin(struct memd *m, const char *why);

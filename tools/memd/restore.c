@@ -146,6 +146,7 @@ static void conclude(struct memd *m, const struct restore *rs)
 	if (rs->beyond || rs->unknown)
 		log_say("%s: %u blocks are behind the end of their regions, or of regions that are not there: they are dropped",
 			m->b->backing.path, rs->beyond + rs->unknown);
+	renew_crashed(m);
 	log_say("%s was in use when its machine ended: what was written home in the last %u s before may be missing, also of blocks and sizes that are not mentioned here",
 		m->b->backing.path, FLUSH_MS / 1000 * 2);
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Calls that wait for the disk, see sync.h. */
+#include "sync.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "job.h"
+#include "memd.h"
+
+#define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
+
+static void finish_sync(struct memd *m, struct job *job)
+{
+	job->q.reply.err = job->err;
+	calls_finish(m, &job->q);
+}
+
+static void begin(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	s->syncing = s->waiting;
+	s->waiting = NULL;
+	count(m, SYNC_FLUSH);
+	flush_begin(&s->flush, s->fd, 0, 0);
+	timer_set(&m->timers, &s->timer, SYNCING_MS);
+}
+
+static void end(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+	struct job *list = s->syncing, *job;
+
+	if (flush_end(&s->flush))
+		backing_fails(&m->b->backing);
+	s->syncing = NULL;
+	while ((job = list)) {
+		list = job->next_noted;
+		job_release(m, job, m->b->backing.failed ? EIO : 0);
+	}
+}
+
+static void look(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	if (!s->flush.running || !flush_over(&s->flush))
+		return;
+	end(m);
+	if (s->waiting)
+		begin(m);
+	else
+		timer_stop(&s->timer);
+}
+
+static void on_timer(struct memd *m, struct timer *t)
+{
+	timer_set(&m->timers, t, SYNCING_MS);
+	look(m);
+}
+
+void sync_work(struct memd *m)
+{
+	u64 times;
+
+	/* how often is of no interest */
+	(void)!read(m->b->sync.flush.wake, &times, sizeof(times));
+	turn_alone(m);
+	look(m);
+	turn_together(m);
+}
+
+enum answer sync_call(struct memd *m, struct request *q)
+{
+	struct sync *s = &m->b->sync;
+	struct job *job;
+
+	/* of a former life: who has something gives it back first, and hears what is lost */
+	if (!memd_serves(m))
+		return ANSWER_NOT;
+	count(m, SYNC);
+	job = m->b->backing.fd >= 0 && !m->b->backing.failed ? job_new(q, finish_sync) : NULL;
+	if (!job) {
+		q->reply.err = m->b->backing.fd < 0 ? EOPNOTSUPP :
+			       m->b->backing.failed ? EIO : ENOMEM;
+		return ANSWER;
+	}
+	job->next_noted = s->waiting;
+	s->waiting = job;
+	if (!s->flush.running)
+		begin(m);
+	return ANSWER_LATER;
+}
+
+int sync_init(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+	char path[32];
+
+	s->timer.fn = on_timer;
+	s->fd = -1;
+	if (m->b->backing.fd < 0)
+		return 0;
+	/* not by its name, which may be another file's by now */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", m->b->backing.fd);
+	s->fd = open(path, O_RDONLY | O_CLOEXEC);
+	s->flush.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	s->flush.wakes = s->flush.wake >= 0;
+	return s->fd < 0 || !s->flush.wakes ? -1 : 0;
+}
+
+void sync_exit(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	while (s->flush.running || s->waiting) {
+		if (!s->flush.running)
+			begin(m);
+		end(m);
+	}
+	timer_stop(&s->timer);
+}
+
+void sync_close(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	if (s->flush.wakes)
+		close(s->flush.wake);
+	s->flush.wakes = false;
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = -1;
+}
