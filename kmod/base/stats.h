@@ -127,7 +127,8 @@
 	X(CALLS,		"calls") \
 	X(CALL_REPEATS,		"call_repeats") \
 	X(CALL_TIMEOUTS,	"call_timeouts") \
-	X(RECALLS,		"recalls")
+	X(RECALLS,		"recalls") \
+	X(SYNCS,		"syncs")
 
 /* Each type of message counts by itself, sent and received. */
 #define WEFT_STATS_TYPES	66	/* WEFT_MSG_REPLY + 1 */

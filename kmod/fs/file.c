@@ -15,33 +15,15 @@
 #include "base/compat.h"
 #include "base/stats.h"
 #include "blocks/access.h"
-#include "blocks/giveback.h"
 #include "fs/fault.h"
 #include "fs/file.h"
+#include "fs/fsync.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
 #include "fs/reclock.h"
 #include "locks/lockfile.h"
-
-#define CLEANING_MAX	32	/* write-backs of one fsync in flight */
-
-/*
- * What a program sees for an error of the cache.  A wait that was in vain is
- * ETIMEDOUT in every system call, as in those that only ask the catalog.
- */
-static int program_errno(int err)
-{
-	switch (err) {
-	case -ENXIO:
-		return -EIO;
-	case -ENOBUFS:
-		return -ENOMEM;
-	default:
-		return err;
-	}
-}
 
 /*
  * Copy between the user and a page that is locked and in @blk: no faults here, so
@@ -97,7 +79,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 		weft_note_miss(wi, (u64)pos, perm);
 		blk = weft_get_page(wi, index, perm, true, end);
 		if (IS_ERR(blk))
-			return program_errno(PTR_ERR(blk));
+			return weft_program_errno(PTR_ERR(blk));
 		weft_put_page(blk);
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
@@ -146,7 +128,7 @@ static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 		/* another node may have written beyond what we know */
 		err = weft_inode_refresh(wi);
 		if (err)
-			return program_errno(err);
+			return weft_program_errno(err);
 	}
 	size = i_size_read(inode);
 	if (iocb->ki_pos >= size)
@@ -167,7 +149,7 @@ static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 
 	inode_lock(inode);
 	if (iocb->ki_flags & IOCB_APPEND) {
-		n = program_errno(weft_inode_refresh(wi));
+		n = weft_program_errno(weft_inode_refresh(wi));
 		if (n)
 			goto out;
 	}
@@ -176,7 +158,7 @@ static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 		goto out;
 	err = file_remove_privs(iocb->ki_filp);
 	if (!err && iocb->ki_pos + n > i_size_read(inode))
-		err = program_errno(weft_inode_resize(wi, iocb->ki_pos + n,
+		err = weft_program_errno(weft_inode_resize(wi, iocb->ki_pos + n,
 						      true));
 	if (err) {
 		n = err;
@@ -192,68 +174,6 @@ out:
 	return n > 0 ? generic_write_sync(iocb, n) : n;
 }
 
-/* --- fsync ---------------------------------------------------------------------- */
-
-/* Until the block has nothing that the home lacks of what was written before. */
-static int finish_clean(struct weft_block *blk, unsigned long end)
-{
-	u32 seen;
-	int ret;
-
-	while ((ret = weft_block_clean(blk, &seen)) != 0) {
-		ret = weft_block_wait(blk, seen, &end);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* A window of blocks is started, then waited for. */
-static int clean_some(struct weft_inode *wi, u64 *index, u64 last,
-		      unsigned long end)
-{
-	struct weft_block *busy[CLEANING_MAX];
-	int i, n = 0, err = 0;
-	u32 seen;
-
-	while (n < CLEANING_MAX && *index <= last) {
-		struct weft_block *blk = weft_block_next(&wi->region, index);
-
-		if (!blk || *index > last) {
-			if (blk)
-				weft_block_put(blk);
-			*index = last + 1;
-			break;
-		}
-		++*index;
-		if (weft_block_clean(blk, &seen))
-			busy[n++] = blk;
-		else
-			weft_block_put(blk);
-	}
-	for (i = 0; i < n; i++) {
-		if (!err)
-			err = finish_clean(busy[i], end);
-		weft_block_put(busy[i]);
-	}
-	return err;
-}
-
-static int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
-{
-	struct weft_inode *wi = weft_inode_of(file_inode(file));
-	u64 index = (u64)start >> wi->region.block_shift;
-	u64 last = (u64)end >> wi->region.block_shift;
-	unsigned long until = weft_wait_end(wi->rack);
-	int err = 0;
-
-	while (!err && index <= last)
-		err = clean_some(wi, &index, last, until);
-	if (!err && !datasync)
-		err = weft_inode_flush_mtime(wi);
-	return program_errno(err);
-}
-
 /* --- open, mmap --------------------------------------------------------------- */
 
 static int weft_open(struct inode *inode, struct file *file)
@@ -266,7 +186,7 @@ static int weft_open(struct inode *inode, struct file *file)
 	/* those who had it open when blocks were lost have all heard of it */
 	if (!err && atomic_inc_return(&wi->files) == 1)
 		WRITE_ONCE(wi->lost, false);
-	return program_errno(err);
+	return weft_program_errno(err);
 }
 
 static int weft_release(struct inode *inode, struct file *file)
@@ -288,7 +208,7 @@ static loff_t weft_llseek(struct file *file, loff_t offset, int whence)
 	if (whence != SEEK_SET && whence != SEEK_CUR) {
 		err = weft_inode_refresh(weft_inode_of(file_inode(file)));
 		if (err)
-			return program_errno(err);
+			return weft_program_errno(err);
 	}
 	return generic_file_llseek(file, offset, whence);
 }
@@ -298,7 +218,7 @@ static long weft_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	long err = weft_policy_ioctl(file, cmd, (void __user *)arg);
 
 	if (err != -ENOTTY)
-		return program_errno(err);
+		return weft_program_errno(err);
 	return weft_lockfile_ioctl(&weft_inode_of(file_inode(file))->slots, file, cmd, arg);
 }
 

@@ -143,8 +143,7 @@ static int carry_out(const struct recall *r)
 	if (r->leaving)
 		return weft_renew_leaving(r->rack, r->from);
 	if (r->call.op == WEFT_CALL_RENEW)
-		return weft_renew(r->rack, r->from, r->call.life,
-				  r->call.valid & WEFT_RENEW_LATE);
+		return weft_renew(r->rack, r->from, r->call.life, r->call.valid);
 	if (r->call.op == WEFT_CALL_CHANGED) {
 		change(r->rack, &r->call);
 		return 0;

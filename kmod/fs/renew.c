@@ -8,6 +8,7 @@
 #include "base/event.h"
 #include "blocks/flight.h"
 #include "blocks/giveback.h"
+#include "fs/fsync.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
@@ -399,9 +400,13 @@ void weft_renew_opens(struct weft_rack *rack)
 	renew_opens(rack);
 }
 
-int weft_renew(struct weft_rack *rack, u8 blade, u32 life, bool late)
+int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
 {
+	bool late = valid & WEFT_RENEW_LATE;
 	int err = 0;
+
+	if (valid & WEFT_RENEW_CRASHED)
+		weft_fsync_crashed(rack, blade);
 
 	if (late) {
 		pr_warn("weft: memory blade %u went on without this node: dropping all blocks of it\n",

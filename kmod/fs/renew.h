@@ -14,14 +14,15 @@ struct weft_rack;
  * weft_renew() - the directory of a blade begins a new life
  * @blade: whose
  * @life: its number
- * @late: others have not waited for us: what we have modified does not count
+ * @valid: WEFT_RENEW_LATE: others have not waited for us, what we have modified does not
+ *	count; WEFT_RENEW_CRASHED: what was at home there may be older now
  *
  * What only this node has of the blade's blocks is written home, locks that programs
  * hold are claimed, everything else of the blade is dropped.  Process context.
  *
  * Return: 0, or what went wrong: to be done again.
  */
-int weft_renew(struct weft_rack *rack, u8 blade, u32 life, bool late);
+int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid);
 
 /**
  * weft_renew_leaving() - the same while the file system is being unmounted

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Until contents are safe, see fsync.h. */
+#include <linux/fs.h>
+#include <linux/pagemap.h>
+#include <linux/slab.h>
+
+#include "base/stats.h"
+#include "blocks/access.h"
+#include "blocks/giveback.h"
+#include "fs/fault.h"
+#include "fs/fsync.h"
+#include "fs/inode.h"
+#include "fs/rack.h"
+#include "net/node.h"
+#include "net/rpc.h"
+
+#define CLEANING_MAX	32	/* write-backs of one fsync in flight */
+#define RUN_SHIFT	6	/* blocks of a run, which have one home: weft_line_home() */
+
+int weft_program_errno(int err)
+{
+	switch (err) {
+	case -ENXIO:
+		return -EIO;
+	case -ENOBUFS:
+		return -ENOMEM;
+	default:
+		return err;
+	}
+}
+
+/* --- home ----------------------------------------------------------------------- */
+
+/* Until the block has nothing that the home lacks of what was written before. */
+static int finish_clean(struct weft_block *blk, unsigned long end)
+{
+	u32 seen;
+	int ret;
+
+	while ((ret = weft_block_clean(blk, &seen)) != 0) {
+		ret = weft_block_wait(blk, seen, &end);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/* A window of blocks is started, then waited for. */
+static int clean_some(struct weft_inode *wi, u64 *index, u64 last,
+		      unsigned long end)
+{
+	struct weft_block *busy[CLEANING_MAX];
+	int i, n = 0, err = 0;
+	u32 seen;
+
+	while (n < CLEANING_MAX && *index <= last) {
+		struct weft_block *blk = weft_block_next(&wi->region, index);
+
+		if (!blk || *index > last) {
+			if (blk)
+				weft_block_put(blk);
+			*index = last + 1;
+			break;
+		}
+		++*index;
+		if (weft_block_clean(blk, &seen))
+			busy[n++] = blk;
+		else
+			weft_block_put(blk);
+	}
+	for (i = 0; i < n; i++) {
+		if (!err)
+			err = finish_clean(busy[i], end);
+		weft_block_put(busy[i]);
+	}
+	return err;
+}
+
+/* --- to the disk ---------------------------------------------------------------- */
+
+/* Memory blades that are the homes of blocks @first to @last, bit 0 for the first one. */
+static u32 homes_of(const struct weft_inode *wi, u64 first, u64 last)
+{
+	u32 homes = wi->rack->node.homes, mask = 0;
+	u64 run, blocks = DIV_ROUND_UP_ULL((u64)i_size_read(&wi->vfs),
+					   weft_region_block(&wi->region));
+
+	if (!blocks || first >= blocks)
+		return 0;
+	last = min(last, blocks - 1);
+	for (run = first >> RUN_SHIFT; run <= last >> RUN_SHIFT; run++) {
+		mask |= 1u << weft_line_home(weft_line_key(wi->region.id, WEFT_KIND_PAGE,
+							   run << RUN_SHIFT), homes);
+		if (mask == (1u << homes) - 1)
+			break;
+	}
+	return mask;
+}
+
+/*
+ * What is at home there gets to the disk.  The blade answers when it is, and lets all that ask
+ * meanwhile wait for one sync.
+ */
+static int sync_home(struct weft_inode *wi, u32 home)
+{
+	struct weft_call *call = weft_inode_new_call(WEFT_CALL_SYNC);
+	int err;
+
+	if (!call)
+		return -ENOMEM;
+	call->region = wi->region.id;
+	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_SYNCS);
+	err = weft_rpc_ask(&wi->rack->node, WEFT_BLADE_MIN + home, call);
+	kfree(call);
+	if (err != -EOPNOTSUPP)
+		return err;
+	pr_warn_ratelimited("weft: region %u: its durability is sync, and memory blade %u has no --backing file any more: fsync() fails, start the blade with one or choose another durability\n",
+			    wi->region.id, home + 1);
+	return -EIO;
+}
+
+static int sync_homes(struct weft_inode *wi, u64 first, u64 last, int datasync)
+{
+	u32 mask = homes_of(wi, first, last), home;
+	int err = 0;
+
+	/* size and times are the first one's */
+	if (!datasync)
+		mask |= 1;
+	for (home = 0; mask && !err; home++, mask >>= 1)
+		if (mask & 1)
+			err = sync_home(wi, home);
+	return err;
+}
+
+int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(file));
+	u64 first = (u64)start >> wi->region.block_shift, index = first;
+	u64 last = (u64)end >> wi->region.block_shift;
+	unsigned long until = weft_wait_end(wi->rack);
+	int err = 0, lost;
+
+	while (!err && index <= last)
+		err = clean_some(wi, &index, last, until);
+	if (!err && !datasync)
+		err = weft_inode_flush_mtime(wi);
+	if (!err && weft_region_durability(&wi->region) == WEFT_POLICY_SYNC)
+		err = sync_homes(wi, first, last, datasync);
+	/* after the answers: a blade gives none before we have heard what it has lost */
+	lost = file_check_and_advance_wb_err(file);
+	return weft_program_errno(err ? err : lost);
+}
+
+void weft_fsync_crashed(struct weft_rack *rack, u8 blade)
+{
+	struct weft_inode *wi;
+	u32 region = 0, n = 0;
+
+	while ((wi = weft_inode_grab_next(rack, &region))) {
+		if (weft_region_durability(&wi->region) == WEFT_POLICY_SYNC &&
+		    homes_of(wi, 0, ~0ull) & 1u << (blade - WEFT_BLADE_MIN)) {
+			mapping_set_error(wi->vfs.i_mapping, -EIO);
+			n++;
+		}
+		iput(&wi->vfs);
+	}
+	if (n)
+		pr_warn("weft: the machine of memory blade %u has ended: what was at home there and not synced may be older; fsync() of %u regions with durability=sync says so once for each open file (EIO)\n",
+			blade - WEFT_BLADE_MIN + 1, n);
+}
