@@ -96,6 +96,13 @@
 	X(BLOCKS_LANDED_OUT,	"blocks_landed_out") \
 	X(LANDINGS_CLOSED,	"landings_closed") \
 	X(WRITE_BACKS,		"write_backs") \
+	/* of regions whose durability is not write-back: what went home before another node */ \
+	/* got it to write; what did not get there in time, and went all the same; locks that */ \
+	/* were kept until what was modified under them was home, and those that were not */ \
+	X(HOME_FIRST,		"home_first") \
+	X(UNSAFE_BLOCKS,	"unsafe_blocks") \
+	X(LOCK_HOME_FIRST,	"lock_home_first") \
+	X(LOCK_UNSAFE,		"lock_unsafe") \
 	X(EVICTED_CLEAN,	"evicted_clean") \
 	X(EVICTED_MODIFIED,	"evicted_modified") \
 	X(CACHE_FULL,		"cache_full") \

@@ -15,6 +15,7 @@
 #include "blocks/giveback.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
+#include "blocks/safe.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -285,11 +286,14 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 	ok = blk->phase == WEFT_BLOCK_LIVE && may_use(blk) >= perm;
 	if (ok && perm == WEFT_M) {
 		blk->dirty = true;
+		blk->modified = true;
 		weft_migratory_wrote(&blk->migratory);
 	}
 	spin_unlock_bh(&blk->lock);
 	if (!ok)
 		unlock_page(blk->pages[page]);
+	else if (perm == WEFT_M)
+		weft_safe_wrote(blk);
 	return ok;
 }
 

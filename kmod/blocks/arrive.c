@@ -14,6 +14,7 @@
 #include "blocks/flight.h"
 #include "blocks/offer.h"
 #include "blocks/region.h"
+#include "blocks/safe.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -105,6 +106,8 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	lockdep_assert_held(&blk->lock);
 	if (msg->type == WEFT_MSG_LANDED && !weft_offer_landed(blk, packet))
 		return;
+	if (weft_safe_deaf(blk, msg))
+		return;
 	if (blk->doubt)
 		settle_doubt(blk, msg);
 	weft_line_recv(&blk->line, msg, weft_node_seq(blk->cache->node), &out);
@@ -130,6 +133,8 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	if (out.miss && !passed)
 		count_miss(blk, out.miss, msg);
 	/* what the home does not have, whoever wrote it */
+	if (blk->line.state == WEFT_M && state != WEFT_M)
+		blk->modified = false;
 	if (blk->line.state == WEFT_M && state != WEFT_M)
 		blk->dirty = op != WEFT_OP_GETM || blk->line.status == WEFT_M;
 	if (out.effects & WEFT_DO_WAKE)

@@ -211,6 +211,9 @@ struct weft_offer {
  *	soon as the line is idle.  @lock
  * @leave: the eviction wants it to go, now or not at all.  @lock
  * @clean: it is to be written home.  @lock
+ * @modified: by programs of this node since it was last home, or on its way there.  @lock
+ * @safe_until: when another node gets it though it is not home, ns; 0: none waits for that.
+ *	@lock
  * @giveback: its home begins anew and wants it, enum weft_giveback.  @lock
  * @forget: its home does not know it any more.  @lock
  * @bound: what the lock that guards it wants.  @lock
@@ -247,6 +250,7 @@ struct weft_block {
 	spinlock_t lock;
 	u8 phase;
 	bool dirty;
+	bool modified;
 	bool used;
 	bool free;
 	bool ahead;
@@ -293,6 +297,7 @@ struct weft_block {
 	u64 backoff_at;
 	u64 retry_at;
 	u64 look_at;
+	u64 safe_until;
 	refcount_t ref;
 	u32 misses;
 	struct weft_contents contents;

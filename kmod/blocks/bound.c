@@ -10,6 +10,7 @@
 #include "blocks/cache.h"
 #include "blocks/effects.h"
 #include "blocks/region.h"
+#include "blocks/safe.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/rtt.h"
@@ -258,6 +259,9 @@ static bool pass_one(struct weft_block *blk, struct weft_out *out)
 	if (successors->n)
 		return weft_line_lend(&blk->line, successors->reader[--successors->n], out);
 	successors->writer = 0;
+	/* it would be there before it is home: who wants it asks for it */
+	if (blk->modified && weft_safe_kept(blk->region))
+		return false;
 	if (!weft_line_pass(&blk->line, writer, out))
 		return false;
 	if (blk->bound.followers & weft_node_bit(weft_txn_member(writer)))

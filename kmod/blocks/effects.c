@@ -216,6 +216,7 @@ void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
 		/* who gives a block up has taken it away from the programs before */
 		WARN_ON_ONCE(weft_pages_mapped(blk));
 		blk->dirty = false;
+		blk->modified = false;
 		blk->free = true;
 		weft_cache_move(blk);
 	}

@@ -12,6 +12,7 @@
 #include "blocks/flight.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
+#include "blocks/safe.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -34,6 +35,8 @@ static u64 due_at(const struct weft_block *blk, u64 *slack)
 		at = blk->backoff_at;
 	if (blk->waiting)
 		at = min(at, blk->keep);
+	if (blk->safe_until)
+		at = min(at, blk->safe_until);
 	if (blk->bound.patience)
 		at = min(at, blk->bound.patience);
 	*slack = 0;
@@ -92,7 +95,8 @@ static void revoked(struct weft_block *blk, struct weft_out *out, struct weft_ou
 		blk->revocations++;
 	}
 	if (blk->line.state != WEFT_M)
-		blk->dirty = false;
+		blk->dirty = blk->modified = false;
+	blk->safe_until = 0;
 	weft_pages_set_uptodate(blk);
 }
 
@@ -113,8 +117,22 @@ static void cleaned(struct weft_block *blk, struct weft_out *out, struct weft_ou
 		return;
 	blk->clean = false;
 	blk->dirty = false;
+	blk->modified = false;
 	blk->losses = 0;
 	weft_block_carry_out(blk, out, NULL, outbox);
+}
+
+/* Programs have no access any more; all pages are locked: it goes, or home first. */
+static void given_up(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)
+{
+	if (!weft_safe_first(blk)) {
+		revoked(blk, out, outbox);
+		return;
+	}
+	if (weft_safe_under_way(blk))
+		return;
+	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_HOME_FIRST);
+	cleaned(blk, out, outbox);
 }
 
 /* All that was wanted of it is void. */
@@ -182,7 +200,7 @@ static void taken(struct weft_block *blk, u8 what, struct weft_outbox *outbox)
 	if (blk->line.revoking && !blk->waiting && what >= blk->line.revoking &&
 	    !device_first(blk)) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_REVOKED_MAPPED);
-		revoked(blk, &out, outbox);
+		given_up(blk, &out, outbox);
 	}
 	if (what && blk->clean)
 		cleaned(blk, &out, outbox);
@@ -270,14 +288,14 @@ static bool revoke(struct weft_block *blk, struct weft_out *out, struct weft_out
 	if (blk->taking)
 		return false;
 	blk->waiting = stays(blk);
-	if (blk->waiting)
+	if (blk->waiting || weft_safe_under_way(blk))
 		return false;
 	if (!weft_pages_trylock_unmapped(blk)) {
 		queue_take(blk);
 		return false;
 	}
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_REVOKED_UNMAPPED);
-	revoked(blk, out, outbox);
+	given_up(blk, out, outbox);
 	weft_pages_unlock(blk);
 	return true;
 }
@@ -362,8 +380,10 @@ void weft_block_end(struct weft_block *blk, struct weft_outbox *outbox)
 		while (step(blk, outbox))
 			;
 		clean(blk);
-		if (!blk->line.revoking)
+		if (!blk->line.revoking) {
 			blk->waiting = false;
+			blk->safe_until = 0;
+		}
 		if (!blk->pins)
 			blk->want = WEFT_I;
 		/* what was to be read ahead, and could not be asked for */

@@ -21,6 +21,7 @@
 #include "fs/super.h"
 #include "locks/arrive.h"
 #include "locks/klock.h"
+#include "locks/release.h"
 #include "locks/quota.h"
 #include "net/datagram.h"
 #include "net/memory.h"
@@ -136,9 +137,12 @@ static int __init weft_init(void)
 	err = weft_klock_init();
 	if (err)
 		goto err_lifetime;
-	err = weft_packet_init();
+	err = weft_release_setup();
 	if (err)
 		goto err_klock;
+	err = weft_packet_init();
+	if (err)
+		goto err_release;
 	err = weft_outbox_setup();
 	if (err)
 		goto err_packet;
@@ -156,6 +160,8 @@ err_outbox:
 	weft_outbox_cleanup();
 err_packet:
 	weft_packet_exit();
+err_release:
+	weft_release_cleanup();
 err_klock:
 	weft_klock_exit();
 err_lifetime:
@@ -173,6 +179,7 @@ static void __exit weft_exit(void)
 	weft_racks_exit();
 	weft_outbox_cleanup();
 	weft_packet_exit();
+	weft_release_cleanup();
 	weft_klock_exit();
 	weft_lockquota_exit();
 	weft_lifetime_exit();

@@ -97,8 +97,11 @@ bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
 
 bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
+	bool asked = l->revoking == 2 && l->rq.type == WEFT_MSG_INV;
+
 	weft_out_init(out);
-	if (!weft_line_idle(l) || l->state != WEFT_M)
+	/* as if it had begun before that order came */
+	if (l->state != WEFT_M || l->op != WEFT_OP_NONE || l->held || (l->revoking && !asked))
 		return false;
 	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);
 	weft_line_raise(l);

@@ -28,6 +28,9 @@ bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
 /**
  * weft_line_clean() - write a modified block home and keep it
  *
+ * Also after an order to give it up has come (INV), and before that is obeyed: then it is home
+ * before another node has it.  weft_line_revoked() ends it, whether it is there or not.
+ *
  * Return: false if there is nothing to write (not the owner) or the line is
  * busy; WEFT_DO_WAKE follows when a write-back that was started is over.
  */

@@ -5,8 +5,7 @@
 #include <linux/slab.h>
 
 #include "base/stats.h"
-#include "blocks/access.h"
-#include "blocks/giveback.h"
+#include "blocks/clean.h"
 #include "fs/fault.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
@@ -14,7 +13,6 @@
 #include "net/node.h"
 #include "net/rpc.h"
 
-#define CLEANING_MAX	32	/* write-backs of one fsync in flight */
 #define RUN_SHIFT	6	/* blocks of a run, which have one home: weft_line_home() */
 
 int weft_program_errno(int err)
@@ -28,55 +26,6 @@ int weft_program_errno(int err)
 		return err;
 	}
 }
-
-/* --- home ----------------------------------------------------------------------- */
-
-/* Until the block has nothing that the home lacks of what was written before. */
-static int finish_clean(struct weft_block *blk, unsigned long end)
-{
-	u32 seen;
-	int ret;
-
-	while ((ret = weft_block_clean(blk, &seen)) != 0) {
-		ret = weft_block_wait(blk, seen, &end);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* A window of blocks is started, then waited for. */
-static int clean_some(struct weft_inode *wi, u64 *index, u64 last,
-		      unsigned long end)
-{
-	struct weft_block *busy[CLEANING_MAX];
-	int i, n = 0, err = 0;
-	u32 seen;
-
-	while (n < CLEANING_MAX && *index <= last) {
-		struct weft_block *blk = weft_block_next(&wi->region, index);
-
-		if (!blk || *index > last) {
-			if (blk)
-				weft_block_put(blk);
-			*index = last + 1;
-			break;
-		}
-		++*index;
-		if (weft_block_clean(blk, &seen))
-			busy[n++] = blk;
-		else
-			weft_block_put(blk);
-	}
-	for (i = 0; i < n; i++) {
-		if (!err)
-			err = finish_clean(busy[i], end);
-		weft_block_put(busy[i]);
-	}
-	return err;
-}
-
-/* --- to the disk ---------------------------------------------------------------- */
 
 /* Memory blades that are the homes of blocks @first to @last, bit 0 for the first one. */
 static u32 homes_of(const struct weft_inode *wi, u64 first, u64 last)
@@ -136,13 +85,10 @@ static int sync_homes(struct weft_inode *wi, u64 first, u64 last, int datasync)
 int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(file));
-	u64 first = (u64)start >> wi->region.block_shift, index = first;
+	u64 first = (u64)start >> wi->region.block_shift;
 	u64 last = (u64)end >> wi->region.block_shift;
-	unsigned long until = weft_wait_end(wi->rack);
-	int err = 0, lost;
+	int err = weft_clean_range(&wi->region, first, last, weft_wait_end(wi->rack)), lost;
 
-	while (!err && index <= last)
-		err = clean_some(wi, &index, last, until);
 	if (!err && !datasync)
 		err = weft_inode_flush_mtime(wi);
 	if (!err && weft_region_durability(&wi->region) == WEFT_POLICY_SYNC)

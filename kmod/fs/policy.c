@@ -6,16 +6,22 @@
 #include <linux/uaccess.h>
 
 #include "base/compat.h"
+#include "blocks/safe.h"
 #include "fs/inode.h"
 #include "fs/policy.h"
 #include "weft.h"
 
 void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 {
+	bool kept = weft_safe_kept(&wi->region);
+
 	spin_lock(&wi->lock);
 	if (weft_policy_newer(attr->policy, wi->region.policy))
 		WRITE_ONCE(wi->region.policy, attr->policy);
 	spin_unlock(&wi->lock);
+	/* who writes from now on sees it, or we see what was written */
+	if (!kept && weft_safe_kept(&wi->region))
+		weft_safe_begin(&wi->region);
 }
 
 static long get(struct weft_inode *wi, struct weft_policy __user *user)

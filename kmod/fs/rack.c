@@ -21,7 +21,7 @@ int weft_rack_init(struct weft_rack *rack, u32 number,
 		weft_node_exit(&rack->node);
 		return err;
 	}
-	weft_locks_init(&rack->locks, &rack->node);
+	weft_locks_init(&rack->locks, &rack->node, &rack->cache.regions);
 	weft_member_init(&rack->member, &rack->node, ops);
 	/* memory may depend on it */
 	rack->home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, HOMEWARD_MAX);

@@ -149,10 +149,12 @@ void weft_klock_kill(struct weft_klock *kl)
 	weft_locks_woken(kl->locks);
 }
 
-void weft_locks_init(struct weft_locks *locks, struct weft_node *node)
+void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
+		     struct weft_regions *regions)
 {
 	memset(locks, 0, sizeof(*locks));
 	locks->node = node;
+	locks->regions = regions;
 	xa_init_flags(&locks->table, XA_FLAGS_LOCK_BH);
 	init_waitqueue_head(&locks->gone);
 }

@@ -38,6 +38,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "core/lock.h"
@@ -47,6 +48,7 @@ struct weft_learn;
 struct weft_lists;
 struct weft_locks;
 struct weft_node;
+struct weft_regions;
 
 /**
  * struct weft_holder - who takes a lock, or leaves it
@@ -93,6 +95,13 @@ struct weft_patience {
  * @refused: @due is a back-off.  @lock
  * @passed: what it guards is on its way with it, as who had it says.  @lock
  * @repeated: the request was repeated: which copy is answered is not known.  @lock
+ * @homing: what was modified under it is on its way home (release.h).  @lock
+ * @home: it was there when @moves was @home_moves, if @home_time is the same.  @lock
+ * @home_moves: see @home.  @lock
+ * @home_time: another one each time that programs may take it without us.  @lock
+ * @homing_moves: @moves when @homing began.  @lock
+ * @homing_time: @home_time then.  @lock
+ * @homing_work: sees to it, and has a reference
  * @losses: time-outs in a row.  @lock
  * @hands: how often the node served its own since it has to give the lock up.
  *	@lock
@@ -135,6 +144,8 @@ struct weft_klock {
 	bool refused;
 	bool repeated;
 	bool passed;
+	bool homing;
+	bool home;
 	u8 losses;
 	u32 hands;
 	u32 moves;
@@ -154,6 +165,11 @@ struct weft_klock {
 	u32 nr_waiters;
 	u32 grants;
 	u32 hand_overs;
+	u32 home_moves;
+	u32 home_time;
+	u32 homing_moves;
+	u32 homing_time;
+	struct work_struct homing_work;
 	struct hrtimer timer;
 	struct rcu_head rcu;
 };
@@ -167,6 +183,7 @@ enum weft_klocks_mode {
 /**
  * struct weft_locks - all locks of a node
  * @node: which
+ * @regions: that it knows
  * @table: by the name of the line; looked up under RCU
  * @mode: enum weft_klocks_mode
  * @alive: structures, also those out of the table
@@ -176,6 +193,7 @@ enum weft_klocks_mode {
  */
 struct weft_locks {
 	struct weft_node *node;
+	struct weft_regions *regions;
 	struct xarray table;
 	enum weft_klocks_mode mode;
 	atomic_t alive;
@@ -237,7 +255,8 @@ void weft_klock_no_stray(struct weft_klock *kl) __must_hold(&kl->lock);
 void weft_klock_kill(struct weft_klock *kl) __must_hold(&kl->lock);
 
 /* No locks yet, of @node; and all of them given back. */
-void weft_locks_init(struct weft_locks *locks, struct weft_node *node);
+void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
+		     struct weft_regions *regions);
 void weft_locks_exit(struct weft_locks *locks);
 
 /* When the module is loaded: 0 or -ENOMEM; and when it goes. */

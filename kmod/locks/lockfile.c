@@ -16,6 +16,7 @@
 #include "locks/lists.h"
 #include "locks/lockfile.h"
 #include "locks/quota.h"
+#include "locks/release.h"
 #include "locks/seen.h"
 #include "locks/shared.h"
 #include "locks/slots.h"
@@ -491,6 +492,8 @@ void weft_lockfile_release(struct file *file)
 		drop_slots(slots);
 	mutex_unlock(&slots->lock);
 	if (dropped)
+		weft_release_left(slots);
+	if (dropped)
 		weft_klock_trim(slots->locks, slots->region->id);
 	weft_shared_put(&lf->pages);
 	weft_lockquota_return(lf->uid, lf->taken);
@@ -515,9 +518,11 @@ void weft_slots_init(struct weft_slots *slots, struct weft_region *region,
 	slots->delay = 1;
 	slots->rested = jiffies;
 	INIT_DELAYED_WORK(&slots->settle, weft_holds_settle);
+	weft_release_init_slots(slots);
 }
 
 void weft_slots_stop(struct weft_slots *slots)
 {
 	cancel_delayed_work_sync(&slots->settle);
+	weft_release_stop(slots);
 }

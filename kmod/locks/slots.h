@@ -47,6 +47,7 @@ struct weft_region;
  * @settle_at: slot that @settle begins with; 0: it has looked at all.  @lock
  * @delay: of @settle, jiffies.  @lock
  * @rested: when the next look need not wait any more, jiffies.  @lock
+ * @left: what was modified under its locks goes home, as nobody uses them any more
  */
 struct weft_slots {
 	struct weft_region *region;
@@ -64,6 +65,7 @@ struct weft_slots {
 	unsigned long settle_at;
 	unsigned long delay;
 	unsigned long rested;
+	struct work_struct left;
 };
 
 #define WEFT_INTERRUPTED	8

@@ -11,6 +11,7 @@
 #include "blocks/block.h"
 #include "locks/guard.h"
 #include "locks/learn.h"
+#include "locks/release.h"
 #include "locks/step.h"
 #include "locks/word.h"
 #include "net/node.h"
@@ -331,7 +332,8 @@ static bool share(struct weft_klock *kl, struct weft_outbox *outbox)
 	struct weft_lock_out out;
 
 	if ((w && w->holder->perm == WEFT_M) ||
-	    READ_ONCE(*kl->word) & WEFT_WORD_OWNER)
+	    READ_ONCE(*kl->word) & WEFT_WORD_OWNER || !kl->core.queue.n ||
+	    kl->core.queue.writers || !weft_release_ready(kl))
 		return false;
 	weft_word_tell_on(kl, false);
 	if (!weft_lock_share(&kl->core, &out)) {
@@ -398,6 +400,8 @@ static bool step(struct weft_klock *kl, struct weft_outbox *outbox)
 		kl->hands++;
 		return true;
 	}
+	if (!weft_release_ready(kl))
+		return false;
 	/* our own place in the queue is behind those who wait already */
 	if (need && !kl->core.want)
 		want(kl, need, outbox);
@@ -429,7 +433,7 @@ static bool left_untold(struct weft_klock *kl)
 	struct weft_waiter *w = first_waiter(kl);
 
 	if (kl->core.revoking)
-		return true;
+		return !kl->homing;
 	return w && w->holder->perm <= kl->core.state &&
 	       !(w->told && weft_klock_competes(kl));
 }
@@ -448,8 +452,10 @@ void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 		do {
 			while (step(kl, outbox))
 				;
-			if (!kl->core.revoking)
+			if (!kl->core.revoking) {
 				kl->heard = 0;
+				weft_release_void(kl);
+			}
 		} while (!weft_word_mirror(kl, word_bits(kl)) && left_untold(kl));
 		if (weft_klock_unused(kl) && kl->core.state == WEFT_I &&
 		    !kl->core.tenured && weft_lock_idle(&kl->core))
