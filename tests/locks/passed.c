@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * locks-passed: counters that locks guard, and what of them another node has handed over.
+ *
+ *	locks-passed add FILE SEEN SECONDS PAUSE_US	increments them; SEEN is a file of this node
+ *	locks-passed seen SEEN			prints what FILE's counters were at least
+ *
+ * Who gets a lock, and finds in its counter what it has not left there itself, has it from
+ * another node: so much has been made under a lock that was released.  That goes into SEEN at
+ * once, which outlives the process.  Counters of different locks share blocks, so that blocks
+ * go from node to node while other locks of them are held.
+ */
+#include <signal.h>
+
+#include "tools/common/random.h"
+#include "user.h"
+
+#define COUNTERS	8
+#define A_PAGE		4
+#define STRIDE		64
+#define LOCKS_AT	65536	/* where the locks are, in the file; nobody touches that */
+
+static uint64_t *counter(char *p, unsigned int i)
+{
+	return (uint64_t *)(p + (size_t)(i / A_PAGE) * NODE_PAGE + (size_t)(i % A_PAGE) * STRIDE);
+}
+
+static char *map(const char *path, size_t size, int flags)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
+	char *p;
+
+	if (fd < 0 || (flags && ftruncate(fd, (off_t)size)))
+		node_die("cannot open %s: %s", path, strerror(errno));
+	p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		node_die("cannot map %s: %s", path, strerror(errno));
+	close(fd);
+	return p;
+}
+
+static int add(const char *path, const char *seen_path, double seconds, unsigned int pause)
+{
+	uint64_t own[COUNTERS] = { 0 }, random = random_stream(now_ns(), (uint64_t)getpid());
+	volatile uint64_t *seen = (uint64_t *)map(seen_path, NODE_PAGE, O_CREAT);
+	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9), handed = 0, made = 0;
+	char *p = map(path, 2 * NODE_PAGE, 0);
+	uint32_t slot[COUNTERS];
+	struct user user;
+	unsigned int i;
+
+	user_open(&user, path, COUNTERS);
+	for (i = 0; i < COUNTERS; i++)
+		slot[i] = user_slot(&user, LOCKS_AT + i * STRIDE);
+	while (now_ns() < end) {
+		volatile uint64_t *c;
+
+		i = (unsigned int)random_below(&random, COUNTERS);
+		c = counter(p, i);
+		if (!user_take(&user, 0, slot[i], WEFT_LOCK_WRITE) &&
+		    user_ask(&user, slot[i], WEFT_LOCK_WRITE, 0, 0))
+			break;
+		if (*c != own[i]) {
+			seen[i] = *c;
+			handed++;
+		}
+		own[i] = *c + 1;
+		*c = own[i];
+		made++;
+		user_leave(&user, 0, slot[i], WEFT_LOCK_WRITE);
+		if (pause)
+			pause_us(random_below(&random, 2 * pause));
+	}
+	printf("%llu increments, %llu times from another node\n", (unsigned long long)made,
+	       (unsigned long long)handed);
+	return 0;
+}
+
+static int print_seen(const char *path)
+{
+	const uint64_t *seen = (uint64_t *)map(path, NODE_PAGE, 0);
+	unsigned int i;
+
+	for (i = 0; i < COUNTERS; i++)
+		printf("%llu%c", (unsigned long long)seen[i], i + 1 < COUNTERS ? ' ' : '\n');
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 6 && !strcmp(argv[1], "add"))
+		return add(argv[2], argv[3], atof(argv[4]), (unsigned int)atoi(argv[5]));
+	if (argc == 3 && !strcmp(argv[1], "seen"))
+		return print_seen(argv[2]);
+	fputs("usage: locks-passed add FILE SEEN SECONDS PAUSE_US, or seen SEEN\n", stderr);
+	return 2;
+}
