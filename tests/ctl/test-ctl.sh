@@ -279,7 +279,7 @@ ctl up region show table
 prints '^region 7: table$' '^  size +1099511627776 bytes, blocks of 65536$' \
 	'^  here +12 blocks in the cache, 3 locks open$' '^  durability +release$' \
 	'^  on-owner-death +block$' '^  on-loss +sigbus$'
-ctl up region show 12;		says 2 "this node knows no region 12: 'weftctl region show' lists those that it knows"
+ctl up region show 12;		says 2 "this node knows no region '12': 'weftctl region show' lists those that it knows"
 ctl up region show 9 -j
 json '@{$j->{regions}} == 1' '$j->{regions}[0]{id} == 9' '$j->{regions}[0]{durability} eq "sync"'
 ctl up line show
