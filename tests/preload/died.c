@@ -12,6 +12,7 @@
 
 #include "tests/common/child.h"
 #include "tests/common/kernel/fake.h"
+#include "weft.h"
 
 #define SIZE	65536
 
@@ -19,6 +20,7 @@ static char *region;
 static int fd;
 static struct fake_counts *counts;
 static void (*node_dies)(int fd, uint64_t offset);
+static void (*set_policy)(int fd, uint32_t policy);
 
 /* By their places, far from each other. */
 static void *at(size_t offset)
@@ -217,6 +219,49 @@ static void test_cond(void)
 	CHECK_EQ(waitpid(pid, NULL, 0), pid);
 }
 
+/* In a region that says so they stay blocked until it does not any more; robust ones tell. */
+static void test_blocks(void)
+{
+	pthread_mutex_t *robust = make_mutex(576, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_t *plain = make_mutex(640, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
+	pthread_rwlock_t *l = at(704);
+	struct timespec t;
+	pid_t pids[3];
+	int i;
+
+	CHECK_EQ(pthread_rwlock_wrlock(l), 0);
+	CHECK_EQ(pthread_rwlock_unlock(l), 0);
+	set_policy(fd, WEFT_POLICY_BLOCK);
+	node_dies(fd, 576);
+	node_dies(fd, 640);
+	node_dies(fd, 704);
+	CHECK_EQ(pthread_mutex_lock(robust), EOWNERDEAD);
+	CHECK_EQ(pthread_mutex_consistent(robust), 0);
+	CHECK_EQ(pthread_mutex_unlock(robust), 0);
+	CHECK_EQ(pthread_mutex_trylock(plain), EBUSY);
+	CHECK_EQ(pthread_mutex_unlock(plain), EPERM);
+	t = clock_in_ms(CLOCK_REALTIME, 50);
+	CHECK_EQ(pthread_mutex_timedlock(plain, &t), ETIMEDOUT);
+	CHECK_EQ(pthread_rwlock_tryrdlock(l), EBUSY);
+	CHECK_EQ(pthread_rwlock_trywrlock(l), EBUSY);
+	CHECK_EQ(pthread_rwlock_timedrdlock(l, &t), ETIMEDOUT);
+	CHECK_EQ(pthread_rwlock_timedwrlock(l, &t), ETIMEDOUT);
+	for (i = 0; i < 3; i++)
+		CHILD(pids[i], {
+			CHECK_EQ(i == 0 ? pthread_mutex_lock(plain) :
+				 i == 1 ? pthread_rwlock_rdlock(l) : pthread_rwlock_wrlock(l), 0);
+			CHECK_EQ(i ? pthread_rwlock_unlock(l) : pthread_mutex_unlock(plain), 0);
+		});
+	pause_ms(1200);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(waitpid(pids[i], NULL, WNOHANG), 0);
+	set_policy(fd, 0);
+	for (i = 0; i < 3; i++)
+		child_ok(pids[i]);
+	CHECK_EQ(pthread_mutex_lock(plain), 0);
+	CHECK_EQ(pthread_mutex_unlock(plain), 0);
+}
+
 int main(int argc, char **argv)
 {
 	struct fake_counts *(*counts_of)(int fd);
@@ -228,8 +273,9 @@ int main(int argc, char **argv)
 	/* They are in what is preloaded. */
 	*(void **)&node_dies = dlsym(RTLD_DEFAULT, "fake_node_dies");
 	*(void **)&counts_of = dlsym(RTLD_DEFAULT, "fake_counts");
-	CHECK(node_dies && counts_of);
-	if (!node_dies || !counts_of)
+	*(void **)&set_policy = dlsym(RTLD_DEFAULT, "fake_set_policy");
+	CHECK(node_dies && counts_of && set_policy);
+	if (!node_dies || !counts_of || !set_policy)
 		return check_result();
 	fd = open(argv[1], O_RDWR | O_CREAT | O_EXCL, 0600);
 	CHECK(fd >= 0);
@@ -242,5 +288,6 @@ int main(int argc, char **argv)
 	test_plain();
 	test_rwlock();
 	test_cond();
+	test_blocks();
 	return check_result();
 }

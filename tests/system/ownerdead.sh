@@ -87,6 +87,12 @@ process_dies()
 	check "it is broken for node 2" takes node2 robust ENOTRECOVERABLE "$LONG"
 	check "... and for node 1" takes node1 robust ENOTRECOVERABLE "$LONG"
 	check "what is free is free" takes node1 weft EOWNERDEAD "$LONG"
+	check "the region is to block" on node3 "$BIN/weftctl" region set process on-owner-death=block
+	check "a plain mutex blocks on node 2" takes node2 plain ETIMEDOUT 2
+	check "a read-write lock blocks on node 3" takes node3 "read" ETIMEDOUT 2
+	check "it is to pass" on node3 "$BIN/weftctl" region set process on-owner-death=pass
+	check "node 2 gets the plain mutex" takes node2 plain taken "$LONG"
+	check "node 1 gets the read-write lock" takes node1 rwlock taken "$LONG"
 }
 
 waited()

@@ -260,8 +260,6 @@ bool weft_write_now(struct weft_thread *t, struct weft_ref *r);
 int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flags,
 		    clockid_t clock, const struct timespec *deadline);
 int weft_write_leave(struct weft_ref *r);
-bool weft_died(const struct weft_ref *r);
-int weft_mend(struct weft_ref *r);
 int weft_unlock_slow(struct weft_thread *t, struct weft_ref *r);
 void weft_wake(struct weft_ref *r);
 bool weft_held_here(const void *address);
@@ -270,7 +268,13 @@ bool weft_is_clock(clockid_t clock);
 int weft_take(const void *lock, uint32_t mode, unsigned int flags, clockid_t clock,
 	      const struct timespec *deadline);
 int weft_leave(const void *lock);
-int weft_pass(const void *lock, int error);
+bool weft_is_over(clockid_t clock, const struct timespec *deadline);
+
+/* died.c */
+bool weft_died(const struct weft_ref *r);
+int weft_mend(struct weft_ref *r);
+int weft_pass(const void *lock, int error, uint32_t mode, unsigned int flags, clockid_t clock,
+	      const struct timespec *deadline);
 
 /* ranges.c */
 void weft_ranges_forget(const struct weft_file *f);

@@ -40,12 +40,21 @@ static bool is_passing(int error)
 
 #define AGAIN_MS	100
 
+/* Has the deadline, if there is one, come? */
+bool weft_is_over(clockid_t clock, const struct timespec *deadline)
+{
+	struct timespec now;
+
+	return deadline && !weft_no_time(deadline) && !clock_gettime(clock, &now) &&
+	       nanoseconds(&now) >= nanoseconds(deadline);
+}
+
 /* Whether to try again, after a while; if not, *error is one that POSIX knows. */
 static bool wait_on(int *error, unsigned int flags, clockid_t clock,
 		    const struct timespec *deadline)
 {
 	static _Atomic bool said;
-	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000 }, now;
+	struct timespec pause = { .tv_nsec = AGAIN_MS * 1000000 };
 
 	if (!weft_patient || !is_passing(*error))
 		return false;
@@ -53,8 +62,7 @@ static bool wait_on(int *error, unsigned int flags, clockid_t clock,
 		*error = EBUSY;
 		return false;
 	}
-	if (deadline && !weft_no_time(deadline) && !clock_gettime(clock, &now) &&
-	    nanoseconds(&now) >= nanoseconds(deadline)) {
+	if (weft_is_over(clock, deadline)) {
 		*error = ETIMEDOUT;
 		return false;
 	}
@@ -80,43 +88,6 @@ int weft_find_for(const void *address, struct weft_thread **t, struct weft_ref *
 static uint32_t slot_of(const struct weft_ref *r)
 {
 	return (r->slot & ~WEFT_REF_LISTS) - 1;
-}
-
-/* Has its last owner died, and nobody mended it?  As long as it is held it stays so. */
-bool weft_died(const struct weft_ref *r)
-{
-	return r->word && atomic_load_explicit(weft_word(r), memory_order_relaxed) & WEFT_WORD_DIED;
-}
-
-/* What the lock guards is right again.  Only if it is held. */
-int weft_mend(struct weft_ref *r)
-{
-	__u32 slot = slot_of(r);
-	int error, saved = errno;
-
-	do {
-		error = weft_ioctl(r->file, WEFT_IOC_LOCK_MEND, &slot);
-	} while (error == EINTR);
-	errno = saved;
-	return error;
-}
-
-/*
- * Of a lock whose kind has no way to tell that an owner died: what taking it returned,
- * without that.  Nobody else need hear of it then, and it may be one step again.
- *
- * Here a region could say that such locks are to stay blocked instead.
- */
-int weft_pass(const void *lock, int error)
-{
-	struct weft_thread *t;
-	struct weft_ref *r;
-
-	if (likely(error != EOWNERDEAD))
-		return error;
-	if (!weft_find(lock, &t, &r))
-		weft_mend(r);
-	return 0;
 }
 
 static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clockid_t clock,

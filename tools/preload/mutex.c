@@ -104,9 +104,12 @@ static __always_inline int taken(pthread_mutex_t *m, struct weft_thread *t, stru
 
 /* The same by way of the kernel, which said @error: 0, or EOWNERDEAD. */
 static int taken_slowly(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r,
-			int error)
+			int error, unsigned int flags, clockid_t clock,
+			const struct timespec *deadline)
 {
-	return kind_of(m) & KIND_ROBUST ? robust_taken(m, t, r, error) : weft_pass(m, error);
+	if (kind_of(m) & KIND_ROBUST)
+		return robust_taken(m, t, r, error);
+	return weft_pass(m, error, WEFT_LOCK_WRITE, flags, clock, deadline);
 }
 
 /* The thread has it.  -1: it may wait for itself. */
@@ -150,7 +153,9 @@ WEFT_SLOW int take(pthread_mutex_t *m, unsigned int flags, clockid_t clock,
 	if (deadline && weft_no_time(deadline))
 		return EINVAL;
 	error = weft_write_wait(t, r, flags, clock, deadline);
-	return error && error != EOWNERDEAD ? error : taken_slowly(m, t, r, error);
+	if (error && error != EOWNERDEAD)
+		return error;
+	return taken_slowly(m, t, r, error, flags, clock, deadline);
 }
 
 WEFT_SLOW int near_take(pthread_mutex_t *m)

@@ -4,7 +4,8 @@
  *
  * Attributes have no influence: inside a region all processes share it, a thread
  * may read-lock again what it has read-locked, and who asked first is first.  There
- * are no robust ones: that an owner died is passed over (weft_pass()).
+ * are no robust ones: that an owner died is passed over, or blocks, as the
+ * region says (weft_pass()).
  */
 #include "next.h"
 #include "tools/libweft/internal.h"
@@ -15,7 +16,8 @@ static int take(pthread_rwlock_t *l, uint32_t mode, unsigned int flags, clockid_
 {
 	if (!weft_near(l))
 		return ENOENT;
-	return weft_pass(l, weft_take(l, mode, flags, clock, deadline));
+	return weft_pass(l, weft_take(l, mode, flags, clock, deadline), mode, flags, clock,
+			 deadline);
 }
 
 WEFT_SLOW int leave(pthread_rwlock_t *l)
@@ -27,14 +29,14 @@ WEFT_SLOW int leave(pthread_rwlock_t *l)
 
 WEFT_SLOW int near_read(pthread_rwlock_t *l)
 {
-	int error = weft_pass(l, weft_take(l, WEFT_LOCK_READ, 0, 0, NULL));
+	int error = take(l, WEFT_LOCK_READ, 0, 0, NULL);
 
 	return error == ENOENT ? weft_next(pthread_rwlock_rdlock)(l) : error;
 }
 
 WEFT_SLOW int near_write(pthread_rwlock_t *l)
 {
-	int error = weft_pass(l, weft_take(l, WEFT_LOCK_WRITE, 0, 0, NULL));
+	int error = take(l, WEFT_LOCK_WRITE, 0, 0, NULL);
 
 	return error == ENOENT ? weft_next(pthread_rwlock_wrlock)(l) : error;
 }

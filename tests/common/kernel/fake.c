@@ -201,3 +201,8 @@ void fake_node_dies(int fd, uint64_t offset)
 	atomic_fetch_or(word, WEFT_WORD_DIED);
 	atomic_fetch_and(word, ~WEFT_WORD_PERM);
 }
+
+void fake_set_policy(int fd, uint32_t policy)
+{
+	fake_region_of(fd)->head->policy = policy;
+}

@@ -46,6 +46,9 @@ void fake_take_away(int fd, uint64_t offset, unsigned int left);
 /* Another node had the lock at @offset to write, and died: this one may have it next. */
 void fake_node_dies(int fd, uint64_t offset);
 
+/* The region's policy is this from now on: WEFT_POLICY_*. */
+void fake_set_policy(int fd, uint32_t policy);
+
 /* How many bytes the kernel was told that the lock at @offset guards. */
 uint64_t fake_bound(int fd, uint64_t offset);
 

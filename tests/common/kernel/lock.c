@@ -296,6 +296,11 @@ int fake_ioctl(struct fake_region *r, int fd, unsigned long request, void *argum
 		return lock_wake(r, *(__u32 *)argument);
 	case WEFT_IOC_LOCK_MEND:
 		return lock_mend(r, fd, *(__u32 *)argument);
+	case WEFT_IOC_POLICY_GET:
+		*(struct weft_policy *)argument = (struct weft_policy){
+			.policy = r->head->policy, .which = WEFT_POLICY_ALL,
+		};
+		return 0;
 	case WEFT_IOC_LOCK_BIND:
 		return fake_old ? ENOTTY : lock_bind(r, argument);
 	default:

@@ -33,6 +33,7 @@ struct fake_head {
 	pthread_mutex_t mutex;
 	bool ready;
 	uint32_t n_slots;
+	_Atomic uint32_t policy;	/* WEFT_POLICY_* */
 	bool owner_used[FAKE_OWNERS];
 	struct fake_counts counts;
 	uint32_t hash[FAKE_SLOTS * 2];	/* slot + 1 */
