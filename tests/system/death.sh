@@ -9,9 +9,9 @@
 # plug of one is pulled, or its cable: nobody finds a record half done without being told that
 # the owner of its mutex died, no two are inside at a time, the others wait for the lease and
 # a moment, and what they find in the end is the same.  The node comes back, with nothing, and
-# finds that, too.
+# finds that, too.  With durability=release no number is ever less than one that somebody saw.
 #
-#	tests/system/death.sh [SWITCH...]	(p4 none)
+#	tests/system/death.sh [SWITCH/DURABILITY...]	(p4/release none/write-back)
 #
 # Environment: BUILD; WEFT_DEATHS, in each rack (4); WEFT_DEATH_FAULTS, of the network, options
 # of weft-rack.  Prints how long the survivors got nothing, of each death and the median.
@@ -63,6 +63,8 @@ stopped()
 		cat "$dir/work.$n"
 		ms=$(sed -n 's/.* longest_ms //p' "$dir/work.$n")
 		[ "${ms:-999999}" -le $LATEST ] || { echo "node $n waited too long"; rc=1; }
+		[ "$durability" != release ] || grep -q ' lost 0 ' "$dir/work.$n" ||
+			{ echo "node $n saw what is not there any more"; rc=1; }
 		on "node$n" rm -f /run/test-stop
 		waits+=("${ms:-999999}")
 	done
@@ -151,6 +153,9 @@ in_rack()
 	# shellcheck disable=SC2086  # options
 	boot --nodes 3 --mem 512M --memd-options "--lease $LEASE" "$@" ${WEFT_DEATH_FAULTS-}
 	died=0
+	check "node 1 makes the records" mortal node1 make "$FILE"
+	check "their durability is $durability" on node1 "$BIN/weftctl" region set "${FILE##*/}" \
+		"durability=$durability"
 	for ((i = 0; i < DEATHS; i++)); do
 		if ((i % 4 == 3)); then
 			dies $((i % 3 + 1)) cut
@@ -164,9 +169,10 @@ in_rack()
 
 begin death
 waits=()
-[ $# -gt 0 ] || set -- p4 none
-for switch; do
-	in_rack --switch "$switch"
+[ $# -gt 0 ] || set -- p4/release none/write-back
+for rack; do
+	durability=${rack#*/}
+	in_rack --switch "${rack%/*}"
 done
 mapfile -t sorted < <(printf '%s\n' "${waits[@]}" | sort -n)
 echo "# milliseconds without a mutex, of each survivor, lease $LEASE: ${waits[*]}"

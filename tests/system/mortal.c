@@ -3,6 +3,7 @@
  * mortal: processes of several nodes change records under robust mutexes, while nodes die.
  * A plain POSIX program: with libweft-preload.so its mutexes are locks of weft.
  *
+ *	mortal make FILE				the records, if they are not there
  *	mortal work FILE NODE SECONDS STOP [SEED]	until STOP is there, SECONDS at most
  *	mortal look FILE				take each mutex, print each record
  *
@@ -190,13 +191,14 @@ static void look(void)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "look")) {
+	if (argc == 3 && (!strcmp(argv[1], "look") || !strcmp(argv[1], "make"))) {
+		node = !strcmp(argv[1], "make");
 		open_file(argv[2]);
 		look();
 		return 0;
 	}
 	if ((argc != 6 && argc != 7) || strcmp(argv[1], "work")) {
-		fprintf(stderr, "usage: mortal work FILE NODE SECONDS STOP [SEED] | mortal look FILE\n");
+		fprintf(stderr, "usage: mortal work FILE NODE SECONDS STOP [SEED] | mortal make|look FILE\n");
 		return 2;
 	}
 	node = argument(argv[3], 1, 32);
