@@ -161,7 +161,7 @@ static void check_getm(struct weft_line *l, struct weft_out *out)
 	}
 	out->miss = write_miss(l, have);
 	if (!have)
-		l->version = l->in_version;
+		l->version = l->in_version + (l->lost ? WEFT_VERSIONS_LOST : 0);
 	l->state = WEFT_M;
 	l->expecting = false;
 	out->effects |= WEFT_DO_WAKE;
@@ -201,20 +201,27 @@ static void check_gets_busy(struct weft_line *l, struct weft_out *out)
 		weft_transaction_commit(l, WEFT_S, l->copyset | l->loans | weft_line_me(l), out);
 }
 
-static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
+/*
+ * The owner that was to write back is dead, and perhaps did not: we have what there is,
+ * complete, and the entry's lock, so it comes from us.
+ */
+static void adopt(struct weft_line *l, struct weft_out *out)
+{
+	l->adopted = true;
+	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+	out->effects |= WEFT_DO_TIMER;
+}
+
+static void gets_data(struct weft_line *l, const struct weft_msg *msg,
 		      struct weft_out *out)
 {
-	if (!l->busy && l->poisoned) {
-		/* an invalidation overtook it: it may be from before a write */
-		weft_transaction_begin(l, WEFT_OP_GETS, fresh);
-		weft_transaction_request(l, out);
-		return;
-	}
 	if (may_be_mixed(l, msg)) {
 		ask_again(l, out);
 		return;
 	}
 	out->miss = read_miss(msg);
+	if (l->lost)
+		l->in_version += WEFT_VERSIONS_LOST;
 	l->version = l->in_version;
 	l->state = WEFT_S;
 	/* fragments that were lent before we asked may be among them */
@@ -222,6 +229,8 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 	out->effects |= WEFT_DO_WAKE;
 	if (l->busy && l->loaned)
 		weft_transaction_commit(l, WEFT_M, l->copyset, out);
+	else if (l->lost)
+		adopt(l, out);
 	else if (l->busy)
 		check_gets_busy(l, out);
 	else
@@ -248,6 +257,15 @@ void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
 	check_getm(l, out);
 }
 
+/* GETS: an invalidation overtook this data, which may be from before a write. */
+static void overtaken(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	if (l->busy)
+		return; /* what counts comes with the entry's lock, which is ours */
+	weft_transaction_begin(l, WEFT_OP_GETS, fresh);
+	weft_transaction_request(l, out);
+}
+
 void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		      u32 fresh, struct weft_out *out)
 {
@@ -266,6 +284,10 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		}
 		return;
 	}
+	if (l->op == WEFT_OP_GETS && l->poisoned && !(msg->flags & WEFT_F_BUSY)) {
+		overtaken(l, fresh, out);
+		return;
+	}
 	/* those who were lent the line give it back in their own time, see dun() */
 	l->expecting = l->expecting && l->op == WEFT_OP_GETM &&
 		       msg->type == WEFT_MSG_PASSED && msg->holder;
@@ -282,6 +304,7 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		data = take_landed(l, msg);
 	else if (!have && take_fragment(l, msg, out))
 		data = l->in_whole;
+	l->lost = data && l->busy && l->status == WEFT_M && weft_is_blade(msg->src);
 	if (msg->nonce && msg->flags & WEFT_F_BUSY) {
 		l->provider_nonce = msg->nonce;
 		l->provider_id = msg->src;
@@ -291,9 +314,9 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		check_getm(l, out);
 	} else if (data) {
 		/* whichever answer completes the data: the lock is what counts */
-		l->wb_wanted = l->busy && l->status == WEFT_M &&
-			       !weft_is_blade(msg->src);
-		gets_data(l, msg, fresh, out);
+		l->wb_wanted = l->lost || (l->busy && l->status == WEFT_M &&
+					   !weft_is_blade(msg->src));
+		gets_data(l, msg, out);
 	}
 	if (l->op != WEFT_OP_NONE)
 		out->effects |= WEFT_DO_TIMER;
@@ -338,25 +361,23 @@ void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
 		check_gets_busy(l, out);
 }
 
-/*
- * The owner that answered this GETS has died, perhaps before the home had what it wrote:
- * we have that, complete, and the entry's lock, so it comes from us.
- */
-static void adopt(struct weft_line *l, struct weft_out *out)
-{
-	l->adopted = true;
-	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
-	out->effects |= WEFT_DO_TIMER;
-}
-
 void weft_gather_gone(struct weft_line *l, u32 dead, struct weft_out *out)
 {
 	if (!l->in_whole) {
 		/* what a dead owner gave of it may be newer than all that others have */
 		l->in_frags = 0;
 		l->in_version = 0;
+		/*
+		 * And what others lent, or read with us, may be older.  The owner that could
+		 * have told us to give it up may be the dead one.
+		 */
+		l->poisoned = l->op == WEFT_OP_GETS;
+		/* a dead one's card may still write there */
+		if (l->landing)
+			out->effects |= WEFT_DO_CLOSE;
 	}
-	if (l->op == WEFT_OP_GETS && l->state == WEFT_S && l->wb_wanted &&
+	/* in whole: we read it, or did until an old invalidation came */
+	if (l->op == WEFT_OP_GETS && l->in_whole && l->wb_wanted &&
 	    l->wb_version < l->in_version &&
 	    weft_node_bit(l->provider_id) & dead)
 		adopt(l, out);

@@ -346,15 +346,15 @@ static enum weft_gone block_gone(struct weft_home_line *l, u32 members)
 {
 	if (l->e.lock && has_left(l, members, l->e.lock))
 		l->e.lock = 0;
-	if (l->e.status != WEFT_M || l->e.copyset & members)
+	if (l->e.status != WEFT_M || !l->e.copyset || l->e.copyset & members)
 		return WEFT_GONE_NOTHING;
-	/* somebody is about to own it, who may have heard from the owner before it died */
-	if (l->e.lock)
-		return WEFT_GONE_LATER;
-	l->e.status = WEFT_I;
+	/*
+	 * Owned, by nobody: who asks next takes the lock, and with the home's data a version
+	 * that is later than all that are lost, see weft_gather_data().
+	 */
 	l->e.copyset = 0;
-	l->e.grant &= ~WEFT_GRANT_OWNED;
-	return WEFT_GONE_LOST;
+	/* its transaction may have heard from the owner before it died */
+	return l->e.lock ? WEFT_GONE_LATER : WEFT_GONE_LOST;
 }
 
 enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, u32 fresh,

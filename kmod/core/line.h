@@ -36,6 +36,13 @@ enum weft_held {
 	WEFT_HELD_PINNED,	/* was the owner, has a read-only copy now */
 };
 
+/*
+ * More than a line gets versions before the home hears of one.  If they are lost with their
+ * owner, some of them may still be under way to the home, or said of what was lent: who has
+ * the home's data then goes on counting far behind them.
+ */
+#define WEFT_VERSIONS_LOST	(1ull << 32)
+
 #define WEFT_FRAGS_MAX	64	/* fragments of a block, one bit each */
 
 /**
@@ -63,6 +70,8 @@ enum weft_held {
  * @chase_home: the next CHASE is for the home, see weft_transaction_chase()
  * @dunned: GETM, TAKE: those to whom the line was lent were told to give it up
  * @adopted: GETS: the owner that was to write back has died: we do, in its place
+ * @lost: GETS, GETM: what the owner had died with it, and what the home has is all, see
+ *	WEFT_VERSIONS_LOST
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
  * @fetching: all acknowledged, data asked from home
  * @in_whole: all fragments of the data coming in came
@@ -125,6 +134,7 @@ struct weft_line {
 	bool chase_home;
 	bool dunned;
 	bool adopted;
+	bool lost;
 	bool need_known;
 	bool fetching;
 	bool in_whole;

@@ -428,7 +428,8 @@ static void recv_inv_ack(struct weft_lock *l, const struct weft_msg *msg,
 		return;
 	/* before check_enter(): programs that get in now are to know */
 	note_death(l, msg);
-	l->waiting_on &= ~weft_node_bit(msg->src);
+	/* who has left the rack or died since is not named any more, and will not answer */
+	l->waiting_on &= msg->copyset & ~weft_node_bit(msg->src);
 	check_enter(l, out);
 	settle(l, out);
 }

@@ -103,8 +103,7 @@ static void inv(struct weft_line *l, u32 fresh, struct weft_out *out)
 	 * it only as its owner's.  Anything else is from before that: whoever
 	 * asked then has given up or is done.
 	 */
-	if ((l->state == WEFT_M && !is_owner(l)) ||
-	    (l->state == WEFT_S && is_owner(l) && !l->held))
+	if (l->state == WEFT_M && !is_owner(l))
 		return;
 	if (l->state == WEFT_I || (l->op == WEFT_OP_PUT && l->quiesced)) {
 		obey_inv(l, fresh, out);
@@ -169,8 +168,13 @@ static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 	} else if (is_owner(l) && l->held) {
 		give_and_write_back(l, l->held, fresh, out);
 	} else if (l->state == WEFT_S) {
-		if (!is_owner(l))
-			answer(l, out, WEFT_MSG_DATA, true);
+		answer(l, out, WEFT_MSG_DATA, true);
+		/*
+		 * Who read it has told us, and died before it told the directory.  The home
+		 * has it, but who asks now has yet to hear that.
+		 */
+		if (is_owner(l))
+			weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->rq.txn, 0);
 	} else {
 		relay(l, out);
 	}

@@ -47,6 +47,7 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->fetching = false;
 	l->dunned = false;
 	l->adopted = false;
+	l->lost = false;
 	l->chase_home = false;
 	l->acked = 0;
 	l->loans = 0;
