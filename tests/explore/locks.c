@@ -20,6 +20,26 @@ static void used(struct world *w, int n)
 		w->seq[n]++;
 }
 
+static u8 before;	/* permission that the node had whose turn it is */
+
+/* Who has the lock after a dead node had it to write hears so; nobody else does. */
+static void tell(struct world *w, int n)
+{
+	const struct weft_lock *l = &w->lock[n];
+	struct death *d = &w->death;
+
+	if (l->state == before || l->state == WEFT_I)
+		return;
+	before = l->state;
+	if (l->died && !d->blamed)
+		world_complain("a node hears that a writer died, and none did");
+	if (l->state == WEFT_S)
+		return;
+	if (!l->died && d->owed)
+		world_complain("a node does not hear that the writer before it died");
+	d->owed = d->blamed = 0;
+}
+
 /* What the host does with the outcome of an event, and for a waiting program. */
 static void do_out(struct world *w, const struct config *c, int n,
 		   const struct weft_lock_out *out)
@@ -27,6 +47,7 @@ static void do_out(struct world *w, const struct config *c, int n,
 	struct weft_lock *l = &w->lock[n];
 
 	used(w, n);
+	tell(w, n);
 	for (u32 i = 0; i < out->n; i++)
 		network_send(w, c, &out->send[i], NULL);
 	if (out->effects & WEFT_DO_WAKE && w->want[n] && l->state >= w->want[n]) {
@@ -61,6 +82,7 @@ void locks_recv(struct world *w, const struct config *c, int n,
 	struct weft_lock_out out;
 	struct weft_msg m;
 
+	before = w->lock[n].state;
 	network_message(&m, f, list);
 	weft_lock_recv(&w->lock[n], &m, w->seq[n] + 1, &out);
 	do_out(w, c, n, &out);
@@ -116,6 +138,8 @@ void locks_actions(const struct world *w, const struct config *c, int n,
 {
 	const struct weft_lock *l = &w->lock[n];
 
+	if (!world_lives(w, n))
+		return;
 	if (w->hold[n] && lets_go(w, c, n))
 		world_add(a, k, ACT_UNLOCK, n, 0, 0);
 	if (w->hold[n] == WEFT_S && can_share(l))
@@ -137,6 +161,7 @@ void locks_step(struct world *w, const struct config *c, const struct action *a)
 	struct weft_lock_out out = { 0 };
 	int n = a->node;
 
+	before = w->lock[n].state;
 	switch (a->kind) {
 	case ACT_RDLOCK:
 	case ACT_WRLOCK:
@@ -166,10 +191,16 @@ void locks_step(struct world *w, const struct config *c, const struct action *a)
 	pursue(w, c, n);
 }
 
+/* A dead node is the holder of the queue: the lock may have been its own. */
+void locks_settle(struct world *w)
+{
+	w->death.blamed |= (w->home[0].e.lock | w->slot[0].entry.lock) & w->death.dead;
+}
+
 /* One writer or many readers, in what nodes have and in what programs hold. */
 const char *locks_check(const struct world *w, const struct config *c)
 {
-	int readers = 0, writers = 0;
+	int readers = 0, writers = !!w->death.writer;
 
 	for (int n = 0; n < c->nodes; n++) {
 		readers += w->lock[n].state == WEFT_S;
@@ -182,6 +213,27 @@ const char *locks_check(const struct world *w, const struct config *c)
 	if (writers && readers)
 		return "a node has the lock to write while another has it to read";
 	return NULL;
+}
+
+void locks_die(struct world *w, int n)
+{
+	struct weft_lock *l = &w->lock[n];
+
+	if (l->state == WEFT_M) {
+		w->death.writer = (u8)(1u << n);
+		w->death.owed = 1;
+	}
+	weft_lock_init(l, l->key, l->self);
+}
+
+void locks_gone(struct world *w, const struct config *c, int n)
+{
+	struct weft_lock_out out;
+
+	before = w->lock[n].state;
+	weft_lock_gone(&w->lock[n], w->death.heard[n], &out);
+	do_out(w, c, n, &out);
+	pursue(w, c, n);
 }
 
 /* Wipe what the core does not read: equal states must look equal. */

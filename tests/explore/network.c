@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The network of a world; see network.h. */
+#include "death.h"
 #include "network.h"
 
 static void put_flight(struct world *w, const struct flight *f)
 {
 	int i = w->flights;
 
+	if (!death_hears(w, f))
+		return;
 	if (i == MAX_FLIGHT) {
 		world_complain("more messages in flight than the model has room for");
 		return;

@@ -18,6 +18,12 @@ void pages_step(struct world *w, const struct config *c, const struct action *a)
 const char *pages_check(const struct world *w, const struct config *c);
 void pages_tidy(struct world *w, const struct config *c, int n);
 bool pages_at_rest(const struct world *w, const struct config *c);
+/* Node @n has died. */
+void pages_die(struct world *w, const struct config *c, int n);
+
+/* Node @n is through with the dead ones in its lines @lines; returns those that it is not. */
+u8 pages_gone(struct world *w, const struct config *c, int n, u8 lines);
+
 void pages_print(const struct world *w, const struct config *c, int line);
 
 /* The transaction that ACT_PASS, ACT_LEND and ACT_YIELD are for. */
@@ -33,6 +39,9 @@ bool locks_busy(const struct world *w, const struct config *c, int n);
 const char *locks_check(const struct world *w, const struct config *c);
 void locks_tidy(struct world *w, int n);
 bool locks_at_rest(const struct world *w, const struct config *c);
+void locks_die(struct world *w, int n);
+void locks_settle(struct world *w);
+void locks_gone(struct world *w, const struct config *c, int n);
 void locks_print(const struct world *w, const struct config *c);
 
 #endif /* EXPLORE_NODES_H */

@@ -2,9 +2,10 @@
 /* The nodes of a world whose lines are pages; see nodes.h. */
 #include <stdio.h>
 
+#include "death.h"
 #include "network.h"
 #include "nodes.h"
-#include "serve.h"
+#include "values.h"
 
 #define GARBAGE		0xEE	/* freed memory */
 
@@ -76,19 +77,6 @@ static void do_out(struct world *w, const struct config *c, int n, int i,
 	 */
 	w->line[n][i].nacks = WEFT_CHASE_AFTER - 1;
 	w->line[n][i].tries = 0;
-}
-
-static bool has_left(const struct world *w, int n)
-{
-	return !(w->members & 1u << n);
-}
-
-/* What programs can still do, through mappings that are not yet revoked. */
-static u8 effective(const struct weft_line *l)
-{
-	if (!l->revoking || l->quiesced)
-		return weft_line_perm(l);
-	return l->state == WEFT_M && l->lent ? WEFT_S : l->state;
 }
 
 /* A sequence number counts as used if the line took it. */
@@ -167,7 +155,7 @@ void pages_recv(struct world *w, const struct config *c, int n,
 {
 	const struct weft_line *l = &w->line[n][world_line(c, f->line)];
 
-	if (has_left(w, n))
+	if (!world_lives(w, n))
 		return;
 	if (f->type == MSG_WRITE) {
 		land(w, c, n, f);
@@ -276,13 +264,13 @@ static bool may_leave(const struct world *w, const struct config *c, int n)
 void pages_actions(const struct world *w, const struct config *c, int n,
 		   struct action *a, int *k)
 {
-	if (has_left(w, n))
+	if (!world_lives(w, n))
 		return;
 	if (may_leave(w, c, n))
 		world_add(a, k, ACT_LEAVE, n, 0, 0);
 	for (int i = 0; i < c->lines; i++) {
 		const struct weft_line *l = &w->line[n][i];
-		u8 perm = effective(l);
+		u8 perm = values_perm(l);
 
 		bool waiting = w->want[n] == WEFT_M && w->want_line[n] == i &&
 			       perm == WEFT_M;
@@ -368,6 +356,7 @@ static void step_leave(struct world *w, int n)
 {
 	w->leaves--;
 	w->members &= (u8)~(1u << n);
+	w->switch_members = w->members;
 	w->ops[n] = 0;
 }
 
@@ -377,14 +366,16 @@ static void step_line(struct world *w, const struct config *c,
 	int n = a->node, i = a->line;
 	struct weft_line *l = &w->line[n][i];
 	u32 fresh = w->seq[n] + 1;
+	bool revoked = false;
 	struct weft_out out;
 
 	switch (a->kind) {
 	case ACT_REVOKED:
 		if (w->want[n] == WEFT_M && w->want_line[n] == i &&
-		    effective(l) == WEFT_M)
+		    values_perm(l) == WEFT_M)
 			w->steals--;
 		weft_line_revoked(l, fresh, &out);
+		revoked = true;
 		break;
 	case ACT_TIMEOUT:
 		if (patient(l) && (early(w, c, n, i) || others_wait(w, c, n)))
@@ -408,6 +399,8 @@ static void step_line(struct world *w, const struct config *c,
 	}
 	used(w, n, i);
 	do_out(w, c, n, i, &out, NULL);
+	if (revoked)
+		death_revoked(w, c, n);
 	pursue(w, c, n);
 }
 
@@ -417,8 +410,7 @@ void pages_step(struct world *w, const struct config *c, const struct action *a)
 
 	switch (a->kind) {
 	case ACT_ACCESS:
-		w->truth[a->line]++;
-		memset(w->data[n][a->line], w->truth[a->line], c->frags);
+		values_write(w, c, n, a->line);
 		w->want[n] = 0;
 		break;
 	case ACT_READ:
@@ -445,44 +437,38 @@ void pages_step(struct world *w, const struct config *c, const struct action *a)
 	}
 }
 
-/* --- what must hold -------------------------------------------------------------- */
+/* --- the death of nodes ----------------------------------------------------------- */
 
-/*
- * Single writer or many readers, and everybody sees the last value written: those
- * who can read, and the home, unless there is an owner or will be one.
- */
-const char *pages_check(const struct world *w, const struct config *c)
+void pages_die(struct world *w, const struct config *c, int n)
 {
 	for (int i = 0; i < c->lines; i++) {
-		const struct weft_dir_entry *e = serve_entry(w, c, i);
-		int readers = 0, writers = 0;
+		struct weft_line *l = &w->line[n][i];
 
-		if (c->neat && e && e->lock && world_at_rest(w, c))
-			return "the entry is locked, and nobody wants anything";
-		for (int f = 0; e && !e->lock && e->status != WEFT_M && f < c->frags; f++)
-			if (w->home_data[i][f] != w->truth[i])
-				return "nobody owns the line, and the home does not have the last value";
-		for (int n = 0; n < c->nodes; n++) {
-			u8 perm = effective(&w->line[n][i]);
-
-			if (perm != WEFT_I && w->line[n][i].landing)
-				return "programs see memory into which a card may write";
-			if (w->line[n][i].held && w->line[n][i].landing)
-				return "a card may write over data that others may still want";
-
-			readers += perm == WEFT_S;
-			writers += perm == WEFT_M;
-			for (int f = 0; perm != WEFT_I && f < c->frags; f++)
-				if (w->data[n][i][f] != w->truth[i])
-					return "a node can read a value that is not the last one written";
-		}
-		if (writers > 1)
-			return "two nodes can write";
-		if (writers && readers)
-			return "a node can write while another can read";
+		weft_line_init(l, l->key, l->self);
+		/* of what its card has begun to send there may still come more */
+		if (!is_written(w, n, l->key))
+			memset(w->data[n][i], GARBAGE, MAX_FRAGS);
 	}
-	return NULL;
 }
+
+u8 pages_gone(struct world *w, const struct config *c, int n, u8 lines)
+{
+	u8 later = 0;
+
+	for (int i = 0; i < c->lines; i++) {
+		struct weft_out out;
+
+		if (!(lines & 1u << i))
+			continue;
+		if (!weft_line_gone(&w->line[n][i], w->death.heard[n], &out))
+			later |= (u8)(1u << i);
+		do_out(w, c, n, i, &out, NULL);
+	}
+	pursue(w, c, n);
+	return later;
+}
+
+/* --- what is the same, and when nothing is left to do ------------------------------ */
 
 /* What is left over from transactions that are done. */
 static void tidy_line(struct weft_line *l)
@@ -527,6 +513,8 @@ static void tidy_line(struct weft_line *l)
 			l->returned_version = 0;
 		if (l->op != WEFT_OP_GETS)
 			l->wb_version = 0;
+		if (l->op != WEFT_OP_GETS && !l->provider_nonce)
+			l->provider_id = 0;
 	}
 }
 
@@ -536,7 +524,7 @@ void pages_tidy(struct world *w, const struct config *c, int n)
 	for (int i = 0; i < c->lines; i++) {
 		tidy_line(&w->line[n][i]);
 		/* what the home says to a CHASE if nobody leaves is nothing */
-		if (!c->leaves)
+		if (!c->leaves && !c->deaths)
 			w->line[n][i].chase_home = false;
 	}
 	if (!w->passes && !w->lends && !w->yields) {

@@ -11,7 +11,10 @@ void world_print_action(const struct world *w, const struct action *a)
 		"writes", "wants to read", "wants to write", "evicts", "drops",
 		"cleans", "home times out", "home recalls", "wants to read",
 		"wants to write", "lets go", "lets others read", "expects to read", "expects to write",
-		"does not expect it any more", "leaves the rack",
+		"does not expect it any more", "leaves the rack", "DIES",
+		"hears who is dead", "joins again", "home hears who is dead",
+		"home: they are members no more", "switch: they are members no more",
+		"home is through with the dead",
 		"passes on, to:",
 		"lends to:", "gives back, to:",
 	};

@@ -37,7 +37,7 @@ void serve_switch_recv(struct world *w, const struct config *c,
 	u64 at = weft_line_slot(f->line);
 	/* of the 65,536 slots only those of our lines exist */
 	struct weft_switch sw = {
-		.members = w->members,
+		.members = w->switch_members,
 		.slots = &w->slot[c->same_slot ? 0 : i] - at,
 	};
 	struct weft_msg m;
@@ -128,6 +128,22 @@ static void do_home_out(struct world *w, const struct config *c,
 	}
 }
 
+/* A line that is in the switch is asked for, and looked at when it is here. */
+static void look_for_dead(struct world *w, int i, struct weft_home_out *out)
+{
+	struct weft_home_line *l = &w->home[i];
+	u32 fresh = w->seq[MAX_NODES] + 1;
+
+	if (weft_home_gone(l, w->members, true, fresh, out) == WEFT_GONE_ASKS) {
+		w->death.asked |= (u8)(1u << i);
+	} else {
+		w->death.gone &= (u8)~(1u << i);
+		w->death.asked &= (u8)~(1u << i);
+	}
+	if (l->txn == weft_txn(HOME, fresh))
+		w->seq[MAX_NODES]++;
+}
+
 void serve_home_recv(struct world *w, const struct config *c,
 		     const struct flight *f)
 {
@@ -151,6 +167,10 @@ void serve_home_recv(struct world *w, const struct config *c,
 	if (l->txn == weft_txn(HOME, w->seq[MAX_NODES] + 1))
 		w->seq[MAX_NODES]++;
 	do_home_out(w, c, &out, f->src, f->val);
+	if (out.moved && l->place == WEFT_AT_HOME && w->death.asked & 1u << i) {
+		look_for_dead(w, i, &out);
+		do_home_out(w, c, &out, 0, NULL);
+	}
 	l->tries = WEFT_CHASE_AFTER - 1;
 	l->full = 0;
 }
@@ -175,7 +195,9 @@ void serve_step(struct world *w, const struct config *c, const struct action *a)
 	u32 fresh = w->seq[MAX_NODES] + 1;
 	struct weft_home_out out;
 
-	if (a->kind == ACT_RECALL) {
+	if (a->kind == ACT_GONE) {
+		look_for_dead(w, a->line, &out);
+	} else if (a->kind == ACT_RECALL) {
 		w->recalls--;
 		weft_home_recall(l, fresh, &out);
 		w->seq[MAX_NODES]++;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The rack that is explored; see world.h. */
+#include "death.h"
 #include "network.h"
 #include "nodes.h"
 #include "serve.h"
+#include "values.h"
 
 static const char *wrong;	/* what a step found */
 
@@ -33,6 +35,8 @@ void world_init(struct world *w, const struct config *c)
 	w->hasty = c->hasty;
 	w->leaves = c->leaves;
 	w->members = (u8)((1u << c->nodes) - 1);
+	w->switch_members = w->members;
+	death_init(w, c);
 }
 
 bool world_silent(const struct world *w, const struct config *c, int line)
@@ -68,6 +72,7 @@ int world_actions(const struct world *w, const struct config *c,
 			pages_actions(w, c, n, a, &k);
 	}
 	serve_actions(w, c, a, &k);
+	death_actions(w, c, a, &k);
 	return k;
 }
 
@@ -99,6 +104,10 @@ static int changes(const struct action *a, const struct flight *f)
 	case ACT_LOSE:
 	case ACT_HOME_TIMEOUT:
 	case ACT_RECALL:
+	case ACT_FENCE_HOME:
+	case ACT_REMOVE_HOME:
+	case ACT_REMOVE_SWITCH:
+	case ACT_GONE:
 		return -1;
 	default:
 		return a->node;
@@ -128,7 +137,16 @@ const char *world_step(struct world *w, const struct config *c,
 		break;
 	case ACT_HOME_TIMEOUT:
 	case ACT_RECALL:
+	case ACT_GONE:
 		serve_step(w, c, a);
+		break;
+	case ACT_DIE:
+	case ACT_FENCE:
+	case ACT_JOIN:
+	case ACT_FENCE_HOME:
+	case ACT_REMOVE_HOME:
+	case ACT_REMOVE_SWITCH:
+		death_step(w, c, a);
 		break;
 	default:
 		if (c->locks)
@@ -137,6 +155,10 @@ const char *world_step(struct world *w, const struct config *c,
 			pages_step(w, c, a);
 		break;
 	}
+	if (c->locks)
+		locks_settle(w);
+	else
+		values_settle(w, c);
 	broken = c->locks ? locks_check(w, c) : pages_check(w, c);
 	if (broken)
 		world_complain(broken);
@@ -156,6 +178,6 @@ bool world_at_rest(const struct world *w, const struct config *c)
 	for (int n = 0; n < c->nodes; n++)
 		if (w->want[n])
 			return false;
-	return serve_at_rest(w, c) &&
+	return serve_at_rest(w, c) && death_at_rest(w, c) &&
 	       (c->locks ? locks_at_rest(w, c) : pages_at_rest(w, c));
 }

@@ -43,6 +43,9 @@ struct config {
 	u8 yields;		/* times that it is given back before it is asked for */
 	u8 hasty;		/* times that one does not wait for it long */
 	u8 leaves;		/* nodes that leave the rack, when they have nothing left */
+	u8 deaths;		/* nodes that die, at any moment */
+	u8 mortal;		/* bits of those that may; 0: all */
+	u8 joins;		/* dead nodes that come back, with nothing */
 	bool greedy;		/* reads ask to write, as of migratory lines */
 	bool owned;		/* node 1 owns the lines at the beginning, modified */
 	bool mistakes;		/* ... also to read what is expected to write, and so on */
@@ -71,6 +74,27 @@ struct flight {
 	u32 list[MAX_NODES];	/* HAND: transactions that wait */
 };
 
+/* Who has died, and who knows what of it; see death.h.  All but the counts are bits of nodes. */
+struct death {
+	u8 deaths, joins;		/* budgets */
+	u8 dead;
+	u8 heard[MAX_NODES];		/* this node hears those no more */
+	u8 fenced[MAX_NODES];		/* ... and its lines are through with them */
+	u8 lines[MAX_NODES];		/* bits of those lines that are not */
+	u8 home_heard;
+	u8 gone;			/* bits of lines that the home has yet to look at */
+	u8 asked;			/* ... and has asked the switch for */
+	/* pages: what may become of the last value written */
+	u8 last[MAX_LINES];		/* as values are counted */
+	u8 owner[MAX_LINES];		/* who had it alone, to write */
+	u8 mortal[MAX_LINES];		/* that one has died: it may be what the home has */
+	u8 floor[MAX_LINES];		/* but not older than this */
+	/* locks */
+	u8 writer;			/* died with the lock, which nobody else may have yet */
+	u8 owed;			/* ... and nobody has heard that */
+	u8 blamed;			/* somebody may hear it: a dead node was the holder */
+};
+
 struct world {
 	/* what the nodes have comes first, and all else after it: see explore.c */
 	union {
@@ -90,7 +114,9 @@ struct world {
 	u8 ops[MAX_NODES];
 	u8 loss, dup, spurious, steals, recalls;
 	u8 expects, passes, lends, yields, hasty, leaves;
-	u8 members;			/* mask of nodes */
+	u8 members;			/* mask of nodes, as the homes know them */
+	u8 switch_members;		/* ... and as the switch does */
+	struct death death;
 	u32 told[MAX_NODES][MAX_TOLD];	/* transactions that an owner may know of */
 	u8 told_perm[MAX_NODES][MAX_TOLD];
 	u8 flights;
@@ -101,7 +127,8 @@ enum action_kind {
 	ACT_DELIVER, ACT_REPEAT, ACT_LOSE, ACT_REVOKED, ACT_TIMEOUT, ACT_ACCESS,
 	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
 	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK, ACT_SHARE,
-	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_LEAVE, ACT_PASS,
+	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_LEAVE, ACT_DIE, ACT_FENCE,
+	ACT_JOIN, ACT_FENCE_HOME, ACT_REMOVE_HOME, ACT_REMOVE_SWITCH, ACT_GONE, ACT_PASS,
 	ACT_LEND, ACT_YIELD,
 };
 
@@ -130,6 +157,12 @@ void world_complain(const char *what);
 
 /* Nothing more will happen to a line unless a time-out does it. */
 bool world_silent(const struct world *w, const struct config *c, int line);
+
+/* Node @n is there: it has neither left the rack nor died. */
+static inline bool world_lives(const struct world *w, int n)
+{
+	return w->members & ~w->death.dead & 1u << n;
+}
 
 static inline void world_add(struct action *a, int *k, u8 kind, int node, int line,
 			     int flight)
