@@ -9,6 +9,7 @@
 #define STEP_RUNS	65536
 #define ASKED_MAX	256	/* lines on their way home at a time */
 #define LIMIT_MS	10000	/* without one that arrives */
+#define SETTLE_MS	5	/* to see whether the switch knows who is dead */
 
 /* --- what is lost ---------------------------------------------------------------- */
 
@@ -35,7 +36,8 @@ static void look_at(struct memd *m, struct region *r, struct block *b)
 		b->swept = true;
 		break;
 	case WEFT_GONE_LOST:
-		s->lost++;
+		/* it says so until somebody asks for the block */
+		s->lost += !b->lost;
 		sweep_lost(m, r, b);
 		break;
 	case WEFT_GONE_FREE:
@@ -132,6 +134,14 @@ static void on_timer(struct memd *m, struct timer *t)
 
 	if (!s->active)
 		return;
+	/*
+	 * A switch that takes the dead for members would serve what they have sent before, and
+	 * give them a line that this has been through.
+	 */
+	if (!members_settled(&m->b->members)) {
+		timer_set(&m->timers, t, SETTLE_MS);
+		return;
+	}
 	if (s->again && !s->asked)
 		begin(m);
 	while (lines && s->asked < ASKED_MAX &&
