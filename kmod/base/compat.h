@@ -31,6 +31,19 @@ static inline void weft_release_fault_lock(struct vm_fault *vmf)
 #endif
 }
 
+/*
+ * A fault that handle_mm_fault() has served, for others than the architecture's own handler of
+ * faults: under mmap_lock.  User-mode kernels tell their host then what is mapped, the others'
+ * processors look themselves.
+ */
+static inline void weft_fault_done(struct vm_area_struct *vma, unsigned long addr)
+{
+#ifdef CONFIG_UML
+	addr &= PAGE_MASK;
+	flush_tlb_range(vma, addr, addr + PAGE_SIZE);
+#endif
+}
+
 static inline void weft_vm_flags_set(struct vm_area_struct *vma,
 				     unsigned long flags)
 {

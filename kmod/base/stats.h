@@ -123,6 +123,10 @@
 	X(LOCK_BLOCKS_PASSED,	"lock_blocks_passed") \
 	X(LOCK_BLOCKS_CAME,	"lock_blocks_came") \
 	X(LOCK_BLOCKS_LATE,	"lock_blocks_late") \
+	/* ... mapped for the thread that got the lock, before it touched them; and it did not */ \
+	/* do with them what programs usually do */ \
+	X(LOCK_BLOCKS_MAPPED,	"lock_blocks_mapped") \
+	X(LOCK_BLOCKS_UNUSED,	"lock_blocks_unused") \
 	/* guards that were learnt, and forgotten again; blocks that came with a lock for that */ \
 	/* reason and were touched, which would have been misses; that came, or were passed */ \
 	/* on, for nothing */ \

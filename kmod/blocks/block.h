@@ -134,6 +134,37 @@ struct weft_bound {
 
 #define WEFT_NO_LOCK	(~0u)
 
+/**
+ * struct weft_habit - what programs do with a block that comes with a lock, see habit.h
+ * @come: it has come with the lock, and neither was mapped for who has that nor touched
+ * @looking: ... and was not mapped for who has the lock: what programs do is seen.  @lock to
+ *	write
+ * @used: ... and is this, since it came: WEFT_I: nothing, WEFT_S, WEFT_M
+ * @usual: the same, when the kernel last looked
+ * @run: in so many turns it was to be mapped, after the kernel had looked
+ * @left: in so many turns of these it is still to be
+ * @unsure: in so many turns it was mapped to read, and whether that was of use is not known
+ * @mapped: it was mapped to write since it came
+ * @same: ... last time, and seemed not to be written to
+ * @whole: that was wrong: all of the page is to be compared, not the word at @at
+ * @at: byte at which programs usually begin, of the accesses that @usual names
+ * @was: the word that it is in, or a hash of the page, when it was mapped
+ */
+struct weft_habit {
+	bool come;
+	bool looking;
+	u8 used;
+	u8 usual;
+	u8 run;
+	u8 left;
+	u8 unsure;
+	bool mapped;
+	bool same;
+	bool whole;
+	u32 at;
+	u64 was;
+};
+
 /* Of one block; more are lost.  The fragments of 64 KiB at MTU 1500. */
 #define WEFT_PARKED_MAX		48
 
@@ -217,6 +248,7 @@ struct weft_offer {
  * @giveback: its home begins anew and wants it, enum weft_giveback.  @lock
  * @forget: its home does not know it any more.  @lock
  * @bound: what the lock that guards it wants.  @lock
+ * @habit: what programs do with it that have that lock.  @lock
  * @offer: where its request says that it may land.  @lock
  * @migratory: is it read, then written, each time that it comes?  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
@@ -292,6 +324,7 @@ struct weft_block {
 	u64 was;
 	u32 watch;
 	struct weft_bound bound;
+	struct weft_habit habit;
 	struct weft_offer offer;
 	struct weft_migratory migratory;
 	u64 backoff_at;

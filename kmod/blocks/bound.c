@@ -9,6 +9,7 @@
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
+#include "blocks/habit.h"
 #include "blocks/region.h"
 #include "blocks/safe.h"
 #include "core/controller.h"
@@ -175,6 +176,8 @@ static bool came(struct weft_block *blk, bool passed, bool unasked)
 {
 	struct weft_bound *b = &blk->bound;
 
+	if (passed || b->awaited)
+		weft_habit_came(blk);
 	if (passed) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_CAME);
 		if (b->since && unasked)
@@ -241,6 +244,7 @@ void weft_bound_forget(struct weft_block *blk)
 	blk->bound.followers = 0;
 	blk->bound.passed = 0;
 	weft_bound_tried(blk);
+	weft_habit_forget(blk);
 }
 
 /* --- as soon as the line is idle -------------------------------------------------- */

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What becomes of a lock, told to the blocks that it guards; see guarded.h. */
+#include <linux/wait.h>
+
 #include "base/stats.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
 #include "blocks/guarded.h"
+#include "blocks/habit.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -74,6 +77,34 @@ void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
 	weft_block_end(blk, outbox);
 }
 
+/* Until something has happened to it.  Return: false: it is not waited for any longer. */
+static bool await(struct weft_block *blk, u32 seen, u64 until)
+{
+	u64 now = ktime_get_ns();
+
+	return now < until &&
+	       !wait_event_interruptible_hrtimeout(blk->wait, READ_ONCE(blk->wakes) != seen,
+						   ns_to_ktime(until - now));
+}
+
+u8 weft_guarded_map(struct weft_block *blk, u8 perm, u32 *at)
+{
+	u32 seen;
+	u64 until;
+	u8 how;
+
+	do {
+		spin_lock_bh(&blk->lock);
+		how = blk->phase == WEFT_BLOCK_LIVE ? weft_habit_map(blk, perm, at) : WEFT_I;
+		if (how)
+			weft_bound_tried(blk);
+		seen = blk->wakes;
+		until = weft_habit_waits(blk) ? blk->bound.patience : 0;
+		spin_unlock_bh(&blk->lock);
+	} while (!how && until && await(blk, seen, until));
+	return how;
+}
+
 /* Programs are through with it. */
 static void through(struct weft_block *blk)
 {
@@ -91,6 +122,7 @@ void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox)
 	/* with a name it is for the next time */
 	if (!blk->bound.txn)
 		blk->bound.wish = WEFT_I;
+	weft_habit_left(blk);
 	through(blk);
 	weft_block_end(blk, outbox);
 }

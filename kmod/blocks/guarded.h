@@ -31,6 +31,19 @@ void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
 void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
 		       struct weft_outbox *outbox);
 
+/**
+ * weft_guarded_map() - is the block to be mapped for the thread that has got the lock?
+ * @perm: that it has the lock with
+ * @at: which byte of the block the program is going to begin with
+ *
+ * Waits for a block that is on its way with the lock, as long as that is waited for anyway
+ * (bound.patience), and not at all for one that is not to be mapped.  Process context, no lock
+ * held; a signal ends it.
+ *
+ * Return: with which permission, as weft_habit_map().
+ */
+u8 weft_guarded_map(struct weft_block *blk, u8 perm, u32 *at);
+
 /* The lock is given up: no program that is through with the block keeps it. */
 void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox);
 

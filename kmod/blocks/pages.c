@@ -4,6 +4,7 @@
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
+#include <linux/xxhash.h>
 
 #include "blocks/pages.h"
 #include "blocks/region.h"
@@ -133,6 +134,15 @@ u64 weft_pages_word(struct weft_block *blk, u32 at)
 
 	kunmap_local(page);
 	return word;
+}
+
+u64 weft_pages_hash(struct weft_block *blk, u32 at)
+{
+	void *page = kmap_local_page(blk->pages[at >> PAGE_SHIFT]);
+	u64 hash = xxh64(page, PAGE_SIZE, 0);
+
+	kunmap_local(page);
+	return hash;
 }
 
 void weft_pages_install(struct weft_block *blk, const struct weft_packet *packet)

@@ -50,6 +50,9 @@ void weft_pages_protect(struct weft_block *blk);
 /* The aligned word of the block that byte @at is in. */
 u64 weft_pages_word(struct weft_block *blk, u32 at);
 
+/* A hash of the page that byte @at is in: another one if the page was written to. */
+u64 weft_pages_hash(struct weft_block *blk, u32 at);
+
 /* Copy what a message brings to its place.  Nobody has the block mapped. */
 void weft_pages_install(struct weft_block *blk, const struct weft_packet *packet)
 	__must_hold(&blk->lock);

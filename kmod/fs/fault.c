@@ -19,9 +19,11 @@
 #include "blocks/access.h"
 #include "blocks/bound.h"
 #include "blocks/flight.h"
+#include "blocks/habit.h"
 #include "fs/ahead.h"
 #include "fs/fault.h"
 #include "fs/rack.h"
+#include "locks/mapped.h"
 #include "locks/seen.h"
 
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
@@ -145,6 +147,11 @@ static u64 fault_offset(const struct vm_fault *vmf)
 	return ((u64)vmf->pgoff << PAGE_SHIFT) + offset_in_page(vmf->real_address);
 }
 
+static u32 offset_in_block(const struct vm_fault *vmf, const struct weft_inode *wi)
+{
+	return (u32)(fault_offset(vmf) & (weft_region_block(&wi->region) - 1));
+}
+
 static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode *wi,
 			     int err)
 {
@@ -171,8 +178,6 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 	bool ahead = may_read_ahead(vmf);
 	struct weft_block *blk;
 
-	if (vmf->flags & FAULT_FLAG_RETRY_NOWAIT)
-		return VM_FAULT_RETRY;
 	/* keeps the inode when the mapping goes; vmf->vma is off limits below */
 	get_file(file);
 	weft_release_fault_lock(vmf);
@@ -209,6 +214,15 @@ static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
 }
 
 /*
+ * Not a program's fault, but one that the kernel makes so that a program needs none.  What
+ * .page_mkwrite() is told of a fault does not say that.
+ */
+static bool must_not_wait(const struct vm_fault *vmf, struct weft_inode *wi)
+{
+	return vmf->flags & FAULT_FLAG_RETRY_NOWAIT || weft_mapped_is_mapping(&wi->slots);
+}
+
+/*
  * The page locked, in @clp a reference to its line; or a fault code.
  */
 static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
@@ -221,6 +235,8 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	*clp = weft_lock_cached(wi, page, perm);
 	if (*clp)
 		return 0;
+	if (must_not_wait(vmf, wi))
+		return VM_FAULT_RETRY; /* mmap_lock stays held */
 	err = take_failure(wi, page);
 	if (err)
 		return fault_code(vmf, wi, err);
@@ -233,6 +249,21 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	return 0;
 }
 
+/*
+ * A program's fault is served.  Those that the kernel makes itself, so that a program needs
+ * none (locks/mapped.h), count there.
+ */
+static void note_served(const struct vm_fault *vmf, struct weft_inode *wi,
+			struct weft_block *blk, u8 perm)
+{
+	if (must_not_wait(vmf, wi))
+		return;
+	weft_stat_inc(&wi->rack->node.counters,
+		      perm == WEFT_M ? WEFT_STAT_FAULT_WRITE : WEFT_STAT_FAULT_READ);
+	if (blk && weft_habit_looks(blk))
+		weft_habit_touched(blk, perm, offset_in_block(vmf, wi));
+}
+
 static vm_fault_t weft_fault(struct vm_fault *vmf)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
@@ -243,14 +274,15 @@ static vm_fault_t weft_fault(struct vm_fault *vmf)
 	struct weft_block *blk;
 	vm_fault_t ret;
 
+	weft_mapped_note(&wi->slots, vmf->vma);
 	ret = get_for_fault(vmf, write ? WEFT_M : WEFT_S, &blk);
 	if (ret)
 		return ret;
-	weft_stat_inc(&wi->rack->node.counters,
-		      write ? WEFT_STAT_FAULT_WRITE : WEFT_STAT_FAULT_READ);
 	/* a writer comes again, to weft_page_mkwrite() */
-	if (!write)
+	if (!write) {
+		note_served(vmf, wi, blk, WEFT_S);
 		weft_block_touched(blk, WEFT_S);
+	}
 	vmf->page = blk->pages[weft_region_in_block(&wi->region, page)];
 	get_page(vmf->page);
 	weft_block_put(blk);
@@ -299,12 +331,13 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 	struct weft_block *blk;
 	vm_fault_t ret;
 
+	weft_mapped_note(&wi->slots, vmf->vma);
 	leave_out_untried(wi, vmf->pgoff, &first, &last);
 	ret = filemap_map_pages(vmf, first, last);
 	if (!(ret & VM_FAULT_NOPAGE))
 		return ret;
-	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_READ);
 	blk = weft_block_find(&wi->region, weft_region_block_of(&wi->region, vmf->pgoff));
+	note_served(vmf, wi, blk, WEFT_S);
 	if (blk) {
 		weft_block_touched(blk, WEFT_S);
 		weft_block_put(blk);
@@ -330,8 +363,8 @@ static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 		weft_block_put(blk);
 		return VM_FAULT_NOPAGE;
 	}
-	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_WRITE);
-	weft_block_writes(blk, (u32)(fault_offset(vmf) & (weft_region_block(&wi->region) - 1)));
+	note_served(vmf, wi, blk, WEFT_M);
+	weft_block_writes(blk, offset_in_block(vmf, wi));
 	weft_inode_written(wi);
 	weft_block_put(blk);
 	return VM_FAULT_LOCKED;

@@ -12,6 +12,7 @@ struct weft_lock_tuning weft_lock_tuning = {
 	.fetch = true,
 	.pass = true,
 	.learn = true,
+	.map = true,
 	.keep = true,
 	.local_hands = 16,
 };
@@ -23,6 +24,8 @@ module_param_named(lock_pass, weft_lock_tuning.pass, bool, 0644);
 MODULE_PARM_DESC(lock_pass, "pass what a lock guards on with it, and expect it with it: the same on all nodes");
 module_param_named(lock_learn, weft_lock_tuning.learn, bool, 0644);
 MODULE_PARM_DESC(lock_learn, "learn what a lock guards from what programs miss that have it, if none has said it");
+module_param_named(lock_map, weft_lock_tuning.map, bool, 0644);
+MODULE_PARM_DESC(lock_map, "map what has come with a lock for the thread that got it, before it touches that");
 module_param_named(lock_keep, weft_lock_tuning.keep, bool, 0644);
 MODULE_PARM_DESC(lock_keep, "keep a lock, and what it guards, when it is left: if not, each lock is fetched anew");
 module_param_named(lock_local_hands, weft_lock_tuning.local_hands, uint, 0644);

@@ -207,6 +207,7 @@ struct weft_locks {
  * @fetch: what a lock guards is asked for when it has come
  * @pass: ... and passed on with it, and expected with it
  * @learn: so is what it guards as far as was seen, if nobody has said what it guards
+ * @map: ... and mapped for who gets the lock
  * @keep: locks that nobody holds, and what they guard, stay until somebody else wants
  *	them
  * @local_hands: so often this node serves its own while another one waits.
@@ -218,6 +219,7 @@ struct weft_lock_tuning {
 	bool fetch;
 	bool pass;
 	bool learn;
+	bool map;
 	bool keep;
 	unsigned int local_hands;
 };

@@ -142,8 +142,7 @@ void weft_learn_forget(struct weft_klock *kl, struct weft_outbox *outbox)
 
 /* --- process context ------------------------------------------------------------------ */
 
-/* What was learnt, to be looked at without the lock's spinlock; @lock: 0: nothing was. */
-static void copy_learnt(struct weft_klock *kl, struct weft_learn *copy)
+void weft_learn_copy(struct weft_klock *kl, struct weft_learn *copy)
 {
 	const struct weft_learn *learn;
 	u32 i;
@@ -169,7 +168,7 @@ void weft_learn_prepare(struct weft_klock *kl)
 	struct weft_block *blk;
 	u32 i;
 
-	copy_learnt(kl, &copy);
+	weft_learn_copy(kl, &copy);
 	for (i = 0; i < copy.n; i++) {
 		blk = weft_block_get(copy.region, copy.learnt[i].block, false, 0);
 		if (IS_ERR(blk))
@@ -184,7 +183,7 @@ void weft_learn_hurry(struct weft_klock *kl)
 	struct weft_block *blk;
 	u32 i;
 
-	copy_learnt(kl, &copy);
+	weft_learn_copy(kl, &copy);
 	for (i = 0; i < copy.n; i++) {
 		blk = weft_block_find(copy.region, copy.learnt[i].block);
 		if (!blk)

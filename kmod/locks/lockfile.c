@@ -15,6 +15,7 @@
 #include "locks/learn.h"
 #include "locks/lists.h"
 #include "locks/lockfile.h"
+#include "locks/mapped.h"
 #include "locks/quota.h"
 #include "locks/release.h"
 #include "locks/seen.h"
@@ -289,6 +290,7 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 	struct weft_klock *kl;
 	struct weft_lock_op op;
 	struct weft_holder h;
+	bool came;
 	int err;
 
 	if (copy_from_user(&op, arg, sizeof(op)))
@@ -305,9 +307,11 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 	if (err)
 		return err;
 	h.since = since(lf, op.slot);
-	err = weft_klock_acquire(kl, &h, &patience);
+	err = weft_klock_acquire(kl, &h, &patience, &came);
 	if (!err)
 		weft_seen_taken(lf->slots, op.slot);
+	if (!err && came)
+		weft_mapped_map(lf->slots, kl, h.perm);
 	if (err == -ERESTARTSYS)
 		note_interrupted(lf, op.slot, h.since);
 	if (!err && op.flags & WEFT_LOCK_HEAR && weft_word_died(kl))
@@ -514,6 +518,8 @@ void weft_slots_init(struct weft_slots *slots, struct weft_region *region,
 	slots->lists = NULL;
 	slots->n = 0;
 	memset(slots->takers, 0, sizeof(slots->takers));
+	memset(slots->places, 0, sizeof(slots->places));
+	memset(slots->mappers, 0, sizeof(slots->mappers));
 	slots->settle_at = 0;
 	slots->delay = 1;
 	slots->rested = jiffies;

@@ -27,6 +27,23 @@ struct weft_region;
 #define WEFT_TAKERS_SHIFT	3
 #define WEFT_TAKERS_EACH	4
 
+/* Processes, and where they map the region: as many. */
+#define WEFT_PLACES_SHIFT	2
+#define WEFT_PLACES_EACH	4
+
+/* Threads that map what came with a lock, at the same time: so many of different hash. */
+#define WEFT_MAPPERS_SHIFT	3
+
+/**
+ * struct weft_place - where a process maps the region
+ * @mm: the address of its struct mm_struct, which may be gone
+ * @base: the address at which the region's first byte would be
+ */
+struct weft_place {
+	unsigned long mm;
+	u64 base;
+};
+
 /**
  * struct weft_slots - the locks of a region that programs have open
  * @region: whose locks they are
@@ -43,6 +60,8 @@ struct weft_region;
  *	Written under @lock
  * @takers: threads, and the slots of the locks that they got from the kernel, the last ones
  *	first: a hint, no lock.  See seen.h
+ * @places: where processes map the region, as they faulted last: a hint, no lock.  See mapped.h
+ * @mappers: threads that are just mapping what came with a lock; 0: none of this hash
  * @settle: looks again at those that are unsettled
  * @settle_at: slot that @settle begins with; 0: it has looked at all.  @lock
  * @delay: of @settle, jiffies.  @lock
@@ -61,6 +80,8 @@ struct weft_slots {
 	struct weft_lists *lists;
 	u32 n;
 	u64 takers[WEFT_TAKERS_EACH << WEFT_TAKERS_SHIFT];
+	struct weft_place places[WEFT_PLACES_EACH << WEFT_PLACES_SHIFT];
+	pid_t mappers[1 << WEFT_MAPPERS_SHIFT];
 	struct delayed_work settle;
 	unsigned long settle_at;
 	unsigned long delay;

@@ -75,8 +75,7 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 	return old;
 }
 
-/* What the lock guards, with a reference, or NULL. */
-static struct weft_guard *guard_of(struct weft_klock *kl)
+struct weft_guard *weft_klock_guard(struct weft_klock *kl)
 {
 	struct weft_guard *guard;
 
@@ -100,7 +99,7 @@ static void prepare(struct weft_klock *kl, u8 perm)
 
 	if (READ_ONCE(kl->core.state) >= perm || !READ_ONCE(weft_lock_tuning.fetch))
 		return;
-	guard = guard_of(kl);
+	guard = weft_klock_guard(kl);
 	if (guard)
 		weft_guard_prepare(guard);
 	else
@@ -120,7 +119,7 @@ static void left(struct weft_klock *kl)
 
 	if (!gone && !READ_ONCE(kl->handing))
 		return;
-	guard = guard_of(kl);
+	guard = weft_klock_guard(kl);
 	if (!guard) {
 		weft_learn_hurry(kl);
 		return;
@@ -286,7 +285,7 @@ static void enqueue(struct weft_klock *kl, struct weft_waiter *w)
 }
 
 int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
-		       const struct weft_patience *patience)
+		       const struct weft_patience *patience, bool *came)
 {
 	struct weft_waiter w = { .task = current, .holder = h };
 	struct weft_outbox outbox;
@@ -311,7 +310,8 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	weft_klock_end(kl, &outbox);
 	if (waits)
 		err = wait_for(kl, &w, patience);
-	if (!err && READ_ONCE(kl->wants) == wants)
+	*came = READ_ONCE(kl->wants) != wants;
+	if (!err && !*came)
 		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_CACHED);
 	return err;
 }

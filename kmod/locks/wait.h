@@ -23,12 +23,13 @@ void weft_klock_detach(struct weft_klock *kl);
 
 /**
  * weft_klock_acquire() - get a lock and wait for it
+ * @came: whether it had to come from elsewhere; only if this succeeds
  *
  * Return: 0; -EBUSY, -ETIMEDOUT, -ERESTARTSYS; -EIO: the rack does not answer, or
  * has no such lock any more; -ENOLCK: the region has as many locks as it may.
  */
 int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
-		       const struct weft_patience *patience);
+		       const struct weft_patience *patience, bool *came);
 
 /* Return: 0; -EPERM: it is not held. */
 int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h);
@@ -44,6 +45,9 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 
 /* Who has it says that what it guards is right again. */
 void weft_klock_mend(struct weft_klock *kl);
+
+/* What the lock guards, as programs have said, with a reference; NULL: none has. */
+struct weft_guard *weft_klock_guard(struct weft_klock *kl);
 
 /* A program has left the lock: who is next? */
 void weft_klock_kick(struct weft_klock *kl);

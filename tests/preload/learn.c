@@ -10,6 +10,8 @@
  *	stops	as writes; then as often again the mutex alone
  *	two	two mutexes in turns, and a page that is written to with either of them
  *	mostly	as two, but five of six times it is the same one
+ *	views	as writes, but through mappings that come, move and go, and are to read only,
+ *		or private
  *
  * FILE must be new or zeros.  Checks that all was counted, and stays until there is a file GO,
  * so that the machine can be asked what it has counted.  Blocks are pages: the locks, at page
@@ -39,6 +41,7 @@ struct shared {
 };
 
 static struct shared *s;
+static int file;
 
 static void set_up(unsigned int machines)
 {
@@ -126,6 +129,78 @@ static long mostly_with_one(long i)
 	return with(i % 6 ? &s->mutex : &s->other);
 }
 
+/* --- other mappings of the same pages ------------------------------------------------------- */
+
+enum view { SHARED, READ_ONLY, PRIVATE, MOVED, VIEWS };
+
+#define VIEW_TURNS	8	/* of each */
+
+static struct shared *view_made(enum view kind, struct shared *old)
+{
+	struct shared *v;
+
+	if (kind == MOVED) {
+		/* something lies in the way, so that it cannot stay */
+		v = mremap(old, sizeof(*v), 2 * sizeof(*v), MREMAP_MAYMOVE);
+		CHECK(v != MAP_FAILED);
+		CHECK(!munmap((char *)v + sizeof(*v), sizeof(*v)));
+		return v;
+	}
+	if (old)
+		CHECK(!munmap(old, sizeof(*old)));
+	v = mmap(NULL, sizeof(*v), PROT_READ | (kind == READ_ONLY ? 0 : PROT_WRITE),
+		 kind == PRIVATE ? MAP_PRIVATE : MAP_SHARED, file, 0);
+	CHECK(v != MAP_FAILED);
+	return v;
+}
+
+static void through(struct shared *v, enum view kind)
+{
+	long count = s->page[0].count;
+	int i;
+
+	for (i = 0; i < PAGES; i++) {
+		switch (kind) {
+		case PRIVATE:
+			/* what it is written to is its own */
+			CHECK(v->page[i].count == count || v->page[i].count == -1);
+			v->page[i].count = -1;
+			CHECK_EQ(s->page[i].count++, count);
+			break;
+		case READ_ONLY:
+			CHECK_EQ(v->page[i].count, count);
+			s->page[i].count++;
+			CHECK_EQ(v->page[i].count, count + 1);
+			break;
+		default:
+			CHECK_EQ(v->page[i].count++, count);
+			CHECK_EQ(s->page[i].count, count + 1);
+		}
+	}
+}
+
+static long through_views(long i)
+{
+	enum view kind = (enum view)(i / VIEW_TURNS % VIEWS);
+	static struct shared *v;
+	pid_t pid;
+
+	if (kind == MOVED && i % VIEW_TURNS == 0)
+		v = view_made(SHARED, v);
+	if (i % VIEW_TURNS == 0)
+		v = view_made(kind, v);
+	CHECK(!pthread_mutex_lock(&s->mutex));
+	if (i % VIEW_TURNS == 1) {
+		/* it has the same mappings, and had no fault yet */
+		CHILD(pid, through(v, kind));
+		child_ok(pid);
+	} else {
+		through(v, kind);
+	}
+	CHECK(!pthread_mutex_unlock(&s->mutex));
+	return 1;
+}
+
 static const struct what {
 	const char *name;
 	long (*turn)(long i);
@@ -136,6 +211,7 @@ static const struct what {
 	{ "stops", write_once, lock_only },
 	{ "two", with_either, NULL },
 	{ "mostly", mostly_with_one, NULL },
+	{ "views", through_views, NULL },
 };
 
 static const struct what *what_of(const char *name)
@@ -166,7 +242,6 @@ int main(int argc, char **argv)
 	unsigned int machine, machines;
 	const struct what *what;
 	long turns, added;
-	int fd;
 
 	if (argc != 7) {
 		fprintf(stderr, "usage: preload-learn FILE MACHINE MACHINES TURNS WHAT GO\n");
@@ -177,11 +252,10 @@ int main(int argc, char **argv)
 	turns = argument_u32(argv[4]);
 	what = what_of(argv[5]);
 	alarm(LIMIT);
-	fd = open(argv[1], O_RDWR | O_CREAT, 0600);
-	CHECK(fd >= 0);
-	CHECK(!ftruncate(fd, sizeof(*s)));
-	s = map_region(fd, sizeof(*s));
-	close(fd);
+	file = open(argv[1], O_RDWR | O_CREAT, 0600);
+	CHECK(file >= 0);
+	CHECK(!ftruncate(file, sizeof(*s)));
+	s = map_region(file, sizeof(*s));
 	set_up(machines);
 	pthread_barrier_wait(&s->meeting);
 	added = work(what->turn, turns);

@@ -9,7 +9,8 @@
 # What the programs of tests/preload/learn.c write to under a lock comes with it after some
 # turns, with no miss, as what a program says that a lock guards: the same run with learning
 # switched off (lock_learn) has a miss for each page and turn. What is not written to any more
-# does not come any more. A page that two locks share costs no more than without. A program
+# does not come any more. What comes is mapped for the thread that gets the lock: nearly no turn
+# has a page fault (lock_map), whatever mappings of it there are. A page that two locks share costs no more than without. A program
 # that writes nonsense where the kernel looks for who has a lock changes nothing for others.
 #
 #	tests/system/learn.sh [SWITCH...]	(p4)
@@ -32,6 +33,7 @@ GO=/run/learn-go
 PAGES="5 6"		# of tests/preload/learn.c: the counters
 NEAR=15			# percent of a miss for each page and turn: as good as none. Learning
 			# takes 4 to 8 turns of them
+MAPPED=60		# faults in 100 turns, of 400, when what comes is mapped
 LIAR_SECONDS=14
 
 # parameter NAME VALUE: of the module, on all nodes.
@@ -128,6 +130,12 @@ percent()
 	echo $((100 * misses / (grants * $1)))
 }
 
+# faulted: page faults of programs for 100 times that a lock came.
+faulted()
+{
+	echo $((100 * ($(grown fault_read) + $(grown fault_write)) / grants))
+}
+
 at_most()
 {
 	echo "$2, at most $1"
@@ -164,6 +172,36 @@ writes()
 	check "$1: nearly nothing was in vain" at_most $((grants * 2 * 3 / 100)) \
 		"$(grown lock_learnt_useless)"
 	check "$1: and it takes no more messages" at_most "$without" "$(grown msg_sent)"
+}
+
+# Two pages, to read and to write each, are 4 faults a turn. Until it is known that they are
+# written to there are some turns more, and now and then the kernel looks.
+mapped()
+{
+	local off_messages
+
+	check "$1: lock_map is 0" parameter lock_map 0
+	run 1 "$1-unmapped" writes || return
+	off_messages=$(grown msg_sent)
+	note "$1: not mapped, $(faulted) faults in 100 turns"
+	check "$1: left to page faults, most turns have 4" at_least 350 "$(faulted)"
+	check "$1: nothing was mapped" equal 0 "$(grown lock_blocks_mapped)"
+	check "$1: lock_map is 1" parameter lock_map 1
+	run 1 "$1-mapped" writes || return
+	note "$1: mapped, $(faulted) faults in 100 turns; $(grown lock_blocks_mapped) blocks were," \
+		"$(grown lock_blocks_unused) of them not used"
+	check "$1: mapped with the lock, few turns have any" at_most $MAPPED "$(faulted)"
+	check "$1: blocks were mapped" at_least $((grants * 2 * 75 / 100)) \
+		"$(grown lock_blocks_mapped)"
+	check "$1: nearly none for nothing" at_most $((grants * 2 * 3 / 100)) \
+		"$(grown lock_blocks_unused)"
+	check "$1: and it takes no more messages" at_most $((off_messages * 105)) \
+		$(($(grown msg_sent) * 100))
+	run 1 "$1-views" views || return
+	note "$1: through views, $(faulted) faults in 100 turns; $(grown lock_blocks_mapped)" \
+		"blocks were mapped, $(grown lock_blocks_unused) of them not used"
+	check "$1: blocks were mapped there, too" at_least $((grants / 10)) \
+		"$(grown lock_blocks_mapped)"
 }
 
 reads()
@@ -233,6 +271,7 @@ begin learn
 for switch in "${@:-p4}"; do
 	boot --nodes 3 --switch "$switch"
 	writes "$switch"
+	mapped "$switch"
 	reads "$switch"
 	stops "$switch"
 	shared "$switch" two

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What programs do with a block that comes with a lock, see habit.h. */
+#include <linux/minmax.h>
+
+#include "base/stats.h"
+#include "blocks/cache.h"
+#include "blocks/habit.h"
+#include "blocks/pages.h"
+
+/* Turns in which it is mapped, until the kernel looks again: */
+#define RUN_WRITE	16	/* the word that is usually written tells, too */
+#define RUN_READ	4	/* nothing tells */
+
+static void count(struct weft_block *blk, unsigned int stat, u64 n)
+{
+	weft_stat_add(weft_block_counters(blk), stat, n);
+}
+
+void weft_habit_came(struct weft_block *blk)
+{
+	struct weft_habit *h = &blk->habit;
+
+	lockdep_assert_held(&blk->lock);
+	h->come = true;
+	h->mapped = false;
+	h->used = WEFT_I;
+	WRITE_ONCE(h->looking, true);
+}
+
+void weft_habit_forget(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	blk->habit.come = false;
+	blk->habit.mapped = false;
+	WRITE_ONCE(blk->habit.looking, false);
+}
+
+void weft_habit_touched(struct weft_block *blk, u8 perm, u32 at)
+{
+	struct weft_habit *h = &blk->habit;
+
+	spin_lock_bh(&blk->lock);
+	h->come = false;
+	if (perm > h->used) {
+		h->used = perm;
+		/* who reads does not show where those begin who write */
+		if (perm >= h->usual)
+			h->at = at;
+	}
+	spin_unlock_bh(&blk->lock);
+}
+
+/* It was mapped to read, and what came of that is known now. */
+static void settle(struct weft_block *blk)
+{
+	struct weft_habit *h = &blk->habit;
+
+	if (blk->bound.learnt)
+		count(blk, h->used ? WEFT_STAT_LOCK_LEARNT_SAVED : WEFT_STAT_LOCK_LEARNT_USELESS,
+		      h->unsure);
+	if (!h->used)
+		count(blk, WEFT_STAT_LOCK_BLOCKS_UNUSED, h->unsure);
+	h->unsure = 0;
+}
+
+/* The kernel has looked. */
+static void looked(struct weft_block *blk)
+{
+	struct weft_habit *h = &blk->habit;
+
+	settle(blk);
+	if (h->same && h->used == WEFT_M)
+		h->whole = true;
+	else if (h->same)
+		count(blk, WEFT_STAT_LOCK_BLOCKS_UNUSED, 1);
+	h->same = false;
+	/* who has the lock to read does not show what those do who write */
+	h->usual = h->used && blk->line.state != WEFT_M ? max(h->usual, h->used) : h->used;
+	h->run = h->used ? clamp(2 * h->run, 1, h->usual == WEFT_M ? RUN_WRITE : RUN_READ) : 0;
+	h->left = h->run;
+}
+
+/* What tells whether it was written to: mostly by what programs write first. */
+static u64 written_word(struct weft_block *blk)
+{
+	const struct weft_habit *h = &blk->habit;
+
+	return h->whole ? weft_pages_hash(blk, h->at) : weft_pages_word(blk, h->at);
+}
+
+/* It was mapped to write. */
+static void written(struct weft_block *blk)
+{
+	struct weft_habit *h = &blk->habit;
+
+	if (blk->line.state != WEFT_M)
+		return; /* others have it, and no lock */
+	h->same = written_word(blk) == h->was;
+	if (h->same) {
+		/* perhaps it was not, or with the same, or in another place: the kernel looks */
+		h->left = 0;
+	} else if (blk->bound.learnt && blk->bound.brought) {
+		blk->bound.saved = true;
+		count(blk, WEFT_STAT_LOCK_LEARNT_SAVED, 1);
+	}
+}
+
+void weft_habit_left(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	if (blk->habit.looking)
+		looked(blk);
+	else if (blk->habit.mapped)
+		written(blk);
+	weft_habit_forget(blk);
+}
+
+u8 weft_habit_map(struct weft_block *blk, u8 perm, u32 *at)
+{
+	struct weft_habit *h = &blk->habit;
+
+	lockdep_assert_held(&blk->lock);
+	perm = min3(perm, h->usual, weft_line_perm(&blk->line));
+	if (!h->come || !h->left || !perm)
+		return WEFT_I;
+	h->come = false;
+	h->left--;
+	WRITE_ONCE(h->looking, false);
+	*at = h->at;
+	h->mapped = perm == WEFT_M;
+	if (h->mapped)
+		h->was = written_word(blk);
+	else if (h->unsure < U8_MAX)
+		h->unsure++;
+	return perm;
+}

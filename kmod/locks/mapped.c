@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What comes with a lock, mapped for who gets it; see mapped.h. */
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/userfaultfd_k.h>
+
+#include "base/compat.h"
+#include "base/stats.h"
+#include "blocks/block.h"
+#include "blocks/guarded.h"
+#include "blocks/region.h"
+#include "locks/guard.h"
+#include "locks/klock.h"
+#include "locks/learn.h"
+#include "locks/mapped.h"
+#include "locks/slots.h"
+#include "locks/wait.h"
+#include "net/node.h"
+
+/**
+ * struct to_map - what is to be mapped
+ * @n: pages
+ * @page: which of the file
+ * @perm: with which permission each
+ */
+struct to_map {
+	u32 n;
+	pgoff_t page[WEFT_MAPPED_MAX];
+	u8 perm[WEFT_MAPPED_MAX];
+};
+
+/* --- where ----------------------------------------------------------------------------- */
+
+/* The places of a process, and of others. */
+static struct weft_place *bucket(struct weft_slots *slots, struct mm_struct *mm)
+{
+	return slots->places + hash_ptr(mm, WEFT_PLACES_SHIFT) * WEFT_PLACES_EACH;
+}
+
+/*
+ * Others may write here at the same time, so a place may be that of nobody.  Who uses it looks
+ * whether the region is mapped there.
+ */
+void weft_mapped_note(struct weft_slots *slots, const struct vm_area_struct *vma)
+{
+	unsigned long mm = (unsigned long)vma->vm_mm;
+	u64 base = vma->vm_start - ((u64)vma->vm_pgoff << PAGE_SHIFT);
+	struct weft_place *p;
+	u32 i;
+
+	if (!READ_ONCE(slots->n))
+		return;
+	p = bucket(slots, vma->vm_mm);
+	if (READ_ONCE(p->mm) == mm && READ_ONCE(p->base) == base)
+		return;
+	for (i = WEFT_PLACES_EACH - 1; i; i--) {
+		WRITE_ONCE(p[i].mm, READ_ONCE(p[i - 1].mm));
+		WRITE_ONCE(p[i].base, READ_ONCE(p[i - 1].base));
+	}
+	WRITE_ONCE(p->mm, mm);
+	WRITE_ONCE(p->base, base);
+}
+
+static bool maps_there(const struct vm_area_struct *vma, const struct weft_region *region,
+		       unsigned long addr, pgoff_t page)
+{
+	return vma && vma->vm_file && vma->vm_file->f_mapping == region->mapping &&
+	       vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT) == page;
+}
+
+/* The mapping of a page of the region by this process, and @addr; NULL: none is known. */
+static struct vm_area_struct *find(struct weft_slots *slots, pgoff_t page, unsigned long *addr)
+{
+	const struct weft_place *p = bucket(slots, current->mm);
+	struct vm_area_struct *vma;
+	u32 i;
+
+	mmap_assert_locked(current->mm);
+	for (i = 0; i < WEFT_PLACES_EACH; i++) {
+		if (READ_ONCE(p[i].mm) != (unsigned long)current->mm)
+			continue;
+		*addr = (unsigned long)(READ_ONCE(p[i].base) + ((u64)page << PAGE_SHIFT));
+		vma = vma_lookup(current->mm, *addr);
+		if (maps_there(vma, slots->region, *addr, page))
+			return vma;
+	}
+	return NULL;
+}
+
+static bool is_known(struct weft_slots *slots)
+{
+	const struct weft_place *p = bucket(slots, current->mm);
+	u32 i;
+
+	for (i = 0; i < WEFT_PLACES_EACH; i++)
+		if (READ_ONCE(p[i].mm) == (unsigned long)current->mm)
+			return true;
+	return false;
+}
+
+/* --- what ------------------------------------------------------------------------------ */
+
+static void add(struct to_map *m, struct weft_region *region, u64 block, u8 perm)
+{
+	struct weft_block *blk;
+	u32 at = 0;
+
+	if (m->n == WEFT_MAPPED_MAX)
+		return;
+	blk = weft_block_find(region, block);
+	if (!blk)
+		return;
+	perm = weft_guarded_map(blk, perm, &at);
+	weft_block_put(blk);
+	if (!perm)
+		return;
+	m->page[m->n] = ((block << region->block_shift) + at) >> PAGE_SHIFT;
+	m->perm[m->n] = perm;
+	m->n++;
+}
+
+static void add_all(struct to_map *m, struct weft_klock *kl, u8 perm)
+{
+	struct weft_guard *guard = weft_klock_guard(kl);
+	struct weft_learn learn;
+	u32 i;
+
+	if (guard) {
+		for (i = 0; i < guard->n && !signal_pending(current); i++)
+			add(m, guard->region, guard->block[i], perm);
+		weft_guard_put(guard);
+		return;
+	}
+	weft_learn_copy(kl, &learn);
+	for (i = 0; i < learn.n && !signal_pending(current); i++)
+		add(m, learn.region, learn.learnt[i].block, perm);
+}
+
+static u32 mapper(void)
+{
+	return hash_32((u32)current->pid, WEFT_MAPPERS_SHIFT);
+}
+
+bool weft_mapped_is_mapping(const struct weft_slots *slots)
+{
+	return READ_ONCE(slots->mappers[mapper()]) == current->pid;
+}
+
+/*
+ * As a fault that must not wait: what has been taken away meanwhile is none of our business,
+ * and mmap_lock stays held.
+ */
+static bool map_page(struct vm_area_struct *vma, unsigned long addr, u8 perm)
+{
+	unsigned int flags = FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_RETRY_NOWAIT;
+	vm_fault_t fault;
+
+	if (userfaultfd_armed(vma))
+		return false;
+	if (perm == WEFT_M && vma->vm_flags & VM_WRITE && vma->vm_flags & VM_SHARED)
+		flags |= FAULT_FLAG_WRITE;
+	else if (!(vma->vm_flags & VM_READ))
+		return false;
+	fault = handle_mm_fault(vma, addr, flags, NULL);
+	if (fault & (VM_FAULT_ERROR | VM_FAULT_RETRY))
+		return false;
+	weft_fault_done(vma, addr);
+	return true;
+}
+
+static void map_all(struct weft_slots *slots, const struct to_map *m)
+{
+	const struct weft_counters *counters = &slots->locks->node->counters;
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	unsigned long addr;
+	u32 i;
+
+	/* no barrier: only the thread that wrote its number looks for it */
+	if (!m->n || cmpxchg(&slots->mappers[mapper()], 0, current->pid))
+		return;
+	/* who changes mappings may take as long as it likes: page faults will do */
+	if (!mmap_read_trylock(mm))
+		goto out;
+	for (i = 0; i < m->n; i++) {
+		vma = find(slots, m->page[i], &addr);
+		if (vma && map_page(vma, addr, m->perm[i]))
+			weft_stat_inc(counters, WEFT_STAT_LOCK_BLOCKS_MAPPED);
+	}
+	mmap_read_unlock(mm);
+out:
+	WRITE_ONCE(slots->mappers[mapper()], 0);
+}
+
+void weft_mapped_map(struct weft_slots *slots, struct weft_klock *kl, u8 perm)
+{
+	struct to_map m = { .n = 0 };
+
+	if (!current->mm || !READ_ONCE(weft_lock_tuning.map) || !is_known(slots))
+		return;
+	add_all(&m, kl, perm);
+	map_all(slots, &m);
+}

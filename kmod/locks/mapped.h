@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where processes map a region.  What comes with a lock is mapped there, by the thread that
+ * gets the lock, before it leaves the kernel: else its first access would be a page fault,
+ * and its first one to write another.  docs/kernel.md, "Mapped without a fault".
+ */
+#ifndef WEFT_MAPPED_H
+#define WEFT_MAPPED_H
+
+#include <linux/types.h>
+
+struct vm_area_struct;
+struct weft_klock;
+struct weft_slots;
+
+#define WEFT_MAPPED_MAX		16	/* pages, for one acquisition */
+
+/* This process has faulted there: mmap_lock, or the mapping's own lock, is held. */
+void weft_mapped_note(struct weft_slots *slots, const struct vm_area_struct *vma);
+
+/**
+ * weft_mapped_map() - map what has come with a lock that this thread has got
+ * @perm: that it has the lock with: WEFT_S or WEFT_M
+ *
+ * Waits for what is on its way with the lock as long as that is expected to take, and for
+ * nothing else of the network.  Process context, no lock held.  What cannot be mapped is left
+ * to page faults.
+ */
+void weft_mapped_map(struct weft_slots *slots, struct weft_klock *kl, u8 perm);
+
+/* Is it this thread that does so just now? */
+bool weft_mapped_is_mapping(const struct weft_slots *slots);
+
+#endif /* WEFT_MAPPED_H */
