@@ -79,11 +79,8 @@ added()
 # seen NAME: what each counter was at least when a lock came from the other node.
 seen()
 {
-	local k
-
-	for k in 1 2; do
-		on "node$k" "$ADD" seen "/run/seen-$1" 2>/dev/null
-	done | awk '{ for (i = 1; i <= NF; i++) if ($i > m[i]) m[i] = $i; n = NF }
+	on nodes "$ADD" seen "/run/seen-$1" 2>/dev/null | sed 's/^node[0-9]*: //' |
+		awk '{ for (i = 1; i <= NF; i++) if ($i > m[i]) m[i] = $i; n = NF }
 		END { for (i = 1; i <= n; i++) printf "%d ", m[i]; print "" }'
 }
 
