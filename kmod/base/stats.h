@@ -107,6 +107,10 @@
 	X(EVICTED_MODIFIED,	"evicted_modified") \
 	X(CACHE_FULL,		"cache_full") \
 	X(BLOCKS_LOST,		"blocks_lost") \
+	/* lost blocks that came, and that programs did not get, as their region wants it */ \
+	X(LOST_DENIED,		"lost_denied") \
+	/* nodes that the first blade took for dead while this one was a member */ \
+	X(NODES_DEAD,		"nodes_dead") \
 	/* locks: what programs asked the kernel for, what that took */ \
 	X(LOCK_ACQUIRES,	"lock_acquires") \
 	X(LOCK_CACHED,		"lock_cached") \

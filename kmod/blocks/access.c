@@ -182,6 +182,8 @@ int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end)
 static u8 may_use(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
+	if (blk->lost)
+		return WEFT_I;
 	/* what waits for a device has been taken away from the programs already */
 	if (blk->waiting && !blk->pin_waits)
 		return weft_line_perm_yet(&blk->line);
@@ -198,12 +200,13 @@ static void want(struct weft_block *blk, u8 perm)
 int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 {
 	struct weft_outbox outbox;
-	u32 fails, wakes;
+	u32 fails, denials, wakes;
 	int err = 0;
 
 	weft_outbox_init(&outbox, blk->cache->node);
 	weft_block_begin(blk);
 	fails = blk->fails;
+	denials = blk->denials;
 	blk->pins++;
 	blk->ahead = false;
 	while (!err) {
@@ -213,6 +216,8 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 			break;
 		else if (blk->fails != fails)
 			err = -ENXIO;
+		else if (blk->denials != denials)
+			err = -EIO;
 		if (err)
 			break;
 		wakes = blk->wakes;

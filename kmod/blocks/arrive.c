@@ -22,6 +22,7 @@
 #include "net/packet.h"
 #include "net/pad.h"
 #include "net/rtt.h"
+#include "weft.h"
 
 static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSHARED &&
 	      (int)WEFT_HIST_MISS_UPGRADE == (int)WEFT_STAT_MISS_UPGRADE &&
@@ -94,6 +95,27 @@ static void note_time(struct weft_block *blk, u8 op, u32 txn)
 	blk->doubt_op = op;
 }
 
+/*
+ * Contents come: may programs have them?  One fragment that says no is enough.  What an
+ * earlier transaction brought, and is retained, stays what it was until then.
+ */
+static void note_lost(struct weft_block *blk, const struct weft_msg *msg)
+{
+	const u8 op = blk->line.op;
+	bool lost = msg->flags & WEFT_F_LOST &&
+		    READ_ONCE(blk->region->policy) & WEFT_POLICY_SIGBUS;
+
+	if ((msg->type != WEFT_MSG_DATA && msg->type != WEFT_MSG_LANDED &&
+	     msg->type != WEFT_MSG_PASSED) || msg->txn != blk->line.txn ||
+	    (op != WEFT_OP_GETS && op != WEFT_OP_GETM) || blk->line.state != WEFT_I)
+		return;
+	/* the bit means something else there: it comes by the switch, which knows no other */
+	if (msg->type == WEFT_MSG_PASSED)
+		lost = false;
+	blk->lost = lost || (blk->lost && blk->lost_txn == msg->txn);
+	blk->lost_txn = msg->txn;
+}
+
 static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 		       struct weft_outbox *outbox)
 {
@@ -110,6 +132,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 		return;
 	if (blk->doubt)
 		settle_doubt(blk, msg);
+	note_lost(blk, msg);
 	weft_line_recv(&blk->line, msg, weft_node_seq(blk->cache->node), &out);
 	if (out.effects & WEFT_DO_AGAIN) {
 		weft_offer_park(blk, packet);

@@ -235,6 +235,10 @@ struct weft_offer {
  * @pin_waits: how often revocation waited for a device.  @lock
  * @armed: @timer has a reference.  @lock
  * @nowhere: the home said that it has no such line.  @lock to write
+ * @lost: what came with the transaction @lost_txn is older than what a dead node had, and
+ *	the region's policy is that nobody gets that: no program has access, whatever the
+ *	permission, and the block is dropped as soon as the line is idle.  @lock
+ * @denials: raised each time that such contents come.  @lock to write
  * @putting: counted in weft_cache.putting.  @lock
  * @owed: a device writes into it, and its home is to have it: see renew.c, whose
  *	work alone looks at this
@@ -298,6 +302,7 @@ struct weft_block {
 	u8 giveback;
 	bool forget;
 	bool nowhere;
+	bool lost;
 	bool resending;
 	bool putting;
 	bool owed;
@@ -311,6 +316,8 @@ struct weft_block {
 	u32 rounds;
 	u32 wakes;
 	u32 fails;
+	u32 denials;
+	u32 lost_txn;
 	u64 began;
 	u64 asked;
 	u64 dunned;

@@ -132,6 +132,8 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 		u32 to = s->to ? s->to : weft_node_home(blk->cache->node, blk->line.key);
 
 		dunned |= s->msg.type == WEFT_MSG_INV;
+		if (blk->lost && s->msg.type == WEFT_MSG_DATA)
+			s->msg.flags |= WEFT_F_LOST;
 
 		count_sent(blk, &s->msg);
 		if (s->with_data)
@@ -187,6 +189,11 @@ static void served(struct weft_block *blk, u32 miss)
 		blk->want = WEFT_I;
 	/* whoever waits gets the chance to do the access */
 	blk->fresh = blk->pins > 0;
+	if (blk->lost) {
+		blk->fresh = false;
+		WRITE_ONCE(blk->denials, blk->denials + 1);
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOST_DENIED);
+	}
 	blk->late = 0;
 	blk->keep = blk->fresh ?
 		   ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;

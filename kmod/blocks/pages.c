@@ -88,7 +88,7 @@ void weft_pages_set_uptodate(struct weft_block *blk)
 	u32 i;
 
 	lockdep_assert_held(&blk->lock);
-	if (weft_line_perm(&blk->line) < WEFT_S)
+	if (blk->lost || weft_line_perm(&blk->line) < WEFT_S)
 		return;
 	for (i = 0; i < blk->nr_pages; i++)
 		if (!PageUptodate(blk->pages[i]))

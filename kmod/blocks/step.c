@@ -311,11 +311,20 @@ static void clean(struct weft_block *blk)
 		queue_take(blk);
 }
 
+/*
+ * It is here, and no program may have it.  It goes, so that the next access asks the home,
+ * where somebody may have accepted it meanwhile.
+ */
+static bool is_denied(const struct weft_block *blk)
+{
+	return blk->lost && blk->line.state != WEFT_I;
+}
+
 static bool leave(struct weft_block *blk, struct weft_out *out)
 {
 	bool modified = blk->line.state == WEFT_M;
 
-	if (!blk->leave)
+	if (!blk->leave && !is_denied(blk))
 		return false;
 	blk->leave = false;
 	if (!weft_line_evict(&blk->line, true, weft_node_seq(blk->cache->node), out))
@@ -361,7 +370,9 @@ static bool step(struct weft_block *blk, struct weft_outbox *outbox)
 
 	if (blk->line.revoking && revoke(blk, &out, outbox))
 		return true;
-	if (!weft_bound_step(blk, &out) && !leave(blk, &out) && !ask(blk, &out))
+	/* before it could be passed on with a lock */
+	if (!(is_denied(blk) && leave(blk, &out)) && !weft_bound_step(blk, &out) &&
+	    !leave(blk, &out) && !ask(blk, &out))
 		return false;
 	weft_block_carry_out(blk, &out, NULL, outbox);
 	return true;

@@ -41,6 +41,13 @@
  */
 #define WEFT_F_DIED		0x80
 
+/*
+ * DATA, LANDED: the contents are older than what a node had that has died, and nobody has
+ * said that they will do.  The home says so, and who passes them on before it has dropped
+ * them.  No directory looks at it.
+ */
+#define WEFT_F_LOST		0x40
+
 /* For a filter in front of a socket, which has no codec. */
 #define WEFT_WIRE_TYPE_AT	2
 #define WEFT_WIRE_LINE_AT	12

@@ -51,19 +51,20 @@ static bool landed(struct memd *m, const struct weft_msg *msg, const struct weft
 }
 
 /*
- * A directory serves from here what has an owner, if that is no member any more: it died, and
- * what it wrote is lost.
+ * Is what is here older than what a node had that has died?  A directory serves from here
+ * what has an owner, if that is no member any more: it died, and what it wrote is lost.
  */
-static void note_lost(struct memd *m, struct region *r, const struct weft_msg *msg)
+static bool is_lost(struct memd *m, struct region *r, struct block *b,
+		    const struct weft_msg *msg)
 {
-	struct block *b;
-
 	if (!(msg->flags & WEFT_F_BUSY) || msg->status != WEFT_M ||
 	    msg->copyset & renew_nodes(m))
-		return;
-	b = region_block(&m->b->regions, r, weft_line_index(msg->line), true);
+		return b && b->lost;
+	if (!b)
+		b = region_block(&m->b->regions, r, weft_line_index(msg->line), true);
 	if (b)
 		sweep_lost(m, r, b);
+	return true;
 }
 
 void blocks_read(struct memd *m, const struct weft_msg *msg)
@@ -101,7 +102,8 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		.size = r->block,
 	};
 	count(m, READ);
-	note_lost(m, r, msg);
+	if (is_lost(m, r, b, msg))
+		data.flags |= WEFT_F_LOST;
 	if (!b || b->frame == FRAME_NONE)
 		count(m, READ_ZEROS);
 	m->stats.count[STAT_READ_BYTES] += r->block;
