@@ -317,6 +317,21 @@ struct weft_policy {
  * its users expect to tell of deaths.  Errors: EBADF no such slot; EACCES the file was opened
  * for reading only; EFAULT.
  */
+
+/**
+ * struct weft_lost - WEFT_IOC_LOST_ACCEPT: what is lost of the region is well as it is
+ * @blocks: out: how many blocks were lost until now
+ *
+ * They are what was last written home, and are listed no more.  For the owner of the file and
+ * who has CAP_FOWNER.
+ *
+ * Errors: EPERM; EROFS; EBADF the file was opened with O_PATH; EINTR; ETIMEDOUT a memory
+ * blade does not answer: what others have is accepted.
+ */
+struct weft_lost {
+	__u64 blocks;
+};
+
 #define WEFT_IOC_MAGIC		'W'
 #define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 1, struct weft_lock_open)
 #define WEFT_IOC_LOCK_ACQUIRE	_IOW(WEFT_IOC_MAGIC, 2, struct weft_lock_op)
@@ -326,5 +341,6 @@ struct weft_policy {
 #define WEFT_IOC_POLICY_GET	_IOR(WEFT_IOC_MAGIC, 6, struct weft_policy)
 #define WEFT_IOC_POLICY_SET	_IOW(WEFT_IOC_MAGIC, 7, struct weft_policy)
 #define WEFT_IOC_LOCK_MEND	_IOW(WEFT_IOC_MAGIC, 8, __u32)
+#define WEFT_IOC_LOST_ACCEPT	_IOR(WEFT_IOC_MAGIC, 9, struct weft_lost)
 
 #endif /* _UAPI_WEFT_H */

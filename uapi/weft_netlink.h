@@ -13,15 +13,16 @@
  * config	WEFT_A_CONFIG_*		CONFIG_SET, CONFIG_CLEAR, CONFIG_GET, RACK_GET, TUNE
  * status	WEFT_A_STATUS_*		STATUS_GET
  * counter	WEFT_A_COUNTER_*	STATS_GET, BLADE_STATS_GET, SWITCH_STATS_GET
- * peer		WEFT_A_PEER_*		PEER_GET
+ * peer		WEFT_A_PEER_*		PEER_GET, NODE_FENCE
  * region	WEFT_A_REGION_*		REGION_GET
  * line		WEFT_A_LINE_*		LINE_GET
+ * lost		WEFT_A_LOST_*		LOST_GET
  * lock		WEFT_A_LOCK_*		LOCK_GET
  * hist		WEFT_A_HIST_*		HIST_GET
  * bucket	WEFT_A_BUCKET_*		in a hist
  * event	WEFT_A_EVENT_*		EVENT
  *
- * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR and TUNE need
+ * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR, TUNE and NODE_FENCE need
  * CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
  * attribute that a command does not know, of the wrong size or out of range is
  * refused and nothing is changed.  An attribute that is given more than once
@@ -156,6 +157,39 @@
  * One message a member: ID and ADDRESS, and the flags that hold for it.
  *
  *
+ * NODE_FENCE: a node is to be taken for dead (dump)
+ *
+ *   ID		needed, 1..32, which
+ *   RACK	of which rack
+ *
+ * The only message has ID.  Then the first blade is asked over the network, while the next
+ * message is received: the list has ended without an error once that blade listens to the
+ * node no more.  All others are told then.  Errors:
+ *
+ *   ENOENT	the rack has no such node
+ *   EDEADLK	it is this node
+ *   ENONET	this node has not joined its rack
+ *   ETIMEDOUT	the blade does not answer
+ *   EINTR	killed while it was awaited
+ *
+ *
+ * LOST_GET: blocks that only nodes that have died had modified (dump)
+ *
+ *   MEMBER	id of the blade that has what they were before, 33 unless given
+ *   REGION	of this region only, by its ID
+ *   RACK	of which rack
+ *
+ * The first message has MEMBER only.  Then the blade is asked, as above; from there on one
+ * message for some blocks in a row: MEMBER, REGION, BLOCK, OFFSET and LENGTH.  Errors:
+ *
+ *   ENODEV	the rack has no such blade
+ *   ENOENT	the blade knows no such region
+ *   ENONET	this node has not joined its rack
+ *   ETIMEDOUT	the blade does not answer
+ *   EPROTO	the blade's answer makes no sense
+ *   EINTR	killed while it was awaited
+ *
+ *
  * HIST_GET: how long things take at this node (dump)
  *
  *   RACK	in which rack
@@ -224,6 +258,8 @@
  *   UNANSWERED		REGION, OFFSET, COUNT: a request for the block that begins there
  *			has had no answer and is repeated for the COUNTth time: who has
  *			it, or its directory, may be gone
+ *   NODE_DEAD		MEMBER: the first memory blade takes this node for dead; NODE_LEFT
+ *			follows, when all have heard that
  *   DIRECTORY		COUNT: COUNT misses were answered by the switch if SWITCH is there,
  *			else by homes; sent when that has changed, and once after the
  *			first listener has come, when there are misses
@@ -271,6 +307,8 @@
  * @WEFT_CMD_LOCK_GET: locks that it has
  * @WEFT_CMD_EVENT: something has happened; from the kernel only
  * @WEFT_CMD_RACK_GET: the racks that this machine is in
+ * @WEFT_CMD_NODE_FENCE: take a node for dead
+ * @WEFT_CMD_LOST_GET: blocks that are lost as a node has died
  */
 enum weft_cmd {
 	WEFT_CMD_CONFIG_SET = 1,
@@ -288,6 +326,8 @@ enum weft_cmd {
 	WEFT_CMD_LOCK_GET,
 	WEFT_CMD_EVENT,
 	WEFT_CMD_RACK_GET,
+	WEFT_CMD_NODE_FENCE,
+	WEFT_CMD_LOST_GET,
 
 	__WEFT_CMD_MAX,
 	WEFT_CMD_MAX = __WEFT_CMD_MAX - 1
@@ -345,6 +385,8 @@ enum weft_a_config {
  * @WEFT_A_STATUS_REFUSED_FROM: IPv4 address, where it came from
  * @WEFT_A_STATUS_REFUSED_MS: u64, how many milliseconds ago
  * @WEFT_A_STATUS_RACK: u32, number of the rack
+ * @WEFT_A_STATUS_LEASE_MS: u32, a node that the first memory blade does not hear for so many
+ *	milliseconds is taken for dead, 0: none ever is; counts while JOINED
  */
 enum weft_a_status {
 	WEFT_A_STATUS_JOINED = 1,
@@ -361,6 +403,7 @@ enum weft_a_status {
 	WEFT_A_STATUS_REFUSED_FROM,
 	WEFT_A_STATUS_REFUSED_MS,
 	WEFT_A_STATUS_RACK,
+	WEFT_A_STATUS_LEASE_MS,
 
 	__WEFT_A_STATUS_MAX,
 	WEFT_A_STATUS_MAX = __WEFT_A_STATUS_MAX - 1
@@ -535,6 +578,29 @@ enum weft_a_line {
 };
 
 /**
+ * enum weft_a_lost - attributes of some blocks in a row that are lost
+ * @WEFT_A_LOST_MEMBER: u32, id of the memory blade that has what they were before
+ * @WEFT_A_LOST_REGION: u32, number of the region, 1..16777215
+ * @WEFT_A_LOST_BLOCK: u32, bytes of a block of it
+ * @WEFT_A_LOST_OFFSET: u64, where in the region the first one begins
+ * @WEFT_A_LOST_LENGTH: u64, bytes of all of them
+ * @WEFT_A_LOST_PAD: no meaning
+ * @WEFT_A_LOST_RACK: u32, number of the rack; in the request only
+ */
+enum weft_a_lost {
+	WEFT_A_LOST_MEMBER = 1,
+	WEFT_A_LOST_REGION,
+	WEFT_A_LOST_BLOCK,
+	WEFT_A_LOST_OFFSET,
+	WEFT_A_LOST_LENGTH,
+	WEFT_A_LOST_PAD,
+	WEFT_A_LOST_RACK,
+
+	__WEFT_A_LOST_MAX,
+	WEFT_A_LOST_MAX = __WEFT_A_LOST_MAX - 1
+};
+
+/**
  * enum weft_a_lock - attributes of a lock
  * @WEFT_A_LOCK_REGION: u32, number of the region, 1..16777215
  * @WEFT_A_LOCK_OFFSET: u64, where in the region
@@ -587,6 +653,7 @@ enum weft_a_lock {
  * @WEFT_EVENT_KIND_UNANSWERED: a request gets no answer
  * @WEFT_EVENT_KIND_DIRECTORY: the directory is somewhere else now
  * @WEFT_EVENT_KIND_LOCK_OWNER_DIED: a lock has come whose last owner died with it
+ * @WEFT_EVENT_KIND_NODE_DEAD: a node is taken for dead
  */
 enum weft_event_kind {
 	WEFT_EVENT_KIND_NODE_JOINED,
@@ -601,6 +668,7 @@ enum weft_event_kind {
 	WEFT_EVENT_KIND_UNANSWERED,
 	WEFT_EVENT_KIND_DIRECTORY,
 	WEFT_EVENT_KIND_LOCK_OWNER_DIED,
+	WEFT_EVENT_KIND_NODE_DEAD,
 
 	__WEFT_EVENT_KIND_MAX
 };

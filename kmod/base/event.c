@@ -97,6 +97,15 @@ void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset,
 	weft_event_tell(&e, GFP_ATOMIC);
 }
 
+void weft_event_dead(const struct weft_node *node, u32 member)
+{
+	const struct weft_event e = {
+		.node = node, .kind = WEFT_EVENT_KIND_NODE_DEAD, .member = member,
+	};
+
+	weft_event_tell(&e, GFP_KERNEL);
+}
+
 /* --- membership -------------------------------------------------------------- */
 
 int weft_node_notifier_register(struct notifier_block *nb)

@@ -79,6 +79,9 @@ void weft_event_failed(const struct weft_node *node, u32 region, u64 offset, int
 /* A request for a block was sent @tries times.  Any context. */
 void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset, u32 tries);
 
+/* The first blade says that a node is dead.  Process context. */
+void weft_event_dead(const struct weft_node *node, u32 member);
+
 /* --- membership -------------------------------------------------------------- */
 
 /*

@@ -9,7 +9,6 @@
  * lists that come over the network see to it, too (netlink_list.c).
  */
 #include <linux/build_bug.h>
-#include <linux/inetdevice.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
 #include <net/genetlink.h>
@@ -19,8 +18,10 @@
 #include "control/genl.h"
 #include "control/netlink.h"
 #include "control/netlink_cache.h"
+#include "control/netlink_dead.h"
 #include "control/netlink_event.h"
 #include "control/netlink_list.h"
+#include "control/netlink_setup.h"
 #include "fs/rack.h"
 #include "fs/racks.h"
 #include "weft_netlink.h"
@@ -104,6 +105,11 @@ static const struct nla_policy weft_genl_peer_policy[WEFT_A_PEER_RACK + 1] = {
 	[WEFT_A_PEER_RACK] = { .type = NLA_U32 },
 };
 
+static const struct nla_policy weft_genl_fence_policy[WEFT_A_PEER_RACK + 1] = {
+	[WEFT_A_PEER_ID] = NLA_POLICY_RANGE(NLA_U32, WEFT_NODE_MIN, WEFT_NODE_MAX),
+	[WEFT_A_PEER_RACK] = { .type = NLA_U32 },
+};
+
 static const struct nla_policy weft_genl_hist_policy[WEFT_A_HIST_RACK + 1] = {
 	[WEFT_A_HIST_RACK] = { .type = NLA_U32 },
 };
@@ -124,153 +130,13 @@ static const struct nla_policy weft_genl_lock_policy[WEFT_A_LOCK_RACK + 1] = {
 	[WEFT_A_LOCK_RACK] = { .type = NLA_U32 },
 };
 
-/* --- Set-up -------------------------------------------------------------- */
-
-/* Takes the addresses of the blades out of a request. */
-static int weft_genl_get_homes(struct genl_info *info, struct weft_config *cfg)
-{
-	struct nlattr *attr;
-	__be32 addr;
-	u32 i;
-	int rem;
-
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
-		if (nla_type(attr) != WEFT_A_CONFIG_HOME)
-			continue;
-		addr = nla_get_be32(attr);
-		if (ipv4_is_zeronet(addr) || ipv4_is_multicast(addr) ||
-		    ipv4_is_lbcast(addr)) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr,
-					    "HOME is not the address of one machine");
-			return -EINVAL;
-		}
-		for (i = 0; i < cfg->homes; i++) {
-			if (cfg->home[i] == addr) {
-				NL_SET_ERR_MSG_ATTR(info->extack, attr,
-						    "HOME gives one address twice");
-				return -EINVAL;
-			}
-		}
-		if (cfg->homes == ARRAY_SIZE(cfg->home)) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr,
-					    "HOME is given more than 16 times");
-			return -EINVAL;
-		}
-		cfg->home[cfg->homes++] = addr;
-	}
-	if (GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_HOME)) {
-		GENL_SET_ERR_MSG(info, "HOME is missing: the addresses of the memory blades");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* Finds the interface that a request names by index or name. */
-static int weft_genl_get_interface(struct genl_info *info, struct weft_config *cfg)
-{
-	struct nlattr *index = info->attrs[WEFT_A_CONFIG_IFINDEX];
-	struct nlattr *name = info->attrs[WEFT_A_CONFIG_IFNAME];
-	struct net_device *dev;
-	int err = 0;
-
-	if (index && name) {
-		NL_SET_ERR_MSG_ATTR(info->extack, name,
-				    "IFNAME is given besides IFINDEX");
-		return -EINVAL;
-	}
-	if (!index && GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_IFNAME)) {
-		GENL_SET_ERR_MSG(info, "the interface is missing: IFINDEX or IFNAME");
-		return -EINVAL;
-	}
-	dev = index ? dev_get_by_index(cfg->net, (int)nla_get_u32(index)) :
-		      dev_get_by_name(cfg->net, nla_data(name));
-	if (!dev) {
-		NL_SET_ERR_MSG_ATTR(info->extack, index ? index : name,
-				    "there is no such interface");
-		return -ENODEV;
-	}
-	cfg->ifindex = dev->ifindex;
-	if (!netif_running(dev)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, index ? index : name,
-				    "the interface is down");
-		err = -ENETDOWN;
-	}
-	dev_put(dev);
-	return err;
-}
-
-static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)
-{
-	struct weft_config cfg = { .net = genl_info_net(info) };
-	struct nlattr **attrs = info->attrs;
-	int err;
-
-	if (GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_ID)) {
-		GENL_SET_ERR_MSG(info, "ID is missing: the number of this node");
-		return -EINVAL;
-	}
-	cfg.id = nla_get_u32(attrs[WEFT_A_CONFIG_ID]);
-	err = weft_genl_get_interface(info, &cfg);
-	if (!err)
-		err = weft_genl_get_homes(info, &cfg);
-	if (err)
-		return err;
-	if (attrs[WEFT_A_CONFIG_RACK])
-		cfg.number = nla_get_u32(attrs[WEFT_A_CONFIG_RACK]);
-	cfg.rack = attrs[WEFT_A_CONFIG_JOINS] ? nla_get_u32(attrs[WEFT_A_CONFIG_JOINS]) :
-						cfg.number;
-	if (attrs[WEFT_A_CONFIG_ADDRESS])
-		cfg.addr = nla_get_be32(attrs[WEFT_A_CONFIG_ADDRESS]);
-	if (attrs[WEFT_A_CONFIG_MTU])
-		cfg.mtu = nla_get_u32(attrs[WEFT_A_CONFIG_MTU]);
-	if (attrs[WEFT_A_CONFIG_TIMEOUT_MS])
-		cfg.timeout_ms = nla_get_u32(attrs[WEFT_A_CONFIG_TIMEOUT_MS]);
-	if (attrs[WEFT_A_CONFIG_HOLD_US]) {
-		cfg.hold_us = nla_get_u32(attrs[WEFT_A_CONFIG_HOLD_US]);
-		cfg.hold_set = true;
-	}
-	if (attrs[WEFT_A_CONFIG_KEY]) {
-		cfg.key_set = true;
-		memcpy(cfg.key, nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
-		/* the message is ours; who sent it has another */
-		memzero_explicit(nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
-	}
-	err = weft_racks_up(&cfg, info->extack);
-	memzero_explicit(cfg.key, sizeof(cfg.key));
-	return err;
-}
-
-static int weft_genl_config_clear(struct sk_buff *skb, struct genl_info *info)
-{
-	struct weft_rack *rack = weft_genl_rack(info->nlhdr, WEFT_A_CONFIG_RACK, info->extack);
-	int err;
-
-	if (IS_ERR(rack))
-		return PTR_ERR(rack);
-	err = weft_racks_down(rack, info->extack);
-	weft_racks_put(rack);
-	return err;
-}
-
-static int weft_genl_tune(struct sk_buff *skb, struct genl_info *info)
-{
-	struct nlattr *timeout = info->attrs[WEFT_A_CONFIG_TIMEOUT_MS];
-	struct nlattr *hold = info->attrs[WEFT_A_CONFIG_HOLD_US];
-	struct weft_rack *rack;
-	int err;
-
-	if (!timeout && !hold) {
-		GENL_SET_ERR_MSG(info, "nothing to change: TIMEOUT_MS or HOLD_US");
-		return -EINVAL;
-	}
-	rack = weft_genl_rack(info->nlhdr, WEFT_A_CONFIG_RACK, info->extack);
-	if (IS_ERR(rack))
-		return PTR_ERR(rack);
-	err = weft_member_tune(&rack->member, timeout ? nla_get_u32(timeout) : 0,
-			       hold ? (int)nla_get_u32(hold) : -1, info->extack);
-	weft_racks_put(rack);
-	return err;
-}
+static const struct nla_policy weft_genl_lost_policy[WEFT_A_LOST_RACK + 1] = {
+	[WEFT_A_LOST_MEMBER] =
+		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
+	[WEFT_A_LOST_REGION] =
+		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
+	[WEFT_A_LOST_RACK] = { .type = NLA_U32 },
+};
 
 /* --- Single answers ------------------------------------------------------ */
 
@@ -324,6 +190,7 @@ static int weft_genl_put_status(struct sk_buff *skb, struct weft_rack *rack,
 	    weft_genl_put_refused(skb, &s->refused) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_ANSWERED_MS, s->answered_ms) ||
 	    nla_put_u32(skb, WEFT_A_STATUS_MEMBERS, s->members) ||
+	    nla_put_u32(skb, WEFT_A_STATUS_LEASE_MS, s->lease_ms) ||
 	    nla_put_u64_64bit(skb, WEFT_A_STATUS_REGIONS,
 			      weft_region_count(&rack->cache.regions),
 			      WEFT_A_STATUS_PAD) ||
@@ -555,6 +422,21 @@ static const struct genl_ops weft_genl_ops[] = {
 		.start		= weft_genl_racks_start,
 		.dumpit		= weft_genl_racks_dump,
 		.done		= weft_genl_list_done,
+	}, {
+		.cmd		= WEFT_CMD_NODE_FENCE,
+		.start		= weft_genl_fence_start,
+		.dumpit		= weft_genl_fence_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_fence_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_fence_policy) - 1,
+		.flags		= GENL_ADMIN_PERM,
+	}, {
+		.cmd		= WEFT_CMD_LOST_GET,
+		.start		= weft_genl_lost_start,
+		.dumpit		= weft_genl_lost_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_lost_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_lost_policy) - 1,
 	},
 };
 

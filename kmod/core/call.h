@@ -128,8 +128,8 @@ enum weft_call_op {
  * @list_len: bytes of @list
  * @list: peers (u8 id, u8 0, u16 0, u32 addr each, blades too) or directory
  *	entries (u32 region, u32 mode, u8 name_len, name each) or counters (u64
- *	value, u8 name_len, name each) or blocks (u32 region, u32 0, u64 first, u64 how
- *	many each) or locks (u64 line, u32 epoch, u8 permission,
+ *	value, u8 name_len, name each) or blocks (u32 region, u32 bytes of a block, u64
+ *	first, u64 how many each) or locks (u64 line, u32 epoch, u8 permission,
  *	three times u8 0 each); big-endian
  */
 struct weft_call {

@@ -19,6 +19,7 @@
 #include "fs/file.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
+#include "fs/lost.h"
 #include "fs/opened.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
@@ -217,6 +218,8 @@ static long weft_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	long err = weft_policy_ioctl(file, cmd, (void __user *)arg);
 
+	if (err == -ENOTTY)
+		err = weft_lost_ioctl(file, cmd, (void __user *)arg);
 	if (err != -ENOTTY)
 		return weft_program_errno(err);
 	return weft_lockfile_ioctl(&weft_inode_of(file_inode(file))->slots, file, cmd, arg);

@@ -58,18 +58,25 @@ static u32 asked(const struct weft_policy *p)
 	return left || p->policy & ~p->which ? 0 : set;
 }
 
+int weft_policy_allowed(struct file *file)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(file));
+	/* who the owner is, other nodes may have changed */
+	int err = weft_inode_refresh(wi);
+
+	if (err)
+		return err;
+	return inode_owner_or_capable(weft_file_idmap(file), &wi->vfs) ? 0 : -EPERM;
+}
+
 static long change(struct file *file, const struct weft_policy *p, u32 set)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(file));
 	struct weft_call *call;
-	long err;
+	long err = weft_policy_allowed(file);
 
-	/* who the owner is, other nodes may have changed */
-	err = weft_inode_refresh(wi);
 	if (err)
 		return err;
-	if (!inode_owner_or_capable(weft_file_idmap(file), &wi->vfs))
-		return -EPERM;
 	call = weft_inode_new_call(WEFT_CALL_SETATTR);
 	if (!call)
 		return -ENOMEM;

@@ -11,6 +11,9 @@ struct weft_inode;
 /* WEFT_IOC_POLICY_GET, WEFT_IOC_POLICY_SET.  -ENOTTY: it is another one. */
 long weft_policy_ioctl(struct file *file, unsigned int cmd, void __user *user);
 
+/* May who calls decide for all nodes what becomes of the region?  0, -EPERM, or as stat(). */
+int weft_policy_allowed(struct file *file);
+
 /*
  * What the catalog says, unless something newer is known: calls and their answers overtake
  * each other.

@@ -14,6 +14,7 @@
 #include <net/net_namespace.h>
 
 #include "base/event.h"
+#include "base/stats.h"
 #include "net/clock.h"
 #include "net/node.h"
 #include "net/peer.h"
@@ -288,16 +289,30 @@ out:
 
 /* --- membership ------------------------------------------------------------ */
 
+static void tell_dead(struct weft_member *m, u32 id)
+{
+	__be32 addr = weft_peer_addr(&m->node->peers, id);
+
+	pr_notice("weft: node %u (%pI4) is dead, says the first memory blade: nothing is taken from it until it has joined anew\n", id, &addr);
+	weft_stat_inc(&m->node->counters, WEFT_STAT_NODES_DEAD);
+	weft_event_dead(m->node, id);
+}
+
 bool weft_member_fence(struct weft_member *m, u32 dead)
 {
+	u32 id, found;
+
 	if (!READ_ONCE(m->joined))
 		return false;
-	dead &= ~weft_node_bit(m->node->id);
 	spin_lock(&m->dead_lock);
 	m->fenced = ktime_get_ns();
+	dead &= ~weft_node_bit(m->node->id);
+	found = dead & ~m->node->dead;
 	WRITE_ONCE(m->node->dead, m->node->dead | dead);
 	spin_unlock(&m->dead_lock);
-	pr_info("weft: nodes %08x are dead, says memory blade 1\n", dead);
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		if (found & weft_node_bit(id))
+			tell_dead(m, id);
 	return true;
 }
 
@@ -320,7 +335,7 @@ static void take_members(struct weft_member *m, const struct weft_call *reply, u
 	weft_peer_learn(&m->node->peers, reply->list, reply->list_len);
 	WRITE_ONCE(m->node->members, reply->members);
 	take_dead(m, reply->members, asked);
-	m->lease_ms = (u32)min_t(u64, reply->used, U32_MAX);
+	WRITE_ONCE(m->lease_ms, (u32)min_t(u64, reply->used, U32_MAX));
 	if (changed)
 		tell(m, WEFT_EVENT_MEMBERS, reply->members);
 }
@@ -532,6 +547,7 @@ int weft_member_status(struct weft_member *m, struct weft_member_status *status)
 			status->fingerprint = weft_key_fingerprint(&m->node->key);
 		weft_refused_last(&m->node->refused, &status->refused);
 		status->members = READ_ONCE(m->node->members);
+		status->lease_ms = READ_ONCE(m->lease_ms);
 		if (status->joined)
 			status->answered_ms =
 				jiffies_to_msecs(jiffies - READ_ONCE(m->node->answered));

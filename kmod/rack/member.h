@@ -29,6 +29,7 @@ struct weft_node;
  * @fingerprint: of the key
  * @refused: the last message that was refused for who sent it, since the node is up
  * @members: bits of the nodes of the rack
+ * @lease_ms: a node that is silent for so long is dead; 0: never is
  */
 struct weft_member_status {
 	bool joined;
@@ -38,6 +39,7 @@ struct weft_member_status {
 	u32 fingerprint;
 	struct weft_refused refused;
 	u32 members;
+	u32 lease_ms;
 };
 
 /**
@@ -76,7 +78,8 @@ struct weft_member_ops {
  * @life: number of this life
  * @dead_lock: weft_node.dead, @fenced; taken without another one
  * @fenced: when weft_node.dead last grew, ns
- * @lease_ms: a node that is silent for so long is dead; 0: never is.  Of @heartbeat
+ * @lease_ms: a node that is silent for so long is dead; 0: never is.  Of @heartbeat,
+ *	READ_ONCE
  * @joined: written, as the members, the failures and the last answer in @node, by join,
  *	leave and heartbeat, which exclude each other
  * @heartbeat: once a second while it is a member

@@ -356,7 +356,7 @@ def must(holds, text):
 
 
 EINVAL, EPERM, ENOENT, ENOTCONN, ERANGE, EOPNOTSUPP = 22, 1, 2, 107, 34, 95
-ENOTUNIQ = 76
+ENOTUNIQ, ENODEV, EDEADLK = 76, 19, 35
 ADMIN_PERM, DO, DUMP = 1, 2, 4
 
 
@@ -434,7 +434,7 @@ def drive_lists(f):
     (s,) = f.call("status-get")
     must(s["rack"] == 0xffffffff, f"status-get: {s}")
     must(s["members"] == 0xffffffff and s["cache-max"] == (1 << 64) - 1 and
-         s["joined"], f"status-get: {s}")
+         s["joined"] and s["lease-ms"] == 1234, f"status-get: {s}")
     counters = {c["name"]: c["value"] for c in f.call("stats-get")}
     must(counters["miss_upgrade"] == 3 and counters["sent_getm"] == 4,
          "stats-get: values")
@@ -451,6 +451,15 @@ def drive_lists(f):
     must([p["id"] for p in peers] == list(range(1, 49)), "peer-get: ids")
     must([p["id"] for p in peers if "self" in p] == [32] and
          all(("joined" in p) == (p["id"] < 33) for p in peers), "peer-get: flags")
+    must(f.call("node-fence", {"id": 5}) == [{"id": 5}], "node-fence")
+    refused(EDEADLK, f.call, "node-fence", {"id": 32})
+    refused(ENOENT, f.call, "node-fence", {"id": 6})
+    refused(EINVAL, f.call, "node-fence")
+    lost = f.call("lost-get", {"member": 34, "region": 3})
+    must(lost == [{"member": 34}, *({"member": 34, "region": 3, "block": 8192, "offset": 8192 * 3 * i,
+         "length": 8192 * 2} for i in range(200))], f"lost-get: {len(lost)}")
+    refused(ENOENT, f.call, "lost-get", {"region": 4})
+    refused(ENODEV, f.call, "lost-get", {"member": 35})
     hists = {h["name"]: h for h in f.call("hist-get")}
     must(hists["lock_hand_over"] == {"name": "lock_hand_over", "nsec": 3082, "bucket": [
         {"below": 1, "count": 1}, {"below": 2, "count": 1}, {"below": 4, "count": 2},
@@ -588,6 +597,7 @@ def hear(spec):
     expect(f, 10, kind="blocks-lost", region=7, count=(1 << 64) - 1)
     expect(f, 10, kind="access-failed", region=7, offset=4101, errno=110, pid=0)
     expect(f, 10, kind="unanswered", region=7, offset=65536, count=8)
+    expect(f, 10, kind="node-dead", member=5)
     expect(f, 10, kind="node-left", member=32)
     must(f.event(0.5) is None, "more events than there were")
 

@@ -62,8 +62,9 @@ static void drive_down(void)
 	uint8_t cmd;
 
 	MUST(family_ask_plain(WEFT_CMD_RACK_GET, NULL, NULL) == 0, "RACK_GET of none");
-	for (cmd = 1; cmd < WEFT_CMD_EVENT; cmd++) {
-		if (cmd == WEFT_CMD_CONFIG_SET || cmd == WEFT_CMD_TUNE ||
+	for (cmd = 1; cmd <= WEFT_CMD_MAX; cmd++) {
+		if (cmd == WEFT_CMD_EVENT || cmd == WEFT_CMD_RACK_GET ||
+		    cmd == WEFT_CMD_CONFIG_SET || cmd == WEFT_CMD_TUNE ||
 		    cmd == WEFT_CMD_STATS_GET || cmd == WEFT_CMD_HIST_GET)
 			continue;
 		MUST(family_ask_plain(cmd, NULL, NULL) == -ENOTCONN, "command %u of a node that is down", cmd);
@@ -117,6 +118,7 @@ static const struct { uint8_t cmd; uint16_t type; } asks[] = {
 	{ WEFT_CMD_REGION_GET, WEFT_A_REGION_RACK },
 	{ WEFT_CMD_LINE_GET, WEFT_A_LINE_RACK },
 	{ WEFT_CMD_LOCK_GET, WEFT_A_LOCK_RACK },
+	{ WEFT_CMD_LOST_GET, WEFT_A_LOST_RACK },
 };
 
 static int of_rack(uint8_t cmd, uint16_t type, uint32_t rack)
@@ -202,6 +204,7 @@ static void take_status(const struct object *o, void *data)
 	     number(o, WEFT_A_STATUS_LIFE) == UINT32_MAX &&
 	     number(o, WEFT_A_STATUS_ANSWERED_MS) == 40 &&
 	     number(o, WEFT_A_STATUS_MEMBERS) == UINT32_MAX &&
+	     number(o, WEFT_A_STATUS_LEASE_MS) == 1234 &&
 	     number(o, WEFT_A_STATUS_FINGERPRINT) == 0x01020300 &&
 	     number(o, WEFT_A_STATUS_REFUSED_MS) == 1ull << 33 &&
 	     number(o, WEFT_A_STATUS_REGIONS) == 1 &&
@@ -219,6 +222,60 @@ static void take_peer(const struct object *o, void *data)
 	     number(o, WEFT_A_PEER_ADDRESS) == htonl(0x0a000000 + *id) &&
 	     !!(o->has & BIT(WEFT_A_PEER_SELF)) == (*id == 32) &&
 	     !!(o->has & BIT(WEFT_A_PEER_JOINED)) == (*id <= 32), "PEER_GET: %u", *id);
+}
+
+static void take_fenced(const struct object *o, void *data)
+{
+	(void)data;
+	MUST(o->has == BIT(WEFT_A_PEER_ID) && number(o, WEFT_A_PEER_ID) == 5,
+	     "NODE_FENCE: %#x", o->has);
+}
+
+static int fence(uint32_t node, uint32_t rack)
+{
+	struct nlmsghdr *h = family_command(WEFT_CMD_NODE_FENCE);
+
+	mnl_attr_put_u32(h, WEFT_A_PEER_ID, node);
+	mnl_attr_put_u32(h, WEFT_A_PEER_RACK, rack);
+	return family_ask(WEFT_CMD_NODE_FENCE, take_fenced, NULL);
+}
+
+/* The fake rack takes node 5 out, and has no node 6. */
+static void drive_fence(void)
+{
+	MUST(fence(5, UINT32_MAX) == 1, "NODE_FENCE");
+	MUST(fence(5, 5) == -ENOTCONN, "NODE_FENCE in a rack that is not there");
+	MUST(fence(0, UINT32_MAX) == -ERANGE && fence(33, UINT32_MAX) == -ERANGE,
+	     "NODE_FENCE of no node");
+	MUST(fence(32, UINT32_MAX) == -EDEADLK, "NODE_FENCE of this node");
+	MUST(family_ask_plain(WEFT_CMD_NODE_FENCE, NULL, NULL) == -EINVAL, "NODE_FENCE of none");
+}
+
+static void take_lost(const struct object *o, void *data)
+{
+	uint64_t *blocks = data;
+
+	MUST(number(o, WEFT_A_LOST_MEMBER) == 34, "LOST_GET: of another blade");
+	if (!(o->has & BIT(WEFT_A_LOST_REGION)))
+		return;
+	MUST(number(o, WEFT_A_LOST_REGION) == 3 && number(o, WEFT_A_LOST_BLOCK) == 8192 &&
+	     number(o, WEFT_A_LOST_OFFSET) == 8192ull * 3 * *blocks &&
+	     number(o, WEFT_A_LOST_LENGTH) == 8192ull * 2, "LOST_GET: number %" PRIu64, *blocks);
+	++*blocks;
+}
+
+static void drive_lost(void)
+{
+	uint64_t blocks = 0;
+	struct nlmsghdr *h = family_command(WEFT_CMD_LOST_GET);
+
+	mnl_attr_put_u32(h, WEFT_A_LOST_MEMBER, 34);
+	mnl_attr_put_u32(h, WEFT_A_LOST_REGION, 3);
+	MUST(family_ask(WEFT_CMD_LOST_GET, take_lost, &blocks) == 201 && blocks == 200,
+	     "LOST_GET: %" PRIu64, blocks);
+	h = family_command(WEFT_CMD_LOST_GET);
+	mnl_attr_put_u32(h, WEFT_A_LOST_MEMBER, 35);
+	MUST(family_ask(WEFT_CMD_LOST_GET, NULL, NULL) == -ENODEV, "LOST_GET of no blade");
 }
 
 /* Counters that must be there with these values. */
@@ -350,6 +407,8 @@ void drive(void)
 	MUST(family_ask_plain(WEFT_CMD_STATUS_GET, take_status, NULL) == 1, "STATUS_GET");
 	MUST(family_ask_plain(WEFT_CMD_PEER_GET, take_peer, &peers) == 48, "PEER_GET: %u", peers);
 	drive_counters();
+	drive_fence();
+	drive_lost();
 	MUST(family_ask_plain(WEFT_CMD_HIST_GET, take_hist, &hist) > 5 && hist, "HIST_GET");
 	MUST(family_ask_plain(WEFT_CMD_REGION_GET, take_region, NULL) == 4, "REGION_GET");
 	MUST(family_ask_plain(WEFT_CMD_LINE_GET, take_line, NULL) == 2001, "LINE_GET");
@@ -366,5 +425,5 @@ void drive(void)
 	drive_one_rack();
 	drive_more_racks();
 	MUST(family_ask_plain(WEFT_CMD_CONFIG_CLEAR, NULL, NULL) == 0, "CONFIG_CLEAR");
-	check_seen(CONFIG, LOCK);
+	check_seen(CONFIG, LOST);
 }

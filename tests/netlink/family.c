@@ -62,7 +62,7 @@ static struct {
 		[WEFT_A_STATUS_CACHE_BYTES] = U64, [WEFT_A_STATUS_CACHE_MAX] = U64,
 		[WEFT_A_STATUS_FINGERPRINT] = U32, [WEFT_A_STATUS_REFUSED] = STRING,
 		[WEFT_A_STATUS_REFUSED_FROM] = U32, [WEFT_A_STATUS_REFUSED_MS] = U64,
-		[WEFT_A_STATUS_RACK] = U32 }, 0, 0 },
+		[WEFT_A_STATUS_RACK] = U32, [WEFT_A_STATUS_LEASE_MS] = U32 }, 0, 0 },
 	[COUNTER] = { "counter", WEFT_A_COUNTER_MAX, WEFT_A_COUNTER_PAD, WEFT_A_COUNTER_RACK, {
 		[WEFT_A_COUNTER_MEMBER] = U32, [WEFT_A_COUNTER_NAME] = STRING,
 		[WEFT_A_COUNTER_VALUE] = U64, [WEFT_A_COUNTER_RACK] = U32 }, 0, 0 },
@@ -96,6 +96,10 @@ static struct {
 		[WEFT_A_LOCK_HAND_OVERS] = U32, [WEFT_A_LOCK_WRITER] = FLAG,
 		[WEFT_A_LOCK_OPEN] = FLAG, [WEFT_A_LOCK_TENURED] = FLAG,
 		[WEFT_A_LOCK_REVOKING] = FLAG, [WEFT_A_LOCK_RACK] = U32 }, 0, 0 },
+	[LOST] = { "lost", WEFT_A_LOST_MAX, WEFT_A_LOST_PAD, WEFT_A_LOST_RACK, {
+		[WEFT_A_LOST_MEMBER] = U32, [WEFT_A_LOST_REGION] = U32,
+		[WEFT_A_LOST_BLOCK] = U32, [WEFT_A_LOST_OFFSET] = U64,
+		[WEFT_A_LOST_LENGTH] = U64, [WEFT_A_LOST_RACK] = U32 }, 0, 0 },
 	[EVENT] = { "event", WEFT_A_EVENT_MAX, WEFT_A_EVENT_PAD, 0, {
 		[WEFT_A_EVENT_KIND] = U32, [WEFT_A_EVENT_TIME] = U64,
 		[WEFT_A_EVENT_MISSED] = U32, [WEFT_A_EVENT_MEMBER] = U32,
@@ -123,6 +127,8 @@ static const struct { uint8_t set; bool list, admin; } commands[WEFT_CMD_MAX + 1
 	[WEFT_CMD_LINE_GET] = { LINE, true, false },
 	[WEFT_CMD_LOCK_GET] = { LOCK, true, false },
 	[WEFT_CMD_RACK_GET] = { CONFIG, true, false },
+	[WEFT_CMD_NODE_FENCE] = { PEER, true, true },
+	[WEFT_CMD_LOST_GET] = { LOST, true, false },
 };
 
 /* --- Messages ------------------------------------------------------------------- */

@@ -193,7 +193,7 @@ bool sweep_is_active(const struct memd *m)
 
 /* --- telling ------------------------------------------------------------------------ */
 
-#define ENTRY_LEN	24	/* u32 region, u32 0, u64 first block, u64 how many */
+#define ENTRY_LEN	24	/* u32 region, u32 bytes of a block, u64 first block, u64 how many */
 
 /* Where a listing goes on: 24 bits of region, 40 of block. */
 static u64 place(u32 region, u64 index)
@@ -201,14 +201,14 @@ static u64 place(u32 region, u64 index)
 	return (u64)region << 40 | index;
 }
 
-static bool add(struct weft_call *reply, u32 region, u64 first, u64 n)
+static bool add(struct weft_call *reply, const struct region *r, u64 first, u64 n)
 {
 	u8 *p = reply->list + reply->list_len;
 
 	if (reply->list_len + ENTRY_LEN > WEFT_CALL_LIST_MAX)
 		return false;
-	put_unaligned_be32(region, p);
-	put_unaligned_be32(0, p + 4);
+	put_unaligned_be32(r->id, p);
+	put_unaligned_be32(r->block, p + 4);
 	put_unaligned_be64(first, p + 8);
 	put_unaligned_be64(n, p + 16);
 	reply->list_len += ENTRY_LEN;
@@ -230,7 +230,7 @@ static bool list_region(struct region *r, u64 from, struct weft_call *reply)
 				many++;
 				continue;
 			}
-			if (many && !add(reply, r->id, first, many)) {
+			if (many && !add(reply, r, first, many)) {
 				reply->cookie = place(r->id, first);
 				return false;
 			}
@@ -238,7 +238,7 @@ static bool list_region(struct region *r, u64 from, struct weft_call *reply)
 			many = 1;
 		}
 	}
-	if (!many || add(reply, r->id, first, many))
+	if (!many || add(reply, r, first, many))
 		return true;
 	reply->cookie = place(r->id, first);
 	return false;
