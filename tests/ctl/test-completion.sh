@@ -124,6 +124,12 @@ completes "weftctl region set table durability=r" release
 completes "weftctl region set table durability=sync on-l" on-loss=
 completes "weftctl region set table durability=sync on-loss=s" sigbus
 completes "weftctl rack " show
+completes "weftctl node " fence
+completes "weftctl node fence "
+completes "weftctl line " lost show
+completes "weftctl line lost tab" table tab2
+completes "weftctl line lost --a" --accept
+completes "weftctl line l" lost
 completes "weftctl line s" show
 completes "weftctl line show " table 'two\ words' tab2
 completes "weftctl line show ta" table tab2

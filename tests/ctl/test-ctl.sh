@@ -66,6 +66,21 @@ says 2 "cannot open $dir/nothing: No such file or directory"
 touch "$dir/plain"
 ctl up region set "$dir/plain" durability=sync
 says 2 "$dir/plain is no region, or the module is older than weftctl"
+ctl up node;			misused node "say what is to be done, and with which node, as in 'node fence 3'"
+ctl up node fence;		misused node "say what is to be done, and with which node, as in 'node fence 3'"
+ctl up node kill 3;		misused node "there is no action 'kill'"
+ctl up node fence 3 4;		misused node "'4' is too much here"
+ctl up node fence 0;		misused node "NODE: 0 is not within 1 to 32"
+ctl up node fence 33;		misused node "NODE: 33 is not within 1 to 32"
+ctl up line lost 7 8;		misused line "'8' is too much here"
+ctl up line lost 0;		misused line "REGION: 0 is not within 1 to 16777215"
+ctl up line lost --accept;	misused line "--accept: say of which region, as in 'lost table --accept'"
+ctl up line show --accept;	misused line "--accept goes with 'lost'"
+ctl up line lost --accept "$dir/nothing"
+says 2 "cannot open $dir/nothing: No such file or directory"
+touch "$dir/plain"
+ctl up line lost "$dir/plain" --accept
+says 2 "$dir/plain is no region, or the module is older than weftctl"
 ctl up line show 7 8;		misused line "'8' is too much here"
 ctl up line show 0;		misused line "REGION: 0 is not within 1 to 16777215"
 ctl up lock show 16777216;	misused lock "REGION: 16777216 is not within 1 to 16777215"
@@ -142,7 +157,7 @@ for text in '' sixteen-letters- a/b 'a b'; do
 	misused up "--interface: '$text' cannot be the name of an interface"
 done
 
-for command in '' up down set status stats rack region line lock dir monitor top trace doctor; do
+for command in '' up down set status stats rack node region line lock dir monitor top trace doctor; do
 	# shellcheck disable=SC2086  # no command is no word
 	ctl up $command --help
 	[ $rc = 0 ] && grep -q "^usage: weftctl ${command:-\[}" "$dir/out" &&
@@ -226,14 +241,14 @@ ctl down status -j;	json '$j->{state} eq "down"'
 ctl up status
 prints '^node 2 of rack 7: up, joined$' 'interface +eth0, 10\.0\.0\.2, MTU 9000$' \
 	'homes +10\.0\.0\.101 10\.0\.0\.102$' 'timeout +30 s$' 'hold +100 us$' \
-	'blade heard +0\.25 s ago$' 'cache +1\.0 MiB of 64\.0 MiB, 256 lines, 3 regions' \
+	'blade heard +0\.25 s ago$' 'lease +20 s$' 'cache +1\.0 MiB of 64\.0 MiB, 256 lines, 3 regions' \
 	' 2 +10\.0\.0\.2 .*this node$' ' 3 +10\.0\.0\.3' ' 33 +10\.0\.0\.101 +memory blade$'
 ctl up status -j
 json '$j->{state} eq "up"' '$j->{node} == 2' '$j->{rack} == 7' \
 	'$j->{interface} eq "eth0"' '$j->{address} eq "10.0.0.2"' '$j->{mtu} == 9000' \
 	'"@{$j->{homes}}" eq "10.0.0.101 10.0.0.102"' '$j->{timeout_ms} == 30000' \
 	'$j->{hold_us} == 100' '$j->{joined} == JSON::PP::true' '$j->{life} == 77' \
-	'"@{$j->{members}}" eq "2 3 32"' '$j->{answered_ms} == 250' \
+	'"@{$j->{members}}" eq "2 3 32"' '$j->{answered_ms} == 250' '$j->{lease_ms} == 20000' \
 	'$j->{regions} == 3' '$j->{cache}{lines} == 256' '$j->{cache}{bytes} == 1 << 20' \
 	'$j->{cache}{max_bytes} == 64 << 20' '$j->{wire_version} == 1' \
 	'@{$j->{peers}} == 3' '$j->{peers}[0]{self}' '!$j->{peers}[1]{self}' \
@@ -246,6 +261,57 @@ check "status is what the schema says" \
 ctl up -p status;	json '$j->{node} == 2'
 [ "$(wc -l <"$dir/out")" -gt 40 ] && grep -q '^    "node": 2,$' "$dir/out"
 report $? "pretty JSON is many lines"
+
+ctl no-lease status;	prints '^  lease +none: no node is taken for dead$'
+ctl no-lease status -j;	json '$j->{lease_ms} == 0'
+
+# --- Nodes that die ----------------------------------------------------------
+
+ctl up node fence 3;	asked 'cmd 16 1=3'
+ctl racks node fence 3 --rack 7; asked 'cmd 16 5=7 1=3'
+ctl racks node fence 3
+says 2 "this machine is in several racks: say which one by --rack, 'weftctl rack' lists them"
+ctl down node fence 3;	says 2 "this node is not set up: run 'weftctl up'"
+ctl user node fence 3
+says 2 "taking a node out of the rack needs root (CAP_NET_ADMIN): run weftctl with sudo"
+ctl not-joined node fence 3
+says 2 "this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)"
+ctl no-node node fence 3
+says 2 "the rack has no node 3: 'weftctl status' lists those that have joined"
+ctl own-node node fence 3
+says 2 "node 3 is this node, which does not take itself for dead: 'weftctl down --unmount' takes it out of the rack"
+ctl no-blade node fence 3
+says 2 "the first memory blade does not answer, so node 3 may be a member yet: is weft-memd running there ('weftctl doctor')?"
+ctl old-module node fence 3
+says 2 "the module refuses: Operation not supported: are weftctl and the module of the same version?"
+
+# Pieces that belong together came from two blades.
+ctl up line lost
+prints '^ +REGION +OFFSET +BYTES NAME$' '^ +7 +245760 +282624 table$' '^ +7 +819200 +4096 table$' \
+	'^ +9 +0 +8192 odd \\033\[2J\\134$' '^ +4711 +140737488351232 +4096 \(no name\)$'
+asked 'cmd 11' 'cmd 3' 'cmd 17 1=33' 'cmd 17 1=34'
+ctl up line lost -j
+json '@{$j->{lost}} == 4' '$j->{lost}[0]{region} == 7' '$j->{lost}[0]{name} eq "table"' \
+	'$j->{lost}[0]{offset} == 60 * 4096' '$j->{lost}[0]{length} == 69 * 4096' \
+	'$j->{lost}[0]{block} == 4096' '!defined $j->{lost}[3]{name}'
+schema 'line lost'
+ctl up line lost table;	asked 'cmd 11' 'cmd 3' 'cmd 17 1=33 2=7' 'cmd 17 1=34 2=7'
+ctl up line lost 12;	asked 'cmd 11' 'cmd 3' 'cmd 17 1=33 2=12' 'cmd 17 1=34 2=12'
+ctl nothing-lost line lost
+[ "$rc" = 0 ] && [ ! -s "$dir/out" ] && [ ! -s "$dir/err" ]
+report $? "$what: prints nothing"
+ctl nothing-lost line lost -j; json '@{$j->{lost}} == 0'
+schema 'line lost'
+ctl no-blade line lost
+says 2 "memory blade 33 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl odd-blade line lost
+says 2 "the answer of memory blade 33 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
+ctl no-region line lost 8
+says 2 "memory blade 33 (10.0.0.101) knows no such region: it was removed a moment ago, or never was there"
+ctl not-joined line lost
+says 2 "this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)"
+ctl up line lost nothing
+says 2 "weft is not mounted here: give the path of the region's file, or mount it first"
 
 # --- The description ---------------------------------------------------------------
 
@@ -400,7 +466,7 @@ prints '^weft_switch_miss_total\{rack="7"\} 10$'
 ctl racks monitor -n 4
 prints ' rack 7: node 3 has joined$' ' rack 4294967295: node 3 has left$'
 ctl racks monitor -n 12 -j --rack 7
-[ "$(grep -c '"rack":7,' "$dir/out")" = 6 ] && ! grep -q '"rack":4294967295' "$dir/out"
+[ "$(grep -c '"rack":7,' "$dir/out")" = 7 ] && ! grep -q '"rack":4294967295' "$dir/out"
 report $? "$what: only of this rack"
 
 # --- The directory ------------------------------------------------------------------

@@ -167,7 +167,8 @@ prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
 	' access to table:65544 failed for who\\007\[312\]: Connection timed out$' \
 	' no answer about table:65545 to 9 requests$' ' directory: the switch answers \(10 misses\)$' \
 	' lock table:65547: its owner died with it$' \
-	' event 12: weftctl is older than the module$'
+	' node 3 is dead, says the first memory blade$' \
+	' event 13: weftctl is older than the module$'
 # Regions are asked for once, and again for one that is not known.
 asked 'cmd 15' 'cmd 5 14=7' 'cmd 11 9=7' 'cmd 5 14=7' 'cmd 11 9=7'
 ctl up monitor -j -n 20 -t 0.2

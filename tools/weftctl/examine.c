@@ -365,6 +365,9 @@ static void examine_tunables(struct patient *p)
 
 	if (!p->config_known)
 		return;
+	if (p->status.lease_known && !p->status.lease_ms)
+		found(&p->findings, FOUND_NO_LEASE, 0,
+		      "the rack has no lease: a node that dies is a member for ever, its locks stay held, and who wants what it had modified waits in vain\tstart the first memory blade without '--lease 0', or take dead nodes out with 'weftctl node fence N'");
 	if (c->timeout_ms && c->timeout_ms < TIMEOUT_SHORT_MS)
 		found(&p->findings, FOUND_TIMEOUT, 0,
 		      "with a timeout of %g s a rack that is only busy is taken for dead\t'weftctl set --timeout 30', and 'timeout = 30' in the configuration file",

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dead.h"
 #include "probe.h"
 #include "weft_wire.h"
 
@@ -200,6 +201,36 @@ static void examine_part(struct patient *p, const struct host *h, const struct c
 		      h->name, blades, p->config.homes_len);
 }
 
+/* What is lost there. */
+struct losses {
+	uint64_t blocks;
+	uint64_t regions;
+	uint32_t last;
+};
+
+static void count_lost(const struct lost *l, void *arg)
+{
+	struct losses *all = arg;
+
+	all->blocks += l->length / l->block;
+	/* they come by their numbers */
+	all->regions += l->region != all->last;
+	all->last = l->region;
+}
+
+static void examine_lost(struct patient *p, const struct host *h)
+{
+	struct losses all = { 0 };
+
+	/* who is no member is told so by other findings, who is silent, too */
+	if (p->state != KERNEL_UP || !p->status.joined ||
+	    dead_lost_try(h->id, count_lost, &all) || !all.blocks)
+		return;
+	found(&p->findings, FOUND_LINES_LOST, h->id,
+	      "%" PRIu64 " blocks of %" PRIu64 " regions are lost at %s: only a node had modified them that has died, and they are what was last written home\t'weftctl line lost' lists them; restore them or see that they will do, then 'weftctl line lost REGION --accept'",
+	      all.blocks, all.regions, h->name);
+}
+
 /* Return: whether it told its counters, which is whether it works. */
 static bool examine_blade(struct patient *p, const struct host *h, struct knock *k,
 			  struct counters *c)
@@ -303,6 +334,7 @@ int examine_rack(struct patient *p)
 			examine_part(p, &h, &counters);
 			examine_blade_drops(p, h.id, h.name, &counters);
 			examine_blade_refused(p, h.id, h.name, &counters);
+			examine_lost(p, &h);
 			p->first_told |= h.id == WEFT_BLADE_MIN;
 			told = h.id;
 			if (counters_get(&counters, "switch"))

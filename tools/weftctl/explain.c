@@ -72,7 +72,14 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 	uint32_t rack;
 
 	switch (-why->code) {
+	case ENONET:
+		return fail("this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)");
+	case EDEADLK:
+		return fail("node %s is this node, which does not take itself for dead: 'weftctl down --unmount' takes it out of the rack",
+			    subject);
 	case EPERM:
+		if (cmd == WEFT_CMD_NODE_FENCE)
+			return fail("taking a node out of the rack needs root (CAP_NET_ADMIN): run weftctl with sudo");
 		return fail("changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo");
 	case ENOTUNIQ:
 		return fail("this machine is in several racks: say which one by --rack, 'weftctl rack' lists them");
@@ -94,16 +101,25 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 		return fail("there is no interface '%s': 'ip link' lists those that there are",
 			    subject);
 	case ETIMEDOUT:
+		if (cmd == WEFT_CMD_NODE_FENCE)
+			return fail("the first memory blade does not answer, so node %s may be a member yet: is weft-memd running there ('weftctl doctor')?",
+				    subject);
 		return fail("%s does not answer: is weft-memd running there, and does 'ping' reach it?",
 			    subject);
 	case ENXIO:
 		return fail("no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')");
 	case EPROTO:
-		if (cmd == WEFT_CMD_BLADE_STATS_GET)
+		if (cmd == WEFT_CMD_BLADE_STATS_GET || cmd == WEFT_CMD_LOST_GET)
 			return fail("the answer of %s makes no sense: are weft-memd and the module of the same version?",
 				    subject);
 		break;
 	case ENOENT:
+		if (cmd == WEFT_CMD_NODE_FENCE)
+			return fail("the rack has no node %s: 'weftctl status' lists those that have joined",
+				    subject);
+		if (cmd == WEFT_CMD_LOST_GET)
+			return fail("%s knows no such region: it was removed a moment ago, or never was there",
+				    subject);
 		if (cmd != WEFT_CMD_LINE_GET && cmd != WEFT_CMD_LOCK_GET)
 			break;
 		return fail("this node knows no region %s: 'weftctl region show' lists those that it knows",

@@ -13,6 +13,7 @@
 #include "fail.h"
 #include "genl.h"
 #include "module.h"
+#include "request.h"
 
 /* --- The family ---------------------------------------------------------- */
 
@@ -57,32 +58,6 @@ bool kernel_chosen(uint32_t *number)
 	return rack.chosen;
 }
 
-/* A request that says which rack it is about; NULL without memory. */
-static struct nl_msg *request(uint8_t cmd, bool dump)
-{
-	static const int attrs[WEFT_CMD_MAX + 1] = {
-		[WEFT_CMD_CONFIG_CLEAR]	= WEFT_A_CONFIG_RACK,
-		[WEFT_CMD_CONFIG_GET]	= WEFT_A_CONFIG_RACK,
-		[WEFT_CMD_TUNE]		= WEFT_A_CONFIG_RACK,
-		[WEFT_CMD_STATUS_GET]	= WEFT_A_STATUS_RACK,
-		[WEFT_CMD_STATS_GET]	= WEFT_A_COUNTER_RACK,
-		[WEFT_CMD_BLADE_STATS_GET] = WEFT_A_COUNTER_RACK,
-		[WEFT_CMD_SWITCH_STATS_GET] = WEFT_A_COUNTER_RACK,
-		[WEFT_CMD_PEER_GET]	= WEFT_A_PEER_RACK,
-		[WEFT_CMD_HIST_GET]	= WEFT_A_HIST_RACK,
-		[WEFT_CMD_REGION_GET]	= WEFT_A_REGION_RACK,
-		[WEFT_CMD_LINE_GET]	= WEFT_A_LINE_RACK,
-		[WEFT_CMD_LOCK_GET]	= WEFT_A_LOCK_RACK,
-	};
-	struct nl_msg *msg = genl_request(cmd, dump);
-
-	if (!msg || !rack.chosen || !attrs[cmd] ||
-	    !nla_put_u32(msg, attrs[cmd], rack.number))
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
-}
-
 static int take_nothing(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	(void)attrs;
@@ -101,55 +76,12 @@ int kernel_state(enum kernel_state *state)
 		return 0;
 	if (err)
 		return explain_no_family(err);
-	err = genl_call(request(WEFT_CMD_STATUS_GET, false),
+	err = genl_call(request_new(WEFT_CMD_STATUS_GET, false),
 			WEFT_A_STATUS_MAX, take_nothing, NULL, &why);
 	if (err && err != -ENOTCONN)
 		return explain(WEFT_CMD_STATUS_GET, &why, NULL);
 	*state = err ? KERNEL_DOWN : KERNEL_UP;
 	return 0;
-}
-
-/* Sends a request; an error becomes a sentence. */
-static int call(uint8_t cmd, struct nl_msg *msg, const char *subject, int max,
-		genl_answer_fn *answer, void *arg)
-{
-	struct genl_refusal why;
-
-	return genl_call(msg, max, answer, arg, &why) ?
-		explain(cmd, &why, subject) : 0;
-}
-
-/* A request without attributes, and its answer. */
-static int ask(uint8_t cmd, bool dump, int max, genl_answer_fn *answer, void *arg)
-{
-	return call(cmd, request(cmd, dump), NULL, max, answer, arg);
-}
-
-/* Sends a request that was @full before everything was in it not at all. */
-static struct nl_msg *unless_full(struct nl_msg *msg, bool full)
-{
-	if (!full)
-		return msg;
-	nlmsg_free(msg);
-	return NULL;
-}
-
-/* --- Attributes ---------------------------------------------------------- */
-
-/* Values of an answer; 0 for what is missing or has the wrong size. */
-static uint32_t get_u32(struct nlattr *attr)
-{
-	return attr && nla_len(attr) == sizeof(uint32_t) ? nla_get_u32(attr) : 0;
-}
-
-static uint64_t get_u64(struct nlattr *attr)
-{
-	return attr && nla_len(attr) == sizeof(uint64_t) ? nla_get_u64(attr) : 0;
-}
-
-static struct in_addr get_address(struct nlattr *attr)
-{
-	return (struct in_addr){ .s_addr = get_u32(attr) };
 }
 
 /* --- Set-up -------------------------------------------------------------- */
@@ -181,21 +113,21 @@ int kernel_config_set(struct config *c)
 	explicit_bzero(c->key, sizeof(c->key));
 	for (i = 0; i < c->homes_len; i++)
 		full = full || nla_put_u32(msg, WEFT_A_CONFIG_HOME, c->homes[i].s_addr);
-	return call(WEFT_CMD_CONFIG_SET, unless_full(msg, full), c->ifname, 0, NULL,
+	return request_call(WEFT_CMD_CONFIG_SET, request_unless_full(msg, full), c->ifname, 0, NULL,
 		    NULL);
 }
 
 int kernel_config_clear(void)
 {
-	return ask(WEFT_CMD_CONFIG_CLEAR, false, 0, NULL, NULL);
+	return request_ask(WEFT_CMD_CONFIG_CLEAR, false, 0, NULL, NULL);
 }
 
 int kernel_tune(const struct config *c)
 {
-	struct nl_msg *msg = request(WEFT_CMD_TUNE, false);
+	struct nl_msg *msg = request_new(WEFT_CMD_TUNE, false);
 	bool full = !msg || put_tunables(msg, c);
 
-	return call(WEFT_CMD_TUNE, unless_full(msg, full), NULL, 0, NULL, NULL);
+	return request_call(WEFT_CMD_TUNE, request_unless_full(msg, full), NULL, 0, NULL, NULL);
 }
 
 static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
@@ -204,24 +136,24 @@ static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	struct nlattr *attr;
 	int rem;
 
-	c->id = get_u32(attrs[WEFT_A_CONFIG_ID]);
-	c->rack = get_u32(attrs[WEFT_A_CONFIG_RACK]);
-	c->joins = attrs[WEFT_A_CONFIG_JOINS] ? get_u32(attrs[WEFT_A_CONFIG_JOINS]) : c->rack;
+	c->id = attr_u32(attrs[WEFT_A_CONFIG_ID]);
+	c->rack = attr_u32(attrs[WEFT_A_CONFIG_RACK]);
+	c->joins = attrs[WEFT_A_CONFIG_JOINS] ? attr_u32(attrs[WEFT_A_CONFIG_JOINS]) : c->rack;
 	c->joins_set = c->joins != c->rack;
 	if (attrs[WEFT_A_CONFIG_IFNAME])
 		nla_strlcpy(c->ifname, attrs[WEFT_A_CONFIG_IFNAME],
 			    sizeof(c->ifname));
-	c->address = get_address(attrs[WEFT_A_CONFIG_ADDRESS]);
-	c->mtu = get_u32(attrs[WEFT_A_CONFIG_MTU]);
-	c->timeout_ms = get_u32(attrs[WEFT_A_CONFIG_TIMEOUT_MS]);
-	c->hold_us = get_u32(attrs[WEFT_A_CONFIG_HOLD_US]);
+	c->address = attr_address(attrs[WEFT_A_CONFIG_ADDRESS]);
+	c->mtu = attr_u32(attrs[WEFT_A_CONFIG_MTU]);
+	c->timeout_ms = attr_u32(attrs[WEFT_A_CONFIG_TIMEOUT_MS]);
+	c->hold_us = attr_u32(attrs[WEFT_A_CONFIG_HOLD_US]);
 	c->hold_set = attrs[WEFT_A_CONFIG_HOLD_US];
-	c->wire_version = get_u32(attrs[WEFT_A_CONFIG_WIRE_VERSION]);
+	c->wire_version = attr_u32(attrs[WEFT_A_CONFIG_WIRE_VERSION]);
 	c->homes_len = 0;
 	nlmsg_for_each_attr(attr, msg, GENL_HDRLEN, rem) {
 		if (nla_type(attr) == WEFT_A_CONFIG_HOME &&
 		    c->homes_len < WEFT_HOMES_MAX)
-			c->homes[c->homes_len++] = get_address(attr);
+			c->homes[c->homes_len++] = attr_address(attr);
 	}
 	return c->id ? 0 : -EPROTO;
 }
@@ -243,7 +175,7 @@ static int take_rack(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 int kernel_racks(struct racks *r)
 {
 	r->len = 0;
-	return ask(WEFT_CMD_RACK_GET, true, WEFT_A_CONFIG_MAX, take_rack, r);
+	return request_ask(WEFT_CMD_RACK_GET, true, WEFT_A_CONFIG_MAX, take_rack, r);
 }
 
 int kernel_choose_of(const struct config *file)
@@ -266,7 +198,7 @@ int kernel_choose_of(const struct config *file)
 int kernel_config_get(struct config *c)
 {
 	*c = (struct config){ 0 };
-	return ask(WEFT_CMD_CONFIG_GET, false, WEFT_A_CONFIG_MAX, take_config, c);
+	return request_ask(WEFT_CMD_CONFIG_GET, false, WEFT_A_CONFIG_MAX, take_config, c);
 }
 
 /* --- Status -------------------------------------------------------------- */
@@ -277,26 +209,28 @@ static int take_status(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 
 	(void)msg;
 	s->joined = attrs[WEFT_A_STATUS_JOINED];
-	s->life = get_u32(attrs[WEFT_A_STATUS_LIFE]);
+	s->life = attr_u32(attrs[WEFT_A_STATUS_LIFE]);
 	s->key_set = attrs[WEFT_A_STATUS_FINGERPRINT];
-	s->fingerprint = get_u32(attrs[WEFT_A_STATUS_FINGERPRINT]);
+	s->fingerprint = attr_u32(attrs[WEFT_A_STATUS_FINGERPRINT]);
 	if (attrs[WEFT_A_STATUS_REFUSED])
 		nla_strlcpy(s->refused, attrs[WEFT_A_STATUS_REFUSED], sizeof(s->refused));
-	s->refused_from.s_addr = get_u32(attrs[WEFT_A_STATUS_REFUSED_FROM]);
-	s->refused_ms = get_u64(attrs[WEFT_A_STATUS_REFUSED_MS]);
-	s->answered_ms = get_u32(attrs[WEFT_A_STATUS_ANSWERED_MS]);
-	s->members = get_u32(attrs[WEFT_A_STATUS_MEMBERS]);
-	s->regions = get_u64(attrs[WEFT_A_STATUS_REGIONS]);
-	s->lines = get_u64(attrs[WEFT_A_STATUS_LINES]);
-	s->cache_bytes = get_u64(attrs[WEFT_A_STATUS_CACHE_BYTES]);
-	s->cache_max = get_u64(attrs[WEFT_A_STATUS_CACHE_MAX]);
+	s->refused_from.s_addr = attr_u32(attrs[WEFT_A_STATUS_REFUSED_FROM]);
+	s->refused_ms = attr_u64(attrs[WEFT_A_STATUS_REFUSED_MS]);
+	s->answered_ms = attr_u32(attrs[WEFT_A_STATUS_ANSWERED_MS]);
+	s->members = attr_u32(attrs[WEFT_A_STATUS_MEMBERS]);
+	s->lease_known = s->joined && attrs[WEFT_A_STATUS_LEASE_MS];
+	s->lease_ms = attr_u32(attrs[WEFT_A_STATUS_LEASE_MS]);
+	s->regions = attr_u64(attrs[WEFT_A_STATUS_REGIONS]);
+	s->lines = attr_u64(attrs[WEFT_A_STATUS_LINES]);
+	s->cache_bytes = attr_u64(attrs[WEFT_A_STATUS_CACHE_BYTES]);
+	s->cache_max = attr_u64(attrs[WEFT_A_STATUS_CACHE_MAX]);
 	return 0;
 }
 
 int kernel_status(struct status *s)
 {
 	*s = (struct status){ 0 };
-	return ask(WEFT_CMD_STATUS_GET, false, WEFT_A_STATUS_MAX, take_status, s);
+	return request_ask(WEFT_CMD_STATUS_GET, false, WEFT_A_STATUS_MAX, take_status, s);
 }
 
 static int take_peer(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
@@ -307,8 +241,8 @@ static int take_peer(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	(void)msg;
 	if (p->len == PEERS_MAX || !attrs[WEFT_A_PEER_ID])
 		return -EPROTO;
-	peer->id = get_u32(attrs[WEFT_A_PEER_ID]);
-	peer->address = get_address(attrs[WEFT_A_PEER_ADDRESS]);
+	peer->id = attr_u32(attrs[WEFT_A_PEER_ID]);
+	peer->address = attr_address(attrs[WEFT_A_PEER_ADDRESS]);
 	peer->self = attrs[WEFT_A_PEER_SELF];
 	peer->joined = attrs[WEFT_A_PEER_JOINED];
 	p->len++;
@@ -318,7 +252,7 @@ static int take_peer(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 int kernel_peers(struct peers *p)
 {
 	p->len = 0;
-	return ask(WEFT_CMD_PEER_GET, true, WEFT_A_PEER_MAX, take_peer, p);
+	return request_ask(WEFT_CMD_PEER_GET, true, WEFT_A_PEER_MAX, take_peer, p);
 }
 
 /* --- Counters ------------------------------------------------------------ */
@@ -338,7 +272,7 @@ static int take_counter(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	c->list = list;
 	nla_strlcpy(list[c->len].name, attrs[WEFT_A_COUNTER_NAME],
 		    sizeof(list->name));
-	list[c->len].value = get_u64(attrs[WEFT_A_COUNTER_VALUE]);
+	list[c->len].value = attr_u64(attrs[WEFT_A_COUNTER_VALUE]);
 	c->len++;
 	return 0;
 }
@@ -346,7 +280,7 @@ static int take_counter(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 int kernel_stats(struct counters *c)
 {
 	*c = (struct counters){ 0 };
-	return ask(WEFT_CMD_STATS_GET, true, WEFT_A_COUNTER_MAX, take_counter, c);
+	return request_ask(WEFT_CMD_STATS_GET, true, WEFT_A_COUNTER_MAX, take_counter, c);
 }
 
 /* --- Histograms ---------------------------------------------------------- */
@@ -361,12 +295,12 @@ static int take_bucket(struct hist_list *h, struct nlattr *nest)
 	if (h->len == HIST_LIST_MAX ||
 	    nla_parse_nested(attrs, WEFT_A_BUCKET_MAX, nest, NULL) < 0)
 		return -EPROTO;
-	below = get_u64(attrs[WEFT_A_BUCKET_BELOW]);
+	below = attr_u64(attrs[WEFT_A_BUCKET_BELOW]);
 	if ((attrs[WEFT_A_BUCKET_BELOW] && (!below || below & (below - 1))) ||
 	    (h->len && (!b[-1].below || (below && below <= b[-1].below))))
 		return -EPROTO;
 	b->below = below;
-	b->count = get_u64(attrs[WEFT_A_BUCKET_COUNT]);
+	b->count = attr_u64(attrs[WEFT_A_BUCKET_COUNT]);
 	h->count += b->count;
 	h->len++;
 	return 0;
@@ -386,7 +320,7 @@ static int take_hist(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		return -ENOMEM;
 	hists->list = list;
 	h = &list[hists->len++];
-	*h = (struct kernel_hist){ .times.sum = get_u64(attrs[WEFT_A_HIST_NSEC]) };
+	*h = (struct kernel_hist){ .times.sum = attr_u64(attrs[WEFT_A_HIST_NSEC]) };
 	nla_strlcpy(h->name, attrs[WEFT_A_HIST_NAME], sizeof(h->name));
 	nlmsg_for_each_attr(attr, msg, GENL_HDRLEN, rem) {
 		if (nla_type(attr) == WEFT_A_HIST_BUCKET && !err)
@@ -398,7 +332,7 @@ static int take_hist(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 int kernel_hists(struct hists *h)
 {
 	*h = (struct hists){ 0 };
-	return ask(WEFT_CMD_HIST_GET, true, WEFT_A_HIST_MAX, take_hist, h);
+	return request_ask(WEFT_CMD_HIST_GET, true, WEFT_A_HIST_MAX, take_hist, h);
 }
 
 void hists_free(struct hists *h)
@@ -421,12 +355,12 @@ static int take_region(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	const struct taker *t = arg;
 	struct region r = {
-		.id = get_u32(attrs[WEFT_A_REGION_ID]),
-		.size = get_u64(attrs[WEFT_A_REGION_SIZE]),
-		.block = get_u32(attrs[WEFT_A_REGION_BLOCK]),
-		.lines = get_u32(attrs[WEFT_A_REGION_LINES]),
-		.locks = get_u32(attrs[WEFT_A_REGION_LOCKS]),
-		.policy = get_u32(attrs[WEFT_A_REGION_POLICY]),
+		.id = attr_u32(attrs[WEFT_A_REGION_ID]),
+		.size = attr_u64(attrs[WEFT_A_REGION_SIZE]),
+		.block = attr_u32(attrs[WEFT_A_REGION_BLOCK]),
+		.lines = attr_u32(attrs[WEFT_A_REGION_LINES]),
+		.locks = attr_u32(attrs[WEFT_A_REGION_LOCKS]),
+		.policy = attr_u32(attrs[WEFT_A_REGION_POLICY]),
 		.gone = attrs[WEFT_A_REGION_GONE],
 	};
 
@@ -443,13 +377,13 @@ static int take_line(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	const struct taker *t = arg;
 	const struct line l = {
-		.region = get_u32(attrs[WEFT_A_LINE_REGION]),
-		.index = get_u64(attrs[WEFT_A_LINE_INDEX]),
-		.state = get_u32(attrs[WEFT_A_LINE_STATE]),
-		.op = get_u32(attrs[WEFT_A_LINE_OP]),
-		.waiters = get_u32(attrs[WEFT_A_LINE_WAITERS]),
-		.misses = get_u32(attrs[WEFT_A_LINE_MISSES]),
-		.revocations = get_u32(attrs[WEFT_A_LINE_REVOCATIONS]),
+		.region = attr_u32(attrs[WEFT_A_LINE_REGION]),
+		.index = attr_u64(attrs[WEFT_A_LINE_INDEX]),
+		.state = attr_u32(attrs[WEFT_A_LINE_STATE]),
+		.op = attr_u32(attrs[WEFT_A_LINE_OP]),
+		.waiters = attr_u32(attrs[WEFT_A_LINE_WAITERS]),
+		.misses = attr_u32(attrs[WEFT_A_LINE_MISSES]),
+		.revocations = attr_u32(attrs[WEFT_A_LINE_REVOCATIONS]),
 		.dirty = attrs[WEFT_A_LINE_DIRTY],
 		.revoking = attrs[WEFT_A_LINE_REVOKING],
 		.ahead = attrs[WEFT_A_LINE_AHEAD],
@@ -466,15 +400,15 @@ static int take_lock(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	const struct taker *t = arg;
 	const struct lock_info l = {
-		.region = get_u32(attrs[WEFT_A_LOCK_REGION]),
-		.offset = get_u64(attrs[WEFT_A_LOCK_OFFSET]),
-		.state = get_u32(attrs[WEFT_A_LOCK_STATE]),
-		.want = get_u32(attrs[WEFT_A_LOCK_WANT]),
-		.readers = get_u32(attrs[WEFT_A_LOCK_READERS]),
-		.waiters = get_u32(attrs[WEFT_A_LOCK_WAITERS]),
-		.queue = get_u32(attrs[WEFT_A_LOCK_QUEUE]),
-		.grants = get_u32(attrs[WEFT_A_LOCK_GRANTS]),
-		.hand_overs = get_u32(attrs[WEFT_A_LOCK_HAND_OVERS]),
+		.region = attr_u32(attrs[WEFT_A_LOCK_REGION]),
+		.offset = attr_u64(attrs[WEFT_A_LOCK_OFFSET]),
+		.state = attr_u32(attrs[WEFT_A_LOCK_STATE]),
+		.want = attr_u32(attrs[WEFT_A_LOCK_WANT]),
+		.readers = attr_u32(attrs[WEFT_A_LOCK_READERS]),
+		.waiters = attr_u32(attrs[WEFT_A_LOCK_WAITERS]),
+		.queue = attr_u32(attrs[WEFT_A_LOCK_QUEUE]),
+		.grants = attr_u32(attrs[WEFT_A_LOCK_GRANTS]),
+		.hand_overs = attr_u32(attrs[WEFT_A_LOCK_HAND_OVERS]),
 		.writer = attrs[WEFT_A_LOCK_WRITER],
 		.open = attrs[WEFT_A_LOCK_OPEN],
 		.tenured = attrs[WEFT_A_LOCK_TENURED],
@@ -492,19 +426,19 @@ static int take_lock(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 static int ask_of(uint8_t cmd, int attr, uint32_t region, int max,
 		  genl_answer_fn *answer, struct taker *t)
 {
-	struct nl_msg *msg = request(cmd, true);
+	struct nl_msg *msg = request_new(cmd, true);
 	bool full = !msg || (region && nla_put_u32(msg, attr, region));
 	char subject[16];
 
 	snprintf(subject, sizeof(subject), "%u", region);
-	return call(cmd, unless_full(msg, full), subject, max, answer, t);
+	return request_call(cmd, request_unless_full(msg, full), subject, max, answer, t);
 }
 
 int kernel_regions(void (*take)(const struct region *r, void *arg), void *arg)
 {
 	struct taker t = { .region = take, .arg = arg };
 
-	return ask(WEFT_CMD_REGION_GET, true, WEFT_A_REGION_MAX, take_region, &t);
+	return request_ask(WEFT_CMD_REGION_GET, true, WEFT_A_REGION_MAX, take_region, &t);
 }
 
 int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
@@ -537,17 +471,17 @@ static int take_event(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	const struct listener *l = arg;
 	struct event e = {
-		.kind = get_u32(attrs[WEFT_A_EVENT_KIND]),
-		.rack = get_u32(attrs[WEFT_A_EVENT_RACK]),
-		.time = get_u64(attrs[WEFT_A_EVENT_TIME]),
-		.missed = get_u32(attrs[WEFT_A_EVENT_MISSED]),
-		.member = get_u32(attrs[WEFT_A_EVENT_MEMBER]),
-		.region = get_u32(attrs[WEFT_A_EVENT_REGION]),
+		.kind = attr_u32(attrs[WEFT_A_EVENT_KIND]),
+		.rack = attr_u32(attrs[WEFT_A_EVENT_RACK]),
+		.time = attr_u64(attrs[WEFT_A_EVENT_TIME]),
+		.missed = attr_u32(attrs[WEFT_A_EVENT_MISSED]),
+		.member = attr_u32(attrs[WEFT_A_EVENT_MEMBER]),
+		.region = attr_u32(attrs[WEFT_A_EVENT_REGION]),
 		.has_offset = attrs[WEFT_A_EVENT_OFFSET],
-		.offset = get_u64(attrs[WEFT_A_EVENT_OFFSET]),
-		.count = get_u64(attrs[WEFT_A_EVENT_COUNT]),
-		.err = get_u32(attrs[WEFT_A_EVENT_ERRNO]),
-		.pid = get_u32(attrs[WEFT_A_EVENT_PID]),
+		.offset = attr_u64(attrs[WEFT_A_EVENT_OFFSET]),
+		.count = attr_u64(attrs[WEFT_A_EVENT_COUNT]),
+		.err = attr_u32(attrs[WEFT_A_EVENT_ERRNO]),
+		.pid = attr_u32(attrs[WEFT_A_EVENT_PID]),
 		.by_switch = attrs[WEFT_A_EVENT_SWITCH],
 	};
 
@@ -585,25 +519,25 @@ int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg
 
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c)
 {
-	struct nl_msg *msg = request(WEFT_CMD_BLADE_STATS_GET, true);
+	struct nl_msg *msg = request_new(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
 	char subject[64], text[INET_ADDRSTRLEN] = "?";
 
 	*c = (struct counters){ 0 };
 	inet_ntop(AF_INET, &address, text, sizeof(text));
 	snprintf(subject, sizeof(subject), "memory blade %u (%s)", blade, text);
-	return call(WEFT_CMD_BLADE_STATS_GET, unless_full(msg, full), subject,
+	return request_call(WEFT_CMD_BLADE_STATS_GET, request_unless_full(msg, full), subject,
 		    WEFT_A_COUNTER_MAX, take_counter, c);
 }
 
 int kernel_blade_try(uint32_t blade, struct counters *c)
 {
-	struct nl_msg *msg = request(WEFT_CMD_BLADE_STATS_GET, true);
+	struct nl_msg *msg = request_new(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
 	struct genl_refusal why;
 
 	*c = (struct counters){ 0 };
-	return genl_call(unless_full(msg, full), WEFT_A_COUNTER_MAX, take_counter, c,
+	return genl_call(request_unless_full(msg, full), WEFT_A_COUNTER_MAX, take_counter, c,
 			 &why);
 }
 
@@ -613,7 +547,7 @@ int kernel_switch_stats(struct counters *c, bool *absent)
 	int err;
 
 	*c = (struct counters){ 0 };
-	err = genl_call(request(WEFT_CMD_SWITCH_STATS_GET, true),
+	err = genl_call(request_new(WEFT_CMD_SWITCH_STATS_GET, true),
 			WEFT_A_COUNTER_MAX, take_counter, c, &why);
 	if (absent)
 		*absent = err == -ENXIO;

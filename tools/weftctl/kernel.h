@@ -65,6 +65,8 @@ struct config {
  * @refused_ms: how long ago
  * @answered_ms: since the first memory blade last answered
  * @members: nodes of the rack, bit id - 1
+ * @lease_known: it is a member, and knows the lease
+ * @lease_ms: a node that is silent for so long is taken for dead; 0: none is
  * @regions: that it knows
  * @lines: blocks in its cache
  * @cache_bytes: what they take
@@ -80,6 +82,8 @@ struct status {
 	uint64_t refused_ms;
 	uint32_t answered_ms;
 	uint32_t members;
+	bool lease_known;
+	uint32_t lease_ms;
 	uint64_t regions;
 	uint64_t lines;
 	uint64_t cache_bytes;

@@ -15,8 +15,8 @@ struct output output;
 
 static const struct command * const commands[] = {
 	&command_up, &command_down, &command_set, &command_status, &command_stats,
-	&command_rack, &command_region, &command_line, &command_lock, &command_dir, &command_monitor,
-	&command_top, &command_trace, &command_doctor,
+	&command_rack, &command_node, &command_region, &command_line, &command_lock, &command_dir,
+	&command_monitor, &command_top, &command_trace, &command_doctor,
 };
 
 #define COMMANDS	(sizeof(commands) / sizeof(commands[0]))

@@ -49,6 +49,7 @@ static const char * const kinds[] = {
 	[WEFT_EVENT_KIND_UNANSWERED]		= "unanswered",
 	[WEFT_EVENT_KIND_DIRECTORY]		= "directory",
 	[WEFT_EVENT_KIND_LOCK_OWNER_DIED]	= "lock_owner_died",
+	[WEFT_EVENT_KIND_NODE_DEAD]		= "node_dead",
 };
 
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
@@ -135,6 +136,9 @@ static void print_words(const struct event *e, const char *name)
 		break;
 	case WEFT_EVENT_KIND_NODE_LEFT:
 		printf("%s has left\n", member);
+		break;
+	case WEFT_EVENT_KIND_NODE_DEAD:
+		printf("%s is dead, says the first memory blade\n", member);
 		break;
 	case WEFT_EVENT_KIND_MEMBER_SILENT:
 		printf("%s does not answer\n", member);
@@ -334,7 +338,7 @@ const struct command command_monitor = {
 	.help = " [-n COUNT] [-t SECONDS] [-j]\n\n"
 		"  -n, --count COUNT      end after so many events\n"
 		"  -t, --seconds SECONDS  end after this time\n\n"
-		"Nodes that join and leave, members that do not answer, regions that are made\n"
+		"Nodes that join, leave and die, members that do not answer, regions that are made\n"
 		"and removed, locks whose holder died, blocks that are lost, accesses that fail,\n"
 		"requests without an answer, where the directory is.  With -j an object a line.\n"
 		"Ends at SIGINT, with status 0.\n",

@@ -3,7 +3,6 @@
 #include "policy.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +10,7 @@
 #include <unistd.h>
 
 #include "fail.h"
-#include "kernel.h"
-#include "mountpoint.h"
+#include "regions.h"
 
 #define VALUES_MAX	3
 
@@ -85,30 +83,6 @@ int policy_parse(const char *text, struct weft_policy *p)
 	return no_such_value(nth, value);
 }
 
-/* The file of a region. */
-static int find_file(const char *name, char path[PATH_MAX])
-{
-	struct mountpoints m;
-	uint32_t chosen;
-	int rc = 0;
-
-	if (strchr(name, '/')) {
-		snprintf(path, PATH_MAX, "%s", name);
-		return 0;
-	}
-	mountpoints_read(&m);
-	if (!m.len)
-		rc = fail("weft is not mounted here: give the path of the region's file, or mount it first");
-	else
-		snprintf(path, PATH_MAX, "%s/%s", m.list[0], name);
-	/* mounts of one rack show the same; which rack is meant only people know */
-	if (m.len > 1 && !kernel_chosen(&chosen))
-		rc = fail("weft is mounted at %s and at %s: give the path of the region's file, or --rack",
-			  m.list[0], m.list[1]);
-	mountpoints_free(&m);
-	return rc;
-}
-
 static int explain(const char *path, const struct weft_policy *p, int err)
 {
 	switch (err) {
@@ -137,16 +111,12 @@ static int explain(const char *path, const struct weft_policy *p, int err)
 int policy_set(const char *name, const struct weft_policy *p)
 {
 	char path[PATH_MAX];
-	int rc = find_file(name, path), fd;
+	int rc = regions_file(name, path), fd;
 
+	if (!rc)
+		rc = regions_open(path, &fd);
 	if (rc)
 		return rc;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	/* an owner who may not read may write */
-	if (fd < 0 && errno == EACCES)
-		fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return fail("cannot open %s: %s", path, strerror(errno));
 	rc = ioctl(fd, WEFT_IOC_POLICY_SET, p) ? explain(path, p, errno) : 0;
 	close(fd);
 	return rc;

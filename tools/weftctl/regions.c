@@ -2,10 +2,14 @@
 /* The regions that the node knows, see regions.h. */
 #include "regions.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fail.h"
+#include "mountpoint.h"
 
 static void add(const struct region *r, void *arg)
 {
@@ -70,6 +74,38 @@ int regions_unknown(const char *text)
 {
 	return fail("this node knows no region '%s': 'weftctl region show' lists those that it knows",
 		    text);
+}
+
+int regions_file(const char *name, char path[PATH_MAX])
+{
+	struct mountpoints m;
+	uint32_t chosen;
+	int rc = 0;
+
+	if (strchr(name, '/')) {
+		snprintf(path, PATH_MAX, "%s", name);
+		return 0;
+	}
+	mountpoints_read(&m);
+	if (!m.len)
+		rc = fail("weft is not mounted here: give the path of the region's file, or mount it first");
+	else
+		snprintf(path, PATH_MAX, "%s/%s", m.list[0], name);
+	/* mounts of one rack show the same; which rack is meant only people know */
+	if (m.len > 1 && !kernel_chosen(&chosen))
+		rc = fail("weft is mounted at %s and at %s: give the path of the region's file, or --rack",
+			  m.list[0], m.list[1]);
+	mountpoints_free(&m);
+	return rc;
+}
+
+int regions_open(const char *path, int *fd)
+{
+	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	/* an owner who may not read may write */
+	if (*fd < 0 && errno == EACCES)
+		*fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+	return *fd < 0 ? fail("cannot open %s: %s", path, strerror(errno)) : 0;
 }
 
 bool regions_is_number(const char *text)

@@ -3,6 +3,7 @@
 #ifndef WEFTCTL_REGIONS_H
 #define WEFTCTL_REGIONS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,12 @@ const struct region *regions_by_name(const struct regions *r, const char *name);
 
 /* Says that there is none that is called @text.  Return: EXIT_FAILED. */
 int regions_unknown(const char *text);
+
+/* The file of a region, by its name in the rack's directory; with a slash, its path. */
+int regions_file(const char *name, char path[PATH_MAX]);
+
+/* Opens it for an ioctl, to read or else to write. */
+int regions_open(const char *path, int *fd);
 
 /* A number names a region by its number. */
 bool regions_is_number(const char *text);

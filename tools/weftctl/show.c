@@ -7,6 +7,7 @@
 #include "argument.h"
 #include "fail.h"
 #include "kernel.h"
+#include "lost.h"
 #include "policy.h"
 #include "regions.h"
 #include "text.h"
@@ -251,56 +252,97 @@ static int set_policies(const struct reading *r)
 	return rc ? rc : policy_set(name, &p);
 }
 
-/* All three: "[show] [REGION]", and "region set"; @key is what the list is called in JSON. */
-static int show(const struct command *command, int argc, char **argv, const char *key,
-		show_fn *each)
+/* "lost [REGION] [--accept]". */
+static int lost(const struct reading *r, bool accept)
 {
-	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
+	const char *text = optind < r->argc ? r->argv[optind++] : NULL;
+	uint32_t id;
+	int rc = argument_none(r);
+
+	if (!rc && text && regions_is_number(text))
+		rc = argument_u32(r, "REGION", text, 1, WEFT_REGION_MAX, &id);
+	if (!rc && accept && !text)
+		rc = misuse(r->command->name, "--accept: say of which region, as in 'lost table --accept'");
+	if (!rc)
+		rc = kernel_open(false);
+	if (rc)
+		return rc;
+	return accept ? lost_accept(text) : lost_show(text);
+}
+
+/* All three: "[show] [REGION]"; @key is what the list is called in JSON. */
+static int show(const struct reading *r, const char *key, show_fn *each)
+{
 	static const char * const actions[] = { "show" };
-	const struct reading r = { command, argc, argv, options };
 	const char *text = NULL;
 	uint32_t region = 0;
-	int letter, rc;
+	int rc;
 
-	letter = argument_next(&r);
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	/* what changes something has to be written out */
-	if (command == &command_region && optind < argc && !strcmp(argv[optind], "set")) {
-		optind++;
-		return set_policies(&r);
-	}
-	if (optind < argc &&
-	    argument_word(command, "action", argv[optind++], actions, LEN(actions)) < 0)
+	if (optind < r->argc &&
+	    argument_word(r->command, "action", r->argv[optind++], actions, LEN(actions)) < 0)
 		return EXIT_USAGE;
-	if (optind < argc)
-		text = argv[optind++];
-	rc = argument_none(&r);
+	if (optind < r->argc)
+		text = r->argv[optind++];
+	rc = argument_none(r);
 	if (!rc && text && regions_is_number(text))
-		rc = argument_u32(&r, "REGION", text, 1, WEFT_REGION_MAX, &region);
+		rc = argument_u32(r, "REGION", text, 1, WEFT_REGION_MAX, &region);
 	if (!rc)
 		rc = kernel_open(false);
 	/* of a region that is not known the kernel says that its blocks and locks are not */
-	if (!rc && text && (!region || command == &command_region))
+	if (!rc && text && (!region || r->command == &command_region))
 		rc = find_region(text, &region);
 	return rc ? rc : list(region, key, each);
 }
 
+/* Is this action what comes next?  What changes something has to be written out. */
+static bool is_action(const struct reading *r, const char *name)
+{
+	if (optind >= r->argc || strcmp(r->argv[optind], name))
+		return false;
+	optind++;
+	return true;
+}
+
+static const struct option plain_options[] = {
+	ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
+};
+
 static int region(int argc, char **argv)
 {
-	return show(&command_region, argc, argv, "regions", show_regions);
+	const struct reading r = { &command_region, argc, argv, plain_options };
+	int letter = argument_next(&r);
+
+	if (letter != -1)
+		return argument_stop(&r, letter);
+	return is_action(&r, "set") ? set_policies(&r) : show(&r, "regions", show_regions);
 }
 
 static int line(int argc, char **argv)
 {
-	return show(&command_line, argc, argv, "lines", show_lines);
+	static const struct option options[] = {
+		{ "accept", no_argument, NULL, 'a' },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
+	};
+	const struct reading r = { &command_line, argc, argv, options };
+	bool accept = false;
+	int letter;
+
+	while ((letter = argument_next(&r)) == 'a')
+		accept = true;
+	if (letter != -1)
+		return argument_stop(&r, letter);
+	if (is_action(&r, "lost"))
+		return lost(&r, accept);
+	return accept ? misuse(command_line.name, "--accept goes with 'lost'") :
+			show(&r, "lines", show_lines);
 }
 
 static int lock(int argc, char **argv)
 {
-	return show(&command_lock, argc, argv, "locks", show_locks);
+	const struct reading r = { &command_lock, argc, argv, plain_options };
+	int letter = argument_next(&r);
+
+	return letter == -1 ? show(&r, "locks", show_locks) : argument_stop(&r, letter);
 }
 
 const struct command command_region = {
@@ -324,14 +366,18 @@ const struct command command_region = {
 const struct command command_line = {
 	.name = "line",
 	.run = line,
-	.summary = "blocks in the cache of this node",
-	.help = " [show [REGION]] [-j] [-p]\n\n"
-		"  REGION  number or name; all regions unless told\n\n"
+	.summary = "blocks in the cache of this node; those that are lost in the rack",
+	.help = " [show [REGION]] [-j] [-p]\n"
+		"       weftctl line lost [REGION] [--accept] [-j] [-p]\n\n"
+		"  REGION    number or name; all regions unless told\n"
+		"  --accept  what is lost of the region is well as it is: its owner and root may say so\n\n"
 		"State (none, shared, modified), what the node is asking for, threads that wait\n"
 		"or are using it, how often it came and how often others took it or the right\n"
 		"to write it, since it is in the cache.\n"
 		"Flags: dirty, the home lacks its contents; revoking, the programs are losing\n"
-		"it; ahead, it was read ahead and nobody came for it yet.\n",
+		"it; ahead, it was read ahead and nobody came for it yet.\n"
+		"Lost is what only a node had modified that has died, until it is accepted: the\n"
+		"block is what was last written home.  All memory blades are asked.\n",
 };
 
 const struct command command_lock = {

@@ -90,6 +90,10 @@ static void json_node(struct json *j, const struct view *v)
 		json_u64(j, "answered_ms", s->answered_ms);
 	else
 		json_null(j, "answered_ms");
+	if (s->lease_known)
+		json_u64(j, "lease_ms", s->lease_ms);
+	else
+		json_null(j, "lease_ms");
 	json_u64(j, "regions", s->regions);
 	json_object(j, "cache");
 	json_u64(j, "lines", s->lines);
@@ -191,6 +195,10 @@ static void print_node(const struct view *v)
 		printf("  %-12s none\n", "key");
 	if (s->joined)
 		printf("  %-12s %g s ago\n", "blade heard", s->answered_ms / 1e3);
+	if (s->lease_known && s->lease_ms)
+		printf("  %-12s %g s\n", "lease", s->lease_ms / 1e3);
+	else if (s->lease_known)
+		printf("  %-12s none: no node is taken for dead\n", "lease");
 	printf("  %-12s ", "cache");
 	print_bytes(s->cache_bytes);
 	printf(" of ");

@@ -15,9 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
+#include "tests/ctl/fakes/genl/answer.h"
 #include "tools/weftctl/module.h"
 #include "weft.h"
 #include "weft_netlink.h"
@@ -68,9 +67,20 @@ static const struct refused refusals[] = {
 	{ "no-blade", WEFT_CMD_BLADE_STATS_GET, -ETIMEDOUT, 0, false,
 	  "the blade does not answer" },
 	{ "odd-blade", WEFT_CMD_BLADE_STATS_GET, -EPROTO, 0, false, "" },
+	{ "down", WEFT_CMD_NODE_FENCE, -ENOTCONN, 0, false, "the node is not set up" },
+	{ "user", WEFT_CMD_NODE_FENCE, -EPERM, 0, false, "" },
+	{ "not-joined", WEFT_CMD_NODE_FENCE, -ENONET, 0, false, "" },
+	{ "no-node", WEFT_CMD_NODE_FENCE, -ENOENT, 0, false, "ID: the rack has no such node" },
+	{ "own-node", WEFT_CMD_NODE_FENCE, -EDEADLK, 0, false, "" },
+	{ "no-blade", WEFT_CMD_NODE_FENCE, -ETIMEDOUT, 0, false, "the blade does not answer" },
+	{ "old-module", WEFT_CMD_NODE_FENCE, -EOPNOTSUPP, 0, false, "" },
+	{ "not-joined", WEFT_CMD_LOST_GET, -ENONET, 0, false, "" },
+	{ "no-region", WEFT_CMD_LOST_GET, -ENOENT, 0, false, "" },
+	{ "no-blade", WEFT_CMD_LOST_GET, -ETIMEDOUT, 0, false, "the blade does not answer" },
+	{ "odd-blade", WEFT_CMD_LOST_GET, -EPROTO, 0, false, "" },
 };
 
-static const char *scenario(void)
+const char *scenario(void)
 {
 	const char *name = getenv("WEFT_FAKE");
 
@@ -166,21 +176,13 @@ static void write_down(struct nl_msg *msg)
 
 /* --- Answers ------------------------------------------------------------- */
 
-/* One answer being given. */
-struct answering {
-	struct nl_msg *msg;
-	int max;
-	genl_answer_fn *answer;
-	void *arg;
-};
-
-static void begin(struct answering *a)
+void begin(struct answering *a)
 {
 	a->msg = nlmsg_alloc();
 	genlmsg_put(a->msg, 1, 1, FAKE_FAMILY, 0, 0, 0, WEFT_GENL_VERSION);
 }
 
-static int end(struct answering *a)
+int end(struct answering *a)
 {
 	struct nlattr *attrs[a->max + 1];
 	int err = genlmsg_parse(nlmsg_hdr(a->msg), 0, attrs, a->max, NULL);
@@ -213,7 +215,7 @@ static bool is_down(void)
 }
 
 /* In scenario "racks" there are two, and a request must say which one it is about. */
-static bool has_two_racks(void)
+bool has_two_racks(void)
 {
 	return !strcmp(scenario(), "racks");
 }
@@ -241,6 +243,8 @@ static int refuse_any_rack(struct nl_msg *msg, uint8_t cmd)
 		[WEFT_CMD_REGION_GET]	= WEFT_A_REGION_RACK,
 		[WEFT_CMD_LINE_GET]	= WEFT_A_LINE_RACK,
 		[WEFT_CMD_LOCK_GET]	= WEFT_A_LOCK_RACK,
+		[WEFT_CMD_NODE_FENCE]	= WEFT_A_PEER_RACK,
+		[WEFT_CMD_LOST_GET]	= WEFT_A_LOST_RACK,
 	};
 	struct nlattr *rack;
 
@@ -259,6 +263,7 @@ static int answer_status(struct answering *a)
 	nla_put_u32(a->msg, WEFT_A_STATUS_LIFE, 77);
 	nla_put_u32(a->msg, WEFT_A_STATUS_ANSWERED_MS, 250);
 	nla_put_u32(a->msg, WEFT_A_STATUS_MEMBERS, 0x80000006);
+	nla_put_u32(a->msg, WEFT_A_STATUS_LEASE_MS, strcmp(scenario(), "no-lease") ? 20000 : 0);
 	nla_put_u64(a->msg, WEFT_A_STATUS_REGIONS, 3);
 	nla_put_u64(a->msg, WEFT_A_STATUS_LINES, 256);
 	nla_put_u64(a->msg, WEFT_A_STATUS_CACHE_BYTES, 1 << 20);
@@ -486,6 +491,34 @@ static int answer_locks(struct answering *a)
 	return end(a);
 }
 
+static int answer_loss(struct answering *a, uint32_t region, uint64_t first, uint64_t blocks)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_LOST_MEMBER, 33);
+	if (region) {
+		nla_put_u32(a->msg, WEFT_A_LOST_REGION, region);
+		nla_put_u32(a->msg, WEFT_A_LOST_BLOCK, 4096);
+		nla_put_u64(a->msg, WEFT_A_LOST_OFFSET, first * 4096);
+		nla_put_u64(a->msg, WEFT_A_LOST_LENGTH, blocks * 4096);
+	}
+	return end(a);
+}
+
+/* Blade 34 has what lies between and behind what 33 has. */
+static int answer_lost(struct answering *a, struct nl_msg *request)
+{
+	uint32_t member = nla_get_u32(nlmsg_find_attr(nlmsg_hdr(request), GENL_HDRLEN,
+						      WEFT_A_LOST_MEMBER));
+
+	if (!strcmp(scenario(), "nothing-lost"))
+		return answer_loss(a, 0, 0, 0);
+	if (member == 34)
+		return answer_loss(a, 0, 0, 0) || answer_loss(a, 7, 64, 64) ||
+		       answer_loss(a, 4711, (UINT64_C(1) << 35) - 1, 1);
+	return answer_loss(a, 0, 0, 0) || answer_loss(a, 7, 60, 4) ||
+	       answer_loss(a, 7, 128, 1) || answer_loss(a, 7, 200, 1) || answer_loss(a, 9, 0, 2);
+}
+
 int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 	      struct genl_refusal *why)
 {
@@ -527,6 +560,8 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_lines(&a);
 	else if (cmd == WEFT_CMD_LOCK_GET)
 		why->code = answer_locks(&a);
+	else if (cmd == WEFT_CMD_LOST_GET)
+		why->code = answer_lost(&a, msg);
 	else if (cmd == WEFT_CMD_HIST_GET)
 		why->code = answer_hists(&a);
 	else if (cmd == WEFT_CMD_BLADE_STATS_GET)
@@ -535,71 +570,4 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_switch(&a);
 	nlmsg_free(msg);
 	return why->code;
-}
-
-/* --- Events -------------------------------------------------------------- */
-
-static int events = -1;
-
-int genl_listen(const char *group)
-{
-	(void)group;
-	if (!strcmp(scenario(), "old-module"))
-		return -ENOENT;
-	events = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
-	return events;
-}
-
-static int answer_event(struct answering *a, uint32_t kind)
-{
-	begin(a);
-	nla_put_u32(a->msg, WEFT_A_EVENT_KIND, kind);
-	nla_put_u32(a->msg, WEFT_A_EVENT_RACK, has_two_racks() && kind % 2 ? UINT32_MAX : 7);
-	nla_put_u64(a->msg, WEFT_A_EVENT_TIME, 1000000001002003004 + kind);
-	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
-		nla_put_u32(a->msg, WEFT_A_EVENT_MISSED, 12);
-	if (kind <= WEFT_EVENT_KIND_MEMBER_HEARD)
-		nla_put_u32(a->msg, WEFT_A_EVENT_MEMBER, kind < 2 ? 3 : 33);
-	if (kind > WEFT_EVENT_KIND_MEMBER_HEARD && kind != WEFT_EVENT_KIND_DIRECTORY)
-		nla_put_u32(a->msg, WEFT_A_EVENT_REGION,
-			    kind == WEFT_EVENT_KIND_BLOCKS_LOST ? 4711 : 7);
-	if (kind == WEFT_EVENT_KIND_REGION_CREATED || kind == WEFT_EVENT_KIND_REGION_REMOVED)
-		nla_put_string(a->msg, WEFT_A_EVENT_NAME, "new \033[2J");
-	if (kind == WEFT_EVENT_KIND_LOCK_OWNER_DIED ||
-	    (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind <= WEFT_EVENT_KIND_UNANSWERED &&
-	     kind != WEFT_EVENT_KIND_BLOCKS_LOST))
-		nla_put_u64(a->msg, WEFT_A_EVENT_OFFSET, 65536 + kind);
-	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind != WEFT_EVENT_KIND_ACCESS_FAILED &&
-	    kind != WEFT_EVENT_KIND_LOCK_OWNER_DIED)
-		nla_put_u64(a->msg, WEFT_A_EVENT_COUNT, kind);
-	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
-		nla_put_u32(a->msg, WEFT_A_EVENT_ERRNO, ETIMEDOUT);
-	if (kind == WEFT_EVENT_KIND_REGION_CREATED || kind == WEFT_EVENT_KIND_LOCK_ABANDONED ||
-	    kind == WEFT_EVENT_KIND_ACCESS_FAILED) {
-		nla_put_u32(a->msg, WEFT_A_EVENT_PID, 312);
-		nla_put_string(a->msg, WEFT_A_EVENT_COMM, "who\007");
-	}
-	if (kind == WEFT_EVENT_KIND_DIRECTORY)
-		nla_put_flag(a->msg, WEFT_A_EVENT_SWITCH);
-	return end(a);
-}
-
-/* One of each kind, and one of a newer module; in scenario "lossy" some were lost. */
-int genl_take(int max, genl_answer_fn *answer, void *arg)
-{
-	struct answering a = { NULL, max, answer, arg };
-	static bool lost;
-	uint32_t kind;
-	uint64_t n;
-	int err = 0;
-
-	if (!strcmp(scenario(), "lossy") && !lost) {
-		lost = true;
-		return -ENOBUFS;
-	}
-	if (read(events, &n, sizeof(n)) < 0)
-		return 0;
-	for (kind = 0; kind <= __WEFT_EVENT_KIND_MAX && !err; kind++)
-		err = answer_event(&a, kind);
-	return err;
 }
