@@ -1,0 +1,211 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A node is killed that had modified what nobody else has:
+#
+#	node1 node2 node3 mem1 -- switch
+#
+# The others take it for dead after the lease, and say so.  What it had modified is what it
+# was at home, and is listed until somebody accepts it; in a region whose policy is
+# on-loss=sigbus nobody can read it until then, whichever node asks, by read() or by a
+# mapping, and whatever else the node has read meanwhile.  A node that lives and is taken
+# out by hand finds that out, and joins anew.
+#
+#	tests/system/lost.sh [SWITCH...]	(none p4)
+#
+# Environment: BUILD; WEFT_LEASE, milliseconds (600).
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+LEASE=${WEFT_LEASE:-600}
+CTL=$BIN/weftctl
+BLOCKS=8			# of each region; the dead node has modified the middle ones
+FROM=2
+LOST=4
+
+# Each region is of old blocks, of which the dead node has made some new.
+write_old()
+{
+	head -c $((BLOCKS * 4096)) /dev/zero | tr '\0' o >"$dir/old"
+	on node2 dd if="$dir/old" of="/weft/$1" bs=4096 conv=fsync status=none
+}
+
+# write_new REGION: as blocks that are not home.
+write_new()
+{
+	# shellcheck disable=SC2016  # for the guest's shell
+	on node1 bash -c 'head -c "$3" /dev/zero | tr "\0" n |
+		dd of="/weft/$1" bs=4096 seek="$2" conv=notrunc iflag=fullblock status=none' \
+		- "$1" $FROM $((LOST * 4096))
+}
+
+# eventually COMMAND...: within some seconds.
+eventually()
+{
+	local i
+
+	for ((i = 0; i < 100 * SCALE; i++)); do
+		"$@" >"$dir/eventually" 2>&1 && return
+		sleep 0.2
+	done
+	cat "$dir/eventually"
+	return 1
+}
+
+# is_member FROM NODE: one node says that another one is.
+is_member()
+{
+	on "$1" "$CTL" status -j >"$dir/status" &&
+		perl -MJSON::PP -e 'local $/; my $j = decode_json(<STDIN>);
+			exit !grep { $_ == $ARGV[0] } @{$j->{members}}' "$2" <"$dir/status"
+}
+
+is_none()
+{
+	! is_member "$@"
+}
+
+# lost_is TEXT ARGUMENT...: what is listed.
+lost_is()
+{
+	on node2 "$CTL" line lost "${@:2}" >"$dir/lost" || return 1
+	equal "$1" "$(tr -s ' ' <"$dir/lost" | sed -n '1d; s/^ *[0-9]* //p' | sort)"
+}
+
+# holds NODE TEXT FILE
+holds()
+{
+	on "$1" grep -qF "$2" "$3"
+}
+
+same_as_old()
+{
+	on "$1" cat "/weft/$2" >"$dir/read" && cmp "$dir/read" "$dir/old"
+}
+
+# no_read NODE REGION BLOCK: EIO.
+no_read()
+{
+	! on "$1" dd if="/weft/$2" of=/dev/null bs=4096 skip="$3" count=1 2>"$dir/read" &&
+		grep -q 'Input/output error' "$dir/read"
+}
+
+reads()
+{
+	on "$1" dd if="/weft/$2" of=/dev/null bs=4096 skip="$3" count=1 status=none
+}
+
+# load_ends_in NODE REGION BLOCK STATUS: of a program that loads a byte of it by a mapping.
+load_ends_in()
+{
+	local rc
+
+	on "$1" "$BUILD/tests/system-load" "/weft/$2" $(($3 * 4096)) >"$dir/load" 2>&1
+	rc=$?
+	equal "$4" "$rc"
+}
+
+no_write()
+{
+	# shellcheck disable=SC2016  # for the guest's shell
+	! on "$1" bash -c 'printf x | dd of="/weft/$1" bs=1 seek="$2" conv=notrunc' - "$2" \
+		$(($3 * 4096)) 2>"$dir/read" && grep -q 'Input/output error' "$dir/read"
+}
+
+# A user other than the owner.
+may_not_accept()
+{
+	! on node2 setpriv --reuid 12345 --clear-groups "$CTL" line lost strict --accept \
+		>"$dir/read" 2>&1 && grep -q 'only its owner and root may accept' "$dir/read"
+}
+
+accepts()
+{
+	equal "$LOST blocks accepted as they are" "$(on node2 "$CTL" line lost "$1" --accept)"
+}
+
+refuses_fence()
+{
+	! on node2 "$CTL" node fence "$1" >"$dir/read" 2>&1 && grep -qF "$2" "$dir/read"
+}
+
+dead()
+{
+	local left=$((LOST * 4096)) listed
+
+	listed=$((FROM * 4096))" $left"
+	check "regions with old contents" write_old plain
+	check "and one more" write_old strict
+	check "of which nobody may have what is lost" on node2 "$CTL" region set strict on-loss=sigbus
+	check "node 1 modifies some blocks" write_new plain
+	check "of both" write_new strict
+	check "nothing is lost yet" lost_is ''
+	# shellcheck disable=SC2016  # for the guest's shell
+	check "node 2 listens to events" on node2 bash -c \
+		'"$1" monitor -j >/run/test-events 2>&1 </dev/null & sleep 1' - "$CTL"
+	check "node 1 dies" rack kill node1
+	check "it is no member any more" eventually is_none node2 1
+	check "node 2 is told that it has died" eventually holds node2 '"event":"node_dead"' /run/test-events
+	check "counted" equal 1 "$(counters node2 | awk '$1 == "node.counters.nodes_dead" { print $2 }')"
+	check "what it had modified is listed" eventually lost_is \
+		"$(printf '%s plain\n%s strict' "$listed" "$listed")"
+	check "of one region" lost_is "$listed plain" plain
+	check "as JSON" on node2 bash -c "$CTL line lost strict -j >/run/test-lost && grep -q '\"offset\":8192,\"length\":16384' /run/test-lost"
+	check "doctor finds that" on node2 bash -c "$CTL doctor -j --ignore switch_missing,no_key >/run/test-doctor; grep -q '\"name\":\"lines_lost\"' /run/test-doctor"
+	check "node 2 reads the old contents" same_as_old node2 plain
+	check "so does node 3" same_as_old node3 plain
+}
+
+strict()
+{
+	local k
+
+	for k in 2 3 2; do
+		check "node $k does not read a block that is lost, as its region wants it" \
+			no_read node$k strict $FROM
+		check "a load of node $k is SIGBUS" load_ends_in node$k strict $((FROM + 1)) 3
+		check "node $k reads the others" reads node$k strict $((FROM - 1))
+		check "and those behind" reads node$k strict $((FROM + LOST))
+	done
+	check "nobody writes into it" no_write node3 strict $FROM
+	check "nor does another node read it then" no_read node2 strict $FROM
+	check "fsync is no way to make it good" on node3 sync /weft/strict
+	check "it is still lost" lost_is "$((FROM * 4096)) $((LOST * 4096)) strict" strict
+	check "only who owns it may accept that" may_not_accept
+	check "its owner accepts it" accepts strict
+	check "it is listed no more" lost_is '' strict
+	check "node 3 reads it as it is" same_as_old node3 strict
+	check "so does node 2" same_as_old node2 strict
+	check "a load is well" load_ends_in node2 strict $((FROM + 1)) 0
+	check "the other region is lost as before" lost_is "$((FROM * 4096)) $((LOST * 4096)) plain"
+	check "and accepted" accepts plain
+	check "nothing is lost any more" lost_is ''
+}
+
+by_hand()
+{
+	check "a node that is no member cannot be taken out" refuses_fence 1 'the rack has no node 1'
+	check "a node does not take itself out" refuses_fence 2 'node 2 is this node'
+	check "node 3 is taken out" on node2 "$CTL" node fence 3
+	check "node 2 is told that it is dead" eventually holds node2 \
+		'"event":"node_dead","missed":0,"member":3,' /run/test-events
+	check "it finds that, and joins anew" eventually holds node2 \
+		'"event":"node_joined","missed":0,"member":3,' /run/test-events
+	check "it is a member" is_member node2 3
+	check "and reads on" eventually same_as_old node3 strict
+}
+
+begin lost
+[ $# -gt 0 ] || set -- none p4
+for switch; do
+	boot --nodes 3 --switch "$switch" --memd-options "--lease $LEASE"
+	dead
+	strict
+	by_hand
+	down_rack
+done
+finish
