@@ -211,6 +211,21 @@ ctl stats memory -j;	check "a blade without counters" has '"id":33,"address":"10
 set_to blade 1
 ctl stats memory
 check "a dead blade" says "memory blade 33 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl line lost
+check "a dead blade: what is lost there" says "memory blade 33 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl node fence 5
+check "a dead blade cannot take a node out" says "the first memory blade does not answer, so node 5 may be a member yet: is weft-memd running there ('weftctl doctor')?"
+for way in 2 5; do
+	set_to blade $way
+	ctl line lost
+	check "a list of what is lost that makes no sense, way $way" says \
+		"the answer of memory blade 33 (10.0.0.1) makes no sense: are weft-memd and the module of the same version?"
+done
+set_to blade 0
+ctl line lost -j;	check "what is lost" has '{"region":3,"name":"'
+check "the last of it" has '"block":8192,"offset":4890624,"length":16384}]'
+ctl node fence 5;	check "a node is taken out" good
+ctl node fence 6;	check "one that is not there" says "the rack has no node 6: 'weftctl status' lists those that have joined"
 for way in 2 3 4 5; do
 	set_to blade $way
 	ctl stats memory
@@ -259,10 +274,26 @@ done
 check "and can be killed" eval '! waits'
 set_to delay_ms 0
 
+set_to delay_ms 600000
+for command in "node fence 5" "line lost"; do
+	# shellcheck disable=SC2086  # words
+	"$weftctl" $command >"$dir/out" 2>&1 &
+	waiting=$!
+	sleep 1
+	check "$command: waits for the blade" waits
+	kill -TERM $waiting
+	for _ in {1..100}; do
+		waits 2>/dev/null || break
+		sleep 0.1
+	done
+	check "$command: can be killed" eval '! waits'
+done
+set_to delay_ms 0
+
 # --- Rights ------------------------------------------------------------------
 
 for command in status stats "stats memory" "stats switch" "stats latency" region \
-	       line lock; do
+	       line lock "line lost"; do
 	# shellcheck disable=SC2086  # words
 	setpriv --reuid 65534 --clear-groups $weftctl $command >"$dir/out" 2>"$dir/err"
 	rc=$?
@@ -281,6 +312,10 @@ for command in "up --node 1 --interface lo --homes 10.0.0.1" down "set --hold 1"
 	check "nor the root of a user namespace: ${command%% *}" says \
 		"changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo"
 done
+setpriv --reuid 65534 --clear-groups "$weftctl" node fence 5 >"$dir/out" 2>"$dir/err"
+rc=$?
+check "not anybody may take a node out" says \
+	"taking a node out of the rack needs root (CAP_NET_ADMIN): run weftctl with sudo"
 ctl status -j;	check "nothing was changed" has '"node":32,"rack":4294967295,'
 
 # --- Nonsense ----------------------------------------------------------------
