@@ -172,7 +172,7 @@ prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
 # Regions are asked for once, and again for one that is not known.
 asked 'cmd 15' 'cmd 5 14=7' 'cmd 11 9=7' 'cmd 5 14=7' 'cmd 11 9=7'
 ctl up monitor -j -n 20 -t 0.2
-[ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 13 ]
+[ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 14 ]
 report $? "$what: an object a line"
 schema monitor
 sed -i -n 9p "$dir/out"
