@@ -31,6 +31,11 @@ struct weft_block *weft_block_of_contents(struct weft_contents *contents)
 	return container_of(contents, struct weft_block, contents);
 }
 
+static void get_contents(struct weft_contents *contents)
+{
+	refcount_inc(&weft_block_of_contents(contents)->ref);
+}
+
 static void put_contents(struct weft_contents *contents)
 {
 	weft_block_put(weft_block_of_contents(contents));
@@ -41,6 +46,7 @@ void weft_block_init_contents(struct weft_block *blk)
 	blk->contents = (struct weft_contents){
 		.pages = blk->pages,
 		.size = blk->nr_pages << PAGE_SHIFT,
+		.get = get_contents,
 		.put = put_contents,
 	};
 }

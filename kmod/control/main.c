@@ -27,6 +27,7 @@
 #include "net/memory.h"
 #include "net/outbox.h"
 #include "net/packet.h"
+#include "net/plug.h"
 #include "net/recv.h"
 #include "weft_version.h"
 
@@ -94,7 +95,9 @@ static void rack_free(struct weft_rack *rack)
 }
 
 /* The quicker ones first. */
-static const struct weft_transport *const transports[] = { &weft_memory, &weft_udp, NULL };
+static const struct weft_transport *const transports[] = {
+	&weft_memory, &weft_plug, &weft_udp, NULL
+};
 
 static struct weft_rack *rack_make(u32 number)
 {

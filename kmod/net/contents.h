@@ -23,12 +23,14 @@ struct page;
  * @size: how many
  * @generation: raised before they may change.  Written under the lock of what they
  *	belong to, read by anyone
+ * @get: takes a reference more to what they belong to; the caller has one.  Any context
  * @put: gives a reference back to what they belong to.  Any context
  */
 struct weft_contents {
 	struct page *const *pages;
 	u32 size;
 	u32 generation;
+	void (*get)(struct weft_contents *contents);
 	void (*put)(struct weft_contents *contents);
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A message as datagrams, see encode.h. */
+#include <linux/export.h>
 #include <linux/highmem.h>
 #include <linux/netdevice.h>
 #include <linux/udp.h>
@@ -195,3 +196,4 @@ void weft_encode(struct weft_node *node, const struct weft_outgoing *out,
 	else
 		encode_short(node, out, queue);
 }
+EXPORT_SYMBOL_GPL(weft_encode);

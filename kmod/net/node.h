@@ -21,6 +21,7 @@
 #include "net/rtt.h"
 
 struct socket;
+struct weft_card;
 struct weft_receivers;
 struct weft_transport;
 
@@ -52,6 +53,7 @@ struct weft_transport;
  * @above: the layers above, which messages are for
  * @socket: see port.c
  * @group: the switch's, as it was joined
+ * @card: of the transport that another module brings (plug.h)
  * @transports: the ways to the others, NULL behind the last; of who makes the node, for good
  *
  * All but those that say READ_ONCE, @seq, @members_asked and what has locks of its own are
@@ -84,6 +86,7 @@ struct weft_node {
 	const struct weft_receivers *above;
 	struct socket __rcu *socket;
 	struct ip_mreqn group;
+	struct weft_card __rcu *card;
 	const struct weft_transport *const *transports;
 };
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Landing pads, see pad.h. */
+#include <linux/export.h>
+#include <linux/rcupdate.h>
+
 #include "net/contents.h"
 #include "net/pad.h"
 
@@ -12,12 +15,14 @@ void weft_pad_init(struct weft_pad *pad, struct weft_node *node,
 	pad->contents = contents;
 	pad->next = NULL;
 }
+EXPORT_SYMBOL_GPL(weft_pad_init);
 
 struct weft_pad *weft_pad_get(struct weft_pad *pad)
 {
 	refcount_inc(&pad->ref);
 	return pad;
 }
+EXPORT_SYMBOL_GPL(weft_pad_get);
 
 void weft_pad_put(struct weft_pad *pad)
 {
@@ -25,6 +30,10 @@ void weft_pad_put(struct weft_pad *pad)
 
 	if (!refcount_dec_and_test(&pad->ref))
 		return;
+	/* pairs with the synchronize_rcu() of the module that has made it, as that one goes */
+	rcu_read_lock();
 	pad->ops->free(pad);
+	rcu_read_unlock();
 	contents->put(contents);
 }
+EXPORT_SYMBOL_GPL(weft_pad_put);

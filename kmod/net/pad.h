@@ -30,7 +30,7 @@ struct weft_pad;
  *	will not, and the transport then sends the request, or drops it
  * @close: nobody is to write there any more.  When that is so weft_receivers.closed() is
  *	called, perhaps before this returns
- * @free: nobody has a reference to the pad any more; the contents are not its business
+ * @free: nobody has a reference to the pad any more; the contents are not its business.  RCU
  *
  * Any context but hard interrupts, no spinlock of ours held.
  */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Addresses of the rack's members, see peer.h. */
+#include <linux/export.h>
 #include <linux/inet.h>
 #include <linux/mutex.h>
 #include <net/route.h>
@@ -67,6 +68,7 @@ __be32 weft_peer_addr(const struct weft_peers *peers, u32 id)
 {
 	return id < WEFT_PEERS_MAX ? READ_ONCE(peers->peer[id].addr) : 0;
 }
+EXPORT_SYMBOL_GPL(weft_peer_addr);
 
 /* Types that a directory makes. */
 static bool from_directory(u8 type)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What came from the network, see recv.h. */
+#include <linux/export.h>
 #include <linux/ratelimit.h>
 
 #include "base/stats.h"
@@ -180,3 +181,4 @@ void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
 		at += packet.len;
 	} while (at < skb->len);
 }
+EXPORT_SYMBOL_GPL(weft_recv);

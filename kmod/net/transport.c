@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ways of a node to the others, see transport.h. */
+#include <linux/export.h>
+
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/pad.h"
@@ -51,3 +53,4 @@ void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out
 	while (*way && !(*way)->send(node, out))
 		way++;
 }
+EXPORT_SYMBOL_GPL(weft_transport_send);
