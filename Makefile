@@ -378,9 +378,10 @@ KDIR		?= $(firstword $(wildcard /lib/modules/$(KVER)/build \
 		   $(abspath $(or $(WEFT_KERNELS),$(B)/kernel)/$(KVER)/headers)))
 kmod_dir	:= $(abspath $(B))/kmod/$(KVER)
 kmod_sources	:= $(shell grep -ls '^MODULE_LICENSE' kmod/*/*.c)
-# W=1: what the kernel's own build calls new warnings.  KMOD_CFLAGS: more for its compiler.
+# W=1: what the kernel's own build calls new warnings.  KMOD_CFLAGS: more for its compiler;
+# KMOD_SETTINGS: what of its configuration is to be otherwise.
 kmod_make	= $(MAKE) -C $(KDIR) M=$(kmod_dir) W=1 KCFLAGS="$(WERROR) $(KMOD_CFLAGS)" \
-		  $(if $(V),V=$(V)) $(if $(KCC),CC="$(KCC)") --no-print-directory \
+		  $(KMOD_SETTINGS) $(if $(V),V=$(V)) $(if $(KCC),CC="$(KCC)") --no-print-directory \
 		  $(if $(pahole),,CONFIG_DEBUG_INFO_BTF_MODULES=)
 # With KBUILD_MODPOST_WARN, where the kernel's list of what it exports is not at hand,
 # symbols that are not found are no failure.
@@ -420,7 +421,8 @@ endif
 # The module for racks of user-mode kernels: headers are fetched the first time.
 uml: FORCE
 	$(quiet)found=`tools/rack/get-kernel --headers uml` && eval "$$found" && \
-		$(MAKE) --no-print-directory module UML=1 KBUILD_MODPOST_WARN=1 KVER="$$version" KDIR="$$headers"
+		$(MAKE) --no-print-directory module UML=1 KBUILD_MODPOST_WARN=1 KVER="$$version" \
+		KDIR="$$headers" KMOD_SETTINGS="$$rdma_settings" KMOD_CFLAGS="$$rdma_flags"
 
 # RDMA for them: modules that the distribution's user-mode kernel does not have.
 uml-rdma: FORCE
@@ -591,7 +593,7 @@ uninstall:
 		$(addprefix $(completion_dir)/,$(notdir $(completions)))
 	$(foreach c,$(settings),! cmp -s $c $(etc_dir)/$(notdir $c) || \
 		rm -f $(etc_dir)/$(notdir $c)$(newline))
-	rm -f $(module_root)/updates/weft.ko $(module_root)/updates/weft.ko.*
+	rm -f $(foreach m,weft weft_rdma,$(module_root)/updates/$m.ko $(module_root)/updates/$m.ko.*)
 	test ! -d '$(DESTDIR)/' || { cd '$(DESTDIR)/' && \
 		for d in $(patsubst $(DESTDIR)/%,%,$(if $(DESTDIR),$(all_dirs),$(own_dirs))); do \
 		test ! -d $$d || rmdir $(if $(DESTDIR),-p) --ignore-fail-on-non-empty $$d; \

@@ -61,11 +61,23 @@ get_uml_headers()
 UML_RDMA=(INFINIBAND=m INFINIBAND_USER_ACCESS=m INFINIBAND_USER_MEM=y INFINIBAND_ADDR_TRANS=y
 	INFINIBAND_ADDR_TRANS_CONFIGFS=y INFINIBAND_VIRT_DMA=y RDMA_RXE=m)
 
+# uml_rdma_flags: the same for the compiler.
+uml_rdma_flags()
+{
+	local option flags=()
+
+	for option in "${UML_RDMA[@]}"; do
+		option=${option/=m/_MODULE=1}
+		flags+=("-DCONFIG_${option/=y/=1}")
+	done
+	echo "${flags[*]}"
+}
+
 # compile_uml_rdma DIRECTORY SOURCE VERSION: the sources are compiled as they are, by their
 # own makefiles, with what uml-rdma.h says.
 compile_uml_rdma()
 {
-	local work=$1 source=$2 version=$3 option settings=() flags="" jobs=""
+	local work=$1 source=$2 version=$3 jobs=""
 
 	rm -rf "$work"
 	mkdir -p "$work/lib" || die "cannot make $work"
@@ -81,15 +93,10 @@ compile_uml_rdma()
 	printf '%s\n' 'obj-m := irq_poll.o' \
 		"CFLAGS_irq_poll.o := -DWEFT_IRQ_POLL -include $work/uml-rdma.h" >"$work/lib/Makefile"
 	echo 'obj-m := lib/ core/ rxe/' >"$work/Kbuild"
-	for option in "${UML_RDMA[@]}"; do
-		settings+=("CONFIG_$option")
-		option=${option/=m/_MODULE=1}
-		flags+=" -DCONFIG_${option/=y/=1}"
-	done
 	[[ ${MAKEFLAGS-} = *@(-j|--jobserver)* ]] || jobs=-j$(nproc)
 	say "compiling RDMA for $version, ARCH=um"
 	if ! make -s -C "$source" ARCH=um M="$work" ${jobs:+"$jobs"} KBUILD_MODPOST_WARN=1 \
-			"${settings[@]}" KCFLAGS="$flags" modules >"$work/log" 2>&1 </dev/null; then
+			"${UML_RDMA[@]/#/CONFIG_}" KCFLAGS="$(uml_rdma_flags)" modules >"$work/log" 2>&1 </dev/null; then
 		tail -n 20 "$work/log" >&2
 		die "cannot compile RDMA for $version"
 	fi
@@ -155,4 +162,7 @@ from_uml()
 	[ "$RDMA" = no ] || get_uml_rdma "$dir" "$version"
 	finish "$dir" "$version" "$dir/usr/bin/linux.uml" "$dir"
 	[ ! -e "$dir/headers/.complete" ] || echo "headers=$dir/headers"
+	# For modules that use RDMA, which the configuration of the headers does not have.
+	printf "rdma_settings='%s'\n" "${UML_RDMA[*]/#/CONFIG_}"
+	printf "rdma_flags='%s'\n" "$(uml_rdma_flags)"
 }

@@ -566,6 +566,11 @@ slim_module()
 	[ ! "$built" -nt "$MODULE" ] || strip --strip-debug -o "$MODULE" "$built" ||
 		die "cannot copy $built to $DIR"
 	NEEDED=$(PATH=$PATH:/usr/sbin:/sbin modinfo -F depends "$MODULE" | tr , ' ')
+	# Beside it what a guest with RDMA loads, too.
+	built=${built%.ko}_rdma.ko
+	[ -z "$RDMA_NAMES" ] || [ ! "$built" -nt "$DIR/weft_rdma.ko" ] ||
+		strip --strip-debug -o "$DIR/weft_rdma.ko" "$built" ||
+		die "cannot copy $built to $DIR"
 	# Built without the kernel's list of symbols, as for user-mode kernels, it does
 	# not say what it needs.
 	NEEDED=${NEEDED:-udp_tunnel ip6_udp_tunnel libcrc32c}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A node's network card, as far as it writes blocks into the memory of others and lets
+ * others write into this node's: the device that has the node's address, what is made of it,
+ * and everything that the files of this folder keep of a node.
+ *
+ * Locks.  card->lock is the only one.  It is taken under a block's lock; the card's driver
+ * has its own below it; nothing of the layers above is called with it.
+ *
+ * Who does what.  What sleeps is done by one work item, mend.c, which is alone with all that
+ * is made and destroyed: device, queues, connections, keys that cannot be taken back
+ * otherwise.  Everybody else looks at @up and at states with the lock, hands requests to the
+ * card, and wakes the mender.  What the card has done is told in softirq.
+ *
+ * Lifetime.  A card exists from the node's coming up until it goes down, with a device or
+ * without.  It is freed when no pad of it has a reference any more.
+ */
+#ifndef WEFT_RDMA_CARD_H
+#define WEFT_RDMA_CARD_H
+
+#include <linux/hashtable.h>
+#include <linux/list.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "core/hello.h"
+#include "core/wire.h"
+#include "net/outbox.h"
+#include "net/pad.h"
+#include "net/peer.h"
+
+/* Pages of a block that lands, at most; larger blocks go in messages. */
+#define WEFT_STRIP_PAGES	16
+/* Blocks that may land at a time; for more there is no pad. */
+#define WEFT_STRIPS		256
+/* Requests of a connection that are not done, and of all of them. */
+#define WEFT_LINK_WORK		128
+#define WEFT_CARD_WORK		1024
+/* Landings of a peer that were used, which are remembered. */
+#define WEFT_LINK_RECENT	64
+/* Buffers for what others send: a LANDED for each strip, and some that are wrong. */
+#define WEFT_INBOXES		(WEFT_STRIPS + 64)
+#define WEFT_INBOX_LEN		256
+/* Connections that others want and that were not looked at yet. */
+#define WEFT_CALLERS_MAX	16
+
+/* What the card does not do in that time it is not waited for: the queue is given up. */
+#define WEFT_STUCK_MS		2000
+
+/**
+ * enum weft_strip_state - where a landing strip is in its life
+ * @WEFT_STRIP_IDLE: of no block
+ * @WEFT_STRIP_MADE: of a block; its key is valid nowhere
+ * @WEFT_STRIP_OPENING: the card registers the block's pages
+ * @WEFT_STRIP_OPEN: others can write there
+ * @WEFT_STRIP_CLOSING: the card takes the key back
+ * @WEFT_STRIP_BAD: nobody knows whether others can write there: the mender deregisters it
+ * @WEFT_STRIP_CLOSED: nobody can any more; references to the pad are left
+ */
+enum weft_strip_state {
+	WEFT_STRIP_IDLE,
+	WEFT_STRIP_MADE,
+	WEFT_STRIP_OPENING,
+	WEFT_STRIP_OPEN,
+	WEFT_STRIP_CLOSING,
+	WEFT_STRIP_BAD,
+	WEFT_STRIP_CLOSED,
+};
+
+/**
+ * struct weft_strip - memory registration for one block at a time, and its pad
+ * @pad: as all see it, while @state is not IDLE
+ * @card: whose
+ * @list: in card->strips_free, with @mr, or strips_bare, without, while it is IDLE
+ * @by_key: in card->keys, while there is @mr
+ * @mr: of the device; NULL: there is none
+ * @state: as above
+ * @mapped: the block's pages are mapped for the device, as @sg has them
+ * @unwanted: it is to be closed as soon as it is open
+ * @since: when the card was asked to do something, jiffies
+ * @reg: tells that it has been registered
+ * @inv: tells that the key was taken back
+ * @out: the request that offers it, while it is OPENING
+ * @payload: of @out
+ * @sg: the pages
+ */
+struct weft_strip {
+	struct weft_pad pad;
+	struct weft_card *card;
+	struct list_head list;
+	struct hlist_node by_key;
+	struct ib_mr *mr;
+	enum weft_strip_state state;
+	bool mapped;
+	bool unwanted;
+	unsigned long since;
+	struct ib_cqe reg;
+	struct ib_cqe inv;
+	struct weft_outgoing out;
+	u8 payload[WEFT_LANDING_LEN];
+	struct scatterlist sg[WEFT_STRIP_PAGES];
+};
+
+/**
+ * struct weft_loop - a queue pair that leads nowhere, for registering and taking back
+ * @qp: connected to itself
+ * @broken: something of it has failed, or takes too long
+ */
+struct weft_loop {
+	struct ib_qp *qp;
+	bool broken;
+};
+
+/* How far a connection is. */
+enum weft_link_state {
+	WEFT_LINK_NONE,
+	WEFT_LINK_ADDRESS,	/* where is it? */
+	WEFT_LINK_ROUTE,	/* which way is it? */
+	WEFT_LINK_CALLING,	/* we asked */
+	WEFT_LINK_ACCEPTED,	/* it asked */
+	WEFT_LINK_UP,
+	WEFT_LINK_BROKEN,	/* the mender destroys it */
+};
+
+/**
+ * struct weft_link - the connection to a member
+ * @card: of this node
+ * @peer: member
+ * @state: how far it is
+ * @heard: an event has come that the mender is to look at, for this state
+ * @wanted: there was something for it
+ * @id: of the connection manager; NULL: there is none.  The mender changes it, with the lock
+ * @addr: of the member, when it was made
+ * @said: what the member has said
+ * @said_len: bytes of it
+ * @busy: requests that are not done
+ * @writes: blocks that are under way
+ * @since: when it got into this state, jiffies
+ * @next_try: not before, jiffies
+ * @failures: in a row
+ * @recent: landings that were written to
+ * @used: how many ever were
+ */
+struct weft_link {
+	struct weft_card *card;
+	u8 peer;
+	enum weft_link_state state;
+	bool heard;
+	bool wanted;
+	struct rdma_cm_id *id;
+	__be32 addr;
+	u8 said[WEFT_HELLO_LEN];
+	u8 said_len;
+	u32 busy;
+	struct list_head writes;
+	unsigned long since;
+	unsigned long next_try;
+	u32 failures;
+	struct weft_landing recent[WEFT_LINK_RECENT];
+	u32 used;
+};
+
+/**
+ * struct weft_inbox_buffer - for one message that comes by the card
+ * @cqe: tells that it has come
+ * @card: whose
+ * @data: WEFT_INBOX_LEN bytes
+ * @dma: the device's address of it
+ */
+struct weft_inbox_buffer {
+	struct ib_cqe cqe;
+	struct weft_card *card;
+	u8 *data;
+	u64 dma;
+};
+
+/**
+ * struct weft_card - see above
+ * @node: whose
+ * @net: its network namespace, which its configuration holds
+ * @addr: its address
+ * @mend: see above
+ * @lock: all that says no other
+ * @up: there is a device, and all that is made of it
+ * @gone: the device is going
+ * @ended: the node goes down
+ * @why: there is no device; of the mender
+ * @listener: the node's address; the mender's, as all up to @sges
+ * @device: that has it
+ * @pd: protection domain
+ * @cq: what the device has done
+ * @srq: @inboxes
+ * @sges: pieces of a request
+ * @loop: @loop.broken: with the lock
+ * @n_up: connections that are UP
+ * @busy: requests of all connections that are not done
+ * @addr_next: the device's address of the next landing: none was used before
+ * @strips_free: that can be used
+ * @strips_bare: that have no registration
+ * @n_out: pads that somebody has a reference to
+ * @unused: @n_out is 0
+ * @keys: strips by their keys, without the part that changes
+ * @callers: those who want a connection, struct caller of link.c
+ * @n_callers: how many
+ * @strips: all of them
+ * @inboxes: buffers
+ * @links: by member
+ */
+struct weft_card {
+	struct weft_node *node;
+	struct net *net;
+	__be32 addr;
+	struct delayed_work mend;
+	spinlock_t lock;
+	bool up;
+	bool gone;
+	bool ended;
+	const char *why;
+	struct rdma_cm_id *listener;
+	struct ib_device *device;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_srq *srq;
+	u32 sges;
+	struct weft_loop loop;
+	u32 n_up;
+	u32 busy;
+	u64 addr_next;
+	struct list_head strips_free;
+	struct list_head strips_bare;
+	u32 n_out;
+	wait_queue_head_t unused;
+	DECLARE_HASHTABLE(keys, 8);
+	struct list_head callers;
+	u32 n_callers;
+	struct weft_strip strips[WEFT_STRIPS];
+	struct weft_inbox_buffer inboxes[WEFT_INBOXES];
+	struct weft_link links[WEFT_PEERS_MAX];
+};
+
+/* Once at load and unload. */
+int weft_card_setup(void);
+void weft_card_cleanup(void);
+
+/* There is something for the mender; there will be, in @delay jiffies.  With the lock. */
+void weft_card_wake(struct weft_card *card);
+void weft_card_wake_in(struct weft_card *card, unsigned long delay);
+
+/**
+ * weft_card_make() - what is made of the device: protection domain, queues
+ *
+ * @listener and @device are there.  The mender.  Return: NULL; else why not, a sentence.
+ */
+const char *weft_card_make(struct weft_card *card);
+
+/* The end of it: nothing uses it any more.  The mender. */
+void weft_card_unmake(struct weft_card *card);
+
+#endif /* WEFT_RDMA_CARD_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Connections: one for each other member that there is something for, made when that is so
+ * first.  Nodes listen at their addresses, as blades do, on the port of the rack; who has a
+ * block for another, or asks a blade for one, connects.  If two nodes want that of each other
+ * at the same time the one with the lower number does.  Each end says who it is (core/hello.h).
+ *
+ *	NONE -> ADDRESS -> ROUTE -> CALLING -> UP -> BROKEN -> NONE	we connect
+ *	NONE -> ACCEPTED -> UP -> BROKEN -> NONE			the other one does
+ *
+ * Whatever fails ends in BROKEN.  The mender takes the steps, events are only noted.  After a
+ * failure it is not tried again for a time that doubles, until something has gone by it.
+ */
+#ifndef WEFT_RDMA_LINK_H
+#define WEFT_RDMA_LINK_H
+
+#include "rdma/card.h"
+
+void weft_link_init(struct weft_card *card);
+
+/* Of the connection manager, for the listener and all that comes of it; its context is a card. */
+int weft_link_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
+
+/* What was wanted, has failed, has been asked for.  The mender. */
+void weft_link_mend(struct weft_card *card);
+
+/* All of them end.  The mender. */
+void weft_link_end_all(struct weft_card *card);
+
+/* When the mender is to look again, jiffies from now.  With the lock. */
+unsigned long weft_link_next(const struct weft_card *card);
+
+/* It is not to be used any more.  With the lock. */
+void weft_link_break(struct weft_link *link);
+
+/**
+ * weft_link_ready() - can a block go by it?
+ * @work: requests that it takes
+ *
+ * If there is none it is wanted.  With the lock.
+ */
+bool weft_link_ready(struct weft_link *link, u32 work);
+
+/* Was it used for this landing?  From now on it was.  With the lock. */
+bool weft_link_used(const struct weft_link *link, const struct weft_landing *landing);
+void weft_link_use(struct weft_link *link, const struct weft_landing *landing);
+
+#endif /* WEFT_RDMA_LINK_H */

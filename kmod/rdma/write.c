@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Blocks that this node has for others, see write.h. */
+#include <linux/skbuff.h>
+#include <linux/slab.h>
+
+#include "base/stats.h"
+#include "net/contents.h"
+#include "net/encode.h"
+#include "net/node.h"
+#include "rdma/link.h"
+#include "rdma/write.h"
+
+/**
+ * struct requests - what the card is asked for, for a block
+ * @sge: the pages
+ * @write: as few as can be
+ * @message: LANDED
+ * @landed: it
+ */
+struct requests {
+	struct ib_sge sge[WEFT_STRIP_PAGES];
+	struct ib_rdma_wr write[WEFT_STRIP_PAGES];
+	struct ib_sge message;
+	struct ib_send_wr landed;
+};
+
+/**
+ * struct write - a block that is under way
+ * @list: in @link->writes
+ * @link: by which
+ * @done: tells that LANDED, and so all of it, has arrived
+ * @part: tells that a part of it has not
+ * @contents: the block, with a reference
+ * @landed: the message
+ * @landed_dma: the device's address of it; @n_sg: so it is mapped
+ * @n_sg: pages
+ * @work: requests
+ * @since: jiffies
+ * @sg: the pages
+ * @requests: too large for a stack
+ */
+struct write {
+	struct list_head list;
+	struct weft_link *link;
+	struct ib_cqe done;
+	struct ib_cqe part;
+	struct weft_contents *contents;
+	struct sk_buff *landed;
+	u64 landed_dma;
+	u32 n_sg;
+	u32 work;
+	unsigned long since;
+	struct scatterlist sg[WEFT_STRIP_PAGES];
+	struct requests requests;
+};
+
+/* It is not under way any more, and in no list. */
+static void free_write(struct write *w)
+{
+	struct ib_device *device = w->link->card->device;
+
+	if (w->n_sg) {
+		ib_dma_unmap_sg(device, w->sg, w->n_sg, DMA_TO_DEVICE);
+		ib_dma_unmap_single(device, w->landed_dma, w->landed->len, DMA_TO_DEVICE);
+	}
+	kfree_skb(w->landed);
+	w->contents->put(w->contents);
+	kfree(w);
+}
+
+/* With the lock. */
+static void is_over(struct write *w)
+{
+	list_del(&w->list);
+	w->link->busy -= w->work;
+	w->link->card->busy -= w->work;
+}
+
+static void part_is_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct write *w = container_of(wc->wr_cqe, struct write, part);
+	struct weft_card *card = w->link->card;
+
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	spin_lock_bh(&card->lock);
+	weft_link_break(w->link);
+	spin_unlock_bh(&card->lock);
+}
+
+static void is_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct write *w = container_of(wc->wr_cqe, struct write, done);
+	struct weft_card *card = w->link->card;
+
+	spin_lock_bh(&card->lock);
+	is_over(w);
+	if (wc->status == IB_WC_SUCCESS)
+		w->link->failures = 0;
+	else
+		weft_link_break(w->link);
+	spin_unlock_bh(&card->lock);
+	if (wc->status == IB_WC_SUCCESS)
+		weft_stat_inc(&card->node->counters, WEFT_STAT_BLOCKS_LANDED_OUT);
+	free_write(w);
+}
+
+/* --- making one ---------------------------------------------------------------------- */
+
+/* LANDED as it goes by any way; NULL: there is no memory. */
+static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing *out)
+{
+	struct weft_outgoing landed = { .to = out->to, .msg = out->msg };
+	struct sk_buff_head queue;
+
+	landed.msg.type = WEFT_MSG_LANDED;
+	landed.msg.size = out->contents->size;
+	__skb_queue_head_init(&queue);
+	weft_encode(node, &landed, &queue);
+	return __skb_dequeue(&queue);
+}
+
+static bool map(struct write *w)
+{
+	struct ib_device *device = w->link->card->device;
+	u32 i, n = w->contents->size >> PAGE_SHIFT;
+
+	sg_init_table(w->sg, n);
+	for (i = 0; i < n; i++)
+		sg_set_page(&w->sg[i], w->contents->pages[i], PAGE_SIZE, 0);
+	if (!ib_dma_map_sg(device, w->sg, n, DMA_TO_DEVICE))
+		return false;
+	w->landed_dma = ib_dma_map_single(device, w->landed->data, w->landed->len,
+					  DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(device, w->landed_dma)) {
+		ib_dma_unmap_sg(device, w->sg, n, DMA_TO_DEVICE);
+		return false;
+	}
+	w->n_sg = n;
+	return true;
+}
+
+static struct write *make(struct weft_link *link, const struct weft_outgoing *out)
+{
+	struct write *w = kzalloc(sizeof(*w), GFP_ATOMIC);
+
+	if (!w)
+		return NULL;
+	w->link = link;
+	w->done.done = is_done;
+	w->part.done = part_is_done;
+	w->landed = encode(link->card->node, out);
+	w->contents = out->contents;
+	w->contents->get(w->contents);
+	if (w->landed && map(w))
+		return w;
+	free_write(w);
+	return NULL;
+}
+
+/* Return: the first of them; @w->work is how many there are. */
+static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *landing)
+{
+	struct requests *r = &w->requests;
+	struct weft_card *card = w->link->card;
+	u32 lkey = card->pd->local_dma_lkey, at = 0, left = w->contents->size, n = 0;
+	struct scatterlist *sg = w->sg;
+	struct ib_rdma_wr *write = NULL;
+
+	/* pieces that a mapping has joined are fewer than there are pages */
+	for (; left; sg = sg_next(sg), n++) {
+		if (n % card->sges == 0) {
+			write = &r->write[w->work++];
+			*write = (struct ib_rdma_wr){
+				.wr = { .wr_cqe = &w->part, .opcode = IB_WR_RDMA_WRITE,
+					.sg_list = &r->sge[n], .next = &write[1].wr },
+				.remote_addr = landing->addr + at, .rkey = landing->key,
+			};
+		}
+		r->sge[n] = (struct ib_sge){
+			.addr = sg_dma_address(sg), .length = sg_dma_len(sg), .lkey = lkey,
+		};
+		write->wr.num_sge++;
+		at += sg_dma_len(sg);
+		left -= sg_dma_len(sg);
+	}
+	write->wr.next = &r->landed;
+	r->message = (struct ib_sge){
+		.addr = w->landed_dma, .length = w->landed->len, .lkey = lkey,
+	};
+	r->landed = (struct ib_send_wr){
+		.wr_cqe = &w->done, .opcode = IB_WR_SEND_WITH_INV,
+		.send_flags = IB_SEND_SIGNALED, .sg_list = &r->message, .num_sge = 1,
+		.ex.invalidate_rkey = landing->key,
+	};
+	w->work++;
+	return &r->write[0].wr;
+}
+
+/* --- sending -------------------------------------------------------------------------- */
+
+/* With the lock.  Return: false: it does not go this way. */
+static bool post(struct weft_link *link, const struct weft_outgoing *out)
+{
+	const struct weft_landing *landing = &out->landing;
+	struct ib_send_wr *first;
+	const struct ib_send_wr *bad;
+	struct write *w;
+
+	lockdep_assert_held(&link->card->lock);
+	w = make(link, out);
+	if (!w)
+		return false;
+	first = ask_for(w, landing);
+	weft_link_use(link, landing);
+	w->since = jiffies;
+	list_add_tail(&w->list, &link->writes);
+	link->busy += w->work;
+	link->card->busy += w->work;
+	bad = first;
+	if (ib_post_send(link->id->qp, first, &bad)) {
+		/* a part may be under way: it ends with the connection, and then w is freed */
+		weft_link_break(link);
+		if (bad == first)
+			return false;
+	}
+	return true;
+}
+
+bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
+{
+	struct weft_node *node = card->node;
+	const struct weft_contents *contents = out->contents;
+	struct weft_link *link = &card->links[out->to];
+	bool sent, outdated = false;
+	u32 len;
+
+	if (!contents || !out->landing.key || !out->frozen ||
+	    contents->size > WEFT_STRIP_PAGES * PAGE_SIZE)
+		return false;
+	spin_lock_bh(&card->lock);
+	sent = weft_link_ready(link, WEFT_STRIP_PAGES + 1) &&
+	       !weft_link_used(link, &out->landing);
+	if (sent) {
+		outdated = !weft_contents_are(contents, out->generation);
+		sent = outdated || post(link, out);
+	}
+	spin_unlock_bh(&card->lock);
+	if (outdated) {
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OUTDATED);
+	} else if (sent) {
+		len = WEFT_WIRE_HDR_LEN + weft_wire_trailer(&node->key);
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_SENT);
+		weft_stat_add(&node->counters, WEFT_STAT_MSG_SENT_BYTES, len);
+	}
+	return sent;
+}
+
+bool weft_write_stuck(struct weft_link *link)
+{
+	const struct write *w;
+
+	lockdep_assert_held(&link->card->lock);
+	w = list_first_entry_or_null(&link->writes, struct write, list);
+	return w && time_after(jiffies, w->since + msecs_to_jiffies(WEFT_STUCK_MS));
+}
+
+void weft_write_drop_all(struct weft_link *link)
+{
+	struct weft_card *card = link->card;
+	struct write *w;
+
+	for (;;) {
+		spin_lock_bh(&card->lock);
+		w = list_first_entry_or_null(&link->writes, struct write, list);
+		if (w)
+			is_over(w);
+		spin_unlock_bh(&card->lock);
+		if (!w)
+			return;
+		free_write(w);
+	}
+}

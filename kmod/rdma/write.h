@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Blocks that this node has for others: the card reads the pages where they are and writes
+ * them to where they may land, and behind that sends LANDED, which takes back the key.  The
+ * block is held until the card says that it is done.
+ */
+#ifndef WEFT_RDMA_WRITE_H
+#define WEFT_RDMA_WRITE_H
+
+#include "rdma/card.h"
+
+/* weft_transport.send(): false: by another way. */
+bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out);
+
+/* Does the card take too long for something?  With the lock. */
+bool weft_write_stuck(struct weft_link *link);
+
+/* What the card was not given in full, as its queue was broken.  The queue is gone. */
+void weft_write_drop_all(struct weft_link *link);
+
+#endif /* WEFT_RDMA_WRITE_H */
