@@ -44,7 +44,8 @@ static const char *cannot(const struct weft_card *card)
 		return "the device cannot take back keys";
 	if (device->attrs.max_fast_reg_page_list_len < WEFT_STRIP_PAGES)
 		return "the device cannot register enough pages at a time";
-	if (device->attrs.max_cqe < COMPLETIONS || device->attrs.max_srq_wr < WEFT_INBOXES)
+	if (device->attrs.max_cqe < COMPLETIONS || device->attrs.max_srq_wr < WEFT_INBOXES ||
+	    device->attrs.max_qp_wr <= WEFT_LINK_WORK)
 		return "the device has too short queues";
 	return NULL;
 }

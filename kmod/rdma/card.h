@@ -37,9 +37,12 @@
 #define WEFT_STRIP_PAGES	16
 /* Blocks that may land at a time; for more there is no pad. */
 #define WEFT_STRIPS		256
-/* Requests of a connection that are not done, and of all of them. */
-#define WEFT_LINK_WORK		128
-#define WEFT_CARD_WORK		1024
+/*
+ * Requests of a connection that are not done, two for a block: as much as a peer can have
+ * landings for; and of all of them.
+ */
+#define WEFT_LINK_WORK		(2 * WEFT_STRIPS)
+#define WEFT_CARD_WORK		2048
 /* Landings of a peer that were used, which are remembered. */
 #define WEFT_LINK_RECENT	64
 /* Buffers for what others send: a LANDED for each strip, and some that are wrong. */

@@ -199,6 +199,12 @@ static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *la
 
 /* --- sending -------------------------------------------------------------------------- */
 
+/* Requests that it takes, at most.  With the lock, of a card that is up. */
+static u32 work(const struct weft_card *card, const struct weft_contents *contents)
+{
+	return card->up ? DIV_ROUND_UP(contents->size >> PAGE_SHIFT, card->sges) + 1 : 0;
+}
+
 /* With the lock.  Return: false: it does not go this way. */
 static bool post(struct weft_link *link, const struct weft_outgoing *out)
 {
@@ -239,7 +245,7 @@ bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
 	    contents->size > WEFT_STRIP_PAGES * PAGE_SIZE)
 		return false;
 	spin_lock_bh(&card->lock);
-	sent = weft_link_ready(link, WEFT_STRIP_PAGES + 1) &&
+	sent = weft_link_ready(link, work(card, contents)) &&
 	       !weft_link_used(link, &out->landing);
 	if (sent) {
 		outdated = !weft_contents_are(contents, out->generation);
