@@ -2,6 +2,7 @@
 /* Loading of the kernel module by libkmod, see module.h. */
 #include "module.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <libkmod.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 #include "fail.h"
 
-#define MODULE	"weft"
+#define MODULE		"weft"
+#define RDMA_MODULE	"weft_rdma"
 
 static int explain(int err)
 {
@@ -62,6 +64,37 @@ int module_load(void)
 	if (err > 0)	/* held back by modprobe's configuration */
 		err = -EPERM;
 	return err ? explain(err) : 0;
+}
+
+static bool has_device(void)
+{
+	DIR *dir = opendir("/sys/class/infiniband");
+	const struct dirent *e;
+	bool any = false;
+
+	while (dir && !any && (e = readdir(dir)))
+		any = e->d_name[0] != '.';
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
+void module_load_rdma(void)
+{
+	struct kmod_module *module;
+	struct kmod_ctx *ctx;
+
+	if (!has_device())
+		return;
+	ctx = kmod_new(NULL, NULL);
+	if (!ctx)
+		return;
+	if (!kmod_module_new_from_name(ctx, RDMA_MODULE, &module)) {
+		(void)kmod_module_probe_insert_module(module, KMOD_PROBE_APPLY_BLACKLIST, NULL,
+						      NULL, NULL, NULL);
+		kmod_module_unref(module);
+	}
+	kmod_unref(ctx);
 }
 
 bool module_is_loaded(void)

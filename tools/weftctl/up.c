@@ -8,6 +8,7 @@
 #include "fail.h"
 #include "kernel.h"
 #include "keyfile.h"
+#include "module.h"
 #include "mounting.h"
 #include "tools/common/json.h"
 #include "weftctl.h"
@@ -244,6 +245,8 @@ static int set_up(struct settings *s)
 		rc = kernel_open(true);
 	if (!rc)
 		rc = kernel_config_set(&s->config);
+	if (!rc)
+		module_load_rdma();
 	if (rc || !setting_given(s, SETTING_MOUNT))
 		return rc;
 	rc = mounting_mount(s);
