@@ -154,7 +154,7 @@
  *
  *   RACK	of which rack
  *
- * One message a member: ID and ADDRESS, and the flags that hold for it.
+ * One message a member: ID and ADDRESS, the flags that hold for it, WHY_UDP.
  *
  *
  * NODE_FENCE: a node is to be taken for dead (dump)
@@ -435,6 +435,9 @@ enum weft_a_counter {
  * @WEFT_A_PEER_SELF: flag, it is this node
  * @WEFT_A_PEER_JOINED: flag, a node that is a member now
  * @WEFT_A_PEER_RACK: u32, number of the rack; in the request only
+ * @WEFT_A_PEER_RDMA: flag, data goes to it by RDMA
+ * @WEFT_A_PEER_WHY_UDP: string, why it does not, a sentence; only while the module for RDMA
+ *	is loaded
  */
 enum weft_a_peer {
 	WEFT_A_PEER_ID = 1,
@@ -442,6 +445,8 @@ enum weft_a_peer {
 	WEFT_A_PEER_SELF,
 	WEFT_A_PEER_JOINED,
 	WEFT_A_PEER_RACK,
+	WEFT_A_PEER_RDMA,
+	WEFT_A_PEER_WHY_UDP,
 
 	__WEFT_A_PEER_MAX,
 	WEFT_A_PEER_MAX = __WEFT_A_PEER_MAX - 1

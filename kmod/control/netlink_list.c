@@ -19,6 +19,7 @@
 #include "control/netlink_list.h"
 #include "fs/rack.h"
 #include "net/peer.h"
+#include "net/plug.h"
 #include "net/rpc.h"
 #include "weft_netlink.h"
 
@@ -353,6 +354,17 @@ int weft_genl_peer_start(struct netlink_callback *cb)
 	return 0;
 }
 
+/* Which way data goes there, if there is more than one. */
+static int weft_genl_put_way(struct sk_buff *skb, struct netlink_callback *cb, u32 id)
+{
+	char why[64];
+
+	if (!weft_plug_why(&weft_genl_list_rack(cb)->node, id, why, sizeof(why)))
+		return 0;
+	return *why ? nla_put_string(skb, WEFT_A_PEER_WHY_UDP, why) :
+		      nla_put_flag(skb, WEFT_A_PEER_RDMA);
+}
+
 static int weft_genl_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 			      const struct weft_genl_peers *p,
 			      const struct weft_peer_info *peer)
@@ -365,7 +377,8 @@ static int weft_genl_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 	    nla_put_in_addr(skb, WEFT_A_PEER_ADDRESS, peer->addr) ||
 	    (peer->id == p->self && nla_put_flag(skb, WEFT_A_PEER_SELF)) ||
 	    ((weft_node_bit(peer->id) & p->members) &&
-	     nla_put_flag(skb, WEFT_A_PEER_JOINED))) {
+	     nla_put_flag(skb, WEFT_A_PEER_JOINED)) ||
+	    (peer->id != p->self && weft_genl_put_way(skb, cb, peer->id))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}

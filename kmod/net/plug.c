@@ -105,6 +105,22 @@ static bool plug_send(struct weft_node *node, const struct weft_outgoing *out)
 	return sent;
 }
 
+bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
+{
+	const struct weft_transport *transport;
+	const char *text = NULL;
+
+	rcu_read_lock();
+	/* pairs with the synchronize_rcu() of weft_plug_unregister() */
+	transport = rcu_dereference(plugged);
+	if (transport)
+		text = transport->why(node, to);
+	/* the sentence is the module's */
+	strscpy(why, text ?: "", size);
+	rcu_read_unlock();
+	return transport;
+}
+
 const struct weft_transport weft_plug = {
 	.name = "plug",
 	.open = plug_open,

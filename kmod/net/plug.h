@@ -13,6 +13,15 @@
 extern const struct weft_transport weft_plug;
 
 /**
+ * weft_plug_why() - why data goes another way to a member than by what was brought
+ * @why: receives it, a sentence, if there is something: it is copied
+ * @size: bytes of @why; it is "" if data goes by it
+ *
+ * Process context.  Return: false: nothing was brought.
+ */
+bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size);
+
+/**
  * weft_plug_register() - here is one
  * @transport: it is opened for the nodes that are up, and for each that comes up.  Whether it
  *	can be is its own business: a node comes up without it, too

@@ -30,6 +30,8 @@ struct weft_pad;
  * @pad: a landing pad for a block (pad.h), for a request that is about to go to its home, a
  *	member.  @contents come with a reference, which becomes the pad's.  Any context, any
  *	lock.  Return: NULL: not now.  NULL for a transport that never has any
+ * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process
+ *	context.  NULL for a transport that nobody asks
  * @send: encodes a message and sends it, or drops and counts it; @out stays the caller's.
  *	Any context but hard interrupts, also while it is being closed; no spinlock of ours
  *	held.  Return: false, and nothing done, if it does not lead to the member
@@ -41,6 +43,7 @@ struct weft_transport {
 	void (*close)(struct weft_node *node);
 	struct weft_pad *(*pad)(struct weft_node *node, u32 home,
 				struct weft_contents *contents);
+	const char *(*why)(struct weft_node *node, u32 to);
 	bool (*send)(struct weft_node *node, const struct weft_outgoing *out);
 };
 

@@ -145,6 +145,7 @@ enum weft_link_state {
  * @since: when it got into this state, jiffies
  * @next_try: not before, jiffies
  * @failures: in a row
+ * @why: the last one, a sentence; NULL: there was none
  * @recent: landings that were written to
  * @used: how many ever were
  */
@@ -163,6 +164,7 @@ struct weft_link {
 	unsigned long since;
 	unsigned long next_try;
 	u32 failures;
+	const char *why;
 	struct weft_landing recent[WEFT_LINK_RECENT];
 	u32 used;
 };
@@ -191,7 +193,7 @@ struct weft_inbox_buffer {
  * @up: there is a device, and all that is made of it
  * @gone: the device is going
  * @ended: the node goes down
- * @why: there is no device; of the mender
+ * @why: there is no device, a sentence, or NULL.  READ_ONCE, the mender writes it
  * @listener: the node's address; the mender's, as all up to @sges
  * @device: that has it
  * @pd: protection domain

@@ -17,6 +17,11 @@
 #define RETRIES		7
 #define RNR_RETRIES	6
 
+#define NO_ANSWER	"it does not answer: it may have no RDMA"
+#define NO_WAY		"the device finds no way to it"
+#define NO_QUEUE	"the device makes no connection"
+#define NO_MEMORY	"there is no memory for a connection"
+
 /**
  * struct caller - who wants a connection
  * @list: in card->callers
@@ -41,17 +46,31 @@ static void set_state(struct weft_link *link, enum weft_link_state state)
 {
 	lockdep_assert_held(&link->card->lock);
 	link->card->n_up += (state == WEFT_LINK_UP) - (link->state == WEFT_LINK_UP);
+	if (state == WEFT_LINK_UP)
+		link->why = NULL;
 	link->state = state;
 	link->since = jiffies;
 }
 
-void weft_link_break(struct weft_link *link)
+void weft_link_break(struct weft_link *link, const char *why)
 {
 	lockdep_assert_held(&link->card->lock);
 	if (link->state == WEFT_LINK_NONE || link->state == WEFT_LINK_BROKEN)
 		return;
 	set_state(link, WEFT_LINK_BROKEN);
+	link->why = why;
 	weft_card_wake(link->card);
+}
+
+const char *weft_link_why(const struct weft_link *link)
+{
+	lockdep_assert_held(&link->card->lock);
+	if (link->state == WEFT_LINK_UP)
+		return NULL;
+	if (link->why)
+		return link->why;
+	return link->state == WEFT_LINK_NONE ? "there was nothing for it yet" :
+					       "the connection is being made";
 }
 
 /* --- what goes by it -------------------------------------------------------------------- */
@@ -156,8 +175,18 @@ static void note(struct weft_link *link, const struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		return;
+	case RDMA_CM_EVENT_REJECTED:
+		weft_link_break(link, "it refuses to be connected to");
+		return;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		weft_link_break(link, "it has ended the connection");
+		return;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		weft_link_break(link, NO_WAY);
+		return;
 	default:
-		weft_link_break(link);
+		weft_link_break(link, NO_ANSWER);
 		return;
 	}
 	if (link->state != at)
@@ -204,8 +233,8 @@ static unsigned int pause_ms(const struct weft_link *link)
 	return min_t(u32, AGAIN_MS << min_t(u32, link->failures, 10), AGAIN_MAX_MS);
 }
 
-/* @failed: it is tried again, but not too soon. */
-static void end(struct weft_link *link, bool failed)
+/* @why: it has failed, and is tried again, but not too soon; NULL: it has not. */
+static void end(struct weft_link *link, const char *why)
 {
 	struct weft_card *card = link->card;
 	struct rdma_cm_id *id;
@@ -218,7 +247,8 @@ static void end(struct weft_link *link, bool failed)
 	link->wanted = false;
 	link->said_len = 0;
 	link->used = 0;
-	if (failed) {
+	if (why) {
+		link->why = why;
 		link->next_try = jiffies + msecs_to_jiffies(pause_ms(link));
 		link->failures++;
 	}
@@ -272,12 +302,12 @@ static void begin(struct weft_link *link)
 	struct rdma_cm_id *id;
 
 	if (!addr) {
-		end(link, true);
+		end(link, "its address is not known");
 		return;
 	}
 	id = rdma_create_id(card->net, weft_link_event, card, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id)) {
-		end(link, true);
+		end(link, NO_MEMORY);
 		return;
 	}
 	spin_lock_bh(&card->lock);
@@ -287,7 +317,7 @@ static void begin(struct weft_link *link)
 	spin_unlock_bh(&card->lock);
 	if (rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&other,
 			      RESOLVE_MS))
-		end(link, true);
+		end(link, NO_WAY);
 }
 
 static void call(struct weft_link *link)
@@ -298,7 +328,7 @@ static void call(struct weft_link *link)
 
 	set_parameters(card, link->peer, link->id, said, &param);
 	if (make_queue(card, link->id) || rdma_connect(link->id, &param))
-		end(link, true);
+		end(link, NO_QUEUE);
 }
 
 static void answered(struct weft_link *link)
@@ -310,7 +340,7 @@ static void answered(struct weft_link *link)
 	why = weft_greet_check(card->node, link->said, link->said_len, link->addr, &peer);
 	if (why) {
 		pr_info_ratelimited("weft_rdma: member %u is not spoken to: %s\n", peer, why);
-		end(link, true);
+		end(link, why);
 		return;
 	}
 	spin_lock_bh(&card->lock);
@@ -334,7 +364,7 @@ static void step(struct weft_link *link, enum weft_link_state state)
 		if (state == WEFT_LINK_ROUTE)
 			call(link);
 		else if (rdma_resolve_route(link->id, RESOLVE_MS))
-			end(link, true);
+			end(link, NO_WAY);
 		break;
 	case WEFT_LINK_CALLING:
 		answered(link);
@@ -358,7 +388,7 @@ static void mend_one(struct weft_link *link)
 
 	spin_lock_bh(&card->lock);
 	if (link->state == WEFT_LINK_UP && weft_write_stuck(link))
-		weft_link_break(link);
+		weft_link_break(link, "it takes too long for what is sent to it");
 	state = link->state;
 	heard = link->heard;
 	link->heard = false;
@@ -368,8 +398,10 @@ static void mend_one(struct weft_link *link)
 	moved = state != WEFT_LINK_NONE &&
 		link->addr != weft_peer_addr(&card->node->peers, link->peer);
 	spin_unlock_bh(&card->lock);
-	if (state == WEFT_LINK_BROKEN || late || moved)
-		end(link, true);
+	if (state == WEFT_LINK_BROKEN)
+		end(link, link->why);
+	else if (late || moved)
+		end(link, NO_ANSWER);
 	else if (state == WEFT_LINK_NONE && wanted)
 		begin(link);
 	else if (heard)
@@ -422,14 +454,14 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 	if (ours_goes_on(link))
 		return "this node connects to it";
 	/* the one before may be dead without our knowing */
-	end(link, false);
+	end(link, NULL);
 	spin_lock_bh(&card->lock);
 	link->id = caller->id;
 	link->addr = addr;
 	set_state(link, WEFT_LINK_ACCEPTED);
 	spin_unlock_bh(&card->lock);
 	if (accept(card, caller->id, peer))
-		end(link, true);
+		end(link, NO_QUEUE);
 	/* whatever becomes of it, the id is the link's */
 	caller->id = NULL;
 	return NULL;
@@ -483,8 +515,9 @@ void weft_link_end_all(struct weft_card *card)
 		kfree(caller);
 	}
 	for (i = 0; i < ARRAY_SIZE(card->links); i++) {
-		end(&card->links[i], false);
+		end(&card->links[i], NULL);
 		card->links[i].failures = 0;
+		card->links[i].why = NULL;
 	}
 }
 

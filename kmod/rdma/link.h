@@ -30,8 +30,11 @@ void weft_link_end_all(struct weft_card *card);
 /* When the mender is to look again, jiffies from now.  With the lock. */
 unsigned long weft_link_next(const struct weft_card *card);
 
-/* It is not to be used any more.  With the lock. */
-void weft_link_break(struct weft_link *link);
+/* It is not to be used any more, for a reason that is a sentence.  With the lock. */
+void weft_link_break(struct weft_link *link, const char *why);
+
+/* NULL: it is up; else why data does not go by it.  With the lock. */
+const char *weft_link_why(const struct weft_link *link);
 
 /**
  * weft_link_ready() - can a block go by it?

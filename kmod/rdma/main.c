@@ -8,6 +8,7 @@
 #include "net/config.h"
 #include "net/node.h"
 #include "net/plug.h"
+#include "rdma/link.h"
 #include "rdma/mend.h"
 #include "rdma/strip.h"
 #include "rdma/write.h"
@@ -52,11 +53,29 @@ static bool card_send(struct weft_node *node, const struct weft_outgoing *out)
 	return card && weft_write_send(card, out);
 }
 
+static const char *card_why(struct weft_node *node, u32 to)
+{
+	/* RCU; pairs with the synchronize_rcu() of card_close() */
+	struct weft_card *card = rcu_dereference(node->card);
+	const char *why = NULL;
+
+	if (!card)
+		return "the node is not up";
+	spin_lock_bh(&card->lock);
+	if (card->up)
+		why = weft_link_why(&card->links[to]);
+	else
+		why = READ_ONCE(card->why) ?: "the device is being looked for";
+	spin_unlock_bh(&card->lock);
+	return why;
+}
+
 static const struct weft_transport transport = {
 	.name = "rdma",
 	.open = card_open,
 	.close = card_close,
 	.pad = card_pad,
+	.why = card_why,
 	.send = card_send,
 };
 

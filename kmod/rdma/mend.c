@@ -77,10 +77,10 @@ static void try_to_listen(struct weft_card *card)
 		unlisten(card);
 		if (card->why != why)
 			pr_info("weft_rdma: data of %pI4 goes by UDP: %s\n", &card->addr, why);
-		card->why = why;
+		WRITE_ONCE(card->why, why);
 		return;
 	}
-	card->why = NULL;
+	WRITE_ONCE(card->why, NULL);
 	weft_strip_equip(card);
 	spin_lock_bh(&card->lock);
 	card->up = true;

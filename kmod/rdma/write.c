@@ -10,6 +10,8 @@
 #include "rdma/link.h"
 #include "rdma/write.h"
 
+#define BROKEN	"a block could not be written to it"
+
 /**
  * struct requests - what the card is asked for, for a block
  * @sge: the pages
@@ -84,7 +86,7 @@ static void part_is_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_SUCCESS)
 		return;
 	spin_lock_bh(&card->lock);
-	weft_link_break(w->link);
+	weft_link_break(w->link, BROKEN);
 	spin_unlock_bh(&card->lock);
 }
 
@@ -98,7 +100,7 @@ static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_SUCCESS)
 		w->link->failures = 0;
 	else
-		weft_link_break(w->link);
+		weft_link_break(w->link, BROKEN);
 	spin_unlock_bh(&card->lock);
 	if (wc->status == IB_WC_SUCCESS)
 		weft_stat_inc(&card->node->counters, WEFT_STAT_BLOCKS_LANDED_OUT);
@@ -226,7 +228,7 @@ static bool post(struct weft_link *link, const struct weft_outgoing *out)
 	bad = first;
 	if (ib_post_send(link->id->qp, first, &bad)) {
 		/* a part may be under way: it ends with the connection, and then w is freed */
-		weft_link_break(link);
+		weft_link_break(link, BROKEN);
 		if (bad == first)
 			return false;
 	}

@@ -122,8 +122,8 @@ check "tunables" has '"timeout_ms":100,"hold_us":0,'
 check "members" has '"members":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32]'
 check "big numbers" has '"cache":{"lines":1099511627776,"bytes":4503599627370496,"max_bytes":18446744073709551615}'
 check "48 peers" [ "$(grep -o '"kind":' "$dir/out" | wc -l)" = 48 ]
-check "this one" has '{"id":32,"kind":"node","address":"10.0.0.32","self":true,"joined":true}'
-check "memory blades" has '{"id":48,"kind":"memory","address":"10.0.0.48","self":false,"joined":false}'
+check "this one" has '{"id":32,"kind":"node","address":"10.0.0.32","self":true,"joined":true,"rdma":false}'
+check "memory blades" has '{"id":48,"kind":"memory","address":"10.0.0.48","self":false,"joined":false,"rdma":false}'
 ctl up --node 1 --interface lo --homes 10.0.0.1 --rack 4294967295
 check "up twice" says "the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"
 ctl set --timeout 3600

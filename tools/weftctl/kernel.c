@@ -245,6 +245,11 @@ static int take_peer(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	peer->address = attr_address(attrs[WEFT_A_PEER_ADDRESS]);
 	peer->self = attrs[WEFT_A_PEER_SELF];
 	peer->joined = attrs[WEFT_A_PEER_JOINED];
+	peer->rdma = attrs[WEFT_A_PEER_RDMA];
+	peer->why_udp[0] = 0;
+	if (attrs[WEFT_A_PEER_WHY_UDP])
+		snprintf(peer->why_udp, sizeof(peer->why_udp), "%s",
+			 nla_get_string(attrs[WEFT_A_PEER_WHY_UDP]));
 	p->len++;
 	return 0;
 }

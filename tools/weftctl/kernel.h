@@ -142,12 +142,16 @@ struct hists {
  * @address: its own
  * @self: this node
  * @joined: a node that is a member now
+ * @rdma: data goes to it by RDMA
+ * @why_udp: why not, "" if there is nothing to be said of that
  */
 struct peer {
 	uint32_t id;
 	struct in_addr address;
 	bool self;
 	bool joined;
+	bool rdma;
+	char why_udp[64];
 };
 
 #define PEERS_MAX	48

@@ -127,6 +127,9 @@ static void print_json(const struct view *v)
 			json_string(&j, "address", address(p->address));
 			json_bool(&j, "self", p->self);
 			json_bool(&j, "joined", p->joined);
+			json_bool(&j, "rdma", p->rdma);
+			if (*p->why_udp)
+				json_string(&j, "why_udp", p->why_udp);
 			json_close(&j);
 		}
 		json_close(&j);
@@ -169,6 +172,10 @@ static void print_peers(const struct peers *peers)
 
 		printf("  %-12s %2u  %-*s%s\n", i ? "" : "members", p->id,
 		       *note ? 16 : 0, address(p->address), note);
+		if (p->rdma)
+			printf("  %-12s     data by RDMA\n", "");
+		else if (*p->why_udp)
+			printf("  %-12s     data by UDP: %s\n", "", p->why_udp);
 	}
 }
 
