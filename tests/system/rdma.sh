@@ -1,0 +1,212 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Data by RDMA, in a rack of three nodes and a blade that all have a device:
+#
+#	node1 node2 node3 mem1, each with rxe0 -- switch
+#
+# Most blocks land, with the right contents; with frames that are lost, repeated and in
+# another order the history of what programs did is right, and no program gets SIGBUS; so it
+# is while devices, and the module, come and go, and blocks land again afterwards. A node
+# without a device is spoken to by UDP.
+#
+#	tests/system/rdma.sh
+#
+# In a rack of user-mode kernels, for which RDMA is compiled if need be. Environment: BUILD;
+# WEFT_RDMA_ROUNDS, how often devices come and go (3); WEFT_RDMA_OPS, accesses of a run (150000).
+
+# shellcheck disable=SC2317,SC2329  # functions are called by check
+set -u -o pipefail
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/system/common.sh
+. tests/system/common.sh
+
+ROUNDS=${WEFT_RDMA_ROUNDS:-3}
+OPS=${WEFT_RDMA_OPS:-150000}
+THREADS=2		# on each node
+PAGES=64		# that they work on
+BYTES=2000000		# of the file that is read
+RUN_LIMIT=$((200 * SCALE))	# seconds for one run
+LOGS=/run/rdma-logs	# in the guests
+
+# --- Files ------------------------------------------------------------------------
+
+# same_everywhere NAME: node1 makes a file, the others read it, and node1 what they wrote over.
+same_everywhere()
+{
+	local sum node
+
+	sum=$(on node1 sh -c "head -c $BYTES /dev/urandom >/weft/$1 && sha1sum </weft/$1") ||
+		return 1
+	for node in node2 node3 node1; do
+		equal "$sum" "$(on $node sha1sum "/weft/$1" | sed 's/ .*/  -/')" || return 1
+		sum=$(on $node sh -c "head -c $BYTES /dev/urandom >/weft/$1 && sha1sum </weft/$1") ||
+			return 1
+	done
+}
+
+# landed PERCENT: so many of the blocks that came, and were asked for with a landing, landed.
+landed()
+{
+	note "$(grown landings_offered) landings offered, $(grown blocks_landed) used," \
+		"$(grown landings_closed) closed; $(grown blocks_in) blocks came"
+	at_least 100 "$(grown blocks_landed)" &&
+		at_least $(($1 * $(grown blocks_in) / 100)) "$(grown blocks_landed)"
+}
+
+# --- Programs ---------------------------------------------------------------------
+
+# work ACCESSES SECONDS: on the same pages, on all nodes, until one of both is reached.
+work()
+{
+	on_nodes "$RUN_LIMIT" "$BIN/weft-stress" --out "$LOGS" --node %K --nodes %N \
+		--threads $THREADS --pages $PAGES --ops $(($1 / (nodes * THREADS) + 2)) \
+		--burst 64 --seconds "$2" --timeout "$RUN_LIMIT" --seed 1
+}
+
+# judge ACCESSES: so many at least, and what was read can have been.
+judge()
+{
+	rm -rf "$dir/logs"
+	mkdir "$dir/logs" && take "$LOGS" "$dir/logs" &&
+		limited "$RUN_LIMIT" "$BIN/weft-check" --min-ops "$1" --min-foreign $(($1 / 200)) \
+			"$dir"/logs/stress-log.* "$dir"/logs/stress-image.*
+}
+
+# run WHAT ACCESSES SECONDS [COMMAND]: programs work, while COMMAND does something.
+run()
+{
+	local what=$1 rc=0 worker
+
+	remember
+	on nodes rm -rf "$LOGS" && on nodes mkdir "$LOGS" || return 1
+	if [ $# -gt 3 ]; then
+		work "$2" "$3" >"$dir/work" 2>&1 &
+		worker=$!
+		check "$what: $4" "$4"
+		wait $worker || rc=1
+	else
+		work "$2" "$3" >"$dir/work" 2>&1 || rc=1
+	fi
+	look
+	check "$what: no program has failed" shown $rc "$dir/work"
+	# What ends after a time has done what it could.
+	check "$what: the history is right" judge $(($# > 3 ? $2 / 100 : $2))
+	note "$what: $(grown blocks_landed) of $(grown blocks_in) blocks landed," \
+		"$(grown landings_closed) landings were closed," \
+		"$(grown retransmissions) messages sent again"
+	check "$what: all is taken away" on node1 sh -c 'rm -f /weft/stress-*'
+}
+
+# shown STATUS FILE: it is 0; else the file.
+shown()
+{
+	[ "$1" = 0 ] || tail -n 20 "$2"
+	return "$1"
+}
+
+# --- What comes and goes ----------------------------------------------------------
+
+# device NODE: goes, and after a second comes again.
+device()
+{
+	on "$1" rdma link del rxe0 && sleep 1 &&
+		on "$1" rdma link add rxe0 type rxe netdev eth0 && sleep 2
+}
+
+devices_come_and_go()
+{
+	local i node
+
+	for ((i = 0; i < ROUNDS; i++)); do
+		for node in node1 mem1 node2; do
+			device $node || return 1
+		done
+	done
+}
+
+module_comes_and_goes()
+{
+	local i module
+
+	module=$BUILD/kmod/$(on node3 uname -r)/weft_rdma.ko
+	for ((i = 0; i < ROUNDS; i++)); do
+		on node3 rmmod weft_rdma && sleep 1 && on node3 insmod "$module" &&
+			sleep 2 || return 1
+	done
+}
+
+# said NODE TEXT: the module, in that node's kernel.
+said()
+{
+	on "$1" dmesg | grep -F "weft_rdma: $2"
+}
+
+# lands_again: blocks land at all nodes, with connections that may have to be made first.
+lands_again()
+{
+	remember
+	same_everywhere again || return 1
+	look
+	at_least 100 "$(grown blocks_landed)"
+}
+
+# way NODE MEMBER TEXT: which way data goes to it, as weftctl has it.
+way()
+{
+	on "$1" "$BIN/weftctl" status | grep -A 1 " $2  10[.]87[.]" | grep -F "data by $3"
+}
+
+built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$BIN/weft-stress" \
+	"$BIN/weft-check"
+if ! command -v rdma >/dev/null; then
+	echo "skipped: there is no rdma(8)"
+	exit 77
+fi
+if ! "$BIN/weft-rackio" apart; then
+	echo "skipped: user-mode kernels need to be root, or a system that lets users have namespaces"
+	exit 77
+fi
+begin rdma
+check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
+boot --switch p4 --nodes 3 --rdma all --accel uml
+for node in node1 node2 node3; do
+	check "$node has a device" soon 20 said $node "data of 10.87.0.${node#node} goes by rxe0"
+done
+check "connections are made, contents are the same" same_everywhere first
+remember
+check "contents are the same" same_everywhere second
+look
+check "four of five blocks landed" landed 80
+
+run "clean" "$OPS" "$RUN_LIMIT"
+check "clean: most blocks landed" landed 60
+
+check "1 % of frames are lost" faults loss 0.01
+run "loss" "$OPS" "$RUN_LIMIT"
+check "loss: blocks landed" at_least 100 "$(grown blocks_landed)"
+check "2 %, 2 % come twice, 5 % in another order" faults loss 0.02 dup 0.02 reorder 0.05
+run "faults" "$OPS" "$RUN_LIMIT"
+check "no more faults" faults loss 0 dup 0 reorder 0
+check "frames were lost" at_least 100 "$(wire_counted lost)"
+check "blocks land again" soon 60 lands_again
+
+run "devices" 20000000 $((10 * ROUNDS + 5)) devices_come_and_go
+check "a node has noticed" said node1 "data of 10.87.0.1 goes by UDP: the device is gone"
+check "blocks land again" soon 60 lands_again
+run "module" 20000000 $((3 * ROUNDS + 5)) module_comes_and_goes
+check "blocks land again" soon 60 lands_again
+
+check "weftctl says so" way node1 2 RDMA
+check "node3 has no device any more" on node3 rdma link del rxe0
+remember
+check "contents are the same" same_everywhere third
+look
+check "node3 is spoken to by UDP" equal 0 "$(($(counters node3 |
+	awk '$1 == "node.counters.blocks_landed" { print $2 }') - $(
+	awk '$1 == "node.counters.blocks_landed" { print $2 }' "$dir/before.3")))"
+check "weftctl says why" way node3 33 "UDP: no RDMA device has the node's address"
+check "and at the others" way node1 3 "UDP: "
+check "the others by RDMA" at_least 100 "$(grown blocks_landed)"
+end_rack
+finish
