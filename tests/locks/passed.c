@@ -12,6 +12,7 @@
  */
 #include <signal.h>
 
+#include "tests/common/argument.h"
 #include "tools/common/random.h"
 #include "user.h"
 
@@ -39,11 +40,11 @@ static char *map(const char *path, size_t size, int flags)
 	return p;
 }
 
-static int add(const char *path, const char *seen_path, double seconds, unsigned int pause)
+static int add(const char *path, const char *seen_path, unsigned int seconds, unsigned int pause)
 {
 	uint64_t own[COUNTERS] = { 0 }, random = random_stream(now_ns(), (uint64_t)getpid());
 	volatile uint64_t *seen = (uint64_t *)map(seen_path, NODE_PAGE, O_CREAT);
-	uint64_t end = now_ns() + (uint64_t)(seconds * 1e9), handed = 0, made = 0;
+	uint64_t end = now_ns() + seconds * 1000000000ull, handed = 0, made = 0;
 	char *p = map(path, 2 * NODE_PAGE, 0);
 	uint32_t slot[COUNTERS];
 	struct user user;
@@ -89,7 +90,7 @@ static int print_seen(const char *path)
 int main(int argc, char **argv)
 {
 	if (argc == 6 && !strcmp(argv[1], "add"))
-		return add(argv[2], argv[3], atof(argv[4]), (unsigned int)atoi(argv[5]));
+		return add(argv[2], argv[3], argument_u32(argv[4]), argument_u32(argv[5]));
 	if (argc == 3 && !strcmp(argv[1], "seen"))
 		return print_seen(argv[2]);
 	fputs("usage: locks-passed add FILE SEEN SECONDS PAUSE_US, or seen SEEN\n", stderr);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tests/common/argument.h"
 #include "tests/common/check.h"
 #include "tools/memd/memd.h"
 
@@ -49,7 +50,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (i = 3; i < argc; i++)
-		printf("%llu%c", (unsigned long long)number_at(&m, r, strtoull(argv[i], NULL, 0)),
+		printf("%llu%c", (unsigned long long)number_at(&m, r, argument_u32(argv[i])),
 		       i + 1 < argc ? ' ' : '\n');
 	return 0;
 }

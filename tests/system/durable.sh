@@ -250,6 +250,7 @@ exit(first != (5, 0))' >"$dir/told" 2>&1 </dev/null &
 	done
 	# shellcheck disable=SC2086  # words
 	on mem1 $BLADE end || return 1
+	# shellcheck disable=SC2016  # for the guest's shell
 	on node1 sh -c 'for i in $(seq 100); do cat /weft/table >/dev/null && break; sleep 0.2; done; rm /run/synced'
 	wait $pid && return
 	cat "$dir/told"
