@@ -128,20 +128,22 @@ lags()
 # killed NAME: both at once; what was handed over is at home.
 killed()
 {
-	local had is
+	local had is pid
 
 	adding "$1" 60 || return 1
 	sleep "$((RANDOM % 2)).$((RANDOM % 10))"
 	had=$(seen "$1")
 	rack kill node1 &
+	pid=$!
 	rack kill node2
-	wait $!
+	wait $pid
 	is=$(home "$1") || return 1
 	kill "${adders[@]}" 2>/dev/null
 	wait "${adders[@]}" 2>/dev/null
 	rack boot node1 &
+	pid=$!
 	rack boot node2
-	wait $!
+	wait $pid
 	behind "$had" "$is" || return 0
 	echo "handed over: $had; at home: $is"
 	return 1
