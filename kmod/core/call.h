@@ -20,9 +20,9 @@
 
 /* Operations.  Which fields each uses: in > what the reply fills in. */
 enum weft_call_op {
-	WEFT_CALL_JOIN = 1,	/* node, life, addr > members, list of peers, used: lease */
+	WEFT_CALL_JOIN = 1,	/* node, life, addr > members, list of peers, used: lease, valid */
 	WEFT_CALL_LEAVE,	/* node, life */
-	WEFT_CALL_PEERS,	/* > members, list of peers, used: lease */
+	WEFT_CALL_PEERS,	/* > members, list of peers, used: lease, valid: dead nodes */
 	WEFT_CALL_LOOKUP,	/* name > region and attributes */
 	WEFT_CALL_CREATE,	/* name, valid, mode, uid, gid, block > valid, region, attributes */
 	WEFT_CALL_GETATTR,	/* region > attributes */
@@ -106,7 +106,8 @@ enum weft_call_op {
  * @err: REPLY: 0 or a positive Linux errno; to a JOIN, and without a tag, ENOKEY if only
  *	one of both sides has a key, EKEYREJECTED if they have different ones
  * @node: member that joins or leaves
- * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*; JOIN: WEFT_JOIN_*; RENEW: WEFT_RENEW_*
+ * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*; JOIN: WEFT_JOIN_*; RENEW: WEFT_RENEW_*; REPLY to JOIN and
+ *	PEERS: those of the members that are dead
  * @region: id, 1..WEFT_REGION_MAX; REPLY to STATFS: a number of regions
  * @mode: permission bits
  * @uid: owner

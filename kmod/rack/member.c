@@ -317,14 +317,14 @@ bool weft_member_fence(struct weft_member *m, u32 dead)
 }
 
 /*
- * Who is dead and no member any more is a stranger like others, until it comes again.  An
- * answer to what was asked before it was found dead does not say so.
+ * Who is dead and no member any more is a stranger like others, until it comes again.  What
+ * was asked before somebody was found dead is not answered with that.
  */
-static void take_dead(struct weft_member *m, u32 members, u64 asked)
+static void take_dead(struct weft_member *m, u32 dead, u64 asked)
 {
 	spin_lock(&m->dead_lock);
 	if (asked > m->fenced)
-		WRITE_ONCE(m->node->dead, m->node->dead & members);
+		WRITE_ONCE(m->node->dead, m->node->dead & dead);
 	spin_unlock(&m->dead_lock);
 }
 
@@ -334,7 +334,7 @@ static void take_members(struct weft_member *m, const struct weft_call *reply, u
 
 	weft_peer_learn(&m->node->peers, reply->list, reply->list_len);
 	WRITE_ONCE(m->node->members, reply->members);
-	take_dead(m, reply->members, asked);
+	take_dead(m, reply->members & reply->valid, asked);
 	WRITE_ONCE(m->lease_ms, (u32)min_t(u64, reply->used, U32_MAX));
 	if (changed)
 		tell(m, WEFT_EVENT_MEMBERS, reply->members);

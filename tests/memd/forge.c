@@ -57,10 +57,10 @@ static u16 any_op(void)
 {
 	u16 op;
 
-	/* who joins, and with which life, is up to the test */
+	/* who joins, with which life, and who is taken for dead, is up to the test */
 	do
 		op = (u16)(1 + rig_random(WEFT_CALL_MAX - 1));
-	while (op == WEFT_CALL_JOIN);
+	while (op == WEFT_CALL_JOIN || op == WEFT_CALL_FENCE_NODE);
 	return op;
 }
 
@@ -171,6 +171,7 @@ bool forge_spares(const struct forge *about, const struct forged *f)
 	if (m.type != WEFT_MSG_CALL || weft_call_unpack(&c, m.payload, m.len))
 		return false;
 	return c.region == about->spared || c.op == WEFT_CALL_JOIN ||
+	       c.op == WEFT_CALL_FENCE_NODE ||
 	       (c.name_len == strlen(about->spared_name) &&
 		!memcmp(c.name, about->spared_name, c.name_len));
 }

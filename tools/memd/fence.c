@@ -142,6 +142,8 @@ void fence_node(struct memd *m, u32 id, const char *why)
 	count(m, FENCED);
 	f->dead |= weft_node_bit(id);
 	f->died[id] = m->timers.now;
+	/* who has heard of it must not hear later that it is as alive as before; logged */
+	(void)journal_member(m, id);
 	push_drop(m, (u8)id, 0);
 	ask_all(m);
 }
@@ -237,6 +239,11 @@ void fence_init(struct memd *m)
 
 void fence_start(struct memd *m)
 {
+	u32 id;
+
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		if (m->b->members.by_id[id].dying)
+			fence_node(m, id, "it was being taken out when this blade ended");
 	if (m->b->opt.lease)
 		timer_set(&m->timers, &m->b->fence.watch, look_ms(m));
 }

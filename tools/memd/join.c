@@ -72,6 +72,7 @@ static void fill_in(struct memd *m, struct request *q)
 	members_list(m, members_joined(&m->b->members), &q->reply);
 	q->reply.life = m->b->life;
 	q->reply.used = m->b->opt.lease;
+	q->reply.valid = m->b->fence.dead;
 }
 
 /* --- blades ----------------------------------------------------------------- */
@@ -110,6 +111,7 @@ static void remove_node(struct memd *m, u8 id)
 	struct member *who = &m->b->members.by_id[id];
 
 	who->in = false;
+	who->dying = false;
 	m->b->members.mask &= ~weft_node_bit(id);
 	renew_gone(m, id);
 	fence_left(m, id);

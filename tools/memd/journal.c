@@ -102,6 +102,9 @@ static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
 	return seal(rec, B_POLICY_END, RECORD_POLICY, gen);
 }
 
+#define MEMBER_IN	1u
+#define MEMBER_DEAD	2u	/* others may have heard so, but it is a member still */
+
 static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 {
 	const struct member *who = &m->b->members.by_id[id];
@@ -109,7 +112,7 @@ static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 	put_unaligned_be32(id, rec + B_ID);
 	put_unaligned_be32(who->addr, rec + B_ADDR);
 	put_unaligned_be32(who->life, rec + B_LIFE);
-	rec[B_IN] = who->in;
+	rec[B_IN] = (u8)(who->in ? MEMBER_IN | (fence_is_dead(m, id) ? MEMBER_DEAD : 0) : 0);
 	return seal(rec, B_MEMBER_END, RECORD_MEMBER, gen);
 }
 
@@ -387,6 +390,7 @@ static int load_member(struct memd *m, const u8 *rec, u32 id)
 	who->addr = get_unaligned_be32(rec + B_ADDR);
 	who->life = get_unaligned_be32(rec + B_LIFE);
 	who->in = rec[B_IN];
+	who->dying = rec[B_IN] & MEMBER_DEAD;
 	/* it may be gone: another life of it shall not have to wait */
 	who->heard = 0;
 	ms->mask = who->in ? ms->mask | weft_node_bit(id) :

@@ -27,6 +27,7 @@ struct weft_call;
  * @joining: an answer to its JOIN is under way: the other blades and the switch
  *	hear of it, but nobody else does until they know it
  * @gave_up: has sent LEAVE meanwhile
+ * @dying: others may have heard in a former life of this blade that it is dead
  * @backing: blade: it has a file that its contents are in (only the first blade knows)
  */
 struct member {
@@ -37,6 +38,7 @@ struct member {
 	bool in;
 	bool joining;
 	bool gave_up;
+	bool dying;
 	bool backing;
 };
 
