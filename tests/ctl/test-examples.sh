@@ -36,6 +36,7 @@ BLOCKS='
 	weft_attach.3		1	program
 	weft_rwlock_init.3	1	program
 	weft_rwlock_rdlock.3	1	program
+	weft_rwlock_rdlock.3	2	program
 	weft-switchd.8		1	mem2
 	weft-switchd.8		2	mem2
 	weft-memd.8		1	mem1
@@ -310,7 +311,8 @@ stop()
 program()
 {
 	{
-		printf '#include <%s>\n' err.h fcntl.h stdio.h sys/mman.h unistd.h weft/lock.h
+		printf '#include <%s>\n' err.h errno.h fcntl.h stdio.h string.h sys/mman.h unistd.h \
+			weft/lock.h
 		sed -e "/^EXAMPLE\$/{r $file" -e 'd}'
 	} >"$dir/$1.c"
 	next_command && check "$page: block $n compiles" "$CC" -std=gnu11 -D_GNU_SOURCE -Wall -Wextra \
@@ -392,6 +394,35 @@ EXAMPLE
 	return 0;
 }
 END
+block weft_rwlock_rdlock.3 2
+program mended <<'END'
+struct sums {
+	weft_rwlock_t lock;
+	long sum, part[2];
+};
+
+static long add_up(const struct sums *a)
+{
+	return a->part[0] + a->part[1];
+}
+
+int main(void)
+{
+	int error, fd = open("/weft/sums", O_RDWR | O_CREAT, 0600);
+	struct sums *a;
+
+	if (fd < 0 || ftruncate(fd, 4096))
+		err(1, "/weft/sums");
+	a = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (a == MAP_FAILED)
+		err(1, "mmap");
+EXAMPLE
+	a->part[0]++;
+	a->sum++;
+	printf("sum %ld of %ld\n", a->sum, add_up(a));
+	return weft_rwlock_unlock(&a->lock);
+}
+END
 # Without a name of the file only weft_attach() can find it.
 block weft_attach.3 1
 program attach <<'END'
@@ -432,6 +463,7 @@ check "node 1: account" shows node1 '^100 cents$' "$shared/account"
 check "node 2: account" shows node2 '^200 cents$' "$shared/account"
 check "node 1: counter" shows node1 '^counted to 1$' "$shared/counter"
 check "node 2: counter" shows node2 '^counted to 2$' "$shared/counter"
+check "node 1: mended" shows node1 '^sum 1 of 1$' "$shared/mended"
 check "node 1: attach" shows node1 '^error 0$' "$shared/attach"
 
 # "ssh" is a way into the guests here, where ./count is a program of tests/preload.
