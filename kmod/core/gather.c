@@ -284,16 +284,17 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		}
 		return;
 	}
-	if (l->op == WEFT_OP_GETS && l->poisoned && !(msg->flags & WEFT_F_BUSY)) {
-		overtaken(l, fresh, out);
-		return;
-	}
 	/* those who were lent the line give it back in their own time, see dun() */
 	l->expecting = l->expecting && l->op == WEFT_OP_GETM &&
 		       msg->type == WEFT_MSG_PASSED && msg->holder;
 	/* it has gone round since we gave it away: that was taken */
 	if (l->held)
 		weft_line_release(l, out);
+	if (l->op == WEFT_OP_GETS && l->poisoned && !(msg->flags & WEFT_F_BUSY)) {
+		/* what it asks for then may land where that was */
+		overtaken(l, fresh, out);
+		return;
+	}
 	if (msg->flags & WEFT_F_BUSY) {
 		weft_gather_entry(l, msg);
 		l->downgraded |= !(msg->flags & WEFT_F_LENT);
