@@ -47,6 +47,7 @@ static void move(struct weft_home_line *l, u8 place, u32 fresh,
 	};
 
 	l->place = place;
+	l->orphan = false;
 	l->txn = weft_txn(l->self, fresh);
 	to_switch(l, type[place], out);
 }
@@ -346,7 +347,9 @@ static enum weft_gone block_gone(struct weft_home_line *l, u32 members)
 {
 	if (l->e.lock && has_left(l, members, l->e.lock))
 		l->e.lock = 0;
-	if (l->e.status != WEFT_M || !l->e.copyset || l->e.copyset & members)
+	/* what comes from the switch does not name who is no member */
+	if (l->e.status != WEFT_M || l->e.copyset & members ||
+	    (l->orphan && !l->e.copyset))
 		return WEFT_GONE_NOTHING;
 	/*
 	 * Owned, by nobody: who asks next takes the lock, and with the home's data a version
@@ -354,7 +357,10 @@ static enum weft_gone block_gone(struct weft_home_line *l, u32 members)
 	 */
 	l->e.copyset = 0;
 	/* its transaction may have heard from the owner before it died */
-	return l->e.lock ? WEFT_GONE_LATER : WEFT_GONE_LOST;
+	if (l->e.lock)
+		return WEFT_GONE_LATER;
+	l->orphan = true;
+	return WEFT_GONE_LOST;
 }
 
 enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, u32 fresh,

@@ -30,6 +30,7 @@ enum weft_place {
  * @died: a lock whose holder died, maybe with the lock held: who has it next hears so,
  *	and it stays here until then
  * @died_at: grant of that moment
+ * @orphan: a block that nobody owns since its owner died, and that was told as lost
  * @e: the entry; valid if the line is not in the switch
  * @gen: last known generation of the line's slot
  * @txn: of the ADD, REMOVE or DROP under way
@@ -41,6 +42,7 @@ struct weft_home_line {
 	u8 full;
 	u8 tries;
 	bool died;
+	bool orphan;
 	u32 died_at;
 	struct weft_dir_entry e;
 	u32 gen;

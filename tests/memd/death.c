@@ -275,6 +275,28 @@ static void owner_dies(u32 region)
 	CHECK(fake_is_filled(fake_line(a, region, 0), 4096, 1));
 }
 
+/* What is lost is listed before anybody asks for it. */
+static void unasked(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+	u32 i;
+
+	for (i = 8; i < 12; i++)
+		modify(a, fake_line(a, region, i), 6, 7);
+	get(a, fake_line(a, region, 12), WEFT_S);
+	live_for(50);
+	a->dead = true;
+	wait_swept(b, fenced + 1);
+	CHECK_EQ(count_lost(b, region, 0), 4);
+	for (i = 8; i < 12; i++) {
+		get(b, fake_line(b, region, i), WEFT_S);
+		CHECK(fake_is_filled(fake_line(b, region, i), 4096, 6));
+	}
+	CHECK_EQ(count_lost(b, region, WEFT_LOST_ACCEPT), 4);
+	come_back(a);
+}
+
 /* Only who was lent a block knows of that: it is given up before others read the home's. */
 static void lender_dies(u32 region)
 {
@@ -395,6 +417,7 @@ int main(int argc, char **argv)
 	for (i = 1; i <= 3; i++)
 		CHECK_EQ(fake_open(&fakes[i], region, 4096), 0);
 	owner_dies(region);
+	unasked(region);
 	lender_dies(region);
 	reader_dies(region);
 	holder_dies(region);
