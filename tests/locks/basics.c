@@ -468,6 +468,14 @@ static void dies_untold(struct user *u, uint32_t slot)
 	__atomic_fetch_and(&u->words[slot].word, ~WEFT_WORD_OWNER, __ATOMIC_SEQ_CST);
 }
 
+/* Who has the lock of a writer that died says that all is well again. */
+static void told_and_mends(const struct user *u, uint32_t slot)
+{
+	expect("the word says that a writer died", !!(word(u, slot) & WEFT_WORD_DIED), 1);
+	expect("A mends", ioctl(u->fd, WEFT_IOC_LOCK_MEND, &slot), 0);
+	expect("the word says it no more", !!(word(u, slot) & WEFT_WORD_DIED), 0);
+}
+
 static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 		     uint64_t offset)
 {
@@ -475,6 +483,7 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 
 	until(a, s, WEFT_WORD_OWNER);
 	expect("a writer that dies gives it back", within(a, s, WEFT_LOCK_WRITE, 20000), 0);
+	told_and_mends(a, s);
 	finish(pid, SIGKILL);
 	pid = child(offset, waits);
 	until(a, s, WEFT_WORD_SLOW | WEFT_WORD_TELL);

@@ -26,6 +26,8 @@ cd "$(dirname "$0")/../.." || exit 2
 
 MOMENTS=${WEFT_MOMENTS:-40}
 KILLS=${WEFT_KILLS:-2}
+# Both nodes are killed at a time: whichever comes back first does not wait for the other one.
+LEASE=$((1000 * ${WEFT_TEST_SCALE:-1}))
 ADD=$BUILD/tests/locks-passed
 BLADE="env BUILD=$BUILD tests/system/durable-blade.sh"
 FILE=/run/backing
@@ -274,7 +276,7 @@ syncs()
 }
 
 begin durable
-boot --nodes 2 --switch p4 --memd-options "--backing $FILE"
+boot --nodes 2 --switch p4 --memd-options "--backing $FILE --lease $LEASE"
 releases
 check "a silent blade holds locks up for half of the time-out" silent_blade
 syncs

@@ -138,7 +138,10 @@ static uint32_t make_call(uint8_t *buf, uint32_t region, uint32_t spared)
 	uint32_t len;
 
 	memset(&call, 0, sizeof(call));
-	call.op = (uint16_t)below(WEFT_CALL_MAX + 2);
+	/* members may take each other for dead: what the others do is to go on */
+	do
+		call.op = (uint16_t)below(WEFT_CALL_MAX + 2);
+	while (call.op == WEFT_CALL_FENCE_NODE);
 	call.err = (uint16_t)(chance(50) ? 0 : below(200));
 	call.node = any_member();
 	call.valid = (uint32_t)draw();

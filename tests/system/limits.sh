@@ -328,7 +328,7 @@ empty()
 built "$LIMITS"
 begin limits
 boot --nodes 2 --switch p4 --mem 512M --blade-mem ${BLADE_MB}M --cache ${CACHE_MB}M \
-	--memd-options "--user-regions $USER_REGIONS --locks $LOCKS"
+	--append slab_nomerge --memd-options "--user-regions $USER_REGIONS --locks $LOCKS"
 [ $# -gt 0 ] || set -- kernel_locks container region_locks user_regions blade_locks
 for part; do
 	$part

@@ -17,6 +17,7 @@
 #include "control/netlink_event.h"
 #include "fs/rack.h"
 #include "fs/racks.h"
+#include "net/plug.h"
 #include "net/rpc.h"
 
 static bool mounted;
@@ -219,6 +220,12 @@ static int answer_lost(struct weft_call *call)
 		call->list_len--;
 	call->cookie = page + 1 < PAGES ? page + 1 : blade == BLADE_ENDLESS ? page : 0;
 	return 0;
+}
+
+/* No module has brought a transport: all goes by UDP, and nothing is to be said of it. */
+bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
+{
+	return false;
 }
 
 int weft_rpc_catalog(struct weft_node *node, struct weft_call *call)
