@@ -406,9 +406,16 @@ static long add_up(const struct sums *a)
 	return a->part[0] + a->part[1];
 }
 
+static void take(struct sums *a)
+{
+	int error;
+
+EXAMPLE
+}
+
 int main(void)
 {
-	int error, fd = open("/weft/sums", O_RDWR | O_CREAT, 0600);
+	int fd = open("/weft/sums", O_RDWR | O_CREAT, 0600);
 	struct sums *a;
 
 	if (fd < 0 || ftruncate(fd, 4096))
@@ -416,7 +423,7 @@ int main(void)
 	a = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (a == MAP_FAILED)
 		err(1, "mmap");
-EXAMPLE
+	take(a);
 	a->part[0]++;
 	a->sum++;
 	printf("sum %ld of %ld\n", a->sum, add_up(a));
