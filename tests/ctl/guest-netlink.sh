@@ -85,7 +85,7 @@ for signal in INT TERM; do
 	rc=$?
 	check "monitor ends at SIG$signal" good
 done
-check "monitor: every kind" [ "$(wc -l <"$dir/out")" = 14 ]
+check "monitor: every kind" [ "$(wc -l <"$dir/out")" = 15 ]
 check "monitor: names" grep -qE \
 	'^[0-9:]{8}\.[0-9]{6} access to region 7:4101 failed for guest-netlink\.s?[^ ]*\[[0-9]+\]: Connection timed out$' "$dir/out"
 check "monitor: a region without a name" grep -qE ' lock 5:18446744073709551615 abandoned by ' "$dir/out"

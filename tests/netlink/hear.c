@@ -87,7 +87,7 @@ void hear(void)
 
 	family_listen();
 	n = provoke(1);
-	MUST(n == 14, "%u events instead of 14", n);
+	MUST(n == 15, "%u events instead of 15", n);
 	/* Of a flood some are told; the next one of the kind says how many were not. */
 	sleep(2);
 	told[WEFT_EVENT_KIND_ACCESS_FAILED] = 0;

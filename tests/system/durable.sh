@@ -27,7 +27,7 @@ cd "$(dirname "$0")/../.." || exit 2
 MOMENTS=${WEFT_MOMENTS:-40}
 KILLS=${WEFT_KILLS:-2}
 # Both nodes are killed at a time: whichever comes back first does not wait for the other one.
-LEASE=$((1000 * ${WEFT_TEST_SCALE:-1}))
+LEASE=$((3000 * ${WEFT_TEST_SCALE:-1}))
 ADD=$BUILD/tests/locks-passed
 BLADE="env BUILD=$BUILD tests/system/durable-blade.sh"
 FILE=/run/backing

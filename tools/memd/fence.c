@@ -208,17 +208,22 @@ static u64 look_ms(const struct memd *m)
 static void on_watch(struct memd *m, struct timer *t)
 {
 	const struct members *ms = &m->b->members;
+	struct fence *f = &m->b->fence;
 	char why[64];
 	u32 id;
 
+	/* it did stand still, for less than those count: what nodes have sent is still to come */
+	if (m->timers.now - f->looked > 2 * look_ms(m))
+		f->heard_from = m->timers.now;
+	f->looked = m->timers.now;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
 		const struct member *who = &ms->by_id[id];
 		u64 silent;
 
 		if (!who->in || who->joining || fence_is_dead(m, id))
 			continue;
-		silent = m->timers.now - (who->heard > m->b->started ? who->heard :
-					  m->b->started);
+		silent = m->timers.now - (who->heard > f->heard_from ? who->heard :
+					  f->heard_from);
 		if (silent <= m->b->opt.lease)
 			continue;
 		snprintf(why, sizeof(why), "nothing was heard of it for %llu ms",
@@ -244,6 +249,7 @@ void fence_start(struct memd *m)
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (m->b->members.by_id[id].dying)
 			fence_node(m, id, "it was being taken out when this blade ended");
+	m->b->fence.looked = m->b->fence.heard_from = m->timers.now;
 	if (m->b->opt.lease)
 		timer_set(&m->timers, &m->b->fence.watch, look_ms(m));
 }

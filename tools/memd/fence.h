@@ -30,6 +30,8 @@
  * @seq: number of the last one that was sent, or, at other blades, obeyed
  * @began: millisecond
  * @died: by node: millisecond when it was found dead, for FENCE_LEAST_MS
+ * @looked: millisecond of the last look who is silent
+ * @heard_from: since then nodes can be heard: this blade has not stood still
  * @delay: until it is repeated
  * @timer: for that
  * @watch: to look who is silent
@@ -41,6 +43,8 @@ struct fence {
 	u64 seq;
 	u64 began;
 	u64 died[WEFT_NODE_MAX + 1];
+	u64 looked;
+	u64 heard_from;
 	u32 delay;
 	struct timer timer;
 	struct timer watch;
