@@ -13,8 +13,8 @@
 #
 #	tests/system/death.sh [SWITCH/DURABILITY...]	(p4/release none/write-back)
 #
-# Environment: BUILD; WEFT_DEATHS, in each rack (4); WEFT_DEATH_FAULTS, of the network, options
-# of weft-rack.  Prints how long the survivors got nothing, of each death and the median.
+# Environment: BUILD; WEFT_DEATHS, in each rack (4); WEFT_DEATH_LEASE, milliseconds (3000);
+# WEFT_DEATH_FAULTS, of the network, options of weft-rack.  Prints how long the survivors got nothing, of each death and the median.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -23,7 +23,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 DEATHS=${WEFT_DEATHS:-4}
-LEASE=$((600 * SCALE))		# milliseconds
+LEASE=$((${WEFT_DEATH_LEASE:-3000} * SCALE))
 LATEST=$((LEASE + 2500 * SCALE))	# until somebody who waits must have gone on
 MORTAL=$BUILD/tests/system-mortal
 PRELOAD=$BUILD/lib/libweft-preload.so
@@ -88,7 +88,7 @@ fenced()
 {
 	local i
 
-	for ((i = 0; i < 50 * SCALE; i++)); do
+	for ((i = 0; i < LEASE / 100 + 50 * SCALE; i++)); do
 		[ "$(on mem1 grep -c 'is taken out of the rack' /var/log/weft-memd.log)" -lt "$1" ] ||
 			return 0
 		sleep 0.1

@@ -171,7 +171,9 @@ static enum answer join_node(struct memd *m, struct request *q)
 	}
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
-	if (who->in && !same && m->timers.now - who->heard < MEMBER_ALIVE_MS) {
+	/* of the same machine it is another life: it was rebooted */
+	if (who->in && who->addr != q->from &&
+	    m->timers.now - who->heard < MEMBER_ALIVE_MS) {
 		log_warn("%s wants to be node %u, but %s is", log_addr(q->from),
 			 q->src, log_addr(who->addr));
 		q->reply.addr = who->addr;
