@@ -13,7 +13,7 @@
 #
 #	tests/system/death.sh [SWITCH/DURABILITY...]	(p4/release none/write-back)
 #
-# Environment: BUILD; WEFT_DEATHS, in each rack (4); WEFT_DEATH_LEASE, milliseconds (3000);
+# Environment: BUILD; WEFT_DEATHS, in each rack (4); WEFT_DEATH_LEASE, milliseconds (5000);
 # WEFT_DEATH_FAULTS, of the network, options of weft-rack.  Prints how long the survivors got nothing, of each death and the median.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
@@ -23,7 +23,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 DEATHS=${WEFT_DEATHS:-4}
-LEASE=$((${WEFT_DEATH_LEASE:-3000} * SCALE))
+LEASE=$((${WEFT_DEATH_LEASE:-5000} * SCALE))
 LATEST=$((LEASE + 2500 * SCALE))	# until somebody who waits must have gone on
 MORTAL=$BUILD/tests/system-mortal
 PRELOAD=$BUILD/lib/libweft-preload.so

@@ -13,7 +13,7 @@
 #
 #	tests/system/lost.sh [SWITCH...]	(none p4)
 #
-# Environment: BUILD; WEFT_LEASE, milliseconds (3000).
+# Environment: BUILD; WEFT_LEASE, milliseconds (8000).
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -21,7 +21,7 @@ cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/system/common.sh
 . tests/system/common.sh
 
-LEASE=${WEFT_LEASE:-3000}
+LEASE=${WEFT_LEASE:-8000}
 CTL=$BIN/weftctl
 BLOCKS=8			# of each region; the dead node has modified the middle ones
 FROM=2

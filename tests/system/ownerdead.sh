@@ -8,12 +8,12 @@
 # A process of node 1 is killed with a lock of each kind; then node 1 itself is, its plug
 # pulled, while a program of node 3 waits for one of them.  Node 2 takes them all: robust
 # mutexes and libweft return EOWNERDEAD and can be mended, the others are had as if nothing
-# had happened; and all that in time, with a lease of three seconds.  That the mutexes' memory is
+# had happened; and all that in time, with a lease of five seconds.  That the mutexes' memory is
 # as it last was at home when node 1 dies makes no difference.
 #
 #	tests/system/ownerdead.sh [SWITCH...]	(p4 none)
 #
-# Environment: BUILD; WEFT_OWNERDEAD_LEASE (3000), of the blade, in milliseconds.
+# Environment: BUILD; WEFT_OWNERDEAD_LEASE (5000), of the blade, in milliseconds.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -23,7 +23,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 SHIM=$BUILD/lib/libweft-preload.so
 PROGRAM=$BUILD/tests/system-ownerdead
-LEASE=${WEFT_OWNERDEAD_LEASE:-3000}
+LEASE=${WEFT_OWNERDEAD_LEASE:-5000}
 IN_TIME=$((LEASE * 3 * SCALE / 1000))	# seconds until a dead node's locks are had
 LONG=$((30 * SCALE))
 PATIENCE=$((60 * SCALE))
