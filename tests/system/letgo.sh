@@ -208,6 +208,9 @@ cut_off()
 	check "node 2 is cut off" rack wire cut node2
 	check "the blade is killed and started again" restart_memd
 	check "it gives node 2 up" says 'node 2 .*does not give its blocks back'
+	# What the blade sent before that waits for node 2's address, for 3 s at most: a RENEW
+	# among it would have node 2 drop unmodified blocks before it hears that it is late.
+	sleep 4
 	check "node 2 is back" rack wire heal node2
 	check "its log says what was modified" lost_on_node2 '8 modified blocks are lost'
 	check "its log says what was not" lost_on_node2 '16 unmodified blocks are dropped'
