@@ -157,6 +157,26 @@ way()
 	on "$1" "$BIN/weftctl" status | grep -A 1 " $2  10[.]87[.]" | grep -F "data by $3"
 }
 
+# finds NODE NAMES: of RDMA doctor finds there just these.
+finds()
+{
+	local out
+
+	out=$(on "$1" "$BIN/weftctl" doctor 2>&1)
+	equal "$2" "$(sed -n 's/^\(rdma_[a-z]*\): .*/\1/p' <<<"$out" | sort -u | paste -sd ' ')" ||
+		{ echo "$out"; return 1; }
+}
+
+# doctor_at NODE NAMES: with an interface whose MTU is worth a finding, too, or not.
+doctor_at()
+{
+	local mtu
+
+	mtu=$(on "$1" cat /sys/class/net/eth0/mtu) || return 1
+	[ "$mtu" -ge 4200 ] || set -- "$1" "$(echo "$2 rdma_mtu" | xargs -n 1 | sort | paste -sd ' ')"
+	finds "$1" "$2"
+}
+
 built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$BIN/weft-stress" \
 	"$BIN/weft-check"
 if ! command -v rdma >/dev/null; then
@@ -178,16 +198,23 @@ remember
 check "contents are the same" same_everywhere second
 look
 check "four of five blocks landed" landed 80
+check "doctor finds nothing" doctor_at node1 ""
+check "node3 without the module" on node3 rmmod weft_rdma
+check "doctor misses it" doctor_at node3 rdma_module
+check "node3 has it again" on node3 insmod "$BUILD/kmod/$(on node3 uname -r)/weft_rdma.ko"
 
 run "clean" "$OPS" "$RUN_LIMIT"
 check "clean: most blocks landed" landed 60
 
+check "node1's device counts anew" device node1
+check "blocks land again" soon 60 lands_again
 check "1 % of frames are lost" faults loss 0.01
 run "loss" "$OPS" "$RUN_LIMIT"
 check "loss: blocks landed" at_least 100 "$(grown blocks_landed)"
 check "2 %, 2 % come twice, 5 % in another order" faults loss 0.02 dup 0.02 reorder 0.05
 run "faults" "$OPS" "$RUN_LIMIT"
 check "no more faults" faults loss 0 dup 0 reorder 0
+check "doctor sees it" doctor_at node1 rdma_loss
 check "frames were lost" at_least 100 "$(wire_counted lost)"
 check "blocks land again" soon 60 lands_again
 
@@ -207,6 +234,7 @@ check "node3 is spoken to by UDP" equal 0 "$(($(counters node3 |
 	awk '$1 == "node.counters.blocks_landed" { print $2 }' "$dir/before.3")))"
 check "weftctl says why" way node3 33 "UDP: no RDMA device has the node's address"
 check "and at the others" way node1 3 "UDP: "
+check "there doctor has nothing to look at" finds node3 ""
 check "the others by RDMA" at_least 100 "$(grown blocks_landed)"
 end_rack
 finish

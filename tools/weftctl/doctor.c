@@ -87,6 +87,7 @@ static int examine(struct patient *p)
 	examine_interface(p);
 	examine_hosts(p);
 	examine_drops(p);
+	examine_rdma(p);
 	rc = examine_rack(p);
 	return rc ? rc : examine_node(p);
 }

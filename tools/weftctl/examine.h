@@ -64,6 +64,9 @@ void examine_drops(struct patient *p);
 void examine_blade_drops(struct patient *p, uint32_t id, const char *name,
 			 const struct counters *c);
 
+/* The RDMA device of the interface, if it has one. */
+void examine_rdma(struct patient *p);
+
 /* The rack's key, and messages of those who have not got it. */
 void examine_key(struct patient *p);
 

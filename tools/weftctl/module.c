@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "fail.h"
 
@@ -95,6 +96,11 @@ void module_load_rdma(void)
 		kmod_module_unref(module);
 	}
 	kmod_unref(ctx);
+}
+
+bool module_has_rdma(void)
+{
+	return !access("/sys/module/" RDMA_MODULE, F_OK);
 }
 
 bool module_is_loaded(void)

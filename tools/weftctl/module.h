@@ -16,6 +16,9 @@ int module_load(void);
 /* And weft_rdma.ko, if there is an RDMA device; nothing depends on whether that can be. */
 void module_load_rdma(void);
 
+/* Whether weft_rdma.ko is loaded. */
+bool module_has_rdma(void);
+
 /* Whether it is, and not only being loaded or unloaded. */
 bool module_is_loaded(void);
 
