@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "module.h"
+#include "tools/common/number.h"
 #include "weft_wire.h"
 
 #define CLASS		"/sys/class/infiniband"
@@ -68,15 +69,17 @@ static bool read_line(char *line, int len, const char *fmt, ...)
 	return ok;
 }
 
-/* All that one of its counters has counted; 0 if it has no such counter. */
-static uint64_t port_count(const struct port *port, const char *name)
+/* A counter of the port, 0 if it has no such one. */
+static uint64_t port_count(const struct port *port, const char *folder, const char *name)
 {
+	uint64_t value = 0;
 	char line[64];
 
-	if (!read_line(line, sizeof(line), CLASS "/%s/ports/%u/hw_counters/%s", port->device,
-		       port->number, name))
-		return 0;
-	return strtoull(line, NULL, 10);
+	if (read_line(line, sizeof(line), CLASS "/%s/ports/%u/%s/%s", port->device, port->number,
+		      folder, name) &&
+	    number_decimal(line, 0, UINT64_MAX, &value))
+		value = 0;
+	return value;
 }
 
 /* --- Finding the device ---------------------------------------------------------- */
@@ -157,8 +160,11 @@ struct search {
 static bool is_port(const char *name, void *arg)
 {
 	struct search *s = arg;
+	uint64_t number;
 
-	s->port.number = (unsigned int)strtoul(name, NULL, 10);
+	if (number_decimal(name, 1, UINT8_MAX, &number))
+		return false;
+	s->port.number = (unsigned int)number;
 	return look_at(&s->port, s->config);
 }
 
@@ -209,17 +215,14 @@ static const char * const all_names[] = { "rcvd_pkts", "rx_pkts" };
 
 static void examine_loss(struct patient *p, const struct port *port)
 {
-	uint64_t again = 0, all = 0;
-	char line[64];
+	uint64_t again = 0, all;
 	size_t i;
 
 	for (i = 0; i < sizeof(again_names) / sizeof(*again_names); i++)
-		again += port_count(port, again_names[i]);
-	if (read_line(line, sizeof(line), CLASS "/%s/ports/%u/counters/port_rcv_packets",
-		      port->device, port->number))
-		all = strtoull(line, NULL, 10);
+		again += port_count(port, "hw_counters", again_names[i]);
+	all = port_count(port, "counters", "port_rcv_packets");
 	for (i = 0; !all && i < sizeof(all_names) / sizeof(*all_names); i++)
-		all = port_count(port, all_names[i]);
+		all = port_count(port, "hw_counters", all_names[i]);
 	if (again >= AGAIN_MIN && again > all / AGAIN_SHARE)
 		found(&p->findings, FOUND_RDMA_LOSS, 0,
 		      "frames of RoCE were lost or late %" PRIu64 " times, as the device %s counts it, of %" PRIu64 " that came\tgive RoCE a priority that loses none (PFC) or marks (ECN) on all cards and switches between: 'dcb pfc show dev %s', and their manuals; blocks that come too late are asked for again by UDP",
