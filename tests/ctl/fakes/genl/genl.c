@@ -103,6 +103,11 @@ void module_load_rdma(void)
 {
 }
 
+bool module_has_rdma(void)
+{
+	return false;
+}
+
 /* In scenario "elsewhere" it is loaded but has no family here. */
 bool module_is_loaded(void)
 {
