@@ -207,20 +207,20 @@ weft_hrtimer_setup(struct hrtimer *timer,
  * The socket as the kernel's functions for tunnels want it: a struct socket in older
  * kernels, its struct sock in newer ones.  Their own declaration tells.
  */
-#define weft_tunnel_sock(sock)						\
+#define weft_tunnel_sock(s)						\
 	_Generic(&udp_tunnel_sock_release,				\
-		 void (*)(struct sock *): (sock)->sk,			\
-		 default: (sock))
+		 void (*)(struct sock *): (s)->sk,			\
+		 default: (s))
 
 static inline void weft_tunnel_xmit(struct rtable *rt, struct sock *sk,
 				    struct sk_buff *skb, __be32 from, __be32 to,
-				    u8 ttl, __be16 df, __be16 port)
+				    u8 ttl, __be16 df, __be16 from_port, __be16 port)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, port, port,
+	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, from_port, port,
 			    false, true, 0);
 #else
-	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, port, port,
+	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, from_port, port,
 			    false, true);
 #endif
 }

@@ -9,6 +9,7 @@
 
 #include "base/compat.h"
 #include "base/stats.h"
+#include "core/flow.h"
 #include "net/datagram.h"
 #include "net/encode.h"
 #include "net/node.h"
@@ -19,9 +20,9 @@
 #define TTL		64
 #define TTL_GROUP	1
 
-static void send_one(struct weft_node *node, struct sock *sk, u32 to, struct sk_buff *skb)
+static void send_one(struct weft_node *node, struct sock *sk, u32 to, u32 flow,
+		     struct sk_buff *skb)
 {
-	__be16 port = htons(WEFT_WIRE_UDP_PORT);
 	__be32 saddr, daddr;
 	struct rtable *rt;
 	u32 len = skb->len;
@@ -40,10 +41,11 @@ static void send_one(struct weft_node *node, struct sock *sk, u32 to, struct sk_
 	weft_stat_inc(&node->counters, WEFT_STAT_MSG_SENT);
 	weft_stat_add(&node->counters, WEFT_STAT_MSG_SENT_BYTES, len);
 	weft_tunnel_xmit(rt, sk, skb, saddr, daddr,
-			 to == WEFT_PEER_GROUP ? TTL_GROUP : TTL, htons(IP_DF), port);
+			 to == WEFT_PEER_GROUP ? TTL_GROUP : TTL, htons(IP_DF),
+			 htons(WEFT_WIRE_UDP_PORT + flow), htons(WEFT_WIRE_UDP_PORT));
 }
 
-static void send_all(struct weft_node *node, u32 to, struct sk_buff_head *queue)
+static void send_all(struct weft_node *node, u32 to, u32 flow, struct sk_buff_head *queue)
 {
 	struct socket *sock;
 	struct sk_buff *skb;
@@ -54,7 +56,7 @@ static void send_all(struct weft_node *node, u32 to, struct sk_buff_head *queue)
 	sock = rcu_dereference(node->socket);
 	while ((skb = __skb_dequeue(queue))) {
 		if (sock)
-			send_one(node, sock->sk, to, skb);
+			send_one(node, sock->sk, to, flow, skb);
 		else
 			kfree_skb(skb);
 	}
@@ -68,7 +70,7 @@ static bool udp_send(struct weft_node *node, const struct weft_outgoing *out)
 
 	__skb_queue_head_init(&queue);
 	weft_encode(node, out, &queue);
-	send_all(node, out->to, &queue);
+	send_all(node, out->to, weft_flow(out->msg.type, out->msg.line), &queue);
 	return true;
 }
 

@@ -5,6 +5,9 @@
  * Two sockets cannot both hold it on all interfaces, and a socket for each interface would
  * leave the other ones to programs without privileges, which could then send from the port
  * as if they were members.  So there is one, and the interface says which rack it is.
+ *
+ * So it is with the ports after it, by which members send contents of blocks (core/flow.h).
+ * Nothing is sent to these.
  */
 #include <linux/igmp.h>
 #include <linux/ip.h>
@@ -20,6 +23,7 @@
 
 #include "base/compat.h"
 #include "base/stats.h"
+#include "core/flow.h"
 #include "net/config.h"
 #include "net/node.h"
 #include "net/port.h"
@@ -30,12 +34,14 @@
  * @list: in ports
  * @net: the namespace, which the configuration of each node holds
  * @sock: the socket; it goes with the last node
+ * @held: those of the other flows
  * @node: this machine in the racks that it is in there.  Written under ports_lock
  */
 struct weft_port {
 	struct list_head list;
 	struct net *net;
 	struct socket *sock;
+	struct socket *held[WEFT_FLOWS - 1];
 	struct weft_node __rcu *node[WEFT_RACKS_MAX];
 };
 
@@ -86,11 +92,21 @@ static struct weft_node *node_of(const struct weft_port *port, const struct sk_b
 	return NULL;
 }
 
+/* Of the first message in it; 0 if it is too short for one, and then nobody's. */
+static u8 type_of(const struct sk_buff *skb)
+{
+	u8 room;
+	const u8 *type = skb_header_pointer(skb, sizeof(struct udphdr) + WEFT_WIRE_TYPE_AT,
+					    sizeof(room), &room);
+
+	return type ? *type : 0;
+}
+
 /*
  * Could anybody but root have sent this here?  A program without privileges can send to
  * the port by loopback, by another interface, and to the group, which then comes back to
- * us as if it had come in on the rack's interface.  It cannot send from the port: we hold
- * that on all addresses, as each member does.
+ * us as if it had come in on the rack's interface.  It cannot send from our ports: we hold
+ * them on all addresses, as each member does.
  */
 static bool way_fits(const struct weft_node *node, const struct sk_buff *skb)
 {
@@ -98,7 +114,7 @@ static bool way_fits(const struct weft_node *node, const struct sk_buff *skb)
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_INTERFACE);
 		return false;
 	}
-	if (udp_hdr(skb)->source != htons(WEFT_WIRE_UDP_PORT)) {
+	if (!weft_flow_fits(type_of(skb), ntohs(udp_hdr(skb)->source), WEFT_WIRE_UDP_PORT)) {
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_PORT);
 		return false;
 	}
@@ -138,31 +154,63 @@ bad:
 
 /* --- the socket -------------------------------------------------------------------- */
 
-static int open_socket(struct weft_port *port, struct netlink_ext_ack *extack)
+/* @rcv: gets what comes, with @port as the socket's data. */
+static int open_socket(struct weft_port *port, u32 flow,
+		       int (*rcv)(struct sock *sk, struct sk_buff *skb), struct socket **sock)
 {
 	struct udp_port_cfg cfg = {
 		.family = AF_INET,
 		.local_ip.s_addr = htonl(INADDR_ANY), /* the group as well */
 		/* and all interfaces, so that nobody else has the port: way_fits() */
-		.local_udp_port = htons(WEFT_WIRE_UDP_PORT),
+		.local_udp_port = htons(WEFT_WIRE_UDP_PORT + flow),
 	};
 	struct udp_tunnel_sock_cfg tunnel = {
 		.sk_user_data = port,
 		.encap_type = 1,
-		.encap_rcv = encap_rcv,
+		.encap_rcv = rcv,
 	};
-	struct socket *sock;
-	int err = udp_sock_create(port->net, &cfg, &sock);
+	int err = udp_sock_create(port->net, &cfg, sock);
 
 	if (err) {
-		NL_SET_ERR_MSG(extack, "cannot open UDP port 4793: another program has it, as ss -ulnp says");
+		*sock = NULL;
 		return err;
 	}
-	sock->sk->sk_allocation = GFP_ATOMIC;
+	(*sock)->sk->sk_allocation = GFP_ATOMIC;
 	/* this also keeps what we send to the group from coming back to us */
-	setup_udp_tunnel_sock(port->net, weft_tunnel_sock(sock), &tunnel);
-	port->sock = sock;
+	setup_udp_tunnel_sock(port->net, weft_tunnel_sock(*sock), &tunnel);
 	return 0;
+}
+
+static int hear_nothing(struct sock *sk, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	return 0;
+}
+
+static void close_sockets(struct weft_port *port)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(port->held); i++) {
+		if (port->held[i])
+			udp_tunnel_sock_release(weft_tunnel_sock(port->held[i]));
+	}
+	if (port->sock)
+		udp_tunnel_sock_release(weft_tunnel_sock(port->sock));
+}
+
+static int open_sockets(struct weft_port *port, struct netlink_ext_ack *extack)
+{
+	int err = open_socket(port, 0, encap_rcv, &port->sock);
+	u32 i;
+
+	for (i = 0; !err && i < ARRAY_SIZE(port->held); i++)
+		err = open_socket(port, 1 + i, hear_nothing, &port->held[i]);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "cannot open UDP ports 4793 to 4800: another program has one of them, as ss -ulnp says");
+		close_sockets(port);
+	}
+	return err;
 }
 
 static struct weft_port *new_port(struct net *net, struct netlink_ext_ack *extack)
@@ -173,7 +221,7 @@ static struct weft_port *new_port(struct net *net, struct netlink_ext_ack *extac
 	if (!port)
 		return ERR_PTR(-ENOMEM);
 	port->net = net;
-	err = open_socket(port, extack);
+	err = open_sockets(port, extack);
 	if (err) {
 		kfree(port);
 		return ERR_PTR(err);
@@ -244,7 +292,6 @@ static void leave_group(const struct weft_port *port, const struct ip_mreqn *gro
 /* It goes if no node is left. */
 static void put_port(struct weft_port *port)
 {
-	struct socket *sock = port->sock;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(port->node); i++) {
@@ -252,7 +299,7 @@ static void put_port(struct weft_port *port)
 			return;
 	}
 	list_del(&port->list);
-	udp_tunnel_sock_release(weft_tunnel_sock(sock));
+	close_sockets(port);
 	/* a receiver may still be in encap_rcv() */
 	synchronize_net();
 	kfree(port);

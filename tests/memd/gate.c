@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #include "fake.h"
+#include "flow.h"
 
 #define BLADE	WEFT_BLADE_MIN
 #define BLOCK	4096
@@ -325,6 +326,8 @@ int main(void)
 {
 	static const struct way ways[] = {
 		{ .name = "a port of a user", .port = 50000, .counter = "wrong_port" },
+		{ .name = "the port after those of flows", .port = WEFT_WIRE_UDP_PORT + WEFT_FLOWS,
+		  .counter = "wrong_port" },
 		{ .name = "a stranger's address", .addr = STRANGER, .counter = "wrong_address" },
 		{ .name = "another node's address", .addr = 0x0A570002,
 		  .counter = "wrong_address" },

@@ -225,8 +225,8 @@ static void open_loopback(void)
 {
 	u32 i;
 
-	/* another one each run: an old blade may still hold the last */
-	port = 20000 + (u32)getpid() % 20000;
+	/* another one each run: an old blade may still hold the last, and those after it */
+	port = 12000 + (u32)getpid() % 1250 * RIG_PORTS;
 	for (i = 1; i <= RIG_NODES; i++) {
 		struct sockaddr_in a = {
 			.sin_family = AF_INET,

@@ -53,7 +53,11 @@ void rig_show(void);
 void rig_switch_restart(void);
 
 u32 rig_addr(u32 id);
+
+/* Of the rack: RIG_PORTS of this run begin with it, WEFT_FLOWS of which are the rack's. */
+#define RIG_PORTS	16
 u32 rig_port(void);
+
 int rig_socket(u32 node);	/* on loopback: a node's */
 const char *rig_dir(void);	/* for files, removed at the end */
 u32 rig_random(u32 n);

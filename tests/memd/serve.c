@@ -56,6 +56,7 @@
 
 #include "echo.h"
 #include "fake.h"
+#include "flow.h"
 #include "tests/common/argument.h"
 #include "tools/memd/udp.h"
 
@@ -588,7 +589,7 @@ int main(int argc, char **argv)
 		return check_result();
 	}
 	e = (struct echo){
-		.addr = rig_addr(BLADE), .port = (u16)(rig_port() + 1), .page = page_bytes,
+		.addr = rig_addr(BLADE), .port = (u16)(rig_port() + WEFT_FLOWS), .page = page_bytes,
 		/* loopback's MTU is more than any message has */
 		.joined = (WEFT_MTU_MAX - 28) / page_bytes, .batch = UDP_BATCH,
 	};

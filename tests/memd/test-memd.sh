@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 MEMD=$BUILD/bin/weft-memd
 LIMIT=10		# seconds for anything
-PORT=$((20000 + $$ % 20000))
+PORT=$((12000 + $$ % 1250 * 16))	# and the 7 after it
 begin memd
 : >"$dir/err"
 pid=
@@ -130,7 +130,7 @@ refuses 1 '--threads is a number from 1 to 16' "${here[@]}" --threads 17
 refuses 1 '--threads is a number' "${here[@]}" --threads 0
 refuses 1 '--rdma is auto or off' "${here[@]}" --rdma always
 refuses 1 'auto or none' "${here[@]}" --switch yes
-refuses 1 '--port is a number' --id 33 --address 127.0.0.1 --port 65536
+refuses 1 '--port is a number' --id 33 --address 127.0.0.1 --port 65529
 refuses 1 '--peers has to name them all' --id 34 --address 127.0.0.102
 refuses 1 '--peers names only 1' --id 34 --interface lo --peers 127.0.0.101
 refuses 1 'names 127.0.0.101 twice' --id 33 --interface lo --peers 127.0.0.101,127.0.0.101

@@ -40,6 +40,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "flow.h"
 #include "tests/common/argument.h"
 #include "tools/common/clock.h"
 #include "tools/common/random.h"
@@ -146,6 +147,10 @@ static const struct way {
 	{ "the port of 127.0.0.1", .port = WEFT_WIRE_UDP_PORT, .share = true, .bind = 1 },
 	{ "the port of lo", .port = WEFT_WIRE_UDP_PORT, .share = true, .device = "lo" },
 	{ "the port of IPv6", .port = WEFT_WIRE_UDP_PORT, .share = true, .v6 = true },
+	{ "a flow's port", .port = WEFT_WIRE_UDP_PORT + 1, .share = true },
+	{ "the last flow's, of lo", .port = WEFT_WIRE_UDP_PORT + WEFT_FLOWS - 1, .share = true,
+	  .device = "lo" },
+	{ "a flow's, of IPv6", .port = WEFT_WIRE_UDP_PORT + 4, .share = true, .v6 = true },
 };
 
 static int open_way(const struct way *w)
@@ -209,7 +214,7 @@ static void send_user(int fd, const struct way *w, in_addr_t from, unsigned int 
 	if (sendmsg(fd, &m, 0) != (ssize_t)len)
 		return;
 	sent++;
-	from_port += w->port == WEFT_WIRE_UDP_PORT;
+	from_port += !!w->port;
 }
 
 static void by_user(const struct attack *a, const struct member *as, const void *buf,
@@ -309,7 +314,7 @@ static bool hear(int fd, struct heard *h, u8 data[HEARD_MAX])
 	memcpy(&udp, packet + sizeof(ip), sizeof(udp));
 	if (ip.version != 4 || ip.ihl != sizeof(ip) / 4 || ip.protocol != IPPROTO_UDP ||
 	    ip.frag_off & htons(IP_MF | IP_OFFMASK) ||
-	    udp.dest != htons(WEFT_WIRE_UDP_PORT) || udp.source != udp.dest)
+	    udp.dest != htons(WEFT_WIRE_UDP_PORT) || (u16)(ntohs(udp.source) - WEFT_WIRE_UDP_PORT) >= WEFT_FLOWS)
 		return false;
 	h->from = ip.saddr;
 	h->to = ip.daddr;

@@ -108,9 +108,10 @@ static bool is_for_blade(const struct weft_msg *msg)
 bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len,
 	       u32 from, u16 port)
 {
+	u8 type = len > WEFT_WIRE_TYPE_AT ? ((const u8 *)buf)[WEFT_WIRE_TYPE_AT] : 0;
 	int err;
 
-	if (port != m->udp.port) {
+	if (!weft_flow_fits(type, port, m->udp.port)) {
 		count(m, WRONG_PORT);
 		return false;
 	}

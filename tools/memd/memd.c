@@ -73,8 +73,7 @@ static int add_threads(struct memd *first, char *err)
 		m->b = b;
 		m->nth = i;
 		m->seq = first->seq + i;
-		m->udp.fd = -1;
-		m->udp.holder = -1;
+		udp_none(&m->udp);
 		turn_init(m);
 		timers_share(&m->timers, &b->moment);
 	}
@@ -93,8 +92,7 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	m->b->opt = *o;
 	if (key)
 		m->b->key = *key;
-	m->udp.fd = -1;
-	m->udp.holder = -1;
+	udp_none(&m->udp);
 	timers_init(&m->timers);
 	begin_anywhere(m);
 	if (add_threads(m, err))
@@ -219,7 +217,8 @@ static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 	if (!*hash)
 		*hash = weft_wire_hash(msg->payload, msg->len, key);
 	len = weft_wire_pack_hashed(msg, buf, payload + msg->len, key, memd_time(m), *hash);
-	udp_send(&m->udp, addr, len, weft_wire_joins(msg->type));
+	udp_send(&m->udp, addr, weft_flow(msg->type, msg->line), len,
+		 weft_wire_joins(msg->type));
 	if (msg->type < MEMD_TYPES)
 		m->stats.out[msg->type]++;
 	if (log_verbose)

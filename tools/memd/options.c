@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <getopt.h>
 
+#include "flow.h"
 #include "region.h"
 #include "tools/common/number.h"
 #include "weft_version.h"
@@ -44,7 +45,7 @@ static const char help[] =
 "  --rdma auto|off      write blocks into the memory of nodes that ask so, if the network\n"
 "                       card can (auto)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
-"  --port N             UDP port (4793)\n"
+"  --port N             UDP port (4793); it and the 7 after it are used\n"
 "  --key FILE           key of the rack: only who has it is heard\n"
 "  --make-key FILE      make a new key, tell what to do with it, and end\n"
 "  --hand-key DIR       copy the key to a directory for the user whose that is, and end;\n"
@@ -231,7 +232,7 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 		o->rack = (u32)v;
 		return 0;
 	case O_PORT:
-		if (number("--port", arg, 1, 65535, &v, err))
+		if (number("--port", arg, 1, 65536 - WEFT_FLOWS, &v, err))
 			return -1;
 		o->port = (u16)v;
 		return 0;

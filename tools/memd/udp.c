@@ -27,6 +27,7 @@
  */
 struct udp_batch {
 	struct mmsghdr msg[UDP_BATCH];
+	u8 flow[UDP_BATCH];
 	struct iovec iov[UDP_BATCH];
 	struct sockaddr_in addr[UDP_BATCH];
 	u8 buf[UDP_BATCH][WEFT_MTU_MAX];
@@ -124,24 +125,45 @@ static void tune(int fd, u32 threads)
 	set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE, SOCKET_BUFFER);
 }
 
-static int set_up(struct udp *udp, const char *name, u32 threads, char *err)
+static int set_up_one(int fd, const char *name, u32 threads, char *err)
 {
 	struct ip_mreqn group = { .imr_ifindex = (int)if_nametoindex(name) };
 	int one = 1;
 
 	/* messages carry their own sums, and the switch changes them */
-	if (setsockopt(udp->fd, SOL_SOCKET, SO_NO_CHECK, &one, sizeof(one)))
+	if (setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &one, sizeof(one)))
 		return fail(err, "cannot switch UDP checksums off: %s",
 			    strerror(errno));
-	if (setsockopt(udp->fd, IPPROTO_IP, IP_MULTICAST_IF, &group,
-		       sizeof(group)))
+	if (setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &group, sizeof(group)))
 		return fail(err, "cannot send to a group on %s: %s", name,
 			    strerror(errno));
-	set_int(udp->fd, IPPROTO_IP, IP_MULTICAST_TTL, 1);
-	set_int(udp->fd, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
+	set_int(fd, IPPROTO_IP, IP_MULTICAST_TTL, 1);
+	set_int(fd, IPPROTO_IP, IP_MULTICAST_LOOP, 0);
 	/* do not fragment, and do not believe who says that we should */
-	set_int(udp->fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
-	tune(udp->fd, threads);
+	set_int(fd, IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE);
+	tune(fd, threads);
+	return 0;
+}
+
+/* Nothing that comes to it is heard. */
+static int deafen(int fd)
+{
+	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog deaf = { .len = 1, .filter = &nothing };
+
+	return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &deaf, sizeof(deaf));
+}
+
+static int set_up(struct udp *udp, const char *name, u32 threads, char *err)
+{
+	u32 i;
+
+	for (i = 0; i < WEFT_FLOWS; i++)
+		if (set_up_one(udp->flow[i], name, threads, err))
+			return -1;
+	for (i = 1; i < WEFT_FLOWS; i++)
+		if (deafen(udp->flow[i]))
+			return fail(err, "cannot open a socket: %s", strerror(errno));
 	return 0;
 }
 
@@ -193,24 +215,26 @@ static int sockets_at(u32 addr, u16 port)
  * same port: so the one of each blade gets along with the holders (below) of the other
  * blades of this machine.  It would with one of the same address, too, hence the count.
  */
-static int bind_own(struct udp *udp, char *err)
+static int bind_own(const struct udp *udp, u32 flow, char *err)
 {
-	if (bind_to(udp->fd, udp->addr, udp->port)) {
+	u16 port = (u16)(udp->port + flow);
+	int fd = udp->flow[flow];
+
+	if (bind_to(fd, udp->addr, port)) {
 		int why = errno;
 
-		if (why == EADDRINUSE && share_port(udp->fd) &&
-		    !bind_to(udp->fd, udp->addr, udp->port) &&
-		    sockets_at(udp->addr, udp->port) == 1)
+		if (why == EADDRINUSE && share_port(fd) && !bind_to(fd, udp->addr, port) &&
+		    sockets_at(udp->addr, port) == 1)
 			return 0;
 		if (why == EADDRINUSE)
 			return fail(err, "UDP port %u at %s is in use: is another weft-memd running?",
-				    udp->port, log_addr(udp->addr));
+				    port, log_addr(udp->addr));
 		return fail(err, "cannot bind to UDP port %u at %s: %s",
-			    udp->port, log_addr(udp->addr), strerror(why));
+			    port, log_addr(udp->addr), strerror(why));
 	}
-	if (!share_port(udp->fd))
+	if (!share_port(fd))
 		return fail(err, "cannot share UDP port %u with other blades: %s",
-			    udp->port, strerror(errno));
+			    port, strerror(errno));
 	return 0;
 }
 
@@ -219,22 +243,34 @@ static int bind_own(struct udp *udp, char *err)
  * to another interface, and to choose our address as the source of each message
  * then: members hear what comes from this port.
  */
-static int hold_port(struct udp *udp, char *err)
+static int hold_port(struct udp *udp, u32 flow, char *err)
 {
-	struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
-	struct sock_fprog deaf = { .len = 1, .filter = &nothing };
+	u16 port = (u16)(udp->port + flow);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	udp->holder = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (udp->holder < 0 ||
-	    setsockopt(udp->holder, SOL_SOCKET, SO_ATTACH_FILTER, &deaf, sizeof(deaf)) ||
-	    !share_port(udp->holder))
+	udp->holder[flow] = fd;
+	if (fd < 0 || deafen(fd) || !share_port(fd))
 		return fail(err, "cannot open a socket: %s", strerror(errno));
-	if (!bind_to(udp->holder, INADDR_ANY, udp->port))
+	if (!bind_to(fd, INADDR_ANY, port))
 		return 0;
 	if (errno == EADDRINUSE)
 		return fail(err, "another program has UDP port %u at another address of this machine, and could speak for this blade: 'ss -lunp sport = :%u' names it, end it first",
-			    udp->port, udp->port);
-	return fail(err, "cannot bind to UDP port %u: %s", udp->port, strerror(errno));
+			    port, port);
+	return fail(err, "cannot bind to UDP port %u: %s", port, strerror(errno));
+}
+
+static int bind_all(struct udp *udp, char *err)
+{
+	u32 i;
+
+	/* our own first: whether they are in use says whether there is another one of us */
+	for (i = 0; i < WEFT_FLOWS; i++)
+		if (bind_own(udp, i, err))
+			return -1;
+	for (i = 0; i < WEFT_FLOWS; i++)
+		if (hold_port(udp, i, err))
+			return -1;
+	return 0;
 }
 
 static struct udp_batch *new_batch(void)
@@ -256,14 +292,29 @@ static struct udp_batch *new_batch(void)
 	return b;
 }
 
-static int new_socket(struct udp *udp, char *err)
+void udp_none(struct udp *udp)
 {
-	udp->holder = -1;
+	memset(udp, 0, sizeof(*udp));
+	udp->fd = -1;
+	memset(udp->flow, -1, sizeof(udp->flow));
+	memset(udp->holder, -1, sizeof(udp->holder));
+}
+
+static int new_sockets(struct udp *udp, char *err)
+{
+	u32 i;
+
+	udp_none(udp);
 	udp->in = new_batch();
 	udp->out = new_batch();
-	udp->fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (udp->fd < 0 || !udp->in || !udp->out)
-		return fail(err, "cannot open a socket: %s", strerror(errno));
+	if (!udp->in || !udp->out)
+		return fail(err, "not enough memory");
+	for (i = 0; i < WEFT_FLOWS; i++) {
+		udp->flow[i] = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		if (udp->flow[i] < 0)
+			return fail(err, "cannot open a socket: %s", strerror(errno));
+	}
+	udp->fd = udp->flow[0];
 	return 0;
 }
 
@@ -272,31 +323,32 @@ int udp_open(struct udp *udp, const struct options *o, const struct weft_key *ke
 {
 	char name[IF_NAMESIZE];
 
-	memset(udp, 0, sizeof(*udp));
-	udp->port = o->port;
-	if (new_socket(udp, err) || find_interface(udp, o, name, err) ||
-	    find_mtu(udp, name, key, err) || set_up(udp, name, o->threads, err) ||
-	    bind_own(udp, err) || hold_port(udp, err))
+	if (new_sockets(udp, err))
 		return -1;
-	return 0;
+	udp->port = o->port;
+	return find_interface(udp, o, name, err) || find_mtu(udp, name, key, err) ||
+	       set_up(udp, name, o->threads, err) || bind_all(udp, err) ? -1 : 0;
 }
 
 int udp_open_another(struct udp *udp, const struct udp *first, const struct options *o,
 		     char *err)
 {
 	char name[IF_NAMESIZE];
+	u32 i;
 
-	memset(udp, 0, sizeof(*udp));
+	if (new_sockets(udp, err))
+		return -1;
 	udp->port = first->port;
 	udp->longest = first->longest;
 	udp->fragment = first->fragment;
-	if (new_socket(udp, err) || find_interface(udp, o, name, err) ||
-	    set_up(udp, name, o->threads, err))
+	if (find_interface(udp, o, name, err) || set_up(udp, name, o->threads, err))
 		return -1;
 	/* that nobody else is there is known from the first; a count of several is not exact */
-	if (!share_port(udp->fd) || bind_to(udp->fd, udp->addr, udp->port))
-		return fail(err, "cannot open UDP port %u at %s for one more thread: %s",
-			    udp->port, log_addr(udp->addr), strerror(errno));
+	for (i = 0; i < WEFT_FLOWS; i++)
+		if (!share_port(udp->flow[i]) ||
+		    bind_to(udp->flow[i], udp->addr, (u16)(udp->port + i)))
+			return fail(err, "cannot open UDP port %u at %s for one more thread: %s",
+				    udp->port + i, log_addr(udp->addr), strerror(errno));
 	return 0;
 }
 
@@ -317,19 +369,21 @@ int udp_steer(const struct udp *first, const struct options *o, char *err)
 
 int udp_open_none(struct udp *udp)
 {
-	memset(udp, 0, sizeof(*udp));
-	udp->fd = -1;
-	udp->holder = -1;
+	udp_none(udp);
 	udp->out = new_batch();
 	return udp->out ? 0 : -1;
 }
 
 void udp_close(struct udp *udp)
 {
-	if (udp->fd >= 0)
-		close(udp->fd);
-	if (udp->holder >= 0)
-		close(udp->holder);
+	u32 i;
+
+	for (i = 0; i < WEFT_FLOWS; i++) {
+		if (udp->flow[i] >= 0)
+			close(udp->flow[i]);
+		if (udp->holder[i] >= 0)
+			close(udp->holder[i]);
+	}
 	free(udp->in);
 	free(udp->out);
 	udp->in = NULL;
@@ -346,22 +400,22 @@ u8 *udp_buffer(struct udp *udp)
 }
 
 /* Does a message of @len bytes fit behind what the last datagram has? */
-static bool fits_last(const struct udp *udp, u32 addr, size_t len, bool joins)
+static bool fits_last(const struct udp *udp, u32 addr, u32 flow, size_t len, bool joins)
 {
 	u32 last = udp->datagrams - 1;
 
-	return joins && udp->datagrams && udp->last_joins &&
+	return joins && udp->datagrams && udp->last_joins && udp->last_flow == flow &&
 	       udp->last_len + len <= udp->longest &&
 	       udp->out->addr[last].sin_addr.s_addr == htonl(addr);
 }
 
-void udp_send(struct udp *udp, u32 addr, size_t len, bool joins)
+void udp_send(struct udp *udp, u32 addr, u32 flow, size_t len, bool joins)
 {
 	struct udp_batch *b = udp->out;
 	u32 i = udp->messages++, d;
 
 	b->iov[i].iov_len = len;
-	if (fits_last(udp, addr, len, joins)) {
+	if (fits_last(udp, addr, flow, len, joins)) {
 		b->msg[udp->datagrams - 1].msg_hdr.msg_iovlen++;
 		udp->last_len += len;
 	} else {
@@ -370,9 +424,11 @@ void udp_send(struct udp *udp, u32 addr, size_t len, bool joins)
 		b->msg[d].msg_hdr.msg_iovlen = 1;
 		b->addr[d].sin_addr.s_addr = htonl(addr);
 		b->addr[d].sin_port = htons(udp->port);
+		b->flow[d] = (u8)flow;
 		udp->last_len = len;
 		udp->sent++;
 	}
+	udp->last_flow = flow;
 	udp->last_joins = joins;
 	udp->sent_bytes += len;
 	if (udp->messages == UDP_BATCH)
@@ -380,23 +436,41 @@ void udp_send(struct udp *udp, u32 addr, size_t len, bool joins)
 }
 
 /* Any datagram may be lost, so what the kernel does not take is. */
-void udp_flush(struct udp *udp)
+static void flush_flow(struct udp *udp, int fd, struct mmsghdr *msg, u32 n)
 {
-	struct pollfd p = { .fd = udp->fd, .events = POLLOUT };
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	u32 i = 0;
-	int n;
+	int sent;
 
-	while (udp->fd >= 0 && i < udp->datagrams) {
-		n = sendmmsg(udp->fd, udp->out->msg + i, udp->datagrams - i,
-			     MSG_DONTWAIT);
-		if (n > 0) {
-			i += (u32)n;
+	while (i < n) {
+		sent = sendmmsg(fd, msg + i, n - i, MSG_DONTWAIT);
+		if (sent > 0) {
+			i += (u32)sent;
 		} else if (errno == EAGAIN && poll(&p, 1, PATIENCE_MS) > 0) {
 			continue;
 		} else if (errno != EINTR) {
 			udp->dropped++;
 			i++;
 		}
+	}
+}
+
+/* By one flow after the other: a system call for each that is in use, mostly one or two. */
+void udp_flush(struct udp *udp)
+{
+	struct udp_batch *b = udp->out;
+	struct mmsghdr msg[UDP_BATCH];
+	u32 i, n, flow, left = 0;
+
+	for (i = 0; i < udp->datagrams; i++)
+		left |= 1u << b->flow[i];
+	for (flow = 0; udp->fd >= 0 && left; flow++, left >>= 1) {
+		if (!(left & 1))
+			continue;
+		for (i = 0, n = 0; i < udp->datagrams; i++)
+			if (b->flow[i] == flow)
+				msg[n++] = b->msg[i];
+		flush_flow(udp, udp->flow[flow], msg, n);
 	}
 	udp->messages = 0;
 	udp->datagrams = 0;

@@ -5,6 +5,7 @@
 #ifndef WEFT_MEMD_UDP_H
 #define WEFT_MEMD_UDP_H
 
+#include "flow.h"
 #include "options.h"
 #include "weft_netlink.h"
 #include "wire.h"
@@ -19,8 +20,9 @@ struct udp_batch;
 /**
  * struct udp - the socket
  * @fd: UDP, -1 if there is none (then nothing is sent: fuzzing)
- * @holder: holds the port at all other addresses of this machine, and hears nothing:
- *	who had it could speak for us
+ * @flow: by flow, by which contents are sent; the first is @fd.  The others hear nothing
+ * @holder: by flow: holds the port at all other addresses of this machine, and hears nothing:
+ *	who had it could speak for us.  All -1: this is not the first thread's
  * @addr: own address
  * @port: own and everybody's port
  * @longest: bytes of the longest datagram, UDP payload
@@ -32,12 +34,14 @@ struct udp_batch;
  * @out: buffers for sending
  * @messages: how many wait in @out for udp_flush()
  * @datagrams: that they will be
- * @last_len: bytes of the last of these
+ * @last_flow: by which the last of these goes
+ * @last_len: bytes of it
  * @last_joins: another message may follow in it
  */
 struct udp {
 	int fd;
-	int holder;
+	int flow[WEFT_FLOWS];
+	int holder[WEFT_FLOWS];
 	u32 addr;
 	u16 port;
 	u32 longest;
@@ -49,6 +53,7 @@ struct udp {
 	struct udp_batch *out;
 	u32 messages;
 	u32 datagrams;
+	u32 last_flow;
 	size_t last_len;
 	bool last_joins;
 };
@@ -70,6 +75,9 @@ int udp_open_another(struct udp *udp, const struct udp *first, const struct opti
 /* All are open: each thread's datagrams are to come to its own, see share.h. */
 int udp_steer(const struct udp *first, const struct options *o, char *err);
 
+/* Not open yet: udp_close() is harmless. */
+void udp_none(struct udp *udp);
+
 /* No socket: what is sent goes nowhere.  For fuzzing.  Return: 0 or -1. */
 int udp_open_none(struct udp *udp);
 
@@ -81,10 +89,11 @@ u8 *udp_buffer(struct udp *udp);
 /**
  * udp_send() - queue what was written to udp_buffer()
  * @addr: IPv4 address, host byte order
+ * @flow: below WEFT_FLOWS
  * @len: bytes of the message
  * @joins: it may stand in a datagram with others like it, see weft_wire_first()
  */
-void udp_send(struct udp *udp, u32 addr, size_t len, bool joins);
+void udp_send(struct udp *udp, u32 addr, u32 flow, size_t len, bool joins);
 
 /* Hand all that is queued to the kernel. */
 void udp_flush(struct udp *udp);
