@@ -294,7 +294,7 @@ static void replaced(struct chain *c, size_t reader, size_t i)
 	struct branch b = { 0 };
 	const char *why;
 
-	if (i == reader || zombie(c, i) || c->lost[i])
+	if (zombie(c, i) || c->lost[i])
 		return;
 	if (c->ops[reader].mine ? c->ops[i].t1 > c->ops[reader].t1 :
 				  c->ops[i].t1 >= c->ops[reader].t0)
@@ -315,14 +315,20 @@ static void find_lost(struct chain *c)
 	sorted = c->ops;
 	qsort(order, c->n, sizeof(*order), by_end);
 	for (i = 0; i < c->n; i++) {
-		size_t r = order[i], p = c->parent[r];
+		size_t r = order[i], p = c->parent[r], q = p, a;
 
 		if (zombie(c, r) || (p == NONE && c->ops[r].seen))
 			continue;
 		if (c->ops[r].unlogged && c->ops[r].kind == SOAK_WORD)
 			continue;
-		for (k = p == NONE ? c->first : c->child[p]; k != NONE; k = c->next[k])
-			replaced(c, r, k);
+		/* what a node wrote on its own account replaces nothing, unless it is heard */
+		for (a = r;; a = q, q = c->parent[q]) {
+			for (k = q == NONE ? c->first : c->child[q]; k != NONE; k = c->next[k])
+				if (k != a)
+					replaced(c, r, k);
+			if (q == NONE || !zombie(c, q))
+				break;
+		}
 		if (p != NONE && c->lost[p] && c->lost[p] < c->ops[r].t0)
 			wrong(c, r, "it has found what was lost before");
 	}
@@ -331,7 +337,7 @@ static void find_lost(struct chain *c)
 
 /* --- What else must hold --------------------------------------------------------- */
 
-/* Of a node that is taken out nothing is heard that it has written since. */
+/* Of a node that was cut off nothing is heard that it has written until it was connected. */
 static void check_heard(struct chain *c)
 {
 	size_t i;
@@ -340,7 +346,7 @@ static void check_heard(struct chain *c)
 		const struct soak_op *w = c->parent[i] == NONE ? NULL : &c->ops[c->parent[i]];
 		const struct soak_death *d = w && !w->unlogged ? soak_zombie(c->h, w) : NULL;
 
-		if (d && w->t0 > d->sure && w->t0 < d->back && !zombie(c, i))
+		if (d && w->t0 > d->sure && w->t1 < d->heal && !zombie(c, i))
 			wrong(c, i, "it has found what a node wrote after it was cut off");
 	}
 }

@@ -16,7 +16,8 @@
  *	k NODE WORKER T				it was killed, or gave up after an error
  *
  * Of the script:
- *	D DEATH NODE HOW ISO SURE OUT BACK	begins to be cut off, is, is taken out, is back
+ *	D DEATH NODE HOW ISO SURE OUT HEAL BACK	begins to be cut off, is, is taken out, is no more
+ *						cut off from here on, is a member again
  *	L DEATH OFFSET BYTES REGION		listed as lost after that
  *	Y DEATH					and that list is whole
  *	F NAME NODE T0 T1 BOUND			a fault of any kind, until all goes on; node 0: none;
@@ -123,7 +124,7 @@ struct soak_process {
 struct soak_death {
 	uint32_t number, node;
 	char how[12];
-	uint64_t iso, sure, out, back;
+	uint64_t iso, sure, out, heal, back;
 	bool listed;
 };
 

@@ -189,8 +189,8 @@ static bool read_fault(struct soak_history *h, const char *line)
 	switch (*line) {
 	case 'D':
 		if (sscanf(line, "D %" SCNu32 " %" SCNu32 " %11s %" SCNu64 " %" SCNu64 " %" SCNu64
-			   " %" SCNu64 "%n", &d.number, &d.node, d.how, &d.iso, &d.sure, &d.out,
-			   &d.back, &end) != 7 || line[end] || death_of(h, d.number))
+			   " %" SCNu64 " %" SCNu64 "%n", &d.number, &d.node, d.how, &d.iso, &d.sure,
+			   &d.out, &d.heal, &d.back, &end) != 8 || line[end] || death_of(h, d.number))
 			return false;
 		*soak_add(h->deaths) = d;
 		return true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Histories that are right, and the same with one thing wrong: the checker must tell them
- * apart.  Times are in seconds here; node 1 dies at 20, is taken out at 23 and back at 30,
- * unless a case says otherwise.
+ * apart.  Times are in seconds here; node 1 dies at 20, is taken out at 23, connected at 28 and back
+ * at 30, unless a case says otherwise.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct soak_case {
 
 /* Processes 1 of node 1, 2 of node 2, 3 of node 3, all of which end well if they can. */
 #define BEGUN	"b 1 1 0 1", "b 2 2 0 1", "b 3 3 0 1"
-#define DEAD	"D 1 1 kill 20 21 23 30", "z 2 2 90", "z 3 3 90"
+#define DEAD	"D 1 1 kill 20 21 23 28 30", "z 2 2 90", "z 3 3 90"
 #define WELL	"z 1 1 90", "z 2 2 90", "z 3 3 90"
 
 /* Kinds: 0 guarded, 2 release, 3 big, 4 word, 5 sync.  Tags: process and number. */
@@ -133,6 +133,13 @@ static const struct soak_case cases[] = {
 		"o 1 1 0 0 35 35 36 36 0 0 0 -" } },
 	{ "what a node that is cut off writes is heard", false, { BEGUN, DEAD, "z 1 1 90",
 		"o 1 1 0 0 25 25 26 26 0 0 " T11 " -",
+		"o 2 2 0 0 40 40 41 41 " T11 " 0 " T21 " -" } },
+	{ "what it writes when it is there again is heard", true, { BEGUN, DEAD, "z 1 1 90",
+		"o 1 1 0 0 28 29 29 29 0 0 " T11 " -",
+		"o 2 2 0 0 40 40 41 41 " T11 " 0 " T21 " -" } },
+	{ "... and what somebody else wrote before is gone", false, { BEGUN, DEAD, "z 1 1 90", "Y 1",
+		"o 3 3 0 0 24 24 25 25 0 0 " T31 " -",
+		"o 1 1 0 0 28 29 29 29 0 0 " T11 " -",
 		"o 2 2 0 0 40 40 41 41 " T11 " 0 " T21 " -" } },
 	{ "half a block after a death, of a lock that guards it", false, { BEGUN, DEAD,
 		"L 1 4096 4096 soak-guarded", "Y 1",

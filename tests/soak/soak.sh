@@ -158,9 +158,26 @@ nobody_else()
 
 # --- Deaths -----------------------------------------------------------------------
 
+# pid_of N: of its kernel, which knows itself by the number in a namespace of its own.
 pid_of()
 {
-	cat "$files/node$1/uml/pid"
+	local own pid
+
+	own=$(<"$files/node$1/uml/pid")
+	for pid in $(pgrep -f "uml_dir=$files/node$1/"); do
+		[ "$(awk '/^NSpid:/ && NF > 2 { print $NF }' "/proc/$pid/status")" != "$own" ] ||
+			{ echo "$pid"; return; }
+	done
+	echo "no process is the kernel of node $1" >&2
+	return 1
+}
+
+# signal N STOP|CONT
+signal()
+{
+	local pid
+
+	pid=$(pid_of "$1") && kill "-$2" "$pid"
 }
 
 # kernel_complains NAME: a guest that boots again begins a new log.
@@ -174,7 +191,7 @@ begin_death()
 	case $1 in
 	kill)	rack kill "node$2" ;;
 	cut)	rack wire cut "node$2" ;;
-	stop)	kill -STOP "$(pid_of "$2")" ;;
+	stop)	signal "$2" STOP ;;
 	fence)	on "node$(($2 % NODES + 1))" "$CTL" node fence "$2" ;;
 	esac
 }
@@ -185,7 +202,7 @@ end_death()
 	kill)	kernel_complains "node$2"
 		limited "$BOOT_LIMIT" "$RACK" --name "$run_name" boot "node$2" ;;
 	cut)	rack wire heal "node$2" ;;
-	stop)	kill -CONT "$(pid_of "$2")" ;;
+	stop)	signal "$2" CONT ;;
 	esac
 }
 
@@ -218,7 +235,7 @@ die()
 {
 	local name=$1 each n how begun bound=$((LEASE + MOMENT)) who=() with=() survivor=0
 	local before after first=$((deaths + 1))
-	local -A iso=() sure=() out=() back=()
+	local -A iso=() sure=() out=() heal=() back=()
 
 	shift
 	while [ $# -gt 0 ] && [ "$1" != with ]; do
@@ -247,6 +264,7 @@ die()
 	done
 	pause 200 1500
 	for each in "${who[@]}"; do
+		heal[${each#*:}]=$(now)
 		end_death "${each%:*}" "${each#*:}" || { echo "$each does not end"; return 1; }
 	done
 	for each in "${who[@]}"; do
@@ -255,7 +273,8 @@ die()
 			{ echo "node $n does not join again"; return 1; }
 		back[$n]=$(now)
 		deaths=$((deaths + 1))
-		event D "$deaths" "$n" "$how" "${iso[$n]}" "${sure[$n]}" "${out[$n]}" "${back[$n]}"
+		event D "$deaths" "$n" "$how" "${iso[$n]}" "${sure[$n]}" "${out[$n]}" "${heal[$n]}" \
+			"${back[$n]}"
 		[ "$how" != kill ] || { wait "${worker[$n]}"; work "$n"; }
 	done
 	for ((n = 1; n <= NODES; n++)); do
@@ -299,8 +318,8 @@ happens()
 			rack wire heal "node$node" && pause 500 1000 &&
 			fault "$name" "$node" "$begun" $((SHORT + MOMENT)) ;;
 	short-stop)
-		kill -STOP "$(pid_of "$node")" && pause $((SHORT / 4)) "$SHORT" &&
-			kill -CONT "$(pid_of "$node")" && pause 500 1000 &&
+		signal "$node" STOP && pause $((SHORT / 4)) "$SHORT" &&
+			signal "$node" CONT && pause 500 1000 &&
 			fault "$name" "$node" "$begun" $((SHORT + MOMENT)) ;;
 	wire)	faults loss 0.02 dup 0.02 reorder 0.05 delay 300 && pause 3000 3000 &&
 			faults loss 0 dup 0 reorder 0 delay 0 &&
