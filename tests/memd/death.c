@@ -199,8 +199,8 @@ static void leave_lock(u32 n)
 	u64 end = now_ms() + LIMIT_MS;
 	struct weft_lock_out out;
 
-	if (weft_lock_evict(&seats[n].l, &out)) {
-		lock_out(n, &out);
+	/* somebody else may want it already */
+	if (seats[n].l.revoking || weft_lock_evict(&seats[n].l, &out)) {
 		weft_lock_revoked(&seats[n].l, &out);
 		lock_out(n, &out);
 	}
@@ -373,6 +373,62 @@ static void holder_dies(u32 region)
 	come_back(a);
 }
 
+/* Who only waits for a lock leaves its place, and whoever waits behind it has the lock. */
+static void waiter_dies(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced"), end = now_ms() + LIMIT_MS;
+	struct weft_lock_out out;
+	u32 i;
+
+	for (i = 1; i <= 3; i++)
+		weft_lock_init(&seats[i].l, weft_line_key(region, WEFT_KIND_LOCK, 128), (u8)i);
+	get_lock(3, WEFT_M);
+	weft_lock_want(&seats[1].l, WEFT_M, ++a->seq, &out);
+	lock_out(1, &out);
+	live_for(100);
+	CHECK_EQ(weft_lock_perm(&seats[1].l), WEFT_I);
+	a->dead = true;
+	weft_lock_want(&seats[2].l, WEFT_M, ++b->seq, &out);
+	lock_out(2, &out);
+	live_for(100);
+	leave_lock(3);
+	while (weft_lock_perm(&seats[2].l) < WEFT_M) {
+		CHECK(now_ms() < end);
+		lock_step(2);
+	}
+	leave_lock(2);
+	wait_swept(b, fenced + 1);
+	get_lock(3, WEFT_M);
+	leave_lock(3);
+	come_back(a);
+}
+
+/* Who dies while it writes home what it drops: its home has that, or what it had, all of it. */
+static void leaver_dies(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	struct fake_line *al, *bl;
+	u64 fenced;
+	u32 i, k;
+
+	for (i = 16; i < 20; i++) {
+		fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+		al = fake_line(a, region, i);
+		bl = fake_line(b, region, i);
+		modify(a, al, 8, 9);
+		(void)fake_evict(a, al, false);
+		for (k = i % 4; k; k--)
+			fake_step(1);
+		a->dead = true;
+		get(b, bl, WEFT_S);
+		CHECK(fake_is_filled(bl, 4096, 8) || fake_is_filled(bl, 4096, 9));
+		wait_swept(b, fenced + 1);
+		come_back(a);
+	}
+	(void)count_lost(b, region, WEFT_LOST_ACCEPT);
+}
+
 /* An administrator need not wait; nor does a node that comes again as another life. */
 static void by_hand_and_again(u32 region)
 {
@@ -421,6 +477,8 @@ int main(int argc, char **argv)
 	lender_dies(region);
 	reader_dies(region);
 	holder_dies(region);
+	waiter_dies(region);
+	leaver_dies(region);
 	by_hand_and_again(region);
 	rig_close();
 	return check_result();
