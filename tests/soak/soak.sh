@@ -20,13 +20,16 @@
 #	worker		a process is killed
 #	two		two nodes die together
 #	kill-blade, kill-switch	a node dies, and that as well
+#	fence-blade	a node is taken out by hand, and the first blade ends before all have heard
+#
+# One in four happens while the network is bad, too.
 #
 # Then soak-check proves that everything is as docs/failures.md promises, but for what these
 # deaths explain, that nobody hung, and no kernel has complained.
 #
 #	tests/soak/soak.sh [FAULT...]		only these
 #
-# Environment: BUILD; WEFT_SOAK_SECONDS (80), of work; WEFT_SOAK_SEED (from the clock);
+# Environment: BUILD; WEFT_SOAK_SECONDS (100), of work; WEFT_SOAK_SEED (from the clock);
 # WEFT_SOAK_NODES (3, to 6); WEFT_SOAK_LEASE (3000), milliseconds; WEFT_SOAK_PAUSE (10000),
 # microseconds between a process' operations; WEFT_SOAK_KEEP, a directory for the history.
 # Racks of user-mode kernels only: their nodes have one clock.
@@ -37,7 +40,7 @@ cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/system/common.sh
 . tests/system/common.sh
 
-SECONDS_RUN=${WEFT_SOAK_SECONDS:-80}
+SECONDS_RUN=${WEFT_SOAK_SECONDS:-100}
 SEED=${WEFT_SOAK_SEED:-$(($(date +%s%N) / 1000 % 1000000000))}
 NODES=${WEFT_SOAK_NODES:-3}
 LEASE=$((${WEFT_SOAK_LEASE:-3000} * SCALE))
@@ -53,7 +56,7 @@ CHECKER=$BUILD/tests/soak-check
 PRELOAD=$BUILD/lib/libweft-preload.so
 STOP=/run/soak-stop
 FAULTS=(kill cut stop fence short-cut short-stop wire blade switch worker worker two kill-blade
-	kill-switch)
+	kill-switch fence-blade)
 
 launch=0
 deaths=0
@@ -286,31 +289,44 @@ die()
 	fault "$name" "${who[0]#*:}" "$begun" "$bound"
 }
 
-# blade_away: one of them, for a moment.
+# blade_away SECONDS BLADE
 blade_away()
 {
 	local begun
 
-	draw 2
 	begun=$(now)
-	restart_memd "mem$((drawn + 1))" "$1" || { echo "a blade does not restart"; return 1; }
+	restart_memd "mem$2" "$1" || { echo "a blade does not restart"; return 1; }
 	event B "$begun" "$(now)"
+}
+
+bad_network()
+{
+	faults loss 0.02 dup 0.02 reorder 0.05 delay 300
+}
+
+good_network()
+{
+	faults loss 0 dup 0 reorder 0 delay 0
 }
 
 # --- One fault --------------------------------------------------------------------
 
 happens()
 {
-	local name=$1 begun
+	local name=$1 begun blade
 
 	any_node
+	draw 2
+	blade=$((drawn + 1))
 	begun=$(now)
 	case $name in
 	kill|cut|stop|fence)
 		die "$name" "$name:$node" ;;
 	two)	die two "kill:$node" "kill:$((node % NODES + 1))" ;;
 	kill-blade)
-		die "$name" "kill:$node" with blade_away 0.5 ;;
+		die "$name" "kill:$node" with blade_away 0.5 "$blade" ;;
+	fence-blade)
+		die "$name" "fence:$node" with blade_away 0.5 1 ;;
 	kill-switch)
 		die "$name" "kill:$node" with rack wire clear ;;
 	short-cut)
@@ -321,10 +337,9 @@ happens()
 		signal "$node" STOP && pause $((SHORT / 4)) "$SHORT" &&
 			signal "$node" CONT && pause 500 1000 &&
 			fault "$name" "$node" "$begun" $((SHORT + MOMENT)) ;;
-	wire)	faults loss 0.02 dup 0.02 reorder 0.05 delay 300 && pause 3000 3000 &&
-			faults loss 0 dup 0 reorder 0 delay 0 &&
+	wire)	bad_network && pause 3000 3000 && good_network &&
 			fault "$name" 0 "$begun" "$MOMENT" ;;
-	blade)	blade_away 0.5 && pause 1500 1500 &&
+	blade)	blade_away 0.5 "$blade" && pause 1500 1500 &&
 			fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
 	switch)	rack wire clear && pause 1000 1000 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
 	worker)	draw ${#KINDS[@]}
@@ -340,13 +355,20 @@ KINDS=(soak-guarded soak-mutex soak-release soak-big soak-word soak-sync)
 # all_kinds: of a pack of cards: each is drawn before one is drawn again.
 all_kinds()
 {
-	local end=$((SECONDS + SECONDS_RUN)) pack=() i
+	local end=$((SECONDS + SECONDS_RUN)) pack=() i noise
 
 	while [ "$SECONDS" -lt "$end" ] && [ "$failures" = 0 ]; do
 		[ ${#pack[@]} -gt 0 ] || pack=("${FAULTS[@]}")
 		draw ${#pack[@]}
 		i=$drawn
-		check "${pack[i]}" happens "${pack[i]}"
+		noise=
+		draw 4
+		if [ "$drawn" = 0 ] && [ "${pack[i]}" != wire ]; then
+			noise=", in a bad network"
+			bad_network
+		fi
+		check "${pack[i]}$noise" happens "${pack[i]}"
+		[ -z "$noise" ] || good_network
 		pack=("${pack[@]:0:i}" "${pack[@]:i+1}")
 		pause 500 1500
 	done
