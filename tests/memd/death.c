@@ -7,6 +7,8 @@
  *
  *	memd-death plain|switch 1|2
  */
+#include <signal.h>
+
 #include "fake.h"
 #include "lock.h"
 
@@ -17,6 +19,20 @@
 #define LIMIT_MS	10000
 
 static u32 blades;
+
+/* The first blade's or the second one's life, with what its file has. */
+static void start(u32 i)
+{
+	char file[128];
+	const char *const args[] = {
+		"--memory", "64M", "--lease", LEASE, "--backing", file,
+		"--switch", rig_p4 ? "auto" : "none",
+		"--peers", blades == 2 ? "10.87.0.101,10.87.0.105" : "10.87.0.101", NULL
+	};
+
+	snprintf(file, sizeof(file), "%s/death-%u", rig_dir(), i);
+	rig_memd_start(WEFT_BLADE_MIN + i, args);
+}
 
 /* Those that live say so. */
 static void beat(void)
@@ -129,6 +145,7 @@ static void wait_swept(struct fake *f, u64 fenced)
 static struct seat {
 	struct weft_lock l;
 	u64 timer;
+	u32 late;	/* time-outs in a row */
 } seats[4];
 
 static void lock_out(u32 n, struct weft_lock_out *out)
@@ -144,6 +161,8 @@ static void lock_out(u32 n, struct weft_lock_out *out)
 	}
 	s->timer = out->effects & WEFT_DO_TIMER ? now_ms() + 30 :
 		   weft_lock_idle(&s->l) ? 0 : s->timer;
+	if (!s->timer)
+		s->late = 0;
 }
 
 static void take_lock(struct fake *f, const struct weft_msg *msg)
@@ -177,6 +196,12 @@ static void lock_step(u32 n)
 		return;
 	weft_lock_timeout(&seats[n].l, &out);
 	lock_out(n, &out);
+	if (seats[n].l.want && ++seats[n].late >= WEFT_CHASE_AFTER)
+		rig_send(fakes[n].at, WEFT_BLADE_MIN + weft_line_home(seats[n].l.key, blades),
+			 &(struct weft_msg){
+				.type = WEFT_MSG_CHASE, .src = (u8)n, .txn = seats[n].l.txn,
+				.line = seats[n].l.key,
+			 });
 }
 
 /* Return: milliseconds until it was there. */
@@ -404,6 +429,37 @@ static void waiter_dies(u32 region)
 	come_back(a);
 }
 
+/*
+ * A lock is in the switch, and its home begins a new life, in which it knows nothing of that.
+ * Then its holder dies.  All the same who asks for it has it, and hears why.
+ */
+static void holder_dies_unknown(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+	u32 i, home;
+
+	for (i = 1; i <= 3; i++)
+		weft_lock_init(&seats[i].l, weft_line_key(region, WEFT_KIND_LOCK, 192), (u8)i);
+	home = WEFT_BLADE_MIN + weft_line_home(seats[1].l.key, blades);
+	get_lock(1, WEFT_M);
+	live_for(200);
+	rig_memd_stop(home, SIGKILL);
+	a->dead = true;
+	start(home - WEFT_BLADE_MIN);
+	live_for(300);
+	get_lock(2, WEFT_M);
+	CHECK(seats[2].l.died);
+	leave_lock(2);
+	if (home == WEFT_BLADE_MIN)
+		fenced = 0;
+	wait_swept(b, fenced + 1);
+	get_lock(3, WEFT_M);
+	CHECK(!seats[3].l.died);
+	leave_lock(3);
+	come_back(a);
+}
+
 /* Who dies while it writes home what it drops: its home has that, or what it had, all of it. */
 static void leaver_dies(u32 region)
 {
@@ -451,12 +507,6 @@ static void by_hand_and_again(u32 region)
 
 int main(int argc, char **argv)
 {
-	const char *const args[] = {
-		"--memory", "64M", "--lease", LEASE, "--switch",
-		argc > 1 && !strcmp(argv[1], "switch") ? "auto" : "none", "--peers",
-		argc > 2 && !strcmp(argv[2], "2") ? "10.87.0.101,10.87.0.105" : "10.87.0.101",
-		NULL
-	};
 	u32 region, i;
 
 	if (argc != 3)
@@ -465,7 +515,7 @@ int main(int argc, char **argv)
 	rig_open(true, 1);
 	rig_p4 = !strcmp(argv[1], "switch");
 	for (i = 0; i < blades; i++)
-		rig_memd_start(WEFT_BLADE_MIN + i, args);
+		start(i);
 	fake_init(blades);
 	for (i = 1; i <= 3; i++)
 		CHECK_EQ(fake_join(&fakes[i]), 0);
@@ -478,6 +528,8 @@ int main(int argc, char **argv)
 	reader_dies(region);
 	holder_dies(region);
 	waiter_dies(region);
+	if (rig_p4)
+		holder_dies_unknown(region);
 	leaver_dies(region);
 	by_hand_and_again(region);
 	rig_close();

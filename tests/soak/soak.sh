@@ -413,8 +413,16 @@ judged()
 # keep_history: for who wants to know what went wrong.
 keep_history()
 {
-	[ -z "${WEFT_SOAK_KEEP-}" ] || { mkdir -p "$WEFT_SOAK_KEEP" &&
-		cp -r "$history"/. "$WEFT_SOAK_KEEP/"; }
+	local name
+
+	[ -n "${WEFT_SOAK_KEEP-}" ] || return 0
+	mkdir -p "$WEFT_SOAK_KEEP" && cp -r "$history"/. "$WEFT_SOAK_KEEP/"
+	for name in mem1 mem2; do
+		on "$name" cat /var/log/weft-memd.log >"$WEFT_SOAK_KEEP/log.$name"
+	done
+	for ((n = 1; n <= NODES; n++)); do
+		rack log "node$n" >"$WEFT_SOAK_KEEP/log.node$n"
+	done
 }
 
 built "$WORKER" "$CHECKER" "$PRELOAD"

@@ -57,7 +57,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from);
 /* ADD_ACK, REMOVE_ACK, DROP_ACK, and NACK to a REMOVE. */
 void lines_answer(struct memd *m, const struct weft_msg *msg);
 
-/* CHASE: a transaction of ours is in a node's way. */
+/* CHASE: a transaction of ours is in a node's way; or nobody answers who waits for a lock. */
 void lines_chase(struct memd *m, const struct weft_msg *msg);
 
 /* Refuse: there is no such line.  To the member that the transaction is of. */
