@@ -47,7 +47,7 @@ LEASE=$((${WEFT_SOAK_LEASE:-3000} * SCALE))
 PAUSE=${WEFT_SOAK_PAUSE:-10000}
 SHORT=$((LEASE / 3))			# milliseconds of what is no death
 MOMENT=$((5000 * SCALE))		# within which all goes on when nothing stands in the way
-FENCE_LIMIT=15000			# of a blade, until it gives up one that does not obey
+AWAY_LIMIT=15000			# of a new life of a directory: how long it waits for a node
 OUT_LIMIT=$((LEASE / 1000 + 30 * SCALE))	# seconds until a node is taken out
 BACK_LIMIT=$((60 * SCALE))		# seconds until it is a member again
 CTL=$BIN/weftctl
@@ -246,7 +246,7 @@ die()
 		shift
 	done
 	with=("${@:2}")
-	[ ${#with[@]} = 0 ] && [ ${#who[@]} = 1 ] || bound=$((bound + FENCE_LIMIT))
+	[ ${#with[@]} = 0 ] || bound=$((bound + AWAY_LIMIT))
 	before=$(let_go)
 	begun=$(now)
 	for each in "${who[@]}"; do
