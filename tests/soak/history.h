@@ -22,7 +22,8 @@
  *	Y DEATH					and that list is whole
  *	F NAME NODE T0 T1 BOUND			a fault of any kind, until all goes on; node 0: none;
  *						meanwhile an operation takes BOUND ms at most
- *	B T0 T1					a blade was away
+ *	B T0 T1					a blade was away, or the switch forgot all: who had
+ *						what is not known any more
  *	U T0 T1					a node has let go of a lock without its data home
  *	O T					over: who began then only looks
  */

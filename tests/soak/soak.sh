@@ -263,11 +263,11 @@ die()
 			{ echo "node $n is not taken out"; return 1; }
 		out[$n]=$(now)
 		# what it did until it heard of it
-		[ "${each%:*}" != fence ] || sure[$n]=${out[$n]}
+		[ "${each%:*}" != fence ] || sure[$n]=${out[$n]} heal[$n]=${out[$n]}
 	done
 	pause 200 1500
 	for each in "${who[@]}"; do
-		heal[${each#*:}]=$(now)
+		[ "${each%:*}" = fence ] || heal[${each#*:}]=$(now)
 		end_death "${each%:*}" "${each#*:}" || { echo "$each does not end"; return 1; }
 	done
 	for each in "${who[@]}"; do
@@ -296,6 +296,16 @@ blade_away()
 
 	begun=$(now)
 	restart_memd "mem$2" "$1" || { echo "a blade does not restart"; return 1; }
+	event B "$begun" "$(now)"
+}
+
+# forgets: the switch does, and its lines' homes begin anew.
+forgets()
+{
+	local begun
+
+	begun=$(now)
+	rack wire clear || return 1
 	event B "$begun" "$(now)"
 }
 
@@ -328,7 +338,7 @@ happens()
 	fence-blade)
 		die "$name" "fence:$node" with blade_away 0.5 1 ;;
 	kill-switch)
-		die "$name" "kill:$node" with rack wire clear ;;
+		die "$name" "kill:$node" with forgets ;;
 	short-cut)
 		rack wire cut "node$node" && pause $((SHORT / 4)) "$SHORT" &&
 			rack wire heal "node$node" && pause 500 1000 &&
@@ -341,7 +351,7 @@ happens()
 			fault "$name" 0 "$begun" "$MOMENT" ;;
 	blade)	blade_away 0.5 "$blade" && pause 1500 1500 &&
 			fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
-	switch)	rack wire clear && pause 1000 1000 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
+	switch)	forgets && pause 1000 1000 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
 	worker)	draw ${#KINDS[@]}
 		on "node$node" pkill -KILL -x "${KINDS[drawn]}"
 		pause 500 500
