@@ -84,15 +84,27 @@ static u64 get(struct fake *f, struct fake_line *fl, u8 perm)
 	return now_ms() - begun;
 }
 
+/* Nothing of the line is under way any more. */
+static void settle(struct fake_line *fl)
+{
+	u64 end = now_ms() + LIMIT_MS;
+
+	while (!weft_line_idle(&fl->l)) {
+		CHECK(now_ms() < end);
+		beat();
+		fake_step(1);
+	}
+}
+
 /* Node @f owns the block, which its home has with @home in it, and itself with @now. */
 static void modify(struct fake *f, struct fake_line *fl, u8 home, u8 now)
 {
 	get(f, fl, WEFT_M);
 	memset(fl->data, home, WEFT_REGION_BLOCK_MAX);
+	settle(fl);
 	live_for(50);
 	CHECK(fake_clean(f, fl));
-	live_for(50);
-	CHECK(weft_line_idle(&fl->l));
+	settle(fl);
 	memset(fl->data, now, WEFT_REGION_BLOCK_MAX);
 }
 
@@ -460,6 +472,33 @@ static void holder_dies_unknown(u32 region)
 	come_back(a);
 }
 
+/* The same of a block: it is lost, and listed. */
+static void owner_dies_unknown(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	struct fake_line *al = fake_line(a, region, 24), *bl = fake_line(b, region, 24);
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+	u32 home = WEFT_BLADE_MIN + weft_line_home(al->l.key, blades);
+
+	modify(a, al, 10, 11);
+	rig_memd_stop(home, SIGKILL);
+	start(home - WEFT_BLADE_MIN);
+	live_for(600);
+	/* the switch still has the line, and its home does not know */
+	get(a, al, WEFT_M);
+	CHECK(fake_is_filled(al, 4096, 11));
+	memset(al->data, 12, WEFT_REGION_BLOCK_MAX);
+	live_for(100);
+	a->dead = true;
+	if (home == WEFT_BLADE_MIN)
+		fenced = 0;
+	wait_swept(b, fenced + 1);
+	CHECK_EQ(count_lost(b, region, WEFT_LOST_ACCEPT), 1);
+	get(b, bl, WEFT_S);
+	CHECK(fake_is_filled(bl, 4096, 11));
+	come_back(a);
+}
+
 /* Who dies while it writes home what it drops: its home has that, or what it had, all of it. */
 static void leaver_dies(u32 region)
 {
@@ -528,8 +567,10 @@ int main(int argc, char **argv)
 	reader_dies(region);
 	holder_dies(region);
 	waiter_dies(region);
-	if (rig_p4)
+	if (rig_p4) {
 		holder_dies_unknown(region);
+		owner_dies_unknown(region);
+	}
 	leaver_dies(region);
 	by_hand_and_again(region);
 	rig_close();
