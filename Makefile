@@ -153,7 +153,7 @@ $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switc
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
 # of tools/DIRECTORY, if there is one.
 test_dirs	:= $(filter-out stress litmus explore netlink diff fuzz unit preload posix conformance\
-		kvs bench-locks libweft,\
+		kvs bench-locks libweft soak,\
 		   $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/*/*.c)))))
 $(foreach d,$(test_dirs),\
 	$(call each_program,tests/$d,$(B)/tests/$d-,$(call part_objects,tools/$d),test_programs))
@@ -162,6 +162,8 @@ $(foreach d,$(test_dirs),\
 fake_objects	:= $(call objects,tests/common/kernel)
 $(call each_program,tests/libweft,$(B)/tests/libweft-,$(call part_objects,tools/libweft) \
 	$(fake_objects),test_programs)
+# On a rack, with what is preloaded before it.
+$(call each_program,tests/soak,$(B)/tests/soak-,$(call part_objects,tools/libweft),test_programs)
 $(call each_program,tests/kvs,$(B)/tests/kvs-,$(call part_objects,tools/kvs tools/libweft) \
 	$(fake_objects),test_programs)
 kvs_programs	:= $(B)/bin/weft-kvs $(filter $(B)/tests/kvs-%,$(test_programs))

@@ -48,6 +48,7 @@ static void move(struct weft_home_line *l, u8 place, u32 fresh,
 
 	l->place = place;
 	l->orphan = false;
+	l->fetched = false;
 	l->txn = weft_txn(l->self, fresh);
 	to_switch(l, type[place], out);
 }
@@ -197,6 +198,10 @@ static void remove_ack(struct weft_home_line *l, const struct weft_msg *msg,
 		       struct weft_home_out *out)
 {
 	l->gen = msg->nonce;
+	if (l->fetched && !(msg->flags & WEFT_F_INSTALLED)) {
+		arrive(l, WEFT_AT_HOME, out);
+		return;
+	}
 	l->e.status = msg->status;
 	l->e.copyset = msg->copyset;
 	l->e.grant = is_lock(l) ? msg->grant & ~WEFT_EPOCH_FROZEN : msg->grant;
@@ -228,10 +233,11 @@ static void abort_txn(struct weft_home_line *l, u32 txn, u32 grant,
 static void end_for(struct weft_home_line *l, u32 txn, u32 grant,
 		    struct weft_home_out *out)
 {
-	if (l->place != WEFT_AT_HOME)
-		abort_txn(l, txn, grant, out);
-	else if (l->e.lock == txn && l->e.grant == grant)
+	if (l->place == WEFT_AT_HOME && l->e.lock == txn && l->e.grant == grant)
 		l->e.lock = 0;
+	else if (l->place != WEFT_AT_HOME || !l->e.lock)
+		/* also in a switch that has the line from a former life of this home */
+		abort_txn(l, txn, grant, out);
 }
 
 /* A node's transaction that the members do not include. */
@@ -340,6 +346,16 @@ bool weft_home_recall(struct weft_home_line *l, u32 fresh,
 	if (l->place == WEFT_IN_SWITCH)
 		move(l, WEFT_REMOVING, fresh, out);
 	return l->place == WEFT_AT_HOME;
+}
+
+bool weft_home_fetch(struct weft_home_line *l, u32 fresh, struct weft_home_out *out)
+{
+	clear(out);
+	if (l->place != WEFT_AT_HOME || l->e.lock || l->e.copyset || l->e.status != WEFT_I)
+		return true;
+	move(l, WEFT_REMOVING, fresh, out);
+	l->fetched = true;
+	return false;
 }
 
 /* A block at home, whatever a dead node did with it. */

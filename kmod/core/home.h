@@ -31,6 +31,7 @@ enum weft_place {
  *	and it stays here until then
  * @died_at: grant of that moment
  * @orphan: a block that nobody owns since its owner died, and that was told as lost
+ * @fetched: a REMOVE is out, and maybe the switch never had the line: then it is as @e says
  * @e: the entry; valid if the line is not in the switch
  * @gen: last known generation of the line's slot
  * @txn: of the ADD, REMOVE or DROP under way
@@ -43,6 +44,7 @@ struct weft_home_line {
 	u8 tries;
 	bool died;
 	bool orphan;
+	bool fetched;
 	u32 died_at;
 	struct weft_dir_entry e;
 	u32 gen;
@@ -98,6 +100,15 @@ void weft_home_recv(struct weft_home_line *l, u32 members, bool use_switch,
  */
 bool weft_home_recall(struct weft_home_line *l, u32 fresh,
 		      struct weft_home_out *out);
+
+/**
+ * weft_home_fetch() - a line of which nothing is known here may be in the switch all the same
+ *
+ * The switch has outlived what this home knew of it.  The line is taken back, if it is there.
+ *
+ * Return: true if it is certain already where the line is: nothing is done.
+ */
+bool weft_home_fetch(struct weft_home_line *l, u32 fresh, struct weft_home_out *out);
 
 /* What became of a line when nodes had died, see weft_home_gone(). */
 enum weft_gone {

@@ -76,7 +76,8 @@ static struct vm_area_struct *find(struct weft_slots *slots, pgoff_t page, unsig
 	struct vm_area_struct *vma;
 	u32 i;
 
-	mmap_assert_locked(current->mm);
+	/* not mmap_assert_locked(), which modules cannot call with CONFIG_DEBUG_VM */
+	lockdep_assert_held(&current->mm->mmap_lock);
 	for (i = 0; i < WEFT_PLACES_EACH; i++) {
 		if (READ_ONCE(p[i].mm) != (unsigned long)current->mm)
 			continue;

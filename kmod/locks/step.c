@@ -465,6 +465,24 @@ void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 	weft_outbox_send(outbox);
 }
 
+/*
+ * Whoever has the lock does not say when it comes to us.  As a rule it is only held for long;
+ * but a home that was restarted since may not know that it is in the switch, and would not
+ * free it if its holder dies.
+ */
+static void chase(const struct weft_klock *kl, struct weft_outbox *outbox)
+{
+	const struct weft_lock *l = &kl->core;
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CHASE, .src = l->self, .txn = l->txn, .line = l->key,
+	};
+
+	if (!l->want || l->tenured || kl->losses < WEFT_CHASE_AFTER)
+		return;
+	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_CHASES);
+	weft_outbox_put(outbox, weft_node_home(kl->locks->node, l->key), &msg);
+}
+
 static void send_again(struct weft_klock *kl, bool lost,
 		       struct weft_outbox *outbox)
 {
@@ -475,6 +493,7 @@ static void send_again(struct weft_klock *kl, bool lost,
 		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_RETRANSMISSIONS);
 		if (kl->losses < 255)
 			kl->losses++;
+		chase(kl, outbox);
 	}
 	weft_klock_act(kl, &out, outbox);
 }

@@ -7,6 +7,8 @@
  *
  *	memd-death plain|switch 1|2
  */
+#include <signal.h>
+
 #include "fake.h"
 #include "lock.h"
 
@@ -17,6 +19,20 @@
 #define LIMIT_MS	10000
 
 static u32 blades;
+
+/* The first blade's or the second one's life, with what its file has. */
+static void start(u32 i)
+{
+	char file[128];
+	const char *const args[] = {
+		"--memory", "64M", "--lease", LEASE, "--backing", file,
+		"--switch", rig_p4 ? "auto" : "none",
+		"--peers", blades == 2 ? "10.87.0.101,10.87.0.105" : "10.87.0.101", NULL
+	};
+
+	snprintf(file, sizeof(file), "%s/death-%u", rig_dir(), i);
+	rig_memd_start(WEFT_BLADE_MIN + i, args);
+}
 
 /* Those that live say so. */
 static void beat(void)
@@ -68,15 +84,27 @@ static u64 get(struct fake *f, struct fake_line *fl, u8 perm)
 	return now_ms() - begun;
 }
 
+/* Nothing of the line is under way any more. */
+static void settle(struct fake_line *fl)
+{
+	u64 end = now_ms() + LIMIT_MS;
+
+	while (!weft_line_idle(&fl->l)) {
+		CHECK(now_ms() < end);
+		beat();
+		fake_step(1);
+	}
+}
+
 /* Node @f owns the block, which its home has with @home in it, and itself with @now. */
 static void modify(struct fake *f, struct fake_line *fl, u8 home, u8 now)
 {
 	get(f, fl, WEFT_M);
 	memset(fl->data, home, WEFT_REGION_BLOCK_MAX);
+	settle(fl);
 	live_for(50);
 	CHECK(fake_clean(f, fl));
-	live_for(50);
-	CHECK(weft_line_idle(&fl->l));
+	settle(fl);
 	memset(fl->data, now, WEFT_REGION_BLOCK_MAX);
 }
 
@@ -129,6 +157,7 @@ static void wait_swept(struct fake *f, u64 fenced)
 static struct seat {
 	struct weft_lock l;
 	u64 timer;
+	u32 late;	/* time-outs in a row */
 } seats[4];
 
 static void lock_out(u32 n, struct weft_lock_out *out)
@@ -144,6 +173,8 @@ static void lock_out(u32 n, struct weft_lock_out *out)
 	}
 	s->timer = out->effects & WEFT_DO_TIMER ? now_ms() + 30 :
 		   weft_lock_idle(&s->l) ? 0 : s->timer;
+	if (!s->timer)
+		s->late = 0;
 }
 
 static void take_lock(struct fake *f, const struct weft_msg *msg)
@@ -177,6 +208,12 @@ static void lock_step(u32 n)
 		return;
 	weft_lock_timeout(&seats[n].l, &out);
 	lock_out(n, &out);
+	if (seats[n].l.want && ++seats[n].late >= WEFT_CHASE_AFTER)
+		rig_send(fakes[n].at, WEFT_BLADE_MIN + weft_line_home(seats[n].l.key, blades),
+			 &(struct weft_msg){
+				.type = WEFT_MSG_CHASE, .src = (u8)n, .txn = seats[n].l.txn,
+				.line = seats[n].l.key,
+			 });
 }
 
 /* Return: milliseconds until it was there. */
@@ -199,8 +236,8 @@ static void leave_lock(u32 n)
 	u64 end = now_ms() + LIMIT_MS;
 	struct weft_lock_out out;
 
-	if (weft_lock_evict(&seats[n].l, &out)) {
-		lock_out(n, &out);
+	/* somebody else may want it already */
+	if (seats[n].l.revoking || weft_lock_evict(&seats[n].l, &out)) {
 		weft_lock_revoked(&seats[n].l, &out);
 		lock_out(n, &out);
 	}
@@ -373,6 +410,120 @@ static void holder_dies(u32 region)
 	come_back(a);
 }
 
+/* Who only waits for a lock leaves its place, and whoever waits behind it has the lock. */
+static void waiter_dies(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced"), end = now_ms() + LIMIT_MS;
+	struct weft_lock_out out;
+	u32 i;
+
+	for (i = 1; i <= 3; i++)
+		weft_lock_init(&seats[i].l, weft_line_key(region, WEFT_KIND_LOCK, 128), (u8)i);
+	get_lock(3, WEFT_M);
+	weft_lock_want(&seats[1].l, WEFT_M, ++a->seq, &out);
+	lock_out(1, &out);
+	live_for(100);
+	CHECK_EQ(weft_lock_perm(&seats[1].l), WEFT_I);
+	a->dead = true;
+	weft_lock_want(&seats[2].l, WEFT_M, ++b->seq, &out);
+	lock_out(2, &out);
+	live_for(100);
+	leave_lock(3);
+	while (weft_lock_perm(&seats[2].l) < WEFT_M) {
+		CHECK(now_ms() < end);
+		lock_step(2);
+	}
+	leave_lock(2);
+	wait_swept(b, fenced + 1);
+	get_lock(3, WEFT_M);
+	leave_lock(3);
+	come_back(a);
+}
+
+/*
+ * A lock is in the switch, and its home begins a new life, in which it knows nothing of that.
+ * Then its holder dies.  All the same who asks for it has it, and hears why.
+ */
+static void holder_dies_unknown(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+	u32 i, home;
+
+	for (i = 1; i <= 3; i++)
+		weft_lock_init(&seats[i].l, weft_line_key(region, WEFT_KIND_LOCK, 192), (u8)i);
+	home = WEFT_BLADE_MIN + weft_line_home(seats[1].l.key, blades);
+	get_lock(1, WEFT_M);
+	live_for(200);
+	rig_memd_stop(home, SIGKILL);
+	a->dead = true;
+	start(home - WEFT_BLADE_MIN);
+	live_for(300);
+	get_lock(2, WEFT_M);
+	CHECK(seats[2].l.died);
+	leave_lock(2);
+	if (home == WEFT_BLADE_MIN)
+		fenced = 0;
+	wait_swept(b, fenced + 1);
+	get_lock(3, WEFT_M);
+	CHECK(!seats[3].l.died);
+	leave_lock(3);
+	come_back(a);
+}
+
+/* The same of a block: it is lost, and listed. */
+static void owner_dies_unknown(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	struct fake_line *al = fake_line(a, region, 24), *bl = fake_line(b, region, 24);
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+	u32 home = WEFT_BLADE_MIN + weft_line_home(al->l.key, blades);
+
+	modify(a, al, 10, 11);
+	rig_memd_stop(home, SIGKILL);
+	start(home - WEFT_BLADE_MIN);
+	live_for(600);
+	/* the switch still has the line, and its home does not know */
+	get(a, al, WEFT_M);
+	CHECK(fake_is_filled(al, 4096, 11));
+	memset(al->data, 12, WEFT_REGION_BLOCK_MAX);
+	live_for(100);
+	a->dead = true;
+	if (home == WEFT_BLADE_MIN)
+		fenced = 0;
+	wait_swept(b, fenced + 1);
+	CHECK_EQ(count_lost(b, region, WEFT_LOST_ACCEPT), 1);
+	get(b, bl, WEFT_S);
+	CHECK(fake_is_filled(bl, 4096, 11));
+	come_back(a);
+}
+
+/* Who dies while it writes home what it drops: its home has that, or what it had, all of it. */
+static void leaver_dies(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	struct fake_line *al, *bl;
+	u64 fenced;
+	u32 i, k;
+
+	for (i = 16; i < 20; i++) {
+		fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+		al = fake_line(a, region, i);
+		bl = fake_line(b, region, i);
+		modify(a, al, 8, 9);
+		(void)fake_evict(a, al, false);
+		for (k = i % 4; k; k--)
+			fake_step(1);
+		a->dead = true;
+		get(b, bl, WEFT_S);
+		CHECK(fake_is_filled(bl, 4096, 8) || fake_is_filled(bl, 4096, 9));
+		wait_swept(b, fenced + 1);
+		come_back(a);
+	}
+	(void)count_lost(b, region, WEFT_LOST_ACCEPT);
+}
+
 /* An administrator need not wait; nor does a node that comes again as another life. */
 static void by_hand_and_again(u32 region)
 {
@@ -395,12 +546,6 @@ static void by_hand_and_again(u32 region)
 
 int main(int argc, char **argv)
 {
-	const char *const args[] = {
-		"--memory", "64M", "--lease", LEASE, "--switch",
-		argc > 1 && !strcmp(argv[1], "switch") ? "auto" : "none", "--peers",
-		argc > 2 && !strcmp(argv[2], "2") ? "10.87.0.101,10.87.0.105" : "10.87.0.101",
-		NULL
-	};
 	u32 region, i;
 
 	if (argc != 3)
@@ -409,7 +554,7 @@ int main(int argc, char **argv)
 	rig_open(true, 1);
 	rig_p4 = !strcmp(argv[1], "switch");
 	for (i = 0; i < blades; i++)
-		rig_memd_start(WEFT_BLADE_MIN + i, args);
+		start(i);
 	fake_init(blades);
 	for (i = 1; i <= 3; i++)
 		CHECK_EQ(fake_join(&fakes[i]), 0);
@@ -421,6 +566,12 @@ int main(int argc, char **argv)
 	lender_dies(region);
 	reader_dies(region);
 	holder_dies(region);
+	waiter_dies(region);
+	if (rig_p4) {
+		holder_dies_unknown(region);
+		owner_dies_unknown(region);
+	}
+	leaver_dies(region);
 	by_hand_and_again(region);
 	rig_close();
 	return check_result();

@@ -98,6 +98,21 @@ down_rack()
 	up=
 }
 
+# restart_memd [BLADE [SECONDS]]: SIGKILL, and the same command again, after a while.
+restart_memd()
+{
+	# shellcheck disable=SC2016  # for the guest's shell
+	on "${1:-mem1}" bash -c '
+		pid=$(pgrep -x weft-memd) || exit 1
+		mapfile -d "" -t args <"/proc/$pid/cmdline"
+		exe=$(readlink "/proc/$pid/exe")
+		kill -KILL "$pid"
+		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+		sleep "$1"
+		case " ${args[*]} " in *" --background "*) ;; *) args+=(--background) ;; esac
+		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1' - "${2:-0}"
+}
+
 # on_nodes SECONDS COMMAND...: at once on all nodes; %K in an argument becomes the
 # node's number, %N the number of nodes.  Output of node K in $dir/out.K.
 on_nodes()

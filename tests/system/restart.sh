@@ -29,20 +29,6 @@ RUN_LIMIT=$((SECONDS_RUN + 120 * SCALE))
 MODIFIED_KB=512			# not written home when the blade is killed
 HOLD=$((100 * SCALE))		# seconds that a lock is held at most, with a restart in them
 
-# restart_memd: SIGKILL, and the same command again.
-restart_memd()
-{
-	# shellcheck disable=SC2016  # for the guest's shell
-	on mem1 bash -c '
-		pid=$(pgrep -x weft-memd) || exit 1
-		mapfile -d "" -t args <"/proc/$pid/cmdline"
-		exe=$(readlink "/proc/$pid/exe")
-		kill -KILL "$pid"
-		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-		case " ${args[*]} " in *" --background "*) ;; *) args+=(--background) ;; esac
-		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1'
-}
-
 # says TEXT [TIMES]: the blade has logged it so often in all its lives, within some
 # seconds.
 says()

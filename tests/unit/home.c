@@ -282,6 +282,76 @@ static void left_behind(bool in_switch)
 	CHECK(!e->lock && e->status == WEFT_S && e->copyset == 1);
 }
 
+/* The home was restarted, and does not know that the switch has the line. */
+static void left_behind_unknown(void)
+{
+	struct weft_msg chase = {
+		.type = WEFT_MSG_CHASE, .src = 1, .txn = weft_txn(1, 9),
+		.holder = weft_txn(2, 1),
+	}, getm = { .type = WEFT_MSG_GETM, .src = 2, .txn = weft_txn(2, 1) };
+	u32 targets;
+
+	begin();
+	chase.line = getm.line = key;
+	request(WEFT_MSG_GETS, 1, 1);
+	hear(switch_says(out.sw));
+	CHECK_EQ(weft_switch_handle(&sw, getm.src, &getm, &targets), WEFT_TO_NODES);
+	chase.grant = slot()->entry.grant;
+	weft_home_init(&l, key, 33);
+	hear(chase);
+	CHECK(!out.to_switch);
+	weft_home_recv(&l, MEMBERS & ~2u, true, &chase, ++fresh, &out);
+	CHECK(out.to_switch && !out.timer && l.place == WEFT_AT_HOME);
+	switch_says(out.sw);
+	CHECK(!slot()->entry.lock && slot()->tag == key);
+}
+
+/* A lock in the switch whose home was restarted, and whose holder has died then. */
+static void fetched(bool there)
+{
+	struct weft_msg acquire = {
+		.type = WEFT_MSG_ACQUIRE, .src = 1, .txn = weft_txn(1, 1),
+		.flags = WEFT_F_EXCL,
+	};
+	u32 grant;
+
+	begin();
+	key = weft_line_key(1, WEFT_KIND_LOCK, 64);
+	acquire.line = key;
+	weft_home_init(&l, key, 33);
+	hear(acquire);
+	hear(switch_says(out.sw));
+	CHECK(l.place == WEFT_IN_SWITCH && slot()->entry.lock == 1);
+	/* what is known is not asked for */
+	CHECK(weft_home_fetch(&l, ++fresh, &out));
+	CHECK(!out.to_switch);
+	grant = slot()->entry.grant;
+	weft_home_init(&l, key, 33);
+	l.e.grant = 4096;
+	if (!there)
+		memset(slots, 0, sizeof(slots));
+	CHECK(!weft_home_fetch(&l, ++fresh, &out));
+	CHECK(l.place == WEFT_REMOVING);
+	/* nobody is served meanwhile */
+	acquire.src = 2;
+	acquire.txn = weft_txn(2, 1);
+	hear(acquire);
+	CHECK(out.msg.type == WEFT_MSG_NACK && out.msg.info == WEFT_WHY_MOVING);
+	weft_home_timeout(&l, &out);
+	while (l.place != WEFT_AT_HOME)
+		hear(switch_says(out.sw));
+	CHECK(!out.lost);
+	if (!there) {
+		/* as it was */
+		CHECK(!l.e.lock && l.e.grant == 4096);
+		return;
+	}
+	CHECK(l.e.lock == 1 && l.e.grant == grant && !slot()->tag);
+	CHECK(weft_home_fetch(&l, ++fresh, &out));
+	weft_home_recv(&l, MEMBERS & ~1u, false, &acquire, ++fresh, &out);
+	CHECK(out.msg.type == WEFT_MSG_GRANT && out.msg.flags & WEFT_F_DIED && l.e.lock == 2);
+}
+
 static void switch_restarts(void)
 {
 	begin();
@@ -413,6 +483,9 @@ int main(void)
 	in_the_way();
 	left_behind(false);
 	left_behind(true);
+	left_behind_unknown();
+	fetched(true);
+	fetched(false);
 	switch_restarts();
 	nonsense();
 	random_moves();

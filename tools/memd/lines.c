@@ -494,6 +494,37 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 	carry_out(m, r, b, &out, was, 0, delay);
 }
 
+bool lines_fetch(struct memd *m, struct region *r, struct block *b)
+{
+	struct weft_home_out out;
+
+	if (!r->doubtful || !m->b->members.use_switch)
+		return false;
+	tell_gen(m, &b->line);
+	if (weft_home_fetch(&b->line, memd_seq(m), &out))
+		return false;
+	count(m, FETCHED);
+	b->timer.fn = on_timer;
+	m->lines.known += !b->known;
+	b->known = true;
+	carry_out(m, r, b, &out, WEFT_AT_HOME, 0, move_delay(&b->line));
+	return true;
+}
+
+/*
+ * Somebody waits for a lock, and its holder does not answer.  Of one that came into the
+ * switch in a former life of ours nothing is known here, and if its holder has died nobody
+ * looks after it.
+ */
+static void chase_lock(struct memd *m, const struct weft_msg *msg)
+{
+	struct region *r = find(m, msg->line);
+	struct block *b = r && r->doubtful ? requested(m, r, msg->line) : NULL;
+
+	if (b)
+		(void)lines_fetch(m, r, b);
+}
+
 void lines_chase(struct memd *m, const struct weft_msg *msg)
 {
 	struct weft_home_line none;
@@ -501,6 +532,10 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 	struct region *r;
 	struct block *b;
 
+	if (weft_line_kind(msg->line) == WEFT_KIND_LOCK) {
+		chase_lock(m, msg);
+		return;
+	}
 	b = block_of(m, msg->line, &r);
 	if (b) {
 		lines_answer(m, msg);

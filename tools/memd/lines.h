@@ -57,7 +57,13 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from);
 /* ADD_ACK, REMOVE_ACK, DROP_ACK, and NACK to a REMOVE. */
 void lines_answer(struct memd *m, const struct weft_msg *msg);
 
-/* CHASE: a transaction of ours is in a node's way. */
+/*
+ * Take a line back that may have come into the switch in a former life of this blade, of which
+ * nothing is known.  Return: false: it is certain where it is.
+ */
+bool lines_fetch(struct memd *m, struct region *r, struct block *b);
+
+/* CHASE: a transaction of ours is in a node's way; or nobody answers who waits for a lock. */
 void lines_chase(struct memd *m, const struct weft_msg *msg);
 
 /* Refuse: there is no such line.  To the member that the transaction is of. */

@@ -51,6 +51,7 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_LOST] = "lines_lost",
 	[STAT_MOVE_REPEATED] = "moves_repeated",
 	[STAT_CHASE] = "chases",
+	[STAT_FETCHED] = "lines_fetched",
 	[STAT_RENEW] = "renewals",
 	[STAT_CLAIM] = "locks_claimed",
 	[STAT_NO_LOCK] = "locks_refused",

@@ -28,8 +28,14 @@ static void look_at(struct memd *m, struct region *r, struct block *b)
 {
 	struct sweep *s = &m->b->sweep;
 
-	if (!b->known)
+	if (!b->known) {
+		/* a switch that has outlived what we knew may have it */
+		if (lines_fetch(m, r, b)) {
+			s->asked += !b->swept;
+			b->swept = true;
+		}
 		return;
+	}
 	switch (lines_gone(m, r, b)) {
 	case WEFT_GONE_ASKS:
 		s->asked += !b->swept;
