@@ -20,6 +20,7 @@
 #include "fs/fsync.h"
 #include "fs/inode.h"
 #include "fs/lost.h"
+#include "fs/nodes.h"
 #include "fs/opened.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
@@ -181,11 +182,16 @@ static int weft_open(struct inode *inode, struct file *file)
 {
 	struct weft_inode *wi = weft_inode_of(inode);
 	int err = generic_file_open(inode, file);
+	bool first;
 
-	if (!err)
-		err = weft_opened_open(wi);
-	/* those who had it open when blocks were lost have all heard of it */
-	if (!err && atomic_inc_return(&wi->files) == 1)
+	if (err)
+		return err;
+	/* before it is asked for: from here on it is in use, see weft_opened_give_up() */
+	first = atomic_inc_return(&wi->files) == 1;
+	err = weft_opened_open(wi, file, true, file->f_mode & FMODE_CREATED);
+	if (err)
+		atomic_dec(&wi->files);
+	else if (first) /* those who had it open when blocks were lost have all heard of it */
 		WRITE_ONCE(wi->lost, false);
 	return weft_program_errno(err);
 }
@@ -220,6 +226,8 @@ static long weft_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	if (err == -ENOTTY)
 		err = weft_lost_ioctl(file, cmd, (void __user *)arg);
+	if (err == -ENOTTY)
+		err = weft_nodes_ioctl(file, cmd, (void __user *)arg);
 	if (err != -ENOTTY)
 		return weft_program_errno(err);
 	return weft_lockfile_ioctl(&weft_inode_of(file_inode(file))->slots, file, cmd, arg);
