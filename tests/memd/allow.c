@@ -196,6 +196,15 @@ static void users(void)
 
 /* --- for some nodes --------------------------------------------------------------------- */
 
+/* A program of a node that is to lose the region goes on, whatever becomes of that. */
+static void goes_on(struct fake *f)
+{
+	u32 i;
+
+	for (i = 0; i < LINES; i++)
+		fake_want(f, fake_line(f, region, i), WEFT_M);
+}
+
 static void some_nodes(void)
 {
 	struct fake *a = &fakes[1], *b = &fakes[2], *c = &fakes[3];
@@ -211,18 +220,28 @@ static void some_nodes(void)
 	CHECK_EQ(get_nodes(region), 0);
 
 	/* in use: it is as it was */
+	work(a, b, 25);
 	c->uses = true;
+	fake_refuses = goes_on;
 	CHECK_EQ(set_nodes(region, 3, &users), EBUSY);
 	CHECK_EQ(users, 4);
 	CHECK_EQ(get_nodes(region), 0);
+	for (i = 0; i < LINES; i++)
+		CHECK(fake_get(c, fake_line(c, region, i), WEFT_M));
+	fake_settle();
 	work(c, a, 30);
 	c->uses = false;
+	fake_refuses = NULL;
 	c->deaf = true;
 	CHECK_EQ(set_nodes(region, 3, &users), ETIMEDOUT);
 	CHECK_EQ(users, 4);
 	CHECK_EQ(get_nodes(region), 0);
 	c->deaf = false;
 	work(c, b, 40);
+	/* the last it has modified, and has to write home */
+	for (i = 0; i < LINES; i++)
+		fake_fill(c, fake_line(c, region, i), (u8)(45 + i));
+	fake_settle();
 
 	CHECK_EQ(set_nodes(region, 3, &users), 0);
 	CHECK_EQ(get_nodes(region), 3);
@@ -231,7 +250,7 @@ static void some_nodes(void)
 	/* what only that node had modified is there */
 	for (i = 0; i < LINES; i++) {
 		CHECK(fake_get(a, fake_line(a, region, i), WEFT_S));
-		CHECK(fake_is_filled(fake_line(a, region, i), 4096, (u8)(40 + i)));
+		CHECK(fake_is_filled(fake_line(a, region, i), 4096, (u8)(45 + i)));
 	}
 	work(a, b, 50);
 	work(b, a, 60);

@@ -10,6 +10,7 @@ struct fake fakes[RIG_NODES + 1];
 u32 fake_apart = 1;
 u32 fake_timeout_ms = 10;
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
+void (*fake_refuses)(struct fake *f);
 void (*fake_fence_locks)(struct fake *f, u32 dead);
 void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
@@ -403,6 +404,8 @@ static void called(struct fake *f, const struct weft_msg *msg)
 	} else if (c.op == WEFT_CALL_CHANGED) {
 		f->changed = c;
 		if (c.nodes && !(c.nodes & weft_node_bit(f->id))) {
+			if (f->uses && fake_refuses)
+				fake_refuses(f);
 			if (f->uses)
 				c.err = EBUSY;
 			else if (!give_up_region(f, c.region))

@@ -109,6 +109,9 @@ extern u32 fake_timeout_ms;
 /* Set by who plays locks: a message for one comes to node @f. */
 extern void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 
+/* ... or what a CHANGED wants back is in use */
+extern void (*fake_refuses)(struct fake *f);
+
 /* ... nodes have died */
 extern void (*fake_fence_locks)(struct fake *f, u32 dead);
 

@@ -46,7 +46,7 @@ u16 allow_request(struct memd *m, const struct region *r, const struct weft_msg 
 bool allow_write(struct memd *m, const struct region *r, u32 node)
 {
 	/* while all give back it is not known yet who has it open */
-	if (allow_node(r, node) && (m->b->renew.active || r->opens & weft_node_bit(node)))
+	if (r->opens & weft_node_bit(node) || (m->b->renew.active && allow_node(r, node)))
 		return true;
 	if (allow_node(r, node))
 		count(m, NOT_OPENED);
@@ -59,7 +59,9 @@ bool allow_write(struct memd *m, const struct region *r, u32 node)
 
 u32 allow_opens(const struct memd *m, const struct region *r)
 {
-	return m->b->renew.active ? ~0u : r->opens | m->b->renew.late;
+	u32 perhaps = m->b->renew.active ? ~0u : m->b->renew.late;
+
+	return r->opens | (r->nodes ? perhaps & r->nodes : perhaps);
 }
 
 static void tell(struct memd *m, const struct region *r, struct job *job)

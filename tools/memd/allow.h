@@ -16,10 +16,13 @@
 struct memd;
 struct weft_msg;
 
-/* Is it for this node at all? */
+/*
+ * Is it for this node?  Or does it have the region open: then it is one that is to lose it, and
+ * goes on until it has given all back, or everything stays as it was.
+ */
 static inline bool allow_node(const struct region *r, u32 node)
 {
-	return !r->nodes || r->nodes & weft_node_bit(node);
+	return !r->nodes || (r->nodes | r->opens) & weft_node_bit(node);
 }
 
 /**
