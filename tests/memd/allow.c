@@ -226,9 +226,11 @@ static void some_nodes(void)
 	CHECK_EQ(set_nodes(region, 3, &users), EBUSY);
 	CHECK_EQ(users, 4);
 	CHECK_EQ(get_nodes(region), 0);
-	for (i = 0; i < LINES; i++)
-		CHECK(fake_get(c, fake_line(c, region, i), WEFT_M));
 	fake_settle();
+	for (i = 0; i < LINES; i++) {
+		CHECK(!fake_line(c, region, i)->failed);
+		CHECK_EQ(weft_line_perm(&fake_line(c, region, i)->l), WEFT_M);
+	}
 	work(c, a, 30);
 	c->uses = false;
 	fake_refuses = NULL;
