@@ -62,7 +62,7 @@ ctl up region set table durability=mirror;	misused region "durability='mirror': 
 ctl up region set table on-loss=;	misused region "on-loss='': it may be revert, sigbus"
 ctl up region set table on-loss=revert on-loss=revert;	misused region "on-loss is given twice"
 ctl up region set table nodes=1 nodes=2;	misused region "nodes is given twice"
-for text in '' 0 33 1, ,1 1,,2 1-3 x all,1 -1 1.5; do
+for text in '' 0 33 '1,' ',1' '1,,2' 1-3 x 'all,1' -1 1.5; do
 	ctl up region set table "nodes=$text"
 	misused region "nodes='$text': it may be 'all', or numbers of nodes from 1 to 32 with commas between, as in nodes=1,2"
 done
