@@ -332,6 +332,26 @@ struct weft_lost {
 	__u64 blocks;
 };
 
+/**
+ * struct weft_nodes - WEFT_IOC_NODES_GET, WEFT_IOC_NODES_SET: which nodes may use the region
+ * @nodes: bit n-1 is node n; 0: all of them
+ * @users: out, SET with EBUSY: of those that are to lose it, the ones that have it open, or do
+ *	not answer (ETIMEDOUT)
+ *
+ * GET asks the catalog, as stat() does.  SET is for the owner of the file and who has
+ * CAP_FOWNER.  When it has returned 0 no other node has anything of the region, and none gets
+ * anything; open() fails there with EACCES.  Otherwise it is as it was.
+ *
+ * Errors: EBUSY; EPERM; EROFS; EBADF the file was opened with O_PATH; EOPNOTSUPP a memory blade
+ * was started again since the region was made, and the P4 switch may have lines of it that
+ * nobody can name: copy it to a new one; EIO the catalog cannot be written; EHOSTDOWN a memory
+ * blade is not there; ETIMEDOUT.
+ */
+struct weft_nodes {
+	__u32 nodes;
+	__u32 users;
+};
+
 #define WEFT_IOC_MAGIC		'W'
 #define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 1, struct weft_lock_open)
 #define WEFT_IOC_LOCK_ACQUIRE	_IOW(WEFT_IOC_MAGIC, 2, struct weft_lock_op)
@@ -342,5 +362,7 @@ struct weft_lost {
 #define WEFT_IOC_POLICY_SET	_IOW(WEFT_IOC_MAGIC, 7, struct weft_policy)
 #define WEFT_IOC_LOCK_MEND	_IOW(WEFT_IOC_MAGIC, 8, __u32)
 #define WEFT_IOC_LOST_ACCEPT	_IOR(WEFT_IOC_MAGIC, 9, struct weft_lost)
+#define WEFT_IOC_NODES_GET	_IOR(WEFT_IOC_MAGIC, 10, struct weft_nodes)
+#define WEFT_IOC_NODES_SET	_IOWR(WEFT_IOC_MAGIC, 11, struct weft_nodes)
 
 #endif /* _UAPI_WEFT_H */

@@ -205,7 +205,7 @@
  *
  *   RACK	of which rack
  *
- * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY; NAME while it is in the
+ * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY, NODES; NAME while it is in the
  * directory; GONE if it does not exist any more.  Those that were not looked up
  * since the mount are not known.
  *
@@ -531,6 +531,7 @@ enum weft_line_op {
  * @WEFT_A_REGION_PAD: no meaning
  * @WEFT_A_REGION_RACK: u32, number of the rack; in the request only
  * @WEFT_A_REGION_POLICY: u32, WEFT_POLICY_* of weft.h, as far as this node knows
+ * @WEFT_A_REGION_NODES: u32, bits of the nodes that may use it, 0: all; as far as this node knows
  */
 enum weft_a_region {
 	WEFT_A_REGION_ID = 1,
@@ -543,6 +544,7 @@ enum weft_a_region {
 	WEFT_A_REGION_PAD,
 	WEFT_A_REGION_RACK,
 	WEFT_A_REGION_POLICY,
+	WEFT_A_REGION_NODES,
 
 	__WEFT_A_REGION_MAX,
 	WEFT_A_REGION_MAX = __WEFT_A_REGION_MAX - 1

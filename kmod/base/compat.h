@@ -156,7 +156,7 @@ static inline void weft_set_d_op(struct super_block *sb,
 
 /*
  * Operations of names whose parameters differ: each of these defines @op, which
- * calls int @function(dentry, flags), or (dir, dentry, mode).
+ * calls int @function(dentry, flags), or (idmap, dir, dentry, mode).
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #define WEFT_OP_REVALIDATE(op, function)				\
@@ -179,14 +179,14 @@ static int op(struct dentry *dentry, unsigned int flags)		\
 static int op(weft_idmap *idmap, struct inode *dir,			\
 	      struct dentry *dentry, umode_t mode)			\
 {									\
-	return function(dir, dentry, mode);				\
+	return function(idmap, dir, dentry, mode);			\
 }
 #else
 #define WEFT_OP_CREATE(op, function)					\
 static int op(weft_idmap *idmap, struct inode *dir,			\
 	      struct dentry *dentry, umode_t mode, bool excl)		\
 {									\
-	return function(dir, dentry, mode);				\
+	return function(idmap, dir, dentry, mode);			\
 }
 #endif
 

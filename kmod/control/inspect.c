@@ -52,6 +52,7 @@ bool weft_inspect_region(struct weft_rack *rack, u32 *region,
 		info->locks = READ_ONCE(wi->slots.n);
 		info->size = (u64)i_size_read(&wi->vfs);
 		info->policy = READ_ONCE(wi->region.policy) & WEFT_POLICY_ALL;
+		info->nodes = READ_ONCE(wi->nodes);
 		info->gone = READ_ONCE(wi->gone);
 		get_name(&wi->vfs, info->name);
 	}

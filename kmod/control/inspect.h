@@ -22,6 +22,7 @@ struct weft_rack;
  * @locks: that programs have open
  * @size: bytes
  * @policy: WEFT_POLICY_*
+ * @nodes: bits of those that may use it, 0: all
  * @gone: it does not exist any more
  * @name: "" if it is not in the directory any more
  */
@@ -32,6 +33,7 @@ struct weft_region_info {
 	u32 locks;
 	u64 size;
 	u32 policy;
+	u32 nodes;
 	bool gone;
 	char name[WEFT_NAME_MAX + 1];
 };

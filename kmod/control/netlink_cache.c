@@ -132,6 +132,7 @@ static bool weft_genl_put_region(struct sk_buff *skb, struct netlink_callback *c
 		nla_put_u32(skb, WEFT_A_REGION_LINES, r->lines) ||
 		nla_put_u32(skb, WEFT_A_REGION_LOCKS, r->locks) ||
 		nla_put_u32(skb, WEFT_A_REGION_POLICY, r->policy) ||
+		nla_put_u32(skb, WEFT_A_REGION_NODES, r->nodes) ||
 		(r->gone && nla_put_flag(skb, WEFT_A_REGION_GONE)));
 }
 

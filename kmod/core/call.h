@@ -28,19 +28,22 @@ enum weft_call_op {
 	WEFT_CALL_GETATTR,	/* region > attributes */
 	WEFT_CALL_SETATTR,	/* region, valid, attributes > attributes */
 	WEFT_CALL_UNLINK,	/* name, region that it must mean (0: any) > region */
-	WEFT_CALL_OPEN,		/* region: this node has it open (counts once a node) */
+	WEFT_CALL_OPEN,		/* region, valid: WEFT_OPEN_*, mode, uid, gid: this node has it open
+				   (counts once a node) > attributes */
 	WEFT_CALL_CLOSE,	/* region: last close on this node; all its copies are gone */
 	WEFT_CALL_READDIR,	/* cookie > list of names, cookie, size: last region there is */
 	WEFT_CALL_STATFS,	/* > size: bytes in all, used: bytes in use, cookie: regions,
 				   region: how many more there may be */
 	WEFT_CALL_STATS,	/* > list of named counters of the blade (weftctl) */
-	WEFT_CALL_REGION,	/* blade 33 to another blade: attributes of a region */
+	WEFT_CALL_REGION,	/* blade 33 to another blade: attributes of a region, members:
+				   nodes that have it open */
 	WEFT_CALL_FORGET,	/* blade 33 to another blade: a region is gone */
 	WEFT_CALL_MEMBERS,	/* blade 33 to another blade: members */
 	WEFT_CALL_RECALLED,	/* blade to node: copies beyond size must go (truncate) */
 	WEFT_CALL_RENEW,	/* blade to node: life, valid: WEFT_RENEW_LATE; give all lines back */
 	WEFT_CALL_CLAIM,	/* node to blade: life, list of locks that programs hold */
-	WEFT_CALL_CHANGED,	/* blade to node: region and attributes, whose policy has changed */
+	WEFT_CALL_CHANGED,	/* blade to node: region and attributes, whose policy has changed;
+				   nodes without this one: give all back > EBUSY: in use */
 	WEFT_CALL_FENCE,	/* blade 33 to all: members: dead nodes, life, cookie: number */
 	WEFT_CALL_FENCE_NODE,	/* members: one node, which is to be taken for dead */
 	WEFT_CALL_LOST,		/* region (0: all), cookie, valid: WEFT_LOST_* > list of blocks
@@ -69,6 +72,21 @@ enum weft_call_op {
 #define WEFT_SET_DEATH		0x2000
 #define WEFT_SET_LOSS		0x4000
 #define WEFT_SET_POLICY		(WEFT_SET_DURABILITY | WEFT_SET_DEATH | WEFT_SET_LOSS)
+/* ... or which nodes may use it, and nothing else; REPLY, err EBUSY: members still do */
+#define WEFT_SET_NODES		0x8000
+
+/*
+ * OPEN: by which of its rights a program of the node is let in, as the node's kernel has found,
+ * which alone knows all groups of a user.  mode: what for, as 3 bits rwx; uid: of the user;
+ * gid, with GROUP: the group.  Who the owner is and what the mode allows, the catalog knows
+ * better than the node, and refuses what does not fit (EACCES).
+ */
+#define WEFT_OPEN_KEEP		0	/* nobody is let in yet, or was before: only keep it */
+#define WEFT_OPEN_OWNER		1
+#define WEFT_OPEN_GROUP		2
+#define WEFT_OPEN_OTHER		3
+#define WEFT_OPEN_CAPABLE	4	/* root of the node, or who else may all: believed */
+#define WEFT_OPEN_NEW		5	/* who has made it is not asked for permission */
 
 /*
  * Policies of a region as calls and the blades' files carry them: WEFT_POLICY_* (weft.h), and
@@ -106,8 +124,8 @@ enum weft_call_op {
  * @err: REPLY: 0 or a positive Linux errno; to a JOIN, and without a tag, ENOKEY if only
  *	one of both sides has a key, EKEYREJECTED if they have different ones
  * @node: member that joins or leaves
- * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*; JOIN: WEFT_JOIN_*; RENEW: WEFT_RENEW_*; REPLY to JOIN and
- *	PEERS: those of the members that are dead
+ * @valid: WEFT_SET_*; CREATE: WEFT_CREATE_*; OPEN: WEFT_OPEN_*; JOIN: WEFT_JOIN_*; RENEW:
+ *	WEFT_RENEW_*; REPLY to JOIN and PEERS: those of the members that are dead
  * @region: id, 1..WEFT_REGION_MAX; REPLY to STATFS: a number of regions
  * @mode: permission bits
  * @uid: owner
@@ -124,6 +142,7 @@ enum weft_call_op {
  * @mtime: nanoseconds since 1970
  * @cookie: position in a list; 0 at the start, and at the end
  * @policy: of the region, see above
+ * @nodes: bits of those that may use the region, 0: all
  * @name_len: bytes of @name, without the 0 that unpacking adds
  * @name: no '/', not "." or ".."
  * @list_len: bytes of @list
@@ -151,13 +170,14 @@ struct weft_call {
 	u64 mtime;
 	u64 cookie;
 	u32 policy;
+	u32 nodes;
 	u16 name_len;
 	u16 list_len;
 	char name[WEFT_NAME_MAX + 1];
 	u8 list[WEFT_CALL_LIST_MAX];
 };
 
-#define WEFT_CALL_FIXED_LEN	84
+#define WEFT_CALL_FIXED_LEN	88
 #define WEFT_CALL_LEN_MAX	(WEFT_CALL_FIXED_LEN + WEFT_NAME_MAX + WEFT_CALL_LIST_MAX)
 
 /**

@@ -10,6 +10,7 @@
 #include "fs/attr.h"
 #include "fs/fault.h"
 #include "fs/inode.h"
+#include "fs/opened.h"
 
 static int weft_getattr(weft_idmap *idmap, const struct path *path,
 			struct kstat *stat, u32 mask, unsigned int flags)
@@ -86,8 +87,13 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 		return 0;
 	}
 	if (attr->ia_valid & ATTR_SIZE && attr->ia_size < i_size_read(inode)) {
-		err = zero_tail(wi, attr->ia_size);
+		/* by name, no file of it is open */
+		atomic_inc(&wi->files);
+		err = weft_opened_open(wi, NULL, false, false);
+		if (!err)
+			err = zero_tail(wi, attr->ia_size);
 		weft_inode_used(wi);
+		atomic_dec(&wi->files);
 		if (err)
 			return err;
 	}
@@ -105,9 +111,11 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	if (attr->ia_valid & (ATTR_UID | ATTR_GID)) {
 		call->valid |= WEFT_SET_OWNER;
 		call->uid = from_kuid(&init_user_ns, attr->ia_valid & ATTR_UID ?
-				      attr->ia_uid : inode->i_uid);
+				      from_vfsuid(idmap, &init_user_ns, attr->ia_vfsuid) :
+				      inode->i_uid);
 		call->gid = from_kgid(&init_user_ns, attr->ia_valid & ATTR_GID ?
-				      attr->ia_gid : inode->i_gid);
+				      from_vfsgid(idmap, &init_user_ns, attr->ia_vfsgid) :
+				      inode->i_gid);
 	}
 	if (attr->ia_valid & ATTR_MTIME) {
 		call->valid |= WEFT_SET_MTIME;

@@ -102,16 +102,16 @@ static int revalidate(struct dentry *dentry, unsigned int flags)
 
 WEFT_OP_REVALIDATE(weft_revalidate, revalidate)
 
-static void ask_create(struct weft_call *call, const struct inode *dir,
+static void ask_create(struct weft_call *call, weft_idmap *idmap, const struct inode *dir,
 		       umode_t mode, bool excl)
 {
 	call->op = WEFT_CALL_CREATE;
 	call->valid = (excl ? WEFT_CREATE_EXCL : 0) |
 		      (weft_inode_unlimited() ? WEFT_CREATE_UNLIMITED : 0);
 	call->mode = mode & 07777;
-	call->uid = from_kuid(&init_user_ns, current_fsuid());
+	call->uid = from_kuid(&init_user_ns, mapped_fsuid(idmap, &init_user_ns));
 	call->gid = from_kgid(&init_user_ns, dir->i_mode & S_ISGID ?
-			      dir->i_gid : current_fsgid());
+			      dir->i_gid : mapped_fsgid(idmap, &init_user_ns));
 	call->block = weft_mount_of(dir->i_sb)->block;
 }
 
@@ -123,7 +123,7 @@ static void tell_created(const struct inode *inode, const struct qstr *name)
 }
 
 /* The caller takes success to mean that the region is new: always exclusive. */
-static int create(struct inode *dir, struct dentry *dentry, umode_t mode)
+static int create(weft_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode)
 {
 	struct inode *inode;
 	struct weft_call *call;
@@ -132,7 +132,7 @@ static int create(struct inode *dir, struct dentry *dentry, umode_t mode)
 	call = new_call(WEFT_CALL_CREATE, &dentry->d_name);
 	if (!call)
 		return -ENOMEM;
-	ask_create(call, dir, mode, true);
+	ask_create(call, idmap, dir, mode, true);
 	err = weft_rpc_catalog(&weft_mount_of(dir->i_sb)->rack->node, call);
 	if (!err) {
 		inode = weft_inode_get(dir->i_sb, call);
@@ -149,11 +149,25 @@ static int create(struct inode *dir, struct dentry *dentry, umode_t mode)
 WEFT_OP_CREATE(weft_create, create)
 
 /*
+ * The blade keeps the region for this node.  Whoever opens it is asked for permission later, by
+ * the VFS; who may for all that is known has it then.
+ */
+static int keep(struct weft_inode *wi, struct file *file, bool created)
+{
+	int err;
+
+	atomic_inc(&wi->files);
+	err = weft_opened_open(wi, file, created, created);
+	atomic_dec(&wi->files);
+	return err;
+}
+
+/*
  * The region that the name means, which the blade keeps for this node from then on;
  * made if it is not there and @flags say so.  Between the two calls another node may
  * unlink it: then the name means another one, or none.
  */
-static struct inode *open_name(struct inode *dir, const struct qstr *name,
+static struct inode *open_name(struct inode *dir, const struct qstr *name, struct file *file,
 			       unsigned int flags, umode_t mode, bool *created)
 {
 	struct weft_rack *rack = weft_mount_of(dir->i_sb)->rack;
@@ -167,7 +181,7 @@ static struct inode *open_name(struct inode *dir, const struct qstr *name,
 		if (!call)
 			return ERR_PTR(-ENOMEM);
 		if (flags & O_CREAT)
-			ask_create(call, dir, mode, flags & O_EXCL);
+			ask_create(call, weft_file_idmap(file), dir, mode, flags & O_EXCL);
 		err = weft_rpc_catalog(&rack->node, call);
 		*created = flags & O_CREAT && call->valid & WEFT_CREATE_NEW;
 		inode = err ? ERR_PTR(err) : weft_inode_get(dir->i_sb, call);
@@ -176,7 +190,7 @@ static struct inode *open_name(struct inode *dir, const struct qstr *name,
 			return inode;
 		if (*created)
 			tell_created(inode, name);
-		err = weft_opened_open(weft_inode_of(inode));
+		err = keep(weft_inode_of(inode), file, *created);
 		if (!err)
 			return inode;
 		if (err == -ESTALE)
@@ -200,7 +214,7 @@ static int weft_atomic_open(struct inode *dir, struct dentry *dentry,
 
 	if (dentry->d_name.len > WEFT_NAME_MAX)
 		return -ENAMETOOLONG;
-	inode = open_name(dir, &dentry->d_name, flags, mode, &created);
+	inode = open_name(dir, &dentry->d_name, file, flags, mode, &created);
 	if (inode == ERR_PTR(-ENOENT))
 		inode = NULL;
 	if (created && !IS_ERR_OR_NULL(inode))
@@ -218,7 +232,7 @@ static int weft_mknod(weft_idmap *idmap, struct inode *dir,
 {
 	if (!S_ISREG(mode))
 		return -EPERM;
-	return create(dir, dentry, mode);
+	return create(idmap, dir, dentry, mode);
 }
 
 static int weft_unlink(struct inode *dir, struct dentry *dentry)

@@ -20,6 +20,7 @@
 #include "fs/fsync.h"
 #include "fs/inode.h"
 #include "fs/lost.h"
+#include "fs/nodes.h"
 #include "fs/opened.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
@@ -50,8 +51,18 @@ static size_t copy_locked(struct weft_block *blk, struct page *page, size_t at,
 }
 
 /*
- * Copy to or from one page of the region.  The user's memory is faulted in
- * before the page is locked: it may be a mapping of the same page.
+ * Bring the user's memory in, before anything is locked: it may be a mapping of the same page, and
+ * may be of a file system that answers when it likes.  Return: how much of @n is not there.
+ */
+static size_t bring_in(const struct iov_iter *iter, size_t n, bool write)
+{
+	return write ? fault_in_iov_iter_readable(iter, n) : fault_in_iov_iter_writeable(iter, n);
+}
+
+/*
+ * Copy to or from one page of the region.  Who writes has brought its memory in before, and holds
+ * the inode's lock, so nobody is waited for here but the network: -EFAULT says that it is not
+ * there any more.
  */
 static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			      struct iov_iter *iter, bool write)
@@ -64,8 +75,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 	size_t done = 0;
 
 	while (!done) {
-		size_t missing = write ? fault_in_iov_iter_readable(iter, n) :
-					 fault_in_iov_iter_writeable(iter, n);
+		size_t missing = write ? 0 : bring_in(iter, n, false);
 
 		if (missing == n)
 			return -EFAULT;
@@ -75,6 +85,8 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 					   offset_in_page(pos), n - missing,
 					   iter, write);
 			weft_block_put(blk);
+			if (!done && write)
+				return -EFAULT;
 			continue;
 		}
 		weft_note_miss(wi, (u64)pos, perm);
@@ -141,38 +153,74 @@ static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 	return n;
 }
 
-static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
+/* A part of a write, under the inode's lock.  -EFAULT: see copy_page_part(). */
+static ssize_t write_locked(struct kiocb *iocb, struct iov_iter *iter)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
 	struct weft_inode *wi = weft_inode_of(inode);
 	ssize_t n;
 	int err;
 
-	inode_lock(inode);
 	if (iocb->ki_flags & IOCB_APPEND) {
 		n = weft_program_errno(weft_inode_refresh(wi));
 		if (n)
-			goto out;
+			return n;
 	}
 	n = generic_write_checks(iocb, iter);
 	if (n <= 0)
-		goto out;
+		return n;
 	err = file_remove_privs(iocb->ki_filp);
 	if (!err && iocb->ki_pos + n > i_size_read(inode))
 		err = weft_program_errno(weft_inode_resize(wi, iocb->ki_pos + n,
 						      true));
-	if (err) {
-		n = err;
-		goto out;
-	}
+	if (err)
+		return err;
 	n = copy_range(wi, &iocb->ki_pos, n, iter, true);
 	if (n > 0) {
 		weft_inode_written(wi);
 		weft_stat_add(&wi->rack->node.counters, WEFT_STAT_WRITE_BYTES, n);
 	}
-out:
-	inode_unlock(inode);
-	return n > 0 ? generic_write_sync(iocb, n) : n;
+	return n;
+}
+
+#define WRITE_PART	(1u << 20)	/* bytes that are brought in, and written, in one go */
+#define WRITE_TRIES	1000		/* for memory that goes as soon as it has come */
+
+/*
+ * Who writes to the same region on this node waits for the inode's lock, and cannot be killed
+ * then: so memory that does not come, as of a user's own file system, is waited for without it.
+ */
+static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
+{
+	struct inode *inode = file_inode(iocb->ki_filp);
+	unsigned int tries = WRITE_TRIES;
+	ssize_t total = 0, n = 0;
+	size_t left;
+
+	while ((left = iov_iter_count(iter))) {
+		iov_iter_truncate(iter, WRITE_PART);
+		n = -EFAULT;
+		if (bring_in(iter, iov_iter_count(iter), true) < iov_iter_count(iter)) {
+			inode_lock(inode);
+			n = write_locked(iocb, iter);
+			inode_unlock(inode);
+		} else {
+			tries = 0;
+		}
+		iov_iter_reexpand(iter, left - max_t(ssize_t, n, 0));
+		if (n == -EFAULT && tries && !fatal_signal_pending(current)) {
+			tries--;
+			cond_resched();
+			continue;
+		}
+		if (n <= 0)
+			break;
+		total += n;
+		tries = WRITE_TRIES;
+	}
+	if (!total)
+		return n;
+	return generic_write_sync(iocb, total);
 }
 
 /* --- open, mmap --------------------------------------------------------------- */
@@ -181,11 +229,16 @@ static int weft_open(struct inode *inode, struct file *file)
 {
 	struct weft_inode *wi = weft_inode_of(inode);
 	int err = generic_file_open(inode, file);
+	bool first;
 
-	if (!err)
-		err = weft_opened_open(wi);
-	/* those who had it open when blocks were lost have all heard of it */
-	if (!err && atomic_inc_return(&wi->files) == 1)
+	if (err)
+		return err;
+	/* before it is asked for: from here on it is in use, see weft_opened_give_up() */
+	first = atomic_inc_return(&wi->files) == 1;
+	err = weft_opened_open(wi, file, true, file->f_mode & FMODE_CREATED);
+	if (err)
+		atomic_dec(&wi->files);
+	else if (first) /* those who had it open when blocks were lost have all heard of it */
 		WRITE_ONCE(wi->lost, false);
 	return weft_program_errno(err);
 }
@@ -220,6 +273,8 @@ static long weft_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 	if (err == -ENOTTY)
 		err = weft_lost_ioctl(file, cmd, (void __user *)arg);
+	if (err == -ENOTTY)
+		err = weft_nodes_ioctl(file, cmd, (void __user *)arg);
 	if (err != -ENOTTY)
 		return weft_program_errno(err);
 	return weft_lockfile_ioctl(&weft_inode_of(file_inode(file))->slots, file, cmd, arg);

@@ -36,6 +36,24 @@ struct weft_failed {
 	int err;
 };
 
+/**
+ * struct weft_pass - by which right a program was let in, see core/call.h
+ * @how: WEFT_OPEN_*
+ * @want: what for, 3 bits rwx
+ * @uid: user
+ * @owner: of the region then
+ * @group: of the region then
+ * @mode: of the region then
+ */
+struct weft_pass {
+	u8 how;
+	u8 want;
+	u32 uid;
+	u32 owner;
+	u32 group;
+	u32 mode;
+};
+
 #define WEFT_STREAMS	4	/* sequential readers that are told apart */
 
 /**
@@ -57,12 +75,14 @@ struct weft_stream {
  * @vfs: the kernel's part
  * @rack: that it is of
  * @region: what the layers below know of it; its number is 0 for the root
- * @lock: size of @vfs when it is written, @failed, @stream, @stream_age, @uses
+ * @lock: size of @vfs when it is written, @failed, @stream, @stream_age, @uses, @nodes, @pass
+ * @nodes: those that may use the region, 0: all; as far as this node knows
  * @failed: so that the repetition of a fault can report the error
  * @stream: sequential readers
  * @stream_age: counts accesses
  * @open_lock: @opened, @opening
  * @opened: the blade knows that this node uses the region
+ * @pass: whom the blade has let in last
  * @open_asked: it may know: it was told, if perhaps in vain.  @open_lock to write
  * @mtime_dirty: written to since the catalog heard of it
  * @gone: the region does not exist any more
@@ -70,7 +90,7 @@ struct weft_stream {
  * @returned: its blocks have gone home since then; what is left of them when it goes is
  *	lost.  @lock to write
  * @lost: what this node had modified in it is lost, and its programs are to know
- * @files: open files
+ * @files: open files, and those that are being opened
  * @renew: blades that begin anew just now, to which blocks do not go home as usual
  * @lose: ... and which do not want them any more
  * @home_work: its blocks go home, as nobody uses it any more
@@ -82,10 +102,12 @@ struct weft_inode {
 	struct weft_rack *rack;
 	struct weft_region region;
 	spinlock_t lock;
+	u32 nodes;
 	struct weft_failed failed[WEFT_FAILED];
 	struct weft_stream stream[WEFT_STREAMS];
 	u32 stream_age;
 	struct mutex open_lock;
+	struct weft_pass pass;
 	bool opened;
 	bool open_asked;
 	bool mtime_dirty;

@@ -35,6 +35,7 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 	mapping_set_unevictable(inode->i_mapping);
 	/* the first that is heard of it, whatever number its last change has */
 	wi->region.policy = attr->policy;
+	wi->nodes = attr->nodes;
 	weft_inode_update(wi, attr);
 	return weft_region_add(&wi->rack->cache.regions, &wi->region, attr->region,
 			       (u8)ilog2(attr->block));
@@ -162,6 +163,8 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	memset(wi->stream, 0, sizeof(wi->stream));
 	wi->stream_age = 0;
 	mutex_init(&wi->open_lock);
+	wi->nodes = 0;
+	memset(&wi->pass, 0, sizeof(wi->pass));
 	wi->opened = false;
 	wi->open_asked = false;
 	wi->mtime_dirty = false;

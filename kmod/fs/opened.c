@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The first blade knows which regions this node uses, see opened.h. */
+#include <linux/cred.h>
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "base/compat.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
+#include "locks/giveback.h"
 #include "net/rpc.h"
 
 #define CLOSE_TIMEOUT_MS	5000
 #define AGAIN_TIMEOUT_MS	5000
+#define GIVE_UP_TIMEOUT_MS	2000	/* the blade, which calls, is there */
 #define AT_A_TIME		16	/* CLOSE calls */
 
 /**
@@ -106,22 +111,91 @@ void weft_opened_flush(struct weft_opened *opened)
 	WRITE_ONCE(opened->leaving, false);
 }
 
-static struct weft_call *new_open(void)
+/* --- who is let in ------------------------------------------------------------- */
+
+/*
+ * By which right the VFS lets in who opens the file, or would.  The catalog cannot tell by itself:
+ * it does not know the groups of a user.
+ */
+static struct weft_pass pass_of(struct weft_inode *wi, struct file *file, bool checked,
+				bool created)
+{
+	weft_idmap *idmap = weft_file_idmap(file);
+	struct inode *inode = &wi->vfs;
+	struct weft_pass p = {
+		.want = (file->f_mode & FMODE_READ ? 4 : 0) | (file->f_mode & FMODE_WRITE ? 2 : 0),
+		.uid = from_kuid(&init_user_ns, mapped_fsuid(idmap, &init_user_ns)),
+		.owner = from_kuid(&init_user_ns, inode->i_uid),
+		.group = from_kgid(&init_user_ns, inode->i_gid),
+		.mode = READ_ONCE(inode->i_mode) & 07777,
+	};
+	u32 bits = p.mode;
+
+	/* who executes it is not asked whether it may read it */
+	if (file->f_flags & __FMODE_EXEC)
+		p.want = (p.want & ~4) | 1;
+	if (created) {
+		p.how = WEFT_OPEN_NEW;
+		return p;
+	}
+	if (vfsuid_eq_kuid(i_uid_into_vfsuid(idmap, inode), current_fsuid())) {
+		p.how = WEFT_OPEN_OWNER;
+		bits = p.mode >> 6;
+	} else if (vfsgid_in_group_p(i_gid_into_vfsgid(idmap, inode))) {
+		p.how = WEFT_OPEN_GROUP;
+		bits = p.mode >> 3;
+	} else {
+		p.how = WEFT_OPEN_OTHER;
+	}
+	if (p.want & ~bits)
+		p.how = checked ? WEFT_OPEN_CAPABLE : WEFT_OPEN_KEEP;
+	return p;
+}
+
+static bool same_pass(struct weft_inode *wi, const struct weft_pass *p)
+{
+	bool same;
+
+	spin_lock(&wi->lock);
+	same = p->how == WEFT_OPEN_KEEP ||
+	       (wi->pass.how == p->how && wi->pass.want == p->want && wi->pass.uid == p->uid &&
+		wi->pass.owner == p->owner && wi->pass.group == p->group &&
+		wi->pass.mode == p->mode);
+	spin_unlock(&wi->lock);
+	return same;
+}
+
+static struct weft_call *new_open(const struct weft_pass *p)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 
-	if (call)
-		call->op = WEFT_CALL_OPEN;
+	if (!call)
+		return NULL;
+	call->op = WEFT_CALL_OPEN;
+	call->valid = p->how;
+	call->mode = p->want;
+	call->uid = p->uid;
+	call->gid = p->group;
 	return call;
 }
 
+static void tell_refused(const struct weft_inode *wi, const struct weft_call *call)
+{
+	u8 id = wi->rack->node.id;
+
+	if (!call->nodes || call->nodes & weft_node_bit(id))
+		return;
+	pr_warn_ratelimited("weft: region %u is not for node %u, its open() fails with EACCES: its owner may let it in by 'weftctl region set NAME nodes=' on another node\n",
+			    wi->region.id, id);
+}
+
 /* Tell the catalog, unless it knows already.  Under open_lock. */
-static int open_now(struct weft_inode *wi, struct weft_call *call)
+static int open_now(struct weft_inode *wi, struct weft_call *call, const struct weft_pass *p)
 {
 	struct weft_opened *opened = wi->rack->opened;
 	int err;
 
-	if (wi->opened)
+	if (wi->opened && same_pass(wi, p))
 		return 0;
 	/* a CLOSE of an earlier inode of this region must not come after this */
 	err = wait_event_killable(opened->closed, !is_closing(opened, wi->region.id));
@@ -130,37 +204,117 @@ static int open_now(struct weft_inode *wi, struct weft_call *call)
 	/* what is not answered in time may have been carried out all the same */
 	WRITE_ONCE(wi->open_asked, true);
 	err = weft_inode_call(wi, call);
-	if (!err)
-		WRITE_ONCE(wi->opened, true);
-	return err;
+	if (err) {
+		if (err == -EACCES)
+			tell_refused(wi, call);
+		return err;
+	}
+	spin_lock(&wi->lock);
+	wi->pass = *p;
+	spin_unlock(&wi->lock);
+	WRITE_ONCE(wi->opened, true);
+	return 0;
 }
 
-int weft_opened_open(struct weft_inode *wi)
+int weft_opened_open(struct weft_inode *wi, struct file *file, bool checked, bool created)
 {
+	struct weft_pass p = { .how = WEFT_OPEN_KEEP };
 	struct weft_call *call;
 	int err;
 
-	if (READ_ONCE(wi->opened))
+	if (file)
+		p = pass_of(wi, file, checked, created);
+	/* weft_inode.files was raised before: the barrier's partner is weft_opened_give_up() */
+	smp_mb();
+	if (READ_ONCE(wi->opened) && same_pass(wi, &p))
 		return 0;
-	call = new_open();
+	call = new_open(&p);
 	if (!call)
 		return -ENOMEM;
 	err = mutex_lock_killable(&wi->open_lock);
 	if (!err) {
-		err = open_now(wi, call);
+		err = open_now(wi, call, &p);
 		mutex_unlock(&wi->open_lock);
 	}
 	kfree(call);
 	return err;
 }
 
+/* --- a region that is not for this node any more ---------------------------------- */
+
+static int close_now(struct weft_rack *rack, u32 region)
+{
+	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	int err;
+
+	if (!call)
+		return -EAGAIN;
+	call->op = WEFT_CALL_CLOSE;
+	call->region = region;
+	err = weft_rpc_call(&rack->node, WEFT_BLADE_MIN, call, GIVE_UP_TIMEOUT_MS);
+	kfree(call);
+	return err ? -EAGAIN : 0;
+}
+
+/* Nobody gets in meanwhile: who opens it waits for open_lock.  Under it. */
+static int give_up_now(struct weft_inode *wi)
+{
+	bool was = wi->opened;
+	int err = 0;
+
+	WRITE_ONCE(wi->opened, false);
+	/* either this sees who opens it, or that one sees that it is not open any more */
+	smp_mb();
+	if (atomic_read(&wi->files))
+		err = -EBUSY;
+	else if (!xa_empty(&wi->region.blocks) ||
+		 weft_klock_leave(&wi->rack->locks, wi->region.id))
+		err = -EAGAIN;
+	if (err) {
+		WRITE_ONCE(wi->opened, was);
+		return err;
+	}
+	err = close_now(wi->rack, wi->region.id);
+	if (!err)
+		WRITE_ONCE(wi->open_asked, false);
+	return err;
+}
+
+int weft_opened_give_up(struct weft_inode *wi)
+{
+	int err;
+
+	/* an OPEN is under way: it comes again */
+	if (!mutex_trylock(&wi->open_lock))
+		return -EAGAIN;
+	err = give_up_now(wi);
+	mutex_unlock(&wi->open_lock);
+	return err;
+}
+
+int weft_opened_disown(struct weft_rack *rack, u32 region)
+{
+	bool known;
+
+	/* an inode that goes says so when its blocks are home */
+	rcu_read_lock();
+	known = weft_region_find(&rack->cache.regions, region);
+	rcu_read_unlock();
+	if (known || is_closing(rack->opened, region))
+		return -EAGAIN;
+	return close_now(rack, region);
+}
+
+/* --- again ------------------------------------------------------------------------- */
+
 int weft_opened_again(struct weft_inode *wi)
 {
+	const struct weft_pass p = { .how = WEFT_OPEN_KEEP };
 	struct weft_call *call;
 	int err = 0;
 
 	mutex_lock(&wi->open_lock);
-	call = wi->opened ? new_open() : NULL;
+	call = wi->opened ? new_open(&p) : NULL;
 	if (call) {
 		call->region = wi->region.id;
 		err = weft_rpc_call(&wi->rack->node, WEFT_BLADE_MIN, call, AGAIN_TIMEOUT_MS);

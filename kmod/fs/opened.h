@@ -6,16 +6,37 @@
 #ifndef WEFT_OPENED_H
 #define WEFT_OPENED_H
 
+struct file;
 struct weft_inode;
 struct weft_opened;
+struct weft_rack;
 
 /**
- * weft_opened_open() - tell the catalog that this node uses the region
+ * weft_opened_open() - tell the catalog that this node uses the region, and for whom
+ * @file: that is being opened; NULL: nobody is let in by this
+ * @checked: the VFS has looked whether who opens it may, or nobody is asked as it is new
+ * @created: it is
+ *
+ * Nothing is asked if the catalog has let in the same user for the same, and owner and mode are
+ * as they were.  weft_inode.files has been raised before, and stays so as long as the region
+ * is used: see weft_opened_give_up().
  *
  * Waits for a CLOSE of the same region that is still under way, and for nobody else's.
- * Sleeps; killable.
+ * Sleeps; killable.  Return: -EACCES: the region is not for this node, or not for this user as
+ * the catalog has it; and as weft_inode_call().
  */
-int weft_opened_open(struct weft_inode *wi);
+int weft_opened_open(struct weft_inode *wi, struct file *file, bool checked, bool created);
+
+/**
+ * weft_opened_give_up() - this node may not use the region any more, and has no blocks of it
+ *
+ * Sleeps, for seconds at most.  Return: 0: the catalog knows that it is not open here; -EBUSY: a
+ * program has it open; -EAGAIN: something is on its way yet.
+ */
+int weft_opened_give_up(struct weft_inode *wi);
+
+/* ... whose inode is not there.  Return: 0, or -EAGAIN as above. */
+int weft_opened_disown(struct weft_rack *rack, u32 region);
 
 /*
  * Tell it once more: the catalog has forgotten.  Sleeps.  Return: 0; -EINTR, -ETIMEDOUT: it

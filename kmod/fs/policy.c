@@ -16,8 +16,10 @@ void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 	bool kept = weft_safe_kept(&wi->region);
 
 	spin_lock(&wi->lock);
-	if (weft_policy_newer(attr->policy, wi->region.policy))
+	if (weft_policy_newer(attr->policy, wi->region.policy)) {
 		WRITE_ONCE(wi->region.policy, attr->policy);
+		WRITE_ONCE(wi->nodes, attr->nodes);
+	}
 	spin_unlock(&wi->lock);
 	/* who writes from now on sees it, or we see what was written */
 	if (!kept && weft_safe_kept(&wi->region))

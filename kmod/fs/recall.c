@@ -17,6 +17,7 @@
 #include "core/call.h"
 #include "fs/fence.h"
 #include "fs/inode.h"
+#include "fs/nodes.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
 #include "fs/recall.h"
@@ -100,16 +101,21 @@ static void shrink(struct weft_rack *rack, u32 region, u64 size)
 	iput(inode);
 }
 
-/* Its policy is another one.  The rest of what is said of it may be old by now. */
-static void change(struct weft_rack *rack, const struct weft_call *attr)
+/* Its policy is another one, or for whom it is.  The rest of what is said may be old by now. */
+static int change(struct weft_rack *rack, const struct weft_call *attr)
 {
-	struct weft_inode *wi = weft_inode_grab(rack, attr->region);
+	int err = weft_nodes_changed(rack, attr);
+	struct weft_inode *wi;
 
+	if (err)
+		return err;
+	wi = weft_inode_grab(rack, attr->region);
 	if (!wi)
-		return;
+		return 0;
 	if (weft_policy_valid(attr->policy))
 		weft_policy_take(wi, attr);
 	iput(&wi->vfs);
+	return 0;
 }
 
 /* What failed is as if it had not come: its repetition is done again. */
@@ -144,10 +150,8 @@ static int carry_out(const struct recall *r)
 		return weft_renew_leaving(r->rack, r->from);
 	if (r->call.op == WEFT_CALL_RENEW)
 		return weft_renew(r->rack, r->from, r->call.life, r->call.valid);
-	if (r->call.op == WEFT_CALL_CHANGED) {
-		change(r->rack, &r->call);
-		return 0;
-	}
+	if (r->call.op == WEFT_CALL_CHANGED)
+		return change(r->rack, &r->call);
 	if (r->call.op == WEFT_CALL_FENCE)
 		return weft_fence(r->rack, r->call.members);
 	weft_stat_inc(&r->rack->node.counters, WEFT_STAT_RECALLS);
@@ -167,8 +171,9 @@ static void recall_work(struct work_struct *work)
 		err = carry_out(r);
 		note_end(recall, r->txn, !err);
 	}
-	if (!err) {
-		r->call.err = 0;
+	/* that it is in use is an answer, after which it may be asked again */
+	if (!err || err == -EBUSY) {
+		r->call.err = (u16)-err;
 		weft_rpc_reply(&r->rack->node, r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
 	}
 	kfree(r);

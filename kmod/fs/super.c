@@ -5,6 +5,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/ratelimit.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/statfs.h>
@@ -402,10 +403,28 @@ static const struct fs_context_operations weft_context_operations = {
 	.free = weft_free_context,
 };
 
+/*
+ * The members of a rack trust each other's root, and a mount joins or leaves it.  The VFS refuses
+ * this, too (there is no FS_USERNS_MOUNT), but does not say why.
+ */
+static bool in_user_namespace(struct fs_context *fc)
+{
+	static DEFINE_RATELIMIT_STATE(said, 60 * HZ, 1);
+
+	if (fc->user_ns == &init_user_ns)
+		return false;
+	if (__ratelimit(&said))
+		errorf(fc, "weft: cannot be mounted in a user namespace: mount it outside, and there bind it to where it is to be seen (mount --bind)");
+	return true;
+}
+
 static int weft_init_fs_context(struct fs_context *fc)
 {
-	struct weft_mount *m = kzalloc(sizeof(*m), GFP_KERNEL);
+	struct weft_mount *m;
 
+	if (fc->purpose == FS_CONTEXT_FOR_MOUNT && in_user_namespace(fc))
+		return -EPERM;
+	m = kzalloc(sizeof(*m), GFP_KERNEL);
 	if (!m)
 		return -ENOMEM;
 	if (fc->purpose == FS_CONTEXT_FOR_RECONFIGURE) {
@@ -430,6 +449,7 @@ static struct file_system_type weft_fs_type = {
 	.init_fs_context = weft_init_fs_context,
 	.parameters = weft_options,
 	.kill_sb = weft_kill_sb,
+	.fs_flags = FS_ALLOW_IDMAP,
 };
 MODULE_ALIAS_FS("weft");
 

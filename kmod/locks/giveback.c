@@ -138,10 +138,12 @@ static struct census give_back(struct weft_locks *locks, u64 key, u64 last, unsi
 	return left;
 }
 
-void weft_klock_leave(struct weft_locks *locks, u32 region)
+u64 weft_klock_leave(struct weft_locks *locks, u32 region)
 {
-	give_back(locks, first_of(region, 0), last_of(region),
-		  jiffies + msecs_to_jiffies(READ_ONCE(locks->node->timeout_ms)));
+	unsigned long until = jiffies + msecs_to_jiffies(READ_ONCE(locks->node->timeout_ms));
+	struct census left = give_back(locks, first_of(region, 0), last_of(region), until);
+
+	return left.stale + left.cached;
 }
 
 void weft_klock_trim(struct weft_locks *locks, u32 region)

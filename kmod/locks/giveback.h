@@ -47,8 +47,11 @@ void weft_klock_look(struct weft_settling *s);
 /* The last one: nothing is changing.  Return: false: try again later. */
 bool weft_klock_settle(const struct weft_settling *s);
 
-/* The inode goes: give the region's locks back.  No file of it is open. */
-void weft_klock_leave(struct weft_locks *locks, u32 region);
+/*
+ * The inode goes: give the region's locks back.  No file of it is open.  Return: how many are on
+ * their way.
+ */
+u64 weft_klock_leave(struct weft_locks *locks, u32 region);
 
 /*
  * Nobody has locks of the region open any more: if this node has very many, they are

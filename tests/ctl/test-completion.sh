@@ -117,7 +117,8 @@ completes "weftctl stats node "
 completes "weftctl region " set show
 completes "weftctl region show ta" table tab2
 completes "weftctl region set tab" table tab2
-completes "weftctl region set table " durability= on-owner-death= on-loss=
+completes "weftctl region set table " durability= on-owner-death= on-loss= nodes=
+completes "weftctl region set table nodes=" all
 completes "weftctl region set table d" durability=
 completes "weftctl region set table durability=" write-back release sync
 completes "weftctl region set table durability=r" release

@@ -56,14 +56,21 @@ ctl up region show 7 8;		misused region "'8' is too much here"
 ctl up region se table;		misused region "there is no action 'se'"
 ctl up region set;		misused region "set: give a region and its policies, as in 'set table durability=sync'"
 ctl up region set table;	misused region "set: give a region and its policies, as in 'set table durability=sync'"
-ctl up region set table mirror;	misused region "'mirror' is no policy: durability=, on-owner-death= or on-loss= and what it is to be"
-ctl up region set table durability;	misused region "'durability' is no policy: durability=, on-owner-death= or on-loss= and what it is to be"
+ctl up region set table mirror;	misused region "'mirror' is no policy: durability=, on-owner-death=, on-loss= or nodes= and what it is to be"
+ctl up region set table durability;	misused region "'durability' is no policy: durability=, on-owner-death=, on-loss= or nodes= and what it is to be"
 ctl up region set table durability=mirror;	misused region "durability='mirror': it may be write-back, release, sync"
 ctl up region set table on-loss=;	misused region "on-loss='': it may be revert, sigbus"
 ctl up region set table on-loss=revert on-loss=revert;	misused region "on-loss is given twice"
+ctl up region set table nodes=1 nodes=2;	misused region "nodes is given twice"
+for text in '' 0 33 '1,' ',1' '1,,2' 1-3 x 'all,1' -1 1.5; do
+	ctl up region set table "nodes=$text"
+	misused region "nodes='$text': it may be 'all', or numbers of nodes from 1 to 32 with commas between, as in nodes=1,2"
+done
 ctl up region set "$dir/nothing" durability=sync
 says 2 "cannot open $dir/nothing: No such file or directory"
 touch "$dir/plain"
+ctl up region set "$dir/plain" nodes=1,2
+says 2 "$dir/plain is no region, or the module is older than weftctl"
 ctl up region set "$dir/plain" durability=sync
 says 2 "$dir/plain is no region, or the module is older than weftctl"
 ctl up node;			misused node "say what is to be done, and with which node, as in 'node fence 3'"
@@ -339,12 +346,13 @@ json '@{$j->{regions}} == 3' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name}
 	'$j->{regions}[2]{gone}' '$j->{regions}[0]{durability} eq "release"' \
 	'$j->{regions}[0]{on_owner_death} eq "block"' '$j->{regions}[0]{on_loss} eq "sigbus"' \
 	'$j->{regions}[1]{durability} eq "sync"' '$j->{regions}[2]{durability} eq "write-back"' \
-	'$j->{regions}[2]{on_owner_death} eq "pass"' '$j->{regions}[2]{on_loss} eq "revert"'
+	'$j->{regions}[2]{on_owner_death} eq "pass"' '$j->{regions}[2]{on_loss} eq "revert"' \
+	'"@{$j->{regions}[0]{nodes}}" eq "1 2 32"' '!defined $j->{regions}[1]{nodes}'
 schema 'region show'
 ctl up region show table
 prints '^region 7: table$' '^  size +1099511627776 bytes, blocks of 65536$' \
 	'^  here +12 blocks in the cache, 3 locks open$' '^  durability +release$' \
-	'^  on-owner-death +block$' '^  on-loss +sigbus$'
+	'^  on-owner-death +block$' '^  on-loss +sigbus$' '^  nodes +1,2,32$'
 ctl up region show 12;		says 2 "this node knows no region '12': 'weftctl region show' lists those that it knows"
 ctl up region show 9 -j
 json '@{$j->{regions}} == 1' '$j->{regions}[0]{id} == 9' '$j->{regions}[0]{durability} eq "sync"'

@@ -236,16 +236,19 @@ static int contents(struct memd *b, const struct mregion *mr, u32 index)
 	};
 	const struct mblock *mb = &mr->b[index];
 	static u8 data[16384];
-	u32 tag = 0, late, i;
+	u32 tag = 0, late, opens, i;
 	struct block *blk;
 	u32 mask = b->b->members.mask;
 
 	late = b->b->renew.late;
 	b->b->members.mask |= weft_node_bit(NODE);
 	b->b->renew.late = 0;
+	opens = r->opens;
+	r->opens |= weft_node_bit(NODE);
 	/* this looks whether it is intact */
 	blocks_read(b, &msg);
 	udp_flush(&b->udp);
+	r->opens = opens;
 	b->b->members.mask = mask;
 	b->b->renew.late = late;
 	blk = region_block(&b->b->regions, r, index, false);
@@ -944,7 +947,7 @@ static void clear_now(u32 frame)
 
 static void write_home(struct mregion *mr)
 {
-	u32 k = below(mr->blocks), i, was = 0;
+	u32 k = below(mr->blocks), i, was = 0, opens;
 	struct region *r = region_find(&m.b->regions, mr->id);
 	struct mblock *mb = &mr->b[k];
 	static u8 data[16384];
@@ -964,8 +967,12 @@ static void write_home(struct mregion *mr)
 		put_unaligned_be32(tags + 1, data + (size_t)i * 4);
 	if (b && mutant == CLEAR_FIRST)
 		was = b->frame;
+	/* a region that is open would stay when it is removed */
+	opens = r->opens;
+	r->opens |= weft_node_bit(NODE);
 	blocks_write(&m, &msg);
 	udp_flush(&m.udp);
+	r->opens = opens;
 	if (m.stats.count[STAT_WRITE] == before)
 		return;
 	add_content(mb, ++tags);
@@ -1335,6 +1342,7 @@ static enum outcome tell_second(u32 blocks, u32 *txn, struct weft_call *reply)
 	struct weft_call c = {
 		.op = WEFT_CALL_REGION, .region = 7, .block = 4096, .size = blocks * 4096,
 		.life = m.b->life, .cookie = m.b->follow.seq + 1, .name_len = 1, .name = "x",
+		.members = weft_node_bit(NODE),
 	};
 	struct weft_msg msg = {
 		.type = WEFT_MSG_CALL, .src = WEFT_BLADE_MIN, .nonce = 77,

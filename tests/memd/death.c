@@ -274,6 +274,7 @@ static void come_back(struct fake *f)
 	} while (fake_call(f, WEFT_BLADE_MIN, &c, 100));
 	for (i = 1; i <= 3; i++)
 		fakes[i].fenced &= ~weft_node_bit(f->id);
+	fake_open_all(f);
 }
 
 /* An owner dies: what it modified is as it was at home, for everybody. */

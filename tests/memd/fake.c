@@ -10,6 +10,7 @@ struct fake fakes[RIG_NODES + 1];
 u32 fake_apart = 1;
 u32 fake_timeout_ms = 10;
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
+void (*fake_refuses)(struct fake *f);
 void (*fake_fence_locks)(struct fake *f, u32 dead);
 void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
@@ -303,6 +304,84 @@ static void fence(struct fake *f, u32 txn, u32 dead)
 		}
 }
 
+/* An OPEN or CLOSE that is repeated until it is answered: open_txn is its number. */
+static void call_of(struct fake *f, const struct fake_region *r, u16 op)
+{
+	struct weft_call c = { .op = op, .region = r->id };
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL, .src = (u8)f->id, .txn = r->open_txn,
+		.len = weft_call_pack(&c, payload), .payload = payload,
+	};
+
+	rig_send(f->at, WEFT_BLADE_MIN, &msg);
+}
+
+/* The first blade has forgotten who has what open. */
+static void forget_opens(struct fake *f)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_REGIONS; i++)
+		if (f->region[i].id)
+			f->region[i].open_txn = weft_txn(f->id, ++f->seq);
+}
+
+/* Return: true if it knows again. */
+static bool open_again(struct fake *f)
+{
+	bool all = true;
+	u32 i;
+
+	for (i = 0; i < FAKE_REGIONS; i++) {
+		if (!f->region[i].open_txn)
+			continue;
+		call_of(f, &f->region[i], WEFT_CALL_OPEN);
+		all = false;
+	}
+	return all;
+}
+
+/* It is not for this node any more.  Return: true when all is given back, and it is closed. */
+static bool give_up_region(struct fake *f, u32 region)
+{
+	struct fake_region *r = region_of(f, region);
+	bool left = false;
+	u32 i;
+
+	if (!r)
+		return true;
+	for (i = 0; i < FAKE_LINES; i++) {
+		struct fake_line *fl = &r->line[i];
+
+		if (!fl->data || (weft_line_idle(&fl->l) && fl->l.state == WEFT_I))
+			continue;
+		fake_evict(f, fl, false);
+		left = true;
+	}
+	if (left)
+		return false;
+	if (r->closing && !r->open_txn) {
+		r->closing = false;
+		r->id = 0;
+		return true;
+	}
+	if (!r->closing)
+		r->open_txn = weft_txn(f->id, ++f->seq);
+	r->closing = true;
+	call_of(f, r, WEFT_CALL_CLOSE);
+	return false;
+}
+
+static void answered(struct fake *f, u32 txn)
+{
+	u32 i;
+
+	for (i = 0; i < FAKE_REGIONS; i++)
+		if (f->region[i].open_txn == txn)
+			f->region[i].open_txn = 0;
+}
+
 static void called(struct fake *f, const struct weft_msg *msg)
 {
 	u8 payload[WEFT_CALL_LEN_MAX];
@@ -324,6 +403,14 @@ static void called(struct fake *f, const struct weft_msg *msg)
 		recalled(f, &c);
 	} else if (c.op == WEFT_CALL_CHANGED) {
 		f->changed = c;
+		if (c.nodes && !(c.nodes & weft_node_bit(f->id))) {
+			if (f->uses && fake_refuses)
+				fake_refuses(f);
+			if (f->uses)
+				c.err = EBUSY;
+			else if (!give_up_region(f, c.region))
+				return;
+		}
 	} else if (c.op == WEFT_CALL_FENCE) {
 		fence(f, msg->txn, c.members);
 		if (fake_fence_locks)
@@ -331,6 +418,8 @@ static void called(struct fake *f, const struct weft_msg *msg)
 	} else {
 		if (f->renewing[n] != msg->txn) {
 			f->renewing[n] = msg->txn;
+			if (!n)
+				forget_opens(f);
 			f->renewals++;
 			renew(f, msg->src, &c);
 			f->claim_txn[n] = 1;
@@ -342,6 +431,8 @@ static void called(struct fake *f, const struct weft_msg *msg)
 			f->claim_txn[n] = 0;
 		/* it is called again */
 		if (is_returning(f, msg->src) || f->claim_txn[n])
+			return;
+		if (!n && !open_again(f))
 			return;
 	}
 	reply.payload = payload;
@@ -404,6 +495,7 @@ static void take(u32 id, const struct weft_msg *msg)
 	case WEFT_MSG_REPLY:
 		if (n < RIG_BLADES && msg->txn == f->claim_txn[n])
 			f->claim_txn[n] = 0;
+		answered(f, msg->txn);
 		if (msg->txn == f->call_txn && msg->nonce == f->call_nonce && !f->replied) {
 			CHECK(!weft_call_unpack(&f->reply, msg->payload, msg->len));
 			f->replied = true;
@@ -550,6 +642,16 @@ int fake_call(struct fake *f, u32 blade, struct weft_call *c, int ms)
 	return err;
 }
 
+void fake_open_all(struct fake *f)
+{
+	struct weft_call c;
+	u32 i;
+
+	for (i = 0; i < FAKE_REGIONS; i++)
+		if (f->region[i].id)
+			fake_call_region(f, WEFT_CALL_OPEN, f->region[i].id, &c);
+}
+
 int fake_join(struct fake *f)
 {
 	struct weft_call c = {
@@ -558,9 +660,11 @@ int fake_join(struct fake *f)
 	};
 	int err = fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
 
-	if (!err)
-		CHECK(c.members & weft_node_bit(f->id));
-	return err;
+	if (err)
+		return err;
+	CHECK(c.members & weft_node_bit(f->id));
+	fake_open_all(f);
+	return 0;
 }
 
 int fake_leave(struct fake *f)

@@ -32,10 +32,15 @@ struct fake_line {
  * struct fake_region - a region at a node
  * @id: number, 0 for none
  * @block: bytes of a block
+ * @open_txn: of an OPEN after the first blade's restart, or a CLOSE, that is not answered
+ *	yet, or 0
+ * @closing: it is a CLOSE
  */
 struct fake_region {
 	u32 id;
 	u32 block;
+	u32 open_txn;
+	bool closing;
 	struct fake_line line[FAKE_LINES];
 };
 
@@ -56,6 +61,7 @@ struct fake_region {
  * @last: the last message that was no line's business
  * @changed: the last CHANGED
  * @deaf: does not answer calls of blades
+ * @uses: its programs use what is to be given back: it refuses that
  * @dead: neither hears nor says anything
  * @fenced: nodes that it takes nothing from, as a blade says that they are dead
  * @fencing: the last FENCE that was carried out
@@ -79,6 +85,7 @@ struct fake {
 	struct weft_msg last;
 	struct weft_call changed;
 	bool deaf;
+	bool uses;
 	bool dead;
 	u32 fenced;
 	u32 fencing;
@@ -102,6 +109,9 @@ extern u32 fake_timeout_ms;
 /* Set by who plays locks: a message for one comes to node @f. */
 extern void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 
+/* ... or what a CHANGED wants back is in use */
+extern void (*fake_refuses)(struct fake *f);
+
 /* ... nodes have died */
 extern void (*fake_fence_locks)(struct fake *f, u32 dead);
 
@@ -124,6 +134,9 @@ int fake_call(struct fake *f, u32 blade, struct weft_call *c, int ms);
 /* Some calls. */
 int fake_join(struct fake *f);
 int fake_leave(struct fake *f);
+
+/* What it has open it has open in a new life, too.  Some of it may be gone. */
+void fake_open_all(struct fake *f);
 int fake_create(struct fake *f, const char *name, u64 size, u32 block, u32 *region);
 int fake_open(struct fake *f, u32 region, u32 block);
 int fake_set_size(struct fake *f, u32 region, u64 size);

@@ -41,6 +41,7 @@ static void start(bool with_key, u32 mtu, u32 block)
 	r = region_add(&m.b->regions, 1, block, "r", 1);
 	CHECK(r && region_prepare(r, (u64)BLOCKS * block));
 	r->size = (u64)BLOCKS * block;
+	r->opens = weft_node_bit(1);
 	region_account(&m.b->regions, r, 0, r->size);
 	m.b->members.by_id[1].addr = ADDR;
 	m.b->members.by_id[1].in = true;

@@ -680,12 +680,16 @@ static void join(void)
 		.size = (u64)BLOCKS * BLOCK,
 	};
 	CHECK_EQ(call(&c), 0);
+	c = (struct weft_call){ .op = WEFT_CALL_OPEN, .region = region };
+	CHECK_EQ(call(&c), 0);
 }
 
 static void leave(void)
 {
-	struct weft_call c = { .op = WEFT_CALL_UNLINK, .region = region };
+	struct weft_call c = { .op = WEFT_CALL_CLOSE, .region = region };
 
+	CHECK_EQ(call(&c), 0);
+	c = (struct weft_call){ .op = WEFT_CALL_UNLINK, .region = region };
 	c.name_len = (u16)snprintf(c.name, sizeof(c.name), "land-%u", life);
 	CHECK_EQ(call(&c), 0);
 	c = (struct weft_call){ .op = WEFT_CALL_LEAVE, .node = NODE, .life = life };

@@ -238,6 +238,7 @@ static void write_home(u32 r, u32 index, u32 version)
 	};
 
 	memset(data, value(version), sizeof(data));
+	region_find(&m.b->regions, r + 1)->opens = weft_node_bit(1);
 	blocks_write(&m, &msg);
 	udp_flush(&m.udp);
 }
@@ -312,6 +313,7 @@ static int contents(u32 r, u32 index)
 	u32 i;
 
 	CHECK(reg && reg->block == block_size[r]);
+	reg->opens = weft_node_bit(1);
 	m.b->members.by_id[1].addr = 1;
 	m.b->members.mask = 1;
 	/* this looks whether it is intact */

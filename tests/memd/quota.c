@@ -179,9 +179,11 @@ static u16 ask_lock(u32 region, u64 offset)
 /* How many locks of a region the blade makes, out of @n. */
 static u32 locks_made(u32 region, u32 n)
 {
+	struct weft_call c;
 	u32 i;
 	u16 why;
 
+	CHECK_EQ(fake_call_region(&fakes[1], WEFT_CALL_OPEN, region, &c), 0);
 	for (i = 0; i < n; i++) {
 		why = ask_lock(region, i);
 		if (why) {
@@ -219,6 +221,7 @@ static void locks(void)
 	CHECK(fake_stat(f, BLADE, "locks_refused") >= 3);
 	/* when a region goes, what it had is for others */
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_UNLINK, "mine", &c), 0);
+	CHECK_EQ(fake_call_region(f, WEFT_CALL_CLOSE, mine, &c), 0);
 	for (end = now_ms() + 20000; ask_lock(second, 0); fake_step(10))
 		CHECK(now_ms() < end);
 	CHECK_EQ(locks_made(second, 100), 100);

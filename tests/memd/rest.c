@@ -69,6 +69,7 @@ static void start(const char *file, u32 block)
 	r = region_add(&m.b->regions, 1, block, "r", 1);
 	CHECK(r && region_prepare(r, MEMORY));
 	r->size = MEMORY;
+	r->opens = weft_node_bit(1);
 	region_account(&m.b->regions, r, 0, r->size);
 	m.b->members.by_id[1].addr = ADDR;
 	m.b->members.by_id[1].in = true;

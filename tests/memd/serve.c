@@ -546,6 +546,8 @@ static void several(const char *const *args, const cpu_set_t *all, u32 threads, 
 	for (i = 1; i <= nodes; i++)
 		CHECK_EQ(fake_join(&fakes[i]), 0);
 	CHECK_EQ(fake_create(&fakes[1], "pages", (u64)lines * PAGE, PAGE, &region), 0);
+	for (i = 1; i <= nodes; i++)
+		CHECK_EQ(fake_open(&fakes[i], region, PAGE), 0);
 	written = 0;
 	write_lines();
 	set_up_buffers();
@@ -602,6 +604,8 @@ int main(int argc, char **argv)
 	for (i = 1; i <= nodes; i++)
 		CHECK_EQ(fake_join(&fakes[i]), 0);
 	CHECK_EQ(fake_create(&fakes[1], "pages", (u64)lines * PAGE, PAGE, &region), 0);
+	for (i = 1; i <= nodes; i++)
+		CHECK_EQ(fake_open(&fakes[i], region, PAGE), 0);
 	write_lines();
 	set_up_buffers();
 	set_up_sockets(&blade, true);

@@ -57,7 +57,7 @@ outcome()
 	fi
 }
 
-built "$BUILD"/tests/memd-{catalog,policy,restart,power,members,coherence,locks}
+built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks}
 begin memd-rigs
 pattern=${1-}
 names=()
@@ -77,6 +77,9 @@ rig restart-cuts memd-restart cuts
 rig catalog memd-catalog
 with_key catalog-key memd-catalog
 rig restart-machine memd-restart machine
+rig allow-switch memd-allow switch 2
+rig allow memd-allow plain 1
+with_key allow-key memd-allow switch 1
 rig members memd-members
 rig policy memd-policy
 with_key policy-key memd-policy

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "allow.h"
 #include "log.h"
 #include "memd.h"
 #include "rdma.h"
@@ -74,6 +75,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	struct weft_msg data;
 	struct region *r;
 	struct block *b;
+	u16 why;
 
 	if (!(weft_node_bit(to) & renew_nodes(m))) {
 		count(m, STRANGER);
@@ -83,6 +85,11 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	r = lines_find(m, msg->line);
 	if (!r) {
 		lines_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
+		return;
+	}
+	why = allow_contents(m, r, to);
+	if (why) {
+		lines_refuse(m, msg, why, addr);
 		return;
 	}
 	b = region_block(&m->b->regions, r, index, false);
@@ -323,6 +330,8 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 		count(m, BAD);
 		return;
 	}
+	if (!allow_write(m, r, msg->src))
+		return;
 	if (n == 1) {
 		store(m, r, msg, msg->payload);
 		return;

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "allow.h"
 #include "job.h"
 #include "journal.h"
 #include "log.h"
@@ -30,6 +31,7 @@ void catalog_attributes(const struct region *r, struct weft_call *reply)
 	reply->used = r->used;
 	reply->mtime = r->mtime;
 	reply->policy = r->policy;
+	reply->nodes = r->nodes;
 	reply->name_len = r->unlinked ? 0 : r->name_len;
 	memcpy(reply->name, r->name, reply->name_len);
 }
@@ -49,6 +51,7 @@ void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 
 	catalog_attributes(r, &call);
 	call.size = size;
+	call.members = allow_opens(m, r);
 	push_call(m, blade, &call, 0, job);
 }
 
@@ -67,7 +70,7 @@ void catalog_destroy(struct memd *m, struct region *r)
 
 	if (r->gone)
 		return;
-	if (r->busy || r->trim.active) {
+	if (r->busy || r->busy_opens || r->trim.active || r->withdraw.active) {
 		r->doomed = true;
 		return;
 	}
@@ -448,6 +451,8 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 	const struct weft_call *c = &q->call;
 	struct job *job;
 
+	if (c->valid & WEFT_SET_NODES)
+		return allow_set(m, q, r);
 	if (c->valid & WEFT_SET_POLICY)
 		return policy_set(m, q, r);
 	if (c->valid & ~(u32)(WEFT_SET_SIZE | WEFT_SET_MODE | WEFT_SET_OWNER |
@@ -455,6 +460,8 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 			      WEFT_SET_UNLIMITED))
 		return refuse(q, EINVAL);
 	if (c->valid & WEFT_SET_SIZE) {
+		if (!allow_node(r, q->src))
+			return refuse(q, EACCES);
 		if (r->busy || r->trim.active)
 			return ANSWER_NOT;
 		/* somebody else made it as large, or larger */
@@ -482,7 +489,7 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 static enum answer close_region(struct memd *m, struct request *q,
 				struct region *r)
 {
-	r->opens &= ~weft_node_bit(q->src);
+	allow_close(m, r, q->src);
 	check_use(m, r);
 	return ANSWER;
 }
@@ -496,7 +503,7 @@ void catalog_close_all(struct memd *m, u8 node)
 		id = r->id;
 		if (!(r->opens & weft_node_bit(node)))
 			continue;
-		r->opens &= ~weft_node_bit(node);
+		allow_close(m, r, node);
 		check_use(m, r);
 	}
 }
@@ -583,9 +590,7 @@ enum answer catalog_call(struct memd *m, struct request *q)
 	case WEFT_CALL_SETATTR:
 		return set_attr(m, q, r);
 	case WEFT_CALL_OPEN:
-		r->opens |= weft_node_bit(q->src);
-		catalog_attributes(r, &q->reply);
-		return ANSWER;
+		return allow_open(m, q, r);
 	case WEFT_CALL_CLOSE:
 		return close_region(m, q, r);
 	default:

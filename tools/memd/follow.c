@@ -10,6 +10,7 @@
 #include "log.h"
 #include "memd.h"
 #include "trim.h"
+#include "withdraw.h"
 
 #define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
 #define BEAT_MS		1000
@@ -180,6 +181,8 @@ void follow_settled(struct memd *m)
 
 static void finish_region(struct memd *m, struct job *job)
 {
+	if (job->err)
+		job->q.reply.err = job->err;
 	calls_finish(m, &job->q);
 }
 
@@ -190,6 +193,8 @@ static void copy_attributes(struct region *r, const struct weft_call *c)
 	r->gid = c->gid;
 	r->mtime = c->mtime;
 	r->policy = c->policy;
+	r->nodes = c->nodes;
+	r->opens = c->members;
 	r->seen = true;
 }
 
@@ -211,18 +216,33 @@ static int add_region(struct memd *m, const struct weft_call *c)
 	region_account(&m->b->regions, r, 0, c->size);
 	r->size = c->size;
 	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
-	if (!journal_region(m, r, r->unlinked) && !(r->policy && journal_policy(m, r)))
+	if (!journal_region(m, r, r->unlinked) &&
+	    !((r->policy || r->nodes) && journal_policy(m, r)))
 		return 0;
 	/* what is told of it later would follow a record that is not there */
 	region_free(&m->b->regions, r);
 	return -EIO;
 }
 
+/* It is not for all nodes any more: the switch may have lines of it. */
+static bool restricts(const struct memd *m, const struct region *r, const struct weft_call *c)
+{
+	/* who joins is told of what is so already */
+	return m->b->ready && c->nodes && !r->nodes;
+}
+
+/* Else only who has it open is another one, which is not noted. */
+static bool differs(const struct region *r, const struct weft_call *c)
+{
+	return r->mode != c->mode || r->uid != c->uid || r->gid != c->gid ||
+	       r->mtime != c->mtime || r->size != c->size;
+}
+
 static enum answer take_region(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
 	struct region *r = region_find(&m->b->regions, c->region);
-	bool shorter, policy;
+	bool shorter, policy, withdraw, noted;
 	struct job *job;
 
 	if (!r || r->gone) {
@@ -231,7 +251,13 @@ static enum answer take_region(struct memd *m, struct request *q)
 		return ANSWER;
 	}
 	shorter = c->size < r->size;
-	policy = c->policy != r->policy;
+	policy = c->policy != r->policy || c->nodes != r->nodes;
+	withdraw = restricts(m, r, c);
+	noted = !differs(r, c);
+	if (withdraw && !withdraw_possible(m, r)) {
+		q->reply.err = EOPNOTSUPP;
+		return ANSWER;
+	}
 	if (c->block != r->block || !region_prepare(r, c->size)) {
 		q->reply.err = c->block != r->block ? EINVAL : ENOMEM;
 		return ANSWER;
@@ -240,15 +266,18 @@ static enum answer take_region(struct memd *m, struct request *q)
 	region_account(&m->b->regions, r, r->size, c->size);
 	region_cut(r, r->size, c->size);
 	r->size = c->size;
-	if (journal_attributes(m, r) || (policy && journal_policy(m, r)))
+	if ((!noted && journal_attributes(m, r)) || (policy && journal_policy(m, r)))
 		q->reply.err = EIO;
-	if (!shorter)
+	if (!shorter && !withdraw)
 		return ANSWER;
 	job = job_new(q, finish_region);
+	if (withdraw)
+		withdraw_start(m, r, job);
 	/* or what goes is back when we have not heard of this */
-	if (job && !q->reply.err)
+	if (shorter && job && !q->reply.err)
 		journal_hold(m, job);
-	trim_start(m, r, region_blocks(r, r->size), job);
+	if (shorter)
+		trim_start(m, r, region_blocks(r, r->size), job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -274,7 +303,9 @@ enum answer follow_call(struct memd *m, struct request *q)
 		return ANSWER_NOT;
 	if (c->cookie <= m->b->follow.seq)
 		return ANSWER;	/* overtaken */
-	if (c->op == WEFT_CALL_REGION && r && r->trim.active && !r->gone)
+	if (c->op == WEFT_CALL_REGION && r && !r->gone &&
+	    (r->trim.active || r->withdraw.active ||
+	     (restricts(m, r, c) && m->b->renew.active)))
 		return ANSWER_NOT;
 	m->b->follow.seq = c->cookie;
 	switch (c->op) {

@@ -41,8 +41,10 @@ enum {
 /* Body of MEMBER. */
 enum { B_ADDR = B_ID + 4, B_LIFE = B_ADDR + 4, B_IN = B_LIFE + 4, B_MEMBER_END = B_IN + 1 };
 
-/* Body of POLICY. */
-enum { B_POLICY = B_ID + 4, B_POLICY_END = B_POLICY + 4 };
+/* Body of POLICY; of older files it ends before the nodes, which are all then. */
+enum {
+	B_POLICY = B_ID + 4, B_NODES = B_POLICY + 4, B_POLICY_END = B_NODES + 4,
+};
 
 #define CUT_LEN		12u
 #define RECORD_MAX	(B_NAME + WEFT_NAME_MAX + CUTS_MAX * CUT_LEN)
@@ -99,6 +101,7 @@ static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
 {
 	put_unaligned_be32(r->id, rec + B_ID);
 	put_unaligned_be32(r->policy, rec + B_POLICY);
+	put_unaligned_be32(r->nodes, rec + B_NODES);
 	return seal(rec, B_POLICY_END, RECORD_POLICY, gen);
 }
 
@@ -131,7 +134,7 @@ static int begin_anew(struct memd *m)
 		if (r->gone || (r->hatching && !r->noted))
 			continue;
 		len += put_region(buf + len, r, r->unlinked, RECORD_REGION, gen);
-		if (r->policy)
+		if (r->policy || r->nodes)
 			len += put_policy(buf + len, r, gen);
 	}
 	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
@@ -374,7 +377,7 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 	    !region_fits(rec, len))
 		return 0;
 	if ((rec[J_TYPE] == RECORD_MEMBER && len != B_MEMBER_END) ||
-	    (rec[J_TYPE] == RECORD_POLICY && len != B_POLICY_END))
+	    (rec[J_TYPE] == RECORD_POLICY && len != B_POLICY_END && len != B_NODES))
 		return 0;
 	return len;
 }
@@ -455,6 +458,8 @@ static int load_policy(struct memd *m, const u8 *rec, u32 id)
 	if (!r)
 		return -1;
 	r->policy = get_unaligned_be32(rec + B_POLICY);
+	r->nodes = get_unaligned_be16(rec + J_LEN) < B_POLICY_END ? 0 :
+		   get_unaligned_be32(rec + B_NODES);
 	return weft_policy_valid(r->policy) ? 0 : -1;
 }
 

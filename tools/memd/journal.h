@@ -62,7 +62,7 @@ int journal_region(struct memd *m, const struct region *r, bool unlinked);
 /* Its attributes changed. */
 int journal_attributes(struct memd *m, const struct region *r);
 
-/* Its policy changed, or it is new and has one: after its region. */
+/* Its policy, or who may use it, changed; or it is new and has one: after its region. */
 int journal_policy(struct memd *m, const struct region *r);
 
 /* It is gone. */

@@ -2,6 +2,7 @@
 /* The directory at home, see lines.h. */
 #include "lines.h"
 
+#include "allow.h"
 #include "log.h"
 #include "memd.h"
 #include "trim.h"
@@ -423,6 +424,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	struct weft_home_out out;
 	struct region *r;
 	struct block *b;
+	u16 why;
 	u8 was;
 
 	if (m->b->renew.late & weft_node_bit(msg->src)) {
@@ -439,6 +441,11 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	r = find(m, msg->line);
 	if (!r) {
 		no_line(m, msg, WEFT_WHY_NO_LINE, from);
+		return;
+	}
+	why = allow_request(m, r, msg);
+	if (why) {
+		lines_refuse(m, msg, why, from);
 		return;
 	}
 	b = requested(m, r, msg->line);
@@ -464,8 +471,8 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	was = b->line.place;
 	tell_gen(m, &b->line);
 	weft_home_recv(&b->line, renew_nodes(m),
-		       m->b->members.use_switch && !b->wanted, msg, memd_seq(m),
-		       &out);
+		       m->b->members.use_switch && !b->wanted && !r->nodes, msg,
+		       memd_seq(m), &out);
 	carry_out(m, r, b, &out, was, from, move_delay(&b->line));
 }
 
@@ -562,23 +569,30 @@ enum weft_gone lines_gone(struct memd *m, struct region *r, struct block *b)
 	return gone;
 }
 
-bool lines_recall(struct memd *m, struct region *r, struct block *b)
+bool lines_bring_home(struct memd *m, struct block *b)
 {
 	struct weft_home_out out;
 	u8 was = b->line.place;
 
-	if (weft_home_recall(&b->line, memd_seq(m), &out)) {
-		forget(m, r, b);
+	if (weft_home_recall(&b->line, memd_seq(m), &out))
 		return true;
-	}
-	/* one that is being added is recalled when it has arrived */
-	b->wanted = true;
 	b->timer.fn = on_timer;
 	note_place(m, was, &out, &b->line);
 	if (out.to_switch) {
 		to_switch(m, &out.sw);
 		wake_at(m, b, move_delay(&b->line));
 	}
+	return false;
+}
+
+bool lines_recall(struct memd *m, struct region *r, struct block *b)
+{
+	if (lines_bring_home(m, b)) {
+		forget(m, r, b);
+		return true;
+	}
+	/* one that is being added is recalled when it has arrived */
+	b->wanted = true;
 	return false;
 }
 

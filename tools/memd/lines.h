@@ -84,6 +84,9 @@ struct region *lines_find(struct memd *m, u64 key);
  */
 bool lines_recall(struct memd *m, struct region *r, struct block *b);
 
+/* ... is to come home, if it is not, and is not forgotten.  Return: true if it is there. */
+bool lines_bring_home(struct memd *m, struct block *b);
+
 /* Stop waiting for a line and forget it. */
 void lines_forget(struct memd *m, struct region *r, struct block *b);
 

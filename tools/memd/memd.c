@@ -159,6 +159,9 @@ static void end_jobs(struct memd *m)
 
 		m->b->regions.by_id[i]->trim.job = NULL;
 		job_release(m, job, 0);
+		job = m->b->regions.by_id[i]->withdraw.job;
+		m->b->regions.by_id[i]->withdraw.job = NULL;
+		job_release(m, job, ESHUTDOWN);
 	}
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)
 		push_drop(m, id, EHOSTDOWN);

@@ -112,6 +112,7 @@ void region_free(struct regions *rs, struct region *r)
 		(rs->n - i) * sizeof(rs->by_id[0]));
 	rs->freed++;
 	timer_stop(&r->trim.timer);
+	timer_stop(&r->withdraw.timer);
 	for (n = 0; n < r->runs; n++)
 		free(r->run[n]);
 	free(r->run);

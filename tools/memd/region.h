@@ -96,6 +96,28 @@ struct trim {
 	u64 give_up;
 };
 
+/**
+ * struct withdraw - the lines come back from the switch, to stay; see withdraw.h
+ * @active: it goes on
+ * @run: all lines of blocks before this run are at home
+ * @bucket: all locks before this one are
+ * @elsewhere: how many lines were not when it last looked
+ * @life: of the directory, when it began
+ * @job: waits for it, or NULL
+ * @timer: next look
+ * @give_up: millisecond after which it has failed
+ */
+struct withdraw {
+	bool active;
+	u64 run;
+	u32 bucket;
+	u32 elsewhere;
+	u32 life;
+	struct job *job;
+	struct timer timer;
+	u64 give_up;
+};
+
 #define CUTS_MAX	8
 
 /**
@@ -119,9 +141,10 @@ struct cut {
  * @growing: bytes that it is to have, while it is @busy; else 0
  * @mtime: nanoseconds since 1970
  * @policy: WEFT_POLICY_*, and the number of the last change, see call.h
+ * @nodes: that may use it, 0: all; see allow.h
  * @used: bytes of the blocks that have contents here
  * @lost: blocks that are, see struct block
- * @opens: nodes that have it open
+ * @opens: nodes that have it open; at other blades: as the first one last said
  * @epoch: raised when blocks go, see region_base()
  * @cuts: number of @cut
  * @cut: where, oldest first, without those that a later one has gone below: both
@@ -131,11 +154,13 @@ struct cut {
  * @gone: it is on its way out
  * @hatching: not announced to all blades yet, or not certain to be on the disk
  * @noted: but in the journal
- * @busy: its size changes
+ * @busy: its size changes, or a policy
+ * @busy_opens: OPEN calls that other blades are told of
  * @doomed: to go when it is not busy any more
  * @seen: other blades: the first blade knows it, too
  * @doubtful: it is older than this life of the directory
  * @trim: blocks being taken away
+ * @withdraw: lines that come home
  * @by_name: next with the same hash
  * @hash: of the name
  * @name_len: bytes of the name
@@ -154,6 +179,7 @@ struct region {
 	u64 growing;
 	u64 mtime;
 	u32 policy;
+	u32 nodes;
 	u64 used;
 	u64 lost;
 	u32 opens;
@@ -166,10 +192,12 @@ struct region {
 	bool hatching;
 	bool noted;
 	bool busy;
+	u32 busy_opens;
 	bool doomed;
 	bool seen;
 	bool doubtful;
 	struct trim trim;
+	struct withdraw withdraw;
 	struct region *by_name;
 	u32 hash;
 	u16 name_len;

@@ -4,6 +4,7 @@
 
 #include <sys/random.h>
 
+#include "allow.h"
 #include "catalog.h"
 #include "log.h"
 #include "memd.h"
@@ -78,19 +79,25 @@ static void check_end(struct memd *m)
 		timer_stop(&rn->timer);
 	log_say("all lines are at home after %llu ms: nodes are served",
 		(unsigned long long)elapsed(m));
-	if (memd_is_first(m))
+	if (memd_is_first(m)) {
 		catalog_settle(m);
+		allow_tell_all(m);
+	}
 }
 
 static void answered(struct memd *m, u32 id)
 {
 	struct renew *rn = &m->b->renew;
 	u32 bit = weft_node_bit(id);
+	bool late = rn->late & bit;
 
 	rn->waiting &= ~bit;
 	rn->late &= ~bit;
 	rn->crashed &= ~bit;
 	check_end(m);
+	/* others have been told that it may have everything open */
+	if (late && memd_is_first(m))
+		allow_tell_all(m);
 }
 
 u64 renew_bound(const struct memd *m)

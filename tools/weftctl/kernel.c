@@ -366,6 +366,7 @@ static int take_region(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		.lines = attr_u32(attrs[WEFT_A_REGION_LINES]),
 		.locks = attr_u32(attrs[WEFT_A_REGION_LOCKS]),
 		.policy = attr_u32(attrs[WEFT_A_REGION_POLICY]),
+		.nodes = attr_u32(attrs[WEFT_A_REGION_NODES]),
 		.gone = attrs[WEFT_A_REGION_GONE],
 	};
 

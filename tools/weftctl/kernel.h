@@ -233,6 +233,7 @@ struct region {
 	uint32_t lines;
 	uint32_t locks;
 	uint32_t policy;
+	uint32_t nodes;
 	bool gone;
 };
 

@@ -69,7 +69,7 @@ int policy_parse(const char *text, struct weft_policy *p)
 			break;
 	}
 	if (nth == POLICIES)
-		return misuse("region", "'%s' is no policy: durability=, on-owner-death= or on-loss= and what it is to be",
+		return misuse("region", "'%s' is no policy: durability=, on-owner-death=, on-loss= or nodes= and what it is to be",
 			      text);
 	if (p->which & policies[nth].mask)
 		return misuse("region", "%s is given twice", policies[nth].name);

@@ -8,6 +8,7 @@
 #include "fail.h"
 #include "kernel.h"
 #include "lost.h"
+#include "nodes.h"
 #include "policy.h"
 #include "regions.h"
 #include "text.h"
@@ -63,6 +64,7 @@ static void print_flags(const struct flag *f, size_t n)
 /* All that there is to say of one of them. */
 static void show_policies(const struct region *r)
 {
+	char nodes[NODES_TEXT_MAX];
 	size_t i;
 
 	printf("region %" PRIu32 ": ", r->id);
@@ -72,6 +74,23 @@ static void show_policies(const struct region *r)
 	       "size", r->size, r->block, "here", r->lines, r->locks);
 	for (i = 0; i < POLICIES; i++)
 		printf("  %-16s%s\n", policy_name(i), policy_value(i, r->policy));
+	printf("  %-16s%s\n", "nodes", nodes_text(r->nodes, nodes));
+}
+
+/* As a list; null: all. */
+static void write_nodes(struct json *j, uint32_t nodes)
+{
+	unsigned int id;
+
+	if (!nodes) {
+		json_null(j, "nodes");
+		return;
+	}
+	json_array(j, "nodes");
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		if (nodes & UINT32_C(1) << (id - WEFT_NODE_MIN))
+			json_u64(j, NULL, id);
+	json_close(j);
 }
 
 static void show_region(const struct region *r, void *arg)
@@ -99,6 +118,7 @@ static void show_region(const struct region *r, void *arg)
 		json_bool(j, "gone", r->gone);
 		for (i = 0; i < POLICIES; i++)
 			json_string(j, policy_key[i], policy_value(i, r->policy));
+		write_nodes(j, r->nodes);
 		json_close(j);
 		return;
 	}
@@ -241,15 +261,27 @@ static int list(uint32_t region, const char *key, show_fn *show)
 static int set_policies(const struct reading *r)
 {
 	struct weft_policy p = { 0 };
-	const char *name;
+	bool of_nodes = false;
+	const char *name, *text;
+	uint32_t nodes;
 	int rc = 0;
 
 	if (optind + 1 >= r->argc)
 		return misuse(r->command->name, "set: give a region and its policies, as in 'set table durability=sync'");
 	name = r->argv[optind++];
-	while (optind < r->argc && !rc)
-		rc = policy_parse(r->argv[optind++], &p);
-	return rc ? rc : policy_set(name, &p);
+	while (optind < r->argc && !rc) {
+		text = r->argv[optind++];
+		if (strncmp(text, NODES_KEY, strlen(NODES_KEY))) {
+			rc = policy_parse(text, &p);
+			continue;
+		}
+		rc = of_nodes ? misuse(r->command->name, "nodes is given twice") :
+				nodes_parse(text + strlen(NODES_KEY), &nodes);
+		of_nodes = true;
+	}
+	if (!rc && p.which)
+		rc = policy_set(name, &p);
+	return rc || !of_nodes ? rc : nodes_set(name, nodes);
 }
 
 /* "lost [REGION] [--accept]". */
@@ -360,7 +392,8 @@ const struct command command_region = {
 		"      fsync() at the memory blade; before a lock passes to another node, too;\n"
 		"      after fsync() on the memory blade's disk\n"
 		"  on-owner-death=pass|block           locks of a node that has died\n"
-		"  on-loss=revert|sigbus               blocks that it had modified\n",
+		"  on-loss=revert|sigbus               blocks that it had modified\n"
+		"  nodes=all|1,2,...                   nodes that may use it; no other has it open\n",
 };
 
 const struct command command_line = {

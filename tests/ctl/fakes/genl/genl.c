@@ -441,6 +441,7 @@ static int answer_region(struct answering *a, uint32_t id, const char *name)
 	nla_put_u32(a->msg, WEFT_A_REGION_LOCKS, 3);
 	nla_put_u32(a->msg, WEFT_A_REGION_POLICY, id == 9 ? WEFT_POLICY_SYNC : id == 7 ?
 		    WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS : 0);
+	nla_put_u32(a->msg, WEFT_A_REGION_NODES, id == 7 ? 0x80000003 : 0);
 	return end(a);
 }
 
