@@ -133,11 +133,11 @@ enum weft_call_op {
  * @name_len: bytes of @name, without the 0 that unpacking adds
  * @name: no '/', not "." or ".."
  * @list_len: bytes of @list
- * @list: peers (u8 id, u8 kind, u16 0, u32 addr each, blades too; kind is WEFT_PEER_*) or directory
- *	entries (u32 region, u32 mode, u8 name_len, name each) or counters (u64
- *	value, u8 name_len, name each) or blocks (u32 region, u32 bytes of a block, u64
- *	first, u64 how many each) or locks (u64 line, u32 epoch, u8 permission,
- *	three times u8 0 each); big-endian
+ * @list: peers (u8 id, u8 kind, u16 view, u32 addr each, blades too; kind is WEFT_PEER_*, view
+ *	the last 16 bits of that of a blade that has a twin, else 0) or directory entries (u32 region,
+ *	u32 mode, u8 name_len, name each) or counters (u64 value, u8 name_len, name each) or
+ *	blocks (u32 region, u32 bytes of a block, u64 first, u64 how many each) or locks
+ *	(u64 line, u32 epoch, u8 permission, three times u8 0 each); big-endian
  */
 struct weft_call {
 	u16 op;
