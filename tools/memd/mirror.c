@@ -44,6 +44,7 @@ enum state { ALONE, COPYING, COMPLETING, COMPLETE, LOSING };
  * What only the thread uses:
  * @state: see mirror.h
  * @s: to the standby
+ * @attached: that has begun to get the file
  * @tried: millisecond when it was last called
  * @heard: ... of its last word
  * @echoed: ... when what it has answered was sent
@@ -74,6 +75,7 @@ struct mirror {
 
 	enum state state;
 	struct stream s;
+	bool attached;
 	u64 tried;
 	u64 heard;
 	u64 echoed;
@@ -217,6 +219,8 @@ static void lose(struct mirror *mr, const char *why)
 {
 	outgoing_detach(&mr->q);
 	stream_close(&mr->s);
+	mr->attached = false;
+	mr->tried = boot_ms();
 	if (mr->state != ALONE && mr->state != LOSING)
 		log_say("the twin (%s) %s", log_addr(options_twin(options_of(mr))), why);
 	if (mr->state == COPYING)
@@ -226,13 +230,16 @@ static void lose(struct mirror *mr, const char *why)
 	atomic_store(&mr->is_complete, false);
 }
 
-/* The witness knows that it has not everything, or nobody takes over without a person. */
+/*
+ * The witness, or the standby itself, knows that it has not everything, or nobody takes over
+ * but by hand.
+ */
 static void go_alone(struct mirror *mr)
 {
 	if (mr->state != LOSING)
 		return;
 	log_say("goes on alone, view %u: its twin has not everything", mr->view);
-	mr->state = ALONE;
+	mr->state = mr->attached ? COPYING : ALONE;
 	hold(mr, false);
 }
 
@@ -294,7 +301,9 @@ static void greeted(struct mirror *mr)
 		return;
 	}
 	log_say("the twin (%s) is there: it gets a copy of %s", twin, mr->m->b->backing.path);
-	mr->state = COPYING;
+	if (mr->state == ALONE)
+		mr->state = COPYING;
+	mr->attached = true;
 	mr->copied = 0;
 	mr->heard = boot_ms();
 	mr->base = outgoing_attach(&mr->q);
@@ -305,6 +314,8 @@ static void take_ack(struct mirror *mr, const struct record *r)
 	u64 count = get_unaligned_be64(r->body);
 
 	mr->heard = boot_ms();
+	/* BEGIN is done: it cannot take over before it has all again */
+	go_alone(mr);
 	if (get_unaligned_be64(r->body + 16))
 		mr->echoed = get_unaligned_be64(r->body + 16);
 	outgoing_ack(&mr->q, count, get_unaligned_be64(r->body + 8));
@@ -325,7 +336,7 @@ static void hear_standby(struct mirror *mr)
 	while ((more = stream_next(&mr->s, &r)) > 0) {
 		if (r.type == STREAM_HELLO)
 			greeted(mr);
-		else if (r.type == STREAM_ACK && r.len == 24 && mr->state != ALONE)
+		else if (r.type == STREAM_ACK && r.len == 24 && mr->attached)
 			take_ack(mr, &r);
 		else
 			break;
@@ -338,6 +349,14 @@ static void hear_standby(struct mirror *mr)
 	}
 }
 
+/* Has it been heard lately that nobody has taken over?  Else this machine would be suspended. */
+static bool is_confirmed(const struct mirror *mr)
+{
+	u64 from = mr->echoed > mr->confirmed ? mr->echoed : mr->confirmed;
+
+	return !mr->ask.to || boot_ms() - from < mr->lease / 2;
+}
+
 /* A part of the file, unless enough is under way. */
 static void copy(struct mirror *mr)
 {
@@ -348,6 +367,8 @@ static void copy(struct mirror *mr)
 	while (mr->state == COPYING && outgoing_bytes(&mr->q) < AHEAD_BYTES) {
 		data = lseek(fd, (off_t)mr->copied, SEEK_DATA);
 		if (data < 0 && errno == ENXIO) {
+			if (!is_confirmed(mr))
+				return;
 			/* before the witness can know of it everything waits */
 			hold(mr, true);
 			mr->complete_at = outgoing_put(&mr->q, STREAM_COMPLETE, NULL, 0, 0);
@@ -391,17 +412,14 @@ static void is_complete(struct mirror *mr)
 
 static void tend_standby(struct mirror *mr, u64 now)
 {
-	if (mr->state == ALONE)
+	if (mr->state == LOSING && !mr->ask.to)
+		go_alone(mr);
+	if (!mr->attached)
 		call_standby(mr, now);
 	hear_standby(mr);
-	if (mr->state == ALONE) {
+	if (!mr->attached) {
 		if (mr->s.fd >= 0 && stream_push(&mr->s))
 			stream_close(&mr->s);
-		return;
-	}
-	if (mr->state == LOSING) {
-		if (!mr->ask.to)
-			go_alone(mr);
 		return;
 	}
 	if (outgoing_is_over(&mr->q))

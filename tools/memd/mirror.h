@@ -10,7 +10,8 @@
  *	COMPLETING	it has all: its word for that, then the witness's
  *	COMPLETE	it follows, and may take over
  *	LOSING		it does not answer, or was slow: until the witness knows (ALONE), which
- *			may find that the standby has taken over
+ *			may find that the standby has taken over; or until the standby is back
+ *			and has noted that its copy, which begins anew, is not complete
  *
  * Answers wait in the last three.  In these this machine serves only as long as nobody can
  * have taken over: the standby does not before it has heard nothing for a lease, the witness

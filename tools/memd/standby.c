@@ -126,6 +126,8 @@ static int begin(struct standby *sb)
 	sb->bytes = 0;
 	sb->stamp = 0;
 	sb->following = true;
+	/* so that it hears that this is noted */
+	sb->owes = true;
 	if (sb->s.peer.lease > sb->lease)
 		sb->lease = sb->s.peer.lease;
 	log_say("%s serves, view %u: %s becomes a copy of its file",

@@ -51,7 +51,7 @@ int twin_load(int fd, struct twin_record *r)
 	return 0;
 }
 
-int twin_store(int fd, const struct twin_record *r)
+int twin_store(int fd, struct twin_record *r)
 {
 	u8 t[T_LEN] = { 0 };
 
@@ -64,6 +64,7 @@ int twin_store(int fd, const struct twin_record *r)
 	put_unaligned_be32(weft_wire_psum(t + T_VIEW, T_LEN - T_VIEW), t + T_SUM);
 	if (pwrite(fd, t, sizeof(t), BACKING_TWIN_AT) != sizeof(t))
 		return -1;
+	r->here = true;
 	return flush_part(fd, 0, BACKING_PAGE);
 }
 

@@ -34,7 +34,7 @@ struct twin_record {
 int twin_load(int fd, struct twin_record *r);
 
 /* On the disk when this returns; @here is set. */
-int twin_store(int fd, const struct twin_record *r);
+int twin_store(int fd, struct twin_record *r);
 
 /* Milliseconds that count as the lease where there is none. */
 #define TWIN_LEASE_MS	20000u
