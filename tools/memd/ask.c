@@ -32,9 +32,9 @@ bool ask_ready(struct ask *a)
 	if (!a->to)
 		return false;
 	if (a->s.fd >= 0 && (stream_push(&a->s) ||
-			     ((a->op || !a->s.greeted) && now - a->sent > PATIENCE_MS)))
+			     ((a->op || !a->s.greeted) && boot_since(a->sent) > PATIENCE_MS)))
 		ask_close(a);
-	if (a->s.fd < 0 && (!a->tried || now - a->tried >= AGAIN_MS)) {
+	if (a->s.fd < 0 && (!a->tried || boot_since(a->tried) >= AGAIN_MS)) {
 		a->tried = a->sent = now;
 		if (stream_call(&a->s, a->from, a->to, a->port, &a->hello) ||
 		    stream_push(&a->s))

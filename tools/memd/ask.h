@@ -25,6 +25,14 @@ static inline u64 boot_ms(void)
 	return clock_ns(CLOCK_BOOTTIME) / NS_IN_MS;
 }
 
+/* Milliseconds since then, 0 if that is to come. */
+static inline u64 boot_since(u64 when)
+{
+	u64 now = boot_ms();
+
+	return now > when ? now - when : 0;
+}
+
 /**
  * struct told - what the witness has answered
  * @err: 0 or errno of what was asked

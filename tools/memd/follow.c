@@ -24,8 +24,9 @@ static u32 whom(const struct memd *m)
 {
 	const struct member *first = &m->b->members.by_id[WEFT_BLADE_MIN];
 
-	return first->twin && m->timers.now - m->b->follow.heard > TURNS_MS &&
-	       m->b->follow.asked_at == first->addr ? first->twin : first->addr;
+	return first->twin && m->b->follow.asked_at == first->addr &&
+	       (!m->b->follow.joined || m->timers.now - m->b->follow.heard > TURNS_MS) ?
+	       first->twin : first->addr;
 }
 
 static void ask(struct memd *m, u16 op)

@@ -251,9 +251,9 @@ static void call_standby(struct mirror *mr, u64 now)
 		.lease = o->lease,
 	};
 
-	if (mr->s.fd >= 0 && now - mr->tried > HELLO_MS)
+	if (mr->s.fd >= 0 && boot_since(mr->tried) > HELLO_MS)
 		stream_close(&mr->s);
-	if (mr->s.fd >= 0 || now - mr->tried < CONNECT_MS || atomic_load(&mr->ending))
+	if (mr->s.fd >= 0 || boot_since(mr->tried) < CONNECT_MS || atomic_load(&mr->ending))
 		return;
 	mr->tried = now;
 	if (stream_call(&mr->s, o->address, options_twin(o), o->twin_port, &h))
@@ -265,7 +265,7 @@ static bool is_time_to_tell(struct mirror *mr)
 {
 	u64 now = boot_ms();
 
-	if (mr->told && now - mr->told < TELL_MS)
+	if (mr->told && boot_since(mr->told) < TELL_MS)
 		return false;
 	mr->told = now;
 	return true;
@@ -354,7 +354,7 @@ static bool is_confirmed(const struct mirror *mr)
 {
 	u64 from = mr->echoed > mr->confirmed ? mr->echoed : mr->confirmed;
 
-	return !mr->ask.to || boot_ms() - from < mr->lease / 2;
+	return !mr->ask.to || boot_since(from) < mr->lease / 2;
 }
 
 /* A part of the file, unless enough is under way. */
@@ -393,7 +393,7 @@ static void beat_standby(struct mirror *mr, u64 now)
 {
 	u8 b[12];
 
-	if (now - mr->beat < beat_ms(mr))
+	if (boot_since(mr->beat) < beat_ms(mr))
 		return;
 	put_unaligned_be64(now, b);
 	put_unaligned_be32(atomic_load(&mr->use_switch), b + 8);
@@ -424,7 +424,7 @@ static void tend_standby(struct mirror *mr, u64 now)
 	}
 	if (outgoing_is_over(&mr->q))
 		lose(mr, "is too slow: more waits for it than is kept");
-	else if (now - mr->heard > mr->lease)
+	else if (boot_since(mr->heard) > mr->lease)
 		lose(mr, "does not answer");
 	if (mr->s.fd < 0)
 		return;
@@ -477,10 +477,10 @@ static void tend_witness(struct mirror *mr, u64 now)
 		op = REGISTER_ALONE;
 	if (mr->state == COMPLETING && atomic_load(&mr->acked) >= mr->complete_at)
 		op = REGISTER_COMPLETE;
-	if ((op == REGISTER_BEAT && now - mr->asked < beat_ms(mr)) || !ask_ready(&mr->ask))
+	if ((op == REGISTER_BEAT && boot_since(mr->asked) < beat_ms(mr)) || !ask_ready(&mr->ask))
 		return;
 	/* what was asked last is answered: that it is not repeated too often */
-	if (op != REGISTER_BEAT && now - mr->asked < 10)
+	if (op != REGISTER_BEAT && boot_since(mr->asked) < 10)
 		return;
 	mr->asked = now;
 	ask_send(&mr->ask, op, mr->view, options_of(mr)->lease);

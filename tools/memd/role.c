@@ -61,7 +61,7 @@ static bool is_time_to_tell(struct finding *f)
 {
 	u64 now = boot_ms();
 
-	if (f->told && now - f->told < TELL_MS)
+	if (f->told && boot_since(f->told) < TELL_MS)
 		return false;
 	f->told = now;
 	return true;
@@ -98,7 +98,7 @@ static void serve(struct finding *f, u32 view, bool taken)
 /* What the twin has said lately, or NULL. */
 static const struct hello *twin(const struct finding *f)
 {
-	return f->sb.asked_by && boot_ms() - f->sb.asked_by < SEEN_MS ? &f->sb.twin : NULL;
+	return f->sb.asked_by && boot_since(f->sb.asked_by) < SEEN_MS ? &f->sb.twin : NULL;
 }
 
 /* Both have nothing: that one begins whose address is lower. */
@@ -279,13 +279,13 @@ static bool may_take(const struct finding *f)
 	const struct standby *sb = &f->sb;
 
 	return f->o->lease && sb->record.there && !sb->record.active && sb->record.complete &&
-	       sb->record.here && boot_ms() - sb->heard > sb->lease;
+	       sb->record.here && boot_since(sb->heard) > sb->lease;
 }
 
 static void ask_witness(struct finding *f)
 {
 	u64 now = boot_ms();
-	bool silent = now - f->sb.heard > f->sb.lease;
+	bool silent = boot_since(f->sb.heard) > f->sb.lease;
 	struct told t;
 
 	if (ask_answer(&f->ask, &t)) {
@@ -295,16 +295,17 @@ static void ask_witness(struct finding *f)
 		return;
 	}
 	if (!f->ask.s.greeted) {
-		if (f->o->alone && now - f->began > PATIENCE_MS &&
+		if (f->o->alone && boot_since(f->began) > PATIENCE_MS &&
 		    (!f->sb.record.there || f->sb.record.active))
 			serve(f, f->sb.record.view ? f->sb.record.view : 1, false);
-		else if ((!f->sb.following || silent) && is_time_to_tell(f))
+		else if ((!f->sb.following || silent) && boot_since(f->began) > LOOK_MS &&
+			 is_time_to_tell(f))
 			log_say("the witness (%s) does not answer: waiting for it%s",
 				log_addr(f->o->witness),
 				f->sb.record.there && !f->sb.record.active ? "" :
 				" (if it and the twin are off for good: start with --alone)");
 	}
-	if (!ask_ready(&f->ask) || now - f->looked < (may_take(f) ? LOOK_MS / 5 : LOOK_MS))
+	if (!ask_ready(&f->ask) || boot_since(f->looked) < (may_take(f) ? LOOK_MS / 5 : LOOK_MS))
 		return;
 	if (f->sb.following && !silent && !f->taking)
 		return;
@@ -334,11 +335,11 @@ static void look_at_twin(struct finding *f)
 			f->sb.twin = f->probe.peer;
 			ended = true;
 		}
-		if (ended || now - f->probed > SEEN_MS)
+		if (ended || boot_since(f->probed) > SEEN_MS)
 			stream_close(&f->probe);
 		return;
 	}
-	if (f->sb.following || now - f->probed < LOOK_MS ||
+	if (f->sb.following || boot_since(f->probed) < LOOK_MS ||
 	    (f->sb.record.there && !f->sb.record.active))
 		return;
 	f->probed = now;
@@ -397,13 +398,13 @@ static enum role_result find(struct finding *f, int signal_fd)
 		if (!f->taking) {
 			accept_twin(f);
 			/* what was sent while this machine stood still counts first */
-			if (boot_ms() - before > STOOD_MS)
+			if (boot_since(before) > STOOD_MS)
 				f->sb.heard = boot_ms();
 			standby_work(&f->sb);
 			look_at_twin(f);
 		}
 		before = boot_ms();
-		if (f->sb.following && before - f->sb.heard < f->sb.lease / 2)
+		if (f->sb.following && boot_since(f->sb.heard) < f->sb.lease / 2)
 			f->stale = false;
 		if (f->o->witness)
 			ask_witness(f);

@@ -299,7 +299,7 @@ static void flush(struct standby *sb)
 				strerror(errno));
 		return;
 	}
-	if (!sb->dirty || boot_ms() - sb->flushed < FLUSH_MS)
+	if (!sb->dirty || boot_since(sb->flushed) < FLUSH_MS)
 		return;
 	sb->dirty = false;
 	sb->flushed = boot_ms();
