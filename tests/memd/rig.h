@@ -53,6 +53,15 @@ void rig_show(void);
 void rig_switch_restart(void);
 
 u32 rig_addr(u32 id);
+
+/*
+ * A blade is at another address from now on, as its twin has taken over.  Messages that nodes
+ * get from where it was are counted, and so are those from where it is not yet; neither
+ * arrives, but for TWIN.  Address 0: it is where it was at first.
+ */
+void rig_move(u32 id, u32 addr);
+extern unsigned long rig_from_former;
+extern unsigned long rig_from_elsewhere;
 u32 rig_port(void);
 int rig_socket(u32 node);	/* on loopback: a node's */
 const char *rig_dir(void);	/* for files, removed at the end */

@@ -110,6 +110,11 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 {
 	int err;
 
+	/* before anything else: the twin may have taken over */
+	if (mirror_suspended(m)) {
+		count(m, SUSPENDED);
+		return false;
+	}
 	if (port != m->udp.port) {
 		count(m, WRONG_PORT);
 		return false;

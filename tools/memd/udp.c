@@ -16,6 +16,7 @@
 
 #include "log.h"
 #include "share.h"
+#include "tools/common/clock.h"
 
 #define HEADERS		28	/* IPv4 without options, UDP */
 #define SOCKET_BUFFER	(8 << 20)
@@ -386,6 +387,11 @@ void udp_flush(struct udp *udp)
 	u32 i = 0;
 	int n;
 
+	/* what was decided on before this process stood still is not true any more */
+	if (udp->until && clock_ns(CLOCK_BOOTTIME) / NS_IN_MS >= *udp->until) {
+		udp->dropped += udp->datagrams;
+		udp->datagrams = 0;
+	}
 	while (udp->fd >= 0 && i < udp->datagrams) {
 		n = sendmmsg(udp->fd, udp->out->msg + i, udp->datagrams - i,
 			     MSG_DONTWAIT);

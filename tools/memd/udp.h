@@ -33,6 +33,7 @@ struct udp_batch;
  * @messages: how many wait in @out for udp_flush()
  * @datagrams: that they will be
  * @last_len: bytes of the last of these
+ * @until: millisecond of CLOCK_BOOTTIME from which on nothing is sent; NULL: for ever
  * @last_joins: another message may follow in it
  */
 struct udp {
@@ -51,6 +52,7 @@ struct udp {
 	u32 datagrams;
 	size_t last_len;
 	bool last_joins;
+	const _Atomic u64 *until;
 };
 
 /**
