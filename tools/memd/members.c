@@ -226,9 +226,9 @@ u32 members_joined(const struct members *ms)
 	return mask;
 }
 
-static u8 *put_peer(u8 *p, u32 id, u32 kind, u32 addr)
+static u8 *put_peer(u8 *p, u32 id, u32 kind, u32 view, u32 addr)
 {
-	put_unaligned_be32(id << 24 | kind << 16, p);
+	put_unaligned_be32(id << 24 | kind << 16 | (view & 0xffff), p);
 	put_unaligned_be32(addr, p + 4);
 	return p + 8;
 }
@@ -236,7 +236,7 @@ static u8 *put_peer(u8 *p, u32 id, u32 kind, u32 addr)
 void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 {
 	u8 *p = call->list;
-	u32 id;
+	u32 id, view;
 
 	call->members = nodes;
 	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
@@ -244,9 +244,10 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 
 		if (!who->addr || weft_node_bit(id) & ~nodes)
 			continue;
-		p = put_peer(p, id, WEFT_PEER_MEMBER, who->addr);
+		view = id == m->b->opt.id ? m->b->opt.role.view : who->view;
+		p = put_peer(p, id, WEFT_PEER_MEMBER, view, who->addr);
 		if (who->twin)
-			p = put_peer(p, id, WEFT_PEER_TWIN, who->twin);
+			p = put_peer(p, id, WEFT_PEER_TWIN, view, who->twin);
 	}
 	call->list_len = (u16)(p - call->list);
 }
