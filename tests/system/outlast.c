@@ -9,13 +9,15 @@
  *	outlast words DIR			the sum of the words
  *	outlast check DIR NODE LOG SAFE		what of LOG (mirror, plain) up to SAFE is not there
  *
- * All nodes add to the same words, without a lock.  Each has two logs, of which DIR/mirror.NODE
+ * All nodes add to the same words, without a lock, a few times a millisecond.  Each has two logs, of which DIR/mirror.NODE
  * is to have durability=mirror: it writes numbers to them in order, round and round, and calls
  * each safe when fsync() has returned.  That goes into NOTES, a file of the node itself, at
  * once.  Prints how much was done and the longest time in which nothing was, in milliseconds.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +32,7 @@
 #define WORDS	8
 #define APART	64	/* bytes between words, and of a number in a log */
 #define PLACES	4096	/* numbers in a log, then it begins again */
-#define ADDS	4	/* for each number */
+#define ADDS	4	/* at a time */
 
 enum { MIRROR, PLAIN, LOGS };
 
@@ -133,33 +135,78 @@ static void make(const char *dir, unsigned long long nodes)
 	}
 }
 
+/* What a thread does, and the longest time in which it got nothing done. */
+struct job {
+	const char *dir;
+	const char *stop;
+	unsigned long long node;
+	unsigned long long end;
+	struct notes *notes;
+	int which;
+	unsigned long long done;
+	unsigned long long longest;
+};
+
+static void add(const struct job *job, void *words, uint64_t *state)
+{
+	int i;
+
+	for (i = 0; i < ADDS; i++) {
+		(*word(words, random_below(state, WORDS)))++;
+		job->notes->added++;
+	}
+	usleep(1000);
+}
+
+/* One thread for each log, and one for the words: what one waits for holds up no other. */
+static void *do_job(void *arg)
+{
+	struct job *job = arg;
+	bool is_log = job->which < LOGS;
+	int fd = open_file(job->dir, is_log ? names[job->which] : "words",
+			   is_log ? job->node : 0, 0);
+	unsigned long long next = is_log ? last_of(fd) + 1 : 0, last = now_ms(), now;
+	uint64_t state = random_stream(last, job->node);
+	void *words = is_log ? NULL : map(fd);
+
+	for (; last < job->end && access(job->stop, F_OK); job->done++) {
+		if (is_log) {
+			write_next(fd, next);
+			job->notes->safe[job->which] = next++;
+		} else {
+			add(job, words, &state);
+		}
+		now = now_ms();
+		if (now - last > job->longest)
+			job->longest = now - last;
+		last = now;
+	}
+	return NULL;
+}
+
 static void work(const char *dir, unsigned long long node, const char *notes_path,
 		 unsigned long long seconds, const char *stop)
 {
-	unsigned long long end = now_ms() + seconds * 1000, last, now, longest = 0, done = 0;
 	struct notes *notes = open_notes(notes_path);
-	void *words = map(open_file(dir, "words", 0, 0));
-	uint64_t state = random_stream(now_ns(), node);
-	unsigned long long next[LOGS];
-	int log[LOGS], i;
+	unsigned long long longest = 0, done = 0;
+	struct job job[LOGS + 1];
+	pthread_t thread[LOGS + 1];
+	int i, error;
 
-	for (i = 0; i < LOGS; i++) {
-		log[i] = open_file(dir, names[i], node, 0);
-		next[i] = last_of(log[i]) + 1;
+	for (i = 0; i <= LOGS; i++) {
+		job[i] = (struct job){
+			.dir = dir, .stop = stop, .node = node, .notes = notes, .which = i,
+			.end = now_ms() + seconds * 1000,
+		};
+		error = pthread_create(&thread[i], NULL, do_job, &job[i]);
+		if (error)
+			die("pthread_create", error);
 	}
-	for (last = now_ms(); last < end && access(stop, F_OK); done++) {
-		for (i = 0; i < ADDS; i++) {
-			(*word(words, random_below(&state, WORDS)))++;
-			notes->added++;
-		}
-		for (i = 0; i < LOGS; i++) {
-			write_next(log[i], next[i]);
-			notes->safe[i] = next[i]++;
-		}
-		now = now_ms();
-		if (now - last > longest)
-			longest = now - last;
-		last = now;
+	for (i = 0; i <= LOGS; i++) {
+		pthread_join(thread[i], NULL);
+		done += job[i].done;
+		if (job[i].longest > longest)
+			longest = job[i].longest;
 	}
 	printf("done %llu longest_ms %llu\n", done, longest);
 }

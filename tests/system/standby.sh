@@ -133,7 +133,7 @@ stopped()
 			ms=$(sed -n 's/.*longest_ms //p' "$dir/work.$what.$n")
 			[ "${ms:-999999}" -le $LATEST ] ||
 				{ echo "node $n: $what waited too long"; rc=1; }
-			[ "${ms:-999999}" -le $longest ] || longest=${ms:-999999}
+			[ "${ms:-999999}" -le "$longest" ] || longest=${ms:-999999}
 		done
 	done
 	waits+=("$longest")
