@@ -601,6 +601,7 @@ def hear(spec):
     expect(f, 10, kind="access-failed", region=7, offset=4101, errno=110, pid=0)
     expect(f, 10, kind="unanswered", region=7, offset=65536, count=8)
     expect(f, 10, kind="node-dead", member=5)
+    expect(f, 10, kind="blade-moved", member=33, address="10.0.0.133")
     expect(f, 10, kind="node-left", member=32)
     must(f.event(0.5) is None, "more events than there were")
 
