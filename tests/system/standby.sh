@@ -13,7 +13,7 @@
 # together with the blade, while the twin was cut off for a moment: what was safe in a region with
 # durability=mirror is there, and of one without something is not, or nothing was tested.
 #
-#	tests/system/standby.sh [SWITCH...]	(p4 none)
+#	tests/system/standby.sh [SWITCH[-key]...]	(p4-key none)
 #
 # Environment: BUILD; WEFT_STANDBY_LEASE, milliseconds (3000); WEFT_STANDBY_ROUNDS, in each rack
 # (2).  Prints how long nobody got anything, of each take-over, and the median.
@@ -200,7 +200,7 @@ anew()
 {
 	on "node$1" "$BIN/weftctl" down --unmount &&
 		on "node$1" "$BIN/weftctl" up --node "$1" --interface eth0 \
-			--homes "$AT_1/$AT_2" --mount /weft --cache 64M
+			--homes "$AT_1/$AT_2" --mount /weft --cache 64M ${key:+$key}
 }
 
 # make_files: mirror.N are what their names say.
@@ -287,9 +287,11 @@ knows()
 
 in_rack()
 {
-	local i view=1
+	local i view=1 key=
 
-	boot --nodes 3 --standby --mem 512M --blade-mem 128M --memd-options "--lease $LEASE" "$@"
+	[[ $1 != *-key ]] || key="--key $keys/rack"
+	boot --nodes 3 --standby --mem 512M --blade-mem 128M --switch "${1%-key}" \
+		--memd-options "--lease $LEASE $key" --node-options "$key"
 	check "the twin has all" soon $((60 * SCALE)) complete
 	check "the files are made" make_files
 	check "nothing is noted yet" remember_noted 1 2 3
@@ -301,11 +303,14 @@ in_rack()
 }
 
 begin standby
+keys=$(mktemp -d "$BUILD/tests/standby.XXXXXX") || exit 2
+at_exit rm -rf "$keys"
+"$BIN/weft-memd" --make-key "$keys/rack" >/dev/null || exit 2
 declare -A workers
 waits=()
-[ $# -gt 0 ] || set -- p4 none
-for switch; do
-	in_rack --switch "$switch"
+[ $# -gt 0 ] || set -- p4-key none
+for rack; do
+	in_rack "$rack"
 done
 mapfile -t sorted < <(printf '%s\n' "${waits[@]}" | sort -n)
 echo "# milliseconds without an answer, the longest of each take-over, lease $LEASE: ${waits[*]}"

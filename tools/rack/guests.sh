@@ -597,6 +597,12 @@ slim_module()
 	NEEDED=${NEEDED:-udp_tunnel ip6_udp_tunnel libcrc32c}
 }
 
+# key_of OPTIONS: the one of weft-memd that says which key the rack has, for the witness.
+key_of()
+{
+	[[ " $1 " =~ \ --key[\ =]([^\ ]+)\  ]] && echo "--key ${BASH_REMATCH[1]}"
+}
+
 # set_up NAME: weft-memd on a blade, the module and /weft on a node.
 set_up()
 {
@@ -618,7 +624,7 @@ set_up()
 			"$PROGRAMS" "$((32 + ${n#twin}))" "$homes" "$BLADE_MEM" \
 			"${standby[@]}" $MEMD_OPTIONS ;;
 	witness) in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-witness" "$PROGRAMS" \
-			"10.87.0.$(id_of "$name")" ;;
+			"10.87.0.$(id_of "$name")" $(key_of "$MEMD_OPTIONS") ;;
 	node*)	in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-node" \
 			"$BUILD" "$MODULE" "$NEEDED" "${name#node}" "$homes" "$CACHE" \
 			$NODE_OPTIONS ;;
