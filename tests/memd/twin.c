@@ -68,7 +68,8 @@ static void run(u32 i, const char *once)
 	snprintf(log, sizeof(log), "%s/twin-%s.log", rig_dir(), machines[i].name);
 	snprintf(key, sizeof(key), "%s/key", rig_dir());
 	snprintf(port, sizeof(port), "%u", rig_port());
-	snprintf(twin_port, sizeof(twin_port), "%u", rig_port() + 1);
+	/* below those that the kernel gives to whoever connects */
+	snprintf(twin_port, sizeof(twin_port), "%u", 10000 + rig_port() % 10000);
 	inet_ntop(AF_INET, &in, addr, sizeof(addr));
 	argv[n++] = "--address";
 	argv[n++] = addr;
