@@ -31,7 +31,8 @@
 #define LEASE_TEXT	"3000"
 #define LIMIT_MS	60000		/* for anything that is waited for */
 #define BLOCKS		16u
-#define NAMES		64u
+#define BUFFERED	300u		/* blocks of 64 KiB */
+#define NAMES		256u
 #define ROUNDS		4u
 
 /* Processes; the first two are the blade's machines. */
@@ -48,9 +49,9 @@ static struct machine {
 
 static bool with_witness, two_blades;
 
-/* What is at home for certain, and what may be. */
+/* What is at home for certain, and the last that may be: all between both may be. */
 static u8 home[BLOCKS], sent[BLOCKS];
-static u32 region, made[NAMES], n_made;
+static u32 region, plain, made[NAMES], n_made, may_make;
 
 /* --- processes ------------------------------------------------------------------------ */
 
@@ -254,6 +255,7 @@ static void begin(bool witness)
 	memset(home, 0, sizeof(home));
 	memset(sent, 0, sizeof(sent));
 	n_made = 0;
+	may_make = NAMES / 8;
 	rig_move(BLADE, 0);
 	if (witness)
 		start(W, NULL);
@@ -270,6 +272,8 @@ static void begin(bool witness)
 	if (!two_blades)
 		set_policy(WEFT_POLICY_MIRROR);
 	CHECK_EQ(fake_open(&fakes[1], region, 4096), 0);
+	CHECK_EQ(fake_create(&fakes[1], "plain", BLOCKS * 65536, 65536, &plain), 0);
+	CHECK_EQ(fake_open(&fakes[1], plain, 65536), 0);
 }
 
 static void end(void)
@@ -320,7 +324,7 @@ static bool make_one(u64 by)
 	};
 	u64 now = now_ms();
 
-	if (n_made == NAMES || now >= by)
+	if (n_made >= may_make || now >= by)
 		return true;
 	c.name_len = (u16)snprintf(c.name, sizeof(c.name), "made%u", n_made);
 	if (fake_call(&fakes[1], BLADE, &c, (int)(by - now)))
@@ -332,8 +336,27 @@ static bool make_one(u64 by)
 static void work_until(u64 by)
 {
 	while (now_ms() < by)
-		if (!(rig_random(4) ? write_one(by) : make_one(by)))
+		if (!(rig_random(16) ? write_one(by) : make_one(by)))
 			return;
+}
+
+/*
+ * So much of a region that is not mirrored goes home that neither system's buffers have room
+ * for more: what comes now is with nobody but the machine that serves.
+ */
+static void fill_buffers(void)
+{
+	u64 by = now_ms() + LEASE / 3;
+	u32 i;
+
+	for (i = 0; i < BUFFERED && now_ms() < by; i++) {
+		struct fake_line *fl = fake_line(&fakes[1], plain, i % BLOCKS);
+
+		fake_fill(&fakes[1], fl, (u8)i);
+		CHECK(rests(fl, now_ms() + LIMIT_MS));
+		CHECK(fake_clean(&fakes[1], fl) && rests(fl, now_ms() + LIMIT_MS));
+	}
+	CHECK(fake_stat(&fakes[1], BLADE, "twin_behind_bytes") > 1 << 20);
 }
 
 /* The node loses all that it has cached, and nobody can give it back. */
@@ -341,13 +364,14 @@ static void forget(void)
 {
 	u32 i;
 
-	for (i = 0; i < BLOCKS; i++) {
-		struct fake_line *fl = fake_line(&fakes[1], region, i);
+	for (i = 0; i < 2 * BLOCKS; i++) {
+		u32 of = i < BLOCKS ? region : plain;
+		struct fake_line *fl = fake_line(&fakes[1], of, i % BLOCKS);
 		u8 *data = fl->data;
 
 		memset(fl, 0, sizeof(*fl));
 		fl->data = data;
-		weft_line_init(&fl->l, weft_line_key(region, WEFT_KIND_PAGE, (u64)i * fake_apart),
+		weft_line_init(&fl->l, weft_line_key(of, WEFT_KIND_PAGE, i % BLOCKS),
 			       (u8)fakes[1].id);
 	}
 }
@@ -363,7 +387,8 @@ static void look(void)
 		struct fake_line *fl = fake_line(&fakes[1], region, i);
 
 		CHECK(fake_get(&fakes[1], fl, WEFT_S));
-		CHECK(fake_is_filled(fl, 4096, home[i]) || fake_is_filled(fl, 4096, sent[i]));
+		CHECK(fake_is_filled(fl, 4096, fl->data[0]));
+		CHECK((u8)(fl->data[0] - home[i]) <= (u8)(sent[i] - home[i]));
 		home[i] = sent[i] = fl->data[0];
 	}
 	for (i = 0; i < n_made; i++) {
@@ -394,8 +419,19 @@ static void kills(void)
 
 	begin(true);
 	for (round = 0; round < ROUNDS; round++) {
+		may_make = NAMES / 8 * (round + 1);
 		work_until(now_ms() + 300 + rig_random(1500));
+		/* a twin that takes nothing for a while: nothing is answered that it has not */
+		if (round & 1) {
+			halt(!active);
+			fill_buffers();
+			may_make = n_made + 1;
+			CHECK(may_make <= NAMES);
+			make_one(now_ms() + 300);
+			write_one(now_ms() + 100 + rig_random(300));
+		}
 		stop(active, SIGKILL);
+		CHECK(!kill(machines[!active].pid, SIGCONT));
 		forget();
 		until_taken(!active, round + 2);
 		look();
