@@ -69,6 +69,7 @@ rig restart-silent-node memd-restart silent_node
 rig restart-dead-blade memd-restart dead_blade
 rig twin-kills memd-twin kills
 with_key twin-kills-key memd-twin kills 5
+rig twin-switch memd-twin switch
 rig twin-stale memd-twin stale
 rig twin-blades memd-twin blades
 with_key twin-blades-key memd-twin blades

@@ -9,7 +9,7 @@
  *  - Who has not everything never takes over, however long the other one is away.
  *  - Who was deposed answers nothing, not what came while it was stopped, either.
  *
- *	memd-twin [NAME [SEED]]
+ *	memd-twin [NAME [SEED]]		all but "switch" without a NAME
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -47,7 +47,7 @@ static struct machine {
 	[OTHER] = { THIRD, "other", 0 },
 };
 
-static bool with_witness, two_blades;
+static bool with_witness, two_blades, with_switch;
 
 /* What is at home for certain, and the last that may be: all between both may be. */
 static u8 home[BLOCKS], sent[BLOCKS];
@@ -59,9 +59,10 @@ static void run(u32 i, const char *once)
 {
 	const char *build = getenv("BUILD"), *other = getenv("WEFT_MEMD");
 	const char *threads = getenv("WEFT_RIG_THREADS"), *argv[40] = { "weft-memd" };
-	char program[256], file[128], log[128], key[128], port[8], twin_port[8], addr[16];
-	struct in_addr in = { .s_addr = htonl(machines[i].addr) };
+	char program[256], file[128], log[128], key[128], port[8], twin_port[8];
+	char addr[MACHINES][16], peers[64];
 	int n = 1, fd;
+	u32 k;
 
 	snprintf(program, sizeof(program), "%s%s", other ? other : build ? build : "build",
 		 other ? "" : "/bin/weft-memd");
@@ -71,9 +72,15 @@ static void run(u32 i, const char *once)
 	snprintf(port, sizeof(port), "%u", rig_port());
 	/* below those that the kernel gives to whoever connects */
 	snprintf(twin_port, sizeof(twin_port), "%u", 10000 + rig_port() % 10000);
-	inet_ntop(AF_INET, &in, addr, sizeof(addr));
+	for (k = 0; k < MACHINES; k++) {
+		struct in_addr in = { .s_addr = htonl(machines[k].addr) };
+
+		inet_ntop(AF_INET, &in, addr[k], sizeof(addr[k]));
+	}
+	snprintf(peers, sizeof(peers), "%s/%s%s%s", addr[A], addr[B], two_blades ? "," : "",
+		 two_blades ? addr[OTHER] : "");
 	argv[n++] = "--address";
-	argv[n++] = addr;
+	argv[n++] = addr[i];
 	argv[n++] = "--twin-port";
 	argv[n++] = twin_port;
 	if (rig_key.set) {
@@ -88,18 +95,17 @@ static void run(u32 i, const char *once)
 		argv[n++] = "--port";
 		argv[n++] = port;
 		argv[n++] = "--switch";
-		argv[n++] = "none";
+		argv[n++] = with_switch ? "auto" : "none";
 		argv[n++] = "--memory";
 		argv[n++] = "64M";
 		argv[n++] = "--peers";
-		argv[n++] = two_blades ? "127.0.0.101/127.0.0.102,127.0.0.105" :
-			    "127.0.0.101/127.0.0.102";
+		argv[n++] = peers;
 		argv[n++] = "--lease";
 		argv[n++] = LEASE_TEXT;
 	}
 	if (with_witness && i < W) {
 		argv[n++] = "--witness";
-		argv[n++] = "127.0.0.90";
+		argv[n++] = addr[W];
 	}
 	if (threads && i != W) {
 		argv[n++] = "--threads";
@@ -603,6 +609,38 @@ static void blades(void)
 	two_blades = false;
 }
 
+/*
+ * A P4 switch was in use: who takes over serves when that has heard it, which it does when it
+ * knows where the blade is; here that is when nodes do.
+ */
+static void told_switch(void)
+{
+	u32 i;
+
+	begin(true);
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "switch"), 1);
+	work_until(now_ms() + 500);
+	fake_settle();
+	CHECK(fake_stat(&fakes[1], BLADE, "lines_in_switch") > 0);
+	/* the standby has heard of the switch by the next beat */
+	wait_ms(LEASE / 4);
+	stop(A, SIGKILL);
+	forget();
+	fakes[1].deaf = true;
+	until_serves(B);
+	rig_from_elsewhere = 0;
+	/* longer than a switch is looked for that was not there */
+	wait_ms(3000);
+	CHECK_EQ(rig_from_elsewhere, 0);
+	fakes[1].deaf = false;
+	until_taken(B, 2);
+	look();
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "switch"), 1);
+	for (i = 0; i < 8; i++)
+		CHECK(write_one(now_ms() + LIMIT_MS));
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
@@ -610,8 +648,17 @@ int main(int argc, char **argv)
 		{ "no_witness", no_witness }, { "by_hand", by_hand }, { "blades", blades },
 		{ 0 }
 	};
+	static const struct rig_test in_network[] = { { "switch", told_switch }, { 0 } };
 
-	rig_open(false, argc > 2 ? argument_u32(argv[2]) : 4);
+	with_switch = argc > 1 && !strcmp(argv[1], "switch");
+	rig_open(with_switch, argc > 2 ? argument_u32(argv[2]) : 4);
 	check_at_end = give_up;
-	return rig_run(tests, argc > 1 ? argv[1] : NULL);
+	if (!with_switch)
+		return rig_run(tests, argc > 1 ? argv[1] : NULL);
+	/* in a network of its own, through which all goes that blades and nodes send */
+	rig_p4 = true;
+	machines[A].addr = rig_addr(BLADE);
+	machines[B].addr = rig_addr(OTHER_BLADE);
+	machines[W].addr = rig_addr(OTHER_BLADE + 1);
+	return rig_run(in_network, NULL);
 }
