@@ -86,8 +86,11 @@ void rig_move(u32 id, u32 addr)
 
 static u32 id_of(u32 addr)
 {
-	u32 host = addr & 255;
+	u32 host = addr & 255, i;
 
+	for (i = 0; i < RIG_BLADES; i++)
+		if (moved[i] && addr == moved[i])
+			return WEFT_BLADE_MIN + i;
 	return host > 100 ? WEFT_BLADE_MIN + (host - 101) / 4 : host;
 }
 

@@ -9,7 +9,7 @@
  *  - Who has not everything never takes over, however long the other one is away.
  *  - Who was deposed answers nothing, not what came while it was stopped, either.
  *
- *	memd-twin [NAME [SEED]]
+ *	memd-twin [NAME [SEED]]		all but "switch" without a NAME
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -31,7 +31,8 @@
 #define LEASE_TEXT	"3000"
 #define LIMIT_MS	60000		/* for anything that is waited for */
 #define BLOCKS		16u
-#define NAMES		64u
+#define BUFFERED	300u		/* blocks of 64 KiB */
+#define NAMES		256u
 #define ROUNDS		4u
 
 /* Processes; the first two are the blade's machines. */
@@ -46,11 +47,11 @@ static struct machine {
 	[OTHER] = { THIRD, "other", 0 },
 };
 
-static bool with_witness, two_blades;
+static bool with_witness, two_blades, with_switch;
 
-/* What is at home for certain, and what may be. */
+/* What is at home for certain, and the last that may be: all between both may be. */
 static u8 home[BLOCKS], sent[BLOCKS];
-static u32 region, made[NAMES], n_made;
+static u32 region, plain, made[NAMES], n_made, may_make;
 
 /* --- processes ------------------------------------------------------------------------ */
 
@@ -58,9 +59,10 @@ static void run(u32 i, const char *once)
 {
 	const char *build = getenv("BUILD"), *other = getenv("WEFT_MEMD");
 	const char *threads = getenv("WEFT_RIG_THREADS"), *argv[40] = { "weft-memd" };
-	char program[256], file[128], log[128], key[128], port[8], twin_port[8], addr[16];
-	struct in_addr in = { .s_addr = htonl(machines[i].addr) };
+	char program[256], file[128], log[128], key[128], port[8], twin_port[8];
+	char addr[MACHINES][16], peers[64];
 	int n = 1, fd;
+	u32 k;
 
 	snprintf(program, sizeof(program), "%s%s", other ? other : build ? build : "build",
 		 other ? "" : "/bin/weft-memd");
@@ -68,10 +70,17 @@ static void run(u32 i, const char *once)
 	snprintf(log, sizeof(log), "%s/twin-%s.log", rig_dir(), machines[i].name);
 	snprintf(key, sizeof(key), "%s/key", rig_dir());
 	snprintf(port, sizeof(port), "%u", rig_port());
-	snprintf(twin_port, sizeof(twin_port), "%u", rig_port() + 1);
-	inet_ntop(AF_INET, &in, addr, sizeof(addr));
+	/* below those that the kernel gives to whoever connects */
+	snprintf(twin_port, sizeof(twin_port), "%u", 10000 + rig_port() % 10000);
+	for (k = 0; k < MACHINES; k++) {
+		struct in_addr in = { .s_addr = htonl(machines[k].addr) };
+
+		inet_ntop(AF_INET, &in, addr[k], sizeof(addr[k]));
+	}
+	snprintf(peers, sizeof(peers), "%s/%s%s%s", addr[A], addr[B], two_blades ? "," : "",
+		 two_blades ? addr[OTHER] : "");
 	argv[n++] = "--address";
-	argv[n++] = addr;
+	argv[n++] = addr[i];
 	argv[n++] = "--twin-port";
 	argv[n++] = twin_port;
 	if (rig_key.set) {
@@ -86,18 +95,17 @@ static void run(u32 i, const char *once)
 		argv[n++] = "--port";
 		argv[n++] = port;
 		argv[n++] = "--switch";
-		argv[n++] = "none";
+		argv[n++] = with_switch ? "auto" : "none";
 		argv[n++] = "--memory";
 		argv[n++] = "64M";
 		argv[n++] = "--peers";
-		argv[n++] = two_blades ? "127.0.0.101/127.0.0.102,127.0.0.105" :
-			    "127.0.0.101/127.0.0.102";
+		argv[n++] = peers;
 		argv[n++] = "--lease";
 		argv[n++] = LEASE_TEXT;
 	}
 	if (with_witness && i < W) {
 		argv[n++] = "--witness";
-		argv[n++] = "127.0.0.90";
+		argv[n++] = addr[W];
 	}
 	if (threads && i != W) {
 		argv[n++] = "--threads";
@@ -253,6 +261,7 @@ static void begin(bool witness)
 	memset(home, 0, sizeof(home));
 	memset(sent, 0, sizeof(sent));
 	n_made = 0;
+	may_make = NAMES / 8;
 	rig_move(BLADE, 0);
 	if (witness)
 		start(W, NULL);
@@ -269,6 +278,8 @@ static void begin(bool witness)
 	if (!two_blades)
 		set_policy(WEFT_POLICY_MIRROR);
 	CHECK_EQ(fake_open(&fakes[1], region, 4096), 0);
+	CHECK_EQ(fake_create(&fakes[1], "plain", BLOCKS * 65536, 65536, &plain), 0);
+	CHECK_EQ(fake_open(&fakes[1], plain, 65536), 0);
 }
 
 static void end(void)
@@ -319,7 +330,7 @@ static bool make_one(u64 by)
 	};
 	u64 now = now_ms();
 
-	if (n_made == NAMES || now >= by)
+	if (n_made >= may_make || now >= by)
 		return true;
 	c.name_len = (u16)snprintf(c.name, sizeof(c.name), "made%u", n_made);
 	if (fake_call(&fakes[1], BLADE, &c, (int)(by - now)))
@@ -331,8 +342,27 @@ static bool make_one(u64 by)
 static void work_until(u64 by)
 {
 	while (now_ms() < by)
-		if (!(rig_random(4) ? write_one(by) : make_one(by)))
+		if (!(rig_random(16) ? write_one(by) : make_one(by)))
 			return;
+}
+
+/*
+ * So much of a region that is not mirrored goes home that neither system's buffers have room
+ * for more: what comes now is with nobody but the machine that serves.
+ */
+static void fill_buffers(void)
+{
+	u64 by = now_ms() + LEASE / 3;
+	u32 i;
+
+	for (i = 0; i < BUFFERED && now_ms() < by; i++) {
+		struct fake_line *fl = fake_line(&fakes[1], plain, i % BLOCKS);
+
+		fake_fill(&fakes[1], fl, (u8)i);
+		CHECK(rests(fl, now_ms() + LIMIT_MS));
+		CHECK(fake_clean(&fakes[1], fl) && rests(fl, now_ms() + LIMIT_MS));
+	}
+	CHECK(fake_stat(&fakes[1], BLADE, "twin_behind_bytes") > 1 << 20);
 }
 
 /* The node loses all that it has cached, and nobody can give it back. */
@@ -340,13 +370,14 @@ static void forget(void)
 {
 	u32 i;
 
-	for (i = 0; i < BLOCKS; i++) {
-		struct fake_line *fl = fake_line(&fakes[1], region, i);
+	for (i = 0; i < 2 * BLOCKS; i++) {
+		u32 of = i < BLOCKS ? region : plain;
+		struct fake_line *fl = fake_line(&fakes[1], of, i % BLOCKS);
 		u8 *data = fl->data;
 
 		memset(fl, 0, sizeof(*fl));
 		fl->data = data;
-		weft_line_init(&fl->l, weft_line_key(region, WEFT_KIND_PAGE, (u64)i * fake_apart),
+		weft_line_init(&fl->l, weft_line_key(of, WEFT_KIND_PAGE, i % BLOCKS),
 			       (u8)fakes[1].id);
 	}
 }
@@ -362,7 +393,8 @@ static void look(void)
 		struct fake_line *fl = fake_line(&fakes[1], region, i);
 
 		CHECK(fake_get(&fakes[1], fl, WEFT_S));
-		CHECK(fake_is_filled(fl, 4096, home[i]) || fake_is_filled(fl, 4096, sent[i]));
+		CHECK(fake_is_filled(fl, 4096, fl->data[0]));
+		CHECK((u8)(fl->data[0] - home[i]) <= (u8)(sent[i] - home[i]));
 		home[i] = sent[i] = fl->data[0];
 	}
 	for (i = 0; i < n_made; i++) {
@@ -393,8 +425,19 @@ static void kills(void)
 
 	begin(true);
 	for (round = 0; round < ROUNDS; round++) {
+		may_make = NAMES / 8 * (round + 1);
 		work_until(now_ms() + 300 + rig_random(1500));
+		/* a twin that takes nothing for a while: nothing is answered that it has not */
+		if (round & 1) {
+			halt(!active);
+			fill_buffers();
+			may_make = n_made + 1;
+			CHECK(may_make <= NAMES);
+			make_one(now_ms() + 300);
+			write_one(now_ms() + 100 + rig_random(300));
+		}
 		stop(active, SIGKILL);
+		CHECK(!kill(machines[!active].pid, SIGCONT));
 		forget();
 		until_taken(!active, round + 2);
 		look();
@@ -566,6 +609,38 @@ static void blades(void)
 	two_blades = false;
 }
 
+/*
+ * A P4 switch was in use: who takes over serves when that has heard it, which it does when it
+ * knows where the blade is; here that is when nodes do.
+ */
+static void told_switch(void)
+{
+	u32 i;
+
+	begin(true);
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "switch"), 1);
+	work_until(now_ms() + 500);
+	fake_settle();
+	CHECK(fake_stat(&fakes[1], BLADE, "lines_in_switch") > 0);
+	/* the standby has heard of the switch by the next beat */
+	wait_ms(LEASE / 4);
+	stop(A, SIGKILL);
+	forget();
+	fakes[1].deaf = true;
+	until_serves(B);
+	rig_from_elsewhere = 0;
+	/* longer than a switch is looked for that was not there */
+	wait_ms(3000);
+	CHECK_EQ(rig_from_elsewhere, 0);
+	fakes[1].deaf = false;
+	until_taken(B, 2);
+	look();
+	CHECK_EQ(fake_stat(&fakes[1], BLADE, "switch"), 1);
+	for (i = 0; i < 8; i++)
+		CHECK(write_one(now_ms() + LIMIT_MS));
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
@@ -573,8 +648,17 @@ int main(int argc, char **argv)
 		{ "no_witness", no_witness }, { "by_hand", by_hand }, { "blades", blades },
 		{ 0 }
 	};
+	static const struct rig_test in_network[] = { { "switch", told_switch }, { 0 } };
 
-	rig_open(false, argc > 2 ? argument_u32(argv[2]) : 4);
+	with_switch = argc > 1 && !strcmp(argv[1], "switch");
+	rig_open(with_switch, argc > 2 ? argument_u32(argv[2]) : 4);
 	check_at_end = give_up;
-	return rig_run(tests, argc > 1 ? argv[1] : NULL);
+	if (!with_switch)
+		return rig_run(tests, argc > 1 ? argv[1] : NULL);
+	/* in a network of its own, through which all goes that blades and nodes send */
+	rig_p4 = true;
+	machines[A].addr = rig_addr(BLADE);
+	machines[B].addr = rig_addr(OTHER_BLADE);
+	machines[W].addr = rig_addr(OTHER_BLADE + 1);
+	return rig_run(in_network, NULL);
 }

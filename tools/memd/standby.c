@@ -249,7 +249,8 @@ static void greet(struct standby *sb)
 {
 	struct hello h = standby_hello(sb);
 
-	if (sb->next.peer.role == STREAM_UNDECIDED || sb->next.peer.role == STREAM_STANDBY) {
+	if ((sb->next.peer.role == STREAM_UNDECIDED || sb->next.peer.role == STREAM_STANDBY) &&
+	    sb->next.peer.rack == sb->o->rack && sb->next.peer.blade == sb->o->id) {
 		sb->asked_by = boot_ms();
 		sb->twin = sb->next.peer;
 	}
