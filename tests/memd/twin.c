@@ -629,8 +629,8 @@ static void told_switch(void)
 	fakes[1].deaf = true;
 	until_serves(B);
 	rig_from_elsewhere = 0;
-	/* longer than a switch is looked for that was not there */
-	wait_ms(3000);
+	/* longer than a switch is looked for that was not there, and less than a lease */
+	wait_ms(LEASE / 2);
 	CHECK_EQ(rig_from_elsewhere, 0);
 	fakes[1].deaf = false;
 	until_taken(B, 2);
