@@ -60,7 +60,7 @@ static void run(u32 i, const char *once)
 	const char *build = getenv("BUILD"), *other = getenv("WEFT_MEMD");
 	const char *threads = getenv("WEFT_RIG_THREADS"), *argv[40] = { "weft-memd" };
 	char program[256], file[128], log[128], key[128], port[8], twin_port[8];
-	char addr[MACHINES][16], peers[64];
+	char addr[MACHINES][16], peers[64], command[256];
 	int n = 1, fd;
 	u32 k;
 
@@ -110,6 +110,12 @@ static void run(u32 i, const char *once)
 	if (threads && i != W) {
 		argv[n++] = "--threads";
 		argv[n++] = threads;
+	}
+	snprintf(command, sizeof(command), "echo $WEFT_BLADE $WEFT_ADDRESS $WEFT_VIEW >>'%s/taken'",
+		 rig_dir());
+	if (i < W) {
+		argv[n++] = "--on-takeover";
+		argv[n++] = command;
 	}
 	if (once)
 		argv[n++] = once;
@@ -254,7 +260,7 @@ static void begin(bool witness)
 	char command[256];
 
 	with_witness = witness;
-	snprintf(command, sizeof(command), "cd '%s' && rm -f a b w other", rig_dir());
+	snprintf(command, sizeof(command), "cd '%s' && rm -f a b w other taken", rig_dir());
 	CHECK(!system(command));
 	memset(fakes, 0, sizeof(fakes));
 	memset(fake_view, 0, sizeof(fake_view));
@@ -537,6 +543,9 @@ static void deposed(void)
 /* The witness dies, and the standby: nobody is answered until one of them is back. */
 static void no_witness(void)
 {
+	char path[128];
+	u64 limit;
+
 	begin(true);
 	stop(W, SIGKILL);
 	/* the twin is enough */
@@ -553,13 +562,26 @@ static void no_witness(void)
 	CHECK(register_says("view 1 owner 127.0.0.101 complete 0"));
 	CHECK(!kill(machines[B].pid, SIGCONT));
 	until_complete();
+	/* it has lost all that it knew, and hears it from who serves */
+	stop(W, SIGKILL);
+	snprintf(path, sizeof(path), "%s/w", rig_dir());
+	CHECK(!unlink(path));
+	start(W, NULL);
+	limit = now_ms() + LIMIT_MS;
+	while (!register_says("view 1 owner 127.0.0.101 complete 1")) {
+		CHECK(now_ms() < limit);
+		wait_ms(50);
+	}
+	CHECK(write_one(now_ms() + LIMIT_MS));
 	end();
 }
 
 /* Without a witness an administrator says who takes over. */
 static void by_hand(void)
 {
+	char taken[128], line[64];
 	int status;
+	FILE *f;
 
 	begin(false);
 	work_until(now_ms() + 500);
@@ -571,6 +593,12 @@ static void by_hand(void)
 	start(B, "--take-over");
 	until_taken(B, 2);
 	look();
+	snprintf(taken, sizeof(taken), "%s/taken", rig_dir());
+	f = fopen(taken, "r");
+	CHECK(f && fgets(line, sizeof(line), f));
+	CHECK(!strcmp(line, "33 127.0.0.102 2\n"));
+	CHECK(!fgets(line, sizeof(line), f));
+	fclose(f);
 	/* the one that served before does not serve, whatever it is told */
 	start(A, "--take-over");
 	CHECK_EQ(waitpid(machines[A].pid, &status, 0), machines[A].pid);
@@ -629,8 +657,8 @@ static void told_switch(void)
 	fakes[1].deaf = true;
 	until_serves(B);
 	rig_from_elsewhere = 0;
-	/* longer than a switch is looked for that was not there */
-	wait_ms(3000);
+	/* longer than a switch is looked for that was not there, and less than a lease */
+	wait_ms(LEASE / 2);
 	CHECK_EQ(rig_from_elsewhere, 0);
 	fakes[1].deaf = false;
 	until_taken(B, 2);

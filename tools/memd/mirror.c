@@ -15,7 +15,8 @@
 #include "outgoing.h"
 #include "twin.h"
 
-#define CONNECT_MS	500	/* between attempts to reach the standby */
+#define CONNECT_MS	500	/* between attempts to reach the standby, ... */
+#define CONNECT_MAX_MS	16000	/* ... doubled up to that when it cannot take the copy */
 #define HELLO_MS	2000	/* for its HELLO */
 #define BEATS		8	/* in a lease, to the standby and to the witness */
 #define BEAT_MAX_MS	1000
@@ -46,6 +47,7 @@ enum state { ALONE, COPYING, COMPLETING, COMPLETE, LOSING };
  * @s: to the standby
  * @attached: that has begun to get the file
  * @tried: millisecond when it was last called
+ * @delay: until it is called again
  * @heard: ... of its last word
  * @echoed: ... when what it has answered was sent
  * @beat: ... of the last beat to it
@@ -77,6 +79,7 @@ struct mirror {
 	struct stream s;
 	bool attached;
 	u64 tried;
+	u64 delay;
 	u64 heard;
 	u64 echoed;
 	u64 beat;
@@ -223,8 +226,10 @@ static void lose(struct mirror *mr, const char *why)
 	mr->tried = boot_ms();
 	if (mr->state != ALONE && mr->state != LOSING)
 		log_say("the twin (%s) %s", log_addr(options_twin(options_of(mr))), why);
-	if (mr->state == COPYING)
+	if (mr->state == COPYING) {
 		mr->state = ALONE;
+		mr->delay = mr->delay * 2 < CONNECT_MAX_MS ? mr->delay * 2 : CONNECT_MAX_MS;
+	}
 	if (mr->state == COMPLETING || mr->state == COMPLETE)
 		mr->state = LOSING;
 	atomic_store(&mr->is_complete, false);
@@ -253,7 +258,7 @@ static void call_standby(struct mirror *mr, u64 now)
 
 	if (mr->s.fd >= 0 && boot_since(mr->tried) > HELLO_MS)
 		stream_close(&mr->s);
-	if (mr->s.fd >= 0 || boot_since(mr->tried) < CONNECT_MS || atomic_load(&mr->ending))
+	if (mr->s.fd >= 0 || boot_since(mr->tried) < mr->delay || atomic_load(&mr->ending))
 		return;
 	mr->tried = now;
 	if (stream_call(&mr->s, o->address, options_twin(o), o->twin_port, &h))
@@ -405,6 +410,7 @@ static void beat_standby(struct mirror *mr, u64 now)
 static void is_complete(struct mirror *mr)
 {
 	mr->state = COMPLETE;
+	mr->delay = CONNECT_MS;
 	atomic_store(&mr->is_complete, true);
 	log_say("the twin (%s) has everything, view %u",
 		log_addr(options_twin(options_of(mr))), mr->view);
@@ -460,6 +466,9 @@ static void take_told(struct mirror *mr, const struct told *t)
 		go_alone(mr);
 	if (t->op == REGISTER_COMPLETE && mr->state == COMPLETING)
 		is_complete(mr);
+	/* it has lost its file, and was told anew who serves */
+	if (!t->complete && mr->state == COMPLETE)
+		mr->state = COMPLETING;
 }
 
 static void tend_witness(struct mirror *mr, u64 now)
@@ -505,7 +514,7 @@ static void rest(struct mirror *mr)
 			.events = POLLIN | (stream_is_behind(&mr->ask.s) ? POLLOUT : 0),
 		};
 	if (mr->state == COPYING && !stream_is_behind(&mr->s))
-		ms = 0;
+		ms = 1;
 	if (outgoing_sleeps(&mr->q, stream_has_room(&mr->s)))
 		poll(p, (nfds_t)n, ms);
 	outgoing_wakes(&mr->q);
@@ -562,6 +571,7 @@ int mirror_start(struct memd *m, char *err)
 	mr->lease = twin_lease(o);
 	mr->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	mr->until = MIRROR_FOR_EVER;
+	mr->delay = CONNECT_MS;
 	outgoing_init(&mr->q);
 	stream_init(&mr->s, &m->b->key);
 	ask_init(&mr->ask, o, &m->b->key, STREAM_ACTIVE);
