@@ -66,6 +66,13 @@ complete()
 	[ "$(mem_stat node1 twin_complete)" = 1 ]
 }
 
+# finds NODE NAME: what doctor there finds of twins and witness is this, or nothing.
+finds()
+{
+	equal "$2" "$(on "$1" "$BIN/weftctl" -j doctor | grep -oE '"name":"(twin|witness)[^"]*' |
+		cut -d '"' -f 4 | tr '\n' ' ' | sed 's/ $//')"
+}
+
 # --- Processes at work -----------------------------------------------------------------
 
 # start NODE NAME COMMAND...: there in the background; $dir/work.NAME.NODE.
@@ -236,12 +243,25 @@ takes_over()
 	check "all nodes find the same records" agree
 	check "a region is made there" on node2 sh -c "echo after $round >/weft/after-$round"
 	check "all regions are there" regions "$round"
+	[ "$round" != 1 ] || check "doctor finds that the blade is alone" finds node2 twin_incomplete
 	check "a node comes anew" anew 3
 	check "it knows where the blade is" all_know "$to" "$view"
 	check "and finds all regions" regions "$round"
 	check "$victim boots" limited "$BOOT_LIMIT" "$RACK" boot --name "$run_name" "$victim"
 	check "it gets all that it needs to take over" soon $((60 * SCALE)) complete
+	[ "$round" != 1 ] || check "doctor finds nothing of twins then" finds node2 ""
 	check "what was done so far is noted" remember_noted 1 2 3
+}
+
+# Without the witness nobody takes over, and doctor says so.
+no_witness()
+{
+	check "the plug of the witness is pulled" rack kill witness
+	check "doctor finds that" soon $((LEASE / 1000 + 20)) finds node2 witness_silent
+	check "the blade goes on, as its twin hears it" on node2 sh -c "echo here >/weft/here"
+	check "the witness boots, with nothing" limited "$BOOT_LIMIT" "$RACK" boot \
+		--name "$run_name" witness
+	check "it hears who serves" soon $((LEASE / 1000 + 20)) finds node2 ""
 }
 
 # With the node that made something safe dies the blade, which its twin could not hear.
@@ -298,7 +318,10 @@ in_rack()
 	for ((i = 1; i <= ROUNDS; i++)); do
 		takes_over "$i"
 	done
-	[ "$LEASE" -lt 3000 ] || both_die
+	if [ "$LEASE" -ge 3000 ]; then
+		no_witness
+		both_die
+	fi
 	down_rack
 }
 

@@ -38,6 +38,7 @@ enum state { ALONE, COPYING, COMPLETING, COMPLETE, LOSING };
  * @holding: answers wait
  * @acked: position up to which the standby has all
  * @suspensions: for statistics
+ * @witnessed: when what the witness has answered was sent; for statistics
  * @is_complete: the same
  * @use_switch: a P4 switch is in use
  * @ending: it is to end when the queue is empty
@@ -71,6 +72,7 @@ struct mirror {
 	atomic_bool holding;
 	_Atomic u64 acked;
 	_Atomic u64 suspensions;
+	_Atomic u64 witnessed;
 	atomic_bool is_complete;
 	atomic_bool use_switch;
 	atomic_bool ending;
@@ -151,6 +153,8 @@ void mirror_look(const struct memd *m, struct mirror_state *s)
 	s->complete = atomic_load(&mr->is_complete);
 	s->behind = outgoing_behind(&mr->q);
 	s->suspensions = atomic_load(&mr->suspensions);
+	s->has_witness = options_of(mr)->witness;
+	s->witness_ok = s->has_witness && boot_since(atomic_load(&mr->witnessed)) < mr->lease;
 }
 
 void mirror_switch(struct memd *m, bool use)
@@ -462,6 +466,7 @@ static void take_told(struct mirror *mr, const struct told *t)
 	if (t->err)
 		return;
 	mr->confirmed = t->asked;
+	atomic_store(&mr->witnessed, t->asked);
 	if (t->op == REGISTER_ALONE)
 		go_alone(mr);
 	if (t->op == REGISTER_COMPLETE && mr->state == COMPLETING)

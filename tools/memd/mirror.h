@@ -72,11 +72,15 @@ struct held {
  * struct mirror_state - what statistics tell
  * @complete: the standby follows and has everything
  * @behind: bytes that it has not yet
+ * @has_witness: there is one
+ * @witness_ok: ... and it has answered within the lease
  * @suspensions: how often this machine was suspended
  */
 struct mirror_state {
 	bool complete;
 	u64 behind;
+	bool has_witness;
+	bool witness_ok;
 	u64 suspensions;
 };
 

@@ -171,6 +171,8 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "view", m->b->opt.role.view);
 	add(page, "twin_complete", twin.complete);
 	add(page, "twin_behind_bytes", twin.behind);
+	if (twin.has_witness)
+		add(page, "witness_ok", twin.witness_ok);
 	add(page, "suspensions", twin.suspensions);
 	add(page, "rdma", rdma.listening);
 	add(page, "rdma_connections", rdma.connections);

@@ -43,7 +43,7 @@ void examine_twin(struct patient *p, uint32_t id, const char *name,
 		  const struct counters *c)
 {
 	bool wanted = p->twins_named >> (id - WEFT_BLADE_MIN) & 1;
-	bool has = counters_get(c, "twin_role");
+	bool has = counters_get(c, "twin");
 	struct findings *f = &p->findings;
 
 	if (wanted && !has)
@@ -57,7 +57,7 @@ void examine_twin(struct patient *p, uint32_t id, const char *name,
 	if (!counters_get(c, "twin_complete"))
 		found(f, FOUND_TWIN_INCOMPLETE, id,
 		      "the twin of %s has not got all that it needs to take over (%" PRIu64 " bytes are on their way to it)\tsee with 'journalctl -u weft-memd' on both machines whether it is there; after a start it takes as long as it takes to copy the file",
-		      name, counters_get(c, "twin_behind"));
+		      name, counters_get(c, "twin_behind_bytes"));
 	if (tells(c, "witness_ok") && !counters_get(c, "witness_ok"))
 		found(f, FOUND_WITNESS_SILENT, id,
 		      "the witness does not answer %s: while it is silent no twin takes over\tstart 'weft-memd --be-witness' on its machine, and see that the TCP port of twins (4794, or --twin-port) is open to it",
