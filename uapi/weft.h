@@ -279,6 +279,7 @@ struct weft_lock_bind {
  *	  WRITE_BACK	when fsync() has returned, and when the block was evicted
  *	  RELEASE	also: what was modified under a lock, before another node has the lock
  *	  SYNC		fsync(), msync() and O_SYNC wait for the memory blades' disks
+ *	  MIRROR	as WRITE_BACK, and what is safe is so at the memory blade's twin, too
  *	BLOCK		locks of a node that has died stay held; else they pass on
  *	SIGBUS		what only a node that has died had modified cannot be read any more; else
  *			it is what it was at home
@@ -287,6 +288,7 @@ struct weft_lock_bind {
 #define WEFT_POLICY_WRITE_BACK	0x00
 #define WEFT_POLICY_RELEASE	0x01
 #define WEFT_POLICY_SYNC	0x02
+#define WEFT_POLICY_MIRROR	0x03
 #define WEFT_POLICY_BLOCK	0x04
 #define WEFT_POLICY_SIGBUS	0x08
 #define WEFT_POLICY_ALL		0x0F

@@ -26,7 +26,7 @@
  * CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
  * attribute that a command does not know, of the wrong size or out of range is
  * refused and nothing is changed.  An attribute that is given more than once
- * counts the last time, HOME each time.  Numbers are in host byte order, IPv4
+ * counts the last time, HOME and TWIN each time.  Numbers are in host byte order, IPv4
  * addresses in network byte order, strings end in a 0.
  *
  * A refused request is answered by an errno and, if the socket asks for it with
@@ -52,6 +52,8 @@
  *   IFNAME	its name; exactly one of the two
  *   HOME	needed, 1..16 times: the addresses of the memory blades in the
  *		order of their ids, the first is that of blade 33
+ *   TWIN	the addresses of their twins, where they go on if their machines die, in the
+ *		same order; 0.0.0.0 for a blade that has none, as for those that are left out
  *   RACK	number of the rack, 0 unless given; nodes, blades and the switch
  *		of a rack agree on it and ignore all other messages.  With one that
  *		this machine is not in yet it becomes a node of another rack
@@ -86,7 +88,9 @@
  *
  *   RACK	in which rack
  *
- * The answer has all attributes of the object but KEY, and one HOME for each blade.
+ * The answer has all attributes of the object but KEY, and one HOME for each blade; TWIN if
+ * one of them has a twin, once for each blade up to the last one that has.  They are as they
+ * were set: where a blade is now, PEER_GET says.
  *
  *
  * RACK_GET: the racks that this machine is in (dump, no attributes)
@@ -154,7 +158,8 @@
  *
  *   RACK	of which rack
  *
- * One message a member: ID and ADDRESS, the flags that hold for it, WHY_UDP.
+ * One message a member: ID and ADDRESS, the flags that hold for it, WHY_UDP; TWIN and VIEW of
+ * a memory blade that has a twin, VIEW if the node has heard of one.
  *
  *
  * NODE_FENCE: a node is to be taken for dead (dump)
@@ -258,6 +263,8 @@
  *   UNANSWERED		REGION, OFFSET, COUNT: a request for the block that begins there
  *			has had no answer and is repeated for the COUNTth time: who has
  *			it, or its directory, may be gone
+ *   BLADE_MOVED	MEMBER, ADDRESS: the twin of this memory blade has taken over, and is
+ *			at this address
  *   NODE_DEAD		MEMBER: the first memory blade takes this node for dead; NODE_LEFT
  *			follows, when all have heard that
  *   DIRECTORY		COUNT: COUNT misses were answered by the switch if SWITCH is there,
@@ -347,6 +354,8 @@ enum weft_cmd {
  * @WEFT_A_CONFIG_WIRE_VERSION: u32, of the messages; in the answer only
  * @WEFT_A_CONFIG_KEY: WEFT_KEY_BYTES bytes; in no answer
  * @WEFT_A_CONFIG_JOINS: u32
+ * @WEFT_A_CONFIG_TWIN: IPv4 address of the twin of a memory blade, in the order of HOME,
+ *	0.0.0.0: it has none; repeated
  */
 enum weft_a_config {
 	WEFT_A_CONFIG_ID = 1,
@@ -361,6 +370,7 @@ enum weft_a_config {
 	WEFT_A_CONFIG_WIRE_VERSION,
 	WEFT_A_CONFIG_KEY,
 	WEFT_A_CONFIG_JOINS,
+	WEFT_A_CONFIG_TWIN,
 
 	__WEFT_A_CONFIG_MAX,
 	WEFT_A_CONFIG_MAX = __WEFT_A_CONFIG_MAX - 1
@@ -438,6 +448,8 @@ enum weft_a_counter {
  * @WEFT_A_PEER_RDMA: flag, data goes to it by RDMA
  * @WEFT_A_PEER_WHY_UDP: string, why it does not, a sentence; only while the module for RDMA
  *	is loaded
+ * @WEFT_A_PEER_TWIN: IPv4 address, where a memory blade goes on if its machine dies
+ * @WEFT_A_PEER_VIEW: u32, number that grows each time that it does
  */
 enum weft_a_peer {
 	WEFT_A_PEER_ID = 1,
@@ -447,6 +459,8 @@ enum weft_a_peer {
 	WEFT_A_PEER_RACK,
 	WEFT_A_PEER_RDMA,
 	WEFT_A_PEER_WHY_UDP,
+	WEFT_A_PEER_TWIN,
+	WEFT_A_PEER_VIEW,
 
 	__WEFT_A_PEER_MAX,
 	WEFT_A_PEER_MAX = __WEFT_A_PEER_MAX - 1
@@ -661,6 +675,7 @@ enum weft_a_lock {
  * @WEFT_EVENT_KIND_DIRECTORY: the directory is somewhere else now
  * @WEFT_EVENT_KIND_LOCK_OWNER_DIED: a lock has come whose last owner died with it
  * @WEFT_EVENT_KIND_NODE_DEAD: a node is taken for dead
+ * @WEFT_EVENT_KIND_BLADE_MOVED: the twin of a memory blade has taken over
  */
 enum weft_event_kind {
 	WEFT_EVENT_KIND_NODE_JOINED,
@@ -676,6 +691,7 @@ enum weft_event_kind {
 	WEFT_EVENT_KIND_DIRECTORY,
 	WEFT_EVENT_KIND_LOCK_OWNER_DIED,
 	WEFT_EVENT_KIND_NODE_DEAD,
+	WEFT_EVENT_KIND_BLADE_MOVED,
 
 	__WEFT_EVENT_KIND_MAX
 };
@@ -696,6 +712,7 @@ enum weft_event_kind {
  * @WEFT_A_EVENT_SWITCH: flag, the directory is in the switch
  * @WEFT_A_EVENT_PAD: no meaning
  * @WEFT_A_EVENT_RACK: u32, number of the rack
+ * @WEFT_A_EVENT_ADDRESS: IPv4 address, where it is now
  */
 enum weft_a_event {
 	WEFT_A_EVENT_KIND = 1,
@@ -712,6 +729,7 @@ enum weft_a_event {
 	WEFT_A_EVENT_SWITCH,
 	WEFT_A_EVENT_PAD,
 	WEFT_A_EVENT_RACK,
+	WEFT_A_EVENT_ADDRESS,
 
 	__WEFT_A_EVENT_MAX,
 	WEFT_A_EVENT_MAX = __WEFT_A_EVENT_MAX - 1

@@ -106,6 +106,16 @@ void weft_event_dead(const struct weft_node *node, u32 member)
 	weft_event_tell(&e, GFP_KERNEL);
 }
 
+void weft_event_moved(const struct weft_node *node, u32 member, __be32 addr)
+{
+	const struct weft_event e = {
+		.node = node, .kind = WEFT_EVENT_KIND_BLADE_MOVED, .member = member,
+		.addr = addr,
+	};
+
+	weft_event_tell(&e, GFP_ATOMIC);
+}
+
 /* --- membership -------------------------------------------------------------- */
 
 int weft_node_notifier_register(struct notifier_block *nb)

@@ -28,6 +28,7 @@ struct weft_node;
  * @offset: WEFT_A_EVENT_OFFSET
  * @count: WEFT_A_EVENT_COUNT, if not 0
  * @err: WEFT_A_EVENT_ERRNO, if not 0
+ * @addr: WEFT_A_EVENT_ADDRESS, if not 0
  * @process: the current one is told
  * @by_switch: WEFT_A_EVENT_SWITCH
  */
@@ -42,6 +43,7 @@ struct weft_event {
 	u64 offset;
 	u64 count;
 	u32 err;
+	__be32 addr;
 	bool process;
 	bool by_switch;
 };
@@ -81,6 +83,9 @@ void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset,
 
 /* The first blade says that a node is dead.  Process context. */
 void weft_event_dead(const struct weft_node *node, u32 member);
+
+/* A blade goes on at the address of its twin.  Any context. */
+void weft_event_moved(const struct weft_node *node, u32 member, __be32 addr);
 
 /* --- membership -------------------------------------------------------------- */
 

@@ -59,11 +59,12 @@
 	/* not sent: its block changed before it was encoded */ \
 	X(MSG_OUTDATED,		"msg_outdated") \
 	/* refused for where they came from: another interface, another port, no member */ \
-	/* at all, not the member that they name */ \
+	/* at all, not the member that they name, the twin of a blade, which stands by */ \
 	X(MSG_INTERFACE,	"msg_other_interface") \
 	X(MSG_PORT,		"msg_other_port") \
 	X(MSG_STRANGER,		"msg_stranger") \
 	X(MSG_FORGED,		"msg_forged") \
+	X(MSG_TWIN,		"msg_twin") \
 	/* for their tags: none, a wrong one, an old one */ \
 	X(MSG_NO_KEY,		"msg_no_key") \
 	X(MSG_WRONG_KEY,	"msg_wrong_key") \
@@ -111,6 +112,8 @@
 	X(LOST_DENIED,		"lost_denied") \
 	/* nodes that the first blade took for dead while this one was a member */ \
 	X(NODES_DEAD,		"nodes_dead") \
+	/* memory blades whose twins took over */ \
+	X(BLADES_MOVED,		"blades_moved") \
 	/* locks: what programs asked the kernel for, what that took */ \
 	X(LOCK_ACQUIRES,	"lock_acquires") \
 	X(LOCK_CACHED,		"lock_cached") \

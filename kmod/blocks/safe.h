@@ -19,7 +19,9 @@
 /* Does the region keep what is modified from going elsewhere before it is home? */
 static inline bool weft_safe_kept(const struct weft_region *region)
 {
-	return weft_region_durability(region) != WEFT_POLICY_WRITE_BACK;
+	u32 durability = weft_region_durability(region);
+
+	return durability == WEFT_POLICY_RELEASE || durability == WEFT_POLICY_SYNC;
 }
 
 /* A program may write to it from now on.  Process context, a page of it locked. */

@@ -78,9 +78,15 @@ static void back(struct weft_member *m)
 	weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_opens);
 }
 
+static void moved(struct weft_member *m)
+{
+	weft_recall_again(container_of(m, struct weft_rack, member));
+}
+
 static const struct weft_member_ops member_ops = {
 	.forgotten = forgotten,
 	.back = back,
+	.moved = moved,
 };
 
 static void rack_free(struct weft_rack *rack)

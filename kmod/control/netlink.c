@@ -65,6 +65,7 @@ static const struct nla_policy weft_genl_config_policy[WEFT_A_CONFIG_MAX + 1] = 
 	},
 	[WEFT_A_CONFIG_KEY] = NLA_POLICY_EXACT_LEN(WEFT_KEY_BYTES),
 	[WEFT_A_CONFIG_JOINS] = { .type = NLA_U32 },
+	[WEFT_A_CONFIG_TWIN] = { .type = NLA_BE32 },
 };
 
 /* CONFIG_CLEAR and CONFIG_GET: which rack. */
@@ -140,6 +141,20 @@ static const struct nla_policy weft_genl_lost_policy[WEFT_A_LOST_RACK + 1] = {
 
 /* --- Single answers ------------------------------------------------------ */
 
+/* None for the blades behind the last one that has a twin. */
+static int weft_genl_put_twins(struct sk_buff *skb, const struct weft_config *cfg)
+{
+	u32 n = cfg->homes, i;
+
+	while (n && !cfg->twin[n - 1])
+		n--;
+	for (i = 0; i < n; i++) {
+		if (nla_put_in_addr(skb, WEFT_A_CONFIG_TWIN, cfg->twin[i]))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
 static int weft_genl_put_config(struct sk_buff *skb, const struct weft_config *cfg)
 {
 	u32 i;
@@ -159,7 +174,7 @@ static int weft_genl_put_config(struct sk_buff *skb, const struct weft_config *c
 		if (nla_put_in_addr(skb, WEFT_A_CONFIG_HOME, cfg->home[i]))
 			return -EMSGSIZE;
 	}
-	return 0;
+	return weft_genl_put_twins(skb, cfg);
 }
 
 static int weft_genl_put_refused(struct sk_buff *skb, const struct weft_refused *r)

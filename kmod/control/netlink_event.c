@@ -145,6 +145,7 @@ static int put_event(struct sk_buff *skb, const struct weft_event *e, u32 missed
 	       (e->count && nla_put_u64_64bit(skb, WEFT_A_EVENT_COUNT, e->count,
 					      WEFT_A_EVENT_PAD)) ||
 	       (e->err && nla_put_u32(skb, WEFT_A_EVENT_ERRNO, e->err)) ||
+	       (e->addr && nla_put_in_addr(skb, WEFT_A_EVENT_ADDRESS, e->addr)) ||
 	       (e->process && put_process(skb)) ||
 	       (e->by_switch && nla_put_flag(skb, WEFT_A_EVENT_SWITCH)) ? -EMSGSIZE : 0;
 }

@@ -328,6 +328,8 @@ static void weft_genl_add_self(struct weft_genl_peers *p, __be32 addr)
 		(size_t)(p->len - at) * sizeof(p->peer[0]));
 	p->peer[at].id = p->self;
 	p->peer[at].addr = addr;
+	p->peer[at].twin = 0;
+	p->peer[at].view = 0;
 	p->len++;
 }
 
@@ -378,6 +380,8 @@ static int weft_genl_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 	    (peer->id == p->self && nla_put_flag(skb, WEFT_A_PEER_SELF)) ||
 	    ((weft_node_bit(peer->id) & p->members) &&
 	     nla_put_flag(skb, WEFT_A_PEER_JOINED)) ||
+	    (peer->twin && nla_put_in_addr(skb, WEFT_A_PEER_TWIN, peer->twin)) ||
+	    (peer->view && nla_put_u32(skb, WEFT_A_PEER_VIEW, peer->view)) ||
 	    (peer->id != p->self && weft_genl_put_way(skb, cb, peer->id))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;

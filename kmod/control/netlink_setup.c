@@ -10,40 +10,95 @@
 #include "fs/racks.h"
 #include "weft_netlink.h"
 
-/* Takes the addresses of the blades out of a request. */
-static int weft_genl_get_homes(struct genl_info *info, struct weft_config *cfg)
+/**
+ * struct weft_genl_addresses - those of blades, or of their twins, out of a request
+ * @type: of the attribute
+ * @none: 0 stands for a blade without one
+ * @addr: where they go
+ * @n: how many there are
+ * @twice: a sentence: one is there already
+ * @many: ... there are too many
+ * @no: ... it is none
+ */
+struct weft_genl_addresses {
+	int type;
+	bool none;
+	__be32 *addr;
+	u32 n;
+	const char *twice;
+	const char *many;
+	const char *no;
+};
+
+static const char *weft_genl_add_address(struct weft_genl_addresses *a, __be32 addr)
+{
+	u32 i;
+
+	if (a->n == WEFT_BLADES)
+		return a->many;
+	if (!addr && a->none) {
+		a->addr[a->n++] = 0;
+		return NULL;
+	}
+	if (ipv4_is_zeronet(addr) || ipv4_is_multicast(addr) || ipv4_is_lbcast(addr))
+		return a->no;
+	for (i = 0; i < a->n; i++) {
+		if (a->addr[i] == addr)
+			return a->twice;
+	}
+	a->addr[a->n++] = addr;
+	return NULL;
+}
+
+static int weft_genl_get_addresses(struct genl_info *info, struct weft_genl_addresses *a)
 {
 	struct nlattr *attr;
-	__be32 addr;
-	u32 i;
+	const char *wrong;
 	int rem;
 
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
-		if (nla_type(attr) != WEFT_A_CONFIG_HOME)
+		if (nla_type(attr) != a->type)
 			continue;
-		addr = nla_get_be32(attr);
-		if (ipv4_is_zeronet(addr) || ipv4_is_multicast(addr) ||
-		    ipv4_is_lbcast(addr)) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr,
-					    "HOME is not the address of one machine");
-			return -EINVAL;
-		}
-		for (i = 0; i < cfg->homes; i++) {
-			if (cfg->home[i] == addr) {
-				NL_SET_ERR_MSG_ATTR(info->extack, attr,
-						    "HOME gives one address twice");
-				return -EINVAL;
-			}
-		}
-		if (cfg->homes == ARRAY_SIZE(cfg->home)) {
-			NL_SET_ERR_MSG_ATTR(info->extack, attr,
-					    "HOME is given more than 16 times");
-			return -EINVAL;
-		}
-		cfg->home[cfg->homes++] = addr;
+		wrong = weft_genl_add_address(a, nla_get_be32(attr));
+		if (!wrong)
+			continue;
+		NL_SET_BAD_ATTR(info->extack, attr);
+		if (info->extack)
+			info->extack->_msg = wrong;
+		return -EINVAL;
 	}
+	return 0;
+}
+
+/* Takes the addresses of the blades out of a request, and those of their twins. */
+static int weft_genl_get_homes(struct genl_info *info, struct weft_config *cfg)
+{
+	struct weft_genl_addresses homes = {
+		.type = WEFT_A_CONFIG_HOME, .addr = cfg->home,
+		.twice = "HOME gives one address twice",
+		.many = "HOME is given more than 16 times",
+		.no = "HOME is not the address of one machine",
+	};
+	struct weft_genl_addresses twins = {
+		.type = WEFT_A_CONFIG_TWIN, .addr = cfg->twin, .none = true,
+		.twice = "TWIN gives one address twice",
+		.many = "TWIN is given more than 16 times",
+		.no = "TWIN is not the address of one machine",
+	};
+	int err = weft_genl_get_addresses(info, &homes);
+
+	if (!err)
+		err = weft_genl_get_addresses(info, &twins);
+	if (err)
+		return err;
+	cfg->homes = homes.n;
 	if (GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_HOME)) {
 		GENL_SET_ERR_MSG(info, "HOME is missing: the addresses of the memory blades");
+		return -EINVAL;
+	}
+	if (twins.n > homes.n) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[WEFT_A_CONFIG_TWIN],
+				    "TWIN is given more often than HOME");
 		return -EINVAL;
 	}
 	return 0;

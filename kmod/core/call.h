@@ -49,6 +49,7 @@ enum weft_call_op {
 	WEFT_CALL_LOST,		/* region (0: all), cookie, valid: WEFT_LOST_* > list of blocks
 				   that are lost, cookie; used: how many are accepted */
 	WEFT_CALL_SYNC,		/* node to blade: what is at home there is to be on its disk */
+	WEFT_CALL_TWIN,		/* blade to all: node: its id, addr: where it is now, life: view */
 	WEFT_CALL_MAX
 };
 
@@ -116,6 +117,10 @@ enum weft_call_op {
 /* LOST: what is lost of the region is well as it is. */
 #define WEFT_LOST_ACCEPT	0x01
 
+/* Kinds of addresses in a list of peers. */
+#define WEFT_PEER_MEMBER	0	/* where it is */
+#define WEFT_PEER_TWIN		1	/* of a blade: where its twin is, which stands by */
+
 #define WEFT_CLAIM_LEN		16	/* bytes of a lock in the list of a CLAIM */
 
 /**
@@ -134,7 +139,8 @@ enum weft_call_op {
  * @members: bits of the nodes
  * @addr: IPv4 address in host byte order
  * @life: number of the node's life, differs after each restart; RENEW, CLAIM: of
- *	the directory's
+ *	the directory's; TWIN: number of the view, which grows each time that a blade's twin
+ *	takes over
  * @size: bytes of the region
  * @used: bytes in use; REPLY to RENEW with err EINPROGRESS: how much the node has
  *	done so far, a number that only grows; to JOIN and PEERS: milliseconds without
@@ -146,11 +152,11 @@ enum weft_call_op {
  * @name_len: bytes of @name, without the 0 that unpacking adds
  * @name: no '/', not "." or ".."
  * @list_len: bytes of @list
- * @list: peers (u8 id, u8 0, u16 0, u32 addr each, blades too) or directory
- *	entries (u32 region, u32 mode, u8 name_len, name each) or counters (u64
- *	value, u8 name_len, name each) or blocks (u32 region, u32 bytes of a block, u64
- *	first, u64 how many each) or locks (u64 line, u32 epoch, u8 permission,
- *	three times u8 0 each); big-endian
+ * @list: peers (u8 id, u8 kind, u16 view, u32 addr each, blades too; kind is WEFT_PEER_*, view
+ *	the last 16 bits of that of a blade that has a twin, else 0) or directory entries (u32 region,
+ *	u32 mode, u8 name_len, name each) or counters (u64 value, u8 name_len, name each) or
+ *	blocks (u32 region, u32 bytes of a block, u64 first, u64 how many each) or locks
+ *	(u64 line, u32 epoch, u8 permission, three times u8 0 each); big-endian
  */
 struct weft_call {
 	u16 op;
@@ -201,7 +207,7 @@ int weft_call_unpack(struct weft_call *call, const void *buf, u32 len);
 static inline bool weft_policy_valid(u32 policy)
 {
 	return !(policy & (WEFT_POLICY_CHANGE - 1) & ~(u32)WEFT_POLICY_ALL) &&
-	       (policy & WEFT_POLICY_DURABILITY) <= WEFT_POLICY_SYNC;
+	       (policy & WEFT_POLICY_DURABILITY) <= WEFT_POLICY_MIRROR;
 }
 
 /* Is @policy of a later change than @known? */

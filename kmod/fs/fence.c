@@ -44,14 +44,15 @@ static void again_work(struct work_struct *work)
 {
 	struct weft_rack *rack = container_of(to_delayed_work(work), struct weft_rack, again);
 	bool done = true;
+	u32 ms;
 
 	weft_member_refresh(&rack->member);
 	weft_klock_again(&rack->locks);
 	all_blocks(rack, 0, &done);
-	rack->again_ms *= 2;
-	if (rack->again_ms <= AGAIN_LAST_MS)
-		queue_delayed_work(rack->home_wq, &rack->again,
-				   msecs_to_jiffies(rack->again_ms));
+	ms = READ_ONCE(rack->again_ms) * 2;
+	WRITE_ONCE(rack->again_ms, ms);
+	if (ms <= AGAIN_LAST_MS)
+		queue_delayed_work(rack->home_wq, &rack->again, msecs_to_jiffies(ms));
 }
 
 int weft_fence(struct weft_rack *rack, u32 dead)
@@ -73,9 +74,14 @@ int weft_fence(struct weft_rack *rack, u32 dead)
 			return -EAGAIN;
 		usleep_range(500, 1000);
 	}
-	rack->again_ms = AGAIN_FIRST_MS;
-	mod_delayed_work(rack->home_wq, &rack->again, msecs_to_jiffies(rack->again_ms));
+	weft_fence_again(rack);
 	return 0;
+}
+
+void weft_fence_again(struct weft_rack *rack)
+{
+	WRITE_ONCE(rack->again_ms, AGAIN_FIRST_MS);
+	mod_delayed_work(rack->home_wq, &rack->again, msecs_to_jiffies(AGAIN_FIRST_MS));
 }
 
 void weft_fence_stop(struct weft_rack *rack)

@@ -38,7 +38,7 @@ struct weft_told;
  * @sweep: looks names up again, see dir.c
  * @sweep_next: the region that it looked at last
  * @again: after the death of a node, what it did not answer is asked for again; see fence.c
- * @again_ms: until then; of @again alone while that is queued
+ * @again_ms: until then; of @again, and of who begins anew.  READ_ONCE
  * @instance: bit 0: it is mounted, see super.c
  */
 struct weft_rack {

@@ -24,6 +24,7 @@
 #include "fs/renew.h"
 #include "locks/giveback.h"
 #include "net/rpc.h"
+#include "rack/moved.h"
 
 #define SEEN_MAX	64	/* calls that are remembered */
 #define PENDING_MAX	64	/* calls that wait to be done */
@@ -159,6 +160,17 @@ static int carry_out(const struct recall *r)
 	return 0;
 }
 
+void weft_recall_again(struct weft_rack *rack)
+{
+	struct weft_recall *recall = rack->recall;
+
+	/* pairs with weft_recall_stop() */
+	spin_lock_bh(&recall->lock);
+	if (recall->mounted)
+		weft_fence_again(rack);
+	spin_unlock_bh(&recall->lock);
+}
+
 static void recall_work(struct work_struct *work)
 {
 	struct recall *r = container_of(work, struct recall, work);
@@ -170,6 +182,9 @@ static void recall_work(struct work_struct *work)
 	if (!r->again) {
 		err = carry_out(r);
 		note_end(recall, r->txn, !err);
+		/* the blade answers again, a moment from now */
+		if (!err && r->call.op == WEFT_CALL_RENEW)
+			weft_recall_again(r->rack);
 	}
 	/* that it is in use is an answer, after which it may be asked again */
 	if (!err || err == -EBUSY) {
@@ -235,8 +250,11 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	r = kzalloc(sizeof(*r), GFP_ATOMIC);
 	if (!r)
 		goto drop;
-	if (weft_call_unpack(&r->call, msg->payload, msg->len) ||
-	    !is_served(r->call.op))
+	if (weft_call_unpack(&r->call, msg->payload, msg->len))
+		goto drop_free;
+	if (r->call.op == WEFT_CALL_TWIN)
+		weft_moved_recv(&rack->member, msg, &r->call);
+	if (!is_served(r->call.op))
 		goto drop_free;
 	ret = note(recall, msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
 	if (ret < 0) {

@@ -26,6 +26,12 @@ void weft_recall_start(struct weft_rack *rack);
 void weft_recall_run(struct weft_rack *rack, void (*fn)(struct weft_rack *rack));
 void weft_recall_stop(struct weft_rack *rack);
 
+/*
+ * A blade answers again what it was asked, or will soon: what is open is asked for again, if a
+ * file system is mounted.  Any context.
+ */
+void weft_recall_again(struct weft_rack *rack);
+
 /* Does another RENEW wait for the one that is being done?  Any context. */
 bool weft_recall_renewal_waits(const struct weft_rack *rack);
 

@@ -21,6 +21,7 @@ struct net;
  * @id: WEFT_NODE_MIN..WEFT_NODE_MAX
  * @homes: number of memory blades
  * @home: their IPv4 addresses, ids WEFT_BLADE_MIN and up in this order
+ * @twin: of each of them, where it goes on if its machine dies; 0: nowhere
  * @number: that this machine gives the rack; another one than @rack if it is a node of
  *	that already
  * @rack: number of the rack, as messages say it
@@ -41,6 +42,7 @@ struct weft_config {
 	u32 id;
 	u32 homes;
 	__be32 home[WEFT_BLADES];
+	__be32 twin[WEFT_BLADES];
 	u32 number;
 	u32 rack;
 	int ifindex;

@@ -2,73 +2,181 @@
 /* Addresses of the rack's members, see peer.h. */
 #include <linux/export.h>
 #include <linux/inet.h>
-#include <linux/mutex.h>
 #include <net/route.h>
 
+#include "core/call.h"
 #include "core/directory.h"
 #include "net/peer.h"
 
-#define PEER_ENTRY_LEN	8	/* u8 id, u8 0, u16 0, u32 addr */
+#define PEER_ENTRY_LEN	8	/* u8 id, u8 kind, u16 view, u32 addr */
 
-static void set_addr(struct weft_peers *peers, u32 id, __be32 addr)
+static void set_way(struct weft_peers *peers, struct weft_way *way, __be32 addr)
 {
 	lockdep_assert_held(&peers->lock);
-	if (peers->peer[id].addr == addr)
+	if (way->addr == addr)
 		return;
-	WRITE_ONCE(peers->peer[id].addr, addr);
-	dst_cache_reset(&peers->peer[id].cache);
+	WRITE_ONCE(way->addr, addr);
+	dst_cache_reset(&way->cache);
 }
 
 void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg)
 {
+	struct weft_peer *peer = peers->peer;
 	u32 id;
 
-	mutex_lock(&peers->lock);
+	spin_lock_bh(&peers->lock);
 	peers->oif = cfg->ifindex;
 	peers->addr = cfg->addr;
 	peers->self = cfg->id;
 	peers->homes = cfg->homes;
-	for (id = 0; id < WEFT_PEERS_MAX; id++) {
-		__be32 addr = 0;
+	for (id = 0; id < WEFT_PEERS_MAX; id++, peer++) {
+		__be32 addr = 0, twin = 0;
 
-		if (id == WEFT_PEER_GROUP)
+		if (id == WEFT_PEER_GROUP) {
 			addr = cfg->group;
-		else if (weft_is_blade(id) && id - WEFT_BLADE_MIN < cfg->homes)
+		} else if (weft_is_blade(id) && id - WEFT_BLADE_MIN < cfg->homes) {
 			addr = cfg->home[id - WEFT_BLADE_MIN];
-		set_addr(peers, id, addr);
-		dst_cache_reset(&peers->peer[id].cache); /* another interface */
+			twin = cfg->twin[id - WEFT_BLADE_MIN];
+		}
+		set_way(peers, &peer->at, addr);
+		set_way(peers, &peer->twin, twin);
+		WRITE_ONCE(peer->view, 0);
+		/* another interface */
+		dst_cache_reset(&peer->at.cache);
+		dst_cache_reset(&peer->twin.cache);
 	}
-	mutex_unlock(&peers->lock);
+	spin_unlock_bh(&peers->lock);
 }
 
-void weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len)
-{
-	u32 at, id, listed = 0;
+/* --- blades that move --------------------------------------------------------------- */
 
-	mutex_lock(&peers->lock);
+/* Is @view newer than @known?  There is none that is 0, but numbers may wrap. */
+static bool is_newer(u32 view, u32 known)
+{
+	return view && (!known || (s32)(view - known) > 0);
+}
+
+/* What of a view a list says, made whole. */
+static u32 whole_view(u32 known, u16 said)
+{
+	s16 ahead = (s16)(said - (u16)known);
+
+	return known && said ? known + ahead : said;
+}
+
+static bool is_address(__be32 addr)
+{
+	return addr && !ipv4_is_multicast(addr) && !ipv4_is_lbcast(addr);
+}
+
+/* Return: as weft_peer_move(). */
+static int move(struct weft_peers *peers, u32 blade, __be32 addr, u32 view)
+{
+	struct weft_peer *peer = &peers->peer[blade];
+	__be32 from = peer->at.addr;
+	bool newer = is_newer(view, peer->view);
+
+	lockdep_assert_held(&peers->lock);
+	if (addr != from && (!newer || addr != peer->twin.addr))
+		return -ESTALE;
+	if (newer)
+		WRITE_ONCE(peer->view, view);
+	if (addr == from)
+		return 0;
+	set_way(peers, &peer->at, addr);
+	set_way(peers, &peer->twin, from);
+	return 1;
+}
+
+int weft_peer_move(struct weft_peers *peers, u32 blade, __be32 addr, u32 view)
+{
+	int ret;
+
+	if (!weft_is_blade(blade) || !addr)
+		return -ESTALE;
+	spin_lock_bh(&peers->lock);
+	ret = move(peers, blade, addr, view);
+	spin_unlock_bh(&peers->lock);
+	return ret;
+}
+
+bool weft_peer_moves(const struct weft_peers *peers, u32 blade, const u8 *list, u32 len)
+{
+	u32 known = weft_peer_view(peers, blade), at;
+	__be32 twin = weft_peer_twin(peers, blade);
+
+	for (at = 0; twin && at + PEER_ENTRY_LEN <= len; at += PEER_ENTRY_LEN) {
+		u32 view = whole_view(known, get_unaligned_be16(list + at + 2));
+
+		if (list[at] == blade && list[at + 1] == WEFT_PEER_MEMBER &&
+		    cpu_to_be32(get_unaligned_be32(list + at + 4)) == twin)
+			return is_newer(view, known);
+	}
+	return false;
+}
+
+/* --- lists --------------------------------------------------------------------------- */
+
+/* Return: whether it has moved. */
+static bool learn_blade(struct weft_peers *peers, const u8 *entry, __be32 addr)
+{
+	struct weft_peer *peer = &peers->peer[entry[0]];
+
+	/* the configuration says where the homes are, and nobody else */
+	if (!peer->at.addr)
+		return false;
+	if (entry[1] == WEFT_PEER_MEMBER)
+		return move(peers, entry[0], addr,
+			    whole_view(peer->view, get_unaligned_be16(entry + 2))) > 0;
+	/* who was configured before the blade had a twin hears of it here */
+	if (entry[1] == WEFT_PEER_TWIN && !peer->twin.addr && addr != peer->at.addr)
+		set_way(peers, &peer->twin, addr);
+	return false;
+}
+
+u32 weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len)
+{
+	u32 at, id, listed = 0, moved = 0;
+
+	spin_lock_bh(&peers->lock);
 	for (at = 0; at + PEER_ENTRY_LEN <= len; at += PEER_ENTRY_LEN) {
-		u32 id = list[at];
 		__be32 addr = cpu_to_be32(get_unaligned_be32(list + at + 4));
 
-		/* the configuration says where the homes are */
-		if (!weft_node_bit(id) || id == peers->self || !addr ||
-		    ipv4_is_multicast(addr) || ipv4_is_lbcast(addr))
+		id = list[at];
+		if (!is_address(addr))
 			continue;
-		set_addr(peers, id, addr);
+		if (weft_is_blade(id) && learn_blade(peers, list + at, addr))
+			moved |= 1u << (id - WEFT_BLADE_MIN);
+		if (!weft_node_bit(id) || id == peers->self)
+			continue;
+		set_way(peers, &peers->peer[id].at, addr);
 		listed |= weft_node_bit(id);
 	}
 	/* who has left does not hold the port any more: any program there may have it */
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (!(listed & weft_node_bit(id)))
-			set_addr(peers, id, 0);
-	mutex_unlock(&peers->lock);
+			set_way(peers, &peers->peer[id].at, 0);
+	spin_unlock_bh(&peers->lock);
+	return moved;
 }
+
+/* --- who is where ----------------------------------------------------------------------- */
 
 __be32 weft_peer_addr(const struct weft_peers *peers, u32 id)
 {
-	return id < WEFT_PEERS_MAX ? READ_ONCE(peers->peer[id].addr) : 0;
+	return id < WEFT_PEERS_MAX ? READ_ONCE(peers->peer[id].at.addr) : 0;
 }
 EXPORT_SYMBOL_GPL(weft_peer_addr);
+
+__be32 weft_peer_twin(const struct weft_peers *peers, u32 id)
+{
+	return weft_is_blade(id) ? READ_ONCE(peers->peer[id].twin.addr) : 0;
+}
+
+u32 weft_peer_view(const struct weft_peers *peers, u32 id)
+{
+	return weft_is_blade(id) ? READ_ONCE(peers->peer[id].view) : 0;
+}
 
 /* Types that a directory makes. */
 static bool from_directory(u8 type)
@@ -81,7 +189,17 @@ static bool is_member(const struct weft_peers *peers, __be32 from)
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++)
-		if (READ_ONCE(peers->peer[id].addr) == from)
+		if (READ_ONCE(peers->peer[id].at.addr) == from)
+			return true;
+	return false;
+}
+
+static bool is_twin(const struct weft_peers *peers, __be32 from)
+{
+	u32 id;
+
+	for (id = WEFT_BLADE_MIN; id <= WEFT_BLADE_MAX; id++)
+		if (READ_ONCE(peers->peer[id].twin.addr) == from)
 			return true;
 	return false;
 }
@@ -95,6 +213,8 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 		return WEFT_SENDER_STRANGER;
 	if (addr == from)
 		return WEFT_SENDER_FITS;
+	if (weft_peer_twin(peers, msg->src) == from)
+		return WEFT_SENDER_TWIN;
 	if (!from_directory(msg->type))
 		return addr ? WEFT_SENDER_FORGED : WEFT_SENDER_STRANGER;
 	if (msg->type == WEFT_MSG_COUNT_ACK &&
@@ -104,7 +224,19 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 	if (weft_peer_addr(peers, WEFT_BLADE_MIN +
 			   weft_line_home(msg->line, peers->homes)) == from)
 		return WEFT_SENDER_FITS;
-	return is_member(peers, from) ? WEFT_SENDER_FITS : WEFT_SENDER_STRANGER;
+	if (is_member(peers, from))
+		return WEFT_SENDER_FITS;
+	return is_twin(peers, from) ? WEFT_SENDER_TWIN : WEFT_SENDER_STRANGER;
+}
+
+/* Where a message goes; NULL: there is no such member. */
+static struct weft_way *way_to(struct weft_peers *peers, u32 id)
+{
+	if (id < WEFT_PEERS_MAX)
+		return &peers->peer[id].at;
+	if (id >= WEFT_PEER_STANDBY(WEFT_BLADE_MIN) && id <= WEFT_PEER_STANDBY(WEFT_BLADE_MAX))
+		return &peers->peer[id - WEFT_BLADES].twin;
+	return NULL;
 }
 
 struct rtable *weft_peer_route(struct weft_peers *peers, u32 id, struct sock *sk,
@@ -117,14 +249,13 @@ struct rtable *weft_peer_route(struct weft_peers *peers, u32 id, struct sock *sk
 		.fl4_sport = htons(WEFT_WIRE_UDP_PORT),
 		.fl4_dport = htons(WEFT_WIRE_UDP_PORT),
 	};
+	struct weft_way *way = way_to(peers, id);
 	struct rtable *rt;
 
-	if (id >= WEFT_PEERS_MAX)
-		return ERR_PTR(-ENXIO);
-	*daddr = READ_ONCE(peers->peer[id].addr);
+	*daddr = way ? READ_ONCE(way->addr) : 0;
 	if (!*daddr)
 		return ERR_PTR(-ENXIO);
-	rt = dst_cache_get_ip4(&peers->peer[id].cache, saddr);
+	rt = dst_cache_get_ip4(&way->cache, saddr);
 	if (rt)
 		return rt;
 	fl.daddr = *daddr;
@@ -132,8 +263,20 @@ struct rtable *weft_peer_route(struct weft_peers *peers, u32 id, struct sock *sk
 	if (IS_ERR(rt))
 		return rt;
 	*saddr = fl.saddr;
-	dst_cache_set_ip4(&peers->peer[id].cache, &rt->dst, fl.saddr);
+	dst_cache_set_ip4(&way->cache, &rt->dst, fl.saddr);
 	return rt;
+}
+
+static int init_peer(struct weft_peer *peer, u32 id)
+{
+	int err;
+
+	weft_underway_init(&peer->underway);
+	weft_underway_init(&peer->homeward);
+	err = dst_cache_init(&peer->at.cache, GFP_KERNEL);
+	if (!err && weft_is_blade(id))
+		err = dst_cache_init(&peer->twin.cache, GFP_KERNEL);
+	return err;
 }
 
 int weft_peer_init(struct weft_peers *peers)
@@ -141,11 +284,9 @@ int weft_peer_init(struct weft_peers *peers)
 	u32 id;
 	int err;
 
-	mutex_init(&peers->lock);
+	spin_lock_init(&peers->lock);
 	for (id = 0; id < WEFT_PEERS_MAX; id++) {
-		weft_underway_init(&peers->peer[id].underway);
-		weft_underway_init(&peers->peer[id].homeward);
-		err = dst_cache_init(&peers->peer[id].cache, GFP_KERNEL);
+		err = init_peer(&peers->peer[id], id);
 		if (err) {
 			weft_peer_exit(peers);
 			return err;
@@ -158,6 +299,9 @@ void weft_peer_exit(struct weft_peers *peers)
 {
 	u32 id;
 
-	for (id = 0; id < WEFT_PEERS_MAX; id++)
-		dst_cache_destroy(&peers->peer[id].cache); /* fine if not initialised */
+	/* fine if not initialised */
+	for (id = 0; id < WEFT_PEERS_MAX; id++) {
+		dst_cache_destroy(&peers->peer[id].at.cache);
+		dst_cache_destroy(&peers->peer[id].twin.cache);
+	}
 }

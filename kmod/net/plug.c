@@ -121,6 +121,18 @@ bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
 	return transport;
 }
 
+void weft_plug_moved(struct weft_node *node, u32 member)
+{
+	const struct weft_transport *transport;
+
+	rcu_read_lock();
+	/* pairs with the synchronize_rcu() of weft_plug_unregister() */
+	transport = rcu_dereference(plugged);
+	if (transport && transport->moved)
+		transport->moved(node, member);
+	rcu_read_unlock();
+}
+
 const struct weft_transport weft_plug = {
 	.name = "plug",
 	.open = plug_open,

@@ -21,6 +21,9 @@ extern const struct weft_transport weft_plug;
  */
 bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size);
 
+/* A member has another address: what leads to the one before comes to an end.  Any context. */
+void weft_plug_moved(struct weft_node *node, u32 member);
+
 /**
  * weft_plug_register() - here is one
  * @transport: it is opened for the nodes that are up, and for each that comes up.  Whether it

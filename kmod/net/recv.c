@@ -12,6 +12,7 @@
 #include "net/recv.h"
 #include "net/refused.h"
 #include "net/rpc.h"
+#include "net/twin.h"
 
 /* For who it comes from; people can ask who that was. */
 static void refuse(struct weft_node *node, unsigned int stat, const struct weft_packet *packet)
@@ -28,6 +29,13 @@ static bool sender_fits(struct weft_node *node, const struct weft_packet *packet
 	case WEFT_SENDER_STRANGER:
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_STRANGER);
 		/* it may have joined a moment ago; it sends again */
+		node->refresh(node);
+		return false;
+	case WEFT_SENDER_TWIN:
+		if (weft_twin_counts(node, &packet->msg))
+			return true;
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_TWIN);
+		/* it may have taken over a moment ago */
 		node->refresh(node);
 		return false;
 	default:

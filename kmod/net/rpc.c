@@ -16,6 +16,7 @@
 
 #define REPEAT_MS_FIRST		20
 #define REPEAT_MS_MAX		500
+#define TWIN_FROM		2	/* sendings to the blade alone, before its twin has turns */
 #define COUNT_TRIES		5
 #define COUNT_MS		50
 
@@ -29,6 +30,8 @@
  * @call: receives the answer, or NULL
  * @count: receives the answer
  * @err: what was wrong with it
+ * @twin: the blade's twin was asked, too
+ * @again: the blade has moved: it is to be asked there at once
  * @hint: what an answer said that has no tag, in a rack with a key: it may be forged, but
  *	tells why there is no other
  * @done: it is here; from then on nobody but the asker looks at this
@@ -42,6 +45,8 @@ struct weft_rpc {
 	struct weft_call *call;
 	u32 count;
 	int err;
+	bool twin;
+	bool again;
 	int hint;
 	struct completion done;
 };
@@ -95,16 +100,55 @@ static int wait_ms(struct weft_rpc *rpc, u32 ms)
 	return left ? 0 : -ETIMEDOUT;
 }
 
+/* Was it only woken, as the blade has moved?  Then it can be woken again. */
+static bool only_woken(struct weft_node *node, struct weft_rpc *rpc)
+{
+	bool again;
+
+	spin_lock_bh(&node->calls_lock);
+	again = rpc->again && !list_empty(&rpc->list);
+	if (again) {
+		rpc->again = false;
+		reinit_completion(&rpc->done);
+	}
+	spin_unlock_bh(&node->calls_lock);
+	return again;
+}
+
+/* Calls by which a node finds its rack: only these are the twin's, too, while it stands by. */
+static bool is_for_twin(u16 op)
+{
+	return op == WEFT_CALL_JOIN || op == WEFT_CALL_LEAVE || op == WEFT_CALL_PEERS;
+}
+
+/* Who is asked at the @nth sending: the blade, or in turns its twin. */
+static u32 whom(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op, u32 nth)
+{
+	if (nth < TWIN_FROM || (nth - TWIN_FROM) % 2 || !is_for_twin(op) ||
+	    !weft_peer_twin(&node->peers, blade))
+		return blade;
+	spin_lock_bh(&node->calls_lock);
+	rpc->twin = true;
+	spin_unlock_bh(&node->calls_lock);
+	return WEFT_PEER_STANDBY(blade);
+}
+
 /* One call under one number.  Return: 0: there is an answer; -EINTR, -ETIMEDOUT. */
-static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade,
+static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op,
 		     const void *buf, u32 len, unsigned long end)
 {
-	u32 interval = REPEAT_MS_FIRST;
+	u32 interval = REPEAT_MS_FIRST, nth = 0;
 	int err;
 
 	for (;;) {
-		send(node, blade, WEFT_MSG_CALL, rpc->txn, rpc->nonce, buf, len);
+		send(node, whom(node, rpc, blade, op, nth++), WEFT_MSG_CALL, rpc->txn,
+		     rpc->nonce, buf, len);
 		err = wait_ms(rpc, interval);
+		if (!err && only_woken(node, rpc)) {
+			interval = REPEAT_MS_FIRST;
+			nth = 0;
+			continue;
+		}
 		if (err != -ETIMEDOUT || time_after(jiffies, end))
 			return err;
 		weft_stat_inc(&node->counters, WEFT_STAT_CALL_REPEATS);
@@ -129,7 +173,7 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
 	weft_stat_inc(&node->counters, WEFT_STAT_CALLS);
 	do {
 		start(node, &rpc, WEFT_MSG_REPLY, blade, call);
-		err = call_once(node, &rpc, blade, buf, len, end);
+		err = call_once(node, &rpc, blade, op, buf, len, end);
 		finish(node, &rpc);
 		/* our clock was wrong, or the number is too old by now: both are new */
 	} while (!err && !rpc.err && call->err == WEFT_CALL_WRONG_TIME &&
@@ -212,6 +256,32 @@ static struct weft_rpc *asked(struct weft_node *node, const struct weft_msg *msg
 			return rpc;
 	}
 	return NULL;
+}
+
+bool weft_rpc_asked_twin(struct weft_node *node, const struct weft_msg *msg)
+{
+	struct weft_rpc *rpc;
+	bool twin;
+
+	spin_lock(&node->calls_lock);
+	rpc = asked(node, msg);
+	twin = rpc && rpc->twin;
+	spin_unlock(&node->calls_lock);
+	return twin;
+}
+
+void weft_rpc_moved(struct weft_node *node, u32 blade)
+{
+	struct weft_rpc *rpc;
+
+	spin_lock_bh(&node->calls_lock);
+	list_for_each_entry(rpc, &node->calls, list) {
+		if (rpc->from != blade || !rpc->call)
+			continue;
+		rpc->again = true;
+		complete(&rpc->done);
+	}
+	spin_unlock_bh(&node->calls_lock);
 }
 
 void weft_rpc_recv(struct weft_node *node, const struct weft_msg *msg)

@@ -16,6 +16,8 @@ struct weft_node;
  * @call: the question; overwritten by the answer
  * @timeout_ms: how long to wait
  *
+ * JOIN, LEAVE and PEERS go to the blade's twin in turns, too, if there is no answer.
+ *
  * Sleeps; killable.  Return: as weft_rpc_catalog().
  */
 int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32 timeout_ms);
@@ -56,6 +58,12 @@ int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS]);
 
 /* REPLY or COUNT_ACK.  Softirq. */
 void weft_rpc_recv(struct weft_node *node, const struct weft_msg *msg);
+
+/* Does a REPLY answer what the twin of the blade that it names was asked, too?  Softirq. */
+bool weft_rpc_asked_twin(struct weft_node *node, const struct weft_msg *msg);
+
+/* A blade is where its twin was: what it is asked goes there at once.  Any context. */
+void weft_rpc_moved(struct weft_node *node, u32 blade);
 
 /*
  * Is it the first blade's answer to what we ask?  Then its stamp is the time, whatever we

@@ -32,6 +32,8 @@ struct weft_pad;
  *	lock.  Return: NULL: not now.  NULL for a transport that never has any
  * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process
  *	context.  NULL for a transport that nobody asks
+ * @moved: a member has another address.  Any context.  NULL for a transport that keeps nothing
+ *	of the one before
  * @send: encodes a message and sends it, or drops and counts it; @out stays the caller's.
  *	Any context but hard interrupts, also while it is being closed; no spinlock of ours
  *	held.  Return: false, and nothing done, if it does not lead to the member
@@ -44,6 +46,7 @@ struct weft_transport {
 	struct weft_pad *(*pad)(struct weft_node *node, u32 home,
 				struct weft_contents *contents);
 	const char *(*why)(struct weft_node *node, u32 to);
+	void (*moved)(struct weft_node *node, u32 member);
 	bool (*send)(struct weft_node *node, const struct weft_outgoing *out);
 };
 

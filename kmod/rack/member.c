@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* This machine as a member of a rack, see member.h. */
-#include <linux/if_arp.h>
-#include <linux/inetdevice.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
-#include <linux/netdevice.h>
 #include <linux/random.h>
-#include <linux/rtnetlink.h>
 #include <linux/slab.h>
-#include <linux/stringify.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
@@ -21,6 +16,8 @@
 #include "net/rpc.h"
 #include "net/transport.h"
 #include "rack/member.h"
+#include "rack/moved.h"
+#include "rack/setup.h"
 
 #define HEARTBEAT_MS		1000
 #define HEARTBEAT_MIN_MS	50
@@ -39,111 +36,6 @@ static void tell(struct weft_member *m, enum weft_node_event_type type, u32 memb
 }
 
 /* --- configuration -------------------------------------------------------- */
-
-static int check_homes(const struct weft_config *cfg,
-		       struct netlink_ext_ack *extack)
-{
-	u32 i, j;
-
-	if (!cfg->homes || cfg->homes > WEFT_BLADES) {
-		NL_SET_ERR_MSG(extack, "give the addresses of 1 to 16 memory blades");
-		return -EINVAL;
-	}
-	for (i = 0; i < cfg->homes; i++) {
-		if (!cfg->home[i] || ipv4_is_multicast(cfg->home[i]) ||
-		    ipv4_is_lbcast(cfg->home[i])) {
-			NL_SET_ERR_MSG(extack, "the address of a memory blade is not that of a machine");
-			return -EINVAL;
-		}
-		for (j = 0; j < i; j++) {
-			if (cfg->home[i] != cfg->home[j])
-				continue;
-			NL_SET_ERR_MSG(extack, "two memory blades have the same address");
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
-
-static int check_config(const struct weft_config *cfg,
-			struct netlink_ext_ack *extack)
-{
-	if (!weft_node_bit(cfg->id)) {
-		NL_SET_ERR_MSG(extack, "a node's id is 1 to 32");
-		return -EINVAL;
-	}
-	if (cfg->timeout_ms < WEFT_TIMEOUT_MS_MIN ||
-	    cfg->timeout_ms > WEFT_TIMEOUT_MS_MAX) {
-		NL_SET_ERR_MSG(extack, "the time-out is 100 ms to 1 hour");
-		return -EINVAL;
-	}
-	if (cfg->hold_us > WEFT_HOLD_US_MAX) {
-		NL_SET_ERR_MSG(extack, "a block is held 10000 us at most");
-		return -EINVAL;
-	}
-	if (cfg->mtu && (cfg->mtu < WEFT_MTU_MIN || cfg->mtu > WEFT_MTU_MAX)) {
-		NL_SET_ERR_MSG(extack, "the MTU is " __stringify(WEFT_MTU_MIN)
-			       " to " __stringify(WEFT_MTU_MAX) " bytes");
-		return -EINVAL;
-	}
-	if (!ipv4_is_multicast(cfg->group)) {
-		NL_SET_ERR_MSG(extack, "the switch's group is no multicast address");
-		return -EINVAL;
-	}
-	return check_homes(cfg, extack);
-}
-
-/* What the interface says: its name, its address, its MTU. */
-static int ask_interface(struct weft_config *cfg,
-			 struct netlink_ext_ack *extack)
-{
-	struct net_device *dev;
-	struct in_device *in_dev;
-	const struct in_ifaddr *ifa;
-	__be32 addr = 0;
-	u32 mtu;
-
-	dev = dev_get_by_index(cfg->net, cfg->ifindex);
-	if (!dev) {
-		NL_SET_ERR_MSG(extack, "there is no such interface");
-		return -ENODEV;
-	}
-	strscpy(cfg->ifname, dev->name, sizeof(cfg->ifname));
-	mtu = READ_ONCE(dev->mtu);
-	rcu_read_lock();
-	in_dev = __in_dev_get_rcu(dev);
-	if (in_dev) {
-		in_dev_for_each_ifa_rcu(ifa, in_dev) {
-			if (cfg->addr && cfg->addr != ifa->ifa_local)
-				continue;
-			addr = ifa->ifa_local;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	dev_put(dev);
-
-	if (!addr) {
-		if (cfg->addr)
-			NL_SET_ERR_MSG(extack, "the interface does not have this address");
-		else
-			NL_SET_ERR_MSG(extack, "the interface has no IPv4 address: give it one first");
-		return -EADDRNOTAVAIL;
-	}
-	cfg->addr = addr;
-	if (mtu < WEFT_MTU_MIN) {
-		NL_SET_ERR_MSG(extack, "the interface's MTU is less than "
-			       __stringify(WEFT_MTU_MIN) ": raise it with 'ip link set'");
-		return -EINVAL;
-	}
-	if (cfg->mtu > mtu) {
-		NL_SET_ERR_MSG(extack, "the MTU is greater than the interface's");
-		return -EINVAL;
-	}
-	if (!cfg->mtu)
-		cfg->mtu = min_t(u32, mtu, WEFT_MTU_MAX);
-	return 0;
-}
 
 static void publish(struct weft_member *m, struct weft_config *cfg)
 {
@@ -174,16 +66,7 @@ static int node_up(struct weft_member *m, struct weft_config *cfg,
 		NL_SET_ERR_MSG(extack, "the node is up already: take it down first");
 		return -EBUSY;
 	}
-	if (!cfg->timeout_ms)
-		cfg->timeout_ms = WEFT_TIMEOUT_MS_DEFAULT;
-	if (!cfg->hold_set)
-		cfg->hold_us = WEFT_HOLD_US_DEFAULT;
-	if (!cfg->group)
-		cfg->group = htonl(WEFT_WIRE_GROUP);
-	err = check_config(cfg, extack);
-	if (err)
-		return err;
-	err = ask_interface(cfg, extack);
+	err = weft_setup_complete(cfg, extack);
 	if (err)
 		return err;
 	/* nobody sends or receives yet */
@@ -274,7 +157,7 @@ int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
 		c.timeout_ms = timeout_ms;
 	if (hold_us >= 0)
 		c.hold_us = (u32)hold_us;
-	err = check_config(&c, extack);
+	err = weft_setup_check(&c, extack);
 	if (err)
 		goto out;
 	/* no more than that: the rest is read without the lock while mounted */
@@ -331,8 +214,10 @@ static void take_dead(struct weft_member *m, u32 dead, u64 asked)
 static void take_members(struct weft_member *m, const struct weft_call *reply, u64 asked)
 {
 	bool changed = m->node->members != reply->members;
+	u32 moved = weft_peer_learn(&m->node->peers, reply->list, reply->list_len);
 
-	weft_peer_learn(&m->node->peers, reply->list, reply->list_len);
+	if (moved)
+		weft_moved_tell(m, moved);
 	WRITE_ONCE(m->node->members, reply->members);
 	take_dead(m, reply->members & reply->valid, asked);
 	WRITE_ONCE(m->lease_ms, (u32)min_t(u64, reply->used, U32_MAX));
@@ -375,11 +260,18 @@ static void heard(struct weft_member *m)
 
 static void not_heard(struct weft_member *m)
 {
+	__be32 addr = weft_peer_addr(&m->node->peers, WEFT_BLADE_MIN);
+	__be32 twin = weft_peer_twin(&m->node->peers, WEFT_BLADE_MIN);
+
 	WRITE_ONCE(m->node->failures, m->node->failures + 1);
 	if (m->node->failures != WEFT_HEARTBEAT_FAILURES)
 		return;
-	pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
-		&m->config.home[0]);
+	if (twin)
+		pr_warn("weft: the memory blade %pI4 does not answer, nor does its twin %pI4: is weft-memd running?\n",
+			&addr, &twin);
+	else
+		pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
+			&addr);
 	tell(m, WEFT_EVENT_BLADE_LOST, 0);
 }
 
@@ -517,14 +409,16 @@ out:
 void weft_member_leave(struct weft_member *m)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	__be32 addr;
 
 	mutex_lock(&m->join_lock);
 	WRITE_ONCE(m->joined, false);
+	addr = weft_peer_addr(&m->node->peers, WEFT_BLADE_MIN);
 	/* it queues itself only while joined */
 	cancel_delayed_work_sync(&m->heartbeat);
 	if (call && call_leave(m, call, join_timeout_ms(m)))
 		pr_warn("weft: could not tell the memory blade %pI4 that this node leaves\n",
-			&m->config.home[0]);
+			&addr);
 	unhold_up(m);
 	mutex_unlock(&m->join_lock);
 	kfree(call);
@@ -572,6 +466,8 @@ int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer)
 				continue;
 			peer[n].id = id;
 			peer[n].addr = addr;
+			peer[n].twin = weft_peer_twin(&m->node->peers, id);
+			peer[n].view = weft_peer_view(&m->node->peers, id);
 			n++;
 		}
 	}

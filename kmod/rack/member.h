@@ -46,22 +46,29 @@ struct weft_member_status {
  * struct weft_peer_info - another member
  * @id: nodes and blades
  * @addr: its address
+ * @twin: of a blade: where it goes on if its machine dies; 0: nowhere
+ * @view: of a blade with a twin: raised each time that it does; 0: not heard of yet
  */
 struct weft_peer_info {
 	u32 id;
 	__be32 addr;
+	__be32 twin;
+	u32 view;
 };
 
 /**
- * struct weft_member_ops - what the layers above do when the rack has forgotten this node
- * @forgotten: nobody has asked this node for what it has: all of it is dropped
+ * struct weft_member_ops - what the layers above do
+ * @forgotten: the rack has forgotten this node, and nobody has asked it for what it has: all of
+ *	that is dropped
  * @back: it is a member again: the first blade is told what is open here
+ * @moved: a blade is somewhere else: what it was asked is asked there.  Any context
  *
- * Both in process context, under no lock.
+ * The first two in process context, under no lock.
  */
 struct weft_member_ops {
 	void (*forgotten)(struct weft_member *m);
 	void (*back)(struct weft_member *m);
+	void (*moved)(struct weft_member *m);
 };
 
 /**

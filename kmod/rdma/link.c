@@ -62,6 +62,17 @@ void weft_link_break(struct weft_link *link, const char *why)
 	weft_card_wake(link->card);
 }
 
+void weft_link_moved(struct weft_link *link)
+{
+	struct weft_card *card = link->card;
+
+	spin_lock_bh(&card->lock);
+	if (link->addr != weft_peer_addr(&card->node->peers, link->peer))
+		weft_link_break(link, "the member is at another address now");
+	link->failures = 0;
+	spin_unlock_bh(&card->lock);
+}
+
 const char *weft_link_why(const struct weft_link *link)
 {
 	lockdep_assert_held(&link->card->lock);

@@ -33,6 +33,9 @@ unsigned long weft_link_next(const struct weft_card *card);
 /* It is not to be used any more, for a reason that is a sentence.  With the lock. */
 void weft_link_break(struct weft_link *link, const char *why);
 
+/* Its member may have another address: then it comes to an end.  Any context. */
+void weft_link_moved(struct weft_link *link);
+
 /* NULL: it is up; else why data does not go by it.  With the lock. */
 const char *weft_link_why(const struct weft_link *link);
 

@@ -70,12 +70,22 @@ static const char *card_why(struct weft_node *node, u32 to)
 	return why;
 }
 
+static void card_moved(struct weft_node *node, u32 member)
+{
+	/* RCU; pairs with the synchronize_rcu() of card_close() */
+	struct weft_card *card = rcu_dereference(node->card);
+
+	if (card)
+		weft_link_moved(&card->links[member]);
+}
+
 static const struct weft_transport transport = {
 	.name = "rdma",
 	.open = card_open,
 	.close = card_close,
 	.pad = card_pad,
 	.why = card_why,
+	.moved = card_moved,
 	.send = card_send,
 };
 

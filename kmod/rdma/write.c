@@ -239,13 +239,15 @@ bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
 {
 	struct weft_node *node = card->node;
 	const struct weft_contents *contents = out->contents;
-	struct weft_link *link = &card->links[out->to];
 	bool sent, outdated = false;
+	struct weft_link *link;
 	u32 len;
 
 	if (!contents || !out->landing.key || !out->frozen ||
 	    contents->size > WEFT_STRIP_PAGES * PAGE_SIZE)
 		return false;
+	/* who is sent a block is a member */
+	link = &card->links[out->to];
 	spin_lock_bh(&card->lock);
 	sent = weft_link_ready(link, work(card, contents)) &&
 	       !weft_link_used(link, &out->landing);

@@ -85,7 +85,8 @@ for signal in INT TERM; do
 	rc=$?
 	check "monitor ends at SIG$signal" good
 done
-check "monitor: every kind" [ "$(wc -l <"$dir/out")" = 15 ]
+check "monitor: every kind" [ "$(wc -l <"$dir/out")" = 16 ]
+check "monitor: where a blade is" grep -q ' memory blade 33 goes on at 10\.0\.0\.133: ' "$dir/out"
 check "monitor: names" grep -qE \
 	'^[0-9:]{8}\.[0-9]{6} access to region 7:4101 failed for guest-netlink\.s?[^ ]*\[[0-9]+\]: Connection timed out$' "$dir/out"
 check "monitor: a region without a name" grep -qE ' lock 5:18446744073709551615 abandoned by ' "$dir/out"
@@ -123,7 +124,7 @@ check "members" has '"members":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,
 check "big numbers" has '"cache":{"lines":1099511627776,"bytes":4503599627370496,"max_bytes":18446744073709551615}'
 check "48 peers" [ "$(grep -o '"kind":' "$dir/out" | wc -l)" = 48 ]
 check "this one" has '{"id":32,"kind":"node","address":"10.0.0.32","self":true,"joined":true,"rdma":false}'
-check "memory blades" has '{"id":48,"kind":"memory","address":"10.0.0.48","self":false,"joined":false,"rdma":false,"why_udp":"there is no RDMA device there"}'
+check "memory blades" has '{"id":48,"kind":"memory","address":"10.0.0.48","self":false,"joined":false,"rdma":false,"why_udp":"there is no RDMA device there","twin":"10.0.0.255","view":4294967295}'
 check "by RDMA" has '{"id":47,"kind":"memory","address":"10.0.0.47","self":false,"joined":false,"rdma":true}'
 ctl up --node 1 --interface lo --homes 10.0.0.1 --rack 4294967295
 check "up twice" says "the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"

@@ -120,7 +120,7 @@ completes "weftctl region set tab" table tab2
 completes "weftctl region set table " durability= on-owner-death= on-loss= nodes=
 completes "weftctl region set table nodes=" all
 completes "weftctl region set table d" durability=
-completes "weftctl region set table durability=" write-back release sync
+completes "weftctl region set table durability=" mirror release sync write-back
 completes "weftctl region set table durability=r" release
 completes "weftctl region set table durability=sync on-l" on-loss=
 completes "weftctl region set table durability=sync on-loss=s" sigbus

@@ -55,6 +55,10 @@ conf 'homes = 10.0.0.2,10.0.0.1 ,\t10.0.0.3\t# three' 'rack = 4294967295' 'hold 
 	'address = 10.0.0.9' 'mtu = 1500' 'timeout = 0.1' 'interface = a#b' 'node = 32 #'
 ctl up up --file "$file"
 asked 'cmd 1 1=32 4=a#b 2=4294967295 8=10.0.0.9 9=1500 6=100 7=0 5=10.0.0.2 5=10.0.0.1 5=10.0.0.3'
+conf 'node = 1' 'interface = eth0' 'homes = 10.0.0.1/10.0.0.2 ,10.0.0.3, 10.0.0.4 / 10.0.0.5'
+ctl up up --check --file "$file"
+prints_just "$(printf '%s\n' 'node = 1' 'interface = eth0' \
+	'homes = 10.0.0.1/10.0.0.2, 10.0.0.3, 10.0.0.4/10.0.0.5')"
 printf 'node = 1\ninterface = eth0\nhomes = 10.0.0.1' >"$file"
 ctl up up --file "$file"
 asked 'cmd 1 1=1 4=eth0 2=0 5=10.0.0.1'
@@ -229,6 +233,8 @@ homes|10.0.0.1, ,10.0.0.2|'' is not an IPv4 address such as 10.0.0.101
 homes|mem1|'mem1' is not an IPv4 address such as 10.0.0.101
 homes|::1|'::1' is not an IPv4 address such as 10.0.0.101
 homes|10.0.0.1, 10.0.0.1|10.0.0.1 is there twice
+homes|10.0.0.1/10.0.0.2, 10.0.0.2|10.0.0.2 is there twice
+homes|10.0.0.1/mem2|'mem2' is not an IPv4 address such as 10.0.0.101
 homes|224.0.0.1|224.0.0.1 is not the address of one machine
 homes|10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4,10.0.0.5,10.0.0.6,10.0.0.7,10.0.0.8,10.0.0.9,10.0.0.10,10.0.0.11,10.0.0.12,10.0.0.13,10.0.0.14,10.0.0.15,10.0.0.16,10.0.0.17|a rack has 16 memory blades at most
 rack|-1|'-1' is not a number

@@ -58,7 +58,7 @@ ctl up region set;		misused region "set: give a region and its policies, as in '
 ctl up region set table;	misused region "set: give a region and its policies, as in 'set table durability=sync'"
 ctl up region set table mirror;	misused region "'mirror' is no policy: durability=, on-owner-death=, on-loss= or nodes= and what it is to be"
 ctl up region set table durability;	misused region "'durability' is no policy: durability=, on-owner-death=, on-loss= or nodes= and what it is to be"
-ctl up region set table durability=mirror;	misused region "durability='mirror': it may be write-back, release, sync"
+ctl up region set table durability=twice;	misused region "durability='twice': it may be write-back, release, sync, mirror"
 ctl up region set table on-loss=;	misused region "on-loss='': it may be revert, sigbus"
 ctl up region set table on-loss=revert on-loss=revert;	misused region "on-loss is given twice"
 ctl up region set table nodes=1 nodes=2;	misused region "nodes is given twice"
@@ -155,6 +155,16 @@ for text in 0.0.0.0 224.0.0.1 255.255.255.255; do
 	ctl up up --address $text
 	misused up "--address: $text is not the address of one machine"
 done
+ctl up up --homes 10.0.0.1/
+misused up "--homes: '' is not an IPv4 address such as 10.0.0.101"
+ctl up up --homes 10.0.0.1/10.0.0.2/10.0.0.3
+misused up "--homes: '10.0.0.2/10.0.0.3' is not an IPv4 address such as 10.0.0.101"
+ctl up up --homes 10.0.0.1/10.0.0.2,10.0.0.3/10.0.0.2
+misused up "--homes: 10.0.0.2 is there twice"
+ctl up up --homes 10.0.0.1/10.0.0.1
+misused up "--homes: 10.0.0.1 is there twice"
+ctl up up --homes 10.0.0.1/10.0.0.2,10.0.0.2
+misused up "--homes: 10.0.0.2 is there twice"
 ctl up up --homes 10.0.0.1,10.0.0.2,10.0.0.1
 misused up "--homes: 10.0.0.1 is there twice"
 ctl up up --homes "$(seq -s , -f 10.0.0.%g 17)"
@@ -265,6 +275,16 @@ json '$j->{state} eq "up"' '$j->{node} == 2' '$j->{rack} == 7' \
 report $? "JSON is one line"
 check "status is what the schema says" \
 	tests/ctl/schema.pl tools/weftctl/schema.json status "$dir/out"
+ctl twin status
+prints 'homes +10\.0\.0\.101/10\.0\.0\.133 10\.0\.0\.102$' ' 33 +10\.0\.0\.133 +memory blade$' \
+	'its twin has taken over there; the other one is 10\.0\.0\.101$'
+ctl twin status -j
+json '"@{$j->{homes}}" eq "10.0.0.101/10.0.0.133 10.0.0.102"' '$j->{peers}[2]{view} == 2' \
+	'$j->{peers}[2]{address} eq "10.0.0.133"' '$j->{peers}[2]{twin} eq "10.0.0.101"'
+check "status of a blade with a twin is what the schema says" \
+	tests/ctl/schema.pl tools/weftctl/schema.json status "$dir/out"
+ctl twin stats memory
+prints '^memory blade 33, 10\.0\.0\.133$' '^memory blade 34, 10\.0\.0\.102$'
 ctl up -p status;	json '$j->{node} == 2'
 [ "$(wc -l <"$dir/out")" -gt 40 ] && grep -q '^    "node": 2,$' "$dir/out"
 report $? "pretty JSON is many lines"
@@ -474,7 +494,7 @@ prints '^weft_switch_miss_total\{rack="7"\} 10$'
 ctl racks monitor -n 4
 prints ' rack 7: node 3 has joined$' ' rack 4294967295: node 3 has left$'
 ctl racks monitor -n 12 -j --rack 7
-[ "$(grep -c '"rack":7,' "$dir/out")" = 7 ] && ! grep -q '"rack":4294967295' "$dir/out"
+[ "$(grep -c '"rack":7,' "$dir/out")" = 8 ] && ! grep -q '"rack":4294967295' "$dir/out"
 report $? "$what: only of this rack"
 
 # --- The directory ------------------------------------------------------------------

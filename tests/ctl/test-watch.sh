@@ -168,14 +168,18 @@ prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
 	' no answer about table:65545 to 9 requests$' ' directory: the switch answers \(10 misses\)$' \
 	' lock table:65547: its owner died with it$' \
 	' node 3 is dead, says the first memory blade$' \
-	' event 13: weftctl is older than the module$'
+	' memory blade 33 goes on at 10\.0\.0\.133: its twin there has taken over$' \
+	' event 14: weftctl is older than the module$'
 # Regions are asked for once, and again for one that is not known.
 asked 'cmd 15' 'cmd 5 14=7' 'cmd 11 9=7' 'cmd 5 14=7' 'cmd 11 9=7'
 ctl up monitor -j -n 20 -t 0.2
-[ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 14 ]
+[ "$rc" = 0 ] && [ "$(wc -l <"$dir/out")" = 15 ]
 report $? "$what: an object a line"
 schema monitor
-sed -i -n 9p "$dir/out"
+cp "$dir/out" "$dir/all"
+sed -i -n 14p "$dir/out"
+json '$j->{event} eq "blade_moved" && $j->{member} == 33 && $j->{address} eq "10.0.0.133"'
+sed -n 9p "$dir/all" >"$dir/out"
 json '$j->{event} eq "access_failed" && $j->{errno} == 110 && $j->{missed} == 12' \
 	'$j->{region} == 7 && $j->{name} eq "table" && $j->{offset} == 65544' \
 	'$j->{pid} == 312 && $j->{comm} eq "who\007"' '$j->{time_us} == 1000000001002003' \

@@ -399,7 +399,8 @@ def check_limits(f, good):
 
 def drive_config(f):
     good = {"id": 32, "rack": 0xffffffff, "ifname": "lo",
-            "home": ["10.0.0.1", "10.0.0.2"], "timeout-ms": 100, "hold-us": 0,
+            "home": ["10.0.0.1", "10.0.0.2"], "twin": ["10.0.0.133"],
+            "timeout-ms": 100, "hold-us": 0,
             "address": "10.1.2.3", "mtu": 9000}
     key = bytes([1, 2, 3]) + bytes(f.spec.number("key-bytes") - 3)
 
@@ -451,6 +452,8 @@ def drive_lists(f):
     must([p["id"] for p in peers] == list(range(1, 49)), "peer-get: ids")
     must([p["id"] for p in peers if "self" in p] == [32] and
          all(("joined" in p) == (p["id"] < 33) for p in peers), "peer-get: flags")
+    must([(p["id"], p["twin"], p["view"]) for p in peers if "twin" in p or "view" in p] ==
+         [(48, "10.0.0.255", 2**32 - 1)], "peer-get: twins")
     must(f.call("node-fence", {"id": 5}) == [{"id": 5}], "node-fence")
     refused(EDEADLK, f.call, "node-fence", {"id": 32})
     refused(ENOENT, f.call, "node-fence", {"id": 6})
@@ -598,6 +601,7 @@ def hear(spec):
     expect(f, 10, kind="access-failed", region=7, offset=4101, errno=110, pid=0)
     expect(f, 10, kind="unanswered", region=7, offset=65536, count=8)
     expect(f, 10, kind="node-dead", member=5)
+    expect(f, 10, kind="blade-moved", member=33, address="10.0.0.133")
     expect(f, 10, kind="node-left", member=32)
     must(f.event(0.5) is None, "more events than there were")
 

@@ -8,6 +8,7 @@
 
 struct fake fakes[RIG_NODES + 1];
 u32 fake_apart = 1;
+u32 fake_view[RIG_BLADES];
 u32 fake_timeout_ms = 10;
 void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 void (*fake_refuses)(struct fake *f);
@@ -395,11 +396,18 @@ static void called(struct fake *f, const struct weft_msg *msg)
 
 	CHECK(!weft_call_unpack(&c, msg->payload, msg->len));
 	CHECK(c.op == WEFT_CALL_RECALLED || c.op == WEFT_CALL_RENEW ||
-	      c.op == WEFT_CALL_CHANGED || c.op == WEFT_CALL_FENCE);
+	      c.op == WEFT_CALL_CHANGED || c.op == WEFT_CALL_FENCE || c.op == WEFT_CALL_TWIN);
 	f->last = *msg;
 	if (f->deaf)
 		return;
-	if (c.op == WEFT_CALL_RECALLED) {
+	if (c.op == WEFT_CALL_TWIN) {
+		CHECK_EQ(c.node, msg->src);
+		CHECK(n < RIG_BLADES && c.life >= fake_view[n]);
+		/* all nodes are one machine: the first one that hears it moves the blade */
+		if (c.life > fake_view[n] && c.addr != rig_addr(msg->src))
+			rig_move(msg->src, c.addr);
+		fake_view[n] = c.life;
+	} else if (c.op == WEFT_CALL_RECALLED) {
 		recalled(f, &c);
 	} else if (c.op == WEFT_CALL_CHANGED) {
 		f->changed = c;
@@ -461,6 +469,20 @@ static void ask_time(struct fake *f)
 	rig_send(f->at, WEFT_BLADE_MIN, &msg);
 }
 
+/*
+ * A blade's twin that has taken over has a clock of its own: it is asked where it says that it
+ * is, as nodes do that try both addresses.
+ */
+static void look_at_twin(const struct weft_msg *msg)
+{
+	struct weft_call c;
+
+	if (msg->type == WEFT_MSG_CALL && msg->src == WEFT_BLADE_MIN &&
+	    !weft_call_unpack(&c, msg->payload, msg->len) && c.op == WEFT_CALL_TWIN &&
+	    c.life > fake_view[0] && c.addr != rig_addr(WEFT_BLADE_MIN))
+		rig_move(WEFT_BLADE_MIN, c.addr);
+}
+
 /* Is it to be believed now?  Answers to our questions set the clock. */
 static bool is_fresh(struct fake *f, const struct weft_msg *msg)
 {
@@ -474,6 +496,7 @@ static bool is_fresh(struct fake *f, const struct weft_msg *msg)
 		rig_clock_set(msg->stamp);
 	if (weft_stamp_fresh(rig_stamp(), msg->stamp))
 		return true;
+	look_at_twin(msg);
 	ask_time(f);
 	return false;
 }

@@ -103,6 +103,9 @@ extern struct fake fakes[RIG_NODES + 1];
  */
 extern u32 fake_apart;
 
+/* By blade: the view of the last TWIN, 0: none came. */
+extern u32 fake_view[RIG_BLADES];
+
 /* Milliseconds until a request is repeated for the first time. */
 extern u32 fake_timeout_ms;
 

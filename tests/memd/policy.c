@@ -60,7 +60,7 @@ static void range(void)
 	CHECK_EQ(fake_join(f), 0);
 	CHECK_EQ(fake_create(f, "range", MIB, 0, &region), 0);
 	CHECK_EQ(get(f, region), 0);
-	CHECK_EQ(set(f, region, WEFT_SET_DURABILITY, WEFT_POLICY_DURABILITY), EINVAL);
+	CHECK_EQ(set(f, region, WEFT_SET_DURABILITY, WEFT_POLICY_MIRROR), EOPNOTSUPP);
 	CHECK_EQ(set(f, region, WEFT_SET_LOSS, WEFT_POLICY_ALL + 1), EINVAL);
 	CHECK_EQ(set(f, region, WEFT_SET_LOSS, 0x8000), EINVAL);
 	/* with nothing else at the same time */

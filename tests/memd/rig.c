@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "call.h"
 #include "tests/common/argument.h"
 #include "tools/common/random.h"
 
@@ -33,6 +34,8 @@ struct parcel {
 };
 
 unsigned long rig_joined;
+unsigned long rig_from_former;
+unsigned long rig_from_elsewhere;
 unsigned long rig_hints;
 struct rig_faults rig_faults;
 struct weft_switch rig_switch;
@@ -48,6 +51,7 @@ static uint64_t random_state = 1;
 static char dir[64];
 static u32 port;
 static u32 clock_epoch, clock_ahead;
+static u32 moved[RIG_BLADES], former[RIG_BLADES];	/* blades whose twin has taken over */
 
 /* --- small things ----------------------------------------------------------- */
 
@@ -64,15 +68,29 @@ static bool chance(int per_mille)
 u32 rig_addr(u32 id)
 {
 	/* blades are apart, see weft_switch_addr() */
-	u32 host = weft_is_blade(id) ? 101 + 4 * (id - WEFT_BLADE_MIN) : id;
+	u32 host;
+
+	if (weft_is_blade(id) && id - WEFT_BLADE_MIN < RIG_BLADES && moved[id - WEFT_BLADE_MIN])
+		return moved[id - WEFT_BLADE_MIN];
+	host = weft_is_blade(id) ? 101 + 4 * (id - WEFT_BLADE_MIN) : id;
 
 	return (tun_fd >= 0 ? 0x0A570000u : 0x7F000000u) | host;
 }
 
+void rig_move(u32 id, u32 addr)
+{
+	former[id - WEFT_BLADE_MIN] = addr ? rig_addr(id) : 0;
+	moved[id - WEFT_BLADE_MIN] = addr;
+	rig_from_former = 0;
+}
+
 static u32 id_of(u32 addr)
 {
-	u32 host = addr & 255;
+	u32 host = addr & 255, i;
 
+	for (i = 0; i < RIG_BLADES; i++)
+		if (moved[i] && addr == moved[i])
+			return WEFT_BLADE_MIN + i;
 	return host > 100 ? WEFT_BLADE_MIN + (host - 101) / 4 : host;
 }
 
@@ -339,6 +357,30 @@ static void to_blade(u32 from, u16 from_port, u32 to, const void *buf, size_t le
 	(void)!write(tun_fd, p, HEADERS + len);
 }
 
+/*
+ * Does a message come from where a blade was, or a call or an answer from where it is not
+ * yet?  Without twins none does.
+ */
+static bool is_elsewhere(const struct parcel *p, const struct weft_msg *msg)
+{
+	struct weft_call c;
+	u32 i;
+
+	if (msg->type == WEFT_MSG_CALL && !weft_call_unpack(&c, msg->payload, msg->len) &&
+	    c.op == WEFT_CALL_TWIN)
+		return false;
+	for (i = 0; i < RIG_BLADES; i++)
+		if (former[i] && p->from == former[i]) {
+			rig_from_former++;
+			return true;
+		}
+	if ((msg->type != WEFT_MSG_CALL && msg->type != WEFT_MSG_REPLY) ||
+	    !weft_is_blade(msg->src) || p->from == rig_addr(msg->src))
+		return false;
+	rig_from_elsewhere++;
+	return true;
+}
+
 static void arrive(struct parcel *p)
 {
 	struct weft_msg msg;
@@ -361,6 +403,8 @@ static void arrive(struct parcel *p)
 			continue;
 		}
 		CHECK_EQ(err, 0);
+		if (is_elsewhere(p, &msg))
+			continue;
 		rig_joined += at > 0;
 		if (rig_take)
 			rig_take(id_of(p->to), &msg);

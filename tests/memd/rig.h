@@ -54,6 +54,15 @@ void rig_switch_restart(void);
 
 u32 rig_addr(u32 id);
 
+/*
+ * A blade is at another address from now on, as its twin has taken over.  Messages that nodes
+ * get from where it was are counted, and so are those from where it is not yet; neither
+ * arrives, but for TWIN.  Address 0: it is where it was at first.
+ */
+void rig_move(u32 id, u32 addr);
+extern unsigned long rig_from_former;
+extern unsigned long rig_from_elsewhere;
+
 /* Of the rack: RIG_PORTS of this run begin with it, WEFT_FLOWS of which are the rack's. */
 #define RIG_PORTS	16
 u32 rig_port(void);

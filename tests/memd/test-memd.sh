@@ -134,6 +134,18 @@ refuses 1 '--port is a number' --id 33 --address 127.0.0.1 --port 65529
 refuses 1 '--peers has to name them all' --id 34 --address 127.0.0.102
 refuses 1 '--peers names only 1' --id 34 --interface lo --peers 127.0.0.101
 refuses 1 'names 127.0.0.101 twice' --id 33 --interface lo --peers 127.0.0.101,127.0.0.101
+refuses 1 'names 127.0.0.101 twice' --id 33 --interface lo --peers 127.0.0.101/127.0.0.101
+refuses 1 'names 127.0.0.102 twice' --id 33 --interface lo \
+	--peers 127.0.0.101/127.0.0.102,127.0.0.102
+refuses 1 'a blade with a twin needs --backing' "${here[@]}" --peers 127.0.0.101/127.0.0.102
+refuses 1 'this blade has no twin' "${here[@]}" --witness 127.0.0.90
+refuses 1 'this blade has no twin' "${here[@]}" --take-over
+refuses 1 'which of the two machines' --id 33 --address 127.0.0.103 \
+	--peers 127.0.0.101/127.0.0.102
+refuses 1 'say one of them' "${here[@]}" --peers 127.0.0.101/127.0.0.102 \
+	--backing /dev/null --alone --take-over
+refuses 1 'where is the witness to listen' --be-witness "$dir/witness"
+refuses 1 '--twin-port is a number' "${here[@]}" --twin-port 0
 refuses 1 'not what --peers says' "${here[@]}" --peers 127.0.0.103
 refuses 2 'there is no interface no-such-if' --id 33 --interface no-such-if
 refuses 2 'no interface of this machine has the address' --id 33 --address 192.0.2.77

@@ -57,7 +57,7 @@ outcome()
 	fi
 }
 
-built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks}
+built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,twin}
 begin memd-rigs
 pattern=${1-}
 names=()
@@ -67,6 +67,15 @@ pids=()
 # diff, switchd-* and racks run).
 rig restart-silent-node memd-restart silent_node
 rig restart-dead-blade memd-restart dead_blade
+rig twin-kills memd-twin kills
+with_key twin-kills-key memd-twin kills 5
+rig twin-switch memd-twin switch
+rig twin-stale memd-twin stale
+rig twin-blades memd-twin blades
+with_key twin-blades-key memd-twin blades
+rig twin-no-witness memd-twin no_witness
+rig twin-deposed memd-twin deposed
+rig twin-by-hand memd-twin by_hand
 rig lives memd-coherence plain 2 50 50 200 10000 1 10
 rig plain memd-coherence plain 2 50 50 200 20000
 rig switch memd-coherence switch 2 50 50 200 20000

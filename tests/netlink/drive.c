@@ -32,6 +32,9 @@ static int configure(uint16_t without, uint16_t with, uint32_t value)
 		mnl_attr_put_u32(h, WEFT_A_CONFIG_IFINDEX, if_nametoindex("lo"));
 	for (i = 1; i <= 2 && without != WEFT_A_CONFIG_HOME; i++)
 		mnl_attr_put_u32(h, WEFT_A_CONFIG_HOME, htonl(0x0a000000 + i));
+	/* the first one has none */
+	mnl_attr_put_u32(h, WEFT_A_CONFIG_TWIN, 0);
+	mnl_attr_put_u32(h, WEFT_A_CONFIG_TWIN, htonl(0x0a000085));
 	mnl_attr_put_u32(h, WEFT_A_CONFIG_ADDRESS, htonl(0x0a010203));
 	if (with == WEFT_A_CONFIG_IFNAME)
 		mnl_attr_put_strz(h, with, "lo");
@@ -50,6 +53,8 @@ static void take_config(const struct object *o, void *data)
 	MUST(!strcmp(text(o, WEFT_A_CONFIG_IFNAME), "fake0"), "CONFIG_GET: the interface");
 	MUST(o->homes == 2 && number(o, WEFT_A_CONFIG_HOME) == htonl(0x0a000002) &&
 	     number(o, WEFT_A_CONFIG_ADDRESS) == htonl(0x0a010203), "CONFIG_GET: addresses");
+	MUST(o->twins == 2 && number(o, WEFT_A_CONFIG_TWIN) == htonl(0x0a000085),
+	     "CONFIG_GET: twins");
 	MUST(number(o, WEFT_A_CONFIG_TIMEOUT_MS) == tuned[0] &&
 	     number(o, WEFT_A_CONFIG_HOLD_US) == tuned[1], "CONFIG_GET: what can be tuned");
 	MUST(number(o, WEFT_A_CONFIG_WIRE_VERSION) > 0, "CONFIG_GET: version of messages");
@@ -76,6 +81,10 @@ static void drive_down(void)
 	     "CONFIG_SET without an interface");
 	MUST(configure(0, WEFT_A_CONFIG_IFNAME, 0) == -EINVAL && refusal.sentence,
 	     "CONFIG_SET with two interfaces");
+	MUST(configure(0, WEFT_A_CONFIG_TWIN, htonl(0x0a000084)) == -EINVAL && refusal.sentence,
+	     "CONFIG_SET with a third twin of two");
+	MUST(configure(WEFT_A_CONFIG_HOME, 0, 0) == -EINVAL && refusal.sentence,
+	     "CONFIG_SET with twins only");
 	MUST(configure(0, WEFT_A_CONFIG_WIRE_VERSION, 1) == -EINVAL && refusal.place,
 	     "CONFIG_SET with what only answers have");
 	MUST(configure(WEFT_A_CONFIG_ID, WEFT_A_CONFIG_ID, 33) == -ERANGE && refusal.place,

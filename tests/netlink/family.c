@@ -54,7 +54,8 @@ static struct {
 		[WEFT_A_CONFIG_HOME] = U32, [WEFT_A_CONFIG_TIMEOUT_MS] = U32,
 		[WEFT_A_CONFIG_HOLD_US] = U32, [WEFT_A_CONFIG_ADDRESS] = U32,
 		[WEFT_A_CONFIG_MTU] = U32, [WEFT_A_CONFIG_WIRE_VERSION] = U32,
-		[WEFT_A_CONFIG_KEY] = SECRET, [WEFT_A_CONFIG_JOINS] = U32 }, 0, 0 },
+		[WEFT_A_CONFIG_KEY] = SECRET, [WEFT_A_CONFIG_JOINS] = U32,
+		[WEFT_A_CONFIG_TWIN] = U32 }, 0, 0 },
 	[STATUS] = { "status", WEFT_A_STATUS_MAX, WEFT_A_STATUS_PAD, 0, {
 		[WEFT_A_STATUS_JOINED] = FLAG, [WEFT_A_STATUS_LIFE] = U32,
 		[WEFT_A_STATUS_ANSWERED_MS] = U32, [WEFT_A_STATUS_MEMBERS] = U32,
@@ -70,7 +71,8 @@ static struct {
 		[WEFT_A_PEER_ID] = U32, [WEFT_A_PEER_ADDRESS] = U32,
 		[WEFT_A_PEER_SELF] = FLAG, [WEFT_A_PEER_JOINED] = FLAG,
 		[WEFT_A_PEER_RACK] = U32, [WEFT_A_PEER_RDMA] = FLAG,
-		[WEFT_A_PEER_WHY_UDP] = STRING }, 0, 0 },
+		[WEFT_A_PEER_WHY_UDP] = STRING, [WEFT_A_PEER_TWIN] = U32,
+		[WEFT_A_PEER_VIEW] = U32 }, 0, 0 },
 	[HIST] = { "hist", WEFT_A_HIST_MAX, WEFT_A_HIST_PAD, WEFT_A_HIST_RACK, {
 		[WEFT_A_HIST_NAME] = STRING, [WEFT_A_HIST_NSEC] = U64,
 		[WEFT_A_HIST_BUCKET] = NEST, [WEFT_A_HIST_RACK] = U32 }, 0, 0 },
@@ -109,7 +111,7 @@ static struct {
 		[WEFT_A_EVENT_OFFSET] = U64, [WEFT_A_EVENT_COUNT] = U64,
 		[WEFT_A_EVENT_ERRNO] = U32, [WEFT_A_EVENT_PID] = U32,
 		[WEFT_A_EVENT_COMM] = STRING, [WEFT_A_EVENT_SWITCH] = FLAG,
-		[WEFT_A_EVENT_RACK] = U32 }, 0, 0 },
+		[WEFT_A_EVENT_RACK] = U32, [WEFT_A_EVENT_ADDRESS] = U32 }, 0, 0 },
 };
 
 /* What each command's object is, and whether it is a list. */
@@ -167,6 +169,8 @@ static int attr_cb(const struct nlattr *a, void *data)
 		wrong("%s: attribute %u: %s", sets[o->set].name, type, strerror(errno));
 	if (o->set == CONFIG && type == WEFT_A_CONFIG_HOME)
 		o->homes++;
+	else if (o->set == CONFIG && type == WEFT_A_CONFIG_TWIN)
+		o->twins++;
 	else if (o->set == HIST && type == WEFT_A_HIST_BUCKET && o->n_buckets < BUCKETS_MAX)
 		o->buckets[o->n_buckets++] = a;
 	else if (o->has & BIT(type))

@@ -29,6 +29,7 @@ enum { CONFIG, STATUS, COUNTER, PEER, HIST, BUCKET, REGION, LINE, LOCK, LOST, EV
  * @attr: its attributes by their numbers, of one that is repeated the last
  * @has: a bit for each attribute
  * @homes: how many HOMEs a configuration has
+ * @twins: how many TWINs
  * @buckets: those of a histogram
  * @n_buckets: how many
  * @set: its type
@@ -37,6 +38,7 @@ struct object {
 	const struct nlattr *attr[ATTRS_MAX];
 	uint32_t has;
 	uint32_t homes;
+	uint32_t twins;
 	const struct nlattr *buckets[BUCKETS_MAX];
 	uint32_t n_buckets;
 	uint8_t set;

@@ -26,6 +26,7 @@ static const struct { uint32_t has, may; } kinds[__WEFT_EVENT_KIND_MAX] = {
 	[WEFT_EVENT_KIND_ACCESS_FAILED]	 = { AT | BIT(WEFT_A_EVENT_ERRNO) | BY, 0 },
 	[WEFT_EVENT_KIND_UNANSWERED]	 = { AT | COUNT, 0 },
 	[WEFT_EVENT_KIND_NODE_DEAD]	 = { MEMBER, 0 },
+	[WEFT_EVENT_KIND_BLADE_MOVED]	 = { MEMBER | BIT(WEFT_A_EVENT_ADDRESS), 0 },
 	[WEFT_EVENT_KIND_DIRECTORY]	 = { COUNT, BIT(WEFT_A_EVENT_SWITCH) },
 	[WEFT_EVENT_KIND_LOCK_OWNER_DIED] = { AT, 0 },
 };
@@ -87,7 +88,7 @@ void hear(void)
 
 	family_listen();
 	n = provoke(1);
-	MUST(n == 15, "%u events instead of 15", n);
+	MUST(n == 16, "%u events instead of 16", n);
 	/* Of a flood some are told; the next one of the kind says how many were not. */
 	sleep(2);
 	told[WEFT_EVENT_KIND_ACCESS_FAILED] = 0;

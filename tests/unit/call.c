@@ -99,7 +99,7 @@ static void policies(void)
 
 	CHECK(weft_policy_valid(0) && weft_policy_valid(WEFT_POLICY_SYNC));
 	CHECK(weft_policy_valid(last | WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS));
-	CHECK(!weft_policy_valid(WEFT_POLICY_DURABILITY));
+	CHECK(weft_policy_valid(WEFT_POLICY_MIRROR) && WEFT_POLICY_MIRROR == WEFT_POLICY_DURABILITY);
 	CHECK(!weft_policy_valid(WEFT_POLICY_ALL + 1));
 	CHECK(!weft_policy_valid(0x8000));
 	/* the numbers of changes go round */

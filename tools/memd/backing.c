@@ -28,8 +28,7 @@ enum {
 
 /* Who uses it: magic, sum of the rest, in use or not, boot. */
 enum {
-	U_MAGIC = 0, U_SUM = 4, U_USED = 8, U_BOOT = 12, U_BOOT_LEN = 36, U_LEN = 48,
-	U_AT = 2048,
+	U_MAGIC = 0, U_SUM = 4, U_USED = 8, U_BOOT = 12, U_LEN = U_BOOT + BACKING_BOOT_LEN,
 };
 
 #define USE_MAGIC	0x75736564u
@@ -57,7 +56,8 @@ u64 backing_record_at(u32 frame)
 	       (u64)(i % FRAMES_PER_GROUP) * FRAME_RECORD;
 }
 
-int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
+/* All of it, and no copy of it anywhere. */
+static int write_here(struct backing *b, const void *buf, size_t len, u64 at)
 {
 	const u8 *p = buf;
 	ssize_t n;
@@ -75,6 +75,21 @@ int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
 		len -= (size_t)n;
 	}
 	return 0;
+}
+
+int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
+{
+	if (write_here(b, buf, len, at))
+		return -1;
+	if (b->ship)
+		b->ship(b->shipper, buf, len, at);
+	return 0;
+}
+
+void backing_zeroed(struct backing *b, u64 len, u64 at)
+{
+	if (b->ship)
+		b->ship(b->shipper, NULL, len, at);
 }
 
 int backing_read(struct backing *b, void *buf, size_t len, u64 at)
@@ -130,7 +145,7 @@ static int write_zeros(struct backing *b, u64 at, u32 len)
 	for (; len; at += sizeof(page), len -= (u32)sizeof(page))
 		if (backing_read(b, page, sizeof(page), at) ||
 		    (memcmp(page, none, sizeof(page)) != 0 &&
-		     backing_write(b, none, sizeof(none), at)))
+		     write_here(b, none, sizeof(none), at)))
 			return -1;
 	return 0;
 }
@@ -139,9 +154,12 @@ int backing_empty_log(struct backing *b)
 {
 	u64 at = backing_log_at(b->generation + 1);
 
-	return fallocate(b->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
-			 BACKING_LOG_BYTES) ?
-	       write_zeros(b, at, BACKING_LOG_BYTES) : 0;
+	if (fallocate(b->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
+		      BACKING_LOG_BYTES) &&
+	    write_zeros(b, at, BACKING_LOG_BYTES))
+		return -1;
+	backing_zeroed(b, BACKING_LOG_BYTES, at);
+	return 0;
 }
 
 int backing_switch_log(struct backing *b, const struct options *o)
@@ -194,17 +212,21 @@ static int make_file(struct backing *b, const struct options *o)
 	return ret;
 }
 
-/* Return: whether of a file that was to be made nothing but its length got to the disk. */
-static bool is_blank(struct backing *b, u64 size)
+/* Also one that was to be made, and of which nothing but its length got to the disk. */
+bool backing_is_blank(int fd, u64 size)
 {
 	u8 s[2 * SUPER_SIZE];
 	size_t i;
+	ssize_t n;
 
-	if (size > sizeof(s) || backing_read(b, s, sizeof(s), 0))
+	if (size > sizeof(s))
 		return false;
-	for (i = 0; i < sizeof(s) && !s[i]; i++)
+	n = pread(fd, s, size, 0);
+	/* which of two machines serves is noted before there is anything to serve */
+	memset(s + BACKING_TWIN_AT, 0, BACKING_SECTOR);
+	for (i = 0; n > 0 && i < (size_t)n && !s[i]; i++)
 		;
-	return i == sizeof(s);
+	return n >= 0 && i == (size_t)n;
 }
 
 /* Return: whether @s is a whole superblock of this program, of any format. */
@@ -260,16 +282,15 @@ static int load_super(struct backing *b, const struct options *o, char *err)
 
 /* --- who uses it ------------------------------------------------------------ */
 
-/* Which boot of which machine this is; all 0 if nobody says. */
-static void read_boot(u8 *boot)
+void backing_boot(u8 boot[BACKING_BOOT_LEN])
 {
 	int fd = open(backing_boot_path, O_RDONLY | O_CLOEXEC);
 
-	memset(boot, 0, U_BOOT_LEN);
+	memset(boot, 0, BACKING_BOOT_LEN);
 	if (fd < 0)
 		return;
-	if (read(fd, boot, U_BOOT_LEN) != U_BOOT_LEN)
-		memset(boot, 0, U_BOOT_LEN);
+	if (read(fd, boot, BACKING_BOOT_LEN) != BACKING_BOOT_LEN)
+		memset(boot, 0, BACKING_BOOT_LEN);
 	close(fd);
 }
 
@@ -279,9 +300,9 @@ static int write_use(struct backing *b, bool used)
 
 	put_unaligned_be32(USE_MAGIC, u + U_MAGIC);
 	put_unaligned_be32(used, u + U_USED);
-	read_boot(u + U_BOOT);
+	backing_boot(u + U_BOOT);
 	put_unaligned_be32(weft_wire_psum(u + U_USED, U_LEN - U_USED), u + U_SUM);
-	return backing_write(b, u, sizeof(u), U_AT);
+	return write_here(b, u, sizeof(u), BACKING_USE_AT);
 }
 
 /*
@@ -290,16 +311,16 @@ static int write_use(struct backing *b, bool used)
  */
 static int load_use(struct backing *b)
 {
-	u8 u[U_LEN], boot[U_BOOT_LEN];
+	u8 u[U_LEN], boot[BACKING_BOOT_LEN];
 
-	if (backing_read(b, u, sizeof(u), U_AT))
+	if (backing_read(b, u, sizeof(u), BACKING_USE_AT))
 		return -1;
-	read_boot(boot);
+	backing_boot(boot);
 	b->crashed = get_unaligned_be32(u + U_MAGIC) == USE_MAGIC &&
 		     get_unaligned_be32(u + U_SUM) ==
 		     weft_wire_psum(u + U_USED, U_LEN - U_USED) &&
 		     get_unaligned_be32(u + U_USED) &&
-		     (!boot[0] || memcmp(u + U_BOOT, boot, U_BOOT_LEN) != 0);
+		     (!boot[0] || memcmp(u + U_BOOT, boot, BACKING_BOOT_LEN) != 0);
 	return 0;
 }
 
@@ -338,7 +359,7 @@ int backing_open(struct backing *b, const struct options *o, char *err)
 	if (fstat(b->fd, &st) || !S_ISREG(st.st_mode))
 		return fail(err, "%s is not a regular file", b->path);
 	check_room(b, o, (u64)st.st_blocks * 512);
-	if (is_blank(b, (u64)st.st_size)) {
+	if (backing_is_blank(b->fd, (u64)st.st_size)) {
 		if (make_file(b, o))
 			return fail(err, "cannot write to %s: %s", b->path,
 				    strerror(errno));
@@ -354,6 +375,8 @@ int backing_open(struct backing *b, const struct options *o, char *err)
 	}
 	if (load_use(b))
 		return fail(err, "cannot read %s: %s", b->path, strerror(errno));
+	b->taken = o->role.taken;
+	b->crashed |= b->taken;
 	return load_super(b, o, err);
 }
 

@@ -48,6 +48,11 @@
  *	the disk
  * @failed: the kernel could not bring all of it to the disk
  * @dirty: written to since it was last brought to the disk, or began to be
+ * @taken: it is the copy of a twin that has taken over: what is called crashed is what the
+ *	stream did not bring
+ * @ship: called after each write with what it wrote, NULL: zeros, but for what only concerns
+ *	this machine; or NULL
+ * @shipper: for @ship
  */
 struct backing {
 	int fd;
@@ -58,7 +63,23 @@ struct backing {
 	bool crashed;
 	bool failed;
 	bool dirty;
+	bool taken;
+	void (*ship)(void *shipper, const void *buf, size_t len, u64 at);
+	void *shipper;
 };
+
+/*
+ * What in the first superblock's page only concerns this machine, and is not copied: a sector
+ * that says who uses the file, and the one of twin.h.
+ */
+#define BACKING_SECTOR		512u
+#define BACKING_USE_AT		2048u
+#define BACKING_TWIN_AT		3072u
+#define BACKING_PAGE		4096u
+#define BACKING_BOOT_LEN	36
+
+/* Which boot of which machine this is; all 0 if nobody says. */
+void backing_boot(u8 boot[BACKING_BOOT_LEN]);
 
 /* Where the kernel says which boot this is. */
 extern const char *backing_boot_path;
@@ -94,6 +115,12 @@ u64 backing_record_at(u32 frame);
 /* All of it or an error: 0 or -1 with errno.  Reading past the end gives zeros. */
 int backing_write(struct backing *b, const void *buf, size_t len, u64 at);
 int backing_read(struct backing *b, void *buf, size_t len, u64 at);
+
+/* These bytes are zeros now, or a hole: has been done; whoever has a copy hears it. */
+void backing_zeroed(struct backing *b, u64 len, u64 at);
+
+/* Nothing but zeros is there, as in a file that was to be made. */
+bool backing_is_blank(int fd, u64 size);
 
 /* From here on the file is in use, until backing_close().  Return: 0 or -1 with errno. */
 int backing_begin(struct backing *b);

@@ -162,7 +162,8 @@ void blocks_near(struct memd *m, u64 line)
 
 /* --- WB --------------------------------------------------------------------- */
 
-static void acknowledge(struct memd *m, const struct weft_msg *msg)
+/* Now, or when the twin has what is acknowledged; @r NULL: the region is gone. */
+static void acknowledge(struct memd *m, const struct region *r, const struct weft_msg *msg)
 {
 	struct weft_msg ack = {
 		.type = WEFT_MSG_WB_ACK,
@@ -171,7 +172,10 @@ static void acknowledge(struct memd *m, const struct weft_msg *msg)
 		.version = msg->version,
 	};
 
-	memd_send_to(m, &ack, weft_txn_member(msg->txn));
+	if (mirror_holds(m, r))
+		mirror_keep(m, msg);
+	else
+		memd_send_to(m, &ack, weft_txn_member(msg->txn));
 }
 
 void blocks_clear(struct memd *m, struct region *r, struct block *b)
@@ -201,7 +205,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	}
 	if (msg->version <= b->version) {
 		count(m, WRITE_OLD);
-		acknowledge(m, msg);
+		acknowledge(m, r, msg);
 		return;
 	}
 	frame = frames_store(&m->b->frames, r->id, index * pieces, pieces,
@@ -228,7 +232,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	count(m, WRITE);
 	m->stats.count[STAT_WRITE_BYTES] += r->block;
 	renew_stored(m, msg->src);
-	acknowledge(m, msg);
+	acknowledge(m, r, msg);
 }
 
 /* --- incomplete blocks ------------------------------------------------------ */
@@ -323,7 +327,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 
 	if (!r) {
 		/* nobody wants it: the region is gone, or shorter */
-		acknowledge(m, msg);
+		acknowledge(m, r, msg);
 		return;
 	}
 	if (!weft_node_bit(msg->src) || msg->size != r->block || n > 64) {
@@ -341,7 +345,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 		/* one acknowledgement for a block, not one for each fragment */
 		count(m, WRITE_OLD);
 		if (frag == n - 1)
-			acknowledge(m, msg);
+			acknowledge(m, r, msg);
 		return;
 	}
 	p = find_stage(m, msg);

@@ -196,6 +196,8 @@ static enum answer serve(struct memd *m, struct request *q)
 		return follow_call(m, q);
 	case WEFT_CALL_FENCE:
 		return fence_call(m, q);
+	case WEFT_CALL_TWIN:
+		return takeover_call(m, q);
 	case WEFT_CALL_LOST:
 		return sweep_call(m, q);
 	case WEFT_CALL_SYNC:
@@ -234,6 +236,11 @@ static bool allowed(struct memd *m, struct request *q)
 	q->member = member;
 	if (is_for_followers(q->call.op))
 		return member && q->src == WEFT_BLADE_MIN && !memd_is_first(m);
+	/* from where the blade is, or where it was not before */
+	if (q->call.op == WEFT_CALL_TWIN)
+		return weft_is_blade(q->src) && q->src != m->b->opt.id && q->from &&
+		       (q->from == m->b->members.by_id[q->src].addr ||
+			q->from == m->b->members.by_id[q->src].twin);
 	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
 	    q->call.op == WEFT_CALL_CHANGED || q->src == m->b->opt.id)
 		return false;

@@ -375,7 +375,7 @@ static void finish_grow(struct memd *m, struct job *job)
 	 * not, and what is behind the end that we know of would have to go there.
 	 */
 	job->finish = end_resize;
-	if (job->err || m->b->opt.blades == 1 || !journal_hold(m, job))
+	if (job->err || !(m->b->opt.blades == 1 ? mirror_hold(m, job) : journal_hold(m, job)))
 		end_resize(m, job);
 }
 

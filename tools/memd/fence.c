@@ -50,6 +50,8 @@ static void send_to_all(struct memd *m)
 {
 	u32 id;
 
+	if (!mirror_has(m, m->b->fence.noted))
+		return;
 	for (id = WEFT_NODE_MIN; id <= WEFT_BLADE_MAX; id++)
 		if (m->b->fence.waiting & bit_of(id))
 			send(m, id);
@@ -144,6 +146,7 @@ void fence_node(struct memd *m, u32 id, const char *why)
 	f->died[id] = m->timers.now;
 	/* who has heard of it must not hear later that it is as alive as before; logged */
 	(void)journal_member(m, id);
+	f->noted = mirror_position(m);
 	push_drop(m, (u8)id, 0);
 	ask_all(m);
 }
@@ -165,7 +168,8 @@ void fence_joined(struct memd *m, u32 id)
 		return;
 	f->waiting |= bit_of(id);
 	f->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
-	send(m, id);
+	if (mirror_has(m, f->noted))
+		send(m, id);
 }
 
 void fence_left(struct memd *m, u32 id)

@@ -29,6 +29,8 @@
  * @txn: by id: of the FENCE that is out
  * @seq: number of the last one that was sent, or, at other blades, obeyed
  * @began: millisecond
+ * @noted: position in the file after the last one was noted: nobody is told before the twin
+ *	knows, else who takes over would hear a node that others do not
  * @died: by node: millisecond when it was found dead, for FENCE_LEAST_MS
  * @looked: millisecond of the last look who is silent
  * @heard_from: since then nodes can be heard: this blade has not stood still
@@ -42,6 +44,7 @@ struct fence {
 	u32 txn[WEFT_BLADE_MAX + 1];
 	u64 seq;
 	u64 began;
+	u64 noted;
 	u64 died[WEFT_NODE_MAX + 1];
 	u64 looked;
 	u64 heard_from;

@@ -14,10 +14,21 @@
 
 #define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
 #define BEAT_MS		1000
+#define TURNS_MS	2500	/* no answer for that long: its twin is asked, too */
 #define TIME_MS		100	/* between questions for the time */
 #define SILENT_MS	5000	/* no answer for that long is worth a line */
 
 /* --- joining ---------------------------------------------------------------- */
+
+/* The first blade; if it is silent its twin may have taken over, so in turns. */
+static u32 whom(const struct memd *m)
+{
+	const struct member *first = &m->b->members.by_id[WEFT_BLADE_MIN];
+
+	return first->twin && m->b->follow.asked_at == first->addr &&
+	       (!m->b->follow.joined || m->timers.now - m->b->follow.heard > TURNS_MS) ?
+	       first->twin : first->addr;
+}
 
 static void ask(struct memd *m, u16 op)
 {
@@ -45,9 +56,10 @@ static void ask(struct memd *m, u16 op)
 			m->b->follow.nonce = memd_seq(m) * 2654435761u;
 	}
 	m->b->follow.asked = m->timers.now;
+	m->b->follow.asked_at = whom(m);
 	msg.txn = m->b->follow.txn;
 	msg.nonce = m->b->follow.nonce;
-	memd_send_to(m, &msg, WEFT_BLADE_MIN);
+	memd_send(m, &msg, m->b->follow.asked_at);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -55,6 +67,9 @@ static void on_timer(struct memd *m, struct timer *t)
 	struct follow *f = &m->b->follow;
 	u64 silent = m->timers.now - f->heard;
 
+	/* it may have begun a life in which it does not know where we are */
+	if (silent > TURNS_MS)
+		takeover_again(m, WEFT_BLADE_MIN);
 	if (silent > SILENT_MS && silent % (4 * SILENT_MS) < BEAT_MS)
 		log_warn("memory blade 1 (%s) does not answer: is weft-memd running there?",
 			 log_addr(m->b->members.by_id[WEFT_BLADE_MIN].addr));
@@ -100,9 +115,17 @@ static bool is_answer(const struct memd *m, const struct weft_msg *msg)
 	       msg->txn == f->txn && msg->nonce == f->nonce;
 }
 
+/* Where the first blade is, or where it was asked for and has answered. */
+static bool is_there(const struct memd *m, u32 from)
+{
+	const struct member *first = &m->b->members.by_id[WEFT_BLADE_MIN];
+
+	return from == first->addr || (from == first->twin && from == m->b->follow.asked_at);
+}
+
 bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if (!is_answer(m, msg) || from != m->b->members.by_id[WEFT_BLADE_MIN].addr)
+	if (!is_answer(m, msg) || !is_there(m, from))
 		return false;
 	clock_set(&m->b->clock, msg->stamp, m->timers.now);
 	return true;
@@ -124,13 +147,22 @@ void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	struct weft_call reply;
 
-	if (!is_answer(m, msg) || from != m->b->members.by_id[WEFT_BLADE_MIN].addr ||
+	if (!is_answer(m, msg) || !is_there(m, from) ||
 	    weft_call_unpack(&reply, msg->payload, msg->len) ||
 	    (reply.err != ENOKEY && reply.err != EKEYREJECTED))
 		return;
 	log_warn("memory blade 1 does not let us join: %s",
 		 reply.err == EKEYREJECTED ? "it has another key" :
 		 m->b->key.set ? "it has no key" : "it has a key and we have none (--key)");
+}
+
+bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if (!is_answer(m, msg) || from == m->b->members.by_id[WEFT_BLADE_MIN].addr ||
+	    !is_there(m, from))
+		return false;
+	members_move(m, WEFT_BLADE_MIN);
+	return true;
 }
 
 bool follow_reply(struct memd *m, const struct weft_msg *msg)

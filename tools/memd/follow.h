@@ -21,6 +21,7 @@
  * @txn: of the JOIN or PEERS that is out
  * @nonce: its random number, which the answer repeats
  * @asked: millisecond when it was sent
+ * @asked_at: to where: that machine, and no other, may answer
  * @stale: how many answers in a row have said that our clock is wrong
  * @seq: number of the last call taken
  * @heard: millisecond of its last answer
@@ -33,6 +34,7 @@ struct follow {
 	u32 txn;
 	u32 nonce;
 	u64 asked;
+	u32 asked_at;
 	u32 stale;
 	u64 seq;
 	u64 heard;
@@ -44,6 +46,9 @@ void follow_start(struct memd *m);
 
 /* A REPLY of the first blade to JOIN or PEERS.  Return: false if it is none. */
 bool follow_reply(struct memd *m, const struct weft_msg *msg);
+
+/* If it comes from its twin, which was asked: that has taken over, and it is there now. */
+bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from);
 
 /* If a message is the answer to what we have asked the first blade, set the clock by it. */
 bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from);

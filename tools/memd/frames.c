@@ -231,10 +231,11 @@ static void give_back_run(struct frames *f)
 		      FRAMES_PER_GROUP + 1;
 		if (end > to)
 			end = to;
-		(void)!fallocate(f->backing->fd,
-				 FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-				 (off_t)backing_frame_at(from),
-				 (off_t)(end - from) * FRAME_SIZE);
+		/* whose records are cleared: it does not matter whether there are holes */
+		if (!fallocate(f->backing->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			       (off_t)backing_frame_at(from), (off_t)(end - from) * FRAME_SIZE))
+			backing_zeroed(f->backing, (u64)(end - from) * FRAME_SIZE,
+				       backing_frame_at(from));
 	}
 }
 

@@ -14,6 +14,8 @@ struct region;
  * struct job - a call under way
  * @next: in the list of those that wait for the switch to know the members
  * @next_noted: in that of those that wait for the disk to have what the journal notes
+ * @next_held: in that of those that wait for the twin to have it
+ * @position: how much it has to have, see mirror_position()
  * @q: the call, and the reply to be
  * @held: by how many
  * @err: first error that a holder found
@@ -25,6 +27,8 @@ struct region;
 struct job {
 	struct job *next;
 	struct job *next_noted;
+	struct job *next_held;
+	u64 position;
 	struct request q;
 	u32 held;
 	u16 err;

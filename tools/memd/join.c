@@ -209,6 +209,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		tell_members_to_all(m, job);
 	}
 	members_wait(m, job);
+	mirror_hold(m, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -254,6 +255,8 @@ enum answer catalog_leave(struct memd *m, struct request *q)
 	remove_node(m, q->src);
 	tell_members_to_all(m, job);
 	members_wait(m, job);
+	/* or who takes over asks it for what it has */
+	mirror_hold(m, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }

@@ -306,6 +306,7 @@ bool journal_hold(struct memd *m, struct job *job)
 	job_hold(job);
 	job->next_noted = j->waiting;
 	j->waiting = job;
+	mirror_hold(m, job);
 	if (!j->flush.running)
 		begin_noting(m);
 	return true;

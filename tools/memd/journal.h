@@ -43,7 +43,8 @@ void journal_exit(struct memd *m);
 void journal_close(struct memd *m);
 
 /**
- * journal_hold() - an answer waits until what was noted so far is on the disk
+ * journal_hold() - an answer waits until what was noted so far is on the disk, and the twin
+ *	has it, if there is one that follows
  * @job: held until then; its error is EIO if that fails
  *
  * Whoever waits at that time waits for one sync of the log, beside which everything goes

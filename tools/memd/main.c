@@ -15,7 +15,11 @@
 #include "log.h"
 #include "memd.h"
 #include "rdma.h"
+#include "role.h"
+#include "twin.h"
+#include "witness.h"
 
+#define SUSPENDED_MS	20	/* between looks whether that is over */
 #define BATCHES_MAX	128	/* before timers have their turn */
 
 static struct memd memd;
@@ -70,6 +74,8 @@ static void awake(const struct memd *m)
 /* What is due, of which nearly all is about the blade.  Return: milliseconds until more is. */
 static int run_timers(struct memd *m)
 {
+	if (mirror_suspended(m))
+		return SUSPENDED_MS;
 	if (timers_due(&m->timers)) {
 		turn_alone(m);
 		timers_run(&m->timers, m);
@@ -106,6 +112,8 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 				journal_work(m);
 			else if (e[i].data.fd == sync_fd(&m->b->sync))
 				sync_work(m);
+			else if (e[i].data.fd == mirror_fd(m))
+				mirror_work(m);
 			else
 				rdma_work(m);
 		}
@@ -124,7 +132,8 @@ static void *run_thread(void *arg)
 	struct memd *m = arg;
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 
-	if (epoll_fd < 0 || watch(epoll_fd, m->udp.fd) || watch(epoll_fd, m->turn.wake)) {
+	if (epoll_fd < 0 || watch(epoll_fd, m->udp.fd) || watch(epoll_fd, m->turn.wake) ||
+	    (mirror_fd(m) >= 0 && watch(epoll_fd, mirror_fd(m)))) {
 		log_say("cannot set up the event loop of thread %u: %s", m->nth + 1,
 			strerror(errno));
 		exit(2);
@@ -182,20 +191,17 @@ static int open_others(struct memd *m, char *err)
 
 /* --- start and stop --------------------------------------------------------- */
 
-static int start(struct memd *m, const struct options *o, char *err)
+static int start(struct memd *m, const struct options *o, const struct weft_key *key, char *err)
 {
-	struct weft_key key = { .set = false };
 	struct options opt = *o;
 	struct udp udp;
 
-	if (o->key && key_read(o->key, &key, err))
-		return -1;
 	/* the socket first: it tells whether there is another one of us */
-	if (udp_open(&udp, o, &key, err))
+	if (udp_open(&udp, o, key, err))
 		return -1;
 	if (o->blades == 1 && !o->peers[0])
 		opt.peers[0] = udp.addr;
-	if (memd_init(m, &opt, &key, err))
+	if (memd_init(m, &opt, key, err))
 		return -1;
 	m->udp = udp;
 	if (open_others(m, err))
@@ -204,12 +210,105 @@ static int start(struct memd *m, const struct options *o, char *err)
 	return 0;
 }
 
+/* Once: whoever waits for the command goes on. */
+static int leave_terminal(const struct options *o)
+{
+	static bool left;
+
+	if (!o->background || left)
+		return 0;
+	left = true;
+	if (!daemon(0, 1) && freopen("/dev/null", "r", stdin) &&
+	    freopen("/dev/null", "w", stdout))
+		return 0;
+	log_say("cannot go to the background: %s", strerror(errno));
+	return -1;
+}
+
+static void say_key(const struct weft_key *key)
+{
+	if (key->set)
+		log_say("the rack's key has fingerprint %08x", weft_key_fingerprint(key));
+	else
+		log_say("this rack has no key: whoever reaches its network can read and change what is in it (see --make-key)");
+}
+
+/* The blade serves.  Return: exit status. */
+static int serve(const struct options *o, const struct weft_key *key, int signal_fd)
+{
+	int epoll_fd, status;
+	char err[ERR_MAX];
+
+	if (start(&memd, o, key, err)) {
+		log_say("%s", err);
+		return 2;
+	}
+	/* before anything waits: what comes up to then is kept in the socket */
+	if (leave_terminal(o))
+		return 2;
+	/* a process that comes of another one has nothing of the card */
+	rdma_start(&memd);
+	if (mirror_start(&memd, err)) {
+		log_say("%s", err);
+		return 2;
+	}
+	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
+	    watch(epoll_fd, memd.udp.fd) ||
+	    (journal_fd(&memd.b->journal) >= 0 &&
+	     watch(epoll_fd, journal_fd(&memd.b->journal))) ||
+	    (sync_fd(&memd.b->sync) >= 0 && watch(epoll_fd, sync_fd(&memd.b->sync))) ||
+	    (mirror_fd(&memd) >= 0 && watch(epoll_fd, mirror_fd(&memd))) ||
+	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
+	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
+		log_say("cannot set up the event loop: %s", strerror(errno));
+		return 2;
+	}
+	log_say("blade %u serves %llu MiB at %s, port %u",
+		options_blade(o) + 1, (unsigned long long)(o->memory >> 20),
+		log_addr(memd.udp.addr), memd.udp.port);
+	say_key(&memd.b->key);
+	status = run(&memd, epoll_fd, signal_fd);
+	end_threads(&memd);
+	log_say("blade %u ends", options_blade(o) + 1);
+	memd_exit(&memd);
+	close(epoll_fd);
+	return status;
+}
+
+static int run_service(struct options *o)
+{
+	struct weft_key key = { .set = false };
+	int signal_fd = signals();
+	char err[ERR_MAX];
+
+	if (signal_fd < 0) {
+		log_say("cannot set up the event loop: %s", strerror(errno));
+		return 2;
+	}
+	if (o->key && key_read(o->key, &key, err)) {
+		log_say("%s", err);
+		return 2;
+	}
+	if (o->be_witness)
+		return witness_run(o, &key, signal_fd, leave_terminal);
+	switch (role_find(o, &key, signal_fd, leave_terminal, err)) {
+	case ROLE_SERVE:
+		return serve(o, &key, signal_fd);
+	case ROLE_END:
+		return EXIT_SUCCESS;
+	default:
+		log_say("%s", err);
+		return 2;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options o;
 	char err[ERR_MAX];
-	int epoll_fd, signal_fd, status;
 
+	twin_arguments(argc, argv);
 	switch (options_parse(&o, argc, argv, err)) {
 	case OPTIONS_DONE:
 		return EXIT_SUCCESS;
@@ -227,43 +326,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	setvbuf(stderr, NULL, _IOLBF, 0);
-	if (start(&memd, &o, err)) {
-		log_say("%s", err);
-		return 2;
-	}
-	/* before anything waits: what comes up to then is kept in the socket */
-	if (o.background && (daemon(0, 1) || !freopen("/dev/null", "r", stdin) ||
-			     !freopen("/dev/null", "w", stdout))) {
-		log_say("cannot go to the background: %s", strerror(errno));
-		return 2;
-	}
-	/* a process that comes of another one has nothing of the card */
-	rdma_start(&memd);
-	signal_fd = signals();
-	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (signal_fd < 0 || epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
-	    watch(epoll_fd, memd.udp.fd) ||
-	    (journal_fd(&memd.b->journal) >= 0 &&
-	     watch(epoll_fd, journal_fd(&memd.b->journal))) ||
-	    (sync_fd(&memd.b->sync) >= 0 && watch(epoll_fd, sync_fd(&memd.b->sync))) ||
-	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
-	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
-		log_say("cannot set up the event loop: %s", strerror(errno));
-		return 2;
-	}
-	log_say("blade %u serves %llu MiB at %s, port %u",
-		options_blade(&o) + 1, (unsigned long long)(o.memory >> 20),
-		log_addr(memd.udp.addr), memd.udp.port);
-	if (memd.b->key.set)
-		log_say("the rack's key has fingerprint %08x",
-			weft_key_fingerprint(&memd.b->key));
-	else
-		log_say("this rack has no key: whoever reaches its network can read and change what is in it (see --make-key)");
-	status = run(&memd, epoll_fd, signal_fd);
-	end_threads(&memd);
-	log_say("blade %u ends", options_blade(&o) + 1);
-	memd_exit(&memd);
-	close(epoll_fd);
-	close(signal_fd);
-	return status;
+	return run_service(&o);
 }

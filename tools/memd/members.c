@@ -48,6 +48,7 @@ static void lose_switch(struct memd *m)
 	if (ms->use_switch)
 		log_say("the P4 switch does not answer any more");
 	ms->use_switch = false;
+	mirror_switch(m, false);
 	ms->no_switch = true;
 }
 
@@ -75,7 +76,8 @@ static void on_timer(struct memd *m, struct timer *t)
 	if (!members_settled(ms)) {
 		ms->delay = ms->delay * 2 < LAST_MS ? ms->delay * 2 : LAST_MS;
 		timer_set(&m->timers, t, ms->delay);
-		if (now - ms->changed >= (ms->use_switch ? LOSING_MS : PROBING_MS)) {
+		if (now - ms->changed >= (ms->use_switch ? LOSING_MS : PROBING_MS) &&
+		    !takeover_needs_switch(m)) {
 			lose_switch(m);
 			settle(m);
 		}
@@ -117,8 +119,10 @@ void members_start(struct memd *m)
 	u32 i;
 
 	m->b->members.listening = m->b->opt.use_switch;
-	for (i = 0; i < m->b->opt.blades; i++)
+	for (i = 0; i < m->b->opt.blades; i++) {
 		m->b->members.by_id[WEFT_BLADE_MIN + i].addr = m->b->opt.peers[i];
+		m->b->members.by_id[WEFT_BLADE_MIN + i].twin = m->b->opt.twins[i];
+	}
 	m->b->members.by_id[m->b->opt.id].addr = m->udp.addr;
 	m->b->members.by_id[m->b->opt.id].life = m->b->life;
 	if (memd_is_first(m))
@@ -156,6 +160,7 @@ void members_ack(struct memd *m, const struct weft_msg *msg)
 	if (!ms->use_switch)
 		log_say("a P4 switch answers: lines in use go there");
 	ms->use_switch = true;
+	mirror_switch(m, true);
 	ms->no_switch = false;
 	if (!members_settled(ms)) {
 		timer_set(&m->timers, &ms->timer, PROBE_MS);
@@ -188,6 +193,17 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 	return who;
 }
 
+void members_move(struct memd *m, u32 id)
+{
+	struct member *who = &m->b->members.by_id[id];
+	u32 former = who->addr;
+
+	log_say("memory blade %u is at %s now: its twin has taken over from %s",
+		id - WEFT_BLADE_MIN + 1, log_addr(who->twin), log_addr(former));
+	who->addr = who->twin;
+	who->twin = former;
+}
+
 void members_refused(struct memd *m, u32 id, u32 from)
 {
 	u32 addr = id <= WEFT_BLADE_MAX ? m->b->members.by_id[id].addr : 0;
@@ -210,10 +226,17 @@ u32 members_joined(const struct members *ms)
 	return mask;
 }
 
+static u8 *put_peer(u8 *p, u32 id, u32 kind, u32 view, u32 addr)
+{
+	put_unaligned_be32(id << 24 | kind << 16 | (view & 0xffff), p);
+	put_unaligned_be32(addr, p + 4);
+	return p + 8;
+}
+
 void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 {
 	u8 *p = call->list;
-	u32 id;
+	u32 id, view;
 
 	call->members = nodes;
 	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
@@ -221,9 +244,10 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 
 		if (!who->addr || weft_node_bit(id) & ~nodes)
 			continue;
-		put_unaligned_be32(id << 24, p);
-		put_unaligned_be32(who->addr, p + 4);
-		p += 8;
+		view = id == m->b->opt.id ? m->b->opt.role.view : who->view;
+		p = put_peer(p, id, WEFT_PEER_MEMBER, view, who->addr);
+		if (who->twin)
+			p = put_peer(p, id, WEFT_PEER_TWIN, view, who->twin);
 	}
 	call->list_len = (u16)(p - call->list);
 }
@@ -235,7 +259,7 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 
 	for (i = 0; i + 8 <= call->list_len; i += 8) {
 		id = call->list[i];
-		if (weft_node_bit(id))
+		if (weft_node_bit(id) && call->list[i + 1] == WEFT_PEER_MEMBER)
 			ms->by_id[id].addr = get_unaligned_be32(call->list + i + 4);
 	}
 	gone = ms->mask & ~call->members;

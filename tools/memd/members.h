@@ -20,6 +20,8 @@ struct weft_call;
 /**
  * struct member - node or blade
  * @addr: IPv4 address, 0 if unknown
+ * @twin: blade: address of its other machine, which does not serve; 0: it has none
+ * @view: blade: number that its twin has raised when it took over last; 0: not heard yet
  * @life: number of its life
  * @heard: millisecond of the last message
  * @asked: millisecond of its last JOIN, repetitions included
@@ -32,6 +34,8 @@ struct weft_call;
  */
 struct member {
 	u32 addr;
+	u32 twin;
+	u32 view;
 	u32 life;
 	u64 heard;
 	u64 asked;
@@ -84,6 +88,9 @@ void members_stop(struct memd *m);
 
 /* The sender of a message if it is a member and @from its address, or NULL. */
 struct member *members_sender(struct memd *m, u32 id, u32 from);
+
+/* A blade's twin has taken over: it is there from now on. */
+void members_move(struct memd *m, u32 id);
 
 /* Count a message that members_sender() has refused. */
 void members_refused(struct memd *m, u32 id, u32 from);

@@ -110,6 +110,7 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	renew_init(m);
 	fence_init(m);
 	sweep_init(m);
+	takeover_init(m);
 	if (!journal_init(m))
 		return fail(err, "cannot make an eventfd: %s", strerror(errno));
 	m->b->flush.fn = on_flush;
@@ -130,6 +131,7 @@ void memd_start(struct memd *m)
 	if (m->udp.fragment && !frames_keep_hashes(&m->b->frames, m->udp.fragment))
 		log_say("no memory to keep hashes of what is sent: they are made each time");
 	members_start(m);
+	takeover_start(m);
 	if (!memd_is_first(m)) {
 		follow_start(m);
 		return;
@@ -138,6 +140,8 @@ void memd_start(struct memd *m)
 	fence_start(m);
 	if (m->b->regions.n || m->b->members.mask)
 		renew_begin(m, "a new life");
+	else
+		takeover_settled(m);
 }
 
 /* End all jobs: what they wait for does not come any more. */
@@ -152,6 +156,7 @@ static void end_jobs(struct memd *m)
 			push_drop(m, id, EHOSTDOWN);
 		journal_exit(m);
 		sync_exit(m);
+		mirror_drop(m);
 	}
 	members_stop(m);
 	for (i = 0; i < m->b->regions.n; i++) {
@@ -183,6 +188,7 @@ void memd_exit(struct memd *m)
 	}
 	journal_close(m);
 	sync_close(m);
+	mirror_stop(m);
 	frames_exit(&m->b->frames);
 	backing_close(&m->b->backing);
 	udp_close(&m->udp);
@@ -214,6 +220,10 @@ static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 		msg->src = m->b->opt.id;
 	if (!addr) {
 		count(m, NO_ADDRESS);
+		return;
+	}
+	if (mirror_suspended(m)) {
+		count(m, SUSPENDED);
 		return;
 	}
 	msg->payload = msg->len ? payload : NULL;
@@ -291,7 +301,8 @@ static void from_switch(struct memd *m, const struct weft_msg *msg, u32 from)
 /* What only members may send. */
 static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if (!members_sender(m, msg->src, from)) {
+	if (!members_sender(m, msg->src, from) &&
+	    !(msg->type == WEFT_MSG_REPLY && follow_moved(m, msg, from))) {
 		members_refused(m, msg->src, from);
 		return;
 	}
@@ -310,7 +321,8 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 			lines_chase(m, msg);
 		break;
 	default: /* WEFT_MSG_REPLY */
-		if (!follow_reply(m, msg) && !renew_reply(m, msg) && !fence_reply(m, msg))
+		if (!follow_reply(m, msg) && !renew_reply(m, msg) && !fence_reply(m, msg) &&
+		    !takeover_reply(m, msg))
 			push_reply(m, msg);
 		break;
 	}

@@ -20,6 +20,7 @@
 #include "journal.h"
 #include "lines.h"
 #include "members.h"
+#include "mirror.h"
 #include "push.h"
 #include "quota.h"
 #include "region.h"
@@ -28,6 +29,7 @@
 #include "stats.h"
 #include "sweep.h"
 #include "sync.h"
+#include "takeover.h"
 #include "timer.h"
 #include "turn.h"
 #include "udp.h"
@@ -50,6 +52,8 @@ struct rdma;
  * @flush: for the backing file to get to the disk
  * @flushing: @flush looks at it within FLUSHING_MS
  * @rdma: the network card that writes blocks to where nodes want them; NULL: --rdma off
+ * @mirror: of a blade with a twin; NULL: it has none
+ * @takeover: who is to hear that this machine has taken over
  * @key: of the rack, set by who begins; not set: it has none
  * @clock: of the rack, if there is a key
  */
@@ -81,6 +85,8 @@ struct blade {
 	struct timer flush;
 	bool flushing;
 	struct rdma *rdma;
+	struct mirror *mirror;
+	struct takeover takeover;
 };
 
 /**
@@ -89,6 +95,7 @@ struct blade {
  * @nth: number of the thread, 0 for the first
  * @turn: its own
  * @seq: last sequence number used
+ * @held: what waits for the twin
  * @hint: region that the last message was about
  */
 struct memd {
@@ -102,6 +109,7 @@ struct memd {
 	struct udp udp;
 	struct lines lines;
 	struct staging staging;
+	struct held held;
 	struct stats stats;
 };
 

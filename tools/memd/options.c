@@ -4,9 +4,12 @@
 
 #include <arpa/inet.h>
 #include <getopt.h>
+#include <ifaddrs.h>
+#include <netinet/in.h>
 
 #include "flow.h"
 #include "region.h"
+#include "stream.h"
 #include "tools/common/number.h"
 #include "weft_version.h"
 
@@ -31,7 +34,8 @@ static const char help[] =
 "  --interface IF       interface that leads to the rack\n"
 "  --address A          own IPv4 address; without it the interface's first\n"
 "  --peers A[,A...]     addresses of all blades of the rack, blade 1 first;\n"
-"                       needed if there are several\n"
+"                       needed if there are several; A/T: with the blade's twin, which\n"
+"                       stands by with a copy of its file (needs --backing)\n"
 "  --memory SIZE        memory for regions (1G); K, M, G and T are understood\n"
 "  --user-regions N     regions that one user but root may have (1024); 0: any number\n"
 "  --user-memory SIZE   memory that they may have together (half of the rack's); 0: any\n"
@@ -40,6 +44,13 @@ static const char help[] =
 "  --threads N          processors that it may keep busy (1)\n"
 "  --lease MS           milliseconds without a sign of a node after which it is taken for\n"
 "                       dead (20000); 0: never\n"
+"  --witness A          address of the witness: it lets a twin take over by itself\n"
+"  --twin-port N        TCP port of twins and witness (4794)\n"
+"  --on-takeover CMD    run by the shell when this machine takes over\n"
+"  --take-over          take over: an administrator is sure that the other machine is off\n"
+"  --alone              serve without hearing of twin or witness: they are off for good\n"
+"  --be-witness FILE    be the witness of blades, with what it knows in FILE; only with\n"
+"                       --address, --twin-port, --key, --background, --verbose\n"
 "  --backing FILE       keep regions and contents in FILE across restarts\n"
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rdma auto|off      write blocks into the memory of nodes that ask so, if the network\n"
@@ -58,6 +69,7 @@ static const char help[] =
 enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
 	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_LEASE, O_BACKING, O_SWITCH,
+	O_WITNESS, O_TWIN_PORT, O_ON_TAKEOVER, O_TAKE_OVER, O_ALONE, O_BE_WITNESS,
 	O_RDMA, O_RACK, O_PORT, O_KEY, O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND, O_FOREGROUND,
 	O_VERBOSE, O_HELP, O_VERSION,
 };
@@ -75,6 +87,12 @@ static const struct option long_options[] = {
 	{ "threads", required_argument, NULL, O_THREADS },
 	{ "lease", required_argument, NULL, O_LEASE },
 	{ "backing", required_argument, NULL, O_BACKING },
+	{ "witness", required_argument, NULL, O_WITNESS },
+	{ "twin-port", required_argument, NULL, O_TWIN_PORT },
+	{ "on-takeover", required_argument, NULL, O_ON_TAKEOVER },
+	{ "take-over", no_argument, NULL, O_TAKE_OVER },
+	{ "alone", no_argument, NULL, O_ALONE },
+	{ "be-witness", required_argument, NULL, O_BE_WITNESS },
 	{ "switch", required_argument, NULL, O_SWITCH },
 	{ "rdma", required_argument, NULL, O_RDMA },
 	{ "rack", required_argument, NULL, O_RACK },
@@ -121,10 +139,40 @@ static int address(const char *what, const char *text, u32 *value, char *err)
 	return 0;
 }
 
+/* Is the address one of those before blade @n, or of their twins? */
+static bool is_listed(const struct options *o, u32 addr, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (o->peers[i] == addr || o->twins[i] == addr)
+			return true;
+	return false;
+}
+
+/* A blade's address, and its twin's behind a slash. */
+static int peer(struct options *o, char *one, char *err)
+{
+	u32 n = o->blades;
+	char *twin = strchr(one, '/');
+
+	o->twins[n] = 0;
+	if (twin)
+		*twin++ = 0;
+	if (address("--peers", one, &o->peers[n], err) ||
+	    (twin && address("--peers", twin, &o->twins[n], err)))
+		return -1;
+	if (is_listed(o, o->peers[n], n) || o->peers[n] == o->twins[n])
+		return fail(err, "--peers names %s twice", one);
+	if (twin && is_listed(o, o->twins[n], n))
+		return fail(err, "--peers names %s twice", twin);
+	o->blades++;
+	return 0;
+}
+
 static int peers(struct options *o, const char *text, char *err)
 {
-	char one[32];
-	u32 i;
+	char one[48];
 
 	o->blades = 0;
 	for (;;) {
@@ -133,16 +181,10 @@ static int peers(struct options *o, const char *text, char *err)
 		if (o->blades == BLADES_MAX)
 			return fail(err, "--peers names more than %d blades",
 				    BLADES_MAX);
-		if (n >= sizeof(one))
-			n = sizeof(one) - 1;
-		memcpy(one, text, n);
-		one[n] = 0;
-		if (address("--peers", one, &o->peers[o->blades], err))
+		memcpy(one, text, n < sizeof(one) ? n : sizeof(one) - 1);
+		one[n < sizeof(one) ? n : sizeof(one) - 1] = 0;
+		if (peer(o, one, err))
 			return -1;
-		for (i = 0; i < o->blades; i++)
-			if (o->peers[i] == o->peers[o->blades])
-				return fail(err, "--peers names %s twice", one);
-		o->blades++;
 		if (!text[n])
 			return 0;
 		text += n + 1;
@@ -181,11 +223,43 @@ static int limit(struct options *o, int c, const char *arg, char *err)
 	}
 }
 
+/* What concerns twins and their witness; 1: it is another option. */
+static int twin(struct options *o, int c, const char *arg, char *err)
+{
+	u64 v;
+
+	switch (c) {
+	case O_WITNESS:
+		return address("--witness", arg, &o->witness, err);
+	case O_TWIN_PORT:
+		if (number("--twin-port", arg, 1, 65535, &v, err))
+			return -1;
+		o->twin_port = (u16)v;
+		return 0;
+	case O_ON_TAKEOVER:
+		o->on_takeover = arg;
+		return 0;
+	case O_TAKE_OVER:
+		o->take_over = true;
+		return 0;
+	case O_ALONE:
+		o->alone = true;
+		return 0;
+	case O_BE_WITNESS:
+		o->be_witness = arg;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
 static int one_option(struct options *o, int c, const char *arg, char *err)
 {
 	int rc = limit(o, c, arg, err);
 	u64 v;
 
+	if (rc > 0)
+		rc = twin(o, c, arg, err);
 	if (rc <= 0)
 		return rc;
 	switch (c) {
@@ -257,10 +331,68 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 	}
 }
 
+/* Is it an address of this machine, or of the interface that was named? */
+static bool is_own(const struct options *o, u32 addr)
+{
+	struct ifaddrs *all, *i;
+	struct sockaddr_in in;
+	bool found = false;
+
+	if (getifaddrs(&all))
+		return false;
+	for (i = all; i && !found; i = i->ifa_next) {
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
+		    (o->interface && strcmp(i->ifa_name, o->interface)))
+			continue;
+		memcpy(&in, i->ifa_addr, sizeof(in));
+		found = ntohl(in.sin_addr.s_addr) == addr;
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+/* Which of a blade's two machines this is: from here on the other one is its twin. */
+static int find_self(struct options *o, char *err)
+{
+	u32 *own = &o->peers[options_blade(o)], *other = &o->twins[options_blade(o)], swap = *own;
+
+	if (o->address ? o->address == *own : !*other || is_own(o, *own)) {
+		o->address = *own;
+		return 0;
+	}
+	if (!*other || (o->address ? o->address != *other : !is_own(o, *other)))
+		return fail(err, *other ?
+			    "which of the two machines of blade %u is this? Say --address with one of those that --peers names" :
+			    "--address is not what --peers says of blade %u",
+			    options_blade(o) + 1);
+	*own = o->address = *other;
+	*other = swap;
+	return 0;
+}
+
+static int complete_twin(const struct options *o, char *err)
+{
+	if (!options_twin(o)) {
+		if (o->witness || o->on_takeover || o->take_over || o->alone)
+			return fail(err, "this blade has no twin: --peers names one behind a slash, as 10.0.0.33/10.0.0.133");
+		return 0;
+	}
+	if (!o->backing)
+		return fail(err, "a blade with a twin needs --backing: what the twin has is a copy of that file");
+	if (o->take_over && o->alone)
+		return fail(err, "--take-over is for the machine that stood by, --alone for the one that served: say one of them");
+	return 0;
+}
+
 static int complete(struct options *o, char *err)
 {
 	if (o->make_key)
 		return 0;
+	if (o->be_witness) {
+		if (o->address)
+			return 0;
+		return fail(err, "where is the witness to listen? Say --address A");
+	}
 	if (!o->id)
 		return fail(err, "which blade is this? Say --id 33 (or --blade 1) for the first");
 	if (!o->interface && !o->address)
@@ -271,17 +403,11 @@ static int complete(struct options *o, char *err)
 	if (o->blades && options_blade(o) >= o->blades)
 		return fail(err, "this is blade %u, but --peers names only %u",
 			    options_blade(o) + 1, o->blades);
-	if (o->blades) {
-		u32 listed = o->peers[options_blade(o)];
-
-		if (o->address && o->address != listed)
-			return fail(err, "--address is not what --peers says of blade %u",
-				    options_blade(o) + 1);
-		o->address = listed;
-	} else {
+	if (o->blades && find_self(o, err))
+		return -1;
+	if (!o->blades)
 		o->blades = 1;	/* its address comes with the interface */
-	}
-	return 0;
+	return complete_twin(o, err);
 }
 
 enum options_result options_parse(struct options *o, int argc, char **argv,
@@ -291,6 +417,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 
 	memset(o, 0, sizeof(*o));
 	o->port = WEFT_WIRE_UDP_PORT;
+	o->twin_port = STREAM_PORT;
 	o->memory = MEMORY_DEFAULT;
 	o->user_regions = USER_REGIONS;
 	o->lease = LEASE_DEFAULT;

@@ -31,6 +31,18 @@ static inline int fail(char *err, const char *fmt, ...)
 }
 
 /**
+ * struct role - not of the command line: how this machine came to serve; see role.h
+ * @view: number that grows each time that a blade's twin takes over; 0: it has no twin
+ * @taken: it has taken over, and its copy is what crashed machines leave
+ * @had_switch: a P4 switch was in use then, and has lines of this blade
+ */
+struct role {
+	u32 view;
+	bool taken;
+	bool had_switch;
+};
+
+/**
  * struct options - what was asked for
  * @id: of this blade, WEFT_BLADE_MIN and up
  * @interface: that leads to the rack, or NULL
@@ -50,7 +62,15 @@ static inline int fail(char *err, const char *fmt, ...)
  * @use_switch: a P4 switch may be used if there is one
  * @rdma: data may go by RDMA
  * @peers: addresses of all blades, in the order of their ids
+ * @twins: addresses of their twins, 0: none; of this blade's, the other machine
  * @blades: how many there are
+ * @witness: address of the witness, or 0
+ * @twin_port: TCP port of twins and witness
+ * @on_takeover: command that is run when this machine takes over, or NULL
+ * @take_over: this machine is to, an administrator is sure that the other one is off
+ * @alone: it is to serve without having heard of its twin, or of the witness
+ * @be_witness: file of the witness, which this is, or NULL
+ * @role: see there
  * @background: leave the terminal when ready
  * @verbose: tell more
  */
@@ -73,7 +93,15 @@ struct options {
 	bool use_switch;
 	bool rdma;
 	u32 peers[BLADES_MAX];
+	u32 twins[BLADES_MAX];
 	u32 blades;
+	u32 witness;
+	u16 twin_port;
+	const char *on_takeover;
+	bool take_over;
+	bool alone;
+	const char *be_witness;
+	struct role role;
 	bool background;
 	bool verbose;
 };
@@ -95,6 +123,12 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 static inline u32 options_blade(const struct options *o)
 {
 	return o->id - WEFT_BLADE_MIN;
+}
+
+/* Address of this blade's twin, 0: it has none. */
+static inline u32 options_twin(const struct options *o)
+{
+	return o->twins[options_blade(o)];
 }
 
 #endif /* WEFT_MEMD_OPTIONS_H */

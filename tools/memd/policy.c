@@ -5,6 +5,7 @@
 #include "catalog.h"
 #include "job.h"
 #include "journal.h"
+#include "log.h"
 #include "memd.h"
 
 static enum answer refuse(struct request *q, u16 err)
@@ -50,6 +51,17 @@ static void tell(struct memd *m, struct job *job)
 		end(m, job);
 }
 
+/* Has every blade a twin? */
+static bool have_twins(const struct memd *m)
+{
+	bool all = true;
+	u32 i;
+
+	for (i = 0; i < m->b->opt.blades; i++)
+		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].twin != 0;
+	return all;
+}
+
 /* Is there a disk that contents of regions can be on, at every blade? */
 static bool have_disks(const struct memd *m)
 {
@@ -76,6 +88,11 @@ enum answer policy_set(struct memd *m, struct request *q, struct region *r)
 	if (c->valid & WEFT_SET_DURABILITY &&
 	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_SYNC && !have_disks(m))
 		return refuse(q, EOPNOTSUPP);
+	if (c->valid & WEFT_SET_DURABILITY &&
+	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR && !have_twins(m)) {
+		log_warn("durability=mirror is refused: not every blade has a twin (weft-memd --peers A/T)");
+		return refuse(q, EOPNOTSUPP);
+	}
 	if (r->busy || r->trim.active)
 		return ANSWER_NOT;
 	job = job_new(q, tell);

@@ -79,6 +79,7 @@ static void check_end(struct memd *m)
 		timer_stop(&rn->timer);
 	log_say("all lines are at home after %llu ms: nodes are served",
 		(unsigned long long)elapsed(m));
+	takeover_settled(m);
 	if (memd_is_first(m)) {
 		catalog_settle(m);
 		allow_tell_all(m);

@@ -147,6 +147,11 @@ static void conclude(struct memd *m, const struct restore *rs)
 		log_say("%s: %u blocks are behind the end of their regions, or of regions that are not there: they are dropped",
 			m->b->backing.path, rs->beyond + rs->unknown);
 	renew_crashed(m);
+	if (m->b->backing.taken) {
+		log_say("%s is the twin's copy: of regions that are not durability=mirror what was written home in the last moment may be missing",
+			m->b->backing.path);
+		return;
+	}
 	log_say("%s was in use when its machine ended: what was written home in the last %u s before may be missing, also of blocks and sizes that are not mentioned here",
 		m->b->backing.path, FLUSH_MS / 1000 * 2);
 }

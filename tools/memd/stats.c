@@ -20,6 +20,7 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_STALE] = "stale",
 	[STAT_UNEXPECTED] = "unexpected",
 	[STAT_NO_ADDRESS] = "no_address",
+	[STAT_SUSPENDED] = "dropped_suspended",
 	[STAT_ALONE] = "threads_stopped",
 	[STAT_OTHER_SHARE] = "other_share",
 	[STAT_READ] = "reads",
@@ -33,6 +34,8 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_STAGING_DROPPED] = "write_backs_dropped",
 	[STAT_SYNC] = "syncs",
 	[STAT_SYNC_FLUSH] = "sync_flushes",
+	[STAT_ACK_HELD] = "acks_held",
+	[STAT_ACK_DROPPED] = "acks_held_too_many",
 	[STAT_RDMA_LANDED] = "rdma_landed",
 	[STAT_RDMA_LANDED_BYTES] = "rdma_landed_bytes",
 	[STAT_RDMA_NO_CONNECTION] = "rdma_not_connected",
@@ -143,8 +146,10 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 		     s->at[WEFT_DROPPING];
 	u64 in_switch = s->at[WEFT_IN_SWITCH];
 	u32 blade = options_blade(&m->b->opt);
+	struct mirror_state twin;
 	struct rdma_state rdma;
 
+	mirror_look(m, &twin);
 	rdma_state(m, &rdma);
 	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->b->members)));
 	add(page, "switch", m->b->members.use_switch);
@@ -166,6 +171,13 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "threads", m->b->threads);
 	add(page, "ready", m->b->ready);
 	add(page, "refused_ago_s", gate_refused_ago(m));
+	add(page, "twin", options_twin(&m->b->opt) != 0);
+	add(page, "view", m->b->opt.role.view);
+	add(page, "twin_complete", twin.complete);
+	add(page, "twin_behind_bytes", twin.behind);
+	if (twin.has_witness)
+		add(page, "witness_ok", twin.witness_ok);
+	add(page, "suspensions", twin.suspensions);
 	add(page, "rdma", rdma.listening);
 	add(page, "rdma_connections", rdma.connections);
 	add(page, "rdma_registered_bytes", rdma.bytes);

@@ -90,6 +90,7 @@ enum answer sync_call(struct memd *m, struct request *q)
 	}
 	job->next_noted = s->waiting;
 	s->waiting = job;
+	mirror_hold(m, job);
 	if (!s->flush.running)
 		begin(m);
 	return ANSWER_LATER;

@@ -32,7 +32,9 @@ void turn_begin(struct memd *m)
 		let_pass(&m->b->turns);
 		pthread_mutex_lock(&m->turn.lock);
 	}
-	timers_look(&m->timers);
+	/* time in which nothing is heard does not count */
+	if (!mirror_suspended(m))
+		timers_look(&m->timers);
 }
 
 void turn_end(struct memd *m)

@@ -16,6 +16,7 @@
 
 #include "log.h"
 #include "share.h"
+#include "tools/common/clock.h"
 
 #define HEADERS		28	/* IPv4 without options, UDP */
 #define SOCKET_BUFFER	(8 << 20)
@@ -462,6 +463,11 @@ void udp_flush(struct udp *udp)
 	struct mmsghdr msg[UDP_BATCH];
 	u32 i, n, flow, left = 0;
 
+	/* what was decided on before this process stood still is not true any more */
+	if (udp->until && clock_ns(CLOCK_BOOTTIME) / NS_IN_MS >= *udp->until) {
+		udp->dropped += udp->datagrams;
+		udp->datagrams = 0;
+	}
 	for (i = 0; i < udp->datagrams; i++)
 		left |= 1u << b->flow[i];
 	for (flow = 0; udp->fd >= 0 && left; flow++, left >>= 1) {

@@ -36,6 +36,7 @@ struct udp_batch;
  * @datagrams: that they will be
  * @last_flow: by which the last of these goes
  * @last_len: bytes of it
+ * @until: millisecond of CLOCK_BOOTTIME from which on nothing is sent; NULL: for ever
  * @last_joins: another message may follow in it
  */
 struct udp {
@@ -56,6 +57,7 @@ struct udp {
 	u32 last_flow;
 	size_t last_len;
 	bool last_joins;
+	const _Atomic u64 *until;
 };
 
 /**

@@ -231,6 +231,8 @@ id_of()
 	case $1 in
 	node*)	echo "${1#node}" ;;
 	mem*)	echo $((100 + ${1#mem})) ;;
+	twin*)	echo $((200 + ${1#twin})) ;;
+	witness) echo 250 ;;
 	esac
 }
 
@@ -251,6 +253,7 @@ memory_of()
 {
 	case $1 in
 	node*)	in_megabytes "$MEM" ;;
+	witness) echo 256 ;;
 	*)	echo $(($(in_megabytes "$BLADE_MEM") + 512)) ;;
 	esac
 }
@@ -444,7 +447,10 @@ start_switch()
 		args+=(--node "$n=node$n")
 	done
 	for ((n = 1; n <= BLADES; n++)); do
-		args+=(--blade "$((32 + n))=mem$n")
+		name=mem$n
+		# where it was last, if it has a twin
+		[ ! -s "$dir/blade.$((32 + n))" ] || read -r name <"$dir/blade.$((32 + n))"
+		args+=(--blade "$((32 + n))=$name")
 	done
 	case $SWITCH in
 	p4)	args+=(--spec "$SPEC") ;;
@@ -456,7 +462,7 @@ start_switch()
 		return 1
 	# The socket appears when the switch is ready.
 	for ((n = 0; n < 150; n++)); do
-		[ -S "$dir/control.sock" ] && return 0
+		[ ! -S "$dir/control.sock" ] || { start_mover; return; }
 		alive switch || break
 		sleep 0.1
 	done
@@ -543,6 +549,21 @@ boot_stage()
 	fi
 }
 
+# start_mover: it tells the switch when a blade goes on at its twin.
+start_mover()
+{
+	local dir=$DIR/mover name logs=()
+
+	for name in $GUEST_NAMES; do
+		[[ $name != @(mem|twin)* ]] || logs+=("$name/console.log")
+	done
+	[ "$STANDBY $SWITCH" = "1 p4" ] && ! alive mover || return 0
+	mkdir -p "$dir" || die "cannot make $dir"
+	"$RACKIO" keep --state "$dir/state" --lock "$dir/lock" --log "$dir/console.log" \
+		${OWNER:+--owner "$OWNER"} -- \
+		"$HERE/move-blades" "$SWITCHD" "$DIR" "${logs[@]}" 8>&-
+}
+
 # --- Setting up weft ----------------------------------------------------------
 
 # in_guest NAME COMMAND...: run it there, without input.
@@ -576,19 +597,34 @@ slim_module()
 	NEEDED=${NEEDED:-udp_tunnel ip6_udp_tunnel libcrc32c}
 }
 
+# key_of OPTIONS: the one of weft-memd that says which key the rack has, for the witness.
+key_of()
+{
+	[[ " $1 " =~ \ --key[\ =]([^\ ]+)\  ]] && echo "--key ${BASH_REMATCH[1]}"
+}
+
 # set_up NAME: weft-memd on a blade, the module and /weft on a node.
 set_up()
 {
-	local name=$1 n homes=""
+	local name=$1 n homes="" standby=()
 
 	for ((n = 1; n <= BLADES; n++)); do
 		homes+="${homes:+,}10.87.0.$((100 + n))"
+		[ "$STANDBY" = 0 ] || homes+=/10.87.0.$((200 + n))
 	done
+	# the last two words are for a shell of the guest
+	# shellcheck disable=SC2016
+	[ "$STANDBY" = 0 ] || standby=(--witness "10.87.0.$(id_of witness)" --backing /run/weft-backing
+		--on-takeover 'echo "<4>weft-rack: blade $WEFT_BLADE='"$name"'" >/dev/kmsg')
 	# shellcheck disable=SC2086  # the options are words
 	case $name in
-	mem*)	in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-blade" \
-			"$PROGRAMS" "$((32 + ${name#mem}))" "$homes" "$BLADE_MEM" \
-			$MEMD_OPTIONS ;;
+	mem*|twin*)
+		n=${name#mem}
+		in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-blade" \
+			"$PROGRAMS" "$((32 + ${n#twin}))" "$homes" "$BLADE_MEM" \
+			"${standby[@]}" $MEMD_OPTIONS ;;
+	witness) in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-witness" "$PROGRAMS" \
+			"10.87.0.$(id_of "$name")" $(key_of "$MEMD_OPTIONS") ;;
 	node*)	in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-node" \
 			"$BUILD" "$MODULE" "$NEEDED" "${name#node}" "$homes" "$CACHE" \
 			$NODE_OPTIONS ;;

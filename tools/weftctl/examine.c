@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "blades.h"
 #include "fail.h"
 #include "module.h"
 #include "mountpoint.h"
@@ -190,6 +191,16 @@ static int read_node(struct patient *p)
 	return rc;
 }
 
+/* From here on it matters where the blades are, and not where they were. */
+static void find_blades(struct patient *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->config.homes_len; i++)
+		p->twins_named |= (uint32_t)(p->config.twins[i].s_addr != 0) << i;
+	blades_now(&p->config, &p->peers);
+}
+
 int examine_setup(struct patient *p)
 {
 	int rc = examine_file(p);
@@ -219,6 +230,7 @@ int examine_setup(struct patient *p)
 		p->config = p->conf.settings.config;
 		p->config_known = true;
 	}
+	find_blades(p);
 	return rc;
 }
 

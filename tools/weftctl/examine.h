@@ -16,6 +16,8 @@
  * @state: what there is of the node
  * @config: how it is set up; if it is not, how the file would
  * @config_known: there is one or the other
+ * @twins_named: memory blades for which it names a twin, bit 0 for the first one; where they
+ *	are it says as the rack has it now
  * @interface_mtu: of the interface, 0 if not known
  * @status: what it does, if it is up
  * @peers: whom it knows, if it is up
@@ -33,6 +35,7 @@ struct patient {
 	enum kernel_state state;
 	struct config config;
 	bool config_known;
+	uint32_t twins_named;
 	uint32_t interface_mtu;
 	struct status status;
 	struct peers peers;
@@ -73,6 +76,10 @@ void examine_key(struct patient *p);
 /* The same at memory blade @id, called @name, whose counters are @c. */
 void examine_blade_refused(struct patient *p, uint32_t id, const char *name,
 			   const struct counters *c);
+
+/* The twin of memory blade @id, called @name, whose counters are @c. */
+void examine_twin(struct patient *p, uint32_t id, const char *name,
+		  const struct counters *c);
 
 /* Memory blades and the switch. */
 int examine_rack(struct patient *p);

@@ -332,6 +332,7 @@ int examine_rack(struct patient *p)
 		if (examine_blade(p, &h, &knocks[i], &counters)) {
 			examine_space(p, &h, &counters);
 			examine_part(p, &h, &counters);
+			examine_twin(p, h.id, h.name, &counters);
 			examine_blade_drops(p, h.id, h.name, &counters);
 			examine_blade_refused(p, h.id, h.name, &counters);
 			examine_lost(p, &h);

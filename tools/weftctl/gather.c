@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blades.h"
 #include "fail.h"
 #include "weft_wire.h"
 
@@ -54,7 +55,7 @@ int gather(struct gathered *g)
 	rc = kernel_state(&state);
 	/* Counters of its own the node has in any state. */
 	if (!rc && (state == KERNEL_UP || g->memory || g->sw))
-		rc = kernel_config_get(&c);
+		rc = blades_config(&c);
 	g->id = c.id;
 	g->homes_len = c.homes_len;
 	memcpy(g->homes, c.homes, sizeof(g->homes));

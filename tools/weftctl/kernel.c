@@ -113,6 +113,8 @@ int kernel_config_set(struct config *c)
 	explicit_bzero(c->key, sizeof(c->key));
 	for (i = 0; i < c->homes_len; i++)
 		full = full || nla_put_u32(msg, WEFT_A_CONFIG_HOME, c->homes[i].s_addr);
+	for (i = 0; i < config_twins(c); i++)
+		full = full || nla_put_u32(msg, WEFT_A_CONFIG_TWIN, c->twins[i].s_addr);
 	return request_call(WEFT_CMD_CONFIG_SET, request_unless_full(msg, full), c->ifname, 0, NULL,
 		    NULL);
 }
@@ -133,6 +135,7 @@ int kernel_tune(const struct config *c)
 static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	struct config *c = arg;
+	unsigned int twins = 0;
 	struct nlattr *attr;
 	int rem;
 
@@ -154,6 +157,8 @@ static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		if (nla_type(attr) == WEFT_A_CONFIG_HOME &&
 		    c->homes_len < WEFT_HOMES_MAX)
 			c->homes[c->homes_len++] = attr_address(attr);
+		if (nla_type(attr) == WEFT_A_CONFIG_TWIN && twins < WEFT_HOMES_MAX)
+			c->twins[twins++] = attr_address(attr);
 	}
 	return c->id ? 0 : -EPROTO;
 }
@@ -246,6 +251,8 @@ static int take_peer(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	peer->self = attrs[WEFT_A_PEER_SELF];
 	peer->joined = attrs[WEFT_A_PEER_JOINED];
 	peer->rdma = attrs[WEFT_A_PEER_RDMA];
+	peer->twin = attr_address(attrs[WEFT_A_PEER_TWIN]);
+	peer->view = attr_u32(attrs[WEFT_A_PEER_VIEW]);
 	peer->why_udp[0] = 0;
 	if (attrs[WEFT_A_PEER_WHY_UDP])
 		snprintf(peer->why_udp, sizeof(peer->why_udp), "%s",
@@ -487,6 +494,7 @@ static int take_event(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		.offset = attr_u64(attrs[WEFT_A_EVENT_OFFSET]),
 		.count = attr_u64(attrs[WEFT_A_EVENT_COUNT]),
 		.err = attr_u32(attrs[WEFT_A_EVENT_ERRNO]),
+		.address = attr_address(attrs[WEFT_A_EVENT_ADDRESS]),
 		.pid = attr_u32(attrs[WEFT_A_EVENT_PID]),
 		.by_switch = attrs[WEFT_A_EVENT_SWITCH],
 	};

@@ -26,6 +26,7 @@
  * @joins_set: @joins is given; if not it is @rack
  * @ifname: interface
  * @homes: addresses of the memory blades
+ * @twins: of each of them, where it goes on if its machine dies; 0: nowhere
  * @homes_len: how many
  * @address: the node's own; 0 to set: the interface's first
  * @mtu: longest datagram; 0 to set: the interface's
@@ -43,6 +44,7 @@ struct config {
 	bool joins_set;
 	char ifname[IF_NAMESIZE];
 	struct in_addr homes[WEFT_HOMES_MAX];
+	struct in_addr twins[WEFT_HOMES_MAX];
 	unsigned int homes_len;
 	struct in_addr address;
 	uint32_t mtu;
@@ -53,6 +55,16 @@ struct config {
 	char key_path[PATH_MAX];
 	uint8_t key[WEFT_KEY_BYTES];
 };
+
+/* Up to which blade have they got twins?  How many that are, 0: none has. */
+static inline unsigned int config_twins(const struct config *c)
+{
+	unsigned int n = c->homes_len;
+
+	while (n && !c->twins[n - 1].s_addr)
+		n--;
+	return n;
+}
 
 /**
  * struct status - what a node does, as in enum weft_a_status
@@ -144,6 +156,8 @@ struct hists {
  * @joined: a node that is a member now
  * @rdma: data goes to it by RDMA
  * @why_udp: why not, "" if there is nothing to be said of that
+ * @twin: of a memory blade: where it goes on if its machine dies; 0: nowhere
+ * @view: of a memory blade with a twin: grows each time that it does; 0: not heard of
  */
 struct peer {
 	uint32_t id;
@@ -152,6 +166,8 @@ struct peer {
 	bool joined;
 	bool rdma;
 	char why_udp[64];
+	struct in_addr twin;
+	uint32_t view;
 };
 
 #define PEERS_MAX	48
@@ -291,6 +307,7 @@ struct event {
 	uint64_t offset;
 	uint64_t count;
 	uint32_t err;
+	struct in_addr address;
 	uint32_t pid;
 	char comm[32];
 	bool by_switch;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "blades.h"
 #include "dead.h"
 #include "fail.h"
 #include "kernel.h"
@@ -90,7 +91,7 @@ static int ask_blades(uint32_t region, struct listing *all)
 {
 	struct config c;
 	unsigned int i;
-	int rc = kernel_config_get(&c);
+	int rc = blades_config(&c);
 
 	for (i = 0; !rc && i < c.homes_len; i++)
 		rc = dead_lost(WEFT_BLADE_MIN + i, c.homes[i], region, take, all);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl monitor: events of this node as they happen. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -50,6 +51,7 @@ static const char * const kinds[] = {
 	[WEFT_EVENT_KIND_DIRECTORY]		= "directory",
 	[WEFT_EVENT_KIND_LOCK_OWNER_DIED]	= "lock_owner_died",
 	[WEFT_EVENT_KIND_NODE_DEAD]		= "node_dead",
+	[WEFT_EVENT_KIND_BLADE_MOVED]		= "blade_moved",
 };
 
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
@@ -109,6 +111,15 @@ static const char *member_of(const struct event *e, char text[32])
 	return text;
 }
 
+/* Where a member is now, "" if the event does not say. */
+static const char *address_of(const struct event *e, char text[INET_ADDRSTRLEN])
+{
+	text[0] = 0;
+	if (e->address.s_addr)
+		inet_ntop(AF_INET, &e->address, text, INET_ADDRSTRLEN);
+	return text;
+}
+
 /* Who did it, " by COMM[PID]", or "". */
 static const char *process_of(const struct event *e, const char *before,
 			      char text[TEXT_SAFE_MAX])
@@ -127,6 +138,7 @@ static const char *process_of(const struct event *e, const char *before,
 static void print_words(const struct event *e, const char *name)
 {
 	char place[TEXT_SAFE_MAX + 32], process[TEXT_SAFE_MAX], member[32];
+	char address[INET_ADDRSTRLEN];
 
 	place_of(e, name, place);
 	member_of(e, member);
@@ -139,6 +151,10 @@ static void print_words(const struct event *e, const char *name)
 		break;
 	case WEFT_EVENT_KIND_NODE_DEAD:
 		printf("%s is dead, says the first memory blade\n", member);
+		break;
+	case WEFT_EVENT_KIND_BLADE_MOVED:
+		printf("%s goes on at %s: its twin there has taken over\n", member,
+		       address_of(e, address));
 		break;
 	case WEFT_EVENT_KIND_MEMBER_SILENT:
 		printf("%s does not answer\n", member);
@@ -216,6 +232,7 @@ static void json_text(struct json *j, const char *key, const char *value)
 
 static void print_json(const struct event *e, const char *name)
 {
+	char address[INET_ADDRSTRLEN];
 	struct json j;
 
 	json_begin(&j, stdout, false);
@@ -235,6 +252,7 @@ static void print_json(const struct event *e, const char *name)
 		json_bool(&j, "switch", e->by_switch);
 	else
 		json_null(&j, "switch");
+	json_text(&j, "address", address_of(e, address));
 	json_end(&j);
 }
 
@@ -338,8 +356,9 @@ const struct command command_monitor = {
 	.help = " [-n COUNT] [-t SECONDS] [-j]\n\n"
 		"  -n, --count COUNT      end after so many events\n"
 		"  -t, --seconds SECONDS  end after this time\n\n"
-		"Nodes that join, leave and die, members that do not answer, regions that are made\n"
-		"and removed, locks whose holder died, blocks that are lost, accesses that fail,\n"
-		"requests without an answer, where the directory is.  With -j an object a line.\n"
+		"Nodes that join, leave and die, members that do not answer, memory blades whose twins\n"
+		"take over, regions that are made and removed, locks whose holder died, blocks that\n"
+		"are lost, accesses that fail, requests without an answer, where the directory is.\n"
+		"With -j an object a line.\n"
 		"Ends at SIGINT, with status 0.\n",
 };

@@ -12,7 +12,7 @@
 #include "fail.h"
 #include "regions.h"
 
-#define VALUES_MAX	3
+#define VALUES_MAX	4
 
 static const struct {
 	const char *name;
@@ -24,7 +24,7 @@ static const struct {
 } policies[POLICIES] = {
 	{ "durability", WEFT_POLICY_DURABILITY,
 	  { { "write-back", WEFT_POLICY_WRITE_BACK }, { "release", WEFT_POLICY_RELEASE },
-	    { "sync", WEFT_POLICY_SYNC } } },
+	    { "sync", WEFT_POLICY_SYNC }, { "mirror", WEFT_POLICY_MIRROR } } },
 	{ "on-owner-death", WEFT_POLICY_BLOCK,
 	  { { "pass", 0 }, { "block", WEFT_POLICY_BLOCK } } },
 	{ "on-loss", WEFT_POLICY_SIGBUS,
@@ -90,6 +90,9 @@ static int explain(const char *path, const struct weft_policy *p, int err)
 		return fail("%s: only its owner and root may set policies: run weftctl as one of them",
 			    path);
 	case EOPNOTSUPP:
+		if ((p->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR)
+			return fail("%s: durability=mirror needs a twin of every memory blade: start all of them with --peers ADDRESS/TWIN",
+				    path);
 		return fail("%s: durability=sync needs a disk at every memory blade: start all of them with --backing",
 			    path);
 	case EHOSTDOWN:

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "blades.h"
 #include "weft.h"
 #include "weft_wire.h"
 
@@ -101,8 +102,8 @@ static bool read_value(enum setting_id id, const char *text, struct settings *s,
 	case SETTING_INTERFACE:
 		return value_interface(text, c->ifname, why);
 	case SETTING_HOMES:
-		return value_addresses(text, c->homes, WEFT_HOMES_MAX, &c->homes_len,
-				       why);
+		return value_blades(text, c->homes, c->twins, WEFT_HOMES_MAX,
+				    &c->homes_len, why);
 	case SETTING_RACK:
 		return value_u32(text, 0, UINT32_MAX, &c->rack, why);
 	case SETTING_JOINS:
@@ -152,11 +153,11 @@ bool setting_read(enum setting_id id, const char *text, struct settings *s,
 	return true;
 }
 
-static void print_address(struct in_addr a, const char *before, FILE *out)
+static void print_address(struct in_addr a, FILE *out)
 {
 	char text[INET_ADDRSTRLEN];
 
-	fprintf(out, "%s%s", before, inet_ntop(AF_INET, &a, text, sizeof(text)));
+	fputs(inet_ntop(AF_INET, &a, text, sizeof(text)), out);
 }
 
 static void print_milli(uint32_t ms, FILE *out)
@@ -183,6 +184,7 @@ void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 {
 	const struct config *c = &s->config;
 	const struct mounting *m = &s->mounting;
+	char text[BLADES_TEXT_MAX];
 	unsigned int i;
 
 	switch (id) {
@@ -194,7 +196,7 @@ void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 		break;
 	case SETTING_HOMES:
 		for (i = 0; i < c->homes_len; i++)
-			print_address(c->homes[i], i ? ", " : "", out);
+			fprintf(out, "%s%s", i ? ", " : "", blades_text(c, i, text));
 		break;
 	case SETTING_RACK:
 		fprintf(out, "%u", c->rack);
@@ -203,7 +205,7 @@ void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 		fprintf(out, "%u", c->joins);
 		break;
 	case SETTING_ADDRESS:
-		print_address(c->address, "", out);
+		print_address(c->address, out);
 		break;
 	case SETTING_MTU:
 		fprintf(out, "%u", c->mtu);

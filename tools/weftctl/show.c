@@ -388,9 +388,9 @@ const struct command command_region = {
 		"Those that were looked up since the mount: number, bytes, bytes of a block,\n"
 		"blocks in the cache, locks that programs have open, name; of one its policies.\n"
 		"Policies, which its owner and root may set for all nodes:\n"
-		"  durability=write-back|release|sync  when what was modified is safe: after\n"
-		"      fsync() at the memory blade; before a lock passes to another node, too;\n"
-		"      after fsync() on the memory blade's disk\n"
+		"  durability=write-back|release|sync|mirror  when what was modified is safe:\n"
+		"      after fsync() at the memory blade; before a lock passes to another node, too;\n"
+		"      after fsync() on the memory blade's disk; after fsync() at its twin, too\n"
 		"  on-owner-death=pass|block           locks of a node that has died\n"
 		"  on-loss=revert|sigbus               blocks that it had modified\n"
 		"  nodes=all|1,2,...                   nodes that may use it; no other has it open\n",

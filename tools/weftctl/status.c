@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "argument.h"
+#include "blades.h"
 #include "kernel.h"
 #include "mountpoint.h"
 #include "tools/common/json.h"
@@ -61,6 +62,7 @@ static void json_node(struct json *j, const struct view *v)
 {
 	const struct config *c = &v->config;
 	const struct status *s = &v->status;
+	char text[BLADES_TEXT_MAX];
 	uint32_t i;
 
 	json_u64(j, "node", c->id);
@@ -71,7 +73,7 @@ static void json_node(struct json *j, const struct view *v)
 	json_u64(j, "mtu", c->mtu);
 	json_array(j, "homes");
 	for (i = 0; i < c->homes_len; i++)
-		json_string(j, NULL, address(c->homes[i]));
+		json_string(j, NULL, blades_text(c, i, text));
 	json_close(j);
 	json_u64(j, "timeout_ms", c->timeout_ms);
 	json_u64(j, "hold_us", c->hold_us);
@@ -130,6 +132,10 @@ static void print_json(const struct view *v)
 			json_bool(&j, "rdma", p->rdma);
 			if (*p->why_udp)
 				json_string(&j, "why_udp", p->why_udp);
+			if (p->twin.s_addr) {
+				json_string(&j, "twin", address(p->twin));
+				json_u64(&j, "view", p->view);
+			}
 			json_close(&j);
 		}
 		json_close(&j);
@@ -159,7 +165,15 @@ static void print_bytes(uint64_t bytes)
 		printf("%.1f %ciB", value, units[i]);
 }
 
-static void print_peers(const struct peers *peers)
+/* Is it where its twin was when this node was set up? */
+static bool is_at_twin(const struct config *c, const struct peer *p)
+{
+	uint32_t i = p->id - WEFT_BLADE_MIN;
+
+	return i < c->homes_len && c->homes[i].s_addr != p->address.s_addr;
+}
+
+static void print_peers(const struct config *c, const struct peers *peers)
 {
 	size_t i;
 
@@ -169,6 +183,7 @@ static void print_peers(const struct peers *peers)
 		const char *note = p->id > WEFT_NODE_MAX ? "memory blade" :
 				   p->self ? "this node" :
 				   p->joined ? "" : "not joined";
+		bool moved = p->twin.s_addr && is_at_twin(c, p);
 
 		printf("  %-12s %2u  %-*s%s\n", i ? "" : "members", p->id,
 		       *note ? 16 : 0, address(p->address), note);
@@ -176,6 +191,10 @@ static void print_peers(const struct peers *peers)
 			printf("  %-12s     data by RDMA\n", "");
 		else if (*p->why_udp)
 			printf("  %-12s     data by UDP: %s\n", "", p->why_udp);
+		if (p->twin.s_addr)
+			printf("  %-12s     %s %s\n", "", moved ?
+			       "its twin has taken over there; the other one is" :
+			       "its twin is", address(p->twin));
 	}
 }
 
@@ -183,6 +202,7 @@ static void print_node(const struct view *v)
 {
 	const struct config *c = &v->config;
 	const struct status *s = &v->status;
+	char text[BLADES_TEXT_MAX];
 	unsigned int i;
 
 	printf("node %u of rack %u: up, %s\n", c->id, c->joins,
@@ -193,7 +213,7 @@ static void print_node(const struct view *v)
 	       address(c->address), c->mtu);
 	printf("  %-12s", "homes");
 	for (i = 0; i < c->homes_len; i++)
-		printf(" %s", address(c->homes[i]));
+		printf(" %s", blades_text(c, i, text));
 	printf("\n  %-12s %g s\n", "timeout", c->timeout_ms / 1e3);
 	printf("  %-12s %u us\n", "hold", c->hold_us);
 	if (s->key_set)
@@ -212,7 +232,7 @@ static void print_node(const struct view *v)
 	print_bytes(s->cache_max);
 	printf(", %" PRIu64 " lines, %" PRIu64 " regions known\n", s->lines,
 	       s->regions);
-	print_peers(&v->peers);
+	print_peers(c, &v->peers);
 }
 
 static void print_text(const struct view *v)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "argument.h"
+#include "blades.h"
 #include "conf.h"
 #include "fail.h"
 #include "kernel.h"
@@ -154,7 +155,7 @@ static void json_setting(struct json *j, enum setting_id id, const struct settin
 {
 	const struct config *c = &s->config;
 	const struct mounting *m = &s->mounting;
-	char mode[8];
+	char mode[8], blade[BLADES_TEXT_MAX];
 	unsigned int i;
 
 	switch (id) {
@@ -167,7 +168,7 @@ static void json_setting(struct json *j, enum setting_id id, const struct settin
 	case SETTING_HOMES:
 		json_array(j, "homes");
 		for (i = 0; i < c->homes_len; i++)
-			json_address(j, NULL, c->homes[i]);
+			json_string(j, NULL, blades_text(c, i, blade));
 		json_close(j);
 		break;
 	case SETTING_RACK:
@@ -309,7 +310,8 @@ const struct command command_up = {
 		"  --node ID        number of this node, 1 to 32, each a different one\n"
 		"  --interface IF   interface that leads to the rack\n"
 		"  --homes A[,A...] IPv4 addresses of the memory blades, in the order of\n"
-		"                   their ids: blade 33 first; the same on all nodes\n"
+		"                   their ids: blade 33 first; the same on all nodes; with\n"
+		"                   A/TWIN where a blade has a twin, which goes on if it dies\n"
 		"  --rack N         number of the rack, the same on all members (0); with one that\n"
 		"                   this machine is not in yet it joins another rack\n"
 		"  --joins N        its number for all others, if this machine is a node of it\n"

@@ -89,33 +89,72 @@ bool value_address(const char *text, struct in_addr *a, struct why *why)
 	return true;
 }
 
-bool value_addresses(const char *text, struct in_addr *list, unsigned int max,
-		     unsigned int *len, struct why *why)
+/* One of a list, without the blanks around it; *@next: behind it, NULL: it is the last. */
+static void cut(const char *text, const char *ends, char *one, size_t size, const char **next)
 {
-	char one[INET_ADDRSTRLEN + 16];
-	unsigned int i;
-	size_t n, cut;
+	size_t n = strcspn(text, ends);
 
-	*len = 0;
-	for (;; text += n + 1) {
-		n = strcspn(text, ",");
-		for (cut = n; n && (*text == ' ' || *text == '\t'); text++)
-			n--, cut--;
-		while (cut && (text[cut - 1] == ' ' || text[cut - 1] == '\t'))
-			cut--;
-		snprintf(one, sizeof(one), "%.*s", (int)cut, text);
-		if (*len == max)
-			return no(why, "a rack has %u memory blades at most", max);
-		if (!value_address(one, &list[*len], why))
-			return false;
-		for (i = 0; i < *len; i++) {
-			if (list[i].s_addr == list[*len].s_addr)
-				return no(why, "%s is there twice", one);
-		}
-		++*len;
-		if (!text[n])
+	*next = text[n] ? text + n + 1 : NULL;
+	for (; n && (*text == ' ' || *text == '\t'); text++)
+		n--;
+	while (n && (text[n - 1] == ' ' || text[n - 1] == '\t'))
+		n--;
+	snprintf(one, size, "%.*s", (int)n, text);
+}
+
+/* Whether one of the first @n addresses is @a. */
+static bool is_there(const struct in_addr *list, unsigned int n, struct in_addr a)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		if (list[i].s_addr == a.s_addr)
 			return true;
 	}
+	return false;
+}
+
+/* "ADDRESS" or "ADDRESS/TWIN". */
+static bool read_blade(const char *text, struct in_addr *home, struct in_addr *twin,
+		       struct why *why)
+{
+	char one[INET_ADDRSTRLEN + 16];
+	const char *next;
+
+	*twin = (struct in_addr){ 0 };
+	cut(text, "/", one, sizeof(one), &next);
+	if (!value_address(one, home, why))
+		return false;
+	if (!next)
+		return true;
+	cut(next, "", one, sizeof(one), &next);
+	return value_address(one, twin, why);
+}
+
+bool value_blades(const char *text, struct in_addr *homes, struct in_addr *twins,
+		  unsigned int max, unsigned int *len, struct why *why)
+{
+	char one[2 * (INET_ADDRSTRLEN + 16)], address[INET_ADDRSTRLEN];
+	struct in_addr home, twin;
+	const struct in_addr *twice;
+
+	for (*len = 0; text; ++*len) {
+		cut(text, ",", one, sizeof(one), &text);
+		if (*len == max)
+			return no(why, "a rack has %u memory blades at most", max);
+		if (!read_blade(one, &home, &twin, why))
+			return false;
+		twice = is_there(homes, *len, home) || is_there(twins, *len, home) ? &home :
+			twin.s_addr && (is_there(homes, *len, twin) ||
+					is_there(twins, *len, twin) ||
+					twin.s_addr == home.s_addr) ? &twin : NULL;
+		if (twice)
+			return no(why, "%s is there twice",
+				  inet_ntop(AF_INET, twice, address, sizeof(address)));
+		homes[*len] = home;
+		twins[*len] = twin;
+	}
+	return true;
 }
 
 bool value_interface(const char *text, char *name, struct why *why)

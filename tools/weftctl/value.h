@@ -28,9 +28,16 @@ bool value_seconds(const char *text, uint32_t min_ms, uint32_t max_ms, uint32_t 
 
 bool value_address(const char *text, struct in_addr *a, struct why *why);
 
-/* Addresses with commas between them; blanks may stand beside the commas. */
-bool value_addresses(const char *text, struct in_addr *list, unsigned int max,
-		     unsigned int *len, struct why *why);
+/**
+ * value_blades() - addresses of memory blades with commas between them
+ * @homes: theirs, @max at most
+ * @twins: what stands behind a slash, 0: nothing
+ * @len: how many there are
+ *
+ * Blanks may stand beside commas and slashes.
+ */
+bool value_blades(const char *text, struct in_addr *homes, struct in_addr *twins,
+		  unsigned int max, unsigned int *len, struct why *why);
 
 /* @name: of IF_NAMESIZE */
 bool value_interface(const char *text, char *name, struct why *why);

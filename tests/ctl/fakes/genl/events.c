@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Events of the kernel that genl.c here plays. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netlink/genl/genl.h>
 #include <string.h>
@@ -28,9 +29,12 @@ static int answer_event(struct answering *a, uint32_t kind)
 	nla_put_u64(a->msg, WEFT_A_EVENT_TIME, 1000000001002003004 + kind);
 	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
 		nla_put_u32(a->msg, WEFT_A_EVENT_MISSED, 12);
-	if (kind <= WEFT_EVENT_KIND_MEMBER_HEARD || kind == WEFT_EVENT_KIND_NODE_DEAD)
+	if (kind <= WEFT_EVENT_KIND_MEMBER_HEARD || kind == WEFT_EVENT_KIND_NODE_DEAD ||
+	    kind == WEFT_EVENT_KIND_BLADE_MOVED)
 		nla_put_u32(a->msg, WEFT_A_EVENT_MEMBER,
 			    kind < 2 || kind == WEFT_EVENT_KIND_NODE_DEAD ? 3 : 33);
+	if (kind == WEFT_EVENT_KIND_BLADE_MOVED)
+		nla_put_u32(a->msg, WEFT_A_EVENT_ADDRESS, inet_addr("10.0.0.133"));
 	if ((kind > WEFT_EVENT_KIND_MEMBER_HEARD && kind < WEFT_EVENT_KIND_DIRECTORY) ||
 	    kind == WEFT_EVENT_KIND_LOCK_OWNER_DIED)
 		nla_put_u32(a->msg, WEFT_A_EVENT_REGION,
@@ -42,7 +46,8 @@ static int answer_event(struct answering *a, uint32_t kind)
 	     kind != WEFT_EVENT_KIND_BLOCKS_LOST))
 		nla_put_u64(a->msg, WEFT_A_EVENT_OFFSET, 65536 + kind);
 	if (kind >= WEFT_EVENT_KIND_LOCK_ABANDONED && kind != WEFT_EVENT_KIND_ACCESS_FAILED &&
-	    kind != WEFT_EVENT_KIND_LOCK_OWNER_DIED && kind != WEFT_EVENT_KIND_NODE_DEAD)
+	    kind != WEFT_EVENT_KIND_LOCK_OWNER_DIED && kind != WEFT_EVENT_KIND_NODE_DEAD &&
+	    kind != WEFT_EVENT_KIND_BLADE_MOVED)
 		nla_put_u64(a->msg, WEFT_A_EVENT_COUNT, kind);
 	if (kind == WEFT_EVENT_KIND_ACCESS_FAILED)
 		nla_put_u32(a->msg, WEFT_A_EVENT_ERRNO, ETIMEDOUT);

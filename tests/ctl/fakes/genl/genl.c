@@ -203,6 +203,11 @@ int end(struct answering *a)
 	return err;
 }
 
+static bool has_twin(void)
+{
+	return !strcmp(scenario(), "twin");
+}
+
 static int answer_config(struct answering *a, uint32_t rack, const char *interface)
 {
 	begin(a);
@@ -211,6 +216,8 @@ static int answer_config(struct answering *a, uint32_t rack, const char *interfa
 	nla_put_string(a->msg, WEFT_A_CONFIG_IFNAME, interface);
 	nla_put_u32(a->msg, WEFT_A_CONFIG_HOME, inet_addr("10.0.0.101"));
 	nla_put_u32(a->msg, WEFT_A_CONFIG_HOME, inet_addr("10.0.0.102"));
+	if (has_twin())
+		nla_put_u32(a->msg, WEFT_A_CONFIG_TWIN, inet_addr("10.0.0.133"));
 	nla_put_u32(a->msg, WEFT_A_CONFIG_TIMEOUT_MS, 30000);
 	nla_put_u32(a->msg, WEFT_A_CONFIG_HOLD_US, 100);
 	nla_put_u32(a->msg, WEFT_A_CONFIG_ADDRESS, inet_addr("10.0.0.2"));
@@ -294,11 +301,22 @@ static int answer_peer(struct answering *a, uint32_t id, const char *address,
 	return end(a);
 }
 
+/* The first blade, whose twin has taken over. */
+static int answer_moved(struct answering *a)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_PEER_ID, 33);
+	nla_put_u32(a->msg, WEFT_A_PEER_ADDRESS, inet_addr("10.0.0.133"));
+	nla_put_u32(a->msg, WEFT_A_PEER_TWIN, inet_addr("10.0.0.101"));
+	nla_put_u32(a->msg, WEFT_A_PEER_VIEW, 2);
+	return end(a);
+}
+
 static int answer_peers(struct answering *a)
 {
 	return answer_peer(a, 2, "10.0.0.2", WEFT_A_PEER_SELF) ||
 	       answer_peer(a, 3, "10.0.0.3", WEFT_A_PEER_JOINED) ||
-	       answer_peer(a, 33, "10.0.0.101", 0);
+	       (has_twin() ? answer_moved(a) : answer_peer(a, 33, "10.0.0.101", 0));
 }
 
 static int answer_counter(struct answering *a, const char *name, uint64_t value)

@@ -171,6 +171,8 @@ int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer)
 	for (i = 0; i < WEFT_BLADE_MAX; i++) {
 		peer[i].id = (u32)i + 1;
 		peer[i].addr = htonl(0x0a000001 + (u32)i);
+		peer[i].twin = i + 1 == WEFT_BLADE_MAX ? htonl(0x0a0000ff) : 0;
+		peer[i].view = i + 1 == WEFT_BLADE_MAX ? U32_MAX : 0;
 	}
 	return READ_ONCE(fake_of(m)->is_up) ? WEFT_BLADE_MAX : -ENOTCONN;
 }
@@ -391,6 +393,7 @@ static void tell_all(struct weft_node *node)
 	weft_event_unanswered(node, 7, 65536, 8);
 	spin_unlock_bh(&line);
 	weft_event_dead(node, 5);
+	weft_event_moved(node, 33, htonl(0x0a000085));
 	notify(node, WEFT_EVENT_LEFT, 0);
 }
 

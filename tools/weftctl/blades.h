@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Where the memory blades are: one whose twin has taken over is not where it was set up. */
+#ifndef WEFTCTL_BLADES_H
+#define WEFTCTL_BLADES_H
+
+#include "kernel.h"
+
+/* Addresses of @c, homes and twins, as the members of the rack have them now. */
+void blades_now(struct config *c, const struct peers *peers);
+
+/* kernel_config_get(), with blades_now(). */
+int blades_config(struct config *c);
+
+/* "ADDRESS/TWIN" of the blade at @i, or only the first; of the caller's memory. */
+#define BLADES_TEXT_MAX	40
+const char *blades_text(const struct config *c, unsigned int i, char text[BLADES_TEXT_MAX]);
+
+#endif /* WEFTCTL_BLADES_H */
