@@ -46,6 +46,8 @@ NODES=${WEFT_SOAK_NODES:-3}
 # User-mode kernels are slow only while others are at work, too.
 SLOW=$((SCALE < 3 ? SCALE : 3))
 LEASE=$((${WEFT_SOAK_LEASE:-3000} * SLOW))
+# Programs give up after 30 s, and that they do is right.
+[ "$LEASE" -le 20000 ] || LEASE=20000
 PAUSE=${WEFT_SOAK_PAUSE:-10000}
 SHORT=$((LEASE / 3))			# milliseconds of what is no death
 MOMENT=$((5000 * SLOW))		# within which all goes on when nothing stands in the way
