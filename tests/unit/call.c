@@ -3,6 +3,10 @@
 #include "call.h"
 #include "tests/common/check.h"
 
+/* Where the two lengths stand: last of what is always there. */
+#define NAME_LEN	(WEFT_CALL_FIXED_LEN - 4)
+#define LIST_LEN	(WEFT_CALL_FIXED_LEN - 2)
+
 static struct weft_call sample(u32 name_len, u32 list_len)
 {
 	struct weft_call c = {
@@ -13,6 +17,7 @@ static struct weft_call sample(u32 name_len, u32 list_len)
 		.policy = 0xFFFE0000 | WEFT_POLICY_SYNC | WEFT_POLICY_BLOCK,
 	};
 
+	c.nodes = 0x80000003;
 	c.name_len = (u16)name_len;
 	c.list_len = (u16)list_len;
 	memset(c.name, 'n', name_len);
@@ -28,7 +33,8 @@ static bool same(const struct weft_call *a, const struct weft_call *b)
 	       a->block == b->block && a->members == b->members &&
 	       a->addr == b->addr && a->life == b->life && a->size == b->size &&
 	       a->used == b->used && a->mtime == b->mtime &&
-	       a->cookie == b->cookie && a->policy == b->policy && a->name_len == b->name_len &&
+	       a->cookie == b->cookie && a->policy == b->policy && a->nodes == b->nodes &&
+	       a->name_len == b->name_len &&
 	       a->list_len == b->list_len &&
 	       !memcmp(a->name, b->name, sizeof(a->name)) &&
 	       !memcmp(a->list, b->list, sizeof(a->list));
@@ -79,16 +85,16 @@ static void refused(void)
 	CHECK_EQ(weft_call_unpack(&back, buf, weft_call_pack(&c, buf)), 0);
 	/* lengths that lie: more than there is, more than may be */
 	len = weft_call_pack(&c, buf);
-	put_unaligned_be16(11, buf + 80);
+	put_unaligned_be16(11, buf + NAME_LEN);
 	CHECK_EQ(weft_call_unpack(&back, buf, len), -EBADMSG);
-	put_unaligned_be16(9, buf + 80);
+	put_unaligned_be16(9, buf + NAME_LEN);
 	CHECK_EQ(weft_call_unpack(&back, buf, len), -EBADMSG);
-	put_unaligned_be16(0xFFFF, buf + 80);
+	put_unaligned_be16(0xFFFF, buf + NAME_LEN);
 	CHECK_EQ(weft_call_unpack(&back, buf, len), -EBADMSG);
-	put_unaligned_be16(30, buf + 80);
-	put_unaligned_be16(0, buf + 82);
+	put_unaligned_be16(30, buf + NAME_LEN);
+	put_unaligned_be16(0, buf + LIST_LEN);
 	CHECK_EQ(weft_call_unpack(&back, buf, len), 0);
-	put_unaligned_be16(256, buf + 80);
+	put_unaligned_be16(256, buf + NAME_LEN);
 	CHECK_EQ(weft_call_unpack(&back, buf, WEFT_CALL_FIXED_LEN + 256), -EBADMSG);
 }
 
