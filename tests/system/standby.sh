@@ -192,12 +192,17 @@ agree()
 # regions ROUND: all that were made, one before each take-over and one after it.
 regions()
 {
-	local i
+	local i when rc=0
 
 	for ((i = 1; i <= $1; i++)); do
-		on node3 grep -qx "before $i" "/weft/before-$i" &&
-			on node3 grep -qx "after $i" "/weft/after-$i" || return 1
+		for when in before after; do
+			on node3 grep -qx "$when $i" "/weft/$when-$i" && continue
+			echo "$when-$i is not what it was:"
+			on node3 sh -c "ls -l /weft/$when-$i; od -c /weft/$when-$i | head -n 5"
+			rc=1
+		done
 	done
+	return $rc
 }
 
 # --- Take-overs ------------------------------------------------------------------------
