@@ -5,6 +5,8 @@
 #ifndef WEFT_MEMD_UDP_H
 #define WEFT_MEMD_UDP_H
 
+#include <stdatomic.h>
+
 #include "options.h"
 #include "weft_netlink.h"
 #include "wire.h"
@@ -52,7 +54,7 @@ struct udp {
 	u32 datagrams;
 	size_t last_len;
 	bool last_joins;
-	const _Atomic u64 *until;
+	const atomic_ullong *until;
 };
 
 /**
