@@ -88,27 +88,30 @@ static void one(struct entry e, struct question q)
 	CHECK(register_same(&e, &then));
 }
 
+/* The last digit of @n to that base, which is taken away. */
+static u32 digit(u32 *n, u32 base)
+{
+	u32 last = *n % base;
+
+	*n /= base;
+	return last;
+}
+
 static void rules(void)
 {
 	static const u32 owners[] = { ME, OTHER }, leases[] = { 0, LEASE, 2 * LEASE };
 	static const u64 silent[] = { 0, LEASE, LEASE + 1, 2 * LEASE, 2 * LEASE + 1, 20001 };
-	u32 view, owner, complete, lease, mine, op, known, s;
+	u32 n, all = 3 * 2 * 2 * 3 * 3 * (REGISTER_OPS + 1) * 4 * 6;
 
-	for (view = 0; view < 3; view++)
-	for (owner = 0; owner < 2; owner++)
-	for (complete = 0; complete < 2; complete++)
-	for (lease = 0; lease < 3; lease++)
-	for (mine = 0; mine < 3; mine++)
-	for (op = 0; op <= REGISTER_OPS; op++)
-	for (known = 0; known < 4; known++)
-	for (s = 0; s < 6; s++) {
+	for (n = 0; n < all; n++) {
+		u32 k = n, view = digit(&k, 3);
 		struct entry e = {
-			.rack = 1, .blade = 33, .view = view, .owner = owners[owner],
-			.complete = complete, .lease = leases[lease], .heard = 100000,
+			.rack = 1, .blade = 33, .view = view, .owner = owners[digit(&k, 2)],
+			.complete = digit(&k, 2), .lease = leases[digit(&k, 3)], .heard = 100000,
 		};
 		struct question q = {
-			.op = (u8)op, .view = known, .who = ME, .lease = leases[mine],
-			.now = 100000 + silent[s],
+			.op = (u8)digit(&k, REGISTER_OPS + 1), .view = digit(&k, 4), .who = ME,
+			.lease = leases[digit(&k, 3)], .now = 100000 + silent[digit(&k, 6)],
 		};
 
 		if (!view)

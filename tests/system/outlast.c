@@ -251,7 +251,7 @@ int main(int argc, char **argv)
 	} else if (argc == 6 && !strcmp(argv[1], "check")) {
 		check(argv[2], argument(argv[3], 1, 32), argv[4], argument(argv[5], 0, UINT32_MAX));
 	} else {
-		fprintf(stderr, "usage: see the head of tests/system/outlast.c\n");
+		fprintf(stderr, "usage: see the head of the source\n");
 		return 2;
 	}
 	return 0;

@@ -13,7 +13,10 @@
 #include "stream.h"
 #include "tools/common/clock.h"
 
-/* Bodies of STREAM_ASK and STREAM_ANSWER. */
+/*
+ * Bodies of STREAM_ASK and STREAM_ANSWER: operations are enum register_op, flag 1 is complete,
+ * silence is that of the owner in milliseconds, the stamp that of the question.
+ */
 enum { Q_OP = 0, Q_VIEW = 4, Q_LEASE = 8, Q_STAMP = 12, Q_LEN = 20 };
 enum {
 	A_ERR = 0, A_OP = 2, A_FLAGS = 3, A_VIEW = 4, A_OWNER = 8, A_LEASE = 12, A_SILENT = 16,

@@ -68,11 +68,11 @@ struct mirror {
 	u32 lease;
 	pthread_t thread;
 	int wake;
-	_Atomic u64 until;
+	atomic_ullong until;
 	atomic_bool holding;
-	_Atomic u64 acked;
-	_Atomic u64 suspensions;
-	_Atomic u64 witnessed;
+	atomic_ullong acked;
+	atomic_ullong suspensions;
+	atomic_ullong witnessed;
 	atomic_bool is_complete;
 	atomic_bool use_switch;
 	atomic_bool ending;
@@ -109,7 +109,7 @@ static u64 beat_ms(const struct mirror *mr)
 
 /* --- what others see ----------------------------------------------------------------- */
 
-const _Atomic u64 *mirror_until(const struct memd *m)
+const atomic_ullong *mirror_until(const struct memd *m)
 {
 	return m->b->mirror ? &m->b->mirror->until : NULL;
 }

@@ -91,7 +91,7 @@ int mirror_start(struct memd *m, char *err);
 void mirror_stop(struct memd *m);
 
 /* Milliseconds of CLOCK_BOOTTIME until which messages may be sent: what sends them looks. */
-const _Atomic u64 *mirror_until(const struct memd *m);
+const atomic_ullong *mirror_until(const struct memd *m);
 
 /* May nothing be taken or sent now? */
 bool mirror_suspended(const struct memd *m);

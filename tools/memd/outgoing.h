@@ -39,10 +39,10 @@ struct outgoing {
 	atomic_bool over;
 	struct piece *head;
 	struct piece **tail;
-	_Atomic u64 position;
-	_Atomic u64 bytes;
-	_Atomic u64 sent_bytes;
-	_Atomic u64 acked_bytes;
+	atomic_ullong position;
+	atomic_ullong bytes;
+	atomic_ullong sent_bytes;
+	atomic_ullong acked_bytes;
 	u64 acked;
 	atomic_bool asleep;
 };

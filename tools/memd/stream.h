@@ -31,21 +31,29 @@
 #define STREAM_BODY_MAX	(STREAM_PIECE + 8)
 #define STREAM_OUT_MAX	(512u << 10)
 
-/* Whose record, and what follows; u64 unless said otherwise. */
+/*
+ * Who sends a record, and its body; u64 unless said otherwise:
+ *
+ *	HELLO		each, first: struct hello
+ *	BEGIN		active: forget all that you have of the file
+ *	WRITE		active: at, bytes
+ *	ZERO		active: at, length: zeros, or a hole
+ *	COMPLETE	active: that was all; from here on what is written follows
+ *	BEAT		active: stamp, u32 1: a P4 switch is in use
+ *	ACK		standby: WRITE, ZERO and COMPLETE done since BEGIN, bytes of them, stamp
+ *			of the last BEAT
+ *	ASK		blade to witness, ANSWER back: see ask.h
+ */
 enum stream_type {
-	STREAM_HELLO = 1,	/* each, first: struct hello */
-	STREAM_BEGIN,		/* active: forget all that you have of the file */
-	STREAM_WRITE,		/* active: at, bytes */
-	STREAM_ZERO,		/* active: at, len: zeros, or a hole */
-	STREAM_COMPLETE,	/* active: that was all; from here on what is written is sent */
-	STREAM_BEAT,		/* active: stamp, u32 1: a P4 switch is in use */
-	STREAM_ACK,		/* standby: WRITE, ZERO and COMPLETE done since BEGIN, bytes
-				   of them, stamp of the last BEAT */
-	STREAM_ASK,		/* blade to witness: u8 enum register_op, u8 0, u16 0, u32 view,
-				   u32 lease, stamp */
-	STREAM_ANSWER,		/* witness: u16 errno, u8 enum register_op, u8 flags, u32 view,
-				   u32 owner, u32 lease, u32 ms that the owner is silent, stamp */
-	STREAM_TYPES
+	STREAM_HELLO = 1,
+	STREAM_BEGIN,
+	STREAM_WRITE,
+	STREAM_ZERO,
+	STREAM_COMPLETE,
+	STREAM_BEAT,
+	STREAM_ACK,
+	STREAM_ASK,
+	STREAM_ANSWER,
 };
 
 /* Who says HELLO. */

@@ -5,6 +5,8 @@
 #ifndef WEFT_MEMD_UDP_H
 #define WEFT_MEMD_UDP_H
 
+#include <stdatomic.h>
+
 #include "flow.h"
 #include "options.h"
 #include "weft_netlink.h"
@@ -57,7 +59,7 @@ struct udp {
 	u32 last_flow;
 	size_t last_len;
 	bool last_joins;
-	const _Atomic u64 *until;
+	const atomic_ullong *until;
 };
 
 /**
