@@ -2,9 +2,6 @@
 /* Where the memory blades are, see blades.h. */
 #include "blades.h"
 
-#include <arpa/inet.h>
-#include <stdio.h>
-
 #include "weft_wire.h"
 
 void blades_now(struct config *c, const struct peers *peers)
@@ -33,17 +30,4 @@ int blades_config(struct config *c)
 	if (!rc)
 		blades_now(c, &peers);
 	return rc;
-}
-
-const char *blades_text(const struct config *c, unsigned int i, char text[BLADES_TEXT_MAX])
-{
-	char home[INET_ADDRSTRLEN] = "?", twin[INET_ADDRSTRLEN] = "?";
-
-	inet_ntop(AF_INET, &c->homes[i], home, sizeof(home));
-	inet_ntop(AF_INET, &c->twins[i], twin, sizeof(twin));
-	if (c->twins[i].s_addr)
-		snprintf(text, BLADES_TEXT_MAX, "%s/%s", home, twin);
-	else
-		snprintf(text, BLADES_TEXT_MAX, "%s", home);
-	return text;
 }

@@ -11,8 +11,4 @@ void blades_now(struct config *c, const struct peers *peers);
 /* kernel_config_get(), with blades_now(). */
 int blades_config(struct config *c);
 
-/* "ADDRESS/TWIN" of the blade at @i, or only the first; of the caller's memory. */
-#define BLADES_TEXT_MAX	40
-const char *blades_text(const struct config *c, unsigned int i, char text[BLADES_TEXT_MAX]);
-
 #endif /* WEFTCTL_BLADES_H */

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "blades.h"
 #include "weft.h"
 #include "weft_wire.h"
 
@@ -180,11 +179,24 @@ static void print_bytes(uint64_t bytes, FILE *out)
 	fprintf(out, "%" PRIu64 "%s", bytes, units[i]);
 }
 
+const char *setting_home(const struct config *c, unsigned int i, char text[SETTING_HOME_MAX])
+{
+	char home[INET_ADDRSTRLEN] = "?", twin[INET_ADDRSTRLEN] = "?";
+
+	inet_ntop(AF_INET, &c->homes[i], home, sizeof(home));
+	inet_ntop(AF_INET, &c->twins[i], twin, sizeof(twin));
+	if (c->twins[i].s_addr)
+		snprintf(text, SETTING_HOME_MAX, "%s/%s", home, twin);
+	else
+		snprintf(text, SETTING_HOME_MAX, "%s", home);
+	return text;
+}
+
 void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 {
 	const struct config *c = &s->config;
 	const struct mounting *m = &s->mounting;
-	char text[BLADES_TEXT_MAX];
+	char text[SETTING_HOME_MAX];
 	unsigned int i;
 
 	switch (id) {
@@ -196,7 +208,7 @@ void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 		break;
 	case SETTING_HOMES:
 		for (i = 0; i < c->homes_len; i++)
-			fprintf(out, "%s%s", i ? ", " : "", blades_text(c, i, text));
+			fprintf(out, "%s%s", i ? ", " : "", setting_home(c, i, text));
 		break;
 	case SETTING_RACK:
 		fprintf(out, "%u", c->rack);

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "argument.h"
-#include "blades.h"
 #include "kernel.h"
 #include "mountpoint.h"
+#include "setting.h"
 #include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
@@ -62,7 +62,7 @@ static void json_node(struct json *j, const struct view *v)
 {
 	const struct config *c = &v->config;
 	const struct status *s = &v->status;
-	char text[BLADES_TEXT_MAX];
+	char text[SETTING_HOME_MAX];
 	uint32_t i;
 
 	json_u64(j, "node", c->id);
@@ -73,7 +73,7 @@ static void json_node(struct json *j, const struct view *v)
 	json_u64(j, "mtu", c->mtu);
 	json_array(j, "homes");
 	for (i = 0; i < c->homes_len; i++)
-		json_string(j, NULL, blades_text(c, i, text));
+		json_string(j, NULL, setting_home(c, i, text));
 	json_close(j);
 	json_u64(j, "timeout_ms", c->timeout_ms);
 	json_u64(j, "hold_us", c->hold_us);
@@ -202,7 +202,7 @@ static void print_node(const struct view *v)
 {
 	const struct config *c = &v->config;
 	const struct status *s = &v->status;
-	char text[BLADES_TEXT_MAX];
+	char text[SETTING_HOME_MAX];
 	unsigned int i;
 
 	printf("node %u of rack %u: up, %s\n", c->id, c->joins,
@@ -213,7 +213,7 @@ static void print_node(const struct view *v)
 	       address(c->address), c->mtu);
 	printf("  %-12s", "homes");
 	for (i = 0; i < c->homes_len; i++)
-		printf(" %s", blades_text(c, i, text));
+		printf(" %s", setting_home(c, i, text));
 	printf("\n  %-12s %g s\n", "timeout", c->timeout_ms / 1e3);
 	printf("  %-12s %u us\n", "hold", c->hold_us);
 	if (s->key_set)

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "argument.h"
-#include "blades.h"
 #include "conf.h"
 #include "fail.h"
 #include "kernel.h"
@@ -155,7 +154,7 @@ static void json_setting(struct json *j, enum setting_id id, const struct settin
 {
 	const struct config *c = &s->config;
 	const struct mounting *m = &s->mounting;
-	char mode[8], blade[BLADES_TEXT_MAX];
+	char mode[8], blade[SETTING_HOME_MAX];
 	unsigned int i;
 
 	switch (id) {
@@ -168,7 +167,7 @@ static void json_setting(struct json *j, enum setting_id id, const struct settin
 	case SETTING_HOMES:
 		json_array(j, "homes");
 		for (i = 0; i < c->homes_len; i++)
-			json_string(j, NULL, blades_text(c, i, blade));
+			json_string(j, NULL, setting_home(c, i, blade));
 		json_close(j);
 		break;
 	case SETTING_RACK:
