@@ -373,7 +373,7 @@ int main(int argc, char **argv)
 		CHECK_EQ(fake_call_region(&fakes[n], WEFT_CALL_CLOSE, region, &c), 0);
 	for (k = 0; k < 100; k++)
 		fake_step(10);
-	/* a blade that begins while there is a region leaves its mark, see lines_mark() */
+	/* a blade that begins while there is a region leaves its mark, see looks_mark() */
 	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
 		slots += weft_line_region(rig_switch.slots[i].tag) == region;
 	/* a blade does not know what its former life has put there */

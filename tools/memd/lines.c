@@ -9,7 +9,6 @@
 
 #define MOVE_MS		20	/* until a move is repeated, doubled each time */
 #define MOVE_MAX_MS	500
-#define LOOK_MS		20	/* between questions whether a line is in the switch */
 /* Terms of a lock that the former life may have begun and nobody told us of. */
 #define TERMS		(1u << 16)
 
@@ -182,148 +181,6 @@ static struct block *block_of(struct memd *m, u64 key, struct region **r)
 	return *r ? line_of(m, *r, key, false) : NULL;
 }
 
-/* --- is the line still in the switch? ---------------------------------------- */
-
-static bool looked_lately(const struct memd *m)
-{
-	return m->timers.now - m->b->looks.looked < LOOK_MS;
-}
-
-/*
- * A request for a line that the switch should have served: it was on its way while
- * the line moved, or the switch has lost all that it had.  An ADD with a generation
- * that the slot does not have changes nothing, and its answer tells whether the line is
- * there.  One question at a time: requests are repeated.
- */
-static void look_for(struct memd *m, const struct block *b)
-{
-	struct looks *ls = &m->b->looks;
-	struct weft_msg msg = {
-		.type = WEFT_MSG_ADD,
-		.line = b->line.key,
-		.nonce = b->line.gen + 0x80000000u,
-	};
-
-	if (looked_lately(m))
-		return;
-	ls->looked = m->timers.now;
-	if (!m->b->members.use_switch) {
-		renew_begin(m, "the P4 switch is gone with lines of ours");
-		return;
-	}
-	ls->look_txn = weft_txn(m->b->opt.id, memd_seq(m));
-	msg.txn = ls->look_txn;
-	to_switch(m, &msg);
-}
-
-/* Return: true if it was an answer to that. */
-static bool looked_for(struct memd *m, const struct weft_msg *msg)
-{
-	struct region *r;
-	struct block *b;
-
-	if (msg->type != WEFT_MSG_ADD_ACK || !m->b->looks.look_txn ||
-	    msg->txn != m->b->looks.look_txn)
-		return false;
-	m->b->looks.look_txn = 0;
-	if (msg->flags & WEFT_F_INSTALLED)
-		return true;
-	b = block_of(m, msg->line, &r);
-	if (b && b->line.place == WEFT_IN_SWITCH) {
-		count(m, LOST);
-		renew_begin(m, "the P4 switch has lost lines of ours");
-	}
-	return true;
-}
-
-/* --- has the switch been there all the time? -------------------------------- */
-
-#define MARK_KIND	2u	/* no kind of line */
-#define MARK_MS		5	/* between looks */
-
-static void send_mark(struct memd *m, u32 nonce)
-{
-	struct looks *ls = &m->b->looks;
-	struct weft_msg msg = {
-		.type = WEFT_MSG_ADD,
-		.line = weft_line_key(WEFT_REGION_MAX, MARK_KIND,
-				      options_blade(&m->b->opt) + BLADES_MAX * ls->mark),
-		.nonce = nonce,
-	};
-
-	ls->marked_at = m->timers.now;
-	ls->mark_txn = weft_txn(m->b->opt.id, memd_seq(m));
-	msg.txn = ls->mark_txn;
-	to_switch(m, &msg);
-}
-
-bool lines_mark(struct memd *m)
-{
-	/* without regions there is nothing that could be there */
-	if (m->b->looks.marked || !m->b->members.use_switch || !m->b->regions.n)
-		return true;
-	send_mark(m, m->b->looks.mark_gen);
-	return false;
-}
-
-/* Return: true if it was an answer to that. */
-static bool mark_answered(struct memd *m, const struct weft_msg *msg)
-{
-	struct looks *ls = &m->b->looks;
-
-	if (msg->type != WEFT_MSG_ADD_ACK || !ls->mark_txn ||
-	    msg->txn != ls->mark_txn)
-		return false;
-	ls->mark_txn = 0;
-	if (ls->marked && msg->flags & WEFT_F_INSTALLED) {
-		ls->sure = ls->asked;
-	} else if (ls->marked) {
-		count(m, LOST);
-		renew_begin(m, "the P4 switch has lost its lines");
-	} else if (msg->flags & WEFT_F_INSTALLED) {
-		ls->marked = true;
-		/* what the slot never has, to look whether it is there */
-		ls->mark_gen = msg->nonce + 0x80000000u;
-	} else if (msg->info == WEFT_WHY_FULL) {
-		ls->mark++;
-		ls->mark_gen = 0;
-	} else {
-		ls->mark_gen = msg->nonce;
-	}
-	return true;
-}
-
-/*
- * A request for a line has come here.  May the switch have had it, and lost it?  It
- * has not if the mark is there at a time after the request was sent on to us.
- */
-static bool is_sure(struct memd *m, const struct region *r, struct block *b)
-{
-	struct looks *ls = &m->b->looks;
-
-	if (b->sure || !r->doubtful)
-		return true;
-	if (!m->b->members.use_switch) {
-		if (ls->marked) {
-			renew_begin(m, "the P4 switch is gone");
-			return false;
-		}
-		b->sure = true;
-		return true;
-	}
-	if (!b->probe)
-		b->probe = ls->asked + 1;
-	if ((int)(ls->sure - b->probe) >= 0) {
-		b->sure = true;
-		return true;
-	}
-	if (m->timers.now - ls->marked_at >= MARK_MS && lines_mark(m)) {
-		ls->asked++;
-		send_mark(m, ls->mark_gen);
-	}
-	return false;
-}
-
 /* --- requests --------------------------------------------------------------- */
 
 /* Is there such a line in a region of that size? */
@@ -453,7 +310,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		no_room(m, r, msg, from);
 		return;
 	}
-	if (!is_sure(m, r, b)) {
+	if (!looks_sure(m, r, b)) {
 		if (memd_serves(m) &&
 		    (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
 		     msg->type == WEFT_MSG_PUT || msg->type == WEFT_MSG_ACQUIRE))
@@ -461,7 +318,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		return;
 	}
 	if (b->line.place == WEFT_IN_SWITCH) {
-		look_for(m, b);
+		looks_for(m, b);
 		if (!memd_serves(m))
 			return;
 	}
@@ -486,8 +343,14 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 	u64 delay;
 	u8 was;
 
-	if (looked_for(m, msg) || mark_answered(m, msg))
+	if (looks_is_answer(&m->b->looks, msg)) {
+		if (looks_answered(m, msg))
+			return;
+		b = block_of(m, msg->line, &r);
+		if (b && b->line.place == WEFT_IN_SWITCH)
+			looks_lost(m, "the P4 switch has lost lines of ours");
 		return;
+	}
 	b = block_of(m, msg->line, &r);
 	if (!b)
 		return;
@@ -607,7 +470,6 @@ void lines_forget(struct memd *m, struct region *r, struct block *b)
 
 bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
 {
-	const struct looks *ls = &m->b->looks;
 	struct region *r;
 	struct block *b;
 
@@ -618,9 +480,7 @@ bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
 		return true;
 	}
 	/* nodes give back, which is looked at; and what the switch says of itself */
-	if (!memd_serves(m) ||
-	    (msg->type == WEFT_MSG_ADD_ACK &&
-	     (msg->txn == ls->look_txn || msg->txn == ls->mark_txn)))
+	if (!memd_serves(m) || looks_is_answer(&m->b->looks, msg))
 		return true;
 	/* contents, wherever the directory is */
 	if (msg->type == WEFT_MSG_READ || msg->type == WEFT_MSG_WB)
@@ -629,7 +489,7 @@ bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
 	if (!b)
 		return r && weft_line_kind(msg->line) == WEFT_KIND_LOCK;
 	/* somebody waits for it, or the switch may have lost what it had and is asked */
-	return b->wanted || (b->line.place == WEFT_IN_SWITCH && !looked_lately(m)) ||
+	return b->wanted || (b->line.place == WEFT_IN_SWITCH && !looks_lately(m)) ||
 	       (r->doubtful && !b->sure);
 }
 
@@ -652,13 +512,7 @@ void lines_renew(struct memd *m, u32 grant)
 	struct lock *l;
 	u64 n;
 
-	m->b->looks.look_txn = 0;
-	m->b->looks.mark_txn = 0;
-	m->b->looks.marked = false;
-	m->b->looks.mark = 0;
-	m->b->looks.mark_gen = 0;
-	/* nothing that was asked before counts */
-	m->b->looks.sure = m->b->looks.asked;
+	looks_forget(m);
 	/* of a switch that is another one now, or learned again at once */
 	for (i = 0; i < m->b->threads; i++)
 		memset(m->b->thread[i]->lines.gen, 0, sizeof(m->lines.gen));

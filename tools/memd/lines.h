@@ -27,30 +27,6 @@ struct lines {
 	u32 gen[WEFT_SWITCH_SLOTS];
 };
 
-/**
- * struct looks - what the switch is asked to know whether it has lost lines
- * @looked: millisecond when the switch was last asked whether it has a line
- * @look_txn: of that, 0 if it is answered
- * @marked: our mark is in the switch
- * @mark: how many places were tried for it
- * @mark_gen: generation of that place
- * @mark_txn: of the last ADD of it, 0 if it is answered
- * @marked_at: millisecond of that
- * @asked: how often we have looked whether it is still there
- * @sure: the last time that it was
- */
-struct looks {
-	u64 looked;
-	u32 look_txn;
-	bool marked;
-	u32 mark;
-	u32 mark_gen;
-	u32 mark_txn;
-	u64 marked_at;
-	u32 asked;
-	u32 sure;
-};
-
 /* GETS .. QUERY, ACQUIRE, HAND. */
 void lines_request(struct memd *m, const struct weft_msg *msg, u32 from);
 
@@ -97,17 +73,6 @@ void lines_forget(struct memd *m, struct region *r, struct block *b);
  * that serves.
  */
 bool lines_concern_all(struct memd *m, const struct weft_msg *msg);
-
-/**
- * lines_mark() - leave a mark in the switch, at the beginning of a life
- *
- * Lines of a former life may be in the switch without our knowing.  If the switch is
- * restarted, requests for them come here, and must not be taken for the first ones: as
- * long as the mark is there, it was not.
- *
- * Return: true if it is there, or there is no switch; else it is asked again.
- */
-bool lines_mark(struct memd *m);
 
 /* Nodes have died, and are no members any more: see weft_home_gone(). */
 enum weft_gone lines_gone(struct memd *m, struct region *r, struct block *b);

@@ -19,6 +19,7 @@
 #include "gate.h"
 #include "journal.h"
 #include "lines.h"
+#include "looks.h"
 #include "members.h"
 #include "mirror.h"
 #include "push.h"

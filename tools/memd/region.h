@@ -26,7 +26,7 @@ struct job;
  * @frame: first frame of the contents, FRAME_NONE for zeros
  * @known: the line was asked for
  * @wanted: the line is to come back from the switch and be forgotten
- * @sure: the switch does not have it without our knowing; see lines_mark()
+ * @sure: the switch does not have it without our knowing; see looks_mark()
  * @lost: a node died with what it last was; until somebody accepts that
  * @swept: it is to come back from the switch to be looked at, see sweep.h
  * @probe: the question whose answer says so, 0: not asked

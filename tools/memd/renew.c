@@ -191,7 +191,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 	if (rn->active && !rn->asking) {
 		/* first it must be known whether there is a switch */
-		if (!members_settled(&m->b->members) || !lines_mark(m)) {
+		if (!members_settled(&m->b->members) || !looks_mark(m)) {
 			timer_set(&m->timers, t, FIRST_MS);
 			return;
 		}

@@ -35,7 +35,7 @@ struct request;
  * struct renew - who still has lines of a former life
  * @life: number of the directory's life; 0: there was no former one
  * @active: nobody is served yet
- * @asking: nodes have been asked: the switch has our mark, see lines_mark()
+ * @asking: nodes have been asked: the switch has our mark, see looks_mark()
  * @waiting: nodes that everybody waits for
  * @late: nodes that have not answered in time
  * @crashed: nodes that have not heard yet that our machine has ended, with what was not on

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Has the switch lost lines of ours?  It is asked: by an ADD with a generation that the slot
+ * does not have, which changes nothing, and whose answer tells whether the line is there.  One
+ * question of each kind at a time: requests are repeated.
+ *
+ * All of it belongs to the blade: who calls is alone, but where it says so.
+ */
+#ifndef WEFT_MEMD_LOOKS_H
+#define WEFT_MEMD_LOOKS_H
+
+#include "wire.h"
+
+struct block;
+struct memd;
+struct region;
+
+/**
+ * struct looks - what the switch is asked to know whether it has lost lines
+ * @looked: millisecond when the switch was last asked whether it has a line
+ * @look_txn: of that, 0 if it is answered
+ * @marked: our mark is in the switch
+ * @mark: how many places were tried for it
+ * @mark_gen: generation of that place
+ * @mark_txn: of the last ADD of it, 0 if it is answered
+ * @marked_at: millisecond of that
+ * @asked: how often we have looked whether it is still there
+ * @sure: the last time that it was
+ */
+struct looks {
+	u64 looked;
+	u32 look_txn;
+	bool marked;
+	u32 mark;
+	u32 mark_gen;
+	u32 mark_txn;
+	u64 marked_at;
+	u32 asked;
+	u32 sure;
+};
+
+/*
+ * A request has come for a line that the switch should have served: it was on its way while
+ * the line moved, or the switch has lost all that it had.
+ */
+void looks_for(struct memd *m, const struct block *b);
+
+/* Was that asked a moment ago?  For any thread. */
+bool looks_lately(const struct memd *m);
+
+/**
+ * looks_mark() - leave a mark in the switch, at the beginning of a life
+ *
+ * Lines of a former life may be in the switch without our knowing.  If the switch is
+ * restarted, requests for them come here, and must not be taken for the first ones: as
+ * long as the mark is there, it was not.
+ *
+ * Return: true if it is there, or there is no switch; else it is asked again.
+ */
+bool looks_mark(struct memd *m);
+
+/*
+ * A request for a line has come here.  May the switch have had it, and lost it?  It has not if
+ * the mark is there at a time after the request was sent on to us.
+ *
+ * Return: false: it is not known yet, or all begins anew.
+ */
+bool looks_sure(struct memd *m, const struct region *r, struct block *b);
+
+/* Is it the answer to one of our questions?  For any thread. */
+static inline bool looks_is_answer(const struct looks *ls, const struct weft_msg *msg)
+{
+	return msg->type == WEFT_MSG_ADD_ACK && msg->txn &&
+	       (msg->txn == ls->look_txn || msg->txn == ls->mark_txn);
+}
+
+/* Such an answer.  Return: false: the line that it names is not in the switch. */
+bool looks_answered(struct memd *m, const struct weft_msg *msg);
+
+/* It has: a new life of the directory begins; @why is half a sentence. */
+void looks_lost(struct memd *m, const char *why);
+
+/* A new life: nothing that was asked before counts. */
+void looks_forget(struct memd *m);
+
+#endif /* WEFT_MEMD_LOOKS_H */
