@@ -217,17 +217,16 @@ static void on_watch(struct memd *m, struct timer *t)
 	u32 id;
 
 	/* it did stand still, for less than those count: what nodes have sent is still to come */
-	if (m->timers.now - f->looked > 2 * look_ms(m))
+	if (m->timers.now - f->looked > 2 * look_ms(m) && f->heard_from < m->timers.now)
 		f->heard_from = m->timers.now;
 	f->looked = m->timers.now;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
 		const struct member *who = &ms->by_id[id];
-		u64 silent;
+		u64 from = who->heard > f->heard_from ? who->heard : f->heard_from, silent;
 
-		if (!who->in || who->joining || fence_is_dead(m, id))
+		if (!who->in || who->joining || fence_is_dead(m, id) || from >= m->timers.now)
 			continue;
-		silent = m->timers.now - (who->heard > f->heard_from ? who->heard :
-					  f->heard_from);
+		silent = m->timers.now - from;
 		if (silent <= m->b->opt.lease)
 			continue;
 		snprintf(why, sizeof(why), "nothing was heard of it for %llu ms",
@@ -254,6 +253,9 @@ void fence_start(struct memd *m)
 		if (m->b->members.by_id[id].dying)
 			fence_node(m, id, "it was being taken out when this blade ended");
 	m->b->fence.looked = m->b->fence.heard_from = m->timers.now;
+	/* nodes of a blade that has taken over do not know yet whom to speak to */
+	if (m->b->opt.role.taken)
+		m->b->fence.heard_from += m->b->opt.lease;
 	if (m->b->opt.lease)
 		timer_set(&m->timers, &m->b->fence.watch, look_ms(m));
 }

@@ -33,7 +33,8 @@
  *	knows, else who takes over would hear a node that others do not
  * @died: by node: millisecond when it was found dead, for FENCE_LEAST_MS
  * @looked: millisecond of the last look who is silent
- * @heard_from: since then nodes can be heard: this blade has not stood still
+ * @heard_from: since then nodes can be heard: this blade has not stood still, and they know
+ *	where it is; after a take-over this is to come
  * @delay: until it is repeated
  * @timer: for that
  * @watch: to look who is silent
