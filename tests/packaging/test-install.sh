@@ -89,7 +89,7 @@ expected()
 	printf '%s\n' bin/weftctl bin/weft-memd bin/weft-switchd bin/weft-kvs share/weft/weft_pna.spec \
 		include/weft/lock.h lib/libweft.{a,so,so.0} lib/libweft-preload.so \
 		lib/pkgconfig/libweft.pc lib/sysctl.d/60-weft.conf \
-		lib/systemd/system/weft{,-memd,-switchd}.service \
+		lib/systemd/system/weft{,-memd,-switchd,-witness}.service \
 		share/bash-completion/completions/weftctl
 	for file in uapi/*.h; do
 		echo "include/weft/${file##*/}"
@@ -104,7 +104,7 @@ installed_files()
 {
 	{
 		expected | sed 's|^|/usr/local/|'
-		printf '/etc/weft/%s\n' weft.conf memd.conf switchd.conf
+		printf '/etc/weft/%s\n' weft.conf memd.conf switchd.conf witness.conf
 		{
 			echo Kbuild
 			echo COPYING
