@@ -108,6 +108,18 @@ static void modify(struct fake *f, struct fake_line *fl, u8 home, u8 now)
 	memset(fl->data, now, WEFT_REGION_BLOCK_MAX);
 }
 
+/* Its home has begun a new life, and has taken the block back. */
+static void wait_given_back(const struct fake_line *fl)
+{
+	u64 end = now_ms() + LIMIT_MS;
+
+	while (weft_line_perm(&fl->l) != WEFT_I) {
+		CHECK(now_ms() < end);
+		beat();
+		fake_step(1);
+	}
+}
+
 static u64 stat_of_all(struct fake *f, const char *name)
 {
 	u64 sum = 0;
@@ -484,7 +496,7 @@ static void owner_dies_unknown(u32 region)
 	modify(a, al, 10, 11);
 	rig_memd_stop(home, SIGKILL);
 	start(home - WEFT_BLADE_MIN);
-	live_for(600);
+	wait_given_back(al);
 	/* the switch still has the line, and its home does not know */
 	get(a, al, WEFT_M);
 	CHECK(fake_is_filled(al, 4096, 11));

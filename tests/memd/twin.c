@@ -71,7 +71,7 @@ static void run(u32 i, const char *once)
 	snprintf(key, sizeof(key), "%s/key", rig_dir());
 	snprintf(port, sizeof(port), "%u", rig_port());
 	/* below those that the kernel gives to whoever connects */
-	snprintf(twin_port, sizeof(twin_port), "%u", 10000 + rig_port() % 10000);
+	snprintf(twin_port, sizeof(twin_port), "%u", rig_port());
 	for (k = 0; k < MACHINES; k++) {
 		struct in_addr in = { .s_addr = htonl(machines[k].addr) };
 

@@ -211,10 +211,27 @@ static int sockets_at(u32 addr, u16 port)
 	return n;
 }
 
+#define COUNT_TRIES	8	/* what /proc says while others open sockets may be wrong once */
+#define COUNT_PAUSE_US	20000
+
+/* Is there no other one at our address? */
+static bool is_only_one(const struct udp *udp)
+{
+	u32 i;
+
+	for (i = 0; i < COUNT_TRIES; i++) {
+		if (sockets_at(udp->addr, udp->port) == 1)
+			return true;
+		usleep(COUNT_PAUSE_US);
+	}
+	return false;
+}
+
 /*
  * Our address.  With SO_REUSEPORT sockets of one user, and of nobody else, may have the
  * same port: so the one of each blade gets along with the holders (below) of the other
- * blades of this machine.  It would with one of the same address, too, hence the count.
+ * blades of this machine.  It would with one of the same address, too, hence the count; of
+ * the flows' ports none is needed then.
  */
 static int bind_own(const struct udp *udp, u32 flow, char *err)
 {
@@ -225,7 +242,7 @@ static int bind_own(const struct udp *udp, u32 flow, char *err)
 		int why = errno;
 
 		if (why == EADDRINUSE && share_port(fd) && !bind_to(fd, udp->addr, port) &&
-		    sockets_at(udp->addr, port) == 1)
+		    (flow || is_only_one(udp)))
 			return 0;
 		if (why == EADDRINUSE)
 			return fail(err, "UDP port %u at %s is in use: is another weft-memd running?",
