@@ -42,6 +42,9 @@ BLOCKS='
 	weft-memd.8		1	mem1
 	weft-memd.8		2	mem2
 	weft-memd.8		3	tests/packaging/test-service.sh
+	weft-memd.8		4	node1
+	weft-memd.8		5	mem1
+	weft-memd.8		6	mem2
 	weft.7			1	mem1
 	weft.7			2	node1
 	weft.7			3	node1
@@ -541,6 +544,26 @@ runs
 check "the region" shows node1 '^65536 1048576$' stat -c '%o %s' /weft/table
 check "node 1 goes down" on node1 weftctl down --unmount
 block weft.7 1
+ends weft-memd
+
+# --- A blade with a twin --------------------------------------------------------------
+
+for guest in node1 mem1 mem2; do
+	check "$guest: a directory for files" on "$guest" mkdir -p /var/lib/weft
+done
+block weft-memd.8 4
+serves "grep -q 'witness at 10.0.0.1, TCP port 4794' log"
+block weft-memd.8 5
+serves "grep -q 'waiting for the twin (10.0.0.102)' log"
+block weft-memd.8 6
+serves "grep -q '10.0.0.101 serves, view 1: .* becomes a copy' log &&
+	grep -q '/var/lib/weft/blade is complete, view 1' log"
+ends weft-memd
+block weft-memd.8 5
+check "the one with the lower address serves" there \
+	"grep -q 'blade 1 serves [0-9]* MiB at 10.0.0.101' log"
+ends weft-memd
+block weft-memd.8 4
 ends weft-memd
 
 # --- Two of both --------------------------------------------------------------------
