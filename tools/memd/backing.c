@@ -188,28 +188,7 @@ void backing_fails(struct backing *b)
  */
 static int make_file(struct backing *b, const struct options *o)
 {
-	char folder[4096];
-	const char *slash = strrchr(b->path, '/');
-	size_t len = slash ? (size_t)(slash - b->path) : 0;
-	int fd, ret;
-
-	if (write_super(b, o, 0) || fdatasync(b->fd))
-		return -1;
-	if (len >= sizeof(folder)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	memcpy(folder, b->path, len);
-	folder[len] = 0;
-	fd = open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	ret = fsync(fd);
-	/* a file system that has no such thing is one that needs no such thing */
-	if (ret && errno == EINVAL)
-		ret = 0;
-	close(fd);
-	return ret;
+	return write_super(b, o, 0) || fdatasync(b->fd) || flush_name(b->path) ? -1 : 0;
 }
 
 /* Also one that was to be made, and of which nothing but its length got to the disk. */

@@ -3,6 +3,9 @@
 #include "flush.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -37,6 +40,30 @@ static void *run(void *arg)
 	if (wakes)
 		(void)!write(wake, &one, sizeof(one));
 	return NULL;
+}
+
+int flush_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	size_t len = slash ? (size_t)(slash - path) : 0;
+	char folder[PATH_MAX];
+	int fd, ret;
+
+	if (len >= sizeof(folder)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	memcpy(folder, path, len);
+	folder[len] = 0;
+	fd = open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	ret = fsync(fd);
+	/* a file system that has no such thing is one that needs no such thing */
+	if (ret && errno == EINVAL)
+		ret = 0;
+	close(fd);
+	return ret;
 }
 
 void flush_begin(struct flush *f, int fd, u64 at, size_t len)

@@ -42,6 +42,12 @@ struct flush {
 int flush_part(int fd, u64 at, size_t len);
 
 /*
+ * The name of a file that was made, or got another one, to the disk: its directory.
+ * Return: 0 or -1 with errno.
+ */
+int flush_name(const char *path);
+
+/*
  * What was written to @fd so far is to be on the disk: @len bytes from @at, 0: all of it.
  * None is running.
  */

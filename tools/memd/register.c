@@ -3,11 +3,11 @@
 #include "register.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "flush.h"
 #include "log.h"
 
 #define SILENT_BY_HAND_MS	20000	/* that nobody is heard who says no lease */
@@ -150,26 +150,6 @@ int registers_read(struct registers *rs, const char *path, u64 now, char *err)
 	return 0;
 }
 
-/* Its name is on the disk, too. */
-static int sync_folder(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	size_t len = slash ? (size_t)(slash - path) : 0;
-	char folder[PATH_MAX];
-	int fd, ret;
-
-	memcpy(folder, path, len);
-	folder[len] = 0;
-	fd = open(len ? folder : slash ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	ret = fsync(fd);
-	if (ret && errno == EINVAL)
-		ret = 0;
-	close(fd);
-	return ret;
-}
-
 int registers_write(const struct registers *rs)
 {
 	char path[PATH_MAX];
@@ -195,5 +175,5 @@ int registers_write(const struct registers *rs)
 	}
 	ok &= !fflush(f) && !fsync(fileno(f));
 	ok &= !fclose(f);
-	return ok && !rename(path, rs->path) && !sync_folder(rs->path) ? 0 : -1;
+	return ok && !rename(path, rs->path) && !flush_name(rs->path) ? 0 : -1;
 }
