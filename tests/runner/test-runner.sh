@@ -29,6 +29,15 @@ last()	{ [ "$(tail -n 1 "$dir/out")" = "$1" ]; }
 # No process may be left of a sleep that only this test runs.
 none()	{ ! pgrep -f "^sleep $1\$" >/dev/null; }
 
+# used_more TEST MILLISECONDS: it has used more of the processors.
+used_more()
+{
+	local used
+
+	used=$(sed -n "s/^ok .* - $1 (.*, processors \\([0-9]*\\)\\.\\([0-9]\\) s).*/\\1\\200/p" "$dir/out")
+	[ -n "$used" ] && [ "$((10#$used))" -gt "$2" ]
+}
+
 # Sleeps of odd lengths, so that they can be told from all others.
 long=4$$.25
 ignored=5$$.25
@@ -159,6 +168,31 @@ run -l "$dir/more" scale more
 check 'two lists'			last '2 passed, 0 failed, 0 skipped'
 run -l "$dir/more" -l "$dir/more"
 check 'with a name in both'		[ "$rc" = 2 ]
+
+# What tests use of the processors, if that can be known: of all that they start, and of
+# what somebody else waits for.
+cat >"$dir/burn" <<END
+#!/bin/bash
+for ((i = 0; i < 300000; i++)); do :; done
+touch $dir/burnt
+END
+chmod +x "$dir/burn"
+cat >"$dir/list" <<END
+burns		60	(setsid $dir/burn &); until [ -e $dir/burnt ]; do sleep 0.1; done
+rests		60	sleep 1
+END
+run -j 2
+groups=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)$(sed -n 's/^0:://p' /proc/self/cgroup)
+probe=$groups/weft-probe.$$
+if mkdir "$probe" 2>/dev/null && [ -r "$probe/cpu.stat" ]; then
+	check 'what computes says how much'	used_more burns 100
+	check 'what waits, how little'		eval '! used_more rests 500'
+	check 'and all of it'			line '^# [0-9.]+ s, and [0-9.]+ s of the [0-9.]+ s that [0-9]+ processors had$'
+	check 'no group is left'	[ -z "$(find "$groups" -maxdepth 1 -name 'weft-tests.*' -newer "$dir/list")" ]
+else
+	check 'what is not known is not said'	eval '! line processors'
+fi
+rmdir "$probe" 2>/dev/null
 
 # Tests that leave processors idle are joined by others.  The processors are a file.
 sed "s/^PAUSE=.*/PAUSE=0.5/; s/^MEMORY_MIB=.*/MEMORY_MIB=1/; s|^STAT=.*|STAT=$dir/stat|
