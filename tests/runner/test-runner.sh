@@ -29,6 +29,9 @@ last()	{ [ "$(tail -n 1 "$dir/out")" = "$1" ]; }
 # No process may be left of a sleep that only this test runs.
 none()	{ ! pgrep -f "^sleep $1\$" >/dev/null; }
 
+# matches PATTERN TEXT: all of it.
+matches(){ grep -qxE -- "$1" <<<"$2"; }
+
 # used_more TEST MILLISECONDS: it has used more of the processors.
 used_more()
 {
@@ -168,6 +171,23 @@ run -l "$dir/more" scale more
 check 'two lists'			last '2 passed, 0 failed, 0 skipped'
 run -l "$dir/more" -l "$dir/more"
 check 'with a name in both'		[ "$rc" = 2 ]
+
+# Behind "--" stands what takes long: it does not wait for all short ones.
+begun()
+{
+	BUILD=$dir/build timeout -k 5 60 tests/run -l "$dir/list" "$@" >"$dir/out" 2>&1 ||
+		echo failed
+	sort -n "$dir"/at.* | cut -d' ' -f2 | tr '\n' ' '
+	rm -f "$dir"/at.*
+}
+
+for name in s1 s2 s3 -- l1 l2 l3; do
+	[ $name != -- ] || { echo --; continue; }
+	echo "$name 60 echo \$EPOCHREALTIME $name >$dir/at.$name; sleep $([[ $name = s* ]] && echo 0.5 || echo 3)"
+done >"$dir/list"
+check 'one at a time: in the order of the list'	[ "$(begun)" = 's1 s2 s3 l1 l2 l3 ' ]
+check 'several: a long one beside the short ones'	matches 's1 l1 s2 .*|l1 s1 s2 .*' "$(begun -j 2)"
+check 'the long ones when there are no short ones'	[ "$(begun -j 1 'l*')" = 'l1 l2 l3 ' ]
 
 # What tests use of the processors, if that can be known: of all that they start, and of
 # what somebody else waits for.
