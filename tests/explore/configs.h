@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The configurations; see struct config in world.h.  Those of the usual run
- * take minutes together; the others (full) are for changes of the protocol.  Each bug of
- * "mutations" but one is found by one of the usual run: who makes one of these full looks
- * whether it is the only one named there.
+ * take minutes together; the others (full) are for changes of the protocol.
  */
 { .name = "2-plain", .nodes = 2, .lines = 1, .frags = 1, .ops = { 3, 3 },
   .neat = true },
@@ -22,7 +20,7 @@
 { .name = "2-fragments", .nodes = 2, .lines = 1, .frags = 2, .ops = { 2, 1 },
   .loss = 1, .dup = 1 },
 { .name = "2-two-lines", .nodes = 2, .lines = 2, .frags = 1, .ops = { 2, 1 },
-  .loss = 1, .dup = 1, .full = true },
+  .loss = 1, .dup = 1 },
 { .name = "2-switch", .nodes = 2, .lines = 1, .frags = 1, .ops = { 1, 1 },
   .use_switch = true, .recalls = 1, .loss = 1, .dup = 1 },
 { .name = "2-switch-early", .nodes = 2, .lines = 1, .frags = 1, .ops = { 2, 1 },
@@ -107,11 +105,11 @@
 { .name = "3-lend-join-loss", .nodes = 3, .lines = 1, .frags = 1, .ops = { 0, 0, 2 },
   .owned = true, .expects = 1, .lends = 1, .yields = 1, .loss = 1 },
 { .name = "3-lend-join-repeat", .nodes = 3, .lines = 1, .frags = 1,
-  .ops = { 0, 0, 2 }, .owned = true, .expects = 1, .lends = 1, .dup = 1, .full = true },
+  .ops = { 0, 0, 2 }, .owned = true, .expects = 1, .lends = 1, .dup = 1 },
 { .name = "3-lend-join-write", .nodes = 3, .lines = 1, .frags = 1,
   .ops = { 1, 0, 1 }, .owned = true, .expects = 1, .lends = 1, .neat = true },
 { .name = "3-lend-writer", .nodes = 3, .lines = 1, .frags = 1, .ops = { 0, 1, 0 },
-  .owned = true, .expects = 2, .lends = 2, .loss = 1, .full = true },
+  .owned = true, .expects = 2, .lends = 2, .loss = 1 },
 { .name = "3-lend-fragments", .nodes = 3, .lines = 1, .frags = 2, .ops = { 0, 0, 1 },
   .owned = true, .expects = 1, .lends = 1, .loss = 1 },
 
@@ -140,8 +138,7 @@
 { .name = "2-land-greedy", .nodes = 2, .lines = 1, .frags = 1, .ops = { 2, 1 },
   .landings = LAND_ALL, .greedy = true, .evicts = true, .dup = 1 },
 { .name = "2-land-pass", .nodes = 2, .lines = 1, .frags = 1, .ops = { 1, 1 },
-  .landings = LAND_ALL, .owned = true, .expects = 1, .passes = 1, .hasty = 1, .dup = 1,
-  .full = true },
+  .landings = LAND_ALL, .owned = true, .expects = 1, .passes = 1, .hasty = 1, .dup = 1 },
 { .name = "2-land-pass-fragments", .nodes = 2, .lines = 1, .frags = 2, .ops = { 1, 0 },
   .landings = LAND_ALL, .owned = true, .expects = 1, .passes = 1, .hasty = 1, .loss = 1 },
 { .name = "2-land-lend", .nodes = 2, .lines = 1, .frags = 1, .ops = { 1, 0 },
@@ -151,12 +148,12 @@
 { .name = "2-land-switch", .nodes = 2, .lines = 1, .frags = 1, .ops = { 1, 1 },
   .landings = LAND_ALL, .use_switch = true, .recalls = 1, .dup = 1 },
 { .name = "3-land", .nodes = 3, .lines = 1, .frags = 1, .ops = { 1, 1, 1 },
-  .landings = LAND_ALL, .dup = 1, .full = true },
+  .landings = LAND_ALL, .dup = 1 },
 
 { .name = "3-land-loss", .nodes = 3, .lines = 1, .frags = 1, .ops = { 2, 1, 1 },
   .landings = LAND_ALL, .loss = 1 },
 { .name = "3-land-lend", .nodes = 3, .lines = 1, .frags = 1, .ops = { 0, 0, 2 },
-  .landings = LAND_ALL, .owned = true, .expects = 1, .lends = 1, .dup = 1, .full = true },
+  .landings = LAND_ALL, .owned = true, .expects = 1, .lends = 1, .dup = 1 },
 
 { .name = "2-leave", .nodes = 2, .lines = 1, .frags = 1, .ops = { 1, 1 },
   .evicts = true, .leaves = 1 },
@@ -190,7 +187,7 @@
 { .name = "3-lock-loss", .nodes = 3, .lines = 1, .ops = { 2, 1, 1 }, .locks = true,
   .loss = 1 },
 { .name = "3-lock-repeat", .nodes = 3, .lines = 1, .ops = { 2, 1, 1 }, .locks = true,
-  .dup = 1, .full = true },
+  .dup = 1 },
 { .name = "3-lock-mixed", .nodes = 3, .lines = 1, .ops = { 1, 1, 1 }, .locks = true,
   .loss = 1, .dup = 1 },
 { .name = "3-lock-evict", .nodes = 3, .lines = 1, .ops = { 2, 2, 1 }, .locks = true,
