@@ -265,6 +265,71 @@ static void leaver_dies(u32 region)
 	(void)mortal_lost(b, region, WEFT_LOST_ACCEPT);
 }
 
+/*
+ * The first blade is cut off for longer than the lease, while a node has a modified block, which
+ * another one asks for, and a lock, for which another one waits: it is all as before when the
+ * blade is heard again.  Who died meanwhile is dead a moment after that.
+ */
+static void blade_cut_off(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2], *c = &fakes[3];
+	struct fake_line *al = fake_line(a, region, 28), *bl = fake_line(b, region, 28);
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced"), end;
+
+	mortal_modify(a, al, 13, 14);
+	mortal_seat(weft_line_key(region, WEFT_KIND_LOCK, 256));
+	mortal_get_lock(3, WEFT_M);
+	rig_cut(WEFT_BLADE_MIN, 0);
+	fake_want(b, bl, WEFT_M);
+	mortal_ask_lock(1, WEFT_M);
+	for (end = now_ms() + 4 * LEASE_MS; now_ms() < end; mortal_mind(3))
+		mortal_step(1);
+	rig_heal(WEFT_BLADE_MIN);
+	mortal_get(b, bl, WEFT_M);
+	CHECK(fake_is_filled(bl, 4096, 14));
+	mortal_let_lock(3);
+	for (end = now_ms() + 2 * LEASE_MS; now_ms() < end; mortal_mind(3))
+		mortal_step(1);
+	CHECK_EQ(weft_lock_perm(&mortal_seats[1].l), WEFT_M);
+	CHECK(!mortal_seats[1].l.died);
+	mortal_leave_lock(1);
+	CHECK_EQ(fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced"), fenced);
+	CHECK_EQ(fake_stat(b, WEFT_BLADE_MIN, "nodes"), 3);
+	CHECK_EQ(mortal_lost(b, region, 0), 0);
+
+	rig_cut(WEFT_BLADE_MIN, 0);
+	b->dead = true;
+	mortal_live(4 * LEASE_MS);
+	rig_heal(WEFT_BLADE_MIN);
+	CHECK(mortal_get(c, fake_line(c, region, 28), WEFT_M) < LATEST_MS);
+	mortal_wait_swept(c, fenced + 1);
+	CHECK_EQ(fake_stat(c, WEFT_BLADE_MIN, "nodes_fenced"), fenced + 1);
+	(void)mortal_lost(c, region, WEFT_LOST_ACCEPT);
+	CHECK(fake_evict(c, fake_line(c, region, 28), false));
+	mortal_settle(fake_line(c, region, 28));
+	mortal_come_back(b);
+}
+
+/* All nodes die at once: the first one that boots is let in as soon as a mount waits for. */
+static void all_die(u32 region)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2], *c = &fakes[3];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced"), begun;
+
+	mortal_modify(b, fake_line(b, region, 29), 15, 16);
+	a->dead = b->dead = c->dead = true;
+	mortal_live(4 * LEASE_MS);
+	begun = now_ms();
+	mortal_boot(a);
+	CHECK(now_ms() - begun < LATEST_MS);
+	CHECK_EQ(fake_stat(a, WEFT_BLADE_MIN, "nodes_fenced"), fenced + 3);
+	mortal_get(a, fake_line(a, region, 29), WEFT_S);
+	CHECK(fake_is_filled(fake_line(a, region, 29), 4096, 15));
+	CHECK_EQ(mortal_lost(a, region, WEFT_LOST_ACCEPT), 1);
+	mortal_come_back(b);
+	mortal_come_back(c);
+}
+
 /* An administrator need not wait; nor does a node that comes again as another life. */
 static void by_hand_and_again(u32 region)
 {
@@ -306,6 +371,8 @@ int main(int argc, char **argv)
 		owner_dies_unknown(region);
 	}
 	leaver_dies(region);
+	blade_cut_off(region);
+	all_die(region);
 	by_hand_and_again(region);
 	rig_close();
 	return check_result();
