@@ -321,6 +321,9 @@ int weft_opened_again(struct weft_inode *wi)
 		kfree(call);
 	}
 	mutex_unlock(&wi->open_lock);
+	/* nobody will leave its locks to who waits: the rack has begun anew without it */
+	if (err == -ESTALE)
+		weft_klock_forget(&wi->rack->locks, wi->region.id, 0);
 	/* refused: it stays open here; others may unlink it */
 	return err == -EINTR || err == -ETIMEDOUT ? err : 0;
 }

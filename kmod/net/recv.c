@@ -118,6 +118,15 @@ static bool is_fresh(struct weft_node *node, const struct weft_msg *msg)
 	return false;
 }
 
+/*
+ * Until this node has joined, whatever is ordered is for a former life of it, of whose death
+ * nobody has heard yet: that this one has nothing is no answer to who asks for what that had.
+ */
+static bool has_joined(const struct weft_node *node)
+{
+	return READ_ONCE(node->members) & weft_node_bit(node->id);
+}
+
 static void recv_message(struct weft_node *node, struct weft_packet *packet)
 {
 	struct weft_msg *msg = &packet->msg;
@@ -151,6 +160,8 @@ static void recv_message(struct weft_node *node, struct weft_packet *packet)
 	case WEFT_MSG_DONE:
 	case WEFT_MSG_CHASE:
 	case WEFT_MSG_HAND_ACK:
+		if (!has_joined(node))
+			break;
 		if (weft_line_kind(msg->line) == WEFT_KIND_LOCK)
 			node->above->lock(node, msg);
 		else

@@ -40,6 +40,8 @@ static void tell(struct weft_member *m, enum weft_node_event_type type, u32 memb
 static void publish(struct weft_member *m, struct weft_config *cfg)
 {
 	m->node->id = (u8)cfg->id;
+	/* this life is in none yet: see weft_recv() */
+	m->node->members = 0;
 	m->node->homes = (u8)cfg->homes;
 	if (cfg->key_set)
 		weft_key_init(&m->node->key, cfg->key);

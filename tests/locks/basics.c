@@ -642,6 +642,6 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	err = number ? within(&u, slot, mode, (int)number) : try(&u, slot, mode);
-	puts(err ? strerror(err) : "taken");
+	puts(err ? strerror(err) : user_died(&u, slot) ? "taken, and its owner has died" : "taken");
 	return err != 0;
 }

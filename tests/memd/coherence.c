@@ -6,8 +6,8 @@
  *
  *	memd-coherence switch|plain BLADES LOSS DUP REORDER STEPS [SEED [RESTARTS]]
  *
- * LOSS, DUP and REORDER in parts of 1000.  So many RESTARTS of a blade, killed, or of
- * the switch, at any time: nodes stay up, and nothing may be lost.
+ * LOSS, DUP and REORDER in parts of 1000.  So many RESTARTS of a blade, killed, of all
+ * blades at once, or of the switch, at any time: nodes stay up, and nothing may be lost.
  */
 #include <signal.h>
 
@@ -149,30 +149,36 @@ static void read_all(struct fake *f)
 }
 
 /*
- * A blade or the switch, in the midst of everything.  Each has its turn before any has
+ * A blade, the switch, or all blades at once, in the midst of everything.  Each has its turn before any has
  * another one: so many restarts have their share of blades, whatever the seed.
  */
 static void restart_something(u32 n_blades)
 {
 	static u32 turns;	/* bits of those whose turn is still to come */
-	u32 which;
+	u32 kinds = n_blades + rig_p4 + (n_blades > 1), which, i;
+	bool all;
 
 	if (!turns)
-		turns = (1u << (n_blades + rig_p4)) - 1;
+		turns = (1u << kinds) - 1;
 	do
-		which = rig_random(n_blades + rig_p4);
+		which = rig_random(kinds);
 	while (!(turns & 1u << which));
 	turns &= ~(1u << which);
-	if (which == n_blades) {
+	if (rig_p4 && which == n_blades) {
 		rig_switch_restart();
 		return;
 	}
-	rig_memd_stop(WEFT_BLADE_MIN + which, SIGKILL);
+	all = which >= n_blades;
+	for (i = 0; i < n_blades; i++)
+		if (all || i == which)
+			rig_memd_stop(WEFT_BLADE_MIN + i, SIGKILL);
 	down = true;
 	while (rig_random(8))
 		step();
 	down = false;
-	rig_blade_start(n_blades, which);
+	for (i = 0; i < n_blades; i++)
+		if (all || i == which)
+			rig_blade_start(n_blades, i);
 }
 
 /* Look for a new rack of new nodes: what is left is in the files. */

@@ -527,7 +527,8 @@ static void take(u32 id, const struct weft_msg *msg)
 	default:
 		break;
 	}
-	if (f->fenced & weft_node_bit(msg->src))
+	/* what it is told is for its former life */
+	if (f->booting || f->fenced & weft_node_bit(msg->src))
 		return;
 	if (fake_take_lock && weft_line_kind(msg->line) == WEFT_KIND_LOCK) {
 		fake_take_lock(f, msg);

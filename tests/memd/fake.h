@@ -63,6 +63,7 @@ struct fake_region {
  * @deaf: does not answer calls of blades
  * @uses: its programs use what is to be given back: it refuses that
  * @dead: neither hears nor says anything
+ * @booting: it has not joined yet: it obeys nobody
  * @fenced: nodes that it takes nothing from, as a blade says that they are dead
  * @fencing: the last FENCE that was carried out
  * @renewing: by blade, the last RENEW that was carried out
@@ -87,6 +88,7 @@ struct fake {
 	bool deaf;
 	bool uses;
 	bool dead;
+	bool booting;
 	u32 fenced;
 	u32 fencing;
 	u32 renewing[RIG_BLADES];

@@ -6,7 +6,7 @@
  *
  *	memd-locks switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS]]
  *
- * So many RESTARTS of a blade, killed, or of the switch: who holds a lock goes on.
+ * So many RESTARTS of a blade, killed, of both, or of the switch: who holds a lock goes on.
  *
  * LOSS, DUP and REORDER in parts of 1000; until locks were taken so many TIMES that
  * had to be asked for.  What a node takes of its own cache does not count: while this
@@ -296,18 +296,24 @@ static void settle(void)
  */
 static void restart_something(void)
 {
-	u32 which = rig_random(blades + rig_p4), before = renewals;
+	u32 which = rig_random(blades + rig_p4 + (blades > 1)), before = renewals, i;
 	u64 end = now_ms() + 20000;
+	bool all = which >= blades;
 
-	if (which == blades) {
+	if (rig_p4 && which == blades) {
 		rig_switch_restart();
 		return;
 	}
-	rig_memd_stop(WEFT_BLADE_MIN + which, SIGKILL);
+	for (i = 0; i < blades; i++)
+		if (all || i == which)
+			rig_memd_stop(WEFT_BLADE_MIN + i, SIGKILL);
 	while (rig_random(8))
 		step();
-	rig_blade_start(blades, which);
-	begun[which] = now_ms();
+	for (i = 0; i < blades; i++)
+		if (all || i == which) {
+			rig_blade_start(blades, i);
+			begun[i] = now_ms();
+		}
 	while (renewals == before) {
 		CHECK(now_ms() < end);
 		fake_step(1);

@@ -53,6 +53,13 @@ static u32 port;
 static u32 clock_epoch, clock_ahead;
 static u32 moved[RIG_BLADES], former[RIG_BLADES];	/* blades whose twin has taken over */
 
+/* Members that are to be cut off, by id. */
+static struct {
+	bool set;
+	u32 after;
+	u32 passed;
+} cuts[WEFT_BLADE_MAX + 1];
+
 /* --- small things ----------------------------------------------------------- */
 
 u32 rig_random(u32 n)
@@ -97,6 +104,41 @@ static u32 id_of(u32 addr)
 u32 rig_port(void)
 {
 	return port;
+}
+
+void rig_cut(u32 id, u32 after)
+{
+	cuts[id].set = true;
+	cuts[id].after = after;
+	cuts[id].passed = 0;
+}
+
+void rig_heal(u32 id)
+{
+	cuts[id].set = false;
+}
+
+bool rig_is_cut(u32 id)
+{
+	return cuts[id].set && cuts[id].passed >= cuts[id].after;
+}
+
+u32 rig_passed(u32 id)
+{
+	return cuts[id].passed;
+}
+
+/* Of a datagram at this member.  Return: false if it gets no further. */
+static bool passes(u32 addr)
+{
+	u32 id = id_of(addr);
+
+	if (id > WEFT_BLADE_MAX)
+		return true;
+	if (rig_is_cut(id))
+		return false;
+	cuts[id].passed++;
+	return true;
 }
 
 int rig_socket(u32 node)
@@ -387,6 +429,8 @@ static void arrive(struct parcel *p)
 	size_t at, n;
 	int err;
 
+	if (!passes(p->to))
+		return;
 	if (weft_is_blade(id_of(p->to))) {
 		to_blade(p->from, (u16)port, p->to, p->buf, p->len);
 		return;
@@ -456,6 +500,8 @@ static void forward(u32 from, u32 to, const void *buf, size_t len)
 	int err = weft_wire_unpack(&msg, buf, len, NULL);
 	u8 was;
 
+	if (!passes(from))
+		return;
 	/* a switch has no key: it takes what its sum says is whole */
 	if (err && !(err == -EKEYREJECTED && rig_key.set)) {
 		/* several messages in one; and what only the tests send */

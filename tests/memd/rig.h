@@ -63,6 +63,17 @@ void rig_move(u32 id, u32 addr);
 extern unsigned long rig_from_former;
 extern unsigned long rig_from_elsewhere;
 
+/*
+ * A member is cut off when so many datagrams more have left it or come to it: none does any
+ * more, until rig_heal().  Two blades hear each other all the same.  A rack with TUN, or a node.
+ */
+void rig_cut(u32 id, u32 after);
+void rig_heal(u32 id);
+bool rig_is_cut(u32 id);
+
+/* How many have, since rig_cut(). */
+u32 rig_passed(u32 id);
+
 /* Of the rack: RIG_PORTS of this run begin with it, WEFT_FLOWS of which are the rack's. */
 #define RIG_PORTS	16
 u32 rig_port(void);

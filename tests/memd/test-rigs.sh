@@ -57,7 +57,7 @@ outcome()
 	fi
 }
 
-built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,twin}
+built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,twin,death,moments}
 begin memd-rigs
 pattern=${1-}
 names=()
@@ -67,6 +67,10 @@ pids=()
 # diff, switchd-* and racks run).
 rig restart-silent-node memd-restart silent_node
 rig restart-dead-blade memd-restart dead_blade
+rig moments-boot memd-moments plain 1 boot
+rig moments-boot-switch memd-moments switch 2 boot
+rig moments-switch memd-moments switch 2 hand
+rig moments-two memd-moments plain 2 two
 rig twin-kills memd-twin kills
 with_key twin-kills-key memd-twin kills 5
 rig twin-switch memd-twin switch

@@ -24,6 +24,7 @@
  *						meanwhile an operation takes BOUND ms at most
  *	B T0 T1					a blade was away, or the switch forgot all: who had
  *						what is not known any more
+ *	M T0 T1					its machine has ended, for all that is seen of it
  *	U T0 T1					a node has let go of a lock without its data home
  *	O T					over: who began then only looks
  */
@@ -159,6 +160,7 @@ struct soak_history {
 	SOAK_LIST(struct soak_lost) lost;
 	SOAK_LIST(struct soak_fault) faults;
 	SOAK_LIST(struct soak_span) blades;
+	SOAK_LIST(struct soak_span) machines;
 	SOAK_LIST(struct soak_span) unsafe;
 	uint64_t over;
 	size_t cut;		/* lines that end in the midst of it: their node died */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a history must be like as a whole: chain.c says what one slot must. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include "tools/common/clock.h"
 
 #define SHOWN		40			/* of what is wrong */
+#define CRASH_NS	(5 * NS_IN_S)		/* until all nodes have heard of a blade's new life */
 #define LATE_NS		(15 * NS_IN_S)		/* a node's programs may still meet what it lost */
 
 void soak_say(struct soak_verdict *v, const char *fmt, ...)
@@ -107,6 +109,26 @@ static void check_slots(struct soak_history *h, struct soak_verdict *v)
 
 /* --- Time ------------------------------------------------------------------------ */
 
+/*
+ * When a blade's machine has ended, fsync() fails once for each open file; who gets an error ends,
+ * so it has no second one.  A file that was opened later has none.
+ */
+static bool is_crash(const struct soak_history *h, const struct soak_error *e)
+{
+	const struct soak_process *p = NULL;
+	size_t i;
+
+	if (e->kind != SOAK_SYNC || e->error != EIO || strcmp(e->where, "fsync"))
+		return false;
+	for (i = 0; i < h->processes.n; i++)
+		if (h->processes.at[i].worker == e->worker && h->processes.at[i].node == e->node)
+			p = &h->processes.at[i];
+	for (i = 0; p && i < h->machines.n; i++)
+		if (h->machines.at[i].t0 <= e->t1 && h->machines.at[i].t1 + CRASH_NS >= p->begun)
+			return true;
+	return false;
+}
+
 static void check_errors(const struct soak_history *h, struct soak_verdict *v)
 {
 	size_t i;
@@ -114,7 +136,7 @@ static void check_errors(const struct soak_history *h, struct soak_verdict *v)
 	for (i = 0; i < h->errors.n; i++) {
 		const struct soak_error *e = &h->errors.at[i];
 
-		if (!cut_off(h, e->node, e->t0, e->t1, LATE_NS))
+		if (!cut_off(h, e->node, e->t0, e->t1, LATE_NS) && !is_crash(h, e))
 			soak_say(v, "%s %" PRIu32 ": node %" PRIu32 " process %" PRIu32
 				 " has got error %d (%s) at %" PRIu64 ", and the node was a member",
 				 soak_about[e->kind].name, e->slot, e->node, e->worker, e->error,

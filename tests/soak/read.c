@@ -35,6 +35,7 @@ void soak_free(struct soak_history *h)
 	free(h->lost.at);
 	free(h->faults.at);
 	free(h->blades.at);
+	free(h->machines.at);
 	free(h->unsafe.at);
 	memset(h, 0, sizeof(*h));
 }
@@ -220,12 +221,15 @@ static bool read_fault(struct soak_history *h, const char *line)
 		*soak_add(h->faults) = f;
 		return true;
 	case 'B':
+	case 'M':
 	case 'U':
 		if (sscanf(line + 1, "%" SCNu64 " %" SCNu64 "%n", &s.t0, &s.t1, &end) != 2 ||
 		    line[1 + end] || s.t0 > s.t1)
 			return false;
 		if (*line == 'B')
 			*soak_add(h->blades) = s;
+		else if (*line == 'M')
+			*soak_add(h->machines) = s;
 		else
 			*soak_add(h->unsafe) = s;
 		return true;

@@ -10,12 +10,17 @@
 # blocks than the cache has room for, words by atomic operations, records made safe by
 # fsync() with durability=sync.  Each writes down what it did.  Meanwhile, drawn from a seed:
 #
-#	kill		the plug of a node is pulled, and it boots
+#	kill		the plug of a node is pulled, and it boots when it was taken out
+#	reboot		the same, and it boots at once
 #	cut, stop	its cable is cut, or it stands still, for longer than the lease
 #	fence		it is taken out by hand
 #	short-cut, short-stop	for less than that
-#	wire		frames are lost, repeated, late, in another order
+#	wire		frames are lost, repeated, late, in another order, damaged
 #	blade		weft-memd is killed, of any blade, and started again
+#	two-blades	of both, and both are started at the same time
+#	machine		the machine of a blade ends, for all that it and nodes can see
+#	cut-blade	a blade's cable is cut, for less than the lease
+#	cut-first	that of the first blade, for longer
 #	switch		the switch forgets everything, as if it had restarted
 #	worker		a process is killed
 #	two		two nodes die together
@@ -59,8 +64,8 @@ WORKER=$BUILD/tests/soak-worker
 CHECKER=$BUILD/tests/soak-check
 PRELOAD=$BUILD/lib/libweft-preload.so
 STOP=/run/soak-stop
-FAULTS=(kill cut stop fence short-cut short-stop wire blade switch worker worker two kill-blade
-	kill-switch fence-blade)
+FAULTS=(kill reboot cut stop fence short-cut short-stop wire blade two-blades machine cut-blade
+	cut-first switch worker worker two kill-blade kill-switch fence-blade)
 
 launch=0
 deaths=0
@@ -196,7 +201,8 @@ kernel_complains()
 begin_death()
 {
 	case $1 in
-	kill)	rack kill "node$2" ;;
+	kill|reboot)
+		rack kill "node$2" ;;
 	cut)	rack wire cut "node$2" ;;
 	stop)	signal "$2" STOP ;;
 	fence)	on "node$(($2 % NODES + 1))" "$CTL" node fence "$2" ;;
@@ -206,7 +212,8 @@ begin_death()
 end_death()
 {
 	case $1 in
-	kill)	kernel_complains "node$2"
+	kill|reboot)
+		kernel_complains "node$2"
 		limited "$BOOT_LIMIT" "$RACK" --name "$run_name" boot "node$2" ;;
 	cut)	rack wire heal "node$2" ;;
 	stop)	signal "$2" CONT ;;
@@ -262,6 +269,12 @@ die()
 	[ ${#with[@]} = 0 ] || "${with[@]}" || return 1
 	for each in "${who[@]}"; do
 		n=${each#*:}
+		[ "${each%:*}" = reboot ] || continue
+		heal[$n]=$(now)
+		end_death reboot "$n" || { echo "$each does not boot"; return 1; }
+	done
+	for each in "${who[@]}"; do
+		n=${each#*:}
 		joined[$n]=$((${joined[$n]-0} + 1))
 		grown_to "$OUT" "$n" "${joined[$n]}" "$OUT_LIMIT" ||
 			{ echo "node $n is not taken out"; return 1; }
@@ -271,7 +284,8 @@ die()
 	done
 	pause 200 1500
 	for each in "${who[@]}"; do
-		[ "${each%:*}" = fence ] || heal[${each#*:}]=$(now)
+		[ -z "${heal[${each#*:}]-}" ] || continue
+		heal[${each#*:}]=$(now)
 		end_death "${each%:*}" "${each#*:}" || { echo "$each does not end"; return 1; }
 	done
 	for each in "${who[@]}"; do
@@ -282,7 +296,9 @@ die()
 		deaths=$((deaths + 1))
 		event D "$deaths" "$n" "$how" "${iso[$n]}" "${sure[$n]}" "${out[$n]}" "${heal[$n]}" \
 			"${back[$n]}"
-		[ "$how" != kill ] || { wait "${worker[$n]}"; work "$n"; }
+		case $how in
+		kill|reboot) wait "${worker[$n]}"; work "$n" ;;
+		esac
 	done
 	for ((n = 1; n <= NODES; n++)); do
 		[ -n "${iso[$n]-}" ] || survivor=$n
@@ -303,6 +319,38 @@ blade_away()
 	event B "$begun" "$(now)"
 }
 
+# both_away: killed together, started together.
+both_away()
+{
+	local begun pid bad=0
+
+	begun=$(now)
+	restart_memd mem2 0.5 &
+	pid=$!
+	restart_memd mem1 0.5 || bad=1
+	wait $pid || bad=1
+	[ $bad = 0 ] || { echo "a blade does not restart"; return 1; }
+	event B "$begun" "$(now)"
+}
+
+# machine_ends BLADE: all of its file had reached the disk, which nobody knows.
+machine_ends()
+{
+	local begun
+
+	begun=$(now)
+	on "mem$1" env BUILD="$BUILD" tests/system/durable-blade.sh end ||
+		{ echo "a blade does not restart"; return 1; }
+	event B "$begun" "$(now)"
+	event M "$begun" "$(now)"
+}
+
+# cut_blade BLADE MILLISECONDS MORE
+cut_blade()
+{
+	rack wire cut "mem$1" && pause "$2" "$3" && rack wire heal "mem$1"
+}
+
 # forgets: the switch does, and its lines' homes begin anew.
 forgets()
 {
@@ -315,12 +363,12 @@ forgets()
 
 bad_network()
 {
-	faults loss 0.02 dup 0.02 reorder 0.05 delay 300
+	faults loss 0.02 dup 0.02 reorder 0.05 delay 300 corrupt 0.01
 }
 
 good_network()
 {
-	faults loss 0 dup 0 reorder 0 delay 0
+	faults loss 0 dup 0 reorder 0 delay 0 corrupt 0
 }
 
 # --- One fault --------------------------------------------------------------------
@@ -334,7 +382,7 @@ happens()
 	blade=$((drawn + 1))
 	begun=$(now)
 	case $name in
-	kill|cut|stop|fence)
+	kill|reboot|cut|stop|fence)
 		die "$name" "$name:$node" ;;
 	two)	die two "kill:$node" "kill:$((node % NODES + 1))" ;;
 	kill-blade)
@@ -355,6 +403,18 @@ happens()
 			fault "$name" 0 "$begun" "$MOMENT" ;;
 	blade)	blade_away 0.5 "$blade" && pause 1500 1500 &&
 			fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
+	two-blades)
+		both_away && pause 2500 1500 &&
+			fault "$name" 0 "$begun" $((MOMENT * 3)) ;;
+	machine)
+		machine_ends "$blade" && pause 1500 1500 &&
+			fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
+	cut-blade)
+		cut_blade "$blade" $((SHORT / 4)) "$SHORT" && pause 500 1000 &&
+			fault "$name" 0 "$begun" $((SHORT + MOMENT)) ;;
+	cut-first)
+		cut_blade 1 $((LEASE * 5 / 4)) "$SHORT" && pause 1500 1500 &&
+			fault "$name" 0 "$begun" $((LEASE * 5 / 4 + SHORT + MOMENT)) ;;
 	switch)	forgets && pause 1000 1000 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
 	worker)	draw ${#KINDS[@]}
 		on "node$node" pkill -KILL -x "${KINDS[drawn]}"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# On the memory blade's machine, for tests/system/durable.sh:
+# On the memory blade's machine, for tests/system/durable.sh and tests/soak/soak.sh:
 #
 #	durable-blade.sh look FILE REGION OFFSET...	what the home has just now: while it looks
 #							nothing changes there
@@ -27,8 +27,9 @@ end)
 	exe=$(readlink "/proc/$pid/exe")
 	kill -KILL "$pid"
 	while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
-	echo 11111111-2222-3333-4444-555555555555 >/run/boot
-	mount --bind /run/boot /proc/sys/kernel/random/boot_id || exit 1
+	cat /proc/sys/kernel/random/uuid >/run/boot
+	grep -q random/boot_id /proc/self/mounts ||
+		mount --bind /run/boot /proc/sys/kernel/random/boot_id || exit 1
 	case " ${args[*]} " in *" --background "*) ;; *) args+=(--background) ;; esac
 	"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1
 	;;

@@ -12,6 +12,7 @@
 #define LAST_MS		250
 #define LOOKS		8	/* looks who is silent, in a lease */
 #define LOOK_MAX_MS	1000
+#define RETURN_MS	3000	/* to be heard again by a blade that was alone; a mount waits 5 s */
 
 static u64 bit_of(u32 id)
 {
@@ -208,6 +209,42 @@ static u64 look_ms(const struct memd *m)
 	return ms < LOOK_MAX_MS ? ms : LOOK_MAX_MS;
 }
 
+/*
+ * Is no node heard at all?  Then it is this blade that is cut off, or whoever might need what
+ * the dead had is dead, too: nobody is taken out.  Half a lease: nodes are heard several times
+ * in one, so none has been silent for all of it when this is noticed.
+ */
+static bool is_alone(const struct memd *m)
+{
+	const struct members *ms = &m->b->members;
+	u64 last = m->b->fence.joining;
+	u32 id;
+
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		if (ms->by_id[id].in && !fence_is_dead(m, id) && ms->by_id[id].heard > last)
+			last = ms->by_id[id].heard;
+	return last + m->b->opt.lease / 2 < m->timers.now;
+}
+
+/* The time since when who is silent is so: a part of the lease is left when others are back. */
+static void wait_for_others(struct memd *m)
+{
+	struct fence *f = &m->b->fence;
+	u64 left = m->b->opt.lease / 2 < RETURN_MS ? m->b->opt.lease / 2 : RETURN_MS;
+	u64 from = m->timers.now + left;
+
+	from = from > m->b->opt.lease ? from - m->b->opt.lease : 0;
+	if (f->heard_from < from)
+		f->heard_from = from;
+	/* nor do they hear of the dead */
+	f->began = m->timers.now;
+}
+
+void fence_visited(struct memd *m)
+{
+	m->b->fence.joining = m->timers.now;
+}
+
 /* Time in which this blade itself stood still does not count, see struct timers. */
 static void on_watch(struct memd *m, struct timer *t)
 {
@@ -220,6 +257,8 @@ static void on_watch(struct memd *m, struct timer *t)
 	if (m->timers.now - f->looked > 2 * look_ms(m) && f->heard_from < m->timers.now)
 		f->heard_from = m->timers.now;
 	f->looked = m->timers.now;
+	if (is_alone(m))
+		wait_for_others(m);
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
 		const struct member *who = &ms->by_id[id];
 		u64 from = who->heard > f->heard_from ? who->heard : f->heard_from, silent;

@@ -11,6 +11,10 @@
  *
  * A node that was only cut off, or paused, finds that it is no member, drops all that it
  * has, and joins anew.
+ *
+ * A blade that hears no node at all takes none out: it is cut off itself, or nobody is there
+ * who could want what the dead had.  When it hears one again the others have a moment to be
+ * heard, too (RETURN_MS).
  */
 #ifndef WEFT_MEMD_FENCE_H
 #define WEFT_MEMD_FENCE_H
@@ -35,6 +39,7 @@
  * @looked: millisecond of the last look who is silent
  * @heard_from: since then nodes can be heard: this blade has not stood still, and they know
  *	where it is; after a take-over this is to come
+ * @joining: millisecond when a node last wanted to join: it is there, though no member yet
  * @delay: until it is repeated
  * @timer: for that
  * @watch: to look who is silent
@@ -49,6 +54,7 @@ struct fence {
 	u64 died[WEFT_NODE_MAX + 1];
 	u64 looked;
 	u64 heard_from;
+	u64 joining;
 	u32 delay;
 	struct timer timer;
 	struct timer watch;
@@ -61,6 +67,9 @@ void fence_start(struct memd *m);
 
 /* A node is dead; @why is half a sentence.  The first blade; none if it is known already. */
 void fence_node(struct memd *m, u32 id, const char *why);
+
+/* A node wants to join: this blade is not cut off. */
+void fence_visited(struct memd *m);
 
 /* Is it dead, and still a member?  Then nothing is taken from it. */
 bool fence_is_dead(const struct memd *m, u32 id);

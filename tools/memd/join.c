@@ -164,6 +164,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 	u16 err = catalog_blades(m);
 	struct job *job;
 
+	fence_visited(m);
 	if (who->joining) {
 		if (who->life == q->call.life && who->addr == q->from)
 			who->asked = m->timers.now;
