@@ -40,7 +40,7 @@ static void tell(struct weft_member *m, enum weft_node_event_type type, u32 memb
 static void publish(struct weft_member *m, struct weft_config *cfg)
 {
 	m->node->id = (u8)cfg->id;
-	m->node->homes = (u8)cfg->homes;
+	weft_places_begin(&m->node->places, cfg->homes);
 	if (cfg->key_set)
 		weft_key_init(&m->node->key, cfg->key);
 	/* this is the only place where it is kept */
