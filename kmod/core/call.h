@@ -137,7 +137,7 @@ enum weft_call_op {
 #define WEFT_REHOME_ADOPT	4	/* these are the homes; nodes give back and claim */
 #define WEFT_REHOME_THAW	5	/* nodes are served; who is no home any more forgets the contents */
 
-/* REGION: nobody is served, as after WEFT_REHOME_FREEZE. */
+/* REGION, and the REPLY to GETATTR: nobody is served, as after WEFT_REHOME_FREEZE. */
 #define WEFT_REGION_FROZEN	0x01
 
 /* BLADE: what is to become of it; 0: only say which there are. */
