@@ -14,16 +14,17 @@
  * status	WEFT_A_STATUS_*		STATUS_GET
  * counter	WEFT_A_COUNTER_*	STATS_GET, BLADE_STATS_GET, SWITCH_STATS_GET
  * peer		WEFT_A_PEER_*		PEER_GET, NODE_FENCE
- * region	WEFT_A_REGION_*		REGION_GET
+ * region	WEFT_A_REGION_*		REGION_GET, REGION_SPREAD
  * line		WEFT_A_LINE_*		LINE_GET
  * lost		WEFT_A_LOST_*		LOST_GET
+ * blade	WEFT_A_BLADE_*		BLADE_GET, BLADE_SET
  * lock		WEFT_A_LOCK_*		LOCK_GET
  * hist		WEFT_A_HIST_*		HIST_GET
  * bucket	WEFT_A_BUCKET_*		in a hist
  * event	WEFT_A_EVENT_*		EVENT
  *
- * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR, TUNE and NODE_FENCE need
- * CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
+ * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR, TUNE, NODE_FENCE, BLADE_SET and
+ * REGION_SPREAD need CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
  * attribute that a command does not know, of the wrong size or out of range is
  * refused and nothing is changed.  An attribute that is given more than once
  * counts the last time, HOME and TWIN each time.  Numbers are in host byte order, IPv4
@@ -195,6 +196,55 @@
  *   EINTR	killed while it was awaited
  *
  *
+ * BLADE_GET: the memory blades of the rack (dump)
+ *
+ *   RACK	of which rack
+ *
+ * The first message has no attributes.  Then the first blade is asked, as above; from there on
+ * one message a blade: MEMBER, ADDRESS, BYTES, NEEDED, REGIONS, and the flags that hold.  Errors:
+ *
+ *   ENONET	this node has not joined its rack
+ *   ETIMEDOUT	the blade does not answer
+ *   EPROTO	the blade's answer makes no sense
+ *   EINTR	killed while it was awaited
+ *
+ *
+ * BLADE_SET: what is to become of a memory blade (dump)
+ *
+ *   MEMBER	needed, which
+ *   ACTION	needed, enum weft_blade_action
+ *   ADDRESS	where it is; needed to add it
+ *   RACK	of which rack
+ *
+ * The only message has MEMBER.  Then the first blade is asked, as above: the list has ended
+ * without an error once it has noted that.  What was at home at the blade moves after that.  Those
+ * of BLADE_GET, and errors of the first blade, with a sentence that begins with "the first blade":
+ *
+ *   ENXIO	the rack has no such blade
+ *   EEXIST	it has one already, at another address
+ *   EADDRINUSE	another member is at this address
+ *   EINVAL	another number is the next one; no other blade would be left, or it is the first one,
+ *		which has the catalog
+ *   EIO	the first blade cannot write its file
+ *
+ *
+ * REGION_SPREAD: other blades are to be the homes of regions (dump)
+ *
+ *   ID		of which region; all unless given
+ *   HOMES	bits of the blades; those that are in use unless given
+ *   RACK	of which rack
+ *
+ * The only message has ID, or 0.  Then the first blade is asked, as above.  What is at home at
+ * others moves after that.  Those of BLADE_GET, and errors of the first blade:
+ *
+ *   ENOENT	there is no such region
+ *   EBUSY	the region is moving just now
+ *   ENOSPC	there is no room on these blades
+ *   EHOSTDOWN	one of these blades, or of those that have it, is not there
+ *   EINVAL	one of these is no blade that regions may use
+ *   EIO	the first blade cannot write its file
+ *
+ *
  * HIST_GET: how long things take at this node (dump)
  *
  *   RACK	in which rack
@@ -210,7 +260,7 @@
  *
  *   RACK	of which rack
  *
- * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY, NODES; NAME while it is in the
+ * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY, NODES, HOMES; NAME while it is in the
  * directory; GONE if it does not exist any more.  Those that were not looked up
  * since the mount are not known.
  *
@@ -316,6 +366,9 @@
  * @WEFT_CMD_RACK_GET: the racks that this machine is in
  * @WEFT_CMD_NODE_FENCE: take a node for dead
  * @WEFT_CMD_LOST_GET: blocks that are lost as a node has died
+ * @WEFT_CMD_BLADE_GET: the memory blades of the rack
+ * @WEFT_CMD_BLADE_SET: what is to become of one of them
+ * @WEFT_CMD_REGION_SPREAD: other blades are to be the homes of regions
  */
 enum weft_cmd {
 	WEFT_CMD_CONFIG_SET = 1,
@@ -335,6 +388,9 @@ enum weft_cmd {
 	WEFT_CMD_RACK_GET,
 	WEFT_CMD_NODE_FENCE,
 	WEFT_CMD_LOST_GET,
+	WEFT_CMD_BLADE_GET,
+	WEFT_CMD_BLADE_SET,
+	WEFT_CMD_REGION_SPREAD,
 
 	__WEFT_CMD_MAX,
 	WEFT_CMD_MAX = __WEFT_CMD_MAX - 1
@@ -546,6 +602,8 @@ enum weft_line_op {
  * @WEFT_A_REGION_RACK: u32, number of the rack; in the request only
  * @WEFT_A_REGION_POLICY: u32, WEFT_POLICY_* of weft.h, as far as this node knows
  * @WEFT_A_REGION_NODES: u32, bits of the nodes that may use it, 0: all; as far as this node knows
+ * @WEFT_A_REGION_HOMES: u32, bits of the memory blades that are homes of its lines, bit 0 for the
+ *	first blade; as far as this node knows
  */
 enum weft_a_region {
 	WEFT_A_REGION_ID = 1,
@@ -559,6 +617,7 @@ enum weft_a_region {
 	WEFT_A_REGION_RACK,
 	WEFT_A_REGION_POLICY,
 	WEFT_A_REGION_NODES,
+	WEFT_A_REGION_HOMES,
 
 	__WEFT_A_REGION_MAX,
 	WEFT_A_REGION_MAX = __WEFT_A_REGION_MAX - 1
@@ -619,6 +678,47 @@ enum weft_a_lost {
 
 	__WEFT_A_LOST_MAX,
 	WEFT_A_LOST_MAX = __WEFT_A_LOST_MAX - 1
+};
+
+/**
+ * enum weft_blade_action - what is to become of a memory blade
+ * @WEFT_BLADE_ACTION_ADD: it may join, and regions that are made from then on use it
+ * @WEFT_BLADE_ACTION_DRAIN: all that it has moves to others, and nothing new comes
+ * @WEFT_BLADE_ACTION_USE: regions use it again
+ */
+enum weft_blade_action {
+	WEFT_BLADE_ACTION_ADD = 1,
+	WEFT_BLADE_ACTION_DRAIN,
+	WEFT_BLADE_ACTION_USE,
+};
+
+/**
+ * enum weft_a_blade - attributes of a memory blade
+ * @WEFT_A_BLADE_MEMBER: u32, its id, 33..48
+ * @WEFT_A_BLADE_ADDRESS: IPv4 address
+ * @WEFT_A_BLADE_ACTION: u32, enum weft_blade_action; in the request only
+ * @WEFT_A_BLADE_JOINED: flag, it is there
+ * @WEFT_A_BLADE_DRAINS: flag, no region uses it, or the last ones are leaving it
+ * @WEFT_A_BLADE_BYTES: u64, that it has for regions
+ * @WEFT_A_BLADE_NEEDED: u64, that its regions may come to need there
+ * @WEFT_A_BLADE_REGIONS: u32, that have lines there
+ * @WEFT_A_BLADE_PAD: no meaning
+ * @WEFT_A_BLADE_RACK: u32, number of the rack; in the request only
+ */
+enum weft_a_blade {
+	WEFT_A_BLADE_MEMBER = 1,
+	WEFT_A_BLADE_ADDRESS,
+	WEFT_A_BLADE_ACTION,
+	WEFT_A_BLADE_JOINED,
+	WEFT_A_BLADE_DRAINS,
+	WEFT_A_BLADE_BYTES,
+	WEFT_A_BLADE_NEEDED,
+	WEFT_A_BLADE_REGIONS,
+	WEFT_A_BLADE_PAD,
+	WEFT_A_BLADE_RACK,
+
+	__WEFT_A_BLADE_MAX,
+	WEFT_A_BLADE_MAX = __WEFT_A_BLADE_MAX - 1
 };
 
 /**

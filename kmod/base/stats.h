@@ -114,6 +114,8 @@
 	X(NODES_DEAD,		"nodes_dead") \
 	/* memory blades whose twins took over */ \
 	X(BLADES_MOVED,		"blades_moved") \
+	/* regions of which all was given back, as they got other homes */ \
+	X(REGIONS_MOVED,	"regions_moved") \
 	/* locks: what programs asked the kernel for, what that took */ \
 	X(LOCK_ACQUIRES,	"lock_acquires") \
 	X(LOCK_CACHED,		"lock_cached") \

@@ -267,6 +267,9 @@ struct weft_offer {
  * @flying: it counts as under way to this node, see flight.h.  @lock
  * @homing: ... though it is here, as its home is still to have it.  @lock
  * @homeward: ... from it to its home.  @lock
+ * @from: the home in whose window it is as @flying.  @lock
+ * @to: ... as @homeward, and which @putting counts for; the last one that it did.  A region may
+ *	get other homes meanwhile.  @lock
  * @cache: that it is in
  * @region: that it is of; valid until the block left its table
  * @wait: for WEFT_DO_WAKE and for changes of @phase
@@ -310,6 +313,8 @@ struct weft_block {
 	bool flying;
 	bool homing;
 	bool homeward;
+	u8 from;
+	u8 to;
 	u8 losses;
 	u16 pin_waits;
 	u32 pins;

@@ -54,23 +54,33 @@ void weft_cache_room(struct weft_cache *cache)
 		wake_up_all(&cache->room);
 }
 
-static u32 home_of(const struct weft_block *blk)
-{
-	return weft_node_home(blk->cache->node, blk->line.key) - WEFT_BLADE_MIN;
-}
-
 static atomic_t *putting_to(const struct weft_block *blk)
 {
-	return &blk->cache->putting_to[home_of(blk)];
+	return &blk->cache->putting_to[blk->to - WEFT_BLADE_MIN];
 }
 
 void weft_cache_put_begins(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	blk->putting = true;
+	blk->to = weft_node_home(blk->cache->node, blk->line.key);
 	atomic_inc(&blk->cache->putting);
 	atomic_inc(putting_to(blk));
 	weft_flight_home_begin(blk);
+}
+
+void weft_cache_put_moves(struct weft_block *blk)
+{
+	u8 home = weft_node_home(blk->cache->node, blk->line.key);
+
+	lockdep_assert_held(&blk->lock);
+	if (blk->to == home)
+		return;
+	atomic_dec(putting_to(blk));
+	weft_flight_home_moves(blk, home);
+	atomic_inc(putting_to(blk));
+	/* its write-back went to the other one */
+	blk->retry_at = ktime_get_ns();
 }
 
 void weft_cache_put_ends(struct weft_block *blk)
@@ -85,7 +95,8 @@ void weft_cache_put_ends(struct weft_block *blk)
 
 void weft_cache_taken(const struct weft_block *blk)
 {
-	atomic64_inc(&blk->cache->taken[home_of(blk)]);
+	atomic64_inc(&blk->cache->taken[blk->to - WEFT_BLADE_MIN]);
+	atomic64_inc(&blk->region->taken);
 }
 
 u64 weft_cache_taken_by(const struct weft_cache *cache, u8 blade)

@@ -96,12 +96,16 @@ void weft_cache_unreserve(struct weft_cache *cache, unsigned long pages);
 /* Somebody waits for room, and this might be some. */
 void weft_cache_room(struct weft_cache *cache);
 
-/* A block begins to be written home, and is there. */
+/*
+ * A block begins to be written home; its region has other homes now; it is there.  Which home
+ * that counts for is in the block (@to).
+ */
 void weft_cache_put_begins(struct weft_block *blk) __must_hold(&blk->lock);
+void weft_cache_put_moves(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_cache_put_ends(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* The home of this block took it back.  Any context. */
-void weft_cache_taken(const struct weft_block *blk);
+/* The home that it was being written to took this block back. */
+void weft_cache_taken(const struct weft_block *blk) __must_hold(&blk->lock);
 
 /* How many blocks this home, or all of them, have taken back so far.  Any context. */
 u64 weft_cache_taken_by(const struct weft_cache *cache, u8 blade);

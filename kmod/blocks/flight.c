@@ -10,11 +10,21 @@ static u32 bytes_of(const struct weft_block *blk)
 	return blk->nr_pages << PAGE_SHIFT;
 }
 
+static u8 home_of(const struct weft_block *blk)
+{
+	return weft_node_home(blk->cache->node, blk->line.key);
+}
+
 static struct weft_underway *from_home(const struct weft_block *blk)
 {
-	struct weft_node *node = blk->cache->node;
+	return weft_node_underway(blk->cache->node, home_of(blk));
+}
 
-	return weft_node_underway(node, weft_node_home(node, blk->line.key));
+/* In whose window it is: what was counted there is taken out there. */
+static struct weft_underway *flying_from(const struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	return weft_node_underway(blk->cache->node, blk->from);
 }
 
 bool weft_flight_early(struct weft_block *blk)
@@ -22,7 +32,8 @@ bool weft_flight_early(struct weft_block *blk)
 	lockdep_assert_held(&blk->lock);
 	if (blk->flying)
 		return true;
-	blk->flying = weft_underway_take(from_home(blk), bytes_of(blk));
+	blk->from = home_of(blk);
+	blk->flying = weft_underway_take(flying_from(blk), bytes_of(blk));
 	return blk->flying;
 }
 
@@ -31,7 +42,8 @@ void weft_flight_begin(struct weft_block *blk)
 	lockdep_assert_held(&blk->lock);
 	if (blk->flying || blk->line.state != WEFT_I)
 		return;
-	weft_underway_force(from_home(blk), bytes_of(blk));
+	blk->from = home_of(blk);
+	weft_underway_force(flying_from(blk), bytes_of(blk));
 	blk->flying = true;
 }
 
@@ -45,11 +57,11 @@ void weft_flight_follow(struct weft_block *blk)
 		return;
 	if (blk->line.op == WEFT_OP_GETS && came && !blk->homing) {
 		blk->homing = true;
-		weft_underway_homing(from_home(blk), bytes_of(blk));
+		weft_underway_homing(flying_from(blk), bytes_of(blk));
 	}
 	if (blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)
 		return;
-	weft_underway_done(from_home(blk), bytes_of(blk), blk->homing,
+	weft_underway_done(flying_from(blk), bytes_of(blk), blk->homing,
 			   came && once ? blk->asked : 0);
 	blk->flying = false;
 	blk->homing = false;
@@ -64,9 +76,13 @@ void weft_flight_calm(const struct weft_block *blk)
 
 static struct weft_underway *to_home(const struct weft_block *blk)
 {
-	struct weft_node *node = blk->cache->node;
+	return weft_node_homeward(blk->cache->node, home_of(blk));
+}
 
-	return weft_node_homeward(node, weft_node_home(node, blk->line.key));
+static struct weft_underway *going_to(const struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	return weft_node_homeward(blk->cache->node, blk->to);
 }
 
 void weft_flight_home_begin(struct weft_block *blk)
@@ -74,7 +90,7 @@ void weft_flight_home_begin(struct weft_block *blk)
 	lockdep_assert_held(&blk->lock);
 	blk->homeward = blk->dirty || blk->line.state == WEFT_M;
 	if (blk->homeward)
-		weft_underway_force(to_home(blk), bytes_of(blk));
+		weft_underway_force(going_to(blk), bytes_of(blk));
 }
 
 void weft_flight_home_end(struct weft_block *blk)
@@ -85,7 +101,17 @@ void weft_flight_home_end(struct weft_block *blk)
 	if (!blk->homeward)
 		return;
 	blk->homeward = false;
-	weft_underway_done(to_home(blk), bytes_of(blk), false, once ? blk->asked : 0);
+	weft_underway_done(going_to(blk), bytes_of(blk), false, once ? blk->asked : 0);
+}
+
+void weft_flight_home_moves(struct weft_block *blk, u8 to)
+{
+	lockdep_assert_held(&blk->lock);
+	if (blk->homeward)
+		weft_underway_done(going_to(blk), bytes_of(blk), false, 0);
+	blk->to = to;
+	if (blk->homeward)
+		weft_underway_force(going_to(blk), bytes_of(blk));
 }
 
 bool weft_flight_home_room(const struct weft_block *blk)
@@ -97,7 +123,7 @@ bool weft_flight_overtaken(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	return blk->flying &&
-	       weft_underway_overtaken(from_home(blk), max(blk->asked, blk->repeated));
+	       weft_underway_overtaken(flying_from(blk), max(blk->asked, blk->repeated));
 }
 
 /*
@@ -106,8 +132,8 @@ bool weft_flight_overtaken(const struct weft_block *blk)
  */
 void weft_flight_lost(struct weft_block *blk)
 {
-	struct weft_underway *under = blk->flying && blk->early ? from_home(blk) :
-				      blk->homeward ? to_home(blk) : NULL;
+	struct weft_underway *under = blk->flying && blk->early ? flying_from(blk) :
+				      blk->homeward ? going_to(blk) : NULL;
 
 	lockdep_assert_held(&blk->lock);
 	if (under && weft_underway_lost(under, blk->asked))

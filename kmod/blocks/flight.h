@@ -23,6 +23,9 @@ void weft_flight_begin(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_flight_home_begin(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_flight_home_end(struct weft_block *blk) __must_hold(&blk->lock);
 
+/* ... and is written to another home, which the region has got meanwhile. */
+void weft_flight_home_moves(struct weft_block *blk, u8 to) __must_hold(&blk->lock);
+
 /* May it, or one more, be written home to where this one is?  Any context. */
 bool weft_flight_home_room(const struct weft_block *blk);
 

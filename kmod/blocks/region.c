@@ -25,6 +25,7 @@ void weft_region_init(struct weft_region *r, struct weft_cache *cache,
 	xa_init(&r->blocks);
 	atomic_set(&r->nr_blocks, 0);
 	atomic_set(&r->untried, 0);
+	atomic64_set(&r->taken, 0);
 	r->policy = 0;
 	r->refresh = refresh;
 }

@@ -39,11 +39,13 @@ void weft_regions_exit(struct weft_regions *regions);
  * @nr_blocks: how many there are
  * @untried: how many have come with a lock that has learnt that it guards them, and were not
  *	touched yet
+ * @taken: how many its homes have taken back so far
  * @policy: WEFT_POLICY_*, and the number of the change that it is of, see core/call.h; written
  *	with weft_inode.lock, read without it
  * @refresh: asks the catalog for its size; sleeps.  Return: 0 or a negative errno
  *
- * All but @blocks, @nr_blocks, @untried and @policy constant from weft_region_add() on.
+ * All but @blocks, @nr_blocks, @untried, @taken and @policy constant from
+ * weft_region_add() on.
  */
 struct weft_region {
 	struct weft_cache *cache;
@@ -53,6 +55,7 @@ struct weft_region {
 	struct xarray blocks;
 	atomic_t nr_blocks;
 	atomic_t untried;
+	atomic64_t taken;
 	u32 policy;
 	int (*refresh)(struct weft_region *region);
 };

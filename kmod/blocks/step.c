@@ -162,6 +162,8 @@ static void given_back(struct weft_block *blk, struct weft_out *out, struct weft
 	if (!returns && weft_line_returning(&blk->line))
 		atomic64_inc(&blk->cache->renewed);
 	weft_block_carry_out(blk, out, NULL, outbox);
+	if (blk->putting)
+		weft_cache_put_moves(blk);
 }
 
 static void forgotten(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)

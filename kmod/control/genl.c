@@ -3,6 +3,7 @@
 #include <linux/slab.h>
 
 #include "control/genl.h"
+#include "fs/rack.h"
 #include "fs/racks.h"
 
 const struct genl_family *weft_genl_family __ro_after_init;
@@ -62,6 +63,36 @@ void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type)
 		return list;
 	weft_genl_list_done(cb);
 	return ERR_PTR(-ENOMEM);
+}
+
+int weft_genl_member_config(struct netlink_callback *cb, struct weft_config *cfg)
+{
+	struct weft_member *m = &weft_genl_list_rack(cb)->member;
+	struct weft_member_status status;
+
+	if (weft_member_config(m, cfg) || weft_member_status(m, &status))
+		return weft_genl_not_up(cb->extack);
+	if (status.joined)
+		return 0;
+	NL_SET_ERR_MSG(cb->extack, "the node has not joined its rack");
+	return -ENONET;
+}
+
+bool weft_genl_has_blade(struct netlink_callback *cb, const struct weft_config *cfg, u32 id)
+{
+	const struct weft_peers *peers = &weft_genl_list_rack(cb)->node.peers;
+
+	return id - WEFT_BLADE_MIN < cfg->homes || weft_peer_addr(peers, id);
+}
+
+int weft_genl_answered(int err, struct netlink_ext_ack *extack)
+{
+	if (err == -ETIMEDOUT)
+		NL_SET_ERR_MSG(extack, "the blade does not answer");
+	if (err != -ENOTCONN)
+		return err;
+	NL_SET_ERR_MSG(extack, "the rack does not know this node any more");
+	return -ENONET;
 }
 
 int weft_genl_list_done(struct netlink_callback *cb)

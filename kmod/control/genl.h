@@ -9,6 +9,7 @@
 /* The family, from weft_netlink_init() on. */
 extern const struct genl_family *weft_genl_family;
 
+struct weft_config;
 struct weft_rack;
 
 /**
@@ -49,6 +50,18 @@ void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type);
 
 /* Begins a message of a list.  Return: NULL if the buffer is full. */
 void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
+
+/*
+ * How this node takes part in the rack of a list, if it has joined.  Return: 0, -ENOTCONN,
+ * -ENONET.
+ */
+int weft_genl_member_config(struct netlink_callback *cb, struct weft_config *cfg);
+
+/* Has the rack of a list this blade, as far as this node knows? */
+bool weft_genl_has_blade(struct netlink_callback *cb, const struct weft_config *cfg, u32 id);
+
+/* What a blade has answered, for who asked here. */
+int weft_genl_answered(int err, struct netlink_ext_ack *extack);
 
 /* The end of any of them. */
 int weft_genl_list_done(struct netlink_callback *cb);

@@ -53,6 +53,7 @@ bool weft_inspect_region(struct weft_rack *rack, u32 *region,
 		info->size = (u64)i_size_read(&wi->vfs);
 		info->policy = READ_ONCE(wi->region.policy) & WEFT_POLICY_ALL;
 		info->nodes = READ_ONCE(wi->nodes);
+		info->homes = weft_place_homes(&rack->node.places, *region);
 		info->gone = READ_ONCE(wi->gone);
 		get_name(&wi->vfs, info->name);
 	}

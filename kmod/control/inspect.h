@@ -23,6 +23,7 @@ struct weft_rack;
  * @size: bytes
  * @policy: WEFT_POLICY_*
  * @nodes: bits of those that may use it, 0: all
+ * @homes: bits of the blades that are homes of its lines
  * @gone: it does not exist any more
  * @name: "" if it is not in the directory any more
  */
@@ -34,6 +35,7 @@ struct weft_region_info {
 	u64 size;
 	u32 policy;
 	u32 nodes;
+	u32 homes;
 	bool gone;
 	char name[WEFT_NAME_MAX + 1];
 };

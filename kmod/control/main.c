@@ -80,7 +80,7 @@ static void back(struct weft_member *m)
 
 static void moved(struct weft_member *m)
 {
-	weft_recall_again(container_of(m, struct weft_rack, member));
+	weft_recall_again(container_of(m, struct weft_rack, member), 0);
 }
 
 static const struct weft_member_ops member_ops = {

@@ -17,6 +17,7 @@
 #include "blocks/region.h"
 #include "control/genl.h"
 #include "control/netlink.h"
+#include "control/netlink_blade.h"
 #include "control/netlink_cache.h"
 #include "control/netlink_dead.h"
 #include "control/netlink_event.h"
@@ -38,6 +39,11 @@ static struct netlink_range_validation weft_genl_timeout_range = {
 static struct netlink_range_validation weft_genl_region_range = {
 	.min = 1,
 	.max = WEFT_REGION_MAX,
+};
+
+static struct netlink_range_validation weft_genl_homes_range = {
+	.min = 1,
+	.max = (1u << WEFT_BLADES) - 1,
 };
 
 static struct netlink_range_validation weft_genl_ifindex_range = {
@@ -109,6 +115,25 @@ static const struct nla_policy weft_genl_peer_policy[WEFT_A_PEER_RACK + 1] = {
 static const struct nla_policy weft_genl_fence_policy[WEFT_A_PEER_RACK + 1] = {
 	[WEFT_A_PEER_ID] = NLA_POLICY_RANGE(NLA_U32, WEFT_NODE_MIN, WEFT_NODE_MAX),
 	[WEFT_A_PEER_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_blades_policy[WEFT_A_BLADE_RACK + 1] = {
+	[WEFT_A_BLADE_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_blade_set_policy[WEFT_A_BLADE_RACK + 1] = {
+	[WEFT_A_BLADE_MEMBER] =
+		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
+	[WEFT_A_BLADE_ADDRESS] = { .type = NLA_BE32 },
+	[WEFT_A_BLADE_ACTION] =
+		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_ACTION_ADD, WEFT_BLADE_ACTION_USE),
+	[WEFT_A_BLADE_RACK] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy weft_genl_spread_policy[WEFT_A_REGION_HOMES + 1] = {
+	[WEFT_A_REGION_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
+	[WEFT_A_REGION_RACK] = { .type = NLA_U32 },
+	[WEFT_A_REGION_HOMES] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_homes_range),
 };
 
 static const struct nla_policy weft_genl_hist_policy[WEFT_A_HIST_RACK + 1] = {
@@ -452,6 +477,29 @@ static const struct genl_ops weft_genl_ops[] = {
 		.done		= weft_genl_list_done,
 		.policy		= weft_genl_lost_policy,
 		.maxattr	= ARRAY_SIZE(weft_genl_lost_policy) - 1,
+	}, {
+		.cmd		= WEFT_CMD_BLADE_GET,
+		.start		= weft_genl_blades_start,
+		.dumpit		= weft_genl_blades_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_blades_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_blades_policy) - 1,
+	}, {
+		.cmd		= WEFT_CMD_BLADE_SET,
+		.start		= weft_genl_blade_set_start,
+		.dumpit		= weft_genl_blade_set_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_blade_set_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_blade_set_policy) - 1,
+		.flags		= GENL_ADMIN_PERM,
+	}, {
+		.cmd		= WEFT_CMD_REGION_SPREAD,
+		.start		= weft_genl_spread_start,
+		.dumpit		= weft_genl_spread_dump,
+		.done		= weft_genl_list_done,
+		.policy		= weft_genl_spread_policy,
+		.maxattr	= ARRAY_SIZE(weft_genl_spread_policy) - 1,
+		.flags		= GENL_ADMIN_PERM,
 	},
 };
 

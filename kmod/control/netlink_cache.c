@@ -133,6 +133,7 @@ static bool weft_genl_put_region(struct sk_buff *skb, struct netlink_callback *c
 		nla_put_u32(skb, WEFT_A_REGION_LOCKS, r->locks) ||
 		nla_put_u32(skb, WEFT_A_REGION_POLICY, r->policy) ||
 		nla_put_u32(skb, WEFT_A_REGION_NODES, r->nodes) ||
+		nla_put_u32(skb, WEFT_A_REGION_HOMES, r->homes) ||
 		(r->gone && nla_put_flag(skb, WEFT_A_REGION_GONE)));
 }
 

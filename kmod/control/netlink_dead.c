@@ -15,31 +15,6 @@
 #include "net/rpc.h"
 #include "weft_netlink.h"
 
-/* How this node takes part in the rack of a list. */
-static int member_config(struct netlink_callback *cb, struct weft_config *cfg)
-{
-	struct weft_member *m = &weft_genl_list_rack(cb)->member;
-	struct weft_member_status status;
-
-	if (weft_member_config(m, cfg) || weft_member_status(m, &status))
-		return weft_genl_not_up(cb->extack);
-	if (status.joined)
-		return 0;
-	NL_SET_ERR_MSG(cb->extack, "the node has not joined its rack");
-	return -ENONET;
-}
-
-/* What a blade has answered, for who asked here. */
-static int answered(int err, struct netlink_ext_ack *extack)
-{
-	if (err == -ETIMEDOUT)
-		NL_SET_ERR_MSG(extack, "the blade does not answer");
-	if (err != -ENOTCONN)
-		return err;
-	NL_SET_ERR_MSG(extack, "the rack does not know this node any more");
-	return -ENONET;
-}
-
 /* --- A node is to be taken for dead ------------------------------------------- */
 
 /**
@@ -59,7 +34,7 @@ static int which_node(struct netlink_callback *cb)
 {
 	const struct nlattr *id = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_PEER_ID);
 	struct weft_config cfg;
-	int err = member_config(cb, &cfg);
+	int err = weft_genl_member_config(cb, &cfg);
 
 	if (err)
 		return err;
@@ -104,7 +79,7 @@ static int ask_fence(struct weft_node *node, u32 id, struct netlink_ext_ack *ext
 	kfree(call);
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(extack, "ID: the rack has no such node");
-	return answered(err, extack);
+	return weft_genl_answered(err, extack);
 }
 
 int weft_genl_fence_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -155,7 +130,7 @@ static int which_lost(struct netlink_callback *cb, struct weft_genl_lost *l)
 {
 	const struct nlattr *attr;
 	struct weft_config cfg;
-	int err = member_config(cb, &cfg);
+	int err = weft_genl_member_config(cb, &cfg);
 
 	if (err)
 		return err;
@@ -163,7 +138,7 @@ static int which_lost(struct netlink_callback *cb, struct weft_genl_lost *l)
 	l->region = attr ? nla_get_u32(attr) : 0;
 	attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_LOST_MEMBER);
 	l->blade = attr ? nla_get_u32(attr) : WEFT_BLADE_MIN;
-	if (l->blade - WEFT_BLADE_MIN < cfg.homes)
+	if (weft_genl_has_blade(cb, &cfg, l->blade))
 		return 0;
 	NL_SET_ERR_MSG_ATTR(cb->extack, attr, "MEMBER: this rack has no such memory blade");
 	return -ENODEV;
@@ -200,7 +175,7 @@ static int ask_lost(struct weft_genl_lost *l, struct weft_node *node,
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(extack, "REGION: the blade knows no such region");
 	if (err)
-		return answered(err, extack);
+		return weft_genl_answered(err, extack);
 	l->asked = true;
 	/* so that it comes to an end */
 	if (l->call.cookie && l->call.cookie <= cookie) {

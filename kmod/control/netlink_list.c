@@ -198,7 +198,7 @@ int weft_genl_blade_start(struct netlink_callback *cb)
 	member = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_COUNTER_MEMBER);
 	if (member)
 		blade = nla_get_u32(member);
-	if (blade - WEFT_BLADE_MIN >= cfg.homes) {
+	if (!weft_genl_has_blade(cb, &cfg, blade)) {
 		NL_SET_ERR_MSG_ATTR(cb->extack, member,
 				    "MEMBER: this rack has no such memory blade");
 		weft_genl_list_done(cb);

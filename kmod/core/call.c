@@ -38,6 +38,7 @@ u32 weft_call_pack(const struct weft_call *call, void *buf)
 	p = put64(p, call->cookie);
 	p = put32(p, call->policy);
 	p = put32(p, call->nodes);
+	p = put32(p, call->homes);
 	p = put32(p, (u32)call->name_len << 16 | call->list_len);
 	memcpy(p, call->name, call->name_len);
 	p += call->name_len;
@@ -73,7 +74,8 @@ int weft_call_unpack(struct weft_call *call, const void *buf, u32 len)
 	call->cookie = get_unaligned_be64(p + 68);
 	call->policy = get_unaligned_be32(p + 76);
 	call->nodes = get_unaligned_be32(p + 80);
-	v = get_unaligned_be32(p + 84);
+	call->homes = get_unaligned_be32(p + 84);
+	v = get_unaligned_be32(p + 88);
 	call->name_len = (u16)(v >> 16);
 	call->list_len = (u16)v;
 	if (!call->op || call->op >= WEFT_CALL_MAX ||

@@ -41,7 +41,8 @@ enum weft_call_op {
 	WEFT_CALL_MEMBERS,	/* blade 33 to another blade: members */
 	WEFT_CALL_RECALLED,	/* blade to node: copies beyond size must go (truncate) */
 	WEFT_CALL_RENEW,	/* blade to node: life, valid: WEFT_RENEW_LATE; give all lines back */
-	WEFT_CALL_CLAIM,	/* node to blade: life, list of locks that programs hold */
+	WEFT_CALL_CLAIM,	/* node to blade: life, region (0: all), list of locks that programs
+				   hold */
 	WEFT_CALL_CHANGED,	/* blade to node: region and attributes, whose policy has changed;
 				   nodes without this one: give all back > EBUSY: in use */
 	WEFT_CALL_FENCE,	/* blade 33 to all: members: dead nodes, life, cookie: number */
@@ -50,6 +51,14 @@ enum weft_call_op {
 				   that are lost, cookie; used: how many are accepted */
 	WEFT_CALL_SYNC,		/* node to blade: what is at home there is to be on its disk */
 	WEFT_CALL_TWIN,		/* blade to all: node: its id, addr: where it is now, life: view */
+	WEFT_CALL_REHOME,	/* blade 33 to another blade: region, homes, life, valid: WEFT_REHOME_*:
+				   do that, and say when it is done > EINPROGRESS, used */
+	WEFT_CALL_MOVE,		/* blade 33 to node: region, homes, policy, life: its lines have these
+				   homes from now on; give all of them back, to there, and claim
+				   locks > EINPROGRESS, used: as RENEW */
+	WEFT_CALL_SPREAD,	/* region (0: all), homes (0: all blades that are in use): its lines
+				   are to move there; answered when that is noted */
+	WEFT_CALL_BLADE,	/* node: a blade, valid: WEFT_BLADE_*, addr > list of blades */
 	WEFT_CALL_MAX
 };
 
@@ -121,6 +130,26 @@ enum weft_call_op {
 #define WEFT_PEER_MEMBER	0	/* where it is */
 #define WEFT_PEER_TWIN		1	/* of a blade: where its twin is, which stands by */
 
+/* REHOME: how far a region is on its way to other homes; see docs/protocol.md, "Homes that move". */
+#define WEFT_REHOME_COPY	1	/* homes-to-be take contents of other blades, which send them */
+#define WEFT_REHOME_FREEZE	2	/* nobody is served; what was written since is sent */
+#define WEFT_REHOME_SYNC	3	/* homes-to-be: it is on the disk */
+#define WEFT_REHOME_ADOPT	4	/* these are the homes; nodes give back and claim */
+#define WEFT_REHOME_THAW	5	/* nodes are served; who is no home any more forgets the contents */
+
+/* REGION, and the REPLY to GETATTR: nobody is served, as after WEFT_REHOME_FREEZE. */
+#define WEFT_REGION_FROZEN	0x01
+
+/* BLADE: what is to become of it; 0: only say which there are. */
+#define WEFT_BLADE_ADD		1	/* addr: it may join; regions made from then on use it */
+#define WEFT_BLADE_DRAIN	2	/* all that it has moves to others, and nothing new comes */
+#define WEFT_BLADE_USE		3	/* regions use it again */
+/* ... and the list: u8 id, u8 of these bits, u16 0, u32 addr, u64 bytes, u64 bytes that regions
+   may come to need there, u32 regions that have lines there, u32 0 each */
+#define WEFT_BLADE_IN		0x01	/* it has joined */
+#define WEFT_BLADE_DRAINS	0x02	/* no region uses it, or the last ones are leaving it */
+#define WEFT_BLADE_LEN		32
+
 #define WEFT_CLAIM_LEN		16	/* bytes of a lock in the list of a CLAIM */
 
 /**
@@ -139,8 +168,8 @@ enum weft_call_op {
  * @members: bits of the nodes
  * @addr: IPv4 address in host byte order
  * @life: number of the node's life, differs after each restart; RENEW, CLAIM: of
- *	the directory's; TWIN: number of the view, which grows each time that a blade's twin
- *	takes over
+ *	the directory's; MOVE, REHOME, CLAIM of a region: of this move; TWIN: number of the view,
+ *	which grows each time that a blade's twin takes over
  * @size: bytes of the region
  * @used: bytes in use; REPLY to RENEW with err EINPROGRESS: how much the node has
  *	done so far, a number that only grows; to JOIN and PEERS: milliseconds without
@@ -149,6 +178,8 @@ enum weft_call_op {
  * @cookie: position in a list; 0 at the start, and at the end
  * @policy: of the region, see above
  * @nodes: bits of those that may use the region, 0: all
+ * @homes: of the region: bits of the blades that are homes of its lines, bit 0 is blade 33;
+ *	see weft_line_blade()
  * @name_len: bytes of @name, without the 0 that unpacking adds
  * @name: no '/', not "." or ".."
  * @list_len: bytes of @list
@@ -177,13 +208,14 @@ struct weft_call {
 	u64 cookie;
 	u32 policy;
 	u32 nodes;
+	u32 homes;
 	u16 name_len;
 	u16 list_len;
 	char name[WEFT_NAME_MAX + 1];
 	u8 list[WEFT_CALL_LIST_MAX];
 };
 
-#define WEFT_CALL_FIXED_LEN	88
+#define WEFT_CALL_FIXED_LEN	92
 #define WEFT_CALL_LEN_MAX	(WEFT_CALL_FIXED_LEN + WEFT_NAME_MAX + WEFT_CALL_LIST_MAX)
 
 /**

@@ -123,13 +123,34 @@ static inline u64 weft_line_index(u64 key)
 }
 
 /*
- * The home of a line among @blades memory blades, 0 based.  Runs of 64 lines
- * stay together so that sequential access batches well.
+ * The home of a line, 0 based, among the blades whose bits are in @homes: the n-th of them.
+ * Runs of 64 lines stay together so that sequential access batches well.  0 if there is none.
  */
+static inline u32 weft_line_blade(u64 key, u32 homes)
+{
+	u32 left, n = 0;
+
+	for (left = homes; left; left &= left - 1)
+		n++;
+	if (n > 1)
+		n = (weft_line_region(key) + (u32)(weft_line_index(key) >> 6)) % n;
+	else
+		n = 0;
+	while (n--)
+		homes &= homes - 1;
+	return homes ? (u32)__builtin_ctz(homes) : 0;
+}
+
+/* The bits of the first @blades of them, of which there are at most 31. */
+static inline u32 weft_first_homes(u32 blades)
+{
+	return (1u << blades) - 1;
+}
+
+/* The same among the first @blades ones. */
 static inline u32 weft_line_home(u64 key, u32 blades)
 {
-	return blades > 1 ?
-		(u32)((weft_line_region(key) + (u32)(weft_line_index(key) >> 6)) % blades) : 0;
+	return weft_line_blade(key, weft_first_homes(blades));
 }
 
 /*

@@ -34,14 +34,16 @@ static struct weft_underway *home_of(const struct weft_inode *wi, u64 index)
 	return weft_node_underway(node, weft_node_home(node, key));
 }
 
-/* What may be under way to this node from all homes together, bytes. */
-static u64 windows(struct weft_node *node)
+/* What may be under way to this node from all homes of the region together, bytes. */
+static u64 windows(const struct weft_inode *wi)
 {
+	struct weft_node *node = &wi->rack->node;
+	u32 homes = weft_place_homes(&node->places, wi->region.id), home;
 	u64 bytes = 0;
-	u32 home;
 
-	for (home = 0; home < node->homes; home++)
-		bytes += weft_underway_size(weft_node_underway(node, WEFT_BLADE_MIN + home));
+	for (home = WEFT_BLADE_MIN; homes; home++, homes >>= 1)
+		if (homes & 1)
+			bytes += weft_underway_size(weft_node_underway(node, home));
 	return bytes;
 }
 
@@ -52,7 +54,7 @@ static u64 windows(struct weft_node *node)
 static u32 window_max(const struct weft_inode *wi)
 {
 	u64 cache = (u64)READ_ONCE(wi->rack->cache.max_pages) << PAGE_SHIFT;
-	u64 bytes = min3((u64)WINDOW_BYTES, cache / CACHE_PART, windows(&wi->rack->node));
+	u64 bytes = min3((u64)WINDOW_BYTES, cache / CACHE_PART, windows(wi));
 
 	return max_t(u32, bytes >> wi->region.block_shift, 1);
 }

@@ -14,6 +14,7 @@
 #include "base/event.h"
 #include "fs/dir.h"
 #include "fs/fault.h"
+#include "fs/homes.h"
 #include "fs/inode.h"
 #include "fs/lifetime.h"
 #include "fs/mount.h"
@@ -325,6 +326,7 @@ static void sweep(struct work_struct *work)
 		if (same < 0)
 			break; /* not the time for it: unmounting waits for us */
 	}
+	weft_homes_trim(rack);
 	queue_delayed_work(system_long_wq, &rack->sweep, SWEEP_INTERVAL);
 }
 

@@ -22,9 +22,9 @@ int weft_fence(struct weft_rack *rack, u32 dead);
 
 /*
  * What nobody has answered is asked for again: a few times, as it can be had from now on, or soon.
- * Any context, before weft_fence_stop().
+ * @region: of this one; 0: of all.  Any context, before weft_fence_stop().
  */
-void weft_fence_again(struct weft_rack *rack);
+void weft_fence_again(struct weft_rack *rack, u32 region);
 
 /* The rack is left: nothing is asked for again. */
 void weft_fence_stop(struct weft_rack *rack);

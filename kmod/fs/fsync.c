@@ -13,7 +13,7 @@
 #include "net/node.h"
 #include "net/rpc.h"
 
-#define RUN_SHIFT	6	/* blocks of a run, which have one home: weft_line_home() */
+#define RUN_SHIFT	6	/* blocks of a run, which have one home: weft_line_blade() */
 
 int weft_program_errno(int err)
 {
@@ -27,10 +27,15 @@ int weft_program_errno(int err)
 	}
 }
 
-/* Memory blades that are the homes of blocks @first to @last, bit 0 for the first one. */
-static u32 homes_of(const struct weft_inode *wi, u64 first, u64 last)
+static u32 all_homes(const struct weft_inode *wi)
 {
-	u32 homes = wi->rack->node.homes, mask = 0;
+	return weft_place_homes(&wi->rack->node.places, wi->region.id);
+}
+
+/* Those of the region's @homes that are the homes of blocks @first to @last. */
+static u32 homes_of(const struct weft_inode *wi, u32 homes, u64 first, u64 last)
+{
+	u32 mask = 0;
 	u64 run, blocks = DIV_ROUND_UP_ULL((u64)i_size_read(&wi->vfs),
 					   weft_region_block(&wi->region));
 
@@ -38,9 +43,9 @@ static u32 homes_of(const struct weft_inode *wi, u64 first, u64 last)
 		return 0;
 	last = min(last, blocks - 1);
 	for (run = first >> RUN_SHIFT; run <= last >> RUN_SHIFT; run++) {
-		mask |= 1u << weft_line_home(weft_line_key(wi->region.id, WEFT_KIND_PAGE,
-							   run << RUN_SHIFT), homes);
-		if (mask == (1u << homes) - 1)
+		mask |= 1u << weft_line_blade(weft_line_key(wi->region.id, WEFT_KIND_PAGE,
+							    run << RUN_SHIFT), homes);
+		if (mask == homes)
 			break;
 	}
 	return mask;
@@ -59,7 +64,8 @@ static int sync_home(struct weft_inode *wi, u32 home)
 		return -ENOMEM;
 	call->region = wi->region.id;
 	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_SYNCS);
-	err = weft_rpc_ask(&wi->rack->node, WEFT_BLADE_MIN + home, call);
+	err = weft_rpc_call(&wi->rack->node, WEFT_BLADE_MIN + home, call,
+			    READ_ONCE(wi->rack->node.timeout_ms));
 	kfree(call);
 	if (err != -EOPNOTSUPP)
 		return err;
@@ -68,18 +74,34 @@ static int sync_home(struct weft_inode *wi, u32 home)
 	return -EIO;
 }
 
-static int sync_homes(struct weft_inode *wi, u64 first, u64 last, int datasync)
+static int sync_mask(struct weft_inode *wi, u32 mask)
 {
-	u32 mask = homes_of(wi, first, last), home;
+	u32 home;
 	int err = 0;
 
-	/* size and times are the first one's */
-	if (!datasync)
-		mask |= 1;
 	for (home = 0; mask && !err; home++, mask >>= 1)
 		if (mask & 1)
 			err = sync_home(wi, home);
 	return err;
+}
+
+/*
+ * The homes are those since what was modified is home.  If the region gets others meanwhile, these
+ * have had on their disks all that it was before any node hears of them; what those that are no
+ * homes any more answer, if they do at all, means nothing then.
+ */
+static int sync_homes(struct weft_inode *wi, u64 first, u64 last, int datasync)
+{
+	unsigned long end = weft_wait_end(wi->rack);
+	u32 homes;
+	int err;
+
+	do {
+		homes = all_homes(wi);
+		/* size and times are the first one's */
+		err = sync_mask(wi, homes_of(wi, homes, first, last) | (datasync ? 0 : 1));
+	} while (err && err != -EINTR && all_homes(wi) != homes && time_before(jiffies, end));
+	return err == -ESTALE ? -ETIMEDOUT : err;
 }
 
 int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
@@ -105,7 +127,7 @@ void weft_fsync_crashed(struct weft_rack *rack, u8 blade)
 
 	while ((wi = weft_inode_grab_next(rack, &region))) {
 		if (weft_region_durability(&wi->region) == WEFT_POLICY_SYNC &&
-		    homes_of(wi, 0, ~0ull) & 1u << (blade - WEFT_BLADE_MIN)) {
+		    homes_of(wi, all_homes(wi), 0, ~0ull) & 1u << (blade - WEFT_BLADE_MIN)) {
 			mapping_set_error(wi->vfs.i_mapping, -EIO);
 			n++;
 		}

@@ -7,6 +7,7 @@
 #include <linux/time64.h>
 
 #include "base/compat.h"
+#include "fs/homes.h"
 #include "fs/inode.h"
 #include "fs/mount.h"
 #include "fs/policy.h"
@@ -63,6 +64,7 @@ void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr)
 	if (!READ_ONCE(wi->mtime_dirty))
 		weft_set_times(inode, ns_to_timespec64((s64)attr->mtime));
 	set_size(wi, attr->size);
+	weft_homes_take(wi, attr);
 	weft_policy_take(wi, attr);
 }
 
@@ -71,7 +73,8 @@ bool weft_inode_attr_valid(const struct super_block *sb, const struct weft_call 
 	return attr->region && attr->region <= WEFT_REGION_MAX &&
 	       is_power_of_2(attr->block) && attr->block >= PAGE_SIZE &&
 	       attr->block <= WEFT_REGION_BLOCK_MAX &&
-	       attr->size <= (u64)sb->s_maxbytes && weft_policy_valid(attr->policy);
+	       attr->size <= (u64)sb->s_maxbytes && weft_policy_valid(attr->policy) &&
+	       !(attr->homes & ~weft_first_homes(WEFT_BLADES));
 }
 
 int weft_inode_call(struct weft_inode *wi, struct weft_call *call)

@@ -9,6 +9,7 @@
 #include "fs/attr.h"
 #include "fs/fault.h"
 #include "fs/file.h"
+#include "fs/homes.h"
 #include "fs/homeward.h"
 #include "fs/inode.h"
 #include "fs/lifetime.h"
@@ -23,6 +24,7 @@ static struct kmem_cache *inode_cache;
 static int init_region(struct inode *inode, const struct weft_call *attr)
 {
 	struct weft_inode *wi = weft_inode_of(inode);
+	int err;
 
 	if (attr->block > WEFT_FRAGS_MAX * wi->rack->node.fragment)
 		return -EFBIG;
@@ -36,6 +38,9 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 	/* the first that is heard of it, whatever number its last change has */
 	wi->region.policy = attr->policy;
 	wi->nodes = attr->nodes;
+	err = weft_homes_first(wi, attr);
+	if (err)
+		return err;
 	weft_inode_update(wi, attr);
 	return weft_region_add(&wi->rack->cache.regions, &wi->region, attr->region,
 			       (u8)ilog2(attr->block));
@@ -137,6 +142,7 @@ void weft_inode_evict(struct inode *inode)
 		/* the eviction may be taking the last ones apart */
 		wait_event(wi->rack->cache.room, xa_empty(&wi->region.blocks));
 		weft_region_remove(&wi->rack->cache.regions, &wi->region);
+		weft_place_leave(&wi->rack->node.places, wi->region.id);
 		/* LEAVE says it of all regions at once */
 		if (wi->open_asked && !weft_mount_of(inode->i_sb)->leaving)
 			weft_opened_close(wi);
@@ -164,6 +170,7 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->stream_age = 0;
 	mutex_init(&wi->open_lock);
 	wi->nodes = 0;
+	wi->placed = 0;
 	memset(&wi->pass, 0, sizeof(wi->pass));
 	wi->opened = false;
 	wi->open_asked = false;

@@ -11,19 +11,21 @@
 #include "net/rpc.h"
 #include "weft.h"
 
-/* Each blade keeps its own.  What one of them has accepted stays so if the next is silent. */
+/* Each home keeps its own.  What one of them has accepted stays so if the next is silent. */
 static int accept(struct weft_inode *wi, struct weft_call *call, u64 *blocks)
 {
 	struct weft_node *node = &wi->rack->node;
-	u32 i;
+	u32 homes = weft_place_homes(&node->places, wi->region.id), blade;
 	int err;
 
-	for (i = 0; i < node->homes; i++) {
+	for (blade = WEFT_BLADE_MIN; homes; blade++, homes >>= 1) {
+		if (!(homes & 1))
+			continue;
 		memset(call, 0, sizeof(*call));
 		call->op = WEFT_CALL_LOST;
 		call->region = wi->region.id;
 		call->valid = WEFT_LOST_ACCEPT;
-		err = weft_rpc_ask(node, WEFT_BLADE_MIN + i, call);
+		err = weft_rpc_ask(node, blade, call);
 		/* one that has not heard of the region has nothing of it */
 		if (err && err != -ENOENT)
 			return err;

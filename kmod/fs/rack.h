@@ -38,6 +38,7 @@ struct weft_told;
  * @sweep: looks names up again, see dir.c
  * @sweep_next: the region that it looked at last
  * @again: after the death of a node, what it did not answer is asked for again; see fence.c
+ * @again_region: of this region; 0: of all.  READ_ONCE
  * @again_ms: until then; of @again, and of who begins anew.  READ_ONCE
  * @instance: bit 0: it is mounted, see super.c
  */
@@ -57,6 +58,7 @@ struct weft_rack {
 	struct delayed_work sweep;
 	u32 sweep_next;
 	struct delayed_work again;
+	u32 again_region;
 	unsigned int again_ms;
 	unsigned long instance;
 };

@@ -4,7 +4,7 @@
  *
  * The blade repeats a call until it has the reply.  A call that was done before
  * is answered but not done again: the region may have grown and been written to
- * since.  RENEW may take long: while it is at work its repetitions are answered, too,
+ * since.  RENEW and MOVE may take long: while one is at work its repetitions are answered, too,
  * with how much has been done, so that the blade goes on waiting.
  */
 #include <linux/mm.h>
@@ -16,6 +16,7 @@
 #include "blocks/giveback.h"
 #include "core/call.h"
 #include "fs/fence.h"
+#include "fs/homes.h"
 #include "fs/inode.h"
 #include "fs/nodes.h"
 #include "fs/policy.h"
@@ -47,7 +48,7 @@ struct seen_call {
  * @txn: its number
  * @nonce: what else the reply repeats
  * @again: it was done before, or there is nothing to do
- * @leaving: RENEW while no file system is mounted, or is being unmounted
+ * @leaving: RENEW or MOVE while no file system is mounted, or is being unmounted
  * @call: the call
  */
 struct recall {
@@ -68,7 +69,7 @@ struct recall {
  * @next: the oldest of these
  * @mounted: a file system is
  * @pending: calls that are not carried out yet
- * @renewals: of these, RENEW calls that are not being done yet
+ * @renewals: of these, RENEW and MOVE calls that are not being done yet
  * @wq: carries them out
  */
 struct weft_recall {
@@ -113,8 +114,10 @@ static int change(struct weft_rack *rack, const struct weft_call *attr)
 	wi = weft_inode_grab(rack, attr->region);
 	if (!wi)
 		return 0;
-	if (weft_policy_valid(attr->policy))
+	if (weft_policy_valid(attr->policy)) {
+		weft_homes_take(wi, attr);
 		weft_policy_take(wi, attr);
+	}
 	iput(&wi->vfs);
 	return 0;
 }
@@ -140,13 +143,17 @@ bool weft_recall_renewal_waits(const struct weft_rack *rack)
 	return atomic_read(&rack->recall->renewals) > 0;
 }
 
-static bool is_renewal(const struct recall *r)
+/* All that this node has of a blade, or of a region, goes back. */
+static bool is_renewal(u16 op)
 {
-	return r->call.op == WEFT_CALL_RENEW && !r->again;
+	return op == WEFT_CALL_RENEW || op == WEFT_CALL_MOVE;
 }
 
 static int carry_out(const struct recall *r)
 {
+	if (r->call.op == WEFT_CALL_MOVE)
+		return r->leaving ? weft_renew_move_leaving(r->rack, &r->call) :
+				    weft_renew_move(r->rack, &r->call);
 	if (r->leaving)
 		return weft_renew_leaving(r->rack, r->from);
 	if (r->call.op == WEFT_CALL_RENEW)
@@ -160,14 +167,14 @@ static int carry_out(const struct recall *r)
 	return 0;
 }
 
-void weft_recall_again(struct weft_rack *rack)
+void weft_recall_again(struct weft_rack *rack, u32 region)
 {
 	struct weft_recall *recall = rack->recall;
 
 	/* pairs with weft_recall_stop() */
 	spin_lock_bh(&recall->lock);
 	if (recall->mounted)
-		weft_fence_again(rack);
+		weft_fence_again(rack, region);
 	spin_unlock_bh(&recall->lock);
 }
 
@@ -177,14 +184,15 @@ static void recall_work(struct work_struct *work)
 	struct weft_recall *recall = r->rack->recall;
 	int err = 0;
 
-	if (is_renewal(r))
+	if (is_renewal(r->call.op) && !r->again)
 		atomic_dec(&recall->renewals);
 	if (!r->again) {
 		err = carry_out(r);
 		note_end(recall, r->txn, !err);
 		/* the blade answers again, a moment from now */
-		if (!err && r->call.op == WEFT_CALL_RENEW)
-			weft_recall_again(r->rack);
+		if (!err && is_renewal(r->call.op))
+			weft_recall_again(r->rack, r->call.op == WEFT_CALL_MOVE ?
+					  r->call.region : 0);
 	}
 	/* that it is in use is an answer, after which it may be asked again */
 	if (!err || err == -EBUSY) {
@@ -223,7 +231,7 @@ static int note(struct weft_recall *recall, u32 txn, bool renew, bool *leaving)
 	return ret;
 }
 
-/* It is at work, or waits for another blade's RENEW, which is.  Softirq. */
+/* It is at work, or waits for another one, which is.  Softirq. */
 static void say_busy(struct weft_rack *rack, const struct weft_msg *msg, struct weft_call *call)
 {
 	call->err = EINPROGRESS;
@@ -231,10 +239,26 @@ static void say_busy(struct weft_rack *rack, const struct weft_msg *msg, struct 
 	weft_rpc_reply(&rack->node, msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
 }
 
-static bool is_served(u16 op)
+/* The first blade alone moves regions, one at a time. */
+static bool may_move(const struct weft_msg *msg, const struct weft_call *call)
 {
-	return op == WEFT_CALL_RECALLED || op == WEFT_CALL_RENEW || op == WEFT_CALL_CHANGED ||
-	       op == WEFT_CALL_FENCE;
+	return msg->src == WEFT_BLADE_MIN && call->region && call->region <= WEFT_REGION_MAX &&
+	       !(call->homes & ~weft_first_homes(WEFT_BLADES));
+}
+
+static bool is_served(const struct weft_msg *msg, const struct weft_call *call)
+{
+	switch (call->op) {
+	case WEFT_CALL_RECALLED:
+	case WEFT_CALL_RENEW:
+	case WEFT_CALL_CHANGED:
+	case WEFT_CALL_FENCE:
+		return true;
+	case WEFT_CALL_MOVE:
+		return may_move(msg, call);
+	default:
+		return false;
+	}
 }
 
 void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
@@ -254,11 +278,11 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 		goto drop_free;
 	if (r->call.op == WEFT_CALL_TWIN)
 		weft_moved_recv(&rack->member, msg, &r->call);
-	if (!is_served(r->call.op))
+	if (!is_served(msg, &r->call))
 		goto drop_free;
-	ret = note(recall, msg->txn, r->call.op == WEFT_CALL_RENEW, &r->leaving);
+	ret = note(recall, msg->txn, is_renewal(r->call.op), &r->leaving);
 	if (ret < 0) {
-		if (r->call.op == WEFT_CALL_RENEW)
+		if (is_renewal(r->call.op))
 			say_busy(rack, msg, &r->call);
 		goto drop_free;
 	}
@@ -268,7 +292,7 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	r->txn = msg->txn;
 	r->nonce = msg->nonce;
 	INIT_WORK(&r->work, recall_work);
-	if (is_renewal(r))
+	if (is_renewal(r->call.op) && !ret)
 		atomic_inc(&recall->renewals);
 	queue_work(recall->wq, &r->work);
 	return;

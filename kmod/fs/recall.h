@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls of memory blades to this node: a region became smaller; give all lines back.
+ * Calls of memory blades to this node: a region became smaller; give all lines of a blade back, or
+ * of a region.
  */
 #ifndef WEFT_RECALL_H
 #define WEFT_RECALL_H
@@ -28,11 +29,11 @@ void weft_recall_stop(struct weft_rack *rack);
 
 /*
  * A blade answers again what it was asked, or will soon: what is open is asked for again, if a
- * file system is mounted.  Any context.
+ * file system is mounted.  @region: of this one; 0: of all.  Any context.
  */
-void weft_recall_again(struct weft_rack *rack);
+void weft_recall_again(struct weft_rack *rack, u32 region);
 
-/* Does another RENEW wait for the one that is being done?  Any context. */
+/* Does another RENEW or MOVE wait for the one that is being done?  Any context. */
 bool weft_recall_renewal_waits(const struct weft_rack *rack);
 
 /* Return: NULL: no memory. */

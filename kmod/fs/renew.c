@@ -9,6 +9,7 @@
 #include "blocks/flight.h"
 #include "blocks/giveback.h"
 #include "fs/fsync.h"
+#include "fs/homes.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
@@ -19,6 +20,7 @@
 
 #define CALL_MS		5000	/* for a CLAIM */
 #define ALL_BLADES	0
+#define ALL_REGIONS	0
 #define OTHERS_MS	5000	/* without progress, while another blade waits for its turn */
 #define PINS_MS		1000	/* for all devices that write into blocks to come to an end */
 
@@ -34,32 +36,57 @@ u64 weft_renew_done(const struct weft_rack *rack)
 }
 
 /**
- * struct stall - has anything been done for a blade lately?
+ * struct scope - what goes back
  * @rack: of which
- * @blade: which, or ALL_BLADES
+ * @blade: what is at home there; or ALL_BLADES
+ * @region: what is of it; or ALL_REGIONS
+ */
+struct scope {
+	struct weft_rack *rack;
+	u8 blade;
+	u32 region;
+};
+
+/**
+ * struct stall - has anything been done lately?
+ * @scope: of what
  * @done: what done_for() was when it last grew
  * @since: when that was, jiffies
  */
 struct stall {
-	const struct weft_rack *rack;
-	u8 blade;
+	struct scope scope;
 	u64 done;
 	unsigned long since;
 };
 
-/* What other blades take back meanwhile is no sign of this one. */
-static u64 done_for(const struct weft_rack *rack, u8 blade)
+/* How many blocks of a region its homes have taken back. */
+static u64 taken_of(struct weft_rack *rack, u32 id)
 {
-	return all_done(rack) + (blade == ALL_BLADES ? weft_cache_taken_all(&rack->cache) :
-				       weft_cache_taken_by(&rack->cache, blade));
+	struct weft_region *region;
+	u64 n = 0;
+
+	rcu_read_lock();
+	region = weft_region_find(&rack->cache.regions, id);
+	if (region)
+		n = (u64)atomic64_read(&region->taken);
+	rcu_read_unlock();
+	return n;
 }
 
-static struct stall stall_begin(const struct weft_rack *rack, u8 blade)
+/* What other blades take back meanwhile, or of other regions, is no sign of this one. */
+static u64 done_for(const struct scope *s)
 {
-	return (struct stall){
-		.rack = rack, .blade = blade, .done = done_for(rack, blade),
-		.since = jiffies,
-	};
+	const struct weft_cache *cache = &s->rack->cache;
+
+	return all_done(s->rack) +
+	       (s->region != ALL_REGIONS ? taken_of(s->rack, s->region) :
+		s->blade != ALL_BLADES ? weft_cache_taken_by(cache, s->blade) :
+					 weft_cache_taken_all(cache));
+}
+
+static struct stall stall_begin(const struct scope *s)
+{
+	return (struct stall){ .scope = *s, .done = done_for(s), .since = jiffies };
 }
 
 /*
@@ -68,14 +95,14 @@ static struct stall stall_begin(const struct weft_rack *rack, u8 blade)
  */
 static bool stalled(struct stall *s)
 {
-	u32 limit = READ_ONCE(s->rack->node.timeout_ms);
-	u64 now = done_for(s->rack, s->blade);
+	u32 limit = READ_ONCE(s->scope.rack->node.timeout_ms);
+	u64 now = done_for(&s->scope);
 
 	if (now != s->done) {
 		s->done = now;
 		s->since = jiffies;
 	}
-	if (weft_recall_renewal_waits(s->rack))
+	if (weft_recall_renewal_waits(s->scope.rack))
 		limit = min_t(u32, limit, OTHERS_MS);
 	return time_after(jiffies, s->since + msecs_to_jiffies(limit));
 }
@@ -90,9 +117,8 @@ static bool is_of(const struct weft_block *blk, u8 blade)
 enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
 
 /**
- * struct renewal - all blocks of a blade go back, or are lost
- * @rack: of which
- * @blade: whose, or ALL_BLADES
+ * struct renewal - all blocks of a blade, or of a region, go back, or are lost
+ * @scope: which
  * @stall: it comes to an end only as long as something moves
  * @returning: blocks that the last PASS_COUNT found on their way
  * @owed: blocks that a device writes into, and that go back a little later
@@ -100,8 +126,7 @@ enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
  * @clean: the others that are dropped, and that may have been out of date
  */
 struct renewal {
-	struct weft_rack *rack;
-	u8 blade;
+	struct scope scope;
 	struct stall stall;
 	u64 returning;
 	u64 owed;
@@ -140,9 +165,9 @@ static void pass_block(struct renewal *r, struct weft_block *blk, enum pass pass
  */
 static bool wait_for_room(struct renewal *r, const struct weft_block *blk)
 {
-	struct weft_cache *cache = &r->rack->cache;
-	atomic_t *putting = r->blade == ALL_BLADES ? &cache->putting :
-			    &cache->putting_to[r->blade - WEFT_BLADE_MIN];
+	struct weft_cache *cache = &r->scope.rack->cache;
+	u8 home = weft_node_home(cache->node, blk->line.key);
+	atomic_t *putting = &cache->putting_to[home - WEFT_BLADE_MIN];
 
 	while (!wait_event_timeout(cache->room,
 				   atomic_read(putting) < WEFT_PUTTING_MAX &&
@@ -158,7 +183,7 @@ static int pass_inode(struct renewal *r, struct weft_inode *wi, enum pass pass)
 	u64 index = 0;
 
 	for (; (blk = weft_block_next(&wi->region, &index)); index++) {
-		bool ours = is_of(blk, r->blade), late;
+		bool ours = is_of(blk, r->scope.blade), late;
 
 		if (ours)
 			pass_block(r, blk, pass);
@@ -182,20 +207,30 @@ static void report(struct weft_inode *wi, const struct renewal *r)
 	WRITE_ONCE(wi->lost, true);
 	pr_err("weft: region %u: %llu modified blocks are lost, %llu others dropped: the rack went on without this node; programs that have it open get errors, restart them\n",
 	       wi->region.id, r->modified, r->clean);
-	weft_stat_add(&r->rack->node.counters, WEFT_STAT_BLOCKS_LOST, r->modified);
-	weft_event_lost(&r->rack->node, wi->region.id, r->modified);
+	weft_stat_add(&wi->rack->node.counters, WEFT_STAT_BLOCKS_LOST, r->modified);
+	weft_event_lost(&wi->rack->node, wi->region.id, r->modified);
+}
+
+/* The inode after *region that it is about, as weft_inode_grab_next(). */
+static struct weft_inode *next_inode(const struct scope *s, u32 *region)
+{
+	if (s->region == ALL_REGIONS)
+		return weft_inode_grab_next(s->rack, region);
+	if (*region)
+		return NULL;
+	*region = s->region;
+	return weft_inode_grab(s->rack, s->region);
 }
 
 static int pass_all(struct renewal *r, enum pass pass)
 {
-	struct weft_rack *rack = r->rack;
 	struct weft_inode *wi;
 	u32 region = 0;
 	int err = 0;
 
 	r->returning = 0;
 	r->owed = 0;
-	while (!err && (wi = weft_inode_grab_next(rack, &region))) {
+	while (!err && (wi = next_inode(&r->scope, &region))) {
 		r->modified = 0;
 		r->clean = 0;
 		err = pass_inode(r, wi, pass);
@@ -206,19 +241,26 @@ static int pass_all(struct renewal *r, enum pass pass)
 	return err;
 }
 
+static u32 bits_of(u8 blade)
+{
+	return blade == ALL_BLADES ? ~0u : 1u << (blade - WEFT_BLADE_MIN);
+}
+
 /*
  * These blades begin anew: inodes that go, which cannot be grabbed, are to know, as who
  * evicts them sees to their blocks.  @late: the blades want nothing of it any more.
  * Return: true if there are such inodes with blocks left.
  */
-static bool tell_leaving(struct weft_rack *rack, u32 blades, bool late)
+static bool tell_leaving(const struct scope *s, bool late)
 {
+	u32 at = s->region == ALL_REGIONS ? 0 : s->region;
+	u32 last = s->region == ALL_REGIONS ? WEFT_REGION_MAX : s->region;
+	u32 blades = bits_of(s->blade);
 	struct weft_region *region;
 	bool any = false;
-	u32 at;
 
 	rcu_read_lock();
-	for (at = 0; (region = weft_region_next(&rack->cache.regions, &at)); at++) {
+	for (; (region = weft_region_next(&s->rack->cache.regions, &at)) && at <= last; at++) {
 		struct weft_inode *wi = weft_inode_of_region(region);
 
 		/* one who calls this at a time */
@@ -233,24 +275,20 @@ static bool tell_leaving(struct weft_rack *rack, u32 blades, bool late)
 }
 
 /* That is over. */
-static void told_leaving(struct weft_rack *rack)
+static void told_leaving(const struct scope *s)
 {
+	u32 at = s->region == ALL_REGIONS ? 0 : s->region;
+	u32 last = s->region == ALL_REGIONS ? WEFT_REGION_MAX : s->region;
 	struct weft_region *region;
-	u32 at;
 
 	rcu_read_lock();
-	for (at = 0; (region = weft_region_next(&rack->cache.regions, &at)); at++) {
+	for (; (region = weft_region_next(&s->rack->cache.regions, &at)) && at <= last; at++) {
 		struct weft_inode *wi = weft_inode_of_region(region);
 
 		WRITE_ONCE(wi->renew, 0);
 		WRITE_ONCE(wi->lose, 0);
 	}
 	rcu_read_unlock();
-}
-
-static u32 bits_of(u8 blade)
-{
-	return blade == ALL_BLADES ? ~0u : 1u << (blade - WEFT_BLADE_MIN);
 }
 
 static void wait_a_little(struct weft_rack *rack)
@@ -280,64 +318,61 @@ static int return_owed(struct renewal *r)
 /* Until none is on its way any more; some may be with inodes that go just now. */
 static int wait_returned(struct renewal *r)
 {
-	struct weft_rack *rack = r->rack;
 	int err = pass_all(r, PASS_COUNT);
 
-	while (!err && (r->returning ||
-			tell_leaving(rack, bits_of(r->blade), false))) {
+	while (!err && (r->returning || tell_leaving(&r->scope, false))) {
 		if (stalled(&r->stall))
 			return -ETIMEDOUT;
-		wait_a_little(rack);
+		wait_a_little(r->scope.rack);
 		err = pass_all(r, PASS_COUNT);
 	}
 	return err;
 }
 
-static int return_blocks(struct weft_rack *rack, u8 blade)
+static int return_blocks(const struct scope *s)
 {
-	struct renewal r = {
-		.rack = rack, .blade = blade, .stall = stall_begin(rack, blade),
-	};
+	struct renewal r = { .scope = *s, .stall = stall_begin(s) };
 	int err;
 
-	tell_leaving(rack, bits_of(blade), false);
+	tell_leaving(s, false);
 	err = pass_all(&r, PASS_GIVE_BACK);
 	if (!err)
 		err = return_owed(&r);
 	if (!err)
 		err = wait_returned(&r);
-	told_leaving(rack);
+	told_leaving(s);
 	return err;
 }
 
-static void lose_blocks(struct weft_rack *rack, u8 blade)
+static void lose_blocks(const struct scope *s)
 {
-	struct renewal r = { .rack = rack, .blade = blade };
+	struct renewal r = { .scope = *s };
 
-	tell_leaving(rack, bits_of(blade), true);
+	tell_leaving(s, true);
 	pass_all(&r, PASS_LOSE);
-	r.stall = stall_begin(rack, blade);
-	while (tell_leaving(rack, bits_of(blade), true) && !stalled(&r.stall))
-		wait_a_little(rack);
-	told_leaving(rack);
+	r.stall = stall_begin(s);
+	while (tell_leaving(s, true) && !stalled(&r.stall))
+		wait_a_little(s->rack);
+	told_leaving(s);
 }
 
 /* --- locks ---------------------------------------------------------------------- */
 
-static int claim(struct weft_rack *rack, u8 blade, struct weft_call *call, u32 life)
+static int claim(const struct scope *s, struct weft_call *call, u32 life)
 {
 	int err;
 
 	if (!call->list_len)
 		return 0;
 	call->op = WEFT_CALL_CLAIM;
+	call->region = s->region;
 	call->life = life;
-	err = weft_rpc_call(&rack->node, blade, call, CALL_MS);
+	err = weft_rpc_call(&s->rack->node, s->blade, call, CALL_MS);
 	memset(call, 0, sizeof(*call));
 	return err;
 }
 
-static int claim_locks(struct weft_rack *rack, u8 blade, u32 life)
+static int claim_locks(const struct scope *s, u32 life)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
 	struct weft_held_lock held;
@@ -347,37 +382,37 @@ static int claim_locks(struct weft_rack *rack, u8 blade, u32 life)
 
 	if (!call)
 		return -ENOMEM;
-	while (!err && weft_klock_renew(&rack->locks, blade, &key, false, &held)) {
+	while (!err && weft_klock_renew(&s->rack->locks, s->blade, s->region, &key, false, &held)) {
 		if (call->list_len + WEFT_CLAIM_LEN > WEFT_CALL_LIST_MAX)
-			err = claim(rack, blade, call, life);
+			err = claim(s, call, life);
 		p = call->list + call->list_len;
 		put_unaligned_be64(held.key, p);
 		put_unaligned_be32(held.epoch, p + 8);
 		p[12] = held.state;
 		memset(p + 13, 0, 3);
 		call->list_len += WEFT_CLAIM_LEN;
-		atomic64_inc(&rack->renewed);
+		atomic64_inc(&s->rack->renewed);
 	}
 	if (!err)
-		err = claim(rack, blade, call, life);
+		err = claim(s, call, life);
 	kfree(call);
 	return err;
 }
 
 /* Locks that programs hold are not safe any more: others may get them. */
-static void lose_locks(struct weft_rack *rack, u8 blade)
+static void lose_locks(const struct scope *s)
 {
 	struct weft_held_lock held;
 	u64 key = 0, n = 0;
 
-	while (weft_klock_renew(&rack->locks, blade, &key, true, &held))
+	while (weft_klock_renew(&s->rack->locks, s->blade, s->region, &key, true, &held))
 		n++;
 	if (n)
 		pr_err("weft: %llu locks that programs hold are lost: the rack went on without this node\n",
 		       n);
 }
 
-/* --- a blade, or all ------------------------------------------------------------ */
+/* --- a blade, a region, or all -------------------------------------------------- */
 
 /* Return: 0, or -EINTR or -ETIMEDOUT: the first blade is silent. */
 static int renew_opens(struct weft_rack *rack)
@@ -402,6 +437,7 @@ void weft_renew_opens(struct weft_rack *rack)
 
 int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
 {
+	const struct scope scope = { .rack = rack, .blade = blade, .region = ALL_REGIONS };
 	bool late = valid & WEFT_RENEW_LATE;
 	int err = 0;
 
@@ -411,28 +447,90 @@ int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
 	if (late) {
 		pr_warn("weft: memory blade %u went on without this node: dropping all blocks of it\n",
 			blade - WEFT_BLADE_MIN + 1);
-		lose_locks(rack, blade);
-		lose_blocks(rack, blade);
+		lose_locks(&scope);
+		lose_blocks(&scope);
 	} else {
 		pr_info("weft: memory blade %u begins anew: all blocks of it go home\n",
 			blade - WEFT_BLADE_MIN + 1);
-		err = claim_locks(rack, blade, life);
+		err = claim_locks(&scope, life);
 		if (!err)
-			err = return_blocks(rack, blade);
+			err = return_blocks(&scope);
 	}
 	if (!err && blade == WEFT_BLADE_MIN)
 		err = renew_opens(rack);
 	return err;
 }
 
+/* Each lock at the one of the homes that is its own. */
+static int claim_of_region(const struct scope *s, u32 life)
+{
+	u32 homes = weft_place_homes(&s->rack->node.places, s->region);
+	struct scope at = *s;
+	int err = 0;
+
+	for (at.blade = WEFT_BLADE_MIN; homes && !err; at.blade++, homes >>= 1)
+		if (homes & 1)
+			err = claim_locks(&at, life);
+	return err;
+}
+
+int weft_renew_move(struct weft_rack *rack, const struct weft_call *move)
+{
+	const struct scope scope = {
+		.rack = rack, .blade = ALL_BLADES, .region = move->region,
+	};
+	int err = weft_homes_move(rack, move);
+
+	if (!err)
+		err = claim_of_region(&scope, move->life);
+	if (!err)
+		err = return_blocks(&scope);
+	if (!err)
+		weft_stat_inc(&rack->node.counters, WEFT_STAT_REGIONS_MOVED);
+	return err;
+}
+
+static bool any_block(struct weft_rack *rack, u32 id)
+{
+	struct weft_region *region;
+	bool any;
+
+	rcu_read_lock();
+	region = weft_region_find(&rack->cache.regions, id);
+	any = region && !xa_empty(&region->blocks);
+	rcu_read_unlock();
+	return any;
+}
+
+int weft_renew_move_leaving(struct weft_rack *rack, const struct weft_call *move)
+{
+	const struct scope scope = {
+		.rack = rack, .blade = ALL_BLADES, .region = move->region,
+	};
+	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
+	int err = weft_homes_move(rack, move);
+
+	if (!err)
+		err = claim_of_region(&scope, move->life);
+	while (!err && any_block(rack, move->region)) {
+		if (time_after(jiffies, end))
+			err = -ETIMEDOUT;
+		tell_leaving(&scope, false);
+		wait_a_little(rack);
+	}
+	told_leaving(&scope);
+	return err;
+}
+
 int weft_renew_leaving(struct weft_rack *rack, u8 blade)
 {
+	const struct scope scope = { .rack = rack, .blade = blade, .region = ALL_REGIONS };
 	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
 
 	while (READ_ONCE(rack->cache.lines)) {
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		tell_leaving(rack, bits_of(blade), false);
+		tell_leaving(&scope, false);
 		wait_a_little(rack);
 	}
 	return 0;
@@ -440,7 +538,9 @@ int weft_renew_leaving(struct weft_rack *rack, u8 blade)
 
 void weft_renew_all_lost(struct weft_rack *rack)
 {
+	const struct scope scope = { .rack = rack, .blade = ALL_BLADES, .region = ALL_REGIONS };
+
 	pr_warn("weft: the rack does not know this node any more: dropping all blocks\n");
-	lose_locks(rack, ALL_BLADES);
-	lose_blocks(rack, ALL_BLADES);
+	lose_locks(&scope);
+	lose_blocks(&scope);
 }

@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 
+struct weft_call;
 struct weft_rack;
 
 /**
@@ -30,6 +31,21 @@ int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid);
  * Whoever evicts the inodes gives their blocks back.  Return: 0: all are gone.
  */
 int weft_renew_leaving(struct weft_rack *rack, u8 blade);
+
+/**
+ * weft_renew_move() - a region gets other homes
+ * @move: MOVE: region, homes, policy, life
+ *
+ * What a new life is to a blade's blocks and locks, this is to those of the region: what only
+ * this node has of them is written to the new homes, locks that programs hold are claimed there.
+ * Process context.
+ *
+ * Return: 0, or what went wrong: to be done again.
+ */
+int weft_renew_move(struct weft_rack *rack, const struct weft_call *move);
+
+/* The same while the file system is being unmounted, or none is mounted. */
+int weft_renew_move_leaving(struct weft_rack *rack, const struct weft_call *move);
 
 /*
  * This node is no member any more, though nobody has unmounted: whatever it has may

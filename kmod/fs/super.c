@@ -295,6 +295,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	err = begin_instance(m);
 	if (err)
 		return err;
+	weft_places_forget(&m->rack->node.places);
 	err = join(&m->rack->member, fc);
 	if (err)
 		return err;

@@ -208,14 +208,17 @@ static bool renew_one(struct weft_klock *kl, bool late,
 	return is_held;
 }
 
-bool weft_klock_renew(struct weft_locks *locks, u8 blade, u64 *key, bool late,
+bool weft_klock_renew(struct weft_locks *locks, u8 blade, u32 region, u64 *key, bool late,
 		      struct weft_held_lock *held)
 {
+	u64 last = region ? last_of(region) : U64_MAX;
 	struct weft_outbox outbox;
 	struct weft_klock *kl;
 	bool found = false;
 
-	while (!found && (kl = weft_klock_next(locks, key, U64_MAX))) {
+	if (region)
+		*key = max(*key, first_of(region, 0));
+	while (!found && *key <= last && (kl = weft_klock_next(locks, key, last))) {
 		weft_klock_begin(kl, &outbox);
 		if (!kl->dead && (!blade || weft_node_home(locks->node, *key) == blade)) {
 			found = renew_one(kl, late, held);
@@ -249,13 +252,14 @@ void weft_klock_gone(struct weft_locks *locks, u32 dead)
 	}
 }
 
-void weft_klock_again(struct weft_locks *locks)
+void weft_klock_again(struct weft_locks *locks, u32 region)
 {
+	u64 key = region ? first_of(region, 0) : 0;
+	u64 last = region ? last_of(region) : U64_MAX;
 	struct weft_outbox outbox;
 	struct weft_klock *kl;
-	u64 key = 0;
 
-	for (; (kl = weft_klock_next(locks, &key, U64_MAX)); key++) {
+	for (; (kl = weft_klock_next(locks, &key, last)); key++) {
 		weft_klock_begin(kl, &outbox);
 		weft_klock_ask_again(kl);
 		weft_klock_end(kl, &outbox);

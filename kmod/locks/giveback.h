@@ -76,6 +76,7 @@ struct weft_held_lock {
 /**
  * weft_klock_renew() - the directory of a blade has forgotten all locks
  * @blade: 0: all blades
+ * @region: 0: all regions
  * @key: where to go on, 0 at first
  * @late: other nodes may get those, too, that programs hold
  * @held: receives the next lock that programs hold
@@ -85,14 +86,17 @@ struct weft_held_lock {
  *
  * Return: false at the end.
  */
-bool weft_klock_renew(struct weft_locks *locks, u8 blade, u64 *key, bool late,
+bool weft_klock_renew(struct weft_locks *locks, u8 blade, u32 region, u64 *key, bool late,
 		      struct weft_held_lock *held);
 
 /* Nodes have died, of which no message is taken any more: see weft_lock_gone(). */
 void weft_klock_gone(struct weft_locks *locks, u32 dead);
 
-/* Whatever was asked for and not answered is asked for again, now. */
-void weft_klock_again(struct weft_locks *locks);
+/*
+ * Whatever was asked for and not answered is asked for again, now.  @region: of this one; 0: of
+ * all.
+ */
+void weft_klock_again(struct weft_locks *locks, u32 region);
 
 /* While a file system is mounted.  At the end all locks are given back. */
 void weft_locks_start(struct weft_locks *locks);

@@ -13,7 +13,8 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 
 	if (err)
 		return err;
-	err = weft_peer_init(&node->peers);
+	weft_places_init(&node->places);
+	err = weft_peer_init(&node->peers, &node->places);
 	if (err) {
 		weft_counters_exit(&node->counters);
 		return err;
@@ -32,6 +33,7 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 void weft_node_exit(struct weft_node *node)
 {
 	weft_peer_exit(&node->peers);
+	weft_places_exit(&node->places);
 	weft_counters_exit(&node->counters);
 }
 

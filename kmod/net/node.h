@@ -17,6 +17,7 @@
 #include "core/tag.h"
 #include "net/clock.h"
 #include "net/peer.h"
+#include "net/place.h"
 #include "net/refused.h"
 #include "net/rtt.h"
 
@@ -29,7 +30,6 @@ struct weft_transport;
  * struct weft_node - this node
  * @up: it is configured, and its socket is open
  * @id: WEFT_NODE_MIN..WEFT_NODE_MAX
- * @homes: number of memory blades
  * @ifindex: interface that leads to the rack
  * @rack: number of the rack
  * @fragment: bytes of payload in a full fragment
@@ -44,6 +44,7 @@ struct weft_transport;
  * @answered: when it last answered, jiffies.  READ_ONCE
  * @counters: what it counts
  * @peers: who else is in the rack
+ * @places: which of its blades are the homes of a region
  * @clock: of a rack with a key
  * @refused: the last message that was
  * @rtts: how long answers take
@@ -62,7 +63,6 @@ struct weft_transport;
 struct weft_node {
 	bool up;
 	u8 id;
-	u8 homes;
 	int ifindex;
 	u32 rack;
 	u32 fragment;
@@ -77,6 +77,7 @@ struct weft_node {
 	unsigned long answered;
 	struct weft_counters counters;
 	struct weft_peers peers;
+	struct weft_places places;
 	struct weft_clock clock;
 	struct weft_last_refused refused;
 	struct weft_rtts rtts;
@@ -130,7 +131,7 @@ static inline struct weft_underway *weft_node_homeward(struct weft_node *node, u
 /* Member that is the home of a line. */
 static inline u8 weft_node_home(const struct weft_node *node, u64 key)
 {
-	return (u8)(WEFT_BLADE_MIN + weft_line_home(key, node->homes));
+	return (u8)weft_place_home(&node->places, key);
 }
 
 /*

@@ -7,6 +7,7 @@
 #include "core/call.h"
 #include "core/directory.h"
 #include "net/peer.h"
+#include "net/place.h"
 
 #define PEER_ENTRY_LEN	8	/* u8 id, u8 kind, u16 view, u32 addr */
 
@@ -117,12 +118,24 @@ bool weft_peer_moves(const struct weft_peers *peers, u32 blade, const u8 *list, 
 
 /* --- lists --------------------------------------------------------------------------- */
 
+/* A blade that the configuration does not name is where the first blade says. */
+static void learn_added(struct weft_peers *peers, const u8 *entry, __be32 addr)
+{
+	struct weft_peer *peer = &peers->peer[entry[0]];
+
+	if (entry[0] - WEFT_BLADE_MIN < peers->homes || entry[1] != WEFT_PEER_MEMBER)
+		return;
+	/* one with a twin changes places with that, see move() */
+	if (!peer->at.addr || (!peer->twin.addr && !peer->view))
+		set_way(peers, &peer->at, addr);
+}
+
 /* Return: whether it has moved. */
 static bool learn_blade(struct weft_peers *peers, const u8 *entry, __be32 addr)
 {
 	struct weft_peer *peer = &peers->peer[entry[0]];
 
-	/* the configuration says where the homes are, and nobody else */
+	learn_added(peers, entry, addr);
 	if (!peer->at.addr)
 		return false;
 	if (entry[1] == WEFT_PEER_MEMBER)
@@ -221,8 +234,7 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 	    from == cpu_to_be32(weft_switch_addr(be32_to_cpu(peers->addr))))
 		return WEFT_SENDER_FITS;
 	/* nearly always; the switch leaves src as it came */
-	if (weft_peer_addr(peers, WEFT_BLADE_MIN +
-			   weft_line_home(msg->line, peers->homes)) == from)
+	if (weft_peer_addr(peers, weft_place_home(peers->places, msg->line)) == from)
 		return WEFT_SENDER_FITS;
 	if (is_member(peers, from))
 		return WEFT_SENDER_FITS;
@@ -279,12 +291,13 @@ static int init_peer(struct weft_peer *peer, u32 id)
 	return err;
 }
 
-int weft_peer_init(struct weft_peers *peers)
+int weft_peer_init(struct weft_peers *peers, const struct weft_places *places)
 {
 	u32 id;
 	int err;
 
 	spin_lock_init(&peers->lock);
+	peers->places = places;
 	for (id = 0; id < WEFT_PEERS_MAX; id++) {
 		err = init_peer(&peers->peer[id], id);
 		if (err) {

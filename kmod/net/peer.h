@@ -13,6 +13,7 @@
 
 struct rtable;
 struct sock;
+struct weft_places;
 
 /* Member 0 stands for the group: the switch. */
 #define WEFT_PEER_GROUP		0
@@ -56,7 +57,8 @@ struct weft_peer {
  * @oif: interface that leads to them; constant while the socket is open, as all below
  * @addr: own address
  * @self: own id
- * @homes: number of memory blades
+ * @homes: number of memory blades that the configuration names
+ * @places: where regions are at home
  */
 struct weft_peers {
 	spinlock_t lock;
@@ -65,10 +67,11 @@ struct weft_peers {
 	__be32 addr;
 	u32 self;
 	u32 homes;
+	const struct weft_places *places;
 };
 
-/* Return: 0 or -ENOMEM. */
-int weft_peer_init(struct weft_peers *peers);
+/* @places: of the same node.  Return: 0 or -ENOMEM. */
+int weft_peer_init(struct weft_peers *peers, const struct weft_places *places);
 void weft_peer_exit(struct weft_peers *peers);
 
 /* The members that the configuration names; all others are forgotten. */
@@ -80,7 +83,8 @@ void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg
  * @len: its length in bytes
  *
  * Entries that make no sense are passed over; nodes that are not in it are forgotten.  Blades
- * are where the configuration says, or their twins.  Process context.
+ * that the configuration names are where that says, or their twins; others are where the list
+ * says, and stay known.  Process context.
  *
  * Return: the blades that have moved, bit 0 for the first one.
  */

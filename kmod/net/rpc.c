@@ -133,8 +133,15 @@ static u32 whom(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op,
 	return WEFT_PEER_STANDBY(blade);
 }
 
-/* One call under one number.  Return: 0: there is an answer; -EINTR, -ETIMEDOUT. */
-static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op,
+/* SYNC of a blade that is no home of the region any more: it may be off by now. */
+static bool is_void(const struct weft_node *node, u32 blade, u16 op, u32 region)
+{
+	return op == WEFT_CALL_SYNC && blade != WEFT_BLADE_MIN &&
+	       !(weft_place_homes(&node->places, region) & 1u << (blade - WEFT_BLADE_MIN));
+}
+
+/* One call under one number.  Return: 0: there is an answer; -EINTR, -ETIMEDOUT, -ESTALE. */
+static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op, u32 region,
 		     const void *buf, u32 len, unsigned long end)
 {
 	u32 interval = REPEAT_MS_FIRST, nth = 0;
@@ -151,6 +158,8 @@ static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u1
 		}
 		if (err != -ETIMEDOUT || time_after(jiffies, end))
 			return err;
+		if (is_void(node, blade, op, region))
+			return -ESTALE;
 		weft_stat_inc(&node->counters, WEFT_STAT_CALL_REPEATS);
 		interval = min_t(u32, interval * 2, REPEAT_MS_MAX);
 	}
@@ -159,6 +168,7 @@ static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u1
 int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32 timeout_ms)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(timeout_ms);
+	u32 region = call->region;
 	struct weft_rpc rpc;
 	u16 op = call->op;
 	int err, tries = 0;
@@ -173,7 +183,7 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
 	weft_stat_inc(&node->counters, WEFT_STAT_CALLS);
 	do {
 		start(node, &rpc, WEFT_MSG_REPLY, blade, call);
-		err = call_once(node, &rpc, blade, op, buf, len, end);
+		err = call_once(node, &rpc, blade, op, region, buf, len, end);
 		finish(node, &rpc);
 		/* our clock was wrong, or the number is too old by now: both are new */
 	} while (!err && !rpc.err && call->err == WEFT_CALL_WRONG_TIME &&
@@ -217,7 +227,7 @@ int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call)
 {
 	if (!READ_ONCE(node->up))
 		return -ENOTCONN;
-	if (!weft_is_blade(blade) || blade - WEFT_BLADE_MIN >= node->homes)
+	if (!weft_is_blade(blade) || !weft_peer_addr(&node->peers, blade))
 		return -EINVAL;
 	return weft_rpc_call(node, blade, call, READ_ONCE(node->timeout_ms));
 }

@@ -16,7 +16,8 @@ struct weft_node;
  * @call: the question; overwritten by the answer
  * @timeout_ms: how long to wait
  *
- * JOIN, LEAVE and PEERS go to the blade's twin in turns, too, if there is no answer.
+ * JOIN, LEAVE and PEERS go to the blade's twin in turns, too, if there is no answer.  SYNC ends
+ * with -ESTALE if the blade is no home of the region any more, and does not answer.
  *
  * Sleeps; killable.  Return: as weft_rpc_catalog().
  */
@@ -43,8 +44,10 @@ int weft_rpc_count(struct weft_node *node, u32 which, u32 *value);
 int weft_rpc_catalog(struct weft_node *node, struct weft_call *call);
 
 /**
- * weft_rpc_ask() - the same to any blade, for its statistics
+ * weft_rpc_ask() - the same to any blade
  * @blade: WEFT_BLADE_MIN and up
+ *
+ * Return: as above; -EINVAL: this node has not heard of such a blade.
  */
 int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call);
 

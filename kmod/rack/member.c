@@ -42,7 +42,7 @@ static void publish(struct weft_member *m, struct weft_config *cfg)
 	m->node->id = (u8)cfg->id;
 	/* this life is in none yet: see weft_recv() */
 	m->node->members = 0;
-	m->node->homes = (u8)cfg->homes;
+	weft_places_begin(&m->node->places, cfg->homes);
 	if (cfg->key_set)
 		weft_key_init(&m->node->key, cfg->key);
 	/* this is the only place where it is kept */

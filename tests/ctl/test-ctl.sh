@@ -316,14 +316,16 @@ says 2 "the module refuses: Operation not supported: are weftctl and the module 
 ctl up line lost
 prints '^ +REGION +OFFSET +BYTES NAME$' '^ +7 +245760 +282624 table$' '^ +7 +819200 +4096 table$' \
 	'^ +9 +0 +8192 odd \\033\[2J\\134$' '^ +4711 +140737488351232 +4096 \(no name\)$'
-asked 'cmd 11' 'cmd 3' 'cmd 17 1=33' 'cmd 17 1=34'
+asked 'cmd 11' 'cmd 3' 'cmd 9' 'cmd 18' 'cmd 17 1=33' 'cmd 17 1=34'
 ctl up line lost -j
 json '@{$j->{lost}} == 4' '$j->{lost}[0]{region} == 7' '$j->{lost}[0]{name} eq "table"' \
 	'$j->{lost}[0]{offset} == 60 * 4096' '$j->{lost}[0]{length} == 69 * 4096' \
 	'$j->{lost}[0]{block} == 4096' '!defined $j->{lost}[3]{name}'
 schema 'line lost'
-ctl up line lost table;	asked 'cmd 11' 'cmd 3' 'cmd 17 1=33 2=7' 'cmd 17 1=34 2=7'
-ctl up line lost 12;	asked 'cmd 11' 'cmd 3' 'cmd 17 1=33 2=12' 'cmd 17 1=34 2=12'
+ctl up line lost table;	asked 'cmd 11' 'cmd 3' 'cmd 9' 'cmd 18' 'cmd 17 1=33 2=7' 'cmd 17 1=34 2=7'
+ctl up line lost 12;	asked 'cmd 11' 'cmd 3' 'cmd 9' 'cmd 18' 'cmd 17 1=33 2=12' 'cmd 17 1=34 2=12'
+# A blade that is drained and empty may be off.
+ctl drained line lost;	asked 'cmd 11' 'cmd 3' 'cmd 9' 'cmd 18' 'cmd 17 1=33' 'cmd 17 1=34'
 ctl nothing-lost line lost
 [ "$rc" = 0 ] && [ ! -s "$dir/out" ] && [ ! -s "$dir/err" ]
 report $? "$what: prints nothing"
@@ -339,6 +341,92 @@ ctl not-joined line lost
 says 2 "this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)"
 ctl up line lost nothing
 says 2 "weft is not mounted here: give the path of the region's file, or mount it first"
+
+# --- Memory blades that come and go ------------------------------------------------
+
+ctl up blade;	asked 'cmd 18'
+prints '^BLADE ADDRESS +STATE +BYTES +NEEDED +REGIONS$' \
+	'^ +1 10\.0\.0\.101 +in use +68719476736 +1073741824 +3$' '^ +2 10\.0\.0\.102 +in use .* 2$'
+ctl up blade list -j
+json '@{$j->{blades}} == 2' '$j->{blades}[1]{blade} == 2' '$j->{blades}[1]{joined}' \
+	'!$j->{blades}[1]{drains}' '$j->{blades}[1]{regions} == 2' \
+	'$j->{blades}[1]{needed} == 1 << 30' '$j->{blades}[1]{address} eq "10.0.0.102"'
+schema 'blade list'
+ctl drained blade;	prints '^ +2 10\.0\.0\.102 +draining '
+ctl up blade add 3 10.0.0.103;	asked "cmd 19 1=35 3=1 2=$((103 << 24 | 10))"
+ctl up blade drain 2;	asked 'cmd 19 1=34 3=2'
+ctl up blade drain 34;	asked 'cmd 19 1=34 3=2'
+ctl up blade use 2;	asked 'cmd 19 1=34 3=3'
+ctl racks blade use 2 --rack 7;	asked 'cmd 19 10=7 1=34 3=3'
+# Two looks until it has no regions any more, or fewer than that takes.
+ctl drained blade drain 2 --wait 10;	asked 'cmd 19 1=34 3=2' 'cmd 18' 'cmd 18' 'cmd 18'
+ctl up blade drain 2 --wait 0.1
+says 2 "draining memory blade 2 is not over yet, and goes on: 'weftctl blade list' and 'weftctl region show' say how far it is"
+ctl up blade drain 1
+says 2 "the first memory blade has the catalog of the rack: it cannot be drained"
+ctl up blade drain;	misused blade "say which memory blade, as in 'drain 2'"
+ctl up blade drain 17;	misused blade "BLADE: it may be 1 to 16"
+ctl up blade drain 2 3;	misused blade "'3' is too much here"
+ctl up blade add 3;	misused blade "say where the memory blade is, as in 'add 3 10.0.0.103'"
+ctl up blade add 3 here;	misused blade "ADDRESS: 'here' is not an IPv4 address such as 10.0.0.101"
+ctl up blade use 2 --wait 3;	misused blade "--wait goes with 'drain'"
+ctl up blade --wait 3;	misused blade "--wait goes with 'drain'"
+ctl user blade drain 2
+says 2 "changing which memory blades are used needs root (CAP_NET_ADMIN): run weftctl with sudo"
+ctl no-blade blade drain 2
+says 2 "the first memory blade does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl not-joined blade
+says 2 "this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)"
+ctl odd-blade blade
+says 2 "the answer of the first memory blade makes no sense: are weft-memd and the module of the same version?"
+ctl blade-unknown blade drain 9
+says 2 "the rack has no memory blade 9: 'weftctl blade list' says which there are"
+ctl blade-other blade add 2 10.0.0.3
+says 2 "the rack has a memory blade 2, at another address: 'weftctl blade list' says which there are"
+ctl blade-address blade add 3 10.0.0.3
+says 2 "another member of the rack has this address: each memory blade needs its own"
+ctl blade-last blade add 9 10.0.0.9
+says 2 "memory blade 9 cannot be added: blades are numbered without gaps, 'weftctl blade list' says which number is next, 16 is the last one"
+ctl blade-last blade drain 2
+says 2 "memory blade 2 is the last one that regions use: add another one first"
+ctl blade-disk blade use 2
+says 2 "the first memory blade cannot write its file: its log says why"
+ctl old-module blade use 2
+says 2 "the module refuses: Operation not supported: are weftctl and the module of the same version?"
+
+ctl up region move 7 1,3;	asked 'cmd 20 1=7 12=5'
+ctl up region move 7 34;	asked 'cmd 20 1=7 12=2'
+ctl up region move 7 1,3,16 --wait 5;	asked 'cmd 20 1=7 12=32773' 'cmd 11'
+ctl up region move 7 1 --wait 0.1
+says 2 "the move of region 7 is not over yet, and goes on: 'weftctl blade list' and 'weftctl region show' say how far it is"
+ctl up region spread 7;		asked 'cmd 20 1=7'
+ctl up region spread --all;	asked 'cmd 20'
+ctl racks region spread --all --rack 7;	asked 'cmd 20 9=7'
+ctl up region move nothing 1
+says 2 "weft is not mounted here: give the path of the region's file, or mount it first"
+ctl up region move 7;	misused region "move: give a region and the memory blades that are to have it, as in 'move table 1,3'"
+for text in 0 17 32 49 1, 1,,2 x; do
+	ctl up region move 7 "$text"
+	misused region "'$text': give numbers of memory blades from 1 to 16 with commas between, as in 1,3"
+done
+ctl up region spread;	misused region "spread: give a region, as in 'spread table', or --all"
+ctl up region spread 7 --all;	misused region "spread: give a region, as in 'spread table', or --all"
+ctl up region spread --all --wait 3;	misused region "--wait goes with one region"
+ctl up region show --all;	misused region "--all goes with 'spread'"
+ctl up region show --wait 3;	misused region "--wait goes with 'move' and 'spread'"
+ctl user region move 7 1
+says 2 "changing which memory blades are used needs root (CAP_NET_ADMIN): run weftctl with sudo"
+ctl region-gone region move 7 1;	says 2 "there is no region 7 any more"
+ctl region-moves region move 7 1
+says 2 "region 7 moves just now: wait until that is over ('weftctl region show')"
+ctl no-room region move 7 1,2
+says 2 "memory blades 1,2 have no room for region 7: 'weftctl blade list' says how much they have"
+ctl blade-down region spread 7
+says 2 "a memory blade that has region 7, or is to have it, is not there: 'weftctl blade list' says which, start it and try again"
+ctl blade-last region move 7 2,5
+says 2 "not all of memory blades 2,5 may be used by regions: 'weftctl blade list' says which may"
+ctl blade-disk region move 7 2
+says 2 "the first memory blade cannot write its file: its log says why"
 
 # --- The description ---------------------------------------------------------------
 
@@ -367,12 +455,13 @@ json '@{$j->{regions}} == 3' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name}
 	'$j->{regions}[0]{on_owner_death} eq "block"' '$j->{regions}[0]{on_loss} eq "sigbus"' \
 	'$j->{regions}[1]{durability} eq "sync"' '$j->{regions}[2]{durability} eq "write-back"' \
 	'$j->{regions}[2]{on_owner_death} eq "pass"' '$j->{regions}[2]{on_loss} eq "revert"' \
-	'"@{$j->{regions}[0]{nodes}}" eq "1 2 32"' '!defined $j->{regions}[1]{nodes}'
+	'"@{$j->{regions}[0]{nodes}}" eq "1 2 32"' '!defined $j->{regions}[1]{nodes}' \
+	'"@{$j->{regions}[0]{homes}}" eq "1 3 16"' '"@{$j->{regions}[1]{homes}}" eq "1"'
 schema 'region show'
 ctl up region show table
 prints '^region 7: table$' '^  size +1099511627776 bytes, blocks of 65536$' \
 	'^  here +12 blocks in the cache, 3 locks open$' '^  durability +release$' \
-	'^  on-owner-death +block$' '^  on-loss +sigbus$' '^  nodes +1,2,32$'
+	'^  on-owner-death +block$' '^  on-loss +sigbus$' '^  nodes +1,2,32$' '^  homes +1,3,16$'
 ctl up region show 12;		says 2 "this node knows no region '12': 'weftctl region show' lists those that it knows"
 ctl up region show 9 -j
 json '@{$j->{regions}} == 1' '$j->{regions}[0]{id} == 9' '$j->{regions}[0]{durability} eq "sync"'
@@ -463,7 +552,7 @@ done
 ctl racks status --rack 7;	prints '^node 2 of rack 7: up, joined$' 'mounted +/weft$' ' /third$'
 asked 'cmd 5 14=7' 'cmd 3 2=7' 'cmd 5 14=7' 'cmd 9 5=7'
 ctl racks --rack 4294967295 stats -j; json '$j->{memory}{total}{reads} == 42'
-asked 'cmd 5 14=4294967295' 'cmd 3 2=4294967295' 'cmd 6 5=4294967295' \
+asked 'cmd 5 14=4294967295' 'cmd 3 2=4294967295' 'cmd 9 5=4294967295' 'cmd 18 10=4294967295' 'cmd 6 5=4294967295' \
 	'cmd 7 5=4294967295 1=33' 'cmd 7 5=4294967295 1=34' 'cmd 8 5=4294967295'
 ctl racks stats latency --rack 7 -j;	json '$j->{latency}'
 ctl racks region --rack=7;	asked 'cmd 11 9=7'
@@ -505,7 +594,7 @@ prints '^DIRECTORY +SWITCH +BLADE 33 +BLADE 34$' '^entries +30 +0 +21$' \
 	'^invalidations +30 +0 +11$' '^refused: line busy +0 +0 +6$' \
 	'^refused: not a member +4 +0 +0$' '^lines moved in +70 +0 +5$' \
 	'^not moved in: no room +2 +- +-$' '^lines moved out +9 +0 +35$'
-asked 'cmd 5' 'cmd 3' 'cmd 7 1=33' 'cmd 7 1=34' 'cmd 8'
+asked 'cmd 5' 'cmd 3' 'cmd 9' 'cmd 18' 'cmd 7 1=33' 'cmd 7 1=34' 'cmd 8'
 ctl up dir show -j
 json '$j->{switch}{entries} == 30 && $j->{switch}{free} == 65506' \
 	'$j->{switch}{answered} == 90 && !exists $j->{switch}{lost}' '@{$j->{blades}} == 2' \

@@ -71,7 +71,7 @@ class Spec:
             if d["type"] == "const":
                 self.consts[d["name"]] = d["value"]
             else:
-                self.enums[d["name"]] = d["entries"]
+                self.enums[d["name"]] = [None] * d.get("value-start", 0) + d["entries"]
         self.sets = {}
         for s in self.all["attribute-sets"]:
             attrs, value = {}, 0
@@ -137,7 +137,8 @@ def spec_names(spec):
         names[f"WEFT_{upper(name)}"] = value
     for name, entries in spec.enums.items():
         for value, entry in enumerate(entries):
-            names[f"WEFT_{upper(name)}_{upper(entry)}"] = value
+            if entry:
+                names[f"WEFT_{upper(name)}_{upper(entry)}"] = value
     for s in spec.all["attribute-sets"]:
         for a in spec.sets[s["name"]].values():
             names[upper(s["name-prefix"] + a["name"])] = a["value"]
@@ -463,6 +464,15 @@ def drive_lists(f):
          "length": 8192 * 2} for i in range(200))], f"lost-get: {len(lost)}")
     refused(ENOENT, f.call, "lost-get", {"region": 4})
     refused(ENODEV, f.call, "lost-get", {"member": 35})
+    blades = f.call("blade-get")
+    must(blades == [{}] + [dict({"member": 33 + i, "address": f"10.0.0.{101 + i}",
+         "bytes": 1 << 33, "needed": 1 << 32, "regions": 7 + i},
+         **({"drains": True} if i else {"joined": True})) for i in range(2)],
+         f"blade-get: {blades}")
+    must(f.call("blade-set", {"member": 34, "action": 2}) == [{"member": 34}],
+         "blade-set")
+    refused(EINVAL, f.call, "blade-set", {"member": 34})
+    must(f.call("region-spread", {"id": 3, "homes": 3}) == [{"id": 3}], "region-spread")
     hists = {h["name"]: h for h in f.call("hist-get")}
     must(hists["lock_hand_over"] == {"name": "lock_hand_over", "nsec": 3082, "bucket": [
         {"below": 1, "count": 1}, {"below": 2, "count": 1}, {"below": 4, "count": 2},

@@ -4,10 +4,11 @@
  * switch, on a network that loses, repeats and reorders: every read sees the
  * last write, and in the end so does the backing file.
  *
- *	memd-coherence switch|plain BLADES LOSS DUP REORDER STEPS [SEED [RESTARTS]]
+ *	memd-coherence switch|plain BLADES LOSS DUP REORDER STEPS [SEED [RESTARTS [MOVES]]]
  *
  * LOSS, DUP and REORDER in parts of 1000.  So many RESTARTS of a blade, killed, of all
- * blades at once, or of the switch, at any time: nodes stay up, and nothing may be lost.
+ * blades at once, or of the switch, at any time: nodes stay up, and nothing may be lost.  So
+ * many MOVES: a region's lines get other homes, in the midst of everything.
  */
 #include <signal.h>
 
@@ -23,6 +24,7 @@ static u32 last[REGIONS][LINES];
 static u32 regions[REGIONS];
 static long passes;
 static bool down;		/* a blade is */
+static long moves_left;
 static const u32 blocks[REGIONS] = { 4096, 65536 };
 
 static void write_block(u8 *data, u32 size, u32 value)
@@ -181,6 +183,14 @@ static void restart_something(u32 n_blades)
 			rig_blade_start(n_blades, i);
 }
 
+/* A region, to any of the blades. */
+static void move_something(u32 n_blades)
+{
+	u32 homes = 1 + rig_random((1u << n_blades) - 1);
+
+	CHECK_EQ(fake_spread(&fakes[1], regions[rig_random(REGIONS)], homes), 0);
+}
+
 /* Look for a new rack of new nodes: what is left is in the files. */
 static void restart(u32 n_blades)
 {
@@ -202,12 +212,13 @@ int main(int argc, char **argv)
 	struct rig_job job;
 	u32 n_blades, r, n, renewals = 0;
 	u64 hits = 0;
-	long steps, i, restarts, left;
+	long steps, i, restarts, left, moves;
 
 	job = rig_begin(argc, argv);
 	n_blades = job.blades;
 	steps = (long)job.times;
 	left = restarts = job.restarts;
+	moves_left = moves = job.moves;
 	fake_init(n_blades);
 	if (getenv("WEFT_RIG_THREADS"))
 		fake_apart = APART;
@@ -227,17 +238,27 @@ int main(int argc, char **argv)
 			left--;
 			restart_something(n_blades);
 		}
+		if (rig_random((u32)(steps - i)) < (u32)moves_left) {
+			moves_left--;
+			move_something(n_blades);
+		}
 	}
-	CHECK(!left);
+	CHECK(!left && !moves_left);
+	/* one that is certain to come to its end */
+	for (r = 0; moves && r < REGIONS; r++) {
+		CHECK_EQ(fake_spread(&fakes[1], regions[r], 1u << (n_blades - 1)), 0);
+		CHECK(fake_moved(regions[r], 1u << (n_blades - 1)));
+	}
 	fake_settle();
 	for (n = 1; n <= NODES; n++)
 		renewals += fakes[n].renewals;
 	CHECK(renewals >= (u32)restarts);
+	CHECK(!moves || fakes[1].moves >= REGIONS);
 	CHECK_EQ(fake_stat(&fakes[1], WEFT_BLADE_MIN, "switch"), rig_p4);
 	for (i = 0; i < (long)n_blades; i++)
 		hits += fake_stat(&fakes[1], WEFT_BLADE_MIN + (u32)i, "lines_in_switch");
 	/* a blade does not know what its former life has put there */
-	CHECK(rig_p4 ? restarts || hits > LINES / 2 : !hits);
+	CHECK(rig_p4 ? restarts || moves || hits > LINES / 2 : !hits);
 	CHECK(passes > steps / 1000);
 	if (rig_p4)
 		CHECK(restarts || (rig_switch.count[WEFT_COUNT_INV] > 0 &&

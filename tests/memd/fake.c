@@ -31,9 +31,14 @@ void fake_init(u32 blades)
 	rig_take = take;
 }
 
-static u32 home(const struct fake *f, u64 key)
+static struct fake_region *region_of(struct fake *f, u32 id);
+
+u32 fake_home(const struct fake *f, u64 key)
 {
-	return WEFT_BLADE_MIN + weft_line_home(key, f->blades);
+	const struct fake_region *r = region_of((struct fake *)f, weft_line_region(key));
+
+	return WEFT_BLADE_MIN + weft_line_blade(key, r && r->homes ? r->homes :
+						weft_first_homes(f->blades));
 }
 
 /* --- lines ------------------------------------------------------------------ */
@@ -70,7 +75,7 @@ static void carry_out(struct fake *f, struct fake_region *r, struct fake_line *f
 	}
 	for (i = 0; i < out->n; i++) {
 		struct weft_send *s = &out->send[i];
-		u32 to = s->to ? s->to : home(f, fl->l.key);
+		u32 to = s->to ? s->to : fake_home(f, fl->l.key);
 
 		if (s->with_data)
 			send_block(f, r, fl, to, &s->msg);
@@ -255,7 +260,7 @@ static void renew(struct fake *f, u32 blade, const struct weft_call *c)
 		for (i = 0; i < FAKE_LINES; i++) {
 			struct fake_line *fl = &f->region[r].line[i];
 
-			if (!fl->data || home(f, fl->l.key) != blade)
+			if (!fl->data || fake_home(f, fl->l.key) != blade)
 				continue;
 			if (c->valid & WEFT_RENEW_LATE)
 				weft_line_forget(&fl->l, &out);
@@ -263,6 +268,50 @@ static void renew(struct fake *f, u32 blade, const struct weft_call *c)
 				weft_line_return(&fl->l, ++f->seq, &out);
 			carry_out(f, &f->region[r], fl, &out, NULL);
 		}
+}
+
+/* Its lines have other homes: what only we have goes there. */
+static void move(struct fake *f, struct fake_region *r, const struct weft_call *c)
+{
+	struct weft_out out;
+	u32 i;
+
+	r->homes = c->homes;
+	for (i = 0; i < FAKE_LINES; i++) {
+		struct fake_line *fl = &r->line[i];
+
+		if (!fl->data)
+			continue;
+		weft_line_return(&fl->l, ++f->seq, &out);
+		carry_out(f, r, fl, &out, NULL);
+	}
+}
+
+/* Return: true if all of it is there. */
+static bool has_moved(struct fake *f, u32 txn, const struct weft_call *c)
+{
+	struct fake_region *r = region_of(f, c->region);
+	bool all = true;
+	u32 i;
+
+	if (!r)
+		return true;
+	CHECK(c->homes);
+	if (r->moving != txn) {
+		r->moving = txn;
+		f->moves++;
+		move(f, r, c);
+		for (i = 0; i < RIG_BLADES; i++)
+			f->move_claim[i] = fake_renew_locks && c->homes >> i & 1;
+	}
+	for (i = 0; i < RIG_BLADES; i++) {
+		if (f->move_claim[i])
+			fake_renew_locks(f, WEFT_BLADE_MIN + i, c);
+		all &= !f->move_claim[i];
+	}
+	for (i = 0; i < FAKE_LINES; i++)
+		all &= !r->line[i].data || !weft_line_returning(&r->line[i].l);
+	return all;
 }
 
 /* Is anything still on its way there? */
@@ -274,7 +323,7 @@ static bool is_returning(const struct fake *f, u32 blade)
 		for (i = 0; i < FAKE_LINES; i++) {
 			const struct fake_line *fl = &f->region[r].line[i];
 
-			if (fl->data && home(f, fl->l.key) == blade &&
+			if (fl->data && fake_home(f, fl->l.key) == blade &&
 			    weft_line_returning(&fl->l))
 				return true;
 		}
@@ -396,7 +445,7 @@ static void called(struct fake *f, const struct weft_msg *msg)
 
 	CHECK(!weft_call_unpack(&c, msg->payload, msg->len));
 	CHECK(c.op == WEFT_CALL_RECALLED || c.op == WEFT_CALL_RENEW ||
-	      c.op == WEFT_CALL_CHANGED || c.op == WEFT_CALL_FENCE || c.op == WEFT_CALL_TWIN);
+	      c.op == WEFT_CALL_CHANGED || c.op == WEFT_CALL_FENCE || c.op == WEFT_CALL_TWIN || c.op == WEFT_CALL_MOVE);
 	f->last = *msg;
 	if (f->deaf)
 		return;
@@ -419,6 +468,10 @@ static void called(struct fake *f, const struct weft_msg *msg)
 			else if (!give_up_region(f, c.region))
 				return;
 		}
+	} else if (c.op == WEFT_CALL_MOVE) {
+		CHECK_EQ(msg->src, WEFT_BLADE_MIN);
+		if (!has_moved(f, msg->txn, &c))
+			return;
 	} else if (c.op == WEFT_CALL_FENCE) {
 		fence(f, msg->txn, c.members);
 		if (fake_fence_locks)
@@ -518,6 +571,8 @@ static void take(u32 id, const struct weft_msg *msg)
 	case WEFT_MSG_REPLY:
 		if (n < RIG_BLADES && msg->txn == f->claim_txn[n])
 			f->claim_txn[n] = 0;
+		if (n < RIG_BLADES && msg->txn == f->move_claim[n])
+			f->move_claim[n] = 0;
 		answered(f, msg->txn);
 		if (msg->txn == f->call_txn && msg->nonce == f->call_nonce && !f->replied) {
 			CHECK(!weft_call_unpack(&f->reply, msg->payload, msg->len));
@@ -727,6 +782,7 @@ int fake_open(struct fake *f, u32 region, u32 block)
 	CHECK(r);
 	r->id = region;
 	r->block = block;
+	r->homes = c.homes;
 	return 0;
 }
 
@@ -738,6 +794,27 @@ int fake_set_size(struct fake *f, u32 region, u64 size)
 	};
 
 	return fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
+}
+
+int fake_spread(struct fake *f, u32 region, u32 homes)
+{
+	struct weft_call c = { .op = WEFT_CALL_SPREAD, .region = region, .homes = homes };
+
+	return fake_call(f, WEFT_BLADE_MIN, &c, LIMIT_MS);
+}
+
+bool fake_moved(u32 region, u32 homes)
+{
+	u64 end = now_ms() + LIMIT_MS;
+	struct weft_call c;
+
+	do {
+		if (!fake_call_region(&fakes[1], WEFT_CALL_GETATTR, region, &c) && c.homes == homes &&
+		    !(c.valid & WEFT_REGION_FROZEN))
+			return true;
+		fake_step(5);
+	} while (now_ms() < end);
+	return false;
 }
 
 u64 fake_stat(struct fake *f, u32 blade, const char *name)

@@ -32,6 +32,8 @@ struct fake_line {
  * struct fake_region - a region at a node
  * @id: number, 0 for none
  * @block: bytes of a block
+ * @homes: bits of the blades that are homes of its lines
+ * @moving: the last MOVE that was carried out
  * @open_txn: of an OPEN after the first blade's restart, or a CLOSE, that is not answered
  *	yet, or 0
  * @closing: it is a CLOSE
@@ -39,6 +41,8 @@ struct fake_line {
 struct fake_region {
 	u32 id;
 	u32 block;
+	u32 homes;
+	u32 moving;
 	u32 open_txn;
 	bool closing;
 	struct fake_line line[FAKE_LINES];
@@ -68,6 +72,8 @@ struct fake_region {
  * @fencing: the last FENCE that was carried out
  * @renewing: by blade, the last RENEW that was carried out
  * @renewals: how many were
+ * @moves: how many MOVE were
+ * @move_claim: by blade, of a CLAIM for a MOVE that is not answered yet, or 0
  * @claim_txn: by blade, of a CLAIM that is not answered yet, or 0
  */
 struct fake {
@@ -93,6 +99,8 @@ struct fake {
 	u32 fencing;
 	u32 renewing[RIG_BLADES];
 	u32 renewals;
+	u32 moves;
+	u32 move_claim[RIG_BLADES];
 	u32 claim_txn[RIG_BLADES];
 	struct fake_region region[FAKE_REGIONS];
 };
@@ -120,7 +128,10 @@ extern void (*fake_refuses)(struct fake *f);
 /* ... nodes have died */
 extern void (*fake_fence_locks)(struct fake *f, u32 dead);
 
-/* ... and blade @blade begins anew: reset them, claim those that are held (@claim_txn). */
+/*
+ * ... and blade @blade begins anew, or (MOVE) is a home of a region's locks from now on: reset
+ * them, claim those that are held (@claim_txn).
+ */
 extern void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
 void fake_init(u32 blades);
@@ -150,6 +161,13 @@ u64 fake_stat(struct fake *f, u32 blade, const char *name);
 /* A call of the catalog that has a name, or a region, and nothing else. */
 int fake_call_named(struct fake *f, u16 op, const char *name, struct weft_call *c);
 int fake_call_region(struct fake *f, u16 op, u32 region, struct weft_call *c);
+
+/* The blade that a node takes for the home of a line. */
+u32 fake_home(const struct fake *f, u64 key);
+
+/* A region's lines are to have these homes: that is asked for; whether it has come so far. */
+int fake_spread(struct fake *f, u32 region, u32 homes);
+bool fake_moved(u32 region, u32 homes);
 
 struct fake_line *fake_line(struct fake *f, u32 region, u32 index);
 

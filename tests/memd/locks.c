@@ -4,7 +4,7 @@
  * on a network that loses, repeats and reorders: never a writer beside anybody
  * else, everybody gets what he waits for, and nothing is left in the switch.
  *
- *	memd-locks switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS]]
+ *	memd-locks switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS [MOVES]]]
  *
  * So many RESTARTS of a blade, killed, of both, or of the switch: who holds a lock goes on.
  *
@@ -54,8 +54,7 @@ static void carry_out(struct fake *f, struct seat *s, struct weft_lock_out *out)
 	for (i = 0; i < out->n; i++) {
 		struct weft_send *m = &out->send[i];
 
-		rig_send(f->at, m->to ? m->to : WEFT_BLADE_MIN +
-			 weft_line_home(s->l.key, blades), &m->msg);
+		rig_send(f->at, m->to ? m->to : fake_home(f, s->l.key), &m->msg);
 	}
 	CHECK(!(out->effects & WEFT_DO_FAIL));
 	if (out->effects & WEFT_DO_WAKE && s->want && s->l.state >= s->want) {
@@ -117,7 +116,10 @@ static void take_lock(struct fake *f, const struct weft_msg *msg)
 static void renew_locks(struct fake *f, u32 blade, const struct weft_call *c)
 {
 	u8 payload[WEFT_CALL_LEN_MAX], *p;
-	struct weft_call claim = { .op = WEFT_CALL_CLAIM, .life = c->life };
+	struct weft_call claim = {
+		.op = WEFT_CALL_CLAIM, .life = c->life,
+		.region = c->op == WEFT_CALL_MOVE ? c->region : 0,
+	};
 	struct weft_msg msg = {
 		.type = WEFT_MSG_CALL,
 		.src = (u8)f->id,
@@ -132,7 +134,7 @@ static void renew_locks(struct fake *f, u32 blade, const struct weft_call *c)
 		struct seat *s = &seats[f->id][i];
 		struct weft_lock old = s->l;
 
-		if (WEFT_BLADE_MIN + weft_line_home(old.key, blades) != blade)
+		if (fake_home(f, old.key) != blade)
 			continue;
 		if (s->hold) {
 			p = claim.list + claim.list_len;
@@ -152,7 +154,10 @@ static void renew_locks(struct fake *f, u32 blade, const struct weft_call *c)
 		}
 	}
 	msg.len = weft_call_pack(&claim, payload);
-	f->claim_txn[blade - WEFT_BLADE_MIN] = msg.txn;
+	if (claim.region)
+		f->move_claim[blade - WEFT_BLADE_MIN] = msg.txn;
+	else
+		f->claim_txn[blade - WEFT_BLADE_MIN] = msg.txn;
 	rig_send(f->at, blade, &msg);
 }
 
@@ -192,7 +197,7 @@ static void show(u32 i)
  */
 static u64 answerable(const struct seat *s)
 {
-	u64 home = begun[weft_line_home(s->l.key, blades)];
+	u64 home = begun[fake_home(&fakes[1], s->l.key) - WEFT_BLADE_MIN];
 	u64 up = home > begun[0] ? home : begun[0];
 
 	return s->since > up ? s->since : up;
@@ -321,19 +326,48 @@ static void restart_something(void)
 	}
 }
 
+/* Now and then the locks get other homes, but for the last time certainly. */
+static void move_something(void)
+{
+	CHECK_EQ(fake_spread(&fakes[1], region, 1 + rig_random((1u << blades) - 1)), 0);
+}
+
+static void move_for_certain(void)
+{
+	u32 before = fakes[2].moves, homes = blades > 1 ? 2 : 1;
+	u64 end = now_ms() + 20000;
+	struct weft_call c;
+
+	/* it is there already: away first */
+	CHECK_EQ(fake_spread(&fakes[1], region, 1), 0);
+	while (fake_call_region(&fakes[1], WEFT_CALL_GETATTR, region, &c) || c.homes != 1 ||
+	       c.valid & WEFT_REGION_FROZEN) {
+		CHECK(now_ms() < end);
+		step();
+	}
+	CHECK_EQ(fake_spread(&fakes[1], region, homes), 0);
+	while (fake_call_region(&fakes[1], WEFT_CALL_GETATTR, region, &c) || c.homes != homes ||
+	       c.valid & WEFT_REGION_FROZEN) {
+		CHECK(now_ms() < end);
+		step();
+	}
+	CHECK(fakes[2].moves > before);
+}
+
 int main(int argc, char **argv)
 {
 	struct rig_job job;
 	u32 n, i, slots = 0;
 	struct weft_call c;
 	unsigned long times;
-	long left;
+	long left, moves, left_moves;
 	int k;
 
 	job = rig_begin(argc, argv);
 	blades = job.blades;
 	times = job.times;
 	left = restarts = job.restarts;
+	left_moves = moves = job.moves;
 	fake_init(blades);
 	fake_take_lock = take_lock;
 	fake_renew_locks = renew_locks;
@@ -356,8 +390,16 @@ int main(int argc, char **argv)
 			left--;
 			restart_something();
 		}
+		if (left_moves && taken[WEFT_S] + taken[WEFT_M] >
+			    times / (unsigned long)(moves + 1) *
+			    (unsigned long)(moves - left_moves + 1)) {
+			left_moves--;
+			move_something();
+		}
 	}
-	CHECK(!left);
+	if (moves)
+		move_for_certain();
+	CHECK(!left && !left_moves);
 	/* a switch's restart has no claims, and a blade's few if hardly a lock is held */
 	for (k = 0; restarts && claims <= (u32)restarts; k++) {
 		CHECK(k < 20);
@@ -371,7 +413,7 @@ int main(int argc, char **argv)
 	CHECK(taken[WEFT_M] > times / 8);
 	CHECK(waited_for > times / 8);
 	if (rig_p4)
-		CHECK(restarts || rig_switch.count[WEFT_COUNT_HANDED] > times / 8);
+		CHECK(restarts || moves || rig_switch.count[WEFT_COUNT_HANDED] > times / 8);
 	/* what stands beyond the new end leaves the switch, then the rest */
 	CHECK_EQ(fake_set_size(&fakes[1], region, LOCKS / 2 * 4096 / 2), 0);
 	CHECK_EQ(fake_call_named(&fakes[1], WEFT_CALL_UNLINK, "locks", &c), 0);
@@ -383,7 +425,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
 		slots += weft_line_region(rig_switch.slots[i].tag) == region;
 	/* a blade does not know what its former life has put there */
-	CHECK(restarts || !slots);
+	CHECK(restarts || moves || !slots);
 	rig_blades_stop(blades, SIGTERM);
 	printf("asked for and taken to read %lu, to write %lu; %lu taken without asking; somebody else waited %lu times; %u claims\n",
 	       taken[WEFT_S], taken[WEFT_M], cached, waited_for,

@@ -620,7 +620,7 @@ struct rig_job rig_begin(int argc, char **argv)
 	struct rig_job job;
 
 	if (argc < 7) {
-		fprintf(stderr, "usage: %s switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS]]\n",
+		fprintf(stderr, "usage: %s switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS [MOVES]]]\n",
 			argv[0]);
 		exit(2);
 	}
@@ -629,6 +629,7 @@ struct rig_job rig_begin(int argc, char **argv)
 		.faults = { per_mille(argv[3]), per_mille(argv[4]), per_mille(argv[5]) },
 		.times = argument(argv[6], 1, INT32_MAX),
 		.restarts = argc > 8 ? (long)argument(argv[8], 0, INT32_MAX) : 0,
+		.moves = argc > 9 ? (long)argument(argv[9], 0, INT32_MAX) : 0,
 	};
 	rig_open(true, argc > 7 ? argument_u32(argv[7]) : 1);
 	rig_p4 = !strcmp(argv[1], "switch");

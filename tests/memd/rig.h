@@ -151,18 +151,20 @@ void rig_blades_stop(u32 count, int sig);
  * @faults: of the network, once the nodes have joined
  * @times: how often it does what it does
  * @restarts: of a blade, killed, or of the switch, meanwhile
+ * @moves: a region's lines get other homes, so often
  */
 struct rig_job {
 	u32 blades;
 	struct rig_faults faults;
 	unsigned long times;
 	long restarts;
+	long moves;
 };
 
 /*
  * Take the arguments of such a program, open a rack with TUN and start its blades:
  *
- *	switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS]]
+ *	switch|plain BLADES LOSS DUP REORDER TIMES [SEED [RESTARTS [MOVES]]]
  */
 struct rig_job rig_begin(int argc, char **argv);
 

@@ -57,7 +57,7 @@ outcome()
 	fi
 }
 
-built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,twin,death,moments}
+built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,move,twin,death,moments}
 begin memd-rigs
 pattern=${1-}
 names=()
@@ -81,6 +81,9 @@ rig twin-no-witness memd-twin no_witness
 rig twin-deposed memd-twin deposed
 rig twin-by-hand memd-twin by_hand
 rig lives memd-coherence plain 2 50 50 200 10000 1 10
+rig lives-moves memd-coherence plain 2 50 50 200 12000 1 8 8
+rig lives-moves-switch memd-coherence switch 2 50 50 200 12000 1 8 8
+with_key lives-moves-key memd-coherence plain 2 50 50 200 8000 2 6 6
 rig plain memd-coherence plain 2 50 50 200 20000
 rig switch memd-coherence switch 2 50 50 200 20000
 rig locks-lives memd-locks plain 2 50 50 200 3000 1 6
@@ -90,6 +93,10 @@ rig restart-cuts memd-restart cuts
 rig catalog memd-catalog
 with_key catalog-key memd-catalog
 rig restart-machine memd-restart machine
+rig lock-moves memd-locks plain 2 50 50 200 3000 1 4 8
+rig lock-moves-switch memd-locks switch 2 50 50 200 3000 1 4 8
+rig move memd-move plain
+rig move-switch memd-move switch
 rig allow-switch memd-allow switch 2
 rig allow memd-allow plain 1
 with_key allow-key memd-allow switch 1

@@ -287,6 +287,59 @@ static void drive_lost(void)
 	MUST(family_ask(WEFT_CMD_LOST_GET, NULL, NULL) == -ENODEV, "LOST_GET of no blade");
 }
 
+static void take_blade(const struct object *o, void *data)
+{
+	uint32_t *blades = data;
+
+	if (!(o->has & BIT(WEFT_A_BLADE_MEMBER)))
+		return;
+	MUST(number(o, WEFT_A_BLADE_MEMBER) == 33 + *blades &&
+	     number(o, WEFT_A_BLADE_ADDRESS) == htonl(0x0a000065 + *blades) &&
+	     !!(o->has & BIT(WEFT_A_BLADE_JOINED)) == !*blades &&
+	     !!(o->has & BIT(WEFT_A_BLADE_DRAINS)) == !!*blades &&
+	     number(o, WEFT_A_BLADE_BYTES) == 1ull << 33 &&
+	     number(o, WEFT_A_BLADE_NEEDED) == 1ull << 32 &&
+	     number(o, WEFT_A_BLADE_REGIONS) == 7 + *blades, "BLADE_GET: number %u", *blades);
+	++*blades;
+}
+
+static int set_blade(uint32_t member, uint32_t action)
+{
+	struct nlmsghdr *h = family_command(WEFT_CMD_BLADE_SET);
+
+	mnl_attr_put_u32(h, WEFT_A_BLADE_MEMBER, member);
+	mnl_attr_put_u32(h, WEFT_A_BLADE_ACTION, action);
+	return family_ask(WEFT_CMD_BLADE_SET, NULL, NULL);
+}
+
+static int spread(uint32_t region, uint32_t homes)
+{
+	struct nlmsghdr *h = family_command(WEFT_CMD_REGION_SPREAD);
+
+	mnl_attr_put_u32(h, WEFT_A_REGION_ID, region);
+	mnl_attr_put_u32(h, WEFT_A_REGION_HOMES, homes);
+	return family_ask(WEFT_CMD_REGION_SPREAD, NULL, NULL);
+}
+
+/* The fake rack has two blades, of which the second one can be drained; region 3 can move. */
+static void drive_blades(void)
+{
+	uint32_t blades = 0;
+
+	MUST(family_ask_plain(WEFT_CMD_BLADE_GET, take_blade, &blades) == 3 && blades == 2,
+	     "BLADE_GET: %u", blades);
+	MUST(set_blade(34, WEFT_BLADE_ACTION_DRAIN) == 1, "BLADE_SET");
+	MUST(set_blade(33, WEFT_BLADE_ACTION_DRAIN) == -EINVAL, "BLADE_SET, refused");
+	MUST(set_blade(34, WEFT_BLADE_ACTION_ADD) == -EINVAL, "BLADE_SET without an address");
+	MUST(set_blade(32, WEFT_BLADE_ACTION_DRAIN) == -ERANGE &&
+	     set_blade(34, WEFT_BLADE_ACTION_USE + 1) == -ERANGE, "BLADE_SET of no blade");
+	MUST(family_ask_plain(WEFT_CMD_BLADE_SET, NULL, NULL) == -EINVAL, "BLADE_SET of none");
+	MUST(spread(3, 3) == 1, "REGION_SPREAD");
+	MUST(spread(4, 3) == -ENOSPC, "REGION_SPREAD, refused");
+	MUST(spread(3, 0) == -ERANGE && spread(3, 1 << 16) == -ERANGE,
+	     "REGION_SPREAD over no blade");
+}
+
 /* Counters that must be there with these values. */
 struct wanted {
 	const char *name;
@@ -418,6 +471,7 @@ void drive(void)
 	drive_counters();
 	drive_fence();
 	drive_lost();
+	drive_blades();
 	MUST(family_ask_plain(WEFT_CMD_HIST_GET, take_hist, &hist) > 5 && hist, "HIST_GET");
 	MUST(family_ask_plain(WEFT_CMD_REGION_GET, take_region, NULL) == 4, "REGION_GET");
 	MUST(family_ask_plain(WEFT_CMD_LINE_GET, take_line, NULL) == 2001, "LINE_GET");

@@ -83,7 +83,7 @@ static struct {
 		[WEFT_A_REGION_SIZE] = U64, [WEFT_A_REGION_BLOCK] = U32,
 		[WEFT_A_REGION_LINES] = U32, [WEFT_A_REGION_LOCKS] = U32,
 		[WEFT_A_REGION_GONE] = FLAG, [WEFT_A_REGION_POLICY] = U32,
-		[WEFT_A_REGION_NODES] = U32,
+		[WEFT_A_REGION_NODES] = U32, [WEFT_A_REGION_HOMES] = U32,
 		[WEFT_A_REGION_RACK] = U32 }, 0, 0 },
 	[LINE] = { "line", WEFT_A_LINE_MAX, WEFT_A_LINE_PAD, WEFT_A_LINE_RACK, {
 		[WEFT_A_LINE_REGION] = U32, [WEFT_A_LINE_INDEX] = U64,
@@ -104,6 +104,12 @@ static struct {
 		[WEFT_A_LOST_MEMBER] = U32, [WEFT_A_LOST_REGION] = U32,
 		[WEFT_A_LOST_BLOCK] = U32, [WEFT_A_LOST_OFFSET] = U64,
 		[WEFT_A_LOST_LENGTH] = U64, [WEFT_A_LOST_RACK] = U32 }, 0, 0 },
+	[BLADE] = { "blade", WEFT_A_BLADE_MAX, WEFT_A_BLADE_PAD, WEFT_A_BLADE_RACK, {
+		[WEFT_A_BLADE_MEMBER] = U32, [WEFT_A_BLADE_ADDRESS] = U32,
+		[WEFT_A_BLADE_ACTION] = U32, [WEFT_A_BLADE_JOINED] = FLAG,
+		[WEFT_A_BLADE_DRAINS] = FLAG, [WEFT_A_BLADE_BYTES] = U64,
+		[WEFT_A_BLADE_NEEDED] = U64, [WEFT_A_BLADE_REGIONS] = U32,
+		[WEFT_A_BLADE_RACK] = U32 }, 0, 0 },
 	[EVENT] = { "event", WEFT_A_EVENT_MAX, WEFT_A_EVENT_PAD, 0, {
 		[WEFT_A_EVENT_KIND] = U32, [WEFT_A_EVENT_TIME] = U64,
 		[WEFT_A_EVENT_MISSED] = U32, [WEFT_A_EVENT_MEMBER] = U32,
@@ -133,6 +139,9 @@ static const struct { uint8_t set; bool list, admin; } commands[WEFT_CMD_MAX + 1
 	[WEFT_CMD_RACK_GET] = { CONFIG, true, false },
 	[WEFT_CMD_NODE_FENCE] = { PEER, true, true },
 	[WEFT_CMD_LOST_GET] = { LOST, true, false },
+	[WEFT_CMD_BLADE_GET] = { BLADE, true, false },
+	[WEFT_CMD_BLADE_SET] = { BLADE, true, true },
+	[WEFT_CMD_REGION_SPREAD] = { REGION, true, true },
 };
 
 /* --- Messages ------------------------------------------------------------------- */

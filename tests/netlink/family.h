@@ -22,7 +22,7 @@
 #define MUST(holds, ...) ((holds) ? (void)0 : wrong(__VA_ARGS__))
 
 /* Types of objects. */
-enum { CONFIG, STATUS, COUNTER, PEER, HIST, BUCKET, REGION, LINE, LOCK, LOST, EVENT, SETS };
+enum { CONFIG, STATUS, COUNTER, PEER, HIST, BUCKET, REGION, LINE, LOCK, LOST, BLADE, EVENT, SETS };
 
 /**
  * struct object - one object of an answer

@@ -18,6 +18,7 @@ static struct weft_call sample(u32 name_len, u32 list_len)
 	};
 
 	c.nodes = 0x80000003;
+	c.homes = 0x8005;
 	c.name_len = (u16)name_len;
 	c.list_len = (u16)list_len;
 	memset(c.name, 'n', name_len);
@@ -34,6 +35,7 @@ static bool same(const struct weft_call *a, const struct weft_call *b)
 	       a->addr == b->addr && a->life == b->life && a->size == b->size &&
 	       a->used == b->used && a->mtime == b->mtime &&
 	       a->cookie == b->cookie && a->policy == b->policy && a->nodes == b->nodes &&
+	       a->homes == b->homes &&
 	       a->name_len == b->name_len &&
 	       a->list_len == b->list_len &&
 	       !memcmp(a->name, b->name, sizeof(a->name)) &&

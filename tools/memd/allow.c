@@ -75,7 +75,7 @@ void allow_tell_all(struct memd *m)
 	struct region *r;
 	u32 id = 0;
 
-	if (m->b->opt.blades == 1)
+	if (m->b->regions.blades == 1)
 		return;
 	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
@@ -121,12 +121,15 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 	u32 bit = weft_node_bit(q->src);
 	struct job *job;
 
+	/* what the node would be told is not so any more in a moment */
+	if (r->frozen)
+		return ANSWER_NOT;
 	catalog_attributes(r, &q->reply);
 	if (!allow_node(r, q->src) || !fits(r, &q->call)) {
 		count(m, OPEN_REFUSED);
 		return refuse(q, EACCES);
 	}
-	if (m->b->opt.blades == 1 || r->opens & bit) {
+	if (m->b->regions.blades == 1 || r->opens & bit) {
 		r->opens |= bit;
 		return ANSWER;
 	}
@@ -147,7 +150,7 @@ void allow_close(struct memd *m, struct region *r, u32 node)
 	if (!(r->opens & weft_node_bit(node)))
 		return;
 	r->opens &= ~weft_node_bit(node);
-	if (m->b->opt.blades > 1)
+	if (m->b->regions.blades > 1)
 		tell(m, r, NULL);
 }
 

@@ -123,6 +123,7 @@ static int write_super(struct backing *b, const struct options *o, u32 gen)
 {
 	u8 s[S_LEN];
 
+	b->blades = o->blades;
 	memset(s, 0, sizeof(s));
 	memcpy(s + S_MAGIC, magic, sizeof(magic));
 	put_unaligned_be32(FORMAT, s + S_FORMAT);
@@ -234,9 +235,11 @@ static int check_super(struct backing *b, const struct options *o, const u8 *s,
 		return fail(err, "%s belongs to blade %u, this is blade %u: name another file",
 			    b->path, blade - WEFT_BLADE_MIN + 1,
 			    options_blade(o) + 1);
-	if (blades != o->blades)
-		return fail(err, "%s is part of a rack of %u blades, --peers says %u: blocks would not be where they are looked for",
+	/* blades can be added: regions say which are their homes */
+	if (blades > o->blades)
+		return fail(err, "%s is part of a rack of %u blades, --peers says %u: name them all, also those that are not used any more",
 			    b->path, blades, o->blades);
+	b->blades = blades;
 	b->generation = get_unaligned_be32(s + S_GENERATION);
 	return 0;
 }

@@ -41,6 +41,7 @@
  * struct backing - an open backing file
  * @fd: the file, or -1: there is none
  * @path: its name
+ * @blades: of the rack, as --peers said when the log was begun
  * @generation: of the log; its lowest bit says which half is in use
  * @log_end: bytes of the log in that half
  * @frames: frames that the file has room for, so far
@@ -57,6 +58,7 @@
 struct backing {
 	int fd;
 	const char *path;
+	u32 blades;
 	u32 generation;
 	u32 log_end;
 	u32 frames;

@@ -128,6 +128,30 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	}
 }
 
+void blocks_send(struct memd *m, struct region *r, struct block *b, u32 txn, u32 to)
+{
+	u32 full = m->udp.fragment < r->block ? m->udp.fragment : r->block, offset;
+	struct weft_msg wb;
+
+	check(m, r, b);
+	wb = (struct weft_msg){
+		.type = WEFT_MSG_WB,
+		.flags = b->lost ? WEFT_F_LOST : 0,
+		.info = (u16)full,
+		.txn = txn,
+		.line = b->line.key,
+		.version = b->version,
+		.size = r->block,
+	};
+	for (offset = 0; offset < r->block; offset += full) {
+		wb.offset = offset;
+		wb.len = r->block - offset < full ? r->block - offset : full;
+		if (!load(m, b, offset, memd_payload(m), wb.len))
+			return;
+		memd_send_payload(m, &wb, m->b->members.by_id[to].addr);
+	}
+}
+
 /* If it is there.  It may not be ours, or beyond the end. */
 static const struct block *made(struct memd *m, u64 line)
 {
@@ -203,6 +227,9 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		log_warn("out of memory for the directory");
 		return;
 	}
+	/* of another blade, which had it before: a node has died with something newer */
+	if (msg->flags & WEFT_F_LOST && weft_is_blade(msg->src))
+		sweep_lost(m, r, b);
 	if (msg->version <= b->version) {
 		count(m, WRITE_OLD);
 		acknowledge(m, r, msg);
@@ -231,7 +258,9 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	b->version = msg->version;
 	count(m, WRITE);
 	m->stats.count[STAT_WRITE_BYTES] += r->block;
-	renew_stored(m, msg->src);
+	if (weft_node_bit(msg->src))
+		renew_stored(m, msg->src);
+	rehome_changed(r, index);
 	acknowledge(m, r, msg);
 }
 
@@ -325,16 +354,21 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 	struct stage **p, *st;
 	const struct block *b;
 
+	/* of another blade: what is to be here */
+	if (weft_is_blade(msg->src) && (!r || !rehome_expects(m, r, msg->line))) {
+		count(m, UNEXPECTED);
+		return;
+	}
 	if (!r) {
 		/* nobody wants it: the region is gone, or shorter */
 		acknowledge(m, r, msg);
 		return;
 	}
-	if (!weft_node_bit(msg->src) || msg->size != r->block || n > 64) {
+	if (msg->size != r->block || n > 64) {
 		count(m, BAD);
 		return;
 	}
-	if (!allow_write(m, r, msg->src))
+	if (weft_node_bit(msg->src) && !allow_write(m, r, msg->src))
 		return;
 	if (n == 1) {
 		store(m, r, msg, msg->payload);

@@ -32,16 +32,19 @@ struct stage {
 
 /**
  * struct staging - incomplete blocks
- * @of: by node, the newest first
- * @bytes: by node, of their blocks
+ * @of: by member, the newest first
+ * @bytes: by member, of their blocks
  */
 struct staging {
-	struct stage *of[WEFT_NODE_MAX + 1];
-	u32 bytes[WEFT_NODE_MAX + 1];
+	struct stage *of[WEFT_BLADE_MAX + 1];
+	u32 bytes[WEFT_BLADE_MAX + 1];
 };
 
 /* READ, from a node or a directory. */
 void blocks_read(struct memd *m, const struct weft_msg *msg);
+
+/* Send a block, as it is here, to another blade: WB under @txn. */
+void blocks_send(struct memd *m, struct region *r, struct block *b, u32 txn, u32 to);
 
 /* A block is read soon, see memd_far(). */
 void blocks_far(struct memd *m, u64 line);

@@ -39,7 +39,7 @@ static bool is_open(u16 op)
 static bool is_for_followers(u16 op)
 {
 	return op == WEFT_CALL_REGION || op == WEFT_CALL_FORGET ||
-	       op == WEFT_CALL_MEMBERS || op == WEFT_CALL_FENCE;
+	       op == WEFT_CALL_MEMBERS || op == WEFT_CALL_FENCE || op == WEFT_CALL_REHOME;
 }
 
 /* --- replies ---------------------------------------------------------------- */
@@ -202,8 +202,10 @@ static enum answer serve(struct memd *m, struct request *q)
 		return sweep_call(m, q);
 	case WEFT_CALL_SYNC:
 		return sync_call(m, q);
+	case WEFT_CALL_REHOME:
+		return rehome_call(m, q);
 	case WEFT_CALL_CLAIM:
-		q->reply.err = renew_claim(m, q);
+		q->reply.err = q->call.region ? move_claim(m, q) : renew_claim(m, q);
 		return ANSWER;
 	default:
 		break;
@@ -221,6 +223,10 @@ static enum answer serve(struct memd *m, struct request *q)
 		return catalog_peers(m, q);
 	case WEFT_CALL_FENCE_NODE:
 		return fence_call(m, q);
+	case WEFT_CALL_SPREAD:
+		return move_call(m, q);
+	case WEFT_CALL_BLADE:
+		return blades_call(m, q);
 	default:
 		return catalog_call(m, q);
 	}
@@ -242,7 +248,7 @@ static bool allowed(struct memd *m, struct request *q)
 		       (q->from == m->b->members.by_id[q->src].addr ||
 			q->from == m->b->members.by_id[q->src].twin);
 	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
-	    q->call.op == WEFT_CALL_CHANGED || q->src == m->b->opt.id)
+	    q->call.op == WEFT_CALL_CHANGED || q->call.op == WEFT_CALL_MOVE || q->src == m->b->opt.id)
 		return false;
 	if (weft_is_blade(q->src) &&
 	    (q->from != m->b->members.by_id[q->src].addr || !is_open(q->call.op)))

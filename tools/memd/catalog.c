@@ -32,6 +32,7 @@ void catalog_attributes(const struct region *r, struct weft_call *reply)
 	reply->mtime = r->mtime;
 	reply->policy = r->policy;
 	reply->nodes = r->nodes;
+	reply->homes = r->homes;
 	reply->name_len = r->unlinked ? 0 : r->name_len;
 	memcpy(reply->name, r->name, reply->name_len);
 }
@@ -52,6 +53,7 @@ void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 	catalog_attributes(r, &call);
 	call.size = size;
 	call.members = allow_opens(m, r);
+	call.valid = r->frozen ? WEFT_REGION_FROZEN : 0;
 	push_call(m, blade, &call, 0, job);
 }
 
@@ -59,7 +61,7 @@ void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct j
 {
 	u32 i;
 
-	for (i = 1; i < m->b->opt.blades; i++)
+	for (i = 1; i < m->b->regions.blades; i++)
 		if (m->b->members.by_id[WEFT_BLADE_MIN + i].in)
 			catalog_tell(m, (u8)(WEFT_BLADE_MIN + i), r, size, job);
 }
@@ -79,7 +81,7 @@ void catalog_destroy(struct memd *m, struct region *r)
 	region_unname(&m->b->regions, r);
 	/* a failure is logged; the region would be back after a restart */
 	(void)journal_gone(m, r->id);
-	for (i = 1; memd_is_first(m) && i < m->b->opt.blades; i++) {
+	for (i = 1; memd_is_first(m) && i < m->b->regions.blades; i++) {
 		struct weft_call call = {
 			.op = WEFT_CALL_FORGET,
 			.region = r->id,
@@ -185,7 +187,7 @@ static void finish_create(struct memd *m, struct job *job)
 {
 	struct region *r = job->region;
 
-	if (!job->err && journal_region(m, r, false))
+	if (!job->err && (journal_region(m, r, false) || journal_policy(m, r)))
 		job->err = EIO;
 	r->noted = !job->err;
 	job->finish = end_create;
@@ -211,6 +213,7 @@ static struct region *new_region(struct memd *m, const struct weft_call *c)
 		       c->name_len);
 	if (!r)
 		return NULL;
+	r->homes = blades_in_use(m);
 	r->mode = c->mode & MODE_MASK;
 	r->uid = c->uid;
 	r->gid = c->gid;
@@ -375,7 +378,7 @@ static void finish_grow(struct memd *m, struct job *job)
 	 * not, and what is behind the end that we know of would have to go there.
 	 */
 	job->finish = end_resize;
-	if (job->err || !(m->b->opt.blades == 1 ? mirror_hold(m, job) : journal_hold(m, job)))
+	if (job->err || !(m->b->regions.blades == 1 ? mirror_hold(m, job) : journal_hold(m, job)))
 		end_resize(m, job);
 }
 
@@ -469,6 +472,10 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 			q->call.size = r->size;
 		if (c->size > r->size)
 			return grow(m, q, r);
+		if (c->size < r->size && m->b->move.region == r->id) {
+			move_give_way(m, r);
+			return ANSWER_NOT;
+		}
 		if (c->size < r->size)
 			return shrink(m, q, r);
 	}
@@ -545,7 +552,9 @@ static enum answer stat_fs(struct memd *m, struct request *q)
 {
 	u32 i;
 
-	for (i = 0; i < m->b->opt.blades; i++) {
+	for (i = 0; i < m->b->regions.blades; i++) {
+		if (!blades_needed(m, i))
+			continue;
 		q->reply.size += m->b->regions.size[i];
 		q->reply.used += m->b->regions.reserved[i];
 	}
@@ -586,6 +595,7 @@ enum answer catalog_call(struct memd *m, struct request *q)
 	switch (q->call.op) {
 	case WEFT_CALL_GETATTR:
 		catalog_attributes(r, &q->reply);
+		q->reply.valid = r->frozen ? WEFT_REGION_FROZEN : 0;
 		return ANSWER;
 	case WEFT_CALL_SETATTR:
 		return set_attr(m, q, r);

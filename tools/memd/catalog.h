@@ -36,6 +36,9 @@ void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 		  struct job *job);
 
 /* ... all that have joined. */
+/* Another blade is known from now on: to all others, and the switch. */
+void catalog_tell_members(struct memd *m);
+
 void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct job *job);
 
 /* What calls say of a region. */

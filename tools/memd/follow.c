@@ -94,6 +94,7 @@ static void begin(struct memd *m)
 	f->txn = 0;
 	f->delay = FIRST_MS;
 	fence_forget(m);
+	rehome_forget_all(m);
 	m->b->ready = false;
 	for (i = 0; i < m->b->regions.n; i++)
 		m->b->regions.by_id[i]->seen = false;
@@ -245,11 +246,13 @@ static int add_region(struct memd *m, const struct weft_call *c)
 		return -ENOMEM;
 	}
 	copy_attributes(r, c);
+	if (c->homes)
+		r->homes = c->homes;
+	r->frozen = c->valid & WEFT_REGION_FROZEN;
 	region_account(&m->b->regions, r, 0, c->size);
 	r->size = c->size;
 	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
-	if (!journal_region(m, r, r->unlinked) &&
-	    !((r->policy || r->nodes) && journal_policy(m, r)))
+	if (!journal_region(m, r, r->unlinked) && !journal_policy(m, r))
 		return 0;
 	/* what is told of it later would follow a record that is not there */
 	region_free(&m->b->regions, r);
@@ -295,6 +298,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 		return ANSWER;
 	}
 	copy_attributes(r, c);
+	rehome_told(m, r, c->homes, c->valid & WEFT_REGION_FROZEN);
 	region_account(&m->b->regions, r, r->size, c->size);
 	region_cut(r, r->size, c->size);
 	r->size = c->size;
@@ -361,6 +365,10 @@ enum answer follow_call(struct memd *m, struct request *q)
 		/* now we know whom to ask for what they have of our last life */
 		if (m->b->follow.synced && !m->b->renew.life)
 			renew_begin(m, "a new life");
+		else if (m->b->follow.synced && m->b->follow.unsure)
+			renew_begin(m, "homes of a region were to change");
+		if (m->b->follow.synced)
+			m->b->follow.unsure = false;
 		return ANSWER;
 	}
 }

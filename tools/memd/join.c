@@ -20,10 +20,10 @@ u16 catalog_blades(struct memd *m)
 	u64 now = m->timers.now;
 	u32 i;
 
-	for (i = 1; i < m->b->opt.blades; i++) {
+	for (i = 1; i < m->b->regions.blades; i++) {
 		const struct member *who = &m->b->members.by_id[WEFT_BLADE_MIN + i];
 
-		if (!who->in)
+		if (!who->in && blades_needed(m, i))
 			return now - m->b->started < START_MS ||
 			       now - who->heard < MEMBER_ALIVE_MS ?
 			       EAGAIN : EHOSTDOWN;
@@ -43,7 +43,8 @@ void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
 		log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
 			 number, addr);
 	m->b->members.by_id[blade].in = false;
-	push_drop(m, blade, EHOSTDOWN);
+	/* one that is not used any more is nobody's failure */
+	push_drop(m, blade, blades_needed(m, number - 1) ? EHOSTDOWN : 0);
 }
 
 /* Members to all other blades, or to one of them. */
@@ -62,9 +63,15 @@ static void tell_members_to_all(struct memd *m, struct job *job)
 {
 	u32 i;
 
-	for (i = 1; i < m->b->opt.blades; i++)
+	for (i = 1; i < m->b->regions.blades; i++)
 		if (m->b->members.by_id[WEFT_BLADE_MIN + i].in)
 			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, job);
+}
+
+void catalog_tell_members(struct memd *m)
+{
+	members_changed(m);
+	tell_members_to_all(m, NULL);
 }
 
 static void fill_in(struct memd *m, struct request *q)
@@ -93,6 +100,7 @@ static enum answer join_blade(struct memd *m, struct request *q)
 	who->in = true;
 	who->backing = q->call.valid & WEFT_JOIN_BACKING;
 	who->heard = m->timers.now;
+	who->asked = m->timers.now;
 	m->b->regions.size[q->src - WEFT_BLADE_MIN] = q->call.size;
 	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
@@ -115,6 +123,7 @@ static void remove_node(struct memd *m, u8 id)
 	m->b->members.mask &= ~weft_node_bit(id);
 	renew_gone(m, id);
 	fence_left(m, id);
+	move_gone(m, id);
 	/* a failure is logged; it would be asked for its lines after a restart */
 	(void)journal_member(m, id);
 	catalog_close_all(m, id);

@@ -25,6 +25,7 @@ enum record_type {
 	RECORD_NEXT,		/* first number that no region had yet */
 	RECORD_MEMBER,		/* a node, while it is a member */
 	RECORD_POLICY,		/* of a region that is there; none: 0 */
+	RECORD_BLADE,		/* one that was added, or that is not used */
 };
 
 /*
@@ -41,10 +42,20 @@ enum {
 /* Body of MEMBER. */
 enum { B_ADDR = B_ID + 4, B_LIFE = B_ADDR + 4, B_IN = B_LIFE + 4, B_MEMBER_END = B_IN + 1 };
 
-/* Body of POLICY; of older files it ends before the nodes, which are all then. */
+/*
+ * Body of POLICY; of older files it ends before the nodes, which are all then, or before the
+ * homes, which are the blades that the file was made for.
+ */
 enum {
-	B_POLICY = B_ID + 4, B_NODES = B_POLICY + 4, B_POLICY_END = B_NODES + 4,
+	B_POLICY = B_ID + 4, B_NODES = B_POLICY + 4, B_HOMES = B_NODES + 4,
+	B_FROZEN = B_HOMES + 4, B_POLICY_END = B_FROZEN + 1,
 };
+
+/* Body of BLADE. */
+enum { B_BLADE_ADDR = B_ID + 4, B_USED = B_BLADE_ADDR + 4, B_BLADE_END = B_USED + 1 };
+
+#define BLADE_USED	1u
+#define BLADE_DRAINS	2u
 
 #define CUT_LEN		12u
 #define RECORD_MAX	(B_NAME + WEFT_NAME_MAX + CUTS_MAX * CUT_LEN)
@@ -102,7 +113,19 @@ static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
 	put_unaligned_be32(r->id, rec + B_ID);
 	put_unaligned_be32(r->policy, rec + B_POLICY);
 	put_unaligned_be32(r->nodes, rec + B_NODES);
+	put_unaligned_be32(r->homes, rec + B_HOMES);
+	rec[B_FROZEN] = r->frozen;
 	return seal(rec, B_POLICY_END, RECORD_POLICY, gen);
+}
+
+static u32 put_blade(u8 *rec, const struct memd *m, u32 id, u32 gen)
+{
+	const struct member *who = &m->b->members.by_id[id];
+
+	put_unaligned_be32(id, rec + B_ID);
+	put_unaligned_be32(who->addr, rec + B_BLADE_ADDR);
+	rec[B_USED] = (u8)((who->used ? BLADE_USED : 0) | (who->drains ? BLADE_DRAINS : 0));
+	return seal(rec, B_BLADE_END, RECORD_BLADE, gen);
 }
 
 #define MEMBER_IN	1u
@@ -134,12 +157,14 @@ static int begin_anew(struct memd *m)
 		if (r->gone || (r->hatching && !r->noted))
 			continue;
 		len += put_region(buf + len, r, r->unlinked, RECORD_REGION, gen);
-		if (r->policy || r->nodes)
-			len += put_policy(buf + len, r, gen);
+		len += put_policy(buf + len, r, gen);
 	}
 	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
 		if (m->b->members.by_id[i].in)
 			len += put_member(buf + len, m, i, gen);
+	for (i = 1; memd_is_first(m) && i < m->b->regions.blades; i++)
+		if (i >= m->b->opt.blades || m->b->members.by_id[WEFT_BLADE_MIN + i].drains)
+			len += put_blade(buf + len, m, WEFT_BLADE_MIN + i, gen);
 	if (backing_empty_log(&m->b->backing) ||
 	    backing_write(&m->b->backing, buf, len, backing_log_at(gen)) ||
 	    backing_switch_log(&m->b->backing, &m->b->opt)) {
@@ -215,6 +240,18 @@ int journal_gone(struct memd *m, u32 id)
 	return make_room(m) ||
 	       append(m, rec, put_number(rec, id, RECORD_GONE,
 					 m->b->backing.generation)) ? -1 : 0;
+}
+
+int journal_blade(struct memd *m, u32 id)
+{
+	u8 rec[RECORD_MAX];
+
+	if (m->b->backing.fd < 0)
+		return 0;
+	if (make_room(m) || append(m, rec, put_blade(rec, m, id, m->b->backing.generation)))
+		return -1;
+	return backing_sync(&m->b->backing, backing_log_at(m->b->backing.generation),
+			    m->b->backing.log_end);
 }
 
 int journal_member(struct memd *m, u32 id)
@@ -378,7 +415,8 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 	    !region_fits(rec, len))
 		return 0;
 	if ((rec[J_TYPE] == RECORD_MEMBER && len != B_MEMBER_END) ||
-	    (rec[J_TYPE] == RECORD_POLICY && len != B_POLICY_END && len != B_NODES))
+	    (rec[J_TYPE] == RECORD_POLICY && len != B_POLICY_END && len != B_NODES && len != B_HOMES) ||
+	    (rec[J_TYPE] == RECORD_BLADE && len != B_BLADE_END))
 		return 0;
 	return len;
 }
@@ -438,6 +476,10 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 			return -1;
 		r = region_add(&m->b->regions, id, block, (const char *)rec + B_NAME,
 			       rec[B_NAME_LEN]);
+		if (r) {
+			r->homes = weft_first_homes(m->b->backing.blades);
+			r->strays = true;
+		}
 		if (r && rec[B_UNLINKED])
 			region_unname(&m->b->regions, r);
 	}
@@ -459,8 +501,12 @@ static int load_policy(struct memd *m, const u8 *rec, u32 id)
 	if (!r)
 		return -1;
 	r->policy = get_unaligned_be32(rec + B_POLICY);
-	r->nodes = get_unaligned_be16(rec + J_LEN) < B_POLICY_END ? 0 :
+	r->nodes = get_unaligned_be16(rec + J_LEN) < B_HOMES ? 0 :
 		   get_unaligned_be32(rec + B_NODES);
+	if (get_unaligned_be16(rec + J_LEN) == B_POLICY_END) {
+		r->homes = get_unaligned_be32(rec + B_HOMES);
+		r->frozen = rec[B_FROZEN];
+	}
 	return weft_policy_valid(r->policy) ? 0 : -1;
 }
 
@@ -470,6 +516,9 @@ static int load(struct memd *m, const u8 *rec)
 	struct region *r;
 
 	switch (rec[J_TYPE]) {
+	case RECORD_BLADE:
+		return blades_restore(m, number, get_unaligned_be32(rec + B_BLADE_ADDR),
+				      rec[B_USED] & BLADE_USED, rec[B_USED] & BLADE_DRAINS) ? 0 : -1;
 	case RECORD_REGION:
 	case RECORD_ATTRIBUTES:
 		return load_region(m, rec, number);

@@ -66,6 +66,9 @@ int journal_attributes(struct memd *m, const struct region *r);
 /* Its policy, or who may use it, changed; or it is new and has one: after its region. */
 int journal_policy(struct memd *m, const struct region *r);
 
+/* A blade was added, or is used or not. */
+int journal_blade(struct memd *m, u32 id);
+
 /* It is gone. */
 int journal_gone(struct memd *m, u32 id);
 

@@ -2,6 +2,8 @@
 /* The directory at home, see lines.h. */
 #include "lines.h"
 
+#include <stdlib.h>
+
 #include "allow.h"
 #include "log.h"
 #include "memd.h"
@@ -214,7 +216,8 @@ static struct region *find(struct memd *m, u64 key)
 
 	if (!r || r->gone || !inside(r, key))
 		return NULL;
-	if (weft_line_home(key, m->b->opt.blades) != options_blade(&m->b->opt)) {
+	if (!region_is_home(&m->b->regions, r, key) &&
+	    !region_will_be_home(&m->b->regions, r, key)) {
 		log_warn("asked for a block of another blade: a node has other --homes than our --peers");
 		return NULL;
 	}
@@ -505,12 +508,48 @@ static void renew_line(struct memd *m, struct region *r, struct block *b)
 		trim_arrived(m, r);
 }
 
+void lines_renew_region(struct memd *m, struct region *r, u32 grant)
+{
+	struct lock *l;
+	u64 n;
+	u32 i;
+
+	r->grant = grant;
+	r->doubtful = true;
+	for (n = 0; n < r->runs; n++)
+		for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
+			renew_line(m, r, &r->run[n]->block[i]);
+	for (i = 0; i < r->locks.buckets; i++)
+		for (l = r->locks.bucket[i]; l; l = l->next)
+			renew_line(m, r, &l->block);
+}
+
+void lines_drop_strays(struct memd *m, struct region *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->locks.buckets; i++) {
+		struct lock **p = &r->locks.bucket[i];
+
+		while (*p) {
+			struct lock *l = *p;
+
+			if (region_is_home(&m->b->regions, r, l->block.line.key)) {
+				p = &l->next;
+				continue;
+			}
+			lines_forget(m, r, &l->block);
+			*p = l->next;
+			free(l);
+			r->locks.n--;
+		}
+	}
+}
+
 void lines_renew(struct memd *m, u32 grant)
 {
 	u32 id = 0, i;
 	struct region *r;
-	struct lock *l;
-	u64 n;
 
 	looks_forget(m);
 	/* of a switch that is another one now, or learned again at once */
@@ -518,14 +557,7 @@ void lines_renew(struct memd *m, u32 grant)
 		memset(m->b->thread[i]->lines.gen, 0, sizeof(m->lines.gen));
 	while ((r = region_after(&m->b->regions, id))) {
 		id = r->id;
-		r->grant = grant;
-		r->doubtful = true;
-		for (n = 0; n < r->runs; n++)
-			for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
-				renew_line(m, r, &r->run[n]->block[i]);
-		for (i = 0; i < r->locks.buckets; i++)
-			for (l = r->locks.bucket[i]; l; l = l->next)
-				renew_line(m, r, &l->block);
+		lines_renew_region(m, r, grant);
 	}
 }
 

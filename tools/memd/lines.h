@@ -80,6 +80,12 @@ enum weft_gone lines_gone(struct memd *m, struct region *r, struct block *b);
 /* Nobody has any line: they begin with grant @grant. */
 void lines_renew(struct memd *m, u32 grant);
 
+/* The same for the lines of one region. */
+void lines_renew_region(struct memd *m, struct region *r, u32 grant);
+
+/* Locks of a region whose home is another blade now are forgotten. */
+void lines_drop_strays(struct memd *m, struct region *r);
+
 /* A program of @node holds this lock, as it was permitted to in this term. */
 void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state);
 

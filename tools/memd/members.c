@@ -122,6 +122,7 @@ void members_start(struct memd *m)
 	for (i = 0; i < m->b->opt.blades; i++) {
 		m->b->members.by_id[WEFT_BLADE_MIN + i].addr = m->b->opt.peers[i];
 		m->b->members.by_id[WEFT_BLADE_MIN + i].twin = m->b->opt.twins[i];
+		m->b->members.by_id[WEFT_BLADE_MIN + i].used = true;
 	}
 	m->b->members.by_id[m->b->opt.id].addr = m->udp.addr;
 	m->b->members.by_id[m->b->opt.id].life = m->b->life;
@@ -261,6 +262,8 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 		id = call->list[i];
 		if (weft_node_bit(id) && call->list[i + 1] == WEFT_PEER_MEMBER)
 			ms->by_id[id].addr = get_unaligned_be32(call->list + i + 4);
+		else if (call->list[i + 1] == WEFT_PEER_MEMBER)
+			blades_learn(m, id, get_unaligned_be32(call->list + i + 4));
 	}
 	gone = ms->mask & ~call->members;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {

@@ -31,6 +31,8 @@ struct weft_call;
  * @gave_up: has sent LEAVE meanwhile
  * @dying: others may have heard in a former life of this blade that it is dead
  * @backing: blade: it has a file that its contents are in (only the first blade knows)
+ * @used: blade: regions may use it; one that was added before it has joined does not count
+ * @drains: blade: regions are not to use it any more
  */
 struct member {
 	u32 addr;
@@ -44,6 +46,8 @@ struct member {
 	bool gave_up;
 	bool dying;
 	bool backing;
+	bool used;
+	bool drains;
 };
 
 /**

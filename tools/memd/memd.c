@@ -111,6 +111,7 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	fence_init(m);
 	sweep_init(m);
 	takeover_init(m);
+	move_init(m);
 	if (!journal_init(m))
 		return fail(err, "cannot make an eventfd: %s", strerror(errno));
 	m->b->flush.fn = on_flush;
@@ -137,6 +138,7 @@ void memd_start(struct memd *m)
 		return;
 	}
 	m->b->ready = true;
+	rehome_restart(m);
 	fence_start(m);
 	if (m->b->regions.n || m->b->members.mask)
 		renew_begin(m, "a new life");
@@ -322,7 +324,7 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 		break;
 	default: /* WEFT_MSG_REPLY */
 		if (!follow_reply(m, msg) && !renew_reply(m, msg) && !fence_reply(m, msg) &&
-		    !takeover_reply(m, msg))
+		    !takeover_reply(m, msg) && !move_reply(m, msg))
 			push_reply(m, msg);
 		break;
 	}
@@ -366,6 +368,8 @@ static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 po
 		log_note("from %s: %s line %llx txn %08x", log_addr(from),
 			 weft_msg_name(msg.type), (unsigned long long)msg.line,
 			 msg.txn);
+	if (has_line(msg.type) && rehome_takes(m, &msg, from))
+		return;
 	switch (msg.type) {
 	case WEFT_MSG_GETS:
 	case WEFT_MSG_GETM:

@@ -10,6 +10,7 @@
 #ifndef WEFT_MEMD_H
 #define WEFT_MEMD_H
 
+#include "blades.h"
 #include "blocks.h"
 #include "calls.h"
 #include "clock.h"
@@ -22,9 +23,11 @@
 #include "looks.h"
 #include "members.h"
 #include "mirror.h"
+#include "move.h"
 #include "push.h"
 #include "quota.h"
 #include "region.h"
+#include "rehome.h"
 #include "renew.h"
 #include "share.h"
 #include "stats.h"
@@ -83,6 +86,7 @@ struct blade {
 	struct renew renew;
 	struct fence fence;
 	struct sweep sweep;
+	struct move move;
 	struct timer flush;
 	bool flushing;
 	struct rdma *rdma;

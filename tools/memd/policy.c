@@ -52,24 +52,24 @@ static void tell(struct memd *m, struct job *job)
 }
 
 /* Has every blade a twin? */
-static bool have_twins(const struct memd *m)
+static bool have_twins(struct memd *m)
 {
 	bool all = true;
 	u32 i;
 
-	for (i = 0; i < m->b->opt.blades; i++)
-		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].twin != 0;
+	for (i = 0; i < m->b->regions.blades; i++)
+		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].twin != 0 || !blades_needed(m, i);
 	return all;
 }
 
 /* Is there a disk that contents of regions can be on, at every blade? */
-static bool have_disks(const struct memd *m)
+static bool have_disks(struct memd *m)
 {
 	bool all = m->b->backing.fd >= 0;
 	u32 i;
 
-	for (i = 1; i < m->b->opt.blades; i++)
-		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].backing;
+	for (i = 1; i < m->b->regions.blades; i++)
+		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].backing || !blades_needed(m, i);
 	return all;
 }
 

@@ -121,7 +121,7 @@ static u64 memory_limit(const struct memd *m)
 
 	if (m->b->opt.user_memory != USER_MEMORY_HALF)
 		return m->b->opt.user_memory;
-	for (i = 0; i < m->b->opt.blades; i++)
+	for (i = 0; i < m->b->regions.blades; i++)
 		all += m->b->regions.size[i];
 	return all / 2;
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "rehome.h"
+
 /* --- table ------------------------------------------------------------------ */
 
 /* Position of the first region whose number is not below @id. */
@@ -70,6 +72,7 @@ struct region *region_add(struct regions *rs, u32 id, u32 block,
 		return NULL;
 	r->id = id;
 	r->block = block;
+	r->homes = weft_first_homes(rs->blades);
 	r->name_len = (u16)len;
 	memcpy(r->name, name, len);
 	memmove(&rs->by_id[i + 1], &rs->by_id[i],
@@ -113,6 +116,7 @@ void region_free(struct regions *rs, struct region *r)
 	rs->freed++;
 	timer_stop(&r->trim.timer);
 	timer_stop(&r->withdraw.timer);
+	rehome_free(r);
 	for (n = 0; n < r->runs; n++)
 		free(r->run[n]);
 	free(r->run);
@@ -123,19 +127,40 @@ void region_free(struct regions *rs, struct region *r)
 
 /* --- room ------------------------------------------------------------------- */
 
-/*
- * Bytes of a region of @size that blade @blade (0 based) is the home of: every
- * blades-th run, beginning somewhere, see weft_line_home().
- */
-static u64 share(const struct regions *rs, const struct region *r, u64 size,
-		 u32 blade)
+static bool among(const struct region *r, u64 run, u32 homes, u32 blade)
 {
-	u64 blocks = region_blocks(r, size);
-	u64 full = blocks / RUN_BLOCKS, n;
-	u32 first = (blade + rs->blades - r->id % rs->blades) % rs->blades;
+	return homes && weft_line_blade(weft_line_key(r->id, WEFT_KIND_PAGE, run * RUN_BLOCKS),
+					homes) == blade;
+}
 
-	n = first < full ? ((full - 1 - first) / rs->blades + 1) * RUN_BLOCKS : 0;
-	if (full % rs->blades == first)
+/* Is, or becomes, that blade (0 based) the home of a run? */
+static bool has_run(const struct region *r, u64 run, u32 blade)
+{
+	return among(r, run, r->homes, blade) || among(r, run, r->to, blade);
+}
+
+static u32 bits(u32 mask)
+{
+	return (u32)__builtin_popcount(mask);
+}
+
+/* Bytes of a region of @size that blade @blade (0 based) has, or is to have. */
+static u64 share(const struct region *r, u64 size, u32 blade)
+{
+	u32 period = (bits(r->homes) ? bits(r->homes) : 1) * (r->to ? bits(r->to) : 1), i;
+	u64 blocks = region_blocks(r, size);
+	u64 full = blocks / RUN_BLOCKS, each = 0, n = 0;
+
+	if (!((r->homes | r->to) & 1u << blade))
+		return 0;
+	/* after so many runs it is the same again */
+	for (i = 0; i < period; i++) {
+		each += has_run(r, i, blade);
+		n += i < full % period && has_run(r, i, blade);
+	}
+	n += full / period * each;
+	n *= RUN_BLOCKS;
+	if (has_run(r, full % period, blade))
 		n += blocks % RUN_BLOCKS;
 	return n * r->block;
 }
@@ -145,7 +170,7 @@ void region_account(struct regions *rs, const struct region *r, u64 from, u64 to
 	u32 i;
 
 	for (i = 0; i < rs->blades; i++)
-		rs->reserved[i] += share(rs, r, to, i) - share(rs, r, from, i);
+		rs->reserved[i] += share(r, to, i) - share(r, from, i);
 }
 
 bool region_reserve(struct regions *rs, const struct region *r, u64 size)
@@ -157,13 +182,46 @@ bool region_reserve(struct regions *rs, const struct region *r, u64 size)
 	    region_blocks(r, size) > (u64)WEFT_LINE_INDEX_HI_MASK << 32)
 		return false;
 	for (i = 0; i < rs->blades; i++) {
-		u64 more = share(rs, r, size, i), now = share(rs, r, r->size, i);
+		u64 more = share(r, size, i), now = share(r, r->size, i);
 
 		if (more > now && rs->reserved[i] + more - now > rs->size[i])
 			return false;
 	}
 	region_account(rs, r, r->size, size);
 	return true;
+}
+
+void region_set_homes(struct regions *rs, struct region *r, u32 homes, u32 to)
+{
+	u64 size = r->growing > r->size ? r->growing : r->size;
+
+	region_account(rs, r, size, 0);
+	r->homes = homes;
+	r->to = to;
+	region_account(rs, r, 0, size);
+}
+
+bool region_reserve_move(struct regions *rs, struct region *r, u32 to)
+{
+	bool room = true;
+	u32 i;
+
+	region_set_homes(rs, r, r->homes, to);
+	for (i = 0; i < rs->blades; i++)
+		room &= !(to & 1u << i) || rs->reserved[i] <= rs->size[i];
+	if (!room)
+		region_set_homes(rs, r, r->homes, 0);
+	return room;
+}
+
+bool region_is_home(const struct regions *rs, const struct region *r, u64 key)
+{
+	return weft_line_blade(key, r->homes) == (u32)(rs->self - WEFT_BLADE_MIN);
+}
+
+bool region_will_be_home(const struct regions *rs, const struct region *r, u64 key)
+{
+	return r->to && weft_line_blade(key, r->to) == (u32)(rs->self - WEFT_BLADE_MIN);
 }
 
 /* --- blocks ----------------------------------------------------------------- */

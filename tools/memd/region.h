@@ -17,6 +17,7 @@
 #define RUN_BLOCKS	64	/* a run has one home, see weft_line_home() */
 
 struct job;
+struct rehome;
 
 /**
  * struct block - one block that is homed here
@@ -142,6 +143,15 @@ struct cut {
  * @mtime: nanoseconds since 1970
  * @policy: WEFT_POLICY_*, and the number of the last change, see call.h
  * @nodes: that may use it, 0: all; see allow.h
+ * @homes: bits of the blades that are homes of its lines, see weft_line_blade()
+ * @to: those that are to be, while contents go there; 0: it does not move
+ * @wanted: first blade: those that somebody wants it to have; 0: nobody does
+ * @later: first blade: millisecond before which that is not tried again
+ * @frozen: no line of it is served: its homes change, see rehome.h
+ * @strays: there may be contents of blocks whose home is another blade
+ * @moved: number of the move that it was last part of, 0: none
+ * @phase: how far that is, WEFT_REHOME_*
+ * @rehome: what this blade does for the move; NULL: nothing
  * @used: bytes of the blocks that have contents here
  * @lost: blocks that are, see struct block
  * @opens: nodes that have it open; at other blades: as the first one last said
@@ -180,6 +190,15 @@ struct region {
 	u64 mtime;
 	u32 policy;
 	u32 nodes;
+	u32 homes;
+	u32 to;
+	u32 wanted;
+	u64 later;
+	bool frozen;
+	bool strays;
+	u32 moved;
+	u8 phase;
+	struct rehome *rehome;
 	u64 used;
 	u64 lost;
 	u32 opens;
@@ -217,7 +236,7 @@ struct region {
  * @freed: how often one was freed
  * @next_id: never used, nor is any after it
  * @self: id of this blade
- * @blades: number of blades
+ * @blades: number of blades, with those that came later and those that are not used
  * @size: by blade: bytes of memory
  * @reserved: by blade: bytes that the regions may come to need
  */
@@ -279,6 +298,16 @@ void region_free(struct regions *rs, struct region *r);
  * Does not change @r.  Return: false if a blade has not that much left.
  */
 bool region_reserve(struct regions *rs, const struct region *r, u64 size);
+
+/* It is to move to @to, or not any more (0), which takes room.  Return: as above. */
+bool region_reserve_move(struct regions *rs, struct region *r, u32 to);
+
+/* The homes change, and what is reserved; also by who has not reserved anything. */
+void region_set_homes(struct regions *rs, struct region *r, u32 homes, u32 to);
+
+/* Is this blade a home of a line, or is it to be one? */
+bool region_is_home(const struct regions *rs, const struct region *r, u64 key);
+bool region_will_be_home(const struct regions *rs, const struct region *r, u64 key);
 
 /* The same backwards, or without looking whether there is room. */
 void region_account(struct regions *rs, const struct region *r, u64 from, u64 to);

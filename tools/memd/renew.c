@@ -190,8 +190,12 @@ static void on_timer(struct memd *m, struct timer *t)
 	struct renew *rn = &m->b->renew;
 
 	if (rn->active && !rn->asking) {
-		/* first it must be known whether there is a switch */
-		if (!members_settled(&m->b->members) || !looks_mark(m)) {
+		/*
+		 * First it must be known whether there is a switch; and where nodes are to give
+		 * back to: of a region whose homes change they hear that by MOVE, which needs
+		 * nothing of this.
+		 */
+		if (!members_settled(&m->b->members) || !looks_mark(m) || rehome_freezes(m)) {
 			timer_set(&m->timers, t, FIRST_MS);
 			return;
 		}

@@ -59,6 +59,9 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_CLAIM] = "locks_claimed",
 	[STAT_NO_LOCK] = "locks_refused",
 	[STAT_NOT_OPENED] = "refused_not_opened",
+	[STAT_REHOMED] = "dropped_rehomed",
+	[STAT_MOVE] = "moves",
+	[STAT_MOVE_FAILED] = "moves_failed",
 	[STAT_NOT_ALLOWED] = "refused_not_allowed",
 	[STAT_CALL] = "calls",
 	[STAT_CALL_REPEATED] = "calls_repeated",
@@ -167,7 +170,7 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "sent_bytes", s->sent_bytes);
 	add(page, "not_sent", s->dropped);
 	add(page, "not_received", s->not_received);
-	add(page, "blades", m->b->opt.blades);
+	add(page, "blades", m->b->regions.blades);
 	add(page, "threads", m->b->threads);
 	add(page, "ready", m->b->ready);
 	add(page, "refused_ago_s", gate_refused_ago(m));

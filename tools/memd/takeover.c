@@ -99,7 +99,7 @@ static u64 members_of(const struct memd *m)
 	u64 all = (u64)m->b->members.mask << WEFT_NODE_MIN;
 	u32 i;
 
-	for (i = 0; i < m->b->opt.blades; i++)
+	for (i = 0; i < m->b->regions.blades; i++)
 		if (WEFT_BLADE_MIN + i != m->b->opt.id)
 			all |= bit_of(WEFT_BLADE_MIN + i);
 	return all;

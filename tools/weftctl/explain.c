@@ -80,6 +80,8 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 	case EPERM:
 		if (cmd == WEFT_CMD_NODE_FENCE)
 			return fail("taking a node out of the rack needs root (CAP_NET_ADMIN): run weftctl with sudo");
+		if (cmd == WEFT_CMD_BLADE_SET || cmd == WEFT_CMD_REGION_SPREAD)
+			return fail("changing which memory blades are used needs root (CAP_NET_ADMIN): run weftctl with sudo");
 		return fail("changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo");
 	case ENOTUNIQ:
 		return fail("this machine is in several racks: say which one by --rack, 'weftctl rack' lists them");
@@ -109,7 +111,8 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 	case ENXIO:
 		return fail("no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')");
 	case EPROTO:
-		if (cmd == WEFT_CMD_BLADE_STATS_GET || cmd == WEFT_CMD_LOST_GET)
+		if (cmd == WEFT_CMD_BLADE_STATS_GET || cmd == WEFT_CMD_LOST_GET ||
+		    cmd == WEFT_CMD_BLADE_GET)
 			return fail("the answer of %s makes no sense: are weft-memd and the module of the same version?",
 				    subject);
 		break;

@@ -38,6 +38,8 @@ static int gather_blades(struct gathered *g)
 	int rc = 0;
 
 	for (i = 0; i < g->homes_len && !rc; i++) {
+		if (g->drained & UINT32_C(1) << i)
+			continue;
 		rc = kernel_blade_stats(WEFT_BLADE_MIN + i, g->homes[i],
 					&g->of_blade[i]);
 		if (!rc)
@@ -55,9 +57,10 @@ int gather(struct gathered *g)
 	rc = kernel_state(&state);
 	/* Counters of its own the node has in any state. */
 	if (!rc && (state == KERNEL_UP || g->memory || g->sw))
-		rc = blades_config(&c);
+		rc = g->memory ? blades_config(&c) : kernel_config_get(&c);
 	g->id = c.id;
 	g->homes_len = c.homes_len;
+	g->drained = c.drained;
 	memcpy(g->homes, c.homes, sizeof(g->homes));
 	if (!rc && g->node)
 		rc = kernel_stats(&g->of_node);
@@ -100,6 +103,7 @@ int gather_copy(struct gathered *to, const struct gathered *from)
 
 	to->id = from->id;
 	to->homes_len = from->homes_len;
+	to->drained = from->drained;
 	memcpy(to->homes, from->homes, sizeof(to->homes));
 	to->no_switch = from->no_switch;
 	rc = copy_counters(&to->of_node, &from->of_node);

@@ -14,6 +14,7 @@
  * @id: of the node, 0 if it is down
  * @homes_len: how many memory blades
  * @homes: their addresses
+ * @drained: bits of blades that no region uses, and that are not asked
  * @of_node: counters
  * @hists: how long things take at the node
  * @of_blade: counters of each
@@ -29,6 +30,7 @@ struct gathered {
 	uint32_t id;
 	unsigned int homes_len;
 	struct in_addr homes[WEFT_HOMES_MAX];
+	uint32_t drained;
 	struct counters of_node;
 	struct hists hists;
 	struct counters of_blade[WEFT_HOMES_MAX];

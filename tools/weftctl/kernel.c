@@ -374,6 +374,7 @@ static int take_region(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		.locks = attr_u32(attrs[WEFT_A_REGION_LOCKS]),
 		.policy = attr_u32(attrs[WEFT_A_REGION_POLICY]),
 		.nodes = attr_u32(attrs[WEFT_A_REGION_NODES]),
+		.homes = attr_u32(attrs[WEFT_A_REGION_HOMES]),
 		.gone = attrs[WEFT_A_REGION_GONE],
 	};
 

@@ -28,6 +28,7 @@
  * @homes: addresses of the memory blades
  * @twins: of each of them, where it goes on if its machine dies; 0: nowhere
  * @homes_len: how many
+ * @drained: bits of those that no region uses any more; only of blades_config()
  * @address: the node's own; 0 to set: the interface's first
  * @mtu: longest datagram; 0 to set: the interface's
  * @timeout_ms: how long programs wait for the network; 0 to set: leave it
@@ -46,6 +47,7 @@ struct config {
 	struct in_addr homes[WEFT_HOMES_MAX];
 	struct in_addr twins[WEFT_HOMES_MAX];
 	unsigned int homes_len;
+	uint32_t drained;
 	struct in_addr address;
 	uint32_t mtu;
 	uint32_t timeout_ms;
@@ -250,6 +252,7 @@ struct region {
 	uint32_t locks;
 	uint32_t policy;
 	uint32_t nodes;
+	uint32_t homes;
 	bool gone;
 };
 

@@ -94,7 +94,8 @@ static int ask_blades(uint32_t region, struct listing *all)
 	int rc = blades_config(&c);
 
 	for (i = 0; !rc && i < c.homes_len; i++)
-		rc = dead_lost(WEFT_BLADE_MIN + i, c.homes[i], region, take, all);
+		if (!(c.drained & UINT32_C(1) << i))
+			rc = dead_lost(WEFT_BLADE_MIN + i, c.homes[i], region, take, all);
 	if (!rc && all->full)
 		rc = fail("no memory");
 	return rc;

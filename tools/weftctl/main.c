@@ -15,7 +15,7 @@ struct output output;
 
 static const struct command * const commands[] = {
 	&command_up, &command_down, &command_set, &command_status, &command_stats,
-	&command_rack, &command_node, &command_region, &command_line, &command_lock, &command_dir,
+	&command_rack, &command_node, &command_blade, &command_region, &command_line, &command_lock, &command_dir,
 	&command_monitor, &command_top, &command_trace, &command_doctor,
 };
 

@@ -24,6 +24,9 @@ struct nl_msg *request_new(uint8_t cmd, bool dump)
 		[WEFT_CMD_LOCK_GET]	= WEFT_A_LOCK_RACK,
 		[WEFT_CMD_NODE_FENCE]	= WEFT_A_PEER_RACK,
 		[WEFT_CMD_LOST_GET]	= WEFT_A_LOST_RACK,
+		[WEFT_CMD_BLADE_GET]	= WEFT_A_BLADE_RACK,
+		[WEFT_CMD_BLADE_SET]	= WEFT_A_BLADE_RACK,
+		[WEFT_CMD_REGION_SPREAD] = WEFT_A_REGION_RACK,
 	};
 	struct nl_msg *msg = genl_request(cmd, dump);
 	uint32_t rack;

@@ -6,9 +6,11 @@
 
 #include "argument.h"
 #include "fail.h"
+#include "homes.h"
 #include "kernel.h"
 #include "lost.h"
 #include "nodes.h"
+#include "place.h"
 #include "policy.h"
 #include "regions.h"
 #include "text.h"
@@ -57,6 +59,8 @@ static void print_flags(const struct flag *f, size_t n)
 	putchar('\n');
 }
 
+#define WAIT_MAX_MS	(24 * 3600 * 1000)
+
 #define LEN(array)	(sizeof(array) / sizeof((array)[0]))
 
 /* --- Regions ------------------------------------------------------------- */
@@ -64,7 +68,7 @@ static void print_flags(const struct flag *f, size_t n)
 /* All that there is to say of one of them. */
 static void show_policies(const struct region *r)
 {
-	char nodes[NODES_TEXT_MAX];
+	char nodes[NODES_TEXT_MAX], homes[HOMES_TEXT_MAX];
 	size_t i;
 
 	printf("region %" PRIu32 ": ", r->id);
@@ -75,6 +79,7 @@ static void show_policies(const struct region *r)
 	for (i = 0; i < POLICIES; i++)
 		printf("  %-16s%s\n", policy_name(i), policy_value(i, r->policy));
 	printf("  %-16s%s\n", "nodes", nodes_text(r->nodes, nodes));
+	printf("  %-16s%s\n", "homes", homes_text(r->homes, homes));
 }
 
 /* As a list; null: all. */
@@ -90,6 +95,18 @@ static void write_nodes(struct json *j, uint32_t nodes)
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (nodes & UINT32_C(1) << (id - WEFT_NODE_MIN))
 			json_u64(j, NULL, id);
+	json_close(j);
+}
+
+/* Numbers of memory blades, from 1. */
+static void write_homes(struct json *j, uint32_t homes)
+{
+	unsigned int i;
+
+	json_array(j, "homes");
+	for (i = 0; i < WEFT_HOMES_MAX; i++)
+		if (homes & UINT32_C(1) << i)
+			json_u64(j, NULL, i + 1);
 	json_close(j);
 }
 
@@ -119,6 +136,7 @@ static void show_region(const struct region *r, void *arg)
 		for (i = 0; i < POLICIES; i++)
 			json_string(j, policy_key[i], policy_value(i, r->policy));
 		write_nodes(j, r->nodes);
+		write_homes(j, r->homes);
 		json_close(j);
 		return;
 	}
@@ -341,11 +359,33 @@ static const struct option plain_options[] = {
 
 static int region(int argc, char **argv)
 {
-	const struct reading r = { &command_region, argc, argv, plain_options };
-	int letter = argument_next(&r);
+	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' }, { "wait", required_argument, NULL, 'w' },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
+	};
+	const struct reading r = { &command_region, argc, argv, options };
+	uint32_t wait_ms = 0;
+	bool all = false;
+	int letter, rc = 0;
 
+	while (((letter = argument_next(&r)) == 'a' || letter == 'w') && !rc) {
+		if (letter == 'a')
+			all = true;
+		else
+			rc = argument_seconds(&r, "--wait", optarg, 1, WAIT_MAX_MS, &wait_ms);
+	}
+	if (rc)
+		return rc;
 	if (letter != -1)
 		return argument_stop(&r, letter);
+	if (is_action(&r, "spread"))
+		return place_spread(&r, all, wait_ms);
+	if (all)
+		return misuse(command_region.name, "--all goes with 'spread'");
+	if (is_action(&r, "move"))
+		return place_move(&r, wait_ms);
+	if (wait_ms)
+		return misuse(command_region.name, "--wait goes with 'move' and 'spread'");
 	return is_action(&r, "set") ? set_policies(&r) : show(&r, "regions", show_regions);
 }
 
@@ -382,9 +422,13 @@ const struct command command_region = {
 	.run = region,
 	.summary = "regions that this node knows, and their policies",
 	.help = " [show [REGION]] [-j] [-p]\n"
-		"       weftctl region set NAME POLICY=VALUE ...\n\n"
+		"       weftctl region set NAME POLICY=VALUE ...\n"
+		"       weftctl region move REGION BLADE,... [--wait SEC]\n"
+		"       weftctl region spread REGION|--all [--wait SEC]\n\n"
 		"  REGION  number or name; all regions unless told\n"
-		"  NAME    name, or path with a slash in it\n\n"
+		"  NAME    name, or path with a slash in it\n"
+		"  BLADE   number of a memory blade, 1 for the first one ('weftctl blade list')\n"
+		"  --wait SEC  until the region is there, so long at most\n\n"
 		"Those that were looked up since the mount: number, bytes, bytes of a block,\n"
 		"blocks in the cache, locks that programs have open, name; of one its policies.\n"
 		"Policies, which its owner and root may set for all nodes:\n"
@@ -393,7 +437,9 @@ const struct command command_region = {
 		"      after fsync() on the memory blade's disk; after fsync() at its twin, too\n"
 		"  on-owner-death=pass|block           locks of a node that has died\n"
 		"  on-loss=revert|sigbus               blocks that it had modified\n"
-		"  nodes=all|1,2,...                   nodes that may use it; no other has it open\n",
+		"  nodes=all|1,2,...                   nodes that may use it; no other has it open\n"
+		"Move, spread: while programs run, these memory blades, or all that are in use, become\n"
+		"the homes of the region, or of all.  For root.\n",
 };
 
 const struct command command_line = {

@@ -27,6 +27,7 @@ extern const struct command command_status;
 extern const struct command command_stats;
 extern const struct command command_rack;
 extern const struct command command_node;
+extern const struct command command_blade;
 extern const struct command command_region;
 extern const struct command command_line;
 extern const struct command command_lock;

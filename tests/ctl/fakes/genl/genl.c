@@ -33,6 +33,8 @@ struct refused {
 	const char *text;
 };
 
+#define REFUSES	"the first blade refuses"
+
 static const struct refused refusals[] = {
 	{ "down", WEFT_CMD_CONFIG_CLEAR, -ENOTCONN, 0, false, "the node is not set up" },
 	{ "down", WEFT_CMD_CONFIG_GET, -ENOTCONN, 0, false, "the node is not set up" },
@@ -78,6 +80,24 @@ static const struct refused refusals[] = {
 	{ "no-region", WEFT_CMD_LOST_GET, -ENOENT, 0, false, "" },
 	{ "no-blade", WEFT_CMD_LOST_GET, -ETIMEDOUT, 0, false, "the blade does not answer" },
 	{ "odd-blade", WEFT_CMD_LOST_GET, -EPROTO, 0, false, "" },
+	{ "not-joined", WEFT_CMD_BLADE_GET, -ENONET, 0, false, "" },
+	{ "no-blade", WEFT_CMD_BLADE_GET, -ETIMEDOUT, 0, false, "the blade does not answer" },
+	{ "odd-blade", WEFT_CMD_BLADE_GET, -EPROTO, 0, false, "" },
+	{ "user", WEFT_CMD_BLADE_SET, -EPERM, 0, false, "" },
+	{ "no-blade", WEFT_CMD_BLADE_SET, -ETIMEDOUT, 0, false, "the blade does not answer" },
+	{ "blade-unknown", WEFT_CMD_BLADE_SET, -ENXIO, 0, false, REFUSES },
+	{ "blade-other", WEFT_CMD_BLADE_SET, -EEXIST, 0, false, REFUSES },
+	{ "blade-address", WEFT_CMD_BLADE_SET, -EADDRINUSE, 0, false, REFUSES },
+	{ "blade-last", WEFT_CMD_BLADE_SET, -EINVAL, 0, false, REFUSES },
+	{ "blade-disk", WEFT_CMD_BLADE_SET, -EIO, 0, false, REFUSES },
+	{ "old-module", WEFT_CMD_BLADE_SET, -EOPNOTSUPP, 0, false, "" },
+	{ "user", WEFT_CMD_REGION_SPREAD, -EPERM, 0, false, "" },
+	{ "region-gone", WEFT_CMD_REGION_SPREAD, -ENOENT, 0, false, REFUSES },
+	{ "region-moves", WEFT_CMD_REGION_SPREAD, -EBUSY, 0, false, REFUSES },
+	{ "no-room", WEFT_CMD_REGION_SPREAD, -ENOSPC, 0, false, REFUSES },
+	{ "blade-down", WEFT_CMD_REGION_SPREAD, -EHOSTDOWN, 0, false, REFUSES },
+	{ "blade-last", WEFT_CMD_REGION_SPREAD, -EINVAL, 0, false, REFUSES },
+	{ "blade-disk", WEFT_CMD_REGION_SPREAD, -EIO, 0, false, REFUSES },
 };
 
 const char *scenario(void)
@@ -262,6 +282,9 @@ static int refuse_any_rack(struct nl_msg *msg, uint8_t cmd)
 		[WEFT_CMD_LOCK_GET]	= WEFT_A_LOCK_RACK,
 		[WEFT_CMD_NODE_FENCE]	= WEFT_A_PEER_RACK,
 		[WEFT_CMD_LOST_GET]	= WEFT_A_LOST_RACK,
+		[WEFT_CMD_BLADE_GET]	= WEFT_A_BLADE_RACK,
+		[WEFT_CMD_BLADE_SET]	= WEFT_A_BLADE_RACK,
+		[WEFT_CMD_REGION_SPREAD] = WEFT_A_REGION_RACK,
 	};
 	struct nlattr *rack;
 
@@ -460,7 +483,36 @@ static int answer_region(struct answering *a, uint32_t id, const char *name)
 	nla_put_u32(a->msg, WEFT_A_REGION_POLICY, id == 9 ? WEFT_POLICY_SYNC : id == 7 ?
 		    WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS : 0);
 	nla_put_u32(a->msg, WEFT_A_REGION_NODES, id == 7 ? 0x80000003 : 0);
+	nla_put_u32(a->msg, WEFT_A_REGION_HOMES, id == 7 ? 0x8005 : 1);
 	return end(a);
+}
+
+static int answer_one_blade(struct answering *a, uint32_t id, const char *address, int flag,
+			    uint32_t regions)
+{
+	begin(a);
+	nla_put_u32(a->msg, WEFT_A_BLADE_MEMBER, id);
+	nla_put_u32(a->msg, WEFT_A_BLADE_ADDRESS, inet_addr(address));
+	if (flag)
+		nla_put_flag(a->msg, flag);
+	nla_put_u64(a->msg, WEFT_A_BLADE_BYTES, UINT64_C(1) << 36);
+	nla_put_u64(a->msg, WEFT_A_BLADE_NEEDED, UINT64_C(1) << 30);
+	nla_put_u32(a->msg, WEFT_A_BLADE_REGIONS, regions);
+	return end(a);
+}
+
+/* In scenario "drained" the second one is going, and has less each time that somebody looks. */
+static int answer_blades(struct answering *a)
+{
+	static uint32_t left = 3;
+	bool drained = !strcmp(scenario(), "drained");
+
+	begin(a);
+	return end(a) ||
+	       answer_one_blade(a, 33, "10.0.0.101", WEFT_A_BLADE_JOINED, 3) ||
+	       answer_one_blade(a, 34, "10.0.0.102",
+				drained ? WEFT_A_BLADE_DRAINS : WEFT_A_BLADE_JOINED,
+				!drained ? 2 : left ? --left : 0);
 }
 
 static int answer_regions(struct answering *a)
@@ -591,6 +643,8 @@ int genl_call(struct nl_msg *msg, int max, genl_answer_fn *answer, void *arg,
 		why->code = answer_locks(&a);
 	else if (cmd == WEFT_CMD_LOST_GET)
 		why->code = answer_lost(&a, msg);
+	else if (cmd == WEFT_CMD_BLADE_GET)
+		why->code = answer_blades(&a);
 	else if (cmd == WEFT_CMD_HIST_GET)
 		why->code = answer_hists(&a);
 	else if (cmd == WEFT_CMD_BLADE_STATS_GET)

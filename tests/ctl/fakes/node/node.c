@@ -231,14 +231,49 @@ bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
 	return true;
 }
 
+/* The configuration names all that there are. */
+__be32 weft_peer_addr(const struct weft_peers *peers, u32 id)
+{
+	return 0;
+}
+
+/* There are two, and the second one can be drained. */
+static int answer_blades(struct weft_call *call)
+{
+	u32 i;
+
+	if (call->valid && (call->valid != WEFT_BLADE_DRAIN || call->node != 34))
+		return -EINVAL;
+	for (i = 0; i < 2; i++) {
+		u8 *p = call->list + call->list_len;
+
+		memset(p, 0, WEFT_BLADE_LEN);
+		p[0] = (u8)(WEFT_BLADE_MIN + i);
+		p[1] = i ? WEFT_BLADE_DRAINS : WEFT_BLADE_IN;
+		put_unaligned_be32(0x0a000065 + i, p + 4);
+		put_unaligned_be64(1ull << 33, p + 8);
+		put_unaligned_be64(1ull << 32, p + 16);
+		put_unaligned_be32(7 + i, p + 24);
+		call->list_len += WEFT_BLADE_LEN;
+	}
+	if (blade == BLADE_CUT)
+		call->list_len--;
+	return 0;
+}
+
 int weft_rpc_catalog(struct weft_node *node, struct weft_call *call)
 {
 	int err = wait_for_answer();
 
-	if (call->op != WEFT_CALL_FENCE_NODE)
-		return -EINVAL;
 	if (!err && blade == BLADE_DEAD)
 		err = -ETIMEDOUT;
+	if (call->op == WEFT_CALL_BLADE)
+		return err ? err : answer_blades(call);
+	/* region 3 can be spread over the first two */
+	if (call->op == WEFT_CALL_SPREAD)
+		return err || (call->region == 3 && call->homes == 3) ? err : -ENOSPC;
+	if (call->op != WEFT_CALL_FENCE_NODE)
+		return -EINVAL;
 	return err || call->members == weft_node_bit(5) ? err : -ENOENT;
 }
 
@@ -308,7 +343,7 @@ bool weft_inspect_region(struct weft_rack *rack, u32 *region,
 	*info = (struct weft_region_info){
 		.region = *region, .block = 4096, .size = 1ull << 47,
 		.lines = *region == 3 ? LINES : 0, .gone = *region == 5,
-		.locks = *region == 5 ? LOCKS : 0,
+		.locks = *region == 5 ? LOCKS : 0, .homes = 3,
 	};
 	if (*region == 3)
 		memset(info->name, 'n', WEFT_NAME_MAX);
