@@ -80,11 +80,12 @@ mend_um()
 		s/^\tspin_lock(&qi->tail_lock);/\twhile (!spin_trylock(\&qi->tail_lock))\n\t\tcpu_relax();/
 	}' "$vector"
 	grep -q rcu_read_lock "$tlb" ||
-		sed -i '/^void force_flush_all/,/^}/ {
-			s/^\tfor_each_vma/\trcu_read_lock();\n&/
-			s/^\t\tfix_range.*/&\n\trcu_read_unlock();/
+		sed -i '/^\tfor_each_vma(vmi, vma)$/ {
+			N
+			s/.*/\trcu_read_lock();\n&\n\trcu_read_unlock();/
 		}' "$tlb"
-	grep -q 'while (!spin_trylock(&qi->tail_lock))' "$vector" && grep -q rcu_read_unlock "$tlb" ||
+	{ grep -q 'while (!spin_trylock(&qi->tail_lock))' "$vector" &&
+		grep -q rcu_read_unlock "$tlb"; } ||
 		die "Linux $version is otherwise than lockdep for ARCH=um was made quiet for: see mend_um"
 }
 
@@ -131,9 +132,9 @@ put_um()
 	kernel_make INSTALL_MOD_PATH="$dir" modules_install || die "cannot install modules"
 	mkdir -p "$dir/usr/bin" "$tree/drivers" "$tree/lib/dim" || die "cannot make $dir"
 	cp "$tree/linux" "$dir/usr/bin/linux.uml" || die "cannot write to $dir"
-	ln -sfn "$source/drivers/infiniband" "$tree/drivers/infiniband" &&
+	{ ln -sfn "$source/drivers/infiniband" "$tree/drivers/infiniband" &&
 		ln -sf "$source"/lib/dim/*.c "$tree/lib/dim/" &&
-		ln -sf "$source/lib/irq_poll.c" "$tree/lib/" || die "cannot write to $tree"
+		ln -sf "$source/lib/irq_poll.c" "$tree/lib/"; } || die "cannot write to $tree"
 	ln -sfn "$tree" "$dir/headers" || die "cannot make $dir/headers"
 	touch "$tree/.complete" "$dir/.complete" || die "cannot write to $dir"
 }
