@@ -12,6 +12,7 @@
 #	make bench		measure, compare, plot
 #	make bench-locks	the same for locks, against others
 #	make debug-kernel	a kernel with KASAN and lockdep for racks, built from sources
+#	make debug-kernel-uml	the same for racks of user-mode kernels
 #	make p4			compile the P4 program anew (needs p4c-dpdk: P4C=)
 #	make install		also uninstall; DESTDIR, PREFIX, KVER
 #	make deb		Debian packages, in build/deb
@@ -50,7 +51,7 @@ package_groups	:= build \
 		   $(if $(filter demo test test-long test-programs uml uml-rdma,$(goals)),rack) \
 		   $(if $(filter test test-long fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
-		   $(if $(filter debug-kernel,$(goals)),rack debug) \
+		   $(if $(filter debug-kernel debug-kernel-uml,$(goals)),rack debug) \
 		   $(if $(filter bench bench-locks,$(goals)),rack bench) \
 		   $(if $(filter deb,$(goals)),deb)
 ifneq ($(filter deps,$(goals)),)
@@ -406,7 +407,7 @@ ifneq ($(UML),)
 kmod_make	+= ARCH=um
 endif
 
-.PHONY: module uml uml-rdma debug-kernel
+.PHONY: module uml uml-rdma debug-kernel debug-kernel-uml
 ifeq ($(kmod_sources),)
 module:
 else
@@ -425,15 +426,17 @@ endif
 uml: FORCE
 	$(quiet)found=`tools/rack/get-kernel --headers uml` && eval "$$found" && \
 		$(MAKE) --no-print-directory module UML=1 KBUILD_MODPOST_WARN=1 KVER="$$version" \
-		KDIR="$$headers" KMOD_SETTINGS="$$rdma_settings" KMOD_CFLAGS="$$rdma_flags"
+		KDIR="$$headers" KMOD_SETTINGS="$$rdma_settings UBSAN_SANITIZE=y" KMOD_CFLAGS="$$rdma_flags"
 
 # RDMA for them: modules that the distribution's user-mode kernel does not have.
 uml-rdma: FORCE
 	$(quiet)+tools/rack/get-kernel --rdma uml >/dev/null
 
-# A debug kernel for racks: a WEFT_KERNELS of its own.
+# A debug kernel for racks, and a user-mode one: each is a WEFT_KERNELS of its own.
 debug-kernel: FORCE
 	@+tools/rack/debug-kernel.sh '$(abspath $(B))/debug'
+debug-kernel-uml: FORCE
+	@+tools/rack/debug-kernel.sh '$(abspath $(B))/debug-uml' uml
 
 # --- What people type -------------------------------------------------------
 

@@ -205,6 +205,21 @@ regions()
 	return $rc
 }
 
+# kept ROUND: what node 1 had only in its memory when a machine died it has given back, whatever
+# the durability: nobody had it read before, and so it was not at home.
+kept()
+{
+	local i rc=0
+
+	for ((i = 1; i <= $1; i++)); do
+		on node3 grep -qx "kept $i" "/weft/kept-$i" && continue
+		echo "kept-$i is not what it was:"
+		on node3 sh -c "ls -l /weft/kept-$i; od -c /weft/kept-$i | head -n 5"
+		rc=1
+	done
+	return $rc
+}
+
 # region NODE NAME TEXT: with that in it; what comes home unasked in the last moment may be lost.
 region()
 {
@@ -242,6 +257,7 @@ takes_over()
 
 	((round % 2)) || { victim=twin1 to=$AT_1; }
 	check "a region is made" region node1 "before-$round" "before $round"
+	check "one is only in node 1's memory" on node1 sh -c "echo kept $round >/weft/kept-$round"
 	at_work 1 2 3
 	check "all are at work" soon 30 more_noted 20 1 2 3
 	sleep "0.$((RANDOM % 900 + 100))"
@@ -256,6 +272,7 @@ takes_over()
 	check "all nodes find the same records" agree
 	check "a region is made there" region node2 "after-$round" "after $round"
 	check "all regions are there" regions "$round"
+	check "what was only in a node's memory, too" kept "$round"
 	[ "$round" != 1 ] || check "doctor finds that the blade is alone" finds node2 twin_incomplete
 	check "a node comes anew" anew 3
 	check "it knows where the blade is" all_know "$to" "$view"
