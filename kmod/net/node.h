@@ -33,6 +33,7 @@ struct weft_transport;
  * @ifindex: interface that leads to the rack
  * @rack: number of the rack
  * @fragment: bytes of payload in a full fragment
+ * @gathers: its interface sends datagrams that are in several pieces
  * @timeout_ms: how long a program waits for the network.  READ_ONCE
  * @hold_us: how long a block stays after a program got it.  READ_ONCE
  * @key: of the rack; not set: it has none
@@ -66,6 +67,7 @@ struct weft_node {
 	int ifindex;
 	u32 rack;
 	u32 fragment;
+	bool gathers;
 	u32 timeout_ms;
 	u32 hold_us;
 	struct weft_key key;
