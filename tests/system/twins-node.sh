@@ -91,7 +91,7 @@ come_and_go()
 		timeout 60 "$weftctl" --rack 5 down || return 1
 		cmp "$bytes" /weft6/b || return 1
 		timeout 60 "$weftctl" up --rack 5 --node 1 --interface five "${homes[@]}" \
-			--cache 4M --mount /weft5 || return 1
+			--cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft5 || return 1
 		cmp "$bytes" /weft5/b || return 1
 	done
 }
@@ -107,13 +107,13 @@ inside_begin 10.5.0.101 five=10.5.0.1 six=10.5.0.2 seven=10.5.0.3
 check "there is a blade" inside_blade 5 "$dir/blade"
 mkdir -p /weft5 /weft6 /weft7
 homes=(--homes 10.5.0.101)
-ctl up --rack 5 --node 1 --interface five "${homes[@]}" --cache 4M --mount /weft5
+ctl up --rack 5 --node 1 --interface five "${homes[@]}" --cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft5
 check "up in rack 5" good
 ctl up --rack 5 --joins 5 --node 2 --interface six "${homes[@]}"
 check "not twice under one number" says "weftctl: the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"
 ctl up --rack 6 --joins 5 --node 2 --interface five "${homes[@]}"
 check "not by one interface" says "weftctl: the module refuses: another rack of this machine uses the interface: give each rack one of its own, a VLAN or macvlan device will do"
-ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --mount /weft6
+ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft6
 check "up in rack 5 once more, as rack 6" good
 ctl rack
 check "weftctl rack" [ "$(sed 1d "$dir/out" | grep -v '^ *0 ' | tr -s ' ' | sed 's/^ //' | paste -sd ';')" = \
@@ -131,7 +131,7 @@ ip link del seven
 
 cp "$bytes" /weft5/a
 check "what one writes the other one reads" cmp "$bytes" /weft6/a
-blocks=$(($(stat -c %s "$bytes") / 4096))
+blocks=$(($(stat -c %s "$bytes") / WEFT_TWINS_BLOCK))
 check "which has not left the machine: $(counter 5 msg_in_memory) messages for $blocks blocks" \
 	[ "$(counter 5 msg_in_memory)" -ge "$blocks" ]
 # But those whose request was repeated, as the machine had something else to do: it closes what
@@ -169,7 +169,7 @@ seq 100000 >/weft6/c
 check "unmounting one" timeout 60 umount /weft6
 ctl --rack 6 down;		check "which goes" good
 check "the other one has what it wrote" numbers
-ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --mount /weft6
+ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft6
 check "it comes back" good
 check "and sees the same" cmp /weft5/c /weft6/c
 check "one comes and goes 5 times" come_and_go 5
