@@ -66,6 +66,20 @@ all_closed()
 	[ "$offered" -le $((used + closed)) ] && [ $((used + closed)) -le $((2 * offered)) ]
 }
 
+# waits RACK: how many of its misses took less than 16, 33, 131 us: what spinning could save.
+waits()
+{
+	"$weftctl" --rack "$1" -j stats latency | awk -f tools/demo/counters.awk | awk '
+		$1 !~ /[.]miss_.*[.]buckets[.]/ { next }
+		/below_ns/ { below = $2 }
+		/count/ { n += $2
+			for (us = 16; us < 200; us *= 2)
+				if (below && below <= 1.03 * 1000 * us)
+					under[us] += $2 }
+		END { printf "of %d misses %d took less than 16 us, %d 33 us, %d 131 us\n", n,
+			under[16], under[32], under[128] }'
+}
+
 # stress: what both nodes have done with the same pages is one history.
 stress()
 {
@@ -154,6 +168,9 @@ inside ip neigh del 10.5.0.2 dev middle
 
 check "litmus tests" both 200 "$BUILD/bin/weft-litmus" --dir %D --rounds "$WEFT_TWINS_ROUNDS"
 check "a history of loads, stores and atomics" stress
+for k in 5 6; do
+	note "rack $k: $(waits $k)"
+done
 check "a lock that both want" both 60 "$BUILD/bin/weft-lockbench" counter --dir %D --seconds 2
 check "messages went that way: $(counter 6 msg_in_memory)" [ "$(counter 6 msg_in_memory)" -gt 500 ]
 for k in 5 6; do
