@@ -104,6 +104,9 @@
 	X(UNSAFE_BLOCKS,	"unsafe_blocks") \
 	X(LOCK_HOME_FIRST,	"lock_home_first") \
 	X(LOCK_UNSAFE,		"lock_unsafe") \
+	/* blocks of several pages that are one folio, and for which there was none */ \
+	X(FOLIOS,		"folios") \
+	X(FOLIOS_FAILED,	"folios_failed") \
 	X(EVICTED_CLEAN,	"evicted_clean") \
 	X(EVICTED_MODIFIED,	"evicted_modified") \
 	X(CACHE_FULL,		"cache_full") \

@@ -4,7 +4,6 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
-#include "base/charge.h"
 #include "base/stats.h"
 #include "blocks/access.h"
 #include "blocks/bound.h"
@@ -43,33 +42,10 @@ static struct weft_block *block_alloc(struct weft_region *region, u64 index)
 	init_waitqueue_head(&blk->wait);
 	INIT_LIST_HEAD(&blk->lru);
 	blk->nr_pages = nr;
+	blk->nr_folios = nr;
 	weft_block_init_contents(blk);
 	weft_step_init(blk);
 	return blk;
-}
-
-static int make_pages(struct weft_block *blk, u64 index)
-{
-	struct address_space *mapping = blk->region->mapping;
-	struct mem_cgroup *old = weft_charge_node();
-	int err = 0;
-	u32 i;
-
-	for (i = 0; i < blk->nr_pages; i++) {
-		struct page *page;
-
-		page = pagecache_get_page(mapping, index * blk->nr_pages + i,
-					  FGP_LOCK | FGP_CREAT,
-					  mapping_gfp_mask(mapping));
-		if (!page) {
-			err = -ENOMEM;
-			break;
-		}
-		blk->pages[i] = page; /* with the reference */
-		unlock_page(page);
-	}
-	weft_charge_end(old);
-	return err;
 }
 
 static struct weft_block *block_create(struct weft_region *region, u64 index,
@@ -95,7 +71,7 @@ static struct weft_block *block_create(struct weft_region *region, u64 index,
 	}
 	atomic_inc(&region->nr_blocks);
 	weft_cache_add(blk);
-	err = make_pages(blk, index);
+	err = weft_pages_make(blk);
 	if (err) {
 		weft_block_set_phase(blk, WEFT_BLOCK_DEAD);
 		weft_block_take_apart(blk);

@@ -19,7 +19,7 @@ void weft_block_put(struct weft_block *blk)
 		return;
 	WARN_ON_ONCE(blk->flying || blk->homeward || blk->offer.pad || blk->offer.parked);
 	/* until here: who has a reference may lock the pages, to find it DEAD */
-	for (i = 0; i < blk->nr_pages; i++)
+	for (i = 0; i < blk->nr_folios; i++)
 		if (blk->pages[i])
 			put_page(blk->pages[i]);
 	/* a lookup in softirq may still read @ref */

@@ -279,9 +279,11 @@ struct weft_offer {
  * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
  * @rcu: of the lookup in softirq
  * @nr_pages: pages of the block
+ * @nr_folios: 1: these are one folio, which has one lock; else each is one.  Constant once
+ *	LIVE
  * @revocations: how often another node took the block, or the right to write it.
  *	@lock
- * @pages: them, a reference each that is kept as long as the line; constant once
+ * @pages: them, a reference to each folio that is kept as long as the line; constant once
  *	LIVE
  */
 struct weft_block {
@@ -354,6 +356,7 @@ struct weft_block {
 	struct list_head lru;
 	struct rcu_head rcu;
 	u32 nr_pages;
+	u32 nr_folios;
 	u32 revocations;
 	struct page *pages[];
 };

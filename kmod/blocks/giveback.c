@@ -56,38 +56,28 @@ static bool live(struct weft_block *blk)
 	return READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE;
 }
 
-/* mlock() keeps a block in the cache; others may still take it. */
-static bool locked_in_memory(const struct weft_block *blk)
-{
-	u32 i;
-
-	for (i = 0; i < blk->nr_pages; i++)
-		if (folio_test_mlocked(page_folio(blk->pages[i])))
-			return true;
-	return false;
-}
-
 static bool may_evict(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	return blk->phase == WEFT_BLOCK_LIVE && !blk->pins &&
-	       !(blk->fresh && blk->keep > ktime_get_ns()) &&
-	       !locked_in_memory(blk);
+	       !(blk->fresh && blk->keep > ktime_get_ns());
 }
 
 bool weft_block_evict(struct weft_block *blk)
 {
 	struct weft_outbox outbox;
-	bool putting;
+	bool putting, locked;
 
 	if (READ_ONCE(blk->nowhere)) {
 		weft_block_forget(blk);
 		return true;
 	}
+	/* mlock() keeps a block in the cache; others may still take it */
+	locked = READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE && weft_pages_mlocked(blk);
 	weft_outbox_init(&outbox, blk->cache->node);
 	weft_block_begin(blk);
 	putting = blk->putting;
-	blk->leave = may_evict(blk);
+	blk->leave = !locked && may_evict(blk);
 	weft_block_end(blk, &outbox);
 	weft_outbox_send(&outbox);
 	/* it may have been free before, or be it now */

@@ -2,6 +2,12 @@
 /*
  * The pages of a block: their locks, whether programs or devices use them, and the only
  * place that takes them away from programs.
+ *
+ * They are one folio of the page cache, if the kernel has one of that size, and then have one
+ * lock, one reference, one flag that says that they are up to date, and go out as one piece
+ * of memory; else each is a folio.  Nobody else has to know: who locks a page of the block
+ * locks its folio.  The folio is never split: that takes all references to it, and the block
+ * has one; and it is cut off by whole blocks only (weft_block_take_apart()).
  */
 #ifndef WEFT_PAGES_H
 #define WEFT_PAGES_H
@@ -9,6 +15,12 @@
 #include "blocks/block.h"
 
 struct weft_packet;
+
+/*
+ * Make them, for a block that is NEW; sleeps.  Return: 0 or -ENOMEM: some may be there, which
+ * go with the block.
+ */
+int weft_pages_make(struct weft_block *blk);
 
 /* Page locks of all pages of the block; sleeps. */
 void weft_pages_lock(struct weft_block *blk);
@@ -31,6 +43,12 @@ bool weft_pages_pinned(struct weft_block *blk);
 
 /* The same of a block that programs of this node may have modified. */
 bool weft_pages_device_writes(struct weft_block *blk) __must_hold(&blk->lock);
+
+/*
+ * Has a program locked any of it in memory?  Of a block that is one folio, 256 mappings are
+ * looked at, and only what is mapped counts.  The block is or was LIVE; sleeps.
+ */
+bool weft_pages_mlocked(struct weft_block *blk);
 
 /* The contents may be read from now on, if the permission says so. */
 void weft_pages_set_uptodate(struct weft_block *blk) __must_hold(&blk->lock);

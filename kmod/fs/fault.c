@@ -332,6 +332,10 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 	vm_fault_t ret;
 
 	weft_mapped_note(&wi->slots, vmf->vma);
+	if (beyond_end(wi, vmf->pgoff))
+		return 0;
+	/* a folio may go on behind the end: not all kernels look for each of its pages */
+	last = min_t(pgoff_t, last, DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE) - 1);
 	leave_out_untried(wi, vmf->pgoff, &first, &last);
 	ret = filemap_map_pages(vmf, first, last);
 	if (!(ret & VM_FAULT_NOPAGE))

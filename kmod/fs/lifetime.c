@@ -35,6 +35,7 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 	/* we hold on to the pages: neither movable nor reclaimed */
 	mapping_set_gfp_mask(inode->i_mapping, GFP_HIGHUSER);
 	mapping_set_unevictable(inode->i_mapping);
+	mapping_set_large_folios(inode->i_mapping);
 	/* the first that is heard of it, whatever number its last change has */
 	wi->region.policy = attr->policy;
 	wi->nodes = attr->nodes;

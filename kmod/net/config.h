@@ -29,6 +29,8 @@ struct net;
  * @ifname: its name, filled in by weft_member_up()
  * @addr: own IPv4 address; 0: the interface's first
  * @group: multicast address of the switch; 0: WEFT_WIRE_GROUP
+ * @gathers: the interface sends datagrams that are in several pieces; filled in by
+ *	weft_member_up()
  * @mtu: bytes; 0: the interface's, or WEFT_MTU_MAX if that is less
  * @timeout_ms: how long a program waits for the network before it gets an error;
  *	0: WEFT_TIMEOUT_MS_DEFAULT
@@ -49,6 +51,7 @@ struct weft_config {
 	char ifname[IFNAMSIZ];
 	__be32 addr;
 	__be32 group;
+	bool gathers;
 	u32 mtu;
 	u32 timeout_ms;
 	u32 hold_us;

@@ -21,6 +21,7 @@ struct page;
  * struct weft_contents - the bytes of a block
  * @pages: where they are
  * @size: how many
+ * @whole: the pages are one folio, and one piece of the kernel's addresses
  * @generation: raised before they may change.  Written under the lock of what they
  *	belong to, read by anyone
  * @get: takes a reference more to what they belong to; the caller has one.  Any context
@@ -29,6 +30,7 @@ struct page;
 struct weft_contents {
 	struct page *const *pages;
 	u32 size;
+	bool whole;
 	u32 generation;
 	void (*get)(struct weft_contents *contents);
 	void (*put)(struct weft_contents *contents);

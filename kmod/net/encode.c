@@ -128,11 +128,24 @@ static void *add_trailer(struct sk_buff *skb)
 	return trailer;
 }
 
-/* A fragment that lies in one page, which is sent as it is. */
-static struct sk_buff *fragment_of_page(struct weft_node *node, struct weft_msg *msg,
-					struct page *page)
+/*
+ * Does it lie in one page, or in pages that are one piece?  An interface that cannot have a
+ * header in one piece and contents in another makes the kernel copy both, for more than what
+ * copying costs here.
+ */
+static bool as_it_is(const struct weft_node *node, const struct weft_contents *c,
+		     u32 from, u32 len)
+{
+	return node->gathers &&
+	       (c->whole || from >> PAGE_SHIFT == (from + len - 1) >> PAGE_SHIFT);
+}
+
+/* A fragment that lies in one piece, which is sent as it is. */
+static struct sk_buff *fragment_of_piece(struct weft_node *node, struct weft_msg *msg,
+					 struct page *const *pages)
 {
 	struct sk_buff *skb = alloc(node, WEFT_WIRE_HDR_LEN);
+	struct page *page = pages[msg->offset >> PAGE_SHIFT];
 	u32 at = msg->offset & ~PAGE_MASK;
 	void *data, *trailer = NULL;
 
@@ -148,10 +161,12 @@ static struct sk_buff *fragment_of_page(struct weft_node *node, struct weft_msg 
 			return NULL;
 		}
 	}
-	data = kmap_local_page(page);
+	/* the kernel has pages that are one piece mapped for good */
+	data = at + msg->len > PAGE_SIZE ? page_address(page) : kmap_local_page(page);
 	msg->payload = data + at;
 	pack(node, msg, skb->data, trailer);
-	kunmap_local(data);
+	if (at + msg->len <= PAGE_SIZE)
+		kunmap_local(data);
 	return skb;
 }
 
@@ -164,15 +179,14 @@ static void encode_block(struct weft_node *node, const struct weft_outgoing *out
 	u32 at;
 
 	for (at = 0; at < c->size; at += fragment) {
-		u32 page = at >> PAGE_SHIFT;
 		struct sk_buff *skb;
 
 		msg.info = (u16)fragment;
 		msg.offset = at;
 		msg.size = c->size;
 		msg.len = min(fragment, c->size - at);
-		if (out->frozen && page == (at + msg.len - 1) >> PAGE_SHIFT)
-			skb = fragment_of_page(node, &msg, c->pages[page]);
+		if (out->frozen && as_it_is(node, c, at, msg.len))
+			skb = fragment_of_piece(node, &msg, c->pages);
 		else
 			skb = fragment_copied(node, &msg, c->pages);
 		if (!skb)

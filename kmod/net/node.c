@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* This node as the lower layers see it, see node.h. */
 #include <linux/jiffies.h>
-#include <linux/random.h>
 
 #include "base/hist.h"
 #include "net/node.h"
@@ -13,27 +12,39 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 
 	if (err)
 		return err;
+	err = weft_seqs_init(&node->seqs);
+	if (err)
+		goto no_seqs;
+	err = weft_rtt_init(&node->rtts);
+	if (err)
+		goto no_rtts;
 	weft_places_init(&node->places);
 	err = weft_peer_init(&node->peers, &node->places);
-	if (err) {
-		weft_counters_exit(&node->counters);
-		return err;
-	}
-	/* numbers of an earlier life may still be on their way */
-	atomic_set(&node->seq, (int)get_random_u32());
+	if (err)
+		goto no_peers;
 	weft_refused_init(&node->refused);
-	weft_rtt_init(&node->rtts);
 	INIT_LIST_HEAD(&node->calls);
 	spin_lock_init(&node->calls_lock);
 	node->above = receivers;
 	node->refresh = refresh;
 	return 0;
+
+no_peers:
+	weft_places_exit(&node->places);
+	weft_rtt_exit(&node->rtts);
+no_rtts:
+	weft_seqs_exit(&node->seqs);
+no_seqs:
+	weft_counters_exit(&node->counters);
+	return err;
 }
 
 void weft_node_exit(struct weft_node *node)
 {
 	weft_peer_exit(&node->peers);
 	weft_places_exit(&node->places);
+	weft_rtt_exit(&node->rtts);
+	weft_seqs_exit(&node->seqs);
 	weft_counters_exit(&node->counters);
 }
 

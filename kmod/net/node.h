@@ -20,6 +20,7 @@
 #include "net/place.h"
 #include "net/refused.h"
 #include "net/rtt.h"
+#include "net/seq.h"
 
 struct socket;
 struct weft_card;
@@ -33,10 +34,11 @@ struct weft_transport;
  * @ifindex: interface that leads to the rack
  * @rack: number of the rack
  * @fragment: bytes of payload in a full fragment
+ * @gathers: its interface sends datagrams that are in several pieces
  * @timeout_ms: how long a program waits for the network.  READ_ONCE
  * @hold_us: how long a block stays after a program got it.  READ_ONCE
  * @key: of the rack; not set: it has none
- * @seq: the last sequence number that was given out
+ * @seqs: of its transactions and calls
  * @members: bits of the nodes in the rack.  READ_ONCE
  * @dead: nodes that are members, and that nothing is taken from, as they are dead.  READ_ONCE
  * @members_asked: ns, no later than when the first blade was asked for them
@@ -57,7 +59,7 @@ struct weft_transport;
  * @card: of the transport that another module brings (plug.h)
  * @transports: the ways to the others, NULL behind the last; of who makes the node, for good
  *
- * All but those that say READ_ONCE, @seq, @members_asked and what has locks of its own are
+ * All but those that say READ_ONCE, @seqs, @members_asked and what has locks of its own are
  * constant while @up.
  */
 struct weft_node {
@@ -66,10 +68,11 @@ struct weft_node {
 	int ifindex;
 	u32 rack;
 	u32 fragment;
+	bool gathers;
 	u32 timeout_ms;
 	u32 hold_us;
 	struct weft_key key;
-	atomic_t seq;
+	struct weft_seqs seqs;
 	u32 members;
 	u32 dead;
 	u64 members_asked;
@@ -104,10 +107,10 @@ void weft_node_exit(struct weft_node *node);
 
 #define WEFT_HEARTBEAT_FAILURES	3	/* in a row: the first blade is lost */
 
-/* A sequence number that this node has not used in this life. */
+/* A sequence number for a transaction, which no other one has.  Bottom halves are off. */
 static inline u32 weft_node_seq(struct weft_node *node)
 {
-	return (u32)atomic_inc_return(&node->seq);
+	return weft_seq_next(&node->seqs);
 }
 
 /* Is it dead, says the first blade?  Then nothing is taken from it.  Any context. */

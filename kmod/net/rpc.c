@@ -55,7 +55,7 @@ static void start(struct weft_node *node, struct weft_rpc *rpc, u8 type, u32 fro
 		  struct weft_call *call)
 {
 	memset(rpc, 0, sizeof(*rpc));
-	rpc->txn = weft_txn(node->id, weft_node_seq(node));
+	rpc->txn = weft_txn(node->id, weft_seq_call(&node->seqs));
 	rpc->nonce = get_random_u32();
 	rpc->type = type;
 	rpc->from = (u8)from;

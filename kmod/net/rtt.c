@@ -9,6 +9,7 @@
 #include "net/rtt.h"
 
 #define RTO_MAX_US	1000000
+#define RTT_BATCH	8
 #define QUERY_US	20000
 #define PATIENCE_MIN_US	20
 #define PATIENCE_MAX_US	50000
@@ -26,20 +27,63 @@ static const struct weft_rtts at_first = { .kind = {
 	[WEFT_RTT_SHARED] = { 4000, 2000, 0 },
 } };
 
-void weft_rtt_init(struct weft_rtts *rtts)
+/**
+ * struct weft_rtt_sum - what a processor has not told the others yet, of one kind
+ * @n: how many samples
+ * @us: their sum
+ * @off: the sum of how far they are from the mean, us
+ * @tick: in which it last told
+ */
+struct weft_rtt_sum {
+	u32 n;
+	u32 us;
+	u32 off;
+	u32 tick;
+};
+
+struct weft_rtt_samples {
+	struct weft_rtt_sum kind[WEFT_RTT_KINDS];
+};
+
+int weft_rtt_init(struct weft_rtts *rtts)
 {
 	*rtts = at_first;
+	rtts->samples = alloc_percpu(struct weft_rtt_samples);
+	return rtts->samples ? 0 : -ENOMEM;
+}
+
+void weft_rtt_exit(struct weft_rtts *rtts)
+{
+	free_percpu(rtts->samples);
+}
+
+/* @n samples, alike. */
+static void smooth(struct weft_rtt *rtt, u32 us, u32 off, u32 n)
+{
+	u32 mean = READ_ONCE(rtt->mean_us), deviation = READ_ONCE(rtt->deviation_us);
+
+	while (n--) {
+		deviation = (deviation * 3 + off) / 4;
+		mean = (mean * 7 + us) / 8;
+	}
+	WRITE_ONCE(rtt->deviation_us, deviation);
+	WRITE_ONCE(rtt->mean_us, mean);
 }
 
 void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec)
 {
-	u32 mean = READ_ONCE(rtts->kind[what].mean_us), us, off;
+	struct weft_rtt_sum *s = &this_cpu_ptr(rtts->samples)->kind[what];
+	u32 us = (u32)min_t(u64, nsec / NSEC_PER_USEC, RTO_MAX_US);
+	u32 mean = READ_ONCE(rtts->kind[what].mean_us);
 
-	us = (u32)min_t(u64, nsec / NSEC_PER_USEC, RTO_MAX_US);
-	off = us > mean ? us - mean : mean - us;
-	WRITE_ONCE(rtts->kind[what].deviation_us,
-		   (READ_ONCE(rtts->kind[what].deviation_us) * 3 + off) / 4);
-	WRITE_ONCE(rtts->kind[what].mean_us, (mean * 7 + us) / 8);
+	s->n++;
+	s->us += us;
+	s->off += us > mean ? us - mean : mean - us;
+	/* the first one of a tick at once: most of the time there is no other */
+	if (s->n < RTT_BATCH && s->tick == (u32)jiffies)
+		return;
+	smooth(&rtts->kind[what], s->us / s->n, s->off / s->n, s->n);
+	*s = (struct weft_rtt_sum){ .tick = (u32)jiffies };
 }
 
 static unsigned long doubled(u32 us, u8 losses)

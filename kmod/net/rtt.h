@@ -3,6 +3,10 @@
 #ifndef WEFT_RTT_H
 #define WEFT_RTT_H
 
+#include <linux/cache.h>
+/* Before percpu.h, as in base/stats.h. */
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
 #include <linux/types.h>
 
 /*
@@ -35,19 +39,31 @@ struct weft_rtt {
 	u32 least_us;
 };
 
+struct weft_rtt_samples;
+
+/**
+ * struct weft_rtts - how long all kinds take
+ * @kind: read by all, on the way of each miss
+ * @samples: those that each processor has and @kind has not
+ *
+ * In cache lines of its own, which are written once a tick and for each 8
+ * samples of a processor.
+ */
 struct weft_rtts {
 	struct weft_rtt kind[WEFT_RTT_KINDS];
-};
+	struct weft_rtt_samples __percpu *samples;
+} ____cacheline_aligned_in_smp;
 
-/* What is assumed of a rack that has not answered yet. */
-void weft_rtt_init(struct weft_rtts *rtts);
+/* What is assumed of a rack that has not answered yet.  Return: 0 or -ENOMEM. */
+int weft_rtt_init(struct weft_rtts *rtts);
+void weft_rtt_exit(struct weft_rtts *rtts);
 
 /**
  * weft_rtt_sample() - an answer came
  * @nsec: after so long
  *
  * Only if it is known which copy of the request it answers: see @doubt of struct
- * weft_block.  Any context.
+ * weft_block.  Bottom halves are off.
  */
 void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec);
 

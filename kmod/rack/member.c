@@ -51,6 +51,7 @@ static void publish(struct weft_member *m, struct weft_config *cfg)
 	weft_refused_forget(&m->node->refused);
 	m->node->ifindex = cfg->ifindex;
 	m->node->rack = cfg->rack;
+	m->node->gathers = cfg->gathers;
 	m->node->fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD,
 						  &m->node->key);
 	m->node->timeout_ms = cfg->timeout_ms;

@@ -91,6 +91,7 @@ static int ask_interface(struct weft_config *cfg, struct netlink_ext_ack *extack
 	}
 	strscpy(cfg->ifname, dev->name, sizeof(cfg->ifname));
 	mtu = READ_ONCE(dev->mtu);
+	cfg->gathers = dev->features & NETIF_F_SG;
 	rcu_read_lock();
 	in_dev = __in_dev_get_rcu(dev);
 	if (in_dev) {

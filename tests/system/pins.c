@@ -12,7 +12,7 @@
  * makes wait.  O_DIRECT would not do: before Linux 6.5 it does not pin pages.
  *
  * HOW: mapped; or unmapped: the mapping goes while the device is at it.  FILE has two
- * pages of zeros.  The two tell each other by words of its second page how far they are.
+ * blocks of zeros.  The two tell each other by words of its last page how far they are.
  * What the device wrote and what the other node wrote must both be there afterwards.
  * Prints "ok"; or "late": this machine was so slow that the block was not to be kept that
  * long, which says nothing, and the pair is to be run again.
@@ -41,7 +41,7 @@
 #define WORD		0x600du
 #define POLL_US		500
 
-/* In the second page of the file: not 0 from when it is so. */
+/* In the last page of the file: not 0 from when it is so. */
 struct progress {
 	_Atomic unsigned int device;	/* is at it */
 	_Atomic unsigned int other;	/* is about to write */
@@ -65,6 +65,15 @@ static char *map(int fd, off_t at, int flags)
 	if (p == MAP_FAILED)
 		die("mmap");
 	return p;
+}
+
+static off_t last_page(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+
+	if (size < 2 * (off_t)PAGE)
+		die("a file of two blocks");
+	return size - PAGE;
 }
 
 /* A page that is not there.  Returns who is told of it. */
@@ -117,7 +126,7 @@ static int device(const char *file, int stays)
 
 	if (fd < 0)
 		die(file);
-	progress = (struct progress *)map(fd, PAGE, MAP_SHARED);
+	progress = (struct progress *)map(fd, last_page(fd), MAP_SHARED);
 	d.block = map(fd, 0, MAP_SHARED);
 	d.source = map(-1, 0, MAP_PRIVATE | MAP_ANONYMOUS);
 	slow = slow_page(d.source);
@@ -165,7 +174,7 @@ static int other(const char *file)
 
 	if (fd < 0)
 		die(file);
-	progress = (struct progress *)map(fd, PAGE, MAP_SHARED);
+	progress = (struct progress *)map(fd, last_page(fd), MAP_SHARED);
 	block = map(fd, 0, MAP_SHARED);
 	while (!progress->device)
 		usleep(POLL_US);

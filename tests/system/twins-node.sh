@@ -66,6 +66,20 @@ all_closed()
 	[ "$offered" -le $((used + closed)) ] && [ $((used + closed)) -le $((2 * offered)) ]
 }
 
+# waits RACK: how many of its misses took less than 16, 33, 131 us: what spinning could save.
+waits()
+{
+	"$weftctl" --rack "$1" -j stats latency | awk -f tools/demo/counters.awk | awk '
+		$1 !~ /[.]miss_.*[.]buckets[.]/ { next }
+		/below_ns/ { below = $2 }
+		/count/ { n += $2
+			for (us = 16; us < 200; us *= 2)
+				if (below && below <= 1.03 * 1000 * us)
+					under[us] += $2 }
+		END { printf "of %d misses %d took less than 16 us, %d 33 us, %d 131 us\n", n,
+			under[16], under[32], under[128] }'
+}
+
 # stress: what both nodes have done with the same pages is one history.
 stress()
 {
@@ -91,7 +105,7 @@ come_and_go()
 		timeout 60 "$weftctl" --rack 5 down || return 1
 		cmp "$bytes" /weft6/b || return 1
 		timeout 60 "$weftctl" up --rack 5 --node 1 --interface five "${homes[@]}" \
-			--cache 4M --mount /weft5 || return 1
+			--cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft5 || return 1
 		cmp "$bytes" /weft5/b || return 1
 	done
 }
@@ -107,13 +121,13 @@ inside_begin 10.5.0.101 five=10.5.0.1 six=10.5.0.2 seven=10.5.0.3
 check "there is a blade" inside_blade 5 "$dir/blade"
 mkdir -p /weft5 /weft6 /weft7
 homes=(--homes 10.5.0.101)
-ctl up --rack 5 --node 1 --interface five "${homes[@]}" --cache 4M --mount /weft5
+ctl up --rack 5 --node 1 --interface five "${homes[@]}" --cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft5
 check "up in rack 5" good
 ctl up --rack 5 --joins 5 --node 2 --interface six "${homes[@]}"
 check "not twice under one number" says "weftctl: the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it"
 ctl up --rack 6 --joins 5 --node 2 --interface five "${homes[@]}"
 check "not by one interface" says "weftctl: the module refuses: another rack of this machine uses the interface: give each rack one of its own, a VLAN or macvlan device will do"
-ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --mount /weft6
+ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft6
 check "up in rack 5 once more, as rack 6" good
 ctl rack
 check "weftctl rack" [ "$(sed 1d "$dir/out" | grep -v '^ *0 ' | tr -s ' ' | sed 's/^ //' | paste -sd ';')" = \
@@ -131,7 +145,7 @@ ip link del seven
 
 cp "$bytes" /weft5/a
 check "what one writes the other one reads" cmp "$bytes" /weft6/a
-blocks=$(($(stat -c %s "$bytes") / 4096))
+blocks=$(($(stat -c %s "$bytes") / WEFT_TWINS_BLOCK))
 check "which has not left the machine: $(counter 5 msg_in_memory) messages for $blocks blocks" \
 	[ "$(counter 5 msg_in_memory)" -ge "$blocks" ]
 # But those whose request was repeated, as the machine had something else to do: it closes what
@@ -154,6 +168,9 @@ inside ip neigh del 10.5.0.2 dev middle
 
 check "litmus tests" both 200 "$BUILD/bin/weft-litmus" --dir %D --rounds "$WEFT_TWINS_ROUNDS"
 check "a history of loads, stores and atomics" stress
+for k in 5 6; do
+	note "rack $k: $(waits $k)"
+done
 check "a lock that both want" both 60 "$BUILD/bin/weft-lockbench" counter --dir %D --seconds 2
 check "messages went that way: $(counter 6 msg_in_memory)" [ "$(counter 6 msg_in_memory)" -gt 500 ]
 for k in 5 6; do
@@ -169,7 +186,7 @@ seq 100000 >/weft6/c
 check "unmounting one" timeout 60 umount /weft6
 ctl --rack 6 down;		check "which goes" good
 check "the other one has what it wrote" numbers
-ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --mount /weft6
+ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft6
 check "it comes back" good
 check "and sees the same" cmp /weft5/c /weft6/c
 check "one comes and goes 5 times" come_and_go 5

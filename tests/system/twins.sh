@@ -11,7 +11,8 @@
 #	tests/system/twins.sh
 #
 # What the guest prints is indented.  Environment: BUILD; WEFT_TWINS_ROUNDS of each litmus
-# test (300), WEFT_TWINS_OPS accesses of a thread (20000), both see twins-node.sh.
+# test (300), WEFT_TWINS_OPS accesses of a thread (20000), WEFT_TWINS_BLOCK, bytes of a block
+# (4096); see twins-node.sh.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -25,7 +26,8 @@ begin twins
 boot --nodes 1 --switch none --mem 512M --cache 16M
 head -c 2M /dev/urandom >"$dir/bytes"
 timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- env \
-	WEFT_TWINS_ROUNDS="${WEFT_TWINS_ROUNDS:-300}" WEFT_TWINS_OPS="${WEFT_TWINS_OPS:-20000}" \
+	WEFT_TWINS_BLOCK="${WEFT_TWINS_BLOCK:-4096}" WEFT_TWINS_ROUNDS="${WEFT_TWINS_ROUNDS:-300}" \
+	WEFT_TWINS_OPS="${WEFT_TWINS_OPS:-20000}" \
 	tests/system/twins-node.sh "$BUILD" "$dir/bytes" | sed -u 's/^/    /'
 report "${PIPESTATUS[0]}" "all of it, in the guest"
 end_rack

@@ -4,7 +4,7 @@
 # Counts what the kernel does for an operation, at each end: instructions, allocations, locks
 # taken, switches of context.
 #
-#	tools/bench/instructions.sh [--quick] [-- OPTIONS OF weft-rack up]
+#	tools/bench/instructions.sh [--quick] [--block SIZE] [-- OPTIONS OF weft-rack up]
 #
 # Boots a rack of two emulated nodes whose clock advances with each instruction (weft-rack's
 # --accel icount), so that the function graph tracer of the kernel, which measures time,
@@ -19,6 +19,9 @@
 #	upgrade			node 1 writes to blocks that both have read
 #	lock			both nodes add to a counter under a lock of libweft, in turns
 #
+# With --block an operation is what is done with a block of so many bytes (4096), each page of
+# which is touched.
+#
 # Prints lines of JSON as weft-bench does.  Exit status 0 if everything could be measured.
 # Environment: BUILD, WEFT_RACK, as in tools/demo/demo.sh.
 
@@ -30,18 +33,20 @@ BUILD=${BUILD:-$PWD/build}
 BIN=$BUILD/bin
 RACK=("${WEFT_RACK:-tools/rack/weft-rack}" --name instructions)
 LIMIT=240	# seconds for any one step
-pages=256	# of each of them there is one operation
+blocks=256	# of each of them there is one operation
+block=4096
 seconds=4	# of the lock
 
 # By which the kernel enters the module: faults, datagrams, timers, works, ioctls.
 ENTRIES="weft_fault weft_page_mkwrite weft_map_pages encap_rcv timer_fire take_work weft_ioctl"
 # What is counted below them.
-COUNTED="kmem_cache_alloc* __kmalloc* __alloc_pages __alloc_skb _raw_spin_lock* _raw_read_lock* _raw_write_lock* mutex_lock down_read down_write schedule"
+COUNTED="kmem_cache_alloc* __kmalloc* __alloc_pages __alloc_skb _raw_spin_lock* _raw_read_lock* _raw_write_lock* mutex_lock down_read down_write folio_unlock schedule"
 
 up_options=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--quick) pages=128; seconds=2 ;;
+	--quick) blocks=128; seconds=2 ;;
+	--block) block=${2-}; shift ;;
 	--)	shift; up_options=("$@"); break ;;
 	*)	sed -n '3,/^$/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 	esac
@@ -203,6 +208,7 @@ measure()
 		end="$name: ${ends[k]}"
 		result allocations "$end" "$(of 'kmem_cache_|__kmalloc|__alloc_' "$dir/sum")" "$n" allocations
 		result locks "$end" "$(of '_raw_|mutex_|down_' "$dir/sum")" "$n" locks
+		result pages "$end" "$(of 'folio_unlock' "$dir/sum")" "$n" "locks of pages"
 		result switches "$end" "$(of 'schedule' "$dir/sum")" "$n" switches
 	done
 }
@@ -211,19 +217,26 @@ measure()
 
 file=0
 
+# Regions that are made from now on have such blocks.
+of_size()
+{
+	on node1 mount -o "remount,block=$block" /weft &&
+		on node2 mount -o "remount,block=$block" /weft
+}
+
 # A region that only node 1 has, modified.
 # shellcheck disable=SC2317,SC2329  # given to measure()
 modified()
 {
 	file=$((file + 1))
-	on node1 "$BIN/weft-bench" fill --file /weft/$file --size $((pages * 4096)) >"$dir/out"
+	on node1 "$BIN/weft-bench" fill --file /weft/$file --size $((blocks * block)) >"$dir/out"
 }
 
 # ... that nobody has.
 # shellcheck disable=SC2317,SC2329
 at_home()
 {
-	modified && on node1 sh -c 'umount /weft && mount -t weft none /weft'
+	modified && on node1 sh -c 'umount /weft && mount -t weft none /weft' && of_size
 }
 
 # ... that both have, to read.
@@ -236,14 +249,14 @@ shared()
 # shellcheck disable=SC2317,SC2329
 reads()
 {
-	on node2 "$BIN/weft-bench" randread --file /weft/$file --size $((pages * 4096)) \
-		--count $pages --repeats 1
+	on node2 "$BIN/weft-bench" randread --file /weft/$file --size $((blocks * block)) \
+		--count $((blocks * block / 4096)) --repeats 1
 }
 
 # shellcheck disable=SC2317,SC2329
 writes()
 {
-	on node1 "$BIN/weft-bench" fill --file /weft/$file --size $((pages * 4096))
+	on node1 "$BIN/weft-bench" fill --file /weft/$file --size $((blocks * block))
 }
 
 # shellcheck disable=SC2317,SC2329
@@ -270,7 +283,8 @@ trap finish EXIT
 trap 'exit 1' INT TERM
 rack up --accel icount --blade-accel fast --nodes 2 --switch p4 --mem 512M "${up_options[@]}" >&2 ||
 	die "no rack"
-measure "read, home" "not concerned" "reads" $pages at_home reads
-measure "read, modified" "has modified" "reads" $pages modified reads
-measure "upgrade" "writes" "has read" $pages shared writes
+of_size || die "no blocks of $block bytes"
+measure "read, home" "not concerned" "reads" $blocks at_home reads
+measure "read, modified" "has modified" "reads" $blocks modified reads
+measure "upgrade" "writes" "has read" $blocks shared writes
 measure "lock" "node 1" "node 2" 0 no_lock locks
