@@ -240,6 +240,7 @@ void weft_klock_gone(struct weft_locks *locks, u32 dead)
 	struct weft_klock *kl;
 	u64 key = 0;
 
+	WRITE_ONCE(locks->died, jiffies ?: 1);
 	for (; (kl = weft_klock_next(locks, &key, U64_MAX)); key++) {
 		weft_klock_begin(kl, &outbox);
 		if (!kl->dead) {

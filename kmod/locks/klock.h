@@ -189,6 +189,7 @@ enum weft_klocks_mode {
  * @alive: structures, also those out of the table
  * @strays: locks that only messages told us of
  * @hand_overs: under way
+ * @died: jiffies when nodes were last said to be dead, 0: never
  * @gone: for a hand-over less, a structure less, an empty table
  */
 struct weft_locks {
@@ -199,6 +200,7 @@ struct weft_locks {
 	atomic_t alive;
 	atomic_t strays;
 	atomic_t hand_overs;
+	unsigned long died;
 	wait_queue_head_t gone;
 };
 

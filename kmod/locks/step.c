@@ -465,6 +465,16 @@ void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 	weft_outbox_send(outbox);
 }
 
+#define CHASE_SECONDS	30	/* after a death */
+
+/* A node has died lately: whoever waits may wait for that one. */
+static bool after_death(const struct weft_locks *locks)
+{
+	unsigned long died = READ_ONCE(locks->died);
+
+	return died && time_before(jiffies, died + CHASE_SECONDS * HZ);
+}
+
 /*
  * Whoever has the lock does not say when it comes to us.  As a rule it is only held for long;
  * but a home that was restarted since may not know that it is in the switch, and would not
@@ -477,7 +487,8 @@ static void chase(const struct weft_klock *kl, struct weft_outbox *outbox)
 		.type = WEFT_MSG_CHASE, .src = l->self, .txn = l->txn, .line = l->key,
 	};
 
-	if (!l->want || l->tenured || kl->losses < WEFT_CHASE_AFTER)
+	if (!l->want || l->tenured ||
+	    (kl->losses < WEFT_CHASE_AFTER && !after_death(kl->locks)))
 		return;
 	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_CHASES);
 	weft_outbox_put(outbox, weft_node_home(kl->locks->node, l->key), &msg);
