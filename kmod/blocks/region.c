@@ -27,6 +27,7 @@ void weft_region_init(struct weft_region *r, struct weft_cache *cache,
 	atomic_set(&r->untried, 0);
 	atomic64_set(&r->taken, 0);
 	r->policy = 0;
+	r->placed = 0;
 	r->refresh = refresh;
 }
 

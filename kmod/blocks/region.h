@@ -42,9 +42,11 @@ void weft_regions_exit(struct weft_regions *regions);
  * @taken: how many its homes have taken back so far
  * @policy: WEFT_POLICY_*, and the number of the change that it is of, see core/call.h; written
  *	with weft_inode.lock, read without it
+ * @placed: the change of its policy that its homes are of, see fs/homes.h; written with
+ *	weft_places.lock, read without it
  * @refresh: asks the catalog for its size; sleeps.  Return: 0 or a negative errno
  *
- * All but @blocks, @nr_blocks, @untried, @taken and @policy constant from
+ * All but @blocks, @nr_blocks, @untried, @taken, @policy and @placed constant from
  * weft_region_add() on.
  */
 struct weft_region {
@@ -57,6 +59,7 @@ struct weft_region {
 	atomic_t untried;
 	atomic64_t taken;
 	u32 policy;
+	u32 placed;
 	int (*refresh)(struct weft_region *region);
 };
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which blades are the homes of a region, see homes.h. */
-#include <linux/fs.h>
-
+#include "blocks/region.h"
 #include "fs/homes.h"
-#include "fs/inode.h"
 #include "fs/rack.h"
 #include "locks/klock.h"
 #include "net/node.h"
@@ -20,39 +18,36 @@ static void look_for(struct weft_node *node, u32 homes)
 		}
 }
 
-static int set(struct weft_inode *wi, const struct weft_call *attr)
+static int set(struct weft_node *node, struct weft_region *r, const struct weft_call *attr)
 {
-	struct weft_node *node = &wi->rack->node;
 	int err = weft_place_set(&node->places, attr->region, attr->homes);
 
 	if (err)
 		return err;
-	WRITE_ONCE(wi->placed, attr->policy);
+	WRITE_ONCE(r->placed, attr->policy);
 	look_for(node, attr->homes);
 	return 0;
 }
 
-int weft_homes_first(struct weft_inode *wi, const struct weft_call *attr)
+int weft_homes_first(struct weft_node *node, struct weft_region *r,
+		     const struct weft_call *attr)
 {
-	struct weft_places *places = &wi->rack->node.places;
 	int err;
 
-	mutex_lock(&places->lock);
-	err = set(wi, attr);
-	mutex_unlock(&places->lock);
+	mutex_lock(&node->places.lock);
+	err = set(node, r, attr);
+	mutex_unlock(&node->places.lock);
 	return err;
 }
 
-void weft_homes_take(struct weft_inode *wi, const struct weft_call *attr)
+void weft_homes_take(struct weft_node *node, struct weft_region *r, const struct weft_call *attr)
 {
-	struct weft_places *places = &wi->rack->node.places;
-
-	if (!weft_policy_newer(attr->policy, READ_ONCE(wi->placed)))
+	if (!weft_policy_newer(attr->policy, READ_ONCE(r->placed)))
 		return;
-	mutex_lock(&places->lock);
-	if (weft_policy_newer(attr->policy, wi->placed))
-		set(wi, attr);
-	mutex_unlock(&places->lock);
+	mutex_lock(&node->places.lock);
+	if (weft_policy_newer(attr->policy, r->placed))
+		set(node, r, attr);
+	mutex_unlock(&node->places.lock);
 }
 
 /* Has this node heard of a later change? */
@@ -63,7 +58,7 @@ static bool is_old(struct weft_rack *rack, const struct weft_call *move)
 
 	rcu_read_lock();
 	region = weft_region_find(&rack->cache.regions, move->region);
-	old = region && weft_policy_newer(weft_inode_of_region(region)->placed, move->policy);
+	old = region && weft_policy_newer(region->placed, move->policy);
 	rcu_read_unlock();
 	return old;
 }
@@ -76,7 +71,7 @@ static void note_move(struct weft_rack *rack, const struct weft_call *move)
 	rcu_read_lock();
 	region = weft_region_find(&rack->cache.regions, move->region);
 	if (region)
-		WRITE_ONCE(weft_inode_of_region(region)->placed, move->policy);
+		WRITE_ONCE(region->placed, move->policy);
 	else
 		weft_place_leave(&rack->node.places, move->region);
 	rcu_read_unlock();

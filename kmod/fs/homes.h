@@ -13,14 +13,16 @@
 
 #include "core/call.h"
 
-struct weft_inode;
+struct weft_node;
 struct weft_rack;
+struct weft_region;
 
 /* Of an inode that begins, whatever number they have.  Process context.  Return: 0 or -ENOMEM. */
-int weft_homes_first(struct weft_inode *wi, const struct weft_call *attr);
+int weft_homes_first(struct weft_node *node, struct weft_region *r,
+		     const struct weft_call *attr);
 
 /* ... or if that is of a later change.  If there is no memory: the next time.  Process context. */
-void weft_homes_take(struct weft_inode *wi, const struct weft_call *attr);
+void weft_homes_take(struct weft_node *node, struct weft_region *r, const struct weft_call *attr);
 
 /**
  * weft_homes_move() - MOVE: from now on what is sent goes to these homes

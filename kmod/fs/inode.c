@@ -64,7 +64,7 @@ void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr)
 	if (!READ_ONCE(wi->mtime_dirty))
 		weft_set_times(inode, ns_to_timespec64((s64)attr->mtime));
 	set_size(wi, attr->size);
-	weft_homes_take(wi, attr);
+	weft_homes_take(&wi->rack->node, &wi->region, attr);
 	weft_policy_take(wi, attr);
 }
 

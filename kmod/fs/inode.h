@@ -77,8 +77,6 @@ struct weft_stream {
  * @region: what the layers below know of it; its number is 0 for the root
  * @lock: size of @vfs when it is written, @failed, @stream, @stream_age, @uses, @nodes, @pass
  * @nodes: those that may use the region, 0: all; as far as this node knows
- * @placed: the change of its policy that its homes are of, see homes.h; written with the lock
- *	of the node's places
  * @failed: so that the repetition of a fault can report the error
  * @stream: sequential readers
  * @stream_age: counts accesses
@@ -105,7 +103,6 @@ struct weft_inode {
 	struct weft_region region;
 	spinlock_t lock;
 	u32 nodes;
-	u32 placed;
 	struct weft_failed failed[WEFT_FAILED];
 	struct weft_stream stream[WEFT_STREAMS];
 	u32 stream_age;

@@ -39,7 +39,7 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 	/* the first that is heard of it, whatever number its last change has */
 	wi->region.policy = attr->policy;
 	wi->nodes = attr->nodes;
-	err = weft_homes_first(wi, attr);
+	err = weft_homes_first(&wi->rack->node, &wi->region, attr);
 	if (err)
 		return err;
 	weft_inode_update(wi, attr);
@@ -171,7 +171,6 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	wi->stream_age = 0;
 	mutex_init(&wi->open_lock);
 	wi->nodes = 0;
-	wi->placed = 0;
 	memset(&wi->pass, 0, sizeof(wi->pass));
 	wi->opened = false;
 	wi->open_asked = false;

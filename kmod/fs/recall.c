@@ -115,7 +115,7 @@ static int change(struct weft_rack *rack, const struct weft_call *attr)
 	if (!wi)
 		return 0;
 	if (weft_policy_valid(attr->policy)) {
-		weft_homes_take(wi, attr);
+		weft_homes_take(&rack->node, &wi->region, attr);
 		weft_policy_take(wi, attr);
 	}
 	iput(&wi->vfs);

@@ -405,7 +405,7 @@ ctl racks region spread --all --rack 7;	asked 'cmd 20 9=7'
 ctl up region move nothing 1
 says 2 "weft is not mounted here: give the path of the region's file, or mount it first"
 ctl up region move 7;	misused region "move: give a region and the memory blades that are to have it, as in 'move table 1,3'"
-for text in 0 17 32 49 1, 1,,2 x; do
+for text in 0 17 32 49 '1,' 1,,2 x; do
 	ctl up region move 7 "$text"
 	misused region "'$text': give numbers of memory blades from 1 to 16 with commas between, as in 1,3"
 done

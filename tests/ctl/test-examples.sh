@@ -63,7 +63,8 @@ BLOCKS='
 	weftctl.8		7	node1
 	weftctl.8		8	node1
 	weftctl.8		9	node1
-	weftctl.8		10	tests/packaging/test-service.sh
+	weftctl.8		10	node1
+	weftctl.8		11	tests/packaging/test-service.sh
 '
 
 CC=${CC:-gcc}
@@ -577,7 +578,7 @@ serves "grep -q 'blade 2 serves [0-9]* MiB at 10.0.0.102' log && [ -e /var/lib/w
 block weftctl.8 1
 runs
 check "weft is mounted" shows node1 '^none /weft weft .*cache=262144K' cat /proc/mounts
-block weftctl.8 9
+block weftctl.8 10
 runs
 check "it is down" shows node1 '^no node: down' weftctl status
 check "settings of weft.conf(5)" on node1 cp "$shared/blocks/weft.conf.5.1" /etc/weft/weft.conf
@@ -628,6 +629,8 @@ check "a region came and went meanwhile" ended node1
 check "events, as the schema says" lines_fit 2 monitor /var/log/weft-events
 check "they tell of it" shows node1 '"event":"region_created".*"name":"made"' cat /var/log/weft-events
 block weftctl.8 8
+runs '^ +1 10\.0\.0\.101 +in use ' '^ +2 10\.0\.0\.102 +in use '
+block weftctl.8 9
 runs
 check "so it is" shows node1 '^  timeout +5 s$' weftctl status
 

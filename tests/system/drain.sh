@@ -91,9 +91,8 @@ all_at()
 # drained: the second blade, says the list.
 drained()
 {
-	on node1 "$CTL" blade list >"$dir/blades" &&
-		equal "drained 0" "$(awk '$1 == 2 { print $3, $NF }' "$dir/blades")" ||
-		{ cat "$dir/blades"; return 1; }
+	on node1 "$CTL" blade list >"$dir/blades" || return 1
+	equal "drained 0" "$(awk '$1 == 2 { print $3, $NF }' "$dir/blades")"
 }
 
 written()
