@@ -21,10 +21,12 @@
 #	machine		the machine of a blade ends, for all that it and nodes can see
 #	cut-blade	a blade's cable is cut, for less than the lease
 #	cut-first	that of the first blade, for longer
+#	move		a region moves to one of the blades, or to both
 #	switch		the switch forgets everything, as if it had restarted
 #	worker		a process is killed
 #	two		two nodes die together
-#	kill-blade, kill-switch	a node dies, and that as well
+#	kill-blade, kill-switch, kill-move	a node dies, and that as well
+#	blade-move	a blade is killed while a region moves
 #	fence-blade	a node is taken out by hand, and the first blade ends before all have heard
 #
 # One in four happens while the network is bad, too.
@@ -65,7 +67,8 @@ CHECKER=$BUILD/tests/soak-check
 PRELOAD=$BUILD/lib/libweft-preload.so
 STOP=/run/soak-stop
 FAULTS=(kill reboot cut stop fence short-cut short-stop wire blade two-blades machine cut-blade
-	cut-first switch worker worker two kill-blade kill-switch fence-blade)
+	cut-first move blade-move switch worker worker two kill-blade kill-switch kill-move
+	fence-blade)
 
 launch=0
 deaths=0
@@ -351,6 +354,39 @@ cut_blade()
 	rack wire cut "mem$1" && pause "$2" "$3" && rack wire heal "mem$1"
 }
 
+# moves SECONDS [COMMAND...]: a region gets other homes, and COMMAND is run while it does.
+moves()
+{
+	local begun limit=$1 homes=(1 2 "1,2") region pid bad=0
+
+	shift
+	begun=$(now)
+	draw ${#KINDS[@]}
+	region=${KINDS[drawn]}
+	draw 3
+	on "node$((RANDOM % NODES + 1))" timeout "$limit" "$CTL" region move "$region" \
+		"${homes[drawn]}" --wait "$limit" >"$dir/move" 2>&1 &
+	pid=$!
+	[ $# = 0 ] || { pause 1 600 && "$@"; } || bad=1
+	wait $pid || { echo "$region does not move to ${homes[drawn]}"; cat "$dir/move"; bad=1; }
+	event B "$begun" "$(now)"
+	return $bad
+}
+
+# begins_to_move: a region, while a node dies, which may be the one that would wait for it.
+begins_to_move()
+{
+	local begun homes=(1 2 "1,2") region
+
+	begun=$(now)
+	draw ${#KINDS[@]}
+	region=${KINDS[drawn]}
+	draw 3
+	on "node$((node % NODES + 1))" "$CTL" region move "$region" "${homes[drawn]}" || return 1
+	# it goes on until the dead node is taken out
+	event B "$begun" $(($(now) + (LEASE + MOMENT) * 1000000))
+}
+
 # forgets: the switch does, and its lines' homes begin anew.
 forgets()
 {
@@ -415,6 +451,12 @@ happens()
 	cut-first)
 		cut_blade 1 $((LEASE * 5 / 4)) "$SHORT" && pause 1500 1500 &&
 			fault "$name" 0 "$begun" $((LEASE * 5 / 4 + SHORT + MOMENT)) ;;
+	move)	moves 30 && pause 500 500 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
+	blade-move)
+		moves 60 blade_away 0.5 "$blade" && pause 1500 1500 &&
+			fault "$name" 0 "$begun" $((MOMENT * 3)) ;;
+	kill-move)
+		die "$name" "kill:$node" with begins_to_move ;;
 	switch)	forgets && pause 1000 1000 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
 	worker)	draw ${#KINDS[@]}
 		on "node$node" pkill -KILL -x "${KINDS[drawn]}"
