@@ -114,7 +114,9 @@ completes "weftctl up --mount $dir/files/" "$dir/files/directory"
 completes "weftctl stats " latency memory node switch
 completes "weftctl stats --interval 1 n" node
 completes "weftctl stats node "
-completes "weftctl region " set show
+completes "weftctl region " move set show spread
+completes "weftctl region move ta" table tab2
+completes "weftctl blade " add drain list use
 completes "weftctl region show ta" table tab2
 completes "weftctl region set tab" table tab2
 completes "weftctl region set table " durability= on-owner-death= on-loss= nodes=

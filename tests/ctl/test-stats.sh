@@ -57,7 +57,7 @@ json '@{$j->{memory}{blades}} == 2' '$j->{memory}{blades}[0]{id} == 33' \
 	'$j->{memory}{blades}[0]{counters}{reads} == 37' \
 	'$j->{memory}{total}{reads} == 42' '$j->{memory}{total}{only_second} == 9' \
 	'$j->{memory}{total}{"odd \"\\\n\x{01}\x{ff}\x{e9} name"} == 1'
-asked 'cmd 5' 'cmd 3' 'cmd 9' 'cmd 18' 'cmd 7 1=33' 'cmd 7 1=34'
+asked 'cmd 5' 'cmd 3' 'cmd 18' 'cmd 7 1=33' 'cmd 7 1=34'
 ctl up stats switch
 prints '^directory in the switch$' '^  requests +100$' '^  line installed +90 +90\.0 %$' \
 	'^  sent on to the home +10 +10\.0 %$' '^  stranger +4$'

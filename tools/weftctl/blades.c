@@ -11,30 +11,35 @@ void blades_now(struct config *c, const struct peers *peers)
 
 	for (i = 0; i < peers->len; i++) {
 		const struct peer *p = &peers->list[i];
-		uint32_t at = p->id - WEFT_BLADE_MIN;
 
-		if (p->id < WEFT_BLADE_MIN || at >= WEFT_HOMES_MAX)
+		if (p->id < WEFT_BLADE_MIN || p->id - WEFT_BLADE_MIN >= c->homes_len)
 			continue;
-		/* those that were added since it was set up: there are no gaps */
-		if (at >= c->homes_len)
-			c->homes_len = at + 1;
-		c->homes[at] = p->address;
-		c->twins[at] = p->twin;
+		c->homes[p->id - WEFT_BLADE_MIN] = p->address;
+		c->twins[p->id - WEFT_BLADE_MIN] = p->twin;
 	}
 }
 
-/* Regions that have left a blade may have left it for good: it may be switched off. */
-static void find_drained(struct config *c)
+/*
+ * What the first blade knows of those that came and went since this node was set up.  One that is
+ * drained, and that no region uses any more, may be switched off.
+ */
+static void find_others(struct config *c)
 {
 	struct blade_list b;
 	size_t i;
 
 	c->drained = 0;
-	if (c->homes_len < 2 || homes_blades_try(&b))
+	if (homes_blades_try(&b))
 		return;
-	for (i = 0; i < b.len; i++)
-		if (b.list[i].drains && !b.list[i].regions)
-			c->drained |= UINT32_C(1) << (b.list[i].number - 1);
+	for (i = 0; i < b.len; i++) {
+		const struct blade *one = &b.list[i];
+
+		/* there are no gaps */
+		if (one->number == c->homes_len + 1)
+			c->homes[c->homes_len++] = one->address;
+		if (one->drains && !one->regions)
+			c->drained |= UINT32_C(1) << (one->number - 1);
+	}
 }
 
 int blades_config(struct config *c)
@@ -42,11 +47,13 @@ int blades_config(struct config *c)
 	struct peers peers;
 	int rc = kernel_config_get(c);
 
-	if (!rc)
+	/* who has none is where it was set up */
+	if (!rc && config_twins(c)) {
 		rc = kernel_peers(&peers);
-	if (rc)
-		return rc;
-	blades_now(c, &peers);
-	find_drained(c);
-	return 0;
+		if (!rc)
+			blades_now(c, &peers);
+	}
+	if (!rc)
+		find_others(c);
+	return rc;
 }

@@ -11,7 +11,10 @@
 /* Addresses of @c, homes and twins, as the members of the rack have them now. */
 void blades_now(struct config *c, const struct peers *peers);
 
-/* kernel_config_get(), with blades_now(), and which need not be asked: @drained. */
+/*
+ * kernel_config_get(), with blades_now(), those that were added, and which need not be asked:
+ * @drained.
+ */
 int blades_config(struct config *c);
 
 #endif /* WEFTCTL_BLADES_H */
