@@ -630,6 +630,7 @@ check "events, as the schema says" lines_fit 2 monitor /var/log/weft-events
 check "they tell of it" shows node1 '"event":"region_created".*"name":"made"' cat /var/log/weft-events
 block weftctl.8 8
 runs '^ +1 10\.0\.0\.101 +in use ' '^ +2 10\.0\.0\.102 +in use '
+runs
 block weftctl.8 9
 runs
 check "so it is" shows node1 '^  timeout +5 s$' weftctl status
