@@ -39,6 +39,7 @@ TURNS_PAGES=4
 MISSES="miss_read_unshared miss_read_shared miss_read_modified miss_write_unshared
 	miss_write_shared miss_write_modified miss_upgrade"
 MODULE_KEPT=$BUILD/kmod
+HEARS="taken, and its owner has died"
 AT=4096			# offset of the lock that is held by hand
 
 # hammer RUN OPTION...: a run on all nodes, and what the counters say of it.  How much
@@ -244,10 +245,10 @@ by_hand()
 		quick 20 leave_rack node3
 	check "node 2 still waits in vain" says "Connection timed out" take node2 r 300
 	kill "$holder"
-	check "node 1 dies in the lock, node 2 gets it" says "taken" take node2 w 20000
+	check "node 1 dies in the lock, node 2 gets it" says "$HEARS" take node2 w 20000
 	check "node 3 comes back" join_rack node3
-	check "node 3 takes the lock to read" says "taken" take node3 r 20000
-	check "node 1 takes it to write" says "taken" take node1 w 20000
+	check "node 3 takes the lock to read" says "$HEARS" take node3 r 20000
+	check "node 1 takes it to write" says "$HEARS" take node1 w 20000
 	remember
 	owner_died
 	look
@@ -265,7 +266,7 @@ by_hand()
 	check "the home is back" rack wire heal mem1
 	check "node 3 is to wait as long as before" \
 		on node3 "$BIN/weftctl" set --timeout 30
-	check "node 3 gets the lock from node 2" says "taken" take node3 w 60000
+	check "node 3 gets the lock from node 2" says "$HEARS" take node3 w 60000
 }
 
 # unmount, down, rmmod on all nodes at once: nothing stays behind.
