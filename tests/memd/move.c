@@ -41,6 +41,8 @@ static void begin(u32 count, const char *memory)
 {
 	u32 i;
 
+	/* of the test before */
+	memset(fakes, 0, sizeof(fakes));
 	rig_p4 = use_switch;
 	rig_open(true, 1);
 	for (i = 0; i < count; i++)

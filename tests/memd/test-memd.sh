@@ -286,8 +286,17 @@ if start --id 33 --address 127.0.0.101 --switch none --memory 16M --backing "$fi
 		--address 127.0.0.102 --port "$PORT" --backing "$file"
 	stop TERM 0
 fi
-refuses 2 'is part of a rack of 1 blades' "${here[@]}" \
-	--peers 127.0.0.101,127.0.0.102 --backing "$file"
+# Blades can be added to a rack, but its blades are named, also those that are not used any more.
+if start --id 33 --address 127.0.0.101 --switch none --memory 16M --backing "$dir/two" \
+		--peers 127.0.0.101,127.0.0.102; then
+	stop TERM 0
+fi
+refuses 2 'is part of a rack of 2 blades' "${here[@]}" --backing "$dir/two"
+cp "$file" "$dir/more"
+if start --id 33 --address 127.0.0.101 --switch none --memory 16M --backing "$dir/more" \
+		--peers 127.0.0.101,127.0.0.102; then
+	stop TERM 0
+fi
 refuses 2 'belongs to blade 1, this is blade 2' --id 34 --address 127.0.0.102 \
 	--port "$PORT" --peers 127.0.0.101,127.0.0.102 --backing "$file"
 # A damaged copy of the superblock is no harm while the other one is whole.

@@ -187,9 +187,12 @@ static void finish_create(struct memd *m, struct job *job)
 {
 	struct region *r = job->region;
 
-	if (!job->err && (journal_region(m, r, false) || journal_policy(m, r)))
+	if (!job->err && journal_region(m, r, false))
 		job->err = EIO;
 	r->noted = !job->err;
+	/* the other half of the log may begin with this: it has what is noted */
+	if (!job->err && journal_policy(m, r))
+		job->err = EIO;
 	job->finish = end_create;
 	if (job->err || !journal_hold(m, job))
 		end_create(m, job);
