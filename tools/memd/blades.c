@@ -18,9 +18,10 @@ static struct member *blade(const struct memd *m, u32 i)
 
 u32 blades_in_use(const struct memd *m)
 {
-	u32 use = 0, i;
+	/* the first one always: it cannot be drained */
+	u32 use = 1, i;
 
-	for (i = 0; i < m->b->regions.blades; i++)
+	for (i = 1; i < m->b->regions.blades; i++)
 		if (blade(m, i)->used && !blade(m, i)->drains)
 			use |= 1u << i;
 	return use;
@@ -77,9 +78,12 @@ void blades_look(struct memd *m)
 
 void blades_learn(struct memd *m, u32 id, u32 addr)
 {
-	struct member *who = &m->b->members.by_id[id];
+	struct member *who;
 
-	if (!weft_is_blade(id) || who->addr || !addr)
+	if (!weft_is_blade(id) || !addr)
+		return;
+	who = &m->b->members.by_id[id];
+	if (who->addr)
 		return;
 	who->addr = addr;
 	if (id - WEFT_BLADE_MIN >= m->b->regions.blades)
@@ -89,10 +93,11 @@ void blades_learn(struct memd *m, u32 id, u32 addr)
 
 bool blades_restore(struct memd *m, u32 id, u32 addr, bool used, bool drains)
 {
-	struct member *who = &m->b->members.by_id[id];
+	struct member *who;
 
 	if (!weft_is_blade(id))
 		return false;
+	who = &m->b->members.by_id[id];
 	who->addr = addr;
 	who->used = used;
 	who->drains = drains;
