@@ -171,7 +171,9 @@ static void end(struct memd *m, struct region *r)
 	mv->asking = false;
 	if (!r)
 		return;
-	r->busy = false;
+	/* before FREEZE it may be busy with something else, whose end sees to that */
+	if (mv->frozen)
+		r->busy = false;
 	if (r->doomed)
 		catalog_destroy(m, r);
 }

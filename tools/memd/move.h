@@ -24,7 +24,7 @@
  * @phase: WEFT_REHOME_*
  * @noting: the new homes are on their way to the disk
  * @began: millisecond
- * @frozen: millisecond since which nobody is served
+ * @frozen: millisecond since which nobody is served, and the region is busy with this; 0: not yet
  * @moved: millisecond of the last progress
  * @told: millisecond of the last line in the log about who is waited for
  * @blades: bits of the blades that are not there yet
