@@ -155,6 +155,19 @@ u64 mortal_lost(struct fake *f, u32 region, u32 flags)
 	return sum;
 }
 
+/* Do all blades know who is left? */
+static bool all_know(struct fake *f)
+{
+	u32 i, alive = 0;
+
+	for (i = 1; i <= mortal_nodes; i++)
+		alive += !fakes[i].dead;
+	for (i = 0; i < mortal_blades; i++)
+		if (fake_stat(f, WEFT_BLADE_MIN + i, "nodes") != alive)
+			return false;
+	return true;
+}
+
 void mortal_wait_swept(struct fake *f, u64 fenced)
 {
 	u64 end = now_ms() + MORTAL_LIMIT_MS;
@@ -163,7 +176,7 @@ void mortal_wait_swept(struct fake *f, u64 fenced)
 		CHECK(now_ms() < end);
 		mortal_live(10);
 	} while (fake_stat(f, WEFT_BLADE_MIN, "nodes_fenced") < fenced ||
-		 mortal_stat(f, "lines_moving"));
+		 !all_know(f) || mortal_stat(f, "lines_moving"));
 	mortal_live(50);
 }
 

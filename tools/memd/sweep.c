@@ -7,7 +7,7 @@
 
 #define STEP_LINES	4096	/* looked at in one go */
 #define STEP_RUNS	65536
-#define ASKED_MAX	256	/* lines on their way home at a time */
+#define ASKED_MAX	256	/* lines on their way home that are waited for */
 #define LIMIT_MS	10000	/* without one that arrives */
 #define SETTLE_MS	5	/* to see whether the switch knows who is dead */
 
@@ -24,10 +24,23 @@ void sweep_lost(struct memd *m, struct region *r, struct block *b)
 
 /* --- looking ---------------------------------------------------------------------- */
 
+static u32 waited_for(const struct sweep *s)
+{
+	return s->asked - s->late;
+}
+
+static bool may_ask(const struct sweep *s)
+{
+	return waited_for(s) < ASKED_MAX;
+}
+
 static void look_at(struct memd *m, struct region *r, struct block *b)
 {
 	struct sweep *s = &m->b->sweep;
 
+	/* a copy that came, or is left, because the region moves: it is its home that looks */
+	if (!region_is_home(&m->b->regions, r, b->line.key))
+		return;
 	if (!b->known) {
 		/* a switch that has outlived what we knew may have it */
 		if (lines_fetch(m, r, b)) {
@@ -63,9 +76,12 @@ void sweep_forgotten(struct memd *m, struct block *b)
 		return;
 	b->swept = false;
 	s->asked--;
+	/* which of them it was is not known: one that is late is looked at when it comes, too */
+	if (s->late > s->asked)
+		s->late = s->asked;
 	s->give_up = m->timers.now + LIMIT_MS;
 	/* not from here: the caller holds on to the line */
-	if (!s->asked || s->asked == ASKED_MAX / 2)
+	if (!waited_for(s) || waited_for(s) == ASKED_MAX / 2)
 		timer_set(&m->timers, &s->timer, 1);
 }
 
@@ -81,7 +97,7 @@ static void all_blocks(struct memd *m, struct region *r, u32 *lines)
 	struct sweep *s = &m->b->sweep;
 	u32 runs = STEP_RUNS, i;
 
-	for (; s->run < r->runs && *lines && runs && s->asked < ASKED_MAX; s->run++, runs--) {
+	for (; s->run < r->runs && *lines && runs && may_ask(s); s->run++, runs--) {
 		struct run *run = r->run[s->run];
 
 		for (i = 0; run && i < RUN_BLOCKS; i++)
@@ -96,7 +112,7 @@ static void all_locks(struct memd *m, struct region *r, u32 *lines)
 	struct sweep *s = &m->b->sweep;
 	struct lock *l;
 
-	for (; s->bucket < r->locks.buckets && *lines && s->asked < ASKED_MAX; s->bucket++)
+	for (; s->bucket < r->locks.buckets && *lines && may_ask(s); s->bucket++)
 		for (l = r->locks.bucket[s->bucket]; l; l = l->next) {
 			look_at(m, r, &l->block);
 			*lines -= *lines > 0;
@@ -117,9 +133,6 @@ static void end(struct memd *m)
 {
 	struct sweep *s = &m->b->sweep;
 
-	if (s->asked)
-		log_warn("%u lines do not come back from the switch: what dead nodes had of them is seen when they do",
-			 s->asked);
 	if (s->lost)
 		log_warn("%llu blocks that only dead nodes had modified are lost: they are what was last written home (weftctl line lost)",
 			 (unsigned long long)s->lost);
@@ -129,6 +142,17 @@ static void end(struct memd *m)
 	s->active = false;
 	s->lost = 0;
 	s->freed = 0;
+}
+
+/* What is asked for stays so, and nobody waits for it: this, and those after it, go on. */
+static void give_up(struct memd *m)
+{
+	struct sweep *s = &m->b->sweep;
+
+	log_warn("%u lines do not come back from the switch: what dead nodes had of them is seen when they do",
+		 waited_for(s));
+	s->late = s->asked;
+	s->give_up = m->timers.now + LIMIT_MS;
 }
 
 /* Locks first: who waits for one cannot do anything else. */
@@ -148,9 +172,11 @@ static void on_timer(struct memd *m, struct timer *t)
 		timer_set(&m->timers, t, SETTLE_MS);
 		return;
 	}
-	if (s->again && !s->asked)
+	if (waited_for(s) && m->timers.now >= s->give_up)
+		give_up(m);
+	if (s->again && !waited_for(s))
 		begin(m);
-	while (lines && s->asked < ASKED_MAX &&
+	while (lines && may_ask(s) &&
 	       (r = region_after(&m->b->regions, s->region))) {
 		all_locks(m, r, &lines);
 		if (s->bucket < r->locks.buckets)
@@ -164,9 +190,8 @@ static void on_timer(struct memd *m, struct timer *t)
 		r = NULL;
 		lines -= lines > 0;
 	}
-	if (s->asked && m->timers.now < s->give_up)
-		timer_set(&m->timers, t, r && s->asked < ASKED_MAX ? 1 :
-			  s->give_up - m->timers.now);
+	if (waited_for(s))
+		timer_set(&m->timers, t, r && may_ask(s) ? 1 : s->give_up - m->timers.now);
 	else if (!region_after(&m->b->regions, s->region) && !s->again)
 		end(m);
 	else
@@ -289,6 +314,9 @@ enum answer sweep_call(struct memd *m, struct request *q)
 		q->reply.err = ENOENT;
 		return ANSWER;
 	}
+	/* a list that is not whole yet would be taken for one that is: it is asked for again */
+	if (m->b->fence.dead || sweep_is_active(m))
+		return ANSWER_NOT;
 	if (q->call.valid & WEFT_LOST_ACCEPT) {
 		if (r)
 			q->reply.used = accept(r);

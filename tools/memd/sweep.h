@@ -25,6 +25,7 @@ struct region;
  * @run: next run of blocks to look at
  * @bucket: next bucket of locks
  * @asked: lines on their way home
+ * @late: of these, so many are not waited for any more
  * @lost: blocks that were found lost
  * @freed: locks that were
  * @began: millisecond
@@ -38,6 +39,7 @@ struct sweep {
 	u64 run;
 	u32 bucket;
 	u32 asked;
+	u32 late;
 	u64 lost;
 	u64 freed;
 	u64 began;
