@@ -367,6 +367,9 @@ static enum weft_gone block_gone(struct weft_home_line *l, u32 members)
 	if (l->e.status != WEFT_M || l->e.copyset & members ||
 	    (l->orphan && !l->e.copyset))
 		return WEFT_GONE_NOTHING;
+	/* it has been owned since it was last lost */
+	if (l->e.copyset)
+		l->orphan = false;
 	/*
 	 * Owned, by nobody: who asks next takes the lock, and with the home's data a version
 	 * that is later than all that are lost, see weft_gather_data().

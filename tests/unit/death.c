@@ -258,6 +258,10 @@ static void block(void)
 	};
 	CHECK_EQ(home_gone(), WEFT_GONE_LATER);
 	CHECK_EQ(home.e.lock, weft_txn(ME, 1));
+	/* it dies, too: lost, as it was before, and as nobody has been told since */
+	CHECK_EQ(weft_home_gone(&home, weft_node_bit(OTHER), true, ++fresh, &home_out),
+		 WEFT_GONE_LOST);
+	CHECK_EQ(home_gone(), WEFT_GONE_NOTHING);
 }
 
 /* Who has a lock next is told, whatever it learns it from; it does not move before. */
