@@ -129,6 +129,16 @@ enum weft_gone {
 enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, u32 fresh,
 			      struct weft_home_out *out);
 
+/**
+ * weft_home_reads_lost() - is what a READ gets older than what a dead node had?
+ *
+ * A directory has the home serve what has an owner only when that is no member any more.
+ */
+static inline bool weft_home_reads_lost(u32 members, const struct weft_msg *read)
+{
+	return read->flags & WEFT_F_BUSY && read->status == WEFT_M && !(read->copyset & members);
+}
+
 /* The timer that out->timer asked for.  Spurious calls are harmless. */
 void weft_home_timeout(struct weft_home_line *l, struct weft_home_out *out);
 

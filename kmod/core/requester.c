@@ -306,7 +306,7 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 		break;
 	case WEFT_MSG_COMMIT_ACK:
 		if (l->op == WEFT_OP_COMMIT)
-			weft_transaction_finish(l, out);
+			weft_transaction_committed(l, out);
 		break;
 	default:
 		break;

@@ -88,7 +88,7 @@ void weft_transaction_send_commit(struct weft_line *l, struct weft_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
-/* What we retain is free as soon as the requester has it: it says so. */
+/* What the provider retains for us may go. */
 static void send_done(struct weft_line *l, struct weft_out *out)
 {
 	if (!l->provider_nonce)
@@ -108,7 +108,19 @@ void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
 	if (status == WEFT_M)
 		l->owned = l->grant | WEFT_GRANT_OWNED;
 	weft_transaction_send_commit(l, out);
+	/*
+	 * The home has what a reader has.  But the writer before us is the only one who has what
+	 * it gave us, until the directory knows that we own the line: should we die before, it
+	 * has to be the owner again, with the contents, or they are lost and nobody knows.
+	 */
+	if (status != WEFT_M)
+		send_done(l, out);
+}
+
+void weft_transaction_committed(struct weft_line *l, struct weft_out *out)
+{
 	send_done(l, out);
+	weft_transaction_finish(l, out);
 }
 
 void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant,

@@ -12,7 +12,7 @@ void death_init(struct world *w, const struct config *c)
 	d->deaths = c->deaths;
 	d->joins = c->joins;
 	for (int i = 0; i < c->lines && c->deaths; i++) {
-		d->last[i] = w->truth[i];
+		d->last[i] = d->given[i] = w->truth[i];
 		d->owner[i] = c->owned ? 1 : 0;
 	}
 }

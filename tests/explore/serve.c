@@ -2,6 +2,7 @@
 /* Where the lines of a world are served; see serve.h. */
 #include "network.h"
 #include "serve.h"
+#include "values.h"
 
 #include "tests/stations.h"
 
@@ -70,6 +71,8 @@ static void serve_read(struct world *w, const struct config *c,
 	struct weft_landing landing;
 	struct weft_msg m = *read;
 
+	if (weft_home_reads_lost(w->members, read))
+		values_listed(w, c, i);
 	m.len = 0;
 	m.type = WEFT_MSG_DATA;
 	m.flags &= WEFT_F_BUSY | WEFT_F_EXCL | WEFT_F_SWITCH;
@@ -129,17 +132,21 @@ static void do_home_out(struct world *w, const struct config *c,
 }
 
 /* A line that is in the switch is asked for, and looked at when it is here. */
-static void look_for_dead(struct world *w, int i, struct weft_home_out *out)
+static void look_for_dead(struct world *w, const struct config *c, int i,
+			  struct weft_home_out *out)
 {
 	struct weft_home_line *l = &w->home[i];
 	u32 fresh = w->seq[MAX_NODES] + 1;
+	enum weft_gone gone = weft_home_gone(l, w->members, true, fresh, out);
 
-	if (weft_home_gone(l, w->members, true, fresh, out) == WEFT_GONE_ASKS) {
+	if (gone == WEFT_GONE_ASKS) {
 		w->death.asked |= (u8)(1u << i);
 	} else {
 		w->death.gone &= (u8)~(1u << i);
 		w->death.asked &= (u8)~(1u << i);
 	}
+	if (gone == WEFT_GONE_LOST)
+		values_listed(w, c, i);
 	if (l->txn == weft_txn(HOME, fresh))
 		w->seq[MAX_NODES]++;
 }
@@ -168,7 +175,7 @@ void serve_home_recv(struct world *w, const struct config *c,
 		w->seq[MAX_NODES]++;
 	do_home_out(w, c, &out, f->src, f->val);
 	if (out.moved && l->place == WEFT_AT_HOME && w->death.asked & 1u << i) {
-		look_for_dead(w, i, &out);
+		look_for_dead(w, c, i, &out);
 		do_home_out(w, c, &out, 0, NULL);
 	}
 	l->tries = WEFT_CHASE_AFTER - 1;
@@ -196,7 +203,7 @@ void serve_step(struct world *w, const struct config *c, const struct action *a)
 	struct weft_home_out out;
 
 	if (a->kind == ACT_GONE) {
-		look_for_dead(w, a->line, &out);
+		look_for_dead(w, c, a->line, &out);
 	} else if (a->kind == ACT_RECALL) {
 		w->recalls--;
 		weft_home_recall(l, fresh, &out);

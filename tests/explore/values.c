@@ -20,6 +20,12 @@ void values_die(struct world *w, const struct config *c, int n)
 		w->death.mortal[i] |= w->death.owner[i] >> n & 1;
 }
 
+void values_listed(struct world *w, const struct config *c, int line)
+{
+	if (c->deaths)
+		w->death.listed |= (u8)(1u << line);
+}
+
 /* The home has what there is to have: nobody owns the line, or will. */
 static bool at_home(const struct world *w, const struct config *c, int line)
 {
@@ -42,6 +48,8 @@ static bool falls_back(const struct world *w, const struct config *c, int line, 
 /* All others have to agree, which is checked next. */
 static void fall_back(struct world *w, int line, u8 value)
 {
+	if (value < w->death.given[line] && !(w->death.listed & 1u << line))
+		world_complain("what others had written is lost, and not listed as such");
 	w->truth[line] = value;
 	w->death.mortal[line] = 0;
 	w->death.owner[line] = 0;
@@ -64,9 +72,13 @@ static void settle_line(struct world *w, const struct config *c, int line)
 	for (int n = 0; n < c->nodes; n++) {
 		if (w->line[n][line].state != WEFT_M)
 			continue;
+		if (d->owner[line] == 1u << n)
+			continue;
 		/* whoever had it before has given it away for good */
 		d->owner[line] = (u8)(1u << n);
 		d->mortal[line] = 0;
+		d->given[line] = w->truth[line];
+		d->listed &= (u8)~(1u << line);
 	}
 }
 

@@ -2,7 +2,8 @@
 /*
  * What blocks hold.  Values are counted as they are written: there is a last one, and
  * whoever can read reads that.  If its owner dies with it, it may be lost: then it is what
- * the home has, for everybody, and for ever.
+ * the home has, for everybody, and for ever.  What is older than what that owner found is
+ * listed as lost before anybody can read it.
  */
 #ifndef EXPLORE_VALUES_H
 #define EXPLORE_VALUES_H
@@ -14,6 +15,9 @@ void values_write(struct world *w, const struct config *c, int n, int line);
 
 /* Node @n has died. */
 void values_die(struct world *w, const struct config *c, int n);
+
+/* The home lists a line as lost. */
+void values_listed(struct world *w, const struct config *c, int line);
 
 /* What has become of the last value; before pages_check(). */
 void values_settle(struct world *w, const struct config *c);

@@ -51,15 +51,11 @@ static bool landed(struct memd *m, const struct weft_msg *msg, const struct weft
 	return rdma_land(m, &tell, &landing, to, b ? b->frame : FRAME_NONE);
 }
 
-/*
- * Is what is here older than what a node had that has died?  A directory serves from here
- * what has an owner, if that is no member any more: it died, and what it wrote is lost.
- */
+/* Is what is here older than what a node had that has died? */
 static bool is_lost(struct memd *m, struct region *r, struct block *b,
 		    const struct weft_msg *msg)
 {
-	if (!(msg->flags & WEFT_F_BUSY) || msg->status != WEFT_M ||
-	    msg->copyset & renew_nodes(m))
+	if (!weft_home_reads_lost(renew_nodes(m), msg))
 		return b && b->lost;
 	if (!b)
 		b = region_block(&m->b->regions, r, weft_line_index(msg->line), true);
