@@ -132,7 +132,8 @@ enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, 
 /**
  * weft_home_reads_lost() - is what a READ gets older than what a dead node had?
  *
- * A directory has the home serve what has an owner only when that is no member any more.
+ * The directory lets the home serve a line that has an owner only when that owner is no
+ * member of the rack any more.
  */
 static inline bool weft_home_reads_lost(u32 members, const struct weft_msg *read)
 {

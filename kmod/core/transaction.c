@@ -109,9 +109,9 @@ void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
 		l->owned = l->grant | WEFT_GRANT_OWNED;
 	weft_transaction_send_commit(l, out);
 	/*
-	 * The home has what a reader has.  But the writer before us is the only one who has what
-	 * it gave us, until the directory knows that we own the line: should we die before, it
-	 * has to be the owner again, with the contents, or they are lost and nobody knows.
+	 * The home has what a reader has.  But what the owner before us gave us, only it has
+	 * besides us.  Until the directory knows that we own the line our death makes that node
+	 * the owner again: if it had forgotten the contents they would be lost, and not listed.
 	 */
 	if (status != WEFT_M)
 		send_done(l, out);
