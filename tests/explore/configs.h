@@ -284,6 +284,8 @@
   .deaths = 1 },
 { .name = "3-die-owner", .nodes = 3, .lines = 1, .frags = 1, .ops = { 0, 1, 1 },
   .owned = true, .dup = 1, .deaths = 1, .mortal = 1 },
+{ .name = "3-die-leave", .nodes = 3, .lines = 1, .frags = 1, .ops = { 1, 1, 1 },
+  .owned = true, .evicts = true, .deaths = 2, .mortal = 6 },
 { .name = "3-die-lend-fragments", .nodes = 3, .lines = 1, .frags = 2, .ops = { 0, 0, 1 },
   .owned = true, .expects = 1, .lends = 1, .deaths = 1 },
 { .name = "3-die-lend-join", .nodes = 3, .lines = 1, .frags = 1, .ops = { 0, 0, 2 },

@@ -16,8 +16,17 @@ void values_write(struct world *w, const struct config *c, int n, int line)
 
 void values_die(struct world *w, const struct config *c, int n)
 {
-	for (int i = 0; i < c->lines; i++)
-		w->death.mortal[i] |= w->death.owner[i] >> n & 1;
+	struct death *d = &w->death;
+
+	for (int i = 0; i < c->lines; i++) {
+		d->mortal[i] |= d->owner[i] >> n & 1;
+		/* who found what is left dies with it: others may find another value of before */
+		if (!(d->fell[i] >> n & 1))
+			continue;
+		w->truth[i] = d->before[i];
+		d->mortal[i] = 1;
+		d->fell[i] = 0;
+	}
 }
 
 void values_listed(struct world *w, const struct config *c, int line)
@@ -61,13 +70,16 @@ static void settle_line(struct world *w, const struct config *c, int line)
 
 	for (int n = 0; n < c->nodes; n++)
 		if (values_perm(&w->line[n][line]) != WEFT_I &&
-		    falls_back(w, c, line, w->data[n][line]))
+		    falls_back(w, c, line, w->data[n][line])) {
+			d->before[line] = w->truth[line];
+			d->fell[line] = (u8)(1u << n);
 			fall_back(w, line, w->data[n][line][0]);
+		}
 	if (at_home(w, c, line)) {
 		if (falls_back(w, c, line, w->home_data[line]))
 			fall_back(w, line, w->home_data[line][0]);
 		d->floor[line] = w->truth[line];
-		d->owner[line] = d->mortal[line] = 0;
+		d->owner[line] = d->mortal[line] = d->fell[line] = 0;
 	}
 	for (int n = 0; n < c->nodes; n++) {
 		if (w->line[n][line].state != WEFT_M)
@@ -79,6 +91,7 @@ static void settle_line(struct world *w, const struct config *c, int line)
 		d->mortal[line] = 0;
 		d->given[line] = w->truth[line];
 		d->listed &= (u8)~(1u << line);
+		d->fell[line] = 0;
 	}
 }
 

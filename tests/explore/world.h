@@ -90,6 +90,8 @@ struct death {
 	u8 mortal[MAX_LINES];		/* that one has died: it may be what the home has */
 	u8 floor[MAX_LINES];		/* but not older than this */
 	u8 given[MAX_LINES];		/* what that one found when it began to own it */
+	u8 fell[MAX_LINES];		/* who alone has found that it fell back */
+	u8 before[MAX_LINES];		/* the last value until then */
 	u8 listed;			/* bits of lines that the home has listed as lost since then */
 	/* locks */
 	u8 writer;			/* died with the lock, which nobody else may have yet */
