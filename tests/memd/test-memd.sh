@@ -108,6 +108,7 @@ for option in id blade interface address peers memory user-regions user-memory l
 	      make-key background foreground verbose help version; do
 	check "--help has --$option" grep -q -- "--$option" <("$MEMD" --help)
 done
+check "what is no file has no times" grep -q '^weft-memd: ' <("$MEMD" --interface lo 2>&1)
 refuses 1 'which blade is this' --interface lo
 refuses 1 'where is the rack' --id 33
 refuses 1 '--id is a number from 33 to 48' --id 32 --interface lo
@@ -262,6 +263,9 @@ if start --id 33 --address 127.0.0.101 --switch none --key "$dir/key"; then
 fi
 if start --id 33 --address 127.0.0.101 --switch none; then
 	check "it says that there is none" grep -q 'this rack has no key' "$dir/err"
+	check "each line of a file says when it was" test -z "$(grep -vE \
+		"^$(date +%Y)-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} weft-memd: " \
+		"$dir/err")"
 	# The port at another address, as somebody else who would speak for the blade.
 	if [ "$(id -u)" = 0 ]; then
 		check "its own user may share the port" binds 127.0.0.1 0

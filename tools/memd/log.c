@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "tools/common/clock.h"
 
@@ -18,6 +20,27 @@ bool log_silent;
 /* Of the counts below: more than one thread may have something to say. */
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 
+/* Who keeps lines in a file wants to know of when they are; a journal knows. */
+static bool wants_times(void)
+{
+	struct stat st;
+
+	return !fstat(fileno(stderr), &st) && S_ISREG(st.st_mode);
+}
+
+static void put(const char *line)
+{
+	char stamp[sizeof("2026-11-25 13:45:01")] = "";
+	const struct timespec now = clock_timespec(clock_ns(CLOCK_REALTIME));
+	struct tm tm;
+
+	if (wants_times() && localtime_r(&now.tv_sec, &tm) &&
+	    strftime(stamp, sizeof(stamp), "%F %T", &tm))
+		fprintf(stderr, "%s.%03ld weft-memd: %s\n", stamp, now.tv_nsec / 1000000, line);
+	else
+		fprintf(stderr, "weft-memd: %s\n", line);
+}
+
 static void print(const char *fmt, va_list args)
 {
 	char line[512];
@@ -25,7 +48,7 @@ static void print(const char *fmt, va_list args)
 	if (log_silent)
 		return;
 	vsnprintf(line, sizeof(line), fmt, args);
-	fprintf(stderr, "weft-memd: %s\n", line);
+	put(line);
 }
 
 void log_say(const char *fmt, ...)
@@ -86,7 +109,7 @@ void log_warn(const char *fmt, ...)
 	if (!may)
 		return;
 	if (dropped)
-		fprintf(stderr, "weft-memd: (%u more lines like these)\n", dropped);
+		log_say("(%u more lines like these)", dropped);
 	va_start(args, fmt);
 	print(fmt, args);
 	va_end(args);

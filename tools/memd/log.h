@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What weft-memd tells people, on stderr, a sentence a line.  What the network
- * can provoke is limited in rate, so that nobody can fill a disk with it.
+ * What weft-memd tells people, on stderr, a sentence a line; with the time of day before it
+ * if that is a file.  What the network can provoke is limited in rate, so that nobody can fill
+ * a disk with it.
  */
 #ifndef WEFT_MEMD_LOG_H
 #define WEFT_MEMD_LOG_H
