@@ -23,6 +23,7 @@ control WithOwned(in headers_t hdr, inout metadata_t meta)
 control Commit(inout headers_t hdr, inout metadata_t meta)
 {
 	WithOwned() with_owned;
+	bit<32> told;
 
 	apply {
 		if (meta.lock == hdr.weft.txn && meta.grant == hdr.weft.grant) {
@@ -36,6 +37,13 @@ control Commit(inout headers_t hdr, inout metadata_t meta)
 		hdr.weft.type = message_t.commit_ack;
 		meta.counter = WEFT_COUNT_COMMIT;
 		meta.to = destination_t.sender;
+		/* whoever retains what the sender has now */
+		told = hdr.weft.provider & meta.members;
+		told = told | meta.node;
+		if (told != meta.node) {
+			meta.targets = told;
+			meta.to = destination_t.nodes;
+		}
 	}
 }
 

@@ -85,7 +85,7 @@
 #define WEFT_MSG_GETS		1	/* node->dir: read permission, with data */
 #define WEFT_MSG_GETM		2	/* node->dir: write permission */
 #define WEFT_MSG_PUT		3	/* node->dir: wants to leave the copyset */
-#define WEFT_MSG_COMMIT		4	/* node->dir: end of a busy transaction */
+#define WEFT_MSG_COMMIT		4	/* node->dir: end of a busy transaction, and whose retained data it had */
 #define WEFT_MSG_ABORT		5	/* node->dir: this transaction is not mine any more */
 #define WEFT_MSG_QUERY		6	/* node->dir: what does the entry say? */
 #define WEFT_MSG_ADD		7	/* home->switch: install the line */
@@ -103,7 +103,7 @@
 #define WEFT_MSG_READ		34	/* dir or node->home: send the home copy to the requester */
 #define WEFT_MSG_GRANT		35	/* dir->requester: yours, nobody else is asked */
 #define WEFT_MSG_NACK		36	/* dir->requester: not now (reason in info) */
-#define WEFT_MSG_COMMIT_ACK	37	/* dir->requester */
+#define WEFT_MSG_COMMIT_ACK	37	/* dir->requester, and its provider: retained data may go */
 #define WEFT_MSG_INFO		38	/* dir->node: answer to QUERY */
 #define WEFT_MSG_ADD_ACK	39	/* switch->home */
 #define WEFT_MSG_REMOVE_ACK	40	/* switch->home */
@@ -118,7 +118,6 @@
 #define WEFT_MSG_INV_ACK	49	/* sharer->requester: copy given up, no data here */
 #define WEFT_MSG_WB		50	/* owner->home: (part of) the modified block */
 #define WEFT_MSG_WB_ACK		51	/* home->whoever waits for the write-back */
-#define WEFT_MSG_DONE		52	/* requester->provider: retained data may go */
 #define WEFT_MSG_CHASE		53	/* node->node: your transaction blocks me, is it alive? */
 #define WEFT_MSG_HAND_ACK	54	/* new holder or dir->old holder: it has arrived */
 #define WEFT_MSG_LANDED		55	/* provider->requester: the block is where it was to land */

@@ -146,7 +146,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	if (op == WEFT_OP_GETS && state != WEFT_I && blk->line.op != op)
 		weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_WRITTEN,
 				ktime_get_ns() - blk->asked);
-	if (msg->type == WEFT_MSG_DONE && held == WEFT_HELD_PINNED && !blk->line.held)
+	if (weft_line_taken(&blk->line, msg) && held == WEFT_HELD_PINNED && !blk->line.held)
 		weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_SHARED,
 				ktime_get_ns() - blk->heard);
 	if (out.effects & WEFT_DO_BACKOFF)

@@ -156,7 +156,7 @@ static void watch(struct weft_block *blk, const struct weft_msg *msg, u8 state)
 	if (msg->type == WEFT_MSG_INV && state == WEFT_M && msg->txn != b->passed)
 		b->passed = 0;
 	/* taken; or taken, and come back before we were told */
-	if (!l->held && (msg->type == WEFT_MSG_DONE || l->state > state))
+	if (!l->held && (weft_line_taken(l, msg) || l->state > state))
 		b->passed = 0;
 	else if (msg->type == WEFT_MSG_INFO &&
 		 (l->op == WEFT_OP_TAKE || (l->state == WEFT_M && state != WEFT_M)))

@@ -14,8 +14,11 @@ void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		    weft_txn_member(msg->txn) != l->self)
 			weft_provider_recv(l, msg, fresh, out);
 		break;
-	case WEFT_MSG_DONE:
-		weft_provider_done(l, msg, out);
+	case WEFT_MSG_COMMIT_ACK:
+		if (weft_line_taken(l, msg))
+			weft_provider_taken(l, msg, out);
+		else
+			weft_requester_recv(l, msg, fresh, out);
 		break;
 	case WEFT_MSG_INFO:
 		weft_provider_info(l, msg, fresh, out);

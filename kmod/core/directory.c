@@ -221,7 +221,12 @@ enum weft_dir_dest weft_dir_handle(struct weft_dir_entry *e, u32 members,
 		}
 		msg->type = WEFT_MSG_COMMIT_ACK;
 		msg->flags = 0;
-		return WEFT_TO_SENDER;
+		/* whoever retains what the sender has now need not ask what became of it */
+		*targets = msg->provider & members & ~r;
+		if (!*targets)
+			return WEFT_TO_SENDER;
+		*targets |= r;
+		return WEFT_TO_NODES;
 	default: /* WEFT_MSG_QUERY */
 		describe(e, members, msg, 0);
 		msg->holder = e->lock;

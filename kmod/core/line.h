@@ -29,7 +29,7 @@ enum weft_op {
 	WEFT_OP_TAKE,		/* takes back what it gave and nobody took */
 };
 
-/* Data kept for somebody else, until DONE or the directory says it may go. */
+/* Data kept for somebody else, until the directory says that it may go. */
 enum weft_held {
 	WEFT_HELD_NONE,
 	WEFT_HELD_GIVEN,	/* was the owner, gave the line away */

@@ -169,12 +169,6 @@ static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 		give_and_write_back(l, l->held, fresh, out);
 	} else if (l->state == WEFT_S) {
 		answer(l, out, WEFT_MSG_DATA, true);
-		/*
-		 * Who read it has told us, and died before it told the directory.  The home
-		 * has it, but who asks now has yet to hear that.
-		 */
-		if (is_owner(l))
-			weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->rq.txn, 0);
 	} else {
 		relay(l, out);
 	}
@@ -356,8 +350,8 @@ void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 
 /* --- retained data --------------------------------------------------------- */
 
-void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,
-			struct weft_out *out)
+void weft_provider_taken(struct weft_line *l, const struct weft_msg *msg,
+			 struct weft_out *out)
 {
 	if (l->held && msg->nonce == l->nonce)
 		weft_line_release(l, out);

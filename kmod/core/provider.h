@@ -44,6 +44,15 @@ bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out);
  */
 bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out);
 
+/*
+ * Does @msg say that another node has committed a transaction, with data that this node gave
+ * it?  What is retained for that one is known by the nonce.
+ */
+static inline bool weft_line_taken(const struct weft_line *l, const struct weft_msg *msg)
+{
+	return msg->type == WEFT_MSG_COMMIT_ACK && weft_txn_member(msg->txn) != l->self;
+}
+
 /* --- for the parts of the cache controller --------------------------------- */
 
 /* INV or FWD. */
@@ -57,9 +66,9 @@ void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
 			    struct weft_out *out);
 
-/* Who got the data has it. */
-void weft_provider_done(struct weft_line *l, const struct weft_msg *msg,
-			struct weft_out *out);
+/* The directory knows that the data is elsewhere: weft_line_taken(). */
+void weft_provider_taken(struct weft_line *l, const struct weft_msg *msg,
+			 struct weft_out *out);
 
 /* The directory's word on who owns the line that we gave away. */
 void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,

@@ -162,12 +162,8 @@ static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 	}
 	if (l->op != WEFT_OP_PUT || l->revoking)
 		return;
-	if (!(msg->copyset & weft_line_me(l)) ||
-	    (msg->status == WEFT_M && l->state == WEFT_I && !l->held)) {
-		/*
-		 * Taken from us while we asked to leave; perhaps by one that has told us,
-		 * and died before it told the directory.
-		 */
+	if (!(msg->copyset & weft_line_me(l))) {
+		/* taken from us while we asked to leave */
 		weft_transaction_abort(l, msg->txn, msg->grant, out);
 		weft_transaction_finish(l, out);
 		return;
@@ -183,15 +179,10 @@ static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 	l->new_status = rest ? WEFT_S : WEFT_I;
 }
 
-/*
- * PUT: leave when the directory agrees and the home has what we modified.  It has that, too,
- * if we were asked for it to read, and whoever did has told us that it has it.
- */
+/* PUT: leave when the directory agrees and the home has what we modified. */
 static void check_put(struct weft_line *l, struct weft_out *out)
 {
-	bool at_home = l->written || (l->state == WEFT_S && !l->held);
-
-	if (l->op != WEFT_OP_PUT || !l->granted || (l->status == WEFT_M && !at_home))
+	if (l->op != WEFT_OP_PUT || !l->granted || (l->status == WEFT_M && !l->written))
 		return;
 	l->state = WEFT_I;
 	l->lent = l->back = 0;
@@ -306,7 +297,7 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 		break;
 	case WEFT_MSG_COMMIT_ACK:
 		if (l->op == WEFT_OP_COMMIT)
-			weft_transaction_committed(l, out);
+			weft_transaction_finish(l, out);
 		break;
 	default:
 		break;

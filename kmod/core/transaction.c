@@ -85,17 +85,11 @@ void weft_transaction_send_commit(struct weft_line *l, struct weft_out *out)
 	m->status = (u8)l->new_status;
 	m->copyset = l->new_copyset;
 	m->grant = l->grant;
+	if (l->provider_nonce) {
+		m->provider = weft_node_bit(l->provider_id);
+		m->nonce = l->provider_nonce;
+	}
 	out->effects |= WEFT_DO_TIMER;
-}
-
-/* What the provider retains for us may go. */
-static void send_done(struct weft_line *l, struct weft_out *out)
-{
-	if (!l->provider_nonce)
-		return;
-	weft_line_send(l, out, (u8)l->provider_id, WEFT_MSG_DONE, l->txn)->nonce =
-		l->provider_nonce;
-	l->provider_nonce = 0;
 }
 
 void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
@@ -108,19 +102,6 @@ void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
 	if (status == WEFT_M)
 		l->owned = l->grant | WEFT_GRANT_OWNED;
 	weft_transaction_send_commit(l, out);
-	/*
-	 * The home has what a reader has.  But what the owner before us gave us, only it has
-	 * besides us.  Until the directory knows that we own the line our death makes that node
-	 * the owner again: if it had forgotten the contents they would be lost, and not listed.
-	 */
-	if (status != WEFT_M)
-		send_done(l, out);
-}
-
-void weft_transaction_committed(struct weft_line *l, struct weft_out *out)
-{
-	send_done(l, out);
-	weft_transaction_finish(l, out);
 }
 
 void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant,

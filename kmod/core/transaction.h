@@ -18,9 +18,6 @@ void weft_transaction_request(struct weft_line *l, struct weft_out *out);
 void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
 			     struct weft_out *out);
 
-/* The directory has heard it: whoever gave us the only copy may forget that. */
-void weft_transaction_committed(struct weft_line *l, struct weft_out *out);
-
 /* Nothing is outstanding any more. */
 void weft_transaction_finish(struct weft_line *l, struct weft_out *out);
 

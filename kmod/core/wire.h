@@ -63,12 +63,13 @@
  * @txn: the transaction that it belongs to
  * @line: name of the line
  * @copyset: nodes with a copy, one bit each
- * @provider: bit of the node that shall send the data, 0 for none
+ * @provider: bit of the node that shall send the data, or has sent it and retains it
+ *	(COMMIT, COMMIT_ACK), 0 for none
  * @holder: lock of the entry (NACK, INFO), or the chased transaction; nodes to which
  *	the owner has lent the line (DATA, PASS and PASSED that leave it)
  * @grant: grant number of the entry; with @txn it names one taking of the lock
- * @nonce: retention of a provider (DATA, PASS, PASSED, DONE, COMMIT), generation
- *	of a slot (ADD, DROP), query number (QUERY, INFO)
+ * @nonce: retention of a provider (DATA, PASS, PASSED, COMMIT, COMMIT_ACK),
+ *	generation of a slot (ADD, DROP), query number (QUERY, INFO)
  * @version: version of the data; the owner raises it
  * @offset: where the payload stands in the block, bytes, a multiple of 64
  * @size: bytes of the whole block, a power of two, or 0

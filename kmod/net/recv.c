@@ -157,7 +157,6 @@ static void recv_message(struct weft_node *node, struct weft_packet *packet)
 	case WEFT_MSG_LANDED:
 	case WEFT_MSG_INV_ACK:
 	case WEFT_MSG_WB_ACK:
-	case WEFT_MSG_DONE:
 	case WEFT_MSG_CHASE:
 	case WEFT_MSG_HAND_ACK:
 		if (!has_joined(node))

@@ -108,7 +108,7 @@ unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what 
 	return doubled(max_t(u32, usual_us(rtts, what), rtts->kind[what].least_us), losses);
 }
 
-/* The receiver says DONE when it has all answers: that can take two of them. */
+/* The receiver commits when it has all answers: that can take two of them. */
 unsigned long weft_rtt_query(const struct weft_rtts *rtts, bool shared, u8 losses)
 {
 	u32 us = max_t(u32, 2 * usual_us(rtts, WEFT_RTT_ASK), QUERY_US);

@@ -31,7 +31,7 @@ POLLS=25		# looks at the counters until they stand still
 TOUCH=$BUILD/tests/system-budgets
 MOVED="add add_ack remove remove_ack drop drop_ack"	# between home and switch
 TYPES="gets getm put commit abort query inv fwd read grant nack commit_ack info
-	data inv_ack wb wb_ack done chase $MOVED"
+	data inv_ack wb wb_ack chase $MOVED"
 MISSES="read_unshared read_shared read_modified write_unshared write_shared
 	write_modified upgrade"
 
@@ -84,15 +84,15 @@ grown_to()
 # messages KIND SHARERS: what docs/protocol.md says, for one line.
 messages()
 {
-	local commit="commit:1 commit_ack:1"
+	local commit="commit:1 commit_ack:1" taken="commit:1 commit_ack:2"
 
 	case $1 in
 	read_unshared)	echo "gets:1 read:1 data:1" ;;
 	read_shared)	echo "gets:1 fwd:1 data:1" ;;
-	read_modified)	echo "gets:1 fwd:1 data:1 wb:1 wb_ack:1 $commit done:1" ;;
+	read_modified)	echo "gets:1 fwd:1 data:1 wb:1 wb_ack:1 $taken" ;;
 	write_unshared)	echo "getm:1 read:1 data:1 $commit" ;;
 	write_shared)	echo "getm:1 inv:$2 inv_ack:$(($2 - 1)) data:1 $commit" ;;
-	write_modified)	echo "getm:1 inv:1 data:1 $commit done:1" ;;
+	write_modified)	echo "getm:1 inv:1 data:1 $taken" ;;
 	upgrade)	if [ "$2" = 0 ]; then
 				echo "getm:1 grant:1 $commit"
 			else

@@ -49,17 +49,6 @@ static void data(u32 from, u64 version, u32 copyset, u8 flags)
 	weft_line_recv(&l, &m, ++fresh, &out);
 }
 
-static void order(u8 type)
-{
-	struct weft_msg m = {
-		.type = type, .src = OTHER, .txn = weft_txn(OTHER, 9), .line = l.key,
-		.flags = WEFT_F_BUSY, .status = WEFT_M, .copyset = weft_node_bit(ME),
-		.provider = weft_node_bit(ME), .grant = 9,
-	};
-
-	weft_line_recv(&l, &m, ++fresh, &out);
-}
-
 static void answer(u8 type, u64 version)
 {
 	struct weft_msg m = {
@@ -162,54 +151,6 @@ static void borrowed(void)
 	l.lent = weft_node_bit(DEAD);
 	CHECK(gone());
 	CHECK(!l.lent && weft_line_perm(&l) == WEFT_M && out.effects & WEFT_DO_WAKE);
-}
-
-/* Who took the line from us has said so to us, and died before the directory knew. */
-static void owner_again(void)
-{
-	begin(WEFT_S, 4);
-	order(WEFT_MSG_FWD);
-	CHECK(out.n == 2 && !l.held && l.state == WEFT_S);
-	sends(0, WEFT_MSG_DATA);
-	sends(1, WEFT_MSG_WB);
-
-	begin(WEFT_S, 4);
-	order(WEFT_MSG_INV);
-	CHECK_EQ(out.effects, WEFT_DO_REVOKE);
-	weft_line_revoked(&l, ++fresh, &out);
-	CHECK(out.n == 1 && !l.held && l.state == WEFT_I);
-	sends(0, WEFT_MSG_DATA);
-}
-
-static void granted_to_leave(void)
-{
-	struct weft_msg m = {
-		.type = WEFT_MSG_GRANT, .src = BLADE, .txn = l.txn, .line = l.key,
-		.flags = WEFT_F_BUSY, .status = WEFT_M, .copyset = weft_node_bit(ME),
-		.grant = 9,
-	};
-
-	weft_line_recv(&l, &m, ++fresh, &out);
-}
-
-/* The same, and we are about to leave. */
-static void owner_leaves(void)
-{
-	begin(WEFT_M, 4);
-	CHECK(weft_line_evict(&l, false, ++fresh, &out));
-	weft_line_revoked(&l, ++fresh, &out);
-	l.state = WEFT_I;
-	granted_to_leave();
-	CHECK(l.op == WEFT_OP_NONE && out.n == 1);
-	sends(0, WEFT_MSG_ABORT);
-
-	begin(WEFT_S, 4);
-	CHECK(weft_line_evict(&l, false, ++fresh, &out));
-	weft_line_revoked(&l, ++fresh, &out);
-	granted_to_leave();
-	CHECK(l.state == WEFT_I && out.n == 1);
-	sends(0, WEFT_MSG_COMMIT);
-	CHECK_EQ(out.send[0].msg.status, WEFT_I);
 }
 
 /* --- at the home -------------------------------------------------------------------- */
@@ -319,8 +260,6 @@ int main(void)
 	adopted(true);
 	begun();
 	borrowed();
-	owner_again();
-	owner_leaves();
 	block();
 	told();
 	readers();

@@ -179,6 +179,13 @@ static void ends(void)
 	/* once more changes nothing, and is answered */
 	CHECK_EQ(end(WEFT_MSG_COMMIT, 7, 102, WEFT_I, 0), WEFT_TO_SENDER);
 	expect_entry(0, 103, WEFT_M, 1);
+	/* who retains what the sender has hears of it, if it is another node, and a member */
+	out.type = WEFT_MSG_COMMIT;
+	out.provider = 1 | 2 | 1u << 31;
+	CHECK_EQ(weft_dir_handle(&e, MEMBERS, &out, &targets), WEFT_TO_NODES);
+	CHECK_EQ(targets, 1 | 2);
+	CHECK_EQ(out.type, WEFT_MSG_COMMIT_ACK);
+	expect_entry(0, 103, WEFT_M, 1);
 	/* leaving */
 	CHECK_EQ(ask(WEFT_MSG_PUT, 1, 8, 0), WEFT_TO_SENDER);
 	expect(WEFT_MSG_GRANT, WEFT_F_BUSY, WEFT_M, 1, 105);

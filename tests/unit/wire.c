@@ -288,7 +288,8 @@ static void names_of_messages(void)
 	/* the types that there are, see uapi/weft_wire.h */
 	static const u8 last[][2] = {
 		{ WEFT_MSG_GETS, WEFT_MSG_PASS }, { WEFT_MSG_INV, WEFT_MSG_PASSED },
-		{ WEFT_MSG_DATA, WEFT_MSG_LANDED }, { WEFT_MSG_CALL, WEFT_MSG_REPLY },
+		{ WEFT_MSG_DATA, WEFT_MSG_WB_ACK }, { WEFT_MSG_CHASE, WEFT_MSG_LANDED },
+		{ WEFT_MSG_CALL, WEFT_MSG_REPLY },
 	};
 	u32 type, other, r;
 
