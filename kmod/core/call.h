@@ -20,7 +20,8 @@
 
 /* Operations.  Which fields each uses: in > what the reply fills in. */
 enum weft_call_op {
-	WEFT_CALL_JOIN = 1,	/* node, life, addr > members, list of peers, used: lease, valid */
+	WEFT_CALL_JOIN = 1,	/* node, life, addr, valid: WEFT_JOIN_* > members, list of peers,
+				   used: lease, valid: dead nodes */
 	WEFT_CALL_LEAVE,	/* node, life */
 	WEFT_CALL_PEERS,	/* > members, list of peers, used: lease, valid: dead nodes */
 	WEFT_CALL_LOOKUP,	/* name > region and attributes */
@@ -108,6 +109,8 @@ enum weft_call_op {
 
 /* JOIN of a blade: it has a file that its contents are in (--backing). */
 #define WEFT_JOIN_BACKING	0x01
+/* JOIN of a node: it may be told EAGAIN: not yet, and asks again, under another txn. */
+#define WEFT_JOIN_ASKS_AGAIN	0x02
 
 /* RENEW: others have not waited for this node: nothing of it counts any more. */
 #define WEFT_RENEW_LATE		0x01

@@ -263,6 +263,9 @@ static int join(struct weft_member *member, struct fs_context *fc)
 		pr_warn("weft: the memory blade %pI4 does not answer: is weft-memd running?\n",
 			&cfg.home[0]);
 		return err;
+	case -EAGAIN:
+		errorf(fc, "weft: the rack is not ready for this node yet: its blades still see to what it had before, or not all of them are there (weftctl status); mount again");
+		return err;
 	case -EHOSTDOWN:
 		errorf(fc, "weft: a memory blade of the rack does not answer the first one: is weft-memd running on all of them?");
 		return err;

@@ -4,6 +4,7 @@
 #include <linux/ktime.h>
 #include <linux/mutex.h>
 #include <linux/random.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
@@ -24,6 +25,7 @@
 #define HEARTBEATS		6	/* in a lease, at least */
 #define REFRESH_MS		100	/* not more often than this */
 #define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
+#define JOIN_AGAIN_MS		100	/* after "not yet" */
 #define UDP_OVERHEAD		(20 + 8)
 
 static void tell(struct weft_member *m, enum weft_node_event_type type, u32 members)
@@ -237,6 +239,7 @@ static int call_join(struct weft_member *m, struct weft_call *call, u32 timeout_
 	call->op = WEFT_CALL_JOIN;
 	call->node = m->node->id;
 	call->life = m->life;
+	call->valid = WEFT_JOIN_ASKS_AGAIN;
 	call->addr = be32_to_cpu(m->config.addr);
 	err = weft_rpc_call(m->node, WEFT_BLADE_MIN, call, timeout_ms);
 	if (!err)
@@ -328,6 +331,8 @@ static void heartbeat(struct work_struct *work)
 		/* pairs with weft_node_members() */
 		smp_store_release(&m->node->members_asked, asked);
 		heard(m);
+	} else if (err == -EAGAIN) {
+		heard(m); /* it is there, and lets us join again in its time */
 	} else if (err != -ENOMEM) {
 		not_heard(m);
 	}
@@ -349,6 +354,25 @@ void weft_member_refresh(struct weft_member *m)
 static u32 join_timeout_ms(struct weft_member *m)
 {
 	return min_t(u32, READ_ONCE(m->node->timeout_ms), JOIN_TIMEOUT_MS);
+}
+
+/*
+ * The first blade sees to what a former life of this node has left before, and waits for the
+ * other blades: as long as it says so there is something to wait for.
+ */
+static int join_in_turn(struct weft_member *m, struct weft_call *call)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(READ_ONCE(m->node->timeout_ms));
+	int err;
+
+	for (;;) {
+		err = call_join(m, call, join_timeout_ms(m));
+		if (err != -EAGAIN || time_after(jiffies, end))
+			return err;
+		schedule_timeout_killable(msecs_to_jiffies(JOIN_AGAIN_MS));
+		if (fatal_signal_pending(current))
+			return -EINTR;
+	}
 }
 
 /* The node stays up until unhold_up(). */
@@ -386,7 +410,7 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 	err = hold_up(m);
 	if (err)
 		goto out;
-	err = call_join(m, call, join_timeout_ms(m));
+	err = join_in_turn(m, call);
 	if (err) {
 		*other = cpu_to_be32(call->addr);
 		/* what comes of it later shall come to nothing */

@@ -155,7 +155,7 @@ int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer);
  * refused until then.
  *
  * Return: 0; -ENOTCONN: not up; -EEXIST: another node has our id (its address in
- * @other); and what weft_rpc_catalog() says.
+ * @other); -EAGAIN: the first blade was not ready for this node all the time; and what weft_rpc_catalog() says.
  */
 int weft_member_join(struct weft_member *m, __be32 *other);
 void weft_member_leave(struct weft_member *m);

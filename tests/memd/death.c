@@ -315,6 +315,7 @@ static void all_die(u32 region)
 {
 	struct fake *a = &fakes[1], *b = &fakes[2], *c = &fakes[3];
 	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced"), begun;
+	u32 told = mortal_told_not_yet;
 
 	mortal_modify(b, fake_line(b, region, 29), 15, 16);
 	a->dead = b->dead = c->dead = true;
@@ -322,6 +323,8 @@ static void all_die(u32 region)
 	begun = now_ms();
 	mortal_boot(a);
 	CHECK(now_ms() - begun < LATEST_MS);
+	/* while others are taken out, and what it had itself */
+	CHECK(mortal_told_not_yet > told);
 	CHECK_EQ(fake_stat(a, WEFT_BLADE_MIN, "nodes_fenced"), fenced + 3);
 	mortal_get(a, fake_line(a, region, 29), WEFT_S);
 	CHECK(fake_is_filled(fake_line(a, region, 29), 4096, 15));

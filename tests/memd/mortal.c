@@ -7,6 +7,7 @@
 
 u32 mortal_blades;
 u32 mortal_nodes;
+u32 mortal_told_not_yet;
 struct mortal_seat mortal_seats[MORTALS + 1];
 
 static const char *lease;
@@ -321,20 +322,26 @@ static void forget_all(struct fake *f)
 	mortal_seats[f->id].late = 0;
 }
 
+/* Nodes of even numbers are of a time when there was no "not yet". */
 static void join(struct fake *f)
 {
 	u64 end = now_ms() + MORTAL_LIMIT_MS;
+	bool asks_again = f->id % 2;
 	struct weft_call c;
+	int err;
 	u32 i;
 
 	do {
 		c = (struct weft_call){
 			.op = WEFT_CALL_JOIN, .node = f->id, .life = f->life,
-			.addr = rig_addr(f->at),
+			.addr = rig_addr(f->at), .valid = asks_again ? WEFT_JOIN_ASKS_AGAIN : 0,
 		};
 		CHECK(now_ms() < end);
 		mortal_beat();
-	} while (fake_call(f, WEFT_BLADE_MIN, &c, 100));
+		err = fake_call(f, WEFT_BLADE_MIN, &c, 100);
+		CHECK(err != EAGAIN || asks_again);
+		mortal_told_not_yet += err == EAGAIN;
+	} while (err);
 	f->booting = false;
 	for (i = 1; i <= mortal_nodes; i++)
 		fakes[i].fenced &= ~weft_node_bit(f->id);

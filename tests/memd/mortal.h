@@ -28,6 +28,7 @@ struct mortal_seat {
 
 extern u32 mortal_blades;
 extern u32 mortal_nodes;
+extern u32 mortal_told_not_yet;	/* how often nodes that wanted to join were */
 extern struct mortal_seat mortal_seats[MORTALS + 1];
 
 /*

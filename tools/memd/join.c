@@ -166,6 +166,12 @@ static void finish_again(struct memd *m, struct job *job)
 	calls_finish(m, &job->q);
 }
 
+/* A node that does not know of this answer asks until it hears another one. */
+static enum answer not_yet(struct request *q)
+{
+	return q->call.valid & WEFT_JOIN_ASKS_AGAIN ? refuse(q, EAGAIN) : ANSWER_NOT;
+}
+
 static enum answer join_node(struct memd *m, struct request *q)
 {
 	struct member *who = &m->b->members.by_id[q->src];
@@ -180,7 +186,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		return ANSWER_NOT;
 	}
 	if (err)
-		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+		return err == EAGAIN ? not_yet(q) : refuse(q, err);
 	/* of the same machine it is another life: it was rebooted */
 	if (who->in && who->addr != q->from &&
 	    m->timers.now - who->heard < MEMBER_ALIVE_MS) {
@@ -193,7 +199,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 	if (who->in && !same)
 		fence_node(m, q->src, "it has begun another life");
 	if (!fence_may_join(m, q->src))
-		return ANSWER_NOT;
+		return not_yet(q);
 	job = job_new(q, same ? finish_again : finish_join);
 	if (!job)
 		return refuse(q, ENOMEM);
