@@ -539,6 +539,7 @@ static int join_for(struct fake *f, int ms)
 static void dead_blade(void)
 {
 	struct weft_call leave = { .op = WEFT_CALL_LEAVE, .node = 2 };
+	struct weft_call sync = { .op = WEFT_CALL_SYNC };
 	struct fake *f = &fakes[2];
 	u64 end, failed;
 
@@ -617,6 +618,15 @@ static void dead_blade(void)
 	CHECK_EQ(fake_join(f), 0);
 	CHECK_EQ(members_now(), 3);
 	CHECK_EQ(fake_stat(&fakes[1], BLADE, "pushes_failed"), failed);
+
+	/* who begins has yet to hear who is a member: until then it refuses nobody */
+	rig_memd_stop(BLADE + 1, SIGKILL);
+	rig_memd_signal(BLADE, SIGSTOP);
+	start_one(1);
+	CHECK_EQ(fake_stat(&fakes[1], BLADE + 1, "ready"), 0);
+	CHECK_EQ(fake_call(&fakes[1], BLADE + 1, &sync, 500), -1);
+	rig_memd_signal(BLADE, SIGCONT);
+	CHECK_EQ(fake_call(&fakes[1], BLADE + 1, &sync, 5000), 0);
 	rig_memd_stop(BLADE, SIGTERM);
 	rig_memd_stop(BLADE + 1, SIGTERM);
 }

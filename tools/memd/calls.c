@@ -255,6 +255,9 @@ static bool allowed(struct memd *m, struct request *q)
 	    (q->from != m->b->members.by_id[q->src].addr || !is_open(q->call.op)))
 		return false;
 	if (!member && !is_open(q->call.op)) {
+		/* perhaps it is one: a blade that begins has yet to hear who is */
+		if (!m->b->ready)
+			return false;
 		members_refused(m, q->src, q->from);
 		q->reply.err = ENOTCONN;
 	}
