@@ -351,7 +351,8 @@ bool weft_home_recall(struct weft_home_line *l, u32 fresh,
 bool weft_home_fetch(struct weft_home_line *l, u32 fresh, struct weft_home_out *out)
 {
 	clear(out);
-	if (l->place != WEFT_AT_HOME || l->e.lock || l->e.copyset || l->e.status != WEFT_I)
+	if (l->place != WEFT_AT_HOME ||
+	    (!is_lock(l) && (l->e.lock || l->e.copyset || l->e.status != WEFT_I)))
 		return true;
 	move(l, WEFT_REMOVING, fresh, out);
 	l->fetched = true;

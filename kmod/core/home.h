@@ -105,6 +105,8 @@ bool weft_home_recall(struct weft_home_line *l, u32 fresh,
  * weft_home_fetch() - a line of which nothing is known here may be in the switch all the same
  *
  * The switch has outlived what this home knew of it.  The line is taken back, if it is there.
+ * What nodes claim to have of a lock is only what they had when the home was restarted: it is
+ * asked for as well, and the switch knows better.
  *
  * Return: true if it is certain already where the line is: nothing is done.
  */

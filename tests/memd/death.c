@@ -213,6 +213,48 @@ static void holder_dies_unknown(u32 region)
 	mortal_come_back(a);
 }
 
+/*
+ * The same, but its holder claims it at the new life, then gives it to another node, of which
+ * the switch knows and the home does not.  Then that one dies: nobody has to be asked for it.
+ */
+static void holder_dies_after_claim(u32 region)
+{
+	struct fake *b = &fakes[2], *c = &fakes[3];
+	u64 end = now_ms() + MORTAL_LIMIT_MS, claims, fenced;
+	u32 home;
+
+	mortal_seat(weft_line_key(region, WEFT_KIND_LOCK, 256));
+	home = WEFT_BLADE_MIN + weft_line_home(mortal_seats[1].l.key, mortal_blades);
+	mortal_get_lock(1, WEFT_M);
+	mortal_live(200);
+	rig_memd_stop(home, SIGKILL);
+	mortal_claim(true);
+	mortal_start(home - WEFT_BLADE_MIN);
+	do {
+		CHECK(now_ms() < end);
+		mortal_live(50);
+		claims = fake_stat(c, home, "locks_claimed");
+	} while (!claims || !fake_stat(c, home, "ready"));
+	mortal_live(300);
+	mortal_claim(false);
+	CHECK_EQ(claims, 1);
+	fenced = fake_stat(c, WEFT_BLADE_MIN, "nodes_fenced");
+	mortal_seats[1].lets = true;
+	mortal_ask_lock(2, WEFT_M);
+	while (weft_lock_perm(&mortal_seats[2].l) < WEFT_M) {
+		CHECK(now_ms() < end);
+		mortal_step(1);
+		mortal_mind(2);
+	}
+	mortal_live(100);
+	b->dead = true;
+	CHECK(mortal_get_lock(3, WEFT_M) < LATEST_MS);
+	CHECK(mortal_seats[3].l.died);
+	mortal_leave_lock(3);
+	mortal_wait_swept(c, fenced + 1);
+	mortal_come_back(b);
+}
+
 /* The same of a block: it is lost, and listed. */
 static void owner_dies_unknown(u32 region)
 {
@@ -371,6 +413,7 @@ int main(int argc, char **argv)
 	waiter_dies(region);
 	if (rig_p4) {
 		holder_dies_unknown(region);
+		holder_dies_after_claim(region);
 		owner_dies_unknown(region);
 	}
 	leaver_dies(region);

@@ -220,6 +220,34 @@ static void fence_locks(struct fake *f, u32 dead)
 	lock_out(f->id, &out);
 }
 
+/* What a program holds is claimed at the lock's home, which begins anew. */
+static void claim_lock(struct fake *f, u32 blade, const struct weft_call *c)
+{
+	const struct weft_lock *l = &mortal_seats[f->id].l;
+	struct weft_call claim = { .op = WEFT_CALL_CLAIM, .life = c->life };
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL, .src = (u8)f->id, .txn = weft_txn(f->id, ++f->seq),
+		.payload = payload,
+	};
+
+	if (f->id <= mortal_nodes && l->tenured &&
+	    blade == WEFT_BLADE_MIN + weft_line_home(l->key, mortal_blades)) {
+		put_unaligned_be64(l->key, claim.list);
+		put_unaligned_be32(l->epoch, claim.list + 8);
+		put_unaligned_be32((u32)l->state << 24, claim.list + 12);
+		claim.list_len = WEFT_CLAIM_LEN;
+	}
+	msg.len = weft_call_pack(&claim, payload);
+	f->claim_txn[blade - WEFT_BLADE_MIN] = msg.txn;
+	rig_send(f->at, blade, &msg);
+}
+
+void mortal_claim(bool on)
+{
+	fake_renew_locks = on ? claim_lock : NULL;
+}
+
 void mortal_seat(u64 key)
 {
 	u32 i;

@@ -40,6 +40,9 @@ void mortal_open(bool p4, u32 n_blades, const char *lease, bool files, u32 nodes
 /* The first blade's or the second one's life, with what its file has. */
 void mortal_start(u32 i);
 
+/* From now on, or not: who has a lock claims it at a home that begins anew. */
+void mortal_claim(bool on);
+
 /* Those that live say so, if it is time. */
 void mortal_beat(void);
 void mortal_live(u64 ms);

@@ -306,8 +306,11 @@ static void left_behind_unknown(void)
 	CHECK(!slot()->entry.lock && slot()->tag == key);
 }
 
-/* A lock in the switch whose home was restarted, and whose holder has died then. */
-static void fetched(bool there)
+/*
+ * A lock in the switch whose home was restarted, and whose holder has died then; another node
+ * had it when the home was restarted, and has claimed it.
+ */
+static void fetched(bool there, bool claimed)
 {
 	struct weft_msg acquire = {
 		.type = WEFT_MSG_ACQUIRE, .src = 1, .txn = weft_txn(1, 1),
@@ -328,6 +331,8 @@ static void fetched(bool there)
 	grant = slot()->entry.grant;
 	weft_home_init(&l, key, 33);
 	l.e.grant = 4096;
+	/* by who had it before that one */
+	l.e.lock = claimed ? 4 : 0;
 	if (!there)
 		memset(slots, 0, sizeof(slots));
 	CHECK(!weft_home_fetch(&l, ++fresh, &out));
@@ -343,11 +348,10 @@ static void fetched(bool there)
 	CHECK(!out.lost);
 	if (!there) {
 		/* as it was */
-		CHECK(!l.e.lock && l.e.grant == 4096);
+		CHECK(l.e.lock == (claimed ? 4u : 0) && l.e.grant == 4096);
 		return;
 	}
 	CHECK(l.e.lock == 1 && l.e.grant == grant && !slot()->tag);
-	CHECK(weft_home_fetch(&l, ++fresh, &out));
 	weft_home_recv(&l, MEMBERS & ~1u, false, &acquire, ++fresh, &out);
 	CHECK(out.msg.type == WEFT_MSG_GRANT && out.msg.flags & WEFT_F_DIED && l.e.lock == 2);
 }
@@ -484,8 +488,10 @@ int main(void)
 	left_behind(false);
 	left_behind(true);
 	left_behind_unknown();
-	fetched(true);
-	fetched(false);
+	fetched(true, false);
+	fetched(true, true);
+	fetched(false, false);
+	fetched(false, true);
 	switch_restarts();
 	nonsense();
 	random_moves();

@@ -131,6 +131,9 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 	if (!out->moved)
 		return;
 	timer_stop(&b->timer);
+	/* the switch does not have what it has given up, or has not when it was asked for it */
+	if (b->line.place == WEFT_AT_HOME && memd_serves(m))
+		b->sure = true;
 	if (b->swept && !b->wanted) {
 		sweep_arrived(m, r, b);
 		return;
@@ -371,7 +374,7 @@ bool lines_fetch(struct memd *m, struct region *r, struct block *b)
 {
 	struct weft_home_out out;
 
-	if (!r->doubtful || !m->b->members.use_switch)
+	if (!r->doubtful || b->sure || !m->b->members.use_switch)
 		return false;
 	tell_gen(m, &b->line);
 	if (weft_home_fetch(&b->line, memd_seq(m), &out))

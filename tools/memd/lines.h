@@ -35,7 +35,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg);
 
 /*
  * Take a line back that may have come into the switch in a former life of this blade, of which
- * nothing is known.  Return: false: it is certain where it is.
+ * nothing is known, or of a lock what nodes claim.  Return: false: it is certain where it is.
  */
 bool lines_fetch(struct memd *m, struct region *r, struct block *b);
 

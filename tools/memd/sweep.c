@@ -41,14 +41,14 @@ static void look_at(struct memd *m, struct region *r, struct block *b)
 	/* a copy that came, or is left, because the region moves: it is its home that looks */
 	if (!region_is_home(&m->b->regions, r, b->line.key))
 		return;
-	if (!b->known) {
-		/* a switch that has outlived what we knew may have it */
-		if (lines_fetch(m, r, b)) {
-			s->asked += !b->swept;
-			b->swept = true;
-		}
+	/* a switch that has outlived what we knew may have it, whatever nodes claim of a lock */
+	if (lines_fetch(m, r, b)) {
+		s->asked += !b->swept;
+		b->swept = true;
 		return;
 	}
+	if (!b->known)
+		return;
 	switch (lines_gone(m, r, b)) {
 	case WEFT_GONE_ASKS:
 		s->asked += !b->swept;
