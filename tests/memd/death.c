@@ -183,6 +183,19 @@ static void waiter_dies(u32 region)
 	mortal_come_back(a);
 }
 
+/* Node 1 has a lock, which is in the switch, and its home is killed.  Return: the home. */
+static u32 lose_home_of_lock(u32 region, u64 index)
+{
+	u64 key = weft_line_key(region, WEFT_KIND_LOCK, index);
+	u32 home = WEFT_BLADE_MIN + weft_line_home(key, mortal_blades);
+
+	mortal_seat(key);
+	mortal_get_lock(1, WEFT_M);
+	mortal_live(200);
+	rig_memd_stop(home, SIGKILL);
+	return home;
+}
+
 /*
  * A lock is in the switch, and its home begins a new life, in which it knows nothing of that.
  * Then its holder dies.  All the same who asks for it has it, and hears why.
@@ -191,13 +204,8 @@ static void holder_dies_unknown(u32 region)
 {
 	struct fake *a = &fakes[1], *b = &fakes[2];
 	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
-	u32 home;
+	u32 home = lose_home_of_lock(region, 192);
 
-	mortal_seat(weft_line_key(region, WEFT_KIND_LOCK, 192));
-	home = WEFT_BLADE_MIN + weft_line_home(mortal_seats[1].l.key, mortal_blades);
-	mortal_get_lock(1, WEFT_M);
-	mortal_live(200);
-	rig_memd_stop(home, SIGKILL);
 	a->dead = true;
 	mortal_start(home - WEFT_BLADE_MIN);
 	mortal_live(300);
@@ -221,13 +229,8 @@ static void holder_dies_after_claim(u32 region)
 {
 	struct fake *b = &fakes[2], *c = &fakes[3];
 	u64 end = now_ms() + MORTAL_LIMIT_MS, claims, fenced;
-	u32 home;
+	u32 home = lose_home_of_lock(region, 256);
 
-	mortal_seat(weft_line_key(region, WEFT_KIND_LOCK, 256));
-	home = WEFT_BLADE_MIN + weft_line_home(mortal_seats[1].l.key, mortal_blades);
-	mortal_get_lock(1, WEFT_M);
-	mortal_live(200);
-	rig_memd_stop(home, SIGKILL);
 	mortal_claim(true);
 	mortal_start(home - WEFT_BLADE_MIN);
 	do {
