@@ -406,7 +406,11 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (!call)
 		return -ENOMEM;
-	mutex_lock(&m->join_lock);
+	/* who joins may have to wait for its turn for long */
+	if (mutex_lock_killable(&m->join_lock)) {
+		kfree(call);
+		return -EINTR;
+	}
 	err = hold_up(m);
 	if (err)
 		goto out;
