@@ -118,6 +118,7 @@
 #define WEFT_MSG_INV_ACK	49	/* sharer->requester: copy given up, no data here */
 #define WEFT_MSG_WB		50	/* owner->home: (part of) the modified block */
 #define WEFT_MSG_WB_ACK		51	/* home->whoever waits for the write-back */
+/* 52 had another meaning once */
 #define WEFT_MSG_CHASE		53	/* node->node: your transaction blocks me, is it alive? */
 #define WEFT_MSG_HAND_ACK	54	/* new holder or dir->old holder: it has arrived */
 #define WEFT_MSG_LANDED		55	/* provider->requester: the block is where it was to land */
