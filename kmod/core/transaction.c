@@ -118,7 +118,7 @@ void weft_transaction_chase(struct weft_line *l, const struct weft_msg *msg, u8 
 
 	if (member == l->self) {
 		weft_transaction_abort(l, msg->holder, msg->grant, out);
-	} else if (n % WEFT_CHASE_AFTER == 0 || n == 255) {
+	} else if (weft_chase_is_due(n)) {
 		/* by turns: for who has left the rack the home answers */
 		m = weft_line_send(l, out, l->chase_home ? 0 : (u8)member,
 				   WEFT_MSG_CHASE, msg->txn);

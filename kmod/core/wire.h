@@ -102,8 +102,14 @@ struct weft_msg {
 	const void *payload;
 };
 
-/* Refusals in a row before the holder of the lock is asked whether it is alive. */
+/* Refusals in a row before it is asked whether what stands in the way is still wanted. */
 #define WEFT_CHASE_AFTER	8
+
+/* After @n refusals in a row, a number that stays at 255: is this the time? */
+static inline bool weft_chase_is_due(u8 n)
+{
+	return n % WEFT_CHASE_AFTER == 0 || n == 255;
+}
 
 static inline bool weft_key_set(const struct weft_key *key)
 {

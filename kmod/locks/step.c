@@ -478,8 +478,19 @@ static bool after_death(const struct weft_locks *locks)
 /*
  * Whoever has the lock does not say when it comes to us.  As a rule it is only held for long;
  * but a home that was restarted since may not know that it is in the switch, and would not
- * free it if its holder dies.
+ * free it if its holder dies.  Nor would it go on with what it had begun in its former life:
+ * a lock that the switch was to give up then is refused to all, until its home asks for it.
  */
+static bool chases(const struct weft_klock *kl, bool lost)
+{
+	const struct weft_lock *l = &kl->core;
+
+	if (!lost)
+		return (l->handing || (l->want && !l->tenured)) && weft_chase_is_due(l->nacks);
+	return l->want && !l->tenured &&
+	       (kl->losses >= WEFT_CHASE_AFTER || after_death(kl->locks));
+}
+
 static void chase(const struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	const struct weft_lock *l = &kl->core;
@@ -487,9 +498,6 @@ static void chase(const struct weft_klock *kl, struct weft_outbox *outbox)
 		.type = WEFT_MSG_CHASE, .src = l->self, .txn = l->txn, .line = l->key,
 	};
 
-	if (!l->want || l->tenured ||
-	    (kl->losses < WEFT_CHASE_AFTER && !after_death(kl->locks)))
-		return;
 	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_CHASES);
 	weft_outbox_put(outbox, weft_node_home(kl->locks->node, l->key), &msg);
 }
@@ -504,8 +512,9 @@ static void send_again(struct weft_klock *kl, bool lost,
 		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_RETRANSMISSIONS);
 		if (kl->losses < 255)
 			kl->losses++;
-		chase(kl, outbox);
 	}
+	if (out.n && chases(kl, lost))
+		chase(kl, outbox);
 	weft_klock_act(kl, &out, outbox);
 }
 

@@ -258,6 +258,42 @@ static void holder_dies_after_claim(u32 region)
 	mortal_come_back(b);
 }
 
+/*
+ * The home had asked the switch for the lock, and was killed before it had it: the switch gives
+ * it to nobody, and takes it from nobody, until the home asks again, of which it knows nothing.
+ * The holder gives it up; and then it dies.
+ */
+static void home_dies_fetching(u32 region, bool dies)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced");
+	u64 end = now_ms() + MORTAL_LIMIT_MS;
+	u32 home = lose_home_of_lock(region, 320 + dies);
+	struct weft_slot *slot = &rig_switch.slots[weft_line_slot(mortal_seats[1].l.key)];
+
+	CHECK(slot->entry.lock == weft_node_bit(1));
+	slot->entry.grant |= WEFT_EPOCH_FROZEN;
+	a->dead = dies;
+	mortal_start(home - WEFT_BLADE_MIN);
+	mortal_live(300);
+	if (!dies)
+		mortal_seats[1].lets = true;
+	mortal_ask_lock(2, WEFT_M);
+	while (weft_lock_perm(&mortal_seats[2].l) < WEFT_M) {
+		CHECK(now_ms() < end);
+		mortal_step(2);
+		mortal_mind(1);
+	}
+	CHECK_EQ(mortal_seats[2].l.died, dies);
+	mortal_leave_lock(2);
+	if (!dies)
+		return;
+	if (home == WEFT_BLADE_MIN)
+		fenced = 0;
+	mortal_wait_swept(b, fenced + 1);
+	mortal_come_back(a);
+}
+
 /* The same of a block: it is lost, and listed. */
 static void owner_dies_unknown(u32 region)
 {
@@ -417,6 +453,8 @@ int main(int argc, char **argv)
 	if (rig_p4) {
 		holder_dies_unknown(region);
 		holder_dies_after_claim(region);
+		home_dies_fetching(region, false);
+		home_dies_fetching(region, true);
 		owner_dies_unknown(region);
 	}
 	leaver_dies(region);

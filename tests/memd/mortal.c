@@ -196,6 +196,8 @@ static void lock_out(u32 n, struct weft_lock_out *out)
 	}
 	s->timer = out->effects & WEFT_DO_TIMER ? now_ms() + TIMEOUT_MS :
 		   weft_lock_idle(&s->l) ? 0 : s->timer;
+	if (out->effects & WEFT_DO_TIMER)
+		s->refused = out->effects & WEFT_DO_BACKOFF;
 	if (!s->timer)
 		s->late = 0;
 }
@@ -256,22 +258,35 @@ void mortal_seat(u64 key)
 		weft_lock_init(&mortal_seats[i].l, key, (u8)i);
 		mortal_seats[i].timer = 0;
 		mortal_seats[i].late = 0;
+		mortal_seats[i].refused = false;
 		mortal_seats[i].lets = false;
 	}
+}
+
+/* As chases() of kmod/locks/step.c. */
+static bool chases(struct mortal_seat *s, bool refused)
+{
+	bool waits = s->l.want && !s->l.tenured;
+
+	if (refused)
+		return (s->l.handing || waits) && weft_chase_is_due(s->l.nacks);
+	return ++s->late >= WEFT_CHASE_AFTER && waits;
 }
 
 void mortal_mind(u32 n)
 {
 	struct mortal_seat *s = &mortal_seats[n];
 	struct weft_lock_out out;
+	bool refused;
 
 	if (s->lets && s->l.revoking)
 		mortal_let_lock(n);
 	if (!s->timer || s->timer > now_ms() || fakes[n].dead)
 		return;
+	refused = s->refused;
 	weft_lock_timeout(&s->l, &out);
 	lock_out(n, &out);
-	if (s->l.want && ++s->late >= WEFT_CHASE_AFTER)
+	if (chases(s, refused))
 		rig_send(fakes[n].at, WEFT_BLADE_MIN + weft_line_home(s->l.key, mortal_blades),
 			 &(struct weft_msg){
 				.type = WEFT_MSG_CHASE, .src = (u8)n, .txn = s->l.txn,

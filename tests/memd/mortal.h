@@ -17,12 +17,14 @@
  * @l: its state
  * @timer: millisecond of its time-out, or 0
  * @late: time-outs in a row
+ * @refused: @timer is when to try again after a refusal
  * @lets: its program lets go as soon as somebody else waits
  */
 struct mortal_seat {
 	struct weft_lock l;
 	u64 timer;
 	u32 late;
+	bool refused;
 	bool lets;
 };
 
