@@ -294,6 +294,52 @@ static void home_dies_fetching(u32 region, bool dies)
 	mortal_come_back(a);
 }
 
+/*
+ * A node dies and boots at once, and one blade cannot yet find out what it had, as it does not
+ * hear the switch: until then the node is not let in, or all that would be taken to be its new
+ * life's, and lost without a word.
+ */
+static void boots_before_swept(void)
+{
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	u64 fenced = fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced"), end;
+	struct weft_call c = {
+		.op = WEFT_CALL_JOIN, .node = a->id, .life = a->life + 1000,
+		.addr = rig_addr(a->id),
+	};
+	char name[] = "later0";
+	u32 region = 0, i;
+
+	/* whose lines have their homes at that blade */
+	do {
+		CHECK_EQ(fake_create(a, name, 64 * 4096, 4096, &region), 0);
+		name[5]++;
+	} while (weft_line_home(weft_line_key(region, WEFT_KIND_PAGE, 0), 2) != 1);
+	for (i = 1; i <= 3; i++)
+		CHECK_EQ(fake_open(&fakes[i], region, 4096), 0);
+	for (i = 0; i < 8; i++)
+		mortal_modify(a, fake_line(a, region, i), 20, 21);
+	mortal_live(50);
+	rig_cut(WEFT_BLADE_MIN + 1, 0);
+	a->dead = true;
+	end = now_ms() + MORTAL_LIMIT_MS;
+	while (fake_stat(b, WEFT_BLADE_MIN, "nodes_fenced") <= fenced) {
+		CHECK(now_ms() < end);
+		mortal_live(10);
+	}
+	for (end = now_ms() + 1500; now_ms() < end; mortal_live(10)) {
+		CHECK(fake_call(a, WEFT_BLADE_MIN, &c, 50) != 0);
+	}
+	rig_heal(WEFT_BLADE_MIN + 1);
+	mortal_boot(a);
+	CHECK_EQ(mortal_lost(b, region, 0), 8);
+	for (i = 0; i < 8; i++) {
+		mortal_get(b, fake_line(b, region, i), WEFT_S);
+		CHECK(fake_is_filled(fake_line(b, region, i), 4096, 20));
+	}
+	CHECK_EQ(mortal_lost(b, region, WEFT_LOST_ACCEPT), 8);
+}
+
 /* The same of a block: it is lost, and listed. */
 static void owner_dies_unknown(u32 region)
 {
@@ -457,6 +503,8 @@ int main(int argc, char **argv)
 		home_dies_fetching(region, true);
 		owner_dies_unknown(region);
 	}
+	if (rig_p4 && mortal_blades == 2)
+		boots_before_swept();
 	leaver_dies(region);
 	blade_cut_off(region);
 	all_die(region);

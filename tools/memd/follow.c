@@ -343,6 +343,13 @@ enum answer follow_call(struct memd *m, struct request *q)
 	    (r->trim.active || r->withdraw.active ||
 	     (restricts(m, r, c) && m->b->renew.active)))
 		return ANSWER_NOT;
+	/*
+	 * A node joins, which may have had a former life: as long as it is not known what that
+	 * had, and what is lost with it, it would be taken to be this one's.
+	 */
+	if (c->op == WEFT_CALL_MEMBERS && sweep_is_active(m) &&
+	    c->members & ~m->b->members.mask)
+		return ANSWER_NOT;
 	m->b->follow.seq = c->cookie;
 	switch (c->op) {
 	case WEFT_CALL_REGION:
