@@ -196,13 +196,14 @@ $(call each_program,tests/preload,$(B)/tests/preload-,,test_programs)
 $(call one_program,tests/posix,$(B)/tests/preload-posix,,test_programs)
 fake_pic	:= $(fake_objects:$(B)/obj/%=$(B)/pic/%)
 kvs_locks_pic	:= $(B)/pic/tests/kvs/none.o
+baddisk_pic	:= $(B)/pic/tests/system/preload/baddisk.o
 # Locks of weft-lockbench for weft-kvs: its sources, without those that measure.
 bench_locks_pic	:= $(patsubst $(B)/obj/%,$(B)/pic/%,$(call objects,tools/bench/kvs)) \
 		   $(patsubst %,$(B)/pic/tools/bench/locks/%.o,\
 		   central mcs pernode cohort service address)
 test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so \
-		   $(B)/lib/kvs-bench-locks.so
-all_objects	+= $(fake_pic) $(kvs_locks_pic) $(bench_locks_pic)
+		   $(B)/tests/system-baddisk.so $(B)/lib/kvs-bench-locks.so
+all_objects	+= $(fake_pic) $(kvs_locks_pic) $(baddisk_pic) $(bench_locks_pic)
 
 $(lib_objects) $(lib_pic) $(preload_pic): cflags_of = -fvisibility=hidden
 
@@ -217,6 +218,7 @@ $(B)/lib/$(lib_soname): $(lib_pic)
 $(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
 $(B)/tests/libweft-fake.so: $(fake_pic)
 $(B)/tests/kvs-locks.so: $(kvs_locks_pic)
+$(B)/tests/system-baddisk.so: $(baddisk_pic)
 $(B)/lib/kvs-bench-locks.so: $(bench_locks_pic) $(common_lib)
 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(test_libraries):
 	$(call say,LINK,$@)

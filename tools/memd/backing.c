@@ -66,14 +66,19 @@ static int write_here(struct backing *b, const void *buf, size_t len, u64 at)
 		n = pwrite(b->fd, p, len, (off_t)at);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n <= 0) {
+			__atomic_store_n(&b->refuses, true, __ATOMIC_RELAXED);
 			return -1;
+		}
 		/* not before: a sync that begins meanwhile does not have it */
 		__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
 		p += n;
 		at += (u64)n;
 		len -= (size_t)n;
 	}
+	/* others write, too: no need to take the line from them each time */
+	if (__atomic_load_n(&b->refuses, __ATOMIC_RELAXED))
+		__atomic_store_n(&b->refuses, false, __ATOMIC_RELAXED);
 	return 0;
 }
 

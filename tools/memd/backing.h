@@ -48,6 +48,7 @@
  * @crashed: the machine ended while the file was in use, and with it what was not on
  *	the disk
  * @failed: the kernel could not bring all of it to the disk
+ * @refuses: what was written to it last failed: its file system is full, or its disk broken
  * @dirty: written to since it was last brought to the disk, or began to be
  * @taken: it is the copy of a twin that has taken over: what is called crashed is what the
  *	stream did not bring
@@ -64,6 +65,7 @@ struct backing {
 	u32 frames;
 	bool crashed;
 	bool failed;
+	bool refuses;
 	bool dirty;
 	bool taken;
 	void (*ship)(void *shipper, const void *buf, size_t len, u64 at);

@@ -42,6 +42,8 @@ static int signals(void)
 	sigaddset(&set, SIGINT);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -1;
+	/* a file that may not be longer is one that takes no more: said, and no end of the blade */
+	signal(SIGXFSZ, SIG_IGN);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 

@@ -173,6 +173,8 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "blades", m->b->regions.blades);
 	add(page, "threads", m->b->threads);
 	add(page, "ready", m->b->ready);
+	add(page, "file_refuses", __atomic_load_n(&m->b->backing.refuses, __ATOMIC_RELAXED));
+	add(page, "file_failed", m->b->backing.failed);
 	add(page, "refused_ago_s", gate_refused_ago(m));
 	add(page, "twin", options_twin(&m->b->opt) != 0);
 	add(page, "view", m->b->opt.role.view);

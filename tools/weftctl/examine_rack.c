@@ -183,6 +183,19 @@ static void examine_space(struct patient *p, const struct host *h,
 		      h->name, taken >> 20, all >> 20);
 }
 
+/* Of one that has a backing file, and no room or no disk for it. */
+static void examine_file(struct patient *p, const struct host *h, const struct counters *c)
+{
+	if (counters_get(c, "file_failed"))
+		found(&p->findings, FOUND_BLADE_FILE, h->id,
+		      "what was written to the backing file of %s did not get to its disk: fsync() of what is to be there fails with EIO until weft-memd is started again\tlook at the kernel log there, mend or replace the disk (copy the file while weft-memd does not run), and start it again",
+		      h->name);
+	else if (counters_get(c, "file_refuses"))
+		found(&p->findings, FOUND_BLADE_FILE, h->id,
+		      "%s cannot write to its backing file: what nodes have modified stays in their caches, and fsync() there fails, until it can\tmake room on the file's file system; 'journalctl -u weft-memd' there says which file, and the reason",
+		      h->name);
+}
+
 /* Does it have what it needs to serve, and does it say the same of the rack as we do? */
 static void examine_part(struct patient *p, const struct host *h, const struct counters *c)
 {
@@ -331,6 +344,7 @@ int examine_rack(struct patient *p)
 			continue;
 		if (examine_blade(p, &h, &knocks[i], &counters)) {
 			examine_space(p, &h, &counters);
+			examine_file(p, &h, &counters);
 			examine_part(p, &h, &counters);
 			examine_twin(p, h.id, h.name, &counters);
 			examine_blade_drops(p, h.id, h.name, &counters);

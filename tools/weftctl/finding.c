@@ -35,6 +35,7 @@ const char * const finding_names[FINDINGS] = {
 	[FOUND_BLADE_WAITS]		= "blade_waits",
 	[FOUND_BLADE_VERSION]		= "blade_version",
 	[FOUND_BLADE_FULL]		= "blade_full",
+	[FOUND_BLADE_FILE]		= "blade_file",
 	[FOUND_HOMES_DIFFER]		= "homes_differ",
 	[FOUND_TWIN_MISSING]		= "twin_missing",
 	[FOUND_TWIN_UNKNOWN]		= "twin_unknown",

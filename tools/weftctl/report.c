@@ -68,7 +68,8 @@ bool report_is_gauge(const char *name)
 	static const char * const gauges[] = {
 		"nodes", "switch", "regions", "memory_bytes", "reserved_bytes",
 		"used_bytes", "lines_at_home", "lines_in_switch", "lines_moving", "locks",
-		"locks_max", "region_numbers_left", "blades", "ready", "refused_ago_s",
+		"locks_max", "region_numbers_left", "blades", "ready", "file_refuses",
+		"file_failed", "refused_ago_s",
 	};
 	size_t i;
 
