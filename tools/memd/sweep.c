@@ -9,6 +9,7 @@
 #define STEP_RUNS	65536
 #define ASKED_MAX	256	/* lines on their way home that are waited for */
 #define LIMIT_MS	10000	/* without one that arrives */
+#define LATE_LINES	(1u << 20)	/* looked at to name one of those that do not */
 #define SETTLE_MS	5	/* to see whether the switch knows who is dead */
 
 /* --- what is lost ---------------------------------------------------------------- */
@@ -144,13 +145,44 @@ static void end(struct memd *m)
 	s->freed = 0;
 }
 
+/* A line that was asked back and has not come, of those that are looked at first; or NULL. */
+static const struct block *late_one(struct memd *m)
+{
+	struct region *r = NULL;
+	u32 lines = LATE_LINES, i;
+	struct lock *l;
+	u64 run;
+
+	while (lines && (r = region_after(&m->b->regions, r ? r->id : 0))) {
+		lines--;
+		for (i = 0; i < r->locks.buckets && lines; i++)
+			for (l = r->locks.bucket[i]; l && lines; l = l->next, lines--)
+				if (l->block.swept)
+					return &l->block;
+		for (run = 0; run < r->runs && lines; run++) {
+			lines--;
+			for (i = 0; r->run[run] && i < RUN_BLOCKS && lines; i++, lines--)
+				if (r->run[run]->block[i].swept)
+					return &r->run[run]->block[i];
+		}
+	}
+	return NULL;
+}
+
 /* What is asked for stays so, and nobody waits for it: this, and those after it, go on. */
 static void give_up(struct memd *m)
 {
 	struct sweep *s = &m->b->sweep;
+	const struct block *b = late_one(m);
+	char name[64] = "";
 
-	log_warn("%u lines do not come back from the switch: what dead nodes had of them is seen when they do",
-		 waited_for(s));
+	if (b)
+		snprintf(name, sizeof(name), " (one is %s %llu of region %u)",
+			 weft_line_kind(b->line.key) == WEFT_KIND_LOCK ? "lock" : "block",
+			 (unsigned long long)weft_line_index(b->line.key),
+			 weft_line_region(b->line.key));
+	log_warn("%u lines do not come back from the switch%s: what dead nodes had of them is seen when they do",
+		 waited_for(s), name);
 	s->late = s->asked;
 	s->give_up = m->timers.now + LIMIT_MS;
 }
