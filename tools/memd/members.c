@@ -273,7 +273,8 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 		blocks_forget(m, (u8)id);
 		renew_gone(m, id);
 	}
-	died = gone & m->b->fence.dead;
+	/* how who went while we were out of touch has gone we were not told */
+	died = m->b->ready ? gone & m->b->fence.dead : gone;
 	fence_members(m, call->members);
 	ms->mask = call->members;
 	ms->version = version;
