@@ -23,6 +23,7 @@ export BUILD LC_ALL=C
 NOISE=40		# lines of each kind shown with a failure
 number=0
 failures=0
+checking=		# what is checked just now
 pattern=
 exit_commands=()
 
@@ -35,8 +36,19 @@ begin()
 	run_name=$1-$$
 	dir=$(mktemp -d "${2:-${TMPDIR:-/tmp}}/weft-$run_name.XXXXXX") || exit 2
 	begun_by=$BASHPID
+	exec {said}>&2		# also for a trap in the midst of a check
 	trap cleanup EXIT
-	trap 'exit 1' INT TERM HUP
+	trap 'ended_by INT' INT
+	trap 'ended_by TERM' TERM
+	trap 'ended_by HUP' HUP
+}
+
+# ended_by SIGNAL
+# shellcheck disable=SC2317,SC2329  # called by a trap
+ended_by()
+{
+	[ "$BASHPID" != "$begun_by" ] || echo "# $0: ended by SIG$1" >&"$said"
+	exit 1
 }
 
 # in_memory: print where files are kept in memory, if there is such a place.
@@ -64,6 +76,11 @@ cleanup()
 	[ "$BASHPID" = "$begun_by" ] || return
 	trap - EXIT
 	trap '' INT TERM HUP
+	# What ended the suite, if it was no signal, stands in there.
+	[ -z "$checking" ] || {
+		echo "# $0: ended in the midst of: $checking"
+		tail -n "$NOISE" "$dir/check" | sed 's/^/# /'
+	} >&"$said"
 	mapfile -t pids < <(jobs -pr)
 	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
 	for command in "${exit_commands[@]}"; do
@@ -143,10 +160,12 @@ check()
 {
 	if [[ $1 != *"$pattern"* ]]; then
 		: >"$dir/check"
-	elif "${@:2}" >"$dir/check" 2>&1; then
+	elif checking=$1 && "${@:2}" >"$dir/check" 2>&1; then
+		checking=
 		ok "$1"
 	else
-		echo "exit status $? (124: its time was up)" >>"$dir/check"
+		checked=$? checking=
+		echo "exit status $checked (124: its time was up)" >>"$dir/check"
 		not_ok "$1" "$dir/check"
 		return 1
 	fi

@@ -115,6 +115,14 @@ suite "an end in the midst of it" 3 $'ok 1 - one\nended\n' '
 	sleep 1000 &
 	ok "one"
 	exit 3'
+suite "an end in the midst of a check, which nobody wanted" 1 \
+	"ok 1 - one
+# $dir/suite: ended in the midst of: two
+# so far
+# $dir/suite: line 4: nowhere: unbound variable
+" '
+	begin x; check "one" true; two() { echo "so far"; echo "$nowhere"; }; check "two" two
+	finish'
 suite "equal" 1 $'ok 1 - same\nnot ok 2 - other\n# wanted \'a\'\n#  found \'b\'\n# exit status 1 (124: its time was up)\n1..2\n' '
 	begin x
 	check "same" equal "a b" "a b"
@@ -174,7 +182,7 @@ done
 result $? "there is a directory while a suite runs"
 kill -TERM $suite
 wait $suite
-[ "$(cat "$dir/out")" = $'begun\nended' ] && [ -z "$(ls "$dir/tmp")" ]
+[ "$(cat "$dir/out")" = $'begun\n'"# $dir/suite: ended by SIGTERM"$'\nended' ] && [ -z "$(ls "$dir/tmp")" ]
 result $? "told to end: nothing is left"
 ! pgrep -f "^sleep 9$$.25\$" >/dev/null
 result $? "nor what ran in the background"
