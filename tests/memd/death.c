@@ -85,6 +85,29 @@ static void unasked(u32 region)
 	mortal_come_back(a);
 }
 
+/* What was accepted is not lost again when a copy of who asked for it first comes late. */
+static void accepted_once(u32 region)
+{
+	struct fake *b = &fakes[2];
+	struct weft_msg read = {
+		.type = WEFT_MSG_READ, .src = (u8)b->id, .txn = weft_txn(b->id, ++b->seq),
+		/* as the directory says of a block whose owner has died */
+		.line = weft_line_key(region, WEFT_KIND_PAGE, 40), .status = WEFT_M,
+		.flags = WEFT_F_BUSY,
+	};
+	u32 home = WEFT_BLADE_MIN + weft_line_home(read.line, mortal_blades), i;
+
+	for (i = 0; i < 2; i++) {
+		rig_send(b->at, home, &read);
+		mortal_live(50);
+		CHECK_EQ(mortal_lost(b, region, WEFT_LOST_ACCEPT), !i);
+	}
+	read.txn = weft_txn(b->id, ++b->seq);
+	rig_send(b->at, home, &read);
+	mortal_live(50);
+	CHECK_EQ(mortal_lost(b, region, WEFT_LOST_ACCEPT), 1);
+}
+
 /* Only who was lent a block knows of that: it is given up before others read the home's. */
 static void lender_dies(u32 region)
 {
@@ -492,6 +515,7 @@ int main(int argc, char **argv)
 		CHECK_EQ(fake_open(&fakes[i], region, 4096), 0);
 	owner_dies(region);
 	unasked(region);
+	accepted_once(region);
 	lender_dies(region);
 	reader_dies(region);
 	holder_dies(region);

@@ -59,8 +59,11 @@ static bool is_lost(struct memd *m, struct region *r, struct block *b,
 		return b && b->lost;
 	if (!b)
 		b = region_block(&m->b->regions, r, weft_line_index(msg->line), true);
-	if (b)
+	/* once: a copy of the READ may come after that was accepted */
+	if (b && b->lost_txn != msg->txn) {
 		sweep_lost(m, r, b);
+		b->lost_txn = msg->txn;
+	}
 	return true;
 }
 

@@ -31,6 +31,7 @@ struct rehome;
  * @lost: a node died with what it last was; until somebody accepts that
  * @swept: it is to come back from the switch to be looked at, see sweep.h
  * @probe: the question whose answer says so, 0: not asked
+ * @lost_txn: the transaction whose READ has found it lost last
  */
 struct block {
 	struct weft_home_line line;
@@ -43,6 +44,7 @@ struct block {
 	bool lost;
 	bool swept;
 	u32 probe;
+	u32 lost_txn;
 };
 
 struct run {
