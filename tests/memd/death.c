@@ -85,7 +85,7 @@ static void unasked(u32 region)
 	mortal_come_back(a);
 }
 
-/* What was accepted is not lost again when a copy of who asked for it first comes late. */
+/* A block that was accepted is not lost again when a copy of the READ that found it so comes. */
 static void accepted_once(u32 region)
 {
 	struct fake *b = &fakes[2];
@@ -284,7 +284,7 @@ static void holder_dies_after_claim(u32 region)
 /*
  * The home had asked the switch for the lock, and was killed before it had it: the switch gives
  * it to nobody, and takes it from nobody, until the home asks again, of which it knows nothing.
- * The holder gives it up; and then it dies.
+ * Once its holder lives and gives it up, once the holder has died.
  */
 static void home_dies_fetching(u32 region, bool dies)
 {
@@ -350,9 +350,8 @@ static void boots_before_swept(void)
 		CHECK(now_ms() < end);
 		mortal_live(10);
 	}
-	for (end = now_ms() + 1500; now_ms() < end; mortal_live(10)) {
+	for (end = now_ms() + 1500; now_ms() < end; mortal_live(10))
 		CHECK(fake_call(a, WEFT_BLADE_MIN, &c, 50) != 0);
-	}
 	rig_heal(WEFT_BLADE_MIN + 1);
 	mortal_boot(a);
 	CHECK_EQ(mortal_lost(b, region, 0), 8);

@@ -344,8 +344,8 @@ enum answer follow_call(struct memd *m, struct request *q)
 	     (restricts(m, r, c) && m->b->renew.active)))
 		return ANSWER_NOT;
 	/*
-	 * A node joins, which may have had a former life: as long as it is not known what that
-	 * had, and what is lost with it, it would be taken to be this one's.
+	 * A node joins.  As long as the sweep is not through, lines that its former life had
+	 * would pass for those of its new life, and what is lost with them would not be listed.
 	 */
 	if (c->op == WEFT_CALL_MEMBERS && sweep_is_active(m) &&
 	    c->members & ~m->b->members.mask)

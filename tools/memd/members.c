@@ -273,7 +273,7 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 		blocks_forget(m, (u8)id);
 		renew_gone(m, id);
 	}
-	/* how who went while we were out of touch has gone we were not told */
+	/* nobody has told us which of the nodes that went while we were out of touch have died */
 	died = m->b->ready ? gone & m->b->fence.dead : gone;
 	fence_members(m, call->members);
 	ms->mask = call->members;
