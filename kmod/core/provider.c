@@ -369,10 +369,11 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 			return;
 		/*
 		 * Not taken, or not yet: somebody to whom we gave the data may
-		 * be about to commit, not only the last one (held_txn).
+		 * be about to commit, not only the last one (held_txn).  Or it is a
+		 * late copy's, and nobody else is refused who would chase it.
 		 */
 		if (msg->holder) {
-			weft_transaction_chase(l, msg, l->tries, out);
+			weft_transaction_chase(l, msg, 0, out);
 			return;
 		}
 		weft_line_unexpect(l, out);

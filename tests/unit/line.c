@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A write miss is over when the last of its answers comes, whichever that is: no
- * order of them costs a time-out or another round trip.
+ * order of them costs a time-out or another round trip.  What is retained goes home, and
+ * who stands in its way is asked whether it is alive.
  */
 #include "controller.h"
 #include "tests/common/check.h"
@@ -242,6 +243,52 @@ static void given_back(void)
 	CHECK_EQ(l.op, WEFT_OP_COMMIT);
 }
 
+/* --- a transaction that has what was ours, and is not there any more ------------ */
+
+/* The directory says so, again and again: its member is asked at once, by turns the home. */
+static void is_chased(u32 txn, u32 grant)
+{
+	struct weft_msg m = {
+		.type = WEFT_MSG_INFO, .src = ME, .line = KEY, .status = WEFT_M,
+		.copyset = weft_node_bit(ME), .holder = txn, .grant = grant,
+	};
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		weft_line_timeout(&l, &out);
+		CHECK_EQ(out.n, 1);
+		CHECK_EQ(out.send[0].msg.type, WEFT_MSG_QUERY);
+		m.txn = m.nonce = out.send[0].msg.nonce;
+		weft_line_recv(&l, &m, ++fresh, &out);
+		CHECK_EQ(out.n, 1);
+		CHECK_EQ(out.send[0].msg.type, WEFT_MSG_CHASE);
+		CHECK_EQ(out.send[0].to, i % 2 ? 0 : weft_txn_member(txn));
+		CHECK_EQ(out.send[0].msg.holder, txn);
+		CHECK_EQ(out.send[0].msg.grant, grant);
+		CHECK(l.held && l.state == WEFT_S);
+	}
+	m.holder = 0;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK(!l.held && l.state == WEFT_M && weft_line_idle(&l));
+}
+
+static void abandoned(bool expected)
+{
+	struct weft_msg m = {
+		.type = WEFT_MSG_FWD, .src = 2, .line = KEY, .txn = weft_txn(2, 99),
+		.flags = WEFT_F_BUSY, .status = WEFT_M, .copyset = weft_node_bit(ME), .grant = 9,
+	};
+
+	own();
+	l.owned = 7;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	weft_line_revoked(&l, ++fresh, &out);
+	CHECK(l.held == WEFT_HELD_PINNED && l.state == WEFT_S);
+	if (expected)
+		CHECK(weft_line_expect(&l, WEFT_M, weft_txn(ME, ++fresh), &out));
+	is_chased(m.txn, m.grant);
+}
+
 int main(void)
 {
 	u32 all = 0xF, mask;
@@ -254,5 +301,7 @@ int main(void)
 	CHECK(orders > 720);
 	old_data();
 	given_back();
+	abandoned(false);
+	abandoned(true);
 	return check_result();
 }
