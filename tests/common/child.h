@@ -39,6 +39,31 @@ static inline void child_ok(pid_t pid)
 	CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
 }
 
+/*
+ * All of these children, of which there are no others, must end, and well.  They may wait for
+ * each other for ever: the first one that does not end well is told of, and ends the others.
+ */
+static inline void children_ok(pid_t *pids, unsigned int n)
+{
+	unsigned int left, i;
+
+	for (left = n; left; left--) {
+		int status;
+		pid_t pid = wait(&status);
+
+		CHECK(pid > 0);
+		for (i = 0; i < n; i++)
+			if (pids[i] == pid)
+				pids[i] = 0;
+		for (i = 0; status && i < n; i++)
+			if (pids[i])
+				kill(pids[i], SIGKILL);
+		CHECK(!WIFSIGNALED(status), "a child was ended by %s",
+		      sigabbrev_np(WTERMSIG(status)));
+		CHECK_EQ(WEXITSTATUS(status), 0);
+	}
+}
+
 static inline void child_kill(pid_t pid)
 {
 	int status;

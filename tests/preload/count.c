@@ -137,8 +137,7 @@ int main(int argc, char **argv)
 	begin = now_seconds();
 	for (i = 0; i < workers; i++)
 		CHILD(pids[i], work((unsigned int)all, rounds, writes, mutexes));
-	for (i = 0; i < workers; i++)
-		child_ok(pids[i]);
+	children_ok(pids, (unsigned int)workers);
 	printf("count: %lu workers of %lu, %ld rounds each, %ld in all, of which %ld changed all %d counters, exact; mutex %ld times, exact; %.1f s\n",
 	       workers, all, rounds, (long)all * rounds, c->wide[0], WIDE, c->narrow,
 	       now_seconds() - begin);

@@ -417,8 +417,7 @@ static void in_children(void (*function)(unsigned int worker))
 			alarm(LIMIT);
 			function(i * machines + me - 1);
 		});
-	for (i = 0; i < PROCS; i++)
-		child_ok(pids[i]);
+	children_ok(pids, PROCS);
 }
 
 static double say(double since)

@@ -30,6 +30,7 @@ SCALE=${WEFT_TEST_SCALE:-1}
 BOOT_LIMIT=$((400 * SCALE))	# seconds to boot a rack
 DOWN_LIMIT=$((100 * SCALE))
 STEP_LIMIT=$((100 * SCALE))	# for anything that should take no time
+FAILED_LIMIT=$((60 * SCALE))	# for the other nodes, when one has failed
 
 nodes=0
 up=
@@ -113,11 +114,24 @@ restart_memd()
 		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1' - "${2:-0}"
 }
 
+# end_soon PID...: of what has not ended when $FAILED_LIMIT seconds are over.
+end_soon()
+{
+	local end=$((SECONDS + FAILED_LIMIT))
+
+	# it is true as long as there is one
+	while [ $SECONDS -lt $end ] && kill -0 "$@" 2>/dev/null; do
+		sleep 0.5
+	done
+	kill "$@" 2>/dev/null
+}
+
 # on_nodes SECONDS COMMAND...: at once on all nodes; %K in an argument becomes the
-# node's number, %N the number of nodes.  Output of node K in $dir/out.K.
+# node's number, %N the number of nodes.  Output of node K in $dir/out.K.  Nodes may wait for
+# each other for ever: when one has failed the others have $FAILED_LIMIT seconds left.
 on_nodes()
 {
-	local limit=$1 k pids=() args rc=0
+	local limit=$1 k pids=() args ended status=0
 
 	shift
 	rm -f "$dir"/out.*
@@ -126,15 +140,25 @@ on_nodes()
 		args=("${args[@]//%N/$nodes}")
 		timeout -k 20 "$limit" "$RACK" --name "$run_name" exec "node$k" -- \
 			"${args[@]}" >"$dir/out.$k" 2>&1 </dev/null &
-		pids+=($!)
+		pids[k]=$!
 	done
+	while [ ${#pids[@]} -gt 0 ] && [ $status = 0 ]; do
+		wait -n -p ended "${pids[@]}"
+		status=$?
+		for k in "${!pids[@]}"; do
+			[ "${pids[k]}" != "$ended" ] || break
+		done
+		unset "pids[$k]"
+	done
+	[ $status != 0 ] || return 0
+	echo "node $k: exit status $status (124: the limit of $limit s)"
+	[ ${#pids[@]} = 0 ] || end_soon "${pids[@]}"
 	for k in "${!pids[@]}"; do
-		wait "${pids[k]}" && continue
-		echo "node $((k + 1)): exit status $? (124: the limit of $limit s)"
-		rc=1
+		wait "${pids[k]}" ||
+			echo "node $k: exit status $? (143: ended $FAILED_LIMIT s after another one had failed)"
 	done
-	[ $rc = 0 ] || tail -n "$NOISE" "$dir"/out.*
-	return $rc
+	tail -n "$NOISE" "$dir"/out.*
+	return 1
 }
 
 # take DIRECTORY TO: what all nodes have in their own directory, to the host.
