@@ -369,8 +369,9 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 			return;
 		/*
 		 * Not taken, or not yet: somebody to whom we gave the data may
-		 * be about to commit, not only the last one (held_txn).  Or it is a
-		 * late copy's, and nobody else is refused who would chase it.
+		 * be about to commit, not only the last one (held_txn).  Or a
+		 * late copy of a request has taken the lock, and no node is
+		 * refused that would send CHASE.
 		 */
 		if (msg->holder) {
 			weft_transaction_chase(l, msg, 0, out);

@@ -38,7 +38,7 @@ bool weft_line_unexpect(struct weft_line *l, struct weft_out *out);
 
 /*
  * The transaction @msg->holder is in our way, for the @n th time.  If it is a
- * dead one of ours end it; else ask its owner now and then whether it is alive, or
+ * dead one of ours end it; else ask its member now and then whether it is alive, or
  * at once if @n is 0.
  */
 void weft_transaction_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,

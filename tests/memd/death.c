@@ -98,7 +98,7 @@ static void reads(struct fake *f, struct weft_msg *msg)
 	} while (fake_stat(f, home, "reads") == before);
 }
 
-/* A block that was accepted is not lost again when a copy of the READ that found it so comes. */
+/* A block that was accepted is not lost again when a copy of the READ that found it lost comes. */
 static void accepted_once(u32 region)
 {
 	struct fake *b = &fakes[2];

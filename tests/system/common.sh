@@ -114,16 +114,20 @@ restart_memd()
 		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1' - "${2:-0}"
 }
 
-# end_soon PID...: of what has not ended when $FAILED_LIMIT seconds are over.
+# end_soon PID...: ends those of these jobs that are still running after $FAILED_LIMIT seconds.
 end_soon()
 {
-	local end=$((SECONDS + FAILED_LIMIT))
+	local end=$((SECONDS + FAILED_LIMIT)) left
 
-	# it is true as long as there is one
-	while [ $SECONDS -lt $end ] && kill -0 "$@" 2>/dev/null; do
+	# the shell's own list: the number of a job that has ended may be another process' by now
+	while left=$(jobs -pr | grep -Fx "${@/#/-e}"); do
+		if [ $SECONDS -ge $end ]; then
+			# shellcheck disable=SC2086  # numbers
+			kill $left
+			return
+		fi
 		sleep 0.5
 	done
-	kill "$@" 2>/dev/null
 }
 
 # on_nodes SECONDS COMMAND...: at once on all nodes; %K in an argument becomes the

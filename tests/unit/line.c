@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A write miss is over when the last of its answers comes, whichever that is: no
- * order of them costs a time-out or another round trip.  What is retained goes home, and
- * who stands in its way is asked whether it is alive.
+ * order of them costs a time-out or another round trip.  What is retained goes home, and the
+ * holder of a lock that nobody gives back is asked whether it is alive.
  */
 #include "controller.h"
 #include "tests/common/check.h"
