@@ -39,7 +39,8 @@ enum weft_call_op {
 	WEFT_CALL_REGION,	/* blade 33 to another blade: attributes of a region, members:
 				   nodes that have it open */
 	WEFT_CALL_FORGET,	/* blade 33 to another blade: a region is gone */
-	WEFT_CALL_MEMBERS,	/* blade 33 to another blade: members */
+	WEFT_CALL_MEMBERS,	/* blade 33 to another blade: members, nodes: those of them that the
+				   switch is not to know yet */
 	WEFT_CALL_RECALLED,	/* blade to node: copies beyond size must go (truncate) */
 	WEFT_CALL_RENEW,	/* blade to node: life, valid: WEFT_RENEW_LATE; give all lines back */
 	WEFT_CALL_CLAIM,	/* node to blade: life, region (0: all), list of locks that programs
@@ -180,7 +181,8 @@ enum weft_call_op {
  * @mtime: nanoseconds since 1970
  * @cookie: position in a list; 0 at the start, and at the end
  * @policy: of the region, see above
- * @nodes: bits of those that may use the region, 0: all
+ * @nodes: bits of those that may use the region, 0: all; MEMBERS: those that the switch is not
+ *	to know yet
  * @homes: of the region: bits of the blades that are homes of its lines, bit 0 is blade 33;
  *	see weft_line_blade()
  * @name_len: bytes of @name, without the 0 that unpacking adds

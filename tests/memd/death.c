@@ -14,6 +14,7 @@
 #define LEASE		"400"
 #define LEASE_MS	400
 #define LATEST_MS	(LEASE_MS + 600)	/* from the last sign of life */
+#define BACK_MS		5000	/* until a node may join when nothing stands in the way */
 
 /* Its home has begun a new life, and has taken the block back. */
 static void wait_given_back(const struct fake_line *fl)
@@ -331,7 +332,8 @@ static void home_dies_fetching(u32 region, bool dies)
 /*
  * A node dies and boots at once, and one blade cannot yet find out what it had, as it does not
  * hear the switch: until then the node is not let in, or all that would be taken to be its new
- * life's, and lost without a word.
+ * life's, and lost without a word.  Nor is it a member for the switch: who asks for what it had
+ * would wait for it, it for that blade, and the blade for who asked.
  */
 static void boots_before_swept(void)
 {
@@ -342,7 +344,9 @@ static void boots_before_swept(void)
 		.addr = rig_addr(a->id),
 	};
 	char name[] = "later0";
+	struct fake_line *asked;
 	u32 region = 0, i;
+	u64 healed;
 
 	/* whose lines have their homes at that blade */
 	do {
@@ -354,6 +358,7 @@ static void boots_before_swept(void)
 	for (i = 0; i < 8; i++)
 		mortal_modify(a, fake_line(a, region, i), 20, 21);
 	mortal_live(50);
+	asked = fake_line(&fakes[3], region, 3);
 	rig_cut(WEFT_BLADE_MIN + 1, 0);
 	a->dead = true;
 	end = now_ms() + MORTAL_LIMIT_MS;
@@ -361,10 +366,19 @@ static void boots_before_swept(void)
 		CHECK(now_ms() < end);
 		mortal_live(10);
 	}
-	for (end = now_ms() + 1500; now_ms() < end; mortal_live(10))
+	for (end = now_ms() + 1500; now_ms() < end; mortal_live(10)) {
 		CHECK(fake_call(a, WEFT_BLADE_MIN, &c, 50) != 0);
+		CHECK(!(rig_switch.members & weft_node_bit(a->id)));
+		if (weft_line_idle(&asked->l))
+			fake_want(&fakes[3], asked, WEFT_S);
+	}
 	rig_heal(WEFT_BLADE_MIN + 1);
+	healed = now_ms();
 	mortal_boot(a);
+	CHECK(now_ms() - healed < BACK_MS);
+	CHECK(rig_switch.members & weft_node_bit(a->id));
+	mortal_get(&fakes[3], asked, WEFT_S);
+	CHECK(fake_is_filled(asked, 4096, 20));
 	CHECK_EQ(mortal_lost(b, region, 0), 8);
 	for (i = 0; i < 8; i++) {
 		mortal_get(b, fake_line(b, region, i), WEFT_S);

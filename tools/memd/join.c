@@ -53,6 +53,7 @@ static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
 	struct weft_call call = {
 		.op = WEFT_CALL_MEMBERS,
 		.valid = last,
+		.nodes = m->b->members.coming,
 	};
 
 	members_list(m, m->b->members.mask, &call);
@@ -121,6 +122,7 @@ static void remove_node(struct memd *m, u8 id)
 	who->in = false;
 	who->dying = false;
 	m->b->members.mask &= ~weft_node_bit(id);
+	m->b->members.coming &= ~weft_node_bit(id);
 	renew_gone(m, id);
 	fence_left(m, id);
 	move_gone(m, id);
@@ -157,6 +159,21 @@ static void finish_join(struct memd *m, struct job *job)
 	job->q.reply.err = job->err;
 	fill_in(m, &job->q);
 	calls_finish(m, &job->q);
+}
+
+/* All blades are through with its former life: now the switch may serve it. */
+static void finish_telling(struct memd *m, struct job *job)
+{
+	u32 bit = weft_node_bit(job->q.src);
+
+	job->finish = finish_join;
+	if (!job->err && m->b->members.coming & bit) {
+		m->b->members.coming &= ~bit;
+		catalog_tell_members(m);
+		members_wait(m, job);
+	}
+	if (!job->held)
+		finish_join(m, job);
 }
 
 /* It is a member, but the answer to its JOIN was lost. */
@@ -200,7 +217,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		fence_node(m, q->src, "it has begun another life");
 	if (!fence_may_join(m, q->src))
 		return not_yet(q);
-	job = job_new(q, same ? finish_again : finish_join);
+	job = job_new(q, same ? finish_again : finish_telling);
 	if (!job)
 		return refuse(q, ENOMEM);
 	who->heard = m->timers.now;
@@ -221,6 +238,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		who->joining = true;
 		who->gave_up = false;
 		m->b->members.mask |= weft_node_bit(q->src);
+		m->b->members.coming |= weft_node_bit(q->src);
 		members_changed(m);
 		tell_members_to_all(m, job);
 	}

@@ -57,7 +57,7 @@ static void tell_switch(struct memd *m)
 	struct weft_msg msg = {
 		.type = WEFT_MSG_MEMBERS,
 		.txn = m->b->members.txn,
-		.copyset = m->b->members.mask,
+		.copyset = m->b->members.mask & ~m->b->members.coming,
 		.nonce = m->b->members.version,
 	};
 
@@ -277,6 +277,7 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 	died = m->b->ready ? gone & m->b->fence.dead : gone;
 	fence_members(m, call->members);
 	ms->mask = call->members;
+	ms->coming = call->nodes;
 	ms->version = version;
 	begin_telling(m);
 	if (died)

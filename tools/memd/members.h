@@ -26,8 +26,8 @@ struct weft_call;
  * @heard: millisecond of the last message
  * @asked: millisecond of its last JOIN, repetitions included
  * @in: node: it is a member; blade: it has joined (only the first blade knows)
- * @joining: an answer to its JOIN is under way: the other blades and the switch
- *	hear of it, but nobody else does until they know it
+ * @joining: an answer to its JOIN is under way: the other blades hear of it, then the switch,
+ *	but nobody else does until they know it
  * @gave_up: has sent LEAVE meanwhile
  * @dying: others may have heard in a former life of this blade that it is dead
  * @backing: blade: it has a file that its contents are in (only the first blade knows)
@@ -54,6 +54,8 @@ struct member {
  * struct members - all of them
  * @by_id: by id
  * @mask: bits of the nodes, with those that are about to be members
+ * @coming: those of @mask whose former life another blade may not be through with: the switch
+ *	does not know them yet, or it would take what that life had for theirs
  * @version: of @mask, begins with the seconds since 1970
  * @txn: of the MEMBERS whose answer is waited for
  * @listening: a switch may be used
@@ -69,6 +71,7 @@ struct member {
 struct members {
 	struct member by_id[WEFT_BLADE_MAX + 1];
 	u32 mask;
+	u32 coming;
 	u32 version;
 	u32 txn;
 	bool listening;
