@@ -124,9 +124,9 @@ work()
 
 	launch=$((launch + 1))
 	timeout -k 20 $((SECONDS_RUN * 4 + 1000)) "$RACK" --name "$run_name" exec "node$n" -- \
-		env LD_PRELOAD="$PRELOAD" "$WORKER" work /weft "$n" $((launch * 1000)) \
+		env LD_PRELOAD="$PRELOAD" WEFTCTL="$CTL" "$WORKER" work /weft "$n" $((launch * 1000)) \
 		$((SECONDS_RUN * 3 + 900)) "$STOP" $((SEED + launch)) "$KHZ" "$PAUSE" \
-		>"$history/node$n.$launch" 2>"$dir/errors.$n" </dev/null &
+		>"$history/node$n.$launch" 2>>"$history/errors.$n" </dev/null &
 	worker[$n]=$!
 }
 
@@ -506,7 +506,7 @@ ended()
 	for n in "${!worker[@]}"; do
 		soon 30 has_ended "${worker[$n]}" || kill "${worker[$n]}"
 		wait "${worker[$n]}" || { echo "node $n: exit status $?"; bad=1; }
-		cat "$dir/errors.$n"
+		cat "$history/errors.$n"
 	done
 	return $bad
 }

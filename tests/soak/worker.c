@@ -13,6 +13,8 @@
  *	soak-worker now KHZ		what the clock says
  *
  * The clock is the processor's, the same in all user-mode kernels of a machine.  KHZ is its rate.
+ * Of a process that waits for long, work says on standard error what the node knows of it;
+ * WEFTCTL is the path of weftctl.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,6 +39,11 @@
 
 #define WORDS	(SOAK_BLOCK / 8)
 #define AGAIN_MS 300		/* until a process that died is there again */
+#define LOOK_MS	500		/* between looks whether one waits too long, ... */
+#define LATE_MS	4000ull		/* ... which is that long: soon it is judged to be wrong */
+#define NS_PER_MS 1000000ull
+/* the head, and lines that something is under way for, or somebody waits for; not for ever */
+#define LATE_COMMAND "timeout 10 %s line show %s | awk 'NR == 1 || $4 != \"none\" || $5 || /revoking/' >&2"
 
 /* What a lock guards. */
 struct block {
@@ -59,6 +66,12 @@ static char *region;
 static int region_fd;
 static volatile uint32_t slot_now;
 static volatile uint64_t t0_now;
+
+/* What each kind's process is at, for who watches them. */
+static struct work {
+	volatile uint32_t slot;
+	volatile uint64_t t0;	/* since when; 0: nothing */
+} *works;
 
 static uint64_t now(void)
 {
@@ -319,6 +332,8 @@ static void one(void)
 	bool write = random_below(&state, 100) < 75;
 
 	slot_now = slot;
+	works[kind].slot = slot;
+	works[kind].t0 = now();
 	if (kind == SOAK_SYNC && write)
 		write_records();
 	else if (kind == SOAK_SYNC)
@@ -327,6 +342,46 @@ static void one(void)
 		word(slot, write);
 	else
 		section(slot, write || kind == SOAK_MUTEX);
+	works[kind].t0 = 0;
+}
+
+/* --- Who waits too long ----------------------------------------------------------- */
+
+/* What this node says of the region's blocks that something is under way for. */
+static void say_late(enum soak_kind which, uint32_t slot, uint64_t took)
+{
+	const char *ctl = getenv("WEFTCTL");
+	char command[512];
+
+	fprintf(stderr, "node %u: %s %u takes %llu ms so far, at %llu; it is in block %zu\n", node,
+		soak_about[which].name, slot, (unsigned long long)took / NS_PER_MS,
+		(unsigned long long)now(), soak_offset(which, slot) / SOAK_BLOCK);
+	snprintf(command, sizeof(command), LATE_COMMAND, ctl ? ctl : "weftctl",
+		 soak_about[which].name);
+	if (system(command))
+		fputs("soak-worker: weftctl does not say more\n", stderr);
+}
+
+/* Each that is late is told of once. */
+static void __attribute__((noreturn)) watch(uint64_t end)
+{
+	uint64_t told[SOAK_KINDS] = { 0 };
+	int i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "soak-watch");
+	while (now_ms() < end) {
+		pause_ms(LOOK_MS);
+		for (i = 0; i < SOAK_KINDS; i++) {
+			uint64_t t0 = works[i].t0, t = now();
+
+			if (!t0 || t0 == told[i] || t < t0 + LATE_MS * NS_PER_MS)
+				continue;
+			told[i] = t0;
+			say_late(i, works[i].slot, t - t0);
+		}
+	}
+	_exit(0);
 }
 
 /* --- Processes ------------------------------------------------------------------- */
@@ -373,7 +428,17 @@ static int work(char **arg, int kinds, char **kind_names)
 	uint32_t number = argument_u32(arg[2]), number_of[SOAK_KINDS];
 	pid_t child[SOAK_KINDS] = { 0 };
 	int i, status, left = 0;
+	pid_t watcher;
 
+	works = mmap(NULL, SOAK_KINDS * sizeof(*works), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	watcher = works == MAP_FAILED ? -1 : fork();
+	if (watcher < 0) {
+		perror("soak-worker");
+		return 1;
+	}
+	if (!watcher)
+		watch(end);
 	for (i = 0; i < SOAK_KINDS; i++) {
 		bool wanted = !kinds;
 		int k;
@@ -401,6 +466,7 @@ static int work(char **arg, int kinds, char **kind_names)
 			left--;
 			continue;
 		}
+		works[i].t0 = 0;
 		tell("k %u %u %llu\n", node, number_of[i], (unsigned long long)now());
 		/* those of no other kind end meanwhile, or they wait as long to be seen */
 		pause_ms(AGAIN_MS);
@@ -408,6 +474,7 @@ static int work(char **arg, int kinds, char **kind_names)
 		worker = number_of[i] = number++;
 		child[i] = start(arg[0], end, arg[4], seed, pause);
 	}
+	kill(watcher, SIGKILL);
 	return 0;
 }
 
