@@ -35,7 +35,7 @@ compile()
 		esac
 	done
 	# shellcheck disable=SC2046  # flags are words
-	timeout 120 "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
+	timeout $((120 * ${WEFT_TEST_SCALE:-1})) "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
 		-fsanitize=address,undefined -fno-sanitize-recover=all \
 		-DCONF_FILE="\"$1\"" \
 		-Iuapi -Ikmod/core -I. $(pkg-config --cflags libnl-genl-3.0) \
