@@ -214,9 +214,13 @@ static int limit(struct options *o, int c, const char *arg, char *err)
 		o->locks = (u32)v;
 		return 0;
 	case O_LEASE:
-		if (strcmp(arg, "0") && number("--lease", arg, LEASE_MIN, LEASE_MAX, &v, err))
+		if (!strcmp(arg, "0")) {
+			o->lease = 0;
+			return 0;
+		}
+		if (number("--lease", arg, LEASE_MIN, LEASE_MAX, &v, err))
 			return -1;
-		o->lease = strcmp(arg, "0") ? (u32)v : 0;
+		o->lease = (u32)v;
 		return 0;
 	default:
 		return 1;

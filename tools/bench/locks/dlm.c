@@ -46,9 +46,10 @@ static void await(const struct lock *l, struct held *h, uint32_t mode)
 static void ask(const struct lock *l, uint32_t mode, uint32_t flags)
 {
 	struct held *h = (struct held *)(uintptr_t)l->state;
-	struct {
+	/* the name stands behind the rest */
+	union {
 		struct dlm_write_request request;
-		char name[sizeof(h->name)];
+		char bytes[sizeof(struct dlm_write_request) + sizeof(h->name)];
 	} question = { .request = {
 		.version = { DLM_DEVICE_VERSION_MAJOR, DLM_DEVICE_VERSION_MINOR,
 			     DLM_DEVICE_VERSION_PATCH },
@@ -67,7 +68,7 @@ static void ask(const struct lock *l, uint32_t mode, uint32_t flags)
 	/* not called: that is what a library would do */
 	p->castaddr = &h->status;
 	memcpy(p->lvb, h->block, sizeof(p->lvb));
-	memcpy((char *)&question + offsetof(struct dlm_write_request, i.lock.name), h->name,
+	memcpy(question.bytes + offsetof(struct dlm_write_request, i.lock.name), h->name,
 	       namelen);
 	id = write(device, &question, sizeof(question.request) + namelen);
 	if (id < 0)
