@@ -167,7 +167,8 @@ choose_rdma()
 
 	for who in ${RDMA//,/ }; do
 		[[ $who != [1-9] ]] || who=node$who
-		for name in $(expand "$who"); do
+		expand "$who"
+		for name in "${NAMES[@]}"; do
 			is_guest "$name" ||
 				die "--rdma takes all, nodes, blades or guests ($GUEST_NAMES), not '$who'"
 			has_rdma "$name" || RDMA_NAMES+="${RDMA_NAMES:+ }$name"
@@ -321,6 +322,10 @@ uml_command()
 		"uml_dir=$dir/" "umid=uml" con=null con0=null,fd:1 ssl=null ssl0=fd:3
 		"vec0:transport=bess,dst=$dir/port.sock,depth=64,mtu=$MTU,mac=$(mac_of "$name")"
 		console=tty0 panic=-1 rack.line=/dev/ttyS0
+		# Half of the seconds that a boot takes are for what no rack needs: 512 terminals
+		# of an old kind, with a process for each, and how fast this machine calculates.
+		pty.legacy_count=0 lpj=10000000
+		initcall_blacklist=raid6_select_algo,calibrate_xor_blocks
 		$(append_of "$name" "$modules") $APPEND)
 	# It and each program in it are processes that wait for each other at every system
 	# call: what wakes another processor each time takes half as long again, and longer
@@ -496,13 +501,13 @@ show_progress()
 # wait_for_guests NAME...: until all are ready; tell which is not and why.
 wait_for_guests()
 {
-	local waiting=("$@") still name begin=$SECONDS line state bad=0
+	local waiting=("$@") still name begin=$SECONDS line bad=0
 
 	while [ ${#waiting[@]} -gt 0 ]; do
 		still=() line=""
 		for name in "${waiting[@]}"; do
-			state=$(state "$name")
-			case $state in
+			look_at "$name"
+			case $STATE in
 			ready)
 				show_progress ""
 				say "$name is up after $(($(date +%s) - $(<"$DIR/$name/started"))) s" ;;
@@ -510,7 +515,7 @@ wait_for_guests()
 				still+=("$name")
 				line+="$name: $(boot_stage "$name")  " ;;
 			*)	show_progress ""
-				say "$name ended while it booted ($state)"
+				say "$name ended while it booted ($STATE)"
 				show_tail "$DIR/$name/qemu.log"
 				show_tail "$DIR/$name/console.log"
 				bad=1 ;;
