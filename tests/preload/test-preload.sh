@@ -3,7 +3,7 @@
 #
 # The preload library without a rack: the kernel's part is played by what is
 # preloaded behind it (tests/common/kernel/fake.c), regions are files of a directory in
-# memory.
+# memory.  How fast it is: test-speed.sh.
 #
 #	tests/preload/test-preload.sh [PATTERN]
 #
@@ -119,44 +119,6 @@ header()
 		gcc -x "$1" -fsyntax-only -Wall -Wextra -Wpedantic -Werror -I. -
 }
 
-# What each case must reach of what the C library does in the same run, as the median of
-# pairs of turns.  On a machine that does nothing else more is reached: see the table of
-# make bench-locks.
-LEAST=(read1=0.65 write1=0.65 mutex1=0.65 write2=0.65 share2=0.65 many1=0.5 many2=0.5
-	contend2=0.4 contend4=0.4 read-out=0.7 mutex-out=0.7)
-
-# fast FILE: as many pairs of lock and unlock a second as that.  One process in some forty
-# was slow from its begin to its end, with the same instructions, on a machine that did other
-# things as well: so another process is asked then, and has to reach all of it.
-fast()
-{
-	fast_enough "$1" && return
-	echo "# and once more:"
-	fast_enough "$1.again"
-}
-
-fast_enough()
-{
-	inside pairs "$1" 15 "${LEAST[@]%=*}" | tee "$dir/pairs"
-	awk -v least="${LEAST[*]}" -F'"' '
-		BEGIN {
-			n = split(least, l, /[ =]/)
-			for (i = 1; i < n; i += 2)
-				limit[l[i]] = l[i + 1]
-		}
-		/"case"/ {
-			ratio = $0
-			sub(/.*"ratio": /, "", ratio)
-			printf "pairs: %s: %s of glibc\n", $8, ratio + 0
-			if (ratio + 0 < limit[$4]) {
-				print "too slow: less than " limit[$4]
-				bad = 1
-			}
-			lines++
-		}
-		END { exit bad || lines != int(n / 2) }' "$dir/pairs"
-}
-
 built "$SHIM" "$FAKE" "$BUILD/tests/preload-posix"
 begin preload "$(in_memory)"
 pattern=${1-}
@@ -187,5 +149,4 @@ measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SE
 measured 'torture: many locks, many who wait, many who die' \
 	inside torture "$regions/torture" 1 1 20000 5
 measured 'steps: instructions of a cached lock, and of one outside' inside steps "$regions/steps"
-measured 'speed: beside the locks of the C library, in one run' fast "$regions/pairs"
 finish

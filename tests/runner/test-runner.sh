@@ -189,6 +189,17 @@ check 'one at a time: in the order of the list'	[ "$(begun)" = 's1 s2 s3 l1 l2 l
 check 'several: a long one beside the short ones'	matches 's1 l1 s2 .*|l1 s1 s2 .*' "$(begun -j 2)"
 check 'the long ones when there are no short ones'	[ "$(begun -j 1 'l*')" = 'l1 l2 l3 ' ]
 
+# Before "alone" stands what has nothing beside it: it fails if another one has begun.
+{
+	for name in a1 a2; do
+		echo "$name 60 echo \$EPOCHREALTIME $name >$dir/at.$name; sleep 0.5; [ -z \"\$(ls $dir/at.* | grep -v 'at\\.a')\" ]"
+	done
+	printf '%s\n' alone "s1 60 echo \$EPOCHREALTIME s1 >$dir/at.s1" -- \
+		"l1 60 echo \$EPOCHREALTIME l1 >$dir/at.l1"
+} >"$dir/list"
+check 'alone: first, with nothing beside it'	matches 'a1 a2 (s1 l1|l1 s1) ' "$(begun -j 4)"
+check 'alone: all are counted'			last '4 passed, 0 failed, 0 skipped'
+
 # What tests use of the processors, if that can be known: of all that they start, and of
 # what somebody else waits for.
 cat >"$dir/burn" <<END
