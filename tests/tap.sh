@@ -201,15 +201,17 @@ exits()
 	[ -z "$2" ] || grep -qF -- "$2" "$dir/exits"
 }
 
-# soon SECONDS COMMAND...: it succeeds within that time.
+# soon SECONDS COMMAND...: it succeeds within that time.  What does not come at once is looked
+# for less often: a look can be a dozen processes, in a guest.
 soon()
 {
-	local end=$((SECONDS + $1 * ${WEFT_TEST_SCALE:-1}))
+	local end=$((SECONDS + $1 * ${WEFT_TEST_SCALE:-1})) tenths=1
 
 	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
-		sleep 0.1
+		sleep 0.$tenths
+		[ $tenths = 5 ] || tenths=$((tenths + 1))
 	done
 }
 

@@ -25,14 +25,15 @@ CONF=/etc/weft/weft.conf
 done_on(){ run "$@"; [ "$rc" = 0 ] || check "$*" false; }
 
 # diagnose GUEST [OPTION...]: doctor; again if a round trip was long, which it may well be
-# on a machine that does other things besides, for 15 s at most.
+# on a machine that does other things besides, for 30 s at most.
 diagnose()
 {
-	local end=$((SECONDS + 15 * SCALE))
+	local end=$((SECONDS + 30 * SCALE))
 
 	ctl "$1" doctor "${@:2}"
 	while grep -q round_trip "$dir/out" && [ "$SECONDS" -lt "$end" ]; do
 		echo "# a round trip was long"
+		sleep 1
 		ctl "$1" doctor "${@:2}"
 	done
 }

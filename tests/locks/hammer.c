@@ -19,6 +19,9 @@
  * With --alone, others may spoil the file and what is told about its locks, so nothing
  * is known of other nodes or of the records: none of them is met, no record is judged,
  * whoever cannot go on is ended, and what was done until then is told.
+ *
+ * With --pause, threads rest between turns: for a rack that is to be at work while something
+ * else is looked at, which needs the processors, too.
  */
 #include <getopt.h>
 #include <pthread.h>
@@ -65,7 +68,7 @@ struct shared {
 
 static struct {
 	const char *file, *stop;
-	unsigned int procs, threads, locks, readers, seconds, kill_ms;
+	unsigned int procs, threads, locks, readers, seconds, kill_ms, rest_us;
 	bool guard, beside, alone;
 	uint64_t seed;
 	struct control *control;
@@ -258,6 +261,8 @@ static void *work(void *arg)
 			job.shared->sum[lock]++;
 			job.shared->writes++;
 		}
+		if (job.rest_us)
+			pause_us(below(w, 2 * job.rest_us));
 	}
 	return NULL;
 }
@@ -483,6 +488,7 @@ static const char usage[] =
 	"  --seconds S       how long (10)\n"
 	"  --stop FILE       or until this file is there, if that is sooner\n"
 	"  --kill MS         kill a process every so many milliseconds, about; 0: never (0)\n"
+	"  --pause US        rest for so long between turns, about (0)\n"
 	"  --guard           spread the records over pages that the locks guard\n"
 	"  --beside          add to these pages without the locks, too\n"
 	"  --alone           others spoil the file: meet no other node, judge no record\n"
@@ -492,7 +498,7 @@ static const char usage[] =
 int main(int argc, char **argv)
 {
 	enum { O_FILE = 256, O_PROCS, O_THREADS, O_LOCKS, O_READERS, O_SECONDS, O_STOP, O_KILL,
-	       O_GUARD, O_BESIDE, O_ALONE, O_SEED, O_HELP };
+	       O_PAUSE, O_GUARD, O_BESIDE, O_ALONE, O_SEED, O_HELP };
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, O_FILE },
 		NODE_OPTIONS,
@@ -503,6 +509,7 @@ int main(int argc, char **argv)
 		{ "seconds", required_argument, NULL, O_SECONDS },
 		{ "stop", required_argument, NULL, O_STOP },
 		{ "kill", required_argument, NULL, O_KILL },
+		{ "pause", required_argument, NULL, O_PAUSE },
 		{ "guard", no_argument, NULL, O_GUARD },
 		{ "beside", no_argument, NULL, O_BESIDE },
 		{ "alone", no_argument, NULL, O_ALONE },
@@ -527,6 +534,7 @@ int main(int argc, char **argv)
 		case O_SECONDS: job.seconds = node_number_of("--seconds", optarg, 1, 86400); break;
 		case O_STOP: job.stop = optarg; break;
 		case O_KILL: job.kill_ms = node_number_of("--kill", optarg, 0, 100000); break;
+		case O_PAUSE: job.rest_us = node_number_of("--pause", optarg, 0, 1000000); break;
 		case O_GUARD: job.guard = true; break;
 		case O_BESIDE: job.beside = true; break;
 		case O_ALONE: job.alone = true; break;

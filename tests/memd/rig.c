@@ -309,6 +309,13 @@ static void give_up(void)
 	rig_close();
 }
 
+u32 rig_scale(void)
+{
+	const char *text = getenv("WEFT_TEST_SCALE");
+
+	return text ? argument(text, 1, 1000) : 1;
+}
+
 void rig_open(bool tun, unsigned int seed)
 {
 	check_at_end = give_up;

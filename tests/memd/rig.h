@@ -52,6 +52,9 @@ void rig_show(void);
 /* The switch is restarted: it knows nothing. */
 void rig_switch_restart(void);
 
+/* What limits in time are multiplied with, on a machine that is slow: WEFT_TEST_SCALE. */
+u32 rig_scale(void);
+
 u32 rig_addr(u32 id);
 
 /*

@@ -190,7 +190,7 @@ static void take_ack(u32 id, const struct weft_msg *msg)
 static void write_lines(void)
 {
 	void (*before)(u32, const struct weft_msg *) = rig_take;
-	u64 page[PAGE / sizeof(u64)], end = now_ms() + 20000;
+	u64 page[PAGE / sizeof(u64)], end;
 	struct weft_msg wb = {
 		.type = WEFT_MSG_WB, .src = 1, .version = 1, .info = PAGE, .size = PAGE,
 		.len = PAGE, .payload = page,
@@ -203,6 +203,7 @@ static void write_lines(void)
 		wb.txn = weft_txn(1, ++fakes[1].seq);
 		wb.line = line_key(i);
 		rig_send(1, BLADE, &wb);
+		end = now_ms() + 20000;
 		while (written <= i) {
 			CHECK(now_ms() < end);
 			rig_pump(1);

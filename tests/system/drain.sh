@@ -131,7 +131,7 @@ hidden()
 		echo here >&5
 		rm /weft/hidden
 		touch /run/test-hidden
-		for ((i = 0; i < 10 * $1; i++)); do [ ! -e /run/test-stop ] || break; sleep 0.1; done
+		for ((i = 0; i < 2 * $1; i++)); do [ ! -e /run/test-stop ] || break; sleep 0.5; done
 		[ "$(head -c 4 /proc/self/fd/5)" = here ]' - "$RUN_LIMIT"
 }
 
@@ -146,6 +146,7 @@ syncing()
 			dd if=/run/synced of=/weft/synced bs=32K conv=fsync,notrunc status=none || exit 1
 			cmp /run/synced /weft/synced || exit 1
 			[ $i != 3 ] || touch /run/test-synced
+			sleep 0.1
 		done
 		echo "$i times"
 		[ $i -gt 3 ]' -
@@ -196,7 +197,7 @@ at_work()
 		status=none
 	check "a region is to be on the disks" on node2 bash -c \
 		"touch /weft/synced && '$CTL' region set synced durability=sync"
-	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
+	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" --pause 20000 \
 		--seconds "$RUN_LIMIT" --stop /run/test-stop >"$dir/hammer" 2>&1 &
 	hammer=$!
 	on_for "$RUN_LIMIT" node1 "$BUILD/tests/locks-basics" hold /weft/data 4096 w "$RUN_LIMIT" \

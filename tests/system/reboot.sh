@@ -119,9 +119,9 @@ pulled()
 in_the_midst()
 {
 	check "node 2 has a block" fill node2 5 m
-	begin_on node2 other "$LOCKS" hold /weft/r $((7 * BLOCK)) w 30
+	begin_on node2 other "$LOCKS" hold /weft/r $((7 * BLOCK)) w 600
 	check "and a lock" begun other held
-	begin_on node1 queued "$LOCKS" hold /weft/r $((7 * BLOCK)) w 30
+	begin_on node1 queued "$LOCKS" hold /weft/r $((7 * BLOCK)) w 600
 	begin_on node1 misses sh -c 'while :; do dd if=/weft/r of=/dev/null bs=4096 status=none; done'
 	sleep 1
 }

@@ -108,7 +108,7 @@ under_load()
 {
 	local i hammer
 
-	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" \
+	on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N --timeout "$RUN_LIMIT" --pause 20000 \
 		--seconds "$SECONDS_RUN" --stop /run/test-stop >"$dir/hammer" 2>&1 &
 	# not $! later: what runs in a guest meanwhile is waited for in the background, too
 	hammer=$!
