@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 
 #define HEADERS		28
 #define DATAGRAM_MAX	9216
+#define PORT_BLOCKS	1250	/* of RIG_PORTS each, from 12000 */
 
 /* A datagram on its way. */
 struct parcel {
@@ -46,6 +48,7 @@ void (*rig_take)(u32 id, const struct weft_msg *msg);
 
 static int tun_fd = -1;
 static int node_fd[RIG_NODES + 1];
+static int claim_fd = -1;		/* see claim_ports() */
 static struct parcel *parcels;
 static uint64_t random_state = 1;
 static char dir[64];
@@ -281,12 +284,31 @@ static void open_tun(void)
 	port = WEFT_WIRE_UDP_PORT;
 }
 
+/* Ports that no other rig of this network namespace has, as long as we run. */
+static void claim_ports(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	u32 i;
+
+	claim_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	/* others each run: an old blade may still hold the last, and those after it */
+	for (i = 0; i < PORT_BLOCKS; i++) {
+		port = 12000 + ((u32)getpid() + i) % PORT_BLOCKS * RIG_PORTS;
+		/* abstract: gone with the process */
+		snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "weft-rig-%u", port);
+		if (!bind(claim_fd, (struct sockaddr *)&name, sizeof(name)))
+			return;
+		if (errno != EADDRINUSE)
+			break;
+	}
+	CHECK_FAIL("ports for a rig: %s", strerror(errno));
+}
+
 static void open_loopback(void)
 {
 	u32 i;
 
-	/* another one each run: an old blade may still hold the last, and those after it */
-	port = 12000 + (u32)getpid() % 1250 * RIG_PORTS;
+	claim_ports();
 	for (i = 1; i <= RIG_NODES; i++) {
 		struct sockaddr_in a = {
 			.sin_family = AF_INET,
