@@ -35,9 +35,10 @@
  *
  * Fails if a page comes wrong, if more are lost than one in LOST_PART, or if a blade does
  * more system calls than one for each full batch that it gets, one for each flow by which it
- * answers that (kmod/core/flow.h), and some for a window: times are only reported.  To count its instructions let WEFT_MEMD name a script that runs it under
- * "valgrind --tool=callgrind": two numbers of pages, and the difference.  (Valgrind does
- * system calls of its own, which fail the last check.)
+ * answers that (kmod/core/flow.h), and some for a window: times are only reported.  To count
+ * its instructions let WEFT_MEMD name a script that runs it under "valgrind --tool=callgrind":
+ * two numbers of pages, and the difference.  (Valgrind does system calls of its own, which
+ * fail the last check.)
  */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -174,7 +174,7 @@ static void work(unsigned long long seconds, const char *stop, uint64_t state)
 		now = now_ms();
 		if (now - last > longest)
 			longest = now - last;
-		/* or the kernels of a rack on two processors do nothing else */
+		/* without it the kernels of a rack on two processors do nothing else */
 		usleep((useconds_t)random_below(&state, 2 * REST_US));
 		last = now_ms();
 	}
