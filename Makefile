@@ -404,6 +404,20 @@ define link_sources
 	$(quiet)find $(kmod_dir) -xtype l -delete
 endef
 
+# BUNDLE=1: the files of a folder are compiled as one (Kbuild), in a quarter of the time, as
+# most of the compiler's goes into the kernel's headers. For modules that only tests load.
+# Without it, as users have it, every file shows that it includes what it needs.
+bundled		= $(filter-out core,$(notdir $(patsubst %/,%,$(wildcard kmod/*/))))
+define make_bundles
+	$(quiet)mkdir -p $(kmod_dir)/bundle
+	$(quiet)set -e; for folder in $(bundled); do bundle=$(kmod_dir)/bundle/$$folder.c; \
+		grep -L '^#define CREATE_TRACE_POINTS' kmod/$$folder/*.c | \
+			sed 's/.*/#include "&"/' >$$bundle.$$$$; \
+		cmp -s $$bundle.$$$$ $$bundle && rm $$bundle.$$$$ || mv $$bundle.$$$$ $$bundle; \
+	done
+endef
+no_bundles	= $(quiet)rm -rf $(kmod_dir)/bundle
+
 # For a user-mode kernel.
 ifneq ($(UML),)
 kmod_make	+= ARCH=um
@@ -418,6 +432,7 @@ module: FORCE
 		"install linux-headers-$(KVER), or say KDIR=where they are" >&2; exit 1; }
 	$(call say,KBUILD,$(B)/kmod/$(KVER)/weft.ko)
 	$(link_sources)
+	$(if $(BUNDLE),$(make_bundles),$(no_bundles))
 	$(quiet)+flock -w 900 $(kmod_dir)/lock $(kmod_make) modules $(if $(V),,>$(kmod_dir)/build.log 2>&1 || \
 		{ sed 's|$(kmod_dir)/||g' $(kmod_dir)/build.log; exit 1; })
 	$(quiet)$(if $(V),:,! grep -E '[Ww]arning:|WARNING:' $(kmod_dir)/build.log | \
@@ -427,7 +442,7 @@ endif
 # The module for racks of user-mode kernels: headers are fetched the first time.
 uml: FORCE
 	$(quiet)found=`tools/rack/get-kernel --headers uml` && eval "$$found" && \
-		$(MAKE) --no-print-directory module UML=1 KBUILD_MODPOST_WARN=1 KVER="$$version" \
+		$(MAKE) --no-print-directory module UML=1 BUNDLE=1 KBUILD_MODPOST_WARN=1 KVER="$$version" \
 		KDIR="$$headers" KMOD_SETTINGS="$$rdma_settings UBSAN_SANITIZE=y" KMOD_CFLAGS="$$rdma_flags"
 
 # RDMA for them: modules that the distribution's user-mode kernel does not have.

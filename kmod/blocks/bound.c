@@ -285,7 +285,7 @@ static bool pass(struct weft_block *blk, struct weft_out *out)
 }
 
 /* Ask, as nobody passes it on any more. */
-static bool ask(struct weft_block *blk, struct weft_out *out)
+static bool ask_early(struct weft_block *blk, struct weft_out *out)
 {
 	u8 perm = blk->bound.wish;
 
@@ -334,5 +334,5 @@ bool weft_bound_step(struct weft_block *blk, struct weft_out *out)
 			came(blk, true, true);
 		return false;
 	}
-	return !b->patience && ask(blk, out);
+	return !b->patience && ask_early(blk, out);
 }

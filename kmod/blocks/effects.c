@@ -167,7 +167,7 @@ static void note_change(struct weft_block *blk, const struct weft_out *out)
 }
 
 /* How it came: what makes a line migratory. */
-static enum weft_came came(const struct weft_block *blk, u32 miss)
+static enum weft_came how_it_came(const struct weft_block *blk, u32 miss)
 {
 	if (blk->guess && blk->line.state == WEFT_M)
 		return WEFT_CAME_GUESSED;
@@ -179,7 +179,7 @@ static enum weft_came came(const struct weft_block *blk, u32 miss)
 /* Permission is here, whether it was asked for or came with a lock. */
 static void served(struct weft_block *blk, u32 miss)
 {
-	weft_migratory_came(&blk->migratory, came(blk, miss));
+	weft_migratory_came(&blk->migratory, how_it_came(blk, miss));
 	if (blk->migratory.guessed)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_GUESSED);
 	WRITE_ONCE(blk->nowhere, false);

@@ -76,7 +76,7 @@ struct weft_told {
 	struct delayed_work look;
 };
 
-static struct weft_rack *rack_of(const struct weft_node *node)
+static struct weft_rack *rack_told(const struct weft_node *node)
 {
 	return container_of(node, struct weft_rack, node);
 }
@@ -133,7 +133,7 @@ static int put_process(struct sk_buff *skb)
 static int put_event(struct sk_buff *skb, const struct weft_event *e, u32 missed)
 {
 	return nla_put_u32(skb, WEFT_A_EVENT_KIND, e->kind) ||
-	       nla_put_u32(skb, WEFT_A_EVENT_RACK, rack_of(e->node)->number) ||
+	       nla_put_u32(skb, WEFT_A_EVENT_RACK, rack_told(e->node)->number) ||
 	       nla_put_u64_64bit(skb, WEFT_A_EVENT_TIME, ktime_get_real_ns(),
 				 WEFT_A_EVENT_PAD) ||
 	       (missed && nla_put_u32(skb, WEFT_A_EVENT_MISSED, missed)) ||
@@ -157,7 +157,7 @@ static void tell(const struct weft_event *e, gfp_t gfp)
 	u32 missed;
 	void *hdr;
 
-	if (!anybody_listens() || !within_limit(rack_of(e->node)->told, e->kind, &missed))
+	if (!anybody_listens() || !within_limit(rack_told(e->node)->told, e->kind, &missed))
 		return;
 	skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, gfp);
 	if (!skb)
@@ -267,7 +267,7 @@ void weft_told_free(struct weft_told *told)
 static int on_node(struct notifier_block *nb, unsigned long type, void *data)
 {
 	const struct weft_node_event *event = data;
-	struct weft_told *told = rack_of(event->node)->told;
+	struct weft_told *told = rack_told(event->node)->told;
 
 	switch (type) {
 	case WEFT_EVENT_JOINED:

@@ -26,7 +26,7 @@
 #define SKIP_BYTES	(64u << 10)	/* fault_around_bytes, unless somebody changed it */
 #define SEND_BATCH	32		/* do not let the first ones wait for the last */
 
-static struct weft_underway *home_of(const struct weft_inode *wi, u64 index)
+static struct weft_underway *on_its_way(const struct weft_inode *wi, u64 index)
 {
 	struct weft_node *node = &wi->rack->node;
 	u64 key = weft_line_key(wi->region.id, WEFT_KIND_PAGE, index);
@@ -126,7 +126,7 @@ static bool ask(struct weft_inode *wi, u64 index, struct weft_outbox *outbox)
 	struct weft_block *blk;
 	bool asked;
 
-	if (!weft_underway_room(home_of(wi, index), weft_region_block(&wi->region))) {
+	if (!weft_underway_room(on_its_way(wi, index), weft_region_block(&wi->region))) {
 		weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_READ_AHEAD_HELD);
 		return false;
 	}

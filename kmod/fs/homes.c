@@ -18,7 +18,7 @@ static void look_for(struct weft_node *node, u32 homes)
 		}
 }
 
-static int set(struct weft_node *node, struct weft_region *r, const struct weft_call *attr)
+static int take_place(struct weft_node *node, struct weft_region *r, const struct weft_call *attr)
 {
 	int err = weft_place_set(&node->places, attr->region, attr->homes);
 
@@ -35,7 +35,7 @@ int weft_homes_first(struct weft_node *node, struct weft_region *r,
 	int err;
 
 	mutex_lock(&node->places.lock);
-	err = set(node, r, attr);
+	err = take_place(node, r, attr);
 	mutex_unlock(&node->places.lock);
 	return err;
 }
@@ -46,7 +46,7 @@ void weft_homes_take(struct weft_node *node, struct weft_region *r, const struct
 		return;
 	mutex_lock(&node->places.lock);
 	if (weft_policy_newer(attr->policy, r->placed))
-		set(node, r, attr);
+		take_place(node, r, attr);
 	mutex_unlock(&node->places.lock);
 }
 

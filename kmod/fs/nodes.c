@@ -12,7 +12,7 @@
 #include "fs/rack.h"
 #include "weft.h"
 
-static long get(struct weft_inode *wi, struct weft_nodes __user *user)
+static long get_nodes(struct weft_inode *wi, struct weft_nodes __user *user)
 {
 	struct weft_nodes n = { 0 };
 	int err = weft_inode_refresh(wi);
@@ -23,7 +23,7 @@ static long get(struct weft_inode *wi, struct weft_nodes __user *user)
 	return copy_to_user(user, &n, sizeof(n)) ? -EFAULT : 0;
 }
 
-static long change(struct file *file, struct weft_nodes *n)
+static long change_nodes(struct file *file, struct weft_nodes *n)
 {
 	struct weft_call *call;
 	long err = weft_policy_allowed(file);
@@ -41,7 +41,7 @@ static long change(struct file *file, struct weft_nodes *n)
 	return err;
 }
 
-static long set(struct file *file, struct weft_nodes __user *user)
+static long set_nodes(struct file *file, struct weft_nodes __user *user)
 {
 	struct weft_nodes n;
 	long err;
@@ -51,7 +51,7 @@ static long set(struct file *file, struct weft_nodes __user *user)
 	err = mnt_want_write_file(file);
 	if (err)
 		return err;
-	err = change(file, &n);
+	err = change_nodes(file, &n);
 	mnt_drop_write_file(file);
 	if (n.users && copy_to_user(user, &n, sizeof(n)))
 		return -EFAULT;
@@ -62,9 +62,9 @@ long weft_nodes_ioctl(struct file *file, unsigned int cmd, void __user *user)
 {
 	switch (cmd) {
 	case WEFT_IOC_NODES_GET:
-		return get(weft_inode_of(file_inode(file)), user);
+		return get_nodes(weft_inode_of(file_inode(file)), user);
 	case WEFT_IOC_NODES_SET:
-		return set(file, user);
+		return set_nodes(file, user);
 	default:
 		return -ENOTTY;
 	}

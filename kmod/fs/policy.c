@@ -26,7 +26,7 @@ void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 		weft_safe_begin(&wi->region);
 }
 
-static long get(struct weft_inode *wi, struct weft_policy __user *user)
+static long get_policy(struct weft_inode *wi, struct weft_policy __user *user)
 {
 	struct weft_policy p = { .which = WEFT_POLICY_ALL };
 	int err = weft_inode_refresh(wi);
@@ -71,7 +71,7 @@ int weft_policy_allowed(struct file *file)
 	return inode_owner_or_capable(weft_file_idmap(file), &wi->vfs) ? 0 : -EPERM;
 }
 
-static long change(struct file *file, const struct weft_policy *p, u32 set)
+static long change_policy(struct file *file, const struct weft_policy *p, u32 set)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(file));
 	struct weft_call *call;
@@ -89,7 +89,7 @@ static long change(struct file *file, const struct weft_policy *p, u32 set)
 	return err;
 }
 
-static long set(struct file *file, const struct weft_policy __user *user)
+static long set_policy(struct file *file, const struct weft_policy __user *user)
 {
 	struct weft_policy p;
 	u32 which;
@@ -103,7 +103,7 @@ static long set(struct file *file, const struct weft_policy __user *user)
 	err = mnt_want_write_file(file);
 	if (err)
 		return err;
-	err = change(file, &p, which);
+	err = change_policy(file, &p, which);
 	mnt_drop_write_file(file);
 	return err;
 }
@@ -112,9 +112,9 @@ long weft_policy_ioctl(struct file *file, unsigned int cmd, void __user *user)
 {
 	switch (cmd) {
 	case WEFT_IOC_POLICY_GET:
-		return get(weft_inode_of(file_inode(file)), user);
+		return get_policy(weft_inode_of(file_inode(file)), user);
 	case WEFT_IOC_POLICY_SET:
-		return set(file, user);
+		return set_policy(file, user);
 	default:
 		return -ENOTTY;
 	}

@@ -54,7 +54,7 @@ static bool insert(struct weft_guard *guard, u64 block)
 	return true;
 }
 
-static int fill(struct weft_guard *guard, const struct weft_lock_range *range,
+static int fill_guard(struct weft_guard *guard, const struct weft_lock_range *range,
 		u32 n)
 {
 	u64 block, last;
@@ -86,7 +86,7 @@ struct weft_guard *weft_guard_make(struct weft_region *region,
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&all->ref, 1);
 	all->region = region;
-	err = fill(all, range, n);
+	err = fill_guard(all, range, n);
 	if (err) {
 		kfree(all);
 		return ERR_PTR(err);

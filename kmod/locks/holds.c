@@ -109,7 +109,7 @@ struct batch {
 	struct weft_settling s[SETTLE_BATCH];
 };
 
-static struct weft_settling *find(struct batch *b, u32 slot)
+static struct weft_settling *settling_of(struct batch *b, u32 slot)
 {
 	u32 from = 0, to = b->n;
 
@@ -133,7 +133,7 @@ static void count_entry(struct batch *b, u32 entry)
 
 	if (what != WEFT_ENTRY_CHANGING && what != WEFT_ENTRY_HELD)
 		return;
-	s = find(b, (entry & WEFT_ENTRY_SLOT) - 1);
+	s = settling_of(b, (entry & WEFT_ENTRY_SLOT) - 1);
 	if (!s)
 		return;
 	s->changing |= what == WEFT_ENTRY_CHANGING;

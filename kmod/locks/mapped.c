@@ -70,7 +70,7 @@ static bool maps_there(const struct vm_area_struct *vma, const struct weft_regio
 }
 
 /* The mapping of a page of the region by this process, and @addr; NULL: none is known. */
-static struct vm_area_struct *find(struct weft_slots *slots, pgoff_t page, unsigned long *addr)
+static struct vm_area_struct *mapping_of(struct weft_slots *slots, pgoff_t page, unsigned long *addr)
 {
 	const struct weft_place *p = bucket(slots, current->mm);
 	struct vm_area_struct *vma;
@@ -102,7 +102,7 @@ static bool is_known(struct weft_slots *slots)
 
 /* --- what ------------------------------------------------------------------------------ */
 
-static void add(struct to_map *m, struct weft_region *region, u64 block, u8 perm)
+static void add_block(struct to_map *m, struct weft_region *region, u64 block, u8 perm)
 {
 	struct weft_block *blk;
 	u32 at = 0;
@@ -129,13 +129,13 @@ static void add_all(struct to_map *m, struct weft_klock *kl, u8 perm)
 
 	if (guard) {
 		for (i = 0; i < guard->n && !signal_pending(current); i++)
-			add(m, guard->region, guard->block[i], perm);
+			add_block(m, guard->region, guard->block[i], perm);
 		weft_guard_put(guard);
 		return;
 	}
 	weft_learn_copy(kl, &learn);
 	for (i = 0; i < learn.n && !signal_pending(current); i++)
-		add(m, learn.region, learn.learnt[i].block, perm);
+		add_block(m, learn.region, learn.learnt[i].block, perm);
 }
 
 static u32 mapper(void)
@@ -185,7 +185,7 @@ static void map_all(struct weft_slots *slots, const struct to_map *m)
 	if (!mmap_read_trylock(mm))
 		goto out;
 	for (i = 0; i < m->n; i++) {
-		vma = find(slots, m->page[i], &addr);
+		vma = mapping_of(slots, m->page[i], &addr);
 		if (vma && map_page(vma, addr, m->perm[i]))
 			weft_stat_inc(counters, WEFT_STAT_LOCK_BLOCKS_MAPPED);
 	}

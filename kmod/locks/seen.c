@@ -19,7 +19,7 @@ static_assert(WEFT_LOCKS_MAX < WEFT_NO_LOCK, "slots, plus 1, are numbers of lock
 /* --- who has what ---------------------------------------------------------------------- */
 
 /* The last locks of this thread, and of others. */
-static u64 *bucket(struct weft_slots *slots)
+static u64 *bucket_of(struct weft_slots *slots)
 {
 	return slots->takers + hash_32((u32)current->pid, WEFT_TAKERS_SHIFT) * WEFT_TAKERS_EACH;
 }
@@ -32,7 +32,7 @@ static u64 taker(u32 slot)
 /* Others may write here at the same time: then one of them is forgotten, or stands twice. */
 void weft_seen_taken(struct weft_slots *slots, u32 slot)
 {
-	u64 *b = bucket(slots), next = taker(slot), was;
+	u64 *b = bucket_of(slots), next = taker(slot), was;
 	u32 i;
 
 	for (i = 0; i < WEFT_TAKERS_EACH; i++) {
@@ -89,7 +89,7 @@ static bool holds(struct weft_klock *kl)
 /* The lock that this thread has got last and still has, with a reference, or NULL. */
 static struct weft_klock *last_lock(struct weft_slots *slots)
 {
-	const u64 *b = bucket(slots);
+	const u64 *b = bucket_of(slots);
 	struct weft_klock *kl;
 	u32 i;
 

@@ -197,7 +197,7 @@ static bool from_directory(u8 type)
 	return (type >= WEFT_MSG_INV && type < WEFT_MSG_DATA) || type == WEFT_MSG_HAND_ACK;
 }
 
-static bool is_member(const struct weft_peers *peers, __be32 from)
+static bool is_known(const struct weft_peers *peers, __be32 from)
 {
 	u32 id;
 
@@ -236,7 +236,7 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 	/* nearly always; the switch leaves src as it came */
 	if (weft_peer_addr(peers, weft_place_home(peers->places, msg->line)) == from)
 		return WEFT_SENDER_FITS;
-	if (is_member(peers, from))
+	if (is_known(peers, from))
 		return WEFT_SENDER_FITS;
 	return is_twin(peers, from) ? WEFT_SENDER_TWIN : WEFT_SENDER_STRANGER;
 }

@@ -122,7 +122,7 @@ static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing
 	return __skb_dequeue(&queue);
 }
 
-static bool map(struct write *w)
+static bool map_pages(struct write *w)
 {
 	struct ib_device *device = w->link->card->device;
 	u32 i, n = w->contents->size >> PAGE_SHIFT;
@@ -154,7 +154,7 @@ static struct write *make(struct weft_link *link, const struct weft_outgoing *ou
 	w->landed = encode(link->card->node, out);
 	w->contents = out->contents;
 	w->contents->get(w->contents);
-	if (w->landed && map(w))
+	if (w->landed && map_pages(w))
 		return w;
 	free_write(w);
 	return NULL;

@@ -37,10 +37,10 @@ if [ -z "$headers" ]; then
 	not_ok "kernel $KERNEL can be had" "$dir/get"
 else
 	# as test-kernels.sh does
-	cflags=-g0
-	[ ! -e "/lib/modules/$version/build/Makefile" ] || cflags=
+	quick=(BUNDLE=1 KMOD_CFLAGS=-g0)
+	[ ! -e "/lib/modules/$version/build/Makefile" ] || quick=()
 	check "the module is built for $version" timeout "$MAKE_LIMIT" \
-		make -s module B="$BUILD" KVER="$version" KDIR="$headers" KMOD_CFLAGS="$cflags"
+		make -s module B="$BUILD" KVER="$version" KDIR="$headers" "${quick[@]}"
 	accel=$(timeout 60 tools/rack/weft-rack accel)
 	check "the main job on $version" job
 	show
