@@ -325,6 +325,21 @@ $(san_programs):
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) $(ldlibs_of)
 
+# weftctl on another kernel, with the sanitizers, for tests/ctl/fake.sh.  Its configuration
+# file is one in the directory where it runs.
+fake_weftctl	:= $(B)/tests/weftctl-fake
+fake_weftctl_objects := $(call san_of,$(filter-out %/genl.o %/module.o %/mounting.o %/mountpoint.o \
+		   %/tracefs.o,$(call objects,tools/weftctl)) $(call objects,tests/ctl/fakes/genl))
+test_programs	+= $(fake_weftctl)
+all_objects	+= $(fake_weftctl_objects)
+$(fake_weftctl_objects): cflags_of = $(shell pkg-config --cflags libnl-genl-3.0) \
+		   -DCONF_FILE='"weft.conf"'
+$(fake_weftctl): $(fake_weftctl_objects) $(san_core)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) \
+		$(shell pkg-config --libs libnl-genl-3.0)
+
 # The blade, which may have several threads, with the sanitizer of threads.
 tsan_cflags	:= -fsanitize=thread -fno-omit-frame-pointer
 tsan_objects	:= $(patsubst $(B)/obj/%,$(B)/tsan/%,$(call objects,tools/memd) $(core_objects) \

@@ -5,53 +5,19 @@
 # share; sourced by them at the top of the tree.
 #
 #	. tests/ctl/fake.sh
-#	begin NAME "$(programs_here)"
-#	build CONF
+#	begin NAME
 #	ctl SCENARIO ARGUMENT...	then tests of what came of it
 #	finish
 #
-# Environment: that of tests/tap.sh; CC.
+# Environment: that of tests/tap.sh.
 
 . tests/tap.sh
 
-CC=${CC:-gcc}
-
-# programs_here: print where programs can be made and run.
-programs_here()
-{
-	mkdir -p "$BUILD/tests"
-	echo "$BUILD/tests"
-}
-
-# compile CONF: the real program with another kernel.  Stops at what sanitizers find.
-compile()
-{
-	local files=() source
-
-	for source in tools/weftctl/*.c tools/common/*.c; do
-		case $source in
-		*/genl.c|*/module.c|*/mounting.c|*/mountpoint.c|*/tracefs.c) ;;
-		*) files+=("$source") ;;
-		esac
-	done
-	# shellcheck disable=SC2046  # flags are words
-	timeout $((120 * ${WEFT_TEST_SCALE:-1})) "$CC" -std=gnu11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Werror \
-		-fsanitize=address,undefined -fno-sanitize-recover=all \
-		-DCONF_FILE="\"$1\"" \
-		-Iuapi -Ikmod/core -I. $(pkg-config --cflags libnl-genl-3.0) \
-		-o "$dir/weftctl" "${files[@]}" tests/ctl/fakes/genl/*.c \
-		kmod/core/tag.c $(pkg-config --libs libnl-genl-3.0 libsodium)
-}
-
-# build CONF: which reads this file unless told.
-build()
-{
-	check "compiles" compile "$1" || exit 1
-	: >"$dir/out"
-	: >"$dir/err"
-	: >"$dir/log"
-	rc=0
-}
+# The real program with another kernel; it stops at what sanitizers find.
+WEFTCTL=$BUILD/tests/weftctl-fake
+built "$WEFTCTL"
+# Where it runs, and weft.conf is looked for.
+where=.
 
 # ctl SCENARIO ARGUMENT...: run it; output in out and err, status in rc, what it asked
 # the kernel for in log, and what that was in what.
@@ -62,7 +28,7 @@ ctl()
 	shift
 	: >"$dir/log"
 	WEFT_FAKE=$scenario WEFT_FAKE_LOG=$dir/log WEFT_FAKE_TRACE=$dir/trace timeout 20 \
-		"$dir/weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+		env -C "$where" "$WEFTCTL" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	rc=$?
 	what="$scenario: weftctl ${*//"$dir/"/}"
 }

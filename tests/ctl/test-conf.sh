@@ -5,7 +5,7 @@
 # it, and of files that are wrong; what doctor says where there is no node.  The kernel is
 # tests/ctl/fakes/genl.
 #
-# Prints a line a check.  Environment: BUILD, the build directory; CC.
+# Prints a line a check.  Environment: BUILD, the build directory.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
@@ -41,8 +41,8 @@ conf()
 	printf '%b\n' "$@" >"$file"
 }
 
-begin conf "$(programs_here)"
-build "$dir/default.conf"
+begin conf
+where=$dir
 # Files are written there: their names in sentences are short.
 file=$dir/f
 
@@ -106,10 +106,10 @@ objects 1 "--cache is of no use without --mount"
 # --- The file that is read unless told --------------------------------------------
 
 ctl up up
-objects 2 "there is no file $dir/default.conf: write it, see weft.conf(5), or give --node, --interface and --homes"
+objects 2 "there is no file weft.conf: write it, see weft.conf(5), or give --node, --interface and --homes"
 ctl up up --node 1
 objects 1 "--interface is missing: the one that leads to the rack ('ip link' lists them)"
-printf '%s\n' "${good[@]}" >"$dir/default.conf"
+printf '%s\n' "${good[@]}" >"$dir/weft.conf"
 ctl up up
 asked 'cmd 1 1=3 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102' \
 	'mount /weft rack=7 cache=1G block=64K mode=755 uid=10 gid=20'
@@ -117,14 +117,14 @@ ctl up up --node 9 --no-mount
 asked 'cmd 1 1=9 4=eth1 2=7 8=10.0.0.3 9=9000 6=2500 7=250 5=10.0.0.101 5=10.0.0.102'
 ctl up up --node 1 --interface eth0 --homes 10.0.0.1
 asked 'cmd 1 1=1 4=eth0 2=0 5=10.0.0.1'
-echo nonsense >"$dir/default.conf"
+echo nonsense >"$dir/weft.conf"
 ctl up up --node 1 --interface eth0 --homes 10.0.0.1
 asked 'cmd 1 1=1 4=eth0 2=0 5=10.0.0.1'
 ctl up up --node 1
-objects 1 "$dir/default.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
+objects 1 "weft.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
 ctl up down
-objects 1 "$dir/default.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
-rm "$dir/default.conf"
+objects 1 "weft.conf:1: 'nonsense' is no setting: write 'NAME = VALUE', for example 'node = 1'"
+rm "$dir/weft.conf"
 
 # --- down and set -------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ wrong 1 "there is no setting '??[2J': write one of node, interface, homes, rack,
 while IFS='|' read -r name value text; do
 	conf '# line 1' "$name = $value"
 	ctl up up --file "$file"
-	example=$("$dir/weftctl" up --check --file <(printf '%s\n' "${good[@]}") 2>/dev/null | sed -n "s/^$name = //p")
+	example=$("$WEFTCTL" up --check --file <(printf '%s\n' "${good[@]}") 2>/dev/null | sed -n "s/^$name = //p")
 	[ $rc = 1 ] && [ -n "$example" ] && [ ! -s "$dir/log" ] && [ ! -s "$dir/out" ] &&
 		grep -qF "weftctl: $file:2: $name: $text: write for example '$name = " "$dir/err"
 	report $? "$name = $value: $text"

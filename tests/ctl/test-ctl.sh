@@ -7,7 +7,7 @@
 # asked by tests/ctl/test-netlink.sh.  What it counts is in test-stats.sh, what it
 # watches in test-watch.sh.
 #
-# Prints a line a check.  Environment: BUILD, the build directory; CC.
+# Prints a line a check.  Environment: BUILD, the build directory.
 
 # Functions are called by check; what stands in quotes after "json" is Perl's to expand.
 # shellcheck disable=SC2016,SC2317,SC2329
@@ -25,8 +25,7 @@ misused()
 	report $? "$what: points to its help, asks nothing"
 }
 
-begin ctl "$(programs_here)"
-build /nowhere/weft.conf
+begin ctl
 
 # --- Command line ------------------------------------------------------------
 
@@ -240,7 +239,7 @@ says 2 "memory blade 33 (10.0.0.101) does not answer: is weft-memd running there
 ctl odd-blade stats
 says 2 "the answer of memory blade 33 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
 
-WEFT_FAKE=up "$dir/weftctl" status >/dev/full 2>"$dir/err"
+WEFT_FAKE=up "$WEFTCTL" status >/dev/full 2>"$dir/err"
 [ $? = 2 ] && grep -q '^weftctl: cannot write the output: ' "$dir/err"
 report $? "a full disk is a failure"
 

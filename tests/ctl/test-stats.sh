@@ -4,7 +4,7 @@
 # weftctl stats on the kernel that tests/ctl/fakes/genl plays: counters, histograms,
 # rates, and all that for Prometheus.
 #
-# Prints a line a check.  Environment: BUILD, the build directory; CC.
+# Prints a line a check.  Environment: BUILD, the build directory.
 
 # Functions are called by check; what stands in quotes after "json" is Perl's to expand.
 # shellcheck disable=SC2016,SC2317,SC2329
@@ -24,8 +24,7 @@ exposition()
 	check "$what" exposes "$@"
 }
 
-begin ctl-stats "$(programs_here)"
-build /nowhere/weft.conf
+begin ctl-stats
 
 # --- What was counted --------------------------------------------------------------
 
@@ -206,7 +205,7 @@ prints '^node 2, [0-9.]+ s$' '^  misses +[0-9.]+ /s$' '^  time a miss +5\.0 us$'
 report $? "counters that stand still are left out"
 ctl no-switch stats --interval 0.1 --count 1 -j
 json 'exists $j->{switch} && !defined $j->{switch}'
-WEFT_FAKE=moving timeout 20 "$dir/weftctl" stats node --interval 0.1 >/dev/full 2>"$dir/err"
+WEFT_FAKE=moving timeout 20 "$WEFTCTL" stats node --interval 0.1 >/dev/full 2>"$dir/err"
 [ $? = 2 ] && grep -q '^weftctl: cannot write the output: ' "$dir/err"
 report $? "rates end when nobody can have them"
 

@@ -4,7 +4,7 @@
 # weftctl top, trace and monitor, on the kernel that tests/ctl/fakes/genl plays: what
 # is hot, what a block goes through, what happens.
 #
-# Prints a line a check.  Environment: BUILD, the build directory; CC.
+# Prints a line a check.  Environment: BUILD, the build directory.
 
 # Functions are called by check; what stands in quotes after "json" is Perl's to expand.
 # shellcheck disable=SC2016,SC2317,SC2329
@@ -13,8 +13,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 . tests/ctl/fake.sh
 
-begin ctl-watch "$(programs_here)"
-build /nowhere/weft.conf
+begin ctl-watch
 
 # --- Hot blocks and locks ---------------------------------------------------------
 
@@ -50,7 +49,7 @@ ctl down top;			says 2 "this node is not set up: run 'weftctl up'"
 
 # On a terminal: the page is drawn, keys are taken, the terminal is given back.
 (sleep 1; printf m; sleep 1; printf q) |
-	WEFT_FAKE=moving timeout 20 script -qec "$dir/weftctl top -d 0.3" /dev/null >"$dir/out" 2>"$dir/err"
+	WEFT_FAKE=moving timeout 20 script -qec "$WEFTCTL top -d 0.3" /dev/null >"$dir/out" 2>"$dir/err"
 rc=$?
 what="weftctl top on a terminal"
 prints "^$(printf '\033')\\[\\?1049h" 'q: end; m, r, b: by misses, revocations, both' \
@@ -137,7 +136,7 @@ ctl down trace table;		says 2 "this node is not set up: run 'weftctl up'"
 for signal in INT TERM HUP; do
 	: >"$dir/log"
 	begin=$SECONDS
-	WEFT_FAKE=up WEFT_FAKE_LOG=$dir/log "$dir/weftctl" trace -t 60 table >"$dir/out" 2>"$dir/err" &
+	WEFT_FAKE=up WEFT_FAKE_LOG=$dir/log "$WEFTCTL" trace -t 60 table >"$dir/out" 2>"$dir/err" &
 	for _ in {1..100}; do
 		grep -q start "$dir/log" && break
 		sleep 0.1
@@ -195,7 +194,7 @@ ctl no-module monitor
 says 2 "the module weft is not loaded: 'weftctl up' loads it"
 for signal in INT TERM; do
 	: >"$dir/out"
-	WEFT_FAKE=up "$dir/weftctl" monitor -t 15 >"$dir/out" 2>"$dir/err" &
+	WEFT_FAKE=up "$WEFTCTL" monitor -t 15 >"$dir/out" 2>"$dir/err" &
 	for _ in {1..100}; do
 		[ -s "$dir/out" ] && break
 		sleep 0.1
