@@ -31,6 +31,13 @@ rig()
 	pids+=($!)
 }
 
+# once NAME PROGRAM ARGUMENT...: a rig, but only where blades have one thread: what it looks
+# at is the same with more of them, and it takes long.
+once()
+{
+	[ "${WEFT_RIG_THREADS:-1}" != 1 ] || rig "$@"
+}
+
 # with_key NAME PROGRAM ARGUMENT...: in a rack that has a key.
 with_key()
 {
@@ -67,7 +74,7 @@ pids=()
 # diff, switchd-* and racks run).
 rig restart-silent-node memd-restart silent_node
 rig restart-dead-blade memd-restart dead_blade
-rig moments-boot memd-moments plain 1 boot
+once moments-boot memd-moments plain 1 boot
 rig moments-boot-switch memd-moments switch 2 boot
 rig moments-switch memd-moments switch 2 hand
 rig moments-two memd-moments plain 2 two
@@ -103,7 +110,7 @@ with_key allow-key memd-allow switch 1
 rig members memd-members
 rig policy memd-policy
 with_key policy-key memd-policy
-rig power memd-power
+once power memd-power
 rig locks memd-locks plain 2 50 50 200 3000
 rig death-switch memd-death switch 2
 rig death memd-death plain 2
@@ -112,7 +119,7 @@ with_key death-key memd-death plain 1
 rig restart-two-blades memd-restart two_blades
 with_key locks-key memd-locks switch 2 50 50 200 3000 1 6
 rig restart-full memd-restart full
-rig restart-files memd-restart restart
+once restart-files memd-restart restart
 rig locks-lives-switch memd-locks switch 2 50 50 200 3000 1 6
 rig locks-switch memd-locks switch 2 50 50 200 3000
 for ((i = 0; i < ${#names[@]}; i++)); do

@@ -8,7 +8,9 @@
  * page: a burst gives the node a chance to use what it has just been given, so
  * that a run has many accesses for its page transfers, and sometimes a second
  * page is mixed in.  Half of the accesses go to the first lines of a page: there
- * the same bytes are contended, elsewhere mostly the page.
+ * the same bytes are contended, elsewhere mostly the page.  With --pause a thread
+ * sleeps between its bursts: for a run that has to last while something is done to
+ * the rack, and not to use up its processors.
  *
  * Logs stay in private memory while the run lasts and go to files of the node
  * afterwards.  Nothing else of the run is shared but the pages and the meeting.
@@ -37,6 +39,7 @@ static struct {
 	uint32_t threads_here;
 	uint64_t ops;		/* a thread */
 	uint32_t burst;
+	uint32_t pause_us;	/* between two bursts, on the average */
 	uint64_t deadline;
 	uint64_t seed;
 	const char *out;
@@ -161,6 +164,15 @@ static void random_access(struct thread *t, uint32_t page)
 	}
 }
 
+/* From no time to twice --pause, so that threads do not fall into step. */
+static void rest(struct thread *t)
+{
+	uint64_t ns = random_u64(&t->random) % (2000ull * job.pause_us);
+	struct timespec pause = { ns / 1000000000, ns % 1000000000 };
+
+	nanosleep(&pause, NULL);
+}
+
 static void *run(void *arg)
 {
 	struct thread *t = arg;
@@ -174,7 +186,9 @@ static void *run(void *arg)
 		n = 1 + (x >> 34) % (2 * job.burst);
 		for (i = 0; i < n && t->count + 1 < job.ops; i++)
 			random_access(t, pages[random_u64(&t->random) >> 40 & 1]);
-		if ((x >> 60) == 0)
+		if (job.pause_us)
+			rest(t);
+		else if ((x >> 60) == 0)
 			sched_yield();
 	}
 	return NULL;
@@ -266,11 +280,13 @@ static const char usage[] =
 "  --ops N        accesses of a thread (default 200000)\n"
 "  --seconds S    end earlier when so much time is over (default 600)\n"
 "  --burst N      accesses to a page in a row, on the average (default 16)\n"
+"  --pause US     sleep between bursts, on the average (default 0)\n"
 "  --seed S       other choices\n"
 "  --timeout S    longest wait for the other nodes (default 120)\n";
 
 enum {
-	O_DIR = 256, O_OUT, O_THREADS, O_PAGES, O_OPS, O_SECONDS, O_BURST, O_SEED, O_HELP,
+	O_DIR = 256, O_OUT, O_THREADS, O_PAGES, O_OPS, O_SECONDS, O_BURST, O_PAUSE, O_SEED,
+	O_HELP,
 };
 
 static const struct option options[] = {
@@ -282,6 +298,7 @@ static const struct option options[] = {
 	{ "ops", required_argument, NULL, O_OPS },
 	{ "seconds", required_argument, NULL, O_SECONDS },
 	{ "burst", required_argument, NULL, O_BURST },
+	{ "pause", required_argument, NULL, O_PAUSE },
 	{ "seed", required_argument, NULL, O_SEED },
 	{ "help", no_argument, NULL, O_HELP },
 	{ }
@@ -308,6 +325,7 @@ int main(int argc, char **argv)
 		case O_OPS: job.ops = node_number_of("--ops", optarg, 2, 1u << 28); break;
 		case O_SECONDS: seconds = node_number_of("--seconds", optarg, 1, 86400); break;
 		case O_BURST: job.burst = node_number_of("--burst", optarg, 1, 1 << 20); break;
+		case O_PAUSE: job.pause_us = node_number_of("--pause", optarg, 0, 1000000); break;
 		case O_SEED: job.seed = node_number_of("--seed", optarg, 0, UINT64_MAX); break;
 		case O_HELP: fputs(usage, stdout); return 0;
 		default: fputs(usage, stderr); return 2;

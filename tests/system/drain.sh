@@ -146,7 +146,7 @@ syncing()
 			dd if=/run/synced of=/weft/synced bs=32K conv=fsync,notrunc status=none || exit 1
 			cmp /run/synced /weft/synced || exit 1
 			[ $i != 3 ] || touch /run/test-synced
-			sleep 0.1
+			sleep 0.5
 		done
 		echo "$i times"
 		[ $i -gt 3 ]' -

@@ -49,7 +49,7 @@ none|key)	rack_key=$1 ;;
 *)		echo "usage: forge.sh none|key" >&2; exit 2 ;;
 esac
 
-# work: node 1 writes, then node 2 reads, until the file "stop" is there.
+# work: node 1 writes, then node 2 reads, and both rest, until the file "stop" is there.
 work()
 {
 	local k
@@ -58,6 +58,7 @@ work()
 		[ ! -e "$dir/stop" ] || break
 		on node1 "$TOUCH" write /weft/steady "$BLOCKS" "$k" || return 1
 		on node2 "$TOUCH" read /weft/steady "$BLOCKS" "$k" || return 1
+		sleep 0.3
 	done
 	echo "$k rounds"
 	[ "$k" -gt 1 ]

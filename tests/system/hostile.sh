@@ -49,7 +49,7 @@ region_of()
 	on node1 stat -c %i "$1"
 }
 
-# work: node 1 writes, then node 2 reads, until the file "stop" is there.
+# work: node 1 writes, then node 2 reads, and both rest, until the file "stop" is there.
 work()
 {
 	local k
@@ -58,6 +58,7 @@ work()
 		[ ! -e "$dir/stop" ] || break
 		on node1 "$TOUCH" write /weft/steady "$BLOCKS" "$k" || return 1
 		on node2 "$TOUCH" read /weft/steady "$BLOCKS" "$k" || return 1
+		sleep 0.5
 	done
 	echo "$k rounds"
 	[ "$k" -gt 3 ]
@@ -167,7 +168,7 @@ suffer()
 	for ((k = 1; k < 10000; k++)); do
 		[ ! -e "$dir/stop" ] || break
 		on "$1" timeout -s KILL 15 "$HAMMER" --alone --file /weft/victim --guard --locks 8 \
-			--seconds 2 --seed "$k" >>"$dir/suffer.$1" 2>&1 ||
+			--seconds 2 --pause 5000 --seed "$k" >>"$dir/suffer.$1" 2>&1 ||
 			echo "exit status $?" >>"$dir/suffer.$1"
 		# whoever is left of them can be killed, wherever it waits
 		on "$1" sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do

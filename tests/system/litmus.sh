@@ -20,7 +20,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 RUN_LIMIT=$((1500 * SCALE))	# seconds for all tests
 ROUNDS=${WEFT_LITMUS_ROUNDS:-10000}
-CONTROL=120		# rounds of a control
+CONTROL=40		# rounds of a control
 TRIES=6			# of those: some outcomes are rare
 SERIES=24		# rounds in a row with the same pages
 ALIGN=24		# rounds until the threads wait for each other
@@ -89,7 +89,7 @@ boot --nodes 3 --switch p4
 litmus clean "$ROUNDS"
 check "faults: 5 % loss, 5 % repetition, 20 % reordering" \
 	faults loss 0.05 dup 0.05 reorder 0.2
-litmus faults $((ROUNDS / 10))
+litmus faults $((ROUNDS / 4))
 check "faults: frames were lost" at_least 100 "$(wire_counted lost)"
 check "faults: no more" faults loss 0 dup 0 reorder 0
 # The others are too rare here: tests/programs finds all, on one machine.

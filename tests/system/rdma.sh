@@ -26,6 +26,8 @@ OPS=${WEFT_RDMA_OPS:-150000}
 THREADS=2		# on each node
 PAGES=64		# that they work on
 BYTES=2000000		# of the file that is read
+PAUSE_US=4000		# between bursts of programs that only keep the rack at work
+MOST=20000000		# accesses of theirs that are written down
 RUN_LIMIT=$((200 * SCALE))	# seconds for one run
 LOGS=/run/rdma-logs	# in the guests
 
@@ -56,12 +58,13 @@ landed()
 
 # --- Programs ---------------------------------------------------------------------
 
-# work ACCESSES SECONDS: on the same pages, on all nodes, until one of both is reached.
+# work ACCESSES SECONDS [OPTION...]: on the same pages, on all nodes, until one of both is
+# reached.
 work()
 {
 	on_nodes "$RUN_LIMIT" "$BIN/weft-stress" --out "$LOGS" --node %K --nodes %N \
 		--threads $THREADS --pages $PAGES --ops $(($1 / (nodes * THREADS) + 2)) \
-		--burst 64 --seconds "$2" --timeout "$RUN_LIMIT" --seed 1
+		--burst 64 --seconds "$2" --timeout "$RUN_LIMIT" --seed 1 "${@:3}"
 }
 
 # judge ACCESSES: so many at least, and what was read can have been.
@@ -73,7 +76,8 @@ judge()
 			"$dir"/logs/stress-log.* "$dir"/logs/stress-image.*
 }
 
-# run WHAT ACCESSES SECONDS [COMMAND]: programs work, while COMMAND does something.
+# run WHAT ACCESSES SECONDS [COMMAND]: programs work, while COMMAND does something; then they
+# rest between bursts, as they only keep the rack at work.
 run()
 {
 	local what=$1 rc=0 worker
@@ -81,7 +85,7 @@ run()
 	remember
 	on nodes rm -rf "$LOGS" && on nodes mkdir "$LOGS" || return 1
 	if [ $# -gt 3 ]; then
-		work "$2" "$3" >"$dir/work" 2>&1 &
+		work "$2" "$3" --pause $PAUSE_US >"$dir/work" 2>&1 &
 		worker=$!
 		check "$what: $4" "$4"
 		wait $worker || rc=1
@@ -218,10 +222,10 @@ check "doctor sees it" doctor_at node1 rdma_loss
 check "frames were lost" at_least 100 "$(wire_counted lost)"
 check "blocks land again" soon 60 lands_again
 
-run "devices" 20000000 $((10 * ROUNDS + 5)) devices_come_and_go
+run "devices" $((ROUNDS < 10 ? ROUNDS * 2000000 : MOST)) $((10 * ROUNDS + 5)) devices_come_and_go
 check "a node has noticed" said node1 "data of 10.87.0.1 goes by UDP: the device is gone"
 check "blocks land again" soon 60 lands_again
-run "module" 20000000 $((3 * ROUNDS + 5)) module_comes_and_goes
+run "module" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((3 * ROUNDS + 5)) module_comes_and_goes
 check "blocks land again" soon 60 lands_again
 
 check "weftctl says so" way node1 2 RDMA
