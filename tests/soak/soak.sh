@@ -358,18 +358,19 @@ cut_blade()
 # moves SECONDS [COMMAND...]: a region gets other homes, and COMMAND is run while it does.
 moves()
 {
-	local begun limit=$1 homes=(1 2 "1,2") region pid bad=0
+	local begun limit=$1 homes=(1 2 "1,2") region to pid bad=0
 
 	shift
 	begun=$(now)
 	draw ${#KINDS[@]}
 	region=${KINDS[drawn]}
 	draw 3
+	to=${homes[drawn]}
 	on "node$((RANDOM % NODES + 1))" timeout "$limit" "$CTL" region move "$region" \
-		"${homes[drawn]}" --wait "$limit" >"$dir/move" 2>&1 &
+		"$to" --wait "$limit" >"$dir/move" 2>&1 &
 	pid=$!
 	[ $# = 0 ] || { pause 1 600 && "$@"; } || bad=1
-	wait $pid || { echo "$region does not move to ${homes[drawn]}"; cat "$dir/move"; bad=1; }
+	wait $pid || { echo "$region does not move to $to"; cat "$dir/move"; bad=1; }
 	event B "$begun" "$(now)"
 	return $bad
 }
