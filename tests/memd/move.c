@@ -324,11 +324,38 @@ static void removed(void)
 	end();
 }
 
+/* The first blade ends before the new homes are noted: its next life knows what was asked for. */
+static void remembered(void)
+{
+	u32 region, i;
+
+	begin(2, "256M");
+	region = create("here", SIZE);
+	fill(region, 10);
+	fake_evict_all();
+	/* the other one takes nothing, so that it does not come to an end */
+	rig_memd_signal(BLADE + 1, SIGSTOP);
+	CHECK_EQ(fake_spread(&fakes[1], region, 2), 0);
+	rig_memd_stop(BLADE, SIGKILL);
+	rig_memd_signal(BLADE + 1, SIGCONT);
+	start(2, 0, "256M");
+	CHECK(fake_moved(region, 2));
+	check_filled(&fakes[2], region, 10);
+	/* and that it is over */
+	for (i = 0; i < 2; i++) {
+		rig_memd_stop(BLADE, SIGKILL);
+		start(2, 0, "256M");
+		CHECK_EQ(homes_of(region), 2);
+	}
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = {
 		{ "added", added }, { "drained", drained }, { "no_room", no_room },
-		{ "gives_way", gives_way }, { "removed", removed }, { NULL, NULL }
+		{ "gives_way", gives_way }, { "removed", removed },
+		{ "remembered", remembered }, { NULL, NULL }
 	};
 
 	if (argc < 2)

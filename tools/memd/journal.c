@@ -44,11 +44,12 @@ enum { B_ADDR = B_ID + 4, B_LIFE = B_ADDR + 4, B_IN = B_LIFE + 4, B_MEMBER_END =
 
 /*
  * Body of POLICY; of older files it ends before the nodes, which are all then, or before the
- * homes, which are the blades that the file was made for.
+ * homes, which are the blades that the file was made for, or before those that it is to have,
+ * which nobody has asked for then.
  */
 enum {
 	B_POLICY = B_ID + 4, B_NODES = B_POLICY + 4, B_HOMES = B_NODES + 4,
-	B_FROZEN = B_HOMES + 4, B_POLICY_END = B_FROZEN + 1,
+	B_FROZEN = B_HOMES + 4, B_WANTED = B_FROZEN + 1, B_POLICY_END = B_WANTED + 4,
 };
 
 /* Body of BLADE. */
@@ -115,6 +116,7 @@ static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
 	put_unaligned_be32(r->nodes, rec + B_NODES);
 	put_unaligned_be32(r->homes, rec + B_HOMES);
 	rec[B_FROZEN] = r->frozen;
+	put_unaligned_be32(r->wanted, rec + B_WANTED);
 	return seal(rec, B_POLICY_END, RECORD_POLICY, gen);
 }
 
@@ -415,7 +417,8 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 	    !region_fits(rec, len))
 		return 0;
 	if ((rec[J_TYPE] == RECORD_MEMBER && len != B_MEMBER_END) ||
-	    (rec[J_TYPE] == RECORD_POLICY && len != B_POLICY_END && len != B_NODES && len != B_HOMES) ||
+	    (rec[J_TYPE] == RECORD_POLICY && len != B_POLICY_END && len != B_NODES &&
+	     len != B_HOMES && len != B_WANTED) ||
 	    (rec[J_TYPE] == RECORD_BLADE && len != B_BLADE_END))
 		return 0;
 	return len;
@@ -497,15 +500,16 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 static int load_policy(struct memd *m, const u8 *rec, u32 id)
 {
 	struct region *r = region_find(&m->b->regions, id);
+	u16 len = get_unaligned_be16(rec + J_LEN);
 
 	if (!r)
 		return -1;
 	r->policy = get_unaligned_be32(rec + B_POLICY);
-	r->nodes = get_unaligned_be16(rec + J_LEN) < B_HOMES ? 0 :
-		   get_unaligned_be32(rec + B_NODES);
-	if (get_unaligned_be16(rec + J_LEN) == B_POLICY_END) {
+	r->nodes = len < B_HOMES ? 0 : get_unaligned_be32(rec + B_NODES);
+	if (len >= B_WANTED) {
 		r->homes = get_unaligned_be32(rec + B_HOMES);
 		r->frozen = rec[B_FROZEN];
+		r->wanted = len < B_POLICY_END ? 0 : get_unaligned_be32(rec + B_WANTED);
 	}
 	return weft_policy_valid(r->policy) ? 0 : -1;
 }

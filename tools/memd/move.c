@@ -4,8 +4,10 @@
 
 #include <time.h>
 
+#include "calls.h"
 #include "catalog.h"
 #include "job.h"
+#include "journal.h"
 #include "log.h"
 #include "memd.h"
 
@@ -411,6 +413,8 @@ static void thawed(struct memd *m, struct region *r)
 			r->id, blades_name(r->homes),
 			(unsigned long long)(m->timers.now - mv->began),
 			(unsigned long long)(m->timers.now - mv->frozen));
+	if (!goal(m, r))
+		r->wanted = 0;
 	(void)journal_policy(m, r);
 	catalog_tell_all(m, r, r->growing > r->size ? r->growing : r->size, NULL);
 	end(m, r);
@@ -526,10 +530,32 @@ void move_look(struct memd *m)
 
 /* --- calls ------------------------------------------------------------------------- */
 
+/* The next life of this blade goes on with it, if it ends before the new homes are noted. */
+static u16 want(struct memd *m, struct region *r, u32 homes)
+{
+	bool stays = homes == r->homes && m->b->move.region != r->id;
+	u32 old = r->wanted;
+
+	r->wanted = stays ? 0 : homes;
+	r->later = 0;
+	if (r->wanted == old || r->gone || r->hatching || !journal_policy(m, r))
+		return 0;
+	r->wanted = old;
+	return EIO;
+}
+
+static void wanted(struct memd *m, struct job *job)
+{
+	if (job->err)
+		job->q.reply.err = job->err;
+	calls_finish(m, &job->q);
+}
+
 enum answer move_call(struct memd *m, struct request *q)
 {
 	u32 use = blades_in_use(m), homes = q->call.homes ? q->call.homes : use, id = 0;
-	struct region *r;
+	struct region *r = NULL;
+	struct job *job;
 
 	if (homes & ~use) {
 		q->reply.err = EINVAL;
@@ -541,17 +567,22 @@ enum answer move_call(struct memd *m, struct request *q)
 			q->reply.err = ESTALE;
 			return ANSWER;
 		}
-		r->wanted = homes;
-		r->later = 0;
-	} else {
-		while ((r = region_after(&m->b->regions, id))) {
-			id = r->id;
-			r->wanted = homes;
-			r->later = 0;
-		}
+	}
+	job = job_new(q, wanted);
+	if (!job) {
+		q->reply.err = ENOMEM;
+		return ANSWER;
+	}
+	if (r)
+		job->q.reply.err = want(m, r, homes);
+	while (!q->call.region && !job->q.reply.err && (r = region_after(&m->b->regions, id))) {
+		id = r->id;
+		job->q.reply.err = want(m, r, homes);
 	}
 	move_look(m);
-	return ANSWER;
+	journal_hold(m, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
 }
 
 u16 move_claim(struct memd *m, const struct request *q)

@@ -147,7 +147,7 @@ struct cut {
  * @nodes: that may use it, 0: all; see allow.h
  * @homes: bits of the blades that are homes of its lines, see weft_line_blade()
  * @to: those that are to be, while contents go there; 0: it does not move
- * @wanted: first blade: those that somebody wants it to have; 0: nobody does
+ * @wanted: first blade: those that somebody wants it to have, in the journal, too; 0: nobody does
  * @later: first blade: millisecond before which that is not tried again
  * @frozen: no line of it is served: its homes change, see rehome.h
  * @strays: there may be contents of blocks whose home is another blade
