@@ -44,8 +44,8 @@ enum { B_ADDR = B_ID + 4, B_LIFE = B_ADDR + 4, B_IN = B_LIFE + 4, B_MEMBER_END =
 
 /*
  * Body of POLICY; of older files it ends before the nodes, which are all then, or before the
- * homes, which are the blades that the file was made for, or before those that it is to have,
- * which nobody has asked for then.
+ * homes, which are the blades that the file was made for.  It ends before the homes that are
+ * wanted when there are none: an older weft-memd takes a record with them for the end of the log.
  */
 enum {
 	B_POLICY = B_ID + 4, B_NODES = B_POLICY + 4, B_HOMES = B_NODES + 4,
@@ -117,7 +117,7 @@ static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
 	put_unaligned_be32(r->homes, rec + B_HOMES);
 	rec[B_FROZEN] = r->frozen;
 	put_unaligned_be32(r->wanted, rec + B_WANTED);
-	return seal(rec, B_POLICY_END, RECORD_POLICY, gen);
+	return seal(rec, r->wanted ? B_POLICY_END : B_WANTED, RECORD_POLICY, gen);
 }
 
 static u32 put_blade(u8 *rec, const struct memd *m, u32 id, u32 gen)
