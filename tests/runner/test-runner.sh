@@ -59,6 +59,17 @@ END
 cp "$dir/many-a" "$dir/many-b"
 chmod +x "$dir"/stubborn "$dir"/many-*
 
+# A suite of which a check fails, long before its end.
+cat >"$dir/checks" <<'END'
+#!/bin/sh
+echo 'ok 1 - one'
+echo 'not ok 2 - two'
+echo '# wanted 2'
+seq -f 'ok %g - more' 3 60
+exit 1
+END
+chmod +x "$dir/checks"
+
 # Everything that can happen, one each.
 cat >"$dir/list" <<END
 # a comment
@@ -75,10 +86,11 @@ missing		20	$dir/not-there
 bare-77		20	exit 77
 claims-77	20	echo skipped: this; echo but it went on; exit 77
 empty-77	20	echo "skipped: "; exit 77
+checks		20	$dir/checks
 END
 run
 check 'exit status 1 when a test fails'	[ "$rc" = 1 ]
-check 'plan'					line '^1\.\.13$'
+check 'plan'					line '^1\.\.14$'
 check 'a pass'					line '^ok 1 - good \('
 check 'a failure, with its status'		line '^not ok 2 - bad .*# exit status 3'
 check 'its output is shown'			line '^#   it broke$'
@@ -96,13 +108,16 @@ check 'a command that is not there fails'	line '^not ok 10 - missing '
 check 'status 77 without a reason fails'	line '^not ok 11 - bare-77 .*# exit status 77, and no'
 check 'a reason that is not the last line'	line '^not ok 12 - claims-77 .*# exit status 77, and no'
 check 'a reason that says nothing'	line '^not ok 13 - empty-77 .*# exit status 77, and no'
-check 'last line'				last '3 passed, 9 failed, 1 skipped'
-check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 9 failed, 1 skipped' ]
+check 'the first check that failed is told'	\
+	line '^not ok 14 - checks .*# exit status 1: not ok 2 - two$'
+check 'and what it says'			line '^#   # wanted 2$'
+check 'last line'				last '3 passed, 10 failed, 1 skipped'
+check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 10 failed, 1 skipped' ]
 check 'log file'	grep -qx fine "$dir/build/tests/log/good"
 
 run -j 4
 check 'in parallel: exit status'	[ "$rc" = 1 ]
-check 'in parallel: last line'		last '3 passed, 9 failed, 1 skipped'
+check 'in parallel: last line'		last '3 passed, 10 failed, 1 skipped'
 check 'in parallel: nothing left'	none "$long"
 
 run good many
