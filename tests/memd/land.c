@@ -4,46 +4,49 @@
  * says, each key once, and whatever goes wrong costs the connection and nothing else.
  * For a guest of a rack with RDMA, on which nothing else has the rack's port.
  *
- *	memd-land BLADE OWN KEY TEST...		addresses; KEY: a file, "none"
+ *	memd-land BLADE OWN KEY TEST...		addresses, the last byte of OWN is the node's
+ *						number; KEY: a file, "none"
  *
  * TEST: "lands": everything but the others.
  *	"udp": a blade without a card answers a request with a landing by UDP
  *	"unlocked": one that may lock little memory, and not its frames, does as well
  *	"removed": says "connected" and waits until somebody takes the blade's card away, then
  *	says "gone" and waits until it is there again
+ *	"dead": blocks land all the time; says "connected", and when no more come "cut off"; waits
+ *	until /run/land-healed is there, and the blade has taken the node out meanwhile: it joins
+ *	anew, and what landed for its former life does not change any more
+ *	"stays": a member, without a card, until /run/land-healed is there
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <infiniband/verbs.h>
 #include <poll.h>
-#include <rdma/rdma_cma.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
 #include "call.h"
-#include "hello.h"
-#include "landing.h"
+#include "card.h"
 #include "tests/common/check.h"
 #include "tools/common/clock.h"
 #include "tools/common/random.h"
 #include "weft_netlink.h"
 
-#define NODE		1u
 #define BLADE		WEFT_BLADE_MIN
-#define BLOCK		65536u
+#define BLOCK		CARD_BLOCK
 #define BLOCKS		48u
 #define WRITTEN		32u	/* of these; others are zeros */
 #define FRAGMENT	8192u
-#define WINDOW		16u
+#define WINDOW		CARD_LANDINGS
 #define READS		600u
 #define CONNECTIONS	100u
-#define WAIT_MS		15000	/* for anything */
+#define WAIT_MS		CARD_WAIT_MS
 #define REPEAT_MS	300
 #define LIMIT_S		120
 #define LATER		(WEFT_TICK_HZ * 12)
+#define QUIET_MS	500	/* without a block: it is cut off */
+#define HEALED		"/run/land-healed"
 
 static int fd;
-static u32 blade_addr, own_addr, region, seq, life;
+static u32 blade_addr, own_addr, node, region, seq, life;
 static u64 state = 1, version = 1;
 static struct weft_key key;
 static struct weft_stamp stamp;
@@ -68,7 +71,7 @@ static void send_udp(struct weft_msg *m)
 	static u8 buf[WEFT_MTU_MAX];
 	size_t len;
 
-	m->src = NODE;
+	m->src = node;
 	if (m->len)
 		memcpy(buf + WEFT_WIRE_HDR_LEN, m->payload, m->len);
 	len = weft_wire_pack(m, buf, &key, rack_time());
@@ -96,7 +99,7 @@ static u16 call(struct weft_call *c)
 
 	for (tries = 0; tries < WEFT_CALL_TRIES; tries++) {
 		struct weft_msg m = {
-			.type = WEFT_MSG_CALL, .txn = weft_txn(NODE, ++seq),
+			.type = WEFT_MSG_CALL, .txn = weft_txn(node, ++seq),
 			.nonce = random_u32(&state), .payload = payload,
 		}, got;
 
@@ -118,7 +121,8 @@ static u16 call(struct weft_call *c)
 			}
 		}
 		CHECK_FAIL("call %u is not answered", c->op);
-again:		;
+again:
+		continue;
 	}
 	CHECK_FAIL("call %u: the time is always wrong", c->op);
 }
@@ -161,7 +165,7 @@ static void write_home(u32 index)
 	for (at = 0; at < BLOCK; at += 8)
 		put_unaligned_be64(version << 16 | index, data + at);
 	for (tries = 0; tries < WAIT_MS / REPEAT_MS; tries++) {
-		u32 txn = weft_txn(NODE, ++seq);
+		u32 txn = weft_txn(node, ++seq);
 
 		for (at = 0; at < BLOCK; at += FRAGMENT) {
 			struct weft_msg m = {
@@ -217,169 +221,44 @@ static bool data_comes(u32 txn, int ms)
 
 /* --- the card --------------------------------------------------------------- */
 
-static struct rdma_cm_id *id;
-static bool connected;
-static struct ibv_mr *mr, *in_mr;
-static u8 memory[WINDOW][BLOCK] __attribute__((aligned(4096)));
-static u8 in[64][256];
+static struct card card;
 
 static struct weft_hello right(void)
 {
-	return (struct weft_hello){ .from = NODE, .to = BLADE, .stamp = rack_time() };
-}
-
-static void give_buffer(u32 i)
-{
-	struct ibv_sge sge = { .addr = (uintptr_t)in[i], .length = sizeof(in[i]),
-			       .lkey = in_mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 }, *bad;
-
-	CHECK(!ibv_post_recv(id->qp, &wr, &bad));
-}
-
-static void disconnect(void)
-{
-	if (!id)
-		return;
-	/* it waits for that to be over, which never is what has not begun */
-	if (connected)
-		(void)rdma_disconnect(id);
-	connected = false;
-	if (mr)
-		CHECK(!ibv_dereg_mr(mr));
-	if (in_mr)
-		CHECK(!ibv_dereg_mr(in_mr));
-	mr = NULL;
-	in_mr = NULL;
-	if (id->qp)
-		rdma_destroy_qp(id);
-	CHECK(!rdma_destroy_id(id));
-	id = NULL;
-}
-
-/* Return: false: refused. */
-static bool try_to_connect(const struct weft_hello *hello, const struct weft_key *with)
-{
-	struct sockaddr_in to = {
-		.sin_family = AF_INET, .sin_port = htons(WEFT_WIRE_UDP_PORT),
-		.sin_addr.s_addr = htonl(blade_addr),
-	};
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
-		.cap = { .max_send_wr = 2 * WINDOW, .max_recv_wr = ARRAY_SIZE(in),
-			 .max_send_sge = 1, .max_recv_sge = 1 },
-	};
-	u8 said[WEFT_HELLO_LEN];
-	struct rdma_conn_param param = {
-		.private_data = said, .private_data_len = sizeof(said),
-		.retry_count = 7, .rnr_retry_count = 6,
-	};
-	u32 i;
-
-	CHECK(!rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
-	CHECK(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 2000));
-	CHECK(!rdma_resolve_route(id, 2000));
-	CHECK(!rdma_create_qp(id, NULL, &attr));
-	mr = ibv_reg_mr(id->pd, memory, sizeof(memory),
-			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-	in_mr = ibv_reg_mr(id->pd, in, sizeof(in), IBV_ACCESS_LOCAL_WRITE);
-	CHECK(mr && in_mr);
-	for (i = 0; i < ARRAY_SIZE(in); i++)
-		give_buffer(i);
-	weft_hello_pack(hello, said, with);
-	connected = !rdma_connect(id, &param);
-	if (connected)
-		return true;
-	CHECK_EQ(errno, ECONNREFUSED);
-	disconnect();
-	return false;
+	return (struct weft_hello){ .from = node, .to = BLADE, .stamp = rack_time() };
 }
 
 static void connect_it(void)
 {
 	struct weft_hello hello = right(), back;
+	const struct rdma_cm_event *told;
 
-	CHECK(try_to_connect(&hello, &key));
+	CHECK(card_connect(&card, blade_addr, &hello, &key));
 	/* what accepts says who it is, too */
-	CHECK(id->event && id->event->param.conn.private_data_len >= WEFT_HELLO_LEN);
-	CHECK(!weft_hello_unpack(&back, id->event->param.conn.private_data,
-				 id->event->param.conn.private_data_len, &key));
+	told = card.id->event;
+	CHECK(told && told->param.conn.private_data_len >= WEFT_HELLO_LEN);
+	CHECK(!weft_hello_unpack(&back, told->param.conn.private_data,
+				 told->param.conn.private_data_len, &key));
 	CHECK_EQ(back.from, BLADE);
-	CHECK_EQ(back.to, NODE);
+	CHECK_EQ(back.to, node);
 	CHECK(!key.set || weft_stamp_fresh(rack_time(), back.stamp));
 	counter_becomes("rdma_connections", 1);
 }
 
-/* Something that is done.  Return: false: not within @ms. */
-static bool take_done(struct ibv_cq *cq, struct ibv_wc *wc, int ms)
-{
-	u64 end = now_ms() + (u64)ms;
-	int n;
-
-	while (!(n = ibv_poll_cq(cq, 1, wc))) {
-		if (now_ms() >= end)
-			return false;
-		usleep(200);
-	}
-	CHECK(n == 1);
-	return true;
-}
-
-/* A key with which memory[@i] can be written; another one each time. */
-static struct ibv_mw *windows[WINDOW];
-
-static struct weft_landing open_landing(u32 i)
-{
-	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW }, *bad;
-	struct ibv_wc wc;
-
-	if (!windows[i])
-		windows[i] = ibv_alloc_mw(id->pd, IBV_MW_TYPE_2);
-	CHECK(windows[i]);
-	wr.bind_mw.mw = windows[i];
-	wr.bind_mw.rkey = ibv_inc_rkey(windows[i]->rkey);
-	wr.bind_mw.bind_info = (struct ibv_mw_bind_info){
-		.mr = mr, .addr = (uintptr_t)memory[i], .length = BLOCK,
-		.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
-	};
-	CHECK(!ibv_post_send(id->qp, &wr, &bad));
-	CHECK(take_done(id->send_cq, &wc, WAIT_MS));
-	CHECK(wc.status == IBV_WC_SUCCESS, "%s", ibv_wc_status_str(wc.status));
-	windows[i]->rkey = wr.bind_mw.rkey;
-	memset(memory[i], 0xEE, BLOCK);
-	return (struct weft_landing){ .addr = (uintptr_t)memory[i], .key = wr.bind_mw.rkey };
-}
-
-/* They are of a connection. */
-static void close_landings(void)
-{
-	u32 i;
-
-	for (i = 0; i < WINDOW; i++) {
-		if (windows[i])
-			(void)ibv_dealloc_mw(windows[i]);
-		windows[i] = NULL;
-	}
-}
-
-static void end_connection(void)
-{
-	close_landings();
-	disconnect();
-}
-
 /*
  * LANDED comes.  That a key is closed by it rxe does not tell programs, so it is seen by
- * what a second write does (closed_key()).  Return: for which transaction.
+ * what a second write does (closed_key()).  Return: for which transaction, 0: none came
+ * within @ms.
  */
-static u32 landed(u64 *got_version)
+static u32 landed_within(u64 *got_version, int ms)
 {
+	u8 buf[CARD_MESSAGE];
 	struct weft_msg m;
-	struct ibv_wc wc;
+	u32 len = card_take(&card, buf, ms);
 
-	CHECK(take_done(id->recv_cq, &wc, WAIT_MS));
-	CHECK(wc.status == IBV_WC_SUCCESS, "%s", ibv_wc_status_str(wc.status));
-	CHECK(!weft_wire_unpack(&m, in[wc.wr_id], wc.byte_len, &key));
+	if (!len)
+		return 0;
+	CHECK(!weft_wire_unpack(&m, buf, len, &key));
 	CHECK_EQ(m.type, WEFT_MSG_LANDED);
 	CHECK_EQ(m.src, BLADE);
 	CHECK_EQ(m.size, BLOCK);
@@ -388,8 +267,15 @@ static u32 landed(u64 *got_version)
 	CHECK_EQ(m.len, 0);
 	CHECK(!key.set || weft_stamp_fresh(rack_time(), m.stamp));
 	*got_version = m.version;
-	give_buffer((u32)wc.wr_id);
 	return m.txn;
+}
+
+static u32 landed(u64 *got_version)
+{
+	u32 txn = landed_within(got_version, WAIT_MS);
+
+	CHECK(txn);
+	return txn;
 }
 
 /* All of what has landed is of that block and that version. */
@@ -398,7 +284,7 @@ static void check_block(u32 i, u32 index, u64 of)
 	u32 at;
 
 	for (at = 0; at < BLOCK; at += 8)
-		CHECK_EQ(get_unaligned_be64(memory[i] + at), of ? of << 16 | index : 0);
+		CHECK_EQ(get_unaligned_be64(card_memory[i] + at), of ? of << 16 | index : 0);
 }
 
 static u64 written[BLOCKS];
@@ -406,8 +292,8 @@ static u64 written[BLOCKS];
 /* One that nothing else is under way with. */
 static void lands_one(u32 index)
 {
-	struct weft_landing landing = open_landing(0);
-	u32 txn = weft_txn(NODE, ++seq);
+	struct weft_landing landing = card_open(&card, 0);
+	u32 txn = weft_txn(node, ++seq);
 	u64 of;
 
 	ask(index, txn, &landing);
@@ -442,11 +328,11 @@ static void many(void)
 
 	for (n = 0; n < READS; n += WINDOW) {
 		for (i = 0; i < WINDOW; i++) {
-			struct weft_landing landing = open_landing(i);
+			struct weft_landing landing = card_open(&card, i);
 
 			index[i] = random_u32(&state) % WRITTEN;
 			least[i] = written[index[i]];
-			txn[i] = weft_txn(NODE, ++seq);
+			txn[i] = weft_txn(node, ++seq);
 			ask(index[i], txn[i], &landing);
 		}
 		for (i = 0; i < 2; i++) {
@@ -472,8 +358,8 @@ static void many(void)
 /* A request that has come twice is not written twice: the second time it is told by UDP. */
 static void twice(void)
 {
-	struct weft_landing landing = open_landing(0);
-	u32 txn = weft_txn(NODE, ++seq);
+	struct weft_landing landing = card_open(&card, 0);
+	u32 txn = weft_txn(node, ++seq);
 	u64 of, again = counter("rdma_asked_again"), broken = counter("rdma_broken");
 
 	ask(1, txn, &landing);
@@ -488,30 +374,30 @@ static void twice(void)
 /* With a key that is closed, or never was one, the connection ends, and nothing else. */
 static void closed_key(bool never)
 {
-	struct weft_landing landing = open_landing(0);
+	struct weft_landing landing = card_open(&card, 0);
 	u64 of, broken = counter("rdma_broken");
-	u32 txn = weft_txn(NODE, ++seq);
+	u32 txn = weft_txn(node, ++seq);
 
 	if (never) {
 		landing.key ^= 0x5A00;
 	} else {
 		ask(1, txn, &landing);
 		CHECK_EQ(landed(&of), txn);
-		txn = weft_txn(NODE, ++seq);
+		txn = weft_txn(node, ++seq);
 	}
-	memset(memory, 0x77, sizeof(memory));
+	memset(card_memory, 0x77, sizeof(card_memory));
 	ask(1, txn, &landing);
 	counter_becomes("rdma_broken", broken + 1);
 	counter_becomes("rdma_connections", 0);
 	counter_becomes("rdma_under_way", 0);
-	CHECK(memory[0][0] == 0x77 && memory[0][BLOCK - 1] == 0x77);
+	CHECK(card_memory[0][0] == 0x77 && card_memory[0][BLOCK - 1] == 0x77);
 	/* the request is repeated, with or without a landing */
 	ask(1, txn, &landing);
 	CHECK(data_comes(txn, WAIT_MS));
-	txn = weft_txn(NODE, ++seq);
+	txn = weft_txn(node, ++seq);
 	ask(2, txn, NULL);
 	CHECK(data_comes(txn, WAIT_MS));
-	end_connection();
+	card_disconnect(&card);
 	connect_it();
 	lands_one(3);
 }
@@ -520,7 +406,7 @@ static void refused(struct weft_hello hello, const struct weft_key *with)
 {
 	u64 before = counter("rdma_refused"), there = counter("rdma_connections");
 
-	CHECK(!try_to_connect(&hello, with));
+	CHECK(!card_connect(&card, blade_addr, &hello, with));
 	CHECK_EQ(counter("rdma_refused"), before + 1);
 	CHECK_EQ(counter("rdma_connections"), there);
 }
@@ -556,30 +442,23 @@ static void wrong_hellos(void)
 
 static void connections(void)
 {
-	struct rdma_cm_id *first;
-	struct ibv_mr *mr_1, *in_1;
+	struct card first;
 	u32 i;
 
 	for (i = 0; i < CONNECTIONS; i++) {
-		end_connection();
+		card_disconnect(&card);
 		/* as if the node had ended without saying so, which a second one tells */
 		connect_it();
 		if (i % 10 == 0)
 			lands_one(i % BLOCKS);
 	}
-	close_landings();
-	first = id;
-	mr_1 = mr;
-	in_1 = in_mr;
+	first = card;
+	card = (struct card){ 0 };
 	connect_it();
 	CHECK_EQ(counter("rdma_connections"), 1);
 	lands_one(5);
-	end_connection();
-	id = first;
-	mr = mr_1;
-	in_mr = in_1;
-	connected = true;
-	end_connection();
+	card_disconnect(&card);
+	card_disconnect(&first);
 	counter_becomes("rdma_connections", 0);
 	connect_it();
 	lands_one(6);
@@ -593,12 +472,12 @@ static void lands(void)
 	twice();
 	closed_key(false);
 	closed_key(true);
-	end_connection();
+	card_disconnect(&card);
 	counter_becomes("rdma_connections", 0);
 	wrong_hellos();
 	connect_it();
 	connections();
-	end_connection();
+	card_disconnect(&card);
 }
 
 static void udp(void)
@@ -611,7 +490,7 @@ static void udp(void)
 	CHECK_EQ(counter("rdma_connections"), 0);
 	CHECK_EQ(counter("rdma_registered_bytes"), 0);
 	for (i = 0; i < BLOCKS; i++) {
-		txn = weft_txn(NODE, ++seq);
+		txn = weft_txn(node, ++seq);
 		ask(i, txn, &landing);
 		CHECK(data_comes(txn, WAIT_MS));
 	}
@@ -622,29 +501,29 @@ static void unlocked(void)
 {
 	u64 refused_before = counter("rdma_not_registered");
 	struct weft_landing landing;
-	u32 txn = weft_txn(NODE, ++seq);
+	u32 txn = weft_txn(node, ++seq);
 
 	connect_it();
-	landing = open_landing(0);
+	landing = card_open(&card, 0);
 	ask(1, txn, &landing);
 	CHECK(data_comes(txn, WAIT_MS));
 	CHECK_EQ(counter("rdma_not_registered"), refused_before + 1);
 	CHECK_EQ(counter("rdma_registered_bytes"), 0);
-	close_landings();
+	card_close(&card);
 	/* the same connection brings what needs no frame */
 	lands_one(WRITTEN);
 	CHECK_EQ(counter("rdma_connections"), 1);
-	end_connection();
+	card_disconnect(&card);
 }
 
 static void removed(void)
 {
 	struct weft_landing landing;
-	u32 txn = weft_txn(NODE, ++seq);
+	u32 txn = weft_txn(node, ++seq);
 
 	connect_it();
 	lands_one(1);
-	landing = open_landing(0);
+	landing = card_open(&card, 0);
 	puts("connected");
 	fflush(stdout);
 	counter_becomes("rdma", 0);
@@ -652,35 +531,113 @@ static void removed(void)
 	CHECK_EQ(counter("rdma_registered_bytes"), 0);
 	ask(1, txn, &landing);
 	CHECK(data_comes(txn, WAIT_MS));
-	end_connection();
+	card_disconnect(&card);
 	puts("gone");
 	fflush(stdout);
 	counter_becomes("rdma", 1);
 	connect_it();
 	lands_one(1);
-	end_connection();
+	card_disconnect(&card);
+}
+
+static void join(void)
+{
+	struct weft_call c = { .op = WEFT_CALL_JOIN, .node = node, .life = life,
+			       .addr = own_addr };
+
+	CHECK_EQ(call(&c), 0);
+}
+
+static void open_region(void)
+{
+	struct weft_call c = { .op = WEFT_CALL_OPEN, .region = region };
+
+	CHECK_EQ(call(&c), 0);
+}
+
+/* As many blocks as there are landings are under way.  Return: false: it is cut off. */
+static bool lands_some(void)
+{
+	u32 txn[WINDOW], i, got, k;
+	u64 of;
+
+	for (i = 0; i < WINDOW; i++) {
+		struct weft_landing landing = card_open(&card, i);
+
+		txn[i] = weft_txn(node, ++seq);
+		ask(random_u32(&state) % WRITTEN, txn[i], &landing);
+	}
+	for (i = 0; i < WINDOW; i++) {
+		got = landed_within(&of, QUIET_MS);
+		if (!got)
+			return false;
+		for (k = 0; k < WINDOW && txn[k] != got; k++)
+			;
+		CHECK(k < WINDOW);
+	}
+	return true;
+}
+
+static void dead(void)
+{
+	static u8 found[WINDOW][BLOCK];
+	u64 end = now_ms() + WAIT_MS;
+	u32 rounds = 0;
+
+	connect_it();
+	puts("connected");
+	fflush(stdout);
+	while (lands_some())
+		rounds++;
+	CHECK(rounds);
+	puts("cut off");
+	fflush(stdout);
+	while (access(HEALED, F_OK) && now_ms() < end)
+		usleep(20000);
+	CHECK(now_ms() < end);
+	/* for the blade it was another node that had these landings */
+	life += 2;
+	join();
+	counter_becomes("rdma_connections", 0);
+	counter_becomes("rdma_under_way", 0);
+	memcpy(found, card_memory, sizeof(found));
+	open_region();
+	usleep(QUIET_MS * 1000);
+	CHECK(!memcmp(found, card_memory, sizeof(found)));
+	card_disconnect(&card);
+	connect_it();
+	lands_one(2);
+	card_disconnect(&card);
+}
+
+/* Another node, by which the blade knows that it is not cut off itself. */
+static void stays(void)
+{
+	u64 end = now_ms() + LIMIT_S * 1000;
+
+	while (access(HEALED, F_OK) && now_ms() < end) {
+		CHECK_EQ(counter("rdma_refused"), 0);
+		usleep(100000);
+	}
+	CHECK(now_ms() < end);
 }
 
 /* --- begin ------------------------------------------------------------------ */
 
-static void join(void)
-{
-	struct weft_call c = { .op = WEFT_CALL_JOIN, .node = NODE, .life = life,
-			       .addr = own_addr };
+static char name[32];
 
-	CHECK_EQ(call(&c), 0);
-	c = (struct weft_call){
-		.op = WEFT_CALL_CREATE, .mode = 0600, .block = BLOCK,
-	};
-	c.name_len = (u16)snprintf(c.name, sizeof(c.name), "land-%u", life);
+static void create(void)
+{
+	struct weft_call c = { .op = WEFT_CALL_CREATE, .mode = 0600, .block = BLOCK };
+
+	c.name_len = (u16)snprintf(name, sizeof(name), "land-%u", life);
+	memcpy(c.name, name, c.name_len);
 	CHECK_EQ(call(&c), 0);
 	region = c.region;
 	c = (struct weft_call){
 		.op = WEFT_CALL_SETATTR, .region = region, .valid = WEFT_SET_SIZE,
 		.size = (u64)BLOCKS * BLOCK,
 	};
-	CHECK_EQ(call(&c), 0);
-	c = (struct weft_call){ .op = WEFT_CALL_OPEN, .region = region };
 	CHECK_EQ(call(&c), 0);
 }
 
@@ -690,9 +647,10 @@ static void leave(void)
 
 	CHECK_EQ(call(&c), 0);
 	c = (struct weft_call){ .op = WEFT_CALL_UNLINK, .region = region };
-	c.name_len = (u16)snprintf(c.name, sizeof(c.name), "land-%u", life);
+	c.name_len = (u16)strlen(name);
+	memcpy(c.name, name, c.name_len);
 	CHECK_EQ(call(&c), 0);
-	c = (struct weft_call){ .op = WEFT_CALL_LEAVE, .node = NODE, .life = life };
+	c = (struct weft_call){ .op = WEFT_CALL_LEAVE, .node = node, .life = life };
 	CHECK_EQ(call(&c), 0);
 }
 
@@ -717,7 +675,7 @@ int main(int argc, char **argv)
 	int i, size = 8 << 20;
 
 	if (argc < 5) {
-		fputs("usage: memd-land BLADE OWN KEY|none lands|udp|unlocked|removed...\n", stderr);
+		fputs("usage: memd-land BLADE OWN KEY|none lands|udp|unlocked|removed|dead|stays...\n", stderr);
 		return 2;
 	}
 	alarm(LIMIT_S);
@@ -725,12 +683,15 @@ int main(int argc, char **argv)
 	life |= 1;
 	blade_addr = ntohl(inet_addr(argv[1]));
 	own_addr = ntohl(inet_addr(argv[2]));
+	node = own_addr & 0xff;
 	read_key(argv[3]);
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	own.sin_addr.s_addr = htonl(own_addr);
 	CHECK(fd >= 0 && !bind(fd, (struct sockaddr *)&own, sizeof(own)));
 	CHECK(!setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)));
 	join();
+	create();
+	open_region();
 	for (i = 0; i < (int)WRITTEN; i++) {
 		write_home((u32)i);
 		written[i] = version;
@@ -744,6 +705,10 @@ int main(int argc, char **argv)
 			unlocked();
 		else if (!strcmp(argv[i], "removed"))
 			removed();
+		else if (!strcmp(argv[i], "dead"))
+			dead();
+		else if (!strcmp(argv[i], "stays"))
+			stays();
 		else
 			CHECK_FAIL("what is %s?", argv[i]);
 	}

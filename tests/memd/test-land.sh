@@ -3,7 +3,8 @@
 #
 # A memory blade with an RDMA device, and a node that is played (memd-land): blocks land,
 # by keys that are used once; wrong connections are refused; 100 of them leave nothing; the
-# device goes and comes; there is none, or memory may not be locked: then it is UDP.
+# device goes and comes; the node dies; there is none, or memory may not be locked: then it
+# is UDP.
 #
 #	tests/memd/test-land.sh
 #
@@ -21,6 +22,7 @@ OWN=10.87.0.1
 PLAYER=$BUILD/tests/memd-land
 LOG=/var/log/weft-memd.log
 USER_ID=65534		# of who may do nothing
+LEASE_MS=$((2000 * SCALE))
 
 # pid_of: the blade's process, in its guest.
 pid_of()
@@ -110,6 +112,27 @@ plugged()
 	return $rc
 }
 
+# dies: the node is cut off while blocks land, for longer than its lease, and comes back.  By
+# another one the blade knows that it is not cut off itself.
+dies()
+{
+	local players=() rc
+
+	on nodes rm -f /run/land-healed
+	on node2 "$PLAYER" "$BLADE" 10.87.0.2 none stays >"$dir/stays" 2>&1 &
+	players+=($!)
+	play none dead >"$dir/dead" 2>&1 &
+	players+=($!)
+	soon 20 grep -q '^connected' "$dir/dead" && sleep 0.7 && rack wire cut node1 &&
+		soon 20 grep -q '^cut off' "$dir/dead" &&
+		soon $((LEASE_MS / 1000 + 10)) on mem1 grep -qE 'node 1 .*is taken out of the rack' "$LOG"
+	rc=$?
+	rack wire heal node1 && on nodes touch /run/land-healed || rc=1
+	wait_all "${players[@]}" || rc=1
+	[ $rc = 0 ] || { cat "$dir/stays" "$dir/dead"; on mem1 grep -v ': from \|: to ' "$LOG"; }
+	return $rc
+}
+
 built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$PLAYER"
 if ! command -v rdma >/dev/null; then
 	echo "skipped: there is no rdma(8)"
@@ -121,7 +144,7 @@ if ! "$BIN/weft-rackio" apart; then
 fi
 begin memd-land
 check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
-boot --bare --switch none --nodes 1 --rdma --accel uml
+boot --bare --switch none --nodes 2 --rdma 1,blades --accel uml
 check "a blade listens" blade
 check "blocks land" play none lands
 check "and leave nothing" leaves_nothing none
@@ -131,6 +154,8 @@ check "and that it is there again" said 'RDMA: nodes can connect to rxe0' 2
 check "blocks land again" play none lands
 check "a blade with three threads" blade --threads 3
 check "blocks land" play none lands
+check "a blade that waits $LEASE_MS ms for nodes" blade --lease $LEASE_MS
+check "a node dies while blocks land, and comes back" dies
 check "a blade with --rdma off" blade --rdma off
 check "sends by UDP" play none udp
 check "says nothing of RDMA" said RDMA 0
