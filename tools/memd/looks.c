@@ -7,6 +7,9 @@
 #define LOOK_MS		20	/* between questions whether a line is in the switch */
 #define MARK_KIND	2u	/* no kind of line */
 #define MARK_MS		5	/* between looks at the mark */
+#define MARK_PLACES	4096u	/* for it, of each blade */
+#define MARK_STRIDE	2531u	/* from one to the next: odd, and far, as lines lie side by side */
+#define MARK_TRIES	64	/* at once, before we wait to be asked again */
 #define NO_SLOT_HAS	0x80000000u	/* added to a slot's generation: another one */
 
 static void ask(struct memd *m, struct weft_msg *msg)
@@ -55,8 +58,8 @@ static void send_mark(struct memd *m, u32 nonce)
 	struct looks *ls = &m->b->looks;
 	struct weft_msg msg = {
 		.type = WEFT_MSG_ADD,
-		.line = weft_line_key(WEFT_REGION_MAX, MARK_KIND,
-				      options_blade(&m->b->opt) + BLADES_MAX * ls->mark),
+		.line = weft_line_key(WEFT_REGION_MAX, MARK_KIND, options_blade(&m->b->opt) +
+				      BLADES_MAX * (ls->mark * MARK_STRIDE % MARK_PLACES)),
 		.nonce = nonce,
 	};
 
@@ -71,6 +74,7 @@ bool looks_mark(struct memd *m)
 	/* without regions there is nothing that could be there */
 	if (m->b->looks.marked || !m->b->members.use_switch || !m->b->regions.n)
 		return true;
+	m->b->looks.tries = 0;
 	send_mark(m, m->b->looks.mark_gen);
 	return false;
 }
@@ -80,20 +84,27 @@ static void mark_answered(struct memd *m, const struct weft_msg *msg)
 	struct looks *ls = &m->b->looks;
 
 	ls->mark_txn = 0;
-	if (ls->marked && msg->flags & WEFT_F_INSTALLED) {
-		ls->sure = ls->asked;
-	} else if (ls->marked) {
-		looks_lost(m, "the P4 switch has lost its lines");
-	} else if (msg->flags & WEFT_F_INSTALLED) {
+	if (ls->marked) {
+		if (msg->flags & WEFT_F_INSTALLED)
+			ls->sure = ls->asked;
+		else
+			looks_lost(m, "the P4 switch has lost its lines");
+		return;
+	}
+	if (msg->flags & WEFT_F_INSTALLED) {
 		ls->marked = true;
 		/* what the slot never has, to look whether it is there */
 		ls->mark_gen = msg->nonce + NO_SLOT_HAS;
-	} else if (msg->info == WEFT_WHY_FULL) {
+		return;
+	}
+	ls->mark_gen = msg->nonce;
+	if (msg->info == WEFT_WHY_FULL) {
 		ls->mark++;
 		ls->mark_gen = 0;
-	} else {
-		ls->mark_gen = msg->nonce;
 	}
+	/* A switch in use has few places left, and all programs wait for this. */
+	if (++ls->tries < MARK_TRIES)
+		send_mark(m, ls->mark_gen);
 }
 
 bool looks_sure(struct memd *m, const struct region *r, struct block *b)

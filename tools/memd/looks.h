@@ -22,6 +22,7 @@ struct region;
  * @marked: our mark is in the switch
  * @mark: how many places were tried for it
  * @mark_gen: generation of that place
+ * @tries: ADDs that were answered since looks_mark() was called
  * @mark_txn: of the last ADD of it, 0 if it is answered
  * @marked_at: millisecond of that
  * @asked: how often we have looked whether it is still there
@@ -33,6 +34,7 @@ struct looks {
 	bool marked;
 	u32 mark;
 	u32 mark_gen;
+	u32 tries;
 	u32 mark_txn;
 	u64 marked_at;
 	u32 asked;
