@@ -11,6 +11,7 @@
 # node has written is there for the other one.  When there is room again all gets home, without
 # anything being started anew.  Not read: accesses that need the blade fail, and succeed later.
 # Not synced: what waits for that fails until the blade is started again, everything else goes on.
+# Started anew while it is full: nodes are waited for until there is room.
 # Nothing is lost, and the blade's log and doctor say what to do.
 #
 #	tests/system/disk.sh
@@ -28,6 +29,7 @@ BAD=$BUILD/tests/system-baddisk.so
 CACHE_MB=8
 MB=4			# of the regions that both nodes use
 KB=16			# of what is read while it cannot get home: soon a second a block
+PATIENCE=20		# seconds: longer than RENEW_LIMIT_MS
 TIMEOUT=4		# seconds, of the nodes, while there is no room
 
 # small_disk: the blade's file moves to a file system of its own, that nobody would miss, and
@@ -45,6 +47,18 @@ small_disk()
 			ln -s /run/small/backing "$0" || exit 1
 		LD_PRELOAD=$1 "$exe" "${args[@]:1}" --background \
 			>>/var/log/weft-memd.log 2>&1' $FILE "$BAD"
+}
+
+# again: the blade is killed and started again, with the same disk.
+again()
+{
+	on mem1 bash -c '
+		pid=$(pgrep -x weft-memd) || exit 1
+		mapfile -d "" -t args <"/proc/$pid/cmdline"
+		exe=$(readlink "/proc/$pid/exe")
+		kill -KILL "$pid"
+		while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done
+		LD_PRELOAD=$0 "$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1' "$BAD"
 }
 
 # no_room, room: for the file, but for what it has.
@@ -165,12 +179,16 @@ full()
 	check "node 2 overwrites what is at home" writes node2 old 3 $KB
 	check "node 1 reads that" has node1 old 3 $KB
 	check "a program that needs room in the cache is told" killed_by_bus
+	check "the blade is killed, and started again" again
+	check "it says that it waits for room" soon 40 blade_says 'until there is room on its disk'
+	sleep $((PATIENCE - 10))
 	check "there is room again" room
 	check "all is at home: node 1" \
 		eval 'soon 60 sync_is node1 new 0 && sync_is node1 large 0'
 	check "node 2" sync_is node2 old 0
 	check "doctor finds nothing there" doctor_says node1 ""
 	check "nothing is lost" nothing_lost
+	check "no node was left out" exits 1 "" blade_says 'does not give its blocks back'
 }
 
 unread()

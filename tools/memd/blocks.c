@@ -246,6 +246,8 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		count(m, WRITE_FAILED);
 		log_warn("cannot keep block %llu of region %u",
 			 (unsigned long long)index, r->id);
+		if (weft_node_bit(msg->src))
+			renew_refused(m, msg->src);
 		return;
 	}
 	/* the region has lines of other threads, too */

@@ -122,6 +122,24 @@ void renew_stored(struct memd *m, u32 id)
 	m->b->renew.stored[id]++;
 }
 
+void renew_refused(struct memd *m, u32 id)
+{
+	if (!m->b->renew.active)
+		return;
+	moved(m, id);
+	m->b->renew.refused = m->timers.now;
+}
+
+/* As long as this blade keeps nothing, time is not the nodes'. */
+static void stand_still(struct memd *m)
+{
+	struct renew *rn = &m->b->renew;
+
+	if (rn->refused && m->timers.now - rn->refused < RENEW_REFUSED_MS)
+		rn->stood += m->timers.now - rn->looked;
+	rn->looked = m->timers.now;
+}
+
 static void leave_out(struct memd *m, u32 id, bool moves)
 {
 	struct renew *rn = &m->b->renew;
@@ -145,7 +163,7 @@ static void leave_out(struct memd *m, u32 id, bool moves)
 static void give_up(struct memd *m)
 {
 	struct renew *rn = &m->b->renew;
-	bool over = elapsed(m) >= renew_bound(m);
+	bool over = elapsed(m) - rn->stood >= renew_bound(m);
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
@@ -165,6 +183,9 @@ static void tell(struct memd *m)
 	if (m->timers.now - rn->told < TELL_MS)
 		return;
 	rn->told = m->timers.now;
+	if (rn->stood)
+		log_say("what nodes give back could not be kept for %llu s, as it cannot be written to the file: they are waited for until there is room on its disk",
+			(unsigned long long)rn->stood / 1000);
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (rn->waiting & weft_node_bit(id))
 			log_say("waiting for node %u (%s): %llu blocks came, the last sign of it %llu s ago",
@@ -181,6 +202,9 @@ static void begin_asking(struct memd *m)
 	rn->asking = true;
 	rn->began = m->timers.now;
 	rn->told = m->timers.now;
+	rn->looked = m->timers.now;
+	rn->refused = 0;
+	rn->stood = 0;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		rn->moved[id] = m->timers.now;
 }
@@ -202,6 +226,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		begin_asking(m);
 	}
 	if (rn->asking) {
+		stand_still(m);
 		give_up(m);
 		tell(m);
 	}

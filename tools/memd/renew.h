@@ -17,6 +17,10 @@
  * that says so for ever does not keep the others waiting for ever, see renew_bound().
  * From then on it is no member here, until it has given up everything without writing
  * it home.
+ *
+ * What this blade cannot keep, as its disk is full, say, is progress as well, and that time
+ * counts against no node: they have it still, and it would be lost with them.  Programs wait
+ * meanwhile, for their time-out, however long that takes.
  */
 #ifndef WEFT_MEMD_RENEW_H
 #define WEFT_MEMD_RENEW_H
@@ -29,6 +33,7 @@ struct request;
 #define RENEW_LIMIT_MS	15000	/* without progress; nodes that live say something twice a second */
 #define RENEW_BASE_MS	60000	/* with progress: that, and the time that all our memory needs ... */
 #define RENEW_SPEED	16384	/* ... at so many bytes a millisecond, a slow network's */
+#define RENEW_REFUSED_MS 3000	/* without a block that cannot be kept: time counts again */
 #define RENEW_LEAST_MS	200	/* nothing stays in the network for so long */
 
 /**
@@ -45,6 +50,9 @@ struct request;
  * @moved: by node: millisecond of its last progress
  * @worked: by node: how much it has said that it has done
  * @stored: by node: blocks that it gave back
+ * @refused: millisecond when a block last could not be kept; 0: never
+ * @looked: millisecond when it was last looked at that
+ * @stood: milliseconds in which none could be kept
  * @told: millisecond when it was last logged who is waited for
  * @delay: until it is repeated
  * @timer: for that
@@ -61,6 +69,9 @@ struct renew {
 	u64 moved[WEFT_NODE_MAX + 1];
 	u64 worked[WEFT_NODE_MAX + 1];
 	u64 stored[WEFT_NODE_MAX + 1];
+	u64 refused;
+	u64 looked;
+	u64 stood;
 	u64 told;
 	u32 delay;
 	struct timer timer;
@@ -79,6 +90,9 @@ bool renew_reply(struct memd *m, const struct weft_msg *msg);
 
 /* A node gave back a block that is newer than what was here. */
 void renew_stored(struct memd *m, u32 id);
+
+/* One could not be kept, though nothing was wrong with it. */
+void renew_refused(struct memd *m, u32 id);
 
 /* Milliseconds after which nobody waits for any node, whatever it does. */
 u64 renew_bound(const struct memd *m);
