@@ -31,6 +31,9 @@
 #
 # One in four happens while the network is bad, too.
 #
+# In a rack with RDMA blocks land, from blades and from nodes.  Blades have no file there, so
+# none of them dies.
+#
 # Then soak-check proves that everything is as docs/failures.md promises, but for what these
 # deaths explain, that nobody hung, and no kernel has complained.
 #
@@ -38,7 +41,8 @@
 #
 # Environment: BUILD; WEFT_SOAK_SECONDS (100), of work; WEFT_SOAK_SEED (from the clock);
 # WEFT_SOAK_NODES (3, to 6); WEFT_SOAK_LEASE (3000), milliseconds; WEFT_SOAK_PAUSE (10000),
-# microseconds between a process' operations; WEFT_SOAK_KEEP, a directory for the history.
+# microseconds between a process' operations; WEFT_SOAK_RDMA, 1: with RDMA;
+# WEFT_SOAK_KEEP, a directory for the history.
 # Racks of user-mode kernels only: their nodes have one clock.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
@@ -69,6 +73,10 @@ STOP=/run/soak-stop
 FAULTS=(kill reboot cut stop fence short-cut short-stop wire blade two-blades machine cut-blade
 	cut-first move blade-move switch worker worker two kill-blade kill-switch kill-move
 	fence-blade)
+
+RDMA=${WEFT_SOAK_RDMA:-0}
+[ "$RDMA" = 0 ] || FAULTS=(kill reboot cut stop fence short-cut short-stop wire cut-blade cut-first
+	move switch worker worker two kill-switch kill-move)
 
 launch=0
 deaths=0
@@ -134,7 +142,7 @@ regions()
 {
 	on node1 env LD_PRELOAD="$PRELOAD" "$WORKER" make /weft &&
 		on node1 "$CTL" region set soak-release durability=release &&
-		on node1 "$CTL" region set soak-sync durability=sync
+		{ [ "$RDMA" = 1 ] || on node1 "$CTL" region set soak-sync durability=sync; }
 }
 
 # --- What the first blade says ----------------------------------------------------
@@ -533,6 +541,18 @@ judged()
 			if ($i < least) bad = 1; if (NF < 12) bad = 1 } END { exit bad || !NR }'
 }
 
+# some_landed: blocks, since the nodes that are there have booted.
+some_landed()
+{
+	local n sum=0
+
+	for ((n = 1; n <= NODES; n++)); do
+		sum=$((sum + $(counters "node$n" | awk '$1 == "node.counters.blocks_landed" { print $2 }')))
+	done
+	echo "$sum blocks landed"
+	[ $sum -gt 0 ]
+}
+
 # keep_history: for who wants to know what went wrong.
 keep_history()
 {
@@ -555,9 +575,15 @@ RANDOM=$((SEED % 2147483647))
 KHZ=$("$BIN/weft-rackio" tsc) || { skip "soak" "this machine's clock cannot be read by programs"; finish; exit; }
 history=$dir/history
 mkdir "$history"
-note "seed $SEED: WEFT_SOAK_SEED=$SEED WEFT_SOAK_SECONDS=$SECONDS_RUN WEFT_SOAK_NODES=$NODES"
+note "seed $SEED: WEFT_SOAK_SEED=$SEED WEFT_SOAK_SECONDS=$SECONDS_RUN WEFT_SOAK_NODES=$NODES WEFT_SOAK_RDMA=$RDMA"
+if [ "$RDMA" = 1 ]; then
+	check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
+	kept=(--rdma all --memd-options "--lease $LEASE")
+else
+	kept=(--memd-options "--lease $LEASE --backing /root/blade")
+fi
 boot --accel uml --nodes "$NODES" --blades 2 --switch p4 --cache 2M --mem 256M --blade-mem 64M \
-	--memd-options "--lease $LEASE --backing /root/blade"
+	"${kept[@]}"
 files=$(rack status | sed -n 's/.*files in //p' | head -n 1)
 check "regions" regions
 for ((n = 1; n <= NODES; n++)); do
@@ -565,6 +591,7 @@ for ((n = 1; n <= NODES; n++)); do
 done
 all_kinds
 check "all processes end" ended
+[ "$RDMA" = 0 ] || check "blocks have landed" some_landed
 check "only nodes that something had happened to were taken out" nobody_else
 check "each node finds all there is" looked
 keep_history
