@@ -109,6 +109,7 @@ rig allow memd-allow plain 1
 with_key allow-key memd-allow switch 1
 rig members memd-members
 rig policy memd-policy
+rig mark memd-mark
 with_key policy-key memd-policy
 once power memd-power
 rig locks memd-locks plain 2 50 50 200 3000

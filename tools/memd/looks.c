@@ -79,6 +79,14 @@ bool looks_mark(struct memd *m)
 	return false;
 }
 
+void looks_reserve(struct memd *m)
+{
+	if (m->b->looks.marked || m->b->renew.active)
+		return;
+	m->b->looks.tries = 0;
+	send_mark(m, m->b->looks.mark_gen);
+}
+
 static void mark_answered(struct memd *m, const struct weft_msg *msg)
 {
 	struct looks *ls = &m->b->looks;
@@ -105,6 +113,11 @@ static void mark_answered(struct memd *m, const struct weft_msg *msg)
 	/* A switch in use has few places left, and all programs wait for this. */
 	if (++ls->tries < MARK_TRIES)
 		send_mark(m, ls->mark_gen);
+}
+
+bool looks_has_room(const struct memd *m)
+{
+	return m->b->looks.marked || m->b->looks.mark < MARK_PLACES;
 }
 
 bool looks_sure(struct memd *m, const struct region *r, struct block *b)

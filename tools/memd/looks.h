@@ -61,6 +61,15 @@ bool looks_lately(const struct memd *m);
  */
 bool looks_mark(struct memd *m);
 
+/* Return: false: no place for the mark is free, all were tried. */
+bool looks_has_room(const struct memd *m);
+
+/*
+ * Once a second: in a blade's first life, too, the mark is left as long as the switch has room.
+ * A later life finds it there, whose mark may find none: it could not begin.
+ */
+void looks_reserve(struct memd *m);
+
 /*
  * A request for a line has come here.  May the switch have had it, and lost it?  It has not if
  * the mark is there at a time after the request was sent on to us.

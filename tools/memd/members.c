@@ -86,6 +86,8 @@ static void on_timer(struct memd *m, struct timer *t)
 	timer_set(&m->timers, t, PROBE_MS);
 	if (ms->use_switch && now - ms->answered > LOSING_MS)
 		lose_switch(m);
+	if (ms->use_switch)
+		looks_reserve(m);
 }
 
 void members_init(struct memd *m)

@@ -194,6 +194,17 @@ static void tell(struct memd *m)
 				(unsigned long long)(m->timers.now - rn->moved[id]) / 1000);
 }
 
+/* The same before they are asked: where all slots are taken only that makes room. */
+static void tell_of_mark(struct memd *m)
+{
+	struct renew *rn = &m->b->renew;
+
+	if (m->timers.now - rn->told < TELL_MS || looks_has_room(m))
+		return;
+	rn->told = m->timers.now;
+	log_say("no slot of the P4 switch is free for this blade's mark, without which no life of it can begin: that goes on when one is; to restart the switch frees all, and costs nodes time only");
+}
+
 static void begin_asking(struct memd *m)
 {
 	struct renew *rn = &m->b->renew;
@@ -220,6 +231,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		 * nothing of this.
 		 */
 		if (!members_settled(&m->b->members) || !looks_mark(m) || rehome_freezes(m)) {
+			tell_of_mark(m);
 			timer_set(&m->timers, t, FIRST_MS);
 			return;
 		}
@@ -261,6 +273,7 @@ void renew_begin(struct memd *m, const char *why)
 	rn->active = true;
 	rn->asking = false;
 	rn->began = m->timers.now;
+	rn->told = m->timers.now;
 	memset(rn->worked, 0, sizeof(rn->worked));
 	memset(rn->stored, 0, sizeof(rn->stored));
 	rn->delay = FIRST_MS;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A blade's new life, with a switch all of whose slots are taken: its mark is there from its
+ * first life on.  Without it no life begins until a slot is free.
+ *
+ *	memd-mark
+ */
+#include <signal.h>
+
+#include "mortal.h"
+#include "tools/common/clock.h"
+
+#define RESERVED_MS	2500	/* it is looked after once a second */
+#define STUCK_MS	1500
+#define MARK_KIND	2u	/* of its line, which is no kind of line */
+
+static struct fake *a, *b;
+static struct fake_line *al, *bl;
+
+static u64 nobodys(u32 i)
+{
+	return weft_line_key(WEFT_REGION_MAX - 1, WEFT_KIND_PAGE, i);
+}
+
+/* All slots that are free have a line of nobody; those of marks, too, if @marks. */
+static u32 fill(bool marks)
+{
+	u32 i, found = 0;
+
+	for (i = 0; i < WEFT_SWITCH_SLOTS; i++) {
+		struct weft_slot *s = &rig_switch.slots[i];
+		bool mark = s->tag && weft_line_kind(s->tag) == MARK_KIND;
+
+		found += mark;
+		if (!s->tag || (marks && mark))
+			s->tag = nobodys(i);
+	}
+	return found;
+}
+
+/* Return: milliseconds until nodes were asked to give back what they have. */
+static u64 new_life(void)
+{
+	u64 begun = now_ms();
+	u32 before = a->renewals;
+
+	rig_memd_stop(WEFT_BLADE_MIN, SIGKILL);
+	mortal_start(0);
+	while (a->renewals == before && now_ms() - begun < STUCK_MS)
+		mortal_live(1);
+	return now_ms() - begun;
+}
+
+/* What node a had changed is what node b gets. */
+static void changes(u8 value)
+{
+	CHECK(mortal_get(b, bl, WEFT_S) < MORTAL_LIMIT_MS);
+	CHECK(fake_is_filled(bl, 4096, value));
+	mortal_get(a, al, WEFT_M);
+	fake_fill(a, al, value + 1);
+}
+
+int main(void)
+{
+	u32 region, i;
+
+	mortal_open(true, 1, "0", true, 2);
+	a = &fakes[1];
+	b = &fakes[2];
+	CHECK_EQ(fake_create(a, "lines", 64 * 4096, 4096, &region), 0);
+	CHECK_EQ(fake_open(a, region, 4096), 0);
+	CHECK_EQ(fake_open(b, region, 4096), 0);
+	al = fake_line(a, region, 0);
+	bl = fake_line(b, region, 0);
+	fake_fill(a, al, 1);
+	mortal_live(RESERVED_MS);
+	CHECK_EQ(fill(false), 1);
+	CHECK(new_life() < STUCK_MS);
+	changes(1);
+	CHECK(new_life() < STUCK_MS);
+	changes(2);
+
+	/* as with a blade that has never found a place */
+	CHECK_EQ(fill(true), 1);
+	CHECK(new_life() >= STUCK_MS);
+	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
+		if (rig_switch.slots[i].tag == nobodys(i))
+			rig_switch.slots[i].tag = 0;
+	changes(3);
+	CHECK(new_life() < STUCK_MS);
+	changes(4);
+	rig_close();
+	return check_result();
+}
