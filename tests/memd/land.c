@@ -581,7 +581,7 @@ static bool lands_some(void)
 static void dead(void)
 {
 	static u8 found[WINDOW][BLOCK];
-	u64 end = now_ms() + WAIT_MS;
+	u64 end = now_ms() + LIMIT_S * 1000;	/* a blade that stands still gives nodes time */
 	u32 rounds = 0;
 
 	connect_it();

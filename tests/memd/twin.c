@@ -27,8 +27,8 @@
 #define SECOND		0x7F000066u
 #define THIRD		0x7F000069u	/* of the other blade */
 #define WITNESS		0x7F00005Au
-#define LEASE		3000
-#define LEASE_TEXT	"3000"
+#define LEASE_MS	3000
+#define SLOW_MOST	3	/* times as long at most, on a machine that is slow */
 #define LIMIT_MS	60000		/* for anything that is waited for */
 #define BLOCKS		16u
 #define BUFFERED	300u		/* blocks of 64 KiB */
@@ -37,6 +37,10 @@
 
 /* Processes; the first two are the blade's machines. */
 enum { A, B, W, OTHER, MACHINES };
+
+/* Milliseconds, and as an argument: in a third of it much must be done. */
+static u32 lease;
+static char lease_text[16];
 
 static struct machine {
 	u32 addr;
@@ -101,7 +105,7 @@ static void run(u32 i, const char *once)
 		argv[n++] = "--peers";
 		argv[n++] = peers;
 		argv[n++] = "--lease";
-		argv[n++] = LEASE_TEXT;
+		argv[n++] = lease_text;
 	}
 	if (with_witness && i < W) {
 		argv[n++] = "--witness";
@@ -354,11 +358,12 @@ static void work_until(u64 by)
 
 /*
  * So much of a region that is not mirrored goes home that neither system's buffers have room
- * for more: what comes now is with nobody but the machine that serves.
+ * for more: what comes now is with nobody but the machine that serves.  Return: false: there
+ * was no time for that.
  */
-static void fill_buffers(void)
+static bool fill_buffers(void)
 {
-	u64 by = now_ms() + LEASE / 3;
+	u64 by = now_ms() + lease / 3;
 	u32 i;
 
 	for (i = 0; i < BUFFERED && now_ms() < by; i++) {
@@ -368,7 +373,7 @@ static void fill_buffers(void)
 		CHECK(rests(fl, now_ms() + LIMIT_MS));
 		CHECK(fake_clean(&fakes[1], fl) && rests(fl, now_ms() + LIMIT_MS));
 	}
-	CHECK(fake_stat(&fakes[1], BLADE, "twin_behind_bytes") > 1 << 20);
+	return fake_stat(&fakes[1], BLADE, "twin_behind_bytes") > 1 << 20;
 }
 
 /* The node loses all that it has cached, and nobody can give it back. */
@@ -427,7 +432,7 @@ static void until_taken(u32 i, u32 view)
 /* The one that serves is killed at any moment, the other takes over, and back. */
 static void kills(void)
 {
-	u32 round, active = A;
+	u32 round, active = A, filled = 0;
 
 	begin(true);
 	for (round = 0; round < ROUNDS; round++) {
@@ -436,7 +441,7 @@ static void kills(void)
 		/* a twin that takes nothing for a while: nothing is answered that it has not */
 		if (round & 1) {
 			halt(!active);
-			fill_buffers();
+			filled += fill_buffers();
 			may_make = n_made + 1;
 			CHECK(may_make <= NAMES);
 			make_one(now_ms() + 300);
@@ -453,6 +458,7 @@ static void kills(void)
 		CHECK(!serves(active));
 		active = !active;
 	}
+	CHECK(filled);
 	CHECK(write_one(now_ms() + LIMIT_MS));
 	CHECK(fake_stat(&fakes[1], BLADE, "acks_held") > 0);
 	CHECK_EQ(fake_stat(&fakes[1], BLADE, "acks_held_too_many"), 0);
@@ -475,13 +481,13 @@ static void stale(void)
 	CHECK_EQ(fake_stat(&fakes[1], BLADE, "twin_complete"), 0);
 	stop(A, SIGKILL);
 	CHECK(!kill(machines[B].pid, SIGCONT));
-	wait_ms(3 * LEASE);
+	wait_ms(3 * lease);
 	CHECK(!serves(B));
 	CHECK(register_says("view 1 owner 127.0.0.101 complete 0"));
 	/* also when it starts anew, or is told to by hand: then it ends with a sentence */
 	stop(B, SIGKILL);
 	start(B, NULL);
-	wait_ms(2 * LEASE);
+	wait_ms(2 * lease);
 	CHECK(!serves(B));
 	forget();
 	start(A, NULL);
@@ -549,11 +555,11 @@ static void no_witness(void)
 	begin(true);
 	stop(W, SIGKILL);
 	/* the twin is enough */
-	work_until(now_ms() + 2 * LEASE);
+	work_until(now_ms() + 2 * lease);
 	fake_settle();
 	CHECK_EQ(fake_stat(&fakes[1], BLADE, "suspensions"), 0);
 	halt(B);
-	wait_ms(LEASE + 1000);
+	wait_ms(lease + 1000);
 	CHECK(!write_one(now_ms() + 2000));
 	start(W, NULL);
 	fake_settle();
@@ -586,7 +592,7 @@ static void by_hand(void)
 	begin(false);
 	work_until(now_ms() + 500);
 	stop(A, SIGKILL);
-	wait_ms(2 * LEASE);
+	wait_ms(2 * lease);
 	CHECK(!serves(B));
 	stop(B, SIGTERM);
 	forget();
@@ -651,14 +657,14 @@ static void told_switch(void)
 	fake_settle();
 	CHECK(fake_stat(&fakes[1], BLADE, "lines_in_switch") > 0);
 	/* the standby has heard of the switch by the next beat */
-	wait_ms(LEASE / 4);
+	wait_ms(lease / 4);
 	stop(A, SIGKILL);
 	forget();
 	fakes[1].deaf = true;
 	until_serves(B);
 	rig_from_elsewhere = 0;
 	/* longer than a switch is looked for that was not there, and less than a lease */
-	wait_ms(LEASE / 2);
+	wait_ms(lease / 2);
 	CHECK_EQ(rig_from_elsewhere, 0);
 	fakes[1].deaf = false;
 	until_taken(B, 2);
@@ -679,6 +685,8 @@ int main(int argc, char **argv)
 	static const struct rig_test in_network[] = { { "switch", told_switch }, { 0 } };
 
 	with_switch = argc > 1 && !strcmp(argv[1], "switch");
+	lease = LEASE_MS * (rig_scale() < SLOW_MOST ? rig_scale() : SLOW_MOST);
+	snprintf(lease_text, sizeof(lease_text), "%u", lease);
 	rig_open(with_switch, argc > 2 ? argument_u32(argv[2]) : 4);
 	check_at_end = give_up;
 	if (!with_switch)
