@@ -64,7 +64,7 @@ outcome()
 	fi
 }
 
-built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,move,twin,death,moments}
+built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,move,twin,death,mark,moments}
 begin memd-rigs
 pattern=${1-}
 names=()
