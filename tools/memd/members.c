@@ -178,18 +178,26 @@ void members_stop(struct memd *m)
 	settle(m);
 }
 
+bool members_has(const struct memd *m, u32 id, u32 from)
+{
+	const struct member *who;
+
+	if (id > WEFT_BLADE_MAX || id == m->b->opt.id)
+		return false;
+	who = &m->b->members.by_id[id];
+	if (!who->addr || who->addr != from)
+		return false;
+	return !weft_node_bit(id) ||
+	       ((m->b->members.mask & weft_node_bit(id)) && !fence_is_dead(m, id));
+}
+
 struct member *members_sender(struct memd *m, u32 id, u32 from)
 {
 	struct member *who;
 
-	if (id > WEFT_BLADE_MAX || id == m->b->opt.id)
+	if (!members_has(m, id, from))
 		return NULL;
 	who = &m->b->members.by_id[id];
-	if (!who->addr || who->addr != from)
-		return NULL;
-	if (weft_node_bit(id) &&
-	    (!(m->b->members.mask & weft_node_bit(id)) || fence_is_dead(m, id)))
-		return NULL;
 	/* by several threads perhaps, but not for each message */
 	if (__atomic_load_n(&who->heard, __ATOMIC_RELAXED) != m->timers.now)
 		__atomic_store_n(&who->heard, m->timers.now, __ATOMIC_RELAXED);

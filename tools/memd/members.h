@@ -93,7 +93,13 @@ void members_start(struct memd *m);
 /* Nobody waits for the switch any more. */
 void members_stop(struct memd *m);
 
-/* The sender of a message if it is a member and @from its address, or NULL. */
+/* Is it a member, with that address?  Not @m's own blade. */
+bool members_has(const struct memd *m, u32 id, u32 from);
+
+/*
+ * The sender of a message if it is a member and @from its address, or NULL.  That is a sign of
+ * life of it: only for what has come just now.
+ */
 struct member *members_sender(struct memd *m, u32 id, u32 from);
 
 /* A blade's twin has taken over: it is there from now on. */

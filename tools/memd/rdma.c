@@ -385,7 +385,7 @@ static void on_look(struct memd *m, struct timer *t)
 			continue;
 		if (is_stuck(r, i, m->timers.now))
 			destroy_broken(m, c);
-		else if (!members_sender(m, i, c->link.addr))
+		else if (!members_has(m, i, c->link.addr))
 			destroy(m, c);
 	}
 	timer_set(&m->timers, t, r->events ? LOOK_MS : LISTEN_MS);
