@@ -10,19 +10,22 @@
 #include "mortal.h"
 #include "tools/common/clock.h"
 
-#define RESERVED_MS	2500	/* it is looked after once a second */
-#define STUCK_MS	1500
+#define STUCK_MS	(1500 * (u64)rig_scale())	/* a life that has not begun by then does not */
 #define MARK_KIND	2u	/* of its line, which is no kind of line */
 
 static struct fake *a, *b;
 static struct fake_line *al, *bl;
 
-static u64 nobodys(u32 i)
+/* A line that no blade is the home of. */
+static u64 foreign(u32 i)
 {
 	return weft_line_key(WEFT_REGION_MAX - 1, WEFT_KIND_PAGE, i);
 }
 
-/* All slots that are free have a line of nobody; those of marks, too, if @marks. */
+/*
+ * All slots that are free get a foreign line; those of marks, too, if @marks.  Return: how many
+ * marks there were.
+ */
 static u32 fill(bool marks)
 {
 	u32 i, found = 0;
@@ -33,9 +36,24 @@ static u32 fill(bool marks)
 
 		found += mark;
 		if (!s->tag || (marks && mark))
-			s->tag = nobodys(i);
+			s->tag = foreign(i);
 	}
 	return found;
+}
+
+/* Without one a blade looks for a place once a second. */
+static void wait_for_mark(void)
+{
+	u64 end = now_ms() + MORTAL_LIMIT_MS;
+	u32 i, found = 0;
+
+	while (!found) {
+		CHECK(now_ms() < end);
+		mortal_live(10);
+		for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
+			found += rig_switch.slots[i].tag &&
+				 weft_line_kind(rig_switch.slots[i].tag) == MARK_KIND;
+	}
 }
 
 /* Return: milliseconds until nodes were asked to give back what they have. */
@@ -73,7 +91,7 @@ int main(void)
 	al = fake_line(a, region, 0);
 	bl = fake_line(b, region, 0);
 	fake_fill(a, al, 1);
-	mortal_live(RESERVED_MS);
+	wait_for_mark();
 	CHECK_EQ(fill(false), 1);
 	CHECK(new_life() < STUCK_MS);
 	changes(1);
@@ -84,7 +102,7 @@ int main(void)
 	CHECK_EQ(fill(true), 1);
 	CHECK(new_life() >= STUCK_MS);
 	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
-		if (rig_switch.slots[i].tag == nobodys(i))
+		if (rig_switch.slots[i].tag == foreign(i))
 			rig_switch.slots[i].tag = 0;
 	changes(3);
 	CHECK(new_life() < STUCK_MS);
