@@ -135,7 +135,7 @@ static void stand_still(struct memd *m)
 {
 	struct renew *rn = &m->b->renew;
 
-	if (rn->refused && m->timers.now - rn->refused < RENEW_REFUSED_MS)
+	if (rn->refused && m->timers.now < rn->refused + RENEW_REFUSED_MS)
 		rn->stood += m->timers.now - rn->looked;
 	rn->looked = m->timers.now;
 }
@@ -167,7 +167,8 @@ static void give_up(struct memd *m)
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
-		bool moves = m->timers.now - rn->moved[id] < RENEW_LIMIT_MS;
+		/* another thread may be a moment ahead of us */
+		bool moves = m->timers.now < rn->moved[id] + RENEW_LIMIT_MS;
 
 		if (rn->waiting & weft_node_bit(id) && (over || !moves))
 			leave_out(m, id, moves);
