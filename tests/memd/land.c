@@ -15,6 +15,8 @@
  *	"dead": blocks land all the time; says "connected", and when no more come "cut off"; waits
  *	until /run/land-healed is there, and the blade has taken the node out meanwhile: it joins
  *	anew, and what landed for its former life does not change any more
+ *	"silent": lands one block, says "connected" and nothing more until /run/land-healed is there:
+ *	its connection is whole, and no sign of life; then it joins anew
  *	"stays": a member, without a card, until /run/land-healed is there
  */
 #include <arpa/inet.h>
@@ -578,10 +580,18 @@ static bool lands_some(void)
 	return true;
 }
 
+static void wait_for_healed(void)
+{
+	u64 end = now_ms() + LIMIT_S * 1000;	/* a blade that stands still gives nodes time */
+
+	while (access(HEALED, F_OK) && now_ms() < end)
+		usleep(20000);
+	CHECK(now_ms() < end);
+}
+
 static void dead(void)
 {
 	static u8 found[WINDOW][BLOCK];
-	u64 end = now_ms() + LIMIT_S * 1000;	/* a blade that stands still gives nodes time */
 	u32 rounds = 0;
 
 	connect_it();
@@ -592,9 +602,7 @@ static void dead(void)
 	CHECK(rounds);
 	puts("cut off");
 	fflush(stdout);
-	while (access(HEALED, F_OK) && now_ms() < end)
-		usleep(20000);
-	CHECK(now_ms() < end);
+	wait_for_healed();
 	/* for the blade it was another node that had these landings */
 	life += 2;
 	join();
@@ -604,6 +612,22 @@ static void dead(void)
 	open_region();
 	usleep(QUIET_MS * 1000);
 	CHECK(!memcmp(found, card_memory, sizeof(found)));
+	card_disconnect(&card);
+	connect_it();
+	lands_one(2);
+	card_disconnect(&card);
+}
+
+static void silent(void)
+{
+	connect_it();
+	lands_one(1);
+	puts("connected");
+	fflush(stdout);
+	wait_for_healed();
+	life += 2;
+	join();
+	open_region();
 	card_disconnect(&card);
 	connect_it();
 	lands_one(2);
@@ -675,7 +699,7 @@ int main(int argc, char **argv)
 	int i, size = 8 << 20;
 
 	if (argc < 5) {
-		fputs("usage: memd-land BLADE OWN KEY|none lands|udp|unlocked|removed|dead|stays...\n", stderr);
+		fputs("usage: memd-land BLADE OWN KEY|none TEST...: lands udp unlocked removed dead silent stays\n", stderr);
 		return 2;
 	}
 	alarm(LIMIT_S);
@@ -707,6 +731,8 @@ int main(int argc, char **argv)
 			removed();
 		else if (!strcmp(argv[i], "dead"))
 			dead();
+		else if (!strcmp(argv[i], "silent"))
+			silent();
 		else if (!strcmp(argv[i], "stays"))
 			stays();
 		else

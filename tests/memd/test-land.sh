@@ -112,25 +112,49 @@ plugged()
 	return $rc
 }
 
-# dies: the node is cut off while blocks land, for longer than its lease, and comes back.  By
+# times_out: how often node 1 was taken out by the blade that there is.
+times_out()
+{
+	on mem1 grep -cE 'node 1 .*is taken out of the rack' "$LOG"
+}
+
+# out_again BEFORE
+out_again()
+{
+	[ "$(times_out)" -gt "$1" ]
+}
+
+# dies HOW: the node does, as its player is told to, and comes back when it was taken out.  By
 # another one the blade knows that it is not cut off itself.
 dies()
 {
-	local players=() rc
+	local players=() rc before
 
+	before=$(times_out)
 	on nodes rm -f /run/land-healed
 	on node2 "$PLAYER" "$BLADE" 10.87.0.2 none stays >"$dir/stays" 2>&1 &
 	players+=($!)
-	play none dead >"$dir/dead" 2>&1 &
+	play none "$1" >"$dir/$1" 2>&1 &
 	players+=($!)
-	soon 20 grep -q '^connected' "$dir/dead" && sleep 0.7 && rack wire cut node1 &&
-		soon 20 grep -q '^cut off' "$dir/dead" &&
-		soon $((LEASE_MS / 1000 + 10)) on mem1 grep -qE 'node 1 .*is taken out of the rack' "$LOG"
+	soon 20 grep -q '^connected' "$dir/$1" && "$1" &&
+		soon $((LEASE_MS / 1000 + 10)) out_again "$before"
 	rc=$?
 	rack wire heal node1 && on nodes touch /run/land-healed || rc=1
 	wait_all "${players[@]}" || rc=1
-	[ $rc = 0 ] || { cat "$dir/stays" "$dir/dead"; on mem1 grep -v ': from \|: to ' "$LOG"; }
+	[ $rc = 0 ] || { cat "$dir/stays" "$dir/$1"; on mem1 grep -v ': from \|: to ' "$LOG"; }
 	return $rc
+}
+
+# dead: its cable is cut while blocks land, for longer than its lease.
+dead()
+{
+	sleep 0.7 && rack wire cut node1 && soon 20 grep -q '^cut off' "$dir/dead"
+}
+
+# silent: nothing is cut, it just says nothing more.
+silent()
+{
+	:
 }
 
 built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$PLAYER"
@@ -155,7 +179,8 @@ check "blocks land again" play none lands
 check "a blade with three threads" blade --threads 3
 check "blocks land" play none lands
 check "a blade that waits $LEASE_MS ms for nodes" blade --lease $LEASE_MS
-check "a node dies while blocks land, and comes back" dies
+check "a node dies while blocks land, and comes back" dies dead
+check "a connection is no sign of life of its node" dies silent
 check "a blade with --rdma off" blade --rdma off
 check "sends by UDP" play none udp
 check "says nothing of RDMA" said RDMA 0
