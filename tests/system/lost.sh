@@ -26,6 +26,7 @@ CTL=$BIN/weftctl
 BLOCKS=8			# of each region; the dead node has modified the middle ones
 FROM=2
 LOST=4
+KEEPER=$BUILD/tests/system-keeper
 
 # Each region is of old blocks, of which the dead node has made some new.
 write_old()
@@ -34,13 +35,19 @@ write_old()
 	on node2 dd if="$dir/old" of="/weft/$1" bs=4096 conv=fsync status=none
 }
 
-# write_new REGION: as blocks that are not home.
-write_new()
+# overwrite NODE REGION LETTER: all blocks in the middle, by it.
+overwrite()
 {
 	# shellcheck disable=SC2016  # for the guest's shell
-	on node1 bash -c 'head -c "$3" /dev/zero | tr "\0" n |
-		dd of="/weft/$1" bs=4096 seek="$2" conv=notrunc iflag=fullblock status=none' \
-		- "$1" $FROM $((LOST * 4096))
+	on "$1" bash -c 'head -c "$4" /dev/zero | tr "\0" "$2" |
+		dd of="/weft/$1" bs=4096 seek="$3" conv=notrunc iflag=fullblock status=none' \
+		- "$2" "$3" $FROM $((LOST * 4096))
+}
+
+# write_new NODE REGION: as blocks that are not home.
+write_new()
+{
+	overwrite "$1" "$2" n
 }
 
 # eventually COMMAND...: within some seconds.
@@ -141,8 +148,8 @@ dead()
 	check "regions with old contents" write_old plain
 	check "and one more" write_old strict
 	check "of which nobody may have what is lost" on node2 "$CTL" region set strict on-loss=sigbus
-	check "node 1 modifies some blocks" write_new plain
-	check "of both" write_new strict
+	check "node 1 modifies some blocks" write_new node1 plain
+	check "of both" write_new node1 strict
 	check "nothing is lost yet" lost_is ''
 	# shellcheck disable=SC2016  # for the guest's shell
 	check "node 2 listens to events" on node2 bash -c \
@@ -199,6 +206,69 @@ by_hand()
 	check "and reads on" eventually same_as_old node3 strict
 }
 
+# has NODE REGION LETTER: all blocks in the middle are of it.
+has()
+{
+	on "$1" dd if="/weft/$2" bs=4096 skip=$FROM count=$LOST status=none >"$dir/read" || return 1
+	[ "$(wc -c <"$dir/read")" = $((LOST * 4096)) ] && [ "$(tr -d "$3" <"$dir/read")" = '' ]
+}
+
+# keeps NODE REGION...: a program has them open and mapped from now on.
+keeps()
+{
+	# shellcheck disable=SC2016  # for the guest's shell
+	on "$1" bash -c 'rm -f /run/orders /run/answers; mkfifo /run/orders /run/answers && cd /weft &&
+		setsid "$0" /run/orders /run/answers "$@" >/run/test-keeper 2>&1 </dev/null &' \
+		"$KEEPER" "${@:2}"
+}
+
+# answers NODE WANTED ORDER...: of that program.
+answers()
+{
+	# shellcheck disable=SC2016  # for the guest's shell
+	equal "$2" "$(on "$1" timeout 30 bash -c 'echo "$*" >/run/orders; cat /run/answers' - "${@:3}")"
+}
+
+waits_in_vain()
+{
+	! on "$1" dd if="/weft/$2" of=/dev/null bs=4096 count=1 2>"$dir/read" &&
+		grep -q 'Connection timed out' "$dir/read"
+}
+
+cut_off()
+{
+	local middle="$((FROM * 4096)) $((LOST * 4096))"
+
+	check "a region that node 3 reads" write_old read
+	check "one of which it modifies blocks" write_old modified
+	check "and one of which it has nothing" write_old other
+	check "programs of it wait for 2 s from now on" on node3 "$CTL" set --timeout 2
+	check "a program of it has them open" keeps node3 read modified other
+	check "has read" answers node3 o load 0 "$middle"
+	check "has modified" answers node3 "done" store 1 "$middle" n
+	check "node 3 is cut off" rack wire cut node3
+	check "it is no member any more" eventually is_none node2 3
+	check "node 2 overwrites what it reads" overwrite node2 read x
+	check "what it has modified is as it was at home" same_as_old node2 modified
+	check "and becomes something else" overwrite node2 modified y
+	check "node 3 still sees what it had" answers node3 o load 0 "$middle"
+	check "by read(), too" answers node3 o read 0 "$middle"
+	check "and what it has modified" answers node3 n load 1 "$middle"
+	check "and can modify it again" answers node3 "done" store 1 "$middle" m
+	check "and sees that" answers node3 m read 1 "$middle"
+	check "what it does not have is an error" answers node3 'Connection timed out' read 2 "$middle"
+	check "or SIGBUS" answers node3 SIGBUS load 2 "$middle"
+	check "nothing can be opened" waits_in_vain node3 read
+	check "it is connected again" rack wire heal node3
+	check "it is a member" eventually is_member node2 3
+	check "its program sees what node 2 has written" eventually answers node3 x load 0 "$middle"
+	check "gets errors where it had modified something" eventually answers node3 SIGBUS load 1 "$middle"
+	check "by read(), too" answers node3 'Input/output error' read 1 "$middle"
+	check "and what it did not have" answers node3 o load 2 "$middle"
+	check "the program ends" on node3 pkill -x system-keeper
+	check "then what node 2 has written is there, too" eventually has node3 modified y
+}
+
 begin lost
 [ $# -gt 0 ] || set -- none p4
 for switch; do
@@ -206,6 +276,7 @@ for switch; do
 	dead
 	strict
 	by_hand
+	cut_off
 	down_rack
 done
 finish
