@@ -44,7 +44,7 @@ struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
 	u64 block = weft_region_block_of(&wi->region, page);
 	struct weft_block *blk;
 
-	if (beyond_end(wi, page))
+	if (READ_ONCE(wi->lost) || beyond_end(wi, page))
 		return NULL;
 	blk = weft_block_find(&wi->region, block);
 	if (!blk)
@@ -88,6 +88,11 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 			weft_ahead(wi, block);
 		err = weft_block_acquire(blk, perm, end);
 		weft_block_unpin(blk);
+		/* asked for before that was known, it may have come after it */
+		if (!err && READ_ONCE(wi->lost)) {
+			weft_block_unpin(blk);
+			err = -EIO;
+		}
 		if (err)
 			weft_block_put(blk);
 	} while (err == -ESTALE);
@@ -332,7 +337,7 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 	vm_fault_t ret;
 
 	weft_mapped_note(&wi->slots, vmf->vma);
-	if (beyond_end(wi, vmf->pgoff))
+	if (READ_ONCE(wi->lost) || beyond_end(wi, vmf->pgoff))
 		return 0;
 	/* a folio may go on behind the end: not all kernels look for each of its pages */
 	last = min_t(pgoff_t, last, DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE) - 1);

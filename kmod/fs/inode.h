@@ -89,7 +89,8 @@ struct weft_stream {
  * @uses: how often a program ended to use it.  @lock
  * @returned: its blocks have gone home since then; what is left of them when it goes is
  *	lost.  @lock to write
- * @lost: what this node had modified in it is lost, and its programs are to know
+ * @lost: what this node had modified in it is lost, or locks that its programs hold: they have
+ *	no access until all of them have closed it
  * @files: open files, and those that are being opened
  * @renew: blades that begin anew just now, to which blocks do not go home as usual
  * @lose: ... and which do not want them any more

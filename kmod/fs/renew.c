@@ -399,17 +399,42 @@ static int claim_locks(const struct scope *s, u32 life)
 	return err;
 }
 
-/* Locks that programs hold are not safe any more: others may get them. */
+/*
+ * Programs hold so many locks of the region that others may get now.  What they do next under
+ * such a lock must not become part of what the others have.
+ */
+static void lose_locks_of(const struct scope *s, u32 region, u64 n)
+{
+	struct weft_inode *wi;
+
+	if (!n)
+		return;
+	wi = weft_inode_grab(s->rack, region);
+	if (!wi)
+		return;
+	WRITE_ONCE(wi->lost, true);
+	pr_err("weft: region %u: %llu locks that programs hold are lost: the rack went on without this node; programs that have it open get errors, restart them\n",
+	       region, n);
+	iput(&wi->vfs);
+}
+
 static void lose_locks(const struct scope *s)
 {
 	struct weft_held_lock held;
 	u64 key = 0, n = 0;
+	u32 region = 0, of;
 
-	while (weft_klock_renew(&s->rack->locks, s->blade, s->region, &key, true, &held))
+	/* in the order of regions */
+	while (weft_klock_renew(&s->rack->locks, s->blade, s->region, &key, true, &held)) {
+		of = weft_line_region(held.key);
+		if (of != region) {
+			lose_locks_of(s, region, n);
+			n = 0;
+		}
+		region = of;
 		n++;
-	if (n)
-		pr_err("weft: %llu locks that programs hold are lost: the rack went on without this node\n",
-		       n);
+	}
+	lose_locks_of(s, region, n);
 }
 
 /* --- a blade, a region, or all -------------------------------------------------- */
