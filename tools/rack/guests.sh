@@ -259,14 +259,28 @@ memory_of()
 	esac
 }
 
+# disk_of NAME: megabytes that files may take in a blade's guest, if more than the usual half of
+# its memory: all that the blade can have fits into a --backing file.
+disk_of()
+{
+	local blade
+
+	blade=$(in_megabytes "$BLADE_MEM")
+	case $1 in
+	mem*|twin*) [ "$blade" -le 256 ] || echo $((blade + 128)) ;;
+	esac
+}
+
 # append_of NAME MODULES: what guest-init wants to know.
 append_of()
 {
-	local id member
+	local id member disk
 
 	id=$(id_of "$1")
 	printf %s "rack.name=$1 rack.address=10.87.0.$id rack.tree=$TOP"
 	printf %s " rack.agent=$RACKIO rack.modules=$2"
+	disk=$(disk_of "$1")
+	[ -z "$disk" ] || printf %s " rack.disk=$disk"
 	for member in $GUEST_NAMES; do
 		printf %s " rack.member=10.87.0.$(id_of "$member"):$member"
 	done
