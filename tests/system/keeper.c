@@ -9,12 +9,16 @@
  *	load N OFFSET LENGTH		by the mapping of the Nth FILE, from 0
  *	store N OFFSET LENGTH LETTER	so, too
  *	read N OFFSET LENGTH		by pread()
+ *	lock N OFFSET LENGTH		a pthread_rwlock_t is made there, and taken to write;
+ *					LENGTH is nothing
+ *	sync N OFFSET LENGTH		fsync()
  *
  * The answer is a line as well: the letter that all of it is, "mixed", "done", "SIGBUS", or the
  * error in words.  It ends when nobody has given an order for a quarter of an hour.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
@@ -68,6 +72,23 @@ static void letter(FILE *out, const char *data, size_t n)
 		fprintf(out, "%c\n", data[0]);
 }
 
+static int lock(pthread_rwlock_t *l)
+{
+	pthread_rwlockattr_t shared;
+	int err;
+
+	if (pthread_rwlockattr_init(&shared) ||
+	    pthread_rwlockattr_setpshared(&shared, PTHREAD_PROCESS_SHARED))
+		return EINVAL;
+	err = pthread_rwlock_init(l, &shared);
+	return err ? err : pthread_rwlock_wrlock(l);
+}
+
+static void say_how(FILE *out, int err)
+{
+	fprintf(out, "%s\n", err ? strerror(err) : "done");
+}
+
 static void obey(const char *order, FILE *out)
 {
 	static char data[BYTES_MAX];
@@ -91,7 +112,11 @@ static void obey(const char *order, FILE *out)
 		letter(out, data, length);
 	} else if (!strcmp(verb, "store")) {
 		memset(k->map + offset, to, length);
-		fputs("done\n", out);
+		say_how(out, 0);
+	} else if (!strcmp(verb, "lock")) {
+		say_how(out, lock((pthread_rwlock_t *)(k->map + offset)));
+	} else if (!strcmp(verb, "sync")) {
+		say_how(out, fsync(k->fd) ? errno : 0);
 	} else {
 		got = pread(k->fd, data, length, (off_t)offset);
 		if (got < 0)

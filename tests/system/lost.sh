@@ -27,6 +27,7 @@ BLOCKS=8			# of each region; the dead node has modified the middle ones
 FROM=2
 LOST=4
 KEEPER=$BUILD/tests/system-keeper
+PRELOAD=$BUILD/lib/libweft-preload.so
 
 # Each region is of old blocks, of which the dead node has made some new.
 write_old()
@@ -217,8 +218,8 @@ has()
 keeps()
 {
 	# shellcheck disable=SC2016  # for the guest's shell
-	on "$1" bash -c 'rm -f /run/orders /run/answers; mkfifo /run/orders /run/answers && cd /weft &&
-		setsid "$0" /run/orders /run/answers "$@" >/run/test-keeper 2>&1 </dev/null &' \
+	on "$1" env PRELOAD="$PRELOAD" bash -c 'rm -f /run/orders /run/answers; mkfifo /run/orders /run/answers && cd /weft &&
+		LD_PRELOAD=$PRELOAD setsid "$0" /run/orders /run/answers "$@" >/run/test-keeper 2>&1 </dev/null &' \
 		"$KEEPER" "${@:2}"
 }
 
@@ -241,16 +242,21 @@ cut_off()
 
 	check "a region that node 3 reads" write_old read
 	check "one of which it modifies blocks" write_old modified
-	check "and one of which it has nothing" write_old other
+	check "one of which it has nothing" write_old other
+	check "and one of which it only holds a lock" write_old locked
 	check "programs of it wait for 2 s from now on" on node3 "$CTL" set --timeout 2
-	check "a program of it has them open" keeps node3 read modified other
+	check "a program of it has them open" keeps node3 read modified other locked
 	check "has read" answers node3 o load 0 "$middle"
 	check "has modified" answers node3 "done" store 1 "$middle" n
+	check "holds a lock" answers node3 "done" lock 3 "0 1"
+	check "what its memory is went home" answers node3 "done" sync 3 "0 1"
+	check "has read what that guards" answers node3 o load 3 "$middle"
 	check "node 3 is cut off" rack wire cut node3
 	check "it is no member any more" eventually is_none node2 3
 	check "node 2 overwrites what it reads" overwrite node2 read x
 	check "what it has modified is as it was at home" same_as_old node2 modified
 	check "and becomes something else" overwrite node2 modified y
+	check "and what its program has a lock for" overwrite node2 locked z
 	check "node 3 still sees what it had" answers node3 o load 0 "$middle"
 	check "by read(), too" answers node3 o read 0 "$middle"
 	check "and what it has modified" answers node3 n load 1 "$middle"
@@ -264,9 +270,12 @@ cut_off()
 	check "its program sees what node 2 has written" eventually answers node3 x load 0 "$middle"
 	check "gets errors where it had modified something" eventually answers node3 SIGBUS load 1 "$middle"
 	check "by read(), too" answers node3 'Input/output error' read 1 "$middle"
-	check "and what it did not have" answers node3 o load 2 "$middle"
+	check "and where it holds a lock that others have had" answers node3 SIGBUS load 3 "$middle"
+	check "to write, too" answers node3 SIGBUS store 3 "$middle" n
+	check "but has what it did not have" answers node3 o load 2 "$middle"
 	check "the program ends" on node3 pkill -x system-keeper
 	check "then what node 2 has written is there, too" eventually has node3 modified y
+	check "nothing came of what the program would have written" has node2 locked z
 }
 
 begin lost
