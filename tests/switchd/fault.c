@@ -200,6 +200,38 @@ static void test_hold_time(void)
 	fault_free(&f);
 }
 
+static void take_same(void *arg, struct rte_mbuf *m)
+{
+	CHECK(!memcmp(frame_data(m), arg, LEN), "it was damaged");
+	n_out++;
+	frame_free(m);
+}
+
+/* What has no check sum of its own is never damaged, nor does it count as such. */
+static void test_arp(void)
+{
+	static struct fault f;
+	static uint8_t bytes[LEN];
+	unsigned int i;
+
+	reset_output();
+	make_frame(bytes, 1, 2, LEN, 0);
+	bytes[FRAME_TYPE] = 0x08;
+	bytes[FRAME_TYPE + 1] = 0x06;
+	fault_init(&f, 0, 1, take_same, bytes);
+	f.config.corrupt = 1;
+	for (i = 0; i < 100; i++) {
+		struct rte_mbuf *m = frame_from(bytes, LEN);
+
+		CHECK(m, "no buffer for frame %u", i);
+		if (m)
+			fault_frame(&f, m, 0);
+	}
+	CHECK(n_out == 100 && !f.n.damaged, "%u came, %lu damaged", n_out,
+	      (unsigned long)f.n.damaged);
+	fault_free(&f);
+}
+
 static void test_seeds(void)
 {
 	const struct fault_config all = {
@@ -238,6 +270,7 @@ int main(void)
 	}
 	free_before = frame_pool_free();
 	test_rates();
+	test_arp();
 	test_delay();
 	test_hold_time();
 	test_seeds();

@@ -130,12 +130,22 @@ static void damage(const struct fault *f, struct rte_mbuf *m, unsigned int base)
 	frame_data(m)[FRAME_MIN + where] ^= how;
 }
 
+/*
+ * ARP has no check sum but Ethernet's own, which damaged frames evade here: one damaged byte would
+ * have a machine send to a wrong address for half a minute, whatever protocol it speaks.
+ */
+static bool may_be_damaged(const struct rte_mbuf *m)
+{
+	const uint8_t *type = frame_data(m) + FRAME_TYPE;
+
+	return frame_len(m) > FRAME_MIN && (type[0] != 0x08 || type[1] != 0x06);
+}
+
 /* Damage and reordering, @base tells a frame from its repetition. */
 static void one_copy(struct fault *f, struct rte_mbuf *m, unsigned int base,
 		     unsigned int n_before, uint64_t now)
 {
-	if (happens(f, base + USE_DAMAGE, f->config.corrupt) &&
-	    frame_len(m) > FRAME_MIN) {
+	if (happens(f, base + USE_DAMAGE, f->config.corrupt) && may_be_damaged(m)) {
 		damage(f, m, base);
 		f->n.damaged++;
 	}

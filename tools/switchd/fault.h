@@ -27,7 +27,7 @@
  * @loss: probability that a frame is lost
  * @dup: probability that a frame comes twice
  * @reorder: probability that a frame is overtaken by later ones
- * @corrupt: probability that one byte behind the Ethernet header is changed
+ * @corrupt: probability that one byte behind the Ethernet header is changed, but for ARP's
  * @delay_ns: time that every frame takes longer
  */
 struct fault_config {

@@ -20,6 +20,7 @@
 #define FRAME_MAX	9216
 /* Without checksum; frames shorter than an Ethernet header are no frames. */
 #define FRAME_MIN	14
+#define FRAME_TYPE	12	/* offset of the two bytes that say what it carries */
 /*
  * A P4 parser on SWX does not look at the length of a packet: it reads what
  * lies behind the end of a short one.  That is made to be zeros, up to here,
