@@ -109,7 +109,11 @@ bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 	/* a reader may wait for a write-back that comes no more */
 	bool alone = l->state == WEFT_M || l->held ||
 		     (l->state == WEFT_S && l->op == WEFT_OP_GETS);
-	u64 version = l->version + (l->state == WEFT_M);
+	/*
+	 * What is lent has a new version already.  Who was lent it may own it by now, in a switch
+	 * that lives on, and have written: what that gives back has to be newer.
+	 */
+	u64 version = l->version + (l->state == WEFT_M && !l->lent);
 
 	if (weft_line_returning(l)) {
 		weft_out_init(out);

@@ -206,6 +206,13 @@ static void given_back(void)
 	/* what is modified goes home as newer than all before */
 	own();
 	returns(8);
+	/*
+	 * What is lent is under that version with others, who may have become owners in a switch
+	 * that lives on, and have written: it must not be as new as what they give back.
+	 */
+	own();
+	l.lent = weft_node_bit(2);
+	returns(7);
 	/* so does what is retained, as new as what the other one has */
 	own();
 	l.state = WEFT_S;
