@@ -78,10 +78,10 @@ void weft_line_timeout(struct weft_line *l, struct weft_out *out);
  * weft_line_return() - the line's home has begun to know nothing of its lines
  *
  * What only this node may have goes home, under a version that is newer than all
- * before (what is lent has one already); every transaction ends, waiters wake, nothing is cached.  Programs have no
- * access any more: the host has taken it away.  What is retained for others is
- * written home, too: if they have it, theirs is as new or newer.  The home serves
- * nobody until all nodes have done this.
+ * before (what is lent has one already); every transaction ends, waiters wake, nothing
+ * is cached.  Programs have no access any more: the host has taken it away.  What is
+ * retained for others is written home, too: if they have it, theirs is as new or newer.
+ * The home serves nobody until all nodes have done this.
  *
  * Return: true if something is on its way home: the data stays until WEFT_DO_FREE.
  */

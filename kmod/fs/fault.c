@@ -38,13 +38,29 @@ static bool beyond_end(const struct weft_inode *wi, pgoff_t page)
 	return page >= DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE);
 }
 
+/*
+ * With the page locked nobody takes it away, so it is known here whether the region is lost: what
+ * has come since is not for programs of before.
+ */
+static bool lock_page_of(struct weft_inode *wi, struct weft_block *blk, pgoff_t page, u8 perm)
+{
+	u32 in_block = weft_region_in_block(&wi->region, page);
+
+	if (!weft_block_lock_page(blk, in_block, perm))
+		return false;
+	if (!READ_ONCE(wi->lost))
+		return true;
+	unlock_page(blk->pages[in_block]);
+	return false;
+}
+
 struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
 				    u8 perm)
 {
 	u64 block = weft_region_block_of(&wi->region, page);
 	struct weft_block *blk;
 
-	if (READ_ONCE(wi->lost) || beyond_end(wi, page))
+	if (beyond_end(wi, page))
 		return NULL;
 	blk = weft_block_find(&wi->region, block);
 	if (!blk)
@@ -53,7 +69,7 @@ struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
 		WRITE_ONCE(blk->ahead, false);
 		weft_ahead(wi, block);
 	}
-	if (weft_block_lock_page(blk, weft_region_in_block(&wi->region, page), perm))
+	if (lock_page_of(wi, blk, page, perm))
 		return blk;
 	weft_block_put(blk);
 	return NULL;
@@ -201,14 +217,13 @@ static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
 				     u8 perm, bool ahead)
 {
 	unsigned long end = weft_wait_end(wi->rack);
-	u32 in_block = weft_region_in_block(&wi->region, page);
 	struct weft_block *blk;
 
 	for (;;) {
 		blk = weft_get_page(wi, page, perm, ahead, end);
 		if (IS_ERR(blk))
 			return blk;
-		if (weft_block_lock_page(blk, in_block, perm)) {
+		if (lock_page_of(wi, blk, page, perm)) {
 			weft_block_unpin(blk);
 			return blk;
 		}

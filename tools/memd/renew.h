@@ -32,7 +32,7 @@ struct request;
 
 #define RENEW_LIMIT_MS	15000	/* without progress; nodes that live say something twice a second */
 #define RENEW_BASE_MS	60000	/* with progress: that, and the time that all our memory needs ... */
-#define RENEW_SPEED	1024	/* ... at so many bytes a millisecond: slower than any network */
+#define RENEW_SPEED	1024	/* ... at so many bytes a millisecond: a wire of 10 Mbit/s */
 #define RENEW_REFUSED_MS 3000	/* without a block that cannot be kept: time counts again */
 #define RENEW_LEAST_MS	200	/* nothing stays in the network for so long */
 
