@@ -589,6 +589,15 @@ static void wait_for_healed(void)
 	CHECK(now_ms() < end);
 }
 
+/* In another life.  What the former one had under way has ended with it. */
+static void join_anew(void)
+{
+	life += 2;
+	join();
+	CHECK_EQ(counter("rdma_connections"), 0);
+	CHECK_EQ(counter("rdma_under_way"), 0);
+}
+
 static void dead(void)
 {
 	static u8 found[WINDOW][BLOCK];
@@ -604,10 +613,7 @@ static void dead(void)
 	fflush(stdout);
 	wait_for_healed();
 	/* for the blade it was another node that had these landings */
-	life += 2;
-	join();
-	counter_becomes("rdma_connections", 0);
-	counter_becomes("rdma_under_way", 0);
+	join_anew();
 	memcpy(found, card_memory, sizeof(found));
 	open_region();
 	usleep(QUIET_MS * 1000);
@@ -625,8 +631,7 @@ static void silent(void)
 	puts("connected");
 	fflush(stdout);
 	wait_for_healed();
-	life += 2;
-	join();
+	join_anew();
 	open_region();
 	card_disconnect(&card);
 	connect_it();

@@ -59,6 +59,9 @@ static void choices(void)
 	}
 	l.broken = true;
 	CHECK_EQ(rdma_link_choose(&l, ADDR, 5000, 1, 2), RDMA_NO_CONNECTION);
+	l.broken = false;
+	l.over = true;
+	CHECK_EQ(rdma_link_choose(&l, ADDR, 5000, 1, 2), RDMA_NO_CONNECTION);
 }
 
 static void flights(void)

@@ -7,6 +7,7 @@
 #include "catalog.h"
 #include "log.h"
 #include "memd.h"
+#include "rdma.h"
 
 #define FIRST_MS	10	/* until FENCE is repeated, doubled each time */
 #define LAST_MS		250
@@ -145,6 +146,7 @@ void fence_node(struct memd *m, u32 id, const char *why)
 	count(m, FENCED);
 	f->dead |= weft_node_bit(id);
 	f->died[id] = m->timers.now;
+	rdma_life_over(m, weft_node_bit(id));
 	/* who has heard of it must not hear later that it is as alive as before; logged */
 	(void)journal_member(m, id);
 	f->noted = mirror_position(m);
@@ -329,6 +331,7 @@ enum answer fence_call(struct memd *m, struct request *q)
 	if (q->call.cookie > f->seq) {
 		f->seq = q->call.cookie;
 		f->dead |= q->call.members;
+		rdma_life_over(m, q->call.members);
 	}
 	return ANSWER;
 }

@@ -5,6 +5,7 @@
 #include "journal.h"
 #include "log.h"
 #include "memd.h"
+#include "rdma.h"
 
 #define START_MS	15000	/* all blades are up that long after the first */
 #define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
@@ -126,6 +127,7 @@ static void remove_node(struct memd *m, u8 id)
 	renew_gone(m, id);
 	fence_left(m, id);
 	move_gone(m, id);
+	rdma_life_over(m, weft_node_bit(id));
 	/* a failure is logged; it would be asked for its lines after a restart */
 	(void)journal_member(m, id);
 	catalog_close_all(m, id);

@@ -7,6 +7,7 @@
 #include "job.h"
 #include "log.h"
 #include "memd.h"
+#include "rdma.h"
 
 #define FIRST_MS	20	/* until MEMBERS is repeated, doubled each time */
 #define LAST_MS		500
@@ -283,6 +284,7 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 		blocks_forget(m, (u8)id);
 		renew_gone(m, id);
 	}
+	rdma_life_over(m, gone);
 	/* nobody has told us which of the nodes that went while we were out of touch have died */
 	died = m->b->ready ? gone & m->b->fence.dead : gone;
 	fence_members(m, call->members);

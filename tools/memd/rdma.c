@@ -374,20 +374,13 @@ static bool is_stuck(const struct rdma *r, u8 node, u64 now)
 static void on_look(struct memd *m, struct timer *t)
 {
 	struct rdma *r = m->b->rdma;
-	struct rdma_conn *c;
 	u8 i;
 
 	if (!r->events)
 		listen_if_possible(m);
-	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++) {
-		c = &r->conn[i];
-		if (!c->id)
-			continue;
-		if (is_stuck(r, i, m->timers.now))
-			destroy_broken(m, c);
-		else if (!members_has(m, i, c->link.addr))
-			destroy(m, c);
-	}
+	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
+		if (r->conn[i].id && is_stuck(r, i, m->timers.now))
+			destroy_broken(m, &r->conn[i]);
 	timer_set(&m->timers, t, r->events ? LOOK_MS : LISTEN_MS);
 }
 
@@ -467,6 +460,22 @@ void rdma_work(struct memd *m)
 	turn_together(m);
 }
 
+void rdma_life_over(struct memd *m, u32 nodes)
+{
+	struct rdma *r = m->b->rdma;
+	u32 i;
+
+	if (!r)
+		return;
+	pthread_mutex_lock(&r->lock);
+	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
+		if (nodes & weft_node_bit(i) && r->conn[i].id) {
+			r->conn[i].link.over = true;
+			__atomic_store_n(&r->mend, true, __ATOMIC_RELEASE);
+		}
+	pthread_mutex_unlock(&r->lock);
+}
+
 bool rdma_mend(struct memd *m)
 {
 	struct rdma *r = m->b->rdma;
@@ -481,7 +490,9 @@ bool rdma_mend(struct memd *m)
 	turn_alone(m);
 	r->mend = false;
 	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
-		if (r->conn[i].link.broken)
+		if (r->conn[i].link.over)
+			destroy(m, &r->conn[i]);
+		else if (r->conn[i].link.broken)
 			destroy_broken(m, &r->conn[i]);
 	turn_together(m);
 	return r->more;

@@ -36,6 +36,13 @@ void rdma_work(struct memd *m);
  */
 bool rdma_mend(struct memd *m);
 
+/*
+ * Of these nodes (bits) the life has ended that they have connected in: they are dead, or are no
+ * members any more.  Their connections are destroyed at the end of the turn, so what was under
+ * way for that life does not land in the next one.  The first thread.
+ */
+void rdma_life_over(struct memd *m, u32 nodes);
+
 /**
  * rdma_land() - have the card write a block, and say so
  * @msg: LANDED

@@ -15,7 +15,7 @@ static bool is_used(const struct rdma_link *l, u32 key, u32 txn)
 enum rdma_way rdma_link_choose(const struct rdma_link *l, u32 addr, u32 key, u32 txn,
 			       u32 work)
 {
-	if (!l->up || l->broken || l->addr != addr)
+	if (!l->up || l->broken || l->over || l->addr != addr)
 		return RDMA_NO_CONNECTION;
 	/* its key may be invalid by now: that would cost the connection */
 	if (is_used(l, key, txn))

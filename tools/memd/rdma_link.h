@@ -28,6 +28,7 @@ enum rdma_way {
  * @addr: of the node
  * @up: it may be used
  * @broken: it may not any more, and is to be destroyed
+ * @over: the life of the node that it was made in is over: likewise
  * @busy: work requests that are not done
  * @recent: landings that were used, the last ones
  * @used: how many ever were
@@ -36,6 +37,7 @@ struct rdma_link {
 	u32 addr;
 	bool up;
 	bool broken;
+	bool over;
 	u32 busy;
 	struct {
 		u32 key;
