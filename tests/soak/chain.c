@@ -146,6 +146,14 @@ static void find_unlogged(struct chain *c)
 			wrong(c, c->by_mine[i], "the same tag twice");
 }
 
+/* Nobody knows after which write it comes: of a word nobody can tell what a dead process found. */
+static bool is_loose(const struct chain *c, size_t i)
+{
+	const struct soak_op *o = &c->ops[i];
+
+	return c->parent[i] == NONE && (o->seen || (o->unlogged && o->kind == SOAK_WORD));
+}
+
 static void link_writes(struct chain *c)
 {
 	size_t i;
@@ -161,8 +169,8 @@ static void link_writes(struct chain *c)
 			continue;
 		if (c->parent[i] != NONE)
 			list = &c->child[c->parent[i]];
-		else if (c->ops[i].seen || (c->ops[i].unlogged && c->ops[i].kind == SOAK_WORD))
-			continue;	/* nobody knows after which it comes */
+		else if (is_loose(c, i))
+			continue;
 		c->next[i] = *list;
 		*list = i;
 	}
@@ -317,16 +325,14 @@ static void find_lost(struct chain *c)
 	for (i = 0; i < c->n; i++) {
 		size_t r = order[i], p = c->parent[r], q = p, a;
 
-		if (zombie(c, r) || (p == NONE && c->ops[r].seen))
-			continue;
-		if (c->ops[r].unlogged && c->ops[r].kind == SOAK_WORD)
+		if (zombie(c, r) || is_loose(c, r))
 			continue;
 		/* what a node wrote on its own account replaces nothing, unless it is heard */
 		for (a = r;; a = q, q = c->parent[q]) {
 			for (k = q == NONE ? c->first : c->child[q]; k != NONE; k = c->next[k])
 				if (k != a)
 					replaced(c, r, k);
-			if (q == NONE || !zombie(c, q))
+			if (q == NONE || !zombie(c, q) || is_loose(c, q))
 				break;
 		}
 		if (p != NONE && c->lost[p] && c->lost[p] < c->ops[r].t0)
