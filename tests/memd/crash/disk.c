@@ -1,19 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * A disk that remembers, below the code under test: what was written to a file, sector by
- * sector, which of it is certain to be on the disk, and what came since.  For one program
- * that includes this once: it has libc's calls in here instead of libc's.
- *
- * A sector on the disk is what any of the writes since it was last certain has left in it,
- * whatever the others are: so a write of several sectors arrives in any part of it, and
- * writes in any order.  Sectors of 512 bytes; what a disk with longer ones can do is part of
- * what this one can.
- *
- * Threads are not threads: what one was begun for is done when disk_work() says so, as late
- * as one likes.  A sync of it makes certain what was written up to when it was begun.
- */
-#ifndef WEFT_TESTS_MEMD_DISK_H
-#define WEFT_TESTS_MEMD_DISK_H
+// SPDX-License-Identifier: GPL-2.0-only
+/* A disk that remembers, see disk.h. */
+#include "disk.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,60 +10,22 @@
 #include <unistd.h>
 
 #include "tests/common/check.h"
-#include "types.h"
 
-#define SECTOR		512u
-#define SECTORS_MAX	16384u
-#define TASKS		4u
 #define MAPPINGS	8u
 
-/* What a write has left in a sector. */
-struct content {
-	struct content *next;	/* later */
-	u64 time;
-	u8 data[SECTOR];
-};
-
-struct sector {
-	u64 at;
-	u8 certain[SECTOR];
-	struct content *since;
-};
-
-/**
- * struct disk - a file, or what is left of one
- * @fd: memory that has what processes see in it
- * @path: its name
- * @n: number of @sector
- * @sector: those that were ever written, by position
- */
-struct disk {
-	int fd;
-	char path[32];
-	u32 n;
-	struct sector *sector[SECTORS_MAX];
-};
-
-static struct disk *disk_recorded;	/* it is this one that remembers */
-static u64 disk_time;			/* counts writes */
-static bool disk_dead;			/* the process has ended: nothing is written */
-static u64 disk_writes, disk_bytes, disk_syncs, disk_parts;
-
-/* Somebody waits for the disk, which has not done it yet. */
-static void (*disk_waited)(void);
-/* It has: everything up to @time, or this part of it. */
-static void (*disk_synced)(u64 time, u64 from, u64 to);
-static bool disk_fails;		/* what it is asked to bring there */
-static bool disk_longer;	/* files are as long as they may be, see disk_image() */
-static u32 disk_folders;	/* that were synced */
-/* Mutations: whether that sync is left out, or this hole. */
-static bool (*disk_leaves_out)(bool all, u64 from);
+struct disk *disk_recorded;
+u64 disk_time;
+bool disk_dead, disk_fails, disk_longer;
+u32 disk_folders;
+void (*disk_waited)(void);
+void (*disk_synced)(u64 time, u64 from, u64 to);
+bool (*disk_leaves_out)(bool all, u64 from);
 
 static struct task {
 	void *(*fn)(void *arg);
 	void *arg;
 	u64 time;
-} tasks[TASKS];
+} tasks[DISK_TASKS];
 
 static u64 task_time;	/* of what is done just now, 0: not a task */
 
@@ -111,7 +60,7 @@ static struct sector *disk_sector(struct disk *d, u64 at)
 			high = mid;
 	}
 	s = calloc(1, sizeof(*s));
-	CHECK(s && d->n < SECTORS_MAX);
+	CHECK(s && d->n < DISK_SECTORS_MAX);
 	s->at = at;
 	memmove(&d->sector[low + 1], &d->sector[low], (d->n - low) * sizeof(s));
 	d->sector[low] = s;
@@ -124,15 +73,15 @@ static void disk_record(const u8 *data, size_t len, u64 at)
 {
 	disk_time++;
 	while (len) {
-		u32 in = (u32)(at % SECTOR);
-		u32 n = SECTOR - in < len ? SECTOR - in : (u32)len;
+		u32 in = (u32)(at % DISK_SECTOR);
+		u32 n = DISK_SECTOR - in < len ? DISK_SECTOR - in : (u32)len;
 		struct sector *s = disk_sector(disk_recorded, at - in);
 		struct content *c = malloc(sizeof(*c)), **p = &s->since, *last = NULL;
 
 		CHECK(c);
 		for (; *p; p = &(*p)->next)
 			last = *p;
-		memcpy(c->data, last ? last->data : s->certain, SECTOR);
+		memcpy(c->data, last ? last->data : s->certain, DISK_SECTOR);
 		if (data)
 			memcpy(c->data + in, data, n);
 		else
@@ -155,8 +104,6 @@ static void disk_settle(u64 from, u64 to)
 
 	if (disk_dead)
 		return;
-	disk_syncs += all;
-	disk_parts += !all;
 	if (disk_waited)
 		disk_waited();
 	if (disk_leaves_out && disk_leaves_out(all, from)) {
@@ -171,7 +118,7 @@ static void disk_settle(u64 from, u64 to)
 		while (s->at >= from && s->at < to && s->since && s->since->time <= time) {
 			struct content *c = s->since;
 
-			memcpy(s->certain, c->data, SECTOR);
+			memcpy(s->certain, c->data, DISK_SECTOR);
 			s->since = c->next;
 			free(c);
 		}
@@ -190,11 +137,8 @@ ssize_t pwrite(int fd, const void *buf, size_t len, off_t at)
 	if (ours && disk_dead)
 		return (ssize_t)len;
 	n = syscall(SYS_pwrite64, fd, buf, len, at);
-	if (n > 0 && ours) {
-		disk_writes++;
-		disk_bytes += (u64)n;
+	if (n > 0 && ours)
 		disk_record(buf, (size_t)n, (u64)at);
-	}
 	return n;
 }
 
@@ -220,7 +164,7 @@ int fallocate(int fd, int mode, off_t at, off_t len)
 		disk_time++;
 		for (i = 0; i < d->n; i++)
 			if (d->sector[i]->at >= (u64)at && d->sector[i]->at < (u64)(at + len))
-				disk_record(NULL, SECTOR, d->sector[i]->at);
+				disk_record(NULL, DISK_SECTOR, d->sector[i]->at);
 	}
 	return ret;
 }
@@ -273,22 +217,36 @@ int msync(void *addr, size_t len, int flags)
 	return 0;
 }
 
+void disk_forget_mappings(void)
+{
+	memset(mappings, 0, sizeof(mappings));
+}
+
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*fn)(void *arg),
 		   void *arg)
 {
 	u32 i;
 
 	(void)attr;
-	for (i = 0; i < TASKS && tasks[i].fn; i++)
+	for (i = 0; i < DISK_TASKS && tasks[i].fn; i++)
 		;
-	CHECK(i < TASKS);
+	CHECK(i < DISK_TASKS);
 	tasks[i] = (struct task){ fn, arg, disk_time };
 	*thread = i + 1;
 	return 0;
 }
 
-/* What was begun in a thread is done now. */
-static void disk_work(u32 i)
+bool disk_has_work(u32 i)
+{
+	return tasks[i].fn;
+}
+
+bool disk_is_working(void)
+{
+	return task_time;
+}
+
+void disk_work(u32 i)
 {
 	struct task t = tasks[i];
 
@@ -310,7 +268,7 @@ int pthread_join(pthread_t thread, void **ret)
 
 /* --- disks as they may be ------------------------------------------------------- */
 
-static void disk_make(struct disk *d)
+void disk_make(struct disk *d)
 {
 	memset(d, 0, sizeof(*d));
 	d->fd = memfd_create("disk", MFD_CLOEXEC);
@@ -318,7 +276,7 @@ static void disk_make(struct disk *d)
 	snprintf(d->path, sizeof(d->path), "/proc/self/fd/%d", d->fd);
 }
 
-static void disk_empty(struct disk *d)
+void disk_empty(struct disk *d)
 {
 	while (d->n) {
 		struct sector *s = d->sector[--d->n];
@@ -334,32 +292,43 @@ static void disk_empty(struct disk *d)
 	CHECK(!ftruncate(d->fd, 0));
 }
 
-/* What processes see in it now is certain, and all of it. */
-static void disk_load(struct disk *d)
+void disk_copy(const struct disk *from, struct disk *to)
 {
-	static const u8 none[SECTOR];
-	u8 data[SECTOR];
+	static u8 buf[65536];
 	off_t at = 0;
+	ssize_t n;
 
-	while ((at = lseek(d->fd, at, SEEK_DATA)) >= 0) {
-		at -= at % SECTOR;
-		if (pread(d->fd, data, SECTOR, at) <= 0)
+	disk_empty(to);
+	while ((at = lseek(from->fd, at, SEEK_DATA)) >= 0) {
+		n = pread(from->fd, buf, sizeof(buf), at);
+		if (n <= 0)
 			break;
-		if (memcmp(data, none, SECTOR) != 0)
-			memcpy(disk_sector(d, (u64)at)->certain, data, SECTOR);
-		at += SECTOR;
+		CHECK_EQ(syscall(SYS_pwrite64, to->fd, buf, n, at), n);
+		at += n;
 	}
 }
 
-/*
- * Make @to what may be left of @d: of each sector that has something uncertain @take says
- * how many of its writes arrived.  It may be known how long the file is without them.
- */
-static void disk_image(const struct disk *d, struct disk *to,
-		       u32 (*take)(const struct sector *s, u32 n))
+void disk_load(struct disk *d)
 {
-	static const u8 none[SECTOR];
-	static u8 run[128 * SECTOR];
+	static const u8 none[DISK_SECTOR];
+	u8 data[DISK_SECTOR];
+	off_t at = 0;
+
+	while ((at = lseek(d->fd, at, SEEK_DATA)) >= 0) {
+		at -= at % DISK_SECTOR;
+		if (pread(d->fd, data, DISK_SECTOR, at) <= 0)
+			break;
+		if (memcmp(data, none, DISK_SECTOR) != 0)
+			memcpy(disk_sector(d, (u64)at)->certain, data, DISK_SECTOR);
+		at += DISK_SECTOR;
+	}
+}
+
+void disk_image(const struct disk *d, struct disk *to,
+		u32 (*take)(const struct sector *s, u32 n))
+{
+	static const u8 none[DISK_SECTOR];
+	static u8 run[128 * DISK_SECTOR];
 	size_t len = 0;
 	u64 from = 0;
 	u32 i, n;
@@ -375,7 +344,7 @@ static void disk_image(const struct disk *d, struct disk *to,
 		if (n)
 			for (n = take(s, n), c = s->since; n; n--, c = c->next)
 				data = c->data;
-		if (!memcmp(data, none, SECTOR))
+		if (!memcmp(data, none, DISK_SECTOR))
 			continue;
 		if (len && (from + len != s->at || len == sizeof(run))) {
 			CHECK_EQ(syscall(SYS_pwrite64, to->fd, run, len, from), len);
@@ -383,13 +352,11 @@ static void disk_image(const struct disk *d, struct disk *to,
 		}
 		if (!len)
 			from = s->at;
-		memcpy(run + len, data, SECTOR);
-		len += SECTOR;
+		memcpy(run + len, data, DISK_SECTOR);
+		len += DISK_SECTOR;
 	}
 	if (len)
 		CHECK_EQ(syscall(SYS_pwrite64, to->fd, run, len, from), len);
 	if (disk_longer && d->n)
-		CHECK(!ftruncate(to->fd, (off_t)(d->sector[d->n - 1]->at + SECTOR)));
+		CHECK(!ftruncate(to->fd, (off_t)(d->sector[d->n - 1]->at + DISK_SECTOR)));
 }
-
-#endif /* WEFT_TESTS_MEMD_DISK_H */
