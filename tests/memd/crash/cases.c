@@ -89,6 +89,15 @@ static int call_now(struct weft_call *c)
 	return reply.err;
 }
 
+/* The next boot: the blade starts.  Return: it says that its machine has ended before. */
+static bool finds_crash(void)
+{
+	machine_boot();
+	words_begin();
+	blade_start(&blade, machine_disk->path);
+	return words_have("was in use when its machine ended");
+}
+
 /* What a sync said that it could not is not taken for good when the blade stops. */
 static void failing_disk(void)
 {
@@ -121,15 +130,9 @@ static void failing_disk(void)
 	CHECK_EQ(call_now(&c), EIO);
 	disk_fails = false;
 	memd_exit(&blade);
-	machine_boot();
-	words_begin();
-	blade_start(&blade, machine_disk->path);
-	CHECK(words_have("was in use when its machine ended"));
+	CHECK(finds_crash());
 	memd_exit(&blade);
-	machine_boot();
-	words_begin();
-	blade_start(&blade, machine_disk->path);
-	CHECK(!words_have("was in use when its machine ended"));
+	CHECK(!finds_crash());
 	node_wait(3000);
 	words_begin();
 	disk_fails = true;
@@ -138,10 +141,7 @@ static void failing_disk(void)
 	disk_fails = false;
 	CHECK(words_have("does not get to the disk"));
 	memd_exit(&blade);
-	machine_boot();
-	words_begin();
-	blade_start(&blade, machine_disk->path);
-	CHECK(words_have("was in use when its machine ended"));
+	CHECK(finds_crash());
 	memd_exit(&blade);
 	machine_finish();
 }
