@@ -9,6 +9,7 @@
 #include "journal.h"
 #include "log.h"
 #include "memd.h"
+#include "rdma.h"
 #include "trim.h"
 #include "withdraw.h"
 
@@ -197,6 +198,8 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 		if (getrandom(&m->b->life, sizeof(m->b->life), GRND_NONBLOCK) < 0 ||
 		    !m->b->life)
 			m->b->life = memd_seq(m);
+		/* meanwhile a node may have died and joined anew, of which we have not heard */
+		rdma_life_over(m, ~0u);
 		begin(m);
 	}
 	return true;
