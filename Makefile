@@ -100,13 +100,13 @@ say		= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 sources		= $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects		= $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 mains		:= $(shell grep -ls '^\(int \)\?main\>' $(call sources,tools/* tools/bench/locks tests/* \
-		   tests/memd/crash))
+		   tests/memd/crash tests/memd/land))
 main_objects	= $(filter $(mains:%.c=$(B)/obj/%.o),$(call objects,$(1)))
 part_objects	= $(filter-out $(mains:%.c=$(B)/obj/%.o) $(own_objects),$(call objects,$(1)))
 
 # Those of a program in a folder below that of others, which are not to be linked with them:
-# they have calls of libc in the place of libc.
-own_objects	:= $(call objects,tests/memd/crash)
+# some have calls of libc in the place of libc.
+own_objects	:= $(call objects,tests/memd/crash tests/memd/land)
 
 core_objects	:= $(call objects,kmod/core)
 core_lib	:= $(B)/lib/libweftcore.a
@@ -156,6 +156,7 @@ $(call one_program,tests/explore,$(B)/bin/weft-explore,,test_programs)
 $(call one_program,tests/netlink,$(B)/tests/netlink,,test_programs)
 $(call one_program,tests/memd/crash,$(B)/tests/memd-crash,$(call part_objects,tools/memd),\
 	test_programs)
+$(call one_program,tests/memd/land,$(B)/tests/memd-land,,test_programs)
 $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switchd),test_programs)
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts

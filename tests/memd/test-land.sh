@@ -3,8 +3,8 @@
 #
 # A memory blade with an RDMA device, and a node that is played (memd-land): blocks land,
 # by keys that are used once; wrong connections are refused; 100 of them leave nothing; the
-# device goes and comes; the node dies; there is none, or memory may not be locked: then it
-# is UDP.
+# device goes and comes; the node dies, once behind the back of a second blade; there is none, or
+# memory may not be locked: then it is UDP.
 #
 #	tests/memd/test-land.sh
 #
@@ -18,28 +18,23 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 BLADE=10.87.0.101
+BOTH=$BLADE,10.87.0.102
 OWN=10.87.0.1
 PLAYER=$BUILD/tests/memd-land
 LOG=/var/log/weft-memd.log
 USER_ID=65534		# of who may do nothing
 LEASE_MS=$((2000 * SCALE))
 
-# pid_of: the blade's process, in its guest.
-pid_of()
-{
-	on mem1 pgrep -x weft-memd
-}
-
-# gone: it has ended.
+# gone: no blade runs.
 gone()
 {
-	! pid_of >/dev/null
+	on blades sh -c '! pgrep -x weft-memd'
 }
 
-# serves: it does.
+# serves [GUEST]: the blade there does.
 serves()
 {
-	on mem1 grep -F ' serves ' "$LOG"
+	on "${1-mem1}" grep -F ' serves ' "$LOG"
 }
 
 # blade OPTION...: a new one in the place of the one that there is.
@@ -57,14 +52,33 @@ poor_blade()
 		--switch none --verbose </dev/null >$LOG 2>&1 &" && soon 20 serves
 }
 
-# end_blade: if there is one, it ends well.
+# end_blade: if there is one, or both, they end well.
 end_blade()
 {
 	if ! gone; then
-		on mem1 sh -c 'kill -TERM $(pgrep -x weft-memd)' && soon 20 gone &&
-			on mem1 grep -qF 'blade 1 ends' "$LOG" || return 1
+		on blades sh -c '! pgrep -x weft-memd || kill -TERM $(pgrep -x weft-memd)' &&
+			soon 20 gone && on mem1 grep -qF 'blade 1 ends' "$LOG" || return 1
 	fi
-	on mem1 rm -f "$LOG"
+	on blades rm -f "$LOG"
+}
+
+# two_blades: which wait for nodes, however long.
+two_blades()
+{
+	local n
+
+	end_blade || return 1
+	for n in 1 2; do
+		on "mem$n" tools/rack/guest-blade "$BIN" $((32 + n)) "$BOTH" 64M --switch none \
+			--lease 0 || return 1
+	done
+	soon 20 serves mem2 && soon 20 joined 1
+}
+
+# joined TIMES: the second blade has, so often.
+joined()
+{
+	equal "$1" "$(on mem1 grep -cF 'memory blade 2 joins' "$LOG")"
 }
 
 # said TEXT [TIMES]: the blade has said that, so often.
@@ -79,7 +93,7 @@ said()
 # play KEY TEST...: on the node.
 play()
 {
-	on node1 "$PLAYER" "$BLADE" "$OWN" "$@"
+	on node1 "$PLAYER" "$BLADE" "$OWN" "$1" "${blades-1}" "${@:2}"
 }
 
 # kept: what the blade has open, and what the device has for its process.
@@ -132,7 +146,7 @@ dies()
 
 	before=$(times_out)
 	on nodes rm -f /run/land-healed
-	on node2 "$PLAYER" "$BLADE" 10.87.0.2 none stays >"$dir/stays" 2>&1 &
+	on node2 "$PLAYER" "$BLADE" 10.87.0.2 none 1 stays >"$dir/stays" 2>&1 &
 	players+=($!)
 	play none "$1" >"$dir/$1" 2>&1 &
 	players+=($!)
@@ -157,6 +171,29 @@ silent()
 	:
 }
 
+# given_up: the second blade is.
+given_up()
+{
+	on mem1 grep -qF 'memory blade 2 (10.87.0.102) does not answer' "$LOG"
+}
+
+# behind: the node begins another life while the second blade is cut off, which joins again.
+behind()
+{
+	local player rc blades=2
+
+	on node1 rm -f /run/land-cut
+	play none anew >"$dir/anew" 2>&1 &
+	player=$!
+	soon 20 grep -q '^connected' "$dir/anew" && rack wire cut mem2 &&
+		on node1 touch /run/land-cut && soon 40 given_up
+	rc=$?
+	rack wire heal mem2 && soon 40 joined 2 || rc=1
+	wait "$player" || rc=1
+	[ $rc = 0 ] || { cat "$dir/anew"; on blades cat "$LOG"; }
+	return $rc
+}
+
 built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$PLAYER"
 if ! command -v rdma >/dev/null; then
 	echo "skipped: there is no rdma(8)"
@@ -168,7 +205,7 @@ if ! "$BIN/weft-rackio" apart; then
 fi
 begin memd-land
 check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
-boot --bare --switch none --nodes 2 --rdma 1,blades --accel uml
+boot --bare --switch none --nodes 2 --blades 2 --rdma 1,blades --accel uml
 check "a blade listens" blade
 check "blocks land" play none lands
 check "and leave nothing" leaves_nothing none
@@ -181,6 +218,8 @@ check "blocks land" play none lands
 check "a blade that waits $LEASE_MS ms for nodes" blade --lease $LEASE_MS
 check "a node dies while blocks land, and comes back" dies dead
 check "a connection is no sign of life of its node" dies silent
+check "two blades" two_blades
+check "a node dies while the second one is cut off: its connection ends there, too" behind
 check "a blade with --rdma off" blade --rdma off
 check "sends by UDP" play none udp
 check "says nothing of RDMA" said RDMA 0
