@@ -14,7 +14,8 @@
 #include "withdraw.h"
 
 #define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
-#define BEAT_MS		1000
+/* A new life of the first blade is found within that: we serve nobody until we have joined it. */
+#define BEAT_MS		200
 #define TURNS_MS	2500	/* no answer for that long: its twin is asked, too */
 #define TIME_MS		100	/* between questions for the time */
 #define SILENT_MS	5000	/* no answer for that long is worth a line */
