@@ -13,7 +13,9 @@
 #define LAST_MS		500
 #define PROBE_MS	1000	/* between probes, when all is told */
 #define PROBING_MS	1000	/* no answer for that long: there is no switch */
+#define TAKEN_MS	100	/* the same of a twin that has taken over where there was none */
 #define LOSING_MS	3500	/* the same where there has been one */
+#define WANTED_MS	50	/* between questions to one without which nobody is served */
 
 bool members_settled(const struct members *ms)
 {
@@ -65,20 +67,30 @@ static void tell_switch(struct memd *m)
 	memd_send(m, &msg, WEFT_WIRE_GROUP);
 }
 
+/*
+ * How long an answer is waited for.  A machine that has taken over may take the word of the one
+ * before it that there is none; a moment is for a switch that began just then.
+ */
+static u64 patience_ms(const struct memd *m)
+{
+	return m->b->members.use_switch ? LOSING_MS : m->b->opt.role.taken ? TAKEN_MS : PROBING_MS;
+}
+
 /* Tell the switch until it answers, then once a second whether it is there. */
 static void on_timer(struct memd *m, struct timer *t)
 {
 	struct members *ms = &m->b->members;
 	u64 now = m->timers.now;
+	u32 last;
 
 	if (members_settled(ms))
 		ms->txn = weft_txn(m->b->opt.id, memd_seq(m));
 	tell_switch(m);
 	if (!members_settled(ms)) {
-		ms->delay = ms->delay * 2 < LAST_MS ? ms->delay * 2 : LAST_MS;
+		last = m->b->opt.role.taken ? WANTED_MS : LAST_MS;
+		ms->delay = ms->delay * 2 < last ? ms->delay * 2 : last;
 		timer_set(&m->timers, t, ms->delay);
-		if (now - ms->changed >= (ms->use_switch ? LOSING_MS : PROBING_MS) &&
-		    !takeover_needs_switch(m)) {
+		if (now - ms->changed >= patience_ms(m) && !takeover_needs_switch(m)) {
 			lose_switch(m);
 			settle(m);
 		}
