@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Locks at this node: the table of them, their life; see klock.h. */
 #include <linux/build_bug.h>
+#include <linux/lockdep.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 
@@ -41,6 +42,7 @@ void weft_locks_woken(struct weft_locks *locks)
 
 /* Of their own: they are a little over 512 bytes, and there may be very many. */
 static struct kmem_cache *klock_cache;
+static struct lock_class_key klock_table_class;
 
 static void klock_free(struct rcu_head *rcu)
 {
@@ -158,7 +160,9 @@ void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
 	memset(locks, 0, sizeof(*locks));
 	locks->node = node;
 	locks->regions = regions;
+	/* Softirqs take its lock, and not those of xarrays that the same inline function begins. */
 	xa_init_flags(&locks->table, XA_FLAGS_LOCK_BH);
+	lockdep_set_class(&locks->table.xa_lock, &klock_table_class);
 	init_waitqueue_head(&locks->gone);
 }
 
