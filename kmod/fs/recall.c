@@ -189,11 +189,10 @@ static void recall_work(struct work_struct *work)
 	if (!r->again) {
 		err = carry_out(r);
 		note_end(recall, r->txn, !err);
-		/* the blade answers again, a moment from now */
-		if (!err && is_renewal(r->call.op))
-			weft_recall_again(r->rack, r->call.op == WEFT_CALL_MOVE ?
-					  r->call.region : 0);
 	}
+	/* the blade answers again, a moment from now; or now, if it has repeated this */
+	if (!err && is_renewal(r->call.op))
+		weft_recall_again(r->rack, r->call.op == WEFT_CALL_MOVE ? r->call.region : 0);
 	/* that it is in use is an answer, after which it may be asked again */
 	if (!err || err == -EBUSY) {
 		r->call.err = (u16)-err;

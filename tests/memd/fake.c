@@ -495,6 +495,8 @@ static void called(struct fake *f, const struct weft_msg *msg)
 			return;
 		if (!n && !open_again(f))
 			return;
+		f->served += f->renewed[n] == msg->txn;
+		f->renewed[n] = msg->txn;
 	}
 	reply.payload = payload;
 	reply.len = weft_call_pack(&c, payload);

@@ -72,6 +72,8 @@ struct fake_region {
  * @fencing: the last FENCE that was carried out
  * @renewing: by blade, the last RENEW that was carried out
  * @renewals: how many were
+ * @renewed: by blade, the last RENEW that was answered
+ * @served: how often one came again after that: the blade serves
  * @moves: how many MOVE were
  * @move_claim: by blade, of a CLAIM for a MOVE that is not answered yet, or 0
  * @claim_txn: by blade, of a CLAIM that is not answered yet, or 0
@@ -99,6 +101,8 @@ struct fake {
 	u32 fencing;
 	u32 renewing[RIG_BLADES];
 	u32 renewals;
+	u32 renewed[RIG_BLADES];
+	u32 served;
 	u32 moves;
 	u32 move_claim[RIG_BLADES];
 	u32 claim_txn[RIG_BLADES];

@@ -134,7 +134,7 @@ static void silent_node(void)
 {
 	struct fake *a = &fakes[1], *b = &fakes[2];
 	struct fake_line *al, *bl;
-	u32 region, before;
+	u32 region, before, served;
 	u64 began;
 
 	start();
@@ -157,6 +157,7 @@ static void silent_node(void)
 	b->deaf = true;
 	/* the blade that an earlier test left asked, too */
 	before = a->renewals;
+	served = a->served;
 	rig_memd_stop(BLADE, SIGKILL);
 	{
 		const char *const args[] = {
@@ -174,9 +175,13 @@ static void silent_node(void)
 	CHECK_EQ(fake_line(a, region, 1)->l.state, WEFT_I);
 	CHECK_EQ(bl->l.state, WEFT_M);
 	CHECK_EQ(fake_stat(a, BLADE, "nodes"), 2);
+	CHECK_EQ(a->served, served);
 	/* then they are: what it had modified is lost, and comes back as it was at home */
 	CHECK(fake_get(a, fake_line(a, region, 1), WEFT_M));
 	CHECK(now_ms() - began >= 12000);
+	/* of which it is told, once */
+	fake_settle();
+	CHECK_EQ(a->served, served + 1);
 	CHECK(fake_is_filled(fake_line(a, region, 1), 4096, 1));
 	fake_fill(a, fake_line(a, region, 1), 9);
 	CHECK(fake_get(a, al, WEFT_S));

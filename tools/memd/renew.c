@@ -40,9 +40,9 @@ static void send(struct memd *m, u32 id)
 	memd_send_to(m, &msg, id);
 }
 
-static void send_to_all(struct memd *m)
+static void send_to(struct memd *m, u32 nodes)
 {
-	u32 nodes = m->b->renew.waiting | m->b->renew.late, id;
+	u32 id;
 
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
@@ -79,6 +79,8 @@ static void check_end(struct memd *m)
 		timer_stop(&rn->timer);
 	log_say("all lines are at home after %llu ms: nodes are served",
 		(unsigned long long)elapsed(m));
+	/* The same call again: who has done it hears that what it asks for is answered now. */
+	send_to(m, rn->done);
 	takeover_settled(m);
 	if (memd_is_first(m)) {
 		catalog_settle(m);
@@ -92,6 +94,7 @@ static void answered(struct memd *m, u32 id)
 	u32 bit = weft_node_bit(id);
 	bool late = rn->late & bit;
 
+	rn->done |= rn->waiting & bit;
 	rn->waiting &= ~bit;
 	rn->late &= ~bit;
 	rn->crashed &= ~bit;
@@ -246,7 +249,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	rn->delay = rn->delay * 2 < LAST_MS ? rn->delay * 2 : LAST_MS;
 	if (rn->waiting || rn->late)
 		timer_set(&m->timers, t, rn->waiting ? rn->delay : LATE_MS);
-	send_to_all(m);
+	send_to(m, rn->waiting | rn->late);
 	check_end(m);
 }
 
@@ -270,6 +273,7 @@ void renew_begin(struct memd *m, const char *why)
 	rn->life = life ? life : 1;
 	lines_renew(m, rn->life & ~(u32)WEFT_GRANT_OWNED);
 	rn->waiting = m->b->members.mask;
+	rn->done = 0;
 	rn->late = 0;
 	rn->active = true;
 	rn->asking = false;
@@ -304,6 +308,8 @@ bool renew_reply(struct memd *m, const struct weft_msg *msg)
 
 void renew_gone(struct memd *m, u32 id)
 {
+	m->b->renew.waiting &= ~weft_node_bit(id);
+	m->b->renew.done &= ~weft_node_bit(id);
 	answered(m, id);
 }
 

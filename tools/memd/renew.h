@@ -42,6 +42,7 @@ struct request;
  * @active: nobody is served yet
  * @asking: nodes have been asked: the switch has our mark, see looks_mark()
  * @waiting: nodes that everybody waits for
+ * @done: nodes that have given all back, in this life
  * @late: nodes that have not answered in time
  * @crashed: nodes that have not heard yet that our machine has ended, with what was not on
  *	the disk
@@ -62,6 +63,7 @@ struct renew {
 	bool active;
 	bool asking;
 	u32 waiting;
+	u32 done;
 	u32 late;
 	u32 crashed;
 	u32 txn[WEFT_NODE_MAX + 1];
