@@ -19,6 +19,7 @@
 #define TURNS_MS	2500	/* no answer for that long: its twin is asked, too */
 #define TIME_MS		100	/* between questions for the time */
 #define SILENT_MS	5000	/* no answer for that long is worth a line */
+#define TELL_MS		20000	/* until the next one */
 
 /* --- joining ---------------------------------------------------------------- */
 
@@ -72,9 +73,11 @@ static void on_timer(struct memd *m, struct timer *t)
 	/* it may have begun a life in which it does not know where we are */
 	if (silent > TURNS_MS)
 		takeover_again(m, WEFT_BLADE_MIN);
-	if (silent > SILENT_MS && silent % (4 * SILENT_MS) < BEAT_MS)
+	if (silent > SILENT_MS && (!f->told || m->timers.now - f->told >= TELL_MS)) {
+		f->told = m->timers.now;
 		log_warn("memory blade 1 (%s) does not answer: is weft-memd running there?",
 			 log_addr(m->b->members.by_id[WEFT_BLADE_MIN].addr));
+	}
 	if (f->joined) {
 		ask(m, WEFT_CALL_PEERS);
 		timer_set(&m->timers, t, BEAT_MS);

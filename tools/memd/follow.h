@@ -26,6 +26,7 @@
  * @stale: how many answers in a row have said that our clock is wrong
  * @seq: number of the last call taken
  * @heard: millisecond of its last answer
+ * @told: millisecond when it was last logged that it is silent; 0: never
  * @delay: until the JOIN is repeated
  * @timer: for JOIN and heartbeat
  */
@@ -40,6 +41,7 @@ struct follow {
 	u32 stale;
 	u64 seq;
 	u64 heard;
+	u64 told;
 	u32 delay;
 	struct timer timer;
 };

@@ -101,7 +101,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 	if (!p)
 		return;
-	/* a blade that lives calls once a second */
+	/* a blade that lives calls several times a second */
 	silent = weft_is_blade(to) &&
 		 now - m->b->members.by_id[to].heard > MEMBER_ALIVE_MS;
 	if (now < p->give_up && !silent) {
