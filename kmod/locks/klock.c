@@ -160,7 +160,10 @@ void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
 	memset(locks, 0, sizeof(*locks));
 	locks->node = node;
 	locks->regions = regions;
-	/* Softirqs take its lock, and not those of xarrays that the same inline function begins. */
+	/*
+	 * xa_init_flags() gives all xarrays of a file, or of a bundle, one class.  Softirqs take
+	 * the lock of this one alone.
+	 */
 	xa_init_flags(&locks->table, XA_FLAGS_LOCK_BH);
 	lockdep_set_class(&locks->table.xa_lock, &klock_table_class);
 	init_waitqueue_head(&locks->gone);
