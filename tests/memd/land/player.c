@@ -147,6 +147,8 @@ void player_join(void)
 				       .life = player.life, .addr = player.addr };
 
 		err = call(&c, player.first, SILENT_MS);
+		if (err == EHOSTDOWN)
+			usleep(20000);
 	} while (err == EHOSTDOWN && now_ms() < end);
 	CHECK_EQ(err, 0);
 }
