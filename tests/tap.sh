@@ -67,10 +67,26 @@ at_exit()
 	exit_commands=("$(printf '%q ' "$@")" "${exit_commands[@]}")
 }
 
+# end_jobs: tell what runs in the background to end.  A signal that finds one of them between
+# fork and exec is lost with the traps that the shell takes back there: so those that still
+# run are told again, a few times.
+# shellcheck disable=SC2317,SC2329  # called by a trap
+end_jobs()
+{
+	local pids pause
+
+	for pause in 0.02 0.1 0.3; do
+		mapfile -t pids < <(jobs -pr)
+		[ ${#pids[@]} -gt 0 ] || return
+		kill "${pids[@]}" 2>/dev/null
+		sleep $pause
+	done
+}
+
 # shellcheck disable=SC2317,SC2329  # called by a trap
 cleanup()
 {
-	local pids command
+	local command
 
 	# What the suite runs in the background still has its traps for a moment.
 	[ "$BASHPID" = "$begun_by" ] || return
@@ -81,8 +97,7 @@ cleanup()
 		echo "# $0: ended in the midst of: $checking"
 		tail -n "$NOISE" "$dir/check" | sed 's/^/# /'
 	} >&"$said"
-	mapfile -t pids < <(jobs -pr)
-	[ ${#pids[@]} = 0 ] || kill "${pids[@]}" 2>/dev/null
+	end_jobs
 	for command in "${exit_commands[@]}"; do
 		eval "$command"
 	done

@@ -115,6 +115,16 @@ suite "an end in the midst of it" 3 $'ok 1 - one\nended\n' '
 	sleep 1000 &
 	ok "one"
 	exit 3'
+suite "what is deaf to the first signal is told again" 0 $'ok 1 - one\n1..1\n' '
+	begin x
+	deaf() { trap "trap - TERM" TERM; touch "$dir/deaf"; while sleep 0.02; do :; done; }
+	deaf &
+	echo $! >"'"$dir"'/pid"
+	until [ -e "$dir/deaf" ]; do sleep 0.02; done
+	ok "one"
+	finish'
+! kill -KILL "$(cat "$dir/pid")" 2>/dev/null
+result $? "and ends"
 suite "an end in the midst of a check, which nobody wanted" 1 \
 	"ok 1 - one
 # $dir/suite: ended in the midst of: two
