@@ -111,6 +111,9 @@ check 'a reason that says nothing'	line '^not ok 13 - empty-77 .*# exit status 7
 check 'the first check that failed is told'	\
 	line '^not ok 14 - checks .*# exit status 1: not ok 2 - two$'
 check 'and what it says'			line '^#   # wanted 2$'
+check 'what failed is told again at the end'	\
+	line '^# failed: checks: exit status 1: not ok 2 - two$'
+check 'each of them'	[ "$(grep -c '^# failed: ' "$dir/out")" = 10 ]
 check 'last line'				last '3 passed, 10 failed, 1 skipped'
 check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 10 failed, 1 skipped' ]
 check 'log file'	grep -qx fine "$dir/build/tests/log/good"
