@@ -195,15 +195,21 @@ static int open_others(struct memd *m, char *err)
 
 static int start(struct memd *m, const struct options *o, const struct weft_key *key, char *err)
 {
+	struct takeover_command command;
 	struct options opt = *o;
 	struct udp udp;
+	int bad;
 
 	/* the socket first: it tells whether there is another one of us */
 	if (udp_open(&udp, o, key, err))
 		return -1;
 	if (o->blades == 1 && !o->peers[0])
 		opt.peers[0] = udp.addr;
-	if (memd_init(m, &opt, key, err))
+	/* the file can be long, and so can what the command does */
+	takeover_command_begin(&command, o);
+	bad = memd_init(m, &opt, key, err);
+	takeover_command_end(&command, o);
+	if (bad)
 		return -1;
 	m->udp = udp;
 	if (open_others(m, err))

@@ -8,7 +8,6 @@
 #include "ask.h"
 #include "log.h"
 #include "standby.h"
-#include "takeover.h"
 
 #define LOOK_MS		500	/* between questions to witness and twin */
 #define TELL_MS		10000	/* between sentences */
@@ -445,7 +444,5 @@ enum role_result role_find(struct options *o, const struct weft_key *key, int si
 	ask_close(&f.ask);
 	if (f.listener >= 0)
 		close(f.listener);
-	if (result == ROLE_SERVE && f.sb.record.taken)
-		takeover_command(o);
 	return result;
 }

@@ -22,20 +22,19 @@
 /* --- the command ------------------------------------------------------------------------ */
 
 /* Return: wait status, or -1 with errno. */
-static int wait_for(pid_t pid)
+static int wait_for(const struct takeover_command *c)
 {
-	u64 until = now_ms() + TAKEOVER_COMMAND_MS;
 	int status;
 
 	for (;;) {
-		pid_t ended = waitpid(pid, &status, now_ms() < until ? WNOHANG : 0);
+		pid_t ended = waitpid(c->pid, &status, now_ms() < c->until ? WNOHANG : 0);
 
-		if (ended == pid)
+		if (ended == c->pid)
 			return status;
 		if (ended < 0 && errno != EINTR)
 			return -1;
-		if (now_ms() >= until)
-			kill(-pid, SIGKILL);
+		if (now_ms() >= c->until)
+			kill(-c->pid, SIGKILL);
 		else
 			pause_ms(LOOK_MS);
 	}
@@ -57,25 +56,35 @@ static int run(const char *command, pid_t *pid)
 	return err;
 }
 
-void takeover_command(const struct options *o)
+void takeover_command_begin(struct takeover_command *c, const struct options *o)
 {
 	char text[16];
-	int err, status;
-	pid_t pid;
+	int err;
 
-	if (!o->on_takeover)
+	c->pid = 0;
+	if (!o->on_takeover || !o->role.taken)
 		return;
 	snprintf(text, sizeof(text), "%u", o->id);
 	setenv("WEFT_BLADE", text, 1);
 	snprintf(text, sizeof(text), "%u", o->role.view);
 	setenv("WEFT_VIEW", text, 1);
 	setenv("WEFT_ADDRESS", log_addr(o->address), 1);
-	err = run(o->on_takeover, &pid);
+	c->until = now_ms() + TAKEOVER_COMMAND_MS;
+	err = run(o->on_takeover, &c->pid);
 	if (err) {
+		c->pid = 0;
 		log_say("cannot run '%s': %s", o->on_takeover, strerror(err));
-		return;
 	}
-	status = wait_for(pid);
+}
+
+void takeover_command_end(struct takeover_command *c, const struct options *o)
+{
+	int status;
+
+	if (!c->pid)
+		return;
+	status = wait_for(c);
+	c->pid = 0;
 	if (status < 0)
 		log_say("'%s' was run, what came of it is not known: %s", o->on_takeover,
 			strerror(errno));

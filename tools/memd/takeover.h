@@ -6,6 +6,8 @@
 #ifndef WEFT_MEMD_TAKEOVER_H
 #define WEFT_MEMD_TAKEOVER_H
 
+#include <sys/types.h>
+
 #include "calls.h"
 #include "timer.h"
 
@@ -13,8 +15,21 @@ struct options;
 
 #define TAKEOVER_COMMAND_MS	10000	/* then it is killed */
 
-/* Run --on-takeover, if there is one, and wait for it. */
-void takeover_command(const struct options *o);
+/**
+ * struct takeover_command - what --on-takeover says, which runs while the file is read
+ * @pid: of it, or 0
+ * @until: millisecond at which it is killed
+ */
+struct takeover_command {
+	pid_t pid;
+	u64 until;
+};
+
+/* Begin to run --on-takeover, if there is one and this machine has taken over. */
+void takeover_command_begin(struct takeover_command *c, const struct options *o);
+
+/* Wait for its end, before the blade serves; what failed is in the log. */
+void takeover_command_end(struct takeover_command *c, const struct options *o);
 
 /**
  * struct takeover - who is to hear where this blade is
