@@ -446,13 +446,14 @@ prints '^ +7 +1099511627776 +65536 +12 +3 table$' ' odd \\033\[2J\\134$' \
 	'^16777215 .* \(gone\)$' '^ +REGION +SIZE +BLOCK +LINES +LOCKS NAME$'
 asked 'cmd 11'
 ctl up reg s -j
-json '@{$j->{regions}} == 3' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name} eq "table"' \
+json '@{$j->{regions}} == 4' '$j->{regions}[0]{id} == 7' '$j->{regions}[0]{name} eq "table"' \
 	'$j->{regions}[0]{size} == 1 << 40' '$j->{regions}[0]{block} == 65536' \
 	'$j->{regions}[0]{lines} == 12' '$j->{regions}[0]{locks} == 3' '!$j->{regions}[0]{gone}' \
 	'$j->{regions}[1]{name} eq "odd \033[2J\\"' '!defined $j->{regions}[2]{name}' \
 	'$j->{regions}[2]{gone}' '$j->{regions}[0]{durability} eq "release"' \
 	'$j->{regions}[0]{on_owner_death} eq "block"' '$j->{regions}[0]{on_loss} eq "sigbus"' \
 	'$j->{regions}[1]{durability} eq "sync"' '$j->{regions}[2]{durability} eq "write-back"' \
+	'$j->{regions}[3]{durability} eq "mirror"' \
 	'$j->{regions}[2]{on_owner_death} eq "pass"' '$j->{regions}[2]{on_loss} eq "revert"' \
 	'"@{$j->{regions}[0]{nodes}}" eq "1 2 32"' '!defined $j->{regions}[1]{nodes}' \
 	'"@{$j->{regions}[0]{homes}}" eq "1 3 16"' '"@{$j->{regions}[1]{homes}}" eq "1"'

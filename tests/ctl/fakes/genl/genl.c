@@ -468,6 +468,20 @@ static int answer_hists(struct answering *a)
 	return end(a);
 }
 
+static uint32_t policy_of(uint32_t region)
+{
+	switch (region) {
+	case 7:
+		return WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS;
+	case 9:
+		return WEFT_POLICY_SYNC;
+	case 11:
+		return WEFT_POLICY_MIRROR;
+	default:
+		return 0;
+	}
+}
+
 static int answer_region(struct answering *a, uint32_t id, const char *name)
 {
 	begin(a);
@@ -480,8 +494,7 @@ static int answer_region(struct answering *a, uint32_t id, const char *name)
 	nla_put_u32(a->msg, WEFT_A_REGION_BLOCK, 65536);
 	nla_put_u32(a->msg, WEFT_A_REGION_LINES, 12);
 	nla_put_u32(a->msg, WEFT_A_REGION_LOCKS, 3);
-	nla_put_u32(a->msg, WEFT_A_REGION_POLICY, id == 9 ? WEFT_POLICY_SYNC : id == 7 ?
-		    WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK | WEFT_POLICY_SIGBUS : 0);
+	nla_put_u32(a->msg, WEFT_A_REGION_POLICY, policy_of(id));
 	nla_put_u32(a->msg, WEFT_A_REGION_NODES, id == 7 ? 0x80000003 : 0);
 	nla_put_u32(a->msg, WEFT_A_REGION_HOMES, id == 7 ? 0x8005 : 1);
 	return end(a);
@@ -518,7 +531,7 @@ static int answer_blades(struct answering *a)
 static int answer_regions(struct answering *a)
 {
 	return answer_region(a, 7, "table") || answer_region(a, 9, "odd \033[2J\\") ||
-	       answer_region(a, 16777215, NULL);
+	       answer_region(a, 16777215, NULL) || answer_region(a, 11, "twice");
 }
 
 static int answer_lines(struct answering *a)
