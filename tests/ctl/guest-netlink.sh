@@ -86,7 +86,7 @@ for signal in INT TERM; do
 	check "monitor ends at SIG$signal" good
 done
 check "monitor: every kind" [ "$(wc -l <"$dir/out")" = 16 ]
-check "monitor: where a blade is" grep -q ' memory blade 33 goes on at 10\.0\.0\.133: ' "$dir/out"
+check "monitor: where a blade is" grep -q ' memory blade 1 goes on at 10\.0\.0\.133: ' "$dir/out"
 check "monitor: names" grep -qE \
 	'^[0-9:]{8}\.[0-9]{6} access to region 7:4101 failed for guest-netlink\.s?[^ ]*\[[0-9]+\]: Connection timed out$' "$dir/out"
 check "monitor: a region without a name" grep -qE ' lock 5:18446744073709551615 abandoned by ' "$dir/out"
@@ -212,16 +212,16 @@ set_to blade 6
 ctl stats memory -j;	check "a blade without counters" has '"id":33,"address":"10.0.0.1","counters":{}'
 set_to blade 1
 ctl stats memory
-check "a dead blade" says "memory blade 33 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
+check "a dead blade" says "memory blade 1 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl line lost
-check "a dead blade: what is lost there" says "memory blade 33 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
+check "a dead blade: what is lost there" says "memory blade 1 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl node fence 5
 check "a dead blade cannot take a node out" says "the first memory blade does not answer, so node 5 may be a member yet: is weft-memd running there ('weftctl doctor')?"
 for way in 2 5; do
 	set_to blade $way
 	ctl line lost
 	check "a list of what is lost that makes no sense, way $way" says \
-		"the answer of memory blade 33 (10.0.0.1) makes no sense: are weft-memd and the module of the same version?"
+		"the answer of memory blade 1 (10.0.0.1) makes no sense: are weft-memd and the module of the same version?"
 done
 set_to blade 0
 ctl line lost -j;	check "what is lost" has '{"region":3,"name":"'
@@ -232,7 +232,7 @@ for way in 2 3 4 5; do
 	set_to blade $way
 	ctl stats memory
 	check "a blade that makes no sense, way $way" says \
-		"the answer of memory blade 33 (10.0.0.1) makes no sense: are weft-memd and the module of the same version?"
+		"the answer of memory blade 1 (10.0.0.1) makes no sense: are weft-memd and the module of the same version?"
 done
 set_to blade 0
 ctl stats switch -j

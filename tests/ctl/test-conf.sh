@@ -389,7 +389,7 @@ report "$([ -s "$dir/ready" ]; echo $?)" "15 blades listen"
 sed 's/^/# /' "$dir/listens"
 begin=$(date +%s%N)
 doctor down "$version a" '' "$down" \
-	"blade_down: weft-memd does not run at memory blade 48 (127.87.0.16): 'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
+	"blade_down: weft-memd does not run at memory blade 16 (127.87.0.16): 'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
 took=$((($(date +%s%N) - begin) / 1000000))
 echo "# $took ms"
 [ $took -lt 4000 ]

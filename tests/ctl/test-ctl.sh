@@ -122,7 +122,7 @@ misused up "--node is missing: the number of this node, 1 to 32, which no other 
 ctl up up --node 1 --homes 10.0.0.1
 misused up "--interface is missing: the one that leads to the rack ('ip link' lists them)"
 ctl up up --node 1 --interface eth0
-misused up "--homes is missing: the addresses of the memory blades, blade 33 first"
+misused up "--homes is missing: the addresses of the memory blades, in the order of their numbers"
 
 for text in 0 33 4294967297 99999999999999999999; do
 	ctl up up --node $text;	misused up "--node: $text is not within 1 to 32"
@@ -235,9 +235,9 @@ says 2 "the module refuses: Operation not supported: are weftctl and the module 
 ctl no-switch stats switch
 says 2 "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')"
 ctl no-blade stats memory
-says 2 "memory blade 33 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+says 2 "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl odd-blade stats
-says 2 "the answer of memory blade 33 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
+says 2 "the answer of memory blade 1 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
 
 WEFT_FAKE=up "$WEFTCTL" status >/dev/full 2>"$dir/err"
 [ $? = 2 ] && grep -q '^weftctl: cannot write the output: ' "$dir/err"
@@ -258,7 +258,7 @@ ctl up status
 prints '^node 2 of rack 7: up, joined$' 'interface +eth0, 10\.0\.0\.2, MTU 9000$' \
 	'homes +10\.0\.0\.101 10\.0\.0\.102$' 'timeout +30 s$' 'hold +100 us$' \
 	'blade heard +0\.25 s ago$' 'lease +20 s$' 'cache +1\.0 MiB of 64\.0 MiB, 256 lines, 3 regions' \
-	' 2 +10\.0\.0\.2 .*this node$' ' 3 +10\.0\.0\.3' ' 33 +10\.0\.0\.101 +memory blade$'
+	' 2 +10\.0\.0\.2 .*this node$' ' 3 +10\.0\.0\.3' ' 33 +10\.0\.0\.101 +memory blade 1$'
 ctl up status -j
 json '$j->{state} eq "up"' '$j->{node} == 2' '$j->{rack} == 7' \
 	'$j->{interface} eq "eth0"' '$j->{address} eq "10.0.0.2"' '$j->{mtu} == 9000' \
@@ -275,7 +275,7 @@ report $? "JSON is one line"
 check "status is what the schema says" \
 	tests/ctl/schema.pl tools/weftctl/schema.json status "$dir/out"
 ctl twin status
-prints 'homes +10\.0\.0\.101/10\.0\.0\.133 10\.0\.0\.102$' ' 33 +10\.0\.0\.133 +memory blade$' \
+prints 'homes +10\.0\.0\.101/10\.0\.0\.133 10\.0\.0\.102$' ' 33 +10\.0\.0\.133 +memory blade 1$' \
 	'its twin has taken over there; the other one is 10\.0\.0\.101$'
 ctl twin status -j
 json '"@{$j->{homes}}" eq "10.0.0.101/10.0.0.133 10.0.0.102"' '$j->{peers}[2]{view} == 2' \
@@ -283,7 +283,7 @@ json '"@{$j->{homes}}" eq "10.0.0.101/10.0.0.133 10.0.0.102"' '$j->{peers}[2]{vi
 check "status of a blade with a twin is what the schema says" \
 	tests/ctl/schema.pl tools/weftctl/schema.json status "$dir/out"
 ctl twin stats memory
-prints '^memory blade 33, 10\.0\.0\.133$' '^memory blade 34, 10\.0\.0\.102$'
+prints '^memory blade 1, 10\.0\.0\.133$' '^memory blade 2, 10\.0\.0\.102$'
 ctl up -p status;	json '$j->{node} == 2'
 [ "$(wc -l <"$dir/out")" -gt 40 ] && grep -q '^    "node": 2,$' "$dir/out"
 report $? "pretty JSON is many lines"
@@ -331,11 +331,11 @@ report $? "$what: prints nothing"
 ctl nothing-lost line lost -j; json '@{$j->{lost}} == 0'
 schema 'line lost'
 ctl no-blade line lost
-says 2 "memory blade 33 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+says 2 "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl odd-blade line lost
-says 2 "the answer of memory blade 33 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
+says 2 "the answer of memory blade 1 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
 ctl no-region line lost 8
-says 2 "memory blade 33 (10.0.0.101) knows no such region: it was removed a moment ago, or never was there"
+says 2 "memory blade 1 (10.0.0.101) knows no such region: it was removed a moment ago, or never was there"
 ctl not-joined line lost
 says 2 "this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)"
 ctl up line lost nothing
@@ -589,7 +589,7 @@ report $? "$what: only of this rack"
 # --- The directory ------------------------------------------------------------------
 
 ctl up dir
-prints '^DIRECTORY +SWITCH +BLADE 33 +BLADE 34$' '^entries +30 +0 +21$' \
+prints '^DIRECTORY +SWITCH +BLADE 1 +BLADE 2$' '^entries +30 +0 +21$' \
 	'^entries free +65506 +- +-$' '^requests +100 +0 +12$' '^answered here +90 +- +-$' \
 	'^invalidations +30 +0 +11$' '^refused: line busy +0 +0 +6$' \
 	'^refused: not a member +4 +0 +0$' '^lines moved in +70 +0 +5$' \
@@ -602,13 +602,13 @@ json '$j->{switch}{entries} == 30 && $j->{switch}{free} == 65506' \
 	'$j->{blades}[1]{moved_out} == 35 && !exists $j->{blades}[1]{free}'
 schema 'dir show'
 ctl no-switch dir
-prints '^DIRECTORY +BLADE 33 +BLADE 34$' '^entries +0 +21$' \
+prints '^DIRECTORY +BLADE 1 +BLADE 2$' '^entries +0 +21$' \
 	'^no directory in the switch answers: the memory blades keep it$'
 ! grep -q '^entries free' "$dir/out"
 report $? "$what: nothing of a switch"
 ctl no-switch dir -j;		json 'exists $j->{switch} && !defined $j->{switch}'
 schema 'dir show'
 ctl no-blade dir
-says 2 "memory blade 33 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+says 2 "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
 
 finish

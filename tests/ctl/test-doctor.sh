@@ -191,7 +191,7 @@ done_on node1 ip link set eth0 mtu 9000
 done_on mem2 ip link set eth0 mtu 1500
 ctl node1 doctor
 check "6. a blade's MTU is less than the rack's" finds node1 mtu_path \
-	'(memory blade 34 \(10\.87\.0\.102\) answers a datagram of 9000 bytes in pieces of [0-9]+|datagrams of 9000 bytes do not get to memory blade 34 \(10\.87\.0\.102\) and back, those of [0-9]+ do)' \
+	'(memory blade 2 \(10\.87\.0\.102\) answers a datagram of 9000 bytes in pieces of [0-9]+|datagrams of 9000 bytes do not get to memory blade 2 \(10\.87\.0\.102\) and back, those of [0-9]+ do)' \
 	"set the MTU of its interface .*to 9000 \('ip link set IF mtu 9000'.*"
 check "nothing else" only mtu_path
 diagnose node1 -j
@@ -203,13 +203,13 @@ check "as the schema says" schema doctor
 done_on mem2 ip link set eth0 mtu 9000
 keeping rack wire set delay 30000
 check "7. a slow network" finds node1 round_trip \
-	'the round trip to memory blade 33 \(10\.87\.0\.101\) takes [0-9.]+ ms, and each miss waits for it' \
+	'the round trip to memory blade 1 \(10\.87\.0\.101\) takes [0-9.]+ ms, and each miss waits for it' \
 	'look for a slow or full link, a tunnel, or a machine that is overloaded or saves power'
 keeping rack wire set delay 0
 check "all is well again" soon 60 clean node1
 keeping rack wire cut mem2
 check "8. a blade that cannot be reached" finds node1 host_unreachable \
-	'memory blade 34 \(10\.87\.0\.102\) does not answer a ping' \
+	'memory blade 2 \(10\.87\.0\.102\) does not answer a ping' \
 	'see that it is switched on, that its address is right, that cables and switches lead there from eth0, and that no firewall holds pings back'
 keeping rack wire heal mem2
 check "all is well again" soon 60 clean node1
@@ -223,15 +223,15 @@ check "both are members again" soon 30 members "1 2"
 
 done_on node1 truncate -s 63M /weft/large
 check "10. full blades" finds node1 blade_full \
-	'memory blade 33 \(10\.87\.0\.101\) is full: 31 of 32 MiB are taken' \
+	'memory blade 1 \(10\.87\.0\.101\) is full: 31 of 32 MiB are taken' \
 	'unlink regions that nobody needs, or start it again with more --memory'
-check "both of them" grep -q '^blade_full: memory blade 34 ' "$dir/out"
+check "both of them" grep -q '^blade_full: memory blade 2 ' "$dir/out"
 done_on node1 rm /weft/large
 check "its remedy" soon 20 clean node1
 done_on node1 "$WEFTCTL" set --timeout 2
 done_on mem2 sh -c 'kill -STOP $(pgrep -x weft-memd)'
 check "11. a blade that is stopped" finds node1 blade_down \
-	'memory blade 34 \(10\.87\.0\.102\) does not answer, though nothing says that it does not run' \
+	'memory blade 2 \(10\.87\.0\.102\) does not answer, though nothing says that it does not run' \
 	'see there that weft-memd is not stopped, that its --id is 34, its --rack 0, its key and its version those of this node, and that no firewall holds UDP port 4793 back'
 done_on mem2 sh -c 'kill -CONT $(pgrep -x weft-memd)'
 done_on node1 "$WEFTCTL" set --file "$CONF"
@@ -296,7 +296,7 @@ done_on node2 "$WEFTCTL" down --unmount
 done_on node2 ip link set eth0 mtu 1500
 done_on node2 "$WEFTCTL" up
 check "16. a node whose MTU is less than the rack's" finds node2 mtu_path \
-	'memory blade 33 \(10\.87\.0\.101\) sends longer datagrams than the 1500 bytes that the interface eth0 takes' \
+	'memory blade 1 \(10\.87\.0\.101\) sends longer datagrams than the 1500 bytes that the interface eth0 takes' \
 	"'ip link set eth0 mtu 9000' here, or as much as the others have, and 'weftctl down --unmount' and 'weftctl up'; or the MTU of its interface to 1500"
 check "nothing else" only mtu_path
 done_on node2 "$WEFTCTL" down --unmount
@@ -309,7 +309,7 @@ done_on node2 cp "$CONF" /run/test-whole.conf
 done_on node2 sed -i 's/^homes = .*/homes = 10.87.0.101/' "$CONF"
 done_on node2 "$WEFTCTL" up
 check "homes that lack a blade" finds node2 homes_differ \
-	"memory blade 33 \(10\.87\.0\.101\) is part of a rack of 2 memory blades, but 'homes' of this node names 1" \
+	"memory blade 1 \(10\.87\.0\.101\) is part of a rack of 2 memory blades, but 'homes' of this node names 1" \
 	"name all of them in 'homes', in the order of their ids and the same on all nodes, then 'weftctl down --unmount' and 'weftctl up'"
 check "nothing else" only homes_differ
 done_on node2 "$WEFTCTL" down --unmount
@@ -372,11 +372,11 @@ switched()
 }
 check "the switch starts without the program" switched none
 check "22. a switch without the program" soon 60 finds node1 switch_missing \
-	'memory blade 3[34] keeps its directory in the switch, but no directory answers there' \
+	'memory blade [12] keeps its directory in the switch, but no directory answers there' \
 	"load the weft program into the switch \('weft-switchd --spec weft_pna.spec'\), then restart weft-memd and mount anew, see docs/failures.md"
 done_on mem2 sh -c 'kill -KILL $(pgrep -x weft-memd)'
 check "23. a blade that is down" finds node1 blade_down \
-	'weft-memd does not run at memory blade 34 \(10\.87\.0\.102\)' \
+	'weft-memd does not run at memory blade 2 \(10\.87\.0\.102\)' \
 	"'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
 diagnose node1 -j
 check "all of that as the schema says" schema doctor
@@ -385,14 +385,14 @@ done_on node1 "$WEFTCTL" set --timeout 2
 done_on mem1 sh -c 'kill -STOP $(pgrep -x weft-memd)'
 check "the blade starts again, but nobody tells it of the rack" again mem2 34
 check "24. a blade that waits for the first one" finds node1 blade_waits \
-	'memory blade 34 \(10\.87\.0\.102\) runs, but has not heard the catalog of regions from the first blade, and serves nobody' \
+	'memory blade 2 \(10\.87\.0\.102\) runs, but has not heard the catalog of regions from the first blade, and serves nobody' \
 	"see there with 'journalctl -u weft-memd' what it waits for, that --peers names all blades in the order of their ids, and that UDP port 4793 is open between them"
 done_on mem2 sh -c 'kill -STOP $(pgrep -x weft-memd)'
 check "node 2 sends more than a buffer takes" datagrams node2 10.87.0.102 25000
 done_on mem2 sh -c 'kill -CONT $(pgrep -x weft-memd)'
 done_on mem1 sh -c 'kill -CONT $(pgrep -x weft-memd)'
 check "25. a blade that drops messages" soon 60 finds node1 drops_blade \
-	'memory blade 34 \(10\.87\.0\.102\) has dropped [0-9]+ messages because its buffer was full, and taken [0-9]+' \
+	'memory blade 2 \(10\.87\.0\.102\) has dropped [0-9]+ messages because its buffer was full, and taken [0-9]+' \
 	"give weft-memd there a processor that nobody else needs, and a buffer of 8 MiB: run it as root, or 'sysctl -w net.core.rmem_max=8388608' before it starts"
 check "it waits no more" soon 60 waits_no_more
 
@@ -415,7 +415,7 @@ run node2 "$WEFTCTL" up --node 2 --interface eth0 --homes "$homes" --mount /weft
 check "27. a node without the key does not join" eval '[ $rc = 2 ] &&
 	grep -q "do not both have a key: give all machines of the rack the same one" "$dir/err"'
 check "and the blade's part of it" finds node1 refused \
-	'memory blade 33 \(10\.87\.0\.101\) has refused messages, the last one [0-9]+ s ago, of machines that have not the rack.s key \([1-9][0-9]* without one, 0 with another\) or not the address of the member that they named \([0-9]+\)' \
+	'memory blade 1 \(10\.87\.0\.101\) has refused messages, the last one [0-9]+ s ago, of machines that have not the rack.s key \([1-9][0-9]* without one, 0 with another\) or not the address of the member that they named \([0-9]+\)' \
 	"its log says which machines \('journalctl -u weft-memd' there\): copy the rack's key there, or find out who sends that"
 run node2 "$WEFTCTL" up --node 2 --interface eth0 --homes "$homes" --key "$keys/other" --mount /weft
 check "nor one with another key" eval '[ $rc = 2 ] &&

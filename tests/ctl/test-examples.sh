@@ -622,7 +622,7 @@ stop node1
 stop node2
 
 block weftctl.8 7
-runs '^DIRECTORY +SWITCH +BLADE 33 +BLADE 34$' '^entries free +[1-9]'
+runs '^DIRECTORY +SWITCH +BLADE 1 +BLADE 2$' '^entries free +[1-9]'
 meanwhile node1 'sleep 3; : >/weft/made; rm /weft/made'
 runs_for 8
 check "a region came and went meanwhile" ended node1

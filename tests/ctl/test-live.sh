@@ -92,7 +92,7 @@ check "the switch looked up all of it" json \
 	'$j->{switch}{summary}{hit_ratio} > 0 && $j->{switch}{summary}{hit_ratio} <= 1'
 for what in node memory switch; do
 	ctl node1 stats $what
-	check "as text: $what" has '^(node 1|memory blade 34, 10\.87\.0\.102|directory in the switch)$'
+	check "as text: $what" has '^(node 1|memory blade 2, 10\.87\.0\.102|directory in the switch)$'
 done
 
 # --- How long things take --------------------------------------------------------
@@ -346,7 +346,7 @@ check "nor later" members "1"
 ctl node2 status -j
 check "nor says that it is" json '!$j->{joined}' '@{$j->{mounts}} == 0'
 ctl node1 stats memory
-check "a dead memory blade" says "memory blade 34 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+check "a dead memory blade" says "memory blade 2 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl node1 stats node
 check "the node's own counters are there" good
 

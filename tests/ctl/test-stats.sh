@@ -47,8 +47,8 @@ json '$j->{node}{id} == 2' '$j->{node}{summary}{misses} == 100' \
 asked 'cmd 5' 'cmd 3' 'cmd 6'
 ctl down stats node -j;	json '!defined $j->{node}{id}' '$j->{node}{summary}{misses} == 100'
 ctl up stats memory
-prints '^memory blade 33, 10\.0\.0\.101$' '^  reads +37$' '^  reads +5$' \
-	'^memory blade 34, 10\.0\.0\.102$' '^all memory blades$' '^  reads +42$' \
+prints '^memory blade 1, 10\.0\.0\.101$' '^  reads +37$' '^  reads +5$' \
+	'^memory blade 2, 10\.0\.0\.102$' '^all memory blades$' '^  reads +42$' \
 	'^    gets +0 +8$'
 ctl up stats memory -j
 json '@{$j->{memory}{blades}} == 2' '$j->{memory}{blades}[0]{id} == 33' \
@@ -63,7 +63,7 @@ prints '^directory in the switch$' '^  requests +100$' '^  line installed +90 +9
 ctl up stats switch -p
 json '$j->{switch}{summary}{requests} == 100' '$j->{switch}{summary}{hit_ratio} == 0.9' \
 	'$j->{switch}{counters}{inv} == 30'
-ctl up stats;		prints '^node 2$' '^memory blade 34' '^directory in the switch$'
+ctl up stats;		prints '^node 2$' '^memory blade 2' '^directory in the switch$'
 ctl up -j stats
 json '$j->{node}{id} == 2' '$j->{memory}{total}{reads} == 42' '$j->{switch}{counters}{miss} == 10'
 ctl no-switch stats
@@ -199,7 +199,7 @@ each '$j->{latency}{miss_read_shared}{count} == 7' \
 	'$j->{latency}{lock_hand_over}{count} == 0'
 ctl moving stats --interval 0.1 --count 2
 prints '^node 2, [0-9.]+ s$' '^  misses +[0-9.]+ /s$' '^  time a miss +5\.0 us$' \
-	'^  miss_read_unshared +[0-9.]+ /s$' '^memory blade 34, 10\.0\.0\.102, ' \
+	'^  miss_read_unshared +[0-9.]+ /s$' '^memory blade 2, 10\.0\.0\.102, ' \
 	'^directory in the switch, '
 ! grep -q 'sent_gets' "$dir/out"
 report $? "counters that stand still are left out"

@@ -40,7 +40,7 @@ json '@{$j->{blocks}} == 1' '@{$j->{blades}} == 2' '$j->{blades}[0]{id} == 33' \
 	'$j->{switch}{requests_per_s} != 0'
 schema top
 ctl no-switch top -a -n 1 -d 0.1
-prints '^memory blade 34: ' '^no directory in the switch: the memory blades keep it$'
+prints '^memory blade 2: ' '^no directory in the switch: the memory blades keep it$'
 ctl moving top -n 3 -d 0.1;	[ "$(grep -c '^node 2, ' "$dir/out")" = 3 ]
 report $? "$what: three pages"
 ! grep -q "$(printf '\033')" "$dir/out"
@@ -157,7 +157,7 @@ done
 export TZ=UTC
 ctl up monitor -t 0.2
 prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
-	' memory blade 33 does not answer$' ' memory blade 33 answers again$' \
+	' memory blade 1 does not answer$' ' memory blade 1 answers again$' \
 	' region new \\033\[2J created by who\\007\[312\], number 7$' \
 	' region new \\033\[2J removed by another node, number 7$' \
 	' lock table:65542 abandoned by who\\007\[312\], held 6 times$' \
@@ -167,7 +167,7 @@ prints '^01:46:41\.002003 node 3 has joined$' ' node 3 has left$' \
 	' no answer about table:65545 to 9 requests$' ' directory: the switch answers \(10 misses\)$' \
 	' lock table:65547: its owner died with it$' \
 	' node 3 is dead, says the first memory blade$' \
-	' memory blade 33 goes on at 10\.0\.0\.133: its twin there has taken over$' \
+	' memory blade 1 goes on at 10\.0\.0\.133: its twin there has taken over$' \
 	' event 14: weftctl is older than the module$'
 # Regions are asked for once, and again for one that is not known.
 asked 'cmd 15' 'cmd 5 14=7' 'cmd 11 9=7' 'cmd 5 14=7' 'cmd 11 9=7'

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "request.h"
+#include "text.h"
 #include "weft_netlink.h"
 
 /* What is said of the request is all that there is to its answer. */
@@ -68,10 +69,10 @@ int dead_lost(uint32_t blade, struct in_addr address, uint32_t region,
 	      void (*take)(const struct lost *l, void *arg), void *arg)
 {
 	struct taker t = { take, arg };
-	char subject[64], text[INET_ADDRSTRLEN] = "?";
+	char subject[64], name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN] = "?";
 
 	inet_ntop(AF_INET, &address, text, sizeof(text));
-	snprintf(subject, sizeof(subject), "memory blade %u (%s)", blade, text);
+	snprintf(subject, sizeof(subject), "%s (%s)", text_member(blade, name), text);
 	return request_call(WEFT_CMD_LOST_GET, ask_for(blade, region), subject,
 			    WEFT_A_LOST_MAX, take_lost, &t);
 }

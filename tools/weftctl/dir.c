@@ -200,7 +200,7 @@ static void print_text(const struct gathered *g, const struct part *sw,
 	if (!g->no_switch)
 		printf(" %14s", "SWITCH");
 	for (b = 0; b < g->homes_len; b++) {
-		snprintf(title, sizeof(title), "BLADE %u", WEFT_BLADE_MIN + b);
+		snprintf(title, sizeof(title), "BLADE %u", b + 1);
 		printf(" %14s", title);
 	}
 	putchar('\n');

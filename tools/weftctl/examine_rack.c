@@ -11,6 +11,7 @@
 
 #include "dead.h"
 #include "probe.h"
+#include "text.h"
 #include "weft_wire.h"
 
 #define ECHO_TRIES	3
@@ -29,13 +30,12 @@ struct host {
 
 static void make_host(struct host *h, uint32_t id, struct in_addr a)
 {
-	char text[INET_ADDRSTRLEN] = "?";
+	char text[INET_ADDRSTRLEN] = "?", name[TEXT_MEMBER_MAX];
 
 	h->id = id;
 	h->address = a;
 	inet_ntop(AF_INET, &a, text, sizeof(text));
-	snprintf(h->name, sizeof(h->name), "%s %u (%s)",
-		 id > WEFT_NODE_MAX ? "memory blade" : "node", id, text);
+	snprintf(h->name, sizeof(h->name), "%s (%s)", text_member(id, name), text);
 }
 
 /* --- Hosts -------------------------------------------------------------------- */
@@ -302,6 +302,7 @@ static void knock_blades(const struct patient *p, struct knock *list)
  */
 static int examine_switch(struct patient *p, uint32_t told, uint32_t believer)
 {
+	char name[TEXT_MEMBER_MAX];
 	struct counters c;
 	bool absent;
 	int rc;
@@ -315,8 +316,8 @@ static int examine_switch(struct patient *p, uint32_t told, uint32_t believer)
 	counters_free(&c);
 	if (absent && believer)
 		found(&p->findings, FOUND_SWITCH_MISSING, 0,
-		      "memory blade %u keeps its directory in the switch, but no directory answers there\tload the weft program into the switch ('weft-switchd --spec weft_pna.spec'), then restart weft-memd and mount anew, see docs/failures.md",
-		      believer);
+		      "%s keeps its directory in the switch, but no directory answers there\tload the weft program into the switch ('weft-switchd --spec weft_pna.spec'), then restart weft-memd and mount anew, see docs/failures.md",
+		      text_member(believer, name));
 	else if (absent)
 		found(&p->findings, FOUND_SWITCH_MISSING, 0,
 		      "the switch does not run the weft program, so the memory blades keep the directory, which costs a way more for each miss\tload it ('weft-switchd --spec weft_pna.spec') and restart weft-memd, or '--ignore switch_missing' if this switch cannot");

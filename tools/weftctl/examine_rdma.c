@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "module.h"
+#include "text.h"
 #include "tools/common/number.h"
 #include "weft_wire.h"
 
@@ -233,6 +234,7 @@ static void examine_loss(struct patient *p, const struct port *port)
 static void examine_members(struct patient *p)
 {
 	const struct peer *one = NULL;
+	char name[TEXT_MEMBER_MAX];
 	bool any = false;
 	size_t i;
 
@@ -243,8 +245,8 @@ static void examine_members(struct patient *p)
 		one = &p->peers.list[i];
 		if (!strncmp(one->why_udp, "it does not answer", 18))
 			found(&p->findings, FOUND_RDMA_MEMBER, one->id,
-			      "%s %u has no RDMA, or is not reached by it, so its data goes by UDP\tsee there with 'weftctl doctor' or in weft-memd's log; UDP port 4791 has to be open between all members",
-			      one->id > WEFT_NODE_MAX ? "memory blade" : "node", one->id);
+			      "%s has no RDMA, or is not reached by it, so its data goes by UDP\tsee there with 'weftctl doctor' or in weft-memd's log; UDP port 4791 has to be open between all members",
+			      text_member(one->id, name));
 	}
 }
 

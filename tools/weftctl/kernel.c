@@ -14,6 +14,7 @@
 #include "genl.h"
 #include "module.h"
 #include "request.h"
+#include "text.h"
 
 /* --- The family ---------------------------------------------------------- */
 
@@ -536,11 +537,11 @@ int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *
 {
 	struct nl_msg *msg = request_new(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
-	char subject[64], text[INET_ADDRSTRLEN] = "?";
+	char subject[64], name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN] = "?";
 
 	*c = (struct counters){ 0 };
 	inet_ntop(AF_INET, &address, text, sizeof(text));
-	snprintf(subject, sizeof(subject), "memory blade %u (%s)", blade, text);
+	snprintf(subject, sizeof(subject), "%s (%s)", text_member(blade, name), text);
 	return request_call(WEFT_CMD_BLADE_STATS_GET, request_unless_full(msg, full), subject,
 		    WEFT_A_COUNTER_MAX, take_counter, c);
 }

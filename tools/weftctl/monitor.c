@@ -104,13 +104,6 @@ static const char *place_of(const struct event *e, const char *name,
 	return place;
 }
 
-static const char *member_of(const struct event *e, char text[32])
-{
-	snprintf(text, 32, "%s %" PRIu32,
-		 e->member < WEFT_BLADE_MIN ? "node" : "memory blade", e->member);
-	return text;
-}
-
 /* Where a member is now, "" if the event does not say. */
 static const char *address_of(const struct event *e, char text[INET_ADDRSTRLEN])
 {
@@ -137,11 +130,11 @@ static const char *process_of(const struct event *e, const char *before,
 
 static void print_words(const struct event *e, const char *name)
 {
-	char place[TEXT_SAFE_MAX + 32], process[TEXT_SAFE_MAX], member[32];
+	char place[TEXT_SAFE_MAX + 32], process[TEXT_SAFE_MAX], member[TEXT_MEMBER_MAX];
 	char address[INET_ADDRSTRLEN];
 
 	place_of(e, name, place);
-	member_of(e, member);
+	text_member(e->member, member);
 	switch (e->kind) {
 	case WEFT_EVENT_KIND_NODE_JOINED:
 		printf("%s has joined\n", member);

@@ -13,6 +13,7 @@
 #include "latency.h"
 #include "report.h"
 #include "statsjson.h"
+#include "text.h"
 #include "tools/common/clock.h"
 #include "weft_wire.h"
 #include "weftctl.h"
@@ -137,11 +138,11 @@ static void print_node(const struct gathered *g, double seconds)
 
 static void print_memory(const struct gathered *g, double seconds)
 {
-	char text[INET_ADDRSTRLEN];
+	char name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN];
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++) {
-		printf("memory blade %u, %s, %.2f s\n", WEFT_BLADE_MIN + i,
+		printf("%s, %s, %.2f s\n", text_member(WEFT_BLADE_MIN + i, name),
 		       inet_ntop(AF_INET, &g->homes[i], text, sizeof(text)), seconds);
 		print_moved(&g->of_blade[i], seconds);
 	}

@@ -25,7 +25,7 @@ const struct setting settings_table[SETTINGS] = {
 	},
 	[SETTING_HOMES] = {
 		"homes", "10.0.0.101, 10.0.0.102",
-		"the addresses of the memory blades, blade 33 first", true,
+		"the addresses of the memory blades, in the order of their numbers", true,
 	},
 	[SETTING_RACK] = {
 		"rack", "0", "the number of the rack, the same on all members", false,

@@ -13,6 +13,7 @@
 #include "rates.h"
 #include "report.h"
 #include "statsjson.h"
+#include "text.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 
@@ -20,11 +21,11 @@
 
 static void print_memory(const struct gathered *g)
 {
-	char text[INET_ADDRSTRLEN];
+	char name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN];
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++) {
-		printf("%smemory blade %u, %s\n", i ? "\n" : "", WEFT_BLADE_MIN + i,
+		printf("%s%s, %s\n", i ? "\n" : "", text_member(WEFT_BLADE_MIN + i, name),
 		       inet_ntop(AF_INET, &g->homes[i], text, sizeof(text)));
 		report_memory(&g->of_blade[i]);
 	}

@@ -8,6 +8,7 @@
 #include "kernel.h"
 #include "mountpoint.h"
 #include "setting.h"
+#include "text.h"
 #include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
@@ -175,12 +176,12 @@ static bool is_at_twin(const struct config *c, const struct peer *p)
 
 static void print_peers(const struct config *c, const struct peers *peers)
 {
+	char name[TEXT_MEMBER_MAX];
 	size_t i;
 
 	for (i = 0; i < peers->len; i++) {
 		const struct peer *p = &peers->list[i];
-
-		const char *note = p->id > WEFT_NODE_MAX ? "memory blade" :
+		const char *note = p->id > WEFT_NODE_MAX ? text_member(p->id, name) :
 				   p->self ? "this node" :
 				   p->joined ? "" : "not joined";
 		bool moved = p->twin.s_addr && is_at_twin(c, p);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "tools/common/clock.h"
+#include "weft_wire.h"
 
 const char *text_safe(const char *name, char *buf, size_t size)
 {
@@ -42,6 +43,15 @@ const char *text_duration(double ns, char text[TEXT_TIME_MAX])
 		i++;
 	}
 	snprintf(text, TEXT_TIME_MAX, "%.*f %s", i && ns < 100 ? 1 : 0, ns, units[i]);
+	return text;
+}
+
+const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX])
+{
+	if (id < WEFT_BLADE_MIN)
+		snprintf(text, TEXT_MEMBER_MAX, "node %u", id);
+	else
+		snprintf(text, TEXT_MEMBER_MAX, "memory blade %u", id - WEFT_BLADE_MIN + 1);
 	return text;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define TEXT_TIME_MAX	32
+#define TEXT_MEMBER_MAX	32
 #define TEXT_SAFE_MAX	(4 * 256 + 1)	/* the longest name, all of it escaped */
 
 /* A name on stdout: what would steer a terminal as \ooo. */
@@ -14,6 +15,12 @@ void text_print(const char *name);
 
 /* The same into @buf; cut where it is full. */
 const char *text_safe(const char *name, char *buf, size_t size);
+
+/*
+ * A member, by its id in messages: "node 3", "memory blade 2"; blades are numbered from 1 for
+ * people, as 'weftctl blade' has them.
+ */
+const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX]);
 
 /* A length of time with three digits or four and its unit, in @text. */
 const char *text_duration(double ns, char text[TEXT_TIME_MAX]);

@@ -133,12 +133,13 @@ static uint64_t sum_of(const struct counters *c, const char *prefix)
 
 static void text_rack(FILE *out, const struct gathered *g, double seconds)
 {
+	char name[TEXT_MEMBER_MAX];
 	struct lookups l;
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++)
-		fprintf(out, "memory blade %u: %.1f messages/s received, %.1f sent\n",
-			WEFT_BLADE_MIN + i,
+		fprintf(out, "%s: %.1f messages/s received, %.1f sent\n",
+			text_member(WEFT_BLADE_MIN + i, name),
 			(double)sum_of(&g->of_blade[i], "in_") / seconds,
 			(double)sum_of(&g->of_blade[i], "out_") / seconds);
 	if (g->no_switch) {

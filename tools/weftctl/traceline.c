@@ -63,13 +63,11 @@ static uint32_t requester(const char *fields)
 }
 
 /* Who sent or gets a message; the switch answers in the name of who asks. */
-static const char *member(const struct traced *t, uint64_t id, char text[32])
+static const char *member(const struct traced *t, uint64_t id, char text[TEXT_MEMBER_MAX])
 {
 	if (!id || id > WEFT_BLADE_MAX || id == t->self)
 		return "the switch";
-	snprintf(text, 32, "%s %u", id < WEFT_BLADE_MIN ? "node" : "memory blade",
-		 (unsigned int)id);
-	return text;
+	return text_member((uint32_t)id, text);
 }
 
 /* --- Events --------------------------------------------------------------- */
@@ -190,7 +188,7 @@ static void tell_lock_handed(struct traced *t, const char *f)
 /* What others want, in words; the rest as messages. */
 static void tell_recv(struct traced *t, const char *f)
 {
-	char text[32];
+	char text[TEXT_MEMBER_MAX];
 
 	t->node = requester(f);
 	if (!strncmp(f, "INV ", 4)) {
@@ -215,7 +213,7 @@ static void tell_recv(struct traced *t, const char *f)
 
 static void tell_send(struct traced *t, const char *f)
 {
-	char text[32];
+	char text[TEXT_MEMBER_MAX];
 
 	t->event = "sent";
 	words(t, "sends %.*s to %s", (int)strcspn(f, " "), f,

@@ -309,7 +309,7 @@ const struct command command_up = {
 		"  --node ID        number of this node, 1 to 32, each a different one\n"
 		"  --interface IF   interface that leads to the rack\n"
 		"  --homes A[,A...] IPv4 addresses of the memory blades, in the order of\n"
-		"                   their ids: blade 33 first; the same on all nodes; with\n"
+		"                   their numbers; the same on all nodes; with\n"
 		"                   A/TWIN where a blade has a twin, which goes on if it dies\n"
 		"  --rack N         number of the rack, the same on all members (0); with one that\n"
 		"                   this machine is not in yet it joins another rack\n"
