@@ -53,8 +53,14 @@ static struct weft_genl_asking *new_asking(struct netlink_callback *cb, int type
 
 static int ask(struct weft_genl_asking *a, struct netlink_callback *cb)
 {
-	int err = weft_rpc_catalog(&weft_genl_list_rack(cb)->node, &a->call);
+	struct weft_node *node = &weft_genl_list_rack(cb)->node;
+	bool looks = a->call.op == WEFT_CALL_BLADE && !a->call.valid;
+	int err;
 
+	if (looks)
+		err = weft_rpc_look(node, WEFT_BLADE_MIN, &a->call);
+	else
+		err = weft_rpc_catalog(node, &a->call);
 	a->asked = !err;
 	/* who reads this knows then that the request made sense here */
 	if (err)

@@ -171,7 +171,7 @@ static int ask_lost(struct weft_genl_lost *l, struct weft_node *node,
 	l->call.region = l->region;
 	l->call.cookie = cookie;
 	l->pos = 0;
-	err = weft_rpc_ask(node, l->blade, &l->call);
+	err = weft_rpc_look(node, l->blade, &l->call);
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG(extack, "REGION: the blade knows no such region");
 	if (err)

@@ -225,7 +225,7 @@ static int weft_genl_blade_ask(struct weft_genl_blade *b, struct weft_node *node
 	b->call.op = WEFT_CALL_STATS;
 	b->call.cookie = cookie;
 	b->pos = 0;
-	err = weft_rpc_ask(node, b->blade, &b->call);
+	err = weft_rpc_look(node, b->blade, &b->call);
 	if (err == -ETIMEDOUT)
 		NL_SET_ERR_MSG(extack, "the blade does not answer");
 	return err;

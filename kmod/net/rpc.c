@@ -223,13 +223,23 @@ int weft_rpc_count(struct weft_node *node, u32 which, u32 *value)
 	return err;
 }
 
-int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call)
+static int ask(struct weft_node *node, u32 blade, struct weft_call *call, u32 timeout_ms)
 {
 	if (!READ_ONCE(node->up))
 		return -ENOTCONN;
 	if (!weft_is_blade(blade) || !weft_peer_addr(&node->peers, blade))
 		return -EINVAL;
-	return weft_rpc_call(node, blade, call, READ_ONCE(node->timeout_ms));
+	return weft_rpc_call(node, blade, call, timeout_ms);
+}
+
+int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call)
+{
+	return ask(node, blade, call, READ_ONCE(node->timeout_ms));
+}
+
+int weft_rpc_look(struct weft_node *node, u32 blade, struct weft_call *call)
+{
+	return ask(node, blade, call, min_t(u32, READ_ONCE(node->timeout_ms), WEFT_LOOK_MS));
 }
 
 int weft_rpc_catalog(struct weft_node *node, struct weft_call *call)

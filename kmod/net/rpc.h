@@ -51,6 +51,12 @@ int weft_rpc_catalog(struct weft_node *node, struct weft_call *call);
  */
 int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call);
 
+/* Who only wants to see something does not wait longer for a blade that may be gone. */
+#define WEFT_LOOK_MS	5000
+
+/* weft_rpc_ask() for what changes nothing and is shown to people: WEFT_LOOK_MS at most. */
+int weft_rpc_look(struct weft_node *node, u32 blade, struct weft_call *call);
+
 /**
  * weft_rpc_switch_counts() - counters of the directory in the switch
  * @count: WEFT_COUNT_*

@@ -72,6 +72,21 @@ says()
 	check "$what: ${2//"$dir/"/}" refused "$@"
 }
 
+falls_short()
+{
+	equal "exit status 2" "exit status $rc" &&
+		equal "$(printf 'weftctl: %s\n' "$@")" "$(cat "$dir/err")" && [ -s "$dir/out" ]
+}
+
+# lacks TEXT...: it has failed with these sentences, though it has printed what it could: then
+# prints and json are about that.
+lacks()
+{
+	check "$what: says what is missing" falls_short "$@"
+	rc=0
+	: >"$dir/err"
+}
+
 has_lines()
 {
 	local regex bad=0

@@ -41,6 +41,16 @@ says()
 	[ "$rc" = 2 ] && equal "weftctl: $1" "$(cat "$dir/err")"
 }
 
+# says_of_each: it failed, and said of all 16 memory blades that they do not answer.
+says_of_each()
+{
+	local i
+
+	[ "$rc" = 2 ] && for i in {1..16}; do
+		echo "weftctl: memory blade $i (10.0.0.$i) does not answer: is weft-memd running there, and does 'ping' reach it?"
+	done | cmp - "$dir/err"
+}
+
 has()	{ [ "$rc" = 0 ] && grep -qF -- "$1" "$dir/out"; }
 good()	{ [ "$rc" = 0 ] && [ ! -s "$dir/err" ]; }
 set_to(){ echo "$2" >$params/"$1"; }
@@ -209,12 +219,12 @@ check "each list once" [ "$(grep -o '"counter_0":' "$dir/out" | wc -l)" = 17 ]
 check "values" has "\"counter_41\":$((48 * 4294967296 + 41)),"
 check "totals" has "\"counter_41\":$((648 * 4294967296 + 16 * 41)),"
 set_to blade 6
-ctl stats memory -j;	check "a blade without counters" has '"id":33,"address":"10.0.0.1","counters":{}'
+ctl stats memory -j;	check "a blade without counters" has '"id":33,"address":"10.0.0.1","answers":true,"counters":{}'
 set_to blade 1
 ctl stats memory
-check "a dead blade" says "memory blade 1 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
+check "dead blades" says_of_each
 ctl line lost
-check "a dead blade: what is lost there" says "memory blade 1 (10.0.0.1) does not answer: is weft-memd running there, and does 'ping' reach it?"
+check "dead blades: what is lost there" says_of_each
 ctl node fence 5
 check "a dead blade cannot take a node out" says "the first memory blade does not answer, so node 5 may be a member yet: is weft-memd running there ('weftctl doctor')?"
 for way in 2 5; do

@@ -235,7 +235,8 @@ says 2 "the module refuses: Operation not supported: are weftctl and the module 
 ctl no-switch stats switch
 says 2 "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')"
 ctl no-blade stats memory
-says 2 "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+lacks "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?" \
+	"memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl odd-blade stats
 says 2 "the answer of memory blade 1 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
 
@@ -330,8 +331,14 @@ ctl nothing-lost line lost
 report $? "$what: prints nothing"
 ctl nothing-lost line lost -j; json '@{$j->{lost}} == 0'
 schema 'line lost'
-ctl no-blade line lost
-says 2 "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl no-blade line lost -j
+lacks "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?" \
+	"memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+json '@{$j->{lost}} == 0'
+asked 'cmd 11' 'cmd 3' 'cmd 18' 'cmd 17 1=34'
+ctl one-blade line lost
+lacks "memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+prints '^ +7 +245760 +16384 table$' '^ +7 +524288 +4096 table$' '^ +9 +0 +8192 odd '
 ctl odd-blade line lost
 says 2 "the answer of memory blade 1 (10.0.0.101) makes no sense: are weft-memd and the module of the same version?"
 ctl no-region line lost 8
@@ -608,7 +615,15 @@ prints '^DIRECTORY +BLADE 1 +BLADE 2$' '^entries +0 +21$' \
 report $? "$what: nothing of a switch"
 ctl no-switch dir -j;		json 'exists $j->{switch} && !defined $j->{switch}'
 schema 'dir show'
-ctl no-blade dir
-says 2 "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?"
+ctl one-blade dir
+lacks "memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+prints '^DIRECTORY +SWITCH +BLADE 1 +BLADE 2$' '^entries +- +0 +-$' '^entries free +- +- +-$' \
+	'^requests +100 +0 +-$'
+ctl one-blade dir -j
+lacks "memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+json '!defined $j->{switch}{entries}' '$j->{switch}{requests} == 100' \
+	'$j->{blades}[0]{answers} && $j->{blades}[0]{requests} == 0' \
+	'!$j->{blades}[1]{answers} && !exists $j->{blades}[1]{requests}'
+schema 'dir show'
 
 finish

@@ -19,6 +19,15 @@ cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/ctl/rack.sh
 . tests/ctl/rack.sh
 
+# says_within SECONDS SENTENCE: statistics do.
+says_within()
+{
+	local begun=$SECONDS
+
+	ctl node1 stats memory
+	echo "$((SECONDS - begun)) s"
+	[ $((SECONDS - begun)) -lt "$1" ] && says "$2"
+}
 says()	{ [ "$rc" = 2 ] && equal "weftctl: $1" "$(cat "$dir/err")"; }
 has()	{ good && grep -qE -- "$1" "$dir/out"; }
 json()	{ good && holds "$@"; }
@@ -345,8 +354,15 @@ sleep 5
 check "nor later" members "1"
 ctl node2 status -j
 check "nor says that it is" json '!$j->{joined}' '@{$j->{mounts}} == 0'
+silent="memory blade 2 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
 ctl node1 stats memory
-check "a dead memory blade" says "memory blade 2 (10.87.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+check "a dead memory blade" says "$silent"
+check "the other one's counters are there" grep -q '^memory blade 1, 10\.87\.0\.101$' "$dir/out"
+ctl node1 line lost
+check "nor does it tell what is lost" says "$silent"
+ctl node1 set --timeout 60
+check "nobody waits for it for the whole time-out" says_within 30 "$silent"
+ctl node1 set --timeout 2
 ctl node1 stats node
 check "the node's own counters are there" good
 

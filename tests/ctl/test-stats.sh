@@ -66,6 +66,22 @@ json '$j->{switch}{summary}{requests} == 100' '$j->{switch}{summary}{hit_ratio} 
 ctl up stats;		prints '^node 2$' '^memory blade 2' '^directory in the switch$'
 ctl up -j stats
 json '$j->{node}{id} == 2' '$j->{memory}{total}{reads} == 42' '$j->{switch}{counters}{miss} == 10'
+ctl one-blade stats
+lacks "memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+prints '^node 2$' '^memory blade 1, ' '^  reads +37$' '^memory blade 2, ' '^  does not answer$' \
+	'^all memory blades that answer$' '^directory in the switch$'
+ctl one-blade stats memory -j
+lacks "memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+json '$j->{memory}{blades}[0]{answers}' 'defined $j->{memory}{blades}[1]{answers}' \
+	'!$j->{memory}{blades}[1]{answers}' '!%{$j->{memory}{blades}[1]{counters}}' \
+	'$j->{memory}{total}{reads} == 37'
+# The first one was asked which blades there are, and is not waited for once more.
+ctl no-blade stats memory
+lacks "memory blade 1 (10.0.0.101) does not answer: is weft-memd running there, and does 'ping' reach it?" \
+	"memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+asked 'cmd 5' 'cmd 3' 'cmd 18' 'cmd 7 1=34'
+ctl drained stats memory -j
+json '!defined $j->{memory}{blades}[2]{answers}'
 ctl no-switch stats
 prints '^no directory in the switch answers: the memory blades keep it$'
 ctl no-switch stats -j;	json 'exists $j->{switch} && !defined $j->{switch}'
@@ -120,7 +136,12 @@ ctl up stats memory --prometheus
 exposition '$s{"weft_blade_reads_total{blade=\"33\",address=\"10.0.0.101\"}"} == 37' \
 	'$s{"weft_blade_reads_total{blade=\"34\",address=\"10.0.0.102\"}"} == 5' \
 	'$s{"weft_blade_regions{blade=\"34\",address=\"10.0.0.102\"}"} == 2' \
+	'$s{"weft_blade_up{blade=\"34\",address=\"10.0.0.102\"}"} == 1' \
 	'$type{weft_blade_regions} eq "gauge"' '!grep { /odd|_node_|latency/ } keys %s'
+ctl one-blade stats memory --prometheus
+exposition '$s{"weft_blade_up{blade=\"33\",address=\"10.0.0.101\"}"} == 1' \
+	'$s{"weft_blade_up{blade=\"34\",address=\"10.0.0.102\"}"} == 0' \
+	'!grep { /^weft_blade_reads.*34/ } keys %s'
 ctl up stats switch --prometheus
 exposition '$s{weft_switch_inv_total} == 30'
 ctl no-switch stats switch --prometheus
@@ -193,6 +214,16 @@ ctl moving stats memory --interval 0.1 --count 2 -j
 each '$j->{memory}{blades}[1]{values}{regions} =~ /^[0-9]+$/' \
 	'!exists $j->{memory}{blades}[1]{rates}{regions}' \
 	'$j->{memory}{blades}[0]{rates}{reads} == 0' '$j->{memory}{total}{rates}{reads} == 0'
+# What a blade had counted before it was heard again is no rate, nor part of one.
+documents=2
+ctl comes-back stats memory --interval 0.1 --count 2 -j
+each '$j->{memory}{total}{rates}{reads} == 0' '$j->{memory}{blades}[1]{answers}' \
+	'($j->{memory}{blades}[1]{rates}{reads} // 0) == 0'
+documents=1
+ctl one-blade stats memory --interval 0.1 --count 1
+lacks "memory blade 2 (10.0.0.102) does not answer: is weft-memd running there, and does 'ping' reach it?"
+prints '^memory blade 2, .*, 0\.1' '^  does not answer$'
+documents=2
 ctl moving stats latency --interval 0.1 --count 2 -j
 each '$j->{latency}{miss_read_shared}{count} == 7' \
 	'$j->{latency}{miss_read_shared}{p50_below_ns} == 131072' \

@@ -41,6 +41,11 @@ json '@{$j->{blocks}} == 1' '@{$j->{blades}} == 2' '$j->{blades}[0]{id} == 33' \
 schema top
 ctl no-switch top -a -n 1 -d 0.1
 prints '^memory blade 2: ' '^no directory in the switch: the memory blades keep it$'
+ctl one-blade top -a -n 1 -d 0.1
+prints '^memory blade 1: ' '^memory blade 2 does not answer$'
+ctl one-blade top -a -n 1 -d 0.1 -j
+json '$j->{blades}[0]{answers}' '!$j->{blades}[1]{answers}'
+schema top
 ctl moving top -n 3 -d 0.1;	[ "$(grep -c '^node 2, ' "$dir/out")" = 3 ]
 report $? "$what: three pages"
 ! grep -q "$(printf '\033')" "$dir/out"

@@ -2,7 +2,11 @@
 /* Where the memory blades are, see blades.h. */
 #include "blades.h"
 
+#include <errno.h>
+
+#include "explain.h"
 #include "homes.h"
+#include "text.h"
 #include "weft_wire.h"
 
 void blades_now(struct config *c, const struct peers *peers)
@@ -23,13 +27,16 @@ void blades_now(struct config *c, const struct peers *peers)
  * What the first blade knows of those that came and went since this node was set up.  One that is
  * drained, and that no region uses any more, may be switched off.
  */
-static void find_others(struct config *c)
+static void find_others(struct config *c, uint32_t *silent)
 {
 	struct blade_list b;
 	size_t i;
+	int err;
 
 	c->drained = 0;
-	if (homes_blades_try(&b))
+	err = homes_blades_try(&b);
+	*silent = err == -ETIMEDOUT;
+	if (err)
 		return;
 	for (i = 0; i < b.len; i++) {
 		const struct blade *one = &b.list[i];
@@ -42,11 +49,12 @@ static void find_others(struct config *c)
 	}
 }
 
-int blades_config(struct config *c)
+int blades_config(struct config *c, uint32_t *silent)
 {
 	struct peers peers;
 	int rc = kernel_config_get(c);
 
+	*silent = 0;
 	/* who has none is where it was set up */
 	if (!rc && config_twins(c)) {
 		rc = kernel_peers(&peers);
@@ -54,6 +62,18 @@ int blades_config(struct config *c)
 			blades_now(c, &peers);
 	}
 	if (!rc)
-		find_others(c);
+		find_others(c, silent);
+	return rc;
+}
+
+int blades_silent(uint32_t silent, const struct in_addr *homes)
+{
+	char place[TEXT_PLACE_MAX];
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < WEFT_HOMES_MAX; i++)
+		if (silent & UINT32_C(1) << i)
+			rc = explain_silent(text_place(WEFT_BLADE_MIN + i, homes[i], place));
 	return rc;
 }

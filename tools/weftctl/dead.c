@@ -2,10 +2,10 @@
 /* Nodes that die, see dead.h. */
 #include "dead.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 
+#include "explain.h"
 #include "request.h"
 #include "text.h"
 #include "weft_netlink.h"
@@ -65,16 +65,18 @@ static struct nl_msg *ask_for(uint32_t blade, uint32_t region)
 	return request_unless_full(msg, full);
 }
 
-int dead_lost(uint32_t blade, struct in_addr address, uint32_t region,
+int dead_lost(uint32_t blade, struct in_addr address, uint32_t region, bool *silent,
 	      void (*take)(const struct lost *l, void *arg), void *arg)
 {
 	struct taker t = { take, arg };
-	char subject[64], name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN] = "?";
+	char place[TEXT_PLACE_MAX];
+	struct genl_refusal why;
+	int err = genl_call(ask_for(blade, region), WEFT_A_LOST_MAX, take_lost, &t, &why);
 
-	inet_ntop(AF_INET, &address, text, sizeof(text));
-	snprintf(subject, sizeof(subject), "%s (%s)", text_member(blade, name), text);
-	return request_call(WEFT_CMD_LOST_GET, ask_for(blade, region), subject,
-			    WEFT_A_LOST_MAX, take_lost, &t);
+	*silent = err == -ETIMEDOUT;
+	if (err && !*silent)
+		return explain(WEFT_CMD_LOST_GET, &why, text_place(blade, address, place));
+	return 0;
 }
 
 int dead_lost_try(uint32_t blade, void (*take)(const struct lost *l, void *arg), void *arg)

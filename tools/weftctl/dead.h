@@ -7,6 +7,7 @@
 #define WEFTCTL_DEAD_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A node is to be taken for dead. */
@@ -25,11 +26,12 @@ struct lost {
 /**
  * dead_lost() - the blocks that are lost at a blade
  * @blade: its id
- * @address: for the sentence if it does not answer
+ * @address: for sentences
  * @region: of this one only, 0: of all
+ * @silent: set to whether it does not answer, which is no failure then
  * @take: gets them as they come
  */
-int dead_lost(uint32_t blade, struct in_addr address, uint32_t region,
+int dead_lost(uint32_t blade, struct in_addr address, uint32_t region, bool *silent,
 	      void (*take)(const struct lost *l, void *arg), void *arg);
 
 /* The same of all regions without a sentence.  Return: 0, or a negative errno. */

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "argument.h"
+#include "blades.h"
 #include "fail.h"
 #include "gather.h"
 #include "kernel.h"
 #include "report.h"
+#include "statsjson.h"
 #include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
@@ -143,13 +145,25 @@ static void read_switch(struct part *p, const struct counters *c,
 
 /* --- Printing ----------------------------------------------------------------- */
 
-static void json_part(struct json *j, const struct part *p, int of)
+/* How many entries a switch has, and has not, only all blades together know. */
+static bool is_known(const struct gathered *g, size_t row, int of)
+{
+	return of == OF_BLADE || !g->silent ||
+	       (rows[row].offset != offsetof(struct part, entries) &&
+		rows[row].offset != offsetof(struct part, free));
+}
+
+static void json_part(struct json *j, const struct gathered *g, const struct part *p, int of)
 {
 	size_t i;
 
 	for (i = 0; i < ROWS; i++) {
-		if (rows[i].of & of)
+		if (!(rows[i].of & of))
+			continue;
+		if (is_known(g, i, of))
 			json_u64(j, rows[i].key, value(p, i));
+		else
+			json_null(j, rows[i].key);
 	}
 }
 
@@ -165,7 +179,7 @@ static void print_json(const struct gathered *g, const struct part *sw,
 		json_null(&j, "switch");
 	} else {
 		json_object(&j, "switch");
-		json_part(&j, sw, OF_SWITCH);
+		json_part(&j, g, sw, OF_SWITCH);
 		json_close(&j);
 	}
 	json_array(&j, "blades");
@@ -174,16 +188,18 @@ static void print_json(const struct gathered *g, const struct part *sw,
 		json_u64(&j, "id", WEFT_BLADE_MIN + i);
 		json_string(&j, "address", inet_ntop(AF_INET, &g->homes[i], text,
 						     sizeof(text)));
-		json_part(&j, &blades[i], OF_BLADE);
+		json_answers(&j, g, i);
+		if (!(g->silent & UINT32_C(1) << i))
+			json_part(&j, g, &blades[i], OF_BLADE);
 		json_close(&j);
 	}
 	json_close(&j);
 	json_end(&j);
 }
 
-static void print_cell(const struct part *p, size_t row, int of)
+static void print_cell(const struct part *p, size_t row, bool known)
 {
-	if (rows[row].of & of)
+	if (known)
 		printf(" %14" PRIu64, value(p, row));
 	else
 		printf(" %14s", "-");
@@ -209,9 +225,10 @@ static void print_text(const struct gathered *g, const struct part *sw,
 			continue;
 		printf("%-24s", rows[i].label);
 		if (!g->no_switch)
-			print_cell(sw, i, OF_SWITCH);
+			print_cell(sw, i, rows[i].of & OF_SWITCH && is_known(g, i, OF_SWITCH));
 		for (b = 0; b < g->homes_len; b++)
-			print_cell(&blades[b], i, OF_BLADE);
+			print_cell(&blades[b], i, rows[i].of & OF_BLADE &&
+				   !(g->silent & UINT32_C(1) << b));
 		putchar('\n');
 	}
 	if (g->no_switch)
@@ -256,8 +273,10 @@ static int dir(int argc, char **argv)
 		rc = kernel_open(false);
 	if (!rc)
 		rc = gather(&g);
-	if (!rc)
+	if (!rc) {
 		print(&g);
+		rc = blades_silent(g.silent, g.homes);
+	}
 	gather_free(&g);
 	return rc;
 }

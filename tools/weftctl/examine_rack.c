@@ -2,7 +2,6 @@
 /* What "weftctl doctor" sees of other machines, see examine.h. */
 #include "examine.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,17 +24,14 @@
 struct host {
 	uint32_t id;
 	struct in_addr address;
-	char name[64];
+	char name[TEXT_PLACE_MAX];
 };
 
 static void make_host(struct host *h, uint32_t id, struct in_addr a)
 {
-	char text[INET_ADDRSTRLEN] = "?", name[TEXT_MEMBER_MAX];
-
 	h->id = id;
 	h->address = a;
-	inet_ntop(AF_INET, &a, text, sizeof(text));
-	snprintf(h->name, sizeof(h->name), "%s (%s)", text_member(id, name), text);
+	text_place(id, a, h->name);
 }
 
 /* --- Hosts -------------------------------------------------------------------- */

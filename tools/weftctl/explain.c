@@ -67,6 +67,12 @@ static int explain_plainly(uint8_t cmd, const struct genl_refusal *why)
 		    ": are weftctl and the module of the same version?" : "");
 }
 
+int explain_silent(const char *subject)
+{
+	return fail("%s does not answer: is weft-memd running there, and does 'ping' reach it?",
+		    subject);
+}
+
 int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 {
 	uint32_t rack;
@@ -106,8 +112,7 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 		if (cmd == WEFT_CMD_NODE_FENCE)
 			return fail("the first memory blade does not answer, so node %s may be a member yet: is weft-memd running there ('weftctl doctor')?",
 				    subject);
-		return fail("%s does not answer: is weft-memd running there, and does 'ping' reach it?",
-			    subject);
+		return explain_silent(subject);
 	case ENXIO:
 		return fail("no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')");
 	case EPROTO:

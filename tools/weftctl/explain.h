@@ -18,6 +18,9 @@ struct genl_refusal;
  */
 int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject);
 
+/* Say that a blade, by its name and address, does not answer.  Return: EXIT_FAILED. */
+int explain_silent(const char *subject);
+
 /* Say why there is no family: @err of genl_open().  Return: EXIT_FAILED. */
 int explain_no_family(int err);
 

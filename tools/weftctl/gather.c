@@ -35,13 +35,16 @@ static int add_to(struct counters *sum, const struct counters *c)
 static int gather_blades(struct gathered *g)
 {
 	unsigned int i;
+	bool silent;
 	int rc = 0;
 
 	for (i = 0; i < g->homes_len && !rc; i++) {
-		if (g->drained & UINT32_C(1) << i)
+		/* One that was silent just now would be waited for once more. */
+		if ((g->drained | g->silent) & UINT32_C(1) << i)
 			continue;
-		rc = kernel_blade_stats(WEFT_BLADE_MIN + i, g->homes[i],
-					&g->of_blade[i]);
+		rc = kernel_blade_stats(WEFT_BLADE_MIN + i, g->homes[i], &g->of_blade[i],
+					&silent);
+		g->silent |= (uint32_t)silent << i;
 		if (!rc)
 			rc = add_to(&g->of_all, &g->of_blade[i]);
 	}
@@ -57,7 +60,7 @@ int gather(struct gathered *g)
 	rc = kernel_state(&state);
 	/* Counters of its own the node has in any state. */
 	if (!rc && (state == KERNEL_UP || g->memory || g->sw))
-		rc = g->memory ? blades_config(&c) : kernel_config_get(&c);
+		rc = g->memory ? blades_config(&c, &g->silent) : kernel_config_get(&c);
 	g->id = c.id;
 	g->homes_len = c.homes_len;
 	g->drained = c.drained;
@@ -104,6 +107,7 @@ int gather_copy(struct gathered *to, const struct gathered *from)
 	to->id = from->id;
 	to->homes_len = from->homes_len;
 	to->drained = from->drained;
+	to->silent = from->silent;
 	memcpy(to->homes, from->homes, sizeof(to->homes));
 	to->no_switch = from->no_switch;
 	rc = copy_counters(&to->of_node, &from->of_node);

@@ -15,10 +15,11 @@
  * @homes_len: how many memory blades
  * @homes: their addresses
  * @drained: bits of blades that no region uses, and that are not asked
+ * @silent: bits of blades that do not answer
  * @of_node: counters
  * @hists: how long things take at the node
  * @of_blade: counters of each
- * @of_all: their sums
+ * @of_all: their sums, of those that answer
  * @of_switch: counters
  * @no_switch: there is none with a directory
  */
@@ -31,6 +32,7 @@ struct gathered {
 	unsigned int homes_len;
 	struct in_addr homes[WEFT_HOMES_MAX];
 	uint32_t drained;
+	uint32_t silent;
 	struct counters of_node;
 	struct hists hists;
 	struct counters of_blade[WEFT_HOMES_MAX];
@@ -42,6 +44,8 @@ struct gathered {
 /**
  * gather() - ask for what is shown
  * @g: says what; all the rest of it is filled in
+ *
+ * That a blade does not answer is no failure, and not said: blades_silent() does.
  *
  * Return: 0, or an exit status after it has said what is wrong.
  */

@@ -2,7 +2,6 @@
 /* Commands of the netlink family, see kernel.h; their errors, see explain.h. */
 #include "kernel.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netlink/genl/genl.h>
 #include <stdio.h>
@@ -533,28 +532,37 @@ int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg
 
 /* --- Counters of others -------------------------------------------------- */
 
-int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c)
+static int ask_blade(uint32_t blade, struct counters *c, struct genl_refusal *why)
 {
 	struct nl_msg *msg = request_new(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
-	char subject[64], name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN] = "?";
 
 	*c = (struct counters){ 0 };
-	inet_ntop(AF_INET, &address, text, sizeof(text));
-	snprintf(subject, sizeof(subject), "%s (%s)", text_member(blade, name), text);
-	return request_call(WEFT_CMD_BLADE_STATS_GET, request_unless_full(msg, full), subject,
-		    WEFT_A_COUNTER_MAX, take_counter, c);
+	return genl_call(request_unless_full(msg, full), WEFT_A_COUNTER_MAX, take_counter, c,
+			 why);
+}
+
+int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c,
+		       bool *silent)
+{
+	char place[TEXT_PLACE_MAX];
+	struct genl_refusal why;
+	int err = ask_blade(blade, c, &why);
+
+	*silent = err == -ETIMEDOUT;
+	/* A part of them may have come. */
+	if (*silent)
+		counters_free(c);
+	else if (err)
+		return explain(WEFT_CMD_BLADE_STATS_GET, &why, text_place(blade, address, place));
+	return 0;
 }
 
 int kernel_blade_try(uint32_t blade, struct counters *c)
 {
-	struct nl_msg *msg = request_new(WEFT_CMD_BLADE_STATS_GET, true);
-	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
 	struct genl_refusal why;
 
-	*c = (struct counters){ 0 };
-	return genl_call(request_unless_full(msg, full), WEFT_A_COUNTER_MAX, take_counter, c,
-			 &why);
+	return ask_blade(blade, c, &why);
 }
 
 int kernel_switch_stats(struct counters *c, bool *absent)

@@ -326,8 +326,13 @@ int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg
 int kernel_hists(struct hists *h);
 void hists_free(struct hists *h);
 
-/* @address is for the sentence if the blade does not answer. */
-int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c);
+/**
+ * kernel_blade_stats() - counters of a memory blade
+ * @address: for sentences
+ * @silent: set to whether it does not answer, which is no failure then
+ */
+int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c,
+		       bool *silent);
 
 /* The same without a sentence.  Return: 0, or a negative errno. */
 int kernel_blade_try(uint32_t blade, struct counters *c);

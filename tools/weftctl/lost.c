@@ -87,15 +87,19 @@ static void join(struct listing *all)
 	all->len = (size_t)(to - all->list) + 1;
 }
 
-static int ask_blades(uint32_t region, struct listing *all)
+/* @c, @silent: as blades_config() has them, and who else does not answer. */
+static int ask_blades(uint32_t region, struct listing *all, struct config *c, uint32_t *silent)
 {
-	struct config c;
 	unsigned int i;
-	int rc = blades_config(&c);
+	bool one;
+	int rc = blades_config(c, silent);
 
-	for (i = 0; !rc && i < c.homes_len; i++)
-		if (!(c.drained & UINT32_C(1) << i))
-			rc = dead_lost(WEFT_BLADE_MIN + i, c.homes[i], region, take, all);
+	for (i = 0; !rc && i < c->homes_len; i++) {
+		if ((c->drained | *silent) & UINT32_C(1) << i)
+			continue;
+		rc = dead_lost(WEFT_BLADE_MIN + i, c->homes[i], region, &one, take, all);
+		*silent |= (uint32_t)one << i;
+	}
 	if (!rc && all->full)
 		rc = fail("no memory");
 	return rc;
@@ -213,7 +217,8 @@ int lost_show(const char *region)
 {
 	struct listing all = { 0 };
 	struct regions known;
-	uint32_t id = 0;
+	uint32_t id = 0, silent;
+	struct config c;
 	int rc = regions_read(&known);
 
 	if (rc)
@@ -221,13 +226,14 @@ int lost_show(const char *region)
 	if (region)
 		rc = number_of(&known, region, &id);
 	if (!rc)
-		rc = ask_blades(id, &all);
+		rc = ask_blades(id, &all, &c, &silent);
 	if (!rc) {
 		join(&all);
 		if (output.json)
 			print_json(&all, &known);
 		else
 			print_text(&all, &known);
+		rc = blades_silent(silent, c.homes);
 	}
 	free(all.list);
 	regions_free(&known);

@@ -69,6 +69,15 @@ static void print_blades(const struct gathered *g)
 	size_t i, k;
 	unsigned int b;
 
+	puts("# HELP weft_blade_up Does the memory blade answer?\n"
+	     "# TYPE weft_blade_up gauge");
+	for (b = 0; b < g->homes_len; b++) {
+		if (!(g->drained & UINT32_C(1) << b))
+			printf("weft_blade_up{blade=\"%u\",address=\"%s\"%s} %d\n",
+			       WEFT_BLADE_MIN + b,
+			       inet_ntop(AF_INET, &g->homes[b], text, sizeof(text)),
+			       rack_label(",", rack), !(g->silent & UINT32_C(1) << b));
+	}
 	for (i = 0; i < g->of_all.len; i++) {
 		const char *name = g->of_all.list[i].name;
 		bool gauge = report_is_gauge(name);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blades.h"
 #include "fail.h"
 #include "latency.h"
 #include "report.h"
@@ -84,16 +85,37 @@ static void subtract_hists(struct hists *now, const struct hists *before)
 	}
 }
 
+/* The sums anew: a blade that began anew, or was silent, has not counted for them. */
+static void sum_again(struct gathered *g)
+{
+	struct counter *sum, *c;
+	unsigned int i;
+	size_t k;
+
+	for (k = 0; k < g->of_all.len; k++) {
+		sum = &g->of_all.list[k];
+		sum->value = 0;
+		for (i = 0; i < g->homes_len; i++) {
+			c = find(&g->of_blade[i], sum->name, k);
+			sum->value += c ? c->value : 0;
+		}
+	}
+}
+
 void rates_subtract(struct gathered *now, const struct gathered *before)
 {
 	unsigned int i;
 
 	subtract(&now->of_node, &before->of_node, false);
 	subtract_hists(&now->hists, &before->hists);
-	for (i = 0; i < now->homes_len && i < before->homes_len; i++)
-		subtract(&now->of_blade[i], &before->of_blade[i], false);
-	subtract(&now->of_all, &before->of_all, false);
-	/* One that was not there before has no rates yet. */
+	/* Who was not there before has no rates yet. */
+	for (i = 0; i < now->homes_len; i++) {
+		if (i >= before->homes_len || before->silent & UINT32_C(1) << i)
+			counters_free(&now->of_blade[i]);
+		else
+			subtract(&now->of_blade[i], &before->of_blade[i], false);
+	}
+	sum_again(now);
 	if (before->no_switch)
 		counters_free(&now->of_switch);
 	subtract(&now->of_switch, &before->of_switch, true);
@@ -144,7 +166,10 @@ static void print_memory(const struct gathered *g, double seconds)
 	for (i = 0; i < g->homes_len; i++) {
 		printf("%s, %s, %.2f s\n", text_member(WEFT_BLADE_MIN + i, name),
 		       inet_ntop(AF_INET, &g->homes[i], text, sizeof(text)), seconds);
-		print_moved(&g->of_blade[i], seconds);
+		if (g->silent & UINT32_C(1) << i)
+			puts("  does not answer");
+		else
+			print_moved(&g->of_blade[i], seconds);
 	}
 }
 
@@ -234,6 +259,8 @@ int rates_run(const struct gathered *what, uint32_t interval_ms, uint32_t count)
 		pause_until_ns(at + interval);
 		rc = look(&before, &at, !n);
 	}
+	if (!rc)
+		rc = blades_silent(before.silent, before.homes);
 	gather_free(&before);
 	return rc;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "argument.h"
+#include "blades.h"
 #include "fail.h"
 #include "gather.h"
 #include "kernel.h"
@@ -27,10 +28,13 @@ static void print_memory(const struct gathered *g)
 	for (i = 0; i < g->homes_len; i++) {
 		printf("%s%s, %s\n", i ? "\n" : "", text_member(WEFT_BLADE_MIN + i, name),
 		       inet_ntop(AF_INET, &g->homes[i], text, sizeof(text)));
-		report_memory(&g->of_blade[i]);
+		if (g->silent & UINT32_C(1) << i)
+			puts("  does not answer");
+		else
+			report_memory(&g->of_blade[i]);
 	}
 	if (g->homes_len > 1) {
-		puts("\nall memory blades");
+		puts(g->silent ? "\nall memory blades that answer" : "\nall memory blades");
 		report_memory(&g->of_all);
 	}
 }
@@ -157,6 +161,9 @@ static int stats(int argc, char **argv)
 		stats_json(&g, 0);
 	else if (!rc)
 		print_text(&g);
+	/* A scraper has weft_blade_up. */
+	if (!rc && !how.prometheus)
+		rc = blades_silent(g.silent, g.homes);
 	gather_free(&g);
 	return rc;
 }

@@ -7,7 +7,6 @@
 
 #include "latency.h"
 #include "report.h"
-#include "tools/common/json.h"
 #include "weft_wire.h"
 #include "weftctl.h"
 
@@ -84,6 +83,14 @@ static void json_node(struct json *j, const struct gathered *g, double seconds)
 	json_close(j);
 }
 
+void json_answers(struct json *j, const struct gathered *g, unsigned int blade)
+{
+	if (g->drained & UINT32_C(1) << blade)
+		json_null(j, "answers");
+	else
+		json_bool(j, "answers", !(g->silent & UINT32_C(1) << blade));
+}
+
 static void json_memory(struct json *j, const struct gathered *g, double seconds)
 {
 	char text[INET_ADDRSTRLEN];
@@ -96,6 +103,7 @@ static void json_memory(struct json *j, const struct gathered *g, double seconds
 		json_u64(j, "id", WEFT_BLADE_MIN + i);
 		json_string(j, "address", inet_ntop(AF_INET, &g->homes[i], text,
 						    sizeof(text)));
+		json_answers(j, g, i);
 		json_counted(j, &g->of_blade[i], seconds);
 		json_close(j);
 	}

@@ -2,6 +2,7 @@
 /* Text for people, see text.h. */
 #include "text.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,6 +53,15 @@ const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX])
 		snprintf(text, TEXT_MEMBER_MAX, "node %u", id);
 	else
 		snprintf(text, TEXT_MEMBER_MAX, "memory blade %u", id - WEFT_BLADE_MIN + 1);
+	return text;
+}
+
+const char *text_place(uint32_t id, struct in_addr address, char text[TEXT_PLACE_MAX])
+{
+	char name[TEXT_MEMBER_MAX], where[INET_ADDRSTRLEN] = "?";
+
+	inet_ntop(AF_INET, &address, where, sizeof(where));
+	snprintf(text, TEXT_PLACE_MAX, "%s (%s)", text_member(id, name), where);
 	return text;
 }
 

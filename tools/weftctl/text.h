@@ -3,11 +3,13 @@
 #ifndef WEFTCTL_TEXT_H
 #define WEFTCTL_TEXT_H
 
+#include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define TEXT_TIME_MAX	32
 #define TEXT_MEMBER_MAX	32
+#define TEXT_PLACE_MAX	64
 #define TEXT_SAFE_MAX	(4 * 256 + 1)	/* the longest name, all of it escaped */
 
 /* A name on stdout: what would steer a terminal as \ooo. */
@@ -21,6 +23,9 @@ const char *text_safe(const char *name, char *buf, size_t size);
  * people, as 'weftctl blade' has them.
  */
 const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX]);
+
+/* And where it is: "memory blade 2 (10.0.0.102)". */
+const char *text_place(uint32_t id, struct in_addr address, char text[TEXT_PLACE_MAX]);
 
 /* A length of time with three digits or four and its unit, in @text. */
 const char *text_duration(double ns, char text[TEXT_TIME_MAX]);

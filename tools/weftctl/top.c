@@ -16,6 +16,7 @@
 #include "regions.h"
 #include "report.h"
 #include "screen.h"
+#include "statsjson.h"
 #include "stop.h"
 #include "text.h"
 #include "tools/common/clock.h"
@@ -137,11 +138,15 @@ static void text_rack(FILE *out, const struct gathered *g, double seconds)
 	struct lookups l;
 	unsigned int i;
 
-	for (i = 0; i < g->homes_len; i++)
-		fprintf(out, "%s: %.1f messages/s received, %.1f sent\n",
-			text_member(WEFT_BLADE_MIN + i, name),
-			(double)sum_of(&g->of_blade[i], "in_") / seconds,
-			(double)sum_of(&g->of_blade[i], "out_") / seconds);
+	for (i = 0; i < g->homes_len; i++) {
+		text_member(WEFT_BLADE_MIN + i, name);
+		if (g->silent & UINT32_C(1) << i)
+			fprintf(out, "%s does not answer\n", name);
+		else
+			fprintf(out, "%s: %.1f messages/s received, %.1f sent\n", name,
+				(double)sum_of(&g->of_blade[i], "in_") / seconds,
+				(double)sum_of(&g->of_blade[i], "out_") / seconds);
+	}
 	if (g->no_switch) {
 		fputs("no directory in the switch: the memory blades keep it\n", out);
 		return;
@@ -299,6 +304,7 @@ static void json_rack(struct json *j, const struct gathered *g, double seconds)
 	for (i = 0; i < g->homes_len; i++) {
 		json_object(j, NULL);
 		json_u64(j, "id", WEFT_BLADE_MIN + i);
+		json_answers(j, g, i);
 		json_fixed(j, "received_per_s",
 			   (double)sum_of(&g->of_blade[i], "in_") / seconds);
 		json_fixed(j, "sent_per_s",

@@ -27,6 +27,7 @@ void tally_read(struct tally *c)
 	static struct config config;
 	struct counters from = { 0 };
 	unsigned int i;
+	bool silent;
 
 	c->len = 0;
 	if (!is_open && (kernel_open(false) || kernel_config_get(&config)))
@@ -36,7 +37,8 @@ void tally_read(struct tally *c)
 		node_die("cannot read the counters of the node");
 	add_all(c, "", &from);
 	for (i = 0; i < config.homes_len && node.number == 1; i++) {
-		if (kernel_blade_stats(WEFT_BLADE_MIN + i, config.homes[i], &from))
+		if (kernel_blade_stats(WEFT_BLADE_MIN + i, config.homes[i], &from, &silent) ||
+		    silent)
 			node_die("cannot read the counters of a memory blade");
 		add_all(c, "home_", &from);
 	}

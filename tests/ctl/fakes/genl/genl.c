@@ -383,11 +383,22 @@ static int answer_stats(struct answering *a)
 	       answer_counter(a, "received_abort", 0);
 }
 
+/* In scenario "one-blade" always, in "comes-back" the first time that somebody asks. */
+static bool second_is_silent(void)
+{
+	static unsigned int asked;
+
+	return !strcmp(scenario(), "one-blade") ||
+	       (!strcmp(scenario(), "comes-back") && !asked++);
+}
+
 static int answer_blade(struct answering *a, struct nl_msg *request)
 {
 	struct nlattr *member = nlmsg_find_attr(nlmsg_hdr(request), GENL_HDRLEN,
 						WEFT_A_COUNTER_MEMBER);
 
+	if (member && nla_get_u32(member) == 34 && second_is_silent())
+		return -ETIMEDOUT;
 	if (member && nla_get_u32(member) == 34)
 		return answer_counter(a, NULL, 0) ||
 		       answer_counter(a, "regions", 2 - looks()) ||
@@ -606,6 +617,8 @@ static int answer_lost(struct answering *a, struct nl_msg *request)
 
 	if (!strcmp(scenario(), "nothing-lost"))
 		return answer_loss(a, 0, 0, 0);
+	if (member == 34 && second_is_silent())
+		return -ETIMEDOUT;
 	if (member == 34)
 		return answer_loss(a, 0, 0, 0) || answer_loss(a, 7, 64, 64) ||
 		       answer_loss(a, 4711, (UINT64_C(1) << 35) - 1, 1);

@@ -277,13 +277,15 @@ int weft_rpc_catalog(struct weft_node *node, struct weft_call *call)
 	return err || call->members == weft_node_bit(5) ? err : -ENOENT;
 }
 
-int weft_rpc_ask(struct weft_node *node, u32 id, struct weft_call *call)
+int weft_rpc_look(struct weft_node *node, u32 id, struct weft_call *call)
 {
 	u32 page = (u32)call->cookie;
 	char name[24];
 	u32 i;
 	int err;
 
+	if (call->op == WEFT_CALL_BLADE && !call->valid)
+		return weft_rpc_catalog(node, call);
 	if ((call->op != WEFT_CALL_STATS && call->op != WEFT_CALL_LOST) || call->list_len)
 		return -EINVAL;
 	err = wait_for_answer();
