@@ -9,6 +9,8 @@
 #include "core/controller.h"
 #include "net/outbox.h"
 
+#define AGAIN_NS	(40 * NSEC_PER_MSEC)	/* most answers come sooner */
+
 bool weft_block_gone(struct weft_block *blk, u32 dead)
 {
 	struct weft_outbox outbox;
@@ -31,13 +33,22 @@ bool weft_block_gone(struct weft_block *blk, u32 dead)
 	return done;
 }
 
+/*
+ * If answers came slowly lately the first time-out is long, too: a blade that was away has
+ * made it a second, and what is lost as it comes back is still waiting for it.
+ */
+static bool waits_long(const struct weft_block *blk)
+{
+	return blk->losses || ktime_get_ns() - max(blk->asked, blk->repeated) > AGAIN_NS;
+}
+
 void weft_block_again(struct weft_block *blk)
 {
 	struct weft_outbox outbox;
 
 	weft_outbox_init(&outbox, blk->cache->node);
 	weft_block_begin(blk);
-	if (blk->phase == WEFT_BLOCK_LIVE && blk->retry_at && blk->losses)
+	if (blk->phase == WEFT_BLOCK_LIVE && blk->retry_at && waits_long(blk))
 		blk->retry_at = ktime_get_ns();
 	weft_block_end(blk, &outbox);
 	weft_outbox_send(&outbox);

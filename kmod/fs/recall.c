@@ -279,6 +279,9 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 		weft_moved_recv(&rack->member, msg, &r->call);
 	if (!is_served(msg, &r->call))
 		goto drop_free;
+	/* also each time that it is repeated, the last time when the blade serves again */
+	if (is_renewal(r->call.op))
+		weft_rtt_void(&rack->node.rtts);
 	ret = note(recall, msg->txn, is_renewal(r->call.op), &r->leaving);
 	if (ret < 0) {
 		if (is_renewal(r->call.op))

@@ -2,6 +2,7 @@
 /* How long the rack takes to answer, see rtt.h. */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/random.h>
 #include <linux/time64.h>
@@ -10,6 +11,7 @@
 
 #define RTO_MAX_US	1000000
 #define RTT_BATCH	8
+#define LONG_NS		(20 * NSEC_PER_MSEC)	/* what takes longer may have waited for a new life */
 #define QUERY_US	20000
 #define PATIENCE_MIN_US	20
 #define PATIENCE_MAX_US	50000
@@ -76,6 +78,8 @@ void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec)
 	u32 us = (u32)min_t(u64, nsec / NSEC_PER_USEC, RTO_MAX_US);
 	u32 mean = READ_ONCE(rtts->kind[what].mean_us);
 
+	if (nsec > LONG_NS && ktime_get_ns() - nsec < READ_ONCE(rtts->void_until))
+		return;
 	s->n++;
 	s->us += us;
 	s->off += us > mean ? us - mean : mean - us;
@@ -84,6 +88,11 @@ void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec)
 		return;
 	smooth(&rtts->kind[what], s->us / s->n, s->off / s->n, s->n);
 	*s = (struct weft_rtt_sum){ .tick = (u32)jiffies };
+}
+
+void weft_rtt_void(struct weft_rtts *rtts)
+{
+	WRITE_ONCE(rtts->void_until, ktime_get_ns());
 }
 
 static unsigned long doubled(u32 us, u8 losses)

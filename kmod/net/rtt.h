@@ -44,6 +44,7 @@ struct weft_rtt_samples;
 /**
  * struct weft_rtts - how long all kinds take
  * @kind: read by all, on the way of each miss
+ * @void_until: ns; what was asked before that, and took long, says nothing
  * @samples: those that each processor has and @kind has not
  *
  * In cache lines of its own, which are written once a tick and for each 8
@@ -51,6 +52,7 @@ struct weft_rtt_samples;
  */
 struct weft_rtts {
 	struct weft_rtt kind[WEFT_RTT_KINDS];
+	u64 void_until;
 	struct weft_rtt_samples __percpu *samples;
 } ____cacheline_aligned_in_smp;
 
@@ -66,6 +68,13 @@ void weft_rtt_exit(struct weft_rtts *rtts);
  * weft_block.  Bottom halves are off.
  */
 void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec);
+
+/*
+ * A home begins anew, or serves again, or a region moves: how long that was waited for is no
+ * measure of how long the rack takes.  One such sample, of a second, and whatever is lost in the
+ * next moments, of any home, is repeated after a second.  Any context.
+ */
+void weft_rtt_void(struct weft_rtts *rtts);
 
 /* Jiffies until it is sent again after @losses time-outs in a row. */
 unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what what, u8 losses);
