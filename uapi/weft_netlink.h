@@ -138,7 +138,7 @@
  * MEMBER, NAME, VALUE.  Errors:
  *
  *   ENOENT	the rack has no such blade
- *   ETIMEDOUT	the blade does not answer
+ *   ETIMEDOUT	the blade has not answered for 5 s, or TIMEOUT_MS if that is less
  *   EPROTO	the blade's answer makes no sense
  *   EINTR	killed while it was awaited
  *
@@ -191,7 +191,7 @@
  *   ENODEV	the rack has no such blade
  *   ENOENT	the blade knows no such region
  *   ENONET	this node has not joined its rack
- *   ETIMEDOUT	the blade does not answer
+ *   ETIMEDOUT	the blade has not answered for 5 s, or TIMEOUT_MS if that is less
  *   EPROTO	the blade's answer makes no sense
  *   EINTR	killed while it was awaited
  *
@@ -204,7 +204,7 @@
  * one message a blade: MEMBER, ADDRESS, BYTES, NEEDED, REGIONS, and the flags that hold.  Errors:
  *
  *   ENONET	this node has not joined its rack
- *   ETIMEDOUT	the blade does not answer
+ *   ETIMEDOUT	the blade has not answered for 5 s, or TIMEOUT_MS if that is less
  *   EPROTO	the blade's answer makes no sense
  *   EINTR	killed while it was awaited
  *

@@ -9,7 +9,7 @@
 #include "core/controller.h"
 #include "net/outbox.h"
 
-#define AGAIN_NS	(40 * NSEC_PER_MSEC)	/* most answers come sooner */
+#define AGAIN_NS	(40 * NSEC_PER_MSEC)	/* most answers come sooner; docs/kernel.md has it */
 
 bool weft_block_gone(struct weft_block *blk, u32 dead)
 {

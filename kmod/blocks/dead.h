@@ -16,7 +16,10 @@
  */
 bool weft_block_gone(struct weft_block *blk, u32 dead);
 
-/* Whatever it has asked for and waited for longer than usual: now again.  Any context. */
+/*
+ * What it has asked for, if a time-out has passed, or 40 ms have: now again, as who was to answer
+ * may do so now.  Any context.
+ */
 void weft_block_again(struct weft_block *blk);
 
 #endif /* WEFT_DEAD_H */
