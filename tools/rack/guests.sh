@@ -573,11 +573,16 @@ start_mover()
 {
 	local dir=$DIR/mover name logs=()
 
-	for name in $GUEST_NAMES; do
-		[[ $name != @(mem|twin)* ]] || logs+=("$name/console.log")
-	done
 	[ "$STANDBY $SWITCH" = "1 p4" ] && ! alive mover || return 0
 	mkdir -p "$dir" || die "cannot make $dir"
+	for name in $GUEST_NAMES; do
+		[[ $name == @(mem|twin)* ]] || continue
+		# tail(1) looks once a second at what is not there when it begins, instead of
+		# being told, and programs would wait for that
+		mkdir -p "$DIR/$name" && : >>"$DIR/$name/console.log" ||
+			die "cannot make $DIR/$name/console.log"
+		logs+=("$name/console.log")
+	done
 	"$RACKIO" keep --state "$dir/state" --lock "$dir/lock" --log "$dir/console.log" \
 		${OWNER:+--owner "$OWNER"} -- \
 		"$HERE/move-blades" "$SWITCHD" "$DIR" "${logs[@]}" 8>&-
