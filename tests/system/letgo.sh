@@ -105,12 +105,8 @@ regions()
 # says TEXT [BLADE]: the blade has logged it, or will soon.
 says()
 {
-	local i
-
-	for ((i = 0; i < 300 * SCALE; i++)); do
-		! on "${2-mem1}" grep -qE -- "$1" /var/log/weft-memd.log || return 0
-		sleep 0.3
-	done
+	on "${2-mem1}" timeout $((90 * SCALE)) bash -c \
+		'tail -n +1 -f "$1" | grep -qEm 1 -- "$2"' bash /var/log/weft-memd.log "$1" && return
 	on "${2-mem1}" cat /var/log/weft-memd.log
 	return 1
 }

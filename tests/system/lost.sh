@@ -51,19 +51,6 @@ write_new()
 	overwrite "$1" "$2" n
 }
 
-# eventually COMMAND...: within some seconds.
-eventually()
-{
-	local i
-
-	for ((i = 0; i < 100 * SCALE; i++)); do
-		"$@" >"$dir/eventually" 2>&1 && return
-		sleep 0.2
-	done
-	cat "$dir/eventually"
-	return 1
-}
-
 # is_member FROM NODE: one node says that another one is.
 is_member()
 {
@@ -156,10 +143,10 @@ dead()
 	check "node 2 listens to events" on node2 bash -c \
 		'"$1" monitor -j >/run/test-events 2>&1 </dev/null & sleep 1' - "$CTL"
 	check "node 1 dies" rack kill node1
-	check "it is no member any more" eventually is_none node2 1
-	check "node 2 is told that it has died" eventually holds node2 '"event":"node_dead"' /run/test-events
+	check "it is no member any more" soon 100 is_none node2 1
+	check "node 2 is told that it has died" soon 100 holds node2 '"event":"node_dead"' /run/test-events
 	check "counted" equal 1 "$(counters node2 | awk '$1 == "node.counters.nodes_dead" { print $2 }')"
-	check "what it had modified is listed" eventually lost_is \
+	check "what it had modified is listed" soon 100 lost_is \
 		"$(printf '%s plain\n%s strict' "$listed" "$listed")"
 	check "of one region" lost_is "$listed plain" plain
 	check "as JSON" on node2 bash -c "$CTL line lost strict -j >/run/test-lost && grep -q '\"offset\":8192,\"length\":16384' /run/test-lost"
@@ -199,12 +186,12 @@ by_hand()
 	check "a node that is no member cannot be taken out" refuses_fence 1 'the rack has no node 1'
 	check "a node does not take itself out" refuses_fence 2 'node 2 is this node'
 	check "node 3 is taken out" on node2 "$CTL" node fence 3
-	check "node 2 is told that it is dead" eventually holds node2 \
+	check "node 2 is told that it is dead" soon 100 holds node2 \
 		'"event":"node_dead","missed":0,"member":3,' /run/test-events
-	check "it finds that, and joins anew" eventually holds node2 \
+	check "it finds that, and joins anew" soon 100 holds node2 \
 		'"event":"node_joined","missed":0,"member":3,' /run/test-events
 	check "it is a member" is_member node2 3
-	check "and reads on" eventually same_as_old node3 strict
+	check "and reads on" soon 100 same_as_old node3 strict
 }
 
 # has NODE REGION LETTER: all blocks in the middle are of it.
@@ -252,7 +239,7 @@ cut_off()
 	check "what its memory is went home" answers node3 "done" sync 3 "0 1"
 	check "has read what that guards" answers node3 o load 3 "$middle"
 	check "node 3 is cut off" rack wire cut node3
-	check "it is no member any more" eventually is_none node2 3
+	check "it is no member any more" soon 100 is_none node2 3
 	check "node 2 overwrites what it reads" overwrite node2 read x
 	check "what it has modified is as it was at home" same_as_old node2 modified
 	check "and becomes something else" overwrite node2 modified y
@@ -266,15 +253,15 @@ cut_off()
 	check "or SIGBUS" answers node3 SIGBUS load 2 "$middle"
 	check "nothing can be opened" waits_in_vain node3 read
 	check "it is connected again" rack wire heal node3
-	check "it is a member" eventually is_member node2 3
-	check "its program sees what node 2 has written" eventually answers node3 x load 0 "$middle"
-	check "gets errors where it had modified something" eventually answers node3 SIGBUS load 1 "$middle"
+	check "it is a member" soon 100 is_member node2 3
+	check "its program sees what node 2 has written" soon 100 answers node3 x load 0 "$middle"
+	check "gets errors where it had modified something" soon 100 answers node3 SIGBUS load 1 "$middle"
 	check "by read(), too" answers node3 'Input/output error' read 1 "$middle"
 	check "and where it holds a lock that others have had" answers node3 SIGBUS load 3 "$middle"
 	check "to write, too" answers node3 SIGBUS store 3 "$middle" n
 	check "but has what it did not have" answers node3 o load 2 "$middle"
 	check "the program ends" on node3 pkill -x system-keeper
-	check "then what node 2 has written is there, too" eventually has node3 modified y
+	check "then what node 2 has written is there, too" soon 100 has node3 modified y
 	check "nothing came of what the program would have written" has node2 locked z
 }
 
