@@ -25,6 +25,7 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 	weft_refused_init(&node->refused);
 	INIT_LIST_HEAD(&node->calls);
 	spin_lock_init(&node->calls_lock);
+	node->hurried = jiffies;
 	node->above = receivers;
 	node->refresh = refresh;
 	return 0;

@@ -51,7 +51,8 @@ struct weft_transport;
  * @refused: the last message that was
  * @rtts: how long answers take
  * @calls: questions that wait for their answers, see rpc.c
- * @calls_lock: @calls; the answer in its entries
+ * @calls_lock: @calls; the answer in its entries; @hurried
+ * @hurried: when they were last sent again out of turn, jiffies
  * @refresh: asks the first blade for the members and the time, not too often.  Any context
  * @above: the layers above, which messages are for
  * @socket: see port.c
@@ -86,6 +87,7 @@ struct weft_node {
 	struct weft_rtts rtts;
 	struct list_head calls;
 	spinlock_t calls_lock;
+	unsigned long hurried;
 	void (*refresh)(struct weft_node *node);
 	const struct weft_receivers *above;
 	struct socket __rcu *socket;

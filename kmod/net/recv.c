@@ -37,6 +37,7 @@ static bool sender_fits(struct weft_node *node, const struct weft_packet *packet
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_TWIN);
 		/* it may have taken over a moment ago */
 		node->refresh(node);
+		weft_rpc_hurry(node);
 		return false;
 	default:
 		refuse(node, WEFT_STAT_MSG_FORGED, packet);
@@ -113,8 +114,9 @@ static bool is_fresh(struct weft_node *node, const struct weft_msg *msg)
 	if (weft_stamp_fresh(weft_clock_read(&node->clock), msg->stamp))
 		return true;
 	weft_stat_inc(&node->counters, WEFT_STAT_MSG_STALE);
-	/* that, or our clock is wrong */
+	/* that, or our clock is wrong: of a new life of the first blade nothing counts till then */
 	node->refresh(node);
+	weft_rpc_hurry(node);
 	return false;
 }
 

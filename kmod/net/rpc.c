@@ -16,6 +16,7 @@
 
 #define REPEAT_MS_FIRST		20
 #define REPEAT_MS_MAX		500
+#define HURRY_MS		100	/* not more often than this */
 #define TWIN_FROM		2	/* sendings to the blade alone, before its twin has turns */
 #define COUNT_TRIES		5
 #define COUNT_MS		50
@@ -31,7 +32,8 @@
  * @count: receives the answer
  * @err: what was wrong with it
  * @twin: the blade's twin was asked, too
- * @again: the blade has moved: it is to be asked there at once
+ * @again: the blade has moved, or may have: it is to be asked at once
+ * @nth: as if for so many times then
  * @hint: what an answer said that has no tag, in a rack with a key: it may be forged, but
  *	tells why there is no other
  * @done: it is here; from then on nobody but the asker looks at this
@@ -47,6 +49,7 @@ struct weft_rpc {
 	int err;
 	bool twin;
 	bool again;
+	u32 nth;
 	int hint;
 	struct completion done;
 };
@@ -100,8 +103,11 @@ static int wait_ms(struct weft_rpc *rpc, u32 ms)
 	return left ? 0 : -ETIMEDOUT;
 }
 
-/* Was it only woken, as the blade has moved?  Then it can be woken again. */
-static bool only_woken(struct weft_node *node, struct weft_rpc *rpc)
+/*
+ * Was it only woken, as the blade has moved, or may have?  Then it can be woken again, and is
+ * sent again as if for the @nth time.
+ */
+static bool only_woken(struct weft_node *node, struct weft_rpc *rpc, u32 *nth)
 {
 	bool again;
 
@@ -109,6 +115,7 @@ static bool only_woken(struct weft_node *node, struct weft_rpc *rpc)
 	again = rpc->again && !list_empty(&rpc->list);
 	if (again) {
 		rpc->again = false;
+		*nth = rpc->nth;
 		reinit_completion(&rpc->done);
 	}
 	spin_unlock_bh(&node->calls_lock);
@@ -151,9 +158,8 @@ static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u1
 		send(node, whom(node, rpc, blade, op, nth++), WEFT_MSG_CALL, rpc->txn,
 		     rpc->nonce, buf, len);
 		err = wait_ms(rpc, interval);
-		if (!err && only_woken(node, rpc)) {
+		if (!err && only_woken(node, rpc, &nth)) {
 			interval = REPEAT_MS_FIRST;
-			nth = 0;
 			continue;
 		}
 		if (err != -ETIMEDOUT || time_after(jiffies, end))
@@ -290,18 +296,35 @@ bool weft_rpc_asked_twin(struct weft_node *node, const struct weft_msg *msg)
 	return twin;
 }
 
-void weft_rpc_moved(struct weft_node *node, u32 blade)
+static void send_again(struct weft_node *node, u32 blade, u32 nth)
 {
 	struct weft_rpc *rpc;
 
-	spin_lock_bh(&node->calls_lock);
+	lockdep_assert_held(&node->calls_lock);
 	list_for_each_entry(rpc, &node->calls, list) {
 		if (rpc->from != blade || !rpc->call)
 			continue;
 		rpc->again = true;
+		rpc->nth = nth;
 		complete(&rpc->done);
 	}
+}
+
+void weft_rpc_moved(struct weft_node *node, u32 blade)
+{
+	spin_lock_bh(&node->calls_lock);
+	send_again(node, blade, 0);
 	spin_unlock_bh(&node->calls_lock);
+}
+
+void weft_rpc_hurry(struct weft_node *node)
+{
+	spin_lock(&node->calls_lock);
+	if (time_after(jiffies, node->hurried + msecs_to_jiffies(HURRY_MS))) {
+		node->hurried = jiffies;
+		send_again(node, WEFT_BLADE_MIN, TWIN_FROM);
+	}
+	spin_unlock(&node->calls_lock);
 }
 
 void weft_rpc_recv(struct weft_node *node, const struct weft_msg *msg)

@@ -75,6 +75,13 @@ bool weft_rpc_asked_twin(struct weft_node *node, const struct weft_msg *msg);
 void weft_rpc_moved(struct weft_node *node, u32 blade);
 
 /*
+ * The first blade seems to keep another time than this node knows, or to be where its twin was:
+ * what it is asked is sent again at once, first to the twin; every 100 ms at most, whoever makes
+ * that seem so.  Softirq.
+ */
+void weft_rpc_hurry(struct weft_node *node);
+
+/*
  * Is it the first blade's answer to what we ask?  Then its stamp is the time, whatever we
  * think that it is: it repeats a number that nobody could know before.  Softirq.
  */
