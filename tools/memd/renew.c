@@ -67,11 +67,13 @@ static u64 elapsed(const struct memd *m)
 static void check_end(struct memd *m)
 {
 	struct renew *rn = &m->b->renew;
+	u64 old = m->timers.now - rn->since;
 
 	if (!rn->active || !rn->asking || rn->waiting)
 		return;
-	if (elapsed(m) < RENEW_LEAST_MS) {
-		timer_set(&m->timers, &rn->timer, RENEW_LEAST_MS - elapsed(m));
+	/* what the former life has sent it had sent before this one began */
+	if (old < RENEW_LEAST_MS) {
+		timer_set(&m->timers, &rn->timer, RENEW_LEAST_MS - old);
 		return;
 	}
 	rn->active = false;
@@ -222,6 +224,8 @@ static void begin_asking(struct memd *m)
 	rn->stood = 0;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		rn->moved[id] = m->timers.now;
+	/* nodes do not listen to an address that they have not been told */
+	takeover_tell(m);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -277,6 +281,7 @@ void renew_begin(struct memd *m, const char *why)
 	rn->late = 0;
 	rn->active = true;
 	rn->asking = false;
+	rn->since = m->timers.now;
 	rn->began = m->timers.now;
 	rn->told = m->timers.now;
 	memset(rn->worked, 0, sizeof(rn->worked));

@@ -34,7 +34,7 @@ struct request;
 #define RENEW_BASE_MS	60000	/* with progress: that, and the time that all our memory needs ... */
 #define RENEW_SPEED	1024	/* ... at so many bytes a millisecond: a wire of 10 Mbit/s */
 #define RENEW_REFUSED_MS 3000	/* without a block that cannot be kept: time counts again */
-#define RENEW_LEAST_MS	200	/* nothing stays in the network for so long */
+#define RENEW_LEAST_MS	200	/* a life's age: nothing stays in the network for so long */
 
 /**
  * struct renew - who still has lines of a former life
@@ -47,7 +47,8 @@ struct request;
  * @crashed: nodes that have not heard yet that our machine has ended, with what was not on
  *	the disk
  * @txn: by node: of the RENEW that is out
- * @began: millisecond
+ * @since: millisecond in which this life began
+ * @began: the same of when nodes were asked
  * @moved: by node: millisecond of its last progress
  * @worked: by node: how much it has said that it has done
  * @stored: by node: blocks that it gave back
@@ -67,6 +68,7 @@ struct renew {
 	u32 late;
 	u32 crashed;
 	u32 txn[WEFT_NODE_MAX + 1];
+	u64 since;
 	u64 began;
 	u64 moved[WEFT_NODE_MAX + 1];
 	u64 worked[WEFT_NODE_MAX + 1];

@@ -25,6 +25,8 @@
  * @listener: where the twin calls
  * @began: millisecond
  * @looked: of the last question
+ * @refused: milliseconds from there until the witness may let this machine take over, as it said;
+ *	0: it has not
  * @told: of the last sentence
  * @err: why it ends; ERR_MAX bytes
  * @failed: it does
@@ -42,6 +44,7 @@ struct finding {
 	int listener;
 	u64 began;
 	u64 looked;
+	u64 refused;
 	u64 told;
 	char *err;
 	bool failed;
@@ -250,6 +253,7 @@ static void take_other(struct finding *f, const struct told *t)
 
 static void take_told(struct finding *f, const struct told *t)
 {
+	f->refused = t->err == EAGAIN && t->silent <= f->sb.lease ? f->sb.lease - t->silent + 1 : 0;
 	if (t->op == REGISTER_TAKE || t->op == REGISTER_TAKE_BY_HAND) {
 		if (!t->err) {
 			serve(f, t->view, true);
@@ -281,6 +285,14 @@ static bool may_take(const struct finding *f)
 	       sb->record.here && boot_since(sb->heard) > sb->lease;
 }
 
+/* Milliseconds between questions.  When the machine that serves has just died each one counts. */
+static u64 look_ms(const struct finding *f)
+{
+	if (!may_take(f))
+		return LOOK_MS;
+	return f->refused && f->refused < LOOK_MS / 5 ? f->refused : LOOK_MS / 5;
+}
+
 static void ask_witness(struct finding *f)
 {
 	u64 now = boot_ms();
@@ -304,7 +316,7 @@ static void ask_witness(struct finding *f)
 				f->sb.record.there && !f->sb.record.active ? "" :
 				" (if it and the twin are off for good: start with --alone)");
 	}
-	if (!ask_ready(&f->ask) || boot_since(f->looked) < (may_take(f) ? LOOK_MS / 5 : LOOK_MS))
+	if (!ask_ready(&f->ask) || boot_since(f->looked) < look_ms(f))
 		return;
 	if (f->sb.following && !silent && !f->taking)
 		return;
@@ -383,7 +395,7 @@ static int wait_for_all(struct finding *f, int signal_fd)
 				.fd = all[i]->fd,
 				.events = POLLIN | (stream_is_behind(all[i]) ? POLLOUT : 0),
 			};
-	poll(p, n, f->sb.lease < 2000 ? 20 : 50);
+	poll(p, n, may_take(f) ? 5 : f->sb.lease < 2000 ? 20 : 50);
 	return p[0].revents ? -1 : 0;
 }
 

@@ -157,6 +157,16 @@ void takeover_init(struct memd *m)
 	m->b->takeover.timer.fn = on_timer;
 }
 
+void takeover_tell(struct memd *m)
+{
+	struct takeover *to = &m->b->takeover;
+
+	if (!timer_is_set(&to->timer))
+		return;
+	to->delay = FIRST_MS / 2;
+	on_timer(m, &to->timer);
+}
+
 void takeover_again(struct memd *m, u32 id)
 {
 	struct takeover *to = &m->b->takeover;

@@ -52,6 +52,9 @@ void takeover_init(struct memd *m);
 /* Tell all members, nodes and blades, until each has answered. */
 void takeover_start(struct memd *m);
 
+/* Now those that have not answered: a switch may not have let through what was sent so far. */
+void takeover_tell(struct memd *m);
+
 /* That one has forgotten it, or there are others. */
 void takeover_again(struct memd *m, u32 id);
 
