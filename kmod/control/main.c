@@ -70,12 +70,12 @@ static void refresh(struct weft_node *node)
 
 static void forgotten(struct weft_member *m)
 {
-	weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_all_lost);
+	(void)weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_all_lost);
 }
 
-static void back(struct weft_member *m)
+static int back(struct weft_member *m)
 {
-	weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_opens);
+	return weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_opens);
 }
 
 static void moved(struct weft_member *m)

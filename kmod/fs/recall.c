@@ -308,17 +308,18 @@ drop:
 struct recall_run {
 	struct work_struct work;
 	struct weft_rack *rack;
-	void (*fn)(struct weft_rack *rack);
+	int (*fn)(struct weft_rack *rack);
+	int ret;
 };
 
 static void run_work(struct work_struct *work)
 {
 	struct recall_run *run = container_of(work, struct recall_run, work);
 
-	run->fn(run->rack);
+	run->ret = run->fn(run->rack);
 }
 
-void weft_recall_run(struct weft_rack *rack, void (*fn)(struct weft_rack *rack))
+int weft_recall_run(struct weft_rack *rack, int (*fn)(struct weft_rack *rack))
 {
 	struct recall_run run = { .rack = rack, .fn = fn };
 	struct weft_recall *recall = rack->recall;
@@ -331,6 +332,7 @@ void weft_recall_run(struct weft_rack *rack, void (*fn)(struct weft_rack *rack))
 	if (queued)
 		flush_work(&run.work);
 	destroy_work_on_stack(&run.work);
+	return run.ret;
 }
 
 static void set_mounted(struct weft_recall *recall, bool on)

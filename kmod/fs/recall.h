@@ -22,9 +22,10 @@ void weft_recall_start(struct weft_rack *rack);
 
 /*
  * Call this there where the blades' calls are carried out, if a file system is
- * mounted, and wait for it: who looks at all inodes must not do it while they go.
+ * mounted, and wait for it: who looks at all inodes must not do it while they go.  Returns what
+ * it does; 0: none is mounted.
  */
-void weft_recall_run(struct weft_rack *rack, void (*fn)(struct weft_rack *rack));
+int weft_recall_run(struct weft_rack *rack, int (*fn)(struct weft_rack *rack));
 void weft_recall_stop(struct weft_rack *rack);
 
 /*

@@ -455,9 +455,9 @@ static int renew_opens(struct weft_rack *rack)
 	return err;
 }
 
-void weft_renew_opens(struct weft_rack *rack)
+int weft_renew_opens(struct weft_rack *rack)
 {
-	renew_opens(rack);
+	return renew_opens(rack);
 }
 
 int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
@@ -561,11 +561,12 @@ int weft_renew_leaving(struct weft_rack *rack, u8 blade)
 	return 0;
 }
 
-void weft_renew_all_lost(struct weft_rack *rack)
+int weft_renew_all_lost(struct weft_rack *rack)
 {
 	const struct scope scope = { .rack = rack, .blade = ALL_BLADES, .region = ALL_REGIONS };
 
 	pr_warn("weft: the rack does not know this node any more: dropping all blocks\n");
 	lose_locks(&scope);
 	lose_blocks(&scope);
+	return 0;
 }

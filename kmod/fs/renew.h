@@ -49,9 +49,9 @@ int weft_renew_move_leaving(struct weft_rack *rack, const struct weft_call *move
 
 /*
  * This node is no member any more, though nobody has unmounted: whatever it has may
- * be another's by now.  All of it is dropped.  Process context.
+ * be another's by now.  All of it is dropped.  Returns 0.  Process context.
  */
-void weft_renew_all_lost(struct weft_rack *rack);
+int weft_renew_all_lost(struct weft_rack *rack);
 
 /*
  * What renewals have done so far, a number that grows as long as one is at work: blades
@@ -59,7 +59,10 @@ void weft_renew_all_lost(struct weft_rack *rack);
  */
 u64 weft_renew_done(const struct weft_rack *rack);
 
-/* The first blade has forgotten which regions are open here. */
-void weft_renew_opens(struct weft_rack *rack);
+/*
+ * The first blade has forgotten which regions are open here.  Returns 0, or -EINTR or -ETIMEDOUT:
+ * it has not heard of all of them.  Process context.
+ */
+int weft_renew_opens(struct weft_rack *rack);
 
 #endif /* WEFT_RENEW_H */

@@ -287,13 +287,9 @@ static void not_heard(struct weft_member *m)
  */
 static int join_again(struct weft_member *m, struct weft_call *call)
 {
-	int err;
-
+	m->returning = true;
 	m->above->forgotten(m);
-	err = call_join(m, call, HEARTBEAT_MS);
-	if (!err)
-		m->above->back(m);
-	return err;
+	return call_join(m, call, HEARTBEAT_MS);
 }
 
 /* Often enough that a few in a row may be lost before the lease ends. */
@@ -327,6 +323,9 @@ static void heartbeat(struct work_struct *work)
 		err = join_again(m, call);
 	else if (!err)
 		take_members(m, call, asked);
+	/* it may hear of that in this way first: joining can take longer than it waits for it */
+	if (!err && m->returning)
+		m->returning = m->above->back(m) != 0;
 	if (!err) {
 		/* pairs with weft_node_members() */
 		smp_store_release(&m->node->members_asked, asked);
@@ -426,6 +425,7 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 	members = call->members;
 	WRITE_ONCE(m->node->failures, 0);
 	WRITE_ONCE(m->node->answered, jiffies);
+	m->returning = false;
 	WRITE_ONCE(m->joined, true);
 	queue_delayed_work(system_long_wq, &m->heartbeat,
 			   msecs_to_jiffies(heartbeat_ms(m)));

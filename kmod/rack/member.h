@@ -60,14 +60,15 @@ struct weft_peer_info {
  * struct weft_member_ops - what the layers above do
  * @forgotten: the rack has forgotten this node, and nobody has asked it for what it has: all of
  *	that is dropped
- * @back: it is a member again: the first blade is told what is open here
+ * @back: it is a member again: the first blade is told what is open here.  Returns 0; else it is
+ *	to be told again
  * @moved: a blade is somewhere else: what it was asked is asked there.  Any context
  *
  * The first two in process context, under no lock.
  */
 struct weft_member_ops {
 	void (*forgotten)(struct weft_member *m);
-	void (*back)(struct weft_member *m);
+	int (*back)(struct weft_member *m);
 	void (*moved)(struct weft_member *m);
 };
 
@@ -89,6 +90,8 @@ struct weft_member_ops {
  *	READ_ONCE
  * @joined: written, as the members, the failures and the last answer in @node, by join,
  *	leave and heartbeat, which exclude each other
+ * @returning: the rack had forgotten this node, and has not heard since what is open here.  Of
+ *	@heartbeat, while there is one
  * @heartbeat: once a second while it is a member
  */
 struct weft_member {
@@ -103,6 +106,7 @@ struct weft_member {
 	u64 fenced;
 	u32 lease_ms;
 	bool joined;
+	bool returning;
 	struct delayed_work heartbeat;
 };
 

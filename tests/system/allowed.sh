@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Who may use a region: which nodes, which users, also in user namespaces and through idmapped
-# mounts.
+# mounts.  A node that the rack had forgotten says which regions it has open.
 #
 #	node1 node2 node3 mem1 mem2 -- switch
 #
@@ -313,6 +313,54 @@ idmapped()
 	check "the files go" on node2 rm /weft/file /weft/other /weft/roots
 }
 
+# --- a node that the rack had forgotten --------------------------------------------------
+
+# holds NODE: a program there has $FILE open, and reads it when there is /run/test-go.
+holds()
+{
+	on "$1" sh -c 'rm -f /run/test-go /run/test-read
+		setsid sh -c "exec 3<$1; : >/run/test-holds
+			for i in \$(seq 600); do [ ! -e /run/test-go ] || break; sleep 0.5; done
+			sha256sum <&3 >/run/test-read 2>&1; echo status \$? >>/run/test-read" \
+			>/dev/null 2>&1 </dev/null &
+		for i in $(seq 100); do [ ! -e /run/test-holds ] || exit 0; sleep 0.1; done; exit 1' sh "$FILE"
+}
+
+# has_read NODE: it has, and as it should be.
+has_read()
+{
+	on "$1" grep -q '^status' /run/test-read || return 1
+	equal "${wanted%% *} status 0" "$(on "$1" sh -c 'cut -d " " -f 1-2 /run/test-read | xargs' |
+		sed 's/ *-//')"
+}
+
+is_member()
+{
+	on "$1" "$CTL" -j status | grep -qE '"members":\[[0-9,]*\b'"$2"'\b'
+}
+
+is_forgotten()
+{
+	on "$1" dmesg | grep -q 'the rack does not know this node any more'
+}
+
+# To join takes it longer than the second in which it waits for that: it hears that it is a
+# member in another way.
+forgotten()
+{
+	FILE=/weft/held
+	check "a region, all of it at home" eval 'fill node1 $FILE && on node1 sync $FILE'
+	check "a program on node 3 has it open" holds node3
+	check "the network becomes slow" faults delay 300000
+	check "node 3 is taken out" on node2 "$CTL" node fence 3
+	check "it finds that" soon 60 is_forgotten node3
+	check "and is a member again" soon 60 is_member node2 3
+	check "the network is quick again" faults delay 0
+	check "the program reads on" on node3 touch /run/test-go
+	check "that does not take the time-out" soon 10 has_read node3
+	check "the file goes" on node1 rm $FILE
+}
+
 built "$FORGER" "$HAMMER" "$IDMAP"
 begin allowed
 [ $# -gt 0 ] || set -- p4 none
@@ -323,6 +371,8 @@ for switch; do
 		users
 		namespaces
 		idmapped
+	else
+		forgotten
 	fi
 	end_rack
 done
