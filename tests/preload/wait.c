@@ -388,7 +388,6 @@ static void test_idle(void)
 {
 	static const char *const names[] = { "semaphore", "condition variable", "mutex" };
 	bool ticks = counts_ticks();
-	double once = sleeping();
 	struct timespec deadline;
 	struct pair p = { 0 };
 	unsigned int i;
@@ -397,7 +396,8 @@ static void test_idle(void)
 	alarm(30);
 	make_pair(&p, region + 12288);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		double begin = now_seconds(), cost = processor_time();
+		double before = sleeping(), begin = now_seconds(), cost = processor_time();
+		double once, lasted;
 		long slept = sleeps();
 		int error;
 
@@ -408,11 +408,15 @@ static void test_idle(void)
 		slept = sleeps() - slept;
 		if (i == 2)
 			error = idle_mutex(&p, &deadline, &cost, &slept);
+		lasted = now_seconds() - begin;
 		CHECK_EQ(error, ETIMEDOUT);
+		/* a machine that others use, too, is not as fast now as it was a second ago */
+		once = sleeping();
+		once = once > before ? once : before;
 		printf("wait: %d s for a %s in vain: %ld sleeps, %.1f ms of a processor, %.3f a plain sleep%s\n",
 		       IDLE_S, names[i], slept, cost * 1e3, once * 1e3, ticks ? " (in ticks)" : "");
 		fflush(stdout);
-		CHECK(now_seconds() - begin >= IDLE_S - 0.01);
+		CHECK(lasted >= IDLE_S - 0.01);
 		CHECK(slept < IDLE_SLEEPS);
 		CHECK(ticks || cost < cost_limit(slept, once));
 	}
