@@ -227,12 +227,16 @@ static void claim_lock(struct fake *f, u32 blade, const struct weft_call *c)
 {
 	const struct weft_lock *l = &mortal_seats[f->id].l;
 	struct weft_call claim = { .op = WEFT_CALL_CLAIM, .life = c->life };
+	u32 *txn = &f->claim_txn[blade - WEFT_BLADE_MIN];
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
-		.type = WEFT_MSG_CALL, .src = (u8)f->id, .txn = weft_txn(f->id, ++f->seq),
-		.payload = payload,
+		.type = WEFT_MSG_CALL, .src = (u8)f->id, .payload = payload,
 	};
 
+	/* RENEW has come again, and no answer: the same claim, which counts once */
+	if (*txn <= 1)
+		*txn = weft_txn(f->id, ++f->seq);
+	msg.txn = *txn;
 	if (f->id <= mortal_nodes && l->tenured &&
 	    blade == WEFT_BLADE_MIN + weft_line_home(l->key, mortal_blades)) {
 		put_unaligned_be64(l->key, claim.list);
@@ -241,7 +245,6 @@ static void claim_lock(struct fake *f, u32 blade, const struct weft_call *c)
 		claim.list_len = WEFT_CLAIM_LEN;
 	}
 	msg.len = weft_call_pack(&claim, payload);
-	f->claim_txn[blade - WEFT_BLADE_MIN] = msg.txn;
 	rig_send(f->at, blade, &msg);
 }
 
