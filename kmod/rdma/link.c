@@ -17,10 +17,12 @@
 #define RETRIES		7
 #define RNR_RETRIES	6
 
-#define NO_ANSWER	"it does not answer: it may have no RDMA"
 #define NO_WAY		"the device finds no way to it"
 #define NO_QUEUE	"the device makes no connection"
 #define NO_MEMORY	"there is no memory for a connection"
+
+/* Also compared with. */
+static const char no_answer[] = "it does not answer: it may have no RDMA";
 
 /**
  * struct caller - who wants a connection
@@ -197,7 +199,7 @@ static void note(struct weft_link *link, const struct rdma_cm_event *event)
 		weft_link_break(link, NO_WAY);
 		return;
 	default:
-		weft_link_break(link, NO_ANSWER);
+		weft_link_break(link, no_answer);
 		return;
 	}
 	if (link->state != at)
@@ -244,7 +246,11 @@ static unsigned int pause_ms(const struct weft_link *link)
 	return min_t(u32, AGAIN_MS << min_t(u32, link->failures, 10), AGAIN_MAX_MS);
 }
 
-/* @why: it has failed, and is tried again, but not too soon; NULL: it has not. */
+/*
+ * @why: it has failed, and is tried again, but not too soon; NULL: it has not.  A member that
+ * does not answer is tried again even if nothing is sent: else the administrator would be told
+ * of that for as long as the rack rests.
+ */
 static void end(struct weft_link *link, const char *why)
 {
 	struct weft_card *card = link->card;
@@ -255,7 +261,7 @@ static void end(struct weft_link *link, const char *why)
 	link->id = NULL;
 	set_state(link, WEFT_LINK_NONE);
 	link->heard = false;
-	link->wanted = false;
+	link->wanted = why == no_answer;
 	link->said_len = 0;
 	link->used = 0;
 	if (why) {
@@ -412,7 +418,7 @@ static void mend_one(struct weft_link *link)
 	if (state == WEFT_LINK_BROKEN)
 		end(link, link->why);
 	else if (late || moved)
-		end(link, NO_ANSWER);
+		end(link, no_answer);
 	else if (state == WEFT_LINK_NONE && wanted)
 		begin(link);
 	else if (heard)

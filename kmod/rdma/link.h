@@ -9,7 +9,8 @@
  *	NONE -> ACCEPTED -> UP -> BROKEN -> NONE			the other one does
  *
  * Whatever fails ends in BROKEN.  The mender takes the steps, events are only noted.  After a
- * failure it is not tried again for a time that doubles, until something has gone by it.
+ * failure it is not tried again for a time that doubles, until something has gone by it; then
+ * it is when there is something to send, or at once if the member did not answer.
  */
 #ifndef WEFT_RDMA_LINK_H
 #define WEFT_RDMA_LINK_H

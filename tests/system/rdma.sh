@@ -241,5 +241,7 @@ check "weftctl says why" way node3 33 "UDP: no RDMA device has the node's addres
 check "and at the others" way node1 3 "UDP: "
 check "there doctor has nothing to look at" finds node3 ""
 check "the others by RDMA" at_least 100 "$(grown blocks_landed)"
+check "node3 has a device again" on node3 rdma link add rxe0 type rxe netdev eth0
+check "it is connected to, though nothing is sent" soon 60 way node1 3 RDMA
 end_rack
 finish
