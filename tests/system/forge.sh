@@ -266,10 +266,7 @@ recorded()
 go_on()
 {
 	on node1 sh -c 'cd /weft && chmod 600 secret && umask 077 && echo 2 >again && truncate -s 8192 sized &&
-		i=0 && while [ $i -lt 20 ]; do
-			chmod 600 '"$(yes again | head -n $((REPLIES_KEPT / 16)) | tr '\n' ' ')"' || exit 1
-			i=$((i + 1))
-		done' &&
+		chmod 600 '"$(yes again | head -n $((REPLIES_KEPT + 64)) | tr '\n' ' ')" &&
 		on node1 "$TOUCH" write /weft/steady "$BLOCKS" 1000000
 }
 
