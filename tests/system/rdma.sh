@@ -7,13 +7,14 @@
 #
 # Most blocks land, with the right contents; with frames that are lost, repeated and in
 # another order the history of what programs did is right, and no program gets SIGBUS; so it
-# is while devices, and the module, come and go, and blocks land again afterwards. A node
-# without a device is spoken to by UDP.
+# is while devices, interfaces and the module come and go, and blocks land again afterwards. A
+# node without a device is spoken to by UDP.
 #
 #	tests/system/rdma.sh
 #
 # In a rack of user-mode kernels, for which RDMA is compiled if need be. Environment: BUILD;
-# WEFT_RDMA_ROUNDS, how often devices come and go (3); WEFT_RDMA_OPS, accesses of a run (150000).
+# WEFT_RDMA_ROUNDS, how often each of these comes and goes (3); WEFT_RDMA_OPS, accesses of a
+# run (150000).
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -118,15 +119,32 @@ device()
 		on "$1" rdma link add rxe0 type rxe netdev eth0 && sleep 2
 }
 
-devices_come_and_go()
+# in_turn WHAT: happens to one of them after the other, and again.
+in_turn()
 {
 	local i node
 
 	for ((i = 0; i < ROUNDS; i++)); do
 		for node in node1 mem1 node2; do
-			device $node || return 1
+			"$1" $node || return 1
 		done
 	done
+}
+
+devices_come_and_go()
+{
+	in_turn device
+}
+
+# interface NODE: goes down, and after a second up again; its cards see the port do so.
+interface()
+{
+	on "$1" ip link set eth0 down && sleep 1 && on "$1" ip link set eth0 up && sleep 1
+}
+
+interfaces_go_down()
+{
+	in_turn interface
 }
 
 module_comes_and_goes()
@@ -223,6 +241,9 @@ check "doctor sees it" soon 60 doctor_at node1 rdma_loss
 check "frames were lost" at_least 100 "$(wire_counted lost)"
 check "blocks land again" soon 60 lands_again
 
+# Some of these devices hear no calls any more then (docs/rdma.md): they are made anew next.
+run "interfaces" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((7 * ROUNDS + 5)) interfaces_go_down
+
 run "devices" $((ROUNDS < 10 ? ROUNDS * 2000000 : MOST)) $((10 * ROUNDS + 5)) devices_come_and_go
 check "a node has noticed" said node1 "data of 10.87.0.1 goes by UDP: the device is gone"
 check "blocks land again" soon 60 lands_again
@@ -241,7 +262,5 @@ check "weftctl says why" way node3 33 "UDP: no RDMA device has the node's addres
 check "and at the others" way node1 3 "UDP: "
 check "there doctor has nothing to look at" finds node3 ""
 check "the others by RDMA" at_least 100 "$(grown blocks_landed)"
-check "node3 has a device again" on node3 rdma link add rxe0 type rxe netdev eth0
-check "it is connected to, though nothing is sent" soon 60 way node1 3 RDMA
 end_rack
 finish
