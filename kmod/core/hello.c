@@ -7,7 +7,8 @@
 
 enum {
 	OFF_MAGIC = 0, OFF_VERSION = 4, OFF_TAGGED = 5, OFF_FROM = 6, OFF_TO = 7,
-	OFF_RACK = 8, OFF_EPOCH = 12, OFF_TICK = 16, OFF_ZERO = 20, OFF_TAG = 24,
+	OFF_RACK = 8, OFF_EPOCH = 12, OFF_TICK = 16, OFF_ROOMS = 20,
+	OFF_ADDR = 24, OFF_KEY = 32, OFF_ZERO = 36, OFF_TAG = 40,
 };
 
 static_assert(OFF_TAG + 8 == WEFT_HELLO_LEN, "the fields of a hello fill it");
@@ -24,6 +25,9 @@ void weft_hello_pack(const struct weft_hello *hello, void *buf, const struct wef
 	b[OFF_FROM] = hello->from;
 	b[OFF_TO] = hello->to;
 	put_unaligned_be32(hello->rack, b + OFF_RACK);
+	put_unaligned_be32(hello->n_rooms, b + OFF_ROOMS);
+	put_unaligned_be64(hello->rooms.addr, b + OFF_ADDR);
+	put_unaligned_be32(hello->rooms.key, b + OFF_KEY);
 	if (!tagged)
 		return;
 	put_unaligned_be32(hello->stamp.epoch, b + OFF_EPOCH);
@@ -47,7 +51,8 @@ int weft_hello_unpack(struct weft_hello *hello, const void *buf, size_t len,
 	if (b[OFF_VERSION] != WEFT_HELLO_VERSION)
 		return -EPROTONOSUPPORT;
 	if (b[OFF_TAGGED] > 1 || get_unaligned_be32(b + OFF_ZERO) ||
-	    !is_member(b[OFF_FROM]) || !is_member(b[OFF_TO]) || b[OFF_FROM] == b[OFF_TO])
+	    !is_member(b[OFF_FROM]) || !is_member(b[OFF_TO]) || b[OFF_FROM] == b[OFF_TO] ||
+	    get_unaligned_be32(b + OFF_ROOMS) > WEFT_ROOMS_MAX)
 		return -EBADMSG;
 	if (!b[OFF_TAGGED] && weft_key_set(key))
 		return -ENOKEY;
@@ -61,5 +66,8 @@ int weft_hello_unpack(struct weft_hello *hello, const void *buf, size_t len,
 	hello->tagged = b[OFF_TAGGED];
 	hello->stamp.epoch = get_unaligned_be32(b + OFF_EPOCH);
 	hello->stamp.tick = get_unaligned_be32(b + OFF_TICK);
+	hello->n_rooms = get_unaligned_be32(b + OFF_ROOMS);
+	hello->rooms.addr = get_unaligned_be64(b + OFF_ADDR);
+	hello->rooms.key = get_unaligned_be32(b + OFF_KEY);
 	return 0;
 }

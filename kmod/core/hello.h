@@ -7,18 +7,21 @@
  * with its own tag, and bytes of blocks, for which the cards are believed.
  *
  *   0 u32 magic      4 u8 version    5 u8 tagged     6 u8 from       7 u8 to
- *   8 u32 rack      12 u32 epoch    16 u32 tick     20 u32 0        24 u64 tag
+ *   8 u32 rack      12 u32 epoch    16 u32 tick     20 u32 rooms
+ *  24 u64 address of the first room 32 u32 their key 36 u32 0       40 u64 tag
  *
- * all big-endian; epoch, tick and tag are 0 without a key.
+ * all big-endian; epoch, tick and tag are 0 without a key.  A memory blade that accepts has
+ * rooms for the node (landing.h), or none.
  */
 #ifndef WEFT_CORE_HELLO_H
 #define WEFT_CORE_HELLO_H
 
+#include "landing.h"
 #include "tag.h"
 #include "types.h"
 
-#define WEFT_HELLO_LEN		32
-#define WEFT_HELLO_VERSION	1
+#define WEFT_HELLO_LEN		48
+#define WEFT_HELLO_VERSION	2
 
 /**
  * struct weft_hello - who connects to whom
@@ -27,6 +30,8 @@
  * @rack: number of the rack
  * @tagged: unpacked: it has a tag, which is right
  * @stamp: when it was said, if @tagged: the caller asks weft_stamp_fresh()
+ * @n_rooms: how many rooms @from has for @to, one behind the other
+ * @rooms: the first one
  */
 struct weft_hello {
 	u8 from;
@@ -34,6 +39,8 @@ struct weft_hello {
 	u32 rack;
 	bool tagged;
 	struct weft_stamp stamp;
+	u32 n_rooms;
+	struct weft_landing rooms;
 };
 
 /**

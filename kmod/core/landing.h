@@ -30,6 +30,15 @@
  * one case: two copies of a request were answered by two providers, of two versions, and
  * both have written.  Then an invalidation came to the node that asked before the second
  * version was made, and it asks again, for DATA.
+ *
+ * What a node writes home has no request that could offer a landing.  So a memory blade has
+ * rooms for each node whose card is connected to its own: memory that nobody reads but as a
+ * block that has come, and into which only that node's card writes.  The node's card writes a
+ * block into a room that is free; when all of it is there, and the block has not changed
+ * meanwhile, the node sends LANDED with the room as its landing, by the same connection, which
+ * is WB but for the bytes.  From then on the room is the blade's, until it says by the
+ * connection that it is free again.  So for the protocol the bytes are those that a WB would
+ * have had that was encoded just before LANDED: it needs nothing new for that, either.
  */
 #ifndef WEFT_CORE_LANDING_H
 #define WEFT_CORE_LANDING_H
@@ -38,6 +47,11 @@
 
 /* A request's payload: key (4), 0 (4), address (8), big-endian. */
 #define WEFT_LANDING_LEN	16
+
+/* Bytes of a room: a larger block goes home in messages. */
+#define WEFT_ROOM_SIZE		65536
+/* Rooms for one node at most. */
+#define WEFT_ROOMS_MAX		32
 
 /**
  * struct weft_landing - where a block may land

@@ -211,3 +211,20 @@ void weft_encode(struct weft_node *node, const struct weft_outgoing *out,
 		encode_short(node, out, queue);
 }
 EXPORT_SYMBOL_GPL(weft_encode);
+
+void weft_encode_landed(struct weft_node *node, const struct weft_outgoing *out,
+			const struct weft_landing *room, struct sk_buff_head *queue)
+{
+	struct weft_outgoing landed = { .to = out->to, .msg = out->msg };
+	u8 payload[WEFT_LANDING_LEN];
+
+	landed.msg.type = WEFT_MSG_LANDED;
+	landed.msg.size = out->contents->size;
+	if (room) {
+		weft_landing_pack(room, payload);
+		landed.msg.payload = payload;
+		landed.msg.len = WEFT_LANDING_LEN;
+	}
+	encode_short(node, &landed, queue);
+}
+EXPORT_SYMBOL_GPL(weft_encode_landed);

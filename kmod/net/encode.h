@@ -5,6 +5,7 @@
 
 #include <linux/skbuff.h>
 
+struct weft_landing;
 struct weft_node;
 struct weft_outgoing;
 
@@ -17,5 +18,16 @@ struct weft_outgoing;
  */
 void weft_encode(struct weft_node *node, const struct weft_outgoing *out,
 		 struct sk_buff_head *queue);
+
+/**
+ * weft_encode_landed() - LANDED in the place of a message that would carry a block
+ * @out: that message
+ * @room: where at a home the block lies (core/landing.h); NULL: it is in another node's landing
+ * @queue: empty; receives it
+ *
+ * The same.
+ */
+void weft_encode_landed(struct weft_node *node, const struct weft_outgoing *out,
+			const struct weft_landing *room, struct sk_buff_head *queue);
 
 #endif /* WEFT_ENCODE_H */

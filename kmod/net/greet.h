@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+struct weft_hello;
 struct weft_node;
 
 /**
@@ -21,11 +22,12 @@ void weft_greet_say(struct weft_node *node, u8 to, void *buf);
  * @said: what was said
  * @len: bytes of it
  * @addr: by whom; 0: by nobody that we know
- * @from: member that it must be; 0: any, which is put there
+ * @must_be: member; 0: any
+ * @hello: receives what was said, if nothing is wrong with it
  *
  * Any context.  Return: NULL; else what is wrong, a sentence.
  */
 const char *weft_greet_check(struct weft_node *node, const void *said, size_t len,
-			     __be32 addr, u8 *from);
+			     __be32 addr, u8 must_be, struct weft_hello *hello);
 
 #endif /* WEFT_GREET_H */

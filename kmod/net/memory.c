@@ -307,9 +307,6 @@ static void put_all(struct weft_node *node, struct weft_inbox *inbox,
 static bool land(struct weft_node *node, struct weft_inbox *inbox,
 		 const struct weft_outgoing *out)
 {
-	struct weft_outgoing landed = {
-		.to = out->to, .msg = out->msg,
-	};
 	struct sk_buff_head queue;
 
 	if (!out->contents || !out->landing.key || !out->frozen || !write_there(inbox, out))
@@ -318,10 +315,8 @@ static bool land(struct weft_node *node, struct weft_inbox *inbox,
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OUTDATED);
 		return true;
 	}
-	landed.msg.type = WEFT_MSG_LANDED;
-	landed.msg.size = out->contents->size;
 	__skb_queue_head_init(&queue);
-	weft_encode(node, &landed, &queue);
+	weft_encode_landed(node, out, NULL, &queue);
 	put_all(node, inbox, &queue, out->landing.key);
 	weft_stat_inc(&node->counters, WEFT_STAT_BLOCKS_LANDED_OUT);
 	return true;

@@ -45,8 +45,8 @@
 #define WEFT_CARD_WORK		2048
 /* Landings of a peer that were used, which are remembered. */
 #define WEFT_LINK_RECENT	64
-/* Buffers for what others send: a LANDED for each strip, and some that are wrong. */
-#define WEFT_INBOXES		(WEFT_STRIPS + 64)
+/* Buffers for what others send: a LANDED for each strip, rooms that are free, what is wrong. */
+#define WEFT_INBOXES		(WEFT_STRIPS + 128)
 #define WEFT_INBOX_LEN		256
 /* Connections that others want and that were not looked at yet. */
 #define WEFT_CALLERS_MAX	16
@@ -130,6 +130,27 @@ enum weft_link_state {
 };
 
 /**
+ * struct weft_rooms - memory of a blade for blocks that go home, see room.h
+ * @first: where they begin
+ * @n: how many there are
+ * @free: bits: where a block may be written
+ * @theirs: bits: where the blade has one
+ * @recent: blocks that went that way
+ * @used: how many ever did
+ */
+struct weft_rooms {
+	struct weft_landing first;
+	u32 n;
+	u32 free;
+	u32 theirs;
+	struct {
+		u64 line;
+		u64 version;
+	} recent[WEFT_LINK_RECENT];
+	u32 used;
+};
+
+/**
  * struct weft_link - the connection to a member
  * @card: of this node
  * @peer: member
@@ -148,6 +169,7 @@ enum weft_link_state {
  * @why: the last one, a sentence; NULL: there was none
  * @recent: landings that were written to
  * @used: how many ever were
+ * @rooms: of a blade
  */
 struct weft_link {
 	struct weft_card *card;
@@ -167,6 +189,7 @@ struct weft_link {
 	const char *why;
 	struct weft_landing recent[WEFT_LINK_RECENT];
 	u32 used;
+	struct weft_rooms rooms;
 };
 
 /**

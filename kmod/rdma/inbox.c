@@ -6,6 +6,8 @@
 #include "base/stats.h"
 #include "net/node.h"
 #include "rdma/inbox.h"
+#include "rdma/link.h"
+#include "rdma/room.h"
 #include "rdma/strip.h"
 
 static int give(struct weft_inbox_buffer *buffer)
@@ -19,19 +21,40 @@ static int give(struct weft_inbox_buffer *buffer)
 	return ib_post_srq_recv(buffer->card->srq, &wr, NULL);
 }
 
-/* Its connection may be gone by now: then nobody has sent it. */
-static __be32 sender(struct weft_card *card, const struct ib_qp *qp)
+/* By which connection it has come, which may be gone by now: then nobody has sent it. */
+static struct weft_link *find_link(struct weft_card *card, const struct ib_qp *qp)
 {
-	__be32 addr = 0;
 	u32 i;
 
-	spin_lock_bh(&card->lock);
+	lockdep_assert_held(&card->lock);
 	for (i = 0; i < ARRAY_SIZE(card->links); i++) {
 		if (card->links[i].id && card->links[i].id->qp == qp)
-			addr = card->links[i].addr;
+			return &card->links[i];
 	}
+	return NULL;
+}
+
+static __be32 sender(struct weft_card *card, const struct ib_qp *qp)
+{
+	const struct weft_link *link;
+	__be32 addr;
+
+	spin_lock_bh(&card->lock);
+	link = find_link(card, qp);
+	addr = link ? link->addr : 0;
 	spin_unlock_bh(&card->lock);
 	return addr;
+}
+
+static void room_is_free(struct weft_card *card, const struct ib_qp *qp, u32 room)
+{
+	struct weft_link *link;
+
+	spin_lock_bh(&card->lock);
+	link = find_link(card, qp);
+	if (link && link->state == WEFT_LINK_UP && !weft_room_told(link, room))
+		weft_link_break(link, "it says that a room is free which it does not have");
+	spin_unlock_bh(&card->lock);
 }
 
 /* NULL: there is no memory for it. */
@@ -68,6 +91,8 @@ static void came(struct ib_cq *cq, struct ib_wc *wc)
 	give(buffer);
 	if (wc->status == IB_WC_SUCCESS && wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		weft_strip_landed(card, wc->ex.invalidate_rkey, skb, from);
+	else if (wc->status == IB_WC_SUCCESS && wc->wc_flags & IB_WC_WITH_IMM)
+		room_is_free(card, wc->qp, be32_to_cpu(wc->ex.imm_data));
 	kfree_skb(skb);
 }
 

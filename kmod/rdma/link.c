@@ -7,6 +7,7 @@
 #include "net/greet.h"
 #include "net/node.h"
 #include "rdma/link.h"
+#include "rdma/room.h"
 #include "rdma/write.h"
 
 #define RESOLVE_MS	2000
@@ -264,6 +265,7 @@ static void end(struct weft_link *link, const char *why)
 	link->wanted = why == no_answer;
 	link->said_len = 0;
 	link->used = 0;
+	weft_rooms_end(link);
 	if (why) {
 		link->why = why;
 		link->next_try = jiffies + msecs_to_jiffies(pause_ms(link));
@@ -351,18 +353,22 @@ static void call(struct weft_link *link)
 static void answered(struct weft_link *link)
 {
 	struct weft_card *card = link->card;
-	u8 peer = link->peer;
+	struct weft_hello hello;
 	const char *why;
 
-	why = weft_greet_check(card->node, link->said, link->said_len, link->addr, &peer);
+	why = weft_greet_check(card->node, link->said, link->said_len, link->addr, link->peer,
+			       &hello);
 	if (why) {
-		pr_info_ratelimited("weft_rdma: member %u is not spoken to: %s\n", peer, why);
+		pr_info_ratelimited("weft_rdma: member %u is not spoken to: %s\n", link->peer,
+				    why);
 		end(link, why);
 		return;
 	}
 	spin_lock_bh(&card->lock);
-	if (link->state == WEFT_LINK_CALLING)
+	if (link->state == WEFT_LINK_CALLING) {
 		set_state(link, WEFT_LINK_UP);
+		weft_rooms_begin(link, &hello);
+	}
 	spin_unlock_bh(&card->lock);
 }
 
@@ -458,16 +464,16 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 	const struct sockaddr_in *sin =
 		(const struct sockaddr_in *)&caller->id->route.addr.dst_addr;
 	__be32 addr = sin->sin_family == AF_INET ? sin->sin_addr.s_addr : 0;
+	struct weft_hello hello;
 	struct weft_link *link;
 	const char *why;
-	u8 peer = 0;
 
-	why = weft_greet_check(card->node, caller->said, caller->len, addr, &peer);
+	why = weft_greet_check(card->node, caller->said, caller->len, addr, 0, &hello);
 	if (why)
 		return why;
-	if (!weft_node_bit(peer))
+	if (!weft_node_bit(hello.from))
 		return "blades are connected to, they do not connect";
-	link = &card->links[peer];
+	link = &card->links[hello.from];
 	if (ours_goes_on(link))
 		return "this node connects to it";
 	/* the one before may be dead without our knowing */
@@ -477,7 +483,7 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 	link->addr = addr;
 	set_state(link, WEFT_LINK_ACCEPTED);
 	spin_unlock_bh(&card->lock);
-	if (accept(card, caller->id, peer))
+	if (accept(card, caller->id, link->peer))
 		end(link, NO_QUEUE);
 	/* whatever becomes of it, the id is the link's */
 	caller->id = NULL;

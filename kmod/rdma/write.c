@@ -8,6 +8,7 @@
 #include "net/encode.h"
 #include "net/node.h"
 #include "rdma/link.h"
+#include "rdma/room.h"
 #include "rdma/write.h"
 
 #define BROKEN	"a block could not be written to it"
@@ -32,6 +33,9 @@ struct requests {
  * @link: by which
  * @done: tells that LANDED, and so all of it, has arrived
  * @part: tells that a part of it has not
+ * @all: tells that all of it is in a room, or is not
+ * @room: its number; -1: it is another node's landing
+ * @generation: of @contents
  * @contents: the block, with a reference
  * @landed: the message
  * @landed_dma: the device's address of it; @n_sg: so it is mapped
@@ -46,6 +50,9 @@ struct write {
 	struct weft_link *link;
 	struct ib_cqe done;
 	struct ib_cqe part;
+	struct ib_cqe all;
+	int room;
+	u32 generation;
 	struct weft_contents *contents;
 	struct sk_buff *landed;
 	u64 landed_dma;
@@ -107,18 +114,51 @@ static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 	free_write(w);
 }
 
+/* With the lock.  Return: false: it has changed, and nobody hears of it. */
+static bool tell_home(struct write *w)
+{
+	struct weft_link *link = w->link;
+
+	if (!weft_contents_are(w->contents, w->generation)) {
+		weft_room_free(link, w->room);
+		is_over(w);
+		return false;
+	}
+	weft_room_give(link, w->room);
+	if (ib_post_send(link->id->qp, &w->requests.landed, NULL))
+		weft_link_break(link, BROKEN);
+	return true;
+}
+
+static void all_is_there(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct write *w = container_of(wc->wr_cqe, struct write, all);
+	struct weft_card *card = w->link->card;
+	bool told = true;
+
+	spin_lock_bh(&card->lock);
+	if (wc->status != IB_WC_SUCCESS)
+		weft_link_break(w->link, BROKEN);
+	else if (w->link->state == WEFT_LINK_UP)
+		told = tell_home(w);
+	/* else it ends with the connection */
+	spin_unlock_bh(&card->lock);
+	if (told)
+		return;
+	weft_stat_inc(&card->node->counters, WEFT_STAT_MSG_OUTDATED);
+	free_write(w);
+}
+
 /* --- making one ---------------------------------------------------------------------- */
 
-/* LANDED as it goes by any way; NULL: there is no memory. */
-static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing *out)
+/* LANDED as it goes by any way; @room NULL: not to a home.  NULL: there is no memory. */
+static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing *out,
+			      const struct weft_landing *room)
 {
-	struct weft_outgoing landed = { .to = out->to, .msg = out->msg };
 	struct sk_buff_head queue;
 
-	landed.msg.type = WEFT_MSG_LANDED;
-	landed.msg.size = out->contents->size;
 	__skb_queue_head_init(&queue);
-	weft_encode(node, &landed, &queue);
+	weft_encode_landed(node, out, room, &queue);
 	return __skb_dequeue(&queue);
 }
 
@@ -142,7 +182,8 @@ static bool map_pages(struct write *w)
 	return true;
 }
 
-static struct write *make(struct weft_link *link, const struct weft_outgoing *out)
+static struct write *make(struct weft_link *link, const struct weft_outgoing *out, int room,
+			  const struct weft_landing *landing)
 {
 	struct write *w = kzalloc(sizeof(*w), GFP_ATOMIC);
 
@@ -151,7 +192,10 @@ static struct write *make(struct weft_link *link, const struct weft_outgoing *ou
 	w->link = link;
 	w->done.done = is_done;
 	w->part.done = part_is_done;
-	w->landed = encode(link->card->node, out);
+	w->all.done = all_is_there;
+	w->room = room;
+	w->generation = out->generation;
+	w->landed = encode(link->card->node, out, room < 0 ? NULL : landing);
 	w->contents = out->contents;
 	w->contents->get(w->contents);
 	if (w->landed && map_pages(w))
@@ -160,8 +204,8 @@ static struct write *make(struct weft_link *link, const struct weft_outgoing *ou
 	return NULL;
 }
 
-/* Return: the first of them; @w->work is how many there are. */
-static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *landing)
+/* Of the pages, as many as @w->work.  Return: the last one. */
+static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landing *landing)
 {
 	struct requests *r = &w->requests;
 	struct weft_card *card = w->link->card;
@@ -186,15 +230,32 @@ static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *la
 		at += sg_dma_len(sg);
 		left -= sg_dma_len(sg);
 	}
-	write->wr.next = &r->landed;
+	return write;
+}
+
+/* Return: the first of those that are to be posted; @w->work is how many there will be. */
+static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *landing)
+{
+	struct ib_rdma_wr *last = ask_for_pages(w, landing);
+	struct requests *r = &w->requests;
+
 	r->message = (struct ib_sge){
-		.addr = w->landed_dma, .length = w->landed->len, .lkey = lkey,
+		.addr = w->landed_dma, .length = w->landed->len,
+		.lkey = w->link->card->pd->local_dma_lkey,
 	};
 	r->landed = (struct ib_send_wr){
-		.wr_cqe = &w->done, .opcode = IB_WR_SEND_WITH_INV,
+		.wr_cqe = &w->done, .opcode = IB_WR_SEND,
 		.send_flags = IB_SEND_SIGNALED, .sg_list = &r->message, .num_sge = 1,
-		.ex.invalidate_rkey = landing->key,
 	};
+	if (w->room < 0) {
+		r->landed.opcode = IB_WR_SEND_WITH_INV;
+		r->landed.ex.invalidate_rkey = landing->key;
+		last->wr.next = &r->landed;
+	} else {
+		last->wr.next = NULL;
+		last->wr.wr_cqe = &w->all;
+		last->wr.send_flags = IB_SEND_SIGNALED;
+	}
 	w->work++;
 	return &r->write[0].wr;
 }
@@ -208,19 +269,18 @@ static u32 work(const struct weft_card *card, const struct weft_contents *conten
 }
 
 /* With the lock.  Return: false: it does not go this way. */
-static bool post(struct weft_link *link, const struct weft_outgoing *out)
+static bool post(struct weft_link *link, const struct weft_outgoing *out, int room,
+		 const struct weft_landing *landing)
 {
-	const struct weft_landing *landing = &out->landing;
 	struct ib_send_wr *first;
 	const struct ib_send_wr *bad;
 	struct write *w;
 
 	lockdep_assert_held(&link->card->lock);
-	w = make(link, out);
+	w = make(link, out, room, landing);
 	if (!w)
 		return false;
 	first = ask_for(w, landing);
-	weft_link_use(link, landing);
 	w->since = jiffies;
 	list_add_tail(&w->list, &link->writes);
 	link->busy += w->work;
@@ -235,31 +295,55 @@ static bool post(struct weft_link *link, const struct weft_outgoing *out)
 	return true;
 }
 
+/* With the lock.  Return: false: it does not go to where the request says. */
+static bool post_landing(struct weft_link *link, const struct weft_outgoing *out)
+{
+	if (weft_link_used(link, &out->landing) || !post(link, out, -1, &out->landing))
+		return false;
+	weft_link_use(link, &out->landing);
+	return true;
+}
+
+/* With the lock.  Return: false: it does not go into a room. */
+static bool post_home(struct weft_link *link, const struct weft_outgoing *out)
+{
+	int room = weft_room_take(link, &out->msg);
+	struct weft_landing landing;
+
+	if (room < 0)
+		return false;
+	landing = weft_room_landing(link, room);
+	if (post(link, out, room, &landing))
+		return true;
+	weft_room_free(link, room);
+	return false;
+}
+
 bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
 {
 	struct weft_node *node = card->node;
 	const struct weft_contents *contents = out->contents;
-	bool sent, outdated = false;
+	bool home = out->msg.type == WEFT_MSG_WB, sent, outdated = false;
 	struct weft_link *link;
 	u32 len;
 
-	if (!contents || !out->landing.key || !out->frozen ||
+	if (!contents || !(home || out->landing.key) || !out->frozen ||
 	    contents->size > WEFT_STRIP_PAGES * PAGE_SIZE)
 		return false;
 	/* who is sent a block is a member */
 	link = &card->links[out->to];
 	spin_lock_bh(&card->lock);
-	sent = weft_link_ready(link, work(card, contents)) &&
-	       !weft_link_used(link, &out->landing);
+	sent = weft_link_ready(link, work(card, contents));
 	if (sent) {
 		outdated = !weft_contents_are(contents, out->generation);
-		sent = outdated || post(link, out);
+		sent = outdated || (home ? post_home(link, out) : post_landing(link, out));
 	}
 	spin_unlock_bh(&card->lock);
 	if (outdated) {
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OUTDATED);
 	} else if (sent) {
-		len = WEFT_WIRE_HDR_LEN + weft_wire_trailer(&node->key);
+		len = WEFT_WIRE_HDR_LEN + weft_wire_trailer(&node->key) +
+		      (home ? WEFT_LANDING_LEN : 0);
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_SENT);
 		weft_stat_add(&node->counters, WEFT_STAT_MSG_SENT_BYTES, len);
 	}

@@ -57,6 +57,24 @@ landed()
 		at_least $(($1 * $(grown blocks_in) / 100)) "$(grown blocks_landed)"
 }
 
+# came_home: blocks that nodes' cards have written to the blade's rooms.
+came_home()
+{
+	on node1 "$BIN/weftctl" stats memory | awk '$1 == "rdma_home" { print $2 }'
+}
+
+# goes_home: what node1 leaves does, most of it so, and is what it was.
+goes_home()
+{
+	local before sum
+
+	before=$(came_home)
+	sum=$(on node1 sh -c "head -c $BYTES /dev/urandom >/weft/home && sha1sum </weft/home") &&
+		on node1 sh -c 'umount /weft && mount -t weft none /weft' || return 1
+	at_least $((BYTES / 4096 / 2)) $(($(came_home) - before)) &&
+		equal "$sum" "$(on node2 sh -c 'sha1sum </weft/home')"
+}
+
 # --- Programs ---------------------------------------------------------------------
 
 # work ACCESSES SECONDS [OPTION...]: on the same pages, on all nodes, until one of both is
@@ -220,6 +238,7 @@ remember
 check "contents are the same" same_everywhere second
 look
 check "four of five blocks landed" landed 80
+check "and go home so" goes_home
 check "doctor finds nothing" doctor_at node1 ""
 check "node3 without the module" on node3 rmmod weft_rdma
 check "doctor misses it" doctor_at node3 rdma_module

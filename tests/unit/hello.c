@@ -5,6 +5,7 @@
 
 static const struct weft_hello said = {
 	.from = 3, .to = 33, .rack = 0x01020304, .stamp = { 0x11223344, 0x55667788 },
+	.n_rooms = 16, .rooms = { .addr = 0x0102030405060708, .key = 0x1A2B3C4D },
 };
 static struct weft_key key, other;
 static u8 buf[WEFT_HELLO_LEN + 24];
@@ -29,7 +30,8 @@ static int unpack(struct weft_hello *h, const struct weft_key *k)
 static void without_a_key(void)
 {
 	static const u8 bytes[] = {
-		'w', 'e', 'f', 't', 1, 0, 3, 33, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0,
+		'w', 'e', 'f', 't', 2, 0, 3, 33, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0,
+		0, 0, 0, 16, 1, 2, 3, 4, 5, 6, 7, 8, 0x1A, 0x2B, 0x3C, 0x4D,
 		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 	};
 	struct weft_hello h;
@@ -39,6 +41,8 @@ static void without_a_key(void)
 	CHECK(!memcmp(buf, bytes, sizeof(bytes)));
 	CHECK_EQ(unpack(&h, NULL), 0);
 	CHECK(h.from == said.from && h.to == said.to && h.rack == said.rack && !h.tagged);
+	CHECK(h.n_rooms == said.n_rooms && h.rooms.addr == said.rooms.addr &&
+	      h.rooms.key == said.rooms.key);
 	CHECK_EQ(unpack(&h, &key), -ENOKEY);
 	for (len = 0; len < WEFT_HELLO_LEN; len++)
 		CHECK_EQ(weft_hello_unpack(&h, buf, len, NULL), -EBADMSG);
@@ -76,6 +80,10 @@ static void nonsense(void)
 		weft_hello_pack(&h, buf, NULL);
 		CHECK_EQ(unpack(&h, NULL), -EBADMSG);
 	}
+	h = said;
+	h.n_rooms = WEFT_ROOMS_MAX + 1;
+	weft_hello_pack(&h, buf, NULL);
+	CHECK_EQ(unpack(&h, NULL), -EBADMSG);
 	weft_hello_pack(&said, buf, NULL);
 	buf[4]++;
 	CHECK_EQ(unpack(&h, NULL), -EPROTONOSUPPORT);

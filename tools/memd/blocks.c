@@ -349,8 +349,9 @@ static struct stage **find_stage(struct memd *m, const struct weft_msg *msg)
 
 void blocks_write(struct memd *m, const struct weft_msg *msg)
 {
-	u32 frag = msg->offset / msg->info;
-	u32 n = (msg->size + msg->info - 1) / msg->info;
+	/* what a card has written is whole, whatever the size */
+	u32 n = msg->len == msg->size ? 1 : (msg->size + msg->info - 1) / msg->info;
+	u32 frag = n == 1 ? 0 : msg->offset / msg->info;
 	struct region *r = lines_find(m, msg->line);
 	struct stage **p, *st;
 	const struct block *b;

@@ -354,16 +354,31 @@ static bool has_line(u8 type)
 	return type < WEFT_MSG_CALL && type != WEFT_MSG_MEMBERS_ACK;
 }
 
-static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
+/* LANDED from a node: a write-back whose bytes its card has written there (landing.h). */
+static void find_bytes(struct memd *m, struct weft_msg *msg, const u8 *bytes)
+{
+	msg->type = WEFT_MSG_WB;
+	msg->offset = 0;
+	msg->len = msg->size;
+	msg->payload = bytes;
+	count(m, RDMA_HOME);
+	m->stats.count[STAT_RDMA_HOME_BYTES] += msg->size;
+}
+
+/* @bytes: of LANDED; NULL: it did not come by a card. */
+static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 port,
+		   const u8 *bytes)
 {
 	struct weft_msg msg;
 
 	if (!gate_take(m, &msg, buf, len, from, port))
 		return;
-	if (has_line(msg.type) && lines_concern_all(m, &msg))
-		turn_alone(m);
 	if (msg.type < MEMD_TYPES)
 		m->stats.in[msg.type]++;
+	if (bytes && weft_node_bit(msg.src))
+		find_bytes(m, &msg, bytes);
+	if (has_line(msg.type) && lines_concern_all(m, &msg))
+		turn_alone(m);
 	if (log_verbose)
 		log_note("from %s: %s line %llx txn %08x", log_addr(from),
 			 weft_msg_name(msg.type), (unsigned long long)msg.line,
@@ -407,6 +422,12 @@ static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 po
 
 void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
 {
-	handle(m, buf, len, from, port);
+	handle(m, buf, len, from, port, NULL);
+	turn_together(m);
+}
+
+void memd_receive_home(struct memd *m, const void *buf, size_t len, u32 from, const u8 *bytes)
+{
+	handle(m, buf, len, from, m->udp.port, bytes);
 	turn_together(m);
 }

@@ -136,6 +136,9 @@ void memd_exit(struct memd *m);
 /* A datagram, from an address and a port. */
 void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
 
+/* The same for LANDED, by a node's card, which has written the bytes of a block there before. */
+void memd_receive_home(struct memd *m, const void *buf, size_t len, u32 from, const u8 *bytes);
+
 /*
  * A datagram whose turn comes soon.  What it will be answered with is called into the
  * processor's cache meanwhile, else each page is waited for: first the description of the

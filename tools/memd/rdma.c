@@ -61,6 +61,8 @@ static void destroy(struct memd *m, struct rdma_conn *c)
 	rdma_destroy_qp(c->id);
 	(void)rdma_destroy_id(c->id);
 	c->id = NULL;
+	/* and writes nothing */
+	rdma_rooms_drop(&c->rooms);
 	pthread_mutex_lock(&r->lock);
 	rdma_drop_flights(r, (u8)(c - r->conn));
 	pthread_mutex_unlock(&r->lock);
@@ -97,13 +99,14 @@ static int make_queue(struct rdma *r, struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = r->cq, .recv_cq = r->cq, .srq = r->srq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = RDMA_DEPTH, .max_send_sge = r->sges },
+		.cap = { .max_send_wr = RDMA_DEPTH + RDMA_ROOMS, .max_send_sge = r->sges },
 	};
 
 	return rdma_create_qp(id, r->pd, &attr);
 }
 
-static int accept_it(struct memd *m, struct rdma_cm_id *id, u8 node)
+static int accept_it(struct memd *m, struct rdma_cm_id *id, u8 node,
+		     const struct rdma_rooms *rooms)
 {
 	struct weft_hello hello = {
 		.from = m->b->opt.id, .to = node, .rack = m->b->opt.rack,
@@ -115,6 +118,7 @@ static int accept_it(struct memd *m, struct rdma_cm_id *id, u8 node)
 	};
 	u8 said[WEFT_HELLO_LEN], timeout = ACK_TIMEOUT;
 
+	hello.n_rooms = rdma_rooms_say(rooms, &hello.rooms);
 	weft_hello_pack(&hello, said, &m->b->key);
 	param.private_data = said;
 	/* if it cannot be set a lost card is noticed later */
@@ -142,6 +146,7 @@ static void on_request(struct memd *m, const struct event *e)
 	struct rdma *r = m->b->rdma;
 	const struct sockaddr_in *sin = (const struct sockaddr_in *)rdma_get_peer_addr(e->id);
 	u32 addr = sin->sin_family == AF_INET ? ntohl(sin->sin_addr.s_addr) : 0;
+	struct rdma_rooms rooms = { 0 };
 	const char *why;
 	u8 node = 0;
 
@@ -152,12 +157,15 @@ static void on_request(struct memd *m, const struct event *e)
 		destroy(m, &r->conn[node]);
 		if (make_queue(r, e->id))
 			why = strerror(errno);
+		else
+			rdma_rooms_make(r, &rooms);
 	}
 	if (why) {
 		(void)rdma_reject(e->id, NULL, 0);
-	} else if (accept_it(m, e->id, node)) {
+	} else if (accept_it(m, e->id, node, &rooms)) {
 		why = strerror(errno);
 		rdma_destroy_qp(e->id);
+		rdma_rooms_drop(&rooms);
 	}
 	if (why) {
 		count(m, RDMA_REFUSED);
@@ -165,8 +173,12 @@ static void on_request(struct memd *m, const struct event *e)
 		(void)rdma_destroy_id(e->id);
 		return;
 	}
+	if (!rooms.mr)
+		log_note("node %u writes home by UDP: no memory can be registered for it (see ulimit -l)",
+			 node);
 	r->conn[node].id = e->id;
 	r->conn[node].link.addr = addr;
+	r->conn[node].rooms = rooms;
 	e->id->context = &r->conn[node];
 }
 
@@ -250,7 +262,7 @@ static const char *prepare(struct rdma *r)
 	struct ibv_context *verbs = r->listener->verbs;
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = RDMA_RECEIVES, .max_sge = 1 } };
 	struct ibv_device_attr attr;
-	int room = WEFT_NODE_MAX * (RDMA_DEPTH + 1) + RDMA_RECEIVES;
+	int room = WEFT_NODE_MAX * (RDMA_DEPTH + RDMA_ROOMS + 1) + RDMA_RECEIVES;
 	u32 i;
 
 	if (ibv_query_device(verbs, &attr))
@@ -579,6 +591,9 @@ void rdma_state(const struct memd *m, struct rdma_state *s)
 	s->listening = r->listener;
 	s->bytes = r->memory.bytes;
 	s->flights = RDMA_FLIGHTS - r->flights.n_free;
-	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
+	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++) {
 		s->connections += r->conn[i].link.up;
+		if (r->conn[i].rooms.mr)
+			s->bytes += RDMA_ROOMS * WEFT_ROOM_SIZE;
+	}
 }

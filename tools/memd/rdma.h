@@ -9,6 +9,9 @@
  * port.  The first thread does all of that, and hears from the card; it is alone when
  * connections come and go.  Any thread has the card send blocks (rdma_land()).
  *
+ * What nodes write home comes the other way: a node's card writes a block into a room that we
+ * have for it, and says so by LANDED, which is handed in as a WB with those bytes.
+ *
  * Whatever a card says that is wrong ends in a connection that is destroyed, which its
  * node makes anew, or in a listener that is closed, and tried again later.
  */

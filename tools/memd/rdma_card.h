@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The card and what is connected to it: of rdma.c (connections) and rdma_land.c (blocks).
+ * The card and what is connected to it: of rdma.c (connections), rdma_land.c (blocks that it
+ * writes) and rdma_room.c (blocks that nodes' cards write).
  */
 #ifndef WEFT_MEMD_RDMA_CARD_H
 #define WEFT_MEMD_RDMA_CARD_H
@@ -18,17 +19,37 @@
 #define RDMA_ZEROS	65536u
 #define RDMA_SGES	16u	/* pieces of a work request at most */
 
-/* What the card names a receive; flights have smaller names for some 2^53 blocks. */
+#define RDMA_ROOMS	32u	/* of a node: 2 MiB for each that is connected */
+
+/*
+ * What the card names a receive, and the message that a room is free (to the node with the number
+ * that is the rest); flights have smaller names for some 2^53 blocks.
+ */
 #define RDMA_RECEIVE	(1ull << 63)
+#define RDMA_ROOM	(1ull << 62)
+
+/**
+ * struct rdma_rooms - where a node's card may write blocks that go home (landing.h)
+ * @at: RDMA_ROOMS of them
+ * @mr: they are registered; NULL: there are none
+ * @told: messages under way that say that one is free
+ */
+struct rdma_rooms {
+	u8 *at;
+	struct ibv_mr *mr;
+	u32 told;
+};
 
 /**
  * struct rdma_conn - a node's connection
  * @link: what is under way
  * @id: NULL: there is none
+ * @rooms: of the node
  */
 struct rdma_conn {
 	struct rdma_link link;
 	struct rdma_cm_id *id;
+	struct rdma_rooms rooms;
 };
 
 /**
@@ -96,5 +117,24 @@ int rdma_receive_into(struct rdma *r, u32 nth);
 
 /* What the card has done. */
 void rdma_completions(struct memd *m);
+
+/* --- rooms; who is alone makes and drops them ------------------------------- */
+
+/* None, if memory cannot be had or registered: then what goes home comes by UDP. */
+void rdma_rooms_make(struct rdma *r, struct rdma_rooms *rooms);
+/* The node's queue pair is gone. */
+void rdma_rooms_drop(struct rdma_rooms *rooms);
+
+/* For the hello.  Return: how many there are. */
+u32 rdma_rooms_say(const struct rdma_rooms *rooms, struct weft_landing *first);
+
+/* The room that LANDED in @buf, of the rooms' node, names; -1: none, or it is not LANDED. */
+int rdma_rooms_find(const struct rdma_rooms *rooms, const u8 *buf, size_t len);
+
+/* What was in the room has been looked at: the node may have it again. */
+void rdma_room_free(struct memd *m, struct rdma_conn *c, int room);
+
+/* The node has heard that. */
+void rdma_room_told(struct memd *m, const struct ibv_wc *wc);
 
 #endif /* WEFT_MEMD_RDMA_CARD_H */

@@ -265,6 +265,7 @@ static void received(struct memd *m, const struct ibv_wc *wc)
 	u32 nth = (u32)(wc->wr_id & ~RDMA_RECEIVE), len = 0;
 	struct rdma_conn *c = conn_of(r, wc->qp_num);
 	u8 buf[RDMA_MESSAGE];
+	int room;
 
 	if (wc->status == IBV_WC_SUCCESS && c && wc->byte_len <= sizeof(buf)) {
 		len = wc->byte_len;
@@ -275,8 +276,16 @@ static void received(struct memd *m, const struct ibv_wc *wc)
 	if ((rdma_receive_into(r, nth) || wc->status != IBV_WC_SUCCESS) && c)
 		rdma_break(m, c);
 	pthread_mutex_unlock(&r->lock);
-	if (len)
+	if (!len)
+		return;
+	/* connections do not end before the turn does */
+	room = rdma_rooms_find(&c->rooms, buf, len);
+	if (room < 0) {
 		memd_receive(m, buf, len, c->link.addr, m->udp.port);
+		return;
+	}
+	memd_receive_home(m, buf, len, c->link.addr, c->rooms.at + (size_t)room * WEFT_ROOM_SIZE);
+	rdma_room_free(m, c, room);
 }
 
 static void sent(struct memd *m, const struct ibv_wc *wc)
@@ -315,6 +324,8 @@ static bool poll_all(struct memd *m)
 		for (i = 0; i < n; i++)
 			if (wc[i].wr_id & RDMA_RECEIVE)
 				received(m, &wc[i]);
+			else if (wc[i].wr_id & RDMA_ROOM)
+				rdma_room_told(m, &wc[i]);
 			else
 				sent(m, &wc[i]);
 	return n <= 0;

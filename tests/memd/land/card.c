@@ -32,7 +32,8 @@ bool card_connect(struct card *c, u32 blade, const struct weft_hello *hello,
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
 		.cap = { .max_send_wr = 2 * CARD_LANDINGS, .max_recv_wr = CARD_BUFFERS,
-			 .max_send_sge = 1, .max_recv_sge = 1 },
+			 .max_send_sge = 1, .max_recv_sge = 1,
+			 .max_inline_data = CARD_MESSAGE },
 	};
 	u8 said[WEFT_HELLO_LEN];
 	struct rdma_conn_param param = {
@@ -136,4 +137,50 @@ u32 card_take(struct card *c, u8 buf[CARD_MESSAGE], int ms)
 	memcpy(buf, in[wc.wr_id], wc.byte_len);
 	give_buffer(c, (u32)wc.wr_id);
 	return wc.byte_len;
+}
+
+static bool is_done(struct card *c)
+{
+	struct ibv_wc wc;
+
+	CHECK(take_done(c->id->send_cq, &wc, CARD_WAIT_MS));
+	return wc.status == IBV_WC_SUCCESS;
+}
+
+bool card_write(struct card *c, u32 i, const struct weft_landing *to)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)card_memory[i], .length = CARD_BLOCK,
+			       .lkey = c->mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = { .remote_addr = to->addr, .rkey = to->key },
+	}, *bad;
+
+	CHECK(!ibv_post_send(c->id->qp, &wr, &bad));
+	return is_done(c);
+}
+
+void card_send(struct card *c, const u8 *buf, u32 len)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = len };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_INLINE,
+	}, *bad;
+
+	CHECK(!ibv_post_send(c->id->qp, &wr, &bad));
+	CHECK(is_done(c));
+}
+
+int card_room_free(struct card *c, int ms)
+{
+	struct ibv_wc wc;
+
+	if (!take_done(c->id->recv_cq, &wc, ms))
+		return -1;
+	CHECK(wc.status == IBV_WC_SUCCESS, "%s", ibv_wc_status_str(wc.status));
+	CHECK(wc.wc_flags & IBV_WC_WITH_IMM);
+	CHECK_EQ(wc.byte_len, 0);
+	give_buffer(c, (u32)wc.wr_id);
+	return (int)ntohl(wc.imm_data);
 }

@@ -26,6 +26,8 @@
  * @in_mr: buffers for messages
  * @windows: that make one landing a part of @mr with a key of its own
  * @connected: @id is
+ * @rooms: the first one that the blade has for it
+ * @n_rooms: how many there are
  */
 struct card {
 	struct rdma_cm_id *id;
@@ -33,6 +35,8 @@ struct card {
 	struct ibv_mr *in_mr;
 	struct ibv_mw *windows[CARD_LANDINGS];
 	bool connected;
+	struct weft_landing rooms;
+	u32 n_rooms;
 };
 
 /* Where blocks land: of the process, whatever connection they come by. */
@@ -50,6 +54,15 @@ struct weft_landing card_open(struct card *c, u32 i);
 
 /* No landing can be written any more. */
 void card_close(struct card *c);
+
+/* Writes card_memory[@i] to somebody else's memory.  Return: false: that is not allowed. */
+bool card_write(struct card *c, u32 i, const struct weft_landing *to);
+
+/* A message, by the connection. */
+void card_send(struct card *c, const u8 *buf, u32 len);
+
+/* The blade says that a room is free.  Return: its number; -1: it does not within @ms. */
+int card_room_free(struct card *c, int ms);
 
 /* A message that comes.  Return: its bytes, in @buf; 0: none came within @ms. */
 u32 card_take(struct card *c, u8 buf[CARD_MESSAGE], int ms);

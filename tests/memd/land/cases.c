@@ -109,6 +109,94 @@ static void closed_key(bool never)
 	lands_one(3);
 }
 
+static struct weft_landing room(u32 i)
+{
+	return (struct weft_landing){ .addr = card.rooms.addr + i * WEFT_ROOM_SIZE,
+				      .key = card.rooms.key };
+}
+
+static void tell(u32 index, u64 version, u32 size, struct weft_landing where)
+{
+	u8 buf[CARD_MESSAGE];
+
+	card_send(&card, buf, player_home(buf, index, version, size, &where));
+}
+
+/* Blocks go home: written into rooms, each of them, and to where the line is. */
+static void goes_home(void)
+{
+	u64 before = counter("rdma_home"), bytes = counter("rdma_home_bytes"), version;
+	u32 i, index;
+
+	CHECK(card.n_rooms > 1 && card.n_rooms <= WEFT_ROOMS_MAX);
+	for (i = 0; i < card.n_rooms; i++) {
+		struct weft_landing to = room(i);
+
+		index = i % WRITTEN;
+		version = player_fill(index, card_memory[0]);
+		CHECK(card_write(&card, 0, &to));
+		tell(index, version, BLOCK, to);
+		CHECK(player_acked(version, WAIT_MS));
+		CHECK_EQ(card_room_free(&card, WAIT_MS), i);
+		written[index] = version;
+		lands_one(index);
+	}
+	CHECK_EQ(counter("rdma_home"), before + card.n_rooms);
+	CHECK_EQ(counter("rdma_home_bytes"), bytes + (u64)card.n_rooms * BLOCK);
+}
+
+/* What is older than what is at home is acknowledged, and nothing else. */
+static void goes_home_late(void)
+{
+	struct weft_landing to = room(0);
+
+	player_fill(3, card_memory[0]);
+	CHECK(card_write(&card, 0, &to));
+	tell(3, written[3] - 1, BLOCK, to);
+	CHECK(player_acked(written[3] - 1, WAIT_MS));
+	CHECK_EQ(card_room_free(&card, WAIT_MS), 0);
+	lands_one(3);
+}
+
+/* What does not name a room, or did not come by the card, is not looked at. */
+static void no_room(void)
+{
+	struct weft_landing past = room(card.n_rooms), within = room(1), other = room(1);
+	u64 unexpected = counter("unexpected"), home = counter("rdma_home");
+	u64 bad = counter("bad_messages"), version = player_fill(4, card_memory[0]);
+
+	CHECK(card_write(&card, 0, &other));
+	within.addr += 4096;
+	tell(4, version, BLOCK, past);
+	tell(4, version, BLOCK, within);
+	other.key ^= 0x5A00;
+	tell(4, version, BLOCK, other);
+	other = room(1);
+	player_home_udp(4, version, &other);
+	counter_becomes("unexpected", unexpected + 4);
+	CHECK_EQ(counter("rdma_home"), home);
+	/* of another size than the region's blocks: the room is free again all the same */
+	tell(4, version, BLOCK / 2, room(1));
+	CHECK_EQ(card_room_free(&card, WAIT_MS), 1);
+	CHECK_EQ(counter("bad_messages"), bad + 1);
+	CHECK(!player_acked(version, 200));
+	lands_one(4);
+	CHECK_EQ(counter("rdma_connections"), 1);
+}
+
+/* Only rooms can be written: what is behind them cannot, and then nothing by that connection. */
+static void behind_rooms(void)
+{
+	struct weft_landing past = room(card.n_rooms), first = room(0);
+
+	CHECK(!card_write(&card, 0, &past));
+	CHECK(!card_write(&card, 0, &first));
+	card_disconnect(&card);
+	counter_becomes("rdma_connections", 0);
+	link_up();
+	lands_one(5);
+}
+
 static void refused(struct weft_hello hello, const struct weft_key *with)
 {
 	u64 before = counter("rdma_refused"), there = counter("rdma_connections");
@@ -179,6 +267,10 @@ void case_lands(void)
 	twice();
 	closed_key(false);
 	closed_key(true);
+	goes_home();
+	goes_home_late();
+	no_room();
+	behind_rooms();
 	card_disconnect(&card);
 	counter_becomes("rdma_connections", 0);
 	wrong_hellos();

@@ -28,6 +28,8 @@ void link_up(void)
 	CHECK_EQ(back.from, player.blade);
 	CHECK_EQ(back.to, player.node);
 	CHECK(!player.key.set || weft_stamp_fresh(player_time(), back.stamp));
+	card.rooms = back.rooms;
+	card.n_rooms = back.n_rooms;
 	counter_becomes("rdma_connections", 1);
 }
 

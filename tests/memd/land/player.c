@@ -38,6 +38,14 @@ u32 player_txn(void)
 	return weft_txn(player.node, ++seq);
 }
 
+static size_t pack(struct weft_msg *m, u8 *buf)
+{
+	m->src = player.node;
+	if (m->len)
+		memcpy(buf + WEFT_WIRE_HDR_LEN, m->payload, m->len);
+	return weft_wire_pack(m, buf, &player.key, player_time());
+}
+
 static void send_udp(struct weft_msg *m, u32 addr)
 {
 	struct sockaddr_in to = {
@@ -45,12 +53,8 @@ static void send_udp(struct weft_msg *m, u32 addr)
 		.sin_addr.s_addr = htonl(addr),
 	};
 	static u8 buf[WEFT_MTU_MAX];
-	size_t len;
+	size_t len = pack(m, buf);
 
-	m->src = player.node;
-	if (m->len)
-		memcpy(buf + WEFT_WIRE_HDR_LEN, m->payload, m->len);
-	len = weft_wire_pack(m, buf, &player.key, player_time());
 	CHECK(sendto(fd, buf, len, 0, (struct sockaddr *)&to, sizeof(to)) == (ssize_t)len);
 }
 
@@ -198,16 +202,24 @@ void player_leave(void)
 				 .life = player.life }, SILENT_MS);
 }
 
-/* What a block has: 4 bytes of a pattern that begins with its version, 0 for none. */
+/* What a block has: 8 bytes with its version and its index, and again. */
+u64 player_fill(u32 index, u8 *data)
+{
+	u32 at;
+
+	last_version++;
+	for (at = 0; at < BLOCK; at += 8)
+		put_unaligned_be64(last_version << 16 | index, data + at);
+	return last_version;
+}
+
 u64 player_write(u32 index)
 {
 	static u8 data[BLOCK];
 	struct weft_msg got;
 	u32 at, tries;
 
-	last_version++;
-	for (at = 0; at < BLOCK; at += 8)
-		put_unaligned_be64(last_version << 16 | index, data + at);
+	player_fill(index, data);
 	for (tries = 0; tries < WAIT_MS / REPEAT_MS; tries++) {
 		u32 txn = player_txn();
 
@@ -226,6 +238,43 @@ u64 player_write(u32 index)
 				return last_version;
 	}
 	CHECK_FAIL("block %u is not written back", index);
+}
+
+static struct weft_msg landed(u32 index, u64 version, u32 size, const struct weft_landing *room,
+			      u8 payload[WEFT_LANDING_LEN])
+{
+	weft_landing_pack(room, payload);
+	return (struct weft_msg){
+		.type = WEFT_MSG_LANDED, .txn = player_txn(), .version = version,
+		.line = line_of(index), .size = size, .len = WEFT_LANDING_LEN, .payload = payload,
+	};
+}
+
+u32 player_home(u8 *buf, u32 index, u64 version, u32 size, const struct weft_landing *room)
+{
+	u8 payload[WEFT_LANDING_LEN];
+	struct weft_msg m = landed(index, version, size, room, payload);
+
+	return (u32)pack(&m, buf);
+}
+
+void player_home_udp(u32 index, u64 version, const struct weft_landing *room)
+{
+	u8 payload[WEFT_LANDING_LEN];
+	struct weft_msg m = landed(index, version, BLOCK, room, payload);
+
+	send_udp(&m, player.blade_addr);
+}
+
+bool player_acked(u64 version, int ms)
+{
+	u64 end = now_ms() + (u64)ms;
+	struct weft_msg got;
+
+	while (now_ms() < end)
+		if (take_udp(&got, 20) && got.type == WEFT_MSG_WB_ACK && got.version == version)
+			return true;
+	return false;
 }
 
 void player_check_block(const u8 *data, u32 index, u64 version)

@@ -72,6 +72,14 @@ void counter_becomes(const char *name, u64 value);
 
 /* Return: the version of what the block has now, see player_check_block(). */
 u64 player_write(u32 index);
+/* What the block would have next.  Return: its version. */
+u64 player_fill(u32 index, u8 *data);
+/* LANDED of a block that is in a room of the blade.  Return: bytes of it, in @buf. */
+u32 player_home(u8 *buf, u32 index, u64 version, u32 size, const struct weft_landing *room);
+/* The same, sent by UDP. */
+void player_home_udp(u32 index, u64 version, const struct weft_landing *room);
+/* The blade says that it has that version.  Return: false: not within @ms. */
+bool player_acked(u64 version, int ms);
 /* @data is what a block has as of that version, all of it; 0: it was never written. */
 void player_check_block(const u8 *data, u32 index, u64 version);
 void player_ask(u32 index, u32 txn, const struct weft_landing *landing);
