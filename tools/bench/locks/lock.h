@@ -185,7 +185,7 @@ static inline void lock_wait(const struct lock *l, struct lock_wait *w)
 }
 
 /* server.c: the lock service. */
-#define SERVICE_PORT	4794
+#define SERVICE_PORT	4810
 #define SERVICE_CLIENTS	256	/* of one lock */
 
 struct server_options {

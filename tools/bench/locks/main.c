@@ -40,14 +40,14 @@ static const char usage[] =
 "                     handover)\n"
 "  --service ADDRESS[:PORT]  of weft-lockbench serve\n"
 "  --peer ADDRESS[:PORT]     of weft-lockbench pong\n"
-"  --port N           of serve (default 4794), of pong (default 4795)\n"
+"  --port N           of serve (default 4810), of pong (default 4811)\n"
 "  --dir DIR          shared by all (default /weft); the file DIR/lockbench-COMMAND-NAME\n"
 "                     must not exist before\n"
 "  --name NAME        (default 1)\n"
 "  --label TEXT       goes into the results\n"
 "  --node K --nodes N --timeout S\n";
 
-#define PONG_PORT	4795
+#define PONG_PORT	4811
 
 static int serve(const struct lockbench *b)
 {
