@@ -15,11 +15,10 @@ set -u -o pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-BIN=$BUILD/bin
+NAME=bench
+# shellcheck source=tools/bench/rack.sh
+. tools/bench/rack.sh
 OUT=$BUILD/bench
-RACK=("${WEFT_RACK:-tools/rack/weft-rack}" --name bench)
-LIMIT=240		# seconds for any one step
 cache=256M		# of each node
 repeats=5
 part=$((8 << 20))	# bytes, for one repeat of reading in order
@@ -37,22 +36,6 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-
-die()
-{
-	echo "bench: $*" >&2
-	exit 1
-}
-
-rack()
-{
-	timeout -k 10 "$LIMIT" "${RACK[@]}" "$@"
-}
-
-on()
-{
-	rack exec "$1" -- "${@:2}" </dev/null
-}
 
 # Results go to the screen as they come.
 result()
@@ -76,12 +59,6 @@ ratio()
 		printf "{\"bench\":\"%s\",\"label\":\"%s\",\"value\":%.4g,\"unit\":\"ratio\",\"target\":%s}\n",
 			bench, label, a / b, target
 	}' | result || die "no result for $1"
-}
-
-# shellcheck disable=SC2317,SC2329  # called by a trap
-finish()
-{
-	timeout -k 10 60 "${RACK[@]}" down >/dev/null 2>&1
 }
 
 rm -rf "$OUT"
@@ -111,7 +88,7 @@ ratio switchd 'directory/L2' "$(field directory_per_s)" "$(field l2_per_s)" 0.33
 rack up --nodes 2 --switch p4 --cache "$cache" --mem 1024M "${up_options[@]}" ||
 	die "the rack does not come up"
 # not before: one that is up already is somebody else's
-trap finish EXIT
+trap rack_ends EXIT
 trap 'exit 130' INT TERM
 
 # fill FILE BYTES: node1 does.
@@ -251,11 +228,20 @@ for what in pingpong counter; do
 done
 
 rack status >"$OUT/status" || die "the rack has trouble: $(cat "$OUT/status")"
-finish
+rack_ends
 trap - EXIT
 
 # Many to one, in a rack of its own.
 tools/bench/incast.sh --quick | result || die "incast.sh failed"
+
+# Data by RDMA, as well.
+rc=0
+tools/bench/rdma.sh --quick -- "${up_options[@]}" >"$OUT/rdma.log" 2>&1 || rc=$?
+case $rc in
+0|3)	result <"$OUT/rdma/results" ;;
+77)	echo "bench: $(tail -n 1 "$OUT/rdma.log")" >&2 ;;
+*)	die "rdma.sh failed: $(tail -n 3 "$OUT/rdma.log")" ;;
+esac
 
 # --- What came of it ----------------------------------------------------------------
 

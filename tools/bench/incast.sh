@@ -25,11 +25,10 @@ set -u -o pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.." || exit 2
 
-BUILD=${BUILD:-$PWD/build}
-BIN=$BUILD/bin
-RACK=("${WEFT_RACK:-tools/rack/weft-rack}" --name incast)
+NAME=incast
+# shellcheck source=tools/bench/rack.sh
+. tools/bench/rack.sh
 NODES=8
-LIMIT=240		# seconds for any one step
 QUIET=20		# looks at the counters until they stand still
 repeats=3
 each=$((8 << 20))	# bytes of a stream
@@ -46,26 +45,10 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-die()
-{
-	echo "incast: $*" >&2
-	exit 1
-}
-
-rack()
-{
-	timeout -k 10 "$LIMIT" "${RACK[@]}" "$@"
-}
-
-on()
-{
-	rack exec "$1" -- "${@:2}" </dev/null
-}
-
 # shellcheck disable=SC2317,SC2329  # called by a trap
 finish()
 {
-	timeout -k 10 60 "${RACK[@]}" down >/dev/null 2>&1
+	rack_ends
 	rm -rf "$dir"
 }
 
