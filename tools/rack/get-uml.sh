@@ -59,7 +59,7 @@ get_uml_headers()
 
 # What RDMA over Ethernet is in the kernel's configuration.
 UML_RDMA=(INFINIBAND=m INFINIBAND_USER_ACCESS=m INFINIBAND_USER_MEM=y INFINIBAND_ADDR_TRANS=y
-	INFINIBAND_ADDR_TRANS_CONFIGFS=y INFINIBAND_VIRT_DMA=y RDMA_RXE=m)
+	INFINIBAND_VIRT_DMA=y RDMA_RXE=m)
 
 # uml_rdma_flags: the same for the compiler.
 uml_rdma_flags()
