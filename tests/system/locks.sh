@@ -27,7 +27,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 SECONDS_RUN=${WEFT_LOCKS_SECONDS:-15}
-RUN_LIMIT=$((SECONDS_RUN + 150 * SCALE))
+RUN_LIMIT=$((4 * SECONDS_RUN + 150 * SCALE))
 HAMMER=$BUILD/tests/locks-hammer
 BASICS=$BUILD/tests/locks-basics
 CROWD=$BUILD/tests/locks-crowd
@@ -57,7 +57,8 @@ hammer()
 		[ $try = 0 ] || on node1 rm /weft/hammer
 		check "$run: every increment is there, every lock can be had" \
 			on_nodes "$RUN_LIMIT" "$HAMMER" --node %K --nodes %N \
-				--timeout "$RUN_LIMIT" --seconds "$SECONDS_RUN" "$@" || return 1
+				--timeout "$RUN_LIMIT" --seconds $((SECONDS_RUN * (try + 1))) "$@" ||
+				return 1
 		grep -h '^node' "$dir"/out.* | sed "s/^/# $run: /"
 		look
 		taken=$((taken + $(quickly)))
