@@ -13,6 +13,8 @@ void rdma_rooms_make(struct rdma *r, struct rdma_rooms *rooms)
 	rooms->at = aligned_alloc(ALIGNMENT, RDMA_ROOMS * WEFT_ROOM_SIZE);
 	if (!rooms->at)
 		return;
+	/* a node can name a room that it has not written to: it gets nothing of ours, or others' */
+	memset(rooms->at, 0, RDMA_ROOMS * WEFT_ROOM_SIZE);
 	/* the node may write, and nobody reads */
 	rooms->mr = ibv_reg_mr(r->pd, rooms->at, RDMA_ROOMS * WEFT_ROOM_SIZE,
 			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
