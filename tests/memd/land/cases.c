@@ -184,6 +184,30 @@ static void no_room(void)
 	CHECK_EQ(counter("rdma_connections"), 1);
 }
 
+/* A room of a new connection has nothing of the one before, nor anything else of the blade's. */
+static void empty_room(void)
+{
+	struct weft_landing landing;
+	u32 txn = player_txn();
+	u64 version, of;
+
+	card_disconnect(&card);
+	counter_becomes("rdma_connections", 0);
+	link_up();
+	version = player_write(7) + 1;
+	player_fill(7, card_memory[0]);
+	tell(7, version, BLOCK, room(0));
+	CHECK(player_acked(version, WAIT_MS));
+	CHECK_EQ(card_room_free(&card, WAIT_MS), 0);
+	landing = card_open(&card, 0);
+	player_ask(7, txn, &landing);
+	CHECK_EQ(landed(&of), txn);
+	CHECK_EQ(of, version);
+	player_check_block(card_memory[0], 7, 0);
+	written[7] = player_write(7);
+	lands_one(7);
+}
+
 /* Only rooms can be written: what is behind them cannot, and then nothing by that connection. */
 static void behind_rooms(void)
 {
@@ -270,6 +294,7 @@ void case_lands(void)
 	goes_home();
 	goes_home_late();
 	no_room();
+	empty_room();
 	behind_rooms();
 	card_disconnect(&card);
 	counter_becomes("rdma_connections", 0);
