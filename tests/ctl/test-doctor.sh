@@ -38,8 +38,9 @@ diagnose()
 	done
 }
 
-# clean GUEST: nothing is found there.
-clean()
+# clean GUEST: nothing is found there, or soon nothing more.
+clean(){ soon 30 is_clean "$1"; }
+is_clean()
 {
 	diagnose "$1"
 	good && [ "$(cat "$dir/out")" = "nothing found" ]
@@ -263,6 +264,8 @@ check "node 2 leaves" soon 20 members "1"
 done_on node2 sh -c 'mkdir -p /etc/weft && "$0" up --check --node 1 --interface eth0 \
 	--homes "$1" --mount /weft --cache 8M >"$2" && echo "key = $3" >>"$2"' \
 	"$WEFTCTL" "$homes" "$CONF" "$key"
+# While its interface was down it may have said that nobody answers.
+done_on node2 dmesg -C
 ctl node2 up
 check "up says why it cannot mount" eval '[ $rc = 2 ] && [ "$(cat "$dir/err")" = \
 	"weftctl: cannot mount /weft: another node has the id 1: give this one another with weftctl down and weftctl up" ]'

@@ -102,12 +102,18 @@ kept()
 	on mem1 sh -c 'ls "/proc/$(pgrep -x weft-memd)/fd" | wc -l; rdma resource show'
 }
 
+# is_kept WHAT: as "kept" prints it.
+is_kept()
+{
+	equal "$1" "$(kept)"
+}
+
 # leaves_nothing KEY: the same again takes no more of anything.
 leaves_nothing()
 {
 	local before
 
-	before=$(kept) && play "$1" lands && soon 20 equal "$before" "$(kept)"
+	before=$(kept) && play "$1" lands && soon 20 is_kept "$before"
 }
 
 # plugged: the device goes while a node is connected, and comes again.

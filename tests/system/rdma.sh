@@ -239,9 +239,9 @@ check "contents are the same" same_everywhere second
 look
 check "four of five blocks landed" landed 80
 check "and go home so" goes_home
-check "doctor finds nothing" doctor_at node1 ""
+check "doctor finds nothing" soon 60 doctor_at node1 ""
 check "node3 without the module" on node3 rmmod weft_rdma
-check "doctor misses it" doctor_at node3 rdma_module
+check "doctor misses it" soon 60 doctor_at node3 rdma_module
 check "node3 has it again" on node3 insmod "$BUILD/kmod/$(on node3 uname -r)/weft_rdma.ko"
 
 run "clean" "$OPS" "$RUN_LIMIT"
@@ -269,7 +269,7 @@ check "blocks land again" soon 60 lands_again
 run "module" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((3 * ROUNDS + 5)) module_comes_and_goes
 check "blocks land again" soon 60 lands_again
 
-check "weftctl says so" way node1 2 RDMA
+check "weftctl says so" soon 60 way node1 2 RDMA
 check "node3 has no device any more" on node3 rdma link del rxe0
 remember
 check "contents are the same" same_everywhere third
@@ -277,8 +277,8 @@ look
 check "node3 is spoken to by UDP" equal 0 "$(($(counters node3 |
 	awk '$1 == "node.counters.blocks_landed" { print $2 }') - $(
 	awk '$1 == "node.counters.blocks_landed" { print $2 }' "$dir/before.3")))"
-check "weftctl says why" way node3 33 "UDP: no RDMA device has the node's address"
-check "and at the others" way node1 3 "UDP: "
+check "weftctl says why" soon 60 way node3 33 "UDP: no RDMA device has the node's address"
+check "and at the others" soon 60 way node1 3 "UDP: "
 check "there doctor has nothing to look at" finds node3 ""
 check "the others by RDMA" at_least 100 "$(grown blocks_landed)"
 end_rack
