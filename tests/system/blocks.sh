@@ -156,11 +156,15 @@ note "windows became smaller $(grown window_cuts) times, for $(grown retransmiss
 check "faults: windows became smaller" at_least 1 "$(grown window_cuts)"
 check "faults: not for each repetition" [ "$(grown window_cuts)" -le "$(grown retransmissions)" ]
 check "faults: no more" faults loss 0 dup 0 reorder 0
-# A window of one block, which is what they are now, is large again some seconds later.
-sleep 6
-check "then what is read in order is right" in_order none
-note "of $(grown blocks_in) blocks $(grown read_ahead) were read ahead, windows became" \
-	"smaller $(grown window_cuts) times"
+# A window of one block, which is what they are now, is large again some seconds later, unless
+# this machine was busy and requests were repeated.
+for try in 1 2 3; do
+	sleep 6
+	check "then what is read in order is right" in_order "none$try"
+	note "of $(grown blocks_in) blocks $(grown read_ahead) were read ahead, windows became" \
+		"smaller $(grown window_cuts) times"
+	[ "$(grown read_ahead)" -lt 16 ] || break
+done
 check "and is read ahead: the windows come back, nothing is under way for ever" \
 	at_least 16 "$(grown read_ahead)"
 end_rack

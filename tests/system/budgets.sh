@@ -26,7 +26,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 LINES_EACH=${1:-32}
-TRIES=8			# runs of a chain that was disturbed
+TRIES=$((8 * SCALE))	# runs of a chain that was disturbed
 POLLS=25		# looks at the counters until they stand still
 TOUCH=$BUILD/tests/system-budgets
 MOVED="add add_ack remove remove_ack drop drop_ack"	# between home and switch

@@ -116,16 +116,29 @@ of_pages()
 	at_least $(($(grown lock_handed) * TURNS_PAGES * $1 / 100)) "$2"
 }
 
-# What locks guard comes with them, after them, or when it is touched.
+came_with_locks()
+{
+	of_pages 80 "$(grown lock_blocks_came)"
+}
+
+few_asked_for()
+{
+	at_least "$(grown lock_blocks_late lock_blocks_fetched)" \
+		$(($(grown lock_handed) * TURNS_PAGES / 5))
+}
+
+# What locks guard comes with them, after them, or when it is touched.  On a machine that has
+# other things to do much of it is late: that is looked at again, twice at most.
 with_data()
 {
-	local misses
+	local misses try
 
-	turns "$1, turns" || return 1
-	check "$1: what locks guard came with them" of_pages 80 "$(grown lock_blocks_came)"
-	check "$1: few of these pages had to be asked for" \
-		at_least "$(grown lock_blocks_late lock_blocks_fetched)" \
-		$(($(grown lock_handed) * TURNS_PAGES / 5))
+	for try in 1 2 3; do
+		turns "$1, turns${try#1}" || return 1
+		! came_with_locks >/dev/null || ! few_asked_for >/dev/null || break
+	done
+	check "$1: what locks guard came with them" came_with_locks
+	check "$1: few of these pages had to be asked for" few_asked_for
 	# also those of the page on which the nodes meet, which are more if they wait long
 	# shellcheck disable=SC2086  # several words
 	misses=$(grown $MISSES)
@@ -209,7 +222,8 @@ waits()
 # leave_rack NODE, join_rack NODE: unmount, unload the module, and back.
 leave_rack()
 {
-	on "$1" umount /weft && on "$1" "$BIN/weftctl" down && on "$1" rmmod weft
+	on "$1" umount /weft && on "$1" "$BIN/weftctl" down && on "$1" sh -c \
+		'[ ! -d /sys/module/weft_rdma ] || rmmod weft_rdma; rmmod weft'
 }
 
 join_rack()
@@ -222,7 +236,7 @@ join_rack()
 # quick SECONDS COMMAND...
 quick()
 {
-	local begin=$SECONDS limit=$1
+	local begin=$SECONDS limit=$(($1 * SCALE))
 
 	shift
 	"$@" || return 1
@@ -256,7 +270,8 @@ by_hand()
 	check "the nodes counted that" at_least 4 "$(grown lock_owners_died)"
 
 	check "node 2 takes a lock" hold node2 1000
-	check "node 3 is to wait 2 s for the rack" on node3 "$BIN/weftctl" set --timeout 2
+	check "node 3 is to wait 2 s for the rack" \
+		on node3 "$BIN/weftctl" set --timeout $((2 * SCALE))
 	take node3 w 100000 >"$dir/waiter" 2>&1 &
 	waiter=$!
 	check "a program on node 3 waits for it" soon 20 waits node3
@@ -273,7 +288,8 @@ by_hand()
 # unmount, down, rmmod on all nodes at once: nothing stays behind.
 all_leave()
 {
-	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
+	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes sh -c \
+		'[ ! -d /sys/module/weft_rdma ] || rmmod weft_rdma; rmmod weft'
 }
 
 built "$HAMMER" "$BASICS" "$DIED" "$CROWD" "$TURNS" "$BIN/weftctl"

@@ -39,13 +39,14 @@ SHIM=$BUILD/lib/libweft-preload.so
 program()
 {
 	limited "$RUN_LIMIT" "$RACK" --name "$run_name" exec node1 -- \
-		env "LD_PRELOAD=$SHIM" "$BUILD/tests/preload-$1" "${@:2}"
+		env "WEFT_TEST_SCALE=$SCALE" "LD_PRELOAD=$SHIM" "$BUILD/tests/preload-$1" "${@:2}"
 }
 
 # programs PROGRAM ARGUMENT...: on all nodes; %K and %N as in on_nodes.
 programs()
 {
-	on_nodes "$RUN_LIMIT" env "LD_PRELOAD=$SHIM" "$BUILD/tests/preload-$1" "${@:2}"
+	on_nodes "$RUN_LIMIT" env "WEFT_TEST_SCALE=$SCALE" "LD_PRELOAD=$SHIM" \
+		"$BUILD/tests/preload-$1" "${@:2}"
 }
 
 # across FILE: one side on the first node, the other one on the second.
@@ -75,7 +76,8 @@ torture()
 
 all_leave()
 {
-	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes rmmod weft
+	on nodes umount /weft && on nodes "$BIN/weftctl" down && on nodes sh -c \
+		'[ ! -d /sys/module/weft_rdma ] || rmmod weft_rdma; rmmod weft'
 }
 
 built "$SHIM" "$BUILD/tests/preload-posix" "$BIN/weftctl"
