@@ -42,6 +42,12 @@ RECORD_SECONDS=4
 RECORD_MOST=3000	# messages of a machine
 STALE_SECONDS=11	# then a tagged message is too old
 REPLIES_KEPT=256	# of a member's calls, by the blade
+CALLS='cd /weft && chmod 666 secret && echo 1 >again && rm again &&
+	truncate -s 40960 sized && truncate -s 4096 sized'
+# Of each file what it is and contains, and who is in the rack.
+STATE='cd /weft && stat -c "%n %i %a %u %g %s" secret again sized steady &&
+	sha256sum secret again sized && "$0" read steady "$1" 1000000 &&
+	"$2" -j status | grep -o "\"members\":[^]]*"'
 KINDS="CALL REPLY GETS GETM COMMIT FWD INV INV_ACK DATA ACQUIRE HAND HANDED"
 
 case ${1-} in
@@ -226,29 +232,34 @@ opened()
 
 # --- Repetition ---------------------------------------------------------------
 
-# recorded: what members do for some seconds, all kinds of it, and what of it their
-# machines see, in $dir/record.*.
+# recorded: what members do, all kinds of it, and what of it their machines see, in
+# $dir/record.*.  A slow machine does not get through with it in a few seconds.
 recorded()
 {
-	local pids=() hammers=() where k until=$((SECONDS + RECORD_SECONDS - 1)) kind rc=0
+	record_for "$RECORD_SECONDS" || record_for $((2 * RECORD_SECONDS)) ||
+		record_for $((4 * RECORD_SECONDS))
+}
+
+record_for()
+{
+	local pids=() hammers=() where k until=$((SECONDS + $1 - 1)) kind rc=0
 
 	on node1 rm -f /weft/hammer || return 1
 	for where in node1 node2 mem1; do
 		timeout "$STEP_LIMIT" "$RACK" --name "$run_name" exec $where -- "$FORGER" record \
-			"$RECORD_SECONDS" "$RECORD_MOST" </dev/null >"$dir/record.$where" \
+			"$1" "$RECORD_MOST" </dev/null >"$dir/record.$where" \
 			2>"$dir/seen.$where" &
 		pids+=($!)
 	done
 	sleep 0.5
-	on node1 sh -c 'cd /weft && chmod 666 secret && echo 1 >again &&
-		rm again && truncate -s 40960 sized && truncate -s 4096 sized' || rc=1
+	on node1 sh -c "$CALLS" || rc=1
 	for k in 1 2; do
 		on "node$k" "$HAMMER" --node $k --nodes 2 --seconds 1 --timeout 60 >"$dir/hammer.$k" &
 		hammers+=($!)
 	done
 	wait "${hammers[@]}" || { cat "$dir"/hammer.*; rc=1; }
 	for ((k = 1; k < 10 && SECONDS < until; k++)); do
-		on node1 "$TOUCH" write /weft/steady "$BLOCKS" $k &&
+		on node1 sh -c "$CALLS"' && "$0" write steady "$1" "$2"' "$TOUCH" "$BLOCKS" $k &&
 			on node2 "$TOUCH" read /weft/steady "$BLOCKS" $k || rc=1
 	done
 	wait "${pids[@]}" || rc=1
@@ -262,23 +273,23 @@ recorded()
 
 # go_on: all of that is old now: the secret is one again, there is a file of the name of one
 # that was removed, the blocks have other numbers, and the blade has replied to so many calls
-# since that it has forgotten those.
+# since that it has forgotten those.  $dir/state is how all is then: in one command, as there
+# is little time.
 go_on()
 {
 	on node1 sh -c 'cd /weft && chmod 600 secret && umask 077 && echo 2 >again && truncate -s 8192 sized &&
-		chmod 600 '"$(yes again | head -n $((REPLIES_KEPT + 64)) | tr '\n' ' ')" &&
-		on node1 "$TOUCH" write /weft/steady "$BLOCKS" 1000000
+		chmod 600 '"$(yes again | head -n $((REPLIES_KEPT + 64)) | tr '\n' ' ')"' &&
+		"$0" write steady "$1" 1000000 >&2 && '"$STATE" \
+		"$TOUCH" "$BLOCKS" "$BIN/weftctl" >"$dir/state"
 }
 
-# state_at NODE: of each file what it is and contains, there, and who is in the rack.
+# state_at NODE: the same, there.
 state_at()
 {
-	on "$1" sh -c 'cd /weft && stat -c "%n %i %a %u %g %s" secret again sized steady &&
-		sha256sum secret again sized && "$0" read steady "$1" 1000000 &&
-		"$2" -j status | grep -o "\"members\":[^]]*"' "$TOUCH" "$BLOCKS" "$BIN/weftctl"
+	on "$1" sh -c "$STATE" "$TOUCH" "$BLOCKS" "$BIN/weftctl"
 }
 
-# same_state: both nodes say what node 1 said before, node 2 anew.  With its mount node 2
+# same_state: both nodes say what node 1 said then, node 2 anew.  With its mount node 2
 # leaves the rack and joins it, and node 1 asks for the members only now and then.
 same_state()
 {
@@ -331,9 +342,7 @@ harmless()
 {
 	local where before=() after i=0
 
-	if [ "$1" = new ]; then
-		state_at node1 >"$dir/state" || return 1
-	else
+	if [ "$1" = old ]; then
 		for where in node1 node2 mem1; do
 			before+=("$(stale $where)")
 		done

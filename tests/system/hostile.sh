@@ -39,7 +39,7 @@ HOSTILE=$BUILD/tests/system-hostile
 HAMMER=$BUILD/tests/locks-hammer
 TOUCH=$BUILD/tests/system-budgets	# writes or reads one number in each block
 BLOCKS=16
-SEND_LIMIT=$((120 + PACKETS / 500))	# seconds
+SEND_LIMIT=$(((120 + PACKETS / 500) * SCALE))	# seconds
 ROUNDS=20		# how often more are sent for those that were dropped
 FROM=10.87.0.3
 
@@ -167,7 +167,7 @@ suffer()
 	: >"$dir/suffer.$1"
 	for ((k = 1; k < 10000; k++)); do
 		[ ! -e "$dir/stop" ] || break
-		on "$1" timeout -s KILL 15 "$HAMMER" --alone --file /weft/victim --guard --locks 8 \
+		on "$1" timeout -s KILL $((15 * SCALE)) "$HAMMER" --alone --file /weft/victim --guard --locks 8 \
 			--seconds 2 --pause 5000 --seed "$k" >>"$dir/suffer.$1" 2>&1 ||
 			echo "exit status $?" >>"$dir/suffer.$1"
 		# whoever is left of them can be killed, wherever it waits
