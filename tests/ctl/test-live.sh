@@ -34,7 +34,8 @@ json()	{ good && holds "$@"; }
 valid()	{ good && schema "$1"; }
 
 begin live
-boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 1500
+# A node that is cut off here is not to be taken out for that.
+boot --nodes 2 --blades 2 --switch p4 --cache 8M --mtu 1500 --memd-options "--lease 120000"
 
 # --- Status ------------------------------------------------------------------
 
@@ -270,7 +271,6 @@ nth 3;	check "none when it is closed" json '$j->{regions} == 0' '$j->{cache}{lin
 ctl node1 set --timeout 30 --hold 100
 run node1 sh -c 'head -c 1048576 /dev/urandom >/weft/cut && echo y >/weft/other && sync /weft/cut'
 check "files to wait for" good
-ctl node2 set --timeout 2
 # Prints what each system call ends with that waits for the network in vain.
 cat >"$dir/waits.pl" <<'END'
 use Fcntl; use IO::Handle;
@@ -291,6 +291,7 @@ on node2 perl "$dir/waits.pl" >"$dir/waits" 2>&1 &
 waiting=$!
 is_ready()	{ run node2 test -e /run/test-ready; good; }
 check "a program has a file open" soon 60 is_ready
+ctl node2 set --timeout 2
 keeping rack wire cut node2
 check "node 2 is cut off" good
 run node2 touch /run/test-go
@@ -320,8 +321,9 @@ BASICS=$BUILD/tests/locks-basics
 run node1 sh -c "truncate -s 4M /weft/far && $BUILD/bin/weft-tally /weft/far 0 --stride 4096 --seconds 1 &&
 	$BUILD/bin/weft-tally /weft/far 64 --stride 4096 --seconds 1"
 check "a region on both memory blades" good
-# Until it is told to end, below; its own limit is that of one step.
-on node1 "$WEFTCTL" monitor -j -t $((110 * SCALE)) >"$dir/events" 2>&1 &
+# Until it is told to end, below, several steps later.
+limited $((500 * SCALE)) "$RACK" --name "$run_name" exec node1 -- \
+	"$WEFTCTL" monitor -j -t $((490 * SCALE)) >"$dir/events" 2>&1 &
 listening=$!
 listens()
 {

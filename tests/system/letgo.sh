@@ -207,6 +207,8 @@ cut_off()
 	# What the blade sent before that waits for node 2's address, for 3 s at most: a RENEW
 	# among it would have node 2 drop unmodified blocks before it hears that it is late.
 	sleep 4
+	check "nothing waits for its address any more" soon 20 on mem1 sh -c \
+		'! ip neigh show 10.87.0.2 | grep INCOMPLETE'
 	check "node 2 is back" rack wire heal node2
 	check "its log says what was modified" lost_on_node2 '8 modified blocks are lost'
 	check "its log says what was not" lost_on_node2 '16 unmodified blocks are dropped'
@@ -230,9 +232,9 @@ unmounts_in_time()
 
 unmount()
 {
-	check "programs wait for 2 s from now on" on node1 "$BIN/weftctl" set --timeout 2
 	check "a program writes to $NAMES files" in_background node1 names "$LETGO" names /weft "$NAMES"
 	check "all are home" said node1 names ready 100
+	check "programs wait for 2 s from now on" on node1 "$BIN/weftctl" set --timeout 2
 	check "the blade stops" on mem1 pkill -STOP -x weft-memd
 	check "the program is killed" signal node1 names KILL
 	check "and ends" gone node1 names "$KILL_S"

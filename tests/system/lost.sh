@@ -231,13 +231,13 @@ cut_off()
 	check "one of which it modifies blocks" write_old modified
 	check "one of which it has nothing" write_old other
 	check "and one of which it only holds a lock" write_old locked
-	check "programs of it wait for 2 s from now on" on node3 "$CTL" set --timeout 2
 	check "a program of it has them open" keeps node3 read modified other locked
 	check "has read" answers node3 o load 0 "$middle"
 	check "has modified" answers node3 "done" store 1 "$middle" n
 	check "holds a lock" answers node3 "done" lock 3 "0 1"
 	check "what its memory is went home" answers node3 "done" sync 3 "0 1"
 	check "has read what that guards" answers node3 o load 3 "$middle"
+	check "programs of it wait for 2 s from now on" on node3 "$CTL" set --timeout 2
 	check "node 3 is cut off" rack wire cut node3
 	check "it is no member any more" soon 100 is_none node2 3
 	check "node 2 overwrites what it reads" overwrite node2 read x
