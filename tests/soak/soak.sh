@@ -461,9 +461,9 @@ happens()
 	cut-first)
 		cut_blade 1 $((LEASE * 5 / 4)) "$SHORT" && pause 1500 1500 &&
 			fault "$name" 0 "$begun" $((LEASE * 5 / 4 + SHORT + MOMENT)) ;;
-	move)	moves 30 && pause 500 500 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
+	move)	moves $((30 * SLOW)) && pause 500 500 && fault "$name" 0 "$begun" $((MOMENT * 2)) ;;
 	blade-move)
-		moves 60 blade_away 0.5 "$blade" && pause 1500 1500 &&
+		moves $((60 * SLOW)) blade_away 0.5 "$blade" && pause 1500 1500 &&
 			fault "$name" 0 "$begun" $((MOMENT * 3)) ;;
 	kill-move)
 		die "$name" "kill:$node" with begins_to_move ;;
