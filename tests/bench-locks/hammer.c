@@ -41,6 +41,7 @@ struct scene {
 	_Atomic uint64_t done[ALL];
 	_Atomic uint64_t wrong;
 	_Atomic uint64_t inside;
+	_Atomic uint64_t readers;
 	_Atomic uint64_t met;
 	_Atomic uint64_t stop;
 };
@@ -209,6 +210,7 @@ static void reads_with_others(const struct lock_kind *kind, struct scene *s,
 
 	enter(&l, &p, kind, s, index);
 	take(&l, false);
+	atomic_fetch_add(&s->readers, 1);
 	atomic_fetch_add(&s->inside, 1);
 	while (atomic_load(&s->inside) < ALL - 1 && now_seconds() < end)
 		pause_ms(1);
@@ -218,8 +220,8 @@ static void reads_with_others(const struct lock_kind *kind, struct scene *s,
 	pause_ms(50);
 	if (atomic_load(&s->writes))
 		atomic_fetch_add(&s->wrong, 1);
+	atomic_fetch_sub(&s->readers, 1);
 	kind->unlock(&l);
-	atomic_fetch_add(&s->done[index], 1);
 }
 
 static void writes_after(const struct lock_kind *kind, struct scene *s, unsigned int index)
@@ -227,18 +229,14 @@ static void writes_after(const struct lock_kind *kind, struct scene *s, unsigned
 	double end = now_seconds() + PATIENCE;
 	struct lock_place p;
 	struct lock l;
-	unsigned int i;
 
 	enter(&l, &p, kind, s, index);
 	while (atomic_load(&s->inside) < ALL - 1 && now_seconds() < end)
 		pause_ms(1);
 	take(&l, true);
 	atomic_store(&s->writes, 1);
-	/* They may say so a little later than they left. */
-	pause_ms(100);
-	for (i = 0; i < ALL - 1; i++)
-		if (!atomic_load(&s->done[i]))
-			atomic_fetch_add(&s->wrong, 1);
+	if (atomic_load(&s->readers))
+		atomic_fetch_add(&s->wrong, 1);
 	kind->unlock(&l);
 }
 

@@ -17,7 +17,8 @@ cd "$(dirname "$0")/../.." || exit 2
 
 LOCKBENCH=$BUILD/bin/weft-lockbench
 FAKE=$BUILD/tests/libweft-fake.so
-LIMIT=60		# seconds for any one program
+SCALE=${WEFT_TEST_SCALE:-1}
+LIMIT=$((60 * SCALE))	# seconds for any one program
 KINDS="weft weft-bare central mcs pernode cohort service"
 PORT=$((20000 + $$ % 20000))
 
@@ -142,7 +143,7 @@ ordered()
 
 built "$LOCKBENCH" "$FAKE" "$PRELOAD"
 begin bench-locks "$(in_memory)"
-timeout 300 "$LOCKBENCH" serve --port "$PORT" --seconds 300 &
+timeout $((300 * SCALE)) "$LOCKBENCH" serve --port "$PORT" --seconds $((300 * SCALE)) &
 
 # Six processes that spin: on a busy machine none may get anywhere for a while.
 seconds=$(awk -v scale="${WEFT_TEST_SCALE:-1}" 'BEGIN { print 0.5 * scale }')
@@ -191,7 +192,7 @@ for kind in weft central mcs glibc; do
 done
 check "glibc is as fast as glibc" between read_of_glibc glibc 1 1
 check "weft is no thousand times slower" between write_of_glibc weft 0.01 1000
-timeout 60 "$LOCKBENCH" pong --port $((PORT + 1)) --seconds 60 &
+timeout "$LIMIT" "$LOCKBENCH" pong --port $((PORT + 1)) --seconds "$LIMIT" &
 check "plain messages" timeout "$LIMIT" "$LOCKBENCH" ping --count 20 --hold 2000 \
 	--peer "127.0.0.1:$((PORT + 1))"
 check "a lock that there is not" exits 1 "there is no lock 'spin'" \

@@ -152,7 +152,9 @@ static void test_again(void)
 	CHECK(!pthread_create(&t, NULL, writer, l));
 	while (c->waits == waits)
 		pause_ms(1);
-	pause_ms(5);
+	/* it counts before it marks the word */
+	for (i = 0; i < 10000 && !(*fake_word(fd, 192) & (WEFT_WORD_SLOW | WEFT_WORD_TELL)); i++)
+		pause_ms(1);
 	CHECK(*fake_word(fd, 192) & (WEFT_WORD_SLOW | WEFT_WORD_TELL));
 	acquires = c->acquires;
 	for (i = 0; i < 200; i++)
