@@ -69,6 +69,7 @@ static struct stream stream(unsigned int count)
 				break;
 		}
 	}
+	settle();
 	while (station_receive(fd[1], g, sizeof(g), 100) == STREAM_LEN)
 		stream_take(&s, g, seen, count, &newest);
 	free(seen);
@@ -162,7 +163,8 @@ static void test_delay(void)
 	int i;
 
 	OK("set delay 20000 a");
-	for (i = 0; i < 10; i++) {
+	/* while this machine has other things to do all are late */
+	for (i = 0; i < 10 || (i < 200 && min >= 0.03); i++) {
 		make_frame(f, 2, 1, sizeof(f), 0);
 		t = now_seconds();
 		station_send(fd[0], "a", f, sizeof(f));
@@ -173,7 +175,7 @@ static void test_delay(void)
 			min = t;
 	}
 	CHECK(min < 0.03, "%.1f ms instead of 20", min * 1e3);
-	CHECK(port_stat("a", "delayed") == 10, "%ld counted", port_stat("a", "delayed"));
+	CHECK(port_stat("a", "delayed") == i, "%ld counted", port_stat("a", "delayed"));
 	OK("set delay 0 a");
 }
 
@@ -213,7 +215,7 @@ static void test_overload(void)
 	unsigned int i;
 	long lost = 0;
 
-	OK("set delay 1000000");
+	OK("set delay 5000000");
 	for (i = 0; i < 14000; i++) {
 		make_frame(f, 1 + (i + 1) % N_STATIONS, 1 + i % N_STATIONS, sizeof(f), i);
 		if (!station_send(fd[i % N_STATIONS], names[i % N_STATIONS], f, sizeof(f)))
@@ -223,7 +225,7 @@ static void test_overload(void)
 		lost += port_stat(names[i], "drop");
 	CHECK(lost > 14000 - 4 * 2048 - 1000 && lost < 14000, "%ld dropped", lost);
 	OK("set delay 0");
-	usleep(1100000);
+	usleep(5100000);
 	drain();
 	meet();
 	CHECK(reached(0, 2, 64, 1) == 0x2, "frames do not come any more");
