@@ -75,7 +75,7 @@ end_jobs()
 {
 	local pids pause
 
-	for pause in 0.02 0.1 0.3; do
+	for pause in 0.02 0.1 0.3 1 3; do
 		mapfile -t pids < <(jobs -pr)
 		[ ${#pids[@]} -gt 0 ] || return
 		kill "${pids[@]}" 2>/dev/null

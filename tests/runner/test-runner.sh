@@ -11,13 +11,14 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 
 begin runner
+scale=${WEFT_TEST_SCALE:-1}
 # Limits here are what is tested.
 export WEFT_TEST_SPEED=1 WEFT_TEST_SCALE=1
 
 # run ARGUMENTS: run the runner on $dir/list; its output to $dir/out, status to rc.
 run()
 {
-	BUILD=$dir/build timeout -k 5 60 tests/run -l "$dir/list" "$@" \
+	BUILD=$dir/build timeout -k 5 $((60 * scale)) tests/run -l "$dir/list" "$@" \
 		>"$dir/out" 2>&1
 	rc=$?
 }
@@ -176,7 +177,7 @@ measured()
 {
 	sed "s/^REFERENCE_MS=.*/REFERENCE_MS=$1/; s|^cd .*|cd '$PWD' \|\| exit 2|" \
 		tests/run >"$dir/run"
-	BUILD=$dir/build WEFT_TEST_SPEED='' timeout -k 5 60 bash "$dir/run" \
+	BUILD=$dir/build WEFT_TEST_SPEED='' timeout -k 5 $((60 * scale)) bash "$dir/run" \
 		-l "$dir/list" "${@:2}" >"$dir/out" 2>&1
 }
 
@@ -197,7 +198,7 @@ check 'with a name in both'		[ "$rc" = 2 ]
 # Behind "--" stands what takes long: it does not wait for all short ones.
 begun()
 {
-	BUILD=$dir/build timeout -k 5 60 tests/run -l "$dir/list" "$@" >"$dir/out" 2>&1 ||
+	BUILD=$dir/build timeout -k 5 $((60 * scale)) tests/run -l "$dir/list" "$@" >"$dir/out" 2>&1 ||
 		echo failed
 	sort -n "$dir"/at.* | cut -d' ' -f2 | tr '\n' ' '
 	rm -f "$dir"/at.*
@@ -268,7 +269,7 @@ processors()
 # at_once OPTION...: the most tests of the list that have run at the same time.
 at_once()
 {
-	BUILD=$dir/build timeout -k 5 60 bash "$dir/run" -l "$dir/list" "$@" >"$dir/out" 2>&1 ||
+	BUILD=$dir/build timeout -k 5 $((60 * scale)) bash "$dir/run" -l "$dir/list" "$@" >"$dir/out" 2>&1 ||
 		echo failed
 	sort -n "$dir"/at.* | awk '{ n += $2; if (n > most) most = n } END { print most }'
 	rm -f "$dir"/at.*
@@ -278,7 +279,7 @@ at_once()
 at_least(){ [ "$2" -ge "$1" ]; }
 
 for i in 1 2 3 4 5 6; do
-	printf '%s\n' "t$i 60 echo \$EPOCHREALTIME 1 >$dir/at.$i; sleep 2; echo \$EPOCHREALTIME -1 >>$dir/at.$i"
+	printf '%s\n' "t$i 60 echo \$EPOCHREALTIME 1 >$dir/at.$i; sleep $((2 * scale)); echo \$EPOCHREALTIME -1 >>$dir/at.$i"
 done >"$dir/list"
 echo 'cpu 0 0 0 0 0 0 0 0 0 0' >"$dir/stat"
 processors 0 20
@@ -296,7 +297,7 @@ kill "$clock"
 printf 'stubborn 1 %s\n' "$dir/stubborn" >"$dir/list"
 sed 's/^GRACE=.*/GRACE=1/; s/^SETTLE=.*/SETTLE=1/' tests/run >"$dir/run"
 sed -i "s|^cd .*|cd '$PWD' \|\| exit 2|" "$dir/run"
-BUILD=$dir/build timeout -k 5 60 bash "$dir/run" -l "$dir/list" >"$dir/out" 2>&1
+BUILD=$dir/build timeout -k 5 $((60 * scale)) bash "$dir/run" -l "$dir/list" >"$dir/out" 2>&1
 check 'a stubborn test fails'		last '0 passed, 1 failed, 0 skipped'
 check 'a stubborn test is killed'	none "$ignored"
 
