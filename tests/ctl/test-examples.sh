@@ -69,6 +69,7 @@ BLOCKS='
 
 CC=${CC:-gcc}
 STEP_LIMIT=$((200 * SCALE))
+BESIDE_LIMIT=$((350 * SCALE))	# of what runs beside several steps
 THERE=/run/examples	# where commands run in guests
 declare -A taken=()	# commands of each block that were run
 declare -A beside=()	# processes that run meanwhile, by guest
@@ -302,7 +303,7 @@ ends()
 # "stop GUEST" ends it.
 meanwhile()
 {
-	timeout "$STEP_LIMIT" "$RACK" exec "$1" -- sh -c "cd $THERE; $2" \
+	timeout "$BESIDE_LIMIT" "$RACK" exec "$1" -- sh -c "cd $THERE; $2" \
 		>"$dir/beside.$1" 2>&1 </dev/null &
 	beside[$1]=$!
 }
@@ -614,8 +615,8 @@ check "node 2 goes up" on node2 weftctl up --node 2 --interface eth0 \
 check "a tenth of a processor for each" on nodes sh -c 'cd /sys/fs/cgroup && mkdir tenth &&
 	echo +cpu >cgroup.subtree_control && echo 10000 100000 >tenth/cpu.max'
 tenth="echo 0 >/sys/fs/cgroup/tenth/cgroup.procs && exec"
-meanwhile node1 "$tenth weft-tally /weft/table 129 --seconds 150"
-meanwhile node2 "$tenth weft-tally /weft/table 128 --seconds 150"
+meanwhile node1 "$tenth weft-tally /weft/table 129 --seconds 3000"
+meanwhile node2 "$tenth weft-tally /weft/table 128 --seconds 3000"
 check "both have it" on nodes sh -c 'for try in $(seq 100); do
 	weftctl region show | grep "table$" && exit; sleep 0.2; done; exit 1'
 block weftctl.8 4
