@@ -23,7 +23,8 @@ LOCKBENCH=$BUILD/bin/weft-lockbench
 LOCKS=$BUILD/lib/kvs-bench-locks.so
 KINDS='central mcs pernode cohort service'
 SECONDS_RUN=${WEFT_KVS_SECONDS:-1}
-LIMIT=90		# seconds for any one program
+SCALE=${WEFT_TEST_SCALE:-1}
+LIMIT=$((90 * SCALE))	# seconds for any one program
 NODES=2
 PORT=$((20000 + $$ % 20000))
 # Of two processes of two threads on each node, each has one more that starts and
@@ -127,7 +128,7 @@ built "$KVS" "$LOCKS" "$LOCKBENCH"
 begin kvs-locks "$(in_memory)"
 pattern=${1-}
 store=$dir/store
-timeout 600 "$LOCKBENCH" serve --port "$PORT" --seconds 600 &
+timeout $((600 * SCALE)) "$LOCKBENCH" serve --port "$PORT" --seconds $((600 * SCALE)) &
 for kind in $KINDS; do
 	check "$kind: YCSB A, B, C" run "$kind"
 	check "$kind: thousands of locks" many "$kind"
