@@ -21,7 +21,7 @@
 #define LOCKS		20
 #define TIMEOUT_MS	25u
 #define BACKOFF_MS	2
-#define LIMIT_MS	10000
+#define LIMIT_MS	(10000 * (u64)rig_scale())
 
 /* A lock at a node, with one program that wants or has it. */
 struct seat {
@@ -302,7 +302,7 @@ static void settle(void)
 static void restart_something(void)
 {
 	u32 which = rig_random(blades + rig_p4 + (blades > 1)), before = renewals, i;
-	u64 end = now_ms() + 20000;
+	u64 end = now_ms() + 2 * LIMIT_MS;
 	bool all = which >= blades;
 
 	if (rig_p4 && which == blades) {
@@ -335,7 +335,7 @@ static void move_something(void)
 static void move_for_certain(void)
 {
 	u32 before = fakes[2].moves, homes = blades > 1 ? 2 : 1;
-	u64 end = now_ms() + 20000;
+	u64 end = now_ms() + 2 * LIMIT_MS;
 	struct weft_call c;
 
 	/* it is there already: away first */
