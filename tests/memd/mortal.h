@@ -10,7 +10,7 @@
 #include "lock.h"
 
 #define MORTALS			RIG_NODES	/* from 1, of which the first have joined */
-#define MORTAL_LIMIT_MS		10000	/* anything that should come */
+#define MORTAL_LIMIT_MS		(10000 * rig_scale())	/* anything that should come */
 
 /**
  * struct mortal_seat - a lock at a node
