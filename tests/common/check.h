@@ -22,6 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tools/common/number.h"
+
 /* How a process ends that has failed: fuzz targets have another way. */
 #ifndef CHECK_END
 #define CHECK_END()	_exit(1)
@@ -128,12 +130,26 @@ static inline void check_too_late(int signal)
 	_exit(1);
 }
 
-/* The process, without its children, has this time: a failure that says where it stuck. */
+/* What limits in time are multiplied with, on a machine that is slow: WEFT_TEST_SCALE. */
+static inline unsigned int check_scale(void)
+{
+	const char *text = getenv("WEFT_TEST_SCALE");
+	uint64_t scale = 1;
+
+	if (text && number_u64(text, 1, 1000, &scale))
+		CHECK_FAIL("WEFT_TEST_SCALE=%s is not a number from 1 to 1000", text);
+	return (unsigned int)scale;
+}
+
+/*
+ * The process, without its children, has this time, multiplied so: a failure that says where
+ * it stuck.
+ */
 static inline void check_limit(int seconds)
 {
 	struct sigaction action = { .sa_handler = check_too_late };
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF };
-	struct itimerspec timer = { .it_value.tv_sec = seconds };
+	struct itimerspec timer = { .it_value.tv_sec = seconds * (long)check_scale() };
 	timer_t id;
 
 	CHECK(!sigaction(SIGPROF, &action, NULL));

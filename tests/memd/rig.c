@@ -333,9 +333,7 @@ static void give_up(void)
 
 u32 rig_scale(void)
 {
-	const char *text = getenv("WEFT_TEST_SCALE");
-
-	return text ? argument(text, 1, 1000) : 1;
+	return check_scale();
 }
 
 void rig_open(bool tun, unsigned int seed)

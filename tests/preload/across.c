@@ -222,7 +222,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	me = argv[2][0] - '1';
-	alarm(LIMIT);
+	alarm(LIMIT * check_scale());
 	fd = open(argv[1], O_RDWR | O_CREAT, 0600);
 	CHECK(fd >= 0);
 	CHECK(!ftruncate(fd, sizeof(*s)));

@@ -192,7 +192,7 @@ int main(int argc, char **argv)
 	}
 	/* All are dead: everything can be had. */
 	signal(SIGALRM, time_is_up);
-	alarm(20);
+	alarm(20 * check_scale());
 	for (i = 0; i < LOCKS; i++) {
 		t = clock_in_ms(CLOCK_REALTIME, 10000);
 		CHECK_EQ(pthread_rwlock_timedwrlock(&guarded[i].lock, &t), 0);

@@ -18,7 +18,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 SHIM=$BUILD/lib/libweft-preload.so
 FAKE=$BUILD/tests/libweft-fake.so
-LIMIT=100		# seconds for any one program
+LIMIT=$((100 * ${WEFT_TEST_SCALE:-1}))	# seconds for any one program
 
 # measured NAME COMMAND...: a check; what the programs say of themselves is shown.
 measured()

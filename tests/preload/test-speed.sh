@@ -17,7 +17,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 SHIM=$BUILD/lib/libweft-preload.so
 FAKE=$BUILD/tests/libweft-fake.so
-LIMIT=100		# seconds for one process
+LIMIT=$((100 * ${WEFT_TEST_SCALE:-1}))	# seconds for one process
 
 # What each case must reach of what the C library does in the same run, as the median of
 # pairs of turns.  On a machine that does nothing else more is reached: see the table of

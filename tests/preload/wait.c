@@ -45,7 +45,7 @@ static void test_barrier(void)
 	pid_t pid;
 
 	phase = "a barrier whose participant was killed";
-	alarm(20);
+	alarm(20 * check_scale());
 	CHECK(!pthread_barrierattr_init(&attr));
 	CHECK(!pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED));
 	CHECK_EQ(pthread_barrier_init(b, &attr, 2), 0);
@@ -92,7 +92,7 @@ static void test_signals(void)
 	unsigned int i = 0;
 
 	phase = "a signal handler that maps, unmaps and forks";
-	alarm(40);
+	alarm(40 * check_scale());
 	CHECK(!sigaction(SIGVTALRM, &action, NULL));
 	CHECK(!sigaction(SIGPROF, &action, NULL));
 	CHECK(!setitimer(ITIMER_PROF, &timer, NULL));
@@ -267,8 +267,8 @@ static void test_woken(void)
 	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
 		kind = &kinds[n];
 		for (try = 0, status = 1; try < TRIES && status; try++) {
-			alarm(60);
-			CHILD(pid, alarm(50); _exit(woken_soon() ? 0 : 3));
+			alarm(60 * check_scale());
+			CHILD(pid, alarm(50 * check_scale()); _exit(woken_soon() ? 0 : 3));
 			CHECK_EQ(waitpid(pid, &status, 0), pid);
 			CHECK(WIFEXITED(status));
 			CHECK(!status || WEXITSTATUS(status) == 3);
@@ -393,7 +393,7 @@ static void test_idle(void)
 	unsigned int i;
 
 	phase = "waiting in vain";
-	alarm(30);
+	alarm(30 * check_scale());
 	make_pair(&p, region + 12288);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		double before = sleeping(), begin = now_seconds(), cost = processor_time();
