@@ -13,7 +13,7 @@
 #define LINES		4
 #define APART		64u	/* the blades take turns */
 #define SIZE		(64ull * APART * 4096)
-#define WAIT_MS		20000
+#define WAIT_MS		(20000 * rig_scale())
 #define QUIET_MS	300	/* what is refused does not come within that */
 
 static u32 blades, region, seq;
@@ -54,7 +54,7 @@ static u16 ask(struct fake *f, u8 type, u64 line)
 		.type = type, .src = (u8)f->id, .txn = weft_txn(f->id, 1u << 20 | ++seq),
 		.line = line,
 	};
-	u64 end = now_ms() + QUIET_MS;
+	u64 end = now_ms() + WAIT_MS;
 
 	f->last = (struct weft_msg){ 0 };
 	rig_send(f->at, BLADE + weft_line_home(line, blades), &msg);

@@ -11,7 +11,7 @@
 
 #include "rig.h"
 
-#define START_LIMIT_MS	10000
+#define START_LIMIT_MS	(10000 * rig_scale())
 
 static pid_t blade_pid[RIG_BLADES];
 

@@ -10,6 +10,7 @@
 
 #define BLADE	WEFT_BLADE_MIN
 #define MIB	(1ull << 20)
+#define WAIT_MS	(20000 * rig_scale())	/* for anything that should come */
 
 /* What one user may have is for tests of their own. */
 static void start(const char *memory)
@@ -48,7 +49,7 @@ static void members(void)
 	CHECK_EQ(c.members, 0);
 	CHECK_EQ(fake_call_named(f, WEFT_CALL_LOOKUP, "x", &c), ENOTCONN);
 	rig_send(1, BLADE, &gets);
-	for (end = now_ms() + 20000; f->last.type != WEFT_MSG_NACK; fake_step(1))
+	for (end = now_ms() + WAIT_MS; f->last.type != WEFT_MSG_NACK; fake_step(1))
 		CHECK(now_ms() < end);
 	CHECK_EQ(f->last.info, WEFT_WHY_NOT_MEMBER);
 
@@ -80,7 +81,7 @@ static void members(void)
 	/* and what it sends counts for nothing */
 	gets.txn = weft_txn(1, 2);
 	rig_send(2, BLADE, &gets);
-	for (end = now_ms() + 20000; other->last.type != WEFT_MSG_NACK; fake_step(1))
+	for (end = now_ms() + WAIT_MS; other->last.type != WEFT_MSG_NACK; fake_step(1))
 		CHECK(now_ms() < end);
 	CHECK_EQ(other->last.info, WEFT_WHY_NOT_MEMBER);
 
@@ -122,7 +123,7 @@ static void repeated_calls(struct fake *f)
 		.type = WEFT_MSG_CALL, .src = 1, .txn = weft_txn(1, 9999),
 		.len = weft_call_pack(&c, payload), .payload = payload,
 	};
-	u64 end = now_ms() + 20000;
+	u64 end = now_ms() + WAIT_MS;
 	u32 region = 0, i;
 
 	for (i = 0; i < 5; i++) {
@@ -477,7 +478,7 @@ static void waits(void)
 	CHECK_EQ(fake_stat(f, BLADE + 1, "ready"), 0);
 	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 0);
 	rig_memd_signal(BLADE, SIGCONT);
-	end = now_ms() + 10000;
+	end = now_ms() + WAIT_MS;
 	while (!fake_stat(f, BLADE + 1, "ready"))
 		CHECK(now_ms() < end);
 	CHECK_EQ(fake_stat(f, BLADE + 1, "nodes"), 1);

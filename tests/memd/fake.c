@@ -3,7 +3,7 @@
 #include "fake.h"
 
 #define BACKOFF_MS	2
-#define LIMIT_MS	20000
+#define LIMIT_MS	(20000 * rig_scale())
 #define TIME_MS		20
 
 struct fake fakes[RIG_NODES + 1];

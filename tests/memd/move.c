@@ -15,7 +15,7 @@
 #define LINES		8
 #define BLOCK		65536u
 #define SIZE		((u64)LINES * APART * BLOCK)
-#define WAIT_MS		20000
+#define WAIT_MS		(20000 * rig_scale())
 
 static bool use_switch;
 

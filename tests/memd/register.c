@@ -17,7 +17,7 @@
 #define ME	0x7F000065u
 #define OTHER	0x7F000066u
 #define AT	0x7F00005Bu	/* the witness */
-#define LEASE	1000u
+#define LEASE	3000u
 #define LIMIT_MS	20000
 
 /* --- rules ------------------------------------------------------------------------------- */

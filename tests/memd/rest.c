@@ -15,8 +15,8 @@
 #define MEMORY		(1u << 20)
 #define BLOCK_MOST	16384u
 #define ADDR		0x0A570001u
-#define STUCK_S		3	/* a disk that is never let go on is so slow */
-#define SOON_MS		1000	/* nothing that does not wait for it takes so long */
+#define STUCK_S		(3 * rig_scale())	/* a disk that is never let go on is so slow */
+#define SOON_MS		(1000 * rig_scale())	/* nothing that does not wait for it takes so long */
 #define TRIES		5000	/* milliseconds until a write is taken */
 #define ROUNDS		6
 

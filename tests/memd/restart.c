@@ -12,6 +12,7 @@
 
 #define BLADE	WEFT_BLADE_MIN
 #define MIB	(1ull << 20)
+#define SOON_MS	(20000 * (u64)rig_scale())	/* anything that should come */
 
 static char file[2][128];
 
@@ -135,7 +136,7 @@ static void silent_node(void)
 	struct fake *a = &fakes[1], *b = &fakes[2];
 	struct fake_line *al, *bl;
 	u32 region, before, served;
-	u64 began;
+	u64 began, end;
 
 	start();
 	CHECK_EQ(fake_join(a), 0);
@@ -191,11 +192,13 @@ static void silent_node(void)
 	wait_ms(500);
 	CHECK(bl->l.op == WEFT_OP_CLEAN && bl->l.state == WEFT_M);
 	CHECK(fake_clean(a, fake_line(a, region, 1)));
-	wait_ms(500);
-	CHECK(weft_line_idle(&fake_line(a, region, 1)->l));
+	for (end = now_ms() + SOON_MS; !weft_line_idle(&fake_line(a, region, 1)->l); wait_ms(1))
+		CHECK(now_ms() < end);
 	/* it hears, drops what it has, and is a member again */
 	b->deaf = false;
 	wait_ms(3000);
+	for (end = now_ms() + SOON_MS; bl->l.state != WEFT_I; wait_ms(1))
+		CHECK(now_ms() < end);
 	CHECK_EQ(b->renewals, 1);
 	CHECK_EQ(bl->l.state, WEFT_I);
 	CHECK(fake_get(b, bl, WEFT_M));
@@ -249,7 +252,7 @@ static void machine(void)
 	/* the frames that this makes free are those that "two" gets, when they have rested */
 	fake_fill(f, fake_line(f, region[0], 0), 11);
 	fake_evict_all();
-	wait_ms(6000);
+	wait_ms(6000 * (u64)rig_scale());
 	fake_fill(f, fake_line(f, region[1], 0), 22);
 	fake_evict_all();
 	CHECK_EQ(fake_leave(f), 0);
@@ -473,7 +476,7 @@ static void full(void)
 	struct rlimit all, little = { .rlim_cur = 8192 + (8 << 20) + 16 };
 	struct fake *f = &fakes[1];
 	u32 region, i;
-	u64 before;
+	u64 before, end;
 
 	snprintf(file[0], sizeof(file[0]), "%s/full-a", rig_dir());
 	snprintf(file[1], sizeof(file[1]), "%s/full-b", rig_dir());
@@ -494,8 +497,8 @@ static void full(void)
 	start_one(1);
 	CHECK(!setrlimit(RLIMIT_FSIZE, &all));
 	signal(SIGXFSZ, SIG_DFL);
-	wait_ms(2500);
-	CHECK(fake_stat(f, BLADE, "pushes_failed") >= before + 2);
+	for (end = now_ms() + SOON_MS; fake_stat(f, BLADE, "pushes_failed") < before + 2; wait_ms(100))
+		CHECK(now_ms() < end);
 	CHECK_EQ(fake_stat(f, BLADE + 1, "regions"), 0);
 	rig_memd_limit(BLADE + 1, &all);
 	CHECK_EQ(fake_set_size(f, region, 2 * MIB), 0);
