@@ -17,6 +17,7 @@ weftctl=$2
 hammer=$3
 client=$4
 requests=$5
+SCALE=${WEFT_TEST_SCALE:-1}
 params=/sys/module/weft_fakenode/parameters
 begin netlink
 rc=0
@@ -31,7 +32,7 @@ details()
 # ctl ARGUMENT...: output in out and err, status in rc.
 ctl()
 {
-	timeout 60 "$weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	timeout $((60 * SCALE)) "$weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	rc=$?
 }
 
@@ -75,21 +76,25 @@ check "the module loads" insmod "$module"
 
 # Every command and attribute, by a client that knows uapi/weft_netlink.h alone, and by
 # one that knows uapi/weft.yaml alone.
-check "all that uapi/weft_netlink.h says" timeout 600 "$client" drive
-check "all that uapi/weft.yaml says" timeout 600 tests/ctl/yamlclient.py drive uapi/weft.yaml
+check "all that uapi/weft_netlink.h says" timeout $((600 * SCALE)) "$client" drive
+check "all that uapi/weft.yaml says" timeout $((600 * SCALE)) tests/ctl/yamlclient.py drive uapi/weft.yaml
 ctl status -j;	check "still down" has '"state":"down"'
 
 # --- Events ---------------------------------------------------------------------
 
 "$weftctl" up --node 32 --interface lo --homes 10.0.0.1
-check "events: all that uapi/weft_netlink.h says" timeout 120 "$client" hear
-check "events: all of each kind, not too many" timeout 120 tests/ctl/yamlclient.py hear uapi/weft.yaml
+check "events: all that uapi/weft_netlink.h says" timeout $((120 * SCALE)) "$client" hear
+check "events: all of each kind, not too many" timeout $((120 * SCALE)) tests/ctl/yamlclient.py hear uapi/weft.yaml
 for signal in INT TERM; do
 	"$weftctl" monitor >"$dir/out" 2>"$dir/err" &
 	waiting=$!
 	hears
 	echo 1 >$params/event
-	sleep 1
+	for _ in {1..100}; do
+		[ "$(wc -l <"$dir/out")" -lt 16 ] || break
+		sleep 0.2
+	done
+	sleep 1		# for what may be too much
 	kill -$signal $waiting
 	wait $waiting
 	rc=$?
@@ -108,7 +113,7 @@ wait $waiting
 rc=$?
 check "monitor ends after so many events" good
 check "monitor: an object a line" [ "$(grep -c '^{.*}$' "$dir/out")" = 3 ]
-check "monitor as nobody" setpriv --reuid 65534 --clear-groups timeout 20 "$weftctl" monitor -t 0.5
+check "monitor as nobody" setpriv --reuid 65534 --clear-groups timeout $((20 * SCALE)) "$weftctl" monitor -t 0.5
 "$weftctl" down
 
 # --- Set-up ------------------------------------------------------------------
@@ -263,8 +268,8 @@ set_to delay_ms 600000
 "$weftctl" stats switch >"$dir/switch" &
 waiting=$!
 sleep 1
-check "another family is registered while a list waits" timeout 60 modprobe psample
-timeout 60 rmmod psample
+check "another family is registered while a list waits" timeout $((60 * SCALE)) modprobe psample
+timeout $((60 * SCALE)) rmmod psample
 ctl status
 check "another request is served" good
 check "a module whose list is half read stays" eval '! rmmod weft_fakenode'
@@ -332,8 +337,8 @@ ctl status -j;	check "nothing was changed" has '"node":32,"rack":4294967295,'
 
 # --- Nonsense ----------------------------------------------------------------
 
-check "$requests requests that make no sense" timeout 400 "$hammer" "$requests" 1 && show
-check "as nobody" setpriv --reuid 65534 --clear-groups timeout 100 "$hammer" 2000 2
+check "$requests requests that make no sense" timeout $((400 * SCALE)) "$hammer" "$requests" 1 && show
+check "as nobody" setpriv --reuid 65534 --clear-groups timeout $((100 * SCALE)) "$hammer" 2000 2
 check "the module goes" rmmod weft_fakenode
 ctl status;	check "and is gone" has "the module weft is not loaded"
 

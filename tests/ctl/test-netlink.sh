@@ -46,7 +46,7 @@ compile()
 	rm -rf "$1"
 	mkdir -p "$1"
 	cp -rs "$PWD/kmod" "$PWD/uapi" "$PWD"/tests/ctl/fakes/node/* "$1/"
-	timeout 300 make -s -C "$kdir" M="$1" W=1 KCFLAGS=-Werror \
+	timeout $((300 * SCALE)) make -s -C "$kdir" M="$1" W=1 KCFLAGS=-Werror \
 		CONFIG_DEBUG_INFO_BTF_MODULES= modules
 }
 
@@ -61,7 +61,8 @@ fake=$BUILD/tests/ctl-netlink-$KVER
 check "tests/ctl/fakes/node compiles" compile "$fake" || exit 1
 boot --bare --nodes 1 --blades 0 --switch none --kernel "$KVER"
 # Its kernel's log is looked at: status 125 is a complaint in it.
-timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- tests/ctl/guest-netlink.sh \
+timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- \
+	env WEFT_TEST_SCALE="$SCALE" tests/ctl/guest-netlink.sh \
 	"$fake/weft_fakenode.ko" "$BIN/weftctl" "$BUILD/tests/ctl-hammer" \
 	"$BUILD/tests/netlink" "${WEFT_CTL_REQUESTS:-100000}" | sed -u 's/^/    /'
 report "${PIPESTATUS[0]}" "all of it, in the guest"

@@ -15,15 +15,16 @@
 #	inside COMMAND...			where it is
 #	inside_end
 #
-# Environment: BUILD.
+# Environment: BUILD; WEFT_TEST_SCALE.
 
+SCALE=${WEFT_TEST_SCALE:-1}
 # shellcheck disable=SC2154  # dir: begin() of tests/tap.sh
 weftctl=$BUILD/bin/weftctl
 
 # ctl: output in out and err, status in rc.
 ctl()
 {
-	timeout 60 "$weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
+	timeout $((60 * SCALE)) "$weftctl" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	rc=$?
 }
 
@@ -53,7 +54,7 @@ inside_begin()
 	modprobe -a veth bridge
 	setsid unshare -n sleep 100000 &
 	inside_pid=$!
-	for _ in {1..50}; do
+	for _ in {1..300}; do
 		[ "$(readlink "/proc/$inside_pid/ns/net")" = "$(readlink /proc/self/ns/net)" ] || break
 		sleep 0.1
 	done
@@ -77,7 +78,7 @@ inside_blade()
 {
 	inside setsid "$BUILD/bin/weft-memd" --id 33 --interface middle --rack "$1" \
 		--memory 64M --switch none </dev/null >"$2" 2>&1 &
-	for _ in {1..50}; do
+	for _ in {1..300}; do
 		grep -q ':12B9 ' "/proc/$inside_pid/net/udp" && return 0
 		sleep 0.1
 	done

@@ -41,7 +41,7 @@ refused()
 	local errno=$1 sentence=$2 said
 
 	shift 2
-	said=$(timeout 60 "$@" 2>&1) && return 1
+	said=$(timeout $((60 * SCALE)) "$@" 2>&1) && return 1
 	echo "$said"
 	[[ $said == *"$errno"* || $said == *"$sentence"* ]] &&
 		{ [[ $said == *"$sentence"* ]] || dmesg | tail -n 3 | grep -qF -- "$sentence"; }
@@ -55,10 +55,10 @@ same_as()
 # store DIRECTORY: a key-value store with locks, loaded, used and checked.
 store()
 {
-	timeout 60 "$BUILD/bin/weft-kvs" create "$1/store" --buckets 64 &&
-		timeout 60 "$BUILD/bin/weft-kvs" load "$1/store" --records 200 &&
-		timeout 60 "$BUILD/bin/weft-kvs" bench "$1/store" --workload a --seconds 1 &&
-		timeout 60 "$BUILD/bin/weft-kvs" check "$1/store"
+	timeout $((60 * SCALE)) "$BUILD/bin/weft-kvs" create "$1/store" --buckets 64 &&
+		timeout $((60 * SCALE)) "$BUILD/bin/weft-kvs" load "$1/store" --records 200 &&
+		timeout $((60 * SCALE)) "$BUILD/bin/weft-kvs" bench "$1/store" --workload a --seconds 1 &&
+		timeout $((60 * SCALE)) "$BUILD/bin/weft-kvs" check "$1/store"
 }
 
 # --- Another rack ----------------------------------------------------------------
@@ -157,7 +157,7 @@ writes &
 writer=$!
 ctl --rack 5 down
 check "not while it is mounted" says "weftctl: the node cannot go down while weft is mounted: 'umount /weft5' first"
-check "unmounting rack 5" timeout 60 umount /weft5
+check "unmounting rack 5" timeout $((60 * SCALE)) umount /weft5
 ctl --rack 5 down;		check "leaving rack 5" good
 check "in rack 0 only" [ "$(numbers)" = 0 ]
 ctl status -j;			check "which need not be said any more" has '"node":1,"rack":0,'
@@ -175,7 +175,7 @@ check "all was written" [ "$(tail -n 1 /weft/busy)" = "$(cat "$dir/written")" ]
 ctl "${up5[@]}" five --mount /weft5; check "up again, and mounted at once" good
 check "what rack 5 had" same_as "$five" /weft5/same
 check "its counters began anew" [ "$(counter 5 read_bytes)" = $((2 << 20)) ]
-check "unmounting rack 0" timeout 60 umount /weft
+check "unmounting rack 0" timeout $((60 * SCALE)) umount /weft
 ctl --rack 0 down;		check "leaving rack 0" good
 check "rack 5 is the only one" [ "$(numbers)" = 5 ]
 check "what it has" same_as "$five" /weft5/same
@@ -200,9 +200,9 @@ come_and_go()
 	local i
 
 	for ((i = 0; i < 8; i++)); do
-		timeout 60 "$weftctl" up --node 1 --interface eth0 --homes 10.87.0.101 --mount /weft &&
+		timeout $((60 * SCALE)) "$weftctl" up --node 1 --interface eth0 --homes 10.87.0.101 --mount /weft &&
 			same_as "$zero" /weft/same && same_as "$five" /weft5/same &&
-			timeout 60 umount /weft && timeout 60 "$weftctl" --rack 0 down || return 1
+			timeout $((60 * SCALE)) umount /weft && timeout $((60 * SCALE)) "$weftctl" --rack 0 down || return 1
 	done
 }
 
@@ -237,8 +237,8 @@ check "for one only" says "weftctl: the module refuses: this machine is in 8 rac
 # --- The module goes ------------------------------------------------------------------------
 
 check "not while one of them is mounted" eval '! rmmod weft'
-check "unmounting rack 5" timeout 60 umount /weft5
-check "8 racks go with it" timeout 60 rmmod weft
+check "unmounting rack 5" timeout $((60 * SCALE)) umount /weft5
+check "8 racks go with it" timeout $((60 * SCALE)) rmmod weft
 check "the port is free" eval '! grep -q ":12B9 " /proc/net/udp'
 check "nobody is in the group" eval '! grep -q 464557EF /proc/net/igmp'
 check "it is loaded again" insmod "$module"

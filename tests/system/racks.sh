@@ -31,8 +31,8 @@ begin racks
 boot --nodes 2 --switch p4 --mem 512M --cache 16M
 head -c 2M /dev/urandom >"$dir/zero"
 head -c 2M /dev/urandom >"$dir/five"
-timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- tests/system/racks-node.sh \
-	"$BUILD" "$dir/zero" "$dir/five" | sed -u 's/^/    /'
+timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- \
+	env WEFT_TEST_SCALE="$SCALE" tests/system/racks-node.sh "$BUILD" "$dir/zero" "$dir/five" | sed -u 's/^/    /'
 report "${PIPESTATUS[0]}" "all of it, in the guest"
 check "node 2 reads what was written in rack 0" sees same "$(sha256sum <"$dir/zero" | cut -d' ' -f1)"
 check "and nothing else is in rack 0" \

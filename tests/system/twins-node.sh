@@ -31,7 +31,7 @@ details()
 # both LIMIT COMMAND...: as both nodes at once; %K is the node's number, %D where it has weft.
 both()
 {
-	local limit=$1 k pids=() rc=0
+	local limit=$(($1 * SCALE)) k pids=() rc=0
 
 	shift
 	for k in 1 2; do
@@ -85,8 +85,9 @@ stress()
 {
 	mkdir "$dir/logs" &&
 		both 200 "$BUILD/bin/weft-stress" --dir %D --out "$dir/logs" --threads 2 --pages 16 \
-			--ops "$WEFT_TWINS_OPS" --burst 64 --seconds 150 --timeout 100 &&
-		timeout 100 "$BUILD/bin/weft-check" --min-ops $((4 * WEFT_TWINS_OPS - 8)) \
+			--ops "$WEFT_TWINS_OPS" --burst 64 --seconds $((150 * SCALE)) \
+			--timeout $((100 * SCALE)) &&
+		timeout $((100 * SCALE)) "$BUILD/bin/weft-check" --min-ops $((4 * WEFT_TWINS_OPS - 8)) \
 			--min-foreign $((WEFT_TWINS_OPS / 25)) "$dir"/logs/stress-log.* \
 			"$dir"/logs/stress-image.*
 }
@@ -101,10 +102,10 @@ come_and_go()
 	local i
 
 	for ((i = 0; i < $1; i++)); do
-		timeout 60 umount /weft5 || return 1
-		timeout 60 "$weftctl" --rack 5 down || return 1
+		timeout $((60 * SCALE)) umount /weft5 || return 1
+		timeout $((60 * SCALE)) "$weftctl" --rack 5 down || return 1
 		cmp "$bytes" /weft6/b || return 1
-		timeout 60 "$weftctl" up --rack 5 --node 1 --interface five "${homes[@]}" \
+		timeout $((60 * SCALE)) "$weftctl" up --rack 5 --node 1 --interface five "${homes[@]}" \
 			--cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft5 || return 1
 		cmp "$bytes" /weft5/b || return 1
 	done
@@ -143,16 +144,32 @@ ip link del seven
 
 # --- Memory between them ----------------------------------------------------------------
 
-cp "$bytes" /weft5/a
-check "what one writes the other one reads" cmp "$bytes" /weft6/a
+# copied: what one writes the other one reads; $landed and $closed are what that took.
+copied()
+{
+	local landed_before closed_before
+
+	landed_before=$(counter 6 blocks_landed)
+	closed_before=$(counter 6 landings_closed)
+	cp "$bytes" /weft5/a && cmp "$bytes" /weft6/a || return 1
+	landed=$(($(counter 6 blocks_landed) - landed_before))
+	closed=$(($(counter 6 landings_closed) - closed_before))
+}
+
+landed=0 closed=0
+check "what one writes the other one reads" copied
 blocks=$(($(stat -c %s "$bytes") / WEFT_TWINS_BLOCK))
 check "which has not left the machine: $(counter 5 msg_in_memory) messages for $blocks blocks" \
 	[ "$(counter 5 msg_in_memory)" -ge "$blocks" ]
 # But those whose request was repeated, as the machine had something else to do: it closes what
-# it had offered, and offers another one.
-landed=$(counter 6 blocks_landed)
-check "they were written where node 2 wanted them: $landed, $(counter 6 landings_closed) closed" \
-	[ $((landed + $(counter 6 landings_closed))) -ge "$blocks" -a $((10 * landed)) -ge $((9 * blocks)) ]
+# it had offered, and offers another one.  If those are many, that is done again, twice at most.
+for try in 1 2; do
+	[ $((10 * landed)) -lt $((9 * blocks)) ] || break
+	note "copy $try: $landed landed, $closed closed"
+	copied || break
+done
+check "they were written where node 2 wanted them: $landed, $closed closed" \
+	[ $((landed + closed)) -ge "$blocks" -a $((10 * landed)) -ge $((9 * blocks)) ]
 check "and not by the interface: $(counter 6 msg_other_interface)" \
 	[ "$(counter 6 msg_other_interface)" = 0 ]
 tac "$bytes" >/weft6/a
@@ -183,7 +200,7 @@ check "nobody sent as somebody else" [ "$(counter 5 msg_forged) $(counter 6 msg_
 # --- One of them goes ------------------------------------------------------------------
 
 seq 100000 >/weft6/c
-check "unmounting one" timeout 60 umount /weft6
+check "unmounting one" timeout $((60 * SCALE)) umount /weft6
 ctl --rack 6 down;		check "which goes" good
 check "the other one has what it wrote" numbers
 ctl up --rack 6 --joins 5 --node 2 --interface six "${homes[@]}" --cache 4M --block "$WEFT_TWINS_BLOCK" --mount /weft6

@@ -25,7 +25,7 @@ GUEST_LIMIT=$((400 * SCALE))
 begin twins
 boot --nodes 1 --switch none --mem 512M --cache 16M
 head -c 2M /dev/urandom >"$dir/bytes"
-timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- env \
+timeout "$GUEST_LIMIT" "$RACK" --name "$run_name" exec node1 -- env WEFT_TEST_SCALE="$SCALE" \
 	WEFT_TWINS_BLOCK="${WEFT_TWINS_BLOCK:-4096}" WEFT_TWINS_ROUNDS="${WEFT_TWINS_ROUNDS:-300}" \
 	WEFT_TWINS_OPS="${WEFT_TWINS_OPS:-20000}" \
 	tests/system/twins-node.sh "$BUILD" "$dir/bytes" | sed -u 's/^/    /'
