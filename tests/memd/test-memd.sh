@@ -39,7 +39,7 @@ ended()
 # refused STATUS TEXT ARGUMENT...: it ends with STATUS and one sentence, with TEXT.
 refused()
 {
-	timeout -k 1 "$LIMIT" "$MEMD" "${@:3}" >"$dir/out" 2>"$dir/err"
+	timeout -k 1 $((LIMIT * ${WEFT_TEST_SCALE:-1})) "$MEMD" "${@:3}" >"$dir/out" 2>"$dir/err"
 	equal "exit status $1" "exit status $?" && grep -qF -- "$2" "$dir/err" &&
 		equal 1 "$(grep -c . "$dir/err")"
 }
@@ -192,7 +192,7 @@ fi
 # In the background: the command returns, and it goes on.
 in_background()
 {
-	timeout -k 1 "$LIMIT" "$MEMD" "${here[@]}" --switch none --background 2>"$dir/err"
+	timeout -k 1 $((LIMIT * ${WEFT_TEST_SCALE:-1})) "$MEMD" "${here[@]}" --switch none --background 2>"$dir/err"
 }
 
 serves_there()

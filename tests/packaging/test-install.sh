@@ -21,7 +21,7 @@ root=$dir/root
 weft_make()
 {
 	env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS WEFT_PACKAGES_DONE=1 \
-		timeout 100 make -s B="$BUILD" DESTDIR="$root" "$@"
+		timeout $((100 * ${WEFT_TEST_SCALE:-1})) make -s B="$BUILD" DESTDIR="$root" "$@"
 }
 
 # --- Manual pages ---

@@ -70,7 +70,7 @@ version=$(on node1 uname -r)
 mkdir -p "$BUILD/tests"
 shared=$(mktemp -d "$BUILD/tests/service.XXXXXX") || exit 2
 at_exit rm -rf "$shared"
-env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS WEFT_PACKAGES_DONE=1 timeout 100 \
+env -u MAKEFLAGS -u MAKEOVERRIDES -u MFLAGS WEFT_PACKAGES_DONE=1 timeout "$STEP_LIMIT" \
 	make -s B="$BUILD" DESTDIR="$shared/root" install-programs >"$dir/make" 2>&1 ||
 	not_ok "make install-programs" "$dir/make"
 check "the node as the rack has made it goes down" on node1 sh -c \

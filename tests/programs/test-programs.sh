@@ -16,7 +16,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 
 BIN=$BUILD/bin
-LIMIT=100		# seconds for any one program
+LIMIT=$((100 * ${WEFT_TEST_SCALE:-1}))	# seconds for any one program
 
 # details: the programs' output tells why a test failed.
 details()
