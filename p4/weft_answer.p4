@@ -19,6 +19,16 @@ control Describe(inout headers_t hdr, in metadata_t meta)
 	}
 }
 
+/* Nobody else is asked for anything. */
+control Grant(inout headers_t hdr, inout metadata_t meta)
+{
+	apply {
+		hdr.weft.type = message_t.grant;
+		meta.counter = WEFT_COUNT_GRANT;
+		meta.to = destination_t.sender;
+	}
+}
+
 /* Another transaction is busy with the line. */
 control Refuse(inout headers_t hdr, inout metadata_t meta)
 {

@@ -11,9 +11,10 @@
 #include "weft_lock.p4"
 
 /* GETM with the lock: everybody else gives up the copy, one sends the data. */
-control Getm(inout headers_t hdr, inout metadata_t meta, in bit<8> have)
+control Getm(inout headers_t hdr, inout metadata_t meta, in bit<8> have, in bit<8> direct)
 {
 	Pick() pick;
+	Grant() give;
 	bit<32> others;
 
 	apply {
@@ -27,15 +28,13 @@ control Getm(inout headers_t hdr, inout metadata_t meta, in bit<8> have)
 			meta.targets = others;
 			meta.counter = WEFT_COUNT_INV;
 			meta.to = destination_t.nodes;
-		} else if (have == 0) {
+		} else if (have == 0 && direct == 0) {
 			hdr.weft.flags = WEFT_F_SWITCH | WEFT_F_BUSY | WEFT_F_EXCL;
 			hdr.weft.type = message_t.read;
 			meta.counter = WEFT_COUNT_READ;
 			meta.to = destination_t.home;
 		} else {
-			hdr.weft.type = message_t.grant;
-			meta.counter = WEFT_COUNT_GRANT;
-			meta.to = destination_t.sender;
+			give.apply(hdr, meta);
 		}
 	}
 }
@@ -46,10 +45,16 @@ control GetmPut(inout headers_t hdr, inout metadata_t meta)
 	Describe() describe;
 	Refuse() refuse;
 	Getm() getm;
+	Grant() give;
 	bit<32> mine;
 	bit<8> have;
+	bit<8> direct;
 
 	apply {
+		/* what a node had that has died is the home's to judge */
+		direct = hdr.weft.flags & WEFT_F_DIRECT;
+		if (meta.status == STATUS_M)
+			direct = 0;
 		/* an upgrade needs no data: the requester has a copy */
 		have = hdr.weft.flags & WEFT_F_HAVE;
 		mine = meta.copyset & meta.node;
@@ -62,12 +67,10 @@ control GetmPut(inout headers_t hdr, inout metadata_t meta)
 			hdr.weft.flags = WEFT_F_SWITCH;
 			refuse.apply(hdr, meta);
 		} else if (hdr.weft.type == message_t.getm) {
-			getm.apply(hdr, meta, have);
+			getm.apply(hdr, meta, have, direct);
 		} else {
 			hdr.weft.flags = WEFT_F_SWITCH | WEFT_F_BUSY;
-			hdr.weft.type = message_t.grant;
-			meta.counter = WEFT_COUNT_GRANT;
-			meta.to = destination_t.sender;
+			give.apply(hdr, meta);
 		}
 	}
 }

@@ -41,10 +41,13 @@ control Gets(inout headers_t hdr, inout metadata_t meta)
 	Describe() describe;
 	Refuse() refuse;
 	Provide() provide;
+	Grant() give;
 	bit<32> joined;
 	bit<32> from;
+	bit<8> direct;
 
 	apply {
+		direct = hdr.weft.flags & WEFT_F_DIRECT;
 		joined = meta.copyset | meta.node;
 		from = joined & meta.members;
 		from = from ^ meta.node;
@@ -56,7 +59,11 @@ control Gets(inout headers_t hdr, inout metadata_t meta)
 			/* copies count only as long as they are the home's data */
 			if (meta.status != STATUS_S)
 				from = 0;
-			provide.apply(hdr, meta, from);
+			/* what others have, too, the home has as well */
+			if (direct != 0)
+				give.apply(hdr, meta);
+			else
+				provide.apply(hdr, meta, from);
 		} else {
 			take.apply(hdr, meta);
 			describe.apply(hdr, meta);

@@ -133,6 +133,7 @@
 #define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM; ACQUIRE, ENQUEUE: to write */
 #define WEFT_F_RELAY		0x10	/* READ, ACQUIRE, ENQUEUE: passed on by a node that does not have it any more */
 #define WEFT_F_INSTALLED	0x20	/* ADD_ACK, DROP_ACK, REMOVE_ACK: the line is in the switch */
+#define WEFT_F_DIRECT		0x20	/* GETS, GETM: the requester can read the home copy itself */
 #define WEFT_F_MORE		0x40	/* REPLY: the list goes on */
 #define WEFT_F_LENT		0x80	/* DATA: to read, the owner stays the owner */
 

@@ -80,10 +80,19 @@ static enum weft_dir_dest to_home(struct weft_msg *msg, u8 flags)
 	return WEFT_TO_HOME;
 }
 
+/* Nobody else is asked for anything. */
+static enum weft_dir_dest grant(struct weft_msg *msg)
+{
+	msg->type = WEFT_MSG_GRANT;
+	return WEFT_TO_SENDER;
+}
+
 static enum weft_dir_dest gets(struct weft_dir_entry *e, u32 members, u32 r,
 			       struct weft_msg *msg, u32 *targets)
 {
 	bool shared = !e->lock && !(e->grant & WEFT_GRANT_OWNED);
+	/* what others have, too, the home has as well */
+	bool direct = shared && msg->flags & WEFT_F_DIRECT;
 	u32 from;
 
 	if (shared) {
@@ -99,6 +108,8 @@ static enum weft_dir_dest gets(struct weft_dir_entry *e, u32 members, u32 r,
 			return refuse(e, msg);
 		from = msg->copyset & ~r;
 	}
+	if (direct)
+		return grant(msg);
 	/* nobody else, or an owner that is gone: what the home has is all */
 	if (!from)
 		return to_home(msg, 0);
@@ -114,18 +125,16 @@ static enum weft_dir_dest getm(struct weft_dir_entry *e, u32 members, u32 r,
 	bool granted = take_lock(e, msg->txn);
 	bool upgrade = (msg->flags & WEFT_F_HAVE) && e->status == WEFT_S &&
 		       (e->copyset & members & r);
+	/* what a node had that has died is the home's to judge */
+	bool direct = (msg->flags & WEFT_F_DIRECT) && e->status != WEFT_M;
 	u32 others;
 
 	describe(e, members, msg, WEFT_F_BUSY);
 	if (!granted)
 		return refuse(e, msg);
 	others = msg->copyset & ~r;
-	if (!others) {
-		if (!upgrade)
-			return to_home(msg, WEFT_F_EXCL);
-		msg->type = WEFT_MSG_GRANT;
-		return WEFT_TO_SENDER;
-	}
+	if (!others)
+		return upgrade || direct ? grant(msg) : to_home(msg, WEFT_F_EXCL);
 	if (!upgrade)
 		msg->provider = pick(others, msg->txn);
 	msg->type = WEFT_MSG_INV;
@@ -139,10 +148,7 @@ static enum weft_dir_dest put(struct weft_dir_entry *e, u32 members,
 	bool granted = take_lock(e, msg->txn);
 
 	describe(e, members, msg, WEFT_F_BUSY);
-	if (!granted)
-		return refuse(e, msg);
-	msg->type = WEFT_MSG_GRANT;
-	return WEFT_TO_SENDER;
+	return granted ? grant(msg) : refuse(e, msg);
 }
 
 /*

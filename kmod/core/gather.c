@@ -72,11 +72,13 @@ static void fetch(struct weft_line *l, struct weft_out *out)
 	struct weft_msg *m = weft_line_send(l, out, 0, WEFT_MSG_READ, l->txn);
 
 	l->fetching = true;
+	out->effects |= WEFT_DO_TIMER;
+	if (!l->need_known)
+		return;
 	m->flags = WEFT_F_BUSY | WEFT_F_EXCL;
 	m->status = l->status;
 	m->copyset = l->copyset;
 	m->grant = l->grant;
-	out->effects |= WEFT_DO_TIMER;
 }
 
 /* --- who was lent the line ------------------------------------------------- */
@@ -245,6 +247,9 @@ void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg)
 	l->copyset = msg->copyset & (l->need_known ? l->copyset : ~0u);
 	l->need_known = true;
 	l->busy = true;
+	/* the directory knows better by now who has it */
+	if (l->op == WEFT_OP_GETS)
+		l->fetching = false;
 	l->status = msg->status;
 	l->grant = msg->grant;
 }
@@ -255,6 +260,14 @@ void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
 	weft_gather_entry(l, msg);
 	l->no_data = true;
 	check_getm(l, out);
+}
+
+void weft_gather_home(struct weft_line *l, struct weft_out *out)
+{
+	/* a late copy of the request; or the answer to another one has the lock */
+	if (l->state != WEFT_I || l->fetching || l->need_known)
+		return;
+	fetch(l, out);
 }
 
 /* GETS: an invalidation overtook this data, which may be from before a write. */

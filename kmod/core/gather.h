@@ -19,6 +19,9 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
 			 struct weft_out *out);
 
+/* GETS: the home has the data, and nobody was asked to send it: we fetch it. */
+void weft_gather_home(struct weft_line *l, struct weft_out *out);
+
 /* GETM, TAKE: a node has dropped its copy, as it was told to. */
 void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
 		     struct weft_out *out);

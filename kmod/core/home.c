@@ -165,6 +165,9 @@ static void request(struct weft_home_line *l, u32 members, bool use_switch,
 	}
 	if (is_lock(l))
 		free_lock(l, members, true);
+	/* who asks here is served by a program in any case: the sooner the better */
+	if (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM)
+		out->msg.flags &= (u8)~WEFT_F_DIRECT;
 	out->dest = weft_dir_handle(&l->e, members, &out->msg, &out->targets);
 	if (is_lock(l) && out->msg.type == WEFT_MSG_HANDED && out->msg.flags & WEFT_F_DIED)
 		hand_death_on(l);

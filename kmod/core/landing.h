@@ -39,6 +39,17 @@
  * is WB but for the bytes.  From then on the room is the blade's, until it says by the
  * connection that it is free again.  So for the protocol the bytes are those that a WB would
  * have had that was encoded just before LANDED: it needs nothing new for that, either.
+ *
+ * A node that has a *deed* of a block can read what the home has of it without the blade's
+ * program: it says where the block is in the blade's memory, and where a number stands that is
+ * the deed's own for as long as it is there.  LANDED from a blade has one as its payload, if the
+ * blade gives any.  A node with a deed says so in its request (WEFT_F_DIRECT), and if what the
+ * home has is current, and nobody has to give it up, a directory in a switch says GRANT
+ * instead of asking anybody for it.
+ * The node that asked then sends READ; and its card does what that says: it reads the block
+ * into the landing, and after it the number.  If it is the deed's, the block is what LANDED
+ * from the home would tell of now: the node is in the copyset, so nothing newer can get home
+ * before it has heard of it (INV).  If it is not, READ goes to the blade after all.
  */
 #ifndef WEFT_CORE_LANDING_H
 #define WEFT_CORE_LANDING_H
@@ -47,6 +58,9 @@
 
 /* A request's payload: key (4), 0 (4), address (8), big-endian. */
 #define WEFT_LANDING_LEN	16
+
+/* A deed: address of the block (8), its key (4), key (4) and address (8) of the number, it (8). */
+#define WEFT_DEED_LEN		32
 
 /* Bytes of a room: a larger block goes home in messages. */
 #define WEFT_ROOM_SIZE		65536
@@ -76,5 +90,31 @@ void weft_landing_pack(const struct weft_landing *landing, void *buf);
  * Return: false, and no landing in *@landing, if it offers none.
  */
 bool weft_landing_unpack(struct weft_landing *landing, const struct weft_msg *msg);
+
+/**
+ * struct weft_deed - where a blade has a block
+ * @block: as the blade's network card knows it; its key 0: there is no deed
+ * @mark: where @number stands, 8 bytes, big-endian
+ * @number: not 0; no other deed of this life of the blade has it
+ */
+struct weft_deed {
+	struct weft_landing block;
+	struct weft_landing mark;
+	u64 number;
+};
+
+/**
+ * weft_deed_pack() - the payload of LANDED from a blade
+ * @buf: WEFT_DEED_LEN bytes
+ */
+void weft_deed_pack(const struct weft_deed *deed, void *buf);
+
+/**
+ * weft_deed_unpack() - the deed that LANDED brings
+ * @msg: checked by weft_wire_unpack()
+ *
+ * Return: false, and no deed in *@deed, if it brings none.
+ */
+bool weft_deed_unpack(struct weft_deed *deed, const struct weft_msg *msg);
 
 #endif /* WEFT_CORE_LANDING_H */

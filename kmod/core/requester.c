@@ -160,6 +160,10 @@ static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 		weft_gather_no_data(l, msg, out);
 		return;
 	}
+	if (l->op == WEFT_OP_GETS) {
+		weft_gather_home(l, out);
+		return;
+	}
 	if (l->op != WEFT_OP_PUT || l->revoking)
 		return;
 	if (!(msg->copyset & weft_line_me(l))) {

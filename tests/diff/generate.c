@@ -125,6 +125,8 @@ static void request(struct generator *g, const struct weft_slot *slot,
 		msg->src = (u8)any(g);
 	if (percent(g, 50))
 		msg->flags |= WEFT_F_HAVE;
+	if (msg->type <= WEFT_MSG_GETM && percent(g, 30))
+		msg->flags |= WEFT_F_DIRECT;
 }
 
 /* What an owner passes on, or who was the owner once. */

@@ -32,6 +32,9 @@ static void before(enum mutation mutation, struct weft_switch *sw, u32 port,
 	case MUTATE_UPGRADE:
 		msg->flags |= msg->type == WEFT_MSG_GETM ? WEFT_F_HAVE : 0;
 		break;
+	case MUTATE_DIRECT:
+		msg->flags &= msg->type <= WEFT_MSG_GETM ? (u8)~WEFT_F_DIRECT : 0xFF;
+		break;
 	case MUTATE_COMMIT_GRANT:
 		if (msg->type == WEFT_MSG_COMMIT && here)
 			msg->grant = slot->entry.grant;
@@ -140,6 +143,11 @@ static void after_message(enum mutation mutation, const struct weft_switch *sw,
 		break;
 	case MUTATE_BUSY_FLAG:
 		msg->flags &= msg->type == WEFT_MSG_GRANT ? (u8)~WEFT_F_BUSY : 0xFF;
+		break;
+	case MUTATE_DIRECT_DEAD:
+		if (in->flags & WEFT_F_DIRECT && msg->type == WEFT_MSG_READ &&
+		    msg->status == WEFT_M)
+			msg->type = WEFT_MSG_GRANT;
 		break;
 	case MUTATE_TARGETS:
 		*targets |= msg->type == WEFT_MSG_INV ? weft_node_bit(in->src) : 0;

@@ -17,6 +17,8 @@
 	M(TARGETS, "an invalidation goes to the requester as well")	\
 	M(ONE_TARGET, "an invalidation misses one sharer")		\
 	M(UPGRADE, "an upgrade needs no read-only copy")		\
+	M(DIRECT, "who can read the home copy itself is sent it all the same")	\
+	M(DIRECT_DEAD, "who misses what a node had that has left is not sent it either")	\
 	M(GRANT_OLD, "the answer has the grant number before it was raised")	\
 	M(GRANT_WRAP, "the grant number stops at its largest value")	\
 	M(TAKE_TWICE, "a repeated request raises the grant number again")	\

@@ -152,7 +152,9 @@ void network_send(struct world *w, const struct config *c, const struct weft_sen
 
 	if (!s->with_data && s->landing.key)
 		offer(&m, payload);
-	if (!s->with_data)
+	if (m.type == MSG_FETCH)
+		network_post(w, &m, HOP_NODE, m.src, NULL);
+	else if (!s->with_data)
 		network_post(w, &m, hop, s->to, NULL);
 	else if (s->landing.key && network_has_card(c, s->msg.src))
 		network_post_write(w, c, &s->msg, s->to);

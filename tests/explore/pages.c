@@ -9,13 +9,14 @@
 
 #define GARBAGE		0xEE	/* freed memory */
 
-/* Node 1 owns the lines if the configuration says so. */
+/* Node 1 owns the lines, and all have deeds of what the home has, if the configuration says so. */
 void pages_init(struct world *w, const struct config *c)
 {
 	for (int i = 0; i < c->lines; i++) {
 		for (int n = 0; n < c->nodes; n++) {
 			weft_line_init(&w->line[n][i], world_key(c, i), (u8)(n + 1));
 			memset(w->data[n][i], GARBAGE, MAX_FRAGS);
+			w->deed[n][i] = c->deeds ? w->home_version[i] + 1 : 0;
 		}
 		if (!c->owned)
 			continue;
@@ -36,6 +37,20 @@ static void open_landing(struct weft_line *l, struct weft_send *s)
 	else if (!l->landing || s->msg.txn != l->txn || s->msg.type != WEFT_MSG_READ)
 		return;
 	s->landing.key = s->msg.txn;
+}
+
+/* With a deed a node need not have the home's program send what the home has. */
+static void use_deed(const struct world *w, const struct config *c, int n, int i,
+		     struct weft_send *s)
+{
+	u8 type = s->msg.type;
+
+	if (!c->deeds || !w->deed[n][i] || s->with_data || !s->landing.key)
+		return;
+	if (type == WEFT_MSG_GETS || type == WEFT_MSG_GETM)
+		s->msg.flags |= WEFT_F_DIRECT;
+	else if (type == WEFT_MSG_READ && !(s->msg.flags & WEFT_F_RELAY))
+		s->msg.type = MSG_FETCH;
 }
 
 /* A card has yet to read what node @n has of the line. */
@@ -62,6 +77,7 @@ static void do_out(struct world *w, const struct config *c, int n, int i,
 
 		if (c->landings)
 			open_landing(&w->line[n][i], &s);
+		use_deed(w, c, n, i, &s);
 		network_send(w, c, &s, data);
 	}
 	/* what is to be written elsewhere keeps its memory */
@@ -131,6 +147,57 @@ static void land(struct world *w, const struct config *c, int n, const struct fl
 	network_post(w, &m, HOP_NODE, f->to, NULL);
 }
 
+/*
+ * Our card has all of it, and then the number: if that is the deed's, it is what LANDED from
+ * the home would tell of now.  Else the home is asked.
+ */
+static void fetched(struct world *w, const struct config *c, int n, const struct flight *f,
+		    struct weft_msg *m)
+{
+	int i = world_line(c, f->line);
+
+	if (w->home_version[i] + 1 != w->deed[n][i]) {
+		w->deed[n][i] = 0;
+		m->type = WEFT_MSG_READ;
+		m->offset = 0;
+		network_post(w, m, HOP_HOME, HOME, NULL);
+		return;
+	}
+	m->type = WEFT_MSG_LANDED;
+	m->src = HOME;
+	m->version = w->home_version[i];
+	m->offset = 0;
+	m->len = 0;
+	network_post(w, m, HOP_NODE, (u8)(n + 1), NULL);
+}
+
+/* Our card reads a fragment of what the home has, if the landing is open. */
+static void fetch(struct world *w, const struct config *c, int n, const struct flight *f)
+{
+	int i = world_line(c, f->line);
+	const struct weft_line *l = &w->line[n][i];
+	u8 payload[WEFT_LANDING_LEN];
+	struct weft_msg m;
+
+	if (!l->landing || l->txn != f->txn)
+		return;
+	network_message(&m, f, payload);
+	if (m.offset == c->frags) {
+		fetched(w, c, n, f, &m);
+		return;
+	}
+	w->data[n][i][f->offset] = w->home_data[i][f->offset];
+	m.offset++;
+	network_post(w, &m, HOP_NODE, (u8)(n + 1), NULL);
+}
+
+/* What a home tells of its own it has still, as far as its LANDED knows. */
+static void take_deed(struct world *w, const struct config *c, int n, const struct flight *f)
+{
+	if (c->deeds && weft_is_blade(f->src))
+		w->deed[n][world_line(c, f->line)] = f->version + 1;
+}
+
 static void recv(struct world *w, const struct config *c, int n, const struct flight *f)
 {
 	int i = world_line(c, f->line);
@@ -161,9 +228,15 @@ void pages_recv(struct world *w, const struct config *c, int n,
 		land(w, c, n, f);
 		return;
 	}
+	if (f->type == MSG_FETCH) {
+		fetch(w, c, n, f);
+		return;
+	}
 	/* the key is another one by now: the connection breaks, and nothing comes */
 	if (f->type == WEFT_MSG_LANDED && (!l->landing || l->txn != f->txn))
 		return;
+	if (f->type == WEFT_MSG_LANDED)
+		take_deed(w, c, n, f);
 	recv(w, c, n, f);
 	pursue(w, c, n);
 }

@@ -25,7 +25,8 @@ void world_print_action(const struct world *w, const struct action *a)
 
 		printf("%s %s txn=%u.%u line=%u flags=%x%s status=%u copyset=%x grant=%u holder=%x from %u to %s%u nonce=%x v=%llu\n",
 		       name[a->kind],
-		       f->type == MSG_WRITE ? "WRITE" : weft_msg_name(f->type),
+		       f->type == MSG_WRITE ? "WRITE" :
+		       f->type == MSG_FETCH ? "FETCH" : weft_msg_name(f->type),
 		       weft_txn_member(f->txn), f->txn & WEFT_TXN_SEQ_MASK,
 		       (u32)weft_line_index(f->line), f->flags, f->lands ? " lands" : "",
 		       f->status,

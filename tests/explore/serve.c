@@ -6,6 +6,17 @@
 
 #include "tests/stations.h"
 
+/* It is in the switch from the beginning. */
+static void install(struct world *w, const struct config *c, int i)
+{
+	struct weft_home_line *l = &w->home[i];
+
+	l->place = WEFT_IN_SWITCH;
+	w->slot[i].tag = world_key(c, i);
+	w->slot[i].entry = l->e;
+	memset(&l->e, 0, sizeof(l->e));
+}
+
 void serve_init(struct world *w, const struct config *c)
 {
 	for (int i = 0; i < c->lines; i++) {
@@ -15,17 +26,13 @@ void serve_init(struct world *w, const struct config *c)
 		/* locks may begin anywhere, and go round */
 		if (c->locks)
 			e->grant = 0u - 3 * WEFT_EPOCH_STEP;
-		if (!c->owned)
-			continue;
-		e->status = WEFT_M;
-		e->copyset = weft_node_bit(1);
-		e->grant = WEFT_GRANT_OWNED;
-		if (c->use_switch) {
-			w->home[i].place = WEFT_IN_SWITCH;
-			w->slot[i].tag = world_key(c, i);
-			w->slot[i].entry = *e;
-			memset(e, 0, sizeof(*e));
+		if (c->owned) {
+			e->status = WEFT_M;
+			e->copyset = weft_node_bit(1);
+			e->grant = WEFT_GRANT_OWNED;
 		}
+		if (c->use_switch && (c->owned || c->deeds))
+			install(w, c, i);
 	}
 	if (c->same_slot && weft_line_slot(world_key(c, 0)) != weft_line_slot(world_key(c, 1)))
 		abort();

@@ -25,8 +25,12 @@
 /* Which providers have a card that writes where the data may land. */
 enum { LAND_NOBODY, LAND_ALL, LAND_NODES, LAND_HOME };
 
-/* A message that is none: a card writes a fragment, and then the next, or LANDED goes. */
+/*
+ * Messages that are none: a card writes a fragment, and then the next, or LANDED goes; and it
+ * reads one of what the home has, and then the next, and then the deed's number.
+ */
 #define MSG_WRITE	200
+#define MSG_FETCH	201
 
 /* What to explore. */
 struct config {
@@ -53,6 +57,7 @@ struct config {
 	bool same_slot;		/* the two lines collide in the switch */
 	bool evicts, cleans;	/* programs' operations include these */
 	u8 landings;		/* requests offer landings, LAND_*; LAND_NOBODY: they do not */
+	bool deeds;		/* homes give deeds, and cards read what the home has by them */
 	bool locks;		/* the line is a lock; operations take and leave it */
 	bool neat;		/* no entry is left locked: nothing is lost, or very late */
 	bool full;		/* only in the long run */
@@ -109,6 +114,7 @@ struct world {
 	struct weft_slot slot[MAX_LINES];
 	u64 home_version[MAX_LINES];
 	u32 seq[MAX_NODES + 1];		/* the last one is the home's */
+	u64 deed[MAX_NODES][MAX_LINES];	/* of that version of what the home has, plus 1; 0: none */
 	u8 data[MAX_NODES][MAX_LINES][MAX_FRAGS];
 	u8 home_data[MAX_LINES][MAX_FRAGS];
 	u8 truth[MAX_LINES];		/* the last value written */

@@ -134,6 +134,52 @@ static void write_misses(void)
 	CHECK_EQ(out.provider, 8);
 }
 
+/* Who can read the home copy itself is not sent it, if it is all there is. */
+static void direct_misses(void)
+{
+	/* the same entries, and the same transactions, as if the home was asked */
+	entry(WEFT_I, 0);
+	CHECK_EQ(ask(WEFT_MSG_GETS, 1, 1, WEFT_F_DIRECT), WEFT_TO_SENDER);
+	expect(WEFT_MSG_GRANT, 0, WEFT_I, 0, 100);
+	expect_entry(0, 100, WEFT_S, 1);
+	CHECK_EQ(ask(WEFT_MSG_GETS, 1, 1, WEFT_F_DIRECT), WEFT_TO_SENDER);
+	expect_entry(0, 100, WEFT_S, 1);
+	entry(WEFT_S, 0x80000001);
+	CHECK_EQ(ask(WEFT_MSG_GETS, 1, 1, WEFT_F_DIRECT), WEFT_TO_SENDER);
+	entry(WEFT_I, 0);
+	CHECK_EQ(ask(WEFT_MSG_GETM, 2, 1, WEFT_F_DIRECT), WEFT_TO_SENDER);
+	expect(WEFT_MSG_GRANT, WEFT_F_BUSY, WEFT_I, 0, 102);
+	expect_entry(weft_txn(2, 1), 102, WEFT_I, 0);
+	entry(WEFT_S, 2);
+	CHECK_EQ(ask(WEFT_MSG_GETM, 2, 1, WEFT_F_DIRECT), WEFT_TO_SENDER);
+	expect(WEFT_MSG_GRANT, WEFT_F_BUSY, WEFT_S, 2, 102);
+	/* also if others read it, or have dropped it */
+	entry(WEFT_S, 2);
+	CHECK_EQ(ask(WEFT_MSG_GETS, 1, 1, WEFT_F_DIRECT), WEFT_TO_SENDER);
+	expect(WEFT_MSG_GRANT, 0, WEFT_S, 2, 100);
+	expect_entry(0, 100, WEFT_S, 3);
+	/* they have to give it up, or somebody owns it: as ever */
+	entry(WEFT_S, 0xF);
+	CHECK_EQ(ask(WEFT_MSG_GETM, 2, 1, WEFT_F_DIRECT), WEFT_TO_NODES);
+	expect(WEFT_MSG_INV, WEFT_F_BUSY, WEFT_S, 0xF, 102);
+	CHECK(out.provider & 0xD);
+	entry(WEFT_M, 4);
+	CHECK_EQ(ask(WEFT_MSG_GETS, 1, 9, WEFT_F_DIRECT), WEFT_TO_NODES);
+	expect(WEFT_MSG_FWD, WEFT_F_BUSY, WEFT_M, 4, 103);
+	/* an owner that has left: the home says what became of its data */
+	entry(WEFT_M, 0x80000000);
+	CHECK_EQ(ask(WEFT_MSG_GETS, 1, 9, WEFT_F_DIRECT), WEFT_TO_HOME);
+	expect(WEFT_MSG_READ, WEFT_F_BUSY, WEFT_M, 0, 103);
+	entry(WEFT_M, 0x80000000);
+	CHECK_EQ(ask(WEFT_MSG_GETM, 2, 1, WEFT_F_DIRECT), WEFT_TO_HOME);
+	expect(WEFT_MSG_READ, WEFT_F_BUSY | WEFT_F_EXCL, WEFT_M, 0, 103);
+	/* refused as others are */
+	entry(WEFT_I, 0);
+	e.lock = weft_txn(3, 3);
+	CHECK_EQ(ask(WEFT_MSG_GETM, 2, 1, WEFT_F_DIRECT), WEFT_TO_SENDER);
+	CHECK_EQ(out.type, WEFT_MSG_NACK);
+}
+
 static void locked(void)
 {
 	u8 type;
@@ -528,6 +574,7 @@ int main(void)
 {
 	read_misses();
 	write_misses();
+	direct_misses();
 	locked();
 	ends();
 	passes();

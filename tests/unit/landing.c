@@ -62,6 +62,85 @@ static void on_the_wire(void)
 	CHECK(!weft_landing_unpack(&back, &m));
 }
 
+static void deeds(void)
+{
+	struct weft_deed in = {
+		.block = { .addr = 0x0123456789ABCDEFull, .key = 0x89ABCDEF },
+		.mark = { .addr = 0xFEDCBA9876543210ull, .key = 0x76543210 }, .number = 1,
+	}, back;
+	u8 payload[WEFT_DEED_LEN + 1] = { 0 };
+	struct weft_msg m = { .type = WEFT_MSG_LANDED, .payload = payload };
+
+	weft_deed_pack(&in, payload);
+	CHECK(payload[0] == 0x01 && payload[8] == 0x89 && payload[12] == 0x76);
+	CHECK(payload[16] == 0xFE && payload[31] == 1);
+	for (m.len = 0; m.len <= sizeof(payload); m.len++) {
+		CHECK_EQ(weft_deed_unpack(&back, &m), m.len == WEFT_DEED_LEN);
+		CHECK_EQ(back.block.key, m.len == WEFT_DEED_LEN ? in.block.key : 0);
+	}
+	m.len = WEFT_DEED_LEN;
+	CHECK(weft_deed_unpack(&back, &m));
+	CHECK(back.block.addr == in.block.addr && back.mark.addr == in.mark.addr);
+	CHECK(back.mark.key == in.mark.key && back.number == in.number);
+	/* a number that stands where nothing does */
+	payload[31] = 0;
+	CHECK(!weft_deed_unpack(&back, &m));
+}
+
+/* The directory grants to read what only the home has: it is fetched, once. */
+static void it_is_granted(void)
+{
+	struct weft_msg m, block;
+
+	begin(WEFT_S);
+	m = answer(WEFT_MSG_GRANT, HOME, WEFT_F_SWITCH);
+	recv(&m);
+	CHECK_EQ(out.n, 1);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_READ);
+	CHECK_EQ(out.send[0].msg.flags, 0);
+	CHECK(!out.send[0].to && out.effects & WEFT_DO_TIMER && l.landing);
+	/* a copy of the request was granted, too */
+	recv(&m);
+	CHECK_EQ(out.n, 0);
+	/* it is asked for again where it is */
+	weft_line_timeout(&l, &out);
+	CHECK_EQ(out.n, 1);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_READ);
+	block = answer(WEFT_MSG_LANDED, HOME, WEFT_F_SWITCH);
+	recv(&block);
+	CHECK(l.state == WEFT_S && l.op == WEFT_OP_NONE);
+	recv(&m);
+	CHECK_EQ(out.n, 0);
+
+	/* an invalidation comes before: what was read may be from before a write */
+	begin(WEFT_S);
+	m = answer(WEFT_MSG_GRANT, HOME, WEFT_F_SWITCH);
+	recv(&m);
+	block = answer(WEFT_MSG_LANDED, HOME, WEFT_F_SWITCH);
+	m = answer(WEFT_MSG_INV, HOME, WEFT_F_SWITCH | WEFT_F_BUSY);
+	m.txn = weft_txn(2, 1);
+	recv(&m);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_INV_ACK);
+	recv(&block);
+	CHECK_EQ(l.state, WEFT_I);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_GETS);
+	CHECK(out.send[0].msg.txn != block.txn);
+
+	/* another copy of the request has got the lock: the directory is asked again */
+	begin(WEFT_S);
+	m = answer(WEFT_MSG_GRANT, HOME, WEFT_F_SWITCH);
+	recv(&m);
+	m = answer(WEFT_MSG_DATA, 2, WEFT_F_BUSY);
+	m.status = WEFT_M;
+	m.copyset = weft_node_bit(2);
+	m.info = m.len = BLOCK / 2;
+	weft_line_landing_closed(&l);
+	recv(&m);
+	CHECK_EQ(l.state, WEFT_I);
+	weft_line_timeout(&l, &out);
+	CHECK_EQ(out.send[0].msg.type, WEFT_MSG_GETS);
+}
+
 static void which_requests(void)
 {
 	struct weft_msg m;
@@ -228,10 +307,12 @@ static void it_is_passed_on(void)
 int main(void)
 {
 	on_the_wire();
+	deeds();
 	which_requests();
 	it_lands();
 	other_data_comes();
 	it_may_be_mixed();
 	it_is_passed_on();
+	it_is_granted();
 	return check_result();
 }
