@@ -16,6 +16,7 @@
 #define ADDR		0x0A000001u
 #define MEMORY		(20u << 20)	/* 6 chunks, the last one short */
 #define PIECES_MAX	16u
+#define NODES		0x10000u	/* to a key, makes that of nodes */
 
 static u64 state = 1;
 
@@ -105,7 +106,7 @@ struct registered {
 	size_t len;
 };
 
-static void *add(void *card, void *at, size_t len, u32 *key)
+static void *add(void *card, void *at, size_t len, bool nodes, struct rdma_keys *keys)
 {
 	struct registered *r = malloc(sizeof(*r));
 
@@ -122,7 +123,8 @@ static void *add(void *card, void *at, size_t len, u32 *key)
 	r->len = len;
 	/* a card pins it */
 	CHECK(!mlock(at, len) || errno == ENOMEM || errno == EPERM);
-	*key = (u32)((u8 *)at - frames.mem) / FRAME_SIZE;
+	keys->own = (u32)((u8 *)at - frames.mem) / FRAME_SIZE;
+	keys->nodes = nodes ? keys->own + NODES : 0;
 	registrations++;
 	return r;
 }
@@ -181,20 +183,21 @@ static bool has(u32 first, u32 pieces, u8 pattern)
 
 static void refused(void)
 {
-	u32 frame, key;
+	struct rdma_keys keys;
+	u32 frame;
 
 	begin();
 	frame = store(1, 1);
 	refuses = true;
 	log_silent = true;
-	CHECK(!rdma_memory_use(&mem, frame, 5000, &key));
-	CHECK(!rdma_memory_use(&mem, frame, 5000 + RDMA_MEMORY_AGAIN_MS - 1, &key));
+	CHECK(!rdma_memory_use(&mem, frame, 5000, &keys));
+	CHECK(!rdma_memory_use(&mem, frame, 5000 + RDMA_MEMORY_AGAIN_MS - 1, &keys));
 	CHECK_EQ(asked, 1);
-	CHECK(!rdma_memory_use(&mem, frame, 5000 + RDMA_MEMORY_AGAIN_MS, &key));
+	CHECK(!rdma_memory_use(&mem, frame, 5000 + RDMA_MEMORY_AGAIN_MS, &keys));
 	CHECK_EQ(asked, 2);
 	refuses = false;
-	CHECK(!rdma_memory_use(&mem, frame, 5001 + RDMA_MEMORY_AGAIN_MS, &key));
-	CHECK(rdma_memory_use(&mem, frame, 5000 + 2 * RDMA_MEMORY_AGAIN_MS, &key));
+	CHECK(!rdma_memory_use(&mem, frame, 5001 + RDMA_MEMORY_AGAIN_MS, &keys));
+	CHECK(rdma_memory_use(&mem, frame, 5000 + 2 * RDMA_MEMORY_AGAIN_MS, &keys));
 	CHECK_EQ(registrations, 1);
 	rdma_memory_unuse(&mem, frame);
 	log_silent = false;
@@ -204,14 +207,15 @@ static void refused(void)
 /* What is given back while a card reads it stays, and is there for others afterwards. */
 static void held(void)
 {
-	u32 frame, other, key, used;
+	u32 frame, other, used;
+	struct rdma_keys keys;
 
 	begin();
 	frame = store(4, 7);
 	used = frames.used;
 	CHECK(frames_hold(&frames, frame));
 	CHECK(frames_hold(&frames, frame));
-	CHECK(rdma_memory_use(&mem, frame, 0, &key));
+	CHECK(rdma_memory_use(&mem, frame, 0, &keys));
 	frames_release(&frames, frame, true);
 	frames_give_back(&frames);
 	CHECK_EQ(frames.held, 4);
@@ -228,22 +232,25 @@ static void held(void)
 	CHECK_EQ(registrations, 0);
 	CHECK_EQ(frames_memory(&frames, frame)[0], 0);
 	CHECK(has(other, 4, 8));
-	/* without a hold it is as it always was */
+	/* without a hold it is as it always was: what comes next gets them, in their order */
 	frames_release(&frames, other, false);
-	CHECK_EQ(store(1, 9), other + 3);
+	CHECK_EQ(store(1, 9), other);
+	other = store(3, 9);
+	CHECK_EQ(rdma_memory_piece(&frames, &other), 3);
 	end();
 }
 
 /* Another block of the chunk is read when some of it is returned: that waits. */
 static void returned_late(void)
 {
-	u32 gone, taken, stays, key;
+	u32 gone, taken, stays;
+	struct rdma_keys keys;
 
 	begin();
 	gone = store(1, 1);
 	taken = store(1, 2);
 	stays = store(1, 3);
-	CHECK(frames_hold(&frames, stays) && rdma_memory_use(&mem, stays, 0, &key));
+	CHECK(frames_hold(&frames, stays) && rdma_memory_use(&mem, stays, 0, &keys));
 	frames_release(&frames, gone, true);
 	frames_release(&frames, taken, true);
 	frames_give_back(&frames);
@@ -255,6 +262,82 @@ static void returned_late(void)
 	CHECK_EQ(registrations, 0);
 	CHECK_EQ(frames_memory(&frames, gone)[0], 0);
 	CHECK(has(taken, 1, 4) && has(stays, 1, 3));
+	end();
+}
+
+/*
+ * A chunk that nodes may read stays registered whoever gives memory of it back, which is ours until
+ * nodes may not read any more.
+ */
+static void nodes_read(void)
+{
+	u32 gone, taken, stays;
+	struct rdma_keys keys;
+
+	begin();
+	gone = store(1, 1);
+	taken = store(1, 2);
+	stays = store(1, 3);
+	CHECK(rdma_memory_use(&mem, stays, 0, &keys));
+	CHECK_EQ(keys.nodes, 0);
+	mem.nodes = true;
+	/* what is used just now stays as it is */
+	CHECK(rdma_memory_use(&mem, stays, 0, &keys));
+	CHECK(!keys.nodes && asked == 1);
+	rdma_memory_unuse(&mem, stays);
+	rdma_memory_unuse(&mem, stays);
+	CHECK(rdma_memory_use(&mem, stays, 0, &keys));
+	CHECK_EQ(keys.nodes, keys.own + NODES);
+	CHECK(asked == 2 && registrations == 1);
+	frames_release(&frames, gone, true);
+	frames_release(&frames, taken, true);
+	frames_give_back(&frames);
+	rdma_memory_unuse(&mem, stays);
+	CHECK_EQ(registrations, 1);
+	CHECK_EQ(frames_memory(&frames, gone)[0], 1);
+	CHECK_EQ(store(1, 4), taken);
+	CHECK(rdma_memory_use(&mem, stays, 0, &keys));
+	rdma_memory_unuse(&mem, stays);
+	CHECK_EQ(asked, 2);
+	rdma_memory_drop(&mem);
+	mem.nodes = false;
+	CHECK_EQ(registrations, 0);
+	CHECK_EQ(frames_memory(&frames, gone)[0], 0);
+	CHECK(has(taken, 1, 4) && has(stays, 1, 3));
+	CHECK(rdma_memory_use(&mem, stays, 0, &keys));
+	CHECK_EQ(keys.nodes, 0);
+	rdma_memory_unuse(&mem, stays);
+	end();
+}
+
+/* The mark of a chain goes when it is given back, also if it is held then; and only that one. */
+static void marks(void)
+{
+	static u64 mark[MEMORY / FRAME_SIZE + 1024];
+	u32 one, two, held;
+	struct rdma_keys keys;
+
+	begin();
+	CHECK(frames.total < sizeof(mark) / sizeof(mark[0]));
+	one = store(2, 1);
+	two = store(2, 2);
+	held = store(2, 3);
+	/* nothing has one */
+	frames_unmark(&frames, one);
+	frames.mark = mark;
+	mark[one] = 11;
+	mark[two] = 22;
+	mark[held] = 33;
+	CHECK(frames_hold(&frames, held) && rdma_memory_use(&mem, held, 0, &keys));
+	frames_release(&frames, held, true);
+	CHECK(!mark[held] && frames.held == 2);
+	rdma_memory_unuse(&mem, held);
+	frames_drop(&frames, held);
+	frames_release(&frames, one, false);
+	CHECK(!mark[one] && mark[two] == 22);
+	frames_unmark(&frames, FRAME_NONE);
+	frames_unmark(&frames, two);
+	CHECK(!mark[two] && has(two, 2, 2));
 	end();
 }
 
@@ -307,15 +390,16 @@ static void unuse_all(u32 first)
 
 static void start_reading(u32 i, u32 which)
 {
-	u32 at = block[which].first, n = 0, key;
+	u32 at = block[which].first, n = 0;
+	struct rdma_keys keys;
 
 	CHECK(frames_hold(&frames, at));
 	while (at) {
 		u32 from = at, pieces = rdma_memory_piece(&frames, &at);
 
 		CHECK(pieces && frames_chunk(from) == frames_chunk(from + pieces - 1));
-		CHECK(rdma_memory_use(&mem, from, 0, &key));
-		CHECK_EQ(key, frames_chunk(from) * FRAMES_PER_CHUNK);
+		CHECK(rdma_memory_use(&mem, from, 0, &keys));
+		CHECK_EQ(keys.own, frames_chunk(from) * FRAMES_PER_CHUNK);
 		n += pieces;
 	}
 	CHECK_EQ(n, block[which].pieces);
@@ -352,11 +436,12 @@ static void replace(u32 i, bool give_back)
 	}
 }
 
-static void anything(void)
+static void anything(bool nodes)
 {
 	u32 n, i, reads = 0;
 
 	begin();
+	mem.nodes = nodes;
 	for (n = 0; n < 40000; n++) {
 		i = below(BLOCKS);
 		if (below(3))
@@ -381,6 +466,7 @@ static void anything(void)
 		if (block[i].first) {
 			CHECK(has(block[i].first, block[i].pieces, block[i].pattern));
 			frames_release(&frames, block[i].first, true);
+			block[i].first = 0;
 		}
 	frames_give_back(&frames);
 	CHECK_EQ(frames.used, 0);
@@ -395,7 +481,10 @@ int main(void)
 	refused();
 	held();
 	returned_late();
+	nodes_read();
+	marks();
 	full();
-	anything();
+	anything(false);
+	anything(true);
 	return check_result();
 }

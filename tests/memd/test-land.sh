@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A memory blade with an RDMA device, and a node that is played (memd-land): blocks land,
-# by keys that are used once; wrong connections are refused; 100 of them leave nothing; the
-# device goes and comes; the node dies, once behind the back of a second blade; there is none, or
-# memory may not be locked: then it is UDP.
+# by keys that are used once, and are read by deeds; wrong connections are refused; 100 of them
+# leave nothing; the device goes and comes; the node dies, once behind the back of a second blade;
+# there is none, or memory may not be locked: then it is UDP.
 #
 #	tests/memd/test-land.sh
 #
@@ -215,11 +215,17 @@ boot --bare --switch none --nodes 2 --blades 2 --rdma 1,blades --accel uml
 check "a blade listens" blade
 check "blocks land" play none lands
 check "and leave nothing" leaves_nothing none
+check "the node reads by itself" play none deeds
+check "which leaves nothing" leaves_nothing none
 check "the device goes and comes" plugged
 check "the blade has said so" said 'RDMA: the device is gone'
 check "and that it is there again" said 'RDMA: nodes can connect to rxe0' 2
 check "blocks land again" play none lands
 check "a blade with three threads" blade --threads 3
+check "blocks land" play none lands
+check "the node reads by itself" play none deeds
+check "a blade with --deeds off" blade --deeds off
+check "lets it not" play none no-deeds
 check "blocks land" play none lands
 check "a blade that waits $LEASE_MS ms for nodes" blade --lease $LEASE_MS
 check "a node dies while blocks land, and comes back" dies dead
@@ -233,6 +239,7 @@ check "says nothing of RDMA" said RDMA 0
 check "a key" on all sh -c "umask 077; echo $(cat "$dir/key") >/run/key"
 check "a blade with a key" blade --key /run/key
 check "blocks land" play /run/key lands
+check "the node reads by itself" play /run/key deeds
 check "a blade that may lock little memory" poor_blade
 check "sends by UDP what it may not lock" play none unlocked
 check "and says so once" said 'no more memory can be registered for RDMA'

@@ -130,6 +130,7 @@ refuses 1 '--locks is a number from 4096' "${here[@]}" --locks 100
 refuses 1 '--threads is a number from 1 to 16' "${here[@]}" --threads 17
 refuses 1 '--threads is a number' "${here[@]}" --threads 0
 refuses 1 '--rdma is auto or off' "${here[@]}" --rdma always
+refuses 1 '--deeds is on or off' "${here[@]}" --deeds auto
 refuses 1 'auto or none' "${here[@]}" --switch yes
 refuses 1 '--port is a number' --id 33 --address 127.0.0.1 --port 65529
 refuses 1 '--peers has to name them all' --id 34 --address 127.0.0.102

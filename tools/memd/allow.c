@@ -190,7 +190,7 @@ static void undo(struct memd *m, struct job *job)
 {
 	struct region *r = job->region;
 
-	r->nodes = (u32)job->size;
+	region_set_nodes(&m->b->regions, r, (u32)job->size);
 	/* who has asked meanwhile does not keep the other one */
 	r->policy += WEFT_POLICY_CHANGE;
 	tell(m, r, NULL);
@@ -261,7 +261,7 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 	job->region = r;
 	job->size = r->nodes;
 	/* from here on none of them opens it, or is served */
-	r->nodes = c->nodes;
+	region_set_nodes(&m->b->regions, r, c->nodes);
 	r->policy += WEFT_POLICY_CHANGE;
 	r->busy = true;
 	call_nodes(m, r, left_over(m, r), job);

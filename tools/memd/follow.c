@@ -226,14 +226,16 @@ static void finish_region(struct memd *m, struct job *job)
 	calls_finish(m, &job->q);
 }
 
-static void copy_attributes(struct region *r, const struct weft_call *c)
+static void copy_attributes(struct memd *m, struct region *r, const struct weft_call *c)
 {
 	r->mode = c->mode;
 	r->uid = c->uid;
 	r->gid = c->gid;
 	r->mtime = c->mtime;
 	r->policy = c->policy;
-	r->nodes = c->nodes;
+	region_set_nodes(&m->b->regions, r, c->nodes);
+	/* nodes lose what they can read by themselves, whether anybody waits for that or not */
+	(void)rdma_deeds_over(m);
 	r->opens = c->members;
 	r->seen = true;
 }
@@ -252,7 +254,7 @@ static int add_region(struct memd *m, const struct weft_call *c)
 		region_free(&m->b->regions, r);
 		return -ENOMEM;
 	}
-	copy_attributes(r, c);
+	copy_attributes(m, r, c);
 	if (c->homes)
 		r->homes = c->homes;
 	r->frozen = c->valid & WEFT_REGION_FROZEN;
@@ -304,7 +306,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 		q->reply.err = c->block != r->block ? EINVAL : ENOMEM;
 		return ANSWER;
 	}
-	copy_attributes(r, c);
+	copy_attributes(m, r, c);
 	rehome_told(m, r, c->homes, c->valid & WEFT_REGION_FROZEN);
 	region_account(&m->b->regions, r, r->size, c->size);
 	region_cut(r, r->size, c->size);

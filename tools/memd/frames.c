@@ -284,26 +284,56 @@ static bool is_held(struct frames *f, u32 first, bool give_back)
 	return true;
 }
 
-static void release(struct frames *f, u32 first, bool give_back)
+static void release_in_file(struct frames *f, u32 first, bool give_back)
 {
 	while (first) {
 		u32 next = f->next[first];
 
 		f->used--;
-		if (in_file(f)) {
-			f->sum[first] = 0;
-			put_to_rest(f, first, give_back);
-		} else {
-			if (give_back)
-				add_to_back(f, first);
-			put_free(f, first);
-		}
+		f->sum[first] = 0;
+		put_to_rest(f, first, give_back);
 		first = next;
 	}
 }
 
+/*
+ * Whoever takes them next gets them in the order in which they were: frames that were in one
+ * piece for a card are again.
+ */
+static void release(struct frames *f, u32 first, bool give_back)
+{
+	u32 frame = first, last = first;
+
+	if (in_file(f)) {
+		release_in_file(f, first, give_back);
+		return;
+	}
+	for (; frame; frame = f->next[frame]) {
+		f->used--;
+		f->n_free++;
+		if (give_back)
+			add_to_back(f, frame);
+		last = frame;
+	}
+	if (!first)
+		return;
+	f->next[last] = f->free;
+	f->free = first;
+}
+
+void frames_unmark(struct frames *f, u32 first)
+{
+	if (!f->mark || !f->mark[first])
+		return;
+	__atomic_store_n(&f->mark[first], 0, __ATOMIC_RELEASE);
+	/* a release orders what was before it; here it is what comes after that is to be so */
+	__sync_synchronize();
+}
+
 void frames_release(struct frames *f, u32 first, bool give_back)
 {
+	/* also of one that is held: its contents stay, but are not the block's any more */
+	frames_unmark(f, first);
 	lock(f);
 	if (!is_held(f, first, give_back))
 		release(f, first, give_back);
@@ -434,12 +464,10 @@ bool frames_flush(struct frames *f)
 	return true;
 }
 
-static u32 take(struct frames *f)
+static u32 take_one(struct frames *f)
 {
-	u32 frame;
+	u32 frame = f->free;
 
-	lock(f);
-	frame = f->free;
 	if (frame) {
 		f->free = f->next[frame];
 		f->n_free--;
@@ -452,8 +480,26 @@ static u32 take(struct frames *f)
 		if (f->hold)
 			f->hold[frame] = 0;
 	}
-	unlock(f);
 	return frame;
+}
+
+/*
+ * A chain of @n frames, or FRAME_NONE.  All at once: other threads would get what stands between,
+ * and a card can read in one piece what stands together.
+ */
+static u32 take(struct frames *f, u32 n)
+{
+	u32 first = FRAME_NONE, *link = &first;
+
+	lock(f);
+	for (; n && (*link = take_one(f)); n--)
+		link = &f->next[*link];
+	if (n) {
+		release(f, first, false);
+		first = FRAME_NONE;
+	}
+	unlock(f);
+	return first;
 }
 
 static bool has(const struct frames *f, u32 n)
@@ -481,25 +527,19 @@ static bool make_free(struct frames *f, u32 n, bool *later)
 u32 frames_store(struct frames *f, u32 region, u64 piece, u32 n, u64 version,
 		 const u8 *data, bool *later)
 {
-	u32 first = FRAME_NONE, *link = &first, i;
+	u32 first, frame, i;
 
 	if (!make_free(f, n, later))
 		return FRAME_NONE;
-	for (i = 0; i < n; i++) {
-		u32 frame = take(f);
-
-		if (!frame)
-			break;
-		*link = frame;
-		link = &f->next[frame];
-		if (write_frame(f, frame, data + (size_t)i * FRAME_SIZE, region,
-				piece + i, version))
-			break;
+	first = take(f, n);
+	for (frame = first, i = 0; frame; frame = f->next[frame], i++) {
+		if (!write_frame(f, frame, data + (size_t)i * FRAME_SIZE, region, piece + i,
+				 version))
+			continue;
+		frames_release(f, first, false);
+		return FRAME_NONE;
 	}
-	if (i == n)
-		return first;
-	frames_release(f, first, false);
-	return FRAME_NONE;
+	return first;
 }
 
 u64 *frames_hash(const struct frames *f, u32 first, u32 offset)

@@ -19,6 +19,9 @@
  * A network card may read frames in memory by itself (rdma.h).  Meanwhile their chain is
  * held: when it is given back it stays as it is until it is not held any more.  A card also
  * has to let go of memory before that is returned to the system.
+ *
+ * The cards of nodes may read them, too, of which nobody hears here.  A chain that they were
+ * told of has a mark meanwhile, which they read after it (rdma_card.h): the mark goes first.
  */
 #ifndef WEFT_MEMD_FRAMES_H
 #define WEFT_MEMD_FRAMES_H
@@ -35,8 +38,9 @@
 /**
  * struct frames_card - who has network cards read frames
  * @let_go: memory of frames @from .. @to - 1, all of one chunk, goes back to the system;
- *	false: it is in use just now, and frames_back_late() will follow.  The pool's
- *	lock is held: nothing of it may be called from there
+ *	false: it is in use, and frames_back_late() will follow when it is not, if ever:
+ *	until then it stays ours.  The pool's lock is held: nothing of it may be called from
+ *	there
  */
 struct frames_card {
 	bool (*let_go)(struct frames_card *card, u32 from, u32 to);
@@ -81,6 +85,8 @@ struct rest {
  * @card: who has cards read frames, or NULL
  * @hold: by frame, then: how often its chain is held, and what is to be done later
  * @held: frames that were given back, and are held
+ * @mark: by first frame of a chain: its mark, big-endian, 0: it has none; the owner of the
+ *	chain writes it.  NULL: no chain has any
  */
 struct frames {
 	bool shared;
@@ -106,6 +112,7 @@ struct frames {
 	struct frames_card *card;
 	u16 *hold;
 	u32 held;
+	u64 *mark;
 };
 
 /**
@@ -183,6 +190,13 @@ void frames_ahead(const struct frames *f, u32 first);
  */
 void frames_release(struct frames *f, u32 first, bool give_back);
 void frames_give_back(struct frames *f);
+
+/**
+ * frames_unmark() - what nodes' cards read of a chain is not what they would be told from here on
+ *
+ * For its owner.  They see that before anything that is done afterwards.
+ */
+void frames_unmark(struct frames *f, u32 first);
 
 /**
  * frames_attach() - from here on chains can be held

@@ -505,7 +505,8 @@ static int load_policy(struct memd *m, const u8 *rec, u32 id)
 	if (!r)
 		return -1;
 	r->policy = get_unaligned_be32(rec + B_POLICY);
-	r->nodes = len < B_HOMES ? 0 : get_unaligned_be32(rec + B_NODES);
+	region_set_nodes(&m->b->regions, r,
+			 len < B_HOMES ? 0 : get_unaligned_be32(rec + B_NODES));
 	if (len >= B_WANTED) {
 		r->homes = get_unaligned_be32(rec + B_HOMES);
 		r->frozen = rec[B_FROZEN];

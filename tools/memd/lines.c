@@ -506,6 +506,8 @@ static void renew_line(struct memd *m, struct region *r, struct block *b)
 {
 	bool wanted = b->wanted;
 
+	/* nor may anybody read what is here, until it is known again who has what */
+	frames_unmark(&m->b->frames, b->frame);
 	lines_forget(m, r, b);
 	if (wanted)
 		trim_arrived(m, r);

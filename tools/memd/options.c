@@ -55,6 +55,7 @@ static const char help[] =
 "  --switch auto|none   use the directory in a P4 switch if there is one (auto)\n"
 "  --rdma auto|off      write blocks into the memory of nodes that ask so, if the network\n"
 "                       card can (auto)\n"
+"  --deeds on|off       let them read blocks from this blade's memory by themselves (on)\n"
 "  --rack N             number of the rack; messages of others are ignored (0)\n"
 "  --port N             UDP port (4793); it and the 7 after it are used\n"
 "  --key FILE           key of the rack: only who has it is heard\n"
@@ -70,8 +71,8 @@ enum {
 	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
 	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_LEASE, O_BACKING, O_SWITCH,
 	O_WITNESS, O_TWIN_PORT, O_ON_TAKEOVER, O_TAKE_OVER, O_ALONE, O_BE_WITNESS,
-	O_RDMA, O_RACK, O_PORT, O_KEY, O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND, O_FOREGROUND,
-	O_VERBOSE, O_HELP, O_VERSION,
+	O_RDMA, O_DEEDS, O_RACK, O_PORT, O_KEY, O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND,
+	O_FOREGROUND, O_VERBOSE, O_HELP, O_VERSION,
 };
 
 static const struct option long_options[] = {
@@ -95,6 +96,7 @@ static const struct option long_options[] = {
 	{ "be-witness", required_argument, NULL, O_BE_WITNESS },
 	{ "switch", required_argument, NULL, O_SWITCH },
 	{ "rdma", required_argument, NULL, O_RDMA },
+	{ "deeds", required_argument, NULL, O_DEEDS },
 	{ "rack", required_argument, NULL, O_RACK },
 	{ "port", required_argument, NULL, O_PORT },
 	{ "key", required_argument, NULL, O_KEY },
@@ -257,6 +259,31 @@ static int twin(struct options *o, int c, const char *arg, char *err)
 	}
 }
 
+/* @yes or @no. */
+static int choice(const char *what, const char *text, const char *yes, const char *no,
+		  bool *value, char *err)
+{
+	*value = !strcmp(text, yes);
+	if (!*value && strcmp(text, no))
+		return fail(err, "%s is %s or %s, not '%s'", what, yes, no, text);
+	return 0;
+}
+
+/* What of the network is used; 1: it is another option. */
+static int use(struct options *o, int c, const char *arg, char *err)
+{
+	switch (c) {
+	case O_SWITCH:
+		return choice("--switch", arg, "auto", "none", &o->use_switch, err);
+	case O_RDMA:
+		return choice("--rdma", arg, "auto", "off", &o->rdma, err);
+	case O_DEEDS:
+		return choice("--deeds", arg, "on", "off", &o->deeds, err);
+	default:
+		return 1;
+	}
+}
+
 static int one_option(struct options *o, int c, const char *arg, char *err)
 {
 	int rc = limit(o, c, arg, err);
@@ -264,6 +291,8 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 
 	if (rc > 0)
 		rc = twin(o, c, arg, err);
+	if (rc > 0)
+		rc = use(o, c, arg, err);
 	if (rc <= 0)
 		return rc;
 	switch (c) {
@@ -293,16 +322,6 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 		return 0;
 	case O_BACKING:
 		o->backing = arg;
-		return 0;
-	case O_SWITCH:
-		o->use_switch = !strcmp(arg, "auto");
-		if (!o->use_switch && strcmp(arg, "none"))
-			return fail(err, "--switch is auto or none, not '%s'", arg);
-		return 0;
-	case O_RDMA:
-		o->rdma = !strcmp(arg, "auto");
-		if (!o->rdma && strcmp(arg, "off"))
-			return fail(err, "--rdma is auto or off, not '%s'", arg);
 		return 0;
 	case O_RACK:
 		if (number("--rack", arg, 0, 0xFFFFFFFFu, &v, err))
@@ -428,6 +447,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 	o->user_memory = USER_MEMORY_HALF;
 	o->use_switch = true;
 	o->rdma = true;
+	o->deeds = true;
 	opterr = 0;
 	optind = 1;
 	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {

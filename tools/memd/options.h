@@ -61,6 +61,7 @@ struct role {
  * @hand_key: directory to copy the key to, and nothing else is done, or NULL
  * @use_switch: a P4 switch may be used if there is one
  * @rdma: data may go by RDMA
+ * @deeds: then nodes may read blocks by themselves
  * @peers: addresses of all blades, in the order of their ids
  * @twins: addresses of their twins, 0: none; of this blade's, the other machine
  * @blades: how many there are
@@ -92,6 +93,7 @@ struct options {
 	const char *hand_key;
 	bool use_switch;
 	bool rdma;
+	bool deeds;
 	u32 peers[BLADES_MAX];
 	u32 twins[BLADES_MAX];
 	u32 blades;

@@ -26,14 +26,14 @@
 
 /* --- memory ----------------------------------------------------------------- */
 
-/* Nobody else may do anything with it: no remote access, no writing by the card. */
-static void *add_memory(void *arg, void *at, size_t len, u32 *key)
+/* Nobody may write there, not even the card; and others do not read, unless @nodes. */
+static void *add_memory(void *arg, void *at, size_t len, bool nodes, struct rdma_keys *keys)
 {
 	const struct rdma *r = arg;
-	struct ibv_mr *mr = ibv_reg_mr(r->pd, at, len, 0);
+	struct ibv_mr *mr = ibv_reg_mr(r->pd, at, len, nodes ? IBV_ACCESS_REMOTE_READ : 0);
 
 	if (mr)
-		*key = mr->lkey;
+		*keys = (struct rdma_keys){ .own = mr->lkey, .nodes = nodes ? mr->rkey : 0 };
 	return mr;
 }
 
@@ -115,6 +115,8 @@ static int accept_it(struct memd *m, struct rdma_cm_id *id, u8 node,
 	struct rdma_conn_param param = {
 		.private_data_len = WEFT_HELLO_LEN, .flow_control = 1,
 		.retry_count = RETRIES, .rnr_retry_count = RNR_RETRIES,
+		/* reads at a time: as many as the node asks for and the card can */
+		.responder_resources = m->b->opt.deeds ? RDMA_MAX_RESP_RES : 0,
 	};
 	u8 said[WEFT_HELLO_LEN], timeout = ACK_TIMEOUT;
 
@@ -228,6 +230,7 @@ static void close_card(struct memd *m, bool gone)
 		/* it may stay open, for the library */
 		(void)epoll_ctl(r->epoll_fd, EPOLL_CTL_DEL, r->pd->context->async_fd, NULL);
 		rdma_memory_drop(&r->memory);
+		rdma_deeds_close(r);
 	}
 	if (r->srq)
 		(void)ibv_destroy_srq(r->srq);
@@ -278,6 +281,7 @@ static const char *prepare(struct rdma *r)
 	r->own_mr = ibv_reg_mr(r->pd, r->own, sizeof(*r->own), IBV_ACCESS_LOCAL_WRITE);
 	if (!r->own_mr)
 		return "no memory can be registered (see ulimit -l)";
+	rdma_deeds_open(r);
 	r->channel = ibv_create_comp_channel(verbs);
 	if (!r->channel)
 		return "no completion channel";
@@ -488,6 +492,44 @@ void rdma_life_over(struct memd *m, u32 nodes)
 	pthread_mutex_unlock(&r->lock);
 }
 
+bool rdma_deeds_over(struct memd *m)
+{
+	const struct rdma *r = m->b->rdma;
+
+	if (!r || !r->memory.nodes || rdma_deeds_allowed(m))
+		return true;
+	/* it ends them, and may be asleep */
+	if (m->nth)
+		turn_wake(m->b->thread[0]);
+	return false;
+}
+
+static bool deeds_change(const struct memd *m)
+{
+	return m->b->rdma->memory.nodes != rdma_deeds_allowed(m);
+}
+
+/* The caller is alone. */
+static void change_deeds(struct memd *m)
+{
+	struct rdma *r = m->b->rdma;
+	u32 i;
+
+	if (!deeds_change(m))
+		return;
+	if (rdma_deeds_allowed(m)) {
+		r->memory.nodes = true;
+		return;
+	}
+	log_note("a region is for some nodes only: none reads blocks by itself any more");
+	/* what a card reads just now ends with its connection; nodes connect anew */
+	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
+		destroy(m, &r->conn[i]);
+	rdma_deeds_end(r);
+	rdma_memory_drop(&r->memory);
+	r->memory.nodes = false;
+}
+
 bool rdma_mend(struct memd *m)
 {
 	struct rdma *r = m->b->rdma;
@@ -497,7 +539,7 @@ bool rdma_mend(struct memd *m)
 		return false;
 	if (r->more)
 		rdma_completions(m);
-	if (!__atomic_load_n(&r->mend, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&r->mend, __ATOMIC_ACQUIRE) && !deeds_change(m))
 		return r->more;
 	turn_alone(m);
 	r->mend = false;
@@ -506,6 +548,7 @@ bool rdma_mend(struct memd *m)
 			destroy(m, &r->conn[i]);
 		else if (r->conn[i].link.broken)
 			destroy_broken(m, &r->conn[i]);
+	change_deeds(m);
 	turn_together(m);
 	return r->more;
 }
@@ -561,6 +604,7 @@ void rdma_start(struct memd *m)
 	memset(r->own, 0, sizeof(*r->own));
 	pthread_mutex_init(&r->lock, NULL);
 	rdma_flights_init(&r->flights);
+	rdma_deeds_init(&r->deeds, m->b->opt.deeds);
 	r->look.fn = on_look;
 	m->b->rdma = r;
 	listen_if_possible(m);
@@ -589,7 +633,7 @@ void rdma_state(const struct memd *m, struct rdma_state *s)
 	if (!r)
 		return;
 	s->listening = r->listener;
-	s->bytes = r->memory.bytes;
+	s->bytes = r->memory.bytes + (r->deeds.mr ? r->deeds.mr->length : 0);
 	s->flights = RDMA_FLIGHTS - r->flights.n_free;
 	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++) {
 		s->connections += r->conn[i].link.up;

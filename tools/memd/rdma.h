@@ -9,6 +9,11 @@
  * port.  The first thread does all of that, and hears from the card; it is alone when
  * connections come and go.  Any thread has the card send blocks (rdma_land()).
  *
+ * With a block that it has been sent so a node gets a deed (landing.h), by which its card may read
+ * the block again without our program, until its contents change; unless --deeds off.  Deeds
+ * let a node's kernel read memory of regions that it did not ask for: there are none as long as
+ * a region is for some nodes only (allow.h).
+ *
  * What nodes write home comes the other way: a node's card writes a block into a room that we
  * have for it, and says so by LANDED, which is handed in as a WB with those bytes.
  *
@@ -46,6 +51,12 @@ bool rdma_mend(struct memd *m);
  */
 void rdma_life_over(struct memd *m, u32 nodes);
 
+/*
+ * A region is for some nodes only: is what nodes can read without asking gone by now?  If not, it
+ * is soon.  Any thread.
+ */
+bool rdma_deeds_over(struct memd *m);
+
 /**
  * rdma_land() - have the card write a block, and say so
  * @msg: LANDED
@@ -64,7 +75,7 @@ bool rdma_land(struct memd *m, struct weft_msg *msg, const struct weft_landing *
  * struct rdma_state - for statistics
  * @listening: there is a card
  * @connections: usable
- * @bytes: of memory registered for it
+ * @bytes: of memory registered for it: frames, marks, rooms
  * @flights: blocks under way
  */
 struct rdma_state {

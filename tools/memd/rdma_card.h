@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The card and what is connected to it: of rdma.c (connections), rdma_land.c (blocks that it
- * writes) and rdma_room.c (blocks that nodes' cards write).
+ * writes), rdma_room.c (blocks that nodes' cards write) and rdma_deed.c (those that they read).
  */
 #ifndef WEFT_MEMD_RDMA_CARD_H
 #define WEFT_MEMD_RDMA_CARD_H
@@ -65,6 +65,21 @@ struct rdma_own {
 };
 
 /**
+ * struct rdma_deeds - of blocks that nodes' cards may read (landing.h)
+ * @wanted: by the command line
+ * @mr: marks of frames are registered; NULL: there are none, so there are no deeds
+ * @last: number of the last one that was given
+ *
+ * A key lets all nodes read all of a chunk.  So none is given as long as a region is for some
+ * nodes only.
+ */
+struct rdma_deeds {
+	bool wanted;
+	struct ibv_mr *mr;
+	u64 last;
+};
+
+/**
  * struct rdma - the card
  * @epoll_fd: all descriptors below
  * @events: of connections; NULL: nobody listens
@@ -81,6 +96,7 @@ struct rdma_own {
  * @lock: for what follows, and for @link of connections while any thread is at work.  Before
  *	that of frames, which is before that of @memory
  * @flights: blocks under way
+ * @deeds: that nodes have
  * @mend: a connection is broken
  * @more: the card has done more than was looked at
  * @conn: by node; made and destroyed by who is alone
@@ -101,6 +117,7 @@ struct rdma {
 	char why[128];
 	pthread_mutex_t lock;
 	struct rdma_flights flights;
+	struct rdma_deeds deeds;
 	bool mend;
 	bool more;
 	struct rdma_conn conn[WEFT_NODE_MAX + 1];
@@ -136,5 +153,31 @@ void rdma_room_free(struct memd *m, struct rdma_conn *c, int room);
 
 /* The node has heard that. */
 void rdma_room_told(struct memd *m, const struct ibv_wc *wc);
+
+/* --- deeds; who is alone opens, closes and ends ------------------------------ */
+
+void rdma_deeds_init(struct rdma_deeds *d, bool wanted);
+
+/* There is a card: memory for marks, unless it cannot be had or registered. */
+void rdma_deeds_open(struct rdma *r);
+/* It goes: no node is connected, no frames are registered. */
+void rdma_deeds_close(struct rdma *r);
+
+/* May there be any now?  As long as it differs from the memory's @nodes that is to change. */
+bool rdma_deeds_allowed(const struct memd *m);
+
+/* Those that were given are not good any more.  No node is connected. */
+void rdma_deeds_end(struct rdma *r);
+
+/**
+ * rdma_deed_give() - of the block that the card writes just now
+ * @frame: first of its chain, which is in one piece
+ * @key: of nodes, to its chunk; 0: there is none
+ *
+ * The line is the caller's, and it has @lock.
+ *
+ * Return: false: there is none.
+ */
+bool rdma_deed_give(struct memd *m, struct weft_deed *deed, u32 frame, u32 key);
 
 #endif /* WEFT_MEMD_RDMA_CARD_H */

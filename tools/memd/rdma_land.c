@@ -22,12 +22,14 @@ void rdma_break(struct memd *m, struct rdma_conn *c)
  * struct land - what is handed to the card for one block
  * @sge: pieces of it
  * @n: how many
+ * @key: by which nodes may read the last one; 0: they may not
  * @wr: writes, and LANDED
  * @message: LANDED
  */
 struct land {
 	struct ibv_sge sge[PIECES];
 	u32 n;
+	u32 key;
 	struct ibv_send_wr wr[RDMA_DEPTH + 1];
 	struct ibv_sge message;
 };
@@ -75,18 +77,20 @@ static void unuse(struct rdma *r, u32 frame, u32 n)
 static bool pieces(struct memd *m, struct land *land, u32 frame)
 {
 	struct rdma *r = m->b->rdma;
-	u32 at = frame, first = frame, n, key;
+	u32 at = frame, first = frame, n;
+	struct rdma_keys keys;
 
 	while (at) {
 		n = rdma_memory_piece(&m->b->frames, &at);
-		if (!rdma_memory_use(&r->memory, first, m->timers.now, &key)) {
+		if (!rdma_memory_use(&r->memory, first, m->timers.now, &keys)) {
 			unuse(r, frame, land->n);
 			return false;
 		}
 		land->sge[land->n++] = (struct ibv_sge){
 			.addr = (uintptr_t)frames_memory(&m->b->frames, first),
-			.length = n * FRAME_SIZE, .lkey = key,
+			.length = n * FRAME_SIZE, .lkey = keys.own,
 		};
+		land->key = keys.nodes;
 		first = at;
 	}
 	return true;
@@ -133,8 +137,29 @@ static void over(struct rdma *r, struct rdma_flight *f)
 	frames_drop(r->memory.frames, frame);
 }
 
-static size_t pack(struct memd *m, struct weft_msg *msg, u8 *buf)
+static_assert(WEFT_WIRE_HDR_LEN + WEFT_DEED_LEN + WEFT_WIRE_TRAILER_LEN <= RDMA_MESSAGE,
+	      "LANDED has room for a deed");
+
+/* What LANDED brings besides: how the node can read the block by itself the next time. */
+static void add_deed(struct memd *m, struct weft_msg *msg, const struct land *land, u32 frame,
+		     u8 *payload)
 {
+	struct weft_deed deed;
+
+	/* who reads it by itself does not hear that it is lost; nor can it put pieces together */
+	if (frame == FRAME_NONE || land->n != 1 || msg->flags & WEFT_F_LOST ||
+	    !rdma_deed_give(m, &deed, frame, land->key))
+		return;
+	weft_deed_pack(&deed, payload);
+	msg->payload = payload;
+	msg->len = WEFT_DEED_LEN;
+	count(m, RDMA_DEEDS);
+}
+
+static size_t pack(struct memd *m, struct weft_msg *msg, const struct land *land, u32 frame,
+		   u8 *buf)
+{
+	add_deed(m, msg, land, frame, buf + WEFT_WIRE_HDR_LEN);
 	msg->rack = m->b->opt.rack;
 	msg->src = m->b->opt.id;
 	return weft_wire_pack(msg, buf, &m->b->key, memd_time(m));
@@ -154,7 +179,7 @@ static bool post(struct memd *m, struct rdma_conn *c, struct rdma_flight *f,
 		zeros(r, &land, f->bytes);
 	else if (!pieces(m, &land, f->frame))
 		return false;
-	len = pack(m, msg, r->own->out[rdma_flights_index(&r->flights, f)]);
+	len = pack(m, msg, &land, f->frame, r->own->out[rdma_flights_index(&r->flights, f)]);
 	f->work = requests(r, &land, f, landing, len);
 	rdma_link_went(&c->link, landing->key, msg->txn, f->work);
 	/* if it fails a part may be under way: all that ends with the connection */

@@ -22,6 +22,7 @@ static void deregister(struct rdma_memory *mem, u32 chunk)
 		return;
 	mem->ops->del(mem->arg, c->registered);
 	c->registered = NULL;
+	c->nodes = false;
 	mem->bytes -= bytes_of(mem, chunk);
 }
 
@@ -34,7 +35,7 @@ static bool let_go(struct frames_card *card, u32 from, u32 to)
 
 	(void)to;
 	pthread_mutex_lock(&mem->lock);
-	can = !c->users;
+	can = !c->users && !c->nodes;
 	if (can)
 		deregister(mem, frames_chunk(from));
 	else
@@ -73,6 +74,12 @@ void rdma_memory_drop(struct rdma_memory *mem)
 		deregister(mem, i);
 	mem->refused = 0;
 	pthread_mutex_unlock(&mem->lock);
+	for (i = 0; i < mem->n; i++) {
+		if (!mem->chunk[i].late)
+			continue;
+		mem->chunk[i].late = false;
+		frames_back_late(mem->frames, i);
+	}
 }
 
 void rdma_memory_exit(struct rdma_memory *mem)
@@ -101,14 +108,17 @@ static bool registered(struct rdma_memory *mem, u32 chunk, u64 now)
 {
 	struct rdma_chunk *c = &mem->chunk[chunk];
 
-	if (c->registered)
+	/* one that is used just now gets the right another time */
+	if (c->registered && (c->nodes == mem->nodes || c->users))
 		return true;
+	deregister(mem, chunk);
 	if (mem->refused && now - mem->refused < RDMA_MEMORY_AGAIN_MS)
 		return false;
 	c->registered = mem->ops->add(mem->arg,
 				      frames_memory(mem->frames, chunk * FRAMES_PER_CHUNK + 1),
-				      bytes_of(mem, chunk), &c->key);
+				      bytes_of(mem, chunk), mem->nodes, &c->keys);
 	if (c->registered) {
+		c->nodes = mem->nodes;
 		mem->bytes += bytes_of(mem, chunk);
 		mem->refused = 0;
 		return true;
@@ -121,7 +131,7 @@ static bool registered(struct rdma_memory *mem, u32 chunk, u64 now)
 	return false;
 }
 
-bool rdma_memory_use(struct rdma_memory *mem, u32 frame, u64 now, u32 *key)
+bool rdma_memory_use(struct rdma_memory *mem, u32 frame, u64 now, struct rdma_keys *keys)
 {
 	struct rdma_chunk *c = &mem->chunk[frames_chunk(frame)];
 	bool can;
@@ -130,7 +140,7 @@ bool rdma_memory_use(struct rdma_memory *mem, u32 frame, u64 now, u32 *key)
 	can = registered(mem, frames_chunk(frame), now);
 	if (can) {
 		c->users++;
-		*key = c->key;
+		*keys = c->keys;
 	}
 	pthread_mutex_unlock(&mem->lock);
 	return can;
@@ -143,7 +153,7 @@ void rdma_memory_unuse(struct rdma_memory *mem, u32 frame)
 	bool late;
 
 	pthread_mutex_lock(&mem->lock);
-	late = !--c->users && c->late;
+	late = !--c->users && c->late && !c->nodes;
 	if (late)
 		c->late = false;
 	pthread_mutex_unlock(&mem->lock);

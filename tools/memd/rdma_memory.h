@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The frames that a network card may read: chunks of them, registered when the first of
- * a chunk is sent, for this machine's own use only (no other has a key for them).
+ * a chunk is sent; for this machine's own use only (no other has a key for them), or for nodes'
+ * cards, too, which read them without our knowing.
  *
  * A registered chunk is memory that the system cannot take back.  So it is deregistered
  * before any of it is returned to the system; not while the card reads in it, then it is
- * returned afterwards.
+ * returned afterwards.  One that nodes have a key for stays registered, and its memory ours, as
+ * long as they may read: to read what is not registered any more would cost a node its
+ * connection, which whoever may shorten a file could bring about.
  */
 #ifndef WEFT_MEMD_RDMA_MEMORY_H
 #define WEFT_MEMD_RDMA_MEMORY_H
@@ -15,25 +18,37 @@
 #define RDMA_MEMORY_AGAIN_MS	1000	/* after it was refused */
 
 /**
+ * struct rdma_keys - to a chunk
+ * @own: by which our card reads it
+ * @nodes: by which those of nodes do; 0: they may not
+ */
+struct rdma_keys {
+	u32 own;
+	u32 nodes;
+};
+
+/**
  * struct rdma_memory_ops - the card
- * @add: register; NULL with errno
+ * @add: register, for cards of nodes as well if @nodes; NULL with errno
  * @del: deregister what @add returned
  */
 struct rdma_memory_ops {
-	void *(*add)(void *card, void *at, size_t len, u32 *key);
+	void *(*add)(void *card, void *at, size_t len, bool nodes, struct rdma_keys *keys);
 	void (*del)(void *card, void *registered);
 };
 
 /**
  * struct rdma_chunk - some memory
  * @registered: what the card calls it, NULL: it is not
- * @key: by which the card reads it
- * @users: pieces of it that the card reads just now
+ * @keys: then
+ * @nodes: then: those that nodes have may be in use
+ * @users: pieces of it that our card reads just now
  * @late: some of it is to be returned to the system
  */
 struct rdma_chunk {
 	void *registered;
-	u32 key;
+	struct rdma_keys keys;
+	bool nodes;
 	u32 users;
 	bool late;
 };
@@ -44,6 +59,9 @@ struct rdma_chunk {
  * @frames: whose it is
  * @ops: what the card does
  * @arg: for @ops
+ * @nodes: nodes may read: from here on chunks are registered so, those that are otherwise
+ *	when they are used next.  Who is alone sets it, and takes it back only with
+ *	rdma_memory_drop()
  * @lock: for what follows
  * @chunk: all there are
  * @n: how many
@@ -56,6 +74,7 @@ struct rdma_memory {
 	struct frames *frames;
 	const struct rdma_memory_ops *ops;
 	void *arg;
+	bool nodes;
 	pthread_mutex_t lock;
 	struct rdma_chunk *chunk;
 	u32 n;
@@ -72,7 +91,10 @@ struct rdma_memory {
 bool rdma_memory_init(struct rdma_memory *mem, struct frames *f,
 		      const struct rdma_memory_ops *ops, void *arg);
 
-/* All of it is deregistered.  Nothing is in use. */
+/*
+ * All of it is deregistered, and what was to be returned to the system is.  Nothing is in use, and
+ * nobody else is at work.
+ */
 void rdma_memory_drop(struct rdma_memory *mem);
 
 /* The end, after rdma_memory_drop(). */
@@ -90,11 +112,11 @@ u32 rdma_memory_piece(const struct frames *f, u32 *frame);
  * rdma_memory_use() - a piece of a chunk is going to be read
  * @frame: first of the piece
  * @now: millisecond
- * @key: receives that by which the card reads it
+ * @keys: receives its chunk's
  *
  * Return: false: it cannot be registered.
  */
-bool rdma_memory_use(struct rdma_memory *mem, u32 frame, u64 now, u32 *key);
+bool rdma_memory_use(struct rdma_memory *mem, u32 frame, u64 now, struct rdma_keys *keys);
 
 /* It has been read. */
 void rdma_memory_unuse(struct rdma_memory *mem, u32 frame);

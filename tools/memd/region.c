@@ -103,12 +103,20 @@ void region_unname(struct regions *rs, struct region *r)
 	r->unlinked = true;
 }
 
+void region_set_nodes(struct regions *rs, struct region *r, u32 nodes)
+{
+	rs->restricted -= r->nodes != 0;
+	rs->restricted += nodes != 0;
+	r->nodes = nodes;
+}
+
 void region_free(struct regions *rs, struct region *r)
 {
 	u32 i = position(rs, r->id);
 	u64 n;
 
 	region_unname(rs, r);
+	region_set_nodes(rs, r, 0);
 	region_account(rs, r, r->size, 0);
 	rs->n--;
 	memmove(&rs->by_id[i], &rs->by_id[i + 1],

@@ -236,6 +236,7 @@ struct region {
  * @by_id: all, in the order of their numbers
  * @by_name: those that have a name
  * @freed: how often one was freed
+ * @restricted: how many are for some nodes only
  * @next_id: never used, nor is any after it
  * @self: id of this blade
  * @blades: number of blades, with those that came later and those that are not used
@@ -247,6 +248,7 @@ struct regions {
 	struct region *by_id[REGIONS_MAX];
 	struct region *by_name[NAME_SLOTS];
 	u64 freed;
+	u32 restricted;
 	u32 next_id;
 	u8 self;
 	u32 blades;
@@ -289,6 +291,9 @@ struct region *region_add(struct regions *rs, u32 id, u32 block,
 
 /* It loses its name. */
 void region_unname(struct regions *rs, struct region *r);
+
+/* Which nodes may use it, 0: all. */
+void region_set_nodes(struct regions *rs, struct region *r, u32 nodes);
 
 /* Free a region; its lines and frames are gone. */
 void region_free(struct regions *rs, struct region *r);

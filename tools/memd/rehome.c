@@ -352,11 +352,24 @@ enum answer rehome_call(struct memd *m, struct request *q)
 
 /* --- what else comes --------------------------------------------------------------- */
 
+/* What nodes read here by themselves may be older than what another blade has by now. */
+static void unmark(struct memd *m, struct region *r)
+{
+	u64 n;
+	u32 i;
+
+	for (n = 0; n < r->runs; n++)
+		for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
+			frames_unmark(&m->b->frames, r->run[n]->block[i].frame);
+}
+
 void rehome_told(struct memd *m, struct region *r, u32 homes, bool frozen)
 {
 	/* the move itself says so */
 	if (r->rehome)
 		return;
+	if (frozen || (homes && homes != r->homes))
+		unmark(m, r);
 	if (homes && homes != r->homes) {
 		r->strays = true;
 		region_set_homes(&m->b->regions, r, homes, 0);

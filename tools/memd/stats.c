@@ -42,6 +42,7 @@ static const char * const names[MEMD_STATS_N] = {
 	[STAT_RDMA_FULL] = "rdma_queue_full",
 	[STAT_RDMA_NO_MEMORY] = "rdma_not_registered",
 	[STAT_RDMA_AGAIN] = "rdma_asked_again",
+	[STAT_RDMA_DEEDS] = "rdma_deeds",
 	[STAT_RDMA_HOME] = "rdma_home",
 	[STAT_RDMA_HOME_BYTES] = "rdma_home_bytes",
 	[STAT_RDMA_CONNECTED] = "rdma_connects",

@@ -19,6 +19,8 @@ void sweep_lost(struct memd *m, struct region *r, struct block *b)
 	if (b->lost)
 		return;
 	b->lost = true;
+	/* who reads it by itself would not hear of that */
+	frames_unmark(&m->b->frames, b->frame);
 	__atomic_add_fetch(&r->lost, 1, __ATOMIC_RELAXED);
 	count(m, BLOCK_LOST);
 }

@@ -6,6 +6,7 @@
 #include "job.h"
 #include "log.h"
 #include "memd.h"
+#include "rdma.h"
 
 #define STEP_RUNS	65536	/* looked at in one go */
 #define ELSEWHERE_MAX	256	/* lines on their way at a time */
@@ -79,7 +80,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	if (w->life != m->b->renew.life) {
 		/* what was in the switch then nobody knows now */
 		end(m, r, EAGAIN);
-	} else if (w->bucket >= r->locks.buckets && w->run >= r->runs) {
+	} else if (w->bucket >= r->locks.buckets && w->run >= r->runs && rdma_deeds_over(m)) {
 		end(m, r, 0);
 	} else if (m->timers.now >= w->give_up) {
 		log_warn("%u lines of region %u do not come back from the switch",

@@ -39,6 +39,7 @@ bool card_connect(struct card *c, u32 blade, const struct weft_hello *hello,
 	struct rdma_conn_param param = {
 		.private_data = said, .private_data_len = sizeof(said),
 		.retry_count = 7, .rnr_retry_count = 6,
+		.initiator_depth = 1,
 	};
 	u32 i;
 
@@ -147,17 +148,28 @@ static bool is_done(struct card *c)
 	return wc.status == IBV_WC_SUCCESS;
 }
 
-bool card_write(struct card *c, u32 i, const struct weft_landing *to)
+static bool one_sided(struct card *c, enum ibv_wr_opcode what, u32 i, u32 len,
+		      const struct weft_landing *there)
 {
-	struct ibv_sge sge = { .addr = (uintptr_t)card_memory[i], .length = CARD_BLOCK,
+	struct ibv_sge sge = { .addr = (uintptr_t)card_memory[i], .length = len,
 			       .lkey = c->mr->lkey };
 	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
-		.wr.rdma = { .remote_addr = to->addr, .rkey = to->key },
+		.sg_list = &sge, .num_sge = 1, .opcode = what,
+		.wr.rdma = { .remote_addr = there->addr, .rkey = there->key },
 	}, *bad;
 
 	CHECK(!ibv_post_send(c->id->qp, &wr, &bad));
 	return is_done(c);
+}
+
+bool card_write(struct card *c, u32 i, const struct weft_landing *to)
+{
+	return one_sided(c, IBV_WR_RDMA_WRITE, i, CARD_BLOCK, to);
+}
+
+bool card_read(struct card *c, u32 i, const struct weft_landing *from, u32 len)
+{
+	return one_sided(c, IBV_WR_RDMA_READ, i, len, from);
 }
 
 void card_send(struct card *c, const u8 *buf, u32 len)

@@ -58,6 +58,9 @@ void card_close(struct card *c);
 /* Writes card_memory[@i] to somebody else's memory.  Return: false: that is not allowed. */
 bool card_write(struct card *c, u32 i, const struct weft_landing *to);
 
+/* Reads @len bytes of somebody else's into card_memory[@i].  Return: as above. */
+bool card_read(struct card *c, u32 i, const struct weft_landing *from, u32 len);
+
 /* A message, by the connection. */
 void card_send(struct card *c, const u8 *buf, u32 len);
 

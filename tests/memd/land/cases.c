@@ -7,6 +7,7 @@
 #include "tools/common/random.h"
 
 #define READS		600u
+#define MEMORY		(64u << 20)	/* of a blade */
 #define CONNECTIONS	100u
 #define LATER		(WEFT_TICK_HZ * 12)
 
@@ -324,15 +325,18 @@ void case_udp(void)
 void case_unlocked(void)
 {
 	u64 refused_before = counter("rdma_not_registered");
+	u64 marks = counter("rdma_registered_bytes");
 	struct weft_landing landing;
 	u32 txn = player_txn();
 
+	/* one number for each frame of 4 KiB, and no frame */
+	CHECK(marks && marks < MEMORY / 4096 * 8 * 2);
 	link_up();
 	landing = card_open(&card, 0);
 	player_ask(1, txn, &landing);
 	CHECK(player_data_comes(txn, WAIT_MS));
 	CHECK_EQ(counter("rdma_not_registered"), refused_before + 1);
-	CHECK_EQ(counter("rdma_registered_bytes"), 0);
+	CHECK_EQ(counter("rdma_registered_bytes"), marks);
 	card_close(&card);
 	/* the same connection brings what needs no frame */
 	lands_one(WRITTEN);

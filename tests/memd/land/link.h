@@ -14,6 +14,18 @@ extern struct card card;
 /* Versions of blocks: what lands is that, or later. */
 extern u64 written[BLOCKS];
 
+/**
+ * struct told - what LANDED said last
+ * @deed: its key is 0: none
+ * @flags: WEFT_F_*
+ */
+struct told {
+	struct weft_deed deed;
+	u8 flags;
+};
+
+extern struct told told;
+
 /* Who we are, as is right to say to the blade. */
 struct weft_hello right(void);
 

@@ -12,6 +12,8 @@
  * TEST: "lands": everything but the others.
  *	"udp": a blade without a card answers a request with a landing by UDP
  *	"unlocked": one that may lock little memory, and not its frames, does as well
+ *	"deeds": what the node's card reads by itself, and what it may not
+ *	"no-deeds": a blade that lets no node read
  *	"removed": says "connected" and waits until somebody takes the blade's card away, then
  *	says "gone" and waits until it is there again
  *	"dead": blocks land all the time; says "connected", and when no more come "cut off"; waits
@@ -23,6 +25,7 @@
  *	"stays": a member, without a card, until /run/land-healed is there
  */
 #include "cases.h"
+#include "deeds.h"
 #include "link.h"
 #include "lives.h"
 #include "tests/common/argument.h"
@@ -33,7 +36,7 @@ static const struct {
 	void (*run)(void);
 } cases[] = {
 	{ "lands", case_lands }, { "udp", case_udp }, { "unlocked", case_unlocked },
-	{ "removed", case_removed }, { "dead", case_dead }, { "silent", case_silent },
+	{ "deeds", case_deeds }, { "no-deeds", case_no_deeds }, { "removed", case_removed }, { "dead", case_dead }, { "silent", case_silent },
 	{ "anew", case_anew }, { "stays", case_stays },
 };
 
@@ -54,7 +57,7 @@ int main(int argc, char **argv)
 	u32 i;
 
 	if (argc < 6) {
-		fputs("usage: memd-land FIRST OWN KEY|none BLADES TEST...: lands udp unlocked removed dead silent anew stays\n", stderr);
+		fputs("usage: memd-land FIRST OWN KEY|none BLADES TEST...: lands deeds no-deeds udp unlocked removed dead silent anew stays\n", stderr);
 		return 2;
 	}
 	alarm(PLAYER_LIMIT_S);

@@ -58,6 +58,19 @@ static void send_udp(struct weft_msg *m, u32 addr)
 	CHECK(sendto(fd, buf, len, 0, (struct sockaddr *)&to, sizeof(to)) == (ssize_t)len);
 }
 
+/* It is done, whatever it was. */
+static void answer(const struct weft_msg *msg)
+{
+	static u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg reply = { .type = WEFT_MSG_REPLY, .txn = msg->txn, .payload = payload };
+	struct weft_call c;
+
+	CHECK(!weft_call_unpack(&c, msg->payload, msg->len));
+	c = (struct weft_call){ .op = c.op, .region = c.region, .life = c.life };
+	reply.len = weft_call_pack(&c, payload);
+	send_udp(&reply, player.first);
+}
+
 /* The next datagram's first message.  Return: false: none came within @ms. */
 static bool take_udp(struct weft_msg *m, int ms)
 {
@@ -69,7 +82,11 @@ static bool take_udp(struct weft_msg *m, int ms)
 		return false;
 	n = recv(fd, buf, sizeof(buf), 0);
 	CHECK(n > 0);
-	return !weft_wire_unpack(m, buf, weft_wire_first(buf, (size_t)n), &player.key);
+	if (weft_wire_unpack(m, buf, weft_wire_first(buf, (size_t)n), &player.key))
+		return false;
+	if (m->type == WEFT_MSG_CALL && player.answers)
+		answer(m);
+	return true;
 }
 
 /* Of that blade, which may take @ms.  Return: what it answers. */
@@ -185,9 +202,20 @@ void player_create(void)
 	for (start = 0; weft_line_home(line_of(0), blades) != blades - 1; start += RUN)
 		CHECK(start < RUN * 1000);
 	CHECK_EQ(weft_line_home(line_of(BLOCKS - 1), blades), blades - 1);
+	player_resize(BLOCKS);
+}
+
+void player_resize(u32 n)
+{
 	done((struct weft_call){ .op = WEFT_CALL_SETATTR, .region = player.region,
 				 .valid = WEFT_SET_SIZE,
-				 .size = (u64)(start + BLOCKS) * BLOCK }, WAIT_MS);
+				 .size = (u64)(start + n) * BLOCK }, WAIT_MS);
+}
+
+void player_restrict(u32 nodes)
+{
+	done((struct weft_call){ .op = WEFT_CALL_SETATTR, .region = player.region,
+				 .valid = WEFT_SET_NODES, .nodes = nodes }, WAIT_MS);
 }
 
 void player_leave(void)
@@ -213,26 +241,41 @@ u64 player_fill(u32 index, u8 *data)
 	return last_version;
 }
 
+/* As of @last_version. */
+static void write_home(u32 index, const u8 *data)
+{
+	u32 txn = player_txn(), at;
+
+	for (at = 0; at < BLOCK; at += FRAGMENT) {
+		struct weft_msg m = {
+			.type = WEFT_MSG_WB, .txn = txn, .version = last_version,
+			.line = line_of(index),
+			.size = BLOCK, .info = FRAGMENT, .offset = at,
+			.len = FRAGMENT, .payload = data + at,
+		};
+
+		send_udp(&m, player.blade_addr);
+	}
+}
+
+u64 player_begin_write(u32 index)
+{
+	static u8 data[BLOCK];
+
+	player_fill(index, data);
+	write_home(index, data);
+	return last_version;
+}
+
 u64 player_write(u32 index)
 {
 	static u8 data[BLOCK];
 	struct weft_msg got;
-	u32 at, tries;
+	u32 tries;
 
 	player_fill(index, data);
 	for (tries = 0; tries < WAIT_MS / REPEAT_MS; tries++) {
-		u32 txn = player_txn();
-
-		for (at = 0; at < BLOCK; at += FRAGMENT) {
-			struct weft_msg m = {
-				.type = WEFT_MSG_WB, .txn = txn, .version = last_version,
-				.line = line_of(index),
-				.size = BLOCK, .info = FRAGMENT, .offset = at,
-				.len = FRAGMENT, .payload = data + at,
-			};
-
-			send_udp(&m, player.blade_addr);
-		}
+		write_home(index, data);
 		while (take_udp(&got, REPEAT_MS))
 			if (got.type == WEFT_MSG_WB_ACK && got.version == last_version)
 				return last_version;
@@ -285,20 +328,29 @@ void player_check_block(const u8 *data, u32 index, u64 version)
 		CHECK_EQ(get_unaligned_be64(data + at), version ? version << 16 | index : 0);
 }
 
-void player_ask(u32 index, u32 txn, const struct weft_landing *landing)
+static void ask(struct weft_msg m, u32 index, const struct weft_landing *landing)
 {
 	u8 payload[WEFT_LANDING_LEN];
-	struct weft_msg m = {
-		.type = WEFT_MSG_GETS, .txn = txn,
-		.line = line_of(index),
-	};
 
+	m.line = line_of(index);
 	if (landing) {
 		weft_landing_pack(landing, payload);
 		m.len = sizeof(payload);
 		m.payload = payload;
 	}
 	send_udp(&m, player.blade_addr);
+}
+
+void player_ask(u32 index, u32 txn, const struct weft_landing *landing)
+{
+	ask((struct weft_msg){ .type = WEFT_MSG_GETS, .txn = txn }, index, landing);
+}
+
+void player_ask_of_dead(u32 index, u32 txn, const struct weft_landing *landing)
+{
+	ask((struct weft_msg){ .type = WEFT_MSG_READ, .txn = txn, .flags = WEFT_F_BUSY,
+			       .status = WEFT_M, .copyset = weft_node_bit(WEFT_NODE_MAX) },
+	    index, landing);
 }
 
 bool player_data_comes(u32 txn, int ms)

@@ -30,6 +30,7 @@
  * @region: the region's number
  * @life: the node's present life
  * @key: of the rack
+ * @answers: to what blades ask of it, that it is done
  */
 struct player {
 	u32 node;
@@ -40,6 +41,7 @@ struct player {
 	u32 region;
 	u32 life;
 	struct weft_key key;
+	bool answers;
 };
 
 extern struct player player;
@@ -60,6 +62,10 @@ void player_join(void);
 void player_join_anew(void);
 void player_create(void);
 void player_open(void);
+/* The region is for these nodes only (bits), 0: for all. */
+void player_restrict(u32 nodes);
+/* It has so many of our blocks, BLOCKS to begin with. */
+void player_resize(u32 n);
 /* The region goes, too. */
 void player_leave(void);
 
@@ -72,6 +78,8 @@ void counter_becomes(const char *name, u64 value);
 
 /* Return: the version of what the block has now, see player_check_block(). */
 u64 player_write(u32 index);
+/* The same, but the blade may not have it yet: player_acked(). */
+u64 player_begin_write(u32 index);
 /* What the block would have next.  Return: its version. */
 u64 player_fill(u32 index, u8 *data);
 /* LANDED of a block that is in a room of the blade.  Return: bytes of it, in @buf. */
@@ -83,6 +91,8 @@ bool player_acked(u64 version, int ms);
 /* @data is what a block has as of that version, all of it; 0: it was never written. */
 void player_check_block(const u8 *data, u32 index, u64 version);
 void player_ask(u32 index, u32 txn, const struct weft_landing *landing);
+/* READ as of a directory that knows that a dead node had something newer. */
+void player_ask_of_dead(u32 index, u32 txn, const struct weft_landing *landing);
 /* The whole of a block comes by UDP as answer to that.  Return: false: not within @ms. */
 bool player_data_comes(u32 txn, int ms);
 
