@@ -95,6 +95,10 @@
 	X(LANDINGS_OFFERED,	"landings_offered") \
 	X(BLOCKS_LANDED,	"blocks_landed") \
 	X(BLOCKS_LANDED_OUT,	"blocks_landed_out") \
+	/* ... that this node's card read at a blade; deeds that turned out to be of former */ \
+	/* contents */ \
+	X(BLOCKS_READ,		"blocks_read") \
+	X(DEEDS_OUTDATED,	"deeds_outdated") \
 	X(LANDINGS_CLOSED,	"landings_closed") \
 	X(WRITE_BACKS,		"write_backs") \
 	/* of regions whose durability is not write-back: what went home before another node */ \

@@ -30,7 +30,8 @@ static struct weft_pad *make_pad(struct weft_block *blk, const struct weft_msg *
 	if (blk->offer.pad || !weft_line_may_land(&blk->line, msg))
 		return NULL;
 	contents = weft_block_contents(blk);
-	pad = weft_transport_pad(node, weft_node_home(node, blk->line.key), contents);
+	pad = weft_transport_pad(node, weft_node_home(node, blk->line.key), blk->line.key,
+				 contents);
 	if (!pad) {
 		contents->put(contents);
 		return NULL;
@@ -52,6 +53,9 @@ static void put(u32 to, const struct weft_msg *from, const struct weft_landing *
 		msg.payload = payload;
 		msg.len = WEFT_LANDING_LEN;
 	}
+	/* a READ is that already */
+	if (pad && pad->direct && msg.type != WEFT_MSG_READ)
+		msg.flags |= WEFT_F_DIRECT;
 	weft_outbox_put_offer(outbox, to, &msg, pad);
 }
 

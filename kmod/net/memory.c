@@ -148,7 +148,7 @@ static const struct weft_pad_ops pad_ops = {
 };
 
 /* Its address is nowhere: the key says which it is. */
-static struct weft_pad *pad_make(struct weft_node *node, u32 home,
+static struct weft_pad *pad_make(struct weft_node *node, u32 home, u64 line,
 				 struct weft_contents *contents)
 {
 	struct inner_pad *pad = NULL;

@@ -13,6 +13,7 @@ void weft_pad_init(struct weft_pad *pad, struct weft_node *node,
 	pad->node = node;
 	pad->ops = ops;
 	pad->contents = contents;
+	pad->direct = false;
 	pad->next = NULL;
 }
 EXPORT_SYMBOL_GPL(weft_pad_init);

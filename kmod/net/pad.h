@@ -44,6 +44,7 @@ struct weft_pad_ops {
  * struct weft_pad - where a block may land
  * @ref: see above
  * @landing: what the request says
+ * @direct: the node's card can read the block at its home: the request says so, too
  * @contents: of the block, with a reference to it, until the pad is freed
  * @node: whose block it is
  * @ops: of the transport that made it
@@ -52,6 +53,7 @@ struct weft_pad_ops {
 struct weft_pad {
 	refcount_t ref;
 	struct weft_landing landing;
+	bool direct;
 	struct weft_contents *contents;
 	struct weft_node *node;
 	const struct weft_pad_ops *ops;

@@ -76,7 +76,7 @@ static void plug_close(struct weft_node *node)
 	mutex_unlock(&plug_lock);
 }
 
-static struct weft_pad *plug_pad(struct weft_node *node, u32 home,
+static struct weft_pad *plug_pad(struct weft_node *node, u32 home, u64 line,
 				 struct weft_contents *contents)
 {
 	const struct weft_transport *transport;
@@ -86,7 +86,7 @@ static struct weft_pad *plug_pad(struct weft_node *node, u32 home,
 	/* pairs with the synchronize_rcu() of weft_plug_unregister() */
 	transport = rcu_dereference(plugged);
 	if (transport)
-		pad = transport->pad(node, home, contents);
+		pad = transport->pad(node, home, line, contents);
 	rcu_read_unlock();
 	return pad;
 }

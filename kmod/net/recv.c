@@ -202,3 +202,12 @@ void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
 	} while (at < skb->len);
 }
 EXPORT_SYMBOL_GPL(weft_recv);
+
+void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_pad *pad)
+{
+	const struct weft_packet packet = { .msg = *msg, .pad = pad };
+
+	if (has_joined(node))
+		node->above->block(node, &packet);
+}
+EXPORT_SYMBOL_GPL(weft_recv_own);

@@ -39,4 +39,13 @@ struct weft_receivers {
 void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
 	       struct weft_pad *pad);
 
+/**
+ * weft_recv_own() - what nobody has sent: LANDED of a block that this node's card has read
+ * @msg: as its home would have sent it
+ * @pad: that is closed
+ *
+ * Softirq; does not sleep.
+ */
+void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_pad *pad);
+
 #endif /* WEFT_RECV_H */

@@ -31,7 +31,7 @@ void weft_transport_close(struct weft_node *node)
 		(*way)->close(node);
 }
 
-struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home,
+struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home, u64 line,
 				    struct weft_contents *contents)
 {
 	const struct weft_transport *const *way;
@@ -39,7 +39,7 @@ struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home,
 
 	for (way = node->transports; *way && !pad; way++) {
 		if ((*way)->pad)
-			pad = (*way)->pad(node, home, contents);
+			pad = (*way)->pad(node, home, line, contents);
 	}
 	return pad;
 }

@@ -27,8 +27,8 @@ struct weft_pad;
  *	error.  Process context
  * @close: afterwards nothing is received any more, and nothing goes out.  Harmless if it is
  *	not open.  Process context, sleeps
- * @pad: a landing pad for a block (pad.h), for a request that is about to go to its home, a
- *	member.  @contents come with a reference, which becomes the pad's.  Any context, any
+ * @pad: a landing pad for a block (pad.h), for a request for @line that is about to go to its
+ *	home, a member.  @contents come with a reference, which becomes the pad's.  Any context, any
  *	lock.  Return: NULL: not now.  NULL for a transport that never has any
  * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process
  *	context.  NULL for a transport that nobody asks
@@ -43,7 +43,7 @@ struct weft_transport {
 	int (*open)(struct weft_node *node, const struct weft_config *cfg,
 		    struct netlink_ext_ack *extack);
 	void (*close)(struct weft_node *node);
-	struct weft_pad *(*pad)(struct weft_node *node, u32 home,
+	struct weft_pad *(*pad)(struct weft_node *node, u32 home, u64 line,
 				struct weft_contents *contents);
 	const char *(*why)(struct weft_node *node, u32 to);
 	void (*moved)(struct weft_node *node, u32 member);
@@ -56,7 +56,7 @@ int weft_transport_open(struct weft_node *node, const struct weft_config *cfg,
 void weft_transport_close(struct weft_node *node);
 
 /* Of the first one that has one now; else NULL, and the reference stays the caller's. */
-struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home,
+struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home, u64 line,
 				    struct weft_contents *contents);
 
 /* By the first one that leads to the member, when the pad that it offers is open. */

@@ -84,11 +84,17 @@ enum weft_strip_state {
  * @state: as above
  * @mapped: the block's pages are mapped for the device, as @sg has them
  * @unwanted: it is to be closed as soon as it is open
+ * @home: where the request goes
+ * @line: of the block
+ * @tried: this node's card was asked to read the block
+ * @made: ns, when the block was missed
+ * @read: this node's card has read the block: @landed is to be handed in
  * @since: when the card was asked to do something, jiffies
  * @reg: tells that it has been registered
  * @inv: tells that the key was taken back
  * @out: the request that offers it, while it is OPENING
  * @payload: of @out
+ * @landed: LANDED, as its home would have sent it
  * @sg: the pages
  */
 struct weft_strip {
@@ -100,11 +106,17 @@ struct weft_strip {
 	enum weft_strip_state state;
 	bool mapped;
 	bool unwanted;
+	bool read;
+	bool tried;
+	u8 home;
+	u64 line;
+	u64 made;
 	unsigned long since;
 	struct ib_cqe reg;
 	struct ib_cqe inv;
 	struct weft_outgoing out;
 	u8 payload[WEFT_LANDING_LEN];
+	struct weft_msg landed;
 	struct scatterlist sg[WEFT_STRIP_PAGES];
 };
 
@@ -151,6 +163,34 @@ struct weft_rooms {
 };
 
 /**
+ * struct weft_job - something that the card does by a connection
+ * @list: in @link->jobs
+ * @link: by which
+ * @work: requests that are not done
+ * @since: jiffies
+ * @drop: nothing will come of it any more, as the queue is gone; it is in no list.  The mender
+ */
+struct weft_job {
+	struct list_head list;
+	struct weft_link *link;
+	u32 work;
+	unsigned long since;
+	void (*drop)(struct weft_job *job);
+};
+
+/**
+ * struct weft_pace - how long a miss takes of a block of this home
+ * @asked: ns, if somebody's program brings it
+ * @direct: ns, by this node's card alone
+ * @misses: that could have gone either way
+ */
+struct weft_pace {
+	u64 asked;
+	u64 direct;
+	u32 misses;
+};
+
+/**
  * struct weft_link - the connection to a member
  * @card: of this node
  * @peer: member
@@ -162,7 +202,9 @@ struct weft_rooms {
  * @said: what the member has said
  * @said_len: bytes of it
  * @busy: requests that are not done
- * @writes: blocks that are under way
+ * @jobs: what is under way, in the order in which it began
+ * @life: of the keys by which this node reads there: raised when the blade has taken them back
+ * @pace: of a blade
  * @since: when it got into this state, jiffies
  * @next_try: not before, jiffies
  * @failures: in a row
@@ -182,7 +224,9 @@ struct weft_link {
 	u8 said[WEFT_HELLO_LEN];
 	u8 said_len;
 	u32 busy;
-	struct list_head writes;
+	struct list_head jobs;
+	u32 life;
+	struct weft_pace pace;
 	unsigned long since;
 	unsigned long next_try;
 	u32 failures;
@@ -205,6 +249,8 @@ struct weft_inbox_buffer {
 	u8 *data;
 	u64 dma;
 };
+
+struct weft_deed_note;
 
 /**
  * struct weft_card - see above
@@ -231,6 +277,7 @@ struct weft_inbox_buffer {
  * @strips_bare: that have no registration
  * @n_out: pads that somebody has a reference to
  * @unused: @n_out is 0
+ * @deeds: a table, see deed.h; NULL: there is none
  * @keys: strips by their keys, without the part that changes
  * @callers: those who want a connection, struct caller of link.c
  * @n_callers: how many
@@ -262,6 +309,7 @@ struct weft_card {
 	struct list_head strips_bare;
 	u32 n_out;
 	wait_queue_head_t unused;
+	struct weft_deed_note *deeds;
 	DECLARE_HASHTABLE(keys, 8);
 	struct list_head callers;
 	u32 n_callers;

@@ -8,7 +8,6 @@
 #include "net/node.h"
 #include "rdma/link.h"
 #include "rdma/room.h"
-#include "rdma/write.h"
 
 #define RESOLVE_MS	2000
 #define CONNECT_MS	5000
@@ -17,6 +16,7 @@
 #define ACK_TIMEOUT	14	/* 4096 ns << 14 = 67 ms until a card repeats */
 #define RETRIES		7
 #define RNR_RETRIES	6
+#define READS		16	/* that a card does at a time */
 
 #define NO_WAY		"the device finds no way to it"
 #define NO_QUEUE	"the device makes no connection"
@@ -105,6 +105,50 @@ bool weft_link_ready(struct weft_link *link, u32 work)
 		weft_card_wake(card);
 	}
 	return false;
+}
+
+void weft_link_begin(struct weft_job *job)
+{
+	lockdep_assert_held(&job->link->card->lock);
+	job->since = jiffies;
+	list_add_tail(&job->list, &job->link->jobs);
+	job->link->busy += job->work;
+	job->link->card->busy += job->work;
+}
+
+void weft_link_end(struct weft_job *job)
+{
+	lockdep_assert_held(&job->link->card->lock);
+	list_del(&job->list);
+	job->link->busy -= job->work;
+	job->link->card->busy -= job->work;
+}
+
+/* Does the card take too long for something?  With the lock. */
+static bool is_stuck(struct weft_link *link)
+{
+	const struct weft_job *job;
+
+	job = list_first_entry_or_null(&link->jobs, struct weft_job, list);
+	return job && time_after(jiffies, job->since + msecs_to_jiffies(WEFT_STUCK_MS));
+}
+
+/* What the card was not given in full, as its queue was broken.  The queue is gone. */
+static void drop_jobs(struct weft_link *link)
+{
+	struct weft_card *card = link->card;
+	struct weft_job *job;
+
+	for (;;) {
+		spin_lock_bh(&card->lock);
+		job = list_first_entry_or_null(&link->jobs, struct weft_job, list);
+		if (job)
+			weft_link_end(job);
+		spin_unlock_bh(&card->lock);
+		if (!job)
+			return;
+		job->drop(job);
+	}
 }
 
 bool weft_link_used(const struct weft_link *link, const struct weft_landing *landing)
@@ -274,7 +318,7 @@ static void end(struct weft_link *link, const char *why)
 	spin_unlock_bh(&card->lock);
 	if (id)
 		destroy_id(id);
-	weft_write_drop_all(link);
+	drop_jobs(link);
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -300,6 +344,9 @@ static void set_parameters(struct weft_card *card, u8 peer, struct rdma_cm_id *i
 	*param = (struct rdma_conn_param){
 		.private_data = said, .private_data_len = WEFT_HELLO_LEN, .flow_control = 1,
 		.retry_count = RETRIES, .rnr_retry_count = RNR_RETRIES,
+		/* nobody reads at a node */
+		.initiator_depth = weft_is_blade(peer) ?
+			min(READS, card->device->attrs.max_qp_init_rd_atom) : 0,
 	};
 	/* if it cannot be set a lost card is noticed later */
 	(void)rdma_set_ack_timeout(id, ACK_TIMEOUT);
@@ -410,8 +457,8 @@ static void mend_one(struct weft_link *link)
 	bool heard, wanted, late, moved;
 
 	spin_lock_bh(&card->lock);
-	if (link->state == WEFT_LINK_UP && weft_write_stuck(link))
-		weft_link_break(link, "it takes too long for what is sent to it");
+	if (link->state == WEFT_LINK_UP && is_stuck(link))
+		weft_link_break(link, "it takes too long for what is sent to it, or read there");
 	state = link->state;
 	heard = link->heard;
 	link->heard = false;
@@ -571,6 +618,6 @@ void weft_link_init(struct weft_card *card)
 		link->card = card;
 		link->peer = (u8)i;
 		link->next_try = jiffies;
-		INIT_LIST_HEAD(&link->writes);
+		INIT_LIST_HEAD(&link->jobs);
 	}
 }

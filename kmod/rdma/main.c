@@ -10,6 +10,7 @@
 #include "net/plug.h"
 #include "rdma/link.h"
 #include "rdma/mend.h"
+#include "rdma/read.h"
 #include "rdma/strip.h"
 #include "rdma/write.h"
 #include "weft_version.h"
@@ -36,13 +37,13 @@ static void card_close(struct weft_node *node)
 	weft_mend_end(card);
 }
 
-static struct weft_pad *card_pad(struct weft_node *node, u32 home,
+static struct weft_pad *card_pad(struct weft_node *node, u32 home, u64 line,
 				 struct weft_contents *contents)
 {
 	/* RCU; pairs with the synchronize_rcu() of card_close() */
 	struct weft_card *card = rcu_dereference(node->card);
 
-	return card ? weft_strip_make(card, home, contents) : NULL;
+	return card ? weft_strip_make(card, home, line, contents) : NULL;
 }
 
 static bool card_send(struct weft_node *node, const struct weft_outgoing *out)
@@ -50,7 +51,7 @@ static bool card_send(struct weft_node *node, const struct weft_outgoing *out)
 	/* RCU; pairs with the synchronize_rcu() of card_close() */
 	struct weft_card *card = rcu_dereference(node->card);
 
-	return card && weft_write_send(card, out);
+	return card && (weft_write_send(card, out) || weft_read_send(card, out));
 }
 
 static const char *card_why(struct weft_node *node, u32 to)

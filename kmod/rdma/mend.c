@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 
 #include "net/node.h"
+#include "rdma/deed.h"
 #include "rdma/inbox.h"
 #include "rdma/link.h"
 #include "rdma/loop.h"
@@ -148,6 +149,7 @@ struct weft_card *weft_mend_begin(struct weft_node *node, struct net *net)
 	INIT_DELAYED_WORK(&card->mend, mend);
 	weft_strip_init(card);
 	weft_link_init(card);
+	weft_deeds_make(card);
 	spin_lock_bh(&card->lock);
 	weft_card_wake(card);
 	spin_unlock_bh(&card->lock);
@@ -175,5 +177,6 @@ void weft_mend_end(struct weft_card *card)
 	wait_event(card->unused, is_unused(card));
 	/* pairs with weft_pad_put(): who has given back the last one is out of our code */
 	synchronize_rcu();
+	weft_deeds_drop(card);
 	kvfree(card);
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Landing strips, see strip.h. */
+#include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
 #include "net/contents.h"
+#include "net/deed.h"
 #include "net/node.h"
 #include "net/recv.h"
 #include "net/transport.h"
+#include "rdma/deed.h"
 #include "rdma/loop.h"
 #include "rdma/strip.h"
 
@@ -101,6 +104,8 @@ static void send_without(struct weft_node *node, const struct weft_outgoing *fro
 	struct weft_outgoing out = *from;
 
 	out.pad = NULL;
+	/* there is nowhere to read it into */
+	out.msg.flags &= (u8)~WEFT_F_DIRECT;
 	out.msg.payload = NULL;
 	out.msg.len = 0;
 	weft_transport_send(node, &out);
@@ -160,13 +165,22 @@ static void registered(struct ib_cq *cq, struct ib_wc *wc)
 
 /* --- closing -------------------------------------------------------------------------- */
 
+/* What this node's card has read. */
+static void hand_in(struct weft_strip *strip)
+{
+	rcu_read_lock();
+	weft_recv_own(strip->pad.node, &strip->landed, &strip->pad);
+	rcu_read_unlock();
+}
+
 static void taken_back(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct weft_strip *strip = container_of(wc->wr_cqe, struct weft_strip, inv);
 	struct weft_card *card = strip->card;
-	bool good = wc->status == IB_WC_SUCCESS;
+	bool good = wc->status == IB_WC_SUCCESS, read;
 
 	spin_lock_bh(&card->lock);
+	read = strip->read;
 	if (good) {
 		set_closed(strip);
 	} else {
@@ -175,8 +189,11 @@ static void taken_back(struct ib_cq *cq, struct ib_wc *wc)
 		set_bad(strip);
 	}
 	spin_unlock_bh(&card->lock);
-	if (good)
-		tell_closed(strip);
+	if (!good)
+		return;
+	if (read)
+		hand_in(strip);
+	tell_closed(strip);
 }
 
 static void pad_close(struct weft_pad *pad)
@@ -217,6 +234,48 @@ static struct weft_strip *find(struct weft_card *card, u32 key)
 	return NULL;
 }
 
+/* With the lock: the block has come, @direct: as this node's card has read it. */
+static void note_time(struct weft_strip *strip, bool direct)
+{
+	weft_deed_took(strip->card, strip->home, direct, ktime_get_ns() - strip->made);
+}
+
+/* With the lock: somebody says that a block has come, and its home where it has it. */
+static void note_landed(struct weft_strip *strip, const struct sk_buff *skb)
+{
+	struct weft_deed deed;
+	struct weft_msg landed;
+
+	note_time(strip, strip->tried);
+	if (skb && weft_deed_of(strip->card->node, skb, &landed, &deed) &&
+	    landed.src == strip->home && landed.line == strip->line)
+		weft_deed_take(strip->card, &landed, &deed);
+}
+
+struct weft_strip *weft_strip_open(struct weft_card *card, const struct weft_landing *landing)
+{
+	struct weft_strip *strip;
+
+	lockdep_assert_held(&card->lock);
+	strip = find(card, landing->key);
+	return strip && strip->state == WEFT_STRIP_OPEN ? strip : NULL;
+}
+
+void weft_strip_read(struct weft_strip *strip, const struct weft_msg *landed)
+{
+	struct weft_card *card = strip->card;
+
+	spin_lock_bh(&card->lock);
+	/* else it is being closed already: then the block comes another way */
+	if (strip->state == WEFT_STRIP_OPEN) {
+		note_time(strip, true);
+		strip->landed = *landed;
+		strip->read = true;
+		begin_closing(strip);
+	}
+	spin_unlock_bh(&card->lock);
+}
+
 void weft_strip_landed(struct weft_card *card, u32 key, struct sk_buff *skb, __be32 from)
 {
 	struct weft_strip *strip;
@@ -228,6 +287,8 @@ void weft_strip_landed(struct weft_card *card, u32 key, struct sk_buff *skb, __b
 		set_closed(strip);
 	else
 		strip = NULL;
+	if (strip)
+		note_landed(strip, skb);
 	spin_unlock_bh(&card->lock);
 	if (!strip)
 		return;
@@ -286,7 +347,7 @@ static void name(struct weft_strip *strip)
 	card->addr_next += WEFT_STRIP_PAGES * PAGE_SIZE;
 }
 
-struct weft_pad *weft_strip_make(struct weft_card *card, u32 home,
+struct weft_pad *weft_strip_make(struct weft_card *card, u32 home, u64 line,
 				 struct weft_contents *contents)
 {
 	struct weft_link *link = &card->links[home];
@@ -306,7 +367,13 @@ struct weft_pad *weft_strip_make(struct weft_card *card, u32 home,
 		list_del(&strip->list);
 		strip->state = WEFT_STRIP_MADE;
 		strip->unwanted = false;
+		strip->read = false;
+		strip->tried = false;
+		strip->home = (u8)home;
+		strip->line = line;
+		strip->made = ktime_get_ns();
 		weft_pad_init(&strip->pad, card->node, &pad_ops, contents);
+		strip->pad.direct = weft_deed_wanted(card, home, line);
 		name(strip);
 		card->n_out++;
 	}

@@ -27,8 +27,14 @@
 void weft_strip_init(struct weft_card *card);
 
 /* weft_transport.pad(): NULL: not now.  RCU. */
-struct weft_pad *weft_strip_make(struct weft_card *card, u32 home,
+struct weft_pad *weft_strip_make(struct weft_card *card, u32 home, u64 line,
 				 struct weft_contents *contents);
+
+/* The strip of a landing, if others can write there.  With the lock. */
+struct weft_strip *weft_strip_open(struct weft_card *card, const struct weft_landing *landing);
+
+/* This node's card has read the block: when the strip is closed @landed is handed in. */
+void weft_strip_read(struct weft_strip *strip, const struct weft_msg *landed);
 
 /**
  * weft_strip_landed() - a message has come that has taken back @key

@@ -7,6 +7,7 @@
 #include "net/contents.h"
 #include "net/encode.h"
 #include "net/node.h"
+#include "rdma/deed.h"
 #include "rdma/link.h"
 #include "rdma/room.h"
 #include "rdma/write.h"
@@ -29,8 +30,7 @@ struct requests {
 
 /**
  * struct write - a block that is under way
- * @list: in @link->writes
- * @link: by which
+ * @job: for its connection
  * @done: tells that LANDED, and so all of it, has arrived
  * @part: tells that a part of it has not
  * @all: tells that all of it is in a room, or is not
@@ -40,14 +40,11 @@ struct requests {
  * @landed: the message
  * @landed_dma: the device's address of it; @n_sg: so it is mapped
  * @n_sg: pages
- * @work: requests
- * @since: jiffies
  * @sg: the pages
  * @requests: too large for a stack
  */
 struct write {
-	struct list_head list;
-	struct weft_link *link;
+	struct weft_job job;
 	struct ib_cqe done;
 	struct ib_cqe part;
 	struct ib_cqe all;
@@ -57,8 +54,6 @@ struct write {
 	struct sk_buff *landed;
 	u64 landed_dma;
 	u32 n_sg;
-	u32 work;
-	unsigned long since;
 	struct scatterlist sg[WEFT_STRIP_PAGES];
 	struct requests requests;
 };
@@ -66,7 +61,7 @@ struct write {
 /* It is not under way any more, and in no list. */
 static void free_write(struct write *w)
 {
-	struct ib_device *device = w->link->card->device;
+	struct ib_device *device = w->job.link->card->device;
 
 	if (w->n_sg) {
 		ib_dma_unmap_sg(device, w->sg, w->n_sg, DMA_TO_DEVICE);
@@ -77,37 +72,34 @@ static void free_write(struct write *w)
 	kfree(w);
 }
 
-/* With the lock. */
-static void is_over(struct write *w)
+static void drop_write(struct weft_job *job)
 {
-	list_del(&w->list);
-	w->link->busy -= w->work;
-	w->link->card->busy -= w->work;
+	free_write(container_of(job, struct write, job));
 }
 
 static void part_is_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct write *w = container_of(wc->wr_cqe, struct write, part);
-	struct weft_card *card = w->link->card;
+	struct weft_card *card = w->job.link->card;
 
 	if (wc->status == IB_WC_SUCCESS)
 		return;
 	spin_lock_bh(&card->lock);
-	weft_link_break(w->link, BROKEN);
+	weft_link_break(w->job.link, BROKEN);
 	spin_unlock_bh(&card->lock);
 }
 
 static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct write *w = container_of(wc->wr_cqe, struct write, done);
-	struct weft_card *card = w->link->card;
+	struct weft_card *card = w->job.link->card;
 
 	spin_lock_bh(&card->lock);
-	is_over(w);
+	weft_link_end(&w->job);
 	if (wc->status == IB_WC_SUCCESS)
-		w->link->failures = 0;
+		w->job.link->failures = 0;
 	else
-		weft_link_break(w->link, BROKEN);
+		weft_link_break(w->job.link, BROKEN);
 	spin_unlock_bh(&card->lock);
 	if (wc->status == IB_WC_SUCCESS)
 		weft_stat_inc(&card->node->counters, WEFT_STAT_BLOCKS_LANDED_OUT);
@@ -117,11 +109,11 @@ static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 /* With the lock.  Return: false: it has changed, and nobody hears of it. */
 static bool tell_home(struct write *w)
 {
-	struct weft_link *link = w->link;
+	struct weft_link *link = w->job.link;
 
 	if (!weft_contents_are(w->contents, w->generation)) {
 		weft_room_free(link, w->room);
-		is_over(w);
+		weft_link_end(&w->job);
 		return false;
 	}
 	weft_room_give(link, w->room);
@@ -133,13 +125,13 @@ static bool tell_home(struct write *w)
 static void all_is_there(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct write *w = container_of(wc->wr_cqe, struct write, all);
-	struct weft_card *card = w->link->card;
+	struct weft_card *card = w->job.link->card;
 	bool told = true;
 
 	spin_lock_bh(&card->lock);
 	if (wc->status != IB_WC_SUCCESS)
-		weft_link_break(w->link, BROKEN);
-	else if (w->link->state == WEFT_LINK_UP)
+		weft_link_break(w->job.link, BROKEN);
+	else if (w->job.link->state == WEFT_LINK_UP)
 		told = tell_home(w);
 	/* else it ends with the connection */
 	spin_unlock_bh(&card->lock);
@@ -164,7 +156,7 @@ static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing
 
 static bool map_pages(struct write *w)
 {
-	struct ib_device *device = w->link->card->device;
+	struct ib_device *device = w->job.link->card->device;
 	u32 i, n = w->contents->size >> PAGE_SHIFT;
 
 	sg_init_table(w->sg, n);
@@ -189,7 +181,8 @@ static struct write *make(struct weft_link *link, const struct weft_outgoing *ou
 
 	if (!w)
 		return NULL;
-	w->link = link;
+	w->job.link = link;
+	w->job.drop = drop_write;
 	w->done.done = is_done;
 	w->part.done = part_is_done;
 	w->all.done = all_is_there;
@@ -204,11 +197,11 @@ static struct write *make(struct weft_link *link, const struct weft_outgoing *ou
 	return NULL;
 }
 
-/* Of the pages, as many as @w->work.  Return: the last one. */
+/* Of the pages, as many as @w->job.work.  Return: the last one. */
 static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landing *landing)
 {
 	struct requests *r = &w->requests;
-	struct weft_card *card = w->link->card;
+	struct weft_card *card = w->job.link->card;
 	u32 lkey = card->pd->local_dma_lkey, at = 0, left = w->contents->size, n = 0;
 	struct scatterlist *sg = w->sg;
 	struct ib_rdma_wr *write = NULL;
@@ -216,7 +209,7 @@ static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landi
 	/* pieces that a mapping has joined are fewer than there are pages */
 	for (; left; sg = sg_next(sg), n++) {
 		if (n % card->sges == 0) {
-			write = &r->write[w->work++];
+			write = &r->write[w->job.work++];
 			*write = (struct ib_rdma_wr){
 				.wr = { .wr_cqe = &w->part, .opcode = IB_WR_RDMA_WRITE,
 					.sg_list = &r->sge[n], .next = &write[1].wr },
@@ -233,7 +226,7 @@ static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landi
 	return write;
 }
 
-/* Return: the first of those that are to be posted; @w->work is how many there will be. */
+/* Return: the first of those that are to be posted; @w->job.work is how many there will be. */
 static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *landing)
 {
 	struct ib_rdma_wr *last = ask_for_pages(w, landing);
@@ -241,7 +234,7 @@ static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *la
 
 	r->message = (struct ib_sge){
 		.addr = w->landed_dma, .length = w->landed->len,
-		.lkey = w->link->card->pd->local_dma_lkey,
+		.lkey = w->job.link->card->pd->local_dma_lkey,
 	};
 	r->landed = (struct ib_send_wr){
 		.wr_cqe = &w->done, .opcode = IB_WR_SEND,
@@ -256,7 +249,7 @@ static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *la
 		last->wr.wr_cqe = &w->all;
 		last->wr.send_flags = IB_SEND_SIGNALED;
 	}
-	w->work++;
+	w->job.work++;
 	return &r->write[0].wr;
 }
 
@@ -281,10 +274,7 @@ static bool post(struct weft_link *link, const struct weft_outgoing *out, int ro
 	if (!w)
 		return false;
 	first = ask_for(w, landing);
-	w->since = jiffies;
-	list_add_tail(&w->list, &link->writes);
-	link->busy += w->work;
-	link->card->busy += w->work;
+	weft_link_begin(&w->job);
 	bad = first;
 	if (ib_post_send(link->id->qp, first, &bad)) {
 		/* a part may be under way: it ends with the connection, and then w is freed */
@@ -333,6 +323,8 @@ bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
 	/* who is sent a block is a member */
 	link = &card->links[out->to];
 	spin_lock_bh(&card->lock);
+	if (home)
+		weft_deed_forget(card, out->msg.line);
 	sent = weft_link_ready(link, work(card, contents));
 	if (sent) {
 		outdated = !weft_contents_are(contents, out->generation);
@@ -348,30 +340,4 @@ bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
 		weft_stat_add(&node->counters, WEFT_STAT_MSG_SENT_BYTES, len);
 	}
 	return sent;
-}
-
-bool weft_write_stuck(struct weft_link *link)
-{
-	const struct write *w;
-
-	lockdep_assert_held(&link->card->lock);
-	w = list_first_entry_or_null(&link->writes, struct write, list);
-	return w && time_after(jiffies, w->since + msecs_to_jiffies(WEFT_STUCK_MS));
-}
-
-void weft_write_drop_all(struct weft_link *link)
-{
-	struct weft_card *card = link->card;
-	struct write *w;
-
-	for (;;) {
-		spin_lock_bh(&card->lock);
-		w = list_first_entry_or_null(&link->writes, struct write, list);
-		if (w)
-			is_over(w);
-		spin_unlock_bh(&card->lock);
-		if (!w)
-			return;
-		free_write(w);
-	}
 }

@@ -18,10 +18,4 @@
 /* weft_transport.send(): false: by another way. */
 bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out);
 
-/* Does the card take too long for something?  With the lock. */
-bool weft_write_stuck(struct weft_link *link);
-
-/* What the card was not given in full, as its queue was broken.  The queue is gone. */
-void weft_write_drop_all(struct weft_link *link);
-
 #endif /* WEFT_RDMA_WRITE_H */

@@ -10,23 +10,31 @@
 # is while devices, interfaces and the module come and go, and blocks land again afterwards. A
 # node without a device is spoken to by UDP.
 #
-#	tests/system/rdma.sh
+#	tests/system/rdma.sh [PART]
+#
+# Parts, both without one: usual; direct, what nodes read at the blade without its program.
 #
 # In a rack of user-mode kernels, for which RDMA is compiled if need be. Environment: BUILD;
 # WEFT_RDMA_ROUNDS, how often each of these comes and goes (3); WEFT_RDMA_OPS, accesses of a
 # run (150000).
 
-# shellcheck disable=SC2317,SC2329  # functions are called by check
+# Functions are called by check; what is in single quotes is for shells in guests.
+# shellcheck disable=SC2016,SC2317,SC2329
 set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/system/common.sh
 . tests/system/common.sh
 
+wanted=${1-}
 ROUNDS=${WEFT_RDMA_ROUNDS:-3}
 OPS=${WEFT_RDMA_OPS:-150000}
 THREADS=2		# on each node
 PAGES=64		# that they work on
+BURST=64		# accesses to one of them in a row
 BYTES=2000000		# of the file that is read
+SMALL=512K		# a cache that does not hold it
+PASSES=4		# how often it is read
+MISSES=$((PASSES * BYTES / 4096))
 PAUSE_US=4000		# between bursts of programs that only keep the rack at work
 MOST=20000000		# accesses of theirs that are written down
 RUN_LIMIT=$((200 * SCALE))	# seconds for one run
@@ -82,8 +90,8 @@ goes_home()
 work()
 {
 	on_nodes "$RUN_LIMIT" "$BIN/weft-stress" --out "$LOGS" --node %K --nodes %N \
-		--threads $THREADS --pages $PAGES --ops $(($1 / (nodes * THREADS) + 2)) \
-		--burst 64 --seconds "$2" --timeout "$RUN_LIMIT" --seed 1 "${@:3}"
+		--threads $THREADS --pages "$PAGES" --ops $(($1 / (nodes * THREADS) + 2)) \
+		--burst "$BURST" --seconds "$2" --timeout "$RUN_LIMIT" --seed 1 "${@:3}"
 }
 
 # judge ACCESSES: so many at least, and what was read can have been.
@@ -119,6 +127,100 @@ run()
 		"$(grown landings_closed) landings were closed," \
 		"$(grown retransmissions) messages sent again"
 	check "$what: all is taken away" on node1 sh -c 'rm -f /weft/stress-*'
+}
+
+# --- Without the blade's program ----------------------------------------------------
+
+# direct MODE: of all nodes: 0 never, 1 if it is faster, 2 always.
+direct()
+{
+	on nodes sh -c 'echo "$0" >/sys/module/weft_rdma/parameters/direct' "$1"
+}
+
+# caches SIZE: of all nodes; what was modified is home then.
+caches()
+{
+	on nodes sh -c 'umount /weft && mount -t weft -o "cache=$0" none /weft' "$1"
+}
+
+# reads NODE TIMES: the file, which its cache cannot hold.
+reads()
+{
+	local i
+
+	for ((i = 0; i < $2; i++)); do
+		equal "$file_sum" "$(on "$1" sh -c 'sha1sum </weft/direct')" || return 1
+	done
+}
+
+# fill: node1 writes over all of the file, of which its cache cannot hold much.
+fill()
+{
+	file_sum=$(on node1 sh -c "head -c $BYTES /dev/urandom >/run/direct && sha1sum </run/direct") &&
+		on node1 dd if=/run/direct of=/weft/direct bs=64K conv=notrunc
+}
+
+# asked: how often nodes have asked the blade for a block.
+asked()
+{
+	on node1 "$BIN/weftctl" stats memory | awk '$1 == "reads" { print $2 }'
+}
+
+# ticks: of a processor, that the blade's program has used.
+ticks()
+{
+	on mem1 sh -c 'cat "/proc/$(pgrep -x weft-memd)/stat"' | awk '{ print $14 + $15 }'
+}
+
+# read_all: node2 reads the file, PASSES times; then $was_asked.
+read_all()
+{
+	local before used
+
+	remember
+	before=$(asked)
+	used=$(ticks)
+	reads node2 "$PASSES" || return 1
+	was_asked=$(($(asked) - before))
+	look
+	note "$(grown blocks_in) blocks came, $(grown blocks_read) of them read: the blade was asked" \
+		"$was_asked times, and has used $(($(ticks) - used)) ticks of a processor"
+}
+
+# by_itself: nobody asks the blade, but for a few blocks whose deeds have given way to others.
+by_itself()
+{
+	read_all && at_least "$was_asked" $((MISSES / 10))
+}
+
+as_ever()
+{
+	read_all && at_least $((MISSES / 2)) "$was_asked"
+}
+
+# changes: what node1 writes node2 reads, though it had deeds of all that was before.
+changes()
+{
+	local i
+
+	for ((i = 0; i < 3; i++)); do
+		fill && reads node2 2 || return 1
+	done
+}
+
+# restricted NODES: the region; then keys that nodes had count no more, and contents come.
+restricted()
+{
+	on node1 "$BIN/weftctl" region set direct "nodes=$1" && reads node2 2
+}
+
+# reads_again: blocks are read again, with connections that may have to be made first.
+reads_again()
+{
+	remember
+	reads node2 2 || return 1
+	look
+	at_least 100 "$(grown blocks_read)"
 }
 
 # shown STATUS FILE: it is 0; else the file.
@@ -217,6 +319,85 @@ doctor_at()
 	finds "$1" "$2"
 }
 
+# --- Parts ----------------------------------------------------------------------------
+
+part_usual()
+{
+	run "clean" "$OPS" "$RUN_LIMIT"
+	check "clean: most blocks landed" landed 60
+
+	check "node1's device counts anew" device node1
+	check "blocks land again" soon 60 lands_again
+	check "1 % of frames are lost" faults loss 0.01
+	run "loss" "$OPS" "$RUN_LIMIT"
+	check "loss: blocks landed" at_least 100 "$(grown blocks_landed)"
+	check "2 %, 2 % come twice, 5 % in another order" faults loss 0.02 dup 0.02 reorder 0.05
+	run "faults" "$OPS" "$RUN_LIMIT"
+	check "no more faults" faults loss 0 dup 0 reorder 0
+	# As long as a connection that broke is not made again, that is a finding, too.
+	check "doctor sees it" soon 60 doctor_at node1 rdma_loss
+	check "frames were lost" at_least 100 "$(wire_counted lost)"
+	check "blocks land again" soon 60 lands_again
+
+	# Some of these devices hear no calls any more then (docs/rdma.md): they are made anew next.
+	run "interfaces" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((7 * ROUNDS + 5)) interfaces_go_down
+
+	run "devices" $((ROUNDS < 10 ? ROUNDS * 2000000 : MOST)) $((10 * ROUNDS + 5)) devices_come_and_go
+	check "a node has noticed" said node1 "data of 10.87.0.1 goes by UDP: the device is gone"
+	check "blocks land again" soon 60 lands_again
+	run "module" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((3 * ROUNDS + 5)) module_comes_and_goes
+	check "blocks land again" soon 60 lands_again
+
+	check "weftctl says so" soon 60 way node1 2 RDMA
+	check "node3 has no device any more" on node3 rdma link del rxe0
+	remember
+	check "contents are the same" same_everywhere third
+	look
+	check "node3 is spoken to by UDP" equal 0 "$(($(counters node3 |
+		awk '$1 == "node.counters.blocks_landed" { print $2 }') - $(
+		awk '$1 == "node.counters.blocks_landed" { print $2 }' "$dir/before.3")))"
+	check "weftctl says why" soon 60 way node3 33 "UDP: no RDMA device has the node's address"
+	check "and at the others" soon 60 way node1 3 "UDP: "
+	check "there doctor has nothing to look at" finds node3 ""
+	check "the others by RDMA" at_least 100 "$(grown blocks_landed)"
+}
+
+part_direct()
+{
+	# more than the caches hold; and most of it was read before it is written again
+	local PAGES=600 BURST=4
+
+	check "nodes read by themselves, always" direct 2
+	check "small caches" caches $SMALL
+	check "a file" fill
+	check "it is in no cache" caches $SMALL
+	check "the switch has its lines, node2 deeds" reads node2 2
+	check "the blade is not asked any more" by_itself
+	check "most blocks were read" at_least $((MISSES / 2)) "$(grown blocks_read)"
+	check "never" direct 0
+	check "the blade is asked" as_ever
+	check "always again" direct 2
+	remember
+	check "node2 reads what node1 has changed" changes
+	look
+	check "reads were of former contents, and did not count" at_least 100 "$(grown deeds_outdated)"
+	check "only for nodes 1 and 2" restricted 1,2
+	remember
+	check "contents are the same" reads node2 2
+	look
+	check "by the blade's program" equal 0 "$(grown blocks_read)"
+	check "for all again" restricted all
+	check "blocks are read again" soon 60 reads_again
+	run "direct" "$OPS" "$RUN_LIMIT"
+	check "direct: blocks were read" at_least 100 "$(grown blocks_read)"
+	check "1 % of frames are lost, 2 % come twice" faults loss 0.01 dup 0.02
+	run "direct, faults" "$OPS" "$RUN_LIMIT"
+	check "no more faults" faults loss 0 dup 0
+	check "the faster way" direct 1
+	run "direct, the faster way" "$OPS" "$RUN_LIMIT"
+	check "caches as large as ever" caches 64M
+}
+
 built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$BIN/weft-stress" \
 	"$BIN/weft-check"
 if ! command -v rdma >/dev/null; then
@@ -244,42 +425,7 @@ check "node3 without the module" on node3 rmmod weft_rdma
 check "doctor misses it" soon 60 doctor_at node3 rdma_module
 check "node3 has it again" on node3 insmod "$BUILD/kmod/$(on node3 uname -r)/weft_rdma.ko"
 
-run "clean" "$OPS" "$RUN_LIMIT"
-check "clean: most blocks landed" landed 60
-
-check "node1's device counts anew" device node1
-check "blocks land again" soon 60 lands_again
-check "1 % of frames are lost" faults loss 0.01
-run "loss" "$OPS" "$RUN_LIMIT"
-check "loss: blocks landed" at_least 100 "$(grown blocks_landed)"
-check "2 %, 2 % come twice, 5 % in another order" faults loss 0.02 dup 0.02 reorder 0.05
-run "faults" "$OPS" "$RUN_LIMIT"
-check "no more faults" faults loss 0 dup 0 reorder 0
-# As long as a connection that broke is not made again, that is a finding, too.
-check "doctor sees it" soon 60 doctor_at node1 rdma_loss
-check "frames were lost" at_least 100 "$(wire_counted lost)"
-check "blocks land again" soon 60 lands_again
-
-# Some of these devices hear no calls any more then (docs/rdma.md): they are made anew next.
-run "interfaces" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((7 * ROUNDS + 5)) interfaces_go_down
-
-run "devices" $((ROUNDS < 10 ? ROUNDS * 2000000 : MOST)) $((10 * ROUNDS + 5)) devices_come_and_go
-check "a node has noticed" said node1 "data of 10.87.0.1 goes by UDP: the device is gone"
-check "blocks land again" soon 60 lands_again
-run "module" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((3 * ROUNDS + 5)) module_comes_and_goes
-check "blocks land again" soon 60 lands_again
-
-check "weftctl says so" soon 60 way node1 2 RDMA
-check "node3 has no device any more" on node3 rdma link del rxe0
-remember
-check "contents are the same" same_everywhere third
-look
-check "node3 is spoken to by UDP" equal 0 "$(($(counters node3 |
-	awk '$1 == "node.counters.blocks_landed" { print $2 }') - $(
-	awk '$1 == "node.counters.blocks_landed" { print $2 }' "$dir/before.3")))"
-check "weftctl says why" soon 60 way node3 33 "UDP: no RDMA device has the node's address"
-check "and at the others" soon 60 way node1 3 "UDP: "
-check "there doctor has nothing to look at" finds node3 ""
-check "the others by RDMA" at_least 100 "$(grown blocks_landed)"
+[[ direct != *$wanted* ]] || part_direct
+[[ usual != *$wanted* ]] || part_usual
 end_rack
 finish

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Blocks that this node's card reads at a blade, see read.h. */
+#include <linux/slab.h>
+
+#include "base/stats.h"
+#include "net/contents.h"
+#include "net/deed.h"
+#include "net/node.h"
+#include "net/outbox.h"
+#include "net/transport.h"
+#include "rdma/deed.h"
+#include "rdma/link.h"
+#include "rdma/read.h"
+#include "rdma/strip.h"
+
+#define UNREAD	"a block could not be read at it"
+
+/**
+ * struct read - a block that is being read
+ * @job: for its connection: one request at a time
+ * @strip: where it lands, with a reference to its pad
+ * @block: tells that the block has been read, or not
+ * @mark: tells that the number has
+ * @note: the deed
+ * @out: the READ that is sent if nothing comes of it
+ * @payload: of @out
+ * @dma: the device's address of @number
+ * @number: what stands where the deed's does; a line of the cache of its own
+ * @rest: nothing
+ */
+struct read {
+	struct weft_job job;
+	struct weft_strip *strip;
+	struct ib_cqe block;
+	struct ib_cqe mark;
+	struct weft_deed_note note;
+	struct weft_outgoing out;
+	u8 payload[WEFT_LANDING_LEN];
+	u64 dma;
+	__be64 number ____cacheline_aligned;
+	u8 rest[] ____cacheline_aligned;
+};
+
+/* --- requests ------------------------------------------------------------------------------ */
+
+/* With the lock.  Return: false: nothing is under way. */
+static bool post_read(struct read *read, const struct weft_landing *from, struct ib_sge *to,
+		      struct ib_cqe *cqe)
+{
+	struct weft_link *link = read->job.link;
+	struct ib_rdma_wr wr = {
+		.wr = { .wr_cqe = cqe, .opcode = IB_WR_RDMA_READ,
+			.send_flags = IB_SEND_SIGNALED, .sg_list = to, .num_sge = 1 },
+		.remote_addr = from->addr, .rkey = from->key,
+	};
+
+	lockdep_assert_held(&link->card->lock);
+	if (!ib_post_send(link->id->qp, &wr.wr, NULL))
+		return true;
+	weft_link_break(link, UNREAD);
+	return false;
+}
+
+static bool post_block(struct read *read)
+{
+	struct ib_sge to = {
+		.addr = read->strip->pad.landing.addr,
+		.length = read->strip->pad.contents->size, .lkey = read->strip->mr->lkey,
+	};
+
+	return post_read(read, &read->note.deed.block, &to, &read->block);
+}
+
+static bool post_number(struct read *read)
+{
+	struct ib_sge to = {
+		.addr = read->dma, .length = sizeof(read->number),
+		.lkey = read->job.link->card->pd->local_dma_lkey,
+	};
+
+	return post_read(read, &read->note.deed.mark, &to, &read->mark);
+}
+
+/* --- the end of one --------------------------------------------------------------------- */
+
+/* In no list any more. */
+static void free_read(struct read *read)
+{
+	struct weft_card *card = read->job.link->card;
+
+	ib_dma_unmap_single(card->device, read->dma, sizeof(read->number), DMA_FROM_DEVICE);
+	weft_pad_put(&read->strip->pad);
+	kfree(read);
+}
+
+/* The blade's program is to bring it, by another way than this. */
+static void ask_program(struct read *read, bool landing)
+{
+	if (!landing) {
+		read->out.msg.payload = NULL;
+		read->out.msg.len = 0;
+	}
+	weft_transport_send(read->job.link->card->node, &read->out);
+}
+
+/* Nothing will come of it. */
+static void fail_read(struct read *read)
+{
+	struct weft_pad *pad = &read->strip->pad;
+
+	local_bh_disable();
+	rcu_read_lock();
+	pad->ops->close(pad);
+	ask_program(read, false);
+	rcu_read_unlock();
+	local_bh_enable();
+	free_read(read);
+}
+
+static void drop_read(struct weft_job *job)
+{
+	fail_read(container_of(job, struct read, job));
+}
+
+/* With the lock: the card could not read there. */
+static void cannot_read(struct read *read, enum ib_wc_status status)
+{
+	if (status == IB_WC_REM_ACCESS_ERR)
+		weft_deeds_void(read->job.link);
+	weft_link_break(read->job.link, UNREAD);
+}
+
+/* What the home would have sent: the node is in the copyset, so nothing newer has got there. */
+static void set_landed(const struct read *read, struct weft_msg *landed)
+{
+	const struct weft_msg *msg = &read->out.msg;
+
+	*landed = (struct weft_msg){
+		.type = WEFT_MSG_LANDED,
+		.flags = (msg->flags & (WEFT_F_BUSY | WEFT_F_EXCL)) | WEFT_F_SWITCH,
+		.txn = msg->txn, .line = msg->line, .src = read->note.home,
+		.status = msg->status, .copyset = msg->copyset, .grant = msg->grant,
+		.version = read->note.version, .size = read->strip->pad.contents->size,
+		.rack = read->job.link->card->node->rack,
+	};
+}
+
+static void have_read(struct read *read)
+{
+	struct weft_counters *counters = &read->job.link->card->node->counters;
+	struct weft_msg landed;
+
+	weft_stat_inc(counters, WEFT_STAT_BLOCKS_READ);
+	set_landed(read, &landed);
+	weft_strip_read(read->strip, &landed);
+	free_read(read);
+}
+
+static void have_number(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct read *read = container_of(wc->wr_cqe, struct read, mark);
+	struct weft_card *card = read->job.link->card;
+	bool read_it = wc->status == IB_WC_SUCCESS, right = false, open;
+
+	if (read_it) {
+		ib_dma_sync_single_for_cpu(card->device, read->dma, sizeof(read->number),
+					   DMA_FROM_DEVICE);
+		right = be64_to_cpu(read->number) == read->note.deed.number;
+	}
+	spin_lock_bh(&card->lock);
+	weft_link_end(&read->job);
+	if (!read_it)
+		cannot_read(read, wc->status);
+	else
+		read->job.link->failures = 0;
+	if (!right)
+		weft_deed_forget(card, read->note.line);
+	open = read->strip->state == WEFT_STRIP_OPEN;
+	spin_unlock_bh(&card->lock);
+	if (right) {
+		have_read(read);
+	} else if (!read_it) {
+		fail_read(read);
+	} else {
+		weft_stat_inc(&card->node->counters, WEFT_STAT_DEEDS_OUTDATED);
+		rcu_read_lock();
+		ask_program(read, open);
+		rcu_read_unlock();
+		free_read(read);
+	}
+}
+
+/* Only now is the number asked for: read.h. */
+static void have_block(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct read *read = container_of(wc->wr_cqe, struct read, block);
+	struct weft_card *card = read->job.link->card;
+	bool goes_on;
+
+	spin_lock_bh(&card->lock);
+	goes_on = wc->status == IB_WC_SUCCESS && read->job.link->state == WEFT_LINK_UP &&
+		  post_number(read);
+	if (!goes_on) {
+		cannot_read(read, wc->status);
+		weft_link_end(&read->job);
+	}
+	spin_unlock_bh(&card->lock);
+	if (!goes_on)
+		fail_read(read);
+}
+
+/* --- sending ---------------------------------------------------------------------------- */
+
+/* With the lock.  NULL: there is no memory. */
+static struct read *make_read(struct weft_link *link, struct weft_strip *strip,
+			      const struct weft_deed_note *note, const struct weft_outgoing *out)
+{
+	struct ib_device *device = link->card->device;
+	struct read *read = kzalloc(sizeof(*read), GFP_ATOMIC);
+
+	if (!read)
+		return NULL;
+	read->dma = ib_dma_map_single(device, &read->number, sizeof(read->number),
+				      DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(device, read->dma)) {
+		kfree(read);
+		return NULL;
+	}
+	read->job.link = link;
+	read->job.work = 1;
+	read->job.drop = drop_read;
+	read->strip = strip;
+	weft_pad_get(&strip->pad);
+	read->block.done = have_block;
+	read->mark.done = have_number;
+	read->note = *note;
+	read->out = *out;
+	memcpy(read->payload, out->msg.payload, sizeof(read->payload));
+	read->out.msg.payload = read->payload;
+	return read;
+}
+
+/* With the lock.  Return: false: the blade is to be asked. */
+static bool begin_read(struct weft_card *card, const struct weft_outgoing *out,
+		       const struct weft_landing *landing, struct read **made)
+{
+	struct weft_link *link = &card->links[out->to];
+	struct weft_strip *strip = weft_strip_open(card, landing);
+	const struct weft_deed_note *note = weft_deed_find(card, out->to, out->msg.line);
+
+	if (!strip || !strip->pad.direct || !note || !weft_link_ready(link, 1))
+		return false;
+	*made = make_read(link, strip, note, out);
+	if (!*made || !post_block(*made))
+		return false;
+	strip->tried = true;
+	weft_link_begin(&(*made)->job);
+	return true;
+}
+
+bool weft_read_send(struct weft_card *card, const struct weft_outgoing *out)
+{
+	struct weft_landing landing;
+	struct read *made = NULL;
+	bool begun;
+
+	if (out->msg.type != WEFT_MSG_READ || out->contents || out->msg.flags & WEFT_F_RELAY ||
+	    !weft_landing_of(out, &landing))
+		return false;
+	spin_lock_bh(&card->lock);
+	begun = begin_read(card, out, &landing, &made);
+	spin_unlock_bh(&card->lock);
+	if (made && !begun)
+		free_read(made);
+	return begun;
+}
