@@ -75,7 +75,7 @@ enum weft_held {
  * @lost: GETS, GETM: what the owner had died with it, and what the home has is all, see
  *	WEFT_VERSIONS_LOST
  * @need_known: the lock is ours; @status, @copyset and @grant are valid
- * @fetching: GETS, GETM: nobody else has data to send, it is asked from home
+ * @fetching: GETS, GETM: nobody was told to send the data, it is asked from home
  * @in_whole: all fragments of the data coming in came
  * @landing: a card may write into the block, see landing.h
  * @landed: GETS, GETM: it was offered a landing, which may be closed by now
