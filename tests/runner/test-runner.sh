@@ -116,8 +116,8 @@ check 'the first check that failed is told'	\
 check 'and what it says'			line '^#   # wanted 2$'
 check 'what failed is told again at the end'	\
 	line '^# failed: checks: exit status 1: not ok 2 - two$'
-check 'and each of its checks'	[ "$(tail -n 12 "$dir/out" | grep '^#   ' | tail -n 6)" = \
-	"$(printf '#   %s\n' 'not ok 2 - two' '# wanted 2' 'not ok 61 - last' '# line '{1,2,3})" ]
+check 'and each of its checks'	[ "$(tail -n 17 "$dir/out" | grep '^#   ' | tail -n 11)" = \
+	"$(printf '#   %s\n' 'not ok 2 - two' '# wanted 2' 'not ok 61 - last' '# line '{1..8})" ]
 check 'each of them'	[ "$(grep -c '^# failed: ' "$dir/out")" = 10 ]
 check 'last line'				last '3 passed, 10 failed, 1 skipped'
 check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 10 failed, 1 skipped' ]
