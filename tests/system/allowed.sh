@@ -133,7 +133,8 @@ holds()
 {
 	on "$1" sh -c 'rm -f /run/test-go /run/test-held
 		setsid sh -c "exec 3<\"$1\"; : >/run/test-held
-			while [ ! -e /run/test-go ]; do sleep 0.1; done" sh "$1" >/dev/null 2>&1 </dev/null &
+			for i in \$(seq 6000); do [ ! -e /run/test-go ] || break; sleep 0.1; done" \
+			sh "$1" >/dev/null 2>&1 </dev/null &
 		for i in $(seq 100); do [ ! -e /run/test-held ] || exit 0; sleep 0.1; done; exit 1' sh "$FILE"
 }
 
@@ -315,8 +316,8 @@ idmapped()
 
 # --- a node that the rack had forgotten --------------------------------------------------
 
-# holds NODE: a program there has $FILE open, and reads it when there is /run/test-go.
-holds()
+# will_read NODE: a program there has $FILE open, and reads it when there is /run/test-go.
+will_read()
 {
 	on "$1" sh -c 'rm -f /run/test-go /run/test-read
 		setsid sh -c "exec 3<$1; : >/run/test-holds
@@ -350,7 +351,7 @@ forgotten()
 {
 	FILE=/weft/held
 	check "a region, all of it at home" eval 'fill node1 $FILE && on node1 sync $FILE'
-	check "a program on node 3 has it open" holds node3
+	check "a program on node 3 has it open" will_read node3
 	check "the network becomes slow" faults delay 300000
 	check "node 3 is taken out" on node2 "$CTL" node fence 3
 	check "it finds that" soon 60 is_forgotten node3
