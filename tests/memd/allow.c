@@ -196,20 +196,40 @@ static void users(void)
 
 /* --- for some nodes --------------------------------------------------------------------- */
 
-/* A program of a node that is to lose the region goes on, whatever becomes of that. */
+/*
+ * A program of a node that is to lose the region goes on, whatever becomes of that.  Meanwhile
+ * another node asks for which nodes it is.
+ */
 static void goes_on(struct fake *f)
 {
+	struct weft_call c = { .op = WEFT_CALL_GETATTR, .region = region };
 	u32 i;
 
+	fake_call_begin(&fakes[2], BLADE, &c);
 	for (i = 0; i < LINES; i++)
 		fake_want(f, fake_line(f, region, i), WEFT_M);
+}
+
+/* What that one was told is what was so before: it would keep the other one. */
+static void heard_nothing(struct fake *f, u32 policy)
+{
+	u64 end = now_ms() + WAIT_MS;
+
+	while (!f->replied) {
+		CHECK(now_ms() < end);
+		fake_step(1);
+	}
+	CHECK_EQ(f->reply.op, WEFT_CALL_GETATTR);
+	CHECK_EQ(f->reply.nodes, 0);
+	CHECK_EQ(f->reply.policy, policy);
 }
 
 static void some_nodes(void)
 {
 	struct fake *a = &fakes[1], *b = &fakes[2], *c = &fakes[3];
 	struct weft_call call;
-	u32 users, i;
+	u32 users, policy, i;
+	u64 end;
 
 	CHECK_EQ(fake_open(c, region, 4096), 0);
 	work(a, c, 10);
@@ -223,8 +243,16 @@ static void some_nodes(void)
 	work(a, b, 25);
 	c->uses = true;
 	fake_refuses = goes_on;
+	policy = b->reply.policy;
 	CHECK_EQ(set_nodes(region, 3, &users), EBUSY);
 	CHECK_EQ(users, 4);
+	heard_nothing(b, policy);
+	/* the node that was asked hears how it ended */
+	end = now_ms() + WAIT_MS;
+	while (c->changed.nodes) {
+		CHECK(now_ms() < end);
+		fake_step(1);
+	}
 	CHECK_EQ(get_nodes(region), 0);
 	fake_settle();
 	for (i = 0; i < LINES; i++) {

@@ -684,25 +684,37 @@ void fake_evict_all(void)
 
 /* --- calls ------------------------------------------------------------------ */
 
-static int call_once(struct fake *f, u32 blade, const struct weft_call *c, int ms)
+static void send_call(struct fake *f, u32 blade, const struct weft_call *c)
 {
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
 		.type = WEFT_MSG_CALL,
 		.src = (u8)f->id,
-		.txn = weft_txn(f->id, ++f->seq),
-		.nonce = rig_random(~0u),
+		.txn = f->call_txn,
+		.nonce = f->call_nonce,
 		.len = weft_call_pack(c, payload),
 		.payload = payload,
 	};
-	u64 end = now_ms() + (u64)ms, next = 0;
 
-	f->call_txn = msg.txn;
-	f->call_nonce = msg.nonce;
+	rig_send(f->at, blade, &msg);
+}
+
+void fake_call_begin(struct fake *f, u32 blade, const struct weft_call *c)
+{
+	f->call_txn = weft_txn(f->id, ++f->seq);
+	f->call_nonce = rig_random(~0u);
 	f->replied = false;
+	send_call(f, blade, c);
+}
+
+static int call_once(struct fake *f, u32 blade, const struct weft_call *c, int ms)
+{
+	u64 end = now_ms() + (u64)ms, next = now_ms() + 30;
+
+	fake_call_begin(f, blade, c);
 	while (!f->replied && now_ms() < end) {
 		if (now_ms() >= next) {
-			rig_send(f->at, blade, &msg);
+			send_call(f, blade, c);
 			next = now_ms() + 30;
 		}
 		fake_step(1);

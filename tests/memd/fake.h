@@ -143,6 +143,9 @@ void fake_init(u32 blades);
 /* One round of everything: network, timers. */
 void fake_step(int ms);
 
+/* Sends it once; its reply will be @f->reply, as soon as there is @f->replied. */
+void fake_call_begin(struct fake *f, u32 blade, const struct weft_call *c);
+
 /**
  * fake_call() - call a blade, repeat until it answers
  * @c: the call; becomes the reply

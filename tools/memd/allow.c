@@ -156,6 +156,12 @@ void allow_close(struct memd *m, struct region *r, u32 node)
 
 /* --- for which nodes -------------------------------------------------------- */
 
+void allow_attributes(const struct region *r, struct weft_call *call)
+{
+	call->policy = r->policy;
+	call->nodes = r->nodes;
+}
+
 /* Of those that it is not to be for any more. */
 static u32 left_over(const struct memd *m, const struct region *r)
 {
@@ -168,6 +174,7 @@ static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct
 	u32 id;
 
 	catalog_attributes(r, &changed);
+	allow_attributes(r, &changed);
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
 			push_call(m, (u8)id, &changed, 0, job);
@@ -189,11 +196,15 @@ static void end(struct memd *m, struct job *job)
 static void undo(struct memd *m, struct job *job)
 {
 	struct region *r = job->region;
+	/* those that were to lose it: some may have given it back, and know it as another one's */
+	u32 told = r->nodes ? m->b->members.mask & ~r->nodes : 0;
 
-	region_set_nodes(&m->b->regions, r, (u32)job->size);
-	/* who has asked meanwhile does not keep the other one */
+	region_set_nodes(&m->b->regions, r, r->before);
+	r->undecided = false;
+	/* who was told does not keep the other one */
 	r->policy += WEFT_POLICY_CHANGE;
 	tell(m, r, NULL);
+	call_nodes(m, r, told, NULL);
 	end(m, job);
 }
 
@@ -211,6 +222,7 @@ static void withdrawn(struct memd *m, struct job *job)
 		undo(m, job);
 		return;
 	}
+	r->undecided = false;
 	/* those that may use it: what people are told there */
 	call_nodes(m, r, r->opens & m->b->members.mask, NULL);
 	job->finish = end;
@@ -259,8 +271,9 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 	if (!job)
 		return refuse(q, ENOMEM);
 	job->region = r;
-	job->size = r->nodes;
-	/* from here on none of them opens it, or is served */
+	r->before = r->nodes;
+	r->undecided = true;
+	/* from here on nobody else opens it, or is served */
 	region_set_nodes(&m->b->regions, r, c->nodes);
 	r->policy += WEFT_POLICY_CHANGE;
 	r->busy = true;

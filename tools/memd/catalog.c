@@ -30,8 +30,8 @@ void catalog_attributes(const struct region *r, struct weft_call *reply)
 	reply->size = r->size;
 	reply->used = r->used;
 	reply->mtime = r->mtime;
-	reply->policy = r->policy;
-	reply->nodes = r->nodes;
+	reply->policy = r->undecided ? r->policy - WEFT_POLICY_CHANGE : r->policy;
+	reply->nodes = r->undecided ? r->before : r->nodes;
 	reply->homes = r->homes;
 	reply->name_len = r->unlinked ? 0 : r->name_len;
 	memcpy(reply->name, r->name, reply->name_len);
@@ -51,6 +51,7 @@ void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 	struct weft_call call = { .op = WEFT_CALL_REGION };
 
 	catalog_attributes(r, &call);
+	allow_attributes(r, &call);
 	call.size = size;
 	call.members = allow_opens(m, r);
 	call.valid = r->frozen ? WEFT_REGION_FROZEN : 0;

@@ -36,12 +36,12 @@ void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
 		  struct job *job);
 
 /* ... all that have joined. */
+void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct job *job);
+
 /* Another blade is known from now on: to all others, and the switch. */
 void catalog_tell_members(struct memd *m);
 
-void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct job *job);
-
-/* What calls say of a region. */
+/* What nodes are told of a region.  For which nodes it is: what was last decided. */
 void catalog_attributes(const struct region *r, struct weft_call *reply);
 
 /* A region is gone: free everything that belongs to it. */

@@ -145,6 +145,8 @@ struct cut {
  * @mtime: nanoseconds since 1970
  * @policy: WEFT_POLICY_*, and the number of the last change, see call.h
  * @nodes: that may use it, 0: all; see allow.h
+ * @undecided: whether it will be for @nodes is being found out, see allow_set()
+ * @before: for which nodes it is until then
  * @homes: bits of the blades that are homes of its lines, see weft_line_blade()
  * @to: those that are to be, while contents go there; 0: it does not move
  * @wanted: first blade: those that somebody wants it to have, in the journal, too; 0: nobody does
@@ -192,6 +194,8 @@ struct region {
 	u64 mtime;
 	u32 policy;
 	u32 nodes;
+	bool undecided;
+	u32 before;
 	u32 homes;
 	u32 to;
 	u32 wanted;
