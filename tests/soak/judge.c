@@ -138,9 +138,10 @@ static void check_errors(const struct soak_history *h, struct soak_verdict *v)
 
 		if (!cut_off(h, e->node, e->t0, e->t1, LATE_NS) && !is_crash(h, e))
 			soak_say(v, "%s %" PRIu32 ": node %" PRIu32 " process %" PRIu32
-				 " has got error %d (%s) at %" PRIu64 ", and the node was a member",
+				 " has got error %d (%s) at %" PRIu64 " after %" PRIu64
+				 " ms, and the node was a member",
 				 soak_about[e->kind].name, e->slot, e->node, e->worker, e->error,
-				 e->where, e->t1);
+				 e->where, e->t1, (uint64_t)((e->t1 - e->t0) / NS_IN_MS));
 	}
 }
 

@@ -536,7 +536,11 @@ looked()
 # judged: and each kind has done something.
 judged()
 {
-	"$CHECKER" --bound "$MOMENT" "$history/script" "$history"/node* "$history"/look.* || return 1
+	if ! "$CHECKER" --bound "$MOMENT" "$history/script" "$history"/node* "$history"/look.*; then
+		echo "what was done when, in nanoseconds, see read.c:"
+		grep '^[BDFMU] ' "$history/script"
+		return 1
+	fi
 	sed -n 's/^operations: //p' "$dir/check" | tr -d ';' |
 		awk -v least=$((SECONDS_RUN * NODES)) '{ for (i = 2; i <= 12; i += 2)
 			if ($i < least) bad = 1; if (NF < 12) bad = 1 } END { exit bad || !NR }'
