@@ -163,22 +163,6 @@ struct weft_rooms {
 };
 
 /**
- * struct weft_job - something that the card does by a connection
- * @list: in @link->jobs
- * @link: by which
- * @work: requests that are not done
- * @since: jiffies
- * @drop: nothing will come of it any more, as the queue is gone; it is in no list.  The mender
- */
-struct weft_job {
-	struct list_head list;
-	struct weft_link *link;
-	u32 work;
-	unsigned long since;
-	void (*drop)(struct weft_job *job);
-};
-
-/**
  * struct weft_pace - how long a miss takes of a block of this home
  * @asked: ns, if somebody's program brings it
  * @direct: ns, by this node's card alone

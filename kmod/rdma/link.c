@@ -6,6 +6,7 @@
 
 #include "net/greet.h"
 #include "net/node.h"
+#include "rdma/job.h"
 #include "rdma/link.h"
 #include "rdma/room.h"
 
@@ -105,50 +106,6 @@ bool weft_link_ready(struct weft_link *link, u32 work)
 		weft_card_wake(card);
 	}
 	return false;
-}
-
-void weft_link_begin(struct weft_job *job)
-{
-	lockdep_assert_held(&job->link->card->lock);
-	job->since = jiffies;
-	list_add_tail(&job->list, &job->link->jobs);
-	job->link->busy += job->work;
-	job->link->card->busy += job->work;
-}
-
-void weft_link_end(struct weft_job *job)
-{
-	lockdep_assert_held(&job->link->card->lock);
-	list_del(&job->list);
-	job->link->busy -= job->work;
-	job->link->card->busy -= job->work;
-}
-
-/* Does the card take too long for something?  With the lock. */
-static bool is_stuck(struct weft_link *link)
-{
-	const struct weft_job *job;
-
-	job = list_first_entry_or_null(&link->jobs, struct weft_job, list);
-	return job && time_after(jiffies, job->since + msecs_to_jiffies(WEFT_STUCK_MS));
-}
-
-/* What the card was not given in full, as its queue was broken.  The queue is gone. */
-static void drop_jobs(struct weft_link *link)
-{
-	struct weft_card *card = link->card;
-	struct weft_job *job;
-
-	for (;;) {
-		spin_lock_bh(&card->lock);
-		job = list_first_entry_or_null(&link->jobs, struct weft_job, list);
-		if (job)
-			weft_link_end(job);
-		spin_unlock_bh(&card->lock);
-		if (!job)
-			return;
-		job->drop(job);
-	}
 }
 
 bool weft_link_used(const struct weft_link *link, const struct weft_landing *landing)
@@ -318,7 +275,7 @@ static void end(struct weft_link *link, const char *why)
 	spin_unlock_bh(&card->lock);
 	if (id)
 		destroy_id(id);
-	drop_jobs(link);
+	weft_jobs_drop(link);
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -457,7 +414,7 @@ static void mend_one(struct weft_link *link)
 	bool heard, wanted, late, moved;
 
 	spin_lock_bh(&card->lock);
-	if (link->state == WEFT_LINK_UP && is_stuck(link))
+	if (link->state == WEFT_LINK_UP && weft_jobs_stuck(link))
 		weft_link_break(link, "it takes too long for what is sent to it, or read there");
 	state = link->state;
 	heard = link->heard;

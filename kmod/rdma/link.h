@@ -48,10 +48,6 @@ const char *weft_link_why(const struct weft_link *link);
  */
 bool weft_link_ready(struct weft_link *link, u32 work);
 
-/* The card was asked for it; it is done, or will not be.  With the lock. */
-void weft_link_begin(struct weft_job *job);
-void weft_link_end(struct weft_job *job);
-
 /* Was it used for this landing?  From now on it was.  With the lock. */
 bool weft_link_used(const struct weft_link *link, const struct weft_landing *landing);
 void weft_link_use(struct weft_link *link, const struct weft_landing *landing);

@@ -9,6 +9,7 @@
 #include "net/outbox.h"
 #include "net/transport.h"
 #include "rdma/deed.h"
+#include "rdma/job.h"
 #include "rdma/link.h"
 #include "rdma/read.h"
 #include "rdma/strip.h"
@@ -168,7 +169,7 @@ static void have_number(struct ib_cq *cq, struct ib_wc *wc)
 		right = be64_to_cpu(read->number) == read->note.deed.number;
 	}
 	spin_lock_bh(&card->lock);
-	weft_link_end(&read->job);
+	weft_job_end(&read->job);
 	if (!read_it)
 		cannot_read(read, wc->status);
 	else
@@ -202,7 +203,7 @@ static void have_block(struct ib_cq *cq, struct ib_wc *wc)
 		  post_number(read);
 	if (!goes_on) {
 		cannot_read(read, wc->status);
-		weft_link_end(&read->job);
+		weft_job_end(&read->job);
 	}
 	spin_unlock_bh(&card->lock);
 	if (!goes_on)
@@ -254,7 +255,7 @@ static bool begin_read(struct weft_card *card, const struct weft_outgoing *out,
 	if (!*made || !post_block(*made))
 		return false;
 	strip->tried = true;
-	weft_link_begin(&(*made)->job);
+	weft_job_begin(&(*made)->job);
 	return true;
 }
 

@@ -8,6 +8,7 @@
 #include "net/encode.h"
 #include "net/node.h"
 #include "rdma/deed.h"
+#include "rdma/job.h"
 #include "rdma/link.h"
 #include "rdma/room.h"
 #include "rdma/write.h"
@@ -95,7 +96,7 @@ static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct weft_card *card = w->job.link->card;
 
 	spin_lock_bh(&card->lock);
-	weft_link_end(&w->job);
+	weft_job_end(&w->job);
 	if (wc->status == IB_WC_SUCCESS)
 		w->job.link->failures = 0;
 	else
@@ -113,7 +114,7 @@ static bool tell_home(struct write *w)
 
 	if (!weft_contents_are(w->contents, w->generation)) {
 		weft_room_free(link, w->room);
-		weft_link_end(&w->job);
+		weft_job_end(&w->job);
 		return false;
 	}
 	weft_room_give(link, w->room);
@@ -274,7 +275,7 @@ static bool post(struct weft_link *link, const struct weft_outgoing *out, int ro
 	if (!w)
 		return false;
 	first = ask_for(w, landing);
-	weft_link_begin(&w->job);
+	weft_job_begin(&w->job);
 	bad = first;
 	if (ib_post_send(link->id->qp, first, &bad)) {
 		/* a part may be under way: it ends with the connection, and then w is freed */
