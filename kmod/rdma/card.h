@@ -237,6 +237,18 @@ struct weft_inbox_buffer {
 struct weft_deed_note;
 
 /**
+ * struct weft_fault - faults for tests, see fault.h
+ * @queues: value of fail_queues that was seen last
+ * @keys: of fail_keys
+ * @told: tells that a key was taken back
+ */
+struct weft_fault {
+	u32 queues;
+	u32 keys;
+	struct ib_cqe told;
+};
+
+/**
  * struct weft_card - see above
  * @node: whose
  * @net: its network namespace, which its configuration holds
@@ -262,6 +274,7 @@ struct weft_deed_note;
  * @n_out: pads that somebody has a reference to
  * @unused: @n_out is 0
  * @deeds: a table, see deed.h; NULL: there is none
+ * @fault: the mender's
  * @keys: strips by their keys, without the part that changes
  * @callers: those who want a connection, struct caller of link.c
  * @n_callers: how many
@@ -294,6 +307,7 @@ struct weft_card {
 	u32 n_out;
 	wait_queue_head_t unused;
 	struct weft_deed_note *deeds;
+	struct weft_fault fault;
 	DECLARE_HASHTABLE(keys, 8);
 	struct list_head callers;
 	u32 n_callers;

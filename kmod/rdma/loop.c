@@ -125,12 +125,17 @@ bool weft_loop_register(struct weft_strip *strip)
 	return ask(strip, &wr.wr);
 }
 
-bool weft_loop_take_back(struct weft_strip *strip)
+bool weft_loop_revoke(struct weft_strip *strip, struct ib_cqe *told)
 {
 	struct ib_send_wr wr = {
-		.wr_cqe = &strip->inv, .opcode = IB_WR_LOCAL_INV,
+		.wr_cqe = told, .opcode = IB_WR_LOCAL_INV,
 		.send_flags = IB_SEND_SIGNALED, .ex.invalidate_rkey = strip->mr->rkey,
 	};
 
 	return ask(strip, &wr);
+}
+
+bool weft_loop_take_back(struct weft_strip *strip)
+{
+	return weft_loop_revoke(strip, &strip->inv);
 }

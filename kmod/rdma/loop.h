@@ -23,4 +23,7 @@ void weft_loop_close(struct weft_card *card);
 bool weft_loop_register(struct weft_strip *strip);
 bool weft_loop_take_back(struct weft_strip *strip);
 
+/* Take its key back, and tell somebody else, see fault.h. */
+bool weft_loop_revoke(struct weft_strip *strip, struct ib_cqe *told);
+
 #endif /* WEFT_RDMA_LOOP_H */

@@ -5,6 +5,7 @@
 
 #include "net/node.h"
 #include "rdma/deed.h"
+#include "rdma/fault.h"
 #include "rdma/inbox.h"
 #include "rdma/link.h"
 #include "rdma/loop.h"
@@ -128,6 +129,7 @@ static void mend(struct work_struct *work)
 		weft_strip_mend(card);
 		weft_strip_equip(card);
 		weft_link_mend(card);
+		weft_fault_mend(card);
 	}
 	spin_lock_bh(&card->lock);
 	weft_card_wake_in(card, card->up ? weft_link_next(card) :
@@ -150,6 +152,7 @@ struct weft_card *weft_mend_begin(struct weft_node *node, struct net *net)
 	weft_strip_init(card);
 	weft_link_init(card);
 	weft_deeds_make(card);
+	weft_fault_init(card);
 	spin_lock_bh(&card->lock);
 	weft_card_wake(card);
 	spin_unlock_bh(&card->lock);

@@ -7,15 +7,16 @@
 #
 # Most blocks land, with the right contents; with frames that are lost, repeated and in
 # another order the history of what programs did is right, and no program gets SIGBUS; so it
-# is while devices, interfaces and the module come and go, and blocks land again afterwards. A
-# node without a device is spoken to by UDP.
+# is while devices, interfaces and the module come and go, and queue pairs and keys fail, and
+# blocks land again afterwards. A node without a device is spoken to by UDP.
 #
 #	tests/system/rdma.sh [PART]
 #
 # Parts, both without one: usual; direct, what nodes read at the blade without its program.
 #
 # In a rack of user-mode kernels, for which RDMA is compiled if need be. Environment: BUILD;
-# WEFT_RDMA_ROUNDS, how often each of these comes and goes (3); WEFT_RDMA_OPS, accesses of a
+# WEFT_RDMA_ROUNDS, how often each of these comes and goes, or fails, at each of three members
+# (3); WEFT_RDMA_OPS, accesses of a
 # run (150000).
 
 # Functions are called by check; what is in single quotes is for shells in guests.
@@ -278,6 +279,37 @@ module_comes_and_goes()
 	done
 }
 
+# fails WHAT: queues or keys of all nodes, as often as what comes and goes does.  Each node says
+# how many it has hit; those of others find out by themselves.
+fails()
+{
+	local i
+
+	for ((i = 0; i < 3 * ROUNDS; i++)); do
+		on nodes sh -c 'p=/sys/module/weft_rdma/parameters/fail_$0; echo $(($(cat $p) + 1)) >$p' \
+			"$1" && sleep 1.5 || return 1
+	done
+}
+
+queue_pairs_fail()
+{
+	fails queues
+}
+
+keys_fail()
+{
+	fails keys
+}
+
+# hit LEAST WHAT: so many were, and each time in one node at least.
+hit()
+{
+	on nodes dmesg | sed -n "s/.*weft_rdma: for a test \([0-9]*\) $2 fail.*/\1/p" |
+		awk -v least="$1" '{ n += $1; hits += $1 > 0 } END {
+			print n " were hit, " hits " of " NR " times"
+			exit n < least || hits < least }'
+}
+
 # said NODE TEXT: the module, in that node's kernel.
 said()
 {
@@ -344,6 +376,12 @@ part_usual()
 
 	run "devices" $((ROUNDS < 10 ? ROUNDS * 2000000 : MOST)) $((10 * ROUNDS + 5)) devices_come_and_go
 	check "a node has noticed" said node1 "data of 10.87.0.1 goes by UDP: the device is gone"
+	check "blocks land again" soon 60 lands_again
+	run "queues" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((6 * ROUNDS + 5)) queue_pairs_fail
+	check "queue pairs did" hit $((3 * ROUNDS)) 'queue pairs'
+	check "blocks land again" soon 60 lands_again
+	run "keys" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((6 * ROUNDS + 5)) keys_fail
+	check "keys did" hit "$ROUNDS" keys
 	check "blocks land again" soon 60 lands_again
 	run "module" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((3 * ROUNDS + 5)) module_comes_and_goes
 	check "blocks land again" soon 60 lands_again

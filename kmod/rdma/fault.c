@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Faults for tests, see fault.h. */
+#include <linux/moduleparam.h>
+
+#include "rdma/fault.h"
+#include "rdma/loop.h"
+
+static unsigned int fail_queues;
+module_param(fail_queues, uint, 0600);
+MODULE_PARM_DESC(fail_queues, "for tests: whenever this changes the queue pairs of all connections fail");
+
+static unsigned int fail_keys;
+module_param(fail_keys, uint, 0600);
+MODULE_PARM_DESC(fail_keys, "for tests: whenever this changes the keys of all open landings count no more");
+
+/* The one who looks may not know of it before it uses the queue pair. */
+static bool fail_queue(struct weft_link *link)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	bool up;
+
+	spin_lock_bh(&link->card->lock);
+	up = link->state == WEFT_LINK_UP;
+	spin_unlock_bh(&link->card->lock);
+	/* only the mender takes the id away */
+	return up && !ib_modify_qp(link->id->qp, &attr, IB_QP_STATE);
+}
+
+static u32 fail_all_queues(struct weft_card *card)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(card->links); i++)
+		n += fail_queue(&card->links[i]);
+	return n;
+}
+
+static void key_failed(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct weft_card *card = container_of(wc->wr_cqe, struct weft_card, fault.told);
+
+	if (wc->status == IB_WC_SUCCESS)
+		return;
+	/* somebody else had taken it back: some devices mind, see strip.c */
+	spin_lock_bh(&card->lock);
+	card->loop.broken = true;
+	weft_card_wake(card);
+	spin_unlock_bh(&card->lock);
+}
+
+static u32 fail_all_keys(struct weft_card *card)
+{
+	u32 i, n = 0;
+
+	spin_lock_bh(&card->lock);
+	for (i = 0; i < WEFT_STRIPS; i++)
+		if (card->strips[i].state == WEFT_STRIP_OPEN)
+			n += weft_loop_revoke(&card->strips[i], &card->fault.told);
+	spin_unlock_bh(&card->lock);
+	return n;
+}
+
+void weft_fault_mend(struct weft_card *card)
+{
+	struct weft_fault *fault = &card->fault;
+
+	if (fault->queues != READ_ONCE(fail_queues)) {
+		fault->queues = READ_ONCE(fail_queues);
+		pr_notice("weft_rdma: for a test %u queue pairs fail\n", fail_all_queues(card));
+	}
+	if (fault->keys != READ_ONCE(fail_keys)) {
+		fault->keys = READ_ONCE(fail_keys);
+		pr_notice("weft_rdma: for a test %u keys fail\n", fail_all_keys(card));
+	}
+}
+
+void weft_fault_init(struct weft_card *card)
+{
+	card->fault.queues = READ_ONCE(fail_queues);
+	card->fault.keys = READ_ONCE(fail_keys);
+	card->fault.told.done = key_failed;
+}
