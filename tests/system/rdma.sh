@@ -84,6 +84,19 @@ goes_home()
 		equal "$sum" "$(on node2 sh -c 'sha1sum </weft/home')"
 }
 
+# loss_counts NODE: its device has counted losses, more than doctor lets pass; else there is some
+# more for it to lose.
+loss_counts()
+{
+	on "$1" sh -c 'cd /sys/class/infiniband/rxe0/ports/1/hw_counters &&
+		echo $(($(cat rcvd_seq_err) + $(cat out_of_seq_request) + $(cat retry_exceeded_err))) \
+			$(cat rcvd_pkts)' >"$dir/counts" || return 1
+	cat "$dir/counts"
+	awk '{ exit $1 < 30 || $1 < $2 / 150 }' "$dir/counts" && return
+	same_everywhere lossy
+	return 1
+}
+
 # --- Programs ---------------------------------------------------------------------
 
 # work ACCESSES SECONDS [OPTION...]: on the same pages, on all nodes, until one of both is
@@ -365,6 +378,7 @@ part_usual()
 	check "loss: blocks landed" at_least 100 "$(grown blocks_landed)"
 	check "2 %, 2 % come twice, 5 % in another order" faults loss 0.02 dup 0.02 reorder 0.05
 	run "faults" "$OPS" "$RUN_LIMIT"
+	check "node1's device has counted them" soon 120 loss_counts node1
 	check "no more faults" faults loss 0 dup 0 reorder 0
 	# As long as a connection that broke is not made again, that is a finding, too.
 	check "doctor sees it" soon 60 doctor_at node1 rdma_loss
