@@ -9,6 +9,8 @@
 #
 # node2 reads what it does not have, from the blade: one block of 4 KiB after the other in
 # random order, which is as long as a miss takes, and a file with blocks of 64 KiB in order.
+# The same block by block a second time when node2 has lost all again: asked for as before, and
+# read at the blade without its program (docs/rdma.md).
 # ib_write_lat, ib_write_bw and ib_read_bw (perftest) between node2 and node1, and a plain UDP
 # message there and back.  All take turns, and each turn gives a ratio.
 #
@@ -137,10 +139,26 @@ compute()
 	awk "${set[@]}" "BEGIN { printf \"%.4g\", $1 }"
 }
 
-# landed: blocks that landed at node2.
-landed()
+# counter NAME: of node2.
+counter()
 {
-	on node2 "$BIN/weftctl" -j stats | value blocks_landed
+	on node2 "$BIN/weftctl" -j stats | value "$1"
+}
+
+# direct MODE: of node2: 0 it asks the blade for all blocks, 2 it reads what it can by itself.
+direct()
+{
+	on node2 sh -c 'echo "$0" >/sys/module/weft_rdma/parameters/direct' "$1" ||
+		die "cannot say how node2 reads"
+}
+
+# miss_again FILE MODE: microseconds, each of its pages once, which node2 has had and has lost.
+miss_again()
+{
+	direct "$2"
+	# as if memory were short: modified blocks go home, the others are forgotten
+	on node2 sh -c 'echo 2 >/proc/sys/vm/drop_caches' || die "cannot empty node2's cache"
+	miss "$1"
 }
 
 # by WAY: data comes to node2 by RDMA, or UDP; blocks that are read first need not.
@@ -198,16 +216,22 @@ for ((turn = 0; turn < repeats; turn++)); do
 		bw=$(perftest ib_write_bw 4 -s $BLOCK -n $writes --report_gbits) &&
 		read_bw=$(perftest ib_read_bw 4 -s $BLOCK -n $writes --report_gbits) || exit 1
 	by RDMA
-	before=$(landed)
+	direct 0
+	before=$(counter blocks_landed)
 	rdma_miss=$(miss /weft/small-RDMA-$turn) || exit 1
 	rdma_order=$(in_order /weft/large-RDMA-$turn)
-	after=$(landed)
+	after=$(counter blocks_landed)
+	asked_miss=$(miss_again /weft/small-RDMA-$turn 0) || exit 1
+	read_before=$(counter blocks_read)
+	read_miss=$(miss_again /weft/small-RDMA-$turn 2) || exit 1
+	read_after=$(counter blocks_read)
 	by UDP
 	udp_miss=$(miss /weft/small-UDP-$turn) || exit 1
 	udp_order=$(in_order /weft/large-UDP-$turn)
 	echo "$trip $lat $(compute a*125 a="$bw") $(compute a*125 a="$read_bw")" \
 		"$rdma_miss $rdma_order $udp_miss $udp_order" \
-		"$((100 * (after - before) / (misses + part / BLOCK)))" |
+		"$((100 * (after - before) / (misses + part / BLOCK)))" \
+		"$asked_miss $read_miss $((100 * (read_after - read_before) / misses))" |
 		tee -a "$OUT/turns"
 done
 rack status >"$OUT/status" || die "the rack has trouble: $(cat "$OUT/status")"
@@ -234,6 +258,8 @@ summary "UDP message and answer" us '$1'
 summary "ib_write_lat, 4 KiB" us '$2'
 summary "miss by RDMA" us '$5'
 summary "miss by UDP" us '$7'
+summary "miss again, blade asked" us '$10'
+summary "miss again, read at the blade" us '$11'
 summary "2.5 (write_lat + message)/miss" ratio '2.5 * ($1 + $2) / $5' 1
 summary "miss UDP/RDMA" ratio '$7 / $5'
 summary "ib_write_bw, 64 KiB" MB/s '$3'
@@ -242,7 +268,9 @@ summary "in order by RDMA, 64 KiB" MB/s '$6'
 summary "in order by UDP, 64 KiB" MB/s '$8'
 summary "in order/ib_write_bw" ratio '$6 / $3' 0.8
 summary "in order RDMA/UDP" ratio '$6 / $8'
+summary "miss asked/read" ratio '$10 / $11'
 summary "blocks that landed" % '$9' 95
+summary "blocks that were read" % '$12' 90
 "$BIN/weft-bench" tsv <"$OUT/results" >"$OUT/results.tsv" || exit 1
 verdict=0
 awk -f tools/bench/verdict.awk "$OUT/results.tsv" || verdict=$?
