@@ -83,7 +83,7 @@ launch=0
 deaths=0
 complained=0
 unfinished=			# a fault that did not come to its end
-declare -A worker=() joined=() done_faults=()
+declare -A worker=() watcher=() joined=() done_faults=()
 
 # --- Time and chance --------------------------------------------------------------
 
@@ -137,6 +137,11 @@ work()
 		$((SECONDS_RUN * 3 + 900)) "$STOP" $((SEED + launch)) "$KHZ" "$PAUSE" \
 		>"$history/node$n.$launch" 2>>"$history/errors.$n" </dev/null &
 	worker[$n]=$!
+	# what the node's kernel has to tell, why an access failed among it
+	! kill "${watcher[$n]-}" 2>/dev/null || wait "${watcher[$n]}"
+	timeout -k 20 $((SECONDS_RUN * 4 + 1000)) "$RACK" --name "$run_name" exec "node$n" -- \
+		"$CTL" monitor >>"$history/events.$n" 2>&1 </dev/null &
+	watcher[$n]=$!
 }
 
 regions()
@@ -516,6 +521,7 @@ ended()
 	for n in "${!worker[@]}"; do
 		soon 30 has_ended "${worker[$n]}" || kill "${worker[$n]}"
 		wait "${worker[$n]}" || { echo "node $n: exit status $?"; bad=1; }
+		! kill "${watcher[$n]}" 2>/dev/null || wait "${watcher[$n]}"
 		cat "$history/errors.$n"
 	done
 	return $bad
@@ -539,6 +545,8 @@ judged()
 	if ! "$CHECKER" --bound "$MOMENT" "$history/script" "$history"/node* "$history"/look.*; then
 		echo "what was done when, in nanoseconds, see read.c:"
 		grep '^[BDFMU] ' "$history/script"
+		echo "accesses that have failed:"
+		grep -H 'failed' "$history"/events.*
 		return 1
 	fi
 	sed -n 's/^operations: //p' "$dir/check" | tr -d ';' |
