@@ -384,42 +384,47 @@ static int idle_mutex(struct pair *p, const struct timespec *deadline, double *c
 	return l.error;
 }
 
+/* Return: it did not cost too much. */
+static bool is_idle(struct pair *p, unsigned int which, const char *name, bool ticks)
+{
+	double before = sleeping(), begin = now_seconds(), cost = processor_time();
+	struct timespec deadline = clock_in_ms(CLOCK_REALTIME, 1000 * IDLE_S);
+	double once, lasted;
+	long slept = sleeps();
+	int error;
+
+	error = which == 0 ? idle_sem(p, &deadline) : which == 1 ? idle_cond(p, &deadline) : 0;
+	cost = processor_time() - cost;
+	slept = sleeps() - slept;
+	if (which == 2)
+		error = idle_mutex(p, &deadline, &cost, &slept);
+	lasted = now_seconds() - begin;
+	CHECK_EQ(error, ETIMEDOUT);
+	/* a machine that others use, too, is not as fast now as it was a second ago */
+	once = sleeping();
+	once = once > before ? once : before;
+	printf("wait: %d s for a %s in vain: %ld sleeps, %.1f ms of a processor, %.3f a plain sleep%s\n",
+	       IDLE_S, name, slept, cost * 1e3, once * 1e3, ticks ? " (in ticks)" : "");
+	fflush(stdout);
+	CHECK(lasted >= IDLE_S - 0.01);
+	CHECK(slept < IDLE_SLEEPS);
+	return ticks || cost < cost_limit(slept, once);
+}
+
 static void test_idle(void)
 {
 	static const char *const names[] = { "semaphore", "condition variable", "mutex" };
 	bool ticks = counts_ticks();
-	struct timespec deadline;
 	struct pair p = { 0 };
-	unsigned int i;
+	unsigned int i, tries;
 
 	phase = "waiting in vain";
-	alarm(30 * check_scale());
+	alarm(60 * check_scale());
 	make_pair(&p, region + 12288);
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		double before = sleeping(), begin = now_seconds(), cost = processor_time();
-		double once, lasted;
-		long slept = sleeps();
-		int error;
-
-		deadline = clock_in_ms(CLOCK_REALTIME, 1000 * IDLE_S);
-		error = i == 0 ? idle_sem(&p, &deadline) :
-			i == 1 ? idle_cond(&p, &deadline) : 0;
-		cost = processor_time() - cost;
-		slept = sleeps() - slept;
-		if (i == 2)
-			error = idle_mutex(&p, &deadline, &cost, &slept);
-		lasted = now_seconds() - begin;
-		CHECK_EQ(error, ETIMEDOUT);
-		/* a machine that others use, too, is not as fast now as it was a second ago */
-		once = sleeping();
-		once = once > before ? once : before;
-		printf("wait: %d s for a %s in vain: %ld sleeps, %.1f ms of a processor, %.3f a plain sleep%s\n",
-		       IDLE_S, names[i], slept, cost * 1e3, once * 1e3, ticks ? " (in ticks)" : "");
-		fflush(stdout);
-		CHECK(lasted >= IDLE_S - 0.01);
-		CHECK(slept < IDLE_SLEEPS);
-		CHECK(ticks || cost < cost_limit(slept, once));
-	}
+	/* an emulated processor pays for what others do meanwhile, too: not three times in a row */
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		for (tries = 1; !is_idle(&p, i, names[i], ticks); tries++)
+			CHECK(tries < 3);
 }
 
 int main(int argc, char **argv)
