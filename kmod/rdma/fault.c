@@ -13,7 +13,7 @@ static unsigned int fail_keys;
 module_param(fail_keys, uint, 0600);
 MODULE_PARM_DESC(fail_keys, "for tests: whenever this changes the keys of all open landings count no more");
 
-/* The one who looks may not know of it before it uses the queue pair. */
+/* The connection stays UP here: that it is broken is found when it is used next. */
 static bool fail_queue(struct weft_link *link)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };

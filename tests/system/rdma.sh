@@ -309,9 +309,16 @@ queue_pairs_fail()
 	fails queues
 }
 
+# On a machine on which little moves there may be no open landing at the moment that matters.
 keys_fail()
 {
-	fails keys
+	local tries
+
+	for ((tries = 0; tries < 3; tries++)); do
+		fails keys || return 1
+		! hit "$ROUNDS" keys || return 0
+	done
+	return 1
 }
 
 # hit LEAST WHAT: so many were, and each time in one node at least.
@@ -394,7 +401,7 @@ part_usual()
 	run "queues" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((6 * ROUNDS + 5)) queue_pairs_fail
 	check "queue pairs did" hit $((3 * ROUNDS)) 'queue pairs'
 	check "blocks land again" soon 60 lands_again
-	run "keys" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((6 * ROUNDS + 5)) keys_fail
+	run "keys" $((ROUNDS < 10 ? ROUNDS * 2000000 : MOST)) $((12 * ROUNDS + 5)) keys_fail
 	check "keys did" hit "$ROUNDS" keys
 	check "blocks land again" soon 60 lands_again
 	run "module" $((ROUNDS < 20 ? ROUNDS * 1000000 : MOST)) $((3 * ROUNDS + 5)) module_comes_and_goes
