@@ -121,7 +121,7 @@ static void nodes(void)
 	b->deaf = true;
 	began = now_ms();
 	CHECK_EQ(set(a, region, WEFT_SET_DEATH, WEFT_POLICY_BLOCK), ETIMEDOUT);
-	CHECK(now_ms() - began < 10000);
+	CHECK(now_ms() - began < 10000 * rig_scale());
 	CHECK_EQ(get(a, region) & BITS, WEFT_POLICY_RELEASE | WEFT_POLICY_BLOCK);
 	CHECK_EQ(a->changed.policy, get(a, region));
 	b->deaf = false;
@@ -177,7 +177,7 @@ static void start_of_two(u32 n, bool backed)
 /* It has heard everything from the first one, which knows of its new life. */
 static void wait_ready(struct fake *f)
 {
-	u64 end = now_ms() + 10000;
+	u64 end = now_ms() + 10000 * rig_scale();
 
 	while (!fake_stat(f, BLADE + 1, "ready"))
 		CHECK(now_ms() < end);

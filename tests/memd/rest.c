@@ -15,7 +15,7 @@
 #define MEMORY		(1u << 20)
 #define BLOCK_MOST	16384u
 #define ADDR		0x0A570001u
-#define STUCK_S		(3 * rig_scale())	/* a disk that is never let go on is so slow */
+#define STUCK_S		(30 * rig_scale())	/* a disk that is never let go on is so slow */
 #define SOON_MS		(1000 * rig_scale())	/* nothing that does not wait for it takes so long */
 #define TRIES		5000	/* milliseconds until a write is taken */
 #define ROUNDS		6
@@ -96,14 +96,16 @@ static bool write_home(u32 index, u64 version)
 		.version = version, .info = (u16)r->block,
 		.size = r->block, .len = r->block, .payload = data,
 	};
-	u64 before = m.stats.count[STAT_WRITE], began = now_ms();
+	u64 before = m.stats.count[STAT_WRITE], began = now_ms(), took;
+	static u32 late;
 
 	memset(data, (int)version, sizeof(data));
 	blocks_write(&m, &msg);
 	udp_flush(&m.udp);
-	if (now_ms() - began >= SOON_MS)
-		CHECK_FAIL("the blade did nothing for %llu ms",
-			 (unsigned long long)(now_ms() - began));
+	took = now_ms() - began;
+	/* once it may be the machine that stood still, but not as long as the disk is stuck */
+	if (took >= SOON_MS && (late++ || took >= STUCK_S * 1000 / 2))
+		CHECK_FAIL("the blade did nothing for %llu ms", (unsigned long long)took);
 	return m.stats.count[STAT_WRITE] > before;
 }
 

@@ -34,6 +34,7 @@
 #define BUFFERED	300u		/* blocks of 64 KiB */
 #define NAMES		256u
 #define ROUNDS		4u
+#define TRIES		5u	/* of what a machine that stands still makes void */
 
 /* Processes; the first two are the blade's machines. */
 enum { A, B, W, OTHER, MACHINES };
@@ -52,6 +53,12 @@ static struct machine {
 };
 
 static bool with_witness, two_blades, with_switch;
+
+/* The one that serves has heard its twin at this time, or later. */
+static u64 heard;
+
+/* The longest time between two step(), since this was 0: the machine stood still so long. */
+static u64 stood;
 
 /* What is at home for certain, and the last that may be: all between both may be. */
 static u8 home[BLOCKS], sent[BLOCKS];
@@ -138,6 +145,8 @@ static void start(u32 i, const char *once)
 	if (!pid)
 		run(i, once);
 	machines[i].pid = pid;
+	if (i < W)
+		heard = now_ms();
 }
 
 static void stop(u32 i, int sig)
@@ -301,13 +310,26 @@ static void end(void)
 	stop(W, SIGTERM);
 }
 
+/* fake_step(), which notes how long ago the last one was. */
+static void step(int ms)
+{
+	static u64 last;
+	u64 now;
+
+	fake_step(ms);
+	now = now_ms();
+	if (last && now - last > stood)
+		stood = now - last;
+	last = now;
+}
+
 /* Does a line come to rest by then? */
 static bool rests(const struct fake_line *fl, u64 by)
 {
 	while (!weft_line_idle(&fl->l)) {
 		if (now_ms() >= by)
 			return false;
-		fake_step(1);
+		step(1);
 	}
 	return true;
 }
@@ -415,42 +437,93 @@ static void look(void)
 	}
 }
 
-/* The machine takes over, in a view that nodes hear of. */
-static void until_taken(u32 i, u32 view)
+/* The witness knows that this one serves and its twin has not everything: nobody takes over. */
+static bool is_alone(u32 i, u32 view)
+{
+	struct in_addr in = { .s_addr = htonl(machines[i].addr) };
+	char want[64];
+
+	snprintf(want, sizeof(want), "view %u owner %s complete 0", view, inet_ntoa(in));
+	return register_says(want);
+}
+
+/*
+ * The machine takes over, in a view that nodes hear of.  Return: false: the other one had gone
+ * on alone.
+ */
+static bool is_taken(u32 i, u32 view)
 {
 	u64 end = now_ms() + LIMIT_MS;
 
 	while (fake_view[0] != view) {
 		CHECK(now_ms() < end);
+		/* here, as the witness may read what it said only after its death */
+		if (is_alone(!i, view - 1))
+			return false;
 		fake_step(10);
 	}
 	CHECK_EQ(rig_addr(BLADE), machines[i].addr);
+	return true;
+}
+
+static void until_taken(u32 i, u32 view)
+{
+	CHECK(is_taken(i, view));
 }
 
 /* --- tests ----------------------------------------------------------------------------- */
 
+/*
+ * The twin takes nothing for a while: nothing is answered that it has not.  Return: whether the
+ * buffers were full.
+ */
+static bool work_without(u32 twin, u32 view)
+{
+	u64 now = now_ms();
+	bool filled;
+
+	/* answered by the twin, too, unless the other one had gone on alone before */
+	CHECK(write_one(now + LIMIT_MS));
+	if (!is_alone(!twin, view))
+		heard = now;
+	halt(twin);
+	filled = fill_buffers();
+	may_make = n_made + 1;
+	CHECK(may_make <= NAMES);
+	make_one(now_ms() + 300);
+	write_one(now_ms() + 100 + rig_random(300));
+	return filled;
+}
+
+/* Return: false: who was killed had gone on alone. */
+static bool kill_at_work(u32 round, u32 active, u32 *filled)
+{
+	may_make = NAMES / 8 * (round + 1);
+	work_until(now_ms() + 300 + rig_random(1500));
+	if (round & 1)
+		*filled += work_without(!active, round + 1);
+	stop(active, SIGKILL);
+	CHECK(!kill(machines[!active].pid, SIGCONT));
+	forget();
+	return is_taken(!active, round + 2);
+}
+
 /* The one that serves is killed at any moment, the other takes over, and back. */
 static void kills(void)
 {
-	u32 round, active = A, filled = 0;
+	u32 round, active = A, filled = 0, tries;
 
 	begin(true);
 	for (round = 0; round < ROUNDS; round++) {
-		may_make = NAMES / 8 * (round + 1);
-		work_until(now_ms() + 300 + rig_random(1500));
-		/* a twin that takes nothing for a while: nothing is answered that it has not */
-		if (round & 1) {
-			halt(!active);
-			filled += fill_buffers();
-			may_make = n_made + 1;
-			CHECK(may_make <= NAMES);
-			make_one(now_ms() + 300);
-			write_one(now_ms() + 100 + rig_random(300));
+		/* it may go on alone after a lease, as when the machine stood still */
+		for (tries = 0; !kill_at_work(round, active, &filled); tries++) {
+			CHECK(now_ms() - heard >= lease);
+			CHECK(tries < TRIES);
+			start(active, NULL);
+			until_serves(active);
+			look();
+			until_complete();
 		}
-		stop(active, SIGKILL);
-		CHECK(!kill(machines[!active].pid, SIGCONT));
-		forget();
-		until_taken(!active, round + 2);
 		look();
 		CHECK_EQ(fake_stat(&fakes[1], BLADE, "view"), round + 2);
 		start(active, NULL);
@@ -516,6 +589,7 @@ static void deposed(void)
 	begin(true);
 	work_until(now_ms() + 300);
 	fake_settle();
+	until_complete();
 	halt(A);
 	forget();
 	until_taken(B, 2);
@@ -546,25 +620,45 @@ static void deposed(void)
 	end();
 }
 
+/*
+ * The witness dies: the twin is enough, unless the machine stands still.  Return: how often who
+ * serves was suspended.
+ */
+static u64 until_without_witness(void)
+{
+	u64 before, now = fake_stat(&fakes[1], BLADE, "suspensions");
+	u32 tries = 0;
+
+	step(0);
+	stood = 0;
+	stop(W, SIGKILL);
+	do {
+		before = now;
+		work_until(now_ms() + 2 * lease);
+		fake_settle();
+		now = fake_stat(&fakes[1], BLADE, "suspensions");
+		step(0);
+		CHECK(now == before || (stood > lease / 2 && ++tries < TRIES));
+		stood = 0;
+	} while (now != before);
+	return now;
+}
+
 /* The witness dies, and the standby: nobody is answered until one of them is back. */
 static void no_witness(void)
 {
+	u64 limit, suspensions;
 	char path[128];
-	u64 limit;
 
 	begin(true);
-	stop(W, SIGKILL);
-	/* the twin is enough */
-	work_until(now_ms() + 2 * lease);
-	fake_settle();
-	CHECK_EQ(fake_stat(&fakes[1], BLADE, "suspensions"), 0);
+	suspensions = until_without_witness();
 	halt(B);
 	wait_ms(lease + 1000);
 	CHECK(!write_one(now_ms() + 2000));
 	start(W, NULL);
 	fake_settle();
 	CHECK(write_one(now_ms() + LIMIT_MS));
-	CHECK(fake_stat(&fakes[1], BLADE, "suspensions") >= 1);
+	CHECK(fake_stat(&fakes[1], BLADE, "suspensions") > suspensions);
 	CHECK(register_says("view 1 owner 127.0.0.101 complete 0"));
 	CHECK(!kill(machines[B].pid, SIGCONT));
 	until_complete();
@@ -591,6 +685,7 @@ static void by_hand(void)
 
 	begin(false);
 	work_until(now_ms() + 500);
+	until_complete();
 	stop(A, SIGKILL);
 	wait_ms(2 * lease);
 	CHECK(!serves(B));
@@ -624,6 +719,7 @@ static void blades(void)
 
 	two_blades = true;
 	begin(true);
+	until_complete();
 	stop(A, SIGKILL);
 	until_taken(B, 2);
 	/* all blades have to be there for this */
@@ -658,6 +754,7 @@ static void told_switch(void)
 	CHECK(fake_stat(&fakes[1], BLADE, "lines_in_switch") > 0);
 	/* the standby has heard of the switch by the next beat */
 	wait_ms(lease / 4);
+	until_complete();
 	stop(A, SIGKILL);
 	forget();
 	fakes[1].deaf = true;
