@@ -20,7 +20,7 @@ cd "$(dirname "$0")/../.." || exit 2
 BLADE=10.87.0.101
 BOTH=$BLADE,10.87.0.102
 OWN=10.87.0.1
-PLAYER=$BUILD/tests/memd-land
+PLAYER=(env "WEFT_TEST_SCALE=$SCALE" "$BUILD/tests/memd-land")
 LOG=/var/log/weft-memd.log
 USER_ID=65534		# of who may do nothing
 LEASE_MS=$((2000 * SCALE))
@@ -93,7 +93,7 @@ said()
 # play KEY TEST...: on the node.
 play()
 {
-	on node1 "$PLAYER" "$BLADE" "$OWN" "$1" "${blades-1}" "${@:2}"
+	on node1 "${PLAYER[@]}" "$BLADE" "$OWN" "$1" "${blades-1}" "${@:2}"
 }
 
 # kept: what the blade has open, and what the device has for its process.
@@ -152,7 +152,7 @@ dies()
 
 	before=$(times_out)
 	on nodes rm -f /run/land-healed
-	on node2 "$PLAYER" "$BLADE" 10.87.0.2 none 1 stays >"$dir/stays" 2>&1 &
+	on node2 "${PLAYER[@]}" "$BLADE" 10.87.0.2 none 1 stays >"$dir/stays" 2>&1 &
 	players+=($!)
 	play none "$1" >"$dir/$1" 2>&1 &
 	players+=($!)
@@ -168,7 +168,8 @@ dies()
 # dead: its cable is cut while blocks land, for longer than its lease.
 dead()
 {
-	sleep 0.7 && rack wire cut node1 && soon 20 grep -q '^cut off' "$dir/dead"
+	soon 20 grep -q '^landed' "$dir/dead" && sleep 0.7 && rack wire cut node1 &&
+		soon 20 grep -q '^cut off' "$dir/dead"
 }
 
 # silent: nothing is cut, it just says nothing more.
@@ -200,7 +201,7 @@ behind()
 	return $rc
 }
 
-built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$PLAYER"
+built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "${PLAYER[-1]}"
 if ! command -v rdma >/dev/null; then
 	echo "skipped: there is no rdma(8)"
 	exit 77

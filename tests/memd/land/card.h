@@ -12,12 +12,13 @@
 
 #include "hello.h"
 #include "landing.h"
+#include "tests/common/check.h"
 
 #define CARD_BLOCK	65536u		/* bytes of a landing */
 #define CARD_LANDINGS	16u
 #define CARD_BUFFERS	64u		/* for messages */
 #define CARD_MESSAGE	256u		/* bytes of one at most */
-#define CARD_WAIT_MS	15000		/* for anything */
+#define CARD_WAIT_MS	(15000 * (int)check_scale())	/* for anything */
 
 /**
  * struct card - one connection and what belongs to it; zeros: there is none

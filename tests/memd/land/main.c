@@ -16,9 +16,10 @@
  *	"no-deeds": a blade that lets no node read
  *	"removed": says "connected" and waits until somebody takes the blade's card away, then
  *	says "gone" and waits until it is there again
- *	"dead": blocks land all the time; says "connected", and when no more come "cut off"; waits
- *	until /run/land-healed is there, and the blade has taken the node out meanwhile: it joins
- *	anew, and what landed for its former life does not change any more
+ *	"dead": blocks land all the time; says "connected", when some have "landed", and when no
+ *	more come and the blade does not answer "cut off"; waits until /run/land-healed is there,
+ *	and the blade has taken the node out meanwhile: it joins anew, and what landed for its
+ *	former life does not change any more
  *	"silent": lands one block, says "connected" and nothing more until /run/land-healed is there:
  *	its connection is whole, and no sign of life; then it joins anew
  *	"anew": the same, but joins anew when /run/land-cut is there: the last blade is cut off

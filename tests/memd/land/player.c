@@ -15,7 +15,8 @@
 #define RUN		64u	/* blocks that have one home: weft_line_home() */
 #define FRAGMENT	8192u
 #define REPEAT_MS	300
-#define SILENT_MS	40000	/* until a silent blade is given up, and more */
+#define SILENT_MS	(40000 * check_scale())	/* until a silent blade is given up, and more */
+#define HEARD_MS	(4 * REPEAT_MS * check_scale())	/* one that is there is heard by then */
 
 struct player player;
 static struct weft_stamp stamp;
@@ -89,8 +90,11 @@ static bool take_udp(struct weft_msg *m, int ms)
 	return true;
 }
 
-/* Of that blade, which may take @ms.  Return: what it answers. */
-static u16 call(struct weft_call *c, u32 addr, u32 ms)
+/*
+ * Of that blade, which may take @ms: so many attempts, so that a machine that stands still costs
+ * one.  Return: what it answers; -1: nothing.
+ */
+static int try_call(struct weft_call *c, u32 addr, u32 ms)
 {
 	static u8 payload[WEFT_CALL_LEN_MAX];
 	u32 tries, i;
@@ -118,11 +122,27 @@ static u16 call(struct weft_call *c, u32 addr, u32 ms)
 				return reply.err;
 			}
 		}
-		CHECK_FAIL("call %u is not answered", c->op);
+		return -1;
 again:
 		continue;
 	}
 	CHECK_FAIL("call %u: the time is always wrong", c->op);
+}
+
+/* The same, but it does answer. */
+static u16 call(struct weft_call *c, u32 addr, u32 ms)
+{
+	int err = try_call(c, addr, ms);
+
+	CHECK(err >= 0, "call %u is not answered", c->op);
+	return (u16)err;
+}
+
+bool player_is_heard(void)
+{
+	struct weft_call c = { .op = WEFT_CALL_STATS };
+
+	return try_call(&c, player.blade_addr, HEARD_MS) >= 0;
 }
 
 u64 counter(const char *name)
@@ -274,7 +294,7 @@ u64 player_write(u32 index)
 	u32 tries;
 
 	player_fill(index, data);
-	for (tries = 0; tries < WAIT_MS / REPEAT_MS; tries++) {
+	for (tries = 0; tries < (u32)WAIT_MS / REPEAT_MS; tries++) {
 		write_home(index, data);
 		while (take_udp(&got, REPEAT_MS))
 			if (got.type == WEFT_MSG_WB_ACK && got.version == last_version)
