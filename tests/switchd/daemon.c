@@ -9,7 +9,6 @@
 #include "tools/common/random.h"
 
 #define BIG		9018
-#define SOON_MS		3000
 
 static void test_forwarding(void)
 {

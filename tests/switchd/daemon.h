@@ -26,6 +26,12 @@
 #define START_MS	20000
 #define ARGS_MAX	40
 
+/*
+ * For a frame that is certain to come.  Once something has failed it is less: what
+ * else is wrong shall be seen before the time of the test is up.
+ */
+#define SOON_MS		(check_failures ? 3000 : 20000 * (int)check_scale())
+
 static char dir[64];
 
 /* A path in the directory of this run; good until 8 more were asked for. */

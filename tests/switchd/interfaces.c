@@ -12,7 +12,6 @@
 #include "daemon.h"
 
 #define NOTHING_MS	100
-#define SOON_MS		3000
 
 /* The other end of an interface, for frames of the tests only. */
 static int raw_socket(const char *interface)

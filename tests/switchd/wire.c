@@ -6,7 +6,6 @@
 #include "daemon.h"
 #include "program.h"
 
-#define SOON_MS		3000
 #define STREAM_LEN	128
 
 /**
@@ -52,7 +51,8 @@ static void stream_take(struct stream *s, const uint8_t *g, uint8_t *seen,
 		s->hash = (s->hash ^ g[k]) * 0x100000001b3ull;
 }
 
-static struct stream stream(unsigned int count)
+/* Sends @count frames; so many of them, @certain, come however late. */
+static struct stream stream(unsigned int count, unsigned int certain)
 {
 	struct stream s = { .hash = 1 };
 	uint8_t f[STREAM_LEN], g[STREAM_LEN + 1];
@@ -70,7 +70,7 @@ static struct stream stream(unsigned int count)
 		}
 	}
 	settle();
-	while (station_receive(fd[1], g, sizeof(g), 100) == STREAM_LEN)
+	while (station_receive(fd[1], g, sizeof(g), s.n < certain ? SOON_MS : 100) == STREAM_LEN)
 		stream_take(&s, g, seen, count, &newest);
 	free(seen);
 	drain();
@@ -89,27 +89,27 @@ static void test_faults(void)
 	const unsigned int n = 3000;
 	struct stream s;
 
-	s = stream(n);
+	s = stream(n, n);
 	CHECK(s.n == n && !s.twice && !s.damaged && !s.back,
 	      "no faults: %u came, %u twice, %u damaged, %u back", s.n, s.twice,
 	      s.damaged, s.back);
 
 	OK("set loss 0.2");
-	s = stream(n);
+	s = stream(n, 0);
 	CHECK(near(s.n, 0.8, n) && !s.twice && !s.damaged && !s.back,
 	      "loss 0.2: %u of %u came", s.n, n);
 	CHECK(port_stat("a", "lost") == (long)(n - s.n), "%ld counted", port_stat("a", "lost"));
 	OK("set loss 0");
 
 	OK("set dup 0.1 a");
-	s = stream(n);
+	s = stream(n, n);
 	CHECK(near(s.twice, 0.1, n) && s.n == n + s.twice && !s.damaged && !s.back,
 	      "dup 0.1: %u of %u came, %u twice", s.n, n, s.twice);
 	CHECK(port_stat("a", "dup") == (long)s.twice, "%ld counted", port_stat("a", "dup"));
 	OK("set dup 0");
 
 	OK("set corrupt 0.1");
-	s = stream(n);
+	s = stream(n, n);
 	CHECK(near(s.damaged, 0.1, n) && s.n == n && !s.back,
 	      "corrupt 0.1: %u of %u came, %u damaged", s.n, n, s.damaged);
 	CHECK(port_stat("a", "damaged") == (long)s.damaged, "%ld counted",
@@ -117,7 +117,7 @@ static void test_faults(void)
 	OK("set corrupt 0");
 
 	OK("set reorder 0.05");
-	s = stream(n);
+	s = stream(n, n);
 	CHECK(s.n == n && !s.twice && !s.damaged && s.back > n / 100 && s.back < n / 10,
 	      "reorder 0.05: %u of %u came, %u late", s.n, n, s.back);
 	CHECK(near(port_stat("a", "held"), 0.05, n) &&
@@ -127,7 +127,7 @@ static void test_faults(void)
 	OK("set reorder 0");
 
 	OK("set delay 20000");
-	s = stream(40);
+	s = stream(40, 40);
 	CHECK(s.n == 40 && !s.back, "delay: %u of 40 came", s.n);
 	OK("set delay 0");
 }
@@ -196,7 +196,7 @@ static void test_seed(void)
 		start("--seed", seeds[i]);
 		if (!sw.pid)
 			return;
-		s[i] = stream(1000);
+		s[i] = stream(1000, 0);
 		daemon_stop(&sw);
 	}
 	CHECK(s[0].n < 1100 && s[0].n > 900 && s[0].damaged, "%u came", s[0].n);

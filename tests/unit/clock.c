@@ -59,13 +59,19 @@ static void pauses(void)
 {
 	const struct itimerval often = { { 0, 2000 }, { 0, 2000 } }, never = { 0 };
 	struct sigaction action = { .sa_handler = on_alarm };
-	uint64_t begun = now_ns();
+	uint64_t begun;
+	int i;
 
 	CHECK(!sigaction(SIGALRM, &action, NULL));
 	CHECK(!setitimer(ITIMER_REAL, &often, NULL));
-	pause_ms(30);
+	/* While a machine stands still many signals are one. */
+	for (i = 0; i < 100 && signals <= 1; i++) {
+		signals = 0;
+		begun = now_ns();
+		pause_ms(30);
+		CHECK(now_ns() - begun >= 30 * NS_IN_MS);
+	}
 	CHECK(!setitimer(ITIMER_REAL, &never, NULL));
-	CHECK(now_ns() - begun >= 30 * NS_IN_MS);
 	CHECK(signals > 1);
 	begun = now_ns();
 	pause_us(1500);
