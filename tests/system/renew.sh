@@ -51,14 +51,15 @@ came_home()
 		awk '/[.]write_back_bytes / { print $2; exit }')"
 }
 
-# served TIMES: nodes are, after so many new lives; ms is how long the last one took.
+# served TIMES: nodes are, after so many new lives; ms is how long nodes gave back in the last one,
+# life_ms the time since that began.
 served()
 {
 	local i
 
 	for ((i = 0; i < WIRE_LIMIT * SCALE; i++)); do
 		if [ "$(on mem1 grep -c 'nodes are served' $LOG)" -ge "$1" ]; then
-			ms=$(on mem1 sed -n 's/.*all lines are at home after \([0-9]*\) ms.*/\1/p' $LOG |
+			read -r ms life_ms < <(on mem1 sed -n 's/.*all lines are at home after \([0-9]*\) ms, \([0-9]*\) ms after.*/\1 \2/p' $LOG |
 				tail -n 1)
 			return 0
 		fi
@@ -81,19 +82,6 @@ read_by()
 	equal "$sum" "$(long "$1" sh -c 'sha256sum </weft/data')"
 }
 
-# delay: milliseconds from the blade's start until nodes were asked to give back.
-delay()
-{
-	on mem1 awk -v ms="$ms" '
-		function at(time, part) {
-			split(time, part, ":")
-			return (part[1] * 3600 + part[2] * 60 + part[3]) * 1000
-		}
-		/ a new life: / { begun = at($2) }
-		/ nodes are served/ { printf "%.0f\n", (at($2) - begun + 86400000) % 86400000 - ms }' $LOG |
-		tail -n 1
-}
-
 # life NTH WHAT BLOCK: the blade is killed and started again.
 life()
 {
@@ -105,7 +93,7 @@ life()
 	check "$2: all is given back" served "$1"
 	note "$2: $MIB MiB in $ms ms, $((MIB * 1048576 / (ms > 0 ? ms : 1))) KB/s"
 	check "$2: only node1 had it" came_home
-	check "$2: it had soon begun" within $((1000 * SCALE)) "$(delay)"
+	check "$2: it had soon begun" within $((1000 * SCALE)) $((life_ms - ms))
 	look
 	check "$2: nothing is lost" equal 0 "$(grown blocks_lost)"
 	check "$2: no node was left out" exits 1 "" on mem1 grep -E "does not give|not come to an end" $LOG
