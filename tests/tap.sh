@@ -230,6 +230,38 @@ soon()
 	done
 }
 
+# --- A machine that stands still ------------------------------------------------------
+
+# watch_clock: from here on stood_since() knows when this machine stood still, as a virtual
+# one does whose host has other work: what is measured then says nothing of the programs.
+watch_clock()
+{
+	: >"$dir/stood"
+	{
+		exec {never}<> <(:)	# to sleep without a process
+		was=${EPOCHREALTIME/./}
+		while [ -d "$dir" ]; do
+			read -r -t 0.2 -u "$never"
+			now=${EPOCHREALTIME/./}
+			[ $((now - was)) -lt 500000 ] ||
+				echo "$((now / 1000)) $(((now - was) / 1000 - 200))" >>"$dir/stood"
+			was=$now
+		done
+	} &
+}
+
+# now_ms: the time, in milliseconds, for stood_since.
+now_ms()
+{
+	echo "$((${EPOCHREALTIME/./} / 1000))"
+}
+
+# stood_since MS: for how many milliseconds it has stood still since then.
+stood_since()
+{
+	awk -v since="$1" '$1 >= since { ms += $2 } END { printf "%d\n", ms }' "$dir/stood"
+}
+
 # wait_all PID...: all of them have ended, and none has failed.
 wait_all()
 {

@@ -26,6 +26,8 @@
  *						what is not known any more
  *	M T0 T1					its machine has ended, for all that is seen of it
  *	U T0 T1					a node has let go of a lock without its data home
+ *	P T0 T1 MORE				the machine itself stood still: a death under way may
+ *						take MORE ms more, as a blade then waits anew
  *	O T					over: who began then only looks
  */
 #ifndef WEFT_TESTS_SOAK_HISTORY_H
@@ -148,6 +150,11 @@ struct soak_span {
 	uint64_t t0, t1;
 };
 
+struct soak_still {
+	uint64_t t0, t1;
+	uint64_t more;		/* of a death's bound, nanoseconds */
+};
+
 /* A list that grows. */
 #define SOAK_LIST(type)	struct { type *at; size_t n, room; }
 
@@ -162,6 +169,7 @@ struct soak_history {
 	SOAK_LIST(struct soak_span) blades;
 	SOAK_LIST(struct soak_span) machines;
 	SOAK_LIST(struct soak_span) unsafe;
+	SOAK_LIST(struct soak_still) still;
 	uint64_t over;
 	size_t cut;		/* lines that end in the midst of it: their node died */
 };

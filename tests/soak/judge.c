@@ -159,6 +159,33 @@ static void check_ends(const struct soak_history *h, struct soak_verdict *v)
 	}
 }
 
+/* Is an operation of that time under way with a death that begins, and is not over? */
+static bool with_death(const struct soak_history *h, uint64_t t0, uint64_t t1)
+{
+	size_t i;
+
+	for (i = 0; i < h->deaths.n; i++)
+		if (t0 < h->deaths.at[i].back && t1 > h->deaths.at[i].iso)
+			return true;
+	return false;
+}
+
+/* What it may take longer because the machine stood still. */
+static uint64_t stood_still(const struct soak_history *h, uint64_t t0, uint64_t t1)
+{
+	uint64_t more = 0;
+	size_t i;
+
+	for (i = 0; i < h->still.n; i++) {
+		const struct soak_still *s = &h->still.at[i];
+		uint64_t from = s->t0 > t0 ? s->t0 : t0, to = s->t1 < t1 ? s->t1 : t1;
+
+		if (from < to)
+			more += to - from + (with_death(h, t0, t1) ? s->more : 0);
+	}
+	return more;
+}
+
 /* What of faults is under way with an operation allows it more. */
 static bool is_late(const struct soak_history *h, uint64_t t0, uint64_t t1, uint64_t bound)
 {
@@ -172,7 +199,7 @@ static bool is_late(const struct soak_history *h, uint64_t t0, uint64_t t1, uint
 		if (t0 < f->t1 && t1 > f->t0 && f->bound > bound)
 			bound = f->bound;
 	}
-	return t1 - t0 > bound;
+	return t1 - t0 > bound + stood_still(h, t0, t1);
 }
 
 static void check_bound(const struct soak_history *h, uint64_t bound, struct soak_verdict *v)

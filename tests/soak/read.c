@@ -37,6 +37,7 @@ void soak_free(struct soak_history *h)
 	free(h->blades.at);
 	free(h->machines.at);
 	free(h->unsafe.at);
+	free(h->still.at);
 	memset(h, 0, sizeof(*h));
 }
 
@@ -183,6 +184,7 @@ static bool read_fault(struct soak_history *h, const char *line)
 	struct soak_death d = { 0 }, *of;
 	struct soak_lost l = { 0 };
 	struct soak_fault f = { 0 };
+	struct soak_still still = { 0 };
 	struct soak_span s = { 0 };
 	char name[64];
 	int end = 0;
@@ -232,6 +234,13 @@ static bool read_fault(struct soak_history *h, const char *line)
 			*soak_add(h->machines) = s;
 		else
 			*soak_add(h->unsafe) = s;
+		return true;
+	case 'P':
+		if (sscanf(line, "P %" SCNu64 " %" SCNu64 " %" SCNu64 "%n", &still.t0, &still.t1,
+			   &still.more, &end) != 3 || line[end] || still.t0 > still.t1)
+			return false;
+		still.more *= NS_IN_MS;
+		*soak_add(h->still) = still;
 		return true;
 	case 'O':
 		return sscanf(line, "O %" SCNu64 "%n", &h->over, &end) == 1 && !line[end];

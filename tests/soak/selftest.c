@@ -186,6 +186,14 @@ static const struct soak_case cases[] = {
 		"o 1 1 0 0 2 13 14 15 0 0 " T11 " -" } },
 	{ "... after that", false, { BEGUN, WELL, "F blade 0 5 9 1",
 		"o 1 1 0 0 12 23 24 25 0 0 " T11 " -" } },
+	{ "... while the machine stood still", true, { BEGUN, WELL, "P 3 9 0",
+		"o 1 1 0 0 2 13 14 15 0 0 " T11 " -" } },
+	{ "... longer than that", false, { BEGUN, WELL, "P 3 6 0",
+		"o 1 1 0 0 2 13 14 15 0 0 " T11 " -" } },
+	{ "... with a death that began anew", true, { BEGUN, DEAD, "P 21 22 1",
+		"o 2 2 0 0 18 28 29 29 0 0 " T21 " -" } },
+	{ "... with no death", false, { BEGUN, WELL, "P 3 4 1",
+		"o 1 1 0 0 2 13 14 15 0 0 " T11 " -" } },
 	{ "... of a node that was cut off", true, { BEGUN, DEAD,
 		"o 1 1 0 0 18 28 29 29 0 0 " T11 " -" } },
 };
@@ -195,7 +203,7 @@ static bool nonsense(void)
 {
 	static const char *const line[] = {
 		"", "x", "b 1 1 0", "o 1 1 0 99 2 3 4 5 0 0 0 -", "o 1 1 0 0 5 4 3 2 0 0 0 -",
-		"o 1 1 0 0 2 3 4 5 0 0 0", "o 9 9 0 0 2 3 4 5 0 0 0 -", "Y 1", "B 3 2",
+		"o 1 1 0 0 2 3 4 5 0 0 0", "o 9 9 0 0 2 3 4 5 0 0 0 -", "Y 1", "B 3 2", "P 3 2 1",
 	};
 	struct soak_history h = { 0 };
 	bool bad = soak_line(&h, "b 1 1 0 1", true);

@@ -539,12 +539,24 @@ looked()
 	done
 }
 
+# stood_still: when this machine did, by the workers' clock.
+stood_still()
+{
+	local ahead=$(($(now) - $(now_ms) * 1000000)) end ms
+
+	while read -r end ms; do
+		end=$((end * 1000000 + ahead))
+		event P $((end - ms * 1000000)) $end "$LEASE"
+		note "this machine stood still for $ms ms"
+	done <"$dir/stood"
+}
+
 # judged: and each kind has done something.
 judged()
 {
 	if ! "$CHECKER" --bound "$MOMENT" "$history/script" "$history"/node* "$history"/look.*; then
 		echo "what was done when, in nanoseconds, see read.c:"
-		grep '^[BDFMU] ' "$history/script"
+		grep '^[BDFMPU] ' "$history/script"
 		echo "accesses that have failed:"
 		grep -H 'failed' "$history"/events.*
 		return 1
@@ -586,6 +598,7 @@ RANDOM=$((SEED % 2147483647))
 KHZ=$("$BIN/weft-rackio" tsc) || { skip "soak" "this machine's clock cannot be read by programs"; finish; exit; }
 history=$dir/history
 mkdir "$history"
+watch_clock
 note "seed $SEED: WEFT_SOAK_SEED=$SEED WEFT_SOAK_SECONDS=$SECONDS_RUN WEFT_SOAK_NODES=$NODES WEFT_SOAK_RDMA=$RDMA"
 if [ "$RDMA" = 1 ]; then
 	check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
@@ -611,6 +624,7 @@ if [ "$RDMA" = 1 ]; then
 fi
 check "only nodes that something had happened to were taken out" nobody_else
 check "each node finds all there is" looked
+stood_still
 keep_history
 # What follows from such a fault is not in the script, and would count as wrong.
 if [ -n "$unfinished" ]; then
