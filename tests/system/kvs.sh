@@ -59,6 +59,22 @@ run()
 		note "$(head -n 1 "$dir/check")"
 }
 
+# killed_runs: clients are killed, until enough of them were: a machine that stands still, or is slow,
+# makes few of a run.
+killed_runs()
+{
+	local try killed=0 done=0
+
+	for try in "" ", again" ", a third time" ", a fourth time"; do
+		run "killed$try" --workload a --processes 2 --kill "$KILL_MS" || return
+		killed=$((killed + $(number killed)))
+		done=$((done + $(number operations)))
+		[ "$killed" -lt 10 ] || [ "$done" -lt 100 ] || break
+	done
+	check "killed: something was done" at_least 100 "$done"
+	check "clients were killed" at_least 10 "$killed" && note "$killed clients were killed"
+}
+
 each_node()
 {
 	[ "$(cat "$dir"/out.* | grep -c '"operations":[1-9]')" = "$nodes" ]
@@ -106,10 +122,7 @@ run "YCSB c" --workload c --processes 2 &&
 	check "YCSB c: what all read they have" at_least $((20 * $(grown lock_acquires))) \
 		"$(number operations)"
 check "each change was counted" exact
-run "killed" --workload a --processes 2 --kill "$KILL_MS" &&
-	check "killed: something was done" at_least 100 "$(number operations)" &&
-	check "clients were killed" at_least 10 "$(number killed)" &&
-	note "$(number killed) clients were killed"
+killed_runs
 check "what the dead had is settled" on node1 "$KVS" check "$STORE" --settle
 check "each change is counted again" exact
 check "faults: 5 % loss, 5 % repetition, 20 % reordering" \

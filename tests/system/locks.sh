@@ -44,7 +44,8 @@ AT=4096			# offset of the lock that is held by hand
 
 # hammer RUN OPTION...: a run on all nodes, and what the counters say of it.  How much
 # is done in that time depends on the machine and on what the network does to it: when
-# it was too little to tell, the run is made again, and counted together.
+# it was too little to tell, the run is made again, and counted together.  With $evicted, so many
+# blocks are to be evicted, too.
 hammer()
 {
 	local run=$1 handed=50 quick=20 taken=0 try
@@ -62,7 +63,8 @@ hammer()
 		grep -h '^node' "$dir"/out.* | sed "s/^/# $run: /"
 		look
 		taken=$((taken + $(quickly)))
-		[ "$(grown lock_handed)" -lt "$handed" ] || [ "$taken" -lt "$quick" ] || break
+		[ "$(grown lock_handed)" -lt "$handed" ] || [ "$taken" -lt "$quick" ] ||
+			[ "$(grown evicted_clean evicted_modified)" -lt "${evicted:-0}" ] || break
 	done
 	note "$run: kernel entered $(grown lock_acquires) times, $(grown lock_cached)" \
 		"without a request; $(grown lock_requests) requests," \
@@ -308,7 +310,7 @@ for switch in "${@:-p4 none}"; do
 		hammer "$kind, guarded" --guard --beside
 		hammer "$kind, guarded, killed" --guard --beside --kill 200
 		check "small caches" on nodes mount -o remount,cache=512K /weft
-		hammer "$kind, guarded, small caches" --guard --beside --locks 48
+		evicted=100 hammer "$kind, guarded, small caches" --guard --beside --locks 48
 		check "blocks were evicted" at_least 100 \
 			"$(grown evicted_clean evicted_modified)"
 		check "large caches again" on nodes mount -o remount,cache=64M /weft

@@ -97,6 +97,20 @@ loss_counts()
 	return 1
 }
 
+# measured AGAIN COMMAND...: a machine that stands still breaks connections, and until they are made
+# again (which AGAIN waits for) data goes by UDP: it holds at one of three times.
+measured()
+{
+	local try
+
+	for try in 1 2 3; do
+		"${@:2}" && return
+		echo "not at time $try"
+		soon 60 "$1" || return 1
+	done
+	return 1
+}
+
 # --- Programs ---------------------------------------------------------------------
 
 # work ACCESSES SECONDS [OPTION...]: on the same pages, on all nodes, until one of both is
@@ -204,7 +218,8 @@ read_all()
 # by_itself: nobody asks the blade, but for a few blocks whose deeds have given way to others.
 by_itself()
 {
-	read_all && at_least "$was_asked" $((MISSES / 10))
+	read_all && at_least "$was_asked" $((MISSES / 10)) &&
+		at_least $((MISSES / 2)) "$(grown blocks_read)"
 }
 
 as_ever()
@@ -431,8 +446,7 @@ part_direct()
 	check "a file" fill
 	check "it is in no cache" caches $SMALL
 	check "the switch has its lines, node2 deeds" reads node2 2
-	check "the blade is not asked any more" by_itself
-	check "most blocks were read" at_least $((MISSES / 2)) "$(grown blocks_read)"
+	check "blocks are read, the blade is not asked any more" measured reads_again by_itself
 	check "never" direct 0
 	check "the blade is asked" as_ever
 	check "always again" direct 2
@@ -477,7 +491,7 @@ check "connections are made, contents are the same" same_everywhere first
 remember
 check "contents are the same" same_everywhere second
 look
-check "four of five blocks landed" landed 80
+check "four of five blocks landed" measured lands_again landed 80
 check "and go home so" goes_home
 check "doctor finds nothing" soon 60 doctor_at node1 ""
 check "node3 without the module" on node3 rmmod weft_rdma
