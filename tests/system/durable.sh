@@ -188,16 +188,16 @@ silent_blade()
 	local before gone='' begun
 
 	region silent durability=release &&
-		on_nodes "$STEP_LIMIT" "$BIN/weftctl" set --timeout $((8 * SCALE)) &&
-		adding silent $((8 * SCALE)) && before=$(unsafe) || return 1
+		on_nodes "$STEP_LIMIT" "$BIN/weftctl" set --timeout $((16 * SCALE)) &&
+		adding silent $((16 * SCALE)) && before=$(unsafe) || return 1
 	on mem1 pkill -STOP -x weft-memd
 	begun=$SECONDS
-	soon 7 more_unsafe "$before" && gone=$((SECONDS - begun))
+	soon 15 more_unsafe "$before" && gone=$((SECONDS - begun))
 	on mem1 pkill -CONT -x weft-memd
 	added || return 1
 	on_nodes "$STEP_LIMIT" "$BIN/weftctl" set --timeout 30
-	echo "locks and blocks that went before what was modified was home: $before, then $(unsafe), after ${gone:-more than 7} s"
-	[ -n "$gone" ] && [ "$gone" -ge $((4 * SCALE - 1)) ]
+	echo "locks and blocks that went before what was modified was home: $before, then $(unsafe), after ${gone:-more than 15} s"
+	[ -n "$gone" ] && [ "$gone" -ge $((8 * SCALE - 1)) ]
 }
 
 releases()
