@@ -40,7 +40,15 @@ reads()
 	equal "$wanted" "$(on "$1" sha256sum "$2")"
 }
 
-# hammers NODE...: programs there take locks of the region, and what these guard, at once.
+# taken NODE: how many locks the program there took.
+taken()
+{
+	awk '$1 == "node" && $4 ~ /^reads/ { sum += $3 + $5 } END { print sum + 0 }' \
+		"$dir/hammer.$1"
+}
+
+# hammers NODE...: programs there take locks of the region, and what these guard, at once.  The
+# program does not say so when it takes none.
 hammers()
 {
 	local node pids=()
@@ -50,9 +58,10 @@ hammers()
 			>"$dir/hammer.$node" 2>&1 &
 		pids+=($!)
 	done
-	wait_all "${pids[@]}" && return
-	cat "$dir"/hammer.*
-	return 1
+	wait_all "${pids[@]}" || { cat "$dir"/hammer.*; return 1; }
+	for node; do
+		at_least 1 "$(taken "$node")" || { cat "$dir/hammer.$node"; return 1; }
+	done
 }
 
 # set_nodes NODE NODES: by weftctl there.

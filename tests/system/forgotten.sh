@@ -45,6 +45,12 @@ begun()
 	soon 20 grep -q "$2" "$dir/$1"
 }
 
+# two_wait: at node 2, for the lock.
+two_wait()
+{
+	on node2 "$CTL" -j lock show | tee "$dir/locks" | grep -q '"waiters":2'
+}
+
 # told NAME: it has ended, with an error.
 told()
 {
@@ -112,6 +118,7 @@ forgotten()
 	for each in writes takes evicts reads syncs; do
 		check "a program at work: $each" begun $each begun
 	done
+	check "and two that wait for the lock" soon 20 two_wait
 	sleep 1
 	check "the blade is killed, and started again with nothing" restart_memd mem1 0.5
 	for each in writes takes evicts reads syncs waits deadline; do

@@ -85,6 +85,13 @@ waiting()
 	return $bad
 }
 
+# all_want: two blocks and a lock are asked for at node 2.
+all_want()
+{
+	[ "$(on node2 pgrep -c -x dd)" = 2 ] &&
+		on node2 "$CTL" -j lock show | grep -q '"waiters":[1-9]'
+}
+
 # ends NAME: well, and soon.
 ends()
 {
@@ -152,6 +159,7 @@ check "it is up, and has not joined" node 1
 begin_on node2 read sh -c 'dd if=/weft/r bs=4096 count=1 status=none | tr -d o | wc -c'
 begin_on node2 write sh -c 'printf x | dd of=/weft/r bs=1 seek=4096 conv=notrunc status=none'
 begin_on node2 lock "$LOCKS" take /weft/r $((6 * BLOCK)) w $((AT_ONCE * 1000 + 60000))
+check "somebody wants each of these" soon 20 all_want
 sleep $WAITS
 check "who wants what it had waits" waiting "read" write lock
 check "node 1 joins" mounted 1
