@@ -28,6 +28,7 @@ GRANTS=100			# locks that each node gets between two steps
 RUN_LIMIT=$((600 * SCALE))	# seconds of load at most
 DATA_KB=512
 WAIT=$((90 * SCALE))		# seconds for one move
+LEASE=$((SCALE < 3 ? 8000 * SCALE : 20000))
 BLADE_MB=128
 FIRST=10.87.0.101,10.87.0.102
 ALL=$FIRST,10.87.0.103
@@ -38,7 +39,7 @@ ALL=$FIRST,10.87.0.103
 blade()
 {
 	on "mem$1" tools/rack/guest-blade "$BIN" $((32 + $1)) "$2" "${BLADE_MB}M" \
-		--backing /root/blade --lease 8000
+		--backing /root/blade --lease $LEASE
 }
 
 # node N

@@ -21,7 +21,9 @@ cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/system/common.sh
 . tests/system/common.sh
 
-LEASE=${WEFT_LEASE:-8000}
+LEASE=$((${WEFT_LEASE:-8000} * SCALE))
+# As long as a node waits (timeout=30) programs get SIGBUS.
+[ "$LEASE" -le 20000 ] || LEASE=20000
 CTL=$BIN/weftctl
 BLOCKS=8			# of each region; the dead node has modified the middle ones
 FROM=2
