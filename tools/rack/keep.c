@@ -37,6 +37,8 @@
 #define GUEST_BACKLOG	(1024 * 1024)
 /* The program gets this long to end by itself. */
 #define STOP_MS		2000
+/* What a keeper needs to end, several times over: to wait too short leaves a rack behind. */
+#define STOP_LIMIT_MS	30000
 
 struct client {
 	int		fd;		/* -1: free */
@@ -566,8 +568,8 @@ pid_t lock_holder(const char *path)
 int stop_main(int argc, char **argv)
 {
 	bool check = argc > 1 && !strcmp(argv[1], "--check");
-	uint64_t end = now_ms() + STOP_MS + 3000;
-	bool alive, sent = false;
+	uint64_t end = now_ms() + STOP_LIMIT_MS;
+	bool alive, over, sent = false;
 
 	if (check) {
 		for (int i = 2; i < argc; i++)
@@ -576,6 +578,8 @@ int stop_main(int argc, char **argv)
 		return 0;
 	}
 	do {
+		/* The last look is one after the time: the machine may have stood still. */
+		over = now_ms() >= end;
 		alive = false;
 		for (int i = 1; i < argc; i++) {
 			pid_t pid = lock_holder(argv[i]);
@@ -590,7 +594,7 @@ int stop_main(int argc, char **argv)
 		if (!alive)
 			return 0;
 		pause_ms(10);
-	} while (now_ms() < end);
+	} while (!over);
 	fprintf(stderr, "weft-rack: something of the rack does not end\n");
 	return 1;
 }
