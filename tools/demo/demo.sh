@@ -15,7 +15,8 @@
 # --keep leaves the rack running.  Where KVM does not work guests are user-mode kernels, if
 # there is a module for them (make uml); "-- --accel tcg" has them emulated.  What takes long tells how far it is, and how long it
 # will take still: in one line at a terminal, else in a line every few seconds.
-# Environment: BUILD, the build directory; WEFT_RACK, another weft-rack.
+# Environment: BUILD, the build directory; WEFT_RACK, another weft-rack; WEFT_TEST_SCALE, what
+# limits are multiplied with.
 
 set -u -o pipefail
 export LC_ALL=C
@@ -35,9 +36,10 @@ BATCH=1M
 # Of each node, in the program with locks.
 TRANSFERS=6000
 RECORDS=500
-BOOT_LIMIT=300		# seconds
-JOB_LIMIT=400
-STEP_LIMIT=200
+SCALE=${WEFT_TEST_SCALE:-1}
+BOOT_LIMIT=$((300 * SCALE))	# seconds
+JOB_LIMIT=$((400 * SCALE))
+STEP_LIMIT=$((200 * SCALE))
 TELL_EVERY=5		# seconds between two lines of progress; at a terminal 1
 [ ! -t 1 ] || TELL_EVERY=1
 
@@ -371,7 +373,7 @@ kvs_there()
 		on node1 "$BIN/weft-kvs" load /weft/store --records "$RECORDS" || return 1
 	for ((k = 1; k <= nodes; k++)); do
 		on "node$k" "$BIN/weft-kvs" bench /weft/store --workload b --seconds 5 \
-			--meet /weft/kvs-meeting --node "$k" --nodes "$nodes" --timeout 60 \
+			--meet /weft/kvs-meeting --node "$k" --nodes "$nodes" --timeout $((60 * SCALE)) \
 			-j >"$OUT/kvs.$k" 2>&1 &
 		pids+=($!)
 	done
