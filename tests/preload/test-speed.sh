@@ -27,19 +27,32 @@ LEAST=(read1=0.65 write1=0.65 mutex1=0.65 write2=0.65 share2=0.65 many1=0.5 many
 
 # fast FILE: as many pairs of lock and unlock a second as that.  One process in some forty
 # was slow from its begin to its end, with the same instructions, on a machine that did other
-# things as well: so another process is asked then, and has to reach all of it.
+# things as well: so what was too slow is measured by another process then, up to three times.
 fast()
 {
-	fast_enough "$1" && return
-	echo "# and once more:"
-	fast_enough "$1.again"
+	local left=("${LEAST[@]}") try
+
+	for try in 1 2 3 4; do
+		[ $try = 1 ] || { sleep 10; echo "# and once more:"; }
+		fast_enough "$1.$try" "${left[@]}" && return
+		mapfile -t left <"$dir/slow"
+		[ ${#left[@]} -gt 0 ] || return 1
+	done
+	return 1
 }
 
+# fast_enough FILE CASE=LEAST...: those that are too slow stand in $dir/slow then; none does if
+# the process has failed.
 fast_enough()
 {
+	local cases=("${@:2}")
+
+	: >"$dir/slow"
 	WEFT_FAKE_DIR=$dir LD_PRELOAD=$SHIM:$FAKE timeout "$LIMIT" \
-		"$BUILD/tests/preload-pairs" "$1" 15 "${LEAST[@]%=*}" | tee "$dir/pairs"
-	awk -v least="${LEAST[*]}" -F'"' '
+		"$BUILD/tests/preload-pairs" "$1" 15 "${cases[@]%=*}" >"$dir/pairs" || return 1
+	cat "$dir/pairs"
+	[ "$(wc -l <"$dir/pairs")" = ${#cases[@]} ] || return 1
+	awk -v least="${cases[*]}" -v slow="$dir/slow" -F'"' '
 		BEGIN {
 			n = split(least, l, /[ =]/)
 			for (i = 1; i < n; i += 2)
@@ -51,11 +64,11 @@ fast_enough()
 			printf "pairs: %s: %s of glibc\n", $8, ratio + 0
 			if (ratio + 0 < limit[$4]) {
 				print "too slow: less than " limit[$4]
+				print $4 "=" limit[$4] >slow
 				bad = 1
 			}
-			lines++
 		}
-		END { exit bad || lines != int(n / 2) }' "$dir/pairs"
+		END { exit bad }' "$dir/pairs"
 }
 
 built "$SHIM" "$FAKE" "$BUILD/tests/preload-pairs"
