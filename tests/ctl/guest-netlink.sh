@@ -61,12 +61,8 @@ waits()	{ kill -0 "$waiting"; }
 # kernel's list of sockets: protocol 16, a group, and in the port the process.
 hears()
 {
-	for _ in {1..100}; do
-		awk -v pid="$waiting" '$2 == 16 && $3 % 4194304 == pid && $4 !~ /^0*$/ { found = 1 }
-			END { exit !found }' /proc/net/netlink && return
-		sleep 0.2
-	done
-	echo "# nobody hears events after 20 s"
+	awk -v pid="$waiting" '$2 == 16 && $3 % 4194304 == pid && $4 !~ /^0*$/ { found = 1 }
+		END { exit !found }' /proc/net/netlink
 }
 
 ctl status;	check "without the module" has "the module weft is not loaded"
@@ -88,7 +84,7 @@ check "events: all of each kind, not too many" timeout $((120 * SCALE)) tests/ct
 for signal in INT TERM; do
 	"$weftctl" monitor >"$dir/out" 2>"$dir/err" &
 	waiting=$!
-	hears
+	check "monitor hears events, to be ended by SIG$signal" soon 20 hears
 	echo 1 >$params/event
 	for _ in {1..100}; do
 		[ "$(wc -l <"$dir/out")" -lt 16 ] || break
@@ -107,7 +103,7 @@ check "monitor: names" grep -qE \
 check "monitor: a region without a name" grep -qE ' lock 5:18446744073709551615 abandoned by ' "$dir/out"
 "$weftctl" monitor -j -t 100 -n 3 >"$dir/out" 2>"$dir/err" &
 waiting=$!
-hears
+check "monitor hears so many events" soon 20 hears
 echo 1 >$params/event
 wait $waiting
 rc=$?

@@ -387,12 +387,17 @@ for ((i = 0; i < 100; i++)); do
 done
 report "$([ -s "$dir/ready" ]; echo $?)" "15 blades listen"
 sed 's/^/# /' "$dir/listens"
-begin=$(date +%s%N)
-doctor down "$version a" '' "$down" \
-	"blade_down: weft-memd does not run at memory blade 16 (127.87.0.16): 'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
-took=$((($(date +%s%N) - begin) / 1000000))
-echo "# $took ms"
-[ $took -lt 4000 ]
+limit=$((4000 * ${WEFT_TEST_SCALE:-1}))
+# A machine that stood still meanwhile says nothing of that: up to three times.
+for _ in 1 2 3; do
+	begin=$(date +%s%N)
+	doctor down "$version a" '' "$down" \
+		"blade_down: weft-memd does not run at memory blade 16 (127.87.0.16): 'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
+	took=$((($(date +%s%N) - begin) / 1000000))
+	echo "# $took ms"
+	[ $took -ge $limit ] || break
+done
+[ "$took" -lt "$limit" ]
 report $? "16 blades are not asked one after the other"
 kill $listens
 wait $listens 2>/dev/null

@@ -46,17 +46,21 @@ is_clean()
 	good && [ "$(cat "$dir/out")" = "nothing found" ]
 }
 
-# finds GUEST NAME PROBLEM REMEDY: doctor says so; both are extended regular expressions.
-finds()
+# finds GUEST NAME PROBLEM REMEDY: doctor says so, or soon does; both are extended regular
+# expressions.
+finds(){ soon 20 found "$@"; }
+found()
 {
 	if [ "$2" = round_trip ]; then ctl "$1" doctor; else diagnose "$1"; fi
 	[ "$rc" = 3 ] && [ ! -s "$dir/err" ] && grep -qE "^$2: $3: $4\$" "$dir/out"
 }
 
-# only NAME...: nothing but these was found last.
-only()
+# finds_only GUEST NAME PROBLEM REMEDY [NAME...]: that, and else nothing but these.
+finds_only(){ soon 20 found_only "$@"; }
+found_only()
 {
-	[ "$(sed 's/:.*//' "$dir/out" | sort -u | tr '\n' ' ')" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" ]
+	found "${@:1:4}" &&
+		equal "$(printf '%s\n' "$2" "${@:5}" | sort)" "$(sed 's/:.*//' "$dir/out" | sort -u)"
 }
 
 # datagrams GUEST ADDRESS N [bad]: it sends so many to weft's port there; bad: with wrong sums.
@@ -127,25 +131,21 @@ check "without privilege it says what it has not looked at" eval 'good &&
 
 done_on node1 sh -c 'mkdir -p /etc/weft && "$0" up --check --node 1 --interface eth0 \
 	--homes "$1" --mount /weft --cache 8M >"$2"' "$WEFTCTL" "$homes" "$CONF"
-check "a file without the key that the node has" finds node1 key_differs \
+check "a file without the key that the node has, and nothing else" finds_only node1 key_differs \
 	"this node runs with a key, but $CONF names none, so the next start of it has none" \
 	"add the line 'key = FILE' to it"
-check "nothing else" only key_differs
 done_on node1 sh -c 'echo "key = $1" >>"$0"' "$CONF" "$keys/other"
-check "another key" finds node1 key_differs \
+check "another key, and nothing else" finds_only node1 key_differs \
 	"the key $keys/other \(fingerprint [0-9a-f]{8}\) is not the one that this node runs with \($fingerprint\)" \
 	"if it is the rack's, which 'weftctl status' on another node shows, 'weftctl down --unmount' and 'weftctl up' take it; else copy the rack's here"
-check "nothing else" only key_differs
 done_on node1 sed -i 's|^key = .*|key = /etc/weft/nothing|' "$CONF"
-check "a key that is not there" finds node1 key_wrong "there is no key /etc/weft/nothing" \
+check "a key that is not there, and nothing else" finds_only node1 key_wrong "there is no key /etc/weft/nothing" \
 	"copy the rack's from another machine of it \('scp -p root@MACHINE:/etc/weft/nothing /etc/weft/nothing'\), or make .*"
-check "nothing else" only key_wrong
 done_on node1 sh -c 'cp "$0" /etc/weft/key && chmod 644 /etc/weft/key &&
 	sed -i "s|^key = .*|key = /etc/weft/key|" "$1"' "$key" "$CONF"
-check "a key that all may read" finds node1 key_wrong \
+check "a key that all may read, and nothing else" finds_only node1 key_wrong \
 	'others than its owner may use the key /etc/weft/key \(mode 0644\)' \
 	'chmod 600 /etc/weft/key, and make another one if they may have read it'
-check "nothing else" only key_wrong
 done_on node1 chmod 600 /etc/weft/key
 diagnose node1 -j
 ctl node1 status -j
@@ -153,10 +153,9 @@ check "status has the fingerprint" holds "\$j->{key} eq \"$fingerprint\"" '!defi
 check "as the schema says" schema status
 check "a configuration file that says what runs" clean node1
 done_on node1 sh -c 'echo "timeout = 20" >>"$0"' "$CONF"
-check "1. the file differs from what runs" finds node1 config_differs \
+check "1. the file differs from what runs, and nothing else" finds_only node1 config_differs \
 	"line 7 of $CONF says timeout = 20, but timeout = 30 is what runs" \
 	"'weftctl set --file $CONF' makes it so, or correct the file"
-check "nothing else" only config_differs
 done_on node1 "$WEFTCTL" set --file "$CONF"
 check "its remedy" clean node1
 done_on node1 sh -c 'echo "tiemout = 20" >>"$0"' "$CONF"
@@ -165,36 +164,32 @@ check "2. the file is wrong" finds node1 config_wrong \
 	"'weftctl up --check --file $CONF' looks at it again"
 done_on node1 sed -i /tiemout/d "$CONF"
 done_on node1 sed -i 's/^interface/#interface/' "$CONF"
-check "the file lacks a setting" finds node1 config_incomplete \
+check "the file lacks a setting, and nothing else" finds_only node1 config_incomplete \
 	"the configuration file $CONF has no 'interface', so 'weftctl up' and the service cannot use it" \
 	"add it, for example 'interface = eth0', the one that leads to the rack \('ip link' lists them\); 'weftctl up --check --file $CONF' looks at it again"
-check "nothing else" only config_incomplete
 done_on node1 sed -i 's/^#interface/interface/' "$CONF"
 done_on node1 "$WEFTCTL" set --timeout 0.5 --hold 5000
 check "3. a timeout that is too short" finds node1 timeout \
 	'with a timeout of 0.5 s a rack that is only busy is taken for dead' \
 	"'weftctl set --timeout 30', and 'timeout = 30' in the configuration file"
-check "4. a hold that is too long" finds node1 hold \
+check "4. a hold that is too long" finds_only node1 hold \
 	'with a hold of 5000 us nodes that share a block wait long for each other' \
-	"'weftctl set --hold 100', and 'hold = 100' in the configuration file"
-check "the file has another timeout" only config_differs timeout hold
+	"'weftctl set --hold 100', and 'hold = 100' in the configuration file" config_differs timeout
 done_on node1 "$WEFTCTL" set --file "$CONF"
 check "both as the file says" clean node1
 
 # --- The network ---------------------------------------------------------------------
 
 done_on node1 ip link set eth0 mtu 1500
-check "5. the interface's MTU was lowered" finds node1 mtu_interface \
+check "5. the interface's MTU was lowered, and nothing else" finds_only node1 mtu_interface \
 	'the interface eth0 has an MTU of 1500, but the node sends datagrams of 9000 bytes' \
 	"'ip link set eth0 mtu 9000', or a smaller 'mtu' for the node"
-check "nothing else" only mtu_interface
 done_on node1 ip link set eth0 mtu 9000
 done_on mem2 ip link set eth0 mtu 1500
 ctl node1 doctor
-check "6. a blade's MTU is less than the rack's" finds node1 mtu_path \
+check "6. a blade's MTU is less than the rack's, and nothing else" finds_only node1 mtu_path \
 	'(memory blade 2 \(10\.87\.0\.102\) answers a datagram of 9000 bytes in pieces of [0-9]+|datagrams of 9000 bytes do not get to memory blade 2 \(10\.87\.0\.102\) and back, those of [0-9]+ do)' \
 	"set the MTU of its interface .*to 9000 \('ip link set IF mtu 9000'.*"
-check "nothing else" only mtu_path
 diagnose node1 -j
 check "it is the second blade's" holds '@{$j->{findings}} == 1' \
 	'$j->{findings}[0]{name} eq "mtu_path"' '$j->{findings}[0]{member} == 34' \
@@ -242,17 +237,15 @@ check "all is well again" soon 20 clean node1
 
 done_on node1 sh -c 'echo 7654321 >/run/test-drops &&
 	mount --bind /run/test-drops /sys/class/net/eth0/statistics/rx_missed_errors'
-check "an interface that drops packets" finds node1 drops_interface \
+check "an interface that drops packets, and nothing else" finds_only node1 drops_interface \
 	'the interface eth0 has dropped 76543[0-9]+ packets that came, and taken [0-9]+' \
 	"give it a longer ring \('ethtool -G eth0 rx N', 'ethtool -g eth0' shows how long it may be\), and its interrupts processors that are not busy"
-check "nothing else" only drops_interface
 done_on node1 umount /sys/class/net/eth0/statistics/rx_missed_errors
 check "all is well again" clean node1
 check "node 2 sends what has wrong sums" datagrams node2 10.87.0.1 3000 bad
-check "a socket that drops datagrams" finds node1 drops_socket \
+check "a socket that drops datagrams, and nothing else" finds_only node1 drops_socket \
 	'the sockets of UDP port 4793 here have dropped [0-9]+ datagrams, and this node has taken [0-9]+' \
 	"look with 'nstat -az UdpInCsumErrors UdpRcvbufErrors' which it is: .*"
-check "nothing else" only drops_socket
 done_on node1 "$WEFTCTL" down --unmount
 done_on node1 "$WEFTCTL" up
 check "a new socket" clean node1
@@ -279,10 +272,9 @@ done_on node2 sed -i 's/^node = 1/node = 2/' "$CONF"
 ctl node2 up
 check "up, and mounted" good
 check "a member again" soon 20 members "1 2"
-check "14. the kernel's log" finds node2 kernel_log \
+check "14. the kernel's log, and nothing else" finds_only node2 kernel_log \
 	'the kernel log has 1 warning of weft of the last hour, the last one [0-9]+ s ago: "weft: another node has the id 1"' \
 	"'dmesg \| grep weft' shows all, .*"
-check "nothing else" only kernel_log
 diagnose node2 --ignore kernel_log,hold
 check "which can be ignored" eval 'good && grep -qx "nothing found" "$dir/out"'
 ctl node2 doctor --ignore kernel
@@ -298,10 +290,9 @@ check "its remedy" clean node2
 done_on node2 "$WEFTCTL" down --unmount
 done_on node2 ip link set eth0 mtu 1500
 done_on node2 "$WEFTCTL" up
-check "16. a node whose MTU is less than the rack's" finds node2 mtu_path \
+check "16. a node whose MTU is less than the rack's, and nothing else" finds_only node2 mtu_path \
 	'memory blade 1 \(10\.87\.0\.101\) sends longer datagrams than the 1500 bytes that the interface eth0 takes' \
 	"'ip link set eth0 mtu 9000' here, or as much as the others have, and 'weftctl down --unmount' and 'weftctl up'; or the MTU of its interface to 1500"
-check "nothing else" only mtu_path
 done_on node2 "$WEFTCTL" down --unmount
 done_on node2 ip link set eth0 mtu 9000
 done_on node2 "$WEFTCTL" up
@@ -311,10 +302,9 @@ done_on node2 "$WEFTCTL" down --unmount
 done_on node2 cp "$CONF" /run/test-whole.conf
 done_on node2 sed -i 's/^homes = .*/homes = 10.87.0.101/' "$CONF"
 done_on node2 "$WEFTCTL" up
-check "homes that lack a blade" finds node2 homes_differ \
+check "homes that lack a blade, and nothing else" finds_only node2 homes_differ \
 	"memory blade 1 \(10\.87\.0\.101\) is part of a rack of 2 memory blades, but 'homes' of this node names 1" \
 	"name all of them in 'homes', in the order of their ids and the same on all nodes, then 'weftctl down --unmount' and 'weftctl up'"
-check "nothing else" only homes_differ
 done_on node2 "$WEFTCTL" down --unmount
 done_on node2 cp /run/test-whole.conf "$CONF"
 done_on node2 "$WEFTCTL" up
@@ -341,20 +331,18 @@ check "all is well again" soon 20 clean node2
 done_on node2 sh -c 'mkdir -p /run/test-m/updates /lib/modules/$(uname -r) &&
 	sed "s/\x00version=$1\x00/\x00version=$2\x00/" "$0/kmod/$(uname -r)/weft.ko" >/run/test-m/updates/weft.ko &&
 	mount --bind /run/test-m "/lib/modules/$(uname -r)" && depmod' "$BUILD" "$version" "$other"
-check "19. an old module" finds node2 module_old \
+check "19. an old module, and nothing else" finds_only node2 module_old \
 	"the module that is loaded is of version $version, the one that is installed of version $other" \
 	"$restart load the one that is installed"
-check "nothing else" only module_old
 done_on node2 "$WEFTCTL" down --unmount
 done_on node2 modprobe -r weft
 check "20. no module" finds node2 module_missing \
 	'the module weft is not loaded' "'weftctl up', or 'systemctl start weft', loads it"
 done_on node2 "$WEFTCTL" up
 done_on node2 dmesg -C
-check "21. a module of another version than weftctl" finds node2 module_version \
+check "21. a module of another version than weftctl, and nothing else" finds_only node2 module_version \
 	"the module that is loaded is of version $other, weftctl of version $version" \
 	"install both of the same version, then $restart"
-check "nothing else" only module_version
 
 # --- The switch, then a blade, for good ----------------------------------------------------
 
@@ -374,7 +362,7 @@ switched()
 		--control "$base/switch/control.sock"
 }
 check "the switch starts without the program" switched none
-check "22. a switch without the program" soon 60 finds node1 switch_missing \
+check "22. a switch without the program" soon 60 found node1 switch_missing \
 	'memory blade [12] keeps its directory in the switch, but no directory answers there' \
 	"load the weft program into the switch \('weft-switchd --spec weft_pna.spec'\), then restart weft-memd and mount anew, see docs/failures.md"
 done_on mem2 sh -c 'kill -KILL $(pgrep -x weft-memd)'
@@ -394,7 +382,7 @@ done_on mem2 sh -c 'kill -STOP $(pgrep -x weft-memd)'
 check "node 2 sends more than a buffer takes" datagrams node2 10.87.0.102 25000
 done_on mem2 sh -c 'kill -CONT $(pgrep -x weft-memd)'
 done_on mem1 sh -c 'kill -CONT $(pgrep -x weft-memd)'
-check "25. a blade that drops messages" soon 60 finds node1 drops_blade \
+check "25. a blade that drops messages" soon 60 found node1 drops_blade \
 	'memory blade 2 \(10\.87\.0\.102\) has dropped [0-9]+ messages because its buffer was full, and taken [0-9]+' \
 	"give weft-memd there a processor that nobody else needs, and a buffer of 8 MiB: run it as root, or 'sysctl -w net.core.rmem_max=8388608' before it starts"
 check "it waits no more" soon 60 waits_no_more
@@ -447,7 +435,7 @@ done_on node2 sed -i 's/^node = 2/node = 1/' "$CONF"
 # the other blade has to join first
 check "node 2 takes the place" soon 60 eval 'ctl node2 up; good'
 keeping rack wire heal node1
-check "30. mounted, and no member" soon 60 finds node1 not_joined \
+check "30. mounted, and no member" soon 60 found node1 not_joined \
 	'weft is mounted, but the rack has not counted this node among its members for [0-9.]+ s, and does not take it back' \
 	"see with 'weftctl status' on another node who is node 1 there: give one of the two another 'node', then 'weftctl down --unmount' and 'weftctl up' here; what this node had modified is lost"
 check "its first blade is not called silent" eval '! grep -q "^blade_silent" "$dir/out"'

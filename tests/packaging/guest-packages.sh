@@ -21,6 +21,7 @@ set -u
 export LC_ALL=C PATH=/usr/sbin:/usr/bin:/sbin:/bin
 PID_FILE=/tmp/systemd.pid
 MODULES=/lib/modules/$(uname -r)
+ROUNDS=$((120 * ${WEFT_TEST_SCALE:-1}))	# of a second, for systemd to come up, or to end
 
 die()
 {
@@ -107,7 +108,7 @@ boot()
 			exec /lib/systemd/systemd --system --unit=multi-user.target' \
 		</dev/null >/tmp/systemd.log 2>&1 &
 	parent=$!
-	for ((i = 0; i < 120; i++)); do
+	for ((i = 0; i < ROUNDS; i++)); do
 		sleep 1
 		kill -0 "$parent" 2>/dev/null ||
 			die "systemd ended at once: $(tail -n 5 /tmp/systemd.log)"
@@ -120,7 +121,7 @@ boot()
 		esac
 	done
 	inside systemctl --no-pager list-jobs >&2
-	die "systemd is not up after 120 s: $state"
+	die "systemd is not up after $ROUNDS s: $state"
 }
 
 halt()
@@ -129,7 +130,7 @@ halt()
 
 	pid=$(cat "$PID_FILE") || die "systemd does not run"
 	inside systemctl poweroff >/dev/null 2>&1
-	for ((i = 0; i < 120; i++)); do
+	for ((i = 0; i < ROUNDS; i++)); do
 		kill -0 "$pid" 2>/dev/null || return 0
 		sleep 1
 	done
