@@ -90,19 +90,15 @@ check_license()
 check_paths()
 {
 	local here=$PWD patterns=('/hom[e]/' '/op[t]/') bad=0
+	local usual='^/(usr|tmp|var|var/tmp|root|run|srv|mnt|media)?/*$'	# on all machines
 
 	while [ "${here%/*}" != '' ]; do
 		patterns+=("$here\\b")
 		here=${here%/*}
 	done
-	case $here in
-	/usr|/tmp|/var|/root|/run|/srv|/mnt|/media) ;;
-	*)	patterns+=("(^|[^[:alnum:]_.*-])$here/") ;;
-	esac
-	case ${HOME-} in
-	''|/|/root) ;;
-	*)	patterns+=("$HOME\\b") ;;
-	esac
+	[[ $here =~ $usual ]] || patterns+=("(^|[^[:alnum:]_.*-])$here/")
+	# Who has no home has the name of one that is nowhere, or of a place that all have.
+	[[ ! -d ${HOME-} || $HOME =~ $usual ]] || patterns+=("$HOME\\b")
 	for pattern in "${patterns[@]}"; do
 		if files | xargs -d '\n' -r grep -nIHE -- "$pattern"; then
 			bad=1

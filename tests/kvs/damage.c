@@ -456,7 +456,7 @@ int main(void)
 {
 	char path[128];
 
-	alarm(100);
+	alarm(100 * check_scale());
 	CHECK(mkdtemp(directory));
 	test_ways();
 	test_readers();

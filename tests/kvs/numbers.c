@@ -118,7 +118,7 @@ static void test_records(void)
 
 int main(void)
 {
-	alarm(100);
+	alarm(100 * check_scale());
 	test_zipf();
 	test_scatter();
 	test_hash();

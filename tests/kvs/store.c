@@ -542,7 +542,7 @@ int main(void)
 	struct kvs_make make;
 	unsigned int i;
 
-	alarm(100);
+	alarm(100 * check_scale());
 	fake_begin(directory);
 	atexit(fake_end);
 	for (i = 0; i < 3; i++) {

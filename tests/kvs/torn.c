@@ -266,7 +266,7 @@ int main(void)
 	char path[128];
 	size_t i;
 
-	alarm(250);
+	alarm(250 * check_scale());
 	CHECK(mkdtemp(directory));
 	for (i = 0; i < sizeof(big); i++)
 		big[i] = (unsigned char)(i * 7 >> 2);

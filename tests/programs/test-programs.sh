@@ -167,9 +167,10 @@ test_wordcount_refuses()
 	check "a node too many is refused" refused "there are only 2 nodes" \
 		run wordcount --dir "$dir" --node 3 --nodes 2
 
+	rm -f "$dir/table"
 	"$BIN/weft-wordcount" --dir "$dir" --node 1 --nodes 2 >"$dir/out.1" 2>&1 &
 	pid=$!
-	sleep 0.2
+	soon 10 test -s "$dir/table"	# a signal before its program runs may be lost
 	kill -TERM $pid
 	check "a waiting node can be ended" exits 143 '' wait $pid
 

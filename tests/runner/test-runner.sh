@@ -204,13 +204,22 @@ begun()
 	rm -f "$dir"/at.*
 }
 
-for name in s1 s2 s3 -- l1 l2 l3; do
-	[ $name != -- ] || { echo --; continue; }
-	echo "$name 60 echo \$EPOCHREALTIME $name >$dir/at.$name; sleep $([[ $name = s* ]] && echo 0.5 || echo 3)"
-done >"$dir/list"
+# lasting SHORT LONG: such a list, and how many seconds its tests take.
+lasting()
+{
+	local name
+
+	for name in s1 s2 s3 -- l1 l2 l3; do
+		[ $name != -- ] || { echo --; continue; }
+		echo "$name 60 echo \$EPOCHREALTIME $name >$dir/at.$name; sleep $([[ $name = s* ]] && echo "$1" || echo "$2")"
+	done >"$dir/list"
+}
+
+lasting 0.5 0.5
 check 'one at a time: in the order of the list'	[ "$(begun)" = 's1 s2 s3 l1 l2 l3 ' ]
-check 'several: a long one beside the short ones'	matches 's1 l1 s2 .*|l1 s1 s2 .*' "$(begun -j 2)"
 check 'the long ones when there are no short ones'	[ "$(begun -j 1 'l*')" = 'l1 l2 l3 ' ]
+lasting 2 7
+check 'several: a long one beside the short ones'	matches 's1 l1 s2 .*|l1 s1 s2 .*' "$(begun -j 2)"
 
 # Before "alone" stands what has nothing beside it: it fails if another one has begun.
 {

@@ -14,6 +14,7 @@ trap 'rm -rf "$dir"' EXIT
 mkdir "$dir/tmp"
 count=0
 bad=0
+limit=$((20 * ${WEFT_TEST_SCALE:-1}))	# seconds for one of them
 
 # result STATUS WHAT: of a test of ours.
 result()
@@ -34,7 +35,9 @@ suite()
 	local rc
 
 	printf '%s\n' 'set -u' '. tests/tap.sh' "$4" >"$dir/suite"
-	TMPDIR=$dir/tmp timeout 20 bash "$dir/suite" "${@:5}" >"$dir/out" 2>&1
+	# Its own times are as they are written there, however slow this machine is.
+	TMPDIR=$dir/tmp WEFT_TEST_SCALE=1 timeout "$limit" \
+		bash "$dir/suite" "${@:5}" >"$dir/out" 2>&1
 	rc=$?
 	diff <(printf '%s' "$3") "$dir/out" >"$dir/differ" && [ $rc = "$2" ] &&
 		[ -z "$(ls "$dir/tmp")" ]
