@@ -11,6 +11,7 @@
 #define BLADE	WEFT_BLADE_MIN
 #define MIB	(1ull << 20)
 #define WAIT_MS	(20000 * rig_scale())	/* for anything that should come */
+#define TRIES	3	/* to be silent for long */
 
 /* What one user may have is for tests of their own. */
 static void start(const char *memory)
@@ -41,7 +42,9 @@ static void members(void)
 		.type = WEFT_MSG_GETS, .src = 1, .txn = weft_txn(1, 1),
 		.line = weft_line_key(1, WEFT_KIND_PAGE, 0),
 	};
+	u32 tries = TRIES;
 	u64 end;
+	int err;
 
 	start("64M");
 	/* nobody yet */
@@ -85,10 +88,21 @@ static void members(void)
 		CHECK(now_ms() < end);
 	CHECK_EQ(other->last.info, WEFT_WHY_NOT_MEMBER);
 
-	/* when the first is silent for long the second takes its place */
-	for (end = now_ms() + 3300; now_ms() < end; )
-		fake_step(10);
-	CHECK_EQ(fake_join(other), 0);
+	/*
+	 * when the first is silent for long the second takes its place; the blade does not count
+	 * all of a time in which this machine stands still: then the first is heard once more
+	 */
+	do {
+		CHECK(tries--);
+		memset(&c, 0, sizeof(c));
+		c.op = WEFT_CALL_PEERS;
+		c.life = f->life;
+		CHECK_EQ(fake_call(f, BLADE, &c, 5000), 0);
+		for (end = now_ms() + 3300; now_ms() < end; )
+			fake_step(10);
+		err = fake_join(other);
+	} while (err == EEXIST);
+	CHECK_EQ(err, 0);
 	memset(&c, 0, sizeof(c));
 	c.op = WEFT_CALL_GETATTR;
 	CHECK_EQ(fake_call(f, BLADE, &c, 5000), ENOTCONN);

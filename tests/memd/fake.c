@@ -14,6 +14,7 @@ void (*fake_take_lock)(struct fake *f, const struct weft_msg *msg);
 void (*fake_refuses)(struct fake *f);
 void (*fake_fence_locks)(struct fake *f, u32 dead);
 void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
+void (*fake_idle)(void);
 
 static void take(u32 id, const struct weft_msg *msg);
 
@@ -615,6 +616,8 @@ void fake_step(int ms)
 	u64 now;
 	u32 n, r, i;
 
+	if (fake_idle)
+		fake_idle();
 	rig_pump(ms);
 	now = now_ms();
 	for (n = 1; n <= RIG_NODES; n++)

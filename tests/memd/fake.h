@@ -138,6 +138,9 @@ extern void (*fake_fence_locks)(struct fake *f, u32 dead);
  */
 extern void (*fake_renew_locks)(struct fake *f, u32 blade, const struct weft_call *c);
 
+/* ... or nodes that say now and then that they live: called in each round */
+extern void (*fake_idle)(void);
+
 void fake_init(u32 blades);
 
 /* One round of everything: network, timers. */

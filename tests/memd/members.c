@@ -7,7 +7,7 @@
 #include "fake.h"
 
 #define BLADE		WEFT_BLADE_MIN
-#define PATIENCE_MS	5000	/* the blade looks once a second */
+#define PATIENCE_MS	(20000 * rig_scale())	/* the blade looks once a second */
 
 static bool agrees(void)
 {

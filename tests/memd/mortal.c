@@ -15,6 +15,7 @@ static bool backing;
 
 static void take_lock(struct fake *f, const struct weft_msg *msg);
 static void fence_locks(struct fake *f, u32 dead);
+static void beat(void);
 
 /* --- the rack ------------------------------------------------------------------- */
 
@@ -47,11 +48,13 @@ void mortal_open(bool p4, u32 n_blades, const char *lease_ms, bool files, u32 no
 	fake_init(n_blades);
 	fake_take_lock = take_lock;
 	fake_fence_locks = fence_locks;
+	fake_idle = beat;
 	for (i = 1; i <= nodes; i++)
 		CHECK_EQ(fake_join(&fakes[i]), 0);
 }
 
-void mortal_beat(void)
+/* Those that live say so, if it is time. */
+static void beat(void)
 {
 	static u64 next;
 	u8 payload[WEFT_CALL_LEN_MAX];
@@ -81,46 +84,81 @@ void mortal_live(u64 ms)
 {
 	u64 end = now_ms() + ms;
 
-	while (now_ms() < end) {
-		mortal_beat();
+	while (now_ms() < end)
 		fake_step(1);
-	}
 }
 
 /* --- blocks ---------------------------------------------------------------------- */
+
+/* Have others heard that it is dead?  Then no blade answers it any more, even if it lives. */
+static bool is_out(u32 id)
+{
+	u32 i;
+
+	for (i = 1; i <= mortal_nodes; i++)
+		if (fakes[i].fenced & weft_node_bit(id))
+			return true;
+	return false;
+}
+
+/* Return: false if the node is taken out before. */
+static bool get(struct fake *f, struct fake_line *fl, u8 perm)
+{
+	u64 end = now_ms() + MORTAL_LIMIT_MS;
+
+	while (!fake_want(f, fl, perm)) {
+		if (is_out(f->id))
+			return false;
+		CHECK(now_ms() < end);
+		fake_step(1);
+	}
+	return true;
+}
+
+static bool settle(const struct fake_line *fl)
+{
+	u64 end = now_ms() + MORTAL_LIMIT_MS;
+
+	while (!weft_line_idle(&fl->l)) {
+		if (is_out(fl->l.self))
+			return false;
+		CHECK(now_ms() < end);
+		fake_step(1);
+	}
+	return true;
+}
 
 u64 mortal_get(struct fake *f, struct fake_line *fl, u8 perm)
 {
 	u64 begun = now_ms();
 
-	while (!fake_want(f, fl, perm)) {
-		CHECK(now_ms() - begun < MORTAL_LIMIT_MS);
-		mortal_beat();
-		fake_step(1);
-	}
+	CHECK(get(f, fl, perm));
 	return now_ms() - begun;
 }
 
 void mortal_settle(const struct fake_line *fl)
 {
-	u64 end = now_ms() + MORTAL_LIMIT_MS;
+	CHECK(settle(fl));
+}
 
-	while (!weft_line_idle(&fl->l)) {
-		CHECK(now_ms() < end);
-		mortal_beat();
-		fake_step(1);
-	}
+bool mortal_try_modify(struct fake *f, struct fake_line *fl, u8 home, u8 now)
+{
+	if (!get(f, fl, WEFT_M))
+		return false;
+	memset(fl->data, home, WEFT_REGION_BLOCK_MAX);
+	if (!settle(fl))
+		return false;
+	mortal_live(50);
+	CHECK(fake_clean(f, fl));
+	if (!settle(fl))
+		return false;
+	memset(fl->data, now, WEFT_REGION_BLOCK_MAX);
+	return true;
 }
 
 void mortal_modify(struct fake *f, struct fake_line *fl, u8 home, u8 now)
 {
-	mortal_get(f, fl, WEFT_M);
-	memset(fl->data, home, WEFT_REGION_BLOCK_MAX);
-	mortal_settle(fl);
-	mortal_live(50);
-	CHECK(fake_clean(f, fl));
-	mortal_settle(fl);
-	memset(fl->data, now, WEFT_REGION_BLOCK_MAX);
+	CHECK(mortal_try_modify(f, fl, home, now));
 }
 
 /* --- what blades say -------------------------------------------------------------- */
@@ -299,7 +337,6 @@ void mortal_mind(u32 n)
 
 void mortal_step(u32 n)
 {
-	mortal_beat();
 	fake_step(1);
 	mortal_mind(n);
 }
@@ -383,7 +420,6 @@ static void join(struct fake *f)
 			.addr = rig_addr(f->at), .valid = asks_again ? WEFT_JOIN_ASKS_AGAIN : 0,
 		};
 		CHECK(now_ms() < end);
-		mortal_beat();
 		err = fake_call(f, WEFT_BLADE_MIN, &c, 100);
 		CHECK(err != EAGAIN || asks_again);
 		mortal_told_not_yet += err == EAGAIN;
@@ -403,6 +439,20 @@ void mortal_come_back(struct fake *f)
 	CHECK(!(c.members & weft_node_bit(f->id)));
 	forget_all(f);
 	join(f);
+}
+
+void mortal_come_back_all(void)
+{
+	u32 i;
+
+	for (i = 1; i <= mortal_nodes; i++) {
+		struct fake *f = &fakes[i];
+		struct weft_call c = { .op = WEFT_CALL_PEERS, .node = i, .life = f->life };
+
+		CHECK_EQ(fake_call(f, WEFT_BLADE_MIN, &c, MORTAL_LIMIT_MS), 0);
+		if (!(c.members & weft_node_bit(i)))
+			mortal_come_back(f);
+	}
 }
 
 void mortal_boot(struct fake *f)

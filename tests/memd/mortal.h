@@ -45,8 +45,7 @@ void mortal_start(u32 i);
 /* From now on, or not: who has a lock claims it at a home that begins anew. */
 void mortal_claim(bool on);
 
-/* Those that live say so, if it is time. */
-void mortal_beat(void);
+/* Time passes.  Those that live say so now and then, here and whenever something is awaited. */
 void mortal_live(u64 ms);
 
 /* Permission for a line, while all that live go on living.  Return: milliseconds. */
@@ -57,6 +56,9 @@ void mortal_settle(const struct fake_line *fl);
 
 /* Node @f owns the block, which its home has with @home in it, and itself with @now. */
 void mortal_modify(struct fake *f, struct fake_line *fl, u8 home, u8 now);
+
+/* The same.  Return: false if the node was taken out meanwhile. */
+bool mortal_try_modify(struct fake *f, struct fake_line *fl, u8 home, u8 now);
 
 /* A counter of all blades together. */
 u64 mortal_stat(struct fake *f, const char *name);
@@ -82,6 +84,9 @@ void mortal_leave_lock(u32 n);
 
 /* A node that comes back as it was finds that it is out, and joins as a new life. */
 void mortal_come_back(struct fake *f);
+
+/* All come back that live, and were taken out all the same: this machine was too slow for them. */
+void mortal_come_back_all(void);
 
 /* A node boots, whether anybody has noticed that it was dead or not: it has nothing, and joins. */
 void mortal_boot(struct fake *f);
