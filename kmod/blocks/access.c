@@ -21,7 +21,7 @@
 #include "net/outbox.h"
 
 #define NOWHERE	(~0u)	/* no byte of a block */
-#define SLICE	HZ	/* of a wait: who is woken so much too late stood still */
+#define SLICE	HZ	/* of a wait, see weft_stood_still() */
 
 /* --- life --------------------------------------------------------------------- */
 
@@ -133,7 +133,7 @@ struct weft_block *weft_block_get(struct weft_region *region, u64 index,
 int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end)
 {
 	unsigned long began;
-	long slice, left, late;
+	long slice, left;
 
 	do {
 		began = jiffies;
@@ -143,10 +143,7 @@ int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end)
 						   slice);
 		if (left)
 			return left < 0 ? -EINTR : 0;
-		/* who stood still, as a paused guest does, has not waited */
-		late = (long)(jiffies - began) - slice;
-		if (late > SLICE)
-			*end += late;
+		*end += weft_stood_still(began, slice);
 	} while (time_left(*end));
 	return -ETIMEDOUT;
 }

@@ -361,6 +361,17 @@ struct weft_block {
 	struct page *pages[];
 };
 
+/*
+ * What a wait of @slice jiffies, begun at @began, took longer because this machine stood still, as
+ * a paused guest does: nobody has waited then.  0: it was woken in time, or about.
+ */
+static inline unsigned long weft_stood_still(unsigned long began, long slice)
+{
+	long late = (long)(jiffies - began) - slice;
+
+	return late > HZ ? late : 0;
+}
+
 static inline struct weft_block *weft_block_of(struct weft_line *l)
 {
 	return container_of(l, struct weft_block, line);

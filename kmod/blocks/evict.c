@@ -12,13 +12,14 @@
 
 #include "base/compat.h"
 #include "base/stats.h"
+#include "blocks/block.h"
 #include "blocks/cache.h"
 #include "blocks/evict.h"
 #include "blocks/giveback.h"
 #include "net/node.h"
 
 #define ROOM_MS		10	/* look again, if nobody wakes us */
-#define FULL_MS		2000	/* nothing at all moves: the cache is full */
+#define FULL_LOOKS	200	/* in which nothing at all moves: the cache is full */
 #define BATCH		32
 
 /* The next candidate with a reference; it goes to the end of its list. */
@@ -117,7 +118,8 @@ static int full(const struct weft_cache *cache)
 int weft_cache_reserve(struct weft_cache *cache, unsigned long pages, bool may_wait,
 		       unsigned long end)
 {
-	unsigned long moved = jiffies;
+	unsigned long began;
+	u32 looks = 0;
 
 	if (pages > READ_ONCE(cache->max_pages))
 		return full(cache);
@@ -128,14 +130,20 @@ int weft_cache_reserve(struct weft_cache *cache, unsigned long pages, bool may_w
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		if (evict_pages(cache, pages) || atomic_read(&cache->putting))
-			moved = jiffies;
-		else if (time_after(jiffies, moved + msecs_to_jiffies(FULL_MS)))
+			looks = 0;
+		else if (looks >= FULL_LOOKS)
 			return full(cache);
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
-		wait_event_killable_timeout(cache->room,
-			weft_cache_in_use(cache) + pages <= READ_ONCE(cache->max_pages),
-			msecs_to_jiffies(ROOM_MS));
+		began = jiffies;
+		/* looks, not time: while this machine stands still nothing can move */
+		if (wait_event_killable_timeout(cache->room,
+				weft_cache_in_use(cache) + pages <= READ_ONCE(cache->max_pages),
+				msecs_to_jiffies(ROOM_MS)))
+			looks = 0; /* others were faster, if there is none again */
+		else
+			looks++;
+		end += weft_stood_still(began, msecs_to_jiffies(ROOM_MS));
 	}
 	if (weft_cache_in_use(cache) > weft_cache_low_mark(cache))
 		queue_work(cache->evict_wq, &cache->evict);

@@ -188,26 +188,12 @@ nobody_else()
 
 # --- Deaths -----------------------------------------------------------------------
 
-# pid_of N: of its kernel, which knows itself by the number in a namespace of its own.
-pid_of()
-{
-	local own pid
-
-	own=$(<"$files/node$1/uml/pid")
-	for pid in $(pgrep -f "uml_dir=$files/node$1/"); do
-		[ "$(awk '/^NSpid:/ && NF > 2 { print $NF }' "/proc/$pid/status")" != "$own" ] ||
-			{ echo "$pid"; return; }
-	done
-	echo "no process is the kernel of node $1" >&2
-	return 1
-}
-
 # signal N STOP|CONT
 signal()
 {
 	local pid
 
-	pid=$(pid_of "$1") && kill "-$2" "$pid"
+	pid=$(guest_pid "node$1") && kill "-$2" "$pid"
 }
 
 # kernel_complains NAME: a guest that boots again begins a new log.

@@ -13,6 +13,7 @@ set -u -o pipefail
 cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/system/common.sh
 . tests/system/common.sh
+. tests/tries.sh
 
 BAD=$BUILD/tests/system-badinput
 BLADE_MB=64
@@ -122,30 +123,11 @@ too_large()
 	check "the file goes" on node2 rm /weft/large
 }
 
-# node2 has a cache of 1 MB, 256 pages.
-all_pinned()
-{
-	check "a region for pinning" on node2 truncate -s 4M /weft/pin
-	check "a program pins all that it can" on node2 sh -c \
-		"setsid $BAD pin /weft/pin 4194304 >/run/test-pinned 2>&1 </dev/null & echo \$! >/run/test-pid
-		for i in \$(seq 200); do [ ! -s /run/test-pinned ] || exit 0; sleep 0.3; done; exit 1"
-	note "pin: $(on node2 cat /run/test-pinned)"
-	check "pinning ends with an error, near the cache's size" on node2 sh -c \
-		'read -r why pages </run/test-pinned; [ "$why" != ok ] && [ "$pages" -ge 200 ] && [ "$pages" -le 256 ]'
-	check "read: the cache is full" says "is full and everything in it" \
-		gets ENOMEM read /weft/pin 1000
-	check "load: the cache is full" gets SIGBUS load /weft/pin 1001
-	check "the program that pins is killed" on node2 sh -c 'kill -9 "$(cat /run/test-pid)"'
-	check "now there is room" gets ok read /weft/pin 1000
-	still_works
-	check "the region goes" on node2 rm /weft/pin
-}
-
-# ready WHAT PAGE: a program on node2 has the file open and mapped.
+# ready WHAT PAGE [FILE]: a program on node2 has the file open and mapped.
 ready()
 {
 	on node2 sh -c "rm -f /run/test-go.$1 /run/test-waited.$1
-		setsid $BAD $1 /weft/wait $2 /run/test-go.$1 >/run/test-waited.$1 2>&1 </dev/null &
+		setsid $BAD $1 ${3:-/weft/wait} $2 /run/test-go.$1 >/run/test-waited.$1 2>&1 </dev/null &
 		echo \$! >/run/test-pid.$1
 		for i in \$(seq 200); do ! grep -q ready /run/test-waited.$1 || exit 0; sleep 0.3; done
 		exit 1"
@@ -195,6 +177,57 @@ opens_end()
 	wait_all "${pids[@]}" && return
 	cat "$dir"/open.*
 	return 1
+}
+
+# pins: a program of node 2 keeps all of the region in memory that it can.
+pins()
+{
+	on node2 sh -c \
+		"rm -f /run/test-pinned
+		setsid $BAD pin /weft/pin 4194304 >/run/test-pinned 2>&1 </dev/null & echo \$! >/run/test-pid
+		for i in \$(seq 200); do [ ! -s /run/test-pinned ] || exit 0; sleep 0.3; done; exit 1"
+}
+
+unpinned()
+{
+	on node2 sh -c '! kill -0 "$(cat /run/test-pid)"'
+}
+
+# stands_still: a program waits for room, which it does for 2 s, when the machine stands still for
+# longer; a moment later there is room.
+stands_still()
+{
+	local pid
+
+	pins && ready load 1002 /weft/pin && pid=$(guest_pid node2) || return 1
+	on node2 sh -c 'touch /run/test-go.load
+		setsid sh -c "sleep 4; kill -9 $(cat /run/test-pid)" >/dev/null 2>&1 </dev/null &
+		sleep 0.2' && kill -STOP "$pid" || return 1
+	sleep 3
+	kill -CONT "$pid"
+	ends_with load ok && return
+	soon 20 unpinned
+	# on a slow machine it may have waited for so long before, or after
+	[ "$(<"$dir/ended")" != SIGBUS ] || return $UNLUCKY
+	return 1
+}
+
+# node2 has a cache of 1 MB, 256 pages.
+all_pinned()
+{
+	check "a region for pinning" on node2 truncate -s 4M /weft/pin
+	check "a program pins all that it can" pins
+	note "pin: $(on node2 cat /run/test-pinned)"
+	check "pinning ends with an error, near the cache's size" on node2 sh -c \
+		'read -r why pages </run/test-pinned; [ "$why" != ok ] && [ "$pages" -ge 200 ] && [ "$pages" -le 256 ]'
+	check "read: the cache is full" says "is full and everything in it" \
+		gets ENOMEM read /weft/pin 1000
+	check "load: the cache is full" gets SIGBUS load /weft/pin 1001
+	check "the program that pins is killed" on node2 sh -c 'kill -9 "$(cat /run/test-pid)"'
+	check "now there is room" gets ok read /weft/pin 1000
+	still_works
+	check "a machine that stands still has not waited for room" tries 3 stands_still
+	check "the region goes" on node2 rm /weft/pin
 }
 
 # What waits does so at the same time, on pages that are not read ahead with each other.

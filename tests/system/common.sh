@@ -114,6 +114,23 @@ restart_memd()
 		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1' - "${2:-0}"
 }
 
+# guest_pid NAME: of the process that is this guest.  The one of a user-mode kernel knows itself by
+# its number in a namespace of its own.
+guest_pid()
+{
+	local files own pid
+
+	files=$(rack status | sed -n 's/.*files in //p' | head -n 1)
+	[ -e "$files/$1/uml/pid" ] || { pgrep -f -- "^qemu-.* -name $run_name-$1 "; return; }
+	own=$(<"$files/$1/uml/pid")
+	for pid in $(pgrep -f "uml_dir=$files/$1/"); do
+		[ "$(awk '/^NSpid:/ && NF > 2 { print $NF }' "/proc/$pid/status")" != "$own" ] ||
+			{ echo "$pid"; return; }
+	done
+	echo "no process is the kernel of $1" >&2
+	return 1
+}
+
 # end_soon PID...: ends those of these jobs that are still running after $FAILED_LIMIT seconds.
 end_soon()
 {
