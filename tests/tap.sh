@@ -240,7 +240,8 @@ watch_clock()
 	{
 		exec {never}<> <(:)	# to sleep without a process
 		was=${EPOCHREALTIME/./}
-		while [ -d "$dir" ]; do
+		# also if the suite is killed
+		while kill -0 "$begun_by" 2>/dev/null; do
 			read -r -t 0.2 -u "$never"
 			now=${EPOCHREALTIME/./}
 			[ $((now - was)) -lt 500000 ] ||
