@@ -594,7 +594,7 @@ else
 fi
 boot --accel uml --nodes "$NODES" --blades 2 --switch p4 --cache 2M --mem 256M --blade-mem 64M \
 	"${kept[@]}"
-files=$(rack status | sed -n 's/.*files in //p' | head -n 1)
+files=$(rack_files)
 [ "$RDMA" = 0 ] || check "nodes read at blades by themselves" on nodes \
 	sh -c 'echo 2 >/sys/module/weft_rdma/parameters/direct'
 check "regions" regions

@@ -114,13 +114,19 @@ restart_memd()
 		"$exe" "${args[@]:1}" >>/var/log/weft-memd.log 2>&1' - "${2:-0}"
 }
 
+# rack_files: the directory of the rack's logs and states.
+rack_files()
+{
+	rack status | sed -n 's/.*files in //p' | head -n 1
+}
+
 # guest_pid NAME: of the process that is this guest.  The one of a user-mode kernel knows itself by
 # its number in a namespace of its own.
 guest_pid()
 {
 	local files own pid
 
-	files=$(rack status | sed -n 's/.*files in //p' | head -n 1)
+	files=$(rack_files)
 	[ -e "$files/$1/uml/pid" ] || { pgrep -f -- "^qemu-.* -name $run_name-$1 "; return; }
 	own=$(<"$files/$1/uml/pid")
 	for pid in $(pgrep -f "uml_dir=$files/$1/"); do

@@ -63,15 +63,15 @@ run()
 # makes few of a run.
 killed_runs()
 {
-	local try killed=0 done=0
+	local try killed=0 operations=0
 
 	for try in "" ", again" ", a third time" ", a fourth time"; do
 		run "killed$try" --workload a --processes 2 --kill "$KILL_MS" || return
 		killed=$((killed + $(number killed)))
-		done=$((done + $(number operations)))
-		[ "$killed" -lt 10 ] || [ "$done" -lt 100 ] || break
+		operations=$((operations + $(number operations)))
+		[ "$killed" -lt 10 ] || [ "$operations" -lt 100 ] || break
 	done
-	check "killed: something was done" at_least 100 "$done"
+	check "killed: something was done" at_least 100 "$operations"
 	check "clients were killed" at_least 10 "$killed" && note "$killed clients were killed"
 }
 
