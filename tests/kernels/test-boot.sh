@@ -41,7 +41,7 @@ else
 	[ ! -e "/lib/modules/$version/build/Makefile" ] || quick=()
 	check "the module is built for $version" timeout "$MAKE_LIMIT" \
 		make -s module B="$BUILD" KVER="$version" KDIR="$headers" "${quick[@]}"
-	accel=$(timeout 60 tools/rack/weft-rack accel)
+	accel=$(timeout 60 tools/rack/weft-rack accel --best machine)
 	check "the main job on $version" job
 	show
 fi

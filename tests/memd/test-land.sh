@@ -212,7 +212,7 @@ if ! "$BIN/weft-rackio" apart; then
 fi
 begin memd-land
 check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
-boot --bare --switch none --nodes 2 --blades 2 --rdma 1,blades --accel uml
+boot --bare --switch none --nodes 2 --blades 2 --rdma 1,blades
 check "a blade listens" blade
 check "blocks land" play none lands
 check "and leave nothing" leaves_nothing none

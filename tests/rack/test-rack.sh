@@ -15,6 +15,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 . tests/tap.sh
 
+export WEFT_RACK_ACCEL=machine	# test-uml.sh has what user-mode kernels do otherwise
 TOP=$(readlink -f .)
 A=test-a-$$
 B=test-b-$$

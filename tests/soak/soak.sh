@@ -592,7 +592,7 @@ if [ "$RDMA" = 1 ]; then
 else
 	kept=(--memd-options "--lease $LEASE --backing /root/blade")
 fi
-boot --accel uml --nodes "$NODES" --blades 2 --switch p4 --cache 2M --mem 256M --blade-mem 64M \
+boot --nodes "$NODES" --blades 2 --switch p4 --cache 2M --mem 256M --blade-mem 64M \
 	"${kept[@]}"
 files=$(rack_files)
 [ "$RDMA" = 0 ] || check "nodes read at blades by themselves" on nodes \

@@ -67,16 +67,14 @@ on()
 # boot OPTION...: nothing can be tested if that fails.
 boot()
 {
-	local begin=$SECONDS i with=(${KVER:+--kernel "$KVER"})
+	local begin=$SECONDS i
 
-	[[ "accel ${WEFT_RACK_ACCEL-} $* ${WEFT_RACK_OPTIONS-}" != *"accel "@(fast|uml)* ]] ||
-		with=()
 	nodes=3
 	for ((i = 1; i < $#; i++)); do
 		[ "${!i}" != --nodes ] || nodes=${*:i+1:1}
 	done
 	up=1
-	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$run_name" --owner $$ "${with[@]}" "$@" \
+	if ! limited "$BOOT_LIMIT" "$RACK" up --name "$run_name" --owner $$ "$@" \
 			>"$dir/boot" 2>&1; then
 		not_ok "a rack boots: $*" "$dir/boot"
 		exit 1

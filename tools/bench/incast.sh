@@ -195,7 +195,7 @@ run_gather()
 
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-rack up --nodes "$NODES" --switch p4 --cache 64M --mem 256M --blade-mem 512M --accel fast \
+rack up --nodes "$NODES" --switch p4 --cache 64M --mem 256M --blade-mem 512M \
 	"${up_options[@]}" || die "the rack does not come up"
 # not before: one that is up already is somebody else's
 trap finish EXIT

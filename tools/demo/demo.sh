@@ -12,9 +12,9 @@
 # between accounts on all nodes, under rwlocks, with the preload library, and a
 # key-value store is read and written by all.  Exit status 0 only if all counts are
 # equal, no money is lost and the store is right.  --mb takes only so much of the text,
-# --keep leaves the rack running.  Where KVM does not work guests are user-mode kernels, if
-# there is a module for them (make uml); "-- --accel tcg" has them emulated.  What takes long tells how far it is, and how long it
-# will take still: in one line at a terminal, else in a line every few seconds.
+# --keep leaves the rack running.  What guests run on is what works here (weft-rack accel);
+# user-mode kernels need a module of their own (make uml).  What takes long tells how far it is,
+# and how long it will take still: in one line at a terminal, else in a line every few seconds.
 # Environment: BUILD, the build directory; WEFT_RACK, another weft-rack; WEFT_TEST_SCALE, what
 # limits are multiplied with.
 
@@ -423,7 +423,7 @@ owner=()
 [ -n "$keep" ] || owner=(--owner $$)
 # Its own lines rewrite themselves at a terminal.
 [ -t 2 ] || telling "booting the rack, at most $BOOT_LIMIT s"
-timeout -k 10 $BOOT_LIMIT "${RACK[@]}" up --accel fast --nodes "$nodes" \
+timeout -k 10 $BOOT_LIMIT "${RACK[@]}" up --nodes "$nodes" \
 	${owner[@]+"${owner[@]}"} ${up_options[@]+"${up_options[@]}"} || die "the rack does not come up"
 told
 # not before: one that is up already is somebody else's

@@ -22,12 +22,23 @@ build_rackio()
 	mv "$RACKIO.$$" "$RACKIO" || die "cannot put $RACKIO in place"
 }
 
-# get_kernel PREFIX KERNEL: sets PREFIX_VERSION and so on.
+# build_xstate: what uml-mended preloads (preload/xstate.c), beside the channel's program.
+build_xstate()
+{
+	local source=$HERE/preload/xstate.c
+
+	[ "$XSTATE" -nt "$source" ] && return
+	mkdir -p "$BUILD/bin" && "${CC:-gcc}" -std=gnu11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -fPIC \
+		-shared -o "$XSTATE.$$" "$source" && mv "$XSTATE.$$" "$XSTATE" ||
+		die "cannot compile $XSTATE"
+}
+
+# get_kernel PREFIX KERNEL: sets PREFIX_VERSION and so on; fails if it cannot be had.
 get_kernel()
 {
 	local prefix=$1 line found
 
-	found=$("$HERE/get-kernel" ${2:+"$2"}) || exit "$TROUBLE"
+	found=$("$HERE/get-kernel" ${2:+"$2"}) || return
 	while read -r line; do
 		case $line in
 		version=*)	printf -v "${prefix}_VERSION" %s "${line#*=}" ;;
@@ -39,68 +50,6 @@ get_kernel()
 	done <<<"$found"
 }
 
-# accel_works NAME: boot a kernel that only says hello.
-accel_works()
-{
-	timeout -k 1 "$PROBE_LIMIT" qemu-system-x86_64 -nodefaults -no-user-config \
-		-M pc,hpet=off -accel "$1" -cpu max -m 256 -no-reboot -display none \
-		-serial stdio -kernel "$KERNEL_VMLINUZ" -initrd "$KERNEL_INITRD" \
-		-append "console=ttyS0 panic=-1 quiet rack.probe=1" </dev/null 2>&1 |
-		grep -q "weft-rack: probe passed"
-}
-
-# uml_works: user-mode kernels need namespaces, which not everybody may have.
-uml_works()
-{
-	"$RACKIO" apart ||
-		die "user-mode kernels need to be root, or a system that lets users have namespaces: --accel tcg needs neither"
-}
-
-# /dev/kvm may be there and not work, so try; once, and remember the answer.
-kvm_works()
-{
-	local memory=$BASE/accel host answer=""
-
-	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 1
-	host="$(uname -r) $(qemu-system-x86_64 --version | head -n 1) $KERNEL_VERSION"
-	[ ! -r "$memory" ] || answer=$(sed -n "s|^\\([a-z]*\\) on $host\$|\\1|p" "$memory")
-	if [ -z "$answer" ]; then
-		say "trying whether KVM works here (once, at most $PROBE_LIMIT s)"
-		answer=tcg
-		! accel_works kvm || answer=kvm
-		echo "$answer on $host" >>"$memory"
-	fi
-	[ "$answer" = kvm ]
-}
-
-# cmd_accel: print whether KVM works here. Where it cannot, no kernel is fetched to ask.
-cmd_accel()
-{
-	local KERNEL_VERSION="" KERNEL_IMAGE="" KERNEL_VMLINUZ="" KERNEL_INITRD=""
-	local KERNEL_MODULES=""
-
-	make_base
-	if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
-		get_kernel KERNEL ""
-		! kvm_works || { echo kvm; return; }
-	fi
-	echo tcg
-}
-
-# uml_possible: whether "fast" can mean user-mode kernels; a sentence if not.
-uml_possible()
-{
-	local found version
-
-	if "$RACKIO" apart && found=$("$HERE/get-kernel" uml); then
-		version=$(sed -n 's/^version=//p' <<<"$found")
-		[ "$BARE" = 0 ] && [ ! -e "$BUILD/kmod/$version/weft.ko" ] || return 0
-		say "there is no module for user-mode kernels: make uml"
-	fi
-	say "no user-mode kernels: the guests are emulated"
-	return 1
-}
-
 # need_module: nodes load it. Better said now than when they have booted.
 need_module()
 {
@@ -109,55 +58,6 @@ need_module()
 	[ "$BARE" = 0 ] && [ ! -e "$BUILD/kmod/$KERNEL_VERSION/weft.ko" ] || return 0
 	[ "$ACCEL" != uml ] || make="make uml"
 	die "there is no module for Linux $KERNEL_VERSION, $BUILD/kmod/$KERNEL_VERSION/weft.ko: run $make"
-}
-
-# choose_kernels: what --accel auto and fast mean here, and the kernels for that.
-choose_kernels()
-{
-	local wanted=$ACCEL
-
-	# What no user-mode kernel can do is not asked of one.
-	if [ "$wanted" = fast ] && { [ "${CPUS:-1}" != 1 ] ||
-			[ -n "$KERNEL$BLADE_KERNEL" ]; }; then
-		wanted=auto
-	fi
-	if [ -n "$RDMA_NAMES" ] && [[ $wanted = fast || $BLADE_ACCEL = fast ]] && ! uml_has_rdma; then
-		[ "$wanted" != fast ] || wanted=auto
-		[[ $RDMA_NAMES != *mem* ]] || BLADE_ACCEL=auto
-	fi
-	if [ "$wanted" = fast ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
-		# no need to get a kernel for QEMU
-		uml_possible && wanted=uml || wanted=auto
-	fi
-	if [ "$wanted" != uml ]; then
-		get_kernel KERNEL "$KERNEL"
-		get_kernel BLADE_KERNEL "${BLADE_KERNEL:-$KERNEL}"
-		case $wanted in
-		auto|fast)
-			if kvm_works; then
-				wanted=kvm
-			elif [ "$wanted" = fast ] && uml_possible; then
-				wanted=uml
-			else
-				wanted=tcg
-				[ ! -e /dev/kvm ] || say "KVM does not work here: the guests are emulated"
-			fi ;;
-		esac
-	fi
-	if [ "$wanted" = uml ]; then
-		uml_works
-		get_kernel KERNEL uml
-		BLADE_ACCEL=uml
-	elif [ "$BLADES" = 0 ] || [ "$wanted" = kvm ] || [ "$BLADE_ACCEL" != fast ] || ! uml_possible; then
-		BLADE_ACCEL=$wanted
-	else
-		BLADE_ACCEL=uml
-	fi
-	[ "$BLADE_ACCEL" != uml ] || get_kernel BLADE_KERNEL uml
-	ACCEL=$wanted
-	need_module
-	need_rdma
-	[ -n "$CPUS" ] || { CPUS=2 && [[ $ACCEL != @(uml|icount) ]]; } || CPUS=1
 }
 
 # choose_rdma: set RDMA_NAMES to the guests that get rxe0.
@@ -194,15 +94,6 @@ lacks_rdma()
 			lacking+="${lacking:+, }$module"
 	done
 	echo "$lacking"
-}
-
-# uml_has_rdma: modules for RDMA in user-mode kernels have been made.
-uml_has_rdma()
-{
-	local found
-
-	found=$("$HERE/get-kernel" uml) &&
-		[ -z "$(lacks_rdma "$(sed -n 's/^modules=//p' <<<"$found")")" ]
 }
 
 # need_rdma: the kernels of those that get rxe0 have what it takes.
@@ -318,28 +209,40 @@ processor_of()
 	[ ${#all[@]} = 0 ] || echo "${all[n % ${#all[@]}]}"
 }
 
-# uml_command NAME: sets GUEST to the command line of a user-mode kernel. File 3 is what
-# weft-rackio gives it: see apart.h.
-uml_command()
+# uml_kernel WAY VMLINUZ MEGABYTES INITRD DIRECTORY: sets GUEST to the command line of a
+# user-mode kernel, without what is for one guest. File 3 is what weft-rackio gives it: see
+# apart.h.
+uml_kernel()
 {
-	local name=$1 dir=$DIR/$1 kernel=$KERNEL_VMLINUZ initrd=$KERNEL_INITRD
-	local modules=$KERNEL_MODULES processor
-
-	if [[ $name != node* ]]; then
-		kernel=$BLADE_KERNEL_VMLINUZ
-		initrd=$BLADE_KERNEL_INITRD modules=$BLADE_KERNEL_MODULES
-	fi
-	mkdir -p "$dir/memory" || die "cannot make $dir/memory"
-	# An interface of it takes what "mtu" says and never more.
-	# shellcheck disable=SC2206  # options are words
-	GUEST=("$kernel" "mem=$(memory_of "$name")M" "initrd=$initrd"
-		"uml_dir=$dir/" "umid=uml" con=null con0=null,fd:1 ssl=null ssl0=fd:3
-		"vec0:transport=bess,dst=$dir/port.sock,depth=64,mtu=$MTU,mac=$(mac_of "$name")"
+	GUEST=("$2" "mem=$3M" "initrd=$4" "uml_dir=$5/" umid=uml
+		con=null con0=null,fd:1 ssl=null ssl0=fd:3
 		console=tty0 panic=-1 rack.line=/dev/ttyS0
 		# Half of the seconds that a boot takes are for what no rack needs: 512 terminals
 		# of an old kind, with a process for each, and how fast this machine calculates.
 		pty.legacy_count=0 lpj=10000000
-		initcall_blacklist=raid6_select_algo,calibrate_xor_blocks
+		initcall_blacklist=raid6_select_algo,calibrate_xor_blocks)
+	case $1 in
+	# Since 6.16: programs' system calls come by seccomp and not by ptrace, where it works.
+	uml-own)	GUEST+=(seccomp=auto) ;;
+	uml-mended)	GUEST=(env "LD_PRELOAD=$XSTATE${LD_PRELOAD:+:$LD_PRELOAD}" "${GUEST[@]}") ;;
+	esac
+}
+
+# uml_command NAME: sets GUEST to the command line of a guest that is a user-mode kernel.
+uml_command()
+{
+	local name=$1 dir=$DIR/$1 kernel=$KERNEL_VMLINUZ initrd=$KERNEL_INITRD
+	local modules=$KERNEL_MODULES way=$WAY processor
+
+	if [[ $name != node* ]]; then
+		kernel=$BLADE_KERNEL_VMLINUZ way=$BLADE_WAY
+		initrd=$BLADE_KERNEL_INITRD modules=$BLADE_KERNEL_MODULES
+	fi
+	mkdir -p "$dir/memory" || die "cannot make $dir/memory"
+	uml_kernel "$way" "$kernel" "$(memory_of "$name")" "$initrd" "$dir"
+	# An interface of it takes what "mtu" says and never more.
+	# shellcheck disable=SC2206  # options are words
+	GUEST+=("vec0:transport=bess,dst=$dir/port.sock,depth=64,mtu=$MTU,mac=$(mac_of "$name")"
 		$(append_of "$name" "$modules") $APPEND)
 	# It and each program in it are processes that wait for each other at every system
 	# call: what wakes another processor each time takes half as long again, and longer
@@ -512,11 +415,12 @@ show_progress()
 	[ ! -t 2 ] || printf '\r\033[K%s' "$1" >&2
 }
 
-# wait_for_guests NAME...: until all are ready; tell which is not and why.
+# wait_for_guests NAME...: until all are ready; tell which is not and why. FAILED are those.
 wait_for_guests()
 {
-	local waiting=("$@") still name begin=$SECONDS line bad=0
+	local waiting=("$@") still name begin=$SECONDS line
 
+	FAILED=()
 	while [ ${#waiting[@]} -gt 0 ]; do
 		still=() line=""
 		for name in "${waiting[@]}"; do
@@ -532,11 +436,11 @@ wait_for_guests()
 				say "$name ended while it booted ($STATE)"
 				show_tail "$DIR/$name/qemu.log"
 				show_tail "$DIR/$name/console.log"
-				bad=1 ;;
+				FAILED+=("$name") ;;
 			esac
 		done
 		waiting=("${still[@]}")
-		[ $bad = 0 ] || return 1
+		[ ${#FAILED[@]} = 0 ] || return 1
 		[ ${#waiting[@]} -gt 0 ] || break
 		if [ $((SECONDS - begin)) -ge "$BOOT_LIMIT" ]; then
 			show_progress ""
@@ -545,6 +449,7 @@ wait_for_guests()
 				show_tail "$DIR/$name/qemu.log"
 				show_tail "$DIR/$name/console.log"
 			done
+			FAILED=("${waiting[@]}")
 			return 1
 		fi
 		show_progress "$((SECONDS - begin)) s  $line"
@@ -618,7 +523,17 @@ slim_module()
 		die "cannot copy $built to $DIR"
 	# Built without the kernel's list of symbols, as for user-mode kernels, it does
 	# not say what it needs.
-	NEEDED=${NEEDED:-udp_tunnel ip6_udp_tunnel libcrc32c}
+	[ -n "$NEEDED" ] || NEEDED=$(modules_among "$KERNEL_MODULES" udp_tunnel ip6_udp_tunnel libcrc32c)
+}
+
+# modules_among DIRECTORY NAME...: print those that are modules of that kernel, and not built in.
+modules_among()
+{
+	local name
+
+	for name in "${@:2}"; do
+		! grep -qs "/$name\.ko[^:]*:" "$1/modules.dep" || printf '%s ' "$name"
+	done
 }
 
 # key_of OPTIONS: the one of weft-memd that says which key the rack has, for the witness.
