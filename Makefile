@@ -106,7 +106,7 @@ part_objects	= $(filter-out $(mains:%.c=$(B)/obj/%.o) $(own_objects),$(call obje
 
 # Those of a program in a folder below that of others, which are not to be linked with them:
 # some have calls of libc in the place of libc.
-own_objects	:= $(call objects,tests/memd/crash tests/memd/land)
+own_objects	:= $(call objects,tests/memd/crash tests/memd/land tests/rack/preload)
 
 core_objects	:= $(call objects,kmod/core)
 core_lib	:= $(B)/lib/libweftcore.a
@@ -205,13 +205,14 @@ $(call one_program,tests/posix,$(B)/tests/preload-posix,,test_programs)
 fake_pic	:= $(fake_objects:$(B)/obj/%=$(B)/pic/%)
 kvs_locks_pic	:= $(B)/pic/tests/kvs/none.o
 baddisk_pic	:= $(B)/pic/tests/system/preload/baddisk.o
+xsave_pic	:= $(B)/pic/tests/rack/preload/xsave.o
 # Locks of weft-lockbench for weft-kvs: its sources, without those that measure.
 bench_locks_pic	:= $(patsubst $(B)/obj/%,$(B)/pic/%,$(call objects,tools/bench/kvs)) \
 		   $(patsubst %,$(B)/pic/tools/bench/locks/%.o,\
 		   central mcs pernode cohort service address)
 test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so \
-		   $(B)/tests/system-baddisk.so $(B)/lib/kvs-bench-locks.so
-all_objects	+= $(fake_pic) $(kvs_locks_pic) $(baddisk_pic) $(bench_locks_pic)
+		   $(B)/tests/system-baddisk.so $(B)/tests/rack-xsave.so $(B)/lib/kvs-bench-locks.so
+all_objects	+= $(fake_pic) $(kvs_locks_pic) $(baddisk_pic) $(xsave_pic) $(bench_locks_pic)
 
 $(lib_objects) $(lib_pic) $(preload_pic): cflags_of = -fvisibility=hidden
 
@@ -227,6 +228,7 @@ $(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
 $(B)/tests/libweft-fake.so: $(fake_pic)
 $(B)/tests/kvs-locks.so: $(kvs_locks_pic)
 $(B)/tests/system-baddisk.so: $(baddisk_pic)
+$(B)/tests/rack-xsave.so: $(xsave_pic)
 $(B)/lib/kvs-bench-locks.so: $(bench_locks_pic) $(common_lib)
 $(B)/lib/$(lib_soname) $(B)/lib/libweft-preload.so $(test_libraries):
 	$(call say,LINK,$@)

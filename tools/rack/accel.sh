@@ -39,8 +39,7 @@ of_this_machine()
 		grep -E '^(vendor_id|cpu family|model|model name|stepping|flags)[[:space:]]*:' \
 			/proc/cpuinfo | sort -u
 		uname -r
-		# What is preloaded to a user-mode kernel can make it fail, or work.
-		printf '%s\n' "${LD_PRELOAD-}" "$@"
+		printf '%s\n' "$@"
 	} | cksum | tr ' ' -
 }
 
@@ -168,7 +167,9 @@ way_works()
 			{ WHY="needs to be root, or a system that lets users have namespaces ($WHY)"; return 1; }
 		try_kernel "$([ "$1" = uml-own ] && echo own || echo uml)" || return 1
 		[ "$1" != uml-mended ] || build_xstate
-		key=$(of_this_machine "$FOUND_VERSION" "$(stat -Lc %s "$FOUND_VMLINUZ")") ;;
+		# What is preloaded can make it fail, or work.
+		key=$(of_this_machine "$FOUND_VERSION" "$(stat -Lc %s "$FOUND_VMLINUZ")" \
+			"${LD_PRELOAD-}") ;;
 	*)
 		try_kernel "$2" || return 1
 		WHY="works everywhere, and is slow"
