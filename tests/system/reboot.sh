@@ -33,7 +33,8 @@ BLOCK=4096
 # node N: its module, and that it is up; not mounted.
 node()
 {
-	on "node$1" modprobe -a udp_tunnel ip6_udp_tunnel libcrc32c && on "node$1" insmod "$module" &&
+	# those that this kernel has as modules
+	on "node$1" sh -c "modprobe -qa udp_tunnel ip6_udp_tunnel libcrc32c; insmod $module" &&
 		on "node$1" "$CTL" up --no-mount --node "$1" --interface eth0 --homes $HOME_ADDR
 }
 

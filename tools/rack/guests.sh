@@ -523,17 +523,7 @@ slim_module()
 		die "cannot copy $built to $DIR"
 	# Built without the kernel's list of symbols, as for user-mode kernels, it does
 	# not say what it needs.
-	[ -n "$NEEDED" ] || NEEDED=$(modules_among "$KERNEL_MODULES" udp_tunnel ip6_udp_tunnel libcrc32c)
-}
-
-# modules_among DIRECTORY NAME...: print those that are modules of that kernel, and not built in.
-modules_among()
-{
-	local name
-
-	for name in "${@:2}"; do
-		! grep -qs "/$name\.ko[^:]*:" "$1/modules.dep" || printf '%s ' "$name"
-	done
+	NEEDED=${NEEDED:-udp_tunnel ip6_udp_tunnel libcrc32c}
 }
 
 # key_of OPTIONS: the one of weft-memd that says which key the rack has, for the witness.
