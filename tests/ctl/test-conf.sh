@@ -392,7 +392,7 @@ limit=$((4000 * ${WEFT_TEST_SCALE:-1}))
 for _ in 1 2 3; do
 	begin=$(date +%s%N)
 	doctor down "$version a" '' "$down" \
-		"blade_down: weft-memd does not run at memory blade 16 (127.87.0.16): 'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
+		"blade_down: weft-memd does not run at memory blade 16 (127.87.0.16): 'systemctl start weft-memd' there: nothing has to be unmounted before, see docs/operations.md"
 	took=$((($(date +%s%N) - begin) / 1000000))
 	echo "# $took ms"
 	[ $took -ge $limit ] || break

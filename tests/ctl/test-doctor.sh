@@ -364,11 +364,11 @@ switched()
 check "the switch starts without the program" switched none
 check "22. a switch without the program" soon 60 found node1 switch_missing \
 	'memory blade [12] keeps its directory in the switch, but no directory answers there' \
-	"load the weft program into the switch \('weft-switchd --spec weft_pna.spec'\), then restart weft-memd and mount anew, see docs/failures.md"
+	"load the weft program into the switch \('weft-switchd --spec weft_pna.spec'\), then restart weft-memd and mount anew, see docs/operations.md"
 done_on mem2 sh -c 'kill -KILL $(pgrep -x weft-memd)'
 check "23. a blade that is down" finds node1 blade_down \
 	'weft-memd does not run at memory blade 2 \(10\.87\.0\.102\)' \
-	"'systemctl start weft-memd' there, after docs/failures.md says what to unmount before"
+	"'systemctl start weft-memd' there: nothing has to be unmounted before, see docs/operations.md"
 diagnose node1 -j
 check "all of that as the schema says" schema doctor
 

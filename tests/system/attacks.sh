@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a user without privileges tries on a node so that others suffer: docs/failures.md has the
+# What a user without privileges tries on a node so that others suffer: docs/trust.md has the
 # whole list, of which forge, hostile, limits, budgets, badinput and races test the rest.
 #
 #	node1 node2 mem1 -- switch

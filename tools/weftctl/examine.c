@@ -493,7 +493,7 @@ static void examine_log(struct patient *p)
 	}
 	if (last)
 		found(&p->findings, FOUND_KERNEL_LOG, 0,
-		      "the kernel log has %zu warning%s of weft of the last hour, the last one %" PRIu64 " s ago: \"%s\"\t'dmesg | grep weft' shows all, weft's docs/failures.md says what to do, and 'dmesg -C' forgets them",
+		      "the kernel log has %zu warning%s of weft of the last hour, the last one %" PRIu64 " s ago: \"%s\"\t'dmesg | grep weft' shows all, weft's docs/operations.md says what to do, and 'dmesg -C' forgets them",
 		      n, n == 1 ? "" : "s", last->age, last->text);
 }
 

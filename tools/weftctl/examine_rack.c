@@ -257,7 +257,7 @@ static bool examine_blade(struct patient *p, const struct host *h, struct knock 
 	}
 	if (knock_refused(k))
 		found(f, FOUND_BLADE_DOWN, h->id,
-		      "weft-memd does not run at %s\t'systemctl start weft-memd' there, after docs/failures.md says what to unmount before",
+		      "weft-memd does not run at %s\t'systemctl start weft-memd' there: nothing has to be unmounted before, see docs/operations.md",
 		      h->name);
 	else if (err == -EPROTO)
 		found(f, FOUND_BLADE_VERSION, h->id,
@@ -312,7 +312,7 @@ static int examine_switch(struct patient *p, uint32_t told, uint32_t believer)
 	counters_free(&c);
 	if (absent && believer)
 		found(&p->findings, FOUND_SWITCH_MISSING, 0,
-		      "%s keeps its directory in the switch, but no directory answers there\tload the weft program into the switch ('weft-switchd --spec weft_pna.spec'), then restart weft-memd and mount anew, see docs/failures.md",
+		      "%s keeps its directory in the switch, but no directory answers there\tload the weft program into the switch ('weft-switchd --spec weft_pna.spec'), then restart weft-memd and mount anew, see docs/operations.md",
 		      text_member(believer, name));
 	else if (absent)
 		found(&p->findings, FOUND_SWITCH_MISSING, 0,
