@@ -121,7 +121,7 @@ stop_all()
 	fi
 	for turn in 1 2 3 4 5; do
 		found=
-		for pid in $(of_mark "$trouble_mark"); do
+		for pid in $(of_mark "$trouble_mark" | sort -n); do
 			grep -qx "$pid" "$trouble_stopped" && continue
 			may_stop "$pid" || continue
 			# first, so that whoever comes after us knows
@@ -132,7 +132,8 @@ stop_all()
 	done
 }
 
-# go_on: what stop_all has stopped.
+# go_on: what stop_all has stopped.  The youngest first: who is going to stop one of its
+# children must not do so before that one has had its SIGCONT.
 go_on()
 {
 	local pids
@@ -141,7 +142,7 @@ go_on()
 		[ ! -e "$trouble_group/$FREEZER" ] || echo 0 >"$trouble_group/$FREEZER"
 		return
 	fi
-	mapfile -t pids <"$trouble_stopped"
+	mapfile -t pids < <(sort -nr "$trouble_stopped")
 	[ ${#pids[@]} = 0 ] || kill -CONT "${pids[@]}" 2>/dev/null
 	: >"$trouble_stopped"
 }
