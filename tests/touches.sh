@@ -96,7 +96,7 @@ expand()
 # takes them.
 touched_by()
 {
-	local name list option=()
+	local name list found=()
 
 	[ $# -gt 0 ] || usage
 	touches=$(mktemp -d) || die "cannot make a temporary directory"
@@ -110,9 +110,9 @@ touched_by()
 	[ -s "$touches/wanted" ] || die "nothing has changed: $*"
 	ask_touches >"$touches/found" || exit 2
 	for list in "${LISTS[@]}"; do
-		! grep -q " $list\$" "$touches/found" || option+=(-l "$list")
+		! grep -q " $list\$" "$touches/found" || found+=(-l "$list")
 	done
-	echo "${option[@]}"
+	echo "${found[@]}"
 	cut -d' ' -f1 "$touches/suites" | while read -r name; do
 		grep -q " $name [^ ]*\$" "$touches/found" || continue
 		# A name that others begin with selects those, too.

@@ -288,7 +288,8 @@ run_troubled()
 		mkdir -p "$build/tests"
 		rm -f "$build/tests/summary"
 		mkfifo "$results/$i"
-		sed -u "s/^/$i: /" <"$results/$i" &
+		# Also what they say when all are told to end.
+		(trap '' INT TERM HUP; exec sed -u "s/^/$i: /") <"$results/$i" &
 		BUILD=$build WEFT_TEST_SPEED=$((speed * 2)) "$tree/tests/run" \
 			--troubled "$trouble_seed.$i:$logs" "$@" >"$results/$i" 2>&1 &
 		clone_pids+=($!)

@@ -314,7 +314,7 @@ check 'a stubborn test is killed'	none "$ignored"
 printf 'long 60 sleep %s\n' "$long" >"$dir/list"
 BUILD=$dir/build tests/run -l "$dir/list" >"$dir/out" 2>&1 &
 runner=$!
-for _ in {1..100}; do
+for ((i = 0; i < 600 * scale; i++)); do
 	pgrep -f "^sleep $long\$" >/dev/null && break
 	sleep 0.1
 done
@@ -323,6 +323,212 @@ wait $runner
 check 'interrupted: exit status 130'	[ $? = 130 ]
 check 'interrupted: nothing left'	none "$long"
 check 'interrupted: no summary'	[ ! -e "$dir/build/tests/summary" ]
+
+# --- Trouble ----------------------------------------------------------------
+
+# The schedule is that of the seed, and within its bounds.
+cat >"$dir/schedule" <<'END'
+. tests/trouble.sh
+trouble_seed=$1
+begin_draws "$2"
+last=0
+for i in {1..300}; do
+	next_trouble
+	[ $trouble_ms -le 3000 ] && [ $trouble_ms -gt 0 ] && [ $trouble_gap -ge $last ] || exit 1
+	last=$trouble_ms
+	echo "$trouble_gap $trouble_kind $trouble_ms"
+done
+END
+schedule() { bash "$dir/schedule" "$@" >"$dir/schedule.$3"; }
+differ()	{ ! cmp -s "$dir/schedule.$1" "$dir/schedule.$2"; }
+check 'trouble: of at most 3 s, and as long without'	schedule 5 one a
+schedule 5 one b; schedule 6 one c; schedule 5 two d
+check 'a seed brings the same again'	cmp "$dir/schedule.a" "$dir/schedule.b"
+check 'another seed another'		differ a c
+check 'and another test'		differ a d
+check 'both kinds'	[ "$(cut -d' ' -f2 "$dir/schedule.a" | sort | uniq -c | awk '$1 > 50' | wc -l)" = 2 ]
+check '3 s often'	at_least 50 "$(grep -c ' 3000$' "$dir/schedule.a")"
+within()
+{
+	# shellcheck disable=SC2016  # for the other shell
+	bash -c '. tests/trouble.sh; trouble_seed=5; trouble_within one 60; echo $troubled'
+}
+check 'how long within a minute'	equal "$(awk '{ at += $1 } at < 60000 { ms += $3 }
+	END { print int((ms + 999) / 1000) }' "$dir/schedule.a")" "$(within)"
+
+# What relies on luck, and what does not.  Each round has work of many short steps, done in 0.2 s,
+# and somebody who waits for it: for a time in which it should be done, or until it is.
+cat >"$dir/hopes" <<'END'
+#!/bin/bash
+for round in {1..60}; do
+	rm -f "$1.$BASHPID"
+	{ for i in {1..10}; do sleep 0.02; done; echo done >"$1.$BASHPID"; } &
+	sleep 0.5
+	[ -s "$1.$!" ] || { echo "round $round: not done"; kill $!; exit 1; }
+	rm "$1.$!"
+done
+END
+cat >"$dir/hurries" <<'END'
+#!/bin/bash
+for round in {1..60}; do
+	before=${EPOCHREALTIME/./}
+	for i in {1..10}; do sleep 0.02; done
+	took=$(((${EPOCHREALTIME/./} - before) / 1000))
+	[ $took -lt 700 ] || { echo "round $round: took $took ms"; exit 1; }
+done
+END
+cat >"$dir/waits" <<'END'
+#!/bin/bash
+for round in {1..12}; do
+	{ for i in {1..10}; do sleep 0.02; done; echo done >"$1.$BASHPID"; } &
+	for ((i = 0; i < 600; i++)); do [ ! -s "$1.$!" ] || break; sleep 0.1; done
+	[ -s "$1.$!" ] || { echo "round $round: not done"; exit 1; }
+	rm "$1.$!"
+done
+END
+cat >"$dir/stops" <<'END'
+#!/bin/bash
+# What it has stopped itself does not go on.
+sleep 1000 &
+kill -STOP $!
+for i in {1..40}; do
+	sleep 0.1
+	[[ $(ps -o stat= -p $!) == T* ]] || { echo "goes on"; kill $!; exit 1; }
+done
+kill -KILL $!
+END
+# Two copies of each loop are enough, on a machine with many processors, too.
+mkdir "$dir/bin"
+printf '#!/bin/sh\necho 1\n' >"$dir/bin/nproc"
+chmod +x "$dir"/{hopes,hurries,waits,stops,bin/nproc}
+cat >"$dir/list" <<END
+hopes		60	$dir/hopes $dir/hoped
+hurries		60	$dir/hurries
+waits		60	$dir/waits $dir/waited
+stops		60	$dir/stops
+where		60	echo "in \$PWD with \$BUILD"; sleep 2; nice
+END
+troubled()
+{
+	PATH=$dir/bin:$PATH BUILD=$dir/build timeout -k 30 $((200 * scale)) \
+		tests/run -j 5 -l "$dir/list" "$@" >"$dir/out" 2>&1
+	rc=$?
+}
+# each LINE: in both clones.
+each()	{ line "^1: $1" && line "^2: $1"; }
+# logs PATTERN NAME: in its log, of either clone.
+logs()	{ grep -qE -- "$1" "$dir/build/tests/log/$2" "$dir/build/tests/log-2/$2"; }
+# The second way to stop is for machines without control groups.
+for groupless in '' 1; do
+	how="trouble${groupless:+ without control groups}"
+	WEFT_TEST_GROUPLESS=$groupless troubled --trouble 3
+	check "$how: exit status 1"		[ "$rc" = 1 ]
+	check "$how: what hopes fails"		line '^[12]: not ok .* - hopes '
+	check "$how: and what has to be quick"	line '^[12]: not ok .* - hurries '
+	check "$how: what waits does not"	each 'ok .* - waits \(.* s of them in trouble'
+	check "$how: what was stopped stays so"	each 'ok .* - stops '
+	check "$how: in the log"	logs '^# trouble: [0-9:.]+: everything stands still for [0-9]+ ms$' waits
+	check "$how: and its end"	logs '^# trouble: [0-9:.]+: goes on, after [0-9]+ ms$' waits
+	check "$how: and busy processors"	logs 'all processors are busy for [0-9]+ ms$' waits
+	check "$how: nice"		logs '^19$' where
+	check "$how: two clones"	logs "^in $dir/build/trouble/clone.*/build\$" where
+	check "$how: of which none is left"	[ -z "$(ls "$dir/build/trouble")" ]
+	check "$how: all are counted"	matches '[456] passed, [4-6] failed, 0 skipped' "$(tail -n 1 "$dir/out")"
+	check "$how: in the summary, too"	cmp <(tail -n 1 "$dir/out") "$dir/build/tests/summary"
+done
+
+printf 'hangs 1 sleep %s\n' "$long" >"$dir/list"
+troubled --trouble 3
+check 'trouble: what hangs is ended'	each 'not ok 1 - hangs .*# time limit of [0-9]+ s'
+check 'trouble: later than else'	eval '! line "limit of [1-4] s"'
+check 'trouble: nothing is left'	none "$long"
+
+# still: waits until a suite stands still, and has some time to go.
+still()
+{
+	local i
+
+	for ((i = 0; i < 600 * scale; i++)); do
+		sleep 0.1
+		tail -q -n 1 "$dir"/build/tests/log*/lives 2>/dev/null |
+			grep -qE 'still for [23][0-9]{3} ms$' && return
+	done
+	return 1
+}
+# lives: its file grows.
+lives()
+{
+	local size i
+
+	size=$(wc -c <"$dir/lives")
+	for ((i = 0; i < 600 * scale; i++)); do
+		[ "$(wc -c <"$dir/lives")" = "$size" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+gone_all(){ ! pgrep -f "echo >>$dir/lives"; }
+# Two clones: of each, somebody writes.
+cat >"$dir/list" <<END
+lives	600	while sleep 0.1; do echo >>$dir/lives; done
+END
+set -m		# it leads a group
+for groupless in '' 1; do
+	how="trouble${groupless:+ without control groups}"
+	for signal in TERM KILL; do
+		rm -rf "$dir"/build/tests/log* "$dir/lives"
+		WEFT_TEST_GROUPLESS=$groupless BUILD=$dir/build tests/run -l "$dir/list" --trouble 7 \
+			>"$dir/out" 2>&1 &
+		runner=$!
+		check "$how: a suite stands still"	still
+		kill -$signal -- -$runner
+		wait $runner 2>/dev/null
+		rc=$?
+		if [ $signal = TERM ]; then
+			check "$how: interrupted: exit status 130"	[ $rc = 130 ]
+			check "$how: interrupted: nothing is left"	gone_all
+			check "$how: nor a clone"	[ -z "$(ls "$dir/build/trouble")" ]
+			continue
+		fi
+		check "$how: all killed: what stood still goes on"	lives
+		mapfile -t left < <(pgrep -f "^timeout .*echo >>$dir/lives")
+		# One of the clones may have been about to begin.
+		check "$how: in one clone at least"	at_least 1 ${#left[@]}
+		kill "${left[@]}"
+		for ((i = 0; i < 600 * scale; i++)); do
+			gone_all && break
+			sleep 0.1
+		done
+		check "$how: and can be ended"	gone_all
+	done
+done
+set +m
+
+# --- What a change touches --------------------------------------------------
+
+# touched FILE...: the names, on a line.
+touched(){ tests/run --for "$@" | tr '\n' ' '; }
+# has NAME TEXT
+has()	{ [[ $2 == *" $1 "* ]] || { echo "no $1 in $2"; return 1; }; }
+hasnt()	{ [[ $2 != *" $1 "* ]] || { echo "$1 in $2"; return 1; }; }
+check 'each file touches a test or stands in tests/touches'	tests/run --for --check
+one=$(touched tests/fuzz/codec.c)
+check 'a source touches its program'	has fuzz-codec "${one//=/}"
+check 'and not others'			hasnt unit-wire "$one"
+check 'all tests have static checks'	has tree "$one"
+one=$(touched tests/tap.sh)
+check 'a script those that source it'	has runner "$one"
+one=$(touched kmod/fs)
+check 'a folder of the module racks'	has stress "${one//=/}"
+check 'and no unit tests'		hasnt unit-wire "$one"
+one=$(touched tests/unit/nothing-yet.c)
+check 'a new file those of its folder'	has unit-wire "$one"
+# shellcheck disable=SC2046  # words
+check 'tests/run takes what is printed'	tests/run -n $(tests/run --for tests/memd/gate.c)
+check 'nothing else than that'	equal "$(tests/run --for tests/memd/gate.c | grep -vc ^-l)" \
+	"$(wc -l <"$dir/check")"
+check 'a place that is not here is refused'	exits 2 'is not in the tree' tests/run --for /etc/passwd
+check 'what git does not know, too'	exits 2 "git does not know" tests/run --for no-such-commit..
 
 # Lists that make no sense are refused.
 for text in 'a 0 true' 'a x true' 'a 5' 'a/b 5 true' $'a 5 true\na 5 true'; do

@@ -185,9 +185,9 @@ suite "wait_all" 1 $'ok 1 - both\nnot ok 2 - one fails\n# exit status 1 (124: it
 # Told to end from outside.
 printf '%s\n' '. tests/tap.sh' 'begin x' 'at_exit echo ended' 'sleep 9'"$$"'.25 &' \
 	'echo begun' 'wait' 'finish' >"$dir/suite"
-TMPDIR=$dir/tmp timeout 20 bash "$dir/suite" >"$dir/out" 2>&1 &
+TMPDIR=$dir/tmp timeout "$limit" bash "$dir/suite" >"$dir/out" 2>&1 &
 suite=$!
-for _ in {1..100}; do
+for ((i = 0; i < limit * 10; i++)); do
 	grep -q begun "$dir/out" && break
 	sleep 0.1
 done
