@@ -61,6 +61,35 @@ in_memory()
 	fi
 }
 
+# own_network ARGUMENT...: the suite, which has these, goes on in a network of its own, with the
+# loopback interface only, where that can be made: names that programs have once a machine are
+# its own then.  To be called before begin.
+own_network()
+{
+	local how=(unshare --net)
+
+	[ -z "${WEFT_TEST_NETWORK-}" ] || return 0
+	[ "$(id -u)" = 0 ] || how+=(--map-root-user)
+	export WEFT_TEST_NETWORK=1
+	! "${how[@]}" ip link set lo up 2>/dev/null ||
+		exec "${how[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$0" "$@"
+	note "no network of its own: only one of these suites can run at a time"
+}
+
+# claim_ports: $port is the first of 16 ports, of UDP and of TCP, that no other test and no
+# other program has: they are this suite's until it ends.
+claim_ports()
+{
+	local from
+
+	built "$BUILD/tests/runner-ports"
+	exec {from}< <(exec "$BUILD/tests/runner-ports")
+	at_exit kill $!
+	read -r port <&"$from" && [ -n "$port" ] && return
+	echo "$0: no ports are free" >&2
+	exit 2
+}
+
 # at_exit COMMAND...: however the suite ends; what was added last comes first.
 at_exit()
 {

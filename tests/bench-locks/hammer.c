@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "tests/common/child.h"
+#include "tests/common/folder.h"
 #include "tests/common/kernel/fake.h"
 #include "tools/bench/locks/bench.h"
 #include "tools/common/random.h"
@@ -46,7 +47,7 @@ struct scene {
 	_Atomic uint64_t stop;
 };
 
-static char directory[64];
+static char directory[FOLDER_MAX];
 static unsigned int scenes;
 static struct sockaddr_in service;
 
@@ -526,8 +527,8 @@ int main(void)
 	histograms();
 	tallies();
 	server = start_service(0);
+	folder_make(directory, sizeof(directory), folder_in_memory(), "hammer");
 	fake_begin(directory);
-	atexit(fake_end);
 	for (i = 0; lock_kinds[i]; i++) {
 		kind = lock_kinds[i];
 		for (k = 0; k < sizeof(shares) / sizeof(*shares); k++) {

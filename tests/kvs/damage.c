@@ -6,7 +6,7 @@
 #include "tests/kvs/rig.h"
 #include "tools/kvs/record.h"
 
-static char directory[] = "/dev/shm/weft-kvs.XXXXXX";
+static char directory[FOLDER_MAX];
 
 #define RECORDS	40
 
@@ -454,15 +454,10 @@ static void test_bits(void)
 
 int main(void)
 {
-	char path[128];
-
 	alarm(100 * check_scale());
-	CHECK(mkdtemp(directory));
+	folder_make(directory, sizeof(directory), folder_in_memory(), "kvs");
 	test_ways();
 	test_readers();
 	test_bits();
-	snprintf(path, sizeof(path), "%s/store", directory);
-	unlink(path);
-	rmdir(directory);
 	return check_result();
 }

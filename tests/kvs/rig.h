@@ -4,6 +4,7 @@
 #define WEFT_TESTS_KVS_RIG_H
 
 #include "tests/common/child.h"
+#include "tests/common/folder.h"
 #include "tools/kvs/kvs.h"
 
 /* Of none.c. */

@@ -9,7 +9,7 @@
 #include "tests/common/kernel/fake.h"
 #include "tools/common/random.h"
 
-static char directory[64];
+static char directory[FOLDER_MAX];
 
 /* --- One by one --------------------------------------------------------------- */
 
@@ -461,7 +461,7 @@ static void write_at(const char *path, off_t at, const void *bytes, size_t len)
 static void test_files(void)
 {
 	struct kvs_make make = { .locks = &kvs_locks_pthread, .buckets = 3 };
-	char path[128], outside[] = "/dev/shm/weft-kvs-XXXXXX", byte;
+	char path[128], outside[FOLDER_MAX], byte;
 	struct stat st;
 	struct kvs *k;
 	int fd;
@@ -507,6 +507,7 @@ static void test_files(void)
 	unlink(path);
 
 	/* Not on a weft. */
+	snprintf(outside, sizeof(outside), "%s/weft-kvs-XXXXXX", folder_in_memory());
 	close(mkstemp(outside));
 	unlink(outside);
 	make.locks = NULL;
@@ -543,8 +544,8 @@ int main(void)
 	unsigned int i;
 
 	alarm(100 * check_scale());
+	folder_make(directory, sizeof(directory), folder_in_memory(), "kvs");
 	fake_begin(directory);
-	atexit(fake_end);
 	for (i = 0; i < 3; i++) {
 		test_basics(kinds[i]);
 		test_threads(kinds[i]);

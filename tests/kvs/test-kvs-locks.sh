@@ -26,11 +26,9 @@ SECONDS_RUN=${WEFT_KVS_SECONDS:-1}
 SCALE=${WEFT_TEST_SCALE:-1}
 LIMIT=$((90 * SCALE))	# seconds for any one program
 NODES=2
-PORT=$((20000 + $$ % 20000))
 # Of two processes of two threads on each node, each has one more that starts and
 # ends them.
 export WEFT_LOCKS_NODES=$NODES WEFT_LOCKS_THREADS=6
-export WEFT_LOCKS_SERVICE=127.0.0.1:$PORT
 
 # kvs NODE ARGUMENT...
 kvs()
@@ -124,11 +122,15 @@ damaged()
 	exits 1 'cannot be initialised' kvs 1 check "$store"
 }
 
+# Threads have numbers that no other thread of the machine has.
+own_network "$@"
 built "$KVS" "$LOCKS" "$LOCKBENCH"
 begin kvs-locks "$(in_memory)"
+claim_ports
+export WEFT_LOCKS_SERVICE=127.0.0.1:$port
 pattern=${1-}
 store=$dir/store
-timeout $((600 * SCALE)) "$LOCKBENCH" serve --port "$PORT" --seconds $((600 * SCALE)) &
+timeout $((600 * SCALE)) "$LOCKBENCH" serve --port "$port" --seconds $((600 * SCALE)) &
 for kind in $KINDS; do
 	check "$kind: YCSB A, B, C" run "$kind"
 	check "$kind: thousands of locks" many "$kind"

@@ -13,7 +13,7 @@
 
 #define SKIP	77
 
-static char directory[] = "/dev/shm/weft-kvs.XXXXXX";
+static char directory[FOLDER_MAX];
 /* Two of these do not fit in a block; copied by few instructions. */
 static unsigned char big[1900];
 
@@ -263,19 +263,13 @@ static void run(const struct change *c)
 
 int main(void)
 {
-	char path[128];
 	size_t i;
 
 	alarm(250 * check_scale());
-	CHECK(mkdtemp(directory));
+	folder_make(directory, sizeof(directory), folder_in_memory(), "kvs");
 	for (i = 0; i < sizeof(big); i++)
 		big[i] = (unsigned char)(i * 7 >> 2);
 	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		run(&changes[i]);
-	snprintf(path, sizeof(path), "%s/store", directory);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/copy", directory);
-	unlink(path);
-	rmdir(directory);
 	return check_result();
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "tests/common/child.h"
+#include "tests/common/folder.h"
 #include "tests/libweft/elsewhere.h"
 #include "tests/common/kernel/fake.h"
 #include "tools/libweft/lock.h"
@@ -13,7 +14,7 @@
 
 #define SIZE	(1u << 20)
 
-static char directory[64];
+static char directory[FOLDER_MAX];
 static int fd;
 static char *region;
 
@@ -574,8 +575,8 @@ static void test_signals(void)
 
 int main(void)
 {
+	folder_make(directory, sizeof(directory), folder_in_memory(), "basic");
 	fake_begin(directory);
-	atexit(fake_end);
 	fd = make_region(directory, "region", SIZE);
 	region = map_region(fd, SIZE);
 	test_codes();

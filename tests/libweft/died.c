@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "tests/common/child.h"
+#include "tests/common/folder.h"
 #include "tests/common/kernel/fake.h"
 #include "tests/libweft/elsewhere.h"
 #include "tools/libweft/lock.h"
@@ -13,7 +14,7 @@
 
 #define SIZE	(1u << 20)
 
-static char directory[64];
+static char directory[FOLDER_MAX];
 static int fd;
 static char *region;
 static struct fake_counts *counts;
@@ -292,8 +293,8 @@ int main(void)
 {
 	weft_rwlock_t outside;
 
+	folder_make(directory, sizeof(directory), folder_in_memory(), "died");
 	fake_begin(directory);
-	atexit(fake_end);
 	fd = make_region(directory, "region", SIZE);
 	region = map_region(fd, SIZE);
 	CHECK_EQ(weft_rwlock_consistent(&outside), EINVAL);

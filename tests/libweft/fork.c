@@ -8,13 +8,14 @@
 #include <sys/syscall.h>
 
 #include "tests/common/child.h"
+#include "tests/common/folder.h"
 #include "tests/common/kernel/fake.h"
 #include "tools/libweft/lock.h"
 #include "weft.h"
 
 #define SIZE	65536u
 
-static char directory[64];
+static char directory[FOLDER_MAX];
 static int fd;
 static char *region;
 static struct fake_counts *counts;
@@ -275,8 +276,8 @@ int main(void)
 {
 	pthread_t t;
 
+	folder_make(directory, sizeof(directory), folder_in_memory(), "fork");
 	fake_begin(directory);
-	atexit(fake_end);
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(shared != MAP_FAILED);
 	fd = make_region(directory, "region", SIZE);

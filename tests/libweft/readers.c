@@ -11,6 +11,7 @@
 
 #include "tests/common/argument.h"
 #include "tests/common/child.h"
+#include "tests/common/folder.h"
 #include "tests/common/kernel/fake.h"
 #include "tools/common/random.h"
 #include "tools/libweft/lock.h"
@@ -45,7 +46,7 @@ struct progress {
 	_Atomic long listed;		/* times that a lock was seen to be */
 };
 
-static char directory[64];
+static char directory[FOLDER_MAX];
 static char *region;
 static int fd;
 static struct progress *p;
@@ -269,8 +270,8 @@ int main(int argc, char **argv)
 	pid_t pids[WORKERS];
 	double time, end;
 
+	folder_make(directory, sizeof(directory), folder_in_memory(), "readers");
 	fake_begin(directory);
-	atexit(fake_end);
 	fd = make_region(directory, "region", 65536);
 	region = map_region(fd, 65536);
 	p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

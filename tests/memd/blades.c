@@ -20,7 +20,7 @@ static void exec_memd(u32 id, const char *const *args)
 	const char *build = getenv("BUILD"), *other = getenv("WEFT_MEMD");
 	const char *threads = getenv("WEFT_RIG_THREADS");
 	const char *argv[30] = { "weft-memd" };
-	char program[256], id_text[8], addr[16], port_text[8], log[96], key[96];
+	char program[256], id_text[8], addr[16], port_text[8], log[128], key[128];
 	struct in_addr a = { .s_addr = htonl(rig_addr(id)) };
 	int n = 1, fd;
 

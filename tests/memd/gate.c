@@ -266,7 +266,7 @@ static void repeat(void)
 
 static void blade(void)
 {
-	static char file[96];
+	static char file[128];
 	static const char *const args[] = { "--memory", "64M", "--backing", file, NULL };
 
 	snprintf(file, sizeof(file), "%s/backing", rig_dir());

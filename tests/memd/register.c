@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "tests/common/check.h"
+#include "tests/common/folder.h"
+#include "tests/common/ports.h"
 #include "tools/common/clock.h"
 #include "tools/memd/ask.h"
 
@@ -123,7 +125,7 @@ static void rules(void)
 
 /* --- the file ------------------------------------------------------------------------------ */
 
-static char dir[64], path[128];
+static char dir[FOLDER_MAX], path[128];
 
 static void put(const char *text)
 {
@@ -215,6 +217,7 @@ static void give_up(void)
 {
 	if (witness > 0)
 		kill(witness, SIGKILL);
+	folder_remove();
 }
 
 static void init(struct ask *a, u32 who)
@@ -354,18 +357,13 @@ static void connections(void)
 
 int main(void)
 {
-	char command[128];
-
 	check_at_end = give_up;
-	port = (u16)(12000 + getpid() % 8000);
-	snprintf(dir, sizeof(dir), "/tmp/weft-memd-test.XXXXXX");
-	CHECK(mkdtemp(dir));
+	port = (u16)ports_claim();
+	folder_make(dir, sizeof(dir), folder_usual(), "register");
 	snprintf(path, sizeof(path), "%s/register", dir);
 	rules();
 	file();
 	kills();
 	connections();
-	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
-	CHECK(!system(command));
 	return check_result();
 }

@@ -13,17 +13,17 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "call.h"
 #include "tests/common/argument.h"
+#include "tests/common/folder.h"
+#include "tests/common/ports.h"
 #include "tools/common/random.h"
 
 #define HEADERS		28
 #define DATAGRAM_MAX	9216
-#define PORT_BLOCKS	1250	/* of RIG_PORTS each, from 12000 */
 
 /* A datagram on its way. */
 struct parcel {
@@ -48,10 +48,9 @@ void (*rig_take)(u32 id, const struct weft_msg *msg);
 
 static int tun_fd = -1;
 static int node_fd[RIG_NODES + 1];
-static int claim_fd = -1;		/* see claim_ports() */
 static struct parcel *parcels;
 static uint64_t random_state = 1;
-static char dir[64];
+static char dir[FOLDER_MAX];
 static u32 port;
 static u32 clock_epoch, clock_ahead;
 static u32 moved[RIG_BLADES], former[RIG_BLADES];	/* blades whose twin has taken over */
@@ -284,31 +283,11 @@ static void open_tun(void)
 	port = WEFT_WIRE_UDP_PORT;
 }
 
-/* Ports that no other rig of this network namespace has, as long as we run. */
-static void claim_ports(void)
-{
-	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	u32 i;
-
-	claim_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	/* others each run: an old blade may still hold the last, and those after it */
-	for (i = 0; i < PORT_BLOCKS; i++) {
-		port = 12000 + ((u32)getpid() + i) % PORT_BLOCKS * RIG_PORTS;
-		/* abstract: gone with the process */
-		snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "weft-rig-%u", port);
-		if (!bind(claim_fd, (struct sockaddr *)&name, sizeof(name)))
-			return;
-		if (errno != EADDRINUSE)
-			break;
-	}
-	CHECK_FAIL("ports for a rig: %s", strerror(errno));
-}
-
 static void open_loopback(void)
 {
 	u32 i;
 
-	claim_ports();
+	port = ports_claim();
 	for (i = 1; i <= RIG_NODES; i++) {
 		struct sockaddr_in a = {
 			.sin_family = AF_INET,
@@ -340,9 +319,7 @@ void rig_open(bool tun, unsigned int seed)
 {
 	check_at_end = give_up;
 	random_state = seed;
-	snprintf(dir, sizeof(dir), "/tmp/weft-memd-test.XXXXXX");
-	if (!mkdtemp(dir))
-		CHECK_FAIL("%s: %s", dir, strerror(errno));
+	folder_make(dir, sizeof(dir), folder_usual(), "memd");
 	if (getenv("WEFT_RIG_KEY"))
 		make_key();
 	rig_switch.slots = calloc(WEFT_SWITCH_SLOTS, sizeof(*rig_switch.slots));
@@ -357,15 +334,9 @@ void rig_open(bool tun, unsigned int seed)
 
 void rig_close(void)
 {
-	char command[128];
-
 	rig_memd_stop_all();
-	if (dir[0]) {
-		snprintf(command, sizeof(command), "rm -rf '%s'", dir);
-		if (system(command))
-			fprintf(stderr, "%s stays\n", dir);
-		dir[0] = 0;
-	}
+	folder_remove();
+	dir[0] = 0;
 }
 
 void rig_show(void)

@@ -77,8 +77,7 @@ bool rig_is_cut(u32 id);
 /* How many have, since rig_cut(). */
 u32 rig_passed(u32 id);
 
-/* Of the rack: RIG_PORTS of this run begin with it, WEFT_FLOWS of which are the rack's. */
-#define RIG_PORTS	16
+/* Of the rack: this run's ports begin with it, the first WEFT_FLOWS of which are the rack's. */
 u32 rig_port(void);
 
 int rig_socket(u32 node);	/* on loopback: a node's */

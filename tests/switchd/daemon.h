@@ -20,6 +20,7 @@
 #include "frames.h"
 #include "control.h"
 #include "fail.h"
+#include "tests/common/folder.h"
 #include "tools/common/clock.h"
 #include "tools/common/json.h"
 
@@ -32,7 +33,7 @@
  */
 #define SOON_MS		(check_failures ? 3000 : 20000 * (int)check_scale())
 
-static char dir[64];
+static char dir[FOLDER_MAX];
 
 /* A path in the directory of this run; good until 8 more were asked for. */
 __attribute__((format(printf, 1, 2)))
@@ -369,8 +370,8 @@ static inline bool set_up(const char *program)
 
 	/* Children must not print what is waiting here, too. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	strcpy(dir, "/tmp/weft-switchd-XXXXXX");
-	if (!mkdtemp(dir) || !program)
+	folder_make(dir, sizeof(dir), folder_usual(), "switchd");
+	if (!program)
 		return false;
 	f = fopen(in_dir("program.spec"), "w");
 	if (!f || fputs(program, f) < 0 || fclose(f))
@@ -378,15 +379,6 @@ static inline bool set_up(const char *program)
 	for (i = 0; i < N_STATIONS; i++)
 		fd[i] = station_open(names[i]);
 	return true;
-}
-
-static inline void clean_up(void)
-{
-	char command_line[128];
-
-	snprintf(command_line, sizeof(command_line), "rm -rf %s", dir);
-	if (system(command_line))
-		printf("# %s stays\n", dir);
 }
 
 #endif /* WEFT_TESTS_SWITCHD_DAEMON_H */

@@ -187,6 +187,5 @@ int main(void)
 		      command("blade 33=x"));
 		daemon_stop(&sw);
 	}
-	clean_up();
 	return check_result();
 }

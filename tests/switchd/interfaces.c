@@ -141,9 +141,7 @@ int main(void)
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	make_interfaces();
-	strcpy(dir, "/tmp/weft-switchd-XXXXXX");
-	if (!mkdtemp(dir))
-		return 1;
+	folder_make(dir, sizeof(dir), folder_usual(), "switchd");
 	unix_fd = station_open("s");
 	daemon_arg(&sw, "--spec");
 	daemon_arg(&sw, "none");

@@ -18,6 +18,7 @@
 #include "p4names.h"
 #include "pipeline.h"
 #include "tests/common/argument.h"
+#include "tests/common/folder.h"
 #include "tools/common/random.h"
 
 #define N_PORTS		4
@@ -440,16 +441,16 @@ static bool one_program(const char *dir, uint64_t seed)
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? argument(argv[1], 0, UINT64_MAX) : 1;
-	char dir[] = "/tmp/weft-translate-XXXXXX", err[ERR_MAX] = "";
+	char dir[FOLDER_MAX], err[ERR_MAX] = "";
 	unsigned int i;
 
-	if (!mkdtemp(dir) || frame_init(0, 0, err)) {
+	folder_make(dir, sizeof(dir), folder_usual(), "translate");
+	if (frame_init(0, 0, err)) {
 		printf("not ok: %s\n", err);
 		return 1;
 	}
 	for (i = 0; i < PROGRAMS && one_program(dir, seed + i); i++)
 		;
-	rmdir(dir);
 	if (!i && !check_failures) {
 		printf("skipped: programs cannot be compiled here\n");
 		return 77;

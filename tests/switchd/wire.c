@@ -261,6 +261,5 @@ int main(void)
 	everything("none");
 	everything(in_dir("program.spec"));
 	free(text);
-	clean_up();
 	return check_result();
 }

@@ -24,9 +24,8 @@ struct fake_counts {
 	_Atomic uint64_t reaped;
 };
 
-/* Makes @directory, whose files are regions from now on, for children as well. */
-void fake_begin(char *directory);
-void fake_end(void);
+/* The files of @directory are regions from now on, for children as well. */
+void fake_begin(const char *directory);
 
 /* Of the region open as @fd. */
 struct fake_counts *fake_counts(int fd);

@@ -9,6 +9,7 @@
 #include "node.h"
 #include "promise.h"
 #include "tests/common/check.h"
+#include "tests/common/folder.h"
 #include "tools/memd/journal.h"
 #include "words.h"
 
@@ -211,10 +212,10 @@ static void second_blade(void)
 /* The name of a file that is new is on the disk, too, or none of it is there again. */
 static void new_file(void)
 {
-	char dir[] = "/tmp/weft-crash-XXXXXX", path[64];
+	char dir[FOLDER_MAX], path[FOLDER_MAX + 8];
 
 	begin();
-	CHECK(mkdtemp(dir));
+	folder_make(dir, sizeof(dir), folder_usual(), "crash");
 	snprintf(path, sizeof(path), "%s/backing", dir);
 	disk_folders = 0;
 	blade_start(&blade, path);
@@ -223,8 +224,7 @@ static void new_file(void)
 	blade_start(&blade, path);
 	CHECK_EQ(disk_folders, 1);
 	memd_exit(&blade);
-	CHECK(!unlink(path));
-	CHECK(!rmdir(dir));
+	folder_remove();
 	machine_finish();
 }
 
