@@ -5,6 +5,7 @@
 #	make			everything: programs and kernel module
 #	make uml		the module for racks of user-mode kernels (weft-rack up --accel uml)
 #	make uml-rdma		RDMA for those racks (--rdma)
+#	make uml-kernel		a user-mode kernel of our own, compiled of sources, and the module for it
 #	make demo		boot a rack, run the main job on it, check the result
 #	make test		build, then run all tests ($T selects: make test T=unit; $J at a time)
 #	make test-long		the same, and much of it at length and emulated (tests/list-long): hours
@@ -48,7 +49,7 @@ MAKEFLAGS	+= --no-builtin-rules
 
 goals		:= $(or $(MAKECMDGOALS),all)
 package_groups	:= build \
-		   $(if $(filter demo test test-long test-programs uml uml-rdma,$(goals)),rack) \
+		   $(if $(filter demo test test-long test-programs uml uml-rdma uml-kernel,$(goals)),rack) \
 		   $(if $(filter test test-long fuzz,$(goals)),test) \
 		   $(if $(filter check,$(goals)),check) \
 		   $(if $(filter debug-kernel debug-kernel-uml,$(goals)),rack debug) \
@@ -448,7 +449,7 @@ ifneq ($(UML),)
 kmod_make	+= ARCH=um
 endif
 
-.PHONY: module uml uml-rdma debug-kernel debug-kernel-uml
+.PHONY: module uml uml-package uml-own uml-kernel uml-rdma debug-kernel debug-kernel-uml
 ifeq ($(kmod_sources),)
 module:
 else
@@ -464,11 +465,21 @@ module: FORCE
 		grep -vE '^WARNING: $(missing_symbols)')
 endif
 
-# The module for racks of user-mode kernels: headers are fetched the first time.
-uml: FORCE
+# The module for racks of user-mode kernels: that of the distribution, whose headers are fetched
+# the first time, and our own, if it has been made on this machine.
+uml: uml-package uml-own
+uml-package: FORCE
 	$(quiet)found=`tools/rack/get-kernel --headers uml` && eval "$$found" && \
 		$(MAKE) --no-print-directory module UML=1 BUNDLE=1 KBUILD_MODPOST_WARN=1 KVER="$$version" \
 		KDIR="$$headers" KMOD_SETTINGS="$$rdma_settings UBSAN_SANITIZE=y" KMOD_CFLAGS="$$rdma_flags"
+own_module	= eval "$$found" && $(MAKE) --no-print-directory module UML=1 BUNDLE=1 \
+		  KVER="$$version" KDIR="$$headers"
+uml-own: FORCE
+	$(quiet)+! found=`tools/rack/get-kernel own` || { $(own_module); }
+
+# That kernel is compiled once for a machine; make and its jobs take part.
+uml-kernel: FORCE
+	$(quiet)+found=`tools/rack/get-kernel --build own` && $(own_module)
 
 # RDMA for them: modules that the distribution's user-mode kernel does not have.
 uml-rdma: FORCE

@@ -30,17 +30,13 @@ say()
 	echo "debug-kernel: $*" >&2
 }
 
-# kernel_make ARGUMENT...: as many jobs at a time as the make that called has, or as there
-# are processors.
-kernel_make()
-{
-	local jobs="" status
+# shellcheck source=tools/rack/compile.sh
+. "$HERE/compile.sh"
 
-	[[ ${MAKEFLAGS-} = *@(-j|--jobserver)* ]] || jobs=-j$(nproc)
-	make -s -C "$tree" ARCH="$arch" ${jobs:+"$jobs"} "$@" </dev/null >"$tree/log" 2>&1
-	status=$?
-	[ $status = 0 ] || tail -n 20 "$tree/log" >&2
-	return $status
+# compile ARGUMENT...: by the kernel's makefiles.
+compile()
+{
+	kernel_make "$tree/log" -C "$tree" ARCH="$arch" "$@"
 }
 
 # configure_x86: the options of debug.config, and nothing else.
@@ -100,7 +96,7 @@ configure()
 	fi
 	rm -f "$tree/wanted"
 	"configure_$arch" || { cat "$tree/log" >&2; die "cannot configure $version for $arch"; }
-	lost=$(grep -E '^(# )?CONFIG_' "$fragment" | grep -vxFf "$tree/.config")
+	lost=$(lost_options "$fragment" "$tree/.config")
 	[ -z "$lost" ] || die "Linux $version does not have, or not with the rest:" "$lost"
 	cp "$fragment" "$tree/wanted" || die "cannot write to $tree"
 }
@@ -111,7 +107,7 @@ put_x86()
 	local dir=$KERNELS/$release headers
 
 	rm -rf "$dir"
-	kernel_make INSTALL_MOD_PATH="$dir" modules_install || die "cannot install modules"
+	compile INSTALL_MOD_PATH="$dir" modules_install || die "cannot install modules"
 	mkdir -p "$dir/boot" || die "cannot make $dir"
 	cp "$tree/arch/x86/boot/bzImage" "$dir/boot/vmlinuz-$release" || die "cannot write to $dir"
 	# Where it looks for those that it has downloaded.
@@ -129,7 +125,7 @@ put_um()
 	local dir=$KERNELS/uml
 
 	rm -rf "$dir"
-	kernel_make INSTALL_MOD_PATH="$dir" modules_install || die "cannot install modules"
+	compile INSTALL_MOD_PATH="$dir" modules_install || die "cannot install modules"
 	mkdir -p "$dir/usr/bin" "$tree/drivers" "$tree/lib/dim" || die "cannot make $dir"
 	cp "$tree/linux" "$dir/usr/bin/linux.uml" || die "cannot write to $dir"
 	{ ln -sfn "$source/drivers/infiniband" "$tree/drivers/infiniband" &&
@@ -147,7 +143,7 @@ build()
 	"mend_$arch"
 	configure
 	say "compiling $(nproc) files at a time, for many minutes; see $tree/log"
-	kernel_make "${all[@]}" || die "cannot compile $version"
+	compile "${all[@]}" || die "cannot compile $version"
 	release=$(<"$tree/include/config/kernel.release")
 	"put_$arch"
 }
