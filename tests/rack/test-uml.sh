@@ -170,6 +170,49 @@ guests_go()
 	up=
 }
 
+# own: where the user-mode kernel of our own is that get-kernel finds in the test's cache.
+own()
+{
+	WEFT_CACHE=$dir/cache tools/rack/get-kernel own
+}
+
+# cached NAME FILE...: such a directory of the cache, with these files.
+cached()
+{
+	local at=$dir/cache/uml/$1 file
+
+	for file in "${@:2}"; do
+		mkdir -p "$(dirname "$at/$file")" && touch "$at/$file" || return 1
+	done
+}
+
+# own_says PATTERN: it is found, and a line of what is printed matches this.
+own_says()
+{
+	own >"$dir/own" && grep -x "$1" "$dir/own"
+}
+
+# what_is_kept: which kernel of our own is taken, of those that are, or seem to be, there.
+what_is_kept()
+{
+	local none="no user-mode kernel of our own: make uml-kernel" key
+
+	check "there is no kernel of our own" exits 1 "$none" own
+	check "one that was made otherwise" cached 9.9.9-weft-00000000 .complete linux.uml \
+		lib/modules/9.9.9-weft-00000000/modules.dep
+	check "is not taken" exits 1 "$none" own
+	key=$(tools/rack/get-kernel --key own)
+	check "nor one that has not become complete" cached "9.9.10-weft-$key" linux.uml \
+		"lib/modules/9.9.10-weft-$key/modules.dep"
+	check "as somebody makes it" exits 1 "$none" own
+	check "of two" cached "9.9.9-weft-$key" .complete linux.uml headers/Makefile \
+		"lib/modules/9.9.9-weft-$key/modules.dep"
+	check "the complete one is taken" own_says "version=9.9.9-weft-$key"
+	check "the other is complete" cached "9.9.10-weft-$key" .complete
+	check "the newer one is taken" own_says "vmlinuz=$dir/cache/uml/9.9.10-weft-$key/linux.uml"
+	check "with headers" own_says "headers=$dir/cache/uml/9.9.10-weft-$key/headers"
+}
+
 built "$BIN/weft-rackio" "$BIN/weft-switchd"
 if ! "$BIN/weft-rackio" apart; then
 	echo "skipped: user-mode kernels need to be root, or a system that lets users have namespaces"
@@ -181,6 +224,7 @@ check "two processors are refused" up_says "user-mode kernels have one processor
 	--accel uml --cpus 2
 check "another kernel is refused" up_says "no --kernel" --accel uml --kernel 6.1
 check "a timer interrupt that is forgotten costs a moment" beats
+what_is_kept
 boot --accel uml --nodes 2
 the_kernel
 files

@@ -99,18 +99,19 @@ configure_own()
 {
 	local tree=$1 lost
 
-	make -s -C "$tree" ARCH=um KCONFIG_ALLCONFIG="$HERE/uml.config" allnoconfig \
-		</dev/null >"$tree/log" 2>&1 || { tail -n 20 "$tree/log" >&2; die "cannot configure $SOURCE_NAME"; }
+	kernel_make "$tree/log" -C "$tree" ARCH=um CC=gcc KCONFIG_ALLCONFIG="$HERE/uml.config" \
+		allnoconfig || die "cannot configure $SOURCE_NAME"
 	lost=$(lost_options "$HERE/uml.config" "$tree/.config")
 	[ -z "$lost" ] ||
 		say "$SOURCE_NAME does not have, or not with the rest, of tools/rack/uml.config:" "$lost"
 }
 
 # make_own TREE KEY: with the key as a part of its name, modules are never taken for those of a
-# kernel that was made otherwise.
+# kernel that was made otherwise.  The compiler is said, as who calls us with CC=clang means
+# our programs.
 make_own()
 {
-	kernel_make "$1/log" -C "$1" ARCH=um LOCALVERSION="-$2" linux modules
+	kernel_make "$1/log" -C "$1" ARCH=um CC=gcc LOCALVERSION="-$2" linux modules
 }
 
 # keep_own TREE DIRECTORY: what racks boot, and what modules are built with.
@@ -189,6 +190,7 @@ from_own()
 	local key dir version
 
 	key=$(own_key)
+	[ "$BUILD" != key ] || { echo "$key"; return; }
 	dir=$(own_built "$key")
 	if [ -z "$dir" ]; then
 		[ "$BUILD" = yes ] || die "there is no user-mode kernel of our own: make uml-kernel"
