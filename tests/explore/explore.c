@@ -382,8 +382,11 @@ static void end(struct search *s)
 	s->head = s->tail = NULL;
 }
 
-/* Returns 0, 1 for a violation, 2 if the limit was met. */
-static int explore(const struct config *c, u32 limit)
+/*
+ * Returns 0, 1 for a violation, 2 if the limit was met; with @enough that is well, and only
+ * what never ends has not been looked for.
+ */
+static int explore(const struct config *c, u32 limit, bool enough)
 {
 	static struct search s;
 	static struct found first;
@@ -413,24 +416,27 @@ static int explore(const struct config *c, u32 limit)
 		}
 	}
 	took = now_seconds() - begun;
-	if (res == 2)
+	if (res == 2 && !enough)
 		trace(&s, s.states - 1, NULL);
 	for (; id && id < s.states; id = s.origin[id].parent)
 		depth++;
 	printf("%-24s %9u states %10llu transitions  depth %3u  %6.1f s  %s\n",
 	       c->name, s.states, (unsigned long long)s.edges, depth,
 	       took,
-	       res == 0 ? "ok" : res == 1 ? "VIOLATION" : "limit met: not complete");
+	       res == 0 ? "ok" : res == 1 ? "VIOLATION" :
+	       enough ? "ok, as far as that" : "limit met: not complete");
 	fflush(stdout);
 	end(&s);
-	return res;
+	return res == 2 && enough ? 0 : res;
 }
 
 static int usage(void)
 {
 	fprintf(stderr,
-		"Usage: weft-explore [--full] [--limit STATES] [CONFIGURATION ...]\n"
-		"Explores the configurations of the usual run, all of them (--full), or those named:\n");
+		"Usage: weft-explore [--full] [--limit STATES | --first STATES] [CONFIGURATION ...]\n"
+		"Explores the configurations of the usual run, all of them (--full), or those named.\n"
+		"It fails where there are more states than the limit; with --first it goes no further,\n"
+		"and what takes the fewest steps has been seen.\n");
 	for (int i = 0; i < N_CONFIGS; i++)
 		fprintf(stderr, "  %s%s\n", configs[i].name, configs[i].full ? " (--full)" : "");
 	return 2;
@@ -441,18 +447,19 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "full", no_argument, NULL, 'f' },
 		{ "limit", required_argument, NULL, 'l' },
+		{ "first", required_argument, NULL, 'n' },
 		{ "help", no_argument, NULL, 'h' },
 		{ }
 	};
 	u32 limit = 400000000;
-	bool full = false;
+	bool full = false, first = false;
 	int o, res = 0, ran = 0;
 
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (o == 'f')
 			full = true;
-		else if (o == 'l')
-			limit = argument_u32(optarg);
+		else if (o == 'l' || o == 'n')
+			limit = argument_u32(optarg), first = o == 'n';
 		else
 			return usage();
 	}
@@ -464,7 +471,7 @@ int main(int argc, char **argv)
 		if (optind < argc ? !named : configs[i].full && !full)
 			continue;
 		ran++;
-		o = explore(&configs[i], limit);
+		o = explore(&configs[i], limit, first);
 		if (o)
 			res = o;
 	}

@@ -5,13 +5,15 @@
 # put into a copy of the protocol core, and the explorer has to find it.
 #
 # Usage: test-mutations.sh [PATTERN]    only bugs whose description matches
+#
+# Environment: WEFT_MUTATIONS_LIMIT (8000000), states; a bug that hides deeper is not found.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
 . tests/tap.sh
 
-limit=8000000	# states; a bug that hides deeper is not found
+limit=${WEFT_MUTATIONS_LIMIT:-8000000}
 begin mutations
 read -ra libs < <(pkg-config --libs libsodium)	# tags are made with it
 
