@@ -1,19 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The memory blade is killed and started again while two nodes stay up:
+# The memory blade is killed and started again while two nodes stay up, and so, to all that
+# they can see, is the switch:
 #
 #	node1 node2 mem1 -- switch
 #
 # What a node has modified and not written home is there for the other one afterwards;
 # a lock that a program holds stays held, and another program gets it when it is left; an
 # unlinked file that is open stays.  Then processes of both nodes increment records that
-# locks guard (locks-hammer) while the blade is restarted again and again: no two writers
-# meet, no increment is lost.
+# locks guard (locks-hammer) while the blade is restarted again and again, and a P4 switch
+# forgets all that it had: no two writers meet, no increment is lost, and each time the
+# switch's new directory is in use.  switch.sh kills the program that is the switch.
 #
 #	tests/system/restart.sh [SWITCH...]	(none p4)
 #
-# Environment: BUILD; WEFT_RESTARTS, of the blade under load (3).
+# Environment: BUILD; WEFT_RESTARTS, of each of them under load (3).
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -24,9 +26,9 @@ cd "$(dirname "$0")/../.." || exit 2
 RESTARTS=${WEFT_RESTARTS:-3}
 HAMMER=$BUILD/tests/locks-hammer
 GRANTS=100			# locks that each node gets between two restarts under load
-SECONDS_RUN=$((RESTARTS * 100 * SCALE))	# at most, of that load
+SECONDS_RUN=$((RESTARTS * 200 * SCALE))	# at most, of that load
 RUN_LIMIT=$((SECONDS_RUN + 120 * SCALE))
-MODIFIED_KB=512			# not written home when the blade is killed
+MODIFIED_KB=512			# not written home when the blade is killed, or the switch forgets
 HOLD=$((100 * SCALE))		# seconds that a lock is held at most, with a restart in them
 
 # says TEXT [TIMES]: the blade has logged it so often in all its lives, within some
@@ -56,6 +58,39 @@ nothing_lost()
 		equal 0 "$(counters "node$k" |
 			awk '$1 == "node.counters.blocks_lost" { print $2 }')" || return 1
 	done
+}
+
+# of_switch NAME: a counter of the directory in the switch, as node 1 reads it.
+of_switch()
+{
+	counters node1 switch | awk -v name="switch.counters.$1" '$1 == name { print $2 }'
+}
+
+# answered: the switch has been given lines, and has answered for them, since it last forgot
+# all: then it counts from 0.
+answered()
+{
+	local added answers=0 what n
+
+	added=$(of_switch add)
+	for what in read fwd inv grant; do
+		n=$(of_switch $what)
+		answers=$((answers + ${n:-0}))
+	done
+	echo "lines given to the switch: ${added:-none}, answered by it: $answers"
+	[ "${added:-0}" -gt 0 ] && [ "$answers" -gt 0 ]
+}
+
+# forgets: the switch does, as if it had been started again: it has lost what it had counted.
+forgets()
+{
+	local before now
+
+	before=$(of_switch add)
+	rack wire clear || return 1
+	now=$(of_switch add)
+	echo "lines given to the switch: ${before:-none} before, ${now:-none} now"
+	[ -n "$now" ] && [ "$now" -lt "${before:-0}" ]
 }
 
 # A file without a name: what was written is there as long as it is open.
@@ -125,6 +160,21 @@ by_hand()
 	check "a file without a name is there" wait "$unlinked"
 }
 
+# forgotten: what only node 1 has as it is now, through a switch that knows nothing of it.
+forgotten()
+{
+	check "node 1 writes all of it again" on node1 dd if="$dir/data" of=/weft/data bs=64K \
+		conv=notrunc status=none
+	check "the switch is in use" soon 30 answered
+	check "it forgets all" forgets
+	check "node 2 reads what node 1 had modified" written node2 data
+	check "node 2 changes it" on node2 dd if="$dir/data" of=/weft/data bs=64K conv=notrunc \
+		status=none
+	check "node 1 reads that" written node1 data
+	check "the switch is in use again" soon 30 answered
+	check "nothing is lost" nothing_lost
+}
+
 under_load()
 {
 	local i hammer
@@ -139,6 +189,11 @@ under_load()
 		# the first one was by hand
 		check "the blade serves after restart $((i + 1))" says 'nodes are served' $((i + 2))
 		check "the nodes go on after restart $((i + 1))" locks_granted "$GRANTS"
+		[ "$switch" = p4 ] || continue
+		check "the switch forgets all under load" rack wire clear
+		check "it is in use again" soon 30 answered
+		note "$(tail -n 1 "$dir/check")"
+		check "the nodes go on" locks_granted "$GRANTS"
 	done
 	on nodes touch /run/test-stop
 	wait "$hammer"
@@ -153,6 +208,7 @@ sum=$(sha256sum <"$dir/data")
 for switch; do
 	boot --nodes 2 --switch "$switch" --mem 512M --memd-options "--backing /root/blade"
 	by_hand
+	[ "$switch" != p4 ] || forgotten
 	under_load
 	end_rack
 done
