@@ -3,7 +3,10 @@
 #
 # Is the directory in P4 the directory of the core, and would the test notice if it
 # were not?  The program is interpreted, and then run as machine code if it can be
-# compiled here.  $BUILD is where the programs are.
+# compiled here.
+#
+# Environment: BUILD, where the programs are; WEFT_DIFF_FRAMES (1000000) of each comparison, the
+# smaller ones a fifth of that; where the core has errors, 400000 at most.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u
@@ -13,6 +16,8 @@ cd "$(dirname "$0")/../.." || exit 2
 
 diff=$BUILD/bin/weft-diff
 spec=p4/generated/weft_pna.spec
+FRAMES=${WEFT_DIFF_FRAMES:-1000000}
+MUTATED=$((FRAMES < 400000 ? FRAMES : 400000))
 
 # same NAME OPTION...: the comparison does well; what the frames have met is shown.
 same()
@@ -28,9 +33,9 @@ differs()
 
 built "$diff"
 begin diff
-same "a million random frames"
-same "other frames" --frames 200000 --seed 20261121
-same "errors in the core are found" --frames 400000 --mutate all
+same "$FRAMES random frames" --frames "$FRAMES"
+same "other frames" --frames $((FRAMES / 5)) --seed 20261121
+same "errors in the core are found" --frames "$MUTATED" --mutate all
 
 # ... and in the program: another answer, a counter that counts by two.
 sed 's/^\(.*mov h\.weft\.type\) 0x25$/\1 0x26/' "$spec" >"$dir/answer.spec"
@@ -61,12 +66,12 @@ untranslated()
 
 if compiled "$spec" "$dir/weft.so"; then
 	check "every instruction is translated" translated
-	same "a million random frames, compiled" --seed 2 --compiled "$dir/weft.so"
-	same "errors in the core are found, compiled" --frames 400000 --mutate all --compiled "$dir/weft.so"
+	same "$FRAMES random frames, compiled" --frames "$FRAMES" --seed 2 --compiled "$dir/weft.so"
+	same "errors in the core are found, compiled" --frames "$MUTATED" --mutate all --compiled "$dir/weft.so"
 	# one that the translator does not know, and that does nothing
 	sed 's/^\trx .*/&\n\tregprefetch tag 0x0/' "$spec" >"$dir/dpdk.spec"
 	check "an instruction that is not" untranslated
-	same "frames through DPDK's instructions, compiled" --frames 200000 --seed 3 \
+	same "frames through DPDK's instructions, compiled" --frames $((FRAMES / 5)) --seed 3 \
 		--spec "$dir/dpdk.spec" --compiled "$dir/dpdk.so"
 	check "compiled from another program" exits 2 "another program" \
 		"$diff" --frames 100 --spec "$dir/count.spec" --compiled "$dir/weft.so"

@@ -8,7 +8,8 @@
 #
 #	tests/memd/test-rigs.sh [PATTERN]
 #
-# Prints a line for each; PATTERN selects by name.  Environment: BUILD.
+# Prints a line for each; PATTERN selects by name.  Environment: BUILD; WEFT_RIGS=few: each
+# rule once, in the form in which it meets most, so with a switch and a key where it can.
 
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -31,17 +32,23 @@ rig()
 	pids+=($!)
 }
 
-# once NAME PROGRAM ARGUMENT...: a rig, but only where blades have one thread: what it looks
-# at is the same with more of them, and it takes long.
-once()
+# more RIG...: not if few are wanted.
+more()
 {
-	[ "${WEFT_RIG_THREADS:-1}" != 1 ] || rig "$@"
+	[ "$rigs" = few ] || "$@"
 }
 
-# with_key NAME PROGRAM ARGUMENT...: in a rack that has a key.
+# once RIG...: only where blades have one thread: what it looks at is the same with more of
+# them, and it takes long.
+once()
+{
+	[ "${WEFT_RIG_THREADS:-1}" != 1 ] || "$@"
+}
+
+# with_key RIG...: in a rack that has a key.
 with_key()
 {
-	WEFT_RIG_KEY=1 rig "$@"
+	WEFT_RIG_KEY=1 "$@"
 }
 
 # outcome NAME STATUS: what came of it.  Exit status 77 is a skip if the last line says
@@ -65,6 +72,8 @@ outcome()
 }
 
 built "$BUILD"/tests/memd-{allow,catalog,policy,restart,power,members,coherence,locks,move,twin,death,mark,moments}
+rigs=${WEFT_RIGS:-all}
+[[ $rigs == @(all|few) ]] || { echo "$0: WEFT_RIGS=$rigs is neither few nor all" >&2; exit 2; }
 begin memd-rigs
 pattern=${1-}
 names=()
@@ -74,55 +83,55 @@ pids=()
 # diff, switchd-* and racks run).
 rig restart-silent-node memd-restart silent_node
 rig restart-dead-blade memd-restart dead_blade
-once moments-boot memd-moments plain 1 boot
+more once rig moments-boot memd-moments plain 1 boot
 rig moments-boot-switch memd-moments switch 2 boot
 rig moments-switch memd-moments switch 2 hand
 rig moments-two memd-moments plain 2 two
-rig twin-kills memd-twin kills
-with_key twin-kills-key memd-twin kills 5
+more rig twin-kills memd-twin kills
+with_key rig twin-kills-key memd-twin kills 5
 rig twin-switch memd-twin switch
 rig twin-stale memd-twin stale
-rig twin-blades memd-twin blades
-with_key twin-blades-key memd-twin blades
+more rig twin-blades memd-twin blades
+with_key rig twin-blades-key memd-twin blades
 rig twin-no-witness memd-twin no_witness
 rig twin-deposed memd-twin deposed
 rig twin-by-hand memd-twin by_hand
-rig lives memd-coherence plain 2 50 50 200 10000 1 10
-rig lives-moves memd-coherence plain 2 50 50 200 12000 1 8 8
+more rig lives memd-coherence plain 2 50 50 200 10000 1 10
+more rig lives-moves memd-coherence plain 2 50 50 200 12000 1 8 8
 rig lives-moves-switch memd-coherence switch 2 50 50 200 12000 1 8 8
-with_key lives-moves-key memd-coherence plain 2 50 50 200 8000 2 6 6
-rig plain memd-coherence plain 2 50 50 200 20000
-rig switch memd-coherence switch 2 50 50 200 20000
-rig locks-lives memd-locks plain 2 50 50 200 3000 1 6
-rig lives-switch memd-coherence switch 2 50 50 200 10000 1 10
-with_key lives-key memd-coherence switch 2 50 50 200 10000 1 10
+more with_key rig lives-moves-key memd-coherence plain 2 50 50 200 8000 2 6 6
+more rig plain memd-coherence plain 2 50 50 200 20000
+more rig switch memd-coherence switch 2 50 50 200 20000
+more rig locks-lives memd-locks plain 2 50 50 200 3000 1 6
+more rig lives-switch memd-coherence switch 2 50 50 200 10000 1 10
+with_key rig lives-key memd-coherence switch 2 50 50 200 10000 1 10
 rig restart-cuts memd-restart cuts
-rig catalog memd-catalog
-with_key catalog-key memd-catalog
+more rig catalog memd-catalog
+with_key rig catalog-key memd-catalog
 rig restart-machine memd-restart machine
-rig lock-moves memd-locks plain 2 50 50 200 3000 1 4 8
+more rig lock-moves memd-locks plain 2 50 50 200 3000 1 4 8
 rig lock-moves-switch memd-locks switch 2 50 50 200 3000 1 4 8
-rig move memd-move plain
+more rig move memd-move plain
 rig move-switch memd-move switch
-rig allow-switch memd-allow switch 2
-rig allow memd-allow plain 1
-with_key allow-key memd-allow switch 1
+more rig allow-switch memd-allow switch 2
+more rig allow memd-allow plain 1
+with_key rig allow-key memd-allow switch 1
 rig members memd-members
-rig policy memd-policy
+more rig policy memd-policy
 rig mark memd-mark
-with_key policy-key memd-policy
-once power memd-power
-rig locks memd-locks plain 2 50 50 200 3000
+with_key rig policy-key memd-policy
+once rig power memd-power
+more rig locks memd-locks plain 2 50 50 200 3000
 rig death-switch memd-death switch 2
-rig death memd-death plain 2
-rig death-one memd-death switch 1
-with_key death-key memd-death plain 1
+more rig death memd-death plain 2
+more rig death-one memd-death switch 1
+more with_key rig death-key memd-death plain 1
 rig restart-two-blades memd-restart two_blades
-with_key locks-key memd-locks switch 2 50 50 200 3000 1 6
+more with_key rig locks-key memd-locks switch 2 50 50 200 3000 1 6
 rig restart-full memd-restart full
-once restart-files memd-restart restart
+once rig restart-files memd-restart restart
 rig locks-lives-switch memd-locks switch 2 50 50 200 3000 1 6
-rig locks-switch memd-locks switch 2 50 50 200 3000
+more rig locks-switch memd-locks switch 2 50 50 200 3000
 for ((i = 0; i < ${#names[@]}; i++)); do
 	wait "${pids[i]}"
 	outcome "${names[i]}" $?

@@ -15,7 +15,8 @@
 #
 #	tests/system/learn.sh [SWITCH...]	(p4)
 #
-# Environment: BUILD; WEFT_LEARN_TURNS (200), of each node.
+# Environment: BUILD; WEFT_LEARN_TURNS (200), of each node; WEFT_LEARN_PARTS (all that follow
+# "writes": mapped reads stops two mostly liars).
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -35,6 +36,7 @@ NEAR=15			# percent of a miss for each page and turn: as good as none. Learning
 			# takes 4 to 8 turns of them
 MAPPED=60		# faults in 100 turns, of 400, when what comes is mapped
 LIAR_SECONDS=14
+PARTS=${WEFT_LEARN_PARTS-mapped reads stops two mostly liars}
 
 # parameter NAME VALUE: of the module, on all nodes.
 parameter()
@@ -246,7 +248,9 @@ stops()
 		"$(grown lock_learnt_useless)"
 }
 
-# shared SWITCH WHAT: a page that is written to with two locks is not tossed between them.
+# A page that is written to with two locks is not tossed between them: shared SWITCH WHAT.
+two()		{ shared "$1" two; }
+mostly()	{ shared "$1" mostly; }
 shared()
 {
 	local off_misses off_messages off_grants
@@ -282,17 +286,18 @@ liars()
 		at_most $((of_said + NEAR)) "$(percent 2)"
 }
 
+for part in $PARTS; do
+	[[ $part == @(mapped|reads|stops|two|mostly|liars) ]] ||
+		{ echo "$0: there is no part '$part'" >&2; exit 2; }
+done
 built "$SHIM" "$LEARN" "$LIAR" "$LOCKBENCH" "$BIN/weftctl"
 begin learn
 for switch in "${@:-p4}"; do
 	boot --nodes 3 --switch "$switch"
 	writes "$switch"
-	mapped "$switch"
-	reads "$switch"
-	stops "$switch"
-	shared "$switch" two
-	shared "$switch" mostly
-	liars "$switch"
+	for part in $PARTS; do
+		$part "$switch"
+	done
 	end_rack
 done
 finish

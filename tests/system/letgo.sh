@@ -15,7 +15,7 @@
 #
 # of which one begins a new life and is cut off, and the other one begins one after that.
 #
-#	tests/system/letgo.sh
+#	tests/system/letgo.sh [PART...]		(leaving slow cut_off unmount two_blades)
 #
 # Environment: BUILD.
 
@@ -166,8 +166,6 @@ sum_is()
 
 slow()
 {
-	head -c "$((SLOW_BLOCKS * 4))K" /dev/urandom >"$dir/slow"
-	sum=$(sha256sum <"$dir/slow")
 	check "node 1 modifies $SLOW_BLOCKS blocks" on node1 dd if="$dir/slow" of=/weft/slow \
 		bs=1M status=none
 	check "the network becomes slow" faults delay "$DELAY_US"
@@ -261,15 +259,25 @@ two_blades()
 	check "it serves, too" says 'nodes are served' mem2
 }
 
+[ $# -gt 0 ] || set -- leaving slow cut_off unmount two_blades
+for part; do
+	[[ $part == @(leaving|slow|cut_off|unmount|two_blades) ]] ||
+		{ echo "$0: there is no part '$part'" >&2; exit 2; }
+done
 built "$LETGO"
 begin letgo
-boot --nodes 2 --switch none --mem 512M --memd-options "--backing /root/blade"
-leaving
-slow
-cut_off
-unmount
-end_rack
-boot --nodes 1 --blades 2 --switch none --mem 512M --memd-options "--backing /root/blade"
-two_blades
-end_rack
+head -c "$((SLOW_BLOCKS * 4))K" /dev/urandom >"$dir/slow"
+sum=$(sha256sum <"$dir/slow")
+if [[ " $* " != " two_blades " ]]; then
+	boot --nodes 2 --switch none --mem 512M --memd-options "--backing /root/blade"
+	for part; do
+		[ "$part" = two_blades ] || $part
+	done
+	end_rack
+fi
+if [[ " $* " == *" two_blades "* ]]; then
+	boot --nodes 1 --blades 2 --switch none --mem 512M --memd-options "--backing /root/blade"
+	two_blades
+	end_rack
+fi
 finish

@@ -18,7 +18,8 @@
 #
 #	tests/system/locks.sh [SWITCH...]	(p4 none)
 #
-# Environment: BUILD; WEFT_LOCKS_SECONDS, of each run (15).
+# Environment: BUILD; WEFT_LOCKS_SECONDS, of each run (15); WEFT_LOCKS_RUNS=few: only those in
+# which most happens at once, and nothing of pages that come with locks, which learn.sh has.
 
 # shellcheck disable=SC2317,SC2329  # functions are called by check
 set -u -o pipefail
@@ -27,6 +28,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 SECONDS_RUN=${WEFT_LOCKS_SECONDS:-15}
+RUNS=${WEFT_LOCKS_RUNS:-all}
 RUN_LIMIT=$((4 * SECONDS_RUN + 150 * SCALE))
 HAMMER=$BUILD/tests/locks-hammer
 BASICS=$BUILD/tests/locks-basics
@@ -76,6 +78,12 @@ hammer()
 	check "$run: the nodes handed locks to each other" at_least "$handed" "$(grown lock_handed)"
 	check "$run: locks were taken without the kernel" at_least "$quick" "$taken"
 	on node1 rm /weft/hammer
+}
+
+# more COMMAND...: not if few runs are wanted.
+more()
+{
+	[ "$RUNS" = few ] || "$@"
 }
 
 # quickly: how many locks were taken without the kernel in the last run.
@@ -294,6 +302,7 @@ all_leave()
 		'[ ! -d /sys/module/weft_rdma ] || rmmod weft_rdma; rmmod weft'
 }
 
+[[ $RUNS == @(all|few) ]] || { echo "$0: WEFT_LOCKS_RUNS=$RUNS is neither few nor all" >&2; exit 2; }
 built "$HAMMER" "$BASICS" "$DIED" "$CROWD" "$TURNS" "$BIN/weftctl"
 begin locks
 for switch in "${@:-p4 none}"; do
@@ -303,12 +312,12 @@ for switch in "${@:-p4 none}"; do
 		check "locks whose owners died, case by case" on node1 "$DIED" api /weft/died
 		check "many files, many locks half taken" on node1 "$CROWD" /weft/crowd "$CROWD_MS" &&
 			note "$(head -n 1 "$dir/check")"
-		hammer "$kind, clean"
+		more hammer "$kind, clean"
 		hammer "$kind, many locks, mostly read" --locks 64 --readers 90
-		hammer "$kind, killed" --kill 100
-		with_data "$kind"
-		hammer "$kind, guarded" --guard --beside
-		hammer "$kind, guarded, killed" --guard --beside --kill 200
+		more hammer "$kind, killed" --kill 100
+		more with_data "$kind"
+		more hammer "$kind, guarded" --guard --beside
+		more hammer "$kind, guarded, killed" --guard --beside --kill 200
 		check "small caches" on nodes mount -o remount,cache=512K /weft
 		evicted=100 hammer "$kind, guarded, small caches" --guard --beside --locks 48
 		check "blocks were evicted" at_least 100 \
@@ -317,11 +326,11 @@ for switch in "${@:-p4 none}"; do
 		by_hand
 		check "5 % loss, 5 % repetition, 20 % reordering" \
 			faults loss 0.05 dup 0.05 reorder 0.2
-		hammer "$kind, faults"
+		more hammer "$kind, faults"
 		hammer "$kind, faults, killed" --kill 100 --locks 2
-		hammer "$kind, faults, guarded" --guard --beside
+		more hammer "$kind, faults, guarded" --guard --beside
 		hammer "$kind, faults, guarded, killed" --guard --beside --kill 200
-		turns "$kind, faults, turns"
+		more turns "$kind, faults, turns"
 		for fault in lost dup reordered; do
 			check "frames were $fault" at_least 100 "$(wire_counted "$fault")"
 		done

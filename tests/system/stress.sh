@@ -14,6 +14,8 @@
 #
 #	tests/system/stress.sh [PATTERN]	only runs whose names match
 #
+# Blocks are of 4 KiB, and of 64 KiB in one run; blocks.sh has more of those.
+#
 # Environment: BUILD; WEFT_STRESS_OPS, accesses of a run (clean, faults and evict
 # 1000000, the others 300000); WEFT_STRESS_SEED (1).
 
@@ -89,6 +91,13 @@ stress()
 	check "$run: the nodes are ready for more" clean_up
 }
 
+# are_large: on node 2 a new file has blocks of 64 KiB.
+are_large()
+{
+	on node1 touch /weft/large && equal 65536 "$(on node2 stat -c %o /weft/large)" &&
+		on node1 rm /weft/large
+}
+
 # show_state: of nodes where a program did not come to its end.
 show_state()
 {
@@ -155,6 +164,16 @@ run_evict()
 	check "evict: the old cache" on nodes mount -o remount,cache=64M /weft
 }
 
+# All these pages are four blocks, which every node wants all the time.
+run_large()
+{
+	check "large: blocks of 64 KiB from now on" on nodes mount -o remount,block=64K /weft
+	check "large: they are" are_large
+	stress large 300000 64
+	check "large: blocks moved" at_least 20 "$(grown blocks_in)"
+	check "large: blocks of 4 KiB again" on nodes mount -o remount,block=4K /weft
+}
+
 run_home()
 {
 	stress home 300000 64 || return
@@ -163,12 +182,13 @@ run_home()
 
 built "$BIN"/{weft-stress,weft-check,weftctl}
 begin stress
-if wanted clean faults corrupt evict; then
+if wanted clean faults corrupt evict large; then
 	boot --nodes 3 --switch p4 --seed "$SEED"
 	! wanted clean || run_clean
 	! wanted faults || run_faults
 	! wanted corrupt || run_corrupt
 	! wanted evict || run_evict
+	! wanted large || run_large
 	end_rack
 fi
 if wanted home; then
