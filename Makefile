@@ -7,8 +7,9 @@
 #	make uml-rdma		RDMA for those racks (--rdma)
 #	make uml-kernel		a user-mode kernel of our own, compiled of sources, and the module for it
 #	make demo		boot a rack, run the main job on it, check the result
-#	make test		build, then run all tests ($T selects: make test T=unit; $J at a time)
-#	make test-long		the same, and much of it at length and emulated (tests/list-long): hours
+#	make test		build, then run the tests that each promise stands on: a quarter of an
+#				hour ($T selects: make test T=unit; $J at a time)
+#	make test-long		all tests, in every form (tests/list-long): hours
 #	make check		static checks: sparse, checkpatch, clang, shellcheck, ...
 #	make bench		measure, compare, plot
 #	make bench-locks	the same for locks, against others
@@ -49,14 +50,15 @@ MAKEFLAGS	+= --no-builtin-rules
 
 goals		:= $(or $(MAKECMDGOALS),all)
 package_groups	:= build \
-		   $(if $(filter demo test test-long test-programs uml uml-rdma uml-kernel,$(goals)),rack) \
-		   $(if $(filter test test-long fuzz,$(goals)),test) \
+		   $(if $(filter demo test test-long test-programs long-programs uml uml-rdma uml-kernel,$(goals)),rack) \
+		   $(if $(filter test test-long,$(goals)),test) \
+		   $(if $(filter test-long long-programs fuzz,$(goals)),long) \
 		   $(if $(filter check,$(goals)),check) \
 		   $(if $(filter debug-kernel debug-kernel-uml,$(goals)),rack debug) \
 		   $(if $(filter bench bench-locks,$(goals)),rack bench) \
 		   $(if $(filter deb,$(goals)),deb)
 ifneq ($(filter deps,$(goals)),)
-package_groups	:= build rack test check debug bench deb
+package_groups	:= build rack test long check debug bench deb
 endif
 package_groups	:= $(sort $(package_groups))
 
@@ -116,11 +118,13 @@ core_libs	= -Wl,--push-state,--as-needed $(shell pkg-config --libs libsodium) -W
 # What programs have in common: tools/common, whose headers say what.
 common_objects	:= $(call objects,tools/common)
 common_lib	:= $(B)/lib/libweftcommon.a
+# What tests/list needs, and what only tests/list-long does.
 programs	:=
 test_programs	:=
+long_programs	:=
 
 # program FILE, OBJECTS, LIST: link the objects, the core and what is common to FILE, a
-# program that belongs to the list programs or test_programs.
+# program that belongs to the list programs, test_programs or long_programs.
 define program
 $(1): $(2) $(core_lib) $(common_lib)
 all_objects += $(2)
@@ -154,10 +158,10 @@ $(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
 $(call one_program,tests/litmus,$(B)/bin/weft-litmus,,test_programs)
 $(call one_program,tests/explore,$(B)/bin/weft-explore,,test_programs)
-$(call one_program,tests/netlink,$(B)/tests/netlink,,test_programs)
+$(call one_program,tests/netlink,$(B)/tests/netlink,,long_programs)
 $(call one_program,tests/memd/crash,$(B)/tests/memd-crash,$(call part_objects,tools/memd),\
 	test_programs)
-$(call one_program,tests/memd/land,$(B)/tests/memd-land,,test_programs)
+$(call one_program,tests/memd/land,$(B)/tests/memd-land,,long_programs)
 $(call one_program,tests/diff,$(B)/bin/weft-diff,$(call part_objects,tools/switchd),test_programs)
 
 # What else is in tests/DIRECTORY: build/tests/DIRECTORY-FILE, with the parts
@@ -183,7 +187,7 @@ $(kvs_programs): ldlibs_of = -lm -pthread
 # is played.
 $(call each_program,tests/bench-locks,$(B)/tests/bench-locks-,\
 	$(call part_objects,tools/bench/locks tools/libweft) $(netlink_objects) \
-	$(fake_objects),test_programs)
+	$(fake_objects),long_programs)
 
 # --- Libraries --------------------------------------------------------------
 #
@@ -261,16 +265,16 @@ $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_pr
 	ldlibs_of = $(dpdk_libs) -pthread
 
 $(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
-$(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(test_programs)): \
+$(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(long_programs)): \
 	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
 
-memd_programs	:= $(B)/bin/weft-memd $(filter $(B)/tests/memd-%,$(test_programs))
+memd_programs	:= $(B)/bin/weft-memd $(filter $(B)/tests/memd-%,$(test_programs) $(long_programs))
 $(memd_programs): ldlibs_of = $(rdma_libs) -pthread
 
 $(B)/tests/netlink: ldlibs_of = $(shell pkg-config --libs libmnl)
 
 # Until here all of them are linked alike.
-$(sort $(programs) $(test_programs)):
+$(sort $(programs) $(test_programs) $(long_programs)):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(core_lib) $(common_lib) \
@@ -322,7 +326,8 @@ $(unit_programs): $(B)/tests/unit-%: $(B)/san/tests/unit/%.o $(san_core) \
 # send what nobody should send.
 san_of		= $(patsubst $(B)/obj/%,$(B)/san/%,$(1))
 san_programs	:= $(B)/san/bin/weft-memd $(B)/san/bin/weft-switchd
-test_programs	+= $(san_programs)
+test_programs	+= $(B)/san/bin/weft-memd
+long_programs	+= $(B)/san/bin/weft-switchd
 all_objects	+= $(call san_of,$(call objects,tools/memd tools/switchd tests/san))
 $(B)/san/bin/weft-memd: $(call san_of,$(call objects,tools/memd tests/san)) $(san_core)
 $(B)/san/bin/weft-switchd: $(call san_of,$(call objects,tools/switchd tests/san)) $(san_core)
@@ -355,7 +360,7 @@ $(fake_weftctl): $(fake_weftctl_objects) $(san_core)
 tsan_cflags	:= -fsanitize=thread -fno-omit-frame-pointer
 tsan_objects	:= $(patsubst $(B)/obj/%,$(B)/tsan/%,$(call objects,tools/memd) $(core_objects) \
 		   $(common_objects))
-test_programs	+= $(B)/tsan/bin/weft-memd
+long_programs	+= $(B)/tsan/bin/weft-memd
 all_objects	+= $(tsan_objects)
 
 $(B)/tsan/%.o: %.c Makefile
@@ -493,7 +498,7 @@ debug-kernel-uml: FORCE
 
 # --- What people type -------------------------------------------------------
 
-.PHONY: all programs fuzz test-programs uml-if-possible demo test test-long check bench bench-locks p4 \
+.PHONY: all programs fuzz test-programs long-programs uml-if-possible demo test test-long check bench bench-locks p4 \
 	install install-programs install-module install-dkms uninstall deb \
 	clean deps help FORCE
 
@@ -507,6 +512,8 @@ programs: $(programs) $(libraries) $(core_lib)
 fuzz: $(if $(fuzz_programs),$(if $(fuzz_possible),$(fuzz_programs)))
 
 test-programs: programs $(test_programs) $(test_libraries)
+
+long-programs: test-programs $(long_programs) fuzz
 
 # What is built first is built as many at a time as there are processors, and one more, as
 # fetching headers waits for the network; unless make was told how many.  A make of its own,
@@ -534,10 +541,17 @@ uml-if-possible: FORCE
 	@+$(MAKE) --no-print-directory uml || echo "weft: no module for user-mode kernels" >&2
 
 # The headers of user-mode kernels first: they are fetched, unpacked and prepared one step after
-# the other, which takes half a minute, in which all the rest can be compiled.
-test test-long:
-	@+$(build_all) uml-if-possible all test-programs fuzz
-	@$(for_scripts) tests/run -j $(J) -m $(J_MOST) $(if $(filter test-long,$@),-l tests/list -l tests/list-long) $(T)
+# the other, which takes half a minute, in which all the rest can be compiled.  The module for
+# KVER, which few tests load, is bundled, unless it is there as users have it: that would be
+# compiled again.
+test_bundle	= $(if $(wildcard $(kmod_dir)/weft.ko),$(if $(wildcard $(kmod_dir)/bundle),BUNDLE=1),BUNDLE=1)
+test:
+	@+$(build_all) uml-if-possible all test-programs $(test_bundle)
+	@$(for_scripts) $(test_bundle) tests/run -j $(J) -m $(J_MOST) $(T)
+
+test-long:
+	@+$(build_all) uml-if-possible all long-programs
+	@$(for_scripts) tests/run -j $(J) -m $(J_MOST) -l tests/list -l tests/list-long $(T)
 
 check:
 	@$(for_scripts) tests/check/check.sh $(T)
