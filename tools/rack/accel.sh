@@ -313,7 +313,7 @@ another_way()
 	refuse "$1 ended, or hung, while it booted"
 }
 
-# cmd_accel [--best [ACCEL]]: every way, whether it works here and why; or in a word what a
+# cmd_accel [--best [ACCEL]]: every way, whether it works here and why; or only the one that a
 # rack gets that asks for ACCEL.
 cmd_accel()
 {
@@ -338,14 +338,14 @@ cmd_accel()
 			continue
 		fi
 		if way_works "$way" "${KVER-}"; then
-			[ -z "$only" ] || { echo "${way%%-*}"; return; }
+			[ -z "$only" ] || { echo "$way"; return; }
 			best+=" $way"
 			echo "$way: yes; $WHY"
 		elif [ -z "$only" ]; then
 			echo "$way: no; $WHY"
 		fi
 	done
-	[ -z "$only" ] || { echo none; return 1; }
+	[ -z "$only" ] || return 1
 	first=${best# }
 	echo "what asks for nothing else gets ${first%% *}"
 }
