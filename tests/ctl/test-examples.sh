@@ -371,7 +371,7 @@ check "the table has all of them, and no others" same_blocks || exit 1
 while read -r page n where; do
 	[[ $where == tests/* ]] || continue
 	block "$page" "$n"
-	check "$where is run" grep -qE "[[:blank:]]$where\$" tests/list
+	check "$where is run" grep -qE "[[:blank:]]$where(\$|[[:blank:]])" tests/list tests/list-long
 	mapfile -d '' list < <(commands)
 	for _ in "${list[@]}"; do
 		next_command && check "$title: in $where" run_by "$where" "$command"

@@ -15,8 +15,8 @@
 # --keep leaves the rack running.  What guests run on is what works here (weft-rack accel);
 # user-mode kernels need a module of their own (make uml).  What takes long tells how far it is,
 # and how long it will take still: in one line at a terminal, else in a line every few seconds.
-# Environment: BUILD, the build directory; WEFT_RACK, another weft-rack; WEFT_TEST_SCALE, what
-# limits are multiplied with.
+# Environment: BUILD, the build directory; WEFT_RACK, another weft-rack; WEFT_DEMO_OUT (BUILD/demo),
+# where its files are; WEFT_TEST_SCALE, what limits are multiplied with.
 
 set -u -o pipefail
 export LC_ALL=C
@@ -25,7 +25,7 @@ cd "$(dirname "$0")/../.." || exit 2
 BUILD=${BUILD:-$PWD/build}
 BIN=$BUILD/bin
 SHIM=$BUILD/lib/libweft-preload.so
-OUT=$BUILD/demo
+OUT=${WEFT_DEMO_OUT:-$BUILD/demo}
 RACK=("${WEFT_RACK:-tools/rack/weft-rack}" --name demo)
 # Text: all licenses, and the Collaborative International Dictionary of English.
 LICENSES=/usr/share/common-licenses
