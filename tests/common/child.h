@@ -30,6 +30,49 @@
 	}								\
 } while (0)
 
+/*
+ * Wait until the condition holds, by looking: it comes sooner or later, however slow the machine
+ * is, so that this only fails if it never does.
+ */
+#define UNTIL_SECONDS	60
+#define UNTIL(condition) do {						\
+	double until_ = now_seconds() + UNTIL_SECONDS * check_scale();	\
+									\
+	while (!(condition)) {						\
+		CHECK(now_seconds() < until_, "it does not come: %s", #condition); \
+		pause_ms(1);						\
+	}								\
+} while (0)
+
+/*
+ * For what must not happen meanwhile: others can do something in each of these milliseconds. One
+ * of them may take seconds on a machine that stands still, and the others are left.
+ */
+static inline void give_time(unsigned int ms)
+{
+	for (ms *= check_scale(); ms; ms--)
+		pause_ms(1);
+}
+
+/* A thread, or a process of one, sleeps, and a signal would end that: it waits for no page. */
+static inline bool is_asleep(pid_t tid)
+{
+	char path[64], text[512], *end;
+	ssize_t n;
+	int file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(file >= 0);
+	n = read(file, text, sizeof(text) - 1);
+	CHECK(n > 0);
+	close(file);
+	text[n] = 0;
+	end = strrchr(text, ')');
+	CHECK(end && end[1] == ' ');
+	return end[2] == 'S';
+}
+
 /* It must end, and well. */
 static inline void child_ok(pid_t pid)
 {

@@ -150,6 +150,7 @@ static void test_gives_up(void)
 {
 	weft_rwlock_t *l = fresh(192);
 	struct timespec soon;
+	uint64_t waits;
 	pid_t pid;
 
 	fake_node_dies(fd, 192);
@@ -161,8 +162,9 @@ static void test_gives_up(void)
 		CHECK_EQ(weft_rwlock_tryrdlock(l), EBUSY);
 	});
 	child_ok(pid);
+	waits = counts->waits;
 	CHILD(pid, weft_rwlock_wrlock(l));
-	pause_ms(50);
+	UNTIL(counts->waits > waits);
 	child_kill(pid);
 	CHECK_EQ(weft_rwlock_unlock(l), 0);
 	CHECK_EQ(write_and_leave(l), EOWNERDEAD);

@@ -20,6 +20,8 @@
 #define LOCKS	3
 #define WORKERS	4
 #define BURST	6000	/* reads between two writes: readers are listed long before */
+#define WRITERS	8	/* of so many that are killed one has a lock to write */
+#define CLOSE_BY 100	/* times that each of two has a lock, at least */
 #define DEPTH	12	/* read locks on top of each other; a few more than the quick ones */
 
 /**
@@ -44,6 +46,8 @@ struct progress {
 	_Atomic long halves;		/* writers that were killed half way */
 	_Atomic long told;		/* ... or anywhere else with the lock */
 	_Atomic long listed;		/* times that a lock was seen to be */
+	_Atomic long stay;		/* who has a lock to write next is to stay half way */
+	_Atomic long stays;		/* ... by pid: and does */
 };
 
 static char directory[FOLDER_MAX];
@@ -91,6 +95,11 @@ static void change(unsigned int i, bool told)
 		CHECK_EQ(weft_rwlock_consistent(lock_of(i)), 0);
 	}
 	g->a++;
+	if (atomic_exchange(&p->stay, 0)) {
+		p->stays = getpid();
+		for (;;)
+			pause();
+	}
 	if (g->a % 4 == 0)
 		usleep(200);
 	g->b++;
@@ -243,10 +252,10 @@ static void close_by(double for_seconds)
 	CHECK(!pthread_create(&r, NULL, read_on, l));
 	CHECK(!pthread_create(&w, NULL, write_on, l));
 	pause_ms((long)(for_seconds * 1000));
+	UNTIL(looks >= CLOSE_BY && turns >= CLOSE_BY);
 	enough = true;
 	CHECK(!pthread_join(r, NULL));
 	CHECK(!pthread_join(w, NULL));
-	CHECK(looks && turns);
 	printf("readers: close by each other: %ld read, %ld written\n", looks, turns);
 }
 
@@ -257,18 +266,44 @@ static void time_is_up(int signal)
 		_exit(1);
 }
 
-static void kill_one(pid_t pid)
+static pid_t pids[WORKERS];
+
+/* Nobody has ended by himself, which would be a check that failed. */
+static bool all_work(void)
 {
-	p->killed[pid % (1 << 16)] = pid;
-	child_kill(pid);
+	int status;
+
+	CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
+	return true;
+}
+
+static void kill_one(unsigned int i)
+{
+	p->killed[pids[i] % (1 << 16)] = pids[i];
+	child_kill(pids[i]);
+}
+
+/* Whoever has a lock to write next dies with it, half way: and who has it then is told. */
+static unsigned int kill_writer(void)
+{
+	unsigned int i;
+
+	p->stays = 0;
+	p->stay = 1;
+	UNTIL(all_work() && p->stays);
+	for (i = 0; i < WORKERS && pids[i] != p->stays; i++)
+		;
+	CHECK(i < WORKERS);
+	kill_one(i);
+	return i;
 }
 
 int main(int argc, char **argv)
 {
 	unsigned int kills = 0, scale = check_scale(), i;
 	uint64_t seed = 1;
-	pid_t pids[WORKERS];
 	double time, end;
+	long before;
 
 	folder_make(directory, sizeof(directory), folder_in_memory(), "readers");
 	fake_begin(directory);
@@ -281,23 +316,29 @@ int main(int argc, char **argv)
 	for (i = 0; i < WORKERS; i++)
 		pids[i] = start(i + 1);
 	end = now_seconds() + time;
-	/* On, until a writer was killed with the lock: of a hundred kills it may be one. */
-	while (now_seconds() < end || (!p->told && now_seconds() < end + 3 * time)) {
-		int status;
-
-		i = (unsigned int)random_below(&seed, WORKERS);
-		pause_ms(random_below(&seed, 40 * scale));
-		/* Nobody has ended by himself, which would be a check that failed. */
-		CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
-		kill_one(pids[i]);
+	while (now_seconds() < end || kills < 2 * WRITERS) {
+		/* Some are killed wherever they are, some for certain with a lock. */
+		if (kills % WRITERS == 0) {
+			before = p->told;
+			i = kill_writer();
+			pids[i] = start(random_u32(&seed));
+			UNTIL(all_work() && p->told > before);
+		} else {
+			/* So that there is something to be killed in. */
+			before = p->listed;
+			UNTIL(all_work() && p->listed > before);
+			pause_ms(random_below(&seed, 40 * scale));
+			i = (unsigned int)random_below(&seed, WORKERS);
+			kill_one(i);
+			pids[i] = start(random_u32(&seed));
+		}
 		kills++;
-		pids[i] = start(random_u32(&seed));
 	}
 	for (i = 0; i < WORKERS; i++)
-		kill_one(pids[i]);
+		kill_one(i);
 	/* All are dead: everything can be had. */
 	signal(SIGALRM, time_is_up);
-	alarm(20 * scale);
+	alarm(60 * scale);
 	for (i = 0; i < LOCKS; i++) {
 		change(i, weft_rwlock_wrlock(lock_of(i)) == EOWNERDEAD);
 		CHECK_EQ(weft_rwlock_unlock(lock_of(i)), 0);
@@ -306,8 +347,8 @@ int main(int argc, char **argv)
 	}
 	alarm(0);
 	close_by(time / 2);
-	CHECK(p->told && p->told >= p->halves);
-	CHECK(p->reads > kills && p->writes > kills && p->listed > kills);
+	CHECK(p->halves >= kills / WRITERS && p->told >= p->halves);
+	CHECK(p->reads > kills && p->writes >= kills / WRITERS);
 	printf("readers: %u killed, %ld reads, %ld writes, %ld of them to a lock with listed readers; %ld writers half way, %ld told\n",
 	       kills, p->reads, p->writes, p->listed, p->halves, p->told);
 	return check_result();

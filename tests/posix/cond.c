@@ -93,7 +93,7 @@ void test_cond(void)
 	CHECK_EQ(pthread_cond_timedwait(&shared->other_cond, &shared->mutex, &t), ETIMEDOUT);
 	t = clock_in_ms(CLOCK_MONOTONIC, 50);
 	CHECK_EQ(pthread_cond_clockwait(&shared->cond, &shared->mutex, CLOCK_MONOTONIC, &t), ETIMEDOUT);
-	CHECK(now_seconds() - begin > 0.14 && now_seconds() - begin < 10);
+	CHECK(now_seconds() - begin > 0.14);
 	CHECK_EQ(pthread_cond_timedwait(&shared->cond, &shared->mutex, &never), EINVAL);
 	/* It is locked again. */
 	CHECK_EQ(pthread_mutex_lock(&shared->mutex), EDEADLK);

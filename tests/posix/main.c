@@ -22,12 +22,7 @@ void step(int value)
 
 void wait_step(int value)
 {
-	double begin = now_seconds();
-
-	while (__atomic_load_n(&shared->step, __ATOMIC_SEQ_CST) != value) {
-		CHECK(now_seconds() - begin < 20);
-		pause_ms(1);
-	}
+	UNTIL(__atomic_load_n(&shared->step, __ATOMIC_SEQ_CST) == value);
 }
 
 int main(int argc, char **argv)

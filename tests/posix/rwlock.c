@@ -83,14 +83,15 @@ static void rwlock_two_processes(pthread_rwlock_t *l)
 		step(4);
 	});
 	wait_step(1);
-	pause_ms(20);
+	UNTIL(is_asleep(pid));
 	shared->count = 7;
 	CHECK_EQ(pthread_rwlock_unlock(l), 0);
 	wait_step(2);
 	CHECK_EQ(pthread_rwlock_rdlock(l), 0);
 	CHECK_EQ(pthread_rwlock_trywrlock(l), EBUSY);
 	step(3);
-	pause_ms(20);
+	/* it may only look for the step still: that it writes must not come in all this time */
+	give_time(20);
 	CHECK_EQ(shared->count, 7);
 	CHECK_EQ(pthread_rwlock_unlock(l), 0);
 	wait_step(4);

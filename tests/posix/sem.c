@@ -20,25 +20,6 @@ struct interruption {
 	bool post;		/* some time later */
 };
 
-/* Whether it sleeps, and a signal would end that: it does not wait for a page. */
-static bool is_asleep(pid_t tid)
-{
-	char path[64], text[512], *end;
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
-	fd = open(path, O_RDONLY);
-	CHECK(fd >= 0);
-	n = read(fd, text, sizeof(text) - 1);
-	CHECK(n > 0);
-	close(fd);
-	text[n] = 0;
-	end = strrchr(text, ')');
-	CHECK(end && end[1] == ' ');
-	return end[2] == 'S';
-}
-
 /*
  * A signal to a thread that waits.  One that came before it does would end nothing,
  * and a machine may well be so busy: so it has to be seen asleep.
@@ -47,13 +28,9 @@ static void *interrupt(void *arg)
 {
 	struct interruption *n = arg;
 	struct timespec t = { 0, n->delay_us * 1000 };
-	double begin = now_seconds();
 
 	wait_step(1);
-	while (!is_asleep(n->tid)) {
-		CHECK(now_seconds() - begin < 20);
-		pause_ms(1);
-	}
+	UNTIL(is_asleep(n->tid));
 	nanosleep(&t, NULL);
 	CHECK(!pthread_kill(n->thread, n->signal));
 	if (n->post) {
@@ -65,14 +42,14 @@ static void *interrupt(void *arg)
 
 static int wait_on_clock(sem_t *sem)
 {
-	struct timespec t = clock_in_ms(CLOCK_MONOTONIC, 20000);
+	struct timespec t = clock_in_ms(CLOCK_MONOTONIC, 60000);
 
 	return sem_clockwait(sem, CLOCK_MONOTONIC, &t);
 }
 
 static int wait_until(sem_t *sem)
 {
-	struct timespec t = clock_in_ms(CLOCK_REALTIME, 20000);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 60000);
 
 	return sem_timedwait(sem, &t);
 }
@@ -132,6 +109,7 @@ static void test_signals(void)
 
 static void *sem_for_ever(void *arg)
 {
+	*(pid_t *)arg = gettid();
 	step(1);
 	sem_wait(&shared->sem);
 	return arg;
@@ -142,7 +120,7 @@ void test_sem(void)
 	struct timespec t;
 	pthread_t thread;
 	void *result;
-	pid_t pid;
+	pid_t pid, tid;
 	int value, i;
 
 	CHECK_EQ(sem_init(&shared->sem, 1, 2), 0);
@@ -183,9 +161,9 @@ void test_sem(void)
 
 	test_signals();
 	step(0);
-	CHECK(!pthread_create(&thread, NULL, sem_for_ever, NULL));
+	CHECK(!pthread_create(&thread, NULL, sem_for_ever, &tid));
 	wait_step(1);
-	pause_ms(10);
+	UNTIL(is_asleep(tid));
 	CHECK(!pthread_cancel(thread));
 	CHECK(!pthread_join(thread, &result));
 	CHECK(result == PTHREAD_CANCELED);
