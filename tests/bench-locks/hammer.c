@@ -218,7 +218,7 @@ static void reads_with_others(const struct lock_kind *kind, struct scene *s,
 	if (atomic_load(&s->inside) == ALL - 1)
 		atomic_fetch_add(&s->met, 1);
 	/* A writer that asks meanwhile has to wait. */
-	pause_ms(50);
+	give_time(50);
 	if (atomic_load(&s->writes))
 		atomic_fetch_add(&s->wrong, 1);
 	atomic_fetch_sub(&s->readers, 1);
@@ -415,7 +415,7 @@ static void holds(struct scene *s)
 	while (!atomic_load(&s->met) && now_seconds() < end)
 		pause_ms(1);
 	/* The other one is asking now. */
-	pause_ms(100);
+	give_time(100);
 	atomic_store(&s->done[0], 1);
 	l.kind->unlock(&l);
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -71,6 +72,12 @@ static inline bool is_asleep(pid_t tid)
 	end = strrchr(text, ')');
 	CHECK(end && end[1] == ' ');
 	return end[2] == 'S';
+}
+
+/* In a child: it does not outlive the thread that has made it, which may fail. */
+static inline void end_with_parent(void)
+{
+	CHECK(!prctl(PR_SET_PDEATHSIG, SIGKILL));
 }
 
 /* It must end, and well. */

@@ -188,6 +188,7 @@ static pid_t start(uint64_t seed)
 		uint64_t other = seed ^ 0x55555;
 		pthread_t t;
 
+		end_with_parent();
 		CHECK(!pthread_create(&t, NULL, work, &other));
 		work(&seed);
 	});

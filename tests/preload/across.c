@@ -15,6 +15,7 @@
 
 #define LIMIT	200	/* seconds */
 #define TURNS	50
+#define WAITED	0.1	/* seconds, of who did not find a lock free */
 
 struct shared {
 	pthread_rwlock_t setup;
@@ -25,6 +26,8 @@ struct shared {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	int turn;
+	int asks;
+	int has_waited;
 	char another_gap[4096];
 	pthread_rwlock_t lock;
 	pthread_mutex_t robust;
@@ -99,12 +102,15 @@ static void test_exclusion(int me)
 	}
 	meet();
 	if (!me) {
-		pause_ms(100);
+		UNTIL(__atomic_load_n(&s->asks, __ATOMIC_SEQ_CST));
+		/* else it has the lock before the value is there */
+		give_time(100);
 		s->value = 1;
 		CHECK_EQ(pthread_mutex_unlock(&s->recursive), 0);
 		CHECK_EQ(pthread_mutex_unlock(&s->recursive), 0);
 		CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
 	} else {
+		__atomic_store_n(&s->asks, 1, __ATOMIC_SEQ_CST);
 		CHECK_EQ(pthread_rwlock_rdlock(&s->lock), 0);
 		CHECK_EQ(s->value, 1);
 		CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
@@ -167,35 +173,60 @@ static void test_turns(int me)
 	meet();
 }
 
-/* A child of one side is killed with locks; the other side waits for them. */
-static void test_death(int me)
+/* One side's child holds two locks; it is killed a while after the other side has asked. */
+static void die_holding(unsigned int ms)
 {
 	pid_t pid;
 
-	if (!me) {
-		CHILD(pid, {
-			CHECK_EQ(pthread_mutex_lock(&s->robust), 0);
-			CHECK_EQ(pthread_rwlock_wrlock(&s->lock), 0);
-			s->value = 2;
-			sem_post(&s->sem[0]);
-			pause();
-		});
-		CHECK_EQ(sem_wait(&s->sem[0]), 0);
-		meet();
-		CHECK_EQ(sem_wait(&s->sem[0]), 0);
-		/* So that the other side waits, most likely. */
-		pause_ms(200);
-		child_kill(pid);
-	} else {
-		meet();
-		CHECK_EQ(pthread_rwlock_trywrlock(&s->lock), EBUSY);
-		CHECK_EQ(sem_post(&s->sem[0]), 0);
-		CHECK_EQ(pthread_mutex_lock(&s->robust), EOWNERDEAD);
-		CHECK_EQ(s->value, 2);
-		CHECK_EQ(pthread_mutex_consistent(&s->robust), 0);
-		CHECK_EQ(pthread_mutex_unlock(&s->robust), 0);
+	CHILD(pid, {
+		CHECK_EQ(pthread_mutex_lock(&s->robust), 0);
 		CHECK_EQ(pthread_rwlock_wrlock(&s->lock), 0);
-		CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
+		s->value = 2;
+		sem_post(&s->sem[0]);
+		pause();
+	});
+	CHECK_EQ(sem_wait(&s->sem[0]), 0);
+	meet();
+	CHECK_EQ(sem_wait(&s->sem[0]), 0);
+	give_time(ms);
+	child_kill(pid);
+}
+
+/* The other side gets them, when it has waited, or before. */
+static void inherit(void)
+{
+	double begin;
+
+	meet();
+	CHECK_EQ(pthread_rwlock_trywrlock(&s->lock), EBUSY);
+	begin = now_seconds();
+	CHECK_EQ(sem_post(&s->sem[0]), 0);
+	CHECK_EQ(pthread_mutex_lock(&s->robust), EOWNERDEAD);
+	s->has_waited = now_seconds() - begin > WAITED;
+	CHECK_EQ(s->value, 2);
+	CHECK_EQ(pthread_mutex_consistent(&s->robust), 0);
+	CHECK_EQ(pthread_mutex_unlock(&s->robust), 0);
+	CHECK_EQ(pthread_rwlock_wrlock(&s->lock), 0);
+	CHECK_EQ(pthread_rwlock_unlock(&s->lock), 0);
+}
+
+/*
+ * A child of one side is killed with locks; the other side waits for them, which it must have
+ * done once, however long that takes.
+ */
+static void test_death(int me)
+{
+	unsigned int ms;
+	pid_t pid;
+
+	for (ms = 0; !s->has_waited; ms += 200) {
+		CHECK(ms <= 2000, "it has not waited");
+		meet();
+		if (!me)
+			die_holding(ms);
+		else
+			inherit();
+		meet();
 	}
 	meet();
 	CHECK_EQ(pthread_mutex_lock(&s->robust), 0);

@@ -45,7 +45,7 @@ static pthread_mutex_t *make_mutex(size_t offset, int type, int robust)
 
 static int take(pthread_mutex_t *m, int how)
 {
-	struct timespec t = clock_in_ms(CLOCK_REALTIME, 1000);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 60000);
 
 	switch (how) {
 	case 0:
@@ -165,7 +165,7 @@ static void test_plain(void)
 static void test_rwlock(void)
 {
 	pthread_rwlock_t *l = at(320);
-	struct timespec t = clock_in_ms(CLOCK_REALTIME, 10000);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 60000);
 	uint64_t acquires;
 	int i, error;
 
@@ -193,8 +193,8 @@ static void test_cond(void)
 {
 	pthread_mutex_t *robust = make_mutex(384, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ROBUST);
 	pthread_mutex_t *plain = make_mutex(448, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_STALLED);
-	struct timespec t = clock_in_ms(CLOCK_REALTIME, 100);
 	pthread_cond_t *c = at(512);
+	struct timespec t;
 	pid_t pid;
 
 	CHECK_EQ(pthread_cond_init(c, NULL), 0);
@@ -214,9 +214,12 @@ static void test_cond(void)
 		CHECK_EQ(pthread_mutex_lock(plain), 0);
 		kill(getpid(), SIGKILL);
 	});
-	CHECK_EQ(pthread_cond_timedwait(c, plain, &t), ETIMEDOUT);
+	/* until that one has had it */
+	do {
+		t = clock_in_ms(CLOCK_REALTIME, 100);
+		CHECK_EQ(pthread_cond_timedwait(c, plain, &t), ETIMEDOUT);
+	} while (!waitpid(pid, NULL, WNOHANG));
 	CHECK_EQ(pthread_mutex_unlock(plain), 0);
-	CHECK_EQ(waitpid(pid, NULL, 0), pid);
 }
 
 /* In a region that says so they stay blocked until it does not any more; robust ones tell. */
@@ -252,7 +255,10 @@ static void test_blocks(void)
 				 i == 1 ? pthread_rwlock_rdlock(l) : pthread_rwlock_wrlock(l), 0);
 			CHECK_EQ(i ? pthread_rwlock_unlock(l) : pthread_mutex_unlock(plain), 0);
 		});
-	pause_ms(1200);
+	for (i = 0; i < 3; i++)
+		UNTIL(is_asleep(pids[i]));
+	/* it looks again once a second */
+	give_time(1200);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(waitpid(pids[i], NULL, WNOHANG), 0);
 	set_policy(fd, 0);

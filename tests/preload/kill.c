@@ -133,6 +133,7 @@ static pid_t start(uint64_t seed)
 		uint64_t other = seed ^ 0x55555;
 		pthread_t t;
 
+		end_with_parent();
 		CHECK(!pthread_create(&t, NULL, work, &other));
 		work(&seed);
 	});
@@ -152,6 +153,7 @@ int main(int argc, char **argv)
 	unsigned int kills = 0;
 	uint64_t seed = 1;
 	struct timespec t;
+	long rounds = 0;
 	pid_t pids[WORKERS];
 	double end;
 	int fd, i;
@@ -178,8 +180,10 @@ int main(int argc, char **argv)
 		int status;
 
 		i = (int)random_below(&seed, WORKERS);
-		pause_ms(random_below(&seed, 20));
 		/* Nobody has ended by himself, which would be a check that failed. */
+		UNTIL(!waitpid(-1, &status, WNOHANG) && p->rounds > rounds);
+		rounds = p->rounds;
+		pause_ms(random_below(&seed, 20));
 		CHECK_EQ(waitpid(-1, &status, WNOHANG), 0);
 		__atomic_store_n(&p->killed[pids[i] % (1 << 16)], pids[i], __ATOMIC_SEQ_CST);
 		child_kill(pids[i]);
@@ -192,9 +196,9 @@ int main(int argc, char **argv)
 	}
 	/* All are dead: everything can be had. */
 	signal(SIGALRM, time_is_up);
-	alarm(20 * check_scale());
+	alarm(70 * check_scale());
 	for (i = 0; i < LOCKS; i++) {
-		t = clock_in_ms(CLOCK_REALTIME, 10000);
+		t = clock_in_ms(CLOCK_REALTIME, 60000);
 		CHECK_EQ(pthread_rwlock_timedwrlock(&guarded[i].lock, &t), 0);
 		CHECK_EQ(pthread_rwlock_unlock(&guarded[i].lock), 0);
 		own_one(&guarded[i]);

@@ -187,8 +187,11 @@ static void *use_lock(void *arg)
 	return NULL;
 }
 
+static _Atomic pid_t waiter;
+
 static void *wait_for_lock(void *arg)
 {
+	waiter = gettid();
 	CHECK_EQ(pthread_rwlock_wrlock((void *)(shared + 2000)), 0);
 	return arg;
 }
@@ -212,7 +215,7 @@ static void check_waiting(void)
 	});
 	CHECK_EQ(read(held[0], &c, 1), 1);
 	CHECK(!pthread_create(&t, NULL, wait_for_lock, NULL));
-	pause_ms(50);
+	UNTIL(waiter && is_asleep(waiter));
 	CHECK(mremap(shared, 4 * PAGE, 3 * PAGE, MREMAP_MAYMOVE) == shared);
 	CHECK(mremap(shared, 3 * PAGE, 4 * PAGE, 0) == shared);
 	CHECK_EQ(write(go[1], "x", 1), 1);
@@ -233,8 +236,7 @@ static void test_mremap_in_use(void)
 	for (i = 0; i < 2; i++)
 		CHECK(!pthread_create(&t[i], NULL, use_lock, &turns[i]));
 	/* Nothing else may take the room that is to be grown into. */
-	while (!turns[0] || !turns[1])
-		pause_ms(1);
+	UNTIL(turns[0] && turns[1]);
 	for (i = 0; i < 200; i++) {
 		CHECK(mremap(shared, 4 * PAGE, 3 * PAGE, i & 1 ? MREMAP_MAYMOVE : 0) == shared);
 		CHECK(mremap(shared, 3 * PAGE, 4 * PAGE, 0) == shared);
@@ -374,7 +376,8 @@ static void leave_page(int signal)
 
 static void *cut(void *file)
 {
-	pause_ms(50);
+	/* the process's first thread */
+	UNTIL(is_asleep(getpid()));
 	CHECK(!ftruncate(*(int *)file, PAGE));
 	return NULL;
 }
@@ -434,7 +437,7 @@ static void test_refused(void)
 static void test_children_first(void)
 {
 	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
-	struct timespec t = clock_in_ms(CLOCK_REALTIME, 20000);
+	struct timespec t = clock_in_ms(CLOCK_REALTIME, 60000);
 	int ends[2];
 	pid_t pid;
 	char c;

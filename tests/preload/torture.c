@@ -370,7 +370,7 @@ static void *have_part(void *arg)
 	unsigned int i;
 
 	for (i = part->begin; i < part->end; i++) {
-		struct timespec t = clock_in_ms(CLOCK_REALTIME, 30000);
+		struct timespec t = clock_in_ms(CLOCK_REALTIME, 60000);
 		double begin = now_seconds();
 
 		CHECK_EQ(pthread_rwlock_timedwrlock(lock_at(i), &t), 0);
