@@ -71,7 +71,7 @@ static void test_peers(void)
 		make_frame(f, 3, 1, sizeof(f), i);
 		station_send(fd[0], "a", f, sizeof(f));
 	}
-	usleep(20000);
+	settle();
 	close(fd[2]);
 	mask = reached(0, 0xff, 64, 1);
 	CHECK(mask == 0xa, "without c: reached 0x%x", mask);
@@ -82,10 +82,7 @@ static void test_peers(void)
 	fd[2] = station_open("c");
 	mask = reached(2, 2, 64, 2);
 	CHECK(mask == 0x2, "from c: reached 0x%x", mask);
-	usleep(50000);
-	settle();
-	mask = reached(0, 3, 64, 3);
-	CHECK(mask == 0x4, "to c: reached 0x%x", mask);
+	soon_reached(0, 3, 0x4);
 }
 
 /* A switch without work does not use the CPU. */
@@ -352,7 +349,7 @@ static void refused(const char *words)
 	int code;
 
 	daemon_exec(&sw);
-	code = daemon_wait(&sw, 20);
+	code = daemon_wait(&sw, END_S);
 	CHECK(code == 1, "exit status %d: %s", code, daemon_log());
 	CHECK(!strncmp(daemon_log(), "weft-switchd: ", 14) && strstr(daemon_log(), words),
 	      "'%s' instead of '%s'", daemon_log(), words);
@@ -426,7 +423,7 @@ static void test_restart(void)
 	CHECK(reached(0, 2, 64, 1) == 0xe, "the first one was disturbed");
 	/* Killed: the next one starts over what is left. */
 	kill(sw.pid, SIGKILL);
-	daemon_wait(&sw, 10);
+	daemon_wait(&sw, END_S);
 	daemon_forget_args(&sw);
 	CHECK(!access(in_dir("ctl"), F_OK), "it has cleaned up");
 	start(NULL, NULL);
@@ -439,7 +436,7 @@ static void test_restart(void)
 	daemon_arg(&sw, "--send");
 	daemon_arg(&sw, "stations");
 	daemon_exec(&sw);
-	code = daemon_wait(&sw, 10);
+	code = daemon_wait(&sw, END_S);
 	CHECK(code == 0 && !strcmp(daemon_log(), "[{\"mac\":\"020000000001\",\"port\":\"a\"}]\n"),
 	      "%d: %s", code, daemon_log());
 	free(sw.args[--sw.n_args]);
@@ -448,7 +445,7 @@ static void test_restart(void)
 	sw = first;
 	/* A signal ends it in order. */
 	kill(sw.pid, SIGTERM);
-	code = daemon_wait(&sw, 10);
+	code = daemon_wait(&sw, END_S);
 	CHECK(code == 0 && access(in_dir("ctl"), F_OK), "exit status %d", code);
 	daemon_forget_args(&sw);
 }

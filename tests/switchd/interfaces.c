@@ -104,6 +104,22 @@ static void test_frames(int veth, int tap, int unix_fd)
 	}
 }
 
+/* Frames to all come there, as soon as the interface carries any. */
+static void until_comes(int from, int at, const char *where, uint32_t tag)
+{
+	uint8_t f[64], g[16384];
+	int left;
+
+	for (left = SOON_MS / 20; left; left--) {
+		make_frame(f, 0xff, 3, sizeof(f), tag);
+		station_send(from, "s", f, sizeof(f));
+		while (station_receive(at, g, sizeof(g), 20) >= (ssize_t)sizeof(f))
+			if (frame_tag(g) == tag)
+				return;
+	}
+	CHECK(false, "socket to %s", where);
+}
+
 /* An interface goes down, comes back, goes away: the others do not notice. */
 static void test_gone(int veth, int tap, int unix_fd)
 {
@@ -118,21 +134,15 @@ static void test_gone(int veth, int tap, int unix_fd)
 	settle();
 	CHECK(port_stat("veth", "tx_drop") == 10, "%ld", port_stat("veth", "tx_drop"));
 	CHECK(run("ip link set v0 up && ip link set t0 up"), "up");
-	usleep(200000);
+	until_comes(unix_fd, veth, "veth", 6);
+	until_comes(unix_fd, tap, "TAP", 7);
+	settle();
 	while (recv(tap, f, sizeof(f), MSG_DONTWAIT) > 0 ||
 	       recv(veth, f, sizeof(f), MSG_DONTWAIT) > 0)
 		;
 	test_frames(veth, tap, unix_fd);
 	CHECK(run("ip link del v0"), "cannot delete it");
-	usleep(100000);
-	make_frame(f, 0xff, 3, sizeof(f), 7);
-	station_send(unix_fd, "s", f, sizeof(f));
-	for (i = 0; i < 150; i++)
-		if (recv(tap, f, sizeof(f), MSG_DONTWAIT) > 0 && frame_tag(f) == 7)
-			break;
-		else
-			usleep(20000);
-	CHECK(i < 150, "socket to TAP, without veth");
+	until_comes(unix_fd, tap, "TAP, without veth", 8);
 }
 
 int main(void)
