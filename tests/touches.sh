@@ -65,13 +65,12 @@ ask_touches()
 		tests/touches "$touches/wanted"
 }
 
-# changed REV..[REV]: the files that git says are not the same.
+# changed REV..[REV]: the files that git says are not the same; to those of the tree as it
+# stands, new ones included, without a second REV.
 changed()
 {
-	local text
-
-	text=$(git diff --name-only --no-renames "${1%..}" --) || die "git does not know '$1'"
-	printf '%s\n' "$text"
+	git diff --name-only --no-renames "${1%..}" -- || die "git does not know '$1'"
+	[[ $1 != *.. ]] || git ls-files -o --exclude-standard
 }
 
 # expand WORD...: the paths of the tree that they stand for, a line each.
@@ -81,7 +80,7 @@ expand()
 
 	for word; do
 		if [[ $word == *..* && ! -e $word ]]; then
-			changed "$word"
+			changed "$word" || return
 			continue
 		fi
 		path=$(realpath -sm --relative-to=. -- "$word")
