@@ -128,6 +128,11 @@ part == 3 || part == 4 {
 		programs[name] = "program " name
 		target = programs[name]
 	}
+	if (part == 4)
+		built[target] = 1
+	for (i = 2; i <= NF; i++)
+		if (part == 3 && $i ~ /\.o$/ && $i !~ /\/fuzz\//)	# those need clang
+			needed[$i] = 1
 	for (i = 2; i <= NF; i++)
 		if ($i !~ /^\// || $i ~ /\.o$/)
 			uses(target, $i ~ /\.so(\.[0-9]+)?$/ ? "program " last($i) : $i)
@@ -245,6 +250,12 @@ function untouched(    f, j)
 }
 
 END {
+	for (o in needed)
+		if (!(o in built)) {
+			print "tests/run: nobody knows yet of what " o " is made: make test-programs fuzz" \
+				>"/dev/stderr"
+			exit 1
+		}
 	for (f in files)
 		if (f ~ /^(tests|tools|p4|\.ci)\// && f !~ /^tests\/(list|touches)|\/man\/|\.(1|3|5|7|8|p4|spec)$/)
 			read_text(f)
