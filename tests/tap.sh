@@ -66,13 +66,13 @@ in_memory()
 # its own then.  To be called before begin.
 own_network()
 {
-	local how=(unshare --net)
+	local alone=(unshare --net)
 
 	[ -z "${WEFT_TEST_NETWORK-}" ] || return 0
-	[ "$(id -u)" = 0 ] || how+=(--map-root-user)
+	[ "$(id -u)" = 0 ] || alone+=(--map-root-user)
 	export WEFT_TEST_NETWORK=1
-	! "${how[@]}" ip link set lo up 2>/dev/null ||
-		exec "${how[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$0" "$@"
+	! "${alone[@]}" ip link set lo up 2>/dev/null ||
+		exec "${alone[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$0" "$@"
 	note "no network of its own: only one of these suites can run at a time"
 }
 
@@ -243,6 +243,14 @@ exits()
 	echo "exit status $rc, wanted $1, with '$2'"
 	[ "$rc" = "$1" ] || return 1
 	[ -z "$2" ] || grep -qF -- "$2" "$dir/exits"
+}
+
+# no_line PATTERN FILE...: none of these files, which are there, has a line with that extended
+# regular expression.  "! grep" would be content with a file that is not there.
+no_line()
+{
+	grep -E -- "$@"
+	[ $? = 1 ]
 }
 
 # soon SECONDS COMMAND...: it succeeds within that time.  What does not come at once is looked

@@ -58,7 +58,7 @@ compiled()
 
 translated()
 {
-	! grep -q "does not know" "$dir/compiled"
+	no_line "does not know" "$dir/compiled"
 }
 
 untranslated()

@@ -118,7 +118,7 @@ installed_files()
 
 no_names_left()
 {
-	! grep -rnE '@[A-Z_]+@' "$root/etc" "$root/usr/local/lib/systemd" \
+	exits 1 '' grep -rnE '@[A-Z_]+@' "$root/etc" "$root/usr/local/lib/systemd" \
 		"$root/usr/local/lib/pkgconfig" "$root/usr/src"/*/dkms.conf
 }
 
@@ -177,7 +177,7 @@ verify()
 		echo "systemd-analyze: exit status $rc"
 		return $rc
 	fi
-	! grep -F weft "$dir/verify"
+	no_line weft "$dir/verify"
 }
 
 # programs: what the units run is installed, and is given the settings that are.

@@ -313,7 +313,7 @@ litmus()
 	rm -f "$dir/litmus"
 	run_nodes "$1" litmus --dir "$dir" "${@:2}" &&
 		[ "$(grep -c '^ok ' "$dir/out.$1")" -ge 1 ] &&
-		! grep -q '^not ok ' "$dir/out.$1"
+		no_line '^not ok ' "$dir/out.$1"
 }
 
 test_litmus()

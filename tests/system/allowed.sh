@@ -270,7 +270,7 @@ no_mount()
 {
 	! inside 1000 mount -t weft none /mnt >"$dir/denied" 2>&1 || return 1
 	! inside 1001 mount -t weft none /mnt >>"$dir/denied" 2>&1 || return 1
-	grep -c 'permission denied' "$dir/denied"
+	equal 2 "$(grep -c 'permission denied' "$dir/denied")" || return 1
 	equal 1 "$(on node1 dmesg | grep -c 'weft: cannot be mounted in a user namespace: mount it outside')"
 }
 

@@ -95,11 +95,11 @@ agree()
 # fenced TIMES: so often has the blade taken a node out.
 fenced()
 {
-	local i
+	local i logged
 
 	for ((i = 0; i < LEASE / 100 + 50 * SCALE; i++)); do
-		[ "$(on mem1 grep -c 'is taken out of the rack' /var/log/weft-memd.log)" -lt "$1" ] ||
-			return 0
+		logged=$(on mem1 grep -c 'is taken out of the rack' /var/log/weft-memd.log)
+		[ "${logged:-0}" -ge "$1" ] && return
 		sleep 0.1
 	done
 	on mem1 cat /var/log/weft-memd.log

@@ -62,6 +62,13 @@ signal()
 	on "$1" bash -c 'kill "-$2" "$(<"/run/test-$1.pid")"' bash "$2" "$3"
 }
 
+# waits NODE NAME: it is in the kernel, and no system call but open() makes it wait there.
+waits()
+{
+	on "$1" bash -c 'grep -E "^State:[[:blank:]]*[SD]" "/proc/$(<"/run/test-$1.pid")/status"' \
+		bash "$2"
+}
+
 # gone NODE NAME SECONDS: it has ended, or will soon.
 gone()
 {
@@ -142,7 +149,7 @@ leaving()
 	check "the first is told to close its files" signal node1 clean USR1
 	check "closing did not wait for the blade" closed_soon clean
 	check "the region is opened" eval 'on node1 touch /run/test-go && said node1 reopen opens'
-	sleep 1
+	check "that waits for the blade" soon 30 waits node1 reopen
 	check "who opens it is killed" signal node1 reopen KILL
 	check "and ends" gone node1 reopen "$KILL_S"
 	check "the second is told to close its files" signal node1 dirty USR1
@@ -184,7 +191,7 @@ lost_on_node2()
 	local i
 
 	for ((i = 0; i < 60 * SCALE; i++)); do
-		! on node2 dmesg | grep -q "$1" || return 0
+		on node2 dmesg >"$dir/dmesg" && grep -q "$1" "$dir/dmesg" && return
 		sleep 1
 	done
 	on node2 dmesg | tail
@@ -204,9 +211,10 @@ cut_off()
 	check "it gives node 2 up" says 'node 2 .*does not give its blocks back'
 	# What the blade sent before that waits for node 2's address, for 3 s at most: a RENEW
 	# among it would have node 2 drop unmodified blocks before it hears that it is late.
-	sleep 4
+	check "that time passes at the blade" on mem1 sh -c 'for i in 1 2 3 4; do sleep 1; done'
 	check "nothing waits for its address any more" soon 20 on mem1 sh -c \
-		'! ip neigh show 10.87.0.2 | grep INCOMPLETE'
+		'ip neigh show 10.87.0.2 >/run/test-neigh || exit
+		grep INCOMPLETE /run/test-neigh; [ $? = 1 ]'
 	check "node 2 is back" rack wire heal node2
 	check "its log says what was modified" lost_on_node2 '8 modified blocks are lost'
 	check "its log says what was not" lost_on_node2 '16 unmodified blocks are dropped'
@@ -254,7 +262,8 @@ two_blades()
 	check "the network is quick again" faults delay 0
 	check "the first blade is killed and started again" restart_memd
 	check "it serves" says 'nodes are served'
-	check "it did not give node 1 up" eval '! on mem1 grep "does not give its blocks back" /var/log/weft-memd.log'
+	check "it did not give node 1 up" exits 1 '' on mem1 \
+		grep "does not give its blocks back" /var/log/weft-memd.log
 	check "the second one is back" rack wire heal mem2
 	check "it serves, too" says 'nodes are served' mem2
 }

@@ -31,7 +31,7 @@ passed()
 {
 	grep -hF -- "- $1: " "$dir"/out.*
 	grep -q "^ok [0-9]* - ${1//+/[+]}: $2 rounds" "$dir/out.$nodes" &&
-		! grep -q "^not ok .* - ${1//+/[+]}: " "$dir"/out.*
+		no_line "^not ok .* - ${1//+/[+]}: " "$dir"/out.*
 }
 
 # litmus RUN ROUNDS

@@ -56,14 +56,20 @@ write_new()
 # is_member FROM NODE: one node says that another one is.
 is_member()
 {
-	on "$1" "$CTL" status -j >"$dir/status" &&
-		perl -MJSON::PP -e 'local $/; my $j = decode_json(<STDIN>);
-			exit !grep { $_ == $ARGV[0] } @{$j->{members}}' "$2" <"$dir/status"
+	[ "$(membership "$@")" = member ]
 }
 
 is_none()
 {
-	! is_member "$@"
+	[ "$(membership "$@")" = none ]
+}
+
+membership()
+{
+	on "$1" "$CTL" status -j >"$dir/status" &&
+		perl -MJSON::PP -e 'local $/; my $j = decode_json(<STDIN>);
+			print grep({ $_ == $ARGV[0] } @{$j->{members}}) ? "member" : "none"' \
+			"$2" <"$dir/status"
 }
 
 # lost_is TEXT ARGUMENT...: what is listed.

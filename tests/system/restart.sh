@@ -35,10 +35,11 @@ HOLD=$((100 * SCALE))		# seconds that a lock is held at most, with a restart in 
 # seconds.
 says()
 {
-	local i
+	local i logged
 
 	for ((i = 0; i < 60 * SCALE; i++)); do
-		[ "$(on mem1 grep -cF "$1" /var/log/weft-memd.log)" -lt "${2-1}" ] || return 0
+		logged=$(on mem1 grep -cF "$1" /var/log/weft-memd.log)
+		[ "${logged:-0}" -ge "${2-1}" ] && return
 		sleep 0.3
 	done
 	on mem1 cat /var/log/weft-memd.log
