@@ -23,7 +23,7 @@ OWN_UNUSED=14		# days after which one that nobody has asked for goes
 own_key()
 {
 	{
-		sed 's/#.*[^t]$//; /^$/d' "$HERE/uml.config"
+		grep -E '^(# )?CONFIG_' "$HERE/uml.config"
 		gcc --version | head -n 1
 		ld --version | head -n 1
 		declare -f unpack_own configure_own make_own keep_own
@@ -124,7 +124,8 @@ keep_own()
 	mkdir -p "$modules" "$dir/headers/arch/um" "$dir/headers/arch/x86" || return 1
 	strip --strip-debug -o "$dir/linux.uml" "$tree/linux" &&
 		cp "$tree"/modules.{builtin,builtin.modinfo,order} "$modules/" || return 1
-	# A module once, and a part of every kernel since 6.15: modprobe need not fail.
+	# A module once, and a part of every kernel since 6.15: who asks for it is told that there
+	# is nothing to load.
 	echo kernel/lib/libcrc32c.ko >>"$modules/modules.builtin"
 	depmod -b "$dir" "$version" || return 1
 	rm -rf "$tree"/include/{dt-bindings,drm,sound,media} "$tree"/scripts/{kconfig,dtc,gcc-plugins} &&
