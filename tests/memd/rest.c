@@ -15,8 +15,7 @@
 #define MEMORY		(1u << 20)
 #define BLOCK_MOST	16384u
 #define ADDR		0x0A570001u
-#define STUCK_S		(30 * rig_scale())	/* a disk that is never let go on is so slow */
-#define SOON_MS		(1000 * rig_scale())	/* nothing that does not wait for it takes so long */
+#define LIMIT_S		50	/* a blade that waits for a disk that is stuck waits for ever */
 #define TRIES		5000	/* milliseconds until a write is taken */
 #define ROUNDS		6
 
@@ -30,12 +29,10 @@ static u32 flushes;
 /* In the place of libc's. */
 int fdatasync(int fd)
 {
-	const struct timespec until = clock_in_ms(CLOCK_REALTIME, STUCK_S * 1000);
-
 	(void)fd;
 	pthread_mutex_lock(&lock);
-	while (stuck && !pthread_cond_timedwait(&go_on, &lock, &until))
-		;
+	while (stuck)
+		pthread_cond_wait(&go_on, &lock);
 	flushes++;
 	pthread_mutex_unlock(&lock);
 	return 0;
@@ -96,16 +93,11 @@ static bool write_home(u32 index, u64 version)
 		.version = version, .info = (u16)r->block,
 		.size = r->block, .len = r->block, .payload = data,
 	};
-	u64 before = m.stats.count[STAT_WRITE], began = now_ms(), took;
-	static u32 late;
+	u64 before = m.stats.count[STAT_WRITE];
 
 	memset(data, (int)version, sizeof(data));
 	blocks_write(&m, &msg);
 	udp_flush(&m.udp);
-	took = now_ms() - began;
-	/* once it may be the machine that stood still, but not as long as the disk is stuck */
-	if (took >= SOON_MS && (late++ || took >= STUCK_S * 1000 / 2))
-		CHECK_FAIL("the blade did nothing for %llu ms", (unsigned long long)took);
 	return m.stats.count[STAT_WRITE] > before;
 }
 
@@ -189,6 +181,7 @@ int main(int argc, char **argv)
 {
 	static const struct rig_test tests[] = { { "rest", rest }, { 0 } };
 
+	check_limit(LIMIT_S);
 	rig_open(false, 1);
 	return rig_run(tests, argc > 1 ? argv[1] : NULL);
 }
