@@ -346,6 +346,13 @@ static pid_t child(uint64_t offset, void (*what)(struct user *u, uint32_t slot))
 	_exit(1);
 }
 
+/* In each of these milliseconds others can do something: one may be seconds, in which none can. */
+static void give_time(unsigned int ms)
+{
+	while (ms--)
+		pause_us(1000);
+}
+
 /*
  * Until the word shows one of these bits.  Between processes it is the only order there
  * is: one that has been started may take any time to come so far.
@@ -423,9 +430,9 @@ static bool keeps_place(const struct user *a, uint32_t s, uint64_t offset)
 	until(a, s, WEFT_WORD_SLOW | WEFT_WORD_TELL);
 	me = 2;
 	second = child(offset, comes);
-	pause_us(200000);
+	give_time(200);
 	kill(first, SIGALRM);
-	pause_us(200000);
+	give_time(200);
 	expect("A leaves", drop(a, s, WEFT_LOCK_WRITE), 0);
 	finish(first, SIGKILL);
 	finish(second, SIGKILL);
@@ -504,7 +511,7 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 
 	pid = child(offset, lists_it);
 	until(a, s, WEFT_WORD_LISTED);
-	pause_us(300000);
+	give_time(300);
 	expect("a listed reader that dies gives it back",
 	       within(a, s, WEFT_LOCK_WRITE, 20000), 0);
 	finish(pid, SIGKILL);
@@ -522,14 +529,14 @@ static void the_dead(const struct user *a, const struct user *b, uint32_t s,
 
 	expect("A reads", user_take(a, 1, s, WEFT_LOCK_READ), 1);
 	finish(child(offset, dies_leaving), SIGKILL);
-	pause_us(100000);
+	give_time(100);
 	expect("A still does", (long)(word(a, s) & WEFT_WORD_READERS), WEFT_WORD_READER);
 	expect("B tries to write", try(b, s, WEFT_LOCK_WRITE), EBUSY);
 
 	/* as long as another may be changing it nothing is known */
 	atomic_store(user_entry(b, 700, 15), (s + 1) | WEFT_ENTRY_CHANGING);
 	finish(child(offset, dies_taking), SIGKILL);
-	pause_us(300000);
+	give_time(300);
 	expect("not settled", (long)(word(a, s) & shown),
 	       (long)(2 * WEFT_WORD_READER | WEFT_WORD_SLOW));
 	expect("others read meanwhile", within(b, s, WEFT_LOCK_READ, 20000), 0);
