@@ -56,19 +56,27 @@ static inline bool ports_take(uint32_t first)
 	return true;
 }
 
-/* The first of PORTS that no other test of this network namespace has, as long as we run. */
-static inline uint32_t ports_claim(void)
+/*
+ * The first of PORTS that no other test of this network namespace has, as long as we run.  They
+ * are tried from block @block on.
+ */
+static inline uint32_t ports_claim_from(uint32_t block)
 {
 	uint32_t first, i;
 
-	/* Others each run: an old program may still hold the last, and those after it. */
 	for (i = 0; i < PORTS_BLOCKS; i++) {
-		first = PORTS_FIRST + ((uint32_t)getpid() + i) % PORTS_BLOCKS * PORTS;
+		first = PORTS_FIRST + (block + i) % PORTS_BLOCKS * PORTS;
 		if (ports_take(first))
 			return first;
 	}
 	CHECK_FAIL("no ports from %u to %u are free for a test", PORTS_FIRST,
 		   PORTS_FIRST + PORTS_BLOCKS * PORTS - 1);
+}
+
+/* Others each run: an old program may still hold the last, and those after it. */
+static inline uint32_t ports_claim(void)
+{
+	return ports_claim_from((uint32_t)getpid());
 }
 
 #endif /* WEFT_TESTS_COMMON_PORTS_H */

@@ -95,6 +95,34 @@ suite "what a check has printed" 0 $'ok 1 - one\n# said\n1..1\n' '
 	begin x
 	check "one" echo said && show
 	finish'
+suite "a line that is not there, and a file that is not" 1 \
+	$'ok 1 - none\nnot ok 2 - one\n# a line\n# exit status 1 (124: its time was up)\nnot ok 3 - no file\n# grep: /nowhere/it: No such file or directory\n# exit status 1 (124: its time was up)\n1..3\n' '
+	begin x
+	echo "a line" >"$dir/file"
+	check "none" no_line "^(line|another)" "$dir/file"
+	check "one" no_line "^(a|the) line$" "$dir/file"
+	check "no file" no_line "a line" /nowhere/it
+	finish'
+suite "ports that nobody else has" 0 $'ok 1 - some\nok 2 - two at a time\nok 3 - one is used\n1..3\n' '
+	begin x
+	claim_ports
+	check "some" [ "$port" -gt 1024 ]
+	exec {one}< <(exec "$BUILD/tests/runner-ports" 7)
+	read -r first <&$one
+	exec {two}< <(exec "$BUILD/tests/runner-ports" 7)
+	read -r second <&$two
+	check "two at a time" [ "$second" != "$first" ]
+	exec {two}<&-
+	exec {used}< <(exec perl -MIO::Socket::INET -e "\$s = IO::Socket::INET->new(Proto => q(udp),
+		LocalAddr => q(127.0.0.9), LocalPort => $second + 15) or die; print qq(x\n);
+		close(STDOUT); sleep(60)")
+	perl=$!
+	read -r _ <&$used
+	exec {three}< <(exec "$BUILD/tests/runner-ports" 7)
+	read -r third <&$three
+	kill $perl
+	check "one is used" eval "[ $third != $first ] && [ $third != $second ]"
+	finish'
 suite "a selection" 0 $'ok 1 - the one\nok 2 - one more\n1..2\n' '
 	begin x
 	pattern=$1
