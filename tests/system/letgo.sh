@@ -69,6 +69,13 @@ waits()
 		bash "$2"
 }
 
+# listens NODE NAME: events are in its output.
+listens()
+{
+	on "$1" sh -c ': >/weft/test-mark && rm /weft/test-mark && sleep 0.1 &&
+		grep test-mark "/run/test-$1"' sh "$2"
+}
+
 # gone NODE NAME SECONDS: it has ended, or will soon.
 gone()
 {
@@ -205,7 +212,8 @@ cut_off()
 	check "node 2 reads it" on node2 dd if=/weft/read of=/dev/null bs=64K status=none
 	check "node 2 modifies another one" on node2 dd if=/dev/zero of=/weft/written bs=32K \
 		count=1 status=none
-	check "somebody listens on node 2" in_background node2 events "$BIN/weftctl" -j monitor
+	check "somebody is to listen on node 2" in_background node2 events "$BIN/weftctl" -j monitor
+	check "and does" soon 60 listens node2 events
 	check "node 2 is cut off" rack wire cut node2
 	check "the blade is killed and started again" restart_memd
 	check "it gives node 2 up" says 'node 2 .*does not give its blocks back'

@@ -149,7 +149,13 @@ dead()
 	check "nothing is lost yet" lost_is ''
 	# shellcheck disable=SC2016  # for the guest's shell
 	check "node 2 listens to events" on node2 bash -c \
-		'"$1" monitor -j >/run/test-events 2>&1 </dev/null & sleep 1' - "$CTL"
+		'"$1" monitor -j >/run/test-events 2>&1 </dev/null &
+		for i in $(seq 300); do
+			: >/weft/test-mark && rm /weft/test-mark
+			! grep -q test-mark /run/test-events || exit 0
+			sleep 0.1
+		done
+		exit 1' - "$CTL"
 	check "node 1 dies" rack kill node1
 	check "it is no member any more" soon 100 is_none node2 1
 	check "node 2 is told that it has died" soon 100 holds node2 '"event":"node_dead"' /run/test-events
