@@ -8,14 +8,14 @@
 # everything stands still for up to 3 s, or each processor has a loop that is busy for that
 # long.  When, for how long and which of the two follows from the seed, the clone and the
 # name of the suite: so the same seed brings the same to a suite that is run alone.  After it
-# the suite is left in peace for as long as that took, and a moment: what waits for 10 s has 5.
+# the suite is left in peace for at least as long as that took: half of any time is its own.
 #
 # All that stands still does so at once, as on a machine that gets no processor: the control
 # group of the suite is frozen, which nothing in it can see but from clocks.  Where there are
-# no control groups that we may make, each process of the suite gets SIGSTOP, and SIGCONT
-# after it: but not what the suite has stopped itself, nor what somebody traces, as user-mode
-# kernels do with their programs, who would take the signal for an error of the program; it
-# stands still when who traces it does.
+# no control groups that we may make, or WEFT_TEST_GROUPLESS is set, each process of the suite
+# gets SIGSTOP, and SIGCONT after it: but not what the suite has stopped itself, nor what
+# somebody traces, as user-mode kernels do with their programs, who would take the signal for
+# an error of the program; it stands still when who traces it does.
 #
 # Nothing stays stopped: a process of a group of its own, which heeds no signal that can be
 # ignored, stops the suite and lets it go on; if that one is killed, who began it lets the
@@ -197,6 +197,7 @@ trouble_suite()
 	local name=$1 runner=$6 start total=0 i
 
 	trouble_log=$2 trouble_mark=$3 trouble_group=$4 trouble_stopped=$5.stopped
+	[ -w "$4/$FREEZER" ] || trouble_group=
 	: >"$trouble_stopped"
 	trap 'end_holders; exit 0' TERM INT HUP
 	set -m			# who works for us leads a group
