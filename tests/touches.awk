@@ -252,7 +252,7 @@ function untouched(    f, j)
 END {
 	for (o in needed)
 		if (!(o in built)) {
-			print "tests/run: nobody knows yet of what " o " is made: make test-programs fuzz" \
+			print "tests/run: nobody knows yet of what " o " is made: make long-programs" \
 				>"/dev/stderr"
 			exit 1
 		}

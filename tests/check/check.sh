@@ -273,7 +273,7 @@ check_module()
 check_clang()
 {
 	need clang || return $SKIP
-	make -s -j2 B="$BUILD/clang" CC=clang programs test-programs
+	make -s -j2 B="$BUILD/clang" CC=clang programs long-programs
 }
 
 # commands: how make would compile what is no test, as clang-tidy wants to know it.
