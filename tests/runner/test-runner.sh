@@ -523,8 +523,8 @@ set +m
 
 # touched FILE...: the names, on a line.
 touched(){ tests/run --for "$@" | tr '\n' ' '; }
-# has NAME TEXT
-has()	{ [[ $2 == *" $1 "* ]] || { echo "no $1 in $2"; return 1; }; }
+# has NAME TEXT: it, or its long form.
+has()	{ [[ $2 == *" $1 "* || $2 == *" $1-long "* ]] || { echo "no $1 in $2"; return 1; }; }
 hasnt()	{ [[ $2 != *" $1 "* ]] || { echo "$1 in $2"; return 1; }; }
 check 'each file touches a test or stands in tests/touches'	tests/run --for --check
 one=$(touched tests/fuzz/codec.c)
