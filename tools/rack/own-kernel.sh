@@ -176,7 +176,8 @@ build_own()
 	unpack_own "$work"
 	configure_own "$work/tree"
 	say "compiling a user-mode kernel of $SOURCE_NAME, for minutes; see $work/tree/log"
-	make_own "$work/tree" "$key" || die "cannot compile $SOURCE_NAME"
+	# Without the locks: if we are killed, and only it goes on, nobody waits for that.
+	make_own "$work/tree" "$key" 7>&- 9>&- || die "cannot compile $SOURCE_NAME"
 	keep_own "$work/tree" "$work/kept" || die "cannot write to $work"
 	touch "$work/kept/.complete"
 	mv -T "$work/kept" "$OWN_CACHE/$(own_version "$work/kept")" || die "cannot write to $OWN_CACHE"
