@@ -257,7 +257,8 @@ END {
 			exit 1
 		}
 	for (f in files)
-		if (f ~ /^(tests|tools|p4|\.ci)\// && f !~ /^tests\/(list|touches)|\/man\/|\.(1|3|5|7|8|p4|spec)$/)
+		if (f ~ /^(tests|tools|p4|\.ci)\// && f !~ /^tests\/(list|touches)/ &&
+				f !~ /\/man\/|\.(p4|spec)$/)
 			read_text(f)
 	for (j = 1; j <= suites; j++)
 		words("test " order[j], ".", commands[order[j]], 1)

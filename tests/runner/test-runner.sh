@@ -346,7 +346,8 @@ schedule 5 one b; schedule 6 one c; schedule 5 two d
 check 'a seed brings the same again'	cmp "$dir/schedule.a" "$dir/schedule.b"
 check 'another seed another'		differ a c
 check 'and another test'		differ a d
-check 'both kinds'	[ "$(cut -d' ' -f2 "$dir/schedule.a" | sort | uniq -c | awk '$1 > 50' | wc -l)" = 2 ]
+check 'both kinds'	\
+	[ "$(cut -d' ' -f2 "$dir/schedule.a" | sort | uniq -c | awk '$1 > 50' | wc -l)" = 2 ]
 check '3 s often'	at_least 50 "$(grep -c ' 3000$' "$dir/schedule.a")"
 within()
 {
@@ -444,11 +445,13 @@ for groupless in '' 1; do
 	check "$how: what waits does not"	each 'ok .* - waits '
 	check "$how: what was stopped stays so"	each 'ok .* - stops '
 	check "$how: all of it is in the logs"	each 'ok .* - sees \(.* s of them in trouble'
-	check "$how: with times"	logs '^# trouble: [0-9]{2}:[0-9:]+\.[0-9]{3}: goes on, after ' sees
+	check "$how: with times"	\
+		logs '^# trouble: [0-9]{2}:[0-9:]+\.[0-9]{3}: goes on, after ' sees
 	check "$how: nice"		logs '^19$' where
 	check "$how: two clones"	logs "^in $dir/build/trouble/clone.*/build\$" where
 	check "$how: of which none is left"	[ -z "$(ls "$dir/build/trouble")" ]
-	check "$how: all are counted"	matches '([89]|10) passed, [2-4] failed, 0 skipped' "$(tail -n 1 "$dir/out")"
+	check "$how: all are counted"	\
+		matches '([89]|10) passed, [2-4] failed, 0 skipped' "$(tail -n 1 "$dir/out")"
 	check "$how: in the summary, too"	cmp <(tail -n 1 "$dir/out") "$dir/build/tests/summary"
 done
 
