@@ -29,6 +29,8 @@ NODES=2
 # Of two processes of two threads on each node, each has one more that starts and
 # ends them.
 export WEFT_LOCKS_NODES=$NODES WEFT_LOCKS_THREADS=6
+# Another run of this suite beside it has threads of its own.
+export WEFT_LOCKS_NAME=$$
 
 # kvs NODE ARGUMENT...
 kvs()

@@ -9,7 +9,8 @@
  *
  * Environment, when a store is made: WEFT_LOCKS_NODES (4) and WEFT_LOCKS_THREADS (4),
  * that will use it, threads of each node at a time.  When it is used:
- * WEFT_LOCKS_NODE, the number of this machine, from 1; WEFT_LOCKS_SERVICE,
+ * WEFT_LOCKS_NODE, the number of this machine, from 1; WEFT_LOCKS_NAME, of these locks, where
+ * a machine uses several stores at a time (their threads count apart); WEFT_LOCKS_SERVICE,
  * ADDRESS[:PORT] where weft-lockbench serve runs.  A process that cannot go on ends,
  * with a sentence that says why.
  */

@@ -175,6 +175,7 @@ static unsigned int this_node(void)
 static void take_number(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	const char *name = getenv("WEFT_LOCKS_NAME");
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), len;
 
 	if (fd < 0)
@@ -182,7 +183,7 @@ static void take_number(void)
 	for (self.number = 0; self.number < THREAD_CLIENTS; self.number++) {
 		/* The first byte stays 0: it is no name of a file. */
 		len = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1,
-			       "weft-locks-%u-%u", self.node, self.number);
+			       "weft-locks-%.60s-%u-%u", name ? name : "", self.node, self.number);
 		if (!bind(fd, (struct sockaddr *)&at,
 			  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len))) {
 			self.holds = fd + 1;
