@@ -28,13 +28,15 @@ made_of()
 		programs test-programs fuzz 2>/dev/null | grep "^$B/[^ ]*: *$B/"
 }
 
-# sources_of: what the compiler knows of objects, in the same form.
+# sources_of: what the compiler knows of objects, in the same form; also of those that a test
+# had made, which says where they are from the root on.
 sources_of()
 {
 	local B=${BUILD#"$PWD"/}
 
 	find "$B/obj" "$B/pic" "$B/san" "$B/tsan" "$B/fuzz" -name '*.d' -print0 2>/dev/null |
-		xargs -0 -r cat | sed -e :a -e '/\\$/{N;s/\\\n//;ba' -e '}' | grep "^$B/.*: "
+		xargs -0 -r cat | sed -e :a -e '/\\$/{N;s/\\\n//;ba' -e '}' -e "s|$PWD/||g" |
+		grep "^$B/.*: "
 }
 
 # all_suites: "NAME LIST COMMAND" of each test of all lists.
