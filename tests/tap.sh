@@ -61,21 +61,6 @@ in_memory()
 	fi
 }
 
-# own_network ARGUMENT...: the suite, which has these, goes on in a network of its own, with the
-# loopback interface only, where that can be made: names that programs have once a machine are
-# its own then.  To be called before begin.
-own_network()
-{
-	local alone=(unshare --net)
-
-	[ -z "${WEFT_TEST_NETWORK-}" ] || return 0
-	[ "$(id -u)" = 0 ] || alone+=(--map-root-user)
-	export WEFT_TEST_NETWORK=1
-	! "${alone[@]}" ip link set lo up 2>/dev/null ||
-		exec "${alone[@]}" sh -c 'ip link set lo up && exec "$@"' sh "$0" "$@"
-	note "no network of its own: only one of these suites can run at a time"
-}
-
 # claim_ports: $port is the first of 16 ports, of UDP and of TCP, that no other test and no
 # other program has: they are this suite's until it ends.
 claim_ports()

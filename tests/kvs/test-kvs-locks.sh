@@ -124,8 +124,6 @@ damaged()
 	exits 1 'cannot be initialised' kvs 1 check "$store"
 }
 
-# Threads have numbers that no other thread of the machine has.
-own_network "$@"
 built "$KVS" "$LOCKS" "$LOCKBENCH"
 begin kvs-locks "$(in_memory)"
 claim_ports
