@@ -242,11 +242,14 @@ no_line()
 # for less often: a look can be a dozen processes, in a guest.
 soon()
 {
-	local end=$((SECONDS + $1 * ${WEFT_TEST_SCALE:-1})) tenths=1
+	local now end tenths=1
 
+	read_now
+	end=$((now + $1 * 1000 * ${WEFT_TEST_SCALE:-1}))
 	shift
 	until "$@"; do
-		[ "$SECONDS" -lt "$end" ] || return 1
+		read_now
+		[ "$now" -lt "$end" ] || return 1
 		sleep 0.$tenths
 		[ $tenths = 5 ] || tenths=$((tenths + 1))
 	done
@@ -261,22 +264,34 @@ watch_clock()
 	: >"$dir/stood"
 	{
 		exec {never}<> <(:)	# to sleep without a process
-		was=${EPOCHREALTIME/./}
+		read_now
+		was=$now
 		# also if the suite is killed
 		while kill -0 "$begun_by" 2>/dev/null; do
 			read -r -t 0.2 -u "$never"
-			now=${EPOCHREALTIME/./}
-			[ $((now - was)) -lt 500000 ] ||
-				echo "$((now / 1000)) $(((now - was) / 1000 - 200))" >>"$dir/stood"
+			read_now
+			[ $((now - was)) -lt 500 ] ||
+				echo "$now $((now - was - 200))" >>"$dir/stood"
 			was=$now
 		done
 	} &
 }
 
+# read_now: now is the time in milliseconds, by a clock that nobody sets; those of the shell
+# (SECONDS) jump with the machine's.
+read_now()
+{
+	read -r now _ </proc/uptime
+	now=${now/./}0
+}
+
 # now_ms: the time, in milliseconds, for stood_since.
 now_ms()
 {
-	echo "$((${EPOCHREALTIME/./} / 1000))"
+	local now
+
+	read_now
+	echo "$now"
 }
 
 # stood_since MS: for how many milliseconds it has stood still since then.
