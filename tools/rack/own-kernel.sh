@@ -157,10 +157,17 @@ own_cleared()
 	done
 }
 
+# own_ends: nothing is left of one that has not come out, but what the compiler said.
+own_ends()
+{
+	[ ! -e "$OWN_WORK/tree/log" ] || mv "$OWN_WORK/tree/log" "$OWN_CACHE/log"
+	rm -rf "$OWN_WORK"
+}
+
 # build_own KEY: one builds, others wait for it.
 build_own()
 {
-	local key=$1 work begin=$SECONDS
+	local key=$1 begin=$SECONDS work
 
 	need gcc ld make flex bison bc xz tar strip depmod dpkg
 	mkdir -p "$OWN_CACHE" || die "cannot make $OWN_CACHE, where kernels are kept: say where with WEFT_CACHE"
@@ -171,17 +178,22 @@ build_own()
 	fi
 	[ -z "$(own_built "$key")" ] || return 0
 	own_cleared
-	work=$(mktemp -d "$OWN_CACHE/.work.XXXXXX") || die "cannot write to $OWN_CACHE"
+	OWN_WORK=$(mktemp -d "$OWN_CACHE/.work.XXXXXX") || die "cannot write to $OWN_CACHE"
+	work=$OWN_WORK
+	trap own_ends EXIT
+	trap 'exit 1' INT TERM HUP
 	own_sources "$work"
 	unpack_own "$work"
 	configure_own "$work/tree"
-	say "compiling a user-mode kernel of $SOURCE_NAME, for minutes; see $work/tree/log"
+	say "compiling a user-mode kernel of $SOURCE_NAME, for minutes: $work/tree/log"
 	# Without the locks: if we are killed, and only it goes on, nobody waits for that.
-	make_own "$work/tree" "$key" 7>&- 9>&- || die "cannot compile $SOURCE_NAME"
+	make_own "$work/tree" "$key" 7>&- 9>&- ||
+		die "cannot compile $SOURCE_NAME: $OWN_CACHE/log"
 	keep_own "$work/tree" "$work/kept" || die "cannot write to $work"
 	touch "$work/kept/.complete"
 	mv -T "$work/kept" "$OWN_CACHE/$(own_version "$work/kept")" || die "cannot write to $OWN_CACHE"
-	rm -rf "$work"
+	own_ends
+	trap - EXIT INT TERM HUP
 	exec 7>&-
 	say "a user-mode kernel of $SOURCE_NAME is there after $((SECONDS - begin)) s"
 }
