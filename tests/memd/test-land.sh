@@ -211,7 +211,7 @@ if ! "$BIN/weft-rackio" apart; then
 	exit 77
 fi
 begin memd-land
-check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
+make_rdma
 boot --bare --switch none --nodes 2 --blades 2 --rdma 1,blades
 check "a blade listens" blade
 check "blocks land" play none lands

@@ -127,7 +127,7 @@ if [ "${1-}" = uml ]; then
 	fi
 	accel=(--accel uml)
 	begin rack-rdma-uml
-	check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
+	make_rdma uml
 else
 	begin rack-rdma
 	refused

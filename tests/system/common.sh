@@ -84,6 +84,15 @@ boot()
 	sed -n 's/^weft-rack: booting [^:]*: /# /p' "$dir/boot"
 }
 
+# make_rdma: what racks need for --rdma in the distribution's user-mode kernel; others have it.
+make_rdma()
+{
+	case $(limited "$BOOT_LIMIT" "$RACK" accel --best "${1:-fast}") in
+	uml-package|uml-mended)
+		check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma ;;
+	esac
+}
+
 # end_rack: all guests are there, no kernel has complained, and it ends.
 end_rack()
 {

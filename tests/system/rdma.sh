@@ -482,7 +482,7 @@ if ! "$BIN/weft-rackio" apart; then
 	exit 77
 fi
 begin rdma
-check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma
+make_rdma
 boot --switch p4 --nodes 3 --rdma all
 for node in node1 node2 node3; do
 	check "$node has a device" soon 20 said $node "data of 10.87.0.${node#node} goes by rxe0"
