@@ -48,7 +48,7 @@ uml_without()
 	rm -rf "$at/lib/modules/$version"/{rdma,modules.dep}
 	grep -v '^rdma/' "$from/lib/modules/$version/modules.dep" \
 		>"$at/lib/modules/$version/modules.dep" || return 1
-	WEFT_KERNELS=$dir/kernels up_says "run make uml-rdma" --accel uml --rdma
+	WEFT_KERNELS=$dir/kernels up_says "run make uml-rdma" --accel uml-package --rdma
 }
 
 # refused: what weft-rack says before it boots anything.
@@ -57,7 +57,8 @@ refused()
 	check "who is not there cannot have it" up_says "not 'node9'" --rdma nodes,node9
 	check "nobody is refused" up_says "none of the guests" --blades 0 --rdma blades
 	check "a kernel without it is refused" no_rdma
-	if [ -e "$KERNELS/uml/.complete" ] && "$BIN/weft-rackio" apart; then
+	if [ -e "$KERNELS/uml/.complete" ] &&
+			limited "$BOOT_LIMIT" "$RACK" accel --best uml-package; then
 		check "user-mode kernels without it are refused" uml_without
 	else
 		skip "user-mode kernels without it are refused" "there are none here"
@@ -121,8 +122,8 @@ if ! command -v rping >/dev/null || ! command -v ibv_devinfo >/dev/null; then
 fi
 accel=()
 if [ "${1-}" = uml ]; then
-	if ! "$BIN/weft-rackio" apart; then
-		echo "skipped: user-mode kernels need to be root, or a system that lets users have namespaces"
+	if ! limited "$BOOT_LIMIT" "$RACK" accel --best uml; then
+		echo "skipped: no user-mode kernel boots here: weft-rack accel says why"
 		exit 77
 	fi
 	accel=(--accel uml)

@@ -587,7 +587,7 @@ mkdir "$history"
 watch_clock
 note "seed $SEED: WEFT_SOAK_SEED=$SEED WEFT_SOAK_SECONDS=$SECONDS_RUN WEFT_SOAK_NODES=$NODES WEFT_SOAK_RDMA=$RDMA"
 if [ "$RDMA" = 1 ]; then
-	make_rdma
+	make_rdma fast
 	kept=(--rdma all --memd-options "--lease $LEASE")
 else
 	kept=(--memd-options "--lease $LEASE --backing /root/blade")

@@ -84,10 +84,11 @@ boot()
 	sed -n 's/^weft-rack: booting [^:]*: /# /p' "$dir/boot"
 }
 
-# make_rdma: what racks need for --rdma in the distribution's user-mode kernel; others have it.
+# make_rdma ACCEL: what racks need for --rdma in the distribution's user-mode kernel, if that is
+# what ACCEL takes; others have it.
 make_rdma()
 {
-	case $(limited "$BOOT_LIMIT" "$RACK" accel --best "${1:-fast}") in
+	case $(limited "$BOOT_LIMIT" "$RACK" accel --best "$1") in
 	uml-package|uml-mended)
 		check "RDMA for user-mode kernels is compiled" make -s B="$BUILD" uml-rdma ;;
 	esac
