@@ -84,6 +84,8 @@ begin accel
 usual=${WEFT_RACK_DIR:-${XDG_RUNTIME_DIR:-/tmp}/weft-rack-$UID}
 export WEFT_RACK_DIR=$dir/racks
 mkdir -m 700 "$WEFT_RACK_DIR"
+# a kernel of our own would be taken before those that are played with
+export WEFT_CACHE=$dir/cache
 # whether KVM works can take until the time limit, and is another suite's
 [ ! -r "$usual/accel" ] || grep '^kvm' "$usual/accel" >"$WEFT_RACK_DIR/accel"
 
