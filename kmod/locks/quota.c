@@ -43,9 +43,9 @@ bool weft_lockquota_counts(void)
 
 static void say_full(uid_t uid, bool alone)
 {
-	static DEFINE_RATELIMIT_STATE(say, SAY_INTERVAL, 1);
+	static struct ratelimit_state say =
+		RATELIMIT_STATE_INIT_FLAGS(say, SAY_INTERVAL, 1, RATELIMIT_MSG_ON_RELEASE);
 
-	ratelimit_set_flags(&say, RATELIMIT_MSG_ON_RELEASE);
 	if (!__ratelimit(&say))
 		return;
 	if (alone)
