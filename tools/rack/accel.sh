@@ -346,6 +346,7 @@ cmd_accel()
 		fi
 	done
 	[ -z "$only" ] || return 1
+	[ -n "$best" ] || die "guests cannot run here in any way"
 	first=${best# }
 	echo "what asks for nothing else gets ${first%% *}"
 }
