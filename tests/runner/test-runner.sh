@@ -67,7 +67,7 @@ echo 'ok 1 - one'
 echo 'not ok 2 - two'
 echo '# wanted 2'
 seq -f 'ok %g - more' 3 60
-echo 'not ok 61 - last'
+echo 'not ok: toy.c:61: last'	# as C programs say it
 seq -f '# line %g' 50
 exit 1
 END
@@ -117,7 +117,7 @@ check 'and what it says'			line '^#   # wanted 2$'
 check 'what failed is told again at the end'	\
 	line '^# failed: checks: exit status 1: not ok 2 - two$'
 check 'and each of its checks'	[ "$(tail -n 17 "$dir/out" | grep '^#   ' | tail -n 11)" = \
-	"$(printf '#   %s\n' 'not ok 2 - two' '# wanted 2' 'not ok 61 - last' '# line '{1..8})" ]
+	"$(printf '#   %s\n' 'not ok 2 - two' '# wanted 2' 'not ok: toy.c:61: last' '# line '{1..8})" ]
 check 'each of them'	[ "$(grep -c '^# failed: ' "$dir/out")" = 10 ]
 check 'last line'				last '3 passed, 10 failed, 1 skipped'
 check 'summary file'	[ "$(cat "$dir/build/tests/summary")" = '3 passed, 10 failed, 1 skipped' ]
