@@ -95,9 +95,9 @@
  * @holder:	for the process that has it write-locked: by which of its threads, and
  *		whatever else.  Written only by who has it; 0 before it is left.  The kernel
  *		writes 0 when it takes the lock away from a file that is gone
- * @event:	a futex for what programs of this node wait for that stands where the lock
- *		does, but is no lock: the kernel has no part in it
- * @waiting:	how many wait for it; more, if some were killed
+ * @event:	count of the events of this place, see struct weft_eventcount.  Written by the kernel
+ * @waiting:	how many programs of this node wait for the next one; more, if some were killed.
+ *		Written by programs
  */
 struct weft_lock_word {
 	__u64 word;
@@ -321,6 +321,46 @@ struct weft_policy {
  */
 
 /**
+ * struct weft_eventcount - WEFT_IOC_EVENT_READ, _AWAIT, _ADVANCE: an eventcount (Reed and Kanodia,
+ *	"Synchronization with Eventcounts and Sequencers", 1979) at the place of a lock
+ * @slot: the lock's.  It is not to be used as a lock, too
+ * @count: READ: out: how many events this node has heard of so far, modulo 2^32; AWAIT: that
+ *	was read before
+ * @flags: WEFT_LOCK_UNTIL: until @deadline_ns
+ * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC
+ * @deadline_ns: on that clock
+ *
+ * For programs that wait until something in the region changes:
+ *
+ *	READ, look at what is waited for, and if it is not there AWAIT;
+ *
+ * and for who changes it: change it, then ADVANCE.  Whoever has READ before the change, on any
+ * node, finds that AWAIT returns.  It may return without an ADVANCE, too.
+ *
+ * It is the lock: a node that READs has it cached to read from then on, and the node that
+ * ADVANCEs gets it to write, by which all others lose it, and hear so (docs/protocol.md).  So,
+ * as a program sees in the word: as long as bits 0-1 of the word are not 0, READ is not needed,
+ * @event of the word is the count, read before the bits.  If they are 2 and @waiting is 0 nobody
+ * waits anywhere, and ADVANCE is not needed, if a full barrier stands between the change and that
+ * look, and who waits has one between counting itself in @waiting and its look.
+ *
+ * ADVANCE does not wait: the kernel goes on with it until all nodes have heard it, also when the
+ * program has ended.
+ *
+ * Errors: EBADF no such slot; EINVAL; EFAULT; EINTR a signal came, AWAIT without a deadline goes
+ * on after a handler with SA_RESTART; ETIMEDOUT at the deadline; EACCES ADVANCE through a file
+ * that was opened for reading only; EOPNOTSUPP this node does not keep locks (keep of
+ * docs/tuning.md).  READ also those of WEFT_IOC_LOCK_ACQUIRE.
+ */
+struct weft_eventcount {
+	__u32 slot;
+	__u32 count;
+	__u32 flags;
+	__u32 clock;
+	__s64 deadline_ns;
+};
+
+/**
  * struct weft_lost - WEFT_IOC_LOST_ACCEPT: what is lost of the region is well as it is
  * @blocks: out: how many blocks were lost until now
  *
@@ -355,7 +395,7 @@ struct weft_nodes {
 };
 
 #define WEFT_IOC_MAGIC		'W'
-#define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 1, struct weft_lock_open)
+#define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 12, struct weft_lock_open)
 #define WEFT_IOC_LOCK_ACQUIRE	_IOW(WEFT_IOC_MAGIC, 2, struct weft_lock_op)
 #define WEFT_IOC_LOCK_RELEASE	_IOW(WEFT_IOC_MAGIC, 3, struct weft_lock_op)
 #define WEFT_IOC_LOCK_WAKE	_IOW(WEFT_IOC_MAGIC, 4, __u32)
@@ -366,5 +406,8 @@ struct weft_nodes {
 #define WEFT_IOC_LOST_ACCEPT	_IOR(WEFT_IOC_MAGIC, 9, struct weft_lost)
 #define WEFT_IOC_NODES_GET	_IOR(WEFT_IOC_MAGIC, 10, struct weft_nodes)
 #define WEFT_IOC_NODES_SET	_IOWR(WEFT_IOC_MAGIC, 11, struct weft_nodes)
+#define WEFT_IOC_EVENT_READ	_IOWR(WEFT_IOC_MAGIC, 13, struct weft_eventcount)
+#define WEFT_IOC_EVENT_AWAIT	_IOW(WEFT_IOC_MAGIC, 14, struct weft_eventcount)
+#define WEFT_IOC_EVENT_ADVANCE	_IOW(WEFT_IOC_MAGIC, 15, __u32)
 
 #endif /* _UAPI_WEFT_H */

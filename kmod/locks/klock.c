@@ -73,6 +73,7 @@ struct weft_klock *weft_klock_alloc(struct weft_locks *locks, u64 key, gfp_t gfp
 	spin_lock_init(&kl->lock);
 	refcount_set(&kl->ref, 2); /* the table's and the caller's */
 	INIT_LIST_HEAD(&kl->waiters);
+	init_waitqueue_head(&kl->awaiting);
 	return kl;
 }
 

@@ -93,6 +93,9 @@ struct weft_patience {
  * @timed: @timer is set up.  @lock
  * @armed: @timer has a reference.  @lock
  * @refused: @due is a back-off.  @lock
+ * @advance: wanted to write, so that all other nodes lose it: an event.  @lock
+ * @here: the word has said that this node has it, and no event was told since.  @lock to
+ *	write
  * @passed: what it guards is on its way with it, as who had it says.  @lock
  * @repeated: the request was repeated: which copy is answered is not known.  @lock
  * @homing: what was modified under it is on its way home (release.h).  @lock
@@ -123,6 +126,7 @@ struct weft_patience {
  * @binders: files that have said so.  weft_slots.lock
  * @waiters: struct weft_waiter, first come first.  @lock
  * @nr_waiters: how many.  @lock
+ * @awaiting: threads that await the next event of the word
  * @grants: how often permission came.  @lock
  * @hand_overs: how often this node chose the next holder.  @lock
  * @timer: repetition and back-off.  Not stopped when the answer comes: it looks
@@ -142,6 +146,8 @@ struct weft_klock {
 	bool timed;
 	bool armed;
 	bool refused;
+	bool advance;
+	bool here;
 	bool repeated;
 	bool passed;
 	bool homing;
@@ -163,6 +169,7 @@ struct weft_klock {
 	u32 binders;
 	struct list_head waiters;
 	u32 nr_waiters;
+	wait_queue_head_t awaiting;
 	u32 grants;
 	u32 hand_overs;
 	u32 home_moves;

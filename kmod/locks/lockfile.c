@@ -9,6 +9,7 @@
 #include "base/compat.h"
 #include "blocks/region.h"
 #include "locks/bind.h"
+#include "locks/eventcount.h"
 #include "locks/giveback.h"
 #include "locks/holds.h"
 #include "locks/klock.h"
@@ -121,8 +122,7 @@ static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
 	lockdep_assert_held(&slots->lock);
 	if (slot >= max)
 		return -ENOSPC;
-	page = weft_shared_get_at(&slots->words, slot / WORDS_A_PAGE, slots->region->mapping->host,
-				  WEFT_LOCKS_WORDS);
+	page = weft_shared_get(&slots->words, slot / WORDS_A_PAGE);
 	if (!page)
 		return -ENOMEM;
 	err = xa_reserve(&slots->slot, slot, GFP_KERNEL_ACCOUNT);
@@ -349,6 +349,58 @@ static long ioctl_mend(struct file *file, const u32 __user *arg)
 	return 0;
 }
 
+static long ioctl_event(struct file *file, unsigned int cmd, struct weft_eventcount __user *arg)
+{
+	struct weft_lockfile *lf = lockfile_of(file);
+	struct weft_patience patience;
+	struct weft_lock_op op;
+	struct weft_holder h;
+	struct weft_klock *kl;
+	struct weft_eventcount e;
+	int err;
+
+	if (copy_from_user(&e, arg, sizeof(e)))
+		return -EFAULT;
+	kl = weft_lockfile_klock(lf, e.slot);
+	if (!kl)
+		return -EBADF;
+	if (e.flags & ~WEFT_LOCK_UNTIL)
+		return -EINVAL;
+	op = (struct weft_lock_op){
+		.slot = e.slot, .mode = WEFT_LOCK_READ, .flags = e.flags, .clock = e.clock,
+		.deadline_ns = e.deadline_ns,
+	};
+	err = patience_of(&op, &patience);
+	if (err)
+		return err;
+	if (cmd == WEFT_IOC_EVENT_AWAIT)
+		return weft_eventcount_await(kl, e.count, &patience);
+	err = holder_of(file, &op, &h);
+	if (err)
+		return err;
+	h.since = ktime_get_ns();
+	err = weft_eventcount_read(kl, &h, &patience, &e.count);
+	if (err)
+		return err;
+	return put_user(e.count, &arg->count);
+}
+
+static long ioctl_advance(struct file *file, const u32 __user *arg)
+{
+	struct weft_klock *kl;
+	u32 slot;
+
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EACCES;
+	if (get_user(slot, arg))
+		return -EFAULT;
+	kl = weft_lockfile_klock(lockfile_of(file), slot);
+	if (!kl)
+		return -EBADF;
+	weft_eventcount_advance(kl);
+	return 0;
+}
+
 long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned int cmd,
 			 unsigned long arg)
 {
@@ -364,6 +416,11 @@ long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned i
 		return ioctl_wake(file, user);
 	case WEFT_IOC_LOCK_MEND:
 		return ioctl_mend(file, user);
+	case WEFT_IOC_EVENT_READ:
+	case WEFT_IOC_EVENT_AWAIT:
+		return ioctl_event(file, cmd, user);
+	case WEFT_IOC_EVENT_ADVANCE:
+		return ioctl_advance(file, user);
 	case WEFT_IOC_LOCK_BIND:
 		return weft_lockbind_ioctl(lockfile_of(file),
 					   !(file->f_mode & FMODE_WRITE), user);

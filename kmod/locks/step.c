@@ -243,8 +243,27 @@ void weft_klock_fail_all(struct weft_klock *kl, int err)
 	struct weft_waiter *w;
 
 	lockdep_assert_held(&kl->lock);
+	kl->advance = false;
 	while ((w = first_waiter(kl)))
 		finish(kl, w, err);
+}
+
+void weft_klock_event(struct weft_klock *kl)
+{
+	lockdep_assert_held(&kl->lock);
+	if (!kl->word)
+		return;
+	atomic_inc(weft_word_event(kl));
+	wake_up_all(&kl->awaiting);
+}
+
+/* It was given up: another node has an event to tell, or may have one from now on. */
+static void note_lost(struct weft_klock *kl)
+{
+	if (!kl->here || kl->core.state != WEFT_I)
+		return;
+	kl->here = false;
+	weft_klock_event(kl);
 }
 
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
@@ -382,6 +401,10 @@ static bool step(struct weft_klock *kl, struct weft_outbox *outbox)
 	struct weft_waiter *w = first_waiter(kl);
 	u8 need = w ? w->holder->perm : WEFT_I;
 
+	if (kl->core.state == WEFT_M)
+		kl->advance = false;
+	else if (kl->advance && READ_ONCE(kl->locks->mode) == WEFT_KLOCKS_RUNNING)
+		need = WEFT_M;
 	/* more than others could leave us with */
 	if (need > kl->core.state && !kl->core.want) {
 		want(kl, need, outbox);
@@ -457,6 +480,7 @@ void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 				weft_release_void(kl);
 			}
 		} while (!weft_word_mirror(kl, word_bits(kl)) && left_untold(kl));
+		note_lost(kl);
 		if (weft_klock_unused(kl) && kl->core.state == WEFT_I &&
 		    !kl->core.tenured && weft_lock_idle(&kl->core))
 			weft_klock_kill(kl);

@@ -41,6 +41,11 @@ static bool none_listed(struct weft_klock *kl)
 	       !weft_word_mirror(kl, WEFT_WORD_SLOW);
 }
 
+atomic_t *weft_word_event(const struct weft_klock *kl)
+{
+	return (atomic_t *)&container_of(kl->word, struct weft_lock_word, word)->event;
+}
+
 bool weft_word_fits(struct weft_klock *kl, u8 perm)
 {
 	lockdep_assert_held(&kl->lock);
@@ -196,6 +201,7 @@ bool weft_word_mirror(struct weft_klock *kl, u64 bits)
 			new |= WEFT_WORD_LISTED;
 	} while (new != old && !try_cmpxchg(kl->word, &old, new));
 	kl->core.unmended = false;
+	kl->here |= kl->core.state != WEFT_I;
 	if (new & (WEFT_WORD_READERS | WEFT_WORD_OWNER))
 		return true;
 	if (!(new & WEFT_WORD_LISTED) || bits != WEFT_WORD_SLOW)

@@ -140,6 +140,7 @@ static int offsets(const char *file)
 	int fd = open_file(file, O_RDWR), wrong = 0;
 	struct weft_lock_open lock = { .offset = ~0ull };
 	struct weft_lock_op op = { .slot = ~0u, .mode = WEFT_LOCK_WRITE };
+	struct weft_eventcount event = { .slot = ~0u };
 	struct weft_policy policy = { .policy = ~0u, .which = ~0u };
 	void *volatile nowhere = (void *)8;
 	unsigned int slot = ~0u;
@@ -167,6 +168,9 @@ static int offsets(const char *file)
 	REFUSED(EBADF, ioctl(fd, WEFT_IOC_LOCK_RELEASE, &op));
 	REFUSED(EBADF, ioctl(fd, WEFT_IOC_LOCK_WAKE, &slot));
 	REFUSED(EBADF, ioctl(fd, WEFT_IOC_LOCK_MEND, &slot));
+	REFUSED(EBADF, ioctl(fd, WEFT_IOC_EVENT_READ, &event));
+	REFUSED(EBADF, ioctl(fd, WEFT_IOC_EVENT_AWAIT, &event));
+	REFUSED(EBADF, ioctl(fd, WEFT_IOC_EVENT_ADVANCE, &slot));
 	REFUSED(EINVAL, ioctl(fd, WEFT_IOC_POLICY_SET, &policy));
 	REFUSED(EFAULT, ioctl(fd, WEFT_IOC_NODES_SET, nowhere));
 	REFUSED(EFAULT, ioctl(fd, WEFT_IOC_LOCK_OPEN, nowhere));
