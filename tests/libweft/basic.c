@@ -489,6 +489,38 @@ static void test_read_only(void)
 	close(rw);
 }
 
+static void *wake_later(void *word)
+{
+	give_time(20);
+	atomic_store((_Atomic uint32_t *)word, 1);
+	CHECK_EQ(weft_wake(word), 0);
+	return NULL;
+}
+
+static void test_wait(void)
+{
+	struct timespec past = { 0 }, never = { 0, 1000000000 }, soon;
+	uint32_t *word = (uint32_t *)(region + 8192), outside = 0;
+	pthread_t t;
+
+	CHECK_EQ(weft_wait(&outside, 1, CLOCK_MONOTONIC, NULL), EINVAL);
+	CHECK_EQ(weft_wake(&outside), EINVAL);
+	CHECK_EQ(weft_wait((uint32_t *)(region + 8193), 0, CLOCK_MONOTONIC, NULL), EINVAL);
+	CHECK_EQ(weft_wait(word, 0, CLOCK_MONOTONIC, &never), EINVAL);
+	CHECK_EQ(weft_wait(word, 0, CLOCK_THREAD_CPUTIME_ID, &past), EINVAL);
+	/* it is another one: no waiting */
+	CHECK_EQ(weft_wait(word, 1, CLOCK_MONOTONIC, NULL), 0);
+	CHECK_EQ(weft_wait(word, 0, CLOCK_MONOTONIC, &past), ETIMEDOUT);
+	soon = clock_in_ms(CLOCK_REALTIME, 50);
+	CHECK_EQ(weft_wait(word, 0, CLOCK_REALTIME, &soon), ETIMEDOUT);
+	CHECK(clock_ns(CLOCK_REALTIME) >= timespec_ns(&soon));
+	CHECK(!pthread_create(&t, NULL, wake_later, word));
+	while (!atomic_load((_Atomic uint32_t *)word))
+		CHECK_EQ(weft_wait(word, 0, CLOCK_MONOTONIC, NULL), 0);
+	CHECK(!pthread_join(t, NULL));
+	*word = 0;
+}
+
 /* More threads than there are cells: the last ones ask the kernel. */
 static pthread_barrier_t all_in;
 
@@ -605,6 +637,7 @@ int main(void)
 	test_many_ranges();
 	test_typed();
 	test_read_only();
+	test_wait();
 	test_many_threads();
 	test_signals();
 	return check_result();

@@ -139,6 +139,38 @@ struct weft_reading {
 	_Atomic uint32_t *entry;
 };
 
+/**
+ * struct weft_await - somebody waits until memory of a region changes
+ * @clock:	of @deadline
+ * @deadline:	NULL: none
+ * @cancellable: the thread may be cancelled while it waits
+ * @heard:	the last time it was woken: what is waited for may be there
+ * @file:	of the region; NULL: this place has no eventcount to be had
+ * @word:	where the count is; NULL: only the kernel knows
+ * @slot:	of the place
+ * @seen:	count before the last look, if @armed
+ * @armed:	what happens after @seen ends the waiting
+ * @deaf:	the kernel tells nothing: naps
+ * @looks:	so far
+ * @naps:	so far, at most 9
+ *
+ * Zeros, and what is said of the first three, before weft_await_begin().
+ */
+struct weft_await {
+	clockid_t clock;
+	const struct timespec *deadline;
+	bool cancellable;
+	bool heard;
+	struct weft_file *file;
+	struct weft_lock_word *word;
+	uint32_t slot;
+	uint32_t seen;
+	bool armed;
+	bool deaf;
+	unsigned int looks;
+	unsigned int naps;
+};
+
 #define WEFT_REFS	4096	/* cached by each thread: what is used takes memory */
 #define WEFT_READS	48	/* read locks remembered without more memory */
 #define WEFT_MARKER	(WEFT_HOLDS_ENTRIES - 1)	/* the entry that is always to spare */
@@ -261,14 +293,27 @@ int weft_write_wait(struct weft_thread *t, struct weft_ref *r, unsigned int flag
 		    clockid_t clock, const struct timespec *deadline);
 int weft_write_leave(struct weft_ref *r);
 int weft_unlock_slow(struct weft_thread *t, struct weft_ref *r);
-void weft_wake(struct weft_ref *r);
+void weft_tell(struct weft_ref *r);
 bool weft_held_here(const void *address);
 bool weft_no_time(const struct timespec *t);
 bool weft_is_clock(clockid_t clock);
+int64_t weft_nanoseconds(const struct timespec *t);
 int weft_take(const void *lock, uint32_t mode, unsigned int flags, clockid_t clock,
 	      const struct timespec *deadline);
 int weft_leave(const void *lock);
 bool weft_is_over(clockid_t clock, const struct timespec *deadline);
+
+/*
+ * await.c: before the first look at what stands at @address, and after the last one; between
+ * two looks that have not found it.  weft_await_begin(): 0, or why it has no eventcount: then it
+ * is looked for from time to time.  weft_await(): 0: look again; ETIMEDOUT; EINTR.
+ */
+int weft_await_begin(struct weft_await *a, const void *address);
+int weft_await(struct weft_await *a);
+void weft_await_end(struct weft_await *a);
+
+/* After a change of it: all who wait for it look again.  For handlers of signals, too. */
+int weft_advance(const void *address);
 
 /* died.c */
 bool weft_died(const struct weft_ref *r);
@@ -400,7 +445,7 @@ static __always_inline void weft_unlisted(struct weft_ref *r)
 {
 	if (unlikely(atomic_load_explicit(weft_word(r), memory_order_relaxed) &
 		     (WEFT_WORD_SLOW | WEFT_WORD_TELL)))
-		weft_wake(r);
+		weft_tell(r);
 }
 
 /* With half of all readers that there may be, the kernel is asked: no overflow. */
@@ -524,7 +569,7 @@ static __always_inline int weft_write_left(struct weft_ref *r)
 	atomic_store_explicit(holder, 0, memory_order_relaxed);
 	w = atomic_fetch_sub(word, owner);
 	if (unlikely(w & (WEFT_WORD_SLOW | WEFT_WORD_TELL)))
-		weft_wake(r);
+		weft_tell(r);
 	return 0;
 }
 
@@ -538,7 +583,7 @@ static __always_inline void weft_uncount(struct weft_ref *r, _Atomic uint32_t *e
 	weft_put_entry(entry, 0);
 	if (unlikely(w & (WEFT_WORD_SLOW | WEFT_WORD_TELL)) &&
 	    (w & WEFT_WORD_READERS) == WEFT_WORD_READER)
-		weft_wake(r);
+		weft_tell(r);
 }
 
 /* Leave what the thread has read-locked last, if that is this lock and one step. */

@@ -21,7 +21,7 @@ bool weft_is_clock(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-static int64_t nanoseconds(const struct timespec *t)
+int64_t weft_nanoseconds(const struct timespec *t)
 {
 	if (t->tv_sec < 0)
 		return 0;
@@ -46,7 +46,7 @@ bool weft_is_over(clockid_t clock, const struct timespec *deadline)
 	struct timespec now;
 
 	return deadline && !weft_no_time(deadline) && !clock_gettime(clock, &now) &&
-	       nanoseconds(&now) >= nanoseconds(deadline);
+	       weft_nanoseconds(&now) >= weft_nanoseconds(deadline);
 }
 
 /* Whether to try again, after a while; if not, *error is one that POSIX knows. */
@@ -101,7 +101,7 @@ static int acquire(struct weft_ref *r, uint32_t mode, unsigned int flags, clocki
 			 /* else it stands in the word, and an older kernel does as well */
 			 (r->word ? 0 : WEFT_LOCK_HEAR),
 		.clock = (uint32_t)clock,
-		.deadline_ns = deadline ? nanoseconds(deadline) : 0,
+		.deadline_ns = deadline ? weft_nanoseconds(deadline) : 0,
 	};
 	int error;
 
@@ -131,7 +131,7 @@ static int leave_by_ioctl(struct weft_ref *r, unsigned int mode)
 	return error;
 }
 
-void weft_wake(struct weft_ref *r)
+void weft_tell(struct weft_ref *r)
 {
 	__u32 slot = slot_of(r);
 	int saved = errno;
@@ -410,7 +410,7 @@ static int leave_counted(struct weft_thread *t, struct weft_ref *r)
 	change_count(t, r, false, &w);
 	if (w & (WEFT_WORD_SLOW | WEFT_WORD_TELL) &&
 	    (w & WEFT_WORD_READERS) == WEFT_WORD_READER)
-		weft_wake(r);
+		weft_tell(r);
 	return 0;
 }
 

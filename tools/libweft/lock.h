@@ -116,6 +116,37 @@ int weft_rwlock_consistent(weft_rwlock_t *lock);
 int weft_rwlock_unlock(weft_rwlock_t *lock);
 
 /**
+ * weft_wait() - wait until a word of a region is no longer what it was, or weft_wake()
+ * @word:	in a region, at a multiple of 4; no lock stands there
+ * @expected:	what it was
+ * @clock:	of @deadline: CLOCK_MONOTONIC or CLOCK_REALTIME
+ * @deadline:	until when; NULL: for ever
+ *
+ * As futex() does on one machine: the kernel's FUTEX_WAIT is not woken by another machine, this
+ * is.  While it waits it costs nothing.  It may return though nobody has called weft_wake(): look
+ * again.
+ *
+ * Return: 0; ETIMEDOUT; EINTR a signal's handler has run, which was installed without SA_RESTART
+ * or while there was a @deadline; EINVAL @word is not inside a mapped region, or @deadline is no
+ * time; others from opening the file anew.
+ */
+int weft_wait(const uint32_t *word, uint32_t expected, clockid_t clock,
+	      const struct timespec *deadline);
+
+/**
+ * weft_wake() - the word has changed: whoever waits for it looks again, on all machines
+ * @word:	as it was given to weft_wait(), in whatever mapping
+ *
+ * One atomic load if nobody waits and this machine was the last to wake; else a system call,
+ * which does not wait for others.  May be called by handlers of signals, if the mapping was found
+ * before: weft_attach().
+ *
+ * Return: 0; EACCES the region was opened for reading only; EAGAIN too many locks are open;
+ * EINVAL; ENOMEM.
+ */
+int weft_wake(const uint32_t *word);
+
+/**
  * weft_attach() - tell of a mapping of a region
  * @address:	where it is, as mmap() returned it
  * @length:	in bytes

@@ -99,6 +99,15 @@ int open(const char *name, int flags, ...)
 	return (int)syscall(SYS_openat, AT_FDCWD, name, flags, mode);
 }
 
+int ftruncate(int fd, off_t size)
+{
+	int error = (int)syscall(SYS_ftruncate, fd, size);
+
+	if (!error && fake_is_region(fd))
+		fake_shrunk(fake_region_of(fd), (uint64_t)size);
+	return error;
+}
+
 int fstatfs(int fd, struct statfs *fs)
 {
 	/* Once: the loader's lock, which this takes, may be this thread's in a signal's handler. */

@@ -230,6 +230,64 @@ static int lock_wake(struct fake_region *r, uint32_t slot)
 	return 0;
 }
 
+/* Its word is what it begins with. */
+static struct weft_lock_word *place(struct fake_region *r, uint32_t slot)
+{
+	return (struct weft_lock_word *)fake_word_at(r, slot);
+}
+
+/* One node: whoever reads the count has the place, and hears of all that happens. */
+static int event_read(struct fake_region *r, struct weft_eventcount *e)
+{
+	if (e->slot >= r->head->n_slots)
+		return EBADF;
+	e->count = atomic_load((_Atomic uint32_t *)&place(r, e->slot)->event);
+	return 0;
+}
+
+static int event_await(struct fake_region *r, const struct weft_eventcount *e)
+{
+	int op = FUTEX_WAIT_BITSET |
+		 (e->flags && e->clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
+	struct timespec deadline = {
+		.tv_sec = e->deadline_ns / 1000000000, .tv_nsec = e->deadline_ns % 1000000000,
+	};
+	long rc;
+
+	if (e->slot >= r->head->n_slots)
+		return EBADF;
+	rc = syscall(SYS_futex, &place(r, e->slot)->event, op, e->count,
+		     e->flags ? &deadline : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+	return rc && errno != EAGAIN ? errno : 0;
+}
+
+static void event(struct fake_region *r, uint32_t slot)
+{
+	struct weft_lock_word *word = place(r, slot);
+
+	atomic_fetch_add((_Atomic uint32_t *)&word->event, 1);
+	syscall(SYS_futex, &word->event, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+static int event_advance(struct fake_region *r, int fd, uint32_t slot)
+{
+	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return EACCES;
+	if (slot >= r->head->n_slots)
+		return EBADF;
+	event(r, slot);
+	return 0;
+}
+
+void fake_shrunk(struct fake_region *r, uint64_t size)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < r->head->n_slots; slot++)
+		if (r->head->slots[slot].offset >= size)
+			event(r, slot);
+}
+
 static int lock_mend(struct fake_region *r, int fd, uint32_t slot)
 {
 	if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
@@ -294,6 +352,12 @@ int fake_ioctl(struct fake_region *r, int fd, unsigned long request, void *argum
 		return lock_release(r, fd, argument);
 	case WEFT_IOC_LOCK_WAKE:
 		return lock_wake(r, *(__u32 *)argument);
+	case WEFT_IOC_EVENT_READ:
+		return event_read(r, argument);
+	case WEFT_IOC_EVENT_AWAIT:
+		return event_await(r, argument);
+	case WEFT_IOC_EVENT_ADVANCE:
+		return event_advance(r, fd, *(__u32 *)argument);
 	case WEFT_IOC_LOCK_MEND:
 		return lock_mend(r, fd, *(__u32 *)argument);
 	case WEFT_IOC_POLICY_GET:
