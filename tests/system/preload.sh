@@ -85,7 +85,7 @@ begin preload
 boot --nodes $NODES --switch "${WEFT_SWITCH:-p4}"
 check "posix: locks in a region, one node" program posix /weft/posix
 check "shim: mappings, files, refusals" program shim /weft
-check "wait: what ends waiting, what wakes, what it costs" program wait /weft/wait &&
+check "wait: what wakes, what ends waiting" program wait /weft/wait &&
 	note "$(grep '^wait: [w2]' "$dir/check")"
 check "kill: holders and waiters, for $KILL_SECONDS s" program kill /weft/kill "$KILL_SECONDS" &&
 	note "$(grep '^kill: [0-9]* killed' "$dir/check")"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pthread_barrier_*(): inside regions a count in coherent memory, which those who
- * wait look at; elsewhere the C library's.
+ * pthread_barrier_*(): inside regions a count in coherent memory, and an eventcount for
+ * those who wait; elsewhere the C library's.
  */
 #include "next.h"
 #include "tools/common/clock.h"
@@ -41,7 +41,7 @@ WEFT_SHIM int pthread_barrier_init(pthread_barrier_t *barrier,
 WEFT_SHIM int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	struct barrier *b = (struct barrier *)barrier;
-	struct weft_nap nap = { 0 };
+	struct weft_await await = { 0 };
 	uint64_t before;
 
 	if (!weft_inside(barrier))
@@ -53,14 +53,15 @@ WEFT_SHIM int pthread_barrier_wait(pthread_barrier_t *barrier)
 	if ((uint32_t)before + 1 == b->count) {
 		/* All are here: nobody else changes it now. */
 		atomic_store(&b->state, (before & ~(ROUND - 1)) + ROUND);
-		weft_wake_here(b);
+		if (b->count > 1)
+			weft_advance(b);
 		atomic_fetch_sub(&b->inside, 1);
 		return PTHREAD_BARRIER_SERIAL_THREAD;
 	}
-	weft_nap_begin(&nap, b);
+	weft_await_begin(&await, b);
 	while ((atomic_load(&b->state) & ~(ROUND - 1)) == (before & ~(ROUND - 1)))
-		weft_nap(&nap);
-	weft_nap_end(&nap);
+		weft_await(&await);
+	weft_await_end(&await);
 	atomic_fetch_sub(&b->inside, 1);
 	return 0;
 }
@@ -73,13 +74,14 @@ WEFT_SHIM int pthread_barrier_destroy(pthread_barrier_t *barrier)
 {
 	struct barrier *b = (struct barrier *)barrier;
 	struct timespec deadline = clock_in_ms(CLOCK_MONOTONIC, WEFT_DESTROY_MS);
-	struct weft_nap nap = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
+	struct weft_await await = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
 
 	if (!weft_inside(barrier))
 		return weft_next(pthread_barrier_destroy)(barrier);
 	if ((uint32_t)atomic_load(&b->state))
 		return EBUSY;
-	while (atomic_load(&b->inside) && !weft_nap(&nap))
+	/* Nobody tells us that one has left. */
+	while (atomic_load(&b->inside) && weft_await(&await) != ETIMEDOUT)
 		;
 	b->count = 0;
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pthread_cond_*(): inside regions a count of signals in coherent memory, which
- * those who wait look at; elsewhere the C library's.
+ * pthread_cond_*(): inside regions a count of signals in coherent memory, and an
+ * eventcount for those who wait; elsewhere the C library's.
  *
  * Each signal wakes all, as POSIX lets it: so nobody who gave up waiting, or was
  * killed, can have taken a signal away with him.
@@ -30,14 +30,14 @@ _Static_assert(sizeof(struct cond) <= sizeof(pthread_cond_t), "it has to fit");
  * struct waiting - what a thread that waits has to undo, also if it is cancelled
  * @c:		where it waits
  * @m:		to take again
- * @nap:	how it waits
+ * @await:	how it waits
  * @taken:	what that returned
  * @error:	why it waits no more, 0: woken
  */
 struct waiting {
 	struct cond *c;
 	pthread_mutex_t *m;
-	struct weft_nap *nap;
+	struct weft_await *await;
 	int taken;
 	int error;
 };
@@ -46,7 +46,7 @@ static void come_back(void *arg)
 {
 	struct waiting *w = arg;
 
-	weft_nap_end(w->nap);
+	weft_await_end(w->await);
 	atomic_fetch_sub(&w->c->inside, 1);
 	w->taken = pthread_mutex_lock(w->m);
 }
@@ -54,27 +54,29 @@ static void come_back(void *arg)
 static int wait_for(pthread_cond_t *cond, pthread_mutex_t *m, clockid_t clock,
 		    const struct timespec *deadline)
 {
-	struct weft_nap nap = { .clock = clock, .deadline = deadline };
-	struct waiting w = { .c = (struct cond *)cond, .m = m, .nap = &nap };
+	struct weft_await await = { .clock = clock, .deadline = deadline, .cancellable = true };
+	struct waiting w = { .c = (struct cond *)cond, .m = m, .await = &await };
 	uint64_t signals;
 	int left;
 
 	if (deadline && (weft_no_time(deadline) || !weft_is_clock(clock)))
 		return EINVAL;
-	weft_nap_begin(&nap, cond);
+	weft_await_begin(&await, cond);
 	/* Who signals with the mutex locked comes after this. */
 	signals = atomic_load(&w.c->signals);
 	atomic_fetch_add(&w.c->inside, 1);
 	left = pthread_mutex_unlock(m);
 	if (left) {
-		weft_nap_end(&nap);
+		weft_await_end(&await);
 		atomic_fetch_sub(&w.c->inside, 1);
 		return left;
 	}
 	pthread_cleanup_push(come_back, &w);
 	while (atomic_load(&w.c->signals) == signals && !w.error) {
 		pthread_testcancel();
-		w.error = weft_nap(&nap);
+		w.error = weft_await(&await);
+		if (w.error == EINTR)
+			w.error = 0;
 	}
 	pthread_cleanup_pop(1);
 	return w.taken ? w.taken : w.error;
@@ -118,10 +120,13 @@ WEFT_SHIM int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, cloc
 	return is_mixed(m) ? ENOTSUP : weft_next(pthread_cond_clockwait)(c, m, clock, deadline);
 }
 
-static int wake_all(pthread_cond_t *c)
+static int wake_all(pthread_cond_t *cond)
 {
-	atomic_fetch_add(&((struct cond *)c)->signals, 1);
-	weft_wake_here(c);
+	struct cond *c = (struct cond *)cond;
+
+	atomic_fetch_add(&c->signals, 1);
+	if (atomic_load(&c->inside))
+		weft_advance(c);
 	return 0;
 }
 
@@ -158,11 +163,12 @@ WEFT_SHIM int pthread_cond_destroy(pthread_cond_t *cond)
 {
 	struct cond *c = (struct cond *)cond;
 	struct timespec deadline = clock_in_ms(CLOCK_MONOTONIC, WEFT_DESTROY_MS);
-	struct weft_nap nap = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
+	struct weft_await await = { .clock = CLOCK_MONOTONIC, .deadline = &deadline };
 
 	if (!weft_inside(cond))
 		return weft_next(pthread_cond_destroy)(cond);
-	while (atomic_load(&c->inside) && !weft_nap(&nap))
+	/* Nobody tells us that one has left. */
+	while (atomic_load(&c->inside) && weft_await(&await) != ETIMEDOUT)
 		;
 	return 0;
 }

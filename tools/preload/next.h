@@ -96,38 +96,7 @@ extern void *weft_nexts[WEFT_NEXT_COUNT];
 /* The one behind ours, of the type that headers give it. */
 #define weft_next(name)	((__typeof__(name) *)weft_nexts[WEFT_NEXT_##name])
 
-/**
- * struct weft_nap - somebody polls memory of a region
- * @looks:	so far
- * @clock:	of @deadline
- * @deadline:	NULL: none
- * @slept:	the last time it was worth it
- * @here:	a futex of this machine that tells of changes made on it; NULL: none
- * @seen:	of that, before the last look
- */
-struct weft_nap {
-	unsigned int looks;
-	clockid_t clock;
-	const struct timespec *deadline;
-	bool slept;
-	struct weft_lock_word *here;
-	uint32_t seen;
-};
-
 #define WEFT_DESTROY_MS	100	/* for those who were woken to look for the last time */
-
-/*
- * Before the first look at what stands at @address, and after the last one: between them
- * weft_wake_here() ends naps.  Without, only their time does.
- */
-void weft_nap_begin(struct weft_nap *nap, const void *address);
-void weft_nap_end(struct weft_nap *nap);
-
-/* After a change of it: those of this machine who wait look at once. */
-void weft_wake_here(const void *address);
-
-/* Until it is worth to look again: 0, or ETIMEDOUT.  Signals do not end it. */
-int weft_nap(struct weft_nap *nap);
 
 /* Is @address inside a region? */
 bool weft_inside(const void *address);

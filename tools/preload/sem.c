@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sem_*() without a name: inside regions a count in coherent memory, which those
- * who wait look at; elsewhere the C library's.
+ * sem_*() without a name: inside regions a count in coherent memory, and an eventcount for
+ * those who wait; elsewhere the C library's.
  *
- * sem_post() is one atomic instruction, a look at two tables, and a system call if
- * somebody waits here: it may be called by signal handlers, which run at no time when a
+ * sem_post() is one atomic instruction, and if somebody waits a look at two tables and a
+ * system call: it may be called by signal handlers, which run at no time when a
  * table is locked.
  */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "next.h"
 #include "tools/libweft/internal.h"
 
-/* The value, where the C library has it too; zeros are a valid semaphore. */
+/**
+ * struct sem - what a sem_t in a region holds; zeros are a valid one
+ * @value:	where the C library has it too
+ * @waiting:	who waits; more, if some were killed
+ */
+struct sem {
+	_Atomic uint32_t value;
+	uint32_t unused[3];
+	_Atomic uint32_t waiting;
+};
+
+_Static_assert(sizeof(struct sem) <= sizeof(sem_t), "it has to fit");
+
 static _Atomic uint32_t *value_of(sem_t *s)
 {
-	return (_Atomic uint32_t *)s;
+	return &((struct sem *)s)->value;
 }
 
 static bool take(sem_t *s)
@@ -35,94 +44,35 @@ static bool take(sem_t *s)
 
 /* What has to be undone, also by who is cancelled. */
 struct waiting {
-	sigset_t mask;
-	struct weft_nap *nap;
+	struct sem *sem;
+	struct weft_await *await;
 };
 
 static void come_back(void *arg)
 {
 	struct waiting *w = arg;
 
-	weft_nap_end(w->nap);
-	pthread_sigmask(SIG_SETMASK, &w->mask, NULL);
-}
-
-/* Lets the signals in that are not in @mask.  Returns whether a handler has run here. */
-static bool open_for(const sigset_t *mask)
-{
-	struct timespec none = { 0 };
-	int saved = errno;
-	bool ran = syscall(SYS_ppoll, NULL, 0, &none, mask, _NSIG / 8);
-
-	errno = saved;
-	return ran;
-}
-
-/*
- * Lets in the signals that have come meanwhile.  EINTR if that ends the waiting, as
- * it ends the C library's: a handler has run here that was not installed with
- * SA_RESTART, or there is a deadline.
- *
- * Those without a handler come first, alone: one that has a handler and comes just
- * now is seen the next time.  One that comes after a handler was seen may end
- * nothing, but no more does in the C library what comes while another handler runs.
- */
-static int let_in(const sigset_t *mask, bool deadline)
-{
-	bool handled = false, quiet = false, ends = false;
-	sigset_t pending, all_but_quiet;
-	int signal;
-
-	sigpending(&pending);
-	if (sigisemptyset(&pending))
-		return 0;
-	sigfillset(&all_but_quiet);
-	for (signal = 1; signal < _NSIG; signal++) {
-		struct sigaction action;
-
-		if (sigismember(&pending, signal) != 1 || sigismember(mask, signal) ||
-		    sigaction(signal, NULL, &action))
-			continue;
-		if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
-			sigdelset(&all_but_quiet, signal);
-			quiet = true;
-			continue;
-		}
-		handled = true;
-		ends |= deadline || !(action.sa_flags & SA_RESTART);
-	}
-	if (quiet)
-		open_for(&all_but_quiet);
-	/* Another thread may have taken what was seen. */
-	return handled && open_for(mask) && ends ? EINTR : 0;
+	weft_await_end(w->await);
+	atomic_fetch_sub(&w->sem->waiting, 1);
 }
 
 /* Returns why waiting has ended; 0: it has been taken. */
-static int look(sem_t *s, struct weft_nap *nap, const sigset_t *mask)
+static int look(sem_t *s, struct weft_await *await)
 {
 	int error = 0;
 
 	while (!error && !take(s)) {
 		pthread_testcancel();
-		error = weft_nap(nap);
-		if (!error && nap->slept)
-			error = let_in(mask, nap->deadline);
+		error = weft_await(await);
 	}
 	return error;
 }
 
-/*
- * Signals are let in only after a sleep, so that none whose handler ran between two
- * looks is missed.  Those for what a thread does itself are not blocked: a look may
- * fail with SIGBUS, and the kernel kills whoever blocks that.
- */
+/* The kernel knows which signals end it: those whose handlers do not restart calls. */
 static int wait_for(sem_t *s, clockid_t clock, const struct timespec *deadline)
 {
-	static const int own[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
-	struct weft_nap nap = { .clock = clock, .deadline = deadline };
-	struct waiting w = { .nap = &nap };
-	sigset_t blocked;
-	size_t i;
+	struct weft_await await = { .clock = clock, .deadline = deadline, .cancellable = true };
+	struct waiting w = { .sem = (struct sem *)s, .await = &await };
 	int error;
 
 	pthread_testcancel();
@@ -132,13 +82,10 @@ static int wait_for(sem_t *s, clockid_t clock, const struct timespec *deadline)
 		errno = EINVAL;
 		return -1;
 	}
-	sigfillset(&blocked);
-	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		sigdelset(&blocked, own[i]);
-	weft_nap_begin(&nap, s);
-	pthread_sigmask(SIG_BLOCK, &blocked, &w.mask);
+	weft_await_begin(&await, s);
+	atomic_fetch_add(&w.sem->waiting, 1);
 	pthread_cleanup_push(come_back, &w);
-	error = look(s, &nap, &w.mask);
+	error = look(s, &await);
 	pthread_cleanup_pop(1);
 	if (!error)
 		return 0;
@@ -187,7 +134,8 @@ WEFT_SHIM int sem_post(sem_t *s)
 			return -1;
 		}
 	} while (!atomic_compare_exchange_weak(value, &v, v + 1));
-	weft_wake_here(s);
+	if (atomic_load(&((struct sem *)s)->waiting))
+		weft_advance(s);
 	return 0;
 }
 
