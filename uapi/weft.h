@@ -96,8 +96,8 @@
  *		whatever else.  Written only by who has it; 0 before it is left.  The kernel
  *		writes 0 when it takes the lock away from a file that is gone
  * @event:	count of the events of this place, see struct weft_eventcount.  Written by the kernel
- * @waiting:	how many programs of this node wait for the next one; more, if some were killed.
- *		Written by programs
+ * @waiting:	how many programs of this node wait for the next one; more, if some were killed, or
+ *		may only read.  Written by programs, and by the kernel for those that cannot
  */
 struct weft_lock_word {
 	__u64 word;
@@ -326,7 +326,8 @@ struct weft_policy {
  * @slot: the lock's.  It is not to be used as a lock, too
  * @count: READ: out: how many events this node has heard of so far, modulo 2^32; AWAIT: that
  *	was read before
- * @flags: WEFT_LOCK_UNTIL: until @deadline_ns
+ * @flags: WEFT_LOCK_UNTIL: until @deadline_ns.  WEFT_EVENT_UNCOUNTED: this program cannot write to
+ *	@waiting of the word: READ counts it there, until the slots go
  * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC
  * @deadline_ns: on that clock
  *
@@ -393,6 +394,8 @@ struct weft_nodes {
 	__u32 nodes;
 	__u32 users;
 };
+
+#define WEFT_EVENT_UNCOUNTED	8
 
 #define WEFT_IOC_MAGIC		'W'
 #define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 12, struct weft_lock_open)

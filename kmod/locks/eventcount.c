@@ -25,6 +25,15 @@ int weft_eventcount_read(struct weft_klock *kl, const struct weft_holder *h,
 	return err ? err : weft_klock_release(kl, h);
 }
 
+void weft_eventcount_count(struct weft_klock *kl)
+{
+	spin_lock_bh(&kl->lock);
+	if (!kl->uncounted)
+		atomic_inc(weft_word_waiting(kl));
+	kl->uncounted = true;
+	spin_unlock_bh(&kl->lock);
+}
+
 int weft_eventcount_await(struct weft_klock *kl, u32 count, const struct weft_patience *p)
 {
 	ktime_t deadline = p->deadline;

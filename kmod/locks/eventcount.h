@@ -27,6 +27,9 @@
 int weft_eventcount_read(struct weft_klock *kl, const struct weft_holder *h,
 			 const struct weft_patience *patience, u32 *count);
 
+/* Somebody may await events here who cannot say so: nobody takes it that there is none. */
+void weft_eventcount_count(struct weft_klock *kl);
+
 /**
  * weft_eventcount_await() - until there were other events than @count
  *

@@ -94,6 +94,8 @@ struct weft_patience {
  * @armed: @timer has a reference.  @lock
  * @refused: @due is a back-off.  @lock
  * @advance: wanted to write, so that all other nodes lose it: an event.  @lock
+ * @uncounted: there may be programs that await events and are not counted in the word one by one.
+ *	@lock
  * @here: the word has said that this node has it, and no event was told since.  @lock to
  *	write
  * @passed: what it guards is on its way with it, as who had it says.  @lock
@@ -147,6 +149,7 @@ struct weft_klock {
 	bool armed;
 	bool refused;
 	bool advance;
+	bool uncounted;
 	bool here;
 	bool repeated;
 	bool passed;

@@ -364,11 +364,11 @@ static long ioctl_event(struct file *file, unsigned int cmd, struct weft_eventco
 	kl = weft_lockfile_klock(lf, e.slot);
 	if (!kl)
 		return -EBADF;
-	if (e.flags & ~WEFT_LOCK_UNTIL)
+	if (e.flags & ~(WEFT_LOCK_UNTIL | WEFT_EVENT_UNCOUNTED))
 		return -EINVAL;
 	op = (struct weft_lock_op){
-		.slot = e.slot, .mode = WEFT_LOCK_READ, .flags = e.flags, .clock = e.clock,
-		.deadline_ns = e.deadline_ns,
+		.slot = e.slot, .mode = WEFT_LOCK_READ, .flags = e.flags & WEFT_LOCK_UNTIL,
+		.clock = e.clock, .deadline_ns = e.deadline_ns,
 	};
 	err = patience_of(&op, &patience);
 	if (err)
@@ -379,6 +379,8 @@ static long ioctl_event(struct file *file, unsigned int cmd, struct weft_eventco
 	if (err)
 		return err;
 	h.since = ktime_get_ns();
+	if (e.flags & WEFT_EVENT_UNCOUNTED)
+		weft_eventcount_count(kl);
 	err = weft_eventcount_read(kl, &h, &patience, &e.count);
 	if (err)
 		return err;

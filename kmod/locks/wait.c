@@ -51,6 +51,7 @@ void weft_klock_detach(struct weft_klock *kl)
 	kl->word = NULL;
 	kl->lists = NULL;
 	kl->unsettled = false;
+	kl->uncounted = false;
 	kl->binders = 0;
 	weft_klock_end(kl, &outbox);
 	kfree(learn);

@@ -46,6 +46,11 @@ atomic_t *weft_word_event(const struct weft_klock *kl)
 	return (atomic_t *)&container_of(kl->word, struct weft_lock_word, word)->event;
 }
 
+atomic_t *weft_word_waiting(const struct weft_klock *kl)
+{
+	return (atomic_t *)&container_of(kl->word, struct weft_lock_word, word)->waiting;
+}
+
 bool weft_word_fits(struct weft_klock *kl, u8 perm)
 {
 	lockdep_assert_held(&kl->lock);

@@ -14,8 +14,9 @@
  */
 bool weft_word_fits(struct weft_klock *kl, u8 perm) __must_hold(&kl->lock);
 
-/* The count of events beside it; only while there is a word. */
+/* The count of events beside it, and of who waits for them; only while there is a word. */
 atomic_t *weft_word_event(const struct weft_klock *kl);
+atomic_t *weft_word_waiting(const struct weft_klock *kl);
 
 /* Put the hold in, if nobody stands in the way; the same.  Permission is not looked at. */
 bool weft_word_take(struct weft_klock *kl, const struct weft_holder *h)

@@ -432,6 +432,14 @@ static void test_typed(void)
 }
 
 /* A file that may only be read: the kernel does it all. */
+static void *wake_later(void *word)
+{
+	give_time(20);
+	atomic_store((_Atomic uint32_t *)word, 1);
+	CHECK_EQ(weft_wake(word), 0);
+	return NULL;
+}
+
 static void test_read_only(void)
 {
 	int rw = make_region(directory, "ro", 4096), ro;
@@ -467,6 +475,15 @@ static void test_read_only(void)
 	CHECK_EQ(fake_state(rw, 0), 2);
 	CHECK_EQ(c->releases, 2);
 
+	/* A program that may only read is woken, though it cannot say that it waits. */
+	CHECK_EQ(weft_wake((uint32_t *)p), EACCES);
+	if (!geteuid()) {
+		CHILD(pid, wake_later(q + 1024));
+		while (!atomic_load((_Atomic uint32_t *)(p + 1024)))
+			CHECK_EQ(weft_wait((uint32_t *)(p + 1024), 0, CLOCK_MONOTONIC, NULL), 0);
+		child_ok(pid);
+	}
+
 	/* What is held stays, mapped or not; then the file goes. */
 	before = open_files();
 	CHECK_EQ(weft_rwlock_rdlock(l), 0);
@@ -487,14 +504,6 @@ static void test_read_only(void)
 	CHECK(!munmap(q, 4096));
 	close(ro);
 	close(rw);
-}
-
-static void *wake_later(void *word)
-{
-	give_time(20);
-	atomic_store((_Atomic uint32_t *)word, 1);
-	CHECK_EQ(weft_wake(word), 0);
-	return NULL;
 }
 
 static void test_wait(void)

@@ -72,8 +72,10 @@ static int call(struct weft_await *a, unsigned long request, struct weft_eventco
 	int error, type;
 
 	e->slot = a->slot;
+	if (!a->word)
+		e->flags = WEFT_EVENT_UNCOUNTED;
 	if (a->deadline) {
-		e->flags = WEFT_LOCK_UNTIL;
+		e->flags |= WEFT_LOCK_UNTIL;
 		e->clock = (uint32_t)a->clock;
 		e->deadline_ns = weft_nanoseconds(a->deadline);
 	}
@@ -174,7 +176,8 @@ int weft_advance(const void *address)
 				error = weft_ioctl(f, WEFT_IOC_EVENT_ADVANCE, &slot);
 			} while (error == EINTR);
 	}
-	if (error && error != ENOENT)
+	/* Who calls weft_wake() is told; who signals or posts has no such answer. */
+	if (error && error != ENOENT && weft_patient)
 		weft_complain(&said, "weft: those who wait on other machines cannot be woken: %s",
 			      strerrordesc_np(error));
 	errno = saved;

@@ -241,6 +241,8 @@ static int event_read(struct fake_region *r, struct weft_eventcount *e)
 {
 	if (e->slot >= r->head->n_slots)
 		return EBADF;
+	if (e->flags & WEFT_EVENT_UNCOUNTED)
+		atomic_fetch_add((_Atomic uint32_t *)&place(r, e->slot)->waiting, 1);
 	e->count = atomic_load((_Atomic uint32_t *)&place(r, e->slot)->event);
 	return 0;
 }
@@ -248,7 +250,7 @@ static int event_read(struct fake_region *r, struct weft_eventcount *e)
 static int event_await(struct fake_region *r, const struct weft_eventcount *e)
 {
 	int op = FUTEX_WAIT_BITSET |
-		 (e->flags && e->clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
+		 (e->flags & WEFT_LOCK_UNTIL && e->clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
 	struct timespec deadline = {
 		.tv_sec = e->deadline_ns / 1000000000, .tv_nsec = e->deadline_ns % 1000000000,
 	};
@@ -257,7 +259,7 @@ static int event_await(struct fake_region *r, const struct weft_eventcount *e)
 	if (e->slot >= r->head->n_slots)
 		return EBADF;
 	rc = syscall(SYS_futex, &place(r, e->slot)->event, op, e->count,
-		     e->flags ? &deadline : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+		     e->flags & WEFT_LOCK_UNTIL ? &deadline : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
 	return rc && errno != EAGAIN ? errno : 0;
 }
 
