@@ -559,10 +559,15 @@ test:
 	@$(for_scripts) tools/rack/weft-rack accel
 	@$(for_scripts) $(test_bundle) tests/run -j $(J) -m $(J_MOST) $(T)
 
+# Racks on the oldest and on the newest kernel, too, as far as they can be had here.
+kernel_list	= $(B)/tests/list-kernels
 test-long:
 	@+$(build_all) uml-here all long-programs
+	@+-$(MAKE) --no-print-directory uml-kernel uml-package
+	@tests/kernels/on-kernel.sh --list >$(kernel_list)
 	@$(for_scripts) tools/rack/weft-rack accel
-	@$(for_scripts) tests/run -j $(J) -m $(J_MOST) -l tests/list -l tests/list-long $(T)
+	@$(for_scripts) tests/run -j $(J) -m $(J_MOST) -l tests/list -l tests/list-long \
+		-l $(kernel_list) $(T)
 
 check:
 	@$(for_scripts) tests/check/check.sh $(T)
