@@ -121,7 +121,20 @@ int backing_read(struct backing *b, void *buf, size_t len, u64 at)
 
 int backing_sync(struct backing *b, u64 at, size_t len)
 {
-	return flush_part(b->fd, at, len);
+	if (!flush_part(b->fd, at, len))
+		return 0;
+	backing_fails(b);
+	return -1;
+}
+
+void backing_fails(struct backing *b)
+{
+	int err = errno;
+
+	b->failed = true;
+	log_say("%s does not get to the disk: %s; what was written to it lately does not survive the end of this machine",
+		b->path, strerror(err));
+	errno = err;
 }
 
 static int write_super(struct backing *b, const struct options *o, u32 gen)
@@ -142,7 +155,10 @@ static int write_super(struct backing *b, const struct options *o, u32 gen)
 	return backing_write(b, s, sizeof(s), (u64)(gen & 1) * SUPER_SIZE);
 }
 
-/* Whatever is there, where the file system makes no holes: only what is not zeros. */
+/*
+ * Whatever is there, where the file system makes no holes: only what is not zeros; unless what
+ * reads as zeros may be something else on the disk.
+ */
 static int write_zeros(struct backing *b, u64 at, u32 len)
 {
 	static const u8 none[FRAME_SIZE];
@@ -150,16 +166,28 @@ static int write_zeros(struct backing *b, u64 at, u32 len)
 
 	for (; len; at += sizeof(page), len -= (u32)sizeof(page))
 		if (backing_read(b, page, sizeof(page), at) ||
-		    (memcmp(page, none, sizeof(page)) != 0 &&
+		    ((b->failed || memcmp(page, none, sizeof(page)) != 0) &&
 		     write_here(b, none, sizeof(none), at)))
 			return -1;
 	return 0;
 }
 
-int backing_empty_log(struct backing *b)
+/* Return: 0: the half of the log that the disk says is in use is the one that is. */
+static int settle_super(struct backing *b, const struct options *o)
+{
+	if (b->unsettled && (write_super(b, o, b->generation) ||
+			     backing_sync(b, 0, 2 * SUPER_SIZE)))
+		return -1;
+	b->unsettled = false;
+	return 0;
+}
+
+int backing_empty_log(struct backing *b, const struct options *o)
 {
 	u64 at = backing_log_at(b->generation + 1);
 
+	if (settle_super(b, o))
+		return -1;
 	if (fallocate(b->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at,
 		      BACKING_LOG_BYTES) &&
 	    write_zeros(b, at, BACKING_LOG_BYTES))
@@ -176,16 +204,8 @@ int backing_switch_log(struct backing *b, const struct options *o)
 		return -1;
 	/* who reads the file now takes that one, whatever is on the disk */
 	b->generation++;
-	if (backing_sync(b, 0, 2 * SUPER_SIZE))
-		backing_fails(b);
+	b->unsettled = backing_sync(b, 0, 2 * SUPER_SIZE);
 	return 0;
-}
-
-void backing_fails(struct backing *b)
-{
-	b->failed = true;
-	log_say("%s does not get to the disk: %s; what was written to it lately does not survive the end of this machine",
-		b->path, strerror(errno));
 }
 
 /*

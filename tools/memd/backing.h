@@ -19,6 +19,7 @@
  *	a new version, the end of the old one	a sync of all between: every 2 s, and when
  *						a start is to clear what it does not use
  *	a record of the catalog, its answer	a sync of the log between, see journal_hold()
+ *	an answer after a sync of the log failed	all of the catalog in the other half
  *	a half of the log, the superblock that	a sync of each; it was emptied before, so
  *	says that it is in use, more records	that nothing older follows in it
  *	a new file, its name, anything in it	a sync of each, of its directory, too
@@ -39,7 +40,8 @@
 
 /**
  * struct backing - an open backing file
- * @fd: the file, or -1: there is none
+ * @fd: the file, or -1: there is none; synced by one thread only, so that it hears of all that
+ *	does not get to the disk: see flush_open()
  * @path: its name
  * @blades: of the rack, as --peers said when the log was begun
  * @generation: of the log; its lowest bit says which half is in use
@@ -48,6 +50,7 @@
  * @crashed: the machine ended while the file was in use, and with it what was not on
  *	the disk
  * @failed: the kernel could not bring all of it to the disk
+ * @unsettled: the disk may not say yet that the half of the log that is in use is
  * @refuses: what was written to it last failed: its file system is full, or its disk broken
  * @dirty: written to since it was last brought to the disk, or began to be
  * @taken: it is the copy of a twin that has taken over: what is called crashed is what the
@@ -65,6 +68,7 @@ struct backing {
 	u32 frames;
 	bool crashed;
 	bool failed;
+	bool unsettled;
 	bool refuses;
 	bool dirty;
 	bool taken;
@@ -100,12 +104,13 @@ int backing_open(struct backing *b, const struct options *o, char *err);
  * The half of the log that is not in use is emptied: of a start that did not come to its end
  * it may have what would be taken for the next records.  Return: 0 or -1 with errno.
  */
-int backing_empty_log(struct backing *b);
+int backing_empty_log(struct backing *b, const struct options *o);
 
 /**
  * backing_switch_log() - the other half of the log, all written, is the one in use
  *
- * Return: 0 or -1 with errno, then nothing changed.
+ * Return: 0, for whoever reads the file; for the disk perhaps not, if it is @unsettled then.
+ * Or -1 with errno, then nothing changed.
  */
 int backing_switch_log(struct backing *b, const struct options *o);
 
@@ -129,10 +134,10 @@ bool backing_is_blank(int fd, u64 size);
 /* From here on the file is in use, until backing_close().  Return: 0 or -1 with errno. */
 int backing_begin(struct backing *b);
 
-/* This part to disk, whatever else waits for it.  Return: 0 or -1 with errno. */
+/* This part to disk, whatever else waits for it.  Return: 0, or backing_fails() and -1. */
 int backing_sync(struct backing *b, u64 at, size_t len);
 
-/* The kernel could not bring something to the disk, errno says why: so does the log. */
+/* The kernel could not bring something to the disk, errno says why: so does the log; it stays. */
 void backing_fails(struct backing *b);
 
 /* Everything to disk, close. */

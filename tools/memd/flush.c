@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -66,10 +68,34 @@ int flush_name(const char *path)
 	return ret;
 }
 
-void flush_begin(struct flush *f, int fd, u64 at, size_t len)
+int flush_open(struct flush *f, int fd, bool wakes)
+{
+	char path[32];
+
+	/* not by its name, which may be another file's by now */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	f->fd = open(path, O_RDONLY | O_CLOEXEC);
+	f->opened = f->fd >= 0;
+	if (!f->opened || !wakes)
+		return f->opened ? 0 : -1;
+	f->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	f->wakes = f->wake >= 0;
+	return f->wakes ? 0 : -1;
+}
+
+void flush_close(struct flush *f)
+{
+	if (f->wakes)
+		close(f->wake);
+	f->wakes = false;
+	if (f->opened)
+		close(f->fd);
+	f->opened = false;
+}
+
+void flush_begin(struct flush *f, u64 at, size_t len)
 {
 	f->running = true;
-	f->fd = fd;
 	f->at = at;
 	f->len = len;
 	atomic_store(&f->over, false);

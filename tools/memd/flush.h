@@ -13,11 +13,12 @@
 #include "types.h"
 
 /**
- * struct flush - one at a time; zeroed at first
+ * struct flush - one at a time; zeroed at first, and of no file then
+ * @opened: @fd is one
  * @running: it was begun, and not ended yet
  * @thread: does it, unless it was done at once
  * @threaded: @thread is one
- * @fd: the file
+ * @fd: the file once more, see flush_open()
  * @at: where the part begins that is meant
  * @len: bytes of it, 0: all of the file
  * @wakes: who waits for it looks at @wake
@@ -26,6 +27,7 @@
  * @over: @err is there
  */
 struct flush {
+	bool opened;
 	bool running;
 	pthread_t thread;
 	bool threaded;
@@ -47,11 +49,22 @@ int flush_part(int fd, u64 at, size_t len);
  */
 int flush_name(const char *path);
 
+/**
+ * flush_open() - make one for a file
+ * @fd: the file; it is opened once more, since the kernel tells an error to each that has it
+ *	open, once: so nobody hears in our place of what does not get there
+ * @wakes: somebody waits for it at @wake
+ *
+ * flush_close(), also after an error.  Return: 0 or -1 with errno.
+ */
+int flush_open(struct flush *f, int fd, bool wakes);
+void flush_close(struct flush *f);
+
 /*
- * What was written to @fd so far is to be on the disk: @len bytes from @at, 0: all of it.
+ * What was written to the file so far is to be on the disk: @len bytes from @at, 0: all of it.
  * None is running.
  */
-void flush_begin(struct flush *f, int fd, u64 at, size_t len);
+void flush_begin(struct flush *f, u64 at, size_t len);
 
 static inline bool flush_over(struct flush *f)
 {

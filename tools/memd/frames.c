@@ -41,6 +41,8 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 	memset(f, 0, sizeof(*f));
 	pthread_mutex_init(&f->lock, NULL);
 	f->backing = b;
+	if (b->fd >= 0 && flush_open(&f->flush, b->fd, false))
+		return fail(err, "cannot open %s once more: %s", b->path, strerror(errno));
 	f->fresh = 1;
 	f->total = (u32)(memory / FRAME_SIZE) + SPARE;
 	if (b->fd >= 0)
@@ -96,10 +98,23 @@ bool frames_keep_hashes(struct frames *f, u32 fragment)
 	return f->hash;
 }
 
+static void end_flush(struct frames *f)
+{
+	/*
+	 * The kernel says it once and forgets it, so that waiting for better times is of
+	 * no use: who reads the log knows that this machine must not end now.
+	 */
+	if (flush_end(&f->flush))
+		backing_fails(f->backing);
+	f->flushed = f->flushing;
+	f->flushing = (struct rest){ 0 };
+}
+
 void frames_exit(struct frames *f)
 {
 	if (f->flush.running)
-		(void)flush_end(&f->flush); /* closing the file does it once more */
+		end_flush(f);
+	flush_close(&f->flush);
 	if (f->next)
 		munmap(f->next, ((size_t)f->total + 1) * sizeof(*f->next));
 	if (f->mem)
@@ -434,18 +449,6 @@ bool frames_settle(struct frames *f, u32 n)
 	return more;
 }
 
-static void end_flush(struct frames *f)
-{
-	/*
-	 * The kernel says it once and forgets it, so that waiting for better times is of
-	 * no use: who reads the log knows that this machine must not end now.
-	 */
-	if (flush_end(&f->flush))
-		backing_fails(f->backing);
-	f->flushed = f->flushing;
-	f->flushing = (struct rest){ 0 };
-}
-
 bool frames_flush(struct frames *f)
 {
 	if (f->flush.running) {
@@ -460,7 +463,7 @@ bool frames_flush(struct frames *f)
 	f->flushing = f->resting;
 	f->resting = (struct rest){ 0 };
 	f->backing->dirty = false;
-	flush_begin(&f->flush, f->backing->fd, 0, 0);
+	flush_begin(&f->flush, 0, 0);
 	return true;
 }
 

@@ -3,13 +3,13 @@
 #include "journal.h"
 
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "job.h"
 #include "log.h"
 #include "memd.h"
 
+#define MEND_MS		1000	/* between two attempts to write all of the log anew */
 #define NOTING_MS	10	/* to see whether the log is on the disk, if nothing says so */
 
 /*
@@ -167,14 +167,47 @@ static int begin_anew(struct memd *m)
 	for (i = 1; memd_is_first(m) && i < m->b->regions.blades; i++)
 		if (i >= m->b->opt.blades || m->b->members.by_id[WEFT_BLADE_MIN + i].drains)
 			len += put_blade(buf + len, m, WEFT_BLADE_MIN + i, gen);
-	if (backing_empty_log(&m->b->backing) ||
+	if (backing_empty_log(&m->b->backing, &m->b->opt) ||
 	    backing_write(&m->b->backing, buf, len, backing_log_at(gen)) ||
 	    backing_switch_log(&m->b->backing, &m->b->opt)) {
 		free(buf);
+		/* whatever failed, it may have been a part of the half that is in use */
+		m->b->journal.hole = true;
 		return -1;
 	}
 	free(buf);
 	m->b->backing.log_end = len;
+	return 0;
+}
+
+/* May records be missing on the disk that come before those that are added now? */
+static bool has_hole(const struct memd *m)
+{
+	return m->b->journal.hole || m->b->backing.unsettled;
+}
+
+/*
+ * After a failed sync the kernel takes for written what is not: nothing behind that is read when
+ * the machine has ended, however well it is written.  So all that there is has to begin anew.
+ */
+static int mend(struct memd *m)
+{
+	struct journal *j = &m->b->journal;
+
+	if (m->timers.now < j->mend_at) {
+		errno = EIO;
+		return -1;
+	}
+	/* what failed before is what is mended: it is not to be heard of afterwards */
+	(void)backing_sync(&m->b->backing, 0, 1);
+	if (!j->flush.running)
+		(void)flush_part(j->flush.fd, 0, 1);
+	if (begin_anew(m) || m->b->backing.unsettled) {
+		j->mend_at = m->timers.now + MEND_MS;
+		return -1;
+	}
+	j->hole = false;
+	log_say("the catalog in %s is whole on the disk again", m->b->backing.path);
 	return 0;
 }
 
@@ -193,10 +226,13 @@ static int append(struct memd *m, const u8 *rec, u32 len)
 
 static int make_room(struct memd *m)
 {
-	if (m->b->backing.log_end + RECORD_MAX <= BACKING_LOG_BYTES)
+	if (has_hole(m)) {
+		if (!mend(m))
+			return 0;
+	} else if (m->b->backing.log_end + RECORD_MAX <= BACKING_LOG_BYTES ||
+		   (!begin_anew(m) && !m->b->backing.unsettled)) {
 		return 0;
-	if (!begin_anew(m))
-		return 0;
+	}
 	log_warn("cannot write to %s: %s", m->b->backing.path, strerror(errno));
 	return -1;
 }
@@ -244,33 +280,40 @@ int journal_gone(struct memd *m, u32 id)
 					 m->b->backing.generation)) ? -1 : 0;
 }
 
+/*
+ * All of the log to the disk: nothing is read that comes after a record that is not whole.
+ */
+static int sync_now(struct memd *m)
+{
+	struct backing *b = &m->b->backing;
+
+	if (!backing_sync(b, backing_log_at(b->generation), b->log_end))
+		return 0;
+	m->b->journal.hole = true;
+	return -1;
+}
+
 int journal_blade(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
 	if (m->b->backing.fd < 0)
 		return 0;
-	if (make_room(m) || append(m, rec, put_blade(rec, m, id, m->b->backing.generation)))
-		return -1;
-	return backing_sync(&m->b->backing, backing_log_at(m->b->backing.generation),
-			    m->b->backing.log_end);
+	return make_room(m) ||
+	       append(m, rec, put_blade(rec, m, id, m->b->backing.generation)) ||
+	       sync_now(m) ? -1 : 0;
 }
 
+/* A node that is not known would not be asked for what it has. */
 int journal_member(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
 	if (m->b->backing.fd < 0)
 		return 0;
-	if (make_room(m) ||
-	    append(m, rec, put_member(rec, m, id, m->b->backing.generation)))
-		return -1;
-	/*
-	 * A node that is not known would not be asked for what it has.  All of the log:
-	 * nothing is read that comes after a record that is not whole.
-	 */
-	return backing_sync(&m->b->backing, backing_log_at(m->b->backing.generation),
-			    m->b->backing.log_end);
+	return make_room(m) ||
+	       append(m, rec, put_member(rec, m, id, m->b->backing.generation)) ||
+	       sync_now(m) ? -1 : 0;
 }
 
 /* --- to the disk ------------------------------------------------------------- */
@@ -286,7 +329,7 @@ static void begin_noting(struct memd *m)
 
 	j->noting = j->waiting;
 	j->waiting = NULL;
-	flush_begin(&j->flush, b->fd, backing_log_at(b->generation), b->log_end);
+	flush_begin(&j->flush, backing_log_at(b->generation), b->log_end);
 	timer_set(&m->timers, &j->timer, NOTING_MS);
 }
 
@@ -294,10 +337,13 @@ static void end_noting(struct memd *m)
 {
 	struct journal *j = &m->b->journal;
 	struct job *list = j->noting, *job;
-	bool failed = flush_end(&j->flush);
+	bool failed;
 
-	if (failed)
+	if (flush_end(&j->flush)) {
 		backing_fails(&m->b->backing);
+		j->hole = true;
+	}
+	failed = has_hole(m);
 	j->noting = NULL;
 	while ((job = list)) {
 		list = job->next_noted;
@@ -313,10 +359,14 @@ static void look(struct memd *m)
 	if (!j->flush.running || !flush_over(&j->flush))
 		return;
 	end_noting(m);
-	if (j->waiting)
-		begin_noting(m);
-	else
+	if (!j->waiting) {
 		timer_stop(&j->timer);
+		return;
+	}
+	/* what waits is behind the hole: it is in what begins anew, or fails as well */
+	if (has_hole(m))
+		(void)mend(m);
+	begin_noting(m);
 }
 
 static void on_noting(struct memd *m, struct timer *t)
@@ -351,16 +401,10 @@ bool journal_hold(struct memd *m, struct job *job)
 	return true;
 }
 
-bool journal_init(struct memd *m)
+int journal_init(struct memd *m)
 {
-	struct flush *f = &m->b->journal.flush;
-
 	m->b->journal.timer.fn = on_noting;
-	if (!m->b->opt.backing)
-		return true;
-	f->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	f->wakes = f->wake >= 0;
-	return f->wakes;
+	return m->b->backing.fd < 0 ? 0 : flush_open(&m->b->journal.flush, m->b->backing.fd, true);
 }
 
 void journal_exit(struct memd *m)
@@ -377,11 +421,7 @@ void journal_exit(struct memd *m)
 
 void journal_close(struct memd *m)
 {
-	struct flush *f = &m->b->journal.flush;
-
-	if (f->wakes)
-		close(f->wake);
-	f->wakes = false;
+	flush_close(&m->b->journal.flush);
 }
 
 /* --- reading ---------------------------------------------------------------- */

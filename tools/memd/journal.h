@@ -19,16 +19,21 @@ struct job;
  * @timer: looks whether it is
  * @waiting: jobs of which it is not known when the next @flush begins
  * @noting: jobs whose records are in what @flush is about
+ * @hole: what was noted may not be on the disk and is not known to be: nothing that is noted
+ *	behind it is certain before the log has begun anew
+ * @mend_at: not before this millisecond
  */
 struct journal {
 	struct flush flush;
 	struct timer timer;
 	struct job *waiting;
 	struct job *noting;
+	bool hole;
+	u64 mend_at;
 };
 
-/* Return: false: there is nothing that can wake us. */
-bool journal_init(struct memd *m);
+/* The backing file is open, or there is none.  Return: 0 or -1 with errno. */
+int journal_init(struct memd *m);
 
 /* What wakes us when a sync of the log is over, and what is to be done then. */
 static inline int journal_fd(const struct journal *j)

@@ -112,13 +112,11 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	sweep_init(m);
 	takeover_init(m);
 	move_init(m);
-	if (!journal_init(m))
-		return fail(err, "cannot make an eventfd: %s", strerror(errno));
 	m->b->flush.fn = on_flush;
 	if (backing_open(&m->b->backing, o, err) ||
 	    frames_init(&m->b->frames, o->memory, &m->b->backing, err))
 		return -1;
-	if (sync_init(m))
+	if (journal_init(m) || sync_init(m))
 		return fail(err, "cannot open %s once more: %s", o->backing, strerror(errno));
 	m->b->frames.shared = m->b->threads > 1;
 	if (m->b->backing.fd < 0)

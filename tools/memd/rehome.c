@@ -50,6 +50,7 @@ void rehome_free(struct region *r)
 	timer_stop(&h->timer);
 	if (h->flush.running)
 		(void)flush_end(&h->flush);
+	flush_close(&h->flush);
 	free(h->left);
 	free(h);
 	r->rehome = NULL;
@@ -251,7 +252,7 @@ static u16 syncs(struct memd *m, struct region *r)
 	if (m->b->backing.fd < 0 || h->synced)
 		return 0;
 	if (!h->flush.running) {
-		flush_begin(&h->flush, m->b->backing.fd, 0, 0);
+		flush_begin(&h->flush, 0, 0);
 		return EINPROGRESS;
 	}
 	if (!flush_over(&h->flush))
@@ -284,7 +285,7 @@ static u16 thaws(struct memd *m, struct region *r, const struct weft_call *c)
 	return 0;
 }
 
-/* Return: false: no memory. */
+/* Return: false: no memory, or no more files. */
 static bool begin(struct memd *m, struct region *r, u32 to)
 {
 	struct rehome *h = calloc(1, sizeof(*h));
@@ -293,7 +294,8 @@ static bool begin(struct memd *m, struct region *r, u32 to)
 		return false;
 	h->r = r;
 	r->rehome = h;
-	if (!extend(h)) {
+	if (!extend(h) || (m->b->backing.fd >= 0 &&
+			   flush_open(&h->flush, m->b->backing.fd, false))) {
 		rehome_free(r);
 		return false;
 	}

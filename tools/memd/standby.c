@@ -36,6 +36,8 @@ int standby_open(struct standby *sb, const struct options *o, const struct weft_
 	}
 	if (fstat(sb->fd, &st) || !S_ISREG(st.st_mode))
 		return fail(err, "%s is not a regular file", o->backing);
+	if (flush_open(&sb->flush, sb->fd, false))
+		return fail(err, "cannot open %s once more: %s", o->backing, strerror(errno));
 	if (twin_load(sb->fd, &sb->record))
 		return fail(err, "cannot read %s: %s", o->backing, strerror(errno));
 	sb->blank = backing_is_blank(sb->fd, (u64)st.st_size);
@@ -43,10 +45,17 @@ int standby_open(struct standby *sb, const struct options *o, const struct weft_
 	return 0;
 }
 
+static void end_flush(struct standby *sb)
+{
+	if (flush_end(&sb->flush))
+		log_say("%s does not get to the disk: %s", sb->o->backing, strerror(errno));
+}
+
 void standby_close(struct standby *sb)
 {
 	if (sb->flush.running)
-		(void)flush_end(&sb->flush);
+		end_flush(sb);
+	flush_close(&sb->flush);
 	stream_close(&sb->s);
 	stream_close(&sb->next);
 	if (sb->fd >= 0)
@@ -295,16 +304,15 @@ void standby_take(struct standby *sb, int fd)
 static void flush(struct standby *sb)
 {
 	if (sb->flush.running) {
-		if (flush_over(&sb->flush) && flush_end(&sb->flush))
-			log_say("%s does not get to the disk: %s", sb->o->backing,
-				strerror(errno));
+		if (flush_over(&sb->flush))
+			end_flush(sb);
 		return;
 	}
 	if (!sb->dirty || boot_since(sb->flushed) < FLUSH_MS)
 		return;
 	sb->dirty = false;
 	sb->flushed = boot_ms();
-	flush_begin(&sb->flush, sb->fd, 0, 0);
+	flush_begin(&sb->flush, 0, 0);
 }
 
 void standby_work(struct standby *sb)

@@ -2,9 +2,6 @@
 /* Calls that wait for the disk, see sync.h. */
 #include "sync.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "job.h"
@@ -25,7 +22,7 @@ static void begin(struct memd *m)
 	s->syncing = s->waiting;
 	s->waiting = NULL;
 	count(m, SYNC_FLUSH);
-	flush_begin(&s->flush, s->fd, 0, 0);
+	flush_begin(&s->flush, 0, 0);
 	timer_set(&m->timers, &s->timer, SYNCING_MS);
 }
 
@@ -99,18 +96,9 @@ enum answer sync_call(struct memd *m, struct request *q)
 int sync_init(struct memd *m)
 {
 	struct sync *s = &m->b->sync;
-	char path[32];
 
 	s->timer.fn = on_timer;
-	s->fd = -1;
-	if (m->b->backing.fd < 0)
-		return 0;
-	/* not by its name, which may be another file's by now */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", m->b->backing.fd);
-	s->fd = open(path, O_RDONLY | O_CLOEXEC);
-	s->flush.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	s->flush.wakes = s->flush.wake >= 0;
-	return s->fd < 0 || !s->flush.wakes ? -1 : 0;
+	return m->b->backing.fd < 0 ? 0 : flush_open(&s->flush, m->b->backing.fd, true);
 }
 
 void sync_exit(struct memd *m)
@@ -127,12 +115,5 @@ void sync_exit(struct memd *m)
 
 void sync_close(struct memd *m)
 {
-	struct sync *s = &m->b->sync;
-
-	if (s->flush.wakes)
-		close(s->flush.wake);
-	s->flush.wakes = false;
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = -1;
+	flush_close(&m->b->sync.flush);
 }

@@ -20,15 +20,12 @@ struct job;
 /**
  * struct sync - who waits for the file to be on the disk
  * @flush: brings it there
- * @fd: the file once more: the kernel tells an error to each that has it open, once.  What
- *	others hear is not lost here
  * @timer: looks whether it is over
  * @waiting: jobs that the next @flush is for
  * @syncing: jobs that @flush is for
  */
 struct sync {
 	struct flush flush;
-	int fd;
 	struct timer timer;
 	struct job *waiting;
 	struct job *syncing;

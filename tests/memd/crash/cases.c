@@ -13,6 +13,8 @@
 #include "tools/memd/journal.h"
 #include "words.h"
 
+#define UNTIL_MENDED	1100u	/* milliseconds: each attempt waits for the disk, so they are few */
+
 /* Nobody looks what would be left. */
 static void begin(void)
 {
@@ -123,6 +125,7 @@ static void failing_disk(void)
 	disk_fails = false;
 	CHECK_EQ(call_now(&sync), EIO);
 	CHECK_EQ(call_now(&sync), EIO);
+	node_wait(UNTIL_MENDED);
 	CHECK_EQ(call_now(&c), 0);
 	resize.region = c.region;
 	disk_fails = true;
@@ -145,6 +148,156 @@ static void failing_disk(void)
 	CHECK(finds_crash());
 	memd_exit(&blade);
 	machine_finish();
+}
+
+/* --- a disk that fails, and does not any more -------------------------------------- */
+
+/* The log becomes longer by more than a page, and nobody waits for it. */
+static void note_much(void)
+{
+	const struct region *r = region_named(&blade.b->regions, "a", 1);
+	u32 i;
+
+	CHECK(r);
+	for (i = 0; i < 200; i++)
+		CHECK(!journal_attributes(&blade, r));
+}
+
+static int create_now(const char *name)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_CREATE, .size = 8192, .name_len = 1, .name = { name[0] },
+		.valid = WEFT_CREATE_UNLIMITED,
+	};
+
+	return call_now(&c);
+}
+
+static void begin_failing(void)
+{
+	begin();
+	machine_disk_speed = 1000;
+	blade_start(&blade, machine_disk->path);
+	node_join();
+	CHECK_EQ(create_now("a"), 0);
+	note_much();
+}
+
+/* The machine ends, and the disk has nothing but what it is certain to have: regions @names. */
+static void end_failing(const char *names)
+{
+	const char *name;
+
+	CHECK(blade.b->backing.failed);
+	image_end_certain();
+	blade_kill(&blade);
+	machine_end();
+	blade_start(&blade, machine_disk->path);
+	for (name = names; *name; name++)
+		CHECK(region_named(&blade.b->regions, name, 1), "region %s of %s is lost", name,
+		      names);
+	memd_exit(&blade);
+	machine_finish();
+}
+
+/* What is answered behind something that did not get there is there. */
+static void behind_hole(void)
+{
+	begin_failing();
+	disk_fails = true;
+	CHECK_EQ(create_now("b"), EIO);
+	disk_fails = false;
+	node_wait(UNTIL_MENDED);
+	CHECK_EQ(create_now("c"), 0);
+	end_failing("ac");
+}
+
+/* Also what was noted, and waited, while it was not known yet that it would not get there. */
+static void waiting_for_hole(void)
+{
+	struct weft_call c = {
+		.op = WEFT_CALL_CREATE, .size = 8192, .name_len = 1, .name = "b",
+		.valid = WEFT_CREATE_UNLIMITED,
+	};
+	u32 txn = blade_next_call(NODE), then = blade_next_call(NODE);
+	struct weft_call reply;
+
+	begin_failing();
+	machine_disk_speed = 0;
+	node_send(WEFT_MSG_CALL, txn, &c);
+	node_wait(20);
+	note_much();
+	c.name[0] = 'c';
+	node_send(WEFT_MSG_CALL, then, &c);
+	node_wait(20);
+	CHECK_EQ(node_outcome(txn, &reply), WAITING);
+	CHECK_EQ(node_outcome(then, &reply), WAITING);
+	disk_fails = true;
+	disk_work(0);
+	disk_fails = false;
+	machine_disk_speed = 1000;
+	node_wait(30);
+	CHECK_EQ(node_outcome(txn, &reply), ANSWERED);
+	CHECK_EQ(reply.err, EIO);
+	CHECK_EQ(node_outcome(then, &reply), ANSWERED);
+	CHECK_EQ(reply.err, 0);
+	end_failing("ac");
+}
+
+/* Who syncs the frames does not hear in the place of who syncs the log, nor the other way. */
+static void others_error(void)
+{
+	begin_failing();
+	disk_fails = true;
+	node_wait(3000);
+	disk_fails = false;
+	CHECK(words_have("does not get to the disk"));
+	CHECK_EQ(create_now("b"), EIO);
+	CHECK_EQ(create_now("c"), 0);
+	end_failing("ac");
+}
+
+/* Nodes and blades that are noted at once fail the file as well. */
+static void members_hole(bool a_blade)
+{
+	begin_failing();
+	disk_fails = true;
+	CHECK(a_blade ? journal_blade(&blade, WEFT_BLADE_MIN + 1) :
+			journal_member(&blade, NODE));
+	disk_fails = false;
+	CHECK(blade.b->backing.failed);
+	/* the other one that waits for the log hears of it, too */
+	(void)create_now("b");
+	CHECK_EQ(create_now("c"), 0);
+	end_failing("ac");
+}
+
+static void fail_second(void)
+{
+	static u32 syncs;
+
+	disk_fails |= ++syncs == 2;
+}
+
+/*
+ * The other half of the log is on the disk, that it is in use is not: the one of which the disk
+ * says so is not written to before that is mended.
+ */
+static void unsettled(void)
+{
+	begin_failing();
+	blade.b->backing.log_end = BACKING_LOG_BYTES;
+	disk_waited = fail_second;
+	CHECK_EQ(create_now("b"), EIO);
+	disk_waited = NULL;
+	CHECK(disk_fails);
+	node_wait(UNTIL_MENDED);
+	CHECK_EQ(create_now("c"), EIO);
+	disk_fails = false;
+	CHECK_EQ(create_now("d"), EIO);
+	node_wait(UNTIL_MENDED);
+	CHECK_EQ(create_now("e"), 0);
+	end_failing("ae");
 }
 
 /* What the first blade tells another one of a region.  Return: how that answers it. */
@@ -232,6 +385,12 @@ void cases_try(void)
 {
 	stale_log();
 	failing_disk();
+	behind_hole();
+	waiting_for_hole();
+	others_error();
+	members_hole(false);
+	members_hole(true);
+	unsettled();
 	new_file();
 	second_blade();
 }

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -12,6 +13,8 @@
 #include "tests/common/check.h"
 
 #define MAPPINGS	8u
+#define FILES		256u	/* numbers of open files */
+#define PAGE		4096u
 
 struct disk *disk_recorded;
 u64 disk_time;
@@ -33,7 +36,11 @@ static struct mapping {
 	const u8 *p;
 	size_t len;
 	u64 at;
+	int fd;
 } mappings[MAPPINGS];
+
+static u32 errors;		/* how often it has failed, */
+static u32 heard[FILES];	/* and of how many of them each open file knows */
 
 /* --- sectors ------------------------------------------------------------------- */
 
@@ -68,31 +75,86 @@ static struct sector *disk_sector(struct disk *d, u64 at)
 	return s;
 }
 
+static void add_content(struct sector *s, const u8 *data)
+{
+	struct content *c = malloc(sizeof(*c)), **p = &s->since;
+
+	CHECK(c);
+	for (; *p; p = &(*p)->next)
+		;
+	memcpy(c->data, data, DISK_SECTOR);
+	c->time = disk_time;
+	c->next = NULL;
+	*p = c;
+	s->lost = false;
+}
+
+/* What the kernel took for written is to be written again when something else of its page is. */
+static void find_again(u64 from, u64 to)
+{
+	u8 data[DISK_SECTOR];
+	u32 i;
+
+	from -= from % PAGE;
+	to += PAGE - 1 - (to - 1) % PAGE;
+	for (i = 0; i < disk_recorded->n; i++) {
+		struct sector *s = disk_recorded->sector[i];
+
+		if (!s->lost || s->at < from || s->at >= to)
+			continue;
+		memset(data, 0, sizeof(data));
+		CHECK(pread(disk_recorded->fd, data, sizeof(data), (off_t)s->at) >= 0);
+		add_content(s, data);
+	}
+}
+
 /* @data NULL: zeros. */
 static void disk_record(const u8 *data, size_t len, u64 at)
 {
+	u64 from = at, to = at + len;
+
 	disk_time++;
 	while (len) {
 		u32 in = (u32)(at % DISK_SECTOR);
 		u32 n = DISK_SECTOR - in < len ? DISK_SECTOR - in : (u32)len;
 		struct sector *s = disk_sector(disk_recorded, at - in);
-		struct content *c = malloc(sizeof(*c)), **p = &s->since, *last = NULL;
+		const struct content *last = s->since;
+		u8 sector[DISK_SECTOR];
 
-		CHECK(c);
-		for (; *p; p = &(*p)->next)
-			last = *p;
-		memcpy(c->data, last ? last->data : s->certain, DISK_SECTOR);
+		while (last && last->next)
+			last = last->next;
+		memcpy(sector, last ? last->data : s->certain, DISK_SECTOR);
 		if (data)
-			memcpy(c->data + in, data, n);
+			memcpy(sector + in, data, n);
 		else
-			memset(c->data + in, 0, n);
-		c->time = disk_time;
-		c->next = NULL;
-		*p = c;
+			memset(sector + in, 0, n);
+		/* that one has what came before, too, and is added below */
+		if (!s->lost)
+			add_content(s, sector);
 		if (data)
 			data += n;
 		at += n;
 		len -= n;
+	}
+	find_again(from, to);
+}
+
+/* It fails: the disk has none of that, nor will it be asked for it again. */
+static void disk_lose(u64 from, u64 to)
+{
+	u32 i;
+
+	errors++;
+	for (i = 0; !disk_dead && i < disk_recorded->n; i++) {
+		struct sector *s = disk_recorded->sector[i];
+
+		while (s->at >= from && s->at < to && s->since) {
+			struct content *c = s->since;
+
+			s->lost = true;
+			s->since = c->next;
+			free(c);
+		}
 	}
 }
 
@@ -102,10 +164,6 @@ static void disk_settle(u64 from, u64 to)
 	bool all = !from && to == ~0ull;
 	u32 i;
 
-	if (disk_dead)
-		return;
-	if (disk_waited)
-		disk_waited();
 	if (disk_leaves_out && disk_leaves_out(all, from)) {
 		/* who waits for it believes in it */
 		if (disk_synced)
@@ -127,7 +185,44 @@ static void disk_settle(u64 from, u64 to)
 		disk_synced(time, from, to);
 }
 
+/* Return: what the kernel says to whoever waits with @fd. */
+static int disk_sync(int fd, u64 from, u64 to)
+{
+	CHECK(fd >= 0 && fd < (int)FILES);
+	if (disk_waited && !disk_dead)
+		disk_waited();
+	if (disk_fails)
+		disk_lose(from, to);
+	else if (!disk_dead)
+		disk_settle(from, to);
+	if (heard[fd] == errors)
+		return 0;
+	heard[fd] = errors;
+	errno = EIO;
+	return -1;
+}
+
 /* --- in the place of libc's ---------------------------------------------------- */
+
+int open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+	int fd;
+
+	va_start(args, flags);
+	if (flags & O_CREAT)
+		mode = va_arg(args, mode_t);
+	va_end(args);
+	fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	CHECK(fd < (int)FILES);
+	/* what others have heard of is no news for one that comes later */
+	if (fd >= 0)
+		heard[fd] = errors;
+	return fd;
+}
+
+int open64(const char *path, int flags, ...) __attribute__((alias("open")));
 
 ssize_t pwrite(int fd, const void *buf, size_t len, off_t at)
 {
@@ -173,14 +268,8 @@ int fdatasync(int fd)
 {
 	struct stat st;
 
-	if (disk_is(fd) && disk_fails) {
-		errno = EIO;
-		return -1;
-	}
 	disk_folders += !fstat(fd, &st) && S_ISDIR(st.st_mode);
-	if (disk_is(fd))
-		disk_settle(0, ~0ull);
-	return 0;
+	return disk_is(fd) ? disk_sync(fd, 0, ~0ull) : 0;
 }
 
 int fsync(int fd)
@@ -195,7 +284,7 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t at)
 	void *p = (void *)syscall(SYS_mmap, addr, len, prot, flags, fd, at);
 
 	if (fd >= 0 && p != MAP_FAILED && disk_is(fd))
-		mappings[next++ % MAPPINGS] = (struct mapping){ p, len, (u64)at };
+		mappings[next++ % MAPPINGS] = (struct mapping){ p, len, (u64)at, fd };
 	return p;
 }
 
@@ -204,15 +293,12 @@ int msync(void *addr, size_t len, int flags)
 	u32 i;
 
 	(void)flags;
-	if (disk_fails) {
-		errno = EIO;
-		return -1;
-	}
 	for (i = 0; i < MAPPINGS; i++)
 		if (mappings[i].p == addr && mappings[i].len == len) {
 			mappings[i].p = NULL;
 			if (disk_recorded)
-				disk_settle(mappings[i].at, mappings[i].at + len);
+				return disk_sync(mappings[i].fd, mappings[i].at,
+						 mappings[i].at + len);
 		}
 	return 0;
 }

@@ -9,6 +9,10 @@
  * writes in any order.  Sectors of 512 bytes; what a disk with longer ones can do is part of
  * what this one can.
  *
+ * What it fails to take is not asked of it again, as Linux does: processes see it until the
+ * machine ends, and the disk gets it only if something else of the same page is written later.
+ * Each file that was open then hears of it once.
+ *
  * Threads are not threads: what one was begun for is done when disk_work() says so, as late
  * as one likes.  A sync of it makes certain what was written up to when it was begun.
  */
@@ -30,10 +34,12 @@ struct content {
 	u8 data[DISK_SECTOR];
 };
 
+/* @lost: processes see something else than @certain, which nobody will write */
 struct sector {
 	u64 at;
 	u8 certain[DISK_SECTOR];
 	struct content *since;
+	bool lost;
 };
 
 /**
@@ -53,7 +59,7 @@ struct disk {
 extern struct disk *disk_recorded;	/* it is this one that remembers; NULL: none */
 extern u64 disk_time;			/* counts writes */
 extern bool disk_dead;			/* the process has ended: nothing is written */
-extern bool disk_fails;			/* what it is asked to bring there */
+extern bool disk_fails;			/* what it is asked to bring there is lost */
 extern bool disk_longer;		/* files are as long as they may be, see disk_image() */
 extern u32 disk_folders;		/* that were synced */
 
