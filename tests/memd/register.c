@@ -2,11 +2,15 @@
 /*
  * The witness's register.  Every transition from every entry: what is not in register.h is
  * refused and changes nothing.  And the witness itself: what it has answered it knows when it
- * was killed right after that, and who has a newer connection is not heard on an older one.
+ * was killed right after that, or ended with its disk; and who has a newer connection is not
+ * heard on an older one.
  */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +19,7 @@
 #include "tests/common/ports.h"
 #include "tools/common/clock.h"
 #include "tools/memd/ask.h"
+#include "tools/memd/witness.h"
 
 #define ME	0x7F000065u
 #define OTHER	0x7F000066u
@@ -285,6 +290,89 @@ static void take_over(struct ask *a, u64 began)
 	CHECK(now_ms() - began >= LEASE);
 }
 
+/* In the place of libc's, in this program: names do not get to the disk while @bad is there. */
+static char bad[128];
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	if (bad[0] && !access(bad, F_OK) && !fstat(fd, &st) && S_ISDIR(st.st_mode)) {
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
+
+static int is_ready(const struct options *o)
+{
+	(void)o;
+	return 0;
+}
+
+/* One whose disk may become bad. */
+static void start_here(void)
+{
+	const struct options o = {
+		.be_witness = path, .address = AT, .twin_port = port, .lease = LEASE,
+	};
+	sigset_t none_of_them;
+
+	witness = fork();
+	CHECK(witness >= 0);
+	if (witness)
+		return;
+	sigemptyset(&none_of_them);
+	_exit(witness_run(&o, &none, signalfd(-1, &none_of_them, SFD_CLOEXEC), is_ready));
+}
+
+/* It ends by itself, and has said nothing.  Return: its exit status. */
+static int until_ended(struct ask *a)
+{
+	u64 end = now_ms() + LIMIT_MS;
+	struct told t;
+	int status;
+
+	while (!waitpid(witness, &status, WNOHANG)) {
+		CHECK(now_ms() < end);
+		CHECK(!ask_answer(a, &t), "it answers %u", t.err);
+		pause_ms(1);
+	}
+	CHECK(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/*
+ * The register has its name, and that does not get to the disk: what a witness says now would
+ * not be what the next one reads.  So it says nothing, and ends.
+ */
+static void names(void)
+{
+	struct ask a;
+	FILE *f;
+
+	init(&a, ME);
+	CHECK(!unlink(path));
+	start_here();
+	CHECK_EQ(ask(&a, REGISTER_CLAIM, 1).err, 0);
+	f = fopen(bad, "w");
+	CHECK(f && !fclose(f));
+	until_ready(&a);
+	ask_send(&a, REGISTER_COMPLETE, 1, LEASE);
+	CHECK_EQ(until_ended(&a), EXIT_FAILURE);
+	/* nor does one begin with what may not be there later */
+	start_here();
+	CHECK_EQ(until_ended(&a), EXIT_FAILURE);
+	CHECK(!unlink(bad));
+	start();
+	CHECK_EQ(ask(&a, REGISTER_ALONE, 1).err, 0);
+	stop(SIGKILL);
+	start();
+	is(&a, 1, ME, false);
+	stop(SIGTERM);
+	ask_close(&a);
+}
+
 /* Killed right after each answer, it knows what it has said. */
 static void kills(void)
 {
@@ -382,9 +470,11 @@ int main(void)
 	port = (u16)ports_claim();
 	folder_make(dir, sizeof(dir), folder_usual(), "register");
 	snprintf(path, sizeof(path), "%s/register", dir);
+	snprintf(bad, sizeof(bad), "%s/bad", dir);
 	rules();
 	file();
 	kills();
 	connections();
+	names();
 	return check_result();
 }

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "flush.h"
@@ -175,5 +176,12 @@ int registers_write(const struct registers *rs)
 	}
 	ok &= !fflush(f) && !fsync(fileno(f));
 	ok &= !fclose(f);
-	return ok && !rename(path, rs->path) && !flush_name(rs->path) ? 0 : -1;
+	if (!ok)
+		return -1;
+	if (rename(path, rs->path) || flush_name(rs->path)) {
+		log_say("cannot bring the name of %s to the disk: %s; this witness ends, as nobody knows which of two registers the next one would read: mend the disk, then start it again",
+			rs->path, strerror(errno));
+		exit(EXIT_FAILURE);
+	}
+	return 0;
 }

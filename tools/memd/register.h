@@ -98,7 +98,10 @@ int registers_read(struct registers *rs, const char *path, u64 now, char *err);
 /* The one of a blade, made if it is not there; NULL: there are too many. */
 struct entry *registers_of(struct registers *rs, u32 rack, u8 blade, u64 now);
 
-/* All of it to the disk.  Return: 0 or -1 with errno, then the old one is there still. */
+/*
+ * All of it to the disk.  Return: 0 or -1 with errno, then the old one is there still.  If it is
+ * not certain which one is there the process ends: what it knows may be wrong either way.
+ */
 int registers_write(const struct registers *rs);
 
 #endif /* WEFT_MEMD_REGISTER_H */
