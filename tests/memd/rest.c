@@ -2,7 +2,8 @@
 /*
  * A memory blade whose disk is slow: frames of its backing file that were given back rest
  * until the file is on the disk.  When all others are in use, a write-back waits for that,
- * and nobody else does: the blade answers meanwhile.
+ * and nobody else does: the blade answers meanwhile.  Also a node may leave meanwhile, in the
+ * turn of another thread.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -51,10 +52,11 @@ static void set_stuck(bool on)
 static struct memd m;
 static struct region *r;
 
-static void start(const char *file, u32 block)
+static void start(const char *file, u32 block, u32 threads)
 {
 	struct options o = {
 		.id = WEFT_BLADE_MIN, .memory = MEMORY, .blades = 1, .backing = file,
+		.threads = threads,
 		.peers = { ADDR + 100 },
 	};
 	char err[ERR_MAX];
@@ -113,6 +115,20 @@ static void check_contents(u32 index, u8 wanted)
 		CHECK_EQ(data[i], wanted);
 }
 
+/* Until all frames are in use or rest.  Return: the block of which another version waits. */
+static u32 fill_frames(u32 block)
+{
+	u32 blocks = MEMORY / block, i, k;
+
+	set_stuck(true);
+	for (i = 0; i < blocks; i++)
+		CHECK(write_home(i, 1));
+	for (k = 0; k < blocks && write_home(k, 2); k++)
+		;
+	CHECK(k >= 64 / (block / FRAME_SIZE) && k < blocks);
+	return k;
+}
+
 /* --- tests ---------------------------------------------------------------------- */
 
 static void slow_disk(const char *file, u32 block)
@@ -121,14 +137,8 @@ static void slow_disk(const char *file, u32 block)
 	u8 last[MEMORY / FRAME_SIZE];
 	u64 reads;
 
-	start(file, block);
-	set_stuck(true);
-	for (i = 0; i < blocks; i++)
-		CHECK(write_home(i, 1));
-	/* in the place of those, until all frames are in use or rest */
-	for (k = 0; k < blocks && write_home(k, 2); k++)
-		;
-	CHECK(k >= 64 / (block / FRAME_SIZE) && k < blocks);
+	start(file, block, 1);
+	k = fill_frames(block);
 	for (i = 0; i < 100; i++) {
 		CHECK(!write_home(k, 2));
 		pass();
@@ -177,9 +187,72 @@ static void rest(void)
 	}
 }
 
+/* The second thread, alone as soon as it can be: node 1 leaves. */
+static void *leave(void *arg)
+{
+	struct memd *other = arg;
+
+	turn_begin(other);
+	turn_alone(other);
+	blocks_forget(other, 1);
+	turn_together(other);
+	turn_end(other);
+	return NULL;
+}
+
+/* Somebody is to be alone next. */
+static bool is_wanted(void)
+{
+	if (pthread_mutex_trylock(&m.b->turns.lock))
+		return true;
+	pthread_mutex_unlock(&m.b->turns.lock);
+	return false;
+}
+
+/*
+ * A block comes in two fragments and finds all frames in use.  While its thread waits to be
+ * alone the node leaves, and with it all that came of its blocks.
+ */
+static void leaves(void)
+{
+	static u8 data[BLOCK_MOST / 2];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_WB, .src = 1, .txn = weft_txn(1, 1), .version = 2,
+		.info = BLOCK_MOST / 2, .size = BLOCK_MOST, .len = BLOCK_MOST / 2, .payload = data,
+	};
+	pthread_t thread;
+	char file[256];
+	u32 tries;
+
+	snprintf(file, sizeof(file), "%s/leaves", rig_dir());
+	start(file, BLOCK_MOST, 2);
+	turn_begin(&m);
+	msg.line = weft_line_key(1, WEFT_KIND_PAGE, fill_frames(BLOCK_MOST));
+	/* the last one that was refused has made this thread alone */
+	turn_together(&m);
+	blocks_write(&m, &msg);
+	CHECK_EQ(m.staging.bytes[1], BLOCK_MOST);
+	CHECK(!pthread_create(&thread, NULL, leave, m.b->thread[1]));
+	for (tries = 0; !is_wanted(); tries++) {
+		CHECK(tries < TRIES);
+		usleep(1000);
+	}
+	msg.offset = BLOCK_MOST / 2;
+	blocks_write(&m, &msg);
+	CHECK(turn_is_alone(&m));
+	turn_together(&m);
+	CHECK(m.stats.count[STAT_WRITE_LATE] > 1);
+	CHECK_EQ(m.staging.bytes[1], 0);
+	CHECK(!m.staging.of[1]);
+	turn_end(&m);
+	CHECK(!pthread_join(thread, NULL));
+	set_stuck(false);
+	memd_exit(&m);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct rig_test tests[] = { { "rest", rest }, { 0 } };
+	static const struct rig_test tests[] = { { "rest", rest }, { "leaves", leaves }, { 0 } };
 
 	check_limit(LIMIT_S);
 	rig_open(false, 1);

@@ -267,13 +267,19 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 
 /* --- incomplete blocks ------------------------------------------------------ */
 
+/* Nobody finds it any more. */
+static struct stage *take_stage(struct staging *s, u8 node, struct stage **p)
+{
+	struct stage *st = *p;
+
+	*p = st->next;
+	s->bytes[node] -= st->size;
+	return st;
+}
+
 static void drop_stage(struct staging *s, u8 node, struct stage **p)
 {
-	struct stage *gone = *p;
-
-	*p = gone->next;
-	s->bytes[node] -= gone->size;
-	free(gone);
+	free(take_stage(s, node, p));
 }
 
 void blocks_forget(struct memd *m, u8 node)
@@ -392,8 +398,8 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 	st->have |= 1ull << frag;
 	if (st->have != (n == 64 ? ~0ull : (1ull << n) - 1))
 		return;
+	/* to store it may mean to be alone, and who is before us may forget what is of the node */
+	st = take_stage(&m->staging, msg->src, p ? p : &m->staging.of[msg->src]);
 	store(m, r, msg, st->data);
-	if (!p)
-		p = &m->staging.of[msg->src];
-	drop_stage(&m->staging, msg->src, p);
+	free(st);
 }

@@ -163,8 +163,6 @@ static bool acknowledged(struct memd *m, struct rehome *h, const struct weft_msg
 {
 	u32 i;
 
-	if (!turn_is_alone(m))
-		turn_alone(m);
 	for (i = 0; i < REHOME_BLOCKS; i++) {
 		struct sent_block *s = &h->sent[i];
 
@@ -426,15 +424,19 @@ bool rehome_expects(const struct memd *m, const struct region *r, u64 line)
 
 bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	struct region *r = region_find_again(&m->b->regions, &m->hint,
-					     weft_line_region(msg->line));
+	bool ack = msg->type == WEFT_MSG_WB_ACK && weft_is_blade(msg->src) &&
+		   members_sender(m, msg->src, from);
+	struct region *r;
 	bool home;
 
+	/* before anything is looked at: who is alone before us may end the move, or the region */
+	if (ack)
+		turn_alone(m);
+	r = region_find_again(&m->b->regions, &m->hint, weft_line_region(msg->line));
 	if (!r || r->gone)
 		return false;
 	if (msg->type == WEFT_MSG_WB_ACK)
-		return r->rehome && weft_is_blade(msg->src) &&
-		       members_sender(m, msg->src, from) && acknowledged(m, r->rehome, msg);
+		return ack && r->rehome && acknowledged(m, r->rehome, msg);
 	/* of another blade: rehome_expects() */
 	if (msg->type == WEFT_MSG_WB && weft_is_blade(msg->src))
 		return false;
