@@ -572,6 +572,26 @@ static void stale(void)
 	end();
 }
 
+/* Does the command line of a machine have an option that begins so? */
+static bool was_told(u32 i, const char *option)
+{
+	char path[32], line[4096], *arg;
+	bool found = false;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", machines[i].pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(fd >= 0);
+	n = read(fd, line, sizeof(line) - 1);
+	CHECK(n > 0 && n < (ssize_t)sizeof(line) - 1);
+	line[n] = 0;
+	close(fd);
+	for (arg = line; arg < line + n; arg += strlen(arg) + 1)
+		found |= !strncmp(arg, option, strlen(option));
+	return found;
+}
+
 /* One that stood still is not heard, and hears of nothing that came meanwhile. */
 static void deposed(void)
 {
@@ -587,9 +607,19 @@ static void deposed(void)
 	u32 i;
 
 	begin(true);
+	until_complete();
+	/* what it is told holds for this start, however short it is said */
+	stop(B, SIGKILL);
+	stop(A, SIGKILL);
+	forget();
+	start(A, "--alo");
+	start(B, NULL);
+	until_serves(A);
+	look();
 	work_until(now_ms() + 300);
 	fake_settle();
 	until_complete();
+	CHECK(was_told(A, "--alo"));
 	halt(A);
 	forget();
 	until_taken(B, 2);
@@ -609,6 +639,7 @@ static void deposed(void)
 	until_complete();
 	CHECK_EQ(rig_from_former, 0);
 	CHECK(!serves(A));
+	CHECK(was_told(A, "--backing") && !was_told(A, "--alo"));
 	CHECK(register_says("view 2 owner 127.0.0.102 complete 1"));
 	/* and back: it has what was written meanwhile */
 	stop(B, SIGKILL);

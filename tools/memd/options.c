@@ -474,3 +474,24 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 	}
 	return complete(o, err) ? OPTIONS_BAD : OPTIONS_OK;
 }
+
+/* What holds for one start, and not for those that follow by themselves. */
+static bool is_once(int c)
+{
+	return c == O_TAKE_OVER || c == O_ALONE || c == O_BACKGROUND;
+}
+
+void options_again(int argc, char **argv, char **again)
+{
+	int c, from = 1, n = 0;
+
+	again[n++] = argv[0];
+	optind = 1;
+	/* as it was read: an option may be shortened, and a value look like one */
+	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		for (; from < optind; from++)
+			if (!is_once(c))
+				again[n++] = argv[from];
+	}
+	again[n] = NULL;
+}

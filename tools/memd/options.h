@@ -115,6 +115,13 @@ enum options_result {
 };
 
 /**
+ * options_again() - a command line without what it says of one start only
+ * @argv: options_parse() has found nothing wrong with it
+ * @again: receives up to @argc of it, and NULL
+ */
+void options_again(int argc, char **argv, char **again);
+
+/**
  * options_parse() - read the command line
  * @err: receives a sentence
  */

@@ -74,23 +74,14 @@ void twin_arguments(int argc, char **argv)
 	n_arguments = argc;
 }
 
-/* What holds for one start, and not for those that follow by themselves. */
-static bool is_once(const char *arg)
-{
-	return !strcmp(arg, "--take-over") || !strcmp(arg, "--alone") ||
-	       !strcmp(arg, "--background");
-}
-
 void twin_begin_anew(void)
 {
-	char **argv = calloc((size_t)n_arguments + 2, sizeof(*argv));
-	int n = 0, i;
+	char **argv = calloc((size_t)n_arguments + 1, sizeof(*argv));
 
-	for (i = 0; argv && i < n_arguments; i++)
-		if (!is_once(arguments[i]))
-			argv[n++] = arguments[i];
-	if (argv)
+	if (argv) {
+		options_again(n_arguments, arguments, argv);
 		execv("/proc/self/exe", argv);
+	}
 	log_say("cannot begin anew: %s", strerror(errno));
 	_exit(2);
 }
