@@ -190,6 +190,21 @@ if start --id 33 --address 127.0.0.101 --switch none --rdma off --verbose; then
 	check "--rdma off says nothing of it" test -z "$(grep RDMA "$dir/err")"
 	stop TERM 0
 fi
+# Whoever reads what it says may end; the blade does not.
+# start_read ARGUMENT...: as start, with one who reads until it serves.
+start_read()
+{
+	mkfifo "$dir/say"
+	"$MEMD" --port "$port" "$@" 2>"$dir/say" &
+	pid=$!
+	timeout $((LIMIT * ${WEFT_TEST_SCALE:-1})) sed '/ serves /q' "$dir/say" >"$dir/err"
+	serves
+}
+
+if check "it serves while somebody reads what it says" start_read --id 33 --verbose \
+	--address 127.0.0.101 --switch none; then
+	stop TERM 0
+fi
 # In the background: the command returns, and it goes on.
 in_background()
 {

@@ -32,7 +32,7 @@ static int watch(int epoll_fd, int fd)
 	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
-/* SIGTERM and SIGINT, by a descriptor; -1 if it cannot be. */
+/* SIGTERM and SIGINT, by a descriptor; -1 if it cannot be.  See takeover.c for its command. */
 static int signals(void)
 {
 	sigset_t set;
@@ -44,6 +44,8 @@ static int signals(void)
 		return -1;
 	/* a file that may not be longer is one that takes no more: said, and no end of the blade */
 	signal(SIGXFSZ, SIG_IGN);
+	/* nor is it one if whoever reads what it says has ended */
+	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 

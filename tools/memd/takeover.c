@@ -44,13 +44,19 @@ static int run(const char *command, pid_t *pid)
 {
 	char *argv[] = { "/bin/sh", "-c", (char *)command, NULL };
 	posix_spawnattr_t attr;
-	sigset_t none;
+	sigset_t none, ours;
 	int err;
 
 	sigemptyset(&none);
+	sigemptyset(&ours);
+	/* what only this process ignores, see main.c */
+	sigaddset(&ours, SIGPIPE);
+	sigaddset(&ours, SIGXFSZ);
 	posix_spawnattr_init(&attr);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+				 POSIX_SPAWN_SETSIGDEF);
 	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &ours);
 	err = posix_spawn(pid, argv[0], NULL, &attr, argv, environ);
 	posix_spawnattr_destroy(&attr);
 	return err;
