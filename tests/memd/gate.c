@@ -5,12 +5,13 @@
  * came.  That the same bytes do change something when they come from where they should
  * is the control.
  *
- *	memd-gate			WEFT_RIG_KEY=1: in a rack with a key
+ *	memd-gate			WEFT_RIG_KEY=1: in a rack with a key, with two threads
  */
 #include <signal.h>
 
 #include "fake.h"
 #include "flow.h"
+#include "tools/memd/gate.h"
 
 #define BLADE	WEFT_BLADE_MIN
 #define BLOCK	4096
@@ -18,6 +19,8 @@
 #define MODE	0600
 #define OPEN	0666		/* what forgers would have */
 #define STRANGER 0x0A57004Du	/* an address of the rack's network that nobody has */
+#define HINT_MS	20000
+#define MANY	1000		/* calls that are refused */
 #define LATER	(11 * WEFT_TICK_HZ)
 
 static u32 region;
@@ -322,6 +325,42 @@ static void set_up(void)
 	fake_evict_all();
 }
 
+/*
+ * Calls of who does not have the key, or only has what others have said: they stop no thread, and
+ * few of them are answered, however many they are.
+ */
+static void stops(const struct way *way)
+{
+	bool hears = way->tag == TAG_NONE || way->tag == TAG_OTHER;
+	u64 began = now_ms(), sum, stopped;
+	unsigned long hints = rig_hints;
+	u32 i;
+
+	/* when the answers of this second are used up there are others in the next one */
+	while (hears && rig_hints == hints) {
+		CHECK(now_ms() - began < HINT_MS);
+		send_call(WEFT_CALL_JOIN, way);
+		settle();
+	}
+	began = now_ms();
+	hints = rig_hints;
+	sum = refused();
+	stopped = fake_stat(&fakes[2], BLADE, "threads_stopped");
+	for (i = 0; i < MANY; i++)
+		send_call(WEFT_CALL_JOIN, way);
+	sum = refused() - sum;
+	stopped = fake_stat(&fakes[2], BLADE, "threads_stopped") - stopped;
+	settle();
+	hints = rig_hints - hints;
+	printf("%s: %u calls, %llu refused, threads stopped %llu times, %lu answers\n", way->name,
+	       MANY, (unsigned long long)sum, (unsigned long long)stopped, hints);
+	CHECK(sum >= MANY / 2);
+	/* by timers, and by our questions */
+	CHECK(stopped < sum / 4);
+	CHECK(hints <= (now_ms() - began + 2000) / 1000 * 2 * GATE_ANSWERS);
+	check_unharmed();
+}
+
 int main(void)
 {
 	static const struct way ways[] = {
@@ -339,6 +378,9 @@ int main(void)
 	};
 	u32 i;
 
+	/* a blade with one thread has none that could be stopped */
+	if (getenv("WEFT_RIG_KEY"))
+		setenv("WEFT_RIG_THREADS", "2", 0);
 	rig_open(true, 1);
 	rig_p4 = true;
 	set_up();
@@ -349,6 +391,8 @@ int main(void)
 		forge(&tags[i]);
 	/* who wants to join without the key, or with another one, hears why it cannot */
 	CHECK_EQ(rig_hints, rig_key.set ? 2 : 0);
+	for (i = 0; rig_key.set && i < ARRAY_SIZE(tags); i++)
+		stops(&tags[i]);
 	control();
 	set_mode(MODE);
 	check_unharmed();

@@ -129,9 +129,14 @@ static bool is_there(const struct memd *m, u32 from)
 	return from == first->addr || (from == first->twin && from == m->b->follow.asked_at);
 }
 
+bool follow_is_answer(const struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	return is_answer(m, msg) && is_there(m, from);
+}
+
 bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if (!is_answer(m, msg) || !is_there(m, from))
+	if (!follow_is_answer(m, msg, from))
 		return false;
 	clock_set(&m->b->clock, msg->stamp, m->timers.now);
 	return true;
@@ -143,9 +148,14 @@ static void ask_again(struct memd *m)
 	ask(m, m->b->follow.joined ? WEFT_CALL_PEERS : WEFT_CALL_JOIN);
 }
 
+bool follow_wants_time(const struct memd *m)
+{
+	return m->timers.now - m->b->follow.asked >= TIME_MS;
+}
+
 void follow_ask_time(struct memd *m)
 {
-	if (m->timers.now - m->b->follow.asked >= TIME_MS)
+	if (follow_wants_time(m))
 		ask_again(m);
 }
 
@@ -153,7 +163,7 @@ void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	struct weft_call reply;
 
-	if (!is_answer(m, msg) || !is_there(m, from) ||
+	if (!follow_is_answer(m, msg, from) ||
 	    weft_call_unpack(&reply, msg->payload, msg->len) ||
 	    (reply.err != ENOKEY && reply.err != EKEYREJECTED))
 		return;

@@ -54,10 +54,12 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg);
 /* If it comes from its twin, which was asked: that has taken over, and it is there now. */
 bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from);
 
-/* If a message is the answer to what we have asked the first blade, set the clock by it. */
+/* Is a message the answer to what we have asked the first blade?  If so, set the clock by it. */
+bool follow_is_answer(const struct memd *m, const struct weft_msg *msg, u32 from);
 bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from);
 
-/* Somebody who has the key has another idea of the time: ask the first blade. */
+/* Somebody who has the key has another idea of the time: ask the first blade, unless just asked. */
+bool follow_wants_time(const struct memd *m);
 void follow_ask_time(struct memd *m);
 
 /* An answer without our key: a hint why the first blade does not let us join. */

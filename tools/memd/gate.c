@@ -29,8 +29,7 @@ static bool is_news(struct memd *m, u32 addr)
  */
 static void say_key(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if ((msg->type != WEFT_MSG_CALL && msg->type != WEFT_MSG_REPLY) ||
-	    !is_news(m, from))
+	if (!is_news(m, from))
 		return;
 	if (!m->b->key.set)
 		log_warn("%s has a key and this blade has none: give all machines of the rack the same one (--key), or none",
@@ -59,6 +58,18 @@ u64 gate_refused_ago(const struct memd *m)
 	return last ? (m->timers.now - last) / 1000 + 1 : 0;
 }
 
+/* Who does not belong to the rack must not have all of our time. */
+static bool may_answer(struct memd *m)
+{
+	struct gate *g = &m->gate;
+	u64 second = m->timers.now / 1000;
+
+	if (g->second != second)
+		g->answered = 0;
+	g->second = second;
+	return g->answered++ < GATE_ANSWERS;
+}
+
 static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 from)
 {
 	if (err == -ENOKEY)
@@ -68,11 +79,13 @@ static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 f
 	if (msg->rack != m->b->opt.rack)
 		return;
 	gate_refused(m);
+	if ((msg->type != WEFT_MSG_CALL && msg->type != WEFT_MSG_REPLY) || !may_answer(m))
+		return;
 	say_key(m, msg, from);
 	if (msg->type == WEFT_MSG_CALL)
 		calls_wrong_key(m, msg, msg->tagged && m->b->key.set ? EKEYREJECTED : ENOKEY,
 				from);
-	else if (msg->type == WEFT_MSG_REPLY)
+	else
 		follow_wrong_key(m, msg, from);
 }
 
@@ -82,19 +95,27 @@ static bool is_fresh(struct memd *m, const struct weft_msg *msg, u32 from)
 	if (!m->b->key.set)
 		return true;
 	/* the answer to a question of ours sets the clock, whatever it says */
-	if (msg->type == WEFT_MSG_REPLY && follow_clock(m, msg, from))
-		return true;
+	if (msg->type == WEFT_MSG_REPLY && follow_is_answer(m, msg, from)) {
+		turn_alone(m);
+		if (follow_clock(m, msg, from))
+			return true;
+	}
 	if (weft_stamp_fresh(memd_time(m), msg->stamp))
 		return true;
-	if (!m->b->clock.epoch && msg->type == WEFT_MSG_CALL &&
-	    calls_without_time(m, msg, from))
-		return false;
+	if (!m->b->clock.epoch && msg->type == WEFT_MSG_CALL && may_answer(m)) {
+		turn_alone(m);
+		if (calls_without_time(m, msg, from))
+			return false;
+	}
 	count(m, STALE);
-	turn_alone(m);
-	if (!memd_is_first(m))
-		follow_ask_time(m);
-	else if (msg->type == WEFT_MSG_CALL)
+	if (!memd_is_first(m)) {
+		if (follow_wants_time(m)) {
+			turn_alone(m);
+			follow_ask_time(m);
+		}
+	} else if (msg->type == WEFT_MSG_CALL && may_answer(m)) {
 		calls_stale(m, msg, from);
+	}
 	return false;
 }
 
@@ -121,8 +142,6 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 		return false;
 	}
 	err = weft_wire_unpack(msg, buf, len, &m->b->key);
-	if ((!err || err == -ENOKEY || err == -EKEYREJECTED) && is_for_blade(msg))
-		turn_alone(m);
 	switch (err) {
 	case 0:
 		break;
@@ -142,5 +161,9 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 		count(m, OTHER_RACK);
 		return false;
 	}
-	return is_fresh(m, msg, from);
+	if (!is_fresh(m, msg, from))
+		return false;
+	if (is_for_blade(msg))
+		turn_alone(m);
+	return true;
 }

@@ -10,6 +10,7 @@
 #include "wire.h"
 
 #define GATE_SAID	8	/* machines that a sentence is remembered of */
+#define GATE_ANSWERS	64	/* in a second, to calls that are not heard; of a thread */
 
 struct memd;
 
@@ -17,6 +18,7 @@ struct memd;
  * struct gate - whom people were told of
  * @said: address and, in milliseconds, when
  * @next: place in @said
+ * @second: of which @answered says how many answers there were
  * @refused: when, in milliseconds, a message was last refused for who sent it; 0: never
  */
 struct gate {
@@ -25,6 +27,8 @@ struct gate {
 		u64 when;
 	} said[GATE_SAID];
 	u32 next;
+	u64 second;
+	u32 answered;
 	u64 refused;
 };
 
@@ -34,7 +38,9 @@ struct gate {
  * @from: address
  * @port: from which it came
  *
- * What is refused is counted; what has to be answered all the same, is.
+ * What is refused is counted; what has to be answered all the same, is, up to GATE_ANSWERS in a
+ * second.  As long as it is not certain that it is heard it stops no other thread: anybody can
+ * send it.  Then the thread is alone, if it is about the blade.
  *
  * Return: true if it is to be handled.
  */
