@@ -81,16 +81,13 @@ int weft_genl_blades_start(struct netlink_callback *cb)
 	return PTR_ERR_OR_ZERO(new_asking(cb, WEFT_A_BLADE_RACK, WEFT_CALL_BLADE));
 }
 
-/* Return: 0; -EMSGSIZE: there is no room; -EPROTO: the entry makes no sense. */
+/* Return: 0; -EMSGSIZE: there is no room. */
 static int put_blade(struct sk_buff *skb, struct netlink_callback *cb,
 		     const struct weft_genl_asking *a)
 {
 	const u8 *p = a->call.list + a->pos;
-	void *hdr;
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_BLADE_GET);
 
-	if (a->call.list_len - a->pos < WEFT_BLADE_LEN || !weft_is_blade(p[0]))
-		return -EPROTO;
-	hdr = weft_genl_item(skb, cb, WEFT_CMD_BLADE_GET);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, WEFT_A_BLADE_MEMBER, p[0]) ||
@@ -129,13 +126,8 @@ int weft_genl_blades_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			return err;
 	}
 	for (; a->pos < a->call.list_len; a->pos += WEFT_BLADE_LEN) {
-		err = put_blade(skb, cb, a);
-		if (err == -EMSGSIZE)
+		if (put_blade(skb, cb, a))
 			break;
-		if (err) {
-			NL_SET_ERR_MSG(cb->extack, "the blade's answer makes no sense");
-			return err;
-		}
 	}
 	return skb->len;
 }

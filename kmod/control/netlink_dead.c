@@ -6,7 +6,6 @@
  * their own, as those of netlink_list.c: the question goes out in the second call, which
  * nobody else has to wait for, and which can be killed.
  */
-#include <linux/log2.h>
 #include <net/genetlink.h>
 
 #include "control/genl.h"
@@ -105,9 +104,6 @@ int weft_genl_fence_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- Blocks that are lost ------------------------------------------------------ */
 
-#define ENTRY_LEN	24	/* u32 region, u32 bytes of a block, u64 first, u64 how many */
-#define INDEX_MAX	BIT_ULL(40)	/* more blocks than a region has */
-
 /**
  * struct weft_genl_lost - list of the blocks that are lost at a blade
  * @blade: which
@@ -185,33 +181,23 @@ static int ask_lost(struct weft_genl_lost *l, struct weft_node *node,
 	return 0;
 }
 
-/* Return: 0; -EMSGSIZE: there is no room; -EPROTO: the entry makes no sense. */
+/* Return: 0; -EMSGSIZE: there is no room. */
 static int put_lost(struct sk_buff *skb, struct netlink_callback *cb,
 		    const struct weft_genl_lost *l)
 {
 	const u8 *p = l->call.list + l->pos;
-	u32 region, block;
-	u64 first, many;
-	void *hdr;
+	u32 block = get_unaligned_be32(p + 4);
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_LOST_GET);
 
-	if (l->call.list_len - l->pos < ENTRY_LEN)
-		return -EPROTO;
-	region = get_unaligned_be32(p);
-	block = get_unaligned_be32(p + 4);
-	first = get_unaligned_be64(p + 8);
-	many = get_unaligned_be64(p + 16);
-	if (!region || region > WEFT_REGION_MAX || !is_power_of_2(block) ||
-	    block < WEFT_BLOCK_MIN || block > WEFT_REGION_BLOCK_MAX || !many ||
-	    first >= INDEX_MAX || many >= INDEX_MAX)
-		return -EPROTO;
-	hdr = weft_genl_item(skb, cb, WEFT_CMD_LOST_GET);
 	if (!hdr)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, WEFT_A_LOST_MEMBER, l->blade) ||
-	    nla_put_u32(skb, WEFT_A_LOST_REGION, region) ||
+	    nla_put_u32(skb, WEFT_A_LOST_REGION, get_unaligned_be32(p)) ||
 	    nla_put_u32(skb, WEFT_A_LOST_BLOCK, block) ||
-	    nla_put_u64_64bit(skb, WEFT_A_LOST_OFFSET, first * block, WEFT_A_LOST_PAD) ||
-	    nla_put_u64_64bit(skb, WEFT_A_LOST_LENGTH, many * block, WEFT_A_LOST_PAD)) {
+	    nla_put_u64_64bit(skb, WEFT_A_LOST_OFFSET, get_unaligned_be64(p + 8) * block,
+			      WEFT_A_LOST_PAD) ||
+	    nla_put_u64_64bit(skb, WEFT_A_LOST_LENGTH, get_unaligned_be64(p + 16) * block,
+			      WEFT_A_LOST_PAD)) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
@@ -249,13 +235,8 @@ int weft_genl_lost_dump(struct sk_buff *skb, struct netlink_callback *cb)
 				return err > 0 ? 0 : err;
 			continue;
 		}
-		err = put_lost(skb, cb, l);
-		if (err == -EMSGSIZE)
+		if (put_lost(skb, cb, l))
 			return skb->len;
-		if (err) {
-			NL_SET_ERR_MSG(cb->extack, "the blade's answer makes no sense");
-			return err;
-		}
-		l->pos += ENTRY_LEN;
+		l->pos += WEFT_LOST_LEN;
 	}
 }

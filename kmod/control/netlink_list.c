@@ -233,31 +233,18 @@ static int weft_genl_blade_ask(struct weft_genl_blade *b, struct weft_node *node
 
 /*
  * Reads the counter at b->pos of the page, @name is of WEFT_NAME_MAX + 1 bytes.
- * Return: its length, or -EPROTO.
+ * Return: its length.
  */
-static int weft_genl_blade_counter(const struct weft_genl_blade *b, char *name,
+static u32 weft_genl_blade_counter(const struct weft_genl_blade *b, char *name,
 				   u64 *value)
 {
 	const u8 *p = b->call.list + b->pos;
-	u32 left = b->call.list_len - b->pos;
-	u32 len, i;
+	u32 len = p[WEFT_COUNTER_LEN - 1];
 
-	if (left < 9)
-		return -EPROTO;
-	len = p[8];
-	if (!len || left < 9 + len)
-		return -EPROTO;
 	*value = get_unaligned_be64(p);
-	for (i = 0; i < len; i++) {
-		u8 c = p[9 + i];
-
-		/* It goes to terminals. */
-		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_')
-			return -EPROTO;
-		name[i] = (char)c;
-	}
+	memcpy(name, p + WEFT_COUNTER_LEN, len);
 	name[len] = 0;
-	return (int)(9 + len);
+	return WEFT_COUNTER_LEN + len;
 }
 
 int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -265,7 +252,8 @@ int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct weft_genl_blade *b = weft_genl_list(cb);
 	char name[WEFT_NAME_MAX + 1];
 	u64 value;
-	int err, len;
+	u32 len;
+	int err;
 
 	if (!b->begun) {
 		b->begun = true;
@@ -284,14 +272,10 @@ int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			continue;
 		}
 		len = weft_genl_blade_counter(b, name, &value);
-		if (len < 0) {
-			NL_SET_ERR_MSG(cb->extack, "the blade's answer makes no sense");
-			return len;
-		}
 		if (weft_genl_put_counter(skb, cb, WEFT_CMD_BLADE_STATS_GET,
 					  b->blade, name, value))
 			return skb->len;
-		b->pos += (u32)len;
+		b->pos += len;
 	}
 }
 

@@ -17,6 +17,7 @@
 
 #define WEFT_NAME_MAX		255
 #define WEFT_CALL_LIST_MAX	1024	/* bytes of a list, so that a reply fits MTU 1500 */
+#define WEFT_REGION_SIZE_MAX	(1ull << 48)	/* 36 bits of index, 4 KiB blocks */
 
 /* Operations.  Which fields each uses: in > what the reply fills in. */
 enum weft_call_op {
@@ -155,6 +156,11 @@ enum weft_call_op {
 #define WEFT_BLADE_LEN		32
 
 #define WEFT_CLAIM_LEN		16	/* bytes of a lock in the list of a CLAIM */
+/* Bytes of an entry of the other lists, of the last two without the name. */
+#define WEFT_PEER_LEN		8
+#define WEFT_LOST_LEN		24
+#define WEFT_DIR_LEN		9
+#define WEFT_COUNTER_LEN	9
 
 /**
  * struct weft_call - one call or reply
@@ -239,6 +245,19 @@ u32 weft_call_pack(const struct weft_call *call, void *buf);
  * with '/' or 0 in it.
  */
 int weft_call_unpack(struct weft_call *call, const void *buf, u32 len);
+
+/**
+ * weft_call_read() - what a node is told by a CALL or a REPLY of a blade
+ * @msg: it; the payload is in one piece
+ *
+ * Whoever takes something out of @call relies on this: each field is within its bounds,
+ * those that the operation cannot do without are there, each entry of its list makes
+ * sense.  Of a REPLY with an error @err, @addr, @members, @nodes count.
+ *
+ * Return: 0, or -EBADMSG: that is not so, it is nothing that a node is told, or by another
+ * blade than the first one, which alone does.
+ */
+int weft_call_read(struct weft_call *call, const struct weft_msg *msg);
 
 /* Are these policies that there are? */
 static inline bool weft_policy_valid(u32 policy)

@@ -23,8 +23,6 @@
 #include "fs/reclock.h"
 #include "net/rpc.h"
 
-#define ENTRY_LEN	9	/* u32 region, u32 mode, u8 name_len */
-
 static struct weft_call *new_call(u16 op, const struct qstr *name)
 {
 	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
@@ -366,19 +364,18 @@ static bool emit_reply(struct dir_context *ctx, const struct weft_call *call, u3
 {
 	u32 at = 0;
 
-	while (at + ENTRY_LEN <= call->list_len) {
+	while (at < call->list_len) {
 		const u8 *entry = call->list + at;
 		u32 region = get_unaligned_be32(entry);
-		const char *name = (const char *)entry + ENTRY_LEN;
-		u32 name_len = entry[8];
+		const char *name = (const char *)entry + WEFT_DIR_LEN;
+		u32 name_len = entry[WEFT_DIR_LEN - 1];
 
-		at += ENTRY_LEN + name_len;
-		if (at > call->list_len || region > last)
+		at += WEFT_DIR_LEN + name_len;
+		if (region > last)
 			return false;
 		if (region <= listed(ctx))
 			continue;
-		if (name_len && !memchr(name, '/', name_len) &&
-		    !dir_emit(ctx, name, (int)name_len, region, DT_REG))
+		if (!dir_emit(ctx, name, (int)name_len, region, DT_REG))
 			return false;
 		ctx->pos = (loff_t)POS_FIRST + region;
 	}
@@ -401,12 +398,12 @@ static int list(struct weft_rack *rack, struct file *file, struct dir_context *c
 		if (err)
 			return err;
 		if (!from || !last) {
-			last = min_t(u64, call->size, WEFT_REGION_MAX);
+			last = (unsigned long)call->size;
 			WRITE_ONCE(file->private_data, (void *)last);
 		}
 		if (!emit_reply(ctx, call, (u32)last))
 			return 0;
-		/* all of it was given out; it may have been nothing but bad names */
+		/* all of it was given out */
 	} while (call->cookie > from && listed(ctx) > from);
 	return 0;
 }

@@ -2,7 +2,6 @@
 /* Inodes and their attributes, see inode.h. */
 #include <linux/capability.h>
 #include <linux/jiffies.h>
-#include <linux/log2.h>
 #include <linux/slab.h>
 #include <linux/time64.h>
 
@@ -68,15 +67,6 @@ void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr)
 	weft_policy_take(wi, attr);
 }
 
-bool weft_inode_attr_valid(const struct super_block *sb, const struct weft_call *attr)
-{
-	return attr->region && attr->region <= WEFT_REGION_MAX &&
-	       is_power_of_2(attr->block) && attr->block >= PAGE_SIZE &&
-	       attr->block <= WEFT_REGION_BLOCK_MAX &&
-	       attr->size <= (u64)sb->s_maxbytes && weft_policy_valid(attr->policy) &&
-	       !(attr->homes & ~weft_first_homes(WEFT_BLADES));
-}
-
 int weft_inode_call(struct weft_inode *wi, struct weft_call *call)
 {
 	int err;
@@ -90,7 +80,7 @@ int weft_inode_call(struct weft_inode *wi, struct weft_call *call)
 	}
 	if (err)
 		return err;
-	if (call->region != wi->region.id || !weft_inode_attr_valid(wi->vfs.i_sb, call))
+	if (call->region != wi->region.id)
 		return -EUCLEAN;
 	weft_inode_update(wi, call);
 	return 0;

@@ -172,9 +172,6 @@ int weft_inode_flush_mtime(struct weft_inode *wi);
 /* Its blocks go home, as nobody uses it any more: queues @home_work. */
 void weft_inode_queue_home(struct weft_inode *wi);
 
-/* Do these attributes of a region make sense? */
-bool weft_inode_attr_valid(const struct super_block *sb, const struct weft_call *attr);
-
 /* A zeroed call of the catalog, which kfree() frees, or NULL. */
 struct weft_call *weft_inode_new_call(u16 op);
 

@@ -53,14 +53,9 @@ struct inode *weft_inode_get(struct super_block *sb,
 	struct inode *inode;
 	int err;
 
-	if (!attr->region || attr->region > WEFT_REGION_MAX)
-		return ERR_PTR(-EUCLEAN);
 	inode = iget_locked(sb, attr->region);
 	if (!inode)
 		return ERR_PTR(-ENOMEM);
-	err = -EUCLEAN;
-	if (!weft_inode_attr_valid(sb, attr))
-		goto fail;
 	if (!(weft_inode_state(inode) & I_NEW)) {
 		weft_inode_update(weft_inode_of(inode), attr);
 		return inode;
@@ -70,11 +65,7 @@ struct inode *weft_inode_get(struct super_block *sb,
 		unlock_new_inode(inode);
 		return inode;
 	}
-fail:
-	if (weft_inode_state(inode) & I_NEW)
-		iget_failed(inode);
-	else
-		iput(inode);
+	iget_failed(inode);
 	return ERR_PTR(err);
 }
 

@@ -114,10 +114,8 @@ static int change(struct weft_rack *rack, const struct weft_call *attr)
 	wi = weft_inode_grab(rack, attr->region);
 	if (!wi)
 		return 0;
-	if (weft_policy_valid(attr->policy)) {
-		weft_homes_take(&rack->node, &wi->region, attr);
-		weft_policy_take(wi, attr);
-	}
+	weft_homes_take(&rack->node, &wi->region, attr);
+	weft_policy_take(wi, attr);
 	iput(&wi->vfs);
 	return 0;
 }
@@ -238,28 +236,6 @@ static void say_busy(struct weft_rack *rack, const struct weft_msg *msg, struct 
 	weft_rpc_reply(&rack->node, msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
 }
 
-/* The first blade alone moves regions, one at a time. */
-static bool may_move(const struct weft_msg *msg, const struct weft_call *call)
-{
-	return msg->src == WEFT_BLADE_MIN && call->region && call->region <= WEFT_REGION_MAX &&
-	       !(call->homes & ~weft_first_homes(WEFT_BLADES));
-}
-
-static bool is_served(const struct weft_msg *msg, const struct weft_call *call)
-{
-	switch (call->op) {
-	case WEFT_CALL_RECALLED:
-	case WEFT_CALL_RENEW:
-	case WEFT_CALL_CHANGED:
-	case WEFT_CALL_FENCE:
-		return true;
-	case WEFT_CALL_MOVE:
-		return may_move(msg, call);
-	default:
-		return false;
-	}
-}
-
 void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 {
 	struct weft_recall *recall = rack->recall;
@@ -273,12 +249,14 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	r = kzalloc(sizeof(*r), GFP_ATOMIC);
 	if (!r)
 		goto drop;
-	if (weft_call_unpack(&r->call, msg->payload, msg->len))
+	if (weft_call_read(&r->call, msg)) {
+		weft_stat_inc(&rack->node.counters, WEFT_STAT_MSG_BAD);
 		goto drop_free;
-	if (r->call.op == WEFT_CALL_TWIN)
+	}
+	if (r->call.op == WEFT_CALL_TWIN) {
 		weft_moved_recv(&rack->member, msg, &r->call);
-	if (!is_served(msg, &r->call))
 		goto drop_free;
+	}
 	/* also each time that it is repeated, the last time when the blade serves again */
 	if (is_renewal(r->call.op))
 		weft_rtt_void(&rack->node.rtts);

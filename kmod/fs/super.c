@@ -29,7 +29,6 @@
 #define CACHE_MIN		(256 << 10)
 #define BLOCK_DEFAULT		4096
 #define ROOT_MODE_DEFAULT	01777
-#define SIZE_BITS		48	/* of a region: 36 bits of index, 4 KiB blocks */
 
 enum weft_option { OPT_RACK, OPT_CACHE, OPT_BLOCK, OPT_MODE, OPT_UID, OPT_GID };
 
@@ -290,7 +289,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 	sb->s_blocksize = PAGE_SIZE;
 	sb->s_blocksize_bits = PAGE_SHIFT;
 	sb->s_magic = WEFT_SUPER_MAGIC;
-	sb->s_maxbytes = min_t(u64, MAX_LFS_FILESIZE, 1ull << SIZE_BITS);
+	sb->s_maxbytes = min_t(u64, MAX_LFS_FILESIZE, WEFT_REGION_SIZE_MAX);
 	sb->s_time_gran = 1;
 	sb->s_op = &weft_super_operations;
 	weft_set_d_op(sb, &weft_dentry_operations);

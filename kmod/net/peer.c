@@ -9,8 +9,6 @@
 #include "net/peer.h"
 #include "net/place.h"
 
-#define PEER_ENTRY_LEN	8	/* u8 id, u8 kind, u16 view, u32 addr */
-
 static void set_way(struct weft_peers *peers, struct weft_way *way, __be32 addr)
 {
 	lockdep_assert_held(&peers->lock);
@@ -65,11 +63,6 @@ static u32 whole_view(u32 known, u16 said)
 	return known && said ? known + ahead : said;
 }
 
-static bool is_address(__be32 addr)
-{
-	return addr && !ipv4_is_multicast(addr) && !ipv4_is_lbcast(addr);
-}
-
 /* Return: as weft_peer_move(). */
 static int move(struct weft_peers *peers, u32 blade, __be32 addr, u32 view)
 {
@@ -93,8 +86,6 @@ int weft_peer_move(struct weft_peers *peers, u32 blade, __be32 addr, u32 view)
 {
 	int ret;
 
-	if (!weft_is_blade(blade) || !addr)
-		return -ESTALE;
 	spin_lock_bh(&peers->lock);
 	ret = move(peers, blade, addr, view);
 	spin_unlock_bh(&peers->lock);
@@ -106,7 +97,7 @@ bool weft_peer_moves(const struct weft_peers *peers, u32 blade, const u8 *list, 
 	u32 known = weft_peer_view(peers, blade), at;
 	__be32 twin = weft_peer_twin(peers, blade);
 
-	for (at = 0; twin && at + PEER_ENTRY_LEN <= len; at += PEER_ENTRY_LEN) {
+	for (at = 0; twin && at + WEFT_PEER_LEN <= len; at += WEFT_PEER_LEN) {
 		u32 view = whole_view(known, get_unaligned_be16(list + at + 2));
 
 		if (list[at] == blade && list[at + 1] == WEFT_PEER_MEMBER &&
@@ -152,12 +143,10 @@ u32 weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len)
 	u32 at, id, listed = 0, moved = 0;
 
 	spin_lock_bh(&peers->lock);
-	for (at = 0; at + PEER_ENTRY_LEN <= len; at += PEER_ENTRY_LEN) {
+	for (at = 0; at + WEFT_PEER_LEN <= len; at += WEFT_PEER_LEN) {
 		__be32 addr = cpu_to_be32(get_unaligned_be32(list + at + 4));
 
 		id = list[at];
-		if (!is_address(addr))
-			continue;
 		if (weft_is_blade(id) && learn_blade(peers, list + at, addr))
 			moved |= 1u << (id - WEFT_BLADE_MIN);
 		if (!weft_node_bit(id) || id == peers->self)

@@ -207,7 +207,7 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
 	if (!err && call->err == WEFT_CALL_WRONG_TIME)
 		err = -ETIMEDOUT;
 	if (!err && call->err)
-		err = call->err < MAX_ERRNO ? -(int)call->err : -EPROTO;
+		err = -(int)call->err;
 	trace_weft_call(op, call->region, err);
 	return err;
 }
@@ -337,8 +337,10 @@ void weft_rpc_recv(struct weft_node *node, const struct weft_msg *msg)
 		list_del_init(&rpc->list);
 		if (!rpc->call)
 			rpc->count = msg->holder;
-		else if (weft_call_unpack(rpc->call, msg->payload, msg->len))
+		else if (weft_call_read(rpc->call, msg))
 			rpc->err = -EPROTO;
+		if (rpc->err)
+			weft_stat_inc(&node->counters, WEFT_STAT_MSG_BAD);
 		complete(&rpc->done);
 	}
 	spin_unlock(&node->calls_lock);
@@ -364,7 +366,7 @@ void weft_rpc_refused(struct weft_node *node, const struct weft_msg *msg)
 	if (msg->type != WEFT_MSG_REPLY || msg->src != WEFT_BLADE_MIN || !msg->payload)
 		return;
 	call = kmalloc(sizeof(*call), GFP_ATOMIC);
-	if (!call || weft_call_unpack(call, msg->payload, msg->len) ||
+	if (!call || weft_call_read(call, msg) ||
 	    (call->err != ENOKEY && call->err != EKEYREJECTED))
 		goto out;
 	spin_lock(&node->calls_lock);

@@ -26,7 +26,7 @@ bool weft_twin_counts(struct weft_node *node, const struct weft_msg *msg)
 	if ((msg->type != WEFT_MSG_REPLY && msg->type != WEFT_MSG_CALL) || !msg->payload)
 		return false;
 	call = kmalloc(sizeof(*call), GFP_ATOMIC);
-	if (call && !weft_call_unpack(call, msg->payload, msg->len))
+	if (call && !weft_call_read(call, msg))
 		counts = (msg->type == WEFT_MSG_CALL && call->op == WEFT_CALL_TWIN) ||
 			 answers(node, msg, call);
 	kfree(call);

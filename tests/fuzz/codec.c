@@ -15,8 +15,17 @@ static void call(const u8 *data, size_t size)
 	struct weft_call c, again;
 	u32 len;
 
+	struct weft_msg msg = { .src = WEFT_BLADE_MIN, .payload = data, .len = (u32)size };
+
 	if (size > 0xFFFF || weft_call_unpack(&c, data, (u32)size))
 		return;
+	/* all of a list lies inside */
+	msg.type = WEFT_MSG_REPLY;
+	if (!weft_call_read(&again, &msg))
+		CHECK(again.region <= WEFT_REGION_MAX && !(again.homes >> 16));
+	msg.type = WEFT_MSG_CALL;
+	if (!weft_call_read(&again, &msg))
+		CHECK(again.region <= WEFT_REGION_MAX && !(again.homes >> 16));
 	CHECK(c.op && c.op < WEFT_CALL_MAX && c.name_len <= WEFT_NAME_MAX &&
 	     c.list_len <= WEFT_CALL_LIST_MAX && !c.name[c.name_len] &&
 	     strlen(c.name) == c.name_len && !strchr(c.name, '/'));

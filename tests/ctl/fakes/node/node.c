@@ -202,6 +202,25 @@ static void put_counter(struct weft_call *call, u64 value, const char *name)
 	call->list_len += (u16)(9 + len);
 }
 
+/* As the node takes it from the network. */
+static int as_read(struct weft_call *call)
+{
+	u8 *payload = kmalloc(WEFT_CALL_LEN_MAX, GFP_KERNEL);
+	struct weft_msg msg = { .type = WEFT_MSG_REPLY, .src = WEFT_BLADE_MIN, .payload = payload };
+	int err;
+
+	if (!payload)
+		return -ENOMEM;
+	/* what was asked for, which an answer does not repeat */
+	call->valid = 0;
+	if (blade == BLADE_CUT)
+		call->list_len--;
+	msg.len = weft_call_pack(call, payload);
+	err = weft_call_read(call, &msg) ? -EPROTO : 0;
+	kfree(payload);
+	return err;
+}
+
 /* Two of three blocks of region 3 are lost, a page of 40 pieces at a time. */
 static int answer_lost(struct weft_call *call)
 {
@@ -218,10 +237,8 @@ static int answer_lost(struct weft_call *call)
 		put_unaligned_be64(2, p + 16);
 		call->list_len += 24;
 	}
-	if (blade == BLADE_CUT)
-		call->list_len--;
 	call->cookie = page + 1 < PAGES ? page + 1 : blade == BLADE_ENDLESS ? page : 0;
-	return 0;
+	return as_read(call);
 }
 
 /* To every other member data goes by RDMA. */
@@ -256,9 +273,7 @@ static int answer_blades(struct weft_call *call)
 		put_unaligned_be32(7 + i, p + 24);
 		call->list_len += WEFT_BLADE_LEN;
 	}
-	if (blade == BLADE_CUT)
-		call->list_len--;
-	return 0;
+	return as_read(call);
 }
 
 int weft_rpc_catalog(struct weft_node *node, struct weft_call *call)
@@ -301,14 +316,12 @@ int weft_rpc_look(struct weft_node *node, u32 id, struct weft_call *call)
 		snprintf(name, sizeof(name), "counter_%u", i);
 		put_counter(call, (u64)id << 32 | i, name);
 	}
-	if (blade == BLADE_CUT)
-		call->list_len--;
 	if (blade == BLADE_TERMINAL)
 		put_counter(call, 1, "\033[2J");
 	if (blade == BLADE_NAMELESS)
 		put_counter(call, 1, "");
 	call->cookie = page + 1 < PAGES || blade == BLADE_ENDLESS ? page + 1 : 0;
-	return 0;
+	return as_read(call);
 }
 
 int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS])
