@@ -201,6 +201,12 @@ static inline size_t weft_wire_pack_plain(const struct weft_msg *msg, void *buf)
  */
 size_t weft_wire_first(const void *hdr, size_t len);
 
+/* Of a header that may be anything. */
+static inline u8 weft_wire_type(const void *hdr)
+{
+	return ((const u8 *)hdr)[WEFT_WIRE_TYPE_AT];
+}
+
 /* Several messages of that type may stand in one datagram. */
 static inline bool weft_wire_joins(u8 type)
 {

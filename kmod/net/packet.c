@@ -80,6 +80,12 @@ int weft_packet_parse(struct weft_packet *packet, const struct weft_key *key,
 	if (!hdr)
 		return -EBADMSG;
 	packet->len = (u32)weft_wire_first(hdr, packet->len);
+	/*
+	 * One before it may wait for its landing, with a reference to the datagram, which
+	 * nobody may change then.  What may stand here stays where it is.
+	 */
+	if (at && !weft_wire_joins(weft_wire_type(hdr)))
+		return -EBADMSG;
 	if (at + packet->len > skb_headlen(skb)) {
 		err = weft_wire_unpack_header(&packet->msg, hdr, packet->len, &psum);
 		if (err)

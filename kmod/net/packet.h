@@ -42,8 +42,8 @@ void weft_packet_exit(void);
  * @packet->len is set in any case, so that a damaged message does not take those
  * behind it along.
  *
- * Blocks stay where they are; the payload of other messages is made one piece.
- * Softirq.
+ * Blocks stay where they are; the payload of other messages, which stand alone in
+ * theirs, is made one piece.  Softirq.
  *
  * Return: as weft_wire_unpack(); -ENOMEM.
  */
