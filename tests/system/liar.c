@@ -82,9 +82,9 @@ static void print_names(void)
 static const struct outside *named(const char *name)
 {
 	const char *dot = strchr(name, '.');
-	unsigned long i = dot ? strtoul(dot + 1, NULL, 10) : ARRAY_SIZE(outside);
+	uint64_t i;
 
-	return i < ARRAY_SIZE(outside) ? &outside[i] : NULL;
+	return dot && !number_u64(dot + 1, 0, ARRAY_SIZE(outside) - 1, &i) ? &outside[i] : NULL;
 }
 
 /* --- messages ---------------------------------------------------------------------- */

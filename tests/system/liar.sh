@@ -103,19 +103,20 @@ busy()
 			limit rm -f "/weft/f$(((n + 4) % 9))"
 			limit "$weftctl" stats memory
 			limit "$weftctl" blade
-			limit "$weftctl" lost
+			limit "$weftctl" line lost
 			limit "$weftctl" region
 		done
 		echo "$n rounds"
 		[ "$n" -gt 0 ]' sh "$COMMAND_S" "$BIN/weftctl" "$SECONDS_OF_LIES"
 }
 
-# heard: of all operations of the node, and of all that it is told, some came.
+# heard: of all operations of the node, and of all that it is told (enum weft_call_op), some came.
 heard()
 {
 	awk '{ asked[$1] = $3; answered[$1] = $5 }
-		END { split("3 4 5 6 7 8 11 12 13 29", q); split("17 18 20 21 26", a)
+		END { split("3 4 5 6 7 8 9 11 12 13 23 29", q); split("17 18 20 21 25 27", a)
 			for (i in q) if (!asked[q[i]]) { print "never asked: " q[i]; bad = 1 }
+			for (i in a) if (!answered[a[i]]) { print "never answered: " a[i]; bad = 1 }
 			exit bad }' "$dir/liar"
 }
 
