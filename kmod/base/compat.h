@@ -190,6 +190,23 @@ static int op(weft_idmap *idmap, struct inode *dir,			\
 }
 #endif
 
+/* mkdir() that ends with @err. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#define WEFT_OP_NO_MKDIR(op, err)					\
+static struct dentry *op(weft_idmap *idmap, struct inode *dir,		\
+			 struct dentry *dentry, umode_t mode)		\
+{									\
+	return ERR_PTR(err);						\
+}
+#else
+#define WEFT_OP_NO_MKDIR(op, err)					\
+static int op(weft_idmap *idmap, struct inode *dir,			\
+	      struct dentry *dentry, umode_t mode)			\
+{									\
+	return err;							\
+}
+#endif
+
 static inline void
 weft_hrtimer_setup(struct hrtimer *timer,
 		   enum hrtimer_restart (*function)(struct hrtimer *timer),

@@ -230,7 +230,7 @@ static int weft_mknod(weft_idmap *idmap, struct inode *dir,
 		      struct dentry *dentry, umode_t mode, dev_t dev)
 {
 	if (!S_ISREG(mode))
-		return -EPERM;
+		return -EOPNOTSUPP;
 	return create(idmap, dir, dentry, mode);
 }
 
@@ -255,12 +255,39 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
+/*
+ * What there is not: without an operation the VFS says EPERM, as if it were a matter of
+ * rights.
+ */
+WEFT_OP_NO_MKDIR(weft_mkdir, -EOPNOTSUPP)
+
+static int weft_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
+{
+	return -EOPNOTSUPP;
+}
+
+static int weft_symlink(weft_idmap *idmap, struct inode *dir, struct dentry *dentry,
+			const char *to)
+{
+	return -EOPNOTSUPP;
+}
+
+static int weft_rename(weft_idmap *idmap, struct inode *old_dir, struct dentry *old,
+		       struct inode *dir, struct dentry *dentry, unsigned int flags)
+{
+	return -EOPNOTSUPP;
+}
+
 const struct inode_operations weft_dir_inode_operations = {
 	.lookup = weft_lookup,
 	.create = weft_create,
 	.atomic_open = weft_atomic_open,
 	.mknod = weft_mknod,
 	.unlink = weft_unlink,
+	.mkdir = weft_mkdir,
+	.link = weft_link,
+	.symlink = weft_symlink,
+	.rename = weft_rename,
 	.getattr = simple_getattr,
 	.setattr = simple_setattr,
 };
