@@ -262,7 +262,8 @@
  *
  * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY, NODES, HOMES; NAME while it is in the
  * directory; GONE if it does not exist any more.  Those that were not looked up
- * since the mount are not known.
+ * since the mount are not known.  Who may not list the directory gets none of them; one
+ * without a NAME, who may read the file.
  *
  *
  * LINE_GET: blocks in the cache of this node (dump)
@@ -274,7 +275,8 @@
  * and the flags that hold.  The counts are of the block's present stay in the
  * cache: they are lost when it is evicted.  Errors:
  *
- *   ENOENT	the node knows no such region
+ *   ENOENT	the node knows no such region, or not to who may not read the file; without
+ *		REGION those are left out
  *
  *
  * LOCK_GET: locks that this node has, or asks for (dump)
@@ -293,7 +295,7 @@
  * EVENT: something has happened (sent to the group "events", not a request)
  *
  * Whoever is in the group gets a message for each event: KIND, TIME, RACK, and what the
- * kind says.  Joining needs no privilege.  Of each kind 20 a second of each rack are sent at
+ * kind says.  Joining needs CAP_NET_ADMIN: they tell what all users do.  Of each kind 20 a second of each rack are sent at
  * most; the next one then has MISSED.  A socket whose buffer is full gets ENOBUFS, and knows that it
  * has missed some.
  *

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What all commands of the netlink family need, see genl.h. */
+#include <linux/cred.h>
+#include <linux/file.h>
+#include <linux/hash.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <net/sock.h>
 
 #include "control/genl.h"
+#include "control/inspect.h"
 #include "fs/rack.h"
 #include "fs/racks.h"
 
@@ -49,6 +56,19 @@ struct weft_rack *weft_genl_list_rack(const struct netlink_callback *cb)
 	return (void *)cb->args[1];
 }
 
+/* Whoever reads it, as with files. */
+static const struct cred *opener(const struct netlink_callback *cb)
+{
+	const struct socket *socket = NETLINK_CB(cb->skb).sk->sk_socket;
+
+	return socket && socket->file ? socket->file->f_cred : current_cred();
+}
+
+static const struct cred *reader(const struct netlink_callback *cb)
+{
+	return (void *)cb->args[2];
+}
+
 void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type)
 {
 	struct weft_rack *rack = type ? weft_genl_rack(cb->nlh, type, cb->extack) : NULL;
@@ -57,6 +77,7 @@ void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type)
 	if (IS_ERR(rack))
 		return rack;
 	cb->args[1] = (long)rack;
+	cb->args[2] = (long)get_cred(opener(cb));
 	list = kzalloc(size, GFP_KERNEL);
 	cb->args[0] = (long)list;
 	if (list)
@@ -95,11 +116,72 @@ int weft_genl_answered(int err, struct netlink_ext_ack *extack)
 	return -ENONET;
 }
 
+/* --- who may what -------------------------------------------------------------------- */
+
+bool weft_genl_privileged(const struct netlink_callback *cb)
+{
+	return netlink_capable(cb->skb, CAP_NET_ADMIN);
+}
+
+bool weft_genl_sees(const struct netlink_callback *cb, u32 region, bool contents)
+{
+	const struct cred *old = override_creds(reader(cb));
+	bool sees = weft_inspect_allowed(weft_genl_list_rack(cb), region, contents);
+
+	revert_creds(old);
+	return sees;
+}
+
+/*
+ * Questions to blades and the switch of users without privileges: each user has a turn every
+ * GAP_NS, may save up for SAVED_NS, and waits for WAIT_NS at most.  Users whose numbers have one
+ * hash share their turns.
+ */
+#define TURNS_BITS	6
+#define GAP_NS		(10 * NSEC_PER_MSEC)
+#define SAVED_NS	(640 * NSEC_PER_MSEC)
+#define WAIT_NS		(5 * NSEC_PER_SEC)
+
+static DEFINE_SPINLOCK(turns_lock);
+static u64 turns[1 << TURNS_BITS];	/* when the next one is; under the lock */
+
+/* Return: ns until it is the user's turn, who has then used up @n; more than WAIT_NS: none. */
+static u64 take_turns(kuid_t uid, u32 n)
+{
+	u64 *next = &turns[hash_32(__kuid_val(uid), TURNS_BITS)];
+	u64 now = ktime_get_ns(), at, wait;
+
+	spin_lock(&turns_lock);
+	at = max(*next + SAVED_NS, now) - SAVED_NS;
+	wait = at > now ? at - now : 0;
+	if (wait <= WAIT_NS)
+		*next = at + n * GAP_NS;
+	spin_unlock(&turns_lock);
+	return wait;
+}
+
+int weft_genl_turn(const struct netlink_callback *cb, u32 n)
+{
+	u64 wait;
+
+	if (weft_genl_privileged(cb))
+		return 0;
+	wait = take_turns(reader(cb)->uid, n);
+	if (wait > WAIT_NS) {
+		NL_SET_ERR_MSG(cb->extack, "this user asks members of the rack too often: ask again later, or as root");
+		return -EBUSY;
+	}
+	if (wait)
+		schedule_timeout_killable(nsecs_to_jiffies(wait) + 1);
+	return fatal_signal_pending(current) ? -EINTR : 0;
+}
+
 int weft_genl_list_done(struct netlink_callback *cb)
 {
 	if (weft_genl_list_rack(cb))
 		weft_racks_put(weft_genl_list_rack(cb));
 	kfree(weft_genl_list(cb));
+	put_cred(reader(cb));
 	return 0;
 }
 

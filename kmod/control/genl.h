@@ -6,6 +6,11 @@
 #include <linux/netlink.h>
 #include <net/genetlink.h>
 
+/* Of a group of messages; kernels before 6.7 have only the flag of commands for it. */
+#ifndef GENL_MCAST_CAP_NET_ADMIN
+#define GENL_MCAST_CAP_NET_ADMIN	GENL_UNS_ADMIN_PERM
+#endif
+
 /* The family, from weft_netlink_init() on. */
 extern const struct genl_family *weft_genl_family;
 
@@ -33,7 +38,10 @@ static inline int weft_genl_not_up(struct netlink_ext_ack *extack)
  * start or by the first question, so that all messages of a list tell of the same moment.
  */
 
-/* State of a list, zeroed memory that weft_genl_list_done() frees, and the rack it is of. */
+/*
+ * State of a list, zeroed memory that weft_genl_list_done() frees, and the rack it is of.
+ * cb->args: these two, and the credentials of who opened the socket.
+ */
 void *weft_genl_list(const struct netlink_callback *cb);
 struct weft_rack *weft_genl_list_rack(const struct netlink_callback *cb);
 
@@ -62,6 +70,20 @@ bool weft_genl_has_blade(struct netlink_callback *cb, const struct weft_config *
 
 /* What a blade has answered, for who asked here. */
 int weft_genl_answered(int err, struct netlink_ext_ack *extack);
+
+/* Has who opened the socket, and who reads, CAP_NET_ADMIN? */
+bool weft_genl_privileged(const struct netlink_callback *cb);
+
+/* May who opened the socket see a region, or its @contents: see weft_inspect_allowed(). */
+bool weft_genl_sees(const struct netlink_callback *cb, u32 region, bool contents);
+
+/**
+ * weft_genl_turn() - before @n questions to members of the rack
+ *
+ * Sleeps, can be killed: not where a list begins.  Return: 0, -EINTR; -EBUSY: a user without
+ * privileges has asked too much.
+ */
+int weft_genl_turn(const struct netlink_callback *cb, u32 n);
 
 /* The end of any of them. */
 int weft_genl_list_done(struct netlink_callback *cb);

@@ -61,6 +61,34 @@ bool weft_inspect_region(struct weft_rack *rack, u32 *region,
 	return r;
 }
 
+static bool may(struct inode *inode, int what)
+{
+	return !inode_permission(weft_no_idmap, inode, what | MAY_NOT_BLOCK);
+}
+
+bool weft_inspect_allowed(struct weft_rack *rack, u32 region, bool contents)
+{
+	struct inode *inode, *dir = NULL;
+	struct dentry *root = NULL;
+	struct weft_region *r;
+	bool allowed = false;
+
+	/* both may be going, as in weft_inspect_region() */
+	rcu_read_lock();
+	r = weft_region_find(&rack->cache.regions, region);
+	inode = r ? &weft_inode_of_region(r)->vfs : NULL;
+	if (inode)
+		root = READ_ONCE(inode->i_sb->s_root);
+	if (root)
+		dir = d_inode_rcu(root);
+	if (dir && contents)
+		allowed = may(dir, MAY_EXEC) && may(inode, MAY_READ);
+	else if (dir)
+		allowed = may(dir, MAY_READ | MAY_EXEC);
+	rcu_read_unlock();
+	return allowed;
+}
+
 static void look_at_line(struct weft_block *blk, struct weft_line_info *info)
 {
 	spin_lock_bh(&blk->lock);

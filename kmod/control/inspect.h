@@ -111,4 +111,11 @@ bool weft_inspect_line(struct weft_rack *rack, u32 region, u64 *index,
 bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last,
 		       struct weft_lock_info *info);
 
+/**
+ * weft_inspect_allowed() - may the current credentials see that?
+ * @contents: what is in the region, as who may read the file; else that it is there, as who
+ *	may list the directory
+ */
+bool weft_inspect_allowed(struct weft_rack *rack, u32 region, bool contents);
+
 #endif /* WEFT_INSPECT_H */

@@ -504,7 +504,8 @@ static const struct genl_ops weft_genl_ops[] = {
 };
 
 static const struct genl_multicast_group weft_genl_groups[] = {
-	{ .name = WEFT_GENL_GROUP_EVENTS },
+	/* they say what others' processes do */
+	{ .name = WEFT_GENL_GROUP_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },
 };
 
 static struct genl_family family __ro_after_init = {

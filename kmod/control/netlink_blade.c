@@ -55,8 +55,10 @@ static int ask(struct weft_genl_asking *a, struct netlink_callback *cb)
 {
 	struct weft_node *node = &weft_genl_list_rack(cb)->node;
 	bool looks = a->call.op == WEFT_CALL_BLADE && !a->call.valid;
-	int err;
+	int err = weft_genl_turn(cb, 1);
 
+	if (err)
+		return err;
 	if (looks)
 		err = weft_rpc_look(node, WEFT_BLADE_MIN, &a->call);
 	else

@@ -4,7 +4,8 @@
  *
  * They may be long, and readers slow: only the place is kept between two calls,
  * and each object is looked at when its message is put together.  One that does
- * not fit is looked at again for the next buffer.
+ * not fit is looked at again for the next buffer.  Who may not list the directory does not
+ * see the regions that are in it, who may not read a file not its blocks and locks.
  */
 #include <linux/kernel.h>
 #include <net/genetlink.h>
@@ -64,7 +65,7 @@ static struct weft_genl_place *weft_genl_place_new(struct netlink_callback *cb, 
 
 /*
  * The region that the request names in attribute @type, checked against the
- * policy.  Return: 0: none; -ENOENT: one that the node does not know.
+ * policy.  Return: 0: none; -ENOENT: one that the node does not know, or who asks not either.
  */
 static int weft_genl_asked_region(struct netlink_callback *cb, int type,
 				  struct weft_region_info *info)
@@ -75,7 +76,8 @@ static int weft_genl_asked_region(struct netlink_callback *cb, int type,
 	if (!attr)
 		return 0;
 	wanted = region = nla_get_u32(attr);
-	if (weft_inspect_region(weft_genl_list_rack(cb), &region, info) && region == wanted)
+	if (weft_inspect_region(weft_genl_list_rack(cb), &region, info) && region == wanted &&
+	    weft_genl_sees(cb, region, true))
 		return (int)region;
 	NL_SET_ERR_MSG_ATTR(cb->extack, attr,
 			    "REGION: this node knows no such region");
@@ -143,6 +145,9 @@ int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	for (; weft_inspect_region(weft_genl_list_rack(cb), &p->region, &p->info.region);
 	     p->region++) {
+		/* one without a name is not in the directory */
+		if (!weft_genl_sees(cb, p->region, !*p->info.region.name))
+			continue;
 		if (!weft_genl_put_region(skb, cb, &p->info.region))
 			break;
 	}
@@ -194,6 +199,7 @@ static bool weft_genl_next_region(struct weft_rack *rack, struct weft_genl_place
 {
 	struct weft_region_info *info = &p->info.region;
 
+	cond_resched();
 	if (p->region >= p->last)
 		return false;
 	p->region++;
@@ -207,12 +213,13 @@ int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct weft_genl_place *p = weft_genl_list(cb);
 
 	do {
+		if (!weft_genl_sees(cb, p->region, true))
+			continue;
 		for (; weft_inspect_line(rack, p->region, &p->index, &p->info.line);
 		     p->index++) {
 			if (!weft_genl_put_line(skb, cb, &p->info.line))
 				return skb->len;
 		}
-		cond_resched();
 	} while (weft_genl_next_region(rack, p));
 	/* again from here, and nothing comes */
 	p->region = (u32)p->last;
@@ -275,6 +282,11 @@ int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	for (; p->index <= p->last &&
 	       weft_inspect_lock(weft_genl_list_rack(cb), &p->index, p->last,
 				 &p->info.lock); p->index++) {
+		if (!weft_genl_sees(cb, p->info.lock.region, true)) {
+			/* none of this region */
+			p->index = weft_line_key(p->info.lock.region, WEFT_KIND_LOCK, ~0ull);
+			continue;
+		}
 		if (!weft_genl_put_lock(skb, cb, &p->info.lock))
 			break;
 	}

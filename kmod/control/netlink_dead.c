@@ -122,6 +122,12 @@ struct weft_genl_lost {
 	struct weft_call call;
 };
 
+/* What the node does not know, only the privileged may: nobody can say who may read it. */
+static bool may_see(const struct netlink_callback *cb, u32 region)
+{
+	return weft_genl_privileged(cb) || weft_genl_sees(cb, region, true);
+}
+
 static int which_lost(struct netlink_callback *cb, struct weft_genl_lost *l)
 {
 	const struct nlattr *attr;
@@ -132,6 +138,10 @@ static int which_lost(struct netlink_callback *cb, struct weft_genl_lost *l)
 		return err;
 	attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_LOST_REGION);
 	l->region = attr ? nla_get_u32(attr) : 0;
+	if (attr && !may_see(cb, l->region)) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, attr, "REGION: this node knows no such region");
+		return -ENOENT;
+	}
 	attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_LOST_MEMBER);
 	l->blade = attr ? nla_get_u32(attr) : WEFT_BLADE_MIN;
 	if (weft_genl_has_blade(cb, &cfg, l->blade))
@@ -154,28 +164,30 @@ int weft_genl_lost_start(struct netlink_callback *cb)
 }
 
 /* Gets the next page.  Return: 0; 1 if there is none; or an error. */
-static int ask_lost(struct weft_genl_lost *l, struct weft_node *node,
-		    struct netlink_ext_ack *extack)
+static int ask_lost(struct weft_genl_lost *l, struct netlink_callback *cb)
 {
 	u64 cookie = l->asked ? l->call.cookie : 0;
 	int err;
 
 	if (l->asked && !cookie)
 		return 1;
+	err = weft_genl_turn(cb, 1);
+	if (err)
+		return err;
 	memset(&l->call, 0, sizeof(l->call));
 	l->call.op = WEFT_CALL_LOST;
 	l->call.region = l->region;
 	l->call.cookie = cookie;
 	l->pos = 0;
-	err = weft_rpc_look(node, l->blade, &l->call);
+	err = weft_rpc_look(&weft_genl_list_rack(cb)->node, l->blade, &l->call);
 	if (err == -ENOENT)
-		NL_SET_ERR_MSG(extack, "REGION: the blade knows no such region");
+		NL_SET_ERR_MSG(cb->extack, "REGION: the blade knows no such region");
 	if (err)
-		return weft_genl_answered(err, extack);
+		return weft_genl_answered(err, cb->extack);
 	l->asked = true;
 	/* so that it comes to an end */
 	if (l->call.cookie && l->call.cookie <= cookie) {
-		NL_SET_ERR_MSG(extack, "the blade's list has no end");
+		NL_SET_ERR_MSG(cb->extack, "the blade's list has no end");
 		return -EPROTO;
 	}
 	return 0;
@@ -230,12 +242,13 @@ int weft_genl_lost_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			/* what is in the buffer goes out before the next wait */
 			if (skb->len)
 				return skb->len;
-			err = ask_lost(l, &weft_genl_list_rack(cb)->node, cb->extack);
+			err = ask_lost(l, cb);
 			if (err)
 				return err > 0 ? 0 : err;
 			continue;
 		}
-		if (put_lost(skb, cb, l))
+		if (may_see(cb, get_unaligned_be32(l->call.list + l->pos)) &&
+		    put_lost(skb, cb, l))
 			return skb->len;
 		l->pos += WEFT_LOST_LEN;
 	}

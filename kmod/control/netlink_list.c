@@ -144,6 +144,9 @@ int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return err ? err : skb->len;
 	}
 	if (!s->asked) {
+		err = weft_genl_turn(cb, WEFT_COUNTERS);
+		if (err)
+			return err;
 		err = weft_rpc_switch_counts(&weft_genl_list_rack(cb)->node, s->value);
 		if (err == -ENXIO)
 			NL_SET_ERR_MSG(cb->extack, "no directory in a switch answers");
@@ -209,8 +212,7 @@ int weft_genl_blade_start(struct netlink_callback *cb)
 }
 
 /* Gets the next page.  Return: 0; 1 if there is none; or an error. */
-static int weft_genl_blade_ask(struct weft_genl_blade *b, struct weft_node *node,
-			       struct netlink_ext_ack *extack)
+static int weft_genl_blade_ask(struct weft_genl_blade *b, struct netlink_callback *cb)
 {
 	u64 cookie = b->pages ? b->call.cookie : 0;
 	int err;
@@ -218,16 +220,19 @@ static int weft_genl_blade_ask(struct weft_genl_blade *b, struct weft_node *node
 	if (b->pages && !cookie)
 		return 1;
 	if (b->pages++ == WEFT_GENL_PAGES_MAX) {
-		NL_SET_ERR_MSG(extack, "the blade's list has no end");
+		NL_SET_ERR_MSG(cb->extack, "the blade's list has no end");
 		return -EPROTO;
 	}
+	err = weft_genl_turn(cb, 1);
+	if (err)
+		return err;
 	memset(&b->call, 0, sizeof(b->call));
 	b->call.op = WEFT_CALL_STATS;
 	b->call.cookie = cookie;
 	b->pos = 0;
-	err = weft_rpc_look(node, b->blade, &b->call);
+	err = weft_rpc_look(&weft_genl_list_rack(cb)->node, b->blade, &b->call);
 	if (err == -ETIMEDOUT)
-		NL_SET_ERR_MSG(extack, "the blade does not answer");
+		NL_SET_ERR_MSG(cb->extack, "the blade does not answer");
 	return err;
 }
 
@@ -266,7 +271,7 @@ int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			/* What is in the buffer goes out before the next wait. */
 			if (skb->len)
 				return skb->len;
-			err = weft_genl_blade_ask(b, &weft_genl_list_rack(cb)->node, cb->extack);
+			err = weft_genl_blade_ask(b, cb);
 			if (err)
 				return err > 0 ? 0 : err;
 			continue;

@@ -13,24 +13,31 @@
  *	system-attack protect FILE	the same, of accesses to write
  *	system-attack mlock FILE BYTES	keep so much in memory
  *	system-attack crowd FILE GO	open and map it as often as it goes, wait for a file GO
+ *	system-attack ask N		asks the first blade so often by netlink which blades there
+ *					are: how many answers came, in how many milliseconds
  *	system-attack offsets FILE	calls with numbers that make no sense: "ok", or which
  *					one was answered in another way than it should be
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
 #include <linux/userfaultfd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "tests/common/argument.h"
+#include "tools/common/clock.h"
 #include "weft.h"
+#include "weft_netlink.h"
 
 #define PAGE		4096u
 #define LIMIT_S		120
@@ -179,6 +186,91 @@ static int offsets(const char *file)
 	return wrong;
 }
 
+/* --- questions ------------------------------------------------------------------------ */
+
+struct question {
+	struct nlmsghdr h;
+	struct genlmsghdr g;
+	struct nlattr a;
+	char name[8];
+};
+
+static union {
+	char bytes[32768];
+	struct nlmsghdr h;
+} heard;
+
+/* A request, without the attribute if @name is NULL. */
+static void put_question(int fd, uint16_t family, uint16_t flags, uint8_t cmd, const char *name)
+{
+	struct question q = {
+		.h = { .nlmsg_type = family, .nlmsg_flags = NLM_F_REQUEST | flags },
+		.g = { .cmd = cmd, .version = 1 },
+		.a = { .nla_type = CTRL_ATTR_FAMILY_NAME },
+	};
+
+	q.h.nlmsg_len = offsetof(struct question, a);
+	if (name) {
+		q.a.nla_len = (uint16_t)(sizeof(q.a) + strlen(name) + 1);
+		strcpy(q.name, name);
+		q.h.nlmsg_len += NLA_ALIGN(q.a.nla_len);
+	}
+	if (send(fd, &q, q.h.nlmsg_len, 0) < 0)
+		die("cannot ask");
+}
+
+static uint16_t family_id(int fd)
+{
+	const struct nlattr *a;
+	ssize_t n, at;
+
+	put_question(fd, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY, WEFT_GENL_NAME);
+	n = recv(fd, heard.bytes, sizeof(heard.bytes), 0);
+	for (at = NLMSG_HDRLEN + GENL_HDRLEN; at + NLA_HDRLEN < n; at += NLA_ALIGN(a->nla_len)) {
+		a = (const struct nlattr *)(heard.bytes + at);
+		if (a->nla_type == CTRL_ATTR_FAMILY_ID)
+			return *(const uint16_t *)(a + 1);
+		if (a->nla_len < NLA_HDRLEN)
+			break;
+	}
+	die("the family is not there");
+	return 0;
+}
+
+/* To the end of the list.  Return: its error. */
+static int hear_out(int fd)
+{
+	const struct nlmsghdr *h;
+	ssize_t n;
+
+	for (;;) {
+		n = recv(fd, heard.bytes, sizeof(heard.bytes), 0);
+		if (n <= 0)
+			die("no answer");
+		for (h = &heard.h; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n))
+			if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
+				return *(const int *)NLMSG_DATA(h);
+	}
+}
+
+static int ask(uint64_t many)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+	uint64_t begun, answers = 0, i;
+	uint16_t family;
+
+	if (fd < 0)
+		die("cannot open a socket");
+	family = family_id(fd);
+	begun = now_ms();
+	for (i = 0; i < many; i++) {
+		put_question(fd, family, NLM_F_DUMP, WEFT_CMD_BLADE_GET, NULL);
+		answers += hear_out(fd) >= 0;
+	}
+	printf("%llu %llu\n", (unsigned long long)answers, (unsigned long long)(now_ms() - begun));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -196,6 +288,8 @@ int main(int argc, char **argv)
 		return crowd(argv[2], argv[3]);
 	if (argc == 3 && !strcmp(what, "offsets"))
 		return offsets(argv[2]);
+	if (argc == 3 && !strcmp(what, "ask"))
+		return ask(argument(argv[2], 1, LONG_MAX));
 	fprintf(stderr, "usage: see the top of tests/system/attack.c\n");
 	return 2;
 }

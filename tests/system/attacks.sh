@@ -192,10 +192,108 @@ masses()
 	check "the region goes" on node1 rm $FILE
 }
 
+# --- what others have and do -----------------------------------------------------------
+
+CTL=$BUILD/bin/weftctl
+TURNS=64		# questions that a user may save up for, and
+PER_S=100		# has in a second
+
+# shown COMMAND...: what weftctl shows the attacker on node1 of the region of another user.
+shown()
+{
+	on node1 "${NOBODY[@]}" "$CTL" -j "$@" >"$dir/shown" 2>&1
+}
+
+# entries WHAT: how many of this list are in it.
+entries()
+{
+	python3 -c 'import json, sys
+print(len([e for e in json.load(open(sys.argv[1]))[sys.argv[2]]
+	if str(e.get("region", e.get("id"))) == sys.argv[3]]))' "$dir/shown" "$1" "$secret"
+}
+
+# shows N COMMAND...: N entries of the region.
+shows()
+{
+	local n
+
+	shown "${@:2}" || { cat "$dir/shown"; return 1; }
+	n=$(entries "$2s") || { cat "$dir/shown"; return 1; }
+	case $1 in
+	some)	[ "$n" -gt 0 ] ;;
+	*)	equal "$1" "$n" ;;
+	esac
+}
+
+# no_such: he is told of it what he is told of one that was never there.
+no_such()
+{
+	local never=16777214
+
+	shown line show $never && return 1
+	sed "s/$never/N/" "$dir/shown" >"$dir/never"
+	shown line show "$secret" && return 1
+	cat "$dir/shown"
+	sed "s/$secret/N/" "$dir/shown" | cmp - "$dir/never"
+}
+
+not_heard()
+{
+	on node1 "${NOBODY[@]}" "$CTL" monitor -t 1 >"$dir/heard" 2>&1 && return 1
+	grep "only root hears them" "$dir/heard"
+}
+
+# flood: he asks the blade as often as he can, and gets no more answers than he has turns.  What
+# he is refused after seconds of waiting is no answer.
+flood()
+{
+	on node1 "${NOBODY[@]}" "$ATTACK" ask 400 >"$dir/flood" || return 1
+	awk -v saved=$TURNS -v rate=$PER_S '{
+		most = saved + rate * $2 / 1000 + 1
+		printf "%d answers in %d ms, at most %d\n", $1, $2, most
+		exit !($1 > saved && $1 <= most) }' "$dir/flood"
+}
+
+sees()
+{
+	check "a region of another user" on node1 sh -c \
+		'dd if=/dev/zero of=/weft/secret bs=4096 count=4 status=none &&
+		chown 1000 /weft/secret && chmod 600 /weft/secret'
+	secret=$(on node1 stat -c %i /weft/secret)
+	check "he sees that it is there, as by ls" shows 1 region
+	check "not its blocks" shows 0 line
+	check "asked for, it is as one that is not there" no_such
+	check "may he read it" on node1 chmod 644 /weft/secret
+	check "then its blocks" shows some line
+	check "the directory is not his to list" on node1 chmod 700 /weft
+	check "he does not see the region" shows 0 region
+	check "nor its blocks, though he may read it" shows 0 line
+	check "root does" on node1 sh -c "$CTL -j region | grep secret"
+	check "the directory is everybody's" on node1 chmod 1777 /weft
+	check "what others do he does not hear" not_heard
+	check "root hears it" on node1 "$CTL" monitor -t 1
+	check "his questions to a blade have their turns" flood
+	show
+	check "the region goes" on node1 rm /weft/secret
+}
+
+# absent: what there is not is not said to be a matter of rights.
+absent()
+{
+	check "a file" on node1 touch /weft/file
+	for what in "mkdir /weft/d" "ln /weft/file /weft/l" "ln -s file /weft/l" \
+			"mv /weft/file /weft/other" "mkfifo /weft/p"; do
+		check "$what" on node1 sh -c "! LC_ALL=C $what 2>/run/test-said &&
+			cat /run/test-said && grep 'Operation not supported' /run/test-said"
+	done
+	check "the file is as it was, and alone" equal /weft/file "$(on node2 sh -c 'echo /weft/*')"
+	check "it goes" on node1 rm /weft/file
+}
+
 built "$ATTACK" "$SLOW"
 begin attacks
 boot --nodes 2 --switch p4 --mem 512M
-[ $# -gt 0 ] || set -- memory refused masses
+[ $# -gt 0 ] || set -- memory refused masses sees absent
 for part; do
 	$part
 done

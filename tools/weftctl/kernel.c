@@ -517,6 +517,8 @@ int kernel_events_begin(int *fd)
 	*fd = genl_listen(WEFT_GENL_GROUP_EVENTS);
 	if (*fd == -ENOENT)
 		return fail("the module has no events: are weftctl and the module of the same version?");
+	if (*fd == -EPERM)
+		return fail("events tell what all users do: only root hears them (CAP_NET_ADMIN)");
 	return *fd < 0 ? fail("cannot listen to events: %s", strerror(-*fd)) : 0;
 }
 
