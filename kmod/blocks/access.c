@@ -149,10 +149,10 @@ int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end)
 }
 
 /*
- * What programs may do with it.  While it stays for the access that it was fetched for
- * that must be possible: an order to give it up has come, and is not obeyed yet.
+ * While it stays for the access that it was fetched for that must be possible: an order to give it
+ * up has come, and is not obeyed yet.
  */
-static u8 may_use(const struct weft_block *blk)
+u8 weft_block_may_use(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	if (blk->lost)
@@ -161,6 +161,13 @@ static u8 may_use(const struct weft_block *blk)
 	if (blk->waiting && !blk->pin_waits)
 		return weft_line_perm_yet(&blk->line);
 	return weft_line_perm(&blk->line);
+}
+
+static u8 may_use(const struct weft_block *blk)
+{
+	u8 perm = weft_block_may_use(blk);
+
+	return blk->sealed ? min_t(u8, perm, WEFT_S) : perm;
 }
 
 /* A thread wants it, or will soon. */

@@ -47,6 +47,9 @@ bool weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox);
 
 void weft_block_unpin(struct weft_block *blk);
 
+/* What programs may do with it, if it is not sealed (tail.h). */
+u8 weft_block_may_use(const struct weft_block *blk) __must_hold(&blk->lock);
+
 /**
  * weft_block_lock_page() - fence off revocation, if the permission is there
  * @page: which of the block's pages

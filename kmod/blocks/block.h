@@ -264,6 +264,7 @@ struct weft_offer {
  * @misses: how often the permission came that was asked for.  @lock
  * @contents: its bytes, for messages; its generation is raised under @lock
  * @writable: programs may write to it.  @lock
+ * @sealed: ... and those of this node do not for now, see tail.h.  @lock
  * @flying: it counts as under way to this node, see flight.h.  @lock
  * @homing: ... though it is here, as its home is still to have it.  @lock
  * @homeward: ... from it to its home.  @lock
@@ -312,6 +313,7 @@ struct weft_block {
 	bool putting;
 	bool owed;
 	bool writable;
+	bool sealed;
 	bool flying;
 	bool homing;
 	bool homeward;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Attributes of a file, as programs ask for and change them; see attr.h. */
 #include <linux/fs.h>
-#include <linux/highmem.h>
-#include <linux/pagemap.h>
 #include <linux/slab.h>
 
 #include "base/compat.h"
-#include "blocks/access.h"
 #include "fs/attr.h"
-#include "fs/fault.h"
+#include "fs/fsync.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
+#include "fs/tail.h"
 
 static int weft_getattr(weft_idmap *idmap, const struct path *path,
 			struct kstat *stat, u32 mask, unsigned int flags)
@@ -29,40 +27,24 @@ static int weft_getattr(weft_idmap *idmap, const struct path *path,
 	return 0;
 }
 
-/*
- * What is cut off must read as zeros if the region grows again.  The home
- * forgets whole blocks; the rest of the last one is for us.
- */
-static int zero_tail(struct weft_inode *wi, u64 size)
+/* What is behind the end, or, @cut, will be behind @size. */
+static int clear_tail(struct weft_inode *wi, bool cut, u64 size)
 {
-	unsigned long end = weft_wait_end(wi->rack);
-	u64 stop = min_t(u64, round_up(size, weft_region_block(&wi->region)),
-			 i_size_read(&wi->vfs));
+	int err;
 
-	while (size < stop) {
-		pgoff_t page = size >> PAGE_SHIFT;
-		u32 in_block = weft_region_in_block(&wi->region, page);
-		u32 at = offset_in_page(size);
-		u32 n = min_t(u64, PAGE_SIZE - at, stop - size);
-		struct weft_block *blk;
+	/* by name, no file of it is open */
+	atomic_inc(&wi->files);
+	err = weft_opened_open(wi, NULL, false, false);
+	if (!err)
+		err = cut ? weft_tail_cut(wi, size) : weft_tail_clear(wi);
+	weft_inode_used(wi);
+	atomic_dec(&wi->files);
+	return weft_program_errno(err);
+}
 
-		blk = weft_lock_cached(wi, page, WEFT_M);
-		if (blk) {
-			memzero_page(blk->pages[in_block], at, n);
-			weft_block_touched(blk, WEFT_M);
-			unlock_page(blk->pages[in_block]);
-			weft_block_put(blk);
-			size += n;
-			continue;
-		}
-		blk = weft_get_page(wi, page, WEFT_M, false, end);
-		if (IS_ERR(blk))
-			return PTR_ERR(blk) == -ENXIO ? 0 : PTR_ERR(blk);
-		weft_put_page(blk);
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-	}
-	return 0;
+static bool is_inside_block(const struct weft_inode *wi, u64 size)
+{
+	return size & (weft_region_block(&wi->region) - 1);
 }
 
 static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
@@ -71,6 +53,7 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	struct inode *inode = d_inode(dentry);
 	struct weft_inode *wi = weft_inode_of(inode);
 	struct weft_call *call;
+	bool smaller = false;
 	int err;
 
 	/* who may, and what is cut off, goes by what other nodes have made of it */
@@ -86,14 +69,9 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 		setattr_copy(idmap, inode, attr);
 		return 0;
 	}
-	if (attr->ia_valid & ATTR_SIZE && attr->ia_size < i_size_read(inode)) {
-		/* by name, no file of it is open */
-		atomic_inc(&wi->files);
-		err = weft_opened_open(wi, NULL, false, false);
-		if (!err)
-			err = zero_tail(wi, attr->ia_size);
-		weft_inode_used(wi);
-		atomic_dec(&wi->files);
+	if (attr->ia_valid & ATTR_SIZE && attr->ia_size != i_size_read(inode)) {
+		smaller = attr->ia_size < i_size_read(inode);
+		err = clear_tail(wi, smaller, attr->ia_size);
 		if (err)
 			return err;
 	}
@@ -124,6 +102,9 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	}
 	err = call->valid ? weft_inode_call(wi, call) : 0;
 	kfree(call);
+	/* again: what programs have stored there in between */
+	if (!err && smaller && is_inside_block(wi, attr->ia_size))
+		err = clear_tail(wi, false, 0);
 	return err;
 }
 

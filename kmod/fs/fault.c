@@ -40,7 +40,8 @@ static bool beyond_end(const struct weft_inode *wi, pgoff_t page)
 
 /*
  * With the page locked nobody takes it away, so it is known here whether the region is lost: what
- * has come since is not for programs of before.
+ * has come since is not for programs of before; and whether it has become smaller: who makes it so
+ * says that first, and then takes what is mapped (fs/recall.c).
  */
 static bool lock_page_of(struct weft_inode *wi, struct weft_block *blk, pgoff_t page, u8 perm)
 {
@@ -48,7 +49,7 @@ static bool lock_page_of(struct weft_inode *wi, struct weft_block *blk, pgoff_t 
 
 	if (!weft_block_lock_page(blk, in_block, perm))
 		return false;
-	if (!READ_ONCE(wi->lost))
+	if (!READ_ONCE(wi->lost) && !beyond_end(wi, page))
 		return true;
 	unlock_page(blk->pages[in_block]);
 	return false;
@@ -73,6 +74,16 @@ struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
 		return blk;
 	weft_block_put(blk);
 	return NULL;
+}
+
+/*
+ * There is no such block, it was said.  It may be there again: the region was cut off, and has grown
+ * since.
+ */
+static bool is_back(struct weft_inode *wi, pgoff_t page, unsigned long end)
+{
+	return !beyond_end(wi, page) && !weft_inode_refresh(wi) && !beyond_end(wi, page) &&
+	       time_before(jiffies, end);
 }
 
 struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
@@ -111,7 +122,7 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 		}
 		if (err)
 			weft_block_put(blk);
-	} while (err == -ESTALE);
+	} while (err == -ESTALE || (err == -ENXIO && is_back(wi, page, end)));
 	return err ? ERR_PTR(err) : blk;
 }
 
@@ -350,14 +361,25 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
 	struct weft_block *blk;
 	vm_fault_t ret;
+	pgoff_t end;
 
 	weft_mapped_note(&wi->slots, vmf->vma);
-	if (READ_ONCE(wi->lost) || beyond_end(wi, vmf->pgoff))
+	if (READ_ONCE(wi->lost))
 		return 0;
-	/* a folio may go on behind the end: not all kernels look for each of its pages */
-	last = min_t(pgoff_t, last, DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE) - 1);
+	/*
+	 * A folio may go on behind the end: not all kernels look for each of its pages.  Under RCU:
+	 * who makes the region smaller waits for us (fs/recall.c).
+	 */
+	rcu_read_lock();
+	end = DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE);
+	if (vmf->pgoff >= end) {
+		rcu_read_unlock();
+		return 0;
+	}
+	last = min_t(pgoff_t, last, end - 1);
 	leave_out_untried(wi, vmf->pgoff, &first, &last);
 	ret = filemap_map_pages(vmf, first, last);
+	rcu_read_unlock();
 	if (!(ret & VM_FAULT_NOPAGE))
 		return ret;
 	blk = weft_block_find(&wi->region, weft_region_block_of(&wi->region, vmf->pgoff));

@@ -25,6 +25,7 @@
 #include "fs/policy.h"
 #include "fs/rack.h"
 #include "fs/reclock.h"
+#include "fs/tail.h"
 #include "locks/lockfile.h"
 
 /*
@@ -62,7 +63,7 @@ static size_t bring_in(const struct iov_iter *iter, size_t n, bool write)
 /*
  * Copy to or from one page of the region.  Who writes has brought its memory in before, and holds
  * the inode's lock, so nobody is waited for here but the network: -EFAULT says that it is not
- * there any more.
+ * there any more.  -ENXIO: the page is not, another node has made the region smaller.
  */
 static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			      struct iov_iter *iter, bool write)
@@ -92,7 +93,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 		weft_note_miss(wi, (u64)pos, perm);
 		blk = weft_get_page(wi, index, perm, true, end);
 		if (IS_ERR(blk))
-			return weft_program_errno(PTR_ERR(blk));
+			return PTR_ERR(blk);
 		weft_put_page(blk);
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
@@ -100,13 +101,23 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 	return done;
 }
 
+/* What is stored behind the end until now is not to be found when it is @size bytes. */
+static int grow(struct weft_inode *wi, u64 size)
+{
+	int err = weft_tail_clear(wi);
+
+	return err ? err : weft_inode_resize(wi, size, true);
+}
+
 /*
- * The whole of it.  Stops at a signal that kills and at the first error, which
- * is returned if nothing was copied before.
+ * The whole of it.  Stops at a signal that kills and at the first error, which is returned if
+ * nothing was copied before.  Where another node cuts the region off meanwhile reading ends, and
+ * writing makes it larger again, for as long as one waits.
  */
 static ssize_t copy_range(struct weft_inode *wi, loff_t *pos, size_t count,
 			  struct iov_iter *iter, bool write)
 {
+	unsigned long end = weft_wait_end(wi->rack);
 	ssize_t total = 0, n = 0;
 
 	while (count) {
@@ -114,6 +125,15 @@ static ssize_t copy_range(struct weft_inode *wi, loff_t *pos, size_t count,
 				   min_t(size_t, count,
 					 PAGE_SIZE - offset_in_page(*pos)),
 				   iter, write);
+		if (n == -ENXIO && !write && *pos >= i_size_read(&wi->vfs)) {
+			n = 0;
+			break;
+		}
+		if (n == -ENXIO && time_before(jiffies, end)) {
+			n = write ? grow(wi, *pos + count) : 0;
+			if (!n)
+				continue;
+		}
 		if (n < 0)
 			break;
 		*pos += n;
@@ -121,7 +141,7 @@ static ssize_t copy_range(struct weft_inode *wi, loff_t *pos, size_t count,
 		count -= n;
 		cond_resched();
 	}
-	return total ? total : n;
+	return total ? total : weft_program_errno((int)n);
 }
 
 static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
@@ -171,8 +191,7 @@ static ssize_t write_locked(struct kiocb *iocb, struct iov_iter *iter)
 		return n;
 	err = file_remove_privs(iocb->ki_filp);
 	if (!err && iocb->ki_pos + n > i_size_read(inode))
-		err = weft_program_errno(weft_inode_resize(wi, iocb->ki_pos + n,
-						      true));
+		err = weft_program_errno(grow(wi, iocb->ki_pos + n));
 	if (err)
 		return err;
 	n = copy_range(wi, &iocb->ki_pos, n, iter, true);

@@ -14,6 +14,7 @@
 
 #include "base/stats.h"
 #include "blocks/giveback.h"
+#include "blocks/pages.h"
 #include "core/call.h"
 #include "fs/fence.h"
 #include "fs/homes.h"
@@ -82,6 +83,29 @@ struct weft_recall {
 	struct workqueue_struct *wq;
 };
 
+/*
+ * The size is said: from here on nobody maps a page behind it.  Of the block that it is in pages
+ * stay, those of whole ones behind it go with weft_region_drop().
+ */
+static void fence_last(struct weft_inode *wi, u64 size)
+{
+	struct weft_block *blk;
+
+	if (!(size & (weft_region_block(&wi->region) - 1)))
+		return;
+	blk = weft_block_find(&wi->region, size >> wi->region.block_shift);
+	if (!blk)
+		return;
+	/* who has its page locked looked at the size before; weft_map_pages() did under RCU */
+	if (READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE) {
+		weft_pages_lock(blk);
+		weft_pages_unlock(blk);
+	}
+	if (weft_region_block_pages(&wi->region) > 1)
+		synchronize_rcu();
+	weft_block_put(blk);
+}
+
 /* The region is @size bytes now: what lies beyond goes, for everybody. */
 static void shrink(struct weft_rack *rack, u32 region, u64 size)
 {
@@ -95,6 +119,7 @@ static void shrink(struct weft_rack *rack, u32 region, u64 size)
 	if (size < i_size_read(inode))
 		i_size_write(inode, (loff_t)size);
 	spin_unlock(&wi->lock);
+	fence_last(wi, size);
 	/* copies of private mappings, too */
 	unmap_mapping_range(inode->i_mapping, round_up(size, PAGE_SIZE), 0, 1);
 	weft_region_drop(&wi->region, DIV_ROUND_UP_ULL(size, weft_region_block(&wi->region)));

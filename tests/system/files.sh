@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Files that several nodes create, unlink and change at the same time: nobody gets what
-# is another user's, nothing that was cut off comes back, and a node whose blade is gone
-# unmounts in time.
+# is another user's, nothing that was cut off or lies behind the end comes back, times and sizes are
+# what they are elsewhere, and a node whose blade is gone unmounts in time.
 #
 #	node1 node2 node3 mem1 -- switch
 #
@@ -16,6 +16,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 FILES=$BUILD/tests/system-files
+BYTES=$BUILD/tests/system-bytes
 SECONDS_EACH=${WEFT_FILES_SECONDS:-15}
 PATIENCE=5		# seconds, of the node whose blade is gone
 REGIONS=10		# with a modified block each
@@ -86,6 +87,24 @@ changes_hands()
 		'[ "$(stat -c "%u %a" /weft/hands)" = "0 600" ]'
 }
 
+# together WHAT FILE: nodes 1 and 2 at once.
+together()
+{
+	nodes=2 on_nodes "$STEP_LIMIT" "$BYTES" "$1" "$2" %K %N
+}
+
+# Each is a promise of weft(7), "Sizes and times".
+bytes()
+{
+	check "what is stored behind the end is zero when the file has grown" together tails /weft/tails
+	check "blocks of 64 KiB from now on" on node1 mount -o remount,block=64K /weft
+	check "the same with those" together tails /weft/tails64
+	check "blocks of 4 KiB again" on node1 mount -o remount,block=4K /weft
+	check "and nothing else is" together slots /weft/slots
+	check "who reads what is cut off gets no error" together cut /weft/cut2
+	note "$(cat "$dir"/out.* | tr '\n' ' ')"
+}
+
 # unmounts: within the time-out for blocks, that for leaving, and a little more.
 unmounts()
 {
@@ -122,7 +141,7 @@ counted()
 	equal "$REGIONS" "$(sed -n 's/^node[.]counters[.]blocks_lost //p' "$dir/counters")"
 }
 
-built "$FILES"
+built "$FILES" "$BYTES"
 begin files
 boot --nodes 3 --switch p4 --mem 512M
 # Below /tmp a guest sees what this machine has there: a name of its own.
@@ -136,5 +155,6 @@ note "$(tr '\n' ' ' <"$dir/check")"
 cut_off
 changes_hands
 no_blade
+bytes
 end_rack
 finish
