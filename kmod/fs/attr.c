@@ -98,7 +98,7 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	if (attr->ia_valid & ATTR_MTIME) {
 		call->valid |= WEFT_SET_MTIME;
 		call->mtime = timespec64_to_ns(&attr->ia_mtime);
-		WRITE_ONCE(wi->mtime_dirty, false);
+		weft_inode_set_mtime(wi, call->mtime);
 	}
 	err = call->valid ? weft_inode_call(wi, call) : 0;
 	kfree(call);

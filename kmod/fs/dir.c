@@ -328,6 +328,18 @@ static int has_name(struct weft_inode *wi)
 	return err;
 }
 
+/* Who stores through a mapping, and syncs nothing, has changed the file for others all the same. */
+static void tell_times(struct weft_rack *rack)
+{
+	struct weft_inode *wi;
+	u32 region = 0;
+
+	while ((wi = weft_inode_grab_next(rack, &region))) {
+		weft_inode_tell_mtime(wi);
+		iput(&wi->vfs);
+	}
+}
+
 static void sweep(struct work_struct *work)
 {
 	struct weft_rack *rack = container_of(to_delayed_work(work), struct weft_rack, sweep);
@@ -351,6 +363,7 @@ static void sweep(struct work_struct *work)
 		if (same < 0)
 			break; /* not the time for it: unmounting waits for us */
 	}
+	tell_times(rack);
 	weft_homes_trim(rack);
 	queue_delayed_work(system_long_wq, &rack->sweep, SWEEP_INTERVAL);
 }

@@ -269,8 +269,17 @@ static int weft_release(struct inode *inode, struct file *file)
 	weft_inode_used(wi);
 	atomic_dec(&wi->files);
 	weft_lockfile_release(file);
+	/* since close(): it was mapped, perhaps */
 	if (file->f_mode & FMODE_WRITE)
-		weft_inode_closed(wi);
+		weft_inode_tell_mtime(wi);
+	return 0;
+}
+
+/* close(), though the file stays open elsewhere, or mapped: others may look at it from here on. */
+static int weft_flush(struct file *file, fl_owner_t id)
+{
+	if (file->f_mode & FMODE_WRITE)
+		weft_inode_closed(weft_inode_of(file_inode(file)));
 	return 0;
 }
 
@@ -325,6 +334,7 @@ const struct address_space_operations weft_address_space_operations = {
 const struct file_operations weft_file_operations = {
 	.owner = THIS_MODULE,
 	.open = weft_open,
+	.flush = weft_flush,
 	.release = weft_release,
 	.llseek = weft_llseek,
 	.read_iter = weft_read_iter,

@@ -111,7 +111,8 @@ int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 	u64 last = (u64)end >> wi->region.block_shift;
 	int err = weft_clean_range(&wi->region, first, last, weft_wait_end(wi->rack)), lost;
 
-	if (!err && !datasync)
+	/* msync() cannot be told from fdatasync(), and others go by the time that it leaves */
+	if (!err)
 		err = weft_inode_flush_mtime(wi);
 	if (!err && weft_region_durability(&wi->region) == WEFT_POLICY_SYNC)
 		err = sync_homes(wi, first, last, datasync);

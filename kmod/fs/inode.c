@@ -45,14 +45,6 @@ struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 *region)
 
 /* --- attributes -------------------------------------------------------------------- */
 
-static void set_size(struct weft_inode *wi, u64 size)
-{
-	spin_lock(&wi->lock);
-	i_size_write(&wi->vfs, (loff_t)size);
-	wi->vfs.i_blocks = (size + 511) >> 9;
-	spin_unlock(&wi->lock);
-}
-
 void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr)
 {
 	struct inode *inode = &wi->vfs;
@@ -60,9 +52,12 @@ void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr)
 	inode->i_mode = S_IFREG | (attr->mode & 07777);
 	inode->i_uid = make_kuid(&init_user_ns, attr->uid);
 	inode->i_gid = make_kgid(&init_user_ns, attr->gid);
-	if (!READ_ONCE(wi->mtime_dirty))
+	spin_lock(&wi->lock);
+	if (!wi->mtime_dirty)
 		weft_set_times(inode, ns_to_timespec64((s64)attr->mtime));
-	set_size(wi, attr->size);
+	i_size_write(inode, (loff_t)attr->size);
+	inode->i_blocks = (attr->size + 511) >> 9;
+	spin_unlock(&wi->lock);
 	weft_homes_take(&wi->rack->node, &wi->region, attr);
 	weft_policy_take(wi, attr);
 }
@@ -137,26 +132,59 @@ void weft_inode_written(struct weft_inode *wi)
 	struct timespec64 now;
 
 	ktime_get_coarse_real_ts64(&now);
+	spin_lock(&wi->lock);
 	weft_set_times(&wi->vfs, now);
-	WRITE_ONCE(wi->mtime_dirty, true);
+	wi->mtime_dirty = true;
+	spin_unlock(&wi->lock);
 }
 
+static u64 mtime_ns(const struct weft_inode *wi)
+{
+	struct timespec64 t = weft_mtime(&wi->vfs);
+
+	return timespec64_to_ns(&t);
+}
+
+void weft_inode_set_mtime(struct weft_inode *wi, u64 ns)
+{
+	spin_lock(&wi->lock);
+	weft_set_times(&wi->vfs, ns_to_timespec64((s64)ns));
+	wi->mtime_dirty = false;
+	spin_unlock(&wi->lock);
+}
+
+/*
+ * Until the catalog has answered the time stays dirty: others who sync meanwhile tell it, too, and
+ * do not return before it is known; and what is asked of the catalog does not set it back.
+ */
 int weft_inode_flush_mtime(struct weft_inode *wi)
 {
 	struct weft_call *call;
+	bool dirty;
+	u64 mtime;
 	int err;
 
-	if (!xchg(&wi->mtime_dirty, false))
+	spin_lock(&wi->lock);
+	dirty = wi->mtime_dirty;
+	mtime = mtime_ns(wi);
+	spin_unlock(&wi->lock);
+	if (!dirty)
 		return 0;
 	call = weft_inode_new_call(WEFT_CALL_SETATTR);
 	if (!call)
 		return -ENOMEM;
 	call->valid = WEFT_SET_MTIME;
-	call->mtime = timespec64_to_ns(&(struct timespec64){
-		weft_mtime(&wi->vfs).tv_sec, weft_mtime(&wi->vfs).tv_nsec });
+	call->mtime = mtime;
 	err = weft_inode_call(wi, call);
 	kfree(call);
-	return err;
+	if (err)
+		return err;
+	/* unless it was written to again */
+	spin_lock(&wi->lock);
+	if (mtime_ns(wi) == mtime)
+		wi->mtime_dirty = false;
+	spin_unlock(&wi->lock);
+	return 0;
 }
 
 /*
@@ -179,10 +207,16 @@ void weft_inode_closed(struct weft_inode *wi)
 	if (!READ_ONCE(wi->mtime_dirty) || !wi->vfs.i_nlink)
 		return;
 	/* who is on the way out cannot be killed any more, and so must not wait */
-	if (!(current->flags & (PF_EXITING | PF_KTHREAD))) {
+	if (current->flags & (PF_EXITING | PF_KTHREAD))
+		weft_inode_tell_mtime(wi);
+	else
 		weft_inode_flush_mtime(wi);
+}
+
+void weft_inode_tell_mtime(struct weft_inode *wi)
+{
+	if (!READ_ONCE(wi->mtime_dirty) || !wi->vfs.i_nlink)
 		return;
-	}
 	ihold(&wi->vfs);
 	if (!queue_work(wi->rack->home_wq, &wi->mtime_work))
 		iput(&wi->vfs); /* it has a reference already */

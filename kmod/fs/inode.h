@@ -75,7 +75,8 @@ struct weft_stream {
  * @vfs: the kernel's part
  * @rack: that it is of
  * @region: what the layers below know of it; its number is 0 for the root
- * @lock: size of @vfs when it is written, @failed, @stream, @stream_age, @uses, @nodes, @pass
+ * @lock: size and times of @vfs when they are written, @mtime_dirty, @failed, @stream,
+ *	@stream_age, @uses, @nodes, @pass
  * @nodes: those that may use the region, 0: all; as far as this node knows
  * @failed: so that the repetition of a fault can report the error
  * @stream: sequential readers
@@ -183,6 +184,12 @@ void weft_inode_mtime_work(struct work_struct *work);
 
 /* A file that may have been written to is closed: the same, now or a little later. */
 void weft_inode_closed(struct weft_inode *wi);
+
+/* The same a little later, in another thread.  Does not sleep. */
+void weft_inode_tell_mtime(struct weft_inode *wi);
+
+/* It is to be this, as somebody said: the time of what was written before is not told any more. */
+void weft_inode_set_mtime(struct weft_inode *wi, u64 ns);
 
 /* A program used it and may have modified blocks: before its reference goes. */
 void weft_inode_used(struct weft_inode *wi);

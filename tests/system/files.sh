@@ -103,6 +103,7 @@ bytes()
 	check "and nothing else is" together slots /weft/slots
 	check "who reads what is cut off gets no error" together cut /weft/cut2
 	note "$(cat "$dir"/out.* | tr '\n' ' ')"
+	check "others see when it was written to" together times /weft/times
 }
 
 # unmounts: within the time-out for blocks, that for leaving, and a little more.
