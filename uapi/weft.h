@@ -132,7 +132,7 @@ struct weft_lock_word {
  * lists: either it sees the entry, or the thread sees SLOW.
  *
  * After fork() both processes have the file: the child, if it wants to take
- * locks, opens the region anew (and closes and unmaps the inherited one).
+ * locks, gets one of its own by WEFT_IOC_LOCK_FILE (and closes and unmaps the inherited one).
  */
 #define WEFT_HOLDS_THREADS	1024
 #define WEFT_HOLDS_ENTRIES	16	/* of a thread */
@@ -397,6 +397,15 @@ struct weft_nodes {
 
 #define WEFT_EVENT_UNCOUNTED	8
 
+/*
+ * WEFT_IOC_LOCK_FILE: one more open file of a region, for locks alone, with the rights of one
+ * that the process has: no name is looked up, and no right is asked for again.  The argument
+ * is 0: of this file; or an address at which the process has a file of the same mount mapped
+ * shared: of that.  Works on directories, too, with an address.  Returns a file descriptor, with
+ * O_CLOEXEC.  Errors: EINVAL nothing of the mount is mapped there so, or a directory with 0; EINTR;
+ * EMFILE, ENFILE, ENOMEM; those of open().
+ */
+
 #define WEFT_IOC_MAGIC		'W'
 #define WEFT_IOC_LOCK_OPEN	_IOWR(WEFT_IOC_MAGIC, 12, struct weft_lock_open)
 #define WEFT_IOC_LOCK_ACQUIRE	_IOW(WEFT_IOC_MAGIC, 2, struct weft_lock_op)
@@ -412,5 +421,6 @@ struct weft_nodes {
 #define WEFT_IOC_EVENT_READ	_IOWR(WEFT_IOC_MAGIC, 13, struct weft_eventcount)
 #define WEFT_IOC_EVENT_AWAIT	_IOW(WEFT_IOC_MAGIC, 14, struct weft_eventcount)
 #define WEFT_IOC_EVENT_ADVANCE	_IOW(WEFT_IOC_MAGIC, 15, __u32)
+#define WEFT_IOC_LOCK_FILE	_IO(WEFT_IOC_MAGIC, 16)
 
 #endif /* _UAPI_WEFT_H */

@@ -21,7 +21,9 @@
 #include "fs/opened.h"
 #include "fs/rack.h"
 #include "fs/reclock.h"
+#include "locks/lockfile.h"
 #include "net/rpc.h"
+#include "weft.h"
 
 static struct weft_call *new_call(u16 op, const struct qstr *name)
 {
@@ -465,11 +467,19 @@ static int weft_iterate(struct file *file, struct dir_context *ctx)
 	return err;
 }
 
+/* For those who have a file mapped, and no descriptor of it any more. */
+static long weft_dir_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return cmd == WEFT_IOC_LOCK_FILE ? weft_lockfile_open(file, arg) : -ENOTTY;
+}
+
 const struct file_operations weft_dir_operations = {
 	.owner = THIS_MODULE,
 	.read = generic_read_dir,
 	.iterate_shared = weft_iterate,
 	.llseek = generic_file_llseek,
+	.unlocked_ioctl = weft_dir_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
 	.fsync = noop_fsync,
 	.flock = weft_reclock,
 	.lock = weft_reclock,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Locks as open files see them, see lockfile.h. */
+#include <linux/cred.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -208,6 +211,64 @@ static long ioctl_open(struct weft_slots *slots, struct file *file,
 	o.flags = lf->place >= 0 ? WEFT_LOCK_LISTS : 0;
 	o.unused = 0;
 	return copy_to_user(arg, &o, sizeof(o)) ? -EFAULT : 0;
+}
+
+/* --- an open file for locks alone --------------------------------------------------- */
+
+/* The file of @sb that is mapped at @address to be shared: its reference is the caller's. */
+static struct file *mapped_at(const struct super_block *sb, unsigned long address)
+{
+	struct mm_struct *mm = current->mm;
+	struct vm_area_struct *vma;
+	struct file *file = NULL;
+
+	if (mmap_read_lock_killable(mm))
+		return ERR_PTR(-EINTR);
+	vma = vma_lookup(mm, address);
+	if (vma && vma->vm_file && vma->vm_flags & VM_MAYSHARE &&
+	    file_inode(vma->vm_file)->i_sb == sb)
+		file = get_file(vma->vm_file);
+	mmap_read_unlock(mm);
+	return file ? file : ERR_PTR(-EINVAL);
+}
+
+/*
+ * The rights were looked at when @of was opened, and whoever has it, or a mapping of it, has
+ * them: so they are not asked for by name, which may be gone, as the user may be who had them.
+ */
+static long open_again(const struct file *of)
+{
+	unsigned int flags = of->f_flags & (O_ACCMODE | O_APPEND);
+	struct file *file;
+	int fd;
+
+	if (!S_ISREG(file_inode(of)->i_mode))
+		return -EINVAL;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = dentry_open(&of->f_path, (int)flags | O_LARGEFILE, current_cred());
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return PTR_ERR(file);
+	}
+	fd_install(fd, file);
+	return fd;
+}
+
+long weft_lockfile_open(struct file *file, unsigned long address)
+{
+	struct file *mapped;
+	long fd;
+
+	if (!address)
+		return open_again(file);
+	mapped = mapped_at(file_inode(file)->i_sb, address);
+	if (IS_ERR(mapped))
+		return PTR_ERR(mapped);
+	fd = open_again(mapped);
+	fput(mapped);
+	return fd;
 }
 
 /* --- taking and leaving ----------------------------------------------------------- */
@@ -426,6 +487,8 @@ long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned i
 	case WEFT_IOC_LOCK_BIND:
 		return weft_lockbind_ioctl(lockfile_of(file),
 					   !(file->f_mode & FMODE_WRITE), user);
+	case WEFT_IOC_LOCK_FILE:
+		return weft_lockfile_open(file, arg);
 	default:
 		return -ENOTTY;
 	}

@@ -23,6 +23,9 @@ long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned i
 			 unsigned long arg);
 void weft_lockfile_release(struct file *file);
 
+/* WEFT_IOC_LOCK_FILE, with its argument, of any file or directory of the mount. */
+long weft_lockfile_open(struct file *file, unsigned long address);
+
 /* Is this mapping one of locks, not of the region's contents? */
 bool weft_lockfile_is_mapping(const struct vm_area_struct *vma);
 int weft_lockfile_mmap(struct weft_slots *slots, struct file *file,

@@ -451,7 +451,7 @@ static void test_read_only(void)
 
 	if (!geteuid()) {
 		/* Everything may be written by root: let it be lost on the way. */
-		fake_refuses = 1;
+		fake_refuses = FAKE_REFUSES_NAMES;
 	}
 	snprintf(path, sizeof(path), "%s/ro", directory);
 	q = map_region(rw, 4096);
@@ -483,6 +483,13 @@ static void test_read_only(void)
 			CHECK_EQ(weft_wait((uint32_t *)(p + 1024), 0, CLOCK_MONOTONIC, NULL), 0);
 		child_ok(pid);
 	}
+
+	/* A mapping that may be written has the right to them, whatever else is mapped. */
+	CHECK_EQ(weft_attach(q, 4096, rw, 0), 0);
+	CHECK_EQ(weft_rwlock_wrlock((weft_rwlock_t *)q), 0);
+	CHECK_EQ(weft_rwlock_tryrdlock(l), EBUSY);
+	CHECK_EQ(weft_rwlock_unlock((weft_rwlock_t *)q), 0);
+	CHECK_EQ(weft_detach(q, 4096), 0);
 
 	/* What is held stays, mapped or not; then the file goes. */
 	before = open_files();

@@ -244,7 +244,7 @@ static void test_shared_file(void)
 	pid_t pid;
 
 	fake_node_dies(fd, 384);
-	fake_refuses = 1;
+	fake_refuses = FAKE_REFUSES_ALL;
 	CHILD(pid, {
 		CHECK_EQ(weft_rwlock_wrlock(l), EOWNERDEAD);
 		CHECK_EQ(weft_rwlock_unlock(l), 0);

@@ -207,7 +207,7 @@ static void test_refused(void)
 
 	CHECK_EQ(weft_rwlock_wrlock(lock_at(0)), 0);
 	CHECK_EQ(weft_rwlock_rdlock(lock_at(8)), 0);
-	fake_refuses = 1;
+	fake_refuses = FAKE_REFUSES_ALL;
 	CHILD(pid, {
 		CHECK_EQ(weft_rwlock_trywrlock(lock_at(0)), EBUSY);
 		CHECK_EQ(weft_rwlock_trywrlock(lock_at(8)), EBUSY);
@@ -220,6 +220,35 @@ static void test_refused(void)
 	child_ok(pid);
 	fake_refuses = 0;
 	leave_two();
+}
+
+/*
+ * The file may not be opened by its name in the child, which has lost the right to: its locks
+ * are its own all the same, and given back when it dies.
+ */
+static void test_no_name(void)
+{
+	struct timespec end = clock_in_ms(CLOCK_REALTIME, 20000L * check_scale());
+	pid_t pid;
+
+	shared[0] = 0;
+	CHECK_EQ(weft_rwlock_wrlock(lock_at(16)), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(16)), 0);
+	fake_refuses = FAKE_REFUSES_NAMES;
+	CHILD(pid, {
+		end_with_parent();
+		CHECK_EQ(weft_rwlock_wrlock(lock_at(16)), 0);
+		shared[0] = 1;
+		for (;;)
+			pause();
+	});
+	wait_for(1);
+	CHECK_EQ(weft_rwlock_trywrlock(lock_at(16)), EBUSY);
+	child_kill(pid);
+	CHECK_EQ(weft_rwlock_timedwrlock(lock_at(16), &end), EOWNERDEAD);
+	CHECK_EQ(weft_rwlock_consistent(lock_at(16)), 0);
+	CHECK_EQ(weft_rwlock_unlock(lock_at(16)), 0);
+	fake_refuses = 0;
 }
 
 /* Children are made while other threads lock and map. */
@@ -287,6 +316,7 @@ int main(void)
 	test_parent_dies();
 	test_killed();
 	test_refused();
+	test_no_name();
 	test_fork_while_busy();
 	return check_result();
 }

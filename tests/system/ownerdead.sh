@@ -23,6 +23,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 SHIM=$BUILD/lib/libweft-preload.so
 PROGRAM=$BUILD/tests/system-ownerdead
+RIGHTS=$BUILD/tests/system-rights
 LEASE=$((${WEFT_OWNERDEAD_LEASE:-5000} * SCALE))
 # As long as a node waits (timeout=30) programs get SIGBUS.
 [ "$LEASE" -le 20000 ] || LEASE=20000
@@ -78,8 +79,15 @@ held()
 	return 1
 }
 
+# rights: of a process that may not open its file again, which may die, too.
+rights()
+{
+	on node1 env "WEFT_TEST_SCALE=$SCALE" "LD_PRELOAD=$SHIM" "$RIGHTS" /weft/rights
+}
+
 process_dies()
 {
+	check "who has a mapping has the right to its locks, and to have them given back" rights
 	file=/weft/process
 	check "a file, made on node 2" program node2 make "$file"
 	check "a process of node 1 dies with its locks" exits 137 held program node1 die "$file"
@@ -134,7 +142,7 @@ only_cached()
 	check "node 1 has a robust mutex and leaves it" takes node1 robust taken "$LONG"
 }
 
-built "$SHIM" "$PROGRAM" "$BIN/weft-memd"
+built "$SHIM" "$PROGRAM" "$RIGHTS" "$BIN/weft-memd"
 begin ownerdead
 lease=()
 "$BIN/weft-memd" --help 2>&1 | grep -q -- '--lease' && lease=(--memd-options "--lease $LEASE")

@@ -145,22 +145,39 @@ bool weft_is_region(int fd)
 }
 
 /*
- * Opens the file behind @fd once more, and by that for us alone.  If there is no
- * /proc, or the program has lost the right to: uses the same open file.
+ * One more open file of what is open as @fd, by the rights of @fd; -1: there is none.
+ * @writes: may it be written?
  */
-static int open_anew(struct weft_file *f, int fd)
+static int open_again(int fd, bool *writes)
 {
 	char name[64];
 	int own;
 
+	*writes = (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR;
+	own = *writes ? ioctl(fd, WEFT_IOC_LOCK_FILE, 0ul) : -1;
+	if (own >= 0)
+		return own;
+	/* What was opened to be read may be ours to write; and an older module has no such call. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	f->by_ioctl = false;
-	f->copied = false;
 	own = open(name, O_RDWR | O_CLOEXEC);
-	if (own < 0) {
-		f->by_ioctl = true;
-		own = open(name, O_RDONLY | O_CLOEXEC);
-	}
+	*writes = own >= 0;
+	if (own < 0)
+		own = ioctl(fd, WEFT_IOC_LOCK_FILE, 0ul);
+	return own >= 0 ? own : open(name, O_RDONLY | O_CLOEXEC);
+}
+
+/*
+ * Opens the file behind @fd once more, and by that for us alone.  If that cannot be done:
+ * uses the same open file.
+ */
+static int open_anew(struct weft_file *f, int fd)
+{
+	static _Atomic bool said;
+	bool writes;
+	int own = open_again(fd, &writes), error = errno;
+
+	f->reads = own >= 0 && !writes;
+	f->by_ioctl = own < 0 || !writes;
 	if (own >= 0) {
 		int copy = out_of_the_way(own);
 
@@ -169,8 +186,10 @@ static int open_anew(struct weft_file *f, int fd)
 			own = copy;
 		}
 	} else {
-		f->copied = true;
 		own = out_of_the_way(fd);
+		if (own >= 0)
+			weft_complain(&said, "weft: locks of this process are given back only when others that have the same open file end, too, as it could not be opened for this one alone: %s",
+				      strerrordesc_np(error));
 	}
 	if (own < 0)
 		return errno;
@@ -191,14 +210,23 @@ static void close_file(struct weft_file *f)
 
 /* --- Regions ---------------------------------------------------------------- */
 
-static struct weft_file *find_file(const struct stat *st)
+/*
+ * For a descriptor that may write, one that may only be read is none: what is mapped through
+ * that goes on with it.
+ */
+static struct weft_file *find_file(const struct stat *st, bool writes)
 {
-	struct weft_file *f;
+	struct weft_file *f, *found = NULL;
 
-	for (f = atomic_load(&files); f; f = f->next)
-		if (f->fd >= 0 && f->dev == st->st_dev && f->ino == st->st_ino)
+	for (f = atomic_load(&files); f; f = f->next) {
+		if (f->fd < 0 || f->dev != st->st_dev || f->ino != st->st_ino)
+			continue;
+		if (!f->reads)
 			return f;
-	return NULL;
+		if (!writes)
+			found = f;
+	}
+	return found;
 }
 
 /* One that is not in use. */
@@ -229,7 +257,7 @@ struct weft_file *weft_file_get(int fd, int *error)
 		*error = errno;
 		return NULL;
 	}
-	f = find_file(&st);
+	f = find_file(&st, (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDWR);
 	if (f)
 		return f;
 	f = new_file();
@@ -341,7 +369,6 @@ void weft_files_forked(void)
 			weft_sys_close(inherited);
 		} else {
 			f->by_ioctl = true;
-			f->copied = true;
 		}
 	}
 }

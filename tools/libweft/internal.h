@@ -72,7 +72,7 @@ struct weft_local {
  * @fd:		our own open file, -1: not in use
  * @by_ioctl:	nothing is shared with the kernel: the file may only be read, or
  *		it is shared with another process
- * @copied:	it is an open file of somebody else
+ * @reads:	the file may only be read
  * @lists:	read locks may be listed
  * @owner:	owner number, 0 until the first slot is open; where the word has it
  * @mappings:	pieces of the table of mappings that are of this file, and those who
@@ -92,7 +92,7 @@ struct weft_file {
 	dev_t dev;
 	ino_t ino;
 	bool by_ioctl;
-	bool copied;
+	bool reads;
 	bool lists;
 	_Atomic bool foreign;
 	uint64_t owner;

@@ -153,8 +153,8 @@ int weft_wake(const uint32_t *word);
  * @fd:		the file that was mapped, or -1: look it up by its name
  * @offset:	in the file, as told to mmap(); of no meaning if @fd is -1
  *
- * Mappings are found by themselves when a lock in them is used first, unless the
- * file has no name any more.  With libweft-preload.so none of this is needed.
+ * Mappings are found by themselves when a lock in them is used first, unless neither
+ * the directory of the file nor the file itself may be opened.  With libweft-preload.so none of this is needed.
  *
  * Errors: EINVAL no shared mapping of a region; others from opening the file anew.
  */

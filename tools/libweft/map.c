@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -446,7 +447,7 @@ struct line {
 	char shared;
 	dev_t dev;
 	ino_t ino;
-	const char *name;
+	char *name;
 };
 
 static bool read_line(char *text, struct line *l)
@@ -466,20 +467,57 @@ static bool read_line(char *text, struct line *l)
 	return true;
 }
 
-/* Opens the region of a line; -1: it is none. */
-static int open_region(const struct line *l)
+/* Not found out by opening: a device might take that for a request. */
+static bool is_weft(const char *name)
 {
 	struct statfs fs;
+
+	return !statfs(name, &fs) && fs.f_type == WEFT_SUPER_MAGIC;
+}
+
+/*
+ * Through the directory that the file of a line is in, or was: who has it mapped may have lost
+ * its name, or the right to open that.
+ */
+static int open_by_mapping(struct line *l)
+{
+	char *slash = strrchr(l->name, '/');
+	int dir = -1, fd = -1;
+
+	if (slash == l->name)
+		return -1;
+	*slash = '\0';
+	if (is_weft(l->name))
+		dir = open(l->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	*slash = '/';
+	if (dir >= 0) {
+		fd = ioctl(dir, WEFT_IOC_LOCK_FILE, l->begin);
+		weft_sys_close(dir);
+	}
+	return fd;
+}
+
+static int open_by_name(const struct line *l)
+{
+	int fd;
+
+	if (!is_weft(l->name))
+		return -1;
+	fd = open(l->name, O_RDWR | O_CLOEXEC);
+	return fd >= 0 ? fd : open(l->name, O_RDONLY | O_CLOEXEC);
+}
+
+/* Opens the region of a line; -1: it is none. */
+static int open_region(struct line *l)
+{
 	struct stat st;
 	int fd;
 
-	/* Not by opening: a device might take that for a request. */
-	if (l->shared != 's' || l->name[0] != '/' || statfs(l->name, &fs) ||
-	    fs.f_type != WEFT_SUPER_MAGIC)
+	if (l->shared != 's' || l->name[0] != '/')
 		return -1;
-	fd = open(l->name, O_RDWR | O_CLOEXEC);
+	fd = open_by_mapping(l);
 	if (fd < 0)
-		fd = open(l->name, O_RDONLY | O_CLOEXEC);
+		fd = open_by_name(l);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) || st.st_dev != l->dev || st.st_ino != l->ino) {

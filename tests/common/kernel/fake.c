@@ -23,7 +23,21 @@
 #include "tests/common/kernel/owner.h"
 #include "tests/common/kernel/region.h"
 
-_Bool fake_refuses, fake_old;
+_Bool fake_old;
+int fake_refuses;
+
+/* WEFT_IOC_LOCK_FILE. */
+static int fake_open(int fd)
+{
+	char name[64];
+
+	if (fake_refuses > FAKE_REFUSES_NAMES) {
+		errno = EMFILE;
+		return -1;
+	}
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	return behind_open(name, (fcntl(fd, F_GETFL) & O_ACCMODE) | O_CLOEXEC);
+}
 
 int ioctl(int fd, unsigned long request, ...)
 {
@@ -37,6 +51,8 @@ int ioctl(int fd, unsigned long request, ...)
 	va_end(args);
 	if (_IOC_TYPE(request) != WEFT_IOC_MAGIC || !fake_is_region(fd))
 		return (int)syscall(SYS_ioctl, fd, request, argument);
+	if (request == WEFT_IOC_LOCK_FILE)
+		return fake_open(fd);
 	r = fake_region_of(fd);
 	error = fake_ioctl(r, fd, request, argument);
 	errno = error;

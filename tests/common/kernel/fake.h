@@ -54,7 +54,9 @@ uint64_t fake_bound(int fd, uint64_t offset);
 /* From now on it is a kernel that cannot be told. */
 extern _Bool fake_old;
 
-/* From now on the file may not be opened a second time. */
-extern _Bool fake_refuses;
+/* From now on the file may not be opened a second time: by its name, or in any way. */
+#define FAKE_REFUSES_NAMES	1
+#define FAKE_REFUSES_ALL	2
+extern int fake_refuses;
 
 #endif /* WEFT_TESTS_COMMON_KERNEL_FAKE_H */
