@@ -7,11 +7,14 @@
  *
  * DIRECTORY is one in which files are regions.
  */
+#include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <sys/syscall.h>
 
 #include "tests/common/child.h"
 #include "tests/libweft/elsewhere.h"
@@ -163,6 +166,63 @@ static void test_mremap(void)
 	CHECK(!munmap(p, SIZE));
 	CHECK(!munmap(b, 4 * PAGE));
 	CHECK(!munmap(a, SIZE));
+}
+
+/* What the played kernel is to do from now on; nothing if there is none. */
+static bool set(const char *name, bool value)
+{
+	bool *flag = dlsym(RTLD_DEFAULT, name);
+
+	if (flag)
+		*flag = value;
+	return flag;
+}
+
+/* A call fails that was to take away several mappings: locks in all of them are what they were. */
+static void test_failures(void)
+{
+	char *a = map_at(NULL, SIZE, MAP_SHARED, fd, 0);
+	char *b = map_at(NULL, SIZE, MAP_SHARED, other_fd, 0);
+	int gone = make_region(directory, "gone-shim", SIZE);
+	char *c = map_at(NULL, SIZE, MAP_SHARED, gone, 0);
+	char *place = map_at(NULL, 8 * PAGE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/gone-shim", directory);
+	CHECK(!unlink(path) && !close(gone));
+	map_at(place, 2 * PAGE, MAP_SHARED | MAP_FIXED, fd, PAGE);
+	map_at(place + 3 * PAGE, 2 * PAGE, MAP_SHARED | MAP_FIXED, other_fd, PAGE);
+	CHECK(mremap(c + PAGE, 0, 2 * PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place + 5 * PAGE) ==
+	      place + 5 * PAGE);
+	if (set("fake_keeps", true)) {
+		CHECK(munmap(place + PAGE, 5 * PAGE) && errno == ENOMEM);
+		set("fake_keeps", false);
+	}
+	CHECK(mremap(place, 8 * PAGE, PAGE, ~MREMAP_FIXED) == MAP_FAILED);
+	CHECK(mmap(place, 8 * PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, INT_MAX, 0) == MAP_FAILED);
+	check_same(a + PAGE, place, true);
+	check_same(a + 2 * PAGE, place + PAGE, true);
+	check_same(b + PAGE, place + 3 * PAGE, true);
+	check_same(b + 2 * PAGE, place + 4 * PAGE, true);
+	check_same(c + PAGE, place + 5 * PAGE, true);
+	check_same(c + 2 * PAGE, place + 6 * PAGE, true);
+	/* One that has failed half way: something else is there soon. */
+	if (set("fake_loses", true)) {
+		CHECK(mmap(place + PAGE, 3 * PAGE, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) ==
+		      MAP_FAILED);
+		set("fake_loses", false);
+		CHECK((char *)syscall(SYS_mmap, place + PAGE, 3 * PAGE, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0L) ==
+		      place + PAGE);
+		check_same(a + PAGE, place, true);
+		check_same(a + 2 * PAGE, place + PAGE, false);
+		check_same(b + PAGE, place + 3 * PAGE, false);
+		check_same(b + 2 * PAGE, place + 4 * PAGE, true);
+	}
+	CHECK(!munmap(place, 8 * PAGE));
+	CHECK(!munmap(a, SIZE));
+	CHECK(!munmap(b, SIZE));
+	CHECK(!munmap(c, SIZE));
 }
 
 /*
@@ -571,6 +631,7 @@ int main(int argc, char **argv)
 	test_destructors();
 	test_mappings();
 	test_mremap();
+	test_failures();
 	test_mremap_in_use();
 	test_cancelled();
 	test_sem_gone();

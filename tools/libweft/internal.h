@@ -207,6 +207,25 @@ struct weft_thread {
 
 #define WEFT_AGAIN	1ul
 
+/* A piece of a region that was mapped. */
+struct weft_piece {
+	uintptr_t begin;
+	uintptr_t end;
+	uint64_t offset;
+	struct weft_file *file;
+};
+
+/**
+ * struct weft_taken - what a call that changes mappings is about to take away
+ * @n:		pieces; 0: none is of weft
+ * @pieces:	at @one if it is one
+ */
+struct weft_taken {
+	unsigned int n;
+	struct weft_piece *pieces;
+	struct weft_piece one;
+};
+
 #pragma GCC visibility push(hidden)
 
 /*
@@ -238,7 +257,9 @@ void weft_lock_table(void);
 void weft_unlock_table(void);
 struct weft_file *weft_mapped(uintptr_t address, uint64_t *offset);
 int weft_map_add(int fd, uintptr_t address, size_t length, uint64_t offset);
-void weft_map_remove(uintptr_t address, size_t length);
+int weft_map_remove(uintptr_t address, size_t length);
+int weft_map_take(uintptr_t address, size_t length, struct weft_taken *taken);
+int weft_map_settle(struct weft_taken *taken, bool back);
 struct weft_file *weft_map_hold(uintptr_t address, size_t length, uint64_t *offset);
 int weft_map_put(struct weft_file *f, uintptr_t address, size_t length, uint64_t offset);
 void weft_map_let_go(struct weft_file *f);

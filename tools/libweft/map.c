@@ -297,13 +297,6 @@ static void cut(uintptr_t begin, uintptr_t end)
 		put(i, end, t[i].end, t[i].offset + (end - t[i].begin), t[i].file);
 }
 
-static bool overlaps(uintptr_t begin, uintptr_t end)
-{
-	unsigned int i = table ? first_above(table, n_mappings, begin) : n_mappings;
-
-	return i < n_mappings && table[i].begin < end;
-}
-
 /* What a range of addresses is rounded to. */
 static uintptr_t page_end(uintptr_t address, size_t length)
 {
@@ -352,39 +345,102 @@ int weft_map_add(int fd, uintptr_t address, size_t length, uint64_t offset)
 	return error;
 }
 
-/* The pages at @address show no region any more. */
-void weft_map_remove(uintptr_t address, size_t length)
+/*
+ * The pages at @address show no region any more, unless weft_map_settle() says that they do
+ * after all.  Until that, what is held of the regions stays.  0, or why nothing was done.
+ */
+int weft_map_take(uintptr_t address, size_t length, struct weft_taken *taken)
 {
-	uintptr_t end = page_end(address, length);
-	struct weft_file *files[16];
-	unsigned int n, i;
-
 	uint64_t hull = atomic_load_explicit(&weft_hull, memory_order_relaxed);
+	uintptr_t end = page_end(address, length);
+	unsigned int i, n = 0;
+	int error = 0;
 
+	taken->n = 0;
 	/* Most of what programs map and unmap. */
 	if ((end - 1) >> WEFT_HULL_SHIFT < (uint32_t)hull ||
 	    address >> WEFT_HULL_SHIFT >= (uint32_t)hull + (hull >> 32))
-		return;
+		return 0;
 	weft_lock_table();
-	while (overlaps(address, end)) {
-		/* A few files at a time, so that each can be let go. */
-		uintptr_t stop = end;
+	i = first_above(table, n_mappings, address);
+	while (i + n < n_mappings && table[i + n].begin < end)
+		n++;
+	taken->pieces = n <= 1 ? &taken->one : weft_private(n * sizeof(*taken->pieces), false);
+	/* A hole in the middle of one makes two of it. */
+	if (!taken->pieces || (n && n_mappings == MAPPINGS))
+		error = ENOMEM;
+	for (; !error && taken->n < n; taken->n++, i++) {
+		uintptr_t begin = table[i].begin < address ? address : table[i].begin;
 
-		i = first_above(table, n_mappings, address);
-		for (n = 0; i < n_mappings && table[i].begin < end; i++) {
-			if (n == 16) {
-				stop = table[i].begin;
-				break;
-			}
-			files[n++] = table[i].file;
-		}
+		taken->pieces[taken->n] = (struct weft_piece){
+			.begin = begin,
+			.end = table[i].end > end ? end : table[i].end,
+			.offset = table[i].offset + (begin - table[i].begin),
+			.file = table[i].file,
+		};
+		table[i].file->mappings++;
+	}
+	if (taken->n) {
 		change_begin();
-		cut(address, stop);
+		cut(address, end);
 		change_end();
-		while (n--)
-			weft_file_unused(files[n]);
 	}
 	weft_unlock_table();
+	return error;
+}
+
+/* Of so many bytes from @address on, which were all mapped: how many of the first still are. */
+static size_t still_mapped(uintptr_t address, size_t length)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), most = length / page, least = 0;
+
+	/* This only looks whether there is a hole. */
+	while (least < most) {
+		size_t n = most - (most - least) / 2;
+
+		if (!syscall(SYS_msync, address, n * page, MS_ASYNC))
+			least = n;
+		else
+			most = n - 1;
+	}
+	return least * page;
+}
+
+/*
+ * What was taken is gone; or, if it is @back, as the call failed that was to take it away, what
+ * is left of it is put back.  0, or why that could not be noted.
+ */
+int weft_map_settle(struct weft_taken *taken, bool back)
+{
+	unsigned int i;
+	int error = 0;
+
+	if (!taken->n)
+		return 0;
+	weft_lock_table();
+	for (i = 0; i < taken->n; i++) {
+		struct weft_piece *p = &taken->pieces[i];
+		size_t left = back ? still_mapped(p->begin, p->end - p->begin) : 0;
+
+		if (left && add(p->file, p->begin, p->begin + left, p->offset))
+			error = ENOMEM;
+		p->file->mappings--;
+	}
+	for (i = 0; i < taken->n; i++)
+		weft_file_unused(taken->pieces[i].file);
+	weft_unlock_table();
+	if (taken->pieces != &taken->one)
+		weft_sys_munmap(taken->pieces, taken->n * sizeof(*taken->pieces));
+	return error;
+}
+
+/* The pages at @address show no region any more.  0, or why that cannot be noted. */
+int weft_map_remove(uintptr_t address, size_t length)
+{
+	struct weft_taken taken;
+	int error = weft_map_take(address, length, &taken);
+
+	return error ? error : weft_map_settle(&taken, false);
 }
 
 /*

@@ -342,7 +342,5 @@ int weft_attach(void *address, size_t length, int fd, off_t offset)
 
 int weft_detach(void *address, size_t length)
 {
-	if (length)
-		weft_map_remove((uintptr_t)address, length);
-	return 0;
+	return length ? weft_map_remove((uintptr_t)address, length) : 0;
 }

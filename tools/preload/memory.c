@@ -36,22 +36,54 @@ static bool is_shared_file(int flags, int fd, off_t offset)
 	       (uint64_t)offset < WEFT_LOCKS_WORDS;
 }
 
-static void *map(void *address, size_t length, int prot, int flags, int fd, off_t offset)
+/* A call has been made: what it was to take away is gone, or put back as it has failed. */
+static void settle(struct weft_taken *taken, bool back)
 {
 	static _Atomic bool said;
-	int saved = errno, error;
-	void *p;
 
-	p = weft_next(mmap)(address, length, prot, flags, fd, offset);
-	if (p == MAP_FAILED)
-		return p;
-	if (!is_shared_file(flags, fd, offset) || !weft_is_region(fd)) {
-		/* What was there is gone. */
-		weft_map_remove((uintptr_t)p, length);
-		errno = saved;
-		return p;
+	if (weft_map_settle(taken, back))
+		weft_complain(&said, "weft: locks in a region that could not be unmapped do not work on other machines any more: there is no memory to note where it is");
+}
+
+/*
+ * What is to be replaced goes before, as others may get its place as soon as the call has
+ * failed half way.  Who asks that nothing be replaced may do so while the locks are used.
+ */
+static int take_place(void *address, size_t length, int flags, struct weft_taken *taken)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	taken->n = 0;
+	if (!(flags & MAP_FIXED) || flags & MAP_FIXED_NOREPLACE || !length ||
+	    (uintptr_t)address & (page - 1))
+		return 0;
+	return weft_map_take((uintptr_t)address, length, taken);
+}
+
+static void *map(void *address, size_t length, int prot, int flags, int fd, off_t offset)
+{
+	int saved = errno, error;
+	static _Atomic bool said;
+	struct weft_taken taken;
+	void *p = MAP_FAILED;
+
+	error = take_place(address, length, flags, &taken);
+	if (error) {
+		errno = error;
+		return MAP_FAILED;
 	}
-	error = weft_map_add(fd, (uintptr_t)p, length, (uint64_t)offset);
+	p = weft_next(mmap)(address, length, prot, flags, fd, offset);
+	if (p == MAP_FAILED) {
+		error = errno;
+		settle(&taken, true);
+		errno = error;
+		return MAP_FAILED;
+	}
+	/* What was there is gone. */
+	error = weft_map_remove((uintptr_t)p, length);
+	if (!error && is_shared_file(flags, fd, offset) && weft_is_region(fd))
+		error = weft_map_add(fd, (uintptr_t)p, length, (uint64_t)offset);
+	settle(&taken, false);
 	if (error) {
 		/* Its locks would be this machine's only, and nobody would know. */
 		weft_complain(&said, "weft: a region was not mapped, as its locks would not work: %s: more open files or memory may have to be allowed",
@@ -77,23 +109,22 @@ WEFT_SHIM void *mmap64(void *address, size_t length, int prot, int flags, int fd
 
 WEFT_SHIM int munmap(void *address, size_t length)
 {
-	static _Atomic bool said;
-	bool region;
-	int error;
+	struct weft_taken taken;
+	int error, rc;
 
 	if (!length || (uintptr_t)address & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1))
 		return weft_next(munmap)(address, length);
 	/* Before, as another thread may map something there as soon as it is gone. */
-	region = weft_inside(address);
-	weft_map_remove((uintptr_t)address, length);
-	if (!weft_next(munmap)(address, length))
-		return 0;
-	/* There are too many mappings to cut this one: it is all there. */
+	error = weft_map_take((uintptr_t)address, length, &taken);
+	if (error) {
+		errno = error;
+		return -1;
+	}
+	rc = weft_next(munmap)(address, length);
 	error = errno;
-	if (region && weft_map_scan((uintptr_t)address))
-		weft_complain(&said, "weft: locks in a region that could not be unmapped do not work on other machines any more: its file cannot be opened");
+	settle(&taken, rc);
 	errno = error;
-	return -1;
+	return rc;
 }
 
 /* The system call.  Which addresses it takes from what is there, and when. */
@@ -121,21 +152,13 @@ static struct moving what_goes(uintptr_t address, size_t length, size_t new_leng
 	return m;
 }
 
-/* What has been done to the mapping of a region, which @f is held of. */
-static void moved(struct weft_file *f, uint64_t offset, const struct moving *m,
-		  uintptr_t address, void *p, size_t new_length)
+/* The mapping of a region, which @f is held of, is at @p now. */
+static void moved(struct weft_file *f, uint64_t offset, void *p, size_t length)
 {
 	static _Atomic bool said;
-	int error = 0;
 
-	/* What has not moved is where it was. */
-	if (p == MAP_FAILED && m->length)
-		error = weft_map_put(f, m->address, m->length, offset + (m->address - address));
-	else if (p != MAP_FAILED && !m->shrinks)
-		error = weft_map_put(f, (uintptr_t)p, new_length, offset);
-	if (error)
+	if (weft_map_put(f, (uintptr_t)p, length, offset))
 		weft_complain(&said, "weft: locks in a region that was moved by mremap() do not work on other machines any more: there is no memory to note where it is");
-	weft_map_let_go(f);
 }
 
 WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flags, ...)
@@ -143,13 +166,14 @@ WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flag
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t old = (length + page - 1) & ~(page - 1);
 	size_t new = (new_length + page - 1) & ~(page - 1);
+	struct weft_taken taken = { 0 }, replaced = { 0 };
 	uintptr_t from = (uintptr_t)address;
 	void *wanted = NULL, *p;
 	struct weft_file *f;
 	struct moving m;
 	uint64_t offset;
 	va_list args;
-	int error;
+	int error = 0;
 
 	if (flags & MREMAP_FIXED) {
 		va_start(args, flags);
@@ -164,13 +188,20 @@ WEFT_SHIM void *mremap(void *address, size_t length, size_t new_length, int flag
 	m = what_goes(from, old, new, flags);
 	/* Of something else only what shrinking cuts off can be ours. */
 	if (m.length && (f || m.shrinks))
-		weft_map_remove(m.address, m.length);
-	p = weft_next(mremap)(address, length, new_length, flags, wanted);
-	error = errno;
-	if (f)
-		moved(f, offset, &m, from, p, new);
-	else if (p != MAP_FAILED && p != address)
+		error = weft_map_take(m.address, m.length, &taken);
+	if (!error)
+		error = take_place(wanted, new, wanted ? MAP_FIXED : 0, &replaced);
+	p = error ? MAP_FAILED : weft_next(mremap)(address, length, new_length, flags, wanted);
+	if (!error)
+		error = errno;
+	settle(&taken, p == MAP_FAILED);
+	settle(&replaced, p == MAP_FAILED);
+	if (f && p != MAP_FAILED && !m.shrinks)
+		moved(f, offset, p, new);
+	else if (!f && p != MAP_FAILED && p != address)
 		weft_map_remove((uintptr_t)p, new);
+	if (f)
+		weft_map_let_go(f);
 	errno = error;
 	return p;
 }

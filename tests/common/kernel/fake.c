@@ -23,7 +23,7 @@
 #include "tests/common/kernel/owner.h"
 #include "tests/common/kernel/region.h"
 
-_Bool fake_old;
+_Bool fake_old, fake_keeps, fake_loses;
 int fake_refuses;
 
 /* WEFT_IOC_LOCK_FILE. */
@@ -67,6 +67,11 @@ static void *map(void *address, size_t length, int prot, int flags, int fd, off_
 	struct fake_region *r;
 	unsigned int owner;
 
+	if (fake_loses && flags & MAP_FIXED) {
+		syscall(SYS_munmap, address, length);
+		errno = ENOMEM;
+		return MAP_FAILED;
+	}
 	if ((uint64_t)offset < WEFT_LOCKS_WORDS || !fake_is_region(fd))
 		return behind_mmap(address, length, prot, flags, fd, offset);
 	/* Of us nobody asks for more than the whole, somewhere. */
@@ -94,6 +99,16 @@ void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offs
 void *mmap64(void *address, size_t length, int prot, int flags, int fd, off64_t offset)
 {
 	return map(address, length, prot, flags, fd, offset);
+}
+
+/* A mapping that cannot be unmapped, as one that is sealed, or when there is no memory. */
+int munmap(void *address, size_t length)
+{
+	if (fake_keeps) {
+		errno = ENOMEM;
+		return -1;
+	}
+	return (int)syscall(SYS_munmap, address, length);
 }
 
 int open(const char *name, int flags, ...)

@@ -59,4 +59,7 @@ extern _Bool fake_old;
 #define FAKE_REFUSES_ALL	2
 extern int fake_refuses;
 
+/* From now on munmap() fails; mmap() of what is to replace something takes that away and fails. */
+extern _Bool fake_keeps, fake_loses;
+
 #endif /* WEFT_TESTS_COMMON_KERNEL_FAKE_H */
