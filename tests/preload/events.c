@@ -120,10 +120,10 @@ static void pair(uint32_t me)
 }
 
 /* As long as both want it, each hand-over is one from side to side, mostly. */
-static void locks(void)
+static void locks(uint32_t me)
 {
+	uint32_t changes = 0;
 	uint64_t began;
-	uint32_t me = (uint32_t)getpid() << 8 | (uint32_t)(now_ns() & 255) | 1, changes = 0;
 
 	begin_together(2);
 	began = now_ns();
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[2], "nudge"))
 		wake(&s->ball);
 	else if (!strcmp(argv[2], "locks"))
-		locks();
+		locks(me);
 	else if (argc == 7)
 		crowd(me, argument_u32(argv[4]), argument_u32(argv[5]));
 	else
