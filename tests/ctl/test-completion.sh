@@ -68,8 +68,12 @@ completes()
 
 mapfile -t commands < <(sed -n 's/^\t\.name = "\([a-z]*\)",$/\1/p' tools/weftctl/*.c)
 check "${#commands[@]} commands" at_least 9 "${#commands[@]}"
-completes "weftctl " "${commands[@]}"
-completes "weftctl -j " "${commands[@]}"
+completes "weftctl " "${commands[@]}" help
+completes "weftctl -j " "${commands[@]}" help
+completes "weftctl help " "${commands[@]}" help
+completes "weftctl help re" region
+completes "weftctl up he" help
+completes "weftctl region help "
 completes "weftctl do" doctor down
 completes "weftctl sta" stats status
 completes "weftctl nothing"
@@ -111,12 +115,17 @@ completes "weftctl up --mount $dir/files/" "$dir/files/directory"
 
 # --- Operands ---
 
-completes "weftctl stats " latency memory node switch
+completes "weftctl stats " help latency memory node switch
 completes "weftctl stats --interval 1 n" node
 completes "weftctl stats node "
-completes "weftctl region " move set show spread
+completes "weftctl region " help list move set show spread
+completes "weftctl regions " help list move set show spread
+completes "weftctl regions li" list
+completes "weftctl regions ls ta" table tab2
+completes "weftctl locks list tw" 'two\ words'
 completes "weftctl region move ta" table tab2
-completes "weftctl blade " add drain list use
+completes "weftctl blade " add drain help list show use
+completes "weftctl blades d" drain
 completes "weftctl region show ta" table tab2
 completes "weftctl region set tab" table tab2
 completes "weftctl region set table " durability= on-owner-death= on-loss= nodes=
@@ -126,19 +135,20 @@ completes "weftctl region set table durability=" mirror release sync write-back
 completes "weftctl region set table durability=r" release
 completes "weftctl region set table durability=sync on-l" on-loss=
 completes "weftctl region set table durability=sync on-loss=s" sigbus
-completes "weftctl rack " show
-completes "weftctl node " fence
+completes "weftctl rack " help list show
+completes "weftctl dirs " help list show
+completes "weftctl node " fence help list show
 completes "weftctl node fence "
-completes "weftctl line " lost show
+completes "weftctl line " help list lost show
 completes "weftctl line lost tab" table tab2
 completes "weftctl line lost --a" --accept
-completes "weftctl line l" lost
+completes "weftctl line l" list lost
 completes "weftctl line s" show
 completes "weftctl line show " table 'two\ words' tab2
 completes "weftctl line show ta" table tab2
 completes "weftctl lock show tw" 'two\ words'
 completes "weftctl loc show -j tabl" table
 completes "weftctl lock show table "
-completes "weftctl status "
+completes "weftctl status " help
 
 finish

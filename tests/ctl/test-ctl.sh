@@ -38,7 +38,6 @@ ctl up st;			misused '' "'st' may be 'status', 'stats'"
 ctl up l;			misused '' "'l' may be 'line', 'lock'"
 ctl up '';			misused '' "there is no command ''"
 ctl up linex;			misused '' "there is no command 'linex'"
-ctl up rack list;		misused rack "there is no action 'list'"
 ctl up rack show 7;		misused rack "'7' is too much here"
 for text in '' -1 4294967296 one; do
 	ctl up status --rack "$text"
@@ -50,7 +49,12 @@ for text in '' -1 4294967296 one; do
 	report $? "$what: before the command"
 done
 ctl up --rack;			misused '' "--rack needs a value"
-ctl up region list;		misused region "there is no action 'list'"
+ctl up region lis 7 8;		misused region "'8' is too much here"
+ctl up regions lost;		misused region "there is no action 'lost'"
+ctl up regionss;		misused '' "there is no command 'regionss'"
+ctl up statuss;			misused '' "there is no command 'statuss'"
+ctl up help fly;		misused '' "there is no command 'fly'"
+ctl up help region show;	misused '' "'show' is too much here"
 ctl up region show 7 8;		misused region "'8' is too much here"
 ctl up region se table;		misused region "there is no action 'se'"
 ctl up region set;		misused region "set: give a region and its policies, as in 'set table durability=sync'"
@@ -72,8 +76,8 @@ ctl up region set "$dir/plain" nodes=1,2
 says 2 "$dir/plain is no region, or the module is older than weftctl"
 ctl up region set "$dir/plain" durability=sync
 says 2 "$dir/plain is no region, or the module is older than weftctl"
-ctl up node;			misused node "say what is to be done, and with which node, as in 'node fence 3'"
-ctl up node fence;		misused node "say what is to be done, and with which node, as in 'node fence 3'"
+ctl up node fence;		misused node "say with which node, as in 'node fence 3'"
+ctl up node show 3;		misused node "'3' is too much here"
 ctl up node kill 3;		misused node "there is no action 'kill'"
 ctl up node fence 3 4;		misused node "'4' is too much here"
 ctl up node fence 0;		misused node "NODE: 0 is not within 1 to 32"
@@ -108,7 +112,7 @@ ctl up top now;			misused top "'now' is too much here"
 ctl up top -d 0;		misused top "--delay: 0 is not within 0.1 to 86400 seconds"
 ctl up top -o age;		misused top "there is no order 'age'"
 ctl up top -n;			misused top "-n needs a value"
-ctl up dir list;		misused dir "there is no action 'list'"
+ctl up dir lost;		misused dir "there is no action 'lost'"
 ctl up dir show 33;		misused dir "'33' is too much here"
 ctl up monitor all;		misused monitor "'all' is too much here"
 ctl up monitor -n 0;		misused monitor "--count: 0 is not within 1 to 4294967295"
@@ -291,6 +295,57 @@ report $? "pretty JSON is many lines"
 
 ctl no-lease status;	prints '^  lease +none: no node is taken for dead$'
 ctl no-lease status -j;	json '$j->{lease_ms} == 0'
+
+# --- Words for the same ------------------------------------------------------
+
+# same COMMAND... -- WORD...: both print the same, and ask for the same.
+same()
+{
+	local first=()
+
+	while [ "$1" != -- ]; do
+		first+=("$1")
+		shift
+	done
+	shift
+	ctl up "${first[@]}"
+	mv "$dir/out" "$dir/first"
+	mv "$dir/log" "$dir/asked"
+	ctl up "$@"
+	[ "$rc" = 0 ] && [ -s "$dir/first" ] && diff "$dir/first" "$dir/out" &&
+		diff "$dir/asked" "$dir/log"
+	report $? "weftctl $*: as ${first[*]}"
+}
+
+for noun in rack node blade region line lock dir; do
+	for word in show list ls lis; do
+		same "$noun" -- "$noun" "$word"
+		same "$noun" -- "${noun}s" "$word"
+	done
+	same "$noun" -- "${noun}s"
+	same "$noun" --help -- "$noun" help
+	same "$noun" --help -- "${noun}s" help
+	same "$noun" --help -- help "${noun}s"
+done
+same region show 7 -- regions ls table
+for command in up down set status stats monitor top trace doctor; do
+	same "$command" --help -- "$command" help
+	same "$command" --help -- help "$command"
+done
+same --help -- help
+same --help -- help help
+same stats node -- stats nodes
+same stats memory -- stats blades
+same stats switch -- stats switches
+
+ctl up node;	asked 'cmd 9'
+prints '^NODE ADDRESS +STATE +DATA BY$' '^ +2 10\.0\.0\.2 +this node +-$' '^ +3 10\.0\.0\.3 +joined +UDP'
+[ "$(wc -l <"$dir/out")" = 3 ]
+report $? "no memory blade among them"
+ctl up node -j
+json '@{$j->{nodes}} == 2' '$j->{nodes}[0]{node} == 2' '$j->{nodes}[0]{self}' \
+	'$j->{nodes}[1]{address} eq "10.0.0.3"' '$j->{nodes}[1]{joined}'
+schema 'node show'
 
 # --- Nodes that die ----------------------------------------------------------
 

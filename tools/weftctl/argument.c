@@ -76,12 +76,15 @@ int argument_next_of(const struct reading *r, const char *more)
 	return letter;
 }
 
+int argument_help(const struct command *command)
+{
+	printf("usage: weftctl %s%s", command->name, command->help);
+	return 0;
+}
+
 int argument_stop(const struct reading *r, int letter)
 {
-	if (letter != 'h')
-		return EXIT_USAGE;
-	printf("usage: weftctl %s%s", r->command->name, r->command->help);
-	return 0;
+	return letter == 'h' ? argument_help(r->command) : EXIT_USAGE;
 }
 
 int argument_none(const struct reading *r)
@@ -117,6 +120,18 @@ int argument_word(const struct command *command, const char *kind,
 	else
 		misuse(of, "there is no %s '%s'", kind, text);
 	return -1;
+}
+
+int argument_action(const struct command *command, const char *text,
+		    const char * const *names, size_t n)
+{
+	const char *all[ARGUMENT_ACTIONS + 1];
+	int at;
+
+	memcpy(all, names, n * sizeof(*names));
+	all[n] = strcmp(names[0], "list") ? "list" : "show";
+	at = argument_word(command, "action", strcmp(text, "ls") ? text : "list", all, n + 1);
+	return at == (int)n ? 0 : at;
 }
 
 /* What is wrong with the value of an option, if anything. */

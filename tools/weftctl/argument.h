@@ -54,6 +54,9 @@ int argument_next(const struct reading *r);
 /* The same with short options besides those of all commands, as for getopt(). */
 int argument_next_of(const struct reading *r, const char *more);
 
+/* Print what --help prints.  Return: 0. */
+int argument_help(const struct command *command);
+
 /* Ends a command at --help or after '?'.  Return: its exit status. */
 int argument_stop(const struct reading *r, int letter);
 
@@ -71,6 +74,17 @@ int argument_none(const struct reading *r);
  */
 int argument_word(const struct command *command, const char *kind,
 		  const char *text, const char * const *names, size_t n);
+
+#define ARGUMENT_ACTIONS	4	/* of a command, at most */
+
+/**
+ * argument_action() - which of a command's actions a word means
+ * @names: the first one lists what there is: "list", "show" and "ls" all mean it
+ *
+ * Return: as argument_word().
+ */
+int argument_action(const struct command *command, const char *text,
+		    const char * const *names, size_t n);
 
 int argument_u32(const struct reading *r, const char *option, const char *text,
 		 uint32_t min, uint32_t max, uint32_t *value);

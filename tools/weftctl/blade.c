@@ -153,7 +153,7 @@ static int blade(int argc, char **argv)
 	if (letter != -1)
 		return argument_stop(&r, letter);
 	if (optind < argc)
-		action = argument_word(&command_blade, "action", argv[optind++], actions, 4);
+		action = argument_action(&command_blade, argv[optind++], actions, 4);
 	if (action < 0)
 		return EXIT_USAGE;
 	if (action > 0)
@@ -168,6 +168,7 @@ static int blade(int argc, char **argv)
 
 const struct command command_blade = {
 	.name = "blade",
+	.plural = "blades",
 	.run = blade,
 	.summary = "memory blades of the rack; add one, empty one",
 	.help = " [list] [-j] [-p]\n"

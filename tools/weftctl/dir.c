@@ -266,7 +266,7 @@ static int dir(int argc, char **argv)
 	if (letter != -1)
 		return argument_stop(&r, letter);
 	if (optind < argc &&
-	    argument_word(&command_dir, "action", argv[optind++], actions, 1) < 0)
+	    argument_action(&command_dir, argv[optind++], actions, 1) < 0)
 		return EXIT_USAGE;
 	rc = argument_none(&r);
 	if (!rc)
@@ -283,6 +283,7 @@ static int dir(int argc, char **argv)
 
 const struct command command_dir = {
 	.name = "dir",
+	.plural = "dirs",
 	.run = dir,
 	.summary = "the directory, in the switch and at the memory blades",
 	.help = " [show] [-j] [-p]\n\n"

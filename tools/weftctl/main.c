@@ -28,32 +28,70 @@ static void help(FILE *out)
 	fputs("usage: weftctl [-j] [-p] [--rack N] COMMAND ...\n\n", out);
 	for (i = 0; i < COMMANDS; i++)
 		fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-	fputs("\n"
+	fputs("  help     what a command takes, as --help behind it\n"
+	      "\n"
 	      "  -j, --json    print JSON\n"
 	      "  -p, --pretty  print JSON with newlines\n"
 	      "  --rack N      which rack, if this machine is in several; also after a command\n"
 	      "  -V, --version\n"
 	      "  -h, --help    also after a command\n\n"
-	      "Names of commands may be shortened as long as it is clear which one is meant.\n"
+	      "Names of commands may be shortened as long as it is clear which one is meant; things\n"
+	      "may be named in the plural ('regions'), and 'list', 'show' and 'ls' are the same.\n"
 	      "Exit status: 0, 1 if the command line makes no sense, 2 if the command failed,\n"
 	      "3 if doctor has found something.\n",
 	      out);
 }
 
-static int run(int argc, char **argv)
+/* NULL after it has said that there is none. */
+static const struct command *find(const char *text)
 {
 	const char *names[COMMANDS];
 	size_t i;
 	int at;
 
-	for (i = 0; i < COMMANDS; i++)
+	for (i = 0; i < COMMANDS; i++) {
 		names[i] = commands[i]->name;
-	at = argument_word(NULL, "command", argv[0], names, COMMANDS);
-	if (at < 0)
+		if (commands[i]->plural && !strcmp(text, commands[i]->plural))
+			return commands[i];
+	}
+	at = argument_word(NULL, "command", text, names, COMMANDS);
+	return at < 0 ? NULL : commands[at];
+}
+
+static bool is_help(const char *text)
+{
+	return !strcmp(text, "help");
+}
+
+/* "help [COMMAND]". */
+static int run_help(int argc, char **argv)
+{
+	const struct command *c = argc > 1 && !is_help(argv[1]) ? find(argv[1]) : NULL;
+
+	if (argc > 2)
+		return misuse(NULL, "'%s' is too much here", argv[2]);
+	if (c)
+		return argument_help(c);
+	if (argc > 1 && !is_help(argv[1]))
 		return EXIT_USAGE;
+	help(stdout);
+	return 0;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (is_help(argv[0]))
+		return run_help(argc, argv);
+	c = find(argv[0]);
+	if (!c)
+		return EXIT_USAGE;
+	if (argc == 2 && is_help(argv[1]))
+		return argument_help(c);
 	/* 0: getopt_long() starts over. */
 	optind = 0;
-	return commands[at]->run(argc, argv);
+	return c->run(argc, argv);
 }
 
 /* What was printed must have got there: a full disk is a failure. */

@@ -104,7 +104,7 @@ static int rack(int argc, char **argv)
 	if (letter != -1)
 		return argument_stop(&r, letter);
 	if (optind < argc &&
-	    argument_word(&command_rack, "action", argv[optind++], actions, 1) < 0)
+	    argument_action(&command_rack, argv[optind++], actions, 1) < 0)
 		return EXIT_USAGE;
 	rc = argument_none(&r);
 	if (!rc)
@@ -116,6 +116,7 @@ static int rack(int argc, char **argv)
 
 const struct command command_rack = {
 	.name = "rack",
+	.plural = "racks",
 	.run = rack,
 	.summary = "racks that this machine is in",
 	.help = " [show] [-j] [-p]\n\n"

@@ -329,7 +329,7 @@ static int show(const struct reading *r, const char *key, show_fn *each)
 	int rc;
 
 	if (optind < r->argc &&
-	    argument_word(r->command, "action", r->argv[optind++], actions, LEN(actions)) < 0)
+	    argument_action(r->command, r->argv[optind++], actions, LEN(actions)) < 0)
 		return EXIT_USAGE;
 	if (optind < r->argc)
 		text = r->argv[optind++];
@@ -419,6 +419,7 @@ static int lock(int argc, char **argv)
 
 const struct command command_region = {
 	.name = "region",
+	.plural = "regions",
 	.run = region,
 	.summary = "regions that this node knows, and their policies",
 	.help = " [show [REGION]] [-j] [-p]\n"
@@ -444,6 +445,7 @@ const struct command command_region = {
 
 const struct command command_line = {
 	.name = "line",
+	.plural = "lines",
 	.run = line,
 	.summary = "blocks in the cache of this node; those that are lost in the rack",
 	.help = " [show [REGION]] [-j] [-p]\n"
@@ -461,6 +463,7 @@ const struct command command_line = {
 
 const struct command command_lock = {
 	.name = "lock",
+	.plural = "locks",
 	.run = lock,
 	.summary = "locks that this node has, or asks for",
 	.help = " [show [REGION]] [-j] [-p]\n\n"

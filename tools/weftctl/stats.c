@@ -116,13 +116,13 @@ static int read_what(const struct reading *r, const struct how *how,
 		g->memory = g->sw = !how->prometheus;
 		return 0;
 	}
-	if (!strcmp(what, "node"))
+	if (!strcmp(what, "node") || !strcmp(what, "nodes"))
 		g->node = true;
-	else if (!strcmp(what, "memory"))
+	else if (!strcmp(what, "memory") || !strcmp(what, "blade") || !strcmp(what, "blades"))
 		g->memory = true;
-	else if (!strcmp(what, "switch"))
+	else if (!strcmp(what, "switch") || !strcmp(what, "switches"))
 		g->sw = true;
-	else if (!strcmp(what, "latency"))
+	else if (!strcmp(what, "latency") || !strcmp(what, "latencies"))
 		g->latency = true;
 	else
 		return misuse("stats", "there are 'node', 'memory', 'switch', 'latency', not '%s'",

@@ -8,6 +8,7 @@
 /**
  * struct command - a subcommand
  * @name: what people type
+ * @plural: what they may type as well; NULL: it is not a thing
  * @run: with its own name as argv[0]; returns the exit status
  * @help: what --help prints after "usage: weftctl NAME"; its first line are
  *	the arguments
@@ -15,6 +16,7 @@
  */
 struct command {
 	const char *name;
+	const char *plural;
 	int (*run)(int argc, char **argv);
 	const char *help;
 	const char *summary;
