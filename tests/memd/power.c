@@ -12,6 +12,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -112,12 +113,21 @@ static void settle(u64 time, u64 from, u64 to)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Is it the file, by whichever of those that have it open? */
+static bool is_recorded(int fd)
+{
+	struct stat a, b;
+
+	return recorded >= 0 && !fstat(fd, &a) && !fstat(recorded, &b) &&
+	       a.st_ino == b.st_ino && a.st_dev == b.st_dev;
+}
+
 /* In the place of libc's. */
 ssize_t pwrite(int fd, const void *buf, size_t len, off_t at)
 {
 	ssize_t n = syscall(SYS_pwrite64, fd, buf, len, at);
 
-	if (n > 0 && fd == recorded)
+	if (n > 0 && is_recorded(fd))
 		record(buf, (size_t)n, (u64)at);
 	return n;
 }
@@ -135,7 +145,7 @@ int fdatasync(int fd)
 	/* what comes while it is at it is not in it */
 	u64 time = now;
 
-	if (fd == recorded) {
+	if (is_recorded(fd)) {
 		settle(time, 0, ~0ull);
 		flushes++;
 	}
