@@ -32,6 +32,9 @@ enum {
 };
 
 #define USE_MAGIC	0x75736564u
+#define USE_NONE	0u
+#define USE_HERE	1u
+#define USE_FAILED	2u	/* and something did not get to the disk */
 
 const char *backing_boot_path = "/proc/sys/kernel/random/boot_id";
 
@@ -119,6 +122,29 @@ int backing_read(struct backing *b, void *buf, size_t len, u64 at)
 	return 0;
 }
 
+void backing_boot(u8 boot[BACKING_BOOT_LEN])
+{
+	int fd = open(backing_boot_path, O_RDONLY | O_CLOEXEC);
+
+	memset(boot, 0, BACKING_BOOT_LEN);
+	if (fd < 0)
+		return;
+	if (read(fd, boot, BACKING_BOOT_LEN) != BACKING_BOOT_LEN)
+		memset(boot, 0, BACKING_BOOT_LEN);
+	close(fd);
+}
+
+static int write_use(struct backing *b, u32 used)
+{
+	u8 u[U_LEN] = { 0 };
+
+	put_unaligned_be32(USE_MAGIC, u + U_MAGIC);
+	put_unaligned_be32(used, u + U_USED);
+	backing_boot(u + U_BOOT);
+	put_unaligned_be32(weft_wire_psum(u + U_USED, U_LEN - U_USED), u + U_SUM);
+	return write_here(b, u, sizeof(u), BACKING_USE_AT);
+}
+
 int backing_sync(struct backing *b, u64 at, size_t len)
 {
 	if (!flush_part(b->fd, at, len))
@@ -131,6 +157,9 @@ void backing_fails(struct backing *b)
 {
 	int err = errno;
 
+	/* for who begins anew in this boot; if it cannot be written there is nothing worse to say */
+	if (!b->failed)
+		(void)write_use(b, USE_FAILED);
 	b->failed = true;
 	log_say("%s does not get to the disk: %s; what was written to it lately does not survive the end of this machine",
 		b->path, strerror(err));
@@ -287,31 +316,6 @@ static int load_super(struct backing *b, const struct options *o, char *err)
 	return check_super(b, o, s[use], err);
 }
 
-/* --- who uses it ------------------------------------------------------------ */
-
-void backing_boot(u8 boot[BACKING_BOOT_LEN])
-{
-	int fd = open(backing_boot_path, O_RDONLY | O_CLOEXEC);
-
-	memset(boot, 0, BACKING_BOOT_LEN);
-	if (fd < 0)
-		return;
-	if (read(fd, boot, BACKING_BOOT_LEN) != BACKING_BOOT_LEN)
-		memset(boot, 0, BACKING_BOOT_LEN);
-	close(fd);
-}
-
-static int write_use(struct backing *b, bool used)
-{
-	u8 u[U_LEN] = { 0 };
-
-	put_unaligned_be32(USE_MAGIC, u + U_MAGIC);
-	put_unaligned_be32(used, u + U_USED);
-	backing_boot(u + U_BOOT);
-	put_unaligned_be32(weft_wire_psum(u + U_USED, U_LEN - U_USED), u + U_SUM);
-	return write_here(b, u, sizeof(u), BACKING_USE_AT);
-}
-
 /*
  * Has its last user ended with its machine?  A file that nobody has marked, as it is
  * older, does not say.
@@ -319,21 +323,24 @@ static int write_use(struct backing *b, bool used)
 static int load_use(struct backing *b)
 {
 	u8 u[U_LEN], boot[BACKING_BOOT_LEN];
+	u32 used;
 
 	if (backing_read(b, u, sizeof(u), BACKING_USE_AT))
 		return -1;
 	backing_boot(boot);
-	b->crashed = get_unaligned_be32(u + U_MAGIC) == USE_MAGIC &&
-		     get_unaligned_be32(u + U_SUM) ==
-		     weft_wire_psum(u + U_USED, U_LEN - U_USED) &&
-		     get_unaligned_be32(u + U_USED) &&
+	if (get_unaligned_be32(u + U_MAGIC) != USE_MAGIC ||
+	    get_unaligned_be32(u + U_SUM) != weft_wire_psum(u + U_USED, U_LEN - U_USED))
+		return 0;
+	used = get_unaligned_be32(u + U_USED);
+	b->crashed = used != USE_NONE &&
 		     (!boot[0] || memcmp(u + U_BOOT, boot, BACKING_BOOT_LEN) != 0);
+	b->unwritten = used == USE_FAILED && !b->crashed;
 	return 0;
 }
 
 int backing_begin(struct backing *b)
 {
-	return write_use(b, true) || backing_sync(b, 0, SUPER_SIZE) ? -1 : 0;
+	return write_use(b, USE_HERE) || backing_sync(b, 0, SUPER_SIZE) ? -1 : 0;
 }
 
 static void check_room(const struct backing *b, const struct options *o, u64 have)
@@ -395,7 +402,7 @@ void backing_close(struct backing *b)
 	 * Nobody may take it for complete that is not.  What the kernel could not write once
 	 * it may believe to be written now: the mark stays.
 	 */
-	if (fsync(b->fd) || (!b->failed && (write_use(b, false) || backing_sync(b, 0, SUPER_SIZE))))
+	if (fsync(b->fd) || (!b->failed && (write_use(b, USE_NONE) || backing_sync(b, 0, SUPER_SIZE))))
 		log_say("%s may be incomplete on disk: %s", b->path,
 			strerror(errno));
 	close(b->fd);

@@ -50,6 +50,7 @@
  * @crashed: the machine ended while the file was in use, and with it what was not on
  *	the disk
  * @failed: the kernel could not bring all of it to the disk
+ * @unwritten: so it was before this process, which sees what the disk may not have
  * @unsettled: the disk may not say yet that the half of the log that is in use is
  * @refuses: what was written to it last failed: its file system is full, or its disk broken
  * @dirty: written to since it was last brought to the disk, or began to be
@@ -68,6 +69,7 @@ struct backing {
 	u32 frames;
 	bool crashed;
 	bool failed;
+	bool unwritten;
 	bool unsettled;
 	bool refuses;
 	bool dirty;

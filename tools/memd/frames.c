@@ -600,6 +600,15 @@ void frames_ahead(const struct frames *f, u32 first)
 
 /* --- after a restart -------------------------------------------------------- */
 
+/* What is there is to be written to the disk once more, whatever the kernel takes for written. */
+static int write_again(struct frames *f, u32 frame)
+{
+	u8 page[FRAME_SIZE];
+
+	return backing_read(f->backing, page, sizeof(page), backing_frame_at(frame)) ||
+	       backing_write(f->backing, page, sizeof(page), backing_frame_at(frame)) ? -1 : 0;
+}
+
 int frames_scan(struct frames *f, struct frame_id **ids, size_t *n)
 {
 	size_t room = 1024;
@@ -612,7 +621,9 @@ int frames_scan(struct frames *f, struct frame_id **ids, size_t *n)
 		return -1;
 	for (first = 1; first <= f->backing->frames; first += FRAMES_PER_GROUP) {
 		if (backing_read(f->backing, page, sizeof(page),
-				 backing_record_at(first)))
+				 backing_record_at(first)) ||
+		    (f->backing->unwritten &&
+		     backing_write(f->backing, page, sizeof(page), backing_record_at(first))))
 			return -1;
 		for (i = 0; i < FRAMES_PER_GROUP; i++) {
 			f->next[first + i] = LOOSE;
@@ -620,6 +631,8 @@ int frames_scan(struct frames *f, struct frame_id **ids, size_t *n)
 					   &(*ids)[*n]))
 				continue;
 			(*ids)[*n].frame = first + i;
+			if (f->backing->unwritten && write_again(f, first + i))
+				return -1;
 			if (++*n == room) {
 				struct frame_id *more =
 					realloc(*ids, 2 * room * sizeof(**ids));

@@ -191,9 +191,10 @@ int restore_blocks(struct memd *m, char *err)
 			    strerror(errno));
 	/*
 	 * What is not used must not come back: versions that nodes write from now on may
-	 * have the same numbers.
+	 * have the same numbers.  And what is used is to be on the disk, if it may not be.
 	 */
-	if ((m->b->backing.crashed || rs.torn) && fdatasync(m->b->backing.fd))
+	if ((m->b->backing.crashed || m->b->backing.unwritten || rs.torn) &&
+	    fdatasync(m->b->backing.fd))
 		return fail(err, "cannot write to %s: %s", m->b->backing.path,
 			    strerror(errno));
 	if (backing_begin(&m->b->backing))

@@ -300,6 +300,53 @@ static void unsettled(void)
 	end_failing("ae");
 }
 
+/*
+ * The process begins anew, and sees what the disk never took: before it says of anything that it
+ * is there, all of it is written again.
+ */
+static void begun_after_failure(void)
+{
+	static u8 data[4096] = { 1 };
+	struct weft_call sync = { .op = WEFT_CALL_SYNC };
+	struct weft_msg msg = {
+		.type = WEFT_MSG_WB, .src = NODE, .txn = weft_txn(NODE, 1), .version = 1,
+		.info = 4096, .size = 4096, .len = 4096, .payload = data,
+	};
+	u8 found[4096];
+	struct region *r;
+	struct block *b;
+
+	begin_failing();
+	r = region_named(&blade.b->regions, "a", 1);
+	CHECK(r);
+	r->opens |= weft_node_bit(NODE);
+	msg.line = weft_line_key(r->id, WEFT_KIND_PAGE, 0);
+	blocks_write(&blade, &msg);
+	CHECK_EQ(blade.stats.count[STAT_WRITE], 1);
+	disk_fails = true;
+	node_wait(3000);
+	disk_fails = false;
+	CHECK(blade.b->backing.failed);
+	blade_kill(&blade);
+	blade_start(&blade, machine_disk->path);
+	CHECK(!blade.b->backing.failed);
+	node_join();
+	CHECK_EQ(call_now(&sync), 0);
+	image_end_certain();
+	blade_kill(&blade);
+	machine_end();
+	blade_start(&blade, machine_disk->path);
+	r = region_named(&blade.b->regions, "a", 1);
+	CHECK(r);
+	b = region_block(&blade.b->regions, r, 0, false);
+	CHECK(b && b->frame && b->version == 1);
+	CHECK(frames_check(&blade.b->frames, b->frame));
+	CHECK(!frames_load(&blade.b->frames, b->frame, 0, found, sizeof(found)));
+	CHECK(!memcmp(found, data, sizeof(data)));
+	memd_exit(&blade);
+	machine_finish();
+}
+
 /* What the first blade tells another one of a region.  Return: how that answers it. */
 static enum outcome tell_second(u32 blocks, u32 *txn, struct weft_call *reply)
 {
@@ -391,6 +438,7 @@ void cases_try(void)
 	members_hole(false);
 	members_hole(true);
 	unsettled();
+	begun_after_failure();
 	new_file();
 	second_blade();
 }
