@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Faults for tests, see fault.h. */
+#include <linux/delay.h>
 #include <linux/moduleparam.h>
 
 #include "rdma/fault.h"
 #include "rdma/loop.h"
+
+#define HOLD_MAX_MS	60000
+#define HOLD_MS		20
 
 static unsigned int fail_queues;
 module_param(fail_queues, uint, 0600);
@@ -12,6 +16,29 @@ MODULE_PARM_DESC(fail_queues, "for tests: whenever this changes the queue pairs 
 static unsigned int fail_keys;
 module_param(fail_keys, uint, 0600);
 MODULE_PARM_DESC(fail_keys, "for tests: whenever this changes the keys of all open landings count no more");
+
+static bool fail_opens;
+module_param(fail_opens, bool, 0600);
+MODULE_PARM_DESC(fail_opens, "for tests: no landing can be opened");
+
+static bool hold_keys;
+module_param(hold_keys, bool, 0600);
+MODULE_PARM_DESC(hold_keys, "for tests: no key of a landing ends with its registration, for a minute");
+
+bool weft_fault_open(void)
+{
+	return READ_ONCE(fail_opens);
+}
+
+void weft_fault_hold(void)
+{
+	unsigned int ms;
+
+	if (READ_ONCE(hold_keys))
+		pr_notice("weft_rdma: for a test a key is held\n");
+	for (ms = 0; READ_ONCE(hold_keys) && ms < HOLD_MAX_MS; ms += HOLD_MS)
+		msleep(HOLD_MS);
+}
 
 /* The connection stays UP here: that it is broken is found when it is used next. */
 static bool fail_queue(struct weft_link *link)

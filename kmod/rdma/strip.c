@@ -10,6 +10,7 @@
 #include "net/recv.h"
 #include "net/transport.h"
 #include "rdma/deed.h"
+#include "rdma/fault.h"
 #include "rdma/loop.h"
 #include "rdma/strip.h"
 
@@ -85,7 +86,8 @@ static bool map(struct weft_strip *strip)
 static bool start(struct weft_strip *strip, const struct weft_outgoing *out)
 {
 	lockdep_assert_held(&strip->card->lock);
-	if (!strip->card->up || !strip->mr || strip->state != WEFT_STRIP_MADE || !map(strip))
+	if (!strip->card->up || !strip->mr || strip->state != WEFT_STRIP_MADE ||
+	    weft_fault_open() || !map(strip))
 		return false;
 	if (!weft_loop_register(strip)) {
 		unmap(strip);
@@ -98,6 +100,8 @@ static bool start(struct weft_strip *strip, const struct weft_outgoing *out)
 	strip->state = WEFT_STRIP_OPENING;
 	return true;
 }
+
+static void pad_close(struct weft_pad *pad);
 
 static void send_without(struct weft_node *node, const struct weft_outgoing *from)
 {
@@ -119,8 +123,11 @@ static bool pad_open(struct weft_pad *pad, const struct weft_outgoing *out)
 	spin_lock_bh(&strip->card->lock);
 	started = out->msg.len == WEFT_LANDING_LEN && start(strip, out);
 	spin_unlock_bh(&strip->card->lock);
-	if (!started)
+	if (!started) {
+		/* else it would be open for the block, and the device may go before an answer comes */
+		pad_close(pad);
 		send_without(pad->node, out);
+	}
 	return true;
 }
 
@@ -427,31 +434,39 @@ void weft_strip_equip(struct weft_card *card)
 	}
 }
 
-/* Its registration ends, and if others could write there its pad is closed. */
+/*
+ * Its registration ends, and its pad is closed, whatever became of it: what was to open it is
+ * over, and a block whose home is silent would never close it.
+ */
 static void deregister(struct weft_strip *strip)
 {
 	struct weft_card *card = strip->card;
 	struct ib_mr *mr;
-	bool closed;
+	bool closes;
 
 	spin_lock_bh(&card->lock);
 	mr = strip->mr;
 	if (mr)
 		hash_del(&strip->by_key);
 	strip->mr = NULL;
-	if (strip->state == WEFT_STRIP_IDLE)
+	closes = strip->state != WEFT_STRIP_IDLE && strip->state != WEFT_STRIP_CLOSED;
+	/* till it is closed nobody else closes it, by a registration that is not there */
+	if (closes)
+		strip->state = WEFT_STRIP_BAD;
+	else if (strip->state == WEFT_STRIP_IDLE)
 		list_move(&strip->list, &card->strips_bare);
 	spin_unlock_bh(&card->lock);
+	if (closes)
+		weft_fault_hold();
 	/* drivers that fail here have lost the device: then it writes nothing any more */
 	if (mr)
 		WARN_ON_ONCE(ib_dereg_mr(mr));
+	if (!closes)
+		return;
 	spin_lock_bh(&card->lock);
-	closed = strip->state == WEFT_STRIP_OPEN || strip->state == WEFT_STRIP_BAD;
-	if (closed)
-		set_closed(strip);
+	set_closed(strip);
 	spin_unlock_bh(&card->lock);
-	if (closed)
-		tell_closed(strip);
+	tell_closed(strip);
 }
 
 void weft_strip_mend(struct weft_card *card)
