@@ -12,7 +12,8 @@
 #
 #	tests/system/rdma.sh [PART]
 #
-# Parts, both without one: usual; direct, what nodes read at the blade without its program.
+# Parts, all without one: usual; direct, what nodes read at the blade without its program; unload,
+# the module goes while landings are open, or were to be.
 #
 # In a rack of user-mode kernels, for which RDMA is compiled if need be. Environment: BUILD;
 # WEFT_RDMA_ROUNDS, how often each of these comes and goes, or fails, at each of three members
@@ -471,6 +472,102 @@ part_direct()
 	check "caches as large as ever" caches 64M
 }
 
+# --- The module goes ----------------------------------------------------------------------
+
+# reads_soon: a program of node3 has the file open, and reads when it is told to.
+reads_soon()
+{
+	on node3 sh -c 'rm -f /run/test-go /run/test-opened
+		setsid sh -c "exec 3</weft/silent; : >/run/test-opened
+			while [ ! -e /run/test-go ]; do sleep 0.1; done
+			dd bs=4096 count=1 <&3 2>&1 | wc -c >/run/test-read" >/dev/null 2>&1 </dev/null &
+		for i in $(seq 100); do [ ! -e /run/test-opened ] || exit 0; sleep 0.1; done
+		exit 1'
+}
+
+offered()
+{
+	counters node3 | awk '$1 == "node.counters.landings_offered" { print $2 }'
+}
+
+offers_more()
+{
+	[ "$(offered)" -gt "$1" ]
+}
+
+closed()
+{
+	counters node3 | awk '$1 == "node.counters.landings_closed" { print $2 }'
+}
+
+closes_more()
+{
+	[ "$(closed)" -gt "$1" ]
+}
+
+set_fault()
+{
+	on node3 sh -c 'echo "$2" >"/sys/module/weft_rdma/parameters/$1"' sh "$@"
+}
+
+# waits_with FAULT: a program of node3 waits for a block, whose landing is as this fault makes
+# it, and nobody answers.
+waits_with()
+{
+	local before
+
+	check "a file" on node1 sh -c "head -c 65536 /dev/urandom >/weft/silent"
+	check "node3 has it open" reads_soon
+	check "$1" set_fault "$1" Y
+	before=$(offered)
+	check "nobody answers node3" rack wire cut node3
+	check "it reads" on node3 touch /run/test-go
+	check "and has made a landing for that" soon 30 offers_more "$before"
+}
+
+module_goes()
+{
+	on node3 sh -c 'rm -f /run/test-gone
+		setsid sh -c "rmmod weft_rdma; echo \$? >/run/test-gone" >/dev/null 2>&1 </dev/null &'
+}
+
+is_gone()
+{
+	[ "$(on node3 cat /run/test-gone)" = 0 ]
+}
+
+answered_again()
+{
+	check "the program has read" soon 60 on node3 sh -c '[ -s /run/test-read ]'
+	check "the module comes" on node3 insmod "$BUILD/kmod/$(on node3 uname -r)/weft_rdma.ko"
+	check "blocks land again" soon 60 lands_again
+	check "the file goes" on node1 rm /weft/silent
+}
+
+part_unload()
+{
+	local before
+
+	# Longer than this takes: nothing else ends what the block waits for.
+	check "node3 is patient" on node3 "$BIN/weftctl" set --timeout 600
+
+	waits_with hold_keys
+	check "the module goes" module_goes
+	check "a key is on its way out" soon 30 said node3 "for a test a key is held"
+	before=$(closed)
+	check "node3 is answered again" rack wire heal node3
+	check "the block wants its landing closed" soon 60 closes_more "$before"
+	check "the key ends" set_fault hold_keys N
+	check "the module is gone" soon 30 is_gone
+	answered_again
+
+	waits_with fail_opens
+	check "the module goes" module_goes
+	check "the module is gone" soon 30 is_gone
+	check "node3 is answered again" rack wire heal node3
+	answered_again
+}
+
 built "$BIN/weft-rackio" "$BIN/weft-switchd" "$BIN/weft-memd" "$BIN/weft-stress" \
 	"$BIN/weft-check"
 if ! command -v rdma >/dev/null; then
@@ -496,5 +593,6 @@ check "node3 has it again" on node3 insmod "$BUILD/kmod/$(on node3 uname -r)/wef
 
 [[ direct != *$wanted* ]] || part_direct
 [[ usual != *$wanted* ]] || part_usual
+[[ unload != *$wanted* ]] || part_unload
 end_rack
 finish
