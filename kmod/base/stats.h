@@ -113,6 +113,9 @@
 	X(FOLIOS_FAILED,	"folios_failed") \
 	X(EVICTED_CLEAN,	"evicted_clean") \
 	X(EVICTED_MODIFIED,	"evicted_modified") \
+	/* as the machine is short of memory: how many it wants to be looked at, and were */ \
+	X(SHRINK_ASKED,		"shrink_asked") \
+	X(SHRINK_LOOKED,	"shrink_looked") \
 	X(CACHE_FULL,		"cache_full") \
 	X(BLOCKS_LOST,		"blocks_lost") \
 	/* lost blocks that came, and that programs did not get, as their region wants it */ \

@@ -60,18 +60,20 @@ static unsigned long kill_free(struct weft_cache *cache, unsigned long pages)
 }
 
 /*
- * Evict until so many pages are free or on their way.  Gives up after one round
- * through the list (two, for second chances).
+ * Evict until so many pages are free or on their way, but look at no more than *@looks blocks, which
+ * becomes what is left of that.
  */
-static unsigned long evict_pages(struct weft_cache *cache, unsigned long pages)
+static unsigned long evict_some(struct weft_cache *cache, unsigned long pages,
+				unsigned long *looks)
 {
 	unsigned long done = kill_free(cache, pages);
-	unsigned long left = 2 * READ_ONCE(cache->lines);
 
-	while (done < pages && left-- &&
-	       atomic_read(&cache->putting) < WEFT_PUTTING_MAX) {
-		struct weft_block *blk = next_of(cache, &cache->lru);
+	for (; done < pages && *looks; --*looks) {
+		struct weft_block *blk;
 
+		if (atomic_read(&cache->putting) >= WEFT_PUTTING_MAX)
+			break;
+		blk = next_of(cache, &cache->lru);
 		if (!blk)
 			break;
 		if (READ_ONCE(blk->used))
@@ -82,6 +84,14 @@ static unsigned long evict_pages(struct weft_cache *cache, unsigned long pages)
 		cond_resched();
 	}
 	return done;
+}
+
+/* Gives up after one round through the list (two, for second chances). */
+static unsigned long evict_pages(struct weft_cache *cache, unsigned long pages)
+{
+	unsigned long looks = 2 * READ_ONCE(cache->lines);
+
+	return evict_some(cache, pages, &looks);
 }
 
 static void evict_work(struct work_struct *work)
@@ -159,15 +169,21 @@ static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 	return used ? used : SHRINK_EMPTY;
 }
 
+/*
+ * Who allocates waits for this: it looks at as much as it was asked to.  Blocks that were used since
+ * get their second chance from one call to the next.
+ */
 static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 {
 	struct weft_cache *cache = weft_shrinker_private(s);
-	unsigned long done;
+	unsigned long looks = sc->nr_to_scan, done;
 
-	if (!(sc->gfp_mask & __GFP_FS))
+	if (!(sc->gfp_mask & __GFP_FS) || atomic_read(&cache->putting) >= WEFT_PUTTING_MAX)
 		return SHRINK_STOP;
-	done = evict_pages(cache, sc->nr_to_scan);
-	return done ? done : SHRINK_STOP;
+	done = evict_some(cache, sc->nr_to_scan, &looks);
+	weft_stat_add(&cache->node->counters, WEFT_STAT_SHRINK_ASKED, sc->nr_to_scan);
+	weft_stat_add(&cache->node->counters, WEFT_STAT_SHRINK_LOOKED, sc->nr_to_scan - looks);
+	return done;
 }
 
 /* --- start and stop ---------------------------------------------------------------- */

@@ -63,12 +63,23 @@ static bool may_evict(const struct weft_block *blk)
 	       !(blk->fresh && blk->keep > ktime_get_ns());
 }
 
+/* The home has no such line, and nobody asks it again: it may have one by then. */
+static bool is_nowhere(struct weft_block *blk)
+{
+	bool nowhere;
+
+	spin_lock_bh(&blk->lock);
+	nowhere = blk->nowhere && !blk->pins;
+	spin_unlock_bh(&blk->lock);
+	return nowhere;
+}
+
 bool weft_block_evict(struct weft_block *blk)
 {
 	struct weft_outbox outbox;
 	bool putting, locked;
 
-	if (READ_ONCE(blk->nowhere)) {
+	if (is_nowhere(blk)) {
 		weft_block_forget(blk);
 		return true;
 	}

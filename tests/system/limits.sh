@@ -134,6 +134,18 @@ group_uses_less()
 	[ "$bytes" -lt $(($1 << 20)) ]
 }
 
+# looks_as_asked: who allocates memory waits for that.
+looks_as_asked()
+{
+	local asked looked
+
+	on node2 sh -c 'echo 2 >/proc/sys/vm/drop_caches' && counters node2 >"$dir/shrunk" || return 1
+	asked=$(sed -n 's/^node[.]counters[.]shrink_asked //p' "$dir/shrunk")
+	looked=$(sed -n 's/^node[.]counters[.]shrink_looked //p' "$dir/shrunk")
+	echo "asked for $asked blocks, looked at $looked"
+	[ "$asked" -gt 0 ] && [ "$looked" -gt 0 ] && [ "$looked" -le "$asked" ]
+}
+
 container()
 {
 	check "node 1 fills a region of $REGION_MB MiB" limited "$CONTENTS_LIMIT" \
@@ -147,6 +159,7 @@ container()
 	check "node 2 has a cache of 8 MiB" on node2 mount -o remount,cache=8M /weft
 	check "a program in the group reads $REGION_MB MiB by read()" all_pages read
 	check "the cache is as large as it may be, and not larger" cache_within 8
+	check "the kernel wants memory: no more of it is looked at than it asks for" looks_as_asked
 	check "a program in the group writes $REGION_MB MiB" in_group \
 		dd if=/dev/zero of=/weft/large bs=1M count=$REGION_MB conv=notrunc status=none
 	check "nobody was killed" group_is oom_kill 0
