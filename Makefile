@@ -209,15 +209,16 @@ $(call each_program,tests/preload,$(B)/tests/preload-,,test_programs)
 $(call one_program,tests/posix,$(B)/tests/preload-posix,,test_programs)
 fake_pic	:= $(fake_objects:$(B)/obj/%=$(B)/pic/%)
 kvs_locks_pic	:= $(B)/pic/tests/kvs/none.o
+mapping_pic	:= $(B)/pic/tests/preload/allocator/mapping.o
 baddisk_pic	:= $(B)/pic/tests/system/preload/baddisk.o
 xsave_pic	:= $(B)/pic/tests/rack/preload/xsave.o
 # Locks of weft-lockbench for weft-kvs: its sources, without those that measure.
 bench_locks_pic	:= $(patsubst $(B)/obj/%,$(B)/pic/%,$(call objects,tools/bench/kvs)) \
 		   $(patsubst %,$(B)/pic/tools/bench/locks/%.o,\
 		   central mcs pernode cohort service address)
-test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so \
+test_libraries	:= $(B)/tests/libweft-fake.so $(B)/tests/kvs-locks.so $(B)/tests/preload-mapping.so \
 		   $(B)/tests/system-baddisk.so $(B)/tests/rack-xsave.so $(B)/lib/kvs-bench-locks.so
-all_objects	+= $(fake_pic) $(kvs_locks_pic) $(baddisk_pic) $(xsave_pic) $(bench_locks_pic)
+all_objects	+= $(fake_pic) $(kvs_locks_pic) $(mapping_pic) $(baddisk_pic) $(xsave_pic) $(bench_locks_pic)
 
 $(lib_objects) $(lib_pic) $(preload_pic): cflags_of = -fvisibility=hidden
 
@@ -232,6 +233,7 @@ $(B)/lib/$(lib_soname): $(lib_pic)
 $(B)/lib/libweft-preload.so: $(lib_pic) $(preload_pic)
 $(B)/tests/libweft-fake.so: $(fake_pic)
 $(B)/tests/kvs-locks.so: $(kvs_locks_pic)
+$(B)/tests/preload-mapping.so: $(mapping_pic)
 $(B)/tests/system-baddisk.so: $(baddisk_pic)
 $(B)/tests/rack-xsave.so: $(xsave_pic)
 $(B)/lib/kvs-bench-locks.so: $(bench_locks_pic) $(common_lib)

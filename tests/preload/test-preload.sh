@@ -18,6 +18,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 SHIM=$BUILD/lib/libweft-preload.so
 FAKE=$BUILD/tests/libweft-fake.so
+MAPPING=$BUILD/tests/preload-mapping.so
 LIMIT=$((100 * ${WEFT_TEST_SCALE:-1}))	# seconds for any one program
 
 # measured NAME COMMAND...: a check; what the programs say of themselves is shown.
@@ -73,6 +74,25 @@ across()
 	wait $! && return $bad
 }
 
+# with_malloc LIBRARY: beside a malloc() that may map memory in the midst of anything.  Who waits
+# for itself for ever has signals blocked.
+with_malloc()
+{
+	timeout -s KILL "$LIMIT" env "WEFT_FAKE_DIR=$regions" "LD_PRELOAD=$SHIM:$FAKE:$1" \
+		MALLOC_CONF=retain:false,dirty_decay_ms:0,muzzy_decay_ms:0 \
+		"$BUILD/tests/preload-malloc" "$regions/malloc"
+}
+
+# beside PACKAGE LIBRARY: the same, if it is there.
+beside()
+{
+	if ldconfig -p | grep -qF "$2 "; then
+		measured "malloc: that of $1" with_malloc "$2"
+	else
+		skip "malloc: that of $1" "no $2: apt-get install $1"
+	fi
+}
+
 # silent: the rack does not answer at first, and no program sees an error of it.
 silent()
 {
@@ -120,7 +140,8 @@ header()
 		gcc -x "$1" -fsyntax-only -Wall -Wextra -Wpedantic -Werror -I. -
 }
 
-built "$SHIM" "$FAKE" "$BUILD/tests/preload-posix"
+built "$SHIM" "$FAKE" "$MAPPING" "$BUILD/tests/preload-posix"
+PATH=$PATH:/sbin:/usr/sbin	# ldconfig
 begin preload "$(in_memory)"
 pattern=${1-}
 regions=$dir/regions
@@ -144,6 +165,9 @@ measured 'count: one program' inside count "$regions/count" 4 20000
 measured 'count: several programs' together
 measured 'across: two programs' across
 check 'died: owners whose machine died, and robust mutexes' inside died "$regions/died"
+measured 'malloc: one that maps each block' with_malloc "$MAPPING"
+beside libjemalloc2 libjemalloc.so.2
+beside libtcmalloc-minimal4 libtcmalloc_minimal.so.4
 measured 'silent: a rack that does not answer at first is waited for' silent
 measured 'wait: what ends waiting, and what wakes' waited
 measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-5}"

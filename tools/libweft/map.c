@@ -92,6 +92,12 @@ void weft_cancel_restore(int state)
 	pthread_setcancelstate(state, NULL);
 }
 
+/*
+ * The thread that forks, which has the table meanwhile: handlers of the fork that are not ours
+ * may use a malloc() that maps something.
+ */
+static _Atomic pthread_t forking;
+
 /* Of who has the table: as it was before. */
 static int cancel_before;
 static sigset_t mask_before;
@@ -105,11 +111,14 @@ static sigset_t mask_before;
 void weft_lock_table(void)
 {
 	static const int own[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGSYS };
-	int state = weft_cancel_off();
 	sigset_t all, mask;
 	uint32_t found = 0;
+	int state;
 	size_t i;
 
+	if (atomic_load(&forking) == pthread_self())
+		return;
+	state = weft_cancel_off();
 	sigfillset(&all);
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		sigdelset(&all, own[i]);
@@ -127,6 +136,8 @@ void weft_unlock_table(void)
 	int state = cancel_before;
 	sigset_t mask = mask_before;
 
+	if (atomic_load(&forking) == pthread_self())
+		return;
 	if (atomic_exchange(&table_lock, 0) == 2)
 		syscall(SYS_futex, &table_lock, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -138,6 +149,8 @@ void weft_maps_forked(void)
 {
 	atomic_store(&table_lock, 0);
 	atomic_store(&sequence, 0);
+	if (atomic_load(&forking) != pthread_self())
+		atomic_store(&forking, 0);
 }
 
 /* What the child takes over: its other handlers may have the table in between. */
@@ -149,6 +162,13 @@ static void before_fork(void)
 	weft_lock_table();
 	cancel_before_fork = cancel_before;
 	mask_before_fork = mask_before;
+	atomic_store(&forking, pthread_self());
+}
+
+static void after_fork_in_parent(void)
+{
+	atomic_store(&forking, 0);
+	weft_unlock_table();
 }
 
 static void after_fork(void)
@@ -158,6 +178,7 @@ static void after_fork(void)
 		weft_forked();
 	else
 		atomic_store(&table_lock, 0);
+	atomic_store(&forking, 0);
 	pthread_sigmask(SIG_SETMASK, &mask_before_fork, NULL);
 	weft_cancel_restore(cancel_before_fork);
 }
@@ -169,7 +190,7 @@ static void after_fork(void)
 static __attribute__((constructor)) void start(void)
 {
 	weft_threads_start();
-	pthread_atfork(before_fork, weft_unlock_table, after_fork);
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork);
 }
 
 /* --- Looking ------------------------------------------------------------------ */

@@ -4,7 +4,6 @@
  * kernel is told, which gets the blocks together with the lock; an older one, or
  * one that has too many of them, leaves it to page faults.
  */
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,8 +11,23 @@
 #include "lock.h"
 #include "internal.h"
 
+/*
+ * Trees of our own: the C library's tsearch() calls malloc(), and whoever has the table of
+ * mappings locked must not, as the program's malloc() may map something, or wait for a thread
+ * that does.  Each node has a higher @rank than those below it: ranks are random, so the tree
+ * is about as high as a balanced one.
+ */
+struct node {
+	struct node *left;
+	struct node *right;
+	uint32_t rank;
+};
+
+typedef int compare(const struct node *a, const struct node *b);
+
 /**
  * struct extent - blocks of a region that belong to one lock
+ * @node:	in the tree
  * @file:	the region
  * @first:	block
  * @last:	block
@@ -22,6 +36,7 @@
  * In a tree in which extents that meet count as equal.
  */
 struct extent {
+	struct node node;
 	const struct weft_file *file;
 	uint64_t first;
 	uint64_t last;
@@ -30,6 +45,7 @@ struct extent {
 
 /**
  * struct bound - a lock that has a list
+ * @node:	in the tree
  * @file:	the region
  * @lock:	offset of the lock in it
  * @next:	of the same region or others; @previous points to what points here
@@ -37,6 +53,7 @@ struct extent {
  * @extents:	of them, each in the tree, unless it lies within an earlier one
  */
 struct bound {
+	struct node node;
 	const struct weft_file *file;
 	uint64_t lock;
 	struct bound *next;
@@ -45,13 +62,16 @@ struct bound {
 	struct extent extents[];
 };
 
-/* Under weft_lock_table(): two trees, and a list for weft_ranges_forget(). */
-static void *extents, *bounds;
-static struct bound *all_bounds;
+/*
+ * Under weft_lock_table(): two trees, a list for weft_ranges_forget(), and what is to be freed
+ * when that is left, as free() may unmap something.
+ */
+static struct node *extents, *bounds;
+static struct bound *all_bounds, *gone;
 
-static int by_block(const void *left, const void *right)
+static int by_block(const struct node *left, const struct node *right)
 {
-	const struct extent *a = left, *b = right;
+	const struct extent *a = (const struct extent *)left, *b = (const struct extent *)right;
 
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
@@ -60,13 +80,71 @@ static int by_block(const void *left, const void *right)
 	return a->first > b->last;
 }
 
-static int by_lock(const void *left, const void *right)
+static int by_lock(const struct node *left, const struct node *right)
 {
-	const struct bound *a = left, *b = right;
+	const struct bound *a = (const struct bound *)left, *b = (const struct bound *)right;
 
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
 	return a->lock < b->lock ? -1 : a->lock > b->lock;
+}
+
+/* Where the one that is equal to @like hangs, or would hang. */
+static struct node **find(struct node **link, const struct node *like, compare *compare)
+{
+	int order;
+
+	while (*link) {
+		order = compare(like, *link);
+		if (!order)
+			break;
+		link = order < 0 ? &(*link)->left : &(*link)->right;
+	}
+	return link;
+}
+
+/* None that is equal to @n may be there. */
+static void insert(struct node **link, struct node *n, compare *compare)
+{
+	struct node *rest, **less = &n->left, **more = &n->right;
+	static uint32_t rank;
+
+	/* Numbers that have nothing to do with what is inserted, none twice. */
+	rank = rank * 1664525 + 1013904223;
+	n->rank = rank;
+	while (*link && (*link)->rank > n->rank)
+		link = compare(n, *link) < 0 ? &(*link)->left : &(*link)->right;
+	rest = *link;
+	*link = n;
+	/* What was there is parted: what is less, and what is more. */
+	while (rest) {
+		if (compare(n, rest) < 0) {
+			*more = rest;
+			more = &rest->left;
+			rest = *more;
+		} else {
+			*less = rest;
+			less = &rest->right;
+			rest = *less;
+		}
+	}
+	*less = NULL;
+	*more = NULL;
+}
+
+/* @link is where it hangs. */
+static void take_out(struct node **link)
+{
+	struct node *less = (*link)->left, *more = (*link)->right;
+
+	while (less && more) {
+		struct node **higher = less->rank > more->rank ? &less : &more;
+
+		*link = *higher;
+		link = higher == &less ? &less->right : &more->left;
+		*higher = *link;
+	}
+	*link = less ? less : more;
 }
 
 /* Which region that is; one we have not been told of is looked for. */
@@ -82,9 +160,8 @@ static struct weft_file *region(const void *address, uint64_t *offset)
 static struct bound *find_bound(const struct weft_file *f, uint64_t lock)
 {
 	struct bound want = { .file = f, .lock = lock };
-	struct bound **found = tfind(&want, &bounds, by_lock);
 
-	return found ? *found : NULL;
+	return (struct bound *)*find(&bounds, &want.node, by_lock);
 }
 
 /* Takes the blocks of the first @n extents out of the tree. */
@@ -93,38 +170,39 @@ static void give_up(struct bound *b, size_t n)
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		struct extent **found = tfind(&b->extents[i], &extents, by_block);
+		struct node **found = find(&extents, &b->extents[i].node, by_block);
 
 		/* What lay within an earlier one is not in the tree itself. */
-		if (found && *found == &b->extents[i])
-			tdelete(&b->extents[i], &extents, by_block);
+		if (*found == &b->extents[i].node)
+			take_out(found);
 	}
 }
 
 static int cover(struct extent *e)
 {
 	for (;;) {
-		struct extent **found = tsearch(e, &extents, by_block);
+		struct node **found = find(&extents, &e->node, by_block);
+		struct extent *other = (struct extent *)*found;
 
-		if (!found)
-			return ENOMEM;
-		if (*found == e)
+		if (!other) {
+			insert(&extents, &e->node, by_block);
 			return 0;
-		if ((*found)->lock != e->lock)
+		}
+		if (other->lock != e->lock)
 			return EEXIST;
 		/* Of the same lock: what the two have in common is there already. */
-		if ((*found)->first <= e->first && (*found)->last >= e->last)
+		if (other->first <= e->first && other->last >= e->last)
 			return 0;
-		if ((*found)->first <= e->first) {
-			e->first = (*found)->last + 1;
+		if (other->first <= e->first) {
+			e->first = other->last + 1;
 			continue;
 		}
-		if ((*found)->last >= e->last) {
-			e->last = (*found)->first - 1;
+		if (other->last >= e->last) {
+			e->last = other->first - 1;
 			continue;
 		}
 		/* It lies within the new one, which takes its place. */
-		tdelete(*found, &extents, by_block);
+		take_out(found);
 	}
 }
 
@@ -151,26 +229,37 @@ static int make_extent(struct weft_file *f, uint64_t lock, const struct weft_ran
 	return 0;
 }
 
-static bool enter(struct bound *b)
+static void enter(struct bound *b)
 {
-	if (!tsearch(b, &bounds, by_lock))
-		return false;
+	insert(&bounds, &b->node, by_lock);
 	b->next = all_bounds;
 	b->previous = &all_bounds;
 	if (b->next)
 		b->next->previous = &b->next;
 	all_bounds = b;
-	return true;
 }
 
 /* Its blocks have been given up. */
 static void leave(struct bound *b)
 {
-	tdelete(b, &bounds, by_lock);
+	take_out(find(&bounds, &b->node, by_lock));
 	*b->previous = b->next;
 	if (b->next)
 		b->next->previous = b->previous;
-	free(b);
+	b->next = gone;
+	gone = b;
+}
+
+static void unlock_and_free(void)
+{
+	struct bound *b = gone, *next;
+
+	gone = NULL;
+	weft_unlock_table();
+	for (; b; b = next) {
+		next = b->next;
+		free(b);
+	}
 }
 
 /* The region is mapped no more.  Under weft_lock_table(). */
@@ -279,26 +368,19 @@ int weft_rwlock_init(weft_rwlock_t *lock, const struct weft_range *ranges, size_
 		error = cover(&b->extents[i]);
 	if (!error && has_slot)
 		error = tell(f, slot, list, n);
-	if (!error) {
-		/* What was said before makes room, so that there is memory for this. */
-		if (old)
-			leave(old);
-		old = NULL;
-		if (n && !enter(b)) {
-			error = ENOMEM;
-			if (has_slot)
-				tell(f, slot, NULL, 0);
-		}
-	}
 	if (error) {
 		give_up(b, i);
-		/* These were in the tree before, so there is memory for them. */
 		for (i = 0; old && i < old->n; i++)
 			cover(&old->extents[i]);
+	} else {
+		if (old)
+			leave(old);
+		if (n)
+			enter(b);
 	}
+	unlock_and_free();
 	if (error || !n)
 		free(b);
-	weft_unlock_table();
 	return error;
 }
 
@@ -322,7 +404,7 @@ int weft_rwlock_destroy(weft_rwlock_t *lock)
 		give_up(b, b->n);
 		leave(b);
 	}
-	weft_unlock_table();
+	unlock_and_free();
 	return 0;
 }
 

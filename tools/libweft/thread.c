@@ -282,9 +282,16 @@ int weft_find_slow(const void *address, struct weft_thread **thread, struct weft
 {
 	struct weft_ref *r, *other, between;
 	struct weft_thread *t;
+	uint64_t offset;
 	unsigned int i;
 	int error;
 
+	/*
+	 * Nothing is noted for what is no lock of ours: it may be one of the program's malloc(),
+	 * which is taken while this thread forks and has the table.
+	 */
+	if (weft_self == &weft_nobody && !weft_mapped((uintptr_t)address, &offset))
+		return ENOENT;
 	error = weft_thread_get(&t);
 	if (error)
 		return error;

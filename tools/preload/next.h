@@ -15,8 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* X(result, name, (parameters), (arguments)) */
+/*
+ * X(result, name, (parameters), (arguments)), in the order in which they are looked for: first
+ * what malloc() may call, which dlsym() calls when it has not found another one.
+ */
 #define WEFT_NEXT(X)							\
+	X(void *, mmap,							\
+	  (void *a, size_t n, int p, int f, int d, off_t o), (a, n, p, f, d, o)) \
+	X(int, munmap, (void *a, size_t n), (a, n))			\
+	X(void *, mremap,						\
+	  (void *a, size_t n, size_t m, int f, void *b), (a, n, m, f, b)) \
+	X(int, pthread_mutex_lock, (pthread_mutex_t *m), (m))		\
+	X(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m))	\
+	X(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m))		\
 	X(int, pthread_rwlock_init,					\
 	  (pthread_rwlock_t *l, const pthread_rwlockattr_t *a), (l, a))	\
 	X(int, pthread_rwlock_destroy, (pthread_rwlock_t *l), (l))	\
@@ -36,13 +47,10 @@
 	X(int, pthread_mutex_init,					\
 	  (pthread_mutex_t *m, const pthread_mutexattr_t *a), (m, a))	\
 	X(int, pthread_mutex_destroy, (pthread_mutex_t *m), (m))	\
-	X(int, pthread_mutex_lock, (pthread_mutex_t *m), (m))		\
-	X(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m))	\
 	X(int, pthread_mutex_timedlock,					\
 	  (pthread_mutex_t *m, const struct timespec *t), (m, t))	\
 	X(int, pthread_mutex_clocklock,					\
 	  (pthread_mutex_t *m, clockid_t c, const struct timespec *t), (m, c, t)) \
-	X(int, pthread_mutex_unlock, (pthread_mutex_t *m), (m))		\
 	X(int, pthread_mutex_consistent, (pthread_mutex_t *m), (m))	\
 	X(int, pthread_mutex_getprioceiling,				\
 	  (const pthread_mutex_t *m, int *c), (m, c))			\
@@ -72,11 +80,6 @@
 	  (sem_t *s, clockid_t c, const struct timespec *t), (s, c, t))	\
 	X(int, sem_post, (sem_t *s), (s))				\
 	X(int, sem_getvalue, (sem_t *s, int *v), (s, v))		\
-	X(void *, mmap,							\
-	  (void *a, size_t n, int p, int f, int d, off_t o), (a, n, p, f, d, o)) \
-	X(int, munmap, (void *a, size_t n), (a, n))			\
-	X(void *, mremap,						\
-	  (void *a, size_t n, size_t m, int f, void *b), (a, n, m, f, b)) \
 	X(int, close, (int d), (d))					\
 	X(int, dup2, (int d, int e), (d, e))				\
 	X(int, dup3, (int d, int e, int f), (d, e, f))			\

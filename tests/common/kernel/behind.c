@@ -61,6 +61,14 @@ void *behind_mmap(void *address, size_t length, int prot, int flags, int fd, off
 	return p == -1 ? MAP_FAILED : (void *)p;
 }
 
+void *behind_memory(size_t size)
+{
+	void *p = behind_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			      -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
 int behind_open(const char *name, int flags)
 {
 	return (int)syscall(SYS_openat, AT_FDCWD, name, flags, 0600);

@@ -18,6 +18,9 @@ int behind_recover(pthread_mutex_t *mutex);
 int behind_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attr);
 
 void *behind_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset);
+
+/* Zeroed memory, not malloc()'s, which is the program's; NULL: none. */
+void *behind_memory(size_t size);
 int behind_open(const char *name, int flags);
 
 #endif /* WEFT_TESTS_COMMON_KERNEL_BEHIND_H */

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "behind.h"
 #include "owner.h"
 
 #define POSITION	(1ll << 40)	/* of files that are known, plus the owner number */
@@ -137,7 +138,7 @@ static void read_entries(struct fake_region *r, unsigned int owner, uint8_t *say
 
 static void reap_one(struct fake_region *r, unsigned int owner, const bool *dead)
 {
-	uint8_t *says = calloc(r->head->n_slots + 1, 1);
+	uint8_t *says = behind_memory(r->head->n_slots + 1);
 	unsigned int i;
 	uint32_t slot;
 
@@ -153,7 +154,7 @@ static void reap_one(struct fake_region *r, unsigned int owner, const bool *dead
 			  dead);
 	for (i = 0; i < WEFT_HOLDS_THREADS * WEFT_HOLDS_ENTRIES; i++)
 		*fake_entry_at(r, owner, 0, i) = 0;
-	free(says);
+	syscall(SYS_munmap, says, r->head->n_slots + 1);
 }
 
 void fake_reap(struct fake_region *r, int fd, unsigned int own)

@@ -81,7 +81,7 @@ static void *map_state(ino_t ino, size_t length, uint64_t offset)
 
 static struct fake_region *open_state(const struct stat *st)
 {
-	struct fake_region *r = calloc(1, sizeof(*r));
+	struct fake_region *r = behind_memory(sizeof(*r));
 	int fd = state_file(st->st_ino);
 
 	if (!r || syscall(SYS_flock, fd, 2 /* LOCK_EX */) ||
