@@ -93,6 +93,21 @@ beside()
 	fi
 }
 
+# plugin: one whose locks are to be bound to the C library first, and a program whose linker says
+# where it is, as dlopen() of that program has to look there.
+plugin()
+{
+	mkdir -p "$dir/plugins" &&
+		printf '%s\n' '#include <pthread.h>' \
+			'int plugin_trylock(pthread_mutex_t *m) { return pthread_mutex_trylock(m); }' \
+			'int plugin_unlock(pthread_mutex_t *m) { return pthread_mutex_unlock(m); }' |
+		gcc -x c -shared -fPIC -o "$dir/plugins/plugin.so" - &&
+		gcc -D_GNU_SOURCE -I. -Iuapi -pthread -Wl,--enable-new-dtags \
+			"-Wl,-rpath,$dir/plugins" -o "$dir/past" tests/preload/past.c &&
+		timeout "$LIMIT" env "WEFT_FAKE_DIR=$regions" "LD_PRELOAD=$SHIM:$FAKE" \
+			"$dir/past" "$regions/plugin" plugin.so
+}
+
 # silent: the rack does not answer at first, and no program sees an error of it.
 silent()
 {
@@ -122,8 +137,8 @@ few_symbols()
 	nm -D --defined-only "$SHIM" "$BUILD/lib/libweft.so.0" >"$dir/symbols" || return 1
 	grep -q ' pthread_mutex_lock$' "$dir/symbols" && awk '
 		NF == 3 && $3 !~ /^(__)?pthread_(rwlock|mutex|cond|barrier)_/ &&
-		$3 !~ /^sem_/ && $3 !~ /^weft_(rwlock_|attach$|detach$|wait$|wake$)/ &&
-		$3 !~ /^(syscall|mmap|mmap64|munmap|mremap|close|close_range|closefrom|dup2|dup3)$/ {
+		$3 !~ /^(sem|mtx|cnd)_/ && $3 !~ /^weft_(rwlock_|attach$|detach$|wait$|wake$)/ &&
+		$3 !~ /^(syscall|dlopen|mmap|mmap64|munmap|mremap|close|close_range|closefrom|dup2|dup3)$/ {
 			print "visible: " $3
 			bad = 1
 		}
@@ -168,6 +183,10 @@ check 'died: owners whose machine died, and robust mutexes' inside died "$region
 measured 'malloc: one that maps each block' with_malloc "$MAPPING"
 beside libjemalloc2 libjemalloc.so.2
 beside libtcmalloc-minimal4 libtcmalloc_minimal.so.4
+measured 'past: locks of C11' inside past "$regions/past"
+check 'past: a plugin to be bound to the C library' plugin
+check 'past: that is told, once' \
+	[ "$(grep -c '^weft: a plugin is loaded without RTLD_DEEPBIND' "$dir/check")" = 1 ]
 measured 'silent: a rack that does not answer at first is waited for' silent
 measured 'wait: what ends waiting, and what wakes' waited
 measured 'kill: holders and waiters' inside kill "$regions/kill" "${WEFT_KILL_SECONDS:-5}"

@@ -5,6 +5,7 @@
 #ifndef WEFT_PRELOAD_NEXT_H
 #define WEFT_PRELOAD_NEXT_H
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/types.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,6 +82,18 @@
 	  (sem_t *s, clockid_t c, const struct timespec *t), (s, c, t))	\
 	X(int, sem_post, (sem_t *s), (s))				\
 	X(int, sem_getvalue, (sem_t *s, int *v), (s, v))		\
+	X(int, mtx_init, (mtx_t *m, int t), (m, t))			\
+	X(int, mtx_lock, (mtx_t *m), (m))				\
+	X(int, mtx_trylock, (mtx_t *m), (m))				\
+	X(int, mtx_timedlock, (mtx_t *m, const struct timespec *t), (m, t)) \
+	X(int, mtx_unlock, (mtx_t *m), (m))				\
+	X(int, cnd_init, (cnd_t *c), (c))				\
+	X(int, cnd_wait, (cnd_t *c, mtx_t *m), (c, m))			\
+	X(int, cnd_timedwait,						\
+	  (cnd_t *c, mtx_t *m, const struct timespec *t), (c, m, t))	\
+	X(int, cnd_signal, (cnd_t *c), (c))				\
+	X(int, cnd_broadcast, (cnd_t *c), (c))				\
+	X(void *, dlopen, (const char *f, int m), (f, m))		\
 	X(int, close, (int d), (d))					\
 	X(int, dup2, (int d, int e), (d, e))				\
 	X(int, dup3, (int d, int e, int f), (d, e, f))			\
