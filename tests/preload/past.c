@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What would get past the preload library: a plugin that is to be bound to the C library first,
- * and the locks of C11.  They and the locks of pthreads exclude each other.
+ * and the locks of C11.  They and the locks of pthreads exclude each other.  And what does get past
+ * it, as a program that is linked statically: what it has is not had here, nor the other way.
  *
  *	preload-past FILE [PLUGIN]
  *
@@ -18,6 +19,8 @@
 static pthread_mutex_t *mutex;
 static mtx_t *c11;
 static cnd_t *changed;
+static int (*libc_try)(pthread_mutex_t *m), (*libc_unlock)(pthread_mutex_t *m);
+static int (*libc_timed)(pthread_mutex_t *m, const struct timespec *deadline);
 static int (*try)(pthread_mutex_t *m), (*leave)(pthread_mutex_t *m);
 
 static int try_mutex(void *m)
@@ -110,6 +113,68 @@ static void test_c11(void)
 	mtx_destroy(c11);
 }
 
+static int try_past(void *m)
+{
+	return libc_try(m);
+}
+
+static int wait_past(void *m)
+{
+	struct timespec soon = clock_in_ms(CLOCK_REALTIME, 30);
+
+	return libc_timed(m, &soon);
+}
+
+/* It is free, and stays so. */
+static void check_free(pthread_mutex_t *m)
+{
+	CHECK_EQ(elsewhere(try_past, m), EBUSY);
+	CHECK_EQ(elsewhere(try_mutex, m), 0);
+	CHECK_EQ(elsewhere(wait_past, m), ETIMEDOUT);
+	CHECK_EQ(elsewhere(try_mutex, m), 0);
+	CHECK_EQ(elsewhere(try_past, m), EBUSY);
+}
+
+/* @m is new, or was last left past us. */
+static void check_past(pthread_mutex_t *m)
+{
+	struct timespec soon = clock_in_ms(CLOCK_REALTIME, 30);
+
+	CHECK_EQ(libc_try(m), 0);
+	CHECK_EQ(elsewhere(try_mutex, m), EBUSY);
+	CHECK_EQ(pthread_mutex_timedlock(m, &soon), ETIMEDOUT);
+	CHECK_EQ(libc_unlock(m), 0);
+	CHECK_EQ(pthread_mutex_lock(m), 0);
+	CHECK_EQ(elsewhere(try_past, m), EBUSY);
+	CHECK_EQ(elsewhere(wait_past, m), ETIMEDOUT);
+	CHECK_EQ(pthread_mutex_unlock(m), 0);
+	check_free(m);
+}
+
+static void test_past(pthread_mutex_t *m)
+{
+	void *libc = dlopen("libc.so.6", RTLD_NOW);
+	pthread_mutexattr_t attr;
+	int kind;
+
+	*(void **)&libc_try = dlsym(libc, "pthread_mutex_trylock");
+	*(void **)&libc_timed = dlsym(libc, "pthread_mutex_timedlock");
+	*(void **)&libc_unlock = dlsym(libc, "pthread_mutex_unlock");
+	CHECK(libc_try && libc_timed && libc_unlock);
+	CHECK(!pthread_mutexattr_init(&attr));
+	CHECK(!pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED));
+	/* Zeros are one, of before anybody knew of it. */
+	check_past(m++);
+	for (kind = PTHREAD_MUTEX_NORMAL; kind <= PTHREAD_MUTEX_ERRORCHECK; kind++) {
+		CHECK(!pthread_mutexattr_settype(&attr, kind));
+		CHECK_EQ(pthread_mutex_init(m, &attr), 0);
+		check_free(m++);
+	}
+	CHECK(!pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST));
+	CHECK_EQ(pthread_mutex_init(m, &attr), 0);
+	check_free(m);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_mutexattr_t attr;
@@ -127,6 +192,7 @@ int main(int argc, char **argv)
 	CHECK(!pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED));
 	CHECK_EQ(pthread_mutex_init(mutex, &attr), 0);
 	test_c11();
+	test_past((pthread_mutex_t *)(region + 2048));
 	if (argc > 2)
 		test_plugin(argv[2]);
 	return check_result();

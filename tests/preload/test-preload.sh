@@ -183,9 +183,10 @@ check 'died: owners whose machine died, and robust mutexes' inside died "$region
 measured 'malloc: one that maps each block' with_malloc "$MAPPING"
 beside libjemalloc2 libjemalloc.so.2
 beside libtcmalloc-minimal4 libtcmalloc_minimal.so.4
-measured 'past: locks of C11' inside past "$regions/past"
+measured 'past: locks of C11, and of who goes past the library' inside past "$regions/past"
+check 'past: that is told, once' [ "$(grep -c '^weft: a mutex in a region is used by' "$dir/check")" = 1 ]
 check 'past: a plugin to be bound to the C library' plugin
-check 'past: that is told, once' \
+check 'past: that it is not bound so is told, once' \
 	[ "$(grep -c '^weft: a plugin is loaded without RTLD_DEEPBIND' "$dir/check")" = 1 ]
 measured 'silent: a rack that does not answer at first is waited for' silent
 measured 'wait: what ends waiting, and what wakes' waited

@@ -13,6 +13,10 @@
  * was the kernel that left it.  If the owner's machine died the mutex's memory may be
  * older than that, and say that nobody owns it: but the lock says so then (weft_died()).
  * Of a death that was told the mutex's memory takes note, so the lock need not any more.
+ *
+ * What goes past this library, as a program without it, finds in that memory a mutex that
+ * somebody else has (TAKEN), from the first time on that it was initialised or taken here: it
+ * gets EBUSY, or waits, and changes the word by that, which is told by who takes it here next.
  */
 #include <errno.h>
 #include <limits.h>
@@ -33,6 +37,17 @@
 /* Of __owner; anything but 0 and these is a thread. */
 #define INCONSISTENT	INT_MAX
 #define NOT_RECOVERABLE	(INT_MAX - 1)
+
+/*
+ * Of __lock: of a thread that there is not, whatever kind it is, and nobody waits.  And of
+ * __nusers, as long as nobody has had it past us since.
+ */
+#define TAKEN		0x37656674
+
+static int word_of(const pthread_mutex_t *m)
+{
+	return __atomic_load_n(&m->__data.__lock, __ATOMIC_RELAXED);
+}
 
 static int kind_of(const pthread_mutex_t *m)
 {
@@ -95,10 +110,57 @@ static void robust_leaving(pthread_mutex_t *m, struct weft_thread *t, struct wef
 	}
 }
 
+/* --- What goes past us ------------------------------------------------------------- */
+
+static void set_taken(pthread_mutex_t *m)
+{
+	m->__data.__nusers = TAKEN;
+	__atomic_store_n(&m->__data.__lock, TAKEN, __ATOMIC_RELAXED);
+}
+
+/*
+ * The lock has been taken, but the mutex's memory does not say so to others yet.  Who has it
+ * past us is waited for.  0, or why it was left again.
+ */
+WEFT_SLOW int claim(pthread_mutex_t *m, struct weft_ref *r, unsigned int flags, clockid_t clock,
+		    const struct timespec *deadline)
+{
+	static _Atomic bool said;
+	struct weft_await await = { .clock = clock, .deadline = deadline };
+	int found = 0, error = 0;
+
+	while (!__atomic_compare_exchange_n(&m->__data.__lock, &found, TAKEN, false,
+					    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED) &&
+	       found != TAKEN) {
+		weft_complain(&said, "weft: a mutex in a region is used by something that goes past libweft-preload.so (a program without it, or linked statically, or a plugin in a namespace of its own): that does not get it any more, and is waited for if it has it");
+		/* It could not have got it, so it only waits. */
+		if (m->__data.__nusers == TAKEN)
+			break;
+		/* Nobody tells us when that leaves it. */
+		error = flags & WEFT_LOCK_TRY ? EBUSY : weft_await(&await);
+		if (error && error != EINTR) {
+			weft_write_leave(r);
+			return error;
+		}
+		found = 0;
+	}
+	set_taken(m);
+	return 0;
+}
+
 /* --- Taking ------------------------------------------------------------------------ */
 
-static __always_inline int taken(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r)
+static __always_inline int taken(pthread_mutex_t *m, struct weft_thread *t, struct weft_ref *r,
+				 unsigned int flags, clockid_t clock,
+				 const struct timespec *deadline)
 {
+	int error;
+
+	if (unlikely(word_of(m) != TAKEN)) {
+		error = claim(m, r, flags, clock, deadline);
+		if (error)
+			return error;
+	}
 	return unlikely(kind_of(m) & KIND_ROBUST) ? robust_taken(m, t, r, false) : 0;
 }
 
@@ -107,6 +169,10 @@ static int taken_slowly(pthread_mutex_t *m, struct weft_thread *t, struct weft_r
 			int error, unsigned int flags, clockid_t clock,
 			const struct timespec *deadline)
 {
+	int past = word_of(m) == TAKEN ? 0 : claim(m, r, flags, clock, deadline);
+
+	if (past)
+		return past;
 	if (kind_of(m) & KIND_ROBUST)
 		return robust_taken(m, t, r, error);
 	return weft_pass(m, error, WEFT_LOCK_WRITE, flags, clock, deadline);
@@ -144,7 +210,7 @@ WEFT_SLOW int take(pthread_mutex_t *m, unsigned int flags, clockid_t clock,
 	if (deadline && !weft_is_clock(clock))
 		return EINVAL;
 	if (weft_write_now(t, r))
-		return taken(m, t, r);
+		return taken(m, t, r, flags, clock, deadline);
 	if (weft_write_mine(t, r)) {
 		error = take_again(m, r, flags);
 		if (error >= 0)
@@ -175,7 +241,7 @@ WEFT_SHIM WEFT_HOT_FIRST int pthread_mutex_lock(pthread_mutex_t *m)
 	t = weft_self;
 	r = weft_cached(m, t);
 	if (likely(r) && likely(weft_write_quick(t, r)))
-		return taken(m, t, r);
+		return taken(m, t, r, 0, 0, NULL);
 	return near_take(m);
 }
 WEFT_OLDER(pthread_mutex_lock);
@@ -297,6 +363,7 @@ WEFT_SHIM int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *
 	*m = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	m->__data.__kind = type | KIND_SHARED |
 			   (robust == PTHREAD_MUTEX_ROBUST ? KIND_ROBUST : 0);
+	set_taken(m);
 	if (robust == PTHREAD_MUTEX_ROBUST)
 		bring_home(m);
 	return 0;
