@@ -11,10 +11,12 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include "tests/common/child.h"
 #include "tools/libweft/lock.h"
+#include "weft.h"
 
 #define NOBODY		65534
 #define SIZE		4096
@@ -93,6 +95,17 @@ static void others_open(void)
 	child_ok(pid);
 }
 
+/* A lock file of @fd, or of what is mapped at @address, may only be read. */
+static void check_reads(int fd, const void *address)
+{
+	int own = ioctl(fd, WEFT_IOC_LOCK_FILE, address);
+
+	CHECK(own >= 0);
+	CHECK_EQ(fcntl(own, F_GETFL) & O_ACCMODE, O_RDONLY);
+	CHECK(write(own, "x", 1) < 0 && errno == EBADF);
+	CHECK(!close(own));
+}
+
 /* What may only be read gives no right to write. */
 static void open_to_read(void)
 {
@@ -110,6 +123,9 @@ static void open_to_read(void)
 	CHECK_EQ(pthread_rwlock_rdlock(p), 0);
 	CHECK_EQ(pthread_rwlock_unlock(p), 0);
 	CHECK_EQ(pthread_rwlock_wrlock(p), EACCES);
+	check_reads(ro, NULL);
+	check_reads(ro, p);
+	CHECK(ioctl(ro, WEFT_IOC_LOCK_FILE, path) < 0 && errno == EINVAL);
 }
 
 /*
