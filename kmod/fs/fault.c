@@ -391,30 +391,18 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 	return ret;
 }
 
-/*
- * The page is there to read, and is to be written to.  Nothing is waited for here: the memory
- * management does not say whether it may let go of mmap_lock.  It says that of a fault for a page
- * that is not mapped, so the page leaves the mappings, and the program faults again, for
- * weft_fault().
- */
-static vm_fault_t fault_again(struct vm_fault *vmf, struct weft_inode *wi)
-{
-	/* so that the caller lets go of the page; mmap_lock stays held */
-	if (must_not_wait(vmf, wi))
-		return VM_FAULT_RETRY | VM_FAULT_NOPAGE;
-	unmap_mapping_pages(wi->vfs.i_mapping, vmf->pgoff, 1, false);
-	return VM_FAULT_NOPAGE;
-}
-
 static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
 	struct page *page = vmf->page;
 	struct weft_block *blk;
+	vm_fault_t ret;
 
-	blk = weft_lock_cached(wi, vmf->pgoff, WEFT_M);
-	if (!blk)
-		return fault_again(vmf, wi);
+	ret = get_for_fault(vmf, WEFT_M, &blk);
+	if (ret & VM_FAULT_RETRY)
+		return ret | VM_FAULT_NOPAGE; /* so that the caller lets go of the page */
+	if (ret)
+		return ret;
 	if (blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)] != page) {
 		/* evicted and read again meanwhile */
 		unlock_page(blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)]);
