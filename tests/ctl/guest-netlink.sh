@@ -109,7 +109,16 @@ wait $waiting
 rc=$?
 check "monitor ends after so many events" good
 check "monitor: an object a line" [ "$(grep -c '^{.*}$' "$dir/out")" = 3 ]
-check "monitor as nobody" setpriv --reuid 65534 --clear-groups timeout $((20 * SCALE)) "$weftctl" monitor -t 0.5
+# Events tell what all users do.
+setpriv --reuid 65534 --clear-groups timeout $((20 * SCALE)) "$weftctl" monitor -t 0.5 \
+	>"$dir/out" 2>"$dir/err"
+rc=$?
+check "monitor as nobody" says \
+	"events tell what all users do: only root hears them (CAP_NET_ADMIN)"
+unshare -U -r timeout $((20 * SCALE)) "$weftctl" monitor -t 0.5 >"$dir/out" 2>"$dir/err"
+rc=$?
+check "monitor as the root of a user namespace" says \
+	"events tell what all users do: only root hears them (CAP_NET_ADMIN)"
 "$weftctl" down
 
 # --- Set-up ------------------------------------------------------------------

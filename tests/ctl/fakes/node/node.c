@@ -345,6 +345,11 @@ int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS])
 
 static const u32 regions[] = { 3, 5, 7, WEFT_REGION_MAX };
 
+bool weft_inspect_allowed(struct weft_rack *rack, u32 region, bool contents)
+{
+	return true; /* who asks is root */
+}
+
 bool weft_inspect_region(struct weft_rack *rack, u32 *region,
 			 struct weft_region_info *info)
 {
