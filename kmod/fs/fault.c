@@ -26,7 +26,6 @@
 #include "locks/mapped.h"
 #include "locks/seen.h"
 
-#define UPGRADE_WAIT_MS	20	/* with mmap_lock */
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
 
 unsigned long weft_wait_end(const struct weft_rack *rack)
@@ -225,9 +224,10 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 }
 
 /* For who cannot let go of mmap_lock.  Page locked, reference to the line. */
-static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page, u8 perm, bool ahead,
-				     unsigned long end)
+static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
+				     u8 perm, bool ahead)
 {
+	unsigned long end = weft_wait_end(wi->rack);
 	struct weft_block *blk;
 
 	for (;;) {
@@ -274,42 +274,10 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	weft_note_miss(wi, fault_offset(vmf), perm);
 	if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
 		return get_unlocked(vmf, wi, page, perm);
-	*clp = get_locked(wi, page, perm, may_read_ahead(vmf), weft_wait_end(wi->rack));
+	*clp = get_locked(wi, page, perm, may_read_ahead(vmf));
 	if (IS_ERR(*clp))
 		return fault_code(vmf, wi, PTR_ERR(*clp));
 	return 0;
-}
-
-/*
- * The page is there to read, and is to be written to.  The memory management does not say here
- * whether it may let go of mmap_lock, so it is held no longer than an answer usually takes.  Then
- * the page leaves the mappings, and the program faults again, for one that is not mapped: of that
- * weft_fault() is told, and lets go.  Without any waiting programs of this node that read the page
- * would have it mapped again before each time that this one faults.
- */
-static vm_fault_t get_for_upgrade(struct vm_fault *vmf, struct weft_block **clp)
-{
-	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
-	int err;
-
-	*clp = weft_lock_cached(wi, vmf->pgoff, WEFT_M);
-	if (*clp)
-		return 0;
-	/* so that the caller lets go of the page; mmap_lock stays held */
-	if (must_not_wait(vmf, wi))
-		return VM_FAULT_RETRY | VM_FAULT_NOPAGE;
-	err = take_failure(wi, vmf->pgoff);
-	if (err)
-		return fault_code(vmf, wi, err);
-	weft_note_miss(wi, fault_offset(vmf), WEFT_M);
-	*clp = get_locked(wi, vmf->pgoff, WEFT_M, false,
-			  jiffies + msecs_to_jiffies(UPGRADE_WAIT_MS) + 1);
-	if (!IS_ERR(*clp))
-		return 0;
-	if (PTR_ERR(*clp) != -ETIMEDOUT)
-		return fault_code(vmf, wi, PTR_ERR(*clp));
-	unmap_mapping_pages(wi->vfs.i_mapping, vmf->pgoff, 1, false);
-	return VM_FAULT_NOPAGE;
 }
 
 /*
@@ -430,7 +398,9 @@ static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 	struct weft_block *blk;
 	vm_fault_t ret;
 
-	ret = get_for_upgrade(vmf, &blk);
+	ret = get_for_fault(vmf, WEFT_M, &blk);
+	if (ret & VM_FAULT_RETRY)
+		return ret | VM_FAULT_NOPAGE; /* so that the caller lets go of the page */
 	if (ret)
 		return ret;
 	if (blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)] != page) {

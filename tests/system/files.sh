@@ -17,7 +17,6 @@ cd "$(dirname "$0")/../.." || exit 2
 
 FILES=$BUILD/tests/system-files
 BYTES=$BUILD/tests/system-bytes
-UPGRADE=$BUILD/tests/system-upgrade
 SECONDS_EACH=${WEFT_FILES_SECONDS:-15}
 PATIENCE=5		# seconds, of the node whose blade is gone
 REGIONS=10		# with a modified block each
@@ -107,22 +106,6 @@ bytes()
 	check "others see when it was written to" together times /weft/times
 }
 
-# upgrade: a thread of node 1 waits for a page that it has read and wants to write to, for longer than
-# this takes.
-upgrade()
-{
-	check "node 1 waits for long" on node1 "$BIN/weftctl" set --timeout 300
-	check "a page, by node 2" on node2 sh -c 'head -c 4096 /dev/zero | tr "\0" r >/weft/upgrade'
-	check "node 1 has read it" on node1 sh -c "
-		setsid $UPGRADE /weft/upgrade $made/cut >$HELD 2>&1 </dev/null &
-		for i in \$(seq 60); do ! grep -q ready $HELD || exit 0; sleep 0.5; done
-		cat $HELD; exit 1"
-	check "node 1 is cut off" rack wire cut node1
-	check "and knows it" on node1 touch "$made/cut"
-	check "while one thread waits to write the others map memory" then_says ok
-	check "node 1 is back" rack wire heal node1
-}
-
 # unmounts: within the time-out for blocks, that for leaving, and a little more.
 unmounts()
 {
@@ -159,7 +142,7 @@ counted()
 	equal "$REGIONS" "$(sed -n 's/^node[.]counters[.]blocks_lost //p' "$dir/counters")"
 }
 
-built "$FILES" "$BYTES" "$UPGRADE"
+built "$FILES" "$BYTES"
 begin files
 boot --nodes 3 --switch p4 --mem 512M
 # Below /tmp a guest sees what this machine has there: a name of its own.
@@ -174,6 +157,5 @@ cut_off
 changes_hands
 no_blade
 bytes
-upgrade
 end_rack
 finish
