@@ -380,33 +380,21 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 	return err;
 }
 
-static long ioctl_wake(struct file *file, const u32 __user *arg)
+/* What is done to a lock at once, by its slot; @writes: through a file that may be written only. */
+static long ioctl_slot(struct file *file, const u32 __user *arg, bool writes,
+		       void (*what)(struct weft_klock *kl))
 {
 	struct weft_klock *kl;
 	u32 slot;
 
-	if (get_user(slot, arg))
-		return -EFAULT;
-	kl = weft_lockfile_klock(lockfile_of(file), slot);
-	if (!kl)
-		return -EBADF;
-	weft_klock_kick(kl);
-	return 0;
-}
-
-static long ioctl_mend(struct file *file, const u32 __user *arg)
-{
-	struct weft_klock *kl;
-	u32 slot;
-
-	if (!(file->f_mode & FMODE_WRITE))
+	if (writes && !(file->f_mode & FMODE_WRITE))
 		return -EACCES;
 	if (get_user(slot, arg))
 		return -EFAULT;
 	kl = weft_lockfile_klock(lockfile_of(file), slot);
 	if (!kl)
 		return -EBADF;
-	weft_klock_mend(kl);
+	what(kl);
 	return 0;
 }
 
@@ -448,22 +436,6 @@ static long ioctl_event(struct file *file, unsigned int cmd, struct weft_eventco
 	return put_user(e.count, &arg->count);
 }
 
-static long ioctl_advance(struct file *file, const u32 __user *arg)
-{
-	struct weft_klock *kl;
-	u32 slot;
-
-	if (!(file->f_mode & FMODE_WRITE))
-		return -EACCES;
-	if (get_user(slot, arg))
-		return -EFAULT;
-	kl = weft_lockfile_klock(lockfile_of(file), slot);
-	if (!kl)
-		return -EBADF;
-	weft_eventcount_advance(kl);
-	return 0;
-}
-
 long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned int cmd,
 			 unsigned long arg)
 {
@@ -476,14 +448,14 @@ long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned i
 	case WEFT_IOC_LOCK_RELEASE:
 		return ioctl_op(file, cmd, user);
 	case WEFT_IOC_LOCK_WAKE:
-		return ioctl_wake(file, user);
+		return ioctl_slot(file, user, false, weft_klock_kick);
 	case WEFT_IOC_LOCK_MEND:
-		return ioctl_mend(file, user);
+		return ioctl_slot(file, user, true, weft_klock_mend);
 	case WEFT_IOC_EVENT_READ:
 	case WEFT_IOC_EVENT_AWAIT:
 		return ioctl_event(file, cmd, user);
 	case WEFT_IOC_EVENT_ADVANCE:
-		return ioctl_advance(file, user);
+		return ioctl_slot(file, user, true, weft_eventcount_advance);
 	case WEFT_IOC_LOCK_BIND:
 		return weft_lockbind_ioctl(lockfile_of(file),
 					   !(file->f_mode & FMODE_WRITE), user);
