@@ -90,7 +90,7 @@ struct weft_call *weft_inode_new_call(u16 op)
 	return call;
 }
 
-int weft_inode_refresh(struct weft_inode *wi)
+int weft_inode_ask_size(struct weft_inode *wi, u64 *size)
 {
 	struct weft_call *call = weft_inode_new_call(WEFT_CALL_GETATTR);
 	int err;
@@ -98,8 +98,16 @@ int weft_inode_refresh(struct weft_inode *wi)
 	if (!call)
 		return -ENOMEM;
 	err = weft_inode_call(wi, call);
+	*size = call->size;
 	kfree(call);
 	return err;
+}
+
+int weft_inode_refresh(struct weft_inode *wi)
+{
+	u64 size;
+
+	return weft_inode_ask_size(wi, &size);
 }
 
 bool weft_inode_unlimited(void)

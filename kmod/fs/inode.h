@@ -155,6 +155,9 @@ void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr);
  */
 int weft_inode_call(struct weft_inode *wi, struct weft_call *call);
 
+/* weft_inode_refresh(), and the size as that answer says it: i_size may be that of an older one. */
+int weft_inode_ask_size(struct weft_inode *wi, u64 *size);
+
 /* Ask the catalog for the attributes.  Sleeps. */
 int weft_inode_refresh(struct weft_inode *wi);
 

@@ -15,27 +15,12 @@
 #include <linux/highmem.h>
 #include <linux/jiffies.h>
 #include <linux/pagemap.h>
-#include <linux/slab.h>
 
 #include "blocks/access.h"
 #include "blocks/tail.h"
 #include "fs/fault.h"
 #include "fs/inode.h"
 #include "fs/tail.h"
-
-/* The size, by an answer of the catalog: i_size may be that of an older one. */
-static int ask_size(struct weft_inode *wi, u64 *size)
-{
-	struct weft_call *call = weft_inode_new_call(WEFT_CALL_GETATTR);
-	int err;
-
-	if (!call)
-		return -ENOMEM;
-	err = weft_inode_call(wi, call);
-	*size = call->size;
-	kfree(call);
-	return err;
-}
 
 /* Return: 0: it is zero; 1: it was @size no more, or the block has been away; -EAGAIN */
 static int clear_block(struct weft_inode *wi, struct weft_block *blk, u64 *size)
@@ -47,7 +32,7 @@ static int clear_block(struct weft_inode *wi, struct weft_block *blk, u64 *size)
 	ret = weft_tail_seal(blk, at, &generation);
 	if (ret <= 0)
 		return ret;
-	ret = ask_size(wi, &now);
+	ret = weft_inode_ask_size(wi, &now);
 	if (!ret)
 		ret = now != *size || !weft_tail_zero(blk, at, generation);
 	if (ret >= 0)
@@ -63,7 +48,7 @@ int weft_tail_clear(struct weft_inode *wi)
 	u64 size;
 	int ret;
 
-	ret = ask_size(wi, &size);
+	ret = weft_inode_ask_size(wi, &size);
 	if (ret)
 		return ret;
 	do {
@@ -72,7 +57,7 @@ int weft_tail_clear(struct weft_inode *wi)
 		blk = weft_get_page(wi, (size - 1) >> PAGE_SHIFT, WEFT_M, false, end);
 		if (blk == ERR_PTR(-ENXIO)) {
 			/* it is smaller by now */
-			ret = ask_size(wi, &size);
+			ret = weft_inode_ask_size(wi, &size);
 			if (ret)
 				return ret;
 			continue;
