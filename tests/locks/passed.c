@@ -9,6 +9,9 @@
  * another node: so much has been made under a lock that was released.  That goes into SEEN at
  * once, which outlives the process.  Counters of different locks share blocks, so that blocks
  * go from node to node while other locks of them are held.
+ *
+ * A counter is written to at once, by an atomic addition, and never only read: a read would make
+ * its block shared, which the home takes part in, and who then writes waits for the home.
  */
 #include <signal.h>
 
@@ -54,19 +57,18 @@ static int add(const char *path, const char *seen_path, unsigned int seconds, un
 	for (i = 0; i < COUNTERS; i++)
 		slot[i] = user_slot(&user, LOCKS_AT + i * STRIDE);
 	while (now_ns() < end) {
-		volatile uint64_t *c;
+		uint64_t was;
 
 		i = (unsigned int)random_below(&random, COUNTERS);
-		c = counter(p, i);
 		if (!user_take(&user, 0, slot[i], WEFT_LOCK_WRITE) &&
 		    user_ask(&user, slot[i], WEFT_LOCK_WRITE, 0, 0))
 			break;
-		if (*c != own[i]) {
-			seen[i] = *c;
+		was = __atomic_fetch_add(counter(p, i), 1, __ATOMIC_SEQ_CST);
+		if (was != own[i]) {
+			seen[i] = was;
 			handed++;
 		}
-		own[i] = *c + 1;
-		*c = own[i];
+		own[i] = was + 1;
 		made++;
 		user_leave(&user, 0, slot[i], WEFT_LOCK_WRITE);
 		if (pause)
