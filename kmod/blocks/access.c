@@ -229,6 +229,20 @@ void weft_block_ask(struct weft_block *blk, u8 perm)
 	weft_outbox_send(&outbox);
 }
 
+bool weft_block_start(struct weft_block *blk, u8 perm)
+{
+	bool idle;
+
+	spin_lock_bh(&blk->lock);
+	idle = blk->phase != WEFT_BLOCK_LIVE || weft_line_idle(&blk->line);
+	spin_unlock_bh(&blk->lock);
+	if (idle) {
+		weft_block_ask(blk, perm);
+		weft_block_unpin(blk);
+	}
+	return idle;
+}
+
 bool weft_block_prefetch(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	bool room = true;

@@ -40,6 +40,12 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end);
 void weft_block_ask(struct weft_block *blk, u8 perm);
 
 /*
+ * Start to get permission for a thread that comes back for it.  Return: false: the line is not idle,
+ * nothing was asked for.
+ */
+bool weft_block_start(struct weft_block *blk, u8 perm);
+
+/*
  * Start to get a read-only copy that nobody waits for; the caller sends @outbox.  Return:
  * false: the window of its home is full, it was not asked for.
  */

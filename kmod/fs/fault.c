@@ -26,11 +26,17 @@
 #include "locks/mapped.h"
 #include "locks/seen.h"
 
+#define UPGRADE_WAIT_MS	20	/* with mmap_lock, where others of the process want it */
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
+
+static unsigned long wait_ticks(const struct weft_rack *rack)
+{
+	return msecs_to_jiffies(READ_ONCE(rack->node.timeout_ms));
+}
 
 unsigned long weft_wait_end(const struct weft_rack *rack)
 {
-	return jiffies + msecs_to_jiffies(READ_ONCE(rack->node.timeout_ms));
+	return jiffies + wait_ticks(rack);
 }
 
 static bool beyond_end(const struct weft_inode *wi, pgoff_t page)
@@ -165,13 +171,38 @@ static int take_failure(struct weft_inode *wi, pgoff_t page)
 	int err = 0;
 
 	spin_lock(&wi->lock);
-	if (f->task == current->pid && f->page == page) {
+	if (f->task == current->pid && f->page == page && f->err) {
 		f->task = 0;
 		if (time_before(jiffies, f->at + FAILED_FRESH))
 			err = f->err;
 	}
 	spin_unlock(&wi->lock);
 	return err;
+}
+
+/*
+ * A thread waits for the same page again and again, for the first time since @began: longer than the
+ * time-out by now?
+ */
+static bool waits_too_long(struct weft_inode *wi, pgoff_t page, unsigned long began)
+{
+	struct weft_failed *f = failed_slot(wi, page);
+	bool yes;
+
+	spin_lock(&wi->lock);
+	if (f->task != current->pid || f->page != page || f->err ||
+	    time_after(jiffies, f->at + FAILED_FRESH)) {
+		f->task = current->pid;
+		f->page = page;
+		f->since = began;
+		f->err = 0;
+	}
+	f->at = jiffies;
+	yes = time_after(jiffies, f->since + wait_ticks(wi->rack));
+	if (yes)
+		f->task = 0;
+	spin_unlock(&wi->lock);
+	return yes;
 }
 
 static u64 fault_offset(const struct vm_fault *vmf)
@@ -225,9 +256,8 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 
 /* For who cannot let go of mmap_lock.  Page locked, reference to the line. */
 static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
-				     u8 perm, bool ahead)
+				     u8 perm, bool ahead, unsigned long end)
 {
-	unsigned long end = weft_wait_end(wi->rack);
 	struct weft_block *blk;
 
 	for (;;) {
@@ -274,10 +304,70 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	weft_note_miss(wi, fault_offset(vmf), perm);
 	if (vmf->flags & FAULT_FLAG_ALLOW_RETRY)
 		return get_unlocked(vmf, wi, page, perm);
-	*clp = get_locked(wi, page, perm, may_read_ahead(vmf));
+	*clp = get_locked(wi, page, perm, may_read_ahead(vmf), weft_wait_end(wi->rack));
 	if (IS_ERR(*clp))
 		return fault_code(vmf, wi, PTR_ERR(*clp));
 	return 0;
+}
+
+/* The page leaves the mappings of this node: the program faults again, and .fault() can let go. */
+static vm_fault_t to_weft_fault(struct vm_fault *vmf, struct weft_inode *wi)
+{
+	unmap_mapping_pages(wi->vfs.i_mapping, vmf->pgoff, 1, false);
+	return VM_FAULT_NOPAGE;
+}
+
+/* Ask for the right to write.  Return: false: the block is asked for something already. */
+static bool ask_first(struct weft_inode *wi, pgoff_t page)
+{
+	struct weft_block *blk = weft_block_find(&wi->region,
+						 weft_region_block_of(&wi->region, page));
+	bool first;
+
+	if (!blk)
+		return true;
+	first = weft_block_start(blk, WEFT_M);
+	weft_block_put(blk);
+	return first;
+}
+
+/*
+ * The page is mapped to be read, and is to be written to.  The memory management does not say here
+ * whether it may let go of mmap_lock.  A process of one thread waits with it.  Of others the page is
+ * asked for and leaves the mappings: so the thread faults again, for a page that is not mapped; of
+ * that weft_fault() is told, and lets go.  A thread that reads the page in a loop may have mapped it
+ * again before: then the one that writes waits with mmap_lock after all, but no longer than an answer
+ * takes usually, and goes the same way again.
+ */
+static vm_fault_t get_for_upgrade(struct vm_fault *vmf, struct weft_block **clp)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
+	bool alone = atomic_read(&vmf->vma->vm_mm->mm_users) == 1;
+	unsigned long end = weft_wait_end(wi->rack), began = jiffies;
+	pgoff_t page = vmf->pgoff;
+	int err;
+
+	*clp = weft_lock_cached(wi, page, WEFT_M);
+	if (*clp)
+		return 0;
+	/* so that the caller lets go of the page; mmap_lock stays held */
+	if (must_not_wait(vmf, wi))
+		return VM_FAULT_RETRY | VM_FAULT_NOPAGE;
+	err = take_failure(wi, page);
+	if (err)
+		return fault_code(vmf, wi, err);
+	if (!alone && ask_first(wi, page))
+		return to_weft_fault(vmf, wi);
+	weft_note_miss(wi, fault_offset(vmf), WEFT_M);
+	if (!alone)
+		end = jiffies + msecs_to_jiffies(UPGRADE_WAIT_MS) + 1;
+	*clp = get_locked(wi, page, WEFT_M, false, end);
+	if (!IS_ERR(*clp))
+		return 0;
+	err = PTR_ERR(*clp);
+	if (alone || err != -ETIMEDOUT || waits_too_long(wi, page, began))
+		return fault_code(vmf, wi, err);
+	return to_weft_fault(vmf, wi);
 }
 
 /*
@@ -398,9 +488,7 @@ static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 	struct weft_block *blk;
 	vm_fault_t ret;
 
-	ret = get_for_fault(vmf, WEFT_M, &blk);
-	if (ret & VM_FAULT_RETRY)
-		return ret | VM_FAULT_NOPAGE; /* so that the caller lets go of the page */
+	ret = get_for_upgrade(vmf, &blk);
 	if (ret)
 		return ret;
 	if (blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)] != page) {

@@ -23,16 +23,18 @@ struct weft_rack;
 #define WEFT_FAILED	8	/* failed faults that are remembered */
 
 /**
- * struct weft_failed - a fault that failed after it let go of mmap_lock
+ * struct weft_failed - a fault that failed after it let go of mmap_lock, or waits by portions
  * @task: pid of the thread, 0: free
  * @page: offset in the file
- * @at: when, jiffies
- * @err: what went wrong
+ * @at: when, jiffies; the last portion ended
+ * @since: when the first portion began, jiffies
+ * @err: what went wrong; 0: nothing yet, it waits
  */
 struct weft_failed {
 	pid_t task;
 	pgoff_t page;
 	unsigned long at;
+	unsigned long since;
 	int err;
 };
 

@@ -17,6 +17,7 @@ cd "$(dirname "$0")/../.." || exit 2
 
 FILES=$BUILD/tests/system-files
 BYTES=$BUILD/tests/system-bytes
+UPGRADE=$BUILD/tests/system-upgrade
 SECONDS_EACH=${WEFT_FILES_SECONDS:-15}
 PATIENCE=5		# seconds, of the node whose blade is gone
 REGIONS=10		# with a modified block each
@@ -48,12 +49,12 @@ hold()
 		cat $HELD; exit 1"
 }
 
-# then_says TEXT: that is what came of it.
+# then_says TEXT [LINES]: that is what came of it, when it has printed so many (2).
 then_says()
 {
 	# shellcheck disable=SC2016  # for the guest's shell
-	on node1 sh -c 'for i in $(seq 60); do [ "$(wc -l <"$1")" -lt 2 ] || break; sleep 0.5; done
-		tail -n 1 "$1"' sh "$HELD" >"$dir/held" || return 1
+	on node1 sh -c 'for i in $(seq 60); do [ "$(wc -l <"$1")" -lt "$2" ] || break; sleep 0.5; done
+		tail -n 1 "$1"' sh "$HELD" "${2:-2}" >"$dir/held" || return 1
 	equal "$1" "$(<"$dir/held")"
 }
 
@@ -106,6 +107,23 @@ bytes()
 	check "others see when it was written to" together times /weft/times
 }
 
+# upgrade: a thread of node 1 waits for a block that it has read and wants to write to, and another one
+# for a block that is read meanwhile, until the time-out.
+upgrade()
+{
+	check "node 1 waits $((PATIENCE * SCALE)) s" on node1 "$BIN/weftctl" set --timeout $((PATIENCE * SCALE))
+	check "blocks, by node 2" on node2 sh -c 'head -c 8192 /dev/zero | tr "\0" r >/weft/upgrade'
+	check "node 1 has read them" on node1 sh -c "
+		setsid $UPGRADE /weft/upgrade $made/cut >$HELD 2>&1 </dev/null &
+		for i in \$(seq 60); do ! grep -q ready $HELD || exit 0; sleep 0.5; done
+		cat $HELD; exit 1"
+	check "node 1 is cut off" rack wire cut node1
+	check "and knows it" on node1 touch "$made/cut"
+	check "while one thread waits to write the others map memory" then_says mapped
+	check "the wait ends, though the block is read all the time" then_says ok 3
+	check "node 1 is back" rack wire heal node1
+}
+
 # unmounts: within the time-out for blocks, that for leaving, and a little more.
 unmounts()
 {
@@ -142,7 +160,7 @@ counted()
 	equal "$REGIONS" "$(sed -n 's/^node[.]counters[.]blocks_lost //p' "$dir/counters")"
 }
 
-built "$FILES" "$BYTES"
+built "$FILES" "$BYTES" "$UPGRADE"
 begin files
 boot --nodes 3 --switch p4 --mem 512M
 # Below /tmp a guest sees what this machine has there: a name of its own.
@@ -157,5 +175,6 @@ cut_off
 changes_hands
 no_blade
 bytes
+upgrade
 end_rack
 finish
