@@ -102,7 +102,7 @@ say		= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # a main(); of the others, which are what can be linked elsewhere.
 sources		= $(sort $(wildcard $(addsuffix /*.c,$(1))))
 objects		= $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
-mains		:= $(shell grep -ls '^\(int \)\?main\>' $(call sources,tools/* tools/bench/locks tests/* \
+mains		:= $(shell grep -ls '^\(int \)\?main\>' $(call sources,tools/* tools/*/* tests/* \
 		   tests/memd/crash tests/memd/land))
 main_objects	= $(filter $(mains:%.c=$(B)/obj/%.o),$(call objects,$(1)))
 part_objects	= $(filter-out $(mains:%.c=$(B)/obj/%.o) $(own_objects),$(call objects,$(1)))
@@ -133,7 +133,7 @@ endef
 
 # one_program DIRECTORY, FILE, MORE OBJECTS, LIST: all of a directory and of
 # those below is one program.
-one_program	= $(if $(call main_objects,$(1)),$(eval \
+one_program	= $(if $(call main_objects,$(1) $(1)/*),$(eval \
 		  $(call program,$(2),$(call objects,$(1) $(1)/*) $(3),$(4))))
 
 # each_program DIRECTORY, PREFIX, MORE OBJECTS, LIST: each file with a main() is
@@ -152,7 +152,8 @@ $(call one_program,tools/kvs,$(B)/bin/weft-kvs,$(call objects,tools/libweft),pro
 # Two programs: tools/bench alone is one, too.
 $(eval $(call program,$(B)/bin/weft-bench,$(call objects,tools/bench),test_programs))
 # With what weftctl has to ask the kernel.
-netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,kernel request genl explain fail module mountpoint text)
+netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,base/fail base/text \
+		   $(addprefix kernel/,explain genl kernel module mountpoint request))
 $(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
 	$(call objects,tools/libweft) $(netlink_objects),test_programs)
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)
@@ -266,7 +267,7 @@ $(B)/obj/tools/switchd/interface.o: cflags_of = $(switchd_interface)
 $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_programs)): \
 	ldlibs_of = $(dpdk_libs) -pthread
 
-$(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
+$(call objects,tools/weftctl/*): cflags_of = -Itools/weftctl $(shell pkg-config --cflags $(weftctl_pkgs))
 $(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(long_programs)): \
 	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
 
@@ -347,10 +348,10 @@ $(san_programs):
 # file is one in the directory where it runs.
 fake_weftctl	:= $(B)/tests/weftctl-fake
 fake_weftctl_objects := $(call san_of,$(filter-out %/genl.o %/module.o %/mounting.o %/mountpoint.o \
-		   %/tracefs.o,$(call objects,tools/weftctl)) $(call objects,tests/ctl/fakes/genl))
+		   %/tracefs.o,$(call objects,tools/weftctl/*)) $(call objects,tests/ctl/fakes/genl))
 test_programs	+= $(fake_weftctl)
 all_objects	+= $(fake_weftctl_objects)
-$(fake_weftctl_objects): cflags_of = $(shell pkg-config --cflags libnl-genl-3.0) \
+$(fake_weftctl_objects): cflags_of = -Itools/weftctl $(shell pkg-config --cflags libnl-genl-3.0) \
 		   -DCONF_FILE='"weft.conf"'
 $(fake_weftctl): $(fake_weftctl_objects) $(san_core)
 	$(call say,LINK,$@)
@@ -384,7 +385,7 @@ fuzz_programs	:= $(patsubst $(B)/fuzz/tests/fuzz/%.o,$(B)/tests/fuzz-%,$(fuzz_ob
 fuzz_possible	= $(wildcard $(shell $(CLANG) -print-file-name=libclang_rt.fuzzer-x86_64.a \
 		  2>/dev/null) $(shell $(CLANG) --print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer*)
 fuzz_memd	:= $(patsubst $(B)/obj/%,$(B)/fuzz/%,$(call part_objects,tools/memd))
-fuzz_conf	:= $(patsubst %,$(B)/fuzz/tools/weftctl/%.o,conf setting value)
+fuzz_conf	:= $(patsubst %,$(B)/fuzz/tools/weftctl/%.o,config/conf config/setting base/value)
 all_objects	+= $(fuzz_core) $(fuzz_objects) $(fuzz_memd) $(fuzz_conf)
 
 $(B)/fuzz/%.o: %.c Makefile
@@ -394,6 +395,7 @@ $(B)/fuzz/%.o: %.c Makefile
 
 $(B)/tests/fuzz-memd $(B)/tests/fuzz-backing: $(fuzz_memd)
 $(B)/tests/fuzz-conf: $(fuzz_conf)
+$(fuzz_conf) $(B)/fuzz/tests/fuzz/conf.o: cflags_of = -Itools/weftctl
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

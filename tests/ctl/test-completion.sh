@@ -66,7 +66,7 @@ completes()
 
 # --- Commands ---
 
-mapfile -t commands < <(sed -n 's/^\t\.name = "\([a-z]*\)",$/\1/p' tools/weftctl/*.c)
+mapfile -t commands < <(sed -n 's/^\t\.name = "\([a-z]*\)",$/\1/p' tools/weftctl/command/*.c)
 check "${#commands[@]} commands" at_least 9 "${#commands[@]}"
 completes "weftctl " "${commands[@]}" help
 completes "weftctl -j " "${commands[@]}" help

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/weftctl/conf.h"
+#include "tools/weftctl/config/conf.h"
 #include "fuzz.h"
 
 #define NAME	"fuzz.conf"

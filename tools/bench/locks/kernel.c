@@ -4,7 +4,7 @@
  * start a program takes longer than what is measured.
  */
 #include "bench.h"
-#include "tools/weftctl/kernel.h"
+#include "tools/weftctl/kernel/kernel.h"
 #include "weft_wire.h"
 
 static void add_all(struct tally *c, const char *prefix, struct counters *from)

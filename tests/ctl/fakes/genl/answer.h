@@ -3,7 +3,7 @@
 #ifndef WEFT_TEST_FAKE_ANSWER_H
 #define WEFT_TEST_FAKE_ANSWER_H
 
-#include "tools/weftctl/genl.h"
+#include "tools/weftctl/kernel/genl.h"
 
 /* One answer being given. */
 struct answering {

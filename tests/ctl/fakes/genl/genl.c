@@ -4,10 +4,10 @@
  * would, by the scenario that WEFT_FAKE names, and writes each request down in
  * the file WEFT_FAKE_LOG: the command, then its attributes as type=value.
  *
- * Linked instead of tools/weftctl/genl.c and module.c; all the rest is real but
+ * Linked instead of tools/weftctl/kernel/genl.c and module.c; all the rest is real but
  * tracefs.c, see tracefs.c here.
  */
-#include "tools/weftctl/genl.h"
+#include "tools/weftctl/kernel/genl.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "tests/ctl/fakes/genl/answer.h"
-#include "tools/weftctl/module.h"
+#include "tools/weftctl/kernel/module.h"
 #include "weft.h"
 #include "weft_netlink.h"
 

@@ -5,17 +5,17 @@
  * the mount points that there are, with colons between them; one that ends in @N is
  * of rack N.
  *
- * Linked instead of tools/weftctl/mounting.c and mountpoint.c.
+ * Linked instead of tools/weftctl/config/mounting.c and kernel/mountpoint.c.
  */
-#include "tools/weftctl/mounting.h"
+#include "tools/weftctl/config/mounting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/weftctl/fail.h"
-#include "tools/weftctl/kernel.h"
-#include "tools/weftctl/mountpoint.h"
+#include "tools/weftctl/base/fail.h"
+#include "tools/weftctl/kernel/kernel.h"
+#include "tools/weftctl/kernel/mountpoint.h"
 
 static FILE *open_log(void)
 {

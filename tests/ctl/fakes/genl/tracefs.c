@@ -2,9 +2,9 @@
 /*
  * A kernel's tracing for tests of weftctl: what was traced is the file that
  * WEFT_FAKE_TRACE names; which events are asked for, with their filters, is
- * written to the file WEFT_FAKE_LOG.  Linked instead of tools/weftctl/tracefs.c.
+ * written to the file WEFT_FAKE_LOG.  Linked instead of tools/weftctl/kernel/tracefs.c.
  */
-#include "tools/weftctl/tracefs.h"
+#include "tools/weftctl/kernel/tracefs.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A terminal, by the sequences that all of them know; see screen.h. */
+#include "base/screen.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+
+static struct termios was;
+static bool shown;	/* the terminal is ours */
+static bool keys;	/* and its keys */
+
+void screen_begin(void)
+{
+	struct termios now;
+
+	keys = isatty(STDIN_FILENO) && !tcgetattr(STDIN_FILENO, &was);
+	if (keys) {
+		now = was;
+		now.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+		/* Reading never waits. */
+		now.c_cc[VMIN] = 0;
+		now.c_cc[VTIME] = 0;
+		tcsetattr(STDIN_FILENO, TCSANOW, &now);
+	}
+	/* Another page than the shell's, without a cursor. */
+	fputs("\033[?1049h\033[?25l", stdout);
+	shown = true;
+	fail_before = screen_end;
+}
+
+void screen_end(void)
+{
+	if (!shown)
+		return;
+	shown = false;
+	fail_before = NULL;
+	fputs("\033[?25h\033[?1049l", stdout);
+	fflush(stdout);
+	if (keys)
+		tcsetattr(STDIN_FILENO, TCSANOW, &was);
+	keys = false;
+}
+
+void screen_size(unsigned int *lines, unsigned int *columns)
+{
+	struct winsize w = { 0 };
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w))
+		w.ws_row = 0;
+	*lines = w.ws_row ? w.ws_row : 24;
+	*columns = w.ws_row && w.ws_col ? w.ws_col : 80;
+}
+
+void screen_draw(const char *text)
+{
+	unsigned int lines, columns;
+	size_t len, n;
+
+	screen_size(&lines, &columns);
+	fputs("\033[H", stdout);
+	while (*text && lines) {
+		len = strcspn(text, "\n");
+		n = len < columns ? len : columns;
+		fwrite(text, 1, n, stdout);
+		/* What was there before goes; the last line does not scroll. */
+		fputs(--lines ? "\033[K\r\n" : "\033[K", stdout);
+		text += len + (text[len] == '\n');
+	}
+	fputs("\033[J", stdout);
+}
+
+char screen_key(void)
+{
+	char key = 0;
+
+	return keys && read(STDIN_FILENO, &key, 1) == 1 ? key : 0;
+}

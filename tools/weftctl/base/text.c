@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Text for people, see text.h. */
+#include "base/text.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "tools/common/clock.h"
+#include "weft_wire.h"
+
+const char *text_safe(const char *name, char *buf, size_t size)
+{
+	const unsigned char *c;
+	size_t len = 0;
+
+	buf[0] = 0;
+	for (c = (const unsigned char *)name; *c && len + 5 <= size; c++) {
+		/* Control characters, those beyond ASCII in UTF-8 too. */
+		bool control = iscntrl(*c) || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
+
+		len += (size_t)snprintf(buf + len, size - len,
+					control || *c == '\\' ? "\\%03o" : "%c", *c);
+	}
+	return buf;
+}
+
+void text_print(const char *name)
+{
+	char buf[TEXT_SAFE_MAX];
+
+	fputs(text_safe(name, buf, sizeof(buf)), stdout);
+}
+
+const char *text_duration(double ns, char text[TEXT_TIME_MAX])
+{
+	static const char * const units[] = { "ns", "us", "ms", "s" };
+	size_t i = 0;
+
+	while (ns >= 1000 && i < 3) {
+		ns /= 1000;
+		i++;
+	}
+	snprintf(text, TEXT_TIME_MAX, "%.*f %s", i && ns < 100 ? 1 : 0, ns, units[i]);
+	return text;
+}
+
+const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX])
+{
+	if (id < WEFT_BLADE_MIN)
+		snprintf(text, TEXT_MEMBER_MAX, "node %u", id);
+	else
+		snprintf(text, TEXT_MEMBER_MAX, "memory blade %u", id - WEFT_BLADE_MIN + 1);
+	return text;
+}
+
+const char *text_place(uint32_t id, struct in_addr address, char text[TEXT_PLACE_MAX])
+{
+	char name[TEXT_MEMBER_MAX], where[INET_ADDRSTRLEN] = "?";
+
+	inet_ntop(AF_INET, &address, where, sizeof(where));
+	snprintf(text, TEXT_PLACE_MAX, "%s (%s)", text_member(id, name), where);
+	return text;
+}
+
+const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX])
+{
+	const time_t seconds = (time_t)(usec / 1000000);
+	struct tm tm = { 0 };
+
+	localtime_r(&seconds, &tm);
+	snprintf(text, TEXT_TIME_MAX, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min,
+		 tm.tm_sec, (unsigned int)(usec % 1000000));
+	return text;
+}
+
+uint64_t text_now(void)
+{
+	return clock_ns(CLOCK_REALTIME) / NS_IN_US;
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* weftctl blade: memory blades that come and go. */
+#include <arpa/inet.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/argument.h"
+#include "base/command.h"
+#include "base/fail.h"
+#include "base/value.h"
+#include "kernel/homes.h"
+#include "kernel/kernel.h"
+#include "tools/common/json.h"
+
+#define WAIT_MAX_MS	(24 * 3600 * 1000)
+
+/* What regions make of it. */
+static const char *state_of(const struct blade *b)
+{
+	if (b->drains)
+		return b->regions ? "draining" : "drained";
+	return b->joined ? "in use" : "not there";
+}
+
+static void print_json(const struct blade_list *b)
+{
+	char text[INET_ADDRSTRLEN];
+	struct json j;
+	size_t i;
+
+	json_begin(&j, stdout, output.pretty);
+	json_array(&j, "blades");
+	for (i = 0; i < b->len; i++) {
+		const struct blade *one = &b->list[i];
+
+		json_object(&j, NULL);
+		json_u64(&j, "blade", one->number);
+		json_string(&j, "address", inet_ntop(AF_INET, &one->address, text, sizeof(text)));
+		json_bool(&j, "joined", one->joined);
+		json_bool(&j, "drains", one->drains);
+		json_u64(&j, "bytes", one->bytes);
+		json_u64(&j, "needed", one->needed);
+		json_u64(&j, "regions", one->regions);
+		json_close(&j);
+	}
+	json_close(&j);
+	json_end(&j);
+}
+
+static void print_text(const struct blade_list *b)
+{
+	char text[INET_ADDRSTRLEN];
+	size_t i;
+
+	printf("%5s %-15s %-9s %16s %16s %8s\n", "BLADE", "ADDRESS", "STATE", "BYTES", "NEEDED",
+	       "REGIONS");
+	for (i = 0; i < b->len; i++) {
+		const struct blade *one = &b->list[i];
+
+		printf("%5" PRIu32 " %-15s %-9s %16" PRIu64 " %16" PRIu64 " %8" PRIu32 "\n",
+		       one->number, inet_ntop(AF_INET, &one->address, text, sizeof(text)),
+		       state_of(one), one->bytes, one->needed, one->regions);
+	}
+}
+
+static int list(void)
+{
+	struct blade_list b;
+	int rc = homes_blades(&b);
+
+	if (rc)
+		return rc;
+	if (output.json)
+		print_json(&b);
+	else
+		print_text(&b);
+	return 0;
+}
+
+/* Has the blade no regions any more? */
+static int is_empty(void *arg)
+{
+	const uint32_t *number = arg;
+	const struct blade *one;
+	struct blade_list b;
+	int rc = homes_blades(&b);
+
+	if (rc)
+		return -rc;
+	one = homes_blade(&b, *number);
+	return !one || !one->regions;
+}
+
+static int drain(uint32_t number, uint32_t wait_ms)
+{
+	char what[64];
+	int rc;
+
+	if (number == 1)
+		return fail("the first memory blade has the catalog of the rack: it cannot be drained");
+	rc = homes_set_blade(number, WEFT_BLADE_ACTION_DRAIN, (struct in_addr){ 0 });
+	if (rc || !wait_ms)
+		return rc;
+	snprintf(what, sizeof(what), "draining memory blade %" PRIu32, number);
+	return homes_wait(is_empty, &number, wait_ms, what);
+}
+
+/* "add N ADDRESS", "drain N", "use N". */
+static int change(const struct reading *r, uint32_t action, uint32_t wait_ms)
+{
+	struct in_addr address = { 0 };
+	uint32_t number = 0;
+	struct why why;
+	int rc;
+
+	if (optind >= r->argc)
+		return misuse(r->command->name, "say which memory blade, as in 'drain 2'");
+	if (!homes_number(r->argv[optind++], &number))
+		return misuse(r->command->name, "BLADE: it may be 1 to %u", WEFT_HOMES_MAX);
+	if (action == WEFT_BLADE_ACTION_ADD) {
+		if (optind >= r->argc)
+			return misuse(r->command->name, "say where the memory blade is, as in 'add 3 10.0.0.103'");
+		if (!value_address(r->argv[optind++], &address, &why))
+			return misuse(r->command->name, "ADDRESS: %s", why.text);
+	}
+	rc = argument_none(r);
+	if (!rc && wait_ms && action != WEFT_BLADE_ACTION_DRAIN)
+		rc = misuse(r->command->name, "--wait goes with 'drain'");
+	if (!rc)
+		rc = kernel_open(false);
+	if (rc)
+		return rc;
+	return action == WEFT_BLADE_ACTION_DRAIN ? drain(number, wait_ms) :
+						   homes_set_blade(number, action, address);
+}
+
+static int blade(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "wait", required_argument, NULL, 'w' },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
+	};
+	static const char * const actions[] = { "list", "add", "drain", "use" };
+	const struct reading r = { &command_blade, argc, argv, options };
+	uint32_t wait_ms = 0;
+	int letter, action = 0, rc = 0;
+
+	while ((letter = argument_next(&r)) == 'w' && !rc)
+		rc = argument_seconds(&r, "--wait", optarg, 1, WAIT_MAX_MS, &wait_ms);
+	if (rc)
+		return rc;
+	if (letter != -1)
+		return argument_stop(&r, letter);
+	if (optind < argc)
+		action = argument_action(&command_blade, argv[optind++], actions, 4);
+	if (action < 0)
+		return EXIT_USAGE;
+	if (action > 0)
+		return change(&r, (uint32_t)action, wait_ms);
+	rc = argument_none(&r);
+	if (!rc && wait_ms)
+		rc = misuse(command_blade.name, "--wait goes with 'drain'");
+	if (!rc)
+		rc = kernel_open(false);
+	return rc ? rc : list();
+}
+
+const struct command command_blade = {
+	.name = "blade",
+	.plural = "blades",
+	.run = blade,
+	.summary = "memory blades of the rack; add one, empty one",
+	.help = " [list] [-j] [-p]\n"
+		"       weftctl blade add BLADE ADDRESS\n"
+		"       weftctl blade drain BLADE [--wait SEC]\n"
+		"       weftctl blade use BLADE\n\n"
+		"  BLADE       its number, 1 for the first one; or its id, 33 for that\n"
+		"  --wait SEC  until it has no regions any more, so long at most\n\n"
+		"Number, address, state, bytes for regions, bytes that its regions may come to\n"
+		"need there, regions that are at home there.\n"
+		"Add: it may join (weft-memd); regions that are made from then on use it, others as\n"
+		"'weftctl region spread' says.  Drain: regions move to the others while programs\n"
+		"run, and no new one comes; when it has none its machine may be switched off.  Use:\n"
+		"regions use it again.  For root, but to list them.\n",
+};

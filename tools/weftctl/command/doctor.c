@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* weftctl doctor: find what is wrong with this node and its rack. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/command.h"
+#include "base/fail.h"
+#include "doctor/examine.h"
+#include "tools/common/json.h"
+
+enum {
+	LETTER_FILE = 256,
+	LETTER_IGNORE,
+};
+
+static void print_json(const struct findings *f)
+{
+	struct json j;
+	size_t i;
+
+	json_begin(&j, stdout, output.pretty);
+	json_array(&j, "findings");
+	for (i = 0; i < f->len; i++) {
+		const struct finding *one = &f->list[i];
+
+		json_object(&j, NULL);
+		json_string(&j, "name", finding_names[one->id]);
+		if (one->member)
+			json_u64(&j, "member", one->member);
+		else
+			json_null(&j, "member");
+		json_string(&j, "text", one->text);
+		json_string(&j, "remedy", one->remedy);
+		json_close(&j);
+	}
+	json_close(&j);
+	json_array(&j, "skipped");
+	for (i = 0; i < f->skipped_len; i++) {
+		json_object(&j, NULL);
+		json_string(&j, "what", f->skipped[i].what);
+		json_string(&j, "why", f->skipped[i].why);
+		json_close(&j);
+	}
+	json_close(&j);
+	json_end(&j);
+}
+
+static void print_text(const struct findings *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->len; i++)
+		printf("%s: %s\n", finding_names[f->list[i].id], f->list[i].text);
+	for (i = 0; i < f->skipped_len; i++)
+		printf("(not looked at: %s: %s)\n", f->skipped[i].what, f->skipped[i].why);
+	if (!f->len)
+		puts("nothing found");
+}
+
+/* Names with commas between them. */
+static int read_ignored(char *text, struct findings *f)
+{
+	char *name, *state = NULL;
+
+	for (name = strtok_r(text, ",", &state); name; name = strtok_r(NULL, ",", &state)) {
+		unsigned int id = 0;
+
+		while (id < FINDINGS && strcmp(finding_names[id], name))
+			id++;
+		if (id == FINDINGS)
+			return misuse("doctor", "--ignore: there is no finding '%s': 'man weftctl' lists them",
+				      name);
+		f->ignored |= UINT64_C(1) << id;
+	}
+	return 0;
+}
+
+static int examine(struct patient *p)
+{
+	int rc = examine_setup(p);
+
+	if (rc)
+		return rc;
+	examine_key(p);
+	examine_interface(p);
+	examine_hosts(p);
+	examine_drops(p);
+	examine_rdma(p);
+	rc = examine_rack(p);
+	return rc ? rc : examine_node(p);
+}
+
+static int doctor(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "file", required_argument, NULL, LETTER_FILE },
+		{ "ignore", required_argument, NULL, LETTER_IGNORE },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
+	};
+	const struct reading r = { &command_doctor, argc, argv, options };
+	struct patient *p = calloc(1, sizeof(*p));
+	int letter, rc = 0;
+
+	if (!p)
+		return fail("no memory");
+	while (!rc && (letter = argument_next(&r)) != -1) {
+		if (letter == LETTER_FILE)
+			p->file = optarg;
+		else if (letter == LETTER_IGNORE)
+			rc = read_ignored(optarg, &p->findings);
+		else
+			goto stop;
+	}
+	if (!rc)
+		rc = argument_none(&r);
+	if (!rc)
+		rc = examine(p);
+	if (!rc && output.json)
+		print_json(&p->findings);
+	else if (!rc)
+		print_text(&p->findings);
+	if (!rc && p->findings.len)
+		rc = EXIT_FOUND;
+	counters_free(&p->before);
+	findings_free(&p->findings);
+	free(p);
+	return rc;
+stop:
+	findings_free(&p->findings);
+	free(p);
+	return argument_stop(&r, letter);
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.run = doctor,
+	.summary = "find what is wrong with this node and its rack",
+	.help = " [-j] [-p] [--file FILE] [--ignore NAME[,NAME...]]\n\n"
+		"Looks at the module, the configuration, the interface, the other members and\n"
+		"the ways there, the directory and the kernel log; changes nothing.  Prints a\n"
+		"sentence for each thing that is wrong: its name, what it is, what to do.\n"
+		"Some of it needs root.  Exit status 0 if there is nothing, 3 if there is.\n\n"
+		"  --file FILE    configuration file (" CONF_FILE ")\n"
+		"  --ignore NAME  findings that are no fault here\n",
+};

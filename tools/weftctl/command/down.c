@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* weftctl down: take this node out of its rack. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/command.h"
+#include "base/fail.h"
+#include "config/conf.h"
+#include "config/mounting.h"
+#include "kernel/kernel.h"
+#include "kernel/mountpoint.h"
+
+enum {
+	LETTER_FILE = 256,
+	LETTER_ALL,
+};
+
+/* Whatever is seen from here, the last that was mounted first. */
+static int unmount_all(void)
+{
+	struct mountpoints m;
+	int rc = 0;
+	size_t i;
+
+	mountpoints_read(&m);
+	for (i = m.len; i && !rc; i--)
+		rc = mounting_unmount(m.list[i - 1]);
+	mountpoints_free(&m);
+	return rc;
+}
+
+/* Whether weft is mounted at @path; names may lead there by links. */
+static bool is_mounted(const char *path)
+{
+	char *real = realpath(path, NULL);
+	struct mountpoints m;
+	bool found = false;
+	size_t i;
+
+	if (!real)
+		return false;
+	mountpoints_read(&m);
+	for (i = 0; i < m.len; i++)
+		found |= !strcmp(m.list[i], real);
+	mountpoints_free(&m);
+	free(real);
+	return found;
+}
+
+/* Without a file it is empty. */
+static int read_file(const char *file, struct conf *c, bool *there)
+{
+	const char *name = file ? file : CONF_FILE;
+
+	*there = false;
+	switch (conf_read(name, c)) {
+	case CONF_GOOD:
+		*there = true;
+		return 0;
+	case CONF_ABSENT:
+		return file ? fail("there is no file %s: name one that there is, or give --unmount",
+				   name) : 0;
+	case CONF_WRONG:
+		fail("%s", c->error);
+		return EXIT_USAGE;
+	case CONF_UNREADABLE:
+		break;
+	}
+	return fail("%s", c->error);
+}
+
+/* What "up" has mounted by the file. */
+static int unmount_configured(const struct conf *c)
+{
+	if (!setting_given(&c->settings, SETTING_MOUNT) ||
+	    !is_mounted(c->settings.mounting.path))
+		return 0;
+	return mounting_unmount(c->settings.mounting.path);
+}
+
+/* All racks that this machine is in, one after the other; the first failure ends it. */
+static int leave_all(void)
+{
+	struct racks racks;
+	int rc = kernel_racks(&racks);
+	size_t i;
+
+	for (i = 0; !rc && i < racks.len; i++) {
+		kernel_choose(racks.list[i].rack);
+		rc = unmount_all();
+		if (!rc)
+			rc = kernel_config_clear();
+	}
+	return rc;
+}
+
+/* One: that of @file, or the one that --rack says, or the only one. */
+static int leave_one(const char *file, bool unmount)
+{
+	struct conf c = { 0 };
+	bool there = false;
+	int rc = unmount ? 0 : read_file(file, &c, &there);
+
+	/* before anything is unmounted */
+	if (!rc)
+		rc = kernel_choose_of(there ? &c.settings.config : NULL);
+	if (!rc)
+		rc = unmount ? unmount_all() : unmount_configured(&c);
+	return rc ? rc : kernel_config_clear();
+}
+
+static int down(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "file", required_argument, NULL, LETTER_FILE },
+		{ "unmount", no_argument, NULL, 'u' },
+		{ "all", no_argument, NULL, LETTER_ALL },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
+	};
+	const struct reading r = { &command_down, argc, argv, options };
+	const char *file = NULL;
+	bool unmount = false, all = false;
+	uint32_t rack;
+	int letter, rc;
+
+	while ((letter = argument_next(&r)) != -1) {
+		if (letter == LETTER_FILE)
+			file = optarg;
+		else if (letter == 'u')
+			unmount = true;
+		else if (letter == LETTER_ALL)
+			all = true;
+		else
+			return argument_stop(&r, letter);
+	}
+	rc = argument_none(&r);
+	if (!rc && file && unmount)
+		rc = misuse("down", "with --unmount no file is read: leave --file out");
+	if (!rc && all && (file || kernel_chosen(&rack)))
+		rc = misuse("down", "--all is about all racks: leave --file and --rack out");
+	if (!rc)
+		rc = kernel_open(false);
+	if (rc)
+		return rc;
+	return all ? leave_all() : leave_one(file, unmount);
+}
+
+const struct command command_down = {
+	.name = "down",
+	.run = down,
+	.summary = "take this node out of its rack",
+	.help = " [--file FILE | --unmount | --all]\n\n"
+		"Unmounts what the configuration file says to mount, and takes the node out of\n"
+		"its rack.  Fails while weft is mounted elsewhere, or programs use it.  The\n"
+		"module stays loaded.\n\n"
+		"  --file FILE  configuration file (" CONF_FILE "); of several racks it says\n"
+		"               which one, unless --rack does\n"
+		"  --unmount    unmount weft wherever it is mounted; no file is read\n"
+		"  --all        the same for each rack that this machine is in\n",
+};

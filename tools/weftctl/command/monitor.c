@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* weftctl monitor: events of this node as they happen. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/command.h"
+#include "base/fail.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "kernel/kernel.h"
+#include "kernel/regions.h"
+#include "tools/common/clock.h"
+#include "tools/common/json.h"
+#include "weft_wire.h"
+
+#define SECONDS_MS_MAX	86400000
+
+/**
+ * struct monitor - the command
+ * @count: events to print, then end; 0: no limit
+ * @ms: how long; 0: no limit
+ * @printed: events so far
+ * @several: this machine is in several racks
+ * @rack: of the last event, and of @known
+ * @known: regions, as they were asked for last
+ */
+struct monitor {
+	uint32_t count;
+	uint32_t ms;
+	uint64_t printed;
+	bool several;
+	uint32_t rack;
+	struct regions known;
+};
+
+static const char * const kinds[] = {
+	[WEFT_EVENT_KIND_NODE_JOINED]		= "node_joined",
+	[WEFT_EVENT_KIND_NODE_LEFT]		= "node_left",
+	[WEFT_EVENT_KIND_MEMBER_SILENT]		= "member_silent",
+	[WEFT_EVENT_KIND_MEMBER_HEARD]		= "member_heard",
+	[WEFT_EVENT_KIND_REGION_CREATED]	= "region_created",
+	[WEFT_EVENT_KIND_REGION_REMOVED]	= "region_removed",
+	[WEFT_EVENT_KIND_LOCK_ABANDONED]	= "lock_abandoned",
+	[WEFT_EVENT_KIND_BLOCKS_LOST]		= "blocks_lost",
+	[WEFT_EVENT_KIND_ACCESS_FAILED]		= "access_failed",
+	[WEFT_EVENT_KIND_UNANSWERED]		= "unanswered",
+	[WEFT_EVENT_KIND_DIRECTORY]		= "directory",
+	[WEFT_EVENT_KIND_LOCK_OWNER_DIED]	= "lock_owner_died",
+	[WEFT_EVENT_KIND_NODE_DEAD]		= "node_dead",
+	[WEFT_EVENT_KIND_BLADE_MOVED]		= "blade_moved",
+};
+
+#define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+/* --- Names ----------------------------------------------------------------- */
+
+/* Of the rack of the last event.  It may be going down meanwhile: then there are none. */
+static void ask_regions(struct monitor *m)
+{
+	enum kernel_state state;
+	uint32_t rack;
+	bool chosen = kernel_chosen(&rack);
+
+	kernel_choose(m->rack);
+	if (!kernel_state(&state) && state == KERNEL_UP)
+		regions_read(&m->known);
+	if (!chosen)
+		kernel_choose_none();
+}
+
+/* What the node knows is asked for when an event names a region for the first time. */
+static const char *name_of(struct monitor *m, const struct event *e)
+{
+	const struct region *r;
+
+	if (*e->name)
+		return e->name;
+	r = regions_by_id(&m->known, e->region);
+	if (!r) {
+		regions_free(&m->known);
+		ask_regions(m);
+		r = regions_by_id(&m->known, e->region);
+	}
+	return r ? r->name : "";
+}
+
+/* "REGION:OFFSET", or only the region; what steers terminals is escaped. */
+static const char *place_of(const struct event *e, const char *name,
+			    char place[TEXT_SAFE_MAX + 32])
+{
+	char safe[TEXT_SAFE_MAX];
+	int len;
+
+	if (*name)
+		len = snprintf(place, TEXT_SAFE_MAX, "%s", text_safe(name, safe, sizeof(safe)));
+	else
+		len = snprintf(place, TEXT_SAFE_MAX, "%" PRIu32, e->region);
+	if (e->has_offset)
+		snprintf(place + len, 32, ":%" PRIu64, e->offset);
+	return place;
+}
+
+/* Where a member is now, "" if the event does not say. */
+static const char *address_of(const struct event *e, char text[INET_ADDRSTRLEN])
+{
+	text[0] = 0;
+	if (e->address.s_addr)
+		inet_ntop(AF_INET, &e->address, text, INET_ADDRSTRLEN);
+	return text;
+}
+
+/* Who did it, " by COMM[PID]", or "". */
+static const char *process_of(const struct event *e, const char *before,
+			      char text[TEXT_SAFE_MAX])
+{
+	char safe[TEXT_SAFE_MAX];
+
+	text[0] = 0;
+	if (e->pid)
+		snprintf(text, TEXT_SAFE_MAX, "%s%s[%" PRIu32 "]", before,
+			 text_safe(e->comm, safe, 160), e->pid);
+	return text;
+}
+
+/* --- Text ------------------------------------------------------------------ */
+
+static void print_words(const struct event *e, const char *name)
+{
+	char place[TEXT_SAFE_MAX + 32], process[TEXT_SAFE_MAX], member[TEXT_MEMBER_MAX];
+	char address[INET_ADDRSTRLEN];
+
+	place_of(e, name, place);
+	text_member(e->member, member);
+	switch (e->kind) {
+	case WEFT_EVENT_KIND_NODE_JOINED:
+		printf("%s has joined\n", member);
+		break;
+	case WEFT_EVENT_KIND_NODE_LEFT:
+		printf("%s has left\n", member);
+		break;
+	case WEFT_EVENT_KIND_NODE_DEAD:
+		printf("%s is dead, says the first memory blade\n", member);
+		break;
+	case WEFT_EVENT_KIND_BLADE_MOVED:
+		printf("%s goes on at %s: its twin there has taken over\n", member,
+		       address_of(e, address));
+		break;
+	case WEFT_EVENT_KIND_MEMBER_SILENT:
+		printf("%s does not answer\n", member);
+		break;
+	case WEFT_EVENT_KIND_MEMBER_HEARD:
+		printf("%s answers again\n", member);
+		break;
+	case WEFT_EVENT_KIND_REGION_CREATED:
+		printf("region %s created%s, number %" PRIu32 "\n", place,
+		       process_of(e, " by ", process), e->region);
+		break;
+	case WEFT_EVENT_KIND_REGION_REMOVED:
+		printf("region %s removed%s, number %" PRIu32 "\n", place,
+		       e->pid ? process_of(e, " by ", process) : " by another node",
+		       e->region);
+		break;
+	case WEFT_EVENT_KIND_LOCK_ABANDONED:
+		printf("lock %s abandoned%s, held %" PRIu64 " time%s\n", place,
+		       process_of(e, " by ", process), e->count, e->count == 1 ? "" : "s");
+		break;
+	case WEFT_EVENT_KIND_BLOCKS_LOST:
+		printf("%" PRIu64 " modified block%s of region %s lost: they did not get home\n",
+		       e->count, e->count == 1 ? "" : "s", place);
+		break;
+	case WEFT_EVENT_KIND_ACCESS_FAILED:
+		printf("access to %s failed%s: %s\n", place,
+		       process_of(e, " for ", process), strerror((int)e->err));
+		break;
+	case WEFT_EVENT_KIND_UNANSWERED:
+		printf("no answer about %s to %" PRIu64 " requests\n", place, e->count);
+		break;
+	case WEFT_EVENT_KIND_DIRECTORY:
+		printf("directory: %s (%" PRIu64 " misses)\n",
+		       e->by_switch ? "the switch answers" : "the memory blades answer",
+		       e->count);
+		break;
+	case WEFT_EVENT_KIND_LOCK_OWNER_DIED:
+		printf("lock %s: its owner died with it\n", place);
+		break;
+	default:
+		printf("event %" PRIu32 ": weftctl is older than the module\n", e->kind);
+	}
+}
+
+static void print_text(const struct monitor *m, const struct event *e, const char *name)
+{
+	char clock[TEXT_TIME_MAX];
+
+	text_clock(e->time / 1000, clock);
+	if (e->missed)
+		printf("%s %" PRIu32 " more like the next were not told\n", clock, e->missed);
+	printf("%s ", clock);
+	if (m->several)
+		printf("rack %" PRIu32 ": ", e->rack);
+	print_words(e, name);
+}
+
+/* --- JSON ------------------------------------------------------------------ */
+
+static void json_number(struct json *j, const char *key, bool there, uint64_t value)
+{
+	if (there)
+		json_u64(j, key, value);
+	else
+		json_null(j, key);
+}
+
+static void json_text(struct json *j, const char *key, const char *value)
+{
+	if (*value)
+		json_string(j, key, value);
+	else
+		json_null(j, key);
+}
+
+static void print_json(const struct event *e, const char *name)
+{
+	char address[INET_ADDRSTRLEN];
+	struct json j;
+
+	json_begin(&j, stdout, false);
+	json_u64(&j, "time_us", e->time / 1000);
+	json_u64(&j, "rack", e->rack);
+	json_string(&j, "event", e->kind < KINDS ? kinds[e->kind] : "unknown");
+	json_u64(&j, "missed", e->missed);
+	json_number(&j, "member", e->member, e->member);
+	json_number(&j, "region", e->region, e->region);
+	json_text(&j, "name", name);
+	json_number(&j, "offset", e->has_offset, e->offset);
+	json_number(&j, "count", e->count, e->count);
+	json_number(&j, "errno", e->err, e->err);
+	json_number(&j, "pid", e->pid, e->pid);
+	json_text(&j, "comm", e->comm);
+	if (e->kind == WEFT_EVENT_KIND_DIRECTORY)
+		json_bool(&j, "switch", e->by_switch);
+	else
+		json_null(&j, "switch");
+	json_text(&j, "address", address_of(e, address));
+	json_end(&j);
+}
+
+/* --- The command ------------------------------------------------------------ */
+
+static void take(const struct event *e, void *arg)
+{
+	struct monitor *m = arg;
+	const char *name = "";
+
+	if (m->count && m->printed >= m->count)
+		return;
+	if (m->printed++ && e->rack != m->rack) {
+		m->several = true;
+		regions_free(&m->known);
+	}
+	m->rack = e->rack;
+	if (e->region)
+		name = name_of(m, e);
+	if (output.json)
+		print_json(e, name);
+	else
+		print_text(m, e, name);
+}
+
+static int listen_on(struct monitor *m, int fd)
+{
+	uint64_t end = now_ms() + m->ms, now;
+	bool lost;
+	int rc = 0;
+
+	while (!rc && !stop_asked() && !(m->count && m->printed >= m->count)) {
+		now = now_ms();
+		if (m->ms && now >= end)
+			break;
+		if (!stop_wait(fd, m->ms ? (int64_t)(end - now) : -1))
+			continue;
+		rc = kernel_events_take(take, m, &lost);
+		if (!rc && lost)
+			fputs("weftctl: events were lost: they came faster than they were read\n",
+			      stderr);
+		if (!rc && fflush(stdout))
+			rc = fail("cannot write the output: %s", strerror(errno));
+	}
+	return rc;
+}
+
+static int read_options(const struct reading *r, struct monitor *m)
+{
+	int letter, rc = 0;
+
+	while (!rc && (letter = argument_next_of(r, "n:t:")) != -1) {
+		switch (letter) {
+		case 'n':
+			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX, &m->count);
+			break;
+		case 't':
+			rc = argument_seconds(r, "--seconds", optarg, 1, SECONDS_MS_MAX, &m->ms);
+			break;
+		default:
+			return letter;
+		}
+	}
+	return rc || argument_none(r) ? '?' : 0;
+}
+
+static int monitor(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "count", required_argument, NULL, 'n' },
+		{ "seconds", required_argument, NULL, 't' },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
+		{ 0 }
+	};
+	const struct reading r = { &command_monitor, argc, argv, options };
+	struct racks racks = { .len = 0 };
+	struct monitor m = { 0 };
+	int letter, rc, fd;
+
+	letter = read_options(&r, &m);
+	if (letter)
+		return argument_stop(&r, letter);
+	rc = kernel_open(false);
+	if (!rc)
+		rc = kernel_racks(&racks);
+	m.several = racks.len > 1;
+	if (!rc)
+		rc = kernel_events_begin(&fd);
+	if (!rc) {
+		stop_prepare();
+		rc = listen_on(&m, fd);
+	}
+	regions_free(&m.known);
+	return rc;
+}
+
+const struct command command_monitor = {
+	.name = "monitor",
+	.run = monitor,
+	.summary = "events of this node as they happen",
+	.help = " [-n COUNT] [-t SECONDS] [-j]\n\n"
+		"  -n, --count COUNT      end after so many events\n"
+		"  -t, --seconds SECONDS  end after this time\n\n"
+		"Nodes that join, leave and die, members that do not answer, memory blades whose twins\n"
+		"take over, regions that are made and removed, locks whose holder died, blocks that\n"
+		"are lost, accesses that fail, requests without an answer, where the directory is.\n"
+		"With -j an object a line.\n"
+		"Ends at SIGINT, with status 0.\n",
+};

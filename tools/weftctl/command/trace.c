@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* weftctl trace: what happens to a block, event by event. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/argument.h"
+#include "base/command.h"
+#include "base/fail.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "kernel/kernel.h"
+#include "kernel/regions.h"
+#include "kernel/tracefs.h"
+#include "tools/common/clock.h"
+#include "tools/common/json.h"
+#include "tools/common/number.h"
+#include "view/traceline.h"
+#include "view/tracesum.h"
+#include "weft_wire.h"
+
+#define TARGETS_MAX	16
+#define FILTER_MAX	4096
+#define SECONDS_MS_MAX	86400000
+#define QUIET_MS	50	/* nothing more comes of what was traced until then */
+
+/**
+ * struct target - what is traced
+ * @region: its number
+ * @whole: all of it
+ * @index: else: this block of it
+ * @lock_first: and the locks from this offset
+ * @lock_last: to this one
+ */
+struct target {
+	uint32_t region;
+	bool whole;
+	uint64_t index;
+	uint64_t lock_first;
+	uint64_t lock_last;
+};
+
+/**
+ * struct following - the command
+ * @target: what is traced
+ * @targets: how many
+ * @self: this node
+ * @known: regions
+ * @fs: where it is traced
+ * @summary: only who used the blocks is printed
+ * @messages: each message is traced, too
+ * @count: events to print, then end; 0: no limit
+ * @ms: how long; 0: no limit
+ * @printed: events so far
+ * @lost: events that were not read
+ * @to_wall: what makes a time of the trace one of the day, microseconds
+ * @users: who used the blocks
+ * @line: what was read, up to its newline
+ * @len: bytes of it
+ */
+struct following {
+	struct target target[TARGETS_MAX];
+	size_t targets;
+	uint32_t self;
+	struct regions known;
+	struct tracefs fs;
+	bool summary;
+	bool messages;
+	uint32_t count;
+	uint32_t ms;
+	uint64_t printed;
+	uint64_t lost;
+	uint64_t to_wall;
+	struct users users;
+	char line[1024];
+	size_t len;
+};
+
+/* --- What is traced -------------------------------------------------------- */
+
+/* A name of a line of the core: region, kind, index. */
+static uint64_t key(uint32_t region, uint32_t what, uint64_t index)
+{
+	return (uint64_t)region << 40 | (uint64_t)what << 36 | index;
+}
+
+static int set_offset(struct target *t, const struct region *r, const char *text)
+{
+	uint64_t offset;
+
+	if (number_u64(text, 0, UINT64_MAX, &offset))
+		return misuse("trace", "'%s' is not an offset in bytes", text);
+	if (offset >= r->size)
+		return fail("offset %s is beyond the end of region '%s', which has %" PRIu64 " bytes",
+			    text, region_name(r), r->size);
+	t->whole = false;
+	t->index = offset / r->block;
+	t->lock_first = t->index * r->block;
+	t->lock_last = t->lock_first + r->block - 1;
+	return 0;
+}
+
+static const struct region *look_up(const struct regions *known, const char *name)
+{
+	if (regions_is_number(name))
+		return regions_by_id(known, (uint32_t)strtoul(name, NULL, 10));
+	return regions_by_name(known, name);
+}
+
+/* "REGION[:OFFSET]"; a name may have colons itself. */
+static int read_target(struct following *f, const char *text)
+{
+	const char *colon = strrchr(text, ':'), *offset = NULL;
+	const struct region *r = look_up(&f->known, text);
+	char name[REGION_NAME_MAX];
+	struct target *t;
+	int rc = 0;
+
+	if (f->targets == TARGETS_MAX)
+		return misuse("trace", "%d places at most can be traced at a time",
+			      TARGETS_MAX);
+	snprintf(name, sizeof(name), "%s", text);
+	if (!r && colon) {
+		offset = colon + 1;
+		snprintf(name, sizeof(name), "%.*s", (int)(colon - text), text);
+		r = look_up(&f->known, name);
+	}
+	if (!r)
+		return regions_unknown(name);
+	t = &f->target[f->targets];
+	*t = (struct target){ .region = r->id, .whole = true };
+	if (offset)
+		rc = set_offset(t, r, offset);
+	if (!rc)
+		f->targets++;
+	return rc;
+}
+
+/* The filter of an event: of blocks, locks, or both. */
+static void put_filter(const struct following *f, char *text, size_t size, bool blocks,
+		       bool locks)
+{
+	size_t i, len = 0;
+
+	text[0] = 0;
+	for (i = 0; i < f->targets && len < size; i++) {
+		const struct target *t = &f->target[i];
+		uint64_t last = t->whole ? 0xFFFFFFFFFull : t->index;
+
+		if (blocks)
+			len += (size_t)snprintf(text + len, size - len,
+				"%s(line >= %" PRIu64 " && line <= %" PRIu64 ")",
+				len ? " || " : "",
+				key(t->region, WEFT_KIND_PAGE, t->index),
+				key(t->region, WEFT_KIND_PAGE, last));
+		if (locks && len < size)
+			len += (size_t)snprintf(text + len, size - len,
+				"%s(line >= %" PRIu64 " && line <= %" PRIu64 ")",
+				len ? " || " : "",
+				key(t->region, WEFT_KIND_LOCK, t->lock_first),
+				key(t->region, WEFT_KIND_LOCK,
+				    t->whole ? 0xFFFFFFFFFull : t->lock_last));
+	}
+}
+
+static int begin(struct following *f)
+{
+	static const char * const of_blocks[] = {
+		"miss", "begin", "served", "retry", "revoked", "evict",
+	};
+	static const char * const of_locks[] = { "lock_granted", "lock_handed" };
+	static const char * const of_messages[] = { "send", "recv" };
+	char filter[FILTER_MAX], some[FILTER_MAX + 128], event[32];
+	size_t i;
+	int rc = 0;
+
+	put_filter(f, filter, sizeof(filter), true, false);
+	for (i = 0; i < sizeof(of_blocks) / sizeof(of_blocks[0]) && !rc; i++) {
+		snprintf(event, sizeof(event), "weft_%s", of_blocks[i]);
+		rc = tracefs_event(&f->fs, event, filter);
+	}
+	/* Of messages, those that say what others want, or why it takes so long. */
+	snprintf(some, sizeof(some), "(type == %d || type == %d || type == %d) && (%s)",
+		 WEFT_MSG_INV, WEFT_MSG_FWD, WEFT_MSG_NACK, filter);
+	if (!rc && !f->messages)
+		rc = tracefs_event(&f->fs, "weft_recv", some);
+	put_filter(f, filter, sizeof(filter), false, true);
+	for (i = 0; i < sizeof(of_locks) / sizeof(of_locks[0]) && !rc; i++) {
+		snprintf(event, sizeof(event), "weft_%s", of_locks[i]);
+		rc = tracefs_event(&f->fs, event, filter);
+	}
+	put_filter(f, filter, sizeof(filter), true, true);
+	for (i = 0; f->messages && i < sizeof(of_messages) / sizeof(of_messages[0]) && !rc; i++) {
+		snprintf(event, sizeof(event), "weft_%s", of_messages[i]);
+		rc = tracefs_event(&f->fs, event, filter);
+	}
+	return rc ? rc : tracefs_start(&f->fs);
+}
+
+/* --- What is printed -------------------------------------------------------- */
+
+static void json_access(struct json *j, char access)
+{
+	if (access)
+		json_string(j, "access", access == 'w' ? "write" : "read");
+	else
+		json_null(j, "access");
+}
+
+static void json_number(struct json *j, const char *name, bool there, uint64_t value)
+{
+	if (there)
+		json_u64(j, name, value);
+	else
+		json_null(j, name);
+}
+
+static void print_json(const struct following *f, const struct traced *t)
+{
+	const struct region *r = regions_by_id(&f->known, t->region);
+	struct json j;
+
+	json_begin(&j, stdout, false);
+	json_u64(&j, "time_us", t->usec + f->to_wall);
+	json_string(&j, "event", t->event);
+	json_u64(&j, "region", t->region);
+	if (r && *r->name)
+		json_string(&j, "name", r->name);
+	else
+		json_null(&j, "name");
+	json_u64(&j, "offset", trace_offset(&f->known, t->region, t->index, t->lock));
+	json_bool(&j, "lock", t->lock);
+	json_access(&j, t->access);
+	json_number(&j, "byte", t->has_at, t->at);
+	json_number(&j, "node", t->node, t->node);
+	json_number(&j, "took_ns", t->has_took, t->took);
+	json_number(&j, "pid", t->by_process, (uint64_t)t->pid);
+	if (t->by_process)
+		json_string(&j, "comm", t->comm);
+	else
+		json_null(&j, "comm");
+	json_string(&j, "text", t->words);
+	json_end(&j);
+}
+
+static void print_text(const struct following *f, const struct traced *t)
+{
+	char place[TRACE_PLACE_MAX], safe[TEXT_SAFE_MAX], clock[TEXT_TIME_MAX], who[64] = "-";
+
+	trace_place(place, &f->known, t->region, t->index, t->lock);
+	printf("%s %-24s ", text_clock(t->usec + f->to_wall, clock),
+	       text_safe(place, safe, sizeof(safe)));
+	if (t->by_process)
+		snprintf(who, sizeof(who), "%s[%" PRId32 "]", t->comm, t->pid);
+	printf("%-22s %s\n", text_safe(who, safe, sizeof(safe)), t->words);
+}
+
+static bool all_printed(const struct following *f)
+{
+	return f->count && f->printed >= f->count;
+}
+
+static void take_line(struct following *f)
+{
+	struct traced t;
+	uint64_t lost;
+
+	switch (traceline_read(f->line, f->self, &t, &lost)) {
+	case TRACE_LOST:
+		f->lost += lost;
+		break;
+	case TRACE_EVENT:
+		/* What is read beyond the last one is not ours to count. */
+		if (all_printed(f))
+			break;
+		f->printed++;
+		users_add(&f->users, &t);
+		if (f->summary)
+			break;
+		if (output.json)
+			print_json(f, &t);
+		else
+			print_text(f, &t);
+		break;
+	case TRACE_OTHER:
+		break;
+	}
+}
+
+/* What there is to read now.  Return: 0; 1: nothing; or an exit status. */
+static int take_some(struct following *f)
+{
+	char buf[4096];
+	ssize_t n, i;
+
+	n = read(f->fs.fd, buf, sizeof(buf));
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return fail("cannot read the trace: %s", strerror(errno));
+	if (n <= 0)
+		return 1;
+	for (i = 0; i < n; i++) {
+		if (buf[i] != '\n') {
+			/* A line that is too long is none of ours. */
+			if (f->len < sizeof(f->line) - 1)
+				f->line[f->len++] = buf[i];
+			continue;
+		}
+		f->line[f->len] = 0;
+		f->len = 0;
+		take_line(f);
+	}
+	return 0;
+}
+
+static int follow(struct following *f)
+{
+	uint64_t end = now_us() + (uint64_t)f->ms * 1000;
+	int64_t wait = 0;
+	int rc = 0;
+
+	while (!rc && !stop_asked() && !all_printed(f) &&
+	       (!f->ms || now_us() < end)) {
+		/* The kernel wakes who reads when much has come: look now and then. */
+		stop_wait(f->fs.fd, wait);
+		rc = take_some(f);
+		wait = rc == 1 ? QUIET_MS : 0;
+		if (rc == 1)
+			rc = 0;
+		if (wait && fflush(stdout))
+			rc = fail("cannot write the output: %s", strerror(errno));
+	}
+	/* What has happened until now is told, too. */
+	if (!rc)
+		rc = tracefs_stop(&f->fs);
+	while (!rc)
+		rc = take_some(f);
+	return rc == 1 ? 0 : rc;
+}
+
+static void print_summary(struct following *f, double seconds)
+{
+	struct json j;
+
+	if (output.json && f->summary) {
+		json_begin(&j, stdout, output.pretty);
+		json_fixed(&j, "seconds", seconds);
+		json_u64(&j, "events", f->printed);
+		json_u64(&j, "lost", f->lost);
+		users_json(&j, &f->users, &f->known);
+		json_end(&j);
+	} else if (!output.json) {
+		if (f->printed && !f->summary)
+			putchar('\n');
+		users_print(&f->users, &f->known);
+	}
+	if (f->lost)
+		fprintf(stderr, "weftctl: %" PRIu64 " events were lost: they came faster than they were read\n",
+			f->lost);
+}
+
+static int run(struct following *f)
+{
+	uint64_t began = now_us();
+	int rc;
+
+	f->to_wall = text_now() - began;
+	stop_prepare();
+	rc = tracefs_open(&f->fs);
+	if (rc)
+		return rc;
+	rc = begin(f);
+	if (!rc)
+		rc = follow(f);
+	tracefs_close(&f->fs);
+	if (!rc)
+		print_summary(f, (double)(now_us() - began) / 1e6);
+	return rc;
+}
+
+/* --- The command ------------------------------------------------------------ */
+
+static int read_options(const struct reading *r, struct following *f)
+{
+	int letter, rc = 0;
+
+	while (!rc && (letter = argument_next_of(r, "sn:t:m")) != -1) {
+		switch (letter) {
+		case 's':
+			f->summary = true;
+			break;
+		case 'm':
+			f->messages = true;
+			break;
+		case 'n':
+			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX, &f->count);
+			break;
+		case 't':
+			rc = argument_seconds(r, "--seconds", optarg, 1, SECONDS_MS_MAX,
+					      &f->ms);
+			break;
+		default:
+			return letter;
+		}
+	}
+	if (!rc && optind == r->argc)
+		rc = misuse("trace", "what to trace is missing: REGION or REGION:OFFSET ('weftctl top' names the hot ones)");
+	return rc ? '?' : 0;
+}
+
+static int trace(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "summary", no_argument, NULL, 's' },
+		{ "messages", no_argument, NULL, 'm' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "seconds", required_argument, NULL, 't' },
+		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
+		{ 0 }
+	};
+	const struct reading r = { &command_trace, argc, argv, options };
+	static struct following f;
+	struct config c;
+	int letter, rc;
+
+	letter = read_options(&r, &f);
+	if (letter)
+		return argument_stop(&r, letter);
+	rc = kernel_open(false);
+	if (!rc)
+		rc = kernel_config_get(&c);
+	f.self = rc ? 0 : c.id;
+	if (!rc)
+		rc = regions_read(&f.known);
+	while (!rc && optind < argc)
+		rc = read_target(&f, argv[optind++]);
+	if (!rc)
+		rc = run(&f);
+	regions_free(&f.known);
+	return rc;
+}
+
+const struct command command_trace = {
+	.name = "trace",
+	.run = trace,
+	.summary = "follow what happens to blocks, event by event",
+	.help = " REGION[:OFFSET] ... [-s] [-m] [-n COUNT] [-t SECONDS] [-j]\n\n"
+		"  REGION         number or name\n"
+		"  OFFSET         bytes: of the block with this byte only, and its locks\n"
+		"  -s, --summary  print only, at the end, who used the blocks\n"
+		"  -m, --messages each message as well\n"
+		"  -n, --count N  end after so many events\n"
+		"  -t, --seconds SECONDS\n"
+		"                 end after this time\n\n"
+		"Each line has the time, the block, the process if one did it, and what it is:\n"
+		"a program has to wait for a byte, the node asks, gets, another node wants,\n"
+		"and so on; at the end, who used the blocks.  Ends at SIGINT.  Needs root.\n",
+};

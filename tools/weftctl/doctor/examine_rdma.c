@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What "weftctl doctor" sees of RDMA, see examine.h.  Without a device on the rack's interface
+ * there is nothing to say: data goes by UDP then, and nobody has asked for anything else.
+ */
+#include "doctor/examine.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "kernel/module.h"
+#include "tools/common/number.h"
+#include "weft_wire.h"
+
+#define CLASS		"/sys/class/infiniband"
+#define GIDS_MAX	256	/* of a port, that are looked at */
+#define FRAMES_4096	4200	/* MTU of an interface from which on RoCE puts that much into one */
+
+/*
+ * One frame in so many asked for again is no accident any more, nor what cards count when they
+ * write to what was closed meanwhile; and of a few nothing can be said.
+ */
+#define AGAIN_SHARE	200
+#define AGAIN_MIN	20
+
+/**
+ * struct port - a port of an RDMA device that the rack's interface belongs to
+ * @device: its name
+ * @number: of the port
+ * @state: as the kernel calls it
+ * @gid: one of its addresses is RoCE v2 with the node's address
+ */
+struct port {
+	char device[64];
+	unsigned int number;
+	char state[32];
+	bool gid;
+};
+
+/* --- Files ---------------------------------------------------------------------- */
+
+/* The first line of a file of a port.  Return: false: there is none. */
+__attribute__((format(printf, 3, 4)))
+static bool read_line(char *line, int len, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	FILE *f;
+	bool ok;
+
+	va_start(args, fmt);
+	vsnprintf(path, sizeof(path), fmt, args);
+	va_end(args);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	ok = fgets(line, len, f);
+	fclose(f);
+	if (ok)
+		line[strcspn(line, "\n")] = 0;
+	return ok;
+}
+
+/* A counter of the port, 0 if it has no such one. */
+static uint64_t port_count(const struct port *port, const char *folder, const char *name)
+{
+	uint64_t value = 0;
+	char line[64];
+
+	if (read_line(line, sizeof(line), CLASS "/%s/ports/%u/%s/%s", port->device, port->number,
+		      folder, name) &&
+	    number_decimal(line, 0, UINT64_MAX, &value))
+		value = 0;
+	return value;
+}
+
+/* --- Finding the device ---------------------------------------------------------- */
+
+/* "0000:0000:0000:0000:0000:ffff:0a57:0001": the address as RoCE v2 writes it. */
+static bool is_gid_of(const char *gid, struct in_addr address)
+{
+	struct in6_addr a;
+
+	return inet_pton(AF_INET6, gid, &a) == 1 && IN6_IS_ADDR_V4MAPPED(&a) &&
+	       !memcmp(&a.s6_addr[12], &address, sizeof(address));
+}
+
+/* An interface that is down may have no GID: then the device says whose it is. */
+static bool is_of(const char *device, const char *ifname)
+{
+	char path[PATH_MAX], line[128];
+
+	snprintf(path, sizeof(path), CLASS "/%s/device/net/%s", device, ifname);
+	return !access(path, F_OK) ||
+	       (read_line(line, sizeof(line), CLASS "/%s/parent", device) &&
+		!strcmp(line, ifname));
+}
+
+/* Return: whether the port is one of the interface's. */
+static bool look_at(struct port *port, const struct config *c)
+{
+	char line[128], gid[64];
+	bool here = false;
+	unsigned int i;
+
+	port->gid = false;
+	for (i = 0; i < GIDS_MAX; i++) {
+		if (!read_line(gid, sizeof(gid), CLASS "/%s/ports/%u/gids/%u", port->device,
+			       port->number, i))
+			break;
+		/* no interface: an entry that is not in use */
+		if (!read_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u",
+			       port->device, port->number, i) ||
+		    strcmp(line, c->ifname))
+			continue;
+		here = true;
+		if (read_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/types/%u",
+			      port->device, port->number, i) &&
+		    !strcmp(line, "RoCE v2") && is_gid_of(gid, c->address))
+			port->gid = true;
+	}
+	if (!here)
+		here = is_of(port->device, c->ifname);
+	if (here && read_line(line, sizeof(line), CLASS "/%s/ports/%u/state", port->device,
+			      port->number))
+		/* "4: ACTIVE" */
+		snprintf(port->state, sizeof(port->state), "%.31s",
+			 strchr(line, ' ') ? strchr(line, ' ') + 1 : line);
+	return here;
+}
+
+/* Names of a folder, but for those that begin with a point. */
+static int each_name(const char *path, bool (*is_it)(const char *name, void *arg), void *arg)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	int found = 0;
+
+	if (!dir)
+		return 0;
+	while (!found && (entry = readdir(dir)))
+		found = *entry->d_name != '.' && is_it(entry->d_name, arg);
+	closedir(dir);
+	return found;
+}
+
+struct search {
+	const struct config *config;
+	struct port port;
+};
+
+static bool is_port(const char *name, void *arg)
+{
+	struct search *s = arg;
+	uint64_t number;
+
+	if (number_decimal(name, 1, UINT8_MAX, &number))
+		return false;
+	s->port.number = (unsigned int)number;
+	return look_at(&s->port, s->config);
+}
+
+static bool is_device(const char *name, void *arg)
+{
+	struct search *s = arg;
+	char path[PATH_MAX];
+
+	snprintf(s->port.device, sizeof(s->port.device), "%s", name);
+	snprintf(path, sizeof(path), CLASS "/%s/ports", s->port.device);
+	return each_name(path, is_port, s);
+}
+
+/* --- What may be wrong with it ---------------------------------------------------- */
+
+static void examine_port(struct patient *p, const struct port *port)
+{
+	const struct config *c = &p->config;
+	char address[INET_ADDRSTRLEN] = "?";
+
+	if (strcmp(port->state, "ACTIVE")) {
+		found(&p->findings, FOUND_RDMA_PORT, 0,
+		      "port %u of the RDMA device %s is %s, so data goes by UDP\tput its cable in, 'ip link set %s up', and look at 'rdma link'",
+		      port->number, port->device, *port->state ? port->state : "in no state",
+		      c->ifname);
+		return;
+	}
+	inet_ntop(AF_INET, &c->address, address, sizeof(address));
+	if (!port->gid)
+		found(&p->findings, FOUND_RDMA_GID, 0,
+		      "the RDMA device %s has no GID of RoCE v2 for the address %s, so data goes by UDP\tset the device to RoCE v2 (its manual says how), and see that %s has the address: /sys/class/infiniband/%s/ports/%u/gids shows what there is",
+		      port->device, address, c->ifname, port->device, port->number);
+	if (p->interface_mtu && p->interface_mtu < FRAMES_4096)
+		found(&p->findings, FOUND_RDMA_MTU, 0,
+		      "the interface %s has MTU %u, so RoCE needs four frames and more for a block of 4 KiB\tif the network can: 'ip link set IF mtu 9000' on all machines and switches, then 'weftctl down --unmount' and 'weftctl up'",
+		      c->ifname, p->interface_mtu);
+}
+
+/* Drivers have names of their own for it. */
+static const char * const again_names[] = {
+	"out_of_sequence", "packet_seq_err", "local_ack_timeout_err",	/* mlx5 */
+	"rcvd_seq_err", "out_of_seq_request", "retry_exceeded_err",	/* rxe */
+	"res_rx_dup_seq_nak", "seq_err_naks_rcvd",			/* bnxt_re */
+};
+
+/* ... and for what came, if it is not with the standard counters. */
+static const char * const all_names[] = { "rcvd_pkts", "rx_pkts" };
+
+static void examine_loss(struct patient *p, const struct port *port)
+{
+	uint64_t again = 0, all;
+	size_t i;
+
+	for (i = 0; i < sizeof(again_names) / sizeof(*again_names); i++)
+		again += port_count(port, "hw_counters", again_names[i]);
+	all = port_count(port, "counters", "port_rcv_packets");
+	for (i = 0; !all && i < sizeof(all_names) / sizeof(*all_names); i++)
+		all = port_count(port, "hw_counters", all_names[i]);
+	if (again >= AGAIN_MIN && again > all / AGAIN_SHARE)
+		found(&p->findings, FOUND_RDMA_LOSS, 0,
+		      "frames of RoCE were lost or late %" PRIu64 " times, as the device %s counts it, of %" PRIu64 " that came\tgive RoCE a priority that loses none (PFC) or marks (ECN) on all cards and switches between: 'dcb pfc show dev %s', and their manuals; blocks that come too late are asked for again by UDP",
+		      again, port->device, all, p->config.ifname);
+}
+
+/* The module knows of each member why its data goes by UDP. */
+static void examine_members(struct patient *p)
+{
+	const struct peer *one = NULL;
+	char name[TEXT_MEMBER_MAX];
+	bool any = false;
+	size_t i;
+
+	/* of a rack in which nobody else has RDMA there is nothing to say */
+	for (i = 0; i < p->peers.len; i++)
+		any |= p->peers.list[i].rdma;
+	for (i = 0; any && i < p->peers.len; i++) {
+		one = &p->peers.list[i];
+		if (!strncmp(one->why_udp, "it does not answer", 18))
+			found(&p->findings, FOUND_RDMA_MEMBER, one->id,
+			      "%s has no RDMA, or is not reached by it, so its data goes by UDP\tsee there with 'weftctl doctor' or in weft-memd's log; UDP port 4791 has to be open between all members",
+			      text_member(one->id, name));
+	}
+}
+
+void examine_rdma(struct patient *p)
+{
+	struct search s = { .config = &p->config };
+
+	if (!p->config_known || !*p->config.ifname ||
+	    found_any(&p->findings, FOUND_INTERFACE_MISSING, 0))
+		return;
+	if (!each_name(CLASS, is_device, &s))
+		return;
+	if (p->state == KERNEL_UP && !module_has_rdma())
+		found(&p->findings, FOUND_RDMA_MODULE, 0,
+		      "the interface %s has the RDMA device %s, but weft_rdma is not loaded, so data goes by UDP\t'modprobe weft_rdma', also while regions are in use",
+		      p->config.ifname, s.port.device);
+	examine_port(p, &s.port);
+	examine_loss(p, &s.port);
+	if (p->state == KERNEL_UP)
+		examine_members(p);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The node as the kernel keeps it: what the commands of uapi/weft_netlink.h ask
+ * and change, as plain structures.  Every function that returns int returns 0,
+ * or an exit status after it has said what is wrong.
+ */
+#ifndef WEFTCTL_KERNEL_H
+#define WEFTCTL_KERNEL_H
+
+#include <limits.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/common/hist.h"
+#include "weft_netlink.h"
+
+/**
+ * struct config - set-up of a node, as in enum weft_a_config
+ * @id: of the node
+ * @rack: number of the rack on this machine
+ * @joins: the one that messages say, another one than @rack if this machine is a node of
+ *	the rack more than once
+ * @joins_set: @joins is given; if not it is @rack
+ * @ifname: interface
+ * @homes: addresses of the memory blades
+ * @twins: of each of them, where it goes on if its machine dies; 0: nowhere
+ * @homes_len: how many
+ * @drained: bits of those that no region uses any more; only of blades_config()
+ * @address: the node's own; 0 to set: the interface's first
+ * @mtu: longest datagram; 0 to set: the interface's
+ * @timeout_ms: how long programs wait for the network; 0 to set: leave it
+ * @hold_us: how long a block stays after it came
+ * @hold_set: @hold_us is given
+ * @wire_version: of the messages
+ * @key_path: file with the rack's key, "" if it has none; the kernel does not know it
+ * @key: what it says, to set; wiped by kernel_config_set()
+ */
+struct config {
+	uint32_t id;
+	uint32_t rack;
+	uint32_t joins;
+	bool joins_set;
+	char ifname[IF_NAMESIZE];
+	struct in_addr homes[WEFT_HOMES_MAX];
+	struct in_addr twins[WEFT_HOMES_MAX];
+	unsigned int homes_len;
+	uint32_t drained;
+	struct in_addr address;
+	uint32_t mtu;
+	uint32_t timeout_ms;
+	uint32_t hold_us;
+	bool hold_set;
+	uint32_t wire_version;
+	char key_path[PATH_MAX];
+	uint8_t key[WEFT_KEY_BYTES];
+};
+
+/* Up to which blade have they got twins?  How many that are, 0: none has. */
+static inline unsigned int config_twins(const struct config *c)
+{
+	unsigned int n = c->homes_len;
+
+	while (n && !c->twins[n - 1].s_addr)
+		n--;
+	return n;
+}
+
+/**
+ * struct status - what a node does, as in enum weft_a_status
+ * @joined: it is a member of its rack
+ * @life: number of its life
+ * @key_set: the rack has a key
+ * @fingerprint: of the key
+ * @refused: counter of the last message that was refused for who sent it, "": none
+ * @refused_from: where it came from
+ * @refused_ms: how long ago
+ * @answered_ms: since the first memory blade last answered
+ * @members: nodes of the rack, bit id - 1
+ * @lease_known: it is a member, and knows the lease
+ * @lease_ms: a node that is silent for so long is taken for dead; 0: none is
+ * @regions: that it knows
+ * @lines: blocks in its cache
+ * @cache_bytes: what they take
+ * @cache_max: what they may take
+ */
+struct status {
+	bool joined;
+	uint32_t life;
+	bool key_set;
+	uint32_t fingerprint;
+	char refused[32];
+	struct in_addr refused_from;
+	uint64_t refused_ms;
+	uint32_t answered_ms;
+	uint32_t members;
+	bool lease_known;
+	uint32_t lease_ms;
+	uint64_t regions;
+	uint64_t lines;
+	uint64_t cache_bytes;
+	uint64_t cache_max;
+};
+
+#define COUNTER_NAME_MAX	256
+
+/**
+ * struct counter - one counter
+ * @name: as the kernel, the blade or the switch calls it
+ * @value: its value
+ */
+struct counter {
+	char name[COUNTER_NAME_MAX];
+	uint64_t value;
+};
+
+/**
+ * struct counters - a list of counters, in the order in which they came
+ * @list: of malloc(), grows
+ * @len: how many
+ */
+struct counters {
+	struct counter *list;
+	size_t len;
+};
+
+#define REGION_NAME_MAX	256
+
+#define HIST_NAME_MAX	64
+
+/**
+ * struct kernel_hist - how long something takes
+ * @name: as the kernel calls it
+ * @times: what it has counted
+ */
+struct kernel_hist {
+	char name[HIST_NAME_MAX];
+	struct hist_list times;
+};
+
+/**
+ * struct hists - a list of them, in the order in which they came
+ * @list: of malloc(), grows
+ * @len: how many
+ */
+struct hists {
+	struct kernel_hist *list;
+	size_t len;
+};
+
+/**
+ * struct peer - a member of the rack
+ * @id: nodes 1..32, memory blades 33..48
+ * @address: its own
+ * @self: this node
+ * @joined: a node that is a member now
+ * @rdma: data goes to it by RDMA
+ * @why_udp: why not, "" if there is nothing to be said of that
+ * @twin: of a memory blade: where it goes on if its machine dies; 0: nowhere
+ * @view: of a memory blade with a twin: grows each time that it does; 0: not heard of
+ */
+struct peer {
+	uint32_t id;
+	struct in_addr address;
+	bool self;
+	bool joined;
+	bool rdma;
+	char why_udp[64];
+	struct in_addr twin;
+	uint32_t view;
+};
+
+#define PEERS_MAX	48
+
+struct peers {
+	struct peer list[PEERS_MAX];
+	size_t len;
+};
+
+/**
+ * enum kernel_state - what there is of a node
+ */
+enum kernel_state {
+	KERNEL_NO_MODULE,
+	KERNEL_DOWN,
+	KERNEL_UP,
+};
+
+/**
+ * kernel_open() - reach the module
+ * @load: load it if it is not there
+ */
+int kernel_open(bool load);
+
+void kernel_close(void);
+
+/* All requests, but that of kernel_config_set(), are about this rack. */
+void kernel_choose(uint32_t number);
+void kernel_choose_none(void);
+
+/* Has one been chosen?  Else they are about the only one. */
+bool kernel_chosen(uint32_t *number);
+
+/**
+ * struct racks - those that this machine is in
+ * @list: by their numbers
+ * @len: how many
+ */
+struct racks {
+	struct config list[WEFT_RACKS_MAX];
+	size_t len;
+};
+
+/* All of them, or only the one that was chosen; none if the node is not set up. */
+int kernel_racks(struct racks *r);
+
+/**
+ * kernel_choose_of() - choose the rack of a configuration file
+ * @file: what the file says; NULL: there is none
+ *
+ * Only if there are several racks and none is chosen.  Return: 0, or what was said.
+ */
+int kernel_choose_of(const struct config *file);
+
+/* Like kernel_open(), without a sentence about a module that is not there. */
+int kernel_state(enum kernel_state *state);
+
+int kernel_config_set(struct config *c);
+int kernel_config_clear(void);
+int kernel_config_get(struct config *c);
+
+/* Only @c->timeout_ms and @c->hold_us. */
+int kernel_tune(const struct config *c);
+
+int kernel_status(struct status *s);
+int kernel_peers(struct peers *p);
+
+int kernel_stats(struct counters *c);
+
+/**
+ * struct region - as in enum weft_a_region
+ * @name: "" if it has none any more
+ */
+struct region {
+	uint32_t id;
+	char name[REGION_NAME_MAX];
+	uint64_t size;
+	uint32_t block;
+	uint32_t lines;
+	uint32_t locks;
+	uint32_t policy;
+	uint32_t nodes;
+	uint32_t homes;
+	bool gone;
+};
+
+/* As in enum weft_a_line. */
+struct line {
+	uint32_t region;
+	uint64_t index;
+	uint32_t state;
+	uint32_t op;
+	uint32_t waiters;
+	uint32_t misses;
+	uint32_t revocations;
+	bool dirty;
+	bool revoking;
+	bool ahead;
+};
+
+/* As in enum weft_a_lock. */
+struct lock_info {
+	uint32_t region;
+	uint64_t offset;
+	uint32_t state;
+	uint32_t want;
+	uint32_t readers;
+	uint32_t waiters;
+	uint32_t queue;
+	uint32_t grants;
+	uint32_t hand_overs;
+	bool writer;
+	bool open;
+	bool tenured;
+	bool revoking;
+};
+
+/*
+ * What the node has, each given to @take as it comes: these lists are long.  Of
+ * @region only, or of all if that is 0.
+ */
+int kernel_regions(void (*take)(const struct region *r, void *arg), void *arg);
+int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
+		 void *arg);
+int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *arg),
+		 void *arg);
+
+/* As in enum weft_a_event; strings are "" if they are not there. */
+struct event {
+	uint32_t kind;
+	uint32_t rack;
+	uint64_t time;
+	uint32_t missed;
+	uint32_t member;
+	uint32_t region;
+	char name[REGION_NAME_MAX];
+	bool has_offset;
+	uint64_t offset;
+	uint64_t count;
+	uint32_t err;
+	struct in_addr address;
+	uint32_t pid;
+	char comm[32];
+	bool by_switch;
+};
+
+/* Begins to listen to events; @fd is what to wait for. */
+int kernel_events_begin(int *fd);
+
+/* Takes those that have come; @lost: some did not, as they were not taken in time. */
+int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg,
+		       bool *lost);
+
+int kernel_hists(struct hists *h);
+void hists_free(struct hists *h);
+
+/**
+ * kernel_blade_stats() - counters of a memory blade
+ * @address: for sentences
+ * @silent: set to whether it does not answer, which is no failure then
+ */
+int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c,
+		       bool *silent);
+
+/* The same without a sentence.  Return: 0, or a negative errno. */
+int kernel_blade_try(uint32_t blade, struct counters *c);
+
+/**
+ * kernel_switch_stats() - ask the directory in the switch
+ * @absent: NULL: it is an error if none answers; else filled in
+ */
+int kernel_switch_stats(struct counters *c, bool *absent);
+
+/* Value of the counter @name, 0 if there is none. */
+uint64_t counters_get(const struct counters *c, const char *name);
+
+void counters_free(struct counters *c);
+
+#endif /* WEFTCTL_KERNEL_H */

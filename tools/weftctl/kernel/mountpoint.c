@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Mount points, see mountpoint.h. */
+#include "kernel/mountpoint.h"
+
+#include <inttypes.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/kernel.h"
+
+/* Does the module say that it is of another rack than the one that is chosen? */
+static bool is_of_another(const struct mntent *entry)
+{
+	const char *option = hasmntopt(entry, "rack");
+	uint32_t chosen, rack;
+
+	return kernel_chosen(&chosen) && option &&
+	       sscanf(option, "rack=%" SCNu32, &rack) == 1 && rack != chosen;
+}
+
+void mountpoints_read(struct mountpoints *m)
+{
+	FILE *f = setmntent("/proc/self/mounts", "r");
+	struct mntent *entry;
+	char **list;
+
+	*m = (struct mountpoints){ 0 };
+	if (!f)
+		return;
+	while ((entry = getmntent(f))) {
+		if (strcmp(entry->mnt_type, "weft") || is_of_another(entry))
+			continue;
+		list = reallocarray(m->list, m->len + 1, sizeof(*list));
+		if (!list)
+			break;
+		m->list = list;
+		m->list[m->len] = strdup(entry->mnt_dir);
+		if (!m->list[m->len])
+			break;
+		m->len++;
+	}
+	endmntent(f);
+}
+
+void mountpoints_free(struct mountpoints *m)
+{
+	while (m->len)
+		free(m->list[--m->len]);
+	free(m->list);
+	m->list = NULL;
+}

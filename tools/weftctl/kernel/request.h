@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Requests to the family, each about the rack that is chosen, and values of their answers. */
+#ifndef WEFTCTL_REQUEST_H
+#define WEFTCTL_REQUEST_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kernel/genl.h"
+
+/* A request that says which rack it is about; NULL without memory. */
+struct nl_msg *request_new(uint8_t cmd, bool dump);
+
+/* One that was @full before everything was in it is not sent at all. */
+struct nl_msg *request_unless_full(struct nl_msg *msg, bool full);
+
+/**
+ * request_call() - send a request and take its answer
+ * @subject: what it is about, see explain.h
+ *
+ * The others are as for genl_call().  Return: 0, or an exit status after it has said what is
+ * wrong.
+ */
+int request_call(uint8_t cmd, struct nl_msg *msg, const char *subject, int max,
+		 genl_answer_fn *answer, void *arg);
+
+/* The same for a request without attributes. */
+int request_ask(uint8_t cmd, bool dump, int max, genl_answer_fn *answer, void *arg);
+
+/* Values of an answer; 0 for what is missing or has the wrong size. */
+uint32_t attr_u32(struct nlattr *attr);
+uint64_t attr_u64(struct nlattr *attr);
+struct in_addr attr_address(struct nlattr *attr);
+
+#endif /* WEFTCTL_REQUEST_H */

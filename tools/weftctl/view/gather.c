@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Gathering of statistics, see gather.h. */
+#include "view/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "kernel/blades.h"
+#include "weft_wire.h"
+
+static int add_to(struct counters *sum, const struct counters *c)
+{
+	struct counter *list;
+	size_t i, k;
+
+	for (i = 0; i < c->len; i++) {
+		for (k = 0; k < sum->len; k++) {
+			if (!strcmp(sum->list[k].name, c->list[i].name))
+				break;
+		}
+		if (k < sum->len) {
+			sum->list[k].value += c->list[i].value;
+			continue;
+		}
+		list = reallocarray(sum->list, sum->len + 1, sizeof(*list));
+		if (!list)
+			return fail("no memory");
+		sum->list = list;
+		sum->list[sum->len++] = c->list[i];
+	}
+	return 0;
+}
+
+static int gather_blades(struct gathered *g)
+{
+	unsigned int i;
+	bool silent;
+	int rc = 0;
+
+	for (i = 0; i < g->homes_len && !rc; i++) {
+		/* One that was silent just now would be waited for once more. */
+		if ((g->drained | g->silent) & UINT32_C(1) << i)
+			continue;
+		rc = kernel_blade_stats(WEFT_BLADE_MIN + i, g->homes[i], &g->of_blade[i],
+					&silent);
+		g->silent |= (uint32_t)silent << i;
+		if (!rc)
+			rc = add_to(&g->of_all, &g->of_blade[i]);
+	}
+	return rc;
+}
+
+int gather(struct gathered *g)
+{
+	struct config c = { 0 };
+	enum kernel_state state;
+	int rc;
+
+	rc = kernel_state(&state);
+	/* Counters of its own the node has in any state. */
+	if (!rc && (state == KERNEL_UP || g->memory || g->sw))
+		rc = g->memory ? blades_config(&c, &g->silent) : kernel_config_get(&c);
+	g->id = c.id;
+	g->homes_len = c.homes_len;
+	g->drained = c.drained;
+	memcpy(g->homes, c.homes, sizeof(g->homes));
+	if (!rc && g->node)
+		rc = kernel_stats(&g->of_node);
+	if (!rc && g->latency)
+		rc = kernel_hists(&g->hists);
+	if (!rc && g->memory)
+		rc = gather_blades(g);
+	if (!rc && g->sw)
+		rc = kernel_switch_stats(&g->of_switch,
+					 g->memory ? &g->no_switch : NULL);
+	return rc;
+}
+
+static int copy(void *to, const void *list, size_t len, size_t size)
+{
+	void *new = NULL;
+
+	if (len) {
+		new = malloc(len * size);
+		if (!new)
+			return fail("no memory");
+		memcpy(new, list, len * size);
+	}
+	memcpy(to, &new, sizeof(new));
+	return 0;
+}
+
+static int copy_counters(struct counters *to, const struct counters *from)
+{
+	int rc = copy(&to->list, from->list, from->len, sizeof(*from->list));
+
+	to->len = rc ? 0 : from->len;
+	return rc;
+}
+
+int gather_copy(struct gathered *to, const struct gathered *from)
+{
+	unsigned int i;
+	int rc;
+
+	to->id = from->id;
+	to->homes_len = from->homes_len;
+	to->drained = from->drained;
+	to->silent = from->silent;
+	memcpy(to->homes, from->homes, sizeof(to->homes));
+	to->no_switch = from->no_switch;
+	rc = copy_counters(&to->of_node, &from->of_node);
+	if (!rc)
+		rc = copy(&to->hists.list, from->hists.list, from->hists.len,
+			  sizeof(*from->hists.list));
+	if (!rc)
+		to->hists.len = from->hists.len;
+	for (i = 0; i < WEFT_HOMES_MAX && !rc; i++)
+		rc = copy_counters(&to->of_blade[i], &from->of_blade[i]);
+	if (!rc)
+		rc = copy_counters(&to->of_all, &from->of_all);
+	if (!rc)
+		rc = copy_counters(&to->of_switch, &from->of_switch);
+	return rc;
+}
+
+void gather_free(struct gathered *g)
+{
+	unsigned int i;
+
+	counters_free(&g->of_node);
+	hists_free(&g->hists);
+	for (i = 0; i < WEFT_HOMES_MAX; i++)
+		counters_free(&g->of_blade[i]);
+	counters_free(&g->of_all);
+	counters_free(&g->of_switch);
+}

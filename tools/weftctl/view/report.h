@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Counters for people: what follows from them, and tables of them. */
+#ifndef WEFTCTL_REPORT_H
+#define WEFTCTL_REPORT_H
+
+#include <stdbool.h>
+
+#include "kernel/kernel.h"
+
+/**
+ * struct misses - what the counters of a node say about its misses
+ * @served: all that were, of whatever kind
+ * @round_trips: that they took together
+ * @nsec: that they waited together
+ * @by_switch: answered by the directory in the switch
+ * @by_home: answered by the directory at the home
+ * @messages: about lines that the node sent and received, for misses of others,
+ *	too
+ */
+struct misses {
+	uint64_t served;
+	uint64_t round_trips;
+	uint64_t nsec;
+	uint64_t by_switch;
+	uint64_t by_home;
+	uint64_t messages;
+};
+
+void report_misses(const struct counters *c, struct misses *m);
+
+/**
+ * struct lookups - what the counters of the switch say about its directory
+ * @requests: that it looked at
+ * @hits: that it answered; the others went on to the home
+ */
+struct lookups {
+	uint64_t requests;
+	uint64_t hits;
+};
+
+void report_lookups(const struct counters *c, struct lookups *l);
+
+/* Not a counter but how much there is of something now; blades have such. */
+bool report_is_gauge(const char *name);
+
+/* Text on stdout. */
+void report_node(uint32_t id, const struct counters *c);
+void report_memory(const struct counters *c);
+void report_switch(const struct counters *c);
+
+#endif /* WEFTCTL_REPORT_H */
