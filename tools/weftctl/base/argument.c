@@ -8,8 +8,8 @@
 
 #include "base/command.h"
 #include "base/fail.h"
+#include "base/rack.h"
 #include "base/value.h"
-#include "kernel/kernel.h"
 
 static const char *command_name(const struct reading *r)
 {
@@ -26,7 +26,7 @@ static bool take_rack(const struct reading *r)
 		misuse(command_name(r), "--rack: %s", why.text);
 		return false;
 	}
-	kernel_choose(number);
+	rack_choose(number);
 	return true;
 }
 
@@ -156,14 +156,4 @@ int argument_seconds(const struct reading *r, const char *option,
 	struct why why;
 
 	return end(r, option, value_seconds(text, min_ms, max_ms, ms, &why), &why);
-}
-
-int argument_tunable(const struct reading *r, int letter, const char *text,
-		     struct config *c)
-{
-	if (letter == 't')
-		return argument_seconds(r, "--timeout", text, WEFT_TIMEOUT_MS_MIN,
-					WEFT_TIMEOUT_MS_MAX, &c->timeout_ms);
-	c->hold_set = true;
-	return argument_u32(r, "--hold", text, 0, WEFT_HOLD_US_MAX, &c->hold_us);
 }

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 struct command;
-struct config;
 
 /**
  * struct reading - whose arguments are read
@@ -36,10 +35,6 @@ struct reading {
 /* Of all but "up", which has it among its settings. */
 #define ARGUMENT_LETTER_RACK	1000
 #define ARGUMENT_RACK	{ "rack", required_argument, NULL, ARGUMENT_LETTER_RACK }
-
-/* Options for what can be changed while the node runs. */
-#define ARGUMENT_TIMEOUT { "timeout", required_argument, NULL, 't' }
-#define ARGUMENT_HOLD	{ "hold", required_argument, NULL, 'o' }
 
 /**
  * argument_next() - the next option
@@ -93,9 +88,5 @@ int argument_u32(const struct reading *r, const char *option, const char *text,
 int argument_seconds(const struct reading *r, const char *option,
 		     const char *text, uint32_t min_ms, uint32_t max_ms,
 		     uint32_t *ms);
-
-/* The value of ARGUMENT_TIMEOUT or HOLD, by its letter. */
-int argument_tunable(const struct reading *r, int letter, const char *text,
-		     struct config *c);
 
 #endif /* WEFTCTL_ARGUMENT_H */

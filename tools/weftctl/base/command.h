@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The subcommands of weftctl, and what all of them share. */
+/* What a subcommand of weftctl is, and what all of them share. */
 #ifndef WEFTCTL_COMMAND_H
 #define WEFTCTL_COMMAND_H
 
@@ -21,23 +21,6 @@ struct command {
 	const char *help;
 	const char *summary;
 };
-
-extern const struct command command_up;
-extern const struct command command_down;
-extern const struct command command_set;
-extern const struct command command_status;
-extern const struct command command_stats;
-extern const struct command command_rack;
-extern const struct command command_node;
-extern const struct command command_blade;
-extern const struct command command_region;
-extern const struct command command_line;
-extern const struct command command_lock;
-extern const struct command command_dir;
-extern const struct command command_monitor;
-extern const struct command command_top;
-extern const struct command command_trace;
-extern const struct command command_doctor;
 
 /**
  * struct output - how to print, for all subcommands

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
 #include "base/value.h"
+#include "command/commands.h"
 #include "kernel/homes.h"
 #include "kernel/kernel.h"
 #include "tools/common/json.h"

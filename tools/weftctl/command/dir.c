@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "command/commands.h"
 #include "kernel/blades.h"
 #include "kernel/kernel.h"
 #include "tools/common/json.h"

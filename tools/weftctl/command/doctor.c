@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "command/commands.h"
+#include "doctor/drops.h"
 #include "doctor/examine.h"
+#include "doctor/key.h"
+#include "doctor/others.h"
+#include "doctor/rdma.h"
 #include "tools/common/json.h"
 
 enum {

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "base/rack.h"
+#include "command/commands.h"
 #include "config/conf.h"
 #include "config/mounting.h"
 #include "kernel/kernel.h"
@@ -87,7 +88,7 @@ static int leave_all(void)
 	size_t i;
 
 	for (i = 0; !rc && i < racks.len; i++) {
-		kernel_choose(racks.list[i].rack);
+		rack_choose(racks.list[i].rack);
 		rc = unmount_all();
 		if (!rc)
 			rc = kernel_config_clear();
@@ -137,7 +138,7 @@ static int down(int argc, char **argv)
 	rc = argument_none(&r);
 	if (!rc && file && unmount)
 		rc = misuse("down", "with --unmount no file is read: leave --file out");
-	if (!rc && all && (file || kernel_chosen(&rack)))
+	if (!rc && all && (file || rack_chosen(&rack)))
 		rc = misuse("down", "--all is about all racks: leave --file and --rack out");
 	if (!rc)
 		rc = kernel_open(false);

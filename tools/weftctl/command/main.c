@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "command/commands.h"
 #include "kernel/kernel.h"
 #include "weft_wire.h"
 

@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "base/rack.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "command/commands.h"
 #include "kernel/kernel.h"
 #include "kernel/regions.h"
 #include "tools/common/clock.h"
@@ -63,13 +64,13 @@ static void ask_regions(struct monitor *m)
 {
 	enum kernel_state state;
 	uint32_t rack;
-	bool chosen = kernel_chosen(&rack);
+	bool chosen = rack_chosen(&rack);
 
-	kernel_choose(m->rack);
+	rack_choose(m->rack);
 	if (!kernel_state(&state) && state == KERNEL_UP)
 		regions_read(&m->known);
 	if (!chosen)
-		kernel_choose_none();
+		rack_choose_none();
 }
 
 /* What the node knows is asked for when an event names a region for the first time. */

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "command/commands.h"
 #include "kernel/dead.h"
 #include "kernel/kernel.h"
 #include "tools/common/json.h"

@@ -5,8 +5,9 @@
 #include <stdio.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "base/rack.h"
+#include "command/commands.h"
 #include "kernel/kernel.h"
 #include "kernel/mountpoint.h"
 #include "tools/common/json.h"
@@ -73,7 +74,7 @@ static int show(const struct racks *racks)
 	for (i = 0; i < racks->len && !rc; i++) {
 		struct view v = { .config = &racks->list[i] };
 
-		kernel_choose(v.config->rack);
+		rack_choose(v.config->rack);
 		rc = kernel_status(&status);
 		if (rc)
 			break;

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "command/commands.h"
 #include "command/lost.h"
 #include "command/nodes.h"
 #include "command/place.h"

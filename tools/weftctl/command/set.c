@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl set: change how this node behaves while it runs. */
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "command/commands.h"
 #include "config/conf.h"
 #include "kernel/kernel.h"
 
@@ -39,11 +39,21 @@ static int take_file(const char *name, struct config *c)
 	return 0;
 }
 
+static int take_tunable(const struct reading *r, int letter, struct config *c)
+{
+	if (letter == 't')
+		return argument_seconds(r, "--timeout", optarg, WEFT_TIMEOUT_MS_MIN,
+					WEFT_TIMEOUT_MS_MAX, &c->timeout_ms);
+	c->hold_set = true;
+	return argument_u32(r, "--hold", optarg, 0, WEFT_HOLD_US_MAX, &c->hold_us);
+}
+
 static int set(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "file", required_argument, NULL, LETTER_FILE },
-		ARGUMENT_TIMEOUT, ARGUMENT_HOLD,
+		{ "timeout", required_argument, NULL, 't' },
+		{ "hold", required_argument, NULL, 'o' },
 		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
 		{ 0 }
 	};
@@ -59,7 +69,7 @@ static int set(int argc, char **argv)
 			file = optarg;
 			continue;
 		}
-		rc = argument_tunable(&r, letter, optarg, &c);
+		rc = take_tunable(&r, letter, &c);
 		if (rc)
 			return rc;
 	}

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "command/commands.h"
 #include "kernel/blades.h"
 #include "kernel/kernel.h"
 #include "view/gather.h"

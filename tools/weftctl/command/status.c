@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/text.h"
+#include "command/commands.h"
 #include "config/setting.h"
 #include "kernel/kernel.h"
 #include "kernel/mountpoint.h"

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
 #include "base/screen.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "base/words.h"
+#include "command/commands.h"
 #include "kernel/kernel.h"
 #include "kernel/regions.h"
 #include "tools/common/clock.h"

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "command/commands.h"
 #include "kernel/kernel.h"
 #include "kernel/regions.h"
 #include "kernel/tracefs.h"

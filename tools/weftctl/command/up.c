@@ -4,8 +4,9 @@
 #include <stdio.h>
 
 #include "base/argument.h"
-#include "base/command.h"
 #include "base/fail.h"
+#include "base/rack.h"
+#include "command/commands.h"
 #include "config/conf.h"
 #include "config/keyfile.h"
 #include "config/mounting.h"
@@ -275,7 +276,7 @@ static int up(int argc, char **argv)
 			return rc;
 	}
 	rc = argument_none(&r);
-	if (!rc && !o.text[SETTING_RACK] && kernel_chosen(&rack)) {
+	if (!rc && !o.text[SETTING_RACK] && rack_chosen(&rack)) {
 		snprintf(before, sizeof(before), "%u", rack);
 		rc = read_setting(SETTING_RACK, before, &o);
 	}
@@ -287,7 +288,7 @@ static int up(int argc, char **argv)
 		rc = join(&o, from, &c.settings);
 	if (rc)
 		return rc;
-	kernel_choose(c.settings.config.rack);
+	rack_choose(c.settings.config.rack);
 	if (!o.check)
 		return set_up(&c.settings);
 	show(&c.settings);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/rack.h"
 #include "kernel/genl.h"
-#include "kernel/kernel.h"
 #include "kernel/module.h"
 #include "kernel/mountpoint.h"
 #include "weft_netlink.h"
@@ -92,7 +92,7 @@ int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 	case ENOTUNIQ:
 		return fail("this machine is in several racks: say which one by --rack, 'weftctl rack' lists them");
 	case ENOTCONN:
-		if (kernel_chosen(&rack))
+		if (rack_chosen(&rack))
 			return fail("this node is not set up in rack %u: 'weftctl rack' lists those in which it is, 'weftctl up --rack %u' sets it up",
 				    rack, rack);
 		return fail("this node is not set up: run 'weftctl up'");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/rack.h"
 #include "base/text.h"
 #include "kernel/explain.h"
 #include "kernel/genl.h"
@@ -34,28 +35,6 @@ int kernel_open(bool load)
 void kernel_close(void)
 {
 	genl_close();
-}
-
-static struct {
-	bool chosen;
-	uint32_t number;
-} rack;
-
-void kernel_choose(uint32_t number)
-{
-	rack.chosen = true;
-	rack.number = number;
-}
-
-void kernel_choose_none(void)
-{
-	rack.chosen = false;
-}
-
-bool kernel_chosen(uint32_t *number)
-{
-	*number = rack.number;
-	return rack.chosen;
 }
 
 static int take_nothing(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
@@ -173,7 +152,7 @@ static int take_rack(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 		return -EPROTO;
 	*c = (struct config){ 0 };
 	err = take_config(attrs, msg, c);
-	r->len += !err && !(rack.chosen && rack.number != c->rack);
+	r->len += !err && !rack_is_other(c->rack);
 	return err;
 }
 
@@ -187,16 +166,17 @@ int kernel_choose_of(const struct config *file)
 {
 	const struct genl_refusal ambiguous = { .code = -ENOTUNIQ };
 	struct racks racks;
+	uint32_t rack;
 	int rc;
 
-	if (rack.chosen)
+	if (rack_chosen(&rack))
 		return 0;
 	rc = kernel_racks(&racks);
 	if (rc || racks.len < 2)
 		return rc;
 	if (!file)
 		return explain(WEFT_CMD_CONFIG_GET, &ambiguous, NULL);
-	kernel_choose(file->rack);
+	rack_choose(file->rack);
 	return 0;
 }
 
@@ -502,7 +482,7 @@ static int take_event(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 
 	(void)msg;
 	/* Other messages of a newer module are none of ours. */
-	if (!attrs[WEFT_A_EVENT_KIND] || (rack.chosen && rack.number != e.rack))
+	if (!attrs[WEFT_A_EVENT_KIND] || rack_is_other(e.rack))
 		return 0;
 	if (attrs[WEFT_A_EVENT_NAME])
 		nla_strlcpy(e.name, attrs[WEFT_A_EVENT_NAME], sizeof(e.name));

@@ -196,13 +196,6 @@ int kernel_open(bool load);
 
 void kernel_close(void);
 
-/* All requests, but that of kernel_config_set(), are about this rack. */
-void kernel_choose(uint32_t number);
-void kernel_choose_none(void);
-
-/* Has one been chosen?  Else they are about the only one. */
-bool kernel_chosen(uint32_t *number);
-
 /**
  * struct racks - those that this machine is in
  * @list: by their numbers

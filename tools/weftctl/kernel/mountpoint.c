@@ -8,16 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/kernel.h"
+#include "base/rack.h"
 
 /* Does the module say that it is of another rack than the one that is chosen? */
 static bool is_of_another(const struct mntent *entry)
 {
 	const char *option = hasmntopt(entry, "rack");
-	uint32_t chosen, rack;
+	uint32_t rack;
 
-	return kernel_chosen(&chosen) && option &&
-	       sscanf(option, "rack=%" SCNu32, &rack) == 1 && rack != chosen;
+	return option && sscanf(option, "rack=%" SCNu32, &rack) == 1 && rack_is_other(rack);
 }
 
 void mountpoints_read(struct mountpoints *m)

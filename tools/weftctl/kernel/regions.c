@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/rack.h"
 #include "kernel/mountpoint.h"
 
 static void add(const struct region *r, void *arg)
@@ -92,7 +93,7 @@ int regions_file(const char *name, char path[PATH_MAX])
 	else
 		snprintf(path, PATH_MAX, "%s/%s", m.list[0], name);
 	/* mounts of one rack show the same; which rack is meant only people know */
-	if (m.len > 1 && !kernel_chosen(&chosen))
+	if (m.len > 1 && !rack_chosen(&chosen))
 		rc = fail("weft is mounted at %s and at %s: give the path of the region's file, or --rack",
 			  m.list[0], m.list[1]);
 	mountpoints_free(&m);

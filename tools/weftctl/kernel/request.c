@@ -4,8 +4,9 @@
 
 #include <netlink/genl/genl.h>
 
+#include "base/rack.h"
 #include "kernel/explain.h"
-#include "kernel/kernel.h"
+#include "weft_netlink.h"
 
 struct nl_msg *request_new(uint8_t cmd, bool dump)
 {
@@ -31,7 +32,7 @@ struct nl_msg *request_new(uint8_t cmd, bool dump)
 	struct nl_msg *msg = genl_request(cmd, dump);
 	uint32_t rack;
 
-	if (!msg || !kernel_chosen(&rack) || !attrs[cmd] ||
+	if (!msg || !rack_chosen(&rack) || !attrs[cmd] ||
 	    !nla_put_u32(msg, attrs[cmd], rack))
 		return msg;
 	nlmsg_free(msg);

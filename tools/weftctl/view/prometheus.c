@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rack.h"
 #include "kernel/kernel.h"
 #include "view/report.h"
 #include "weft_wire.h"
@@ -30,7 +31,7 @@ static const char *rack_label(const char *before, char text[RACK_MAX])
 	uint32_t rack;
 
 	text[0] = 0;
-	if (kernel_chosen(&rack))
+	if (rack_chosen(&rack))
 		snprintf(text, RACK_MAX, "%srack=\"%u\"", before, rack);
 	return text;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "tools/weftctl/base/fail.h"
+#include "tools/weftctl/base/rack.h"
 #include "tools/weftctl/kernel/kernel.h"
 #include "tools/weftctl/kernel/mountpoint.h"
 
@@ -70,8 +71,8 @@ void mountpoints_read(struct mountpoints *m)
 	for (; list && *list; list += n + (list[n] == ':')) {
 		n = strcspn(list, ":");
 		at = strcspn(list, ":@");
-		snprintf(of, sizeof(of), "@%u", kernel_chosen(&rack) ? rack : 0);
-		if (at < n && kernel_chosen(&rack) &&
+		snprintf(of, sizeof(of), "@%u", rack_chosen(&rack) ? rack : 0);
+		if (at < n && rack_chosen(&rack) &&
 		    (strlen(of) != n - at || memcmp(of, list + at, n - at)))
 			continue;
 		m->list = reallocarray(m->list, m->len + 1, sizeof(*m->list));

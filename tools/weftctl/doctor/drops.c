@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What "weftctl doctor" sees of datagrams that came and were thrown away, see examine.h.
+ * What "weftctl doctor" sees of datagrams that came and were thrown away, see drops.h.
  * Nothing is lost by that, but each costs the time until it is asked for again.
  */
-#include "doctor/examine.h"
+#include "doctor/drops.h"
 
 #include <inttypes.h>
 #include <limits.h>

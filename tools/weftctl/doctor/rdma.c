@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What "weftctl doctor" sees of RDMA, see examine.h.  Without a device on the rack's interface
+ * What "weftctl doctor" sees of RDMA, see rdma.h.  Without a device on the rack's interface
  * there is nothing to say: data goes by UDP then, and nobody has asked for anything else.
  */
-#include "doctor/examine.h"
+#include "doctor/rdma.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What "weftctl doctor" sees of the rack's key, see examine.h. */
-#include "doctor/examine.h"
+/* What "weftctl doctor" sees of the rack's key, see key.h. */
+#include "doctor/key.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
