@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading of what stands on the command line.  Every function returns 0, or
- * EXIT_USAGE after it has said what is wrong with @text; @option is how the
- * sentence calls it.
+ * The command line: what a subcommand is, its options and operands.  Every function returns 0,
+ * or EXIT_USAGE after it has said what is wrong, unless told.
  */
 #ifndef WEFTCTL_ARGUMENT_H
 #define WEFTCTL_ARGUMENT_H
 
-#include <getopt.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,46 +15,79 @@ struct command;
 /**
  * struct reading - whose arguments are read
  * @command: subcommand, NULL before there is one
- * @argc: as its run() got it
+ * @argc: with its own name as argv[0]
  * @argv: likewise
- * @options: as for getopt_long(), with ARGUMENT_HELP and so on
  */
 struct reading {
 	const struct command *command;
 	int argc;
 	char **argv;
-	const struct option *options;
 };
 
-/* Options of all subcommands. */
-#define ARGUMENT_HELP	{ "help", no_argument, NULL, 'h' }
-#define ARGUMENT_JSON	{ "json", no_argument, NULL, 'j' }
-#define ARGUMENT_PRETTY	{ "pretty", no_argument, NULL, 'p' }
+/**
+ * struct argument - an option, and where its value goes: one of the pointers is set
+ * @name: "--NAME"
+ * @letter: "-L", 0: it has none
+ * @flag: becomes true; such an option has no value
+ * @text: becomes the value
+ * @u32: becomes the number, from @min to @max
+ * @ms: becomes the time, which people write in seconds, from @min to @max milliseconds
+ * @take: is called with the value
+ * @act: is called; such an option has no value.  Both may return ARGUMENT_ENDS, too
+ */
+struct argument {
+	const char *name;
+	char letter;
+	bool *flag;
+	const char **text;
+	uint32_t *u32;
+	uint32_t *ms;
+	uint32_t min;
+	uint32_t max;
+	int (*take)(const struct reading *r, const char *name, char *text);
+	int (*act)(const struct reading *r);
+};
 
-/* Of all but "up", which has it among its settings. */
-#define ARGUMENT_LETTER_RACK	1000
-#define ARGUMENT_RACK	{ "rack", required_argument, NULL, ARGUMENT_LETTER_RACK }
+/* All is done, and well. */
+#define ARGUMENT_ENDS	(-1)
 
 /**
- * argument_next() - the next option
- *
- * Takes -j, -p and --rack itself.  Options may stand before, between and after operands.
- *
- * Return: its letter; -1 at the end of the options, operands begin at optind;
- * '?' after it has said what is wrong.
+ * struct command - a subcommand
+ * @name: what people type
+ * @plural: what they may type as well; NULL: it is not a thing
+ * @options: besides --help, --json, --pretty and --rack, which all have; the last one has no
+ *	name; NULL: none
+ * @run: begins at the first operand; returns the exit status
+ * @help: what --help prints after "usage: weftctl NAME"; its first line are
+ *	the arguments
+ * @summary: one line
  */
-int argument_next(const struct reading *r);
+struct command {
+	const char *name;
+	const char *plural;
+	const struct argument *options;
+	int (*run)(const struct reading *r);
+	const char *help;
+	const char *summary;
+};
 
-/* The same with short options besides those of all commands, as for getopt(). */
-int argument_next_of(const struct reading *r, const char *more);
+/**
+ * argument_read() - read the options, which may stand before, between and after operands
+ * @own: options that count before those of all commands; NULL: none
+ *
+ * Before there is a command they end at the first operand.
+ *
+ * Return: also ARGUMENT_ENDS, after --help.
+ */
+int argument_read(const struct reading *r, const struct argument *own);
 
-/* Print what --help prints.  Return: 0. */
-int argument_help(const struct command *command);
+/* Print what --help prints.  Return: ARGUMENT_ENDS. */
+int argument_help(const struct reading *r);
 
-/* Ends a command at --help or after '?'.  Return: its exit status. */
-int argument_stop(const struct reading *r, int letter);
+/* The next operand, NULL: there is none. */
+char *argument_operand(const struct reading *r);
 
-/* There must be no operands. */
+/* There must be no operands any more. */
 int argument_none(const struct reading *r);
 
 /**
@@ -73,20 +105,16 @@ int argument_word(const struct command *command, const char *kind,
 #define ARGUMENT_ACTIONS	4	/* of a command, at most */
 
 /**
- * argument_action() - which of a command's actions a word means
- * @names: the first one lists what there is: "list", "show" and "ls" all mean it
+ * argument_action() - which of a command's actions the next operand means
+ * @names: NULL behind the last; the first one lists what there is: "list", "show" and "ls" all
+ *	mean it, and no operand, too
  *
  * Return: as argument_word().
  */
-int argument_action(const struct command *command, const char *text,
-		    const char * const *names, size_t n);
+int argument_action(const struct reading *r, const char * const *names);
 
-int argument_u32(const struct reading *r, const char *option, const char *text,
+/* An operand that is a number; @what is how the sentence calls it. */
+int argument_u32(const struct reading *r, const char *what, const char *text,
 		 uint32_t min, uint32_t max, uint32_t *value);
-
-/* Seconds, with a fraction or without, to milliseconds. */
-int argument_seconds(const struct reading *r, const char *option,
-		     const char *text, uint32_t min_ms, uint32_t max_ms,
-		     uint32_t *ms);
 
 #endif /* WEFTCTL_ARGUMENT_H */

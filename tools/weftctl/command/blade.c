@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl blade: memory blades that come and go. */
 #include <arpa/inet.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/value.h"
 #include "command/commands.h"
 #include "kernel/homes.h"
@@ -14,6 +13,12 @@
 #include "tools/common/json.h"
 
 #define WAIT_MAX_MS	(24 * 3600 * 1000)
+
+static uint32_t wait_ms;
+
+static const struct argument options[] = {
+	{ "wait", .ms = &wait_ms, .min = 1, .max = WAIT_MAX_MS }, { 0 }
+};
 
 /* What regions make of it. */
 static const char *state_of(const struct blade *b)
@@ -92,7 +97,7 @@ static int is_empty(void *arg)
 	return !one || !one->regions;
 }
 
-static int drain(uint32_t number, uint32_t wait_ms)
+static int drain(uint32_t number)
 {
 	char what[64];
 	int rc;
@@ -107,21 +112,23 @@ static int drain(uint32_t number, uint32_t wait_ms)
 }
 
 /* "add N ADDRESS", "drain N", "use N". */
-static int change(const struct reading *r, uint32_t action, uint32_t wait_ms)
+static int change(const struct reading *r, uint32_t action)
 {
+	const char *text = argument_operand(r);
 	struct in_addr address = { 0 };
 	uint32_t number = 0;
 	struct why why;
 	int rc;
 
-	if (optind >= r->argc)
+	if (!text)
 		return misuse(r->command->name, "say which memory blade, as in 'drain 2'");
-	if (!homes_number(r->argv[optind++], &number))
+	if (!homes_number(text, &number))
 		return misuse(r->command->name, "BLADE: it may be 1 to %u", WEFT_HOMES_MAX);
 	if (action == WEFT_BLADE_ACTION_ADD) {
-		if (optind >= r->argc)
+		text = argument_operand(r);
+		if (!text)
 			return misuse(r->command->name, "say where the memory blade is, as in 'add 3 10.0.0.103'");
-		if (!value_address(r->argv[optind++], &address, &why))
+		if (!value_address(text, &address, &why))
 			return misuse(r->command->name, "ADDRESS: %s", why.text);
 	}
 	rc = argument_none(r);
@@ -131,36 +138,22 @@ static int change(const struct reading *r, uint32_t action, uint32_t wait_ms)
 		rc = kernel_open(false);
 	if (rc)
 		return rc;
-	return action == WEFT_BLADE_ACTION_DRAIN ? drain(number, wait_ms) :
+	return action == WEFT_BLADE_ACTION_DRAIN ? drain(number) :
 						   homes_set_blade(number, action, address);
 }
 
-static int blade(int argc, char **argv)
+static int blade(const struct reading *r)
 {
-	static const struct option options[] = {
-		{ "wait", required_argument, NULL, 'w' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	static const char * const actions[] = { "list", "add", "drain", "use" };
-	const struct reading r = { &command_blade, argc, argv, options };
-	uint32_t wait_ms = 0;
-	int letter, action = 0, rc = 0;
+	static const char * const actions[] = { "list", "add", "drain", "use", NULL };
+	int action = argument_action(r, actions), rc;
 
-	while ((letter = argument_next(&r)) == 'w' && !rc)
-		rc = argument_seconds(&r, "--wait", optarg, 1, WAIT_MAX_MS, &wait_ms);
-	if (rc)
-		return rc;
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	if (optind < argc)
-		action = argument_action(&command_blade, argv[optind++], actions, 4);
 	if (action < 0)
 		return EXIT_USAGE;
 	if (action > 0)
-		return change(&r, (uint32_t)action, wait_ms);
-	rc = argument_none(&r);
+		return change(r, (uint32_t)action);
+	rc = argument_none(r);
 	if (!rc && wait_ms)
-		rc = misuse(command_blade.name, "--wait goes with 'drain'");
+		rc = misuse(r->command->name, "--wait goes with 'drain'");
 	if (!rc)
 		rc = kernel_open(false);
 	return rc ? rc : list();
@@ -169,6 +162,7 @@ static int blade(int argc, char **argv)
 const struct command command_blade = {
 	.name = "blade",
 	.plural = "blades",
+	.options = options,
 	.run = blade,
 	.summary = "memory blades of the rack; add one, empty one",
 	.help = " [list] [-j] [-p]\n"

@@ -3,7 +3,7 @@
 #ifndef WEFTCTL_COMMANDS_H
 #define WEFTCTL_COMMANDS_H
 
-#include "base/command.h"
+#include "base/argument.h"
 
 extern const struct command command_up;
 extern const struct command command_down;

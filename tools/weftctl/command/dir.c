@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "command/commands.h"
 #include "kernel/blades.h"
 #include "kernel/kernel.h"
@@ -252,23 +252,15 @@ static void print(const struct gathered *g)
 
 /* --- The command ---------------------------------------------------------------- */
 
-static int dir(int argc, char **argv)
+static int dir(const struct reading *r)
 {
-	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	static const char * const actions[] = { "show" };
-	const struct reading r = { &command_dir, argc, argv, options };
+	static const char * const actions[] = { "show", NULL };
 	struct gathered g = { .memory = true, .sw = true };
-	int letter, rc;
+	int rc;
 
-	letter = argument_next(&r);
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	if (optind < argc &&
-	    argument_action(&command_dir, argv[optind++], actions, 1) < 0)
+	if (argument_action(r, actions) < 0)
 		return EXIT_USAGE;
-	rc = argument_none(&r);
+	rc = argument_none(r);
 	if (!rc)
 		rc = kernel_open(false);
 	if (!rc)

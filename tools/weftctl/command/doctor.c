@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl doctor: find what is wrong with this node and its rack. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "command/commands.h"
 #include "doctor/drops.h"
 #include "doctor/examine.h"
@@ -13,11 +12,6 @@
 #include "doctor/others.h"
 #include "doctor/rdma.h"
 #include "tools/common/json.h"
-
-enum {
-	LETTER_FILE = 256,
-	LETTER_IGNORE,
-};
 
 static void print_json(const struct findings *f)
 {
@@ -63,8 +57,11 @@ static void print_text(const struct findings *f)
 		puts("nothing found");
 }
 
+/* All that is known and found, on the way to being printed. */
+static struct patient patient;
+
 /* Names with commas between them. */
-static int read_ignored(char *text, struct findings *f)
+static int take_ignored(const struct reading *r, const char *option, char *text)
 {
 	char *name, *state = NULL;
 
@@ -74,9 +71,9 @@ static int read_ignored(char *text, struct findings *f)
 		while (id < FINDINGS && strcmp(finding_names[id], name))
 			id++;
 		if (id == FINDINGS)
-			return misuse("doctor", "--ignore: there is no finding '%s': 'man weftctl' lists them",
-				      name);
-		f->ignored |= UINT64_C(1) << id;
+			return misuse(r->command->name, "--%s: there is no finding '%s': 'man weftctl' lists them",
+				      option, name);
+		patient.findings.ignored |= UINT64_C(1) << id;
 	}
 	return 0;
 }
@@ -96,29 +93,11 @@ static int examine(struct patient *p)
 	return rc ? rc : examine_node(p);
 }
 
-static int doctor(int argc, char **argv)
+static int doctor(const struct reading *r)
 {
-	static const struct option options[] = {
-		{ "file", required_argument, NULL, LETTER_FILE },
-		{ "ignore", required_argument, NULL, LETTER_IGNORE },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	const struct reading r = { &command_doctor, argc, argv, options };
-	struct patient *p = calloc(1, sizeof(*p));
-	int letter, rc = 0;
+	struct patient *p = &patient;
+	int rc = argument_none(r);
 
-	if (!p)
-		return fail("no memory");
-	while (!rc && (letter = argument_next(&r)) != -1) {
-		if (letter == LETTER_FILE)
-			p->file = optarg;
-		else if (letter == LETTER_IGNORE)
-			rc = read_ignored(optarg, &p->findings);
-		else
-			goto stop;
-	}
-	if (!rc)
-		rc = argument_none(&r);
 	if (!rc)
 		rc = examine(p);
 	if (!rc && output.json)
@@ -129,16 +108,16 @@ static int doctor(int argc, char **argv)
 		rc = EXIT_FOUND;
 	counters_free(&p->before);
 	findings_free(&p->findings);
-	free(p);
 	return rc;
-stop:
-	findings_free(&p->findings);
-	free(p);
-	return argument_stop(&r, letter);
 }
+
+static const struct argument options[] = {
+	{ "file", .text = &patient.file }, { "ignore", .take = take_ignored }, { 0 }
+};
 
 const struct command command_doctor = {
 	.name = "doctor",
+	.options = options,
 	.run = doctor,
 	.summary = "find what is wrong with this node and its rack",
 	.help = " [-j] [-p] [--file FILE] [--ignore NAME[,NAME...]]\n\n"

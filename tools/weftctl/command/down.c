@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
 #include "base/rack.h"
 #include "command/commands.h"
@@ -12,9 +11,11 @@
 #include "kernel/kernel.h"
 #include "kernel/mountpoint.h"
 
-enum {
-	LETTER_FILE = 256,
-	LETTER_ALL,
+static const char *file;
+static bool unmount, all;
+
+static const struct argument options[] = {
+	{ "file", .text = &file }, { "unmount", .flag = &unmount }, { "all", .flag = &all }, { 0 }
 };
 
 /* Whatever is seen from here, the last that was mounted first. */
@@ -50,7 +51,7 @@ static bool is_mounted(const char *path)
 }
 
 /* Without a file it is empty. */
-static int read_file(const char *file, struct conf *c, bool *there)
+static int read_file(struct conf *c, bool *there)
 {
 	const char *name = file ? file : CONF_FILE;
 
@@ -96,12 +97,12 @@ static int leave_all(void)
 	return rc;
 }
 
-/* One: that of @file, or the one that --rack says, or the only one. */
-static int leave_one(const char *file, bool unmount)
+/* One: that of the file, or the one that --rack says, or the only one. */
+static int leave_one(void)
 {
 	struct conf c = { 0 };
 	bool there = false;
-	int rc = unmount ? 0 : read_file(file, &c, &there);
+	int rc = unmount ? 0 : read_file(&c, &there);
 
 	/* before anything is unmounted */
 	if (!rc)
@@ -111,31 +112,11 @@ static int leave_one(const char *file, bool unmount)
 	return rc ? rc : kernel_config_clear();
 }
 
-static int down(int argc, char **argv)
+static int down(const struct reading *r)
 {
-	static const struct option options[] = {
-		{ "file", required_argument, NULL, LETTER_FILE },
-		{ "unmount", no_argument, NULL, 'u' },
-		{ "all", no_argument, NULL, LETTER_ALL },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	const struct reading r = { &command_down, argc, argv, options };
-	const char *file = NULL;
-	bool unmount = false, all = false;
 	uint32_t rack;
-	int letter, rc;
+	int rc = argument_none(r);
 
-	while ((letter = argument_next(&r)) != -1) {
-		if (letter == LETTER_FILE)
-			file = optarg;
-		else if (letter == 'u')
-			unmount = true;
-		else if (letter == LETTER_ALL)
-			all = true;
-		else
-			return argument_stop(&r, letter);
-	}
-	rc = argument_none(&r);
 	if (!rc && file && unmount)
 		rc = misuse("down", "with --unmount no file is read: leave --file out");
 	if (!rc && all && (file || rack_chosen(&rack)))
@@ -144,11 +125,12 @@ static int down(int argc, char **argv)
 		rc = kernel_open(false);
 	if (rc)
 		return rc;
-	return all ? leave_all() : leave_one(file, unmount);
+	return all ? leave_all() : leave_one();
 }
 
 const struct command command_down = {
 	.name = "down",
+	.options = options,
 	.run = down,
 	.summary = "take this node out of its rack",
 	.help = " [--file FILE | --unmount | --all]\n\n"

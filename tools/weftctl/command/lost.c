@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/command.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "base/value.h"
 #include "kernel/blades.h"

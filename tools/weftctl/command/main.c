@@ -5,13 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
 #include "command/commands.h"
 #include "kernel/kernel.h"
 #include "weft_wire.h"
-
-struct output output;
 
 static const struct command * const commands[] = {
 	&command_up, &command_down, &command_set, &command_status, &command_stats,
@@ -42,6 +39,21 @@ static void help(FILE *out)
 	      out);
 }
 
+static int act_help(const struct reading *r)
+{
+	(void)r;
+	help(stdout);
+	return ARGUMENT_ENDS;
+}
+
+static int act_version(const struct reading *r)
+{
+	(void)r;
+	printf("weftctl, netlink interface %d, messages of version %d\n",
+	       WEFT_GENL_VERSION, WEFT_WIRE_VERSION);
+	return ARGUMENT_ENDS;
+}
+
 /* NULL after it has said that there is none. */
 static const struct command *find(const char *text)
 {
@@ -66,37 +78,38 @@ static bool is_help(const char *text)
 /* "help [COMMAND]". */
 static int run_help(int argc, char **argv)
 {
-	const struct command *c = argc > 1 && !is_help(argv[1]) ? find(argv[1]) : NULL;
+	struct reading r = { 0 };
 
+	if (argc > 1 && !is_help(argv[1]))
+		r.command = find(argv[1]);
 	if (argc > 2)
 		return misuse(NULL, "'%s' is too much here", argv[2]);
-	if (c)
-		return argument_help(c);
-	if (argc > 1 && !is_help(argv[1]))
-		return EXIT_USAGE;
-	help(stdout);
-	return 0;
+	if (r.command)
+		return argument_help(&r);
+	return argc > 1 && !is_help(argv[1]) ? EXIT_USAGE : act_help(&r);
 }
 
 static int run(int argc, char **argv)
 {
-	const struct command *c;
+	struct reading r = { NULL, argc, argv };
+	int rc;
 
 	if (is_help(argv[0]))
 		return run_help(argc, argv);
-	c = find(argv[0]);
-	if (!c)
+	r.command = find(argv[0]);
+	if (!r.command)
 		return EXIT_USAGE;
 	if (argc == 2 && is_help(argv[1]))
-		return argument_help(c);
-	/* 0: getopt_long() starts over. */
-	optind = 0;
-	return c->run(argc, argv);
+		return argument_help(&r);
+	rc = argument_read(&r, r.command->options);
+	return rc ? rc : r.command->run(&r);
 }
 
 /* What was printed must have got there: a full disk is a failure. */
 static int finish(int rc)
 {
+	if (rc == ARGUMENT_ENDS)
+		rc = 0;
 	kernel_close();
 	if ((fflush(stdout) || ferror(stdout)) && !rc)
 		rc = fail("cannot write the output: %s", strerror(errno));
@@ -105,30 +118,15 @@ static int finish(int rc)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "version", no_argument, NULL, 'V' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
-		{ 0 }
+	static const struct argument options[] = {
+		{ "version", 'V', .act = act_version }, { "help", 'h', .act = act_help }, { 0 }
 	};
-	const struct reading r = { NULL, argc, argv, options };
-	int letter;
+	const struct reading r = { NULL, argc, argv };
+	int rc = argument_read(&r, options);
 
-	while ((letter = argument_next(&r)) != -1) {
-		switch (letter) {
-		case 'V':
-			printf("weftctl, netlink interface %d, messages of version %d\n",
-			       WEFT_GENL_VERSION, WEFT_WIRE_VERSION);
-			return finish(0);
-		case 'h':
-			help(stdout);
-			return finish(0);
-		default:
-			return EXIT_USAGE;
-		}
-	}
-	if (optind == argc) {
+	if (!rc && optind == argc) {
 		help(stderr);
-		return EXIT_USAGE;
+		rc = EXIT_USAGE;
 	}
-	return finish(run(argc - optind, argv + optind));
+	return finish(rc ? rc : run(argc - optind, argv + optind));
 }

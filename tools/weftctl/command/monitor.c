@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/rack.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -20,18 +20,21 @@
 
 #define SECONDS_MS_MAX	86400000
 
+static uint32_t count, limit_ms;
+
+static const struct argument options[] = {
+	{ "count", 'n', .u32 = &count, .min = 1, .max = UINT32_MAX },
+	{ "seconds", 't', .ms = &limit_ms, .min = 1, .max = SECONDS_MS_MAX }, { 0 }
+};
+
 /**
  * struct monitor - the command
- * @count: events to print, then end; 0: no limit
- * @ms: how long; 0: no limit
  * @printed: events so far
  * @several: this machine is in several racks
  * @rack: of the last event, and of @known
  * @known: regions, as they were asked for last
  */
 struct monitor {
-	uint32_t count;
-	uint32_t ms;
 	uint64_t printed;
 	bool several;
 	uint32_t rack;
@@ -257,7 +260,7 @@ static void take(const struct event *e, void *arg)
 	struct monitor *m = arg;
 	const char *name = "";
 
-	if (m->count && m->printed >= m->count)
+	if (count && m->printed >= count)
 		return;
 	if (m->printed++ && e->rack != m->rack) {
 		m->several = true;
@@ -274,15 +277,15 @@ static void take(const struct event *e, void *arg)
 
 static int listen_on(struct monitor *m, int fd)
 {
-	uint64_t end = now_ms() + m->ms, now;
+	uint64_t end = now_ms() + limit_ms, now;
 	bool lost;
 	int rc = 0;
 
-	while (!rc && !stop_asked() && !(m->count && m->printed >= m->count)) {
+	while (!rc && !stop_asked() && !(count && m->printed >= count)) {
 		now = now_ms();
-		if (m->ms && now >= end)
+		if (limit_ms && now >= end)
 			break;
-		if (!stop_wait(fd, m->ms ? (int64_t)(end - now) : -1))
+		if (!stop_wait(fd, limit_ms ? (int64_t)(end - now) : -1))
 			continue;
 		rc = kernel_events_take(take, m, &lost);
 		if (!rc && lost)
@@ -294,42 +297,14 @@ static int listen_on(struct monitor *m, int fd)
 	return rc;
 }
 
-static int read_options(const struct reading *r, struct monitor *m)
+static int monitor(const struct reading *r)
 {
-	int letter, rc = 0;
-
-	while (!rc && (letter = argument_next_of(r, "n:t:")) != -1) {
-		switch (letter) {
-		case 'n':
-			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX, &m->count);
-			break;
-		case 't':
-			rc = argument_seconds(r, "--seconds", optarg, 1, SECONDS_MS_MAX, &m->ms);
-			break;
-		default:
-			return letter;
-		}
-	}
-	return rc || argument_none(r) ? '?' : 0;
-}
-
-static int monitor(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "count", required_argument, NULL, 'n' },
-		{ "seconds", required_argument, NULL, 't' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
-		{ 0 }
-	};
-	const struct reading r = { &command_monitor, argc, argv, options };
 	struct racks racks = { .len = 0 };
 	struct monitor m = { 0 };
-	int letter, rc, fd;
+	int rc = argument_none(r), fd;
 
-	letter = read_options(&r, &m);
-	if (letter)
-		return argument_stop(&r, letter);
-	rc = kernel_open(false);
+	if (!rc)
+		rc = kernel_open(false);
 	if (!rc)
 		rc = kernel_racks(&racks);
 	m.several = racks.len > 1;
@@ -345,6 +320,7 @@ static int monitor(int argc, char **argv)
 
 const struct command command_monitor = {
 	.name = "monitor",
+	.options = options,
 	.run = monitor,
 	.summary = "events of this node as they happen",
 	.help = " [-n COUNT] [-t SECONDS] [-j]\n\n"

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl node: the nodes of the rack, and what is to be done about another one. */
 #include <arpa/inet.h>
-#include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "command/commands.h"
 #include "kernel/dead.h"
 #include "kernel/kernel.h"
@@ -77,12 +76,13 @@ static int list(void)
 
 static int fence(const struct reading *r)
 {
+	const char *text = argument_operand(r);
 	uint32_t id = 0;
 	int rc;
 
-	if (optind >= r->argc)
-		return misuse(command_node.name, "say with which node, as in 'node fence 3'");
-	rc = argument_u32(r, "NODE", r->argv[optind++], WEFT_NODE_MIN, WEFT_NODE_MAX, &id);
+	if (!text)
+		return misuse(r->command->name, "say with which node, as in 'node fence 3'");
+	rc = argument_u32(r, "NODE", text, WEFT_NODE_MIN, WEFT_NODE_MAX, &id);
 	if (!rc)
 		rc = argument_none(r);
 	if (!rc)
@@ -90,25 +90,16 @@ static int fence(const struct reading *r)
 	return rc ? rc : dead_fence(id);
 }
 
-static int node(int argc, char **argv)
+static int node(const struct reading *r)
 {
-	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	static const char * const actions[] = { "show", "fence" };
-	const struct reading r = { &command_node, argc, argv, options };
-	int letter, action = 0, rc;
+	static const char * const actions[] = { "show", "fence", NULL };
+	int action = argument_action(r, actions), rc;
 
-	letter = argument_next(&r);
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	if (optind < argc)
-		action = argument_action(&command_node, argv[optind++], actions, 2);
 	if (action < 0)
 		return EXIT_USAGE;
 	if (action)
-		return fence(&r);
-	rc = argument_none(&r);
+		return fence(r);
+	rc = argument_none(r);
 	if (!rc)
 		rc = kernel_open(false);
 	return rc ? rc : list();

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "base/command.h"
 #include "base/fail.h"
 #include "kernel/homes.h"
 #include "kernel/kernel.h"
@@ -76,14 +75,13 @@ static int find(const struct reading *r, const char *name, struct moving *m)
 
 int place_move(const struct reading *r, uint32_t wait_ms)
 {
+	const char *name = argument_operand(r), *homes = argument_operand(r);
 	struct moving m;
-	const char *name;
 	int rc;
 
-	if (optind + 1 >= r->argc)
+	if (!homes)
 		return misuse(r->command->name, "move: give a region and the memory blades that are to have it, as in 'move table 1,3'");
-	name = r->argv[optind++];
-	rc = homes_parse(r->argv[optind++], &m.homes);
+	rc = homes_parse(homes, &m.homes);
 	if (!rc)
 		rc = argument_none(r);
 	if (!rc)
@@ -111,7 +109,7 @@ static int in_use(uint32_t *homes)
 
 int place_spread(const struct reading *r, bool all, uint32_t wait_ms)
 {
-	const char *name = optind < r->argc ? r->argv[optind++] : NULL;
+	const char *name = argument_operand(r);
 	struct moving m;
 	int rc;
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/rack.h"
 #include "command/commands.h"
 #include "kernel/kernel.h"
@@ -91,23 +91,15 @@ static int show(const struct racks *racks)
 	return rc;
 }
 
-static int rack(int argc, char **argv)
+static int rack(const struct reading *r)
 {
-	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	static const char * const actions[] = { "show" };
-	const struct reading r = { &command_rack, argc, argv, options };
+	static const char * const actions[] = { "show", NULL };
 	struct racks racks;
-	int letter, rc;
+	int rc;
 
-	letter = argument_next(&r);
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	if (optind < argc &&
-	    argument_action(&command_rack, argv[optind++], actions, 1) < 0)
+	if (argument_action(r, actions) < 0)
 		return EXIT_USAGE;
-	rc = argument_none(&r);
+	rc = argument_none(r);
 	if (!rc)
 		rc = kernel_open(false);
 	if (!rc)

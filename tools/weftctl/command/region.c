@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl region, line, lock: what this node has. */
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "command/commands.h"
@@ -60,6 +61,15 @@ static void print_flags(const struct flag *f, size_t n)
 }
 
 #define WAIT_MAX_MS	(24 * 3600 * 1000)
+
+static uint32_t wait_ms;
+static bool all, accepted;
+
+static const struct argument region_options[] = {
+	{ "all", .flag = &all }, { "wait", .ms = &wait_ms, .min = 1, .max = WAIT_MAX_MS }, { 0 }
+};
+
+static const struct argument line_options[] = { { "accept", .flag = &accepted }, { 0 } };
 
 #define LEN(array)	(sizeof(array) / sizeof((array)[0]))
 
@@ -278,17 +288,15 @@ static int list(uint32_t region, const char *key, show_fn *show)
 /* "set NAME POLICY=VALUE ...". */
 static int set_policies(const struct reading *r)
 {
+	const char *name = argument_operand(r), *text = argument_operand(r);
 	struct weft_policy p = { 0 };
 	bool of_nodes = false;
-	const char *name, *text;
 	uint32_t nodes;
 	int rc = 0;
 
-	if (optind + 1 >= r->argc)
+	if (!text)
 		return misuse(r->command->name, "set: give a region and its policies, as in 'set table durability=sync'");
-	name = r->argv[optind++];
-	while (optind < r->argc && !rc) {
-		text = r->argv[optind++];
+	for (; text && !rc; text = argument_operand(r)) {
 		if (strncmp(text, NODES_KEY, strlen(NODES_KEY))) {
 			rc = policy_parse(text, &p);
 			continue;
@@ -303,36 +311,34 @@ static int set_policies(const struct reading *r)
 }
 
 /* "lost [REGION] [--accept]". */
-static int lost(const struct reading *r, bool accept)
+static int lost(const struct reading *r)
 {
-	const char *text = optind < r->argc ? r->argv[optind++] : NULL;
+	const char *text = argument_operand(r);
 	uint32_t id;
 	int rc = argument_none(r);
 
 	if (!rc && text && regions_is_number(text))
 		rc = argument_u32(r, "REGION", text, 1, WEFT_REGION_MAX, &id);
-	if (!rc && accept && !text)
+	if (!rc && accepted && !text)
 		rc = misuse(r->command->name, "--accept: say of which region, as in 'lost table --accept'");
 	if (!rc)
 		rc = kernel_open(false);
 	if (rc)
 		return rc;
-	return accept ? lost_accept(text) : lost_show(text);
+	return accepted ? lost_accept(text) : lost_show(text);
 }
 
 /* All three: "[show] [REGION]"; @key is what the list is called in JSON. */
 static int show(const struct reading *r, const char *key, show_fn *each)
 {
-	static const char * const actions[] = { "show" };
-	const char *text = NULL;
+	static const char * const actions[] = { "show", NULL };
+	const char *text;
 	uint32_t region = 0;
 	int rc;
 
-	if (optind < r->argc &&
-	    argument_action(r->command, r->argv[optind++], actions, LEN(actions)) < 0)
+	if (argument_action(r, actions) < 0)
 		return EXIT_USAGE;
-	if (optind < r->argc)
-		text = r->argv[optind++];
+	text = argument_operand(r);
 	rc = argument_none(r);
 	if (!rc && text && regions_is_number(text))
 		rc = argument_u32(r, "REGION", text, 1, WEFT_REGION_MAX, &region);
@@ -347,79 +353,39 @@ static int show(const struct reading *r, const char *key, show_fn *each)
 /* Is this action what comes next?  What changes something has to be written out. */
 static bool is_action(const struct reading *r, const char *name)
 {
-	if (optind >= r->argc || strcmp(r->argv[optind], name))
-		return false;
-	optind++;
-	return true;
+	return optind < r->argc && !strcmp(r->argv[optind], name) && argument_operand(r);
 }
 
-static const struct option plain_options[] = {
-	ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-};
-
-static int region(int argc, char **argv)
+static int region(const struct reading *r)
 {
-	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' }, { "wait", required_argument, NULL, 'w' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	const struct reading r = { &command_region, argc, argv, options };
-	uint32_t wait_ms = 0;
-	bool all = false;
-	int letter, rc = 0;
-
-	while (((letter = argument_next(&r)) == 'a' || letter == 'w') && !rc) {
-		if (letter == 'a')
-			all = true;
-		else
-			rc = argument_seconds(&r, "--wait", optarg, 1, WAIT_MAX_MS, &wait_ms);
-	}
-	if (rc)
-		return rc;
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	if (is_action(&r, "spread"))
-		return place_spread(&r, all, wait_ms);
+	if (is_action(r, "spread"))
+		return place_spread(r, all, wait_ms);
 	if (all)
 		return misuse(command_region.name, "--all goes with 'spread'");
-	if (is_action(&r, "move"))
-		return place_move(&r, wait_ms);
+	if (is_action(r, "move"))
+		return place_move(r, wait_ms);
 	if (wait_ms)
 		return misuse(command_region.name, "--wait goes with 'move' and 'spread'");
-	return is_action(&r, "set") ? set_policies(&r) : show(&r, "regions", show_regions);
+	return is_action(r, "set") ? set_policies(r) : show(r, "regions", show_regions);
 }
 
-static int line(int argc, char **argv)
+static int line(const struct reading *r)
 {
-	static const struct option options[] = {
-		{ "accept", no_argument, NULL, 'a' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	const struct reading r = { &command_line, argc, argv, options };
-	bool accept = false;
-	int letter;
-
-	while ((letter = argument_next(&r)) == 'a')
-		accept = true;
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	if (is_action(&r, "lost"))
-		return lost(&r, accept);
-	return accept ? misuse(command_line.name, "--accept goes with 'lost'") :
-			show(&r, "lines", show_lines);
+	if (is_action(r, "lost"))
+		return lost(r);
+	return accepted ? misuse(command_line.name, "--accept goes with 'lost'") :
+			show(r, "lines", show_lines);
 }
 
-static int lock(int argc, char **argv)
+static int lock(const struct reading *r)
 {
-	const struct reading r = { &command_lock, argc, argv, plain_options };
-	int letter = argument_next(&r);
-
-	return letter == -1 ? show(&r, "locks", show_locks) : argument_stop(&r, letter);
+	return show(r, "locks", show_locks);
 }
 
 const struct command command_region = {
 	.name = "region",
 	.plural = "regions",
+	.options = region_options,
 	.run = region,
 	.summary = "regions that this node knows, and their policies",
 	.help = " [show [REGION]] [-j] [-p]\n"
@@ -446,6 +412,7 @@ const struct command command_region = {
 const struct command command_line = {
 	.name = "line",
 	.plural = "lines",
+	.options = line_options,
 	.run = line,
 	.summary = "blocks in the cache of this node; those that are lost in the rack",
 	.help = " [show [REGION]] [-j] [-p]\n"

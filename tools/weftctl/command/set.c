@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl set: change how this node behaves while it runs. */
-#include "base/argument.h"
 #include "base/fail.h"
 #include "command/commands.h"
 #include "config/conf.h"
 #include "kernel/kernel.h"
 
-enum {
-	LETTER_FILE = 256,
+#define NO_HOLD	UINT32_MAX
+
+static const char *file;
+static uint32_t timeout_ms, hold_us = NO_HOLD;
+
+static const struct argument options[] = {
+	{ "file", .text = &file },
+	{ "timeout", .ms = &timeout_ms, .min = WEFT_TIMEOUT_MS_MIN, .max = WEFT_TIMEOUT_MS_MAX },
+	{ "hold", .u32 = &hold_us, .max = WEFT_HOLD_US_MAX }, { 0 }
 };
 
 /* What the file says, or what holds unless told; the command line counts before. */
-static int take_file(const char *name, struct config *c)
+static int take_file(struct config *c)
 {
 	struct conf conf;
 	const struct config *of_file = &conf.settings.config;
 
-	switch (conf_read(name, &conf)) {
+	switch (conf_read(file, &conf)) {
 	case CONF_GOOD:
 		break;
 	case CONF_ABSENT:
 		return fail("there is no file %s: name one that there is, or write it, see weft.conf(5)",
-			    name);
+			    file);
 	case CONF_WRONG:
 		fail("%s", conf.error);
 		return EXIT_USAGE;
@@ -39,43 +45,16 @@ static int take_file(const char *name, struct config *c)
 	return 0;
 }
 
-static int take_tunable(const struct reading *r, int letter, struct config *c)
+static int set(const struct reading *r)
 {
-	if (letter == 't')
-		return argument_seconds(r, "--timeout", optarg, WEFT_TIMEOUT_MS_MIN,
-					WEFT_TIMEOUT_MS_MAX, &c->timeout_ms);
-	c->hold_set = true;
-	return argument_u32(r, "--hold", optarg, 0, WEFT_HOLD_US_MAX, &c->hold_us);
-}
-
-static int set(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "file", required_argument, NULL, LETTER_FILE },
-		{ "timeout", required_argument, NULL, 't' },
-		{ "hold", required_argument, NULL, 'o' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
-		{ 0 }
-	};
-	const struct reading r = { &command_set, argc, argv, options };
 	struct config c = { 0 };
-	const char *file = NULL;
-	int letter, rc;
+	int rc = argument_none(r);
 
-	while ((letter = argument_next(&r)) != -1) {
-		if (letter == 'h' || letter == '?')
-			return argument_stop(&r, letter);
-		if (letter == LETTER_FILE) {
-			file = optarg;
-			continue;
-		}
-		rc = take_tunable(&r, letter, &c);
-		if (rc)
-			return rc;
-	}
-	rc = argument_none(&r);
+	c.timeout_ms = timeout_ms;
+	c.hold_set = hold_us != NO_HOLD;
+	c.hold_us = hold_us;
 	if (!rc && file)
-		rc = take_file(file, &c);
+		rc = take_file(&c);
 	if (rc)
 		return rc;
 	if (!c.timeout_ms && !c.hold_set)
@@ -88,6 +67,7 @@ static int set(int argc, char **argv)
 
 const struct command command_set = {
 	.name = "set",
+	.options = options,
 	.run = set,
 	.summary = "change how this node behaves while it runs",
 	.help = " [--file FILE] [--timeout SEC] [--hold USEC]\n\n"

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "command/commands.h"
 #include "kernel/blades.h"
@@ -62,58 +62,30 @@ static void print_text(const struct gathered *g)
 #define INTERVAL_MS_MIN	100
 #define INTERVAL_MS_MAX	86400000
 
-/**
- * struct how - how to show statistics
- * @prometheus: for Prometheus
- * @interval_ms: rates, each of this time; 0: all that was so far
- * @count: how many such intervals; 0: until the program is ended
- */
-struct how {
-	bool prometheus;
-	uint32_t interval_ms;
-	uint32_t count;
+static bool for_prometheus;
+static uint32_t interval_ms, count;
+
+static const struct argument options[] = {
+	{ "prometheus", .flag = &for_prometheus },
+	{ "interval", .ms = &interval_ms, .min = INTERVAL_MS_MIN, .max = INTERVAL_MS_MAX },
+	{ "count", .u32 = &count, .min = 1, .max = UINT32_MAX }, { 0 }
 };
 
-static int read_options(const struct reading *r, struct how *how)
+static int read_what(const struct reading *r, struct gathered *g)
 {
-	int letter, rc = 0;
+	const char *what = argument_operand(r);
 
-	while (!rc && (letter = argument_next(r)) != -1) {
-		switch (letter) {
-		case 'P':
-			how->prometheus = true;
-			break;
-		case 'i':
-			rc = argument_seconds(r, "--interval", optarg,
-					      INTERVAL_MS_MIN, INTERVAL_MS_MAX,
-					      &how->interval_ms);
-			break;
-		case 'c':
-			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX,
-					  &how->count);
-			break;
-		default:
-			return letter;
-		}
-	}
-	if (!rc && how->count && !how->interval_ms)
-		rc = misuse("stats", "--count is of no use without --interval");
-	if (!rc && how->prometheus && (how->interval_ms || output.json))
-		rc = misuse("stats", "--prometheus is a format of its own: leave out %s",
-			    output.json ? "--json" : "--interval");
-	return rc ? '?' : 0;
-}
-
-static int read_what(const struct reading *r, const struct how *how,
-		     struct gathered *g)
-{
-	const char *what = r->argv[optind];
+	if (count && !interval_ms)
+		return misuse("stats", "--count is of no use without --interval");
+	if (for_prometheus && (output.json || interval_ms))
+		return misuse("stats", "--prometheus is a format of its own: leave out %s",
+			      output.json ? "--json" : "--interval");
 
 	if (!what) {
 		g->node = true;
 		/* Who scrapes all nodes asks one of them for the rest. */
-		g->latency = how->prometheus;
-		g->memory = g->sw = !how->prometheus;
+		g->latency = for_prometheus;
+		g->memory = g->sw = !for_prometheus;
 		return 0;
 	}
 	if (!strcmp(what, "node") || !strcmp(what, "nodes"))
@@ -127,42 +99,28 @@ static int read_what(const struct reading *r, const struct how *how,
 	else
 		return misuse("stats", "there are 'node', 'memory', 'switch', 'latency', not '%s'",
 			      what);
-	optind++;
 	return argument_none(r);
 }
 
-static int stats(int argc, char **argv)
+static int stats(const struct reading *r)
 {
-	static const struct option options[] = {
-		{ "prometheus", no_argument, NULL, 'P' },
-		{ "interval", required_argument, NULL, 'i' },
-		{ "count", required_argument, NULL, 'c' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
-		{ 0 }
-	};
-	const struct reading r = { &command_stats, argc, argv, options };
 	struct gathered g = { 0 };
-	struct how how = { 0 };
-	int letter, rc;
+	int rc = read_what(r, &g);
 
-	letter = read_options(&r, &how);
-	if (letter)
-		return argument_stop(&r, letter);
-	rc = read_what(&r, &how, &g);
 	if (!rc)
 		rc = kernel_open(false);
-	if (!rc && how.interval_ms)
-		return rates_run(&g, how.interval_ms, how.count);
+	if (!rc && interval_ms)
+		return rates_run(&g, interval_ms, count);
 	if (!rc)
 		rc = gather(&g);
-	if (!rc && how.prometheus)
+	if (!rc && for_prometheus)
 		prometheus_print(&g);
 	else if (!rc && output.json)
 		stats_json(&g, 0);
 	else if (!rc)
 		print_text(&g);
 	/* A scraper has weft_blade_up. */
-	if (!rc && !how.prometheus)
+	if (!rc && !for_prometheus)
 		rc = blades_silent(g.silent, g.homes);
 	gather_free(&g);
 	return rc;
@@ -170,6 +128,7 @@ static int stats(int argc, char **argv)
 
 const struct command command_stats = {
 	.name = "stats",
+	.options = options,
 	.run = stats,
 	.summary = "counters of this node, the memory blades, the switch",
 	.help = " [node|memory|switch|latency] [-j] [-p] [--prometheus]\n"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/argument.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "command/commands.h"
 #include "config/setting.h"
@@ -268,19 +268,11 @@ static int read_node(struct view *v)
 	return rc;
 }
 
-static int run_status(int argc, char **argv)
+static int run_status(const struct reading *r)
 {
-	static const struct option options[] = {
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK, { 0 }
-	};
-	const struct reading r = { &command_status, argc, argv, options };
 	struct view v = { 0 };
-	int letter, rc;
+	int rc = argument_none(r);
 
-	letter = argument_next(&r);
-	if (letter != -1)
-		return argument_stop(&r, letter);
-	rc = argument_none(&r);
 	if (!rc)
 		rc = kernel_state(&v.state);
 	if (!rc && v.state == KERNEL_UP)

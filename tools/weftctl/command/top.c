@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/screen.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -46,26 +46,20 @@ struct look {
 /**
  * struct top - the command
  * @by: what comes first
- * @interval_ms: between two looks
- * @count: how many intervals; 0: until it is ended
- * @rows: of each list; 0: what fits
- * @batch: page after page, not on a terminal
- * @all: rates of the memory blades and the switch, too
  * @before: the last look
  * @blocks: in the cache now
  * @locks: that the node has now
  */
 struct top {
 	enum hot_by by;
-	uint32_t interval_ms;
-	uint32_t count;
-	uint32_t rows;
-	bool batch;
-	bool all;
 	struct look before;
 	size_t blocks;
 	size_t locks;
 };
+
+static struct top top;
+static uint32_t interval_ms = INTERVAL_MS, count, rows;
+static bool all, batch;
 
 static void look_free(struct look *l)
 {
@@ -73,18 +67,18 @@ static void look_free(struct look *l)
 	hot_free(&l->hot);
 }
 
-static void look_at(struct look *l, const struct top *t)
+static void look_at(struct look *l)
 {
 	*l = (struct look){
-		.rates = { .node = true, .memory = t->all, .sw = t->all },
+		.rates = { .node = true, .memory = all, .sw = all },
 	};
 }
 
-static int look(struct look *l, const struct top *t)
+static int look(struct look *l)
 {
 	int rc;
 
-	look_at(l, t);
+	look_at(l);
 	rc = hot_read(&l->hot);
 	if (!rc)
 		rc = gather(&l->rates);
@@ -170,11 +164,11 @@ static void text_head(FILE *out, const struct top *t, const struct look *shown,
 	fprintf(out, "%s a miss, %.1f %% answered by the switch, %.1f messages/s; %zu blocks, %zu locks here\n",
 		text_duration(r.ns_per_miss, took), 100 * r.by_switch, r.messages,
 		t->blocks, t->locks);
-	if (t->all)
+	if (all)
 		text_rack(out, &shown->rates, seconds);
 }
 
-static void text_blocks(FILE *out, const struct hot_lines *hot, size_t rows,
+static void text_blocks(FILE *out, const struct hot_lines *hot, size_t n,
 			const struct regions *known, double seconds)
 {
 	char place[TRACE_PLACE_MAX], safe[TEXT_SAFE_MAX];
@@ -182,7 +176,7 @@ static void text_blocks(FILE *out, const struct hot_lines *hot, size_t rows,
 
 	fprintf(out, "\n%10s %10s %-8s %7s  %s\n", "MISSES/s", "REVOKED/s", "STATE",
 		"WAITERS", "BLOCK");
-	for (i = 0; i < hot->len && i < rows; i++) {
+	for (i = 0; i < hot->len && i < n; i++) {
 		const struct line *l = &hot->list[i];
 
 		trace_place(place, known, l->region, l->index, false);
@@ -197,7 +191,7 @@ static void text_blocks(FILE *out, const struct hot_lines *hot, size_t rows,
 		fprintf(out, "%10s none was missed or taken away\n", "");
 }
 
-static void text_locks(FILE *out, const struct hot_locks *hot, size_t rows,
+static void text_locks(FILE *out, const struct hot_locks *hot, size_t n,
 		       const struct regions *known, double seconds)
 {
 	char place[TRACE_PLACE_MAX], safe[TEXT_SAFE_MAX];
@@ -207,7 +201,7 @@ static void text_locks(FILE *out, const struct hot_locks *hot, size_t rows,
 		return;
 	fprintf(out, "\n%10s %10s %-8s %7s %5s  %s\n", "GRANTS/s", "HANDED/s", "STATE",
 		"WAITERS", "QUEUE", "LOCK");
-	for (i = 0; i < hot->len && i < rows; i++) {
+	for (i = 0; i < hot->len && i < n; i++) {
 		const struct lock_info *l = &hot->list[i];
 
 		trace_place(place, known, l->region, l->offset, true);
@@ -221,13 +215,13 @@ static void text_locks(FILE *out, const struct hot_locks *hot, size_t rows,
 }
 
 /* Half of what is left of a terminal is for each list. */
-static size_t rows_of(const struct top *t)
+static size_t rows_now(void)
 {
 	unsigned int lines, columns;
 
-	if (t->rows)
-		return t->rows;
-	if (t->batch)
+	if (rows)
+		return rows;
+	if (batch)
 		return ROWS;
 	screen_size(&lines, &columns);
 	return lines > 14 ? (lines - 8) / 2 : 3;
@@ -243,15 +237,15 @@ static int print_text(const struct top *t, const struct look *shown,
 	if (!out)
 		return fail("no memory");
 	text_head(out, t, shown, seconds);
-	text_blocks(out, &shown->hot.lines, rows_of(t), known, seconds);
-	text_locks(out, &shown->hot.locks, rows_of(t), known, seconds);
-	if (!t->batch)
+	text_blocks(out, &shown->hot.lines, rows_now(), known, seconds);
+	text_locks(out, &shown->hot.locks, rows_now(), known, seconds);
+	if (!batch)
 		fputs("\nq: end; m, r, b: by misses, revocations, both\n", out);
 	if (fclose(out)) {
 		free(text);
 		return fail("no memory");
 	}
-	if (t->batch)
+	if (batch)
 		printf("%s\n", text);
 	else
 		screen_draw(text);
@@ -326,15 +320,15 @@ static void json_rack(struct json *j, const struct gathered *g, double seconds)
 static void print_json(const struct top *t, const struct look *shown,
 		       const struct regions *known, double seconds)
 {
-	size_t i, rows = rows_of(t);
+	size_t i, n = rows_now();
 	struct json j;
 
 	json_begin(&j, stdout, output.pretty);
 	json_head(&j, t, shown, seconds);
-	if (t->all)
+	if (all)
 		json_rack(&j, &shown->rates, seconds);
 	json_array(&j, "blocks");
-	for (i = 0; i < shown->hot.lines.len && i < rows; i++) {
+	for (i = 0; i < shown->hot.lines.len && i < n; i++) {
 		const struct line *l = &shown->hot.lines.list[i];
 
 		json_object(&j, NULL);
@@ -347,7 +341,7 @@ static void print_json(const struct top *t, const struct look *shown,
 	}
 	json_close(&j);
 	json_array(&j, "locks");
-	for (i = 0; i < shown->hot.locks.len && i < rows; i++) {
+	for (i = 0; i < shown->hot.locks.len && i < n; i++) {
 		const struct lock_info *l = &shown->hot.locks.list[i];
 
 		json_object(&j, NULL);
@@ -389,8 +383,8 @@ static int interval(struct top *t)
 	double seconds;
 	int rc;
 
-	rc = look(&now, t);
-	look_at(&shown, t);
+	rc = look(&now);
+	look_at(&shown);
 	if (!rc)
 		rc = gather_copy(&shown.rates, &now.rates);
 	if (!rc)
@@ -430,11 +424,11 @@ static bool take_keys(struct top *t)
 /* Until the interval is over.  Return: whether it is to end. */
 static bool pause_for(struct top *t)
 {
-	uint64_t end = t->before.at + (uint64_t)t->interval_ms * 1000000, now;
+	uint64_t end = t->before.at + (uint64_t)interval_ms * 1000000, now;
 
 	while (!stop_asked() && (now = now_ns()) < end) {
-		stop_wait(t->batch ? -1 : STDIN_FILENO, (int64_t)((end - now + 999999) / 1000000));
-		if (!t->batch && take_keys(t))
+		stop_wait(batch ? -1 : STDIN_FILENO, (int64_t)((end - now + 999999) / 1000000));
+		if (!batch && take_keys(t))
 			return true;
 	}
 	return stop_asked();
@@ -446,10 +440,10 @@ static int run(struct top *t)
 	int rc;
 
 	stop_prepare();
-	rc = look(&t->before, t);
-	if (!rc && !t->batch)
+	rc = look(&t->before);
+	if (!rc && !batch)
 		screen_begin();
-	for (n = 0; !rc && (n < t->count || !t->count); n++) {
+	for (n = 0; !rc && (n < count || !count); n++) {
 		if (pause_for(t))
 			break;
 		rc = interval(t);
@@ -461,77 +455,41 @@ static int run(struct top *t)
 
 /* --- The command -------------------------------------------------------------- */
 
-static int read_order(struct top *t, const char *text)
+static int take_order(const struct reading *r, const char *name, char *text)
 {
 	static const char * const names[] = { "both", "misses", "revocations" };
-	int at = argument_word(&command_top, "order", text, names, 3);
+	int at = argument_word(r->command, "order", text, names, 3);
 
+	(void)name;
 	if (at < 0)
 		return EXIT_USAGE;
-	t->by = (enum hot_by)at;
+	top.by = (enum hot_by)at;
 	return 0;
 }
 
-static int read_options(const struct reading *r, struct top *t)
+static const struct argument options[] = {
+	{ "all", 'a', .flag = &all }, { "batch", 'b', .flag = &batch },
+	{ "delay", 'd', .ms = &interval_ms, .min = INTERVAL_MS_MIN, .max = INTERVAL_MS_MAX },
+	{ "count", 'n', .u32 = &count, .min = 1, .max = UINT32_MAX },
+	{ "order", 'o', .take = take_order },
+	{ "rows", 'r', .u32 = &rows, .min = 1, .max = 1000000 }, { 0 }
+};
+
+static int run_top(const struct reading *r)
 {
-	int letter, rc = 0;
+	int rc = argument_none(r);
 
-	while (!rc && (letter = argument_next_of(r, "abd:n:o:r:")) != -1) {
-		switch (letter) {
-		case 'a':
-			t->all = true;
-			break;
-		case 'b':
-			t->batch = true;
-			break;
-		case 'd':
-			rc = argument_seconds(r, "--delay", optarg, INTERVAL_MS_MIN,
-					      INTERVAL_MS_MAX, &t->interval_ms);
-			break;
-		case 'n':
-			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX, &t->count);
-			break;
-		case 'o':
-			rc = read_order(t, optarg);
-			break;
-		case 'r':
-			rc = argument_u32(r, "--rows", optarg, 1, 1000000, &t->rows);
-			break;
-		default:
-			return letter;
-		}
-	}
-	return rc || argument_none(r) ? '?' : 0;
-}
-
-static int top(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "batch", no_argument, NULL, 'b' },
-		{ "delay", required_argument, NULL, 'd' },
-		{ "count", required_argument, NULL, 'n' },
-		{ "order", required_argument, NULL, 'o' },
-		{ "rows", required_argument, NULL, 'r' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
-		{ 0 }
-	};
-	const struct reading r = { &command_top, argc, argv, options };
-	struct top t = { .interval_ms = INTERVAL_MS };
-	int letter, rc;
-
-	letter = read_options(&r, &t);
-	if (letter)
-		return argument_stop(&r, letter);
-	if (output.json || !isatty(STDOUT_FILENO))
-		t.batch = true;
+	if (rc)
+		return rc;
+	batch |= output.json || !isatty(STDOUT_FILENO);
 	rc = kernel_open(false);
-	return rc ? rc : run(&t);
+	return rc ? rc : run(&top);
 }
 
 const struct command command_top = {
 	.name = "top",
-	.run = top,
+	.options = options,
+	.run = run_top,
 	.summary = "hot blocks and locks of this node, live",
 	.help = " [-a] [-b] [-d SECONDS] [-n COUNT] [-o ORDER] [-r ROWS] [-j] [-p]\n\n"
 		"  -a, --all            rates of the memory blades and the switch, too\n"

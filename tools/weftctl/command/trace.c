@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "command/commands.h"
@@ -26,6 +26,15 @@
 #define FILTER_MAX	4096
 #define SECONDS_MS_MAX	86400000
 #define QUIET_MS	50	/* nothing more comes of what was traced until then */
+
+static bool summary, messages;
+static uint32_t count, limit_ms;
+
+static const struct argument options[] = {
+	{ "summary", 's', .flag = &summary }, { "messages", 'm', .flag = &messages },
+	{ "count", 'n', .u32 = &count, .min = 1, .max = UINT32_MAX },
+	{ "seconds", 't', .ms = &limit_ms, .min = 1, .max = SECONDS_MS_MAX }, { 0 }
+};
 
 /**
  * struct target - what is traced
@@ -50,10 +59,6 @@ struct target {
  * @self: this node
  * @known: regions
  * @fs: where it is traced
- * @summary: only who used the blocks is printed
- * @messages: each message is traced, too
- * @count: events to print, then end; 0: no limit
- * @ms: how long; 0: no limit
  * @printed: events so far
  * @lost: events that were not read
  * @to_wall: what makes a time of the trace one of the day, microseconds
@@ -67,10 +72,6 @@ struct following {
 	uint32_t self;
 	struct regions known;
 	struct tracefs fs;
-	bool summary;
-	bool messages;
-	uint32_t count;
-	uint32_t ms;
 	uint64_t printed;
 	uint64_t lost;
 	uint64_t to_wall;
@@ -185,7 +186,7 @@ static int begin(struct following *f)
 	/* Of messages, those that say what others want, or why it takes so long. */
 	snprintf(some, sizeof(some), "(type == %d || type == %d || type == %d) && (%s)",
 		 WEFT_MSG_INV, WEFT_MSG_FWD, WEFT_MSG_NACK, filter);
-	if (!rc && !f->messages)
+	if (!rc && !messages)
 		rc = tracefs_event(&f->fs, "weft_recv", some);
 	put_filter(f, filter, sizeof(filter), false, true);
 	for (i = 0; i < sizeof(of_locks) / sizeof(of_locks[0]) && !rc; i++) {
@@ -193,7 +194,7 @@ static int begin(struct following *f)
 		rc = tracefs_event(&f->fs, event, filter);
 	}
 	put_filter(f, filter, sizeof(filter), true, true);
-	for (i = 0; f->messages && i < sizeof(of_messages) / sizeof(of_messages[0]) && !rc; i++) {
+	for (i = 0; messages && i < sizeof(of_messages) / sizeof(of_messages[0]) && !rc; i++) {
 		snprintf(event, sizeof(event), "weft_%s", of_messages[i]);
 		rc = tracefs_event(&f->fs, event, filter);
 	}
@@ -260,7 +261,7 @@ static void print_text(const struct following *f, const struct traced *t)
 
 static bool all_printed(const struct following *f)
 {
-	return f->count && f->printed >= f->count;
+	return count && f->printed >= count;
 }
 
 static void take_line(struct following *f)
@@ -278,7 +279,7 @@ static void take_line(struct following *f)
 			break;
 		f->printed++;
 		users_add(&f->users, &t);
-		if (f->summary)
+		if (summary)
 			break;
 		if (output.json)
 			print_json(f, &t);
@@ -317,12 +318,12 @@ static int take_some(struct following *f)
 
 static int follow(struct following *f)
 {
-	uint64_t end = now_us() + (uint64_t)f->ms * 1000;
+	uint64_t end = now_us() + (uint64_t)limit_ms * 1000;
 	int64_t wait = 0;
 	int rc = 0;
 
 	while (!rc && !stop_asked() && !all_printed(f) &&
-	       (!f->ms || now_us() < end)) {
+	       (!limit_ms || now_us() < end)) {
 		/* The kernel wakes who reads when much has come: look now and then. */
 		stop_wait(f->fs.fd, wait);
 		rc = take_some(f);
@@ -344,7 +345,7 @@ static void print_summary(struct following *f, double seconds)
 {
 	struct json j;
 
-	if (output.json && f->summary) {
+	if (output.json && summary) {
 		json_begin(&j, stdout, output.pretty);
 		json_fixed(&j, "seconds", seconds);
 		json_u64(&j, "events", f->printed);
@@ -352,7 +353,7 @@ static void print_summary(struct following *f, double seconds)
 		users_json(&j, &f->users, &f->known);
 		json_end(&j);
 	} else if (!output.json) {
-		if (f->printed && !f->summary)
+		if (f->printed && !summary)
 			putchar('\n');
 		users_print(&f->users, &f->known);
 	}
@@ -382,60 +383,23 @@ static int run(struct following *f)
 
 /* --- The command ------------------------------------------------------------ */
 
-static int read_options(const struct reading *r, struct following *f)
+static int trace(const struct reading *r)
 {
-	int letter, rc = 0;
-
-	while (!rc && (letter = argument_next_of(r, "sn:t:m")) != -1) {
-		switch (letter) {
-		case 's':
-			f->summary = true;
-			break;
-		case 'm':
-			f->messages = true;
-			break;
-		case 'n':
-			rc = argument_u32(r, "--count", optarg, 1, UINT32_MAX, &f->count);
-			break;
-		case 't':
-			rc = argument_seconds(r, "--seconds", optarg, 1, SECONDS_MS_MAX,
-					      &f->ms);
-			break;
-		default:
-			return letter;
-		}
-	}
-	if (!rc && optind == r->argc)
-		rc = misuse("trace", "what to trace is missing: REGION or REGION:OFFSET ('weftctl top' names the hot ones)");
-	return rc ? '?' : 0;
-}
-
-static int trace(int argc, char **argv)
-{
-	static const struct option options[] = {
-		{ "summary", no_argument, NULL, 's' },
-		{ "messages", no_argument, NULL, 'm' },
-		{ "count", required_argument, NULL, 'n' },
-		{ "seconds", required_argument, NULL, 't' },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY, ARGUMENT_RACK,
-		{ 0 }
-	};
-	const struct reading r = { &command_trace, argc, argv, options };
 	static struct following f;
+	const char *text = argument_operand(r);
 	struct config c;
-	int letter, rc;
+	int rc;
 
-	letter = read_options(&r, &f);
-	if (letter)
-		return argument_stop(&r, letter);
+	if (!text)
+		return misuse("trace", "what to trace is missing: REGION or REGION:OFFSET ('weftctl top' names the hot ones)");
 	rc = kernel_open(false);
 	if (!rc)
 		rc = kernel_config_get(&c);
 	f.self = rc ? 0 : c.id;
 	if (!rc)
 		rc = regions_read(&f.known);
-	while (!rc && optind < argc)
-		rc = read_target(&f, argv[optind++]);
+	for (; !rc && text; text = argument_operand(r))
+		rc = read_target(&f, text);
 	if (!rc)
 		rc = run(&f);
 	regions_free(&f.known);
@@ -444,6 +408,7 @@ static int trace(int argc, char **argv)
 
 const struct command command_trace = {
 	.name = "trace",
+	.options = options,
 	.run = trace,
 	.summary = "follow what happens to blocks, event by event",
 	.help = " REGION[:OFFSET] ... [-s] [-m] [-n COUNT] [-t SECONDS] [-j]\n\n"

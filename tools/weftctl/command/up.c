@@ -3,8 +3,8 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-#include "base/argument.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/rack.h"
 #include "command/commands.h"
 #include "config/conf.h"
@@ -14,93 +14,60 @@
 #include "kernel/module.h"
 #include "tools/common/json.h"
 
-/* Letters of options that have none; settings follow. */
-enum {
-	LETTER_FILE = 256,
-	LETTER_CHECK,
-	LETTER_NO_MOUNT,
-	LETTER_SETTINGS,
-};
-
 /**
  * struct order - what stands on the command line
  * @text: value of each setting, NULL if it is not there
  * @given: the settings that are
- * @file: configuration file, NULL if none is named
- * @check: only look at all of it
- * @no_mount: whatever the file says
  */
 struct order {
 	const char *text[SETTINGS];
 	struct settings given;
-	const char *file;
-	bool check;
-	bool no_mount;
 };
 
-static void make_options(struct option *o)
-{
-	static const struct option own[] = {
-		{ "file", required_argument, NULL, LETTER_FILE },
-		{ "check", no_argument, NULL, LETTER_CHECK },
-		{ "no-mount", no_argument, NULL, LETTER_NO_MOUNT },
-		ARGUMENT_HELP, ARGUMENT_JSON, ARGUMENT_PRETTY,
-		{ 0 }
-	};
-	int i;
+static struct order order;
+static const char *file;
+static bool check, no_mount;
 
-	for (i = 0; i < SETTINGS; i++)
-		*o++ = (struct option){ settings_table[i].name, required_argument,
-					NULL, LETTER_SETTINGS + i };
-	for (i = 0; i < (int)(sizeof(own) / sizeof(own[0])); i++)
-		*o++ = own[i];
-}
-
-static int read_setting(enum setting_id id, const char *text, struct order *o)
+static int take_setting(const struct reading *r, const char *name, char *text)
 {
+	enum setting_id id = setting_find(name);
 	struct why why;
 
-	if (!setting_read(id, text, &o->given, &why))
-		return misuse("up", "--%s: %s", settings_table[id].name, why.text);
-	o->text[id] = text;
+	if (!setting_read(id, text, &order.given, &why))
+		return misuse(r->command->name, "--%s: %s", name, why.text);
+	order.text[id] = text;
 	return 0;
 }
 
-static int read_option(int letter, struct order *o)
-{
-	switch (letter) {
-	case LETTER_FILE:
-		o->file = optarg;
-		return 0;
-	case LETTER_CHECK:
-		o->check = true;
-		return 0;
-	case LETTER_NO_MOUNT:
-		o->no_mount = true;
-		return 0;
-	default:
-		return read_setting((enum setting_id)(letter - LETTER_SETTINGS), optarg, o);
-	}
-}
+#define SETTING(name)	{ name, .take = take_setting }
+
+static const struct argument options[] = {
+	SETTING("node"), SETTING("interface"), SETTING("homes"), SETTING("rack"), SETTING("joins"),
+	SETTING("address"), SETTING("mtu"), SETTING("timeout"), SETTING("hold"), SETTING("key"),
+	SETTING("mount"), SETTING("cache"), SETTING("block"), SETTING("mode"), SETTING("uid"),
+	SETTING("gid"),
+	{ "file", .text = &file }, { "check", .flag = &check },
+	{ "no-mount", .flag = &no_mount }, { 0 }
+};
 
 /* The file is not asked by who says all that is needed himself. */
-static int read_file(const struct order *o, struct conf *c, const char **from)
+static int read_file(struct conf *c, const char **from)
 {
-	const char *name = o->file ? o->file : CONF_FILE;
+	const char *name = file ? file : CONF_FILE;
 
 	*from = NULL;
 	*c = (struct conf){ 0 };
-	if (!o->file && settings_missing(&o->given) == SETTINGS)
+	if (!file && settings_missing(&order.given) == SETTINGS)
 		return 0;
 	switch (conf_read(name, c)) {
 	case CONF_GOOD:
 		*from = name;
 		return 0;
 	case CONF_ABSENT:
-		if (o->file)
+		if (file)
 			return fail("there is no file %s: name one that there is, or write it, see weft.conf(5)",
 				    name);
-		if (!o->given.given)
+		if (!order.given.given)
 			return fail("there is no file %s: write it, see weft.conf(5), or give --node, --interface and --homes",
 				    name);
 		return 0;
@@ -114,15 +81,15 @@ static int read_file(const struct order *o, struct conf *c, const char **from)
 }
 
 /* What the command line says counts before what the file says. */
-static int join(const struct order *o, const char *from, struct settings *s)
+static int join(const char *from, struct settings *s)
 {
 	enum setting_id id;
 	struct why why;
 
 	for (id = 0; id < SETTINGS; id++) {
-		if (o->text[id] && !setting_read(id, o->text[id], s, &why))
+		if (order.text[id] && !setting_read(id, order.text[id], s, &why))
 			return misuse("up", "--%s: %s", settings_table[id].name, why.text);
-		if (o->no_mount && (id == SETTING_MOUNT || setting_of_mount(id)))
+		if (no_mount && (id == SETTING_MOUNT || setting_of_mount(id)))
 			s->given &= ~(UINT32_C(1) << id);
 	}
 	id = settings_useless(s);
@@ -256,40 +223,28 @@ static int set_up(struct settings *s)
 	return rc;
 }
 
-static int up(int argc, char **argv)
+static int up(const struct reading *r)
 {
-	struct option options[SETTINGS + 8];
-	const struct reading r = { &command_up, argc, argv, options };
-	struct order o = { 0 };
 	char before[16];	/* --rack N before the command */
 	const char *from;
 	uint32_t rack;
 	struct conf c;
-	int letter, rc;
+	int rc = argument_none(r);
 
-	make_options(options);
-	while ((letter = argument_next(&r)) != -1) {
-		if (letter == 'h' || letter == '?')
-			return argument_stop(&r, letter);
-		rc = read_option(letter, &o);
-		if (rc)
-			return rc;
-	}
-	rc = argument_none(&r);
-	if (!rc && !o.text[SETTING_RACK] && rack_chosen(&rack)) {
+	if (!rc && !order.text[SETTING_RACK] && rack_chosen(&rack)) {
 		snprintf(before, sizeof(before), "%u", rack);
-		rc = read_setting(SETTING_RACK, before, &o);
+		rc = take_setting(r, "rack", before);
 	}
-	if (!rc && o.no_mount && o.text[SETTING_MOUNT])
+	if (!rc && no_mount && order.text[SETTING_MOUNT])
 		rc = misuse("up", "--mount and --no-mount contradict each other: leave one out");
 	if (!rc)
-		rc = read_file(&o, &c, &from);
+		rc = read_file(&c, &from);
 	if (!rc)
-		rc = join(&o, from, &c.settings);
+		rc = join(from, &c.settings);
 	if (rc)
 		return rc;
 	rack_choose(c.settings.config.rack);
-	if (!o.check)
+	if (!check)
 		return set_up(&c.settings);
 	show(&c.settings);
 	return *c.settings.config.key_path ? keyfile_check(c.settings.config.key_path) : 0;
@@ -297,6 +252,7 @@ static int up(int argc, char **argv)
 
 const struct command command_up = {
 	.name = "up",
+	.options = options,
 	.run = up,
 	.summary = "make this machine a node of a rack",
 	.help = " [--file FILE] [--check] [--no-mount] [--SETTING VALUE...]\n\n"

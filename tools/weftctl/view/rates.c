@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/command.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "kernel/blades.h"
 #include "tools/common/clock.h"

@@ -5,7 +5,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 
-#include "base/command.h"
+#include "base/output.h"
 #include "view/latency.h"
 #include "view/report.h"
 #include "weft_wire.h"
