@@ -152,7 +152,7 @@ $(call one_program,tools/kvs,$(B)/bin/weft-kvs,$(call objects,tools/libweft),pro
 # Two programs: tools/bench alone is one, too.
 $(eval $(call program,$(B)/bin/weft-bench,$(call objects,tools/bench),test_programs))
 # With what weftctl has to ask the kernel.
-netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,base/fail base/rack base/text \
+netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,base/fail base/output base/rack base/text base/words \
 		   $(addprefix kernel/,explain genl kernel module mountpoint request))
 $(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
 	$(call objects,tools/libweft) $(netlink_objects),test_programs)
@@ -268,6 +268,7 @@ $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_pr
 	ldlibs_of = $(dpdk_libs) -pthread
 
 $(call objects,tools/weftctl/*): cflags_of = -Itools/weftctl $(shell pkg-config --cflags $(weftctl_pkgs))
+$(B)/obj/tools/bench/locks/kernel.o: cflags_of = -Itools/weftctl
 $(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(long_programs)): \
 	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
 

@@ -143,6 +143,22 @@ void json_string(struct json *j, const char *key, const char *value)
 	quoted(j, value);
 }
 
+void json_text(struct json *j, const char *key, const char *value)
+{
+	if (*value)
+		json_string(j, key, value);
+	else
+		json_null(j, key);
+}
+
+void json_number(struct json *j, const char *key, bool there, uint64_t value)
+{
+	if (there)
+		json_u64(j, key, value);
+	else
+		json_null(j, key);
+}
+
 void json_fixed(struct json *j, const char *key, double value)
 {
 	before(j, key);

@@ -52,6 +52,10 @@ void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 void json_string(struct json *j, const char *key, const char *value);
 
+/* null if it is "", unless it is @there. */
+void json_text(struct json *j, const char *key, const char *value);
+void json_number(struct json *j, const char *key, bool there, uint64_t value);
+
 /* With three digits after the point; finite. */
 void json_fixed(struct json *j, const char *key, double value);
 

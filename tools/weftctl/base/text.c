@@ -58,10 +58,32 @@ const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX])
 
 const char *text_place(uint32_t id, struct in_addr address, char text[TEXT_PLACE_MAX])
 {
-	char name[TEXT_MEMBER_MAX], where[INET_ADDRSTRLEN] = "?";
+	char name[TEXT_MEMBER_MAX];
 
-	inet_ntop(AF_INET, &address, where, sizeof(where));
-	snprintf(text, TEXT_PLACE_MAX, "%s (%s)", text_member(id, name), where);
+	snprintf(text, TEXT_PLACE_MAX, "%s (%s)", text_member(id, name), text_address(address));
+	return text;
+}
+
+const char *text_address(struct in_addr a)
+{
+	static char text[4][INET_ADDRSTRLEN];
+	static unsigned int next;
+
+	next = (next + 1) % 4;
+	return inet_ntop(AF_INET, &a, text[next], sizeof(text[0]));
+}
+
+const char *text_set(uint32_t set, char text[TEXT_SET_MAX])
+{
+	size_t len = 0;
+	uint32_t n;
+
+	text[0] = 0;
+	for (n = 1; set; n++, set >>= 1) {
+		if (set & 1)
+			len += (size_t)snprintf(text + len, TEXT_SET_MAX - len, "%s%u",
+						len ? "," : "", n);
+	}
 	return text;
 }
 

@@ -10,6 +10,7 @@
 #define TEXT_TIME_MAX	32
 #define TEXT_MEMBER_MAX	32
 #define TEXT_PLACE_MAX	64
+#define TEXT_SET_MAX	96	/* all 32, each with a comma */
 #define TEXT_SAFE_MAX	(4 * 256 + 1)	/* the longest name, all of it escaped */
 
 /* A name on stdout: what would steer a terminal as \ooo. */
@@ -26,6 +27,12 @@ const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX]);
 
 /* And where it is: "memory blade 2 (10.0.0.102)". */
 const char *text_place(uint32_t id, struct in_addr address, char text[TEXT_PLACE_MAX]);
+
+/* An IPv4 address, in memory that the next 3 calls leave alone. */
+const char *text_address(struct in_addr a);
+
+/* The numbers of a set, from 1, with commas between them: "1,2,5"; "" if it is empty. */
+const char *text_set(uint32_t set, char text[TEXT_SET_MAX]);
 
 /* A length of time with three digits or four and its unit, in @text. */
 const char *text_duration(double ns, char text[TEXT_TIME_MAX]);

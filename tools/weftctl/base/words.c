@@ -36,3 +36,25 @@ const char *word_op(uint32_t op)
 
 	return name_of(names, sizeof(names) / sizeof(names[0]), op);
 }
+
+const char *word_event(uint32_t kind)
+{
+	static const char * const names[] = {
+		[WEFT_EVENT_KIND_NODE_JOINED]		= "node_joined",
+		[WEFT_EVENT_KIND_NODE_LEFT]		= "node_left",
+		[WEFT_EVENT_KIND_MEMBER_SILENT]		= "member_silent",
+		[WEFT_EVENT_KIND_MEMBER_HEARD]		= "member_heard",
+		[WEFT_EVENT_KIND_REGION_CREATED]	= "region_created",
+		[WEFT_EVENT_KIND_REGION_REMOVED]	= "region_removed",
+		[WEFT_EVENT_KIND_LOCK_ABANDONED]	= "lock_abandoned",
+		[WEFT_EVENT_KIND_BLOCKS_LOST]		= "blocks_lost",
+		[WEFT_EVENT_KIND_ACCESS_FAILED]		= "access_failed",
+		[WEFT_EVENT_KIND_UNANSWERED]		= "unanswered",
+		[WEFT_EVENT_KIND_DIRECTORY]		= "directory",
+		[WEFT_EVENT_KIND_LOCK_OWNER_DIED]	= "lock_owner_died",
+		[WEFT_EVENT_KIND_NODE_DEAD]		= "node_dead",
+		[WEFT_EVENT_KIND_BLADE_MOVED]		= "blade_moved",
+	};
+
+	return name_of(names, sizeof(names) / sizeof(names[0]), kind);
+}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl blade: memory blades that come and go. */
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,9 +7,8 @@
 #include "base/output.h"
 #include "base/value.h"
 #include "command/commands.h"
-#include "kernel/homes.h"
+#include "kernel/blades.h"
 #include "kernel/kernel.h"
-#include "tools/common/json.h"
 
 #define WAIT_MAX_MS	(24 * 3600 * 1000)
 
@@ -20,66 +18,20 @@ static const struct argument options[] = {
 	{ "wait", .ms = &wait_ms, .min = 1, .max = WAIT_MAX_MS }, { 0 }
 };
 
-/* What regions make of it. */
-static const char *state_of(const struct blade *b)
-{
-	if (b->drains)
-		return b->regions ? "draining" : "drained";
-	return b->joined ? "in use" : "not there";
-}
-
-static void print_json(const struct blade_list *b)
-{
-	char text[INET_ADDRSTRLEN];
-	struct json j;
-	size_t i;
-
-	json_begin(&j, stdout, output.pretty);
-	json_array(&j, "blades");
-	for (i = 0; i < b->len; i++) {
-		const struct blade *one = &b->list[i];
-
-		json_object(&j, NULL);
-		json_u64(&j, "blade", one->number);
-		json_string(&j, "address", inet_ntop(AF_INET, &one->address, text, sizeof(text)));
-		json_bool(&j, "joined", one->joined);
-		json_bool(&j, "drains", one->drains);
-		json_u64(&j, "bytes", one->bytes);
-		json_u64(&j, "needed", one->needed);
-		json_u64(&j, "regions", one->regions);
-		json_close(&j);
-	}
-	json_close(&j);
-	json_end(&j);
-}
-
-static void print_text(const struct blade_list *b)
-{
-	char text[INET_ADDRSTRLEN];
-	size_t i;
-
-	printf("%5s %-15s %-9s %16s %16s %8s\n", "BLADE", "ADDRESS", "STATE", "BYTES", "NEEDED",
-	       "REGIONS");
-	for (i = 0; i < b->len; i++) {
-		const struct blade *one = &b->list[i];
-
-		printf("%5" PRIu32 " %-15s %-9s %16" PRIu64 " %16" PRIu64 " %8" PRIu32 "\n",
-		       one->number, inet_ntop(AF_INET, &one->address, text, sizeof(text)),
-		       state_of(one), one->bytes, one->needed, one->regions);
-	}
-}
-
 static int list(void)
 {
 	struct blade_list b;
-	int rc = homes_blades(&b);
+	struct table t;
+	size_t i;
+	int rc = blades_read(&b);
 
 	if (rc)
 		return rc;
-	if (output.json)
-		print_json(&b);
-	else
-		print_text(&b);
+	table_begin(&t, "blades", blade_columns);
+	table_head(&t);
+	for (i = 0; i < b.len; i++)
+		table_row(&t, &b.list[i]);
+	table_end(&t);
 	return 0;
 }
 
@@ -89,11 +41,11 @@ static int is_empty(void *arg)
 	const uint32_t *number = arg;
 	const struct blade *one;
 	struct blade_list b;
-	int rc = homes_blades(&b);
+	int rc = blades_read(&b);
 
 	if (rc)
 		return -rc;
-	one = homes_blade(&b, *number);
+	one = blades_find(&b, *number);
 	return !one || !one->regions;
 }
 
@@ -104,11 +56,11 @@ static int drain(uint32_t number)
 
 	if (number == 1)
 		return fail("the first memory blade has the catalog of the rack: it cannot be drained");
-	rc = homes_set_blade(number, WEFT_BLADE_ACTION_DRAIN, (struct in_addr){ 0 });
+	rc = blades_set(number, WEFT_BLADE_ACTION_DRAIN, (struct in_addr){ 0 });
 	if (rc || !wait_ms)
 		return rc;
 	snprintf(what, sizeof(what), "draining memory blade %" PRIu32, number);
-	return homes_wait(is_empty, &number, wait_ms, what);
+	return blades_wait(is_empty, &number, wait_ms, what);
 }
 
 /* "add N ADDRESS", "drain N", "use N". */
@@ -122,7 +74,7 @@ static int change(const struct reading *r, uint32_t action)
 
 	if (!text)
 		return misuse(r->command->name, "say which memory blade, as in 'drain 2'");
-	if (!homes_number(text, &number))
+	if (!blades_number(text, &number))
 		return misuse(r->command->name, "BLADE: it may be 1 to %u", WEFT_HOMES_MAX);
 	if (action == WEFT_BLADE_ACTION_ADD) {
 		text = argument_operand(r);
@@ -139,7 +91,7 @@ static int change(const struct reading *r, uint32_t action)
 	if (rc)
 		return rc;
 	return action == WEFT_BLADE_ACTION_DRAIN ? drain(number) :
-						   homes_set_blade(number, action, address);
+						   blades_set(number, action, address);
 }
 
 static int blade(const struct reading *r)

@@ -25,10 +25,7 @@ static void print_json(const struct findings *f)
 
 		json_object(&j, NULL);
 		json_string(&j, "name", finding_names[one->id]);
-		if (one->member)
-			json_u64(&j, "member", one->member);
-		else
-			json_null(&j, "member");
+		json_number(&j, "member", one->member, one->member);
 		json_string(&j, "text", one->text);
 		json_string(&j, "remedy", one->remedy);
 		json_close(&j);

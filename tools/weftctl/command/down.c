@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl down: take this node out of its rack. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/fail.h"
 #include "base/rack.h"
 #include "command/commands.h"
@@ -32,24 +29,6 @@ static int unmount_all(void)
 	return rc;
 }
 
-/* Whether weft is mounted at @path; names may lead there by links. */
-static bool is_mounted(const char *path)
-{
-	char *real = realpath(path, NULL);
-	struct mountpoints m;
-	bool found = false;
-	size_t i;
-
-	if (!real)
-		return false;
-	mountpoints_read(&m);
-	for (i = 0; i < m.len; i++)
-		found |= !strcmp(m.list[i], real);
-	mountpoints_free(&m);
-	free(real);
-	return found;
-}
-
 /* Without a file it is empty. */
 static int read_file(struct conf *c, bool *there)
 {
@@ -76,7 +55,7 @@ static int read_file(struct conf *c, bool *there)
 static int unmount_configured(const struct conf *c)
 {
 	if (!setting_given(&c->settings, SETTING_MOUNT) ||
-	    !is_mounted(c->settings.mounting.path))
+	    !mountpoints_have(c->settings.mounting.path))
 		return 0;
 	return mounting_unmount(c->settings.mounting.path);
 }

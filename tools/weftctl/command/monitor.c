@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl monitor: events of this node as they happen. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,25 +40,6 @@ struct monitor {
 	struct regions known;
 };
 
-static const char * const kinds[] = {
-	[WEFT_EVENT_KIND_NODE_JOINED]		= "node_joined",
-	[WEFT_EVENT_KIND_NODE_LEFT]		= "node_left",
-	[WEFT_EVENT_KIND_MEMBER_SILENT]		= "member_silent",
-	[WEFT_EVENT_KIND_MEMBER_HEARD]		= "member_heard",
-	[WEFT_EVENT_KIND_REGION_CREATED]	= "region_created",
-	[WEFT_EVENT_KIND_REGION_REMOVED]	= "region_removed",
-	[WEFT_EVENT_KIND_LOCK_ABANDONED]	= "lock_abandoned",
-	[WEFT_EVENT_KIND_BLOCKS_LOST]		= "blocks_lost",
-	[WEFT_EVENT_KIND_ACCESS_FAILED]		= "access_failed",
-	[WEFT_EVENT_KIND_UNANSWERED]		= "unanswered",
-	[WEFT_EVENT_KIND_DIRECTORY]		= "directory",
-	[WEFT_EVENT_KIND_LOCK_OWNER_DIED]	= "lock_owner_died",
-	[WEFT_EVENT_KIND_NODE_DEAD]		= "node_dead",
-	[WEFT_EVENT_KIND_BLADE_MOVED]		= "blade_moved",
-};
-
-#define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
-
 /* --- Names ----------------------------------------------------------------- */
 
 /* Of the rack of the last event.  It may be going down meanwhile: then there are none. */
@@ -77,44 +57,32 @@ static void ask_regions(struct monitor *m)
 }
 
 /* What the node knows is asked for when an event names a region for the first time. */
-static const char *name_of(struct monitor *m, const struct event *e)
+static void find_name(struct monitor *m, struct event *e)
 {
-	const struct region *r;
+	const struct region *r = regions_by_id(&m->known, e->region);
 
-	if (*e->name)
-		return e->name;
-	r = regions_by_id(&m->known, e->region);
 	if (!r) {
 		regions_free(&m->known);
 		ask_regions(m);
 		r = regions_by_id(&m->known, e->region);
 	}
-	return r ? r->name : "";
+	if (r)
+		strcpy(e->name, r->name);
 }
 
 /* "REGION:OFFSET", or only the region; what steers terminals is escaped. */
-static const char *place_of(const struct event *e, const char *name,
-			    char place[TEXT_SAFE_MAX + 32])
+static const char *place_of(const struct event *e, char place[TEXT_SAFE_MAX + 32])
 {
 	char safe[TEXT_SAFE_MAX];
 	int len;
 
-	if (*name)
-		len = snprintf(place, TEXT_SAFE_MAX, "%s", text_safe(name, safe, sizeof(safe)));
+	if (*e->name)
+		len = snprintf(place, TEXT_SAFE_MAX, "%s", text_safe(e->name, safe, sizeof(safe)));
 	else
 		len = snprintf(place, TEXT_SAFE_MAX, "%" PRIu32, e->region);
 	if (e->has_offset)
 		snprintf(place + len, 32, ":%" PRIu64, e->offset);
 	return place;
-}
-
-/* Where a member is now, "" if the event does not say. */
-static const char *address_of(const struct event *e, char text[INET_ADDRSTRLEN])
-{
-	text[0] = 0;
-	if (e->address.s_addr)
-		inet_ntop(AF_INET, &e->address, text, INET_ADDRSTRLEN);
-	return text;
 }
 
 /* Who did it, " by COMM[PID]", or "". */
@@ -132,12 +100,11 @@ static const char *process_of(const struct event *e, const char *before,
 
 /* --- Text ------------------------------------------------------------------ */
 
-static void print_words(const struct event *e, const char *name)
+static void print_words(const struct event *e)
 {
 	char place[TEXT_SAFE_MAX + 32], process[TEXT_SAFE_MAX], member[TEXT_MEMBER_MAX];
-	char address[INET_ADDRSTRLEN];
 
-	place_of(e, name, place);
+	place_of(e, place);
 	text_member(e->member, member);
 	switch (e->kind) {
 	case WEFT_EVENT_KIND_NODE_JOINED:
@@ -151,7 +118,7 @@ static void print_words(const struct event *e, const char *name)
 		break;
 	case WEFT_EVENT_KIND_BLADE_MOVED:
 		printf("%s goes on at %s: its twin there has taken over\n", member,
-		       address_of(e, address));
+		       text_address(e->address));
 		break;
 	case WEFT_EVENT_KIND_MEMBER_SILENT:
 		printf("%s does not answer\n", member);
@@ -196,83 +163,44 @@ static void print_words(const struct event *e, const char *name)
 	}
 }
 
-static void print_text(const struct monitor *m, const struct event *e, const char *name)
+static void print_text(const struct monitor *m, const struct event *e)
 {
 	char clock[TEXT_TIME_MAX];
 
-	text_clock(e->time / 1000, clock);
+	text_clock(e->usec, clock);
 	if (e->missed)
 		printf("%s %" PRIu32 " more like the next were not told\n", clock, e->missed);
 	printf("%s ", clock);
 	if (m->several)
 		printf("rack %" PRIu32 ": ", e->rack);
-	print_words(e, name);
-}
-
-/* --- JSON ------------------------------------------------------------------ */
-
-static void json_number(struct json *j, const char *key, bool there, uint64_t value)
-{
-	if (there)
-		json_u64(j, key, value);
-	else
-		json_null(j, key);
-}
-
-static void json_text(struct json *j, const char *key, const char *value)
-{
-	if (*value)
-		json_string(j, key, value);
-	else
-		json_null(j, key);
-}
-
-static void print_json(const struct event *e, const char *name)
-{
-	char address[INET_ADDRSTRLEN];
-	struct json j;
-
-	json_begin(&j, stdout, false);
-	json_u64(&j, "time_us", e->time / 1000);
-	json_u64(&j, "rack", e->rack);
-	json_string(&j, "event", e->kind < KINDS ? kinds[e->kind] : "unknown");
-	json_u64(&j, "missed", e->missed);
-	json_number(&j, "member", e->member, e->member);
-	json_number(&j, "region", e->region, e->region);
-	json_text(&j, "name", name);
-	json_number(&j, "offset", e->has_offset, e->offset);
-	json_number(&j, "count", e->count, e->count);
-	json_number(&j, "errno", e->err, e->err);
-	json_number(&j, "pid", e->pid, e->pid);
-	json_text(&j, "comm", e->comm);
-	if (e->kind == WEFT_EVENT_KIND_DIRECTORY)
-		json_bool(&j, "switch", e->by_switch);
-	else
-		json_null(&j, "switch");
-	json_text(&j, "address", address_of(e, address));
-	json_end(&j);
+	print_words(e);
 }
 
 /* --- The command ------------------------------------------------------------ */
 
-static void take(const struct event *e, void *arg)
+static int take(void *row, void *arg)
 {
 	struct monitor *m = arg;
-	const char *name = "";
+	struct event *e = row;
+	struct json j;
 
 	if (count && m->printed >= count)
-		return;
+		return 0;
 	if (m->printed++ && e->rack != m->rack) {
 		m->several = true;
 		regions_free(&m->known);
 	}
 	m->rack = e->rack;
-	if (e->region)
-		name = name_of(m, e);
-	if (output.json)
-		print_json(e, name);
-	else
-		print_text(m, e, name);
+	if (e->region && !*e->name)
+		find_name(m, e);
+	if (!output.json) {
+		print_text(m, e);
+		return 0;
+	}
+	json_begin(&j, stdout, false);
+	columns_json(event_columns, e, &j);
+	json_end(&j);
+	return 0;
 }
 
 static int listen_on(struct monitor *m, int fd)

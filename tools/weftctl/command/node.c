@@ -1,76 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl node: the nodes of the rack, and what is to be done about another one. */
-#include <arpa/inet.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/fail.h"
 #include "base/output.h"
 #include "command/commands.h"
-#include "kernel/dead.h"
+#include "kernel/blades.h"
 #include "kernel/kernel.h"
-#include "tools/common/json.h"
 #include "weft_wire.h"
-
-static const char *state(const struct peer *p)
-{
-	return p->self ? "this node" : p->joined ? "joined" : "not joined";
-}
-
-static const char *way(const struct peer *p)
-{
-	return p->self ? "-" : p->rdma ? "RDMA" : "UDP";
-}
-
-static void print_text(const struct peer *p)
-{
-	char address[INET_ADDRSTRLEN];
-
-	printf("%4u %-15s %-10s %s%s%s\n", p->id,
-	       inet_ntop(AF_INET, &p->address, address, sizeof(address)), state(p), way(p),
-	       *p->why_udp ? ": " : "", p->why_udp);
-}
-
-static void print_json(struct json *j, const struct peer *p)
-{
-	char address[INET_ADDRSTRLEN];
-
-	json_object(j, NULL);
-	json_u64(j, "node", p->id);
-	json_string(j, "address", inet_ntop(AF_INET, &p->address, address, sizeof(address)));
-	json_bool(j, "self", p->self);
-	json_bool(j, "joined", p->joined);
-	json_bool(j, "rdma", p->rdma);
-	json_close(j);
-}
 
 static int list(void)
 {
 	struct peers peers;
-	struct json j;
+	struct table t;
 	size_t i;
 	int rc = kernel_peers(&peers);
 
 	if (rc)
 		return rc;
-	if (output.json) {
-		json_begin(&j, stdout, output.pretty);
-		json_array(&j, "nodes");
-	} else {
-		printf("%4s %-15s %-10s %s\n", "NODE", "ADDRESS", "STATE", "DATA BY");
-	}
+	table_begin(&t, "nodes", peer_columns);
+	table_head(&t);
 	for (i = 0; i < peers.len; i++) {
-		if (peers.list[i].id > WEFT_NODE_MAX)
-			continue;
-		if (output.json)
-			print_json(&j, &peers.list[i]);
-		else
-			print_text(&peers.list[i]);
+		if (peers.list[i].id <= WEFT_NODE_MAX)
+			table_row(&t, &peers.list[i]);
 	}
-	if (output.json) {
-		json_close(&j);
-		json_end(&j);
-	}
+	table_end(&t);
 	return 0;
 }
 
@@ -87,7 +41,7 @@ static int fence(const struct reading *r)
 		rc = argument_none(r);
 	if (!rc)
 		rc = kernel_open(false);
-	return rc ? rc : dead_fence(id);
+	return rc ? rc : kernel_fence(id);
 }
 
 static int node(const struct reading *r)

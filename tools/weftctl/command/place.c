@@ -6,24 +6,11 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "kernel/homes.h"
+#include "kernel/blades.h"
 #include "kernel/kernel.h"
+#include "kernel/regionfile.h"
 #include "kernel/regions.h"
 #include "weft_wire.h"
-
-/* Its number, by its file, which the node knows from then on. */
-static int find_file(const char *name, char path[PATH_MAX], uint32_t *id)
-{
-	struct stat st;
-	int rc = regions_file(name, path);
-
-	if (rc)
-		return rc;
-	if (stat(path, &st) || !S_ISREG(st.st_mode))
-		return fail("there is no region %s: 'ls' of the mount lists them", path);
-	*id = (uint32_t)st.st_ino;
-	return 0;
-}
 
 /**
  * struct moving - a region on its way
@@ -62,7 +49,7 @@ static int wait_there(struct moving *m, uint32_t wait_ms)
 	char what[64];
 
 	snprintf(what, sizeof(what), "the move of region %u", m->id);
-	return homes_wait(is_there, m, wait_ms, what);
+	return blades_wait(is_there, m, wait_ms, what);
 }
 
 static int find(const struct reading *r, const char *name, struct moving *m)
@@ -70,7 +57,7 @@ static int find(const struct reading *r, const char *name, struct moving *m)
 	*m->path = 0;
 	if (regions_is_number(name))
 		return argument_u32(r, "REGION", name, 1, WEFT_REGION_MAX, &m->id);
-	return find_file(name, m->path, &m->id);
+	return regionfile_id(name, m->path, &m->id);
 }
 
 int place_move(const struct reading *r, uint32_t wait_ms)
@@ -81,7 +68,7 @@ int place_move(const struct reading *r, uint32_t wait_ms)
 
 	if (!homes)
 		return misuse(r->command->name, "move: give a region and the memory blades that are to have it, as in 'move table 1,3'");
-	rc = homes_parse(homes, &m.homes);
+	rc = blades_parse(homes, &m.homes);
 	if (!rc)
 		rc = argument_none(r);
 	if (!rc)
@@ -89,7 +76,7 @@ int place_move(const struct reading *r, uint32_t wait_ms)
 	if (!rc)
 		rc = find(r, name, &m);
 	if (!rc)
-		rc = homes_spread(m.id, m.homes, name);
+		rc = blades_spread(m.id, m.homes, name);
 	return rc || !wait_ms ? rc : wait_there(&m, wait_ms);
 }
 
@@ -97,7 +84,7 @@ int place_move(const struct reading *r, uint32_t wait_ms)
 static int in_use(uint32_t *homes)
 {
 	struct blade_list b;
-	int rc = homes_blades(&b);
+	int rc = blades_read(&b);
 	size_t i;
 
 	*homes = 0;
@@ -121,11 +108,11 @@ int place_spread(const struct reading *r, bool all, uint32_t wait_ms)
 	if (!rc)
 		rc = kernel_open(false);
 	if (!rc && all)
-		return homes_spread(0, 0, "all");
+		return blades_spread(0, 0, "all");
 	if (!rc)
 		rc = find(r, name, &m);
 	if (!rc)
-		rc = homes_spread(m.id, 0, name);
+		rc = blades_spread(m.id, 0, name);
 	if (!rc && wait_ms)
 		rc = in_use(&m.homes);
 	return rc || !wait_ms ? rc : wait_there(&m, wait_ms);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl rack: the racks that this machine is in. */
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,80 +13,75 @@
 
 /* One of them. */
 struct view {
-	const struct config *config;
+	struct config config;
 	bool joined;
 	struct mountpoints mounts;
 };
 
-static void print_json(struct json *j, const struct view *v)
+static void json_mounts(struct json *j, const void *row)
 {
-	char address[INET_ADDRSTRLEN];
-	size_t i;
-
-	json_object(j, NULL);
-	json_u64(j, "rack", v->config->rack);
-	json_u64(j, "joins", v->config->joins);
-	json_u64(j, "node", v->config->id);
-	json_string(j, "interface", v->config->ifname);
-	json_string(j, "address", inet_ntop(AF_INET, &v->config->address, address,
-					    sizeof(address)));
-	json_bool(j, "joined", v->joined);
-	json_array(j, "mounts");
-	for (i = 0; i < v->mounts.len; i++)
-		json_string(j, NULL, v->mounts.list[i]);
-	json_close(j);
-	json_close(j);
+	mountpoints_json(j, &((const struct view *)row)->mounts);
 }
 
-static void print_text(const struct view *v)
+static const char *state(const void *row, char *buf)
 {
-	char address[INET_ADDRSTRLEN];
-	size_t i;
-
-	printf("%10" PRIu32 " %4" PRIu32 " %-15s %-15s %-6s", v->config->rack, v->config->id,
-	       v->config->ifname,
-	       inet_ntop(AF_INET, &v->config->address, address, sizeof(address)),
-	       v->joined ? "joined" : "up");
-	for (i = 0; i < v->mounts.len; i++)
-		printf(" %s", v->mounts.list[i]);
-	if (v->config->joins != v->config->rack)
-		printf(" (rack %" PRIu32 " for all others)", v->config->joins);
-	putchar('\n');
+	(void)buf;
+	return ((const struct view *)row)->joined ? "joined" : "up";
 }
+
+static const char *mounted(const void *row, char buf[COLUMN_CELL_MAX])
+{
+	const struct view *v = row;
+	size_t i, len = 0;
+
+	buf[0] = 0;
+	for (i = 0; i < v->mounts.len && len < COLUMN_CELL_MAX; i++)
+		len += (size_t)snprintf(buf + len, COLUMN_CELL_MAX - len, "%s%s", i ? " " : "",
+					v->mounts.list[i]);
+	if (v->config.joins != v->config.rack && len < COLUMN_CELL_MAX)
+		snprintf(buf + len, COLUMN_CELL_MAX - len, "%s(rack %" PRIu32 " for all others)",
+			 i ? " " : "", v->config.joins);
+	return buf;
+}
+
+static const struct column columns[] = {
+	COLUMN(struct view, config.rack, U32, .key = "rack", .title = "RACK", .width = 10),
+	COLUMN(struct view, config.joins, U32, .key = "joins"),
+	COLUMN(struct view, config.id, U32, .key = "node", .title = "NODE", .width = 4),
+	COLUMN(struct view, config.ifname, STRING, .key = "interface", .title = "INTERFACE",
+	       .width = -15),
+	COLUMN(struct view, config.address, ADDRESS, .key = "address", .title = "ADDRESS",
+	       .width = -15),
+	COLUMN(struct view, joined, FLAG, .key = "joined", .title = "STATE", .width = -6,
+	       .text = state),
+	COLUMN(struct view, mounts, TEXT, .json = json_mounts, .title = "MOUNTED", .text = mounted),
+	COLUMN_END
+};
 
 static int show(const struct racks *racks)
 {
 	struct status status;
-	struct json j;
+	struct table t;
 	size_t i;
 	int rc = 0;
 
-	if (output.json) {
-		json_begin(&j, stdout, output.pretty);
-		json_array(&j, "racks");
-	} else if (racks->len) {
-		printf("%10s %4s %-15s %-15s %-6s MOUNTED\n", "RACK", "NODE", "INTERFACE",
-		       "ADDRESS", "STATE");
-	} else {
+	table_begin(&t, "racks", columns);
+	if (!racks->len && !output.json)
 		puts("this machine is in no rack ('weftctl up' sets it up)");
-	}
 	for (i = 0; i < racks->len && !rc; i++) {
-		struct view v = { .config = &racks->list[i] };
+		struct view v = { .config = racks->list[i] };
 
-		rack_choose(v.config->rack);
+		rack_choose(v.config.rack);
 		rc = kernel_status(&status);
 		if (rc)
 			break;
 		v.joined = status.joined;
 		mountpoints_read(&v.mounts);
-		if (output.json)
-			print_json(&j, &v);
-		else
-			print_text(&v);
+		table_row(&t, &v);
 		mountpoints_free(&v.mounts);
 	}
-	if (output.json && !rc)
-		json_end(&j);
+	if (!rc)
+		table_end(&t);
 	return rc;
 }
 

@@ -8,57 +8,25 @@
 #include "base/fail.h"
 #include "base/output.h"
 #include "base/text.h"
-#include "base/words.h"
 #include "command/commands.h"
 #include "command/lost.h"
-#include "command/nodes.h"
 #include "command/place.h"
-#include "command/policy.h"
-#include "kernel/homes.h"
+#include "kernel/blades.h"
 #include "kernel/kernel.h"
+#include "kernel/policy.h"
+#include "kernel/regionfile.h"
 #include "kernel/regions.h"
-#include "tools/common/json.h"
 #include "weft_wire.h"
 
 /**
  * struct listing - a list being printed
- * @json: of the document
- * @len: objects so far
+ * @table: as a list
  * @only: the region that is asked for, 0: all
  */
 struct listing {
-	struct json json;
-	uint64_t len;
+	struct table table;
 	uint32_t only;
 };
-
-/* Flags of an object, as words in text and as booleans in JSON. */
-struct flag {
-	const char *name;
-	bool set;
-};
-
-static void json_flags(struct json *j, const struct flag *f, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		json_bool(j, f[i].name, f[i].set);
-}
-
-static void print_flags(const struct flag *f, size_t n)
-{
-	const char *before = " ";
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (!f[i].set)
-			continue;
-		printf("%s%s", before, f[i].name);
-		before = ",";
-	}
-	putchar('\n');
-}
 
 #define WAIT_MAX_MS	(24 * 3600 * 1000)
 
@@ -71,14 +39,12 @@ static const struct argument region_options[] = {
 
 static const struct argument line_options[] = { { "accept", .flag = &accepted }, { 0 } };
 
-#define LEN(array)	(sizeof(array) / sizeof((array)[0]))
-
 /* --- Regions ------------------------------------------------------------- */
 
 /* All that there is to say of one of them. */
 static void show_policies(const struct region *r)
 {
-	char nodes[NODES_TEXT_MAX], homes[HOMES_TEXT_MAX];
+	char text[TEXT_SET_MAX];
 	size_t i;
 
 	printf("region %" PRIu32 ": ", r->id);
@@ -88,148 +54,30 @@ static void show_policies(const struct region *r)
 	       "size", r->size, r->block, "here", r->lines, r->locks);
 	for (i = 0; i < POLICIES; i++)
 		printf("  %-16s%s\n", policy_name(i), policy_value(i, r->policy));
-	printf("  %-16s%s\n", "nodes", nodes_text(r->nodes, nodes));
-	printf("  %-16s%s\n", "homes", homes_text(r->homes, homes));
+	printf("  %-16s%s\n", "nodes", r->nodes ? text_set(r->nodes, text) : "all");
+	printf("  %-16s%s\n", "homes", text_set(r->homes, text));
 }
 
-/* As a list; null: all. */
-static void write_nodes(struct json *j, uint32_t nodes)
+static int show_region(void *row, void *arg)
 {
-	unsigned int id;
-
-	if (!nodes) {
-		json_null(j, "nodes");
-		return;
-	}
-	json_array(j, "nodes");
-	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
-		if (nodes & UINT32_C(1) << (id - WEFT_NODE_MIN))
-			json_u64(j, NULL, id);
-	json_close(j);
-}
-
-/* Numbers of memory blades, from 1. */
-static void write_homes(struct json *j, uint32_t homes)
-{
-	unsigned int i;
-
-	json_array(j, "homes");
-	for (i = 0; i < WEFT_HOMES_MAX; i++)
-		if (homes & UINT32_C(1) << i)
-			json_u64(j, NULL, i + 1);
-	json_close(j);
-}
-
-static void show_region(const struct region *r, void *arg)
-{
-	static const char * const policy_key[POLICIES] = {
-		"durability", "on_owner_death", "on_loss",
-	};
+	const struct region *r = row;
 	struct listing *l = arg;
-	struct json *j = &l->json;
-	size_t i;
 
 	if (l->only && r->id != l->only)
-		return;
-	if (output.json) {
-		json_object(j, NULL);
-		json_u64(j, "id", r->id);
-		if (*r->name)
-			json_string(j, "name", r->name);
-		else
-			json_null(j, "name");
-		json_u64(j, "size", r->size);
-		json_u64(j, "block", r->block);
-		json_u64(j, "lines", r->lines);
-		json_u64(j, "locks", r->locks);
-		json_bool(j, "gone", r->gone);
-		for (i = 0; i < POLICIES; i++)
-			json_string(j, policy_key[i], policy_value(i, r->policy));
-		write_nodes(j, r->nodes);
-		write_homes(j, r->homes);
-		json_close(j);
-		return;
-	}
-	if (l->only) {
+		return 0;
+	if (l->only && !output.json)
 		show_policies(r);
-		return;
-	}
-	if (!l->len++)
-		printf("%8s %16s %8s %10s %10s %s\n", "REGION", "SIZE", "BLOCK",
-		       "LINES", "LOCKS", "NAME");
-	printf("%8" PRIu32 " %16" PRIu64 " %8" PRIu32 " %10" PRIu32 " %10" PRIu32 " ",
-	       r->id, r->size, r->block, r->lines, r->locks);
-	text_print(region_name(r));
-	putchar('\n');
+	else
+		table_row(&l->table, r);
+	return 0;
 }
 
-/* --- Lines --------------------------------------------------------------- */
-
-static void show_line(const struct line *l, void *arg)
+static int show_row(void *row, void *arg)
 {
-	const struct flag flags[] = {
-		{ "dirty", l->dirty }, { "revoking", l->revoking },
-		{ "ahead", l->ahead },
-	};
-	struct listing *list = arg;
-	struct json *j = &list->json;
+	struct listing *l = arg;
 
-	if (output.json) {
-		json_object(j, NULL);
-		json_u64(j, "region", l->region);
-		json_u64(j, "index", l->index);
-		json_string(j, "state", word_state(l->state));
-		json_string(j, "op", word_op(l->op));
-		json_u64(j, "waiters", l->waiters);
-		json_u64(j, "misses", l->misses);
-		json_u64(j, "revocations", l->revocations);
-		json_flags(j, flags, LEN(flags));
-		json_close(j);
-		return;
-	}
-	if (!list->len++)
-		printf("%8s %12s %-8s %-7s %7s %10s %11s %s\n", "REGION", "INDEX",
-		       "STATE", "OP", "WAITERS", "MISSES", "REVOCATIONS", "FLAGS");
-	printf("%8" PRIu32 " %12" PRIu64 " %-8s %-7s %7" PRIu32 " %10" PRIu32 " %11" PRIu32,
-	       l->region, l->index, word_state(l->state), word_op(l->op),
-	       l->waiters, l->misses, l->revocations);
-	print_flags(flags, LEN(flags));
-}
-
-/* --- Locks --------------------------------------------------------------- */
-
-static void show_lock(const struct lock_info *l, void *arg)
-{
-	const struct flag flags[] = {
-		{ "writer", l->writer }, { "open", l->open },
-		{ "tenured", l->tenured }, { "revoking", l->revoking },
-	};
-	struct listing *list = arg;
-	struct json *j = &list->json;
-
-	if (output.json) {
-		json_object(j, NULL);
-		json_u64(j, "region", l->region);
-		json_u64(j, "offset", l->offset);
-		json_string(j, "state", word_state(l->state));
-		json_string(j, "want", word_state(l->want));
-		json_u64(j, "readers", l->readers);
-		json_u64(j, "waiters", l->waiters);
-		json_u64(j, "queue", l->queue);
-		json_u64(j, "grants", l->grants);
-		json_u64(j, "hand_overs", l->hand_overs);
-		json_flags(j, flags, LEN(flags));
-		json_close(j);
-		return;
-	}
-	if (!list->len++)
-		printf("%8s %12s %-8s %-8s %7s %7s %5s %10s %10s %s\n", "REGION",
-		       "OFFSET", "STATE", "WANT", "READERS", "WAITERS", "QUEUE",
-		       "GRANTS", "HAND-OVERS", "FLAGS");
-	printf("%8" PRIu32 " %12" PRIu64 " %-8s %-8s %7" PRIu32 " %7" PRIu32 " %5" PRIu32 " %10" PRIu32 " %10" PRIu32,
-	       l->region, l->offset, word_state(l->state), word_state(l->want),
-	       l->readers, l->waiters, l->queue, l->grants, l->hand_overs);
-	print_flags(flags, LEN(flags));
+	table_row(&l->table, row);
+	return 0;
 }
 
 /* --- The commands -------------------------------------------------------- */
@@ -252,36 +100,27 @@ static int find_region(const char *text, uint32_t *id)
 	return rc;
 }
 
-typedef int show_fn(uint32_t region, struct listing *l);
+/**
+ * struct kind - what can be listed of a node
+ * @key: what the list is called in JSON
+ * @columns: of it
+ * @each: asks the kernel for those of a region, or of all; NULL: for regions
+ */
+struct kind {
+	const char *key;
+	const struct column *columns;
+	int (*each)(uint32_t region, row_fn *take, void *arg);
+};
 
-static int show_regions(uint32_t region, struct listing *l)
+static int list(uint32_t region, const struct kind *kind)
 {
-	l->only = region;
-	return kernel_regions(show_region, l);
-}
-
-static int show_lines(uint32_t region, struct listing *l)
-{
-	return kernel_lines(region, show_line, l);
-}
-
-static int show_locks(uint32_t region, struct listing *l)
-{
-	return kernel_locks(region, show_lock, l);
-}
-
-static int list(uint32_t region, const char *key, show_fn *show)
-{
-	struct listing l = { 0 };
+	struct listing l = { .only = region };
 	int rc;
 
-	if (output.json) {
-		json_begin(&l.json, stdout, output.pretty);
-		json_array(&l.json, key);
-	}
-	rc = show(region, &l);
-	if (output.json && !rc)
-		json_end(&l.json);
+	table_begin(&l.table, kind->key, kind->columns);
+	rc = kind->each ? kind->each(region, show_row, &l) : regions_each(show_region, &l);
+	if (!rc)
+		table_end(&l.table);
 	return rc;
 }
 
@@ -297,17 +136,17 @@ static int set_policies(const struct reading *r)
 	if (!text)
 		return misuse(r->command->name, "set: give a region and its policies, as in 'set table durability=sync'");
 	for (; text && !rc; text = argument_operand(r)) {
-		if (strncmp(text, NODES_KEY, strlen(NODES_KEY))) {
+		if (strncmp(text, POLICY_NODES, strlen(POLICY_NODES))) {
 			rc = policy_parse(text, &p);
 			continue;
 		}
 		rc = of_nodes ? misuse(r->command->name, "nodes is given twice") :
-				nodes_parse(text + strlen(NODES_KEY), &nodes);
+				policy_parse_nodes(text + strlen(POLICY_NODES), &nodes);
 		of_nodes = true;
 	}
 	if (!rc && p.which)
-		rc = policy_set(name, &p);
-	return rc || !of_nodes ? rc : nodes_set(name, nodes);
+		rc = regionfile_set_policy(name, &p);
+	return rc || !of_nodes ? rc : regionfile_set_nodes(name, nodes);
 }
 
 /* "lost [REGION] [--accept]". */
@@ -328,8 +167,8 @@ static int lost(const struct reading *r)
 	return accepted ? lost_accept(text) : lost_show(text);
 }
 
-/* All three: "[show] [REGION]"; @key is what the list is called in JSON. */
-static int show(const struct reading *r, const char *key, show_fn *each)
+/* All three: "[show] [REGION]". */
+static int show(const struct reading *r, const struct kind *kind)
 {
 	static const char * const actions[] = { "show", NULL };
 	const char *text;
@@ -347,7 +186,7 @@ static int show(const struct reading *r, const char *key, show_fn *each)
 	/* of a region that is not known the kernel says that its blocks and locks are not */
 	if (!rc && text && (!region || r->command == &command_region))
 		rc = find_region(text, &region);
-	return rc ? rc : list(region, key, each);
+	return rc ? rc : list(region, kind);
 }
 
 /* Is this action what comes next?  What changes something has to be written out. */
@@ -358,6 +197,8 @@ static bool is_action(const struct reading *r, const char *name)
 
 static int region(const struct reading *r)
 {
+	static const struct kind kind = { "regions", region_columns, NULL };
+
 	if (is_action(r, "spread"))
 		return place_spread(r, all, wait_ms);
 	if (all)
@@ -366,20 +207,24 @@ static int region(const struct reading *r)
 		return place_move(r, wait_ms);
 	if (wait_ms)
 		return misuse(command_region.name, "--wait goes with 'move' and 'spread'");
-	return is_action(r, "set") ? set_policies(r) : show(r, "regions", show_regions);
+	return is_action(r, "set") ? set_policies(r) : show(r, &kind);
 }
 
 static int line(const struct reading *r)
 {
+	static const struct kind kind = { "lines", line_columns, kernel_lines };
+
 	if (is_action(r, "lost"))
 		return lost(r);
 	return accepted ? misuse(command_line.name, "--accept goes with 'lost'") :
-			show(r, "lines", show_lines);
+			show(r, &kind);
 }
 
 static int lock(const struct reading *r)
 {
-	return show(r, "locks", show_locks);
+	static const struct kind kind = { "locks", lock_columns, kernel_locks };
+
+	return show(r, &kind);
 }
 
 const struct command command_region = {

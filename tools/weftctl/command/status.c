@@ -89,14 +89,8 @@ static void json_node(struct json *j, const struct view *v)
 			json_u64(j, NULL, i);
 	}
 	json_close(j);
-	if (s->joined)
-		json_u64(j, "answered_ms", s->answered_ms);
-	else
-		json_null(j, "answered_ms");
-	if (s->lease_known)
-		json_u64(j, "lease_ms", s->lease_ms);
-	else
-		json_null(j, "lease_ms");
+	json_number(j, "answered_ms", s->joined, s->answered_ms);
+	json_number(j, "lease_ms", s->lease_known, s->lease_ms);
 	json_u64(j, "regions", s->regions);
 	json_object(j, "cache");
 	json_u64(j, "lines", s->lines);
@@ -141,10 +135,7 @@ static void print_json(const struct view *v)
 		}
 		json_close(&j);
 	}
-	json_array(&j, "mounts");
-	for (i = 0; i < v->mounts.len; i++)
-		json_string(&j, NULL, v->mounts.list[i]);
-	json_close(&j);
+	mountpoints_json(&j, &v->mounts);
 	json_end(&j);
 }
 

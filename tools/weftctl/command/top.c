@@ -261,10 +261,7 @@ static void json_place(struct json *j, const struct regions *known, uint32_t reg
 	const struct region *r = regions_by_id(known, region);
 
 	json_u64(j, "region", region);
-	if (r && *r->name)
-		json_string(j, "name", r->name);
-	else
-		json_null(j, "name");
+	json_text(j, "name", r ? r->name : "");
 	json_u64(j, "offset", trace_offset(known, region, index, lock));
 }
 

@@ -203,22 +203,6 @@ static int begin(struct following *f)
 
 /* --- What is printed -------------------------------------------------------- */
 
-static void json_access(struct json *j, char access)
-{
-	if (access)
-		json_string(j, "access", access == 'w' ? "write" : "read");
-	else
-		json_null(j, "access");
-}
-
-static void json_number(struct json *j, const char *name, bool there, uint64_t value)
-{
-	if (there)
-		json_u64(j, name, value);
-	else
-		json_null(j, name);
-}
-
 static void print_json(const struct following *f, const struct traced *t)
 {
 	const struct region *r = regions_by_id(&f->known, t->region);
@@ -228,21 +212,15 @@ static void print_json(const struct following *f, const struct traced *t)
 	json_u64(&j, "time_us", t->usec + f->to_wall);
 	json_string(&j, "event", t->event);
 	json_u64(&j, "region", t->region);
-	if (r && *r->name)
-		json_string(&j, "name", r->name);
-	else
-		json_null(&j, "name");
+	json_text(&j, "name", r ? r->name : "");
 	json_u64(&j, "offset", trace_offset(&f->known, t->region, t->index, t->lock));
 	json_bool(&j, "lock", t->lock);
-	json_access(&j, t->access);
+	json_text(&j, "access", !t->access ? "" : t->access == 'w' ? "write" : "read");
 	json_number(&j, "byte", t->has_at, t->at);
 	json_number(&j, "node", t->node, t->node);
 	json_number(&j, "took_ns", t->has_took, t->took);
 	json_number(&j, "pid", t->by_process, (uint64_t)t->pid);
-	if (t->by_process)
-		json_string(&j, "comm", t->comm);
-	else
-		json_null(&j, "comm");
+	json_text(&j, "comm", t->by_process ? t->comm : "");
 	json_string(&j, "text", t->words);
 	json_end(&j);
 }

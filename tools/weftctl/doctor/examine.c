@@ -87,21 +87,6 @@ static char *setting_text(enum setting_id id, const struct settings *s)
 	return text;
 }
 
-static bool is_mounted_at(const char *path)
-{
-	char *real = realpath(path, NULL);
-	struct mountpoints m;
-	bool there = false;
-	size_t i;
-
-	mountpoints_read(&m);
-	for (i = 0; i < m.len && real; i++)
-		there |= !strcmp(m.list[i], real);
-	mountpoints_free(&m);
-	free(real);
-	return there;
-}
-
 static void compare(struct patient *p, enum setting_id id, const struct settings *runs)
 {
 	const char *name = settings_table[id].name;
@@ -357,7 +342,7 @@ static void examine_mount(struct patient *p)
 	if (p->state != KERNEL_UP || found_any(&p->findings, FOUND_DUPLICATE_ID, 0))
 		return;
 	if (p->file_found == CONF_GOOD && setting_given(s, SETTING_MOUNT) &&
-	    !is_mounted_at(s->mounting.path)) {
+	    !mountpoints_have(s->mounting.path)) {
 		found(&p->findings, FOUND_NOT_MOUNTED, 0,
 		      "weft is not mounted at %s, as line %u of %s says\t'mount -t weft none %s', or 'systemctl restart weft'",
 		      s->mounting.path, p->conf.line[SETTING_MOUNT], p->file,

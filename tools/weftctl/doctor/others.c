@@ -13,7 +13,8 @@
 #include "doctor/drops.h"
 #include "doctor/key.h"
 #include "doctor/probe.h"
-#include "kernel/dead.h"
+#include "kernel/blades.h"
+#include "kernel/genl.h"
 #include "weft_wire.h"
 
 #define ECHO_TRIES	3
@@ -277,23 +278,26 @@ struct losses {
 	uint32_t last;
 };
 
-static void count_lost(const struct lost *l, void *arg)
+static int count_lost(void *row, void *arg)
 {
+	const struct lost *l = row;
 	struct losses *all = arg;
 
 	all->blocks += l->length / l->block;
 	/* they come by their numbers */
 	all->regions += l->region != all->last;
 	all->last = l->region;
+	return 0;
 }
 
 static void examine_lost(struct patient *p, const struct host *h)
 {
+	struct genl_refusal why;
 	struct losses all = { 0 };
 
 	/* who is no member is told so by other findings, who is silent, too */
 	if (p->state != KERNEL_UP || !p->status.joined ||
-	    dead_lost_try(h->id, count_lost, &all) || !all.blocks)
+	    blades_lost_try(h->id, 0, count_lost, &all, &why) || !all.blocks)
 		return;
 	found(&p->findings, FOUND_LINES_LOST, h->id,
 	      "%" PRIu64 " blocks of %" PRIu64 " regions are lost at %s: only a node had modified them that has died, and they are what was last written home\t'weftctl line lost' lists them; restore them or see that they will do, then 'weftctl line lost REGION --accept'",

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fail.h"
 #include "base/rack.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "kernel/explain.h"
 #include "kernel/genl.h"
 #include "kernel/module.h"
@@ -37,14 +39,6 @@ void kernel_close(void)
 	genl_close();
 }
 
-static int take_nothing(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
-{
-	(void)attrs;
-	(void)msg;
-	(void)arg;
-	return 0;
-}
-
 int kernel_state(enum kernel_state *state)
 {
 	struct genl_refusal why;
@@ -55,8 +49,7 @@ int kernel_state(enum kernel_state *state)
 		return 0;
 	if (err)
 		return explain_no_family(err);
-	err = genl_call(request_new(WEFT_CMD_STATUS_GET, false),
-			WEFT_A_STATUS_MAX, take_nothing, NULL, &why);
+	err = request_done(request_new(WEFT_CMD_STATUS_GET, false), &why);
 	if (err && err != -ENOTCONN)
 		return explain(WEFT_CMD_STATUS_GET, &why, NULL);
 	*state = err ? KERNEL_DOWN : KERNEL_UP;
@@ -186,6 +179,18 @@ int kernel_config_get(struct config *c)
 	return request_ask(WEFT_CMD_CONFIG_GET, false, WEFT_A_CONFIG_MAX, take_config, c);
 }
 
+int kernel_fence(uint32_t node)
+{
+	struct nl_msg *msg = request_new(WEFT_CMD_NODE_FENCE, true);
+	bool full = !msg || nla_put_u32(msg, WEFT_A_PEER_ID, node);
+	struct genl_refusal why;
+	char subject[16];
+
+	snprintf(subject, sizeof(subject), "%u", node);
+	return request_done(request_unless_full(msg, full), &why) ?
+	       explain(WEFT_CMD_NODE_FENCE, &why, subject) : 0;
+}
+
 /* --- Status -------------------------------------------------------------- */
 
 static int take_status(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
@@ -218,61 +223,91 @@ int kernel_status(struct status *s)
 	return request_ask(WEFT_CMD_STATUS_GET, false, WEFT_A_STATUS_MAX, take_status, s);
 }
 
-static int take_peer(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+#define PEER(member, of_kind, of_attr, ...)	\
+	COLUMN(struct peer, member, of_kind, .attr = WEFT_A_PEER_##of_attr, __VA_ARGS__)
+
+static const char *peer_state(const void *row, char *buf)
+{
+	const struct peer *p = row;
+
+	(void)buf;
+	return p->self ? "this node" : p->joined ? "joined" : "not joined";
+}
+
+static const char *peer_way(const void *row, char *buf)
+{
+	const struct peer *p = row;
+
+	snprintf(buf, COLUMN_CELL_MAX, "%s%s%s", p->self ? "-" : p->rdma ? "RDMA" : "UDP",
+		 *p->why_udp ? ": " : "", p->why_udp);
+	return buf;
+}
+
+const struct column peer_columns[] = {
+	PEER(id, U32, ID, .key = "node", .title = "NODE", .width = 4),
+	PEER(address, ADDRESS, ADDRESS, .key = "address", .title = "ADDRESS", .width = -15),
+	PEER(self, FLAG, SELF, .key = "self", .title = "STATE", .width = -10, .text = peer_state),
+	PEER(joined, FLAG, JOINED, .key = "joined"),
+	PEER(rdma, FLAG, RDMA, .key = "rdma", .title = "DATA BY", .text = peer_way),
+	PEER(why_udp, STRING, WHY_UDP),
+	PEER(twin, ADDRESS, TWIN),
+	PEER(view, U32, VIEW),
+	COLUMN_END
+};
+
+static int add_peer(void *row, void *arg)
 {
 	struct peers *p = arg;
-	struct peer *peer = &p->list[p->len];
 
-	(void)msg;
-	if (p->len == PEERS_MAX || !attrs[WEFT_A_PEER_ID])
+	if (p->len == PEERS_MAX)
 		return -EPROTO;
-	peer->id = attr_u32(attrs[WEFT_A_PEER_ID]);
-	peer->address = attr_address(attrs[WEFT_A_PEER_ADDRESS]);
-	peer->self = attrs[WEFT_A_PEER_SELF];
-	peer->joined = attrs[WEFT_A_PEER_JOINED];
-	peer->rdma = attrs[WEFT_A_PEER_RDMA];
-	peer->twin = attr_address(attrs[WEFT_A_PEER_TWIN]);
-	peer->view = attr_u32(attrs[WEFT_A_PEER_VIEW]);
-	peer->why_udp[0] = 0;
-	if (attrs[WEFT_A_PEER_WHY_UDP])
-		snprintf(peer->why_udp, sizeof(peer->why_udp), "%s",
-			 nla_get_string(attrs[WEFT_A_PEER_WHY_UDP]));
-	p->len++;
+	p->list[p->len++] = *(const struct peer *)row;
 	return 0;
 }
 
 int kernel_peers(struct peers *p)
 {
+	struct peer row;
+
 	p->len = 0;
-	return request_ask(WEFT_CMD_PEER_GET, true, WEFT_A_PEER_MAX, take_peer, p);
+	return request_list(WEFT_CMD_PEER_GET, request_new(WEFT_CMD_PEER_GET, true), NULL,
+			    peer_columns, &row, sizeof(row), add_peer, p);
 }
 
 /* --- Counters ------------------------------------------------------------ */
 
-static int take_counter(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
+static const struct column counter_columns[] = {
+	COLUMN(struct counter, name, STRING, .attr = WEFT_A_COUNTER_NAME, .optional = true),
+	COLUMN(struct counter, value, U64, .attr = WEFT_A_COUNTER_VALUE),
+	COLUMN_END
+};
+
+int counters_add(void *row, void *arg)
 {
 	struct counters *c = arg;
-	struct counter *list;
+	struct counter *list = array_more(c->list, c->len, sizeof(*list));
 
-	(void)msg;
-	/* The first message of a list that comes over the network has none. */
-	if (!attrs[WEFT_A_COUNTER_NAME])
-		return 0;
-	list = reallocarray(c->list, c->len + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	c->list = list;
-	nla_strlcpy(list[c->len].name, attrs[WEFT_A_COUNTER_NAME],
-		    sizeof(list->name));
-	list[c->len].value = attr_u64(attrs[WEFT_A_COUNTER_VALUE]);
-	c->len++;
+	list[c->len++] = *(const struct counter *)row;
 	return 0;
+}
+
+static int read_counters(struct nl_msg *msg, struct counters *c, struct genl_refusal *why)
+{
+	struct counter row;
+
+	*c = (struct counters){ 0 };
+	return request_rows(msg, counter_columns, &row, sizeof(row), counters_add, c, why);
 }
 
 int kernel_stats(struct counters *c)
 {
-	*c = (struct counters){ 0 };
-	return request_ask(WEFT_CMD_STATS_GET, true, WEFT_A_COUNTER_MAX, take_counter, c);
+	struct genl_refusal why;
+
+	return read_counters(request_new(WEFT_CMD_STATS_GET, true), c, &why) ?
+		explain(WEFT_CMD_STATS_GET, &why, NULL) : 0;
 }
 
 /* --- Histograms ---------------------------------------------------------- */
@@ -307,7 +342,7 @@ static int take_hist(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 
 	if (!attrs[WEFT_A_HIST_NAME])
 		return -EPROTO;
-	list = reallocarray(hists->list, hists->len + 1, sizeof(*list));
+	list = array_more(hists->list, hists->len, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	hists->list = list;
@@ -335,161 +370,138 @@ void hists_free(struct hists *h)
 
 /* --- What the node has --------------------------------------------------- */
 
-/* Who gets the objects of a list. */
-struct taker {
-	void (*region)(const struct region *r, void *arg);
-	void (*line)(const struct line *l, void *arg);
-	void (*lock)(const struct lock_info *l, void *arg);
-	void *arg;
+#define LINE(member, of_kind, of_attr, of_title, ...)				\
+	COLUMN(struct line, member, of_kind, .attr = WEFT_A_LINE_##of_attr,	\
+	       .key = #member, .title = of_title, __VA_ARGS__)
+
+const struct column line_columns[] = {
+	LINE(region, U32, REGION, "REGION", .width = 8),
+	LINE(index, U64, INDEX, "INDEX", .width = 12),
+	LINE(state, U32, STATE, "STATE", .width = -8, .word = word_state),
+	LINE(op, U32, OP, "OP", .width = -7, .word = word_op),
+	LINE(waiters, U32, WAITERS, "WAITERS", .width = 7),
+	LINE(misses, U32, MISSES, "MISSES", .width = 10),
+	LINE(revocations, U32, REVOCATIONS, "REVOCATIONS", .width = 11),
+	LINE(dirty, FLAG, DIRTY, NULL),
+	LINE(revoking, FLAG, REVOKING, NULL),
+	LINE(ahead, FLAG, AHEAD, NULL),
+	{ .kind = COLUMN_FLAGS, .title = "FLAGS" },
+	COLUMN_END
 };
 
-static int take_region(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
-{
-	const struct taker *t = arg;
-	struct region r = {
-		.id = attr_u32(attrs[WEFT_A_REGION_ID]),
-		.size = attr_u64(attrs[WEFT_A_REGION_SIZE]),
-		.block = attr_u32(attrs[WEFT_A_REGION_BLOCK]),
-		.lines = attr_u32(attrs[WEFT_A_REGION_LINES]),
-		.locks = attr_u32(attrs[WEFT_A_REGION_LOCKS]),
-		.policy = attr_u32(attrs[WEFT_A_REGION_POLICY]),
-		.nodes = attr_u32(attrs[WEFT_A_REGION_NODES]),
-		.homes = attr_u32(attrs[WEFT_A_REGION_HOMES]),
-		.gone = attrs[WEFT_A_REGION_GONE],
-	};
+#define LOCK(member, of_kind, of_attr, of_title, ...)				\
+	COLUMN(struct lock_info, member, of_kind, .attr = WEFT_A_LOCK_##of_attr,\
+	       .key = #member, .title = of_title, __VA_ARGS__)
 
-	(void)msg;
-	if (!r.id)
-		return -EPROTO;
-	if (attrs[WEFT_A_REGION_NAME])
-		nla_strlcpy(r.name, attrs[WEFT_A_REGION_NAME], sizeof(r.name));
-	t->region(&r, t->arg);
-	return 0;
-}
+const struct column lock_columns[] = {
+	LOCK(region, U32, REGION, "REGION", .width = 8),
+	LOCK(offset, U64, OFFSET, "OFFSET", .width = 12),
+	LOCK(state, U32, STATE, "STATE", .width = -8, .word = word_state),
+	LOCK(want, U32, WANT, "WANT", .width = -8, .word = word_state),
+	LOCK(readers, U32, READERS, "READERS", .width = 7),
+	LOCK(waiters, U32, WAITERS, "WAITERS", .width = 7),
+	LOCK(queue, U32, QUEUE, "QUEUE", .width = 5),
+	LOCK(grants, U32, GRANTS, "GRANTS", .width = 10),
+	LOCK(hand_overs, U32, HAND_OVERS, "HAND-OVERS", .width = 10),
+	LOCK(writer, FLAG, WRITER, NULL),
+	LOCK(open, FLAG, OPEN, NULL),
+	LOCK(tenured, FLAG, TENURED, NULL),
+	LOCK(revoking, FLAG, REVOKING, NULL),
+	{ .kind = COLUMN_FLAGS, .title = "FLAGS" },
+	COLUMN_END
+};
 
-static int take_line(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
-{
-	const struct taker *t = arg;
-	const struct line l = {
-		.region = attr_u32(attrs[WEFT_A_LINE_REGION]),
-		.index = attr_u64(attrs[WEFT_A_LINE_INDEX]),
-		.state = attr_u32(attrs[WEFT_A_LINE_STATE]),
-		.op = attr_u32(attrs[WEFT_A_LINE_OP]),
-		.waiters = attr_u32(attrs[WEFT_A_LINE_WAITERS]),
-		.misses = attr_u32(attrs[WEFT_A_LINE_MISSES]),
-		.revocations = attr_u32(attrs[WEFT_A_LINE_REVOCATIONS]),
-		.dirty = attrs[WEFT_A_LINE_DIRTY],
-		.revoking = attrs[WEFT_A_LINE_REVOKING],
-		.ahead = attrs[WEFT_A_LINE_AHEAD],
-	};
-
-	(void)msg;
-	if (!l.region)
-		return -EPROTO;
-	t->line(&l, t->arg);
-	return 0;
-}
-
-static int take_lock(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
-{
-	const struct taker *t = arg;
-	const struct lock_info l = {
-		.region = attr_u32(attrs[WEFT_A_LOCK_REGION]),
-		.offset = attr_u64(attrs[WEFT_A_LOCK_OFFSET]),
-		.state = attr_u32(attrs[WEFT_A_LOCK_STATE]),
-		.want = attr_u32(attrs[WEFT_A_LOCK_WANT]),
-		.readers = attr_u32(attrs[WEFT_A_LOCK_READERS]),
-		.waiters = attr_u32(attrs[WEFT_A_LOCK_WAITERS]),
-		.queue = attr_u32(attrs[WEFT_A_LOCK_QUEUE]),
-		.grants = attr_u32(attrs[WEFT_A_LOCK_GRANTS]),
-		.hand_overs = attr_u32(attrs[WEFT_A_LOCK_HAND_OVERS]),
-		.writer = attrs[WEFT_A_LOCK_WRITER],
-		.open = attrs[WEFT_A_LOCK_OPEN],
-		.tenured = attrs[WEFT_A_LOCK_TENURED],
-		.revoking = attrs[WEFT_A_LOCK_REVOKING],
-	};
-
-	(void)msg;
-	if (!l.region)
-		return -EPROTO;
-	t->lock(&l, t->arg);
-	return 0;
-}
-
-/* A list of objects of one region, which attribute @attr names, or of all. */
-static int ask_of(uint8_t cmd, int attr, uint32_t region, int max,
-		  genl_answer_fn *answer, struct taker *t)
+/* A list of objects of one region, or of all: their first column is its number. */
+static int list_of(uint8_t cmd, uint32_t region, const struct column *columns, void *row,
+		   size_t size, row_fn *take, void *arg)
 {
 	struct nl_msg *msg = request_new(cmd, true);
-	bool full = !msg || (region && nla_put_u32(msg, attr, region));
+	bool full = !msg || (region && nla_put_u32(msg, columns->attr, region));
 	char subject[16];
 
 	snprintf(subject, sizeof(subject), "%u", region);
-	return request_call(cmd, request_unless_full(msg, full), subject, max, answer, t);
+	return request_list(cmd, request_unless_full(msg, full), subject, columns, row, size, take,
+			    arg);
 }
 
-int kernel_regions(void (*take)(const struct region *r, void *arg), void *arg)
+int kernel_lines(uint32_t region, row_fn *take, void *arg)
 {
-	struct taker t = { .region = take, .arg = arg };
+	struct line row;
 
-	return request_ask(WEFT_CMD_REGION_GET, true, WEFT_A_REGION_MAX, take_region, &t);
+	return list_of(WEFT_CMD_LINE_GET, region, line_columns, &row, sizeof(row), take, arg);
 }
 
-int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
-		 void *arg)
+int kernel_locks(uint32_t region, row_fn *take, void *arg)
 {
-	struct taker t = { .line = take, .arg = arg };
+	struct lock_info row;
 
-	return ask_of(WEFT_CMD_LINE_GET, WEFT_A_LINE_REGION, region, WEFT_A_LINE_MAX,
-		      take_line, &t);
-}
-
-int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *arg),
-		 void *arg)
-{
-	struct taker t = { .lock = take, .arg = arg };
-
-	return ask_of(WEFT_CMD_LOCK_GET, WEFT_A_LOCK_REGION, region, WEFT_A_LOCK_MAX,
-		      take_lock, &t);
+	return list_of(WEFT_CMD_LOCK_GET, region, lock_columns, &row, sizeof(row), take, arg);
 }
 
 /* --- Events ---------------------------------------------------------------- */
 
+static void json_offset(struct json *j, const void *row)
+{
+	const struct event *e = row;
+
+	json_number(j, "offset", e->has_offset, e->offset);
+}
+
+static void json_switch(struct json *j, const void *row)
+{
+	const struct event *e = row;
+
+	if (e->kind == WEFT_EVENT_KIND_DIRECTORY)
+		json_bool(j, "switch", e->by_switch);
+	else
+		json_null(j, "switch");
+}
+
+static void json_address(struct json *j, const void *row)
+{
+	const struct event *e = row;
+
+	json_text(j, "address", e->address.s_addr ? text_address(e->address) : "");
+}
+
+#define EVENT(member, of_kind, of_attr, ...)	\
+	COLUMN(struct event, member, of_kind, .attr = WEFT_A_EVENT_##of_attr, __VA_ARGS__)
+
+const struct column event_columns[] = {
+	EVENT(usec, U64, TIME, .key = "time_us"),
+	EVENT(rack, U32, RACK, .key = "rack"),
+	EVENT(kind, U32, KIND, .key = "event", .word = word_event),
+	EVENT(missed, U32, MISSED, .key = "missed"),
+	EVENT(member, U32, MEMBER, .key = "member", .optional = true),
+	EVENT(region, U32, REGION, .key = "region", .optional = true),
+	EVENT(name, STRING, NAME, .key = "name", .optional = true),
+	EVENT(has_offset, FLAG, OFFSET),
+	EVENT(offset, U64, OFFSET, .json = json_offset),
+	EVENT(count, U64, COUNT, .key = "count", .optional = true),
+	EVENT(err, U32, ERRNO, .key = "errno", .optional = true),
+	EVENT(pid, U32, PID, .key = "pid", .optional = true),
+	EVENT(comm, STRING, COMM, .key = "comm", .optional = true),
+	EVENT(by_switch, FLAG, SWITCH, .json = json_switch),
+	EVENT(address, ADDRESS, ADDRESS, .json = json_address),
+	COLUMN_END
+};
+
 /* Who gets events. */
 struct listener {
-	void (*take)(const struct event *e, void *arg);
+	row_fn *take;
 	void *arg;
 };
 
 static int take_event(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 {
 	const struct listener *l = arg;
-	struct event e = {
-		.kind = attr_u32(attrs[WEFT_A_EVENT_KIND]),
-		.rack = attr_u32(attrs[WEFT_A_EVENT_RACK]),
-		.time = attr_u64(attrs[WEFT_A_EVENT_TIME]),
-		.missed = attr_u32(attrs[WEFT_A_EVENT_MISSED]),
-		.member = attr_u32(attrs[WEFT_A_EVENT_MEMBER]),
-		.region = attr_u32(attrs[WEFT_A_EVENT_REGION]),
-		.has_offset = attrs[WEFT_A_EVENT_OFFSET],
-		.offset = attr_u64(attrs[WEFT_A_EVENT_OFFSET]),
-		.count = attr_u64(attrs[WEFT_A_EVENT_COUNT]),
-		.err = attr_u32(attrs[WEFT_A_EVENT_ERRNO]),
-		.address = attr_address(attrs[WEFT_A_EVENT_ADDRESS]),
-		.pid = attr_u32(attrs[WEFT_A_EVENT_PID]),
-		.by_switch = attrs[WEFT_A_EVENT_SWITCH],
-	};
+	struct event e;
 
 	(void)msg;
+	request_row(attrs, event_columns, &e, sizeof(e));
+	e.usec /= 1000;
 	/* Other messages of a newer module are none of ours. */
-	if (!attrs[WEFT_A_EVENT_KIND] || rack_is_other(e.rack))
-		return 0;
-	if (attrs[WEFT_A_EVENT_NAME])
-		nla_strlcpy(e.name, attrs[WEFT_A_EVENT_NAME], sizeof(e.name));
-	if (attrs[WEFT_A_EVENT_COMM])
-		nla_strlcpy(e.comm, attrs[WEFT_A_EVENT_COMM], sizeof(e.comm));
-	l->take(&e, l->arg);
-	return 0;
+	return !attrs[WEFT_A_EVENT_KIND] || rack_is_other(e.rack) ? 0 : l->take(&e, l->arg);
 }
 
 int kernel_events_begin(int *fd)
@@ -502,8 +514,7 @@ int kernel_events_begin(int *fd)
 	return *fd < 0 ? fail("cannot listen to events: %s", strerror(-*fd)) : 0;
 }
 
-int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg,
-		       bool *lost)
+int kernel_events_take(row_fn *take, void *arg, bool *lost)
 {
 	struct listener l = { take, arg };
 	int err = genl_take(WEFT_A_EVENT_MAX, take_event, &l);
@@ -519,9 +530,7 @@ static int ask_blade(uint32_t blade, struct counters *c, struct genl_refusal *wh
 	struct nl_msg *msg = request_new(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
 
-	*c = (struct counters){ 0 };
-	return genl_call(request_unless_full(msg, full), WEFT_A_COUNTER_MAX, take_counter, c,
-			 why);
+	return read_counters(request_unless_full(msg, full), c, why);
 }
 
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c,
@@ -550,11 +559,8 @@ int kernel_blade_try(uint32_t blade, struct counters *c)
 int kernel_switch_stats(struct counters *c, bool *absent)
 {
 	struct genl_refusal why;
-	int err;
+	int err = read_counters(request_new(WEFT_CMD_SWITCH_STATS_GET, true), c, &why);
 
-	*c = (struct counters){ 0 };
-	err = genl_call(request_new(WEFT_CMD_SWITCH_STATS_GET, true),
-			WEFT_A_COUNTER_MAX, take_counter, c, &why);
 	if (absent)
 		*absent = err == -ENXIO;
 	if (err && !(absent && *absent))

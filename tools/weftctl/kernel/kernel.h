@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/output.h"
 #include "tools/common/hist.h"
 #include "weft_netlink.h"
 
@@ -179,6 +180,8 @@ struct peers {
 	size_t len;
 };
 
+extern const struct column peer_columns[];
+
 /**
  * enum kernel_state - what there is of a node
  */
@@ -227,27 +230,13 @@ int kernel_config_get(struct config *c);
 /* Only @c->timeout_ms and @c->hold_us. */
 int kernel_tune(const struct config *c);
 
+/* Another node is to be taken for dead. */
+int kernel_fence(uint32_t node);
+
 int kernel_status(struct status *s);
 int kernel_peers(struct peers *p);
 
 int kernel_stats(struct counters *c);
-
-/**
- * struct region - as in enum weft_a_region
- * @name: "" if it has none any more
- */
-struct region {
-	uint32_t id;
-	char name[REGION_NAME_MAX];
-	uint64_t size;
-	uint32_t block;
-	uint32_t lines;
-	uint32_t locks;
-	uint32_t policy;
-	uint32_t nodes;
-	uint32_t homes;
-	bool gone;
-};
 
 /* As in enum weft_a_line. */
 struct line {
@@ -284,17 +273,15 @@ struct lock_info {
  * What the node has, each given to @take as it comes: these lists are long.  Of
  * @region only, or of all if that is 0.
  */
-int kernel_regions(void (*take)(const struct region *r, void *arg), void *arg);
-int kernel_lines(uint32_t region, void (*take)(const struct line *l, void *arg),
-		 void *arg);
-int kernel_locks(uint32_t region, void (*take)(const struct lock_info *l, void *arg),
-		 void *arg);
+int kernel_lines(uint32_t region, row_fn *take, void *arg);
+int kernel_locks(uint32_t region, row_fn *take, void *arg);
+extern const struct column line_columns[], lock_columns[];
 
-/* As in enum weft_a_event; strings are "" if they are not there. */
+/* As in enum weft_a_event, in microseconds; strings are "" if they are not there. */
 struct event {
 	uint32_t kind;
 	uint32_t rack;
-	uint64_t time;
+	uint64_t usec;
 	uint32_t missed;
 	uint32_t member;
 	uint32_t region;
@@ -309,12 +296,13 @@ struct event {
 	bool by_switch;
 };
 
+extern const struct column event_columns[];
+
 /* Begins to listen to events; @fd is what to wait for. */
 int kernel_events_begin(int *fd);
 
 /* Takes those that have come; @lost: some did not, as they were not taken in time. */
-int kernel_events_take(void (*take)(const struct event *e, void *arg), void *arg,
-		       bool *lost);
+int kernel_events_take(row_fn *take, void *arg, bool *lost);
 
 int kernel_hists(struct hists *h);
 void hists_free(struct hists *h);
@@ -338,6 +326,9 @@ int kernel_switch_stats(struct counters *c, bool *absent);
 
 /* Value of the counter @name, 0 if there is none. */
 uint64_t counters_get(const struct counters *c, const char *name);
+
+/* One more, a struct counter. */
+int counters_add(void *row, void *arg);
 
 void counters_free(struct counters *c);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/rack.h"
 
 /* Does the module say that it is of another rack than the one that is chosen? */
@@ -31,7 +32,7 @@ void mountpoints_read(struct mountpoints *m)
 	while ((entry = getmntent(f))) {
 		if (strcmp(entry->mnt_type, "weft") || is_of_another(entry))
 			continue;
-		list = reallocarray(m->list, m->len + 1, sizeof(*list));
+		list = array_more(m->list, m->len, sizeof(*list));
 		if (!list)
 			break;
 		m->list = list;

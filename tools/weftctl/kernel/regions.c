@@ -3,31 +3,74 @@
 #include "kernel/regions.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fail.h"
-#include "base/rack.h"
-#include "kernel/mountpoint.h"
+#include "base/text.h"
+#include "kernel/policy.h"
+#include "kernel/request.h"
 
-static void add(const struct region *r, void *arg)
+static const char *durability(uint32_t policy)
+{
+	return policy_value(0, policy);
+}
+
+static const char *on_owner_death(uint32_t policy)
+{
+	return policy_value(1, policy);
+}
+
+static const char *on_loss(uint32_t policy)
+{
+	return policy_value(2, policy);
+}
+
+static const char *name_text(const void *row, char *buf)
+{
+	return text_safe(region_name(row), buf, COLUMN_CELL_MAX);
+}
+
+#define REGION(member, of_kind, of_attr, of_key, ...)				\
+	COLUMN(struct region, member, of_kind, .attr = WEFT_A_REGION_##of_attr,	\
+	       .key = of_key, __VA_ARGS__)
+
+const struct column region_columns[] = {
+	REGION(id, U32, ID, "id", .title = "REGION", .width = 8),
+	REGION(name, STRING, NAME, "name", .optional = true),
+	REGION(size, U64, SIZE, "size", .title = "SIZE", .width = 16),
+	REGION(block, U32, BLOCK, "block", .title = "BLOCK", .width = 8),
+	REGION(lines, U32, LINES, "lines", .title = "LINES", .width = 10),
+	REGION(locks, U32, LOCKS, "locks", .title = "LOCKS", .width = 10),
+	REGION(gone, FLAG, GONE, "gone"),
+	REGION(policy, U32, POLICY, "durability", .word = durability),
+	REGION(policy, U32, POLICY, "on_owner_death", .word = on_owner_death),
+	REGION(policy, U32, POLICY, "on_loss", .word = on_loss),
+	REGION(nodes, SET, NODES, "nodes", .optional = true),
+	REGION(homes, SET, HOMES, "homes"),
+	REGION(name, STRING, NAME, NULL, .title = "NAME", .text = name_text),
+	COLUMN_END
+};
+
+int regions_each(row_fn *take, void *arg)
+{
+	struct region row;
+
+	return request_list(WEFT_CMD_REGION_GET, request_new(WEFT_CMD_REGION_GET, true), NULL,
+			    region_columns, &row, sizeof(row), take, arg);
+}
+
+static int add(void *row, void *arg)
 {
 	struct regions *known = arg;
-	struct region *list;
+	struct region *list = array_more(known->list, known->len, sizeof(*list));
 
-	if (known->len == known->room) {
-		known->room = known->room ? 2 * known->room : 16;
-		list = reallocarray(known->list, known->room, sizeof(*list));
-		if (!list) {
-			known->full = true;
-			known->room = known->len;
-			return;
-		}
-		known->list = list;
-	}
-	known->list[known->len++] = *r;
+	if (!list)
+		return -ENOMEM;
+	known->list = list;
+	list[known->len++] = *(const struct region *)row;
+	return 0;
 }
 
 int regions_read(struct regions *r)
@@ -35,9 +78,7 @@ int regions_read(struct regions *r)
 	int rc;
 
 	*r = (struct regions){ 0 };
-	rc = kernel_regions(add, r);
-	if (!rc && r->full)
-		rc = fail("no memory");
+	rc = regions_each(add, r);
 	if (rc)
 		regions_free(r);
 	return rc;
@@ -75,38 +116,6 @@ int regions_unknown(const char *text)
 {
 	return fail("this node knows no region '%s': 'weftctl region show' lists those that it knows",
 		    text);
-}
-
-int regions_file(const char *name, char path[PATH_MAX])
-{
-	struct mountpoints m;
-	uint32_t chosen;
-	int rc = 0;
-
-	if (strchr(name, '/')) {
-		snprintf(path, PATH_MAX, "%s", name);
-		return 0;
-	}
-	mountpoints_read(&m);
-	if (!m.len)
-		rc = fail("weft is not mounted here: give the path of the region's file, or mount it first");
-	else
-		snprintf(path, PATH_MAX, "%s/%s", m.list[0], name);
-	/* mounts of one rack show the same; which rack is meant only people know */
-	if (m.len > 1 && !rack_chosen(&chosen))
-		rc = fail("weft is mounted at %s and at %s: give the path of the region's file, or --rack",
-			  m.list[0], m.list[1]);
-	mountpoints_free(&m);
-	return rc;
-}
-
-int regions_open(const char *path, int *fd)
-{
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	/* an owner who may not read may write */
-	if (*fd < 0 && errno == EACCES)
-		*fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-	return *fd < 0 ? fail("cannot open %s: %s", path, strerror(errno)) : 0;
 }
 
 bool regions_is_number(const char *text)

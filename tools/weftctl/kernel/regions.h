@@ -11,17 +11,35 @@
 #include "kernel/kernel.h"
 
 /**
+ * struct region - as in enum weft_a_region
+ * @name: "" if it has none any more
+ */
+struct region {
+	uint32_t id;
+	char name[REGION_NAME_MAX];
+	uint64_t size;
+	uint32_t block;
+	uint32_t lines;
+	uint32_t locks;
+	uint32_t policy;
+	uint32_t nodes;
+	uint32_t homes;
+	bool gone;
+};
+
+extern const struct column region_columns[];
+
+/* Those that the node knows, each given to @take as it comes. */
+int regions_each(row_fn *take, void *arg);
+
+/**
  * struct regions - a list of them
  * @list: in the order of their numbers
  * @len: how many
- * @room: for how many there is memory
- * @full: there was no memory for one of them
  */
 struct regions {
 	struct region *list;
 	size_t len;
-	size_t room;
-	bool full;
 };
 
 /* Asks for them.  Return: 0, or an exit status after it has said what is wrong. */
@@ -35,12 +53,6 @@ const struct region *regions_by_name(const struct regions *r, const char *name);
 
 /* Says that there is none that is called @text.  Return: EXIT_FAILED. */
 int regions_unknown(const char *text);
-
-/* The file of a region, by its name in the rack's directory; with a slash, its path. */
-int regions_file(const char *name, char path[PATH_MAX]);
-
-/* Opens it for an ioctl, to read or else to write. */
-int regions_open(const char *path, int *fd);
 
 /* A number names a region by its number. */
 bool regions_is_number(const char *text);

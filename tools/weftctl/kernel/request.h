@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/output.h"
 #include "kernel/genl.h"
 
 /* A request that says which rack it is about; NULL without memory. */
@@ -27,6 +28,31 @@ int request_call(uint8_t cmd, struct nl_msg *msg, const char *subject, int max,
 
 /* The same for a request without attributes. */
 int request_ask(uint8_t cmd, bool dump, int max, genl_answer_fn *answer, void *arg);
+
+/**
+ * request_rows() - send a request whose answer is a list, take its rows one by one
+ * @columns: says which attributes go where in a row; a message without the first of them is
+ *	passed over if that is optional: the first one of a list that comes over the network
+ *	has none
+ * @row: memory for one, of @size bytes
+ *
+ * Return: as genl_call().
+ */
+int request_rows(struct nl_msg *msg, const struct column *columns, void *row, size_t size,
+		 row_fn *take, void *arg, struct genl_refusal *why);
+
+/* The same with a sentence; @subject is what it is about.  Return: as request_call(). */
+int request_list(uint8_t cmd, struct nl_msg *msg, const char *subject,
+		 const struct column *columns, void *row, size_t size, row_fn *take, void *arg);
+
+/* What one message says; true: it says something. */
+bool request_row(struct nlattr **attrs, const struct column *columns, void *row, size_t size);
+
+/* Something is to be done: there is nothing in the answer.  Return: as genl_call(). */
+int request_done(struct nl_msg *msg, struct genl_refusal *why);
+
+/* The highest attribute of these. */
+int request_max(const struct column *columns);
 
 /* Values of an answer; 0 for what is missing or has the wrong size. */
 uint32_t attr_u32(struct nlattr *attr);

@@ -11,7 +11,6 @@
 
 static int add_to(struct counters *sum, const struct counters *c)
 {
-	struct counter *list;
 	size_t i, k;
 
 	for (i = 0; i < c->len; i++) {
@@ -19,15 +18,10 @@ static int add_to(struct counters *sum, const struct counters *c)
 			if (!strcmp(sum->list[k].name, c->list[i].name))
 				break;
 		}
-		if (k < sum->len) {
+		if (k < sum->len)
 			sum->list[k].value += c->list[i].value;
-			continue;
-		}
-		list = reallocarray(sum->list, sum->len + 1, sizeof(*list));
-		if (!list)
+		else if (counters_add(&c->list[i], sum))
 			return fail("no memory");
-		sum->list = list;
-		sum->list[sum->len++] = c->list[i];
 	}
 	return 0;
 }

@@ -2,50 +2,37 @@
 /* What happened to blocks and locks, see hot.h. */
 #include "view/hot.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/fail.h"
 
 /* --- Looking -------------------------------------------------------------- */
 
-/* Room for one more of @size bytes in a list.  Return: the list, or NULL. */
-static void *grow(void *list, size_t len, size_t *room, size_t size)
+static int add_line(void *row, void *arg)
 {
-	if (len < *room)
-		return list;
-	*room = *room ? 2 * *room : 256;
-	return reallocarray(list, *room, size);
+	struct hot_lines *h = arg;
+	struct line *list = array_more(h->list, h->len, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	h->list = list;
+	list[h->len++] = *(const struct line *)row;
+	return 0;
 }
 
-static void add_line(const struct line *l, void *arg)
+static int add_lock(void *row, void *arg)
 {
-	struct hot *h = arg;
-	struct line *list;
+	struct hot_locks *h = arg;
+	struct lock_info *list = array_more(h->list, h->len, sizeof(*list));
 
-	if (h->full)
-		return;
-	list = grow(h->lines.list, h->lines.len, &h->lines.room, sizeof(*list));
-	h->full = !list;
-	if (h->full)
-		return;
-	h->lines.list = list;
-	list[h->lines.len++] = *l;
-}
-
-static void add_lock(const struct lock_info *l, void *arg)
-{
-	struct hot *h = arg;
-	struct lock_info *list;
-
-	if (h->full)
-		return;
-	list = grow(h->locks.list, h->locks.len, &h->locks.room, sizeof(*list));
-	h->full = !list;
-	if (h->full)
-		return;
-	h->locks.list = list;
-	list[h->locks.len++] = *l;
+	if (!list)
+		return -ENOMEM;
+	h->list = list;
+	list[h->len++] = *(const struct lock_info *)row;
+	return 0;
 }
 
 static int order(uint32_t region_a, uint64_t a, uint32_t region_b, uint64_t b)
@@ -74,11 +61,9 @@ int hot_read(struct hot *h)
 	int rc;
 
 	*h = (struct hot){ 0 };
-	rc = kernel_lines(0, add_line, h);
+	rc = kernel_lines(0, add_line, &h->lines);
 	if (!rc)
-		rc = kernel_locks(0, add_lock, h);
-	if (!rc && h->full)
-		rc = fail("no memory");
+		rc = kernel_locks(0, add_lock, &h->locks);
 	if (rc) {
 		hot_free(h);
 		return rc;

@@ -13,31 +13,26 @@
  * struct hot_lines - blocks
  * @list: by region and number
  * @len: how many
- * @room: for how many there is memory
  */
 struct hot_lines {
 	struct line *list;
 	size_t len;
-	size_t room;
 };
 
 /* Locks, by region and offset. */
 struct hot_locks {
 	struct lock_info *list;
 	size_t len;
-	size_t room;
 };
 
 /**
  * struct hot - all that a node has at one time
  * @lines: blocks in its cache
  * @locks: locks that it has
- * @full: there was no memory for one of them
  */
 struct hot {
 	struct hot_lines lines;
 	struct hot_locks locks;
-	bool full;
 };
 
 /* enum hot_by - what comes first */

@@ -67,10 +67,7 @@ static void json_node(struct json *j, const struct gathered *g, double seconds)
 
 	report_misses(&g->of_node, &m);
 	json_object(j, "node");
-	if (g->id)
-		json_u64(j, "id", g->id);
-	else
-		json_null(j, "id");
+	json_number(j, "id", g->id, g->id);
 	json_object(j, "summary");
 	json_events(j, "misses", "misses_per_s", m.served, seconds);
 	json_ratio(j, "by_switch", m.by_switch, m.served);

@@ -128,10 +128,7 @@ void users_json(struct json *j, struct users *u, const struct regions *known)
 		r = regions_by_id(known, one->region);
 		json_object(j, NULL);
 		json_u64(j, "region", one->region);
-		if (r && *r->name)
-			json_string(j, "name", r->name);
-		else
-			json_null(j, "name");
+		json_text(j, "name", r ? r->name : "");
 		json_u64(j, "offset", trace_offset(known, one->region, one->index, false));
 		json_string(j, "access", one->access == 'w' ? "write" : "read");
 		json_u64(j, "times", one->count);

@@ -24,12 +24,9 @@ const char *policy_value(size_t nth, uint32_t bits);
  */
 int policy_parse(const char *text, struct weft_policy *p);
 
-/**
- * policy_set() - set policies of a region
- * @name: of the region; with a slash in it: the path of its file
- *
- * Return: an exit status, after it has said what is wrong.
- */
-int policy_set(const char *name, const struct weft_policy *p);
+#define POLICY_NODES	"nodes="
+
+/* Read what stands behind POLICY_NODES: for which nodes, bit n-1 is node n, 0: all. */
+int policy_parse_nodes(const char *text, uint32_t *nodes);
 
 #endif /* WEFTCTL_POLICY_H */

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Policies of a region, see policy.h. */
-#include "command/policy.h"
+/* Policies of a region as words, see policy.h. */
+#include "kernel/policy.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/fail.h"
-#include "kernel/regions.h"
+#include "base/text.h"
+#include "tools/common/number.h"
+#include "weft_wire.h"
 
 #define VALUES_MAX	4
 
@@ -83,44 +81,22 @@ int policy_parse(const char *text, struct weft_policy *p)
 	return no_such_value(nth, value);
 }
 
-static int explain(const char *path, const struct weft_policy *p, int err)
+int policy_parse_nodes(const char *text, uint32_t *nodes)
 {
-	switch (err) {
-	case EPERM:
-		return fail("%s: only its owner and root may set policies: run weftctl as one of them",
-			    path);
-	case EOPNOTSUPP:
-		if ((p->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR)
-			return fail("%s: durability=mirror needs a twin of every memory blade: start all of them with --peers ADDRESS/TWIN",
-				    path);
-		return fail("%s: durability=sync needs a disk at every memory blade: start all of them with --backing",
-			    path);
-	case EHOSTDOWN:
-		return fail("%s: a memory blade is not there: 'weftctl doctor' says which, start it and try again",
-			    path);
-	case ETIMEDOUT:
-		return fail("%s: not everybody has answered: a node that has it open may not follow this yet; 'weftctl doctor' says who is silent; then set it again",
-			    path);
-	case EIO:
-		return fail("%s: the first memory blade cannot write its file: its log says why", path);
-	case ENOTTY:
-		return fail("%s is no region, or the module is older than weftctl", path);
-	default:
-		return fail("%s: cannot set %s: %s", path, p->which & WEFT_POLICY_DURABILITY ?
-			    "durability" : "the policy", strerror(err));
+	char copy[4 * TEXT_SET_MAX], *rest = copy, *one;
+	uint64_t id;
+
+	*nodes = 0;
+	if (!strcmp(text, "all"))
+		return 0;
+	if (strlen(text) >= sizeof(copy))
+		return misuse("region", POLICY_NODES "'%s': it is too long", text);
+	strcpy(copy, text);
+	while ((one = strsep(&rest, ","))) {
+		if (number_decimal(one, WEFT_NODE_MIN, WEFT_NODE_MAX, &id))
+			return misuse("region", POLICY_NODES "'%s': it may be 'all', or numbers of nodes from 1 to 32 with commas between, as in " POLICY_NODES "1,2",
+				      text);
+		*nodes |= UINT32_C(1) << (id - WEFT_NODE_MIN);
 	}
-}
-
-int policy_set(const char *name, const struct weft_policy *p)
-{
-	char path[PATH_MAX];
-	int rc = regions_file(name, path), fd;
-
-	if (!rc)
-		rc = regions_open(path, &fd);
-	if (rc)
-		return rc;
-	rc = ioctl(fd, WEFT_IOC_POLICY_SET, p) ? explain(path, p, errno) : 0;
-	close(fd);
-	return rc;
+	return 0;
 }
