@@ -386,7 +386,7 @@ fuzz_programs	:= $(patsubst $(B)/fuzz/tests/fuzz/%.o,$(B)/tests/fuzz-%,$(fuzz_ob
 fuzz_possible	= $(wildcard $(shell $(CLANG) -print-file-name=libclang_rt.fuzzer-x86_64.a \
 		  2>/dev/null) $(shell $(CLANG) --print-runtime-dir 2>/dev/null)/libclang_rt.fuzzer*)
 fuzz_memd	:= $(patsubst $(B)/obj/%,$(B)/fuzz/%,$(call part_objects,tools/memd))
-fuzz_conf	:= $(patsubst %,$(B)/fuzz/tools/weftctl/%.o,config/conf config/setting base/value)
+fuzz_conf	:= $(patsubst %,$(B)/fuzz/tools/weftctl/%.o,config/conf config/setting base/fail base/text base/value)
 all_objects	+= $(fuzz_core) $(fuzz_objects) $(fuzz_memd) $(fuzz_conf)
 
 $(B)/fuzz/%.o: %.c Makefile

@@ -29,28 +29,6 @@ static int unmount_all(void)
 	return rc;
 }
 
-/* Without a file it is empty. */
-static int read_file(struct conf *c, bool *there)
-{
-	const char *name = file ? file : CONF_FILE;
-
-	*there = false;
-	switch (conf_read(name, c)) {
-	case CONF_GOOD:
-		*there = true;
-		return 0;
-	case CONF_ABSENT:
-		return file ? fail("there is no file %s: name one that there is, or give --unmount",
-				   name) : 0;
-	case CONF_WRONG:
-		fail("%s", c->error);
-		return EXIT_USAGE;
-	case CONF_UNREADABLE:
-		break;
-	}
-	return fail("%s", c->error);
-}
-
 /* What "up" has mounted by the file. */
 static int unmount_configured(const struct conf *c)
 {
@@ -81,7 +59,10 @@ static int leave_one(void)
 {
 	struct conf c = { 0 };
 	bool there = false;
-	int rc = unmount ? 0 : read_file(&c, &there);
+	int rc = 0;
+
+	if (!unmount)
+		rc = conf_need(file, "name one that there is, or give --unmount", &c, &there);
 
 	/* before anything is unmounted */
 	if (!rc)

@@ -21,19 +21,11 @@ static int take_file(struct config *c)
 {
 	struct conf conf;
 	const struct config *of_file = &conf.settings.config;
+	int rc = conf_need(file, "name one that there is, or write it, see weft.conf(5)", &conf,
+			   NULL);
 
-	switch (conf_read(file, &conf)) {
-	case CONF_GOOD:
-		break;
-	case CONF_ABSENT:
-		return fail("there is no file %s: name one that there is, or write it, see weft.conf(5)",
-			    file);
-	case CONF_WRONG:
-		fail("%s", conf.error);
-		return EXIT_USAGE;
-	case CONF_UNREADABLE:
-		return fail("%s", conf.error);
-	}
+	if (rc)
+		return rc;
 	if (!c->timeout_ms)
 		c->timeout_ms = of_file->timeout_ms ? of_file->timeout_ms :
 				WEFT_TIMEOUT_MS_DEFAULT;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl up: make this machine a node of a rack. */
-#include <arpa/inet.h>
 #include <stdio.h>
 
 #include "base/fail.h"
@@ -51,37 +50,20 @@ static const struct argument options[] = {
 };
 
 /* The file is not asked by who says all that is needed himself. */
-static int read_file(struct conf *c, const char **from)
+static int read_file(struct conf *c, bool *there)
 {
-	const char *name = file ? file : CONF_FILE;
-
-	*from = NULL;
+	*there = false;
 	*c = (struct conf){ 0 };
 	if (!file && settings_missing(&order.given) == SETTINGS)
 		return 0;
-	switch (conf_read(name, c)) {
-	case CONF_GOOD:
-		*from = name;
-		return 0;
-	case CONF_ABSENT:
-		if (file)
-			return fail("there is no file %s: name one that there is, or write it, see weft.conf(5)",
-				    name);
-		if (!order.given.given)
-			return fail("there is no file %s: write it, see weft.conf(5), or give --node, --interface and --homes",
-				    name);
-		return 0;
-	case CONF_WRONG:
-		fail("%s", c->error);
-		return EXIT_USAGE;
-	case CONF_UNREADABLE:
-		break;
-	}
-	return fail("%s", c->error);
+	if (!file && !order.given.given)
+		return conf_need(CONF_FILE, "write it, see weft.conf(5), or give --node, --interface and --homes",
+				 c, there);
+	return conf_need(file, "name one that there is, or write it, see weft.conf(5)", c, there);
 }
 
 /* What the command line says counts before what the file says. */
-static int join(const char *from, struct settings *s)
+static int join(bool there, struct settings *s)
 {
 	enum setting_id id;
 	struct why why;
@@ -97,8 +79,8 @@ static int join(const char *from, struct settings *s)
 		return misuse("up", "--%s is of no use without --mount",
 			      settings_table[id].name);
 	id = settings_missing(s);
-	if (id < SETTINGS && from) {
-		fail("%s: '%s' is missing: %s: add the line '%s = %s'", from,
+	if (id < SETTINGS && there) {
+		fail("%s: '%s' is missing: %s: add the line '%s = %s'", file ? file : CONF_FILE,
 		     settings_table[id].name, settings_table[id].about,
 		     settings_table[id].name, settings_table[id].example);
 		return EXIT_USAGE;
@@ -110,78 +92,6 @@ static int join(const char *from, struct settings *s)
 }
 
 /* --- What it would do ----------------------------------------------------- */
-
-static void json_address(struct json *j, const char *key, struct in_addr a)
-{
-	char text[INET_ADDRSTRLEN];
-
-	json_string(j, key, inet_ntop(AF_INET, &a, text, sizeof(text)));
-}
-
-static void json_setting(struct json *j, enum setting_id id, const struct settings *s)
-{
-	const struct config *c = &s->config;
-	const struct mounting *m = &s->mounting;
-	char mode[8], blade[SETTING_HOME_MAX];
-	unsigned int i;
-
-	switch (id) {
-	case SETTING_NODE:
-		json_u64(j, "node", c->id);
-		break;
-	case SETTING_INTERFACE:
-		json_string(j, "interface", c->ifname);
-		break;
-	case SETTING_HOMES:
-		json_array(j, "homes");
-		for (i = 0; i < c->homes_len; i++)
-			json_string(j, NULL, setting_home(c, i, blade));
-		json_close(j);
-		break;
-	case SETTING_RACK:
-		json_u64(j, "rack", c->rack);
-		break;
-	case SETTING_JOINS:
-		json_u64(j, "joins", c->joins);
-		break;
-	case SETTING_ADDRESS:
-		json_address(j, "address", c->address);
-		break;
-	case SETTING_MTU:
-		json_u64(j, "mtu", c->mtu);
-		break;
-	case SETTING_TIMEOUT:
-		json_u64(j, "timeout_ms", c->timeout_ms);
-		break;
-	case SETTING_HOLD:
-		json_u64(j, "hold_us", c->hold_us);
-		break;
-	case SETTING_KEY:
-		json_string(j, "key", c->key_path);
-		break;
-	case SETTING_MOUNT:
-		json_string(j, "mount", m->path);
-		break;
-	case SETTING_CACHE:
-		json_u64(j, "cache", m->cache);
-		break;
-	case SETTING_BLOCK:
-		json_u64(j, "block", m->block);
-		break;
-	case SETTING_MODE:
-		snprintf(mode, sizeof(mode), "%o", m->mode);
-		json_string(j, "mode", mode);
-		break;
-	case SETTING_UID:
-		json_u64(j, "uid", m->uid);
-		break;
-	case SETTING_GID:
-		json_u64(j, "gid", m->gid);
-		break;
-	case SETTINGS:
-		break;
-	}
-}
 
 static void show(const struct settings *s)
 {
@@ -195,7 +105,7 @@ static void show(const struct settings *s)
 	json_begin(&j, stdout, output.pretty);
 	for (id = 0; id < SETTINGS; id++) {
 		if (setting_given(s, id))
-			json_setting(&j, id, s);
+			setting_json(id, s, &j);
 	}
 	json_end(&j);
 }
@@ -226,9 +136,9 @@ static int set_up(struct settings *s)
 static int up(const struct reading *r)
 {
 	char before[16];	/* --rack N before the command */
-	const char *from;
 	uint32_t rack;
 	struct conf c;
+	bool there;
 	int rc = argument_none(r);
 
 	if (!rc && !order.text[SETTING_RACK] && rack_chosen(&rack)) {
@@ -238,9 +148,9 @@ static int up(const struct reading *r)
 	if (!rc && no_mount && order.text[SETTING_MOUNT])
 		rc = misuse("up", "--mount and --no-mount contradict each other: leave one out");
 	if (!rc)
-		rc = read_file(&c, &from);
+		rc = read_file(&c, &there);
 	if (!rc)
-		rc = join(from, &c.settings);
+		rc = join(there, &c.settings);
 	if (rc)
 		return rc;
 	rack_choose(c.settings.config.rack);

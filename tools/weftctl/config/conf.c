@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+
 /**
  * struct place - where we are
  * @name: of the file
@@ -244,6 +246,20 @@ enum conf_found conf_read(const char *name, struct conf *c)
 		found = conf_parse(name, text, (size_t)size, c) ? CONF_GOOD : CONF_WRONG;
 	free(text);
 	return found;
+}
+
+int conf_need(const char *name, const char *remedy, struct conf *c, bool *there)
+{
+	enum conf_found found = conf_read(name ? name : CONF_FILE, c);
+
+	if (there)
+		*there = found == CONF_GOOD;
+	if (found == CONF_GOOD || (found == CONF_ABSENT && there && !name))
+		return 0;
+	if (found == CONF_ABSENT)
+		return fail("there is no file %s: %s", name ? name : CONF_FILE, remedy);
+	fail("%s", c->error);
+	return found == CONF_WRONG ? EXIT_USAGE : EXIT_FAILED;
 }
 
 void conf_print(const struct settings *s, FILE *out)

@@ -53,6 +53,16 @@ enum conf_found {
 /* Read the file @name. */
 enum conf_found conf_read(const char *name, struct conf *c);
 
+/**
+ * conf_need() - the same for a command
+ * @name: file, NULL: the one that is read unless told, which need not be there
+ * @there: whether it is; NULL: it must be
+ * @remedy: what to do if it is not
+ *
+ * Return: 0, or an exit status after it has said what is wrong.
+ */
+int conf_need(const char *name, const char *remedy, struct conf *c, bool *there);
+
 /* All that is given, as a configuration file. */
 void conf_print(const struct settings *s, FILE *out);
 

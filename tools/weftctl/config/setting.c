@@ -2,10 +2,10 @@
 /* What "weftctl up" can be told, see setting.h. */
 #include "config/setting.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "weft.h"
 #include "weft_wire.h"
 
@@ -13,72 +13,90 @@
 #define CACHE_MAX	(UINT64_C(1) << 50)	/* more than any machine has */
 #define BLOCK_MIN	4096
 
+#define CONFIG(member)		offsetof(struct settings, config.member)
+#define MOUNTING(member)	offsetof(struct settings, mounting.member)
+
 const struct setting settings_table[SETTINGS] = {
 	[SETTING_NODE] = {
-		"node", "1",
-		"the number of this node, 1 to 32, which no other node of the rack has",
-		true,
+		"node", "1", "the number of this node, 1 to 32, which no other node of the rack has",
+		true, SETTING_KIND_U32, CONFIG(id), WEFT_NODE_MIN, WEFT_NODE_MAX,
 	},
 	[SETTING_INTERFACE] = {
-		"interface", "eth0",
-		"the one that leads to the rack ('ip link' lists them)", true,
+		"interface", "eth0", "the one that leads to the rack ('ip link' lists them)",
+		true, SETTING_KIND_INTERFACE, CONFIG(ifname),
 	},
 	[SETTING_HOMES] = {
 		"homes", "10.0.0.101, 10.0.0.102",
-		"the addresses of the memory blades, in the order of their numbers", true,
+		"the addresses of the memory blades, in the order of their numbers",
+		true, SETTING_KIND_HOMES,
 	},
 	[SETTING_RACK] = {
-		"rack", "0", "the number of the rack, the same on all members", false,
+		"rack", "0", "the number of the rack, the same on all members",
+		false, SETTING_KIND_U32, CONFIG(rack), 0, UINT32_MAX,
 	},
 	[SETTING_JOINS] = {
 		"joins", "0",
 		"the number that the rack has for all others, if this machine is a node of it already under that",
-		false,
+		false, SETTING_KIND_U32, CONFIG(joins), 0, UINT32_MAX, .is_set = CONFIG(joins_set),
 	},
 	[SETTING_ADDRESS] = {
-		"address", "10.0.0.1", "an IPv4 address of the interface", false,
+		"address", "10.0.0.1", "an IPv4 address of the interface",
+		false, SETTING_KIND_ADDRESS, CONFIG(address),
 	},
 	[SETTING_MTU] = {
-		"mtu", "9000", "the longest datagram, in bytes", false,
+		"mtu", "9000", "the longest datagram, in bytes",
+		false, SETTING_KIND_U32, CONFIG(mtu), WEFT_MTU_MIN, WEFT_MTU_MAX,
 	},
 	[SETTING_TIMEOUT] = {
-		"timeout", "30",
-		"how long programs wait for the network, in seconds", false,
+		"timeout", "30", "how long programs wait for the network, in seconds",
+		false, SETTING_KIND_SECONDS, CONFIG(timeout_ms), WEFT_TIMEOUT_MS_MIN,
+		WEFT_TIMEOUT_MS_MAX, "timeout_ms",
 	},
 	[SETTING_HOLD] = {
-		"hold", "100",
-		"how long a block stays after it came, in microseconds", false,
+		"hold", "100", "how long a block stays after it came, in microseconds",
+		false, SETTING_KIND_U32, CONFIG(hold_us), 0, WEFT_HOLD_US_MAX, "hold_us",
+		CONFIG(hold_set),
 	},
 	[SETTING_KEY] = {
-		"key", "/etc/weft/key",
-		"the file with the rack's key, the same on all members", false,
+		"key", "/etc/weft/key", "the file with the rack's key, the same on all members",
+		false, SETTING_KIND_PATH, CONFIG(key_path),
 	},
 	[SETTING_MOUNT] = {
-		"mount", "/weft", "where the regions are", false,
+		"mount", "/weft", "where the regions are",
+		false, SETTING_KIND_PATH, MOUNTING(path),
 	},
 	[SETTING_CACHE] = {
-		"cache", "1G", "memory for blocks of regions", false,
+		"cache", "1G", "memory for blocks of regions",
+		false, SETTING_KIND_BYTES, MOUNTING(cache), CACHE_MIN, CACHE_MAX,
 	},
 	[SETTING_BLOCK] = {
-		"block", "4K", "a power of two from 4K to 64K", false,
+		"block", "4K", "a power of two from 4K to 64K",
+		false, SETTING_KIND_BLOCK, MOUNTING(block), BLOCK_MIN, WEFT_REGION_BLOCK_MAX,
 	},
 	[SETTING_MODE] = {
-		"mode", "1777", "permissions of the root directory", false,
+		"mode", "1777", "permissions of the root directory",
+		false, SETTING_KIND_OCTAL, MOUNTING(mode),
 	},
+	/* The last number is nobody's. */
 	[SETTING_UID] = {
-		"uid", "0", "the number of the root directory's owner", false,
+		"uid", "0", "the number of the root directory's owner",
+		false, SETTING_KIND_U32, MOUNTING(uid), 0, UINT32_MAX - 1,
 	},
 	[SETTING_GID] = {
-		"gid", "0", "the number of the root directory's group", false,
+		"gid", "0", "the number of the root directory's group",
+		false, SETTING_KIND_U32, MOUNTING(gid), 0, UINT32_MAX - 1,
 	},
 };
 
-static bool read_block(const char *text, uint32_t *block, struct why *why)
+/* --- Reading ---------------------------------------------------------------- */
+
+static bool read_block(const char *text, uint64_t min, uint64_t max, uint32_t *block,
+		       struct why *why)
 {
 	char quoted[VALUE_QUOTED_MAX];
 	uint64_t bytes;
 
-	if (!value_size(text, BLOCK_MIN, WEFT_REGION_BLOCK_MAX, &bytes, why))
+	if (!value_size(text, min, max, &bytes, why))
 		return false;
 	if (bytes & (bytes - 1)) {
 		snprintf(why->text, sizeof(why->text), "%s is not a power of two",
@@ -89,54 +107,33 @@ static bool read_block(const char *text, uint32_t *block, struct why *why)
 	return true;
 }
 
-static bool read_value(enum setting_id id, const char *text, struct settings *s,
+static bool read_value(const struct setting *t, const char *text, struct settings *s,
 		       struct why *why)
 {
-	struct config *c = &s->config;
-	struct mounting *m = &s->mounting;
+	void *to = (char *)s + t->offset;
 
-	switch (id) {
-	case SETTING_NODE:
-		return value_u32(text, WEFT_NODE_MIN, WEFT_NODE_MAX, &c->id, why);
-	case SETTING_INTERFACE:
-		return value_interface(text, c->ifname, why);
-	case SETTING_HOMES:
-		return value_blades(text, c->homes, c->twins, WEFT_HOMES_MAX,
-				    &c->homes_len, why);
-	case SETTING_RACK:
-		return value_u32(text, 0, UINT32_MAX, &c->rack, why);
-	case SETTING_JOINS:
-		c->joins_set = true;
-		return value_u32(text, 0, UINT32_MAX, &c->joins, why);
-	case SETTING_ADDRESS:
-		return value_address(text, &c->address, why);
-	case SETTING_MTU:
-		return value_u32(text, WEFT_MTU_MIN, WEFT_MTU_MAX, &c->mtu, why);
-	case SETTING_TIMEOUT:
-		return value_seconds(text, WEFT_TIMEOUT_MS_MIN, WEFT_TIMEOUT_MS_MAX,
-				     &c->timeout_ms, why);
-	case SETTING_HOLD:
-		c->hold_set = true;
-		return value_u32(text, 0, WEFT_HOLD_US_MAX, &c->hold_us, why);
-	case SETTING_KEY:
-		return value_path(text, c->key_path, why);
-	case SETTING_MOUNT:
-		return value_path(text, m->path, why);
-	case SETTING_CACHE:
-		return value_size(text, CACHE_MIN, CACHE_MAX, &m->cache, why);
-	case SETTING_BLOCK:
-		return read_block(text, &m->block, why);
-	case SETTING_MODE:
-		return value_mode(text, &m->mode, why);
-	case SETTING_UID:
-		/* The last number is nobody's. */
-		return value_u32(text, 0, UINT32_MAX - 1, &m->uid, why);
-	case SETTING_GID:
-		return value_u32(text, 0, UINT32_MAX - 1, &m->gid, why);
-	case SETTINGS:
+	switch (t->kind) {
+	case SETTING_KIND_U32:
+		return value_u32(text, (uint32_t)t->min, (uint32_t)t->max, to, why);
+	case SETTING_KIND_OCTAL:
+		return value_mode(text, to, why);
+	case SETTING_KIND_SECONDS:
+		return value_seconds(text, (uint32_t)t->min, (uint32_t)t->max, to, why);
+	case SETTING_KIND_BYTES:
+		return value_size(text, t->min, t->max, to, why);
+	case SETTING_KIND_BLOCK:
+		return read_block(text, t->min, t->max, to, why);
+	case SETTING_KIND_ADDRESS:
+		return value_address(text, to, why);
+	case SETTING_KIND_INTERFACE:
+		return value_interface(text, to, why);
+	case SETTING_KIND_PATH:
+		return value_path(text, to, why);
+	case SETTING_KIND_HOMES:
 		break;
 	}
-	return false;
+	return value_blades(text, s->config.homes, s->config.twins, WEFT_HOMES_MAX,
+			    &s->config.homes_len, why);
 }
 
 bool setting_read(enum setting_id id, const char *text, struct settings *s,
@@ -145,19 +142,16 @@ bool setting_read(enum setting_id id, const char *text, struct settings *s,
 	struct settings read = *s;
 
 	why->text[0] = 0;
-	if (!read_value(id, text, &read, why))
+	if (!read_value(&settings_table[id], text, &read, why))
 		return false;
+	if (settings_table[id].is_set)
+		*((char *)&read + settings_table[id].is_set) = true;
 	read.given |= UINT32_C(1) << id;
 	*s = read;
 	return true;
 }
 
-static void print_address(struct in_addr a, FILE *out)
-{
-	char text[INET_ADDRSTRLEN];
-
-	fputs(inet_ntop(AF_INET, &a, text, sizeof(text)), out);
-}
+/* --- Printing --------------------------------------------------------------- */
 
 static void print_milli(uint32_t ms, FILE *out)
 {
@@ -181,78 +175,92 @@ static void print_bytes(uint64_t bytes, FILE *out)
 
 const char *setting_home(const struct config *c, unsigned int i, char text[SETTING_HOME_MAX])
 {
-	char home[INET_ADDRSTRLEN] = "?", twin[INET_ADDRSTRLEN] = "?";
-
-	inet_ntop(AF_INET, &c->homes[i], home, sizeof(home));
-	inet_ntop(AF_INET, &c->twins[i], twin, sizeof(twin));
-	if (c->twins[i].s_addr)
-		snprintf(text, SETTING_HOME_MAX, "%s/%s", home, twin);
-	else
-		snprintf(text, SETTING_HOME_MAX, "%s", home);
+	snprintf(text, SETTING_HOME_MAX, "%s%s%s", text_address(c->homes[i]),
+		 c->twins[i].s_addr ? "/" : "",
+		 c->twins[i].s_addr ? text_address(c->twins[i]) : "");
 	return text;
+}
+
+/* Where the value of a kind is that is such a number, or such characters. */
+static const void *place(enum setting_id id, const struct settings *s)
+{
+	return (const char *)s + settings_table[id].offset;
+}
+
+static uint64_t number(enum setting_id id, const struct settings *s)
+{
+	return settings_table[id].kind == SETTING_KIND_BYTES ?
+	       *(const uint64_t *)place(id, s) : *(const uint32_t *)place(id, s);
 }
 
 void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 {
-	const struct config *c = &s->config;
-	const struct mounting *m = &s->mounting;
 	char text[SETTING_HOME_MAX];
 	unsigned int i;
 
-	switch (id) {
-	case SETTING_NODE:
-		fprintf(out, "%u", c->id);
+	switch (settings_table[id].kind) {
+	case SETTING_KIND_U32:
+		fprintf(out, "%" PRIu64, number(id, s));
 		break;
-	case SETTING_INTERFACE:
-		fputs(c->ifname, out);
+	case SETTING_KIND_OCTAL:
+		fprintf(out, "%" PRIo64, number(id, s));
 		break;
-	case SETTING_HOMES:
-		for (i = 0; i < c->homes_len; i++)
-			fprintf(out, "%s%s", i ? ", " : "", setting_home(c, i, text));
+	case SETTING_KIND_SECONDS:
+		print_milli((uint32_t)number(id, s), out);
 		break;
-	case SETTING_RACK:
-		fprintf(out, "%u", c->rack);
+	case SETTING_KIND_BYTES:
+	case SETTING_KIND_BLOCK:
+		print_bytes(number(id, s), out);
 		break;
-	case SETTING_JOINS:
-		fprintf(out, "%u", c->joins);
+	case SETTING_KIND_ADDRESS:
+		fputs(text_address(*(const struct in_addr *)place(id, s)), out);
 		break;
-	case SETTING_ADDRESS:
-		print_address(c->address, out);
+	case SETTING_KIND_INTERFACE:
+	case SETTING_KIND_PATH:
+		fputs(place(id, s), out);
 		break;
-	case SETTING_MTU:
-		fprintf(out, "%u", c->mtu);
-		break;
-	case SETTING_TIMEOUT:
-		print_milli(c->timeout_ms, out);
-		break;
-	case SETTING_HOLD:
-		fprintf(out, "%u", c->hold_us);
-		break;
-	case SETTING_KEY:
-		fputs(c->key_path, out);
-		break;
-	case SETTING_MOUNT:
-		fputs(m->path, out);
-		break;
-	case SETTING_CACHE:
-		print_bytes(m->cache, out);
-		break;
-	case SETTING_BLOCK:
-		print_bytes(m->block, out);
-		break;
-	case SETTING_MODE:
-		fprintf(out, "%o", m->mode);
-		break;
-	case SETTING_UID:
-		fprintf(out, "%u", m->uid);
-		break;
-	case SETTING_GID:
-		fprintf(out, "%u", m->gid);
-		break;
-	case SETTINGS:
+	case SETTING_KIND_HOMES:
+		for (i = 0; i < s->config.homes_len; i++)
+			fprintf(out, "%s%s", i ? ", " : "", setting_home(&s->config, i, text));
 		break;
 	}
 }
+
+void setting_json(enum setting_id id, const struct settings *s, struct json *j)
+{
+	const struct setting *t = &settings_table[id];
+	const char *key = t->key ? t->key : t->name;
+	char text[SETTING_HOME_MAX];
+	unsigned int i;
+
+	switch (t->kind) {
+	case SETTING_KIND_U32:
+	case SETTING_KIND_SECONDS:
+	case SETTING_KIND_BYTES:
+	case SETTING_KIND_BLOCK:
+		json_u64(j, key, number(id, s));
+		break;
+	case SETTING_KIND_OCTAL:
+		snprintf(text, sizeof(text), "%" PRIo64, number(id, s));
+		json_string(j, key, text);
+		break;
+	case SETTING_KIND_ADDRESS:
+		json_string(j, key, text_address(*(const struct in_addr *)place(id, s)));
+		break;
+	case SETTING_KIND_INTERFACE:
+	case SETTING_KIND_PATH:
+		json_string(j, key, place(id, s));
+		break;
+	case SETTING_KIND_HOMES:
+		json_array(j, key);
+		for (i = 0; i < s->config.homes_len; i++)
+			json_string(j, NULL, setting_home(&s->config, i, text));
+		json_close(j);
+		break;
+	}
+}
+
+/* --- Names ------------------------------------------------------------------ */
 
 enum setting_id setting_find(const char *name)
 {

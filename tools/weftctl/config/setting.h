@@ -14,6 +14,7 @@
 
 #include "base/value.h"
 #include "kernel/kernel.h"
+#include "tools/common/json.h"
 
 /**
  * struct mounting - where and how weft is mounted
@@ -65,18 +66,43 @@ enum setting_id {
 	SETTINGS,
 };
 
+/* enum setting_kind - how a value is written, and kept */
+enum setting_kind {
+	SETTING_KIND_U32,
+	SETTING_KIND_OCTAL,	/* uint32_t; in JSON a string */
+	SETTING_KIND_SECONDS,	/* uint32_t of milliseconds, which JSON has */
+	SETTING_KIND_BYTES,	/* uint64_t */
+	SETTING_KIND_BLOCK,	/* uint32_t, a power of two */
+	SETTING_KIND_ADDRESS,
+	SETTING_KIND_INTERFACE,
+	SETTING_KIND_PATH,
+	SETTING_KIND_HOMES,	/* and their twins */
+};
+
 /**
  * struct setting - one of them
  * @name: how people call it
  * @example: a value that is right
  * @about: what it is, for the sentence if it is missing
  * @needed: the node cannot be set up without it
+ * @kind: how it is written
+ * @offset: where struct settings has it
+ * @min: of numbers
+ * @max: likewise
+ * @key: how JSON calls it, NULL: like people
+ * @is_set: where struct settings has that it is given, 0: nowhere but in @given
  */
 struct setting {
 	const char *name;
 	const char *example;
 	const char *about;
 	bool needed;
+	enum setting_kind kind;
+	size_t offset;
+	uint64_t min;
+	uint64_t max;
+	const char *key;
+	size_t is_set;
 };
 
 extern const struct setting settings_table[SETTINGS];
@@ -87,6 +113,9 @@ bool setting_read(enum setting_id id, const char *text, struct settings *s,
 
 /* Its value as setting_read() takes it; it must be given. */
 void setting_print(enum setting_id id, const struct settings *s, FILE *out);
+
+/* The same as a member of an object. */
+void setting_json(enum setting_id id, const struct settings *s, struct json *j);
 
 /* Return: the setting of that name, SETTINGS if there is none. */
 enum setting_id setting_find(const char *name);
