@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Text for people: names that others chose, times, amounts. */
+/* Text for people: names that others chose, times, amounts, words for numbers of netlink. */
 #ifndef WEFTCTL_TEXT_H
 #define WEFTCTL_TEXT_H
 
@@ -42,5 +42,10 @@ const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX]);
 
 /* Now, in such microseconds. */
 uint64_t text_now(void);
+
+/* enum weft_state, enum weft_line_op, enum weft_event_kind. */
+const char *word_state(uint32_t state);
+const char *word_op(uint32_t op);
+const char *word_event(uint32_t kind);
 
 #endif /* WEFTCTL_TEXT_H */

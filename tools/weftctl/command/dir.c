@@ -14,7 +14,6 @@
 #include "tools/common/json.h"
 #include "view/gather.h"
 #include "view/report.h"
-#include "view/statsjson.h"
 #include "weft_wire.h"
 
 /**

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/live.h"
 #include "base/output.h"
 #include "base/rack.h"
-#include "base/stop.h"
 #include "base/text.h"
 #include "command/commands.h"
 #include "kernel/kernel.h"

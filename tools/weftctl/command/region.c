@@ -13,7 +13,6 @@
 #include "command/place.h"
 #include "kernel/blades.h"
 #include "kernel/kernel.h"
-#include "kernel/policy.h"
 #include "kernel/regionfile.h"
 #include "kernel/regions.h"
 #include "weft_wire.h"

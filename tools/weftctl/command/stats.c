@@ -11,11 +11,9 @@
 #include "kernel/blades.h"
 #include "kernel/kernel.h"
 #include "view/gather.h"
-#include "view/latency.h"
 #include "view/prometheus.h"
 #include "view/rates.h"
 #include "view/report.h"
-#include "view/statsjson.h"
 #include "weft_wire.h"
 
 /* --- Text ---------------------------------------------------------------- */

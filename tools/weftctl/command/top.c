@@ -8,11 +8,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/live.h"
 #include "base/output.h"
-#include "base/screen.h"
-#include "base/stop.h"
 #include "base/text.h"
-#include "base/words.h"
 #include "command/commands.h"
 #include "kernel/kernel.h"
 #include "kernel/regions.h"
@@ -22,8 +20,7 @@
 #include "view/hot.h"
 #include "view/rates.h"
 #include "view/report.h"
-#include "view/statsjson.h"
-#include "view/tracesum.h"
+#include "view/trace.h"
 #include "weft_wire.h"
 
 #define INTERVAL_MS_MIN	100

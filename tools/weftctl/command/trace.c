@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/live.h"
 #include "base/output.h"
-#include "base/stop.h"
 #include "base/text.h"
 #include "command/commands.h"
 #include "kernel/kernel.h"
@@ -18,8 +18,7 @@
 #include "tools/common/clock.h"
 #include "tools/common/json.h"
 #include "tools/common/number.h"
-#include "view/traceline.h"
-#include "view/tracesum.h"
+#include "view/trace.h"
 #include "weft_wire.h"
 
 #define TARGETS_MAX	16

@@ -9,7 +9,6 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "kernel/explain.h"
 #include "kernel/request.h"
 #include "tools/common/clock.h"
 #include "tools/common/number.h"

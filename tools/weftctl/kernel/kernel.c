@@ -12,8 +12,6 @@
 #include "base/fail.h"
 #include "base/rack.h"
 #include "base/text.h"
-#include "base/words.h"
-#include "kernel/explain.h"
 #include "kernel/genl.h"
 #include "kernel/module.h"
 #include "kernel/request.h"

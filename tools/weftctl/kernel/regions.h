@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The regions that the node knows, by number and by name. */
+/* The regions that the node knows, by number and by name; their policies as words. */
 #ifndef WEFTCTL_REGIONS_H
 #define WEFTCTL_REGIONS_H
 
@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "kernel/kernel.h"
+#include "weft.h"
 
 /**
  * struct region - as in enum weft_a_region
@@ -59,5 +60,25 @@ bool regions_is_number(const char *text);
 
 /* Its name, or what stands for one. */
 const char *region_name(const struct region *r);
+
+#define POLICIES	3
+
+/* Name of the nth one, with a dash between words; what @bits say that it is. */
+const char *policy_name(size_t nth);
+const char *policy_value(size_t nth, uint32_t bits);
+
+/**
+ * policy_parse() - read "name=value"
+ * @text: it
+ * @p: gets it besides what stands there
+ *
+ * Return: 0, or EXIT_USAGE after it has said what is wrong.
+ */
+int policy_parse(const char *text, struct weft_policy *p);
+
+#define POLICY_NODES	"nodes="
+
+/* Read what stands behind POLICY_NODES: for which nodes, bit n-1 is node n, 0: all. */
+int policy_parse_nodes(const char *text, uint32_t *nodes);
 
 #endif /* WEFTCTL_REGIONS_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Requests to the family, each about the rack that is chosen, and values of their answers. */
+/* Requests to the family, each about the rack that is chosen; their answers and refusals. */
 #ifndef WEFTCTL_REQUEST_H
 #define WEFTCTL_REQUEST_H
 
@@ -58,5 +58,24 @@ int request_max(const struct column *columns);
 uint32_t attr_u32(struct nlattr *attr);
 uint64_t attr_u64(struct nlattr *attr);
 struct in_addr attr_address(struct nlattr *attr);
+
+struct genl_refusal;
+
+/**
+ * explain() - say why a command was refused
+ * @cmd: of enum weft_cmd
+ * @why: the refusal
+ * @subject: what the command was about: the interface, the blade and its
+ *	address; or NULL
+ *
+ * Return: EXIT_FAILED.
+ */
+int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject);
+
+/* Say that a blade, by its name and address, does not answer.  Return: EXIT_FAILED. */
+int explain_silent(const char *subject);
+
+/* Say why there is no family: @err of genl_open().  Return: EXIT_FAILED. */
+int explain_no_family(int err);
 
 #endif /* WEFTCTL_REQUEST_H */

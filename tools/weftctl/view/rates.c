@@ -14,9 +14,7 @@
 #include "base/text.h"
 #include "kernel/blades.h"
 #include "tools/common/clock.h"
-#include "view/latency.h"
 #include "view/report.h"
-#include "view/statsjson.h"
 #include "weft_wire.h"
 
 /* --- Differences --------------------------------------------------------- */

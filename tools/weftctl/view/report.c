@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters as text, see report.h. */
+/* Counters for people and as JSON, see report.h. */
 #include "view/report.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/output.h"
+#include "base/text.h"
+#include "weft_wire.h"
 
 /* The kinds of misses: counter "miss_" and this. */
 static const char * const kinds[][2] = {
@@ -220,4 +225,226 @@ void report_switch(const struct counters *c)
 	row_share("sent on to the home", l.requests - l.hits, l.requests);
 	puts("\n  all counters");
 	report_table(c);
+}
+
+#define BAR_MAX		40	/* characters of the longest bar */
+
+/* --- Text ---------------------------------------------------------------- */
+
+/* What the times of a quantile are less than. */
+static void print_quantile(const struct hist_list *h, const char *label,
+			   unsigned int permille)
+{
+	uint64_t ns = hist_list_below(h, permille);
+	char text[TEXT_TIME_MAX];
+
+	if (ns)
+		printf(", %s < %s", label, text_duration((double)ns, text));
+	else
+		printf(", %s beyond the last limit", label);
+}
+
+static void print_bucket(const struct hist_list *h, size_t at, uint64_t most)
+{
+	static const char bar[BAR_MAX + 1] = "########################################";
+	const struct hist_bucket *b = &h->bucket[at];
+	double length = (double)b->count / (double)most * BAR_MAX;
+	char from[TEXT_TIME_MAX], to[TEXT_TIME_MAX] = "";
+	uint64_t begin = b->below / 2;
+
+	if (!b->below)
+		begin = at ? h->bucket[at - 1].below : 0;
+	if (b->below)
+		text_duration((double)b->below, to);
+	/* What there was of is seen. */
+	printf("    %8s .. %-8s %12" PRIu64 " %.*s\n",
+	       text_duration((double)begin, from), to, b->count,
+	       length < 1 ? 1 : (int)(length + 0.5), bar);
+}
+
+static void print_one(const struct kernel_hist *kind)
+{
+	const struct hist_list *h = &kind->times;
+	char mean[TEXT_TIME_MAX];
+	uint64_t most = 0;
+	size_t i;
+
+	printf("  %s: %" PRIu64, kind->name, h->count);
+	if (!h->count) {
+		putchar('\n');
+		return;
+	}
+	printf(", mean %s", text_duration((double)h->sum / (double)h->count, mean));
+	print_quantile(h, "half", 500);
+	print_quantile(h, "99 %", 990);
+	putchar('\n');
+	for (i = 0; i < h->len; i++) {
+		if (h->bucket[i].count > most)
+			most = h->bucket[i].count;
+	}
+	for (i = 0; i < h->len; i++) {
+		if (h->bucket[i].count)
+			print_bucket(h, i, most);
+	}
+}
+
+void latency_print(const struct hists *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->len; i++)
+		print_one(&h->list[i]);
+}
+
+/* --- JSON ---------------------------------------------------------------- */
+
+void latency_json(struct json *j, const struct hists *h)
+{
+	size_t i;
+
+	json_object(j, "latency");
+	for (i = 0; i < h->len; i++)
+		hist_list_json(j, h->list[i].name, &h->list[i].times);
+	json_close(j);
+}
+
+static void json_counters(struct json *j, const char *key, const struct counters *c)
+{
+	size_t i;
+
+	json_object(j, key);
+	for (i = 0; i < c->len; i++)
+		json_u64(j, c->list[i].name, c->list[i].value);
+	json_close(j);
+}
+
+static void json_rates(struct json *j, const struct counters *c, double seconds)
+{
+	bool gauges = false;
+	size_t i;
+
+	json_object(j, "rates");
+	for (i = 0; i < c->len; i++) {
+		if (report_is_gauge(c->list[i].name))
+			gauges = true;
+		else
+			json_fixed(j, c->list[i].name,
+				   (double)c->list[i].value / seconds);
+	}
+	json_close(j);
+	if (!gauges)
+		return;
+	json_object(j, "values");
+	for (i = 0; i < c->len; i++) {
+		if (report_is_gauge(c->list[i].name))
+			json_u64(j, c->list[i].name, c->list[i].value);
+	}
+	json_close(j);
+}
+
+static void json_counted(struct json *j, const struct counters *c, double seconds)
+{
+	if (seconds)
+		json_rates(j, c, seconds);
+	else
+		json_counters(j, "counters", c);
+}
+
+static void json_events(struct json *j, const char *key, const char *key_per_s,
+			uint64_t count, double seconds)
+{
+	if (seconds)
+		json_fixed(j, key_per_s, (double)count / seconds);
+	else
+		json_u64(j, key, count);
+}
+
+static void json_node(struct json *j, const struct gathered *g, double seconds)
+{
+	struct misses m;
+
+	report_misses(&g->of_node, &m);
+	json_object(j, "node");
+	json_number(j, "id", g->id, g->id);
+	json_object(j, "summary");
+	json_events(j, "misses", "misses_per_s", m.served, seconds);
+	json_ratio(j, "by_switch", m.by_switch, m.served);
+	json_ratio(j, "by_home", m.by_home, m.served);
+	json_ratio(j, "round_trips_per_miss", m.round_trips, m.served);
+	json_ratio(j, "messages_per_miss", m.messages, m.served);
+	json_ratio(j, "ns_per_miss", m.nsec, m.served);
+	json_close(j);
+	json_counted(j, &g->of_node, seconds);
+	json_close(j);
+}
+
+void json_answers(struct json *j, const struct gathered *g, unsigned int blade)
+{
+	if (g->drained & UINT32_C(1) << blade)
+		json_null(j, "answers");
+	else
+		json_bool(j, "answers", !(g->silent & UINT32_C(1) << blade));
+}
+
+static void json_memory(struct json *j, const struct gathered *g, double seconds)
+{
+	char text[INET_ADDRSTRLEN];
+	unsigned int i;
+
+	json_object(j, "memory");
+	json_array(j, "blades");
+	for (i = 0; i < g->homes_len; i++) {
+		json_object(j, NULL);
+		json_u64(j, "id", WEFT_BLADE_MIN + i);
+		json_string(j, "address", inet_ntop(AF_INET, &g->homes[i], text,
+						    sizeof(text)));
+		json_answers(j, g, i);
+		json_counted(j, &g->of_blade[i], seconds);
+		json_close(j);
+	}
+	json_close(j);
+	if (seconds) {
+		json_object(j, "total");
+		json_rates(j, &g->of_all, seconds);
+		json_close(j);
+	} else {
+		json_counters(j, "total", &g->of_all);
+	}
+	json_close(j);
+}
+
+static void json_switch(struct json *j, const struct gathered *g, double seconds)
+{
+	struct lookups l;
+
+	if (g->no_switch) {
+		json_null(j, "switch");
+		return;
+	}
+	report_lookups(&g->of_switch, &l);
+	json_object(j, "switch");
+	json_object(j, "summary");
+	json_events(j, "requests", "requests_per_s", l.requests, seconds);
+	json_ratio(j, "hit_ratio", l.hits, l.requests);
+	json_close(j);
+	json_counted(j, &g->of_switch, seconds);
+	json_close(j);
+}
+
+void stats_json(const struct gathered *g, double seconds)
+{
+	struct json j;
+
+	json_begin(&j, stdout, output.pretty);
+	if (seconds)
+		json_fixed(&j, "seconds", seconds);
+	if (g->node)
+		json_node(&j, g, seconds);
+	if (g->memory)
+		json_memory(&j, g, seconds);
+	if (g->sw)
+		json_switch(&j, g, seconds);
+	if (g->latency)
+		latency_json(&j, &g->hists);
+	json_end(&j);
 }

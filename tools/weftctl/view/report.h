@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counters for people: what follows from them, and tables of them. */
+/* Counters and histograms for people and as JSON: what follows from them, and tables of them. */
 #ifndef WEFTCTL_REPORT_H
 #define WEFTCTL_REPORT_H
 
 #include <stdbool.h>
 
 #include "kernel/kernel.h"
+#include "tools/common/json.h"
+#include "view/gather.h"
 
 /**
  * struct misses - what the counters of a node say about its misses
@@ -47,5 +49,21 @@ bool report_is_gauge(const char *name);
 void report_node(uint32_t id, const struct counters *c);
 void report_memory(const struct counters *c);
 void report_switch(const struct counters *c);
+
+/* Bars on stdout. */
+void latency_print(const struct hists *h);
+
+/* An object "latency". */
+void latency_json(struct json *j, const struct hists *h);
+
+/**
+ * stats_json() - a document on stdout, as the user wants JSON to be
+ * @g: what was gathered
+ * @seconds: in which it was counted, for rates; 0: since ever, for sums
+ */
+void stats_json(const struct gathered *g, double seconds);
+
+/* "answers" of a blade, from 0: true, false, or null if it was not asked, as no region uses it. */
+void json_answers(struct json *j, const struct gathered *g, unsigned int blade);
 
 #endif /* WEFTCTL_REPORT_H */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Commands that run until they are told to end. */
-#ifndef WEFTCTL_STOP_H
-#define WEFTCTL_STOP_H
+/* Commands that go on until they are told to end: signals, and a page drawn again and again. */
+#ifndef WEFTCTL_LIVE_H
+#define WEFTCTL_LIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -25,4 +26,19 @@ bool stop_asked(void);
  */
 bool stop_wait(int fd, int64_t ms);
 
-#endif /* WEFTCTL_STOP_H */
+/* Takes the terminal on stdout; keys come as they are typed. */
+void screen_begin(void);
+
+/* Gives it back as it was. */
+void screen_end(void);
+
+/* Lines and columns that fit. */
+void screen_size(unsigned int *lines, unsigned int *columns);
+
+/* Shows @text, as much of it as fits. */
+void screen_draw(const char *text);
+
+/* A key that was typed, 0 if none was. */
+char screen_key(void);
+
+#endif /* WEFTCTL_LIVE_H */
