@@ -152,8 +152,8 @@ $(call one_program,tools/kvs,$(B)/bin/weft-kvs,$(call objects,tools/libweft),pro
 # Two programs: tools/bench alone is one, too.
 $(eval $(call program,$(B)/bin/weft-bench,$(call objects,tools/bench),test_programs))
 # With what weftctl has to ask the kernel.
-netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,base/fail base/output base/rack base/text base/words \
-		   $(addprefix kernel/,explain genl kernel module mountpoint request))
+netlink_objects	:= $(patsubst %,$(B)/obj/tools/weftctl/%.o,base/fail base/output base/rack base/text \
+		   $(addprefix kernel/,genl kernel module mountpoint request))
 $(call one_program,tools/bench/locks,$(B)/bin/weft-lockbench,\
 	$(call objects,tools/libweft) $(netlink_objects),test_programs)
 $(call each_program,tests/stress,$(B)/bin/weft-,,test_programs)

@@ -227,7 +227,7 @@ check_layers()
 # shellcheck disable=SC2016  # patterns
 ONCE='
 \<clock_gettime\(	tools/common/clock.h	tools/(demo/ledger|libweft/lock)\.c
-\<(strto(l|ul|ll|ull|d|f|ld)|ato(i|l|ll|f))\(	tools/common/number.h	tools/common/json\.c|tools/(demo/ledger|bench/hist|weftctl/(doctor/kernellog|command/trace|view/traceline))\.c|tests/(fuzz/conf|switchd/daemon|common/kernel/lock|system/badinput)\.c
+\<(strto(l|ul|ll|ull|d|f|ld)|ato(i|l|ll|f))\(	tools/common/number.h	tools/common/json\.c|tools/(demo/ledger|bench/hist|weftctl/(doctor/kernellog|(command|view)/trace))\.c|tests/(fuzz/conf|switchd/daemon|common/kernel/lock|system/badinput)\.c
 \<(s?rand|random|rand_r|[dlm]rand48)\(|>> (12|27|30)\) \*|0x2545f4914f6cdd1d|<< 13;	tools/common/random.h	tools/demo/ledger\.c
 printf\(.*\\"[a-z_]+\\":[%\\]	tools/common/json.h	tests/switchd/daemon\.[ch]
 (bucket|part|class|cell)[a-z_]*\(.*\<clzll|\<struct (hist|histogram) \{	tools/common/hist.h	kmod/.*

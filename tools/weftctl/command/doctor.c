@@ -6,11 +6,10 @@
 #include "base/fail.h"
 #include "base/output.h"
 #include "command/commands.h"
-#include "doctor/drops.h"
 #include "doctor/examine.h"
+#include "doctor/interface.h"
 #include "doctor/key.h"
 #include "doctor/others.h"
-#include "doctor/rdma.h"
 #include "tools/common/json.h"
 
 static void print_json(const struct findings *f)

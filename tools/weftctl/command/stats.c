@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl stats: counters and histograms of this node, counters of the others. */
 #include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +12,9 @@
 #include "command/commands.h"
 #include "kernel/blades.h"
 #include "kernel/kernel.h"
+#include "tools/common/clock.h"
 #include "view/gather.h"
 #include "view/prometheus.h"
-#include "view/rates.h"
 #include "view/report.h"
 #include "weft_wire.h"
 
@@ -53,6 +55,150 @@ static void print_text(const struct gathered *g)
 		report_switch(&g->of_switch);
 	if (g->latency)
 		latency_print(&g->hists);
+}
+
+/* --- Text of rates -------------------------------------------------------- */
+
+/* Counters that stand still are left out. */
+static void print_moved(const struct counters *c, double seconds)
+{
+	size_t i;
+
+	for (i = 0; i < c->len; i++) {
+		if (c->list[i].value && !report_is_gauge(c->list[i].name))
+			printf("  %-28s %14.1f /s\n", c->list[i].name,
+			       (double)c->list[i].value / seconds);
+	}
+}
+
+static double per(uint64_t over, uint64_t under)
+{
+	return (double)over / (double)under;
+}
+
+static void print_node_rates(const struct gathered *g, double seconds)
+{
+	struct misses m;
+
+	report_misses(&g->of_node, &m);
+	if (g->id)
+		printf("node %u, %.2f s\n", g->id, seconds);
+	else
+		printf("this machine (no node now), %.2f s\n", seconds);
+	printf("  %-28s %14.1f /s\n", "misses", (double)m.served / seconds);
+	if (m.served)
+		printf("  %-28s %14.1f %%\n  %-28s %14.2f\n  %-28s %14.1f us\n",
+		       "answered by the switch", 100 * per(m.by_switch, m.served),
+		       "round trips a miss", per(m.round_trips, m.served),
+		       "time a miss", per(m.nsec, m.served) / 1e3);
+	print_moved(&g->of_node, seconds);
+}
+
+static void print_memory_rates(const struct gathered *g, double seconds)
+{
+	char name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN];
+	unsigned int i;
+
+	for (i = 0; i < g->homes_len; i++) {
+		printf("%s, %s, %.2f s\n", text_member(WEFT_BLADE_MIN + i, name),
+		       inet_ntop(AF_INET, &g->homes[i], text, sizeof(text)), seconds);
+		if (g->silent & UINT32_C(1) << i)
+			puts("  does not answer");
+		else
+			print_moved(&g->of_blade[i], seconds);
+	}
+}
+
+static void print_switch_rates(const struct gathered *g, double seconds)
+{
+	struct lookups l;
+
+	if (g->no_switch)
+		return;
+	report_lookups(&g->of_switch, &l);
+	printf("directory in the switch, %.2f s\n  %-28s %14.1f /s\n", seconds,
+	       "requests", (double)l.requests / seconds);
+	if (l.requests)
+		printf("  %-28s %14.1f %%\n", "line installed",
+		       100 * per(l.hits, l.requests));
+	print_moved(&g->of_switch, seconds);
+}
+
+static void print_rates(const struct gathered *g, double seconds, bool first)
+{
+	if (!first)
+		putchar('\n');
+	if (g->node)
+		print_node_rates(g, seconds);
+	if (g->memory)
+		print_memory_rates(g, seconds);
+	if (g->sw)
+		print_switch_rates(g, seconds);
+	if (g->latency) {
+		printf("latency, %.2f s\n", seconds);
+		latency_print(&g->hists);
+	}
+}
+
+/* --- Looking again and again ---------------------------------------------- */
+
+/* An empty one that asks for the same. */
+static struct gathered same(const struct gathered *what)
+{
+	return (struct gathered){
+		.node = what->node, .memory = what->memory, .sw = what->sw,
+		.latency = what->latency,
+	};
+}
+
+/* One interval; @before becomes the end of it, at @at. */
+static int look(struct gathered *before, uint64_t *at, bool first)
+{
+	struct gathered now = same(before), shown = same(before);
+	uint64_t then;
+	int rc;
+
+	rc = gather(&now);
+	then = now_ns();
+	if (!rc)
+		rc = gather_copy(&shown, &now);
+	if (!rc) {
+		double seconds = (double)(then - *at) / 1e9;
+
+		gather_subtract(&shown, before);
+		if (output.json)
+			stats_json(&shown, seconds);
+		else
+			print_rates(&shown, seconds, first);
+		/* A full disk, or nobody reads any more. */
+		if (fflush(stdout))
+			rc = fail("cannot write the output: %s", strerror(errno));
+	}
+	gather_free(&shown);
+	gather_free(before);
+	*before = now;
+	*at = then;
+	return rc;
+}
+
+static int run_rates(const struct gathered *what, uint32_t interval_ms, uint32_t count)
+{
+	uint64_t interval = (uint64_t)interval_ms * 1000000, at;
+	struct gathered before = same(what);
+	uint32_t n;
+	int rc;
+
+	rc = gather(&before);
+	at = now_ns();
+	for (n = 0; !rc && (n < count || !count); n++) {
+		/* None is shorter than was asked for; rates are of what it was. */
+		pause_until_ns(at + interval);
+		rc = look(&before, &at, !n);
+	}
+	if (!rc)
+		rc = blades_silent(before.silent, before.homes);
+	gather_free(&before);
+	return rc;
 }
 
 /* --- The command --------------------------------------------------------- */
@@ -108,7 +254,7 @@ static int stats(const struct reading *r)
 	if (!rc)
 		rc = kernel_open(false);
 	if (!rc && interval_ms)
-		return rates_run(&g, interval_ms, count);
+		return run_rates(&g, interval_ms, count);
 	if (!rc)
 		rc = gather(&g);
 	if (!rc && for_prometheus)

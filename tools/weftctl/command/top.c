@@ -18,7 +18,6 @@
 #include "tools/common/json.h"
 #include "view/gather.h"
 #include "view/hot.h"
-#include "view/rates.h"
 #include "view/report.h"
 #include "view/trace.h"
 #include "weft_wire.h"
@@ -387,7 +386,7 @@ static int interval(struct top *t)
 		seconds = (double)(now.at - t->before.at) / 1e9;
 		t->blocks = now.hot.lines.len;
 		t->locks = now.hot.locks.len;
-		rates_subtract(&shown.rates, &t->before.rates);
+		gather_subtract(&shown.rates, &t->before.rates);
 		hot_since(&shown.hot, &t->before.hot, t->by);
 		rc = show(t, &shown, seconds);
 	}

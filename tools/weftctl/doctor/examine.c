@@ -2,15 +2,10 @@
 /* What "weftctl doctor" sees on this machine, see examine.h. */
 #include "doctor/examine.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
 #include <inttypes.h>
-#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -217,90 +212,6 @@ int examine_setup(struct patient *p)
 	}
 	find_blades(p);
 	return rc;
-}
-
-/* --- The interface -------------------------------------------------------------- */
-
-static bool has_address(const char *name, struct in_addr a)
-{
-	struct ifaddrs *list, *i;
-	bool has = false;
-
-	if (getifaddrs(&list))
-		return true;
-	for (i = list; i; i = i->ifa_next) {
-		struct sockaddr_in sin;
-
-		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
-		    strcmp(i->ifa_name, name))
-			continue;
-		memcpy(&sin, i->ifa_addr, sizeof(sin));
-		has |= !a.s_addr || sin.sin_addr.s_addr == a.s_addr;
-	}
-	freeifaddrs(list);
-	return has;
-}
-
-static void examine_mtu(struct patient *p, uint32_t mtu)
-{
-	const struct config *c = &p->config;
-
-	if (c->mtu > mtu)
-		found(&p->findings, FOUND_MTU_INTERFACE, 0,
-		      "the interface %s has an MTU of %u, but the node sends datagrams of %u bytes\t'ip link set %s mtu %u', or a smaller 'mtu' for the node",
-		      c->ifname, mtu, c->mtu, c->ifname, c->mtu);
-	else if (mtu < WEFT_MTU_MIN)
-		found(&p->findings, FOUND_MTU_INTERFACE, 0,
-		      "the interface %s has an MTU of %u, which is less than %d\t'ip link set %s mtu %d', or more",
-		      c->ifname, mtu, WEFT_MTU_MIN, c->ifname, WEFT_MTU_MIN);
-}
-
-void examine_interface(struct patient *p)
-{
-	struct config *c = &p->config;
-	struct findings *f = &p->findings;
-	struct ifreq r = { 0 };
-	char address[INET_ADDRSTRLEN];
-	int fd;
-
-	if (!p->config_known)
-		return;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	memcpy(r.ifr_name, c->ifname, sizeof(r.ifr_name));
-	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &r)) {
-		found(f, FOUND_INTERFACE_MISSING, 0,
-		      "there is no interface %s\t'ip link' lists those that there are: correct 'interface', then 'weftctl down --unmount' and 'weftctl up'",
-		      c->ifname);
-		goto out;
-	}
-	inet_ntop(AF_INET, &c->address, address, sizeof(address));
-	if (!(r.ifr_flags & IFF_UP))
-		found(f, FOUND_INTERFACE_DOWN, 0,
-		      "the interface %s is down\t'ip link set %s up'", c->ifname, c->ifname);
-	else if (!(r.ifr_flags & IFF_RUNNING))
-		found(f, FOUND_INTERFACE_DOWN, 0,
-		      "the interface %s has no carrier\tplug its cable in, and look at the port of the switch",
-		      c->ifname);
-	if (!has_address(c->ifname, c->address)) {
-		if (c->address.s_addr)
-			found(f, FOUND_ADDRESS_MISSING, 0,
-			      "the interface %s does not have the address %s\t'ip addr add %s/24 dev %s' (with the network's own length), or correct 'address'",
-			      c->ifname, address, address, c->ifname);
-		else
-			found(f, FOUND_ADDRESS_MISSING, 0,
-			      "the interface %s has no IPv4 address\tgive it one with 'ip addr add'",
-			      c->ifname);
-	}
-	if (!ioctl(fd, SIOCGIFMTU, &r)) {
-		p->interface_mtu = (uint32_t)r.ifr_mtu;
-		examine_mtu(p, p->interface_mtu);
-	}
-	/* What the kernel would take. */
-	if (!c->mtu)
-		c->mtu = p->interface_mtu < WEFT_MTU_MAX ? p->interface_mtu : WEFT_MTU_MAX;
-out:
-	if (fd >= 0)
-		close(fd);
 }
 
 /* --- The node --------------------------------------------------------------------- */

@@ -10,9 +10,6 @@
 /* The module, the configuration; fills the patient in. */
 int examine_setup(struct patient *p);
 
-/* The interface, by what the kernel says of it. */
-void examine_interface(struct patient *p);
-
 /* What the node has met by now: mounts, its cache, its log. */
 int examine_node(struct patient *p);
 

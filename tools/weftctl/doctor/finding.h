@@ -84,6 +84,8 @@ struct skipped {
 	const char *why;
 };
 
+#define FOUND_LATELY_S	3600	/* what is longer ago is no finding any more */
+
 #define SKIPPED_MAX	8
 
 /**

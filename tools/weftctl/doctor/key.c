@@ -10,8 +10,6 @@
 #include "config/keyfile.h"
 #include "tag.h"
 
-#define LATELY_S	3600	/* as with warnings in the kernel log */
-
 #define AGAIN	"'weftctl down --unmount' and 'weftctl up'"
 
 static bool is_named(const struct patient *p)
@@ -77,7 +75,7 @@ static void examine_refused(struct patient *p)
 	char from[INET_ADDRSTRLEN];
 	const char *what = "they were not from the address of the member that they named";
 
-	if (!*s->refused || s->refused_ms / 1000 >= LATELY_S)
+	if (!*s->refused || s->refused_ms / 1000 >= FOUND_LATELY_S)
 		return;
 	if (!strcmp(s->refused, "msg_no_key"))
 		what = "it has no key";
@@ -89,18 +87,6 @@ static void examine_refused(struct patient *p)
 	found(&p->findings, FOUND_REFUSED, 0,
 	      "this node has refused messages (%s), the last one %" PRIu64 " s ago from %s: %s\tif %s is a machine of the rack, see with 'weftctl status' there, or in the log of its weft-memd, that it has the rack's key and its own address; if not, find out who sends that",
 	      s->refused, s->refused_ms / 1000, from, what, from);
-}
-
-void examine_blade_refused(struct patient *p, uint32_t id, const char *name,
-			   const struct counters *c)
-{
-	uint64_t ago = counters_get(c, "refused_ago_s");
-
-	if (ago && ago < LATELY_S)
-		found(&p->findings, FOUND_REFUSED, id,
-		      "%s has refused messages, the last one %" PRIu64 " s ago, of machines that have not the rack's key (%" PRIu64 " without one, %" PRIu64 " with another) or not the address of the member that they named (%" PRIu64 ")\tits log says which machines ('journalctl -u weft-memd' there): copy the rack's key there, or find out who sends that",
-		      name, ago, counters_get(c, "no_key"), counters_get(c, "wrong_key"),
-		      counters_get(c, "wrong_address"));
 }
 
 void examine_key(struct patient *p)

@@ -7,8 +7,4 @@
 
 void examine_key(struct patient *p);
 
-/* The same at memory blade @id, called @name, whose counters are @c. */
-void examine_blade_refused(struct patient *p, uint32_t id, const char *name,
-			   const struct counters *c);
-
 #endif /* WEFTCTL_KEY_H */

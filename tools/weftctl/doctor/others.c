@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "doctor/drops.h"
-#include "doctor/key.h"
+#include "doctor/interface.h"
 #include "doctor/probe.h"
 #include "kernel/blades.h"
 #include "kernel/genl.h"
@@ -271,6 +270,33 @@ static void examine_twin(struct patient *p, const struct host *h, const struct c
 		      name);
 }
 
+static void examine_drops_there(struct patient *p, const struct host *h,
+				const struct counters *c)
+{
+	uint64_t drops = counters_get(c, "not_received"), all = 0;
+	size_t i;
+
+	for (i = 0; i < c->len; i++) {
+		if (!strncmp(c->list[i].name, "in_", 3))
+			all += c->list[i].value;
+	}
+	if (drops_are_much(drops, all))
+		found(&p->findings, FOUND_DROPS_BLADE, h->id,
+		      "%s has dropped %" PRIu64 " messages because its buffer was full, and taken %" PRIu64 "\tgive weft-memd there a processor that nobody else needs, and a buffer of 8 MiB: run it as root, or 'sysctl -w net.core.rmem_max=8388608' before it starts",
+		      h->name, drops, all);
+}
+
+static void examine_refused(struct patient *p, const struct host *h, const struct counters *c)
+{
+	uint64_t ago = counters_get(c, "refused_ago_s");
+
+	if (ago && ago < FOUND_LATELY_S)
+		found(&p->findings, FOUND_REFUSED, h->id,
+		      "%s has refused messages, the last one %" PRIu64 " s ago, of machines that have not the rack's key (%" PRIu64 " without one, %" PRIu64 " with another) or not the address of the member that they named (%" PRIu64 ")\tits log says which machines ('journalctl -u weft-memd' there): copy the rack's key there, or find out who sends that",
+		      h->name, ago, counters_get(c, "no_key"), counters_get(c, "wrong_key"),
+		      counters_get(c, "wrong_address"));
+}
+
 /* What is lost there. */
 struct losses {
 	uint64_t blocks;
@@ -408,8 +434,8 @@ int examine_rack(struct patient *p)
 			examine_file(p, &h, &counters);
 			examine_part(p, &h, &counters);
 			examine_twin(p, &h, &counters);
-			examine_blade_drops(p, h.id, h.name, &counters);
-			examine_blade_refused(p, h.id, h.name, &counters);
+			examine_drops_there(p, &h, &counters);
+			examine_refused(p, &h, &counters);
 			examine_lost(p, &h);
 			p->first_told |= h.id == WEFT_BLADE_MIN;
 			told = h.id;

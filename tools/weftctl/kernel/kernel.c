@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands of the netlink family, see kernel.h; their errors, see explain.h. */
+/* Commands of the netlink family, see kernel.h. */
 #include "kernel/kernel.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@ struct nl_msg *request_unless_full(struct nl_msg *msg, bool full);
 
 /**
  * request_call() - send a request and take its answer
- * @subject: what it is about, see explain.h
+ * @subject: what it is about, as for explain()
  *
  * The others are as for genl_call().  Return: 0, or an exit status after it has said what is
  * wrong.

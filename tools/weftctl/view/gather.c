@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "kernel/blades.h"
+#include "view/report.h"
 #include "weft_wire.h"
 
 static int add_to(struct counters *sum, const struct counters *c)
@@ -129,4 +130,106 @@ void gather_free(struct gathered *g)
 		counters_free(&g->of_blade[i]);
 	counters_free(&g->of_all);
 	counters_free(&g->of_switch);
+}
+
+/* --- Differences --------------------------------------------------------- */
+
+/* The counter @name, first looked for at @at: lists come in one order. */
+static struct counter *find(const struct counters *c, const char *name, size_t at)
+{
+	size_t i;
+
+	if (at < c->len && !strcmp(c->list[at].name, name))
+		return &c->list[at];
+	for (i = 0; i < c->len; i++) {
+		if (!strcmp(c->list[i].name, name))
+			return &c->list[i];
+	}
+	return NULL;
+}
+
+/*
+ * @now becomes what was counted since @before; what there is of something stays.
+ * A counter that is less than before began anew: its owner was started again.
+ * Those of the switch have 32 bits and wrap.
+ */
+static void subtract(struct counters *now, const struct counters *before, bool wraps)
+{
+	size_t i;
+
+	for (i = 0; i < now->len; i++) {
+		struct counter *c = &now->list[i];
+		const struct counter *b = find(before, c->name, i);
+
+		if (!b || report_is_gauge(c->name))
+			continue;
+		if (c->value >= b->value)
+			c->value -= b->value;
+		else if (wraps)
+			c->value = (uint32_t)(c->value - b->value);
+	}
+}
+
+static uint64_t bucket_before(const struct hist_list *before, uint64_t below)
+{
+	size_t i;
+
+	for (i = 0; i < before->len; i++) {
+		if (before->bucket[i].below == below)
+			return before->bucket[i].count;
+	}
+	return 0;
+}
+
+static void subtract_hists(struct hists *now, const struct hists *before)
+{
+	size_t i, b;
+
+	for (i = 0; i < now->len && i < before->len; i++) {
+		struct hist_list *h = &now->list[i].times;
+		const struct hist_list *o = &before->list[i].times;
+
+		if (strcmp(now->list[i].name, before->list[i].name) || h->count < o->count)
+			continue;
+		h->sum -= o->sum;
+		h->count -= o->count;
+		for (b = 0; b < h->len; b++)
+			h->bucket[b].count -= bucket_before(o, h->bucket[b].below);
+	}
+}
+
+/* The sums anew: a blade that began anew, or was silent, has not counted for them. */
+static void sum_again(struct gathered *g)
+{
+	struct counter *sum, *c;
+	unsigned int i;
+	size_t k;
+
+	for (k = 0; k < g->of_all.len; k++) {
+		sum = &g->of_all.list[k];
+		sum->value = 0;
+		for (i = 0; i < g->homes_len; i++) {
+			c = find(&g->of_blade[i], sum->name, k);
+			sum->value += c ? c->value : 0;
+		}
+	}
+}
+
+void gather_subtract(struct gathered *now, const struct gathered *before)
+{
+	unsigned int i;
+
+	subtract(&now->of_node, &before->of_node, false);
+	subtract_hists(&now->hists, &before->hists);
+	/* Who was not there before has no rates yet. */
+	for (i = 0; i < now->homes_len; i++) {
+		if (i >= before->homes_len || before->silent & UINT32_C(1) << i)
+			counters_free(&now->of_blade[i]);
+		else
+			subtract(&now->of_blade[i], &before->of_blade[i], false);
+	}
+	sum_again(now);
+	if (before->no_switch)
+		counters_free(&now->of_switch);
+	subtract(&now->of_switch, &before->of_switch, true);
 }

@@ -57,6 +57,9 @@ int gather(struct gathered *g);
  */
 int gather_copy(struct gathered *to, const struct gathered *from);
 
+/* @now becomes what was counted since @before; what there is of something stays. */
+void gather_subtract(struct gathered *now, const struct gathered *before);
+
 void gather_free(struct gathered *g);
 
 #endif /* WEFTCTL_GATHER_H */

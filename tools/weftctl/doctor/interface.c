@@ -1,25 +1,220 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * What "weftctl doctor" sees of RDMA, see rdma.h.  Without a device on the rack's interface
- * there is nothing to say: data goes by UDP then, and nobody has asked for anything else.
- */
-#include "doctor/rdma.h"
+/* What "weftctl doctor" sees of the rack's interface and its RDMA device, see interface.h. */
+#include "doctor/interface.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <ifaddrs.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/text.h"
 #include "kernel/module.h"
 #include "tools/common/number.h"
 #include "weft_wire.h"
+
+/* --- The interface -------------------------------------------------------------- */
+
+static bool has_address(const char *name, struct in_addr a)
+{
+	struct ifaddrs *list, *i;
+	bool has = false;
+
+	if (getifaddrs(&list))
+		return true;
+	for (i = list; i; i = i->ifa_next) {
+		struct sockaddr_in sin;
+
+		if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET ||
+		    strcmp(i->ifa_name, name))
+			continue;
+		memcpy(&sin, i->ifa_addr, sizeof(sin));
+		has |= !a.s_addr || sin.sin_addr.s_addr == a.s_addr;
+	}
+	freeifaddrs(list);
+	return has;
+}
+
+static void examine_mtu(struct patient *p, uint32_t mtu)
+{
+	const struct config *c = &p->config;
+
+	if (c->mtu > mtu)
+		found(&p->findings, FOUND_MTU_INTERFACE, 0,
+		      "the interface %s has an MTU of %u, but the node sends datagrams of %u bytes\t'ip link set %s mtu %u', or a smaller 'mtu' for the node",
+		      c->ifname, mtu, c->mtu, c->ifname, c->mtu);
+	else if (mtu < WEFT_MTU_MIN)
+		found(&p->findings, FOUND_MTU_INTERFACE, 0,
+		      "the interface %s has an MTU of %u, which is less than %d\t'ip link set %s mtu %d', or more",
+		      c->ifname, mtu, WEFT_MTU_MIN, c->ifname, WEFT_MTU_MIN);
+}
+
+void examine_interface(struct patient *p)
+{
+	struct config *c = &p->config;
+	struct findings *f = &p->findings;
+	struct ifreq r = { 0 };
+	char address[INET_ADDRSTRLEN];
+	int fd;
+
+	if (!p->config_known)
+		return;
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	memcpy(r.ifr_name, c->ifname, sizeof(r.ifr_name));
+	if (fd < 0 || ioctl(fd, SIOCGIFFLAGS, &r)) {
+		found(f, FOUND_INTERFACE_MISSING, 0,
+		      "there is no interface %s\t'ip link' lists those that there are: correct 'interface', then 'weftctl down --unmount' and 'weftctl up'",
+		      c->ifname);
+		goto out;
+	}
+	inet_ntop(AF_INET, &c->address, address, sizeof(address));
+	if (!(r.ifr_flags & IFF_UP))
+		found(f, FOUND_INTERFACE_DOWN, 0,
+		      "the interface %s is down\t'ip link set %s up'", c->ifname, c->ifname);
+	else if (!(r.ifr_flags & IFF_RUNNING))
+		found(f, FOUND_INTERFACE_DOWN, 0,
+		      "the interface %s has no carrier\tplug its cable in, and look at the port of the switch",
+		      c->ifname);
+	if (!has_address(c->ifname, c->address)) {
+		if (c->address.s_addr)
+			found(f, FOUND_ADDRESS_MISSING, 0,
+			      "the interface %s does not have the address %s\t'ip addr add %s/24 dev %s' (with the network's own length), or correct 'address'",
+			      c->ifname, address, address, c->ifname);
+		else
+			found(f, FOUND_ADDRESS_MISSING, 0,
+			      "the interface %s has no IPv4 address\tgive it one with 'ip addr add'",
+			      c->ifname);
+	}
+	if (!ioctl(fd, SIOCGIFMTU, &r)) {
+		p->interface_mtu = (uint32_t)r.ifr_mtu;
+		examine_mtu(p, p->interface_mtu);
+	}
+	/* What the kernel would take. */
+	if (!c->mtu)
+		c->mtu = p->interface_mtu < WEFT_MTU_MAX ? p->interface_mtu : WEFT_MTU_MAX;
+out:
+	if (fd >= 0)
+		close(fd);
+}
+
+/* One in so many is no accident any more; and of a few nothing can be said. */
+#define DROPS_SHARE	1000
+#define DROPS_MIN	10
+
+bool drops_are_much(uint64_t drops, uint64_t all)
+{
+	return drops >= DROPS_MIN && drops > all / DROPS_SHARE;
+}
+
+/* --- What it drops -------------------------------------------------------------- */
+
+static uint64_t interface_count(const char *interface, const char *name)
+{
+	char path[PATH_MAX];
+	uint64_t value = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/%s", interface, name);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%" SCNu64, &value) != 1)
+		value = 0;
+	if (f)
+		fclose(f);
+	return value;
+}
+
+static void examine_ring(struct patient *p)
+{
+	const char *name = p->config.ifname;
+	uint64_t all = interface_count(name, "rx_packets");
+	uint64_t drops = interface_count(name, "rx_dropped") +
+			 interface_count(name, "rx_missed_errors") +
+			 interface_count(name, "rx_fifo_errors");
+
+	if (drops_are_much(drops, all))
+		found(&p->findings, FOUND_DROPS_INTERFACE, 0,
+		      "the interface %s has dropped %" PRIu64 " packets that came, and taken %" PRIu64 "\tgive it a longer ring ('ethtool -G %s rx N', 'ethtool -g %s' shows how long it may be), and its interrupts processors that are not busy",
+		      name, drops, all, name, name);
+}
+
+/* The kernel's queues between interrupt and sockets, one a processor. */
+static void examine_backlog(struct patient *p)
+{
+	uint64_t all = 0, drops = 0;
+	unsigned int taken, dropped;
+	char line[512];
+	FILE *f = fopen("/proc/net/softnet_stat", "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%x %x", &taken, &dropped) != 2)
+			continue;
+		all += taken;
+		drops += dropped;
+	}
+	if (f)
+		fclose(f);
+	if (drops_are_much(drops, all))
+		found(&p->findings, FOUND_DROPS_INTERFACE, 0,
+		      "the kernel has dropped %" PRIu64 " packets that waited for a processor, and taken %" PRIu64 "\tlet more of them wait ('sysctl -w net.core.netdev_max_backlog=10000'), and give the interrupts of %s processors that are not busy",
+		      drops, all, p->config.ifname);
+}
+
+/* --- The node's socket ---------------------------------------------------------- */
+
+/* What the sockets of the port have dropped, as /proc tells it. */
+static uint64_t socket_drops(void)
+{
+	uint64_t sum = 0, drops;
+	unsigned int port;
+	char line[512], *last;
+	FILE *f = fopen("/proc/net/udp", "re");
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, " %*[^:]: %*8[0-9A-F]:%x", &port) != 1 ||
+		    port != WEFT_WIRE_UDP_PORT)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		while (*line && line[strlen(line) - 1] == ' ')
+			line[strlen(line) - 1] = 0;
+		last = strrchr(line, ' ');
+		if (last && sscanf(last, "%" SCNu64, &drops) == 1)
+			sum += drops;
+	}
+	if (f)
+		fclose(f);
+	return sum;
+}
+
+static void examine_socket(struct patient *p)
+{
+	uint64_t drops = socket_drops(), all = counters_get(&p->before, "msg_received");
+
+	if (drops_are_much(drops, all))
+		found(&p->findings, FOUND_DROPS_SOCKET, 0,
+		      "the sockets of UDP port %d here have dropped %" PRIu64 " datagrams, and this node has taken %" PRIu64 "\tlook with 'nstat -az UdpInCsumErrors UdpRcvbufErrors' which it is: wrong sums come from a machine or a tunnel on the way, or from somebody who is no member; full buffers from too few processors",
+		      WEFT_WIRE_UDP_PORT, drops, all);
+}
+
+void examine_drops(struct patient *p)
+{
+	if (!p->config_known || found_any(&p->findings, FOUND_INTERFACE_MISSING, 0))
+		return;
+	examine_ring(p);
+	examine_backlog(p);
+	if (p->state == KERNEL_UP)
+		examine_socket(p);
+}
+
+/* --- RDMA: without a device there is nothing to say, data goes by UDP then -------------- */
 
 #define CLASS		"/sys/class/infiniband"
 #define GIDS_MAX	256	/* of a port, that are looked at */
