@@ -410,7 +410,8 @@ kill $listens
 wait $listens 2>/dev/null
 
 # The names are in the manual page, and nothing else is.
-sed -n 's/.*= "\([a-z_]*\)",$/\1/p' tools/weftctl/doctor/finding.c | sort >"$dir/names"
+grep -o 'X([A-Z_]*, [a-z_]*)' tools/weftctl/doctor/finding.h | sed 's/.*, \(.*\))/\1/' |
+	sort >"$dir/names"
 sed -n '/^\.SS doctor$/,/^\.S[SH]/s/^\.B \([a-z_]*\)$/\1/p' tools/weftctl/man/weftctl.8 |
 	sort >"$dir/paged"
 check "there are findings" at_least 20 "$(wc -l <"$dir/names")"

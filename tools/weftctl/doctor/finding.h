@@ -7,58 +7,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* All that there is, by the names that stay what they are. */
+#define FINDINGS_ALL(X)									\
+	X(CONFIG_WRONG, config_wrong) X(CONFIG_INCOMPLETE, config_incomplete)			\
+	X(CONFIG_DIFFERS, config_differs) X(MODULE_MISSING, module_missing)			\
+	X(MODULE_VERSION, module_version) X(MODULE_OLD, module_old)				\
+	X(WIRE_VERSION, wire_version) X(NO_KEY, no_key) X(KEY_WRONG, key_wrong)			\
+	X(KEY_DIFFERS, key_differs) X(REFUSED, refused) X(DOWN, down)				\
+	X(NOT_MOUNTED, not_mounted) X(NOT_JOINED, not_joined)					\
+	X(DUPLICATE_ID, duplicate_id) X(INTERFACE_MISSING, interface_missing)			\
+	X(INTERFACE_DOWN, interface_down) X(ADDRESS_MISSING, address_missing)			\
+	X(MTU_INTERFACE, mtu_interface) X(MTU_PATH, mtu_path)					\
+	X(HOST_UNREACHABLE, host_unreachable) X(ROUND_TRIP, round_trip)				\
+	X(BLADE_DOWN, blade_down) X(BLADE_SILENT, blade_silent)					\
+	X(BLADE_WAITS, blade_waits) X(BLADE_VERSION, blade_version)				\
+	X(BLADE_FULL, blade_full) X(BLADE_FILE, blade_file)					\
+	X(HOMES_DIFFER, homes_differ) X(TWIN_MISSING, twin_missing)				\
+	X(TWIN_UNKNOWN, twin_unknown) X(TWIN_INCOMPLETE, twin_incomplete)			\
+	X(WITNESS_SILENT, witness_silent) X(SWITCH_MISSING, switch_missing)			\
+	X(OTHER_VERSION, other_version) X(DROPS_INTERFACE, drops_interface)			\
+	X(DROPS_SOCKET, drops_socket) X(DROPS_BLADE, drops_blade)				\
+	X(RDMA_MODULE, rdma_module) X(RDMA_PORT, rdma_port) X(RDMA_GID, rdma_gid)		\
+	X(RDMA_MTU, rdma_mtu) X(RDMA_LOSS, rdma_loss) X(RDMA_MEMBER, rdma_member)		\
+	X(CACHE_FULL, cache_full) X(BLOCKS_LOST, blocks_lost) X(LINES_LOST, lines_lost)		\
+	X(NO_LEASE, no_lease) X(TIMEOUT, timeout) X(HOLD, hold)					\
+	X(KERNEL_LOG, kernel_log)
+
 enum finding_id {
-	FOUND_CONFIG_WRONG,
-	FOUND_CONFIG_INCOMPLETE,
-	FOUND_CONFIG_DIFFERS,
-	FOUND_MODULE_MISSING,
-	FOUND_MODULE_VERSION,
-	FOUND_MODULE_OLD,
-	FOUND_WIRE_VERSION,
-	FOUND_NO_KEY,
-	FOUND_KEY_WRONG,
-	FOUND_KEY_DIFFERS,
-	FOUND_REFUSED,
-	FOUND_DOWN,
-	FOUND_NOT_MOUNTED,
-	FOUND_NOT_JOINED,
-	FOUND_DUPLICATE_ID,
-	FOUND_INTERFACE_MISSING,
-	FOUND_INTERFACE_DOWN,
-	FOUND_ADDRESS_MISSING,
-	FOUND_MTU_INTERFACE,
-	FOUND_MTU_PATH,
-	FOUND_HOST_UNREACHABLE,
-	FOUND_ROUND_TRIP,
-	FOUND_BLADE_DOWN,
-	FOUND_BLADE_SILENT,
-	FOUND_BLADE_WAITS,
-	FOUND_BLADE_VERSION,
-	FOUND_BLADE_FULL,
-	FOUND_BLADE_FILE,
-	FOUND_HOMES_DIFFER,
-	FOUND_TWIN_MISSING,
-	FOUND_TWIN_UNKNOWN,
-	FOUND_TWIN_INCOMPLETE,
-	FOUND_WITNESS_SILENT,
-	FOUND_SWITCH_MISSING,
-	FOUND_OTHER_VERSION,
-	FOUND_DROPS_INTERFACE,
-	FOUND_DROPS_SOCKET,
-	FOUND_DROPS_BLADE,
-	FOUND_RDMA_MODULE,
-	FOUND_RDMA_PORT,
-	FOUND_RDMA_GID,
-	FOUND_RDMA_MTU,
-	FOUND_RDMA_LOSS,
-	FOUND_RDMA_MEMBER,
-	FOUND_CACHE_FULL,
-	FOUND_BLOCKS_LOST,
-	FOUND_LINES_LOST,
-	FOUND_NO_LEASE,
-	FOUND_TIMEOUT,
-	FOUND_HOLD,
-	FOUND_KERNEL_LOG,
+#define FINDING(id, name)	FOUND_##id,
+	FINDINGS_ALL(FINDING)
+#undef FINDING
 	FINDINGS,
 };
 
