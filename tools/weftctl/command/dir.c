@@ -58,17 +58,6 @@ static const struct row {
 #define ROWS	(sizeof(rows) / sizeof(rows[0]))
 #define SWITCH	(-1)	/* in the place of a blade, from 0 */
 
-static uint64_t sum_of(const struct counters *c, const char *names)
-{
-	char name[COUNTER_NAME_MAX];
-	uint64_t sum = 0;
-	int len;
-
-	for (; sscanf(names, "%255s%n", name, &len) == 1; names += len)
-		sum += counters_get(c, name);
-	return sum;
-}
-
 /* Blades are asked one after the other: what moves may be counted twice. */
 static uint64_t of_switch(const struct gathered *g, const char *names)
 {
@@ -82,7 +71,7 @@ static uint64_t of_switch(const struct gathered *g, const char *names)
 		return entries < WEFT_SWITCH_SLOTS ? WEFT_SWITCH_SLOTS - entries : 0;
 	if (!strcmp(names, REQUESTS))
 		return l.requests;
-	return strcmp(names, ANSWERED) ? sum_of(&g->of_switch, names) : l.hits;
+	return strcmp(names, ANSWERED) ? counters_sum(&g->of_switch, names) : l.hits;
 }
 
 static bool is_counted(const struct row *r, int blade)
@@ -100,7 +89,7 @@ static bool is_known(const struct gathered *g, const struct row *r, int blade)
 
 static uint64_t value(const struct gathered *g, const struct row *r, int blade)
 {
-	return blade == SWITCH ? of_switch(g, r->sw) : sum_of(&g->of_blade[blade], r->blade);
+	return blade == SWITCH ? of_switch(g, r->sw) : counters_sum(&g->of_blade[blade], r->blade);
 }
 
 /* --- Printing ----------------------------------------------------------------- */

@@ -17,7 +17,7 @@ static void print_json(const struct findings *f)
 	struct json j;
 	size_t i;
 
-	json_begin(&j, stdout, output.pretty);
+	output_json(&j);
 	json_array(&j, "findings");
 	for (i = 0; i < f->len; i++) {
 		const struct finding *one = &f->list[i];

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl stats: counters and histograms of this node, counters of the others. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,12 +21,12 @@
 
 static void print_memory(const struct gathered *g)
 {
-	char name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN];
+	char name[TEXT_MEMBER_MAX];
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++) {
 		printf("%s%s, %s\n", i ? "\n" : "", text_member(WEFT_BLADE_MIN + i, name),
-		       inet_ntop(AF_INET, &g->homes[i], text, sizeof(text)));
+		       text_address(g->homes[i]));
 		if (g->silent & UINT32_C(1) << i)
 			puts("  does not answer");
 		else
@@ -96,12 +95,12 @@ static void print_node_rates(const struct gathered *g, double seconds)
 
 static void print_memory_rates(const struct gathered *g, double seconds)
 {
-	char name[TEXT_MEMBER_MAX], text[INET_ADDRSTRLEN];
+	char name[TEXT_MEMBER_MAX];
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++) {
 		printf("%s, %s, %.2f s\n", text_member(WEFT_BLADE_MIN + i, name),
-		       inet_ntop(AF_INET, &g->homes[i], text, sizeof(text)), seconds);
+		       text_address(g->homes[i]), seconds);
 		if (g->silent & UINT32_C(1) << i)
 			puts("  does not answer");
 		else

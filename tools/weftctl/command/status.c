@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl status: how this node is set up, and what it does. */
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -21,16 +20,6 @@ struct view {
 	struct peers peers;
 	struct mountpoints mounts;
 };
-
-/* inet_ntop() into memory that the next 4 calls leave alone. */
-static const char *address(struct in_addr a)
-{
-	static char text[4][INET_ADDRSTRLEN];
-	static unsigned int next;
-
-	next = (next + 1) % 4;
-	return inet_ntop(AF_INET, &a, text[next], sizeof(text[0]));
-}
 
 /* --- JSON ---------------------------------------------------------------- */
 
@@ -54,7 +43,7 @@ static void json_refused(struct json *j, const struct status *s)
 	}
 	json_object(j, "refused");
 	json_string(j, "counter", s->refused);
-	json_string(j, "from", address(s->refused_from));
+	json_string(j, "from", text_address(s->refused_from));
 	json_u64(j, "ms", s->refused_ms);
 	json_close(j);
 }
@@ -70,7 +59,7 @@ static void json_node(struct json *j, const struct view *v)
 	json_u64(j, "rack", c->rack);
 	json_u64(j, "joins", c->joins);
 	json_string(j, "interface", c->ifname);
-	json_string(j, "address", address(c->address));
+	json_string(j, "address", text_address(c->address));
 	json_u64(j, "mtu", c->mtu);
 	json_array(j, "homes");
 	for (i = 0; i < c->homes_len; i++)
@@ -109,7 +98,7 @@ static void print_json(const struct view *v)
 	struct json j;
 	size_t i;
 
-	json_begin(&j, stdout, output.pretty);
+	output_json(&j);
 	json_string(&j, "state", states[v->state]);
 	if (v->state == KERNEL_UP) {
 		json_node(&j, v);
@@ -121,14 +110,14 @@ static void print_json(const struct view *v)
 			json_u64(&j, "id", p->id);
 			json_string(&j, "kind", p->id > WEFT_NODE_MAX ?
 				    "memory" : "node");
-			json_string(&j, "address", address(p->address));
+			json_string(&j, "address", text_address(p->address));
 			json_bool(&j, "self", p->self);
 			json_bool(&j, "joined", p->joined);
 			json_bool(&j, "rdma", p->rdma);
 			if (*p->why_udp)
 				json_string(&j, "why_udp", p->why_udp);
 			if (p->twin.s_addr) {
-				json_string(&j, "twin", address(p->twin));
+				json_string(&j, "twin", text_address(p->twin));
 				json_u64(&j, "view", p->view);
 			}
 			json_close(&j);
@@ -178,7 +167,7 @@ static void print_peers(const struct config *c, const struct peers *peers)
 		bool moved = p->twin.s_addr && is_at_twin(c, p);
 
 		printf("  %-12s %2u  %-*s%s\n", i ? "" : "members", p->id,
-		       *note ? 16 : 0, address(p->address), note);
+		       *note ? 16 : 0, text_address(p->address), note);
 		if (p->rdma)
 			printf("  %-12s     data by RDMA\n", "");
 		else if (*p->why_udp)
@@ -186,7 +175,7 @@ static void print_peers(const struct config *c, const struct peers *peers)
 		if (p->twin.s_addr)
 			printf("  %-12s     %s %s\n", "", moved ?
 			       "its twin has taken over there; the other one is" :
-			       "its twin is", address(p->twin));
+			       "its twin is", text_address(p->twin));
 	}
 }
 
@@ -202,7 +191,7 @@ static void print_node(const struct view *v)
 	if (c->joins != c->rack)
 		printf("  %-12s %u on this machine\n", "rack", c->rack);
 	printf("  %-12s %s, %s, MTU %u\n", "interface", c->ifname,
-	       address(c->address), c->mtu);
+	       text_address(c->address), c->mtu);
 	printf("  %-12s", "homes");
 	for (i = 0; i < c->homes_len; i++)
 		printf(" %s", setting_home(c, i, text));

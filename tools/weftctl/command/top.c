@@ -84,29 +84,45 @@ static int look(struct look *l)
 
 /* --- Text ------------------------------------------------------------------ */
 
-/* What a node does, in numbers a second. */
-struct node_rates {
+/* What a node does, in numbers a second; and what there is. */
+struct node {
+	uint32_t id;
 	double misses;
 	double revocations;
-	double messages;
 	double hand_overs;
+	double messages;
 	double ns_per_miss;
 	double by_switch;
+	uint64_t blocks;
+	uint64_t locks;
 };
 
-static void node_rates(const struct counters *c, double seconds, struct node_rates *r)
+#define NODE(member, of_kind, of_key)	COLUMN(struct node, member, of_kind, .key = of_key)
+
+static const struct column node_columns[] = {
+	NODE(id, U32, "id"), NODE(misses, FIXED, "misses_per_s"),
+	NODE(revocations, FIXED, "revocations_per_s"), NODE(hand_overs, FIXED, "hand_overs_per_s"),
+	NODE(messages, FIXED, "messages_per_s"), NODE(ns_per_miss, FIXED, "ns_per_miss"),
+	NODE(by_switch, FIXED, "by_switch"), NODE(blocks, U64, "blocks"), NODE(locks, U64, "locks"),
+	COLUMN_END
+};
+
+static struct node node_now(const struct top *t, const struct look *shown, double seconds)
 {
+	const struct counters *c = &shown->rates.of_node;
 	struct misses m;
 
 	report_misses(c, &m);
-	r->misses = (double)m.served / seconds;
-	r->messages = (double)(counters_get(c, "msg_sent") +
-			       counters_get(c, "msg_received")) / seconds;
-	r->revocations = (double)(counters_get(c, "invalidated") +
-				  counters_get(c, "downgraded")) / seconds;
-	r->hand_overs = (double)counters_get(c, "lock_handed") / seconds;
-	r->ns_per_miss = m.served ? (double)m.nsec / (double)m.served : 0;
-	r->by_switch = m.served ? (double)m.by_switch / (double)m.served : 0;
+	return (struct node){
+		.id = shown->rates.id,
+		.misses = m.served / seconds,
+		.messages = counters_sum(c, "msg_sent msg_received") / seconds,
+		.revocations = counters_sum(c, "invalidated downgraded") / seconds,
+		.hand_overs = counters_get(c, "lock_handed") / seconds,
+		.ns_per_miss = m.served ? (double)m.nsec / (double)m.served : 0,
+		.by_switch = m.served ? (double)m.by_switch / (double)m.served : 0,
+		.blocks = t->blocks, .locks = t->locks,
+	};
 }
 
 /* Messages of all types, of a blade. */
@@ -151,63 +167,106 @@ static void text_head(FILE *out, const struct top *t, const struct look *shown,
 		      double seconds)
 {
 	char clock[TEXT_TIME_MAX], took[TEXT_TIME_MAX];
-	struct node_rates r;
+	const struct node r = node_now(t, shown, seconds);
 
-	node_rates(&shown->rates.of_node, seconds, &r);
 	fprintf(out, "node %u, %.8s, %.2f s: %.1f misses/s, %.1f revocations/s, %.1f lock hand-overs/s\n",
-		shown->rates.id, text_clock(text_now(), clock), seconds, r.misses,
+		r.id, text_clock(text_now(), clock), seconds, r.misses,
 		r.revocations, r.hand_overs);
-	fprintf(out, "%s a miss, %.1f %% answered by the switch, %.1f messages/s; %zu blocks, %zu locks here\n",
+	fprintf(out, "%s a miss, %.1f %% answered by the switch, %.1f messages/s; %" PRIu64 " blocks, %" PRIu64 " locks here\n",
 		text_duration(r.ns_per_miss, took), 100 * r.by_switch, r.messages,
-		t->blocks, t->locks);
+		r.blocks, r.locks);
 	if (all)
 		text_rack(out, &shown->rates, seconds);
 }
 
-static void text_blocks(FILE *out, const struct hot_lines *hot, size_t n,
-			const struct regions *known, double seconds)
+/**
+ * struct place - a block or a lock as it is shown
+ * @row: it
+ * @name: of its region, "": it has none
+ * @offset: in the region, of its first byte
+ * @came: per second
+ * @went: likewise
+ * @place: "REGION:OFFSET"
+ */
+struct place {
+	struct hot_row row;
+	const char *name;
+	uint64_t offset;
+	double came;
+	double went;
+	char place[TRACE_PLACE_MAX];
+};
+
+static const char *place_text(const void *row, char *buf)
 {
-	char place[TRACE_PLACE_MAX], safe[TEXT_SAFE_MAX];
-	size_t i;
-
-	fprintf(out, "\n%10s %10s %-8s %7s  %s\n", "MISSES/s", "REVOKED/s", "STATE",
-		"WAITERS", "BLOCK");
-	for (i = 0; i < hot->len && i < n; i++) {
-		const struct line *l = &hot->list[i];
-
-		trace_place(place, known, l->region, l->index, false);
-		fprintf(out, "%10.1f %10.1f %-8s %7" PRIu32 "  %s\n",
-			(double)l->misses / seconds, (double)l->revocations / seconds,
-			word_state(l->state), l->waiters,
-			text_safe(place, safe, sizeof(safe)));
-	}
-	if (i < hot->len)
-		fprintf(out, "%10s and %zu more\n", "", hot->len - i);
-	if (!hot->len)
-		fprintf(out, "%10s none was missed or taken away\n", "");
+	return text_safe(((const struct place *)row)->place, buf, COLUMN_CELL_MAX);
 }
 
-static void text_locks(FILE *out, const struct hot_locks *hot, size_t n,
-		       const struct regions *known, double seconds)
+#define PLACE(member, of_kind, of_key, of_title, ...)	\
+	COLUMN(struct place, member, of_kind, .key = of_key, .title = of_title, __VA_ARGS__)
+#define WHERE	PLACE(row.region, U32, "region", NULL), \
+		PLACE(name, TEXT, "name", NULL, .optional = true), \
+		PLACE(offset, U64, "offset", NULL)
+#define WAITS	PLACE(row.state, U32, "state", "STATE", .width = -8, .word = word_state), \
+		PLACE(row.waiters, U32, "waiters", "WAITERS", .width = 7)
+
+static const struct column block_columns[] = {
+	WHERE, PLACE(came, FIXED, "misses_per_s", "MISSES/s", .width = 10),
+	PLACE(went, FIXED, "revocations_per_s", "REVOKED/s", .width = 10), WAITS,
+	PLACE(place, STRING, NULL, " BLOCK", .text = place_text), COLUMN_END
+};
+
+static const struct column lock_rates[] = {
+	WHERE, PLACE(came, FIXED, "grants_per_s", "GRANTS/s", .width = 10),
+	PLACE(went, FIXED, "hand_overs_per_s", "HANDED/s", .width = 10), WAITS,
+	PLACE(row.queue, U32, "queue", "QUEUE", .width = 5),
+	PLACE(place, STRING, NULL, " LOCK", .text = place_text), COLUMN_END
+};
+
+static void make_place(struct place *p, const struct hot_row *row, const struct regions *known,
+		       double seconds)
 {
-	char place[TRACE_PLACE_MAX], safe[TEXT_SAFE_MAX];
+	const struct region *r = regions_by_id(known, row->region);
+
+	*p = (struct place){
+		.row = *row, .name = r ? r->name : "", .came = row->came / seconds,
+		.went = row->went / seconds,
+		.offset = trace_offset(known, row->region, row->index, row->lock),
+	};
+	trace_place(p->place, known, row->region, row->index, row->lock);
+}
+
+static void text_list(FILE *out, const struct column *columns, const struct hot_list *hot,
+		      size_t n, const struct regions *known, double seconds)
+{
+	struct place p;
 	size_t i;
 
-	if (!hot->len)
-		return;
-	fprintf(out, "\n%10s %10s %-8s %7s %5s  %s\n", "GRANTS/s", "HANDED/s", "STATE",
-		"WAITERS", "QUEUE", "LOCK");
+	fputc('\n', out);
+	columns_head(columns, out);
 	for (i = 0; i < hot->len && i < n; i++) {
-		const struct lock_info *l = &hot->list[i];
-
-		trace_place(place, known, l->region, l->offset, true);
-		fprintf(out, "%10.1f %10.1f %-8s %7" PRIu32 " %5" PRIu32 "  %s\n",
-			(double)l->grants / seconds, (double)l->hand_overs / seconds,
-			word_state(l->state), l->waiters, l->queue,
-			text_safe(place, safe, sizeof(safe)));
+		make_place(&p, &hot->list[i], known, seconds);
+		columns_text(columns, &p, out);
 	}
 	if (i < hot->len)
 		fprintf(out, "%10s and %zu more\n", "", hot->len - i);
+}
+
+static void json_list(struct json *j, const char *key, const struct column *columns,
+		      const struct hot_list *hot, size_t n, const struct regions *known,
+		      double seconds)
+{
+	struct place p;
+	size_t i;
+
+	json_array(j, key);
+	for (i = 0; i < hot->len && i < n; i++) {
+		make_place(&p, &hot->list[i], known, seconds);
+		json_object(j, NULL);
+		columns_json(columns, &p, j);
+		json_close(j);
+	}
+	json_close(j);
 }
 
 /* Half of what is left of a terminal is for each list. */
@@ -233,8 +292,11 @@ static int print_text(const struct top *t, const struct look *shown,
 	if (!out)
 		return fail("no memory");
 	text_head(out, t, shown, seconds);
-	text_blocks(out, &shown->hot.lines, rows_now(), known, seconds);
-	text_locks(out, &shown->hot.locks, rows_now(), known, seconds);
+	text_list(out, block_columns, &shown->hot.blocks, rows_now(), known, seconds);
+	if (!shown->hot.blocks.len)
+		fprintf(out, "%10s none was missed or taken away\n", "");
+	if (shown->hot.locks.len)
+		text_list(out, lock_rates, &shown->hot.locks, rows_now(), known, seconds);
 	if (!batch)
 		fputs("\nq: end; m, r, b: by misses, revocations, both\n", out);
 	if (fclose(out)) {
@@ -251,34 +313,15 @@ static int print_text(const struct top *t, const struct look *shown,
 
 /* --- JSON ------------------------------------------------------------------ */
 
-static void json_place(struct json *j, const struct regions *known, uint32_t region,
-		       uint64_t index, bool lock)
-{
-	const struct region *r = regions_by_id(known, region);
-
-	json_u64(j, "region", region);
-	json_text(j, "name", r ? r->name : "");
-	json_u64(j, "offset", trace_offset(known, region, index, lock));
-}
-
 static void json_head(struct json *j, const struct top *t, const struct look *shown,
 		      double seconds)
 {
-	struct node_rates r;
+	const struct node r = node_now(t, shown, seconds);
 
-	node_rates(&shown->rates.of_node, seconds, &r);
 	json_u64(j, "time_us", text_now());
 	json_fixed(j, "seconds", seconds);
 	json_object(j, "node");
-	json_u64(j, "id", shown->rates.id);
-	json_fixed(j, "misses_per_s", r.misses);
-	json_fixed(j, "revocations_per_s", r.revocations);
-	json_fixed(j, "hand_overs_per_s", r.hand_overs);
-	json_fixed(j, "messages_per_s", r.messages);
-	json_fixed(j, "ns_per_miss", r.ns_per_miss);
-	json_fixed(j, "by_switch", r.by_switch);
-	json_u64(j, "blocks", t->blocks);
-	json_u64(j, "locks", t->locks);
+	columns_json(node_columns, &r, j);
 	json_close(j);
 }
 
@@ -313,40 +356,14 @@ static void json_rack(struct json *j, const struct gathered *g, double seconds)
 static void print_json(const struct top *t, const struct look *shown,
 		       const struct regions *known, double seconds)
 {
-	size_t i, n = rows_now();
 	struct json j;
 
-	json_begin(&j, stdout, output.pretty);
+	output_json(&j);
 	json_head(&j, t, shown, seconds);
 	if (all)
 		json_rack(&j, &shown->rates, seconds);
-	json_array(&j, "blocks");
-	for (i = 0; i < shown->hot.lines.len && i < n; i++) {
-		const struct line *l = &shown->hot.lines.list[i];
-
-		json_object(&j, NULL);
-		json_place(&j, known, l->region, l->index, false);
-		json_fixed(&j, "misses_per_s", (double)l->misses / seconds);
-		json_fixed(&j, "revocations_per_s", (double)l->revocations / seconds);
-		json_string(&j, "state", word_state(l->state));
-		json_u64(&j, "waiters", l->waiters);
-		json_close(&j);
-	}
-	json_close(&j);
-	json_array(&j, "locks");
-	for (i = 0; i < shown->hot.locks.len && i < n; i++) {
-		const struct lock_info *l = &shown->hot.locks.list[i];
-
-		json_object(&j, NULL);
-		json_place(&j, known, l->region, l->offset, true);
-		json_fixed(&j, "grants_per_s", (double)l->grants / seconds);
-		json_fixed(&j, "hand_overs_per_s", (double)l->hand_overs / seconds);
-		json_string(&j, "state", word_state(l->state));
-		json_u64(&j, "waiters", l->waiters);
-		json_u64(&j, "queue", l->queue);
-		json_close(&j);
-	}
-	json_close(&j);
+	json_list(&j, "blocks", block_columns, &shown->hot.blocks, rows_now(), known, seconds);
+	json_list(&j, "locks", lock_rates, &shown->hot.locks, rows_now(), known, seconds);
 	json_end(&j);
 }
 
@@ -381,13 +398,12 @@ static int interval(struct top *t)
 	if (!rc)
 		rc = gather_copy(&shown.rates, &now.rates);
 	if (!rc)
-		rc = hot_copy(&shown.hot, &now.hot);
+		rc = hot_since(&shown.hot, &now.hot, &t->before.hot, t->by);
 	if (!rc) {
 		seconds = (double)(now.at - t->before.at) / 1e9;
-		t->blocks = now.hot.lines.len;
+		t->blocks = now.hot.blocks.len;
 		t->locks = now.hot.locks.len;
 		gather_subtract(&shown.rates, &t->before.rates);
-		hot_since(&shown.hot, &t->before.hot, t->by);
 		rc = show(t, &shown, seconds);
 	}
 	look_free(&shown);

@@ -323,7 +323,7 @@ static void print_summary(struct following *f, double seconds)
 	struct json j;
 
 	if (output.json && summary) {
-		json_begin(&j, stdout, output.pretty);
+		output_json(&j);
 		json_fixed(&j, "seconds", seconds);
 		json_u64(&j, "events", f->printed);
 		json_u64(&j, "lost", f->lost);

@@ -102,7 +102,7 @@ static void show(const struct settings *s)
 		conf_print(s, stdout);
 		return;
 	}
-	json_begin(&j, stdout, output.pretty);
+	output_json(&j);
 	for (id = 0; id < SETTINGS; id++) {
 		if (setting_given(s, id))
 			setting_json(id, s, &j);

@@ -63,7 +63,7 @@ void examine_interface(struct patient *p)
 	struct config *c = &p->config;
 	struct findings *f = &p->findings;
 	struct ifreq r = { 0 };
-	char address[INET_ADDRSTRLEN];
+	const char *address = text_address(c->address);
 	int fd;
 
 	if (!p->config_known)
@@ -76,7 +76,6 @@ void examine_interface(struct patient *p)
 		      c->ifname);
 		goto out;
 	}
-	inet_ntop(AF_INET, &c->address, address, sizeof(address));
 	if (!(r.ifr_flags & IFF_UP))
 		found(f, FOUND_INTERFACE_DOWN, 0,
 		      "the interface %s is down\t'ip link set %s up'", c->ifname, c->ifname);
@@ -379,7 +378,7 @@ static bool is_device(const char *name, void *arg)
 static void examine_port(struct patient *p, const struct port *port)
 {
 	const struct config *c = &p->config;
-	char address[INET_ADDRSTRLEN] = "?";
+	const char *address = text_address(c->address);
 
 	if (strcmp(port->state, "ACTIVE")) {
 		found(&p->findings, FOUND_RDMA_PORT, 0,
@@ -388,7 +387,6 @@ static void examine_port(struct patient *p, const struct port *port)
 		      c->ifname);
 		return;
 	}
-	inet_ntop(AF_INET, &c->address, address, sizeof(address));
 	if (!port->gid)
 		found(&p->findings, FOUND_RDMA_GID, 0,
 		      "the RDMA device %s has no GID of RoCE v2 for the address %s, so data goes by UDP\tset the device to RoCE v2 (its manual says how), and see that %s has the address: /sys/class/infiniband/%s/ports/%u/gids shows what there is",

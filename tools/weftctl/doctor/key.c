@@ -2,11 +2,11 @@
 /* What "weftctl doctor" sees of the rack's key, see key.h. */
 #include "doctor/key.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "config/keyfile.h"
 #include "tag.h"
 
@@ -72,8 +72,7 @@ static void examine_keyfile(struct patient *p)
 static void examine_refused(struct patient *p)
 {
 	const struct status *s = &p->status;
-	char from[INET_ADDRSTRLEN];
-	const char *what = "they were not from the address of the member that they named";
+	const char *from, *what = "they were not from the address of the member that they named";
 
 	if (!*s->refused || s->refused_ms / 1000 >= FOUND_LATELY_S)
 		return;
@@ -83,7 +82,7 @@ static void examine_refused(struct patient *p)
 		what = "it has another key";
 	else if (!strcmp(s->refused, "msg_wrong_key"))
 		what = "it has a key, and this node has none";
-	inet_ntop(AF_INET, &s->refused_from, from, sizeof(from));
+	from = text_address(s->refused_from);
 	found(&p->findings, FOUND_REFUSED, 0,
 	      "this node has refused messages (%s), the last one %" PRIu64 " s ago from %s: %s\tif %s is a machine of the rack, see with 'weftctl status' there, or in the log of its weft-memd, that it has the rack's key and its own address; if not, find out who sends that",
 	      s->refused, s->refused_ms / 1000, from, what, from);

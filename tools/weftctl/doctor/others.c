@@ -2,7 +2,6 @@
 /* What "weftctl doctor" sees of other machines, see others.h. */
 #include "doctor/others.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -229,7 +228,6 @@ static bool tells(const struct counters *c, const char *name)
 /* The twin of a blade as the rack says, where the configuration says nothing. */
 static void examine_unknown(struct patient *p, const struct host *h)
 {
-	char text[INET_ADDRSTRLEN];
 	size_t i;
 
 	for (i = 0; i < p->peers.len; i++) {
@@ -238,10 +236,9 @@ static void examine_unknown(struct patient *p, const struct host *h)
 	}
 	if (i == p->peers.len)
 		return;
-	inet_ntop(AF_INET, &p->peers.list[i].twin, text, sizeof(text));
 	found(&p->findings, FOUND_TWIN_UNKNOWN, h->id,
 	      "%s has a twin at %s, which 'homes' of this node does not name: a mount does not find it there when it has taken over\t" HOMES ", on all nodes, then 'weftctl down --unmount' and 'weftctl up'",
-	      h->name, text);
+	      h->name, text_address(p->peers.list[i].twin));
 }
 
 static void examine_twin(struct patient *p, const struct host *h, const struct counters *c)

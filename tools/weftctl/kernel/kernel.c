@@ -577,6 +577,17 @@ uint64_t counters_get(const struct counters *c, const char *name)
 	return 0;
 }
 
+uint64_t counters_sum(const struct counters *c, const char *names)
+{
+	char name[COUNTER_NAME_MAX];
+	uint64_t sum = 0;
+	int len;
+
+	for (; sscanf(names, "%255s%n", name, &len) == 1; names += len)
+		sum += counters_get(c, name);
+	return sum;
+}
+
 void counters_free(struct counters *c)
 {
 	free(c->list);

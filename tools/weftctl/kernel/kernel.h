@@ -327,6 +327,9 @@ int kernel_switch_stats(struct counters *c, bool *absent);
 /* Value of the counter @name, 0 if there is none. */
 uint64_t counters_get(const struct counters *c, const char *name);
 
+/* The sum of some, whose names have a blank between them. */
+uint64_t counters_sum(const struct counters *c, const char *names);
+
 /* One more, a struct counter. */
 int counters_add(void *row, void *arg);
 

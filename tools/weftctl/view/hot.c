@@ -4,56 +4,50 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/fail.h"
 
-/* --- Looking -------------------------------------------------------------- */
-
-static int add_line(void *row, void *arg)
+static int add(struct hot_list *h, const struct hot_row *row)
 {
-	struct hot_lines *h = arg;
-	struct line *list = array_more(h->list, h->len, sizeof(*list));
+	struct hot_row *list = array_more(h->list, h->len, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
 	h->list = list;
-	list[h->len++] = *(const struct line *)row;
+	list[h->len++] = *row;
 	return 0;
+}
+
+static int add_block(void *row, void *arg)
+{
+	const struct line *l = row;
+
+	return add(arg, &(struct hot_row){ l->region, l->index, false, l->state, l->waiters, 0,
+					   l->misses, l->revocations });
 }
 
 static int add_lock(void *row, void *arg)
 {
-	struct hot_locks *h = arg;
-	struct lock_info *list = array_more(h->list, h->len, sizeof(*list));
+	const struct lock_info *l = row;
 
-	if (!list)
-		return -ENOMEM;
-	h->list = list;
-	list[h->len++] = *(const struct lock_info *)row;
-	return 0;
+	return add(arg, &(struct hot_row){ l->region, l->offset, true, l->state, l->waiters,
+					   l->queue, l->grants, l->hand_overs });
 }
 
-static int order(uint32_t region_a, uint64_t a, uint32_t region_b, uint64_t b)
+static int by_place(const void *a, const void *b)
 {
-	if (region_a != region_b)
-		return region_a < region_b ? -1 : 1;
-	return a == b ? 0 : a < b ? -1 : 1;
+	const struct hot_row *x = a, *y = b;
+
+	if (x->region != y->region)
+		return x->region < y->region ? -1 : 1;
+	return x->index == y->index ? 0 : x->index < y->index ? -1 : 1;
 }
 
-static int by_name(const void *a, const void *b)
+static void sort(struct hot_list *h, int (*order)(const void *a, const void *b))
 {
-	const struct line *x = a, *y = b;
-
-	return order(x->region, x->index, y->region, y->index);
-}
-
-static int lock_by_name(const void *a, const void *b)
-{
-	const struct lock_info *x = a, *y = b;
-
-	return order(x->region, x->offset, y->region, y->offset);
+	if (h->len)
+		qsort(h->list, h->len, sizeof(*h->list), order);
 }
 
 int hot_read(struct hot *h)
@@ -61,143 +55,102 @@ int hot_read(struct hot *h)
 	int rc;
 
 	*h = (struct hot){ 0 };
-	rc = kernel_lines(0, add_line, &h->lines);
+	rc = kernel_lines(0, add_block, &h->blocks);
 	if (!rc)
 		rc = kernel_locks(0, add_lock, &h->locks);
-	if (rc) {
+	sort(&h->blocks, by_place);
+	sort(&h->locks, by_place);
+	if (rc)
 		hot_free(h);
-		return rc;
-	}
-	if (h->lines.len)
-		qsort(h->lines.list, h->lines.len, sizeof(*h->lines.list), by_name);
-	if (h->locks.len)
-		qsort(h->locks.list, h->locks.len, sizeof(*h->locks.list), lock_by_name);
-	return 0;
-}
-
-int hot_copy(struct hot *to, const struct hot *from)
-{
-	*to = (struct hot){ 0 };
-	to->lines.list = calloc(from->lines.len + 1, sizeof(*to->lines.list));
-	to->locks.list = calloc(from->locks.len + 1, sizeof(*to->locks.list));
-	if (!to->lines.list || !to->locks.list) {
-		hot_free(to);
-		return fail("no memory");
-	}
-	to->lines.len = from->lines.len;
-	to->locks.len = from->locks.len;
-	if (from->lines.len)
-		memcpy(to->lines.list, from->lines.list,
-		       from->lines.len * sizeof(*to->lines.list));
-	if (from->locks.len)
-		memcpy(to->locks.list, from->locks.list,
-		       from->locks.len * sizeof(*to->locks.list));
-	return 0;
+	return rc;
 }
 
 void hot_free(struct hot *h)
 {
-	free(h->lines.list);
+	free(h->blocks.list);
 	free(h->locks.list);
 	*h = (struct hot){ 0 };
 }
 
 /* --- Differences ---------------------------------------------------------- */
 
-/* Counts are of one stay here: one that is less than before is of another stay. */
-static uint32_t since(uint32_t now, uint32_t before)
+/*
+ * Counts are of one stay here: one that is less than before is of another stay.  That of a block
+ * begins with a miss, so that both counts tell.
+ */
+static void subtract(struct hot_row *now, const struct hot_row *before)
 {
-	return now >= before ? now - before : now;
+	const bool came = now->came >= before->came, went = now->went >= before->went;
+
+	if (came && (went || now->lock))
+		now->came -= before->came;
+	if (went && (came || now->lock))
+		now->went -= before->went;
 }
 
-static void lines_since(struct hot_lines *now, const struct hot_lines *before)
+static int list_since(struct hot_list *since, const struct hot_list *now,
+		      const struct hot_list *before)
 {
-	size_t i, len = 0;
+	const struct hot_row *b;
+	struct hot_row row;
+	size_t i;
 
 	for (i = 0; i < now->len; i++) {
-		struct line l = now->list[i];
-		const struct line *b = before->len ?
-			bsearch(&l, before->list, before->len, sizeof(l), by_name) : NULL;
-
-		/* A new stay begins with a miss, so that both counts tell. */
-		if (b && l.misses >= b->misses && l.revocations >= b->revocations) {
-			l.misses -= b->misses;
-			l.revocations -= b->revocations;
-		}
-		if (l.misses || l.revocations)
-			now->list[len++] = l;
+		row = now->list[i];
+		b = before->len ? bsearch(&row, before->list, before->len, sizeof(row), by_place) :
+				  NULL;
+		if (b)
+			subtract(&row, b);
+		if ((row.came || row.went || (row.lock && (row.waiters || row.queue))) &&
+		    add(since, &row))
+			return fail("no memory");
 	}
-	now->len = len;
+	return 0;
 }
 
-static void locks_since(struct hot_locks *now, const struct hot_locks *before)
-{
-	size_t i, len = 0;
-
-	for (i = 0; i < now->len; i++) {
-		struct lock_info l = now->list[i];
-		const struct lock_info *b = before->len ?
-			bsearch(&l, before->list, before->len, sizeof(l), lock_by_name) : NULL;
-
-		if (b) {
-			l.grants = since(l.grants, b->grants);
-			l.hand_overs = since(l.hand_overs, b->hand_overs);
-		}
-		if (l.grants || l.hand_overs || l.waiters || l.queue)
-			now->list[len++] = l;
-	}
-	now->len = len;
-}
-
-/* What is compared is more first; equals by their names. */
+/* What is compared is more first; equals by who waits for locks, and by their places. */
 static int more(uint64_t a, uint64_t b, int else_by)
 {
 	return a == b ? else_by : a > b ? -1 : 1;
 }
 
+static uint64_t waiting(const struct hot_row *r)
+{
+	return r->lock ? (uint64_t)r->waiters + r->queue : 0;
+}
+
 static int by_both(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct hot_row *x = a, *y = b;
 
-	return more((uint64_t)x->misses + x->revocations,
-		    (uint64_t)y->misses + y->revocations, by_name(a, b));
+	return more((uint64_t)x->came + x->went, (uint64_t)y->came + y->went,
+		    more(waiting(x), waiting(y), by_place(a, b)));
 }
 
 static int by_misses(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
-
-	return more(x->misses, y->misses, by_both(a, b));
+	return more(((const struct hot_row *)a)->came, ((const struct hot_row *)b)->came,
+		    by_both(a, b));
 }
 
 static int by_revocations(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
-
-	return more(x->revocations, y->revocations, by_both(a, b));
+	return more(((const struct hot_row *)a)->went, ((const struct hot_row *)b)->went,
+		    by_both(a, b));
 }
 
-static int by_hand_overs(const void *a, const void *b)
-{
-	const struct lock_info *x = a, *y = b;
-
-	return more((uint64_t)x->grants + x->hand_overs, (uint64_t)y->grants + y->hand_overs,
-		    more((uint64_t)x->waiters + x->queue, (uint64_t)y->waiters + y->queue,
-			 lock_by_name(a, b)));
-}
-
-void hot_since(struct hot *h, const struct hot *before, enum hot_by by)
+int hot_since(struct hot *since, const struct hot *now, const struct hot *before, enum hot_by by)
 {
 	static int (* const orders[])(const void *a, const void *b) = {
 		[HOT_BY_BOTH] = by_both,
 		[HOT_BY_MISSES] = by_misses,
 		[HOT_BY_REVOCATIONS] = by_revocations,
 	};
+	int rc = list_since(&since->blocks, &now->blocks, &before->blocks);
 
-	lines_since(&h->lines, &before->lines);
-	locks_since(&h->locks, &before->locks);
-	if (h->lines.len)
-		qsort(h->lines.list, h->lines.len, sizeof(*h->lines.list), orders[by]);
-	if (h->locks.len)
-		qsort(h->locks.list, h->locks.len, sizeof(*h->locks.list), by_hand_overs);
+	if (!rc)
+		rc = list_since(&since->locks, &now->locks, &before->locks);
+	sort(&since->blocks, orders[by]);
+	sort(&since->locks, by_both);
+	return rc;
 }

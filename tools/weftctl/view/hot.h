@@ -3,39 +3,46 @@
 #ifndef WEFTCTL_HOT_H
 #define WEFTCTL_HOT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "kernel/kernel.h"
 
 /**
- * struct hot_lines - blocks
- * @list: by region and number
- * @len: how many
+ * struct hot_row - a block, or a lock
+ * @region: where it is
+ * @index: number of the block, offset of the lock
+ * @lock: which of both it is
+ * @state: as the kernel has it
+ * @waiters: here
+ * @queue: other nodes that wait for a lock
+ * @came: how often it was missed, or granted
+ * @went: how often others took it, or it was handed over
  */
-struct hot_lines {
-	struct line *list;
-	size_t len;
+struct hot_row {
+	uint32_t region;
+	uint64_t index;
+	bool lock;
+	uint32_t state;
+	uint32_t waiters;
+	uint32_t queue;
+	uint32_t came;
+	uint32_t went;
 };
 
-/* Locks, by region and offset. */
-struct hot_locks {
-	struct lock_info *list;
+struct hot_list {
+	struct hot_row *list;
 	size_t len;
 };
 
 /**
- * struct hot - all that a node has at one time
- * @lines: blocks in its cache
- * @locks: locks that it has
+ * struct hot - all that a node has at one time, by region and place
+ * @blocks: in its cache
+ * @locks: that it has
  */
 struct hot {
-	struct hot_lines lines;
-	struct hot_locks locks;
+	struct hot_list blocks;
+	struct hot_list locks;
 };
 
-/* enum hot_by - what comes first */
+/* enum hot_by - which blocks come first */
 enum hot_by {
 	HOT_BY_BOTH,
 	HOT_BY_MISSES,
@@ -47,14 +54,13 @@ int hot_read(struct hot *h);
 
 /**
  * hot_since() - what happened since an earlier look
- * @h: its counts become what was counted since; what nothing happened to, and nobody
- *	waits for, is dropped; the hottest come first
- * @before: as hot_read() left it
+ * @since: receives what something happened to, or somebody waits for, the hottest first
+ * @now: as hot_read() left it
+ * @before: likewise
+ *
+ * Return: as hot_read().
  */
-void hot_since(struct hot *h, const struct hot *before, enum hot_by by);
-
-/* An empty @to becomes the same.  Return: as hot_read(). */
-int hot_copy(struct hot *to, const struct hot *from);
+int hot_since(struct hot *since, const struct hot *now, const struct hot *before, enum hot_by by);
 
 void hot_free(struct hot *h);
 

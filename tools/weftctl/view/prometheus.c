@@ -2,13 +2,13 @@
 /* Prometheus' text format, see prometheus.h. */
 #include "view/prometheus.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/rack.h"
+#include "base/text.h"
 #include "kernel/kernel.h"
 #include "view/report.h"
 #include "weft_wire.h"
@@ -66,7 +66,7 @@ static void print_counters(const char *prefix, const char *labels,
 /* All samples of a name stand together, so this goes by names, not by blades. */
 static void print_blades(const struct gathered *g)
 {
-	char text[INET_ADDRSTRLEN], rack[RACK_MAX];
+	char rack[RACK_MAX];
 	size_t i, k;
 	unsigned int b;
 
@@ -76,7 +76,7 @@ static void print_blades(const struct gathered *g)
 		if (!(g->drained & UINT32_C(1) << b))
 			printf("weft_blade_up{blade=\"%u\",address=\"%s\"%s} %d\n",
 			       WEFT_BLADE_MIN + b,
-			       inet_ntop(AF_INET, &g->homes[b], text, sizeof(text)),
+			       text_address(g->homes[b]),
 			       rack_label(",", rack), !(g->silent & UINT32_C(1) << b));
 	}
 	for (i = 0; i < g->of_all.len; i++) {
@@ -98,7 +98,7 @@ static void print_blades(const struct gathered *g)
 				continue;
 			printf("weft_blade_%s%s{blade=\"%u\",address=\"%s\"%s} %" PRIu64 "\n",
 			       name, gauge ? "" : "_total", WEFT_BLADE_MIN + b,
-			       inet_ntop(AF_INET, &g->homes[b], text, sizeof(text)),
+			       text_address(g->homes[b]),
 			       rack_label(",", rack),
 			       c->list[k].value);
 		}

@@ -2,7 +2,6 @@
 /* Counters for people and as JSON, see report.h. */
 #include "view/report.h"
 
-#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,12 +33,6 @@ static uint64_t misses_of(const struct counters *c, size_t kind)
 
 void report_misses(const struct counters *c, struct misses *m)
 {
-	/* Messages that have nothing to do with lines. */
-	static const char * const others[] = {
-		"sent_call", "received_call", "sent_reply", "received_reply",
-		"sent_count", "received_count", "sent_count_ack",
-		"received_count_ack",
-	};
 	size_t i;
 
 	m->served = 0;
@@ -49,22 +42,15 @@ void report_misses(const struct counters *c, struct misses *m)
 	m->nsec = counters_get(c, "miss_nsec");
 	m->by_switch = counters_get(c, "miss_by_switch");
 	m->by_home = counters_get(c, "miss_by_home");
-	m->messages = counters_get(c, "msg_sent") + counters_get(c, "msg_received");
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		m->messages -= counters_get(c, others[i]);
+	/* less the messages that have nothing to do with lines */
+	m->messages = counters_sum(c, "msg_sent msg_received") -
+		      counters_sum(c, "sent_call received_call sent_reply received_reply sent_count received_count sent_count_ack received_count_ack");
 }
 
 void report_lookups(const struct counters *c, struct lookups *l)
 {
 	/* One of these is counted for each request that finds its line. */
-	static const char * const hits[] = {
-		"read", "fwd", "inv", "grant", "busy", "commit", "query", "abort",
-	};
-	size_t i;
-
-	l->hits = 0;
-	for (i = 0; i < sizeof(hits) / sizeof(hits[0]); i++)
-		l->hits += counters_get(c, hits[i]);
+	l->hits = counters_sum(c, "read fwd inv grant busy commit query abort");
 	l->requests = l->hits + counters_get(c, "miss");
 }
 
@@ -388,7 +374,6 @@ void json_answers(struct json *j, const struct gathered *g, unsigned int blade)
 
 static void json_memory(struct json *j, const struct gathered *g, double seconds)
 {
-	char text[INET_ADDRSTRLEN];
 	unsigned int i;
 
 	json_object(j, "memory");
@@ -396,8 +381,7 @@ static void json_memory(struct json *j, const struct gathered *g, double seconds
 	for (i = 0; i < g->homes_len; i++) {
 		json_object(j, NULL);
 		json_u64(j, "id", WEFT_BLADE_MIN + i);
-		json_string(j, "address", inet_ntop(AF_INET, &g->homes[i], text,
-						    sizeof(text)));
+		json_string(j, "address", text_address(g->homes[i]));
 		json_answers(j, g, i);
 		json_counted(j, &g->of_blade[i], seconds);
 		json_close(j);
@@ -435,7 +419,7 @@ void stats_json(const struct gathered *g, double seconds)
 {
 	struct json j;
 
-	json_begin(&j, stdout, output.pretty);
+	output_json(&j);
 	if (seconds)
 		json_fixed(&j, "seconds", seconds);
 	if (g->node)
