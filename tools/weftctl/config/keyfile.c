@@ -11,38 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-
-#define DIGITS	(2 * WEFT_KEY_BYTES)
-
-static int digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* Return: whether it is the digits, and nothing else but a newline. */
-static int parse(const char *text, ssize_t len, uint8_t key[WEFT_KEY_BYTES])
-{
-	int i, high, low;
-
-	if (len == DIGITS + 1 && text[DIGITS] == '\n')
-		len = DIGITS;
-	if (len != DIGITS)
-		return 0;
-	for (i = 0; i < WEFT_KEY_BYTES; i++) {
-		high = digit(text[2 * i]);
-		low = digit(text[2 * i + 1]);
-		if (high < 0 || low < 0)
-			return 0;
-		key[i] = (uint8_t)(high << 4 | low);
-	}
-	return 1;
-}
+#include "tag.h"
 
 __attribute__((format(printf, 2, 3)))
 static bool refuse(struct keyfile_error *why, const char *fmt, ...)
@@ -58,27 +27,27 @@ static bool refuse(struct keyfile_error *why, const char *fmt, ...)
 static bool read_open(int fd, const char *path, uint8_t key[WEFT_KEY_BYTES],
 		      struct keyfile_error *why)
 {
-	char text[DIGITS + 2];	/* newline, and one too many */
+	char text[WEFT_KEY_TEXT + 2];	/* newline, and one too many */
 	struct stat st;
 	ssize_t n;
-	int good;
+	int bad;
 
 	if (fstat(fd, &st))
 		return refuse(why, "cannot read the key %s: %s", path, strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return refuse(why, "the key %s is not a file", path);
-	if (st.st_mode & (S_IRWXG | S_IRWXO))
+	if (st.st_mode & 0077)
 		return refuse(why, "others than its owner may use the key %s (mode %04o): chmod 600 %s, and make another one if they may have read it",
 			    path, (unsigned int)st.st_mode & 07777, path);
 	n = read(fd, text, sizeof(text));
 	if (n < 0)
 		return refuse(why, "cannot read the key %s: %s", path, strerror(errno));
-	good = parse(text, n, key);
+	bad = weft_key_parse(key, text, (size_t)n);
 	explicit_bzero(text, sizeof(text));
-	if (good)
+	if (!bad)
 		return true;
 	return refuse(why, "%s is no key: a key is %d hexadecimal digits and a newline, as weft-memd --make-key writes it",
-		      path, DIGITS);
+		      path, WEFT_KEY_TEXT);
 }
 
 bool keyfile_load(const char *path, uint8_t key[WEFT_KEY_BYTES], struct keyfile_error *why)

@@ -181,6 +181,12 @@ struct in_addr attr_address(struct nlattr *attr)
 	return (struct in_addr){ .s_addr = attr_u32(attr) };
 }
 
+#define SILENT		"%s does not answer: is weft-memd running there, and does 'ping' reach it?"
+#define NO_SENSE	"the answer of %s makes no sense: are weft-memd and the module of the same version?"
+#define NO_REGION	"this node knows no region %s: 'weftctl region show' lists those that it knows"
+#define BLADES_NEED_ROOT \
+	"changing which memory blades are used needs root (CAP_NET_ADMIN): run weftctl with sudo"
+
 /* How an attribute of a configuration is called on the command line. */
 static const char *option_of(uint8_t cmd, unsigned int attr)
 {
@@ -237,75 +243,55 @@ static int explain_plainly(uint8_t cmd, const struct genl_refusal *why)
 
 int explain_silent(const char *subject)
 {
-	return fail("%s does not answer: is weft-memd running there, and does 'ping' reach it?",
-		    subject);
+	return fail(SILENT, subject);
 }
+
+/* Sentences about @cmd, 0: about any; "%s" is what the command was about. */
+static const struct {
+	int err;
+	uint8_t cmd;
+	const char *text;
+} sentences[] = {
+	{ ENONET, 0, "this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)" },
+	{ EDEADLK, 0, "node %s is this node, which does not take itself for dead: 'weftctl down --unmount' takes it out of the rack" },
+	{ EPERM, WEFT_CMD_NODE_FENCE, "taking a node out of the rack needs root (CAP_NET_ADMIN): run weftctl with sudo" },
+	{ EPERM, WEFT_CMD_BLADE_SET, BLADES_NEED_ROOT },
+	{ EPERM, WEFT_CMD_REGION_SPREAD, BLADES_NEED_ROOT },
+	{ EPERM, 0, "changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo" },
+	{ ENOTUNIQ, 0, "this machine is in several racks: say which one by --rack, 'weftctl rack' lists them" },
+	{ ENOTCONN, 0, "this node is not set up: run 'weftctl up'" },
+	{ EBUSY, WEFT_CMD_CONFIG_SET, "the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it" },
+	{ ENETDOWN, 0, "the interface '%s' is down: 'ip link set %s up' first" },
+	{ ETIMEDOUT, WEFT_CMD_NODE_FENCE, "the first memory blade does not answer, so node %s may be a member yet: is weft-memd running there ('weftctl doctor')?" },
+	{ ETIMEDOUT, 0, SILENT },
+	{ ENXIO, 0, "no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')" },
+	{ EPROTO, WEFT_CMD_BLADE_STATS_GET, NO_SENSE },
+	{ EPROTO, WEFT_CMD_LOST_GET, NO_SENSE },
+	{ EPROTO, WEFT_CMD_BLADE_GET, NO_SENSE },
+	{ ENOENT, WEFT_CMD_NODE_FENCE, "the rack has no node %s: 'weftctl status' lists those that have joined" },
+	{ ENOENT, WEFT_CMD_LOST_GET, "%s knows no such region: it was removed a moment ago, or never was there" },
+	{ ENOENT, WEFT_CMD_LINE_GET, NO_REGION },
+	{ ENOENT, WEFT_CMD_LOCK_GET, NO_REGION },
+	{ EINTR, 0, "interrupted" },
+	{ ENOMEM, 0, "no memory" },
+};
 
 int explain(uint8_t cmd, const struct genl_refusal *why, const char *subject)
 {
 	uint32_t rack;
+	size_t i;
 
-	switch (-why->code) {
-	case ENONET:
-		return fail("this node has not joined its rack: mount weft first ('weftctl doctor' says why it is not)");
-	case EDEADLK:
-		return fail("node %s is this node, which does not take itself for dead: 'weftctl down --unmount' takes it out of the rack",
-			    subject);
-	case EPERM:
-		if (cmd == WEFT_CMD_NODE_FENCE)
-			return fail("taking a node out of the rack needs root (CAP_NET_ADMIN): run weftctl with sudo");
-		if (cmd == WEFT_CMD_BLADE_SET || cmd == WEFT_CMD_REGION_SPREAD)
-			return fail("changing which memory blades are used needs root (CAP_NET_ADMIN): run weftctl with sudo");
-		return fail("changing the node needs root (CAP_NET_ADMIN): run weftctl with sudo");
-	case ENOTUNIQ:
-		return fail("this machine is in several racks: say which one by --rack, 'weftctl rack' lists them");
-	case ENOTCONN:
-		if (rack_chosen(&rack))
-			return fail("this node is not set up in rack %u: 'weftctl rack' lists those in which it is, 'weftctl up --rack %u' sets it up",
-				    rack, rack);
-		return fail("this node is not set up: run 'weftctl up'");
-	case EBUSY:
-		if (cmd == WEFT_CMD_CONFIG_SET)
-			return fail("the node is set up already: run 'weftctl down' first, or 'weftctl set' to tune it");
-		return explain_mounted();
-	case ENETDOWN:
-		return fail("the interface '%s' is down: 'ip link set %s up' first",
-			    subject, subject);
-	case ENODEV:
-		if (why->attr != WEFT_A_CONFIG_IFNAME)
-			break;
+	if (why->code == -ENOTCONN && rack_chosen(&rack))
+		return fail("this node is not set up in rack %u: 'weftctl rack' lists those in which it is, 'weftctl up --rack %u' sets it up",
+			    rack, rack);
+	if (why->code == -ENODEV && why->attr == WEFT_A_CONFIG_IFNAME)
 		return fail("there is no interface '%s': 'ip link' lists those that there are",
 			    subject);
-	case ETIMEDOUT:
-		if (cmd == WEFT_CMD_NODE_FENCE)
-			return fail("the first memory blade does not answer, so node %s may be a member yet: is weft-memd running there ('weftctl doctor')?",
-				    subject);
-		return explain_silent(subject);
-	case ENXIO:
-		return fail("no directory in the switch answers: is the weft program loaded there? (without one the memory blades keep the directory: 'weftctl stats memory')");
-	case EPROTO:
-		if (cmd == WEFT_CMD_BLADE_STATS_GET || cmd == WEFT_CMD_LOST_GET ||
-		    cmd == WEFT_CMD_BLADE_GET)
-			return fail("the answer of %s makes no sense: are weft-memd and the module of the same version?",
-				    subject);
-		break;
-	case ENOENT:
-		if (cmd == WEFT_CMD_NODE_FENCE)
-			return fail("the rack has no node %s: 'weftctl status' lists those that have joined",
-				    subject);
-		if (cmd == WEFT_CMD_LOST_GET)
-			return fail("%s knows no such region: it was removed a moment ago, or never was there",
-				    subject);
-		if (cmd != WEFT_CMD_LINE_GET && cmd != WEFT_CMD_LOCK_GET)
-			break;
-		return fail("this node knows no region %s: 'weftctl region show' lists those that it knows",
-			    subject);
-	case EINTR:
-		return fail("interrupted");
-	case ENOMEM:
-		return fail("no memory");
+	for (i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+		if (sentences[i].err == -why->code && (!sentences[i].cmd || sentences[i].cmd == cmd))
+			return fail(sentences[i].text, subject, subject);
 	}
-	return explain_plainly(cmd, why);
+	return why->code == -EBUSY ? explain_mounted() : explain_plainly(cmd, why);
 }
 
 int explain_no_family(int err)
