@@ -4,9 +4,12 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "tools/common/clock.h"
@@ -98,6 +101,26 @@ const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX])
 	snprintf(text, TEXT_TIME_MAX, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min,
 		 tm.tm_sec, (unsigned int)(usec % 1000000));
 	return text;
+}
+
+bool text_line(char *line, int len, const char *path, ...)
+{
+	char name[PATH_MAX];
+	va_list args;
+	FILE *f;
+
+	va_start(args, path);
+	vsnprintf(name, sizeof(name), path, args);
+	va_end(args);
+	line[0] = 0;
+	f = fopen(name, "re");
+	if (!f)
+		return false;
+	if (!fgets(line, len, f))
+		line[0] = 0;
+	fclose(f);
+	line[strcspn(line, "\n")] = 0;
+	return true;
 }
 
 uint64_t text_now(void)

@@ -4,6 +4,7 @@
 #define WEFTCTL_TEXT_H
 
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,6 +40,10 @@ const char *text_duration(double ns, char text[TEXT_TIME_MAX]);
 
 /* A time of day here, hh:mm:ss.uuuuuu, of microseconds since 1970, in @text. */
 const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX]);
+
+/* The first line of a file of the kernel's, "" without one.  Return: whether there is one. */
+__attribute__((format(printf, 3, 4)))
+bool text_line(char *line, int len, const char *path, ...);
 
 /* Now, in such microseconds. */
 uint64_t text_now(void);

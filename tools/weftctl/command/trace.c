@@ -139,63 +139,69 @@ static int read_target(struct following *f, const char *text)
 	return rc;
 }
 
-/* The filter of an event: of blocks, locks, or both. */
-static void put_filter(const struct following *f, char *text, size_t size, bool blocks,
-		       bool locks)
+static void put_range(const struct target *t, uint32_t kind, uint64_t first, uint64_t last,
+		      char text[FILTER_MAX])
 {
-	size_t i, len = 0;
+	const size_t len = strlen(text);
+
+	snprintf(text + len, FILTER_MAX - len, "%s(line >= %" PRIu64 " && line <= %" PRIu64 ")",
+		 len ? " || " : "", key(t->region, kind, first),
+		 key(t->region, kind, t->whole ? 0xFFFFFFFFFull : last));
+}
+
+/* The filter of an event: of blocks, locks, or both. */
+static void put_filter(const struct following *f, bool blocks, bool locks, char text[FILTER_MAX])
+{
+	const struct target *t;
 
 	text[0] = 0;
-	for (i = 0; i < f->targets && len < size; i++) {
-		const struct target *t = &f->target[i];
-		uint64_t last = t->whole ? 0xFFFFFFFFFull : t->index;
-
+	for (t = f->target; t < f->target + f->targets; t++) {
 		if (blocks)
-			len += (size_t)snprintf(text + len, size - len,
-				"%s(line >= %" PRIu64 " && line <= %" PRIu64 ")",
-				len ? " || " : "",
-				key(t->region, WEFT_KIND_PAGE, t->index),
-				key(t->region, WEFT_KIND_PAGE, last));
-		if (locks && len < size)
-			len += (size_t)snprintf(text + len, size - len,
-				"%s(line >= %" PRIu64 " && line <= %" PRIu64 ")",
-				len ? " || " : "",
-				key(t->region, WEFT_KIND_LOCK, t->lock_first),
-				key(t->region, WEFT_KIND_LOCK,
-				    t->whole ? 0xFFFFFFFFFull : t->lock_last));
+			put_range(t, WEFT_KIND_PAGE, t->index, t->index, text);
+		if (locks)
+			put_range(t, WEFT_KIND_LOCK, t->lock_first, t->lock_last, text);
 	}
+}
+
+/* Of messages, those that say what others want, or why it takes so long. */
+static void put_wanted(const struct following *f, char text[FILTER_MAX])
+{
+	char filter[FILTER_MAX];
+
+	put_filter(f, true, false, filter);
+	snprintf(text, FILTER_MAX, "(type == %d || type == %d || type == %d) && (%.*s)",
+		 WEFT_MSG_INV, WEFT_MSG_FWD, WEFT_MSG_NACK, FILTER_MAX - 128, filter);
 }
 
 static int begin(struct following *f)
 {
-	static const char * const of_blocks[] = {
-		"miss", "begin", "served", "retry", "revoked", "evict",
+	enum { ALWAYS, WITH_MESSAGES, WITHOUT };
+	static const struct {
+		const char *name;
+		bool blocks;
+		bool locks;
+		int when;
+	} events[] = {
+		{ "weft_miss", true, false, ALWAYS }, { "weft_begin", true, false, ALWAYS },
+		{ "weft_served", true, false, ALWAYS }, { "weft_retry", true, false, ALWAYS },
+		{ "weft_revoked", true, false, ALWAYS }, { "weft_evict", true, false, ALWAYS },
+		{ "weft_recv", true, false, WITHOUT },
+		{ "weft_lock_granted", false, true, ALWAYS },
+		{ "weft_lock_handed", false, true, ALWAYS },
+		{ "weft_send", true, true, WITH_MESSAGES }, { "weft_recv", true, true, WITH_MESSAGES },
 	};
-	static const char * const of_locks[] = { "lock_granted", "lock_handed" };
-	static const char * const of_messages[] = { "send", "recv" };
-	char filter[FILTER_MAX], some[FILTER_MAX + 128], event[32];
+	char filter[FILTER_MAX];
 	size_t i;
 	int rc = 0;
 
-	put_filter(f, filter, sizeof(filter), true, false);
-	for (i = 0; i < sizeof(of_blocks) / sizeof(of_blocks[0]) && !rc; i++) {
-		snprintf(event, sizeof(event), "weft_%s", of_blocks[i]);
-		rc = tracefs_event(&f->fs, event, filter);
-	}
-	/* Of messages, those that say what others want, or why it takes so long. */
-	snprintf(some, sizeof(some), "(type == %d || type == %d || type == %d) && (%s)",
-		 WEFT_MSG_INV, WEFT_MSG_FWD, WEFT_MSG_NACK, filter);
-	if (!rc && !messages)
-		rc = tracefs_event(&f->fs, "weft_recv", some);
-	put_filter(f, filter, sizeof(filter), false, true);
-	for (i = 0; i < sizeof(of_locks) / sizeof(of_locks[0]) && !rc; i++) {
-		snprintf(event, sizeof(event), "weft_%s", of_locks[i]);
-		rc = tracefs_event(&f->fs, event, filter);
-	}
-	put_filter(f, filter, sizeof(filter), true, true);
-	for (i = 0; messages && i < sizeof(of_messages) / sizeof(of_messages[0]) && !rc; i++) {
-		snprintf(event, sizeof(event), "weft_%s", of_messages[i]);
-		rc = tracefs_event(&f->fs, event, filter);
+	for (i = 0; i < sizeof(events) / sizeof(events[0]) && !rc; i++) {
+		if (events[i].when == (messages ? WITHOUT : WITH_MESSAGES))
+			continue;
+		if (events[i].when == WITHOUT)
+			put_wanted(f, filter);
+		else
+			put_filter(f, events[i].blocks, events[i].locks, filter);
+		rc = tracefs_event(&f->fs, events[i].name, filter);
 	}
 	return rc ? rc : tracefs_start(&f->fs);
 }

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <net/if.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,16 +117,12 @@ bool drops_are_much(uint64_t drops, uint64_t all)
 
 static uint64_t interface_count(const char *interface, const char *name)
 {
-	char path[PATH_MAX];
 	uint64_t value = 0;
-	FILE *f;
+	char line[64];
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/statistics/%s", interface, name);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%" SCNu64, &value) != 1)
+	if (text_line(line, sizeof(line), "/sys/class/net/%s/statistics/%s", interface, name) &&
+	    number_decimal(line, 0, UINT64_MAX, &value))
 		value = 0;
-	if (f)
-		fclose(f);
 	return value;
 }
 
@@ -240,37 +235,13 @@ struct port {
 	bool gid;
 };
 
-/* --- Files ---------------------------------------------------------------------- */
-
-/* The first line of a file of a port.  Return: false: there is none. */
-__attribute__((format(printf, 3, 4)))
-static bool read_line(char *line, int len, const char *fmt, ...)
-{
-	char path[PATH_MAX];
-	va_list args;
-	FILE *f;
-	bool ok;
-
-	va_start(args, fmt);
-	vsnprintf(path, sizeof(path), fmt, args);
-	va_end(args);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	ok = fgets(line, len, f);
-	fclose(f);
-	if (ok)
-		line[strcspn(line, "\n")] = 0;
-	return ok;
-}
-
 /* A counter of the port, 0 if it has no such one. */
 static uint64_t port_count(const struct port *port, const char *folder, const char *name)
 {
 	uint64_t value = 0;
 	char line[64];
 
-	if (read_line(line, sizeof(line), CLASS "/%s/ports/%u/%s/%s", port->device, port->number,
+	if (text_line(line, sizeof(line), CLASS "/%s/ports/%u/%s/%s", port->device, port->number,
 		      folder, name) &&
 	    number_decimal(line, 0, UINT64_MAX, &value))
 		value = 0;
@@ -295,7 +266,7 @@ static bool is_of(const char *device, const char *ifname)
 
 	snprintf(path, sizeof(path), CLASS "/%s/device/net/%s", device, ifname);
 	return !access(path, F_OK) ||
-	       (read_line(line, sizeof(line), CLASS "/%s/parent", device) &&
+	       (text_line(line, sizeof(line), CLASS "/%s/parent", device) &&
 		!strcmp(line, ifname));
 }
 
@@ -308,23 +279,23 @@ static bool look_at(struct port *port, const struct config *c)
 
 	port->gid = false;
 	for (i = 0; i < GIDS_MAX; i++) {
-		if (!read_line(gid, sizeof(gid), CLASS "/%s/ports/%u/gids/%u", port->device,
+		if (!text_line(gid, sizeof(gid), CLASS "/%s/ports/%u/gids/%u", port->device,
 			       port->number, i))
 			break;
 		/* no interface: an entry that is not in use */
-		if (!read_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u",
+		if (!text_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u",
 			       port->device, port->number, i) ||
 		    strcmp(line, c->ifname))
 			continue;
 		here = true;
-		if (read_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/types/%u",
+		if (text_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/types/%u",
 			      port->device, port->number, i) &&
 		    !strcmp(line, "RoCE v2") && is_gid_of(gid, c->address))
 			port->gid = true;
 	}
 	if (!here)
 		here = is_of(port->device, c->ifname);
-	if (here && read_line(line, sizeof(line), CLASS "/%s/ports/%u/state", port->device,
+	if (here && text_line(line, sizeof(line), CLASS "/%s/ports/%u/state", port->device,
 			      port->number))
 		/* "4: ACTIVE" */
 		snprintf(port->state, sizeof(port->state), "%.31s",

@@ -332,13 +332,14 @@ static bool examine_blade(struct patient *p, const struct host *h, struct knock 
 			  struct counters *c)
 {
 	struct findings *f = &p->findings;
+	struct genl_refusal why;
 	int err = 0;
 
 	/* Else the whole timeout would be waited for in vain. */
 	if (!knock_refused(k)) {
 		if (p->state != KERNEL_UP)
 			return false;
-		err = kernel_blade_try(h->id, c);
+		err = kernel_blade_try(h->id, c, &why);
 		if (!err)
 			return true;
 	}

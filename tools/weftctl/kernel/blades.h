@@ -10,8 +10,6 @@
 
 #include "kernel/kernel.h"
 
-struct genl_refusal;
-
 /* The number of a blade; 33 to 48, their ids, stand for 1 to 16. */
 bool blades_number(const char *text, uint32_t *number);
 

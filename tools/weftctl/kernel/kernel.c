@@ -523,7 +523,7 @@ int kernel_events_take(row_fn *take, void *arg, bool *lost)
 
 /* --- Counters of others -------------------------------------------------- */
 
-static int ask_blade(uint32_t blade, struct counters *c, struct genl_refusal *why)
+int kernel_blade_try(uint32_t blade, struct counters *c, struct genl_refusal *why)
 {
 	struct nl_msg *msg = request_new(WEFT_CMD_BLADE_STATS_GET, true);
 	bool full = !msg || nla_put_u32(msg, WEFT_A_COUNTER_MEMBER, blade);
@@ -536,7 +536,7 @@ int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *
 {
 	char place[TEXT_PLACE_MAX];
 	struct genl_refusal why;
-	int err = ask_blade(blade, c, &why);
+	int err = kernel_blade_try(blade, c, &why);
 
 	*silent = err == -ETIMEDOUT;
 	/* A part of them may have come. */
@@ -545,13 +545,6 @@ int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *
 	else if (err)
 		return explain(WEFT_CMD_BLADE_STATS_GET, &why, text_place(blade, address, place));
 	return 0;
-}
-
-int kernel_blade_try(uint32_t blade, struct counters *c)
-{
-	struct genl_refusal why;
-
-	return ask_blade(blade, c, &why);
 }
 
 int kernel_switch_stats(struct counters *c, bool *absent)

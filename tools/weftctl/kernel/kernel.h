@@ -18,6 +18,8 @@
 #include "tools/common/hist.h"
 #include "weft_netlink.h"
 
+struct genl_refusal;
+
 /**
  * struct config - set-up of a node, as in enum weft_a_config
  * @id: of the node
@@ -316,7 +318,7 @@ int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *
 		       bool *silent);
 
 /* The same without a sentence.  Return: 0, or a negative errno. */
-int kernel_blade_try(uint32_t blade, struct counters *c);
+int kernel_blade_try(uint32_t blade, struct counters *c, struct genl_refusal *why);
 
 /**
  * kernel_switch_stats() - ask the directory in the switch

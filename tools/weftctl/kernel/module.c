@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 
 #define MODULE		"weft"
 #define RDMA_MODULE	"weft_rdma"
@@ -105,34 +106,16 @@ bool module_has_rdma(void)
 
 bool module_is_loaded(void)
 {
-	char state[16] = "";
-	FILE *f = fopen("/sys/module/" MODULE "/initstate", "r");
+	char state[16];
 
-	if (!f)
-		return false;
-	if (!fgets(state, sizeof(state), f))
-		state[0] = 0;
-	fclose(f);
-	return !strcmp(state, "live\n");
-}
-
-static void read_line(const char *path, char *text, size_t size)
-{
-	FILE *f = fopen(path, "r");
-
-	text[0] = 0;
-	if (!f)
-		return;
-	if (!fgets(text, (int)size, f))
-		text[0] = 0;
-	text[strcspn(text, "\n")] = 0;
-	fclose(f);
+	text_line(state, sizeof(state), "/sys/module/" MODULE "/initstate");
+	return !strcmp(state, "live");
 }
 
 bool module_loaded_info(struct module_info *info)
 {
-	read_line("/sys/module/" MODULE "/version", info->version, sizeof(info->version));
-	read_line("/sys/module/" MODULE "/srcversion", info->source, sizeof(info->source));
+	text_line(info->version, sizeof(info->version), "/sys/module/" MODULE "/version");
+	text_line(info->source, sizeof(info->source), "/sys/module/" MODULE "/srcversion");
 	return module_is_loaded();
 }
 
