@@ -41,8 +41,7 @@ const char *value_quoted(const char *text, char *quoted)
 	return quoted;
 }
 
-bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value,
-	       struct why *why)
+bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value, struct why *why)
 {
 	char quoted[VALUE_QUOTED_MAX];
 	uint64_t number;
@@ -175,8 +174,7 @@ bool value_interface(const char *text, char *name, struct why *why)
 	return true;
 }
 
-bool value_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
-		struct why *why)
+bool value_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct why *why)
 {
 	char quoted[VALUE_QUOTED_MAX], least[NUMBER_SIZE_MAX], most[NUMBER_SIZE_MAX];
 	int err = number_size(text, min, max, bytes);
@@ -217,8 +215,7 @@ bool value_path(const char *text, char *path, struct why *why)
 		       (text[i] == ' ' && (i + 1 == len || text[i + 1] == '#'));
 	value_quoted(text, quoted);
 	if (odd)
-		return no(why, "'%s' is not the path of a directory that begins with /",
-			  quoted);
+		return no(why, "'%s' is not the path of a directory that begins with /", quoted);
 	if (len == 1)
 		return no(why, "'%s' has the whole system in it: take a directory of its own",
 			  quoted);

@@ -19,8 +19,7 @@ struct why {
 	char text[320];
 };
 
-bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value,
-	       struct why *why);
+bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value, struct why *why);
 
 /* Seconds, with a fraction or without, to milliseconds. */
 bool value_seconds(const char *text, uint32_t min_ms, uint32_t max_ms, uint32_t *ms,
@@ -43,8 +42,7 @@ bool value_blades(const char *text, struct in_addr *homes, struct in_addr *twins
 bool value_interface(const char *text, char *name, struct why *why);
 
 /* Bytes, with a suffix K, M, G or T or without. */
-bool value_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
-		struct why *why);
+bool value_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct why *why);
 
 /* Permissions, as chmod takes them in octal. */
 bool value_mode(const char *text, uint32_t *mode, struct why *why);

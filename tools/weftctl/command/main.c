@@ -35,8 +35,7 @@ static void help(FILE *out)
 	      "Names of commands may be shortened as long as it is clear which one is meant; things\n"
 	      "may be named in the plural ('regions'), and 'list', 'show' and 'ls' are the same.\n"
 	      "Exit status: 0, 1 if the command line makes no sense, 2 if the command failed,\n"
-	      "3 if doctor has found something.\n",
-	      out);
+	      "3 if doctor has found something.\n", out);
 }
 
 static int act_help(const struct reading *r)

@@ -132,8 +132,7 @@ static void print_words(const struct event *e)
 		break;
 	case WEFT_EVENT_KIND_REGION_REMOVED:
 		printf("region %s removed%s, number %" PRIu32 "\n", place,
-		       e->pid ? process_of(e, " by ", process) : " by another node",
-		       e->region);
+		       e->pid ? process_of(e, " by ", process) : " by another node", e->region);
 		break;
 	case WEFT_EVENT_KIND_LOCK_ABANDONED:
 		printf("lock %s abandoned%s, held %" PRIu64 " time%s\n", place,

@@ -30,8 +30,7 @@ static int take_file(struct config *c)
 		c->timeout_ms = of_file->timeout_ms ? of_file->timeout_ms :
 				WEFT_TIMEOUT_MS_DEFAULT;
 	if (!c->hold_set)
-		c->hold_us = of_file->hold_set ? of_file->hold_us :
-			     WEFT_HOLD_US_DEFAULT;
+		c->hold_us = of_file->hold_set ? of_file->hold_us : WEFT_HOLD_US_DEFAULT;
 	c->hold_set = true;
 	c->rack = of_file->rack;
 	return 0;

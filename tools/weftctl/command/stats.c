@@ -118,8 +118,7 @@ static void print_switch_rates(const struct gathered *g, double seconds)
 	printf("directory in the switch, %.2f s\n  %-28s %14.1f /s\n", seconds,
 	       "requests", (double)l.requests / seconds);
 	if (l.requests)
-		printf("  %-28s %14.1f %%\n", "line installed",
-		       100 * per(l.hits, l.requests));
+		printf("  %-28s %14.1f %%\n", "line installed", 100 * per(l.hits, l.requests));
 	print_moved(&g->of_switch, seconds);
 }
 

@@ -162,8 +162,7 @@ static void print_peers(const struct config *c, const struct peers *peers)
 	for (i = 0; i < peers->len; i++) {
 		const struct peer *p = &peers->list[i];
 		const char *note = p->id > WEFT_NODE_MAX ? text_member(p->id, name) :
-				   p->self ? "this node" :
-				   p->joined ? "" : "not joined";
+				   p->self ? "this node" : p->joined ? "" : "not joined";
 		bool moved = p->twin.s_addr && is_at_twin(c, p);
 
 		printf("  %-12s %2u  %-*s%s\n", i ? "" : "members", p->id,
@@ -211,8 +210,7 @@ static void print_node(const struct view *v)
 	print_bytes(s->cache_bytes);
 	printf(" of ");
 	print_bytes(s->cache_max);
-	printf(", %" PRIu64 " lines, %" PRIu64 " regions known\n", s->lines,
-	       s->regions);
+	printf(", %" PRIu64 " lines, %" PRIu64 " regions known\n", s->lines, s->regions);
 	print_peers(c, &v->peers);
 }
 

@@ -163,8 +163,7 @@ static void text_rack(FILE *out, const struct gathered *g, double seconds)
 		l.requests ? 100 * (double)l.hits / (double)l.requests : 0);
 }
 
-static void text_head(FILE *out, const struct top *t, const struct look *shown,
-		      double seconds)
+static void text_head(FILE *out, const struct top *t, const struct look *shown, double seconds)
 {
 	char clock[TEXT_TIME_MAX], took[TEXT_TIME_MAX];
 	const struct node r = node_now(t, shown, seconds);
@@ -337,8 +336,7 @@ static void json_rack(struct json *j, const struct gathered *g, double seconds)
 		json_answers(j, g, i);
 		json_fixed(j, "received_per_s",
 			   (double)sum_of(&g->of_blade[i], "in_") / seconds);
-		json_fixed(j, "sent_per_s",
-			   (double)sum_of(&g->of_blade[i], "out_") / seconds);
+		json_fixed(j, "sent_per_s", (double)sum_of(&g->of_blade[i], "out_") / seconds);
 		json_close(j);
 	}
 	json_close(j);

@@ -120,8 +120,7 @@ static int read_target(struct following *f, const char *text)
 	int rc = 0;
 
 	if (f->targets == TARGETS_MAX)
-		return misuse("trace", "%d places at most can be traced at a time",
-			      TARGETS_MAX);
+		return misuse("trace", "%d places at most can be traced at a time", TARGETS_MAX);
 	snprintf(name, sizeof(name), "%s", text);
 	if (!r && colon) {
 		offset = colon + 1;
@@ -305,8 +304,7 @@ static int follow(struct following *f)
 	int64_t wait = 0;
 	int rc = 0;
 
-	while (!rc && !stop_asked() && !all_printed(f) &&
-	       (!limit_ms || now_us() < end)) {
+	while (!rc && !stop_asked() && !all_printed(f) && (!limit_ms || now_us() < end)) {
 		/* The kernel wakes who reads when much has come: look now and then. */
 		stop_wait(f->fs.fd, wait);
 		rc = take_some(f);

@@ -74,8 +74,7 @@ static bool unknown(const struct place *p, const char *name)
 	value_quoted(name, quoted);
 	if (id < SETTINGS)
 		return wrong(p, "there is no setting '%s': write '%s = %s' if that is meant",
-			     quoted, settings_table[id].name,
-			     settings_table[id].example);
+			     quoted, settings_table[id].name, settings_table[id].example);
 	for (id = 0; id < SETTINGS; id++)
 		len += (size_t)snprintf(all + len, sizeof(all) - len, "%s%s",
 					id ? ", " : "", settings_table[id].name);

@@ -25,8 +25,7 @@ struct keyfile_error {
  *
  * Return: whether it is there and right.
  */
-bool keyfile_load(const char *path, uint8_t key[WEFT_KEY_BYTES],
-		  struct keyfile_error *why);
+bool keyfile_load(const char *path, uint8_t key[WEFT_KEY_BYTES], struct keyfile_error *why);
 
 /**
  * keyfile_read() - the same, for a command that cannot do without

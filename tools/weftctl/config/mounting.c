@@ -33,8 +33,7 @@ static int make_directory(const char *path)
 		return fail("cannot make the directory %s: %s: name another one with 'mount = ' or --mount",
 			    path, strerror(errno));
 	if (stat(path, &st) || !S_ISDIR(st.st_mode))
-		return fail("%s is not a directory: name one with 'mount = ' or --mount",
-			    path);
+		return fail("%s is not a directory: name one with 'mount = ' or --mount", path);
 	return 0;
 }
 

@@ -136,8 +136,7 @@ static bool read_value(const struct setting *t, const char *text, struct setting
 			    &s->config.homes_len, why);
 }
 
-bool setting_read(enum setting_id id, const char *text, struct settings *s,
-		  struct why *why)
+bool setting_read(enum setting_id id, const char *text, struct settings *s, struct why *why)
 {
 	struct settings read = *s;
 

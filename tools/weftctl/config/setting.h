@@ -108,8 +108,7 @@ struct setting {
 extern const struct setting settings_table[SETTINGS];
 
 /* Return: whether it is right; else @why says what is wrong. */
-bool setting_read(enum setting_id id, const char *text, struct settings *s,
-		  struct why *why);
+bool setting_read(enum setting_id id, const char *text, struct settings *s, struct why *why);
 
 /* Its value as setting_read() takes it; it must be given. */
 void setting_print(enum setting_id id, const struct settings *s, FILE *out);

@@ -256,8 +256,7 @@ static void examine_mount(struct patient *p)
 	    !mountpoints_have(s->mounting.path)) {
 		found(&p->findings, FOUND_NOT_MOUNTED, 0,
 		      "weft is not mounted at %s, as line %u of %s says\t'mount -t weft none %s', or 'systemctl restart weft'",
-		      s->mounting.path, p->conf.line[SETTING_MOUNT], p->file,
-		      s->mounting.path);
+		      s->mounting.path, p->conf.line[SETTING_MOUNT], p->file, s->mounting.path);
 		return;
 	}
 	mountpoints_read(&m);
@@ -369,8 +368,7 @@ static bool explained(const struct patient *p, const struct warning *w)
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (strstr(w->text, known[i].text) &&
-		    found_any(&p->findings, known[i].id, 0))
+		if (strstr(w->text, known[i].text) && found_any(&p->findings, known[i].id, 0))
 			return true;
 	}
 	return false;

@@ -13,8 +13,7 @@ const char * const finding_names[FINDINGS] = {
 #undef FINDING
 };
 
-void found(struct findings *f, enum finding_id id, uint32_t member,
-	   const char *fmt, ...)
+void found(struct findings *f, enum finding_id id, uint32_t member, const char *fmt, ...)
 {
 	struct finding *list, *one;
 	char text[1024], *tab, *all;

@@ -90,8 +90,7 @@ struct findings {
  * @fmt: the sentence: what is wrong, a tab, what to do
  */
 __attribute__((format(printf, 4, 5)))
-void found(struct findings *f, enum finding_id id, uint32_t member,
-	   const char *fmt, ...);
+void found(struct findings *f, enum finding_id id, uint32_t member, const char *fmt, ...);
 
 /* Whether there is one; of @member only, unless that is 0. */
 bool found_any(const struct findings *f, enum finding_id id, uint32_t member);

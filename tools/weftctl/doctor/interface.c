@@ -242,8 +242,7 @@ static uint64_t port_count(const struct port *port, const char *folder, const ch
 	char line[64];
 
 	if (text_line(line, sizeof(line), CLASS "/%s/ports/%u/%s/%s", port->device, port->number,
-		      folder, name) &&
-	    number_decimal(line, 0, UINT64_MAX, &value))
+		      folder, name) && number_decimal(line, 0, UINT64_MAX, &value))
 		value = 0;
 	return value;
 }
@@ -284,8 +283,7 @@ static bool look_at(struct port *port, const struct config *c)
 			break;
 		/* no interface: an entry that is not in use */
 		if (!text_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/ndevs/%u",
-			       port->device, port->number, i) ||
-		    strcmp(line, c->ifname))
+			       port->device, port->number, i) || strcmp(line, c->ifname))
 			continue;
 		here = true;
 		if (text_line(line, sizeof(line), CLASS "/%s/ports/%u/gid_attrs/types/%u",

@@ -41,8 +41,7 @@ static void make_host(struct host *h, uint32_t id, struct in_addr a)
 /* --- Hosts -------------------------------------------------------------------- */
 
 /* The best of some tries.  Return: 0, or what the last one said. */
-static int echo(int fd, const struct host *h, uint32_t size, bool whole,
-		struct echo *best)
+static int echo(int fd, const struct host *h, uint32_t size, bool whole, struct echo *best)
 {
 	struct echo one;
 	int i, err = 0, any = -ETIMEDOUT;
@@ -169,8 +168,7 @@ void examine_hosts(struct patient *p)
 
 /* --- Blades and switch --------------------------------------------------------- */
 
-static void examine_space(struct patient *p, const struct host *h,
-			  const struct counters *c)
+static void examine_space(struct patient *p, const struct host *h, const struct counters *c)
 {
 	uint64_t all = counters_get(c, "memory_bytes");
 	uint64_t taken = counters_get(c, "reserved_bytes");
@@ -357,8 +355,7 @@ static bool examine_blade(struct patient *p, const struct host *h, struct knock 
 		      h->name, h->id, p->config.joins, WEFT_WIRE_UDP_PORT);
 	else
 		found(f, FOUND_BLADE_DOWN, h->id,
-		      "%s cannot be asked: %s\tlook at the kernel log", h->name,
-		      strerror(-err));
+		      "%s cannot be asked: %s\tlook at the kernel log", h->name, strerror(-err));
 	return false;
 }
 

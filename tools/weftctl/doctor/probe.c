@@ -94,8 +94,7 @@ static bool take_echo(int fd, struct in_addr a, const uint8_t *sent, size_t len,
 		n -= (ssize_t)header;
 	}
 	/* All behind the header is random, so it is ours if it is the same. */
-	if (from.sin_addr.s_addr != a.s_addr || (size_t)n != len ||
-	    icmp[0] != ICMP_ECHOREPLY ||
+	if (from.sin_addr.s_addr != a.s_addr || (size_t)n != len || icmp[0] != ICMP_ECHOREPLY ||
 	    memcmp(icmp + sizeof(struct icmphdr), sent + sizeof(struct icmphdr),
 		   len - sizeof(struct icmphdr)))
 		return false;
@@ -118,8 +117,7 @@ static void fill(uint8_t *packet, size_t len)
 	memcpy(packet, &h, sizeof(h));
 }
 
-int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
-	       struct echo *e)
+int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms, struct echo *e)
 {
 	/* Whatever was learnt of the path before. */
 	int discover = whole ? IP_PMTUDISC_PROBE : IP_PMTUDISC_DONT;

@@ -32,8 +32,7 @@ struct echo {
  * Return: 0; -ETIMEDOUT; -EMSGSIZE, it is too long for this machine already; or
  * another negative errno.
  */
-int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms,
-	       struct echo *e);
+int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms, struct echo *e);
 
 /**
  * struct knock - whether anything listens on a UDP port of another machine

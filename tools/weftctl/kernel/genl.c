@@ -79,8 +79,7 @@ struct nl_msg *genl_request(uint8_t cmd, bool dump)
 	struct nl_msg *msg = nlmsg_alloc();
 
 	if (msg && !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0,
-				dump ? NLM_F_DUMP : NLM_F_ACK, cmd,
-				WEFT_GENL_VERSION)) {
+				dump ? NLM_F_DUMP : NLM_F_ACK, cmd, WEFT_GENL_VERSION)) {
 		nlmsg_free(msg);
 		msg = NULL;
 	}
@@ -114,8 +113,7 @@ static void read_refusal(struct exchange *x, struct nlattr *attrs, int len)
 		nla_strlcpy(x->why->text, tb[ATTR_MSG], sizeof(x->why->text));
 	if (tb[ATTR_OFFS] && nla_len(tb[ATTR_OFFS]) == sizeof(uint32_t))
 		x->why->attr = attr_at(x->request, nla_get_u32(tb[ATTR_OFFS]));
-	if (tb[ATTR_MISS_TYPE] &&
-	    nla_len(tb[ATTR_MISS_TYPE]) == sizeof(uint32_t)) {
+	if (tb[ATTR_MISS_TYPE] && nla_len(tb[ATTR_MISS_TYPE]) == sizeof(uint32_t)) {
 		x->why->attr = nla_get_u32(tb[ATTR_MISS_TYPE]);
 		x->why->missing = true;
 	}
@@ -136,8 +134,7 @@ static int on_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 		skip += e->msg.nlmsg_len - NLMSG_HDRLEN;
 	skip = NLMSG_ALIGN(skip);
 	if (h->nlmsg_flags & NLM_F_ACK_TLVS && skip < h->nlmsg_len)
-		read_refusal(x, (void *)((char *)h + skip),
-			     (int)(h->nlmsg_len - skip));
+		read_refusal(x, (void *)((char *)h + skip), (int)(h->nlmsg_len - skip));
 	return NL_STOP;
 }
 
@@ -163,8 +160,7 @@ static int on_done(struct nl_msg *msg, void *arg)
 	if (x->why->code > 0)
 		x->why->code = 0;
 	if (h->nlmsg_flags & NLM_F_ACK_TLVS && nlmsg_datalen(h) > skip)
-		read_refusal(x, (void *)((char *)nlmsg_data(h) + skip),
-			     nlmsg_datalen(h) - skip);
+		read_refusal(x, (void *)((char *)nlmsg_data(h) + skip), nlmsg_datalen(h) - skip);
 	return NL_STOP;
 }
 

@@ -59,8 +59,7 @@ int kernel_state(enum kernel_state *state)
 /* What CONFIG_SET and TUNE have in common. */
 static bool put_tunables(struct nl_msg *msg, const struct config *c)
 {
-	return (c->timeout_ms &&
-		nla_put_u32(msg, WEFT_A_CONFIG_TIMEOUT_MS, c->timeout_ms)) ||
+	return (c->timeout_ms && nla_put_u32(msg, WEFT_A_CONFIG_TIMEOUT_MS, c->timeout_ms)) ||
 	       (c->hold_set && nla_put_u32(msg, WEFT_A_CONFIG_HOLD_US, c->hold_us));
 }
 
@@ -76,10 +75,8 @@ int kernel_config_set(struct config *c)
 	       (c->joins_set && nla_put_u32(msg, WEFT_A_CONFIG_JOINS, c->joins)) ||
 	       (c->address.s_addr &&
 		nla_put_u32(msg, WEFT_A_CONFIG_ADDRESS, c->address.s_addr)) ||
-	       (c->mtu && nla_put_u32(msg, WEFT_A_CONFIG_MTU, c->mtu)) ||
-	       (*c->key_path &&
-		nla_put(msg, WEFT_A_CONFIG_KEY, sizeof(c->key), c->key)) ||
-	       put_tunables(msg, c);
+	       (c->mtu && nla_put_u32(msg, WEFT_A_CONFIG_MTU, c->mtu)) || (*c->key_path &&
+		nla_put(msg, WEFT_A_CONFIG_KEY, sizeof(c->key), c->key)) || put_tunables(msg, c);
 	explicit_bzero(c->key, sizeof(c->key));
 	for (i = 0; i < c->homes_len; i++)
 		full = full || nla_put_u32(msg, WEFT_A_CONFIG_HOME, c->homes[i].s_addr);
@@ -114,8 +111,7 @@ static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	c->joins = attrs[WEFT_A_CONFIG_JOINS] ? attr_u32(attrs[WEFT_A_CONFIG_JOINS]) : c->rack;
 	c->joins_set = c->joins != c->rack;
 	if (attrs[WEFT_A_CONFIG_IFNAME])
-		nla_strlcpy(c->ifname, attrs[WEFT_A_CONFIG_IFNAME],
-			    sizeof(c->ifname));
+		nla_strlcpy(c->ifname, attrs[WEFT_A_CONFIG_IFNAME], sizeof(c->ifname));
 	c->address = attr_address(attrs[WEFT_A_CONFIG_ADDRESS]);
 	c->mtu = attr_u32(attrs[WEFT_A_CONFIG_MTU]);
 	c->timeout_ms = attr_u32(attrs[WEFT_A_CONFIG_TIMEOUT_MS]);
@@ -124,8 +120,7 @@ static int take_config(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
 	c->wire_version = attr_u32(attrs[WEFT_A_CONFIG_WIRE_VERSION]);
 	c->homes_len = 0;
 	nlmsg_for_each_attr(attr, msg, GENL_HDRLEN, rem) {
-		if (nla_type(attr) == WEFT_A_CONFIG_HOME &&
-		    c->homes_len < WEFT_HOMES_MAX)
+		if (nla_type(attr) == WEFT_A_CONFIG_HOME && c->homes_len < WEFT_HOMES_MAX)
 			c->homes[c->homes_len++] = attr_address(attr);
 		if (nla_type(attr) == WEFT_A_CONFIG_TWIN && twins < WEFT_HOMES_MAX)
 			c->twins[twins++] = attr_address(attr);
@@ -531,8 +526,7 @@ int kernel_blade_try(uint32_t blade, struct counters *c, struct genl_refusal *wh
 	return read_counters(request_unless_full(msg, full), c, why);
 }
 
-int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c,
-		       bool *silent)
+int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c, bool *silent)
 {
 	char place[TEXT_PLACE_MAX];
 	struct genl_refusal why;

@@ -314,8 +314,7 @@ void hists_free(struct hists *h);
  * @address: for sentences
  * @silent: set to whether it does not answer, which is no failure then
  */
-int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c,
-		       bool *silent);
+int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c, bool *silent);
 
 /* The same without a sentence.  Return: 0, or a negative errno. */
 int kernel_blade_try(uint32_t blade, struct counters *c, struct genl_refusal *why);

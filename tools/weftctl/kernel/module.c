@@ -55,8 +55,7 @@ int module_load(void)
 	kmod_list_foreach(item, list) {
 		struct kmod_module *module = kmod_module_get_module(item);
 
-		err = kmod_module_probe_insert_module(module, 0, NULL, NULL,
-						      NULL, NULL);
+		err = kmod_module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
 		kmod_module_unref(module);
 		if (err)
 			break;

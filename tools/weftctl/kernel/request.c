@@ -38,8 +38,7 @@ struct nl_msg *request_new(uint8_t cmd, bool dump)
 	struct nl_msg *msg = genl_request(cmd, dump);
 	uint32_t rack;
 
-	if (!msg || !rack_chosen(&rack) || !attrs[cmd] ||
-	    !nla_put_u32(msg, attrs[cmd], rack))
+	if (!msg || !rack_chosen(&rack) || !attrs[cmd] || !nla_put_u32(msg, attrs[cmd], rack))
 		return msg;
 	nlmsg_free(msg);
 	return NULL;
@@ -50,8 +49,7 @@ int request_call(uint8_t cmd, struct nl_msg *msg, const char *subject, int max,
 {
 	struct genl_refusal why;
 
-	return genl_call(msg, max, answer, arg, &why) ?
-		explain(cmd, &why, subject) : 0;
+	return genl_call(msg, max, answer, arg, &why) ? explain(cmd, &why, subject) : 0;
 }
 
 int request_ask(uint8_t cmd, bool dump, int max, genl_answer_fn *answer, void *arg)
@@ -110,8 +108,7 @@ bool request_row(struct nlattr **attrs, const struct column *columns, void *row,
 		first = first ? first : c;
 		take_value(c, attrs[c->attr], (char *)row + c->offset);
 	}
-	return attrs[first->attr] && (first->kind != COLUMN_U32 ||
-				      attr_u32(attrs[first->attr]));
+	return attrs[first->attr] && (first->kind != COLUMN_U32 || attr_u32(attrs[first->attr]));
 }
 
 static int take_row(struct nlattr **attrs, struct nlmsghdr *msg, void *arg)
@@ -203,8 +200,7 @@ static const char *option_of(uint8_t cmd, unsigned int attr)
 		[WEFT_A_CONFIG_JOINS]		= "--joins",
 	};
 
-	if ((cmd != WEFT_CMD_CONFIG_SET && cmd != WEFT_CMD_TUNE) ||
-	    attr > WEFT_A_CONFIG_MAX)
+	if ((cmd != WEFT_CMD_CONFIG_SET && cmd != WEFT_CMD_TUNE) || attr > WEFT_A_CONFIG_MAX)
 		return NULL;
 	return names[attr];
 }
@@ -231,13 +227,10 @@ static int explain_plainly(uint8_t cmd, const struct genl_refusal *why)
 	const char *text = why->text[0] ? why->text : strerror(-why->code);
 
 	if (option)
-		return fail("%s%s: %s", option, why->missing ? " is missing" : "",
-			    text);
+		return fail("%s%s: %s", option, why->missing ? " is missing" : "", text);
 	/* No sentence of its own: it does not know what we want of it. */
-	return fail("the module refuses: %s%s", text,
-		    !why->text[0] &&
-		    (why->code == -EOPNOTSUPP || why->code == -EINVAL ||
-		     why->code == -EPROTO) ?
+	return fail("the module refuses: %s%s", text, !why->text[0] &&
+		    (why->code == -EOPNOTSUPP || why->code == -EINVAL || why->code == -EPROTO) ?
 		    ": are weftctl and the module of the same version?" : "");
 }
 
@@ -300,6 +293,5 @@ int explain_no_family(int err)
 		return fail("the module weft is loaded but cannot be reached from here: run weftctl in the first network namespace");
 	if (err == -ENOENT)
 		return fail("the module weft is not loaded: 'weftctl up' loads it");
-	return fail("cannot talk to the kernel by generic netlink: %s",
-		    strerror(-err));
+	return fail("cannot talk to the kernel by generic netlink: %s", strerror(-err));
 }

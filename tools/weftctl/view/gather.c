@@ -67,8 +67,7 @@ int gather(struct gathered *g)
 	if (!rc && g->memory)
 		rc = gather_blades(g);
 	if (!rc && g->sw)
-		rc = kernel_switch_stats(&g->of_switch,
-					 g->memory ? &g->no_switch : NULL);
+		rc = kernel_switch_stats(&g->of_switch, g->memory ? &g->no_switch : NULL);
 	return rc;
 }
 

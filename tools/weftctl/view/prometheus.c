@@ -48,8 +48,7 @@ static bool is_name(const char *text)
 	return c > text;
 }
 
-static void print_counters(const char *prefix, const char *labels,
-			   const struct counters *c)
+static void print_counters(const char *prefix, const char *labels, const struct counters *c)
 {
 	size_t i;
 
@@ -75,8 +74,7 @@ static void print_blades(const struct gathered *g)
 	for (b = 0; b < g->homes_len; b++) {
 		if (!(g->drained & UINT32_C(1) << b))
 			printf("weft_blade_up{blade=\"%u\",address=\"%s\"%s} %d\n",
-			       WEFT_BLADE_MIN + b,
-			       text_address(g->homes[b]),
+			       WEFT_BLADE_MIN + b, text_address(g->homes[b]),
 			       rack_label(",", rack), !(g->silent & UINT32_C(1) << b));
 	}
 	for (i = 0; i < g->of_all.len; i++) {
@@ -85,8 +83,7 @@ static void print_blades(const struct gathered *g)
 
 		if (!is_name(name))
 			continue;
-		printf("# TYPE weft_blade_%s%s\n", name,
-		       gauge ? " gauge" : "_total counter");
+		printf("# TYPE weft_blade_%s%s\n", name, gauge ? " gauge" : "_total counter");
 		for (b = 0; b < g->homes_len; b++) {
 			const struct counters *c = &g->of_blade[b];
 
@@ -98,8 +95,7 @@ static void print_blades(const struct gathered *g)
 				continue;
 			printf("weft_blade_%s%s{blade=\"%u\",address=\"%s\"%s} %" PRIu64 "\n",
 			       name, gauge ? "" : "_total", WEFT_BLADE_MIN + b,
-			       text_address(g->homes[b]),
-			       rack_label(",", rack),
+			       text_address(g->homes[b]), rack_label(",", rack),
 			       c->list[k].value);
 		}
 	}
@@ -133,8 +129,7 @@ static void print_hist(uint32_t id, const struct kernel_hist *kind)
 		print_seconds((UINT64_C(1) << le) - 1);
 		printf("\"} %" PRIu64 "\n", count);
 	}
-	printf("weft_latency_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", labels,
-	       h->count);
+	printf("weft_latency_seconds_bucket{%s,le=\"+Inf\"} %" PRIu64 "\n", labels, h->count);
 	printf("weft_latency_seconds_sum{%s} ", labels);
 	print_seconds(h->sum);
 	printf("\nweft_latency_seconds_count{%s} %" PRIu64 "\n", labels, h->count);

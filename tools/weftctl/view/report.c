@@ -85,8 +85,7 @@ static void row(const char *label, uint64_t value)
 
 static void row_share(const char *label, uint64_t value, uint64_t all)
 {
-	printf("  %-28s %14" PRIu64 "  %5.1f %%\n", label, value,
-	       100 * ratio(value, all));
+	printf("  %-28s %14" PRIu64 "  %5.1f %%\n", label, value, 100 * ratio(value, all));
 }
 
 /* Messages by type have a table of their own: nodes and blades count them so. */
@@ -106,8 +105,7 @@ static bool is_message(const struct counter *c)
 	size_t i;
 
 	for (i = 0; i < DIRECTIONS; i++) {
-		if (begins(c->name, directions[i][0]) ||
-		    begins(c->name, directions[i][1]))
+		if (begins(c->name, directions[i][0]) || begins(c->name, directions[i][1]))
 			return true;
 	}
 	return false;
@@ -135,8 +133,7 @@ static void report_types(const struct counters *c, const char *out, const char *
 		all_sent += sent;
 		all_received += received;
 		if (sent || received)
-			printf("    %-26s %14" PRIu64 " %14" PRIu64 "\n", type, sent,
-			       received);
+			printf("    %-26s %14" PRIu64 " %14" PRIu64 "\n", type, sent, received);
 	}
 	if (begun)
 		printf("    %-26s %14" PRIu64 " %14" PRIu64 "\n", "total", all_sent,
@@ -182,12 +179,9 @@ void report_node(uint32_t id, const struct counters *c)
 	row_share("answered by the switch", m.by_switch, m.served);
 	row_share("answered by a home", m.by_home, m.served);
 	if (m.served) {
-		printf("  %-28s %14.2f\n", "round trips a miss",
-		       ratio(m.round_trips, m.served));
-		printf("  %-28s %14.2f\n", "messages a miss",
-		       ratio(m.messages, m.served));
-		printf("  %-28s %14.1f us\n", "time a miss",
-		       ratio(m.nsec, m.served) / 1e3);
+		printf("  %-28s %14.2f\n", "round trips a miss", ratio(m.round_trips, m.served));
+		printf("  %-28s %14.2f\n", "messages a miss", ratio(m.messages, m.served));
+		printf("  %-28s %14.1f us\n", "time a miss", ratio(m.nsec, m.served) / 1e3);
 	}
 	report_messages(c);
 	puts("\n  all counters but these");
@@ -218,8 +212,7 @@ void report_switch(const struct counters *c)
 /* --- Text ---------------------------------------------------------------- */
 
 /* What the times of a quantile are less than. */
-static void print_quantile(const struct hist_list *h, const char *label,
-			   unsigned int permille)
+static void print_quantile(const struct hist_list *h, const char *label, unsigned int permille)
 {
 	uint64_t ns = hist_list_below(h, permille);
 	char text[TEXT_TIME_MAX];
@@ -314,8 +307,7 @@ static void json_rates(struct json *j, const struct counters *c, double seconds)
 		if (report_is_gauge(c->list[i].name))
 			gauges = true;
 		else
-			json_fixed(j, c->list[i].name,
-				   (double)c->list[i].value / seconds);
+			json_fixed(j, c->list[i].name, (double)c->list[i].value / seconds);
 	}
 	json_close(j);
 	if (!gauges)

@@ -299,8 +299,7 @@ static bool read_front(struct traced *t, const char *line, const char *event)
 	return read_time(t, at + strspn(at, " "));
 }
 
-enum trace_line traceline_read(const char *line, uint32_t self, struct traced *t,
-			       uint64_t *lost)
+enum trace_line traceline_read(const char *line, uint32_t self, struct traced *t, uint64_t *lost)
 {
 	static const char mark[] = ": weft_";
 	const char *event;
@@ -332,8 +331,7 @@ enum trace_line traceline_read(const char *line, uint32_t self, struct traced *t
 	return TRACE_OTHER;
 }
 
-uint64_t trace_offset(const struct regions *known, uint32_t region, uint64_t index,
-		      bool lock)
+uint64_t trace_offset(const struct regions *known, uint32_t region, uint64_t index, bool lock)
 {
 	const struct region *r = regions_by_id(known, region);
 
@@ -355,8 +353,7 @@ void trace_place(char place[TRACE_PLACE_MAX], const struct regions *known,
 static bool is_of(const struct user *u, const struct traced *t)
 {
 	return u->region == t->region && u->index == t->index &&
-	       u->access == t->access && u->node == t->node &&
-	       (t->node || u->pid == t->pid);
+	       u->access == t->access && u->node == t->node && (t->node || u->pid == t->pid);
 }
 
 void users_add(struct users *u, const struct traced *t)

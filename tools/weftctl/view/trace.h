@@ -121,7 +121,6 @@ void trace_place(char place[TRACE_PLACE_MAX], const struct regions *known,
 		 uint32_t region, uint64_t index, bool lock);
 
 /* Where in the region that is, in bytes. */
-uint64_t trace_offset(const struct regions *known, uint32_t region, uint64_t index,
-		      bool lock);
+uint64_t trace_offset(const struct regions *known, uint32_t region, uint64_t index, bool lock);
 
 #endif /* WEFTCTL_TRACE_H */
