@@ -51,17 +51,11 @@ static const struct argument common[] = {
 	{ "pretty", 'p', .act = be_pretty }, { "rack", .take = take_rack }, { 0 }
 };
 
-/**
- * struct options - all that a command has
- * @from: them
- * @list: the same for getopt_long()
- * @letters: likewise, two for each at most
- * @len: how many
- */
+/* All that a command has. */
 struct options {
 	const struct argument *from[OPTIONS_MAX];
-	struct option list[OPTIONS_MAX + 1];
-	char letters[2 * OPTIONS_MAX + 3];
+	struct option list[OPTIONS_MAX + 1];	/* the same for getopt_long() */
+	char letters[2 * OPTIONS_MAX + 3];	/* likewise, two for each at most */
 	int len;
 };
 

@@ -12,63 +12,47 @@
 
 struct command;
 
-/**
- * struct reading - whose arguments are read
- * @command: subcommand, NULL before there is one
- * @argc: with its own name as argv[0]
- * @argv: likewise
- */
+/* Whose arguments are read. */
 struct reading {
-	const struct command *command;
-	int argc;
+	const struct command *command;	/* subcommand, NULL before there is one */
+	int argc;	/* with its own name as argv[0] */
 	char **argv;
 };
 
-/**
- * struct argument - an option, and where its value goes: one of the pointers is set
- * @name: "--NAME"
- * @letter: "-L", 0: it has none
- * @flag: becomes true; such an option has no value
- * @text: becomes the value
- * @u32: becomes the number, from @min to @max
- * @ms: becomes the time, which people write in seconds, from @min to @max milliseconds
- * @take: is called with the value
- * @act: is called; such an option has no value.  Both may return ARGUMENT_ENDS, too
- */
+/* An option, and where its value goes: one of the pointers is set. */
 struct argument {
-	const char *name;
-	char letter;
-	bool *flag;
-	const char **text;
-	uint32_t *u32;
+	const char *name;	/* "--NAME" */
+	char letter;	/* "-L", 0: it has none */
+	bool *flag;	/* becomes true; such an option has no value */
+	const char **text;	/* becomes the value */
+	uint32_t *u32;	/* becomes the number, from @min to @max */
+	/* becomes the time, which people write in seconds, from @min to @max milliseconds */
 	uint32_t *ms;
 	uint32_t min;
 	uint32_t max;
+	/* is called with the value */
 	int (*take)(const struct reading *r, const char *name, char *text);
+	/* is called; such an option has no value.  Both may return ARGUMENT_ENDS, too */
 	int (*act)(const struct reading *r);
 };
 
 /* All is done, and well. */
 #define ARGUMENT_ENDS	(-1)
 
-/**
- * struct command - a subcommand
- * @name: what people type
- * @plural: what they may type as well; NULL: it is not a thing
- * @options: besides --help, --json, --pretty and --rack, which all have; the last one has no
- *	name; NULL: none
- * @run: begins at the first operand; returns the exit status
- * @help: what --help prints after "usage: weftctl NAME"; its first line are
- *	the arguments
- * @summary: one line
- */
+/* A subcommand. */
 struct command {
-	const char *name;
-	const char *plural;
+	const char *name;	/* what people type */
+	const char *plural;	/* what they may type as well; NULL: it is not a thing */
+	/*
+	 * besides --help, --json, --pretty and --rack, which all have; the last one has no
+	 * name; NULL: none
+	 */
 	const struct argument *options;
+	/* begins at the first operand; returns the exit status */
 	int (*run)(const struct reading *r);
+	/* what --help prints after "usage: weftctl NAME"; its first line are the arguments */
 	const char *help;
-	const char *summary;
+	const char *summary;	/* one line */
 };
 
 /**

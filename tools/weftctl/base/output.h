@@ -13,14 +13,10 @@
 
 #include "tools/common/json.h"
 
-/**
- * struct output - as the user wants it
- * @json: JSON instead of text (-j)
- * @pretty: JSON with newlines and indentation (-p)
- */
+/* As the user wants it. */
 struct output {
-	bool json;
-	bool pretty;
+	bool json;	/* JSON instead of text (-j) */
+	bool pretty;	/* JSON with newlines and indentation (-p) */
 };
 
 extern struct output output;
@@ -28,57 +24,35 @@ extern struct output output;
 /* Begins a document on stdout. */
 void output_json(struct json *j);
 
-/**
- * enum column_kind - what a row has there
- * @COLUMN_U32: a number, or a word if the column has @word
- * @COLUMN_U64: a number
- * @COLUMN_FIXED: a double
- * @COLUMN_FLAG: a bool
- * @COLUMN_STRING: an array of characters
- * @COLUMN_TEXT: a pointer to them
- * @COLUMN_ADDRESS: struct in_addr
- * @COLUMN_SET: uint32_t, of whose bits the lowest is 1
- * @COLUMN_FLAGS: nothing; text has the names of the flags that are true
- */
+/* What a row has there. */
 enum column_kind {
-	COLUMN_U32,
-	COLUMN_U64,
-	COLUMN_FIXED,
-	COLUMN_FLAG,
-	COLUMN_STRING,
-	COLUMN_TEXT,
-	COLUMN_ADDRESS,
-	COLUMN_SET,
-	COLUMN_FLAGS,
+	COLUMN_U32,	/* a number, or a word if the column has @word */
+	COLUMN_U64,	/* a number */
+	COLUMN_FIXED,	/* a double */
+	COLUMN_FLAG,	/* a bool */
+	COLUMN_STRING,	/* an array of characters */
+	COLUMN_TEXT,	/* a pointer to them */
+	COLUMN_ADDRESS,	/* struct in_addr */
+	COLUMN_SET,	/* uint32_t, of whose bits the lowest is 1 */
+	COLUMN_FLAGS,	/* nothing; text has the names of the flags that are true */
 };
 
 #define COLUMN_CELL_MAX	1200	/* of text */
 
-/**
- * struct column - one of a list; the last one has kind COLUMN_U32 and no size
- * @kind: what it is
- * @offset: where a row has it
- * @size: how many bytes
- * @attr: attribute of netlink, 0: the value comes from elsewhere
- * @key: member in JSON, NULL: none
- * @optional: JSON has null for 0 and ""
- * @json: writes the member instead
- * @title: in text, NULL: it is not there; with a blank in front each cell has one
- * @width: of text, negative: to the left; 0: the last one, which may be empty
- * @word: a number as a word
- * @text: makes the text of a cell, in @buf if need be
- */
+/* One of a list; the last one has kind COLUMN_U32 and no size. */
 struct column {
-	enum column_kind kind;
-	size_t offset;
-	size_t size;
-	int attr;
-	const char *key;
-	bool optional;
-	void (*json)(struct json *j, const void *row);
+	enum column_kind kind;	/* what it is */
+	size_t offset;	/* where a row has it */
+	size_t size;	/* how many bytes */
+	int attr;	/* attribute of netlink, 0: the value comes from elsewhere */
+	const char *key;	/* member in JSON, NULL: none */
+	bool optional;	/* JSON has null for 0 and "" */
+	void (*json)(struct json *j, const void *row);	/* writes the member instead */
+	/* in text, NULL: it is not there; with a blank in front each cell has one */
 	const char *title;
-	int width;
-	const char *(*word)(uint32_t value);
+	int width;	/* of text, negative: to the left; 0: the last one, which may be empty */
+	const char *(*word)(uint32_t value);	/* a number as a word */
+	/* makes the text of a cell, in @buf if need be */
 	const char *(*text)(const void *row, char buf[COLUMN_CELL_MAX]);
 };
 
@@ -96,16 +70,11 @@ void columns_head(const struct column *columns, FILE *out);
 void columns_text(const struct column *columns, const void *row, FILE *out);
 void columns_json(const struct column *columns, const void *row, struct json *j);
 
-/**
- * struct table - a list on stdout
- * @columns: of it
- * @json: the document
- * @begun: there is a heading, or none is needed
- */
+/* A list on stdout. */
 struct table {
 	const struct column *columns;
-	struct json json;
-	bool begun;
+	struct json json;	/* the document */
+	bool begun;	/* there is a heading, or none is needed */
 };
 
 /* In JSON the list is member @key of the document.  Text has a heading before the first row. */

@@ -11,12 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/**
- * struct why - what is wrong with a value
- * @text: without a full stop or a newline; what stands in it is printable
- */
+/* What is wrong with a value. */
 struct why {
-	char text[320];
+	char text[320];	/* without a full stop or a newline; what stands in it is printable */
 };
 
 bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value, struct why *why);

@@ -21,18 +21,13 @@
 #define REQUESTS	"requests"
 #define ANSWERED	"answered"
 
-/**
- * struct row - a line of the table, and a member of the objects in JSON
- * @key: in JSON
- * @label: in text
- * @sw: counters of the switch that it is the sum of, NULL: it does not count that
- * @blade: of a blade, likewise
- */
+/* A line of the table, and a member of the objects in JSON. */
 static const struct row {
-	const char *key;
-	const char *label;
+	const char *key;	/* in JSON */
+	const char *label;	/* in text */
+	/* counters of the switch that it is the sum of, NULL: it does not count that */
 	const char *sw;
-	const char *blade;
+	const char *blade;	/* of a blade, likewise */
 } rows[] = {
 	/* how many entries the switch has, the blades know */
 	{ "entries", "entries", ENTRIES, "lines_at_home" },

@@ -26,18 +26,12 @@ static const struct argument options[] = {
 	{ "seconds", 't', .ms = &limit_ms, .min = 1, .max = SECONDS_MS_MAX }, { 0 }
 };
 
-/**
- * struct monitor - the command
- * @printed: events so far
- * @several: this machine is in several racks
- * @rack: of the last event, and of @known
- * @known: regions, as they were asked for last
- */
+/* All that the command knows. */
 struct monitor {
-	uint64_t printed;
-	bool several;
-	uint32_t rack;
-	struct regions known;
+	uint64_t printed;	/* events so far */
+	bool several;	/* this machine is in several racks */
+	uint32_t rack;	/* of the last event, and of @known */
+	struct regions known;	/* regions, as they were asked for last */
 };
 
 /* --- Names ----------------------------------------------------------------- */

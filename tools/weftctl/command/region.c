@@ -17,14 +17,10 @@
 #include "kernel/regions.h"
 #include "weft_wire.h"
 
-/**
- * struct listing - a list being printed
- * @table: as a list
- * @only: the region that is asked for, 0: all
- */
+/* A list being printed. */
 struct listing {
-	struct table table;
-	uint32_t only;
+	struct table table;	/* as a list */
+	uint32_t only;	/* the region that is asked for, 0: all */
 };
 
 #define WAIT_MAX_MS	(24 * 3600 * 1000)
@@ -99,15 +95,11 @@ static int find_region(const char *text, uint32_t *id)
 	return rc;
 }
 
-/**
- * struct kind - what can be listed of a node
- * @key: what the list is called in JSON
- * @columns: of it
- * @each: asks the kernel for those of a region, or of all; NULL: for regions
- */
+/* What can be listed of a node. */
 struct kind {
-	const char *key;
+	const char *key;	/* what the list is called in JSON */
 	const struct column *columns;
+	/* asks the kernel for those of a region, or of all; NULL: for regions */
 	int (*each)(uint32_t region, row_fn *take, void *arg);
 };
 
@@ -123,16 +115,11 @@ static int list(uint32_t region, const struct kind *kind)
 	return rc;
 }
 
-/**
- * struct moving - a region on its way
- * @id: which
- * @path: its file; "": only its number is known
- * @homes: where it is to be
- */
+/* A region on its way. */
 struct moving {
 	uint32_t id;
-	char path[PATH_MAX];
-	uint32_t homes;
+	char path[PATH_MAX];	/* its file; "": only its number is known */
+	uint32_t homes;	/* where it is to be */
 };
 
 static int is_there(void *arg)

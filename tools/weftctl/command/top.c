@@ -27,30 +27,19 @@
 #define INTERVAL_MS	2000
 #define ROWS		10	/* of each list, unless told */
 
-/**
- * struct look - all at one time
- * @at: ns of CLOCK_MONOTONIC
- * @rates: counters
- * @hot: blocks and locks
- */
+/* All at one time. */
 struct look {
-	uint64_t at;
-	struct gathered rates;
-	struct hot hot;
+	uint64_t at;	/* ns of CLOCK_MONOTONIC */
+	struct gathered rates;	/* counters */
+	struct hot hot;	/* blocks and locks */
 };
 
-/**
- * struct top - the command
- * @by: what comes first
- * @before: the last look
- * @blocks: in the cache now
- * @locks: that the node has now
- */
+/* All that the command knows. */
 struct top {
-	enum hot_by by;
-	struct look before;
-	size_t blocks;
-	size_t locks;
+	enum hot_by by;	/* what comes first */
+	struct look before;	/* the last look */
+	size_t blocks;	/* in the cache now */
+	size_t locks;	/* that the node has now */
 };
 
 static struct top top;
@@ -178,22 +167,14 @@ static void text_head(FILE *out, const struct top *t, const struct look *shown, 
 		text_rack(out, &shown->rates, seconds);
 }
 
-/**
- * struct place - a block or a lock as it is shown
- * @row: it
- * @name: of its region, "": it has none
- * @offset: in the region, of its first byte
- * @came: per second
- * @went: likewise
- * @place: "REGION:OFFSET"
- */
+/* A block or a lock as it is shown. */
 struct place {
 	struct hot_row row;
-	const char *name;
-	uint64_t offset;
-	double came;
+	const char *name;	/* of its region, "": it has none */
+	uint64_t offset;	/* in the region, of its first byte */
+	double came;	/* per second */
 	double went;
-	char place[TRACE_PLACE_MAX];
+	char place[TRACE_PLACE_MAX];	/* "REGION:OFFSET" */
 };
 
 static const char *place_text(const void *row, char *buf)

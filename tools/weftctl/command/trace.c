@@ -35,48 +35,28 @@ static const struct argument options[] = {
 	{ "seconds", 't', .ms = &limit_ms, .min = 1, .max = SECONDS_MS_MAX }, { 0 }
 };
 
-/**
- * struct target - what is traced
- * @region: its number
- * @whole: all of it
- * @index: else: this block of it
- * @lock_first: and the locks from this offset
- * @lock_last: to this one
- */
+/* What is traced. */
 struct target {
-	uint32_t region;
-	bool whole;
-	uint64_t index;
-	uint64_t lock_first;
-	uint64_t lock_last;
+	uint32_t region;	/* its number */
+	bool whole;	/* all of it */
+	uint64_t index;	/* else: this block of it */
+	uint64_t lock_first;	/* and the locks from this offset */
+	uint64_t lock_last;	/* to this one */
 };
 
-/**
- * struct following - the command
- * @target: what is traced
- * @targets: how many
- * @self: this node
- * @known: regions
- * @fs: where it is traced
- * @printed: events so far
- * @lost: events that were not read
- * @to_wall: what makes a time of the trace one of the day, microseconds
- * @users: who used the blocks
- * @line: what was read, up to its newline
- * @len: bytes of it
- */
+/* All that the command knows. */
 struct following {
-	struct target target[TARGETS_MAX];
+	struct target target[TARGETS_MAX];	/* what is traced */
 	size_t targets;
-	uint32_t self;
+	uint32_t self;	/* this node */
 	struct regions known;
-	struct tracefs fs;
-	uint64_t printed;
-	uint64_t lost;
-	uint64_t to_wall;
-	struct users users;
-	char line[1024];
-	size_t len;
+	struct tracefs fs;	/* where it is traced */
+	uint64_t printed;	/* events so far */
+	uint64_t lost;	/* events that were not read */
+	uint64_t to_wall;	/* what makes a time of the trace one of the day, microseconds */
+	struct users users;	/* who used the blocks */
+	char line[1024];	/* what was read, up to its newline */
+	size_t len;	/* bytes of it */
 };
 
 /* --- What is traced -------------------------------------------------------- */

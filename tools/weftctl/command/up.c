@@ -13,14 +13,10 @@
 #include "kernel/module.h"
 #include "tools/common/json.h"
 
-/**
- * struct order - what stands on the command line
- * @text: value of each setting, NULL if it is not there
- * @given: the settings that are
- */
+/* What stands on the command line. */
 struct order {
-	const char *text[SETTINGS];
-	struct settings given;
+	const char *text[SETTINGS];	/* value of each setting, NULL if it is not there */
+	struct settings given;	/* the settings that are */
 };
 
 static struct order order;

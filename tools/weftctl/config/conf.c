@@ -11,16 +11,11 @@
 
 #include "base/fail.h"
 
-/**
- * struct place - where we are
- * @name: of the file
- * @number: of the line
- * @c: being filled in
- */
+/* Where we are. */
 struct place {
-	const char *name;
-	unsigned int number;
-	struct conf *c;
+	const char *name;	/* of the file */
+	unsigned int number;	/* of the line */
+	struct conf *c;	/* being filled in */
 };
 
 __attribute__((format(printf, 2, 3)))

@@ -18,16 +18,14 @@
 
 #define CONF_SIZE_MAX	65536	/* bytes of a file: more is no configuration */
 
-/**
- * struct conf - a configuration file that was read
- * @settings: what it says
- * @line: where each setting stands
- * @error: what is wrong with it, with the file's name, the line's number and what
- *	to write instead; "" if nothing is
- */
+/* A configuration file that was read. */
 struct conf {
-	struct settings settings;
-	unsigned int line[SETTINGS];
+	struct settings settings;	/* what it says */
+	unsigned int line[SETTINGS];	/* where each setting stands */
+	/*
+	 * what is wrong with it, with the file's name, the line's number and what to write
+	 * instead; "" if nothing is
+	 */
 	char error[PATH_MAX + 640];
 };
 

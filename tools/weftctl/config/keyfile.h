@@ -8,11 +8,9 @@
 
 #include "weft_netlink.h"
 
-/**
- * struct keyfile_error - why a key could not be read
- * @text: without a full stop; after the first colon what to do, or what the system said
- */
+/* Why a key could not be read. */
 struct keyfile_error {
+	/* without a full stop; after the first colon what to do, or what the system said */
 	char text[1024];
 };
 

@@ -16,34 +16,21 @@
 #include "kernel/kernel.h"
 #include "tools/common/json.h"
 
-/**
- * struct mounting - where and how weft is mounted
- * @path: where, "" if it is not
- * @cache: bytes for blocks
- * @block: bytes of a block
- * @mode: permissions of the root directory
- * @uid: its owner
- * @gid: its group
- */
+/* Where and how weft is mounted. */
 struct mounting {
-	char path[PATH_MAX];
-	uint64_t cache;
-	uint32_t block;
-	uint32_t mode;
-	uint32_t uid;
-	uint32_t gid;
+	char path[PATH_MAX];	/* where, "" if it is not */
+	uint64_t cache;	/* bytes for blocks */
+	uint32_t block;	/* bytes of a block */
+	uint32_t mode;	/* permissions of the root directory */
+	uint32_t uid;	/* its owner */
+	uint32_t gid;	/* its group */
 };
 
-/**
- * struct settings - what "weftctl up" was told
- * @config: for the node
- * @mounting: for the file system
- * @given: which settings, bit @setting
- */
+/* What "weftctl up" was told. */
 struct settings {
-	struct config config;
-	struct mounting mounting;
-	uint32_t given;
+	struct config config;	/* for the node */
+	struct mounting mounting;	/* for the file system */
+	uint32_t given;	/* which settings, bit @setting */
 };
 
 enum setting_id {
@@ -79,29 +66,18 @@ enum setting_kind {
 	SETTING_KIND_HOMES,	/* and their twins */
 };
 
-/**
- * struct setting - one of them
- * @name: how people call it
- * @example: a value that is right
- * @about: what it is, for the sentence if it is missing
- * @needed: the node cannot be set up without it
- * @kind: how it is written
- * @offset: where struct settings has it
- * @min: of numbers
- * @max: likewise
- * @key: how JSON calls it, NULL: like people
- * @is_set: where struct settings has that it is given, 0: nowhere but in @given
- */
+/* One of them. */
 struct setting {
-	const char *name;
-	const char *example;
-	const char *about;
-	bool needed;
-	enum setting_kind kind;
-	size_t offset;
-	uint64_t min;
+	const char *name;	/* how people call it */
+	const char *example;	/* a value that is right */
+	const char *about;	/* what it is, for the sentence if it is missing */
+	bool needed;	/* the node cannot be set up without it */
+	enum setting_kind kind;	/* how it is written */
+	size_t offset;	/* where struct settings has it */
+	uint64_t min;	/* of numbers */
 	uint64_t max;
-	const char *key;
+	const char *key;	/* how JSON calls it, NULL: like people */
+	/* where struct settings has that it is given, 0: nowhere but in @given */
 	size_t is_set;
 };
 

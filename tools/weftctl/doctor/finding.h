@@ -42,18 +42,12 @@ enum finding_id {
 
 extern const char * const finding_names[FINDINGS];
 
-/**
- * struct finding - one of them
- * @id: what it is
- * @member: of the rack that it is about, 0: this node
- * @text: the sentence
- * @remedy: where in it begins what to do
- */
+/* One of them. */
 struct finding {
-	enum finding_id id;
-	uint32_t member;
-	char *text;
-	const char *remedy;
+	enum finding_id id;	/* what it is */
+	uint32_t member;	/* of the rack that it is about, 0: this node */
+	char *text;	/* the sentence */
+	const char *remedy;	/* where in it begins what to do */
 };
 
 /* What could not be looked at, and why. */
@@ -66,19 +60,12 @@ struct skipped {
 
 #define SKIPPED_MAX	8
 
-/**
- * struct findings - all of them
- * @list: of malloc(), grows
- * @len: how many
- * @ignored: those that nobody wants to know, bit @id
- * @skipped: what was not looked at
- * @skipped_len: how many
- */
+/* All of them. */
 struct findings {
-	struct finding *list;
+	struct finding *list;	/* of malloc(), grows */
 	size_t len;
-	uint64_t ignored;
-	struct skipped skipped[SKIPPED_MAX];
+	uint64_t ignored;	/* those that nobody wants to know, bit @id */
+	struct skipped skipped[SKIPPED_MAX];	/* what was not looked at */
 	size_t skipped_len;
 };
 

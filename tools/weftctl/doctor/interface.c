@@ -221,18 +221,12 @@ void examine_drops(struct patient *p)
 #define AGAIN_SHARE	200
 #define AGAIN_MIN	20
 
-/**
- * struct port - a port of an RDMA device that the rack's interface belongs to
- * @device: its name
- * @number: of the port
- * @state: as the kernel calls it
- * @gid: one of its addresses is RoCE v2 with the node's address
- */
+/* A port of an RDMA device that the rack's interface belongs to. */
 struct port {
-	char device[64];
-	unsigned int number;
-	char state[32];
-	bool gid;
+	char device[64];	/* its name */
+	unsigned int number;	/* of the port */
+	char state[32];	/* as the kernel calls it */
+	bool gid;	/* one of its addresses is RoCE v2 with the node's address */
 };
 
 /* A counter of the port, 0 if it has no such one. */

@@ -7,28 +7,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * struct warning - one sentence of it
- * @text: without a newline
- * @age: seconds ago
- */
+/* One sentence of it. */
 struct warning {
-	char text[256];
-	uint64_t age;
+	char text[256];	/* without a newline */
+	uint64_t age;	/* seconds ago */
 };
 
 #define WARNINGS_MAX	64
 
-/**
- * struct warnings - those of the last hour, or since "dmesg -C"
- * @list: the last ones, in their order
- * @len: how many of them
- * @all: how many there were
- */
+/* Those of the last hour, or since "dmesg -C". */
 struct warnings {
-	struct warning list[WARNINGS_MAX];
-	size_t len;
-	size_t all;
+	struct warning list[WARNINGS_MAX];	/* the last ones, in their order */
+	size_t len;	/* how many of them */
+	size_t all;	/* how many there were */
 };
 
 /* Return: 0, or a negative errno, -EPERM if we may not. */

@@ -10,14 +10,10 @@
 /* Return: a socket for echoes; or a negative errno, -EPERM if we may not. */
 int probe_open(void);
 
-/**
- * struct echo - what came of one
- * @usec: round trip
- * @fragment: longest piece that the answer came in, 0 if it came in one
- */
+/* What came of one. */
 struct echo {
-	uint64_t usec;
-	uint32_t fragment;
+	uint64_t usec;	/* round trip */
+	uint32_t fragment;	/* longest piece that the answer came in, 0 if it came in one */
 };
 
 /**
@@ -34,16 +30,11 @@ struct echo {
  */
 int probe_echo(int fd, struct in_addr a, uint32_t size, bool whole, int ms, struct echo *e);
 
-/**
- * struct knock - whether anything listens on a UDP port of another machine
- * @address: whose
- * @fd: -1: nobody is asked
- * @refused: that machine has said that nothing does
- */
+/* Whether anything listens on a UDP port of another machine. */
 struct knock {
-	struct in_addr address;
-	int fd;
-	bool refused;
+	struct in_addr address;	/* whose */
+	int fd;	/* -1: nobody is asked */
+	bool refused;	/* that machine has said that nothing does */
 };
 
 void knock_open(struct knock *k, struct in_addr a, uint16_t port);

@@ -16,12 +16,9 @@ bool blades_number(const char *text, uint32_t *number);
 /* Numbers of blades with commas between them. */
 int blades_parse(const char *text, uint32_t *homes);
 
-/**
- * struct blade - as in enum weft_a_blade
- * @number: 1 and up
- */
+/* As in enum weft_a_blade. */
 struct blade {
-	uint32_t number;
+	uint32_t number;	/* 1 and up */
 	struct in_addr address;
 	bool joined;
 	bool drains;
@@ -30,13 +27,9 @@ struct blade {
 	uint32_t regions;
 };
 
-/**
- * struct blade_list - those of the rack
- * @list: them, by their numbers
- * @len: how many
- */
+/* Those of the rack. */
 struct blade_list {
-	struct blade list[WEFT_HOMES_MAX];
+	struct blade list[WEFT_HOMES_MAX];	/* them, by their numbers */
 	size_t len;
 };
 
@@ -79,13 +72,10 @@ int blades_config(struct config *c, uint32_t *silent);
  */
 int blades_silent(uint32_t silent, const struct in_addr *homes);
 
-/**
- * struct lost - blocks in a row that are lost, as in enum weft_a_lost
- * @name: of the region, for lost_columns
- */
+/* Blocks in a row that are lost, as in enum weft_a_lost. */
 struct lost {
 	uint32_t region;
-	const char *name;
+	const char *name;	/* of the region, for lost_columns */
 	uint32_t block;
 	uint64_t offset;
 	uint64_t length;

@@ -14,18 +14,13 @@
 
 #define GENL_TEXT_MAX	256
 
-/**
- * struct genl_refusal - why a request was refused
- * @code: negative errno
- * @attr: type of the attribute that is wrong or missing, 0 if none is named
- * @missing: @attr is missing
- * @text: the kernel's sentence, or ""
- */
+/* Why a request was refused. */
 struct genl_refusal {
-	int code;
+	int code;	/* negative errno */
+	/* type of the attribute that is wrong or missing, 0 if none is named */
 	unsigned int attr;
-	bool missing;
-	char text[GENL_TEXT_MAX];
+	bool missing;	/* @attr is missing */
+	char text[GENL_TEXT_MAX];	/* the kernel's sentence, or "" */
 };
 
 /**

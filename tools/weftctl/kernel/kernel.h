@@ -20,45 +20,32 @@
 
 struct genl_refusal;
 
-/**
- * struct config - set-up of a node, as in enum weft_a_config
- * @id: of the node
- * @rack: number of the rack on this machine
- * @joins: the one that messages say, another one than @rack if this machine is a node of
- *	the rack more than once
- * @joins_set: @joins is given; if not it is @rack
- * @ifname: interface
- * @homes: addresses of the memory blades
- * @twins: of each of them, where it goes on if its machine dies; 0: nowhere
- * @homes_len: how many
- * @drained: bits of those that no region uses any more; only of blades_config()
- * @address: the node's own; 0 to set: the interface's first
- * @mtu: longest datagram; 0 to set: the interface's
- * @timeout_ms: how long programs wait for the network; 0 to set: leave it
- * @hold_us: how long a block stays after it came
- * @hold_set: @hold_us is given
- * @wire_version: of the messages
- * @key_path: file with the rack's key, "" if it has none; the kernel does not know it
- * @key: what it says, to set; wiped by kernel_config_set()
- */
+/* Set-up of a node, as in enum weft_a_config. */
 struct config {
-	uint32_t id;
-	uint32_t rack;
+	uint32_t id;	/* of the node */
+	uint32_t rack;	/* number of the rack on this machine */
+	/*
+	 * the one that messages say, another one than @rack if this machine is a node of the
+	 * rack more than once
+	 */
 	uint32_t joins;
-	bool joins_set;
-	char ifname[IF_NAMESIZE];
-	struct in_addr homes[WEFT_HOMES_MAX];
+	bool joins_set;	/* @joins is given; if not it is @rack */
+	char ifname[IF_NAMESIZE];	/* interface */
+	struct in_addr homes[WEFT_HOMES_MAX];	/* addresses of the memory blades */
+	/* of each of them, where it goes on if its machine dies; 0: nowhere */
 	struct in_addr twins[WEFT_HOMES_MAX];
 	unsigned int homes_len;
+	/* bits of those that no region uses any more; only of blades_config() */
 	uint32_t drained;
-	struct in_addr address;
-	uint32_t mtu;
-	uint32_t timeout_ms;
-	uint32_t hold_us;
-	bool hold_set;
-	uint32_t wire_version;
+	struct in_addr address;	/* the node's own; 0 to set: the interface's first */
+	uint32_t mtu;	/* longest datagram; 0 to set: the interface's */
+	uint32_t timeout_ms;	/* how long programs wait for the network; 0 to set: leave it */
+	uint32_t hold_us;	/* how long a block stays after it came */
+	bool hold_set;	/* @hold_us is given */
+	uint32_t wire_version;	/* of the messages */
+	/* file with the rack's key, "" if it has none; the kernel does not know it */
 	char key_path[PATH_MAX];
-	uint8_t key[WEFT_KEY_BYTES];
+	uint8_t key[WEFT_KEY_BYTES];	/* what it says, to set; wiped by kernel_config_set() */
 };
 
 /* Up to which blade have they got twins?  How many that are, 0: none has. */
@@ -71,61 +58,38 @@ static inline unsigned int config_twins(const struct config *c)
 	return n;
 }
 
-/**
- * struct status - what a node does, as in enum weft_a_status
- * @joined: it is a member of its rack
- * @life: number of its life
- * @key_set: the rack has a key
- * @fingerprint: of the key
- * @refused: counter of the last message that was refused for who sent it, "": none
- * @refused_from: where it came from
- * @refused_ms: how long ago
- * @answered_ms: since the first memory blade last answered
- * @members: nodes of the rack, bit id - 1
- * @lease_known: it is a member, and knows the lease
- * @lease_ms: a node that is silent for so long is taken for dead; 0: none is
- * @regions: that it knows
- * @lines: blocks in its cache
- * @cache_bytes: what they take
- * @cache_max: what they may take
- */
+/* What a node does, as in enum weft_a_status. */
 struct status {
-	bool joined;
-	uint32_t life;
-	bool key_set;
-	uint32_t fingerprint;
+	bool joined;	/* it is a member of its rack */
+	uint32_t life;	/* number of its life */
+	bool key_set;	/* the rack has a key */
+	uint32_t fingerprint;	/* of the key */
+	/* counter of the last message that was refused for who sent it, "": none */
 	char refused[32];
-	struct in_addr refused_from;
-	uint64_t refused_ms;
-	uint32_t answered_ms;
-	uint32_t members;
-	bool lease_known;
+	struct in_addr refused_from;	/* where it came from */
+	uint64_t refused_ms;	/* how long ago */
+	uint32_t answered_ms;	/* since the first memory blade last answered */
+	uint32_t members;	/* nodes of the rack, bit id - 1 */
+	bool lease_known;	/* it is a member, and knows the lease */
+	/* a node that is silent for so long is taken for dead; 0: none is */
 	uint32_t lease_ms;
-	uint64_t regions;
-	uint64_t lines;
-	uint64_t cache_bytes;
-	uint64_t cache_max;
+	uint64_t regions;	/* that it knows */
+	uint64_t lines;	/* blocks in its cache */
+	uint64_t cache_bytes;	/* what they take */
+	uint64_t cache_max;	/* what they may take */
 };
 
 #define COUNTER_NAME_MAX	256
 
-/**
- * struct counter - one counter
- * @name: as the kernel, the blade or the switch calls it
- * @value: its value
- */
+/* One counter. */
 struct counter {
-	char name[COUNTER_NAME_MAX];
-	uint64_t value;
+	char name[COUNTER_NAME_MAX];	/* as the kernel, the blade or the switch calls it */
+	uint64_t value;	/* its value */
 };
 
-/**
- * struct counters - a list of counters, in the order in which they came
- * @list: of malloc(), grows
- * @len: how many
- */
+/* A list of counters, in the order in which they came. */
 struct counters {
-	struct counter *list;
+	struct counter *list;	/* of malloc(), grows */
 	size_t len;
 };
 
@@ -133,45 +97,29 @@ struct counters {
 
 #define HIST_NAME_MAX	64
 
-/**
- * struct kernel_hist - how long something takes
- * @name: as the kernel calls it
- * @times: what it has counted
- */
+/* How long something takes. */
 struct kernel_hist {
-	char name[HIST_NAME_MAX];
-	struct hist_list times;
+	char name[HIST_NAME_MAX];	/* as the kernel calls it */
+	struct hist_list times;	/* what it has counted */
 };
 
-/**
- * struct hists - a list of them, in the order in which they came
- * @list: of malloc(), grows
- * @len: how many
- */
+/* A list of them, in the order in which they came. */
 struct hists {
-	struct kernel_hist *list;
+	struct kernel_hist *list;	/* of malloc(), grows */
 	size_t len;
 };
 
-/**
- * struct peer - a member of the rack
- * @id: nodes 1..32, memory blades 33..48
- * @address: its own
- * @self: this node
- * @joined: a node that is a member now
- * @rdma: data goes to it by RDMA
- * @why_udp: why not, "" if there is nothing to be said of that
- * @twin: of a memory blade: where it goes on if its machine dies; 0: nowhere
- * @view: of a memory blade with a twin: grows each time that it does; 0: not heard of
- */
+/* A member of the rack. */
 struct peer {
-	uint32_t id;
-	struct in_addr address;
-	bool self;
-	bool joined;
-	bool rdma;
-	char why_udp[64];
+	uint32_t id;	/* nodes 1..32, memory blades 33..48 */
+	struct in_addr address;	/* its own */
+	bool self;	/* this node */
+	bool joined;	/* a node that is a member now */
+	bool rdma;	/* data goes to it by RDMA */
+	char why_udp[64];	/* why not, "" if there is nothing to be said of that */
+	/* of a memory blade: where it goes on if its machine dies; 0: nowhere */
 	struct in_addr twin;
+	/* of a memory blade with a twin: grows each time that it does; 0: not heard of */
 	uint32_t view;
 };
 
@@ -184,9 +132,7 @@ struct peers {
 
 extern const struct column peer_columns[];
 
-/**
- * enum kernel_state - what there is of a node
- */
+/* What there is of a node. */
 enum kernel_state {
 	KERNEL_NO_MODULE,
 	KERNEL_DOWN,
@@ -201,13 +147,9 @@ int kernel_open(bool load);
 
 void kernel_close(void);
 
-/**
- * struct racks - those that this machine is in
- * @list: by their numbers
- * @len: how many
- */
+/* Those that this machine is in. */
 struct racks {
-	struct config list[WEFT_RACKS_MAX];
+	struct config list[WEFT_RACKS_MAX];	/* by their numbers */
 	size_t len;
 };
 

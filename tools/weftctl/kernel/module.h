@@ -22,14 +22,10 @@ bool module_has_rdma(void);
 /* Whether it is, and not only being loaded or unloaded. */
 bool module_is_loaded(void);
 
-/**
- * struct module_info - which module it is
- * @version: as MODULE_VERSION() says, "" if there is none
- * @source: sum of its sources, "" if there is none
- */
+/* Which module it is. */
 struct module_info {
-	char version[64];
-	char source[64];
+	char version[64];	/* as MODULE_VERSION() says, "" if there is none */
+	char source[64];	/* sum of its sources, "" if there is none */
 };
 
 /* Of the one that is loaded.  Return: whether there is one. */

@@ -11,13 +11,10 @@
 #include "kernel/kernel.h"
 #include "weft.h"
 
-/**
- * struct region - as in enum weft_a_region
- * @name: "" if it has none any more
- */
+/* As in enum weft_a_region. */
 struct region {
 	uint32_t id;
-	char name[REGION_NAME_MAX];
+	char name[REGION_NAME_MAX];	/* "" if it has none any more */
 	uint64_t size;
 	uint32_t block;
 	uint32_t lines;
@@ -33,13 +30,9 @@ extern const struct column region_columns[];
 /* Those that the node knows, each given to @take as it comes. */
 int regions_each(row_fn *take, void *arg);
 
-/**
- * struct regions - a list of them
- * @list: in the order of their numbers
- * @len: how many
- */
+/* A list of them. */
 struct regions {
-	struct region *list;
+	struct region *list;	/* in the order of their numbers */
 	size_t len;
 };
 

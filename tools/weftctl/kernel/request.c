@@ -67,20 +67,13 @@ struct nl_msg *request_unless_full(struct nl_msg *msg, bool full)
 
 /* --- Rows --------------------------------------------------------------------- */
 
-/**
- * struct rows - a list on its way
- * @columns: of a row
- * @row: memory for one
- * @size: bytes of it
- * @take: gets each
- * @arg: for @take
- */
+/* A list on its way. */
 struct rows {
-	const struct column *columns;
-	void *row;
-	size_t size;
-	row_fn *take;
-	void *arg;
+	const struct column *columns;	/* of a row */
+	void *row;	/* memory for one */
+	size_t size;	/* bytes of it */
+	row_fn *take;	/* gets each */
+	void *arg;	/* for @take */
 };
 
 static void take_value(const struct column *c, struct nlattr *attr, char *to)

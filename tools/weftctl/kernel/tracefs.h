@@ -6,16 +6,12 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/**
- * struct tracefs - an instance
- * @path: its directory
- * @mounted: where tracefs was mounted for it, "" if it was mounted already
- * @fd: what is traced, as text; or -1
- */
+/* An instance. */
 struct tracefs {
-	char path[PATH_MAX];
+	char path[PATH_MAX];	/* its directory */
+	/* where tracefs was mounted for it, "" if it was mounted already */
 	char mounted[PATH_MAX];
-	int fd;
+	int fd;	/* what is traced, as text; or -1 */
 };
 
 /**

@@ -5,40 +5,23 @@
 
 #include "kernel/kernel.h"
 
-/**
- * struct gathered - all that the command shows
- * @node: is shown
- * @memory: is shown
- * @sw: is shown
- * @latency: is shown
- * @id: of the node, 0 if it is down
- * @homes_len: how many memory blades
- * @homes: their addresses
- * @drained: bits of blades that no region uses, and that are not asked
- * @silent: bits of blades that do not answer
- * @of_node: counters
- * @hists: how long things take at the node
- * @of_blade: counters of each
- * @of_all: their sums, of those that answer
- * @of_switch: counters
- * @no_switch: there is none with a directory
- */
+/* All that the command shows. */
 struct gathered {
-	bool node;
-	bool memory;
-	bool sw;
-	bool latency;
-	uint32_t id;
-	unsigned int homes_len;
-	struct in_addr homes[WEFT_HOMES_MAX];
-	uint32_t drained;
-	uint32_t silent;
-	struct counters of_node;
-	struct hists hists;
-	struct counters of_blade[WEFT_HOMES_MAX];
-	struct counters of_all;
-	struct counters of_switch;
-	bool no_switch;
+	bool node;	/* is shown */
+	bool memory;	/* is shown */
+	bool sw;	/* is shown */
+	bool latency;	/* is shown */
+	uint32_t id;	/* of the node, 0 if it is down */
+	unsigned int homes_len;	/* how many memory blades */
+	struct in_addr homes[WEFT_HOMES_MAX];	/* their addresses */
+	uint32_t drained;	/* bits of blades that no region uses, and that are not asked */
+	uint32_t silent;	/* bits of blades that do not answer */
+	struct counters of_node;	/* counters */
+	struct hists hists;	/* how long things take at the node */
+	struct counters of_blade[WEFT_HOMES_MAX];	/* counters of each */
+	struct counters of_all;	/* their sums, of those that answer */
+	struct counters of_switch;	/* counters */
+	bool no_switch;	/* there is none with a directory */
 };
 
 /**

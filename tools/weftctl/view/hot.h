@@ -5,26 +5,16 @@
 
 #include "kernel/kernel.h"
 
-/**
- * struct hot_row - a block, or a lock
- * @region: where it is
- * @index: number of the block, offset of the lock
- * @lock: which of both it is
- * @state: as the kernel has it
- * @waiters: here
- * @queue: other nodes that wait for a lock
- * @came: how often it was missed, or granted
- * @went: how often others took it, or it was handed over
- */
+/* A block, or a lock. */
 struct hot_row {
-	uint32_t region;
-	uint64_t index;
-	bool lock;
-	uint32_t state;
-	uint32_t waiters;
-	uint32_t queue;
-	uint32_t came;
-	uint32_t went;
+	uint32_t region;	/* where it is */
+	uint64_t index;	/* number of the block, offset of the lock */
+	bool lock;	/* which of both it is */
+	uint32_t state;	/* as the kernel has it */
+	uint32_t waiters;	/* here */
+	uint32_t queue;	/* other nodes that wait for a lock */
+	uint32_t came;	/* how often it was missed, or granted */
+	uint32_t went;	/* how often others took it, or it was handed over */
 };
 
 struct hot_list {
@@ -32,14 +22,10 @@ struct hot_list {
 	size_t len;
 };
 
-/**
- * struct hot - all that a node has at one time, by region and place
- * @blocks: in its cache
- * @locks: that it has
- */
+/* All that a node has at one time, by region and place. */
 struct hot {
-	struct hot_list blocks;
-	struct hot_list locks;
+	struct hot_list blocks;	/* in its cache */
+	struct hot_list locks;	/* that it has */
 };
 
 /* enum hot_by - which blocks come first */

@@ -9,35 +9,23 @@
 #include "tools/common/json.h"
 #include "view/gather.h"
 
-/**
- * struct misses - what the counters of a node say about its misses
- * @served: all that were, of whatever kind
- * @round_trips: that they took together
- * @nsec: that they waited together
- * @by_switch: answered by the directory in the switch
- * @by_home: answered by the directory at the home
- * @messages: about lines that the node sent and received, for misses of others,
- *	too
- */
+/* What the counters of a node say about its misses. */
 struct misses {
-	uint64_t served;
-	uint64_t round_trips;
-	uint64_t nsec;
-	uint64_t by_switch;
-	uint64_t by_home;
+	uint64_t served;	/* all that were, of whatever kind */
+	uint64_t round_trips;	/* that they took together */
+	uint64_t nsec;	/* that they waited together */
+	uint64_t by_switch;	/* answered by the directory in the switch */
+	uint64_t by_home;	/* answered by the directory at the home */
+	/* about lines that the node sent and received, for misses of others, too */
 	uint64_t messages;
 };
 
 void report_misses(const struct counters *c, struct misses *m);
 
-/**
- * struct lookups - what the counters of the switch say about its directory
- * @requests: that it looked at
- * @hits: that it answered; the others went on to the home
- */
+/* What the counters of the switch say about its directory. */
 struct lookups {
-	uint64_t requests;
-	uint64_t hits;
+	uint64_t requests;	/* that it looked at */
+	uint64_t hits;	/* that it answered; the others went on to the home */
 };
 
 void report_lookups(const struct counters *c, struct lookups *l);

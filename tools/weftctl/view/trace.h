@@ -12,54 +12,31 @@
 #define TRACE_WORDS_MAX	192
 #define TRACE_COMM_MAX	17
 
-/**
- * struct traced - an event of a block or a lock
- * @usec: microseconds of CLOCK_MONOTONIC
- * @event: what it is, a word that programs may rely on
- * @region: number
- * @index: of the block in the region; of a lock: its offset
- * @lock: it is about a lock
- * @by_process: a process did it; else the network or a timer
- * @pid: of the thread
- * @comm: its name
- * @self: this node
- * @node: another node that it is about, 0 for none
- * @access: 'r', 'w' or 0: what for
- * @has_at: @at is known
- * @at: offset in the region of the byte that a program touched
- * @has_took: @took is known
- * @took: ns
- * @words: all of it for people
- */
+/* An event of a block or a lock. */
 struct traced {
-	uint64_t usec;
-	const char *event;
-	uint32_t region;
-	uint64_t index;
-	bool lock;
-	bool by_process;
-	int32_t pid;
-	char comm[TRACE_COMM_MAX];
-	uint32_t self;
-	uint32_t node;
-	char access;
-	bool has_at;
-	uint64_t at;
-	bool has_took;
-	uint64_t took;
-	char words[TRACE_WORDS_MAX];
+	uint64_t usec;	/* microseconds of CLOCK_MONOTONIC */
+	const char *event;	/* what it is, a word that programs may rely on */
+	uint32_t region;	/* number */
+	uint64_t index;	/* of the block in the region; of a lock: its offset */
+	bool lock;	/* it is about a lock */
+	bool by_process;	/* a process did it; else the network or a timer */
+	int32_t pid;	/* of the thread */
+	char comm[TRACE_COMM_MAX];	/* its name */
+	uint32_t self;	/* this node */
+	uint32_t node;	/* another node that it is about, 0 for none */
+	char access;	/* 'r', 'w' or 0: what for */
+	bool has_at;	/* @at is known */
+	uint64_t at;	/* offset in the region of the byte that a program touched */
+	bool has_took;	/* @took is known */
+	uint64_t took;	/* ns */
+	char words[TRACE_WORDS_MAX];	/* all of it for people */
 };
 
-/**
- * enum trace_line - what a line is
- * @TRACE_EVENT: an event of ours
- * @TRACE_LOST: some were lost, as they came faster than they were read
- * @TRACE_OTHER: something else
- */
+/* What a line is. */
 enum trace_line {
-	TRACE_EVENT,
-	TRACE_LOST,
-	TRACE_OTHER,
+	TRACE_EVENT,	/* an event of ours */
+	TRACE_LOST,	/* some were lost, as they came faster than they were read */
+	TRACE_OTHER,	/* something else */
 };
 
 /**
@@ -73,40 +50,24 @@ enum trace_line traceline_read(const char *line, uint32_t self, struct traced *t
 
 #define USERS_MAX	256
 
-/**
- * struct user - who used a block, and how
- * @region: of the block
- * @index: of the block
- * @access: 'r' or 'w'
- * @node: another node; 0: a process of this one
- * @pid: of the process
- * @comm: its name
- * @first: the lowest byte that it touched
- * @last: the highest
- * @count: how often it had to wait, or wanted it
- */
+/* Who used a block, and how. */
 struct user {
-	uint32_t region;
-	uint64_t index;
-	char access;
-	uint32_t node;
-	int32_t pid;
-	char comm[TRACE_COMM_MAX];
-	uint64_t first;
-	uint64_t last;
-	uint64_t count;
+	uint32_t region;	/* of the block */
+	uint64_t index;	/* of the block */
+	char access;	/* 'r' or 'w' */
+	uint32_t node;	/* another node; 0: a process of this one */
+	int32_t pid;	/* of the process */
+	char comm[TRACE_COMM_MAX];	/* its name */
+	uint64_t first;	/* the lowest byte that it touched */
+	uint64_t last;	/* the highest */
+	uint64_t count;	/* how often it had to wait, or wanted it */
 };
 
-/**
- * struct users - all of them
- * @list: those that were seen
- * @len: how many
- * @more: events of others, for whom there was no room
- */
+/* All of them. */
 struct users {
-	struct user list[USERS_MAX];
+	struct user list[USERS_MAX];	/* those that were seen */
 	size_t len;
-	uint64_t more;
+	uint64_t more;	/* events of others, for whom there was no room */
 };
 
 /* One more event; those that say nothing about who uses a block are passed over. */
