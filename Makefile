@@ -80,7 +80,7 @@ export WEFT_PACKAGES_DONE := 1
 # = and not := for what pkg-config says: only the commands that need it ask.
 CFLAGS		?= -O2 -g
 all_cflags	= -std=gnu11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) \
-		  -Iuapi -Ikmod/core -I. $(CFLAGS) $(cflags_of) -MMD -MP
+		  -Iuapi -Ikmod/core -I. $(layered_cflags) $(CFLAGS) $(cflags_of) -MMD -MP
 cflags_of	=
 ldlibs_of	= -pthread
 
@@ -98,9 +98,16 @@ endef
 quiet		:= $(if $(V),,@)
 say		= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
+# Programs whose files are in folders, one a layer: these name headers by "FOLDER/FILE.h", and so
+# do the tests of such a program.
+layered		:= tools/memd
+folders		= $(1) $(addsuffix /*,$(filter $(layered),$(1)))
+layered_cflags	= $(addprefix -I,$(foreach d,$(layered),\
+		  $(if $(filter $d/% $(d:tools/%=tests/%)/%,$<),$d)))
+
 # objects DIR...: the objects of the C files in the directories; of those with
 # a main(); of the others, which are what can be linked elsewhere.
-sources		= $(sort $(wildcard $(addsuffix /*.c,$(1))))
+sources		= $(sort $(wildcard $(addsuffix /*.c,$(call folders,$(1)))))
 objects		= $(patsubst %.c,$(B)/obj/%.o,$(call sources,$(1)))
 mains		:= $(shell grep -ls '^\(int \)\?main\>' $(call sources,tools/* tools/*/* tests/* \
 		   tests/memd/crash tests/memd/land))
@@ -395,6 +402,7 @@ $(B)/fuzz/%.o: %.c Makefile
 	$(quiet)$(CLANG) $(all_cflags) $(fuzz_cflags) -c -o $@ $<
 
 $(B)/tests/fuzz-memd $(B)/tests/fuzz-backing: $(fuzz_memd)
+$(B)/fuzz/tests/fuzz/memd.o $(B)/fuzz/tests/fuzz/backing.o: cflags_of = -Itools/memd
 $(B)/tests/fuzz-conf: $(fuzz_conf)
 $(fuzz_conf) $(B)/fuzz/tests/fuzz/conf.o: cflags_of = -Itools/weftctl
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)

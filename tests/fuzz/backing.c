@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 #include "fuzz.h"
 
 #define LOG_HEADER	12	/* see journal.c */

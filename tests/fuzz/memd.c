@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 
 #define NODE_ADDR	0x0A570000u
 #define BLADE_ADDR	0x0A570065u

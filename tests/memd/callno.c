@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * memd-callno: which calls of a member may have been carried out before, by their
- * numbers (tools/memd/callno.c), over all that a member may do: go on, be silent, be cut
+ * numbers (tools/memd/base/callno.c), over all that a member may do: go on, be silent, be cut
  * off for any number of messages, begin a new life.
  */
-#include "tools/memd/callno.h"
+#include "tools/memd/base/callno.h"
 
 #include "tests/common/check.h"
 

@@ -11,7 +11,7 @@
 
 #include "fake.h"
 #include "flow.h"
-#include "tools/memd/gate.h"
+#include "tools/memd/front/gate.h"
 
 #define BLADE	WEFT_BLADE_MIN
 #define BLOCK	4096

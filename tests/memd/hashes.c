@@ -8,8 +8,8 @@
 #include "rig.h"
 #include "tests/common/argument.h"
 #include "tools/common/random.h"
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 
 #define ADDR	0x0A570001u
 #define BLOCKS	4u

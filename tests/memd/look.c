@@ -12,7 +12,7 @@
 
 #include "tests/common/argument.h"
 #include "tests/common/check.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/front/memd.h"
 
 static u64 number_at(struct memd *m, struct region *r, u64 at)
 {

@@ -5,9 +5,9 @@
  * with the regions that it has.  A blade without a network, at the end of its numbers.
  */
 #include "rig.h"
-#include "tools/memd/catalog.h"
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/catalog/catalog.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 
 #define MIB		(1ull << 20)
 #define KEPT		((WEFT_REGION_MAX + 1) / 16)

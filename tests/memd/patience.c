@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "rig.h"
-#include "tools/memd/catalog.h"
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/catalog/catalog.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 
 #define BLOCKS	2048u
 #define ADDR	0x0A570000u

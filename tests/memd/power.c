@@ -18,9 +18,9 @@
 
 #include "rig.h"
 #include "tests/common/argument.h"
-#include "tools/memd/journal.h"
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/catalog/journal.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 
 #define SECTOR		512u
 #define BLOCKS		6u	/* of each region */

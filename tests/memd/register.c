@@ -18,8 +18,8 @@
 #include "tests/common/folder.h"
 #include "tests/common/ports.h"
 #include "tools/common/clock.h"
-#include "tools/memd/ask.h"
-#include "tools/memd/witness.h"
+#include "tools/memd/standby/ask.h"
+#include "tools/memd/standby/witness.h"
 
 #define ME	0x7F000065u
 #define OTHER	0x7F000066u

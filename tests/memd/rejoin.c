@@ -8,8 +8,8 @@
 #include <errno.h>
 
 #include "rig.h"
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 
 #define NODE		1u
 #define NODE_ADDR	0x0A570001u

@@ -10,8 +10,8 @@
 
 #include "rig.h"
 #include "tools/common/clock.h"
-#include "tools/memd/log.h"
-#include "tools/memd/memd.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/front/memd.h"
 
 #define MEMORY		(1u << 20)
 #define BLOCK_MOST	16384u

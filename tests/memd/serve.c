@@ -59,7 +59,7 @@
 #include "fake.h"
 #include "flow.h"
 #include "tests/common/argument.h"
-#include "tools/memd/udp.h"
+#include "tools/memd/net/udp.h"
 
 #define BLADE		WEFT_BLADE_MIN
 #define PAGE		4096u

@@ -6,8 +6,8 @@
  */
 #include "tests/common/check.h"
 #include "tools/common/random.h"
-#include "tools/memd/options.h"
-#include "tools/memd/share.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/base/share.h"
 #include "wire.h"
 
 static u64 state = 1;

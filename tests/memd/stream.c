@@ -10,7 +10,7 @@
 #include "tests/common/argument.h"
 #include "tests/common/check.h"
 #include "tools/common/random.h"
-#include "tools/memd/stream.h"
+#include "tools/memd/standby/stream.h"
 
 #define RECORDS	200u
 

@@ -5,7 +5,7 @@
 #include "disk.h"
 #include "node.h"
 #include "tests/common/check.h"
-#include "tools/memd/log.h"
+#include "tools/memd/base/log.h"
 
 struct memd blade;
 u32 blade_number;

@@ -10,7 +10,7 @@
 #include "promise.h"
 #include "tests/common/check.h"
 #include "tests/common/folder.h"
-#include "tools/memd/journal.h"
+#include "tools/memd/catalog/journal.h"
 #include "words.h"
 
 #define UNTIL_MENDED	1100u	/* milliseconds: each attempt waits for the disk, so they are few */

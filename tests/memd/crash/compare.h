@@ -6,7 +6,7 @@
 #ifndef WEFT_TESTS_MEMD_CRASH_COMPARE_H
 #define WEFT_TESTS_MEMD_CRASH_COMPARE_H
 
-#include "tools/memd/memd.h"
+#include "tools/memd/front/memd.h"
 
 /**
  * struct compare_counts - what was seen, of all blades

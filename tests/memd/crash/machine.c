@@ -8,7 +8,7 @@
 #include "chance.h"
 #include "promise.h"
 #include "tests/common/check.h"
-#include "tools/memd/backing.h"
+#include "tools/memd/store/backing.h"
 
 static struct disk one, other;
 static struct disk next_disk;		/* what is left, if @machine_ends, */

@@ -8,7 +8,7 @@
 #include "blade.h"
 #include "promise.h"
 #include "tests/common/check.h"
-#include "tools/memd/job.h"
+#include "tools/memd/net/job.h"
 
 enum mutant mutant;
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who may use a region, see allow.h. */
+#include "catalog/allow.h"
+
+#include "catalog/catalog.h"
+#include "net/job.h"
+#include "catalog/journal.h"
+#include "base/log.h"
+#include "front/memd.h"
+#include "lines/withdraw.h"
+
+static enum answer refuse(struct request *q, u16 err)
+{
+	q->reply.err = err;
+	return ANSWER;
+}
+
+/* --- requests for lines ----------------------------------------------------- */
+
+u16 allow_contents(struct memd *m, const struct region *r, u32 node)
+{
+	if (!allow_node(r, node)) {
+		count(m, NOT_ALLOWED);
+		return WEFT_WHY_NO_LINE;
+	}
+	if (!(r->opens & weft_node_bit(node))) {
+		count(m, NOT_OPENED);
+		return WEFT_WHY_MOVING;
+	}
+	return 0;
+}
+
+u16 allow_request(struct memd *m, const struct region *r, const struct weft_msg *msg)
+{
+	u32 node = weft_txn_member(msg->txn);
+	u16 why;
+
+	if (msg->type != WEFT_MSG_GETS && msg->type != WEFT_MSG_GETM &&
+	    msg->type != WEFT_MSG_ACQUIRE)
+		return 0;
+	why = allow_contents(m, r, msg->src);
+	/* the answer goes to the node that the transaction is of */
+	return why || node == msg->src ? why : allow_contents(m, r, node);
+}
+
+bool allow_write(struct memd *m, const struct region *r, u32 node)
+{
+	/* while all give back it is not known yet who has it open */
+	if (r->opens & weft_node_bit(node) || (m->b->renew.active && allow_node(r, node)))
+		return true;
+	if (allow_node(r, node))
+		count(m, NOT_OPENED);
+	else
+		count(m, NOT_ALLOWED);
+	return false;
+}
+
+/* --- open and close --------------------------------------------------------- */
+
+u32 allow_opens(const struct memd *m, const struct region *r)
+{
+	u32 perhaps = m->b->renew.active ? ~0u : m->b->renew.late;
+
+	return r->opens | (r->nodes ? perhaps & r->nodes : perhaps);
+}
+
+static void tell(struct memd *m, const struct region *r, struct job *job)
+{
+	/* while it grows others have been told of what it will be */
+	catalog_tell_all(m, r, r->growing > r->size ? r->growing : r->size, job);
+}
+
+void allow_tell_all(struct memd *m)
+{
+	struct region *r;
+	u32 id = 0;
+
+	if (m->b->regions.blades == 1)
+		return;
+	while ((r = region_after(&m->b->regions, id))) {
+		id = r->id;
+		if (!r->gone)
+			tell(m, r, NULL);
+	}
+}
+
+/* Does owner and mode of the region say the same as the node that has let somebody in? */
+static bool fits(const struct region *r, const struct weft_call *c)
+{
+	u32 want = c->mode & 7;
+
+	switch (c->valid) {
+	case WEFT_OPEN_KEEP:
+	case WEFT_OPEN_CAPABLE:
+		return true;
+	case WEFT_OPEN_OWNER:
+		return c->uid == r->uid && !(want & ~(r->mode >> 6));
+	case WEFT_OPEN_GROUP:
+		return c->uid != r->uid && c->gid == r->gid && !(want & ~(r->mode >> 3));
+	case WEFT_OPEN_OTHER:
+		return c->uid != r->uid && !(want & ~r->mode);
+	case WEFT_OPEN_NEW:
+		return c->uid == r->uid;
+	default:
+		return false;
+	}
+}
+
+static void opened(struct memd *m, struct job *job)
+{
+	/* a blade that has gone away hears of it when it comes back */
+	catalog_attributes(job->region, &job->q.reply);
+	job->region->busy_opens--;
+	if (job->region->doomed)
+		catalog_destroy(m, job->region);
+	calls_finish(m, &job->q);
+}
+
+enum answer allow_open(struct memd *m, struct request *q, struct region *r)
+{
+	u32 bit = weft_node_bit(q->src);
+	struct job *job;
+
+	/* what the node would be told is not so any more in a moment */
+	if (r->frozen)
+		return ANSWER_NOT;
+	catalog_attributes(r, &q->reply);
+	if (!allow_node(r, q->src) || !fits(r, &q->call)) {
+		count(m, OPEN_REFUSED);
+		return refuse(q, EACCES);
+	}
+	if (m->b->regions.blades == 1 || r->opens & bit) {
+		r->opens |= bit;
+		return ANSWER;
+	}
+	/* the other blades are to know before the node asks them for lines */
+	job = job_new(q, opened);
+	if (!job)
+		return refuse(q, ENOMEM);
+	r->opens |= bit;
+	r->busy_opens++;
+	job->region = r;
+	tell(m, r, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+void allow_close(struct memd *m, struct region *r, u32 node)
+{
+	if (!(r->opens & weft_node_bit(node)))
+		return;
+	r->opens &= ~weft_node_bit(node);
+	if (m->b->regions.blades > 1)
+		tell(m, r, NULL);
+}
+
+/* --- for which nodes -------------------------------------------------------- */
+
+void allow_attributes(const struct region *r, struct weft_call *call)
+{
+	call->policy = r->policy;
+	call->nodes = r->nodes;
+}
+
+/* Of those that it is not to be for any more. */
+static u32 left_over(const struct memd *m, const struct region *r)
+{
+	return r->nodes ? r->opens & ~r->nodes & m->b->members.mask : 0;
+}
+
+static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct job *job)
+{
+	struct weft_call changed = { .op = WEFT_CALL_CHANGED };
+	u32 id;
+
+	catalog_attributes(r, &changed);
+	allow_attributes(r, &changed);
+	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
+		if (nodes & 1)
+			push_call(m, (u8)id, &changed, 0, job);
+}
+
+static void end(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+
+	r->busy = false;
+	job->q.reply.err = job->err;
+	catalog_attributes(r, &job->q.reply);
+	if (r->doomed)
+		catalog_destroy(m, r);
+	calls_finish(m, &job->q);
+}
+
+/* It is as it was, for all. */
+static void undo(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+	/* those that were to lose it: some may have given it back, and know it as another one's */
+	u32 told = r->nodes ? m->b->members.mask & ~r->nodes : 0;
+
+	region_set_nodes(&m->b->regions, r, r->before);
+	r->undecided = false;
+	/* who was told does not keep the other one */
+	r->policy += WEFT_POLICY_CHANGE;
+	tell(m, r, NULL);
+	call_nodes(m, r, told, NULL);
+	end(m, job);
+}
+
+/*
+ * Nothing of it is in the switch, and nobody else has it.  Only now it is noted: what is noted is
+ * so after a restart, when nobody knows what the switch has.
+ */
+static void withdrawn(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+
+	if (!job->err && journal_policy(m, r))
+		job->err = EIO;
+	if (job->err) {
+		undo(m, job);
+		return;
+	}
+	r->undecided = false;
+	/* those that may use it: what people are told there */
+	call_nodes(m, r, r->opens & m->b->members.mask, NULL);
+	job->finish = end;
+	if (!journal_hold(m, job))
+		end(m, job);
+}
+
+/* Those that are to lose it have answered: they have given it back, or use it. */
+static void asked(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+	u32 left = left_over(m, r);
+
+	/* one that has died meanwhile has nothing any more */
+	if (left) {
+		job->q.reply.members = left;
+		job->err = job->err ? job->err : EBUSY;
+		undo(m, job);
+		return;
+	}
+	job->err = 0;
+	job->finish = withdrawn;
+	job_hold(job);
+	tell(m, r, job);
+	withdraw_start(m, r, job);
+	/* not job_release(): that is what calls this; the lines hold it */
+	job->held--;
+}
+
+enum answer allow_set(struct memd *m, struct request *q, struct region *r)
+{
+	const struct weft_call *c = &q->call;
+	struct job *job;
+	u16 err;
+
+	if (c->valid != WEFT_SET_NODES)
+		return refuse(q, EINVAL);
+	err = catalog_blades(m);
+	if (err)
+		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+	if (r->busy || r->trim.active || r->withdraw.active || !memd_serves(m))
+		return ANSWER_NOT;
+	if (c->nodes && !r->nodes && !withdraw_possible(m, r))
+		return refuse(q, EOPNOTSUPP);
+	job = job_new(q, asked);
+	if (!job)
+		return refuse(q, ENOMEM);
+	job->region = r;
+	r->before = r->nodes;
+	r->undecided = true;
+	/* from here on nobody else opens it, or is served */
+	region_set_nodes(&m->b->regions, r, c->nodes);
+	r->policy += WEFT_POLICY_CHANGE;
+	r->busy = true;
+	call_nodes(m, r, left_over(m, r), job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who may use a region: which nodes, as its owner has said (weftctl region set NAME nodes=);
+ * of these, those that have opened it; for which users, as its owner and mode say.
+ *
+ * The first blade decides who may open it and tells the others.  All blades look at each request
+ * for a line that comes to them.  The switch does not: it knows no regions.  So lines of a region
+ * that is not for all nodes are not in the switch, see withdraw.h.
+ */
+#ifndef WEFT_MEMD_ALLOW_H
+#define WEFT_MEMD_ALLOW_H
+
+#include "front/calls.h"
+#include "lines/region.h"
+
+struct memd;
+struct weft_msg;
+
+/*
+ * Is it for this node?  Or does it have the region open: then it is one that is to lose it, and
+ * goes on until it has given all back, or everything stays as it was.
+ */
+static inline bool allow_node(const struct region *r, u32 node)
+{
+	return !r->nodes || (r->nodes | r->opens) & weft_node_bit(node);
+}
+
+/**
+ * allow_request() - a request for a line: does the node that asks get an answer to it?
+ *
+ * Those that only give something back always do.  What is refused is counted.
+ *
+ * Return: 0; WEFT_WHY_NO_LINE: it may not use the region; WEFT_WHY_MOVING: it has not opened it
+ * (yet: a node that the rack had forgotten may be about to say so).
+ */
+u16 allow_request(struct memd *m, const struct region *r, const struct weft_msg *msg);
+
+/* ... for @node to have contents */
+u16 allow_contents(struct memd *m, const struct region *r, u32 node);
+
+/* May what this node writes home stay here? */
+bool allow_write(struct memd *m, const struct region *r, u32 node);
+
+/* OPEN, CLOSE */
+enum answer allow_open(struct memd *m, struct request *q, struct region *r);
+void allow_close(struct memd *m, struct region *r, u32 node);
+
+/* A SETATTR of nodes. */
+enum answer allow_set(struct memd *m, struct request *q, struct region *r);
+
+/* Nodes that have it open, as other blades are told: more, while some may not have said so. */
+u32 allow_opens(const struct memd *m, const struct region *r);
+
+/**
+ * allow_attributes() - for which nodes it is, as those are told who have to act by it
+ *
+ * These are other blades, and nodes that are to lose it: also while that is not decided.  All
+ * others hear what was before, see catalog_attributes(): it may stay so.
+ */
+void allow_attributes(const struct region *r, struct weft_call *call);
+
+/* All have said so: other blades hear who has which region open. */
+void allow_tell_all(struct memd *m);
+
+#endif /* WEFT_MEMD_ALLOW_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Nodes that die: who is not heard for the lease is taken out of the rack.
+ *
+ * The first blade decides.  It stops listening to the dead node, and tells all other
+ * members to (FENCE): from its answer on, a node takes nothing from the dead one, and has
+ * nothing that only the dead one could have taken back (core/controller.h,
+ * weft_line_gone()).  When all have answered, and not before, the dead node is no member any
+ * more: the homes and the switch serve what it had from what the homes have (sweep.h).  So
+ * nobody can read what it alone knew while others read something else.
+ *
+ * A node that was only cut off, or paused, finds that it is no member, drops all that it
+ * has, and joins anew.
+ *
+ * A blade that hears no node at all takes none out: it is cut off itself, or nobody is there
+ * who could want what the dead had.  When it hears one again the others have a moment to be
+ * heard, too (RETURN_MS).
+ */
+#ifndef WEFT_MEMD_FENCE_H
+#define WEFT_MEMD_FENCE_H
+
+#include "front/calls.h"
+#include "base/timer.h"
+#include "wire.h"
+
+#define FENCE_LEAST_MS	200	/* nothing of the dead node stays in the network for so long */
+#define FENCE_LIMIT_MS	15000	/* a node that lives and does not obey is dead, too */
+
+/**
+ * struct fence - the dead, and who is still to hear of them
+ * @dead: bits of nodes that are members, and that are not heard any more
+ * @waiting: members that have not answered, bit of the id
+ * @txn: by id: of the FENCE that is out
+ * @seq: number of the last one that was sent, or, at other blades, obeyed
+ * @began: millisecond
+ * @noted: position in the file after the last one was noted: nobody is told before the twin
+ *	knows, else who takes over would hear a node that others do not
+ * @died: by node: millisecond when it was found dead, for FENCE_LEAST_MS
+ * @looked: millisecond of the last look who is silent
+ * @heard_from: since then nodes can be heard: this blade has not stood still, and they know
+ *	where it is; after a take-over this is to come
+ * @joining: millisecond when a node last wanted to join: it is there, though no member yet
+ * @delay: until it is repeated
+ * @timer: for that
+ * @watch: to look who is silent
+ */
+struct fence {
+	u32 dead;
+	u64 waiting;
+	u32 txn[WEFT_BLADE_MAX + 1];
+	u64 seq;
+	u64 began;
+	u64 noted;
+	u64 died[WEFT_NODE_MAX + 1];
+	u64 looked;
+	u64 heard_from;
+	u64 joining;
+	u32 delay;
+	struct timer timer;
+	struct timer watch;
+};
+
+void fence_init(struct memd *m);
+
+/* The first blade begins to look who is silent, if there is a lease. */
+void fence_start(struct memd *m);
+
+/* A node is dead; @why is half a sentence.  The first blade; none if it is known already. */
+void fence_node(struct memd *m, u32 id, const char *why);
+
+/* A node wants to join: this blade is not cut off. */
+void fence_visited(struct memd *m);
+
+/* Is it dead, and still a member?  Then nothing is taken from it. */
+bool fence_is_dead(const struct memd *m, u32 id);
+
+/* May it join, as far as its last life is concerned? */
+bool fence_may_join(const struct memd *m, u32 id);
+
+/* A member that has just come is to hear of the dead, too; one that has gone is not. */
+void fence_joined(struct memd *m, u32 id);
+void fence_left(struct memd *m, u32 id);
+
+/* A REPLY.  Return: true if it is to FENCE. */
+bool fence_reply(struct memd *m, const struct weft_msg *msg);
+
+/* FENCE, at other blades; FENCE_NODE, of an administrator, at the first. */
+enum answer fence_call(struct memd *m, struct request *q);
+
+/* Other blades: what the first one says next counts, whatever it has said. */
+void fence_forget(struct memd *m);
+
+/* Other blades: these are members from now on, and no others. */
+void fence_members(struct memd *m, u32 members);
+
+#endif /* WEFT_MEMD_FENCE_H */

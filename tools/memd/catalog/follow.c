@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Blades other than the first, see follow.h. */
+#include "catalog/follow.h"
+
+#include <sys/random.h>
+
+#include "catalog/catalog.h"
+#include "net/job.h"
+#include "catalog/journal.h"
+#include "base/log.h"
+#include "front/memd.h"
+#include "rdma/rdma.h"
+#include "lines/trim.h"
+#include "lines/withdraw.h"
+
+#define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
+/* A new life of the first blade is found within that: we serve nobody until we have joined it. */
+#define BEAT_MS		200
+#define TURNS_MS	2500	/* no answer for that long: its twin is asked, too */
+#define TIME_MS		100	/* between questions for the time */
+#define SILENT_MS	5000	/* no answer for that long is worth a line */
+#define TELL_MS		20000	/* until the next one */
+
+/* --- joining ---------------------------------------------------------------- */
+
+/* The first blade; if it is silent its twin may have taken over, so in turns. */
+static u32 whom(const struct memd *m)
+{
+	const struct member *first = &m->b->members.by_id[WEFT_BLADE_MIN];
+
+	return first->twin && m->b->follow.asked_at == first->addr &&
+	       (!m->b->follow.joined || m->timers.now - m->b->follow.heard > TURNS_MS) ?
+	       first->twin : first->addr;
+}
+
+static void ask(struct memd *m, u16 op)
+{
+	struct weft_call call = {
+		.op = op,
+		.node = m->b->opt.id,
+		.life = m->b->life,
+		.addr = m->udp.addr,
+		.size = m->b->opt.memory,
+		.valid = m->b->opt.backing ? WEFT_JOIN_BACKING : 0,
+	};
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL,
+		.len = weft_call_pack(&call, payload),
+		.payload = payload,
+	};
+
+	/* a JOIN that is repeated is the same call */
+	if (op != WEFT_CALL_JOIN || !m->b->follow.txn) {
+		m->b->follow.txn = weft_txn(m->b->opt.id, memd_seq(m));
+		/* an answer that somebody has recorded must not set the clock */
+		if (getrandom(&m->b->follow.nonce, sizeof(m->b->follow.nonce),
+			      GRND_NONBLOCK) < 0)
+			m->b->follow.nonce = memd_seq(m) * 2654435761u;
+	}
+	m->b->follow.asked = m->timers.now;
+	m->b->follow.asked_at = whom(m);
+	msg.txn = m->b->follow.txn;
+	msg.nonce = m->b->follow.nonce;
+	memd_send(m, &msg, m->b->follow.asked_at);
+}
+
+static void on_timer(struct memd *m, struct timer *t)
+{
+	struct follow *f = &m->b->follow;
+	u64 silent = m->timers.now - f->heard;
+
+	/* it may have begun a life in which it does not know where we are */
+	if (silent > TURNS_MS)
+		takeover_again(m, WEFT_BLADE_MIN);
+	if (silent > SILENT_MS && (!f->told || m->timers.now - f->told >= TELL_MS)) {
+		f->told = m->timers.now;
+		log_warn("memory blade 1 (%s) does not answer: is weft-memd running there?",
+			 log_addr(m->b->members.by_id[WEFT_BLADE_MIN].addr));
+	}
+	if (f->joined) {
+		ask(m, WEFT_CALL_PEERS);
+		timer_set(&m->timers, t, BEAT_MS);
+		return;
+	}
+	ask(m, WEFT_CALL_JOIN);
+	timer_set(&m->timers, t, f->delay);
+	f->delay = f->delay * 2 < BEAT_MS ? f->delay * 2 : BEAT_MS;
+}
+
+static void begin(struct memd *m)
+{
+	struct follow *f = &m->b->follow;
+	u32 i;
+
+	f->joined = false;
+	f->synced = false;
+	f->seq = 0;
+	f->txn = 0;
+	f->delay = FIRST_MS;
+	fence_forget(m);
+	rehome_forget_all(m);
+	m->b->ready = false;
+	for (i = 0; i < m->b->regions.n; i++)
+		m->b->regions.by_id[i]->seen = false;
+	f->timer.fn = on_timer;
+	timer_set(&m->timers, &f->timer, 1);
+}
+
+void follow_start(struct memd *m)
+{
+	m->b->follow.heard = m->timers.now;
+	begin(m);
+}
+
+static bool is_answer(const struct memd *m, const struct weft_msg *msg)
+{
+	const struct follow *f = &m->b->follow;
+
+	return !memd_is_first(m) && msg->src == WEFT_BLADE_MIN && f->txn &&
+	       msg->txn == f->txn && msg->nonce == f->nonce;
+}
+
+/* Where the first blade is, or where it was asked for and has answered. */
+static bool is_there(const struct memd *m, u32 from)
+{
+	const struct member *first = &m->b->members.by_id[WEFT_BLADE_MIN];
+
+	return from == first->addr || (from == first->twin && from == m->b->follow.asked_at);
+}
+
+bool follow_is_answer(const struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	return is_answer(m, msg) && is_there(m, from);
+}
+
+bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if (!follow_is_answer(m, msg, from))
+		return false;
+	clock_set(&m->b->clock, msg->stamp, m->timers.now);
+	return true;
+}
+
+static void ask_again(struct memd *m)
+{
+	m->b->follow.txn = 0;
+	ask(m, m->b->follow.joined ? WEFT_CALL_PEERS : WEFT_CALL_JOIN);
+}
+
+bool follow_wants_time(const struct memd *m)
+{
+	return m->timers.now - m->b->follow.asked >= TIME_MS;
+}
+
+void follow_ask_time(struct memd *m)
+{
+	if (follow_wants_time(m))
+		ask_again(m);
+}
+
+void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	struct weft_call reply;
+
+	if (!follow_is_answer(m, msg, from) ||
+	    weft_call_unpack(&reply, msg->payload, msg->len) ||
+	    (reply.err != ENOKEY && reply.err != EKEYREJECTED))
+		return;
+	log_warn("memory blade 1 does not let us join: %s",
+		 reply.err == EKEYREJECTED ? "it has another key" :
+		 m->b->key.set ? "it has no key" : "it has a key and we have none (--key)");
+}
+
+bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if (!is_answer(m, msg) || from == m->b->members.by_id[WEFT_BLADE_MIN].addr ||
+	    !is_there(m, from))
+		return false;
+	members_move(m, WEFT_BLADE_MIN);
+	return true;
+}
+
+bool follow_reply(struct memd *m, const struct weft_msg *msg)
+{
+	struct follow *f = &m->b->follow;
+	struct weft_call reply;
+
+	if (!is_answer(m, msg) ||
+	    weft_call_unpack(&reply, msg->payload, msg->len))
+		return false;
+	f->heard = m->timers.now;
+	if (reply.err == WEFT_CALL_WRONG_TIME) {
+		/* the clock is right now */
+		if (f->stale++ < WEFT_CALL_TRIES)
+			ask_again(m);
+		return true;
+	}
+	f->stale = 0;
+	if (reply.op == WEFT_CALL_JOIN) {
+		/* with a key that answer is refused before: follow_wrong_key() */
+		if (reply.err == ENOKEY)
+			follow_wrong_key(m, msg, m->b->members.by_id[WEFT_BLADE_MIN].addr);
+		else if (reply.err)
+			log_warn("memory blade 1 does not let us join: %s",
+				 strerror(reply.err));
+		else
+			f->joined = true;
+	} else if (reply.err && f->joined) {
+		/* it has begun a new life, or has given us up: so do we */
+		log_say("joining memory blade 1 again");
+		if (getrandom(&m->b->life, sizeof(m->b->life), GRND_NONBLOCK) < 0 ||
+		    !m->b->life)
+			m->b->life = memd_seq(m);
+		/* meanwhile a node may have died and joined anew, of which we have not heard */
+		rdma_life_over(m, ~0u);
+		begin(m);
+	}
+	return true;
+}
+
+void follow_settled(struct memd *m)
+{
+	if (!m->b->follow.synced || m->b->ready)
+		return;
+	log_note("ready");
+	m->b->ready = true;
+}
+
+/* --- what the first blade says ---------------------------------------------- */
+
+static void finish_region(struct memd *m, struct job *job)
+{
+	if (job->err)
+		job->q.reply.err = job->err;
+	calls_finish(m, &job->q);
+}
+
+static void copy_attributes(struct memd *m, struct region *r, const struct weft_call *c)
+{
+	r->mode = c->mode;
+	r->uid = c->uid;
+	r->gid = c->gid;
+	r->mtime = c->mtime;
+	r->policy = c->policy;
+	region_set_nodes(&m->b->regions, r, c->nodes);
+	/* nodes lose what they can read by themselves, whether anybody waits for that or not */
+	(void)rdma_deeds_over(m);
+	r->opens = c->members;
+	r->seen = true;
+}
+
+static int add_region(struct memd *m, const struct weft_call *c)
+{
+	struct region *r;
+
+	if (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
+	    c->block & (c->block - 1))
+		return -EINVAL;
+	r = region_add(&m->b->regions, c->region, c->block, c->name, c->name_len);
+	if (!r)
+		return -ENOSPC;
+	if (!region_prepare(r, c->size)) {
+		region_free(&m->b->regions, r);
+		return -ENOMEM;
+	}
+	copy_attributes(m, r, c);
+	if (c->homes)
+		r->homes = c->homes;
+	r->frozen = c->valid & WEFT_REGION_FROZEN;
+	region_account(&m->b->regions, r, 0, c->size);
+	r->size = c->size;
+	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
+	if (!journal_region(m, r, r->unlinked) && !journal_policy(m, r))
+		return 0;
+	/* what is told of it later would follow a record that is not there */
+	region_free(&m->b->regions, r);
+	return -EIO;
+}
+
+/* It is not for all nodes any more: the switch may have lines of it. */
+static bool restricts(const struct memd *m, const struct region *r, const struct weft_call *c)
+{
+	/* who joins is told of what is so already */
+	return m->b->ready && c->nodes && !r->nodes;
+}
+
+/* Else only who has it open is another one, which is not noted. */
+static bool differs(const struct region *r, const struct weft_call *c)
+{
+	return r->mode != c->mode || r->uid != c->uid || r->gid != c->gid ||
+	       r->mtime != c->mtime || r->size != c->size;
+}
+
+static enum answer take_region(struct memd *m, struct request *q)
+{
+	const struct weft_call *c = &q->call;
+	struct region *r = region_find(&m->b->regions, c->region);
+	bool shorter, policy, withdraw, noted;
+	struct job *job;
+
+	if (!r || r->gone) {
+		/* one that is gone is not named again */
+		q->reply.err = r ? ESTALE : (u16)-add_region(m, c);
+		return ANSWER;
+	}
+	shorter = c->size < r->size;
+	policy = c->policy != r->policy || c->nodes != r->nodes;
+	withdraw = restricts(m, r, c);
+	noted = !differs(r, c);
+	if (withdraw && !withdraw_possible(m, r)) {
+		q->reply.err = EOPNOTSUPP;
+		return ANSWER;
+	}
+	if (c->block != r->block || !region_prepare(r, c->size)) {
+		q->reply.err = c->block != r->block ? EINVAL : ENOMEM;
+		return ANSWER;
+	}
+	copy_attributes(m, r, c);
+	rehome_told(m, r, c->homes, c->valid & WEFT_REGION_FROZEN);
+	region_account(&m->b->regions, r, r->size, c->size);
+	region_cut(r, r->size, c->size);
+	r->size = c->size;
+	if ((!noted && journal_attributes(m, r)) || (policy && journal_policy(m, r)))
+		q->reply.err = EIO;
+	if (!shorter && !withdraw)
+		return ANSWER;
+	job = job_new(q, finish_region);
+	if (withdraw)
+		withdraw_start(m, r, job);
+	/* or what goes is back when we have not heard of this */
+	if (shorter && job && !q->reply.err)
+		journal_hold(m, job);
+	if (shorter)
+		trim_start(m, r, region_blocks(r, r->size), job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+static void drop_unseen(struct memd *m)
+{
+	struct region *r;
+	u32 id = 0;
+
+	while ((r = region_after(&m->b->regions, id))) {
+		id = r->id;
+		if (!r->seen)
+			catalog_destroy(m, r);
+	}
+}
+
+enum answer follow_call(struct memd *m, struct request *q)
+{
+	const struct weft_call *c = &q->call;
+	struct region *r = region_find(&m->b->regions, c->region);
+
+	if (c->life != m->b->life)
+		return ANSWER_NOT;
+	if (c->cookie <= m->b->follow.seq)
+		return ANSWER;	/* overtaken */
+	if (c->op == WEFT_CALL_REGION && r && !r->gone &&
+	    (r->trim.active || r->withdraw.active ||
+	     (restricts(m, r, c) && m->b->renew.active)))
+		return ANSWER_NOT;
+	/*
+	 * A node joins.  As long as the sweep is not through, lines that its former life had
+	 * would pass for those of its new life, and what is lost with them would not be listed.
+	 */
+	if (c->op == WEFT_CALL_MEMBERS && sweep_is_active(m) &&
+	    c->members & ~m->b->members.mask)
+		return ANSWER_NOT;
+	m->b->follow.seq = c->cookie;
+	switch (c->op) {
+	case WEFT_CALL_REGION:
+		if (!c->region || c->region > WEFT_REGION_MAX || !weft_policy_valid(c->policy) ||
+		    !region_size_ok(&m->b->regions, c->size)) {
+			q->reply.err = EINVAL;
+			return ANSWER;
+		}
+		return take_region(m, q);
+	case WEFT_CALL_FORGET:
+		if (r)
+			catalog_destroy(m, r);
+		return ANSWER;
+	default: /* WEFT_CALL_MEMBERS */
+		if (c->valid && !m->b->follow.synced) {
+			drop_unseen(m);
+			m->b->follow.synced = true;
+		}
+		members_learn(m, c, q->nonce);
+		/* now we know whom to ask for what they have of our last life */
+		if (m->b->follow.synced && !m->b->renew.life)
+			renew_begin(m, "a new life");
+		else if (m->b->follow.synced && m->b->follow.unsure)
+			renew_begin(m, "homes of a region were to change");
+		if (m->b->follow.synced)
+			m->b->follow.unsure = false;
+		return ANSWER;
+	}
+}

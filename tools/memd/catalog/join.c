@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Joining and leaving at the first blade, see catalog.h. */
+#include "catalog/catalog.h"
+#include "net/job.h"
+#include "catalog/journal.h"
+#include "base/log.h"
+#include "front/memd.h"
+#include "rdma/rdma.h"
+
+#define START_MS	15000	/* all blades are up that long after the first */
+#define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
+
+static enum answer refuse(struct request *q, u16 err)
+{
+	q->reply.err = err;
+	return ANSWER;
+}
+
+u16 catalog_blades(struct memd *m)
+{
+	u64 now = m->timers.now;
+	u32 i;
+
+	for (i = 1; i < m->b->regions.blades; i++) {
+		const struct member *who = &m->b->members.by_id[WEFT_BLADE_MIN + i];
+
+		if (!who->in && blades_needed(m, i))
+			return now - m->b->started < START_MS ||
+			       now - who->heard < MEMBER_ALIVE_MS ?
+			       EAGAIN : EHOSTDOWN;
+	}
+	return 0;
+}
+
+void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
+{
+	u32 number = blade - WEFT_BLADE_MIN + 1u;
+	const char *addr = log_addr(m->b->members.by_id[blade].addr);
+
+	if (err)
+		log_warn("memory blade %u (%s) cannot note what becomes of a region (%s): it has to join again; see its log",
+			 number, addr, strerror(err));
+	else
+		log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
+			 number, addr);
+	m->b->members.by_id[blade].in = false;
+	/* one that is not used any more is nobody's failure */
+	push_drop(m, blade, blades_needed(m, number - 1) ? EHOSTDOWN : 0);
+}
+
+/* Members to all other blades, or to one of them. */
+static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
+{
+	struct weft_call call = {
+		.op = WEFT_CALL_MEMBERS,
+		.valid = last,
+		.nodes = m->b->members.coming,
+	};
+
+	members_list(m, m->b->members.mask, &call);
+	push_call(m, blade, &call, m->b->members.version, job);
+}
+
+static void tell_members_to_all(struct memd *m, struct job *job)
+{
+	u32 i;
+
+	for (i = 1; i < m->b->regions.blades; i++)
+		if (m->b->members.by_id[WEFT_BLADE_MIN + i].in)
+			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, job);
+}
+
+void catalog_tell_members(struct memd *m)
+{
+	members_changed(m);
+	tell_members_to_all(m, NULL);
+}
+
+static void fill_in(struct memd *m, struct request *q)
+{
+	members_list(m, members_joined(&m->b->members), &q->reply);
+	q->reply.life = m->b->life;
+	q->reply.used = m->b->opt.lease;
+	q->reply.valid = m->b->fence.dead;
+}
+
+/* --- blades ----------------------------------------------------------------- */
+
+/* Another blade begins a life: it hears everything. */
+static enum answer join_blade(struct memd *m, struct request *q)
+{
+	struct member *who = &m->b->members.by_id[q->src];
+	struct region *r = NULL;
+	u32 id = 0;
+
+	fill_in(m, q);
+	if (who->in && who->life == q->call.life)
+		return ANSWER;
+	log_say("memory blade %u joins", q->src - WEFT_BLADE_MIN + 1u);
+	push_drop(m, q->src, EHOSTDOWN);
+	who->life = q->call.life;
+	who->in = true;
+	who->backing = q->call.valid & WEFT_JOIN_BACKING;
+	who->heard = m->timers.now;
+	who->asked = m->timers.now;
+	m->b->regions.size[q->src - WEFT_BLADE_MIN] = q->call.size;
+	while ((r = region_after(&m->b->regions, id))) {
+		id = r->id;
+		if (!r->gone)
+			catalog_tell(m, q->src, r, r->size, NULL);
+	}
+	tell_members(m, q->src, true, NULL);
+	fence_joined(m, q->src);
+	return ANSWER;
+}
+
+/* --- nodes ------------------------------------------------------------------ */
+
+static void remove_node(struct memd *m, u8 id)
+{
+	struct member *who = &m->b->members.by_id[id];
+
+	who->in = false;
+	who->dying = false;
+	m->b->members.mask &= ~weft_node_bit(id);
+	m->b->members.coming &= ~weft_node_bit(id);
+	renew_gone(m, id);
+	fence_left(m, id);
+	move_gone(m, id);
+	rdma_life_over(m, weft_node_bit(id));
+	/* a failure is logged; it would be asked for its lines after a restart */
+	(void)journal_member(m, id);
+	catalog_close_all(m, id);
+	blocks_forget(m, id);
+	push_drop(m, id, 0);
+	members_changed(m);
+}
+
+void catalog_node_died(struct memd *m, u32 id)
+{
+	remove_node(m, (u8)id);
+	tell_members_to_all(m, NULL);
+	sweep_begin(m);
+}
+
+static void finish_join(struct memd *m, struct job *job)
+{
+	struct member *who = &m->b->members.by_id[job->q.src];
+
+	who->joining = false;
+	/* who believes that it has not joined would never leave */
+	if (!job->err &&
+	    (who->gave_up || m->timers.now - who->asked > GAVE_UP_MS))
+		job->err = ETIMEDOUT;
+	if (job->err && who->in) {
+		remove_node(m, job->q.src);
+		tell_members_to_all(m, NULL);
+	}
+	if (!job->err)
+		fence_joined(m, job->q.src);
+	job->q.reply.err = job->err;
+	fill_in(m, &job->q);
+	calls_finish(m, &job->q);
+}
+
+/* All blades are through with its former life: now the switch may serve it. */
+static void finish_telling(struct memd *m, struct job *job)
+{
+	u32 bit = weft_node_bit(job->q.src);
+
+	job->finish = finish_join;
+	if (!job->err && m->b->members.coming & bit) {
+		m->b->members.coming &= ~bit;
+		catalog_tell_members(m);
+		members_wait(m, job);
+	}
+	if (!job->held)
+		finish_join(m, job);
+}
+
+/* It is a member, but the answer to its JOIN was lost. */
+static void finish_again(struct memd *m, struct job *job)
+{
+	fill_in(m, &job->q);
+	calls_finish(m, &job->q);
+}
+
+/* A node that does not know of this answer asks until it hears another one. */
+static enum answer not_yet(struct request *q)
+{
+	return q->call.valid & WEFT_JOIN_ASKS_AGAIN ? refuse(q, EAGAIN) : ANSWER_NOT;
+}
+
+static enum answer join_node(struct memd *m, struct request *q)
+{
+	struct member *who = &m->b->members.by_id[q->src];
+	bool same = who->in && who->life == q->call.life && who->addr == q->from;
+	u16 err = catalog_blades(m);
+	struct job *job;
+
+	fence_visited(m);
+	if (who->joining) {
+		if (who->life == q->call.life && who->addr == q->from)
+			who->asked = m->timers.now;
+		return ANSWER_NOT;
+	}
+	if (err)
+		return err == EAGAIN ? not_yet(q) : refuse(q, err);
+	/* of the same machine it is another life: it was rebooted */
+	if (who->in && who->addr != q->from &&
+	    m->timers.now - who->heard < MEMBER_ALIVE_MS) {
+		log_warn("%s wants to be node %u, but %s is", log_addr(q->from),
+			 q->src, log_addr(who->addr));
+		q->reply.addr = who->addr;
+		return refuse(q, EEXIST);
+	}
+	/* it is dead, or was and has another life: first all others are to know */
+	if (who->in && !same)
+		fence_node(m, q->src, "it has begun another life");
+	if (!fence_may_join(m, q->src))
+		return not_yet(q);
+	job = job_new(q, same ? finish_again : finish_telling);
+	if (!job)
+		return refuse(q, ENOMEM);
+	who->heard = m->timers.now;
+	if (!same) {
+		log_say("node %u joins (%s)", q->src, log_addr(q->from));
+		count(m, JOIN);
+		calls_begin(m, q->src, q->txn);
+		who->addr = q->from;
+		who->life = q->call.life;
+		who->asked = m->timers.now;
+		who->in = true;
+		/* the next life has to know who may have lines of this one */
+		if (journal_member(m, q->src)) {
+			who->in = false;
+			job_release(m, job, EIO);
+			return ANSWER_LATER;
+		}
+		who->joining = true;
+		who->gave_up = false;
+		m->b->members.mask |= weft_node_bit(q->src);
+		m->b->members.coming |= weft_node_bit(q->src);
+		members_changed(m);
+		tell_members_to_all(m, job);
+	}
+	members_wait(m, job);
+	mirror_hold(m, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+enum answer catalog_join(struct memd *m, struct request *q)
+{
+	if (q->call.node != q->src || !q->call.life)
+		return refuse(q, EINVAL);
+	if (q->call.addr != q->from) {
+		count(m, WRONG_ADDRESS);
+		log_warn("%s says that its address is %s: is there address translation on the way? Members have to reach each other as they are",
+			 log_addr(q->from), log_addr(q->call.addr));
+		return refuse(q, EADDRNOTAVAIL);
+	}
+	return weft_is_blade(q->src) ? join_blade(m, q) : join_node(m, q);
+}
+
+static void finish_leave(struct memd *m, struct job *job)
+{
+	calls_finish(m, &job->q);
+}
+
+enum answer catalog_leave(struct memd *m, struct request *q)
+{
+	struct member *who = &m->b->members.by_id[q->src];
+	struct job *job;
+
+	if (q->call.node != q->src || !weft_node_bit(q->src))
+		return refuse(q, EINVAL);
+	if (!who->in)
+		return ANSWER;
+	if (who->addr != q->from || who->life != q->call.life || fence_is_dead(m, q->src))
+		return refuse(q, ENOTCONN);
+	if (who->joining) {
+		who->gave_up = true;
+		return ANSWER_NOT;
+	}
+	job = job_new(q, finish_leave);
+	if (!job)
+		return refuse(q, ENOMEM);
+	log_say("node %u leaves", q->src);
+	count(m, LEAVE);
+	remove_node(m, q->src);
+	tell_members_to_all(m, job);
+	members_wait(m, job);
+	/* or who takes over asks it for what it has */
+	mirror_hold(m, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}
+
+/*
+ * A node that is no member finds itself missing in the answer and joins again.
+ * Where another has its place, or it has the place of an earlier life, it hears
+ * that.
+ */
+enum answer catalog_peers(struct memd *m, struct request *q)
+{
+	const struct member *who = &m->b->members.by_id[q->src];
+	bool known = who->in && who->addr == q->from &&
+		     who->life == q->call.life;
+
+	fill_in(m, q);
+	/* others hear of it when all have given up what they have of it */
+	if (fence_is_dead(m, q->src))
+		q->reply.members &= ~weft_node_bit(q->src);
+	if (!known && (who->in || weft_is_blade(q->src)))
+		return refuse(q, ENOTCONN);
+	return ANSWER;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Regions that move to other blades, one at a time: the first blade, which has the catalog,
+ * asks all blades and then all nodes to come as far as the next phase (WEFT_REHOME_*), until
+ * each has said that it has (docs/protocol.md, "Homes that move").
+ *
+ * Until the new homes are noted in the catalog, the move can be given up.  From then on it
+ * goes on until it is done, also in another life of this blade.
+ */
+#ifndef WEFT_MEMD_MOVE_H
+#define WEFT_MEMD_MOVE_H
+
+#include "front/calls.h"
+#include "lines/region.h"
+#include "base/timer.h"
+
+/**
+ * struct move - the region that moves
+ * @region: number, 0: none
+ * @life: number of the move; grows
+ * @homes: where to
+ * @lives: of the blades, at the last look: one that begins another has not kept what it was
+ *	sent for a move that can be given up, and else does not know of it
+ * @phase: WEFT_REHOME_*
+ * @noting: the new homes are on their way to the disk
+ * @began: millisecond
+ * @frozen: millisecond since which nobody is served, and the region is busy with this; 0: not yet
+ * @moved: millisecond of the last progress
+ * @told: millisecond of the last line in the log about who is waited for
+ * @blades: bits of the blades that are not there yet
+ * @nodes: bits of the nodes that have not given all back yet
+ * @asking: nodes are asked
+ * @txn: of the call that is out, by id
+ * @done: how much each has done, by id
+ * @seen: millisecond of the last sign of each node
+ * @wait: milliseconds after which a move that failed is tried again
+ * @timer: next look
+ */
+struct move {
+	u32 region;
+	u32 life;
+	u32 homes;
+	u32 lives[BLADES_MAX];
+	u8 phase;
+	bool noting;
+	u64 began;
+	u64 frozen;
+	u64 moved;
+	u64 told;
+	u32 blades;
+	u32 nodes;
+	bool asking;
+	u32 txn[WEFT_BLADE_MAX + 1];
+	u64 done[WEFT_BLADE_MAX + 1];
+	u64 seen[WEFT_NODE_MAX + 1];
+	struct timer timer;
+};
+
+void move_init(struct memd *m);
+
+/* Something may have to move: look soon.  The first blade. */
+void move_look(struct memd *m);
+
+/* A REPLY.  Return: true if it is to one of this. */
+bool move_reply(struct memd *m, const struct weft_msg *msg);
+
+/* A node has left, or has died. */
+void move_gone(struct memd *m, u32 id);
+
+/* The region is to be cut: a move that has not come far is given up for it. */
+void move_give_way(struct memd *m, const struct region *r);
+
+/* SPREAD. */
+enum answer move_call(struct memd *m, struct request *q);
+
+/* CLAIM of a region's locks.  Return: errno. */
+u16 move_claim(struct memd *m, const struct request *q);
+
+#endif /* WEFT_MEMD_MOVE_H */

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Policies of regions, see policy.h. */
+#include "catalog/policy.h"
+
+#include "catalog/catalog.h"
+#include "net/job.h"
+#include "catalog/journal.h"
+#include "base/log.h"
+#include "front/memd.h"
+
+static enum answer refuse(struct request *q, u16 err)
+{
+	q->reply.err = err;
+	return ANSWER;
+}
+
+static void end(struct memd *m, struct job *job)
+{
+	struct region *r = job->region;
+
+	r->busy = false;
+	job->q.reply.err = job->err;
+	catalog_attributes(r, &job->q.reply);
+	if (r->doomed)
+		catalog_destroy(m, r);
+	calls_finish(m, &job->q);
+}
+
+/*
+ * It is on the disk: nobody hears of a change that the end of the machine could undo, as its
+ * number would then be that of another one.  Who does not answer is left behind; the caller
+ * hears of that.
+ */
+static void tell(struct memd *m, struct job *job)
+{
+	struct weft_call changed = { .op = WEFT_CALL_CHANGED };
+	struct region *r = job->region;
+	u32 nodes = r->opens & m->b->members.mask, id;
+
+	job->finish = end;
+	job_hold(job);
+	if (!job->err) {
+		catalog_attributes(r, &changed);
+		for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
+			if (nodes & 1)
+				push_call(m, (u8)id, &changed, 0, job);
+		catalog_tell_all(m, r, r->size, job);
+	}
+	/* not job_release(): that is what calls this, and frees the job when it ends here */
+	if (!--job->held)
+		end(m, job);
+}
+
+/* Has every blade a twin? */
+static bool have_twins(struct memd *m)
+{
+	bool all = true;
+	u32 i;
+
+	for (i = 0; i < m->b->regions.blades; i++)
+		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].twin != 0 || !blades_needed(m, i);
+	return all;
+}
+
+/* Is there a disk that contents of regions can be on, at every blade? */
+static bool have_disks(struct memd *m)
+{
+	bool all = m->b->backing.fd >= 0;
+	u32 i;
+
+	for (i = 1; i < m->b->regions.blades; i++)
+		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].backing || !blades_needed(m, i);
+	return all;
+}
+
+enum answer policy_set(struct memd *m, struct request *q, struct region *r)
+{
+	const struct weft_call *c = &q->call;
+	u32 old = r->policy;
+	struct job *job;
+	u16 err;
+
+	if (c->valid & ~(u32)WEFT_SET_POLICY || !weft_policy_valid(c->policy))
+		return refuse(q, EINVAL);
+	err = catalog_blades(m);
+	if (err)
+		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+	if (c->valid & WEFT_SET_DURABILITY &&
+	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_SYNC && !have_disks(m))
+		return refuse(q, EOPNOTSUPP);
+	if (c->valid & WEFT_SET_DURABILITY &&
+	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR && !have_twins(m)) {
+		log_warn("durability=mirror is refused: not every blade has a twin (weft-memd --peers A/T)");
+		return refuse(q, EOPNOTSUPP);
+	}
+	if (r->busy || r->trim.active)
+		return ANSWER_NOT;
+	job = job_new(q, tell);
+	if (!job)
+		return refuse(q, ENOMEM);
+	r->policy = weft_policy_change(old, c->policy, c->valid);
+	if (journal_policy(m, r)) {
+		r->policy = old;
+		job->finish = end;
+		job->region = r;
+		job_release(m, job, EIO);
+		return ANSWER_LATER;
+	}
+	r->busy = true;
+	job->region = r;
+	journal_hold(m, job);
+	job_release(m, job, 0);
+	return ANSWER_LATER;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Calls that wait for the disk, see sync.h. */
+#include "catalog/sync.h"
+
+#include <unistd.h>
+
+#include "net/job.h"
+#include "front/memd.h"
+
+#define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
+
+static void finish_sync(struct memd *m, struct job *job)
+{
+	job->q.reply.err = job->err;
+	calls_finish(m, &job->q);
+}
+
+static void begin(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	s->syncing = s->waiting;
+	s->waiting = NULL;
+	count(m, SYNC_FLUSH);
+	flush_begin(&s->flush, 0, 0);
+	timer_set(&m->timers, &s->timer, SYNCING_MS);
+}
+
+static void end(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+	struct job *list = s->syncing, *job;
+
+	if (flush_end(&s->flush))
+		backing_fails(&m->b->backing);
+	s->syncing = NULL;
+	while ((job = list)) {
+		list = job->next_noted;
+		job_release(m, job, m->b->backing.failed ? EIO : 0);
+	}
+}
+
+static void look(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	if (!s->flush.running || !flush_over(&s->flush))
+		return;
+	end(m);
+	if (s->waiting)
+		begin(m);
+	else
+		timer_stop(&s->timer);
+}
+
+static void on_timer(struct memd *m, struct timer *t)
+{
+	timer_set(&m->timers, t, SYNCING_MS);
+	look(m);
+}
+
+void sync_work(struct memd *m)
+{
+	u64 times;
+
+	/* how often is of no interest */
+	(void)!read(m->b->sync.flush.wake, &times, sizeof(times));
+	turn_alone(m);
+	look(m);
+	turn_together(m);
+}
+
+enum answer sync_call(struct memd *m, struct request *q)
+{
+	struct sync *s = &m->b->sync;
+	struct job *job;
+
+	/* of a former life: who has something gives it back first, and hears what is lost */
+	if (!memd_serves(m))
+		return ANSWER_NOT;
+	count(m, SYNC);
+	job = m->b->backing.fd >= 0 && !m->b->backing.failed ? job_new(q, finish_sync) : NULL;
+	if (!job) {
+		q->reply.err = m->b->backing.fd < 0 ? EOPNOTSUPP :
+			       m->b->backing.failed ? EIO : ENOMEM;
+		return ANSWER;
+	}
+	job->next_noted = s->waiting;
+	s->waiting = job;
+	mirror_hold(m, job);
+	if (!s->flush.running)
+		begin(m);
+	return ANSWER_LATER;
+}
+
+int sync_init(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	s->timer.fn = on_timer;
+	return m->b->backing.fd < 0 ? 0 : flush_open(&s->flush, m->b->backing.fd, true);
+}
+
+void sync_exit(struct memd *m)
+{
+	struct sync *s = &m->b->sync;
+
+	while (s->flush.running || s->waiting) {
+		if (!s->flush.running)
+			begin(m);
+		end(m);
+	}
+	timer_stop(&s->timer);
+}
+
+void sync_close(struct memd *m)
+{
+	flush_close(&m->b->sync.flush);
+}

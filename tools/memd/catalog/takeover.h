@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What happens when a machine has taken over from its twin: a command is run, and all members
+ * hear where the blade is now (TWIN).
+ */
+#ifndef WEFT_MEMD_TAKEOVER_H
+#define WEFT_MEMD_TAKEOVER_H
+
+#include <sys/types.h>
+
+#include "front/calls.h"
+#include "base/timer.h"
+
+struct options;
+
+#define TAKEOVER_COMMAND_MS	10000	/* then it is killed */
+
+/**
+ * struct takeover_command - what --on-takeover says, which runs while the file is read
+ * @pid: of it, or 0
+ * @until: millisecond at which it is killed
+ */
+struct takeover_command {
+	pid_t pid;
+	u64 until;
+};
+
+/* Begin to run --on-takeover, if there is one and this machine has taken over. */
+void takeover_command_begin(struct takeover_command *c, const struct options *o);
+
+/* Wait for its end, before the blade serves; what failed is in the log. */
+void takeover_command_end(struct takeover_command *c, const struct options *o);
+
+/**
+ * struct takeover - who is to hear where this blade is
+ * @heard: bits of the members that have answered
+ * @txn: by id: of the TWIN that is out
+ * @delay: until it is repeated
+ * @told: millisecond of the last sentence
+ * @timer: for that
+ */
+struct takeover {
+	u64 heard;
+	u32 txn[WEFT_BLADE_MAX + 1];
+	u32 delay;
+	u64 told;
+	struct timer timer;
+};
+
+void takeover_init(struct memd *m);
+
+/* Tell all members, nodes and blades, until each has answered. */
+void takeover_start(struct memd *m);
+
+/* Now those that have not answered: a switch may not have let through what was sent so far. */
+void takeover_tell(struct memd *m);
+
+/* That one has forgotten it, or there are others. */
+void takeover_again(struct memd *m, u32 id);
+
+/* A REPLY.  Return: true if it is to TWIN. */
+bool takeover_reply(struct memd *m, const struct weft_msg *msg);
+
+/* TWIN, of another blade: it is where the call comes from. */
+enum answer takeover_call(struct memd *m, struct request *q);
+
+/* All lines are at home: what was missing everybody has heard. */
+void takeover_settled(struct memd *m);
+
+/*
+ * A P4 switch was in use at the former machine and has not heard of this one yet: it would
+ * go on answering for its lines.
+ */
+bool takeover_needs_switch(struct memd *m);
+
+#endif /* WEFT_MEMD_TAKEOVER_H */

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The memory blade as a whole, see memd.h. */
+#include "front/memd.h"
+
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "net/job.h"
+#include "catalog/journal.h"
+#include "base/log.h"
+#include "rdma/rdma.h"
+
+/*
+ * Nothing may be taken for something of an earlier life: transactions begin
+ * anywhere, and so do regions if there is no file that says which were used.
+ */
+static void begin_anywhere(struct memd *m)
+{
+	u32 random[2] = { (u32)time(NULL), (u32)time(NULL) << 12 };
+
+	if (getrandom(random, sizeof(random), GRND_NONBLOCK) < 0)
+		log_say("no random numbers: %s", strerror(errno));
+	m->b->life = random[0] ? random[0] : 1;
+	m->seq = random[1];
+	m->b->regions.next_id = 1 + (u32)time(NULL) * 64 % (WEFT_REGION_MAX / 2);
+	if (m->b->opt.backing)
+		m->b->regions.next_id = 1;
+}
+
+/* Every now and then the file goes to the disk, and what rested for that is free. */
+static void on_flush(struct memd *m, struct timer *t)
+{
+	bool busy = frames_settle(&m->b->frames, FRAMES_PER_GROUP * 8);
+
+	busy |= frames_flush(&m->b->frames);
+	m->b->flushing = busy;
+	timer_set(&m->timers, t, busy ? FLUSHING_MS : FLUSH_MS);
+}
+
+void memd_flush_soon(struct memd *m)
+{
+	turn_alone(m);
+	/* else it is looked at soon anyhow, and one who asks often must not put that off */
+	if (m->b->flushing)
+		return;
+	m->b->flushing = true;
+	timer_set(&m->timers, &m->b->flush, 1);
+}
+
+/* The other threads. */
+static int add_threads(struct memd *first, char *err)
+{
+	struct blade *b = first->b;
+	struct memd *m;
+	u32 i;
+
+	pthread_mutex_init(&b->turns.lock, NULL);
+	pthread_mutex_init(&b->moment.lock, NULL);
+	b->thread[0] = first;
+	turn_init(first);
+	if (b->threads == 1)
+		return 0;
+	b->moment.now = first->timers.now;
+	b->moment.clock = first->timers.clock;
+	timers_share(&first->timers, &b->moment);
+	for (i = 1; i < b->threads; i++) {
+		m = aligned_alloc(_Alignof(struct memd), sizeof(*m));
+		if (!m)
+			return fail(err, "not enough memory for %u threads", b->threads);
+		memset(m, 0, sizeof(*m));
+		b->thread[i] = m;
+		m->b = b;
+		m->nth = i;
+		m->seq = first->seq + i;
+		udp_none(&m->udp);
+		turn_init(m);
+		timers_share(&m->timers, &b->moment);
+	}
+	return 0;
+}
+
+int memd_init(struct memd *m, const struct options *o, const struct weft_key *key,
+	      char *err)
+{
+	memset(m, 0, sizeof(*m));
+	m->b = aligned_alloc(_Alignof(struct blade), sizeof(*m->b));
+	if (!m->b)
+		return fail(err, "not enough memory");
+	memset(m->b, 0, sizeof(*m->b));
+	m->b->threads = o->threads > 1 ? o->threads : 1;
+	m->b->opt = *o;
+	if (key)
+		m->b->key = *key;
+	udp_none(&m->udp);
+	timers_init(&m->timers);
+	begin_anywhere(m);
+	if (add_threads(m, err))
+		return -1;
+	m->b->started = m->timers.now;
+	if (memd_is_first(m))
+		clock_set(&m->b->clock, (struct weft_stamp){ .epoch = m->b->life },
+			  m->b->started);
+	m->b->regions.self = o->id;
+	m->b->regions.blades = o->blades;
+	m->b->regions.size[options_blade(o)] = o->memory;
+	quota_init(m);
+	push_init(m);
+	members_init(m);
+	renew_init(m);
+	fence_init(m);
+	sweep_init(m);
+	takeover_init(m);
+	move_init(m);
+	m->b->flush.fn = on_flush;
+	if (backing_open(&m->b->backing, o, err) ||
+	    frames_init(&m->b->frames, o->memory, &m->b->backing, err))
+		return -1;
+	if (journal_init(m) || sync_init(m))
+		return fail(err, "cannot open %s once more: %s", o->backing, strerror(errno));
+	m->b->frames.shared = m->b->threads > 1;
+	if (m->b->backing.fd < 0)
+		return 0;
+	timer_set(&m->timers, &m->b->flush, FLUSH_MS);
+	return journal_restore(m, err) || restore_blocks(m, err) ? -1 : 0;
+}
+
+void memd_start(struct memd *m)
+{
+	if (m->udp.fragment && !frames_keep_hashes(&m->b->frames, m->udp.fragment))
+		log_say("no memory to keep hashes of what is sent: they are made each time");
+	members_start(m);
+	takeover_start(m);
+	if (!memd_is_first(m)) {
+		follow_start(m);
+		return;
+	}
+	m->b->ready = true;
+	rehome_restart(m);
+	fence_start(m);
+	if (m->b->regions.n || m->b->members.mask)
+		renew_begin(m, "a new life");
+	else
+		takeover_settled(m);
+}
+
+/* End all jobs: what they wait for does not come any more. */
+static void end_jobs(struct memd *m)
+{
+	u32 i, round;
+	u8 id;
+
+	/* the end of a job may begin calls, but not for ever */
+	for (round = 0; round < 3; round++) {
+		for (id = 1; id <= WEFT_BLADE_MAX; id++)
+			push_drop(m, id, EHOSTDOWN);
+		journal_exit(m);
+		sync_exit(m);
+		mirror_drop(m);
+	}
+	members_stop(m);
+	for (i = 0; i < m->b->regions.n; i++) {
+		struct job *job = m->b->regions.by_id[i]->trim.job;
+
+		m->b->regions.by_id[i]->trim.job = NULL;
+		job_release(m, job, 0);
+		job = m->b->regions.by_id[i]->withdraw.job;
+		m->b->regions.by_id[i]->withdraw.job = NULL;
+		job_release(m, job, ESHUTDOWN);
+	}
+	for (id = 1; id <= WEFT_BLADE_MAX; id++)
+		push_drop(m, id, EHOSTDOWN);
+}
+
+void memd_exit(struct memd *m)
+{
+	u8 id;
+
+	rdma_stop(m);
+	end_jobs(m);
+	while (m->b->regions.n)
+		region_free(&m->b->regions, m->b->regions.by_id[m->b->regions.n - 1]);
+	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
+		calls_forget(m, id);
+		free(m->b->callers[id]);
+		if (id <= WEFT_NODE_MAX)
+			blocks_forget(m, id);
+	}
+	journal_close(m);
+	sync_close(m);
+	mirror_stop(m);
+	frames_exit(&m->b->frames);
+	backing_close(&m->b->backing);
+	udp_close(&m->udp);
+	while (m->b->threads > 1) {
+		struct memd *other = m->b->thread[--m->b->threads];
+
+		udp_close(&other->udp);
+		free(other);
+	}
+	free(m->b);
+	m->b = NULL;
+}
+
+/* --- out -------------------------------------------------------------------- */
+
+void *memd_payload(struct memd *m)
+{
+	return udp_buffer(&m->udp) + WEFT_WIRE_HDR_LEN;
+}
+
+static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
+		      const struct weft_key *key, u64 *hash)
+{
+	u8 *buf = udp_buffer(&m->udp), *payload = buf + WEFT_WIRE_HDR_LEN;
+	size_t len;
+
+	msg->rack = m->b->opt.rack;
+	if (!msg->src)
+		msg->src = m->b->opt.id;
+	if (!addr) {
+		count(m, NO_ADDRESS);
+		return;
+	}
+	if (mirror_suspended(m)) {
+		count(m, SUSPENDED);
+		return;
+	}
+	msg->payload = msg->len ? payload : NULL;
+	if (!*hash)
+		*hash = weft_wire_hash(msg->payload, msg->len, key);
+	len = weft_wire_pack_hashed(msg, buf, payload + msg->len, key, memd_time(m), *hash);
+	udp_send(&m->udp, addr, weft_flow(msg->type, msg->line), len,
+		 weft_wire_joins(msg->type));
+	if (msg->type < MEMD_TYPES)
+		m->stats.out[msg->type]++;
+	if (log_verbose)
+		log_note("to %s: %s line %llx txn %08x", log_addr(addr),
+			 weft_msg_name(msg->type),
+			 (unsigned long long)msg->line, msg->txn);
+}
+
+void memd_send_hashed(struct memd *m, struct weft_msg *msg, u32 addr, u64 *hash)
+{
+	send_with(m, msg, addr, &m->b->key, hash);
+}
+
+void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	u64 hash = 0;
+
+	send_with(m, msg, addr, &m->b->key, &hash);
+}
+
+static void copy_payload(struct memd *m, const struct weft_msg *msg)
+{
+	/* it is there already if this is not the first receiver */
+	if (msg->len && msg->payload != memd_payload(m))
+		memcpy(memd_payload(m), msg->payload, msg->len);
+}
+
+void memd_send(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	copy_payload(m, msg);
+	memd_send_payload(m, msg, addr);
+}
+
+void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr)
+{
+	u64 hash = 0;
+
+	copy_payload(m, msg);
+	send_with(m, msg, addr, NULL, &hash);
+}
+
+void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
+{
+	memd_send(m, msg, id <= WEFT_BLADE_MAX ? m->b->members.by_id[id].addr : 0);
+}
+
+/* --- in --------------------------------------------------------------------- */
+
+/* Answers of the switch, and to what we asked of it. */
+static void from_switch(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	/* which came from the group, so that it has no other address */
+	if (from != weft_switch_addr(m->udp.addr)) {
+		count(m, WRONG_ADDRESS);
+		return;
+	}
+	if (msg->src != m->b->opt.id || weft_txn_member(msg->txn) != m->b->opt.id) {
+		count(m, UNEXPECTED);
+		return;
+	}
+	if (msg->type == WEFT_MSG_MEMBERS_ACK)
+		members_ack(m, msg);
+	else
+		lines_answer(m, msg);
+}
+
+/* What only members may send. */
+static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	if (!members_sender(m, msg->src, from) &&
+	    !(msg->type == WEFT_MSG_REPLY && follow_moved(m, msg, from))) {
+		members_refused(m, msg->src, from);
+		return;
+	}
+	switch (msg->type) {
+	case WEFT_MSG_READ:
+		if (memd_serves(m))
+			blocks_read(m, msg);
+		break;
+	case WEFT_MSG_WB:
+		/* what nodes give back at the beginning of a life comes so, too */
+		if (m->b->ready && !(m->b->renew.late & weft_node_bit(msg->src)))
+			blocks_write(m, msg);
+		break;
+	case WEFT_MSG_CHASE:
+		if (memd_serves(m))
+			lines_chase(m, msg);
+		break;
+	default: /* WEFT_MSG_REPLY */
+		if (!follow_reply(m, msg) && !renew_reply(m, msg) && !fence_reply(m, msg) &&
+		    !takeover_reply(m, msg) && !move_reply(m, msg))
+			push_reply(m, msg);
+		break;
+	}
+}
+
+u64 memd_far(struct memd *m, const void *buf, size_t len)
+{
+	struct weft_msg msg;
+	u32 psum;
+
+	if (weft_wire_unpack_header(&msg, buf, len, &psum) ||
+	    (msg.type != WEFT_MSG_GETS && msg.type != WEFT_MSG_GETM &&
+	     msg.type != WEFT_MSG_READ))
+		return 0;
+	blocks_far(m, msg.line);
+	return msg.line;
+}
+
+void memd_near(struct memd *m, u64 line)
+{
+	blocks_near(m, line);
+}
+
+/* Those that are about a line. */
+static bool has_line(u8 type)
+{
+	return type < WEFT_MSG_CALL && type != WEFT_MSG_MEMBERS_ACK;
+}
+
+/* LANDED from a node: a write-back whose bytes its card has written there (landing.h). */
+static void find_bytes(struct memd *m, struct weft_msg *msg, const u8 *bytes)
+{
+	msg->type = WEFT_MSG_WB;
+	msg->offset = 0;
+	msg->len = msg->size;
+	msg->payload = bytes;
+	count(m, RDMA_HOME);
+	m->stats.count[STAT_RDMA_HOME_BYTES] += msg->size;
+}
+
+/* @bytes: of LANDED; NULL: it did not come by a card. */
+static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 port,
+		   const u8 *bytes)
+{
+	struct weft_msg msg;
+
+	if (!gate_take(m, &msg, buf, len, from, port))
+		return;
+	if (msg.type < MEMD_TYPES)
+		m->stats.in[msg.type]++;
+	if (bytes && weft_node_bit(msg.src))
+		find_bytes(m, &msg, bytes);
+	if (has_line(msg.type) && lines_concern_all(m, &msg))
+		turn_alone(m);
+	if (log_verbose)
+		log_note("from %s: %s line %llx txn %08x", log_addr(from),
+			 weft_msg_name(msg.type), (unsigned long long)msg.line,
+			 msg.txn);
+	if (has_line(msg.type) && rehome_takes(m, &msg, from))
+		return;
+	switch (msg.type) {
+	case WEFT_MSG_GETS:
+	case WEFT_MSG_GETM:
+	case WEFT_MSG_PUT:
+	case WEFT_MSG_COMMIT:
+	case WEFT_MSG_ABORT:
+	case WEFT_MSG_QUERY:
+	case WEFT_MSG_ACQUIRE:
+	case WEFT_MSG_HAND:
+	case WEFT_MSG_PASS:
+		if (memd_serves(m))
+			lines_request(m, &msg, from);
+		break;
+	case WEFT_MSG_READ:
+	case WEFT_MSG_WB:
+	case WEFT_MSG_CHASE:
+	case WEFT_MSG_REPLY:
+		from_member(m, &msg, from);
+		break;
+	case WEFT_MSG_ADD_ACK:
+	case WEFT_MSG_REMOVE_ACK:
+	case WEFT_MSG_DROP_ACK:
+	case WEFT_MSG_NACK:
+	case WEFT_MSG_MEMBERS_ACK:
+		from_switch(m, &msg, from);
+		break;
+	case WEFT_MSG_CALL:
+		calls_receive(m, &msg, from);
+		break;
+	default:
+		count(m, UNEXPECTED);
+		break;
+	}
+}
+
+void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 port)
+{
+	handle(m, buf, len, from, port, NULL);
+	turn_together(m);
+}
+
+void memd_receive_home(struct memd *m, const void *buf, size_t len, u32 from, const u8 *bytes)
+{
+	handle(m, buf, len, from, m->udp.port, bytes);
+	turn_together(m);
+}

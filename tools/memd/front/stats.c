@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The list of counters, see stats.h. */
+#include "front/stats.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#include "front/memd.h"
+#include "rdma/rdma.h"
+
+static const char * const names[MEMD_STATS_N] = {
+	[STAT_BAD] = "bad_messages",
+	[STAT_OTHER_VERSION] = "other_version",
+	[STAT_OTHER_RACK] = "other_rack",
+	[STAT_STRANGER] = "strangers",
+	[STAT_WRONG_ADDRESS] = "wrong_address",
+	[STAT_WRONG_PORT] = "wrong_port",
+	[STAT_NO_KEY] = "no_key",
+	[STAT_WRONG_KEY] = "wrong_key",
+	[STAT_STALE] = "stale",
+	[STAT_UNEXPECTED] = "unexpected",
+	[STAT_NO_ADDRESS] = "no_address",
+	[STAT_SUSPENDED] = "dropped_suspended",
+	[STAT_ALONE] = "threads_stopped",
+	[STAT_OTHER_SHARE] = "other_share",
+	[STAT_READ] = "reads",
+	[STAT_READ_ZEROS] = "reads_of_zeros",
+	[STAT_READ_BYTES] = "read_bytes",
+	[STAT_WRITE] = "write_backs",
+	[STAT_WRITE_OLD] = "write_backs_old",
+	[STAT_WRITE_LATE] = "write_backs_late",
+	[STAT_WRITE_FAILED] = "write_backs_failed",
+	[STAT_WRITE_BYTES] = "write_back_bytes",
+	[STAT_STAGING_DROPPED] = "write_backs_dropped",
+	[STAT_SYNC] = "syncs",
+	[STAT_SYNC_FLUSH] = "sync_flushes",
+	[STAT_ACK_HELD] = "acks_held",
+	[STAT_ACK_DROPPED] = "acks_held_too_many",
+	[STAT_RDMA_LANDED] = "rdma_landed",
+	[STAT_RDMA_LANDED_BYTES] = "rdma_landed_bytes",
+	[STAT_RDMA_NO_CONNECTION] = "rdma_not_connected",
+	[STAT_RDMA_FULL] = "rdma_queue_full",
+	[STAT_RDMA_NO_MEMORY] = "rdma_not_registered",
+	[STAT_RDMA_AGAIN] = "rdma_asked_again",
+	[STAT_RDMA_DEEDS] = "rdma_deeds",
+	[STAT_RDMA_HOME] = "rdma_home",
+	[STAT_RDMA_HOME_BYTES] = "rdma_home_bytes",
+	[STAT_RDMA_CONNECTED] = "rdma_connects",
+	[STAT_RDMA_BROKEN] = "rdma_broken",
+	[STAT_RDMA_REFUSED] = "rdma_refused",
+	[STAT_NO_LINE] = "no_such_line",
+	[STAT_BUSY] = "refused_busy",
+	[STAT_MOVING] = "refused_moving",
+	[STAT_ADDED] = "lines_added",
+	[STAT_ADD_REFUSED] = "adds_refused",
+	[STAT_REMOVED] = "lines_removed",
+	[STAT_LOST] = "lines_lost",
+	[STAT_MOVE_REPEATED] = "moves_repeated",
+	[STAT_CHASE] = "chases",
+	[STAT_FETCHED] = "lines_fetched",
+	[STAT_RENEW] = "renewals",
+	[STAT_CLAIM] = "locks_claimed",
+	[STAT_NO_LOCK] = "locks_refused",
+	[STAT_NOT_OPENED] = "refused_not_opened",
+	[STAT_REHOMED] = "dropped_rehomed",
+	[STAT_MOVE] = "moves",
+	[STAT_MOVE_FAILED] = "moves_failed",
+	[STAT_NOT_ALLOWED] = "refused_not_allowed",
+	[STAT_CALL] = "calls",
+	[STAT_CALL_REPEATED] = "calls_repeated",
+	[STAT_CALL_REFUSED] = "calls_refused",
+	[STAT_CALL_OLD] = "calls_old",
+	[STAT_OVER_QUOTA] = "calls_over_quota",
+	[STAT_OPEN_REFUSED] = "opens_refused",
+	[STAT_PUSH] = "pushes",
+	[STAT_PUSH_REPEATED] = "pushes_repeated",
+	[STAT_PUSH_FAILED] = "pushes_failed",
+	[STAT_JOIN] = "joins",
+	[STAT_LEAVE] = "leaves",
+	[STAT_FENCED] = "nodes_fenced",
+	[STAT_LOCK_FREED] = "locks_freed",
+	[STAT_BLOCK_LOST] = "blocks_lost",
+};
+
+/* One page of the list: entries before @from are passed over. */
+struct page {
+	struct weft_call *reply;
+	u64 from;
+	u64 n;
+	bool full;
+};
+
+static void add(struct page *page, const char *name, u64 value)
+{
+	struct weft_call *reply = page->reply;
+	size_t len = strlen(name);
+	u8 *p = reply->list + reply->list_len;
+
+	if (page->n++ < page->from || page->full)
+		return;
+	if (reply->list_len + 9 + len > WEFT_CALL_LIST_MAX) {
+		page->full = true;
+		reply->cookie = page->n - 1;
+		return;
+	}
+	put_unaligned_be64(value, p);
+	p[8] = (u8)len;
+	memcpy(p + 9, name, p[8]);
+	reply->list_len = (u16)(reply->list_len + 9 + len);
+}
+
+/* Of all threads together. */
+struct sums {
+	u64 known;
+	u64 at[LINE_PLACES];
+	u64 sent;
+	u64 sent_bytes;
+	u64 dropped;
+	u64 not_received;
+	struct stats stats;
+};
+
+static void add_all(u64 *to, const u64 *from, u32 n)
+{
+	while (n--)
+		*to++ += *from++;
+}
+
+static void sum_up(const struct blade *b, struct sums *s)
+{
+	u32 i;
+
+	memset(s, 0, sizeof(*s));
+	for (i = 0; i < b->threads; i++) {
+		const struct memd *m = b->thread[i];
+
+		s->known += m->lines.known;
+		add_all(s->at, m->lines.at, LINE_PLACES);
+		s->sent += m->udp.sent;
+		s->sent_bytes += m->udp.sent_bytes;
+		s->dropped += m->udp.dropped;
+		s->not_received += udp_not_received(&m->udp);
+		add_all(s->stats.count, m->stats.count, MEMD_STATS_N);
+		add_all(s->stats.in, m->stats.in, MEMD_TYPES);
+		add_all(s->stats.out, m->stats.out, MEMD_TYPES);
+	}
+}
+
+static void add_state(struct memd *m, const struct sums *s, struct page *page)
+{
+	u64 moving = s->at[WEFT_ADDING] + s->at[WEFT_REMOVING] +
+		     s->at[WEFT_DROPPING];
+	u64 in_switch = s->at[WEFT_IN_SWITCH];
+	u32 blade = options_blade(&m->b->opt);
+	struct mirror_state twin;
+	struct rdma_state rdma;
+
+	mirror_look(m, &twin);
+	rdma_state(m, &rdma);
+	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->b->members)));
+	add(page, "switch", m->b->members.use_switch);
+	add(page, "regions", m->b->regions.n);
+	add(page, "region_numbers_left", quota_numbers_left(m));
+	add(page, "memory_bytes", m->b->opt.memory);
+	add(page, "reserved_bytes", m->b->regions.reserved[blade]);
+	add(page, "used_bytes", (u64)m->b->frames.used * FRAME_SIZE);
+	add(page, "lines_at_home", s->known - in_switch - moving);
+	add(page, "lines_in_switch", in_switch);
+	add(page, "lines_moving", moving);
+	add(page, "locks", quota_locks(m));
+	add(page, "locks_max", m->b->opt.locks);
+	add(page, "sent", s->sent);
+	add(page, "sent_bytes", s->sent_bytes);
+	add(page, "not_sent", s->dropped);
+	add(page, "not_received", s->not_received);
+	add(page, "blades", m->b->regions.blades);
+	add(page, "threads", m->b->threads);
+	add(page, "ready", m->b->ready);
+	add(page, "file_refuses", __atomic_load_n(&m->b->backing.refuses, __ATOMIC_RELAXED));
+	add(page, "file_failed", m->b->backing.failed);
+	add(page, "refused_ago_s", gate_refused_ago(m));
+	add(page, "twin", options_twin(&m->b->opt) != 0);
+	add(page, "view", m->b->opt.role.view);
+	add(page, "twin_complete", twin.complete);
+	add(page, "twin_behind_bytes", twin.behind);
+	if (twin.has_witness)
+		add(page, "witness_ok", twin.witness_ok);
+	add(page, "suspensions", twin.suspensions);
+	add(page, "rdma", rdma.listening);
+	add(page, "rdma_connections", rdma.connections);
+	add(page, "rdma_registered_bytes", rdma.bytes);
+	add(page, "rdma_under_way", rdma.flights);
+}
+
+static void add_types(struct page *page, const char *prefix, const u64 *counts)
+{
+	char name[64], *p;
+	u32 type;
+
+	for (type = 0; type < MEMD_TYPES; type++) {
+		const char *text = weft_msg_name((u8)type);
+
+		/* all there are, whether counted yet or not: pages have to fit */
+		if (*text == '?')
+			continue;
+		snprintf(name, sizeof(name), "%s_%s", prefix, text);
+		for (p = name; *p; p++)
+			*p = (char)tolower(*p);
+		add(page, name, counts[type]);
+	}
+}
+
+void stats_list(struct memd *m, struct weft_call *reply, u64 from)
+{
+	struct page page = { .reply = reply, .from = from };
+	struct sums sums;
+	u32 i;
+
+	sum_up(m->b, &sums);
+	reply->cookie = 0;
+	add_state(m, &sums, &page);
+	for (i = 0; i < MEMD_STATS_N; i++)
+		add(&page, names[i], sums.stats.count[i]);
+	add_types(&page, "in", sums.stats.in);
+	add_types(&page, "out", sums.stats.out);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Contents of blocks on the wire: READ is answered with DATA, WB with WB_ACK.
+ */
+#ifndef WEFT_MEMD_BLOCKS_H
+#define WEFT_MEMD_BLOCKS_H
+
+#include "lines/region.h"
+#include "wire.h"
+
+#define STAGING_PER_NODE	(2u << 20)	/* bytes of incomplete blocks, in all threads */
+
+/**
+ * struct stage - a block of which some fragments came
+ * @next: older one of the same node
+ * @line: its line
+ * @version: its version
+ * @size: bytes of it
+ * @fragment: bytes of a full fragment
+ * @have: fragments that came, one bit each
+ * @data: the block
+ */
+struct stage {
+	struct stage *next;
+	u64 line;
+	u64 version;
+	u32 size;
+	u32 fragment;
+	u64 have;
+	u8 data[];
+};
+
+/**
+ * struct staging - incomplete blocks
+ * @of: by member, the newest first
+ * @bytes: by member, of their blocks
+ */
+struct staging {
+	struct stage *of[WEFT_BLADE_MAX + 1];
+	u32 bytes[WEFT_BLADE_MAX + 1];
+};
+
+/* READ, from a node or a directory. */
+void blocks_read(struct memd *m, const struct weft_msg *msg);
+
+/* Send a block, as it is here, to another blade: WB under @txn. */
+void blocks_send(struct memd *m, struct region *r, struct block *b, u32 txn, u32 to);
+
+/* A block is read soon, see memd_far(). */
+void blocks_far(struct memd *m, u64 line);
+void blocks_near(struct memd *m, u64 line);
+
+/* WB, a fragment. */
+void blocks_write(struct memd *m, const struct weft_msg *msg);
+
+/* Drop, in all threads, what a node began to send: it has left. */
+void blocks_forget(struct memd *m, u8 node);
+
+/* Take a block's contents away. */
+void blocks_clear(struct memd *m, struct region *r, struct block *b);
+
+#endif /* WEFT_MEMD_BLOCKS_H */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Who is in the rack: ids, addresses, lives; what the switch is told of it, and
+ * whether there is one.
+ *
+ * The first blade decides; the others learn from it (follow.h).
+ */
+#ifndef WEFT_MEMD_MEMBERS_H
+#define WEFT_MEMD_MEMBERS_H
+
+#include "base/options.h"
+#include "base/timer.h"
+#include "wire.h"
+
+#define MEMBER_ALIVE_MS	3000	/* heard of that recently: certainly alive */
+
+struct job;
+struct weft_call;
+
+/**
+ * struct member - node or blade
+ * @addr: IPv4 address, 0 if unknown
+ * @twin: blade: address of its other machine, which does not serve; 0: it has none
+ * @view: blade: number that its twin has raised when it took over last; 0: not heard yet
+ * @life: number of its life
+ * @heard: millisecond of the last message
+ * @asked: millisecond of its last JOIN, repetitions included
+ * @in: node: it is a member; blade: it has joined (only the first blade knows)
+ * @joining: an answer to its JOIN is under way: the other blades hear of it, then the switch,
+ *	but nobody else does until they know it
+ * @gave_up: has sent LEAVE meanwhile
+ * @dying: others may have heard in a former life of this blade that it is dead
+ * @backing: blade: it has a file that its contents are in (only the first blade knows)
+ * @used: blade: regions may use it; one that was added before it has joined does not count
+ * @drains: blade: regions are not to use it any more
+ */
+struct member {
+	u32 addr;
+	u32 twin;
+	u32 view;
+	u32 life;
+	u64 heard;
+	u64 asked;
+	bool in;
+	bool joining;
+	bool gave_up;
+	bool dying;
+	bool backing;
+	bool used;
+	bool drains;
+};
+
+/**
+ * struct members - all of them
+ * @by_id: by id
+ * @mask: bits of the nodes, with those that are about to be members
+ * @coming: those of @mask whose former life another blade may not be through with: the switch
+ *	does not know them yet, or it would take what that life had for theirs
+ * @version: of @mask, begins with the seconds since 1970
+ * @txn: of the MEMBERS whose answer is waited for
+ * @listening: a switch may be used
+ * @use_switch: there is one
+ * @no_switch: it was looked for in vain: nobody waits for it
+ * @settled: the version that the switch has, or that it need not have
+ * @changed: millisecond since which @version is to be told
+ * @answered: millisecond of the switch's last answer
+ * @delay: until it is told again
+ * @timer: for that
+ * @waiting: jobs that end when @settled is @version
+ */
+struct members {
+	struct member by_id[WEFT_BLADE_MAX + 1];
+	u32 mask;
+	u32 coming;
+	u32 version;
+	u32 txn;
+	bool listening;
+	bool use_switch;
+	bool no_switch;
+	u32 settled;
+	u64 changed;
+	u64 answered;
+	u32 delay;
+	struct timer timer;
+	struct job *waiting;
+};
+
+void members_init(struct memd *m);
+
+/* The addresses of blades are known from --peers; the first begins to probe. */
+void members_start(struct memd *m);
+
+/* Nobody waits for the switch any more. */
+void members_stop(struct memd *m);
+
+/* Is it a member, with that address?  Not @m's own blade. */
+bool members_has(const struct memd *m, u32 id, u32 from);
+
+/*
+ * The sender of a message if it is a member and @from its address, or NULL.  That is a sign of
+ * life of it: only for what has come just now.
+ */
+struct member *members_sender(struct memd *m, u32 id, u32 from);
+
+/* A blade's twin has taken over: it is there from now on. */
+void members_move(struct memd *m, u32 id);
+
+/* Count a message that members_sender() has refused. */
+void members_refused(struct memd *m, u32 id, u32 from);
+
+/* Nodes changed: tell the switch. */
+void members_changed(struct memd *m);
+
+/* True if the switch knows all members, or there is none. */
+bool members_settled(const struct members *ms);
+
+/* @job is held until members_settled(). */
+void members_wait(struct memd *m, struct job *job);
+
+/* MEMBERS_ACK. */
+void members_ack(struct memd *m, const struct weft_msg *msg);
+
+/* The nodes that are members for everybody: without those that are joining. */
+u32 members_joined(const struct members *ms);
+
+/* Put the nodes @nodes into @call, and the addresses of these and the blades. */
+void members_list(struct memd *m, u32 nodes, struct weft_call *call);
+
+/* Other blades: what the first one says. */
+void members_learn(struct memd *m, const struct weft_call *call, u32 version);
+
+#endif /* WEFT_MEMD_MEMBERS_H */

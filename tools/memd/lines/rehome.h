@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A region whose homes change: what each blade does.  The first one says when (move.h).
+ *
+ * For the lines of the region it is what a restart is for those of a blade: nobody knows
+ * any more who has what, nodes give all back, and to the new homes.  Only the contents have to
+ * be brought there: those that the blade has are sent as WB while nodes are served
+ * (WEFT_REHOME_COPY), and when nobody is any more, what was written since (WEFT_REHOME_FREEZE).
+ */
+#ifndef WEFT_MEMD_REHOME_H
+#define WEFT_MEMD_REHOME_H
+
+#include "front/calls.h"
+#include "base/flush.h"
+#include "lines/region.h"
+#include "base/timer.h"
+#include "wire.h"
+
+#define REHOME_BYTES	(512u << 10)	/* of blocks that are under way at a time */
+#define REHOME_BLOCKS	(REHOME_BYTES / WEFT_BLOCK_MIN)
+
+/**
+ * struct sent_block - a block on its way to another blade
+ * @index: which
+ * @txn: that its WB_ACK names, 0: a free place
+ * @version: of it
+ * @at: millisecond when it was sent last
+ */
+struct sent_block {
+	u64 index;
+	u32 txn;
+	u64 version;
+	u64 at;
+};
+
+/**
+ * struct rehome - what a blade does for a region that moves
+ * @r: the region
+ * @runs: number of @left
+ * @left: by run: blocks that are to be sent, one bit each; other threads set them, too
+ * @run: where to go on looking
+ * @clean: so many runs before that have none
+ * @passed: all was looked at once
+ * @sent: what is under way
+ * @n: how many of these
+ * @done: blocks that have arrived
+ * @timer: next step
+ * @flush: that brings it to the disk
+ * @synced: it is there
+ */
+struct rehome {
+	struct region *r;
+	u64 runs;
+	u64 *left;
+	u64 run;
+	u64 clean;
+	bool passed;
+	struct sent_block sent[REHOME_BLOCKS];
+	u32 n;
+	u64 done;
+	struct timer timer;
+	struct flush flush;
+	bool synced;
+};
+
+/**
+ * rehome_phase() - come as far as that
+ * @c: REHOME
+ * @done: receives how much has been done, which grows
+ *
+ * Return: 0: it is so; EINPROGRESS; another errno: it cannot be.
+ */
+u16 rehome_phase(struct memd *m, struct region *r, const struct weft_call *c, u64 *done);
+
+/* REHOME, at other blades. */
+enum answer rehome_call(struct memd *m, struct request *q);
+
+/*
+ * A message about a line, before anybody else sees it.  Return: true: it is dealt with, as its
+ * region moves, or its home is another blade by now.
+ */
+bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from);
+
+/* May another blade have what is to be here? */
+bool rehome_expects(const struct memd *m, const struct region *r, u64 line);
+
+/* The contents of a block are others now. */
+void rehome_changed(struct region *r, u64 index);
+
+/* The first blade begins a life: what belongs to others goes, unless a move goes on. */
+void rehome_restart(struct memd *m);
+
+/* Is there a region of which nobody is served? */
+bool rehome_freezes(const struct memd *m);
+
+/* Nothing of a move that was under way counts: another life of the first blade. */
+void rehome_forget_all(struct memd *m);
+
+/* The first blade says, with the other attributes: these are the homes. */
+void rehome_told(struct memd *m, struct region *r, u32 homes, bool frozen);
+
+/* The region goes. */
+void rehome_free(struct region *r);
+
+#endif /* WEFT_MEMD_REHOME_H */

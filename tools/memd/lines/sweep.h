@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * After a node died: all lines of this blade are looked at, and what the dead node had to do
+ * with them is over (core/home.h, weft_home_gone()).  A lock that it had is free; a block
+ * that only it had modified is lost: it is what it last was here, which is noted.
+ *
+ * Lines in the switch come home for that, so many at a time, and go back when they are asked
+ * for.  Requests are served meanwhile.
+ */
+#ifndef WEFT_MEMD_SWEEP_H
+#define WEFT_MEMD_SWEEP_H
+
+#include "front/calls.h"
+#include "base/timer.h"
+#include "types.h"
+
+struct block;
+struct region;
+
+/**
+ * struct sweep - one that is under way
+ * @active: it is
+ * @again: another node has died since it began
+ * @region: that is looked at, or the last one before
+ * @run: next run of blocks to look at
+ * @bucket: next bucket of locks
+ * @asked: lines on their way home
+ * @late: of these, so many are not waited for any more
+ * @lost: blocks that were found lost
+ * @freed: locks that were
+ * @began: millisecond
+ * @give_up: millisecond after which lines on their way are not waited for
+ * @timer: next step
+ */
+struct sweep {
+	bool active;
+	bool again;
+	u32 region;
+	u64 run;
+	u32 bucket;
+	u32 asked;
+	u32 late;
+	u64 lost;
+	u64 freed;
+	u64 began;
+	u64 give_up;
+	struct timer timer;
+};
+
+void sweep_init(struct memd *m);
+
+/* Nodes have died, and are no members any more. */
+void sweep_begin(struct memd *m);
+
+bool sweep_is_active(const struct memd *m);
+
+/* A line that was asked back has come, or has just gone to the switch; or is forgotten. */
+void sweep_arrived(struct memd *m, struct region *r, struct block *b);
+void sweep_forgotten(struct memd *m, struct block *b);
+
+/* The block is lost: only a node that died had what it last was. */
+void sweep_lost(struct memd *m, struct region *r, struct block *b);
+
+/* LOST: which blocks are; to be marked no more, if that is asked for. */
+enum answer sweep_call(struct memd *m, struct request *q);
+
+#endif /* WEFT_MEMD_SWEEP_H */

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What waits for the standby, see mirror.h. */
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "net/held.h"
+#include "net/job.h"
+#include "front/memd.h"
+
+int held_init(struct memd *m)
+{
+	struct held *h = &m->held;
+
+	h->ack = calloc(HELD_MAX, sizeof(*h->ack));
+	h->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	return h->ack && h->wake >= 0 ? 0 : -1;
+}
+
+void held_exit(struct memd *m)
+{
+	struct held *h = &m->held;
+
+	if (h->ack && h->wake >= 0)
+		close(h->wake);
+	free(h->ack);
+	h->ack = NULL;
+	h->wake = -1;
+}
+
+void held_wake(struct memd *m)
+{
+	const u64 one = 1;
+
+	/* it can only fail if it is awake */
+	if (atomic_load(&m->held.waiting))
+		(void)!write(m->held.wake, &one, sizeof(one));
+}
+
+int mirror_fd(const struct memd *m)
+{
+	return m->held.ack ? m->held.wake : -1;
+}
+
+static void acknowledge(struct memd *m, const struct held_ack *a)
+{
+	struct weft_msg ack = {
+		.type = WEFT_MSG_WB_ACK,
+		.txn = a->txn,
+		.line = a->line,
+		.version = a->version,
+	};
+
+	memd_send_to(m, &ack, a->to);
+}
+
+static void release_acks(struct memd *m)
+{
+	struct held *h = &m->held;
+
+	while (h->n && mirror_has(m, h->ack[h->first].position)) {
+		acknowledge(m, &h->ack[h->first]);
+		h->first = (h->first + 1) % HELD_MAX;
+		h->n--;
+	}
+}
+
+static void release_jobs(struct memd *m)
+{
+	struct job **p = &m->held.jobs, *list = NULL, *job;
+
+	/* what their ends queue is looked at next time */
+	while ((job = *p)) {
+		if (mirror_has(m, job->position)) {
+			*p = job->next_held;
+			job->next_held = list;
+			list = job;
+		} else {
+			p = &job->next_held;
+		}
+	}
+	while ((job = list)) {
+		list = job->next_held;
+		job_release(m, job, 0);
+	}
+}
+
+static bool look(struct memd *m)
+{
+	release_acks(m);
+	if (m->held.jobs) {
+		turn_alone(m);
+		release_jobs(m);
+		turn_together(m);
+	}
+	return m->held.n || m->held.jobs;
+}
+
+void mirror_work(struct memd *m)
+{
+	u64 times;
+
+	/* how often is of no interest */
+	(void)!read(m->held.wake, &times, sizeof(times));
+	/* nothing is sent then, and to be lost is not for those that wait */
+	if (mirror_suspended(m))
+		return;
+	atomic_store(&m->held.waiting, false);
+	if (look(m))
+		atomic_store(&m->held.waiting, true);
+	/* it may have come between both */
+	(void)look(m);
+}
+
+void mirror_keep(struct memd *m, const struct weft_msg *msg)
+{
+	struct held *h = &m->held;
+
+	if (h->n == HELD_MAX) {
+		count(m, ACK_DROPPED);
+		return;
+	}
+	count(m, ACK_HELD);
+	h->ack[(h->first + h->n++) % HELD_MAX] = (struct held_ack){
+		.position = mirror_position(m),
+		.to = weft_txn_member(msg->txn),
+		.txn = msg->txn,
+		.line = msg->line,
+		.version = msg->version,
+	};
+	atomic_store(&h->waiting, true);
+	/* the standby may have had it before somebody knew that we wait */
+	if (mirror_has(m, h->ack[h->first].position))
+		held_wake(m);
+}
+
+bool mirror_hold(struct memd *m, struct job *job)
+{
+	struct memd *first = m->b->thread[0];
+
+	if (!job || mirror_has(m, mirror_position(m)))
+		return false;
+	job_hold(job);
+	job->position = mirror_position(m);
+	job->next_held = first->held.jobs;
+	first->held.jobs = job;
+	atomic_store(&first->held.waiting, true);
+	if (mirror_has(m, job->position))
+		held_wake(first);
+	return true;
+}
+
+static void no_answer(struct memd *m, struct job *job)
+{
+	(void)m;
+	(void)job;
+}
+
+void mirror_drop(struct memd *m)
+{
+	struct job *job;
+	u32 i;
+
+	for (i = 0; i < m->b->threads; i++)
+		m->b->thread[i]->held.n = 0;
+	while ((job = m->b->thread[0]->held.jobs)) {
+		m->b->thread[0]->held.jobs = job->next_held;
+		job->finish = no_answer;
+		job_release(m, job, 0);
+	}
+}

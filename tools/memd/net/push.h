@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls that the blade itself makes: to other blades (what changed), to nodes
+ * (give up copies).  One at a time to each member, repeated until it is
+ * answered, given up after some seconds.
+ */
+#ifndef WEFT_MEMD_PUSH_H
+#define WEFT_MEMD_PUSH_H
+
+#include "base/timer.h"
+#include "wire.h"
+
+struct job;
+struct push;
+struct weft_call;
+
+/**
+ * struct pushes - calls to one member
+ * @head: the one that is out
+ * @tail: end of the list
+ * @seq: of the last one queued; the receiver ignores what is older
+ * @timer: for repeating
+ */
+struct pushes {
+	struct push *head;
+	struct push **tail;
+	u64 seq;
+	struct timer timer;
+};
+
+void push_init(struct memd *m);
+
+/**
+ * push_call() - queue a call
+ * @to: member
+ * @call: the call; life and cookie are set for blades
+ * @nonce: version of the members, with WEFT_CALL_MEMBERS
+ * @job: held until the answer, or NULL
+ */
+void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
+	       struct job *job);
+
+/* A REPLY. */
+void push_reply(struct memd *m, const struct weft_msg *msg);
+
+/* Drop all calls to @to; their jobs get @err. */
+void push_drop(struct memd *m, u8 to, u16 err);
+
+#endif /* WEFT_MEMD_PUSH_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The blade's socket: datagrams in and out, in batches.
+ */
+#ifndef WEFT_MEMD_UDP_H
+#define WEFT_MEMD_UDP_H
+
+#include <stdatomic.h>
+
+#include "flow.h"
+#include "base/options.h"
+#include "weft_netlink.h"
+#include "wire.h"
+
+#define UDP_BATCH	64
+#define UDP_FAR		8
+#define UDP_NEAR	2
+
+struct memd;
+struct udp_batch;
+
+/**
+ * struct udp - the socket
+ * @fd: UDP, -1 if there is none (then nothing is sent: fuzzing)
+ * @flow: by flow, by which contents are sent; the first is @fd.  The others hear nothing
+ * @holder: by flow: holds the port at all other addresses of this machine, and hears nothing:
+ *	who had it could speak for us.  All -1: this is not the first thread's
+ * @addr: own address
+ * @port: own and everybody's port
+ * @longest: bytes of the longest datagram, UDP payload
+ * @fragment: bytes of payload in a full fragment, a multiple of WEFT_WIRE_UNIT
+ * @dropped: datagrams that the kernel did not take
+ * @sent: datagrams sent
+ * @sent_bytes: their bytes, UDP payload
+ * @in: buffers for receiving
+ * @out: buffers for sending
+ * @messages: how many wait in @out for udp_flush()
+ * @datagrams: that they will be
+ * @last_flow: by which the last of these goes
+ * @last_len: bytes of it
+ * @until: millisecond of CLOCK_BOOTTIME from which on nothing is sent; NULL: for ever
+ * @last_joins: another message may follow in it
+ */
+struct udp {
+	int fd;
+	int flow[WEFT_FLOWS];
+	int holder[WEFT_FLOWS];
+	u32 addr;
+	u16 port;
+	u32 longest;
+	u32 fragment;
+	u64 dropped;
+	u64 sent;
+	u64 sent_bytes;
+	struct udp_batch *in;
+	struct udp_batch *out;
+	u32 messages;
+	u32 datagrams;
+	u32 last_flow;
+	size_t last_len;
+	bool last_joins;
+	const atomic_ullong *until;
+};
+
+/**
+ * udp_open() - find the interface, open and bind the socket
+ * @key: of the rack, which decides how much fits into a message
+ * @err: receives a sentence
+ *
+ * Return: 0 or -1.
+ */
+int udp_open(struct udp *udp, const struct options *o,
+	     const struct weft_key *key, char *err);
+
+/* The socket of the next thread, at the address and port of the first one's. */
+int udp_open_another(struct udp *udp, const struct udp *first, const struct options *o,
+		     char *err);
+
+/* All are open: each thread's datagrams are to come to its own, see share.h. */
+int udp_steer(const struct udp *first, const struct options *o, char *err);
+
+/* Not open yet: udp_close() is harmless. */
+void udp_none(struct udp *udp);
+
+/* No socket: what is sent goes nowhere.  For fuzzing.  Return: 0 or -1. */
+int udp_open_none(struct udp *udp);
+
+void udp_close(struct udp *udp);
+
+/* Where the next message is to be written, WEFT_MTU_MAX bytes. */
+u8 *udp_buffer(struct udp *udp);
+
+/**
+ * udp_send() - queue what was written to udp_buffer()
+ * @addr: IPv4 address, host byte order
+ * @flow: below WEFT_FLOWS
+ * @len: bytes of the message
+ * @joins: it may stand in a datagram with others like it, see weft_wire_first()
+ */
+void udp_send(struct udp *udp, u32 addr, u32 flow, size_t len, bool joins);
+
+/* Hand all that is queued to the kernel. */
+void udp_flush(struct udp *udp);
+
+/* Datagrams that came when the kernel's buffer was full; wraps at 32 bits. */
+u64 udp_not_received(const struct udp *udp);
+
+/**
+ * struct udp_taker - what is done with each datagram, in this order
+ * @far: UDP_FAR datagrams before it is taken; says what it is about, 0: nothing
+ * @near: UDP_NEAR datagrams before it is taken, with that, unless it is 0
+ * @take: it is taken, from an address and a port
+ */
+struct udp_taker {
+	u64 (*far)(struct memd *m, const void *buf, size_t len);
+	void (*near)(struct memd *m, u64 about);
+	void (*take)(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
+};
+
+/**
+ * udp_receive() - read one batch
+ *
+ * Return: datagrams read; UDP_BATCH means that there may be more.
+ */
+int udp_receive(struct udp *udp, struct memd *m, const struct udp_taker *t);
+
+#endif /* WEFT_MEMD_UDP_H */

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The card and what is connected to it: of rdma.c (connections), land.c (blocks that it
+ * writes), room.c (blocks that nodes' cards write) and deed.c (those that they read).
+ */
+#ifndef WEFT_MEMD_RDMA_CARD_H
+#define WEFT_MEMD_RDMA_CARD_H
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+
+#include "front/memd.h"
+#include "rdma/rdma.h"
+#include "rdma/link.h"
+#include "rdma/memory.h"
+
+#define RDMA_MESSAGE	256u	/* bytes of a buffer for one; what goes out is shorter */
+#define RDMA_RECEIVES	256u
+#define RDMA_ZEROS	65536u
+#define RDMA_SGES	16u	/* pieces of a work request at most */
+
+#define RDMA_ROOMS	32u	/* of a node: 2 MiB for each that is connected */
+
+/*
+ * What the card names a receive, and the message that a room is free (to the node with the number
+ * that is the rest); flights have smaller names for some 2^53 blocks.
+ */
+#define RDMA_RECEIVE	(1ull << 63)
+#define RDMA_ROOM	(1ull << 62)
+
+/**
+ * struct rdma_rooms - where a node's card may write blocks that go home (landing.h)
+ * @at: RDMA_ROOMS of them
+ * @mr: they are registered; NULL: there are none
+ * @told: messages under way that say that one is free
+ */
+struct rdma_rooms {
+	u8 *at;
+	struct ibv_mr *mr;
+	u32 told;
+};
+
+/**
+ * struct rdma_conn - a node's connection
+ * @link: what is under way
+ * @id: NULL: there is none
+ * @rooms: of the node
+ */
+struct rdma_conn {
+	struct rdma_link link;
+	struct rdma_cm_id *id;
+	struct rdma_rooms rooms;
+};
+
+/**
+ * struct rdma_own - memory of ours that the card reads and writes
+ * @zeros: what blocks have that nobody has written to
+ * @out: by flight: LANDED
+ * @in: what nodes send
+ */
+struct rdma_own {
+	_Alignas(4096) u8 zeros[RDMA_ZEROS];
+	u8 out[RDMA_FLIGHTS][RDMA_MESSAGE];
+	u8 in[RDMA_RECEIVES][RDMA_MESSAGE];
+};
+
+/**
+ * struct rdma_deeds - of blocks that nodes' cards may read (landing.h)
+ * @wanted: by the command line
+ * @mr: marks of frames are registered; NULL: there are none, so there are no deeds
+ * @last: number of the last one that was given
+ *
+ * A key lets all nodes read all of a chunk.  So none is given as long as a region is for some
+ * nodes only.
+ */
+struct rdma_deeds {
+	bool wanted;
+	struct ibv_mr *mr;
+	u64 last;
+};
+
+/**
+ * struct rdma - the card
+ * @epoll_fd: all descriptors below
+ * @events: of connections; NULL: nobody listens
+ * @listener: the blade's address
+ * @pd: protection domain
+ * @channel: wakes the first thread when @cq has something
+ * @cq: what the card has done
+ * @srq: for what nodes send
+ * @sges: pieces of a work request
+ * @own: registered, as @own_mr
+ * @memory: frames that are
+ * @look: tries to listen; looks for what is stuck
+ * @why: nobody listens
+ * @lock: for what follows, and for @link of connections while any thread is at work.  Before
+ *	that of frames, which is before that of @memory
+ * @flights: blocks under way
+ * @deeds: that nodes have
+ * @mend: a connection is broken
+ * @more: the card has done more than was looked at
+ * @conn: by node; made and destroyed by who is alone
+ */
+struct rdma {
+	int epoll_fd;
+	struct rdma_event_channel *events;
+	struct rdma_cm_id *listener;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	u32 sges;
+	struct rdma_own *own;
+	struct ibv_mr *own_mr;
+	struct rdma_memory memory;
+	struct timer look;
+	char why[128];
+	pthread_mutex_t lock;
+	struct rdma_flights flights;
+	struct rdma_deeds deeds;
+	bool mend;
+	bool more;
+	struct rdma_conn conn[WEFT_NODE_MAX + 1];
+};
+
+/* A connection is broken: the first thread will see to it.  @lock is held. */
+void rdma_break(struct memd *m, struct rdma_conn *c);
+
+/* What was under way to a node is over, as its connection is destroyed. */
+void rdma_drop_flights(struct rdma *r, u8 node);
+
+/* Give the card a buffer for what nodes send.  Return: 0 or -1. */
+int rdma_receive_into(struct rdma *r, u32 nth);
+
+/* What the card has done. */
+void rdma_completions(struct memd *m);
+
+/* --- rooms; who is alone makes and drops them ------------------------------- */
+
+/* None, if memory cannot be had or registered: then what goes home comes by UDP. */
+void rdma_rooms_make(struct rdma *r, struct rdma_rooms *rooms);
+/* The node's queue pair is gone. */
+void rdma_rooms_drop(struct rdma_rooms *rooms);
+
+/* For the hello.  Return: how many there are. */
+u32 rdma_rooms_say(const struct rdma_rooms *rooms, struct weft_landing *first);
+
+/* The room that LANDED in @buf, of the rooms' node, names; -1: none, or it is not LANDED. */
+int rdma_rooms_find(const struct rdma_rooms *rooms, const u8 *buf, size_t len);
+
+/* What was in the room has been looked at: the node may have it again. */
+void rdma_room_free(struct memd *m, struct rdma_conn *c, int room);
+
+/* The node has heard that. */
+void rdma_room_told(struct memd *m, const struct ibv_wc *wc);
+
+/* --- deeds; who is alone opens, closes and ends ------------------------------ */
+
+void rdma_deeds_init(struct rdma_deeds *d, bool wanted);
+
+/* There is a card: memory for marks, unless it cannot be had or registered. */
+void rdma_deeds_open(struct rdma *r);
+/* It goes: no node is connected, no frames are registered. */
+void rdma_deeds_close(struct rdma *r);
+
+/* May there be any now?  As long as it differs from the memory's @nodes that is to change. */
+bool rdma_deeds_allowed(const struct memd *m);
+
+/* Those that were given are not good any more.  No node is connected. */
+void rdma_deeds_end(struct rdma *r);
+
+/**
+ * rdma_deed_give() - of the block that the card writes just now
+ * @frame: first of its chain, which is in one piece
+ * @key: of nodes, to its chunk; 0: there is none
+ *
+ * The line is the caller's, and it has @lock.
+ *
+ * Return: false: there is none.
+ */
+bool rdma_deed_give(struct memd *m, struct weft_deed *deed, u32 frame, u32 key);
+
+#endif /* WEFT_MEMD_RDMA_CARD_H */

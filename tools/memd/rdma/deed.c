@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Deeds of what nodes' cards read by themselves, see card.h. */
+#include <endian.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+
+#include "base/log.h"
+#include "front/memd.h"
+#include "rdma/card.h"
+
+static size_t bytes_of_marks(const struct frames *f)
+{
+	return ((size_t)f->total + 1) * sizeof(*f->mark);
+}
+
+void rdma_deeds_init(struct rdma_deeds *d, bool wanted)
+{
+	/* without a number that no former life had, none are given */
+	d->wanted = wanted && getrandom(&d->last, sizeof(d->last), GRND_NONBLOCK) ==
+			      (ssize_t)sizeof(d->last);
+}
+
+void rdma_deeds_open(struct rdma *r)
+{
+	struct frames *f = r->memory.frames;
+	size_t len = bytes_of_marks(f);
+	void *marks;
+
+	if (!r->deeds.wanted)
+		return;
+	marks = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (marks != MAP_FAILED)
+		r->deeds.mr = ibv_reg_mr(r->pd, marks, len, IBV_ACCESS_REMOTE_READ);
+	if (r->deeds.mr) {
+		f->mark = marks;
+		return;
+	}
+	log_note("nodes do not read blocks by themselves: no memory can be registered for marks (see ulimit -l)");
+	if (marks != MAP_FAILED)
+		(void)munmap(marks, len);
+}
+
+void rdma_deeds_close(struct rdma *r)
+{
+	struct frames *f = r->memory.frames;
+
+	r->memory.nodes = false;
+	if (!r->deeds.mr)
+		return;
+	/* if it fails the card is gone, and so is what it had */
+	(void)ibv_dereg_mr(r->deeds.mr);
+	r->deeds.mr = NULL;
+	(void)munmap(f->mark, bytes_of_marks(f));
+	f->mark = NULL;
+}
+
+bool rdma_deeds_allowed(const struct memd *m)
+{
+	/* by a key to a chunk whatever is in it can be read, by every node that is connected */
+	return m->b->rdma->deeds.mr && !m->b->regions.restricted;
+}
+
+void rdma_deeds_end(struct rdma *r)
+{
+	struct frames *f = r->memory.frames;
+	u32 i, first, n;
+
+	/* elsewhere none are given, and there may be a lot of it */
+	for (i = 0; f->mark && i < r->memory.n; i++) {
+		if (!r->memory.chunk[i].nodes)
+			continue;
+		first = i * FRAMES_PER_CHUNK + 1;
+		n = f->total + 1 - first;
+		memset(&f->mark[first], 0,
+		       (n < FRAMES_PER_CHUNK ? n : FRAMES_PER_CHUNK) * sizeof(*f->mark));
+	}
+}
+
+static u64 new_number(struct rdma_deeds *d)
+{
+	if (!++d->last)
+		d->last++;
+	return d->last;
+}
+
+bool rdma_deed_give(struct memd *m, struct weft_deed *deed, u32 frame, u32 key)
+{
+	struct rdma *r = m->b->rdma;
+	u64 *mark;
+
+	if (!key || !r->memory.nodes || !rdma_deeds_allowed(m))
+		return false;
+	mark = &m->b->frames.mark[frame];
+	/* others may have the deed, too: it is as good as ever */
+	if (!*mark)
+		__atomic_store_n(mark, htobe64(new_number(&r->deeds)), __ATOMIC_RELEASE);
+	deed->block.addr = (uintptr_t)frames_memory(&m->b->frames, frame);
+	deed->block.key = key;
+	deed->mark.addr = (uintptr_t)mark;
+	deed->mark.key = r->deeds.mr->rkey;
+	deed->number = be64toh(*mark);
+	return true;
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is under way by a connection, see link.h. */
+#include "rdma/link.h"
+
+static bool is_used(const struct rdma_link *l, u32 key, u32 txn)
+{
+	u32 n = l->used < RDMA_RECENT ? l->used : RDMA_RECENT, i;
+
+	for (i = 0; i < n; i++)
+		if (l->recent[i].key == key && l->recent[i].txn == txn)
+			return true;
+	return false;
+}
+
+enum rdma_way rdma_link_choose(const struct rdma_link *l, u32 addr, u32 key, u32 txn,
+			       u32 work)
+{
+	if (!l->up || l->broken || l->over || l->addr != addr)
+		return RDMA_NO_CONNECTION;
+	/* its key may be invalid by now: that would cost the connection */
+	if (is_used(l, key, txn))
+		return RDMA_AGAIN;
+	return l->busy + work > RDMA_DEPTH ? RDMA_FULL : RDMA_LANDS;
+}
+
+void rdma_link_went(struct rdma_link *l, u32 key, u32 txn, u32 work)
+{
+	l->busy += work;
+	l->recent[l->used % RDMA_RECENT].key = key;
+	l->recent[l->used % RDMA_RECENT].txn = txn;
+	/* never small again: else what is remembered would be forgotten */
+	if (++l->used == 2 * RDMA_RECENT)
+		l->used = RDMA_RECENT;
+}
+
+void rdma_flights_init(struct rdma_flights *fs)
+{
+	u32 i;
+
+	memset(fs, 0, sizeof(*fs));
+	for (i = 0; i < RDMA_FLIGHTS; i++) {
+		fs->of[i].name = RDMA_FLIGHTS + i;
+		fs->free[fs->n_free++] = (u16)i;
+	}
+}
+
+struct rdma_flight *rdma_flights_take(struct rdma_flights *fs, u8 node)
+{
+	struct rdma_flight *f;
+
+	if (!fs->n_free)
+		return NULL;
+	f = &fs->of[fs->free[--fs->n_free]];
+	f->node = node;
+	return f;
+}
+
+void rdma_flights_put(struct rdma_flights *fs, struct rdma_flight *f)
+{
+	f->node = 0;
+	f->name += RDMA_FLIGHTS;
+	fs->free[fs->n_free++] = (u16)rdma_flights_index(fs, f);
+}
+
+struct rdma_flight *rdma_flights_find(struct rdma_flights *fs, u64 name)
+{
+	struct rdma_flight *f = &fs->of[name % RDMA_FLIGHTS];
+
+	return f->node && f->name == name ? f : NULL;
+}

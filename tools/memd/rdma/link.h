@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is under way by a connection to a node's network card, and whether more can go by
+ * it: counting only, land.c does it.
+ */
+#ifndef WEFT_MEMD_RDMA_LINK_H
+#define WEFT_MEMD_RDMA_LINK_H
+
+#include "landing.h"
+#include "types.h"
+
+#define RDMA_DEPTH	128	/* work requests of a connection that are not done */
+#define RDMA_FLIGHTS	1024	/* blocks under way, of all connections */
+#define RDMA_RECENT	64	/* landings of a node that are remembered */
+#define RDMA_STUCK_MS	10000	/* a card that takes longer is given up */
+
+/* What comes of a block for which there is a landing. */
+enum rdma_way {
+	RDMA_LANDS,
+	RDMA_NO_CONNECTION,
+	RDMA_FULL,		/* too much is under way */
+	RDMA_NO_MEMORY,		/* it is not registered */
+	RDMA_AGAIN,		/* the same landing was used already: the request came twice */
+};
+
+/**
+ * struct rdma_link - a connection, as far as it is counted
+ * @addr: of the node
+ * @up: it may be used
+ * @broken: it may not any more, and is to be destroyed
+ * @over: the life of the node that it was made in is over: likewise
+ * @busy: work requests that are not done
+ * @recent: landings that were used, the last ones
+ * @used: how many ever were
+ */
+struct rdma_link {
+	u32 addr;
+	bool up;
+	bool broken;
+	bool over;
+	u32 busy;
+	struct {
+		u32 key;
+		u32 txn;
+	} recent[RDMA_RECENT];
+	u32 used;
+};
+
+/**
+ * rdma_link_choose() - which way a block goes
+ * @addr: of the node that asks
+ * @key: of the landing
+ * @txn: of the request
+ * @work: requests for the card that it takes
+ */
+enum rdma_way rdma_link_choose(const struct rdma_link *l, u32 addr, u32 key, u32 txn,
+			       u32 work);
+
+/* It goes by this one. */
+void rdma_link_went(struct rdma_link *l, u32 key, u32 txn, u32 work);
+
+/**
+ * struct rdma_flight - a block under way
+ * @name: by which the card calls it, never 0; changes each time
+ * @node: to which it goes, 0: none is under way
+ * @work: requests for the card
+ * @frame: first of the block, or FRAME_NONE for zeros
+ * @bytes: of the block
+ * @since: millisecond
+ */
+struct rdma_flight {
+	u64 name;
+	u8 node;
+	u32 work;
+	u32 frame;
+	u32 bytes;
+	u64 since;
+};
+
+/**
+ * struct rdma_flights - all of them
+ * @of: each
+ * @free: those that are not under way
+ * @n_free: how many
+ */
+struct rdma_flights {
+	struct rdma_flight of[RDMA_FLIGHTS];
+	u16 free[RDMA_FLIGHTS];
+	u32 n_free;
+};
+
+void rdma_flights_init(struct rdma_flights *fs);
+
+/* One more; NULL: there are too many. */
+struct rdma_flight *rdma_flights_take(struct rdma_flights *fs, u8 node);
+
+/* That one is over. */
+void rdma_flights_put(struct rdma_flights *fs, struct rdma_flight *f);
+
+/* What the card calls so; NULL: it is over. */
+struct rdma_flight *rdma_flights_find(struct rdma_flights *fs, u64 name);
+
+static inline u32 rdma_flights_index(const struct rdma_flights *fs,
+				     const struct rdma_flight *f)
+{
+	return (u32)(f - fs->of);
+}
+
+#endif /* WEFT_MEMD_RDMA_LINK_H */

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is to go to the standby, in the order in which it was written: threads put it in, the
+ * mirror's takes it out.
+ *
+ * Nothing is put in before it is in the file, so whoever reads a part of the file and puts it
+ * in while nobody else can has all that stands before it in the queue: the copy is right
+ * whatever is written meanwhile.
+ *
+ * The position counts what was put in, also while nobody is there to take it.
+ */
+#ifndef WEFT_MEMD_OUTGOING_H
+#define WEFT_MEMD_OUTGOING_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "standby/stream.h"
+
+struct piece;
+
+/**
+ * struct outgoing - the queue
+ * @lock: for all but the atomics that are read without
+ * @attached: there is a standby; else only @position counts
+ * @over: MIRROR_QUEUE_MAX was not enough: the standby has missed something
+ * @head: the oldest piece
+ * @tail: where the next one goes
+ * @position: pieces put in, ever
+ * @bytes: in the queue
+ * @sent_bytes: put in since it was attached
+ * @acked_bytes: of these, that the standby has
+ * @acked: pieces that it has since then
+ * @asleep: who takes them waits to be woken
+ */
+struct outgoing {
+	pthread_mutex_t lock;
+	bool attached;
+	atomic_bool over;
+	struct piece *head;
+	struct piece **tail;
+	atomic_ullong position;
+	atomic_ullong bytes;
+	atomic_ullong sent_bytes;
+	atomic_ullong acked_bytes;
+	u64 acked;
+	atomic_bool asleep;
+};
+
+void outgoing_init(struct outgoing *q);
+void outgoing_exit(struct outgoing *q);
+
+/* A standby is there that has nothing.  Return: the position from which it counts. */
+u64 outgoing_attach(struct outgoing *q);
+void outgoing_detach(struct outgoing *q);
+
+/* It has so many pieces and bytes. */
+void outgoing_ack(struct outgoing *q, u64 pieces, u64 bytes);
+u64 outgoing_acked(const struct outgoing *q);
+
+/* One piece of any type.  Return: its position. */
+u64 outgoing_put(struct outgoing *q, u8 type, const void *buf, u32 len, u64 at);
+
+/* This has been written; @buf NULL: zeros.  What only concerns this machine is left out. */
+void outgoing_write(struct outgoing *q, const void *buf, size_t len, u64 at);
+
+/* Up to STREAM_PIECE bytes of the file as they are.  Return: 0 or -1. */
+int outgoing_copy(struct outgoing *q, int fd, u32 len, u64 at);
+
+/* As much as has room goes to the stream.  Return: 0 or -1. */
+int outgoing_pump(struct outgoing *q, struct stream *s);
+
+u64 outgoing_position(const struct outgoing *q);
+u64 outgoing_bytes(const struct outgoing *q);
+u64 outgoing_behind(const struct outgoing *q);
+bool outgoing_is_over(const struct outgoing *q);
+bool outgoing_is_crowded(const struct outgoing *q);
+
+/* Who takes pieces may sleep: nothing is there that can go.  And the other side. */
+bool outgoing_sleeps(struct outgoing *q, bool has_room);
+void outgoing_wakes(struct outgoing *q);
+bool outgoing_is_asleep(struct outgoing *q);
+
+#endif /* WEFT_MEMD_OUTGOING_H */

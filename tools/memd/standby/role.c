@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which of two machines serves, see role.h. */
+#include "standby/role.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include "standby/ask.h"
+#include "base/log.h"
+#include "standby/standby.h"
+
+#define LOOK_MS		500	/* between questions to witness and twin */
+#define TELL_MS		10000	/* between sentences */
+#define SEEN_MS		2000	/* what the twin has said holds for so long */
+#define STOOD_MS	500	/* stood still itself: the twin may have said something */
+#define PATIENCE_MS	5000	/* with --alone, for a witness that answers all the same */
+
+/**
+ * struct finding - what is known so far
+ * @o: command line
+ * @sb: the copy
+ * @ask: the witness
+ * @probe: to the twin, to hear who it is
+ * @probed: millisecond
+ * @listener: where the twin calls
+ * @began: millisecond
+ * @looked: of the last question
+ * @refused: milliseconds from there until the witness may let this machine take over, as it said;
+ *	0: it has not
+ * @told: of the last sentence
+ * @err: why it ends; ERR_MAX bytes
+ * @failed: it does
+ * @serves: it is to serve: its record says how
+ * @stale: the witness has said that this copy is
+ * @taking: it may let this machine take over, as it was asked, and the answer has not come:
+ *	until then the other machine must not hear anything that it may serve for
+ */
+struct finding {
+	struct options *o;
+	struct standby sb;
+	struct ask ask;
+	struct stream probe;
+	u64 probed;
+	int listener;
+	u64 began;
+	u64 looked;
+	u64 refused;
+	u64 told;
+	char *err;
+	bool failed;
+	bool serves;
+	bool stale;
+	bool taking;
+};
+
+static const char *twin_of(const struct finding *f)
+{
+	return log_addr(options_twin(f->o));
+}
+
+/* Every now and then, what is waited for. */
+static bool is_time_to_tell(struct finding *f)
+{
+	u64 now = boot_ms();
+
+	if (f->told && boot_since(f->told) < TELL_MS)
+		return false;
+	f->told = now;
+	return true;
+}
+
+static void give_up(struct finding *f)
+{
+	f->failed = true;
+}
+
+/* It serves from here on; on the disk before anybody hears of it. */
+static void serve(struct finding *f, u32 view, bool taken)
+{
+	struct twin_record r = {
+		.there = true,
+		.view = view,
+		.active = true,
+		.taken = taken || f->sb.record.taken,
+		.had_switch = taken ? f->sb.use_switch || f->sb.record.had_switch :
+			      f->sb.record.had_switch,
+	};
+
+	if (twin_store(f->sb.fd, &r)) {
+		fail(f->err, "cannot write to %s: %s", f->o->backing, strerror(errno));
+		give_up(f);
+		return;
+	}
+	f->sb.record = r;
+	f->serves = true;
+	if (taken)
+		log_say("takes over from %s, view %u", twin_of(f), view);
+}
+
+/* What the twin has said lately, or NULL. */
+static const struct hello *twin(const struct finding *f)
+{
+	return f->sb.asked_by && boot_since(f->sb.asked_by) < SEEN_MS ? &f->sb.twin : NULL;
+}
+
+/* Both have nothing: that one begins whose address is lower. */
+static bool may_begin(const struct finding *f)
+{
+	const struct hello *h = twin(f);
+
+	return h && h->flags & HELLO_BLANK && f->o->address < options_twin(f->o);
+}
+
+/* The other one may not have served since this one did. */
+static bool is_newest(const struct finding *f)
+{
+	const struct hello *h = twin(f);
+
+	return h && h->view <= f->sb.record.view &&
+	       !(standby_is_unknown(&f->sb) && !(h->flags & HELLO_BLANK));
+}
+
+static void wait_for_twin(struct finding *f)
+{
+	if (f->sb.following || !is_time_to_tell(f))
+		return;
+	if (f->sb.record.there && !f->sb.record.active)
+		log_say("stands by for %s, view %u, %s: waiting for it%s", twin_of(f),
+			f->sb.record.view, f->sb.record.complete ? "complete" : "not complete",
+			f->o->witness ? "" : " (if it is off for good: start this one with --take-over)");
+	else
+		log_say("waiting for the twin (%s)%s", twin_of(f), f->sb.blank ?
+			": neither begins a new rack before both are there" :
+			", which may have taken over (if it is off for good, and has not: start this one with --alone)");
+}
+
+/* --- without a witness ---------------------------------------------------------------- */
+
+static void decide_alone(struct finding *f)
+{
+	struct standby *sb = &f->sb;
+	bool stood_by = sb->record.there && !sb->record.active;
+	u32 view = sb->record.view ? sb->record.view : 1;
+
+	if (sb->following)
+		return;
+	if (stood_by) {
+		if (f->o->take_over && sb->record.complete) {
+			serve(f, sb->record.view + 1, true);
+		} else if (f->o->take_over || f->o->alone) {
+			fail(f->err, "%s is a copy of the twin's file%s: %s", f->o->backing,
+			     sb->record.complete ? "" : " that is not complete",
+			     sb->record.complete ? "--take-over is what lets it serve" :
+			     "only the twin's own is");
+			give_up(f);
+		} else {
+			wait_for_twin(f);
+		}
+		return;
+	}
+	if (f->o->take_over) {
+		fail(f->err, "this machine did not stand by, there is nothing to take over: --alone lets it serve");
+		give_up(f);
+	} else if (f->o->alone || (sb->blank ? may_begin(f) : is_newest(f))) {
+		serve(f, view, false);
+	} else {
+		wait_for_twin(f);
+	}
+}
+
+/* --- with a witness ------------------------------------------------------------------- */
+
+/* Nobody has claimed the blade. */
+static void claim(struct finding *f)
+{
+	struct standby *sb = &f->sb;
+	bool stood_by = sb->record.there && !sb->record.active;
+
+	if (!stood_by && (f->o->alone || standby_is_unknown(sb) ||
+			  (sb->blank ? may_begin(f) : is_newest(f))))
+		ask_send(&f->ask, REGISTER_CLAIM, sb->record.view ? sb->record.view : 1,
+			 f->o->lease);
+	else
+		wait_for_twin(f);
+}
+
+/* The register says that this machine serves. */
+static void take_own(struct finding *f, const struct told *t)
+{
+	struct standby *sb = &f->sb;
+
+	if (sb->following) {
+		if (is_time_to_tell(f))
+			log_say("%s makes a copy, but the witness (%s) says that this machine serves: is another machine's address given to it?",
+				twin_of(f), log_addr(f->o->witness));
+		return;
+	}
+	if (sb->record.there && !sb->record.active) {
+		/* it took over, and ended before it could note that */
+		if (sb->record.complete && t->view == sb->record.view + 1) {
+			serve(f, t->view, true);
+			return;
+		}
+		fail(f->err, "the witness says that this machine serves, but %s is a copy that is not complete: is it the right file?",
+		     f->o->backing);
+		give_up(f);
+		return;
+	}
+	if (sb->blank && !f->o->alone && !(twin(f) && twin(f)->flags & HELLO_BLANK)) {
+		if (is_time_to_tell(f))
+			log_say("the witness says that this machine serves, but there is nothing in %s: restore it, or start with --alone to begin a new rack",
+				f->o->backing);
+		return;
+	}
+	if (sb->record.there && sb->record.view > t->view) {
+		fail(f->err, "the witness knows view %u, %s is of view %u: its register is an old one, correct it",
+		     t->view, f->o->backing, sb->record.view);
+		give_up(f);
+		return;
+	}
+	/* before anything is answered the twin must not be able to take over */
+	if (t->complete)
+		ask_send(&f->ask, REGISTER_ALONE, t->view, f->o->lease);
+	else
+		serve(f, t->view, false);
+}
+
+/* The register says that the twin serves. */
+static void take_other(struct finding *f, const struct told *t)
+{
+	struct standby *sb = &f->sb;
+
+	if (standby_is_unknown(sb)) {
+		fail(f->err, "%s serves, but %s has regions of its own: name another file, or remove it if they are not needed",
+		     twin_of(f), f->o->backing);
+		give_up(f);
+		return;
+	}
+	if (!f->o->take_over) {
+		wait_for_twin(f);
+		return;
+	}
+	if (!sb->record.there || sb->record.active || !sb->record.complete ||
+	    sb->record.view != t->view) {
+		fail(f->err, "%s is no complete copy of what %s has in view %u: it cannot take over",
+		     f->o->backing, twin_of(f), t->view);
+		give_up(f);
+		return;
+	}
+	f->taking = true;
+	ask_send(&f->ask, REGISTER_TAKE_BY_HAND, t->view, f->o->lease);
+}
+
+static void take_told(struct finding *f, const struct told *t)
+{
+	f->refused = t->err == EAGAIN && t->silent <= f->sb.lease ? f->sb.lease - t->silent + 1 : 0;
+	if (t->op == REGISTER_TAKE || t->op == REGISTER_TAKE_BY_HAND) {
+		if (!t->err) {
+			serve(f, t->view, true);
+		} else if (t->err == EAGAIN && t->op == REGISTER_TAKE_BY_HAND) {
+			if (is_time_to_tell(f))
+				log_say("the witness has heard %s %u ms ago: waiting, as it may serve still",
+					twin_of(f), t->silent);
+		} else if (t->err != EAGAIN && !f->stale) {
+			f->stale = true;
+			log_say("does not take over: the witness says that %s serves, view %u, and that this copy has not everything",
+				log_addr(t->owner), t->view);
+		}
+		return;
+	}
+	if (!t->view)
+		claim(f);
+	else if (t->owner == f->o->address)
+		take_own(f, t);
+	else
+		take_other(f, t);
+}
+
+/* Nothing was heard of the machine that serves for a lease, and this one has all it had. */
+static bool may_take(const struct finding *f)
+{
+	const struct standby *sb = &f->sb;
+
+	return f->o->lease && sb->record.there && !sb->record.active && sb->record.complete &&
+	       sb->record.here && boot_since(sb->heard) > sb->lease;
+}
+
+/* Milliseconds between questions.  When the machine that serves has just died each one counts. */
+static u64 look_ms(const struct finding *f)
+{
+	if (!may_take(f))
+		return LOOK_MS;
+	return f->refused && f->refused < LOOK_MS / 5 ? f->refused : LOOK_MS / 5;
+}
+
+static void ask_witness(struct finding *f)
+{
+	u64 now = boot_ms();
+	bool silent = boot_since(f->sb.heard) > f->sb.lease;
+	struct told t;
+
+	if (ask_answer(&f->ask, &t)) {
+		/* also to a later question: then the witness has not read that one */
+		f->taking = false;
+		take_told(f, &t);
+		return;
+	}
+	if (!f->ask.s.greeted) {
+		if (f->o->alone && boot_since(f->began) > PATIENCE_MS &&
+		    (!f->sb.record.there || f->sb.record.active))
+			serve(f, f->sb.record.view ? f->sb.record.view : 1, false);
+		else if ((!f->sb.following || silent) && boot_since(f->began) > LOOK_MS &&
+			 is_time_to_tell(f))
+			log_say("the witness (%s) does not answer: waiting for it%s",
+				log_addr(f->o->witness),
+				f->sb.record.there && !f->sb.record.active ? "" :
+				" (if it and the twin are off for good: start with --alone)");
+	}
+	if (!ask_ready(&f->ask) || boot_since(f->looked) < look_ms(f))
+		return;
+	if (f->sb.following && !silent && !f->taking)
+		return;
+	f->looked = now;
+	if (may_take(f) && !f->stale && !f->taking) {
+		f->taking = true;
+		ask_send(&f->ask, REGISTER_TAKE, f->sb.record.view, f->o->lease);
+		return;
+	}
+	ask_send(&f->ask, REGISTER_LOOK, 0, f->o->lease);
+}
+
+/* --- the loop --------------------------------------------------------------------------- */
+
+/* Who is the twin?  One that serves calls by itself. */
+static void look_at_twin(struct finding *f)
+{
+	u64 now = boot_ms();
+	struct record r;
+	int ended;
+
+	if (f->probe.fd >= 0) {
+		ended = stream_push(&f->probe) || stream_pull(&f->probe);
+		if (stream_next(&f->probe, &r) > 0 && r.type == STREAM_HELLO &&
+		    f->probe.peer.rack == f->o->rack && f->probe.peer.blade == f->o->id) {
+			f->sb.asked_by = now;
+			f->sb.twin = f->probe.peer;
+			ended = true;
+		}
+		if (ended || boot_since(f->probed) > SEEN_MS)
+			stream_close(&f->probe);
+		return;
+	}
+	if (f->sb.following || boot_since(f->probed) < LOOK_MS ||
+	    (f->sb.record.there && !f->sb.record.active))
+		return;
+	f->probed = now;
+	{
+		struct hello h = standby_hello(&f->sb);
+
+		if (stream_call(&f->probe, f->o->address, options_twin(f->o),
+				f->o->twin_port, &h))
+			stream_close(&f->probe);
+	}
+}
+
+static void accept_twin(struct finding *f)
+{
+	u32 from;
+	int fd = stream_accept(f->listener, &from);
+
+	if (fd < 0)
+		return;
+	if (from == options_twin(f->o)) {
+		standby_take(&f->sb, fd);
+		return;
+	}
+	log_warn("%s calls at TCP port %u, and is not this blade's twin", log_addr(from),
+		 f->o->twin_port);
+	close(fd);
+}
+
+static int wait_for_all(struct finding *f, int signal_fd)
+{
+	const struct stream *all[] = { &f->sb.s, &f->sb.next, &f->probe, &f->ask.s };
+	bool taking = f->taking;
+	struct pollfd p[6];
+	nfds_t n = 0;
+	u32 i;
+
+	p[n++] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
+	p[n++] = (struct pollfd){ .fd = f->listener, .events = taking ? 0 : POLLIN };
+	for (i = 0; i < 4; i++)
+		if (all[i]->fd >= 0 && !(taking && i < 2))
+			p[n++] = (struct pollfd){
+				.fd = all[i]->fd,
+				.events = POLLIN | (stream_is_behind(all[i]) ? POLLOUT : 0),
+			};
+	poll(p, n, may_take(f) ? 5 : f->sb.lease < 2000 ? 20 : 50);
+	return p[0].revents ? -1 : 0;
+}
+
+static enum role_result find(struct finding *f, int signal_fd)
+{
+	u64 before = boot_ms();
+
+	while (!f->serves && !f->failed) {
+		if (wait_for_all(f, signal_fd))
+			return ROLE_END;
+		if (!f->taking) {
+			accept_twin(f);
+			/* what was sent while this machine stood still counts first */
+			if (boot_since(before) > STOOD_MS)
+				f->sb.heard = boot_ms();
+			standby_work(&f->sb);
+			look_at_twin(f);
+		}
+		before = boot_ms();
+		if (f->sb.following && boot_since(f->sb.heard) < f->sb.lease / 2)
+			f->stale = false;
+		if (f->o->witness)
+			ask_witness(f);
+		else
+			decide_alone(f);
+	}
+	return f->failed ? ROLE_FAIL : ROLE_SERVE;
+}
+
+enum role_result role_find(struct options *o, const struct weft_key *key, int signal_fd,
+			   int (*ready)(const struct options *o), char *err)
+{
+	struct finding f = { .o = o, .err = err };
+	enum role_result result = ROLE_FAIL;
+
+	if (!options_twin(o))
+		return ROLE_SERVE;
+	if (standby_open(&f.sb, o, key, err))
+		return ROLE_FAIL;
+	f.listener = stream_listen(o->address, o->twin_port);
+	f.began = boot_ms();
+	stream_init(&f.probe, key);
+	ask_init(&f.ask, o, key, STREAM_UNDECIDED);
+	if (f.listener < 0)
+		fail(err, "cannot listen at TCP port %u of %s: %s", o->twin_port,
+		     log_addr(o->address), strerror(errno));
+	else if (ready(o))
+		fail(err, "cannot go to the background");
+	else
+		result = find(&f, signal_fd);
+	o->role = (struct role){
+		.view = f.sb.record.view,
+		.taken = f.sb.record.taken,
+		.had_switch = f.sb.record.had_switch,
+	};
+	standby_close(&f.sb);
+	stream_close(&f.probe);
+	ask_close(&f.ask);
+	if (f.listener >= 0)
+		close(f.listener);
+	return result;
+}
