@@ -7,9 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tools/memd/base/log.h"
-#include "tools/memd/front/memd.h"
 #include "fuzz.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/log.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/front/memd.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/store/backing.h"
+#include "tools/memd/store/frames.h"
 
 #define LOG_HEADER	12	/* see journal.c */
 #define RECORD_MAX	330
@@ -107,23 +112,23 @@ static void use(void)
 	u64 used = 0;
 	u32 i, k;
 
-	for (i = 0; i < m.b->regions.n; i++) {
-		struct region *r = m.b->regions.by_id[i];
+	for (i = 0; i < m.b->regions->n; i++) {
+		struct region *r = m.b->regions->by_id[i];
 		u64 mine = 0;
 
-		CHECK(r->id && r->id <= WEFT_REGION_MAX && r->id < m.b->regions.next_id);
+		CHECK(r->id && r->id <= WEFT_REGION_MAX && r->id < m.b->regions->next_id);
 		for (k = 0; k < 256 && k < region_blocks(r, r->size); k++) {
-			struct block *b = region_block(&m.b->regions, r, k, false);
+			struct block *b = region_block(m.b->regions, r, k, false);
 
 			if (!b || !b->frame)
 				continue;
-			CHECK(!frames_load(&m.b->frames, b->frame, 0, block, r->block));
+			CHECK(!frames_load(m.b->frames, b->frame, 0, block, r->block));
 			mine += r->block;
 		}
 		CHECK(mine == r->used);
 		used += mine;
 	}
-	CHECK(used == (u64)m.b->frames.used * FRAME_SIZE);
+	CHECK(used == (u64)m.b->frames->used * FRAME_SIZE);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -150,12 +155,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		CHECK(*err && !strchr(err, '\n'));
 	} else {
 		use();
-		n = m.b->regions.n;
-		kept = m.b->frames.used;
+		n = m.b->regions->n;
+		kept = m.b->frames->used;
 		memd_exit(&m);
 		CHECK(!memd_init(&m, &o, NULL, err));
 		use();
-		CHECK(n == m.b->regions.n && kept == m.b->frames.used);
+		CHECK(n == m.b->regions->n && kept == m.b->frames->used);
 	}
 	memd_exit(&m);
 	close(fd);

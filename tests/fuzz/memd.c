@@ -7,8 +7,15 @@
  */
 #include <stdlib.h>
 
+#include "tools/memd/base/blade.h"
 #include "tools/memd/base/log.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/base/timer.h"
+#include "tools/memd/catalog/follow.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/net/udp.h"
 
 #define NODE_ADDR	0x0A570000u
 #define BLADE_ADDR	0x0A570065u
@@ -64,7 +71,7 @@ static struct region *any_region(struct input *in)
 {
 	u8 which = u8_of(in);
 
-	return m.b->regions.n ? m.b->regions.by_id[which % m.b->regions.n] : NULL;
+	return m.b->regions->n ? m.b->regions->by_id[which % m.b->regions->n] : NULL;
 }
 
 static u32 region_id(struct input *in)
@@ -96,7 +103,7 @@ static void deliver(struct weft_msg *msg, u32 from)
 	if (spoil >= 5)
 		buf[len - 1 - spoil % 16] ^= 1;
 	spoil = 0;
-	memd_receive(&m, buf, len, from, m.udp.port);
+	memd_receive(&m, buf, len, from, m.udp->port);
 }
 
 /* --- calls ------------------------------------------------------------------ */
@@ -166,7 +173,7 @@ static void blade_calls(struct input *in)
 		id = WEFT_BLADE_MIN;
 		c.op = ops[how & 3];
 		c.life = m.b->life;
-		c.cookie = m.b->follow.seq + (how >> 2 & 3);
+		c.cookie = m.b->follow->seq + (how >> 2 & 3);
 	}
 	make_call(WEFT_MSG_CALL, id, weft_txn(id, u8_of(in)), &c,
 		  BLADE_ADDR + id - WEFT_BLADE_MIN);
@@ -190,9 +197,9 @@ static void replies(struct input *in)
 
 static struct block *block_at(u64 key)
 {
-	struct region *r = region_find(&m.b->regions, weft_line_region(key));
+	struct region *r = region_find(m.b->regions, weft_line_region(key));
 
-	return r ? region_block(&m.b->regions, r, weft_line_index(key), false) : NULL;
+	return r ? region_block(m.b->regions, r, weft_line_index(key), false) : NULL;
 }
 
 static void requests(struct input *in)
@@ -229,7 +236,7 @@ static void write_backs(struct input *in)
 		.type = WEFT_MSG_WB, .src = id, .line = line(in),
 		.txn = weft_txn(1 + how % 4, u8_of(in)),
 	};
-	const struct region *r = region_find(&m.b->regions, weft_line_region(msg.line));
+	const struct region *r = region_find(m.b->regions, weft_line_region(msg.line));
 	u32 n, i;
 
 	msg.version = (u64)(r ? r->epoch : 0) << 32 | u8_of(in);
@@ -260,7 +267,7 @@ static void switch_answers(struct input *in)
 	struct weft_msg msg = {
 		.type = WEFT_MSG_MEMBERS_ACK, .src = m.b->opt.id,
 		.txn = weft_txn(m.b->opt.id, m.seq), .line = line(in),
-		.nonce = m.b->members.version + (how > 250),
+		.nonce = m.b->members->version + (how > 250),
 		.status = how % 3, .copyset = how >> 4, .grant = how,
 	};
 	const struct block *b = block_at(msg.line);
@@ -275,7 +282,7 @@ static void switch_answers(struct input *in)
 		if (!(how & 0x70))
 			msg.type = WEFT_MSG_NACK;
 	}
-	deliver(&msg, weft_switch_addr(m.udp.addr));
+	deliver(&msg, weft_switch_addr(m.udp->addr));
 }
 
 /* The next message has a wrong tag or time, or none; or the other way round. */
@@ -362,12 +369,12 @@ static void begin(struct input *in)
 	memset(&key, 0, sizeof(key));
 	if (how & 8)
 		weft_key_init(&key, (const u8 *)"0123456789abcdef0123456789ABCDEF");
-	if (memd_init(&m, &o, &key, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, &key, err) || udp_open_none(m.udp))
 		abort();
-	m.udp.fragment = 1408;
-	m.udp.addr = BLADE_ADDR + options_blade(&o);
+	m.udp->fragment = 1408;
+	m.udp->addr = BLADE_ADDR + options_blade(&o);
 	memd_start(&m);
-	m.b->members.use_switch = o.use_switch;
+	m.b->members->use_switch = o.use_switch;
 	if (o.blades == 2 && o.id == WEFT_BLADE_MIN) {
 		struct weft_call c = {
 			.op = WEFT_CALL_JOIN, .node = 34, .life = 9, .size = 4 << 20,
@@ -396,7 +403,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			pass_time(u8_of(&in) * 8u);
 		else
 			actions[what % (sizeof(actions) / sizeof(actions[0]))](&in);
-		udp_flush(&m.udp);
+		udp_flush(m.udp);
 	}
 	memd_exit(&m);
 	return 0;

@@ -8,8 +8,17 @@
 #include "rig.h"
 #include "tests/common/argument.h"
 #include "tools/common/random.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/count.h"
 #include "tools/memd/base/log.h"
+#include "tools/memd/base/options.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/net/udp.h"
+#include "tools/memd/store/backing.h"
+#include "tools/memd/store/frames.h"
 
 #define ADDR	0x0A570001u
 #define BLOCKS	4u
@@ -32,20 +41,20 @@ static void start(bool with_key, u32 mtu, u32 block)
 	memset(&key, 0, sizeof(key));
 	if (with_key)
 		weft_key_init(&key, digits);
-	if (memd_init(&m, &o, &key, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, &key, err) || udp_open_none(m.udp))
 		CHECK_FAIL("%s", err);
-	m.udp.longest = mtu - 28;
-	m.udp.fragment = weft_wire_fragment(mtu - 28, &key);
-	m.udp.addr = ADDR + 100;
+	m.udp->longest = mtu - 28;
+	m.udp->fragment = weft_wire_fragment(mtu - 28, &key);
+	m.udp->addr = ADDR + 100;
 	memd_start(&m);
-	r = region_add(&m.b->regions, 1, block, "r", 1);
+	r = region_add(m.b->regions, 1, block, "r", 1);
 	CHECK(r && region_prepare(r, (u64)BLOCKS * block));
 	r->size = (u64)BLOCKS * block;
 	r->opens = weft_node_bit(1);
-	region_account(&m.b->regions, r, 0, r->size);
-	m.b->members.by_id[1].addr = ADDR;
-	m.b->members.by_id[1].in = true;
-	m.b->members.mask = weft_node_bit(1);
+	region_account(m.b->regions, r, 0, r->size);
+	m.b->members->by_id[1].addr = ADDR;
+	m.b->members->by_id[1].in = true;
+	m.b->members->mask = weft_node_bit(1);
 }
 
 /* What version @version of a block has: nothing like it was there before. */
@@ -61,7 +70,7 @@ static void fill(u8 *data, u32 index, u64 version)
 static void write_home(u32 index, u64 version)
 {
 	static u8 data[LONGEST];
-	u32 full = m.udp.fragment < r->block ? m.udp.fragment : r->block;
+	u32 full = m.udp->fragment < r->block ? m.udp->fragment : r->block;
 	u64 before = m.stats.count[STAT_WRITE];
 	struct weft_msg msg = {
 		.type = WEFT_MSG_WB, .src = 1, .txn = weft_txn(1, 1),
@@ -92,10 +101,10 @@ static u32 take(u32 index, u64 version, const u8 *data)
 	const u8 *buf;
 	int err;
 
-	udp_flush(&m.udp);
-	buf = udp_buffer(&m.udp);
+	udp_flush(m.udp);
+	buf = udp_buffer(m.udp);
 	blocks_read(&m, &read);
-	CHECK(m.udp.messages);
+	CHECK(m.udp->messages);
 	for (; got < r->block && !check_failures; buf += WEFT_MTU_MAX) {
 		err = weft_wire_unpack(&msg, buf, get_unaligned_be16(buf + 4), &key);
 		if (err) {
@@ -152,10 +161,10 @@ static void frames_of_others(void)
 		reads(i, 1000);
 	}
 	for (i = 0; i < BLOCKS; i++) {
-		b = region_block(&m.b->regions, r, i, false);
+		b = region_block(m.b->regions, r, i, false);
 		CHECK(b);
 		blocks_clear(&m, r, b);
-		frames_give_back(&m.b->frames);
+		frames_give_back(m.b->frames);
 		reads(i, 0);
 	}
 	for (i = BLOCKS; i--; ) {
@@ -173,13 +182,13 @@ static void damage(void)
 
 	write_home(0, 3000);
 	reads(0, 3000);
-	b = region_block(&m.b->regions, r, 0, false);
+	b = region_block(m.b->regions, r, 0, false);
 	frame = b->frame;
-	CHECK(*frames_hash(&m.b->frames, frame, 0));
-	m.b->frames.mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
+	CHECK(*frames_hash(m.b->frames, frame, 0));
+	m.b->frames->mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
 	fill(data, 0, 3000);
 	CHECK_EQ(take(0, 3000, data), 1);
-	m.b->frames.mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
+	m.b->frames->mem[(size_t)(frame - 1) * FRAME_SIZE] ^= 1;
 	CHECK_EQ(take(0, 3000, data), 0);
 }
 

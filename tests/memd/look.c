@@ -12,15 +12,19 @@
 
 #include "tests/common/argument.h"
 #include "tests/common/check.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/options.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/store/frames.h"
 
 static u64 number_at(struct memd *m, struct region *r, u64 at)
 {
-	struct block *b = region_block(&m->b->regions, r, at / r->block, false);
+	struct block *b = region_block(m->b->regions, r, at / r->block, false);
 	u64 value = 0;
 
 	if (b && b->frame)
-		CHECK(!frames_load(&m->b->frames, b->frame, (u32)(at % r->block), &value,
+		CHECK(!frames_load(m->b->frames, b->frame, (u32)(at % r->block), &value,
 				   sizeof(value)));
 	return value;
 }
@@ -44,7 +48,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", err);
 		return 1;
 	}
-	r = region_named(&m.b->regions, argv[2], (u32)strlen(argv[2]));
+	r = region_named(m.b->regions, argv[2], (u32)strlen(argv[2]));
 	if (!r) {
 		fprintf(stderr, "there is no region %s in %s\n", argv[2], argv[1]);
 		return 1;

@@ -5,9 +5,17 @@
  * with the regions that it has.  A blade without a network, at the end of its numbers.
  */
 #include "rig.h"
-#include "tools/memd/catalog/catalog.h"
+#include "tools/memd/base/blade.h"
 #include "tools/memd/base/log.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/base/timer.h"
+#include "tools/memd/catalog/catalog.h"
+#include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/quota.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/net/udp.h"
 
 #define MIB		(1ull << 20)
 #define KEPT		((WEFT_REGION_MAX + 1) / 16)
@@ -23,14 +31,14 @@ static void start(u32 left)
 	};
 	char err[ERR_MAX];
 
-	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, NULL, err) || udp_open_none(m.udp))
 		CHECK_FAIL("%s", err);
-	m.udp.addr = ADDR + 100;
-	m.b->members.by_id[1].addr = ADDR;
-	m.b->members.by_id[1].in = true;
-	m.b->members.mask = weft_node_bit(1);
+	m.udp->addr = ADDR + 100;
+	m.b->members->by_id[1].addr = ADDR;
+	m.b->members->by_id[1].in = true;
+	m.b->members->mask = weft_node_bit(1);
 	m.b->ready = true;
-	m.b->regions.next_id = WEFT_REGION_MAX + 1 - KEPT - left;
+	m.b->regions->next_id = WEFT_REGION_MAX + 1 - KEPT - left;
 	CHECK_EQ(quota_numbers_left(&m), KEPT + left);
 }
 
@@ -39,7 +47,7 @@ static void pass(u32 ms)
 	while (ms--) {
 		m.timers.now++;
 		timers_run(&m.timers, &m);
-		udp_flush(&m.udp);
+		udp_flush(m.udp);
 	}
 }
 
@@ -50,7 +58,7 @@ static u16 call(struct weft_call *c)
 	enum answer a = catalog_call(&m, &q);
 
 	q.call = *c;
-	udp_flush(&m.udp);
+	udp_flush(m.udp);
 	CHECK(a != ANSWER_NOT);
 	return q.reply.err;
 }
@@ -136,8 +144,8 @@ static void the_end(void)
 
 	start(2);
 	CHECK_EQ(named(WEFT_CALL_CREATE, 5, 0, "kept", 4096), 0);
-	region = m.b->regions.by_id[0]->id;
-	m.b->regions.next_id = WEFT_REGION_MAX - 9;
+	region = m.b->regions->by_id[0]->id;
+	m.b->regions->next_id = WEFT_REGION_MAX - 9;
 	CHECK_EQ(use_all(0, 0, ENOSPC), 10);
 	CHECK_EQ(quota_numbers_left(&m), 0);
 	CHECK_EQ(use_one(7, 0), ENOSPC);
@@ -145,7 +153,7 @@ static void the_end(void)
 	CHECK_EQ(named(WEFT_CALL_LOOKUP, 5, 0, "kept", 0), 0);
 	CHECK_EQ(call(&(struct weft_call){ .op = WEFT_CALL_SETATTR, .region = region,
 					   .valid = WEFT_SET_SIZE, .size = 8192 }), 0);
-	CHECK_EQ(region_find(&m.b->regions, region)->size, 8192);
+	CHECK_EQ(region_find(m.b->regions, region)->size, 8192);
 	memd_exit(&m);
 }
 

@@ -6,9 +6,17 @@
 #include <unistd.h>
 
 #include "rig.h"
-#include "tools/memd/catalog/catalog.h"
+#include "tools/memd/base/blade.h"
 #include "tools/memd/base/log.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/base/timer.h"
+#include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/lines/renew.h"
+#include "tools/memd/net/udp.h"
 
 #define BLOCKS	2048u
 #define ADDR	0x0A570000u
@@ -23,7 +31,7 @@ static void pass(u64 ms)
 	while (ms--) {
 		m.timers.now++;
 		timers_run(&m.timers, &m);
-		udp_flush(&m.udp);
+		udp_flush(m.udp);
 	}
 }
 
@@ -37,25 +45,25 @@ static void start(u64 memory)
 	char err[ERR_MAX];
 	u32 id;
 
-	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, NULL, err) || udp_open_none(m.udp))
 		CHECK_FAIL("%s", err);
-	m.udp.fragment = 4096;
-	m.udp.addr = ADDR + 101;
-	r = region_add(&m.b->regions, 7, 4096, "r", 1);
+	m.udp->fragment = 4096;
+	m.udp->addr = ADDR + 101;
+	r = region_add(m.b->regions, 7, 4096, "r", 1);
 	CHECK(r && region_prepare(r, BLOCKS * 4096));
 	r->size = BLOCKS * 4096;
-	region_account(&m.b->regions, r, 0, r->size);
+	region_account(m.b->regions, r, 0, r->size);
 	for (id = 1; id <= 2; id++) {
-		m.b->members.by_id[id].addr = ADDR + id;
-		m.b->members.by_id[id].in = true;
-		m.b->members.mask |= weft_node_bit(id);
+		m.b->members->by_id[id].addr = ADDR + id;
+		m.b->members->by_id[id].in = true;
+		m.b->members->mask |= weft_node_bit(id);
 	}
 	memd_start(&m);
-	CHECK(m.b->renew.active);
+	CHECK(m.b->renew->active);
 	/* the first messages go when the timer runs */
 	pass(10);
-	CHECK(m.b->renew.asking);
-	CHECK_EQ(m.b->renew.waiting, 3);
+	CHECK(m.b->renew->asking);
+	CHECK_EQ(m.b->renew->waiting, 3);
 	began = m.timers.now;
 }
 
@@ -69,7 +77,7 @@ static void reply(u32 id, u16 err, u64 used)
 	struct weft_call c = { .op = WEFT_CALL_RENEW, .err = err, .used = used };
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
-		.type = WEFT_MSG_REPLY, .src = (u8)id, .txn = m.b->renew.txn[id],
+		.type = WEFT_MSG_REPLY, .src = (u8)id, .txn = m.b->renew->txn[id],
 		.payload = payload, .len = weft_call_pack(&c, payload),
 	};
 
@@ -87,14 +95,14 @@ static void write_home(u32 id, u32 index, u64 version)
 	};
 
 	blocks_write(&m, &msg);
-	udp_flush(&m.udp);
+	udp_flush(m.udp);
 }
 
 static u16 claim(u32 id)
 {
 	struct request q = {
 		.src = (u8)id,
-		.call = { .op = WEFT_CALL_CLAIM, .life = m.b->renew.life },
+		.call = { .op = WEFT_CALL_CLAIM, .life = m.b->renew->life },
 	};
 
 	return renew_claim(&m, &q);
@@ -108,11 +116,11 @@ static void silent(void)
 	start(64 << 20);
 	reply(2, 0, 0);
 	pass(RENEW_LIMIT_MS - 1000);
-	CHECK(m.b->renew.active);
-	CHECK_EQ(m.b->renew.late, 0);
+	CHECK(m.b->renew->active);
+	CHECK_EQ(m.b->renew->late, 0);
 	pass(2000);
-	CHECK(!m.b->renew.active);
-	CHECK_EQ(m.b->renew.late, 1);
+	CHECK(!m.b->renew->active);
+	CHECK_EQ(m.b->renew->late, 1);
 	stop();
 }
 
@@ -126,13 +134,13 @@ static void blocks(void)
 	for (i = 0; i < 10; i++) {
 		pass(RENEW_LIMIT_MS - 3000);
 		write_home(1, i, 5);
-		CHECK(m.b->renew.active);
-		CHECK_EQ(m.b->renew.late, 0);
+		CHECK(m.b->renew->active);
+		CHECK_EQ(m.b->renew->late, 0);
 	}
-	CHECK_EQ(m.b->renew.stored[1], 10);
+	CHECK_EQ(m.b->renew->stored[1], 10);
 	reply(1, 0, 0);
-	CHECK(!m.b->renew.active);
-	CHECK_EQ(m.b->renew.late, 0);
+	CHECK(!m.b->renew->active);
+	CHECK_EQ(m.b->renew->late, 0);
 	stop();
 }
 
@@ -143,12 +151,12 @@ static void repetitions(void)
 
 	start(1ull << 30);
 	reply(2, 0, 0);
-	for (i = 0; i < 20 && m.b->renew.active; i++) {
+	for (i = 0; i < 20 && m.b->renew->active; i++) {
 		write_home(1, 3, 5);
 		pass(1000);
 	}
-	CHECK(!m.b->renew.active);
-	CHECK_EQ(m.b->renew.late, 1);
+	CHECK(!m.b->renew->active);
+	CHECK_EQ(m.b->renew->late, 1);
 	CHECK(m.timers.now - began < RENEW_LIMIT_MS + 2000);
 	stop();
 }
@@ -164,20 +172,20 @@ static void words(void)
 	for (i = 0; i < 30; i++) {
 		pass(3000);
 		reply(1, EINPROGRESS, done += 1000);
-		CHECK(m.b->renew.active);
-		CHECK_EQ(m.b->renew.late, 0);
+		CHECK(m.b->renew->active);
+		CHECK_EQ(m.b->renew->late, 0);
 	}
 	pass(12000);
 	CHECK_EQ(claim(1), 0);
 	pass(12000);
-	CHECK_EQ(m.b->renew.late, 0);
+	CHECK_EQ(m.b->renew->late, 0);
 	/* it is there, but does nothing any more */
-	for (i = 0; i < 10 && m.b->renew.active; i++) {
+	for (i = 0; i < 10 && m.b->renew->active; i++) {
 		reply(1, EINPROGRESS, done);
 		pass(1000);
 	}
-	CHECK(!m.b->renew.active);
-	CHECK_EQ(m.b->renew.late, 1);
+	CHECK(!m.b->renew->active);
+	CHECK_EQ(m.b->renew->late, 1);
 	stop();
 }
 
@@ -198,17 +206,17 @@ static void endless(void)
 			write_home(1, (u32)(done % BLOCKS), done + 10);
 			CHECK_EQ(claim(1), 0);
 		}
-		CHECK(m.b->renew.active);
-		CHECK_EQ(m.b->renew.late, 0);
+		CHECK(m.b->renew->active);
+		CHECK_EQ(m.b->renew->late, 0);
 		pass(4000);
-		CHECK(!m.b->renew.active);
-		CHECK_EQ(m.b->renew.late, 1);
+		CHECK(!m.b->renew->active);
+		CHECK_EQ(m.b->renew->late, 1);
 		/* what it says now counts for nothing, until it has dropped all */
 		CHECK_EQ(claim(1), ESTALE);
 		reply(1, EINPROGRESS, ++done);
-		CHECK_EQ(m.b->renew.late, 1);
+		CHECK_EQ(m.b->renew->late, 1);
 		reply(1, 0, 0);
-		CHECK_EQ(m.b->renew.late, 0);
+		CHECK_EQ(m.b->renew->late, 0);
 		stop();
 	}
 }

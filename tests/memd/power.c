@@ -18,9 +18,17 @@
 
 #include "rig.h"
 #include "tests/common/argument.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/flush.h"
+#include "tools/memd/base/options.h"
 #include "tools/memd/catalog/journal.h"
-#include "tools/memd/base/log.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/net/udp.h"
+#include "tools/memd/store/backing.h"
+#include "tools/memd/store/frames.h"
 
 #define SECTOR		512u
 #define BLOCKS		6u	/* of each region */
@@ -227,9 +235,9 @@ static void start(const char *file)
 	char err[ERR_MAX];
 
 	options(&o, file);
-	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, NULL, err) || udp_open_none(m.udp))
 		CHECK_FAIL("%s", err);
-	m.udp.fragment = 16384;
+	m.udp->fragment = 16384;
 }
 
 static u8 value(u32 version)
@@ -248,9 +256,9 @@ static void write_home(u32 r, u32 index, u32 version)
 	};
 
 	memset(data, value(version), sizeof(data));
-	region_find(&m.b->regions, r + 1)->opens = weft_node_bit(1);
+	region_find(m.b->regions, r + 1)->opens = weft_node_bit(1);
 	blocks_write(&m, &msg);
-	udp_flush(&m.udp);
+	udp_flush(m.udp);
 }
 
 /* What is durable now: all that was handed to the kernel before what is not yet. */
@@ -316,7 +324,7 @@ static int contents(u32 r, u32 index)
 		.type = WEFT_MSG_READ, .txn = weft_txn(1, 2),
 		.line = weft_line_key(r + 1, WEFT_KIND_PAGE, index),
 	};
-	struct region *reg = region_find(&m.b->regions, r + 1);
+	struct region *reg = region_find(m.b->regions, r + 1);
 	const struct history *h = &history[r][index];
 	static u8 data[16384];
 	struct block *b;
@@ -324,15 +332,15 @@ static int contents(u32 r, u32 index)
 
 	CHECK(reg && reg->block == block_size[r]);
 	reg->opens = weft_node_bit(1);
-	m.b->members.by_id[1].addr = 1;
-	m.b->members.mask = 1;
+	m.b->members->by_id[1].addr = 1;
+	m.b->members->mask = 1;
 	/* this looks whether it is intact */
 	blocks_read(&m, &msg);
-	udp_flush(&m.udp);
-	b = region_block(&m.b->regions, reg, index, false);
+	udp_flush(m.udp);
+	b = region_block(m.b->regions, reg, index, false);
 	if (!b || !b->frame)
 		return 0;
-	CHECK(!frames_load(&m.b->frames, b->frame, 0, data, block_size[r]));
+	CHECK(!frames_load(m.b->frames, b->frame, 0, data, block_size[r]));
 	for (i = 1; i < block_size[r]; i++)
 		if (data[i] != data[0])
 			return -1;
@@ -386,7 +394,7 @@ static void check_disk(bool crashed, u32 how)
 
 static void wait_flush(void)
 {
-	while (m.b->frames.flush.running && !flush_over(&m.b->frames.flush))
+	while (m.b->frames->flush.running && !flush_over(&m.b->frames->flush))
 		usleep(10);
 }
 
@@ -396,12 +404,12 @@ static void step(void)
 	struct history *h = &history[r][i];
 
 	if (what < 12) {
-		frames_flush(&m.b->frames);
+		frames_flush(m.b->frames);
 		wait_flush();
 	} else if (what < 20) {
-		frames_flush(&m.b->frames);
+		frames_flush(m.b->frames);
 	} else if (what < 36) {
-		frames_settle(&m.b->frames, 1 + rig_random(64));
+		frames_settle(m.b->frames, 1 + rig_random(64));
 	} else if (h->n + 1 < VERSIONS) {
 		write_home(r, i, h->n + 1);
 		h->time[h->n++] = now;
@@ -420,22 +428,22 @@ static void power(void)
 	u32 n, k, r, i;
 
 	start(path);
-	recorded = m.b->backing.fd;
+	recorded = m.b->backing->fd;
 	for (r = 0; r < REGIONS; r++) {
-		struct region *reg = region_add(&m.b->regions, r + 1, block_size[r],
+		struct region *reg = region_add(m.b->regions, r + 1, block_size[r],
 						r ? "b" : "a", 1);
 
 		CHECK(reg && region_prepare(reg, BLOCKS * block_size[r]));
 		reg->size = BLOCKS * block_size[r];
-		region_account(&m.b->regions, reg, 0, reg->size);
+		region_account(m.b->regions, reg, 0, reg->size);
 		CHECK(!journal_region(&m, reg, false));
 	}
 	/* from here on it has all that was written before the recording began */
 	memd_exit(&m);
 	recorded = -1;
 	start(path);
-	CHECK(!m.b->backing.crashed);
-	CHECK_EQ(m.b->regions.n, REGIONS);
+	CHECK(!m.b->backing->crashed);
+	CHECK_EQ(m.b->regions->n, REGIONS);
 	{
 		/* what is there now is durable */
 		int fd = open(path, O_RDONLY);
@@ -450,7 +458,7 @@ static void power(void)
 		}
 		close(fd);
 	}
-	recorded = m.b->backing.fd;
+	recorded = m.b->backing->fd;
 	for (n = 0; n < STEPS; n++) {
 		step();
 		if (n % MOMENT)

@@ -8,8 +8,16 @@
 #include <errno.h>
 
 #include "rig.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/count.h"
 #include "tools/memd/base/log.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/base/timer.h"
+#include "tools/memd/catalog/follow.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/net/udp.h"
 
 #define NODE		1u
 #define NODE_ADDR	0x0A570001u
@@ -28,7 +36,7 @@ static void pass(u32 ms)
 	while (ms--) {
 		m.timers.now++;
 		timers_run(&m.timers, &m);
-		udp_flush(&m.udp);
+		udp_flush(m.udp);
 	}
 }
 
@@ -40,8 +48,8 @@ static void receive(const struct weft_msg *msg, u32 from)
 	if (msg->len)
 		memcpy(buf + WEFT_WIRE_HDR_LEN, msg->payload, msg->len);
 	len = weft_wire_pack(msg, buf, NULL, memd_time(&m));
-	memd_receive(&m, buf, len, from, m.udp.port);
-	udp_flush(&m.udp);
+	memd_receive(&m, buf, len, from, m.udp->port);
+	udp_flush(m.udp);
 }
 
 /* The first blade's answer to what it was asked last. */
@@ -50,8 +58,8 @@ static void answered(u8 op, u16 err)
 	struct weft_call c = { .op = op, .err = err };
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
-		.type = WEFT_MSG_REPLY, .src = WEFT_BLADE_MIN, .txn = m.b->follow.txn,
-		.nonce = m.b->follow.nonce, .payload = payload,
+		.type = WEFT_MSG_REPLY, .src = WEFT_BLADE_MIN, .txn = m.b->follow->txn,
+		.nonce = m.b->follow->nonce, .payload = payload,
 	};
 
 	CHECK(msg.txn);
@@ -69,7 +77,7 @@ static void told(struct weft_call *c, u32 nonce)
 	};
 
 	c->life = m.b->life;
-	c->cookie = m.b->follow.seq + 1;
+	c->cookie = m.b->follow->seq + 1;
 	msg.len = weft_call_pack(c, payload);
 	receive(&msg, FIRST_ADDR);
 }
@@ -110,12 +118,12 @@ static struct block *taken(void)
 		.type = WEFT_MSG_GETM, .src = NODE, .txn = weft_txn(NODE, 1),
 		.line = weft_line_key(REGION, WEFT_KIND_PAGE, 0),
 	};
-	struct region *r = region_find(&m.b->regions, REGION);
+	struct region *r = region_find(m.b->regions, REGION);
 	struct block *b;
 
-	CHECK(r && region_is_home(&m.b->regions, r, msg.line));
+	CHECK(r && region_is_home(m.b->regions, r, msg.line));
 	receive(&msg, NODE_ADDR);
-	b = region_block(&m.b->regions, r, 0, false);
+	b = region_block(m.b->regions, r, 0, false);
 	CHECK(b && b->line.e.lock == msg.txn);
 	msg.type = WEFT_MSG_COMMIT;
 	msg.status = WEFT_M;
@@ -135,17 +143,17 @@ static void begin(void)
 	};
 	char err[ERR_MAX];
 
-	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, NULL, err) || udp_open_none(m.udp))
 		CHECK_FAIL("%s", err);
-	m.udp.fragment = 1408;
-	m.udp.addr = FIRST_ADDR + 1;
+	m.udp->fragment = 1408;
+	m.udp->addr = FIRST_ADDR + 1;
 	memd_start(&m);
 	joins();
 	told_members(0, true);
 	pass(RENEW_MS);
 	CHECK(m.b->ready && memd_serves(&m));
 	told_members(weft_node_bit(NODE), false);
-	CHECK_EQ(m.b->members.mask, weft_node_bit(NODE));
+	CHECK_EQ(m.b->members->mask, weft_node_bit(NODE));
 }
 
 /* @there: the node still is. */

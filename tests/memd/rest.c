@@ -10,8 +10,18 @@
 
 #include "rig.h"
 #include "tools/common/clock.h"
-#include "tools/memd/base/log.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/count.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/base/timer.h"
+#include "tools/memd/base/turn.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/net/udp.h"
+#include "tools/memd/store/backing.h"
+#include "tools/memd/store/frames.h"
 
 #define MEMORY		(1u << 20)
 #define BLOCK_MOST	16384u
@@ -61,18 +71,18 @@ static void start(const char *file, u32 block, u32 threads)
 	};
 	char err[ERR_MAX];
 
-	if (memd_init(&m, &o, NULL, err) || udp_open_none(&m.udp))
+	if (memd_init(&m, &o, NULL, err) || udp_open_none(m.udp))
 		CHECK_FAIL("%s", err);
-	m.udp.fragment = BLOCK_MOST;
-	m.udp.addr = ADDR + 100;
-	r = region_add(&m.b->regions, 1, block, "r", 1);
+	m.udp->fragment = BLOCK_MOST;
+	m.udp->addr = ADDR + 100;
+	r = region_add(m.b->regions, 1, block, "r", 1);
 	CHECK(r && region_prepare(r, MEMORY));
 	r->size = MEMORY;
 	r->opens = weft_node_bit(1);
-	region_account(&m.b->regions, r, 0, r->size);
-	m.b->members.by_id[1].addr = ADDR;
-	m.b->members.by_id[1].in = true;
-	m.b->members.mask = weft_node_bit(1);
+	region_account(m.b->regions, r, 0, r->size);
+	m.b->members->by_id[1].addr = ADDR;
+	m.b->members->by_id[1].in = true;
+	m.b->members->mask = weft_node_bit(1);
 	m.b->ready = true;
 }
 
@@ -82,7 +92,7 @@ static void pass(void)
 	usleep(1000);
 	m.timers.now++;
 	timers_run(&m.timers, &m);
-	udp_flush(&m.udp);
+	udp_flush(m.udp);
 }
 
 /* Return: whether the blade has taken it. */
@@ -99,18 +109,18 @@ static bool write_home(u32 index, u64 version)
 
 	memset(data, (int)version, sizeof(data));
 	blocks_write(&m, &msg);
-	udp_flush(&m.udp);
+	udp_flush(m.udp);
 	return m.stats.count[STAT_WRITE] > before;
 }
 
 static void check_contents(u32 index, u8 wanted)
 {
-	struct block *b = region_block(&m.b->regions, r, index, false);
+	struct block *b = region_block(m.b->regions, r, index, false);
 	u8 data[BLOCK_MOST];
 	u32 i;
 
 	CHECK(b && b->frame);
-	CHECK(!frames_load(&m.b->frames, b->frame, 0, data, r->block));
+	CHECK(!frames_load(m.b->frames, b->frame, 0, data, r->block));
 	for (i = 0; i < r->block; i++)
 		CHECK_EQ(data[i], wanted);
 }
@@ -154,7 +164,7 @@ static void slow_disk(const char *file, u32 block)
 		};
 
 		blocks_read(&m, &msg);
-		udp_flush(&m.udp);
+		udp_flush(m.udp);
 		check_contents(i, i < k ? 2 : 1);
 	}
 	CHECK_EQ(m.stats.count[STAT_READ], reads + blocks);
@@ -171,7 +181,7 @@ static void slow_disk(const char *file, u32 block)
 	CHECK(flushes >= 2);
 	for (i = 0; i < blocks; i++)
 		check_contents(i, last[i]);
-	CHECK_EQ(m.b->frames.used, MEMORY / FRAME_SIZE);
+	CHECK_EQ(m.b->frames->used, MEMORY / FRAME_SIZE);
 	memd_exit(&m);
 }
 
@@ -231,7 +241,7 @@ static void leaves(void)
 	/* the last one that was refused has made this thread alone */
 	turn_together(&m);
 	blocks_write(&m, &msg);
-	CHECK_EQ(m.staging.bytes[1], BLOCK_MOST);
+	CHECK_EQ(m.staging->bytes[1], BLOCK_MOST);
 	CHECK(!pthread_create(&thread, NULL, leave, m.b->thread[1]));
 	for (tries = 0; !is_wanted(); tries++) {
 		CHECK(tries < TRIES);
@@ -242,8 +252,8 @@ static void leaves(void)
 	CHECK(turn_is_alone(&m));
 	turn_together(&m);
 	CHECK(m.stats.count[STAT_WRITE_LATE] > 1);
-	CHECK_EQ(m.staging.bytes[1], 0);
-	CHECK(!m.staging.of[1]);
+	CHECK_EQ(m.staging->bytes[1], 0);
+	CHECK(!m.staging->of[1]);
 	turn_end(&m);
 	CHECK(!pthread_join(thread, NULL));
 	set_stuck(false);

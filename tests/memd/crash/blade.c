@@ -5,7 +5,13 @@
 #include "disk.h"
 #include "node.h"
 #include "tests/common/check.h"
-#include "tools/memd/base/log.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/options.h"
+#include "tools/memd/base/timer.h"
+#include "tools/memd/front/calls.h"
+#include "tools/memd/front/memd.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/net/udp.h"
 
 struct memd blade;
 u32 blade_number;
@@ -20,12 +26,12 @@ void blade_start(struct memd *b, const char *path)
 	};
 	char err[ERR_MAX] = "";
 
-	if (memd_init(b, &o, NULL, err) || udp_open_none(&b->udp))
+	if (memd_init(b, &o, NULL, err) || udp_open_none(b->udp))
 		CHECK_FAIL("the blade does not start: %s", err);
-	b->udp.fragment = 16384;
-	b->udp.addr = BLADE_ADDR + blade_number;
+	b->udp->fragment = 16384;
+	b->udp->addr = BLADE_ADDR + blade_number;
 	/* as nodes that are members */
-	b->b->members.by_id[NODE].addr = NODE_ADDR + NODE;
+	b->b->members->by_id[NODE].addr = NODE_ADDR + NODE;
 }
 
 void blade_kill(struct memd *b)
@@ -39,7 +45,7 @@ void blade_tick(void)
 {
 	blade.timers.now++;
 	timers_run(&blade.timers, &blade);
-	udp_flush(&blade.udp);
+	udp_flush(blade.udp);
 }
 
 u32 blade_next_call(u32 id)
@@ -60,8 +66,8 @@ void blade_receive(u8 type, u32 id, u32 addr, u32 txn, const struct weft_call *c
 
 	msg.len = weft_call_pack(c, buf + WEFT_WIRE_HDR_LEN);
 	len = weft_wire_pack(&msg, buf, NULL, memd_time(&blade));
-	memd_receive(&blade, buf, len, addr, blade.udp.port);
-	udp_flush(&blade.udp);
+	memd_receive(&blade, buf, len, addr, blade.udp->port);
+	udp_flush(blade.udp);
 }
 
 enum outcome blade_outcome(u32 id, u32 txn, struct weft_call *reply)

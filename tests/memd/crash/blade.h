@@ -6,7 +6,8 @@
 #ifndef WEFT_TESTS_MEMD_CRASH_BLADE_H
 #define WEFT_TESTS_MEMD_CRASH_BLADE_H
 
-#include "tools/memd/front/memd.h"
+#include "call.h"
+#include "tools/memd/base/blade.h"
 
 #define BLADE_ADDR	0x0A570065u	/* of the first one */
 

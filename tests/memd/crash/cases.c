@@ -10,7 +10,15 @@
 #include "promise.h"
 #include "tests/common/check.h"
 #include "tests/common/folder.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/count.h"
+#include "tools/memd/catalog/follow.h"
 #include "tools/memd/catalog/journal.h"
+#include "tools/memd/front/memd.h"
+#include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/store/backing.h"
+#include "tools/memd/store/frames.h"
 #include "words.h"
 
 #define UNTIL_MENDED	1100u	/* milliseconds: each attempt waits for the disk, so they are few */
@@ -32,10 +40,10 @@ static void note_region(u32 id)
 	struct region *r;
 
 	snprintf(name, sizeof(name), "n%02u", id);
-	r = region_add(&blade.b->regions, id, 4096, name, 3);
+	r = region_add(blade.b->regions, id, 4096, name, 3);
 	CHECK(r && region_prepare(r, 4096));
 	r->size = 4096;
-	region_account(&blade.b->regions, r, 0, r->size);
+	region_account(blade.b->regions, r, 0, r->size);
 	CHECK(!journal_region(&blade, r, false));
 }
 
@@ -57,7 +65,7 @@ static void stale_log(void)
 	begin();
 	blade_start(&blade, machine_disk->path);
 	note_region(1);
-	fdatasync(blade.b->backing.fd);
+	fdatasync(blade.b->backing->fd);
 	note_region(2);
 	note_region(3);
 	blade_kill(&blade);
@@ -65,16 +73,16 @@ static void stale_log(void)
 	disk_waited = on_super;
 	blade_start(&blade, machine_disk->path);
 	blade_starting = false;
-	CHECK_EQ(blade.b->regions.n, 3);
+	CHECK_EQ(blade.b->regions->n, 3);
 	CHECK(machine_ends);
 	blade_kill(&blade);
 	machine_end();
 	disk_waited = NULL;
 	blade_start(&blade, machine_disk->path);
-	CHECK_EQ(blade.b->regions.n, 1);
+	CHECK_EQ(blade.b->regions->n, 1);
 	memd_exit(&blade);
 	blade_start(&blade, machine_disk->path);
-	CHECK_EQ(blade.b->regions.n, 1);
+	CHECK_EQ(blade.b->regions->n, 1);
 	memd_exit(&blade);
 	machine_finish();
 }
@@ -155,7 +163,7 @@ static void failing_disk(void)
 /* The log becomes longer by more than a page, and nobody waits for it. */
 static void note_much(void)
 {
-	const struct region *r = region_named(&blade.b->regions, "a", 1);
+	const struct region *r = region_named(blade.b->regions, "a", 1);
 	u32 i;
 
 	CHECK(r);
@@ -188,13 +196,13 @@ static void end_failing(const char *names)
 {
 	const char *name;
 
-	CHECK(blade.b->backing.failed);
+	CHECK(blade.b->backing->failed);
 	image_end_certain();
 	blade_kill(&blade);
 	machine_end();
 	blade_start(&blade, machine_disk->path);
 	for (name = names; *name; name++)
-		CHECK(region_named(&blade.b->regions, name, 1), "region %s of %s is lost", name,
+		CHECK(region_named(blade.b->regions, name, 1), "region %s of %s is lost", name,
 		      names);
 	memd_exit(&blade);
 	machine_finish();
@@ -265,7 +273,7 @@ static void members_hole(bool a_blade)
 	CHECK(a_blade ? journal_blade(&blade, WEFT_BLADE_MIN + 1) :
 			journal_member(&blade, NODE));
 	disk_fails = false;
-	CHECK(blade.b->backing.failed);
+	CHECK(blade.b->backing->failed);
 	/* the other one that waits for the log hears of it, too */
 	(void)create_now("b");
 	CHECK_EQ(create_now("c"), 0);
@@ -286,7 +294,7 @@ static void fail_second(void)
 static void unsettled(void)
 {
 	begin_failing();
-	blade.b->backing.log_end = BACKING_LOG_BYTES;
+	blade.b->backing->log_end = BACKING_LOG_BYTES;
 	disk_waited = fail_second;
 	CHECK_EQ(create_now("b"), EIO);
 	disk_waited = NULL;
@@ -317,7 +325,7 @@ static void begun_after_failure(void)
 	struct block *b;
 
 	begin_failing();
-	r = region_named(&blade.b->regions, "a", 1);
+	r = region_named(blade.b->regions, "a", 1);
 	CHECK(r);
 	r->opens |= weft_node_bit(NODE);
 	msg.line = weft_line_key(r->id, WEFT_KIND_PAGE, 0);
@@ -326,22 +334,22 @@ static void begun_after_failure(void)
 	disk_fails = true;
 	node_wait(3000);
 	disk_fails = false;
-	CHECK(blade.b->backing.failed);
+	CHECK(blade.b->backing->failed);
 	blade_kill(&blade);
 	blade_start(&blade, machine_disk->path);
-	CHECK(!blade.b->backing.failed);
+	CHECK(!blade.b->backing->failed);
 	node_join();
 	CHECK_EQ(call_now(&sync), 0);
 	image_end_certain();
 	blade_kill(&blade);
 	machine_end();
 	blade_start(&blade, machine_disk->path);
-	r = region_named(&blade.b->regions, "a", 1);
+	r = region_named(blade.b->regions, "a", 1);
 	CHECK(r);
-	b = region_block(&blade.b->regions, r, 0, false);
+	b = region_block(blade.b->regions, r, 0, false);
 	CHECK(b && b->frame && b->version == 1);
-	CHECK(frames_check(&blade.b->frames, b->frame));
-	CHECK(!frames_load(&blade.b->frames, b->frame, 0, found, sizeof(found)));
+	CHECK(frames_check(blade.b->frames, b->frame));
+	CHECK(!frames_load(blade.b->frames, b->frame, 0, found, sizeof(found)));
 	CHECK(!memcmp(found, data, sizeof(data)));
 	memd_exit(&blade);
 	machine_finish();
@@ -352,7 +360,7 @@ static enum outcome tell_second(u32 blocks, u32 *txn, struct weft_call *reply)
 {
 	struct weft_call c = {
 		.op = WEFT_CALL_REGION, .region = 7, .block = 4096, .size = blocks * 4096,
-		.life = blade.b->life, .cookie = blade.b->follow.seq + 1,
+		.life = blade.b->life, .cookie = blade.b->follow->seq + 1,
 		.name_len = 1, .name = "x", .members = weft_node_bit(NODE),
 	};
 
@@ -385,7 +393,7 @@ static void second_blade(void)
 	CHECK_EQ(reply.err, 0);
 	blocks_write(&blade, &msg);
 	CHECK_EQ(blade.stats.count[STAT_WRITE], 1);
-	fdatasync(blade.b->backing.fd);
+	fdatasync(blade.b->backing->fd);
 	CHECK_EQ(tell_second(2, &txn, &reply), WAITING);
 	machine_disk_speed = 1000;
 	node_wait(20);
@@ -398,10 +406,10 @@ static void second_blade(void)
 	machine_end();
 	blade_start(&blade, machine_disk->path);
 	memd_start(&blade);
-	r = region_find(&blade.b->regions, 7);
+	r = region_find(blade.b->regions, 7);
 	CHECK(r && r->size == 2 * 4096);
 	CHECK_EQ(tell_second(6, &txn, &reply), ANSWERED);
-	b = region_block(&blade.b->regions, r, 3, false);
+	b = region_block(blade.b->regions, r, 3, false);
 	CHECK(!b || !b->frame);
 	CHECK_EQ(region_base(r, 3), 1ull << 32);
 	memd_exit(&blade);

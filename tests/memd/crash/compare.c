@@ -5,6 +5,13 @@
 #include "node.h"
 #include "promise.h"
 #include "tests/common/check.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/lines/renew.h"
+#include "tools/memd/net/udp.h"
+#include "tools/memd/store/frames.h"
 #include "words.h"
 
 struct compare_counts compare_counts;
@@ -17,7 +24,7 @@ static u32 tag_at(const u8 *data, u32 i)
 /* Which of its contents a block has; -1: none that it had. */
 static int contents(struct memd *b, const struct mregion *mr, u32 index)
 {
-	struct region *r = region_find(&b->b->regions, mr->id);
+	struct region *r = region_find(b->b->regions, mr->id);
 	struct weft_msg msg = {
 		.type = WEFT_MSG_READ, .txn = weft_txn(NODE, 1),
 		.line = weft_line_key(mr->id, WEFT_KIND_PAGE, index),
@@ -26,22 +33,22 @@ static int contents(struct memd *b, const struct mregion *mr, u32 index)
 	static u8 data[16384];
 	u32 tag = 0, late, opens, i;
 	struct block *blk;
-	u32 mask = b->b->members.mask;
+	u32 mask = b->b->members->mask;
 
-	late = b->b->renew.late;
-	b->b->members.mask |= weft_node_bit(NODE);
-	b->b->renew.late = 0;
+	late = b->b->renew->late;
+	b->b->members->mask |= weft_node_bit(NODE);
+	b->b->renew->late = 0;
 	opens = r->opens;
 	r->opens |= weft_node_bit(NODE);
 	/* this looks whether it is intact */
 	blocks_read(b, &msg);
-	udp_flush(&b->udp);
+	udp_flush(b->udp);
 	r->opens = opens;
-	b->b->members.mask = mask;
-	b->b->renew.late = late;
-	blk = region_block(&b->b->regions, r, index, false);
+	b->b->members->mask = mask;
+	b->b->renew->late = late;
+	blk = region_block(b->b->regions, r, index, false);
 	if (blk && blk->frame) {
-		CHECK(!frames_load(&b->b->frames, blk->frame, 0, data, r->block));
+		CHECK(!frames_load(b->b->frames, blk->frame, 0, data, r->block));
 		tag = tag_at(data, 0);
 		for (i = 1; i < r->block / 4; i++)
 			if (tag_at(data, i) != tag)
@@ -101,7 +108,7 @@ static bool had_size(const struct mregion *mr, u64 size)
 /* The region that has the name of @mr, NULL if there is none: whichever may be. */
 static struct region *find_region(struct memd *b, const struct mregion *mr)
 {
-	struct region *r = region_named(&b->b->regions, mr->name, (u32)strlen(mr->name));
+	struct region *r = region_named(b->b->regions, mr->name, (u32)strlen(mr->name));
 
 	if (r && mr->state == GONE)
 		CHECK_FAIL("%s was removed, and is there", mr->name);
@@ -187,12 +194,12 @@ void compare_blade(struct memd *b, bool crashed, bool learn)
 				learn_block(mb, tag);
 		}
 	}
-	for (i = 0, k = 0; i < b->b->regions.n; i++)
-		k += !b->b->regions.by_id[i]->unlinked;
+	for (i = 0, k = 0; i < b->b->regions->n; i++)
+		k += !b->b->regions->by_id[i]->unlinked;
 	if (k != known)
 		CHECK_FAIL("%u regions have names, not %u", k, known);
-	if (b->b->regions.next_id <= promised.highest_id)
-		CHECK_FAIL("the next region has number %u, %u is given", b->b->regions.next_id,
+	if (b->b->regions->next_id <= promised.highest_id)
+		CHECK_FAIL("the next region has number %u, %u is given", b->b->regions->next_id,
 			   promised.highest_id);
 	if (!crashed && any)
 		CHECK_FAIL("something is lost, but only the process has ended");

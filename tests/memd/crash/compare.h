@@ -6,7 +6,9 @@
 #ifndef WEFT_TESTS_MEMD_CRASH_COMPARE_H
 #define WEFT_TESTS_MEMD_CRASH_COMPARE_H
 
-#include "tools/memd/front/memd.h"
+#include "types.h"
+
+struct memd;
 
 /**
  * struct compare_counts - what was seen, of all blades

@@ -10,6 +10,8 @@
 #include "mutant.h"
 #include "node.h"
 #include "tools/common/random.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/front/memd.h"
 #include "words.h"
 
 #define WRITES_MAX	64u	/* that are known one by one */

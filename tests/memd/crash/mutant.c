@@ -8,7 +8,11 @@
 #include "blade.h"
 #include "promise.h"
 #include "tests/common/check.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/catalog/sync.h"
 #include "tools/memd/net/job.h"
+#include "tools/memd/store/backing.h"
+#include "tools/memd/store/frames.h"
 
 enum mutant mutant;
 
@@ -57,14 +61,14 @@ void mutant_clear(u32 frame)
 
 	if (mutant != CLEAR_FIRST)
 		return;
-	for (; frame; frame = blade.b->frames.next[frame])
-		CHECK(!backing_write(&blade.b->backing, none, sizeof(none),
+	for (; frame; frame = blade.b->frames->next[frame])
+		CHECK(!backing_write(blade.b->backing, none, sizeof(none),
 				     backing_record_at(frame)));
 }
 
 void mutant_free(void)
 {
-	struct frames *f = &blade.b->frames;
+	struct frames *f = blade.b->frames;
 
 	if (mutant != FREE_FIRST || f->flushed.first[0] || f->flushed.first[1])
 		return;
@@ -75,7 +79,7 @@ void mutant_free(void)
 
 void mutant_join_sync(void)
 {
-	struct sync *s = &blade.b->sync;
+	struct sync *s = blade.b->sync;
 
 	if (mutant != SYNC_JOINS || !s->syncing || !s->waiting)
 		return;

@@ -6,6 +6,11 @@
 #include "mutant.h"
 #include "promise.h"
 #include "tests/common/check.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/front/memd.h"
+#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/lines/renew.h"
 
 #define SYNCS	3u	/* at a time: some wait while a sync is under way */
 
@@ -69,7 +74,7 @@ void node_take_answers(void)
 		o = node_outcome(mr->txn, &reply);
 		CHECK(o != UNKNOWN);
 		if (o == WAITING && mutant == ANSWER_FIRST) {
-			struct region *r = region_named(&blade.b->regions, mr->name,
+			struct region *r = region_named(blade.b->regions, mr->name,
 							(u32)strlen(mr->name));
 
 			if (mr->state == ASKED && !r)
@@ -98,27 +103,27 @@ void node_wait(u32 ms)
 void node_join(void)
 {
 	struct weft_call c = { .op = WEFT_CALL_JOIN, .node = NODE, .addr = NODE_ADDR + NODE };
-	const struct member *who = &blade.b->members.by_id[NODE];
+	const struct member *who = &blade.b->members->by_id[NODE];
 	u32 txn, i;
 
 	memd_start(&blade);
 	node_wait(5);
-	if (blade.b->renew.waiting) {
+	if (blade.b->renew->waiting) {
 		struct weft_call renew = { .op = WEFT_CALL_RENEW, .node = NODE };
 
-		node_send(WEFT_MSG_REPLY, blade.b->renew.txn[NODE], &renew);
+		node_send(WEFT_MSG_REPLY, blade.b->renew->txn[NODE], &renew);
 	}
-	for (i = 0; i < 3 && blade.b->renew.active; i++)
+	for (i = 0; i < 3 && blade.b->renew->active; i++)
 		node_wait(250);
-	CHECK(!blade.b->renew.active);
+	CHECK(!blade.b->renew->active);
 	c.life = ++life;
 	txn = blade_next_call(NODE);
 	/* its former life is taken out first, so it is repeated, as nodes do */
-	for (i = 0; i < 20 && !(blade.b->members.mask && who->life == c.life); i++) {
+	for (i = 0; i < 20 && !(blade.b->members->mask && who->life == c.life); i++) {
 		node_send(WEFT_MSG_CALL, txn, &c);
 		node_wait(50);
 	}
-	CHECK(blade.b->members.mask);
+	CHECK(blade.b->members->mask);
 	CHECK_EQ(who->life, c.life);
 }
 

@@ -4,6 +4,8 @@
 
 #include "disk.h"
 #include "tests/common/check.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/lines/region.h"
 
 struct promises promised;
 

@@ -8,6 +8,11 @@
 #include "mutant.h"
 #include "node.h"
 #include "promise.h"
+#include "tools/memd/base/blade.h"
+#include "tools/memd/base/count.h"
+#include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/region.h"
+#include "tools/memd/net/udp.h"
 
 #define AT_A_TIME	4u	/* regions that there are */
 
@@ -125,7 +130,7 @@ static void set_mode(struct mregion *mr)
 static void write_home(struct mregion *mr)
 {
 	u32 k = chance_below(mr->blocks), i, was, opens;
-	struct region *r = region_find(&blade.b->regions, mr->id);
+	struct region *r = region_find(blade.b->regions, mr->id);
 	struct mblock *mb = &mr->b[k];
 	static u8 data[16384];
 	struct weft_msg msg = {
@@ -134,7 +139,7 @@ static void write_home(struct mregion *mr)
 		.info = (u16)mr->block, .size = mr->block, .len = mr->block,
 		.payload = data,
 	};
-	struct block *b = region_block(&blade.b->regions, r, k, false);
+	struct block *b = region_block(blade.b->regions, r, k, false);
 	u64 before = blade.stats.count[STAT_WRITE];
 
 	if (mb->n == PROMISE_VERSIONS - 2)
@@ -147,7 +152,7 @@ static void write_home(struct mregion *mr)
 	opens = r->opens;
 	r->opens |= weft_node_bit(NODE);
 	blocks_write(&blade, &msg);
-	udp_flush(&blade.udp);
+	udp_flush(blade.udp);
 	r->opens = opens;
 	if (blade.stats.count[STAT_WRITE] == before)
 		return;

@@ -11,6 +11,7 @@
 #include "node.h"
 #include "promise.h"
 #include "step.h"
+#include "tools/memd/front/memd.h"
 #include "words.h"
 
 #define LIVES		6u

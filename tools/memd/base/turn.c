@@ -4,7 +4,10 @@
 
 #include <unistd.h>
 
-#include "front/memd.h"
+#include "base/blade.h"
+#include "base/count.h"
+#include "base/timer.h"
+#include "standby/mirror.h"
 
 void turn_init(struct memd *m)
 {

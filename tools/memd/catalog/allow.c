@@ -2,12 +2,18 @@
 /* Who may use a region, see allow.h. */
 #include "catalog/allow.h"
 
+#include "base/blade.h"
+#include "base/count.h"
 #include "catalog/catalog.h"
-#include "net/job.h"
 #include "catalog/journal.h"
-#include "base/log.h"
+#include "front/calls.h"
 #include "front/memd.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/renew.h"
 #include "lines/withdraw.h"
+#include "net/job.h"
+#include "net/push.h"
 
 static enum answer refuse(struct request *q, u16 err)
 {
@@ -46,7 +52,7 @@ u16 allow_request(struct memd *m, const struct region *r, const struct weft_msg 
 bool allow_write(struct memd *m, const struct region *r, u32 node)
 {
 	/* while all give back it is not known yet who has it open */
-	if (r->opens & weft_node_bit(node) || (m->b->renew.active && allow_node(r, node)))
+	if (r->opens & weft_node_bit(node) || (m->b->renew->active && allow_node(r, node)))
 		return true;
 	if (allow_node(r, node))
 		count(m, NOT_OPENED);
@@ -59,7 +65,7 @@ bool allow_write(struct memd *m, const struct region *r, u32 node)
 
 u32 allow_opens(const struct memd *m, const struct region *r)
 {
-	u32 perhaps = m->b->renew.active ? ~0u : m->b->renew.late;
+	u32 perhaps = m->b->renew->active ? ~0u : m->b->renew->late;
 
 	return r->opens | (r->nodes ? perhaps & r->nodes : perhaps);
 }
@@ -75,9 +81,9 @@ void allow_tell_all(struct memd *m)
 	struct region *r;
 	u32 id = 0;
 
-	if (m->b->regions.blades == 1)
+	if (m->b->regions->blades == 1)
 		return;
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		if (!r->gone)
 			tell(m, r, NULL);
@@ -129,7 +135,7 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 		count(m, OPEN_REFUSED);
 		return refuse(q, EACCES);
 	}
-	if (m->b->regions.blades == 1 || r->opens & bit) {
+	if (m->b->regions->blades == 1 || r->opens & bit) {
 		r->opens |= bit;
 		return ANSWER;
 	}
@@ -150,7 +156,7 @@ void allow_close(struct memd *m, struct region *r, u32 node)
 	if (!(r->opens & weft_node_bit(node)))
 		return;
 	r->opens &= ~weft_node_bit(node);
-	if (m->b->regions.blades > 1)
+	if (m->b->regions->blades > 1)
 		tell(m, r, NULL);
 }
 
@@ -165,7 +171,7 @@ void allow_attributes(const struct region *r, struct weft_call *call)
 /* Of those that it is not to be for any more. */
 static u32 left_over(const struct memd *m, const struct region *r)
 {
-	return r->nodes ? r->opens & ~r->nodes & m->b->members.mask : 0;
+	return r->nodes ? r->opens & ~r->nodes & m->b->members->mask : 0;
 }
 
 static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct job *job)
@@ -197,9 +203,9 @@ static void undo(struct memd *m, struct job *job)
 {
 	struct region *r = job->region;
 	/* those that were to lose it: some may have given it back, and know it as another one's */
-	u32 told = r->nodes ? m->b->members.mask & ~r->nodes : 0;
+	u32 told = r->nodes ? m->b->members->mask & ~r->nodes : 0;
 
-	region_set_nodes(&m->b->regions, r, r->before);
+	region_set_nodes(m->b->regions, r, r->before);
 	r->undecided = false;
 	/* who was told does not keep the other one */
 	r->policy += WEFT_POLICY_CHANGE;
@@ -224,7 +230,7 @@ static void withdrawn(struct memd *m, struct job *job)
 	}
 	r->undecided = false;
 	/* those that may use it: what people are told there */
-	call_nodes(m, r, r->opens & m->b->members.mask, NULL);
+	call_nodes(m, r, r->opens & m->b->members->mask, NULL);
 	job->finish = end;
 	if (!journal_hold(m, job))
 		end(m, job);
@@ -274,7 +280,7 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 	r->before = r->nodes;
 	r->undecided = true;
 	/* from here on nobody else opens it, or is served */
-	region_set_nodes(&m->b->regions, r, c->nodes);
+	region_set_nodes(m->b->regions, r, c->nodes);
 	r->policy += WEFT_POLICY_CHANGE;
 	r->busy = true;
 	call_nodes(m, r, left_over(m, r), job);

@@ -4,16 +4,20 @@
 
 #include <stdio.h>
 
+#include "base/blade.h"
+#include "base/log.h"
 #include "catalog/catalog.h"
 #include "catalog/journal.h"
-#include "base/log.h"
-#include "front/memd.h"
+#include "catalog/move.h"
+#include "front/calls.h"
+#include "lines/members.h"
+#include "lines/region.h"
 
 #define SETTLED_MS	3000	/* all nodes have asked for the members since */
 
 static struct member *blade(const struct memd *m, u32 i)
 {
-	return &m->b->members.by_id[WEFT_BLADE_MIN + i];
+	return &m->b->members->by_id[WEFT_BLADE_MIN + i];
 }
 
 u32 blades_in_use(const struct memd *m)
@@ -21,7 +25,7 @@ u32 blades_in_use(const struct memd *m)
 	/* the first one always: it cannot be drained */
 	u32 use = 1, i;
 
-	for (i = 1; i < m->b->regions.blades; i++)
+	for (i = 1; i < m->b->regions->blades; i++)
 		if (blade(m, i)->used && !blade(m, i)->drains)
 			use |= 1u << i;
 	return use;
@@ -32,7 +36,7 @@ static u32 regions_of(struct memd *m, u32 i)
 	struct region *r;
 	u32 id = 0, n = 0;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		n += (r->homes | r->to) >> i & 1;
 	}
@@ -64,7 +68,7 @@ void blades_look(struct memd *m)
 {
 	u32 i;
 
-	for (i = 1; i < m->b->regions.blades; i++) {
+	for (i = 1; i < m->b->regions->blades; i++) {
 		struct member *who = blade(m, i);
 
 		if (who->used || !who->in || m->timers.now - who->asked < SETTLED_MS)
@@ -82,12 +86,12 @@ void blades_learn(struct memd *m, u32 id, u32 addr)
 
 	if (!weft_is_blade(id) || !addr)
 		return;
-	who = &m->b->members.by_id[id];
+	who = &m->b->members->by_id[id];
 	if (who->addr)
 		return;
 	who->addr = addr;
-	if (id - WEFT_BLADE_MIN >= m->b->regions.blades)
-		m->b->regions.blades = id - WEFT_BLADE_MIN + 1;
+	if (id - WEFT_BLADE_MIN >= m->b->regions->blades)
+		m->b->regions->blades = id - WEFT_BLADE_MIN + 1;
 	log_say("memory blade %u is at %s", id - WEFT_BLADE_MIN + 1, log_addr(addr));
 }
 
@@ -97,12 +101,12 @@ bool blades_restore(struct memd *m, u32 id, u32 addr, bool used, bool drains)
 
 	if (!weft_is_blade(id))
 		return false;
-	who = &m->b->members.by_id[id];
+	who = &m->b->members->by_id[id];
 	who->addr = addr;
 	who->used = used;
 	who->drains = drains;
-	if (id - WEFT_BLADE_MIN >= m->b->regions.blades)
-		m->b->regions.blades = id - WEFT_BLADE_MIN + 1;
+	if (id - WEFT_BLADE_MIN >= m->b->regions->blades)
+		m->b->regions->blades = id - WEFT_BLADE_MIN + 1;
 	return true;
 }
 
@@ -113,7 +117,7 @@ static bool has_address(const struct memd *m, u32 addr)
 	u32 id;
 
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)
-		if (m->b->members.by_id[id].addr == addr || m->b->members.by_id[id].twin == addr)
+		if (m->b->members->by_id[id].addr == addr || m->b->members->by_id[id].twin == addr)
 			return true;
 	return false;
 }
@@ -123,14 +127,14 @@ static u16 add(struct memd *m, const struct weft_call *c)
 	u32 i = c->node - WEFT_BLADE_MIN;
 	struct member *who = blade(m, i);
 
-	if (i < m->b->regions.blades)
+	if (i < m->b->regions->blades)
 		return who->addr == c->addr ? 0 : EEXIST;
-	if (i != m->b->regions.blades || !c->addr)
+	if (i != m->b->regions->blades || !c->addr)
 		return EINVAL;
 	if (has_address(m, c->addr))
 		return EADDRINUSE;
 	who->addr = c->addr;
-	m->b->regions.blades++;
+	m->b->regions->blades++;
 	log_say("memory blade %u is to be at %s", i + 1, log_addr(c->addr));
 	if (journal_blade(m, c->node))
 		return EIO;
@@ -142,7 +146,7 @@ static u16 drain(struct memd *m, const struct weft_call *c)
 {
 	u32 i = c->node - WEFT_BLADE_MIN;
 
-	if (i >= m->b->regions.blades)
+	if (i >= m->b->regions->blades)
 		return ENXIO;
 	/* it has the catalog */
 	if (!i || !(blades_in_use(m) & ~(1u << i)))
@@ -158,7 +162,7 @@ static u16 use(struct memd *m, const struct weft_call *c)
 {
 	u32 i = c->node - WEFT_BLADE_MIN;
 
-	if (i >= m->b->regions.blades)
+	if (i >= m->b->regions->blades)
 		return ENXIO;
 	blade(m, i)->drains = false;
 	return journal_blade(m, c->node) ? EIO : 0;
@@ -169,7 +173,7 @@ static void list(struct memd *m, struct weft_call *reply)
 	u8 *p = reply->list;
 	u32 i;
 
-	for (i = 0; i < m->b->regions.blades; i++, p += WEFT_BLADE_LEN) {
+	for (i = 0; i < m->b->regions->blades; i++, p += WEFT_BLADE_LEN) {
 		const struct member *who = blade(m, i);
 
 		memset(p, 0, WEFT_BLADE_LEN);
@@ -177,8 +181,8 @@ static void list(struct memd *m, struct weft_call *reply)
 		p[1] = (u8)((who->in || !i ? WEFT_BLADE_IN : 0) |
 			    (who->drains ? WEFT_BLADE_DRAINS : 0));
 		put_unaligned_be32(who->addr, p + 4);
-		put_unaligned_be64(m->b->regions.size[i], p + 8);
-		put_unaligned_be64(m->b->regions.reserved[i], p + 16);
+		put_unaligned_be64(m->b->regions->size[i], p + 8);
+		put_unaligned_be64(m->b->regions->reserved[i], p + 16);
 		put_unaligned_be32(regions_of(m, i), p + 24);
 	}
 	reply->list_len = (u16)(p - reply->list);

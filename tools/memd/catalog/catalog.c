@@ -4,14 +4,24 @@
 
 #include <time.h>
 
-#include "catalog/allow.h"
-#include "net/job.h"
-#include "catalog/journal.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "catalog/allow.h"
+#include "catalog/blades.h"
+#include "catalog/journal.h"
+#include "catalog/move.h"
 #include "catalog/policy.h"
-#include "tools/common/clock.h"
+#include "front/calls.h"
+#include "lines/members.h"
+#include "lines/quota.h"
+#include "lines/region.h"
+#include "lines/renew.h"
 #include "lines/trim.h"
+#include "net/job.h"
+#include "net/push.h"
+#include "standby/mirror.h"
+#include "tools/common/clock.h"
 
 #define MODE_MASK	07777u
 
@@ -62,8 +72,8 @@ void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct j
 {
 	u32 i;
 
-	for (i = 1; i < m->b->regions.blades; i++)
-		if (m->b->members.by_id[WEFT_BLADE_MIN + i].in)
+	for (i = 1; i < m->b->regions->blades; i++)
+		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
 			catalog_tell(m, (u8)(WEFT_BLADE_MIN + i), r, size, job);
 }
 
@@ -79,17 +89,17 @@ void catalog_destroy(struct memd *m, struct region *r)
 	}
 	r->gone = true;
 	r->opens = 0;
-	region_unname(&m->b->regions, r);
+	region_unname(m->b->regions, r);
 	/* a failure is logged; the region would be back after a restart */
 	(void)journal_gone(m, r->id);
-	for (i = 1; memd_is_first(m) && i < m->b->regions.blades; i++) {
+	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++) {
 		struct weft_call call = {
 			.op = WEFT_CALL_FORGET,
 			.region = r->id,
 		};
 
 		/* a blade that is not there learns it when it joins */
-		if (m->b->members.by_id[WEFT_BLADE_MIN + i].in)
+		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
 			push_call(m, (u8)(WEFT_BLADE_MIN + i), &call, 0, NULL);
 	}
 	trim_start(m, r, 0, NULL);
@@ -98,7 +108,7 @@ void catalog_destroy(struct memd *m, struct region *r)
 /* Nobody can reach it any more; those who have it open have all said so. */
 static void check_use(struct memd *m, struct region *r)
 {
-	if (r->unlinked && !r->opens && !m->b->renew.active)
+	if (r->unlinked && !r->opens && !m->b->renew->active)
 		catalog_destroy(m, r);
 }
 
@@ -107,7 +117,7 @@ void catalog_settle(struct memd *m)
 	struct region *r;
 	u32 id = 0;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		check_use(m, r);
 	}
@@ -128,7 +138,7 @@ static struct region *named(struct memd *m, struct request *q, enum answer *a)
 		q->reply.err = EINVAL;
 		return NULL;
 	}
-	r = region_named(&m->b->regions, name, len);
+	r = region_named(m->b->regions, name, len);
 	if (!r)
 		q->reply.err = ENOENT;
 	else if (r->hatching)
@@ -156,8 +166,8 @@ static enum answer no_room(struct memd *m, struct request *q)
 			 WEFT_REGION_MAX);
 		return refuse(q, ENOSPC);
 	}
-	for (i = 0; i < m->b->regions.n; i++)
-		if (m->b->regions.by_id[i]->gone)
+	for (i = 0; i < m->b->regions->n; i++)
+		if (m->b->regions->by_id[i]->gone)
 			return ANSWER_NOT;
 	return refuse(q, ENOSPC);
 }
@@ -202,8 +212,8 @@ static void finish_create(struct memd *m, struct job *job)
 /* Nobody has heard of it: its number is that of the next one. */
 static void abandon(struct memd *m, struct region *r)
 {
-	m->b->regions.next_id = r->id;
-	region_free(&m->b->regions, r);
+	m->b->regions->next_id = r->id;
+	region_free(m->b->regions, r);
 }
 
 static struct region *new_region(struct memd *m, const struct weft_call *c)
@@ -211,9 +221,9 @@ static struct region *new_region(struct memd *m, const struct weft_call *c)
 	u32 block = c->block ? c->block : WEFT_BLOCK_MIN;
 	struct region *r;
 
-	if (m->b->regions.next_id > WEFT_REGION_MAX)
+	if (m->b->regions->next_id > WEFT_REGION_MAX)
 		return NULL;
-	r = region_add(&m->b->regions, m->b->regions.next_id, block, c->name,
+	r = region_add(m->b->regions, m->b->regions->next_id, block, c->name,
 		       c->name_len);
 	if (!r)
 		return NULL;
@@ -223,12 +233,12 @@ static struct region *new_region(struct memd *m, const struct weft_call *c)
 	r->gid = c->gid;
 	r->mtime = c->mtime ? c->mtime : wall_clock();
 	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
-	if (!region_reserve(&m->b->regions, r, c->size)) {
+	if (!region_reserve(m->b->regions, r, c->size)) {
 		abandon(m, r);
 		return NULL;
 	}
 	if (!region_prepare(r, c->size)) {
-		region_account(&m->b->regions, r, c->size, 0);
+		region_account(m->b->regions, r, c->size, 0);
 		abandon(m, r);
 		return NULL;
 	}
@@ -307,7 +317,7 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 		return ANSWER_LATER;
 	}
 	journal_hold(m, job);
-	region_unname(&m->b->regions, r);
+	region_unname(m->b->regions, r);
 	check_use(m, r);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
@@ -374,7 +384,7 @@ static void finish_grow(struct memd *m, struct job *job)
 	if (!job->err && commit_attributes(m, r, &job->q.call))
 		job->err = EIO;
 	if (job->err) {
-		region_account(&m->b->regions, r, job->q.call.size, old);
+		region_account(m->b->regions, r, job->q.call.size, old);
 		catalog_tell_all(m, r, old, NULL);
 	}
 	/*
@@ -382,7 +392,7 @@ static void finish_grow(struct memd *m, struct job *job)
 	 * not, and what is behind the end that we know of would have to go there.
 	 */
 	job->finish = end_resize;
-	if (job->err || !(m->b->regions.blades == 1 ? mirror_hold(m, job) : journal_hold(m, job)))
+	if (job->err || !(m->b->regions->blades == 1 ? mirror_hold(m, job) : journal_hold(m, job)))
 		end_resize(m, job);
 }
 
@@ -397,11 +407,11 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 			   q->call.size - r->size);
 	if (err)
 		return over_quota(m, q, err);
-	if (!region_reserve(&m->b->regions, r, q->call.size))
+	if (!region_reserve(m->b->regions, r, q->call.size))
 		return no_room(m, q);
 	job = region_prepare(r, q->call.size) ? job_new(q, finish_grow) : NULL;
 	if (!job) {
-		region_account(&m->b->regions, r, q->call.size, r->size);
+		region_account(m->b->regions, r, q->call.size, r->size);
 		return refuse(q, ENOMEM);
 	}
 	r->busy = true;
@@ -418,7 +428,7 @@ static void finish_shrink(struct memd *m, struct job *job)
 
 	/* who did not answer in time is on its own: the size is what it is */
 	job->err = job->unnoted ? EIO : 0;
-	region_account(&m->b->regions, r, job->size, r->size);
+	region_account(m->b->regions, r, job->size, r->size);
 	end_resize(m, job);
 }
 
@@ -430,7 +440,7 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 		.size = q->call.size,
 	};
 	struct job *job = job_new(q, finish_shrink);
-	u32 nodes = r->opens & m->b->members.mask, id;
+	u32 nodes = r->opens & m->b->members->mask, id;
 
 	if (!job)
 		return refuse(q, ENOMEM);
@@ -476,7 +486,7 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 			q->call.size = r->size;
 		if (c->size > r->size)
 			return grow(m, q, r);
-		if (c->size < r->size && m->b->move.region == r->id) {
+		if (c->size < r->size && m->b->move->region == r->id) {
 			move_give_way(m, r);
 			return ANSWER_NOT;
 		}
@@ -510,7 +520,7 @@ void catalog_close_all(struct memd *m, u8 node)
 	struct region *r = NULL;
 	u32 id = 0;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		if (!(r->opens & weft_node_bit(node)))
 			continue;
@@ -531,8 +541,8 @@ static enum answer read_dir(struct memd *m, struct request *q)
 	if (at > WEFT_REGION_MAX)
 		return refuse(q, EINVAL);
 	/* where a listing that begins now ends, whatever is made meanwhile */
-	reply->size = m->b->regions.next_id ? m->b->regions.next_id - 1 : 0;
-	while ((r = region_after(&m->b->regions, (u32)at))) {
+	reply->size = m->b->regions->next_id ? m->b->regions->next_id - 1 : 0;
+	while ((r = region_after(m->b->regions, (u32)at))) {
 		u32 len = 9u + r->name_len;
 
 		if (!r->unlinked && !r->gone && !r->hatching) {
@@ -556,15 +566,15 @@ static enum answer stat_fs(struct memd *m, struct request *q)
 {
 	u32 i;
 
-	for (i = 0; i < m->b->regions.blades; i++) {
+	for (i = 0; i < m->b->regions->blades; i++) {
 		if (!blades_needed(m, i))
 			continue;
-		q->reply.size += m->b->regions.size[i];
-		q->reply.used += m->b->regions.reserved[i];
+		q->reply.size += m->b->regions->size[i];
+		q->reply.used += m->b->regions->reserved[i];
 	}
 	q->reply.block = WEFT_BLOCK_MIN;
-	q->reply.cookie = m->b->regions.n;
-	q->reply.region = REGIONS_MAX - m->b->regions.n;
+	q->reply.cookie = m->b->regions->n;
+	q->reply.region = REGIONS_MAX - m->b->regions->n;
 	if (q->reply.region > quota_numbers_left(m))
 		q->reply.region = quota_numbers_left(m);
 	return ANSWER;
@@ -590,7 +600,7 @@ enum answer catalog_call(struct memd *m, struct request *q)
 	default:
 		break;
 	}
-	r = region_find(&m->b->regions, q->call.region);
+	r = region_find(m->b->regions, q->call.region);
 	if (r && (r->gone || r->hatching))
 		r = NULL;
 	/* to close what is gone is no mistake */

@@ -4,10 +4,19 @@
 
 #include <time.h>
 
-#include "catalog/catalog.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "base/timer.h"
+#include "catalog/catalog.h"
+#include "catalog/journal.h"
+#include "front/calls.h"
 #include "front/memd.h"
+#include "lines/members.h"
+#include "lines/sweep.h"
+#include "net/push.h"
 #include "rdma/rdma.h"
+#include "standby/mirror.h"
 
 #define FIRST_MS	10	/* until FENCE is repeated, doubled each time */
 #define LAST_MS		250
@@ -22,19 +31,19 @@ static u64 bit_of(u32 id)
 
 bool fence_is_dead(const struct memd *m, u32 id)
 {
-	return m->b->fence.dead & weft_node_bit(id);
+	return m->b->fence->dead & weft_node_bit(id);
 }
 
 /* --- asking ------------------------------------------------------------------ */
 
 static void send(struct memd *m, u32 id)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 	struct weft_call call = {
 		.op = WEFT_CALL_FENCE,
 		.node = id,
 		.members = f->dead,
-		.life = m->b->members.by_id[id].life,
+		.life = m->b->members->by_id[id].life,
 		.cookie = f->seq,
 	};
 	u8 payload[WEFT_CALL_LEN_MAX];
@@ -52,17 +61,17 @@ static void send_to_all(struct memd *m)
 {
 	u32 id;
 
-	if (!mirror_has(m, m->b->fence.noted))
+	if (!mirror_has(m, m->b->fence->noted))
 		return;
 	for (id = WEFT_NODE_MIN; id <= WEFT_BLADE_MAX; id++)
-		if (m->b->fence.waiting & bit_of(id))
+		if (m->b->fence->waiting & bit_of(id))
 			send(m, id);
 }
 
 /* A member that lives. */
 static bool hears(const struct memd *m, u32 id)
 {
-	const struct member *who = &m->b->members.by_id[id];
+	const struct member *who = &m->b->members->by_id[id];
 
 	return who->in && id != m->b->opt.id && !fence_is_dead(m, id);
 }
@@ -70,7 +79,7 @@ static bool hears(const struct memd *m, u32 id)
 /* All that live, anew: there are more dead than they know of. */
 static void ask_all(struct memd *m)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 	u32 id;
 
 	f->seq++;
@@ -91,7 +100,7 @@ static void ask_all(struct memd *m)
 /* All have heard: they are members no more. */
 static void check_end(struct memd *m)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 	u32 dead = f->dead, id;
 
 	if (!dead || f->waiting)
@@ -106,11 +115,11 @@ static void check_end(struct memd *m)
 /* Who lives and does not obey in time is taken for dead; a blade that is lost joins anew. */
 static void give_up(struct memd *m)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 	u32 id;
 
 	for (id = WEFT_BLADE_MIN; id <= WEFT_BLADE_MAX; id++)
-		if (f->waiting & bit_of(id) && !m->b->members.by_id[id].in)
+		if (f->waiting & bit_of(id) && !m->b->members->by_id[id].in)
 			f->waiting &= ~bit_of(id);
 	if (m->timers.now - f->began < FENCE_LIMIT_MS)
 		return;
@@ -124,7 +133,7 @@ static void give_up(struct memd *m)
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 
 	give_up(m);
 	if (f->waiting) {
@@ -137,12 +146,12 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void fence_node(struct memd *m, u32 id, const char *why)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 
-	if (!weft_node_bit(id) || !m->b->members.by_id[id].in || fence_is_dead(m, id))
+	if (!weft_node_bit(id) || !m->b->members->by_id[id].in || fence_is_dead(m, id))
 		return;
 	log_warn("node %u (%s) is taken out of the rack: %s", id,
-		 log_addr(m->b->members.by_id[id].addr), why);
+		 log_addr(m->b->members->by_id[id].addr), why);
 	count(m, FENCED);
 	f->dead |= weft_node_bit(id);
 	f->died[id] = m->timers.now;
@@ -156,7 +165,7 @@ void fence_node(struct memd *m, u32 id, const char *why)
 
 bool fence_may_join(const struct memd *m, u32 id)
 {
-	const struct fence *f = &m->b->fence;
+	const struct fence *f = m->b->fence;
 
 	return !fence_is_dead(m, id) &&
 	       (!f->died[id] || m->timers.now - f->died[id] >= FENCE_LEAST_MS) &&
@@ -165,7 +174,7 @@ bool fence_may_join(const struct memd *m, u32 id)
 
 void fence_joined(struct memd *m, u32 id)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 
 	if (!f->dead)
 		return;
@@ -177,7 +186,7 @@ void fence_joined(struct memd *m, u32 id)
 
 void fence_left(struct memd *m, u32 id)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 
 	if (!(f->waiting & bit_of(id)))
 		return;
@@ -188,7 +197,7 @@ void fence_left(struct memd *m, u32 id)
 
 bool fence_reply(struct memd *m, const struct weft_msg *msg)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 	struct weft_call reply;
 
 	if (msg->src > WEFT_BLADE_MAX || !(f->waiting & bit_of(msg->src)) ||
@@ -218,8 +227,8 @@ static u64 look_ms(const struct memd *m)
  */
 static bool is_alone(const struct memd *m)
 {
-	const struct members *ms = &m->b->members;
-	u64 last = m->b->fence.joining;
+	const struct members *ms = m->b->members;
+	u64 last = m->b->fence->joining;
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
@@ -231,7 +240,7 @@ static bool is_alone(const struct memd *m)
 /* The time since when who is silent is so: a part of the lease is left when others are back. */
 static void wait_for_others(struct memd *m)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 	u64 left = m->b->opt.lease / 2 < RETURN_MS ? m->b->opt.lease / 2 : RETURN_MS;
 	u64 from = m->timers.now + left;
 
@@ -244,14 +253,14 @@ static void wait_for_others(struct memd *m)
 
 void fence_visited(struct memd *m)
 {
-	m->b->fence.joining = m->timers.now;
+	m->b->fence->joining = m->timers.now;
 }
 
 /* Time in which this blade itself stood still does not count, see struct timers. */
 static void on_watch(struct memd *m, struct timer *t)
 {
-	const struct members *ms = &m->b->members;
-	struct fence *f = &m->b->fence;
+	const struct members *ms = m->b->members;
+	struct fence *f = m->b->fence;
 	char why[64];
 	u32 id;
 
@@ -279,11 +288,11 @@ static void on_watch(struct memd *m, struct timer *t)
 
 void fence_init(struct memd *m)
 {
-	m->b->fence.timer.fn = on_timer;
-	m->b->fence.watch.fn = on_watch;
+	m->b->fence->timer.fn = on_timer;
+	m->b->fence->watch.fn = on_watch;
 	/* other blades have heard those of our former lives */
 	if (memd_is_first(m))
-		m->b->fence.seq = (u64)time(NULL) << 20;
+		m->b->fence->seq = (u64)time(NULL) << 20;
 }
 
 void fence_start(struct memd *m)
@@ -291,14 +300,14 @@ void fence_start(struct memd *m)
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
-		if (m->b->members.by_id[id].dying)
+		if (m->b->members->by_id[id].dying)
 			fence_node(m, id, "it was being taken out when this blade ended");
-	m->b->fence.looked = m->b->fence.heard_from = m->timers.now;
+	m->b->fence->looked = m->b->fence->heard_from = m->timers.now;
 	/* nodes of a blade that has taken over do not know yet whom to speak to */
 	if (m->b->opt.role.taken)
-		m->b->fence.heard_from += m->b->opt.lease;
+		m->b->fence->heard_from += m->b->opt.lease;
 	if (m->b->opt.lease)
-		timer_set(&m->timers, &m->b->fence.watch, look_ms(m));
+		timer_set(&m->timers, &m->b->fence->watch, look_ms(m));
 }
 
 /* --- calls ---------------------------------------------------------------------- */
@@ -312,7 +321,7 @@ static void fence_by_hand(struct memd *m, struct request *q)
 		q->reply.err = EINVAL;
 		return;
 	}
-	if (!m->b->members.by_id[id].in)
+	if (!m->b->members->by_id[id].in)
 		q->reply.err = ENOENT;
 	else
 		fence_node(m, id, "an administrator wants it");
@@ -320,7 +329,7 @@ static void fence_by_hand(struct memd *m, struct request *q)
 
 enum answer fence_call(struct memd *m, struct request *q)
 {
-	struct fence *f = &m->b->fence;
+	struct fence *f = m->b->fence;
 
 	if (q->call.op == WEFT_CALL_FENCE_NODE) {
 		fence_by_hand(m, q);
@@ -338,11 +347,11 @@ enum answer fence_call(struct memd *m, struct request *q)
 
 void fence_forget(struct memd *m)
 {
-	m->b->fence.seq = 0;
-	m->b->fence.dead = 0;
+	m->b->fence->seq = 0;
+	m->b->fence->dead = 0;
 }
 
 void fence_members(struct memd *m, u32 members)
 {
-	m->b->fence.dead &= members;
+	m->b->fence->dead &= members;
 }

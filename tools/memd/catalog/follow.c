@@ -4,14 +4,26 @@
 
 #include <sys/random.h>
 
-#include "catalog/catalog.h"
-#include "net/job.h"
-#include "catalog/journal.h"
+#include "base/blade.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/timer.h"
+#include "catalog/catalog.h"
+#include "catalog/fence.h"
+#include "catalog/journal.h"
+#include "catalog/takeover.h"
+#include "front/calls.h"
 #include "front/memd.h"
-#include "rdma/rdma.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/rehome.h"
+#include "lines/renew.h"
+#include "lines/sweep.h"
 #include "lines/trim.h"
 #include "lines/withdraw.h"
+#include "net/job.h"
+#include "net/udp.h"
+#include "rdma/rdma.h"
 
 #define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
 /* A new life of the first blade is found within that: we serve nobody until we have joined it. */
@@ -26,10 +38,10 @@
 /* The first blade; if it is silent its twin may have taken over, so in turns. */
 static u32 whom(const struct memd *m)
 {
-	const struct member *first = &m->b->members.by_id[WEFT_BLADE_MIN];
+	const struct member *first = &m->b->members->by_id[WEFT_BLADE_MIN];
 
-	return first->twin && m->b->follow.asked_at == first->addr &&
-	       (!m->b->follow.joined || m->timers.now - m->b->follow.heard > TURNS_MS) ?
+	return first->twin && m->b->follow->asked_at == first->addr &&
+	       (!m->b->follow->joined || m->timers.now - m->b->follow->heard > TURNS_MS) ?
 	       first->twin : first->addr;
 }
 
@@ -39,7 +51,7 @@ static void ask(struct memd *m, u16 op)
 		.op = op,
 		.node = m->b->opt.id,
 		.life = m->b->life,
-		.addr = m->udp.addr,
+		.addr = m->udp->addr,
 		.size = m->b->opt.memory,
 		.valid = m->b->opt.backing ? WEFT_JOIN_BACKING : 0,
 	};
@@ -51,23 +63,23 @@ static void ask(struct memd *m, u16 op)
 	};
 
 	/* a JOIN that is repeated is the same call */
-	if (op != WEFT_CALL_JOIN || !m->b->follow.txn) {
-		m->b->follow.txn = weft_txn(m->b->opt.id, memd_seq(m));
+	if (op != WEFT_CALL_JOIN || !m->b->follow->txn) {
+		m->b->follow->txn = weft_txn(m->b->opt.id, memd_seq(m));
 		/* an answer that somebody has recorded must not set the clock */
-		if (getrandom(&m->b->follow.nonce, sizeof(m->b->follow.nonce),
+		if (getrandom(&m->b->follow->nonce, sizeof(m->b->follow->nonce),
 			      GRND_NONBLOCK) < 0)
-			m->b->follow.nonce = memd_seq(m) * 2654435761u;
+			m->b->follow->nonce = memd_seq(m) * 2654435761u;
 	}
-	m->b->follow.asked = m->timers.now;
-	m->b->follow.asked_at = whom(m);
-	msg.txn = m->b->follow.txn;
-	msg.nonce = m->b->follow.nonce;
-	memd_send(m, &msg, m->b->follow.asked_at);
+	m->b->follow->asked = m->timers.now;
+	m->b->follow->asked_at = whom(m);
+	msg.txn = m->b->follow->txn;
+	msg.nonce = m->b->follow->nonce;
+	memd_send(m, &msg, m->b->follow->asked_at);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct follow *f = &m->b->follow;
+	struct follow *f = m->b->follow;
 	u64 silent = m->timers.now - f->heard;
 
 	/* it may have begun a life in which it does not know where we are */
@@ -76,7 +88,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	if (silent > SILENT_MS && (!f->told || m->timers.now - f->told >= TELL_MS)) {
 		f->told = m->timers.now;
 		log_warn("memory blade 1 (%s) does not answer: is weft-memd running there?",
-			 log_addr(m->b->members.by_id[WEFT_BLADE_MIN].addr));
+			 log_addr(m->b->members->by_id[WEFT_BLADE_MIN].addr));
 	}
 	if (f->joined) {
 		ask(m, WEFT_CALL_PEERS);
@@ -90,7 +102,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 static void begin(struct memd *m)
 {
-	struct follow *f = &m->b->follow;
+	struct follow *f = m->b->follow;
 	u32 i;
 
 	f->joined = false;
@@ -101,21 +113,21 @@ static void begin(struct memd *m)
 	fence_forget(m);
 	rehome_forget_all(m);
 	m->b->ready = false;
-	for (i = 0; i < m->b->regions.n; i++)
-		m->b->regions.by_id[i]->seen = false;
+	for (i = 0; i < m->b->regions->n; i++)
+		m->b->regions->by_id[i]->seen = false;
 	f->timer.fn = on_timer;
 	timer_set(&m->timers, &f->timer, 1);
 }
 
 void follow_start(struct memd *m)
 {
-	m->b->follow.heard = m->timers.now;
+	m->b->follow->heard = m->timers.now;
 	begin(m);
 }
 
 static bool is_answer(const struct memd *m, const struct weft_msg *msg)
 {
-	const struct follow *f = &m->b->follow;
+	const struct follow *f = m->b->follow;
 
 	return !memd_is_first(m) && msg->src == WEFT_BLADE_MIN && f->txn &&
 	       msg->txn == f->txn && msg->nonce == f->nonce;
@@ -124,9 +136,9 @@ static bool is_answer(const struct memd *m, const struct weft_msg *msg)
 /* Where the first blade is, or where it was asked for and has answered. */
 static bool is_there(const struct memd *m, u32 from)
 {
-	const struct member *first = &m->b->members.by_id[WEFT_BLADE_MIN];
+	const struct member *first = &m->b->members->by_id[WEFT_BLADE_MIN];
 
-	return from == first->addr || (from == first->twin && from == m->b->follow.asked_at);
+	return from == first->addr || (from == first->twin && from == m->b->follow->asked_at);
 }
 
 bool follow_is_answer(const struct memd *m, const struct weft_msg *msg, u32 from)
@@ -144,13 +156,13 @@ bool follow_clock(struct memd *m, const struct weft_msg *msg, u32 from)
 
 static void ask_again(struct memd *m)
 {
-	m->b->follow.txn = 0;
-	ask(m, m->b->follow.joined ? WEFT_CALL_PEERS : WEFT_CALL_JOIN);
+	m->b->follow->txn = 0;
+	ask(m, m->b->follow->joined ? WEFT_CALL_PEERS : WEFT_CALL_JOIN);
 }
 
 bool follow_wants_time(const struct memd *m)
 {
-	return m->timers.now - m->b->follow.asked >= TIME_MS;
+	return m->timers.now - m->b->follow->asked >= TIME_MS;
 }
 
 void follow_ask_time(struct memd *m)
@@ -174,7 +186,7 @@ void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from)
 
 bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if (!is_answer(m, msg) || from == m->b->members.by_id[WEFT_BLADE_MIN].addr ||
+	if (!is_answer(m, msg) || from == m->b->members->by_id[WEFT_BLADE_MIN].addr ||
 	    !is_there(m, from))
 		return false;
 	members_move(m, WEFT_BLADE_MIN);
@@ -183,7 +195,7 @@ bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from)
 
 bool follow_reply(struct memd *m, const struct weft_msg *msg)
 {
-	struct follow *f = &m->b->follow;
+	struct follow *f = m->b->follow;
 	struct weft_call reply;
 
 	if (!is_answer(m, msg) ||
@@ -200,7 +212,7 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 	if (reply.op == WEFT_CALL_JOIN) {
 		/* with a key that answer is refused before: follow_wrong_key() */
 		if (reply.err == ENOKEY)
-			follow_wrong_key(m, msg, m->b->members.by_id[WEFT_BLADE_MIN].addr);
+			follow_wrong_key(m, msg, m->b->members->by_id[WEFT_BLADE_MIN].addr);
 		else if (reply.err)
 			log_warn("memory blade 1 does not let us join: %s",
 				 strerror(reply.err));
@@ -221,7 +233,7 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 
 void follow_settled(struct memd *m)
 {
-	if (!m->b->follow.synced || m->b->ready)
+	if (!m->b->follow->synced || m->b->ready)
 		return;
 	log_note("ready");
 	m->b->ready = true;
@@ -243,7 +255,7 @@ static void copy_attributes(struct memd *m, struct region *r, const struct weft_
 	r->gid = c->gid;
 	r->mtime = c->mtime;
 	r->policy = c->policy;
-	region_set_nodes(&m->b->regions, r, c->nodes);
+	region_set_nodes(m->b->regions, r, c->nodes);
 	/* nodes lose what they can read by themselves, whether anybody waits for that or not */
 	(void)rdma_deeds_over(m);
 	r->opens = c->members;
@@ -257,24 +269,24 @@ static int add_region(struct memd *m, const struct weft_call *c)
 	if (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
 	    c->block & (c->block - 1))
 		return -EINVAL;
-	r = region_add(&m->b->regions, c->region, c->block, c->name, c->name_len);
+	r = region_add(m->b->regions, c->region, c->block, c->name, c->name_len);
 	if (!r)
 		return -ENOSPC;
 	if (!region_prepare(r, c->size)) {
-		region_free(&m->b->regions, r);
+		region_free(m->b->regions, r);
 		return -ENOMEM;
 	}
 	copy_attributes(m, r, c);
 	if (c->homes)
 		r->homes = c->homes;
 	r->frozen = c->valid & WEFT_REGION_FROZEN;
-	region_account(&m->b->regions, r, 0, c->size);
+	region_account(m->b->regions, r, 0, c->size);
 	r->size = c->size;
 	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
 	if (!journal_region(m, r, r->unlinked) && !journal_policy(m, r))
 		return 0;
 	/* what is told of it later would follow a record that is not there */
-	region_free(&m->b->regions, r);
+	region_free(m->b->regions, r);
 	return -EIO;
 }
 
@@ -295,7 +307,7 @@ static bool differs(const struct region *r, const struct weft_call *c)
 static enum answer take_region(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
-	struct region *r = region_find(&m->b->regions, c->region);
+	struct region *r = region_find(m->b->regions, c->region);
 	bool shorter, policy, withdraw, noted;
 	struct job *job;
 
@@ -318,7 +330,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 	}
 	copy_attributes(m, r, c);
 	rehome_told(m, r, c->homes, c->valid & WEFT_REGION_FROZEN);
-	region_account(&m->b->regions, r, r->size, c->size);
+	region_account(m->b->regions, r, r->size, c->size);
 	region_cut(r, r->size, c->size);
 	r->size = c->size;
 	if ((!noted && journal_attributes(m, r)) || (policy && journal_policy(m, r)))
@@ -342,7 +354,7 @@ static void drop_unseen(struct memd *m)
 	struct region *r;
 	u32 id = 0;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		if (!r->seen)
 			catalog_destroy(m, r);
@@ -352,28 +364,28 @@ static void drop_unseen(struct memd *m)
 enum answer follow_call(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
-	struct region *r = region_find(&m->b->regions, c->region);
+	struct region *r = region_find(m->b->regions, c->region);
 
 	if (c->life != m->b->life)
 		return ANSWER_NOT;
-	if (c->cookie <= m->b->follow.seq)
+	if (c->cookie <= m->b->follow->seq)
 		return ANSWER;	/* overtaken */
 	if (c->op == WEFT_CALL_REGION && r && !r->gone &&
 	    (r->trim.active || r->withdraw.active ||
-	     (restricts(m, r, c) && m->b->renew.active)))
+	     (restricts(m, r, c) && m->b->renew->active)))
 		return ANSWER_NOT;
 	/*
 	 * A node joins.  As long as the sweep is not through, lines that its former life had
 	 * would pass for those of its new life, and what is lost with them would not be listed.
 	 */
 	if (c->op == WEFT_CALL_MEMBERS && sweep_is_active(m) &&
-	    c->members & ~m->b->members.mask)
+	    c->members & ~m->b->members->mask)
 		return ANSWER_NOT;
-	m->b->follow.seq = c->cookie;
+	m->b->follow->seq = c->cookie;
 	switch (c->op) {
 	case WEFT_CALL_REGION:
 		if (!c->region || c->region > WEFT_REGION_MAX || !weft_policy_valid(c->policy) ||
-		    !region_size_ok(&m->b->regions, c->size)) {
+		    !region_size_ok(m->b->regions, c->size)) {
 			q->reply.err = EINVAL;
 			return ANSWER;
 		}
@@ -383,18 +395,18 @@ enum answer follow_call(struct memd *m, struct request *q)
 			catalog_destroy(m, r);
 		return ANSWER;
 	default: /* WEFT_CALL_MEMBERS */
-		if (c->valid && !m->b->follow.synced) {
+		if (c->valid && !m->b->follow->synced) {
 			drop_unseen(m);
-			m->b->follow.synced = true;
+			m->b->follow->synced = true;
 		}
 		members_learn(m, c, q->nonce);
 		/* now we know whom to ask for what they have of our last life */
-		if (m->b->follow.synced && !m->b->renew.life)
+		if (m->b->follow->synced && !m->b->renew->life)
 			renew_begin(m, "a new life");
-		else if (m->b->follow.synced && m->b->follow.unsure)
+		else if (m->b->follow->synced && m->b->follow->unsure)
 			renew_begin(m, "homes of a region were to change");
-		if (m->b->follow.synced)
-			m->b->follow.unsure = false;
+		if (m->b->follow->synced)
+			m->b->follow->unsure = false;
 		return ANSWER;
 	}
 }

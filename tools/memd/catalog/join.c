@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Joining and leaving at the first blade, see catalog.h. */
-#include "catalog/catalog.h"
-#include "net/job.h"
-#include "catalog/journal.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "catalog/blades.h"
+#include "catalog/catalog.h"
+#include "catalog/fence.h"
+#include "catalog/journal.h"
+#include "catalog/move.h"
+#include "front/calls.h"
+#include "lines/blocks.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/renew.h"
+#include "lines/sweep.h"
+#include "net/job.h"
+#include "net/push.h"
 #include "rdma/rdma.h"
+#include "standby/mirror.h"
 
 #define START_MS	15000	/* all blades are up that long after the first */
 #define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
@@ -21,8 +33,8 @@ u16 catalog_blades(struct memd *m)
 	u64 now = m->timers.now;
 	u32 i;
 
-	for (i = 1; i < m->b->regions.blades; i++) {
-		const struct member *who = &m->b->members.by_id[WEFT_BLADE_MIN + i];
+	for (i = 1; i < m->b->regions->blades; i++) {
+		const struct member *who = &m->b->members->by_id[WEFT_BLADE_MIN + i];
 
 		if (!who->in && blades_needed(m, i))
 			return now - m->b->started < START_MS ||
@@ -35,7 +47,7 @@ u16 catalog_blades(struct memd *m)
 void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
 {
 	u32 number = blade - WEFT_BLADE_MIN + 1u;
-	const char *addr = log_addr(m->b->members.by_id[blade].addr);
+	const char *addr = log_addr(m->b->members->by_id[blade].addr);
 
 	if (err)
 		log_warn("memory blade %u (%s) cannot note what becomes of a region (%s): it has to join again; see its log",
@@ -43,7 +55,7 @@ void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
 	else
 		log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
 			 number, addr);
-	m->b->members.by_id[blade].in = false;
+	m->b->members->by_id[blade].in = false;
 	/* one that is not used any more is nobody's failure */
 	push_drop(m, blade, blades_needed(m, number - 1) ? EHOSTDOWN : 0);
 }
@@ -54,19 +66,19 @@ static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
 	struct weft_call call = {
 		.op = WEFT_CALL_MEMBERS,
 		.valid = last,
-		.nodes = m->b->members.coming,
+		.nodes = m->b->members->coming,
 	};
 
-	members_list(m, m->b->members.mask, &call);
-	push_call(m, blade, &call, m->b->members.version, job);
+	members_list(m, m->b->members->mask, &call);
+	push_call(m, blade, &call, m->b->members->version, job);
 }
 
 static void tell_members_to_all(struct memd *m, struct job *job)
 {
 	u32 i;
 
-	for (i = 1; i < m->b->regions.blades; i++)
-		if (m->b->members.by_id[WEFT_BLADE_MIN + i].in)
+	for (i = 1; i < m->b->regions->blades; i++)
+		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
 			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, job);
 }
 
@@ -78,10 +90,10 @@ void catalog_tell_members(struct memd *m)
 
 static void fill_in(struct memd *m, struct request *q)
 {
-	members_list(m, members_joined(&m->b->members), &q->reply);
+	members_list(m, members_joined(m->b->members), &q->reply);
 	q->reply.life = m->b->life;
 	q->reply.used = m->b->opt.lease;
-	q->reply.valid = m->b->fence.dead;
+	q->reply.valid = m->b->fence->dead;
 }
 
 /* --- blades ----------------------------------------------------------------- */
@@ -89,7 +101,7 @@ static void fill_in(struct memd *m, struct request *q)
 /* Another blade begins a life: it hears everything. */
 static enum answer join_blade(struct memd *m, struct request *q)
 {
-	struct member *who = &m->b->members.by_id[q->src];
+	struct member *who = &m->b->members->by_id[q->src];
 	struct region *r = NULL;
 	u32 id = 0;
 
@@ -103,8 +115,8 @@ static enum answer join_blade(struct memd *m, struct request *q)
 	who->backing = q->call.valid & WEFT_JOIN_BACKING;
 	who->heard = m->timers.now;
 	who->asked = m->timers.now;
-	m->b->regions.size[q->src - WEFT_BLADE_MIN] = q->call.size;
-	while ((r = region_after(&m->b->regions, id))) {
+	m->b->regions->size[q->src - WEFT_BLADE_MIN] = q->call.size;
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		if (!r->gone)
 			catalog_tell(m, q->src, r, r->size, NULL);
@@ -118,12 +130,12 @@ static enum answer join_blade(struct memd *m, struct request *q)
 
 static void remove_node(struct memd *m, u8 id)
 {
-	struct member *who = &m->b->members.by_id[id];
+	struct member *who = &m->b->members->by_id[id];
 
 	who->in = false;
 	who->dying = false;
-	m->b->members.mask &= ~weft_node_bit(id);
-	m->b->members.coming &= ~weft_node_bit(id);
+	m->b->members->mask &= ~weft_node_bit(id);
+	m->b->members->coming &= ~weft_node_bit(id);
 	renew_gone(m, id);
 	fence_left(m, id);
 	move_gone(m, id);
@@ -145,7 +157,7 @@ void catalog_node_died(struct memd *m, u32 id)
 
 static void finish_join(struct memd *m, struct job *job)
 {
-	struct member *who = &m->b->members.by_id[job->q.src];
+	struct member *who = &m->b->members->by_id[job->q.src];
 
 	who->joining = false;
 	/* who believes that it has not joined would never leave */
@@ -169,8 +181,8 @@ static void finish_telling(struct memd *m, struct job *job)
 	u32 bit = weft_node_bit(job->q.src);
 
 	job->finish = finish_join;
-	if (!job->err && m->b->members.coming & bit) {
-		m->b->members.coming &= ~bit;
+	if (!job->err && m->b->members->coming & bit) {
+		m->b->members->coming &= ~bit;
 		catalog_tell_members(m);
 		members_wait(m, job);
 	}
@@ -193,7 +205,7 @@ static enum answer not_yet(struct request *q)
 
 static enum answer join_node(struct memd *m, struct request *q)
 {
-	struct member *who = &m->b->members.by_id[q->src];
+	struct member *who = &m->b->members->by_id[q->src];
 	bool same = who->in && who->life == q->call.life && who->addr == q->from;
 	u16 err = catalog_blades(m);
 	struct job *job;
@@ -239,8 +251,8 @@ static enum answer join_node(struct memd *m, struct request *q)
 		}
 		who->joining = true;
 		who->gave_up = false;
-		m->b->members.mask |= weft_node_bit(q->src);
-		m->b->members.coming |= weft_node_bit(q->src);
+		m->b->members->mask |= weft_node_bit(q->src);
+		m->b->members->coming |= weft_node_bit(q->src);
 		members_changed(m);
 		tell_members_to_all(m, job);
 	}
@@ -270,7 +282,7 @@ static void finish_leave(struct memd *m, struct job *job)
 
 enum answer catalog_leave(struct memd *m, struct request *q)
 {
-	struct member *who = &m->b->members.by_id[q->src];
+	struct member *who = &m->b->members->by_id[q->src];
 	struct job *job;
 
 	if (q->call.node != q->src || !weft_node_bit(q->src))
@@ -304,7 +316,7 @@ enum answer catalog_leave(struct memd *m, struct request *q)
  */
 enum answer catalog_peers(struct memd *m, struct request *q)
 {
-	const struct member *who = &m->b->members.by_id[q->src];
+	const struct member *who = &m->b->members->by_id[q->src];
 	bool known = who->in && who->addr == q->from &&
 		     who->life == q->call.life;
 

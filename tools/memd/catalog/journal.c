@@ -5,9 +5,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "net/job.h"
+#include "base/blade.h"
+#include "base/flush.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/options.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "catalog/blades.h"
+#include "catalog/fence.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "net/job.h"
+#include "standby/mirror.h"
+#include "store/backing.h"
 
 #define MEND_MS		1000	/* between two attempts to write all of the log anew */
 #define NOTING_MS	10	/* to see whether the log is on the disk, if nothing says so */
@@ -122,7 +132,7 @@ static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
 
 static u32 put_blade(u8 *rec, const struct memd *m, u32 id, u32 gen)
 {
-	const struct member *who = &m->b->members.by_id[id];
+	const struct member *who = &m->b->members->by_id[id];
 
 	put_unaligned_be32(id, rec + B_ID);
 	put_unaligned_be32(who->addr, rec + B_BLADE_ADDR);
@@ -135,7 +145,7 @@ static u32 put_blade(u8 *rec, const struct memd *m, u32 id, u32 gen)
 
 static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 {
-	const struct member *who = &m->b->members.by_id[id];
+	const struct member *who = &m->b->members->by_id[id];
 
 	put_unaligned_be32(id, rec + B_ID);
 	put_unaligned_be32(who->addr, rec + B_ADDR);
@@ -147,14 +157,14 @@ static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 /* Begin the other half of the log with all that there is. */
 static int begin_anew(struct memd *m)
 {
-	u32 gen = m->b->backing.generation + 1, len, i;
+	u32 gen = m->b->backing->generation + 1, len, i;
 	u8 *buf = malloc(BACKING_LOG_BYTES);
 
 	if (!buf)
 		return -1;
-	len = put_number(buf, m->b->regions.next_id, RECORD_NEXT, gen);
-	for (i = 0; i < m->b->regions.n; i++) {
-		const struct region *r = m->b->regions.by_id[i];
+	len = put_number(buf, m->b->regions->next_id, RECORD_NEXT, gen);
+	for (i = 0; i < m->b->regions->n; i++) {
+		const struct region *r = m->b->regions->by_id[i];
 
 		if (r->gone || (r->hatching && !r->noted))
 			continue;
@@ -162,28 +172,28 @@ static int begin_anew(struct memd *m)
 		len += put_policy(buf + len, r, gen);
 	}
 	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
-		if (m->b->members.by_id[i].in)
+		if (m->b->members->by_id[i].in)
 			len += put_member(buf + len, m, i, gen);
-	for (i = 1; memd_is_first(m) && i < m->b->regions.blades; i++)
-		if (i >= m->b->opt.blades || m->b->members.by_id[WEFT_BLADE_MIN + i].drains)
+	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++)
+		if (i >= m->b->opt.blades || m->b->members->by_id[WEFT_BLADE_MIN + i].drains)
 			len += put_blade(buf + len, m, WEFT_BLADE_MIN + i, gen);
-	if (backing_empty_log(&m->b->backing, &m->b->opt) ||
-	    backing_write(&m->b->backing, buf, len, backing_log_at(gen)) ||
-	    backing_switch_log(&m->b->backing, &m->b->opt)) {
+	if (backing_empty_log(m->b->backing, &m->b->opt) ||
+	    backing_write(m->b->backing, buf, len, backing_log_at(gen)) ||
+	    backing_switch_log(m->b->backing, &m->b->opt)) {
 		free(buf);
 		/* whatever failed, it may have been a part of the half that is in use */
-		m->b->journal.hole = true;
+		m->b->journal->hole = true;
 		return -1;
 	}
 	free(buf);
-	m->b->backing.log_end = len;
+	m->b->backing->log_end = len;
 	return 0;
 }
 
 /* May records be missing on the disk that come before those that are added now? */
 static bool has_hole(const struct memd *m)
 {
-	return m->b->journal.hole || m->b->backing.unsettled;
+	return m->b->journal->hole || m->b->backing->unsettled;
 }
 
 /*
@@ -192,28 +202,28 @@ static bool has_hole(const struct memd *m)
  */
 static int mend(struct memd *m)
 {
-	struct journal *j = &m->b->journal;
+	struct journal *j = m->b->journal;
 
 	if (m->timers.now < j->mend_at) {
 		errno = EIO;
 		return -1;
 	}
 	/* what failed before is what is mended: it is not to be heard of afterwards */
-	(void)backing_sync(&m->b->backing, 0, 1);
+	(void)backing_sync(m->b->backing, 0, 1);
 	if (!j->flush.running)
 		(void)flush_part(j->flush.fd, 0, 1);
-	if (begin_anew(m) || m->b->backing.unsettled) {
+	if (begin_anew(m) || m->b->backing->unsettled) {
 		j->mend_at = m->timers.now + MEND_MS;
 		return -1;
 	}
 	j->hole = false;
-	log_say("the catalog in %s is whole on the disk again", m->b->backing.path);
+	log_say("the catalog in %s is whole on the disk again", m->b->backing->path);
 	return 0;
 }
 
 static int append(struct memd *m, const u8 *rec, u32 len)
 {
-	struct backing *b = &m->b->backing;
+	struct backing *b = m->b->backing;
 
 	if (backing_write(b, rec, len,
 			  backing_log_at(b->generation) + b->log_end)) {
@@ -229,11 +239,11 @@ static int make_room(struct memd *m)
 	if (has_hole(m)) {
 		if (!mend(m))
 			return 0;
-	} else if (m->b->backing.log_end + RECORD_MAX <= BACKING_LOG_BYTES ||
-		   (!begin_anew(m) && !m->b->backing.unsettled)) {
+	} else if (m->b->backing->log_end + RECORD_MAX <= BACKING_LOG_BYTES ||
+		   (!begin_anew(m) && !m->b->backing->unsettled)) {
 		return 0;
 	}
-	log_warn("cannot write to %s: %s", m->b->backing.path, strerror(errno));
+	log_warn("cannot write to %s: %s", m->b->backing->path, strerror(errno));
 	return -1;
 }
 
@@ -241,43 +251,43 @@ int journal_region(struct memd *m, const struct region *r, bool unlinked)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing.fd < 0)
+	if (m->b->backing->fd < 0)
 		return 0;
 	return make_room(m) ||
 	       append(m, rec, put_region(rec, r, unlinked, RECORD_REGION,
-					 m->b->backing.generation)) ? -1 : 0;
+					 m->b->backing->generation)) ? -1 : 0;
 }
 
 int journal_attributes(struct memd *m, const struct region *r)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing.fd < 0)
+	if (m->b->backing->fd < 0)
 		return 0;
 	return make_room(m) ||
 	       append(m, rec, put_region(rec, r, r->unlinked, RECORD_ATTRIBUTES,
-					 m->b->backing.generation)) ? -1 : 0;
+					 m->b->backing->generation)) ? -1 : 0;
 }
 
 int journal_policy(struct memd *m, const struct region *r)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing.fd < 0)
+	if (m->b->backing->fd < 0)
 		return 0;
 	return make_room(m) ||
-	       append(m, rec, put_policy(rec, r, m->b->backing.generation)) ? -1 : 0;
+	       append(m, rec, put_policy(rec, r, m->b->backing->generation)) ? -1 : 0;
 }
 
 int journal_gone(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing.fd < 0)
+	if (m->b->backing->fd < 0)
 		return 0;
 	return make_room(m) ||
 	       append(m, rec, put_number(rec, id, RECORD_GONE,
-					 m->b->backing.generation)) ? -1 : 0;
+					 m->b->backing->generation)) ? -1 : 0;
 }
 
 /*
@@ -285,11 +295,11 @@ int journal_gone(struct memd *m, u32 id)
  */
 static int sync_now(struct memd *m)
 {
-	struct backing *b = &m->b->backing;
+	struct backing *b = m->b->backing;
 
 	if (!backing_sync(b, backing_log_at(b->generation), b->log_end))
 		return 0;
-	m->b->journal.hole = true;
+	m->b->journal->hole = true;
 	return -1;
 }
 
@@ -297,10 +307,10 @@ int journal_blade(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing.fd < 0)
+	if (m->b->backing->fd < 0)
 		return 0;
 	return make_room(m) ||
-	       append(m, rec, put_blade(rec, m, id, m->b->backing.generation)) ||
+	       append(m, rec, put_blade(rec, m, id, m->b->backing->generation)) ||
 	       sync_now(m) ? -1 : 0;
 }
 
@@ -309,10 +319,10 @@ int journal_member(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing.fd < 0)
+	if (m->b->backing->fd < 0)
 		return 0;
 	return make_room(m) ||
-	       append(m, rec, put_member(rec, m, id, m->b->backing.generation)) ||
+	       append(m, rec, put_member(rec, m, id, m->b->backing->generation)) ||
 	       sync_now(m) ? -1 : 0;
 }
 
@@ -324,8 +334,8 @@ int journal_member(struct memd *m, u32 id)
  */
 static void begin_noting(struct memd *m)
 {
-	struct journal *j = &m->b->journal;
-	const struct backing *b = &m->b->backing;
+	struct journal *j = m->b->journal;
+	const struct backing *b = m->b->backing;
 
 	j->noting = j->waiting;
 	j->waiting = NULL;
@@ -335,12 +345,12 @@ static void begin_noting(struct memd *m)
 
 static void end_noting(struct memd *m)
 {
-	struct journal *j = &m->b->journal;
+	struct journal *j = m->b->journal;
 	struct job *list = j->noting, *job;
 	bool failed;
 
 	if (flush_end(&j->flush)) {
-		backing_fails(&m->b->backing);
+		backing_fails(m->b->backing);
 		j->hole = true;
 	}
 	failed = has_hole(m);
@@ -354,7 +364,7 @@ static void end_noting(struct memd *m)
 
 static void look(struct memd *m)
 {
-	struct journal *j = &m->b->journal;
+	struct journal *j = m->b->journal;
 
 	if (!j->flush.running || !flush_over(&j->flush))
 		return;
@@ -380,7 +390,7 @@ void journal_work(struct memd *m)
 	u64 times;
 
 	/* how often is of no interest */
-	(void)!read(m->b->journal.flush.wake, &times, sizeof(times));
+	(void)!read(m->b->journal->flush.wake, &times, sizeof(times));
 	turn_alone(m);
 	look(m);
 	turn_together(m);
@@ -388,9 +398,9 @@ void journal_work(struct memd *m)
 
 bool journal_hold(struct memd *m, struct job *job)
 {
-	struct journal *j = &m->b->journal;
+	struct journal *j = m->b->journal;
 
-	if (m->b->backing.fd < 0)
+	if (m->b->backing->fd < 0)
 		return false;
 	job_hold(job);
 	job->next_noted = j->waiting;
@@ -403,13 +413,13 @@ bool journal_hold(struct memd *m, struct job *job)
 
 int journal_init(struct memd *m)
 {
-	m->b->journal.timer.fn = on_noting;
-	return m->b->backing.fd < 0 ? 0 : flush_open(&m->b->journal.flush, m->b->backing.fd, true);
+	m->b->journal->timer.fn = on_noting;
+	return m->b->backing->fd < 0 ? 0 : flush_open(&m->b->journal->flush, m->b->backing->fd, true);
 }
 
 void journal_exit(struct memd *m)
 {
-	struct journal *j = &m->b->journal;
+	struct journal *j = m->b->journal;
 
 	while (j->flush.running || j->waiting) {
 		if (!j->flush.running)
@@ -421,7 +431,7 @@ void journal_exit(struct memd *m)
 
 void journal_close(struct memd *m)
 {
-	flush_close(&m->b->journal.flush);
+	flush_close(&m->b->journal->flush);
 }
 
 /* --- reading ---------------------------------------------------------------- */
@@ -466,7 +476,7 @@ static u32 check(const u8 *rec, u32 room, u32 gen)
 
 static int load_member(struct memd *m, const u8 *rec, u32 id)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 	struct member *who;
 
 	if (!weft_node_bit(id))
@@ -506,25 +516,25 @@ static int load_cuts(struct region *r, const u8 *rec)
 
 static int load_region(struct memd *m, const u8 *rec, u32 id)
 {
-	struct region *r = region_find(&m->b->regions, id);
+	struct region *r = region_find(m->b->regions, id);
 	u32 block = get_unaligned_be32(rec + B_BLOCK);
 
 	if (r && rec[J_TYPE] == RECORD_REGION) {
 		/* the only change to a name is that it goes */
 		if (rec[B_UNLINKED])
-			region_unname(&m->b->regions, r);
+			region_unname(m->b->regions, r);
 	} else if (!r && rec[J_TYPE] == RECORD_REGION) {
 		if (block < WEFT_BLOCK_MIN || block > WEFT_REGION_BLOCK_MAX ||
 		    block & (block - 1) || !id || id > WEFT_REGION_MAX)
 			return -1;
-		r = region_add(&m->b->regions, id, block, (const char *)rec + B_NAME,
+		r = region_add(m->b->regions, id, block, (const char *)rec + B_NAME,
 			       rec[B_NAME_LEN]);
 		if (r) {
-			r->homes = weft_first_homes(m->b->backing.blades);
+			r->homes = weft_first_homes(m->b->backing->blades);
 			r->strays = true;
 		}
 		if (r && rec[B_UNLINKED])
-			region_unname(&m->b->regions, r);
+			region_unname(m->b->regions, r);
 	}
 	if (!r)
 		return -1;
@@ -534,18 +544,18 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 	r->epoch = get_unaligned_be32(rec + B_EPOCH);
 	r->size = get_unaligned_be64(rec + B_SIZE);
 	r->mtime = get_unaligned_be64(rec + B_MTIME);
-	return region_size_ok(&m->b->regions, r->size) ? load_cuts(r, rec) : -1;
+	return region_size_ok(m->b->regions, r->size) ? load_cuts(r, rec) : -1;
 }
 
 static int load_policy(struct memd *m, const u8 *rec, u32 id)
 {
-	struct region *r = region_find(&m->b->regions, id);
+	struct region *r = region_find(m->b->regions, id);
 	u16 len = get_unaligned_be16(rec + J_LEN);
 
 	if (!r)
 		return -1;
 	r->policy = get_unaligned_be32(rec + B_POLICY);
-	region_set_nodes(&m->b->regions, r,
+	region_set_nodes(m->b->regions, r,
 			 len < B_HOMES ? 0 : get_unaligned_be32(rec + B_NODES));
 	if (len >= B_WANTED) {
 		r->homes = get_unaligned_be32(rec + B_HOMES);
@@ -568,15 +578,15 @@ static int load(struct memd *m, const u8 *rec)
 	case RECORD_ATTRIBUTES:
 		return load_region(m, rec, number);
 	case RECORD_GONE:
-		r = region_find(&m->b->regions, number);
+		r = region_find(m->b->regions, number);
 		if (r) {
 			r->size = 0;	/* not accounted for yet */
-			region_free(&m->b->regions, r);
+			region_free(m->b->regions, r);
 		}
 		return 0;
 	case RECORD_NEXT:
-		if (number > m->b->regions.next_id)
-			m->b->regions.next_id = number;
+		if (number > m->b->regions->next_id)
+			m->b->regions->next_id = number;
 		return 0;
 	case RECORD_MEMBER:
 		return load_member(m, rec, number);
@@ -593,23 +603,23 @@ static int settle(struct memd *m, char *err)
 	struct region *r;
 	u32 id = 0;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		/* a member may have it open: catalog_settle() comes back to it */
-		if (r->unlinked && memd_is_first(m) && !m->b->members.mask) {
+		if (r->unlinked && memd_is_first(m) && !m->b->members->mask) {
 			r->size = 0;
-			region_free(&m->b->regions, r);
+			region_free(m->b->regions, r);
 			continue;
 		}
 		if (!region_prepare(r, r->size))
 			return fail(err, "out of memory for the regions of %s",
-				    m->b->backing.path);
-		region_account(&m->b->regions, r, 0, r->size);
+				    m->b->backing->path);
+		region_account(m->b->regions, r, 0, r->size);
 		r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
 	}
 	/* a new half: after the last good record here there may be anything */
 	if (begin_anew(m))
-		return fail(err, "cannot write to %s: %s", m->b->backing.path,
+		return fail(err, "cannot write to %s: %s", m->b->backing->path,
 			    strerror(errno));
 	return 0;
 }
@@ -617,7 +627,7 @@ static int settle(struct memd *m, char *err)
 /* Read the log in use.  Return: 0, or -1 with a sentence. */
 static int load_all(struct memd *m, u8 *buf, char *err)
 {
-	struct backing *b = &m->b->backing;
+	struct backing *b = m->b->backing;
 	u64 at = backing_log_at(b->generation);
 	u32 have = 0, pos = 0, len;
 

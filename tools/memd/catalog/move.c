@@ -4,12 +4,22 @@
 
 #include <time.h>
 
-#include "front/calls.h"
-#include "catalog/catalog.h"
-#include "net/job.h"
-#include "catalog/journal.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "base/timer.h"
+#include "catalog/blades.h"
+#include "catalog/catalog.h"
+#include "catalog/fence.h"
+#include "catalog/journal.h"
+#include "front/calls.h"
 #include "front/memd.h"
+#include "lines/lines.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/rehome.h"
+#include "net/job.h"
+#include "store/backing.h"
 
 #define POLL_MS		20	/* between questions how far they are */
 #define LOOK_MS		500	/* ... for a region that is to move */
@@ -22,9 +32,9 @@
 
 static struct region *current(struct memd *m)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
-	return mv->region ? region_find(&m->b->regions, mv->region) : NULL;
+	return mv->region ? region_find(m->b->regions, mv->region) : NULL;
 }
 
 /* Numbers grow, also from one life of this blade to the next. */
@@ -59,8 +69,8 @@ static bool all_there(const struct memd *m, u32 blades)
 {
 	u32 i;
 
-	for (i = 1; i < m->b->regions.blades; i++)
-		if (blades & 1u << i && !m->b->members.by_id[WEFT_BLADE_MIN + i].in)
+	for (i = 1; i < m->b->regions->blades; i++)
+		if (blades & 1u << i && !m->b->members->by_id[WEFT_BLADE_MIN + i].in)
 			return false;
 	return true;
 }
@@ -70,37 +80,37 @@ static u32 other_lives(struct memd *m, u32 blades)
 {
 	u32 others = 0, i;
 
-	for (i = 0; i < m->b->regions.blades; i++) {
-		u32 life = m->b->members.by_id[WEFT_BLADE_MIN + i].life;
+	for (i = 0; i < m->b->regions->blades; i++) {
+		u32 life = m->b->members->by_id[WEFT_BLADE_MIN + i].life;
 
-		if (blades & 1u << i && m->b->move.lives[i] != life)
+		if (blades & 1u << i && m->b->move->lives[i] != life)
 			others |= 1u << i;
-		m->b->move.lives[i] = life;
+		m->b->move->lives[i] = life;
 	}
 	return others;
 }
 
 static void ask_all(struct memd *m, u8 phase)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	u32 i;
 
 	mv->phase = phase;
 	mv->moved = m->timers.now;
 	mv->told = m->timers.now;
 	/* those that are not there hear the outcome when they join */
-	mv->blades = weft_first_homes(m->b->regions.blades);
-	for (i = 0; i < m->b->regions.blades; i++)
+	mv->blades = weft_first_homes(m->b->regions->blades);
+	for (i = 0; i < m->b->regions->blades; i++)
 		mv->done[WEFT_BLADE_MIN + i] = 0;
 }
 
 static bool begin(struct memd *m, struct region *r, u32 homes)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	if (!all_there(m, r->homes | homes))
 		return false;
-	if (!region_reserve_move(&m->b->regions, r, homes)) {
+	if (!region_reserve_move(m->b->regions, r, homes)) {
 		log_warn("region %u stays where it is: the other blades have no room for it", r->id);
 		r->later = m->timers.now + AGAIN_MS * 4;
 		return false;
@@ -123,7 +133,7 @@ static bool begin(struct memd *m, struct region *r, u32 homes)
 /* One that moved when this blade ended goes on. */
 static void resume(struct memd *m, struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	mv->region = r->id;
 	mv->homes = r->homes;
@@ -143,14 +153,14 @@ static void choose(struct memd *m)
 	struct region *r;
 	u32 id = 0, homes;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		if (!r->frozen || r->gone)
 			continue;
 		resume(m, r);
 		return;
 	}
-	for (id = 0; memd_serves(m) && (r = region_after(&m->b->regions, id)); ) {
+	for (id = 0; memd_serves(m) && (r = region_after(m->b->regions, id)); ) {
 		id = r->id;
 		if (!may_move(m, r))
 			continue;
@@ -166,7 +176,7 @@ static void choose(struct memd *m)
 
 static void end(struct memd *m, struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	mv->region = 0;
 	mv->nodes = 0;
@@ -186,7 +196,7 @@ static void end(struct memd *m, struct region *r)
  */
 static void give_up(struct memd *m, struct region *r, const char *why)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	log_say("region %u does not move now: %s", r->id, why);
 	count(m, MOVE_FAILED);
@@ -197,7 +207,7 @@ static void give_up(struct memd *m, struct region *r, const char *why)
 
 void move_give_way(struct memd *m, const struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	if (mv->region == r->id && mv->phase == WEFT_REHOME_COPY)
 		give_up(m, current(m), "its end is to be cut");
@@ -214,7 +224,7 @@ static const char *reason(u16 err)
 
 static void ask_blade(struct memd *m, const struct region *r, u8 id)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	struct weft_call call = {
 		.op = WEFT_CALL_REHOME,
 		.region = r->id,
@@ -236,7 +246,7 @@ static void ask_blade(struct memd *m, const struct region *r, u8 id)
 
 static void blade_says(struct memd *m, struct region *r, u8 id, u16 err, u64 done)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	if (!err) {
 		mv->blades &= ~(1u << (id - WEFT_BLADE_MIN));
@@ -253,18 +263,18 @@ static void blade_says(struct memd *m, struct region *r, u8 id, u16 err, u64 don
 
 static void ask_blades(struct memd *m, struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	u8 phase = mv->phase, id;
 	u32 i;
 
-	for (i = 1; i < m->b->regions.blades; i++) {
+	for (i = 1; i < m->b->regions->blades; i++) {
 		id = (u8)(WEFT_BLADE_MIN + i);
 		if (!(mv->blades & 1u << i))
 			continue;
 		/* one that has no part in it, and is not there, is told when it joins */
-		if (!m->b->members.by_id[id].in && !((r->homes | mv->homes) & 1u << i))
+		if (!m->b->members->by_id[id].in && !((r->homes | mv->homes) & 1u << i))
 			mv->blades &= ~(1u << i);
-		else if (m->b->members.by_id[id].in)
+		else if (m->b->members->by_id[id].in)
 			ask_blade(m, r, id);
 	}
 	if (mv->blades & 1) {
@@ -283,7 +293,7 @@ static void ask_blades(struct memd *m, struct region *r)
 
 static void ask_node(struct memd *m, const struct region *r, u32 id)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	struct weft_call call = { .op = WEFT_CALL_MOVE };
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
@@ -300,11 +310,11 @@ static void ask_node(struct memd *m, const struct region *r, u32 id)
 
 static void begin_nodes(struct memd *m)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	u32 id;
 
 	mv->asking = true;
-	mv->nodes = m->b->members.mask;
+	mv->nodes = m->b->members->mask;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
 		mv->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 		mv->done[id] = 0;
@@ -314,7 +324,7 @@ static void begin_nodes(struct memd *m)
 
 static void ask_nodes(struct memd *m, struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
@@ -329,12 +339,12 @@ static void ask_nodes(struct memd *m, struct region *r)
 
 void move_gone(struct memd *m, u32 id)
 {
-	m->b->move.nodes &= ~weft_node_bit(id);
+	m->b->move->nodes &= ~weft_node_bit(id);
 }
 
 static bool node_says(struct memd *m, u32 id, const struct weft_call *reply)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	if (!mv->asking || !(mv->nodes & weft_node_bit(id)))
 		return false;
@@ -349,7 +359,7 @@ static bool node_says(struct memd *m, u32 id, const struct weft_call *reply)
 
 bool move_reply(struct memd *m, const struct weft_msg *msg)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	struct region *r = current(m);
 	struct weft_call reply;
 
@@ -371,14 +381,14 @@ bool move_reply(struct memd *m, const struct weft_msg *msg)
 /* The new homes are on the disk: there is no way back. */
 static void noted(struct memd *m, struct job *job)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	struct region *r = job->region;
 
 	mv->noting = false;
 	if (job->err) {
 		/* what is on the disk is not known: the next life does what it finds there */
 		log_warn("region %u moves, but %s does not say so: after a restart of this blade it may be back",
-			 r->id, m->b->backing.path);
+			 r->id, m->b->backing->path);
 	}
 	ask_all(m, WEFT_REHOME_ADOPT);
 }
@@ -386,7 +396,7 @@ static void noted(struct memd *m, struct job *job)
 static void note(struct memd *m, struct region *r)
 {
 	static const struct request none;
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	struct job *job = job_new(&none, noted);
 
 	if (!job) {
@@ -395,7 +405,7 @@ static void note(struct memd *m, struct region *r)
 	}
 	job->region = r;
 	mv->noting = true;
-	region_set_homes(&m->b->regions, r, mv->homes, 0);
+	region_set_homes(m->b->regions, r, mv->homes, 0);
 	r->policy += WEFT_POLICY_CHANGE;
 	if (journal_policy(m, r))
 		job->err = EIO;
@@ -406,7 +416,7 @@ static void note(struct memd *m, struct region *r)
 /* Done: also for who is not here. */
 static void thawed(struct memd *m, struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	if (r->homes == mv->homes && mv->frozen)
 		log_say("region %u is at blades %s, after %llu ms, of which programs have waited %llu",
@@ -422,7 +432,7 @@ static void thawed(struct memd *m, struct region *r)
 
 static void next_phase(struct memd *m, struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	switch (mv->phase) {
 	case WEFT_REHOME_COPY:
@@ -453,7 +463,7 @@ static void next_phase(struct memd *m, struct region *r)
 
 static void tell(struct memd *m, const struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 
 	if (m->timers.now - mv->told < TELL_MS)
 		return;
@@ -466,7 +476,7 @@ static void tell(struct memd *m, const struct region *r)
 
 static void step(struct memd *m, struct region *r)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	u32 others = other_lives(m, r->homes | mv->homes);
 	u8 phase = mv->phase;
 
@@ -498,7 +508,7 @@ static void step(struct memd *m, struct region *r)
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct move *mv = &m->b->move;
+	struct move *mv = m->b->move;
 	struct region *r = current(m);
 
 	if (mv->region && (!r || r->gone)) {
@@ -517,15 +527,15 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void move_init(struct memd *m)
 {
-	m->b->move.timer.fn = on_timer;
+	m->b->move->timer.fn = on_timer;
 	if (memd_is_first(m))
-		timer_set(&m->timers, &m->b->move.timer, LOOK_MS);
+		timer_set(&m->timers, &m->b->move->timer, LOOK_MS);
 }
 
 void move_look(struct memd *m)
 {
-	if (!m->b->move.region)
-		timer_set(&m->timers, &m->b->move.timer, 1);
+	if (!m->b->move->region)
+		timer_set(&m->timers, &m->b->move->timer, 1);
 }
 
 /* --- calls ------------------------------------------------------------------------- */
@@ -533,7 +543,7 @@ void move_look(struct memd *m)
 /* The next life of this blade goes on with it, if it ends before the new homes are noted. */
 static u16 want(struct memd *m, struct region *r, u32 homes)
 {
-	bool stays = homes == r->homes && m->b->move.region != r->id;
+	bool stays = homes == r->homes && m->b->move->region != r->id;
 	u32 old = r->wanted;
 
 	r->wanted = stays ? 0 : homes;
@@ -562,7 +572,7 @@ enum answer move_call(struct memd *m, struct request *q)
 		return ANSWER;
 	}
 	if (q->call.region) {
-		r = region_find(&m->b->regions, q->call.region);
+		r = region_find(m->b->regions, q->call.region);
 		if (!r || r->gone || r->hatching) {
 			q->reply.err = ESTALE;
 			return ANSWER;
@@ -575,7 +585,7 @@ enum answer move_call(struct memd *m, struct request *q)
 	}
 	if (r)
 		job->q.reply.err = want(m, r, homes);
-	while (!q->call.region && !job->q.reply.err && (r = region_after(&m->b->regions, id))) {
+	while (!q->call.region && !job->q.reply.err && (r = region_after(m->b->regions, id))) {
 		id = r->id;
 		job->q.reply.err = want(m, r, homes);
 	}
@@ -588,7 +598,7 @@ enum answer move_call(struct memd *m, struct request *q)
 u16 move_claim(struct memd *m, const struct request *q)
 {
 	const struct weft_call *c = &q->call;
-	struct region *r = region_find(&m->b->regions, c->region);
+	struct region *r = region_find(m->b->regions, c->region);
 	const u8 *p = c->list;
 
 	if (!r || r->gone || !r->frozen || r->phase != WEFT_REHOME_ADOPT || r->moved != c->life)

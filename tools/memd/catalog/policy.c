@@ -2,11 +2,17 @@
 /* Policies of regions, see policy.h. */
 #include "catalog/policy.h"
 
-#include "catalog/catalog.h"
-#include "net/job.h"
-#include "catalog/journal.h"
+#include "base/blade.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "catalog/blades.h"
+#include "catalog/catalog.h"
+#include "catalog/journal.h"
+#include "front/calls.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "net/job.h"
+#include "net/push.h"
+#include "store/backing.h"
 
 static enum answer refuse(struct request *q, u16 err)
 {
@@ -35,7 +41,7 @@ static void tell(struct memd *m, struct job *job)
 {
 	struct weft_call changed = { .op = WEFT_CALL_CHANGED };
 	struct region *r = job->region;
-	u32 nodes = r->opens & m->b->members.mask, id;
+	u32 nodes = r->opens & m->b->members->mask, id;
 
 	job->finish = end;
 	job_hold(job);
@@ -57,19 +63,19 @@ static bool have_twins(struct memd *m)
 	bool all = true;
 	u32 i;
 
-	for (i = 0; i < m->b->regions.blades; i++)
-		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].twin != 0 || !blades_needed(m, i);
+	for (i = 0; i < m->b->regions->blades; i++)
+		all &= m->b->members->by_id[WEFT_BLADE_MIN + i].twin != 0 || !blades_needed(m, i);
 	return all;
 }
 
 /* Is there a disk that contents of regions can be on, at every blade? */
 static bool have_disks(struct memd *m)
 {
-	bool all = m->b->backing.fd >= 0;
+	bool all = m->b->backing->fd >= 0;
 	u32 i;
 
-	for (i = 1; i < m->b->regions.blades; i++)
-		all &= m->b->members.by_id[WEFT_BLADE_MIN + i].backing || !blades_needed(m, i);
+	for (i = 1; i < m->b->regions->blades; i++)
+		all &= m->b->members->by_id[WEFT_BLADE_MIN + i].backing || !blades_needed(m, i);
 	return all;
 }
 

@@ -12,9 +12,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "catalog/journal.h"
+#include "base/blade.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/options.h"
+#include "catalog/journal.h"
+#include "lines/region.h"
+#include "lines/renew.h"
+#include "store/backing.h"
+#include "store/frames.h"
+#include "store/settle.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -61,11 +67,11 @@ static void tell(struct memd *m, struct restore *rs, const struct region *r,
 		 u64 index, bool zeros)
 {
 	rs->torn = true;
-	if (!m->b->backing.crashed || rs->n++ >= TOLD_MAX)
+	if (!m->b->backing->crashed || rs->n++ >= TOLD_MAX)
 		return;
 	log_say("block %llu of region %u %s: its last contents did not get to the disk of %s",
 		(unsigned long long)index, r->id,
-		zeros ? "is lost" : "is older than it was", m->b->backing.path);
+		zeros ? "is lost" : "is older than it was", m->b->backing->path);
 }
 
 /* The version @version of a block, all frames of it.  Return: false without memory. */
@@ -73,7 +79,7 @@ static bool use(struct memd *m, struct region *r, u64 index, u64 version,
 		const struct frame_id *ids, size_t n)
 {
 	u32 pieces = r->block / FRAME_SIZE, i;
-	struct block *b = region_block(&m->b->regions, r, index, true);
+	struct block *b = region_block(m->b->regions, r, index, true);
 	const struct frame_id *f;
 
 	if (!b)
@@ -81,7 +87,7 @@ static bool use(struct memd *m, struct region *r, u64 index, u64 version,
 	b->version = version;
 	for (i = pieces; i--; ) {
 		f = find(ids, n, index * pieces + i, version);
-		frames_claim(&m->b->frames, f, b->frame);
+		frames_claim(m->b->frames, f, b->frame);
 		b->frame = f->frame;
 	}
 	r->used += r->block;
@@ -96,7 +102,7 @@ static bool is_whole(struct memd *m, const struct frame_id *ids, size_t n, u64 f
 	for (i = 0; i < pieces; i++) {
 		const struct frame_id *f = find(ids, n, first + i, version);
 
-		if (!f || (look && !frames_intact(&m->b->frames, f)))
+		if (!f || (look && !frames_intact(m->b->frames, f)))
 			return false;
 	}
 	return true;
@@ -125,7 +131,7 @@ static bool restore_block(struct memd *m, struct restore *rs, struct region *r,
 			     ids[v + 1].version > base;
 
 		if (!is_whole(m, ids, n, index * pieces, pieces, ids[v].version,
-			      m->b->backing.crashed && other))
+			      m->b->backing->crashed && other))
 			continue;
 		if (ids[v].version < newest)
 			tell(m, rs, r, index, false);
@@ -139,21 +145,21 @@ static bool restore_block(struct memd *m, struct restore *rs, struct region *r,
 /* The last line of what the end of the machine has done. */
 static void conclude(struct memd *m, const struct restore *rs)
 {
-	if (!m->b->backing.crashed)
+	if (!m->b->backing->crashed)
 		return;
 	if (rs->n > TOLD_MAX)
 		log_say("... and so are %u other blocks", rs->n - TOLD_MAX);
 	if (rs->beyond || rs->unknown)
 		log_say("%s: %u blocks are behind the end of their regions, or of regions that are not there: they are dropped",
-			m->b->backing.path, rs->beyond + rs->unknown);
+			m->b->backing->path, rs->beyond + rs->unknown);
 	renew_crashed(m);
-	if (m->b->backing.taken) {
+	if (m->b->backing->taken) {
 		log_say("%s is the twin's copy: of regions that are not durability=mirror what was written home in the last moment may be missing",
-			m->b->backing.path);
+			m->b->backing->path);
 		return;
 	}
 	log_say("%s was in use when its machine ended: what was written home in the last %u s before may be missing, also of blocks and sizes that are not mentioned here",
-		m->b->backing.path, FLUSH_MS / 1000 * 2);
+		m->b->backing->path, SETTLE_FLUSH_MS / 1000 * 2);
 }
 
 int restore_blocks(struct memd *m, char *err)
@@ -161,12 +167,12 @@ int restore_blocks(struct memd *m, char *err)
 	struct restore rs = { 0 };
 	struct frame_id *ids = NULL;
 	size_t n = 0, i, end;
-	bool ok = !frames_scan(&m->b->frames, &ids, &n);
+	bool ok = !frames_scan(m->b->frames, &ids, &n);
 
 	if (ok)
 		qsort(ids, n, sizeof(*ids), compare);
 	for (i = 0; ok && i < n; i = end) {
-		struct region *r = region_find(&m->b->regions, ids[i].region);
+		struct region *r = region_find(m->b->regions, ids[i].region);
 		u32 pieces = r ? r->block / FRAME_SIZE : 1;
 
 		for (end = i + 1; end < n && ids[end].region == ids[i].region &&
@@ -177,31 +183,31 @@ int restore_blocks(struct memd *m, char *err)
 		else
 			rs.unknown++;
 		/* a region of which the catalog does not know was there all the same */
-		if (ids[i].region >= m->b->regions.next_id &&
+		if (ids[i].region >= m->b->regions->next_id &&
 		    ids[i].region < WEFT_REGION_MAX)
-			m->b->regions.next_id = ids[i].region + 1;
+			m->b->regions->next_id = ids[i].region + 1;
 	}
 	free(ids);
 	if (!ok)
 		return fail(err, "cannot read the blocks in %s: %s",
-			    m->b->backing.path, strerror(errno));
+			    m->b->backing->path, strerror(errno));
 	conclude(m, &rs);
-	if (frames_scanned(&m->b->frames))
-		return fail(err, "cannot write to %s: %s", m->b->backing.path,
+	if (frames_scanned(m->b->frames))
+		return fail(err, "cannot write to %s: %s", m->b->backing->path,
 			    strerror(errno));
 	/*
 	 * What is not used must not come back: versions that nodes write from now on may
 	 * have the same numbers.  And what is used is to be on the disk, if it may not be.
 	 */
-	if ((m->b->backing.crashed || m->b->backing.unwritten || rs.torn) &&
-	    fdatasync(m->b->backing.fd))
-		return fail(err, "cannot write to %s: %s", m->b->backing.path,
+	if ((m->b->backing->crashed || m->b->backing->unwritten || rs.torn) &&
+	    fdatasync(m->b->backing->fd))
+		return fail(err, "cannot write to %s: %s", m->b->backing->path,
 			    strerror(errno));
-	if (backing_begin(&m->b->backing))
-		return fail(err, "cannot write to %s: %s", m->b->backing.path,
+	if (backing_begin(m->b->backing))
+		return fail(err, "cannot write to %s: %s", m->b->backing->path,
 			    strerror(errno));
-	if (m->b->regions.n)
-		log_say("%s: %u regions, %u MiB of contents", m->b->backing.path,
-			m->b->regions.n, m->b->frames.used / 256);
+	if (m->b->regions->n)
+		log_say("%s: %u regions, %u MiB of contents", m->b->backing->path,
+			m->b->regions->n, m->b->frames->used / 256);
 	return 0;
 }

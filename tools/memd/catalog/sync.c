@@ -4,8 +4,16 @@
 
 #include <unistd.h>
 
-#include "net/job.h"
+#include "base/blade.h"
+#include "base/count.h"
+#include "base/flush.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "front/calls.h"
 #include "front/memd.h"
+#include "net/job.h"
+#include "standby/mirror.h"
+#include "store/backing.h"
 
 #define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
 
@@ -17,7 +25,7 @@ static void finish_sync(struct memd *m, struct job *job)
 
 static void begin(struct memd *m)
 {
-	struct sync *s = &m->b->sync;
+	struct sync *s = m->b->sync;
 
 	s->syncing = s->waiting;
 	s->waiting = NULL;
@@ -28,21 +36,21 @@ static void begin(struct memd *m)
 
 static void end(struct memd *m)
 {
-	struct sync *s = &m->b->sync;
+	struct sync *s = m->b->sync;
 	struct job *list = s->syncing, *job;
 
 	if (flush_end(&s->flush))
-		backing_fails(&m->b->backing);
+		backing_fails(m->b->backing);
 	s->syncing = NULL;
 	while ((job = list)) {
 		list = job->next_noted;
-		job_release(m, job, m->b->backing.failed ? EIO : 0);
+		job_release(m, job, m->b->backing->failed ? EIO : 0);
 	}
 }
 
 static void look(struct memd *m)
 {
-	struct sync *s = &m->b->sync;
+	struct sync *s = m->b->sync;
 
 	if (!s->flush.running || !flush_over(&s->flush))
 		return;
@@ -64,7 +72,7 @@ void sync_work(struct memd *m)
 	u64 times;
 
 	/* how often is of no interest */
-	(void)!read(m->b->sync.flush.wake, &times, sizeof(times));
+	(void)!read(m->b->sync->flush.wake, &times, sizeof(times));
 	turn_alone(m);
 	look(m);
 	turn_together(m);
@@ -72,17 +80,17 @@ void sync_work(struct memd *m)
 
 enum answer sync_call(struct memd *m, struct request *q)
 {
-	struct sync *s = &m->b->sync;
+	struct sync *s = m->b->sync;
 	struct job *job;
 
 	/* of a former life: who has something gives it back first, and hears what is lost */
 	if (!memd_serves(m))
 		return ANSWER_NOT;
 	count(m, SYNC);
-	job = m->b->backing.fd >= 0 && !m->b->backing.failed ? job_new(q, finish_sync) : NULL;
+	job = m->b->backing->fd >= 0 && !m->b->backing->failed ? job_new(q, finish_sync) : NULL;
 	if (!job) {
-		q->reply.err = m->b->backing.fd < 0 ? EOPNOTSUPP :
-			       m->b->backing.failed ? EIO : ENOMEM;
+		q->reply.err = m->b->backing->fd < 0 ? EOPNOTSUPP :
+			       m->b->backing->failed ? EIO : ENOMEM;
 		return ANSWER;
 	}
 	job->next_noted = s->waiting;
@@ -95,15 +103,15 @@ enum answer sync_call(struct memd *m, struct request *q)
 
 int sync_init(struct memd *m)
 {
-	struct sync *s = &m->b->sync;
+	struct sync *s = m->b->sync;
 
 	s->timer.fn = on_timer;
-	return m->b->backing.fd < 0 ? 0 : flush_open(&s->flush, m->b->backing.fd, true);
+	return m->b->backing->fd < 0 ? 0 : flush_open(&s->flush, m->b->backing->fd, true);
 }
 
 void sync_exit(struct memd *m)
 {
-	struct sync *s = &m->b->sync;
+	struct sync *s = m->b->sync;
 
 	while (s->flush.running || s->waiting) {
 		if (!s->flush.running)
@@ -115,5 +123,5 @@ void sync_exit(struct memd *m)
 
 void sync_close(struct memd *m)
 {
-	flush_close(&m->b->sync.flush);
+	flush_close(&m->b->sync->flush);
 }

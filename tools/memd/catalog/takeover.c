@@ -9,10 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/blade.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "base/timer.h"
+#include "front/calls.h"
 #include "front/memd.h"
-#include "tools/common/clock.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "net/udp.h"
 #include "standby/twin.h"
+#include "store/backing.h"
+#include "tools/common/clock.h"
 
 #define FIRST_MS	20	/* until TWIN is repeated, doubled each time */
 #define LAST_MS		500
@@ -111,10 +119,10 @@ static u64 bit_of(u32 id)
 /* Nodes that are members, and the other blades. */
 static u64 members_of(const struct memd *m)
 {
-	u64 all = (u64)m->b->members.mask << WEFT_NODE_MIN;
+	u64 all = (u64)m->b->members->mask << WEFT_NODE_MIN;
 	u32 i;
 
-	for (i = 0; i < m->b->regions.blades; i++)
+	for (i = 0; i < m->b->regions->blades; i++)
 		if (WEFT_BLADE_MIN + i != m->b->opt.id)
 			all |= bit_of(WEFT_BLADE_MIN + i);
 	return all;
@@ -122,17 +130,17 @@ static u64 members_of(const struct memd *m)
 
 static void send(struct memd *m, u32 id)
 {
-	struct member *who = &m->b->members.by_id[id];
+	struct member *who = &m->b->members->by_id[id];
 	struct weft_call call = {
 		.op = WEFT_CALL_TWIN,
 		.node = m->b->opt.id,
-		.addr = m->udp.addr,
+		.addr = m->udp->addr,
 		.life = m->b->opt.role.view,
 	};
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
 		.type = WEFT_MSG_CALL,
-		.txn = m->b->takeover.txn[id],
+		.txn = m->b->takeover->txn[id],
 		.len = weft_call_pack(&call, payload),
 		.payload = payload,
 	};
@@ -145,7 +153,7 @@ static void send(struct memd *m, u32 id)
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct takeover *to = &m->b->takeover;
+	struct takeover *to = m->b->takeover;
 	u64 left = members_of(m) & ~to->heard;
 	u32 id;
 
@@ -160,12 +168,12 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void takeover_init(struct memd *m)
 {
-	m->b->takeover.timer.fn = on_timer;
+	m->b->takeover->timer.fn = on_timer;
 }
 
 void takeover_tell(struct memd *m)
 {
-	struct takeover *to = &m->b->takeover;
+	struct takeover *to = m->b->takeover;
 
 	if (!timer_is_set(&to->timer))
 		return;
@@ -175,7 +183,7 @@ void takeover_tell(struct memd *m)
 
 void takeover_again(struct memd *m, u32 id)
 {
-	struct takeover *to = &m->b->takeover;
+	struct takeover *to = m->b->takeover;
 
 	if (!timer_is_set(&to->timer))
 		return;
@@ -186,7 +194,7 @@ void takeover_again(struct memd *m, u32 id)
 
 void takeover_start(struct memd *m)
 {
-	struct takeover *to = &m->b->takeover;
+	struct takeover *to = m->b->takeover;
 	u32 id;
 
 	/* of the first view everybody knows from the command line */
@@ -200,7 +208,7 @@ void takeover_start(struct memd *m)
 
 bool takeover_reply(struct memd *m, const struct weft_msg *msg)
 {
-	struct takeover *to = &m->b->takeover;
+	struct takeover *to = m->b->takeover;
 	struct weft_call reply;
 
 	if (msg->src > WEFT_BLADE_MAX || !msg->txn || msg->txn != to->txn[msg->src] ||
@@ -215,7 +223,7 @@ bool takeover_reply(struct memd *m, const struct weft_msg *msg)
 
 enum answer takeover_call(struct memd *m, struct request *q)
 {
-	struct member *who = &m->b->members.by_id[q->src];
+	struct member *who = &m->b->members->by_id[q->src];
 
 	if (q->call.node != q->src || q->call.addr != q->from || !q->call.life) {
 		q->reply.err = EINVAL;
@@ -242,13 +250,13 @@ void takeover_settled(struct memd *m)
 		return;
 	role->taken = false;
 	role->had_switch = false;
-	if (twin_store(m->b->backing.fd, &r))
-		backing_fails(&m->b->backing);
+	if (twin_store(m->b->backing->fd, &r))
+		backing_fails(m->b->backing);
 }
 
 bool takeover_needs_switch(struct memd *m)
 {
-	struct takeover *to = &m->b->takeover;
+	struct takeover *to = m->b->takeover;
 
 	if (!m->b->opt.role.had_switch)
 		return false;

@@ -4,10 +4,23 @@
 
 #include <stdlib.h>
 
+#include "base/blade.h"
+#include "base/callno.h"
+#include "base/clock.h"
+#include "base/count.h"
+#include "catalog/blades.h"
 #include "catalog/catalog.h"
-#include "net/job.h"
-#include "base/log.h"
+#include "catalog/fence.h"
+#include "catalog/follow.h"
+#include "catalog/move.h"
+#include "catalog/sync.h"
+#include "catalog/takeover.h"
 #include "front/memd.h"
+#include "front/stats.h"
+#include "lines/members.h"
+#include "lines/rehome.h"
+#include "lines/renew.h"
+#include "lines/sweep.h"
 
 /* Calls whose repetition would not give the same reply. */
 static bool has_effect(u16 op)
@@ -246,13 +259,13 @@ static bool allowed(struct memd *m, struct request *q)
 	/* from where the blade is, or where it was not before */
 	if (q->call.op == WEFT_CALL_TWIN)
 		return weft_is_blade(q->src) && q->src != m->b->opt.id && q->from &&
-		       (q->from == m->b->members.by_id[q->src].addr ||
-			q->from == m->b->members.by_id[q->src].twin);
+		       (q->from == m->b->members->by_id[q->src].addr ||
+			q->from == m->b->members->by_id[q->src].twin);
 	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
 	    q->call.op == WEFT_CALL_CHANGED || q->call.op == WEFT_CALL_MOVE || q->src == m->b->opt.id)
 		return false;
 	if (weft_is_blade(q->src) &&
-	    (q->from != m->b->members.by_id[q->src].addr || !is_open(q->call.op)))
+	    (q->from != m->b->members->by_id[q->src].addr || !is_open(q->call.op)))
 		return false;
 	if (!member && !is_open(q->call.op)) {
 		/* perhaps it is one: a blade that begins has yet to hear who is */

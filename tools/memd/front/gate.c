@@ -2,15 +2,21 @@
 /* Which messages are heard, see gate.h. */
 #include "front/gate.h"
 
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/turn.h"
+#include "catalog/follow.h"
+#include "front/calls.h"
+#include "net/udp.h"
+#include "standby/mirror.h"
 
 #define SAY_AGAIN_MS	60000
 
 /* People are told once a minute of a machine; what the network says is in the counters. */
 static bool is_news(struct memd *m, u32 addr)
 {
-	struct gate *g = &m->gate;
+	struct gate *g = m->gate;
 	u64 now = m->timers.now;
 	u32 i;
 
@@ -44,7 +50,7 @@ static void say_key(struct memd *m, const struct weft_msg *msg, u32 from)
 
 void gate_refused(struct memd *m)
 {
-	m->gate.refused = m->timers.now ? m->timers.now : 1;
+	m->gate->refused = m->timers.now ? m->timers.now : 1;
 }
 
 u64 gate_refused_ago(const struct memd *m)
@@ -53,15 +59,15 @@ u64 gate_refused_ago(const struct memd *m)
 	u32 i;
 
 	for (i = 0; i < m->b->threads; i++)
-		if (m->b->thread[i]->gate.refused > last)
-			last = m->b->thread[i]->gate.refused;
+		if (m->b->thread[i]->gate->refused > last)
+			last = m->b->thread[i]->gate->refused;
 	return last ? (m->timers.now - last) / 1000 + 1 : 0;
 }
 
 /* Who does not belong to the rack must not have all of our time. */
 static bool may_answer(struct memd *m)
 {
-	struct gate *g = &m->gate;
+	struct gate *g = m->gate;
 	u64 second = m->timers.now / 1000;
 
 	if (g->second != second)
@@ -137,7 +143,7 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 		count(m, SUSPENDED);
 		return false;
 	}
-	if (!weft_flow_fits(type, port, m->udp.port)) {
+	if (!weft_flow_fits(type, port, m->udp->port)) {
 		count(m, WRONG_PORT);
 		return false;
 	}

@@ -11,10 +11,19 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/blade.h"
 #include "base/key.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "catalog/journal.h"
+#include "catalog/sync.h"
+#include "catalog/takeover.h"
 #include "front/memd.h"
+#include "net/udp.h"
 #include "rdma/rdma.h"
+#include "standby/mirror.h"
 #include "standby/role.h"
 #include "standby/twin.h"
 #include "standby/witness.h"
@@ -60,9 +69,9 @@ static void receive(struct memd *m)
 	u32 i;
 
 	for (i = 0; i < BATCHES_MAX; i++) {
-		if (udp_receive(&m->udp, m, &taker) < UDP_BATCH)
+		if (udp_receive(m->udp, m, &taker) < UDP_BATCH)
 			break;
-		udp_flush(&m->udp);
+		udp_flush(m->udp);
 		turn_pause(m);
 	}
 }
@@ -110,11 +119,11 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 			}
 			if (e[i].data.fd == m->turn.wake)
 				awake(m);
-			else if (e[i].data.fd == m->udp.fd)
+			else if (e[i].data.fd == m->udp->fd)
 				receive(m);
-			else if (e[i].data.fd == journal_fd(&m->b->journal))
+			else if (e[i].data.fd == journal_fd(m->b->journal))
 				journal_work(m);
-			else if (e[i].data.fd == sync_fd(&m->b->sync))
+			else if (e[i].data.fd == sync_fd(m->b->sync))
 				sync_work(m);
 			else if (e[i].data.fd == mirror_fd(m))
 				mirror_work(m);
@@ -124,7 +133,7 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 		wait = run_timers(m);
 		if (!m->nth && rdma_mend(m))
 			wait = 0;
-		udp_flush(&m->udp);
+		udp_flush(m->udp);
 		turn_end(m);
 	}
 }
@@ -136,7 +145,7 @@ static void *run_thread(void *arg)
 	struct memd *m = arg;
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 
-	if (epoll_fd < 0 || watch(epoll_fd, m->udp.fd) || watch(epoll_fd, m->turn.wake) ||
+	if (epoll_fd < 0 || watch(epoll_fd, m->udp->fd) || watch(epoll_fd, m->turn.wake) ||
 	    (mirror_fd(m) >= 0 && watch(epoll_fd, mirror_fd(m)))) {
 		log_say("cannot set up the event loop of thread %u: %s", m->nth + 1,
 			strerror(errno));
@@ -188,9 +197,9 @@ static int open_others(struct memd *m, char *err)
 	u32 i;
 
 	for (i = 1; i < m->b->threads; i++)
-		if (udp_open_another(&m->b->thread[i]->udp, &m->udp, &m->b->opt, err))
+		if (udp_open_another(m->b->thread[i]->udp, m->udp, &m->b->opt, err))
 			return -1;
-	return udp_steer(&m->udp, &m->b->opt, err);
+	return udp_steer(m->udp, &m->b->opt, err);
 }
 
 /* --- start and stop --------------------------------------------------------- */
@@ -213,7 +222,7 @@ static int start(struct memd *m, const struct options *o, const struct weft_key 
 	takeover_command_end(&command, o);
 	if (bad)
 		return -1;
-	m->udp = udp;
+	*m->udp = udp;
 	if (open_others(m, err))
 		return -1;
 	memd_start(m);
@@ -264,10 +273,10 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 	}
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
-	    watch(epoll_fd, memd.udp.fd) ||
-	    (journal_fd(&memd.b->journal) >= 0 &&
-	     watch(epoll_fd, journal_fd(&memd.b->journal))) ||
-	    (sync_fd(&memd.b->sync) >= 0 && watch(epoll_fd, sync_fd(&memd.b->sync))) ||
+	    watch(epoll_fd, memd.udp->fd) ||
+	    (journal_fd(memd.b->journal) >= 0 &&
+	     watch(epoll_fd, journal_fd(memd.b->journal))) ||
+	    (sync_fd(memd.b->sync) >= 0 && watch(epoll_fd, sync_fd(memd.b->sync))) ||
 	    (mirror_fd(&memd) >= 0 && watch(epoll_fd, mirror_fd(&memd))) ||
 	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
 	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
@@ -276,7 +285,7 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 	}
 	log_say("blade %u serves %llu MiB at %s, port %u",
 		options_blade(o) + 1, (unsigned long long)(o->memory >> 20),
-		log_addr(memd.udp.addr), memd.udp.port);
+		log_addr(memd.udp->addr), memd.udp->port);
 	say_key(&memd.b->key);
 	status = run(&memd, epoll_fd, signal_fd);
 	end_threads(&memd);

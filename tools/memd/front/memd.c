@@ -6,14 +6,40 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "net/job.h"
-#include "catalog/journal.h"
+#include "base/blade.h"
+#include "base/clock.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "catalog/fence.h"
+#include "catalog/follow.h"
+#include "catalog/journal.h"
+#include "catalog/layer.h"
+#include "catalog/move.h"
+#include "catalog/sync.h"
+#include "catalog/takeover.h"
+#include "front/calls.h"
+#include "front/gate.h"
+#include "lines/blocks.h"
+#include "lines/layer.h"
+#include "lines/lines.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/rehome.h"
+#include "lines/renew.h"
+#include "net/job.h"
+#include "net/layer.h"
+#include "net/push.h"
+#include "net/udp.h"
 #include "rdma/rdma.h"
+#include "standby/mirror.h"
+#include "store/frames.h"
+#include "store/layer.h"
 
 /*
- * Nothing may be taken for something of an earlier life: transactions begin
- * anywhere, and so do regions if there is no file that says which were used.
+ * Nothing may be taken for something of an earlier life: transactions begin anywhere.
  */
 static void begin_anywhere(struct memd *m)
 {
@@ -23,29 +49,6 @@ static void begin_anywhere(struct memd *m)
 		log_say("no random numbers: %s", strerror(errno));
 	m->b->life = random[0] ? random[0] : 1;
 	m->seq = random[1];
-	m->b->regions.next_id = 1 + (u32)time(NULL) * 64 % (WEFT_REGION_MAX / 2);
-	if (m->b->opt.backing)
-		m->b->regions.next_id = 1;
-}
-
-/* Every now and then the file goes to the disk, and what rested for that is free. */
-static void on_flush(struct memd *m, struct timer *t)
-{
-	bool busy = frames_settle(&m->b->frames, FRAMES_PER_GROUP * 8);
-
-	busy |= frames_flush(&m->b->frames);
-	m->b->flushing = busy;
-	timer_set(&m->timers, t, busy ? FLUSHING_MS : FLUSH_MS);
-}
-
-void memd_flush_soon(struct memd *m)
-{
-	turn_alone(m);
-	/* else it is looked at soon anyhow, and one who asks often must not put that off */
-	if (m->b->flushing)
-		return;
-	m->b->flushing = true;
-	timer_set(&m->timers, &m->b->flush, 1);
 }
 
 /* The other threads. */
@@ -73,11 +76,39 @@ static int add_threads(struct memd *first, char *err)
 		m->b = b;
 		m->nth = i;
 		m->seq = first->seq + i;
-		udp_none(&m->udp);
 		turn_init(m);
 		timers_share(&m->timers, &b->moment);
 	}
 	return 0;
+}
+
+static int front_make(struct memd *m)
+{
+	u32 i;
+
+	m->b->callers = calloc(WEFT_BLADE_MAX + 1, sizeof(*m->b->callers));
+	if (!m->b->callers)
+		return -1;
+	for (i = 0; i < m->b->threads; i++) {
+		m->b->thread[i]->gate = calloc(1, sizeof(*m->b->thread[i]->gate));
+		if (!m->b->thread[i]->gate)
+			return -1;
+	}
+	return 0;
+}
+
+static void front_free(struct memd *m)
+{
+	u32 i;
+	u8 id;
+
+	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
+		calls_forget(m, id);
+		free(m->b->callers[id]);
+	}
+	free(m->b->callers);
+	for (i = 0; i < m->b->threads; i++)
+		free(m->b->thread[i]->gate);
 }
 
 int memd_init(struct memd *m, const struct options *o, const struct weft_key *key,
@@ -92,7 +123,6 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	m->b->opt = *o;
 	if (key)
 		m->b->key = *key;
-	udp_none(&m->udp);
 	timers_init(&m->timers);
 	begin_anywhere(m);
 	if (add_threads(m, err))
@@ -101,33 +131,14 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	if (memd_is_first(m))
 		clock_set(&m->b->clock, (struct weft_stamp){ .epoch = m->b->life },
 			  m->b->started);
-	m->b->regions.self = o->id;
-	m->b->regions.blades = o->blades;
-	m->b->regions.size[options_blade(o)] = o->memory;
-	quota_init(m);
-	push_init(m);
-	members_init(m);
-	renew_init(m);
-	fence_init(m);
-	sweep_init(m);
-	takeover_init(m);
-	move_init(m);
-	m->b->flush.fn = on_flush;
-	if (backing_open(&m->b->backing, o, err) ||
-	    frames_init(&m->b->frames, o->memory, &m->b->backing, err))
-		return -1;
-	if (journal_init(m) || sync_init(m))
-		return fail(err, "cannot open %s once more: %s", o->backing, strerror(errno));
-	m->b->frames.shared = m->b->threads > 1;
-	if (m->b->backing.fd < 0)
-		return 0;
-	timer_set(&m->timers, &m->b->flush, FLUSH_MS);
-	return journal_restore(m, err) || restore_blocks(m, err) ? -1 : 0;
+	if (store_make(m) || net_make(m) || lines_make(m) || catalog_make(m) || front_make(m))
+		return fail(err, "not enough memory");
+	return store_open(m, err) || catalog_open(m, err) ? -1 : 0;
 }
 
 void memd_start(struct memd *m)
 {
-	if (m->udp.fragment && !frames_keep_hashes(&m->b->frames, m->udp.fragment))
+	if (m->udp->fragment && !frames_keep_hashes(m->b->frames, m->udp->fragment))
 		log_say("no memory to keep hashes of what is sent: they are made each time");
 	members_start(m);
 	takeover_start(m);
@@ -138,7 +149,7 @@ void memd_start(struct memd *m)
 	m->b->ready = true;
 	rehome_restart(m);
 	fence_start(m);
-	if (m->b->regions.n || m->b->members.mask)
+	if (m->b->regions->n || m->b->members->mask)
 		renew_begin(m, "a new life");
 	else
 		takeover_settled(m);
@@ -159,13 +170,13 @@ static void end_jobs(struct memd *m)
 		mirror_drop(m);
 	}
 	members_stop(m);
-	for (i = 0; i < m->b->regions.n; i++) {
-		struct job *job = m->b->regions.by_id[i]->trim.job;
+	for (i = 0; i < m->b->regions->n; i++) {
+		struct job *job = m->b->regions->by_id[i]->trim.job;
 
-		m->b->regions.by_id[i]->trim.job = NULL;
+		m->b->regions->by_id[i]->trim.job = NULL;
 		job_release(m, job, 0);
-		job = m->b->regions.by_id[i]->withdraw.job;
-		m->b->regions.by_id[i]->withdraw.job = NULL;
+		job = m->b->regions->by_id[i]->withdraw.job;
+		m->b->regions->by_id[i]->withdraw.job = NULL;
 		job_release(m, job, ESHUTDOWN);
 	}
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)
@@ -174,31 +185,19 @@ static void end_jobs(struct memd *m)
 
 void memd_exit(struct memd *m)
 {
-	u8 id;
+	struct blade *b = m->b;
 
 	rdma_stop(m);
 	end_jobs(m);
-	while (m->b->regions.n)
-		region_free(&m->b->regions, m->b->regions.by_id[m->b->regions.n - 1]);
-	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
-		calls_forget(m, id);
-		free(m->b->callers[id]);
-		if (id <= WEFT_NODE_MAX)
-			blocks_forget(m, id);
-	}
-	journal_close(m);
-	sync_close(m);
+	lines_free(m);
+	front_free(m);
+	catalog_free(m);
 	mirror_stop(m);
-	frames_exit(&m->b->frames);
-	backing_close(&m->b->backing);
-	udp_close(&m->udp);
-	while (m->b->threads > 1) {
-		struct memd *other = m->b->thread[--m->b->threads];
-
-		udp_close(&other->udp);
-		free(other);
-	}
-	free(m->b);
+	store_free(m);
+	net_free(m);
+	while (b->threads > 1)
+		free(b->thread[--b->threads]);
+	free(b);
 	m->b = NULL;
 }
 
@@ -206,13 +205,13 @@ void memd_exit(struct memd *m)
 
 void *memd_payload(struct memd *m)
 {
-	return udp_buffer(&m->udp) + WEFT_WIRE_HDR_LEN;
+	return udp_buffer(m->udp) + WEFT_WIRE_HDR_LEN;
 }
 
 static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 		      const struct weft_key *key, u64 *hash)
 {
-	u8 *buf = udp_buffer(&m->udp), *payload = buf + WEFT_WIRE_HDR_LEN;
+	u8 *buf = udp_buffer(m->udp), *payload = buf + WEFT_WIRE_HDR_LEN;
 	size_t len;
 
 	msg->rack = m->b->opt.rack;
@@ -230,7 +229,7 @@ static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
 	if (!*hash)
 		*hash = weft_wire_hash(msg->payload, msg->len, key);
 	len = weft_wire_pack_hashed(msg, buf, payload + msg->len, key, memd_time(m), *hash);
-	udp_send(&m->udp, addr, weft_flow(msg->type, msg->line), len,
+	udp_send(m->udp, addr, weft_flow(msg->type, msg->line), len,
 		 weft_wire_joins(msg->type));
 	if (msg->type < MEMD_TYPES)
 		m->stats.out[msg->type]++;
@@ -275,7 +274,7 @@ void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr)
 
 void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
 {
-	memd_send(m, msg, id <= WEFT_BLADE_MAX ? m->b->members.by_id[id].addr : 0);
+	memd_send(m, msg, id <= WEFT_BLADE_MAX ? m->b->members->by_id[id].addr : 0);
 }
 
 /* --- in --------------------------------------------------------------------- */
@@ -284,7 +283,7 @@ void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
 static void from_switch(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	/* which came from the group, so that it has no other address */
-	if (from != weft_switch_addr(m->udp.addr)) {
+	if (from != weft_switch_addr(m->udp->addr)) {
 		count(m, WRONG_ADDRESS);
 		return;
 	}
@@ -313,7 +312,7 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 		break;
 	case WEFT_MSG_WB:
 		/* what nodes give back at the beginning of a life comes so, too */
-		if (m->b->ready && !(m->b->renew.late & weft_node_bit(msg->src)))
+		if (m->b->ready && !(m->b->renew->late & weft_node_bit(msg->src)))
 			blocks_write(m, msg);
 		break;
 	case WEFT_MSG_CHASE:
@@ -426,6 +425,6 @@ void memd_receive(struct memd *m, const void *buf, size_t len, u32 from, u16 por
 
 void memd_receive_home(struct memd *m, const void *buf, size_t len, u32 from, const u8 *bytes)
 {
-	handle(m, buf, len, from, m->udp.port, bytes);
+	handle(m, buf, len, from, m->udp->port, bytes);
 	turn_together(m);
 }

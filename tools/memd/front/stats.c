@@ -5,8 +5,19 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "front/memd.h"
+#include "base/blade.h"
+#include "base/count.h"
+#include "base/options.h"
+#include "front/gate.h"
+#include "lines/lines.h"
+#include "lines/members.h"
+#include "lines/quota.h"
+#include "lines/region.h"
+#include "net/udp.h"
 #include "rdma/rdma.h"
+#include "standby/mirror.h"
+#include "store/backing.h"
+#include "store/frames.h"
 
 static const char * const names[MEMD_STATS_N] = {
 	[STAT_BAD] = "bad_messages",
@@ -134,12 +145,12 @@ static void sum_up(const struct blade *b, struct sums *s)
 	for (i = 0; i < b->threads; i++) {
 		const struct memd *m = b->thread[i];
 
-		s->known += m->lines.known;
-		add_all(s->at, m->lines.at, LINE_PLACES);
-		s->sent += m->udp.sent;
-		s->sent_bytes += m->udp.sent_bytes;
-		s->dropped += m->udp.dropped;
-		s->not_received += udp_not_received(&m->udp);
+		s->known += m->lines->known;
+		add_all(s->at, m->lines->at, LINE_PLACES);
+		s->sent += m->udp->sent;
+		s->sent_bytes += m->udp->sent_bytes;
+		s->dropped += m->udp->dropped;
+		s->not_received += udp_not_received(m->udp);
 		add_all(s->stats.count, m->stats.count, MEMD_STATS_N);
 		add_all(s->stats.in, m->stats.in, MEMD_TYPES);
 		add_all(s->stats.out, m->stats.out, MEMD_TYPES);
@@ -157,13 +168,13 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 
 	mirror_look(m, &twin);
 	rdma_state(m, &rdma);
-	add(page, "nodes", (u64)__builtin_popcount(members_joined(&m->b->members)));
-	add(page, "switch", m->b->members.use_switch);
-	add(page, "regions", m->b->regions.n);
+	add(page, "nodes", (u64)__builtin_popcount(members_joined(m->b->members)));
+	add(page, "switch", m->b->members->use_switch);
+	add(page, "regions", m->b->regions->n);
 	add(page, "region_numbers_left", quota_numbers_left(m));
 	add(page, "memory_bytes", m->b->opt.memory);
-	add(page, "reserved_bytes", m->b->regions.reserved[blade]);
-	add(page, "used_bytes", (u64)m->b->frames.used * FRAME_SIZE);
+	add(page, "reserved_bytes", m->b->regions->reserved[blade]);
+	add(page, "used_bytes", (u64)m->b->frames->used * FRAME_SIZE);
 	add(page, "lines_at_home", s->known - in_switch - moving);
 	add(page, "lines_in_switch", in_switch);
 	add(page, "lines_moving", moving);
@@ -173,11 +184,11 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "sent_bytes", s->sent_bytes);
 	add(page, "not_sent", s->dropped);
 	add(page, "not_received", s->not_received);
-	add(page, "blades", m->b->regions.blades);
+	add(page, "blades", m->b->regions->blades);
 	add(page, "threads", m->b->threads);
 	add(page, "ready", m->b->ready);
-	add(page, "file_refuses", __atomic_load_n(&m->b->backing.refuses, __ATOMIC_RELAXED));
-	add(page, "file_failed", m->b->backing.failed);
+	add(page, "file_refuses", __atomic_load_n(&m->b->backing->refuses, __ATOMIC_RELAXED));
+	add(page, "file_failed", m->b->backing->failed);
 	add(page, "refused_ago_s", gate_refused_ago(m));
 	add(page, "twin", options_twin(&m->b->opt) != 0);
 	add(page, "view", m->b->opt.role.view);

@@ -4,10 +4,23 @@
 
 #include <stdlib.h>
 
-#include "catalog/allow.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "catalog/allow.h"
 #include "front/memd.h"
+#include "lines/lines.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/rehome.h"
+#include "lines/renew.h"
+#include "lines/sweep.h"
+#include "net/udp.h"
 #include "rdma/rdma.h"
+#include "standby/mirror.h"
+#include "store/backing.h"
+#include "store/frames.h"
+#include "store/settle.h"
 
 /* --- READ ------------------------------------------------------------------- */
 
@@ -19,7 +32,7 @@ static bool load(struct memd *m, const struct block *b, u32 offset, void *to,
 		memset(to, 0, len);
 		return true;
 	}
-	return !frames_load(&m->b->frames, b->frame, offset, to, len);
+	return !frames_load(m->b->frames, b->frame, offset, to, len);
 }
 
 /* Contents that the end of a machine has mixed up are given to nobody. */
@@ -27,13 +40,13 @@ static void check(struct memd *m, struct region *r, struct block *b)
 {
 	u64 version = b->version;
 
-	if (b->frame == FRAME_NONE || frames_check(&m->b->frames, b->frame))
+	if (b->frame == FRAME_NONE || frames_check(m->b->frames, b->frame))
 		return;
 	/* once for each block and start, so it is said whatever else there is to say */
 	log_say("block %llu of region %u is lost: %s has other contents in its place, as after a power failure",
-		 (unsigned long long)block_index(b), r->id, m->b->backing.path);
+		 (unsigned long long)block_index(b), r->id, m->b->backing->path);
 	blocks_clear(m, r, b);
-	frames_give_back(&m->b->frames);
+	frames_give_back(m->b->frames);
 	b->version = version;
 }
 
@@ -58,7 +71,7 @@ static bool is_lost(struct memd *m, struct region *r, struct block *b,
 	if (!weft_home_reads_lost(renew_nodes(m), msg))
 		return b && b->lost;
 	if (!b)
-		b = region_block(&m->b->regions, r, weft_line_index(msg->line), true);
+		b = region_block(m->b->regions, r, weft_line_index(msg->line), true);
 	/* once: a copy of the READ may come after that was accepted */
 	if (b && b->lost_txn != msg->txn) {
 		sweep_lost(m, r, b);
@@ -80,7 +93,7 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		count(m, STRANGER);
 		return;
 	}
-	addr = m->b->members.by_id[to].addr;
+	addr = m->b->members->by_id[to].addr;
 	r = lines_find(m, msg->line);
 	if (!r) {
 		lines_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
@@ -91,10 +104,10 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 		lines_refuse(m, msg, why, addr);
 		return;
 	}
-	b = region_block(&m->b->regions, r, index, false);
+	b = region_block(m->b->regions, r, index, false);
 	if (b)
 		check(m, r, b);
-	full = m->udp.fragment < r->block ? m->udp.fragment : r->block;
+	full = m->udp->fragment < r->block ? m->udp->fragment : r->block;
 	data = (struct weft_msg){
 		.type = WEFT_MSG_DATA,
 		.flags = msg->flags & (WEFT_F_BUSY | WEFT_F_EXCL | WEFT_F_SWITCH),
@@ -122,14 +135,14 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 			return;
 		none = 0;
 		hash = b && b->frame != FRAME_NONE ?
-			frames_hash(&m->b->frames, b->frame, offset) : NULL;
+			frames_hash(m->b->frames, b->frame, offset) : NULL;
 		memd_send_hashed(m, &data, addr, hash ? hash : &none);
 	}
 }
 
 void blocks_send(struct memd *m, struct region *r, struct block *b, u32 txn, u32 to)
 {
-	u32 full = m->udp.fragment < r->block ? m->udp.fragment : r->block, offset;
+	u32 full = m->udp->fragment < r->block ? m->udp->fragment : r->block, offset;
 	struct weft_msg wb;
 
 	check(m, r, b);
@@ -147,7 +160,7 @@ void blocks_send(struct memd *m, struct region *r, struct block *b, u32 txn, u32
 		wb.len = r->block - offset < full ? r->block - offset : full;
 		if (!load(m, b, offset, memd_payload(m), wb.len))
 			return;
-		memd_send_payload(m, &wb, m->b->members.by_id[to].addr);
+		memd_send_payload(m, &wb, m->b->members->by_id[to].addr);
 	}
 }
 
@@ -159,9 +172,9 @@ static const struct block *made(struct memd *m, u64 line)
 	/* what others have may change under our eyes */
 	if (memd_of(m, line) != m)
 		return NULL;
-	r = region_find_again(&m->b->regions, &m->hint, weft_line_region(line));
+	r = region_find_again(m->b->regions, m->hint, weft_line_region(line));
 	return r && weft_line_kind(line) == WEFT_KIND_PAGE ?
-		region_block(&m->b->regions, r, weft_line_index(line), false) : NULL;
+		region_block(m->b->regions, r, weft_line_index(line), false) : NULL;
 }
 
 void blocks_far(struct memd *m, u64 line)
@@ -180,7 +193,7 @@ void blocks_near(struct memd *m, u64 line)
 	const struct block *b = made(m, line);
 
 	if (b && b->frame != FRAME_NONE)
-		frames_ahead(&m->b->frames, b->frame);
+		frames_ahead(m->b->frames, b->frame);
 }
 
 /* --- WB --------------------------------------------------------------------- */
@@ -206,7 +219,7 @@ void blocks_clear(struct memd *m, struct region *r, struct block *b)
 	r->lost -= b->lost;
 	b->lost = false;
 	if (b->frame != FRAME_NONE) {
-		frames_release(&m->b->frames, b->frame, true);
+		frames_release(m->b->frames, b->frame, true);
 		b->frame = FRAME_NONE;
 		__atomic_sub_fetch(&r->used, r->block, __ATOMIC_RELAXED);
 	}
@@ -219,7 +232,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 {
 	u32 pieces = r->block / FRAME_SIZE, frame;
 	u64 index = weft_line_index(msg->line);
-	struct block *b = region_block(&m->b->regions, r, index, true);
+	struct block *b = region_block(m->b->regions, r, index, true);
 	bool later;
 
 	if (!b) {
@@ -234,12 +247,12 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		acknowledge(m, r, msg);
 		return;
 	}
-	frame = frames_store(&m->b->frames, r->id, index * pieces, pieces,
+	frame = frames_store(m->b->frames, r->id, index * pieces, pieces,
 			     msg->version, data, &later);
 	/* not acknowledged: the node keeps the block and tries again */
 	if (frame == FRAME_NONE && later) {
 		count(m, WRITE_LATE);
-		memd_flush_soon(m);
+		settle_soon(m);
 		return;
 	}
 	if (frame == FRAME_NONE) {
@@ -254,7 +267,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	if (b->frame == FRAME_NONE)
 		__atomic_add_fetch(&r->used, r->block, __ATOMIC_RELAXED);
 	else
-		frames_release(&m->b->frames, b->frame, false);
+		frames_release(m->b->frames, b->frame, false);
 	b->frame = frame;
 	b->version = msg->version;
 	count(m, WRITE);
@@ -288,7 +301,7 @@ void blocks_forget(struct memd *m, u8 node)
 	u32 i;
 
 	for (i = 0; i < m->b->threads; i++) {
-		s = &m->b->thread[i]->staging;
+		s = m->b->thread[i]->staging;
 		while (s->of[node])
 			drop_stage(s, node, &s->of[node]);
 	}
@@ -297,7 +310,7 @@ void blocks_forget(struct memd *m, u8 node)
 /* Make room for a block of @size: the oldest goes. */
 static void make_room(struct memd *m, u8 node, u32 size)
 {
-	struct staging *s = &m->staging;
+	struct staging *s = m->staging;
 	struct stage **p;
 
 	while (s->of[node] && s->bytes[node] + size > STAGING_PER_NODE / m->b->threads) {
@@ -310,7 +323,7 @@ static void make_room(struct memd *m, u8 node, u32 size)
 
 static struct stage *new_stage(struct memd *m, const struct weft_msg *msg)
 {
-	struct staging *s = &m->staging;
+	struct staging *s = m->staging;
 	struct stage *st;
 
 	make_room(m, msg->src, msg->size);
@@ -334,7 +347,7 @@ static struct stage *new_stage(struct memd *m, const struct weft_msg *msg)
  */
 static struct stage **find_stage(struct memd *m, const struct weft_msg *msg)
 {
-	struct stage **p = &m->staging.of[msg->src];
+	struct stage **p = &m->staging->of[msg->src];
 
 	while (*p) {
 		struct stage *st = *p;
@@ -344,7 +357,7 @@ static struct stage **find_stage(struct memd *m, const struct weft_msg *msg)
 			    st->size == msg->size && st->fragment == msg->info)
 				return p;
 			if (st->version <= msg->version) {
-				drop_stage(&m->staging, msg->src, p);
+				drop_stage(m->staging, msg->src, p);
 				continue;
 			}
 		}
@@ -382,7 +395,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 		store(m, r, msg, msg->payload);
 		return;
 	}
-	b = region_block(&m->b->regions, r, weft_line_index(msg->line), false);
+	b = region_block(m->b->regions, r, weft_line_index(msg->line), false);
 	if (b && msg->version <= b->version) {
 		/* one acknowledgement for a block, not one for each fragment */
 		count(m, WRITE_OLD);
@@ -399,7 +412,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 	if (st->have != (n == 64 ? ~0ull : (1ull << n) - 1))
 		return;
 	/* to store it may mean to be alone, and who is before us may forget what is of the node */
-	st = take_stage(&m->staging, msg->src, p ? p : &m->staging.of[msg->src]);
+	st = take_stage(m->staging, msg->src, p ? p : &m->staging->of[msg->src]);
 	store(m, r, msg, st->data);
 	free(st);
 }

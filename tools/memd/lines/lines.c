@@ -4,10 +4,22 @@
 
 #include <stdlib.h>
 
-#include "catalog/allow.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "catalog/allow.h"
 #include "front/memd.h"
+#include "lines/blocks.h"
+#include "lines/looks.h"
+#include "lines/members.h"
+#include "lines/quota.h"
+#include "lines/region.h"
+#include "lines/renew.h"
+#include "lines/sweep.h"
 #include "lines/trim.h"
+#include "store/frames.h"
 
 #define MOVE_MS		20	/* until a move is repeated, doubled each time */
 #define MOVE_MAX_MS	500
@@ -71,9 +83,9 @@ static void note_place(struct memd *m, u8 was, const struct weft_home_out *out,
 		       const struct weft_home_line *l)
 {
 	if (was != WEFT_AT_HOME)
-		m->lines.at[was]--;
+		m->lines->at[was]--;
 	if (l->place != WEFT_AT_HOME)
-		m->lines.at[l->place]++;
+		m->lines->at[l->place]++;
 	if (!out->moved)
 		return;
 	if (l->place == WEFT_IN_SWITCH)
@@ -89,7 +101,7 @@ static void note_place(struct memd *m, u8 was, const struct weft_home_out *out,
 /* What one line hears of its slot is good for the others that may get it. */
 static void learn_gen(struct memd *m, const struct weft_home_line *l)
 {
-	u32 *gen = &m->lines.gen[weft_line_slot(l->key)];
+	u32 *gen = &m->lines->gen[weft_line_slot(l->key)];
 
 	if ((int)(l->gen - *gen) > 0)
 		*gen = l->gen;
@@ -97,7 +109,7 @@ static void learn_gen(struct memd *m, const struct weft_home_line *l)
 
 static void tell_gen(const struct memd *m, struct weft_home_line *l)
 {
-	u32 gen = m->lines.gen[weft_line_slot(l->key)];
+	u32 gen = m->lines->gen[weft_line_slot(l->key)];
 
 	/* one that is under way is not to be disturbed */
 	if (l->place == WEFT_AT_HOME && (int)(gen - l->gen) > 0)
@@ -107,9 +119,9 @@ static void tell_gen(const struct memd *m, struct weft_home_line *l)
 static void forget(struct memd *m, struct region *r, struct block *b)
 {
 	sweep_forgotten(m, b);
-	m->lines.known -= b->known;
+	m->lines->known -= b->known;
 	b->known = false;
-	region_reset_line(&m->b->regions, r, b);
+	region_reset_line(m->b->regions, r, b);
 }
 
 /* @was: place of the line before the event. */
@@ -154,7 +166,7 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 static void on_timer(struct memd *m, struct timer *t)
 {
 	struct block *b = timer_owner(t, struct block, timer);
-	struct region *r = region_find(&m->b->regions,
+	struct region *r = region_find(m->b->regions,
 				       weft_line_region(b->line.key));
 	struct weft_home_out out;
 	u8 was = b->line.place;
@@ -172,9 +184,9 @@ static struct block *line_of(struct memd *m, struct region *r, u64 key, bool mak
 
 	switch (weft_line_kind(key)) {
 	case WEFT_KIND_PAGE:
-		return region_block(&m->b->regions, r, index, make);
+		return region_block(m->b->regions, r, index, make);
 	case WEFT_KIND_LOCK:
-		return region_lock(&m->b->regions, r, index, make);
+		return region_lock(m->b->regions, r, index, make);
 	default:
 		return NULL;
 	}
@@ -182,7 +194,7 @@ static struct block *line_of(struct memd *m, struct region *r, u64 key, bool mak
 
 static struct block *block_of(struct memd *m, u64 key, struct region **r)
 {
-	*r = region_find_again(&m->b->regions, &m->hint, weft_line_region(key));
+	*r = region_find_again(m->b->regions, m->hint, weft_line_region(key));
 	return *r ? line_of(m, *r, key, false) : NULL;
 }
 
@@ -215,12 +227,12 @@ static struct block *requested(struct memd *m, struct region *r, u64 key)
 
 static struct region *find(struct memd *m, u64 key)
 {
-	struct region *r = region_find_again(&m->b->regions, &m->hint, weft_line_region(key));
+	struct region *r = region_find_again(m->b->regions, m->hint, weft_line_region(key));
 
 	if (!r || r->gone || !inside(r, key))
 		return NULL;
-	if (!region_is_home(&m->b->regions, r, key) &&
-	    !region_will_be_home(&m->b->regions, r, key)) {
+	if (!region_is_home(m->b->regions, r, key) &&
+	    !region_will_be_home(m->b->regions, r, key)) {
 		log_warn("asked for a block of another blade: a node has other --homes than our --peers");
 		return NULL;
 	}
@@ -290,7 +302,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	u16 why;
 	u8 was;
 
-	if (m->b->renew.late & weft_node_bit(msg->src)) {
+	if (m->b->renew->late & weft_node_bit(msg->src)) {
 		count(m, STRANGER);
 		return;
 	}
@@ -329,12 +341,12 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 			return;
 	}
 	b->timer.fn = on_timer;
-	m->lines.known += !b->known;
+	m->lines->known += !b->known;
 	b->known = true;
 	was = b->line.place;
 	tell_gen(m, &b->line);
 	weft_home_recv(&b->line, renew_nodes(m),
-		       m->b->members.use_switch && !b->wanted && !r->nodes, msg,
+		       m->b->members->use_switch && !b->wanted && !r->nodes, msg,
 		       memd_seq(m), &out);
 	carry_out(m, r, b, &out, was, from, move_delay(&b->line));
 }
@@ -349,7 +361,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 	u64 delay;
 	u8 was;
 
-	if (looks_is_answer(&m->b->looks, msg)) {
+	if (looks_is_answer(m->b->looks, msg)) {
 		if (looks_answered(m, msg))
 			return;
 		b = block_of(m, msg->line, &r);
@@ -362,7 +374,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 		return;
 	b->timer.fn = on_timer;
 	was = b->line.place;
-	weft_home_recv(&b->line, renew_nodes(m), m->b->members.use_switch, msg,
+	weft_home_recv(&b->line, renew_nodes(m), m->b->members->use_switch, msg,
 		       memd_seq(m), &out);
 	learn_gen(m, &b->line);
 	/* refused because it is busy: that ends soon, do not wait for long */
@@ -374,14 +386,14 @@ bool lines_fetch(struct memd *m, struct region *r, struct block *b)
 {
 	struct weft_home_out out;
 
-	if (!r->doubtful || b->sure || !m->b->members.use_switch)
+	if (!r->doubtful || b->sure || !m->b->members->use_switch)
 		return false;
 	tell_gen(m, &b->line);
 	if (weft_home_fetch(&b->line, memd_seq(m), &out))
 		return false;
 	count(m, FETCHED);
 	b->timer.fn = on_timer;
-	m->lines.known += !b->known;
+	m->lines->known += !b->known;
 	b->known = true;
 	carry_out(m, r, b, &out, WEFT_AT_HOME, 0, move_delay(&b->line));
 	return true;
@@ -417,7 +429,7 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 		lines_answer(m, msg);
 		return;
 	}
-	if (!m->b->members.use_switch)
+	if (!m->b->members->use_switch)
 		return;
 	/* of a line that is forgotten, something may still be locked there */
 	weft_home_init(&none, msg->line, m->b->opt.id);
@@ -468,7 +480,7 @@ bool lines_recall(struct memd *m, struct region *r, struct block *b)
 void lines_forget(struct memd *m, struct region *r, struct block *b)
 {
 	if (b->line.place != WEFT_AT_HOME)
-		m->lines.at[b->line.place]--;
+		m->lines->at[b->line.place]--;
 	forget(m, r, b);
 }
 
@@ -486,7 +498,7 @@ bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
 		return true;
 	}
 	/* nodes give back, which is looked at; and what the switch says of itself */
-	if (!memd_serves(m) || looks_is_answer(&m->b->looks, msg))
+	if (!memd_serves(m) || looks_is_answer(m->b->looks, msg))
 		return true;
 	/* contents, wherever the directory is */
 	if (msg->type == WEFT_MSG_READ || msg->type == WEFT_MSG_WB)
@@ -507,7 +519,7 @@ static void renew_line(struct memd *m, struct region *r, struct block *b)
 	bool wanted = b->wanted;
 
 	/* nor may anybody read what is here, until it is known again who has what */
-	frames_unmark(&m->b->frames, b->frame);
+	frames_unmark(m->b->frames, b->frame);
 	lines_forget(m, r, b);
 	if (wanted)
 		trim_arrived(m, r);
@@ -539,7 +551,7 @@ void lines_drop_strays(struct memd *m, struct region *r)
 		while (*p) {
 			struct lock *l = *p;
 
-			if (region_is_home(&m->b->regions, r, l->block.line.key)) {
+			if (region_is_home(m->b->regions, r, l->block.line.key)) {
 				p = &l->next;
 				continue;
 			}
@@ -559,8 +571,8 @@ void lines_renew(struct memd *m, u32 grant)
 	looks_forget(m);
 	/* of a switch that is another one now, or learned again at once */
 	for (i = 0; i < m->b->threads; i++)
-		memset(m->b->thread[i]->lines.gen, 0, sizeof(m->lines.gen));
-	while ((r = region_after(&m->b->regions, id))) {
+		memset(m->b->thread[i]->lines->gen, 0, sizeof(m->lines->gen));
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		lines_renew_region(m, r, grant);
 	}
@@ -582,7 +594,7 @@ void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state)
 		return;
 	}
 	first = !b->known;
-	m->lines.known += first;
+	m->lines->known += first;
 	b->known = true;
 	count(m, CLAIM);
 	e = &b->line.e;

@@ -2,7 +2,13 @@
 /* What the switch is asked, see looks.h. */
 #include "lines/looks.h"
 
+#include "base/blade.h"
+#include "base/count.h"
+#include "base/options.h"
 #include "front/memd.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/renew.h"
 
 #define LOOK_MS		20	/* between questions whether a line is in the switch */
 #define MARK_KIND	2u	/* no kind of line */
@@ -27,12 +33,12 @@ void looks_lost(struct memd *m, const char *why)
 
 bool looks_lately(const struct memd *m)
 {
-	return m->timers.now - m->b->looks.looked < LOOK_MS;
+	return m->timers.now - m->b->looks->looked < LOOK_MS;
 }
 
 void looks_for(struct memd *m, const struct block *b)
 {
-	struct looks *ls = &m->b->looks;
+	struct looks *ls = m->b->looks;
 	struct weft_msg msg = {
 		.type = WEFT_MSG_ADD,
 		.line = b->line.key,
@@ -42,7 +48,7 @@ void looks_for(struct memd *m, const struct block *b)
 	if (looks_lately(m))
 		return;
 	ls->looked = m->timers.now;
-	if (!m->b->members.use_switch) {
+	if (!m->b->members->use_switch) {
 		renew_begin(m, "the P4 switch is gone with lines of ours");
 		return;
 	}
@@ -55,7 +61,7 @@ void looks_for(struct memd *m, const struct block *b)
 
 static void send_mark(struct memd *m, u32 nonce)
 {
-	struct looks *ls = &m->b->looks;
+	struct looks *ls = m->b->looks;
 	struct weft_msg msg = {
 		.type = WEFT_MSG_ADD,
 		.line = weft_line_key(WEFT_REGION_MAX, MARK_KIND, options_blade(&m->b->opt) +
@@ -72,24 +78,24 @@ static void send_mark(struct memd *m, u32 nonce)
 bool looks_mark(struct memd *m)
 {
 	/* without regions there is nothing that could be there */
-	if (m->b->looks.marked || !m->b->members.use_switch || !m->b->regions.n)
+	if (m->b->looks->marked || !m->b->members->use_switch || !m->b->regions->n)
 		return true;
-	m->b->looks.tries = 0;
-	send_mark(m, m->b->looks.mark_gen);
+	m->b->looks->tries = 0;
+	send_mark(m, m->b->looks->mark_gen);
 	return false;
 }
 
 void looks_reserve(struct memd *m)
 {
-	if (m->b->looks.marked || m->b->renew.active)
+	if (m->b->looks->marked || m->b->renew->active)
 		return;
-	m->b->looks.tries = 0;
-	send_mark(m, m->b->looks.mark_gen);
+	m->b->looks->tries = 0;
+	send_mark(m, m->b->looks->mark_gen);
 }
 
 static void mark_answered(struct memd *m, const struct weft_msg *msg)
 {
-	struct looks *ls = &m->b->looks;
+	struct looks *ls = m->b->looks;
 
 	ls->mark_txn = 0;
 	if (ls->marked) {
@@ -117,16 +123,16 @@ static void mark_answered(struct memd *m, const struct weft_msg *msg)
 
 bool looks_has_room(const struct memd *m)
 {
-	return m->b->looks.marked || m->b->looks.mark < MARK_PLACES;
+	return m->b->looks->marked || m->b->looks->mark < MARK_PLACES;
 }
 
 bool looks_sure(struct memd *m, const struct region *r, struct block *b)
 {
-	struct looks *ls = &m->b->looks;
+	struct looks *ls = m->b->looks;
 
 	if (b->sure || !r->doubtful)
 		return true;
-	if (!m->b->members.use_switch) {
+	if (!m->b->members->use_switch) {
 		if (ls->marked) {
 			renew_begin(m, "the P4 switch is gone");
 			return false;
@@ -151,7 +157,7 @@ bool looks_sure(struct memd *m, const struct region *r, struct block *b)
 
 bool looks_answered(struct memd *m, const struct weft_msg *msg)
 {
-	struct looks *ls = &m->b->looks;
+	struct looks *ls = m->b->looks;
 
 	if (msg->txn == ls->mark_txn) {
 		mark_answered(m, msg);
@@ -163,7 +169,7 @@ bool looks_answered(struct memd *m, const struct weft_msg *msg)
 
 void looks_forget(struct memd *m)
 {
-	struct looks *ls = &m->b->looks;
+	struct looks *ls = m->b->looks;
 
 	ls->look_txn = 0;
 	ls->mark_txn = 0;

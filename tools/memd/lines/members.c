@@ -4,10 +4,24 @@
 
 #include <time.h>
 
-#include "net/job.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "base/timer.h"
+#include "catalog/blades.h"
+#include "catalog/fence.h"
+#include "catalog/follow.h"
+#include "catalog/takeover.h"
+#include "front/gate.h"
 #include "front/memd.h"
+#include "lines/blocks.h"
+#include "lines/looks.h"
+#include "lines/renew.h"
+#include "lines/sweep.h"
+#include "net/job.h"
+#include "net/udp.h"
 #include "rdma/rdma.h"
+#include "standby/mirror.h"
 
 #define FIRST_MS	20	/* until MEMBERS is repeated, doubled each time */
 #define LAST_MS		500
@@ -24,7 +38,7 @@ bool members_settled(const struct members *ms)
 
 static void settle(struct memd *m)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 	struct job *job;
 
 	ms->settled = ms->version;
@@ -37,16 +51,16 @@ static void settle(struct memd *m)
 
 void members_wait(struct memd *m, struct job *job)
 {
-	if (members_settled(&m->b->members))
+	if (members_settled(m->b->members))
 		return;
 	job_hold(job);
-	job->next = m->b->members.waiting;
-	m->b->members.waiting = job;
+	job->next = m->b->members->waiting;
+	m->b->members->waiting = job;
 }
 
 static void lose_switch(struct memd *m)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 
 	if (ms->use_switch)
 		log_say("the P4 switch does not answer any more");
@@ -59,9 +73,9 @@ static void tell_switch(struct memd *m)
 {
 	struct weft_msg msg = {
 		.type = WEFT_MSG_MEMBERS,
-		.txn = m->b->members.txn,
-		.copyset = m->b->members.mask & ~m->b->members.coming,
-		.nonce = m->b->members.version,
+		.txn = m->b->members->txn,
+		.copyset = m->b->members->mask & ~m->b->members->coming,
+		.nonce = m->b->members->version,
 	};
 
 	memd_send(m, &msg, WEFT_WIRE_GROUP);
@@ -73,13 +87,13 @@ static void tell_switch(struct memd *m)
  */
 static u64 patience_ms(const struct memd *m)
 {
-	return m->b->members.use_switch ? LOSING_MS : m->b->opt.role.taken ? TAKEN_MS : PROBING_MS;
+	return m->b->members->use_switch ? LOSING_MS : m->b->opt.role.taken ? TAKEN_MS : PROBING_MS;
 }
 
 /* Tell the switch until it answers, then once a second whether it is there. */
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 	u64 now = m->timers.now;
 	u32 last;
 
@@ -105,7 +119,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void members_init(struct memd *m)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 
 	ms->version = (u32)time(NULL);
 	ms->settled = 0;
@@ -114,7 +128,7 @@ void members_init(struct memd *m)
 
 static void begin_telling(struct memd *m)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 
 	ms->changed = m->timers.now;
 	/* also if another life of the first blade has used this number before */
@@ -133,27 +147,27 @@ void members_start(struct memd *m)
 {
 	u32 i;
 
-	m->b->members.listening = m->b->opt.use_switch;
+	m->b->members->listening = m->b->opt.use_switch;
 	for (i = 0; i < m->b->opt.blades; i++) {
-		m->b->members.by_id[WEFT_BLADE_MIN + i].addr = m->b->opt.peers[i];
-		m->b->members.by_id[WEFT_BLADE_MIN + i].twin = m->b->opt.twins[i];
-		m->b->members.by_id[WEFT_BLADE_MIN + i].used = true;
+		m->b->members->by_id[WEFT_BLADE_MIN + i].addr = m->b->opt.peers[i];
+		m->b->members->by_id[WEFT_BLADE_MIN + i].twin = m->b->opt.twins[i];
+		m->b->members->by_id[WEFT_BLADE_MIN + i].used = true;
 	}
-	m->b->members.by_id[m->b->opt.id].addr = m->udp.addr;
-	m->b->members.by_id[m->b->opt.id].life = m->b->life;
+	m->b->members->by_id[m->b->opt.id].addr = m->udp->addr;
+	m->b->members->by_id[m->b->opt.id].life = m->b->life;
 	if (memd_is_first(m))
 		begin_telling(m);
 }
 
 void members_changed(struct memd *m)
 {
-	m->b->members.version++;
+	m->b->members->version++;
 	begin_telling(m);
 }
 
 void members_ack(struct memd *m, const struct weft_msg *msg)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 
 	if (!ms->listening)
 		return;
@@ -186,8 +200,8 @@ void members_ack(struct memd *m, const struct weft_msg *msg)
 
 void members_stop(struct memd *m)
 {
-	m->b->members.listening = false;
-	timer_stop(&m->b->members.timer);
+	m->b->members->listening = false;
+	timer_stop(&m->b->members->timer);
 	settle(m);
 }
 
@@ -197,11 +211,11 @@ bool members_has(const struct memd *m, u32 id, u32 from)
 
 	if (id > WEFT_BLADE_MAX || id == m->b->opt.id)
 		return false;
-	who = &m->b->members.by_id[id];
+	who = &m->b->members->by_id[id];
 	if (!who->addr || who->addr != from)
 		return false;
 	return !weft_node_bit(id) ||
-	       ((m->b->members.mask & weft_node_bit(id)) && !fence_is_dead(m, id));
+	       ((m->b->members->mask & weft_node_bit(id)) && !fence_is_dead(m, id));
 }
 
 struct member *members_sender(struct memd *m, u32 id, u32 from)
@@ -210,7 +224,7 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 
 	if (!members_has(m, id, from))
 		return NULL;
-	who = &m->b->members.by_id[id];
+	who = &m->b->members->by_id[id];
 	/* by several threads perhaps, but not for each message */
 	if (__atomic_load_n(&who->heard, __ATOMIC_RELAXED) != m->timers.now)
 		__atomic_store_n(&who->heard, m->timers.now, __ATOMIC_RELAXED);
@@ -219,7 +233,7 @@ struct member *members_sender(struct memd *m, u32 id, u32 from)
 
 void members_move(struct memd *m, u32 id)
 {
-	struct member *who = &m->b->members.by_id[id];
+	struct member *who = &m->b->members->by_id[id];
 	u32 former = who->addr;
 
 	log_say("memory blade %u is at %s now: its twin has taken over from %s",
@@ -230,7 +244,7 @@ void members_move(struct memd *m, u32 id)
 
 void members_refused(struct memd *m, u32 id, u32 from)
 {
-	u32 addr = id <= WEFT_BLADE_MAX ? m->b->members.by_id[id].addr : 0;
+	u32 addr = id <= WEFT_BLADE_MAX ? m->b->members->by_id[id].addr : 0;
 
 	if (addr && addr != from) {
 		count(m, WRONG_ADDRESS);
@@ -264,7 +278,7 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 
 	call->members = nodes;
 	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
-		const struct member *who = &m->b->members.by_id[id];
+		const struct member *who = &m->b->members->by_id[id];
 
 		if (!who->addr || weft_node_bit(id) & ~nodes)
 			continue;
@@ -278,7 +292,7 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 
 void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 {
-	struct members *ms = &m->b->members;
+	struct members *ms = m->b->members;
 	u32 i, id, gone, died;
 
 	for (i = 0; i + 8 <= call->list_len; i += 8) {
@@ -298,7 +312,7 @@ void members_learn(struct memd *m, const struct weft_call *call, u32 version)
 	}
 	rdma_life_over(m, gone);
 	/* nobody has told us which of the nodes that went while we were out of touch have died */
-	died = m->b->ready ? gone & m->b->fence.dead : gone;
+	died = m->b->ready ? gone & m->b->fence->dead : gone;
 	fence_members(m, call->members);
 	ms->mask = call->members;
 	ms->coming = call->nodes;

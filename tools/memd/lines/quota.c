@@ -2,8 +2,10 @@
 /* Limits of users, see quota.h. */
 #include "lines/quota.h"
 
+#include "base/blade.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/options.h"
+#include "lines/region.h"
 
 #define ROOT		0u
 #define PLACES_KEPT	(REGIONS_MAX / 16)	/* for the privileged */
@@ -30,7 +32,7 @@ void quota_init(struct memd *m)
 
 u32 quota_numbers_left(const struct memd *m)
 {
-	u32 next = m->b->regions.next_id ? m->b->regions.next_id : 1;
+	u32 next = m->b->regions->next_id ? m->b->regions->next_id : 1;
 
 	return next <= WEFT_REGION_MAX ? WEFT_REGION_MAX + 1 - next : 0;
 }
@@ -65,7 +67,7 @@ static struct number_use *use_of(struct numbers *ns, u32 uid)
 void quota_numbered(struct memd *m, u32 uid, bool unlimited)
 {
 	if (!unlimited && uid != ROOT)
-		use_of(&m->b->numbers, uid)->n++;
+		use_of(m->b->numbers, uid)->n++;
 }
 
 static u16 quota_number(const struct memd *m, u32 uid)
@@ -77,8 +79,8 @@ static u16 quota_number(const struct memd *m, u32 uid)
 			 uid, WEFT_REGION_MAX);
 		return ENOSPC;
 	}
-	for (i = 0; i < m->b->numbers.users; i++) {
-		const struct number_use *use = &m->b->numbers.user[i];
+	for (i = 0; i < m->b->numbers->users; i++) {
+		const struct number_use *use = &m->b->numbers->user[i];
 
 		if (use->uid != uid || use->n < left)
 			continue;
@@ -101,12 +103,12 @@ u16 quota_region(const struct memd *m, u32 uid, bool unlimited)
 	err = quota_number(m, uid);
 	if (err)
 		return err;
-	if (m->b->regions.n >= REGIONS_MAX - PLACES_KEPT)
+	if (m->b->regions->n >= REGIONS_MAX - PLACES_KEPT)
 		return ENOSPC;
 	if (!m->b->opt.user_regions)
 		return 0;
-	for (i = 0; i < m->b->regions.n; i++) {
-		const struct region *r = m->b->regions.by_id[i];
+	for (i = 0; i < m->b->regions->n; i++) {
+		const struct region *r = m->b->regions->by_id[i];
 
 		n += r->uid == uid && !r->gone;
 	}
@@ -121,8 +123,8 @@ static u64 memory_limit(const struct memd *m)
 
 	if (m->b->opt.user_memory != USER_MEMORY_HALF)
 		return m->b->opt.user_memory;
-	for (i = 0; i < m->b->regions.blades; i++)
-		all += m->b->regions.size[i];
+	for (i = 0; i < m->b->regions->blades; i++)
+		all += m->b->regions->size[i];
 	return all / 2;
 }
 
@@ -134,10 +136,10 @@ u16 quota_memory(const struct memd *m, u32 uid, bool unlimited, u64 more)
 	if (unlimited || uid == ROOT || !limit || !more)
 		return 0;
 	/* keeps the sum from overflowing; no room is said to whom it is too large for */
-	if (!region_size_ok(&m->b->regions, more))
+	if (!region_size_ok(m->b->regions, more))
 		return 0;
-	for (i = 0; i < m->b->regions.n; i++) {
-		const struct region *r = m->b->regions.by_id[i];
+	for (i = 0; i < m->b->regions->n; i++) {
+		const struct region *r = m->b->regions->by_id[i];
 
 		if (r->uid == uid && !r->gone)
 			sum += r->growing > r->size ? r->growing : r->size;
@@ -151,8 +153,8 @@ u32 quota_locks(const struct memd *m)
 {
 	u32 i, all = 0;
 
-	for (i = 0; i < m->b->regions.n; i++)
-		all += m->b->regions.by_id[i]->locks.n;
+	for (i = 0; i < m->b->regions->n; i++)
+		all += m->b->regions->by_id[i]->locks.n;
 	return all;
 }
 
@@ -172,8 +174,8 @@ bool quota_lock(struct memd *m, struct region *r)
 		return true;
 	if (t->refused && m->timers.now - t->refused < REFUSED_MS)
 		return false;
-	for (i = 0; i < m->b->regions.n; i++) {
-		const struct region *other = m->b->regions.by_id[i];
+	for (i = 0; i < m->b->regions->n; i++) {
+		const struct region *other = m->b->regions->by_id[i];
 
 		all += other->locks.allowed;
 		own += other->uid == r->uid ? other->locks.allowed : 0;

@@ -3,8 +3,23 @@
 #include "lines/region.h"
 
 #include <stdlib.h>
+#include <time.h>
 
+#include "base/blade.h"
+#include "base/options.h"
+#include "base/timer.h"
 #include "lines/rehome.h"
+
+void region_init(struct memd *m)
+{
+	struct regions *rs = m->b->regions;
+
+	rs->self = m->b->opt.id;
+	rs->blades = m->b->opt.blades;
+	rs->size[options_blade(&m->b->opt)] = m->b->opt.memory;
+	rs->next_id = m->b->opt.backing ? 1 :
+		      1 + (u32)time(NULL) * 64 % (WEFT_REGION_MAX / 2);
+}
 
 /* --- table ------------------------------------------------------------------ */
 

@@ -260,6 +260,9 @@ struct regions {
 	u64 reserved[BLADES_MAX];
 };
 
+/* There are none.  Their numbers begin anywhere, if there is no file that says which were used. */
+void region_init(struct memd *m);
+
 /* By number, also one that is gone but not freed; NULL if there is none. */
 struct region *region_find(const struct regions *rs, u32 id);
 

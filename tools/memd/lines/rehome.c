@@ -4,8 +4,21 @@
 
 #include <stdlib.h>
 
-#include "base/log.h"
+#include "base/blade.h"
+#include "base/count.h"
+#include "base/flush.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "catalog/follow.h"
+#include "front/calls.h"
 #include "front/memd.h"
+#include "lines/blocks.h"
+#include "lines/lines.h"
+#include "lines/looks.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "store/backing.h"
+#include "store/frames.h"
 
 #define STEP_MS		1
 #define AGAIN_MS	50	/* until a block is sent again */
@@ -70,14 +83,14 @@ static bool goes_elsewhere(const struct memd *m, const struct region *r, u64 run
 {
 	u64 key = weft_line_key(r->id, WEFT_KIND_PAGE, run * RUN_BLOCKS);
 
-	return region_is_home(&m->b->regions, r, key) &&
-	       !region_will_be_home(&m->b->regions, r, key);
+	return region_is_home(m->b->regions, r, key) &&
+	       !region_will_be_home(m->b->regions, r, key);
 }
 
 static void send(struct memd *m, struct rehome *h, struct sent_block *s)
 {
 	struct region *r = h->r;
-	struct block *b = region_block(&m->b->regions, r, s->index, false);
+	struct block *b = region_block(m->b->regions, r, s->index, false);
 	u64 key = weft_line_key(r->id, WEFT_KIND_PAGE, s->index);
 
 	if (!b) {
@@ -193,7 +206,7 @@ void rehome_changed(struct region *r, u64 index)
 /* What belongs to other blades. */
 static void drop_strays(struct memd *m, struct region *r)
 {
-	struct regions *rs = &m->b->regions;
+	struct regions *rs = m->b->regions;
 	u64 n;
 	u32 i;
 
@@ -212,7 +225,7 @@ static void drop_strays(struct memd *m, struct region *r)
 		r->run[n] = NULL;
 	}
 	lines_drop_strays(m, r);
-	frames_give_back(&m->b->frames);
+	frames_give_back(m->b->frames);
 }
 
 static u16 copies(const struct memd *m, const struct region *r, u64 *done)
@@ -247,7 +260,7 @@ static u16 syncs(struct memd *m, struct region *r)
 {
 	struct rehome *h = r->rehome;
 
-	if (m->b->backing.fd < 0 || h->synced)
+	if (m->b->backing->fd < 0 || h->synced)
 		return 0;
 	if (!h->flush.running) {
 		flush_begin(&h->flush, 0, 0);
@@ -256,7 +269,7 @@ static u16 syncs(struct memd *m, struct region *r)
 	if (!flush_over(&h->flush))
 		return EINPROGRESS;
 	if (flush_end(&h->flush)) {
-		backing_fails(&m->b->backing);
+		backing_fails(m->b->backing);
 		return EIO;
 	}
 	h->synced = true;
@@ -270,14 +283,14 @@ static u16 adopts(struct memd *m, struct region *r, const struct weft_call *c)
 		lines_renew_region(m, r, c->life & ~(u32)WEFT_GRANT_OWNED);
 	}
 	r->strays = true;
-	region_set_homes(&m->b->regions, r, c->homes, 0);
+	region_set_homes(m->b->regions, r, c->homes, 0);
 	return looks_mark(m) ? 0 : EINPROGRESS;
 }
 
 static u16 thaws(struct memd *m, struct region *r, const struct weft_call *c)
 {
 	rehome_free(r);
-	region_set_homes(&m->b->regions, r, c->homes, 0);
+	region_set_homes(m->b->regions, r, c->homes, 0);
 	r->frozen = false;
 	drop_strays(m, r);
 	return 0;
@@ -292,13 +305,13 @@ static bool begin(struct memd *m, struct region *r, u32 to)
 		return false;
 	h->r = r;
 	r->rehome = h;
-	if (!extend(h) || (m->b->backing.fd >= 0 &&
-			   flush_open(&h->flush, m->b->backing.fd, false))) {
+	if (!extend(h) || (m->b->backing->fd >= 0 &&
+			   flush_open(&h->flush, m->b->backing->fd, false))) {
 		rehome_free(r);
 		return false;
 	}
 	r->strays = true;
-	region_set_homes(&m->b->regions, r, r->homes, to);
+	region_set_homes(m->b->regions, r, r->homes, to);
 	h->timer.fn = on_timer;
 	timer_set(&m->timers, &h->timer, 1);
 	return true;
@@ -315,7 +328,7 @@ u16 rehome_phase(struct memd *m, struct region *r, const struct weft_call *c, u6
 	if (r->moved && (is_newer(r->moved, c->life) ||
 			 (r->moved == c->life && r->phase > c->valid)))
 		return ESTALE;
-	if (r->gone || !c->homes || c->homes >> m->b->regions.blades)
+	if (r->gone || !c->homes || c->homes >> m->b->regions->blades)
 		return ESTALE;
 	if (r->trim.active || r->withdraw.active)
 		return EINPROGRESS;
@@ -341,7 +354,7 @@ u16 rehome_phase(struct memd *m, struct region *r, const struct weft_call *c, u6
 
 enum answer rehome_call(struct memd *m, struct request *q)
 {
-	struct region *r = region_find(&m->b->regions, q->call.region);
+	struct region *r = region_find(m->b->regions, q->call.region);
 
 	if (!m->b->ready)
 		return ANSWER_NOT;
@@ -360,7 +373,7 @@ static void unmark(struct memd *m, struct region *r)
 
 	for (n = 0; n < r->runs; n++)
 		for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
-			frames_unmark(&m->b->frames, r->run[n]->block[i].frame);
+			frames_unmark(m->b->frames, r->run[n]->block[i].frame);
 }
 
 void rehome_told(struct memd *m, struct region *r, u32 homes, bool frozen)
@@ -372,10 +385,10 @@ void rehome_told(struct memd *m, struct region *r, u32 homes, bool frozen)
 		unmark(m, r);
 	if (homes && homes != r->homes) {
 		r->strays = true;
-		region_set_homes(&m->b->regions, r, homes, 0);
+		region_set_homes(m->b->regions, r, homes, 0);
 	}
 	/* its lines were reset, and now nobody is asked who has them: all are */
-	m->b->follow.unsure |= r->frozen && !frozen;
+	m->b->follow->unsure |= r->frozen && !frozen;
 	r->frozen = frozen;
 	drop_strays(m, r);
 }
@@ -384,8 +397,8 @@ bool rehome_freezes(const struct memd *m)
 {
 	u32 i;
 
-	for (i = 0; i < m->b->regions.n; i++)
-		if (m->b->regions.by_id[i]->frozen && !m->b->regions.by_id[i]->gone)
+	for (i = 0; i < m->b->regions->n; i++)
+		if (m->b->regions->by_id[i]->frozen && !m->b->regions->by_id[i]->gone)
 			return true;
 	return false;
 }
@@ -395,7 +408,7 @@ void rehome_restart(struct memd *m)
 	struct region *r;
 	u32 id = 0;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		drop_strays(m, r);
 	}
@@ -406,11 +419,11 @@ void rehome_forget_all(struct memd *m)
 	struct region *r;
 	u32 id = 0;
 
-	while ((r = region_after(&m->b->regions, id))) {
+	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		rehome_free(r);
 		if (r->to)
-			region_set_homes(&m->b->regions, r, r->homes, 0);
+			region_set_homes(m->b->regions, r, r->homes, 0);
 		r->moved = 0;
 		r->phase = 0;
 	}
@@ -419,7 +432,7 @@ void rehome_forget_all(struct memd *m)
 bool rehome_expects(const struct memd *m, const struct region *r, u64 line)
 {
 	return r->rehome && r->phase <= WEFT_REHOME_FREEZE &&
-	       region_will_be_home(&m->b->regions, r, line);
+	       region_will_be_home(m->b->regions, r, line);
 }
 
 bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from)
@@ -432,7 +445,7 @@ bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from)
 	/* before anything is looked at: who is alone before us may end the move, or the region */
 	if (ack)
 		turn_alone(m);
-	r = region_find_again(&m->b->regions, &m->hint, weft_line_region(msg->line));
+	r = region_find_again(m->b->regions, m->hint, weft_line_region(msg->line));
 	if (!r || r->gone)
 		return false;
 	if (msg->type == WEFT_MSG_WB_ACK)
@@ -440,7 +453,7 @@ bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from)
 	/* of another blade: rehome_expects() */
 	if (msg->type == WEFT_MSG_WB && weft_is_blade(msg->src))
 		return false;
-	home = region_is_home(&m->b->regions, r, msg->line);
+	home = region_is_home(m->b->regions, r, msg->line);
 	/* who was told of other homes than we hears so, but keeps what it has modified */
 	if (!r->frozen && (home || (msg->type != WEFT_MSG_WB &&
 				    r->homes == weft_first_homes(m->b->opt.blades))))

@@ -4,10 +4,19 @@
 
 #include <sys/random.h>
 
+#include "base/blade.h"
+#include "base/count.h"
+#include "base/log.h"
+#include "base/timer.h"
 #include "catalog/allow.h"
 #include "catalog/catalog.h"
-#include "base/log.h"
+#include "catalog/takeover.h"
+#include "front/calls.h"
 #include "front/memd.h"
+#include "lines/lines.h"
+#include "lines/looks.h"
+#include "lines/members.h"
+#include "lines/rehome.h"
 
 #define FIRST_MS	20	/* until RENEW is repeated, doubled each time */
 #define LAST_MS		500
@@ -16,12 +25,12 @@
 
 u32 renew_nodes(const struct memd *m)
 {
-	return m->b->members.mask & ~m->b->renew.late;
+	return m->b->members->mask & ~m->b->renew->late;
 }
 
 static void send(struct memd *m, u32 id)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	struct weft_call call = {
 		.op = WEFT_CALL_RENEW,
 		.node = id,
@@ -55,18 +64,18 @@ static void give_numbers(struct memd *m, u32 nodes)
 
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
-			m->b->renew.txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
+			m->b->renew->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 }
 
 static u64 elapsed(const struct memd *m)
 {
-	return m->timers.now - m->b->renew.began;
+	return m->timers.now - m->b->renew->began;
 }
 
 /* All have answered, or are not waited for any more. */
 static void check_end(struct memd *m)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	u64 old = m->timers.now - rn->since;
 
 	if (!rn->active || !rn->asking || rn->waiting)
@@ -92,7 +101,7 @@ static void check_end(struct memd *m)
 
 static void answered(struct memd *m, u32 id)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	u32 bit = weft_node_bit(id);
 	bool late = rn->late & bit;
 
@@ -114,31 +123,31 @@ u64 renew_bound(const struct memd *m)
 
 static void moved(struct memd *m, u32 id)
 {
-	if (m->b->renew.waiting & weft_node_bit(id))
-		m->b->renew.moved[id] = m->timers.now;
+	if (m->b->renew->waiting & weft_node_bit(id))
+		m->b->renew->moved[id] = m->timers.now;
 }
 
 void renew_stored(struct memd *m, u32 id)
 {
 	/* else nobody asks for it, and several threads would write it */
-	if (!m->b->renew.active)
+	if (!m->b->renew->active)
 		return;
 	moved(m, id);
-	m->b->renew.stored[id]++;
+	m->b->renew->stored[id]++;
 }
 
 void renew_refused(struct memd *m, u32 id)
 {
-	if (!m->b->renew.active)
+	if (!m->b->renew->active)
 		return;
 	moved(m, id);
-	m->b->renew.refused = m->timers.now;
+	m->b->renew->refused = m->timers.now;
 }
 
 /* As long as this blade keeps nothing, time is not the nodes'. */
 static void stand_still(struct memd *m)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 
 	if (rn->refused && m->timers.now < rn->refused + RENEW_REFUSED_MS)
 		rn->stood += m->timers.now - rn->looked;
@@ -147,16 +156,16 @@ static void stand_still(struct memd *m)
 
 static void leave_out(struct memd *m, u32 id, bool moves)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	unsigned long long s = elapsed(m) / 1000;
 
 	if (moves)
 		log_say("node %u (%s) has not come to an end of giving its blocks back in %llu s: the %llu that came count, what else it has modified is lost, and it is let in again when it has dropped all",
-			id, log_addr(m->b->members.by_id[id].addr), s,
+			id, log_addr(m->b->members->by_id[id].addr), s,
 			(unsigned long long)rn->stored[id]);
 	else
 		log_say("node %u (%s) does not give its blocks back: of what it has modified the %llu blocks that came count, the rest is lost, and it is let in again when it has dropped all",
-			id, log_addr(m->b->members.by_id[id].addr),
+			id, log_addr(m->b->members->by_id[id].addr),
 			(unsigned long long)rn->stored[id]);
 	/* another call: what was asked before is not to be answered any more */
 	rn->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
@@ -167,7 +176,7 @@ static void leave_out(struct memd *m, u32 id, bool moves)
 /* Others go on without those that make no progress, or come to no end. */
 static void give_up(struct memd *m)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	bool over = elapsed(m) - rn->stood >= renew_bound(m);
 	u32 id;
 
@@ -183,7 +192,7 @@ static void give_up(struct memd *m)
 /* So that who looks at the log knows what everybody waits for. */
 static void tell(struct memd *m)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	u32 id;
 
 	if (m->timers.now - rn->told < TELL_MS)
@@ -195,7 +204,7 @@ static void tell(struct memd *m)
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (rn->waiting & weft_node_bit(id))
 			log_say("waiting for node %u (%s): %llu blocks came, the last sign of it %llu s ago",
-				id, log_addr(m->b->members.by_id[id].addr),
+				id, log_addr(m->b->members->by_id[id].addr),
 				(unsigned long long)rn->stored[id],
 				(unsigned long long)(m->timers.now - rn->moved[id]) / 1000);
 }
@@ -203,7 +212,7 @@ static void tell(struct memd *m)
 /* The same before they are asked: where all slots are taken only that makes room. */
 static void tell_of_mark(struct memd *m)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 
 	if (m->timers.now - rn->told < TELL_MS || looks_has_room(m))
 		return;
@@ -213,7 +222,7 @@ static void tell_of_mark(struct memd *m)
 
 static void begin_asking(struct memd *m)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	u32 id;
 
 	rn->asking = true;
@@ -230,7 +239,7 @@ static void begin_asking(struct memd *m)
 
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 
 	if (rn->active && !rn->asking) {
 		/*
@@ -238,7 +247,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		 * back to: of a region whose homes change they hear that by MOVE, which needs
 		 * nothing of this.
 		 */
-		if (!members_settled(&m->b->members) || !looks_mark(m) || rehome_freezes(m)) {
+		if (!members_settled(m->b->members) || !looks_mark(m) || rehome_freezes(m)) {
 			tell_of_mark(m);
 			timer_set(&m->timers, t, FIRST_MS);
 			return;
@@ -259,24 +268,24 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void renew_crashed(struct memd *m)
 {
-	m->b->renew.crashed = ~0u;
+	m->b->renew->crashed = ~0u;
 }
 
 void renew_init(struct memd *m)
 {
-	m->b->renew.timer.fn = on_timer;
+	m->b->renew->timer.fn = on_timer;
 }
 
 void renew_begin(struct memd *m, const char *why)
 {
-	struct renew *rn = &m->b->renew;
+	struct renew *rn = m->b->renew;
 	u32 life;
 
 	if (getrandom(&life, sizeof(life), GRND_NONBLOCK) < 0)
 		life = memd_seq(m) * 2654435761u;
 	rn->life = life ? life : 1;
 	lines_renew(m, rn->life & ~(u32)WEFT_GRANT_OWNED);
-	rn->waiting = m->b->members.mask;
+	rn->waiting = m->b->members->mask;
 	rn->done = 0;
 	rn->late = 0;
 	rn->active = true;
@@ -298,14 +307,14 @@ bool renew_reply(struct memd *m, const struct weft_msg *msg)
 	u32 bit = weft_node_bit(msg->src);
 	struct weft_call reply;
 
-	if (!bit || !((m->b->renew.waiting | m->b->renew.late) & bit) ||
-	    msg->txn != m->b->renew.txn[msg->src] ||
+	if (!bit || !((m->b->renew->waiting | m->b->renew->late) & bit) ||
+	    msg->txn != m->b->renew->txn[msg->src] ||
 	    weft_call_unpack(&reply, msg->payload, msg->len))
 		return false;
 	if (!reply.err) {
 		answered(m, msg->src);
-	} else if (reply.err == EINPROGRESS && reply.used > m->b->renew.worked[msg->src]) {
-		m->b->renew.worked[msg->src] = reply.used;
+	} else if (reply.err == EINPROGRESS && reply.used > m->b->renew->worked[msg->src]) {
+		m->b->renew->worked[msg->src] = reply.used;
 		moved(m, msg->src);
 	}
 	return true;
@@ -313,8 +322,8 @@ bool renew_reply(struct memd *m, const struct weft_msg *msg)
 
 void renew_gone(struct memd *m, u32 id)
 {
-	m->b->renew.waiting &= ~weft_node_bit(id);
-	m->b->renew.done &= ~weft_node_bit(id);
+	m->b->renew->waiting &= ~weft_node_bit(id);
+	m->b->renew->done &= ~weft_node_bit(id);
 	answered(m, id);
 }
 
@@ -323,8 +332,8 @@ u16 renew_claim(struct memd *m, const struct request *q)
 	const struct weft_call *c = &q->call;
 	const u8 *p = c->list;
 
-	if (!(m->b->renew.waiting & weft_node_bit(q->src)) ||
-	    c->life != m->b->renew.life)
+	if (!(m->b->renew->waiting & weft_node_bit(q->src)) ||
+	    c->life != m->b->renew->life)
 		return ESTALE;
 	if (c->list_len % WEFT_CLAIM_LEN)
 		return EINVAL;

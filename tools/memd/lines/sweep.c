@@ -2,8 +2,16 @@
 /* Lines after the death of a node, see sweep.h. */
 #include "lines/sweep.h"
 
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/timer.h"
+#include "catalog/fence.h"
+#include "front/calls.h"
+#include "lines/lines.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "store/frames.h"
 
 #define STEP_LINES	4096	/* looked at in one go */
 #define STEP_RUNS	65536
@@ -20,7 +28,7 @@ void sweep_lost(struct memd *m, struct region *r, struct block *b)
 		return;
 	b->lost = true;
 	/* who reads it by itself would not hear of that */
-	frames_unmark(&m->b->frames, b->frame);
+	frames_unmark(m->b->frames, b->frame);
 	__atomic_add_fetch(&r->lost, 1, __ATOMIC_RELAXED);
 	count(m, BLOCK_LOST);
 }
@@ -39,10 +47,10 @@ static bool may_ask(const struct sweep *s)
 
 static void look_at(struct memd *m, struct region *r, struct block *b)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 
 	/* a copy that came, or is left, because the region moves: it is its home that looks */
-	if (!region_is_home(&m->b->regions, r, b->line.key))
+	if (!region_is_home(m->b->regions, r, b->line.key))
 		return;
 	/* a switch that has outlived what we knew may have it, whatever nodes claim of a lock */
 	if (lines_fetch(m, r, b)) {
@@ -73,7 +81,7 @@ static void look_at(struct memd *m, struct region *r, struct block *b)
 
 void sweep_forgotten(struct memd *m, struct block *b)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 
 	if (!b->swept)
 		return;
@@ -97,7 +105,7 @@ void sweep_arrived(struct memd *m, struct region *r, struct block *b)
 
 static void all_blocks(struct memd *m, struct region *r, u32 *lines)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 	u32 runs = STEP_RUNS, i;
 
 	for (; s->run < r->runs && *lines && runs && may_ask(s); s->run++, runs--) {
@@ -112,7 +120,7 @@ static void all_blocks(struct memd *m, struct region *r, u32 *lines)
 
 static void all_locks(struct memd *m, struct region *r, u32 *lines)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 	struct lock *l;
 
 	for (; s->bucket < r->locks.buckets && *lines && may_ask(s); s->bucket++)
@@ -124,7 +132,7 @@ static void all_locks(struct memd *m, struct region *r, u32 *lines)
 
 static void begin(struct memd *m)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 
 	s->again = false;
 	s->region = 0;
@@ -134,7 +142,7 @@ static void begin(struct memd *m)
 
 static void end(struct memd *m)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 
 	if (s->lost)
 		log_warn("%llu blocks that only dead nodes had modified are lost: they are what was last written home (weftctl line lost)",
@@ -155,7 +163,7 @@ static const struct block *late_one(struct memd *m)
 	struct lock *l;
 	u64 run;
 
-	while (lines && (r = region_after(&m->b->regions, r ? r->id : 0))) {
+	while (lines && (r = region_after(m->b->regions, r ? r->id : 0))) {
 		lines--;
 		for (i = 0; i < r->locks.buckets && lines; i++)
 			for (l = r->locks.bucket[i]; l && lines; l = l->next, lines--)
@@ -174,7 +182,7 @@ static const struct block *late_one(struct memd *m)
 /* What is asked for stays so, and nobody waits for it: this, and those after it, go on. */
 static void give_up(struct memd *m)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 	const struct block *b = late_one(m);
 	char name[64] = "";
 
@@ -192,7 +200,7 @@ static void give_up(struct memd *m)
 /* Locks first: who waits for one cannot do anything else. */
 static void on_timer(struct memd *m, struct timer *t)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 	u32 lines = STEP_LINES;
 	struct region *r = NULL;
 
@@ -202,7 +210,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	 * A switch that takes the dead for members would serve what they have sent before, and
 	 * give them a line that this has been through.
 	 */
-	if (!members_settled(&m->b->members)) {
+	if (!members_settled(m->b->members)) {
 		timer_set(&m->timers, t, SETTLE_MS);
 		return;
 	}
@@ -211,7 +219,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	if (s->again && !waited_for(s))
 		begin(m);
 	while (lines && may_ask(s) &&
-	       (r = region_after(&m->b->regions, s->region))) {
+	       (r = region_after(m->b->regions, s->region))) {
 		all_locks(m, r, &lines);
 		if (s->bucket < r->locks.buckets)
 			break;
@@ -226,7 +234,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	}
 	if (waited_for(s))
 		timer_set(&m->timers, t, r && may_ask(s) ? 1 : s->give_up - m->timers.now);
-	else if (!region_after(&m->b->regions, s->region) && !s->again)
+	else if (!region_after(m->b->regions, s->region) && !s->again)
 		end(m);
 	else
 		timer_set(&m->timers, t, 1);
@@ -234,12 +242,12 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void sweep_init(struct memd *m)
 {
-	m->b->sweep.timer.fn = on_timer;
+	m->b->sweep->timer.fn = on_timer;
 }
 
 void sweep_begin(struct memd *m)
 {
-	struct sweep *s = &m->b->sweep;
+	struct sweep *s = m->b->sweep;
 
 	s->give_up = m->timers.now + LIMIT_MS;
 	s->again = s->active;
@@ -253,7 +261,7 @@ void sweep_begin(struct memd *m)
 
 bool sweep_is_active(const struct memd *m)
 {
-	return m->b->sweep.active;
+	return m->b->sweep->active;
 }
 
 /* --- telling ------------------------------------------------------------------------ */
@@ -316,7 +324,7 @@ static void list(struct memd *m, u32 region, u64 from, struct weft_call *reply)
 	struct region *r;
 
 	reply->cookie = 0;
-	while ((r = region_after(&m->b->regions, id ? id - 1 : 0))) {
+	while ((r = region_after(m->b->regions, id ? id - 1 : 0))) {
 		if (r->id != id)
 			index = 0;
 		if ((!region || r->id == region) && r->lost &&
@@ -342,14 +350,14 @@ static u64 accept(struct region *r)
 
 enum answer sweep_call(struct memd *m, struct request *q)
 {
-	struct region *r = region_find(&m->b->regions, q->call.region);
+	struct region *r = region_find(m->b->regions, q->call.region);
 
 	if (q->call.region && (!r || r->gone)) {
 		q->reply.err = ENOENT;
 		return ANSWER;
 	}
 	/* a list that is not whole yet would be taken for one that is: it is asked for again */
-	if (m->b->fence.dead || sweep_is_active(m))
+	if (m->b->fence->dead || sweep_is_active(m))
 		return ANSWER_NOT;
 	if (q->call.valid & WEFT_LOST_ACCEPT) {
 		if (r)

@@ -4,10 +4,15 @@
 
 #include <stdlib.h>
 
-#include "catalog/catalog.h"
-#include "net/job.h"
+#include "base/blade.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/timer.h"
+#include "catalog/catalog.h"
+#include "lines/blocks.h"
+#include "lines/lines.h"
+#include "lines/region.h"
+#include "net/job.h"
+#include "store/frames.h"
 
 #define STEP_BLOCKS	1024	/* in one go */
 #define STEP_RUNS	65536	/* looked at in one go */
@@ -28,7 +33,7 @@ static void done(struct memd *m, struct region *r)
 	timer_stop(&t->timer);
 	if (r->gone) {
 		log_note("region %u is freed", r->id);
-		region_free(&m->b->regions, r);
+		region_free(m->b->regions, r);
 	} else {
 		for (; n < r->runs; n++) {
 			bool wanted = false;
@@ -105,7 +110,7 @@ static void take_away(struct memd *m, struct region *r)
 		t->next++;
 		blocks--;
 	}
-	frames_give_back(&m->b->frames);
+	frames_give_back(m->b->frames);
 }
 
 static void step(struct memd *m, struct region *r)

@@ -2,10 +2,16 @@
 /* Lines that come home to stay, see withdraw.h. */
 #include "lines/withdraw.h"
 
-#include "catalog/catalog.h"
-#include "net/job.h"
+#include "base/blade.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/timer.h"
+#include "catalog/catalog.h"
+#include "lines/lines.h"
+#include "lines/looks.h"
+#include "lines/members.h"
+#include "lines/region.h"
+#include "lines/renew.h"
+#include "net/job.h"
 #include "rdma/rdma.h"
 
 #define STEP_RUNS	65536	/* looked at in one go */
@@ -77,7 +83,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	struct withdraw *w = &r->withdraw;
 
 	look(m, r);
-	if (w->life != m->b->renew.life) {
+	if (w->life != m->b->renew->life) {
 		/* what was in the switch then nobody knows now */
 		end(m, r, EAGAIN);
 	} else if (w->bucket >= r->locks.buckets && w->run >= r->runs && rdma_deeds_over(m)) {
@@ -98,7 +104,7 @@ void withdraw_start(struct memd *m, struct region *r, struct job *job)
 	w->active = true;
 	w->run = 0;
 	w->bucket = 0;
-	w->life = m->b->renew.life;
+	w->life = m->b->renew->life;
 	w->job = job;
 	w->timer.fn = on_timer;
 	w->give_up = m->timers.now + LIMIT_MS;
@@ -109,5 +115,5 @@ void withdraw_start(struct memd *m, struct region *r, struct job *job)
 
 bool withdraw_possible(const struct memd *m, const struct region *r)
 {
-	return !r->doubtful || (!m->b->members.use_switch && !m->b->looks.marked);
+	return !r->doubtful || (!m->b->members->use_switch && !m->b->looks->marked);
 }

@@ -5,12 +5,16 @@
 #include <unistd.h>
 
 #include "net/held.h"
-#include "net/job.h"
+#include "base/blade.h"
+#include "base/count.h"
+#include "base/turn.h"
 #include "front/memd.h"
+#include "net/job.h"
+#include "standby/mirror.h"
 
 int held_init(struct memd *m)
 {
-	struct held *h = &m->held;
+	struct held *h = m->held;
 
 	h->ack = calloc(HELD_MAX, sizeof(*h->ack));
 	h->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -19,7 +23,7 @@ int held_init(struct memd *m)
 
 void held_exit(struct memd *m)
 {
-	struct held *h = &m->held;
+	struct held *h = m->held;
 
 	if (h->ack && h->wake >= 0)
 		close(h->wake);
@@ -33,13 +37,13 @@ void held_wake(struct memd *m)
 	const u64 one = 1;
 
 	/* it can only fail if it is awake */
-	if (atomic_load(&m->held.waiting))
-		(void)!write(m->held.wake, &one, sizeof(one));
+	if (atomic_load(&m->held->waiting))
+		(void)!write(m->held->wake, &one, sizeof(one));
 }
 
 int mirror_fd(const struct memd *m)
 {
-	return m->held.ack ? m->held.wake : -1;
+	return m->held->ack ? m->held->wake : -1;
 }
 
 static void acknowledge(struct memd *m, const struct held_ack *a)
@@ -56,7 +60,7 @@ static void acknowledge(struct memd *m, const struct held_ack *a)
 
 static void release_acks(struct memd *m)
 {
-	struct held *h = &m->held;
+	struct held *h = m->held;
 
 	while (h->n && mirror_has(m, h->ack[h->first].position)) {
 		acknowledge(m, &h->ack[h->first]);
@@ -67,7 +71,7 @@ static void release_acks(struct memd *m)
 
 static void release_jobs(struct memd *m)
 {
-	struct job **p = &m->held.jobs, *list = NULL, *job;
+	struct job **p = &m->held->jobs, *list = NULL, *job;
 
 	/* what their ends queue is looked at next time */
 	while ((job = *p)) {
@@ -88,12 +92,12 @@ static void release_jobs(struct memd *m)
 static bool look(struct memd *m)
 {
 	release_acks(m);
-	if (m->held.jobs) {
+	if (m->held->jobs) {
 		turn_alone(m);
 		release_jobs(m);
 		turn_together(m);
 	}
-	return m->held.n || m->held.jobs;
+	return m->held->n || m->held->jobs;
 }
 
 void mirror_work(struct memd *m)
@@ -101,20 +105,20 @@ void mirror_work(struct memd *m)
 	u64 times;
 
 	/* how often is of no interest */
-	(void)!read(m->held.wake, &times, sizeof(times));
+	(void)!read(m->held->wake, &times, sizeof(times));
 	/* nothing is sent then, and to be lost is not for those that wait */
 	if (mirror_suspended(m))
 		return;
-	atomic_store(&m->held.waiting, false);
+	atomic_store(&m->held->waiting, false);
 	if (look(m))
-		atomic_store(&m->held.waiting, true);
+		atomic_store(&m->held->waiting, true);
 	/* it may have come between both */
 	(void)look(m);
 }
 
 void mirror_keep(struct memd *m, const struct weft_msg *msg)
 {
-	struct held *h = &m->held;
+	struct held *h = m->held;
 
 	if (h->n == HELD_MAX) {
 		count(m, ACK_DROPPED);
@@ -142,9 +146,9 @@ bool mirror_hold(struct memd *m, struct job *job)
 		return false;
 	job_hold(job);
 	job->position = mirror_position(m);
-	job->next_held = first->held.jobs;
-	first->held.jobs = job;
-	atomic_store(&first->held.waiting, true);
+	job->next_held = first->held->jobs;
+	first->held->jobs = job;
+	atomic_store(&first->held->waiting, true);
 	if (mirror_has(m, job->position))
 		held_wake(first);
 	return true;
@@ -162,9 +166,9 @@ void mirror_drop(struct memd *m)
 	u32 i;
 
 	for (i = 0; i < m->b->threads; i++)
-		m->b->thread[i]->held.n = 0;
-	while ((job = m->b->thread[0]->held.jobs)) {
-		m->b->thread[0]->held.jobs = job->next_held;
+		m->b->thread[i]->held->n = 0;
+	while ((job = m->b->thread[0]->held->jobs)) {
+		m->b->thread[0]->held->jobs = job->next_held;
 		job->finish = no_answer;
 		job_release(m, job, 0);
 	}

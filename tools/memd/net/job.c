@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "front/calls.h"
+
 struct job *job_new(const struct request *q,
 		    void (*finish)(struct memd *m, struct job *job))
 {

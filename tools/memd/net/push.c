@@ -4,10 +4,14 @@
 
 #include <stdlib.h>
 
-#include "catalog/catalog.h"
-#include "net/job.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "base/timer.h"
+#include "catalog/catalog.h"
 #include "front/memd.h"
+#include "lines/members.h"
+#include "net/job.h"
 
 #define FIRST_MS	20	/* until a call is repeated, doubled each time */
 #define LAST_MS		500
@@ -103,7 +107,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		return;
 	/* a blade that lives calls several times a second */
 	silent = weft_is_blade(to) &&
-		 now - m->b->members.by_id[to].heard > MEMBER_ALIVE_MS;
+		 now - m->b->members->by_id[to].heard > MEMBER_ALIVE_MS;
 	if (now < p->give_up && !silent) {
 		p->delay = p->delay * 2 < LAST_MS ? p->delay * 2 : LAST_MS;
 		count(m, PUSH_REPEATED);
@@ -137,7 +141,7 @@ void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
 	u32 len;
 
 	if (weft_is_blade(to)) {
-		call->life = m->b->members.by_id[to].life;
+		call->life = m->b->members->by_id[to].life;
 		call->cookie = ++ps->seq;
 	}
 	len = weft_call_pack(call, payload);

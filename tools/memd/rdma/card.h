@@ -9,7 +9,7 @@
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
-#include "front/memd.h"
+#include "base/timer.h"
 #include "rdma/rdma.h"
 #include "rdma/link.h"
 #include "rdma/memory.h"

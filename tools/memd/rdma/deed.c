@@ -4,9 +4,11 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "base/blade.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "lines/region.h"
 #include "rdma/card.h"
+#include "store/frames.h"
 
 static size_t bytes_of_marks(const struct frames *f)
 {
@@ -57,7 +59,7 @@ void rdma_deeds_close(struct rdma *r)
 bool rdma_deeds_allowed(const struct memd *m)
 {
 	/* by a key to a chunk whatever is in it can be read, by every node that is connected */
-	return m->b->rdma->deeds.mr && !m->b->regions.restricted;
+	return m->b->rdma->deeds.mr && !m->b->regions->restricted;
 }
 
 void rdma_deeds_end(struct rdma *r)
@@ -90,11 +92,11 @@ bool rdma_deed_give(struct memd *m, struct weft_deed *deed, u32 frame, u32 key)
 
 	if (!key || !r->memory.nodes || !rdma_deeds_allowed(m))
 		return false;
-	mark = &m->b->frames.mark[frame];
+	mark = &m->b->frames->mark[frame];
 	/* others may have the deed, too: it is as good as ever */
 	if (!*mark)
 		__atomic_store_n(mark, htobe64(new_number(&r->deeds)), __ATOMIC_RELEASE);
-	deed->block.addr = (uintptr_t)frames_memory(&m->b->frames, frame);
+	deed->block.addr = (uintptr_t)frames_memory(m->b->frames, frame);
 	deed->block.key = key;
 	deed->mark.addr = (uintptr_t)mark;
 	deed->mark.key = r->deeds.mr->rkey;

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Blocks that a card writes, and what it says of them; see rdma.h. */
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
+#include "base/turn.h"
 #include "front/memd.h"
+#include "lines/members.h"
+#include "net/udp.h"
 #include "rdma/card.h"
+#include "rdma/link.h"
+#include "rdma/memory.h"
+#include "rdma/rdma.h"
+#include "store/backing.h"
+#include "store/frames.h"
 
 #define PIECES		(WEFT_BLOCK_MAX / FRAME_SIZE)
 #define AT_ONCE		16	/* completions */
@@ -42,7 +52,7 @@ static u32 count_pieces(const struct memd *m, u32 frame, u32 bytes)
 	if (frame == FRAME_NONE)
 		return (bytes + RDMA_ZEROS - 1) / RDMA_ZEROS;
 	while (frame) {
-		rdma_memory_piece(&m->b->frames, &frame);
+		rdma_memory_piece(m->b->frames, &frame);
 		n++;
 	}
 	return n;
@@ -81,13 +91,13 @@ static bool pieces(struct memd *m, struct land *land, u32 frame)
 	struct rdma_keys keys;
 
 	while (at) {
-		n = rdma_memory_piece(&m->b->frames, &at);
+		n = rdma_memory_piece(m->b->frames, &at);
 		if (!rdma_memory_use(&r->memory, first, m->timers.now, &keys)) {
 			unuse(r, frame, land->n);
 			return false;
 		}
 		land->sge[land->n++] = (struct ibv_sge){
-			.addr = (uintptr_t)frames_memory(&m->b->frames, first),
+			.addr = (uintptr_t)frames_memory(m->b->frames, first),
 			.length = n * FRAME_SIZE, .lkey = keys.own,
 		};
 		land->key = keys.nodes;
@@ -198,14 +208,14 @@ static enum rdma_way try(struct memd *m, struct weft_msg *msg,
 
 	if (!c->id)
 		return RDMA_NO_CONNECTION;
-	way = rdma_link_choose(&c->link, m->b->members.by_id[to].addr, landing->key, msg->txn,
+	way = rdma_link_choose(&c->link, m->b->members->by_id[to].addr, landing->key, msg->txn,
 			       (count_pieces(m, frame, msg->size) + r->sges - 1) / r->sges + 1);
 	if (way != RDMA_LANDS)
 		return way;
 	f = rdma_flights_take(&r->flights, (u8)to);
 	if (!f)
 		return RDMA_FULL;
-	if (frame != FRAME_NONE && !frames_hold(&m->b->frames, frame)) {
+	if (frame != FRAME_NONE && !frames_hold(m->b->frames, frame)) {
 		rdma_flights_put(&r->flights, f);
 		return RDMA_FULL;
 	}
@@ -214,7 +224,7 @@ static enum rdma_way try(struct memd *m, struct weft_msg *msg,
 	f->since = m->timers.now;
 	if (!post(m, c, f, msg, landing)) {
 		rdma_flights_put(&r->flights, f);
-		frames_drop(&m->b->frames, frame);
+		frames_drop(m->b->frames, frame);
 		return RDMA_NO_MEMORY;
 	}
 	return c->link.broken ? RDMA_NO_CONNECTION : RDMA_LANDS;
@@ -306,7 +316,7 @@ static void received(struct memd *m, const struct ibv_wc *wc)
 	/* connections do not end before the turn does */
 	room = rdma_rooms_find(&c->rooms, buf, len);
 	if (room < 0) {
-		memd_receive(m, buf, len, c->link.addr, m->udp.port);
+		memd_receive(m, buf, len, c->link.addr, m->udp->port);
 		return;
 	}
 	memd_receive_home(m, buf, len, c->link.addr, c->rooms.at + (size_t)room * WEFT_ROOM_SIZE);

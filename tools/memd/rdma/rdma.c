@@ -9,10 +9,18 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "hello.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/timer.h"
+#include "base/turn.h"
+#include "hello.h"
+#include "lines/members.h"
+#include "net/udp.h"
 #include "rdma/card.h"
+#include "rdma/link.h"
+#include "rdma/memory.h"
+#include "store/backing.h"
 
 #define LISTEN_MS	5000	/* to the next attempt */
 #define LOOK_MS		1000
@@ -322,8 +330,8 @@ static const char *no_device(void)
 static const char *try_to_listen(struct memd *m)
 {
 	struct sockaddr_in sin = {
-		.sin_family = AF_INET, .sin_port = htons(m->udp.port),
-		.sin_addr.s_addr = htonl(m->udp.addr),
+		.sin_family = AF_INET, .sin_port = htons(m->udp->port),
+		.sin_addr.s_addr = htonl(m->udp->addr),
 	};
 	struct rdma *r = m->b->rdma;
 	const char *why = no_device();
@@ -358,7 +366,7 @@ static void listen_if_possible(struct memd *m)
 	if (!why) {
 		r->why[0] = 0;
 		log_say("RDMA: nodes can connect to %s at %s",
-			ibv_get_device_name(r->pd->context->device), log_addr(m->udp.addr));
+			ibv_get_device_name(r->pd->context->device), log_addr(m->udp->addr));
 		return;
 	}
 	close_card(m, false);
@@ -590,12 +598,12 @@ void rdma_start(struct memd *m)
 
 	if (!m->b->opt.rdma)
 		return;
-	if (m->b->backing.fd >= 0) {
+	if (m->b->backing->fd >= 0) {
 		log_note("no RDMA: blocks are in a file");
 		return;
 	}
 	r = new_rdma();
-	if (!r || !rdma_memory_init(&r->memory, &m->b->frames, &memory_ops, r)) {
+	if (!r || !rdma_memory_init(&r->memory, m->b->frames, &memory_ops, r)) {
 		log_say("no RDMA: not enough memory");
 		if (r)
 			free_rdma(r);

@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 
-#include "front/memd.h"
+#include "base/blade.h"
 #include "rdma/card.h"
 
 #define ALIGNMENT	4096

@@ -9,11 +9,19 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "net/held.h"
+#include "base/blade.h"
+#include "base/count.h"
 #include "base/log.h"
-#include "front/memd.h"
+#include "base/options.h"
+#include "lines/region.h"
+#include "net/held.h"
+#include "net/udp.h"
+#include "standby/ask.h"
 #include "standby/outgoing.h"
+#include "standby/register.h"
+#include "standby/stream.h"
 #include "standby/twin.h"
+#include "store/backing.h"
 
 #define CONNECT_MS	500	/* between attempts to reach the standby, ... */
 #define CONNECT_MAX_MS	16000	/* ... doubled up to that when it cannot take the copy */
@@ -309,7 +317,7 @@ static void greeted(struct mirror *mr)
 		stream_close(&mr->s);
 		return;
 	}
-	log_say("the twin (%s) is there: it gets a copy of %s", twin, mr->m->b->backing.path);
+	log_say("the twin (%s) is there: it gets a copy of %s", twin, mr->m->b->backing->path);
 	if (mr->state == ALONE)
 		mr->state = COPYING;
 	mr->attached = true;
@@ -369,7 +377,7 @@ static bool is_confirmed(const struct mirror *mr)
 /* A part of the file, unless enough is under way. */
 static void copy(struct mirror *mr)
 {
-	int fd = mr->m->b->backing.fd;
+	int fd = mr->m->b->backing->fd;
 	off_t data;
 	u32 n;
 
@@ -385,7 +393,7 @@ static void copy(struct mirror *mr)
 			return;
 		}
 		if (data < 0) {
-			log_say("cannot read %s: %s", mr->m->b->backing.path, strerror(errno));
+			log_say("cannot read %s: %s", mr->m->b->backing->path, strerror(errno));
 			lose(mr, "does not get a copy");
 			return;
 		}
@@ -583,11 +591,11 @@ int mirror_start(struct memd *m, char *err)
 	for (i = 0; i < m->b->threads; i++) {
 		if (held_init(m->b->thread[i]))
 			return fail(err, "not enough memory, or descriptors");
-		m->b->thread[i]->udp.until = &mr->until;
+		m->b->thread[i]->udp->until = &mr->until;
 	}
 	m->b->mirror = mr;
-	m->b->backing.shipper = mr;
-	m->b->backing.ship = ship;
+	m->b->backing->shipper = mr;
+	m->b->backing->ship = ship;
 	why = mr->wake < 0 ? errno : pthread_create(&mr->thread, NULL, run, mr);
 	return why ? fail(err, "cannot begin the thread for the twin: %s", strerror(why)) : 0;
 }
@@ -603,10 +611,10 @@ void mirror_stop(struct memd *m)
 	atomic_store(&mr->ending, true);
 	(void)!write(mr->wake, &one, sizeof(one));
 	pthread_join(mr->thread, NULL);
-	m->b->backing.ship = NULL;
+	m->b->backing->ship = NULL;
 	m->b->mirror = NULL;
 	for (i = 0; i < m->b->threads; i++) {
-		m->b->thread[i]->udp.until = NULL;
+		m->b->thread[i]->udp->until = NULL;
 		held_exit(m->b->thread[i]);
 	}
 	stream_close(&mr->s);

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/backing.h"
 #include "standby/mirror.h"
+#include "standby/stream.h"
+#include "store/backing.h"
 
 struct piece {
 	struct piece *next;

@@ -5,9 +5,13 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include "standby/ask.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "standby/ask.h"
+#include "standby/register.h"
 #include "standby/standby.h"
+#include "standby/stream.h"
+#include "standby/twin.h"
 
 #define LOOK_MS		500	/* between questions to witness and twin */
 #define TELL_MS		10000	/* between sentences */

@@ -7,9 +7,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "standby/ask.h"
-#include "store/backing.h"
+#include "base/count.h"
+#include "base/flush.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "standby/ask.h"
+#include "standby/stream.h"
+#include "standby/twin.h"
+#include "store/backing.h"
 
 #define FLUSH_MS	2000
 #define LOCK_MS		2000	/* a process that has just ended may have the file still */

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/backing.h"
 #include "base/flush.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "store/backing.h"
 #include "wire.h"
 
 #define TWIN_MAGIC	0x7477696eu

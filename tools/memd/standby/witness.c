@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "standby/ask.h"
 #include "base/log.h"
+#include "base/options.h"
+#include "standby/ask.h"
+#include "standby/register.h"
+#include "standby/stream.h"
 
 #define LOOK_MS		250
 #define STALL_MS	500	/* stood still itself: who was silent may have been heard else */

@@ -10,6 +10,7 @@
 
 #include "base/flush.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "wire.h"
 
 #define FORMAT		2u

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The blade and its threads, as all layers see them.  Each layer makes, and frees, its own part
+ * of both (FOLDER/layer.c): here they are names only.
+ *
+ * A blade has one thread, or several (--threads) with a share of the lines each: share.h
+ * says which, and the kernel puts each datagram into the socket of the right one.  What a
+ * request for a line changes belongs to the line, or to the thread; what belongs to the
+ * blade it only reads.  Whoever changes that stops the others for so long: see turn.h.
+ */
+#ifndef WEFT_MEMD_BLADE_H
+#define WEFT_MEMD_BLADE_H
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/count.h"
+#include "base/options.h"
+#include "base/share.h"
+#include "base/timer.h"
+#include "base/turn.h"
+
+/**
+ * struct blade - what belongs to the whole blade: changed by who is alone, see turn.h
+ * @threads: how many take messages
+ * @thread: these
+ * @turns: who may do what
+ * @moment: of all timers
+ * @opt: command line
+ * @life: number of this life
+ * @ready: knows regions and members
+ * @started: millisecond
+ * @key: of the rack, set by who begins; not set: it has none
+ * @clock: of the rack, if there is a key
+ *
+ * The rest is the layers' own, in their order.
+ */
+struct blade {
+	u32 threads;
+	struct memd *thread[THREADS_MAX];
+	struct turns turns;
+	struct moment moment;
+	struct options opt;
+	u32 life;
+	bool ready;
+	u64 started;
+	struct weft_key key;
+	struct clock clock;
+
+	struct backing *backing;
+	struct frames *frames;
+	struct settle *settle;
+
+	struct mirror *mirror;
+
+	struct members *members;
+	struct pushes *pushes;
+	struct caller **callers;
+
+	struct rdma *rdma;
+
+	struct regions *regions;
+	struct numbers *numbers;
+	struct looks *looks;
+	struct renew *renew;
+	struct sweep *sweep;
+
+	struct journal *journal;
+	struct sync *sync;
+	struct follow *follow;
+	struct fence *fence;
+	struct move *move;
+	struct takeover *takeover;
+};
+
+/**
+ * struct memd - a thread that takes messages, and what only it uses
+ * @b: the blade
+ * @nth: number of the thread, 0 for the first
+ * @turn: its own
+ * @timers: likewise
+ * @stats: what it has counted
+ * @seq: last sequence number used
+ *
+ * The rest is the layers' own.
+ */
+struct memd {
+	struct blade *b;
+	u32 nth;
+	struct turn turn;
+	struct timers timers;
+	struct stats stats;
+	u32 seq;
+
+	struct udp *udp;
+	struct held *held;
+
+	struct region_hint *hint;
+	struct lines *lines;
+	struct staging *staging;
+
+	struct gate *gate;
+};
+
+/* A sequence number that was not used before. */
+static inline u32 memd_seq(struct memd *m)
+{
+	m->seq += m->b->threads;
+	return m->seq;
+}
+
+/* The rack's time. */
+static inline struct weft_stamp memd_time(const struct memd *m)
+{
+	return clock_read(&m->b->clock, m->timers.now);
+}
+
+/* The thread that has a line. */
+static inline struct memd *memd_of(struct memd *m, u64 line)
+{
+	return m->b->thread[share_of(line, m->b->threads)];
+}
+
+static inline bool memd_is_first(const struct memd *m)
+{
+	return m->b->opt.id == WEFT_BLADE_MIN;
+}
+
+#endif /* WEFT_MEMD_BLADE_H */

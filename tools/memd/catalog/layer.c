@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The layer as a whole, see layer.h. */
+#include "catalog/layer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/blade.h"
+#include "base/options.h"
+#include "catalog/fence.h"
+#include "catalog/follow.h"
+#include "catalog/journal.h"
+#include "catalog/move.h"
+#include "catalog/sync.h"
+#include "catalog/takeover.h"
+#include "store/backing.h"
+
+int catalog_make(struct memd *m)
+{
+	struct blade *b = m->b;
+
+	b->journal = calloc(1, sizeof(*b->journal));
+	b->sync = calloc(1, sizeof(*b->sync));
+	b->follow = calloc(1, sizeof(*b->follow));
+	b->fence = calloc(1, sizeof(*b->fence));
+	b->move = calloc(1, sizeof(*b->move));
+	b->takeover = calloc(1, sizeof(*b->takeover));
+	if (!b->journal || !b->sync || !b->follow || !b->fence || !b->move || !b->takeover)
+		return -1;
+	fence_init(m);
+	takeover_init(m);
+	move_init(m);
+	return 0;
+}
+
+int catalog_open(struct memd *m, char *err)
+{
+	if (journal_init(m) || sync_init(m))
+		return fail(err, "cannot open %s once more: %s", m->b->opt.backing,
+			    strerror(errno));
+	if (m->b->backing->fd < 0)
+		return 0;
+	return journal_restore(m, err) || restore_blocks(m, err) ? -1 : 0;
+}
+
+void catalog_free(struct memd *m)
+{
+	struct blade *b = m->b;
+
+	journal_close(m);
+	sync_close(m);
+	free(b->takeover);
+	free(b->move);
+	free(b->fence);
+	free(b->follow);
+	free(b->sync);
+	free(b->journal);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The layer as a whole, see layer.h. */
+#include "lines/layer.h"
+
+#include <stdlib.h>
+
+#include "base/blade.h"
+#include "lines/blocks.h"
+#include "lines/lines.h"
+#include "lines/looks.h"
+#include "lines/members.h"
+#include "lines/quota.h"
+#include "lines/region.h"
+#include "lines/renew.h"
+#include "lines/sweep.h"
+
+int lines_make(struct memd *m)
+{
+	struct blade *b = m->b;
+	u32 i;
+
+	b->members = calloc(1, sizeof(*b->members));
+	b->regions = calloc(1, sizeof(*b->regions));
+	b->numbers = calloc(1, sizeof(*b->numbers));
+	b->looks = calloc(1, sizeof(*b->looks));
+	b->renew = calloc(1, sizeof(*b->renew));
+	b->sweep = calloc(1, sizeof(*b->sweep));
+	if (!b->members || !b->regions || !b->numbers || !b->looks || !b->renew || !b->sweep)
+		return -1;
+	for (i = 0; i < b->threads; i++) {
+		b->thread[i]->hint = calloc(1, sizeof(*b->thread[i]->hint));
+		b->thread[i]->lines = calloc(1, sizeof(*b->thread[i]->lines));
+		b->thread[i]->staging = calloc(1, sizeof(*b->thread[i]->staging));
+		if (!b->thread[i]->hint || !b->thread[i]->lines || !b->thread[i]->staging)
+			return -1;
+	}
+	region_init(m);
+	quota_init(m);
+	members_init(m);
+	renew_init(m);
+	sweep_init(m);
+	return 0;
+}
+
+void lines_free(struct memd *m)
+{
+	struct blade *b = m->b;
+	u8 id;
+	u32 i;
+
+	while (b->regions->n)
+		region_free(b->regions, b->regions->by_id[b->regions->n - 1]);
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
+		blocks_forget(m, id);
+	for (i = 0; i < b->threads; i++) {
+		free(b->thread[i]->hint);
+		free(b->thread[i]->lines);
+		free(b->thread[i]->staging);
+	}
+	free(b->sweep);
+	free(b->renew);
+	free(b->looks);
+	free(b->numbers);
+	free(b->regions);
+	free(b->members);
+}

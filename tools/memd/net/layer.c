@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The layer as a whole, see layer.h. */
+#include "net/layer.h"
+
+#include <stdlib.h>
+
+#include "base/blade.h"
+#include "net/push.h"
+#include "net/udp.h"
+#include "standby/mirror.h"
+#include "types.h"
+
+int net_make(struct memd *m)
+{
+	struct blade *b = m->b;
+	u32 i;
+
+	b->pushes = calloc(WEFT_BLADE_MAX + 1, sizeof(*b->pushes));
+	if (!b->pushes)
+		return -1;
+	for (i = 0; i < b->threads; i++) {
+		b->thread[i]->udp = malloc(sizeof(*b->thread[i]->udp));
+		b->thread[i]->held = calloc(1, sizeof(*b->thread[i]->held));
+		if (!b->thread[i]->udp || !b->thread[i]->held)
+			return -1;
+		udp_none(b->thread[i]->udp);
+	}
+	push_init(m);
+	return 0;
+}
+
+void net_free(struct memd *m)
+{
+	struct blade *b = m->b;
+	u32 i;
+
+	for (i = 0; i < b->threads; i++) {
+		udp_close(b->thread[i]->udp);
+		free(b->thread[i]->udp);
+		free(b->thread[i]->held);
+	}
+	free(b->pushes);
+}
