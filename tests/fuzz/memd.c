@@ -13,8 +13,9 @@
 #include "tools/memd/base/timer.h"
 #include "tools/memd/catalog/follow.h"
 #include "tools/memd/front/memd.h"
-#include "tools/memd/lines/members.h"
+#include "tools/memd/lines/p4.h"
 #include "tools/memd/lines/region.h"
+#include "tools/memd/net/members.h"
 #include "tools/memd/net/udp.h"
 
 #define NODE_ADDR	0x0A570000u
@@ -374,7 +375,7 @@ static void begin(struct input *in)
 	m.udp->fragment = 1408;
 	m.udp->addr = BLADE_ADDR + options_blade(&o);
 	memd_start(&m);
-	m.b->members->use_switch = o.use_switch;
+	m.b->p4->in_use = o.use_switch;
 	if (o.blades == 2 && o.id == WEFT_BLADE_MIN) {
 		struct weft_call c = {
 			.op = WEFT_CALL_JOIN, .node = 34, .life = 9, .size = 4 << 20,

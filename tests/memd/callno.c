@@ -4,9 +4,8 @@
  * numbers (tools/memd/base/callno.c), over all that a member may do: go on, be silent, be cut
  * off for any number of messages, begin a new life.
  */
-#include "tools/memd/base/callno.h"
-
 #include "tests/common/check.h"
+#include "tools/memd/base/callno.h"
 
 #define HALF	(1u << (WEFT_TXN_SEQ_BITS - 1))
 #define SECOND	1000

@@ -12,9 +12,9 @@
 #include "tools/memd/catalog/catalog.h"
 #include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
-#include "tools/memd/lines/members.h"
 #include "tools/memd/lines/quota.h"
 #include "tools/memd/lines/region.h"
+#include "tools/memd/net/members.h"
 #include "tools/memd/net/udp.h"
 
 #define MIB		(1ull << 20)

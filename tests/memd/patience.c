@@ -13,9 +13,9 @@
 #include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/blocks.h"
-#include "tools/memd/lines/members.h"
 #include "tools/memd/lines/region.h"
 #include "tools/memd/lines/renew.h"
+#include "tools/memd/net/members.h"
 #include "tools/memd/net/udp.h"
 
 #define BLOCKS	2048u

@@ -8,10 +8,12 @@
 
 #include "tests/common/check.h"
 #include "tools/common/random.h"
-#include "tools/memd/store/frames.h"
 #include "tools/memd/base/log.h"
+#include "tools/memd/base/options.h"
 #include "tools/memd/rdma/link.h"
 #include "tools/memd/rdma/memory.h"
+#include "tools/memd/store/backing.h"
+#include "tools/memd/store/frames.h"
 
 #define ADDR		0x0A000001u
 #define MEMORY		(20u << 20)	/* 6 chunks, the last one short */

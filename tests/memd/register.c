@@ -18,7 +18,10 @@
 #include "tests/common/folder.h"
 #include "tests/common/ports.h"
 #include "tools/common/clock.h"
+#include "tools/memd/base/options.h"
 #include "tools/memd/standby/ask.h"
+#include "tools/memd/standby/register.h"
+#include "tools/memd/standby/stream.h"
 #include "tools/memd/standby/witness.h"
 
 #define ME	0x7F000065u

@@ -15,8 +15,8 @@
 #include "tools/memd/base/timer.h"
 #include "tools/memd/catalog/follow.h"
 #include "tools/memd/front/memd.h"
-#include "tools/memd/lines/members.h"
 #include "tools/memd/lines/region.h"
+#include "tools/memd/net/members.h"
 #include "tools/memd/net/udp.h"
 
 #define NODE		1u

@@ -59,6 +59,7 @@
 #include "fake.h"
 #include "flow.h"
 #include "tests/common/argument.h"
+#include "tools/memd/base/options.h"
 #include "tools/memd/net/udp.h"
 
 #define BLADE		WEFT_BLADE_MIN

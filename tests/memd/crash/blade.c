@@ -10,7 +10,7 @@
 #include "tools/memd/base/timer.h"
 #include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
-#include "tools/memd/lines/members.h"
+#include "tools/memd/net/members.h"
 #include "tools/memd/net/udp.h"
 
 struct memd blade;

@@ -8,9 +8,9 @@
 #include "tests/common/check.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/front/memd.h"
-#include "tools/memd/lines/members.h"
 #include "tools/memd/lines/region.h"
 #include "tools/memd/lines/renew.h"
+#include "tools/memd/net/members.h"
 
 #define SYNCS	3u	/* at a time: some wait while a sync is under way */
 

@@ -20,6 +20,8 @@
 #include "base/timer.h"
 #include "base/turn.h"
 
+#define BLADE_FOR_EVER	(~0ull)
+
 /**
  * struct blade - what belongs to the whole blade: changed by who is alone, see turn.h
  * @threads: how many take messages
@@ -30,6 +32,8 @@
  * @life: number of this life
  * @ready: knows regions and members
  * @started: millisecond
+ * @until: as boot_ms(): then it is suspended, its other machine may serve; messages are sent no
+ *	later, whoever sends them; BLADE_FOR_EVER: nobody else may
  * @key: of the rack, set by who begins; not set: it has none
  * @clock: of the rack, if there is a key
  *
@@ -44,6 +48,7 @@ struct blade {
 	u32 life;
 	bool ready;
 	u64 started;
+	atomic_ullong until;
 	struct weft_key key;
 	struct clock clock;
 
@@ -61,6 +66,7 @@ struct blade {
 
 	struct regions *regions;
 	struct numbers *numbers;
+	struct p4 *p4;
 	struct looks *looks;
 	struct renew *renew;
 	struct sweep *sweep;
@@ -113,6 +119,20 @@ static inline u32 memd_seq(struct memd *m)
 static inline struct weft_stamp memd_time(const struct memd *m)
 {
 	return clock_read(&m->b->clock, m->timers.now);
+}
+
+/* May nothing be taken or sent now? */
+static inline bool memd_suspended(const struct memd *m)
+{
+	u64 until = atomic_load(&m->b->until);
+
+	return until != BLADE_FOR_EVER && boot_ms() >= until;
+}
+
+/* A message is refused, as its sender has not the rack's key or not that member's address. */
+static inline void memd_refused(struct memd *m)
+{
+	m->stats.refused = m->timers.now ? m->timers.now : 1;
 }
 
 /* The thread that has a line. */

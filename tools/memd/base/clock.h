@@ -8,6 +8,7 @@
 #define WEFT_MEMD_CLOCK_H
 
 #include "tag.h"
+#include "tools/common/clock.h"
 
 /**
  * struct clock - what this blade thinks that it says
@@ -24,5 +25,19 @@ void clock_set(struct clock *c, struct weft_stamp stamp, u64 ms);
 
 /* What it says at @ms. */
 struct weft_stamp clock_read(const struct clock *c, u64 ms);
+
+/* Milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps. */
+static inline u64 boot_ms(void)
+{
+	return clock_ns(CLOCK_BOOTTIME) / NS_IN_MS;
+}
+
+/* Milliseconds since then, 0 if that is to come. */
+static inline u64 boot_since(u64 when)
+{
+	u64 now = boot_ms();
+
+	return now > when ? now - when : 0;
+}
 
 #endif /* WEFT_MEMD_CLOCK_H */

@@ -97,11 +97,13 @@ enum memd_stat {
  * @count: enum memd_stat
  * @in: messages by type
  * @out: messages by type
+ * @refused: when, in milliseconds, a message was last refused for who sent it; 0: never
  */
 struct stats {
 	u64 count[MEMD_STATS_N];
 	u64 in[MEMD_TYPES];
 	u64 out[MEMD_TYPES];
+	u64 refused;
 };
 
 #define count(m, id)	((m)->stats.count[STAT_##id]++)

@@ -9,7 +9,6 @@
 
 #include "flow.h"
 #include "lines/region.h"
-#include "standby/stream.h"
 #include "tools/common/number.h"
 #include "weft_version.h"
 
@@ -440,7 +439,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 
 	memset(o, 0, sizeof(*o));
 	o->port = WEFT_WIRE_UDP_PORT;
-	o->twin_port = STREAM_PORT;
+	o->twin_port = TWIN_PORT;
 	o->memory = MEMORY_DEFAULT;
 	o->user_regions = USER_REGIONS;
 	o->lease = LEASE_DEFAULT;

@@ -14,6 +14,10 @@
 
 #define THREADS_MAX	16
 
+#define BLADE_BYTES_MAX	(1ull << 43)	/* memory of a blade: 8T */
+
+#define TWIN_PORT	4794	/* TCP: a blade's other machine, the witness */
+
 #define USER_MEMORY_HALF	(~0ull)	/* of what all blades have */
 
 #define ERR_MAX		512	/* buffers for sentences */

@@ -7,7 +7,6 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/timer.h"
-#include "standby/mirror.h"
 
 void turn_init(struct memd *m)
 {
@@ -36,7 +35,7 @@ void turn_begin(struct memd *m)
 		pthread_mutex_lock(&m->turn.lock);
 	}
 	/* time in which nothing is heard does not count */
-	if (!mirror_suspended(m))
+	if (!memd_suspended(m))
 		timers_look(&m->timers);
 }
 

@@ -5,14 +5,15 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "catalog/catalog.h"
+#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "front/calls.h"
 #include "front/memd.h"
-#include "lines/members.h"
 #include "lines/region.h"
 #include "lines/renew.h"
 #include "lines/withdraw.h"
 #include "net/job.h"
+#include "net/members.h"
 #include "net/push.h"
 
 static enum answer refuse(struct request *q, u16 err)
@@ -266,7 +267,7 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 
 	if (c->valid != WEFT_SET_NODES)
 		return refuse(q, EINVAL);
-	err = catalog_blades(m);
+	err = join_blades(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
 	if (r->busy || r->trim.active || r->withdraw.active || !memd_serves(m))

@@ -6,12 +6,12 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "catalog/catalog.h"
+#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
 #include "front/calls.h"
-#include "lines/members.h"
 #include "lines/region.h"
+#include "net/members.h"
 
 #define SETTLED_MS	3000	/* all nodes have asked for the members since */
 
@@ -138,7 +138,7 @@ static u16 add(struct memd *m, const struct weft_call *c)
 	log_say("memory blade %u is to be at %s", i + 1, log_addr(c->addr));
 	if (journal_blade(m, c->node))
 		return EIO;
-	catalog_tell_members(m);
+	join_tell_members(m);
 	return 0;
 }
 

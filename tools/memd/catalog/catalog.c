@@ -9,18 +9,19 @@
 #include "base/log.h"
 #include "catalog/allow.h"
 #include "catalog/blades.h"
+#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
 #include "catalog/policy.h"
 #include "front/calls.h"
-#include "lines/members.h"
 #include "lines/quota.h"
 #include "lines/region.h"
 #include "lines/renew.h"
 #include "lines/trim.h"
+#include "net/held.h"
 #include "net/job.h"
+#include "net/members.h"
 #include "net/push.h"
-#include "standby/mirror.h"
 #include "tools/common/clock.h"
 
 #define MODE_MASK	07777u
@@ -265,7 +266,7 @@ static enum answer create(struct memd *m, struct request *q)
 	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
 			 c->block & (c->block - 1)))
 		return refuse(q, EINVAL);
-	err = catalog_blades(m);
+	err = join_blades(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
 	err = quota_region(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
@@ -392,14 +393,14 @@ static void finish_grow(struct memd *m, struct job *job)
 	 * not, and what is behind the end that we know of would have to go there.
 	 */
 	job->finish = end_resize;
-	if (job->err || !(m->b->regions->blades == 1 ? mirror_hold(m, job) : journal_hold(m, job)))
+	if (job->err || !(m->b->regions->blades == 1 ? held_hold(m, job) : journal_hold(m, job)))
 		end_resize(m, job);
 }
 
 static enum answer grow(struct memd *m, struct request *q, struct region *r)
 {
 	struct job *job;
-	u16 err = catalog_blades(m);
+	u16 err = join_blades(m);
 
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);

@@ -8,13 +8,13 @@
 #include "base/count.h"
 #include "base/log.h"
 #include "base/timer.h"
-#include "catalog/catalog.h"
+#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "front/calls.h"
-#include "front/memd.h"
-#include "lines/members.h"
 #include "lines/sweep.h"
+#include "net/members.h"
 #include "net/push.h"
+#include "net/send.h"
 #include "rdma/rdma.h"
 #include "standby/mirror.h"
 
@@ -29,11 +29,6 @@ static u64 bit_of(u32 id)
 	return 1ull << id;
 }
 
-bool fence_is_dead(const struct memd *m, u32 id)
-{
-	return m->b->fence->dead & weft_node_bit(id);
-}
-
 /* --- asking ------------------------------------------------------------------ */
 
 static void send(struct memd *m, u32 id)
@@ -42,7 +37,7 @@ static void send(struct memd *m, u32 id)
 	struct weft_call call = {
 		.op = WEFT_CALL_FENCE,
 		.node = id,
-		.members = f->dead,
+		.members = m->b->members->dead,
 		.life = m->b->members->by_id[id].life,
 		.cookie = f->seq,
 	};
@@ -54,7 +49,7 @@ static void send(struct memd *m, u32 id)
 		.payload = payload,
 	};
 
-	memd_send_to(m, &msg, id);
+	send_to_member(m, &msg, id);
 }
 
 static void send_to_all(struct memd *m)
@@ -73,7 +68,7 @@ static bool hears(const struct memd *m, u32 id)
 {
 	const struct member *who = &m->b->members->by_id[id];
 
-	return who->in && id != m->b->opt.id && !fence_is_dead(m, id);
+	return who->in && id != m->b->opt.id && !members_is_dead(m, id);
 }
 
 /* All that live, anew: there are more dead than they know of. */
@@ -101,15 +96,15 @@ static void ask_all(struct memd *m)
 static void check_end(struct memd *m)
 {
 	struct fence *f = m->b->fence;
-	u32 dead = f->dead, id;
+	u32 dead = m->b->members->dead, id;
 
 	if (!dead || f->waiting)
 		return;
 	timer_stop(&f->timer);
-	f->dead = 0;
+	m->b->members->dead = 0;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (dead & weft_node_bit(id))
-			catalog_node_died(m, id);
+			join_node_died(m, id);
 }
 
 /* Who lives and does not obey in time is taken for dead; a blade that is lost joins anew. */
@@ -128,7 +123,7 @@ static void give_up(struct memd *m)
 			fence_node(m, id, "it lives, but does not give up what dead nodes had lent it");
 	for (id = WEFT_BLADE_MIN; id <= WEFT_BLADE_MAX; id++)
 		if (f->waiting & bit_of(id))
-			catalog_blade_lost(m, (u8)id, 0);
+			m->b->members->blade_lost(m, (u8)id, 0);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -148,12 +143,12 @@ void fence_node(struct memd *m, u32 id, const char *why)
 {
 	struct fence *f = m->b->fence;
 
-	if (!weft_node_bit(id) || !m->b->members->by_id[id].in || fence_is_dead(m, id))
+	if (!weft_node_bit(id) || !m->b->members->by_id[id].in || members_is_dead(m, id))
 		return;
 	log_warn("node %u (%s) is taken out of the rack: %s", id,
 		 log_addr(m->b->members->by_id[id].addr), why);
 	count(m, FENCED);
-	f->dead |= weft_node_bit(id);
+	m->b->members->dead |= weft_node_bit(id);
 	f->died[id] = m->timers.now;
 	rdma_life_over(m, weft_node_bit(id));
 	/* who has heard of it must not hear later that it is as alive as before; logged */
@@ -167,7 +162,7 @@ bool fence_may_join(const struct memd *m, u32 id)
 {
 	const struct fence *f = m->b->fence;
 
-	return !fence_is_dead(m, id) &&
+	return !members_is_dead(m, id) &&
 	       (!f->died[id] || m->timers.now - f->died[id] >= FENCE_LEAST_MS) &&
 	       !sweep_is_active(m);
 }
@@ -176,7 +171,7 @@ void fence_joined(struct memd *m, u32 id)
 {
 	struct fence *f = m->b->fence;
 
-	if (!f->dead)
+	if (!m->b->members->dead)
 		return;
 	f->waiting |= bit_of(id);
 	f->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
@@ -232,7 +227,7 @@ static bool is_alone(const struct memd *m)
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
-		if (ms->by_id[id].in && !fence_is_dead(m, id) && ms->by_id[id].heard > last)
+		if (ms->by_id[id].in && !members_is_dead(m, id) && ms->by_id[id].heard > last)
 			last = ms->by_id[id].heard;
 	return last + m->b->opt.lease / 2 < m->timers.now;
 }
@@ -274,7 +269,7 @@ static void on_watch(struct memd *m, struct timer *t)
 		const struct member *who = &ms->by_id[id];
 		u64 from = who->heard > f->heard_from ? who->heard : f->heard_from, silent;
 
-		if (!who->in || who->joining || fence_is_dead(m, id) || from >= m->timers.now)
+		if (!who->in || who->joining || members_is_dead(m, id) || from >= m->timers.now)
 			continue;
 		silent = m->timers.now - from;
 		if (silent <= m->b->opt.lease)
@@ -339,7 +334,7 @@ enum answer fence_call(struct memd *m, struct request *q)
 		return ANSWER_NOT;
 	if (q->call.cookie > f->seq) {
 		f->seq = q->call.cookie;
-		f->dead |= q->call.members;
+		m->b->members->dead |= q->call.members;
 		rdma_life_over(m, q->call.members);
 	}
 	return ANSWER;
@@ -348,10 +343,5 @@ enum answer fence_call(struct memd *m, struct request *q)
 void fence_forget(struct memd *m)
 {
 	m->b->fence->seq = 0;
-	m->b->fence->dead = 0;
-}
-
-void fence_members(struct memd *m, u32 members)
-{
-	m->b->fence->dead &= members;
+	m->b->members->dead = 0;
 }

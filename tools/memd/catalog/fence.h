@@ -28,7 +28,6 @@
 
 /**
  * struct fence - the dead, and who is still to hear of them
- * @dead: bits of nodes that are members, and that are not heard any more
  * @waiting: members that have not answered, bit of the id
  * @txn: by id: of the FENCE that is out
  * @seq: number of the last one that was sent, or, at other blades, obeyed
@@ -45,7 +44,6 @@
  * @watch: to look who is silent
  */
 struct fence {
-	u32 dead;
 	u64 waiting;
 	u32 txn[WEFT_BLADE_MAX + 1];
 	u64 seq;
@@ -71,9 +69,6 @@ void fence_node(struct memd *m, u32 id, const char *why);
 /* A node wants to join: this blade is not cut off. */
 void fence_visited(struct memd *m);
 
-/* Is it dead, and still a member?  Then nothing is taken from it. */
-bool fence_is_dead(const struct memd *m, u32 id);
-
 /* May it join, as far as its last life is concerned? */
 bool fence_may_join(const struct memd *m, u32 id);
 
@@ -89,8 +84,5 @@ enum answer fence_call(struct memd *m, struct request *q);
 
 /* Other blades: what the first one says next counts, whatever it has said. */
 void fence_forget(struct memd *m);
-
-/* Other blades: these are members from now on, and no others. */
-void fence_members(struct memd *m, u32 members);
 
 #endif /* WEFT_MEMD_FENCE_H */

@@ -8,13 +8,14 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/timer.h"
+#include "catalog/blades.h"
 #include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/journal.h"
 #include "catalog/takeover.h"
 #include "front/calls.h"
-#include "front/memd.h"
-#include "lines/members.h"
+#include "lines/blocks.h"
+#include "lines/p4.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
 #include "lines/renew.h"
@@ -22,6 +23,8 @@
 #include "lines/trim.h"
 #include "lines/withdraw.h"
 #include "net/job.h"
+#include "net/members.h"
+#include "net/send.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"
 
@@ -74,7 +77,7 @@ static void ask(struct memd *m, u16 op)
 	m->b->follow->asked_at = whom(m);
 	msg.txn = m->b->follow->txn;
 	msg.nonce = m->b->follow->nonce;
-	memd_send(m, &msg, m->b->follow->asked_at);
+	send_message(m, &msg, m->b->follow->asked_at);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -231,12 +234,18 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 	return true;
 }
 
-void follow_settled(struct memd *m)
+/* The switch knows the members, or there is none. */
+static void settled(struct memd *m)
 {
 	if (!m->b->follow->synced || m->b->ready)
 		return;
 	log_note("ready");
 	m->b->ready = true;
+}
+
+void follow_init(struct memd *m)
+{
+	m->b->p4->on_settled = settled;
 }
 
 /* --- what the first blade says ---------------------------------------------- */
@@ -361,6 +370,39 @@ static void drop_unseen(struct memd *m)
 	}
 }
 
+/* Who is a member, and who is none any more. */
+static void learn_members(struct memd *m, const struct weft_call *call, u32 version)
+{
+	struct members *ms = m->b->members;
+	u32 i, id, gone, died;
+
+	for (i = 0; i + 8 <= call->list_len; i += 8) {
+		id = call->list[i];
+		if (weft_node_bit(id) && call->list[i + 1] == WEFT_PEER_MEMBER)
+			ms->by_id[id].addr = get_unaligned_be32(call->list + i + 4);
+		else if (call->list[i + 1] == WEFT_PEER_MEMBER)
+			blades_learn(m, id, get_unaligned_be32(call->list + i + 4));
+	}
+	gone = ms->mask & ~call->members;
+	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
+		ms->by_id[id].in = call->members & weft_node_bit(id);
+		if (!(gone & weft_node_bit(id)))
+			continue;
+		blocks_forget(m, (u8)id);
+		renew_gone(m, id);
+	}
+	rdma_life_over(m, gone);
+	/* nobody has told us which of the nodes that went while we were out of touch have died */
+	died = m->b->ready ? gone & ms->dead : gone;
+	ms->dead &= call->members;
+	ms->mask = call->members;
+	ms->coming = call->nodes;
+	ms->version = version;
+	p4_tell(m);
+	if (died)
+		sweep_begin(m);
+}
+
 enum answer follow_call(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
@@ -399,7 +441,7 @@ enum answer follow_call(struct memd *m, struct request *q)
 			drop_unseen(m);
 			m->b->follow->synced = true;
 		}
-		members_learn(m, c, q->nonce);
+		learn_members(m, c, q->nonce);
 		/* now we know whom to ask for what they have of our last life */
 		if (m->b->follow->synced && !m->b->renew->life)
 			renew_begin(m, "a new life");

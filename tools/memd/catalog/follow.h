@@ -46,6 +46,7 @@ struct follow {
 	struct timer timer;
 };
 
+void follow_init(struct memd *m);
 void follow_start(struct memd *m);
 
 /* A REPLY of the first blade to JOIN or PEERS.  Return: false if it is none. */
@@ -67,8 +68,5 @@ void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from);
 
 /* REGION, FORGET, MEMBERS. */
 enum answer follow_call(struct memd *m, struct request *q);
-
-/* The switch knows the members, or there is none. */
-void follow_settled(struct memd *m);
 
 #endif /* WEFT_MEMD_FOLLOW_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Joining and leaving at the first blade, see catalog.h. */
+/* Joining and leaving at the first blade, see join.h. */
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/log.h"
@@ -10,14 +10,16 @@
 #include "catalog/move.h"
 #include "front/calls.h"
 #include "lines/blocks.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/region.h"
 #include "lines/renew.h"
 #include "lines/sweep.h"
+#include "net/held.h"
 #include "net/job.h"
+#include "net/members.h"
 #include "net/push.h"
 #include "rdma/rdma.h"
-#include "standby/mirror.h"
+#include "catalog/join.h"
 
 #define START_MS	15000	/* all blades are up that long after the first */
 #define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
@@ -28,7 +30,7 @@ static enum answer refuse(struct request *q, u16 err)
 	return ANSWER;
 }
 
-u16 catalog_blades(struct memd *m)
+u16 join_blades(struct memd *m)
 {
 	u64 now = m->timers.now;
 	u32 i;
@@ -44,7 +46,7 @@ u16 catalog_blades(struct memd *m)
 	return 0;
 }
 
-void catalog_blade_lost(struct memd *m, u8 blade, u16 err)
+static void blade_lost(struct memd *m, u8 blade, u16 err)
 {
 	u32 number = blade - WEFT_BLADE_MIN + 1u;
 	const char *addr = log_addr(m->b->members->by_id[blade].addr);
@@ -82,9 +84,9 @@ static void tell_members_to_all(struct memd *m, struct job *job)
 			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, job);
 }
 
-void catalog_tell_members(struct memd *m)
+void join_tell_members(struct memd *m)
 {
-	members_changed(m);
+	p4_changed(m);
 	tell_members_to_all(m, NULL);
 }
 
@@ -93,7 +95,7 @@ static void fill_in(struct memd *m, struct request *q)
 	members_list(m, members_joined(m->b->members), &q->reply);
 	q->reply.life = m->b->life;
 	q->reply.used = m->b->opt.lease;
-	q->reply.valid = m->b->fence->dead;
+	q->reply.valid = m->b->members->dead;
 }
 
 /* --- blades ----------------------------------------------------------------- */
@@ -145,10 +147,10 @@ static void remove_node(struct memd *m, u8 id)
 	catalog_close_all(m, id);
 	blocks_forget(m, id);
 	push_drop(m, id, 0);
-	members_changed(m);
+	p4_changed(m);
 }
 
-void catalog_node_died(struct memd *m, u32 id)
+void join_node_died(struct memd *m, u32 id)
 {
 	remove_node(m, (u8)id);
 	tell_members_to_all(m, NULL);
@@ -183,8 +185,8 @@ static void finish_telling(struct memd *m, struct job *job)
 	job->finish = finish_join;
 	if (!job->err && m->b->members->coming & bit) {
 		m->b->members->coming &= ~bit;
-		catalog_tell_members(m);
-		members_wait(m, job);
+		join_tell_members(m);
+		p4_wait(m, job);
 	}
 	if (!job->held)
 		finish_join(m, job);
@@ -207,7 +209,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 {
 	struct member *who = &m->b->members->by_id[q->src];
 	bool same = who->in && who->life == q->call.life && who->addr == q->from;
-	u16 err = catalog_blades(m);
+	u16 err = join_blades(m);
 	struct job *job;
 
 	fence_visited(m);
@@ -253,16 +255,16 @@ static enum answer join_node(struct memd *m, struct request *q)
 		who->gave_up = false;
 		m->b->members->mask |= weft_node_bit(q->src);
 		m->b->members->coming |= weft_node_bit(q->src);
-		members_changed(m);
+		p4_changed(m);
 		tell_members_to_all(m, job);
 	}
-	members_wait(m, job);
-	mirror_hold(m, job);
+	p4_wait(m, job);
+	held_hold(m, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
 
-enum answer catalog_join(struct memd *m, struct request *q)
+enum answer join_call(struct memd *m, struct request *q)
 {
 	if (q->call.node != q->src || !q->call.life)
 		return refuse(q, EINVAL);
@@ -280,7 +282,7 @@ static void finish_leave(struct memd *m, struct job *job)
 	calls_finish(m, &job->q);
 }
 
-enum answer catalog_leave(struct memd *m, struct request *q)
+enum answer join_leave(struct memd *m, struct request *q)
 {
 	struct member *who = &m->b->members->by_id[q->src];
 	struct job *job;
@@ -289,7 +291,7 @@ enum answer catalog_leave(struct memd *m, struct request *q)
 		return refuse(q, EINVAL);
 	if (!who->in)
 		return ANSWER;
-	if (who->addr != q->from || who->life != q->call.life || fence_is_dead(m, q->src))
+	if (who->addr != q->from || who->life != q->call.life || members_is_dead(m, q->src))
 		return refuse(q, ENOTCONN);
 	if (who->joining) {
 		who->gave_up = true;
@@ -302,9 +304,9 @@ enum answer catalog_leave(struct memd *m, struct request *q)
 	count(m, LEAVE);
 	remove_node(m, q->src);
 	tell_members_to_all(m, job);
-	members_wait(m, job);
+	p4_wait(m, job);
 	/* or who takes over asks it for what it has */
-	mirror_hold(m, job);
+	held_hold(m, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -314,7 +316,7 @@ enum answer catalog_leave(struct memd *m, struct request *q)
  * Where another has its place, or it has the place of an earlier life, it hears
  * that.
  */
-enum answer catalog_peers(struct memd *m, struct request *q)
+enum answer join_peers(struct memd *m, struct request *q)
 {
 	const struct member *who = &m->b->members->by_id[q->src];
 	bool known = who->in && who->addr == q->from &&
@@ -322,9 +324,14 @@ enum answer catalog_peers(struct memd *m, struct request *q)
 
 	fill_in(m, q);
 	/* others hear of it when all have given up what they have of it */
-	if (fence_is_dead(m, q->src))
+	if (members_is_dead(m, q->src))
 		q->reply.members &= ~weft_node_bit(q->src);
 	if (!known && (who->in || weft_is_blade(q->src)))
 		return refuse(q, ENOTCONN);
 	return ANSWER;
+}
+
+void join_init(struct memd *m)
+{
+	m->b->members->blade_lost = blade_lost;
 }

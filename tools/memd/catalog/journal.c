@@ -12,11 +12,10 @@
 #include "base/timer.h"
 #include "base/turn.h"
 #include "catalog/blades.h"
-#include "catalog/fence.h"
-#include "lines/members.h"
 #include "lines/region.h"
+#include "net/held.h"
 #include "net/job.h"
-#include "standby/mirror.h"
+#include "net/members.h"
 #include "store/backing.h"
 
 #define MEND_MS		1000	/* between two attempts to write all of the log anew */
@@ -150,7 +149,7 @@ static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 	put_unaligned_be32(id, rec + B_ID);
 	put_unaligned_be32(who->addr, rec + B_ADDR);
 	put_unaligned_be32(who->life, rec + B_LIFE);
-	rec[B_IN] = (u8)(who->in ? MEMBER_IN | (fence_is_dead(m, id) ? MEMBER_DEAD : 0) : 0);
+	rec[B_IN] = (u8)(who->in ? MEMBER_IN | (members_is_dead(m, id) ? MEMBER_DEAD : 0) : 0);
 	return seal(rec, B_MEMBER_END, RECORD_MEMBER, gen);
 }
 
@@ -405,7 +404,7 @@ bool journal_hold(struct memd *m, struct job *job)
 	job_hold(job);
 	job->next_noted = j->waiting;
 	j->waiting = job;
-	mirror_hold(m, job);
+	held_hold(m, job);
 	if (!j->flush.running)
 		begin_noting(m);
 	return true;

@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
+#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
 #include "catalog/sync.h"
@@ -28,6 +29,8 @@ int catalog_make(struct memd *m)
 	b->takeover = calloc(1, sizeof(*b->takeover));
 	if (!b->journal || !b->sync || !b->follow || !b->fence || !b->move || !b->takeover)
 		return -1;
+	join_init(m);
+	follow_init(m);
 	fence_init(m);
 	takeover_init(m);
 	move_init(m);

@@ -15,10 +15,11 @@
 #include "front/calls.h"
 #include "front/memd.h"
 #include "lines/lines.h"
-#include "lines/members.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
 #include "net/job.h"
+#include "net/members.h"
+#include "net/send.h"
 #include "store/backing.h"
 
 #define POLL_MS		20	/* between questions how far they are */
@@ -241,7 +242,7 @@ static void ask_blade(struct memd *m, const struct region *r, u8 id)
 
 	mv->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 	msg.txn = mv->txn[id];
-	memd_send_to(m, &msg, id);
+	send_to_member(m, &msg, id);
 }
 
 static void blade_says(struct memd *m, struct region *r, u8 id, u16 err, u64 done)
@@ -305,7 +306,7 @@ static void ask_node(struct memd *m, const struct region *r, u32 id)
 	catalog_attributes(r, &call);
 	call.life = mv->life;
 	msg.len = weft_call_pack(&call, payload);
-	memd_send_to(m, &msg, id);
+	send_to_member(m, &msg, id);
 }
 
 static void begin_nodes(struct memd *m)
@@ -328,7 +329,7 @@ static void ask_nodes(struct memd *m, struct region *r)
 	u32 id;
 
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
-		if (!(mv->nodes & weft_node_bit(id)) || fence_is_dead(m, id))
+		if (!(mv->nodes & weft_node_bit(id)) || members_is_dead(m, id))
 			continue;
 		if (m->timers.now - mv->seen[id] >= NODE_LIMIT_MS)
 			fence_node(m, id, "it does not give a region back that moves to other blades");

@@ -6,11 +6,12 @@
 #include "base/log.h"
 #include "catalog/blades.h"
 #include "catalog/catalog.h"
+#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "front/calls.h"
-#include "lines/members.h"
 #include "lines/region.h"
 #include "net/job.h"
+#include "net/members.h"
 #include "net/push.h"
 #include "store/backing.h"
 
@@ -88,7 +89,7 @@ enum answer policy_set(struct memd *m, struct request *q, struct region *r)
 
 	if (c->valid & ~(u32)WEFT_SET_POLICY || !weft_policy_valid(c->policy))
 		return refuse(q, EINVAL);
-	err = catalog_blades(m);
+	err = join_blades(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
 	if (c->valid & WEFT_SET_DURABILITY &&

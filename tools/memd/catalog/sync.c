@@ -11,8 +11,8 @@
 #include "base/turn.h"
 #include "front/calls.h"
 #include "front/memd.h"
+#include "net/held.h"
 #include "net/job.h"
-#include "standby/mirror.h"
 #include "store/backing.h"
 
 #define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
@@ -95,7 +95,7 @@ enum answer sync_call(struct memd *m, struct request *q)
 	}
 	job->next_noted = s->waiting;
 	s->waiting = job;
-	mirror_hold(m, job);
+	held_hold(m, job);
 	if (!s->flush.running)
 		begin(m);
 	return ANSWER_LATER;

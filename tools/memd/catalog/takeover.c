@@ -14,9 +14,9 @@
 #include "base/options.h"
 #include "base/timer.h"
 #include "front/calls.h"
-#include "front/memd.h"
-#include "lines/members.h"
 #include "lines/region.h"
+#include "net/members.h"
+#include "net/send.h"
 #include "net/udp.h"
 #include "standby/twin.h"
 #include "store/backing.h"
@@ -24,7 +24,6 @@
 
 #define FIRST_MS	20	/* until TWIN is repeated, doubled each time */
 #define LAST_MS		500
-#define TELL_MS		10000
 #define LOOK_MS		20	/* whether the command has ended */
 
 /* --- the command ------------------------------------------------------------------------ */
@@ -145,10 +144,10 @@ static void send(struct memd *m, u32 id)
 		.payload = payload,
 	};
 
-	memd_send(m, &msg, who->addr);
+	send_message(m, &msg, who->addr);
 	/* which of its machines serves may not be known here */
 	if (who->twin)
-		memd_send(m, &msg, who->twin);
+		send_message(m, &msg, who->twin);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -252,18 +251,4 @@ void takeover_settled(struct memd *m)
 	role->had_switch = false;
 	if (twin_store(m->b->backing->fd, &r))
 		backing_fails(m->b->backing);
-}
-
-bool takeover_needs_switch(struct memd *m)
-{
-	struct takeover *to = m->b->takeover;
-
-	if (!m->b->opt.role.had_switch)
-		return false;
-	if (!to->told || m->timers.now - to->told >= TELL_MS) {
-		to->told = m->timers.now;
-		log_say("waiting for the P4 switch, which the machine before this one used: it has to know at which port blade %u is now (weft-switchd, 'blade %u=PORT'; see --on-takeover)",
-			options_blade(&m->b->opt) + 1, m->b->opt.id);
-	}
-	return true;
 }

@@ -36,14 +36,12 @@ void takeover_command_end(struct takeover_command *c, const struct options *o);
  * @heard: bits of the members that have answered
  * @txn: by id: of the TWIN that is out
  * @delay: until it is repeated
- * @told: millisecond of the last sentence
  * @timer: for that
  */
 struct takeover {
 	u64 heard;
 	u32 txn[WEFT_BLADE_MAX + 1];
 	u32 delay;
-	u64 told;
 	struct timer timer;
 };
 
@@ -66,11 +64,5 @@ enum answer takeover_call(struct memd *m, struct request *q);
 
 /* All lines are at home: what was missing everybody has heard. */
 void takeover_settled(struct memd *m);
-
-/*
- * A P4 switch was in use at the former machine and has not heard of this one yet: it would
- * go on answering for its lines.
- */
-bool takeover_needs_switch(struct memd *m);
 
 #endif /* WEFT_MEMD_TAKEOVER_H */

@@ -12,15 +12,16 @@
 #include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
+#include "catalog/join.h"
 #include "catalog/move.h"
 #include "catalog/sync.h"
 #include "catalog/takeover.h"
-#include "front/memd.h"
 #include "front/stats.h"
-#include "lines/members.h"
 #include "lines/rehome.h"
 #include "lines/renew.h"
 #include "lines/sweep.h"
+#include "net/members.h"
+#include "net/send.h"
 
 /* Calls whose repetition would not give the same reply. */
 static bool has_effect(u16 op)
@@ -70,7 +71,7 @@ static void send_reply(struct memd *m, const struct request *q, const u8 *payloa
 		.payload = payload,
 	};
 
-	memd_send(m, &msg, q->from);
+	send_message(m, &msg, q->from);
 }
 
 static bool is_list(u16 op)
@@ -230,11 +231,11 @@ static enum answer serve(struct memd *m, struct request *q)
 	}
 	switch (q->call.op) {
 	case WEFT_CALL_JOIN:
-		return catalog_join(m, q);
+		return join_call(m, q);
 	case WEFT_CALL_LEAVE:
-		return catalog_leave(m, q);
+		return join_leave(m, q);
 	case WEFT_CALL_PEERS:
-		return catalog_peers(m, q);
+		return join_peers(m, q);
 	case WEFT_CALL_FENCE_NODE:
 		return fence_call(m, q);
 	case WEFT_CALL_SPREAD:
@@ -355,7 +356,7 @@ void calls_wrong_key(struct memd *m, const struct weft_msg *msg, u16 err, u32 fr
 	answer.txn = q.txn;
 	answer.nonce = q.nonce;
 	answer.len = weft_call_pack(&q.reply, payload);
-	memd_send_plain(m, &answer, from);
+	send_plain(m, &answer, from);
 }
 
 void calls_receive(struct memd *m, const struct weft_msg *msg, u32 from)

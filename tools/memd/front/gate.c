@@ -9,7 +9,6 @@
 #include "catalog/follow.h"
 #include "front/calls.h"
 #include "net/udp.h"
-#include "standby/mirror.h"
 
 #define SAY_AGAIN_MS	60000
 
@@ -48,22 +47,6 @@ static void say_key(struct memd *m, const struct weft_msg *msg, u32 from)
 			 log_addr(from), weft_key_fingerprint(&m->b->key));
 }
 
-void gate_refused(struct memd *m)
-{
-	m->gate->refused = m->timers.now ? m->timers.now : 1;
-}
-
-u64 gate_refused_ago(const struct memd *m)
-{
-	u64 last = 0;
-	u32 i;
-
-	for (i = 0; i < m->b->threads; i++)
-		if (m->b->thread[i]->gate->refused > last)
-			last = m->b->thread[i]->gate->refused;
-	return last ? (m->timers.now - last) / 1000 + 1 : 0;
-}
-
 /* Who does not belong to the rack must not have all of our time. */
 static bool may_answer(struct memd *m)
 {
@@ -84,7 +67,7 @@ static void wrong_key(struct memd *m, const struct weft_msg *msg, int err, u32 f
 		count(m, WRONG_KEY);
 	if (msg->rack != m->b->opt.rack)
 		return;
-	gate_refused(m);
+	memd_refused(m);
 	if ((msg->type != WEFT_MSG_CALL && msg->type != WEFT_MSG_REPLY) || !may_answer(m))
 		return;
 	say_key(m, msg, from);
@@ -139,7 +122,7 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 	int err;
 
 	/* before anything else: the twin may have taken over */
-	if (mirror_suspended(m)) {
+	if (memd_suspended(m)) {
 		count(m, SUSPENDED);
 		return false;
 	}

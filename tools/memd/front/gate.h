@@ -19,7 +19,6 @@ struct memd;
  * @said: address and, in milliseconds, when
  * @next: place in @said
  * @second: of which @answered says how many answers there were
- * @refused: when, in milliseconds, a message was last refused for who sent it; 0: never
  */
 struct gate {
 	struct {
@@ -29,7 +28,6 @@ struct gate {
 	u32 next;
 	u64 second;
 	u32 answered;
-	u64 refused;
 };
 
 /**
@@ -46,11 +44,5 @@ struct gate {
  */
 bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len,
 	       u32 from, u16 port);
-
-/* A message is refused, as its sender has not the rack's key or not that member's address. */
-void gate_refused(struct memd *m);
-
-/* Return: seconds since then, 1 at least; 0: never. */
-u64 gate_refused_ago(const struct memd *m);
 
 #endif /* WEFT_MEMD_GATE_H */

@@ -21,6 +21,7 @@
 #include "catalog/sync.h"
 #include "catalog/takeover.h"
 #include "front/memd.h"
+#include "net/held.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"
 #include "standby/mirror.h"
@@ -87,7 +88,7 @@ static void awake(const struct memd *m)
 /* What is due, of which nearly all is about the blade.  Return: milliseconds until more is. */
 static int run_timers(struct memd *m)
 {
-	if (mirror_suspended(m))
+	if (memd_suspended(m))
 		return SUSPENDED_MS;
 	if (timers_due(&m->timers)) {
 		turn_alone(m);
@@ -125,8 +126,8 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 				journal_work(m);
 			else if (e[i].data.fd == sync_fd(m->b->sync))
 				sync_work(m);
-			else if (e[i].data.fd == mirror_fd(m))
-				mirror_work(m);
+			else if (e[i].data.fd == held_fd(m))
+				held_work(m);
 			else
 				rdma_work(m);
 		}
@@ -146,7 +147,7 @@ static void *run_thread(void *arg)
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 
 	if (epoll_fd < 0 || watch(epoll_fd, m->udp->fd) || watch(epoll_fd, m->turn.wake) ||
-	    (mirror_fd(m) >= 0 && watch(epoll_fd, mirror_fd(m)))) {
+	    (held_fd(m) >= 0 && watch(epoll_fd, held_fd(m)))) {
 		log_say("cannot set up the event loop of thread %u: %s", m->nth + 1,
 			strerror(errno));
 		exit(2);
@@ -210,6 +211,7 @@ static int start(struct memd *m, const struct options *o, const struct weft_key 
 	struct options opt = *o;
 	struct udp udp;
 	int bad;
+	u32 i;
 
 	/* the socket first: it tells whether there is another one of us */
 	if (udp_open(&udp, o, key, err))
@@ -225,6 +227,8 @@ static int start(struct memd *m, const struct options *o, const struct weft_key 
 	*m->udp = udp;
 	if (open_others(m, err))
 		return -1;
+	for (i = 0; i < m->b->threads; i++)
+		m->b->thread[i]->udp->until = &m->b->until;
 	memd_start(m);
 	return 0;
 }
@@ -267,7 +271,11 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 		return 2;
 	/* a process that comes of another one has nothing of the card */
 	rdma_start(&memd);
-	if (mirror_start(&memd, err)) {
+	if (options_twin(o) && held_start(&memd)) {
+		log_say("cannot keep what waits for the twin: %s", strerror(errno));
+		return 2;
+	}
+	if (mirror_start(&memd, held_wake, err)) {
 		log_say("%s", err);
 		return 2;
 	}
@@ -277,7 +285,7 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 	    (journal_fd(memd.b->journal) >= 0 &&
 	     watch(epoll_fd, journal_fd(memd.b->journal))) ||
 	    (sync_fd(memd.b->sync) >= 0 && watch(epoll_fd, sync_fd(memd.b->sync))) ||
-	    (mirror_fd(&memd) >= 0 && watch(epoll_fd, mirror_fd(&memd))) ||
+	    (held_fd(&memd) >= 0 && watch(epoll_fd, held_fd(&memd))) ||
 	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
 	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
 		log_say("cannot set up the event loop: %s", strerror(errno));

@@ -25,12 +25,14 @@
 #include "lines/blocks.h"
 #include "lines/layer.h"
 #include "lines/lines.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
 #include "lines/renew.h"
+#include "net/held.h"
 #include "net/job.h"
 #include "net/layer.h"
+#include "net/members.h"
 #include "net/push.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"
@@ -121,6 +123,7 @@ int memd_init(struct memd *m, const struct options *o, const struct weft_key *ke
 	memset(m->b, 0, sizeof(*m->b));
 	m->b->threads = o->threads > 1 ? o->threads : 1;
 	m->b->opt = *o;
+	m->b->until = BLADE_FOR_EVER;
 	if (key)
 		m->b->key = *key;
 	timers_init(&m->timers);
@@ -141,6 +144,7 @@ void memd_start(struct memd *m)
 	if (m->udp->fragment && !frames_keep_hashes(m->b->frames, m->udp->fragment))
 		log_say("no memory to keep hashes of what is sent: they are made each time");
 	members_start(m);
+	p4_start(m);
 	takeover_start(m);
 	if (!memd_is_first(m)) {
 		follow_start(m);
@@ -167,9 +171,9 @@ static void end_jobs(struct memd *m)
 			push_drop(m, id, EHOSTDOWN);
 		journal_exit(m);
 		sync_exit(m);
-		mirror_drop(m);
+		held_drop(m);
 	}
-	members_stop(m);
+	p4_stop(m);
 	for (i = 0; i < m->b->regions->n; i++) {
 		struct job *job = m->b->regions->by_id[i]->trim.job;
 
@@ -201,82 +205,6 @@ void memd_exit(struct memd *m)
 	m->b = NULL;
 }
 
-/* --- out -------------------------------------------------------------------- */
-
-void *memd_payload(struct memd *m)
-{
-	return udp_buffer(m->udp) + WEFT_WIRE_HDR_LEN;
-}
-
-static void send_with(struct memd *m, struct weft_msg *msg, u32 addr,
-		      const struct weft_key *key, u64 *hash)
-{
-	u8 *buf = udp_buffer(m->udp), *payload = buf + WEFT_WIRE_HDR_LEN;
-	size_t len;
-
-	msg->rack = m->b->opt.rack;
-	if (!msg->src)
-		msg->src = m->b->opt.id;
-	if (!addr) {
-		count(m, NO_ADDRESS);
-		return;
-	}
-	if (mirror_suspended(m)) {
-		count(m, SUSPENDED);
-		return;
-	}
-	msg->payload = msg->len ? payload : NULL;
-	if (!*hash)
-		*hash = weft_wire_hash(msg->payload, msg->len, key);
-	len = weft_wire_pack_hashed(msg, buf, payload + msg->len, key, memd_time(m), *hash);
-	udp_send(m->udp, addr, weft_flow(msg->type, msg->line), len,
-		 weft_wire_joins(msg->type));
-	if (msg->type < MEMD_TYPES)
-		m->stats.out[msg->type]++;
-	if (log_verbose)
-		log_note("to %s: %s line %llx txn %08x", log_addr(addr),
-			 weft_msg_name(msg->type),
-			 (unsigned long long)msg->line, msg->txn);
-}
-
-void memd_send_hashed(struct memd *m, struct weft_msg *msg, u32 addr, u64 *hash)
-{
-	send_with(m, msg, addr, &m->b->key, hash);
-}
-
-void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr)
-{
-	u64 hash = 0;
-
-	send_with(m, msg, addr, &m->b->key, &hash);
-}
-
-static void copy_payload(struct memd *m, const struct weft_msg *msg)
-{
-	/* it is there already if this is not the first receiver */
-	if (msg->len && msg->payload != memd_payload(m))
-		memcpy(memd_payload(m), msg->payload, msg->len);
-}
-
-void memd_send(struct memd *m, struct weft_msg *msg, u32 addr)
-{
-	copy_payload(m, msg);
-	memd_send_payload(m, msg, addr);
-}
-
-void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr)
-{
-	u64 hash = 0;
-
-	copy_payload(m, msg);
-	send_with(m, msg, addr, NULL, &hash);
-}
-
-void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id)
-{
-	memd_send(m, msg, id <= WEFT_BLADE_MAX ? m->b->members->by_id[id].addr : 0);
-}
-
 /* --- in --------------------------------------------------------------------- */
 
 /* Answers of the switch, and to what we asked of it. */
@@ -292,7 +220,7 @@ static void from_switch(struct memd *m, const struct weft_msg *msg, u32 from)
 		return;
 	}
 	if (msg->type == WEFT_MSG_MEMBERS_ACK)
-		members_ack(m, msg);
+		p4_ack(m, msg);
 	else
 		lines_answer(m, msg);
 }

@@ -38,22 +38,6 @@ void memd_receive_home(struct memd *m, const void *buf, size_t len, u32 from, co
 u64 memd_far(struct memd *m, const void *buf, size_t len);
 void memd_near(struct memd *m, u64 line);
 
-/* Send to an address; src and rack are set, unless src is set already. */
-void memd_send(struct memd *m, struct weft_msg *msg, u32 addr);
-
-/* The same without a tag: for who has another key, or none. */
-void memd_send_plain(struct memd *m, struct weft_msg *msg, u32 addr);
-
-/* Send to a member, if its address is known. */
-void memd_send_to(struct memd *m, struct weft_msg *msg, u32 id);
-
-/* The same in two steps: write the payload where this says, then send. */
-void *memd_payload(struct memd *m);
-void memd_send_payload(struct memd *m, struct weft_msg *msg, u32 addr);
-
-/* The same with its hash, see weft_wire_hash(); @hash 0: not known yet, it is filled in. */
-void memd_send_hashed(struct memd *m, struct weft_msg *msg, u32 addr, u64 *hash);
-
 /* May nodes have lines?  Not while some may have lines of a former life. */
 static inline bool memd_serves(const struct memd *m)
 {

@@ -8,11 +8,11 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/options.h"
-#include "front/gate.h"
 #include "lines/lines.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/quota.h"
 #include "lines/region.h"
+#include "net/members.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"
 #include "standby/mirror.h"
@@ -157,6 +157,18 @@ static void sum_up(const struct blade *b, struct sums *s)
 	}
 }
 
+/* Seconds since a message was last refused for who sent it, 1 at least; 0: never. */
+static u64 refused_ago(const struct memd *m)
+{
+	u64 last = 0;
+	u32 i;
+
+	for (i = 0; i < m->b->threads; i++)
+		if (m->b->thread[i]->stats.refused > last)
+			last = m->b->thread[i]->stats.refused;
+	return last ? (m->timers.now - last) / 1000 + 1 : 0;
+}
+
 static void add_state(struct memd *m, const struct sums *s, struct page *page)
 {
 	u64 moving = s->at[WEFT_ADDING] + s->at[WEFT_REMOVING] +
@@ -169,7 +181,7 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	mirror_look(m, &twin);
 	rdma_state(m, &rdma);
 	add(page, "nodes", (u64)__builtin_popcount(members_joined(m->b->members)));
-	add(page, "switch", m->b->members->use_switch);
+	add(page, "switch", m->b->p4->in_use);
 	add(page, "regions", m->b->regions->n);
 	add(page, "region_numbers_left", quota_numbers_left(m));
 	add(page, "memory_bytes", m->b->opt.memory);
@@ -189,7 +201,7 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "ready", m->b->ready);
 	add(page, "file_refuses", __atomic_load_n(&m->b->backing->refuses, __ATOMIC_RELAXED));
 	add(page, "file_failed", m->b->backing->failed);
-	add(page, "refused_ago_s", gate_refused_ago(m));
+	add(page, "refused_ago_s", refused_ago(m));
 	add(page, "twin", options_twin(&m->b->opt) != 0);
 	add(page, "view", m->b->opt.role.view);
 	add(page, "twin_complete", twin.complete);

@@ -8,13 +8,14 @@
 #include "base/count.h"
 #include "base/log.h"
 #include "catalog/allow.h"
-#include "front/memd.h"
 #include "lines/lines.h"
-#include "lines/members.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
 #include "lines/renew.h"
 #include "lines/sweep.h"
+#include "net/held.h"
+#include "net/members.h"
+#include "net/send.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"
 #include "standby/mirror.h"
@@ -131,12 +132,12 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	for (offset = 0; offset < r->block; offset += full) {
 		data.offset = offset;
 		data.len = r->block - offset < full ? r->block - offset : full;
-		if (!load(m, b, offset, memd_payload(m), data.len))
+		if (!load(m, b, offset, send_buffer(m), data.len))
 			return;
 		none = 0;
 		hash = b && b->frame != FRAME_NONE ?
 			frames_hash(m->b->frames, b->frame, offset) : NULL;
-		memd_send_hashed(m, &data, addr, hash ? hash : &none);
+		send_hashed(m, &data, addr, hash ? hash : &none);
 	}
 }
 
@@ -158,9 +159,9 @@ void blocks_send(struct memd *m, struct region *r, struct block *b, u32 txn, u32
 	for (offset = 0; offset < r->block; offset += full) {
 		wb.offset = offset;
 		wb.len = r->block - offset < full ? r->block - offset : full;
-		if (!load(m, b, offset, memd_payload(m), wb.len))
+		if (!load(m, b, offset, send_buffer(m), wb.len))
 			return;
-		memd_send_payload(m, &wb, m->b->members->by_id[to].addr);
+		send_written(m, &wb, m->b->members->by_id[to].addr);
 	}
 }
 
@@ -198,6 +199,14 @@ void blocks_near(struct memd *m, u64 line)
 
 /* --- WB --------------------------------------------------------------------- */
 
+/* Does the acknowledgement of what belongs to @r wait for the standby?  NULL: it is gone. */
+static bool waits(const struct memd *m, const struct region *r)
+{
+	return mirror_holding(m) &&
+	       (!r || (r->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR ||
+		mirror_is_crowded(m));
+}
+
 /* Now, or when the twin has what is acknowledged; @r NULL: the region is gone. */
 static void acknowledge(struct memd *m, const struct region *r, const struct weft_msg *msg)
 {
@@ -208,10 +217,10 @@ static void acknowledge(struct memd *m, const struct region *r, const struct wef
 		.version = msg->version,
 	};
 
-	if (mirror_holds(m, r))
-		mirror_keep(m, msg);
+	if (waits(m, r))
+		held_keep(m, msg);
 	else
-		memd_send_to(m, &ack, weft_txn_member(msg->txn));
+		send_to_member(m, &ack, weft_txn_member(msg->txn));
 }
 
 void blocks_clear(struct memd *m, struct region *r, struct block *b)

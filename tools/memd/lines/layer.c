@@ -8,7 +8,7 @@
 #include "lines/blocks.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/quota.h"
 #include "lines/region.h"
 #include "lines/renew.h"
@@ -19,13 +19,13 @@ int lines_make(struct memd *m)
 	struct blade *b = m->b;
 	u32 i;
 
-	b->members = calloc(1, sizeof(*b->members));
+	b->p4 = calloc(1, sizeof(*b->p4));
 	b->regions = calloc(1, sizeof(*b->regions));
 	b->numbers = calloc(1, sizeof(*b->numbers));
 	b->looks = calloc(1, sizeof(*b->looks));
 	b->renew = calloc(1, sizeof(*b->renew));
 	b->sweep = calloc(1, sizeof(*b->sweep));
-	if (!b->members || !b->regions || !b->numbers || !b->looks || !b->renew || !b->sweep)
+	if (!b->p4 || !b->regions || !b->numbers || !b->looks || !b->renew || !b->sweep)
 		return -1;
 	for (i = 0; i < b->threads; i++) {
 		b->thread[i]->hint = calloc(1, sizeof(*b->thread[i]->hint));
@@ -36,7 +36,7 @@ int lines_make(struct memd *m)
 	}
 	region_init(m);
 	quota_init(m);
-	members_init(m);
+	p4_init(m);
 	renew_init(m);
 	sweep_init(m);
 	return 0;
@@ -62,5 +62,5 @@ void lines_free(struct memd *m)
 	free(b->looks);
 	free(b->numbers);
 	free(b->regions);
-	free(b->members);
+	free(b->p4);
 }

@@ -13,12 +13,14 @@
 #include "front/memd.h"
 #include "lines/blocks.h"
 #include "lines/looks.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/quota.h"
 #include "lines/region.h"
 #include "lines/renew.h"
 #include "lines/sweep.h"
 #include "lines/trim.h"
+#include "net/members.h"
+#include "net/send.h"
 #include "store/frames.h"
 
 #define MOVE_MS		20	/* until a move is repeated, doubled each time */
@@ -30,7 +32,7 @@
 
 static void to_switch(struct memd *m, struct weft_msg *msg)
 {
-	memd_send(m, msg, WEFT_WIRE_GROUP);
+	send_message(m, msg, WEFT_WIRE_GROUP);
 }
 
 static void send_out(struct memd *m, struct weft_home_out *out, u32 from)
@@ -45,12 +47,12 @@ static void send_out(struct memd *m, struct weft_home_out *out, u32 from)
 			else if (out->msg.info == WEFT_WHY_MOVING)
 				count(m, MOVING);
 		}
-		memd_send(m, &out->msg, from);
+		send_message(m, &out->msg, from);
 		break;
 	case WEFT_TO_NODES:
 		for (id = WEFT_NODE_MIN; targets; id++, targets >>= 1)
 			if (targets & 1)
-				memd_send_to(m, &out->msg, id);
+				send_to_member(m, &out->msg, id);
 		break;
 	case WEFT_TO_HOME:
 		blocks_read(m, &out->msg);
@@ -136,7 +138,7 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 		to_switch(m, &out->sw);
 	if (out->chase) {
 		count(m, CHASE);
-		memd_send_to(m, &out->msg_chase, out->chase);
+		send_to_member(m, &out->msg_chase, out->chase);
 	}
 	if (out->timer)
 		wake_at(m, b, delay);
@@ -256,7 +258,7 @@ void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to)
 	nack.holder = 0;
 	nack.len = 0;
 	nack.payload = NULL;
-	memd_send(m, &nack, to);
+	send_message(m, &nack, to);
 }
 
 /*
@@ -346,7 +348,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	was = b->line.place;
 	tell_gen(m, &b->line);
 	weft_home_recv(&b->line, renew_nodes(m),
-		       m->b->members->use_switch && !b->wanted && !r->nodes, msg,
+		       m->b->p4->in_use && !b->wanted && !r->nodes, msg,
 		       memd_seq(m), &out);
 	carry_out(m, r, b, &out, was, from, move_delay(&b->line));
 }
@@ -374,7 +376,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 		return;
 	b->timer.fn = on_timer;
 	was = b->line.place;
-	weft_home_recv(&b->line, renew_nodes(m), m->b->members->use_switch, msg,
+	weft_home_recv(&b->line, renew_nodes(m), m->b->p4->in_use, msg,
 		       memd_seq(m), &out);
 	learn_gen(m, &b->line);
 	/* refused because it is busy: that ends soon, do not wait for long */
@@ -386,7 +388,7 @@ bool lines_fetch(struct memd *m, struct region *r, struct block *b)
 {
 	struct weft_home_out out;
 
-	if (!r->doubtful || b->sure || !m->b->members->use_switch)
+	if (!r->doubtful || b->sure || !m->b->p4->in_use)
 		return false;
 	tell_gen(m, &b->line);
 	if (weft_home_fetch(&b->line, memd_seq(m), &out))
@@ -429,7 +431,7 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 		lines_answer(m, msg);
 		return;
 	}
-	if (!m->b->members->use_switch)
+	if (!m->b->p4->in_use)
 		return;
 	/* of a line that is forgotten, something may still be locked there */
 	weft_home_init(&none, msg->line, m->b->opt.id);

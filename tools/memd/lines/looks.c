@@ -5,10 +5,10 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/options.h"
-#include "front/memd.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/region.h"
 #include "lines/renew.h"
+#include "net/send.h"
 
 #define LOOK_MS		20	/* between questions whether a line is in the switch */
 #define MARK_KIND	2u	/* no kind of line */
@@ -20,7 +20,7 @@
 
 static void ask(struct memd *m, struct weft_msg *msg)
 {
-	memd_send(m, msg, WEFT_WIRE_GROUP);
+	send_message(m, msg, WEFT_WIRE_GROUP);
 }
 
 void looks_lost(struct memd *m, const char *why)
@@ -48,7 +48,7 @@ void looks_for(struct memd *m, const struct block *b)
 	if (looks_lately(m))
 		return;
 	ls->looked = m->timers.now;
-	if (!m->b->members->use_switch) {
+	if (!m->b->p4->in_use) {
 		renew_begin(m, "the P4 switch is gone with lines of ours");
 		return;
 	}
@@ -78,7 +78,7 @@ static void send_mark(struct memd *m, u32 nonce)
 bool looks_mark(struct memd *m)
 {
 	/* without regions there is nothing that could be there */
-	if (m->b->looks->marked || !m->b->members->use_switch || !m->b->regions->n)
+	if (m->b->looks->marked || !m->b->p4->in_use || !m->b->regions->n)
 		return true;
 	m->b->looks->tries = 0;
 	send_mark(m, m->b->looks->mark_gen);
@@ -132,7 +132,7 @@ bool looks_sure(struct memd *m, const struct region *r, struct block *b)
 
 	if (b->sure || !r->doubtful)
 		return true;
-	if (!m->b->members->use_switch) {
+	if (!m->b->p4->in_use) {
 		if (ls->marked) {
 			renew_begin(m, "the P4 switch is gone");
 			return false;

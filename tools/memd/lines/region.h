@@ -13,7 +13,6 @@
 #include "weft.h"
 
 #define REGIONS_MAX	16384	/* a full catalog fits half a log several times */
-#define BLADE_BYTES_MAX	(1ull << 43)	/* memory of a blade: 8T */
 #define RUN_BLOCKS	64	/* a run has one home, see weft_line_home() */
 
 struct job;

@@ -15,8 +15,8 @@
 #include "lines/blocks.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
-#include "lines/members.h"
 #include "lines/region.h"
+#include "net/members.h"
 #include "store/backing.h"
 #include "store/frames.h"
 

@@ -12,11 +12,12 @@
 #include "catalog/catalog.h"
 #include "catalog/takeover.h"
 #include "front/calls.h"
-#include "front/memd.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/rehome.h"
+#include "net/members.h"
+#include "net/send.h"
 
 #define FIRST_MS	20	/* until RENEW is repeated, doubled each time */
 #define LAST_MS		500
@@ -46,7 +47,7 @@ static void send(struct memd *m, u32 id)
 		.payload = payload,
 	};
 
-	memd_send_to(m, &msg, id);
+	send_to_member(m, &msg, id);
 }
 
 static void send_to(struct memd *m, u32 nodes)
@@ -247,7 +248,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		 * back to: of a region whose homes change they hear that by MOVE, which needs
 		 * nothing of this.
 		 */
-		if (!members_settled(m->b->members) || !looks_mark(m) || rehome_freezes(m)) {
+		if (!p4_settled(m) || !looks_mark(m) || rehome_freezes(m)) {
 			tell_of_mark(m);
 			timer_set(&m->timers, t, FIRST_MS);
 			return;

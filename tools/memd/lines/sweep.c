@@ -6,11 +6,11 @@
 #include "base/count.h"
 #include "base/log.h"
 #include "base/timer.h"
-#include "catalog/fence.h"
 #include "front/calls.h"
 #include "lines/lines.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/region.h"
+#include "net/members.h"
 #include "store/frames.h"
 
 #define STEP_LINES	4096	/* looked at in one go */
@@ -210,7 +210,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	 * A switch that takes the dead for members would serve what they have sent before, and
 	 * give them a line that this has been through.
 	 */
-	if (!members_settled(m->b->members)) {
+	if (!p4_settled(m)) {
 		timer_set(&m->timers, t, SETTLE_MS);
 		return;
 	}
@@ -357,7 +357,7 @@ enum answer sweep_call(struct memd *m, struct request *q)
 		return ANSWER;
 	}
 	/* a list that is not whole yet would be taken for one that is: it is asked for again */
-	if (m->b->fence->dead || sweep_is_active(m))
+	if (m->b->members->dead || sweep_is_active(m))
 		return ANSWER_NOT;
 	if (q->call.valid & WEFT_LOST_ACCEPT) {
 		if (r)

@@ -8,7 +8,7 @@
 #include "catalog/catalog.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
-#include "lines/members.h"
+#include "lines/p4.h"
 #include "lines/region.h"
 #include "lines/renew.h"
 #include "net/job.h"
@@ -115,5 +115,5 @@ void withdraw_start(struct memd *m, struct region *r, struct job *job)
 
 bool withdraw_possible(const struct memd *m, const struct region *r)
 {
-	return !r->doubtful || (!m->b->members->use_switch && !m->b->looks->marked);
+	return !r->doubtful || (!m->b->p4->in_use && !m->b->looks->marked);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What waits for the standby, see mirror.h. */
+/* What waits for the standby, see held.h. */
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -8,17 +8,23 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/turn.h"
-#include "front/memd.h"
 #include "net/job.h"
+#include "net/send.h"
 #include "standby/mirror.h"
 
-int held_init(struct memd *m)
+int held_start(struct memd *m)
 {
-	struct held *h = m->held;
+	struct held *h;
+	u32 i;
 
-	h->ack = calloc(HELD_MAX, sizeof(*h->ack));
-	h->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	return h->ack && h->wake >= 0 ? 0 : -1;
+	for (i = 0; i < m->b->threads; i++) {
+		h = m->b->thread[i]->held;
+		h->ack = calloc(HELD_MAX, sizeof(*h->ack));
+		h->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+		if (!h->ack || h->wake < 0)
+			return -1;
+	}
+	return 0;
 }
 
 void held_exit(struct memd *m)
@@ -41,7 +47,7 @@ void held_wake(struct memd *m)
 		(void)!write(m->held->wake, &one, sizeof(one));
 }
 
-int mirror_fd(const struct memd *m)
+int held_fd(const struct memd *m)
 {
 	return m->held->ack ? m->held->wake : -1;
 }
@@ -55,7 +61,7 @@ static void acknowledge(struct memd *m, const struct held_ack *a)
 		.version = a->version,
 	};
 
-	memd_send_to(m, &ack, a->to);
+	send_to_member(m, &ack, a->to);
 }
 
 static void release_acks(struct memd *m)
@@ -100,14 +106,14 @@ static bool look(struct memd *m)
 	return m->held->n || m->held->jobs;
 }
 
-void mirror_work(struct memd *m)
+void held_work(struct memd *m)
 {
 	u64 times;
 
 	/* how often is of no interest */
 	(void)!read(m->held->wake, &times, sizeof(times));
 	/* nothing is sent then, and to be lost is not for those that wait */
-	if (mirror_suspended(m))
+	if (memd_suspended(m))
 		return;
 	atomic_store(&m->held->waiting, false);
 	if (look(m))
@@ -116,7 +122,7 @@ void mirror_work(struct memd *m)
 	(void)look(m);
 }
 
-void mirror_keep(struct memd *m, const struct weft_msg *msg)
+void held_keep(struct memd *m, const struct weft_msg *msg)
 {
 	struct held *h = m->held;
 
@@ -138,7 +144,7 @@ void mirror_keep(struct memd *m, const struct weft_msg *msg)
 		held_wake(m);
 }
 
-bool mirror_hold(struct memd *m, struct job *job)
+bool held_hold(struct memd *m, struct job *job)
 {
 	struct memd *first = m->b->thread[0];
 
@@ -160,7 +166,7 @@ static void no_answer(struct memd *m, struct job *job)
 	(void)job;
 }
 
-void mirror_drop(struct memd *m)
+void held_drop(struct memd *m)
 {
 	struct job *job;
 	u32 i;

@@ -1,15 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What waits for the standby: for mirror.c, which wakes those that do. */
+/* What waits for the standby: acknowledgements of each thread, and calls. */
 #ifndef WEFT_MEMD_HELD_H
 #define WEFT_MEMD_HELD_H
 
-struct memd;
+#include <stdatomic.h>
 
-/* A thread's.  Return: 0 or -1. */
-int held_init(struct memd *m);
+#include "types.h"
+
+#define HELD_MAX		1024u	/* acknowledgements that wait, of a thread */
+
+struct job;
+struct memd;
+struct weft_msg;
+
+/* An acknowledgement that waits; @position see mirror_position(). */
+struct held_ack {
+	u64 position;
+	u32 to;
+	u32 txn;
+	u64 line;
+	u64 version;
+};
+
+/**
+ * struct held - what waits for the standby, of a thread
+ * @ack: HELD_MAX of them, the first is at @first; NULL: this blade has no twin
+ * @first: see there
+ * @n: how many
+ * @jobs: calls that do, of the blade: the first thread has them
+ * @waiting: something waits: @wake is to be written to
+ * @wake: eventfd; -1: none
+ */
+struct held {
+	struct held_ack *ack;
+	u32 first;
+	u32 n;
+	struct job *jobs;
+	atomic_bool waiting;
+	int wake;
+};
+
+/* The blade has a twin, and no thread runs yet.  Return: 0 or -1 with errno. */
+int held_start(struct memd *m);
 void held_exit(struct memd *m);
 
 /* By any thread: that one is to look, if anything of it waits. */
 void held_wake(struct memd *m);
+
+/* An acknowledgement waits.  If too many do it is lost, and the node repeats what it is for. */
+void held_keep(struct memd *m, const struct weft_msg *msg);
+
+/* A call waits until the standby has what was noted so far.  Return: whether it does. */
+bool held_hold(struct memd *m, struct job *job);
+
+/* What wakes a thread when something need not wait any more, and what it does then. */
+int held_fd(const struct memd *m);
+void held_work(struct memd *m);
+
+/* Whoever waits is not answered any more. */
+void held_drop(struct memd *m);
 
 #endif /* WEFT_MEMD_HELD_H */

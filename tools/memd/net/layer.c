@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
+#include "net/held.h"
+#include "net/members.h"
 #include "net/push.h"
 #include "net/udp.h"
-#include "standby/mirror.h"
 #include "types.h"
 
 int net_make(struct memd *m)
@@ -15,8 +16,9 @@ int net_make(struct memd *m)
 	struct blade *b = m->b;
 	u32 i;
 
+	b->members = calloc(1, sizeof(*b->members));
 	b->pushes = calloc(WEFT_BLADE_MAX + 1, sizeof(*b->pushes));
-	if (!b->pushes)
+	if (!b->members || !b->pushes)
 		return -1;
 	for (i = 0; i < b->threads; i++) {
 		b->thread[i]->udp = malloc(sizeof(*b->thread[i]->udp));
@@ -25,6 +27,7 @@ int net_make(struct memd *m)
 			return -1;
 		udp_none(b->thread[i]->udp);
 	}
+	members_init(m);
 	push_init(m);
 	return 0;
 }
@@ -37,7 +40,9 @@ void net_free(struct memd *m)
 	for (i = 0; i < b->threads; i++) {
 		udp_close(b->thread[i]->udp);
 		free(b->thread[i]->udp);
+		held_exit(b->thread[i]);
 		free(b->thread[i]->held);
 	}
 	free(b->pushes);
+	free(b->members);
 }

@@ -8,10 +8,9 @@
 #include "base/count.h"
 #include "base/log.h"
 #include "base/timer.h"
-#include "catalog/catalog.h"
-#include "front/memd.h"
-#include "lines/members.h"
 #include "net/job.h"
+#include "net/members.h"
+#include "net/send.h"
 
 #define FIRST_MS	20	/* until a call is repeated, doubled each time */
 #define LAST_MS		500
@@ -41,7 +40,7 @@ static void send(struct memd *m, u8 to, struct push *p)
 		.payload = p->payload,
 	};
 
-	memd_send_to(m, &msg, to);
+	send_to_member(m, &msg, to);
 	timer_set(&m->timers, &m->b->pushes[to].timer, p->delay);
 }
 
@@ -69,7 +68,7 @@ static void end_first(struct memd *m, u8 to, u16 err)
 		count(m, PUSH_FAILED);
 	if (err && !job && weft_is_blade(to)) {
 		/* nobody else would see to it: it joins again, and hears everything */
-		catalog_blade_lost(m, to, err);
+		m->b->members->blade_lost(m, to, err);
 		return;
 	}
 	if (ps->head)
@@ -113,7 +112,7 @@ static void on_timer(struct memd *m, struct timer *t)
 		count(m, PUSH_REPEATED);
 		send(m, to, p);
 	} else if (weft_is_blade(to)) {
-		catalog_blade_lost(m, to, 0);
+		m->b->members->blade_lost(m, to, 0);
 	} else {
 		log_warn("node %u %s", to, p->op == WEFT_CALL_CHANGED ?
 			 "does not answer: it may not know of another policy of a region" :

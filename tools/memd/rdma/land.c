@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/turn.h"
 #include "front/memd.h"
-#include "lines/members.h"
+#include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"
 #include "rdma/link.h"

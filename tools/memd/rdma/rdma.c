@@ -15,7 +15,7 @@
 #include "base/timer.h"
 #include "base/turn.h"
 #include "hello.h"
-#include "lines/members.h"
+#include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"
 #include "rdma/link.h"

@@ -2,6 +2,7 @@
 /* Questions to the witness, see ask.h. */
 #include "standby/ask.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "standby/stream.h"

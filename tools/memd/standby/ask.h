@@ -4,7 +4,7 @@
  * when it breaks.  The witness does not read what is left in an old one, so that no question
  * is carried out after a later one was answered.
  *
- * Times are milliseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps.
+ * Times are those of boot_ms().
  */
 #ifndef WEFT_MEMD_ASK_H
 #define WEFT_MEMD_ASK_H
@@ -22,19 +22,6 @@ enum {
 	A_ERR = 0, A_OP = 2, A_FLAGS = 3, A_VIEW = 4, A_OWNER = 8, A_LEASE = 12, A_SILENT = 16,
 	A_STAMP = 20, A_LEN = 28,
 };
-
-static inline u64 boot_ms(void)
-{
-	return clock_ns(CLOCK_BOOTTIME) / NS_IN_MS;
-}
-
-/* Milliseconds since then, 0 if that is to come. */
-static inline u64 boot_since(u64 when)
-{
-	u64 now = boot_ms();
-
-	return now > when ? now - when : 0;
-}
 
 /**
  * struct told - what the witness has answered

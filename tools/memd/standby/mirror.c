@@ -10,12 +10,10 @@
 #include <unistd.h>
 
 #include "base/blade.h"
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "lines/region.h"
-#include "net/held.h"
-#include "net/udp.h"
 #include "standby/ask.h"
 #include "standby/outgoing.h"
 #include "standby/register.h"
@@ -42,7 +40,7 @@ enum state { ALONE, COPYING, COMPLETING, COMPLETE, LOSING };
  * @lease: milliseconds
  * @thread: its own
  * @wake: eventfd that wakes it
- * @until: see mirror_until()
+ * @wake_thread: see mirror_start()
  * @holding: answers wait
  * @acked: position up to which the standby has all
  * @suspensions: for statistics
@@ -76,7 +74,7 @@ struct mirror {
 	u32 lease;
 	pthread_t thread;
 	int wake;
-	atomic_ullong until;
+	void (*wake_thread)(struct memd *m);
 	atomic_bool holding;
 	atomic_ullong acked;
 	atomic_ullong suspensions;
@@ -117,19 +115,6 @@ static u64 beat_ms(const struct mirror *mr)
 
 /* --- what others see ----------------------------------------------------------------- */
 
-const atomic_ullong *mirror_until(const struct memd *m)
-{
-	return m->b->mirror ? &m->b->mirror->until : NULL;
-}
-
-bool mirror_suspended(const struct memd *m)
-{
-	const struct mirror *mr = m->b->mirror;
-	u64 until = mr ? atomic_load(&mr->until) : MIRROR_FOR_EVER;
-
-	return until != MIRROR_FOR_EVER && boot_ms() >= until;
-}
-
 u64 mirror_position(const struct memd *m)
 {
 	return m->b->mirror ? outgoing_position(&m->b->mirror->q) : 0;
@@ -142,13 +127,14 @@ bool mirror_has(const struct memd *m, u64 position)
 	return !mr || !atomic_load(&mr->holding) || position <= atomic_load(&mr->acked);
 }
 
-bool mirror_holds(const struct memd *m, const struct region *r)
+bool mirror_holding(const struct memd *m)
 {
-	const struct mirror *mr = m->b->mirror;
+	return m->b->mirror && atomic_load(&m->b->mirror->holding);
+}
 
-	return mr && atomic_load(&mr->holding) &&
-	       (!r || (r->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR ||
-		outgoing_is_crowded(&mr->q));
+bool mirror_is_crowded(const struct memd *m)
+{
+	return m->b->mirror && outgoing_is_crowded(&m->b->mirror->q);
 }
 
 void mirror_look(const struct memd *m, struct mirror_state *s)
@@ -176,7 +162,7 @@ static void wake_all(struct mirror *mr)
 	u32 i;
 
 	for (i = 0; i < mr->m->b->threads; i++)
-		held_wake(mr->m->b->thread[i]);
+		mr->wake_thread(mr->m->b->thread[i]);
 }
 
 /* How long this machine may serve without hearing anything more. */
@@ -185,8 +171,8 @@ static void set_until(struct mirror *mr)
 	u64 from = mr->echoed > mr->confirmed ? mr->echoed : mr->confirmed, until;
 
 	until = atomic_load(&mr->holding) && mr->ask.to ? from + (u64)mr->lease * 8 / 10 :
-		MIRROR_FOR_EVER;
-	atomic_store(&mr->until, until);
+		BLADE_FOR_EVER;
+	atomic_store(&mr->m->b->until, until);
 	if (boot_ms() < until) {
 		if (mr->suspended) {
 			log_say("goes on: the %s answers again",
@@ -223,7 +209,7 @@ static void deposed(struct mirror *mr, u32 view)
 	log_say("the twin (%s) serves, view %u: this machine ends its service and stands by",
 		log_addr(options_twin(options_of(mr))), view);
 	/* the other threads do not send anything any more, whatever they are at */
-	atomic_store(&mr->until, 0);
+	atomic_store(&mr->m->b->until, 0);
 	twin_begin_anew();
 }
 
@@ -567,12 +553,11 @@ static void ship(void *shipper, const void *buf, size_t len, u64 at)
 		(void)!write(mr->wake, &one, sizeof(one));
 }
 
-int mirror_start(struct memd *m, char *err)
+int mirror_start(struct memd *m, void (*wake)(struct memd *m), char *err)
 {
 	const struct options *o = &m->b->opt;
 	struct mirror *mr;
 	int why;
-	u32 i;
 
 	if (!options_twin(o))
 		return 0;
@@ -580,19 +565,14 @@ int mirror_start(struct memd *m, char *err)
 	if (!mr)
 		return fail(err, "not enough memory");
 	mr->m = m;
+	mr->wake_thread = wake;
 	mr->view = o->role.view;
 	mr->lease = twin_lease(o);
 	mr->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-	mr->until = MIRROR_FOR_EVER;
 	mr->delay = CONNECT_MS;
 	outgoing_init(&mr->q);
 	stream_init(&mr->s, &m->b->key);
 	ask_init(&mr->ask, o, &m->b->key, STREAM_ACTIVE);
-	for (i = 0; i < m->b->threads; i++) {
-		if (held_init(m->b->thread[i]))
-			return fail(err, "not enough memory, or descriptors");
-		m->b->thread[i]->udp->until = &mr->until;
-	}
 	m->b->mirror = mr;
 	m->b->backing->shipper = mr;
 	m->b->backing->ship = ship;
@@ -604,7 +584,6 @@ void mirror_stop(struct memd *m)
 {
 	struct mirror *mr = m->b->mirror;
 	const u64 one = 1;
-	u32 i;
 
 	if (!mr)
 		return;
@@ -613,10 +592,7 @@ void mirror_stop(struct memd *m)
 	pthread_join(mr->thread, NULL);
 	m->b->backing->ship = NULL;
 	m->b->mirror = NULL;
-	for (i = 0; i < m->b->threads; i++) {
-		m->b->thread[i]->udp->until = NULL;
-		held_exit(m->b->thread[i]);
-	}
+	atomic_store(&m->b->until, BLADE_FOR_EVER);
 	stream_close(&mr->s);
 	ask_close(&mr->ask);
 	outgoing_exit(&mr->q);

@@ -32,41 +32,8 @@
 #include "standby/ask.h"
 
 #define MIRROR_QUEUE_MAX	(64ull << 20)
-#define MIRROR_FOR_EVER		(~0ull)
-#define HELD_MAX		1024u	/* acknowledgements that wait, of a thread */
-
-struct job;
 struct memd;
 struct mirror;
-struct region;
-struct weft_msg;
-
-/* An acknowledgement that waits; @position as mirror_position(). */
-struct held_ack {
-	u64 position;
-	u32 to;
-	u32 txn;
-	u64 line;
-	u64 version;
-};
-
-/**
- * struct held - what waits for the standby, of a thread
- * @ack: HELD_MAX of them, the first is at @first; NULL: this blade has no twin
- * @first: see there
- * @n: how many
- * @jobs: calls that do, of the blade: the first thread has them
- * @waiting: something waits: @wake is to be written to
- * @wake: eventfd; -1: none
- */
-struct held {
-	struct held_ack *ack;
-	u32 first;
-	u32 n;
-	struct job *jobs;
-	atomic_bool waiting;
-	int wake;
-};
 
 /**
  * struct mirror_state - what statistics tell
@@ -84,37 +51,24 @@ struct mirror_state {
 	u64 suspensions;
 };
 
-/* Everything is set up, and no thread runs yet; none without a twin.  Return: 0 or -1. */
-int mirror_start(struct memd *m, char *err);
+/**
+ * mirror_start() - everything is set up, and no thread runs yet; none without a twin
+ * @wake: called by any thread for each that takes messages: what waits for the standby may go
+ *
+ * Return: 0 or -1.
+ */
+int mirror_start(struct memd *m, void (*wake)(struct memd *m), char *err);
 
 /* Give the standby the rest, if it takes it soon, and end.  No thread writes any more. */
 void mirror_stop(struct memd *m);
-
-/* Milliseconds of CLOCK_BOOTTIME until which messages may be sent: what sends them looks. */
-const atomic_ullong *mirror_until(const struct memd *m);
-
-/* May nothing be taken or sent now? */
-bool mirror_suspended(const struct memd *m);
 
 /* How much has been written so far; whether the standby has so much, or need not have it. */
 u64 mirror_position(const struct memd *m);
 bool mirror_has(const struct memd *m, u64 position);
 
-/* Does the acknowledgement of what belongs to @r wait?  NULL: a region that is gone. */
-bool mirror_holds(const struct memd *m, const struct region *r);
-
-/* Then this keeps it.  If too many wait it is lost, and the node will repeat what it is for. */
-void mirror_keep(struct memd *m, const struct weft_msg *msg);
-
-/* An answer waits until the standby has what was noted so far.  Return: whether it does. */
-bool mirror_hold(struct memd *m, struct job *job);
-
-/* What wakes a thread when something need not wait any more, and what it does then. */
-int mirror_fd(const struct memd *m);
-void mirror_work(struct memd *m);
-
-/* Whoever waits is not answered any more. */
-void mirror_drop(struct memd *m);
+/* Do answers wait for the standby now?  Is so much to go there that all write-backs are to? */
+bool mirror_holding(const struct memd *m);
+bool mirror_is_crowded(const struct memd *m);
 
 /* A P4 switch is in use, or none is any more: who takes over has to know. */
 void mirror_switch(struct memd *m, bool use);

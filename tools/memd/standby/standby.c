@@ -7,11 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/flush.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "standby/ask.h"
 #include "standby/stream.h"
 #include "standby/twin.h"
 #include "store/backing.h"

@@ -24,7 +24,6 @@
 #include "tag.h"
 #include "types.h"
 
-#define STREAM_PORT	4794
 #define STREAM_VERSION	1u
 #define STREAM_HDR_LEN	24u
 #define STREAM_PIECE	65536u	/* bytes of the file in one record, at most */

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who is in the rack: ids, addresses, lives; what the switch is told of it, and
- * whether there is one.
- *
- * The first blade decides; the others learn from it (follow.h).
+ * Who is in the rack: ids, addresses, lives.  The first blade decides (catalog/join.c); the
+ * others learn from it (catalog/follow.c).
  */
 #ifndef WEFT_MEMD_MEMBERS_H
 #define WEFT_MEMD_MEMBERS_H
 
-#include "base/options.h"
-#include "base/timer.h"
+#include "base/blade.h"
 #include "wire.h"
 
 #define MEMBER_ALIVE_MS	3000	/* heard of that recently: certainly alive */
 
-struct job;
 struct weft_call;
 
 /**
@@ -56,42 +52,30 @@ struct member {
  * @mask: bits of the nodes, with those that are about to be members
  * @coming: those of @mask whose former life another blade may not be through with: the switch
  *	does not know them yet, or it would take what that life had for theirs
+ * @dead: bits of nodes that are members, and that are not heard any more, see fence.h
  * @version: of @mask, begins with the seconds since 1970
- * @txn: of the MEMBERS whose answer is waited for
- * @listening: a switch may be used
- * @use_switch: there is one
- * @no_switch: it was looked for in vain: nobody waits for it
- * @settled: the version that the switch has, or that it need not have
- * @changed: millisecond since which @version is to be told
- * @answered: millisecond of the switch's last answer
- * @delay: until it is told again
- * @timer: for that
- * @waiting: jobs that end when @settled is @version
+ * @blade_lost: set by the catalog: another blade does not answer; or with @err: what it was told
+ *	failed there
  */
 struct members {
 	struct member by_id[WEFT_BLADE_MAX + 1];
 	u32 mask;
 	u32 coming;
+	u32 dead;
 	u32 version;
-	u32 txn;
-	bool listening;
-	bool use_switch;
-	bool no_switch;
-	u32 settled;
-	u64 changed;
-	u64 answered;
-	u32 delay;
-	struct timer timer;
-	struct job *waiting;
+	void (*blade_lost)(struct memd *m, u8 blade, u16 err);
 };
 
 void members_init(struct memd *m);
 
-/* The addresses of blades are known from --peers; the first begins to probe. */
+/* The addresses of blades are known from --peers. */
 void members_start(struct memd *m);
 
-/* Nobody waits for the switch any more. */
-void members_stop(struct memd *m);
+/* Is it dead, and still a member?  Then nothing is taken from it. */
+static inline bool members_is_dead(const struct memd *m, u32 id)
+{
+	return m->b->members->dead & weft_node_bit(id);
+}
 
 /* Is it a member, with that address?  Not @m's own blade. */
 bool members_has(const struct memd *m, u32 id, u32 from);
@@ -108,25 +92,10 @@ void members_move(struct memd *m, u32 id);
 /* Count a message that members_sender() has refused. */
 void members_refused(struct memd *m, u32 id, u32 from);
 
-/* Nodes changed: tell the switch. */
-void members_changed(struct memd *m);
-
-/* True if the switch knows all members, or there is none. */
-bool members_settled(const struct members *ms);
-
-/* @job is held until members_settled(). */
-void members_wait(struct memd *m, struct job *job);
-
-/* MEMBERS_ACK. */
-void members_ack(struct memd *m, const struct weft_msg *msg);
-
 /* The nodes that are members for everybody: without those that are joining. */
 u32 members_joined(const struct members *ms);
 
 /* Put the nodes @nodes into @call, and the addresses of these and the blades. */
 void members_list(struct memd *m, u32 nodes, struct weft_call *call);
-
-/* Other blades: what the first one says. */
-void members_learn(struct memd *m, const struct weft_call *call, u32 version);
 
 #endif /* WEFT_MEMD_MEMBERS_H */
