@@ -10,11 +10,11 @@
 #include "tools/memd/base/options.h"
 #include "tools/memd/base/timer.h"
 #include "tools/memd/catalog/catalog.h"
-#include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/quota.h"
 #include "tools/memd/lines/region.h"
 #include "tools/memd/net/members.h"
+#include "tools/memd/net/reply.h"
 #include "tools/memd/net/udp.h"
 
 #define MIB		(1ull << 20)

@@ -10,12 +10,13 @@
 #include "tools/memd/base/log.h"
 #include "tools/memd/base/options.h"
 #include "tools/memd/base/timer.h"
-#include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/grace.h"
+#include "tools/memd/lines/recovery.h"
 #include "tools/memd/lines/region.h"
-#include "tools/memd/lines/renew.h"
 #include "tools/memd/net/members.h"
+#include "tools/memd/net/reply.h"
 #include "tools/memd/net/udp.h"
 
 #define BLOCKS	2048u
@@ -59,11 +60,11 @@ static void start(u64 memory)
 		m.b->members->mask |= weft_node_bit(id);
 	}
 	memd_start(&m);
-	CHECK(m.b->renew->active);
+	CHECK(m.b->grace->active);
 	/* the first messages go when the timer runs */
 	pass(10);
-	CHECK(m.b->renew->asking);
-	CHECK_EQ(m.b->renew->waiting, 3);
+	CHECK(m.b->grace->asking);
+	CHECK_EQ(m.b->grace->waiting, 3);
 	began = m.timers.now;
 }
 
@@ -77,11 +78,11 @@ static void reply(u32 id, u16 err, u64 used)
 	struct weft_call c = { .op = WEFT_CALL_RENEW, .err = err, .used = used };
 	u8 payload[WEFT_CALL_LEN_MAX];
 	struct weft_msg msg = {
-		.type = WEFT_MSG_REPLY, .src = (u8)id, .txn = m.b->renew->txn[id],
+		.type = WEFT_MSG_REPLY, .src = (u8)id, .txn = m.b->grace->txn[id],
 		.payload = payload, .len = weft_call_pack(&c, payload),
 	};
 
-	CHECK(renew_reply(&m, &msg));
+	CHECK(recovery_reply(&m, &msg));
 }
 
 static void write_home(u32 id, u32 index, u64 version)
@@ -102,10 +103,10 @@ static u16 claim(u32 id)
 {
 	struct request q = {
 		.src = (u8)id,
-		.call = { .op = WEFT_CALL_CLAIM, .life = m.b->renew->life },
+		.call = { .op = WEFT_CALL_CLAIM, .life = m.b->grace->life },
 	};
 
-	return renew_claim(&m, &q);
+	return recovery_claim(&m, &q);
 }
 
 /* --- tests -------------------------------------------------------------------- */
@@ -115,12 +116,12 @@ static void silent(void)
 {
 	start(64 << 20);
 	reply(2, 0, 0);
-	pass(RENEW_LIMIT_MS - 1000);
-	CHECK(m.b->renew->active);
-	CHECK_EQ(m.b->renew->late, 0);
+	pass(RECOVERY_LIMIT_MS - 1000);
+	CHECK(m.b->grace->active);
+	CHECK_EQ(m.b->grace->late, 0);
 	pass(2000);
-	CHECK(!m.b->renew->active);
-	CHECK_EQ(m.b->renew->late, 1);
+	CHECK(!m.b->grace->active);
+	CHECK_EQ(m.b->grace->late, 1);
 	stop();
 }
 
@@ -132,15 +133,15 @@ static void blocks(void)
 	start(1ull << 30);
 	reply(2, 0, 0);
 	for (i = 0; i < 10; i++) {
-		pass(RENEW_LIMIT_MS - 3000);
+		pass(RECOVERY_LIMIT_MS - 3000);
 		write_home(1, i, 5);
-		CHECK(m.b->renew->active);
-		CHECK_EQ(m.b->renew->late, 0);
+		CHECK(m.b->grace->active);
+		CHECK_EQ(m.b->grace->late, 0);
 	}
-	CHECK_EQ(m.b->renew->stored[1], 10);
+	CHECK_EQ(m.b->grace->stored[1], 10);
 	reply(1, 0, 0);
-	CHECK(!m.b->renew->active);
-	CHECK_EQ(m.b->renew->late, 0);
+	CHECK(!m.b->grace->active);
+	CHECK_EQ(m.b->grace->late, 0);
 	stop();
 }
 
@@ -151,13 +152,13 @@ static void repetitions(void)
 
 	start(1ull << 30);
 	reply(2, 0, 0);
-	for (i = 0; i < 20 && m.b->renew->active; i++) {
+	for (i = 0; i < 20 && m.b->grace->active; i++) {
 		write_home(1, 3, 5);
 		pass(1000);
 	}
-	CHECK(!m.b->renew->active);
-	CHECK_EQ(m.b->renew->late, 1);
-	CHECK(m.timers.now - began < RENEW_LIMIT_MS + 2000);
+	CHECK(!m.b->grace->active);
+	CHECK_EQ(m.b->grace->late, 1);
+	CHECK(m.timers.now - began < RECOVERY_LIMIT_MS + 2000);
 	stop();
 }
 
@@ -172,20 +173,20 @@ static void words(void)
 	for (i = 0; i < 30; i++) {
 		pass(3000);
 		reply(1, EINPROGRESS, done += 1000);
-		CHECK(m.b->renew->active);
-		CHECK_EQ(m.b->renew->late, 0);
+		CHECK(m.b->grace->active);
+		CHECK_EQ(m.b->grace->late, 0);
 	}
 	pass(12000);
 	CHECK_EQ(claim(1), 0);
 	pass(12000);
-	CHECK_EQ(m.b->renew->late, 0);
+	CHECK_EQ(m.b->grace->late, 0);
 	/* it is there, but does nothing any more */
-	for (i = 0; i < 10 && m.b->renew->active; i++) {
+	for (i = 0; i < 10 && m.b->grace->active; i++) {
 		reply(1, EINPROGRESS, done);
 		pass(1000);
 	}
-	CHECK(!m.b->renew->active);
-	CHECK_EQ(m.b->renew->late, 1);
+	CHECK(!m.b->grace->active);
+	CHECK_EQ(m.b->grace->late, 1);
 	stop();
 }
 
@@ -197,8 +198,8 @@ static void endless(void)
 
 	for (k = 0; k < 2; k++) {
 		start((64ull << 20) << (4 * k));
-		bound = renew_bound(&m);
-		CHECK_EQ(bound, RENEW_BASE_MS + (k ? 1 << 20 : 1 << 16));
+		bound = recovery_bound(&m);
+		CHECK_EQ(bound, RECOVERY_BASE_MS + (k ? 1 << 20 : 1 << 16));
 		reply(2, 0, 0);
 		while (m.timers.now - began < bound - 2000) {
 			pass(1000);
@@ -206,17 +207,17 @@ static void endless(void)
 			write_home(1, (u32)(done % BLOCKS), done + 10);
 			CHECK_EQ(claim(1), 0);
 		}
-		CHECK(m.b->renew->active);
-		CHECK_EQ(m.b->renew->late, 0);
+		CHECK(m.b->grace->active);
+		CHECK_EQ(m.b->grace->late, 0);
 		pass(4000);
-		CHECK(!m.b->renew->active);
-		CHECK_EQ(m.b->renew->late, 1);
+		CHECK(!m.b->grace->active);
+		CHECK_EQ(m.b->grace->late, 1);
 		/* what it says now counts for nothing, until it has dropped all */
 		CHECK_EQ(claim(1), ESTALE);
 		reply(1, EINPROGRESS, ++done);
-		CHECK_EQ(m.b->renew->late, 1);
+		CHECK_EQ(m.b->grace->late, 1);
 		reply(1, 0, 0);
-		CHECK_EQ(m.b->renew->late, 0);
+		CHECK_EQ(m.b->grace->late, 0);
 		stop();
 	}
 }

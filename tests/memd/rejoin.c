@@ -15,6 +15,7 @@
 #include "tools/memd/base/timer.h"
 #include "tools/memd/catalog/follow.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/grace.h"
 #include "tools/memd/lines/region.h"
 #include "tools/memd/net/members.h"
 #include "tools/memd/net/udp.h"
@@ -151,7 +152,7 @@ static void begin(void)
 	joins();
 	told_members(0, true);
 	pass(RENEW_MS);
-	CHECK(m.b->ready && memd_serves(&m));
+	CHECK(m.b->ready && grace_is_over(&m));
 	told_members(weft_node_bit(NODE), false);
 	CHECK_EQ(m.b->members->mask, weft_node_bit(NODE));
 }

@@ -8,9 +8,9 @@
 #include "tools/memd/base/blade.h"
 #include "tools/memd/base/options.h"
 #include "tools/memd/base/timer.h"
-#include "tools/memd/front/calls.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/net/members.h"
+#include "tools/memd/net/reply.h"
 #include "tools/memd/net/udp.h"
 
 struct memd blade;

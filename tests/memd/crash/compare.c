@@ -7,8 +7,8 @@
 #include "tests/common/check.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/lines/blocks.h"
+#include "tools/memd/lines/grace.h"
 #include "tools/memd/lines/region.h"
-#include "tools/memd/lines/renew.h"
 #include "tools/memd/net/members.h"
 #include "tools/memd/net/udp.h"
 #include "tools/memd/store/frames.h"
@@ -35,9 +35,9 @@ static int contents(struct memd *b, const struct mregion *mr, u32 index)
 	struct block *blk;
 	u32 mask = b->b->members->mask;
 
-	late = b->b->renew->late;
+	late = b->b->grace->late;
 	b->b->members->mask |= weft_node_bit(NODE);
-	b->b->renew->late = 0;
+	b->b->grace->late = 0;
 	opens = r->opens;
 	r->opens |= weft_node_bit(NODE);
 	/* this looks whether it is intact */
@@ -45,7 +45,7 @@ static int contents(struct memd *b, const struct mregion *mr, u32 index)
 	udp_flush(b->udp);
 	r->opens = opens;
 	b->b->members->mask = mask;
-	b->b->renew->late = late;
+	b->b->grace->late = late;
 	blk = region_block(b->b->regions, r, index, false);
 	if (blk && blk->frame) {
 		CHECK(!frames_load(b->b->frames, blk->frame, 0, data, r->block));

@@ -8,8 +8,8 @@
 #include "tests/common/check.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/front/memd.h"
+#include "tools/memd/lines/grace.h"
 #include "tools/memd/lines/region.h"
-#include "tools/memd/lines/renew.h"
 #include "tools/memd/net/members.h"
 
 #define SYNCS	3u	/* at a time: some wait while a sync is under way */
@@ -108,14 +108,14 @@ void node_join(void)
 
 	memd_start(&blade);
 	node_wait(5);
-	if (blade.b->renew->waiting) {
+	if (blade.b->grace->waiting) {
 		struct weft_call renew = { .op = WEFT_CALL_RENEW, .node = NODE };
 
-		node_send(WEFT_MSG_REPLY, blade.b->renew->txn[NODE], &renew);
+		node_send(WEFT_MSG_REPLY, blade.b->grace->txn[NODE], &renew);
 	}
-	for (i = 0; i < 3 && blade.b->renew->active; i++)
+	for (i = 0; i < 3 && blade.b->grace->active; i++)
 		node_wait(250);
-	CHECK(!blade.b->renew->active);
+	CHECK(!blade.b->grace->active);
 	c.life = ++life;
 	txn = blade_next_call(NODE);
 	/* its former life is taken out first, so it is repeated, as nodes do */

@@ -68,7 +68,8 @@ struct blade {
 	struct numbers *numbers;
 	struct p4 *p4;
 	struct looks *looks;
-	struct renew *renew;
+	struct grace *grace;
+	struct line_ops *line_ops;
 	struct sweep *sweep;
 
 	struct journal *journal;

@@ -8,7 +8,6 @@
 #include <netinet/in.h>
 
 #include "flow.h"
-#include "lines/region.h"
 #include "tools/common/number.h"
 #include "weft_version.h"
 

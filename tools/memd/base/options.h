@@ -14,6 +14,7 @@
 
 #define THREADS_MAX	16
 
+#define REGIONS_MAX	16384	/* a full catalog fits half a log several times */
 #define BLADE_BYTES_MAX	(1ull << 43)	/* memory of a blade: 8T */
 
 #define TWIN_PORT	4794	/* TCP: a blade's other machine, the witness */

@@ -7,14 +7,14 @@
 #include "catalog/catalog.h"
 #include "catalog/join.h"
 #include "catalog/journal.h"
-#include "front/calls.h"
-#include "front/memd.h"
+#include "lines/access.h"
+#include "lines/grace.h"
 #include "lines/region.h"
-#include "lines/renew.h"
 #include "lines/withdraw.h"
 #include "net/job.h"
 #include "net/members.h"
 #include "net/push.h"
+#include "net/reply.h"
 
 static enum answer refuse(struct request *q, u16 err)
 {
@@ -22,51 +22,11 @@ static enum answer refuse(struct request *q, u16 err)
 	return ANSWER;
 }
 
-/* --- requests for lines ----------------------------------------------------- */
-
-u16 allow_contents(struct memd *m, const struct region *r, u32 node)
-{
-	if (!allow_node(r, node)) {
-		count(m, NOT_ALLOWED);
-		return WEFT_WHY_NO_LINE;
-	}
-	if (!(r->opens & weft_node_bit(node))) {
-		count(m, NOT_OPENED);
-		return WEFT_WHY_MOVING;
-	}
-	return 0;
-}
-
-u16 allow_request(struct memd *m, const struct region *r, const struct weft_msg *msg)
-{
-	u32 node = weft_txn_member(msg->txn);
-	u16 why;
-
-	if (msg->type != WEFT_MSG_GETS && msg->type != WEFT_MSG_GETM &&
-	    msg->type != WEFT_MSG_ACQUIRE)
-		return 0;
-	why = allow_contents(m, r, msg->src);
-	/* the answer goes to the node that the transaction is of */
-	return why || node == msg->src ? why : allow_contents(m, r, node);
-}
-
-bool allow_write(struct memd *m, const struct region *r, u32 node)
-{
-	/* while all give back it is not known yet who has it open */
-	if (r->opens & weft_node_bit(node) || (m->b->renew->active && allow_node(r, node)))
-		return true;
-	if (allow_node(r, node))
-		count(m, NOT_OPENED);
-	else
-		count(m, NOT_ALLOWED);
-	return false;
-}
-
 /* --- open and close --------------------------------------------------------- */
 
 u32 allow_opens(const struct memd *m, const struct region *r)
 {
-	u32 perhaps = m->b->renew->active ? ~0u : m->b->renew->late;
+	u32 perhaps = m->b->grace->active ? ~0u : m->b->grace->late;
 
 	return r->opens | (r->nodes ? perhaps & r->nodes : perhaps);
 }
@@ -120,7 +80,7 @@ static void opened(struct memd *m, struct job *job)
 	job->region->busy_opens--;
 	if (job->region->doomed)
 		catalog_destroy(m, job->region);
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 enum answer allow_open(struct memd *m, struct request *q, struct region *r)
@@ -132,7 +92,7 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 	if (r->frozen)
 		return ANSWER_NOT;
 	catalog_attributes(r, &q->reply);
-	if (!allow_node(r, q->src) || !fits(r, &q->call)) {
+	if (!access_node(r, q->src) || !fits(r, &q->call)) {
 		count(m, OPEN_REFUSED);
 		return refuse(q, EACCES);
 	}
@@ -196,7 +156,7 @@ static void end(struct memd *m, struct job *job)
 	catalog_attributes(r, &job->q.reply);
 	if (r->doomed)
 		catalog_destroy(m, r);
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 /* It is as it was, for all. */
@@ -270,7 +230,7 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 	err = join_blades(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
-	if (r->busy || r->trim.active || r->withdraw.active || !memd_serves(m))
+	if (r->busy || r->trim.active || r->withdraw.active || !grace_is_over(m))
 		return ANSWER_NOT;
 	if (c->nodes && !r->nodes && !withdraw_possible(m, r))
 		return refuse(q, EOPNOTSUPP);

@@ -10,36 +10,11 @@
 #ifndef WEFT_MEMD_ALLOW_H
 #define WEFT_MEMD_ALLOW_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "lines/region.h"
 
 struct memd;
 struct weft_msg;
-
-/*
- * Is it for this node?  Or does it have the region open: then it is one that is to lose it, and
- * goes on until it has given all back, or everything stays as it was.
- */
-static inline bool allow_node(const struct region *r, u32 node)
-{
-	return !r->nodes || (r->nodes | r->opens) & weft_node_bit(node);
-}
-
-/**
- * allow_request() - a request for a line: does the node that asks get an answer to it?
- *
- * Those that only give something back always do.  What is refused is counted.
- *
- * Return: 0; WEFT_WHY_NO_LINE: it may not use the region; WEFT_WHY_MOVING: it has not opened it
- * (yet: a node that the rack had forgotten may be about to say so).
- */
-u16 allow_request(struct memd *m, const struct region *r, const struct weft_msg *msg);
-
-/* ... for @node to have contents */
-u16 allow_contents(struct memd *m, const struct region *r, u32 node);
-
-/* May what this node writes home stay here? */
-bool allow_write(struct memd *m, const struct region *r, u32 node);
 
 /* OPEN, CLOSE */
 enum answer allow_open(struct memd *m, struct request *q, struct region *r);

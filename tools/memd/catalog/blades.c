@@ -9,9 +9,9 @@
 #include "catalog/join.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
-#include "front/calls.h"
 #include "lines/region.h"
 #include "net/members.h"
+#include "net/reply.h"
 
 #define SETTLED_MS	3000	/* all nodes have asked for the members since */
 

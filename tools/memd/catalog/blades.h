@@ -7,7 +7,7 @@
 #ifndef WEFT_MEMD_BLADES_H
 #define WEFT_MEMD_BLADES_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 
 struct region;
 

@@ -7,21 +7,23 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/log.h"
+#include "base/options.h"
 #include "catalog/allow.h"
 #include "catalog/blades.h"
 #include "catalog/join.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
 #include "catalog/policy.h"
-#include "front/calls.h"
+#include "lines/access.h"
+#include "lines/grace.h"
 #include "lines/quota.h"
 #include "lines/region.h"
-#include "lines/renew.h"
 #include "lines/trim.h"
 #include "net/held.h"
 #include "net/job.h"
 #include "net/members.h"
 #include "net/push.h"
+#include "net/reply.h"
 #include "tools/common/clock.h"
 
 #define MODE_MASK	07777u
@@ -109,7 +111,7 @@ void catalog_destroy(struct memd *m, struct region *r)
 /* Nobody can reach it any more; those who have it open have all said so. */
 static void check_use(struct memd *m, struct region *r)
 {
-	if (r->unlinked && !r->opens && !m->b->renew->active)
+	if (r->unlinked && !r->opens && !m->b->grace->active)
 		catalog_destroy(m, r);
 }
 
@@ -192,7 +194,7 @@ static void end_create(struct memd *m, struct job *job)
 		catalog_attributes(r, &job->q.reply);
 		job->q.reply.valid = WEFT_CREATE_NEW;
 	}
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 static void finish_create(struct memd *m, struct job *job)
@@ -295,7 +297,7 @@ static enum answer create(struct memd *m, struct request *q)
 static void finish_noted(struct memd *m, struct job *job)
 {
 	job->q.reply.err = job->err;
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 static enum answer unlink_region(struct memd *m, struct request *q)
@@ -374,7 +376,7 @@ static void end_resize(struct memd *m, struct job *job)
 		catalog_attributes(r, &job->q.reply);
 	if (r->doomed)
 		catalog_destroy(m, r);
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 static void finish_grow(struct memd *m, struct job *job)
@@ -478,7 +480,7 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 			      WEFT_SET_UNLIMITED))
 		return refuse(q, EINVAL);
 	if (c->valid & WEFT_SET_SIZE) {
-		if (!allow_node(r, q->src))
+		if (!access_node(r, q->src))
 			return refuse(q, EACCES);
 		if (r->busy || r->trim.active)
 			return ANSWER_NOT;

@@ -5,7 +5,7 @@
 #ifndef WEFT_MEMD_CATALOG_H
 #define WEFT_MEMD_CATALOG_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 
 struct job;
 struct region;

@@ -19,7 +19,7 @@
 #ifndef WEFT_MEMD_FENCE_H
 #define WEFT_MEMD_FENCE_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "base/timer.h"
 #include "wire.h"
 

@@ -13,17 +13,18 @@
 #include "catalog/fence.h"
 #include "catalog/journal.h"
 #include "catalog/takeover.h"
-#include "front/calls.h"
 #include "lines/blocks.h"
+#include "lines/grace.h"
 #include "lines/p4.h"
+#include "lines/recovery.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
-#include "lines/renew.h"
 #include "lines/sweep.h"
 #include "lines/trim.h"
 #include "lines/withdraw.h"
 #include "net/job.h"
 #include "net/members.h"
+#include "net/reply.h"
 #include "net/send.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"
@@ -254,7 +255,7 @@ static void finish_region(struct memd *m, struct job *job)
 {
 	if (job->err)
 		job->q.reply.err = job->err;
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 static void copy_attributes(struct memd *m, struct region *r, const struct weft_call *c)
@@ -389,7 +390,7 @@ static void learn_members(struct memd *m, const struct weft_call *call, u32 vers
 		if (!(gone & weft_node_bit(id)))
 			continue;
 		blocks_forget(m, (u8)id);
-		renew_gone(m, id);
+		recovery_gone(m, id);
 	}
 	rdma_life_over(m, gone);
 	/* nobody has told us which of the nodes that went while we were out of touch have died */
@@ -414,7 +415,7 @@ enum answer follow_call(struct memd *m, struct request *q)
 		return ANSWER;	/* overtaken */
 	if (c->op == WEFT_CALL_REGION && r && !r->gone &&
 	    (r->trim.active || r->withdraw.active ||
-	     (restricts(m, r, c) && m->b->renew->active)))
+	     (restricts(m, r, c) && m->b->grace->active)))
 		return ANSWER_NOT;
 	/*
 	 * A node joins.  As long as the sweep is not through, lines that its former life had
@@ -443,12 +444,12 @@ enum answer follow_call(struct memd *m, struct request *q)
 		}
 		learn_members(m, c, q->nonce);
 		/* now we know whom to ask for what they have of our last life */
-		if (m->b->follow->synced && !m->b->renew->life)
-			renew_begin(m, "a new life");
-		else if (m->b->follow->synced && m->b->follow->unsure)
-			renew_begin(m, "homes of a region were to change");
+		if (m->b->follow->synced && !m->b->grace->life)
+			grace_begin(m, "a new life");
+		else if (m->b->follow->synced && m->b->grace->unsure)
+			grace_begin(m, "homes of a region were to change");
 		if (m->b->follow->synced)
-			m->b->follow->unsure = false;
+			m->b->grace->unsure = false;
 		return ANSWER;
 	}
 }

@@ -11,14 +11,13 @@
 #ifndef WEFT_MEMD_FOLLOW_H
 #define WEFT_MEMD_FOLLOW_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "base/timer.h"
 
 /**
  * struct follow - how we stand with the first blade
  * @joined: it has answered our JOIN
  * @synced: it has told everything
- * @unsure: lines of a region were reset here, and its nodes have not been asked who has them
  * @txn: of the JOIN or PEERS that is out
  * @nonce: its random number, which the answer repeats
  * @asked: millisecond when it was sent
@@ -33,7 +32,6 @@
 struct follow {
 	bool joined;
 	bool synced;
-	bool unsure;
 	u32 txn;
 	u32 nonce;
 	u64 asked;

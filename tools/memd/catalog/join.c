@@ -8,16 +8,16 @@
 #include "catalog/fence.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
-#include "front/calls.h"
 #include "lines/blocks.h"
 #include "lines/p4.h"
+#include "lines/recovery.h"
 #include "lines/region.h"
-#include "lines/renew.h"
 #include "lines/sweep.h"
 #include "net/held.h"
 #include "net/job.h"
 #include "net/members.h"
 #include "net/push.h"
+#include "net/reply.h"
 #include "rdma/rdma.h"
 #include "catalog/join.h"
 
@@ -138,7 +138,7 @@ static void remove_node(struct memd *m, u8 id)
 	who->dying = false;
 	m->b->members->mask &= ~weft_node_bit(id);
 	m->b->members->coming &= ~weft_node_bit(id);
-	renew_gone(m, id);
+	recovery_gone(m, id);
 	fence_left(m, id);
 	move_gone(m, id);
 	rdma_life_over(m, weft_node_bit(id));
@@ -174,7 +174,7 @@ static void finish_join(struct memd *m, struct job *job)
 		fence_joined(m, job->q.src);
 	job->q.reply.err = job->err;
 	fill_in(m, &job->q);
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 /* All blades are through with its former life: now the switch may serve it. */
@@ -196,7 +196,7 @@ static void finish_telling(struct memd *m, struct job *job)
 static void finish_again(struct memd *m, struct job *job)
 {
 	fill_in(m, &job->q);
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 /* A node that does not know of this answer asks until it hears another one. */
@@ -240,7 +240,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 	if (!same) {
 		log_say("node %u joins (%s)", q->src, log_addr(q->from));
 		count(m, JOIN);
-		calls_begin(m, q->src, q->txn);
+		reply_begin(m, q->src, q->txn);
 		who->addr = q->from;
 		who->life = q->call.life;
 		who->asked = m->timers.now;
@@ -279,7 +279,7 @@ enum answer join_call(struct memd *m, struct request *q)
 
 static void finish_leave(struct memd *m, struct job *job)
 {
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 enum answer join_leave(struct memd *m, struct request *q)

@@ -3,7 +3,7 @@
 #ifndef WEFT_MEMD_JOIN_H
 #define WEFT_MEMD_JOIN_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 
 void join_init(struct memd *m);
 

@@ -8,6 +8,8 @@
 
 #include "base/blade.h"
 #include "base/options.h"
+#include "catalog/allow.h"
+#include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
 #include "catalog/join.h"
@@ -15,7 +17,33 @@
 #include "catalog/move.h"
 #include "catalog/sync.h"
 #include "catalog/takeover.h"
+#include "lines/recovery.h"
+#include "lines/region.h"
 #include "store/backing.h"
+
+/* Nodes do not listen to an address that they have not been told. */
+static void asking(struct memd *m)
+{
+	takeover_tell(m);
+}
+
+static void over(struct memd *m)
+{
+	takeover_settled(m);
+	if (memd_is_first(m)) {
+		catalog_settle(m);
+		allow_tell_all(m);
+	}
+}
+
+/* Others have been told that it may have everything open. */
+static void late(struct memd *m)
+{
+	if (memd_is_first(m))
+		allow_tell_all(m);
+}
+
+static const struct recovery_ops recovery_ops = { asking, over, late };
 
 int catalog_make(struct memd *m)
 {
@@ -32,6 +60,8 @@ int catalog_make(struct memd *m)
 	join_init(m);
 	follow_init(m);
 	fence_init(m);
+	b->regions->destroy = catalog_destroy;
+	recovery_listen(m, &recovery_ops);
 	takeover_init(m);
 	move_init(m);
 	return 0;

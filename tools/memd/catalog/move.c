@@ -12,13 +12,13 @@
 #include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/journal.h"
-#include "front/calls.h"
-#include "front/memd.h"
+#include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
 #include "net/job.h"
 #include "net/members.h"
+#include "net/reply.h"
 #include "net/send.h"
 #include "store/backing.h"
 
@@ -161,7 +161,7 @@ static void choose(struct memd *m)
 		resume(m, r);
 		return;
 	}
-	for (id = 0; memd_serves(m) && (r = region_after(m->b->regions, id)); ) {
+	for (id = 0; grace_is_over(m) && (r = region_after(m->b->regions, id)); ) {
 		id = r->id;
 		if (!may_move(m, r))
 			continue;
@@ -559,7 +559,7 @@ static void wanted(struct memd *m, struct job *job)
 {
 	if (job->err)
 		job->q.reply.err = job->err;
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 enum answer move_call(struct memd *m, struct request *q)

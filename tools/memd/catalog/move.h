@@ -10,7 +10,7 @@
 #ifndef WEFT_MEMD_MOVE_H
 #define WEFT_MEMD_MOVE_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "lines/region.h"
 #include "base/timer.h"
 

@@ -8,11 +8,11 @@
 #include "catalog/catalog.h"
 #include "catalog/join.h"
 #include "catalog/journal.h"
-#include "front/calls.h"
 #include "lines/region.h"
 #include "net/job.h"
 #include "net/members.h"
 #include "net/push.h"
+#include "net/reply.h"
 #include "store/backing.h"
 
 static enum answer refuse(struct request *q, u16 err)
@@ -30,7 +30,7 @@ static void end(struct memd *m, struct job *job)
 	catalog_attributes(r, &job->q.reply);
 	if (r->doomed)
 		catalog_destroy(m, r);
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 /*

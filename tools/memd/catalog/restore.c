@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "catalog/journal.h"
+#include "lines/recovery.h"
 #include "lines/region.h"
-#include "lines/renew.h"
 #include "store/backing.h"
 #include "store/frames.h"
 #include "store/settle.h"
@@ -152,7 +152,7 @@ static void conclude(struct memd *m, const struct restore *rs)
 	if (rs->beyond || rs->unknown)
 		log_say("%s: %u blocks are behind the end of their regions, or of regions that are not there: they are dropped",
 			m->b->backing->path, rs->beyond + rs->unknown);
-	renew_crashed(m);
+	recovery_crashed(m);
 	if (m->b->backing->taken) {
 		log_say("%s is the twin's copy: of regions that are not durability=mirror what was written home in the last moment may be missing",
 			m->b->backing->path);

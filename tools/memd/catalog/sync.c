@@ -9,10 +9,10 @@
 #include "base/flush.h"
 #include "base/timer.h"
 #include "base/turn.h"
-#include "front/calls.h"
-#include "front/memd.h"
+#include "lines/grace.h"
 #include "net/held.h"
 #include "net/job.h"
+#include "net/reply.h"
 #include "store/backing.h"
 
 #define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
@@ -20,7 +20,7 @@
 static void finish_sync(struct memd *m, struct job *job)
 {
 	job->q.reply.err = job->err;
-	calls_finish(m, &job->q);
+	reply_finish(m, &job->q);
 }
 
 static void begin(struct memd *m)
@@ -84,7 +84,7 @@ enum answer sync_call(struct memd *m, struct request *q)
 	struct job *job;
 
 	/* of a former life: who has something gives it back first, and hears what is lost */
-	if (!memd_serves(m))
+	if (!grace_is_over(m))
 		return ANSWER_NOT;
 	count(m, SYNC);
 	job = m->b->backing->fd >= 0 && !m->b->backing->failed ? job_new(q, finish_sync) : NULL;

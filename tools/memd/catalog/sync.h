@@ -11,7 +11,7 @@
 #ifndef WEFT_MEMD_SYNC_H
 #define WEFT_MEMD_SYNC_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "base/flush.h"
 #include "base/timer.h"
 

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "base/timer.h"
 
 struct options;

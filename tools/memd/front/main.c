@@ -21,6 +21,7 @@
 #include "catalog/sync.h"
 #include "catalog/takeover.h"
 #include "front/memd.h"
+#include "lines/region.h"
 #include "net/held.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"
@@ -256,9 +257,19 @@ static void say_key(const struct weft_key *key)
 		log_say("this rack has no key: whoever reaches its network can read and change what is in it (see --make-key)");
 }
 
+static bool all_may_read(const struct memd *m)
+{
+	return !m->b->regions->restricted;
+}
+
 /* The blade serves.  Return: exit status. */
 static int serve(const struct options *o, const struct weft_key *key, int signal_fd)
 {
+	static const struct rdma_ops rdma_ops = {
+		.receive = memd_receive,
+		.receive_home = memd_receive_home,
+		.may_read = all_may_read,
+	};
 	int epoll_fd, status;
 	char err[ERR_MAX];
 
@@ -270,7 +281,7 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 	if (leave_terminal(o))
 		return 2;
 	/* a process that comes of another one has nothing of the card */
-	rdma_start(&memd);
+	rdma_start(&memd, &rdma_ops);
 	if (options_twin(o) && held_start(&memd)) {
 		log_say("cannot keep what waits for the twin: %s", strerror(errno));
 		return 2;

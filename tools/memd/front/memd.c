@@ -23,12 +23,13 @@
 #include "front/calls.h"
 #include "front/gate.h"
 #include "lines/blocks.h"
+#include "lines/grace.h"
 #include "lines/layer.h"
 #include "lines/lines.h"
 #include "lines/p4.h"
+#include "lines/recovery.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
-#include "lines/renew.h"
 #include "net/held.h"
 #include "net/job.h"
 #include "net/layer.h"
@@ -88,9 +89,6 @@ static int front_make(struct memd *m)
 {
 	u32 i;
 
-	m->b->callers = calloc(WEFT_BLADE_MAX + 1, sizeof(*m->b->callers));
-	if (!m->b->callers)
-		return -1;
 	for (i = 0; i < m->b->threads; i++) {
 		m->b->thread[i]->gate = calloc(1, sizeof(*m->b->thread[i]->gate));
 		if (!m->b->thread[i]->gate)
@@ -102,13 +100,7 @@ static int front_make(struct memd *m)
 static void front_free(struct memd *m)
 {
 	u32 i;
-	u8 id;
 
-	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
-		calls_forget(m, id);
-		free(m->b->callers[id]);
-	}
-	free(m->b->callers);
 	for (i = 0; i < m->b->threads; i++)
 		free(m->b->thread[i]->gate);
 }
@@ -154,7 +146,7 @@ void memd_start(struct memd *m)
 	rehome_restart(m);
 	fence_start(m);
 	if (m->b->regions->n || m->b->members->mask)
-		renew_begin(m, "a new life");
+		grace_begin(m, "a new life");
 	else
 		takeover_settled(m);
 }
@@ -235,20 +227,20 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 	}
 	switch (msg->type) {
 	case WEFT_MSG_READ:
-		if (memd_serves(m))
+		if (grace_is_over(m))
 			blocks_read(m, msg);
 		break;
 	case WEFT_MSG_WB:
 		/* what nodes give back at the beginning of a life comes so, too */
-		if (m->b->ready && !(m->b->renew->late & weft_node_bit(msg->src)))
+		if (m->b->ready && !(m->b->grace->late & weft_node_bit(msg->src)))
 			blocks_write(m, msg);
 		break;
 	case WEFT_MSG_CHASE:
-		if (memd_serves(m))
+		if (grace_is_over(m))
 			lines_chase(m, msg);
 		break;
 	default: /* WEFT_MSG_REPLY */
-		if (!follow_reply(m, msg) && !renew_reply(m, msg) && !fence_reply(m, msg) &&
+		if (!follow_reply(m, msg) && !recovery_reply(m, msg) && !fence_reply(m, msg) &&
 		    !takeover_reply(m, msg) && !move_reply(m, msg))
 			push_reply(m, msg);
 		break;
@@ -320,7 +312,7 @@ static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 po
 	case WEFT_MSG_ACQUIRE:
 	case WEFT_MSG_HAND:
 	case WEFT_MSG_PASS:
-		if (memd_serves(m))
+		if (grace_is_over(m))
 			lines_request(m, &msg, from);
 		break;
 	case WEFT_MSG_READ:

@@ -4,7 +4,6 @@
 #define WEFT_MEMD_MEMD_H
 
 #include "base/blade.h"
-#include "lines/renew.h"
 #include "wire.h"
 
 /**
@@ -37,11 +36,5 @@ void memd_receive_home(struct memd *m, const void *buf, size_t len, u32 from, co
  */
 u64 memd_far(struct memd *m, const void *buf, size_t len);
 void memd_near(struct memd *m, u64 line);
-
-/* May nodes have lines?  Not while some may have lines of a former life. */
-static inline bool memd_serves(const struct memd *m)
-{
-	return m->b->ready && !m->b->renew->active;
-}
 
 #endif /* WEFT_MEMD_MEMD_H */

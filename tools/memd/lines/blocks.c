@@ -7,12 +7,9 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/log.h"
-#include "catalog/allow.h"
-#include "lines/lines.h"
+#include "lines/access.h"
+#include "lines/grace.h"
 #include "lines/region.h"
-#include "lines/rehome.h"
-#include "lines/renew.h"
-#include "lines/sweep.h"
 #include "net/held.h"
 #include "net/members.h"
 #include "net/send.h"
@@ -34,6 +31,17 @@ static bool load(struct memd *m, const struct block *b, u32 offset, void *to,
 		return true;
 	}
 	return !frames_load(m->b->frames, b->frame, offset, to, len);
+}
+
+void blocks_lost(struct memd *m, struct region *r, struct block *b)
+{
+	if (b->lost)
+		return;
+	b->lost = true;
+	/* who reads it by itself would not hear of that */
+	frames_unmark(m->b->frames, b->frame);
+	__atomic_add_fetch(&r->lost, 1, __ATOMIC_RELAXED);
+	count(m, BLOCK_LOST);
 }
 
 /* Contents that the end of a machine has mixed up are given to nobody. */
@@ -69,13 +77,13 @@ static bool landed(struct memd *m, const struct weft_msg *msg, const struct weft
 static bool is_lost(struct memd *m, struct region *r, struct block *b,
 		    const struct weft_msg *msg)
 {
-	if (!weft_home_reads_lost(renew_nodes(m), msg))
+	if (!weft_home_reads_lost(grace_nodes(m), msg))
 		return b && b->lost;
 	if (!b)
 		b = region_block(m->b->regions, r, weft_line_index(msg->line), true);
 	/* once: a copy of the READ may come after that was accepted */
 	if (b && b->lost_txn != msg->txn) {
-		sweep_lost(m, r, b);
+		blocks_lost(m, r, b);
 		b->lost_txn = msg->txn;
 	}
 	return true;
@@ -90,19 +98,19 @@ void blocks_read(struct memd *m, const struct weft_msg *msg)
 	struct block *b;
 	u16 why;
 
-	if (!(weft_node_bit(to) & renew_nodes(m))) {
+	if (!(weft_node_bit(to) & grace_nodes(m))) {
 		count(m, STRANGER);
 		return;
 	}
 	addr = m->b->members->by_id[to].addr;
-	r = lines_find(m, msg->line);
+	r = access_block(m, msg->line);
 	if (!r) {
-		lines_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
+		access_refuse(m, msg, WEFT_WHY_NO_LINE, addr);
 		return;
 	}
-	why = allow_contents(m, r, to);
+	why = access_contents(m, r, to);
 	if (why) {
-		lines_refuse(m, msg, why, addr);
+		access_refuse(m, msg, why, addr);
 		return;
 	}
 	b = region_block(m->b->regions, r, index, false);
@@ -250,7 +258,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	}
 	/* of another blade, which had it before: a node has died with something newer */
 	if (msg->flags & WEFT_F_LOST && weft_is_blade(msg->src))
-		sweep_lost(m, r, b);
+		blocks_lost(m, r, b);
 	if (msg->version <= b->version) {
 		count(m, WRITE_OLD);
 		acknowledge(m, r, msg);
@@ -269,7 +277,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		log_warn("cannot keep block %llu of region %u",
 			 (unsigned long long)index, r->id);
 		if (weft_node_bit(msg->src))
-			renew_refused(m, msg->src);
+			grace_refused(m, msg->src);
 		return;
 	}
 	/* the region has lines of other threads, too */
@@ -282,8 +290,8 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	count(m, WRITE);
 	m->stats.count[STAT_WRITE_BYTES] += r->block;
 	if (weft_node_bit(msg->src))
-		renew_stored(m, msg->src);
-	rehome_changed(r, index);
+		grace_stored(m, msg->src);
+	region_changed(r, index);
 	acknowledge(m, r, msg);
 }
 
@@ -380,12 +388,12 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 	/* what a card has written is whole, whatever the size */
 	u32 n = msg->len == msg->size ? 1 : (msg->size + msg->info - 1) / msg->info;
 	u32 frag = n == 1 ? 0 : msg->offset / msg->info;
-	struct region *r = lines_find(m, msg->line);
+	struct region *r = access_block(m, msg->line);
 	struct stage **p, *st;
 	const struct block *b;
 
 	/* of another blade: what is to be here */
-	if (weft_is_blade(msg->src) && (!r || !rehome_expects(m, r, msg->line))) {
+	if (weft_is_blade(msg->src) && (!r || !region_expects(m->b->regions, r, msg->line))) {
 		count(m, UNEXPECTED);
 		return;
 	}
@@ -398,7 +406,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 		count(m, BAD);
 		return;
 	}
-	if (weft_node_bit(msg->src) && !allow_write(m, r, msg->src))
+	if (weft_node_bit(msg->src) && !access_write(m, r, msg->src))
 		return;
 	if (n == 1) {
 		store(m, r, msg, msg->payload);

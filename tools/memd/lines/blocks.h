@@ -56,6 +56,9 @@ void blocks_write(struct memd *m, const struct weft_msg *msg);
 /* Drop, in all threads, what a node began to send: it has left. */
 void blocks_forget(struct memd *m, u8 node);
 
+/* The block is lost: only a node that died had what it last was. */
+void blocks_lost(struct memd *m, struct region *r, struct block *b);
+
 /* Take a block's contents away. */
 void blocks_clear(struct memd *m, struct region *r, struct block *b);
 

@@ -6,13 +6,16 @@
 
 #include "base/blade.h"
 #include "lines/blocks.h"
+#include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
 #include "lines/p4.h"
 #include "lines/quota.h"
+#include "lines/recovery.h"
 #include "lines/region.h"
-#include "lines/renew.h"
+#include "lines/rehome.h"
 #include "lines/sweep.h"
+#include "lines/trim.h"
 
 int lines_make(struct memd *m)
 {
@@ -23,9 +26,10 @@ int lines_make(struct memd *m)
 	b->regions = calloc(1, sizeof(*b->regions));
 	b->numbers = calloc(1, sizeof(*b->numbers));
 	b->looks = calloc(1, sizeof(*b->looks));
-	b->renew = calloc(1, sizeof(*b->renew));
+	b->line_ops = calloc(1, sizeof(*b->line_ops));
+	b->grace = calloc(1, sizeof(*b->grace));
 	b->sweep = calloc(1, sizeof(*b->sweep));
-	if (!b->p4 || !b->regions || !b->numbers || !b->looks || !b->renew || !b->sweep)
+	if (!b->line_ops || !b->p4 || !b->regions || !b->numbers || !b->looks || !b->grace || !b->sweep)
 		return -1;
 	for (i = 0; i < b->threads; i++) {
 		b->thread[i]->hint = calloc(1, sizeof(*b->thread[i]->hint));
@@ -37,7 +41,9 @@ int lines_make(struct memd *m)
 	region_init(m);
 	quota_init(m);
 	p4_init(m);
-	renew_init(m);
+	recovery_init(m);
+	rehome_init(m);
+	trim_init(m);
 	sweep_init(m);
 	return 0;
 }
@@ -58,7 +64,8 @@ void lines_free(struct memd *m)
 		free(b->thread[i]->staging);
 	}
 	free(b->sweep);
-	free(b->renew);
+	free(b->grace);
+	free(b->line_ops);
 	free(b->looks);
 	free(b->numbers);
 	free(b->regions);

@@ -9,16 +9,13 @@
 #include "base/log.h"
 #include "base/timer.h"
 #include "base/turn.h"
-#include "catalog/allow.h"
-#include "front/memd.h"
+#include "lines/access.h"
 #include "lines/blocks.h"
+#include "lines/grace.h"
 #include "lines/looks.h"
 #include "lines/p4.h"
 #include "lines/quota.h"
 #include "lines/region.h"
-#include "lines/renew.h"
-#include "lines/sweep.h"
-#include "lines/trim.h"
 #include "net/members.h"
 #include "net/send.h"
 #include "store/frames.h"
@@ -120,7 +117,7 @@ static void tell_gen(const struct memd *m, struct weft_home_line *l)
 
 static void forget(struct memd *m, struct region *r, struct block *b)
 {
-	sweep_forgotten(m, b);
+	m->b->line_ops->forgotten(m, b);
 	m->lines->known -= b->known;
 	b->known = false;
 	region_reset_line(m->b->regions, r, b);
@@ -146,10 +143,10 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 		return;
 	timer_stop(&b->timer);
 	/* the switch does not have what it has given up, or has not when it was asked for it */
-	if (b->line.place == WEFT_AT_HOME && memd_serves(m))
+	if (b->line.place == WEFT_AT_HOME && grace_is_over(m))
 		b->sure = true;
 	if (b->swept && !b->wanted) {
-		sweep_arrived(m, r, b);
+		m->b->line_ops->arrived(m, r, b);
 		return;
 	}
 	if (!b->wanted)
@@ -157,7 +154,7 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 	was = b->line.place;
 	if (weft_home_recall(&b->line, memd_seq(m), &again)) {
 		forget(m, r, b);
-		trim_arrived(m, r);
+		m->b->line_ops->trimmed(m, r);
 		return;
 	}
 	note_place(m, was, &again, &b->line);
@@ -202,21 +199,6 @@ static struct block *block_of(struct memd *m, u64 key, struct region **r)
 
 /* --- requests --------------------------------------------------------------- */
 
-/* Is there such a line in a region of that size? */
-static bool inside(const struct region *r, u64 key)
-{
-	u64 index = weft_line_index(key);
-
-	switch (weft_line_kind(key)) {
-	case WEFT_KIND_PAGE:
-		return index < region_blocks(r, r->size);
-	case WEFT_KIND_LOCK:
-		return index < r->size;
-	default:
-		return false;
-	}
-}
-
 /* The line of a request, made if it is new and there may be another one. */
 static struct block *requested(struct memd *m, struct region *r, u64 key)
 {
@@ -225,40 +207,6 @@ static struct block *requested(struct memd *m, struct region *r, u64 key)
 	if (b || (weft_line_kind(key) == WEFT_KIND_LOCK && !quota_lock(m, r)))
 		return b;
 	return line_of(m, r, key, true);
-}
-
-static struct region *find(struct memd *m, u64 key)
-{
-	struct region *r = region_find_again(m->b->regions, m->hint, weft_line_region(key));
-
-	if (!r || r->gone || !inside(r, key))
-		return NULL;
-	if (!region_is_home(m->b->regions, r, key) &&
-	    !region_will_be_home(m->b->regions, r, key)) {
-		log_warn("asked for a block of another blade: a node has other --homes than our --peers");
-		return NULL;
-	}
-	return r;
-}
-
-struct region *lines_find(struct memd *m, u64 key)
-{
-	return weft_line_kind(key) == WEFT_KIND_PAGE ? find(m, key) : NULL;
-}
-
-void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to)
-{
-	struct weft_msg nack = *msg;
-
-	if (why == WEFT_WHY_NO_LINE)
-		count(m, NO_LINE);
-	nack.type = WEFT_MSG_NACK;
-	nack.info = why;
-	nack.flags = 0;
-	nack.holder = 0;
-	nack.len = 0;
-	nack.payload = NULL;
-	send_message(m, &nack, to);
 }
 
 /*
@@ -272,11 +220,11 @@ static void no_line(struct memd *m, const struct weft_msg *msg, u16 why, u32 fro
 
 	if (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
 	    msg->type == WEFT_MSG_PUT || msg->type == WEFT_MSG_ACQUIRE) {
-		lines_refuse(m, msg, why, from);
+		access_refuse(m, msg, why, from);
 		return;
 	}
 	weft_home_init(&none, msg->line, m->b->opt.id);
-	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
+	weft_home_recv(&none, grace_nodes(m), false, msg, memd_seq(m), &out);
 	send_out(m, &out, from);
 }
 
@@ -304,7 +252,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	u16 why;
 	u8 was;
 
-	if (m->b->renew->late & weft_node_bit(msg->src)) {
+	if (m->b->grace->late & weft_node_bit(msg->src)) {
 		count(m, STRANGER);
 		return;
 	}
@@ -312,17 +260,17 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		members_refused(m, msg->src, from);
 		/* the answer is for those who came before we knew them */
 		if (weft_node_bit(msg->src) && msg->type != WEFT_MSG_ABORT)
-			lines_refuse(m, msg, WEFT_WHY_NOT_MEMBER, from);
+			access_refuse(m, msg, WEFT_WHY_NOT_MEMBER, from);
 		return;
 	}
-	r = find(m, msg->line);
+	r = access_line(m, msg->line);
 	if (!r) {
 		no_line(m, msg, WEFT_WHY_NO_LINE, from);
 		return;
 	}
-	why = allow_request(m, r, msg);
+	why = access_request(m, r, msg);
 	if (why) {
-		lines_refuse(m, msg, why, from);
+		access_refuse(m, msg, why, from);
 		return;
 	}
 	b = requested(m, r, msg->line);
@@ -331,15 +279,15 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		return;
 	}
 	if (!looks_sure(m, r, b)) {
-		if (memd_serves(m) &&
+		if (grace_is_over(m) &&
 		    (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
 		     msg->type == WEFT_MSG_PUT || msg->type == WEFT_MSG_ACQUIRE))
-			lines_refuse(m, msg, WEFT_WHY_MOVING, from);
+			access_refuse(m, msg, WEFT_WHY_MOVING, from);
 		return;
 	}
 	if (b->line.place == WEFT_IN_SWITCH) {
 		looks_for(m, b);
-		if (!memd_serves(m))
+		if (!grace_is_over(m))
 			return;
 	}
 	b->timer.fn = on_timer;
@@ -347,7 +295,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 	b->known = true;
 	was = b->line.place;
 	tell_gen(m, &b->line);
-	weft_home_recv(&b->line, renew_nodes(m),
+	weft_home_recv(&b->line, grace_nodes(m),
 		       m->b->p4->in_use && !b->wanted && !r->nodes, msg,
 		       memd_seq(m), &out);
 	carry_out(m, r, b, &out, was, from, move_delay(&b->line));
@@ -376,7 +324,7 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 		return;
 	b->timer.fn = on_timer;
 	was = b->line.place;
-	weft_home_recv(&b->line, renew_nodes(m), m->b->p4->in_use, msg,
+	weft_home_recv(&b->line, grace_nodes(m), m->b->p4->in_use, msg,
 		       memd_seq(m), &out);
 	learn_gen(m, &b->line);
 	/* refused because it is busy: that ends soon, do not wait for long */
@@ -408,7 +356,7 @@ bool lines_fetch(struct memd *m, struct region *r, struct block *b)
  */
 static void chase_lock(struct memd *m, const struct weft_msg *msg)
 {
-	struct region *r = find(m, msg->line);
+	struct region *r = access_line(m, msg->line);
 	struct block *b = r && r->doubtful ? requested(m, r, msg->line) : NULL;
 
 	if (b)
@@ -435,7 +383,7 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 		return;
 	/* of a line that is forgotten, something may still be locked there */
 	weft_home_init(&none, msg->line, m->b->opt.id);
-	weft_home_recv(&none, renew_nodes(m), false, msg, memd_seq(m), &out);
+	weft_home_recv(&none, grace_nodes(m), false, msg, memd_seq(m), &out);
 	if (out.to_switch)
 		to_switch(m, &out.sw);
 }
@@ -446,7 +394,7 @@ enum weft_gone lines_gone(struct memd *m, struct region *r, struct block *b)
 	enum weft_gone gone;
 	u8 was = b->line.place;
 
-	gone = weft_home_gone(&b->line, renew_nodes(m), true, memd_seq(m), &out);
+	gone = weft_home_gone(&b->line, grace_nodes(m), true, memd_seq(m), &out);
 	b->timer.fn = on_timer;
 	carry_out(m, r, b, &out, was, 0, move_delay(&b->line));
 	return gone;
@@ -500,7 +448,7 @@ bool lines_concern_all(struct memd *m, const struct weft_msg *msg)
 		return true;
 	}
 	/* nodes give back, which is looked at; and what the switch says of itself */
-	if (!memd_serves(m) || looks_is_answer(m->b->looks, msg))
+	if (!grace_is_over(m) || looks_is_answer(m->b->looks, msg))
 		return true;
 	/* contents, wherever the directory is */
 	if (msg->type == WEFT_MSG_READ || msg->type == WEFT_MSG_WB)
@@ -524,7 +472,7 @@ static void renew_line(struct memd *m, struct region *r, struct block *b)
 	frames_unmark(m->b->frames, b->frame);
 	lines_forget(m, r, b);
 	if (wanted)
-		trim_arrived(m, r);
+		m->b->line_ops->trimmed(m, r);
 }
 
 void lines_renew_region(struct memd *m, struct region *r, u32 grant)
@@ -582,7 +530,7 @@ void lines_renew(struct memd *m, u32 grant)
 
 void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state)
 {
-	struct region *r = find(m, key);
+	struct region *r = access_line(m, key);
 	struct weft_dir_entry *e;
 	struct block *b;
 	bool first;

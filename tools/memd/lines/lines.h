@@ -27,6 +27,19 @@ struct lines {
 	u32 gen[WEFT_SWITCH_SLOTS];
 };
 
+/**
+ * struct line_ops - who is told of lines, of the blade
+ * @arrived: one that was asked back because of a dead node has come, or has just gone to the
+ *	switch; set by sweep.c
+ * @forgotten: nothing is known of it any more; likewise
+ * @trimmed: one that is to go has come and is forgotten; set by trim.c
+ */
+struct line_ops {
+	void (*arrived)(struct memd *m, struct region *r, struct block *b);
+	void (*forgotten)(struct memd *m, struct block *b);
+	void (*trimmed)(struct memd *m, struct region *r);
+};
+
 /* GETS .. QUERY, ACQUIRE, HAND. */
 void lines_request(struct memd *m, const struct weft_msg *msg, u32 from);
 
@@ -41,17 +54,6 @@ bool lines_fetch(struct memd *m, struct region *r, struct block *b);
 
 /* CHASE: a transaction of ours is in a node's way; or nobody answers who waits for a lock. */
 void lines_chase(struct memd *m, const struct weft_msg *msg);
-
-/* Refuse: there is no such line.  To the member that the transaction is of. */
-void lines_refuse(struct memd *m, const struct weft_msg *msg, u16 why, u32 to);
-
-/**
- * lines_find() - the region of a block that may be served
- *
- * Return: NULL if there is none, or the line is beyond its end, or not homed
- * here, or no page.
- */
-struct region *lines_find(struct memd *m, u64 key);
 
 /**
  * lines_recall() - a line is to come home and be forgotten

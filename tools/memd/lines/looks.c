@@ -5,9 +5,9 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/options.h"
+#include "lines/grace.h"
 #include "lines/p4.h"
 #include "lines/region.h"
-#include "lines/renew.h"
 #include "net/send.h"
 
 #define LOOK_MS		20	/* between questions whether a line is in the switch */
@@ -26,7 +26,7 @@ static void ask(struct memd *m, struct weft_msg *msg)
 void looks_lost(struct memd *m, const char *why)
 {
 	count(m, LOST);
-	renew_begin(m, why);
+	grace_begin(m, why);
 }
 
 /* --- a line ------------------------------------------------------------------ */
@@ -49,7 +49,7 @@ void looks_for(struct memd *m, const struct block *b)
 		return;
 	ls->looked = m->timers.now;
 	if (!m->b->p4->in_use) {
-		renew_begin(m, "the P4 switch is gone with lines of ours");
+		grace_begin(m, "the P4 switch is gone with lines of ours");
 		return;
 	}
 	ls->look_txn = weft_txn(m->b->opt.id, memd_seq(m));
@@ -87,7 +87,7 @@ bool looks_mark(struct memd *m)
 
 void looks_reserve(struct memd *m)
 {
-	if (m->b->looks->marked || m->b->renew->active)
+	if (m->b->looks->marked || m->b->grace->active)
 		return;
 	m->b->looks->tries = 0;
 	send_mark(m, m->b->looks->mark_gen);
@@ -134,7 +134,7 @@ bool looks_sure(struct memd *m, const struct region *r, struct block *b)
 		return true;
 	if (!m->b->p4->in_use) {
 		if (ls->marked) {
-			renew_begin(m, "the P4 switch is gone");
+			grace_begin(m, "the P4 switch is gone");
 			return false;
 		}
 		b->sure = true;

@@ -8,7 +8,6 @@
 #include "base/blade.h"
 #include "base/options.h"
 #include "base/timer.h"
-#include "lines/rehome.h"
 
 void region_init(struct memd *m)
 {
@@ -139,7 +138,7 @@ void region_free(struct regions *rs, struct region *r)
 	rs->freed++;
 	timer_stop(&r->trim.timer);
 	timer_stop(&r->withdraw.timer);
-	rehome_free(r);
+	rs->end_move(r);
 	for (n = 0; n < r->runs; n++)
 		free(r->run[n]);
 	free(r->run);
@@ -427,4 +426,17 @@ void region_drop_locks(struct region *r, u64 offset, bool all)
 	/* what it does not need any more is for others */
 	if (t->allowed > t->n)
 		t->allowed = t->n;
+}
+
+void region_changed(struct region *r, u64 index)
+{
+	/* what is behind is looked at when nobody writes any more, see extend() of rehome.c */
+	if (index / RUN_BLOCKS < r->unsent.runs)
+		__atomic_fetch_or(&r->unsent.left[index / RUN_BLOCKS], 1ull << index % RUN_BLOCKS,
+				  __ATOMIC_ACQ_REL);
+}
+
+bool region_expects(const struct regions *rs, const struct region *r, u64 line)
+{
+	return r->rehome && r->phase <= WEFT_REHOME_FREEZE && region_will_be_home(rs, r, line);
 }

@@ -12,7 +12,6 @@
 #include "base/timer.h"
 #include "weft.h"
 
-#define REGIONS_MAX	16384	/* a full catalog fits half a log several times */
 #define RUN_BLOCKS	64	/* a run has one home, see weft_line_home() */
 
 struct job;
@@ -133,6 +132,16 @@ struct cut {
 };
 
 /**
+ * struct unsent - blocks that are to be sent to new homes
+ * @runs: number of @left; 0: the region does not move
+ * @left: by run: one bit each; other threads set them, too
+ */
+struct unsent {
+	u64 runs;
+	u64 *left;
+};
+
+/**
  * struct region - a region
  * @id: number, never used twice
  * @mode: permission bits
@@ -155,6 +164,7 @@ struct cut {
  * @moved: number of the move that it was last part of, 0: none
  * @phase: how far that is, WEFT_REHOME_*
  * @rehome: what this blade does for the move; NULL: nothing
+ * @unsent: of the move: blocks that are to be sent
  * @used: bytes of the blocks that have contents here
  * @lost: blocks that are, see struct block
  * @opens: nodes that have it open; at other blades: as the first one last said
@@ -204,6 +214,7 @@ struct region {
 	u32 moved;
 	u8 phase;
 	struct rehome *rehome;
+	struct unsent unsent;
 	u64 used;
 	u64 lost;
 	u32 opens;
@@ -245,6 +256,8 @@ struct region {
  * @blades: number of blades, with those that came later and those that are not used
  * @size: by blade: bytes of memory
  * @reserved: by blade: bytes that the regions may come to need
+ * @end_move: what a move of a region has is freed; set by rehome.c
+ * @destroy: it is busy no more, and was to go: it is gone now; set by the catalog
  */
 struct regions {
 	u32 n;
@@ -257,6 +270,8 @@ struct regions {
 	u32 blades;
 	u64 size[BLADES_MAX];
 	u64 reserved[BLADES_MAX];
+	void (*end_move)(struct region *r);
+	void (*destroy)(struct memd *m, struct region *r);
 };
 
 /* There are none.  Their numbers begin anywhere, if there is no file that says which were used. */
@@ -375,6 +390,12 @@ struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
 
 /* Free the lock lines from @offset on that are not on their way (@all: any). */
 void region_drop_locks(struct region *r, u64 offset, bool all);
+
+/* The contents of a block are others now: if the region moves they are to be sent. */
+void region_changed(struct region *r, u64 index);
+
+/* May another blade have what is to be here? */
+bool region_expects(const struct regions *rs, const struct region *r, u64 line);
 
 /* Forget what the directory knew of a block. */
 void region_reset_line(struct regions *rs, struct region *r, struct block *b);

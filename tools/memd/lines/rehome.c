@@ -9,14 +9,13 @@
 #include "base/flush.h"
 #include "base/timer.h"
 #include "base/turn.h"
-#include "catalog/follow.h"
-#include "front/calls.h"
-#include "front/memd.h"
 #include "lines/blocks.h"
+#include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
 #include "lines/region.h"
 #include "net/members.h"
+#include "net/reply.h"
 #include "store/backing.h"
 #include "store/frames.h"
 
@@ -44,13 +43,13 @@ static bool extend(struct rehome *h)
 	struct region *r = h->r;
 	u64 *left;
 
-	if (h->runs >= r->runs)
+	if (h->r->unsent.runs >= r->runs)
 		return true;
-	left = realloc(h->left, r->runs * sizeof(*left));
+	left = realloc(h->r->unsent.left, r->runs * sizeof(*left));
 	if (!left)
 		return false;
-	for (h->left = left; h->runs < r->runs; h->runs++)
-		left[h->runs] = all_of(r, h->runs);
+	for (h->r->unsent.left = left; h->r->unsent.runs < r->runs; h->r->unsent.runs++)
+		left[h->r->unsent.runs] = all_of(r, h->r->unsent.runs);
 	return true;
 }
 
@@ -64,7 +63,8 @@ void rehome_free(struct region *r)
 	if (h->flush.running)
 		(void)flush_end(&h->flush);
 	flush_close(&h->flush);
-	free(h->left);
+	free(r->unsent.left);
+	r->unsent = (struct unsent){ 0 };
 	free(h);
 	r->rehome = NULL;
 }
@@ -74,7 +74,7 @@ void rehome_free(struct region *r)
 /* Of a run that has another home: the lowest block that is to be sent, RUN_BLOCKS: none. */
 static u32 next_in_run(struct rehome *h, u64 run)
 {
-	u64 left = __atomic_load_n(&h->left[run], __ATOMIC_RELAXED);
+	u64 left = __atomic_load_n(&h->r->unsent.left[run], __ATOMIC_RELAXED);
 
 	return left ? (u32)__builtin_ctzll(left) : RUN_BLOCKS;
 }
@@ -128,7 +128,7 @@ static bool send_run(struct memd *m, struct rehome *h, u64 run)
 	u32 limit = h->r->block < REHOME_BYTES ? REHOME_BYTES / h->r->block : 1, i;
 
 	if (!goes_elsewhere(m, h->r, run))
-		__atomic_store_n(&h->left[run], 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&h->r->unsent.left[run], 0, __ATOMIC_RELAXED);
 	while ((i = next_in_run(h, run)) < RUN_BLOCKS) {
 		struct sent_block *s = h->n < limit ? free_place(h) : NULL;
 
@@ -136,7 +136,7 @@ static bool send_run(struct memd *m, struct rehome *h, u64 run)
 		if (!s)
 			return false;
 		/* what is written from now on is sent once more */
-		__atomic_fetch_and(&h->left[run], ~(1ull << i), __ATOMIC_ACQ_REL);
+		__atomic_fetch_and(&h->r->unsent.left[run], ~(1ull << i), __ATOMIC_ACQ_REL);
 		s->index = run * RUN_BLOCKS + i;
 		s->txn = weft_txn(m->b->opt.id, memd_seq(m));
 		h->n++;
@@ -150,16 +150,16 @@ static void send_more(struct memd *m, struct rehome *h)
 {
 	u32 runs;
 
-	for (runs = STEP_RUNS; runs && h->clean < h->runs; runs--) {
+	for (runs = STEP_RUNS; runs && h->clean < h->r->unsent.runs; runs--) {
 		if (!send_run(m, h, h->run))
 			return;
 		h->clean++;
-		if (++h->run >= h->runs) {
+		if (++h->run >= h->r->unsent.runs) {
 			h->run = 0;
 			h->passed = true;
 		}
 	}
-	h->passed |= h->clean >= h->runs;
+	h->passed |= h->clean >= h->r->unsent.runs;
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -189,16 +189,6 @@ static bool acknowledged(struct memd *m, struct rehome *h, const struct weft_msg
 		break;
 	}
 	return true;
-}
-
-void rehome_changed(struct region *r, u64 index)
-{
-	struct rehome *h = r->rehome;
-
-	/* what is behind is looked at when nobody writes any more, see extend() */
-	if (h && index / RUN_BLOCKS < h->runs)
-		__atomic_fetch_or(&h->left[index / RUN_BLOCKS], 1ull << index % RUN_BLOCKS,
-				  __ATOMIC_ACQ_REL);
 }
 
 /* --- phases ----------------------------------------------------------------------- */
@@ -233,7 +223,7 @@ static u16 copies(const struct memd *m, const struct region *r, u64 *done)
 	struct rehome *h = r->rehome;
 
 	*done = h->done;
-	return h->passed && memd_serves(m) ? 0 : EINPROGRESS;
+	return h->passed && grace_is_over(m) ? 0 : EINPROGRESS;
 }
 
 /* Nobody knows any more who has what; answers of before go nowhere. */
@@ -242,7 +232,7 @@ static u16 freezes(struct memd *m, struct region *r, const struct weft_call *c, 
 	struct rehome *h = r->rehome;
 
 	/* what nodes give back for another reason is not to be stopped half way */
-	if (!r->frozen && !memd_serves(m))
+	if (!r->frozen && !grace_is_over(m))
 		return EINPROGRESS;
 	if (!r->frozen) {
 		r->frozen = true;
@@ -253,7 +243,7 @@ static u16 freezes(struct memd *m, struct region *r, const struct weft_call *c, 
 	if (!extend(h))
 		return ENOMEM;
 	send_more(m, h);
-	return looks_mark(m) && h->clean >= h->runs && !h->n ? 0 : EINPROGRESS;
+	return looks_mark(m) && h->clean >= h->r->unsent.runs && !h->n ? 0 : EINPROGRESS;
 }
 
 static u16 syncs(struct memd *m, struct region *r)
@@ -388,7 +378,7 @@ void rehome_told(struct memd *m, struct region *r, u32 homes, bool frozen)
 		region_set_homes(m->b->regions, r, homes, 0);
 	}
 	/* its lines were reset, and now nobody is asked who has them: all are */
-	m->b->follow->unsure |= r->frozen && !frozen;
+	m->b->grace->unsure |= r->frozen && !frozen;
 	r->frozen = frozen;
 	drop_strays(m, r);
 }
@@ -429,12 +419,6 @@ void rehome_forget_all(struct memd *m)
 	}
 }
 
-bool rehome_expects(const struct memd *m, const struct region *r, u64 line)
-{
-	return r->rehome && r->phase <= WEFT_REHOME_FREEZE &&
-	       region_will_be_home(m->b->regions, r, line);
-}
-
 bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	bool ack = msg->type == WEFT_MSG_WB_ACK && weft_is_blade(msg->src) &&
@@ -463,4 +447,9 @@ bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from)
 		return false;
 	count(m, REHOMED);
 	return true;
+}
+
+void rehome_init(struct memd *m)
+{
+	m->b->regions->end_move = rehome_free;
 }

@@ -10,7 +10,7 @@
 #ifndef WEFT_MEMD_REHOME_H
 #define WEFT_MEMD_REHOME_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "base/flush.h"
 #include "lines/region.h"
 #include "base/timer.h"
@@ -36,8 +36,6 @@ struct sent_block {
 /**
  * struct rehome - what a blade does for a region that moves
  * @r: the region
- * @runs: number of @left
- * @left: by run: blocks that are to be sent, one bit each; other threads set them, too
  * @run: where to go on looking
  * @clean: so many runs before that have none
  * @passed: all was looked at once
@@ -50,8 +48,6 @@ struct sent_block {
  */
 struct rehome {
 	struct region *r;
-	u64 runs;
-	u64 *left;
 	u64 run;
 	u64 clean;
 	bool passed;
@@ -62,6 +58,8 @@ struct rehome {
 	struct flush flush;
 	bool synced;
 };
+
+void rehome_init(struct memd *m);
 
 /**
  * rehome_phase() - come as far as that
@@ -80,12 +78,6 @@ enum answer rehome_call(struct memd *m, struct request *q);
  * region moves, or its home is another blade by now.
  */
 bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from);
-
-/* May another blade have what is to be here? */
-bool rehome_expects(const struct memd *m, const struct region *r, u64 line);
-
-/* The contents of a block are others now. */
-void rehome_changed(struct region *r, u64 index);
 
 /* The first blade begins a life: what belongs to others goes, unless a move goes on. */
 void rehome_restart(struct memd *m);

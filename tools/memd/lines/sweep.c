@@ -6,12 +6,12 @@
 #include "base/count.h"
 #include "base/log.h"
 #include "base/timer.h"
-#include "front/calls.h"
+#include "lines/blocks.h"
 #include "lines/lines.h"
 #include "lines/p4.h"
 #include "lines/region.h"
 #include "net/members.h"
-#include "store/frames.h"
+#include "net/reply.h"
 
 #define STEP_LINES	4096	/* looked at in one go */
 #define STEP_RUNS	65536
@@ -19,19 +19,6 @@
 #define LIMIT_MS	10000	/* without one that arrives */
 #define LATE_LINES	(1u << 20)	/* looked at to name one of those that do not */
 #define SETTLE_MS	5	/* to see whether the switch knows who is dead */
-
-/* --- what is lost ---------------------------------------------------------------- */
-
-void sweep_lost(struct memd *m, struct region *r, struct block *b)
-{
-	if (b->lost)
-		return;
-	b->lost = true;
-	/* who reads it by itself would not hear of that */
-	frames_unmark(m->b->frames, b->frame);
-	__atomic_add_fetch(&r->lost, 1, __ATOMIC_RELAXED);
-	count(m, BLOCK_LOST);
-}
 
 /* --- looking ---------------------------------------------------------------------- */
 
@@ -68,7 +55,7 @@ static void look_at(struct memd *m, struct region *r, struct block *b)
 	case WEFT_GONE_LOST:
 		/* it says so until somebody asks for the block */
 		s->lost += !b->lost;
-		sweep_lost(m, r, b);
+		blocks_lost(m, r, b);
 		break;
 	case WEFT_GONE_FREE:
 		s->freed++;
@@ -79,7 +66,8 @@ static void look_at(struct memd *m, struct region *r, struct block *b)
 	}
 }
 
-void sweep_forgotten(struct memd *m, struct block *b)
+/* A line that was asked back is here, or nobody knows of it any more. */
+static void forgotten(struct memd *m, struct block *b)
 {
 	struct sweep *s = m->b->sweep;
 
@@ -96,10 +84,10 @@ void sweep_forgotten(struct memd *m, struct block *b)
 		timer_set(&m->timers, &s->timer, 1);
 }
 
-void sweep_arrived(struct memd *m, struct region *r, struct block *b)
+static void arrived(struct memd *m, struct region *r, struct block *b)
 {
 	if (b->line.place == WEFT_AT_HOME)
-		sweep_forgotten(m, b);
+		forgotten(m, b);
 	look_at(m, r, b);
 }
 
@@ -243,6 +231,8 @@ static void on_timer(struct memd *m, struct timer *t)
 void sweep_init(struct memd *m)
 {
 	m->b->sweep->timer.fn = on_timer;
+	m->b->line_ops->arrived = arrived;
+	m->b->line_ops->forgotten = forgotten;
 }
 
 void sweep_begin(struct memd *m)

@@ -10,7 +10,7 @@
 #ifndef WEFT_MEMD_SWEEP_H
 #define WEFT_MEMD_SWEEP_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 #include "base/timer.h"
 #include "types.h"
 
@@ -53,13 +53,6 @@ void sweep_init(struct memd *m);
 void sweep_begin(struct memd *m);
 
 bool sweep_is_active(const struct memd *m);
-
-/* A line that was asked back has come, or has just gone to the switch; or is forgotten. */
-void sweep_arrived(struct memd *m, struct region *r, struct block *b);
-void sweep_forgotten(struct memd *m, struct block *b);
-
-/* The block is lost: only a node that died had what it last was. */
-void sweep_lost(struct memd *m, struct region *r, struct block *b);
 
 /* LOST: which blocks are; to be marked no more, if that is asked for. */
 enum answer sweep_call(struct memd *m, struct request *q);

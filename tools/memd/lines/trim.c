@@ -7,7 +7,6 @@
 #include "base/blade.h"
 #include "base/log.h"
 #include "base/timer.h"
-#include "catalog/catalog.h"
 #include "lines/blocks.h"
 #include "lines/lines.h"
 #include "lines/region.h"
@@ -47,7 +46,7 @@ static void done(struct memd *m, struct region *r)
 		}
 		region_drop_locks(r, t->from * r->block, false);
 		if (doomed)
-			catalog_destroy(m, r);
+			m->b->regions->destroy(m, r);
 	}
 	job_release(m, job, 0);
 }
@@ -152,7 +151,8 @@ void trim_start(struct memd *m, struct region *r, u64 from, struct job *job)
 	step(m, r);
 }
 
-void trim_arrived(struct memd *m, struct region *r)
+/* A line that was waited for has come back. */
+static void arrived(struct memd *m, struct region *r)
 {
 	struct trim *t = &r->trim;
 
@@ -162,4 +162,9 @@ void trim_arrived(struct memd *m, struct region *r)
 	/* not from here: the caller holds on to the line */
 	if (!t->waiting || t->waiting == WAITING_MAX / 2)
 		timer_set(&m->timers, &t->timer, 1);
+}
+
+void trim_init(struct memd *m)
+{
+	m->b->line_ops->trimmed = arrived;
 }

@@ -12,6 +12,8 @@
 
 #include "lines/region.h"
 
+void trim_init(struct memd *m);
+
 /**
  * trim_start() - take away all blocks from @from on
  * @job: held until it is done, or NULL
@@ -19,8 +21,5 @@
  * A region that is gone is freed in the end.
  */
 void trim_start(struct memd *m, struct region *r, u64 from, struct job *job);
-
-/* A line that was waited for has come back. */
-void trim_arrived(struct memd *m, struct region *r);
 
 #endif /* WEFT_MEMD_TRIM_H */

@@ -5,12 +5,11 @@
 #include "base/blade.h"
 #include "base/log.h"
 #include "base/timer.h"
-#include "catalog/catalog.h"
+#include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
 #include "lines/p4.h"
 #include "lines/region.h"
-#include "lines/renew.h"
 #include "net/job.h"
 #include "rdma/rdma.h"
 
@@ -73,7 +72,7 @@ static void end(struct memd *m, struct region *r, u16 err)
 	w->job = NULL;
 	/* a job that keeps it busy sees to it itself */
 	if (r->doomed && !r->busy)
-		catalog_destroy(m, r);
+		m->b->regions->destroy(m, r);
 	job_release(m, job, err);
 }
 
@@ -83,7 +82,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	struct withdraw *w = &r->withdraw;
 
 	look(m, r);
-	if (w->life != m->b->renew->life) {
+	if (w->life != m->b->grace->life) {
 		/* what was in the switch then nobody knows now */
 		end(m, r, EAGAIN);
 	} else if (w->bucket >= r->locks.buckets && w->run >= r->runs && rdma_deeds_over(m)) {
@@ -104,7 +103,7 @@ void withdraw_start(struct memd *m, struct region *r, struct job *job)
 	w->active = true;
 	w->run = 0;
 	w->bucket = 0;
-	w->life = m->b->renew->life;
+	w->life = m->b->grace->life;
 	w->job = job;
 	w->timer.fn = on_timer;
 	w->give_up = m->timers.now + LIMIT_MS;

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "front/calls.h"
+#include "net/reply.h"
 
 struct job *job_new(const struct request *q,
 		    void (*finish)(struct memd *m, struct job *job))

@@ -6,7 +6,7 @@
 #ifndef WEFT_MEMD_JOB_H
 #define WEFT_MEMD_JOB_H
 
-#include "front/calls.h"
+#include "net/reply.h"
 
 struct region;
 

@@ -8,6 +8,7 @@
 #include "net/held.h"
 #include "net/members.h"
 #include "net/push.h"
+#include "net/reply.h"
 #include "net/udp.h"
 #include "types.h"
 
@@ -17,8 +18,9 @@ int net_make(struct memd *m)
 	u32 i;
 
 	b->members = calloc(1, sizeof(*b->members));
+	b->callers = calloc(WEFT_BLADE_MAX + 1, sizeof(*b->callers));
 	b->pushes = calloc(WEFT_BLADE_MAX + 1, sizeof(*b->pushes));
-	if (!b->members || !b->pushes)
+	if (!b->members || !b->callers || !b->pushes)
 		return -1;
 	for (i = 0; i < b->threads; i++) {
 		b->thread[i]->udp = malloc(sizeof(*b->thread[i]->udp));
@@ -36,6 +38,7 @@ void net_free(struct memd *m)
 {
 	struct blade *b = m->b;
 	u32 i;
+	u8 id;
 
 	for (i = 0; i < b->threads; i++) {
 		udp_close(b->thread[i]->udp);
@@ -43,6 +46,11 @@ void net_free(struct memd *m)
 		held_exit(b->thread[i]);
 		free(b->thread[i]->held);
 	}
+	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
+		reply_forget(m, id);
+		free(b->callers[id]);
+	}
+	free(b->callers);
 	free(b->pushes);
 	free(b->members);
 }

@@ -81,6 +81,7 @@ struct rdma_deeds {
 
 /**
  * struct rdma - the card
+ * @ops: what layers above do
  * @epoll_fd: all descriptors below
  * @events: of connections; NULL: nobody listens
  * @listener: the blade's address
@@ -102,6 +103,7 @@ struct rdma_deeds {
  * @conn: by node; made and destroyed by who is alone
  */
 struct rdma {
+	const struct rdma_ops *ops;
 	int epoll_fd;
 	struct rdma_event_channel *events;
 	struct rdma_cm_id *listener;

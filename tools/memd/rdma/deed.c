@@ -6,7 +6,6 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "lines/region.h"
 #include "rdma/card.h"
 #include "store/frames.h"
 
@@ -59,7 +58,7 @@ void rdma_deeds_close(struct rdma *r)
 bool rdma_deeds_allowed(const struct memd *m)
 {
 	/* by a key to a chunk whatever is in it can be read, by every node that is connected */
-	return m->b->rdma->deeds.mr && !m->b->regions->restricted;
+	return m->b->rdma->deeds.mr && m->b->rdma->ops->may_read(m);
 }
 
 void rdma_deeds_end(struct rdma *r)

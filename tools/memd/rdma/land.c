@@ -4,7 +4,6 @@
 #include "base/count.h"
 #include "base/log.h"
 #include "base/turn.h"
-#include "front/memd.h"
 #include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"
@@ -316,10 +315,11 @@ static void received(struct memd *m, const struct ibv_wc *wc)
 	/* connections do not end before the turn does */
 	room = rdma_rooms_find(&c->rooms, buf, len);
 	if (room < 0) {
-		memd_receive(m, buf, len, c->link.addr, m->udp->port);
+		m->b->rdma->ops->receive(m, buf, len, c->link.addr, m->udp->port);
 		return;
 	}
-	memd_receive_home(m, buf, len, c->link.addr, c->rooms.at + (size_t)room * WEFT_ROOM_SIZE);
+	m->b->rdma->ops->receive_home(m, buf, len, c->link.addr,
+				      c->rooms.at + (size_t)room * WEFT_ROOM_SIZE);
 	rdma_room_free(m, c, room);
 }
 

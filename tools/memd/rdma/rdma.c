@@ -592,7 +592,7 @@ static void free_rdma(struct rdma *r)
 	free(r);
 }
 
-void rdma_start(struct memd *m)
+void rdma_start(struct memd *m, const struct rdma_ops *ops)
 {
 	struct rdma *r;
 
@@ -613,6 +613,7 @@ void rdma_start(struct memd *m)
 	pthread_mutex_init(&r->lock, NULL);
 	rdma_flights_init(&r->flights);
 	rdma_deeds_init(&r->deeds, m->b->opt.deeds);
+	r->ops = ops;
 	r->look.fn = on_look;
 	m->b->rdma = r;
 	listen_if_possible(m);

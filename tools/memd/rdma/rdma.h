@@ -27,8 +27,21 @@
 
 struct memd;
 
+/**
+ * struct rdma_ops - what layers above do
+ * @receive: take a datagram that came by a card, from an address and the rack's port
+ * @receive_home: the same of LANDED: the bytes of a block are at @bytes
+ * @may_read: may nodes' cards read blocks?  Not while a region is for some nodes only
+ */
+struct rdma_ops {
+	void (*receive)(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
+	void (*receive_home)(struct memd *m, const void *buf, size_t len, u32 from,
+			     const u8 *bytes);
+	bool (*may_read)(const struct memd *m);
+};
+
 /* The blade has what it is going to have of processes: begin, unless --rdma off. */
-void rdma_start(struct memd *m);
+void rdma_start(struct memd *m, const struct rdma_ops *ops);
 void rdma_stop(struct memd *m);
 
 /* For the event loop of the first thread: to be read from; -1: nothing will come. */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Calls of others, and the replies to them, which are kept for those who ask again.
+ */
+#ifndef WEFT_MEMD_REPLY_H
+#define WEFT_MEMD_REPLY_H
+
+#include "base/callno.h"
+#include "call.h"
+
+struct memd;
+
+#define CALLS_KEPT	256	/* replies a member */
+
+/**
+ * struct request - a call
+ * @src: member that calls
+ * @from: its address
+ * @txn: of the call
+ * @nonce: of the message
+ * @member: it comes from a member's address
+ * @call: the call
+ * @reply: to be filled in; begins as a copy of op
+ */
+struct request {
+	u8 src;
+	u32 from;
+	u32 txn;
+	u32 nonce;
+	bool member;
+	struct weft_call call;
+	struct weft_call reply;
+};
+
+/* What a handler says. */
+enum answer {
+	ANSWER,		/* send q->reply */
+	ANSWER_LATER,	/* a job does */
+	ANSWER_NOT,	/* cannot be done yet: the caller will ask again */
+};
+
+/**
+ * struct kept_reply - the reply to a call that had an effect
+ * @txn: of the call, 0 for none
+ * @hash: of the call
+ * @pending: a job is under way
+ * @len: bytes of @payload
+ * @payload: the reply
+ */
+struct kept_reply {
+	u32 txn;
+	u32 hash;
+	bool pending;
+	u32 len;
+	u8 *payload;
+};
+
+/**
+ * struct caller - a member that calls
+ * @next: place in @kept
+ * @numbers: of its calls
+ * @kept: replies
+ */
+struct caller {
+	u32 next;
+	struct callno numbers;
+	struct kept_reply kept[CALLS_KEPT];
+};
+
+/* Reply to a call, whether a job was made of it or not; the reply is kept if it has an effect. */
+void reply_finish(struct memd *m, struct request *q);
+
+/* The same of a call that is not one of those that are kept. */
+void reply_once(struct memd *m, struct request *q);
+
+/* Send a reply that was kept once more. */
+void reply_again(struct memd *m, const struct request *q, const struct kept_reply *k);
+
+/* Would the repetition of such a call not give the same reply? */
+bool reply_is_kept(u16 op);
+
+/* The one that is kept, or whose job is under way; NULL: none. */
+struct kept_reply *reply_find(struct memd *m, u8 src, u32 txn);
+
+/* A place for the reply, in that of the oldest.  NULL: too much is under way. */
+struct kept_reply *reply_keep(struct memd *m, u8 src, u32 txn, u32 hash);
+
+/* A member has called by that number. */
+void reply_note(struct memd *m, u8 id, u32 txn);
+
+/*
+ * Is it a call whose reply would have been kept, if it were not so old that it may have been
+ * carried out before: somebody has recorded and repeated it, or it was slow, and its
+ * sender hears that it has to ask anew.  Only calls to the catalog; what the first blade
+ * tells the others has numbers of its own.
+ */
+bool reply_is_old(struct memd *m, const struct request *q);
+
+/* Forget the replies to a member. */
+void reply_forget(struct memd *m, u8 id);
+
+/* A member begins a new life with a call of that number: all calls before it are old. */
+void reply_begin(struct memd *m, u8 id, u32 txn);
+
+#endif /* WEFT_MEMD_REPLY_H */
