@@ -1,14 +1,16 @@
 #!/usr/bin/awk -f
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The layers of kmod/, as the table of docs/kernel.md has them:
+# The layers of what is in folders, as the table of a document has them:
 #
 #	layers.awk docs/kernel.md kmod/FOLDER/FILE...
+#	layers.awk tools/memd/README.md tools/memd/FOLDER/FILE...
 #
 # - A row of the table is | `FOLDER` | `OTHER`, ... | what |: the folders that it may
 #   use, all of them in rows above.
-# - A file includes headers of its own folder and of those, by "FOLDER/FILE.h"; the core,
-#   which user space compiles too, includes its own by "FILE.h", and no other folder's.
+# - A file includes headers of its own folder and of those, by "FOLDER/FILE.h"; the core of
+#   kmod/, which user space compiles too, includes its own by "FILE.h", and no other folder's.
+#   Programs include those of the core and of uapi/ so, too, and tools/common/ by its path.
 # - A function that is not static is declared in the header with the name of its file.  So
 #   what a file includes is what it calls.
 # - No files call each other in a circle of more than two.
@@ -49,16 +51,17 @@ FILENAME == ARGV[1] {
 }
 
 FNR == 1 {
-	split(FILENAME, part, "/")
-	folder = part[2]
-	file = part[3]
-	unit = folder "/" file
+	n = split(FILENAME, part, "/")
+	folder = part[n - 1]
+	unit = folder "/" part[n]
+	root = FILENAME
+	sub(/\/[^\/]*\/[^\/]*$/, "", root)
 	sub(/\.[ch]$/, "", unit)
 	units[unit] = 1
 	used[folder] = 1
 	if (!(folder in row) && !(folder in told)) {
 		told[folder] = 1
-		complain("kmod/" folder " is in no row of the table of layers in " ARGV[1])
+		complain(root "/" folder " is in no row of the table of layers in " ARGV[1])
 	}
 }
 
@@ -71,6 +74,8 @@ FNR == 1 {
 			header = "core/" header
 		else
 			next
+	} else if (root != "kmod" && header ~ /^tools\/common\//) {
+		next
 	} else if (folder == "core") {
 		complain(FILENAME ": the core includes \"" header "\"")
 	}
@@ -84,7 +89,7 @@ FNR == 1 {
 }
 
 # Where functions are declared, and defined.
-/^[a-z].*weft_[a-z0-9_]+\(/ && !/^(static|extern|typedef|return|else)/ {
+/^[a-z_][A-Za-z0-9_ ]*[ *][a-z0-9_]+\(/ && !/^(static|extern|typedef|return|else|int main)[ (]/ {
 	text = $0
 	sub(/\(.*/, "", text)
 	sub(/.*[^a-z0-9_]/, "", text)
@@ -127,7 +132,7 @@ function visit(u,	v, w)
 END {
 	for (f in row)
 		if (!(f in used))
-			complain(ARGV[1] ": there is no kmod/" f)
+			complain(ARGV[1] ": there is no " root "/" f)
 	n = 0
 	for (f in defined) {
 		n++
@@ -140,6 +145,6 @@ END {
 		if (!(u in index_of))
 			visit(u)
 	if (!n)
-		complain("no functions in what is to be kmod/")
+		complain("no functions in what is to have the layers of " ARGV[1])
 	exit bad
 }

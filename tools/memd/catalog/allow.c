@@ -4,16 +4,16 @@
 
 #include "base/blade.h"
 #include "base/count.h"
-#include "catalog/catalog.h"
-#include "catalog/join.h"
+#include "catalog/blades.h"
 #include "catalog/journal.h"
+#include "catalog/remove.h"
+#include "catalog/tell.h"
 #include "lines/access.h"
 #include "lines/grace.h"
 #include "lines/region.h"
 #include "lines/withdraw.h"
 #include "net/job.h"
 #include "net/members.h"
-#include "net/push.h"
 #include "net/reply.h"
 
 static enum answer refuse(struct request *q, u16 err)
@@ -23,33 +23,6 @@ static enum answer refuse(struct request *q, u16 err)
 }
 
 /* --- open and close --------------------------------------------------------- */
-
-u32 allow_opens(const struct memd *m, const struct region *r)
-{
-	u32 perhaps = m->b->grace->active ? ~0u : m->b->grace->late;
-
-	return r->opens | (r->nodes ? perhaps & r->nodes : perhaps);
-}
-
-static void tell(struct memd *m, const struct region *r, struct job *job)
-{
-	/* while it grows others have been told of what it will be */
-	catalog_tell_all(m, r, r->growing > r->size ? r->growing : r->size, job);
-}
-
-void allow_tell_all(struct memd *m)
-{
-	struct region *r;
-	u32 id = 0;
-
-	if (m->b->regions->blades == 1)
-		return;
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
-		if (!r->gone)
-			tell(m, r, NULL);
-	}
-}
 
 /* Does owner and mode of the region say the same as the node that has let somebody in? */
 static bool fits(const struct region *r, const struct weft_call *c)
@@ -76,10 +49,10 @@ static bool fits(const struct region *r, const struct weft_call *c)
 static void opened(struct memd *m, struct job *job)
 {
 	/* a blade that has gone away hears of it when it comes back */
-	catalog_attributes(job->region, &job->q.reply);
+	tell_attributes(job->region, &job->q.reply);
 	job->region->busy_opens--;
 	if (job->region->doomed)
-		catalog_destroy(m, job->region);
+		remove_region(m, job->region);
 	reply_finish(m, &job->q);
 }
 
@@ -91,7 +64,7 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 	/* what the node would be told is not so any more in a moment */
 	if (r->frozen)
 		return ANSWER_NOT;
-	catalog_attributes(r, &q->reply);
+	tell_attributes(r, &q->reply);
 	if (!access_node(r, q->src) || !fits(r, &q->call)) {
 		count(m, OPEN_REFUSED);
 		return refuse(q, EACCES);
@@ -107,7 +80,7 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 	r->opens |= bit;
 	r->busy_opens++;
 	job->region = r;
-	tell(m, r, job);
+	tell_blades_now(m, r, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -118,16 +91,24 @@ void allow_close(struct memd *m, struct region *r, u32 node)
 		return;
 	r->opens &= ~weft_node_bit(node);
 	if (m->b->regions->blades > 1)
-		tell(m, r, NULL);
+		tell_blades_now(m, r, NULL);
+}
+
+void allow_close_all(struct memd *m, u8 node)
+{
+	struct region *r = NULL;
+	u32 id = 0;
+
+	while ((r = region_after(m->b->regions, id))) {
+		id = r->id;
+		if (!(r->opens & weft_node_bit(node)))
+			continue;
+		allow_close(m, r, node);
+		remove_unused(m, r);
+	}
 }
 
 /* --- for which nodes -------------------------------------------------------- */
-
-void allow_attributes(const struct region *r, struct weft_call *call)
-{
-	call->policy = r->policy;
-	call->nodes = r->nodes;
-}
 
 /* Of those that it is not to be for any more. */
 static u32 left_over(const struct memd *m, const struct region *r)
@@ -137,14 +118,11 @@ static u32 left_over(const struct memd *m, const struct region *r)
 
 static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct job *job)
 {
-	struct weft_call changed = { .op = WEFT_CALL_CHANGED };
-	u32 id;
+	struct weft_call changed = { 0 };
 
-	catalog_attributes(r, &changed);
-	allow_attributes(r, &changed);
-	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
-		if (nodes & 1)
-			push_call(m, (u8)id, &changed, 0, job);
+	tell_attributes(r, &changed);
+	tell_nodes_of(r, &changed);
+	tell_changed(m, nodes, &changed, job);
 }
 
 static void end(struct memd *m, struct job *job)
@@ -153,9 +131,9 @@ static void end(struct memd *m, struct job *job)
 
 	r->busy = false;
 	job->q.reply.err = job->err;
-	catalog_attributes(r, &job->q.reply);
+	tell_attributes(r, &job->q.reply);
 	if (r->doomed)
-		catalog_destroy(m, r);
+		remove_region(m, r);
 	reply_finish(m, &job->q);
 }
 
@@ -170,7 +148,7 @@ static void undo(struct memd *m, struct job *job)
 	r->undecided = false;
 	/* who was told does not keep the other one */
 	r->policy += WEFT_POLICY_CHANGE;
-	tell(m, r, NULL);
+	tell_blades_now(m, r, NULL);
 	call_nodes(m, r, told, NULL);
 	end(m, job);
 }
@@ -213,7 +191,7 @@ static void asked(struct memd *m, struct job *job)
 	job->err = 0;
 	job->finish = withdrawn;
 	job_hold(job);
-	tell(m, r, job);
+	tell_blades_now(m, r, job);
 	withdraw_start(m, r, job);
 	/* not job_release(): that is what calls this; the lines hold it */
 	job->held--;
@@ -227,7 +205,7 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 
 	if (c->valid != WEFT_SET_NODES)
 		return refuse(q, EINVAL);
-	err = join_blades(m);
+	err = blades_there(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
 	if (r->busy || r->trim.active || r->withdraw.active || !grace_is_over(m))

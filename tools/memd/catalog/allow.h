@@ -20,21 +20,10 @@ struct weft_msg;
 enum answer allow_open(struct memd *m, struct request *q, struct region *r);
 void allow_close(struct memd *m, struct region *r, u32 node);
 
+/* A node has left or has a new life: it has nothing open any more. */
+void allow_close_all(struct memd *m, u8 node);
+
 /* A SETATTR of nodes. */
 enum answer allow_set(struct memd *m, struct request *q, struct region *r);
-
-/* Nodes that have it open, as other blades are told: more, while some may not have said so. */
-u32 allow_opens(const struct memd *m, const struct region *r);
-
-/**
- * allow_attributes() - for which nodes it is, as those are told who have to act by it
- *
- * These are other blades, and nodes that are to lose it: also while that is not decided.  All
- * others hear what was before, see catalog_attributes(): it may stay so.
- */
-void allow_attributes(const struct region *r, struct weft_call *call);
-
-/* All have said so: other blades hear who has which region open. */
-void allow_tell_all(struct memd *m);
 
 #endif /* WEFT_MEMD_ALLOW_H */

@@ -2,14 +2,14 @@
 /*
  * Which memory blades there are: those of the command line, and others that an administrator
  * has added while the rack runs; and those that regions are not to use any more.  The first
- * blade decides, and notes it; the others learn of new ones with the members.
+ * blade decides, and notes it (admin.h); the others learn of new ones with the members.
  */
 #ifndef WEFT_MEMD_BLADES_H
 #define WEFT_MEMD_BLADES_H
 
-#include "net/reply.h"
+#include "types.h"
 
-struct region;
+struct memd;
 
 /* Bits of the blades that regions may use, bit 0 is the first one. */
 u32 blades_in_use(const struct memd *m);
@@ -17,11 +17,11 @@ u32 blades_in_use(const struct memd *m);
 /* Is a blade needed, for new regions or those that there are? */
 bool blades_needed(struct memd *m, u32 blade);
 
+/* Regions that have it as a home, or are to. */
+u32 blades_regions(struct memd *m, u32 blade);
+
 /* Some blades for the log, as "1 and 3"; of the last two calls. */
 const char *blades_name(u32 blades);
-
-/* A blade that was added has been there for long enough that all know where it is. */
-void blades_look(struct memd *m);
 
 /* Other blades: there is one more than we knew of. */
 void blades_learn(struct memd *m, u32 id, u32 addr);
@@ -29,7 +29,11 @@ void blades_learn(struct memd *m, u32 id, u32 addr);
 /* After a restart: such a blade was added, or is not used. */
 bool blades_restore(struct memd *m, u32 id, u32 addr, bool used, bool drains);
 
-/* BLADE. */
-enum answer blades_call(struct memd *m, struct request *q);
+/**
+ * blades_there() - whether all blades are there
+ *
+ * Return: 0; EAGAIN: not yet, let the caller ask again; EHOSTDOWN.
+ */
+u16 blades_there(struct memd *m);
 
 #endif /* WEFT_MEMD_BLADES_H */

@@ -10,12 +10,12 @@
 #include "base/options.h"
 #include "catalog/allow.h"
 #include "catalog/blades.h"
-#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
 #include "catalog/policy.h"
+#include "catalog/remove.h"
+#include "catalog/tell.h"
 #include "lines/access.h"
-#include "lines/grace.h"
 #include "lines/quota.h"
 #include "lines/region.h"
 #include "lines/trim.h"
@@ -33,23 +33,6 @@ static u64 wall_clock(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-void catalog_attributes(const struct region *r, struct weft_call *reply)
-{
-	reply->region = r->id;
-	reply->mode = r->mode;
-	reply->uid = r->uid;
-	reply->gid = r->gid;
-	reply->block = r->block;
-	reply->size = r->size;
-	reply->used = r->used;
-	reply->mtime = r->mtime;
-	reply->policy = r->undecided ? r->policy - WEFT_POLICY_CHANGE : r->policy;
-	reply->nodes = r->undecided ? r->before : r->nodes;
-	reply->homes = r->homes;
-	reply->name_len = r->unlinked ? 0 : r->name_len;
-	memcpy(reply->name, r->name, reply->name_len);
-}
-
 static enum answer refuse(struct request *q, u16 err)
 {
 	q->reply.err = err;
@@ -57,74 +40,6 @@ static enum answer refuse(struct request *q, u16 err)
 }
 
 /* --- other blades ----------------------------------------------------------- */
-
-void catalog_tell(struct memd *m, u8 blade, const struct region *r, u64 size,
-		  struct job *job)
-{
-	struct weft_call call = { .op = WEFT_CALL_REGION };
-
-	catalog_attributes(r, &call);
-	allow_attributes(r, &call);
-	call.size = size;
-	call.members = allow_opens(m, r);
-	call.valid = r->frozen ? WEFT_REGION_FROZEN : 0;
-	push_call(m, blade, &call, 0, job);
-}
-
-void catalog_tell_all(struct memd *m, const struct region *r, u64 size, struct job *job)
-{
-	u32 i;
-
-	for (i = 1; i < m->b->regions->blades; i++)
-		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
-			catalog_tell(m, (u8)(WEFT_BLADE_MIN + i), r, size, job);
-}
-
-void catalog_destroy(struct memd *m, struct region *r)
-{
-	u32 i;
-
-	if (r->gone)
-		return;
-	if (r->busy || r->busy_opens || r->trim.active || r->withdraw.active) {
-		r->doomed = true;
-		return;
-	}
-	r->gone = true;
-	r->opens = 0;
-	region_unname(m->b->regions, r);
-	/* a failure is logged; the region would be back after a restart */
-	(void)journal_gone(m, r->id);
-	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++) {
-		struct weft_call call = {
-			.op = WEFT_CALL_FORGET,
-			.region = r->id,
-		};
-
-		/* a blade that is not there learns it when it joins */
-		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
-			push_call(m, (u8)(WEFT_BLADE_MIN + i), &call, 0, NULL);
-	}
-	trim_start(m, r, 0, NULL);
-}
-
-/* Nobody can reach it any more; those who have it open have all said so. */
-static void check_use(struct memd *m, struct region *r)
-{
-	if (r->unlinked && !r->opens && !m->b->grace->active)
-		catalog_destroy(m, r);
-}
-
-void catalog_settle(struct memd *m)
-{
-	struct region *r;
-	u32 id = 0;
-
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
-		check_use(m, r);
-	}
-}
 
 /* --- names ------------------------------------------------------------------ */
 
@@ -155,7 +70,7 @@ static enum answer lookup(struct memd *m, struct request *q)
 	const struct region *r = named(m, q, &a);
 
 	if (r)
-		catalog_attributes(r, &q->reply);
+		tell_attributes(r, &q->reply);
 	return a;
 }
 
@@ -189,9 +104,9 @@ static void end_create(struct memd *m, struct job *job)
 	r->hatching = false;
 	if (job->err) {
 		job->q.reply.err = job->err;
-		catalog_destroy(m, r);
+		remove_region(m, r);
 	} else {
-		catalog_attributes(r, &job->q.reply);
+		tell_attributes(r, &job->q.reply);
 		job->q.reply.valid = WEFT_CREATE_NEW;
 	}
 	reply_finish(m, &job->q);
@@ -262,13 +177,13 @@ static enum answer create(struct memd *m, struct request *q)
 	if (r) {
 		if (c->valid & WEFT_CREATE_EXCL)
 			return refuse(q, EEXIST);
-		catalog_attributes(r, &q->reply);
+		tell_attributes(r, &q->reply);
 		return ANSWER;
 	}
 	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
 			 c->block & (c->block - 1)))
 		return refuse(q, EINVAL);
-	err = join_blades(m);
+	err = blades_there(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
 	err = quota_region(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
@@ -288,7 +203,7 @@ static enum answer create(struct memd *m, struct request *q)
 	quota_numbered(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
 	r->hatching = true;
 	job->region = r;
-	catalog_tell_all(m, r, r->size, job);
+	tell_blades(m, r, r->size, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -321,7 +236,7 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 	}
 	journal_hold(m, job);
 	region_unname(m->b->regions, r);
-	check_use(m, r);
+	remove_unused(m, r);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -373,9 +288,9 @@ static void end_resize(struct memd *m, struct job *job)
 	r->growing = 0;
 	job->q.reply.err = job->err;
 	if (!job->err)
-		catalog_attributes(r, &job->q.reply);
+		tell_attributes(r, &job->q.reply);
 	if (r->doomed)
-		catalog_destroy(m, r);
+		remove_region(m, r);
 	reply_finish(m, &job->q);
 }
 
@@ -388,7 +303,7 @@ static void finish_grow(struct memd *m, struct job *job)
 		job->err = EIO;
 	if (job->err) {
 		region_account(m->b->regions, r, job->q.call.size, old);
-		catalog_tell_all(m, r, old, NULL);
+		tell_blades(m, r, old, NULL);
 	}
 	/*
 	 * A sync of our file that has its blocks has its size.  That of another blade does
@@ -402,7 +317,7 @@ static void finish_grow(struct memd *m, struct job *job)
 static enum answer grow(struct memd *m, struct request *q, struct region *r)
 {
 	struct job *job;
-	u16 err = join_blades(m);
+	u16 err = blades_there(m);
 
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
@@ -420,7 +335,7 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 	r->busy = true;
 	r->growing = q->call.size;
 	job->region = r;
-	catalog_tell_all(m, r, q->call.size, job);
+	tell_blades(m, r, q->call.size, job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
 }
@@ -460,7 +375,7 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
 			push_call(m, (u8)id, &recall, 0, job);
-	catalog_tell_all(m, r, r->size, job);
+	tell_blades(m, r, r->size, job);
 	trim_start(m, r, region_blocks(r, r->size), job);
 	job_release(m, job, 0);
 	return ANSWER_LATER;
@@ -498,7 +413,7 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 	}
 	if (commit_attributes(m, r, c))
 		return refuse(q, EIO);
-	catalog_attributes(r, &q->reply);
+	tell_attributes(r, &q->reply);
 	/* times come with every close: they are not waited for */
 	job = c->valid & (WEFT_SET_MODE | WEFT_SET_OWNER) ? job_new(q, finish_noted) : NULL;
 	if (!job)
@@ -514,22 +429,8 @@ static enum answer close_region(struct memd *m, struct request *q,
 				struct region *r)
 {
 	allow_close(m, r, q->src);
-	check_use(m, r);
+	remove_unused(m, r);
 	return ANSWER;
-}
-
-void catalog_close_all(struct memd *m, u8 node)
-{
-	struct region *r = NULL;
-	u32 id = 0;
-
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
-		if (!(r->opens & weft_node_bit(node)))
-			continue;
-		allow_close(m, r, node);
-		check_use(m, r);
-	}
 }
 
 /* --- lists ------------------------------------------------------------------ */
@@ -611,7 +512,7 @@ enum answer catalog_call(struct memd *m, struct request *q)
 		return refuse(q, q->call.op == WEFT_CALL_CLOSE ? 0 : ESTALE);
 	switch (q->call.op) {
 	case WEFT_CALL_GETATTR:
-		catalog_attributes(r, &q->reply);
+		tell_attributes(r, &q->reply);
 		q->reply.valid = r->frozen ? WEFT_REGION_FROZEN : 0;
 		return ANSWER;
 	case WEFT_CALL_SETATTR:

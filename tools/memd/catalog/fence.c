@@ -8,7 +8,6 @@
 #include "base/count.h"
 #include "base/log.h"
 #include "base/timer.h"
-#include "catalog/join.h"
 #include "catalog/journal.h"
 #include "lines/sweep.h"
 #include "net/members.h"
@@ -104,7 +103,7 @@ static void check_end(struct memd *m)
 	m->b->members->dead = 0;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (dead & weft_node_bit(id))
-			join_node_died(m, id);
+			f->node_died(m, id);
 }
 
 /* Who lives and does not obey in time is taken for dead; a blade that is lost joins anew. */

@@ -42,6 +42,7 @@
  * @delay: until it is repeated
  * @timer: for that
  * @watch: to look who is silent
+ * @node_died: set by join.c: all others have heard that a node is dead
  */
 struct fence {
 	u64 waiting;
@@ -56,6 +57,7 @@ struct fence {
 	u32 delay;
 	struct timer timer;
 	struct timer watch;
+	void (*node_died)(struct memd *m, u32 id);
 };
 
 void fence_init(struct memd *m);

@@ -9,9 +9,9 @@
 #include "base/log.h"
 #include "base/timer.h"
 #include "catalog/blades.h"
-#include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/journal.h"
+#include "catalog/remove.h"
 #include "catalog/takeover.h"
 #include "lines/blocks.h"
 #include "lines/grace.h"
@@ -367,7 +367,7 @@ static void drop_unseen(struct memd *m)
 	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		if (!r->seen)
-			catalog_destroy(m, r);
+			remove_region(m, r);
 	}
 }
 
@@ -435,7 +435,7 @@ enum answer follow_call(struct memd *m, struct request *q)
 		return take_region(m, q);
 	case WEFT_CALL_FORGET:
 		if (r)
-			catalog_destroy(m, r);
+			remove_region(m, r);
 		return ANSWER;
 	default: /* WEFT_CALL_MEMBERS */
 		if (c->valid && !m->b->follow->synced) {

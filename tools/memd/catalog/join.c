@@ -3,11 +3,12 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/log.h"
+#include "catalog/allow.h"
 #include "catalog/blades.h"
-#include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
+#include "catalog/tell.h"
 #include "lines/blocks.h"
 #include "lines/p4.h"
 #include "lines/recovery.h"
@@ -21,29 +22,12 @@
 #include "rdma/rdma.h"
 #include "catalog/join.h"
 
-#define START_MS	15000	/* all blades are up that long after the first */
 #define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
 
 static enum answer refuse(struct request *q, u16 err)
 {
 	q->reply.err = err;
 	return ANSWER;
-}
-
-u16 join_blades(struct memd *m)
-{
-	u64 now = m->timers.now;
-	u32 i;
-
-	for (i = 1; i < m->b->regions->blades; i++) {
-		const struct member *who = &m->b->members->by_id[WEFT_BLADE_MIN + i];
-
-		if (!who->in && blades_needed(m, i))
-			return now - m->b->started < START_MS ||
-			       now - who->heard < MEMBER_ALIVE_MS ?
-			       EAGAIN : EHOSTDOWN;
-	}
-	return 0;
 }
 
 static void blade_lost(struct memd *m, u8 blade, u16 err)
@@ -121,7 +105,7 @@ static enum answer join_blade(struct memd *m, struct request *q)
 	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
 		if (!r->gone)
-			catalog_tell(m, q->src, r, r->size, NULL);
+			tell_blade(m, q->src, r, r->size, NULL);
 	}
 	tell_members(m, q->src, true, NULL);
 	fence_joined(m, q->src);
@@ -144,13 +128,14 @@ static void remove_node(struct memd *m, u8 id)
 	rdma_life_over(m, weft_node_bit(id));
 	/* a failure is logged; it would be asked for its lines after a restart */
 	(void)journal_member(m, id);
-	catalog_close_all(m, id);
+	allow_close_all(m, id);
 	blocks_forget(m, id);
 	push_drop(m, id, 0);
 	p4_changed(m);
 }
 
-void join_node_died(struct memd *m, u32 id)
+/* All others have heard that a node is dead: it is no member any more. */
+static void node_died(struct memd *m, u32 id)
 {
 	remove_node(m, (u8)id);
 	tell_members_to_all(m, NULL);
@@ -209,7 +194,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 {
 	struct member *who = &m->b->members->by_id[q->src];
 	bool same = who->in && who->life == q->call.life && who->addr == q->from;
-	u16 err = join_blades(m);
+	u16 err = blades_there(m);
 	struct job *job;
 
 	fence_visited(m);
@@ -334,4 +319,5 @@ enum answer join_peers(struct memd *m, struct request *q)
 void join_init(struct memd *m)
 {
 	m->b->members->blade_lost = blade_lost;
+	m->b->fence->node_died = node_died;
 }

@@ -15,14 +15,4 @@ enum answer join_peers(struct memd *m, struct request *q);
 /* Another blade is known from now on: to all others, and the switch. */
 void join_tell_members(struct memd *m);
 
-/* All others have heard that a node is dead: it is no member any more. */
-void join_node_died(struct memd *m, u32 id);
-
-/**
- * join_blades() - whether all blades are there
- *
- * Return: 0; EAGAIN: not yet, let the caller ask again; EHOSTDOWN.
- */
-u16 join_blades(struct memd *m);
-
 #endif /* WEFT_MEMD_JOIN_H */

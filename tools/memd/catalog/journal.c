@@ -604,7 +604,7 @@ static int settle(struct memd *m, char *err)
 
 	while ((r = region_after(m->b->regions, id))) {
 		id = r->id;
-		/* a member may have it open: catalog_settle() comes back to it */
+		/* a member may have it open: remove_all_unused() comes back to it */
 		if (r->unlinked && memd_is_first(m) && !m->b->members->mask) {
 			r->size = 0;
 			region_free(m->b->regions, r);

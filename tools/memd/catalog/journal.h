@@ -85,6 +85,5 @@ int journal_member(struct memd *m, u32 id);
  * @err: receives a sentence
  */
 int journal_restore(struct memd *m, char *err);
-int restore_blocks(struct memd *m, char *err);
 
 #endif /* WEFT_MEMD_JOURNAL_H */

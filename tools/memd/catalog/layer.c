@@ -8,15 +8,16 @@
 
 #include "base/blade.h"
 #include "base/options.h"
-#include "catalog/allow.h"
-#include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
 #include "catalog/join.h"
 #include "catalog/journal.h"
 #include "catalog/move.h"
+#include "catalog/remove.h"
+#include "catalog/restore.h"
 #include "catalog/sync.h"
 #include "catalog/takeover.h"
+#include "catalog/tell.h"
 #include "lines/recovery.h"
 #include "lines/region.h"
 #include "store/backing.h"
@@ -31,8 +32,8 @@ static void over(struct memd *m)
 {
 	takeover_settled(m);
 	if (memd_is_first(m)) {
-		catalog_settle(m);
-		allow_tell_all(m);
+		remove_all_unused(m);
+		tell_all_opens(m);
 	}
 }
 
@@ -40,7 +41,7 @@ static void over(struct memd *m)
 static void late(struct memd *m)
 {
 	if (memd_is_first(m))
-		allow_tell_all(m);
+		tell_all_opens(m);
 }
 
 static const struct recovery_ops recovery_ops = { asking, over, late };
@@ -60,7 +61,7 @@ int catalog_make(struct memd *m)
 	join_init(m);
 	follow_init(m);
 	fence_init(m);
-	b->regions->destroy = catalog_destroy;
+	b->regions->destroy = remove_region;
 	recovery_listen(m, &recovery_ops);
 	takeover_init(m);
 	move_init(m);

@@ -9,9 +9,10 @@
 #include "base/log.h"
 #include "base/timer.h"
 #include "catalog/blades.h"
-#include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/journal.h"
+#include "catalog/remove.h"
+#include "catalog/tell.h"
 #include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/region.h"
@@ -30,6 +31,7 @@
 #define NODE_LIMIT_MS	15000	/* a node that gives nothing back for so long is dead */
 #define AGAIN_MS	5000	/* until a move that was given up is tried again */
 #define TELL_MS		10000
+#define SETTLED_MS	3000	/* all nodes have asked for the members since */
 
 static struct region *current(struct memd *m)
 {
@@ -48,6 +50,23 @@ static u32 next_life(struct move *mv)
 }
 
 /* --- which region ------------------------------------------------------------------ */
+
+/* A blade that was added has been there for long enough that all know where it is. */
+static void use_new_blades(struct memd *m)
+{
+	u32 i;
+
+	for (i = 1; i < m->b->regions->blades; i++) {
+		struct member *who = &m->b->members->by_id[WEFT_BLADE_MIN + i];
+
+		if (who->used || !who->in || m->timers.now - who->asked < SETTLED_MS)
+			continue;
+		who->used = true;
+		(void)journal_blade(m, WEFT_BLADE_MIN + i);
+		log_say("memory blade %u (%s) is used by regions that are made from now on",
+			i + 1, log_addr(who->addr));
+	}
+}
 
 /* Where it is to be, if not where it is; 0: it stays. */
 static u32 goal(struct memd *m, const struct region *r)
@@ -188,7 +207,7 @@ static void end(struct memd *m, struct region *r)
 	if (mv->frozen)
 		r->busy = false;
 	if (r->doomed)
-		catalog_destroy(m, r);
+		remove_region(m, r);
 }
 
 /*
@@ -303,7 +322,7 @@ static void ask_node(struct memd *m, const struct region *r, u32 id)
 		.payload = payload,
 	};
 
-	catalog_attributes(r, &call);
+	tell_attributes(r, &call);
 	call.life = mv->life;
 	msg.len = weft_call_pack(&call, payload);
 	send_to_member(m, &msg, id);
@@ -427,7 +446,7 @@ static void thawed(struct memd *m, struct region *r)
 	if (!goal(m, r))
 		r->wanted = 0;
 	(void)journal_policy(m, r);
-	catalog_tell_all(m, r, r->growing > r->size ? r->growing : r->size, NULL);
+	tell_blades(m, r, r->growing > r->size ? r->growing : r->size, NULL);
 	end(m, r);
 }
 
@@ -520,7 +539,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	} else if (mv->region) {
 		step(m, r);
 	} else {
-		blades_look(m);
+		use_new_blades(m);
 		choose(m);
 	}
 	timer_set(&m->timers, t, mv->region ? POLL_MS : LOOK_MS);

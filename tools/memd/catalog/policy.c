@@ -5,13 +5,12 @@
 #include "base/blade.h"
 #include "base/log.h"
 #include "catalog/blades.h"
-#include "catalog/catalog.h"
-#include "catalog/join.h"
 #include "catalog/journal.h"
+#include "catalog/remove.h"
+#include "catalog/tell.h"
 #include "lines/region.h"
 #include "net/job.h"
 #include "net/members.h"
-#include "net/push.h"
 #include "net/reply.h"
 #include "store/backing.h"
 
@@ -27,9 +26,9 @@ static void end(struct memd *m, struct job *job)
 
 	r->busy = false;
 	job->q.reply.err = job->err;
-	catalog_attributes(r, &job->q.reply);
+	tell_attributes(r, &job->q.reply);
 	if (r->doomed)
-		catalog_destroy(m, r);
+		remove_region(m, r);
 	reply_finish(m, &job->q);
 }
 
@@ -40,18 +39,15 @@ static void end(struct memd *m, struct job *job)
  */
 static void tell(struct memd *m, struct job *job)
 {
-	struct weft_call changed = { .op = WEFT_CALL_CHANGED };
+	struct weft_call changed = { 0 };
 	struct region *r = job->region;
-	u32 nodes = r->opens & m->b->members->mask, id;
 
 	job->finish = end;
 	job_hold(job);
 	if (!job->err) {
-		catalog_attributes(r, &changed);
-		for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
-			if (nodes & 1)
-				push_call(m, (u8)id, &changed, 0, job);
-		catalog_tell_all(m, r, r->size, job);
+		tell_attributes(r, &changed);
+		tell_changed(m, r->opens & m->b->members->mask, &changed, job);
+		tell_blades(m, r, r->size, job);
 	}
 	/* not job_release(): that is what calls this, and frees the job when it ends here */
 	if (!--job->held)
@@ -89,7 +85,7 @@ enum answer policy_set(struct memd *m, struct request *q, struct region *r)
 
 	if (c->valid & ~(u32)WEFT_SET_POLICY || !weft_policy_valid(c->policy))
 		return refuse(q, EINVAL);
-	err = join_blades(m);
+	err = blades_there(m);
 	if (err)
 		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
 	if (c->valid & WEFT_SET_DURABILITY &&

@@ -9,13 +9,14 @@
  * has none is found out when it is read (blocks.c).  The log says what is known: of
  * versions of which nothing got to the disk there is nothing to know.
  */
+#include "catalog/restore.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/blade.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "catalog/journal.h"
 #include "lines/recovery.h"
 #include "lines/region.h"
 #include "store/backing.h"

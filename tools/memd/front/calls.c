@@ -7,7 +7,7 @@
 #include "base/blade.h"
 #include "base/clock.h"
 #include "base/count.h"
-#include "catalog/blades.h"
+#include "catalog/admin.h"
 #include "catalog/catalog.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
@@ -81,7 +81,7 @@ static enum answer serve(struct memd *m, struct request *q)
 	case WEFT_CALL_SPREAD:
 		return move_call(m, q);
 	case WEFT_CALL_BLADE:
-		return blades_call(m, q);
+		return admin_call(m, q);
 	default:
 		return catalog_call(m, q);
 	}

@@ -24,6 +24,7 @@
 #include "lines/region.h"
 #include "net/held.h"
 #include "net/udp.h"
+#include "rdma/ops.h"
 #include "rdma/rdma.h"
 #include "standby/mirror.h"
 #include "standby/role.h"

@@ -14,7 +14,7 @@
 #include "net/members.h"
 #include "net/send.h"
 #include "net/udp.h"
-#include "rdma/rdma.h"
+#include "rdma/land.h"
 #include "standby/mirror.h"
 #include "store/backing.h"
 #include "store/frames.h"

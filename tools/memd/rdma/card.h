@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The card and what is connected to it: of rdma.c (connections), land.c (blocks that it
- * writes), room.c (blocks that nodes' cards write) and deed.c (those that they read).
+ * The card and what is connected to it.  rdma.c has the connections, land.c the blocks that it
+ * writes, room.c those that nodes' cards write, deed.c those that they read.
  */
 #ifndef WEFT_MEMD_RDMA_CARD_H
 #define WEFT_MEMD_RDMA_CARD_H
@@ -10,9 +10,9 @@
 #include <rdma/rdma_cma.h>
 
 #include "base/timer.h"
-#include "rdma/rdma.h"
 #include "rdma/link.h"
 #include "rdma/memory.h"
+#include "rdma/ops.h"
 
 #define RDMA_MESSAGE	256u	/* bytes of a buffer for one; what goes out is shorter */
 #define RDMA_RECEIVES	256u
@@ -124,62 +124,5 @@ struct rdma {
 	bool more;
 	struct rdma_conn conn[WEFT_NODE_MAX + 1];
 };
-
-/* A connection is broken: the first thread will see to it.  @lock is held. */
-void rdma_break(struct memd *m, struct rdma_conn *c);
-
-/* What was under way to a node is over, as its connection is destroyed. */
-void rdma_drop_flights(struct rdma *r, u8 node);
-
-/* Give the card a buffer for what nodes send.  Return: 0 or -1. */
-int rdma_receive_into(struct rdma *r, u32 nth);
-
-/* What the card has done. */
-void rdma_completions(struct memd *m);
-
-/* --- rooms; who is alone makes and drops them ------------------------------- */
-
-/* None, if memory cannot be had or registered: then what goes home comes by UDP. */
-void rdma_rooms_make(struct rdma *r, struct rdma_rooms *rooms);
-/* The node's queue pair is gone. */
-void rdma_rooms_drop(struct rdma_rooms *rooms);
-
-/* For the hello.  Return: how many there are. */
-u32 rdma_rooms_say(const struct rdma_rooms *rooms, struct weft_landing *first);
-
-/* The room that LANDED in @buf, of the rooms' node, names; -1: none, or it is not LANDED. */
-int rdma_rooms_find(const struct rdma_rooms *rooms, const u8 *buf, size_t len);
-
-/* What was in the room has been looked at: the node may have it again. */
-void rdma_room_free(struct memd *m, struct rdma_conn *c, int room);
-
-/* The node has heard that. */
-void rdma_room_told(struct memd *m, const struct ibv_wc *wc);
-
-/* --- deeds; who is alone opens, closes and ends ------------------------------ */
-
-void rdma_deeds_init(struct rdma_deeds *d, bool wanted);
-
-/* There is a card: memory for marks, unless it cannot be had or registered. */
-void rdma_deeds_open(struct rdma *r);
-/* It goes: no node is connected, no frames are registered. */
-void rdma_deeds_close(struct rdma *r);
-
-/* May there be any now?  As long as it differs from the memory's @nodes that is to change. */
-bool rdma_deeds_allowed(const struct memd *m);
-
-/* Those that were given are not good any more.  No node is connected. */
-void rdma_deeds_end(struct rdma *r);
-
-/**
- * rdma_deed_give() - of the block that the card writes just now
- * @frame: first of its chain, which is in one piece
- * @key: of nodes, to its chunk; 0: there is none
- *
- * The line is the caller's, and it has @lock.
- *
- * Return: false: there is none.
- */
-bool rdma_deed_give(struct memd *m, struct weft_deed *deed, u32 frame, u32 key);
 
 #endif /* WEFT_MEMD_RDMA_CARD_H */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Deeds of what nodes' cards read by themselves, see card.h. */
+/* Deeds of what nodes' cards read by themselves, see deed.h. */
+#include "rdma/deed.h"
+
 #include <endian.h>
 #include <sys/mman.h>
 #include <sys/random.h>

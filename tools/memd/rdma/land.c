@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Blocks that a card writes, and what it says of them; see rdma.h. */
+/* Blocks that a card writes, and what it says of them; see land.h. */
+#include "rdma/land.h"
+
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/log.h"
@@ -7,9 +9,10 @@
 #include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"
+#include "rdma/deed.h"
 #include "rdma/link.h"
 #include "rdma/memory.h"
-#include "rdma/rdma.h"
+#include "rdma/room.h"
 #include "store/backing.h"
 #include "store/frames.h"
 

@@ -18,8 +18,11 @@
 #include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"
+#include "rdma/deed.h"
+#include "rdma/land.h"
 #include "rdma/link.h"
 #include "rdma/memory.h"
+#include "rdma/room.h"
 #include "store/backing.h"
 
 #define LISTEN_MS	5000	/* to the next attempt */

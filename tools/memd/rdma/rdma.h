@@ -23,22 +23,10 @@
 #ifndef WEFT_MEMD_RDMA_H
 #define WEFT_MEMD_RDMA_H
 
-#include "landing.h"
+#include "types.h"
 
 struct memd;
-
-/**
- * struct rdma_ops - what layers above do
- * @receive: take a datagram that came by a card, from an address and the rack's port
- * @receive_home: the same of LANDED: the bytes of a block are at @bytes
- * @may_read: may nodes' cards read blocks?  Not while a region is for some nodes only
- */
-struct rdma_ops {
-	void (*receive)(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
-	void (*receive_home)(struct memd *m, const void *buf, size_t len, u32 from,
-			     const u8 *bytes);
-	bool (*may_read)(const struct memd *m);
-};
+struct rdma_ops;
 
 /* The blade has what it is going to have of processes: begin, unless --rdma off. */
 void rdma_start(struct memd *m, const struct rdma_ops *ops);
@@ -69,20 +57,6 @@ void rdma_life_over(struct memd *m, u32 nodes);
  * is soon.  Any thread.
  */
 bool rdma_deeds_over(struct memd *m);
-
-/**
- * rdma_land() - have the card write a block, and say so
- * @msg: LANDED
- * @landing: where
- * @to: node
- * @frame: first of the block; FRAME_NONE: zeros
- *
- * The line is the caller's.  If it is not done it is counted why.
- *
- * Return: false: it is not.
- */
-bool rdma_land(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
-	       u32 to, u32 frame);
 
 /**
  * struct rdma_state - for statistics

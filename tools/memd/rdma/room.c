@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rooms for what nodes write home, see card.h. */
+/* Rooms for what nodes write home, see room.h. */
+#include "rdma/room.h"
+
 #include <arpa/inet.h>
 #include <stdlib.h>
 
 #include "base/blade.h"
 #include "rdma/card.h"
+#include "rdma/land.h"
 
 #define ALIGNMENT	4096
 

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What an administrator says of memory blades: there is another one, one is to be used no more. */
+#ifndef WEFT_MEMD_ADMIN_H
+#define WEFT_MEMD_ADMIN_H
+
+#include "net/reply.h"
+
+/* BLADE. */
+enum answer admin_call(struct memd *m, struct request *q);
+
+#endif /* WEFT_MEMD_ADMIN_H */

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Regions that go, see remove.h. */
+#include "catalog/remove.h"
+
+#include "base/blade.h"
+#include "call.h"
+#include "catalog/journal.h"
+#include "lines/grace.h"
+#include "lines/region.h"
+#include "lines/trim.h"
+#include "net/members.h"
+#include "net/push.h"
+
+void remove_region(struct memd *m, struct region *r)
+{
+	u32 i;
+
+	if (r->gone)
+		return;
+	if (r->busy || r->busy_opens || r->trim.active || r->withdraw.active) {
+		r->doomed = true;
+		return;
+	}
+	r->gone = true;
+	r->opens = 0;
+	region_unname(m->b->regions, r);
+	/* a failure is logged; the region would be back after a restart */
+	(void)journal_gone(m, r->id);
+	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++) {
+		struct weft_call call = {
+			.op = WEFT_CALL_FORGET,
+			.region = r->id,
+		};
+
+		/* a blade that is not there learns it when it joins */
+		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
+			push_call(m, (u8)(WEFT_BLADE_MIN + i), &call, 0, NULL);
+	}
+	trim_start(m, r, 0, NULL);
+}
+
+void remove_unused(struct memd *m, struct region *r)
+{
+	if (r->unlinked && !r->opens && !m->b->grace->active)
+		remove_region(m, r);
+}
+
+void remove_all_unused(struct memd *m)
+{
+	struct region *r;
+	u32 id = 0;
+
+	while ((r = region_after(m->b->regions, id))) {
+		id = r->id;
+		remove_unused(m, r);
+	}
+}

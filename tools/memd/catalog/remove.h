@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Regions that go: those that were removed, when no node has them open any more. */
+#ifndef WEFT_MEMD_REMOVE_H
+#define WEFT_MEMD_REMOVE_H
+
+struct memd;
+struct region;
+
+/* It is gone: free everything that belongs to it, when it is not busy any more. */
+void remove_region(struct memd *m, struct region *r);
+
+/* ... if nobody can reach it any more; those who have it open have all said so. */
+void remove_unused(struct memd *m, struct region *r);
+
+/* All nodes have said what they have open: the same of all regions. */
+void remove_all_unused(struct memd *m);
+
+#endif /* WEFT_MEMD_REMOVE_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What nodes and other blades are told of a region. */
+#ifndef WEFT_MEMD_TELL_H
+#define WEFT_MEMD_TELL_H
+
+#include "types.h"
+
+struct job;
+struct memd;
+struct region;
+struct weft_call;
+
+/* What nodes are told of a region.  For which nodes it is: what was last decided. */
+void tell_attributes(const struct region *r, struct weft_call *call);
+
+/**
+ * tell_nodes_of() - for which nodes it is, as those are told who have to act by it
+ *
+ * These are other blades, and nodes that are to lose it: also while that is not decided.  All
+ * others hear what was before, see tell_attributes(): it may stay so.
+ */
+void tell_nodes_of(const struct region *r, struct weft_call *call);
+
+/* Tell another blade of a region.  @job may be NULL. */
+void tell_blade(struct memd *m, u8 blade, const struct region *r, u64 size, struct job *job);
+
+/* ... all that have joined. */
+void tell_blades(struct memd *m, const struct region *r, u64 size, struct job *job);
+
+/* ... of the size that it has, or will have: then others have been told of that. */
+void tell_blades_now(struct memd *m, const struct region *r, struct job *job);
+
+/* All nodes have said so: other blades hear who has which region open. */
+void tell_all_opens(struct memd *m);
+
+/* Nodes @nodes hear that a region has CHANGED, as @call says. */
+void tell_changed(struct memd *m, u32 nodes, struct weft_call *call, struct job *job);
+
+#endif /* WEFT_MEMD_TELL_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What layers above do for the card. */
+#ifndef WEFT_MEMD_RDMA_OPS_H
+#define WEFT_MEMD_RDMA_OPS_H
+
+#include "types.h"
+
+struct memd;
+
+/**
+ * struct rdma_ops - given to rdma_start()
+ * @receive: take a datagram that came by a card, from an address and the rack's port
+ * @receive_home: the same of LANDED: the bytes of a block are at @bytes
+ * @may_read: may nodes' cards read blocks?  Not while a region is for some nodes only
+ */
+struct rdma_ops {
+	void (*receive)(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
+	void (*receive_home)(struct memd *m, const void *buf, size_t len, u32 from,
+			     const u8 *bytes);
+	bool (*may_read)(const struct memd *m);
+};
+
+#endif /* WEFT_MEMD_RDMA_OPS_H */
