@@ -210,10 +210,17 @@ check_counters()
 	return $bad
 }
 
-# Which folder of the module uses which, as docs/kernel.md says.
+# Which folder of the module uses which, as docs/kernel.md says; and of each program whose files
+# are in folders, as its README.md does.
 check_layers()
 {
-	tests/check/layers.awk docs/kernel.md kmod/*/*.[ch]
+	local bad=0 table
+
+	tests/check/layers.awk docs/kernel.md kmod/*/*.[ch] || bad=1
+	for table in tools/*/README.md; do
+		[ ! -e "$table" ] || tests/check/layers.awk "$table" "${table%/*}"/*/*.[ch] || bad=1
+	done
+	return $bad
 }
 
 # What stands once, for all programs: a pattern of what a second one would have, where it

@@ -38,7 +38,8 @@ seal()
 good_tree()
 {
 	rm -rf "$tree"
-	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd,tools/man,docs,kmod/{core,net,control}}
+	mkdir -p "$tree"/{tests/check,uapi,p4/generated,tools/switchd,tools/man,docs} \
+		"$tree"/{kmod/{core,net,control},tools/layered/{base,front}}
 	cp "$top"/tests/check/{check.sh,layers.awk} "$tree/tests/check/"
 	cp "$top/p4/check-generated" "$tree/p4/"
 	printf '/* %s */\n#define X 1\n#define WEFT_COUNT_A_B\t0\n' "$note" \
@@ -54,6 +55,14 @@ good_tree()
 	printf '/* %s */\nint weft_b(void);\n' "$tag" >"$tree/kmod/net/b.h"
 	printf '// %s\n#include "core/a.h"\n#include "net/b.h"\nint weft_b(void)\n' "$tag" \
 		>"$tree/kmod/net/b.c"
+	# shellcheck disable=SC2016  # of Markdown
+	printf '%s\n' "<!-- $tag -->" '| `base` | | a |' '| `front` | `base` | b |' \
+		>"$tree/tools/layered/README.md"
+	printf '/* %s */\nvoid say(int what);\n' "$tag" >"$tree/tools/layered/base/log.h"
+	printf '// %s\n#include "base/log.h"\nvoid say(int what)\n{\n' "$tag" \
+		>"$tree/tools/layered/base/log.c"
+	printf '// %s\n#include "base/log.h"\n#include "a.h"\n#include "%s"\nint main(void)\n{\n' \
+		"$tag" tools/common/hist.h >"$tree/tools/layered/front/main.c"
 	printf '// %s\ncontrol c() {}\n' "$tag" >"$tree/p4/x.p4"
 	printf '#!/bin/sh\n# %s\necho "%s"\n' "$tag" "\$1" >"$tree/tools/x"
 	chmod +x "$tree/tools/x"
@@ -173,6 +182,15 @@ for unit in x:y y:x; do
 	printf '// %s\n#include "net/%s.h"\n' "$tag" "${unit#*:}" >"$tree/kmod/net/${unit%:*}.c"
 done
 verdict 'two files that call each other' layers 0
+echo '#include "front/main.h"' >>"$tree/tools/layered/base/log.c"
+verdict 'a folder of a program that uses one above it' layers 1
+echo 'const char *text(int what)' >>"$tree/tools/layered/base/log.c"
+verdict 'a function of a program that its own header does not declare' layers 1
+echo 'static const char *text(int what)' >>"$tree/tools/layered/base/log.c"
+verdict 'one that is static' layers 0
+# shellcheck disable=SC2016  # of Markdown
+sed -i '/`front`/d' "$tree/tools/layered/README.md"
+verdict 'a folder of a program without a row' layers 1
 
 while read -r what line; do
 	printf '// %s\n%s\n' "$tag" "$line" >"$tree/tools/x.c"
