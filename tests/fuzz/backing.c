@@ -10,7 +10,6 @@
 #include "fuzz.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/base/log.h"
-#include "tools/memd/base/options.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/region.h"
 #include "tools/memd/store/backing.h"

@@ -9,8 +9,6 @@
 
 #include "tools/memd/base/blade.h"
 #include "tools/memd/base/log.h"
-#include "tools/memd/base/options.h"
-#include "tools/memd/base/timer.h"
 #include "tools/memd/catalog/follow.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/p4.h"

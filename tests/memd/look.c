@@ -13,7 +13,6 @@
 #include "tests/common/argument.h"
 #include "tests/common/check.h"
 #include "tools/memd/base/blade.h"
-#include "tools/memd/base/options.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/region.h"
 #include "tools/memd/store/frames.h"

@@ -7,8 +7,6 @@
 #include "rig.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/base/log.h"
-#include "tools/memd/base/options.h"
-#include "tools/memd/base/timer.h"
 #include "tools/memd/catalog/catalog.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/quota.h"

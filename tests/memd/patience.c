@@ -8,8 +8,6 @@
 #include "rig.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/base/log.h"
-#include "tools/memd/base/options.h"
-#include "tools/memd/base/timer.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/blocks.h"
 #include "tools/memd/lines/grace.h"

@@ -20,7 +20,6 @@
 #include "tests/common/argument.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/base/flush.h"
-#include "tools/memd/base/options.h"
 #include "tools/memd/catalog/journal.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/lines/blocks.h"

@@ -6,8 +6,6 @@
 #include "node.h"
 #include "tests/common/check.h"
 #include "tools/memd/base/blade.h"
-#include "tools/memd/base/options.h"
-#include "tools/memd/base/timer.h"
 #include "tools/memd/front/memd.h"
 #include "tools/memd/net/members.h"
 #include "tools/memd/net/reply.h"

@@ -11,7 +11,6 @@
 #include "tests/common/check.h"
 #include "tests/common/folder.h"
 #include "tools/memd/base/blade.h"
-#include "tools/memd/base/count.h"
 #include "tools/memd/catalog/follow.h"
 #include "tools/memd/catalog/journal.h"
 #include "tools/memd/front/memd.h"

@@ -9,7 +9,6 @@
 #include "node.h"
 #include "promise.h"
 #include "tools/memd/base/blade.h"
-#include "tools/memd/base/count.h"
 #include "tools/memd/lines/blocks.h"
 #include "tools/memd/lines/region.h"
 #include "tools/memd/net/udp.h"

@@ -3,7 +3,6 @@
 #include "catalog/allow.h"
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "catalog/blades.h"
 #include "catalog/journal.h"
 #include "catalog/remove.h"

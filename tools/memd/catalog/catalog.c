@@ -5,9 +5,7 @@
 #include <time.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "catalog/allow.h"
 #include "catalog/blades.h"
 #include "catalog/journal.h"

@@ -5,9 +5,7 @@
 #include <time.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/timer.h"
 #include "catalog/journal.h"
 #include "lines/sweep.h"
 #include "net/members.h"

@@ -5,9 +5,7 @@
 #include <sys/random.h>
 
 #include "base/blade.h"
-#include "base/clock.h"
 #include "base/log.h"
-#include "base/timer.h"
 #include "catalog/blades.h"
 #include "catalog/fence.h"
 #include "catalog/journal.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Joining and leaving at the first blade, see join.h. */
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
 #include "catalog/allow.h"
 #include "catalog/blades.h"

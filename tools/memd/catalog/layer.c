@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/blade.h"
-#include "base/options.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
 #include "catalog/join.h"

@@ -16,7 +16,6 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "lines/recovery.h"
 #include "lines/region.h"
 #include "store/backing.h"

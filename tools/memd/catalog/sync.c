@@ -5,10 +5,7 @@
 #include <unistd.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/flush.h"
-#include "base/timer.h"
-#include "base/turn.h"
 #include "lines/grace.h"
 #include "net/held.h"
 #include "net/job.h"

@@ -11,8 +11,6 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "base/options.h"
-#include "base/timer.h"
 #include "lines/region.h"
 #include "net/members.h"
 #include "net/reply.h"

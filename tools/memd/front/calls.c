@@ -5,8 +5,6 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
-#include "base/clock.h"
-#include "base/count.h"
 #include "catalog/admin.h"
 #include "catalog/catalog.h"
 #include "catalog/fence.h"

@@ -3,9 +3,7 @@
 #include "front/gate.h"
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/turn.h"
 #include "catalog/follow.h"
 #include "front/calls.h"
 #include "net/udp.h"

@@ -7,12 +7,7 @@
 #include <time.h>
 
 #include "base/blade.h"
-#include "base/clock.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/options.h"
-#include "base/timer.h"
-#include "base/turn.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
 #include "catalog/journal.h"

@@ -6,8 +6,6 @@
 #include <stdio.h>
 
 #include "base/blade.h"
-#include "base/count.h"
-#include "base/options.h"
 #include "lines/lines.h"
 #include "lines/p4.h"
 #include "lines/quota.h"

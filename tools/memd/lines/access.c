@@ -3,7 +3,6 @@
 #include "lines/access.h"
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
 #include "lines/grace.h"
 #include "lines/region.h"

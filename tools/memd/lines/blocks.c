@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
 #include "lines/access.h"
 #include "lines/grace.h"

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/timer.h"
-#include "base/turn.h"
 #include "lines/access.h"
 #include "lines/blocks.h"
 #include "lines/grace.h"

@@ -3,8 +3,6 @@
 #include "lines/looks.h"
 
 #include "base/blade.h"
-#include "base/count.h"
-#include "base/options.h"
 #include "lines/grace.h"
 #include "lines/p4.h"
 #include "lines/region.h"

@@ -4,8 +4,6 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "base/options.h"
-#include "base/timer.h"
 #include "lines/looks.h"
 #include "net/job.h"
 #include "net/members.h"

@@ -4,7 +4,6 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "lines/region.h"
 
 #define ROOT		0u

@@ -5,9 +5,7 @@
 #include <sys/random.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/timer.h"
 #include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/looks.h"

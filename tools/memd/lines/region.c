@@ -6,8 +6,6 @@
 #include <time.h>
 
 #include "base/blade.h"
-#include "base/options.h"
-#include "base/timer.h"
 
 void region_init(struct memd *m)
 {

@@ -5,10 +5,7 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/flush.h"
-#include "base/timer.h"
-#include "base/turn.h"
 #include "lines/blocks.h"
 #include "lines/grace.h"
 #include "lines/lines.h"

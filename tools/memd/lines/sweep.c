@@ -3,9 +3,7 @@
 #include "lines/sweep.h"
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/timer.h"
 #include "lines/blocks.h"
 #include "lines/lines.h"
 #include "lines/p4.h"

@@ -6,7 +6,6 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "base/timer.h"
 #include "lines/blocks.h"
 #include "lines/lines.h"
 #include "lines/region.h"

@@ -4,7 +4,6 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "base/timer.h"
 #include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/looks.h"

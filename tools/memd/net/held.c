@@ -6,8 +6,6 @@
 
 #include "net/held.h"
 #include "base/blade.h"
-#include "base/count.h"
-#include "base/turn.h"
 #include "net/job.h"
 #include "net/send.h"
 #include "standby/mirror.h"

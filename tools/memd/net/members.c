@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
 #include "call.h"
 #include "net/udp.h"

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/timer.h"
 #include "net/job.h"
 #include "net/members.h"
 #include "net/send.h"

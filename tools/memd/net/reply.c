@@ -6,7 +6,6 @@
 
 #include "base/blade.h"
 #include "base/callno.h"
-#include "base/count.h"
 #include "net/send.h"
 #include "wire.h"
 

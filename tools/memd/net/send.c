@@ -3,7 +3,6 @@
 #include "net/send.h"
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
 #include "flow.h"
 #include "net/members.h"

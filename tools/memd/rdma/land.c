@@ -3,9 +3,7 @@
 #include "rdma/land.h"
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/turn.h"
 #include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"

@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 #include "base/blade.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/timer.h"
-#include "base/turn.h"
 #include "hello.h"
 #include "net/members.h"
 #include "net/udp.h"

@@ -10,10 +10,7 @@
 #include <unistd.h>
 
 #include "base/blade.h"
-#include "base/clock.h"
-#include "base/count.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "standby/ask.h"
 #include "standby/outgoing.h"
 #include "standby/register.h"

@@ -3,8 +3,6 @@
 #include "store/settle.h"
 
 #include "base/blade.h"
-#include "base/timer.h"
-#include "base/turn.h"
 #include "store/backing.h"
 #include "store/frames.h"
 
