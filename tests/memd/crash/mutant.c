@@ -10,7 +10,7 @@
 #include "tests/common/check.h"
 #include "tools/memd/base/blade.h"
 #include "tools/memd/catalog/sync.h"
-#include "tools/memd/net/job.h"
+#include "tools/memd/net/deferred.h"
 #include "tools/memd/store/backing.h"
 #include "tools/memd/store/frames.h"
 

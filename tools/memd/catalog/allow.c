@@ -11,7 +11,7 @@
 #include "lines/grace.h"
 #include "lines/region.h"
 #include "lines/withdraw.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/reply.h"
 
@@ -45,20 +45,20 @@ static bool fits(const struct region *r, const struct weft_call *c)
 	}
 }
 
-static void opened(struct memd *m, struct job *job)
+static void opened(struct memd *m, struct deferred *dc)
 {
 	/* a blade that has gone away hears of it when it comes back */
-	tell_attributes(job->region, &job->q.reply);
-	job->region->busy_opens--;
-	if (job->region->doomed)
-		remove_region(m, job->region);
-	reply_finish(m, &job->q);
+	tell_attributes(dc->region, &dc->q.reply);
+	dc->region->busy_opens--;
+	if (dc->region->doomed)
+		remove_region(m, dc->region);
+	reply_finish(m, &dc->q);
 }
 
 enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 {
 	u32 bit = weft_node_bit(q->src);
-	struct job *job;
+	struct deferred *dc;
 
 	/* what the node would be told is not so any more in a moment */
 	if (r->frozen)
@@ -73,14 +73,14 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 		return ANSWER;
 	}
 	/* the other blades are to know before the node asks them for lines */
-	job = job_new(q, opened);
-	if (!job)
+	dc = deferred_new(q, opened);
+	if (!dc)
 		return refuse(q, ENOMEM);
 	r->opens |= bit;
 	r->busy_opens++;
-	job->region = r;
-	tell_blades_now(m, r, job);
-	job_release(m, job, 0);
+	dc->region = r;
+	tell_blades_now(m, r, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 
@@ -115,31 +115,31 @@ static u32 left_over(const struct memd *m, const struct region *r)
 	return r->nodes ? r->opens & ~r->nodes & m->b->members->mask : 0;
 }
 
-static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct job *job)
+static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct deferred *dc)
 {
 	struct weft_call changed = { 0 };
 
 	tell_attributes(r, &changed);
 	tell_nodes_of(r, &changed);
-	tell_changed(m, nodes, &changed, job);
+	tell_changed(m, nodes, &changed, dc);
 }
 
-static void end(struct memd *m, struct job *job)
+static void end(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
 	r->busy = false;
-	job->q.reply.err = job->err;
-	tell_attributes(r, &job->q.reply);
+	dc->q.reply.err = dc->err;
+	tell_attributes(r, &dc->q.reply);
 	if (r->doomed)
 		remove_region(m, r);
-	reply_finish(m, &job->q);
+	reply_finish(m, &dc->q);
 }
 
 /* It is as it was, for all. */
-static void undo(struct memd *m, struct job *job)
+static void undo(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 	/* those that were to lose it: some may have given it back, and know it as another one's */
 	u32 told = r->nodes ? m->b->members->mask & ~r->nodes : 0;
 
@@ -149,57 +149,57 @@ static void undo(struct memd *m, struct job *job)
 	r->policy += WEFT_POLICY_CHANGE;
 	tell_blades_now(m, r, NULL);
 	call_nodes(m, r, told, NULL);
-	end(m, job);
+	end(m, dc);
 }
 
 /*
  * Nothing of it is in the switch, and nobody else has it.  Only now it is noted: what is noted is
  * so after a restart, when nobody knows what the switch has.
  */
-static void withdrawn(struct memd *m, struct job *job)
+static void withdrawn(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
-	if (!job->err && journal_policy(m, r))
-		job->err = EIO;
-	if (job->err) {
-		undo(m, job);
+	if (!dc->err && journal_policy(m, r))
+		dc->err = EIO;
+	if (dc->err) {
+		undo(m, dc);
 		return;
 	}
 	r->undecided = false;
 	/* those that may use it: what people are told there */
 	call_nodes(m, r, r->opens & m->b->members->mask, NULL);
-	job->finish = end;
-	if (!journal_hold(m, job))
-		end(m, job);
+	dc->finish = end;
+	if (!journal_hold(m, dc))
+		end(m, dc);
 }
 
 /* Those that are to lose it have answered: they have given it back, or use it. */
-static void asked(struct memd *m, struct job *job)
+static void asked(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 	u32 left = left_over(m, r);
 
 	/* one that has died meanwhile has nothing any more */
 	if (left) {
-		job->q.reply.members = left;
-		job->err = job->err ? job->err : EBUSY;
-		undo(m, job);
+		dc->q.reply.members = left;
+		dc->err = dc->err ? dc->err : EBUSY;
+		undo(m, dc);
 		return;
 	}
-	job->err = 0;
-	job->finish = withdrawn;
-	job_hold(job);
-	tell_blades_now(m, r, job);
-	withdraw_start(m, r, job);
-	/* not job_release(): that is what calls this; the lines hold it */
-	job->held--;
+	dc->err = 0;
+	dc->finish = withdrawn;
+	deferred_hold(dc);
+	tell_blades_now(m, r, dc);
+	withdraw_start(m, r, dc);
+	/* not deferred_release(): that is what calls this; the lines hold it */
+	dc->held--;
 }
 
 enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 {
 	const struct weft_call *c = &q->call;
-	struct job *job;
+	struct deferred *dc;
 	u16 err;
 
 	if (c->valid != WEFT_SET_NODES)
@@ -211,17 +211,17 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 		return ANSWER_NOT;
 	if (c->nodes && !r->nodes && !withdraw_possible(m, r))
 		return refuse(q, EOPNOTSUPP);
-	job = job_new(q, asked);
-	if (!job)
+	dc = deferred_new(q, asked);
+	if (!dc)
 		return refuse(q, ENOMEM);
-	job->region = r;
+	dc->region = r;
 	r->before = r->nodes;
 	r->undecided = true;
 	/* from here on nobody else opens it, or is served */
 	region_set_nodes(m->b->regions, r, c->nodes);
 	r->policy += WEFT_POLICY_CHANGE;
 	r->busy = true;
-	call_nodes(m, r, left_over(m, r), job);
-	job_release(m, job, 0);
+	call_nodes(m, r, left_over(m, r), dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }

@@ -18,7 +18,7 @@
 #include "lines/region.h"
 #include "lines/trim.h"
 #include "net/held.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/push.h"
 #include "net/reply.h"
@@ -95,34 +95,34 @@ static enum answer over_quota(struct memd *m, struct request *q, u16 err)
 }
 
 /* It is on the disk, so that its number is never another one's, or it is not to be. */
-static void end_create(struct memd *m, struct job *job)
+static void end_create(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
 	r->hatching = false;
-	if (job->err) {
-		job->q.reply.err = job->err;
+	if (dc->err) {
+		dc->q.reply.err = dc->err;
 		remove_region(m, r);
 	} else {
-		tell_attributes(r, &job->q.reply);
-		job->q.reply.valid = WEFT_CREATE_NEW;
+		tell_attributes(r, &dc->q.reply);
+		dc->q.reply.valid = WEFT_CREATE_NEW;
 	}
-	reply_finish(m, &job->q);
+	reply_finish(m, &dc->q);
 }
 
-static void finish_create(struct memd *m, struct job *job)
+static void finish_create(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
-	if (!job->err && journal_region(m, r, false))
-		job->err = EIO;
-	r->noted = !job->err;
+	if (!dc->err && journal_region(m, r, false))
+		dc->err = EIO;
+	r->noted = !dc->err;
 	/* the other half of the log may begin with this: it has what is noted */
-	if (!job->err && journal_policy(m, r))
-		job->err = EIO;
-	job->finish = end_create;
-	if (job->err || !journal_hold(m, job))
-		end_create(m, job);
+	if (!dc->err && journal_policy(m, r))
+		dc->err = EIO;
+	dc->finish = end_create;
+	if (dc->err || !journal_hold(m, dc))
+		end_create(m, dc);
 }
 
 /* Nobody has heard of it: its number is that of the next one. */
@@ -167,7 +167,7 @@ static enum answer create(struct memd *m, struct request *q)
 	const struct weft_call *c = &q->call;
 	enum answer a;
 	struct region *r = named(m, q, &a);
-	struct job *job;
+	struct deferred *dc;
 	u16 err;
 
 	if (a != ANSWER || (!r && q->reply.err != ENOENT))
@@ -193,31 +193,31 @@ static enum answer create(struct memd *m, struct request *q)
 	r = new_region(m, c);
 	if (!r)
 		return no_room(m, q);
-	job = job_new(q, finish_create);
-	if (!job) {
+	dc = deferred_new(q, finish_create);
+	if (!dc) {
 		abandon(m, r);
 		return refuse(q, ENOMEM);
 	}
 	quota_numbered(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
 	r->hatching = true;
-	job->region = r;
-	tell_blades(m, r, r->size, job);
-	job_release(m, job, 0);
+	dc->region = r;
+	tell_blades(m, r, r->size, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 
 /* What was noted is on the disk. */
-static void finish_noted(struct memd *m, struct job *job)
+static void finish_noted(struct memd *m, struct deferred *dc)
 {
-	job->q.reply.err = job->err;
-	reply_finish(m, &job->q);
+	dc->q.reply.err = dc->err;
+	reply_finish(m, &dc->q);
 }
 
 static enum answer unlink_region(struct memd *m, struct request *q)
 {
 	enum answer a;
 	struct region *r = named(m, q, &a);
-	struct job *job;
+	struct deferred *dc;
 
 	if (!r)
 		return a;
@@ -225,17 +225,17 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 	if (q->call.region && q->call.region != r->id)
 		return refuse(q, ENOENT);
 	q->reply.region = r->id;
-	job = job_new(q, finish_noted);
-	if (!job)
+	dc = deferred_new(q, finish_noted);
+	if (!dc)
 		return refuse(q, ENOMEM);
 	if (journal_region(m, r, true)) {
-		job_release(m, job, EIO);
+		deferred_release(m, dc, EIO);
 		return ANSWER_LATER;
 	}
-	journal_hold(m, job);
+	journal_hold(m, dc);
 	region_unname(m->b->regions, r);
 	remove_unused(m, r);
-	job_release(m, job, 0);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 
@@ -278,43 +278,43 @@ static int commit_attributes(struct memd *m, struct region *r,
 	return -1;
 }
 
-static void end_resize(struct memd *m, struct job *job)
+static void end_resize(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
 	r->busy = false;
 	r->growing = 0;
-	job->q.reply.err = job->err;
-	if (!job->err)
-		tell_attributes(r, &job->q.reply);
+	dc->q.reply.err = dc->err;
+	if (!dc->err)
+		tell_attributes(r, &dc->q.reply);
 	if (r->doomed)
 		remove_region(m, r);
-	reply_finish(m, &job->q);
+	reply_finish(m, &dc->q);
 }
 
-static void finish_grow(struct memd *m, struct job *job)
+static void finish_grow(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 	u64 old = r->size;
 
-	if (!job->err && commit_attributes(m, r, &job->q.call))
-		job->err = EIO;
-	if (job->err) {
-		region_account(m->b->regions, r, job->q.call.size, old);
+	if (!dc->err && commit_attributes(m, r, &dc->q.call))
+		dc->err = EIO;
+	if (dc->err) {
+		region_account(m->b->regions, r, dc->q.call.size, old);
 		tell_blades(m, r, old, NULL);
 	}
 	/*
 	 * A sync of our file that has its blocks has its size.  That of another blade does
 	 * not, and what is behind the end that we know of would have to go there.
 	 */
-	job->finish = end_resize;
-	if (job->err || !(m->b->regions->blades == 1 ? held_hold(m, job) : journal_hold(m, job)))
-		end_resize(m, job);
+	dc->finish = end_resize;
+	if (dc->err || !(m->b->regions->blades == 1 ? held_hold(m, dc) : journal_hold(m, dc)))
+		end_resize(m, dc);
 }
 
 static enum answer grow(struct memd *m, struct request *q, struct region *r)
 {
-	struct job *job;
+	struct deferred *dc;
 	u16 err = blades_there(m);
 
 	if (err)
@@ -325,27 +325,27 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 		return over_quota(m, q, err);
 	if (!region_reserve(m->b->regions, r, q->call.size))
 		return no_room(m, q);
-	job = region_prepare(r, q->call.size) ? job_new(q, finish_grow) : NULL;
-	if (!job) {
+	dc = region_prepare(r, q->call.size) ? deferred_new(q, finish_grow) : NULL;
+	if (!dc) {
 		region_account(m->b->regions, r, q->call.size, r->size);
 		return refuse(q, ENOMEM);
 	}
 	r->busy = true;
 	r->growing = q->call.size;
-	job->region = r;
-	tell_blades(m, r, q->call.size, job);
-	job_release(m, job, 0);
+	dc->region = r;
+	tell_blades(m, r, q->call.size, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 
-static void finish_shrink(struct memd *m, struct job *job)
+static void finish_shrink(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
 	/* who did not answer in time is on its own: the size is what it is */
-	job->err = job->unnoted ? EIO : 0;
-	region_account(m->b->regions, r, job->size, r->size);
-	end_resize(m, job);
+	dc->err = dc->unnoted ? EIO : 0;
+	region_account(m->b->regions, r, dc->size, r->size);
+	end_resize(m, dc);
 }
 
 static enum answer shrink(struct memd *m, struct request *q, struct region *r)
@@ -355,34 +355,34 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 		.region = r->id,
 		.size = q->call.size,
 	};
-	struct job *job = job_new(q, finish_shrink);
+	struct deferred *dc = deferred_new(q, finish_shrink);
 	u32 nodes = r->opens & m->b->members->mask, id;
 
-	if (!job)
+	if (!dc)
 		return refuse(q, ENOMEM);
-	job->region = r;
-	job->size = r->size;
+	dc->region = r;
+	dc->size = r->size;
 	if (commit_attributes(m, r, &q->call)) {
-		job->finish = end_resize;
-		job_release(m, job, EIO);
+		dc->finish = end_resize;
+		deferred_release(m, dc, EIO);
 		return ANSWER_LATER;
 	}
 	r->busy = true;
 	/* what is cut off must not be back after it was written anew */
-	journal_hold(m, job);
+	journal_hold(m, dc);
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
-			push_call(m, (u8)id, &recall, 0, job);
-	tell_blades(m, r, r->size, job);
-	trim_start(m, r, region_blocks(r, r->size), job);
-	job_release(m, job, 0);
+			push_call(m, (u8)id, &recall, 0, dc);
+	tell_blades(m, r, r->size, dc);
+	trim_start(m, r, region_blocks(r, r->size), dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 
 static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 {
 	const struct weft_call *c = &q->call;
-	struct job *job;
+	struct deferred *dc;
 
 	if (c->valid & WEFT_SET_NODES)
 		return allow_set(m, q, r);
@@ -413,11 +413,11 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 		return refuse(q, EIO);
 	tell_attributes(r, &q->reply);
 	/* times come with every close: they are not waited for */
-	job = c->valid & (WEFT_SET_MODE | WEFT_SET_OWNER) ? job_new(q, finish_noted) : NULL;
-	if (!job)
+	dc = c->valid & (WEFT_SET_MODE | WEFT_SET_OWNER) ? deferred_new(q, finish_noted) : NULL;
+	if (!dc)
 		return ANSWER;
-	journal_hold(m, job);
-	job_release(m, job, 0);
+	journal_hold(m, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 

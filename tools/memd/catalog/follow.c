@@ -20,7 +20,7 @@
 #include "lines/sweep.h"
 #include "lines/trim.h"
 #include "lines/withdraw.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/reply.h"
 #include "net/send.h"
@@ -249,11 +249,11 @@ void follow_init(struct memd *m)
 
 /* --- what the first blade says ---------------------------------------------- */
 
-static void finish_region(struct memd *m, struct job *job)
+static void finish_region(struct memd *m, struct deferred *dc)
 {
-	if (job->err)
-		job->q.reply.err = job->err;
-	reply_finish(m, &job->q);
+	if (dc->err)
+		dc->q.reply.err = dc->err;
+	reply_finish(m, &dc->q);
 }
 
 static void copy_attributes(struct memd *m, struct region *r, const struct weft_call *c)
@@ -317,7 +317,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 	const struct weft_call *c = &q->call;
 	struct region *r = region_find(m->b->regions, c->region);
 	bool shorter, policy, withdraw, noted;
-	struct job *job;
+	struct deferred *dc;
 
 	if (!r || r->gone) {
 		/* one that is gone is not named again */
@@ -345,15 +345,15 @@ static enum answer take_region(struct memd *m, struct request *q)
 		q->reply.err = EIO;
 	if (!shorter && !withdraw)
 		return ANSWER;
-	job = job_new(q, finish_region);
+	dc = deferred_new(q, finish_region);
 	if (withdraw)
-		withdraw_start(m, r, job);
+		withdraw_start(m, r, dc);
 	/* or what goes is back when we have not heard of this */
-	if (shorter && job && !q->reply.err)
-		journal_hold(m, job);
+	if (shorter && dc && !q->reply.err)
+		journal_hold(m, dc);
 	if (shorter)
-		trim_start(m, r, region_blocks(r, r->size), job);
-	job_release(m, job, 0);
+		trim_start(m, r, region_blocks(r, r->size), dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 

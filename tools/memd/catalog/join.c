@@ -14,7 +14,7 @@
 #include "lines/region.h"
 #include "lines/sweep.h"
 #include "net/held.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/push.h"
 #include "net/reply.h"
@@ -46,7 +46,7 @@ static void blade_lost(struct memd *m, u8 blade, u16 err)
 }
 
 /* Members to all other blades, or to one of them. */
-static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
+static void tell_members(struct memd *m, u8 blade, bool last, struct deferred *dc)
 {
 	struct weft_call call = {
 		.op = WEFT_CALL_MEMBERS,
@@ -55,16 +55,16 @@ static void tell_members(struct memd *m, u8 blade, bool last, struct job *job)
 	};
 
 	members_list(m, m->b->members->mask, &call);
-	push_call(m, blade, &call, m->b->members->version, job);
+	push_call(m, blade, &call, m->b->members->version, dc);
 }
 
-static void tell_members_to_all(struct memd *m, struct job *job)
+static void tell_members_to_all(struct memd *m, struct deferred *dc)
 {
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++)
 		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
-			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, job);
+			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, dc);
 }
 
 void join_tell_members(struct memd *m)
@@ -141,46 +141,46 @@ static void node_died(struct memd *m, u32 id)
 	sweep_begin(m);
 }
 
-static void finish_join(struct memd *m, struct job *job)
+static void finish_join(struct memd *m, struct deferred *dc)
 {
-	struct member *who = &m->b->members->by_id[job->q.src];
+	struct member *who = &m->b->members->by_id[dc->q.src];
 
 	who->joining = false;
 	/* who believes that it has not joined would never leave */
-	if (!job->err &&
+	if (!dc->err &&
 	    (who->gave_up || m->timers.now - who->asked > GAVE_UP_MS))
-		job->err = ETIMEDOUT;
-	if (job->err && who->in) {
-		remove_node(m, job->q.src);
+		dc->err = ETIMEDOUT;
+	if (dc->err && who->in) {
+		remove_node(m, dc->q.src);
 		tell_members_to_all(m, NULL);
 	}
-	if (!job->err)
-		fence_joined(m, job->q.src);
-	job->q.reply.err = job->err;
-	fill_in(m, &job->q);
-	reply_finish(m, &job->q);
+	if (!dc->err)
+		fence_joined(m, dc->q.src);
+	dc->q.reply.err = dc->err;
+	fill_in(m, &dc->q);
+	reply_finish(m, &dc->q);
 }
 
 /* All blades are through with its former life: now the switch may serve it. */
-static void finish_telling(struct memd *m, struct job *job)
+static void finish_telling(struct memd *m, struct deferred *dc)
 {
-	u32 bit = weft_node_bit(job->q.src);
+	u32 bit = weft_node_bit(dc->q.src);
 
-	job->finish = finish_join;
-	if (!job->err && m->b->members->coming & bit) {
+	dc->finish = finish_join;
+	if (!dc->err && m->b->members->coming & bit) {
 		m->b->members->coming &= ~bit;
 		join_tell_members(m);
-		p4_wait(m, job);
+		p4_wait(m, dc);
 	}
-	if (!job->held)
-		finish_join(m, job);
+	if (!dc->held)
+		finish_join(m, dc);
 }
 
 /* It is a member, but the answer to its JOIN was lost. */
-static void finish_again(struct memd *m, struct job *job)
+static void finish_again(struct memd *m, struct deferred *dc)
 {
-	fill_in(m, &job->q);
-	reply_finish(m, &job->q);
+	fill_in(m, &dc->q);
+	reply_finish(m, &dc->q);
 }
 
 /* A node that does not know of this answer asks until it hears another one. */
@@ -194,7 +194,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 	struct member *who = &m->b->members->by_id[q->src];
 	bool same = who->in && who->life == q->call.life && who->addr == q->from;
 	u16 err = blades_there(m);
-	struct job *job;
+	struct deferred *dc;
 
 	fence_visited(m);
 	if (who->joining) {
@@ -217,8 +217,8 @@ static enum answer join_node(struct memd *m, struct request *q)
 		fence_node(m, q->src, "it has begun another life");
 	if (!fence_may_join(m, q->src))
 		return not_yet(q);
-	job = job_new(q, same ? finish_again : finish_telling);
-	if (!job)
+	dc = deferred_new(q, same ? finish_again : finish_telling);
+	if (!dc)
 		return refuse(q, ENOMEM);
 	who->heard = m->timers.now;
 	if (!same) {
@@ -232,7 +232,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		/* the next life has to know who may have lines of this one */
 		if (journal_member(m, q->src)) {
 			who->in = false;
-			job_release(m, job, EIO);
+			deferred_release(m, dc, EIO);
 			return ANSWER_LATER;
 		}
 		who->joining = true;
@@ -240,11 +240,11 @@ static enum answer join_node(struct memd *m, struct request *q)
 		m->b->members->mask |= weft_node_bit(q->src);
 		m->b->members->coming |= weft_node_bit(q->src);
 		p4_changed(m);
-		tell_members_to_all(m, job);
+		tell_members_to_all(m, dc);
 	}
-	p4_wait(m, job);
-	held_hold(m, job);
-	job_release(m, job, 0);
+	p4_wait(m, dc);
+	held_hold(m, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 
@@ -261,15 +261,15 @@ enum answer join_call(struct memd *m, struct request *q)
 	return weft_is_blade(q->src) ? join_blade(m, q) : join_node(m, q);
 }
 
-static void finish_leave(struct memd *m, struct job *job)
+static void finish_leave(struct memd *m, struct deferred *dc)
 {
-	reply_finish(m, &job->q);
+	reply_finish(m, &dc->q);
 }
 
 enum answer join_leave(struct memd *m, struct request *q)
 {
 	struct member *who = &m->b->members->by_id[q->src];
-	struct job *job;
+	struct deferred *dc;
 
 	if (q->call.node != q->src || !weft_node_bit(q->src))
 		return refuse(q, EINVAL);
@@ -281,17 +281,17 @@ enum answer join_leave(struct memd *m, struct request *q)
 		who->gave_up = true;
 		return ANSWER_NOT;
 	}
-	job = job_new(q, finish_leave);
-	if (!job)
+	dc = deferred_new(q, finish_leave);
+	if (!dc)
 		return refuse(q, ENOMEM);
 	log_say("node %u leaves", q->src);
 	count(m, LEAVE);
 	remove_node(m, q->src);
-	tell_members_to_all(m, job);
-	p4_wait(m, job);
+	tell_members_to_all(m, dc);
+	p4_wait(m, dc);
 	/* or who takes over asks it for what it has */
-	held_hold(m, job);
-	job_release(m, job, 0);
+	held_hold(m, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 

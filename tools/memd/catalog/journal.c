@@ -11,7 +11,7 @@
 #include "catalog/blades.h"
 #include "lines/region.h"
 #include "net/held.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "store/backing.h"
 
@@ -342,7 +342,7 @@ static void begin_noting(struct memd *m)
 static void end_noting(struct memd *m)
 {
 	struct journal *j = m->b->journal;
-	struct job *list = j->noting, *job;
+	struct deferred *list = j->noting, *dc;
 	bool failed;
 
 	if (flush_end(&j->flush)) {
@@ -351,10 +351,10 @@ static void end_noting(struct memd *m)
 	}
 	failed = has_hole(m);
 	j->noting = NULL;
-	while ((job = list)) {
-		list = job->next_noted;
-		job->unnoted |= failed;
-		job_release(m, job, failed ? EIO : 0);
+	while ((dc = list)) {
+		list = dc->next_noted;
+		dc->unnoted |= failed;
+		deferred_release(m, dc, failed ? EIO : 0);
 	}
 }
 
@@ -392,16 +392,16 @@ void journal_work(struct memd *m)
 	turn_together(m);
 }
 
-bool journal_hold(struct memd *m, struct job *job)
+bool journal_hold(struct memd *m, struct deferred *dc)
 {
 	struct journal *j = m->b->journal;
 
 	if (m->b->backing->fd < 0)
 		return false;
-	job_hold(job);
-	job->next_noted = j->waiting;
-	j->waiting = job;
-	held_hold(m, job);
+	deferred_hold(dc);
+	dc->next_noted = j->waiting;
+	j->waiting = dc;
+	held_hold(m, dc);
 	if (!j->flush.running)
 		begin_noting(m);
 	return true;

@@ -11,14 +11,14 @@
 #include "base/flush.h"
 #include "lines/region.h"
 
-struct job;
+struct deferred;
 
 /**
  * struct journal - who waits for the log to be on the disk
  * @flush: brings it there
  * @timer: looks whether it is
- * @waiting: jobs of which it is not known when the next @flush begins
- * @noting: jobs whose records are in what @flush is about
+ * @waiting: deferred calls of which it is not known when the next @flush begins
+ * @noting: deferred calls whose records are in what @flush is about
  * @hole: what was noted may not be on the disk and is not known to be: nothing that is noted
  *	behind it is certain before the log has begun anew
  * @mend_at: not before this millisecond
@@ -26,8 +26,8 @@ struct job;
 struct journal {
 	struct flush flush;
 	struct timer timer;
-	struct job *waiting;
-	struct job *noting;
+	struct deferred *waiting;
+	struct deferred *noting;
 	bool hole;
 	u64 mend_at;
 };
@@ -50,12 +50,12 @@ void journal_close(struct memd *m);
 /**
  * journal_hold() - an answer waits until what was noted so far is on the disk, and the twin
  *	has it, if there is one that follows
- * @job: held until then; its error is EIO if that fails
+ * @dc: held until then; its error is EIO if that fails
  *
  * Whoever waits at that time waits for one sync of the log, beside which everything goes
  * on.  Return: true if it is held; false: there is no file.
  */
-bool journal_hold(struct memd *m, struct job *job);
+bool journal_hold(struct memd *m, struct deferred *dc);
 
 /**
  * journal_region() - a region is new, or loses its name

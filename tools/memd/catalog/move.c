@@ -15,7 +15,7 @@
 #include "lines/lines.h"
 #include "lines/region.h"
 #include "lines/rehome.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/reply.h"
 #include "net/send.h"
@@ -397,13 +397,13 @@ bool move_reply(struct memd *m, const struct weft_msg *msg)
 /* --- phases ------------------------------------------------------------------------ */
 
 /* The new homes are on the disk: there is no way back. */
-static void noted(struct memd *m, struct job *job)
+static void noted(struct memd *m, struct deferred *dc)
 {
 	struct move *mv = m->b->move;
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
 	mv->noting = false;
-	if (job->err) {
+	if (dc->err) {
 		/* what is on the disk is not known: the next life does what it finds there */
 		log_warn("region %u moves, but %s does not say so: after a restart of this blade it may be back",
 			 r->id, m->b->backing->path);
@@ -415,20 +415,20 @@ static void note(struct memd *m, struct region *r)
 {
 	static const struct request none;
 	struct move *mv = m->b->move;
-	struct job *job = job_new(&none, noted);
+	struct deferred *dc = deferred_new(&none, noted);
 
-	if (!job) {
+	if (!dc) {
 		give_up(m, r, "no memory");
 		return;
 	}
-	job->region = r;
+	dc->region = r;
 	mv->noting = true;
 	region_set_homes(m->b->regions, r, mv->homes, 0);
 	r->policy += WEFT_POLICY_CHANGE;
 	if (journal_policy(m, r))
-		job->err = EIO;
-	journal_hold(m, job);
-	job_release(m, job, 0);
+		dc->err = EIO;
+	journal_hold(m, dc);
+	deferred_release(m, dc, 0);
 }
 
 /* Done: also for who is not here. */
@@ -572,18 +572,18 @@ static u16 want(struct memd *m, struct region *r, u32 homes)
 	return EIO;
 }
 
-static void wanted(struct memd *m, struct job *job)
+static void wanted(struct memd *m, struct deferred *dc)
 {
-	if (job->err)
-		job->q.reply.err = job->err;
-	reply_finish(m, &job->q);
+	if (dc->err)
+		dc->q.reply.err = dc->err;
+	reply_finish(m, &dc->q);
 }
 
 enum answer move_call(struct memd *m, struct request *q)
 {
 	u32 use = blades_in_use(m), homes = q->call.homes ? q->call.homes : use, id = 0;
 	struct region *r = NULL;
-	struct job *job;
+	struct deferred *dc;
 
 	if (homes & ~use) {
 		q->reply.err = EINVAL;
@@ -596,20 +596,20 @@ enum answer move_call(struct memd *m, struct request *q)
 			return ANSWER;
 		}
 	}
-	job = job_new(q, wanted);
-	if (!job) {
+	dc = deferred_new(q, wanted);
+	if (!dc) {
 		q->reply.err = ENOMEM;
 		return ANSWER;
 	}
 	if (r)
-		job->q.reply.err = want(m, r, homes);
-	while (!q->call.region && !job->q.reply.err && (r = region_after(m->b->regions, id))) {
+		dc->q.reply.err = want(m, r, homes);
+	while (!q->call.region && !dc->q.reply.err && (r = region_after(m->b->regions, id))) {
 		id = r->id;
-		job->q.reply.err = want(m, r, homes);
+		dc->q.reply.err = want(m, r, homes);
 	}
 	move_look(m);
-	journal_hold(m, job);
-	job_release(m, job, 0);
+	journal_hold(m, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 

@@ -9,7 +9,7 @@
 #include "catalog/remove.h"
 #include "catalog/tell.h"
 #include "lines/region.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/reply.h"
 #include "store/backing.h"
@@ -20,16 +20,16 @@ static enum answer refuse(struct request *q, u16 err)
 	return ANSWER;
 }
 
-static void end(struct memd *m, struct job *job)
+static void end(struct memd *m, struct deferred *dc)
 {
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
 	r->busy = false;
-	job->q.reply.err = job->err;
-	tell_attributes(r, &job->q.reply);
+	dc->q.reply.err = dc->err;
+	tell_attributes(r, &dc->q.reply);
 	if (r->doomed)
 		remove_region(m, r);
-	reply_finish(m, &job->q);
+	reply_finish(m, &dc->q);
 }
 
 /*
@@ -37,21 +37,21 @@ static void end(struct memd *m, struct job *job)
  * number would then be that of another one.  Who does not answer is left behind; the caller
  * hears of that.
  */
-static void tell(struct memd *m, struct job *job)
+static void tell(struct memd *m, struct deferred *dc)
 {
 	struct weft_call changed = { 0 };
-	struct region *r = job->region;
+	struct region *r = dc->region;
 
-	job->finish = end;
-	job_hold(job);
-	if (!job->err) {
+	dc->finish = end;
+	deferred_hold(dc);
+	if (!dc->err) {
 		tell_attributes(r, &changed);
-		tell_changed(m, r->opens & m->b->members->mask, &changed, job);
-		tell_blades(m, r, r->size, job);
+		tell_changed(m, r->opens & m->b->members->mask, &changed, dc);
+		tell_blades(m, r, r->size, dc);
 	}
-	/* not job_release(): that is what calls this, and frees the job when it ends here */
-	if (!--job->held)
-		end(m, job);
+	/* not deferred_release(): that is what calls this, and frees the deferred call when it ends here */
+	if (!--dc->held)
+		end(m, dc);
 }
 
 /* Has every blade a twin? */
@@ -80,7 +80,7 @@ enum answer policy_set(struct memd *m, struct request *q, struct region *r)
 {
 	const struct weft_call *c = &q->call;
 	u32 old = r->policy;
-	struct job *job;
+	struct deferred *dc;
 	u16 err;
 
 	if (c->valid & ~(u32)WEFT_SET_POLICY || !weft_policy_valid(c->policy))
@@ -98,20 +98,20 @@ enum answer policy_set(struct memd *m, struct request *q, struct region *r)
 	}
 	if (r->busy || r->trim.active)
 		return ANSWER_NOT;
-	job = job_new(q, tell);
-	if (!job)
+	dc = deferred_new(q, tell);
+	if (!dc)
 		return refuse(q, ENOMEM);
 	r->policy = weft_policy_change(old, c->policy, c->valid);
 	if (journal_policy(m, r)) {
 		r->policy = old;
-		job->finish = end;
-		job->region = r;
-		job_release(m, job, EIO);
+		dc->finish = end;
+		dc->region = r;
+		deferred_release(m, dc, EIO);
 		return ANSWER_LATER;
 	}
 	r->busy = true;
-	job->region = r;
-	journal_hold(m, job);
-	job_release(m, job, 0);
+	dc->region = r;
+	journal_hold(m, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }

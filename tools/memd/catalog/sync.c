@@ -8,16 +8,16 @@
 #include "base/flush.h"
 #include "lines/grace.h"
 #include "net/held.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/reply.h"
 #include "store/backing.h"
 
 #define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
 
-static void finish_sync(struct memd *m, struct job *job)
+static void finish_sync(struct memd *m, struct deferred *dc)
 {
-	job->q.reply.err = job->err;
-	reply_finish(m, &job->q);
+	dc->q.reply.err = dc->err;
+	reply_finish(m, &dc->q);
 }
 
 static void begin(struct memd *m)
@@ -34,14 +34,14 @@ static void begin(struct memd *m)
 static void end(struct memd *m)
 {
 	struct sync *s = m->b->sync;
-	struct job *list = s->syncing, *job;
+	struct deferred *list = s->syncing, *dc;
 
 	if (flush_end(&s->flush))
 		backing_fails(m->b->backing);
 	s->syncing = NULL;
-	while ((job = list)) {
-		list = job->next_noted;
-		job_release(m, job, m->b->backing->failed ? EIO : 0);
+	while ((dc = list)) {
+		list = dc->next_noted;
+		deferred_release(m, dc, m->b->backing->failed ? EIO : 0);
 	}
 }
 
@@ -78,21 +78,21 @@ void sync_work(struct memd *m)
 enum answer sync_call(struct memd *m, struct request *q)
 {
 	struct sync *s = m->b->sync;
-	struct job *job;
+	struct deferred *dc;
 
 	/* of a former life: who has something gives it back first, and hears what is lost */
 	if (!grace_is_over(m))
 		return ANSWER_NOT;
 	count(m, SYNC);
-	job = m->b->backing->fd >= 0 && !m->b->backing->failed ? job_new(q, finish_sync) : NULL;
-	if (!job) {
+	dc = m->b->backing->fd >= 0 && !m->b->backing->failed ? deferred_new(q, finish_sync) : NULL;
+	if (!dc) {
 		q->reply.err = m->b->backing->fd < 0 ? EOPNOTSUPP :
 			       m->b->backing->failed ? EIO : ENOMEM;
 		return ANSWER;
 	}
-	job->next_noted = s->waiting;
-	s->waiting = job;
-	held_hold(m, job);
+	dc->next_noted = s->waiting;
+	s->waiting = dc;
+	held_hold(m, dc);
 	if (!s->flush.running)
 		begin(m);
 	return ANSWER_LATER;

@@ -15,20 +15,20 @@
 #include "base/flush.h"
 #include "base/timer.h"
 
-struct job;
+struct deferred;
 
 /**
  * struct sync - who waits for the file to be on the disk
  * @flush: brings it there
  * @timer: looks whether it is over
- * @waiting: jobs that the next @flush is for
- * @syncing: jobs that @flush is for
+ * @waiting: deferred calls that the next @flush is for
+ * @syncing: deferred calls that @flush is for
  */
 struct sync {
 	struct flush flush;
 	struct timer timer;
-	struct job *waiting;
-	struct job *syncing;
+	struct deferred *waiting;
+	struct deferred *syncing;
 };
 
 /* The backing file is open, or there is none.  Return: 0 or -1 with errno. */

@@ -41,7 +41,7 @@ static u32 opens(const struct memd *m, const struct region *r)
 }
 
 void tell_blade(struct memd *m, u8 blade, const struct region *r, u64 size,
-		  struct job *job)
+		  struct deferred *dc)
 {
 	struct weft_call call = { .op = WEFT_CALL_REGION };
 
@@ -50,22 +50,22 @@ void tell_blade(struct memd *m, u8 blade, const struct region *r, u64 size,
 	call.size = size;
 	call.members = opens(m, r);
 	call.valid = r->frozen ? WEFT_REGION_FROZEN : 0;
-	push_call(m, blade, &call, 0, job);
+	push_call(m, blade, &call, 0, dc);
 }
 
-void tell_blades(struct memd *m, const struct region *r, u64 size, struct job *job)
+void tell_blades(struct memd *m, const struct region *r, u64 size, struct deferred *dc)
 {
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++)
 		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
-			tell_blade(m, (u8)(WEFT_BLADE_MIN + i), r, size, job);
+			tell_blade(m, (u8)(WEFT_BLADE_MIN + i), r, size, dc);
 }
 
-void tell_blades_now(struct memd *m, const struct region *r, struct job *job)
+void tell_blades_now(struct memd *m, const struct region *r, struct deferred *dc)
 {
 	/* while it grows others have been told of what it will be */
-	tell_blades(m, r, r->growing > r->size ? r->growing : r->size, job);
+	tell_blades(m, r, r->growing > r->size ? r->growing : r->size, dc);
 }
 
 void tell_all_opens(struct memd *m)
@@ -82,12 +82,12 @@ void tell_all_opens(struct memd *m)
 	}
 }
 
-void tell_changed(struct memd *m, u32 nodes, struct weft_call *call, struct job *job)
+void tell_changed(struct memd *m, u32 nodes, struct weft_call *call, struct deferred *dc)
 {
 	u32 id;
 
 	call->op = WEFT_CALL_CHANGED;
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)
-			push_call(m, (u8)id, call, 0, job);
+			push_call(m, (u8)id, call, 0, dc);
 }

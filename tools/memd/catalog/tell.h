@@ -5,7 +5,7 @@
 
 #include "types.h"
 
-struct job;
+struct deferred;
 struct memd;
 struct region;
 struct weft_call;
@@ -21,19 +21,19 @@ void tell_attributes(const struct region *r, struct weft_call *call);
  */
 void tell_nodes_of(const struct region *r, struct weft_call *call);
 
-/* Tell another blade of a region.  @job may be NULL. */
-void tell_blade(struct memd *m, u8 blade, const struct region *r, u64 size, struct job *job);
+/* Tell another blade of a region.  @dc may be NULL. */
+void tell_blade(struct memd *m, u8 blade, const struct region *r, u64 size, struct deferred *dc);
 
 /* ... all that have joined. */
-void tell_blades(struct memd *m, const struct region *r, u64 size, struct job *job);
+void tell_blades(struct memd *m, const struct region *r, u64 size, struct deferred *dc);
 
 /* ... of the size that it has, or will have: then others have been told of that. */
-void tell_blades_now(struct memd *m, const struct region *r, struct job *job);
+void tell_blades_now(struct memd *m, const struct region *r, struct deferred *dc);
 
 /* All nodes have said so: other blades hear who has which region open. */
 void tell_all_opens(struct memd *m);
 
 /* Nodes @nodes hear that a region has CHANGED, as @call says. */
-void tell_changed(struct memd *m, u32 nodes, struct weft_call *call, struct job *job);
+void tell_changed(struct memd *m, u32 nodes, struct weft_call *call, struct deferred *dc);
 
 #endif /* WEFT_MEMD_TELL_H */

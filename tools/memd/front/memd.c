@@ -26,7 +26,7 @@
 #include "lines/region.h"
 #include "lines/rehome.h"
 #include "net/held.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/layer.h"
 #include "net/members.h"
 #include "net/push.h"
@@ -146,13 +146,13 @@ void memd_start(struct memd *m)
 		takeover_settled(m);
 }
 
-/* End all jobs: what they wait for does not come any more. */
-static void end_jobs(struct memd *m)
+/* End all deferred calls: what they wait for does not come any more. */
+static void end_deferred(struct memd *m)
 {
 	u32 i, round;
 	u8 id;
 
-	/* the end of a job may begin calls, but not for ever */
+	/* the end of a deferred call may begin calls, but not for ever */
 	for (round = 0; round < 3; round++) {
 		for (id = 1; id <= WEFT_BLADE_MAX; id++)
 			push_drop(m, id, EHOSTDOWN);
@@ -162,13 +162,13 @@ static void end_jobs(struct memd *m)
 	}
 	p4_stop(m);
 	for (i = 0; i < m->b->regions->n; i++) {
-		struct job *job = m->b->regions->by_id[i]->trim.job;
+		struct deferred *dc = m->b->regions->by_id[i]->trim.dc;
 
-		m->b->regions->by_id[i]->trim.job = NULL;
-		job_release(m, job, 0);
-		job = m->b->regions->by_id[i]->withdraw.job;
-		m->b->regions->by_id[i]->withdraw.job = NULL;
-		job_release(m, job, ESHUTDOWN);
+		m->b->regions->by_id[i]->trim.dc = NULL;
+		deferred_release(m, dc, 0);
+		dc = m->b->regions->by_id[i]->withdraw.dc;
+		m->b->regions->by_id[i]->withdraw.dc = NULL;
+		deferred_release(m, dc, ESHUTDOWN);
 	}
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)
 		push_drop(m, id, EHOSTDOWN);
@@ -179,7 +179,7 @@ void memd_exit(struct memd *m)
 	struct blade *b = m->b;
 
 	rdma_stop(m);
-	end_jobs(m);
+	end_deferred(m);
 	lines_free(m);
 	front_free(m);
 	catalog_free(m);

@@ -5,7 +5,7 @@
 #include "base/blade.h"
 #include "base/log.h"
 #include "lines/looks.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/send.h"
 #include "standby/mirror.h"
@@ -27,24 +27,24 @@ bool p4_settled(const struct memd *m)
 static void settle(struct memd *m)
 {
 	struct p4 *p = m->b->p4;
-	struct job *job;
+	struct deferred *dc;
 
 	p->settled = m->b->members->version;
-	while ((job = p->waiting) && p4_settled(m)) {
-		p->waiting = job->next;
-		job_release(m, job, 0);
+	while ((dc = p->waiting) && p4_settled(m)) {
+		p->waiting = dc->next;
+		deferred_release(m, dc, 0);
 	}
 	if (p->on_settled)
 		p->on_settled(m);
 }
 
-void p4_wait(struct memd *m, struct job *job)
+void p4_wait(struct memd *m, struct deferred *dc)
 {
 	if (p4_settled(m))
 		return;
-	job_hold(job);
-	job->next = m->b->p4->waiting;
-	m->b->p4->waiting = job;
+	deferred_hold(dc);
+	dc->next = m->b->p4->waiting;
+	m->b->p4->waiting = dc;
 }
 
 static void lose_switch(struct memd *m)

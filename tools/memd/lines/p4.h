@@ -8,7 +8,7 @@
 
 #include "base/timer.h"
 
-struct job;
+struct deferred;
 struct weft_msg;
 
 /**
@@ -23,7 +23,7 @@ struct weft_msg;
  * @told: millisecond of the last sentence that it is waited for
  * @delay: until it is told again
  * @timer: for that
- * @waiting: jobs that end when it knows all
+ * @waiting: deferred calls that end when it knows all
  * @on_settled: then this is called; set by the catalog
  */
 struct p4 {
@@ -37,7 +37,7 @@ struct p4 {
 	u64 told;
 	u32 delay;
 	struct timer timer;
-	struct job *waiting;
+	struct deferred *waiting;
 	void (*on_settled)(struct memd *m);
 };
 
@@ -56,8 +56,8 @@ void p4_tell(struct memd *m);
 /* True if the switch knows all members, or there is none. */
 bool p4_settled(const struct memd *m);
 
-/* @job is held until p4_settled(). */
-void p4_wait(struct memd *m, struct job *job);
+/* @dc is held until p4_settled(). */
+void p4_wait(struct memd *m, struct deferred *dc);
 
 /* MEMBERS_ACK. */
 void p4_ack(struct memd *m, const struct weft_msg *msg);

@@ -14,7 +14,7 @@
 
 #define RUN_BLOCKS	64	/* a run has one home, see weft_line_home() */
 
-struct job;
+struct deferred;
 struct rehome;
 
 /**
@@ -83,7 +83,7 @@ struct locks {
  * @from: first block to go
  * @next: first block not looked at yet
  * @waiting: lines on their way back
- * @job: waits for it, or NULL
+ * @dc: waits for it, or NULL
  * @timer: next step
  * @give_up: millisecond after which lines are not waited for
  */
@@ -92,7 +92,7 @@ struct trim {
 	u64 from;
 	u64 next;
 	u32 waiting;
-	struct job *job;
+	struct deferred *dc;
 	struct timer timer;
 	u64 give_up;
 };
@@ -104,7 +104,7 @@ struct trim {
  * @bucket: all locks before this one are
  * @elsewhere: how many lines were not when it last looked
  * @life: of the directory, when it began
- * @job: waits for it, or NULL
+ * @dc: waits for it, or NULL
  * @timer: next look
  * @give_up: millisecond after which it has failed
  */
@@ -114,7 +114,7 @@ struct withdraw {
 	u32 bucket;
 	u32 elsewhere;
 	u32 life;
-	struct job *job;
+	struct deferred *dc;
 	struct timer timer;
 	u64 give_up;
 };

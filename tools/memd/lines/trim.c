@@ -9,7 +9,7 @@
 #include "lines/blocks.h"
 #include "lines/lines.h"
 #include "lines/region.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "store/frames.h"
 
 #define STEP_BLOCKS	1024	/* in one go */
@@ -21,13 +21,13 @@
 static void done(struct memd *m, struct region *r)
 {
 	struct trim *t = &r->trim;
-	struct job *job = t->job;
+	struct deferred *dc = t->dc;
 	u64 n = (t->from + RUN_BLOCKS - 1) / RUN_BLOCKS, i;
-	/* a job that keeps it busy sees to it itself */
+	/* a deferred call that keeps it busy sees to it itself */
 	bool doomed = r->doomed && !r->busy;
 
 	t->active = false;
-	t->job = NULL;
+	t->dc = NULL;
 	timer_stop(&t->timer);
 	if (r->gone) {
 		log_note("region %u is freed", r->id);
@@ -47,7 +47,7 @@ static void done(struct memd *m, struct region *r)
 		if (doomed)
 			m->b->regions->destroy(m, r);
 	}
-	job_release(m, job, 0);
+	deferred_release(m, dc, 0);
 }
 
 /* The switch, or a node, is silent. */
@@ -134,7 +134,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	step(m, timer_owner(t, struct region, trim.timer));
 }
 
-void trim_start(struct memd *m, struct region *r, u64 from, struct job *job)
+void trim_start(struct memd *m, struct region *r, u64 from, struct deferred *dc)
 {
 	struct trim *t = &r->trim;
 
@@ -142,10 +142,10 @@ void trim_start(struct memd *m, struct region *r, u64 from, struct job *job)
 	t->from = from;
 	t->next = from;
 	t->waiting = 0;
-	t->job = job;
+	t->dc = dc;
 	t->timer.fn = on_timer;
 	t->give_up = m->timers.now + (r->gone ? GONE_LIMIT_MS : LIMIT_MS);
-	job_hold(job);
+	deferred_hold(dc);
 	take_locks(m, r);
 	step(m, r);
 }

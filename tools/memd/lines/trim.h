@@ -16,10 +16,10 @@ void trim_init(struct memd *m);
 
 /**
  * trim_start() - take away all blocks from @from on
- * @job: held until it is done, or NULL
+ * @dc: held until it is done, or NULL
  *
  * A region that is gone is freed in the end.
  */
-void trim_start(struct memd *m, struct region *r, u64 from, struct job *job);
+void trim_start(struct memd *m, struct region *r, u64 from, struct deferred *dc);
 
 #endif /* WEFT_MEMD_TRIM_H */

@@ -9,7 +9,7 @@
 #include "lines/looks.h"
 #include "lines/p4.h"
 #include "lines/region.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "rdma/rdma.h"
 
 #define STEP_RUNS	65536	/* looked at in one go */
@@ -65,14 +65,14 @@ static void look(struct memd *m, struct region *r)
 static void end(struct memd *m, struct region *r, u16 err)
 {
 	struct withdraw *w = &r->withdraw;
-	struct job *job = w->job;
+	struct deferred *dc = w->dc;
 
 	w->active = false;
-	w->job = NULL;
-	/* a job that keeps it busy sees to it itself */
+	w->dc = NULL;
+	/* a deferred call that keeps it busy sees to it itself */
 	if (r->doomed && !r->busy)
 		m->b->regions->destroy(m, r);
-	job_release(m, job, err);
+	deferred_release(m, dc, err);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -95,7 +95,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	}
 }
 
-void withdraw_start(struct memd *m, struct region *r, struct job *job)
+void withdraw_start(struct memd *m, struct region *r, struct deferred *dc)
 {
 	struct withdraw *w = &r->withdraw;
 
@@ -103,10 +103,10 @@ void withdraw_start(struct memd *m, struct region *r, struct job *job)
 	w->run = 0;
 	w->bucket = 0;
 	w->life = m->b->grace->life;
-	w->job = job;
+	w->dc = dc;
 	w->timer.fn = on_timer;
 	w->give_up = m->timers.now + LIMIT_MS;
-	job_hold(job);
+	deferred_hold(dc);
 	/* not from here: the caller is not through with the region */
 	timer_set(&m->timers, &w->timer, 1);
 }

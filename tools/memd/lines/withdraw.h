@@ -12,9 +12,9 @@
 
 /**
  * withdraw_start() - take all lines of a region back from the switch
- * @job: held until they are here; gets ETIMEDOUT if they are not after some seconds
+ * @dc: held until they are here; gets ETIMEDOUT if they are not after some seconds
  */
-void withdraw_start(struct memd *m, struct region *r, struct job *job);
+void withdraw_start(struct memd *m, struct region *r, struct deferred *dc);
 
 /*
  * May the switch have lines of it that this blade does not know of?  The region is older than

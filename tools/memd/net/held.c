@@ -6,7 +6,7 @@
 
 #include "net/held.h"
 #include "base/blade.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/send.h"
 #include "standby/mirror.h"
 
@@ -73,35 +73,35 @@ static void release_acks(struct memd *m)
 	}
 }
 
-static void release_jobs(struct memd *m)
+static void release_calls(struct memd *m)
 {
-	struct job **p = &m->held->jobs, *list = NULL, *job;
+	struct deferred **p = &m->held->calls, *list = NULL, *dc;
 
 	/* what their ends queue is looked at next time */
-	while ((job = *p)) {
-		if (mirror_has(m, job->position)) {
-			*p = job->next_held;
-			job->next_held = list;
-			list = job;
+	while ((dc = *p)) {
+		if (mirror_has(m, dc->position)) {
+			*p = dc->next_held;
+			dc->next_held = list;
+			list = dc;
 		} else {
-			p = &job->next_held;
+			p = &dc->next_held;
 		}
 	}
-	while ((job = list)) {
-		list = job->next_held;
-		job_release(m, job, 0);
+	while ((dc = list)) {
+		list = dc->next_held;
+		deferred_release(m, dc, 0);
 	}
 }
 
 static bool look(struct memd *m)
 {
 	release_acks(m);
-	if (m->held->jobs) {
+	if (m->held->calls) {
 		turn_alone(m);
-		release_jobs(m);
+		release_calls(m);
 		turn_together(m);
 	}
-	return m->held->n || m->held->jobs;
+	return m->held->n || m->held->calls;
 }
 
 void held_work(struct memd *m)
@@ -142,38 +142,38 @@ void held_keep(struct memd *m, const struct weft_msg *msg)
 		held_wake(m);
 }
 
-bool held_hold(struct memd *m, struct job *job)
+bool held_hold(struct memd *m, struct deferred *dc)
 {
 	struct memd *first = m->b->thread[0];
 
-	if (!job || mirror_has(m, mirror_position(m)))
+	if (!dc || mirror_has(m, mirror_position(m)))
 		return false;
-	job_hold(job);
-	job->position = mirror_position(m);
-	job->next_held = first->held->jobs;
-	first->held->jobs = job;
+	deferred_hold(dc);
+	dc->position = mirror_position(m);
+	dc->next_held = first->held->calls;
+	first->held->calls = dc;
 	atomic_store(&first->held->waiting, true);
-	if (mirror_has(m, job->position))
+	if (mirror_has(m, dc->position))
 		held_wake(first);
 	return true;
 }
 
-static void no_answer(struct memd *m, struct job *job)
+static void no_answer(struct memd *m, struct deferred *dc)
 {
 	(void)m;
-	(void)job;
+	(void)dc;
 }
 
 void held_drop(struct memd *m)
 {
-	struct job *job;
+	struct deferred *dc;
 	u32 i;
 
 	for (i = 0; i < m->b->threads; i++)
 		m->b->thread[i]->held->n = 0;
-	while ((job = m->b->thread[0]->held->jobs)) {
-		m->b->thread[0]->held->jobs = job->next_held;
-		job->finish = no_answer;
-		job_release(m, job, 0);
+	while ((dc = m->b->thread[0]->held->calls)) {
+		m->b->thread[0]->held->calls = dc->next_held;
+		dc->finish = no_answer;
+		deferred_release(m, dc, 0);
 	}
 }

@@ -9,7 +9,7 @@
 
 #define HELD_MAX		1024u	/* acknowledgements that wait, of a thread */
 
-struct job;
+struct deferred;
 struct memd;
 struct weft_msg;
 
@@ -27,7 +27,7 @@ struct held_ack {
  * @ack: HELD_MAX of them, the first is at @first; NULL: this blade has no twin
  * @first: see there
  * @n: how many
- * @jobs: calls that do, of the blade: the first thread has them
+ * @calls: calls that do, of the blade: the first thread has them
  * @waiting: something waits: @wake is to be written to
  * @wake: eventfd; -1: none
  */
@@ -35,7 +35,7 @@ struct held {
 	struct held_ack *ack;
 	u32 first;
 	u32 n;
-	struct job *jobs;
+	struct deferred *calls;
 	atomic_bool waiting;
 	int wake;
 };
@@ -51,7 +51,7 @@ void held_wake(struct memd *m);
 void held_keep(struct memd *m, const struct weft_msg *msg);
 
 /* A call waits until the standby has what was noted so far.  Return: whether it does. */
-bool held_hold(struct memd *m, struct job *job);
+bool held_hold(struct memd *m, struct deferred *dc);
 
 /* What wakes a thread when something need not wait any more, and what it does then. */
 int held_fd(const struct memd *m);

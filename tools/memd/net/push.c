@@ -6,7 +6,7 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "net/job.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/send.h"
 
@@ -18,7 +18,7 @@
 
 struct push {
 	struct push *next;
-	struct job *job;
+	struct deferred *dc;
 	u32 txn;
 	u32 nonce;
 	u32 delay;
@@ -55,7 +55,7 @@ static void end_first(struct memd *m, u8 to, u16 err)
 {
 	struct pushes *ps = &m->b->pushes[to];
 	struct push *p = ps->head;
-	struct job *job = p->job;
+	struct deferred *dc = p->dc;
 
 	ps->head = p->next;
 	if (!ps->head)
@@ -64,14 +64,14 @@ static void end_first(struct memd *m, u8 to, u16 err)
 	free(p);
 	if (err)
 		count(m, PUSH_FAILED);
-	if (err && !job && weft_is_blade(to)) {
+	if (err && !dc && weft_is_blade(to)) {
 		/* nobody else would see to it: it joins again, and hears everything */
 		m->b->members->blade_lost(m, to, err);
 		return;
 	}
 	if (ps->head)
 		begin(m, to, ps->head);
-	job_release(m, job, err);
+	deferred_release(m, dc, err);
 }
 
 void push_drop(struct memd *m, u8 to, u16 err)
@@ -79,17 +79,17 @@ void push_drop(struct memd *m, u8 to, u16 err)
 	struct pushes *ps = &m->b->pushes[to];
 	struct push *p = ps->head, *next;
 
-	/* what the jobs then queue is not to be dropped */
+	/* what the deferred calls then queue is not to be dropped */
 	ps->head = NULL;
 	ps->tail = &ps->head;
 	timer_stop(&ps->timer);
 	for (; p; p = next) {
-		struct job *job = p->job;
+		struct deferred *dc = p->dc;
 
 		next = p->next;
 		free(p);
 		count(m, PUSH_FAILED);
-		job_release(m, job, err);
+		deferred_release(m, dc, err);
 	}
 }
 
@@ -130,7 +130,7 @@ void push_init(struct memd *m)
 }
 
 void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
-	       struct job *job)
+	       struct deferred *dc)
 {
 	struct pushes *ps = &m->b->pushes[to];
 	u8 payload[WEFT_CALL_LEN_MAX];
@@ -145,18 +145,18 @@ void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
 	p = malloc(sizeof(*p) + len);
 	if (!p) {
 		log_warn("out of memory for a call to %u", to);
-		job_hold(job);
-		job_release(m, job, ENOMEM);
+		deferred_hold(dc);
+		deferred_release(m, dc, ENOMEM);
 		return;
 	}
 	memcpy(p->payload, payload, len);
 	p->op = call->op;
 	p->len = len;
 	p->next = NULL;
-	p->job = job;
+	p->dc = dc;
 	p->nonce = nonce;
 	p->txn = weft_txn(m->b->opt.id, memd_seq(m));
-	job_hold(job);
+	deferred_hold(dc);
 	count(m, PUSH);
 	*ps->tail = p;
 	ps->tail = &p->next;

@@ -10,7 +10,7 @@
 #include "base/timer.h"
 #include "wire.h"
 
-struct job;
+struct deferred;
 struct push;
 struct weft_call;
 
@@ -35,15 +35,15 @@ void push_init(struct memd *m);
  * @to: member
  * @call: the call; life and cookie are set for blades
  * @nonce: version of the members, with WEFT_CALL_MEMBERS
- * @job: held until the answer, or NULL
+ * @dc: held until the answer, or NULL
  */
 void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
-	       struct job *job);
+	       struct deferred *dc);
 
 /* A REPLY. */
 void push_reply(struct memd *m, const struct weft_msg *msg);
 
-/* Drop all calls to @to; their jobs get @err. */
+/* Drop all calls to @to; their deferred calls get @err. */
 void push_drop(struct memd *m, u8 to, u16 err);
 
 #endif /* WEFT_MEMD_PUSH_H */

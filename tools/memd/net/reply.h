@@ -35,7 +35,7 @@ struct request {
 /* What a handler says. */
 enum answer {
 	ANSWER,		/* send q->reply */
-	ANSWER_LATER,	/* a job does */
+	ANSWER_LATER,	/* it is deferred, see deferred.h */
 	ANSWER_NOT,	/* cannot be done yet: the caller will ask again */
 };
 
@@ -43,7 +43,7 @@ enum answer {
  * struct kept_reply - the reply to a call that had an effect
  * @txn: of the call, 0 for none
  * @hash: of the call
- * @pending: a job is under way
+ * @pending: a deferred call is under way
  * @len: bytes of @payload
  * @payload: the reply
  */
@@ -67,7 +67,7 @@ struct caller {
 	struct kept_reply kept[CALLS_KEPT];
 };
 
-/* Reply to a call, whether a job was made of it or not; the reply is kept if it has an effect. */
+/* Reply to a call, deferred or not; the reply is kept if the call has an effect. */
 void reply_finish(struct memd *m, struct request *q);
 
 /* The same of a call that is not one of those that are kept. */
@@ -79,7 +79,7 @@ void reply_again(struct memd *m, const struct request *q, const struct kept_repl
 /* Would the repetition of such a call not give the same reply? */
 bool reply_is_kept(u16 op);
 
-/* The one that is kept, or whose job is under way; NULL: none. */
+/* The one that is kept, or whose deferred call is under way; NULL: none. */
 struct kept_reply *reply_find(struct memd *m, u8 src, u32 txn);
 
 /* A place for the reply, in that of the oldest.  NULL: too much is under way. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A job: a call whose answer waits for others.  It ends when nothing holds it
- * any more; each holder is sure to let go, after some seconds at worst.
+ * A deferred call: its answer waits for others.  It ends when nothing holds it any more; each
+ * holder is sure to let go, after some seconds at worst.
  */
-#ifndef WEFT_MEMD_JOB_H
-#define WEFT_MEMD_JOB_H
+#ifndef WEFT_MEMD_DEFERRED_H
+#define WEFT_MEMD_DEFERRED_H
 
 #include "net/reply.h"
 
 struct region;
 
 /**
- * struct job - a call under way
+ * struct deferred - a call under way
  * @next: in the list of those that wait for the switch to know the members
  * @next_noted: in that of those that wait for the disk to have what the journal notes
  * @next_held: in that of those that wait for the twin to have it
@@ -24,32 +24,32 @@ struct region;
  * @region: that it works on
  * @size: that the region had before
  */
-struct job {
-	struct job *next;
-	struct job *next_noted;
-	struct job *next_held;
+struct deferred {
+	struct deferred *next;
+	struct deferred *next_noted;
+	struct deferred *next_held;
 	u64 position;
 	struct request q;
 	u32 held;
 	u16 err;
 	bool unnoted;
-	void (*finish)(struct memd *m, struct job *job);
+	void (*finish)(struct memd *m, struct deferred *dc);
 	struct region *region;
 	u64 size;
 };
 
 /**
- * job_new() - make a job of a call, held once
+ * deferred_new() - a call is deferred, and held once
  * @finish: what to do at the end
  *
  * Return: NULL without memory.
  */
-struct job *job_new(const struct request *q,
-		    void (*finish)(struct memd *m, struct job *job));
+struct deferred *deferred_new(const struct request *q,
+			      void (*finish)(struct memd *m, struct deferred *dc));
 
-void job_hold(struct job *job);
+void deferred_hold(struct deferred *dc);
 
-/* Let go; the last one ends the job.  @job may be NULL. */
-void job_release(struct memd *m, struct job *job, u16 err);
+/* Let go; the last one ends the call.  @dc may be NULL. */
+void deferred_release(struct memd *m, struct deferred *dc, u16 err);
 
-#endif /* WEFT_MEMD_JOB_H */
+#endif /* WEFT_MEMD_DEFERRED_H */
