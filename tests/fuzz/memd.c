@@ -312,19 +312,8 @@ static void any_message(struct input *in)
 static void pass_time(u32 ms)
 {
 	while (ms--) {
-		struct timer **slot, *t;
-
 		m.timers.now++;
-		slot = &m.timers.slot[m.timers.now % TIMER_SLOTS];
-		for (t = *slot; t; ) {
-			if (t->when > m.timers.now) {
-				t = t->next;
-				continue;
-			}
-			timer_stop(t);
-			t->fn(&m, t);
-			t = *slot;
-		}
+		timers_run(&m.timers, &m);
 	}
 }
 

@@ -249,7 +249,7 @@ static void leaves(void)
 	turn_together(&m);
 	CHECK(m.stats.count[STAT_WRITE_LATE] > 1);
 	CHECK_EQ(m.staging->bytes[1], 0);
-	CHECK(!m.staging->of[1]);
+	CHECK(TAILQ_EMPTY(&m.staging->of[1]));
 	turn_end(&m);
 	CHECK(!pthread_join(thread, NULL));
 	set_stuck(false);

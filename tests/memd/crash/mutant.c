@@ -80,11 +80,12 @@ void mutant_free(void)
 void mutant_join_sync(void)
 {
 	struct sync *s = blade.b->sync;
+	struct deferred *dc;
 
-	if (mutant != SYNC_JOINS || !s->syncing || !s->waiting)
+	if (mutant != SYNC_JOINS || SLIST_EMPTY(&s->syncing) || SLIST_EMPTY(&s->waiting))
 		return;
-	CHECK(!s->waiting->next_noted);
-	s->waiting->next_noted = s->syncing;
-	s->syncing = s->waiting;
-	s->waiting = NULL;
+	dc = SLIST_FIRST(&s->waiting);
+	SLIST_REMOVE_HEAD(&s->waiting, next_noted);
+	CHECK(SLIST_EMPTY(&s->waiting));
+	SLIST_INSERT_HEAD(&s->syncing, dc, next_noted);
 }

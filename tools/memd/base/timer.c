@@ -59,44 +59,35 @@ void timers_look(struct timers *ts)
 
 void timer_stop(struct timer *t)
 {
-	if (!t->pprev)
-		return;
-	*t->pprev = t->next;
-	if (t->next)
-		t->next->pprev = t->pprev;
-	t->pprev = NULL;
+	if (t->set)
+		LIST_REMOVE(t, in_slot);
+	t->set = false;
 }
 
 void timer_set(struct timers *ts, struct timer *t, u64 delay)
 {
-	struct timer **slot;
-
 	timer_stop(t);
 	t->when = ts->now + (delay ? delay : 1);
-	slot = &ts->slot[t->when % TIMER_SLOTS];
-	t->next = *slot;
-	t->pprev = slot;
-	if (t->next)
-		t->next->pprev = &t->next;
-	*slot = t;
+	LIST_INSERT_HEAD(&ts->slot[t->when % TIMER_SLOTS], t, in_slot);
+	t->set = true;
 }
 
 /*
  * A call may set and stop any timer.  Each is set to a time after @now, so that
  * starting over after each call comes to an end.
  */
-static void run_slot(struct timer **slot, u64 now, struct memd *m)
+static void run_slot(struct slot *slot, u64 now, struct memd *m)
 {
-	struct timer *t = *slot;
+	struct timer *t = LIST_FIRST(slot);
 
 	while (t) {
 		if (t->when > now) {
-			t = t->next;
+			t = LIST_NEXT(t, in_slot);
 			continue;
 		}
 		timer_stop(t);
 		t->fn(m, t);
-		t = *slot;
+		t = LIST_FIRST(slot);
 	}
 }
 
@@ -108,7 +99,7 @@ bool timers_due(struct timers *ts)
 	if (now - from > TIMER_SLOTS)
 		from = now - TIMER_SLOTS;
 	for (from++; from <= now; from++)
-		for (t = ts->slot[from % TIMER_SLOTS]; t; t = t->next)
+		LIST_FOREACH(t, &ts->slot[from % TIMER_SLOTS], in_slot)
 			if (t->when <= now)
 				return true;
 	ts->ran = now;
@@ -131,7 +122,7 @@ int timers_wait(const struct timers *ts)
 	int i;
 
 	for (i = 1; i < TIMER_SLOTS; i++)
-		if (ts->slot[(ts->now + (u64)i) % TIMER_SLOTS])
+		if (!LIST_EMPTY(&ts->slot[(ts->now + (u64)i) % TIMER_SLOTS]))
 			break;
 	return i;
 }

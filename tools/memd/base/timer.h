@@ -7,6 +7,7 @@
 #define WEFT_MEMD_TIMER_H
 
 #include <pthread.h>
+#include <sys/queue.h>
 
 #include "types.h"
 
@@ -14,14 +15,13 @@ struct memd;
 
 /**
  * struct timer - something to do later; zeroed at first, then fn set
- * @next: in its slot
- * @pprev: what points to it; NULL if it is not set
+ * @in_slot: where it is, if it is @set
  * @when: millisecond
  * @fn: called once when it is over; may set the timer again
  */
 struct timer {
-	struct timer *next;
-	struct timer **pprev;
+	LIST_ENTRY(timer) in_slot;
+	bool set;
 	u64 when;
 	void (*fn)(struct memd *m, struct timer *t);
 };
@@ -56,7 +56,7 @@ struct timers {
 	u64 clock;
 	u64 ran;
 	struct moment *shared;
-	struct timer *slot[TIMER_SLOTS];
+	LIST_HEAD(slot, timer) slot[TIMER_SLOTS];
 };
 
 #define timer_owner(t, type, member) \
@@ -74,7 +74,7 @@ void timer_stop(struct timer *t);
 
 static inline bool timer_is_set(const struct timer *t)
 {
-	return t->pprev;
+	return t->set;
 }
 
 /* Read the clock. */

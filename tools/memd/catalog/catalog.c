@@ -233,7 +233,7 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 		return ANSWER_LATER;
 	}
 	journal_hold(m, dc);
-	region_unname(m->b->regions, r);
+	region_unname(r);
 	remove_unused(m, r);
 	deferred_release(m, dc, 0);
 	return ANSWER_LATER;

@@ -334,7 +334,7 @@ static void begin_noting(struct memd *m)
 	const struct backing *b = m->b->backing;
 
 	j->noting = j->waiting;
-	j->waiting = NULL;
+	SLIST_INIT(&j->waiting);
 	flush_begin(&j->flush, backing_log_at(b->generation), b->log_end);
 	timer_set(&m->timers, &j->timer, NOTING_MS);
 }
@@ -342,7 +342,8 @@ static void begin_noting(struct memd *m)
 static void end_noting(struct memd *m)
 {
 	struct journal *j = m->b->journal;
-	struct deferred *list = j->noting, *dc;
+	struct deferred_list list = j->noting;
+	struct deferred *dc;
 	bool failed;
 
 	if (flush_end(&j->flush)) {
@@ -350,9 +351,9 @@ static void end_noting(struct memd *m)
 		j->hole = true;
 	}
 	failed = has_hole(m);
-	j->noting = NULL;
-	while ((dc = list)) {
-		list = dc->next_noted;
+	SLIST_INIT(&j->noting);
+	while ((dc = SLIST_FIRST(&list))) {
+		SLIST_REMOVE_HEAD(&list, next_noted);
 		dc->unnoted |= failed;
 		deferred_release(m, dc, failed ? EIO : 0);
 	}
@@ -365,7 +366,7 @@ static void look(struct memd *m)
 	if (!j->flush.running || !flush_over(&j->flush))
 		return;
 	end_noting(m);
-	if (!j->waiting) {
+	if (SLIST_EMPTY(&j->waiting)) {
 		timer_stop(&j->timer);
 		return;
 	}
@@ -399,8 +400,7 @@ bool journal_hold(struct memd *m, struct deferred *dc)
 	if (m->b->backing->fd < 0)
 		return false;
 	deferred_hold(dc);
-	dc->next_noted = j->waiting;
-	j->waiting = dc;
+	SLIST_INSERT_HEAD(&j->waiting, dc, next_noted);
 	held_hold(m, dc);
 	if (!j->flush.running)
 		begin_noting(m);
@@ -417,7 +417,7 @@ void journal_exit(struct memd *m)
 {
 	struct journal *j = m->b->journal;
 
-	while (j->flush.running || j->waiting) {
+	while (j->flush.running || !SLIST_EMPTY(&j->waiting)) {
 		if (!j->flush.running)
 			begin_noting(m);
 		end_noting(m);
@@ -518,7 +518,7 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 	if (r && rec[J_TYPE] == RECORD_REGION) {
 		/* the only change to a name is that it goes */
 		if (rec[B_UNLINKED])
-			region_unname(m->b->regions, r);
+			region_unname(r);
 	} else if (!r && rec[J_TYPE] == RECORD_REGION) {
 		if (block < WEFT_BLOCK_MIN || block > WEFT_REGION_BLOCK_MAX ||
 		    block & (block - 1) || !id || id > WEFT_REGION_MAX)
@@ -530,7 +530,7 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 			r->strays = true;
 		}
 		if (r && rec[B_UNLINKED])
-			region_unname(m->b->regions, r);
+			region_unname(r);
 	}
 	if (!r)
 		return -1;

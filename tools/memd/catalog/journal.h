@@ -10,6 +10,7 @@
 
 #include "base/flush.h"
 #include "lines/region.h"
+#include "net/deferred.h"
 
 struct deferred;
 
@@ -26,8 +27,8 @@ struct deferred;
 struct journal {
 	struct flush flush;
 	struct timer timer;
-	struct deferred *waiting;
-	struct deferred *noting;
+	struct deferred_list waiting;
+	struct deferred_list noting;
 	bool hole;
 	u64 mend_at;
 };

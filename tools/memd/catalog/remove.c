@@ -23,7 +23,7 @@ void remove_region(struct memd *m, struct region *r)
 	}
 	r->gone = true;
 	r->opens = 0;
-	region_unname(m->b->regions, r);
+	region_unname(r);
 	/* a failure is logged; the region would be back after a restart */
 	(void)journal_gone(m, r->id);
 	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++) {

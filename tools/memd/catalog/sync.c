@@ -25,7 +25,7 @@ static void begin(struct memd *m)
 	struct sync *s = m->b->sync;
 
 	s->syncing = s->waiting;
-	s->waiting = NULL;
+	SLIST_INIT(&s->waiting);
 	count(m, SYNC_FLUSH);
 	flush_begin(&s->flush, 0, 0);
 	timer_set(&m->timers, &s->timer, SYNCING_MS);
@@ -34,13 +34,14 @@ static void begin(struct memd *m)
 static void end(struct memd *m)
 {
 	struct sync *s = m->b->sync;
-	struct deferred *list = s->syncing, *dc;
+	struct deferred_list list = s->syncing;
+	struct deferred *dc;
 
 	if (flush_end(&s->flush))
 		backing_fails(m->b->backing);
-	s->syncing = NULL;
-	while ((dc = list)) {
-		list = dc->next_noted;
+	SLIST_INIT(&s->syncing);
+	while ((dc = SLIST_FIRST(&list))) {
+		SLIST_REMOVE_HEAD(&list, next_noted);
 		deferred_release(m, dc, m->b->backing->failed ? EIO : 0);
 	}
 }
@@ -52,7 +53,7 @@ static void look(struct memd *m)
 	if (!s->flush.running || !flush_over(&s->flush))
 		return;
 	end(m);
-	if (s->waiting)
+	if (!SLIST_EMPTY(&s->waiting))
 		begin(m);
 	else
 		timer_stop(&s->timer);
@@ -90,8 +91,7 @@ enum answer sync_call(struct memd *m, struct request *q)
 			       m->b->backing->failed ? EIO : ENOMEM;
 		return ANSWER;
 	}
-	dc->next_noted = s->waiting;
-	s->waiting = dc;
+	SLIST_INSERT_HEAD(&s->waiting, dc, next_noted);
 	held_hold(m, dc);
 	if (!s->flush.running)
 		begin(m);
@@ -110,7 +110,7 @@ void sync_exit(struct memd *m)
 {
 	struct sync *s = m->b->sync;
 
-	while (s->flush.running || s->waiting) {
+	while (s->flush.running || !SLIST_EMPTY(&s->waiting)) {
 		if (!s->flush.running)
 			begin(m);
 		end(m);

@@ -11,7 +11,7 @@
 #ifndef WEFT_MEMD_SYNC_H
 #define WEFT_MEMD_SYNC_H
 
-#include "net/reply.h"
+#include "net/deferred.h"
 #include "base/flush.h"
 #include "base/timer.h"
 
@@ -27,8 +27,8 @@ struct deferred;
 struct sync {
 	struct flush flush;
 	struct timer timer;
-	struct deferred *waiting;
-	struct deferred *syncing;
+	struct deferred_list waiting;
+	struct deferred_list syncing;
 };
 
 /* The backing file is open, or there is none.  Return: 0 or -1 with errno. */

@@ -296,19 +296,26 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 
 /* --- incomplete blocks ------------------------------------------------------ */
 
-/* Nobody finds it any more. */
-static struct stage *take_stage(struct staging *s, u8 node, struct stage **p)
+void blocks_init(struct memd *m)
 {
-	struct stage *st = *p;
+	u32 i, id;
 
-	*p = st->next;
-	s->bytes[node] -= st->size;
-	return st;
+	for (i = 0; i < m->b->threads; i++)
+		for (id = 0; id <= WEFT_BLADE_MAX; id++)
+			TAILQ_INIT(&m->b->thread[i]->staging->of[id]);
 }
 
-static void drop_stage(struct staging *s, u8 node, struct stage **p)
+/* Nobody finds it any more. */
+static void take_stage(struct staging *s, u8 node, struct stage *st)
 {
-	free(take_stage(s, node, p));
+	TAILQ_REMOVE(&s->of[node], st, next);
+	s->bytes[node] -= st->size;
+}
+
+static void drop_stage(struct staging *s, u8 node, struct stage *st)
+{
+	take_stage(s, node, st);
+	free(st);
 }
 
 void blocks_forget(struct memd *m, u8 node)
@@ -318,8 +325,8 @@ void blocks_forget(struct memd *m, u8 node)
 
 	for (i = 0; i < m->b->threads; i++) {
 		s = m->b->thread[i]->staging;
-		while (s->of[node])
-			drop_stage(s, node, &s->of[node]);
+		while (!TAILQ_EMPTY(&s->of[node]))
+			drop_stage(s, node, TAILQ_FIRST(&s->of[node]));
 	}
 }
 
@@ -327,12 +334,10 @@ void blocks_forget(struct memd *m, u8 node)
 static void make_room(struct memd *m, u8 node, u32 size)
 {
 	struct staging *s = m->staging;
-	struct stage **p;
 
-	while (s->of[node] && s->bytes[node] + size > STAGING_PER_NODE / m->b->threads) {
-		for (p = &s->of[node]; (*p)->next; )
-			p = &(*p)->next;
-		drop_stage(s, node, p);
+	while (!TAILQ_EMPTY(&s->of[node]) &&
+	       s->bytes[node] + size > STAGING_PER_NODE / m->b->threads) {
+		drop_stage(s, node, TAILQ_LAST(&s->of[node], stages));
 		count(m, STAGING_DROPPED);
 	}
 }
@@ -351,8 +356,7 @@ static struct stage *new_stage(struct memd *m, const struct weft_msg *msg)
 	st->size = msg->size;
 	st->fragment = msg->info;
 	st->have = 0;
-	st->next = s->of[msg->src];
-	s->of[msg->src] = st;
+	TAILQ_INSERT_HEAD(&s->of[msg->src], st, next);
 	s->bytes[msg->src] += st->size;
 	return st;
 }
@@ -361,23 +365,19 @@ static struct stage *new_stage(struct memd *m, const struct weft_msg *msg)
  * The block that a fragment belongs to.  A newer version of a line displaces an
  * older one: the node has given that up.
  */
-static struct stage **find_stage(struct memd *m, const struct weft_msg *msg)
+static struct stage *find_stage(struct memd *m, const struct weft_msg *msg)
 {
-	struct stage **p = &m->staging->of[msg->src];
+	struct stage *st = TAILQ_FIRST(&m->staging->of[msg->src]), *older;
 
-	while (*p) {
-		struct stage *st = *p;
-
-		if (st->line == msg->line) {
-			if (st->version == msg->version &&
-			    st->size == msg->size && st->fragment == msg->info)
-				return p;
-			if (st->version <= msg->version) {
-				drop_stage(m->staging, msg->src, p);
-				continue;
-			}
-		}
-		p = &st->next;
+	for (; st; st = older) {
+		older = TAILQ_NEXT(st, next);
+		if (st->line != msg->line)
+			continue;
+		if (st->version == msg->version && st->size == msg->size &&
+		    st->fragment == msg->info)
+			return st;
+		if (st->version <= msg->version)
+			drop_stage(m->staging, msg->src, st);
 	}
 	return NULL;
 }
@@ -388,7 +388,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 	u32 n = msg->len == msg->size ? 1 : (msg->size + msg->info - 1) / msg->info;
 	u32 frag = n == 1 ? 0 : msg->offset / msg->info;
 	struct region *r = access_block(m, msg->line);
-	struct stage **p, *st;
+	struct stage *st;
 	const struct block *b;
 
 	/* of another blade: what is to be here */
@@ -419,8 +419,9 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 			acknowledge(m, r, msg);
 		return;
 	}
-	p = find_stage(m, msg);
-	st = p ? *p : new_stage(m, msg);
+	st = find_stage(m, msg);
+	if (!st)
+		st = new_stage(m, msg);
 	if (!st)
 		return;
 	memcpy(st->data + msg->offset, msg->payload, msg->len);
@@ -428,7 +429,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 	if (st->have != (n == 64 ? ~0ull : (1ull << n) - 1))
 		return;
 	/* to store it may mean to be alone, and who is before us may forget what is of the node */
-	st = take_stage(m->staging, msg->src, p ? p : &m->staging->of[msg->src]);
+	take_stage(m->staging, msg->src, st);
 	store(m, r, msg, st->data);
 	free(st);
 }

@@ -5,6 +5,8 @@
 #ifndef WEFT_MEMD_BLOCKS_H
 #define WEFT_MEMD_BLOCKS_H
 
+#include <sys/queue.h>
+
 #include "lines/region.h"
 #include "wire.h"
 
@@ -12,7 +14,7 @@
 
 /**
  * struct stage - a block of which some fragments came
- * @next: older one of the same node
+ * @next: the next older one of the same node
  * @line: its line
  * @version: its version
  * @size: bytes of it
@@ -21,7 +23,7 @@
  * @data: the block
  */
 struct stage {
-	struct stage *next;
+	TAILQ_ENTRY(stage) next;
 	u64 line;
 	u64 version;
 	u32 size;
@@ -36,9 +38,12 @@ struct stage {
  * @bytes: by member, of their blocks
  */
 struct staging {
-	struct stage *of[WEFT_BLADE_MAX + 1];
+	TAILQ_HEAD(stages, stage) of[WEFT_BLADE_MAX + 1];
 	u32 bytes[WEFT_BLADE_MAX + 1];
 };
+
+/* Nothing has come. */
+void blocks_init(struct memd *m);
 
 /* READ, from a node or a directory. */
 void blocks_read(struct memd *m, const struct weft_msg *msg);

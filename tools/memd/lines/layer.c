@@ -38,6 +38,7 @@ int lines_make(struct memd *m)
 		if (!b->thread[i]->hint || !b->thread[i]->lines || !b->thread[i]->staging)
 			return -1;
 	}
+	blocks_init(m);
 	region_init(m);
 	quota_init(m);
 	p4_init(m);

@@ -30,8 +30,8 @@ static void settle(struct memd *m)
 	struct deferred *dc;
 
 	p->settled = m->b->members->version;
-	while ((dc = p->waiting) && p4_settled(m)) {
-		p->waiting = dc->next;
+	while ((dc = SLIST_FIRST(&p->waiting)) && p4_settled(m)) {
+		SLIST_REMOVE_HEAD(&p->waiting, next);
 		deferred_release(m, dc, 0);
 	}
 	if (p->on_settled)
@@ -43,8 +43,7 @@ void p4_wait(struct memd *m, struct deferred *dc)
 	if (p4_settled(m))
 		return;
 	deferred_hold(dc);
-	dc->next = m->b->p4->waiting;
-	m->b->p4->waiting = dc;
+	SLIST_INSERT_HEAD(&m->b->p4->waiting, dc, next);
 }
 
 static void lose_switch(struct memd *m)

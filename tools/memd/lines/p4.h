@@ -7,8 +7,8 @@
 #define WEFT_MEMD_P4_H
 
 #include "base/timer.h"
+#include "net/deferred.h"
 
-struct deferred;
 struct weft_msg;
 
 /**
@@ -37,7 +37,7 @@ struct p4 {
 	u64 told;
 	u32 delay;
 	struct timer timer;
-	struct deferred *waiting;
+	struct deferred_list waiting;
 	void (*on_settled)(struct memd *m);
 };
 

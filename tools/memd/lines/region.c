@@ -64,7 +64,7 @@ struct region *region_named(struct regions *rs, const char *name, u32 len)
 	u32 hash = weft_wire_psum(name, len);
 	struct region *r;
 
-	for (r = rs->by_name[hash % NAME_SLOTS]; r; r = r->by_name)
+	LIST_FOREACH(r, &rs->by_name[hash % NAME_SLOTS], by_name)
 		if (r->hash == hash && r->name_len == len &&
 		    !memcmp(r->name, name, len))
 			return r;
@@ -95,23 +95,18 @@ struct region *region_add(struct regions *rs, u32 id, u32 block,
 		rs->next_id = id + 1;
 	if (len) {
 		r->hash = weft_wire_psum(name, len);
-		r->by_name = rs->by_name[r->hash % NAME_SLOTS];
-		rs->by_name[r->hash % NAME_SLOTS] = r;
+		LIST_INSERT_HEAD(&rs->by_name[r->hash % NAME_SLOTS], r, by_name);
 	} else {
 		r->unlinked = true;
 	}
 	return r;
 }
 
-void region_unname(struct regions *rs, struct region *r)
+void region_unname(struct region *r)
 {
-	struct region **p = &rs->by_name[r->hash % NAME_SLOTS];
-
 	if (r->unlinked)
 		return;
-	while (*p != r)
-		p = &(*p)->by_name;
-	*p = r->by_name;
+	LIST_REMOVE(r, by_name);
 	r->unlinked = true;
 }
 
@@ -127,7 +122,7 @@ void region_free(struct regions *rs, struct region *r)
 	u32 i = position(rs, r->id);
 	u64 n;
 
-	region_unname(rs, r);
+	region_unname(r);
 	region_set_nodes(rs, r, 0);
 	region_account(rs, r, r->size, 0);
 	rs->n--;

@@ -6,6 +6,8 @@
 #ifndef WEFT_MEMD_REGION_H
 #define WEFT_MEMD_REGION_H
 
+#include <sys/queue.h>
+
 #include "call.h"
 #include "home.h"
 #include "base/options.h"
@@ -184,7 +186,7 @@ struct unsent {
  * @doubtful: it is older than this life of the directory
  * @trim: blocks being taken away
  * @withdraw: lines that come home
- * @by_name: next with the same hash
+ * @by_name: among those with the same hash
  * @hash: of the name
  * @name_len: bytes of the name
  * @name: name
@@ -233,7 +235,7 @@ struct region {
 	bool doubtful;
 	struct trim trim;
 	struct withdraw withdraw;
-	struct region *by_name;
+	LIST_ENTRY(region) by_name;
 	u32 hash;
 	u16 name_len;
 	char name[WEFT_NAME_MAX + 1];
@@ -262,7 +264,7 @@ struct region {
 struct regions {
 	u32 n;
 	struct region *by_id[REGIONS_MAX];
-	struct region *by_name[NAME_SLOTS];
+	LIST_HEAD(, region) by_name[NAME_SLOTS];
 	u64 freed;
 	u32 restricted;
 	u32 next_id;
@@ -311,7 +313,7 @@ struct region *region_add(struct regions *rs, u32 id, u32 block,
 			  const char *name, u32 len);
 
 /* It loses its name. */
-void region_unname(struct regions *rs, struct region *r);
+void region_unname(struct region *r);
 
 /* Which nodes may use it, 0: all. */
 void region_set_nodes(struct regions *rs, struct region *r, u32 nodes);

@@ -6,6 +6,8 @@
 #ifndef WEFT_MEMD_DEFERRED_H
 #define WEFT_MEMD_DEFERRED_H
 
+#include <sys/queue.h>
+
 #include "net/reply.h"
 
 struct region;
@@ -25,9 +27,9 @@ struct region;
  * @size: that the region had before
  */
 struct deferred {
-	struct deferred *next;
-	struct deferred *next_noted;
-	struct deferred *next_held;
+	SLIST_ENTRY(deferred) next;
+	SLIST_ENTRY(deferred) next_noted;
+	SLIST_ENTRY(deferred) next_held;
 	u64 position;
 	struct request q;
 	u32 held;
@@ -37,6 +39,8 @@ struct deferred {
 	struct region *region;
 	u64 size;
 };
+
+SLIST_HEAD(deferred_list, deferred);
 
 /**
  * deferred_new() - a call is deferred, and held once

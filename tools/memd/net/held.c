@@ -75,20 +75,20 @@ static void release_acks(struct memd *m)
 
 static void release_calls(struct memd *m)
 {
-	struct deferred **p = &m->held->calls, *list = NULL, *dc;
+	struct deferred_list list = m->held->calls, left = SLIST_HEAD_INITIALIZER(left);
+	struct deferred *dc;
 
 	/* what their ends queue is looked at next time */
-	while ((dc = *p)) {
-		if (mirror_has(m, dc->position)) {
-			*p = dc->next_held;
-			dc->next_held = list;
-			list = dc;
-		} else {
-			p = &dc->next_held;
-		}
+	SLIST_INIT(&m->held->calls);
+	while ((dc = SLIST_FIRST(&list))) {
+		SLIST_REMOVE_HEAD(&list, next_held);
+		if (mirror_has(m, dc->position))
+			SLIST_INSERT_HEAD(&left, dc, next_held);
+		else
+			SLIST_INSERT_HEAD(&m->held->calls, dc, next_held);
 	}
-	while ((dc = list)) {
-		list = dc->next_held;
+	while ((dc = SLIST_FIRST(&left))) {
+		SLIST_REMOVE_HEAD(&left, next_held);
 		deferred_release(m, dc, 0);
 	}
 }
@@ -96,12 +96,12 @@ static void release_calls(struct memd *m)
 static bool look(struct memd *m)
 {
 	release_acks(m);
-	if (m->held->calls) {
+	if (!SLIST_EMPTY(&m->held->calls)) {
 		turn_alone(m);
 		release_calls(m);
 		turn_together(m);
 	}
-	return m->held->n || m->held->calls;
+	return m->held->n || !SLIST_EMPTY(&m->held->calls);
 }
 
 void held_work(struct memd *m)
@@ -150,8 +150,7 @@ bool held_hold(struct memd *m, struct deferred *dc)
 		return false;
 	deferred_hold(dc);
 	dc->position = mirror_position(m);
-	dc->next_held = first->held->calls;
-	first->held->calls = dc;
+	SLIST_INSERT_HEAD(&first->held->calls, dc, next_held);
 	atomic_store(&first->held->waiting, true);
 	if (mirror_has(m, dc->position))
 		held_wake(first);
@@ -171,8 +170,8 @@ void held_drop(struct memd *m)
 
 	for (i = 0; i < m->b->threads; i++)
 		m->b->thread[i]->held->n = 0;
-	while ((dc = m->b->thread[0]->held->calls)) {
-		m->b->thread[0]->held->calls = dc->next_held;
+	while ((dc = SLIST_FIRST(&m->b->thread[0]->held->calls))) {
+		SLIST_REMOVE_HEAD(&m->b->thread[0]->held->calls, next_held);
 		dc->finish = no_answer;
 		deferred_release(m, dc, 0);
 	}

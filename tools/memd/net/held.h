@@ -5,11 +5,11 @@
 
 #include <stdatomic.h>
 
+#include "net/deferred.h"
 #include "types.h"
 
 #define HELD_MAX		1024u	/* acknowledgements that wait, of a thread */
 
-struct deferred;
 struct memd;
 struct weft_msg;
 
@@ -35,7 +35,7 @@ struct held {
 	struct held_ack *ack;
 	u32 first;
 	u32 n;
-	struct deferred *calls;
+	struct deferred_list calls;
 	atomic_bool waiting;
 	int wake;
 };

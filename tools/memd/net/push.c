@@ -17,7 +17,7 @@
 #define NODE_LIMIT_MS	4000
 
 struct push {
-	struct push *next;
+	STAILQ_ENTRY(push) next;
 	struct deferred *dc;
 	u32 txn;
 	u32 nonce;
@@ -54,12 +54,10 @@ static void begin(struct memd *m, u8 to, struct push *p)
 static void end_first(struct memd *m, u8 to, u16 err)
 {
 	struct pushes *ps = &m->b->pushes[to];
-	struct push *p = ps->head;
+	struct push *p = STAILQ_FIRST(&ps->queue);
 	struct deferred *dc = p->dc;
 
-	ps->head = p->next;
-	if (!ps->head)
-		ps->tail = &ps->head;
+	STAILQ_REMOVE_HEAD(&ps->queue, next);
 	timer_stop(&ps->timer);
 	free(p);
 	if (err)
@@ -69,24 +67,24 @@ static void end_first(struct memd *m, u8 to, u16 err)
 		m->b->members->blade_lost(m, to, err);
 		return;
 	}
-	if (ps->head)
-		begin(m, to, ps->head);
+	if (!STAILQ_EMPTY(&ps->queue))
+		begin(m, to, STAILQ_FIRST(&ps->queue));
 	deferred_release(m, dc, err);
 }
 
 void push_drop(struct memd *m, u8 to, u16 err)
 {
 	struct pushes *ps = &m->b->pushes[to];
-	struct push *p = ps->head, *next;
+	struct push_queue dropped = STAILQ_HEAD_INITIALIZER(dropped);
+	struct push *p;
 
 	/* what the deferred calls then queue is not to be dropped */
-	ps->head = NULL;
-	ps->tail = &ps->head;
+	STAILQ_CONCAT(&dropped, &ps->queue);
 	timer_stop(&ps->timer);
-	for (; p; p = next) {
+	while ((p = STAILQ_FIRST(&dropped))) {
 		struct deferred *dc = p->dc;
 
-		next = p->next;
+		STAILQ_REMOVE_HEAD(&dropped, next);
 		free(p);
 		count(m, PUSH_FAILED);
 		deferred_release(m, dc, err);
@@ -96,7 +94,7 @@ void push_drop(struct memd *m, u8 to, u16 err)
 static void on_timer(struct memd *m, struct timer *t)
 {
 	u8 to = (u8)(timer_owner(t, struct pushes, timer) - m->b->pushes);
-	struct push *p = m->b->pushes[to].head;
+	struct push *p = STAILQ_FIRST(&m->b->pushes[to].queue);
 	u64 now = m->timers.now;
 	bool silent;
 
@@ -124,7 +122,7 @@ void push_init(struct memd *m)
 	u32 id;
 
 	for (id = 0; id <= WEFT_BLADE_MAX; id++) {
-		m->b->pushes[id].tail = &m->b->pushes[id].head;
+		STAILQ_INIT(&m->b->pushes[id].queue);
 		m->b->pushes[id].timer.fn = on_timer;
 	}
 }
@@ -152,21 +150,19 @@ void push_call(struct memd *m, u8 to, struct weft_call *call, u32 nonce,
 	memcpy(p->payload, payload, len);
 	p->op = call->op;
 	p->len = len;
-	p->next = NULL;
 	p->dc = dc;
 	p->nonce = nonce;
 	p->txn = weft_txn(m->b->opt.id, memd_seq(m));
 	deferred_hold(dc);
 	count(m, PUSH);
-	*ps->tail = p;
-	ps->tail = &p->next;
-	if (ps->head == p)
+	STAILQ_INSERT_TAIL(&ps->queue, p, next);
+	if (STAILQ_FIRST(&ps->queue) == p)
 		begin(m, to, p);
 }
 
 void push_reply(struct memd *m, const struct weft_msg *msg)
 {
-	struct push *p = m->b->pushes[msg->src].head;
+	struct push *p = STAILQ_FIRST(&m->b->pushes[msg->src].queue);
 	struct weft_call reply;
 
 	if (!p || p->txn != msg->txn ||

@@ -7,6 +7,8 @@
 #ifndef WEFT_MEMD_PUSH_H
 #define WEFT_MEMD_PUSH_H
 
+#include <sys/queue.h>
+
 #include "base/timer.h"
 #include "wire.h"
 
@@ -16,14 +18,12 @@ struct weft_call;
 
 /**
  * struct pushes - calls to one member
- * @head: the one that is out
- * @tail: end of the list
+ * @queue: the first one is out
  * @seq: of the last one queued; the receiver ignores what is older
  * @timer: for repeating
  */
 struct pushes {
-	struct push *head;
-	struct push **tail;
+	STAILQ_HEAD(push_queue, push) queue;
 	u64 seq;
 	struct timer timer;
 };

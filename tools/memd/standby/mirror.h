@@ -21,7 +21,7 @@
  * hand, and this machine always serves.
  *
  * One thread has the connections, the copying and the witness.  Those that take messages
- * queue what they have written: QUEUE_MAX bytes.  If that is full, or the standby does not
+ * queue what they have written: OUTGOING_MAX bytes.  If that is full, or the standby does not
  * answer for a lease, it is lost; when half is full all write-backs wait.
  */
 #ifndef WEFT_MEMD_MIRROR_H
@@ -31,7 +31,6 @@
 
 #include "standby/ask.h"
 
-#define MIRROR_QUEUE_MAX	(64ull << 20)
 struct memd;
 struct mirror;
 

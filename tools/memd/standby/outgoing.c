@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "standby/mirror.h"
 #include "standby/stream.h"
 #include "store/backing.h"
 
 struct piece {
-	struct piece *next;
+	STAILQ_ENTRY(piece) next;
 	u8 type;
 	u32 len;
 	u64 at;
@@ -21,18 +20,17 @@ void outgoing_init(struct outgoing *q)
 {
 	memset(q, 0, sizeof(*q));
 	pthread_mutex_init(&q->lock, NULL);
-	q->tail = &q->head;
+	STAILQ_INIT(&q->pieces);
 }
 
 static void clear(struct outgoing *q)
 {
 	struct piece *p;
 
-	while ((p = q->head)) {
-		q->head = p->next;
+	while ((p = STAILQ_FIRST(&q->pieces))) {
+		STAILQ_REMOVE_HEAD(&q->pieces, next);
 		free(p);
 	}
-	q->tail = &q->head;
 	q->bytes = 0;
 }
 
@@ -90,7 +88,7 @@ static void put(struct outgoing *q, u8 type, const void *buf, u64 len, u64 at)
 	q->position++;
 	if (!q->attached || q->over)
 		return;
-	p = q->bytes + bytes + sizeof(*p) <= MIRROR_QUEUE_MAX ? malloc(sizeof(*p) + 8 + bytes) :
+	p = q->bytes + bytes + sizeof(*p) <= OUTGOING_MAX ? malloc(sizeof(*p) + 8 + bytes) :
 		NULL;
 	if (!p) {
 		/* its successor would arrive without it */
@@ -98,7 +96,6 @@ static void put(struct outgoing *q, u8 type, const void *buf, u64 len, u64 at)
 		q->over = true;
 		return;
 	}
-	p->next = NULL;
 	p->type = type;
 	p->at = at;
 	p->len = bytes;
@@ -108,8 +105,7 @@ static void put(struct outgoing *q, u8 type, const void *buf, u64 len, u64 at)
 		put_unaligned_be64(len, p->data);
 		p->len = 8;
 	}
-	*q->tail = p;
-	q->tail = &p->next;
+	STAILQ_INSERT_TAIL(&q->pieces, p, next);
 	q->bytes += sizeof(*p) + bytes;
 	q->sent_bytes += bytes;
 }
@@ -191,11 +187,9 @@ static struct piece *pop(struct outgoing *q)
 	struct piece *p;
 
 	pthread_mutex_lock(&q->lock);
-	p = q->head;
+	p = STAILQ_FIRST(&q->pieces);
 	if (p) {
-		q->head = p->next;
-		if (!q->head)
-			q->tail = &q->head;
+		STAILQ_REMOVE_HEAD(&q->pieces, next);
 		q->bytes -= sizeof(*p) + (p->type == STREAM_ZERO ? 0 : p->len);
 	}
 	pthread_mutex_unlock(&q->lock);
@@ -245,7 +239,7 @@ bool outgoing_is_over(const struct outgoing *q)
 
 bool outgoing_is_crowded(const struct outgoing *q)
 {
-	return q->bytes > MIRROR_QUEUE_MAX / 2;
+	return q->bytes > OUTGOING_MAX / 2;
 }
 
 bool outgoing_sleeps(struct outgoing *q, bool has_room)

@@ -14,8 +14,11 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 #include "standby/stream.h"
+
+#define OUTGOING_MAX	(64ull << 20)	/* bytes in the queue */
 
 struct piece;
 
@@ -23,9 +26,8 @@ struct piece;
  * struct outgoing - the queue
  * @lock: for all but the atomics that are read without
  * @attached: there is a standby; else only @position counts
- * @over: MIRROR_QUEUE_MAX was not enough: the standby has missed something
- * @head: the oldest piece
- * @tail: where the next one goes
+ * @over: OUTGOING_MAX was not enough: the standby has missed something
+ * @pieces: the oldest first
  * @position: pieces put in, ever
  * @bytes: in the queue
  * @sent_bytes: put in since it was attached
@@ -37,8 +39,7 @@ struct outgoing {
 	pthread_mutex_t lock;
 	bool attached;
 	atomic_bool over;
-	struct piece *head;
-	struct piece **tail;
+	STAILQ_HEAD(, piece) pieces;
 	atomic_ullong position;
 	atomic_ullong bytes;
 	atomic_ullong sent_bytes;
