@@ -10,7 +10,7 @@
 #include "tools/common/random.h"
 #include "tools/memd/base/log.h"
 #include "tools/memd/base/options.h"
-#include "tools/memd/rdma/link.h"
+#include "tools/memd/rdma/sendq.h"
 #include "tools/memd/rdma/memory.h"
 #include "tools/memd/store/backing.h"
 #include "tools/memd/store/frames.h"
@@ -31,67 +31,67 @@ static u32 below(u32 n)
 
 static void choices(void)
 {
-	struct rdma_link l = { .addr = ADDR };
+	struct rdma_sendq l = { .addr = ADDR };
 	u32 i;
 
-	CHECK_EQ(rdma_link_choose(&l, ADDR, 1, 1, 2), RDMA_NO_CONNECTION);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, 1, 1, 2), RDMA_NO_CONNECTION);
 	l.up = true;
-	CHECK_EQ(rdma_link_choose(&l, ADDR, 1, 1, 2), RDMA_LANDS);
-	CHECK_EQ(rdma_link_choose(&l, ADDR + 1, 1, 1, 2), RDMA_NO_CONNECTION);
-	CHECK_EQ(rdma_link_choose(&l, ADDR, 1, 1, RDMA_DEPTH), RDMA_LANDS);
-	CHECK_EQ(rdma_link_choose(&l, ADDR, 1, 1, RDMA_DEPTH + 1), RDMA_FULL);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, 1, 1, 2), RDMA_LANDS);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR + 1, 1, 1, 2), RDMA_NO_CONNECTION);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, 1, 1, RDMA_DEPTH), RDMA_LANDS);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, 1, 1, RDMA_DEPTH + 1), RDMA_FULL);
 	/* what nothing has been sent to has not been sent to */
-	CHECK_EQ(rdma_link_choose(&l, ADDR, 0, 0, 2), RDMA_LANDS);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, 0, 0, 2), RDMA_LANDS);
 	for (i = 0; i < RDMA_DEPTH / 2; i++) {
-		CHECK_EQ(rdma_link_choose(&l, ADDR, i, 7 * i, 2), RDMA_LANDS);
-		rdma_link_went(&l, i, 7 * i, 2);
+		CHECK_EQ(rdma_sendq_choose(&l, ADDR, i, 7 * i, 2), RDMA_LANDS);
+		rdma_sendq_went(&l, i, 7 * i, 2);
 	}
 	CHECK_EQ(l.busy, RDMA_DEPTH);
-	CHECK_EQ(rdma_link_choose(&l, ADDR, i, 7 * i, 1), RDMA_FULL);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, i, 7 * i, 1), RDMA_FULL);
 	l.busy = 0;
 	/* of keys that were used the last ones are remembered, however many there were */
 	for (; i < 1000; i++) {
-		CHECK_EQ(rdma_link_choose(&l, ADDR, i - RDMA_RECENT, 7 * (i - RDMA_RECENT), 2),
+		CHECK_EQ(rdma_sendq_choose(&l, ADDR, i - RDMA_RECENT, 7 * (i - RDMA_RECENT), 2),
 			 RDMA_AGAIN);
-		CHECK_EQ(rdma_link_choose(&l, ADDR, i - 1, 7 * (i - 1), 2), RDMA_AGAIN);
+		CHECK_EQ(rdma_sendq_choose(&l, ADDR, i - 1, 7 * (i - 1), 2), RDMA_AGAIN);
 		/* the key of another transaction is another one, the number has come round */
-		CHECK_EQ(rdma_link_choose(&l, ADDR, i - 1, 1, 2), RDMA_LANDS);
-		rdma_link_went(&l, i, 7 * i, 0);
-		CHECK_EQ(rdma_link_choose(&l, ADDR, i - RDMA_RECENT, 7 * (i - RDMA_RECENT), 2),
+		CHECK_EQ(rdma_sendq_choose(&l, ADDR, i - 1, 1, 2), RDMA_LANDS);
+		rdma_sendq_went(&l, i, 7 * i, 0);
+		CHECK_EQ(rdma_sendq_choose(&l, ADDR, i - RDMA_RECENT, 7 * (i - RDMA_RECENT), 2),
 			 RDMA_LANDS);
 	}
 	l.broken = true;
-	CHECK_EQ(rdma_link_choose(&l, ADDR, 5000, 1, 2), RDMA_NO_CONNECTION);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, 5000, 1, 2), RDMA_NO_CONNECTION);
 	l.broken = false;
 	l.over = true;
-	CHECK_EQ(rdma_link_choose(&l, ADDR, 5000, 1, 2), RDMA_NO_CONNECTION);
+	CHECK_EQ(rdma_sendq_choose(&l, ADDR, 5000, 1, 2), RDMA_NO_CONNECTION);
 }
 
 static void flights(void)
 {
-	static struct rdma_flights fs;
-	struct rdma_flight *f[RDMA_FLIGHTS];
-	u64 name[RDMA_FLIGHTS];
+	static struct rdma_writes fs;
+	struct rdma_transfer *f[RDMA_WRITES];
+	u64 name[RDMA_WRITES];
 	u32 i, round;
 
-	rdma_flights_init(&fs);
+	rdma_writes_init(&fs);
 	for (round = 0; round < 5; round++) {
-		for (i = 0; i < RDMA_FLIGHTS; i++) {
-			f[i] = rdma_flights_take(&fs, (u8)(1 + i % 32));
+		for (i = 0; i < RDMA_WRITES; i++) {
+			f[i] = rdma_writes_take(&fs, (u8)(1 + i % 32));
 			CHECK(f[i]);
 			/* what the card says late is not of this one */
-			CHECK(!round || name[rdma_flights_index(&fs, f[i])] != f[i]->name);
-			CHECK(rdma_flights_find(&fs, f[i]->name) == f[i]);
-			CHECK(!rdma_flights_find(&fs, f[i]->name + RDMA_FLIGHTS));
+			CHECK(!round || name[rdma_writes_index(&fs, f[i])] != f[i]->name);
+			CHECK(rdma_writes_find(&fs, f[i]->name) == f[i]);
+			CHECK(!rdma_writes_find(&fs, f[i]->name + RDMA_WRITES));
 		}
-		CHECK(!rdma_flights_take(&fs, 1));
-		for (i = 0; i < RDMA_FLIGHTS; i++) {
-			name[rdma_flights_index(&fs, f[i])] = f[i]->name;
-			rdma_flights_put(&fs, f[i]);
-			CHECK(!rdma_flights_find(&fs, name[rdma_flights_index(&fs, f[i])]));
+		CHECK(!rdma_writes_take(&fs, 1));
+		for (i = 0; i < RDMA_WRITES; i++) {
+			name[rdma_writes_index(&fs, f[i])] = f[i]->name;
+			rdma_writes_put(&fs, f[i]);
+			CHECK(!rdma_writes_find(&fs, name[rdma_writes_index(&fs, f[i])]));
 		}
 	}
-	CHECK_EQ(fs.n_free, RDMA_FLIGHTS);
+	CHECK_EQ(fs.n_free, RDMA_WRITES);
 }
 
 /* --- memory: a card that is played ------------------------------------------ */

@@ -265,7 +265,7 @@ static void copy_attributes(struct memd *m, struct region *r, const struct weft_
 	r->policy = c->policy;
 	region_set_nodes(m->b->regions, r, c->nodes);
 	/* nodes lose what they can read by themselves, whether anybody waits for that or not */
-	(void)rdma_deeds_over(m);
+	(void)rdma_handles_over(m);
 	r->opens = c->members;
 	r->seen = true;
 }

@@ -210,7 +210,7 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "rdma", rdma.listening);
 	add(page, "rdma_connections", rdma.connections);
 	add(page, "rdma_registered_bytes", rdma.bytes);
-	add(page, "rdma_under_way", rdma.flights);
+	add(page, "rdma_under_way", rdma.in_flight);
 }
 
 static void add_types(struct page *page, const char *prefix, const u64 *counts)

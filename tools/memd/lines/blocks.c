@@ -13,7 +13,7 @@
 #include "net/members.h"
 #include "net/send.h"
 #include "net/udp.h"
-#include "rdma/land.h"
+#include "rdma/write.h"
 #include "standby/mirror.h"
 #include "store/backing.h"
 #include "store/frames.h"
@@ -69,7 +69,7 @@ static bool landed(struct memd *m, const struct weft_msg *msg, const struct weft
 		return false;
 	tell.type = WEFT_MSG_LANDED;
 	tell.info = 0;
-	return rdma_land(m, &tell, &landing, to, b ? b->frame : FRAME_NONE);
+	return rdma_write(m, &tell, &landing, to, b ? b->frame : FRAME_NONE);
 }
 
 /* Is what is here older than what a node had that has died? */

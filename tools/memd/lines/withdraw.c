@@ -84,7 +84,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	if (w->life != m->b->grace->life) {
 		/* what was in the switch then nobody knows now */
 		end(m, r, EAGAIN);
-	} else if (w->bucket >= r->locks.buckets && w->run >= r->runs && rdma_deeds_over(m)) {
+	} else if (w->bucket >= r->locks.buckets && w->run >= r->runs && rdma_handles_over(m)) {
 		end(m, r, 0);
 	} else if (m->timers.now >= w->give_up) {
 		log_warn("%u lines of region %u do not come back from the switch",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The card and what is connected to it.  rdma.c has the connections, land.c the blocks that it
- * writes, room.c those that nodes' cards write, deed.c those that they read.
+ * The card and what is connected to it.  rdma.c has the connections, write.c the blocks that it
+ * writes, buffer.c those that nodes' cards write, handle.c those that they read.
  */
 #ifndef WEFT_MEMD_RDMA_CARD_H
 #define WEFT_MEMD_RDMA_CARD_H
@@ -10,7 +10,7 @@
 #include <rdma/rdma_cma.h>
 
 #include "base/timer.h"
-#include "rdma/link.h"
+#include "rdma/sendq.h"
 #include "rdma/memory.h"
 #include "rdma/ops.h"
 
@@ -19,22 +19,22 @@
 #define RDMA_ZEROS	65536u
 #define RDMA_SGES	16u	/* pieces of a work request at most */
 
-#define RDMA_ROOMS	32u	/* of a node: 2 MiB for each that is connected */
+#define RDMA_BUFFERS	32u	/* of a node: 2 MiB for each that is connected */
 
 /*
- * What the card names a receive, and the message that a room is free (to the node with the number
- * that is the rest); flights have smaller names for some 2^53 blocks.
+ * What the card names a receive, and the message that a buffer is free (to the node with the
+ * number that is the rest); writes have smaller names for some 2^53 blocks.
  */
 #define RDMA_RECEIVE	(1ull << 63)
-#define RDMA_ROOM	(1ull << 62)
+#define RDMA_BUFFER	(1ull << 62)
 
 /**
- * struct rdma_rooms - where a node's card may write blocks that go home (landing.h)
- * @at: RDMA_ROOMS of them
+ * struct rdma_buffers - write-back buffers of a node (landing.h)
+ * @at: RDMA_BUFFERS of them
  * @mr: they are registered; NULL: there are none
  * @told: messages under way that say that one is free
  */
-struct rdma_rooms {
+struct rdma_buffers {
 	u8 *at;
 	struct ibv_mr *mr;
 	u32 told;
@@ -42,38 +42,38 @@ struct rdma_rooms {
 
 /**
  * struct rdma_conn - a node's connection
- * @link: what is under way
+ * @sq: what is under way
  * @id: NULL: there is none
- * @rooms: of the node
+ * @buffers: of the node
  */
 struct rdma_conn {
-	struct rdma_link link;
+	struct rdma_sendq sq;
 	struct rdma_cm_id *id;
-	struct rdma_rooms rooms;
+	struct rdma_buffers buffers;
 };
 
 /**
  * struct rdma_own - memory of ours that the card reads and writes
  * @zeros: what blocks have that nobody has written to
- * @out: by flight: LANDED
+ * @out: by write: LANDED
  * @in: what nodes send
  */
 struct rdma_own {
 	_Alignas(4096) u8 zeros[RDMA_ZEROS];
-	u8 out[RDMA_FLIGHTS][RDMA_MESSAGE];
+	u8 out[RDMA_WRITES][RDMA_MESSAGE];
 	u8 in[RDMA_RECEIVES][RDMA_MESSAGE];
 };
 
 /**
- * struct rdma_deeds - of blocks that nodes' cards may read (landing.h)
+ * struct rdma_handles - remote handles of blocks that nodes' cards may read (landing.h)
  * @wanted: by the command line
- * @mr: marks of frames are registered; NULL: there are none, so there are no deeds
+ * @mr: marks of frames are registered; NULL: there are none, so there are no remote handles
  * @last: number of the last one that was given
  *
  * A key lets all nodes read all of a chunk.  So none is given as long as a region is for some
  * nodes only.
  */
-struct rdma_deeds {
+struct rdma_handles {
 	bool wanted;
 	struct ibv_mr *mr;
 	u64 last;
@@ -94,10 +94,10 @@ struct rdma_deeds {
  * @memory: frames that are
  * @look: tries to listen; looks for what is stuck
  * @why: nobody listens
- * @lock: for what follows, and for @link of connections while any thread is at work.  Before
+ * @lock: for what follows, and for @sq of connections while any thread is at work.  Before
  *	that of frames, which is before that of @memory
- * @flights: blocks under way
- * @deeds: that nodes have
+ * @writes: blocks under way
+ * @handles: that nodes have
  * @mend: a connection is broken
  * @more: the card has done more than was looked at
  * @conn: by node; made and destroyed by who is alone
@@ -118,8 +118,8 @@ struct rdma {
 	struct timer look;
 	char why[128];
 	pthread_mutex_t lock;
-	struct rdma_flights flights;
-	struct rdma_deeds deeds;
+	struct rdma_writes writes;
+	struct rdma_handles handles;
 	bool mend;
 	bool more;
 	struct rdma_conn conn[WEFT_NODE_MAX + 1];

@@ -15,11 +15,11 @@
 #include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"
-#include "rdma/deed.h"
-#include "rdma/land.h"
-#include "rdma/link.h"
+#include "rdma/handle.h"
+#include "rdma/write.h"
+#include "rdma/sendq.h"
 #include "rdma/memory.h"
-#include "rdma/room.h"
+#include "rdma/buffer.h"
 #include "store/backing.h"
 
 #define LISTEN_MS	5000	/* to the next attempt */
@@ -63,18 +63,18 @@ static void destroy(struct memd *m, struct rdma_conn *c)
 
 	if (!c->id)
 		return;
-	if (c->link.up)
+	if (c->sq.up)
 		(void)rdma_disconnect(c->id); /* so that the node knows at once */
 	/* then the card reads nothing for it any more, */
 	rdma_destroy_qp(c->id);
 	(void)rdma_destroy_id(c->id);
 	c->id = NULL;
 	/* and writes nothing */
-	rdma_rooms_drop(&c->rooms);
+	rdma_buffers_drop(&c->buffers);
 	pthread_mutex_lock(&r->lock);
-	rdma_drop_flights(r, (u8)(c - r->conn));
+	rdma_drop_writes(r, (u8)(c - r->conn));
 	pthread_mutex_unlock(&r->lock);
-	memset(&c->link, 0, sizeof(c->link));
+	memset(&c->sq, 0, sizeof(c->sq));
 }
 
 static void destroy_broken(struct memd *m, struct rdma_conn *c)
@@ -107,14 +107,14 @@ static int make_queue(struct rdma *r, struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = r->cq, .recv_cq = r->cq, .srq = r->srq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = RDMA_DEPTH + RDMA_ROOMS, .max_send_sge = r->sges },
+		.cap = { .max_send_wr = RDMA_DEPTH + RDMA_BUFFERS, .max_send_sge = r->sges },
 	};
 
 	return rdma_create_qp(id, r->pd, &attr);
 }
 
 static int accept_it(struct memd *m, struct rdma_cm_id *id, u8 node,
-		     const struct rdma_rooms *rooms)
+		     const struct rdma_buffers *buffers)
 {
 	struct weft_hello hello = {
 		.from = m->b->opt.id, .to = node, .rack = m->b->opt.rack,
@@ -128,7 +128,7 @@ static int accept_it(struct memd *m, struct rdma_cm_id *id, u8 node,
 	};
 	u8 said[WEFT_HELLO_LEN], timeout = ACK_TIMEOUT;
 
-	hello.n_rooms = rdma_rooms_say(rooms, &hello.rooms);
+	hello.n_rooms = rdma_buffers_say(buffers, &hello.rooms);
 	weft_hello_pack(&hello, said, &m->b->key);
 	param.private_data = said;
 	/* if it cannot be set a lost card is noticed later */
@@ -156,7 +156,7 @@ static void on_request(struct memd *m, const struct event *e)
 	struct rdma *r = m->b->rdma;
 	const struct sockaddr_in *sin = (const struct sockaddr_in *)rdma_get_peer_addr(e->id);
 	u32 addr = sin->sin_family == AF_INET ? ntohl(sin->sin_addr.s_addr) : 0;
-	struct rdma_rooms rooms = { 0 };
+	struct rdma_buffers buffers = { 0 };
 	const char *why;
 	u8 node = 0;
 
@@ -168,14 +168,14 @@ static void on_request(struct memd *m, const struct event *e)
 		if (make_queue(r, e->id))
 			why = strerror(errno);
 		else
-			rdma_rooms_make(r, &rooms);
+			rdma_buffers_make(r, &buffers);
 	}
 	if (why) {
 		(void)rdma_reject(e->id, NULL, 0);
-	} else if (accept_it(m, e->id, node, &rooms)) {
+	} else if (accept_it(m, e->id, node, &buffers)) {
 		why = strerror(errno);
 		rdma_destroy_qp(e->id);
-		rdma_rooms_drop(&rooms);
+		rdma_buffers_drop(&buffers);
 	}
 	if (why) {
 		count(m, RDMA_REFUSED);
@@ -183,12 +183,12 @@ static void on_request(struct memd *m, const struct event *e)
 		(void)rdma_destroy_id(e->id);
 		return;
 	}
-	if (!rooms.mr)
+	if (!buffers.mr)
 		log_note("node %u writes home by UDP: no memory can be registered for it (see ulimit -l)",
 			 node);
 	r->conn[node].id = e->id;
-	r->conn[node].link.addr = addr;
-	r->conn[node].rooms = rooms;
+	r->conn[node].sq.addr = addr;
+	r->conn[node].buffers = buffers;
 	e->id->context = &r->conn[node];
 }
 
@@ -238,7 +238,7 @@ static void close_card(struct memd *m, bool gone)
 		/* it may stay open, for the library */
 		(void)epoll_ctl(r->epoll_fd, EPOLL_CTL_DEL, r->pd->context->async_fd, NULL);
 		rdma_memory_drop(&r->memory);
-		rdma_deeds_close(r);
+		rdma_handles_close(r);
 	}
 	if (r->srq)
 		(void)ibv_destroy_srq(r->srq);
@@ -273,14 +273,14 @@ static const char *prepare(struct rdma *r)
 	struct ibv_context *verbs = r->listener->verbs;
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = RDMA_RECEIVES, .max_sge = 1 } };
 	struct ibv_device_attr attr;
-	int room = WEFT_NODE_MAX * (RDMA_DEPTH + RDMA_ROOMS + 1) + RDMA_RECEIVES;
+	int buffer = WEFT_NODE_MAX * (RDMA_DEPTH + RDMA_BUFFERS + 1) + RDMA_RECEIVES;
 	u32 i;
 
 	if (ibv_query_device(verbs, &attr))
 		return "the RDMA device does not say what it can";
 	if (!(attr.device_cap_flags & IBV_DEVICE_MEM_MGT_EXTENSIONS))
 		return "the RDMA device cannot take back keys from afar";
-	if (attr.max_cqe < room)
+	if (attr.max_cqe < buffer)
 		return "the RDMA device has too short queues";
 	r->sges = attr.max_sge < (int)RDMA_SGES ? (u32)attr.max_sge : RDMA_SGES;
 	r->pd = ibv_alloc_pd(verbs);
@@ -289,11 +289,11 @@ static const char *prepare(struct rdma *r)
 	r->own_mr = ibv_reg_mr(r->pd, r->own, sizeof(*r->own), IBV_ACCESS_LOCAL_WRITE);
 	if (!r->own_mr)
 		return "no memory can be registered (see ulimit -l)";
-	rdma_deeds_open(r);
+	rdma_handles_open(r);
 	r->channel = ibv_create_comp_channel(verbs);
 	if (!r->channel)
 		return "no completion channel";
-	r->cq = ibv_create_cq(verbs, room, NULL, r->channel, 0);
+	r->cq = ibv_create_cq(verbs, buffer, NULL, r->channel, 0);
 	if (!r->cq)
 		return "no completion queue";
 	r->srq = ibv_create_srq(r->pd, &srq);
@@ -388,9 +388,9 @@ static bool is_stuck(const struct rdma *r, u8 node, u64 now)
 {
 	u32 i;
 
-	for (i = 0; i < RDMA_FLIGHTS; i++)
-		if (r->flights.of[i].node == node &&
-		    now - r->flights.of[i].since > RDMA_STUCK_MS)
+	for (i = 0; i < RDMA_WRITES; i++)
+		if (r->writes.of[i].node == node &&
+		    now - r->writes.of[i].since > RDMA_STUCK_MS)
 			return true;
 	return false;
 }
@@ -438,10 +438,10 @@ static void on_event(struct memd *m, const struct event *e)
 		card_is_gone(m);
 	} else if (is_conn(r, e)) {
 		if (e->what == RDMA_CM_EVENT_ESTABLISHED) {
-			c->link.up = true;
+			c->sq.up = true;
 			count(m, RDMA_CONNECTED);
 			log_note("node %u has connected for RDMA", (u32)(c - r->conn));
-		} else if (e->what == RDMA_CM_EVENT_DISCONNECTED && !c->link.broken) {
+		} else if (e->what == RDMA_CM_EVENT_DISCONNECTED && !c->sq.broken) {
 			destroy(m, c);
 		} else if (e->what != RDMA_CM_EVENT_TIMEWAIT_EXIT) {
 			destroy_broken(m, c);
@@ -494,17 +494,17 @@ void rdma_life_over(struct memd *m, u32 nodes)
 	pthread_mutex_lock(&r->lock);
 	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
 		if (nodes & weft_node_bit(i) && r->conn[i].id) {
-			r->conn[i].link.over = true;
+			r->conn[i].sq.over = true;
 			__atomic_store_n(&r->mend, true, __ATOMIC_RELEASE);
 		}
 	pthread_mutex_unlock(&r->lock);
 }
 
-bool rdma_deeds_over(struct memd *m)
+bool rdma_handles_over(struct memd *m)
 {
 	const struct rdma *r = m->b->rdma;
 
-	if (!r || !r->memory.nodes || rdma_deeds_allowed(m))
+	if (!r || !r->memory.nodes || rdma_handles_allowed(m))
 		return true;
 	/* it ends them, and may be asleep */
 	if (m->nth)
@@ -514,7 +514,7 @@ bool rdma_deeds_over(struct memd *m)
 
 static bool deeds_change(const struct memd *m)
 {
-	return m->b->rdma->memory.nodes != rdma_deeds_allowed(m);
+	return m->b->rdma->memory.nodes != rdma_handles_allowed(m);
 }
 
 /* The caller is alone. */
@@ -525,7 +525,7 @@ static void change_deeds(struct memd *m)
 
 	if (!deeds_change(m))
 		return;
-	if (rdma_deeds_allowed(m)) {
+	if (rdma_handles_allowed(m)) {
 		r->memory.nodes = true;
 		return;
 	}
@@ -533,7 +533,7 @@ static void change_deeds(struct memd *m)
 	/* what a card reads just now ends with its connection; nodes connect anew */
 	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
 		destroy(m, &r->conn[i]);
-	rdma_deeds_end(r);
+	rdma_handles_end(r);
 	rdma_memory_drop(&r->memory);
 	r->memory.nodes = false;
 }
@@ -552,9 +552,9 @@ bool rdma_mend(struct memd *m)
 	turn_alone(m);
 	r->mend = false;
 	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
-		if (r->conn[i].link.over)
+		if (r->conn[i].sq.over)
 			destroy(m, &r->conn[i]);
-		else if (r->conn[i].link.broken)
+		else if (r->conn[i].sq.broken)
 			destroy_broken(m, &r->conn[i]);
 	change_deeds(m);
 	turn_together(m);
@@ -611,8 +611,8 @@ void rdma_start(struct memd *m, const struct rdma_ops *ops)
 	}
 	memset(r->own, 0, sizeof(*r->own));
 	pthread_mutex_init(&r->lock, NULL);
-	rdma_flights_init(&r->flights);
-	rdma_deeds_init(&r->deeds, m->b->opt.deeds);
+	rdma_writes_init(&r->writes);
+	rdma_handles_init(&r->handles, m->b->opt.deeds);
 	r->ops = ops;
 	r->look.fn = on_look;
 	m->b->rdma = r;
@@ -642,11 +642,11 @@ void rdma_state(const struct memd *m, struct rdma_state *s)
 	if (!r)
 		return;
 	s->listening = r->listener;
-	s->bytes = r->memory.bytes + (r->deeds.mr ? r->deeds.mr->length : 0);
-	s->flights = RDMA_FLIGHTS - r->flights.n_free;
+	s->bytes = r->memory.bytes + (r->handles.mr ? r->handles.mr->length : 0);
+	s->in_flight = RDMA_WRITES - r->writes.n_free;
 	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++) {
-		s->connections += r->conn[i].link.up;
-		if (r->conn[i].rooms.mr)
-			s->bytes += RDMA_ROOMS * WEFT_ROOM_SIZE;
+		s->connections += r->conn[i].sq.up;
+		if (r->conn[i].buffers.mr)
+			s->bytes += RDMA_BUFFERS * WEFT_ROOM_SIZE;
 	}
 }

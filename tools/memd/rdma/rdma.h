@@ -7,14 +7,14 @@
  *
  * Nodes connect, blades accept: by rdma_cm, at the blade's address and the number of its
  * port.  The first thread does all of that, and hears from the card; it is alone when
- * connections come and go.  Any thread has the card send blocks (rdma_land()).
+ * connections come and go.  Any thread has the card send blocks (rdma_write()).
  *
- * With a block that it has been sent so a node gets a deed (landing.h), by which its card may read
- * the block again without our program, until its contents change; unless --deeds off.  Deeds
- * let a node's kernel read memory of regions that it did not ask for: there are none as long as
- * a region is for some nodes only (allow.h).
+ * With a block that was written to it a node gets a remote handle (address, key, tag; landing.h), by
+ * which its card may read the block again without our program, until its contents change; unless
+ * --deeds off.  Remote handles let a node's kernel read memory of regions that it did not ask for:
+ * there are none as long as a region is for some nodes only (allow.h).
  *
- * What nodes write home comes the other way: a node's card writes a block into a room that we
+ * Write-backs come the other way: a node's card writes a block into a write-back buffer that we
  * have for it, and says so by LANDED, which is handed in as a WB with those bytes.
  *
  * Whatever a card says that is wrong ends in a connection that is destroyed, which its
@@ -56,20 +56,20 @@ void rdma_life_over(struct memd *m, u32 nodes);
  * A region is for some nodes only: is what nodes can read without asking gone by now?  If not, it
  * is soon.  Any thread.
  */
-bool rdma_deeds_over(struct memd *m);
+bool rdma_handles_over(struct memd *m);
 
 /**
  * struct rdma_state - for statistics
  * @listening: there is a card
  * @connections: usable
- * @bytes: of memory registered for it: frames, marks, rooms
- * @flights: blocks under way
+ * @bytes: of memory registered for it: frames, marks, buffers
+ * @in_flight: blocks under way
  */
 struct rdma_state {
 	bool listening;
 	u32 connections;
 	u64 bytes;
-	u32 flights;
+	u32 in_flight;
 };
 
 void rdma_state(const struct memd *m, struct rdma_state *s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is under way by a connection, see link.h. */
-#include "rdma/link.h"
+/* What is under way by a connection, see sendq.h. */
+#include "rdma/sendq.h"
 
-static bool is_used(const struct rdma_link *l, u32 key, u32 txn)
+static bool is_used(const struct rdma_sendq *l, u32 key, u32 txn)
 {
 	u32 n = l->used < RDMA_RECENT ? l->used : RDMA_RECENT, i;
 
@@ -12,7 +12,7 @@ static bool is_used(const struct rdma_link *l, u32 key, u32 txn)
 	return false;
 }
 
-enum rdma_way rdma_link_choose(const struct rdma_link *l, u32 addr, u32 key, u32 txn,
+enum rdma_way rdma_sendq_choose(const struct rdma_sendq *l, u32 addr, u32 key, u32 txn,
 			       u32 work)
 {
 	if (!l->up || l->broken || l->over || l->addr != addr)
@@ -23,7 +23,7 @@ enum rdma_way rdma_link_choose(const struct rdma_link *l, u32 addr, u32 key, u32
 	return l->busy + work > RDMA_DEPTH ? RDMA_FULL : RDMA_LANDS;
 }
 
-void rdma_link_went(struct rdma_link *l, u32 key, u32 txn, u32 work)
+void rdma_sendq_went(struct rdma_sendq *l, u32 key, u32 txn, u32 work)
 {
 	l->busy += work;
 	l->recent[l->used % RDMA_RECENT].key = key;
@@ -33,20 +33,20 @@ void rdma_link_went(struct rdma_link *l, u32 key, u32 txn, u32 work)
 		l->used = RDMA_RECENT;
 }
 
-void rdma_flights_init(struct rdma_flights *fs)
+void rdma_writes_init(struct rdma_writes *fs)
 {
 	u32 i;
 
 	memset(fs, 0, sizeof(*fs));
-	for (i = 0; i < RDMA_FLIGHTS; i++) {
-		fs->of[i].name = RDMA_FLIGHTS + i;
+	for (i = 0; i < RDMA_WRITES; i++) {
+		fs->of[i].name = RDMA_WRITES + i;
 		fs->free[fs->n_free++] = (u16)i;
 	}
 }
 
-struct rdma_flight *rdma_flights_take(struct rdma_flights *fs, u8 node)
+struct rdma_transfer *rdma_writes_take(struct rdma_writes *fs, u8 node)
 {
-	struct rdma_flight *f;
+	struct rdma_transfer *f;
 
 	if (!fs->n_free)
 		return NULL;
@@ -55,16 +55,16 @@ struct rdma_flight *rdma_flights_take(struct rdma_flights *fs, u8 node)
 	return f;
 }
 
-void rdma_flights_put(struct rdma_flights *fs, struct rdma_flight *f)
+void rdma_writes_put(struct rdma_writes *fs, struct rdma_transfer *f)
 {
 	f->node = 0;
-	f->name += RDMA_FLIGHTS;
-	fs->free[fs->n_free++] = (u16)rdma_flights_index(fs, f);
+	f->name += RDMA_WRITES;
+	fs->free[fs->n_free++] = (u16)rdma_writes_index(fs, f);
 }
 
-struct rdma_flight *rdma_flights_find(struct rdma_flights *fs, u64 name)
+struct rdma_transfer *rdma_writes_find(struct rdma_writes *fs, u64 name)
 {
-	struct rdma_flight *f = &fs->of[name % RDMA_FLIGHTS];
+	struct rdma_transfer *f = &fs->of[name % RDMA_WRITES];
 
 	return f->node && f->name == name ? f : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Blocks that the card writes to where nodes want them, and what it has done. */
-#ifndef WEFT_MEMD_RDMA_LAND_H
-#define WEFT_MEMD_RDMA_LAND_H
+#ifndef WEFT_MEMD_RDMA_WRITE_H
+#define WEFT_MEMD_RDMA_WRITE_H
 
 #include "landing.h"
 
@@ -10,7 +10,7 @@ struct rdma;
 struct rdma_conn;
 
 /**
- * rdma_land() - have the card write a block, and say so
+ * rdma_write() - have the card write a block, and say so
  * @msg: LANDED
  * @landing: where
  * @to: node
@@ -20,14 +20,14 @@ struct rdma_conn;
  *
  * Return: false: it is not.
  */
-bool rdma_land(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
+bool rdma_write(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
 	       u32 to, u32 frame);
 
 /* A connection is broken: the first thread will see to it.  @lock is held. */
 void rdma_break(struct memd *m, struct rdma_conn *c);
 
 /* What was under way to a node is over, as its connection is destroyed. */
-void rdma_drop_flights(struct rdma *r, u8 node);
+void rdma_drop_writes(struct rdma *r, u8 node);
 
 /* Give the card a buffer for what nodes send.  Return: 0 or -1. */
 int rdma_receive_into(struct rdma *r, u32 nth);
@@ -35,4 +35,4 @@ int rdma_receive_into(struct rdma *r, u32 nth);
 /* What the card has done. */
 void rdma_completions(struct memd *m);
 
-#endif /* WEFT_MEMD_RDMA_LAND_H */
+#endif /* WEFT_MEMD_RDMA_WRITE_H */

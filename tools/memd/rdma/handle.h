@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What nodes' cards read by themselves.  Who is alone opens, closes and ends it. */
-#ifndef WEFT_MEMD_RDMA_DEED_H
-#define WEFT_MEMD_RDMA_DEED_H
+/* Remote handles: what nodes' cards read.  Who is alone opens, closes and ends them. */
+#ifndef WEFT_MEMD_RDMA_HANDLE_H
+#define WEFT_MEMD_RDMA_HANDLE_H
 
 #include "landing.h"
 
 struct memd;
 struct rdma;
-struct rdma_deeds;
+struct rdma_handles;
 
-void rdma_deeds_init(struct rdma_deeds *d, bool wanted);
+void rdma_handles_init(struct rdma_handles *d, bool wanted);
 
 /* There is a card: memory for marks, unless it cannot be had or registered. */
-void rdma_deeds_open(struct rdma *r);
+void rdma_handles_open(struct rdma *r);
 /* It goes: no node is connected, no frames are registered. */
-void rdma_deeds_close(struct rdma *r);
+void rdma_handles_close(struct rdma *r);
 
 /* May there be any now?  As long as it differs from the memory's @nodes that is to change. */
-bool rdma_deeds_allowed(const struct memd *m);
+bool rdma_handles_allowed(const struct memd *m);
 
 /* Those that were given are not good any more.  No node is connected. */
-void rdma_deeds_end(struct rdma *r);
+void rdma_handles_end(struct rdma *r);
 
 /**
- * rdma_deed_give() - of the block that the card writes just now
+ * rdma_handle_give() - of the block that the card writes just now
  * @frame: first of its chain, which is in one piece
  * @key: of nodes, to its chunk; 0: there is none
  *
@@ -31,6 +31,6 @@ void rdma_deeds_end(struct rdma *r);
  *
  * Return: false: there is none.
  */
-bool rdma_deed_give(struct memd *m, struct weft_deed *deed, u32 frame, u32 key);
+bool rdma_handle_give(struct memd *m, struct weft_deed *handle, u32 frame, u32 key);
 
-#endif /* WEFT_MEMD_RDMA_DEED_H */
+#endif /* WEFT_MEMD_RDMA_HANDLE_H */

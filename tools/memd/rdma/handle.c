@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Deeds of what nodes' cards read by themselves, see deed.h. */
-#include "rdma/deed.h"
+/* Remote handles of what nodes' cards read by themselves, see handle.h. */
+#include "rdma/handle.h"
 
 #include <endian.h>
 #include <sys/mman.h>
@@ -16,25 +16,25 @@ static size_t bytes_of_marks(const struct frames *f)
 	return ((size_t)f->total + 1) * sizeof(*f->mark);
 }
 
-void rdma_deeds_init(struct rdma_deeds *d, bool wanted)
+void rdma_handles_init(struct rdma_handles *d, bool wanted)
 {
 	/* without a number that no former life had, none are given */
 	d->wanted = wanted && getrandom(&d->last, sizeof(d->last), GRND_NONBLOCK) ==
 			      (ssize_t)sizeof(d->last);
 }
 
-void rdma_deeds_open(struct rdma *r)
+void rdma_handles_open(struct rdma *r)
 {
 	struct frames *f = r->memory.frames;
 	size_t len = bytes_of_marks(f);
 	void *marks;
 
-	if (!r->deeds.wanted)
+	if (!r->handles.wanted)
 		return;
 	marks = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (marks != MAP_FAILED)
-		r->deeds.mr = ibv_reg_mr(r->pd, marks, len, IBV_ACCESS_REMOTE_READ);
-	if (r->deeds.mr) {
+		r->handles.mr = ibv_reg_mr(r->pd, marks, len, IBV_ACCESS_REMOTE_READ);
+	if (r->handles.mr) {
 		f->mark = marks;
 		return;
 	}
@@ -43,27 +43,27 @@ void rdma_deeds_open(struct rdma *r)
 		(void)munmap(marks, len);
 }
 
-void rdma_deeds_close(struct rdma *r)
+void rdma_handles_close(struct rdma *r)
 {
 	struct frames *f = r->memory.frames;
 
 	r->memory.nodes = false;
-	if (!r->deeds.mr)
+	if (!r->handles.mr)
 		return;
 	/* if it fails the card is gone, and so is what it had */
-	(void)ibv_dereg_mr(r->deeds.mr);
-	r->deeds.mr = NULL;
+	(void)ibv_dereg_mr(r->handles.mr);
+	r->handles.mr = NULL;
 	(void)munmap(f->mark, bytes_of_marks(f));
 	f->mark = NULL;
 }
 
-bool rdma_deeds_allowed(const struct memd *m)
+bool rdma_handles_allowed(const struct memd *m)
 {
 	/* by a key to a chunk whatever is in it can be read, by every node that is connected */
-	return m->b->rdma->deeds.mr && m->b->rdma->ops->may_read(m);
+	return m->b->rdma->handles.mr && m->b->rdma->ops->may_read(m);
 }
 
-void rdma_deeds_end(struct rdma *r)
+void rdma_handles_end(struct rdma *r)
 {
 	struct frames *f = r->memory.frames;
 	u32 i, first, n;
@@ -79,28 +79,28 @@ void rdma_deeds_end(struct rdma *r)
 	}
 }
 
-static u64 new_number(struct rdma_deeds *d)
+static u64 new_number(struct rdma_handles *d)
 {
 	if (!++d->last)
 		d->last++;
 	return d->last;
 }
 
-bool rdma_deed_give(struct memd *m, struct weft_deed *deed, u32 frame, u32 key)
+bool rdma_handle_give(struct memd *m, struct weft_deed *handle, u32 frame, u32 key)
 {
 	struct rdma *r = m->b->rdma;
 	u64 *mark;
 
-	if (!key || !r->memory.nodes || !rdma_deeds_allowed(m))
+	if (!key || !r->memory.nodes || !rdma_handles_allowed(m))
 		return false;
 	mark = &m->b->frames->mark[frame];
-	/* others may have the deed, too: it is as good as ever */
+	/* others may have the remote handle, too: it is as good as ever */
 	if (!*mark)
-		__atomic_store_n(mark, htobe64(new_number(&r->deeds)), __ATOMIC_RELEASE);
-	deed->block.addr = (uintptr_t)frames_memory(m->b->frames, frame);
-	deed->block.key = key;
-	deed->mark.addr = (uintptr_t)mark;
-	deed->mark.key = r->deeds.mr->rkey;
-	deed->number = be64toh(*mark);
+		__atomic_store_n(mark, htobe64(new_number(&r->handles)), __ATOMIC_RELEASE);
+	handle->block.addr = (uintptr_t)frames_memory(m->b->frames, frame);
+	handle->block.key = key;
+	handle->mark.addr = (uintptr_t)mark;
+	handle->mark.key = r->handles.mr->rkey;
+	handle->number = be64toh(*mark);
 	return true;
 }

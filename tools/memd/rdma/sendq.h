@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What is under way by a connection to a node's network card, and whether more can go by
- * it: counting only, land.c does it.
+ * it: counting only, write.c does it.
  */
-#ifndef WEFT_MEMD_RDMA_LINK_H
-#define WEFT_MEMD_RDMA_LINK_H
+#ifndef WEFT_MEMD_RDMA_SENDQ_H
+#define WEFT_MEMD_RDMA_SENDQ_H
 
 #include "landing.h"
 #include "types.h"
 
 #define RDMA_DEPTH	128	/* work requests of a connection that are not done */
-#define RDMA_FLIGHTS	1024	/* blocks under way, of all connections */
+#define RDMA_WRITES	1024	/* blocks under way, of all connections */
 #define RDMA_RECENT	64	/* landings of a node that are remembered */
 #define RDMA_STUCK_MS	10000	/* a card that takes longer is given up */
 
@@ -24,7 +24,7 @@ enum rdma_way {
 };
 
 /**
- * struct rdma_link - a connection, as far as it is counted
+ * struct rdma_sendq - a connection, as far as it is counted
  * @addr: of the node
  * @up: it may be used
  * @broken: it may not any more, and is to be destroyed
@@ -33,7 +33,7 @@ enum rdma_way {
  * @recent: landings that were used, the last ones
  * @used: how many ever were
  */
-struct rdma_link {
+struct rdma_sendq {
 	u32 addr;
 	bool up;
 	bool broken;
@@ -47,20 +47,20 @@ struct rdma_link {
 };
 
 /**
- * rdma_link_choose() - which way a block goes
+ * rdma_sendq_choose() - which way a block goes
  * @addr: of the node that asks
  * @key: of the landing
  * @txn: of the request
  * @work: requests for the card that it takes
  */
-enum rdma_way rdma_link_choose(const struct rdma_link *l, u32 addr, u32 key, u32 txn,
+enum rdma_way rdma_sendq_choose(const struct rdma_sendq *l, u32 addr, u32 key, u32 txn,
 			       u32 work);
 
 /* It goes by this one. */
-void rdma_link_went(struct rdma_link *l, u32 key, u32 txn, u32 work);
+void rdma_sendq_went(struct rdma_sendq *l, u32 key, u32 txn, u32 work);
 
 /**
- * struct rdma_flight - a block under way
+ * struct rdma_transfer - a block under way
  * @name: by which the card calls it, never 0; changes each time
  * @node: to which it goes, 0: none is under way
  * @work: requests for the card
@@ -68,7 +68,7 @@ void rdma_link_went(struct rdma_link *l, u32 key, u32 txn, u32 work);
  * @bytes: of the block
  * @since: millisecond
  */
-struct rdma_flight {
+struct rdma_transfer {
 	u64 name;
 	u8 node;
 	u32 work;
@@ -78,32 +78,32 @@ struct rdma_flight {
 };
 
 /**
- * struct rdma_flights - all of them
+ * struct rdma_writes - all of them
  * @of: each
  * @free: those that are not under way
  * @n_free: how many
  */
-struct rdma_flights {
-	struct rdma_flight of[RDMA_FLIGHTS];
-	u16 free[RDMA_FLIGHTS];
+struct rdma_writes {
+	struct rdma_transfer of[RDMA_WRITES];
+	u16 free[RDMA_WRITES];
 	u32 n_free;
 };
 
-void rdma_flights_init(struct rdma_flights *fs);
+void rdma_writes_init(struct rdma_writes *fs);
 
 /* One more; NULL: there are too many. */
-struct rdma_flight *rdma_flights_take(struct rdma_flights *fs, u8 node);
+struct rdma_transfer *rdma_writes_take(struct rdma_writes *fs, u8 node);
 
 /* That one is over. */
-void rdma_flights_put(struct rdma_flights *fs, struct rdma_flight *f);
+void rdma_writes_put(struct rdma_writes *fs, struct rdma_transfer *f);
 
 /* What the card calls so; NULL: it is over. */
-struct rdma_flight *rdma_flights_find(struct rdma_flights *fs, u64 name);
+struct rdma_transfer *rdma_writes_find(struct rdma_writes *fs, u64 name);
 
-static inline u32 rdma_flights_index(const struct rdma_flights *fs,
-				     const struct rdma_flight *f)
+static inline u32 rdma_writes_index(const struct rdma_writes *fs,
+				     const struct rdma_transfer *f)
 {
 	return (u32)(f - fs->of);
 }
 
-#endif /* WEFT_MEMD_RDMA_LINK_H */
+#endif /* WEFT_MEMD_RDMA_SENDQ_H */

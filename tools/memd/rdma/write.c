@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Blocks that a card writes, and what it says of them; see land.h. */
-#include "rdma/land.h"
+/* Blocks that a card writes, and what it says of them; see write.h. */
+#include "rdma/write.h"
 
 #include "base/blade.h"
 #include "base/log.h"
 #include "net/members.h"
 #include "net/udp.h"
 #include "rdma/card.h"
-#include "rdma/deed.h"
-#include "rdma/link.h"
+#include "rdma/handle.h"
+#include "rdma/sendq.h"
 #include "rdma/memory.h"
-#include "rdma/room.h"
+#include "rdma/buffer.h"
 #include "store/backing.h"
 #include "store/frames.h"
 
@@ -20,7 +20,7 @@
 
 void rdma_break(struct memd *m, struct rdma_conn *c)
 {
-	c->link.broken = true;
+	c->sq.broken = true;
 	__atomic_store_n(&m->b->rdma->mend, true, __ATOMIC_RELEASE);
 	if (m->nth)
 		turn_wake(m->b->thread[0]);
@@ -107,7 +107,7 @@ static bool pieces(struct memd *m, struct land *land, u32 frame)
 }
 
 /* Return: how many requests they make. */
-static u32 requests(struct rdma *r, struct land *land, const struct rdma_flight *f,
+static u32 requests(struct rdma *r, struct land *land, const struct rdma_transfer *f,
 		    const struct weft_landing *landing, size_t len)
 {
 	u32 i = 0, n = 0, k, last;
@@ -125,7 +125,7 @@ static u32 requests(struct rdma *r, struct land *land, const struct rdma_flight 
 			at += land->sge[k].length;
 	}
 	land->message = (struct ibv_sge){
-		.addr = (uintptr_t)r->own->out[rdma_flights_index(&r->flights, f)],
+		.addr = (uintptr_t)r->own->out[rdma_writes_index(&r->writes, f)],
 		.length = (u32)len, .lkey = r->own_mr->lkey,
 	};
 	land->wr[n] = (struct ibv_send_wr){
@@ -136,11 +136,11 @@ static u32 requests(struct rdma *r, struct land *land, const struct rdma_flight 
 	return n + 1;
 }
 
-static void over(struct rdma *r, struct rdma_flight *f)
+static void over(struct rdma *r, struct rdma_transfer *f)
 {
 	u32 frame = f->frame;
 
-	rdma_flights_put(&r->flights, f);
+	rdma_writes_put(&r->writes, f);
 	if (frame == FRAME_NONE)
 		return;
 	unuse(r, frame, ~0u);
@@ -154,13 +154,13 @@ static_assert(WEFT_WIRE_HDR_LEN + WEFT_DEED_LEN + WEFT_WIRE_TRAILER_LEN <= RDMA_
 static void add_deed(struct memd *m, struct weft_msg *msg, const struct land *land, u32 frame,
 		     u8 *payload)
 {
-	struct weft_deed deed;
+	struct weft_deed handle;
 
 	/* who reads it by itself does not hear that it is lost; nor can it put pieces together */
 	if (frame == FRAME_NONE || land->n != 1 || msg->flags & WEFT_F_LOST ||
-	    !rdma_deed_give(m, &deed, frame, land->key))
+	    !rdma_handle_give(m, &handle, frame, land->key))
 		return;
-	weft_deed_pack(&deed, payload);
+	weft_deed_pack(&handle, payload);
 	msg->payload = payload;
 	msg->len = WEFT_DEED_LEN;
 	count(m, RDMA_DEEDS);
@@ -175,8 +175,8 @@ static size_t pack(struct memd *m, struct weft_msg *msg, const struct land *land
 	return weft_wire_pack(msg, buf, &m->b->key, memd_time(m));
 }
 
-/* The flight is taken.  Return: false: it is not begun, as memory is not registered. */
-static bool post(struct memd *m, struct rdma_conn *c, struct rdma_flight *f,
+/* The write is taken.  Return: false: it is not begun, as memory is not registered. */
+static bool post(struct memd *m, struct rdma_conn *c, struct rdma_transfer *f,
 		 struct weft_msg *msg, const struct weft_landing *landing)
 {
 	struct rdma *r = m->b->rdma;
@@ -189,9 +189,9 @@ static bool post(struct memd *m, struct rdma_conn *c, struct rdma_flight *f,
 		zeros(r, &land, f->bytes);
 	else if (!pieces(m, &land, f->frame))
 		return false;
-	len = pack(m, msg, &land, f->frame, r->own->out[rdma_flights_index(&r->flights, f)]);
+	len = pack(m, msg, &land, f->frame, r->own->out[rdma_writes_index(&r->writes, f)]);
 	f->work = requests(r, &land, f, landing, len);
-	rdma_link_went(&c->link, landing->key, msg->txn, f->work);
+	rdma_sendq_went(&c->sq, landing->key, msg->txn, f->work);
 	/* if it fails a part may be under way: all that ends with the connection */
 	if (ibv_post_send(c->id->qp, land.wr, &bad))
 		rdma_break(m, c);
@@ -203,34 +203,34 @@ static enum rdma_way try(struct memd *m, struct weft_msg *msg,
 {
 	struct rdma *r = m->b->rdma;
 	struct rdma_conn *c = &r->conn[to];
-	struct rdma_flight *f;
+	struct rdma_transfer *f;
 	enum rdma_way way;
 
 	if (!c->id)
 		return RDMA_NO_CONNECTION;
-	way = rdma_link_choose(&c->link, m->b->members->by_id[to].addr, landing->key, msg->txn,
+	way = rdma_sendq_choose(&c->sq, m->b->members->by_id[to].addr, landing->key, msg->txn,
 			       (count_pieces(m, frame, msg->size) + r->sges - 1) / r->sges + 1);
 	if (way != RDMA_LANDS)
 		return way;
-	f = rdma_flights_take(&r->flights, (u8)to);
+	f = rdma_writes_take(&r->writes, (u8)to);
 	if (!f)
 		return RDMA_FULL;
 	if (frame != FRAME_NONE && !frames_hold(m->b->frames, frame)) {
-		rdma_flights_put(&r->flights, f);
+		rdma_writes_put(&r->writes, f);
 		return RDMA_FULL;
 	}
 	f->frame = frame;
 	f->bytes = msg->size;
 	f->since = m->timers.now;
 	if (!post(m, c, f, msg, landing)) {
-		rdma_flights_put(&r->flights, f);
+		rdma_writes_put(&r->writes, f);
 		frames_drop(m->b->frames, frame);
 		return RDMA_NO_MEMORY;
 	}
-	return c->link.broken ? RDMA_NO_CONNECTION : RDMA_LANDS;
+	return c->sq.broken ? RDMA_NO_CONNECTION : RDMA_LANDS;
 }
 
-bool rdma_land(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
+bool rdma_write(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
 	       u32 to, u32 frame)
 {
 	enum rdma_way way = RDMA_NO_CONNECTION;
@@ -260,13 +260,13 @@ bool rdma_land(struct memd *m, struct weft_msg *msg, const struct weft_landing *
 	return false;
 }
 
-void rdma_drop_flights(struct rdma *r, u8 node)
+void rdma_drop_writes(struct rdma *r, u8 node)
 {
 	u32 i;
 
-	for (i = 0; i < RDMA_FLIGHTS; i++)
-		if (r->flights.of[i].node == node)
-			over(r, &r->flights.of[i]);
+	for (i = 0; i < RDMA_WRITES; i++)
+		if (r->writes.of[i].node == node)
+			over(r, &r->writes.of[i]);
 }
 
 /* --- what the card says ----------------------------------------------------- */
@@ -300,7 +300,7 @@ static void received(struct memd *m, const struct ibv_wc *wc)
 	u32 nth = (u32)(wc->wr_id & ~RDMA_RECEIVE), len = 0;
 	struct rdma_conn *c = conn_of(r, wc->qp_num);
 	u8 buf[RDMA_MESSAGE];
-	int room;
+	int buffer;
 
 	if (wc->status == IBV_WC_SUCCESS && c && wc->byte_len <= sizeof(buf)) {
 		len = wc->byte_len;
@@ -314,32 +314,32 @@ static void received(struct memd *m, const struct ibv_wc *wc)
 	if (!len)
 		return;
 	/* connections do not end before the turn does */
-	room = rdma_rooms_find(&c->rooms, buf, len);
-	if (room < 0) {
-		m->b->rdma->ops->receive(m, buf, len, c->link.addr, m->udp->port);
+	buffer = rdma_buffers_find(&c->buffers, buf, len);
+	if (buffer < 0) {
+		m->b->rdma->ops->receive(m, buf, len, c->sq.addr, m->udp->port);
 		return;
 	}
-	m->b->rdma->ops->receive_home(m, buf, len, c->link.addr,
-				      c->rooms.at + (size_t)room * WEFT_ROOM_SIZE);
-	rdma_room_free(m, c, room);
+	m->b->rdma->ops->receive_home(m, buf, len, c->sq.addr,
+				      c->buffers.at + (size_t)buffer * WEFT_ROOM_SIZE);
+	rdma_buffer_free(m, c, buffer);
 }
 
 static void sent(struct memd *m, const struct ibv_wc *wc)
 {
 	struct rdma *r = m->b->rdma;
-	struct rdma_flight *f;
+	struct rdma_transfer *f;
 	struct rdma_conn *c;
 
 	pthread_mutex_lock(&r->lock);
-	f = rdma_flights_find(&r->flights, wc->wr_id);
+	f = rdma_writes_find(&r->writes, wc->wr_id);
 	if (f) {
 		c = &r->conn[f->node];
 		if (wc->status == IBV_WC_SUCCESS) {
 			count(m, RDMA_LANDED);
 			m->stats.count[STAT_RDMA_LANDED_BYTES] += f->bytes;
-			c->link.busy -= f->work;
+			c->sq.busy -= f->work;
 			over(r, f);
-		} else if (!c->link.broken) {
+		} else if (!c->sq.broken) {
 			log_note("RDMA to node %u: %s", f->node,
 				 ibv_wc_status_str(wc->status));
 			rdma_break(m, c);
@@ -360,8 +360,8 @@ static bool poll_all(struct memd *m)
 		for (i = 0; i < n; i++)
 			if (wc[i].wr_id & RDMA_RECEIVE)
 				received(m, &wc[i]);
-			else if (wc[i].wr_id & RDMA_ROOM)
-				rdma_room_told(m, &wc[i]);
+			else if (wc[i].wr_id & RDMA_BUFFER)
+				rdma_buffer_told(m, &wc[i]);
 			else
 				sent(m, &wc[i]);
 	return n <= 0;
