@@ -100,7 +100,7 @@ say		= $(if $(V),,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 # Programs whose files are in folders, one a layer: these name headers by "FOLDER/FILE.h", and so
 # do the tests of such a program.
-layered		:= tools/memd
+layered		:= tools/memd tools/weftctl
 folders		= $(1) $(addsuffix /*,$(filter $(layered),$(1)))
 layered_cflags	= $(addprefix -I,$(foreach d,$(layered),\
 		  $(if $(filter $d/% $(d:tools/%=tests/%)/%,$<),$d)))
@@ -140,7 +140,7 @@ endef
 
 # one_program DIRECTORY, FILE, MORE OBJECTS, LIST: all of a directory and of
 # those below is one program.
-one_program	= $(if $(call main_objects,$(1) $(1)/*),$(eval \
+one_program	= $(if $(call main_objects,$(1)),$(eval \
 		  $(call program,$(2),$(call objects,$(1) $(1)/*) $(3),$(4))))
 
 # each_program DIRECTORY, PREFIX, MORE OBJECTS, LIST: each file with a main() is
@@ -274,7 +274,7 @@ $(B)/obj/tools/switchd/interface.o: cflags_of = $(switchd_interface)
 $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_programs)): \
 	ldlibs_of = $(dpdk_libs) -pthread
 
-$(call objects,tools/weftctl/*): cflags_of = -Itools/weftctl $(shell pkg-config --cflags $(weftctl_pkgs))
+$(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
 $(B)/obj/tools/bench/locks/kernel.o: cflags_of = -Itools/weftctl
 $(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(long_programs)): \
 	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
@@ -356,7 +356,7 @@ $(san_programs):
 # file is one in the directory where it runs.
 fake_weftctl	:= $(B)/tests/weftctl-fake
 fake_weftctl_objects := $(call san_of,$(filter-out %/genl.o %/module.o %/mounting.o %/mountpoint.o \
-		   %/tracefs.o,$(call objects,tools/weftctl/*)) $(call objects,tests/ctl/fakes/genl))
+		   %/tracefs.o,$(call objects,tools/weftctl)) $(call objects,tests/ctl/fakes/genl))
 test_programs	+= $(fake_weftctl)
 all_objects	+= $(fake_weftctl_objects)
 $(fake_weftctl_objects): cflags_of = -Itools/weftctl $(shell pkg-config --cflags libnl-genl-3.0) \
@@ -404,7 +404,7 @@ $(B)/fuzz/%.o: %.c Makefile
 $(B)/tests/fuzz-memd $(B)/tests/fuzz-backing: $(fuzz_memd)
 $(B)/fuzz/tests/fuzz/memd.o $(B)/fuzz/tests/fuzz/backing.o: cflags_of = -Itools/memd
 $(B)/tests/fuzz-conf: $(fuzz_conf)
-$(fuzz_conf) $(B)/fuzz/tests/fuzz/conf.o: cflags_of = -Itools/weftctl
+$(B)/fuzz/tests/fuzz/conf.o: cflags_of = -Itools/weftctl
 $(fuzz_programs): $(B)/tests/fuzz-%: $(B)/fuzz/tests/fuzz/%.o $(fuzz_core)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
