@@ -214,7 +214,9 @@ verdict 'the one that there is, alone' once 0 tools/common/clock.h
 printf '// %s\nmy_strtol_like(x); /* clock_gettime */ hist_part(x);\n' "$tag" >"$tree/tools/x.c"
 verdict 'what only looks like it' once 0
 
-echo '// changed' >>"$tree/p4/x.p4"
+printf '/* no\n * change */ // at all\n' >>"$tree/p4/x.p4"
+verdict 'a comment on the P4 sources' p4 0
+echo 'control d() {}' >>"$tree/p4/x.p4"
 verdict 'P4 sources newer than the program' p4 1
 echo '#define Y 1' >>"$tree/uapi/weft_wire.h"
 verdict 'constants newer than the program' p4 1
