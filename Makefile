@@ -80,7 +80,7 @@ export WEFT_PACKAGES_DONE := 1
 # = and not := for what pkg-config says: only the commands that need it ask.
 CFLAGS		?= -O2 -g
 all_cflags	= -std=gnu11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) \
-		  -Iuapi -Ikmod/core -I. $(layered_cflags) $(CFLAGS) $(cflags_of) -MMD -MP
+		  -Iuapi -Ikmod/core -Itools/directory -I. $(layered_cflags) $(CFLAGS) $(cflags_of) -MMD -MP
 cflags_of	=
 ldlibs_of	= -pthread
 
@@ -118,7 +118,8 @@ part_objects	= $(filter-out $(mains:%.c=$(B)/obj/%.o) $(own_objects),$(call obje
 # some have calls of libc in the place of libc.
 own_objects	:= $(call objects,tests/memd/crash tests/memd/land tests/rack/preload)
 
-core_objects	:= $(call objects,kmod/core)
+# The protocol, which the kernel module has as well, and the directory, which it has not.
+core_objects	:= $(call objects,kmod/core tools/directory)
 core_lib	:= $(B)/lib/libweftcore.a
 # What of it makes tags needs that; what does not is not linked with it.
 core_libs	= -Wl,--push-state,--as-needed $(shell pkg-config --libs libsodium) -Wl,--pop-state

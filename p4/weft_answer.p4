@@ -7,7 +7,7 @@
 
 #include "weft_headers.p4"
 
-/* What the entry says: describe() of kmod/core/directory.c. */
+/* What the entry says: describe() of tools/directory/directory.c. */
 control Describe(inout headers_t hdr, in metadata_t meta)
 {
 	apply {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The directory in the switch: weft_switch_handle() of kmod/core/directory.c.
+ * The directory in the switch: weft_switch_handle() of tools/directory/directory.c.
  * tests/diff compares the two, message by message.
  */
 #ifndef WEFT_DIRECTORY_P4

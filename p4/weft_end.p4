@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * COMMIT and ABORT: the ends of a busy transaction, in weft_dir_handle() of
- * kmod/core/directory.c.  They count only for the taking of the lock that they
+ * tools/directory/directory.c.  They count only for the taking of the lock that they
  * name.
  */
 #ifndef WEFT_END_P4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GETM and PUT: getm() and put() of kmod/core/directory.c.
+ * GETM and PUT: getm() and put() of tools/directory/directory.c.
  */
 #ifndef WEFT_GETM_P4
 #define WEFT_GETM_P4

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GETS: gets() of kmod/core/directory.c.  If the line has no owner and nobody is
+ * GETS: gets() of tools/directory/directory.c.  If the line has no owner and nobody is
  * busy with it, the requester just joins the copyset; else it needs the lock.
  *
  * That there is an owner is said by the status, and also by a bit of the grant

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a home tells the switch about a line: add(), remove_line() and drop() of
- * kmod/core/directory.c.
+ * tools/directory/directory.c.
  */
 #ifndef WEFT_INSTALL_P4
 #define WEFT_INSTALL_P4
@@ -65,7 +65,7 @@ control Drop(inout headers_t hdr, inout metadata_t meta, in bool fresh)
 }
 
 /*
- * REMOVE of a lock line: freeze() of kmod/core/directory.c.  It moves whoever has
+ * REMOVE of a lock line: freeze() of tools/directory/directory.c.  It moves whoever has
  * it; a late copy must not freeze it again.
  */
 control Freeze(inout headers_t hdr, inout metadata_t meta, in bit<32> slot_generation)

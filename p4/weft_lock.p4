@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Taking the lock of an entry: take_lock() of kmod/core/directory.c.  An earlier
+ * Taking the lock of an entry: take_lock() of tools/directory/directory.c.  An earlier
  * copy of the same request may have it already.  Refused is who asks for a line
  * with which another transaction is busy.
  */

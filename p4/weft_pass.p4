@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PASS of a line that is installed: pass() of kmod/core/directory.c.  The owner
+ * PASS of a line that is installed: pass() of tools/directory/directory.c.  The owner
  * answers a request that has not come yet; lock and grant are compared and replaced
  * in one go.
  */

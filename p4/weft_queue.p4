@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Messages of nodes for a lock line that is installed: weft_lockdir_handle() of
- * kmod/core/lockdir.c.  The queue itself is at its holder; here is who that is
+ * tools/directory/lockdir.c.  The queue itself is at its holder; here is who that is
  * (in the cell "lock"), in which epoch ("grant"), and who reads ("copyset").
  */
 #ifndef WEFT_QUEUE_P4

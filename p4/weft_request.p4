@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A request of a node for a line that is installed: weft_dir_handle() of
- * kmod/core/directory.c.
+ * tools/directory/directory.c.
  */
 #ifndef WEFT_REQUEST_P4
 #define WEFT_REQUEST_P4

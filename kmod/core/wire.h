@@ -284,4 +284,14 @@ static inline bool weft_msg_has_data(u8 type)
 /* Name of a message type for logs and statistics; "?" for an unknown one. */
 const char *weft_msg_name(u8 type);
 
+/*
+ * The address that a switch answers from to what @asker has sent to the group, as it has
+ * none of its own: one of the asker's network, surely not the asker's.  IPv4, host byte
+ * order; p4/weft_address.p4 does the same.
+ */
+static inline u32 weft_switch_addr(u32 asker)
+{
+	return (asker & ~3u) | ((asker & 3) == 1 ? 2 : 1);
+}
+
 #endif /* WEFT_CORE_WIRE_H */

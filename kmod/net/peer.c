@@ -5,7 +5,6 @@
 #include <net/route.h>
 
 #include "core/call.h"
-#include "core/directory.h"
 #include "net/peer.h"
 #include "net/place.h"
 

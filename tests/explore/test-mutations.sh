@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Proves that the explorer bites: each one-line bug of the list "mutations" is
-# put into a copy of the protocol core, and the explorer has to find it.
+# put into a copy of the protocol core and the directory, and the explorer has to find it.
 #
 # Usage: test-mutations.sh [PATTERN]    only bugs whose description matches
 #
@@ -67,7 +67,8 @@ build() {
 	"${CC:-gcc}" "${objects[@]}" -Wl,--as-needed "${libs[@]}" -o "$dir/explore"
 }
 
-cp -r kmod/core "$dir/core"
+mkdir "$dir/core"
+cp kmod/core/* tools/directory/* "$dir/core/"
 mkdir "$dir/obj"
 for source in tests/explore/*.c "$dir"/core/*.c tools/common/*.c; do
 	name=$(basename "$(dirname "$source")")-$(basename "$source" .c)
@@ -90,11 +91,13 @@ while IFS= read -r entry; do
 	[[ $what =~ ${1:-.} ]] || continue
 
 	sed -i "$command" "$dir/core/$file"
-	changed=$(diff "kmod/core/$file" "$dir/core/$file" | grep -c '^>')
+	original=kmod/core/$file
+	[ -e "$original" ] || original=tools/directory/$file
+	changed=$(diff "$original" "$dir/core/$file" | grep -c '^>')
 	rm -f "$dir/explore"
 	build "$file" >"$dir/err" 2>&1
 	built=$?
-	cp "kmod/core/$file" "$dir/core/$file"
+	cp "$original" "$dir/core/$file"
 	if [ "$changed" -ne 1 ]; then
 		not_ok "$what: changes $changed lines of $file, not 1: mend the list"
 		continue

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Who gets lines of a region from real memory blades: nodes that have opened it, and that it is
- * for; and whom a node may let in.  With a switch (kmod/core/directory.c) and without one.
+ * for; and whom a node may let in.  With a switch (tools/directory/directory.c) and without one.
  *
  *	memd-allow plain|switch 1|2
  */

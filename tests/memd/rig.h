@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A rack in one process, around real memory blades: the network between them,
- * with faults, and a switch, which is kmod/core/directory.c.
+ * with faults, and a switch, which is tools/directory/directory.c.
  *
  * Two kinds of network.  Loopback needs no privileges: each node has a socket at
  * 127.0.0.ID.  TUN is a network namespace with a tun interface whose other end

@@ -79,7 +79,7 @@ pattern=${1-}
 names=()
 pids=()
 
-# The longest first.  *-switch: the rig's switch is kmod/core/directory.c, no P4 (which
+# The longest first.  *-switch: the rig's switch is tools/directory/directory.c, no P4 (which
 # diff, switchd-* and racks run).
 rig restart-silent-node memd-restart silent_node
 rig restart-dead-blade memd-restart dead_blade

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * After a node died: all lines of this blade are looked at, and what the dead node had to do
- * with them is over (core/home.h, weft_home_gone()).  A lock that it had is free; a block
+ * with them is over (tools/directory/home.h, weft_home_gone()).  A lock that it had is free; a block
  * that only it had modified is lost: it is what it last was here, which is noted.
  *
  * Lines in the switch come home for that, so many at a time, and go back when they are asked

@@ -13,8 +13,8 @@
  * Both pairs of cells are read and written once for a message, with two
  * comparisons at most, in this order.
  */
-#ifndef WEFT_CORE_LOCKDIR_H
-#define WEFT_CORE_LOCKDIR_H
+#ifndef WEFT_DIRECTORY_LOCKDIR_H
+#define WEFT_DIRECTORY_LOCKDIR_H
 
 #include "directory.h"
 
@@ -31,4 +31,4 @@
 enum weft_dir_dest weft_lockdir_handle(struct weft_dir_entry *e, u32 members,
 				       struct weft_msg *msg, u32 *targets);
 
-#endif /* WEFT_CORE_LOCKDIR_H */
+#endif /* WEFT_DIRECTORY_LOCKDIR_H */

@@ -13,8 +13,8 @@
  * takes no lock and needs no commit: joining the copyset is idempotent, and a
  * copyset may always name too many nodes (docs/protocol.md, invariant 2).
  */
-#ifndef WEFT_CORE_DIRECTORY_H
-#define WEFT_CORE_DIRECTORY_H
+#ifndef WEFT_DIRECTORY_H
+#define WEFT_DIRECTORY_H
 
 #include "wire.h"
 
@@ -108,14 +108,4 @@ struct weft_switch {
 enum weft_dir_dest weft_switch_handle(struct weft_switch *sw, u32 port,
 				      struct weft_msg *msg, u32 *targets);
 
-/*
- * The address that a switch answers from to what @asker has sent to the group, as it has
- * none of its own: one of the asker's network, surely not the asker's.  IPv4, host byte
- * order; p4/weft_address.p4 does the same.
- */
-static inline u32 weft_switch_addr(u32 asker)
-{
-	return (asker & ~3u) | ((asker & 3) == 1 ? 2 : 1);
-}
-
-#endif /* WEFT_CORE_DIRECTORY_H */
+#endif /* WEFT_DIRECTORY_H */

@@ -7,8 +7,8 @@
  * At any time the line is served by one of the two.  Between the two it is
  * served by none: requests are refused with WEFT_WHY_MOVING.
  */
-#ifndef WEFT_CORE_HOME_H
-#define WEFT_CORE_HOME_H
+#ifndef WEFT_DIRECTORY_HOME_H
+#define WEFT_DIRECTORY_HOME_H
 
 #include "directory.h"
 
@@ -145,4 +145,4 @@ static inline bool weft_home_reads_lost(u32 members, const struct weft_msg *read
 /* The timer that out->timer asked for.  Spurious calls are harmless. */
 void weft_home_timeout(struct weft_home_line *l, struct weft_home_out *out);
 
-#endif /* WEFT_CORE_HOME_H */
+#endif /* WEFT_DIRECTORY_HOME_H */
