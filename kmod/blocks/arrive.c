@@ -20,8 +20,8 @@
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/packet.h"
-#include "net/pad.h"
 #include "net/rtt.h"
+#include "net/transport.h"
 #include "weft.h"
 
 static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSHARED &&

@@ -9,7 +9,6 @@
 #include "core/requester.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/pad.h"
 #include "net/transport.h"
 
 /* --- requests ------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a block's request has offered: a landing pad (net/pad.h), and the messages that wait
+ * What a block's request has offered: a landing pad (net/transport.h), and the messages that wait
  * until it is closed.
  */
 #ifndef WEFT_OFFER_H

@@ -21,14 +21,14 @@
 #include "fs/super.h"
 #include "locks/arrive.h"
 #include "locks/klock.h"
-#include "locks/release.h"
 #include "locks/quota.h"
+#include "locks/release.h"
 #include "net/datagram.h"
 #include "net/memory.h"
 #include "net/outbox.h"
 #include "net/packet.h"
-#include "net/plug.h"
 #include "net/recv.h"
+#include "net/transport.h"
 #include "weft_version.h"
 
 static struct weft_rack *rack_of(struct weft_node *node)

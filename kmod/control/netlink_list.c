@@ -19,8 +19,8 @@
 #include "control/netlink_list.h"
 #include "fs/rack.h"
 #include "net/peer.h"
-#include "net/plug.h"
 #include "net/rpc.h"
+#include "net/transport.h"
 #include "weft_netlink.h"
 
 /* How the rack of a list is set up.  If it is not, the list ends. */

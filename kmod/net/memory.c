@@ -15,8 +15,8 @@
 #include "net/memory.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/pad.h"
 #include "net/recv.h"
+#include "net/transport.h"
 
 #define BUDGET	64	/* datagrams that an inbox gives its node before others have a turn */
 

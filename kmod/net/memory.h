@@ -11,7 +11,7 @@
  * Blades, and the switch, are reached as always.
  *
  * A block that one of them has for another is not sent but written into the other's memory
- * (pad.h), as network cards do: what is tried of that here needs no card.
+ * (transport.h), as network cards do: what is tried of that here needs no card.
  */
 #ifndef WEFT_MEMORY_H
 #define WEFT_MEMORY_H

@@ -57,7 +57,7 @@ struct weft_transport;
  * @above: the layers above, which messages are for
  * @socket: see port.c
  * @group: the switch's, as it was joined
- * @card: of the transport that another module brings (plug.h)
+ * @card: of the transport that another module brings (transport.h)
  * @transports: the ways to the others, NULL behind the last; of who makes the node, for good
  *
  * All but those that say READ_ONCE, @seqs, @members_asked and what has locks of its own are

@@ -7,7 +7,6 @@
 #include "net/contents.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/pad.h"
 #include "net/transport.h"
 
 static struct kmem_cache *outgoing_cache;

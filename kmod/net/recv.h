@@ -16,7 +16,7 @@ struct weft_pad;
  * @block: a message for a line of kind page
  * @lock: ... of kind lock
  * @call: a memory blade calls
- * @closed: nobody can write to a landing pad any more (pad.h); once for each pad that was
+ * @closed: nobody can write to a landing pad any more (transport.h); once for each pad that was
  *	made
  *
  * All in softirq.

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The ways of a node to the others, see transport.h. */
 #include <linux/export.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/skbuff.h>
+#include <linux/string.h>
 
+#include "core/hello.h"
+#include "net/clock.h"
+#include "net/config.h"
+#include "net/contents.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/pad.h"
+#include "net/peer.h"
 #include "net/transport.h"
 
 int weft_transport_open(struct weft_node *node, const struct weft_config *cfg,
@@ -54,3 +62,241 @@ void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out
 		way++;
 }
 EXPORT_SYMBOL_GPL(weft_transport_send);
+
+/* --- landing pads -------------------------------------------------------------------------- */
+
+void weft_pad_init(struct weft_pad *pad, struct weft_node *node,
+		   const struct weft_pad_ops *ops, struct weft_contents *contents)
+{
+	refcount_set(&pad->ref, 2);
+	pad->node = node;
+	pad->ops = ops;
+	pad->contents = contents;
+	pad->direct = false;
+	pad->next = NULL;
+}
+EXPORT_SYMBOL_GPL(weft_pad_init);
+
+struct weft_pad *weft_pad_get(struct weft_pad *pad)
+{
+	refcount_inc(&pad->ref);
+	return pad;
+}
+EXPORT_SYMBOL_GPL(weft_pad_get);
+
+void weft_pad_put(struct weft_pad *pad)
+{
+	struct weft_contents *contents = pad->contents;
+
+	if (!refcount_dec_and_test(&pad->ref))
+		return;
+	/* pairs with the synchronize_rcu() of the module that has made it, as that one goes */
+	rcu_read_lock();
+	pad->ops->free(pad);
+	rcu_read_unlock();
+	contents->put(contents);
+}
+EXPORT_SYMBOL_GPL(weft_pad_put);
+
+/* --- a transport that another module brings ------------------------------------------------ */
+
+/**
+ * struct socket_of - a node that is up
+ * @node: NULL: of none
+ * @cfg: how it takes part in its rack, without the key
+ * @open: what was brought is open for it
+ */
+struct socket_of {
+	struct weft_node *node;
+	struct weft_config cfg;
+	bool open;
+};
+
+static DEFINE_MUTEX(plug_lock);	/* nodes, and what is brought, come and go */
+static struct socket_of sockets[WEFT_RACKS_MAX];
+static const struct weft_transport __rcu *plugged;
+
+static const struct weft_transport *brought(void)
+{
+	return rcu_dereference_protected(plugged, lockdep_is_held(&plug_lock));
+}
+
+static void open_one(const struct weft_transport *transport, struct socket_of *s)
+{
+	lockdep_assert_held(&plug_lock);
+	s->open = s->node && !transport->open(s->node, &s->cfg, NULL);
+}
+
+static void close_one(const struct weft_transport *transport, struct socket_of *s)
+{
+	lockdep_assert_held(&plug_lock);
+	if (s->open)
+		transport->close(s->node);
+	s->open = false;
+}
+
+static int plug_open(struct weft_node *node, const struct weft_config *cfg,
+		     struct netlink_ext_ack *extack)
+{
+	struct socket_of *s = sockets;
+
+	mutex_lock(&plug_lock);
+	/* there are no more nodes than that */
+	while (s->node)
+		s++;
+	s->node = node;
+	s->cfg = *cfg;
+	memzero_explicit(s->cfg.key, sizeof(s->cfg.key));
+	if (brought())
+		open_one(brought(), s);
+	mutex_unlock(&plug_lock);
+	return 0;
+}
+
+static void plug_close(struct weft_node *node)
+{
+	unsigned int i;
+
+	mutex_lock(&plug_lock);
+	for (i = 0; i < ARRAY_SIZE(sockets); i++) {
+		if (sockets[i].node != node)
+			continue;
+		close_one(brought(), &sockets[i]);
+		sockets[i].node = NULL;
+	}
+	mutex_unlock(&plug_lock);
+}
+
+/* What was brought, or NULL, until rcu_read_unlock(). */
+static const struct weft_transport *enter(void) __acquires(RCU)
+{
+	rcu_read_lock();
+	/* pairs with the synchronize_rcu() of weft_plug_unregister() */
+	return rcu_dereference(plugged);
+}
+
+static struct weft_pad *plug_pad(struct weft_node *node, u32 home, u64 line,
+				 struct weft_contents *contents)
+{
+	const struct weft_transport *transport = enter();
+	struct weft_pad *pad = transport ? transport->pad(node, home, line, contents) : NULL;
+
+	rcu_read_unlock();
+	return pad;
+}
+
+static bool plug_send(struct weft_node *node, const struct weft_outgoing *out)
+{
+	const struct weft_transport *transport = enter();
+	bool sent = transport && transport->send(node, out);
+
+	rcu_read_unlock();
+	return sent;
+}
+
+bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
+{
+	const struct weft_transport *transport = enter();
+	const char *text = transport ? transport->why(node, to) : NULL;
+
+	/* the sentence is the module's */
+	strscpy(why, text ?: "", size);
+	rcu_read_unlock();
+	return transport;
+}
+
+void weft_plug_moved(struct weft_node *node, u32 member)
+{
+	const struct weft_transport *transport = enter();
+
+	if (transport && transport->moved)
+		transport->moved(node, member);
+	rcu_read_unlock();
+}
+
+const struct weft_transport weft_plug = {
+	.name = "plug",
+	.open = plug_open,
+	.close = plug_close,
+	.pad = plug_pad,
+	.send = plug_send,
+};
+
+int weft_plug_register(const struct weft_transport *transport)
+{
+	unsigned int i;
+
+	mutex_lock(&plug_lock);
+	if (brought()) {
+		mutex_unlock(&plug_lock);
+		return -EBUSY;
+	}
+	for (i = 0; i < ARRAY_SIZE(sockets); i++)
+		open_one(transport, &sockets[i]);
+	rcu_assign_pointer(plugged, transport);
+	mutex_unlock(&plug_lock);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(weft_plug_register);
+
+void weft_plug_unregister(const struct weft_transport *transport)
+{
+	unsigned int i;
+
+	mutex_lock(&plug_lock);
+	RCU_INIT_POINTER(plugged, NULL);
+	/* pairs with enter(): nobody is in there any more */
+	synchronize_rcu();
+	for (i = 0; i < ARRAY_SIZE(sockets); i++)
+		close_one(transport, &sockets[i]);
+	mutex_unlock(&plug_lock);
+}
+EXPORT_SYMBOL_GPL(weft_plug_unregister);
+
+/* --- landings and deeds of messages -------------------------------------------------------- */
+
+bool weft_landing_of(const struct weft_outgoing *request, struct weft_landing *landing)
+{
+	return weft_landing_unpack(landing, &request->msg);
+}
+EXPORT_SYMBOL_GPL(weft_landing_of);
+
+bool weft_deed_of(const struct weft_node *node, const struct sk_buff *skb,
+		  struct weft_msg *landed, struct weft_deed *deed)
+{
+	if (weft_wire_unpack(landed, skb->data, skb->len, &node->key) ||
+	    landed->type != WEFT_MSG_LANDED || !weft_is_blade(landed->src))
+		return false;
+	return weft_deed_unpack(deed, landed);
+}
+EXPORT_SYMBOL_GPL(weft_deed_of);
+
+/* --- what is said as cards are connected --------------------------------------------------- */
+
+void weft_greet_say(struct weft_node *node, u8 to, void *buf)
+{
+	struct weft_hello hello = {
+		.from = node->id, .to = to, .rack = node->rack,
+		.stamp = weft_clock_read(&node->clock),
+	};
+
+	weft_hello_pack(&hello, buf, &node->key);
+}
+EXPORT_SYMBOL_GPL(weft_greet_say);
+
+const char *weft_greet_check(struct weft_node *node, const void *said, size_t len,
+			     __be32 addr, u8 must_be, struct weft_hello *hello)
+{
+	if (weft_hello_unpack(hello, said, len, &node->key))
+		return "it speaks another version, or has another key";
+	if (hello->rack != node->rack || hello->to != node->id)
+		return "it means another node";
+	if (node->key.set && !weft_stamp_fresh(weft_clock_read(&node->clock), hello->stamp))
+		return "what it says is old";
+	if (!addr || addr != weft_peer_addr(&node->peers, hello->from))
+		return "no member has its number and address";
+	if (must_be && must_be != hello->from)
+		return "it is another member";
+	return NULL;
+}
+EXPORT_SYMBOL_GPL(weft_greet_check);

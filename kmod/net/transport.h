@@ -10,11 +10,16 @@
 #ifndef WEFT_TRANSPORT_H
 #define WEFT_TRANSPORT_H
 
+#include <linux/refcount.h>
 #include <linux/types.h>
 
+#include "core/landing.h"
+
 struct netlink_ext_ack;
+struct sk_buff;
 struct weft_config;
 struct weft_contents;
+struct weft_hello;
 struct weft_node;
 struct weft_outgoing;
 struct weft_pad;
@@ -27,7 +32,7 @@ struct weft_pad;
  *	error.  Process context
  * @close: afterwards nothing is received any more, and nothing goes out.  Harmless if it is
  *	not open.  Process context, sleeps
- * @pad: a landing pad for a block (pad.h), for a request for @line that is about to go to its
+ * @pad: a landing pad for a block, for a request for @line that is about to go to its
  *	home, a member.  @contents come with a reference, which becomes the pad's.  Any context, any
  *	lock.  Return: NULL: not now.  NULL for a transport that never has any
  * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process
@@ -61,5 +66,138 @@ struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home, u64 line,
 
 /* By the first one that leads to the member, when the pad that it offers is open. */
 void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out);
+
+/*
+ * Landing pads: a block's memory into which others may write, for one request, as a
+ * transport can arrange it (core/landing.h has the rules).
+ *
+ *	new     made for a request that is about to go; nobody can write there
+ *	open    the request has gone with the pad's key and address
+ *	closed  nobody can write there any more: LANDED has come, or the block wanted it.
+ *		weft_receivers.closed() is called, after LANDED was handed in, once for
+ *		each pad that was made, and then the transport forgets it
+ *
+ * Who has a reference: the block, from offering it to closed(); the transport, from making
+ * it until closed() has returned; an outbox that is to open or close it.
+ */
+
+/**
+ * struct weft_pad_ops - what the transport does that made it
+ * @open: the request, @out, is to go.  Return: false: the pad is open; true: it will be, or
+ *	will not, and the transport then sends the request, or drops it
+ * @close: nobody is to write there any more.  When that is so weft_receivers.closed() is
+ *	called, perhaps before this returns
+ * @free: nobody has a reference to the pad any more; the contents are not its business.  RCU
+ *
+ * Any context but hard interrupts, no spinlock of ours held.
+ */
+struct weft_pad_ops {
+	bool (*open)(struct weft_pad *pad, const struct weft_outgoing *out);
+	void (*close)(struct weft_pad *pad);
+	void (*free)(struct weft_pad *pad);
+};
+
+/**
+ * struct weft_pad - where a block may land
+ * @ref: see above
+ * @landing: what the request says
+ * @direct: the node's card can read the block at its home: the request says so, too
+ * @contents: of the block, with a reference to it, until the pad is freed
+ * @node: whose block it is
+ * @ops: of the transport that made it
+ * @next: the next one that the same outbox is to close
+ */
+struct weft_pad {
+	refcount_t ref;
+	struct weft_landing landing;
+	bool direct;
+	struct weft_contents *contents;
+	struct weft_node *node;
+	const struct weft_pad_ops *ops;
+	struct weft_pad *next;
+};
+
+/* Has two references then: of who made it, and of who wanted it. */
+void weft_pad_init(struct weft_pad *pad, struct weft_node *node,
+		   const struct weft_pad_ops *ops, struct weft_contents *contents);
+
+struct weft_pad *weft_pad_get(struct weft_pad *pad);
+void weft_pad_put(struct weft_pad *pad);
+
+/*
+ * The place in a node's list of transports for one that another module brings, so that this
+ * module needs nothing of what that one needs: weft_rdma.ko, which needs ib_core.  It may come
+ * and go while nodes are up.
+ */
+
+/* Asks the transport that was brought, if there is one. */
+extern const struct weft_transport weft_plug;
+
+/**
+ * weft_plug_why() - why data goes another way to a member than by what was brought
+ * @why: receives it, a sentence, if there is something: it is copied
+ * @size: bytes of @why; it is "" if data goes by it
+ *
+ * Process context.  Return: false: nothing was brought.
+ */
+bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size);
+
+/* A member has another address: what leads to the one before comes to an end.  Any context. */
+void weft_plug_moved(struct weft_node *node, u32 member);
+
+/**
+ * weft_plug_register() - here is one
+ * @transport: it is opened for the nodes that are up, and for each that comes up.  Whether it
+ *	can be is its own business: a node comes up without it, too
+ *
+ * Process context.  Return: 0; -EBUSY if there is one already.
+ */
+int weft_plug_register(const struct weft_transport *transport);
+
+/*
+ * It is closed for all nodes, and not called any more; but the pads that it has made are, by
+ * those who have references to them.  Process context, sleeps.
+ */
+void weft_plug_unregister(const struct weft_transport *transport);
+
+/* What messages say of landings and deeds (core/landing.h), for transports that use them. */
+
+/* The landing that a request offers.  Any context.  Return: false: none. */
+bool weft_landing_of(const struct weft_outgoing *request, struct weft_landing *landing);
+
+/**
+ * weft_deed_of() - the deed that LANDED from a blade brings
+ * @skb: LANDED, in one piece; not trusted
+ * @landed: receives it
+ *
+ * Any context.  Return: false: it brings none, or is not LANDED from a blade, or damaged, or not
+ * of somebody with the rack's key.
+ */
+bool weft_deed_of(const struct weft_node *node, const struct sk_buff *skb,
+		  struct weft_msg *landed, struct weft_deed *deed);
+
+/* What this node says as a card is connected, and whom it believes (core/hello.h). */
+
+/**
+ * weft_greet_say() - who this node is
+ * @to: member that it means
+ * @buf: WEFT_HELLO_LEN bytes
+ *
+ * Any context.
+ */
+void weft_greet_say(struct weft_node *node, u8 to, void *buf);
+
+/**
+ * weft_greet_check() - who is it?
+ * @said: what was said
+ * @len: bytes of it
+ * @addr: by whom; 0: by nobody that we know
+ * @must_be: member; 0: any
+ * @hello: receives what was said, if nothing is wrong with it
+ *
+ * Any context.  Return: NULL; else what is wrong, a sentence.
+ */
+const char *weft_greet_check(struct weft_node *node, const void *said, size_t len,
+			     __be32 addr, u8 must_be, struct weft_hello *hello);
 
 #endif /* WEFT_TRANSPORT_H */

@@ -5,8 +5,8 @@
 #include "core/call.h"
 #include "net/node.h"
 #include "net/peer.h"
-#include "net/plug.h"
 #include "net/rpc.h"
+#include "net/transport.h"
 #include "rack/member.h"
 #include "rack/moved.h"
 

@@ -30,8 +30,8 @@
 #include "core/hello.h"
 #include "core/wire.h"
 #include "net/outbox.h"
-#include "net/pad.h"
 #include "net/peer.h"
+#include "net/transport.h"
 
 /* Pages of a block that lands, at most; larger blocks go in messages. */
 #define WEFT_STRIP_PAGES	16

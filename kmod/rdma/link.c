@@ -4,8 +4,8 @@
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 
-#include "net/greet.h"
 #include "net/node.h"
+#include "net/transport.h"
 #include "rdma/job.h"
 #include "rdma/link.h"
 #include "rdma/room.h"

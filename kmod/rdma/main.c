@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * weft_rdma.ko: data by RDMA, a transport that weft.ko is brought (net/plug.h), so that weft.ko
+ * weft_rdma.ko: data by RDMA, a transport that weft.ko is brought (net/transport.h), so that weft.ko
  * itself needs nothing of RDMA.  For each node that is up there is a card (card.h).
  */
 #include <linux/module.h>
 
 #include "net/config.h"
 #include "net/node.h"
-#include "net/plug.h"
+#include "net/transport.h"
 #include "rdma/link.h"
 #include "rdma/mend.h"
 #include "rdma/read.h"

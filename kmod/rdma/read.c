@@ -4,7 +4,6 @@
 
 #include "base/stats.h"
 #include "net/contents.h"
-#include "net/deed.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/transport.h"

@@ -5,7 +5,6 @@
 #include <linux/skbuff.h>
 
 #include "net/contents.h"
-#include "net/deed.h"
 #include "net/node.h"
 #include "net/recv.h"
 #include "net/transport.h"

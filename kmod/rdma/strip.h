@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Landing strips: pads (net/pad.h) into which the cards of others write.
+ * Landing strips: pads (net/transport.h) into which the cards of others write.
  *
  * A key is dead, and its pad is closed, when one of these is so, and not before:
  *
