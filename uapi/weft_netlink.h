@@ -253,7 +253,7 @@
  * A bucket ends BELOW a power of 2 and begins at half of it; those that are empty
  * are left out, and the last one has no BELOW.  All are taken at one time, start
  * at 0 and go on as counters do; the node need not be set up.  More may follow in later versions; a name keeps its meaning, which
- * kmod/base/hist.h says.
+ * kmod/base/stats.h says.
  *
  *
  * REGION_GET: regions that this node knows (dump)

@@ -4,7 +4,6 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
-#include "base/hist.h"
 #include "base/stats.h"
 #include "base/trace.h"
 #include "blocks/arrive.h"
@@ -19,7 +18,7 @@
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/packet.h"
+#include "net/recv.h"
 #include "net/rtt.h"
 #include "net/transport.h"
 #include "weft.h"

@@ -36,7 +36,7 @@
 #include "core/line.h"
 #include "core/migratory.h"
 #include "net/contents.h"
-#include "net/packet.h"
+#include "net/recv.h"
 
 struct page;
 struct weft_cache;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A block is given back, or up; see giveback.h. */
+#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
 #include <linux/wait.h>
@@ -8,6 +9,7 @@
 #include "base/trace.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
+#include "blocks/effects.h"
 #include "blocks/giveback.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
@@ -15,6 +17,55 @@
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
+
+/* --- what is left of dead nodes ------------------------------------------------------------ */
+
+#define AGAIN_NS	(40 * NSEC_PER_MSEC)	/* most answers come sooner; docs/kernel.md has it */
+
+bool weft_block_gone(struct weft_block *blk, u32 dead)
+{
+	struct weft_outbox outbox;
+	struct weft_out out;
+	bool done = true;
+
+	weft_outbox_init(&outbox, blk->cache->node);
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE) {
+		done = weft_line_gone(&blk->line, dead, &out);
+		/* no program's access is worth that all others wait */
+		if (!done)
+			blk->keep = blk->late = 0;
+		weft_block_carry_out(blk, &out, NULL, &outbox);
+	}
+	weft_block_end(blk, &outbox);
+	weft_outbox_send(&outbox);
+	if (!done)
+		weft_block_take_now(blk);
+	return done;
+}
+
+/*
+ * If answers came slowly lately the first time-out is long, too: a blade that was away has
+ * made it a second, and what is lost as it comes back is still waiting for it.
+ */
+static bool waits_long(const struct weft_block *blk)
+{
+	return blk->losses || ktime_get_ns() - max(blk->asked, blk->repeated) > AGAIN_NS;
+}
+
+void weft_block_again(struct weft_block *blk)
+{
+	struct weft_outbox outbox;
+
+	weft_outbox_init(&outbox, blk->cache->node);
+	weft_block_begin(blk);
+	if (blk->phase == WEFT_BLOCK_LIVE && blk->retry_at && waits_long(blk))
+		blk->retry_at = ktime_get_ns();
+	weft_block_end(blk, &outbox);
+	weft_outbox_send(&outbox);
+}
+
+/* --- blocks are given back ----------------------------------------------------------------- */
 
 void weft_block_take_apart(struct weft_block *blk)
 {
@@ -56,6 +107,22 @@ static bool live(struct weft_block *blk)
 	return READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE;
 }
 
+/*
+ * The block is no part of the region any more
+ *
+ * Takes it away from the programs; every transaction of it ends; the data is dropped.
+ */
+static void forget(struct weft_block *blk)
+{
+	if (!live(blk))
+		return;
+	spin_lock_bh(&blk->lock);
+	blk->forget = true;
+	spin_unlock_bh(&blk->lock);
+	weft_block_take(blk);
+	weft_block_kill(blk);
+}
+
 static bool may_evict(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
@@ -80,7 +147,7 @@ bool weft_block_evict(struct weft_block *blk)
 	bool putting, locked;
 
 	if (is_nowhere(blk)) {
-		weft_block_forget(blk);
+		forget(blk);
 		return true;
 	}
 	/* mlock() keeps a block in the cache; others may still take it */
@@ -130,17 +197,6 @@ int weft_block_clean(struct weft_block *blk, u32 *seen)
 	return ret;
 }
 
-void weft_block_forget(struct weft_block *blk)
-{
-	if (!live(blk))
-		return;
-	spin_lock_bh(&blk->lock);
-	blk->forget = true;
-	spin_unlock_bh(&blk->lock);
-	weft_block_take(blk);
-	weft_block_kill(blk);
-}
-
 bool weft_block_renew(struct weft_block *blk, bool force)
 {
 	bool done;
@@ -170,7 +226,7 @@ bool weft_block_lose(struct weft_block *blk)
 		   ((blk->line.state == WEFT_M && blk->dirty) ||
 		    weft_line_returning(&blk->line));
 	spin_unlock_bh(&blk->lock);
-	weft_block_forget(blk);
+	forget(blk);
 	atomic64_inc(&blk->cache->renewed);
 	return modified;
 }
@@ -190,7 +246,7 @@ void weft_region_drop(struct weft_region *region, u64 first)
 	struct weft_block *blk;
 
 	while ((blk = weft_block_next(region, &first))) {
-		weft_block_forget(blk);
+		forget(blk);
 		weft_block_put(blk);
 		first++;
 		cond_resched();

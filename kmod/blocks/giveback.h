@@ -37,13 +37,6 @@ bool weft_block_evict(struct weft_block *blk);
 int weft_block_clean(struct weft_block *blk, u32 *seen);
 
 /**
- * weft_block_forget() - the block is no part of the region any more
- *
- * Takes it away from the programs; every transaction of it ends; the data is dropped.
- */
-void weft_block_forget(struct weft_block *blk);
-
-/**
  * weft_block_renew() - start to give a block back to a home that begins anew
  * @force: even if a device writes into it
  *
@@ -61,5 +54,24 @@ void weft_region_drop(struct weft_region *region, u64 first);
 
 /* Is it on its way home? */
 bool weft_block_returning(struct weft_block *blk);
+
+/* What is left of dead nodes in blocks of this node. */
+
+/**
+ * weft_block_gone() - nodes have died, of which no message is taken any more
+ * @dead: bits of them
+ *
+ * See weft_line_gone().  Programs lose access to what was lent to this node.  Process
+ * context, no page locked.
+ *
+ * Return: false: something of it is under way; call it again.
+ */
+bool weft_block_gone(struct weft_block *blk, u32 dead);
+
+/*
+ * What it has asked for, if a time-out has passed, or 40 ms have: now again, as who was to answer
+ * may do so now.  Any context.
+ */
+void weft_block_again(struct weft_block *blk);
 
 #endif /* WEFT_GIVEBACK_H */

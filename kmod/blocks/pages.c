@@ -13,7 +13,7 @@
 #include "blocks/cache.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
-#include "net/packet.h"
+#include "net/recv.h"
 
 #define FOLIO_ORDER_MIN	2	/* older kernels cannot have folios of two pages in files */
 #define MAPPINGS_MAX	256	/* of a block that are looked at */

@@ -42,7 +42,7 @@ void weft_regions_exit(struct weft_regions *regions);
  * @taken: how many its homes have taken back so far
  * @policy: WEFT_POLICY_*, and the number of the change that it is of, see core/call.h; written
  *	with weft_inode.lock, read without it
- * @placed: the change of its policy that its homes are of, see fs/homes.h; written with
+ * @placed: the change of its policy that its homes are of, see fs/policy.h; written with
  *	weft_places.lock, read without it
  * @refresh: asks the catalog for its size; sleeps.  Return: 0 or a negative errno
  *

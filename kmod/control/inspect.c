@@ -8,7 +8,7 @@
 #include "fs/inode.h"
 #include "fs/rack.h"
 #include "locks/klock.h"
-#include "locks/lists.h"
+#include "locks/slots.h"
 #include "weft.h"
 
 /* All names are in one directory. */

@@ -11,7 +11,6 @@
 #include "control/netlink.h"
 #include "control/netlink_event.h"
 #include "fs/dir.h"
-#include "fs/fence.h"
 #include "fs/lifetime.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
@@ -21,12 +20,11 @@
 #include "fs/super.h"
 #include "locks/arrive.h"
 #include "locks/klock.h"
-#include "locks/quota.h"
 #include "locks/release.h"
+#include "locks/slots.h"
 #include "net/datagram.h"
 #include "net/memory.h"
 #include "net/outbox.h"
-#include "net/packet.h"
 #include "net/recv.h"
 #include "net/transport.h"
 #include "weft_version.h"
@@ -116,11 +114,10 @@ static struct weft_rack *rack_make(u32 number)
 		return NULL;
 	}
 	rack->node.transports = transports;
-	rack->recall = weft_recall_new();
+	rack->recall = weft_recall_new(rack);
 	rack->opened = weft_opened_new();
 	rack->told = weft_told_new(rack);
 	weft_dir_init(rack);
-	weft_fence_init(rack);
 	if (rack->recall && rack->opened && rack->told)
 		return rack;
 	rack_free(rack);

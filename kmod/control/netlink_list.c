@@ -13,7 +13,6 @@
 #include <linux/slab.h>
 #include <net/genetlink.h>
 
-#include "base/hist.h"
 #include "base/stats.h"
 #include "control/genl.h"
 #include "control/netlink_list.h"

@@ -5,28 +5,49 @@
  * Reading and writing go through the same permissions as mappings do, block by
  * block: what is copied under a page's lock is coherent.
  */
+#include <linux/fcntl.h>
 #include <linux/fs.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
+#include <linux/sched.h>
 #include <linux/splice.h>
 #include <linux/uio.h>
 
 #include "base/compat.h"
 #include "base/stats.h"
 #include "blocks/access.h"
+#include "fs/attr.h"
 #include "fs/fault.h"
 #include "fs/file.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
-#include "fs/lost.h"
-#include "fs/nodes.h"
 #include "fs/opened.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
-#include "fs/reclock.h"
-#include "fs/tail.h"
 #include "locks/lockfile.h"
+
+/* --- locks by flock() and fcntl() ---------------------------------------------------------- */
+
+#define SAY_INTERVAL	(60 * HZ)	/* one sentence: any user may ask for locks in a loop */
+
+/* What is not printed is not worth a line that counts it. */
+static struct ratelimit_state say =
+	RATELIMIT_STATE_INIT_FLAGS(say, SAY_INTERVAL, 1, RATELIMIT_MSG_ON_RELEASE);
+
+int weft_reclock(struct file *file, int cmd, struct file_lock *fl)
+{
+	if (cmd != F_GETLK && weft_lock_type(fl) == F_UNLCK)
+		return 0;
+	if (__ratelimit(&say))
+		pr_info("weft: %s (process %d) asked for a lock by flock() or fcntl(), refused with ENOLCK: it would hold on this node only; let programs use pthread locks with libweft-preload.so, or libweft\n",
+			current->comm, task_tgid_nr(current));
+	return -ENOLCK;
+}
+
+/* --- the file ------------------------------------------------------------------------------ */
 
 /*
  * Copy between the user and a page that is locked and in @blk: no faults here, so
@@ -299,10 +320,6 @@ static long weft_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	long err = weft_policy_ioctl(file, cmd, (void __user *)arg);
 
-	if (err == -ENOTTY)
-		err = weft_lost_ioctl(file, cmd, (void __user *)arg);
-	if (err == -ENOTTY)
-		err = weft_nodes_ioctl(file, cmd, (void __user *)arg);
 	if (err != -ENOTTY)
 		return weft_program_errno(err);
 	return weft_lockfile_ioctl(&weft_inode_of(file_inode(file))->slots, file, cmd, arg);

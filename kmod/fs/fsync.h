@@ -8,6 +8,7 @@
 
 #include <linux/fs.h>
 
+struct weft_inode;
 struct weft_rack;
 
 int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync);
@@ -23,5 +24,19 @@ void weft_fsync_crashed(struct weft_rack *rack, u8 blade);
  * ETIMEDOUT in every system call, as in those that only ask the catalog.
  */
 int weft_program_errno(int err);
+
+/*
+ * When nobody uses a region here any more its blocks go home, as long as their homes
+ * take them back: one that has taken none for the time-out is not waited for, by any
+ * of the regions that an unmount gives back.
+ */
+
+/**
+ * weft_homeward_return() - all blocks of a region go home
+ *
+ * Called as its inode goes.  Process context; takes the time-out at most if the homes
+ * do not answer.  What is left of modified blocks is lost, counted and told.
+ */
+void weft_homeward_return(struct weft_inode *wi);
 
 #endif /* WEFT_FSYNC_H */

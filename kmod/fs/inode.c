@@ -6,7 +6,6 @@
 #include <linux/time64.h>
 
 #include "base/compat.h"
-#include "fs/homes.h"
 #include "fs/inode.h"
 #include "fs/mount.h"
 #include "fs/policy.h"

@@ -224,7 +224,7 @@ int weft_opened_open(struct weft_inode *wi, struct file *file, bool checked, boo
 
 	if (file)
 		p = pass_of(wi, file, checked, created);
-	/* weft_inode.files was raised before: the barrier's partner is weft_opened_give_up() */
+	/* weft_inode.files was raised before: the barrier's partner is give_up() */
 	smp_mb();
 	if (READ_ONCE(wi->opened) && same_pass(wi, &p))
 		return 0;
@@ -280,7 +280,13 @@ static int give_up_now(struct weft_inode *wi)
 	return err;
 }
 
-int weft_opened_give_up(struct weft_inode *wi)
+/*
+ * This node may not use the region any more, and has no blocks of it
+ *
+ * Sleeps, for seconds at most.  Return: 0: the catalog knows that it is not open here; -EBUSY: a
+ * program has it open; -EAGAIN: something is on its way yet.
+ */
+static int give_up(struct weft_inode *wi)
 {
 	int err;
 
@@ -292,7 +298,8 @@ int weft_opened_give_up(struct weft_inode *wi)
 	return err;
 }
 
-int weft_opened_disown(struct weft_rack *rack, u32 region)
+/* ... whose inode is not there.  Return: 0, or -EAGAIN as above. */
+static int disown(struct weft_rack *rack, u32 region)
 {
 	bool known;
 
@@ -351,4 +358,29 @@ void weft_opened_free(struct weft_opened *opened)
 		return;
 	destroy_workqueue(opened->wq);
 	kfree(opened);
+}
+
+static int give_up_region(struct weft_inode *wi)
+{
+	if (atomic_read(&wi->files))
+		return -EBUSY;
+	if (xa_empty(&wi->region.blocks))
+		return give_up(wi);
+	weft_inode_queue_home(wi);
+	return -EAGAIN;
+}
+
+int weft_opened_nodes(struct weft_rack *rack, const struct weft_call *attr)
+{
+	struct weft_inode *wi;
+	int err;
+
+	if (!attr->nodes || attr->nodes & weft_node_bit(rack->node.id))
+		return 0;
+	wi = weft_inode_grab(rack, attr->region);
+	if (!wi)
+		return disown(rack, attr->region);
+	err = give_up_region(wi);
+	iput(&wi->vfs);
+	return err;
 }

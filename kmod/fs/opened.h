@@ -19,24 +19,13 @@ struct weft_rack;
  *
  * Nothing is asked if the catalog has let in the same user for the same, and owner and mode are
  * as they were.  weft_inode.files has been raised before, and stays so as long as the region
- * is used: see weft_opened_give_up().
+ * is used: see weft_opened_nodes().
  *
  * Waits for a CLOSE of the same region that is still under way, and for nobody else's.
  * Sleeps; killable.  Return: -EACCES: the region is not for this node, or not for this user as
  * the catalog has it; and as weft_inode_call().
  */
 int weft_opened_open(struct weft_inode *wi, struct file *file, bool checked, bool created);
-
-/**
- * weft_opened_give_up() - this node may not use the region any more, and has no blocks of it
- *
- * Sleeps, for seconds at most.  Return: 0: the catalog knows that it is not open here; -EBUSY: a
- * program has it open; -EAGAIN: something is on its way yet.
- */
-int weft_opened_give_up(struct weft_inode *wi);
-
-/* ... whose inode is not there.  Return: 0, or -EAGAIN as above. */
-int weft_opened_disown(struct weft_rack *rack, u32 region);
 
 /*
  * Tell it once more: the catalog has forgotten.  Sleeps.  Return: 0; -EINTR, -ETIMEDOUT: it
@@ -56,5 +45,15 @@ void weft_opened_flush(struct weft_opened *opened);
 /* Return: NULL: no memory. */
 struct weft_opened *weft_opened_new(void);
 void weft_opened_free(struct weft_opened *opened);
+
+/**
+ * weft_opened_nodes() - the catalog says for which nodes a region is from now on
+ *
+ * If this one is not among them all of the region goes home: not at once, the blade asks again.
+ * Sleeps, for seconds at most.
+ *
+ * Return: 0: this node has nothing of it, or may have it; -EBUSY: a program has it open; -EAGAIN.
+ */
+int weft_opened_nodes(struct weft_rack *rack, const struct weft_call *attr);
 
 #endif /* WEFT_OPENED_H */

@@ -1,15 +1,135 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Policies of a region, see policy.h. */
+/* Homes and policies of a region, see policy.h. */
 #include <linux/fs.h>
 #include <linux/mount.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "base/compat.h"
+#include "blocks/region.h"
 #include "blocks/safe.h"
 #include "fs/inode.h"
 #include "fs/policy.h"
+#include "fs/rack.h"
+#include "locks/klock.h"
+#include "net/node.h"
+#include "net/rpc.h"
 #include "weft.h"
+
+/* --- homes --------------------------------------------------------------------------------- */
+
+/* Are these blades that this node has not heard of?  The first blade's list has them. */
+static void look_for(struct weft_node *node, u32 homes)
+{
+	u32 blade;
+
+	for (blade = WEFT_BLADE_MIN; homes; blade++, homes >>= 1)
+		if (homes & 1 && !weft_peer_addr(&node->peers, blade)) {
+			node->refresh(node);
+			return;
+		}
+}
+
+static int take_place(struct weft_node *node, struct weft_region *r, const struct weft_call *attr)
+{
+	int err = weft_place_set(&node->places, attr->region, attr->homes);
+
+	if (err)
+		return err;
+	WRITE_ONCE(r->placed, attr->policy);
+	look_for(node, attr->homes);
+	return 0;
+}
+
+int weft_homes_first(struct weft_node *node, struct weft_region *r,
+		     const struct weft_call *attr)
+{
+	int err;
+
+	mutex_lock(&node->places.lock);
+	err = take_place(node, r, attr);
+	mutex_unlock(&node->places.lock);
+	return err;
+}
+
+void weft_homes_take(struct weft_node *node, struct weft_region *r, const struct weft_call *attr)
+{
+	if (!weft_policy_newer(attr->policy, READ_ONCE(r->placed)))
+		return;
+	mutex_lock(&node->places.lock);
+	if (weft_policy_newer(attr->policy, r->placed))
+		take_place(node, r, attr);
+	mutex_unlock(&node->places.lock);
+}
+
+/* Has this node heard of a later change? */
+static bool is_old(struct weft_rack *rack, const struct weft_call *move)
+{
+	struct weft_region *region;
+	bool old;
+
+	rcu_read_lock();
+	region = weft_region_find(&rack->cache.regions, move->region);
+	old = region && weft_policy_newer(region->placed, move->policy);
+	rcu_read_unlock();
+	return old;
+}
+
+/* An inode may go at any time: then it has marked the entry, or we do. */
+static void note_move(struct weft_rack *rack, const struct weft_call *move)
+{
+	struct weft_region *region;
+
+	rcu_read_lock();
+	region = weft_region_find(&rack->cache.regions, move->region);
+	if (region)
+		WRITE_ONCE(region->placed, move->policy);
+	else
+		weft_place_leave(&rack->node.places, move->region);
+	rcu_read_unlock();
+}
+
+int weft_homes_move(struct weft_rack *rack, const struct weft_call *move)
+{
+	struct weft_places *places = &rack->node.places;
+	int err = 0;
+
+	mutex_lock(&places->lock);
+	if (!is_old(rack, move)) {
+		err = weft_place_set(places, move->region, move->homes);
+		if (!err)
+			note_move(rack, move);
+	}
+	mutex_unlock(&places->lock);
+	look_for(&rack->node, move->homes);
+	return err;
+}
+
+/* Messages of locks may be on their way when the inode has gone. */
+static bool is_used(void *arg, u32 region)
+{
+	u64 key = weft_line_key(region, WEFT_KIND_LOCK, 0);
+	struct weft_rack *rack = arg;
+	struct weft_klock *kl;
+	bool used;
+
+	rcu_read_lock();
+	used = weft_region_find(&rack->cache.regions, region);
+	rcu_read_unlock();
+	if (used)
+		return true;
+	kl = weft_klock_next(&rack->locks, &key, weft_line_key(region, WEFT_KIND_LOCK, ~0ull));
+	if (kl)
+		weft_klock_put(kl);
+	return kl;
+}
+
+void weft_homes_trim(struct weft_rack *rack)
+{
+	weft_places_trim(&rack->node.places, is_used, rack);
+}
+
+/* --- policies ------------------------------------------------------------------------------ */
 
 void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 {
@@ -24,6 +144,33 @@ void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 	/* who writes from now on sees it, or we see what was written */
 	if (!kept && weft_safe_kept(&wi->region))
 		weft_safe_begin(&wi->region);
+}
+
+/* May who calls decide for all nodes what becomes of the region?  0, -EPERM, or as stat(). */
+static int check_owner(struct file *file)
+{
+	struct weft_inode *wi = weft_inode_of(file_inode(file));
+	/* who the owner is, other nodes may have changed */
+	int err = weft_inode_refresh(wi);
+
+	if (err)
+		return err;
+	return inode_owner_or_capable(weft_file_idmap(file), &wi->vfs) ? 0 : -EPERM;
+}
+
+/* Have @call made for the region, if who calls may decide that. */
+static int as_owner(struct file *file, struct weft_call *call,
+		    int (*make)(struct weft_inode *wi, struct weft_call *call))
+{
+	int err = mnt_want_write_file(file);
+
+	if (err)
+		return err;
+	err = check_owner(file);
+	if (!err)
+		err = make(weft_inode_of(file_inode(file)), call);
+	mnt_drop_write_file(file);
+	return err;
 }
 
 static long get_policy(struct weft_inode *wi, struct weft_policy __user *user)
@@ -60,62 +207,113 @@ static u32 asked(const struct weft_policy *p)
 	return left || p->policy & ~p->which ? 0 : set;
 }
 
-int weft_policy_allowed(struct file *file)
+static long set_policy(struct file *file, struct weft_call *call,
+		       const struct weft_policy __user *user)
 {
-	struct weft_inode *wi = weft_inode_of(file_inode(file));
-	/* who the owner is, other nodes may have changed */
+	struct weft_policy p;
+
+	if (copy_from_user(&p, user, sizeof(p)))
+		return -EFAULT;
+	call->valid = asked(&p);
+	call->policy = p.policy;
+	if (!call->valid || !weft_policy_valid(p.policy))
+		return -EINVAL;
+	return as_owner(file, call, weft_inode_call);
+}
+
+static long get_nodes(struct weft_inode *wi, struct weft_nodes __user *user)
+{
+	struct weft_nodes n = { 0 };
 	int err = weft_inode_refresh(wi);
 
 	if (err)
 		return err;
-	return inode_owner_or_capable(weft_file_idmap(file), &wi->vfs) ? 0 : -EPERM;
+	n.nodes = READ_ONCE(wi->nodes);
+	return copy_to_user(user, &n, sizeof(n)) ? -EFAULT : 0;
 }
 
-static long change_policy(struct file *file, const struct weft_policy *p, u32 set)
+static long set_nodes(struct file *file, struct weft_call *call, struct weft_nodes __user *user)
 {
-	struct weft_inode *wi = weft_inode_of(file_inode(file));
-	struct weft_call *call;
-	long err = weft_policy_allowed(file);
-
-	if (err)
-		return err;
-	call = weft_inode_new_call(WEFT_CALL_SETATTR);
-	if (!call)
-		return -ENOMEM;
-	call->valid = set;
-	call->policy = p->policy;
-	err = weft_inode_call(wi, call);
-	kfree(call);
-	return err;
-}
-
-static long set_policy(struct file *file, const struct weft_policy __user *user)
-{
-	struct weft_policy p;
-	u32 which;
+	struct weft_nodes n;
 	long err;
 
-	if (copy_from_user(&p, user, sizeof(p)))
+	if (copy_from_user(&n, user, sizeof(n)))
 		return -EFAULT;
-	which = asked(&p);
-	if (!which || !weft_policy_valid(p.policy))
-		return -EINVAL;
-	err = mnt_want_write_file(file);
+	call->valid = WEFT_SET_NODES;
+	call->nodes = n.nodes;
+	err = as_owner(file, call, weft_inode_call);
+	n.users = err == -EBUSY || err == -ETIMEDOUT ? call->members : 0;
+	if (n.users && copy_to_user(user, &n, sizeof(n)))
+		return -EFAULT;
+	return err;
+}
+
+/*
+ * Each home keeps its own.  What one of them has accepted stays so if the next is silent.  How
+ * many blocks it was is in @call then.
+ */
+static int accept_lost(struct weft_inode *wi, struct weft_call *call)
+{
+	struct weft_node *node = &wi->rack->node;
+	u32 homes = weft_place_homes(&node->places, wi->region.id), blade;
+	u64 blocks = 0;
+	int err;
+
+	for (blade = WEFT_BLADE_MIN; homes; blade++, homes >>= 1) {
+		if (!(homes & 1))
+			continue;
+		memset(call, 0, sizeof(*call));
+		call->op = WEFT_CALL_LOST;
+		call->region = wi->region.id;
+		call->valid = WEFT_LOST_ACCEPT;
+		err = weft_rpc_ask(node, blade, call);
+		/* one that has not heard of the region has nothing of it */
+		if (err && err != -ENOENT)
+			return err;
+		if (!err)
+			blocks += call->used;
+	}
+	call->used = blocks;
+	return 0;
+}
+
+static long accept_all(struct file *file, struct weft_call *call, struct weft_lost __user *user)
+{
+	struct weft_lost lost = { 0 };
+	int err = as_owner(file, call, accept_lost);
+
 	if (err)
 		return err;
-	err = change_policy(file, &p, which);
-	mnt_drop_write_file(file);
-	return err;
+	lost.blocks = call->used;
+	return copy_to_user(user, &lost, sizeof(lost)) ? -EFAULT : 0;
 }
 
 long weft_policy_ioctl(struct file *file, unsigned int cmd, void __user *user)
 {
+	struct weft_call *call;
+	long err;
+
 	switch (cmd) {
 	case WEFT_IOC_POLICY_GET:
 		return get_policy(weft_inode_of(file_inode(file)), user);
+	case WEFT_IOC_NODES_GET:
+		return get_nodes(weft_inode_of(file_inode(file)), user);
 	case WEFT_IOC_POLICY_SET:
-		return set_policy(file, user);
+	case WEFT_IOC_NODES_SET:
+	case WEFT_IOC_LOST_ACCEPT:
+		break;
 	default:
 		return -ENOTTY;
 	}
+	call = weft_inode_new_call(WEFT_CALL_SETATTR);
+	if (!call)
+		return -ENOMEM;
+	if (cmd == WEFT_IOC_POLICY_SET)
+		err = set_policy(file, call, user);
+	else if (cmd == WEFT_IOC_NODES_SET)
+		err = set_nodes(file, call, user);
+	else
+		err = accept_all(file, call, user);
+	kfree(call);
+	return err;
 }

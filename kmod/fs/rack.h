@@ -37,7 +37,7 @@ struct weft_told;
  * @told: what listeners to events were told, see control/netlink_event.h
  * @sweep: looks names up again, see dir.c
  * @sweep_next: the region that it looked at last
- * @again: after the death of a node, what it did not answer is asked for again; see fence.c
+ * @again: after the death of a node, what it did not answer is asked for again; see recall.c
  * @again_region: of this region; 0: of all.  READ_ONCE
  * @again_ms: until then; of @again, and of who begins anew.  READ_ONCE
  * @instance: bit 0: it is mounted, see super.c

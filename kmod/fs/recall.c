@@ -7,7 +7,10 @@
  * since.  RENEW and MOVE may take long: while one is at work its repetitions are answered, too,
  * with how much has been done, so that the blade goes on waiting.
  */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -16,17 +19,135 @@
 #include "blocks/giveback.h"
 #include "blocks/pages.h"
 #include "core/call.h"
-#include "fs/fence.h"
-#include "fs/homes.h"
 #include "fs/inode.h"
-#include "fs/nodes.h"
+#include "fs/opened.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
 #include "locks/giveback.h"
 #include "net/rpc.h"
-#include "rack/moved.h"
+#include "rack/member.h"
+
+/* --- nodes that have died ------------------------------------------------------------------ */
+
+#define LIMIT_MS	1000	/* then the blade asks again */
+#define AGAIN_FIRST_MS	10	/* until what the dead did not answer is asked for again, ... */
+#define AGAIN_LAST_MS	640	/* ... doubled until then */
+
+static void blocks_of(struct weft_inode *wi, u32 dead, bool *done)
+{
+	struct weft_block *blk;
+	u64 index = 0;
+
+	for (; (blk = weft_block_next(&wi->region, &index)); index++) {
+		if (dead)
+			*done &= weft_block_gone(blk, dead);
+		else
+			weft_block_again(blk);
+		weft_block_put(blk);
+		cond_resched();
+	}
+}
+
+static void all_blocks(struct weft_rack *rack, u32 dead, bool *done)
+{
+	struct weft_inode *wi;
+	u32 region = 0;
+
+	while ((wi = weft_inode_grab_next(rack, &region))) {
+		blocks_of(wi, dead, done);
+		iput(&wi->vfs);
+	}
+}
+
+static void ask_again(struct weft_rack *rack, u32 region)
+{
+	struct weft_inode *wi;
+	bool done = true;
+
+	weft_klock_again(&rack->locks, region);
+	if (!region) {
+		all_blocks(rack, 0, &done);
+		return;
+	}
+	wi = weft_inode_grab(rack, region);
+	if (!wi)
+		return;
+	blocks_of(wi, 0, &done);
+	iput(&wi->vfs);
+}
+
+/*
+ * The members change when all nodes have answered, and then all that was asked of the dead
+ * can be had.  Requests that nobody answered are far apart by now.
+ */
+static void again_work(struct work_struct *work)
+{
+	struct weft_rack *rack = container_of(to_delayed_work(work), struct weft_rack, again);
+	u32 ms;
+
+	weft_member_refresh(&rack->member);
+	ask_again(rack, READ_ONCE(rack->again_region));
+	ms = READ_ONCE(rack->again_ms) * 2;
+	WRITE_ONCE(rack->again_ms, ms);
+	if (ms <= AGAIN_LAST_MS)
+		queue_delayed_work(rack->home_wq, &rack->again, msecs_to_jiffies(ms));
+}
+
+/*
+ * What nobody has answered is asked for again: a few times, as it can be had from now on, or soon.
+ * @region: of this one; 0: of all.  Any context, before fence_stop().
+ */
+static void fence_again(struct weft_rack *rack, u32 region)
+{
+	/* two at a time are as good as all; if both come here at once, timers do the rest */
+	if (delayed_work_pending(&rack->again) && READ_ONCE(rack->again_region) != region)
+		region = 0;
+	WRITE_ONCE(rack->again_region, region);
+	WRITE_ONCE(rack->again_ms, AGAIN_FIRST_MS);
+	mod_delayed_work(rack->home_wq, &rack->again, msecs_to_jiffies(AGAIN_FIRST_MS));
+}
+
+/*
+ * Nodes are dead, says the first blade
+ * @dead: bits of them
+ *
+ * From now on nothing is taken from them, and nothing is left here of what they had lent.
+ * Process context.
+ *
+ * Return: 0; -EAGAIN: not yet.
+ */
+static int fence(struct weft_rack *rack, u32 dead)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(LIMIT_MS);
+	bool done;
+
+	if (!weft_member_fence(&rack->member, dead))
+		return 0;
+	/* pairs with weft_recv(), which looks in softirq */
+	synchronize_rcu();
+	weft_klock_gone(&rack->locks, dead);
+	for (;;) {
+		done = true;
+		all_blocks(rack, dead, &done);
+		if (done)
+			break;
+		if (time_after(jiffies, end))
+			return -EAGAIN;
+		usleep_range(500, 1000);
+	}
+	fence_again(rack, 0);
+	return 0;
+}
+
+/* The rack is left: nothing is asked for again. */
+static void fence_stop(struct weft_rack *rack)
+{
+	cancel_delayed_work_sync(&rack->again);
+}
+
+/* --- calls of blades ----------------------------------------------------------------------- */
 
 #define SEEN_MAX	64	/* calls that are remembered */
 #define PENDING_MAX	64	/* calls that wait to be done */
@@ -131,7 +252,7 @@ static void shrink(struct weft_rack *rack, u32 region, u64 size)
 /* Its policy is another one, or for whom it is.  The rest of what is said may be old by now. */
 static int change(struct weft_rack *rack, const struct weft_call *attr)
 {
-	int err = weft_nodes_changed(rack, attr);
+	int err = weft_opened_nodes(rack, attr);
 	struct weft_inode *wi;
 
 	if (err)
@@ -184,7 +305,7 @@ static int carry_out(const struct recall *r)
 	if (r->call.op == WEFT_CALL_CHANGED)
 		return change(r->rack, &r->call);
 	if (r->call.op == WEFT_CALL_FENCE)
-		return weft_fence(r->rack, r->call.members);
+		return fence(r->rack, r->call.members);
 	weft_stat_inc(&r->rack->node.counters, WEFT_STAT_RECALLS);
 	shrink(r->rack, r->call.region, r->call.size);
 	return 0;
@@ -197,7 +318,7 @@ void weft_recall_again(struct weft_rack *rack, u32 region)
 	/* pairs with weft_recall_stop() */
 	spin_lock_bh(&recall->lock);
 	if (recall->mounted)
-		weft_fence_again(rack, region);
+		fence_again(rack, region);
 	spin_unlock_bh(&recall->lock);
 }
 
@@ -354,15 +475,16 @@ void weft_recall_stop(struct weft_rack *rack)
 {
 	set_mounted(rack->recall, false);
 	flush_workqueue(rack->recall->wq);
-	weft_fence_stop(rack);
+	fence_stop(rack);
 }
 
-struct weft_recall *weft_recall_new(void)
+struct weft_recall *weft_recall_new(struct weft_rack *rack)
 {
 	struct weft_recall *recall = kzalloc(sizeof(*recall), GFP_KERNEL);
 
 	if (!recall)
 		return NULL;
+	INIT_DELAYED_WORK(&rack->again, again_work);
 	spin_lock_init(&recall->lock);
 	/* one at a time: in the order in which they come */
 	recall->wq = alloc_ordered_workqueue("weft-recall", WQ_MEM_RECLAIM);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Calls of memory blades to this node: a region became smaller; give all lines of a blade back, or
- * of a region.
+ * of a region; nodes have died (docs/protocol.md, "Nodes that die").
  */
 #ifndef WEFT_RECALL_H
 #define WEFT_RECALL_H
+
+#include <linux/types.h>
 
 #include "core/wire.h"
 
@@ -38,7 +40,7 @@ void weft_recall_again(struct weft_rack *rack, u32 region);
 bool weft_recall_renewal_waits(const struct weft_rack *rack);
 
 /* Return: NULL: no memory. */
-struct weft_recall *weft_recall_new(void);
+struct weft_recall *weft_recall_new(struct weft_rack *rack);
 void weft_recall_free(struct weft_recall *recall);
 
 #endif /* WEFT_RECALL_H */

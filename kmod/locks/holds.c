@@ -8,8 +8,6 @@
 #include "locks/giveback.h"
 #include "locks/holds.h"
 #include "locks/klock.h"
-#include "locks/lists.h"
-#include "locks/shared.h"
 #include "locks/slots.h"
 
 #define SETTLE_MAX	(HZ / 10)

@@ -15,7 +15,7 @@
  *   word then said that nobody holds the lock.  Who leaves a lock with SLOW set
  *   tells us, so either it or we see that nobody holds it.
  * - Readers need not be in the word: if it says LISTED, programs list them where the
- *   kernel alone can look (lists.h).  It looks after it has set SLOW, and takes
+ *   kernel alone can look (slots.h).  It looks after it has set SLOW, and takes
  *   LISTED away when it finds nobody.  Both sides have a barrier between what they
  *   write and what they read: we see the entry, or the reader sees SLOW.
  * - Writers of this node may overtake each other for WEFT_STRICT_NS: the first one in

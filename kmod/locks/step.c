@@ -5,7 +5,6 @@
 
 #include "base/compat.h"
 #include "base/event.h"
-#include "base/hist.h"
 #include "base/stats.h"
 #include "base/trace.h"
 #include "blocks/block.h"

@@ -64,7 +64,7 @@ void weft_klock_try(struct weft_klock *kl, struct weft_waiter *w) __must_hold(&k
 /* Whoever waits gets this error. */
 void weft_klock_fail_all(struct weft_klock *kl, int err) __must_hold(&kl->lock);
 
-/* Something has happened at its place: who awaits that is woken.  See eventcount.h. */
+/* Something has happened at its place: who awaits that is woken.  See wait.h. */
 void weft_klock_event(struct weft_klock *kl) __must_hold(&kl->lock);
 
 /* Nobody has it open, nobody waits. */

@@ -9,7 +9,7 @@
 #include <linux/build_bug.h>
 #include <linux/minmax.h>
 
-#include "locks/lists.h"
+#include "locks/slots.h"
 #include "locks/word.h"
 #include "weft.h"
 

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The UDP transport, see datagram.h. */
+/*
+ * The UDP transport, see datagram.h.
+ *
+ * Two sockets cannot both hold the port on all interfaces, and a socket for each interface would
+ * leave the other ones to programs without privileges, which could then send from the port
+ * as if they were members.  So there is one, and the interface says which rack it is.
+ *
+ * So it is with the ports after it, by which members send contents of blocks (core/flow.h).
+ * Nothing is sent to these.
+ */
+#include <linux/igmp.h>
+#include <linux/ip.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/sock.h>
@@ -10,12 +25,371 @@
 #include "base/compat.h"
 #include "base/stats.h"
 #include "core/flow.h"
+#include "net/config.h"
 #include "net/datagram.h"
 #include "net/encode.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/peer.h"
-#include "net/port.h"
+#include "net/recv.h"
+
+/* --- the port ------------------------------------------------------------------------------ */
+
+/**
+ * struct weft_port - the port in a network namespace
+ * @list: in ports
+ * @net: the namespace, which the configuration of each node holds
+ * @sock: the socket; it goes with the last node
+ * @held: those of the other flows
+ * @node: this machine in the racks that it is in there.  Written under ports_lock
+ */
+struct weft_port {
+	struct list_head list;
+	struct net *net;
+	struct socket *sock;
+	struct socket *held[WEFT_FLOWS - 1];
+	struct weft_node __rcu *node[WEFT_RACKS_MAX];
+};
+
+static DEFINE_MUTEX(ports_lock);	/* of the list, and of what is in it */
+static LIST_HEAD(ports);
+
+/* --- receiving --------------------------------------------------------------------- */
+
+/*
+ * A machine that is a node of one rack twice has two interfaces in its network, and may
+ * tell others on each of them that it has both addresses.
+ */
+static struct weft_node *addressee(const struct weft_port *port, struct weft_node *node,
+				   __be32 to)
+{
+	struct weft_node *other;
+	unsigned int i;
+
+	for (i = 0; to != node->peers.addr && i < ARRAY_SIZE(port->node); i++) {
+		other = rcu_dereference(port->node[i]);
+		if (other && other->rack == node->rack && other->peers.addr == to)
+			return other;
+	}
+	return node;
+}
+
+/*
+ * The rack whose interface it came by.  NULL: none's, which counts for all of them.
+ *
+ * The interface is that of IPCB: the route of what is sent to this machine itself says
+ * which one the sender wanted (inet_iif()), and a VRF puts itself in the place of skb->dev.
+ */
+static struct weft_node *node_of(const struct weft_port *port, const struct sk_buff *skb)
+{
+	struct weft_node *node;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(port->node); i++) {
+		node = rcu_dereference(port->node[i]);
+		if (node && node->ifindex == IPCB(skb)->iif)
+			return addressee(port, node, ip_hdr(skb)->daddr);
+	}
+	for (i = 0; i < ARRAY_SIZE(port->node); i++) {
+		node = rcu_dereference(port->node[i]);
+		if (node)
+			weft_stat_inc(&node->counters, WEFT_STAT_MSG_INTERFACE);
+	}
+	return NULL;
+}
+
+/* Of the first message in it; 0 if it is too short for one, and then nobody's. */
+static u8 type_of(const struct sk_buff *skb)
+{
+	u8 room;
+	const u8 *type = skb_header_pointer(skb, sizeof(struct udphdr) + WEFT_WIRE_TYPE_AT,
+					    sizeof(room), &room);
+
+	return type ? *type : 0;
+}
+
+/*
+ * Could anybody but root have sent this here?  A program without privileges can send to
+ * the port by loopback, by another interface, and to the group, which then comes back to
+ * us as if it had come in on the rack's interface.  It cannot send from our ports: we hold
+ * them on all addresses, as each member does.
+ */
+static bool way_fits(const struct weft_node *node, const struct sk_buff *skb)
+{
+	if (skb->pkt_type == PACKET_LOOPBACK) {
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_INTERFACE);
+		return false;
+	}
+	if (!weft_flow_fits(type_of(skb), ntohs(udp_hdr(skb)->source), WEFT_WIRE_UDP_PORT)) {
+		weft_stat_inc(&node->counters, WEFT_STAT_MSG_PORT);
+		return false;
+	}
+	return true;
+}
+
+static int encap_rcv(struct sock *sk, struct sk_buff *skb)
+{
+	/* of the socket, which is closed before the port goes */
+	const struct weft_port *port = rcu_dereference_sk_user_data(sk);
+	struct weft_node *node = port ? node_of(port, skb) : NULL;
+	u32 len;
+
+	if (!node) {
+		kfree_skb(skb);
+		return 0;
+	}
+	if (!pskb_may_pull(skb, sizeof(struct udphdr)))
+		goto bad;
+	if (!way_fits(node, skb)) {
+		kfree_skb(skb);
+		return 0;
+	}
+	len = ntohs(udp_hdr(skb)->len);
+	if (len < sizeof(struct udphdr) || len > skb->len ||
+	    pskb_trim(skb, len))
+		goto bad;
+	__skb_pull(skb, sizeof(struct udphdr));
+	weft_recv(node, skb, ip_hdr(skb)->saddr, NULL);
+	consume_skb(skb);
+	return 0;
+bad:
+	weft_stat_inc(&node->counters, WEFT_STAT_MSG_BAD);
+	kfree_skb(skb);
+	return 0;
+}
+
+/* --- the socket -------------------------------------------------------------------- */
+
+/* @rcv: gets what comes, with @port as the socket's data. */
+static int open_socket(struct weft_port *port, u32 flow,
+		       int (*rcv)(struct sock *sk, struct sk_buff *skb), struct socket **sock)
+{
+	struct udp_port_cfg cfg = {
+		.family = AF_INET,
+		.local_ip.s_addr = htonl(INADDR_ANY), /* the group as well */
+		/* and all interfaces, so that nobody else has the port: way_fits() */
+		.local_udp_port = htons(WEFT_WIRE_UDP_PORT + flow),
+	};
+	struct udp_tunnel_sock_cfg tunnel = {
+		.sk_user_data = port,
+		.encap_type = 1,
+		.encap_rcv = rcv,
+	};
+	int err = udp_sock_create(port->net, &cfg, sock);
+
+	if (err) {
+		*sock = NULL;
+		return err;
+	}
+	(*sock)->sk->sk_allocation = GFP_ATOMIC;
+	/* this also keeps what we send to the group from coming back to us */
+	setup_udp_tunnel_sock(port->net, weft_tunnel_sock(*sock), &tunnel);
+	return 0;
+}
+
+static int hear_nothing(struct sock *sk, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	return 0;
+}
+
+static void close_sockets(struct weft_port *port)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(port->held); i++) {
+		if (port->held[i])
+			udp_tunnel_sock_release(weft_tunnel_sock(port->held[i]));
+	}
+	if (port->sock)
+		udp_tunnel_sock_release(weft_tunnel_sock(port->sock));
+}
+
+static int open_sockets(struct weft_port *port, struct netlink_ext_ack *extack)
+{
+	int err = open_socket(port, 0, encap_rcv, &port->sock);
+	u32 i;
+
+	for (i = 0; !err && i < ARRAY_SIZE(port->held); i++)
+		err = open_socket(port, 1 + i, hear_nothing, &port->held[i]);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "cannot open UDP ports 4793 to 4800: another program has one of them, as ss -ulnp says");
+		close_sockets(port);
+	}
+	return err;
+}
+
+static struct weft_port *new_port(struct net *net, struct netlink_ext_ack *extack)
+{
+	struct weft_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
+	int err;
+
+	if (!port)
+		return ERR_PTR(-ENOMEM);
+	port->net = net;
+	err = open_sockets(port, extack);
+	if (err) {
+		kfree(port);
+		return ERR_PTR(err);
+	}
+	list_add(&port->list, &ports);
+	return port;
+}
+
+static struct weft_port *find_port(const struct net *net)
+{
+	struct weft_port *port;
+
+	list_for_each_entry(port, &ports, list) {
+		if (net_eq(port->net, net))
+			return port;
+	}
+	return NULL;
+}
+
+static struct weft_node *node_at(const struct weft_port *port, unsigned int i)
+{
+	return rcu_dereference_protected(port->node[i], lockdep_is_held(&ports_lock));
+}
+
+/* Where there is room for a node.  Return: its place; -EADDRINUSE, -ENOSPC. */
+static int find_place(const struct weft_port *port, int ifindex,
+		      struct netlink_ext_ack *extack)
+{
+	int i, place = -ENOSPC;
+
+	for (i = ARRAY_SIZE(port->node); i--; ) {
+		if (!node_at(port, i)) {
+			place = i;
+		} else if (node_at(port, i)->ifindex == ifindex) {
+			NL_SET_ERR_MSG(extack, "another rack of this machine uses the interface: give each rack one of its own, a VLAN or macvlan device will do");
+			return -EADDRINUSE;
+		}
+	}
+	return place;
+}
+
+/* The switch sends to this group what it addresses by copyset. */
+static int join_group(const struct weft_port *port, const struct ip_mreqn *group)
+{
+	struct ip_mreqn mreq = *group;
+	int err;
+
+	rtnl_lock();
+	lock_sock(port->sock->sk);
+	err = ip_mc_join_group(port->sock->sk, &mreq);
+	release_sock(port->sock->sk);
+	rtnl_unlock();
+	return err;
+}
+
+/* The interface may be gone, and the membership with it. */
+static void leave_group(const struct weft_port *port, const struct ip_mreqn *group)
+{
+	struct ip_mreqn mreq = *group;
+
+	rtnl_lock();
+	lock_sock(port->sock->sk);
+	ip_mc_leave_group(port->sock->sk, &mreq);
+	release_sock(port->sock->sk);
+	rtnl_unlock();
+}
+
+/* It goes if no node is left. */
+static void put_port(struct weft_port *port)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(port->node); i++) {
+		if (node_at(port, i))
+			return;
+	}
+	list_del(&port->list);
+	close_sockets(port);
+	/* a receiver may still be in encap_rcv() */
+	synchronize_net();
+	kfree(port);
+}
+
+static int open_at(struct weft_port *port, struct weft_node *node,
+		   const struct weft_config *cfg,
+		   struct netlink_ext_ack *extack)
+{
+	int err, place = find_place(port, cfg->ifindex, extack);
+
+	if (place < 0)
+		return place;
+	node->group = (struct ip_mreqn){
+		.imr_multiaddr.s_addr = cfg->group, .imr_ifindex = cfg->ifindex,
+	};
+	err = join_group(port, &node->group);
+	if (err) {
+		NL_SET_ERR_MSG(extack, "cannot join the multicast group of the switch on the interface: is it up, and does it do multicast?");
+		return err;
+	}
+	rcu_assign_pointer(port->node[place], node);
+	rcu_assign_pointer(node->socket, port->sock);
+	return 0;
+}
+
+/*
+ * Receive and send for a rack
+ * @cfg: complete: interface, addresses and mtu are known
+ * @extack: receives a sentence in case of an error
+ *
+ * Joins the switch's group.  Return: 0; -EADDRINUSE: another program has the port, or
+ * another rack the interface; what the network says.
+ */
+static int udp_open(struct weft_node *node, const struct weft_config *cfg,
+			  struct netlink_ext_ack *extack)
+{
+	struct weft_port *port;
+	int err;
+
+	mutex_lock(&ports_lock);
+	port = find_port(cfg->net);
+	if (!port)
+		port = new_port(cfg->net, extack);
+	err = PTR_ERR_OR_ZERO(port);
+	if (!err) {
+		err = open_at(port, node, cfg, extack);
+		put_port(port);
+	}
+	mutex_unlock(&ports_lock);
+	return err;
+}
+
+static void close_at(struct weft_port *port, unsigned int place)
+{
+	struct weft_node *node = node_at(port, place);
+
+	RCU_INIT_POINTER(node->socket, NULL);
+	RCU_INIT_POINTER(port->node[place], NULL);
+	/* pairs with rcu_dereference() in encap_rcv() and weft_outbox_send() */
+	synchronize_net();
+	leave_group(port, &node->group);
+	put_port(port);
+}
+
+/* Afterwards nothing is received for this rack any more.  Sleeps. */
+static void udp_close(struct weft_node *node)
+{
+	struct weft_port *port, *next;
+	unsigned int i;
+
+	mutex_lock(&ports_lock);
+	list_for_each_entry_safe(port, next, &ports, list) {
+		for (i = 0; i < ARRAY_SIZE(port->node); i++) {
+			if (node_at(port, i) != node)
+				continue;
+			close_at(port, i);
+			break;	/* the port may be gone */
+		}
+	}
+	mutex_unlock(&ports_lock);
+}
+
+/* --- datagrams that leave ------------------------------------------------------------------ */
 
 #define TTL		64
 #define TTL_GROUP	1
@@ -52,7 +426,7 @@ static void send_all(struct weft_node *node, u32 to, u32 flow, struct sk_buff_he
 
 	local_bh_disable();
 	rcu_read_lock();
-	/* pairs with the synchronize_net() of weft_port_close() */
+	/* pairs with the synchronize_net() of udp_close() */
 	sock = rcu_dereference(node->socket);
 	while ((skb = __skb_dequeue(queue))) {
 		if (sock)
@@ -76,7 +450,7 @@ static bool udp_send(struct weft_node *node, const struct weft_outgoing *out)
 
 const struct weft_transport weft_udp = {
 	.name = "udp",
-	.open = weft_port_open,
-	.close = weft_port_close,
+	.open = udp_open,
+	.close = udp_close,
 	.send = udp_send,
 };

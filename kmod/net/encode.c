@@ -8,7 +8,6 @@
 
 #include "base/stats.h"
 #include "base/trace.h"
-#include "net/clock.h"
 #include "net/contents.h"
 #include "net/encode.h"
 #include "net/node.h"

@@ -1,9 +1,114 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* This node as the lower layers see it, see node.h. */
+#include <linux/atomic.h>
+#include <linux/bottom_half.h>
+#include <linux/errno.h>
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/preempt.h>
+#include <linux/random.h>
 
-#include "base/hist.h"
+#include "base/stats.h"
 #include "net/node.h"
+
+/* --- the rack's clock ---------------------------------------------------------------------- */
+
+static u32 own_ticks(void)
+{
+	return (u32)div_u64(ktime_get_coarse_ns(), NSEC_PER_SEC / WEFT_TICK_HZ);
+}
+
+struct weft_stamp weft_clock_read(const struct weft_clock *clock)
+{
+	u64 at = (u64)atomic64_read(&clock->at);
+
+	return (struct weft_stamp){
+		.epoch = (u32)(at >> 32),
+		.tick = (u32)at + own_ticks(),
+	};
+}
+
+void weft_clock_set(struct weft_clock *clock, struct weft_stamp stamp)
+{
+	u32 ahead = stamp.tick - own_ticks();
+
+	atomic64_set(&clock->at, (s64)((u64)stamp.epoch << 32 | ahead));
+}
+
+void weft_clock_forget(struct weft_clock *clock)
+{
+	atomic64_set(&clock->at, 0);
+}
+
+/* --- the last message that was refused ----------------------------------------------------- */
+
+static void weft_refused_init(struct weft_last_refused *last)
+{
+	spin_lock_init(&last->lock);
+	last->stat = WEFT_STAT_COUNT;
+}
+
+void weft_refused_note(struct weft_last_refused *last, unsigned int stat, __be32 from)
+{
+	spin_lock_bh(&last->lock);
+	last->stat = stat;
+	last->from = from;
+	last->when = ktime_get_coarse();
+	spin_unlock_bh(&last->lock);
+}
+
+void weft_refused_last(struct weft_last_refused *last, struct weft_refused *r)
+{
+	spin_lock_bh(&last->lock);
+	r->stat = last->stat;
+	r->from = last->from;
+	r->msecs = (u64)ktime_ms_delta(ktime_get_coarse(), last->when);
+	spin_unlock_bh(&last->lock);
+}
+
+void weft_refused_forget(struct weft_last_refused *last)
+{
+	spin_lock_bh(&last->lock);
+	last->stat = WEFT_STAT_COUNT;
+	spin_unlock_bh(&last->lock);
+}
+
+/* --- numbers of transactions and calls ----------------------------------------------------- */
+
+/* Return: 0 or -ENOMEM. */
+static int weft_seqs_init(struct weft_seqs *seqs)
+{
+	seqs->ranges = alloc_percpu(struct weft_seq_range);
+	if (!seqs->ranges)
+		return -ENOMEM;
+	/* numbers of an earlier life may still be on their way */
+	atomic64_set(&seqs->given, get_random_u32());
+	return 0;
+}
+
+static void weft_seqs_exit(struct weft_seqs *seqs)
+{
+	free_percpu(seqs->ranges);
+}
+
+u32 weft_node_seq(struct weft_node *node)
+{
+	struct weft_seqs *seqs = &node->seqs;
+	struct weft_seq_range *r = this_cpu_ptr(seqs->ranges);
+
+	WARN_ON_ONCE(!in_softirq());
+	if (!weft_seq_usable(r, (u64)atomic64_read(&seqs->given)))
+		weft_seq_refill(r, (u64)atomic64_fetch_add(WEFT_SEQ_RANGE, &seqs->given));
+	return (u32)r->next++;
+}
+
+u32 weft_node_call_seq(struct weft_node *node)
+{
+	return (u32)atomic64_fetch_inc(&node->seqs.given);
+}
+
+/* --- the node ------------------------------------------------------------------------------ */
 
 int weft_node_init(struct weft_node *node, const struct weft_receivers *receivers,
 		   void (*refresh)(struct weft_node *node))

@@ -7,25 +7,117 @@
 #define WEFT_NODE_H
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/in.h>
+/* Before percpu.h, as in base/stats.h. */
+#include <linux/irqflags.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/percpu.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
 #include "base/stats.h"
 #include "core/line.h"
+#include "core/seq.h"
 #include "core/tag.h"
-#include "net/clock.h"
 #include "net/peer.h"
 #include "net/place.h"
-#include "net/refused.h"
 #include "net/rtt.h"
-#include "net/seq.h"
 
 struct socket;
 struct weft_card;
 struct weft_receivers;
 struct weft_transport;
+
+/*
+ * The rack's clock as this node knows it, which tells old messages from new ones in a rack
+ * that has a key.  The first memory blade keeps it; its answers set ours.  It has nothing to
+ * do with the time of day.
+ */
+
+/**
+ * struct weft_clock - a rack's clock
+ * @at: epoch above, and below it how many ticks the clock is ahead of this machine's: in one
+ *	word, so that no thread sees half of a change
+ */
+struct weft_clock {
+	atomic64_t at;
+};
+
+/* What it says.  Any context. */
+struct weft_stamp weft_clock_read(const struct weft_clock *clock);
+
+/* It is @stamp now.  Any context. */
+void weft_clock_set(struct weft_clock *clock, struct weft_stamp stamp);
+
+/* The first blade has not been heard yet. */
+void weft_clock_forget(struct weft_clock *clock);
+
+/*
+ * The last message that somebody sent who has not the rack's key, or not the address of
+ * the member that it names: for people who look for that machine.
+ */
+
+/**
+ * struct weft_refused - one such message
+ * @stat: the counter that it was counted under; WEFT_STAT_COUNT: there was none
+ * @from: the address that it came from
+ * @msecs: how long ago
+ */
+struct weft_refused {
+	unsigned int stat;
+	__be32 from;
+	u64 msecs;
+};
+
+/**
+ * struct weft_last_refused - the last one
+ * @lock: all of it.  Taken with bottom halves off
+ * @stat: as above
+ * @from: as above
+ * @when: when it came
+ */
+struct weft_last_refused {
+	spinlock_t lock;
+	unsigned int stat;
+	__be32 from;
+	ktime_t when;
+};
+
+/**
+ * weft_refused_note() - a message is refused
+ * @stat: the counter that it was counted under
+ * @from: the address that it came from
+ *
+ * Any context but interrupts.
+ */
+void weft_refused_note(struct weft_last_refused *last, unsigned int stat, __be32 from);
+
+/* The last one since weft_refused_forget(). */
+void weft_refused_last(struct weft_last_refused *last, struct weft_refused *r);
+
+void weft_refused_forget(struct weft_last_refused *last);
+
+/*
+ * The numbers of this node's transactions and calls, which no two have in common.
+ *
+ * A miss takes several.  So that processors do not wait for each other's cache line, each has
+ * a range of its own (core/seq.h), and @given is written by one in 64.  Calls are numbered by
+ * @given itself: blades expect those of a member roughly in order.
+ */
+
+/**
+ * struct weft_seqs - sequence numbers
+ * @given: how many were given to processors, or to calls
+ * @ranges: what processors have left of those
+ *
+ * In a cache line of its own.
+ */
+struct weft_seqs {
+	atomic64_t given;
+	struct weft_seq_range __percpu *ranges;
+} ____cacheline_aligned_in_smp;
 
 /**
  * struct weft_node - this node
@@ -55,7 +147,7 @@ struct weft_transport;
  * @hurried: when they were last sent again out of turn, jiffies
  * @refresh: asks the first blade for the members and the time, not too often.  Any context
  * @above: the layers above, which messages are for
- * @socket: see port.c
+ * @socket: see datagram.c
  * @group: the switch's, as it was joined
  * @card: of the transport that another module brings (transport.h)
  * @transports: the ways to the others, NULL behind the last; of who makes the node, for good
@@ -109,11 +201,14 @@ void weft_node_exit(struct weft_node *node);
 
 #define WEFT_HEARTBEAT_FAILURES	3	/* in a row: the first blade is lost */
 
-/* A sequence number for a transaction, which no other one has.  Bottom halves are off. */
-static inline u32 weft_node_seq(struct weft_node *node)
-{
-	return weft_seq_next(&node->seqs);
-}
+/*
+ * A sequence number for a transaction, which no other one has.  Bottom halves are off: ranges are
+ * taken from in softirq, too.
+ */
+u32 weft_node_seq(struct weft_node *node);
+
+/* ... for a call: after all that were given to calls before.  Any context. */
+u32 weft_node_call_seq(struct weft_node *node);
 
 /* Is it dead, says the first blade?  Then nothing is taken from it.  Any context. */
 static inline bool weft_node_is_dead(const struct weft_node *node, u32 member)

@@ -1,18 +1,171 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What came from the network, see recv.h. */
 #include <linux/export.h>
+#include <linux/percpu.h>
 #include <linux/ratelimit.h>
+#include <linux/slab.h>
+#include <linux/xxhash.h>
 
 #include "base/stats.h"
 #include "base/trace.h"
-#include "net/clock.h"
+#include "core/call.h"
+#include "net/config.h"
 #include "net/node.h"
-#include "net/packet.h"
 #include "net/peer.h"
 #include "net/recv.h"
-#include "net/refused.h"
 #include "net/rpc.h"
-#include "net/twin.h"
+
+/* --- a message as it came ------------------------------------------------------------------ */
+
+/* Hash of a payload that lies in several pieces. */
+static u32 scattered_psum(const struct weft_packet *packet)
+{
+	unsigned int len = packet->len - WEFT_WIRE_HDR_LEN;
+	struct skb_seq_state seq;
+	struct xxh64_state hash;
+	unsigned int at = 0, n;
+	const u8 *data;
+
+	xxh64_reset(&hash, WEFT_WIRE_PSUM_SEED);
+	skb_prepare_seq_read(packet->skb, packet->at + WEFT_WIRE_HDR_LEN,
+			     packet->at + packet->len, &seq);
+	while ((n = skb_seq_read(at, &data, &seq))) {
+		/* a piece may go on behind what was asked for */
+		n = min(n, len - at);
+		xxh64_update(&hash, data, n);
+		at += n;
+	}
+	return weft_wire_psum_fold(xxh64_digest(&hash));
+}
+
+/*
+ * A payload in several pieces, with its trailer, in one: SipHash wants it so.  It is
+ * no longer than a datagram.  Of the softirq of each processor.
+ */
+static u8 __percpu *whole;
+
+int weft_packet_init(void)
+{
+	/* too much for what modules may have without asking */
+	whole = __alloc_percpu(WEFT_MTU_MAX, sizeof(u64));
+	return whole ? 0 : -ENOMEM;
+}
+
+void weft_packet_exit(void)
+{
+	free_percpu(whole);
+}
+
+/* The payload stays where it is. */
+static int check_scattered(struct weft_packet *packet, const struct weft_key *key,
+			   const void *hdr, u32 psum)
+{
+	u32 rest = packet->len - WEFT_WIRE_HDR_LEN;
+	u8 *copy;
+
+	if (!packet->msg.tagged) {
+		if (scattered_psum(packet) != psum)
+			return -EILSEQ;
+		return weft_wire_check_tag(&packet->msg, hdr, hdr, key);
+	}
+	copy = this_cpu_ptr(whole);
+	if (rest > WEFT_MTU_MAX ||
+	    skb_copy_bits(packet->skb, (int)(packet->at + WEFT_WIRE_HDR_LEN), copy,
+			  (int)rest))
+		return -EBADMSG;
+	return weft_wire_check_tag(&packet->msg, hdr, copy, key);
+}
+
+/*
+ * Check the next message of a datagram
+ * @packet: filled in
+ * @key: of the rack
+ * @skb: begins with the header of its first message; not trusted
+ * @at: where the next one begins, less than the length of @skb
+ *
+ * @packet->len is set in any case, so that a damaged message does not take those
+ * behind it along.
+ *
+ * Blocks stay where they are; the payload of other messages, which stand alone in
+ * theirs, is made one piece.  Softirq.
+ *
+ * Return: as weft_wire_unpack(); -ENOMEM.
+ */
+static int weft_packet_parse(struct weft_packet *packet, const struct weft_key *key,
+			     struct sk_buff *skb, u32 at)
+{
+	u8 room[WEFT_WIRE_HDR_LEN];
+	const void *hdr;
+	u32 psum;
+	int err;
+
+	packet->skb = skb;
+	packet->at = at;
+	packet->len = skb->len - at;
+	hdr = skb_header_pointer(skb, (int)at, sizeof(room), room);
+	if (!hdr)
+		return -EBADMSG;
+	packet->len = (u32)weft_wire_first(hdr, packet->len);
+	/*
+	 * One before it may wait for its landing, with a reference to the datagram, which
+	 * nobody may change then.  What may stand here stays where it is.
+	 */
+	if (at && !weft_wire_joins(weft_wire_type(hdr)))
+		return -EBADMSG;
+	if (at + packet->len > skb_headlen(skb)) {
+		err = weft_wire_unpack_header(&packet->msg, hdr, packet->len, &psum);
+		if (err)
+			return err;
+		if (weft_msg_has_data(packet->msg.type))
+			return check_scattered(packet, key, hdr, psum);
+		if (skb_linearize(skb))
+			return -ENOMEM;
+	}
+	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len,
+				key);
+}
+
+void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
+		      u32 n)
+{
+	if (packet->msg.payload)
+		memcpy(dst, packet->msg.payload + from, n);
+	else
+		/* within the message: weft_wire_unpack_header() saw to it */
+		skb_copy_bits(packet->skb,
+			      (int)(packet->at + WEFT_WIRE_HDR_LEN + from), dst,
+			      (int)n);
+}
+
+/* --- what comes from a blade's twin -------------------------------------------------------- */
+
+/* An error says nothing of views, and nothing is believed but that it is one. */
+static bool answers(struct weft_node *node, const struct weft_msg *msg,
+		    const struct weft_call *call)
+{
+	if (msg->type != WEFT_MSG_REPLY || !weft_rpc_asked_twin(node, msg))
+		return false;
+	return call->err || call->op == WEFT_CALL_LEAVE ||
+	       weft_peer_moves(&node->peers, msg->src, call->list, call->list_len);
+}
+
+/* Does this message of a twin count?  Softirq. */
+static bool weft_twin_counts(struct weft_node *node, const struct weft_msg *msg)
+{
+	struct weft_call *call;
+	bool counts = false;
+
+	if ((msg->type != WEFT_MSG_REPLY && msg->type != WEFT_MSG_CALL) || !msg->payload)
+		return false;
+	call = kmalloc(sizeof(*call), GFP_ATOMIC);
+	if (call && !weft_call_read(call, msg))
+		counts = (msg->type == WEFT_MSG_CALL && call->op == WEFT_CALL_TWIN) ||
+			 answers(node, msg, call);
+	kfree(call);
+	return counts;
+}
+
+/* --- for whom it is ------------------------------------------------------------------------ */
 
 /* For who it comes from; people can ask who that was. */
 static void refuse(struct weft_node *node, unsigned int stat, const struct weft_packet *packet)

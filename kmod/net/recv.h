@@ -3,7 +3,11 @@
 #ifndef WEFT_RECV_H
 #define WEFT_RECV_H
 
+#include <linux/skbuff.h>
 #include <linux/types.h>
+
+#include "core/tag.h"
+#include "core/wire.h"
 
 struct sk_buff;
 struct weft_msg;
@@ -47,5 +51,40 @@ void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
  * Softirq; does not sleep.
  */
 void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_pad *pad);
+
+/* A message as it came: header checked, payload still in the received buffer. */
+
+/**
+ * struct weft_packet - a received message
+ * @msg: header; @msg.payload is NULL if the payload is not in one piece
+ * @skb: the datagram
+ * @from: address that it came from; filled in by the caller
+ * @pad: the landing pad that its coming has closed, or NULL; filled in by the caller
+ * @at: where the message begins in it, bytes
+ * @len: bytes of the message
+ */
+struct weft_packet {
+	struct weft_msg msg;
+	struct sk_buff *skb;
+	__be32 from;
+	struct weft_pad *pad;
+	u32 at;
+	u32 len;
+};
+
+/* Once at load and unload. */
+int weft_packet_init(void);
+void weft_packet_exit(void);
+
+/* Copy part of the payload: @n bytes from offset @from of it. */
+void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
+		      u32 n);
+
+/*
+ * What comes from the address of a blade's twin, which stands by as far as this node knows.  It
+ * has taken over if it says so by TWIN, or by its answer to what it was asked as the blade was
+ * silent.  Nothing else of it is believed: it may as well be the blade of before, which has not
+ * heard that its twin serves.
+ */
 
 #endif /* WEFT_RECV_H */

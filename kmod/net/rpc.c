@@ -58,7 +58,7 @@ static void start(struct weft_node *node, struct weft_rpc *rpc, u8 type, u32 fro
 		  struct weft_call *call)
 {
 	memset(rpc, 0, sizeof(*rpc));
-	rpc->txn = weft_txn(node->id, weft_seq_call(&node->seqs));
+	rpc->txn = weft_txn(node->id, weft_node_call_seq(node));
 	rpc->nonce = get_random_u32();
 	rpc->type = type;
 	rpc->from = (u8)from;
@@ -212,7 +212,14 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
 	return err;
 }
 
-int weft_rpc_count(struct weft_node *node, u32 which, u32 *value)
+/*
+ * Ask the switch for a counter
+ * @which: WEFT_COUNT_*
+ * @value: receives it
+ *
+ * Return: 0; -ETIMEDOUT, -EINTR, -ENOMEM.
+ */
+static int weft_rpc_count(struct weft_node *node, u32 which, u32 *value)
 {
 	struct weft_rpc rpc;
 	int tries, err = 0;

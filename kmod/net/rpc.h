@@ -24,15 +24,6 @@ struct weft_node;
 int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32 timeout_ms);
 
 /**
- * weft_rpc_count() - ask the switch for a counter
- * @which: WEFT_COUNT_*
- * @value: receives it
- *
- * Return: 0; -ETIMEDOUT, -EINTR, -ENOMEM.
- */
-int weft_rpc_count(struct weft_node *node, u32 which, u32 *value);
-
-/**
  * weft_rpc_catalog() - ask the first memory blade
  * @call: the question; overwritten by the answer
  *

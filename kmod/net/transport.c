@@ -7,7 +7,6 @@
 #include <linux/string.h>
 
 #include "core/hello.h"
-#include "net/clock.h"
 #include "net/config.h"
 #include "net/contents.h"
 #include "net/node.h"

@@ -15,9 +15,11 @@
 #include <linux/workqueue.h>
 
 #include "net/config.h"
-#include "net/refused.h"
+#include "net/node.h"
 
+struct weft_call;
 struct weft_member;
+struct weft_msg;
 struct weft_node;
 
 /**
@@ -184,5 +186,17 @@ void weft_member_refresh(struct weft_member *m);
 void weft_member_init(struct weft_member *m, struct weft_node *node,
 		      const struct weft_member_ops *ops);
 void weft_member_exit(struct weft_member *m);
+
+/* A memory blade whose twin has taken over: it is at another address now. */
+
+/**
+ * weft_moved_recv() - a blade says where it is
+ * @msg: its CALL
+ * @call: TWIN; overwritten by the reply
+ *
+ * It is answered if the blade is there as far as this node knows afterwards.  At once, whatever
+ * else blades have asked for: that may wait for the one that is dead.  Softirq.
+ */
+void weft_moved_recv(struct weft_member *m, const struct weft_msg *msg, struct weft_call *call);
 
 #endif /* WEFT_MEMBER_H */

@@ -7,7 +7,7 @@
  * Locks.  card->lock is the only one.  It is taken under a block's lock; the card's driver
  * has its own below it; nothing of the layers above is called with it.
  *
- * Who does what.  What sleeps is done by one work item, mend.c, which is alone with all that
+ * Who does what.  What sleeps is done by one work item, main.c, which is alone with all that
  * is made and destroyed: device, queues, connections, keys that cannot be taken back
  * otherwise.  Everybody else looks at @up and at states with the lock, hands requests to the
  * card, and wakes the mender.  What the card has done is told in softirq.
@@ -273,7 +273,7 @@ struct weft_fault {
  * @strips_bare: that have no registration
  * @n_out: pads that somebody has a reference to
  * @unused: @n_out is 0
- * @deeds: a table, see deed.h; NULL: there is none
+ * @deeds: a table, see read.h; NULL: there is none
  * @fault: the mender's
  * @keys: strips by their keys, without the part that changes
  * @callers: those who want a connection, struct caller of link.c

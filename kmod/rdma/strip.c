@@ -8,9 +8,9 @@
 #include "net/node.h"
 #include "net/recv.h"
 #include "net/transport.h"
-#include "rdma/deed.h"
 #include "rdma/fault.h"
 #include "rdma/loop.h"
+#include "rdma/read.h"
 #include "rdma/strip.h"
 
 #define KEY_BITS	8	/* of a key that count; the rest is the device's */

@@ -7,9 +7,8 @@
 #include "net/contents.h"
 #include "net/encode.h"
 #include "net/node.h"
-#include "rdma/deed.h"
-#include "rdma/job.h"
 #include "rdma/link.h"
+#include "rdma/read.h"
 #include "rdma/room.h"
 #include "rdma/write.h"
 

@@ -44,9 +44,7 @@ compile()
 
 	rm -rf "$copy" && mkdir -p "$copy" && cp -r Kbuild Makefile kmod uapi "$copy" || return 1
 	change kmod/base/stats.h '^(struct weft_stats \{)' 'extern bool weft_count;\n\1' &&
-	change kmod/base/stats.h '^(\s*this_cpu_add.*)' "\tif ($on)\n\1" &&
-	change kmod/base/hist.h '^(struct weft_hists \{)' 'extern bool weft_count;\n\1' &&
-	change kmod/base/hist.h '^(\s*this_cpu_.*)' "\tif ($on)\n\1" &&
+	change kmod/base/stats.h '^(\s*this_cpu_.*)' "\tif ($on)\n\1" &&
 	change kmod/base/stats.c '^(#include <linux/kernel.h>)' '\1\n#include <linux/module.h>' &&
 	change kmod/base/stats.c '^(#include "core/wire.h")' \
 		'\1\nbool weft_count = true;\nmodule_param_named(count, weft_count, bool, 0644);' &&

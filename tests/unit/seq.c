@@ -11,7 +11,7 @@
 static struct weft_seq_range range[PROCESSORS];
 static u64 given;
 
-/* As kmod/net/seq.c does it. */
+/* As kmod/net/node.c does it. */
 static u64 next(u32 processor)
 {
 	struct weft_seq_range *r = &range[processor];

@@ -10,14 +10,13 @@
 #include <linux/slab.h>
 
 #include "base/event.h"
-#include "base/hist.h"
 #include "base/stats.h"
 #include "control/inspect.h"
 #include "control/netlink.h"
 #include "control/netlink_event.h"
 #include "fs/rack.h"
 #include "fs/racks.h"
-#include "net/plug.h"
+#include "net/transport.h"
 #include "net/rpc.h"
 
 static bool mounted;
