@@ -315,13 +315,10 @@ san_cflags	:= -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all \
 		   -fno-omit-frame-pointer
 san_core	:= $(patsubst $(B)/obj/%,$(B)/san/%,$(core_objects) $(common_objects))
 unit_objects	:= $(patsubst %.c,$(B)/san/%.o,$(call sources,tests/unit))
-# Of the module, what needs no kernel.
-pure_objects	:= $(patsubst %,$(B)/san/kmod/%.o,net/window)
 unit_mains	:= $(filter $(mains:%.c=$(B)/san/%.o),$(unit_objects))
 unit_programs	:= $(patsubst $(B)/san/tests/unit/%.o,$(B)/tests/unit-%,$(unit_mains))
 test_programs	+= $(unit_programs)
-all_objects	+= $(core_objects) $(common_objects) $(san_core) $(unit_objects) $(pure_objects)
-$(pure_objects) $(B)/san/tests/unit/window.o: cflags_of = -Ikmod
+all_objects	+= $(core_objects) $(common_objects) $(san_core) $(unit_objects)
 
 $(B)/san/%.o: %.c Makefile
 	$(call say,CC,$< (sanitized))
@@ -329,7 +326,7 @@ $(B)/san/%.o: %.c Makefile
 	$(quiet)$(CC) $(all_cflags) $(san_cflags) -c -o $@ $<
 
 $(unit_programs): $(B)/tests/unit-%: $(B)/san/tests/unit/%.o $(san_core) \
-		$(pure_objects) $(filter-out $(unit_mains),$(unit_objects))
+		$(filter-out $(unit_mains),$(unit_objects))
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(CFLAGS) $(san_cflags) $(LDFLAGS) -o $@ $^ $(core_libs) -pthread

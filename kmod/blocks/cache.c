@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All blocks of this node: their lists and how many they are, see cache.h. */
 #include "blocks/cache.h"
-#include "blocks/flight.h"
 #include "net/node.h"
 
 unsigned long weft_cache_in_use(const struct weft_cache *cache)

@@ -7,6 +7,7 @@
 #define WEFT_CACHE_H
 
 #include "blocks/block.h"
+#include "blocks/flight.h"
 #include "blocks/region.h"
 #include "net/config.h"
 #include "net/node.h"
@@ -31,6 +32,8 @@ struct shrinker;
  * @putting: blocks that are being written home
  * @putting_to: the same, for each home: one that is silent keeps its own waiting
  * @taken: blocks that each home has taken back so far
+ * @from: what is in flight from each home to this node
+ * @to: what is in flight to each home
  * @renewed: blocks that renewals of directories are done with here
  * @expected: pages of blocks that are only expected, with locks
  * @shrinker: gives memory back when there is little of it; while something is mounted
@@ -51,6 +54,8 @@ struct weft_cache {
 	atomic_t putting;
 	atomic_t putting_to[WEFT_BLADES];
 	atomic64_t taken[WEFT_BLADES];
+	struct weft_flight from[WEFT_BLADES];
+	struct weft_flight to[WEFT_BLADES];
 	atomic64_t renewed;
 	atomic_long_t expected;
 	struct shrinker *shrinker;

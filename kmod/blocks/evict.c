@@ -229,6 +229,7 @@ int weft_cache_init(struct weft_cache *cache, struct weft_node *node)
 	memset(cache, 0, sizeof(*cache));
 	cache->node = node;
 	weft_regions_init(&cache->regions);
+	weft_flight_init(cache);
 	spin_lock_init(&cache->lru_lock);
 	INIT_LIST_HEAD(&cache->lru);
 	INIT_LIST_HEAD(&cache->free);

@@ -1,9 +1,102 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Blocks that are under way, see flight.h. */
+/* Blocks in flight, see flight.h. */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/sched/signal.h>
+
 #include "base/stats.h"
 #include "blocks/cache.h"
 #include "blocks/flight.h"
-#include "net/underway.h"
+
+#define CALM_LIMIT	HZ	/* a home that takes nothing for so long stops nobody */
+
+void weft_flight_init(struct weft_cache *cache)
+{
+	struct weft_flight *f;
+	u32 i;
+
+	for (i = 0; i < 2 * WEFT_BLADES; i++) {
+		f = i < WEFT_BLADES ? &cache->from[i] : &cache->to[i - WEFT_BLADES];
+		spin_lock_init(&f->lock);
+		weft_window_init(&f->window);
+		f->homing = 0;
+		init_waitqueue_head(&f->calm);
+		f->newest = 0;
+	}
+}
+
+/* --- a window, with its lock ------------------------------------------------------------- */
+
+static bool has_room(struct weft_flight *f, u32 bytes)
+{
+	struct weft_window *w = &f->window;
+	u32 flight = READ_ONCE(w->flight);
+
+	if (!flight || (u64)flight + bytes <= READ_ONCE(w->size))
+		return true;
+	/* no take that fails: the window learns of it here */
+	if (!READ_ONCE(w->pressed))
+		WRITE_ONCE(w->pressed, true);
+	return false;
+}
+
+static bool take(struct weft_flight *f, u32 bytes)
+{
+	bool ok;
+
+	spin_lock_bh(&f->lock);
+	ok = weft_window_take(&f->window, bytes);
+	spin_unlock_bh(&f->lock);
+	return ok;
+}
+
+/* A program waits for it: it is sent in any case. */
+static void force(struct weft_flight *f, u32 bytes)
+{
+	spin_lock_bh(&f->lock);
+	weft_window_force(&f->window, bytes);
+	spin_unlock_bh(&f->lock);
+}
+
+static void needless(struct weft_flight *f)
+{
+	spin_lock_bh(&f->lock);
+	weft_window_needless(&f->window);
+	spin_unlock_bh(&f->lock);
+}
+
+/* The window may be small for what others lose; so much keeps a home busy. */
+static bool is_calm(const struct weft_flight *f)
+{
+	return READ_ONCE(f->homing) <
+	       max_t(u32, READ_ONCE(f->window.size), 2 * WEFT_WINDOW_FIRST);
+}
+
+/*
+ * It is in flight no longer.  @homing: so many bytes of it were on their way to their home;
+ * @asked: when it was asked for, ns, if it came and was asked for once; else 0: how long it
+ * took says nothing.
+ */
+static void end(struct weft_flight *f, u32 bytes, u32 homing, u64 asked)
+{
+	u64 now = ktime_get_ns();
+
+	spin_lock_bh(&f->lock);
+	weft_window_give(&f->window, bytes);
+	if (asked) {
+		weft_window_answered(&f->window, bytes, now - asked, now);
+		if (asked > f->newest)
+			WRITE_ONCE(f->newest, asked);
+	}
+	if (homing)
+		WRITE_ONCE(f->homing, f->homing - min(homing, f->homing));
+	spin_unlock_bh(&f->lock);
+	if (homing && wq_has_sleeper(&f->calm) && is_calm(f))
+		wake_up_all(&f->calm);
+}
+
+/* --- from a home --------------------------------------------------------------------------- */
 
 static u32 bytes_of(const struct weft_block *blk)
 {
@@ -15,16 +108,29 @@ static u8 home_of(const struct weft_block *blk)
 	return weft_node_home(blk->cache->node, blk->line.key);
 }
 
-static struct weft_underway *from_home(const struct weft_block *blk)
+static struct weft_flight *from_home(const struct weft_block *blk)
 {
-	return weft_node_underway(blk->cache->node, home_of(blk));
+	return &blk->cache->from[home_of(blk) - WEFT_BLADE_MIN];
 }
 
 /* In whose window it is: what was counted there is taken out there. */
-static struct weft_underway *flying_from(const struct weft_block *blk)
+static struct weft_flight *flying_from(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
-	return weft_node_underway(blk->cache->node, blk->from);
+	return &blk->cache->from[blk->from - WEFT_BLADE_MIN];
+}
+
+u32 weft_flight_size(const struct weft_cache *cache, u32 home)
+{
+	return READ_ONCE(cache->from[home - WEFT_BLADE_MIN].window.size);
+}
+
+bool weft_flight_room(const struct weft_region *region, u64 index)
+{
+	u64 key = weft_line_key(region->id, WEFT_KIND_PAGE, index);
+	u32 home = weft_node_home(region->cache->node, key);
+
+	return has_room(&region->cache->from[home - WEFT_BLADE_MIN], weft_region_block(region));
 }
 
 bool weft_flight_early(struct weft_block *blk)
@@ -33,7 +139,7 @@ bool weft_flight_early(struct weft_block *blk)
 	if (blk->flying)
 		return true;
 	blk->from = home_of(blk);
-	blk->flying = weft_underway_take(flying_from(blk), bytes_of(blk));
+	blk->flying = take(flying_from(blk), bytes_of(blk));
 	return blk->flying;
 }
 
@@ -43,8 +149,19 @@ void weft_flight_begin(struct weft_block *blk)
 	if (blk->flying || blk->line.state != WEFT_I)
 		return;
 	blk->from = home_of(blk);
-	weft_underway_force(flying_from(blk), bytes_of(blk));
+	force(flying_from(blk), bytes_of(blk));
 	blk->flying = true;
+}
+
+/* It is here, but not at home, where another node sends it. */
+static void begin_homing(struct weft_block *blk)
+{
+	struct weft_flight *f = flying_from(blk);
+
+	blk->homing = true;
+	spin_lock_bh(&f->lock);
+	WRITE_ONCE(f->homing, f->homing + bytes_of(blk));
+	spin_unlock_bh(&f->lock);
 }
 
 void weft_flight_follow(struct weft_block *blk)
@@ -55,34 +172,45 @@ void weft_flight_follow(struct weft_block *blk)
 	/* a reader has it before it is at home: who asks on meanwhile floods the home */
 	if (!blk->flying)
 		return;
-	if (blk->line.op == WEFT_OP_GETS && came && !blk->homing) {
-		blk->homing = true;
-		weft_underway_homing(flying_from(blk), bytes_of(blk));
-	}
+	if (blk->line.op == WEFT_OP_GETS && came && !blk->homing)
+		begin_homing(blk);
 	if (blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)
 		return;
-	weft_underway_done(flying_from(blk), bytes_of(blk), blk->homing,
-			   came && once ? blk->asked : 0);
+	end(flying_from(blk), bytes_of(blk), blk->homing ? bytes_of(blk) : 0,
+	    came && once ? blk->asked : 0);
 	blk->flying = false;
 	blk->homing = false;
 }
 
 void weft_flight_calm(const struct weft_block *blk)
 {
+	struct weft_flight *f = from_home(blk);
+
 	/* without a lock: what comes with nothing to be asked for waits for nothing */
-	if (READ_ONCE(blk->line.state) == WEFT_I && READ_ONCE(blk->line.op) == WEFT_OP_NONE)
-		weft_underway_calm(from_home(blk));
+	if (READ_ONCE(blk->line.state) != WEFT_I || READ_ONCE(blk->line.op) != WEFT_OP_NONE)
+		return;
+	if (!is_calm(f))
+		wait_event_killable_timeout(f->calm, is_calm(f), CALM_LIMIT);
 }
 
-static struct weft_underway *to_home(const struct weft_block *blk)
-{
-	return weft_node_homeward(blk->cache->node, home_of(blk));
-}
-
-static struct weft_underway *going_to(const struct weft_block *blk)
+bool weft_flight_overtaken(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
-	return weft_node_homeward(blk->cache->node, blk->to);
+	return blk->flying &&
+	       READ_ONCE(flying_from(blk)->newest) > max(blk->asked, blk->repeated);
+}
+
+/* --- home ------------------------------------------------------------------------------------ */
+
+static struct weft_flight *to_home(const struct weft_block *blk)
+{
+	return &blk->cache->to[home_of(blk) - WEFT_BLADE_MIN];
+}
+
+static struct weft_flight *going_to(const struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	return &blk->cache->to[blk->to - WEFT_BLADE_MIN];
 }
 
 void weft_flight_home_begin(struct weft_block *blk)
@@ -90,7 +218,7 @@ void weft_flight_home_begin(struct weft_block *blk)
 	lockdep_assert_held(&blk->lock);
 	blk->homeward = blk->dirty || blk->line.state == WEFT_M;
 	if (blk->homeward)
-		weft_underway_force(going_to(blk), bytes_of(blk));
+		force(going_to(blk), bytes_of(blk));
 }
 
 void weft_flight_home_end(struct weft_block *blk)
@@ -101,30 +229,25 @@ void weft_flight_home_end(struct weft_block *blk)
 	if (!blk->homeward)
 		return;
 	blk->homeward = false;
-	weft_underway_done(going_to(blk), bytes_of(blk), false, once ? blk->asked : 0);
+	end(going_to(blk), bytes_of(blk), 0, once ? blk->asked : 0);
 }
 
 void weft_flight_home_moves(struct weft_block *blk, u8 to)
 {
 	lockdep_assert_held(&blk->lock);
 	if (blk->homeward)
-		weft_underway_done(going_to(blk), bytes_of(blk), false, 0);
+		end(going_to(blk), bytes_of(blk), 0, 0);
 	blk->to = to;
 	if (blk->homeward)
-		weft_underway_force(going_to(blk), bytes_of(blk));
+		force(going_to(blk), bytes_of(blk));
 }
 
 bool weft_flight_home_room(const struct weft_block *blk)
 {
-	return weft_underway_room(to_home(blk), bytes_of(blk));
+	return has_room(to_home(blk), bytes_of(blk));
 }
 
-bool weft_flight_overtaken(const struct weft_block *blk)
-{
-	lockdep_assert_held(&blk->lock);
-	return blk->flying &&
-	       weft_underway_overtaken(flying_from(blk), max(blk->asked, blk->repeated));
-}
+/* --- lost, or not --------------------------------------------------------------------------- */
 
 /*
  * A miss that a program waits for is repeated as soon as it takes longer than usual, which on
@@ -132,11 +255,17 @@ bool weft_flight_overtaken(const struct weft_block *blk)
  */
 void weft_flight_lost(struct weft_block *blk)
 {
-	struct weft_underway *under = blk->flying && blk->early ? flying_from(blk) :
-				      blk->homeward ? going_to(blk) : NULL;
+	struct weft_flight *f = blk->flying && blk->early ? flying_from(blk) :
+				blk->homeward ? going_to(blk) : NULL;
+	bool cut;
 
 	lockdep_assert_held(&blk->lock);
-	if (under && weft_underway_lost(under, blk->asked))
+	if (!f)
+		return;
+	spin_lock_bh(&f->lock);
+	cut = weft_window_lost(&f->window, blk->asked, ktime_get_ns());
+	spin_unlock_bh(&f->lock);
+	if (cut)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_WINDOW_CUTS);
 }
 
@@ -146,10 +275,10 @@ void weft_flight_needless(struct weft_block *blk)
 	switch (blk->doubt_op) {
 	case WEFT_OP_GETS:
 	case WEFT_OP_GETM:
-		weft_underway_needless(from_home(blk));
+		needless(from_home(blk));
 		break;
 	case WEFT_OP_PUT:
-		weft_underway_needless(to_home(blk));
+		needless(to_home(blk));
 		break;
 	}
 }

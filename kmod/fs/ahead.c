@@ -14,11 +14,11 @@
 
 #include "base/stats.h"
 #include "blocks/access.h"
+#include "blocks/flight.h"
 #include "fs/ahead.h"
 #include "fs/rack.h"
 #include "net/node.h"
 #include "net/outbox.h"
-#include "net/underway.h"
 
 #define WINDOW_MIN	4		/* blocks */
 #define WINDOW_BYTES	(2u << 20)	/* what may be on its way for one reader */
@@ -26,24 +26,15 @@
 #define SKIP_BYTES	(64u << 10)	/* fault_around_bytes, unless somebody changed it */
 #define SEND_BATCH	32		/* do not let the first ones wait for the last */
 
-static struct weft_underway *on_its_way(const struct weft_inode *wi, u64 index)
-{
-	struct weft_node *node = &wi->rack->node;
-	u64 key = weft_line_key(wi->region.id, WEFT_KIND_PAGE, index);
-
-	return weft_node_underway(node, weft_node_home(node, key));
-}
-
-/* What may be under way to this node from all homes of the region together, bytes. */
+/* What may be in flight to this node from all homes of the region together, bytes. */
 static u64 windows(const struct weft_inode *wi)
 {
-	struct weft_node *node = &wi->rack->node;
-	u32 homes = weft_place_homes(&node->places, wi->region.id), home;
+	u32 homes = weft_place_homes(&wi->rack->node.places, wi->region.id), home;
 	u64 bytes = 0;
 
 	for (home = WEFT_BLADE_MIN; homes; home++, homes >>= 1)
 		if (homes & 1)
-			bytes += weft_underway_size(weft_node_underway(node, home));
+			bytes += weft_flight_size(&wi->rack->cache, home);
 	return bytes;
 }
 
@@ -126,7 +117,7 @@ static bool ask(struct weft_inode *wi, u64 index, struct weft_outbox *outbox)
 	struct weft_block *blk;
 	bool asked;
 
-	if (!weft_underway_room(on_its_way(wi, index), weft_region_block(&wi->region))) {
+	if (!weft_flight_room(&wi->region, index)) {
 		weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_READ_AHEAD_HELD);
 		return false;
 	}

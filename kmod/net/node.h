@@ -216,18 +216,6 @@ static inline bool weft_node_is_dead(const struct weft_node *node, u32 member)
 	return READ_ONCE(node->dead) & weft_node_bit(member);
 }
 
-/* What is under way from a member to this node. */
-static inline struct weft_underway *weft_node_underway(struct weft_node *node, u32 peer)
-{
-	return &node->peers.peer[peer].underway;
-}
-
-/* What is under way from this node to a home. */
-static inline struct weft_underway *weft_node_homeward(struct weft_node *node, u32 home)
-{
-	return &node->peers.peer[home].homeward;
-}
-
 /* Member that is the home of a line. */
 static inline u8 weft_node_home(const struct weft_node *node, u64 key)
 {

@@ -269,11 +269,8 @@ struct rtable *weft_peer_route(struct weft_peers *peers, u32 id, struct sock *sk
 
 static int init_peer(struct weft_peer *peer, u32 id)
 {
-	int err;
+	int err = dst_cache_init(&peer->at.cache, GFP_KERNEL);
 
-	weft_underway_init(&peer->underway);
-	weft_underway_init(&peer->homeward);
-	err = dst_cache_init(&peer->at.cache, GFP_KERNEL);
 	if (!err && weft_is_blade(id))
 		err = dst_cache_init(&peer->twin.cache, GFP_KERNEL);
 	return err;

@@ -9,7 +9,6 @@
 
 #include "core/wire.h"
 #include "net/config.h"
-#include "net/underway.h"
 
 struct rtable;
 struct sock;
@@ -39,15 +38,11 @@ struct weft_way {
  * @twin: of a blade: where it goes on if its machine dies.  Not known: nowhere
  * @view: of a blade with a twin: raised each time that it goes on there; 0: not heard of.
  *	Written under weft_peers.lock, read by anyone
- * @underway: what is under way from it to this node
- * @homeward: what is under way from this node to it, if it is a home
  */
 struct weft_peer {
 	struct weft_way at;
 	struct weft_way twin;
 	u32 view;
-	struct weft_underway underway;
-	struct weft_underway homeward;
 };
 
 /**

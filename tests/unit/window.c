@@ -3,7 +3,7 @@
  * The window of what is under way to a peer: alone and in pairs, on a path of a given rate,
  * delay and buffer, which is played here.
  */
-#include "net/window.h"
+#include "window.h"
 #include "tests/common/check.h"
 
 #define MS		1000000ull

@@ -24,12 +24,12 @@
  * It does not grow when nobody asked for more (RFC 7661).
  *
  * Pure arithmetic on what it is told, for the kernel and for tests/unit; the caller keeps
- * others out (net/underway.h does).
+ * others out (blocks/flight.c does).
  */
-#ifndef WEFT_WINDOW_H
-#define WEFT_WINDOW_H
+#ifndef WEFT_CORE_WINDOW_H
+#define WEFT_CORE_WINDOW_H
 
-#include "core/types.h"
+#include "types.h"
 
 #define WEFT_WINDOW_MIN		(16u << 10)	/* never less; one block, if that is more */
 #define WEFT_WINDOW_FIRST	(64u << 10)	/* of a peer that has not answered yet */
@@ -112,4 +112,4 @@ bool weft_window_lost(struct weft_window *w, u64 asked, u64 now);
 /* The last one that counted as lost was only late. */
 void weft_window_needless(struct weft_window *w);
 
-#endif /* WEFT_WINDOW_H */
+#endif /* WEFT_CORE_WINDOW_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How much may be under way to one peer, see window.h. */
-#include "net/window.h"
+#include "window.h"
 
 #define NEVER		(~0ull)
 #define MS_NS		1000000
