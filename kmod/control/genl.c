@@ -86,6 +86,19 @@ void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type)
 	return ERR_PTR(-ENOMEM);
 }
 
+void weft_genl_say(struct netlink_ext_ack *extack, const char *text)
+{
+	if (extack)
+		extack->_msg = text;
+}
+
+int weft_genl_config(struct netlink_callback *cb, struct weft_config *cfg)
+{
+	if (!weft_member_config(&weft_genl_list_rack(cb)->member, cfg))
+		return 0;
+	return weft_genl_not_up(cb->extack);
+}
+
 int weft_genl_member_config(struct netlink_callback *cb, struct weft_config *cfg)
 {
 	struct weft_member *m = &weft_genl_list_rack(cb)->member;
@@ -189,4 +202,13 @@ void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
 			   weft_genl_family, NLM_F_MULTI, cmd);
+}
+
+bool weft_genl_item_end(struct sk_buff *skb, void *hdr, int err)
+{
+	if (err)
+		genlmsg_cancel(skb, hdr);
+	else
+		genlmsg_end(skb, hdr);
+	return !err;
 }

@@ -59,10 +59,16 @@ void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type);
 /* Begins a message of a list.  Return: NULL if the buffer is full. */
 void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 
-/*
- * How this node takes part in the rack of a list, if it has joined.  Return: 0, -ENOTCONN,
- * -ENONET.
- */
+/* Ends it, or takes it out again: @err, there was no room.  Return: whether there was. */
+bool weft_genl_item_end(struct sk_buff *skb, void *hdr, int err);
+
+/* The reason of an error; @text stays. */
+void weft_genl_say(struct netlink_ext_ack *extack, const char *text);
+
+/* How this node takes part in the rack of a list.  Return: 0, -ENOTCONN. */
+int weft_genl_config(struct netlink_callback *cb, struct weft_config *cfg);
+
+/* ... if it has joined.  Return: 0, -ENOTCONN, -ENONET. */
 int weft_genl_member_config(struct netlink_callback *cb, struct weft_config *cfg);
 
 /* Has the rack of a list this blade, as far as this node knows? */

@@ -6,7 +6,7 @@
  * the node is serialized there.  Generic netlink holds its cb_lock for reading
  * while a request is taken, which holds up every other user of generic netlink
  * once somebody wants it for writing.  So no command here waits for the network;
- * lists that come over the network see to it, too (netlink_list.c).
+ * lists that come over the network see to it, too (netlink_ask.c).
  */
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
@@ -17,9 +17,8 @@
 #include "blocks/region.h"
 #include "control/genl.h"
 #include "control/netlink.h"
-#include "control/netlink_blade.h"
+#include "control/netlink_ask.h"
 #include "control/netlink_cache.h"
-#include "control/netlink_dead.h"
 #include "control/netlink_event.h"
 #include "control/netlink_list.h"
 #include "control/netlink_setup.h"
@@ -74,10 +73,17 @@ static const struct nla_policy weft_genl_config_policy[WEFT_A_CONFIG_MAX + 1] = 
 	[WEFT_A_CONFIG_TWIN] = { .type = NLA_BE32 },
 };
 
-/* CONFIG_CLEAR and CONFIG_GET: which rack. */
-static const struct nla_policy weft_genl_config_rack_policy[WEFT_A_CONFIG_RACK + 1] = {
-	[WEFT_A_CONFIG_RACK] = { .type = NLA_U32 },
-};
+/* Which rack, and nothing else. */
+#define WEFT_GENL_RACK_POLICY(name, attr) \
+	static const struct nla_policy name[(attr) + 1] = { [attr] = { .type = NLA_U32 } }
+
+WEFT_GENL_RACK_POLICY(weft_genl_config_rack_policy, WEFT_A_CONFIG_RACK);
+WEFT_GENL_RACK_POLICY(weft_genl_status_policy, WEFT_A_STATUS_RACK);
+WEFT_GENL_RACK_POLICY(weft_genl_counter_policy, WEFT_A_COUNTER_RACK);
+WEFT_GENL_RACK_POLICY(weft_genl_peer_policy, WEFT_A_PEER_RACK);
+WEFT_GENL_RACK_POLICY(weft_genl_blades_policy, WEFT_A_BLADE_RACK);
+WEFT_GENL_RACK_POLICY(weft_genl_hist_policy, WEFT_A_HIST_RACK);
+WEFT_GENL_RACK_POLICY(weft_genl_region_policy, WEFT_A_REGION_RACK);
 
 static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] = {
 	[WEFT_A_CONFIG_ID] = {
@@ -94,31 +100,15 @@ static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] 
 	[WEFT_A_CONFIG_HOLD_US] = NLA_POLICY_MAX(NLA_U32, WEFT_HOLD_US_MAX),
 };
 
-static const struct nla_policy weft_genl_status_policy[WEFT_A_STATUS_RACK + 1] = {
-	[WEFT_A_STATUS_RACK] = { .type = NLA_U32 },
-};
-
-static const struct nla_policy weft_genl_counter_policy[WEFT_A_COUNTER_RACK + 1] = {
-	[WEFT_A_COUNTER_RACK] = { .type = NLA_U32 },
-};
-
 static const struct nla_policy weft_genl_blade_policy[WEFT_A_COUNTER_RACK + 1] = {
 	[WEFT_A_COUNTER_MEMBER] =
 		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
 	[WEFT_A_COUNTER_RACK] = { .type = NLA_U32 },
 };
 
-static const struct nla_policy weft_genl_peer_policy[WEFT_A_PEER_RACK + 1] = {
-	[WEFT_A_PEER_RACK] = { .type = NLA_U32 },
-};
-
 static const struct nla_policy weft_genl_fence_policy[WEFT_A_PEER_RACK + 1] = {
 	[WEFT_A_PEER_ID] = NLA_POLICY_RANGE(NLA_U32, WEFT_NODE_MIN, WEFT_NODE_MAX),
 	[WEFT_A_PEER_RACK] = { .type = NLA_U32 },
-};
-
-static const struct nla_policy weft_genl_blades_policy[WEFT_A_BLADE_RACK + 1] = {
-	[WEFT_A_BLADE_RACK] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy weft_genl_blade_set_policy[WEFT_A_BLADE_RACK + 1] = {
@@ -134,14 +124,6 @@ static const struct nla_policy weft_genl_spread_policy[WEFT_A_REGION_HOMES + 1] 
 	[WEFT_A_REGION_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
 	[WEFT_A_REGION_RACK] = { .type = NLA_U32 },
 	[WEFT_A_REGION_HOMES] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_homes_range),
-};
-
-static const struct nla_policy weft_genl_hist_policy[WEFT_A_HIST_RACK + 1] = {
-	[WEFT_A_HIST_RACK] = { .type = NLA_U32 },
-};
-
-static const struct nla_policy weft_genl_region_policy[WEFT_A_REGION_RACK + 1] = {
-	[WEFT_A_REGION_RACK] = { .type = NLA_U32 },
 };
 
 static const struct nla_policy weft_genl_line_policy[WEFT_A_LINE_RACK + 1] = {
@@ -338,14 +320,7 @@ static bool weft_genl_put_rack(struct sk_buff *skb, struct netlink_callback *cb,
 {
 	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_RACK_GET);
 
-	if (!hdr)
-		return false;
-	if (weft_genl_put_config(skb, cfg)) {
-		genlmsg_cancel(skb, hdr);
-		return false;
-	}
-	genlmsg_end(skb, hdr);
-	return true;
+	return hdr && weft_genl_item_end(skb, hdr, weft_genl_put_config(skb, cfg));
 }
 
 static int weft_genl_racks_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -372,135 +347,49 @@ static int weft_genl_racks_dump(struct sk_buff *skb, struct netlink_callback *cb
 
 /* --- The family ---------------------------------------------------------- */
 
+#define WEFT_GENL_DO(number, function)	.cmd = number, .doit = function
+#define WEFT_GENL_LIST(number, name) \
+	.cmd = number, .start = name##_start, .dumpit = name##_dump, .done = weft_genl_list_done
+#define WEFT_GENL_TAKES(what)		.policy = what, .maxattr = ARRAY_SIZE(what) - 1
+
 static const struct genl_ops weft_genl_ops[] = {
-	{
-		.cmd		= WEFT_CMD_CONFIG_SET,
-		.doit		= weft_genl_config_set,
-		.policy		= weft_genl_config_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_config_policy) - 1,
-		.flags		= GENL_ADMIN_PERM,
-	}, {
-		.cmd		= WEFT_CMD_CONFIG_CLEAR,
-		.doit		= weft_genl_config_clear,
-		.policy		= weft_genl_config_rack_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_config_rack_policy) - 1,
-		.flags		= GENL_ADMIN_PERM,
-	}, {
-		.cmd		= WEFT_CMD_CONFIG_GET,
-		.doit		= weft_genl_config_get,
-		.policy		= weft_genl_config_rack_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_config_rack_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_TUNE,
-		.doit		= weft_genl_tune,
-		.policy		= weft_genl_tune_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_tune_policy) - 1,
-		.flags		= GENL_ADMIN_PERM,
-	}, {
-		.cmd		= WEFT_CMD_STATUS_GET,
-		.doit		= weft_genl_status_get,
-		.policy		= weft_genl_status_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_status_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_STATS_GET,
-		.start		= weft_genl_stats_start,
-		.dumpit		= weft_genl_stats_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_counter_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_counter_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_BLADE_STATS_GET,
-		.start		= weft_genl_blade_start,
-		.dumpit		= weft_genl_blade_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_blade_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_blade_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_SWITCH_STATS_GET,
-		.start		= weft_genl_switch_start,
-		.dumpit		= weft_genl_switch_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_counter_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_counter_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_PEER_GET,
-		.start		= weft_genl_peer_start,
-		.dumpit		= weft_genl_peer_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_peer_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_peer_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_HIST_GET,
-		.start		= weft_genl_hist_start,
-		.dumpit		= weft_genl_hist_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_hist_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_hist_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_REGION_GET,
-		.start		= weft_genl_region_start,
-		.dumpit		= weft_genl_region_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_region_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_region_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_LINE_GET,
-		.start		= weft_genl_line_start,
-		.dumpit		= weft_genl_line_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_line_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_line_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_LOCK_GET,
-		.start		= weft_genl_lock_start,
-		.dumpit		= weft_genl_lock_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_lock_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_lock_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_RACK_GET,
-		.start		= weft_genl_racks_start,
-		.dumpit		= weft_genl_racks_dump,
-		.done		= weft_genl_list_done,
-	}, {
-		.cmd		= WEFT_CMD_NODE_FENCE,
-		.start		= weft_genl_fence_start,
-		.dumpit		= weft_genl_fence_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_fence_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_fence_policy) - 1,
-		.flags		= GENL_ADMIN_PERM,
-	}, {
-		.cmd		= WEFT_CMD_LOST_GET,
-		.start		= weft_genl_lost_start,
-		.dumpit		= weft_genl_lost_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_lost_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_lost_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_BLADE_GET,
-		.start		= weft_genl_blades_start,
-		.dumpit		= weft_genl_blades_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_blades_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_blades_policy) - 1,
-	}, {
-		.cmd		= WEFT_CMD_BLADE_SET,
-		.start		= weft_genl_blade_set_start,
-		.dumpit		= weft_genl_blade_set_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_blade_set_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_blade_set_policy) - 1,
-		.flags		= GENL_ADMIN_PERM,
-	}, {
-		.cmd		= WEFT_CMD_REGION_SPREAD,
-		.start		= weft_genl_spread_start,
-		.dumpit		= weft_genl_spread_dump,
-		.done		= weft_genl_list_done,
-		.policy		= weft_genl_spread_policy,
-		.maxattr	= ARRAY_SIZE(weft_genl_spread_policy) - 1,
-		.flags		= GENL_ADMIN_PERM,
-	},
+	{ WEFT_GENL_DO(WEFT_CMD_CONFIG_SET, weft_genl_config_set),
+	  WEFT_GENL_TAKES(weft_genl_config_policy), .flags = GENL_ADMIN_PERM },
+	{ WEFT_GENL_DO(WEFT_CMD_CONFIG_CLEAR, weft_genl_config_clear),
+	  WEFT_GENL_TAKES(weft_genl_config_rack_policy), .flags = GENL_ADMIN_PERM },
+	{ WEFT_GENL_DO(WEFT_CMD_CONFIG_GET, weft_genl_config_get),
+	  WEFT_GENL_TAKES(weft_genl_config_rack_policy) },
+	{ WEFT_GENL_DO(WEFT_CMD_TUNE, weft_genl_tune),
+	  WEFT_GENL_TAKES(weft_genl_tune_policy), .flags = GENL_ADMIN_PERM },
+	{ WEFT_GENL_DO(WEFT_CMD_STATUS_GET, weft_genl_status_get),
+	  WEFT_GENL_TAKES(weft_genl_status_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_STATS_GET, weft_genl_stats),
+	  WEFT_GENL_TAKES(weft_genl_counter_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_BLADE_STATS_GET, weft_genl_ask),
+	  WEFT_GENL_TAKES(weft_genl_blade_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_SWITCH_STATS_GET, weft_genl_switch),
+	  WEFT_GENL_TAKES(weft_genl_counter_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_PEER_GET, weft_genl_peer),
+	  WEFT_GENL_TAKES(weft_genl_peer_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_HIST_GET, weft_genl_hist),
+	  WEFT_GENL_TAKES(weft_genl_hist_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_REGION_GET, weft_genl_region),
+	  WEFT_GENL_TAKES(weft_genl_region_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_LINE_GET, weft_genl_line),
+	  WEFT_GENL_TAKES(weft_genl_line_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_LOCK_GET, weft_genl_lock),
+	  WEFT_GENL_TAKES(weft_genl_lock_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_RACK_GET, weft_genl_racks) },
+	{ WEFT_GENL_LIST(WEFT_CMD_NODE_FENCE, weft_genl_ask),
+	  WEFT_GENL_TAKES(weft_genl_fence_policy), .flags = GENL_ADMIN_PERM },
+	{ WEFT_GENL_LIST(WEFT_CMD_LOST_GET, weft_genl_ask),
+	  WEFT_GENL_TAKES(weft_genl_lost_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_BLADE_GET, weft_genl_ask),
+	  WEFT_GENL_TAKES(weft_genl_blades_policy) },
+	{ WEFT_GENL_LIST(WEFT_CMD_BLADE_SET, weft_genl_ask),
+	  WEFT_GENL_TAKES(weft_genl_blade_set_policy), .flags = GENL_ADMIN_PERM },
+	{ WEFT_GENL_LIST(WEFT_CMD_REGION_SPREAD, weft_genl_ask),
+	  WEFT_GENL_TAKES(weft_genl_spread_policy), .flags = GENL_ADMIN_PERM },
 };
 
 static const struct genl_multicast_group weft_genl_groups[] = {

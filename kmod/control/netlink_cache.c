@@ -46,42 +46,41 @@ struct weft_genl_place {
 	} info;
 };
 
-/* @rack: the attribute that names it. */
-static struct weft_genl_place *weft_genl_place_new(struct netlink_callback *cb, int rack,
-						   int *err)
-{
-	struct weft_genl_place *p = weft_genl_list_new(cb, sizeof(*p), rack);
-	struct weft_config cfg;
-
-	*err = PTR_ERR_OR_ZERO(p);
-	if (*err)
-		return NULL;
-	if (!weft_member_config(&weft_genl_list_rack(cb)->member, &cfg))
-		return p;
-	weft_genl_list_done(cb);
-	*err = weft_genl_not_up(cb->extack);
-	return NULL;
-}
-
-/*
- * The region that the request names in attribute @type, checked against the
- * policy.  Return: 0: none; -ENOENT: one that the node does not know, or who asks not either.
- */
-static int weft_genl_asked_region(struct netlink_callback *cb, int type,
-				  struct weft_region_info *info)
+static int take_region(struct netlink_callback *cb, int type, struct weft_genl_place *p)
 {
 	const struct nlattr *attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, type);
-	u32 wanted, region;
 
 	if (!attr)
 		return 0;
-	wanted = region = nla_get_u32(attr);
-	if (weft_inspect_region(weft_genl_list_rack(cb), &region, info) && region == wanted &&
-	    weft_genl_sees(cb, region, true))
-		return (int)region;
+	p->region = nla_get_u32(attr);
+	if (weft_inspect_region(weft_genl_list_rack(cb), &p->region, &p->info.region) &&
+	    p->region == nla_get_u32(attr) && weft_genl_sees(cb, p->region, true))
+		return 0;
 	NL_SET_ERR_MSG_ATTR(cb->extack, attr,
 			    "REGION: this node knows no such region");
 	return -ENOENT;
+}
+
+/*
+ * @rack: attribute that names the rack.  @region: attribute that names a region, checked against
+ * the policy, 0: there is none; p->region is 0 if the request names none.  Return: ERR_PTR(-ENOENT)
+ * of one that the node does not know, or who asks not either.
+ */
+static struct weft_genl_place *new_place(struct netlink_callback *cb, int rack, int region)
+{
+	struct weft_genl_place *p = weft_genl_list_new(cb, sizeof(*p), rack);
+	struct weft_config cfg;
+	int err;
+
+	if (IS_ERR(p))
+		return p;
+	err = weft_genl_config(cb, &cfg);
+	if (!err && region)
+		err = take_region(cb, region, p);
+	if (!err)
+		return p;
+	weft_genl_list_done(cb);
+	return ERR_PTR(err);
 }
 
 /* Puts @n flags, of which @set hold, by their types. */
@@ -97,27 +96,16 @@ static int weft_genl_put_flags(struct sk_buff *skb, const u16 *type,
 	return 0;
 }
 
-/* Ends a message, or takes it out again if there was no room for it. */
-static bool weft_genl_item_end(struct sk_buff *skb, void *hdr, bool full)
-{
-	if (full)
-		genlmsg_cancel(skb, hdr);
-	else
-		genlmsg_end(skb, hdr);
-	return !full;
-}
-
 /* --- Regions ------------------------------------------------------------- */
 
 int weft_genl_region_start(struct netlink_callback *cb)
 {
-	struct weft_genl_place *p;
-	int err;
+	struct weft_genl_place *p = new_place(cb, WEFT_A_REGION_RACK, 0);
 
-	p = weft_genl_place_new(cb, WEFT_A_REGION_RACK, &err);
-	if (p)
-		p->region = 1;
-	return err;
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	p->region = 1;
+	return 0;
 }
 
 static bool weft_genl_put_region(struct sk_buff *skb, struct netlink_callback *cb,
@@ -158,19 +146,12 @@ int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 int weft_genl_line_start(struct netlink_callback *cb)
 {
-	struct weft_genl_place *p;
-	int err, region;
+	struct weft_genl_place *p = new_place(cb, WEFT_A_LINE_RACK, WEFT_A_LINE_REGION);
 
-	p = weft_genl_place_new(cb, WEFT_A_LINE_RACK, &err);
-	if (!p)
-		return err;
-	region = weft_genl_asked_region(cb, WEFT_A_LINE_REGION, &p->info.region);
-	if (region < 0) {
-		weft_genl_list_done(cb);
-		return region;
-	}
-	p->region = region ? (u32)region : 1;
-	p->last = region ? (u32)region : WEFT_REGION_MAX;
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	p->last = p->region ?: WEFT_REGION_MAX;
+	p->region = p->region ?: 1;
 	return 0;
 }
 
@@ -231,21 +212,14 @@ int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 int weft_genl_lock_start(struct netlink_callback *cb)
 {
-	struct weft_genl_place *p;
-	int err, region;
+	struct weft_genl_place *p = new_place(cb, WEFT_A_LOCK_RACK, WEFT_A_LOCK_REGION);
 
-	p = weft_genl_place_new(cb, WEFT_A_LOCK_RACK, &err);
-	if (!p)
-		return err;
-	region = weft_genl_asked_region(cb, WEFT_A_LOCK_REGION, &p->info.region);
-	if (region < 0) {
-		weft_genl_list_done(cb);
-		return region;
-	}
+	if (IS_ERR(p))
+		return PTR_ERR(p);
 	p->last = ~0ull;
-	if (region) {
-		p->index = weft_line_key((u32)region, WEFT_KIND_LOCK, 0);
-		p->last = weft_line_key((u32)region, WEFT_KIND_LOCK, ~0ull);
+	if (p->region) {
+		p->index = weft_line_key(p->region, WEFT_KIND_LOCK, 0);
+		p->last = weft_line_key(p->region, WEFT_KIND_LOCK, ~0ull);
 	}
 	return 0;
 }

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lists that the netlink family gives out: counters and histograms of this node,
- * counters of a memory blade, of the switch; members.
- *
- * Counters of blades and of the switch come over the network.  A list's start
- * and the first call of its dumpit are made while generic netlink holds its
- * cb_lock (netlink.c); later calls are made by the reader's recvmsg(), without
- * it.  So these lists begin with a message of their own, and the question goes
- * out in the second call, where it can be killed, too.
+ * Lists that the netlink family gives out: counters and histograms of this node, counters of
+ * the switch; members.  Those of the switch come over the network: the list begins with a
+ * message of its own, as those of netlink_ask.c, which says why.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -22,32 +17,15 @@
 #include "net/transport.h"
 #include "weft_netlink.h"
 
-/* How the rack of a list is set up.  If it is not, the list ends. */
-static int weft_genl_list_config(struct netlink_callback *cb, struct weft_config *cfg)
-{
-	if (!weft_member_config(&weft_genl_list_rack(cb)->member, cfg))
-		return 0;
-	weft_genl_list_done(cb);
-	return weft_genl_not_up(cb->extack);
-}
-
-/* One message with a counter, or only its owner if there is no @name. */
-static int weft_genl_put_counter(struct sk_buff *skb, struct netlink_callback *cb,
-				 u8 cmd, u32 member, const char *name, u64 value)
+/* One message with a counter of the node or of the switch, or with none if there is no @name. */
+static bool put_counter(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
+			const char *name, u64 value)
 {
 	void *hdr = weft_genl_item(skb, cb, cmd);
 
-	if (!hdr)
-		return -EMSGSIZE;
-	if ((member && nla_put_u32(skb, WEFT_A_COUNTER_MEMBER, member)) ||
-	    (name && (nla_put_string(skb, WEFT_A_COUNTER_NAME, name) ||
-		      nla_put_u64_64bit(skb, WEFT_A_COUNTER_VALUE, value,
-					WEFT_A_COUNTER_PAD)))) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
+	return hdr && weft_genl_item_end(skb, hdr, name &&
+		(nla_put_string(skb, WEFT_A_COUNTER_NAME, name) ||
+		 nla_put_u64_64bit(skb, WEFT_A_COUNTER_VALUE, value, WEFT_A_COUNTER_PAD)));
 }
 
 /**
@@ -78,8 +56,7 @@ int weft_genl_stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	for (; s->next < WEFT_STAT_COUNT; s->next++) {
 		const char *name = weft_stat_name(s->next, buf, sizeof(buf));
 
-		if (name && weft_genl_put_counter(skb, cb, WEFT_CMD_STATS_GET, 0,
-						  name, s->value[s->next]))
+		if (name && !put_counter(skb, cb, WEFT_CMD_STATS_GET, name, s->value[s->next]))
 			break;
 	}
 	return skb->len;
@@ -103,8 +80,14 @@ int weft_genl_switch_start(struct netlink_callback *cb)
 {
 	struct weft_genl_switch *s = weft_genl_list_new(cb, sizeof(*s), WEFT_A_COUNTER_RACK);
 	struct weft_config cfg;
+	int err;
 
-	return IS_ERR(s) ? PTR_ERR(s) : weft_genl_list_config(cb, &cfg);
+	if (IS_ERR(s))
+		return PTR_ERR(s);
+	err = weft_genl_config(cb, &cfg);
+	if (err)
+		weft_genl_list_done(cb);
+	return err;
 }
 
 int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -138,9 +121,8 @@ int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	if (!s->begun) {
 		s->begun = true;
-		err = weft_genl_put_counter(skb, cb, WEFT_CMD_SWITCH_STATS_GET,
-					    0, NULL, 0);
-		return err ? err : skb->len;
+		return put_counter(skb, cb, WEFT_CMD_SWITCH_STATS_GET, NULL, 0) ?
+		       skb->len : -EMSGSIZE;
 	}
 	if (!s->asked) {
 		err = weft_genl_turn(cb, WEFT_COUNTERS);
@@ -154,133 +136,11 @@ int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		s->asked = true;
 	}
 	for (; s->next < WEFT_COUNTERS; s->next++) {
-		if (names[s->next] &&
-		    weft_genl_put_counter(skb, cb, WEFT_CMD_SWITCH_STATS_GET, 0,
-					  names[s->next], s->value[s->next]))
+		if (names[s->next] && !put_counter(skb, cb, WEFT_CMD_SWITCH_STATS_GET,
+						   names[s->next], s->value[s->next]))
 			break;
 	}
 	return skb->len;
-}
-
-/* A blade answers in pages; none has more counters than these hold. */
-#define WEFT_GENL_PAGES_MAX	64
-
-/**
- * struct weft_genl_blade - list of the counters of a blade
- * @blade: whose
- * @begun: the first message is out
- * @pages: answers of the blade so far
- * @pos: what was put of the list in @call
- * @call: the last answer
- */
-struct weft_genl_blade {
-	u32 blade;
-	bool begun;
-	unsigned int pages;
-	u32 pos;
-	struct weft_call call;
-};
-
-int weft_genl_blade_start(struct netlink_callback *cb)
-{
-	const struct nlattr *member;
-	struct weft_genl_blade *b;
-	struct weft_config cfg;
-	u32 blade = WEFT_BLADE_MIN;
-
-	int err;
-
-	b = weft_genl_list_new(cb, sizeof(*b), WEFT_A_COUNTER_RACK);
-	if (IS_ERR(b))
-		return PTR_ERR(b);
-	err = weft_genl_list_config(cb, &cfg);
-	if (err)
-		return err;
-	/* Checked against the policy before we are called. */
-	member = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, WEFT_A_COUNTER_MEMBER);
-	if (member)
-		blade = nla_get_u32(member);
-	if (!weft_genl_has_blade(cb, &cfg, blade)) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, member,
-				    "MEMBER: this rack has no such memory blade");
-		weft_genl_list_done(cb);
-		return -ENOENT;
-	}
-	b->blade = blade;
-	return 0;
-}
-
-/* Gets the next page.  Return: 0; 1 if there is none; or an error. */
-static int weft_genl_blade_ask(struct weft_genl_blade *b, struct netlink_callback *cb)
-{
-	u64 cookie = b->pages ? b->call.cookie : 0;
-	int err;
-
-	if (b->pages && !cookie)
-		return 1;
-	if (b->pages++ == WEFT_GENL_PAGES_MAX) {
-		NL_SET_ERR_MSG(cb->extack, "the blade's list has no end");
-		return -EPROTO;
-	}
-	err = weft_genl_turn(cb, 1);
-	if (err)
-		return err;
-	memset(&b->call, 0, sizeof(b->call));
-	b->call.op = WEFT_CALL_STATS;
-	b->call.cookie = cookie;
-	b->pos = 0;
-	err = weft_rpc_look(&weft_genl_list_rack(cb)->node, b->blade, &b->call);
-	if (err == -ETIMEDOUT)
-		NL_SET_ERR_MSG(cb->extack, "the blade does not answer");
-	return err;
-}
-
-/*
- * Reads the counter at b->pos of the page, @name is of WEFT_NAME_MAX + 1 bytes.
- * Return: its length.
- */
-static u32 weft_genl_blade_counter(const struct weft_genl_blade *b, char *name,
-				   u64 *value)
-{
-	const u8 *p = b->call.list + b->pos;
-	u32 len = p[WEFT_COUNTER_LEN - 1];
-
-	*value = get_unaligned_be64(p);
-	memcpy(name, p + WEFT_COUNTER_LEN, len);
-	name[len] = 0;
-	return WEFT_COUNTER_LEN + len;
-}
-
-int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct weft_genl_blade *b = weft_genl_list(cb);
-	char name[WEFT_NAME_MAX + 1];
-	u64 value;
-	u32 len;
-	int err;
-
-	if (!b->begun) {
-		b->begun = true;
-		err = weft_genl_put_counter(skb, cb, WEFT_CMD_BLADE_STATS_GET,
-					    b->blade, NULL, 0);
-		return err ? err : skb->len;
-	}
-	for (;;) {
-		if (!b->pages || b->pos == b->call.list_len) {
-			/* What is in the buffer goes out before the next wait. */
-			if (skb->len)
-				return skb->len;
-			err = weft_genl_blade_ask(b, cb);
-			if (err)
-				return err > 0 ? 0 : err;
-			continue;
-		}
-		len = weft_genl_blade_counter(b, name, &value);
-		if (weft_genl_put_counter(skb, cb, WEFT_CMD_BLADE_STATS_GET,
-					  b->blade, name, value))
-			return skb->len;
-		b->pos += len;
-	}
 }
 
 /**
@@ -355,27 +215,20 @@ static int weft_genl_put_way(struct sk_buff *skb, struct netlink_callback *cb, u
 		      nla_put_flag(skb, WEFT_A_PEER_RDMA);
 }
 
-static int weft_genl_put_peer(struct sk_buff *skb, struct netlink_callback *cb,
-			      const struct weft_genl_peers *p,
-			      const struct weft_peer_info *peer)
+static bool put_peer(struct sk_buff *skb, struct netlink_callback *cb,
+		     const struct weft_genl_peers *p, const struct weft_peer_info *peer)
 {
 	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_PEER_GET);
 
-	if (!hdr)
-		return -EMSGSIZE;
-	if (nla_put_u32(skb, WEFT_A_PEER_ID, peer->id) ||
-	    nla_put_in_addr(skb, WEFT_A_PEER_ADDRESS, peer->addr) ||
-	    (peer->id == p->self && nla_put_flag(skb, WEFT_A_PEER_SELF)) ||
-	    ((weft_node_bit(peer->id) & p->members) &&
-	     nla_put_flag(skb, WEFT_A_PEER_JOINED)) ||
-	    (peer->twin && nla_put_in_addr(skb, WEFT_A_PEER_TWIN, peer->twin)) ||
-	    (peer->view && nla_put_u32(skb, WEFT_A_PEER_VIEW, peer->view)) ||
-	    (peer->id != p->self && weft_genl_put_way(skb, cb, peer->id))) {
-		genlmsg_cancel(skb, hdr);
-		return -EMSGSIZE;
-	}
-	genlmsg_end(skb, hdr);
-	return 0;
+	return hdr && weft_genl_item_end(skb, hdr,
+		nla_put_u32(skb, WEFT_A_PEER_ID, peer->id) ||
+		nla_put_in_addr(skb, WEFT_A_PEER_ADDRESS, peer->addr) ||
+		(peer->id == p->self && nla_put_flag(skb, WEFT_A_PEER_SELF)) ||
+		((weft_node_bit(peer->id) & p->members) &&
+		 nla_put_flag(skb, WEFT_A_PEER_JOINED)) ||
+		(peer->twin && nla_put_in_addr(skb, WEFT_A_PEER_TWIN, peer->twin)) ||
+		(peer->view && nla_put_u32(skb, WEFT_A_PEER_VIEW, peer->view)) ||
+		(peer->id != p->self && weft_genl_put_way(skb, cb, peer->id)));
 }
 
 int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -383,7 +236,7 @@ int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct weft_genl_peers *p = weft_genl_list(cb);
 
 	for (; p->next < p->len; p->next++) {
-		if (weft_genl_put_peer(skb, cb, p, &p->peer[p->next]))
+		if (!put_peer(skb, cb, p, &p->peer[p->next]))
 			break;
 	}
 	return skb->len;
@@ -423,26 +276,26 @@ static int weft_genl_put_bucket(struct sk_buff *skb, unsigned int bucket, u64 co
 	return 0;
 }
 
-static int weft_genl_put_hist(struct sk_buff *skb, struct netlink_callback *cb,
-			      const char *name, const struct weft_hist_data *data)
+static int put_buckets(struct sk_buff *skb, const struct weft_hist_data *data)
 {
-	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_HIST_GET);
 	unsigned int i;
 
-	if (!hdr)
-		return -EMSGSIZE;
-	if (nla_put_string(skb, WEFT_A_HIST_NAME, name) ||
-	    nla_put_u64_64bit(skb, WEFT_A_HIST_NSEC, data->nsec, WEFT_A_HIST_PAD))
-		goto full;
 	for (i = 0; i < WEFT_HIST_BUCKETS; i++) {
 		if (data->bucket[i] && weft_genl_put_bucket(skb, i, data->bucket[i]))
-			goto full;
+			return -EMSGSIZE;
 	}
-	genlmsg_end(skb, hdr);
 	return 0;
-full:
-	genlmsg_cancel(skb, hdr);
-	return -EMSGSIZE;
+}
+
+static bool put_hist(struct sk_buff *skb, struct netlink_callback *cb, const char *name,
+		     const struct weft_hist_data *data)
+{
+	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_HIST_GET);
+
+	return hdr && weft_genl_item_end(skb, hdr,
+		nla_put_string(skb, WEFT_A_HIST_NAME, name) ||
+		nla_put_u64_64bit(skb, WEFT_A_HIST_NSEC, data->nsec, WEFT_A_HIST_PAD) ||
+		put_buckets(skb, data));
 }
 
 int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -450,8 +303,7 @@ int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct weft_genl_hists *h = weft_genl_list(cb);
 
 	for (; h->next < WEFT_HIST_COUNT; h->next++) {
-		if (weft_genl_put_hist(skb, cb, weft_hist_name(h->next),
-				       &h->hist[h->next]))
+		if (!put_hist(skb, cb, weft_hist_name(h->next), &h->hist[h->next]))
 			break;
 	}
 	return skb->len;

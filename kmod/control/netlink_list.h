@@ -10,8 +10,6 @@ int weft_genl_stats_start(struct netlink_callback *cb);
 int weft_genl_stats_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int weft_genl_switch_start(struct netlink_callback *cb);
 int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb);
-int weft_genl_blade_start(struct netlink_callback *cb);
-int weft_genl_blade_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int weft_genl_peer_start(struct netlink_callback *cb);
 int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int weft_genl_hist_start(struct netlink_callback *cb);
