@@ -2,8 +2,8 @@
 /* What is made of a node's network card, see card.h. */
 #include "rdma/card.h"
 
-/* All that can be told at a time: of strips, connections, messages. */
-#define COMPLETIONS	(2 * WEFT_STRIPS + WEFT_CARD_WORK + 2 * WEFT_PEERS_MAX + WEFT_INBOXES)
+/* All that can be told at a time: of MRs, connections, messages. */
+#define COMPLETIONS	(2 * WEFT_MRS + WEFT_CARD_WORK + 2 * WEFT_PEERS_MAX + WEFT_INBOXES)
 
 static struct workqueue_struct *menders;
 
@@ -42,10 +42,10 @@ static const char *cannot(const struct weft_card *card)
 		return "the device is of a kind for which this was not made (iWARP)";
 	if (!(device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return "the device cannot take back keys";
-	if (device->attrs.max_fast_reg_page_list_len < WEFT_STRIP_PAGES)
+	if (device->attrs.max_fast_reg_page_list_len < WEFT_MR_PAGES)
 		return "the device cannot register enough pages at a time";
 	if (device->attrs.max_cqe < COMPLETIONS || device->attrs.max_srq_wr < WEFT_INBOXES ||
-	    device->attrs.max_qp_wr <= WEFT_LINK_WORK)
+	    device->attrs.max_qp_wr <= WEFT_CONN_WORK)
 		return "the device has too short queues";
 	return NULL;
 }
@@ -59,7 +59,7 @@ const char *weft_card_make(struct weft_card *card)
 
 	if (why)
 		return why;
-	card->sges = min_t(u32, card->device->attrs.max_send_sge, WEFT_STRIP_PAGES);
+	card->sges = min_t(u32, card->device->attrs.max_send_sge, WEFT_MR_PAGES);
 	card->pd = ib_alloc_pd(card->device, 0);
 	if (IS_ERR(card->pd)) {
 		card->pd = NULL;

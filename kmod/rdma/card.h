@@ -34,19 +34,22 @@
 #include "net/transport.h"
 
 /* Pages of a block that lands, at most; larger blocks go in messages. */
-#define WEFT_STRIP_PAGES	16
+#define WEFT_MR_PAGES	16
 /* Blocks that may land at a time; for more there is no pad. */
-#define WEFT_STRIPS		256
+#define WEFT_MRS		256
 /*
  * Requests of a connection that are not done, two for a block: as much as a peer can have
  * landings for; and of all of them.
  */
-#define WEFT_LINK_WORK		(2 * WEFT_STRIPS)
+#define WEFT_CONN_WORK		(2 * WEFT_MRS)
 #define WEFT_CARD_WORK		2048
 /* Landings of a peer that were used, which are remembered. */
-#define WEFT_LINK_RECENT	64
-/* Buffers for what others send: a LANDED for each strip, rooms that are free, what is wrong. */
-#define WEFT_INBOXES		(WEFT_STRIPS + 128)
+#define WEFT_CONN_RECENT	64
+/*
+ * Buffers for what others send: a LANDED for each MR, write-back buffers that are free, what is
+ * wrong.
+ */
+#define WEFT_INBOXES		(WEFT_MRS + 128)
 #define WEFT_INBOX_LEN		256
 /* Connections that others want and that were not looked at yet. */
 #define WEFT_CALLERS_MAX	16
@@ -55,32 +58,32 @@
 #define WEFT_STUCK_MS		2000
 
 /**
- * enum weft_strip_state - where a landing strip is in its life
- * @WEFT_STRIP_IDLE: of no block
- * @WEFT_STRIP_MADE: of a block; its key is valid nowhere
- * @WEFT_STRIP_OPENING: the card registers the block's pages
- * @WEFT_STRIP_OPEN: others can write there
- * @WEFT_STRIP_CLOSING: the card takes the key back
- * @WEFT_STRIP_BAD: nobody knows whether others can write there: the mender deregisters it
- * @WEFT_STRIP_CLOSED: nobody can any more; references to the pad are left
+ * enum weft_mr_state - where a memory region is in its life
+ * @WEFT_MR_IDLE: of no block
+ * @WEFT_MR_MADE: of a block; its key is valid nowhere
+ * @WEFT_MR_OPENING: the card registers the block's pages
+ * @WEFT_MR_OPEN: others can write there
+ * @WEFT_MR_CLOSING: the card takes the key back
+ * @WEFT_MR_BAD: nobody knows whether others can write there: the mender deregisters it
+ * @WEFT_MR_CLOSED: nobody can any more; references to the pad are left
  */
-enum weft_strip_state {
-	WEFT_STRIP_IDLE,
-	WEFT_STRIP_MADE,
-	WEFT_STRIP_OPENING,
-	WEFT_STRIP_OPEN,
-	WEFT_STRIP_CLOSING,
-	WEFT_STRIP_BAD,
-	WEFT_STRIP_CLOSED,
+enum weft_mr_state {
+	WEFT_MR_IDLE,
+	WEFT_MR_MADE,
+	WEFT_MR_OPENING,
+	WEFT_MR_OPEN,
+	WEFT_MR_CLOSING,
+	WEFT_MR_BAD,
+	WEFT_MR_CLOSED,
 };
 
 /**
- * struct weft_strip - memory registration for one block at a time, and its pad
+ * struct weft_mr - memory registration for one block at a time, and its pad
  * @pad: as all see it, while @state is not IDLE
  * @card: whose
- * @list: in card->strips_free, with @mr, or strips_bare, without, while it is IDLE
- * @by_key: in card->keys, while there is @mr
- * @mr: of the device; NULL: there is none
+ * @list: in card->mrs_free, with @ib, or mrs_bare, without, while it is IDLE
+ * @by_key: in card->keys, while there is @ib
+ * @ib: of the device; NULL: there is none
  * @state: as above
  * @mapped: the block's pages are mapped for the device, as @sg has them
  * @unwanted: it is to be closed as soon as it is open
@@ -97,13 +100,13 @@ enum weft_strip_state {
  * @landed: LANDED, as its home would have sent it
  * @sg: the pages
  */
-struct weft_strip {
+struct weft_mr {
 	struct weft_pad pad;
 	struct weft_card *card;
 	struct list_head list;
 	struct hlist_node by_key;
-	struct ib_mr *mr;
-	enum weft_strip_state state;
+	struct ib_mr *ib;
+	enum weft_mr_state state;
 	bool mapped;
 	bool unwanted;
 	bool read;
@@ -117,32 +120,32 @@ struct weft_strip {
 	struct weft_outgoing out;
 	u8 payload[WEFT_LANDING_LEN];
 	struct weft_msg landed;
-	struct scatterlist sg[WEFT_STRIP_PAGES];
+	struct scatterlist sg[WEFT_MR_PAGES];
 };
 
 /**
- * struct weft_loop - a queue pair that leads nowhere, for registering and taking back
+ * struct weft_regqp - a queue pair that leads nowhere, for registering and taking back
  * @qp: connected to itself
  * @broken: something of it has failed, or takes too long
  */
-struct weft_loop {
+struct weft_regqp {
 	struct ib_qp *qp;
 	bool broken;
 };
 
 /* How far a connection is. */
-enum weft_link_state {
-	WEFT_LINK_NONE,
-	WEFT_LINK_ADDRESS,	/* where is it? */
-	WEFT_LINK_ROUTE,	/* which way is it? */
-	WEFT_LINK_CALLING,	/* we asked */
-	WEFT_LINK_ACCEPTED,	/* it asked */
-	WEFT_LINK_UP,
-	WEFT_LINK_BROKEN,	/* the mender destroys it */
+enum weft_conn_state {
+	WEFT_CONN_NONE,
+	WEFT_CONN_ADDRESS,	/* where is it? */
+	WEFT_CONN_ROUTE,	/* which way is it? */
+	WEFT_CONN_CALLING,	/* we asked */
+	WEFT_CONN_ACCEPTED,	/* it asked */
+	WEFT_CONN_UP,
+	WEFT_CONN_BROKEN,	/* the mender destroys it */
 };
 
 /**
- * struct weft_rooms - memory of a blade for blocks that go home, see room.h
+ * struct weft_wbufs - memory of a blade for blocks that go home, see wbuf.h
  * @first: where they begin
  * @n: how many there are
  * @free: bits: where a block may be written
@@ -150,7 +153,7 @@ enum weft_link_state {
  * @recent: blocks that went that way
  * @used: how many ever did
  */
-struct weft_rooms {
+struct weft_wbufs {
 	struct weft_landing first;
 	u32 n;
 	u32 free;
@@ -158,7 +161,7 @@ struct weft_rooms {
 	struct {
 		u64 line;
 		u64 version;
-	} recent[WEFT_LINK_RECENT];
+	} recent[WEFT_CONN_RECENT];
 	u32 used;
 };
 
@@ -175,7 +178,7 @@ struct weft_pace {
 };
 
 /**
- * struct weft_link - the connection to a member
+ * struct weft_conn - the connection to a member
  * @card: of this node
  * @peer: member
  * @state: how far it is
@@ -186,7 +189,7 @@ struct weft_pace {
  * @said: what the member has said
  * @said_len: bytes of it
  * @busy: requests that are not done
- * @jobs: what is under way, in the order in which it began
+ * @wqes: what is under way, in the order in which it began
  * @life: of the keys by which this node reads there: raised when the blade has taken them back
  * @pace: of a blade
  * @since: when it got into this state, jiffies
@@ -195,12 +198,12 @@ struct weft_pace {
  * @why: the last one, a sentence; NULL: there was none
  * @recent: landings that were written to
  * @used: how many ever were
- * @rooms: of a blade
+ * @wbufs: of a blade
  */
-struct weft_link {
+struct weft_conn {
 	struct weft_card *card;
 	u8 peer;
-	enum weft_link_state state;
+	enum weft_conn_state state;
 	bool heard;
 	bool wanted;
 	struct rdma_cm_id *id;
@@ -208,16 +211,16 @@ struct weft_link {
 	u8 said[WEFT_HELLO_LEN];
 	u8 said_len;
 	u32 busy;
-	struct list_head jobs;
+	struct list_head wqes;
 	u32 life;
 	struct weft_pace pace;
 	unsigned long since;
 	unsigned long next_try;
 	u32 failures;
 	const char *why;
-	struct weft_landing recent[WEFT_LINK_RECENT];
+	struct weft_landing recent[WEFT_CONN_RECENT];
 	u32 used;
-	struct weft_rooms rooms;
+	struct weft_wbufs wbufs;
 };
 
 /**
@@ -265,22 +268,22 @@ struct weft_fault {
  * @cq: what the device has done
  * @srq: @inboxes
  * @sges: pieces of a request
- * @loop: @loop.broken: with the lock
+ * @regqp: @regqp.broken: with the lock
  * @n_up: connections that are UP
  * @busy: requests of all connections that are not done
  * @addr_next: the device's address of the next landing: none was used before
- * @strips_free: that can be used
- * @strips_bare: that have no registration
+ * @mrs_free: that can be used
+ * @mrs_bare: that have no registration
  * @n_out: pads that somebody has a reference to
  * @unused: @n_out is 0
  * @deeds: a table, see read.h; NULL: there is none
  * @fault: the mender's
- * @keys: strips by their keys, without the part that changes
- * @callers: those who want a connection, struct caller of link.c
+ * @keys: MRs by their keys, without the part that changes
+ * @callers: those who want a connection, struct caller of conn.c
  * @n_callers: how many
- * @strips: all of them
+ * @mrs: all of them
  * @inboxes: buffers
- * @links: by member
+ * @conns: by member
  */
 struct weft_card {
 	struct weft_node *node;
@@ -298,12 +301,12 @@ struct weft_card {
 	struct ib_cq *cq;
 	struct ib_srq *srq;
 	u32 sges;
-	struct weft_loop loop;
+	struct weft_regqp regqp;
 	u32 n_up;
 	u32 busy;
 	u64 addr_next;
-	struct list_head strips_free;
-	struct list_head strips_bare;
+	struct list_head mrs_free;
+	struct list_head mrs_bare;
 	u32 n_out;
 	wait_queue_head_t unused;
 	struct weft_deed_note *deeds;
@@ -311,9 +314,9 @@ struct weft_card {
 	DECLARE_HASHTABLE(keys, 8);
 	struct list_head callers;
 	u32 n_callers;
-	struct weft_strip strips[WEFT_STRIPS];
+	struct weft_mr mrs[WEFT_MRS];
 	struct weft_inbox_buffer inboxes[WEFT_INBOXES];
-	struct weft_link links[WEFT_PEERS_MAX];
+	struct weft_conn conns[WEFT_PEERS_MAX];
 };
 
 /* Once at load and unload. */

@@ -4,7 +4,7 @@
 #include <linux/moduleparam.h>
 
 #include "rdma/fault.h"
-#include "rdma/loop.h"
+#include "rdma/regqp.h"
 
 #define HOLD_MAX_MS	60000
 #define HOLD_MS		20
@@ -41,24 +41,24 @@ void weft_fault_hold(void)
 }
 
 /* The connection stays UP here: that it is broken is found when it is used next. */
-static bool fail_queue(struct weft_link *link)
+static bool fail_queue(struct weft_conn *conn)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	bool up;
 
-	spin_lock_bh(&link->card->lock);
-	up = link->state == WEFT_LINK_UP;
-	spin_unlock_bh(&link->card->lock);
+	spin_lock_bh(&conn->card->lock);
+	up = conn->state == WEFT_CONN_UP;
+	spin_unlock_bh(&conn->card->lock);
 	/* only the mender takes the id away */
-	return up && !ib_modify_qp(link->id->qp, &attr, IB_QP_STATE);
+	return up && !ib_modify_qp(conn->id->qp, &attr, IB_QP_STATE);
 }
 
 static u32 fail_all_queues(struct weft_card *card)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < ARRAY_SIZE(card->links); i++)
-		n += fail_queue(&card->links[i]);
+	for (i = 0; i < ARRAY_SIZE(card->conns); i++)
+		n += fail_queue(&card->conns[i]);
 	return n;
 }
 
@@ -68,9 +68,9 @@ static void key_failed(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status == IB_WC_SUCCESS)
 		return;
-	/* somebody else had taken it back: some devices mind, see strip.c */
+	/* somebody else had taken it back: some devices mind, see ib.c */
 	spin_lock_bh(&card->lock);
-	card->loop.broken = true;
+	card->regqp.broken = true;
 	weft_card_wake(card);
 	spin_unlock_bh(&card->lock);
 }
@@ -80,9 +80,9 @@ static u32 fail_all_keys(struct weft_card *card)
 	u32 i, n = 0;
 
 	spin_lock_bh(&card->lock);
-	for (i = 0; i < WEFT_STRIPS; i++)
-		if (card->strips[i].state == WEFT_STRIP_OPEN)
-			n += weft_loop_revoke(&card->strips[i], &card->fault.told);
+	for (i = 0; i < WEFT_MRS; i++)
+		if (card->mrs[i].state == WEFT_MR_OPEN)
+			n += weft_regqp_revoke(&card->mrs[i], &card->fault.told);
 	spin_unlock_bh(&card->lock);
 	return n;
 }

@@ -6,9 +6,9 @@
 #include "base/stats.h"
 #include "net/node.h"
 #include "rdma/inbox.h"
-#include "rdma/link.h"
-#include "rdma/room.h"
-#include "rdma/strip.h"
+#include "rdma/conn.h"
+#include "rdma/wbuf.h"
+#include "rdma/mr.h"
 
 static int give(struct weft_inbox_buffer *buffer)
 {
@@ -22,38 +22,38 @@ static int give(struct weft_inbox_buffer *buffer)
 }
 
 /* By which connection it has come, which may be gone by now: then nobody has sent it. */
-static struct weft_link *find_link(struct weft_card *card, const struct ib_qp *qp)
+static struct weft_conn *find_link(struct weft_card *card, const struct ib_qp *qp)
 {
 	u32 i;
 
 	lockdep_assert_held(&card->lock);
-	for (i = 0; i < ARRAY_SIZE(card->links); i++) {
-		if (card->links[i].id && card->links[i].id->qp == qp)
-			return &card->links[i];
+	for (i = 0; i < ARRAY_SIZE(card->conns); i++) {
+		if (card->conns[i].id && card->conns[i].id->qp == qp)
+			return &card->conns[i];
 	}
 	return NULL;
 }
 
 static __be32 sender(struct weft_card *card, const struct ib_qp *qp)
 {
-	const struct weft_link *link;
+	const struct weft_conn *conn;
 	__be32 addr;
 
 	spin_lock_bh(&card->lock);
-	link = find_link(card, qp);
-	addr = link ? link->addr : 0;
+	conn = find_link(card, qp);
+	addr = conn ? conn->addr : 0;
 	spin_unlock_bh(&card->lock);
 	return addr;
 }
 
 static void room_is_free(struct weft_card *card, const struct ib_qp *qp, u32 room)
 {
-	struct weft_link *link;
+	struct weft_conn *conn;
 
 	spin_lock_bh(&card->lock);
-	link = find_link(card, qp);
-	if (link && link->state == WEFT_LINK_UP && !weft_room_told(link, room))
-		weft_link_break(link, "it says that a room is free which it does not have");
+	conn = find_link(card, qp);
+	if (conn && conn->state == WEFT_CONN_UP && !weft_wbuf_told(conn, room))
+		weft_conn_break(conn, "it says that a room is free which it does not have");
 	spin_unlock_bh(&card->lock);
 }
 
@@ -90,7 +90,7 @@ static void came(struct ib_cq *cq, struct ib_wc *wc)
 	/* if the device has no queue any more it needs no buffers */
 	give(buffer);
 	if (wc->status == IB_WC_SUCCESS && wc->wc_flags & IB_WC_WITH_INVALIDATE)
-		weft_strip_landed(card, wc->ex.invalidate_rkey, skb, from);
+		weft_mr_landed(card, wc->ex.invalidate_rkey, skb, from);
 	else if (wc->status == IB_WC_SUCCESS && wc->wc_flags & IB_WC_WITH_IMM)
 		room_is_free(card, wc->qp, be32_to_cpu(wc->ex.imm_data));
 	kfree_skb(skb);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * weft_rdma.ko: data by RDMA, a transport that weft.ko is brought (net/transport.h), so that weft.ko
- * itself needs nothing of RDMA.  For each node that is up there is a card (card.h).
+ * weft_rdma.ko: data by RDMA, a transport that weft.ko is brought (net/transport.h), so that
+ * weft.ko itself needs nothing of RDMA.  For each node that is up there is a card (card.h).
  */
 #include <linux/in.h>
 #include <linux/module.h>
@@ -12,10 +12,10 @@
 #include "net/transport.h"
 #include "rdma/fault.h"
 #include "rdma/inbox.h"
-#include "rdma/link.h"
-#include "rdma/loop.h"
+#include "rdma/conn.h"
+#include "rdma/regqp.h"
 #include "rdma/read.h"
-#include "rdma/strip.h"
+#include "rdma/mr.h"
 #include "rdma/write.h"
 #include "weft_version.h"
 
@@ -40,7 +40,7 @@ static const char *listen(struct weft_card *card)
 	const char *why;
 	int err;
 
-	id = rdma_create_id(card->net, weft_link_event, card, RDMA_PS_TCP, IB_QPT_RC);
+	id = rdma_create_id(card->net, weft_conn_event, card, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return "there is no memory for a connection";
 	card->listener = id;
@@ -56,7 +56,7 @@ static const char *listen(struct weft_card *card)
 		return why;
 	if (weft_inbox_fill(card))
 		return "there is no memory for messages";
-	if (weft_loop_open(card))
+	if (weft_regqp_open(card))
 		return "the device cannot be connected to itself";
 	if (rdma_listen(id, BACKLOG))
 		return "nobody can be listened to";
@@ -69,9 +69,9 @@ static void unlisten(struct weft_card *card)
 	spin_lock_bh(&card->lock);
 	card->up = false;
 	spin_unlock_bh(&card->lock);
-	weft_link_end_all(card);
-	weft_loop_close(card);
-	weft_strip_strip(card);
+	weft_conn_end_all(card);
+	weft_regqp_close(card);
+	weft_mr_unmake_all(card);
 	weft_card_unmake(card);
 	weft_inbox_empty(card);
 	if (card->listener)
@@ -79,7 +79,7 @@ static void unlisten(struct weft_card *card)
 	card->listener = NULL;
 	card->device = NULL;
 	/* who called while it was destroyed */
-	weft_link_end_all(card);
+	weft_conn_end_all(card);
 	spin_lock_bh(&card->lock);
 	card->gone = false;
 	spin_unlock_bh(&card->lock);
@@ -97,7 +97,7 @@ static void try_to_listen(struct weft_card *card)
 		return;
 	}
 	WRITE_ONCE(card->why, NULL);
-	weft_strip_equip(card);
+	weft_mr_equip(card);
 	spin_lock_bh(&card->lock);
 	card->up = true;
 	spin_unlock_bh(&card->lock);
@@ -105,20 +105,20 @@ static void try_to_listen(struct weft_card *card)
 		dev_name(&card->device->dev));
 }
 
-/* If something in the loop failed, or takes too long, it is made anew. */
-static bool mend_loop(struct weft_card *card)
+/* If something in the registration QP failed, or takes too long, it is made anew. */
+static bool mend_regqp(struct weft_card *card)
 {
 	bool broken;
 
 	spin_lock_bh(&card->lock);
-	if (weft_strip_stuck(card))
-		card->loop.broken = true;
-	broken = card->loop.broken;
+	if (weft_mr_stuck(card))
+		card->regqp.broken = true;
+	broken = card->regqp.broken;
 	spin_unlock_bh(&card->lock);
 	if (!broken)
 		return true;
-	weft_loop_close(card);
-	return !weft_loop_open(card);
+	weft_regqp_close(card);
+	return !weft_regqp_open(card);
 }
 
 static void mend(struct work_struct *work)
@@ -136,17 +136,17 @@ static void mend(struct work_struct *work)
 	}
 	if (!card->listener) {
 		try_to_listen(card);
-	} else if (!mend_loop(card)) {
+	} else if (!mend_regqp(card)) {
 		/* of no use then */
 		unlisten(card);
 	} else {
-		weft_strip_mend(card);
-		weft_strip_equip(card);
-		weft_link_mend(card);
+		weft_mr_mend(card);
+		weft_mr_equip(card);
+		weft_conn_mend(card);
 		weft_fault_mend(card);
 	}
 	spin_lock_bh(&card->lock);
-	weft_card_wake_in(card, card->up ? weft_link_next(card) :
+	weft_card_wake_in(card, card->up ? weft_conn_next(card) :
 					   msecs_to_jiffies(LISTEN_MS));
 	spin_unlock_bh(&card->lock);
 }
@@ -164,8 +164,8 @@ static struct weft_card *mend_begin(struct weft_node *node, struct net *net)
 	spin_lock_init(&card->lock);
 	init_waitqueue_head(&card->unused);
 	INIT_DELAYED_WORK(&card->mend, mend);
-	weft_strip_init(card);
-	weft_link_init(card);
+	weft_mr_init(card);
+	weft_conn_init(card);
 	weft_deeds_make(card);
 	weft_fault_init(card);
 	spin_lock_bh(&card->lock);
@@ -233,7 +233,7 @@ static struct weft_pad *card_pad(struct weft_node *node, u32 home, u64 line,
 	/* RCU; pairs with the synchronize_rcu() of card_close() */
 	struct weft_card *card = rcu_dereference(node->card);
 
-	return card ? weft_strip_make(card, home, line, contents) : NULL;
+	return card ? weft_mr_make(card, home, line, contents) : NULL;
 }
 
 static bool card_send(struct weft_node *node, const struct weft_outgoing *out)
@@ -254,7 +254,7 @@ static const char *card_why(struct weft_node *node, u32 to)
 		return "the node is not up";
 	spin_lock_bh(&card->lock);
 	if (card->up)
-		why = weft_link_why(&card->links[to]);
+		why = weft_conn_why(&card->conns[to]);
 	else
 		why = READ_ONCE(card->why) ?: "the device is being looked for";
 	spin_unlock_bh(&card->lock);
@@ -267,7 +267,7 @@ static void card_moved(struct weft_node *node, u32 member)
 	struct weft_card *card = rcu_dereference(node->card);
 
 	if (card)
-		weft_link_moved(&card->links[member]);
+		weft_conn_moved(&card->conns[member]);
 }
 
 static const struct weft_transport transport = {

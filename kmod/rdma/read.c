@@ -9,9 +9,9 @@
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/transport.h"
-#include "rdma/link.h"
+#include "rdma/conn.h"
 #include "rdma/read.h"
-#include "rdma/strip.h"
+#include "rdma/mr.h"
 
 /* --- where blades have blocks -------------------------------------------------------------- */
 
@@ -53,27 +53,27 @@ void weft_deed_take(struct weft_card *card, const struct weft_msg *landed,
 	note->version = landed->version;
 	note->deed = *deed;
 	note->home = landed->src;
-	note->life = card->links[landed->src].life;
+	note->life = card->conns[landed->src].life;
 }
 
 /* Of a block at @home; NULL: there is none. */
 static const struct weft_deed_note *weft_deed_find(struct weft_card *card, u32 home, u64 line)
 {
-	const struct weft_link *link = &card->links[home];
+	const struct weft_conn *conn = &card->conns[home];
 	const struct weft_deed_note *note;
 
 	lockdep_assert_held(&card->lock);
-	if (!card->deeds || link->state != WEFT_LINK_UP)
+	if (!card->deeds || conn->state != WEFT_CONN_UP)
 		return NULL;
 	note = note_of(card, line);
-	return note->line == line && note->home == home && note->life == link->life ? note : NULL;
+	return note->line == line && note->home == home && note->life == conn->life ? note : NULL;
 }
 
 /* The blade refuses to be read: it has taken back all keys that it gave. */
-static void weft_deeds_void(struct weft_link *link)
+static void weft_deeds_void(struct weft_conn *conn)
 {
-	lockdep_assert_held(&link->card->lock);
-	link->life++;
+	lockdep_assert_held(&conn->card->lock);
+	conn->life++;
 }
 
 void weft_deed_forget(struct weft_card *card, u64 line)
@@ -85,7 +85,7 @@ void weft_deed_forget(struct weft_card *card, u64 line)
 
 bool weft_deed_wanted(struct weft_card *card, u32 home, u64 line)
 {
-	struct weft_pace *pace = &card->links[home].pace;
+	struct weft_pace *pace = &card->conns[home].pace;
 	unsigned int mode = READ_ONCE(direct);
 	bool faster;
 
@@ -100,7 +100,7 @@ bool weft_deed_wanted(struct weft_card *card, u32 home, u64 line)
 
 void weft_deed_took(struct weft_card *card, u32 home, bool by_card, u64 ns)
 {
-	struct weft_pace *pace = &card->links[home].pace;
+	struct weft_pace *pace = &card->conns[home].pace;
 	u64 *took = by_card ? &pace->direct : &pace->asked;
 
 	lockdep_assert_held(&card->lock);
@@ -113,8 +113,8 @@ void weft_deed_took(struct weft_card *card, u32 home, bool by_card, u64 ns)
 
 /**
  * struct read - a block that is being read
- * @job: for its connection: one request at a time
- * @strip: where it lands, with a reference to its pad
+ * @wqe: for its connection: one request at a time
+ * @mr: where it lands, with a reference to its pad
  * @block: tells that the block has been read, or not
  * @mark: tells that the number has
  * @note: the deed
@@ -125,8 +125,8 @@ void weft_deed_took(struct weft_card *card, u32 home, bool by_card, u64 ns)
  * @rest: nothing
  */
 struct read {
-	struct weft_job job;
-	struct weft_strip *strip;
+	struct weft_wqe wqe;
+	struct weft_mr *mr;
 	struct ib_cqe block;
 	struct ib_cqe mark;
 	struct weft_deed_note note;
@@ -143,25 +143,25 @@ struct read {
 static bool post_read(struct read *read, const struct weft_landing *from, struct ib_sge *to,
 		      struct ib_cqe *cqe)
 {
-	struct weft_link *link = read->job.link;
+	struct weft_conn *conn = read->wqe.conn;
 	struct ib_rdma_wr wr = {
 		.wr = { .wr_cqe = cqe, .opcode = IB_WR_RDMA_READ,
 			.send_flags = IB_SEND_SIGNALED, .sg_list = to, .num_sge = 1 },
 		.remote_addr = from->addr, .rkey = from->key,
 	};
 
-	lockdep_assert_held(&link->card->lock);
-	if (!ib_post_send(link->id->qp, &wr.wr, NULL))
+	lockdep_assert_held(&conn->card->lock);
+	if (!ib_post_send(conn->id->qp, &wr.wr, NULL))
 		return true;
-	weft_link_break(link, UNREAD);
+	weft_conn_break(conn, UNREAD);
 	return false;
 }
 
 static bool post_block(struct read *read)
 {
 	struct ib_sge to = {
-		.addr = read->strip->pad.landing.addr,
-		.length = read->strip->pad.contents->size, .lkey = read->strip->mr->lkey,
+		.addr = read->mr->pad.landing.addr,
+		.length = read->mr->pad.contents->size, .lkey = read->mr->ib->lkey,
 	};
 
 	return post_read(read, &read->note.deed.block, &to, &read->block);
@@ -171,7 +171,7 @@ static bool post_number(struct read *read)
 {
 	struct ib_sge to = {
 		.addr = read->dma, .length = sizeof(read->number),
-		.lkey = read->job.link->card->pd->local_dma_lkey,
+		.lkey = read->wqe.conn->card->pd->local_dma_lkey,
 	};
 
 	return post_read(read, &read->note.deed.mark, &to, &read->mark);
@@ -182,10 +182,10 @@ static bool post_number(struct read *read)
 /* In no list any more. */
 static void free_read(struct read *read)
 {
-	struct weft_card *card = read->job.link->card;
+	struct weft_card *card = read->wqe.conn->card;
 
 	ib_dma_unmap_single(card->device, read->dma, sizeof(read->number), DMA_FROM_DEVICE);
-	weft_pad_put(&read->strip->pad);
+	weft_pad_put(&read->mr->pad);
 	kfree(read);
 }
 
@@ -196,13 +196,13 @@ static void ask_program(struct read *read, bool landing)
 		read->out.msg.payload = NULL;
 		read->out.msg.len = 0;
 	}
-	weft_transport_send(read->job.link->card->node, &read->out);
+	weft_transport_send(read->wqe.conn->card->node, &read->out);
 }
 
 /* Nothing will come of it. */
 static void fail_read(struct read *read)
 {
-	struct weft_pad *pad = &read->strip->pad;
+	struct weft_pad *pad = &read->mr->pad;
 
 	local_bh_disable();
 	rcu_read_lock();
@@ -213,17 +213,17 @@ static void fail_read(struct read *read)
 	free_read(read);
 }
 
-static void drop_read(struct weft_job *job)
+static void drop_read(struct weft_wqe *wqe)
 {
-	fail_read(container_of(job, struct read, job));
+	fail_read(container_of(wqe, struct read, wqe));
 }
 
 /* With the lock: the card could not read there. */
 static void cannot_read(struct read *read, enum ib_wc_status status)
 {
 	if (status == IB_WC_REM_ACCESS_ERR)
-		weft_deeds_void(read->job.link);
-	weft_link_break(read->job.link, UNREAD);
+		weft_deeds_void(read->wqe.conn);
+	weft_conn_break(read->wqe.conn, UNREAD);
 }
 
 /* What the home would have sent: the node is in the copyset, so nothing newer has got there. */
@@ -236,26 +236,26 @@ static void set_landed(const struct read *read, struct weft_msg *landed)
 		.flags = (msg->flags & (WEFT_F_BUSY | WEFT_F_EXCL)) | WEFT_F_SWITCH,
 		.txn = msg->txn, .line = msg->line, .src = read->note.home,
 		.status = msg->status, .copyset = msg->copyset, .grant = msg->grant,
-		.version = read->note.version, .size = read->strip->pad.contents->size,
-		.rack = read->job.link->card->node->rack,
+		.version = read->note.version, .size = read->mr->pad.contents->size,
+		.rack = read->wqe.conn->card->node->rack,
 	};
 }
 
 static void have_read(struct read *read)
 {
-	struct weft_counters *counters = &read->job.link->card->node->counters;
+	struct weft_counters *counters = &read->wqe.conn->card->node->counters;
 	struct weft_msg landed;
 
 	weft_stat_inc(counters, WEFT_STAT_BLOCKS_READ);
 	set_landed(read, &landed);
-	weft_strip_read(read->strip, &landed);
+	weft_mr_read(read->mr, &landed);
 	free_read(read);
 }
 
 static void have_number(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct read *read = container_of(wc->wr_cqe, struct read, mark);
-	struct weft_card *card = read->job.link->card;
+	struct weft_card *card = read->wqe.conn->card;
 	bool read_it = wc->status == IB_WC_SUCCESS, right = false, open;
 
 	if (read_it) {
@@ -264,14 +264,14 @@ static void have_number(struct ib_cq *cq, struct ib_wc *wc)
 		right = be64_to_cpu(read->number) == read->note.deed.number;
 	}
 	spin_lock_bh(&card->lock);
-	weft_job_end(&read->job);
+	weft_wqe_end(&read->wqe);
 	if (!read_it)
 		cannot_read(read, wc->status);
 	else
-		read->job.link->failures = 0;
+		read->wqe.conn->failures = 0;
 	if (!right)
 		weft_deed_forget(card, read->note.line);
-	open = read->strip->state == WEFT_STRIP_OPEN;
+	open = read->mr->state == WEFT_MR_OPEN;
 	spin_unlock_bh(&card->lock);
 	if (right) {
 		have_read(read);
@@ -290,15 +290,15 @@ static void have_number(struct ib_cq *cq, struct ib_wc *wc)
 static void have_block(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct read *read = container_of(wc->wr_cqe, struct read, block);
-	struct weft_card *card = read->job.link->card;
+	struct weft_card *card = read->wqe.conn->card;
 	bool goes_on;
 
 	spin_lock_bh(&card->lock);
-	goes_on = wc->status == IB_WC_SUCCESS && read->job.link->state == WEFT_LINK_UP &&
+	goes_on = wc->status == IB_WC_SUCCESS && read->wqe.conn->state == WEFT_CONN_UP &&
 		  post_number(read);
 	if (!goes_on) {
 		cannot_read(read, wc->status);
-		weft_job_end(&read->job);
+		weft_wqe_end(&read->wqe);
 	}
 	spin_unlock_bh(&card->lock);
 	if (!goes_on)
@@ -308,10 +308,10 @@ static void have_block(struct ib_cq *cq, struct ib_wc *wc)
 /* --- sending ---------------------------------------------------------------------------- */
 
 /* With the lock.  NULL: there is no memory. */
-static struct read *make_read(struct weft_link *link, struct weft_strip *strip,
+static struct read *make_read(struct weft_conn *conn, struct weft_mr *mr,
 			      const struct weft_deed_note *note, const struct weft_outgoing *out)
 {
-	struct ib_device *device = link->card->device;
+	struct ib_device *device = conn->card->device;
 	struct read *read = kzalloc(sizeof(*read), GFP_ATOMIC);
 
 	if (!read)
@@ -322,11 +322,11 @@ static struct read *make_read(struct weft_link *link, struct weft_strip *strip,
 		kfree(read);
 		return NULL;
 	}
-	read->job.link = link;
-	read->job.work = 1;
-	read->job.drop = drop_read;
-	read->strip = strip;
-	weft_pad_get(&strip->pad);
+	read->wqe.conn = conn;
+	read->wqe.work = 1;
+	read->wqe.drop = drop_read;
+	read->mr = mr;
+	weft_pad_get(&mr->pad);
 	read->block.done = have_block;
 	read->mark.done = have_number;
 	read->note = *note;
@@ -340,17 +340,17 @@ static struct read *make_read(struct weft_link *link, struct weft_strip *strip,
 static bool begin_read(struct weft_card *card, const struct weft_outgoing *out,
 		       const struct weft_landing *landing, struct read **made)
 {
-	struct weft_link *link = &card->links[out->to];
-	struct weft_strip *strip = weft_strip_open(card, landing);
+	struct weft_conn *conn = &card->conns[out->to];
+	struct weft_mr *mr = weft_mr_open(card, landing);
 	const struct weft_deed_note *note = weft_deed_find(card, out->to, out->msg.line);
 
-	if (!strip || !strip->pad.direct || !note || !weft_link_ready(link, 1))
+	if (!mr || !mr->pad.direct || !note || !weft_conn_ready(conn, 1))
 		return false;
-	*made = make_read(link, strip, note, out);
+	*made = make_read(conn, mr, note, out);
 	if (!*made || !post_block(*made))
 		return false;
-	strip->tried = true;
-	weft_job_begin(&(*made)->job);
+	mr->tried = true;
+	weft_wqe_begin(&(*made)->wqe);
 	return true;
 }
 

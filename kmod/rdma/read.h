@@ -3,10 +3,10 @@
  * Blocks that this node's card reads at a blade by itself (core/landing.h): it does what READ
  * asks the blade's program for, if there is a deed.
  *
- *	the card reads the block into the landing strip, and then the deed's number
- *	   the number is right: the strip is closed, and LANDED is handed in, as if sent
+ *	the card reads the block into the memory region, and then the deed's number
+ *	   the number is right: the MR is closed, and LANDED is handed in, as if sent
  *	   it is not: the deed is forgotten, and READ goes to the blade, with the landing
- *	   the card fails: the strip is closed, the connection ends, READ goes without a landing
+ *	   the card fails: the MR is closed, the connection ends, READ goes without a landing
  *
  * The number is asked for when all of the block has come: a card answers requests in their order,
  * but may fetch from memory what the second one wants before the rest of the first.  A request

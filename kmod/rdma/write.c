@@ -7,9 +7,9 @@
 #include "net/contents.h"
 #include "net/encode.h"
 #include "net/node.h"
-#include "rdma/link.h"
+#include "rdma/conn.h"
 #include "rdma/read.h"
-#include "rdma/room.h"
+#include "rdma/wbuf.h"
 #include "rdma/write.h"
 
 #define BROKEN	"a block could not be written to it"
@@ -22,18 +22,18 @@
  * @landed: it
  */
 struct requests {
-	struct ib_sge sge[WEFT_STRIP_PAGES];
-	struct ib_rdma_wr write[WEFT_STRIP_PAGES];
+	struct ib_sge sge[WEFT_MR_PAGES];
+	struct ib_rdma_wr write[WEFT_MR_PAGES];
 	struct ib_sge message;
 	struct ib_send_wr landed;
 };
 
 /**
  * struct write - a block that is under way
- * @job: for its connection
+ * @wqe: for its connection
  * @done: tells that LANDED, and so all of it, has arrived
  * @part: tells that a part of it has not
- * @all: tells that all of it is in a room, or is not
+ * @all: tells that all of it is in a buffer, or is not
  * @room: its number; -1: it is another node's landing
  * @generation: of @contents
  * @contents: the block, with a reference
@@ -44,7 +44,7 @@ struct requests {
  * @requests: too large for a stack
  */
 struct write {
-	struct weft_job job;
+	struct weft_wqe wqe;
 	struct ib_cqe done;
 	struct ib_cqe part;
 	struct ib_cqe all;
@@ -54,14 +54,14 @@ struct write {
 	struct sk_buff *landed;
 	u64 landed_dma;
 	u32 n_sg;
-	struct scatterlist sg[WEFT_STRIP_PAGES];
+	struct scatterlist sg[WEFT_MR_PAGES];
 	struct requests requests;
 };
 
 /* It is not under way any more, and in no list. */
 static void free_write(struct write *w)
 {
-	struct ib_device *device = w->job.link->card->device;
+	struct ib_device *device = w->wqe.conn->card->device;
 
 	if (w->n_sg) {
 		ib_dma_unmap_sg(device, w->sg, w->n_sg, DMA_TO_DEVICE);
@@ -72,34 +72,34 @@ static void free_write(struct write *w)
 	kfree(w);
 }
 
-static void drop_write(struct weft_job *job)
+static void drop_write(struct weft_wqe *wqe)
 {
-	free_write(container_of(job, struct write, job));
+	free_write(container_of(wqe, struct write, wqe));
 }
 
 static void part_is_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct write *w = container_of(wc->wr_cqe, struct write, part);
-	struct weft_card *card = w->job.link->card;
+	struct weft_card *card = w->wqe.conn->card;
 
 	if (wc->status == IB_WC_SUCCESS)
 		return;
 	spin_lock_bh(&card->lock);
-	weft_link_break(w->job.link, BROKEN);
+	weft_conn_break(w->wqe.conn, BROKEN);
 	spin_unlock_bh(&card->lock);
 }
 
 static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct write *w = container_of(wc->wr_cqe, struct write, done);
-	struct weft_card *card = w->job.link->card;
+	struct weft_card *card = w->wqe.conn->card;
 
 	spin_lock_bh(&card->lock);
-	weft_job_end(&w->job);
+	weft_wqe_end(&w->wqe);
 	if (wc->status == IB_WC_SUCCESS)
-		w->job.link->failures = 0;
+		w->wqe.conn->failures = 0;
 	else
-		weft_link_break(w->job.link, BROKEN);
+		weft_conn_break(w->wqe.conn, BROKEN);
 	spin_unlock_bh(&card->lock);
 	if (wc->status == IB_WC_SUCCESS)
 		weft_stat_inc(&card->node->counters, WEFT_STAT_BLOCKS_LANDED_OUT);
@@ -109,29 +109,29 @@ static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 /* With the lock.  Return: false: it has changed, and nobody hears of it. */
 static bool tell_home(struct write *w)
 {
-	struct weft_link *link = w->job.link;
+	struct weft_conn *conn = w->wqe.conn;
 
 	if (!weft_contents_are(w->contents, w->generation)) {
-		weft_room_free(link, w->room);
-		weft_job_end(&w->job);
+		weft_wbuf_free(conn, w->room);
+		weft_wqe_end(&w->wqe);
 		return false;
 	}
-	weft_room_give(link, w->room);
-	if (ib_post_send(link->id->qp, &w->requests.landed, NULL))
-		weft_link_break(link, BROKEN);
+	weft_wbuf_give(conn, w->room);
+	if (ib_post_send(conn->id->qp, &w->requests.landed, NULL))
+		weft_conn_break(conn, BROKEN);
 	return true;
 }
 
 static void all_is_there(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct write *w = container_of(wc->wr_cqe, struct write, all);
-	struct weft_card *card = w->job.link->card;
+	struct weft_card *card = w->wqe.conn->card;
 	bool told = true;
 
 	spin_lock_bh(&card->lock);
 	if (wc->status != IB_WC_SUCCESS)
-		weft_link_break(w->job.link, BROKEN);
-	else if (w->job.link->state == WEFT_LINK_UP)
+		weft_conn_break(w->wqe.conn, BROKEN);
+	else if (w->wqe.conn->state == WEFT_CONN_UP)
 		told = tell_home(w);
 	/* else it ends with the connection */
 	spin_unlock_bh(&card->lock);
@@ -156,7 +156,7 @@ static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing
 
 static bool map_pages(struct write *w)
 {
-	struct ib_device *device = w->job.link->card->device;
+	struct ib_device *device = w->wqe.conn->card->device;
 	u32 i, n = w->contents->size >> PAGE_SHIFT;
 
 	sg_init_table(w->sg, n);
@@ -174,21 +174,21 @@ static bool map_pages(struct write *w)
 	return true;
 }
 
-static struct write *make(struct weft_link *link, const struct weft_outgoing *out, int room,
+static struct write *make(struct weft_conn *conn, const struct weft_outgoing *out, int room,
 			  const struct weft_landing *landing)
 {
 	struct write *w = kzalloc(sizeof(*w), GFP_ATOMIC);
 
 	if (!w)
 		return NULL;
-	w->job.link = link;
-	w->job.drop = drop_write;
+	w->wqe.conn = conn;
+	w->wqe.drop = drop_write;
 	w->done.done = is_done;
 	w->part.done = part_is_done;
 	w->all.done = all_is_there;
 	w->room = room;
 	w->generation = out->generation;
-	w->landed = encode(link->card->node, out, room < 0 ? NULL : landing);
+	w->landed = encode(conn->card->node, out, room < 0 ? NULL : landing);
 	w->contents = out->contents;
 	w->contents->get(w->contents);
 	if (w->landed && map_pages(w))
@@ -197,11 +197,11 @@ static struct write *make(struct weft_link *link, const struct weft_outgoing *ou
 	return NULL;
 }
 
-/* Of the pages, as many as @w->job.work.  Return: the last one. */
+/* Of the pages, as many as @w->wqe.work.  Return: the last one. */
 static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landing *landing)
 {
 	struct requests *r = &w->requests;
-	struct weft_card *card = w->job.link->card;
+	struct weft_card *card = w->wqe.conn->card;
 	u32 lkey = card->pd->local_dma_lkey, at = 0, left = w->contents->size, n = 0;
 	struct scatterlist *sg = w->sg;
 	struct ib_rdma_wr *write = NULL;
@@ -209,7 +209,7 @@ static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landi
 	/* pieces that a mapping has joined are fewer than there are pages */
 	for (; left; sg = sg_next(sg), n++) {
 		if (n % card->sges == 0) {
-			write = &r->write[w->job.work++];
+			write = &r->write[w->wqe.work++];
 			*write = (struct ib_rdma_wr){
 				.wr = { .wr_cqe = &w->part, .opcode = IB_WR_RDMA_WRITE,
 					.sg_list = &r->sge[n], .next = &write[1].wr },
@@ -226,7 +226,10 @@ static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landi
 	return write;
 }
 
-/* Return: the first of those that are to be posted; @w->job.work is how many there will be. */
+/*
+ * Return: the first of those that are to be posted; @w->wqe.work is how many there will
+ * be.
+ */
 static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *landing)
 {
 	struct ib_rdma_wr *last = ask_for_pages(w, landing);
@@ -234,7 +237,7 @@ static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *la
 
 	r->message = (struct ib_sge){
 		.addr = w->landed_dma, .length = w->landed->len,
-		.lkey = w->job.link->card->pd->local_dma_lkey,
+		.lkey = w->wqe.conn->card->pd->local_dma_lkey,
 	};
 	r->landed = (struct ib_send_wr){
 		.wr_cqe = &w->done, .opcode = IB_WR_SEND,
@@ -249,7 +252,7 @@ static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *la
 		last->wr.wr_cqe = &w->all;
 		last->wr.send_flags = IB_SEND_SIGNALED;
 	}
-	w->job.work++;
+	w->wqe.work++;
 	return &r->write[0].wr;
 }
 
@@ -262,23 +265,23 @@ static u32 work(const struct weft_card *card, const struct weft_contents *conten
 }
 
 /* With the lock.  Return: false: it does not go this way. */
-static bool post(struct weft_link *link, const struct weft_outgoing *out, int room,
+static bool post(struct weft_conn *conn, const struct weft_outgoing *out, int room,
 		 const struct weft_landing *landing)
 {
 	struct ib_send_wr *first;
 	const struct ib_send_wr *bad;
 	struct write *w;
 
-	lockdep_assert_held(&link->card->lock);
-	w = make(link, out, room, landing);
+	lockdep_assert_held(&conn->card->lock);
+	w = make(conn, out, room, landing);
 	if (!w)
 		return false;
 	first = ask_for(w, landing);
-	weft_job_begin(&w->job);
+	weft_wqe_begin(&w->wqe);
 	bad = first;
-	if (ib_post_send(link->id->qp, first, &bad)) {
+	if (ib_post_send(conn->id->qp, first, &bad)) {
 		/* a part may be under way: it ends with the connection, and then w is freed */
-		weft_link_break(link, BROKEN);
+		weft_conn_break(conn, BROKEN);
 		if (bad == first)
 			return false;
 	}
@@ -286,26 +289,26 @@ static bool post(struct weft_link *link, const struct weft_outgoing *out, int ro
 }
 
 /* With the lock.  Return: false: it does not go to where the request says. */
-static bool post_landing(struct weft_link *link, const struct weft_outgoing *out)
+static bool post_landing(struct weft_conn *conn, const struct weft_outgoing *out)
 {
-	if (weft_link_used(link, &out->landing) || !post(link, out, -1, &out->landing))
+	if (weft_conn_used(conn, &out->landing) || !post(conn, out, -1, &out->landing))
 		return false;
-	weft_link_use(link, &out->landing);
+	weft_conn_use(conn, &out->landing);
 	return true;
 }
 
-/* With the lock.  Return: false: it does not go into a room. */
-static bool post_home(struct weft_link *link, const struct weft_outgoing *out)
+/* With the lock.  Return: false: it does not go into a buffer. */
+static bool post_home(struct weft_conn *conn, const struct weft_outgoing *out)
 {
-	int room = weft_room_take(link, &out->msg);
+	int room = weft_wbuf_take(conn, &out->msg);
 	struct weft_landing landing;
 
 	if (room < 0)
 		return false;
-	landing = weft_room_landing(link, room);
-	if (post(link, out, room, &landing))
+	landing = weft_wbuf_landing(conn, room);
+	if (post(conn, out, room, &landing))
 		return true;
-	weft_room_free(link, room);
+	weft_wbuf_free(conn, room);
 	return false;
 }
 
@@ -314,21 +317,21 @@ bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
 	struct weft_node *node = card->node;
 	const struct weft_contents *contents = out->contents;
 	bool home = out->msg.type == WEFT_MSG_WB, sent, outdated = false;
-	struct weft_link *link;
+	struct weft_conn *conn;
 	u32 len;
 
 	if (!contents || !(home || out->landing.key) || !out->frozen ||
-	    contents->size > WEFT_STRIP_PAGES * PAGE_SIZE)
+	    contents->size > WEFT_MR_PAGES * PAGE_SIZE)
 		return false;
 	/* who is sent a block is a member */
-	link = &card->links[out->to];
+	conn = &card->conns[out->to];
 	spin_lock_bh(&card->lock);
 	if (home)
 		weft_deed_forget(card, out->msg.line);
-	sent = weft_link_ready(link, work(card, contents));
+	sent = weft_conn_ready(conn, work(card, contents));
 	if (sent) {
 		outdated = !weft_contents_are(contents, out->generation);
-		sent = outdated || (home ? post_home(link, out) : post_landing(link, out));
+		sent = outdated || (home ? post_home(conn, out) : post_landing(conn, out));
 	}
 	spin_unlock_bh(&card->lock);
 	if (outdated) {

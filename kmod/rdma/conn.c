@@ -1,59 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections to other members, see link.h. */
+/* Connections to other members, see conn.h. */
 #include <linux/in.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
 
 #include "net/node.h"
 #include "net/transport.h"
-#include "rdma/link.h"
-#include "rdma/room.h"
+#include "rdma/conn.h"
+#include "rdma/wbuf.h"
 
 /* --- what is under way by a connection ----------------------------------------------------- */
 
-void weft_job_begin(struct weft_job *job)
+void weft_wqe_begin(struct weft_wqe *wqe)
 {
-	lockdep_assert_held(&job->link->card->lock);
-	job->since = jiffies;
-	list_add_tail(&job->list, &job->link->jobs);
-	job->link->busy += job->work;
-	job->link->card->busy += job->work;
+	lockdep_assert_held(&wqe->conn->card->lock);
+	wqe->since = jiffies;
+	list_add_tail(&wqe->list, &wqe->conn->wqes);
+	wqe->conn->busy += wqe->work;
+	wqe->conn->card->busy += wqe->work;
 }
 
-void weft_job_end(struct weft_job *job)
+void weft_wqe_end(struct weft_wqe *wqe)
 {
-	lockdep_assert_held(&job->link->card->lock);
-	list_del(&job->list);
-	job->link->busy -= job->work;
-	job->link->card->busy -= job->work;
+	lockdep_assert_held(&wqe->conn->card->lock);
+	list_del(&wqe->list);
+	wqe->conn->busy -= wqe->work;
+	wqe->conn->card->busy -= wqe->work;
 }
 
 /* Does the card take longer than WEFT_STUCK_MS for one of them?  With the lock. */
-static bool weft_jobs_stuck(struct weft_link *link)
+static bool weft_wqes_stuck(struct weft_conn *conn)
 {
-	const struct weft_job *job;
+	const struct weft_wqe *wqe;
 
-	lockdep_assert_held(&link->card->lock);
+	lockdep_assert_held(&conn->card->lock);
 	/* the oldest is the first */
-	job = list_first_entry_or_null(&link->jobs, struct weft_job, list);
-	return job && time_after(jiffies, job->since + msecs_to_jiffies(WEFT_STUCK_MS));
+	wqe = list_first_entry_or_null(&conn->wqes, struct weft_wqe, list);
+	return wqe && time_after(jiffies, wqe->since + msecs_to_jiffies(WEFT_STUCK_MS));
 }
 
-/* What the card was not given in full, as its queue was broken.  The queue is gone.  The mender. */
-static void weft_jobs_drop(struct weft_link *link)
+/*
+ * What the card was not given in full, as its queue was broken.  The queue is gone.  The mender.
+ */
+static void weft_wqes_drop(struct weft_conn *conn)
 {
-	struct weft_card *card = link->card;
-	struct weft_job *job;
+	struct weft_card *card = conn->card;
+	struct weft_wqe *wqe;
 
 	for (;;) {
 		spin_lock_bh(&card->lock);
-		job = list_first_entry_or_null(&link->jobs, struct weft_job, list);
-		if (job)
-			weft_job_end(job);
+		wqe = list_first_entry_or_null(&conn->wqes, struct weft_wqe, list);
+		if (wqe)
+			weft_wqe_end(wqe);
 		spin_unlock_bh(&card->lock);
-		if (!job)
+		if (!wqe)
 			return;
-		job->drop(job);
+		wqe->drop(wqe);
 	}
 }
 
@@ -95,104 +97,104 @@ static bool has_passed(unsigned long since, unsigned int ms)
 }
 
 /* With the lock. */
-static void set_state(struct weft_link *link, enum weft_link_state state)
+static void set_state(struct weft_conn *conn, enum weft_conn_state state)
 {
-	lockdep_assert_held(&link->card->lock);
-	link->card->n_up += (state == WEFT_LINK_UP) - (link->state == WEFT_LINK_UP);
-	if (state == WEFT_LINK_UP)
-		link->why = NULL;
-	link->state = state;
-	link->since = jiffies;
+	lockdep_assert_held(&conn->card->lock);
+	conn->card->n_up += (state == WEFT_CONN_UP) - (conn->state == WEFT_CONN_UP);
+	if (state == WEFT_CONN_UP)
+		conn->why = NULL;
+	conn->state = state;
+	conn->since = jiffies;
 }
 
-void weft_link_break(struct weft_link *link, const char *why)
+void weft_conn_break(struct weft_conn *conn, const char *why)
 {
-	lockdep_assert_held(&link->card->lock);
-	if (link->state == WEFT_LINK_NONE || link->state == WEFT_LINK_BROKEN)
+	lockdep_assert_held(&conn->card->lock);
+	if (conn->state == WEFT_CONN_NONE || conn->state == WEFT_CONN_BROKEN)
 		return;
-	set_state(link, WEFT_LINK_BROKEN);
-	link->why = why;
-	weft_card_wake(link->card);
+	set_state(conn, WEFT_CONN_BROKEN);
+	conn->why = why;
+	weft_card_wake(conn->card);
 }
 
-void weft_link_moved(struct weft_link *link)
+void weft_conn_moved(struct weft_conn *conn)
 {
-	struct weft_card *card = link->card;
+	struct weft_card *card = conn->card;
 
 	spin_lock_bh(&card->lock);
-	if (link->addr != weft_peer_addr(&card->node->peers, link->peer))
-		weft_link_break(link, "the member is at another address now");
-	link->failures = 0;
+	if (conn->addr != weft_peer_addr(&card->node->peers, conn->peer))
+		weft_conn_break(conn, "the member is at another address now");
+	conn->failures = 0;
 	spin_unlock_bh(&card->lock);
 }
 
-const char *weft_link_why(const struct weft_link *link)
+const char *weft_conn_why(const struct weft_conn *conn)
 {
-	lockdep_assert_held(&link->card->lock);
-	if (link->state == WEFT_LINK_UP)
+	lockdep_assert_held(&conn->card->lock);
+	if (conn->state == WEFT_CONN_UP)
 		return NULL;
-	if (link->why)
-		return link->why;
-	return link->state == WEFT_LINK_NONE ? "there was nothing for it yet" :
+	if (conn->why)
+		return conn->why;
+	return conn->state == WEFT_CONN_NONE ? "there was nothing for it yet" :
 					       "the connection is being made";
 }
 
 /* --- what goes by it -------------------------------------------------------------------- */
 
-bool weft_link_ready(struct weft_link *link, u32 work)
+bool weft_conn_ready(struct weft_conn *conn, u32 work)
 {
-	struct weft_card *card = link->card;
+	struct weft_card *card = conn->card;
 
 	lockdep_assert_held(&card->lock);
 	if (!card->up)
 		return false;
-	if (link->state == WEFT_LINK_UP)
-		return link->addr == weft_peer_addr(&card->node->peers, link->peer) &&
-		       link->busy + work <= WEFT_LINK_WORK &&
+	if (conn->state == WEFT_CONN_UP)
+		return conn->addr == weft_peer_addr(&card->node->peers, conn->peer) &&
+		       conn->busy + work <= WEFT_CONN_WORK &&
 		       card->busy + work <= WEFT_CARD_WORK;
-	if (link->state == WEFT_LINK_NONE && !link->wanted) {
-		link->wanted = true;
+	if (conn->state == WEFT_CONN_NONE && !conn->wanted) {
+		conn->wanted = true;
 		weft_card_wake(card);
 	}
 	return false;
 }
 
-bool weft_link_used(const struct weft_link *link, const struct weft_landing *landing)
+bool weft_conn_used(const struct weft_conn *conn, const struct weft_landing *landing)
 {
-	u32 n = min_t(u32, link->used, WEFT_LINK_RECENT), i;
+	u32 n = min_t(u32, conn->used, WEFT_CONN_RECENT), i;
 
 	for (i = 0; i < n; i++) {
-		if (link->recent[i].key == landing->key &&
-		    link->recent[i].addr == landing->addr)
+		if (conn->recent[i].key == landing->key &&
+		    conn->recent[i].addr == landing->addr)
 			return true;
 	}
 	return false;
 }
 
-void weft_link_use(struct weft_link *link, const struct weft_landing *landing)
+void weft_conn_use(struct weft_conn *conn, const struct weft_landing *landing)
 {
-	link->recent[link->used % WEFT_LINK_RECENT] = *landing;
+	conn->recent[conn->used % WEFT_CONN_RECENT] = *landing;
 	/* never small again: else what is remembered would be forgotten */
-	if (++link->used == 2 * WEFT_LINK_RECENT)
-		link->used = WEFT_LINK_RECENT;
+	if (++conn->used == 2 * WEFT_CONN_RECENT)
+		conn->used = WEFT_CONN_RECENT;
 }
 
 /* --- events ------------------------------------------------------------------------------ */
 
-static struct weft_link *link_of(struct weft_card *card, const struct rdma_cm_id *id)
+static struct weft_conn *link_of(struct weft_card *card, const struct rdma_cm_id *id)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(card->links); i++) {
-		if (card->links[i].id == id)
-			return &card->links[i];
+	for (i = 0; i < ARRAY_SIZE(card->conns); i++) {
+		if (card->conns[i].id == id)
+			return &card->conns[i];
 	}
 	return NULL;
 }
 
 /* Return: an error, and the connection manager refuses it. */
 static int note_caller(struct weft_card *card, struct rdma_cm_id *id,
-		       const struct rdma_conn_param *conn)
+		       const struct rdma_conn_param *param)
 {
 	struct caller *caller = kzalloc(sizeof(*caller), GFP_KERNEL);
 	bool taken;
@@ -200,9 +202,9 @@ static int note_caller(struct weft_card *card, struct rdma_cm_id *id,
 	if (!caller)
 		return -ENOMEM;
 	caller->id = id;
-	if (conn->private_data) {
-		caller->len = min_t(u8, conn->private_data_len, WEFT_HELLO_LEN);
-		memcpy(caller->said, conn->private_data, caller->len);
+	if (param->private_data) {
+		caller->len = min_t(u8, param->private_data_len, WEFT_HELLO_LEN);
+		memcpy(caller->said, param->private_data, caller->len);
 	}
 	spin_lock_bh(&card->lock);
 	taken = card->up && card->n_callers < WEFT_CALLERS_MAX;
@@ -218,51 +220,51 @@ static int note_caller(struct weft_card *card, struct rdma_cm_id *id,
 }
 
 /* With the lock. */
-static void note(struct weft_link *link, const struct rdma_cm_event *event)
+static void note(struct weft_conn *conn, const struct rdma_cm_event *event)
 {
-	const struct rdma_conn_param *conn = &event->param.conn;
-	enum weft_link_state at;
+	const struct rdma_conn_param *param = &event->param.conn;
+	enum weft_conn_state at;
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		at = WEFT_LINK_ADDRESS;
+		at = WEFT_CONN_ADDRESS;
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		at = WEFT_LINK_ROUTE;
+		at = WEFT_CONN_ROUTE;
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		at = link->state;
-		if (at == WEFT_LINK_CALLING && conn->private_data) {
-			link->said_len = min_t(u8, conn->private_data_len, WEFT_HELLO_LEN);
-			memcpy(link->said, conn->private_data, link->said_len);
+		at = conn->state;
+		if (at == WEFT_CONN_CALLING && param->private_data) {
+			conn->said_len = min_t(u8, param->private_data_len, WEFT_HELLO_LEN);
+			memcpy(conn->said, param->private_data, conn->said_len);
 		}
 		break;
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		return;
 	case RDMA_CM_EVENT_REJECTED:
-		weft_link_break(link, "it refuses to be connected to");
+		weft_conn_break(conn, "it refuses to be connected to");
 		return;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		weft_link_break(link, "it has ended the connection");
+		weft_conn_break(conn, "it has ended the connection");
 		return;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		weft_link_break(link, NO_WAY);
+		weft_conn_break(conn, NO_WAY);
 		return;
 	default:
-		weft_link_break(link, no_answer);
+		weft_conn_break(conn, no_answer);
 		return;
 	}
-	if (link->state != at)
+	if (conn->state != at)
 		return;
-	link->heard = true;
-	weft_card_wake(link->card);
+	conn->heard = true;
+	weft_card_wake(conn->card);
 }
 
-int weft_link_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+int weft_conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct weft_card *card = id->context;
-	struct weft_link *link;
+	struct weft_conn *conn;
 
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return note_caller(card, id, &event->param.conn);
@@ -272,9 +274,9 @@ int weft_link_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		card->gone = true;
 		weft_card_wake(card);
 	}
-	link = link_of(card, id);
-	if (link)
-		note(link, event);
+	conn = link_of(card, id);
+	if (conn)
+		note(conn, event);
 	spin_unlock_bh(&card->lock);
 	return 0;
 }
@@ -292,9 +294,9 @@ static void destroy_id(struct rdma_cm_id *id)
 	rdma_destroy_id(id);
 }
 
-static unsigned int pause_ms(const struct weft_link *link)
+static unsigned int pause_ms(const struct weft_conn *conn)
 {
-	return min_t(u32, AGAIN_MS << min_t(u32, link->failures, 10), AGAIN_MAX_MS);
+	return min_t(u32, AGAIN_MS << min_t(u32, conn->failures, 10), AGAIN_MAX_MS);
 }
 
 /*
@@ -302,29 +304,29 @@ static unsigned int pause_ms(const struct weft_link *link)
  * does not answer is tried again even if nothing is sent: else the administrator would be told
  * of that for as long as the rack rests.
  */
-static void end(struct weft_link *link, const char *why)
+static void end(struct weft_conn *conn, const char *why)
 {
-	struct weft_card *card = link->card;
+	struct weft_card *card = conn->card;
 	struct rdma_cm_id *id;
 
 	spin_lock_bh(&card->lock);
-	id = link->id;
-	link->id = NULL;
-	set_state(link, WEFT_LINK_NONE);
-	link->heard = false;
-	link->wanted = why == no_answer;
-	link->said_len = 0;
-	link->used = 0;
-	weft_rooms_end(link);
+	id = conn->id;
+	conn->id = NULL;
+	set_state(conn, WEFT_CONN_NONE);
+	conn->heard = false;
+	conn->wanted = why == no_answer;
+	conn->said_len = 0;
+	conn->used = 0;
+	weft_wbufs_end(conn);
 	if (why) {
-		link->why = why;
-		link->next_try = jiffies + msecs_to_jiffies(pause_ms(link));
-		link->failures++;
+		conn->why = why;
+		conn->next_try = jiffies + msecs_to_jiffies(pause_ms(conn));
+		conn->failures++;
 	}
 	spin_unlock_bh(&card->lock);
 	if (id)
 		destroy_id(id);
-	weft_jobs_drop(link);
+	weft_wqes_drop(conn);
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -335,7 +337,7 @@ static int make_queue(struct weft_card *card, struct rdma_cm_id *id)
 		.send_cq = card->cq, .recv_cq = card->cq, .srq = card->srq,
 		.qp_type = IB_QPT_RC, .sq_sig_type = IB_SIGNAL_REQ_WR,
 		/* and one request to drain it */
-		.cap = { .max_send_wr = WEFT_LINK_WORK + 1, .max_send_sge = card->sges },
+		.cap = { .max_send_wr = WEFT_CONN_WORK + 1, .max_send_sge = card->sges },
 	};
 
 	if (id->device != card->device)
@@ -365,90 +367,90 @@ static struct sockaddr_in address(__be32 addr, u16 port)
 	};
 }
 
-static void begin(struct weft_link *link)
+static void begin(struct weft_conn *conn)
 {
-	struct weft_card *card = link->card;
-	__be32 addr = weft_peer_addr(&card->node->peers, link->peer);
+	struct weft_card *card = conn->card;
+	__be32 addr = weft_peer_addr(&card->node->peers, conn->peer);
 	struct sockaddr_in own = address(card->addr, 0);
 	struct sockaddr_in other = address(addr, WEFT_WIRE_UDP_PORT);
 	struct rdma_cm_id *id;
 
 	if (!addr) {
-		end(link, "its address is not known");
+		end(conn, "its address is not known");
 		return;
 	}
-	id = rdma_create_id(card->net, weft_link_event, card, RDMA_PS_TCP, IB_QPT_RC);
+	id = rdma_create_id(card->net, weft_conn_event, card, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id)) {
-		end(link, NO_MEMORY);
+		end(conn, NO_MEMORY);
 		return;
 	}
 	spin_lock_bh(&card->lock);
-	link->id = id;
-	link->addr = addr;
-	set_state(link, WEFT_LINK_ADDRESS);
+	conn->id = id;
+	conn->addr = addr;
+	set_state(conn, WEFT_CONN_ADDRESS);
 	spin_unlock_bh(&card->lock);
 	if (rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&other,
 			      RESOLVE_MS))
-		end(link, NO_WAY);
+		end(conn, NO_WAY);
 }
 
-static void call(struct weft_link *link)
+static void call(struct weft_conn *conn)
 {
-	struct weft_card *card = link->card;
+	struct weft_card *card = conn->card;
 	struct rdma_conn_param param;
 	u8 said[WEFT_HELLO_LEN];
 
-	set_parameters(card, link->peer, link->id, said, &param);
-	if (make_queue(card, link->id) || rdma_connect(link->id, &param))
-		end(link, NO_QUEUE);
+	set_parameters(card, conn->peer, conn->id, said, &param);
+	if (make_queue(card, conn->id) || rdma_connect(conn->id, &param))
+		end(conn, NO_QUEUE);
 }
 
-static void answered(struct weft_link *link)
+static void answered(struct weft_conn *conn)
 {
-	struct weft_card *card = link->card;
+	struct weft_card *card = conn->card;
 	struct weft_hello hello;
 	const char *why;
 
-	why = weft_greet_check(card->node, link->said, link->said_len, link->addr, link->peer,
+	why = weft_greet_check(card->node, conn->said, conn->said_len, conn->addr, conn->peer,
 			       &hello);
 	if (why) {
-		pr_info_ratelimited("weft_rdma: member %u is not spoken to: %s\n", link->peer,
+		pr_info_ratelimited("weft_rdma: member %u is not spoken to: %s\n", conn->peer,
 				    why);
-		end(link, why);
+		end(conn, why);
 		return;
 	}
 	spin_lock_bh(&card->lock);
-	if (link->state == WEFT_LINK_CALLING) {
-		set_state(link, WEFT_LINK_UP);
-		weft_rooms_begin(link, &hello);
+	if (conn->state == WEFT_CONN_CALLING) {
+		set_state(conn, WEFT_CONN_UP);
+		weft_wbufs_begin(conn, &hello);
 	}
 	spin_unlock_bh(&card->lock);
 }
 
 /* An event has come.  @state is that of then. */
-static void step(struct weft_link *link, enum weft_link_state state)
+static void step(struct weft_conn *conn, enum weft_conn_state state)
 {
-	struct weft_card *card = link->card;
+	struct weft_card *card = conn->card;
 
 	switch (state) {
-	case WEFT_LINK_ADDRESS:
-	case WEFT_LINK_ROUTE:
+	case WEFT_CONN_ADDRESS:
+	case WEFT_CONN_ROUTE:
 		spin_lock_bh(&card->lock);
-		if (link->state == state)
-			set_state(link, state + 1);
+		if (conn->state == state)
+			set_state(conn, state + 1);
 		spin_unlock_bh(&card->lock);
-		if (state == WEFT_LINK_ROUTE)
-			call(link);
-		else if (rdma_resolve_route(link->id, RESOLVE_MS))
-			end(link, NO_WAY);
+		if (state == WEFT_CONN_ROUTE)
+			call(conn);
+		else if (rdma_resolve_route(conn->id, RESOLVE_MS))
+			end(conn, NO_WAY);
 		break;
-	case WEFT_LINK_CALLING:
-		answered(link);
+	case WEFT_CONN_CALLING:
+		answered(conn);
 		break;
-	case WEFT_LINK_ACCEPTED:
+	case WEFT_CONN_ACCEPTED:
 		spin_lock_bh(&card->lock);
-		if (link->state == state)
-			set_state(link, WEFT_LINK_UP);
+		if (conn->state == state)
+			set_state(conn, WEFT_CONN_UP);
 		spin_unlock_bh(&card->lock);
 		break;
 	default:
@@ -456,35 +458,37 @@ static void step(struct weft_link *link, enum weft_link_state state)
 	}
 }
 
-static void mend_one(struct weft_link *link)
+static void mend_one(struct weft_conn *conn)
 {
-	struct weft_card *card = link->card;
-	enum weft_link_state state;
+	struct weft_card *card = conn->card;
+	enum weft_conn_state state;
 	bool heard, wanted, late, moved;
 
 	spin_lock_bh(&card->lock);
-	if (link->state == WEFT_LINK_UP && weft_jobs_stuck(link))
-		weft_link_break(link, "it takes too long for what is sent to it, or read there");
-	state = link->state;
-	heard = link->heard;
-	link->heard = false;
-	wanted = link->wanted && time_after_eq(jiffies, link->next_try);
-	late = state != WEFT_LINK_NONE && state != WEFT_LINK_UP &&
-	       has_passed(link->since, CONNECT_MS);
-	moved = state != WEFT_LINK_NONE &&
-		link->addr != weft_peer_addr(&card->node->peers, link->peer);
+	if (conn->state == WEFT_CONN_UP && weft_wqes_stuck(conn))
+		weft_conn_break(conn, "it takes too long for what is sent to it, or read there");
+	state = conn->state;
+	heard = conn->heard;
+	conn->heard = false;
+	wanted = conn->wanted && time_after_eq(jiffies, conn->next_try);
+	late = state != WEFT_CONN_NONE && state != WEFT_CONN_UP &&
+	       has_passed(conn->since, CONNECT_MS);
+	moved = state != WEFT_CONN_NONE &&
+		conn->addr != weft_peer_addr(&card->node->peers, conn->peer);
 	spin_unlock_bh(&card->lock);
-	if (state == WEFT_LINK_BROKEN)
-		end(link, link->why);
+	if (state == WEFT_CONN_BROKEN)
+		end(conn, conn->why);
 	else if (late || moved)
-		end(link, no_answer);
-	else if (state == WEFT_LINK_NONE && wanted)
-		begin(link);
+		end(conn, no_answer);
+	else if (state == WEFT_CONN_NONE && wanted)
+		begin(conn);
 	else if (heard)
-		step(link, state);
+		step(conn, state);
 }
 
-/* --- others connect --------------------------------------------------------------------------- */
+/*
+ * --- others connect ---------------------------------------------------------------------------
+ */
 
 static int accept(struct weft_card *card, struct rdma_cm_id *id, u8 peer)
 {
@@ -503,12 +507,12 @@ static int accept(struct weft_card *card, struct rdma_cm_id *id, u8 peer)
 }
 
 /* Both have asked: one of the two goes on, the same for both. */
-static bool ours_goes_on(struct weft_link *link)
+static bool ours_goes_on(struct weft_conn *conn)
 {
-	enum weft_link_state state = READ_ONCE(link->state);
+	enum weft_conn_state state = READ_ONCE(conn->state);
 
-	return link->card->node->id < link->peer && state >= WEFT_LINK_ADDRESS &&
-	       state <= WEFT_LINK_CALLING;
+	return conn->card->node->id < conn->peer && state >= WEFT_CONN_ADDRESS &&
+	       state <= WEFT_CONN_CALLING;
 }
 
 /* Return: NULL: it is accepted; else why not. */
@@ -518,7 +522,7 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 		(const struct sockaddr_in *)&caller->id->route.addr.dst_addr;
 	__be32 addr = sin->sin_family == AF_INET ? sin->sin_addr.s_addr : 0;
 	struct weft_hello hello;
-	struct weft_link *link;
+	struct weft_conn *conn;
 	const char *why;
 
 	why = weft_greet_check(card->node, caller->said, caller->len, addr, 0, &hello);
@@ -526,19 +530,19 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 		return why;
 	if (!weft_node_bit(hello.from))
 		return "blades are connected to, they do not connect";
-	link = &card->links[hello.from];
-	if (ours_goes_on(link))
+	conn = &card->conns[hello.from];
+	if (ours_goes_on(conn))
 		return "this node connects to it";
 	/* the one before may be dead without our knowing */
-	end(link, NULL);
+	end(conn, NULL);
 	spin_lock_bh(&card->lock);
-	link->id = caller->id;
-	link->addr = addr;
-	set_state(link, WEFT_LINK_ACCEPTED);
+	conn->id = caller->id;
+	conn->addr = addr;
+	set_state(conn, WEFT_CONN_ACCEPTED);
 	spin_unlock_bh(&card->lock);
-	if (accept(card, caller->id, link->peer))
-		end(link, NO_QUEUE);
-	/* whatever becomes of it, the id is the link's */
+	if (accept(card, caller->id, conn->peer))
+		end(conn, NO_QUEUE);
+	/* whatever becomes of it, the id is the conn's */
 	caller->id = NULL;
 	return NULL;
 }
@@ -563,7 +567,7 @@ static void refuse(struct caller *caller)
 	rdma_destroy_id(caller->id);
 }
 
-void weft_link_mend(struct weft_card *card)
+void weft_conn_mend(struct weft_card *card)
 {
 	struct caller *caller;
 	const char *why;
@@ -577,11 +581,11 @@ void weft_link_mend(struct weft_card *card)
 		}
 		kfree(caller);
 	}
-	for (i = 0; i < ARRAY_SIZE(card->links); i++)
-		mend_one(&card->links[i]);
+	for (i = 0; i < ARRAY_SIZE(card->conns); i++)
+		mend_one(&card->conns[i]);
 }
 
-void weft_link_end_all(struct weft_card *card)
+void weft_conn_end_all(struct weft_card *card)
 {
 	struct caller *caller;
 	u32 i;
@@ -590,40 +594,40 @@ void weft_link_end_all(struct weft_card *card)
 		refuse(caller);
 		kfree(caller);
 	}
-	for (i = 0; i < ARRAY_SIZE(card->links); i++) {
-		end(&card->links[i], NULL);
-		card->links[i].failures = 0;
-		card->links[i].why = NULL;
+	for (i = 0; i < ARRAY_SIZE(card->conns); i++) {
+		end(&card->conns[i], NULL);
+		card->conns[i].failures = 0;
+		card->conns[i].why = NULL;
 	}
 }
 
-unsigned long weft_link_next(const struct weft_card *card)
+unsigned long weft_conn_next(const struct weft_card *card)
 {
 	unsigned long next = msecs_to_jiffies(1000);
-	const struct weft_link *link;
+	const struct weft_conn *conn;
 	u32 i;
 
 	lockdep_assert_held(&card->lock);
-	for (i = 0; i < ARRAY_SIZE(card->links); i++) {
-		link = &card->links[i];
-		if (link->state == WEFT_LINK_NONE && link->wanted)
-			next = min(next, time_after(link->next_try, jiffies) ?
-				   link->next_try - jiffies : 0);
+	for (i = 0; i < ARRAY_SIZE(card->conns); i++) {
+		conn = &card->conns[i];
+		if (conn->state == WEFT_CONN_NONE && conn->wanted)
+			next = min(next, time_after(conn->next_try, jiffies) ?
+				   conn->next_try - jiffies : 0);
 	}
 	return next;
 }
 
-void weft_link_init(struct weft_card *card)
+void weft_conn_init(struct weft_card *card)
 {
-	struct weft_link *link;
+	struct weft_conn *conn;
 	u32 i;
 
 	INIT_LIST_HEAD(&card->callers);
-	for (i = 0; i < ARRAY_SIZE(card->links); i++) {
-		link = &card->links[i];
-		link->card = card;
-		link->peer = (u8)i;
-		link->next_try = jiffies;
-		INIT_LIST_HEAD(&link->jobs);
+	for (i = 0; i < ARRAY_SIZE(card->conns); i++) {
+		conn = &card->conns[i];
+		conn->card = card;
+		conn->peer = (u8)i;
+		conn->next_try = jiffies;
+		INIT_LIST_HEAD(&conn->wqes);
 	}
 }

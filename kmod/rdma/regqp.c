@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The queue pair for registering, see loop.h. */
+/* The queue pair for registering, see regqp.h. */
 #include <rdma/ib_cache.h>
 
-#include "rdma/loop.h"
+#include "rdma/regqp.h"
 
 #define HOPS	64
 
@@ -56,13 +56,13 @@ static int to_send(struct ib_qp *qp)
 			    IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
 }
 
-int weft_loop_open(struct weft_card *card)
+int weft_regqp_open(struct weft_card *card)
 {
 	struct ib_qp_init_attr attr = {
 		.send_cq = card->cq, .recv_cq = card->cq, .qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR, .port_num = card->listener->port_num,
-		/* a strip asks for one thing at a time; and one request to drain it */
-		.cap = { .max_send_wr = WEFT_STRIPS + 1, .max_recv_wr = 1,
+		/* an MR asks for one thing at a time; and one request to drain it */
+		.cap = { .max_send_wr = WEFT_MRS + 1, .max_recv_wr = 1,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
 	struct ib_qp *qp = ib_create_qp(card->pd, &attr);
@@ -80,21 +80,21 @@ int weft_loop_open(struct weft_card *card)
 		return err;
 	}
 	spin_lock_bh(&card->lock);
-	card->loop.qp = qp;
-	card->loop.broken = false;
+	card->regqp.qp = qp;
+	card->regqp.broken = false;
 	spin_unlock_bh(&card->lock);
 	return 0;
 }
 
-void weft_loop_close(struct weft_card *card)
+void weft_regqp_close(struct weft_card *card)
 {
 	struct ib_qp *qp;
 
 	spin_lock_bh(&card->lock);
-	qp = card->loop.qp;
+	qp = card->regqp.qp;
 	/* nobody asks it for anything any more */
-	card->loop.qp = NULL;
-	card->loop.broken = false;
+	card->regqp.qp = NULL;
+	card->regqp.broken = false;
 	spin_unlock_bh(&card->lock);
 	if (!qp)
 		return;
@@ -102,40 +102,40 @@ void weft_loop_close(struct weft_card *card)
 	ib_destroy_qp(qp);
 }
 
-static bool ask(struct weft_strip *strip, const struct ib_send_wr *wr)
+static bool ask(struct weft_mr *mr, const struct ib_send_wr *wr)
 {
-	struct weft_loop *loop = &strip->card->loop;
+	struct weft_regqp *regqp = &mr->card->regqp;
 
-	lockdep_assert_held(&strip->card->lock);
-	if (!loop->qp || loop->broken || ib_post_send(loop->qp, wr, NULL))
+	lockdep_assert_held(&mr->card->lock);
+	if (!regqp->qp || regqp->broken || ib_post_send(regqp->qp, wr, NULL))
 		return false;
-	strip->since = jiffies;
+	mr->since = jiffies;
 	return true;
 }
 
-bool weft_loop_register(struct weft_strip *strip)
+bool weft_regqp_register(struct weft_mr *mr)
 {
 	struct ib_reg_wr wr = {
-		.wr = { .wr_cqe = &strip->reg, .opcode = IB_WR_REG_MR,
+		.wr = { .wr_cqe = &mr->reg, .opcode = IB_WR_REG_MR,
 			.send_flags = IB_SEND_SIGNALED },
-		.mr = strip->mr, .key = strip->mr->rkey,
+		.mr = mr->ib, .key = mr->ib->rkey,
 		.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE,
 	};
 
-	return ask(strip, &wr.wr);
+	return ask(mr, &wr.wr);
 }
 
-bool weft_loop_revoke(struct weft_strip *strip, struct ib_cqe *told)
+bool weft_regqp_revoke(struct weft_mr *mr, struct ib_cqe *told)
 {
 	struct ib_send_wr wr = {
 		.wr_cqe = told, .opcode = IB_WR_LOCAL_INV,
-		.send_flags = IB_SEND_SIGNALED, .ex.invalidate_rkey = strip->mr->rkey,
+		.send_flags = IB_SEND_SIGNALED, .ex.invalidate_rkey = mr->ib->rkey,
 	};
 
-	return ask(strip, &wr);
+	return ask(mr, &wr);
 }
 
-bool weft_loop_take_back(struct weft_strip *strip)
+bool weft_regqp_take_back(struct weft_mr *mr)
 {
-	return weft_loop_revoke(strip, &strip->inv);
+	return weft_regqp_revoke(mr, &mr->inv);
 }

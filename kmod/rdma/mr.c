@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Memory regions, see mr.h. */
+#include <linux/ktime.h>
+#include <linux/random.h>
+#include <linux/skbuff.h>
+
+#include "net/contents.h"
+#include "net/node.h"
+#include "net/recv.h"
+#include "net/transport.h"
+#include "rdma/fault.h"
+#include "rdma/regqp.h"
+#include "rdma/read.h"
+#include "rdma/mr.h"
+
+#define KEY_BITS	8	/* of a key that count; the rest is the device's */
+
+static struct weft_mr *strip_of(struct weft_pad *pad)
+{
+	return container_of(pad, struct weft_mr, pad);
+}
+
+/* Its pages are seen by the processor again, and not by the device. */
+static void unmap(struct weft_mr *mr)
+{
+	struct weft_contents *contents = mr->pad.contents;
+
+	if (mr->mapped)
+		ib_dma_unmap_sg(mr->card->device, mr->sg,
+				contents->size >> PAGE_SHIFT, DMA_FROM_DEVICE);
+	mr->mapped = false;
+}
+
+/* With the lock.  The caller has weft_mr_closed() called without. */
+static void set_closed(struct weft_mr *mr)
+{
+	lockdep_assert_held(&mr->card->lock);
+	unmap(mr);
+	mr->state = WEFT_MR_CLOSED;
+}
+
+/* What came by it was handed in. */
+static void tell_closed(struct weft_mr *mr)
+{
+	struct weft_pad *pad = &mr->pad;
+
+	local_bh_disable();
+	pad->node->above->closed(pad->node, pad);
+	local_bh_enable();
+	weft_pad_put(pad);
+}
+
+/* With the lock: the mender knows what to do. */
+static void set_bad(struct weft_mr *mr)
+{
+	lockdep_assert_held(&mr->card->lock);
+	mr->state = WEFT_MR_BAD;
+	weft_card_wake(mr->card);
+}
+
+/* --- opening ------------------------------------------------------------------------- */
+
+static bool map(struct weft_mr *mr)
+{
+	const struct weft_contents *contents = mr->pad.contents;
+	u32 i, n = contents->size >> PAGE_SHIFT;
+	int mapped;
+
+	sg_init_table(mr->sg, n);
+	for (i = 0; i < n; i++)
+		sg_set_page(&mr->sg[i], contents->pages[i], PAGE_SIZE, 0);
+	mapped = ib_dma_map_sg(mr->card->device, mr->sg, n, DMA_FROM_DEVICE);
+	if (!mapped)
+		return false;
+	mr->mapped = true;
+	if (ib_map_mr_sg(mr->ib, mr->sg, mapped, NULL, PAGE_SIZE) != mapped) {
+		unmap(mr);
+		return false;
+	}
+	mr->ib->iova = mr->pad.landing.addr;
+	return true;
+}
+
+/* With the lock.  Return: false: nobody will be able to write there. */
+static bool start(struct weft_mr *mr, const struct weft_outgoing *out)
+{
+	lockdep_assert_held(&mr->card->lock);
+	if (!mr->card->up || !mr->ib || mr->state != WEFT_MR_MADE ||
+	    weft_fault_open() || !map(mr))
+		return false;
+	if (!weft_regqp_register(mr)) {
+		unmap(mr);
+		return false;
+	}
+	mr->out = *out;
+	mr->out.pad = NULL;
+	memcpy(mr->payload, out->msg.payload, sizeof(mr->payload));
+	mr->out.msg.payload = mr->payload;
+	mr->state = WEFT_MR_OPENING;
+	return true;
+}
+
+static void pad_close(struct weft_pad *pad);
+
+static void send_without(struct weft_node *node, const struct weft_outgoing *from)
+{
+	struct weft_outgoing out = *from;
+
+	out.pad = NULL;
+	/* there is nowhere to read it into */
+	out.msg.flags &= (u8)~WEFT_F_DIRECT;
+	out.msg.payload = NULL;
+	out.msg.len = 0;
+	weft_transport_send(node, &out);
+}
+
+static bool pad_open(struct weft_pad *pad, const struct weft_outgoing *out)
+{
+	struct weft_mr *mr = strip_of(pad);
+	bool started;
+
+	spin_lock_bh(&mr->card->lock);
+	started = out->msg.len == WEFT_LANDING_LEN && start(mr, out);
+	spin_unlock_bh(&mr->card->lock);
+	if (!started) {
+		/*
+		 * else it would be open for the block, and the device may go before an answer
+		 * comes
+		 */
+		pad_close(pad);
+		send_without(pad->node, out);
+	}
+	return true;
+}
+
+/* With the lock. */
+static void begin_closing(struct weft_mr *mr)
+{
+	lockdep_assert_held(&mr->card->lock);
+	if (weft_regqp_take_back(mr))
+		mr->state = WEFT_MR_CLOSING;
+	else
+		set_bad(mr);
+}
+
+static void registered(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct weft_mr *mr = container_of(wc->wr_cqe, struct weft_mr, reg);
+	struct weft_card *card = mr->card;
+	bool good = wc->status == IB_WC_SUCCESS;
+	struct weft_outgoing out;
+	bool wanted;
+
+	/* the transport's reference goes as soon as it is closed */
+	weft_pad_get(&mr->pad);
+	spin_lock_bh(&card->lock);
+	out = mr->out;
+	wanted = !mr->unwanted;
+	if (!good) {
+		card->regqp.broken = true;
+		set_bad(mr);
+	} else if (wanted) {
+		mr->state = WEFT_MR_OPEN;
+	} else {
+		begin_closing(mr);
+	}
+	spin_unlock_bh(&card->lock);
+	if (wanted && good)
+		weft_transport_send(mr->pad.node, &out);
+	else if (wanted)
+		send_without(mr->pad.node, &out);
+	weft_pad_put(&mr->pad);
+}
+
+/* --- closing -------------------------------------------------------------------------- */
+
+/* What this node's card has read. */
+static void hand_in(struct weft_mr *mr)
+{
+	rcu_read_lock();
+	weft_recv_own(mr->pad.node, &mr->landed, &mr->pad);
+	rcu_read_unlock();
+}
+
+static void taken_back(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct weft_mr *mr = container_of(wc->wr_cqe, struct weft_mr, inv);
+	struct weft_card *card = mr->card;
+	bool good = wc->status == IB_WC_SUCCESS, read;
+
+	spin_lock_bh(&card->lock);
+	read = mr->read;
+	if (good) {
+		set_closed(mr);
+	} else {
+		/* it may be that a message has taken it back before: some devices mind */
+		card->regqp.broken = true;
+		set_bad(mr);
+	}
+	spin_unlock_bh(&card->lock);
+	if (!good)
+		return;
+	if (read)
+		hand_in(mr);
+	tell_closed(mr);
+}
+
+static void pad_close(struct weft_pad *pad)
+{
+	struct weft_mr *mr = strip_of(pad);
+	bool closed = false;
+
+	spin_lock_bh(&mr->card->lock);
+	switch (mr->state) {
+	case WEFT_MR_MADE:
+		set_closed(mr);
+		closed = true;
+		break;
+	case WEFT_MR_OPENING:
+		mr->unwanted = true;
+		break;
+	case WEFT_MR_OPEN:
+		begin_closing(mr);
+		break;
+	default:
+		/* somebody does that */
+		break;
+	}
+	spin_unlock_bh(&mr->card->lock);
+	if (closed)
+		tell_closed(mr);
+}
+
+/* With the lock. */
+static struct weft_mr *find(struct weft_card *card, u32 key)
+{
+	struct weft_mr *mr;
+
+	hash_for_each_possible(card->keys, mr, by_key, key >> KEY_BITS) {
+		if (mr->ib->rkey == key)
+			return mr;
+	}
+	return NULL;
+}
+
+/* With the lock: the block has come, @direct: as this node's card has read it. */
+static void note_time(struct weft_mr *mr, bool direct)
+{
+	weft_deed_took(mr->card, mr->home, direct, ktime_get_ns() - mr->made);
+}
+
+/* With the lock: somebody says that a block has come, and its home where it has it. */
+static void note_landed(struct weft_mr *mr, const struct sk_buff *skb)
+{
+	struct weft_deed deed;
+	struct weft_msg landed;
+
+	note_time(mr, mr->tried);
+	if (skb && weft_deed_of(mr->card->node, skb, &landed, &deed) &&
+	    landed.src == mr->home && landed.line == mr->line)
+		weft_deed_take(mr->card, &landed, &deed);
+}
+
+struct weft_mr *weft_mr_open(struct weft_card *card, const struct weft_landing *landing)
+{
+	struct weft_mr *mr;
+
+	lockdep_assert_held(&card->lock);
+	mr = find(card, landing->key);
+	return mr && mr->state == WEFT_MR_OPEN ? mr : NULL;
+}
+
+void weft_mr_read(struct weft_mr *mr, const struct weft_msg *landed)
+{
+	struct weft_card *card = mr->card;
+
+	spin_lock_bh(&card->lock);
+	/* else it is being closed already: then the block comes another way */
+	if (mr->state == WEFT_MR_OPEN) {
+		note_time(mr, true);
+		mr->landed = *landed;
+		mr->read = true;
+		begin_closing(mr);
+	}
+	spin_unlock_bh(&card->lock);
+}
+
+void weft_mr_landed(struct weft_card *card, u32 key, struct sk_buff *skb, __be32 from)
+{
+	struct weft_mr *mr;
+
+	spin_lock_bh(&card->lock);
+	mr = find(card, key);
+	/* else it is being closed already: so is what has come */
+	if (mr && mr->state == WEFT_MR_OPEN)
+		set_closed(mr);
+	else
+		mr = NULL;
+	if (mr)
+		note_landed(mr, skb);
+	spin_unlock_bh(&card->lock);
+	if (!mr)
+		return;
+	rcu_read_lock();
+	if (skb)
+		weft_recv(card->node, skb, from, &mr->pad);
+	rcu_read_unlock();
+	tell_closed(mr);
+}
+
+/* --- making --------------------------------------------------------------------------- */
+
+/* With the lock. */
+static void put_away(struct weft_mr *mr)
+{
+	struct weft_card *card = mr->card;
+
+	mr->state = WEFT_MR_IDLE;
+	if (mr->ib) {
+		list_add(&mr->list, &card->mrs_free);
+		return;
+	}
+	list_add(&mr->list, &card->mrs_bare);
+	if (card->up)
+		weft_card_wake(card);
+}
+
+static void pad_free(struct weft_pad *pad)
+{
+	struct weft_mr *mr = strip_of(pad);
+	struct weft_card *card = mr->card;
+
+	spin_lock_bh(&card->lock);
+	put_away(mr);
+	if (!--card->n_out)
+		wake_up(&card->unused);
+	spin_unlock_bh(&card->lock);
+}
+
+static const struct weft_pad_ops pad_ops = {
+	.open = pad_open,
+	.close = pad_close,
+	.free = pad_free,
+};
+
+/* With the lock: the next key, and an address that no landing has had. */
+static void name(struct weft_mr *mr)
+{
+	struct weft_card *card = mr->card;
+
+	do {
+		ib_update_fast_reg_key(mr->ib, (u8)(mr->ib->rkey + 1));
+	} while (!mr->ib->rkey);
+	mr->pad.landing.key = mr->ib->rkey;
+	mr->pad.landing.addr = card->addr_next;
+	card->addr_next += WEFT_MR_PAGES * PAGE_SIZE;
+}
+
+struct weft_pad *weft_mr_make(struct weft_card *card, u32 home, u64 line,
+			      struct weft_contents *contents)
+{
+	struct weft_conn *conn = &card->conns[home];
+	struct weft_mr *mr = NULL;
+
+	if (contents->size > WEFT_MR_PAGES * PAGE_SIZE)
+		return NULL;
+	spin_lock_bh(&card->lock);
+	if (card->up && conn->state == WEFT_CONN_NONE && !conn->wanted) {
+		conn->wanted = true;
+		weft_card_wake(card);
+	}
+	/* without a connection nobody can write there */
+	if (card->up && card->n_up)
+		mr = list_first_entry_or_null(&card->mrs_free, struct weft_mr, list);
+	if (mr) {
+		list_del(&mr->list);
+		mr->state = WEFT_MR_MADE;
+		mr->unwanted = false;
+		mr->read = false;
+		mr->tried = false;
+		mr->home = (u8)home;
+		mr->line = line;
+		mr->made = ktime_get_ns();
+		weft_pad_init(&mr->pad, card->node, &pad_ops, contents);
+		mr->pad.direct = weft_deed_wanted(card, home, line);
+		name(mr);
+		card->n_out++;
+	}
+	spin_unlock_bh(&card->lock);
+	return mr ? &mr->pad : NULL;
+}
+
+/* --- registrations -------------------------------------------------------------------- */
+
+void weft_mr_init(struct weft_card *card)
+{
+	struct weft_mr *mr;
+	u32 i;
+
+	INIT_LIST_HEAD(&card->mrs_free);
+	INIT_LIST_HEAD(&card->mrs_bare);
+	hash_init(card->keys);
+	card->addr_next = (u64)get_random_u32() << 32;
+	for (i = 0; i < WEFT_MRS; i++) {
+		mr = &card->mrs[i];
+		mr->card = card;
+		mr->reg.done = registered;
+		mr->inv.done = taken_back;
+		list_add(&mr->list, &card->mrs_bare);
+	}
+}
+
+void weft_mr_equip(struct weft_card *card)
+{
+	struct weft_mr *mr;
+	struct ib_mr *ib;
+
+	for (;;) {
+		if (list_empty_careful(&card->mrs_bare))
+			return;
+		ib = ib_alloc_mr(card->pd, IB_MR_TYPE_MEM_REG, WEFT_MR_PAGES);
+		if (IS_ERR(ib))
+			return;
+		spin_lock_bh(&card->lock);
+		mr = list_first_entry_or_null(&card->mrs_bare, struct weft_mr, list);
+		if (mr) {
+			mr->ib = ib;
+			hash_add(card->keys, &mr->by_key, ib->rkey >> KEY_BITS);
+			list_move(&mr->list, &card->mrs_free);
+		}
+		spin_unlock_bh(&card->lock);
+		if (!mr) {
+			ib_dereg_mr(ib);
+			return;
+		}
+	}
+}
+
+/*
+ * Its registration ends, and its pad is closed, whatever became of it: what was to open it is
+ * over, and a block whose home is silent would never close it.
+ */
+static void deregister(struct weft_mr *mr)
+{
+	struct weft_card *card = mr->card;
+	struct ib_mr *ib;
+	bool closes;
+
+	spin_lock_bh(&card->lock);
+	ib = mr->ib;
+	if (ib)
+		hash_del(&mr->by_key);
+	mr->ib = NULL;
+	closes = mr->state != WEFT_MR_IDLE && mr->state != WEFT_MR_CLOSED;
+	/* till it is closed nobody else closes it, by a registration that is not there */
+	if (closes)
+		mr->state = WEFT_MR_BAD;
+	else if (mr->state == WEFT_MR_IDLE)
+		list_move(&mr->list, &card->mrs_bare);
+	spin_unlock_bh(&card->lock);
+	if (closes)
+		weft_fault_hold();
+	/* drivers that fail here have lost the device: then it writes nothing any more */
+	if (ib)
+		WARN_ON_ONCE(ib_dereg_mr(ib));
+	if (!closes)
+		return;
+	spin_lock_bh(&card->lock);
+	set_closed(mr);
+	spin_unlock_bh(&card->lock);
+	tell_closed(mr);
+}
+
+void weft_mr_mend(struct weft_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < WEFT_MRS; i++) {
+		/* only the mender changes that */
+		if (READ_ONCE(card->mrs[i].state) == WEFT_MR_BAD)
+			deregister(&card->mrs[i]);
+	}
+}
+
+bool weft_mr_stuck(struct weft_card *card)
+{
+	const struct weft_mr *mr;
+	u32 i;
+
+	lockdep_assert_held(&card->lock);
+	for (i = 0; i < WEFT_MRS; i++) {
+		mr = &card->mrs[i];
+		if ((mr->state == WEFT_MR_OPENING ||
+		     mr->state == WEFT_MR_CLOSING) &&
+		    time_after(jiffies, mr->since + msecs_to_jiffies(WEFT_STUCK_MS)))
+			return true;
+	}
+	return false;
+}
+
+void weft_mr_unmake_all(struct weft_card *card)
+{
+	u32 i;
+
+	for (i = 0; i < WEFT_MRS; i++)
+		deregister(&card->mrs[i]);
+}
