@@ -100,7 +100,7 @@ static void rack_free(struct weft_rack *rack)
 
 /* The quicker ones first. */
 static const struct weft_transport *const transports[] = {
-	&weft_memory, &weft_plug, &weft_udp, NULL
+	&weft_memory, &weft_module_transport, &weft_udp, NULL
 };
 
 static struct weft_rack *rack_make(u32 number)

@@ -209,7 +209,7 @@ static int weft_genl_put_way(struct sk_buff *skb, struct netlink_callback *cb, u
 {
 	char why[64];
 
-	if (!weft_plug_why(&weft_genl_list_rack(cb)->node, id, why, sizeof(why)))
+	if (!weft_transport_why(&weft_genl_list_rack(cb)->node, id, why, sizeof(why)))
 		return 0;
 	return *why ? nla_put_string(skb, WEFT_A_PEER_WHY_UDP, why) :
 		      nla_put_flag(skb, WEFT_A_PEER_RDMA);

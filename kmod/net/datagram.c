@@ -449,7 +449,6 @@ static bool udp_send(struct weft_node *node, const struct weft_outgoing *out)
 }
 
 const struct weft_transport weft_udp = {
-	.name = "udp",
 	.open = udp_open,
 	.close = udp_close,
 	.send = udp_send,

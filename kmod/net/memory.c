@@ -416,7 +416,6 @@ static void memory_close(struct weft_node *node)
 }
 
 const struct weft_transport weft_memory = {
-	.name = "memory",
 	.open = memory_open,
 	.close = memory_close,
 	.pad = pad_make,

@@ -111,35 +111,35 @@ struct socket_of {
 	bool open;
 };
 
-static DEFINE_MUTEX(plug_lock);	/* nodes, and what is brought, come and go */
+static DEFINE_MUTEX(module_lock);	/* nodes, and what is brought, come and go */
 static struct socket_of sockets[WEFT_RACKS_MAX];
-static const struct weft_transport __rcu *plugged;
+static const struct weft_transport __rcu *registered;
 
 static const struct weft_transport *brought(void)
 {
-	return rcu_dereference_protected(plugged, lockdep_is_held(&plug_lock));
+	return rcu_dereference_protected(registered, lockdep_is_held(&module_lock));
 }
 
 static void open_one(const struct weft_transport *transport, struct socket_of *s)
 {
-	lockdep_assert_held(&plug_lock);
+	lockdep_assert_held(&module_lock);
 	s->open = s->node && !transport->open(s->node, &s->cfg, NULL);
 }
 
 static void close_one(const struct weft_transport *transport, struct socket_of *s)
 {
-	lockdep_assert_held(&plug_lock);
+	lockdep_assert_held(&module_lock);
 	if (s->open)
 		transport->close(s->node);
 	s->open = false;
 }
 
-static int plug_open(struct weft_node *node, const struct weft_config *cfg,
-		     struct netlink_ext_ack *extack)
+static int module_open(struct weft_node *node, const struct weft_config *cfg,
+		       struct netlink_ext_ack *extack)
 {
 	struct socket_of *s = sockets;
 
-	mutex_lock(&plug_lock);
+	mutex_lock(&module_lock);
 	/* there are no more nodes than that */
 	while (s->node)
 		s++;
@@ -148,34 +148,34 @@ static int plug_open(struct weft_node *node, const struct weft_config *cfg,
 	memzero_explicit(s->cfg.key, sizeof(s->cfg.key));
 	if (brought())
 		open_one(brought(), s);
-	mutex_unlock(&plug_lock);
+	mutex_unlock(&module_lock);
 	return 0;
 }
 
-static void plug_close(struct weft_node *node)
+static void module_close(struct weft_node *node)
 {
 	unsigned int i;
 
-	mutex_lock(&plug_lock);
+	mutex_lock(&module_lock);
 	for (i = 0; i < ARRAY_SIZE(sockets); i++) {
 		if (sockets[i].node != node)
 			continue;
 		close_one(brought(), &sockets[i]);
 		sockets[i].node = NULL;
 	}
-	mutex_unlock(&plug_lock);
+	mutex_unlock(&module_lock);
 }
 
 /* What was brought, or NULL, until rcu_read_unlock(). */
 static const struct weft_transport *enter(void) __acquires(RCU)
 {
 	rcu_read_lock();
-	/* pairs with the synchronize_rcu() of weft_plug_unregister() */
-	return rcu_dereference(plugged);
+	/* pairs with the synchronize_rcu() of weft_transport_unregister() */
+	return rcu_dereference(registered);
 }
 
-static struct weft_pad *plug_pad(struct weft_node *node, u32 home, u64 line,
-				 struct weft_contents *contents)
+static struct weft_pad *module_pad(struct weft_node *node, u32 home, u64 line,
+				   struct weft_contents *contents)
 {
 	const struct weft_transport *transport = enter();
 	struct weft_pad *pad = transport ? transport->pad(node, home, line, contents) : NULL;
@@ -184,7 +184,7 @@ static struct weft_pad *plug_pad(struct weft_node *node, u32 home, u64 line,
 	return pad;
 }
 
-static bool plug_send(struct weft_node *node, const struct weft_outgoing *out)
+static bool module_send(struct weft_node *node, const struct weft_outgoing *out)
 {
 	const struct weft_transport *transport = enter();
 	bool sent = transport && transport->send(node, out);
@@ -193,7 +193,7 @@ static bool plug_send(struct weft_node *node, const struct weft_outgoing *out)
 	return sent;
 }
 
-bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
+bool weft_transport_why(struct weft_node *node, u32 to, char *why, size_t size)
 {
 	const struct weft_transport *transport = enter();
 	const char *text = transport ? transport->why(node, to) : NULL;
@@ -204,7 +204,7 @@ bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
 	return transport;
 }
 
-void weft_plug_moved(struct weft_node *node, u32 member)
+void weft_transport_moved(struct weft_node *node, u32 member)
 {
 	const struct weft_transport *transport = enter();
 
@@ -213,44 +213,43 @@ void weft_plug_moved(struct weft_node *node, u32 member)
 	rcu_read_unlock();
 }
 
-const struct weft_transport weft_plug = {
-	.name = "plug",
-	.open = plug_open,
-	.close = plug_close,
-	.pad = plug_pad,
-	.send = plug_send,
+const struct weft_transport weft_module_transport = {
+	.open = module_open,
+	.close = module_close,
+	.pad = module_pad,
+	.send = module_send,
 };
 
-int weft_plug_register(const struct weft_transport *transport)
+int weft_transport_register(const struct weft_transport *transport)
 {
 	unsigned int i;
 
-	mutex_lock(&plug_lock);
+	mutex_lock(&module_lock);
 	if (brought()) {
-		mutex_unlock(&plug_lock);
+		mutex_unlock(&module_lock);
 		return -EBUSY;
 	}
 	for (i = 0; i < ARRAY_SIZE(sockets); i++)
 		open_one(transport, &sockets[i]);
-	rcu_assign_pointer(plugged, transport);
-	mutex_unlock(&plug_lock);
+	rcu_assign_pointer(registered, transport);
+	mutex_unlock(&module_lock);
 	return 0;
 }
-EXPORT_SYMBOL_GPL(weft_plug_register);
+EXPORT_SYMBOL_GPL(weft_transport_register);
 
-void weft_plug_unregister(const struct weft_transport *transport)
+void weft_transport_unregister(const struct weft_transport *transport)
 {
 	unsigned int i;
 
-	mutex_lock(&plug_lock);
-	RCU_INIT_POINTER(plugged, NULL);
+	mutex_lock(&module_lock);
+	RCU_INIT_POINTER(registered, NULL);
 	/* pairs with enter(): nobody is in there any more */
 	synchronize_rcu();
 	for (i = 0; i < ARRAY_SIZE(sockets); i++)
 		close_one(transport, &sockets[i]);
-	mutex_unlock(&plug_lock);
+	mutex_unlock(&module_lock);
 }
-EXPORT_SYMBOL_GPL(weft_plug_unregister);
+EXPORT_SYMBOL_GPL(weft_transport_unregister);
 
 /* --- landings and deeds of messages -------------------------------------------------------- */
 
@@ -272,7 +271,7 @@ EXPORT_SYMBOL_GPL(weft_deed_of);
 
 /* --- what is said as cards are connected --------------------------------------------------- */
 
-void weft_greet_say(struct weft_node *node, u8 to, void *buf)
+void weft_private_say(struct weft_node *node, u8 to, void *buf)
 {
 	struct weft_hello hello = {
 		.from = node->id, .to = to, .rack = node->rack,
@@ -281,10 +280,10 @@ void weft_greet_say(struct weft_node *node, u8 to, void *buf)
 
 	weft_hello_pack(&hello, buf, &node->key);
 }
-EXPORT_SYMBOL_GPL(weft_greet_say);
+EXPORT_SYMBOL_GPL(weft_private_say);
 
-const char *weft_greet_check(struct weft_node *node, const void *said, size_t len,
-			     __be32 addr, u8 must_be, struct weft_hello *hello)
+const char *weft_private_check(struct weft_node *node, const void *said, size_t len,
+			       __be32 addr, u8 must_be, struct weft_hello *hello)
 {
 	if (weft_hello_unpack(hello, said, len, &node->key))
 		return "it speaks another version, or has another key";
@@ -298,4 +297,4 @@ const char *weft_greet_check(struct weft_node *node, const void *said, size_t le
 		return "it is another member";
 	return NULL;
 }
-EXPORT_SYMBOL_GPL(weft_greet_check);
+EXPORT_SYMBOL_GPL(weft_private_check);

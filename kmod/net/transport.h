@@ -26,15 +26,14 @@ struct weft_pad;
 
 /**
  * struct weft_transport - a way to other members
- * @name: for people
  * @open: from here on weft_recv() is called, in softirq, for what comes.  @cfg is complete:
  *	interface, addresses and mtu are known; @extack receives a sentence in case of an
  *	error.  Process context
  * @close: afterwards nothing is received any more, and nothing goes out.  Harmless if it is
  *	not open.  Process context, sleeps
  * @pad: a landing pad for a block, for a request for @line that is about to go to its
- *	home, a member.  @contents come with a reference, which becomes the pad's.  Any context, any
- *	lock.  Return: NULL: not now.  NULL for a transport that never has any
+ *	home, a member.  @contents come with a reference, which becomes the pad's.  Any context,
+ *	any lock.  Return: NULL: not now.  NULL for a transport that never has any
  * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process
  *	context.  NULL for a transport that nobody asks
  * @moved: a member has another address.  Any context.  NULL for a transport that keeps nothing
@@ -44,7 +43,6 @@ struct weft_pad;
  *	held.  Return: false, and nothing done, if it does not lead to the member
  */
 struct weft_transport {
-	const char *name;
 	int (*open)(struct weft_node *node, const struct weft_config *cfg,
 		    struct netlink_ext_ack *extack);
 	void (*close)(struct weft_node *node);
@@ -131,34 +129,34 @@ void weft_pad_put(struct weft_pad *pad);
  */
 
 /* Asks the transport that was brought, if there is one. */
-extern const struct weft_transport weft_plug;
+extern const struct weft_transport weft_module_transport;
 
 /**
- * weft_plug_why() - why data goes another way to a member than by what was brought
+ * weft_transport_why() - why data goes another way to a member than by what was brought
  * @why: receives it, a sentence, if there is something: it is copied
  * @size: bytes of @why; it is "" if data goes by it
  *
  * Process context.  Return: false: nothing was brought.
  */
-bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size);
+bool weft_transport_why(struct weft_node *node, u32 to, char *why, size_t size);
 
 /* A member has another address: what leads to the one before comes to an end.  Any context. */
-void weft_plug_moved(struct weft_node *node, u32 member);
+void weft_transport_moved(struct weft_node *node, u32 member);
 
 /**
- * weft_plug_register() - here is one
+ * weft_transport_register() - here is one
  * @transport: it is opened for the nodes that are up, and for each that comes up.  Whether it
  *	can be is its own business: a node comes up without it, too
  *
  * Process context.  Return: 0; -EBUSY if there is one already.
  */
-int weft_plug_register(const struct weft_transport *transport);
+int weft_transport_register(const struct weft_transport *transport);
 
 /*
  * It is closed for all nodes, and not called any more; but the pads that it has made are, by
  * those who have references to them.  Process context, sleeps.
  */
-void weft_plug_unregister(const struct weft_transport *transport);
+void weft_transport_unregister(const struct weft_transport *transport);
 
 /* What messages say of landings and deeds (core/landing.h), for transports that use them. */
 
@@ -179,16 +177,16 @@ bool weft_deed_of(const struct weft_node *node, const struct sk_buff *skb,
 /* What this node says as a card is connected, and whom it believes (core/hello.h). */
 
 /**
- * weft_greet_say() - who this node is
+ * weft_private_say() - who this node is
  * @to: member that it means
  * @buf: WEFT_HELLO_LEN bytes
  *
  * Any context.
  */
-void weft_greet_say(struct weft_node *node, u8 to, void *buf);
+void weft_private_say(struct weft_node *node, u8 to, void *buf);
 
 /**
- * weft_greet_check() - who is it?
+ * weft_private_check() - who is it?
  * @said: what was said
  * @len: bytes of it
  * @addr: by whom; 0: by nobody that we know
@@ -197,7 +195,7 @@ void weft_greet_say(struct weft_node *node, u8 to, void *buf);
  *
  * Any context.  Return: NULL; else what is wrong, a sentence.
  */
-const char *weft_greet_check(struct weft_node *node, const void *said, size_t len,
-			     __be32 addr, u8 must_be, struct weft_hello *hello);
+const char *weft_private_check(struct weft_node *node, const void *said, size_t len,
+			       __be32 addr, u8 must_be, struct weft_hello *hello);
 
 #endif /* WEFT_TRANSPORT_H */

@@ -31,7 +31,7 @@ static void tell_one(struct weft_member *m, u32 blade)
 		  blade - WEFT_BLADE_MIN + 1, &addr, &twin);
 	weft_stat_inc(&node->counters, WEFT_STAT_BLADES_MOVED);
 	weft_event_moved(node, blade, addr);
-	weft_plug_moved(node, blade);
+	weft_transport_moved(node, blade);
 	weft_rpc_moved(node, blade);
 }
 

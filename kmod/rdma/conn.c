@@ -348,7 +348,7 @@ static int make_queue(struct weft_card *card, struct rdma_cm_id *id)
 static void set_parameters(struct weft_card *card, u8 peer, struct rdma_cm_id *id,
 			   u8 *said, struct rdma_conn_param *param)
 {
-	weft_greet_say(card->node, peer, said);
+	weft_private_say(card->node, peer, said);
 	*param = (struct rdma_conn_param){
 		.private_data = said, .private_data_len = WEFT_HELLO_LEN, .flow_control = 1,
 		.retry_count = RETRIES, .rnr_retry_count = RNR_RETRIES,
@@ -411,8 +411,8 @@ static void answered(struct weft_conn *conn)
 	struct weft_hello hello;
 	const char *why;
 
-	why = weft_greet_check(card->node, conn->said, conn->said_len, conn->addr, conn->peer,
-			       &hello);
+	why = weft_private_check(card->node, conn->said, conn->said_len, conn->addr, conn->peer,
+				 &hello);
 	if (why) {
 		pr_info_ratelimited("weft_rdma: member %u is not spoken to: %s\n", conn->peer,
 				    why);
@@ -525,7 +525,7 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 	struct weft_conn *conn;
 	const char *why;
 
-	why = weft_greet_check(card->node, caller->said, caller->len, addr, 0, &hello);
+	why = weft_private_check(card->node, caller->said, caller->len, addr, 0, &hello);
 	if (why)
 		return why;
 	if (!weft_node_bit(hello.from))

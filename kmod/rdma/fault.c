@@ -68,7 +68,7 @@ static void key_failed(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status == IB_WC_SUCCESS)
 		return;
-	/* somebody else had taken it back: some devices mind, see ib.c */
+	/* somebody else had taken it back: some devices mind, see mr.c */
 	spin_lock_bh(&card->lock);
 	card->regqp.broken = true;
 	weft_card_wake(card);

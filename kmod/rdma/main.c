@@ -271,7 +271,6 @@ static void card_moved(struct weft_node *node, u32 member)
 }
 
 static const struct weft_transport transport = {
-	.name = "rdma",
 	.open = card_open,
 	.close = card_close,
 	.pad = card_pad,
@@ -286,7 +285,7 @@ static int __init weft_rdma_init(void)
 
 	if (err)
 		return err;
-	err = weft_plug_register(&transport);
+	err = weft_transport_register(&transport);
 	if (err)
 		weft_card_cleanup();
 	return err;
@@ -294,7 +293,7 @@ static int __init weft_rdma_init(void)
 
 static void __exit weft_rdma_exit(void)
 {
-	weft_plug_unregister(&transport);
+	weft_transport_unregister(&transport);
 	weft_card_cleanup();
 }
 

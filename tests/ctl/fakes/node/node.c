@@ -241,7 +241,7 @@ static int answer_lost(struct weft_call *call)
 }
 
 /* To every other member data goes by RDMA. */
-bool weft_plug_why(struct weft_node *node, u32 to, char *why, size_t size)
+bool weft_transport_why(struct weft_node *node, u32 to, char *why, size_t size)
 {
 	strscpy(why, to % 2 ? "" : "there is no RDMA device there", size);
 	return true;
