@@ -187,7 +187,7 @@ static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
 	}
 }
 
-/* What waited until a landing pad was closed. */
+/* What waited until a posted buffer was closed. */
 static void recv_parked(struct weft_cache *cache, struct weft_parked *parked)
 {
 	struct weft_parked *next;
@@ -200,22 +200,22 @@ static void recv_parked(struct weft_cache *cache, struct weft_parked *parked)
 	}
 }
 
-void weft_block_closed(struct weft_cache *cache, struct weft_pad *pad)
+void weft_block_closed(struct weft_cache *cache, struct weft_posted *posted)
 {
-	struct weft_block *blk = weft_block_of_contents(pad->contents);
+	struct weft_block *blk = weft_block_of_contents(posted->contents);
 	struct weft_parked *parked;
 	struct weft_outbox outbox;
 	bool waited;
 
 	weft_outbox_init(&outbox, cache->node);
 	weft_block_begin(blk);
-	waited = weft_offer_closed(blk, pad);
+	waited = weft_offer_closed(blk, posted);
 	parked = weft_offer_take_parked(blk);
 	weft_block_end(blk, &outbox);
 	weft_outbox_send(&outbox);
 	recv_parked(cache, parked);
 	if (waited)
-		weft_pad_put(pad);
+		weft_posted_put(posted);
 }
 
 void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
@@ -256,6 +256,6 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 	if (!known)
 		recv_unknown(cache, msg, &outbox);
 	weft_outbox_send(&outbox);
-	/* what landed has closed the pad */
+	/* what landed has closed the posted buffer */
 	recv_parked(cache, parked);
 }

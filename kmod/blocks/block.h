@@ -40,7 +40,7 @@
 
 struct page;
 struct weft_cache;
-struct weft_pad;
+struct weft_posted;
 struct weft_region;
 
 #define WEFT_GRACE_US		10000
@@ -169,7 +169,7 @@ struct weft_habit {
 #define WEFT_PARKED_MAX		48
 
 /**
- * struct weft_parked - a message that waits until a pad is closed
+ * struct weft_parked - a message that waits until a posted buffer is closed
  * @next: another one
  * @packet: it, with a reference to the datagram
  */
@@ -180,13 +180,13 @@ struct weft_parked {
 
 /**
  * struct weft_offer - the landing that its request has offered, see offer.h
- * @pad: it is not closed yet; with a reference
+ * @posted: it is not closed yet; with a reference
  * @closing: it is to be closed
  * @n: messages that wait for that
  * @parked: them, the last one first
  */
 struct weft_offer {
-	struct weft_pad *pad;
+	struct weft_posted *posted;
 	bool closing;
 	u8 n;
 	struct weft_parked *parked;

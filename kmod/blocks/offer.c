@@ -16,33 +16,33 @@
 /* What goes on for the same data goes with the landing that is open for it. */
 static bool goes_on(const struct weft_block *blk, const struct weft_msg *msg)
 {
-	return blk->line.landing && blk->offer.pad && !blk->offer.closing &&
+	return blk->line.landing && blk->offer.posted && !blk->offer.closing &&
 	       msg->type == WEFT_MSG_READ && msg->txn == blk->line.txn;
 }
 
-static struct weft_pad *make_pad(struct weft_block *blk, const struct weft_msg *msg)
+static struct weft_posted *make_posted(struct weft_block *blk, const struct weft_msg *msg)
 {
 	struct weft_node *node = blk->cache->node;
 	struct weft_contents *contents;
-	struct weft_pad *pad;
+	struct weft_posted *posted;
 
-	if (blk->offer.pad || !weft_line_may_land(&blk->line, msg))
+	if (blk->offer.posted || !weft_line_may_land(&blk->line, msg))
 		return NULL;
 	contents = weft_block_contents(blk);
-	pad = weft_transport_pad(node, weft_node_home(node, blk->line.key), blk->line.key,
-				 contents);
-	if (!pad) {
+	posted = weft_transport_post(node, weft_node_home(node, blk->line.key), blk->line.key,
+				     contents);
+	if (!posted) {
 		contents->put(contents);
 		return NULL;
 	}
 	weft_stat_inc(&node->counters, WEFT_STAT_LANDINGS_OFFERED);
 	weft_line_landing_open(&blk->line);
-	blk->offer.pad = pad;
-	return pad;
+	blk->offer.posted = posted;
+	return posted;
 }
 
 static void put(u32 to, const struct weft_msg *from, const struct weft_landing *landing,
-		struct weft_pad *pad, struct weft_outbox *outbox)
+		struct weft_posted *posted, struct weft_outbox *outbox)
 {
 	u8 payload[WEFT_LANDING_LEN];
 	struct weft_msg msg = *from;
@@ -53,24 +53,24 @@ static void put(u32 to, const struct weft_msg *from, const struct weft_landing *
 		msg.len = WEFT_LANDING_LEN;
 	}
 	/* a READ is that already */
-	if (pad && pad->direct && msg.type != WEFT_MSG_READ)
+	if (posted && posted->direct && msg.type != WEFT_MSG_READ)
 		msg.flags |= WEFT_F_DIRECT;
-	weft_outbox_put_offer(outbox, to, &msg, pad);
+	weft_outbox_put_offer(outbox, to, &msg, posted);
 }
 
 void weft_offer_put(struct weft_block *blk, u32 to, const struct weft_send *s,
 		    struct weft_outbox *outbox)
 {
 	const struct weft_landing *landing = &s->landing;
-	struct weft_pad *pad = NULL;
+	struct weft_posted *posted = NULL;
 
 	lockdep_assert_held(&blk->lock);
 	if (!landing->key) {
-		pad = make_pad(blk, &s->msg);
-		if (pad || goes_on(blk, &s->msg))
-			landing = &blk->offer.pad->landing;
+		posted = make_posted(blk, &s->msg);
+		if (posted || goes_on(blk, &s->msg))
+			landing = &blk->offer.posted->landing;
 	}
-	put(to, &s->msg, landing, pad, outbox);
+	put(to, &s->msg, landing, posted, outbox);
 }
 
 void weft_offer_put_other(u32 to, const struct weft_send *s, struct weft_outbox *outbox)
@@ -83,11 +83,11 @@ void weft_offer_put_other(u32 to, const struct weft_send *s, struct weft_outbox 
 void weft_offer_close(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	lockdep_assert_held(&blk->lock);
-	if (!blk->offer.pad || blk->offer.closing)
+	if (!blk->offer.posted || blk->offer.closing)
 		return;
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LANDINGS_CLOSED);
 	blk->offer.closing = true;
-	weft_outbox_close(outbox, blk->offer.pad);
+	weft_outbox_close(outbox, blk->offer.posted);
 }
 
 void weft_offer_park(struct weft_block *blk, const struct weft_packet *packet)
@@ -111,21 +111,21 @@ void weft_offer_park(struct weft_block *blk, const struct weft_packet *packet)
 bool weft_offer_landed(struct weft_block *blk, const struct weft_packet *packet)
 {
 	lockdep_assert_held(&blk->lock);
-	if (!packet->pad || packet->pad != blk->offer.pad)
+	if (!packet->posted || packet->posted != blk->offer.posted)
 		return false;
-	blk->offer.pad = NULL;
+	blk->offer.posted = NULL;
 	blk->offer.closing = false;
-	weft_pad_put(packet->pad);
+	weft_posted_put(packet->posted);
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_BLOCKS_LANDED);
 	return true;
 }
 
-bool weft_offer_closed(struct weft_block *blk, const struct weft_pad *pad)
+bool weft_offer_closed(struct weft_block *blk, const struct weft_posted *posted)
 {
 	lockdep_assert_held(&blk->lock);
-	if (blk->offer.pad != pad)
+	if (blk->offer.posted != posted)
 		return false;
-	blk->offer.pad = NULL;
+	blk->offer.posted = NULL;
 	blk->offer.closing = false;
 	weft_line_landing_closed(&blk->line);
 	return true;
@@ -136,7 +136,7 @@ struct weft_parked *weft_offer_take_parked(struct weft_block *blk)
 	struct weft_parked *parked = blk->offer.parked, *first = NULL, *next;
 
 	lockdep_assert_held(&blk->lock);
-	if (blk->offer.pad)
+	if (blk->offer.posted)
 		return NULL;
 	blk->offer.parked = NULL;
 	blk->offer.n = 0;

@@ -49,16 +49,16 @@ static void recv_call(struct weft_node *node, const struct weft_msg *msg)
 	weft_recall_recv(rack_of(node), msg);
 }
 
-static void pad_closed(struct weft_node *node, struct weft_pad *pad)
+static void posted_closed(struct weft_node *node, struct weft_posted *posted)
 {
-	weft_block_closed(&rack_of(node)->cache, pad);
+	weft_block_closed(&rack_of(node)->cache, posted);
 }
 
 static const struct weft_receivers receivers = {
 	.block = recv_block,
 	.lock = recv_lock,
 	.call = recv_call,
-	.closed = pad_closed,
+	.closed = posted_closed,
 };
 
 static void refresh(struct weft_node *node)

@@ -26,9 +26,9 @@
  * @net: the network namespace that it is in, which its configuration holds
  * @queue: datagrams, WEFT_INBOX_MAX at most
  * @tasklet: hands them to the node
- * @lock: the pads: who writes to one has it
- * @pads: where blocks of the node may land, WEFT_PADS_MAX at most
- * @n_pads: how many there are
+ * @lock: the posted buffers: who writes to one has it
+ * @posted: where blocks of the node may land, WEFT_POSTED_MAX at most
+ * @n_posted: how many there are
  * @key: of the last one
  */
 struct weft_inbox {
@@ -37,19 +37,19 @@ struct weft_inbox {
 	struct sk_buff_head queue;
 	struct tasklet_struct tasklet;
 	spinlock_t lock;
-	struct list_head pads;
-	u32 n_pads;
+	struct list_head posted;
+	u32 n_posted;
 	u32 key;
 };
 
 /**
- * struct inner_pad - a landing pad in memory
- * @pad: as all see it
- * @list: in weft_inbox.pads until it is closed
+ * struct inner_posted - a posted buffer in memory
+ * @posted: as all see it
+ * @list: in weft_inbox.posted until it is closed
  * @open: the request that offers it has gone.  weft_inbox.lock
  */
-struct inner_pad {
-	struct weft_pad pad;
+struct inner_posted {
+	struct weft_posted posted;
 	struct list_head list;
 	bool open;
 };
@@ -57,7 +57,7 @@ struct inner_pad {
 /**
  * struct sender - in skb->cb while a datagram is in an inbox
  * @addr: address of who sent it
- * @key: of the pad that its coming closes; 0: of none
+ * @key: of the posted buffer that its coming closes; 0: of none
  */
 struct sender {
 	__be32 addr;
@@ -73,7 +73,7 @@ static struct sender *sender_of(struct sk_buff *skb)
 	return (struct sender *)skb->cb;
 }
 
-/* --- landing pads: what a network card does ------------------------------------------ */
+/* --- posted buffers: what a network card does ------------------------------------------ */
 
 /* A node's own; NULL: it has none.  RCU. */
 static struct weft_inbox *inbox_at(const struct weft_node *node)
@@ -89,99 +89,99 @@ static struct weft_inbox *inbox_at(const struct weft_node *node)
 	return NULL;
 }
 
-static struct inner_pad *inner(struct weft_pad *pad)
+static struct inner_posted *inner(struct weft_posted *posted)
 {
-	return container_of(pad, struct inner_pad, pad);
+	return container_of(posted, struct inner_posted, posted);
 }
 
-static void pad_free(struct weft_pad *pad)
+static void posted_free(struct weft_posted *posted)
 {
-	kfree(inner(pad));
+	kfree(inner(posted));
 }
 
-static bool pad_open(struct weft_pad *pad, const struct weft_outgoing *out)
+static bool posted_open(struct weft_posted *posted, const struct weft_outgoing *out)
 {
-	WRITE_ONCE(inner(pad)->open, true);
+	WRITE_ONCE(inner(posted)->open, true);
 	return false;
 }
 
-/* Take a pad out: nobody writes there any more.  Return: false: somebody else has. */
-static bool pad_take(struct weft_inbox *inbox, struct inner_pad *pad)
+/* Take a posted buffer out: nobody writes there any more.  Return: false: somebody else has. */
+static bool posted_take(struct weft_inbox *inbox, struct inner_posted *posted)
 {
 	bool there;
 
 	spin_lock_bh(&inbox->lock);
-	there = !list_empty(&pad->list);
+	there = !list_empty(&posted->list);
 	if (there) {
-		list_del_init(&pad->list);
-		inbox->n_pads--;
+		list_del_init(&posted->list);
+		inbox->n_posted--;
 	}
 	spin_unlock_bh(&inbox->lock);
 	return there;
 }
 
 /* It was taken out, and whatever came by it was handed in. */
-static void pad_closed(struct weft_pad *pad)
+static void posted_closed(struct weft_posted *posted)
 {
-	pad->node->above->closed(pad->node, pad);
-	weft_pad_put(pad);
+	posted->node->above->closed(posted->node, posted);
+	weft_posted_put(posted);
 }
 
-static void pad_close(struct weft_pad *pad)
+static void posted_close(struct weft_posted *posted)
 {
 	struct weft_inbox *inbox;
 	bool taken;
 
 	rcu_read_lock();
-	inbox = inbox_at(pad->node);
+	inbox = inbox_at(posted->node);
 	/* else its node goes, and closes it */
-	taken = inbox && pad_take(inbox, inner(pad));
+	taken = inbox && posted_take(inbox, inner(posted));
 	rcu_read_unlock();
 	if (taken)
-		pad_closed(pad);
+		posted_closed(posted);
 }
 
-static const struct weft_pad_ops pad_ops = {
-	.open = pad_open,
-	.close = pad_close,
-	.free = pad_free,
+static const struct weft_posted_ops posted_ops = {
+	.open = posted_open,
+	.close = posted_close,
+	.free = posted_free,
 };
 
 /* Its address is nowhere: the key says which it is. */
-static struct weft_pad *pad_make(struct weft_node *node, u32 home, u64 line,
-				 struct weft_contents *contents)
+static struct weft_posted *post_make(struct weft_node *node, u32 home, u64 line,
+				     struct weft_contents *contents)
 {
-	struct inner_pad *pad = NULL;
+	struct inner_posted *posted = NULL;
 	struct weft_inbox *inbox;
 
 	if (READ_ONCE(open_inboxes) < 2 || contents->size > WEFT_LANDS_MAX)
 		return NULL;
 	rcu_read_lock();
 	inbox = inbox_at(node);
-	if (inbox && READ_ONCE(inbox->n_pads) < WEFT_PADS_MAX)
-		pad = kzalloc(sizeof(*pad), GFP_ATOMIC);
-	if (pad) {
-		weft_pad_init(&pad->pad, node, &pad_ops, contents);
+	if (inbox && READ_ONCE(inbox->n_posted) < WEFT_POSTED_MAX)
+		posted = kzalloc(sizeof(*posted), GFP_ATOMIC);
+	if (posted) {
+		weft_posted_init(&posted->posted, node, &posted_ops, contents);
 		spin_lock_bh(&inbox->lock);
 		if (!++inbox->key)
 			inbox->key++;
-		pad->pad.landing.key = inbox->key;
-		list_add(&pad->list, &inbox->pads);
-		inbox->n_pads++;
+		posted->posted.landing.key = inbox->key;
+		list_add(&posted->list, &inbox->posted);
+		inbox->n_posted++;
 		spin_unlock_bh(&inbox->lock);
 	}
 	rcu_read_unlock();
-	return pad ? &pad->pad : NULL;
+	return posted ? &posted->posted : NULL;
 }
 
 /* With weft_inbox.lock. */
-static struct inner_pad *find_pad(struct weft_inbox *inbox, u32 key)
+static struct inner_posted *find_posted(struct weft_inbox *inbox, u32 key)
 {
-	struct inner_pad *pad;
+	struct inner_posted *posted;
 
-	list_for_each_entry(pad, &inbox->pads, list) {
-		if (pad->pad.landing.key == key)
-			return pad;
+	list_for_each_entry(posted, &inbox->posted, list) {
+		if (posted->posted.landing.key == key)
+			return posted;
 	}
 	return NULL;
 }
@@ -190,15 +190,15 @@ static struct inner_pad *find_pad(struct weft_inbox *inbox, u32 key)
 static bool write_there(struct weft_inbox *inbox, const struct weft_outgoing *out)
 {
 	const struct weft_contents *from = out->contents;
-	struct inner_pad *pad;
+	struct inner_posted *posted;
 	bool done = false;
 	u32 i;
 
 	spin_lock_bh(&inbox->lock);
-	pad = find_pad(inbox, out->landing.key);
-	if (pad && READ_ONCE(pad->open) && pad->pad.contents->size == from->size) {
+	posted = find_posted(inbox, out->landing.key);
+	if (posted && READ_ONCE(posted->open) && posted->posted.contents->size == from->size) {
 		for (i = 0; i < from->size >> PAGE_SHIFT; i++)
-			copy_highpage(pad->pad.contents->pages[i], from->pages[i]);
+			copy_highpage(posted->posted.contents->pages[i], from->pages[i]);
 		done = true;
 	}
 	spin_unlock_bh(&inbox->lock);
@@ -206,18 +206,18 @@ static bool write_there(struct weft_inbox *inbox, const struct weft_outgoing *ou
 }
 
 /* LANDED has come: send with invalidate.  With the reference of the inbox. */
-static struct weft_pad *take_landed(struct weft_inbox *inbox, u32 key)
+static struct weft_posted *take_landed(struct weft_inbox *inbox, u32 key)
 {
-	struct inner_pad *pad;
+	struct inner_posted *posted;
 
 	spin_lock_bh(&inbox->lock);
-	pad = find_pad(inbox, key);
-	if (pad) {
-		list_del_init(&pad->list);
-		inbox->n_pads--;
+	posted = find_posted(inbox, key);
+	if (posted) {
+		list_del_init(&posted->list);
+		inbox->n_posted--;
 	}
 	spin_unlock_bh(&inbox->lock);
-	return pad ? &pad->pad : NULL;
+	return posted ? &posted->posted : NULL;
 }
 
 /* --- receiving --------------------------------------------------------------------- */
@@ -225,17 +225,17 @@ static struct weft_pad *take_landed(struct weft_inbox *inbox, u32 key)
 static void receive_one(struct weft_inbox *inbox, struct sk_buff *skb)
 {
 	const struct sender *sender = sender_of(skb);
-	struct weft_pad *pad = NULL;
+	struct weft_posted *posted = NULL;
 
 	if (sender->key) {
-		pad = take_landed(inbox, sender->key);
+		posted = take_landed(inbox, sender->key);
 		/* it was closed meanwhile: so is what came behind */
-		if (!pad)
+		if (!posted)
 			return;
 	}
-	weft_recv(inbox->node, skb, sender->addr, pad);
-	if (pad)
-		pad_closed(pad);
+	weft_recv(inbox->node, skb, sender->addr, posted);
+	if (posted)
+		posted_closed(posted);
 }
 
 static void receive(struct tasklet_struct *tasklet)
@@ -362,7 +362,7 @@ static int memory_open(struct weft_node *node, const struct weft_config *cfg,
 	inbox->net = cfg->net;
 	skb_queue_head_init(&inbox->queue);
 	spin_lock_init(&inbox->lock);
-	INIT_LIST_HEAD(&inbox->pads);
+	INIT_LIST_HEAD(&inbox->posted);
 	tasklet_setup(&inbox->tasklet, receive);
 	mutex_lock(&inboxes_lock);
 	/* there are no more nodes than that */
@@ -395,7 +395,7 @@ static struct weft_inbox *take_out(const struct weft_node *node)
 static void memory_close(struct weft_node *node)
 {
 	struct weft_inbox *inbox;
-	struct inner_pad *pad;
+	struct inner_posted *posted;
 
 	mutex_lock(&inboxes_lock);
 	inbox = take_out(node);
@@ -406,10 +406,10 @@ static void memory_close(struct weft_node *node)
 	synchronize_rcu();
 	tasklet_kill(&inbox->tasklet);
 	skb_queue_purge(&inbox->queue);
-	while ((pad = list_first_entry_or_null(&inbox->pads, struct inner_pad, list))) {
-		list_del_init(&pad->list);
+	while ((posted = list_first_entry_or_null(&inbox->posted, struct inner_posted, list))) {
+		list_del_init(&posted->list);
 		local_bh_disable();
-		pad_closed(&pad->pad);
+		posted_closed(&posted->posted);
 		local_bh_enable();
 	}
 	kfree(inbox);
@@ -418,6 +418,6 @@ static void memory_close(struct weft_node *node)
 const struct weft_transport weft_memory = {
 	.open = memory_open,
 	.close = memory_close,
-	.pad = pad_make,
+	.post = post_make,
 	.send = memory_send,
 };

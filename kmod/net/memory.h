@@ -21,8 +21,8 @@
 /* Datagrams that wait in a node's inbox; what comes when it is full is lost and counted. */
 #define WEFT_INBOX_MAX	4096
 
-/* Blocks that may land at a node at a time; for more there is no pad. */
-#define WEFT_PADS_MAX		256
+/* Blocks that may land at a node at a time; for more there is no posted buffer. */
+#define WEFT_POSTED_MAX		256
 
 /* Larger ones come in messages: one is written with a spinlock held. */
 #define WEFT_LANDS_MAX		65536

@@ -45,7 +45,7 @@ static struct weft_outgoing *put(struct weft_outbox *box, u32 to, const struct w
 	out->next = NULL;
 	out->to = to;
 	out->contents = NULL;
-	out->pad = NULL;
+	out->posted = NULL;
 	out->landing.key = 0;
 	out->own = own;
 	out->msg = *msg;
@@ -61,7 +61,7 @@ void weft_outbox_put(struct weft_outbox *box, u32 to, const struct weft_msg *msg
 }
 
 void weft_outbox_put_offer(struct weft_outbox *box, u32 to, const struct weft_msg *msg,
-			   struct weft_pad *pad)
+			   struct weft_posted *posted)
 {
 	const void *payload = NULL;
 	struct weft_outgoing *out;
@@ -81,8 +81,8 @@ void weft_outbox_put_offer(struct weft_outbox *box, u32 to, const struct weft_ms
 	out->msg.payload = payload;
 	if (!payload)
 		out->msg.len = 0;
-	if (pad)
-		out->pad = weft_pad_get(pad);
+	if (posted)
+		out->posted = weft_posted_get(posted);
 }
 
 void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_msg *msg,
@@ -102,21 +102,21 @@ void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_ms
 	out->frozen = frozen;
 }
 
-void weft_outbox_close(struct weft_outbox *box, struct weft_pad *pad)
+void weft_outbox_close(struct weft_outbox *box, struct weft_posted *posted)
 {
-	weft_pad_get(pad);
-	pad->next = box->closing;
-	box->closing = pad;
+	weft_posted_get(posted);
+	posted->next = box->closing;
+	box->closing = posted;
 }
 
 static void close_all(struct weft_outbox *box)
 {
-	struct weft_pad *pad;
+	struct weft_posted *posted;
 
-	while ((pad = box->closing)) {
-		box->closing = pad->next;
-		pad->ops->close(pad);
-		weft_pad_put(pad);
+	while ((posted = box->closing)) {
+		box->closing = posted->next;
+		posted->ops->close(posted);
+		weft_posted_put(posted);
 	}
 }
 
@@ -139,8 +139,8 @@ static void done(struct weft_outgoing *out)
 		out->contents->put(out->contents);
 	else
 		kfree(out->msg.payload);
-	if (out->pad)
-		weft_pad_put(out->pad);
+	if (out->posted)
+		weft_posted_put(out->posted);
 	if (!out->own)
 		kmem_cache_free(outgoing_cache, out);
 }

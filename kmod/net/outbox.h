@@ -19,7 +19,7 @@
 
 struct weft_contents;
 struct weft_node;
-struct weft_pad;
+struct weft_posted;
 
 /**
  * struct weft_outgoing - a message that is to be sent
@@ -28,7 +28,7 @@ struct weft_pad;
  * @generation: of @contents, when it was put down
  * @contents: it carries this block, in fragments; NULL: what @msg says.  A reference
  * @landing: with @contents: where they may land, see core/landing.h; its key is 0: nowhere
- * @pad: to be opened before the message goes, which offers it; with a reference
+ * @posted: to be opened before the message goes, which offers it; with a reference
  * @frozen: nobody may write to the block: its pages can be sent as they are
  * @own: of the outbox, not allocated
  * @msg: its fields; info, offset, size and len of fragments are filled in later
@@ -39,7 +39,7 @@ struct weft_outgoing {
 	u32 generation;
 	struct weft_contents *contents;
 	struct weft_landing landing;
-	struct weft_pad *pad;
+	struct weft_posted *posted;
 	bool frozen;
 	bool own;
 	struct weft_msg msg;
@@ -55,7 +55,7 @@ struct weft_outgoing {
  * @last: where the next one goes
  * @n: how many there are
  * @owned: how many of @own are in use
- * @closing: pads that are to be closed, with a reference each
+ * @closing: posted buffers that are to be closed, with a reference each
  * @own: room for the first ones
  */
 struct weft_outbox {
@@ -64,7 +64,7 @@ struct weft_outbox {
 	struct weft_outgoing **last;
 	u32 n;
 	u32 owned;
-	struct weft_pad *closing;
+	struct weft_posted *closing;
 	struct weft_outgoing own[WEFT_OUTBOX_OWN];
 };
 
@@ -83,12 +83,12 @@ void weft_outbox_init(struct weft_outbox *box, struct weft_node *node);
  */
 void weft_outbox_put(struct weft_outbox *box, u32 to, const struct weft_msg *msg);
 
-/* The same, @pad to be opened before it goes; NULL: none. */
+/* The same, @posted to be opened before it goes; NULL: none. */
 void weft_outbox_put_offer(struct weft_outbox *box, u32 to, const struct weft_msg *msg,
-			   struct weft_pad *pad);
+			   struct weft_posted *posted);
 
-/* Close a pad, once.  Any context, any lock. */
-void weft_outbox_close(struct weft_outbox *box, struct weft_pad *pad);
+/* Close a posted buffer, once.  Any context, any lock. */
+void weft_outbox_close(struct weft_outbox *box, struct weft_posted *posted);
 
 /**
  * weft_outbox_put_block() - put a message down that carries a block

@@ -335,14 +335,14 @@ static void recv_message(struct weft_node *node, struct weft_packet *packet)
 }
 
 void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
-	       struct weft_pad *pad)
+	       struct weft_posted *posted)
 {
 	struct weft_packet packet;
 	u32 at = 0;
 	int err;
 
 	packet.from = from;
-	packet.pad = pad;
+	packet.posted = posted;
 	do {
 		err = weft_packet_parse(&packet, &node->key, skb, at);
 		if (err == -ENOKEY || err == -EKEYREJECTED)
@@ -356,9 +356,9 @@ void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
 }
 EXPORT_SYMBOL_GPL(weft_recv);
 
-void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_pad *pad)
+void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_posted *posted)
 {
-	const struct weft_packet packet = { .msg = *msg, .pad = pad };
+	const struct weft_packet packet = { .msg = *msg, .posted = posted };
 
 	if (has_joined(node))
 		node->above->block(node, &packet);

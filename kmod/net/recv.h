@@ -13,15 +13,15 @@ struct sk_buff;
 struct weft_msg;
 struct weft_node;
 struct weft_packet;
-struct weft_pad;
+struct weft_posted;
 
 /**
  * struct weft_receivers - the layers above, which messages are for
  * @block: a message for a line of kind page
  * @lock: ... of kind lock
  * @call: a memory blade calls
- * @closed: nobody can write to a landing pad any more (transport.h); once for each pad that was
- *	made
+ * @closed: nobody can write to a posted buffer any more (transport.h); once for each posted
+ *	buffer that was made
  *
  * All in softirq.
  */
@@ -29,28 +29,28 @@ struct weft_receivers {
 	void (*block)(struct weft_node *node, const struct weft_packet *packet);
 	void (*lock)(struct weft_node *node, const struct weft_msg *msg);
 	void (*call)(struct weft_node *node, const struct weft_msg *msg);
-	void (*closed)(struct weft_node *node, struct weft_pad *pad);
+	void (*closed)(struct weft_node *node, struct weft_posted *posted);
 };
 
 /**
  * weft_recv() - a datagram for this node
  * @skb: begins with the first message; not trusted; stays the caller's
  * @from: address that it came from
- * @pad: which its coming has closed: LANDED counts only by that; NULL: none
+ * @posted: which its coming has closed: LANDED counts only by that; NULL: none
  *
  * Softirq; does not sleep.
  */
 void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
-	       struct weft_pad *pad);
+	       struct weft_posted *posted);
 
 /**
  * weft_recv_own() - what nobody has sent: LANDED of a block that this node's card has read
  * @msg: as its home would have sent it
- * @pad: that is closed
+ * @posted: that is closed
  *
  * Softirq; does not sleep.
  */
-void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_pad *pad);
+void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_posted *posted);
 
 /* A message as it came: header checked, payload still in the received buffer. */
 
@@ -59,7 +59,7 @@ void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct we
  * @msg: header; @msg.payload is NULL if the payload is not in one piece
  * @skb: the datagram
  * @from: address that it came from; filled in by the caller
- * @pad: the landing pad that its coming has closed, or NULL; filled in by the caller
+ * @posted: the posted buffer that its coming has closed, or NULL; filled in by the caller
  * @at: where the message begins in it, bytes
  * @len: bytes of the message
  */
@@ -67,7 +67,7 @@ struct weft_packet {
 	struct weft_msg msg;
 	struct sk_buff *skb;
 	__be32 from;
-	struct weft_pad *pad;
+	struct weft_posted *posted;
 	u32 at;
 	u32 len;
 };

@@ -38,64 +38,64 @@ void weft_transport_close(struct weft_node *node)
 		(*way)->close(node);
 }
 
-struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home, u64 line,
-				    struct weft_contents *contents)
+struct weft_posted *weft_transport_post(struct weft_node *node, u32 home, u64 line,
+					struct weft_contents *contents)
 {
 	const struct weft_transport *const *way;
-	struct weft_pad *pad = NULL;
+	struct weft_posted *posted = NULL;
 
-	for (way = node->transports; *way && !pad; way++) {
-		if ((*way)->pad)
-			pad = (*way)->pad(node, home, line, contents);
+	for (way = node->transports; *way && !posted; way++) {
+		if ((*way)->post)
+			posted = (*way)->post(node, home, line, contents);
 	}
-	return pad;
+	return posted;
 }
 
 void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out)
 {
 	const struct weft_transport *const *way = node->transports;
 
-	if (out->pad && out->pad->ops->open(out->pad, out))
+	if (out->posted && out->posted->ops->open(out->posted, out))
 		return;
 	while (*way && !(*way)->send(node, out))
 		way++;
 }
 EXPORT_SYMBOL_GPL(weft_transport_send);
 
-/* --- landing pads -------------------------------------------------------------------------- */
+/* --- posted buffers -------------------------------------------------------------------------- */
 
-void weft_pad_init(struct weft_pad *pad, struct weft_node *node,
-		   const struct weft_pad_ops *ops, struct weft_contents *contents)
+void weft_posted_init(struct weft_posted *posted, struct weft_node *node,
+		      const struct weft_posted_ops *ops, struct weft_contents *contents)
 {
-	refcount_set(&pad->ref, 2);
-	pad->node = node;
-	pad->ops = ops;
-	pad->contents = contents;
-	pad->direct = false;
-	pad->next = NULL;
+	refcount_set(&posted->ref, 2);
+	posted->node = node;
+	posted->ops = ops;
+	posted->contents = contents;
+	posted->direct = false;
+	posted->next = NULL;
 }
-EXPORT_SYMBOL_GPL(weft_pad_init);
+EXPORT_SYMBOL_GPL(weft_posted_init);
 
-struct weft_pad *weft_pad_get(struct weft_pad *pad)
+struct weft_posted *weft_posted_get(struct weft_posted *posted)
 {
-	refcount_inc(&pad->ref);
-	return pad;
+	refcount_inc(&posted->ref);
+	return posted;
 }
-EXPORT_SYMBOL_GPL(weft_pad_get);
+EXPORT_SYMBOL_GPL(weft_posted_get);
 
-void weft_pad_put(struct weft_pad *pad)
+void weft_posted_put(struct weft_posted *posted)
 {
-	struct weft_contents *contents = pad->contents;
+	struct weft_contents *contents = posted->contents;
 
-	if (!refcount_dec_and_test(&pad->ref))
+	if (!refcount_dec_and_test(&posted->ref))
 		return;
 	/* pairs with the synchronize_rcu() of the module that has made it, as that one goes */
 	rcu_read_lock();
-	pad->ops->free(pad);
+	posted->ops->free(posted);
 	rcu_read_unlock();
 	contents->put(contents);
 }
-EXPORT_SYMBOL_GPL(weft_pad_put);
+EXPORT_SYMBOL_GPL(weft_posted_put);
 
 /* --- a transport that another module brings ------------------------------------------------ */
 
@@ -174,14 +174,14 @@ static const struct weft_transport *enter(void) __acquires(RCU)
 	return rcu_dereference(registered);
 }
 
-static struct weft_pad *module_pad(struct weft_node *node, u32 home, u64 line,
-				   struct weft_contents *contents)
+static struct weft_posted *module_post(struct weft_node *node, u32 home, u64 line,
+				       struct weft_contents *contents)
 {
 	const struct weft_transport *transport = enter();
-	struct weft_pad *pad = transport ? transport->pad(node, home, line, contents) : NULL;
+	struct weft_posted *posted = transport ? transport->post(node, home, line, contents) : NULL;
 
 	rcu_read_unlock();
-	return pad;
+	return posted;
 }
 
 static bool module_send(struct weft_node *node, const struct weft_outgoing *out)
@@ -216,7 +216,7 @@ void weft_transport_moved(struct weft_node *node, u32 member)
 const struct weft_transport weft_module_transport = {
 	.open = module_open,
 	.close = module_close,
-	.pad = module_pad,
+	.post = module_post,
 	.send = module_send,
 };
 

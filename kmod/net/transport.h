@@ -22,7 +22,7 @@ struct weft_contents;
 struct weft_hello;
 struct weft_node;
 struct weft_outgoing;
-struct weft_pad;
+struct weft_posted;
 
 /**
  * struct weft_transport - a way to other members
@@ -31,9 +31,9 @@ struct weft_pad;
  *	error.  Process context
  * @close: afterwards nothing is received any more, and nothing goes out.  Harmless if it is
  *	not open.  Process context, sleeps
- * @pad: a landing pad for a block, for a request for @line that is about to go to its
- *	home, a member.  @contents come with a reference, which becomes the pad's.  Any context,
- *	any lock.  Return: NULL: not now.  NULL for a transport that never has any
+ * @posted: a posted buffer for a block, for a request for @line that is about to go to its
+ *	home, a member.  @contents come with a reference, which becomes the posted buffer's.  Any
+ *	context, any lock.  Return: NULL: not now.  NULL for a transport that never has any
  * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process
  *	context.  NULL for a transport that nobody asks
  * @moved: a member has another address.  Any context.  NULL for a transport that keeps nothing
@@ -46,8 +46,8 @@ struct weft_transport {
 	int (*open)(struct weft_node *node, const struct weft_config *cfg,
 		    struct netlink_ext_ack *extack);
 	void (*close)(struct weft_node *node);
-	struct weft_pad *(*pad)(struct weft_node *node, u32 home, u64 line,
-				struct weft_contents *contents);
+	struct weft_posted *(*post)(struct weft_node *node, u32 home, u64 line,
+				    struct weft_contents *contents);
 	const char *(*why)(struct weft_node *node, u32 to);
 	void (*moved)(struct weft_node *node, u32 member);
 	bool (*send)(struct weft_node *node, const struct weft_outgoing *out);
@@ -59,68 +59,69 @@ int weft_transport_open(struct weft_node *node, const struct weft_config *cfg,
 void weft_transport_close(struct weft_node *node);
 
 /* Of the first one that has one now; else NULL, and the reference stays the caller's. */
-struct weft_pad *weft_transport_pad(struct weft_node *node, u32 home, u64 line,
-				    struct weft_contents *contents);
+struct weft_posted *weft_transport_post(struct weft_node *node, u32 home, u64 line,
+					struct weft_contents *contents);
 
-/* By the first one that leads to the member, when the pad that it offers is open. */
+/* By the first one that leads to the member, when the posted buffer that it offers is open. */
 void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out);
 
 /*
- * Landing pads: a block's memory into which others may write, for one request, as a
+ * Posted receive buffers: a block's memory into which others may write, for one request, as a
  * transport can arrange it (core/landing.h has the rules).
  *
  *	new     made for a request that is about to go; nobody can write there
- *	open    the request has gone with the pad's key and address
+ *	open    the request has gone with the posted buffer's key and address
  *	closed  nobody can write there any more: LANDED has come, or the block wanted it.
  *		weft_receivers.closed() is called, after LANDED was handed in, once for
- *		each pad that was made, and then the transport forgets it
+ *		each posted buffer that was made, and then the transport forgets it
  *
  * Who has a reference: the block, from offering it to closed(); the transport, from making
  * it until closed() has returned; an outbox that is to open or close it.
  */
 
 /**
- * struct weft_pad_ops - what the transport does that made it
- * @open: the request, @out, is to go.  Return: false: the pad is open; true: it will be, or
- *	will not, and the transport then sends the request, or drops it
+ * struct weft_posted_ops - what the transport does that made it
+ * @open: the request, @out, is to go.  Return: false: the posted buffer is open; true: it will
+ *	be, or will not, and the transport then sends the request, or drops it
  * @close: nobody is to write there any more.  When that is so weft_receivers.closed() is
  *	called, perhaps before this returns
- * @free: nobody has a reference to the pad any more; the contents are not its business.  RCU
+ * @free: nobody has a reference to the posted buffer any more; the contents are not its
+ *	business.  RCU
  *
  * Any context but hard interrupts, no spinlock of ours held.
  */
-struct weft_pad_ops {
-	bool (*open)(struct weft_pad *pad, const struct weft_outgoing *out);
-	void (*close)(struct weft_pad *pad);
-	void (*free)(struct weft_pad *pad);
+struct weft_posted_ops {
+	bool (*open)(struct weft_posted *posted, const struct weft_outgoing *out);
+	void (*close)(struct weft_posted *posted);
+	void (*free)(struct weft_posted *posted);
 };
 
 /**
- * struct weft_pad - where a block may land
+ * struct weft_posted - where a block may land
  * @ref: see above
  * @landing: what the request says
  * @direct: the node's card can read the block at its home: the request says so, too
- * @contents: of the block, with a reference to it, until the pad is freed
+ * @contents: of the block, with a reference to it, until the posted buffer is freed
  * @node: whose block it is
  * @ops: of the transport that made it
  * @next: the next one that the same outbox is to close
  */
-struct weft_pad {
+struct weft_posted {
 	refcount_t ref;
 	struct weft_landing landing;
 	bool direct;
 	struct weft_contents *contents;
 	struct weft_node *node;
-	const struct weft_pad_ops *ops;
-	struct weft_pad *next;
+	const struct weft_posted_ops *ops;
+	struct weft_posted *next;
 };
 
 /* Has two references then: of who made it, and of who wanted it. */
-void weft_pad_init(struct weft_pad *pad, struct weft_node *node,
-		   const struct weft_pad_ops *ops, struct weft_contents *contents);
+void weft_posted_init(struct weft_posted *posted, struct weft_node *node,
+		      const struct weft_posted_ops *ops, struct weft_contents *contents);
 
-struct weft_pad *weft_pad_get(struct weft_pad *pad);
-void weft_pad_put(struct weft_pad *pad);
+struct weft_posted *weft_posted_get(struct weft_posted *posted);
+void weft_posted_put(struct weft_posted *posted);
 
 /*
  * The place in a node's list of transports for one that another module brings, so that this
@@ -153,8 +154,8 @@ void weft_transport_moved(struct weft_node *node, u32 member);
 int weft_transport_register(const struct weft_transport *transport);
 
 /*
- * It is closed for all nodes, and not called any more; but the pads that it has made are, by
- * those who have references to them.  Process context, sleeps.
+ * It is closed for all nodes, and not called any more; but the posted buffers that it has made
+ * are, by those who have references to them.  Process context, sleeps.
  */
 void weft_transport_unregister(const struct weft_transport *transport);
 

@@ -13,7 +13,7 @@
  * card, and wakes the mender.  What the card has done is told in softirq.
  *
  * Lifetime.  A card exists from the node's coming up until it goes down, with a device or
- * without.  It is freed when no pad of it has a reference any more.
+ * without.  It is freed when no posted buffer of it has a reference any more.
  */
 #ifndef WEFT_RDMA_CARD_H
 #define WEFT_RDMA_CARD_H
@@ -35,7 +35,7 @@
 
 /* Pages of a block that lands, at most; larger blocks go in messages. */
 #define WEFT_MR_PAGES	16
-/* Blocks that may land at a time; for more there is no pad. */
+/* Blocks that may land at a time; for more there is no posted buffer. */
 #define WEFT_MRS		256
 /*
  * Requests of a connection that are not done, two for a block: as much as a peer can have
@@ -65,7 +65,7 @@
  * @WEFT_MR_OPEN: others can write there
  * @WEFT_MR_CLOSING: the card takes the key back
  * @WEFT_MR_BAD: nobody knows whether others can write there: the mender deregisters it
- * @WEFT_MR_CLOSED: nobody can any more; references to the pad are left
+ * @WEFT_MR_CLOSED: nobody can any more; references to the posted buffer are left
  */
 enum weft_mr_state {
 	WEFT_MR_IDLE,
@@ -78,8 +78,8 @@ enum weft_mr_state {
 };
 
 /**
- * struct weft_mr - memory registration for one block at a time, and its pad
- * @pad: as all see it, while @state is not IDLE
+ * struct weft_mr - memory registration for one block at a time, and its posted buffer
+ * @posted: as all see it, while @state is not IDLE
  * @card: whose
  * @list: in card->mrs_free, with @ib, or mrs_bare, without, while it is IDLE
  * @by_key: in card->keys, while there is @ib
@@ -101,7 +101,7 @@ enum weft_mr_state {
  * @sg: the pages
  */
 struct weft_mr {
-	struct weft_pad pad;
+	struct weft_posted posted;
 	struct weft_card *card;
 	struct list_head list;
 	struct hlist_node by_key;
@@ -274,7 +274,7 @@ struct weft_fault {
  * @addr_next: the device's address of the next landing: none was used before
  * @mrs_free: that can be used
  * @mrs_bare: that have no registration
- * @n_out: pads that somebody has a reference to
+ * @n_out: posted buffers that somebody has a reference to
  * @unused: @n_out is 0
  * @deeds: a table, see read.h; NULL: there is none
  * @fault: the mender's

@@ -185,8 +185,8 @@ static bool is_unused(struct weft_card *card)
 }
 
 /*
- * It ends: all pads are closed, nothing is under way.  Nobody finds it any more, but who has a
- * reference to a pad, for which this waits.
+ * It ends: all posted buffers are closed, nothing is under way.  Nobody finds it any more, but
+ * who has a reference to a posted buffer, for which this waits.
  */
 static void mend_end(struct weft_card *card)
 {
@@ -197,7 +197,7 @@ static void mend_end(struct weft_card *card)
 	cancel_delayed_work_sync(&card->mend);
 	unlisten(card);
 	wait_event(card->unused, is_unused(card));
-	/* pairs with weft_pad_put(): who has given back the last one is out of our code */
+	/* pairs with weft_posted_put(): who has given back the last one is out of our code */
 	synchronize_rcu();
 	weft_deeds_drop(card);
 	kvfree(card);
@@ -222,13 +222,13 @@ static void card_close(struct weft_node *node)
 	struct weft_card *card = rcu_dereference_protected(node->card, true);
 
 	RCU_INIT_POINTER(node->card, NULL);
-	/* pairs with card_pad() and card_send(): nobody is in there any more */
+	/* pairs with card_post() and card_send(): nobody is in there any more */
 	synchronize_rcu();
 	mend_end(card);
 }
 
-static struct weft_pad *card_pad(struct weft_node *node, u32 home, u64 line,
-				 struct weft_contents *contents)
+static struct weft_posted *card_post(struct weft_node *node, u32 home, u64 line,
+				     struct weft_contents *contents)
 {
 	/* RCU; pairs with the synchronize_rcu() of card_close() */
 	struct weft_card *card = rcu_dereference(node->card);
@@ -273,7 +273,7 @@ static void card_moved(struct weft_node *node, u32 member)
 static const struct weft_transport transport = {
 	.open = card_open,
 	.close = card_close,
-	.pad = card_pad,
+	.post = card_post,
 	.why = card_why,
 	.moved = card_moved,
 	.send = card_send,

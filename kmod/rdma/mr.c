@@ -15,15 +15,15 @@
 
 #define KEY_BITS	8	/* of a key that count; the rest is the device's */
 
-static struct weft_mr *strip_of(struct weft_pad *pad)
+static struct weft_mr *strip_of(struct weft_posted *posted)
 {
-	return container_of(pad, struct weft_mr, pad);
+	return container_of(posted, struct weft_mr, posted);
 }
 
 /* Its pages are seen by the processor again, and not by the device. */
 static void unmap(struct weft_mr *mr)
 {
-	struct weft_contents *contents = mr->pad.contents;
+	struct weft_contents *contents = mr->posted.contents;
 
 	if (mr->mapped)
 		ib_dma_unmap_sg(mr->card->device, mr->sg,
@@ -42,12 +42,12 @@ static void set_closed(struct weft_mr *mr)
 /* What came by it was handed in. */
 static void tell_closed(struct weft_mr *mr)
 {
-	struct weft_pad *pad = &mr->pad;
+	struct weft_posted *posted = &mr->posted;
 
 	local_bh_disable();
-	pad->node->above->closed(pad->node, pad);
+	posted->node->above->closed(posted->node, posted);
 	local_bh_enable();
-	weft_pad_put(pad);
+	weft_posted_put(posted);
 }
 
 /* With the lock: the mender knows what to do. */
@@ -62,7 +62,7 @@ static void set_bad(struct weft_mr *mr)
 
 static bool map(struct weft_mr *mr)
 {
-	const struct weft_contents *contents = mr->pad.contents;
+	const struct weft_contents *contents = mr->posted.contents;
 	u32 i, n = contents->size >> PAGE_SHIFT;
 	int mapped;
 
@@ -77,7 +77,7 @@ static bool map(struct weft_mr *mr)
 		unmap(mr);
 		return false;
 	}
-	mr->ib->iova = mr->pad.landing.addr;
+	mr->ib->iova = mr->posted.landing.addr;
 	return true;
 }
 
@@ -93,20 +93,20 @@ static bool start(struct weft_mr *mr, const struct weft_outgoing *out)
 		return false;
 	}
 	mr->out = *out;
-	mr->out.pad = NULL;
+	mr->out.posted = NULL;
 	memcpy(mr->payload, out->msg.payload, sizeof(mr->payload));
 	mr->out.msg.payload = mr->payload;
 	mr->state = WEFT_MR_OPENING;
 	return true;
 }
 
-static void pad_close(struct weft_pad *pad);
+static void posted_close(struct weft_posted *posted);
 
 static void send_without(struct weft_node *node, const struct weft_outgoing *from)
 {
 	struct weft_outgoing out = *from;
 
-	out.pad = NULL;
+	out.posted = NULL;
 	/* there is nowhere to read it into */
 	out.msg.flags &= (u8)~WEFT_F_DIRECT;
 	out.msg.payload = NULL;
@@ -114,9 +114,9 @@ static void send_without(struct weft_node *node, const struct weft_outgoing *fro
 	weft_transport_send(node, &out);
 }
 
-static bool pad_open(struct weft_pad *pad, const struct weft_outgoing *out)
+static bool posted_open(struct weft_posted *posted, const struct weft_outgoing *out)
 {
-	struct weft_mr *mr = strip_of(pad);
+	struct weft_mr *mr = strip_of(posted);
 	bool started;
 
 	spin_lock_bh(&mr->card->lock);
@@ -127,8 +127,8 @@ static bool pad_open(struct weft_pad *pad, const struct weft_outgoing *out)
 		 * else it would be open for the block, and the device may go before an answer
 		 * comes
 		 */
-		pad_close(pad);
-		send_without(pad->node, out);
+		posted_close(posted);
+		send_without(posted->node, out);
 	}
 	return true;
 }
@@ -152,7 +152,7 @@ static void registered(struct ib_cq *cq, struct ib_wc *wc)
 	bool wanted;
 
 	/* the transport's reference goes as soon as it is closed */
-	weft_pad_get(&mr->pad);
+	weft_posted_get(&mr->posted);
 	spin_lock_bh(&card->lock);
 	out = mr->out;
 	wanted = !mr->unwanted;
@@ -166,10 +166,10 @@ static void registered(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	spin_unlock_bh(&card->lock);
 	if (wanted && good)
-		weft_transport_send(mr->pad.node, &out);
+		weft_transport_send(mr->posted.node, &out);
 	else if (wanted)
-		send_without(mr->pad.node, &out);
-	weft_pad_put(&mr->pad);
+		send_without(mr->posted.node, &out);
+	weft_posted_put(&mr->posted);
 }
 
 /* --- closing -------------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static void registered(struct ib_cq *cq, struct ib_wc *wc)
 static void hand_in(struct weft_mr *mr)
 {
 	rcu_read_lock();
-	weft_recv_own(mr->pad.node, &mr->landed, &mr->pad);
+	weft_recv_own(mr->posted.node, &mr->landed, &mr->posted);
 	rcu_read_unlock();
 }
 
@@ -205,9 +205,9 @@ static void taken_back(struct ib_cq *cq, struct ib_wc *wc)
 	tell_closed(mr);
 }
 
-static void pad_close(struct weft_pad *pad)
+static void posted_close(struct weft_posted *posted)
 {
-	struct weft_mr *mr = strip_of(pad);
+	struct weft_mr *mr = strip_of(posted);
 	bool closed = false;
 
 	spin_lock_bh(&mr->card->lock);
@@ -303,7 +303,7 @@ void weft_mr_landed(struct weft_card *card, u32 key, struct sk_buff *skb, __be32
 		return;
 	rcu_read_lock();
 	if (skb)
-		weft_recv(card->node, skb, from, &mr->pad);
+		weft_recv(card->node, skb, from, &mr->posted);
 	rcu_read_unlock();
 	tell_closed(mr);
 }
@@ -325,9 +325,9 @@ static void put_away(struct weft_mr *mr)
 		weft_card_wake(card);
 }
 
-static void pad_free(struct weft_pad *pad)
+static void posted_free(struct weft_posted *posted)
 {
-	struct weft_mr *mr = strip_of(pad);
+	struct weft_mr *mr = strip_of(posted);
 	struct weft_card *card = mr->card;
 
 	spin_lock_bh(&card->lock);
@@ -337,10 +337,10 @@ static void pad_free(struct weft_pad *pad)
 	spin_unlock_bh(&card->lock);
 }
 
-static const struct weft_pad_ops pad_ops = {
-	.open = pad_open,
-	.close = pad_close,
-	.free = pad_free,
+static const struct weft_posted_ops posted_ops = {
+	.open = posted_open,
+	.close = posted_close,
+	.free = posted_free,
 };
 
 /* With the lock: the next key, and an address that no landing has had. */
@@ -351,13 +351,13 @@ static void name(struct weft_mr *mr)
 	do {
 		ib_update_fast_reg_key(mr->ib, (u8)(mr->ib->rkey + 1));
 	} while (!mr->ib->rkey);
-	mr->pad.landing.key = mr->ib->rkey;
-	mr->pad.landing.addr = card->addr_next;
+	mr->posted.landing.key = mr->ib->rkey;
+	mr->posted.landing.addr = card->addr_next;
 	card->addr_next += WEFT_MR_PAGES * PAGE_SIZE;
 }
 
-struct weft_pad *weft_mr_make(struct weft_card *card, u32 home, u64 line,
-			      struct weft_contents *contents)
+struct weft_posted *weft_mr_make(struct weft_card *card, u32 home, u64 line,
+				 struct weft_contents *contents)
 {
 	struct weft_conn *conn = &card->conns[home];
 	struct weft_mr *mr = NULL;
@@ -381,13 +381,13 @@ struct weft_pad *weft_mr_make(struct weft_card *card, u32 home, u64 line,
 		mr->home = (u8)home;
 		mr->line = line;
 		mr->made = ktime_get_ns();
-		weft_pad_init(&mr->pad, card->node, &pad_ops, contents);
-		mr->pad.direct = weft_deed_wanted(card, home, line);
+		weft_posted_init(&mr->posted, card->node, &posted_ops, contents);
+		mr->posted.direct = weft_deed_wanted(card, home, line);
 		name(mr);
 		card->n_out++;
 	}
 	spin_unlock_bh(&card->lock);
-	return mr ? &mr->pad : NULL;
+	return mr ? &mr->posted : NULL;
 }
 
 /* --- registrations -------------------------------------------------------------------- */
@@ -437,8 +437,8 @@ void weft_mr_equip(struct weft_card *card)
 }
 
 /*
- * Its registration ends, and its pad is closed, whatever became of it: what was to open it is
- * over, and a block whose home is silent would never close it.
+ * Its registration ends, and its posted buffer is closed, whatever became of it: what was to
+ * open it is over, and a block whose home is silent would never close it.
  */
 static void deregister(struct weft_mr *mr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory regions: pads (net/transport.h) into which the cards of others write.
+ * Memory regions: posted buffers (net/transport.h) into which the cards of others write.
  *
- * A key is dead, and its pad is closed, when one of these is so, and not before:
+ * A key is dead, and its posted buffer is closed, when one of these is so, and not before:
  *
  * - a message has come by a connection, and the card says that by it this key was taken
  *   back (send with invalidate): all that was written before it on that connection is there;
@@ -27,9 +27,9 @@
 
 void weft_mr_init(struct weft_card *card);
 
-/* weft_transport.pad(): NULL: not now.  RCU. */
-struct weft_pad *weft_mr_make(struct weft_card *card, u32 home, u64 line,
-			      struct weft_contents *contents);
+/* weft_transport.posted(): NULL: not now.  RCU. */
+struct weft_posted *weft_mr_make(struct weft_card *card, u32 home, u64 line,
+				 struct weft_contents *contents);
 
 /* The MR of a landing, if others can write there.  With the lock. */
 struct weft_mr *weft_mr_open(struct weft_card *card, const struct weft_landing *landing);
@@ -58,8 +58,8 @@ void weft_mr_mend(struct weft_card *card);
 bool weft_mr_stuck(struct weft_card *card);
 
 /*
- * All registrations end, and all pads are closed that were not.  The mender.  @up is false,
- * and the registration QP is closed.
+ * All registrations end, and all posted buffers are closed that were not.  The mender.  @up is
+ * false, and the registration QP is closed.
  */
 void weft_mr_unmake_all(struct weft_card *card);
 

@@ -114,7 +114,7 @@ void weft_deed_took(struct weft_card *card, u32 home, bool by_card, u64 ns)
 /**
  * struct read - a block that is being read
  * @wqe: for its connection: one request at a time
- * @mr: where it lands, with a reference to its pad
+ * @mr: where it lands, with a reference to its posted buffer
  * @block: tells that the block has been read, or not
  * @mark: tells that the number has
  * @note: the deed
@@ -160,8 +160,8 @@ static bool post_read(struct read *read, const struct weft_landing *from, struct
 static bool post_block(struct read *read)
 {
 	struct ib_sge to = {
-		.addr = read->mr->pad.landing.addr,
-		.length = read->mr->pad.contents->size, .lkey = read->mr->ib->lkey,
+		.addr = read->mr->posted.landing.addr,
+		.length = read->mr->posted.contents->size, .lkey = read->mr->ib->lkey,
 	};
 
 	return post_read(read, &read->note.deed.block, &to, &read->block);
@@ -185,7 +185,7 @@ static void free_read(struct read *read)
 	struct weft_card *card = read->wqe.conn->card;
 
 	ib_dma_unmap_single(card->device, read->dma, sizeof(read->number), DMA_FROM_DEVICE);
-	weft_pad_put(&read->mr->pad);
+	weft_posted_put(&read->mr->posted);
 	kfree(read);
 }
 
@@ -202,11 +202,11 @@ static void ask_program(struct read *read, bool landing)
 /* Nothing will come of it. */
 static void fail_read(struct read *read)
 {
-	struct weft_pad *pad = &read->mr->pad;
+	struct weft_posted *posted = &read->mr->posted;
 
 	local_bh_disable();
 	rcu_read_lock();
-	pad->ops->close(pad);
+	posted->ops->close(posted);
 	ask_program(read, false);
 	rcu_read_unlock();
 	local_bh_enable();
@@ -236,7 +236,7 @@ static void set_landed(const struct read *read, struct weft_msg *landed)
 		.flags = (msg->flags & (WEFT_F_BUSY | WEFT_F_EXCL)) | WEFT_F_SWITCH,
 		.txn = msg->txn, .line = msg->line, .src = read->note.home,
 		.status = msg->status, .copyset = msg->copyset, .grant = msg->grant,
-		.version = read->note.version, .size = read->mr->pad.contents->size,
+		.version = read->note.version, .size = read->mr->posted.contents->size,
 		.rack = read->wqe.conn->card->node->rack,
 	};
 }
@@ -326,7 +326,7 @@ static struct read *make_read(struct weft_conn *conn, struct weft_mr *mr,
 	read->wqe.work = 1;
 	read->wqe.drop = drop_read;
 	read->mr = mr;
-	weft_pad_get(&mr->pad);
+	weft_posted_get(&mr->posted);
 	read->block.done = have_block;
 	read->mark.done = have_number;
 	read->note = *note;
@@ -344,7 +344,7 @@ static bool begin_read(struct weft_card *card, const struct weft_outgoing *out,
 	struct weft_mr *mr = weft_mr_open(card, landing);
 	const struct weft_deed_note *note = weft_deed_find(card, out->to, out->msg.line);
 
-	if (!mr || !mr->pad.direct || !note || !weft_conn_ready(conn, 1))
+	if (!mr || !mr->posted.direct || !note || !weft_conn_ready(conn, 1))
 		return false;
 	*made = make_read(conn, mr, note, out);
 	if (!*made || !post_block(*made))
