@@ -11,10 +11,10 @@
 #include "blocks/effects.h"
 #include "blocks/evict.h"
 #include "blocks/flight.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
-#include "blocks/safe.h"
+#include "blocks/through.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -292,7 +292,7 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 	if (!ok)
 		unlock_page(blk->pages[page]);
 	else if (perm == WEFT_M)
-		weft_safe_wrote(blk);
+		weft_through_wrote(blk);
 	return ok;
 }
 

@@ -17,7 +17,7 @@ void weft_block_put(struct weft_block *blk)
 
 	if (!refcount_dec_and_test(&blk->ref))
 		return;
-	WARN_ON_ONCE(blk->flying || blk->homeward || blk->offer.posted || blk->offer.parked);
+	WARN_ON_ONCE(blk->flying || blk->flushing || blk->offer.posted || blk->offer.parked);
 	/* until here: who has a reference may lock the pages, to find it DEAD */
 	for (i = 0; i < blk->nr_folios; i++)
 		if (blk->pages[i])

@@ -56,10 +56,10 @@ enum weft_block_phase {
 	WEFT_BLOCK_GONE,	/* no longer there */
 };
 
-enum weft_giveback {
-	WEFT_GIVEBACK_NONE,
-	WEFT_GIVEBACK_SOON,	/* as soon as no device writes into it */
-	WEFT_GIVEBACK_NOW,
+enum weft_flush {
+	WEFT_FLUSH_NONE,
+	WEFT_FLUSH_SOON,	/* as soon as no device writes into it */
+	WEFT_FLUSH_NOW,
 };
 
 #define WEFT_SUCCESSORS_MAX	7	/* readers that are lent a block with a lock; others ask */
@@ -135,7 +135,7 @@ struct weft_bound {
 #define WEFT_NO_LOCK	(~0u)
 
 /**
- * struct weft_habit - what programs do with a block that comes with a lock, see habit.h
+ * struct weft_predict - what programs do with a block that comes with a lock, see predict.h
  * @come: it has come with the lock, and neither was mapped for who has that nor touched
  * @looking: ... and was not mapped for who has the lock: what programs do is seen.  @lock to
  *	write
@@ -150,7 +150,7 @@ struct weft_bound {
  * @at: byte at which programs usually begin, of the accesses that @usual names
  * @was: the word that it is in, or a hash of the page, when it was mapped
  */
-struct weft_habit {
+struct weft_predict {
 	bool come;
 	bool looking;
 	u8 used;
@@ -247,12 +247,12 @@ struct weft_offer {
  * @leave: the eviction wants it to go, now or not at all.  @lock
  * @clean: it is to be written home.  @lock
  * @modified: by programs of this node since it was last home, or on its way there.  @lock
- * @safe_until: when another node gets it though it is not home, ns; 0: none waits for that.
+ * @through_until: when another node gets it though it is not home, ns; 0: none waits for that.
  *	@lock
- * @giveback: its home begins anew and wants it, enum weft_giveback.  @lock
+ * @flush: its home begins anew and wants it, enum weft_flush.  @lock
  * @forget: its home does not know it any more.  @lock
  * @bound: what the lock that guards it wants.  @lock
- * @habit: what programs do with it that have that lock.  @lock
+ * @predict: what programs do with it that have that lock.  @lock
  * @offer: where its request says that it may land.  @lock
  * @migratory: is it read, then written, each time that it comes?  @lock
  * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
@@ -267,9 +267,9 @@ struct weft_offer {
  * @sealed: ... and those of this node do not for now, see tail.h.  @lock
  * @flying: it counts as under way to this node, see flight.h.  @lock
  * @homing: ... though it is here, as its home is still to have it.  @lock
- * @homeward: ... from it to its home.  @lock
+ * @flushing: ... from it to its home.  @lock
  * @from: the home in whose window it is as @flying.  @lock
- * @to: ... as @homeward, and which @putting counts for; the last one that it did.  A region may
+ * @to: ... as @flushing, and which @putting counts for; the last one that it did.  A region may
  *	get other homes meanwhile.  @lock
  * @cache: that it is in
  * @region: that it is of; valid until the block left its table
@@ -305,7 +305,7 @@ struct weft_block {
 	u8 want;
 	bool leave;
 	bool clean;
-	u8 giveback;
+	u8 flush;
 	bool forget;
 	bool nowhere;
 	bool lost;
@@ -316,7 +316,7 @@ struct weft_block {
 	bool sealed;
 	bool flying;
 	bool homing;
-	bool homeward;
+	bool flushing;
 	u8 from;
 	u8 to;
 	u8 losses;
@@ -340,13 +340,13 @@ struct weft_block {
 	u64 was;
 	u32 watch;
 	struct weft_bound bound;
-	struct weft_habit habit;
+	struct weft_predict predict;
 	struct weft_offer offer;
 	struct weft_migratory migratory;
 	u64 backoff_at;
 	u64 retry_at;
 	u64 look_at;
-	u64 safe_until;
+	u64 through_until;
 	refcount_t ref;
 	u32 misses;
 	struct weft_contents contents;

@@ -9,9 +9,9 @@
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
-#include "blocks/habit.h"
+#include "blocks/predict.h"
 #include "blocks/region.h"
-#include "blocks/safe.h"
+#include "blocks/through.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/rtt.h"
@@ -177,7 +177,7 @@ static bool came(struct weft_block *blk, bool passed, bool unasked)
 	struct weft_bound *b = &blk->bound;
 
 	if (passed || b->awaited)
-		weft_habit_came(blk);
+		weft_predict_came(blk);
 	if (passed) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_CAME);
 		if (b->since && unasked)
@@ -244,7 +244,7 @@ void weft_bound_forget(struct weft_block *blk)
 	blk->bound.followers = 0;
 	blk->bound.passed = 0;
 	weft_bound_tried(blk);
-	weft_habit_forget(blk);
+	weft_predict_forget(blk);
 }
 
 /* --- as soon as the line is idle -------------------------------------------------- */
@@ -264,7 +264,7 @@ static bool pass_one(struct weft_block *blk, struct weft_out *out)
 		return weft_line_lend(&blk->line, successors->reader[--successors->n], out);
 	successors->writer = 0;
 	/* it would be there before it is home: who wants it asks for it */
-	if (blk->modified && weft_safe_kept(blk->region))
+	if (blk->modified && weft_through_kept(blk->region))
 		return false;
 	if (!weft_line_pass(&blk->line, writer, out))
 		return false;

@@ -3,8 +3,8 @@
 
 #include "blocks/access.h"
 #include "blocks/clean.h"
-#include "blocks/giveback.h"
-#include "blocks/safe.h"
+#include "blocks/flush.h"
+#include "blocks/through.h"
 
 #define AT_A_TIME	32	/* blocks on their way for one caller */
 
@@ -79,7 +79,7 @@ static struct weft_block *next_marked(struct weft_regions *regions, u32 id, u64 
 	region = weft_region_find(regions, id);
 	if (region) {
 		do {
-			blk = xa_find(&region->blocks, &at, ULONG_MAX, WEFT_SAFE_MARK);
+			blk = xa_find(&region->blocks, &at, ULONG_MAX, WEFT_THROUGH_MARK);
 		} while (blk && !refcount_inc_not_zero(&blk->ref) && at++ < ULONG_MAX);
 	}
 	rcu_read_unlock();
@@ -100,12 +100,12 @@ static void unmark(struct weft_regions *regions, u32 id, struct weft_block *blk)
 	rcu_read_lock();
 	region = weft_region_find(regions, id);
 	if (region) {
-		xa_clear_mark(&region->blocks, index, WEFT_SAFE_MARK);
+		xa_clear_mark(&region->blocks, index, WEFT_THROUGH_MARK);
 		spin_lock_bh(&blk->lock);
 		again = blk->modified;
 		spin_unlock_bh(&blk->lock);
 		if (again)
-			xa_set_mark(&region->blocks, index, WEFT_SAFE_MARK);
+			xa_set_mark(&region->blocks, index, WEFT_THROUGH_MARK);
 	}
 	rcu_read_unlock();
 }

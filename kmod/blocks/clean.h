@@ -19,7 +19,7 @@ int weft_clean_range(struct weft_region *region, u64 first, u64 last, unsigned l
  * weft_clean_marked() - write home what this node has modified since that was last done
  * @id: number of the region, which may be going, or gone
  *
- * The same; only for regions that are kept (safe.h).
+ * The same; only for regions that are kept (through.h).
  */
 int weft_clean_marked(struct weft_regions *regions, u32 id, unsigned long end);
 

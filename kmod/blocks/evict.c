@@ -15,7 +15,7 @@
 #include "blocks/block.h"
 #include "blocks/cache.h"
 #include "blocks/evict.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "net/node.h"
 
 #define ROOM_MS		10	/* look again, if nobody wakes us */

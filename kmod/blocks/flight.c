@@ -216,8 +216,8 @@ static struct weft_flight *going_to(const struct weft_block *blk)
 void weft_flight_home_begin(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
-	blk->homeward = blk->dirty || blk->line.state == WEFT_M;
-	if (blk->homeward)
+	blk->flushing = blk->dirty || blk->line.state == WEFT_M;
+	if (blk->flushing)
 		force(going_to(blk), bytes_of(blk));
 }
 
@@ -226,19 +226,19 @@ void weft_flight_home_end(struct weft_block *blk)
 	bool once = blk->repeated < blk->asked;
 
 	lockdep_assert_held(&blk->lock);
-	if (!blk->homeward)
+	if (!blk->flushing)
 		return;
-	blk->homeward = false;
+	blk->flushing = false;
 	end(going_to(blk), bytes_of(blk), 0, once ? blk->asked : 0);
 }
 
 void weft_flight_home_moves(struct weft_block *blk, u8 to)
 {
 	lockdep_assert_held(&blk->lock);
-	if (blk->homeward)
+	if (blk->flushing)
 		end(going_to(blk), bytes_of(blk), 0, 0);
 	blk->to = to;
-	if (blk->homeward)
+	if (blk->flushing)
 		force(going_to(blk), bytes_of(blk));
 }
 
@@ -256,7 +256,7 @@ bool weft_flight_home_room(const struct weft_block *blk)
 void weft_flight_lost(struct weft_block *blk)
 {
 	struct weft_flight *f = blk->flying && blk->early ? flying_from(blk) :
-				blk->homeward ? going_to(blk) : NULL;
+				blk->flushing ? going_to(blk) : NULL;
 	bool cut;
 
 	lockdep_assert_held(&blk->lock);

@@ -7,7 +7,7 @@
 #include "blocks/cache.h"
 #include "blocks/effects.h"
 #include "blocks/guarded.h"
-#include "blocks/habit.h"
+#include "blocks/predict.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -95,11 +95,11 @@ u8 weft_guarded_map(struct weft_block *blk, u8 perm, u32 *at)
 
 	do {
 		spin_lock_bh(&blk->lock);
-		how = blk->phase == WEFT_BLOCK_LIVE ? weft_habit_map(blk, perm, at) : WEFT_I;
+		how = blk->phase == WEFT_BLOCK_LIVE ? weft_predict_map(blk, perm, at) : WEFT_I;
 		if (how)
 			weft_bound_tried(blk);
 		seen = blk->wakes;
-		until = weft_habit_waits(blk) ? blk->bound.patience : 0;
+		until = weft_predict_waits(blk) ? blk->bound.patience : 0;
 		spin_unlock_bh(&blk->lock);
 	} while (!how && until && await(blk, seen, until));
 	return how;
@@ -122,7 +122,7 @@ void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox)
 	/* with a name it is for the next time */
 	if (!blk->bound.txn)
 		blk->bound.wish = WEFT_I;
-	weft_habit_left(blk);
+	weft_predict_left(blk);
 	through(blk);
 	weft_block_end(blk, outbox);
 }

@@ -40,7 +40,7 @@ void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
  * (bound.patience), and not at all for one that is not to be mapped.  Process context, no lock
  * held; a signal ends it.
  *
- * Return: with which permission, as weft_habit_map().
+ * Return: with which permission, as weft_predict_map().
  */
 u8 weft_guarded_map(struct weft_block *blk, u8 perm, u32 *at);
 

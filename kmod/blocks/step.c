@@ -11,7 +11,7 @@
 #include "blocks/flight.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
-#include "blocks/safe.h"
+#include "blocks/through.h"
 #include "blocks/step.h"
 #include "core/controller.h"
 #include "net/node.h"
@@ -34,8 +34,8 @@ static u64 due_at(const struct weft_block *blk, u64 *slack)
 		at = blk->backoff_at;
 	if (blk->waiting)
 		at = min(at, blk->keep);
-	if (blk->safe_until)
-		at = min(at, blk->safe_until);
+	if (blk->through_until)
+		at = min(at, blk->through_until);
 	if (blk->bound.patience)
 		at = min(at, blk->bound.patience);
 	*slack = 0;
@@ -95,7 +95,7 @@ static void revoked(struct weft_block *blk, struct weft_out *out, struct weft_ou
 	}
 	if (blk->line.state != WEFT_M)
 		blk->dirty = blk->modified = false;
-	blk->safe_until = 0;
+	blk->through_until = 0;
 	weft_pages_set_uptodate(blk);
 }
 
@@ -124,11 +124,11 @@ static void cleaned(struct weft_block *blk, struct weft_out *out, struct weft_ou
 /* Programs have no access any more; all pages are locked: it goes, or home first. */
 static void given_up(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)
 {
-	if (!weft_safe_first(blk)) {
+	if (!weft_through_first(blk)) {
 		revoked(blk, out, outbox);
 		return;
 	}
-	if (weft_safe_under_way(blk))
+	if (weft_through_under_way(blk))
 		return;
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_HOME_FIRST);
 	cleaned(blk, out, outbox);
@@ -150,9 +150,9 @@ static void given_back(struct weft_block *blk, struct weft_out *out, struct weft
 	bool returns = weft_line_returning(&blk->line);
 
 	/* a device that only reads what it has pinned takes nothing from anybody */
-	if (blk->giveback != WEFT_GIVEBACK_NOW && weft_pages_device_writes(blk))
+	if (blk->flush != WEFT_FLUSH_NOW && weft_pages_device_writes(blk))
 		return;
-	blk->giveback = WEFT_GIVEBACK_NONE;
+	blk->flush = WEFT_FLUSH_NONE;
 	blk->losses = 0;
 	reset(blk);
 	if (weft_line_return(&blk->line, weft_node_seq(blk->cache->node), out) &&
@@ -180,7 +180,7 @@ static u8 to_take(const struct weft_block *blk)
 	lockdep_assert_held(&blk->lock);
 	if (blk->phase != WEFT_BLOCK_LIVE)
 		return 0;
-	if (blk->forget || blk->giveback)
+	if (blk->forget || blk->flush)
 		return 2;
 	if (blk->line.revoking && !blk->waiting)
 		return blk->line.revoking;
@@ -194,7 +194,7 @@ static void taken(struct weft_block *blk, u8 what, struct weft_outbox *outbox)
 
 	if (blk->phase != WEFT_BLOCK_LIVE)
 		return;
-	if (what == 2 && blk->giveback)
+	if (what == 2 && blk->flush)
 		given_back(blk, &out, outbox);
 	if (what == 2 && blk->forget)
 		forgotten(blk, &out, outbox);
@@ -289,7 +289,7 @@ static bool revoke(struct weft_block *blk, struct weft_out *out, struct weft_out
 	if (blk->taking)
 		return false;
 	blk->waiting = stays(blk);
-	if (blk->waiting || weft_safe_under_way(blk))
+	if (blk->waiting || weft_through_under_way(blk))
 		return false;
 	if (!weft_pages_trylock_unmapped(blk)) {
 		queue_take(blk);
@@ -394,7 +394,7 @@ void weft_block_end(struct weft_block *blk, struct weft_outbox *outbox)
 		clean(blk);
 		if (!blk->line.revoking) {
 			blk->waiting = false;
-			blk->safe_until = 0;
+			blk->through_until = 0;
 		}
 		if (!blk->pins)
 			blk->want = WEFT_I;

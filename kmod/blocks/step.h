@@ -5,7 +5,7 @@
  *
  * Whoever wants something writes that into the block between weft_block_begin() and
  * weft_block_end(): permission for a thread (@want), that it leaves the cache (@leave), is
- * written home (@clean), given back (@giveback), forgotten (@forget), stays longer or less
+ * written home (@clean), given back (@flush), forgotten (@forget), stays longer or less
  * long (@keep); what a lock wants stands in @bound, what other nodes want in the line.
  * weft_block_end() makes steps until nothing is left that can be done now, and sets the
  * timer for what can be done later.  Pages are taken away from programs by

@@ -6,7 +6,7 @@
 #include "blocks/access.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
-#include "blocks/safe.h"
+#include "blocks/through.h"
 #include "blocks/tail.h"
 
 /* Bytes of page @i that lie behind byte @at of the block, from *@from on. */
@@ -91,7 +91,7 @@ bool weft_tail_zero(struct weft_block *blk, u32 at, u32 generation)
 	}
 	weft_pages_unlock(blk);
 	if (ok)
-		weft_safe_wrote(blk);
+		weft_through_wrote(blk);
 	return ok;
 }
 

@@ -19,12 +19,12 @@
 #include "blocks/access.h"
 #include "blocks/bound.h"
 #include "blocks/flight.h"
-#include "blocks/habit.h"
+#include "blocks/predict.h"
 #include "fs/ahead.h"
 #include "fs/fault.h"
 #include "fs/rack.h"
 #include "locks/mapped.h"
-#include "locks/seen.h"
+#include "locks/observe.h"
 
 #define UPGRADE_WAIT_MS	20	/* with mmap_lock, where others of the process want it */
 #define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
@@ -134,7 +134,7 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 
 void weft_note_miss(struct weft_inode *wi, u64 offset, u8 perm)
 {
-	weft_seen_miss(&wi->slots, offset >> wi->region.block_shift);
+	weft_observe_miss(&wi->slots, offset >> wi->region.block_shift);
 	trace_weft_miss(weft_line_key(wi->region.id, WEFT_KIND_PAGE,
 				      offset >> wi->region.block_shift),
 			offset, perm == WEFT_M);
@@ -381,8 +381,8 @@ static void note_served(const struct vm_fault *vmf, struct weft_inode *wi,
 		return;
 	weft_stat_inc(&wi->rack->node.counters,
 		      perm == WEFT_M ? WEFT_STAT_FAULT_WRITE : WEFT_STAT_FAULT_READ);
-	if (blk && weft_habit_looks(blk))
-		weft_habit_touched(blk, perm, offset_in_block(vmf, wi));
+	if (blk && weft_predict_looks(blk))
+		weft_predict_touched(blk, perm, offset_in_block(vmf, wi));
 }
 
 static vm_fault_t weft_fault(struct vm_fault *vmf)

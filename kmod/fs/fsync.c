@@ -9,7 +9,7 @@
 #include "base/stats.h"
 #include "blocks/clean.h"
 #include "blocks/flight.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "blocks/pages.h"
 #include "fs/fault.h"
 #include "fs/fsync.h"
@@ -27,7 +27,7 @@ static u32 home_of(const struct weft_block *blk)
 }
 
 /* Is it being waited for, and has taken nothing for the time-out? */
-static bool silent(const struct weft_rack *rack, struct weft_homeward *way, u32 home)
+static bool silent(const struct weft_rack *rack, struct weft_flush_way *way, u32 home)
 {
 	u64 n = weft_cache_taken_by(&rack->cache, WEFT_BLADE_MIN + home);
 
@@ -40,7 +40,7 @@ static bool silent(const struct weft_rack *rack, struct weft_homeward *way, u32 
 			  msecs_to_jiffies(READ_ONCE(rack->node.timeout_ms)));
 }
 
-static bool any_silent(const struct weft_rack *rack, struct weft_homeward *way, u32 homes)
+static bool any_silent(const struct weft_rack *rack, struct weft_flush_way *way, u32 homes)
 {
 	u32 home;
 
@@ -50,7 +50,7 @@ static bool any_silent(const struct weft_rack *rack, struct weft_homeward *way, 
 	return false;
 }
 
-static bool all_silent(const struct weft_rack *rack, struct weft_homeward *way, u32 homes)
+static bool all_silent(const struct weft_rack *rack, struct weft_flush_way *way, u32 homes)
 {
 	u32 home;
 
@@ -61,7 +61,7 @@ static bool all_silent(const struct weft_rack *rack, struct weft_homeward *way, 
 }
 
 /* Have the devices that write into blocks had their time?  It begins with the first. */
-static bool pins_over(struct weft_homeward *way, struct weft_block *blk)
+static bool pins_over(struct weft_flush_way *way, struct weft_block *blk)
 {
 	bool pinned = blk->line.state == WEFT_M && weft_pages_pinned(blk);
 
@@ -75,7 +75,7 @@ static bool pins_over(struct weft_homeward *way, struct weft_block *blk)
  * One round of giving blocks back.  A home that is silent gets one each round, to see
  * whether it is still so.  Returns the homes for which there are some left.
  */
-static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
+static u32 give_back(struct weft_inode *wi, struct weft_flush_way *way)
 {
 	struct weft_block *blk;
 	u64 index = 0;
@@ -115,7 +115,7 @@ static u32 give_back(struct weft_inode *wi, struct weft_homeward *way)
 static bool give_all_back(struct weft_inode *wi)
 {
 	struct weft_mount *m = weft_mount_of(wi->vfs.i_sb);
-	struct weft_homeward own = {}, *way = m->leaving ? &m->homeward : &own;
+	struct weft_flush_way own = {}, *way = m->leaving ? &m->flushing : &own;
 	u32 left, due = 0;
 	bool over;
 
@@ -134,7 +134,7 @@ static bool give_all_back(struct weft_inode *wi)
 	}
 }
 
-void weft_homeward_return(struct weft_inode *wi)
+void weft_flush_region(struct weft_inode *wi)
 {
 	struct weft_block *blk;
 	u64 index = 0, lost = 0;

@@ -32,11 +32,11 @@ int weft_program_errno(int err);
  */
 
 /**
- * weft_homeward_return() - all blocks of a region go home
+ * weft_flush_region() - all blocks of a region go home
  *
  * Called as its inode goes.  Process context; takes the time-out at most if the homes
  * do not answer.  What is left of modified blocks is lost, counted and told.
  */
-void weft_homeward_return(struct weft_inode *wi);
+void weft_flush_region(struct weft_inode *wi);
 
 #endif /* WEFT_FSYNC_H */

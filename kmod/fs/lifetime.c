@@ -5,7 +5,7 @@
 #include <linux/slab.h>
 
 #include "base/compat.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "fs/attr.h"
 #include "fs/fault.h"
 #include "fs/file.h"
@@ -16,7 +16,7 @@
 #include "fs/opened.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "locks/lockfile.h"
 
 static struct kmem_cache *inode_cache;
@@ -81,7 +81,7 @@ static void home_work(struct work_struct *work)
 	if (READ_ONCE(weft_mount_of(wi->vfs.i_sb)->leaving) || !igrab(&wi->vfs))
 		return;
 	uses = READ_ONCE(wi->uses);
-	weft_homeward_return(wi);
+	weft_flush_region(wi);
 	/* what is left now is lost when the inode goes, unless it has been used since */
 	spin_lock(&wi->lock);
 	wi->returned = wi->uses == uses;
@@ -127,7 +127,7 @@ void weft_inode_evict(struct inode *inode)
 		 * there are none left, see weft_inode_unused().
 		 */
 		if (!READ_ONCE(wi->gone) && !READ_ONCE(wi->returned))
-			weft_homeward_return(wi);
+			weft_flush_region(wi);
 		weft_region_drop(&wi->region, 0);
 		weft_slots_stop(&wi->slots);
 		weft_klock_leave(&wi->rack->locks, wi->region.id);

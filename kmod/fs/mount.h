@@ -11,14 +11,14 @@
 struct weft_rack;
 
 /**
- * struct weft_homeward - waiting for homes to take blocks back
+ * struct weft_flush_way - waiting for homes to take blocks back
  * @waiting: bits of homes that are waited for, the first blade's is 0
  * @taken: how many blocks each had taken when that was last looked at
  * @since: when that was another number, jiffies
  * @pins_end: until when devices that write into blocks are waited for, jiffies; 0: none
  *	was met yet
  */
-struct weft_homeward {
+struct weft_flush_way {
 	u32 waiting;
 	u64 taken[WEFT_BLADES];
 	unsigned long since[WEFT_BLADES];
@@ -38,7 +38,7 @@ struct weft_homeward {
  * @started: weft_cache_stop() is due
  * @leaving: the file system is being unmounted, and the node leaves the rack
  * @silent: the last time that the blade was told of a modification it did not answer
- * @homeward: of all inodes that go then, one after the other
+ * @flushing: of all inodes that go then, one after the other
  */
 struct weft_mount {
 	struct weft_rack *rack;
@@ -52,7 +52,7 @@ struct weft_mount {
 	bool started;
 	bool leaving;
 	bool silent;
-	struct weft_homeward homeward;
+	struct weft_flush_way flushing;
 };
 
 static inline struct weft_mount *weft_mount_of(const struct super_block *sb)

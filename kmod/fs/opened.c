@@ -12,7 +12,7 @@
 #include "fs/inode.h"
 #include "fs/opened.h"
 #include "fs/rack.h"
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "net/rpc.h"
 
 #define CLOSE_TIMEOUT_MS	5000

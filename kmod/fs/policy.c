@@ -7,7 +7,7 @@
 
 #include "base/compat.h"
 #include "blocks/region.h"
-#include "blocks/safe.h"
+#include "blocks/through.h"
 #include "fs/inode.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
@@ -133,7 +133,7 @@ void weft_homes_trim(struct weft_rack *rack)
 
 void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 {
-	bool kept = weft_safe_kept(&wi->region);
+	bool kept = weft_through_kept(&wi->region);
 
 	spin_lock(&wi->lock);
 	if (weft_policy_newer(attr->policy, wi->region.policy)) {
@@ -142,8 +142,8 @@ void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 	}
 	spin_unlock(&wi->lock);
 	/* who writes from now on sees it, or we see what was written */
-	if (!kept && weft_safe_kept(&wi->region))
-		weft_safe_begin(&wi->region);
+	if (!kept && weft_through_kept(&wi->region))
+		weft_through_begin(&wi->region);
 }
 
 /* May who calls decide for all nodes what becomes of the region?  0, -EPERM, or as stat(). */

@@ -3,7 +3,7 @@
 #include "blocks/evict.h"
 #include "fs/rack.h"
 
-#define HOMEWARD_MAX	16	/* inodes whose blocks go home, or whose times are told */
+#define FLUSH_MAX	16	/* inodes whose blocks go home, or whose times are told */
 
 int weft_rack_init(struct weft_rack *rack, u32 number,
 		   const struct weft_receivers *receivers, const struct weft_member_ops *ops,
@@ -24,7 +24,7 @@ int weft_rack_init(struct weft_rack *rack, u32 number,
 	weft_locks_init(&rack->locks, &rack->node, &rack->cache.regions);
 	weft_member_init(&rack->member, &rack->node, ops);
 	/* memory may depend on it */
-	rack->home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, HOMEWARD_MAX);
+	rack->home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, FLUSH_MAX);
 	if (rack->home_wq)
 		return 0;
 	weft_rack_exit(rack);

@@ -16,7 +16,7 @@
 #include <linux/workqueue.h>
 
 #include "base/stats.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "blocks/pages.h"
 #include "core/call.h"
 #include "fs/inode.h"
@@ -25,7 +25,7 @@
 #include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "net/rpc.h"
 #include "rack/member.h"
 

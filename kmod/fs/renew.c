@@ -7,7 +7,7 @@
 #include "base/compat.h"
 #include "base/event.h"
 #include "blocks/flight.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
@@ -15,7 +15,7 @@
 #include "fs/rack.h"
 #include "fs/recall.h"
 #include "fs/renew.h"
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "net/rpc.h"
 
 #define CALL_MS		5000	/* for a CLAIM */

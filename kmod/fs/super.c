@@ -22,7 +22,7 @@
 #include "fs/racks.h"
 #include "fs/recall.h"
 #include "fs/super.h"
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "net/rpc.h"
 #include "weft.h"
 

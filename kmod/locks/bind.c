@@ -7,7 +7,7 @@
 #include "locks/bind.h"
 #include "locks/guard.h"
 #include "locks/klock.h"
-#include "locks/seen.h"
+#include "locks/observe.h"
 #include "locks/slots.h"
 #include "locks/wait.h"
 #include "weft.h"
@@ -88,7 +88,7 @@ static int rebind(struct weft_slots *slots, struct weft_klock *kl,
 	}
 	let_go(slots, kl, guard);
 	if (guard)
-		weft_seen_said(slots, guard);
+		weft_observe_said(slots, guard);
 	weft_guard_put(weft_klock_bind(kl, guard));
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <linux/sort.h>
 
 #include "blocks/access.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "blocks/guarded.h"
 #include "blocks/region.h"
 #include "blocks/step.h"

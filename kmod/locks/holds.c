@@ -5,7 +5,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "locks/holds.h"
 #include "locks/klock.h"
 #include "locks/slots.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What a lock guards, though no program has said so: blocks that are missed each time that
- * the lock has come from another node, by the program that has it (locks/seen.h).  They come
+ * the lock has come from another node, by the program that has it (locks/observe.h).  They come
  * with the lock from then on, as those that programs name (guard.h), until that is of no use
  * any more.  docs/kernel.md, "What locks guard, learnt".
  */

@@ -12,14 +12,14 @@
 #include "base/compat.h"
 #include "blocks/region.h"
 #include "locks/bind.h"
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "locks/holds.h"
 #include "locks/klock.h"
 #include "locks/learn.h"
 #include "locks/lockfile.h"
 #include "locks/mapped.h"
 #include "locks/release.h"
-#include "locks/seen.h"
+#include "locks/observe.h"
 #include "locks/slots.h"
 #include "locks/wait.h"
 #include "locks/word.h"
@@ -366,7 +366,7 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 	h.since = since(lf, op.slot);
 	err = weft_klock_acquire(kl, &h, &patience, &came);
 	if (!err)
-		weft_seen_taken(lf->slots, op.slot);
+		weft_observe_taken(lf->slots, op.slot);
 	if (!err && came)
 		weft_mapped_map(lf->slots, kl, h.perm);
 	if (err == -ERESTARTSYS)

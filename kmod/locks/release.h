@@ -5,7 +5,7 @@
  *
  * Which blocks that are only the programs know: it is all that this node has modified in the
  * region since it was last home.  What another node has taken over meanwhile was home before
- * that (blocks/safe.h).
+ * that (blocks/through.h).
  */
 #ifndef WEFT_RELEASE_H
 #define WEFT_RELEASE_H

@@ -66,7 +66,7 @@ struct weft_place {
  * @n: slots in use; they are given back all at once, when the last file goes.
  *	Written under @lock
  * @takers: threads, and the slots of the locks that they got from the kernel, the last ones
- *	first: a hint, no lock.  See seen.h
+ *	first: a hint, no lock.  See observe.h
  * @places: where processes map the region, as they faulted last: a hint, no lock.  See mapped.h
  * @mappers: threads that are just mapping what came with a lock; 0: none of this hash
  * @settle: looks again at those that are unsettled

@@ -4,7 +4,7 @@
 
 #include "base/event.h"
 #include "base/stats.h"
-#include "locks/giveback.h"
+#include "locks/reclaim.h"
 #include "locks/guard.h"
 #include "locks/step.h"
 #include "locks/word.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A block is given back, or up; see giveback.h. */
+/* A block is given back, or up; see flush.h. */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -10,7 +10,7 @@
 #include "blocks/bound.h"
 #include "blocks/cache.h"
 #include "blocks/effects.h"
-#include "blocks/giveback.h"
+#include "blocks/flush.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
@@ -204,13 +204,13 @@ bool weft_block_renew(struct weft_block *blk, bool force)
 	if (!live(blk))
 		return true;
 	spin_lock_bh(&blk->lock);
-	blk->giveback = force ? WEFT_GIVEBACK_NOW : WEFT_GIVEBACK_SOON;
+	blk->flush = force ? WEFT_FLUSH_NOW : WEFT_FLUSH_SOON;
 	spin_unlock_bh(&blk->lock);
 	/* what programs write until then is in what goes home */
 	weft_block_take(blk);
 	spin_lock_bh(&blk->lock);
-	done = blk->giveback == WEFT_GIVEBACK_NONE || blk->phase != WEFT_BLOCK_LIVE;
-	blk->giveback = WEFT_GIVEBACK_NONE;
+	done = blk->flush == WEFT_FLUSH_NONE || blk->phase != WEFT_BLOCK_LIVE;
+	blk->flush = WEFT_FLUSH_NONE;
 	spin_unlock_bh(&blk->lock);
 	if (done && weft_block_kill(blk))
 		atomic64_inc(&blk->cache->renewed);

@@ -4,8 +4,8 @@
  * that thread misses as long as it has it.  Locks that are taken and left without the kernel
  * are not seen, but a lock that comes from another node is taken with it.
  */
-#ifndef WEFT_SEEN_H
-#define WEFT_SEEN_H
+#ifndef WEFT_OBSERVE_H
+#define WEFT_OBSERVE_H
 
 #include <linux/types.h>
 
@@ -13,12 +13,12 @@ struct weft_guard;
 struct weft_slots;
 
 /* This thread has got the lock of the slot from the kernel.  Any number may do so at once. */
-void weft_seen_taken(struct weft_slots *slots, u32 slot);
+void weft_observe_taken(struct weft_slots *slots, u32 slot);
 
 /* This thread has missed the block.  Process context, no spinlock held. */
-void weft_seen_miss(struct weft_slots *slots, u64 block);
+void weft_observe_miss(struct weft_slots *slots, u64 block);
 
 /* A program says what guards these blocks: what was learnt of them makes way. */
-void weft_seen_said(struct weft_slots *slots, const struct weft_guard *guard);
+void weft_observe_said(struct weft_slots *slots, const struct weft_guard *guard);
 
-#endif /* WEFT_SEEN_H */
+#endif /* WEFT_OBSERVE_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What programs do with a block that comes with a lock, see habit.h. */
+/* What programs do with a block that comes with a lock, see predict.h. */
 #include <linux/minmax.h>
 
 #include "base/stats.h"
 #include "blocks/cache.h"
-#include "blocks/habit.h"
+#include "blocks/predict.h"
 #include "blocks/pages.h"
 
 /* Turns in which it is mapped, until the kernel looks again: */
@@ -16,9 +16,9 @@ static void count(struct weft_block *blk, unsigned int stat, u64 n)
 	weft_stat_add(weft_block_counters(blk), stat, n);
 }
 
-void weft_habit_came(struct weft_block *blk)
+void weft_predict_came(struct weft_block *blk)
 {
-	struct weft_habit *h = &blk->habit;
+	struct weft_predict *h = &blk->predict;
 
 	lockdep_assert_held(&blk->lock);
 	h->come = true;
@@ -27,17 +27,17 @@ void weft_habit_came(struct weft_block *blk)
 	WRITE_ONCE(h->looking, true);
 }
 
-void weft_habit_forget(struct weft_block *blk)
+void weft_predict_forget(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
-	blk->habit.come = false;
-	blk->habit.mapped = false;
-	WRITE_ONCE(blk->habit.looking, false);
+	blk->predict.come = false;
+	blk->predict.mapped = false;
+	WRITE_ONCE(blk->predict.looking, false);
 }
 
-void weft_habit_touched(struct weft_block *blk, u8 perm, u32 at)
+void weft_predict_touched(struct weft_block *blk, u8 perm, u32 at)
 {
-	struct weft_habit *h = &blk->habit;
+	struct weft_predict *h = &blk->predict;
 
 	spin_lock_bh(&blk->lock);
 	h->come = false;
@@ -53,7 +53,7 @@ void weft_habit_touched(struct weft_block *blk, u8 perm, u32 at)
 /* It was mapped to read, and what came of that is known now. */
 static void settle(struct weft_block *blk)
 {
-	struct weft_habit *h = &blk->habit;
+	struct weft_predict *h = &blk->predict;
 
 	if (blk->bound.learnt)
 		count(blk, h->used ? WEFT_STAT_LOCK_LEARNT_SAVED : WEFT_STAT_LOCK_LEARNT_USELESS,
@@ -66,7 +66,7 @@ static void settle(struct weft_block *blk)
 /* The kernel has looked. */
 static void looked(struct weft_block *blk)
 {
-	struct weft_habit *h = &blk->habit;
+	struct weft_predict *h = &blk->predict;
 
 	settle(blk);
 	if (h->same && h->used == WEFT_M)
@@ -83,7 +83,7 @@ static void looked(struct weft_block *blk)
 /* What tells whether it was written to: mostly by what programs write first. */
 static u64 written_word(struct weft_block *blk)
 {
-	const struct weft_habit *h = &blk->habit;
+	const struct weft_predict *h = &blk->predict;
 
 	return h->whole ? weft_pages_hash(blk, h->at) : weft_pages_word(blk, h->at);
 }
@@ -91,7 +91,7 @@ static u64 written_word(struct weft_block *blk)
 /* It was mapped to write. */
 static void written(struct weft_block *blk)
 {
-	struct weft_habit *h = &blk->habit;
+	struct weft_predict *h = &blk->predict;
 
 	if (blk->line.state != WEFT_M)
 		return; /* others have it, and no lock */
@@ -105,19 +105,19 @@ static void written(struct weft_block *blk)
 	}
 }
 
-void weft_habit_left(struct weft_block *blk)
+void weft_predict_left(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
-	if (blk->habit.looking)
+	if (blk->predict.looking)
 		looked(blk);
-	else if (blk->habit.mapped)
+	else if (blk->predict.mapped)
 		written(blk);
-	weft_habit_forget(blk);
+	weft_predict_forget(blk);
 }
 
-u8 weft_habit_map(struct weft_block *blk, u8 perm, u32 *at)
+u8 weft_predict_map(struct weft_block *blk, u8 perm, u32 *at)
 {
-	struct weft_habit *h = &blk->habit;
+	struct weft_predict *h = &blk->predict;
 
 	lockdep_assert_held(&blk->lock);
 	perm = min3(perm, h->usual, weft_line_perm(&blk->line));

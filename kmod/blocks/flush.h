@@ -5,8 +5,8 @@
  *
  * Process context, no page locked, but where it says otherwise.
  */
-#ifndef WEFT_GIVEBACK_H
-#define WEFT_GIVEBACK_H
+#ifndef WEFT_FLUSH_H
+#define WEFT_FLUSH_H
 
 #include "blocks/block.h"
 
@@ -74,4 +74,4 @@ bool weft_block_gone(struct weft_block *blk, u32 dead);
  */
 void weft_block_again(struct weft_block *blk);
 
-#endif /* WEFT_GIVEBACK_H */
+#endif /* WEFT_FLUSH_H */

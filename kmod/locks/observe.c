@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the kernel sees of programs that have locks, see seen.h. */
+/* What the kernel sees of programs that have locks, see observe.h. */
 #include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -9,7 +9,7 @@
 #include "blocks/region.h"
 #include "locks/guard.h"
 #include "locks/learn.h"
-#include "locks/seen.h"
+#include "locks/observe.h"
 #include "locks/slots.h"
 #include "locks/step.h"
 #include "net/outbox.h"
@@ -30,7 +30,7 @@ static u64 taker(u32 slot)
 }
 
 /* Others may write here at the same time: then one of them is forgotten, or stands twice. */
-void weft_seen_taken(struct weft_slots *slots, u32 slot)
+void weft_observe_taken(struct weft_slots *slots, u32 slot)
 {
 	u64 *b = bucket_of(slots), next = taker(slot), was;
 	u32 i;
@@ -157,7 +157,7 @@ static void with_lock(struct weft_slots *slots, struct weft_klock *kl, u64 block
 	kfree(learn);
 }
 
-void weft_seen_miss(struct weft_slots *slots, u64 block)
+void weft_observe_miss(struct weft_slots *slots, u64 block)
 {
 	struct weft_block *blk;
 	struct weft_klock *kl;
@@ -180,7 +180,7 @@ void weft_seen_miss(struct weft_slots *slots, u64 block)
 	weft_klock_put(kl);
 }
 
-void weft_seen_said(struct weft_slots *slots, const struct weft_guard *guard)
+void weft_observe_said(struct weft_slots *slots, const struct weft_guard *guard)
 {
 	struct weft_outbox outbox;
 	struct weft_block *blk;
