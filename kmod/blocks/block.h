@@ -240,7 +240,7 @@ struct weft_offer {
  *	permission, and the block is dropped as soon as the line is idle.  @lock
  * @denials: raised each time that such contents come.  @lock to write
  * @putting: counted in weft_cache.putting.  @lock
- * @owed: a device writes into it, and its home is to have it: see renew.c, whose
+ * @owed: a device writes into it, and its home is to have it: see recovery.c, whose
  *	work alone looks at this
  * @want: what threads of this node want to do: WEFT_I, WEFT_S, WEFT_M.  It is asked for as
  *	soon as the line is idle.  @lock

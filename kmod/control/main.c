@@ -12,11 +12,11 @@
 #include "control/netlink_event.h"
 #include "fs/dir.h"
 #include "fs/lifetime.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/rack.h"
 #include "fs/racks.h"
-#include "fs/recall.h"
-#include "fs/renew.h"
+#include "fs/callback.h"
+#include "fs/recovery.h"
 #include "fs/super.h"
 #include "locks/arrive.h"
 #include "locks/klock.h"
@@ -46,7 +46,7 @@ static void recv_lock(struct weft_node *node, const struct weft_msg *msg)
 
 static void recv_call(struct weft_node *node, const struct weft_msg *msg)
 {
-	weft_recall_recv(rack_of(node), msg);
+	weft_callback_recv(rack_of(node), msg);
 }
 
 static void posted_closed(struct weft_node *node, struct weft_posted *posted)
@@ -68,17 +68,17 @@ static void refresh(struct weft_node *node)
 
 static void forgotten(struct weft_member *m)
 {
-	(void)weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_all_lost);
+	(void)weft_callback_run(container_of(m, struct weft_rack, member), weft_recover_all_lost);
 }
 
 static int back(struct weft_member *m)
 {
-	return weft_recall_run(container_of(m, struct weft_rack, member), weft_renew_opens);
+	return weft_callback_run(container_of(m, struct weft_rack, member), weft_recover_opens);
 }
 
 static void moved(struct weft_member *m)
 {
-	weft_recall_again(container_of(m, struct weft_rack, member), 0);
+	weft_callback_again(container_of(m, struct weft_rack, member), 0);
 }
 
 static const struct weft_member_ops member_ops = {
@@ -91,8 +91,8 @@ static void rack_free(struct weft_rack *rack)
 {
 	/* no message comes any more; what came last is still answered */
 	weft_member_exit(&rack->member);
-	weft_recall_free(rack->recall);
-	weft_opened_free(rack->opened);
+	weft_callback_free(rack->callback);
+	weft_openstate_free(rack->opened);
 	weft_told_free(rack->told);
 	weft_rack_exit(rack);
 	kfree(rack);
@@ -114,11 +114,11 @@ static struct weft_rack *rack_make(u32 number)
 		return NULL;
 	}
 	rack->node.transports = transports;
-	rack->recall = weft_recall_new(rack);
-	rack->opened = weft_opened_new();
+	rack->callback = weft_callback_new(rack);
+	rack->opened = weft_openstate_new();
 	rack->told = weft_told_new(rack);
 	weft_dir_init(rack);
-	if (rack->recall && rack->opened && rack->told)
+	if (rack->callback && rack->opened && rack->told)
 		return rack;
 	rack_free(rack);
 	return NULL;

@@ -13,7 +13,7 @@
 #include "fs/fault.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 
 /* --- what lies behind the end -------------------------------------------------------------- */
 
@@ -146,7 +146,7 @@ static int clear_tail(struct weft_inode *wi, bool cut, u64 size)
 
 	/* by name, no file of it is open */
 	atomic_inc(&wi->files);
-	err = weft_opened_open(wi, NULL, false, false);
+	err = weft_openstate_open(wi, NULL, false, false);
 	if (!err)
 		err = cut ? weft_tail_cut(wi, size) : weft_tail_clear(wi);
 	weft_inode_used(wi);

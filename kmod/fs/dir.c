@@ -18,7 +18,7 @@
 #include "fs/inode.h"
 #include "fs/lifetime.h"
 #include "fs/mount.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
 #include "locks/lockfile.h"
@@ -158,7 +158,7 @@ static int keep(struct weft_inode *wi, struct file *file, bool created)
 	int err;
 
 	atomic_inc(&wi->files);
-	err = weft_opened_open(wi, file, created, created);
+	err = weft_openstate_open(wi, file, created, created);
 	atomic_dec(&wi->files);
 	return err;
 }

@@ -47,7 +47,7 @@ static bool beyond_end(const struct weft_inode *wi, pgoff_t page)
 /*
  * With the page locked nobody takes it away, so it is known here whether the region is lost: what
  * has come since is not for programs of before; and whether it has become smaller: who makes it so
- * says that first, and then takes what is mapped (fs/recall.c).
+ * says that first, and then takes what is mapped (fs/callback.c).
  */
 static bool lock_page_of(struct weft_inode *wi, struct weft_block *blk, pgoff_t page, u8 perm)
 {
@@ -458,7 +458,7 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 		return 0;
 	/*
 	 * A folio may go on behind the end: not all kernels look for each of its pages.  Under RCU:
-	 * who makes the region smaller waits for us (fs/recall.c).
+	 * who makes the region smaller waits for us (fs/callback.c).
 	 */
 	rcu_read_lock();
 	end = DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE);

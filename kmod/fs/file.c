@@ -24,7 +24,7 @@
 #include "fs/file.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
 #include "locks/lockfile.h"
@@ -273,9 +273,9 @@ static int weft_open(struct inode *inode, struct file *file)
 
 	if (err)
 		return err;
-	/* before it is asked for: from here on it is in use, see weft_opened_give_up() */
+	/* before it is asked for: from here on it is in use, see weft_openstate_give_up() */
 	first = atomic_inc_return(&wi->files) == 1;
-	err = weft_opened_open(wi, file, true, file->f_mode & FMODE_CREATED);
+	err = weft_openstate_open(wi, file, true, file->f_mode & FMODE_CREATED);
 	if (err)
 		atomic_dec(&wi->files);
 	else if (first) /* those who had it open when blocks were lost have all heard of it */

@@ -13,7 +13,7 @@
 #include "fs/inode.h"
 #include "fs/lifetime.h"
 #include "fs/mount.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
 #include "locks/reclaim.h"
@@ -137,7 +137,7 @@ void weft_inode_evict(struct inode *inode)
 		weft_place_leave(&wi->rack->node.places, wi->region.id);
 		/* LEAVE says it of all regions at once */
 		if (wi->open_asked && !weft_mount_of(inode->i_sb)->leaving)
-			weft_opened_close(wi);
+			weft_openstate_close(wi);
 	}
 	truncate_inode_pages_final(&inode->i_data);
 	clear_inode(inode);

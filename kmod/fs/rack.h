@@ -16,8 +16,8 @@
 #include "net/node.h"
 #include "rack/member.h"
 
-struct weft_opened;
-struct weft_recall;
+struct weft_openstate;
+struct weft_callback;
 struct weft_told;
 
 /**
@@ -30,14 +30,14 @@ struct weft_told;
  * @cache: blocks that it has
  * @locks: locks that it has
  * @member: joining it, leaving it
- * @recall: calls of its blades, see recall.h
- * @opened: regions that its first blade knows to be open here, see opened.h
+ * @callback: calls of its blades, see callback.h
+ * @opened: regions that its first blade knows to be open here, see openstate.h
  * @home_wq: what inodes that no program uses any more have to tell
  * @renewed: locks and open regions that renewals of directories are done with
  * @told: what listeners to events were told, see control/netlink_event.h
  * @sweep: looks names up again, see dir.c
  * @sweep_next: the region that it looked at last
- * @again: after the death of a node, what it did not answer is asked for again; see recall.c
+ * @again: after the death of a node, what it did not answer is asked for again; see callback.c
  * @again_region: of this region; 0: of all.  READ_ONCE
  * @again_ms: until then; of @again, and of who begins anew.  READ_ONCE
  * @instance: bit 0: it is mounted, see super.c
@@ -50,8 +50,8 @@ struct weft_rack {
 	struct weft_cache cache;
 	struct weft_locks locks;
 	struct weft_member member;
-	struct weft_recall *recall;
-	struct weft_opened *opened;
+	struct weft_callback *callback;
+	struct weft_openstate *opened;
 	struct weft_told *told;
 	struct workqueue_struct *home_wq;
 	atomic64_t renewed;

@@ -17,10 +17,10 @@
 #include "fs/inode.h"
 #include "fs/lifetime.h"
 #include "fs/mount.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/rack.h"
 #include "fs/racks.h"
-#include "fs/recall.h"
+#include "fs/callback.h"
 #include "fs/super.h"
 #include "locks/reclaim.h"
 #include "net/rpc.h"
@@ -307,7 +307,7 @@ static int weft_fill_super(struct super_block *sb, struct fs_context *fc)
 		return err;
 	m->started = true;
 	weft_locks_start(&m->rack->locks);
-	weft_recall_start(m->rack);
+	weft_callback_start(m->rack);
 	weft_dir_start(m->rack);
 	return make_root(sb, m);
 }
@@ -319,7 +319,7 @@ static void weft_kill_sb(struct super_block *sb)
 	/* without it, another one may be ending these */
 	if (m->instance) {
 		weft_dir_stop(m->rack);
-		weft_recall_stop(m->rack);
+		weft_callback_stop(m->rack);
 	}
 	WRITE_ONCE(m->leaving, true);
 	if (m->instance)
@@ -328,7 +328,7 @@ static void weft_kill_sb(struct super_block *sb)
 	kill_anon_super(sb);
 	if (m->started) {
 		weft_locks_stop(&m->rack->locks);
-		weft_opened_flush(m->rack->opened);
+		weft_openstate_flush(m->rack->opened);
 		weft_cache_stop(&m->rack->cache);
 	}
 	if (m->joined)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Giving all lines of a blade back, see renew.h. */
+/* Giving all lines of a blade back, see recovery.h. */
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -10,11 +10,11 @@
 #include "blocks/flush.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
-#include "fs/recall.h"
-#include "fs/renew.h"
+#include "fs/callback.h"
+#include "fs/recovery.h"
 #include "locks/reclaim.h"
 #include "net/rpc.h"
 
@@ -29,7 +29,7 @@ static u64 all_done(const struct weft_rack *rack)
 	return atomic64_read(&rack->renewed) + atomic64_read(&rack->cache.renewed);
 }
 
-u64 weft_renew_done(const struct weft_rack *rack)
+u64 weft_recover_done(const struct weft_rack *rack)
 {
 	/* what is on its way counts when it has come there */
 	return all_done(rack) + weft_cache_taken_all(&rack->cache);
@@ -102,7 +102,7 @@ static bool stalled(struct stall *s)
 		s->done = now;
 		s->since = jiffies;
 	}
-	if (weft_recall_renewal_waits(s->scope.rack))
+	if (weft_callback_renewal_waits(s->scope.rack))
 		limit = min_t(u32, limit, OTHERS_MS);
 	return time_after(jiffies, s->since + msecs_to_jiffies(limit));
 }
@@ -447,7 +447,7 @@ static int renew_opens(struct weft_rack *rack)
 	int err = 0;
 
 	while (!err && (wi = weft_inode_grab_next(rack, &region))) {
-		err = weft_opened_again(wi);
+		err = weft_openstate_again(wi);
 		if (!err)
 			atomic64_inc(&rack->renewed);
 		iput(&wi->vfs);
@@ -455,12 +455,12 @@ static int renew_opens(struct weft_rack *rack)
 	return err;
 }
 
-int weft_renew_opens(struct weft_rack *rack)
+int weft_recover_opens(struct weft_rack *rack)
 {
 	return renew_opens(rack);
 }
 
-int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
+int weft_recover(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
 {
 	const struct scope scope = { .rack = rack, .blade = blade, .region = ALL_REGIONS };
 	bool late = valid & WEFT_RENEW_LATE;
@@ -499,7 +499,7 @@ static int claim_of_region(const struct scope *s, u32 life)
 	return err;
 }
 
-int weft_renew_move(struct weft_rack *rack, const struct weft_call *move)
+int weft_recover_move(struct weft_rack *rack, const struct weft_call *move)
 {
 	const struct scope scope = {
 		.rack = rack, .blade = ALL_BLADES, .region = move->region,
@@ -527,7 +527,7 @@ static bool any_block(struct weft_rack *rack, u32 id)
 	return any;
 }
 
-int weft_renew_move_leaving(struct weft_rack *rack, const struct weft_call *move)
+int weft_recover_move_leaving(struct weft_rack *rack, const struct weft_call *move)
 {
 	const struct scope scope = {
 		.rack = rack, .blade = ALL_BLADES, .region = move->region,
@@ -547,7 +547,7 @@ int weft_renew_move_leaving(struct weft_rack *rack, const struct weft_call *move
 	return err;
 }
 
-int weft_renew_leaving(struct weft_rack *rack, u8 blade)
+int weft_recover_leaving(struct weft_rack *rack, u8 blade)
 {
 	const struct scope scope = { .rack = rack, .blade = blade, .region = ALL_REGIONS };
 	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
@@ -561,7 +561,7 @@ int weft_renew_leaving(struct weft_rack *rack, u8 blade)
 	return 0;
 }
 
-int weft_renew_all_lost(struct weft_rack *rack)
+int weft_recover_all_lost(struct weft_rack *rack)
 {
 	const struct scope scope = { .rack = rack, .blade = ALL_BLADES, .region = ALL_REGIONS };
 

@@ -3,8 +3,8 @@
  * Giving lines back, because their home does not know any more who has what: see
  * "Lives of a directory" in docs/protocol.md.
  */
-#ifndef WEFT_RENEW_H
-#define WEFT_RENEW_H
+#ifndef WEFT_RECOVERY_H
+#define WEFT_RECOVERY_H
 
 #include <linux/types.h>
 
@@ -12,7 +12,7 @@ struct weft_call;
 struct weft_rack;
 
 /**
- * weft_renew() - the directory of a blade begins a new life
+ * weft_recover() - the directory of a blade begins a new life
  * @blade: whose
  * @life: its number
  * @valid: WEFT_RENEW_LATE: others have not waited for us, what we have modified does not
@@ -23,17 +23,17 @@ struct weft_rack;
  *
  * Return: 0, or what went wrong: to be done again.
  */
-int weft_renew(struct weft_rack *rack, u8 blade, u32 life, u32 valid);
+int weft_recover(struct weft_rack *rack, u8 blade, u32 life, u32 valid);
 
 /**
- * weft_renew_leaving() - the same while the file system is being unmounted
+ * weft_recover_leaving() - the same while the file system is being unmounted
  *
  * Whoever evicts the inodes gives their blocks back.  Return: 0: all are gone.
  */
-int weft_renew_leaving(struct weft_rack *rack, u8 blade);
+int weft_recover_leaving(struct weft_rack *rack, u8 blade);
 
 /**
- * weft_renew_move() - a region gets other homes
+ * weft_recover_move() - a region gets other homes
  * @move: MOVE: region, homes, policy, life
  *
  * What a new life is to a blade's blocks and locks, this is to those of the region: what only
@@ -42,27 +42,27 @@ int weft_renew_leaving(struct weft_rack *rack, u8 blade);
  *
  * Return: 0, or what went wrong: to be done again.
  */
-int weft_renew_move(struct weft_rack *rack, const struct weft_call *move);
+int weft_recover_move(struct weft_rack *rack, const struct weft_call *move);
 
 /* The same while the file system is being unmounted, or none is mounted. */
-int weft_renew_move_leaving(struct weft_rack *rack, const struct weft_call *move);
+int weft_recover_move_leaving(struct weft_rack *rack, const struct weft_call *move);
 
 /*
  * This node is no member any more, though nobody has unmounted: whatever it has may
  * be another's by now.  All of it is dropped.  Returns 0.  Process context.
  */
-int weft_renew_all_lost(struct weft_rack *rack);
+int weft_recover_all_lost(struct weft_rack *rack);
 
 /*
  * What renewals have done so far, a number that grows as long as one is at work: blades
  * that wait for us are told.  Any context.
  */
-u64 weft_renew_done(const struct weft_rack *rack);
+u64 weft_recover_done(const struct weft_rack *rack);
 
 /*
  * The first blade has forgotten which regions are open here.  Returns 0, or -EINTR or -ETIMEDOUT:
  * it has not heard of all of them.  Process context.
  */
-int weft_renew_opens(struct weft_rack *rack);
+int weft_recover_opens(struct weft_rack *rack);
 
-#endif /* WEFT_RENEW_H */
+#endif /* WEFT_RECOVERY_H */

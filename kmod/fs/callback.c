@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of memory blades to this node, see recall.h.
+ * Calls of memory blades to this node, see callback.h.
  *
  * The blade repeats a call until it has the reply.  A call that was done before
  * is answered but not done again: the region may have grown and been written to
@@ -20,11 +20,11 @@
 #include "blocks/pages.h"
 #include "core/call.h"
 #include "fs/inode.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
-#include "fs/recall.h"
-#include "fs/renew.h"
+#include "fs/callback.h"
+#include "fs/recovery.h"
 #include "locks/reclaim.h"
 #include "net/rpc.h"
 #include "rack/member.h"
@@ -163,8 +163,8 @@ struct seen_call {
 };
 
 /**
- * struct recall - a call to be carried out
- * @work: in weft_recall.wq
+ * struct callback - a call to be carried out
+ * @work: in weft_callback.wq
  * @rack: whose
  * @from: blade that calls
  * @txn: its number
@@ -173,7 +173,7 @@ struct seen_call {
  * @leaving: RENEW or MOVE while no file system is mounted, or is being unmounted
  * @call: the call
  */
-struct recall {
+struct callback {
 	struct work_struct work;
 	struct weft_rack *rack;
 	u8 from;
@@ -185,7 +185,7 @@ struct recall {
 };
 
 /**
- * struct weft_recall - calls of a rack's blades
+ * struct weft_callback - calls of a rack's blades
  * @lock: @seen, @next, @mounted
  * @seen: the last ones
  * @next: the oldest of these
@@ -194,7 +194,7 @@ struct recall {
  * @renewals: of these, RENEW and MOVE calls that are not being done yet
  * @wq: carries them out
  */
-struct weft_recall {
+struct weft_callback {
 	spinlock_t lock;
 	struct seen_call seen[SEEN_MAX];
 	unsigned int next;
@@ -252,7 +252,7 @@ static void shrink(struct weft_rack *rack, u32 region, u64 size)
 /* Its policy is another one, or for whom it is.  The rest of what is said may be old by now. */
 static int change(struct weft_rack *rack, const struct weft_call *attr)
 {
-	int err = weft_opened_nodes(rack, attr);
+	int err = weft_openstate_nodes(rack, attr);
 	struct weft_inode *wi;
 
 	if (err)
@@ -267,24 +267,24 @@ static int change(struct weft_rack *rack, const struct weft_call *attr)
 }
 
 /* What failed is as if it had not come: its repetition is done again. */
-static void note_end(struct weft_recall *recall, u32 txn, bool done)
+static void note_end(struct weft_callback *callback, u32 txn, bool done)
 {
 	unsigned int i;
 
-	spin_lock_bh(&recall->lock);
+	spin_lock_bh(&callback->lock);
 	for (i = 0; i < SEEN_MAX; i++) {
-		if (recall->seen[i].txn != txn)
+		if (callback->seen[i].txn != txn)
 			continue;
-		recall->seen[i].done = done;
+		callback->seen[i].done = done;
 		if (!done)
-			recall->seen[i].txn = 0;
+			callback->seen[i].txn = 0;
 	}
-	spin_unlock_bh(&recall->lock);
+	spin_unlock_bh(&callback->lock);
 }
 
-bool weft_recall_renewal_waits(const struct weft_rack *rack)
+bool weft_callback_renewal_waits(const struct weft_rack *rack)
 {
-	return atomic_read(&rack->recall->renewals) > 0;
+	return atomic_read(&rack->callback->renewals) > 0;
 }
 
 /* All that this node has of a blade, or of a region, goes back. */
@@ -293,15 +293,15 @@ static bool is_renewal(u16 op)
 	return op == WEFT_CALL_RENEW || op == WEFT_CALL_MOVE;
 }
 
-static int carry_out(const struct recall *r)
+static int carry_out(const struct callback *r)
 {
 	if (r->call.op == WEFT_CALL_MOVE)
-		return r->leaving ? weft_renew_move_leaving(r->rack, &r->call) :
-				    weft_renew_move(r->rack, &r->call);
+		return r->leaving ? weft_recover_move_leaving(r->rack, &r->call) :
+				    weft_recover_move(r->rack, &r->call);
 	if (r->leaving)
-		return weft_renew_leaving(r->rack, r->from);
+		return weft_recover_leaving(r->rack, r->from);
 	if (r->call.op == WEFT_CALL_RENEW)
-		return weft_renew(r->rack, r->from, r->call.life, r->call.valid);
+		return weft_recover(r->rack, r->from, r->call.life, r->call.valid);
 	if (r->call.op == WEFT_CALL_CHANGED)
 		return change(r->rack, &r->call);
 	if (r->call.op == WEFT_CALL_FENCE)
@@ -311,66 +311,66 @@ static int carry_out(const struct recall *r)
 	return 0;
 }
 
-void weft_recall_again(struct weft_rack *rack, u32 region)
+void weft_callback_again(struct weft_rack *rack, u32 region)
 {
-	struct weft_recall *recall = rack->recall;
+	struct weft_callback *callback = rack->callback;
 
-	/* pairs with weft_recall_stop() */
-	spin_lock_bh(&recall->lock);
-	if (recall->mounted)
+	/* pairs with weft_callback_stop() */
+	spin_lock_bh(&callback->lock);
+	if (callback->mounted)
 		fence_again(rack, region);
-	spin_unlock_bh(&recall->lock);
+	spin_unlock_bh(&callback->lock);
 }
 
-static void recall_work(struct work_struct *work)
+static void callback_work(struct work_struct *work)
 {
-	struct recall *r = container_of(work, struct recall, work);
-	struct weft_recall *recall = r->rack->recall;
+	struct callback *r = container_of(work, struct callback, work);
+	struct weft_callback *callback = r->rack->callback;
 	int err = 0;
 
 	if (is_renewal(r->call.op) && !r->again)
-		atomic_dec(&recall->renewals);
+		atomic_dec(&callback->renewals);
 	if (!r->again) {
 		err = carry_out(r);
-		note_end(recall, r->txn, !err);
+		note_end(callback, r->txn, !err);
 	}
 	/* the blade answers again, a moment from now; or now, if it has repeated this */
 	if (!err && is_renewal(r->call.op))
-		weft_recall_again(r->rack, r->call.op == WEFT_CALL_MOVE ? r->call.region : 0);
+		weft_callback_again(r->rack, r->call.op == WEFT_CALL_MOVE ? r->call.region : 0);
 	/* that it is in use is an answer, after which it may be asked again */
 	if (!err || err == -EBUSY) {
 		r->call.err = (u16)-err;
 		weft_rpc_reply(&r->rack->node, r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
 	}
 	kfree(r);
-	atomic_dec(&recall->pending);
+	atomic_dec(&callback->pending);
 }
 
 /*
  * Return: 0: a new call, which is noted; 1: it was done before, or there is
  * nothing to do; -EBUSY: it is being done.
  */
-static int note(struct weft_recall *recall, u32 txn, bool renew, bool *leaving)
+static int note(struct weft_callback *callback, u32 txn, bool renew, bool *leaving)
 {
 	unsigned int i;
 	int ret = 0;
 
-	spin_lock(&recall->lock);
+	spin_lock(&callback->lock);
 	for (i = 0; i < SEEN_MAX; i++) {
-		if (recall->seen[i].txn != txn)
+		if (callback->seen[i].txn != txn)
 			continue;
-		ret = recall->seen[i].done ? 1 : -EBUSY;
+		ret = callback->seen[i].done ? 1 : -EBUSY;
 		break;
 	}
-	*leaving = renew && !recall->mounted;
-	if (!recall->mounted && !renew) {
+	*leaving = renew && !callback->mounted;
+	if (!callback->mounted && !renew) {
 		ret = 1;
 	} else if (i == SEEN_MAX) {
-		recall->seen[recall->next].txn = txn;
-		recall->seen[recall->next].done = false;
-		recall->next = (recall->next + 1) % SEEN_MAX;
+		callback->seen[callback->next].txn = txn;
+		callback->seen[callback->next].done = false;
+		callback->next = (callback->next + 1) % SEEN_MAX;
 	}
-	spin_unlock(&recall->lock);
+	spin_unlock(&callback->lock);
 	return ret;
 }
 
@@ -378,19 +378,19 @@ static int note(struct weft_recall *recall, u32 txn, bool renew, bool *leaving)
 static void say_busy(struct weft_rack *rack, const struct weft_msg *msg, struct weft_call *call)
 {
 	call->err = EINPROGRESS;
-	call->used = weft_renew_done(rack);
+	call->used = weft_recover_done(rack);
 	weft_rpc_reply(&rack->node, msg->src, msg->txn, msg->nonce, call, GFP_ATOMIC);
 }
 
-void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
+void weft_callback_recv(struct weft_rack *rack, const struct weft_msg *msg)
 {
-	struct weft_recall *recall = rack->recall;
-	struct recall *r;
+	struct weft_callback *callback = rack->callback;
+	struct callback *r;
 	int ret;
 
 	if (!weft_is_blade(msg->src) || weft_txn_member(msg->txn) != msg->src)
 		return;
-	if (atomic_inc_return(&recall->pending) > PENDING_MAX)
+	if (atomic_inc_return(&callback->pending) > PENDING_MAX)
 		goto drop; /* it comes again */
 	r = kzalloc(sizeof(*r), GFP_ATOMIC);
 	if (!r)
@@ -406,7 +406,7 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	/* also each time that it is repeated, the last time when the blade serves again */
 	if (is_renewal(r->call.op))
 		weft_rtt_void(&rack->node.rtts);
-	ret = note(recall, msg->txn, is_renewal(r->call.op), &r->leaving);
+	ret = note(callback, msg->txn, is_renewal(r->call.op), &r->leaving);
 	if (ret < 0) {
 		if (is_renewal(r->call.op))
 			say_busy(rack, msg, &r->call);
@@ -417,19 +417,19 @@ void weft_recall_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	r->from = msg->src;
 	r->txn = msg->txn;
 	r->nonce = msg->nonce;
-	INIT_WORK(&r->work, recall_work);
+	INIT_WORK(&r->work, callback_work);
 	if (is_renewal(r->call.op) && !ret)
-		atomic_inc(&recall->renewals);
-	queue_work(recall->wq, &r->work);
+		atomic_inc(&callback->renewals);
+	queue_work(callback->wq, &r->work);
 	return;
 
 drop_free:
 	kfree(r);
 drop:
-	atomic_dec(&recall->pending);
+	atomic_dec(&callback->pending);
 }
 
-struct recall_run {
+struct callback_run {
 	struct work_struct work;
 	struct weft_rack *rack;
 	int (*fn)(struct weft_rack *rack);
@@ -438,66 +438,66 @@ struct recall_run {
 
 static void run_work(struct work_struct *work)
 {
-	struct recall_run *run = container_of(work, struct recall_run, work);
+	struct callback_run *run = container_of(work, struct callback_run, work);
 
 	run->ret = run->fn(run->rack);
 }
 
-int weft_recall_run(struct weft_rack *rack, int (*fn)(struct weft_rack *rack))
+int weft_callback_run(struct weft_rack *rack, int (*fn)(struct weft_rack *rack))
 {
-	struct recall_run run = { .rack = rack, .fn = fn };
-	struct weft_recall *recall = rack->recall;
+	struct callback_run run = { .rack = rack, .fn = fn };
+	struct weft_callback *callback = rack->callback;
 	bool queued;
 
 	INIT_WORK_ONSTACK(&run.work, run_work);
-	spin_lock_bh(&recall->lock);
-	queued = recall->mounted && queue_work(recall->wq, &run.work);
-	spin_unlock_bh(&recall->lock);
+	spin_lock_bh(&callback->lock);
+	queued = callback->mounted && queue_work(callback->wq, &run.work);
+	spin_unlock_bh(&callback->lock);
 	if (queued)
 		flush_work(&run.work);
 	destroy_work_on_stack(&run.work);
 	return run.ret;
 }
 
-static void set_mounted(struct weft_recall *recall, bool on)
+static void set_mounted(struct weft_callback *callback, bool on)
 {
-	spin_lock_bh(&recall->lock);
-	recall->mounted = on;
-	spin_unlock_bh(&recall->lock);
+	spin_lock_bh(&callback->lock);
+	callback->mounted = on;
+	spin_unlock_bh(&callback->lock);
 }
 
-void weft_recall_start(struct weft_rack *rack)
+void weft_callback_start(struct weft_rack *rack)
 {
-	set_mounted(rack->recall, true);
+	set_mounted(rack->callback, true);
 }
 
-void weft_recall_stop(struct weft_rack *rack)
+void weft_callback_stop(struct weft_rack *rack)
 {
-	set_mounted(rack->recall, false);
-	flush_workqueue(rack->recall->wq);
+	set_mounted(rack->callback, false);
+	flush_workqueue(rack->callback->wq);
 	fence_stop(rack);
 }
 
-struct weft_recall *weft_recall_new(struct weft_rack *rack)
+struct weft_callback *weft_callback_new(struct weft_rack *rack)
 {
-	struct weft_recall *recall = kzalloc(sizeof(*recall), GFP_KERNEL);
+	struct weft_callback *callback = kzalloc(sizeof(*callback), GFP_KERNEL);
 
-	if (!recall)
+	if (!callback)
 		return NULL;
 	INIT_DELAYED_WORK(&rack->again, again_work);
-	spin_lock_init(&recall->lock);
+	spin_lock_init(&callback->lock);
 	/* one at a time: in the order in which they come */
-	recall->wq = alloc_ordered_workqueue("weft-recall", WQ_MEM_RECLAIM);
-	if (recall->wq)
-		return recall;
-	kfree(recall);
+	callback->wq = alloc_ordered_workqueue("weft-recall", WQ_MEM_RECLAIM);
+	if (callback->wq)
+		return callback;
+	kfree(callback);
 	return NULL;
 }
 
-void weft_recall_free(struct weft_recall *recall)
+void weft_callback_free(struct weft_callback *callback)
 {
-	if (!recall)
+	if (!callback)
 		return;
-	destroy_workqueue(recall->wq);
-	kfree(recall);
+	destroy_workqueue(callback->wq);
+	kfree(callback);
 }

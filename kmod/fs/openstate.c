@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The first blade knows which regions this node uses, see opened.h. */
+/* The first blade knows which regions this node uses, see openstate.h. */
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/list.h>
@@ -10,7 +10,7 @@
 
 #include "base/compat.h"
 #include "fs/inode.h"
-#include "fs/opened.h"
+#include "fs/openstate.h"
 #include "fs/rack.h"
 #include "locks/reclaim.h"
 #include "net/rpc.h"
@@ -21,14 +21,14 @@
 #define AT_A_TIME		16	/* CLOSE calls */
 
 /**
- * struct weft_opened - CLOSE calls of a rack
+ * struct weft_openstate - CLOSE calls of a rack
  * @wq: sends them
  * @leaving: LEAVE comes next, and says it of all
  * @lock: @closing
  * @closing: struct weft_close, not answered yet
  * @closed: for one less
  */
-struct weft_opened {
+struct weft_openstate {
 	struct workqueue_struct *wq;
 	bool leaving;
 	spinlock_t lock;
@@ -40,7 +40,7 @@ struct weft_opened {
  * struct weft_close - a CLOSE that the blade has not answered yet
  * @work: sends it
  * @rack: whose
- * @list: in weft_opened.closing; at most one of a region, as weft_opened_open() waits for it
+ * @list: in weft_openstate.closing; at most one of a region, as weft_openstate_open() waits for it
  * @region: that it is of
  * @call: it, and its answer
  */
@@ -54,7 +54,7 @@ struct weft_close {
 
 static void close_end(struct weft_close *c)
 {
-	struct weft_opened *opened = c->rack->opened;
+	struct weft_openstate *opened = c->rack->opened;
 
 	spin_lock(&opened->lock);
 	list_del(&c->list);
@@ -74,9 +74,9 @@ static void close_work(struct work_struct *work)
 }
 
 /* Not here and now: inodes go while the kernel is short of memory, too. */
-void weft_opened_close(struct weft_inode *wi)
+void weft_openstate_close(struct weft_inode *wi)
 {
-	struct weft_opened *opened = wi->rack->opened;
+	struct weft_openstate *opened = wi->rack->opened;
 	struct weft_close *c = kzalloc(sizeof(*c), GFP_NOFS);
 
 	if (!c)
@@ -92,7 +92,7 @@ void weft_opened_close(struct weft_inode *wi)
 	queue_work(opened->wq, &c->work);
 }
 
-static bool is_closing(struct weft_opened *opened, u32 region)
+static bool is_closing(struct weft_openstate *opened, u32 region)
 {
 	struct weft_close *c;
 	bool found = false;
@@ -104,7 +104,7 @@ static bool is_closing(struct weft_opened *opened, u32 region)
 	return found;
 }
 
-void weft_opened_flush(struct weft_opened *opened)
+void weft_openstate_flush(struct weft_openstate *opened)
 {
 	WRITE_ONCE(opened->leaving, true);
 	flush_workqueue(opened->wq);
@@ -192,7 +192,7 @@ static void tell_refused(const struct weft_inode *wi, const struct weft_call *ca
 /* Tell the catalog, unless it knows already.  Under open_lock. */
 static int open_now(struct weft_inode *wi, struct weft_call *call, const struct weft_pass *p)
 {
-	struct weft_opened *opened = wi->rack->opened;
+	struct weft_openstate *opened = wi->rack->opened;
 	int err;
 
 	if (wi->opened && same_pass(wi, p))
@@ -216,7 +216,7 @@ static int open_now(struct weft_inode *wi, struct weft_call *call, const struct 
 	return 0;
 }
 
-int weft_opened_open(struct weft_inode *wi, struct file *file, bool checked, bool created)
+int weft_openstate_open(struct weft_inode *wi, struct file *file, bool checked, bool created)
 {
 	struct weft_pass p = { .how = WEFT_OPEN_KEEP };
 	struct weft_call *call;
@@ -314,7 +314,7 @@ static int disown(struct weft_rack *rack, u32 region)
 
 /* --- again ------------------------------------------------------------------------- */
 
-int weft_opened_again(struct weft_inode *wi)
+int weft_openstate_again(struct weft_inode *wi)
 {
 	const struct weft_pass p = { .how = WEFT_OPEN_KEEP };
 	struct weft_call *call;
@@ -335,9 +335,9 @@ int weft_opened_again(struct weft_inode *wi)
 	return err == -EINTR || err == -ETIMEDOUT ? err : 0;
 }
 
-struct weft_opened *weft_opened_new(void)
+struct weft_openstate *weft_openstate_new(void)
 {
-	struct weft_opened *opened = kzalloc(sizeof(*opened), GFP_KERNEL);
+	struct weft_openstate *opened = kzalloc(sizeof(*opened), GFP_KERNEL);
 
 	if (!opened)
 		return NULL;
@@ -352,7 +352,7 @@ struct weft_opened *weft_opened_new(void)
 	return NULL;
 }
 
-void weft_opened_free(struct weft_opened *opened)
+void weft_openstate_free(struct weft_openstate *opened)
 {
 	if (!opened)
 		return;
@@ -370,7 +370,7 @@ static int give_up_region(struct weft_inode *wi)
 	return -EAGAIN;
 }
 
-int weft_opened_nodes(struct weft_rack *rack, const struct weft_call *attr)
+int weft_openstate_nodes(struct weft_rack *rack, const struct weft_call *attr)
 {
 	struct weft_inode *wi;
 	int err;
