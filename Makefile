@@ -437,13 +437,13 @@ missing_symbols	= $(if $(KBUILD_MODPOST_WARN),(Module.symvers is missing|modpost
 # Type information for BPF, where there is what makes it.
 pahole		= $(shell command -v pahole)
 
-# What is linked: directories as such, files by reference.  Links whose source
-# is gone would still be compiled, and are taken away.  Who makes a module for the same
-# kernel at the same time waits (tests do).
+# What is linked: directories as such, files by reference.  Links whose source is gone, or is in
+# another tree, as this one has been copied, would still be compiled, and are taken away.  Who makes
+# a module for the same kernel at the same time waits (tests do).
 define link_sources
 	$(quiet)mkdir -p $(kmod_dir)
 	$(quiet)flock -w 900 $(kmod_dir)/lock cp -rsf $(abspath Kbuild kmod uapi) $(kmod_dir)/
-	$(quiet)find $(kmod_dir) -xtype l -delete
+	$(quiet)find $(kmod_dir) \( -xtype l -o -type l ! -lname '$(abspath .)/*' \) -delete
 endef
 
 # BUNDLE=1: the files of a folder are compiled as one (Kbuild), in a quarter of the time, as
@@ -476,7 +476,7 @@ module: FORCE
 	$(link_sources)
 	$(if $(BUNDLE),$(make_bundles),$(no_bundles))
 	$(quiet)+flock -w 900 $(kmod_dir)/lock $(kmod_make) modules $(if $(V),,>$(kmod_dir)/build.log 2>&1 || \
-		{ sed 's|$(kmod_dir)/||g' $(kmod_dir)/build.log; exit 1; })
+		{ sed 's|$(kmod_dir)/||g' $(kmod_dir)/build.log; rm -f $(kmod_dir)/weft.ko; exit 1; })
 	$(quiet)$(if $(V),:,! grep -E '[Ww]arning:|WARNING:' $(kmod_dir)/build.log | \
 		grep -vE '^WARNING: $(missing_symbols)')
 endif
