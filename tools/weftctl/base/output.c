@@ -48,18 +48,28 @@ static const char *string(const struct column *c, const void *row)
 }
 
 /* "a,b", of the flags before column @end. */
-static const char *flags(const struct column *columns, const struct column *end, const void *row,
-			 char buf[COLUMN_CELL_MAX])
+static const char *flags(const struct column *columns, const struct column *end, const void *row)
 {
 	const struct column *c;
+	const char *text = "";
 
-	buf[0] = 0;
 	for (c = columns; c < end; c++) {
 		if (c->kind == COLUMN_FLAG && number(c, row))
-			snprintf(buf + strlen(buf), COLUMN_CELL_MAX - strlen(buf), "%s%s",
-				 *buf ? "," : "", c->key);
+			text = text_format("%s%s%s", text, *text ? "," : "", c->key);
 	}
-	return buf;
+	return text;
+}
+
+static const char *cell(const struct column *columns, const struct column *c, const void *row)
+{
+	const char *text = c->text ? c->text(row) : string(c, row);
+
+	if (text)
+		return text;
+	if (c->kind == COLUMN_FLAGS)
+		return flags(columns, c, row);
+	return c->kind == COLUMN_FIXED ? text_format("%.1f", *(const double *)place(c, row)) :
+					 text_format("%" PRIu64, number(c, row));
 }
 
 void columns_head(const struct column *columns, FILE *out)
@@ -78,20 +88,13 @@ void columns_head(const struct column *columns, FILE *out)
 
 void columns_text(const struct column *columns, const void *row, FILE *out)
 {
-	char buf[COLUMN_CELL_MAX];
 	const char *text, *before = "";
 	const struct column *c;
 
 	for (c = columns; !is_last(c); c++) {
 		if (!c->title)
 			continue;
-		text = c->text ? c->text(row, buf) : c->kind == COLUMN_FLAGS ?
-		       flags(columns, c, row, buf) : string(c, row);
-		if (!text && c->kind == COLUMN_FIXED)
-			snprintf(buf, sizeof(buf), "%.1f", *(const double *)place(c, row));
-		else if (!text)
-			snprintf(buf, sizeof(buf), "%" PRIu64, number(c, row));
-		text = text ? text : buf;
+		text = cell(columns, c, row);
 		if (c->width || *text)
 			fprintf(out, "%s%s%*s", before, *c->title == ' ' ? " " : "", c->width, text);
 		before = " ";

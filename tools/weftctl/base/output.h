@@ -37,8 +37,6 @@ enum column_kind {
 	COLUMN_FLAGS,	/* nothing; text has the names of the flags that are true */
 };
 
-#define COLUMN_CELL_MAX	1200	/* of text */
-
 /* One of a list; the last one has kind COLUMN_U32 and no size. */
 struct column {
 	enum column_kind kind;	/* what it is */
@@ -52,8 +50,7 @@ struct column {
 	const char *title;
 	int width;	/* of text, negative: to the left; 0: the last one, which may be empty */
 	const char *(*word)(uint32_t value);	/* a number as a word */
-	/* makes the text of a cell, in @buf if need be */
-	const char *(*text)(const void *row, char buf[COLUMN_CELL_MAX]);
+	const char *(*text)(const void *row);	/* makes the text of a cell */
 };
 
 /* Of a member of a structure; further fields of the column may follow. */

@@ -16,30 +16,45 @@
 #include "weft_netlink.h"
 #include "weft_wire.h"
 
-const char *text_safe(const char *name, char *buf, size_t size)
+/* Memory for a text. */
+static char *room(void)
+{
+	static char rooms[16][TEXT_MAX];
+	static unsigned int next;
+
+	next = (next + 1) % 16;
+	rooms[next][0] = 0;
+	return rooms[next];
+}
+
+const char *text_format(const char *fmt, ...)
+{
+	char *text = room();
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, TEXT_MAX, fmt, args);
+	va_end(args);
+	return text;
+}
+
+const char *text_safe(const char *name)
 {
 	const unsigned char *c;
+	char *text = room();
 	size_t len = 0;
 
-	buf[0] = 0;
-	for (c = (const unsigned char *)name; *c && len + 5 <= size; c++) {
+	for (c = (const unsigned char *)name; *c && len + 5 <= TEXT_MAX; c++) {
 		/* Control characters, those beyond ASCII in UTF-8 too. */
 		bool control = iscntrl(*c) || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0);
 
-		len += (size_t)snprintf(buf + len, size - len,
+		len += (size_t)snprintf(text + len, TEXT_MAX - len,
 					control || *c == '\\' ? "\\%03o" : "%c", *c);
 	}
-	return buf;
+	return text;
 }
 
-void text_print(const char *name)
-{
-	char buf[TEXT_SAFE_MAX];
-
-	fputs(text_safe(name, buf, sizeof(buf)), stdout);
-}
-
-const char *text_duration(double ns, char text[TEXT_TIME_MAX])
+const char *text_duration(double ns)
 {
 	static const char * const units[] = { "ns", "us", "ms", "s" };
 	size_t i = 0;
@@ -48,59 +63,46 @@ const char *text_duration(double ns, char text[TEXT_TIME_MAX])
 		ns /= 1000;
 		i++;
 	}
-	snprintf(text, TEXT_TIME_MAX, "%.*f %s", i && ns < 100 ? 1 : 0, ns, units[i]);
-	return text;
+	return text_format("%.*f %s", i && ns < 100 ? 1 : 0, ns, units[i]);
 }
 
-const char *text_member(uint32_t id, char text[TEXT_MEMBER_MAX])
+const char *text_member(uint32_t id)
 {
-	if (id < WEFT_BLADE_MIN)
-		snprintf(text, TEXT_MEMBER_MAX, "node %u", id);
-	else
-		snprintf(text, TEXT_MEMBER_MAX, "memory blade %u", id - WEFT_BLADE_MIN + 1);
-	return text;
+	return id < WEFT_BLADE_MIN ? text_format("node %u", id) :
+	       text_format("memory blade %u", id - WEFT_BLADE_MIN + 1);
 }
 
-const char *text_place(uint32_t id, struct in_addr address, char text[TEXT_PLACE_MAX])
+const char *text_place(uint32_t id, struct in_addr address)
 {
-	char name[TEXT_MEMBER_MAX];
-
-	snprintf(text, TEXT_PLACE_MAX, "%s (%s)", text_member(id, name), text_address(address));
-	return text;
+	return text_format("%s (%s)", text_member(id), text_address(address));
 }
 
 const char *text_address(struct in_addr a)
 {
-	static char text[4][INET_ADDRSTRLEN];
-	static unsigned int next;
-
-	next = (next + 1) % 4;
-	return inet_ntop(AF_INET, &a, text[next], sizeof(text[0]));
+	return inet_ntop(AF_INET, &a, room(), TEXT_MAX);
 }
 
-const char *text_set(uint32_t set, char text[TEXT_SET_MAX])
+const char *text_set(uint32_t set)
 {
+	char *text = room();
 	size_t len = 0;
 	uint32_t n;
 
-	text[0] = 0;
 	for (n = 1; set; n++, set >>= 1) {
 		if (set & 1)
-			len += (size_t)snprintf(text + len, TEXT_SET_MAX - len, "%s%u",
-						len ? "," : "", n);
+			len += (size_t)snprintf(text + len, TEXT_MAX - len, "%s%u", len ? "," : "", n);
 	}
 	return text;
 }
 
-const char *text_clock(uint64_t usec, char text[TEXT_TIME_MAX])
+const char *text_clock(uint64_t usec)
 {
 	const time_t seconds = (time_t)(usec / 1000000);
 	struct tm tm = { 0 };
 
 	localtime_r(&seconds, &tm);
-	snprintf(text, TEXT_TIME_MAX, "%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min,
-		 tm.tm_sec, (unsigned int)(usec % 1000000));
-	return text;
+	return text_format("%02d:%02d:%02d.%06u", tm.tm_hour, tm.tm_min, tm.tm_sec,
+			   (unsigned int)(usec % 1000000));
 }
 
 bool text_line(char *line, int len, const char *path, ...)

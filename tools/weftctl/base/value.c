@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "tools/common/number.h"
 
 __attribute__((format(printf, 2, 3)))
@@ -25,11 +26,14 @@ static bool no(struct why *why, const char *fmt, ...)
 	return false;
 }
 
-const char *value_quoted(const char *text, char *quoted)
+#define QUOTED_MAX	128
+
+const char *value_quoted(const char *text)
 {
+	char quoted[QUOTED_MAX];
 	size_t i, n = 0;
 
-	for (i = 0; text[i] && n < VALUE_QUOTED_MAX - 4; i++) {
+	for (i = 0; text[i] && n < QUOTED_MAX - 4; i++) {
 		const unsigned char *c = (const unsigned char *)text + i;
 		bool beyond = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
 
@@ -37,21 +41,18 @@ const char *value_quoted(const char *text, char *quoted)
 		quoted[n++] = iscntrl(*c) || beyond ? '?' : text[i];
 		i += beyond;
 	}
-	strcpy(quoted + n, text[i] ? "..." : "");
-	return quoted;
+	return text_format("%.*s%s", (int)n, quoted, text[i] ? "..." : "");
 }
 
 bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value, struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX];
 	uint64_t number;
 	int err = number_decimal(text, min, max, &number);
 
-	value_quoted(text, quoted);
 	if (err == -EINVAL)
-		return no(why, "'%s' is not a number", quoted);
+		return no(why, "'%s' is not a number", value_quoted(text));
 	if (err)
-		return no(why, "%s is not within %u to %u", quoted, min, max);
+		return no(why, "%s is not within %u to %u", value_quoted(text), min, max);
 	*value = (uint32_t)number;
 	return true;
 }
@@ -59,16 +60,14 @@ bool value_u32(const char *text, uint32_t min, uint32_t max, uint32_t *value, st
 bool value_seconds(const char *text, uint32_t min_ms, uint32_t max_ms, uint32_t *ms,
 		   struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX];
 	double seconds;
 	int err = number_real(text, min_ms / 1e3, max_ms / 1e3, &seconds);
 
-	value_quoted(text, quoted);
 	/* Digits and a point, and nothing else that is a number in C. */
 	if (err == -EINVAL || strspn(text, "0123456789.") != strlen(text))
-		return no(why, "'%s' is not a number of seconds", quoted);
+		return no(why, "'%s' is not a number of seconds", value_quoted(text));
 	if (err)
-		return no(why, "%s is not within %g to %g seconds", quoted,
+		return no(why, "%s is not within %g to %g seconds", value_quoted(text),
 			  min_ms / 1e3, max_ms / 1e3);
 	*ms = (uint32_t)(seconds * 1000 + 0.5);
 	return true;
@@ -76,15 +75,13 @@ bool value_seconds(const char *text, uint32_t min_ms, uint32_t max_ms, uint32_t 
 
 bool value_address(const char *text, struct in_addr *a, struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX];
 	uint32_t host;
 
-	value_quoted(text, quoted);
 	if (inet_pton(AF_INET, text, a) != 1)
-		return no(why, "'%s' is not an IPv4 address such as 10.0.0.101", quoted);
+		return no(why, "'%s' is not an IPv4 address such as 10.0.0.101", value_quoted(text));
 	host = ntohl(a->s_addr);
 	if (!host || IN_MULTICAST(host) || IN_EXPERIMENTAL(host))
-		return no(why, "%s is not the address of one machine", quoted);
+		return no(why, "%s is not the address of one machine", value_quoted(text));
 	return true;
 }
 
@@ -133,7 +130,7 @@ static bool read_blade(const char *text, struct in_addr *home, struct in_addr *t
 bool value_blades(const char *text, struct in_addr *homes, struct in_addr *twins,
 		  unsigned int max, unsigned int *len, struct why *why)
 {
-	char one[2 * (INET_ADDRSTRLEN + 16)], address[INET_ADDRSTRLEN];
+	char one[2 * (INET_ADDRSTRLEN + 16)];
 	struct in_addr home, twin;
 	const struct in_addr *twice;
 
@@ -149,7 +146,7 @@ bool value_blades(const char *text, struct in_addr *homes, struct in_addr *twins
 					twin.s_addr == home.s_addr) ? &twin : NULL;
 		if (twice)
 			return no(why, "%s is there twice",
-				  inet_ntop(AF_INET, twice, address, sizeof(address)));
+				  text_address(*twice));
 		homes[*len] = home;
 		twins[*len] = twin;
 	}
@@ -158,7 +155,6 @@ bool value_blades(const char *text, struct in_addr *homes, struct in_addr *twins
 
 bool value_interface(const char *text, char *name, struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX];
 	const char *c;
 	/* In a file a # might begin a comment. */
 	bool odd = !*text || *text == '#' || strlen(text) >= IF_NAMESIZE;
@@ -169,40 +165,37 @@ bool value_interface(const char *text, char *name, struct why *why)
 		       isspace((unsigned char)*c) || iscntrl((unsigned char)*c);
 	if (odd || !strcmp(text, ".") || !strcmp(text, ".."))
 		return no(why, "'%s' cannot be the name of an interface",
-			  value_quoted(text, quoted));
+			  value_quoted(text));
 	strcpy(name, text);
 	return true;
 }
 
 bool value_size(const char *text, uint64_t min, uint64_t max, uint64_t *bytes, struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX], least[NUMBER_SIZE_MAX], most[NUMBER_SIZE_MAX];
+	char least[NUMBER_SIZE_MAX], most[NUMBER_SIZE_MAX];
 	int err = number_size(text, min, max, bytes);
 
-	value_quoted(text, quoted);
 	if (err == -EINVAL)
-		return no(why, "'%s' is not a size such as 64M", quoted);
+		return no(why, "'%s' is not a size such as 64M", value_quoted(text));
 	if (err)
-		return no(why, "%s is not within %s to %s", quoted,
+		return no(why, "%s is not within %s to %s", value_quoted(text),
 			  number_size_text(min, least), number_size_text(max, most));
 	return true;
 }
 
 bool value_mode(const char *text, uint32_t *mode, struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX];
 	uint64_t value;
 
 	if (strlen(text) > 5 || number_octal(text, 0, 07777, &value))
 		return no(why, "'%s' is not an octal number of at most 7777",
-			  value_quoted(text, quoted));
+			  value_quoted(text));
 	*mode = (uint32_t)value;
 	return true;
 }
 
 bool value_path(const char *text, char *path, struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX];
 	size_t len = strlen(text), i;
 	bool odd = *text != '/' || len >= PATH_MAX;
 
@@ -213,12 +206,11 @@ bool value_path(const char *text, char *path, struct why *why)
 	for (i = 0; i < len; i++)
 		odd |= iscntrl((unsigned char)text[i]) != 0 ||
 		       (text[i] == ' ' && (i + 1 == len || text[i + 1] == '#'));
-	value_quoted(text, quoted);
 	if (odd)
-		return no(why, "'%s' is not the path of a directory that begins with /", quoted);
+		return no(why, "'%s' is not the path of a directory that begins with /", value_quoted(text));
 	if (len == 1)
 		return no(why, "'%s' has the whole system in it: take a directory of its own",
-			  quoted);
+			  value_quoted(text));
 	memcpy(path, text, len);
 	path[len] = 0;
 	return true;

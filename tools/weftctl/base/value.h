@@ -51,7 +51,6 @@ bool value_mode(const char *text, uint32_t *mode, struct why *why);
 bool value_path(const char *text, char *path, struct why *why);
 
 /* How the functions above quote: cut, and without what terminals obey. */
-#define VALUE_QUOTED_MAX	128
-const char *value_quoted(const char *text, char *quoted);
+const char *value_quoted(const char *text);
 
 #endif /* WEFTCTL_VALUE_H */

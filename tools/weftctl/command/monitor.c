@@ -65,41 +65,25 @@ static void find_name(struct monitor *m, struct event *e)
 }
 
 /* "REGION:OFFSET", or only the region; what steers terminals is escaped. */
-static const char *place_of(const struct event *e, char place[TEXT_SAFE_MAX + 32])
+static const char *place_of(const struct event *e)
 {
-	char safe[TEXT_SAFE_MAX];
-	int len;
+	const char *region = *e->name ? text_safe(e->name) : text_format("%" PRIu32, e->region);
 
-	if (*e->name)
-		len = snprintf(place, TEXT_SAFE_MAX, "%s", text_safe(e->name, safe, sizeof(safe)));
-	else
-		len = snprintf(place, TEXT_SAFE_MAX, "%" PRIu32, e->region);
-	if (e->has_offset)
-		snprintf(place + len, 32, ":%" PRIu64, e->offset);
-	return place;
+	return e->has_offset ? text_format("%s:%" PRIu64, region, e->offset) : region;
 }
 
 /* Who did it, " by COMM[PID]", or "". */
-static const char *process_of(const struct event *e, const char *before,
-			      char text[TEXT_SAFE_MAX])
+static const char *process_of(const struct event *e, const char *before)
 {
-	char safe[TEXT_SAFE_MAX];
-
-	text[0] = 0;
-	if (e->pid)
-		snprintf(text, TEXT_SAFE_MAX, "%s%s[%" PRIu32 "]", before,
-			 text_safe(e->comm, safe, 160), e->pid);
-	return text;
+	return e->pid ? text_format("%s%s[%" PRIu32 "]", before, text_safe(e->comm), e->pid) : "";
 }
 
 /* --- Text ------------------------------------------------------------------ */
 
 static void print_words(const struct event *e)
 {
-	char place[TEXT_SAFE_MAX + 32], process[TEXT_SAFE_MAX], member[TEXT_MEMBER_MAX];
+	const char *place = place_of(e), *member = text_member(e->member);
 
-	place_of(e, place);
-	text_member(e->member, member);
 	switch (e->kind) {
 	case WEFT_EVENT_KIND_NODE_JOINED:
 		printf("%s has joined\n", member);
@@ -122,15 +106,15 @@ static void print_words(const struct event *e)
 		break;
 	case WEFT_EVENT_KIND_REGION_CREATED:
 		printf("region %s created%s, number %" PRIu32 "\n", place,
-		       process_of(e, " by ", process), e->region);
+		       process_of(e, " by "), e->region);
 		break;
 	case WEFT_EVENT_KIND_REGION_REMOVED:
 		printf("region %s removed%s, number %" PRIu32 "\n", place,
-		       e->pid ? process_of(e, " by ", process) : " by another node", e->region);
+		       e->pid ? process_of(e, " by ") : " by another node", e->region);
 		break;
 	case WEFT_EVENT_KIND_LOCK_ABANDONED:
 		printf("lock %s abandoned%s, held %" PRIu64 " time%s\n", place,
-		       process_of(e, " by ", process), e->count, e->count == 1 ? "" : "s");
+		       process_of(e, " by "), e->count, e->count == 1 ? "" : "s");
 		break;
 	case WEFT_EVENT_KIND_BLOCKS_LOST:
 		printf("%" PRIu64 " modified block%s of region %s lost: they did not get home\n",
@@ -138,7 +122,7 @@ static void print_words(const struct event *e)
 		break;
 	case WEFT_EVENT_KIND_ACCESS_FAILED:
 		printf("access to %s failed%s: %s\n", place,
-		       process_of(e, " for ", process), strerror((int)e->err));
+		       process_of(e, " for "), strerror((int)e->err));
 		break;
 	case WEFT_EVENT_KIND_UNANSWERED:
 		printf("no answer about %s to %" PRIu64 " requests\n", place, e->count);
@@ -158,9 +142,8 @@ static void print_words(const struct event *e)
 
 static void print_text(const struct monitor *m, const struct event *e)
 {
-	char clock[TEXT_TIME_MAX];
+	const char *clock = text_clock(e->usec);
 
-	text_clock(e->usec, clock);
 	if (e->missed)
 		printf("%s %" PRIu32 " more like the next were not told\n", clock, e->missed);
 	printf("%s ", clock);

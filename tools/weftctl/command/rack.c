@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl rack: the racks that this machine is in. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/fail.h"
@@ -23,25 +24,25 @@ static void json_mounts(struct json *j, const void *row)
 	mountpoints_json(j, &((const struct view *)row)->mounts);
 }
 
-static const char *state(const void *row, char *buf)
+static const char *state(const void *row)
 {
-	(void)buf;
 	return ((const struct view *)row)->joined ? "joined" : "up";
 }
 
-static const char *mounted(const void *row, char buf[COLUMN_CELL_MAX])
+static const char *mounted(const void *row)
 {
+	static char text[8 * PATH_MAX];
 	const struct view *v = row;
 	size_t i, len = 0;
 
-	buf[0] = 0;
-	for (i = 0; i < v->mounts.len && len < COLUMN_CELL_MAX; i++)
-		len += (size_t)snprintf(buf + len, COLUMN_CELL_MAX - len, "%s%s", i ? " " : "",
+	text[0] = 0;
+	for (i = 0; i < v->mounts.len && len < sizeof(text); i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s", i ? " " : "",
 					v->mounts.list[i]);
-	if (v->config.joins != v->config.rack && len < COLUMN_CELL_MAX)
-		snprintf(buf + len, COLUMN_CELL_MAX - len, "%s(rack %" PRIu32 " for all others)",
+	if (v->config.joins != v->config.rack && len < sizeof(text))
+		snprintf(text + len, sizeof(text) - len, "%s(rack %" PRIu32 " for all others)",
 			 i ? " " : "", v->config.joins);
-	return buf;
+	return text;
 }
 
 static const struct column columns[] = {

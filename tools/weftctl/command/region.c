@@ -39,18 +39,15 @@ static const struct argument line_options[] = { { "accept", .flag = &accepted },
 /* All that there is to say of one of them. */
 static void show_policies(const struct region *r)
 {
-	char text[TEXT_SET_MAX];
 	size_t i;
 
-	printf("region %" PRIu32 ": ", r->id);
-	text_print(region_name(r));
-	printf("\n  %-16s%" PRIu64 " bytes, blocks of %" PRIu32 "\n  %-16s%" PRIu32
+	printf("region %" PRIu32 ": %s\n  %-16s%" PRIu64 " bytes, blocks of %" PRIu32 "\n  %-16s%" PRIu32
 	       " blocks in the cache, %" PRIu32 " locks open\n",
-	       "size", r->size, r->block, "here", r->lines, r->locks);
+	       r->id, text_safe(region_name(r)), "size", r->size, r->block, "here", r->lines, r->locks);
 	for (i = 0; i < POLICIES; i++)
 		printf("  %-16s%s\n", policy_name(i), policy_value(i, r->policy));
-	printf("  %-16s%s\n", "nodes", r->nodes ? text_set(r->nodes, text) : "all");
-	printf("  %-16s%s\n", "homes", text_set(r->homes, text));
+	printf("  %-16s%s\n", "nodes", r->nodes ? text_set(r->nodes) : "all");
+	printf("  %-16s%s\n", "homes", text_set(r->homes));
 }
 
 static int show_region(void *row, void *arg)

@@ -21,11 +21,10 @@
 
 static void print_memory(const struct gathered *g)
 {
-	char name[TEXT_MEMBER_MAX];
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++) {
-		printf("%s%s, %s\n", i ? "\n" : "", text_member(WEFT_BLADE_MIN + i, name),
+		printf("%s%s, %s\n", i ? "\n" : "", text_member(WEFT_BLADE_MIN + i),
 		       text_address(g->homes[i]));
 		if (g->silent & UINT32_C(1) << i)
 			puts("  does not answer");
@@ -95,11 +94,10 @@ static void print_node_rates(const struct gathered *g, double seconds)
 
 static void print_memory_rates(const struct gathered *g, double seconds)
 {
-	char name[TEXT_MEMBER_MAX];
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++) {
-		printf("%s, %s, %.2f s\n", text_member(WEFT_BLADE_MIN + i, name),
+		printf("%s, %s, %.2f s\n", text_member(WEFT_BLADE_MIN + i),
 		       text_address(g->homes[i]), seconds);
 		if (g->silent & UINT32_C(1) << i)
 			puts("  does not answer");

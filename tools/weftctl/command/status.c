@@ -23,18 +23,6 @@ struct view {
 
 /* --- JSON ---------------------------------------------------------------- */
 
-static void json_key(struct json *j, const struct status *s)
-{
-	char text[9];
-
-	if (!s->key_set) {
-		json_null(j, "key");
-		return;
-	}
-	snprintf(text, sizeof(text), "%08x", s->fingerprint);
-	json_string(j, "key", text);
-}
-
 static void json_refused(struct json *j, const struct status *s)
 {
 	if (!*s->refused) {
@@ -52,7 +40,6 @@ static void json_node(struct json *j, const struct view *v)
 {
 	const struct config *c = &v->config;
 	const struct status *s = &v->status;
-	char text[SETTING_HOME_MAX];
 	uint32_t i;
 
 	json_u64(j, "node", c->id);
@@ -63,12 +50,12 @@ static void json_node(struct json *j, const struct view *v)
 	json_u64(j, "mtu", c->mtu);
 	json_array(j, "homes");
 	for (i = 0; i < c->homes_len; i++)
-		json_string(j, NULL, setting_home(c, i, text));
+		json_string(j, NULL, setting_home(c, i));
 	json_close(j);
 	json_u64(j, "timeout_ms", c->timeout_ms);
 	json_u64(j, "hold_us", c->hold_us);
 	json_u64(j, "wire_version", c->wire_version);
-	json_key(j, s);
+	json_text(j, "key", s->key_set ? text_format("%08x", s->fingerprint) : "");
 	json_refused(j, s);
 	json_bool(j, "joined", s->joined);
 	json_u64(j, "life", s->life);
@@ -156,12 +143,11 @@ static bool is_at_twin(const struct config *c, const struct peer *p)
 
 static void print_peers(const struct config *c, const struct peers *peers)
 {
-	char name[TEXT_MEMBER_MAX];
 	size_t i;
 
 	for (i = 0; i < peers->len; i++) {
 		const struct peer *p = &peers->list[i];
-		const char *note = p->id > WEFT_NODE_MAX ? text_member(p->id, name) :
+		const char *note = p->id > WEFT_NODE_MAX ? text_member(p->id) :
 				   p->self ? "this node" : p->joined ? "" : "not joined";
 		bool moved = p->twin.s_addr && is_at_twin(c, p);
 
@@ -182,7 +168,6 @@ static void print_node(const struct view *v)
 {
 	const struct config *c = &v->config;
 	const struct status *s = &v->status;
-	char text[SETTING_HOME_MAX];
 	unsigned int i;
 
 	printf("node %u of rack %u: up, %s\n", c->id, c->joins,
@@ -193,7 +178,7 @@ static void print_node(const struct view *v)
 	       text_address(c->address), c->mtu);
 	printf("  %-12s", "homes");
 	for (i = 0; i < c->homes_len; i++)
-		printf(" %s", setting_home(c, i, text));
+		printf(" %s", setting_home(c, i));
 	printf("\n  %-12s %g s\n", "timeout", c->timeout_ms / 1e3);
 	printf("  %-12s %u us\n", "hold", c->hold_us);
 	if (s->key_set)

@@ -129,12 +129,12 @@ static uint64_t sum_of(const struct counters *c, const char *prefix)
 
 static void text_rack(FILE *out, const struct gathered *g, double seconds)
 {
-	char name[TEXT_MEMBER_MAX];
+	const char *name;
 	struct lookups l;
 	unsigned int i;
 
 	for (i = 0; i < g->homes_len; i++) {
-		text_member(WEFT_BLADE_MIN + i, name);
+		name = text_member(WEFT_BLADE_MIN + i);
 		if (g->silent & UINT32_C(1) << i)
 			fprintf(out, "%s does not answer\n", name);
 		else
@@ -154,14 +154,13 @@ static void text_rack(FILE *out, const struct gathered *g, double seconds)
 
 static void text_head(FILE *out, const struct top *t, const struct look *shown, double seconds)
 {
-	char clock[TEXT_TIME_MAX], took[TEXT_TIME_MAX];
 	const struct node r = node_now(t, shown, seconds);
 
 	fprintf(out, "node %u, %.8s, %.2f s: %.1f misses/s, %.1f revocations/s, %.1f lock hand-overs/s\n",
-		r.id, text_clock(text_now(), clock), seconds, r.misses,
+		r.id, text_clock(text_now()), seconds, r.misses,
 		r.revocations, r.hand_overs);
 	fprintf(out, "%s a miss, %.1f %% answered by the switch, %.1f messages/s; %" PRIu64 " blocks, %" PRIu64 " locks here\n",
-		text_duration(r.ns_per_miss, took), 100 * r.by_switch, r.messages,
+		text_duration(r.ns_per_miss), 100 * r.by_switch, r.messages,
 		r.blocks, r.locks);
 	if (all)
 		text_rack(out, &shown->rates, seconds);
@@ -174,13 +173,8 @@ struct place {
 	uint64_t offset;	/* in the region, of its first byte */
 	double came;	/* per second */
 	double went;
-	char place[TRACE_PLACE_MAX];	/* "REGION:OFFSET" */
+	const char *place;	/* "REGION:OFFSET" */
 };
-
-static const char *place_text(const void *row, char *buf)
-{
-	return text_safe(((const struct place *)row)->place, buf, COLUMN_CELL_MAX);
-}
 
 #define PLACE(member, of_kind, of_key, of_title, ...)	\
 	COLUMN(struct place, member, of_kind, .key = of_key, .title = of_title, __VA_ARGS__)
@@ -193,14 +187,14 @@ static const char *place_text(const void *row, char *buf)
 static const struct column block_columns[] = {
 	WHERE, PLACE(came, FIXED, "misses_per_s", "MISSES/s", .width = 10),
 	PLACE(went, FIXED, "revocations_per_s", "REVOKED/s", .width = 10), WAITS,
-	PLACE(place, STRING, NULL, " BLOCK", .text = place_text), COLUMN_END
+	PLACE(place, TEXT, NULL, " BLOCK"), COLUMN_END
 };
 
 static const struct column lock_rates[] = {
 	WHERE, PLACE(came, FIXED, "grants_per_s", "GRANTS/s", .width = 10),
 	PLACE(went, FIXED, "hand_overs_per_s", "HANDED/s", .width = 10), WAITS,
 	PLACE(row.queue, U32, "queue", "QUEUE", .width = 5),
-	PLACE(place, STRING, NULL, " LOCK", .text = place_text), COLUMN_END
+	PLACE(place, TEXT, NULL, " LOCK"), COLUMN_END
 };
 
 static void make_place(struct place *p, const struct hot_row *row, const struct regions *known,
@@ -212,8 +206,8 @@ static void make_place(struct place *p, const struct hot_row *row, const struct 
 		.row = *row, .name = r ? r->name : "", .came = row->came / seconds,
 		.went = row->went / seconds,
 		.offset = trace_offset(known, row->region, row->index, row->lock),
+		.place = text_safe(trace_place(known, row->region, row->index, row->lock)),
 	};
-	trace_place(p->place, known, row->region, row->index, row->lock);
 }
 
 static void text_list(FILE *out, const struct column *columns, const struct hot_list *hot,

@@ -211,14 +211,11 @@ static void print_json(const struct following *f, const struct traced *t)
 
 static void print_text(const struct following *f, const struct traced *t)
 {
-	char place[TRACE_PLACE_MAX], safe[TEXT_SAFE_MAX], clock[TEXT_TIME_MAX], who[64] = "-";
+	const char *who = t->by_process ? text_format("%s[%" PRId32 "]", t->comm, t->pid) : "-";
+	const char *place = trace_place(&f->known, t->region, t->index, t->lock);
 
-	trace_place(place, &f->known, t->region, t->index, t->lock);
-	printf("%s %-24s ", text_clock(t->usec + f->to_wall, clock),
-	       text_safe(place, safe, sizeof(safe)));
-	if (t->by_process)
-		snprintf(who, sizeof(who), "%s[%" PRId32 "]", t->comm, t->pid);
-	printf("%-22s %s\n", text_safe(who, safe, sizeof(safe)), t->words);
+	printf("%s %-24s %-22s %s\n", text_clock(t->usec + f->to_wall), text_safe(place),
+	       text_safe(who), t->words);
 }
 
 static bool all_printed(const struct following *f)

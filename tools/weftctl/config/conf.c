@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 
 /* Where we are. */
 struct place {
@@ -62,11 +63,11 @@ static char *trim(char *text, size_t len)
 
 static bool unknown(const struct place *p, const char *name)
 {
-	char quoted[VALUE_QUOTED_MAX], all[256] = "";
+	const char *quoted = value_quoted(name);
+	char all[256] = "";
 	enum setting_id id = setting_like(name);
 	size_t len = 0;
 
-	value_quoted(name, quoted);
 	if (id < SETTINGS)
 		return wrong(p, "there is no setting '%s': write '%s = %s' if that is meant",
 			     quoted, settings_table[id].name, settings_table[id].example);
@@ -79,16 +80,15 @@ static bool unknown(const struct place *p, const char *name)
 /* What is on a line is no "NAME = VALUE": people mean different things by that. */
 static bool no_assignment(const struct place *p, const char *text)
 {
-	char quoted[VALUE_QUOTED_MAX], name[VALUE_QUOTED_MAX];
+	const char *quoted = value_quoted(text), *name;
 	enum setting_id id;
 
-	value_quoted(text, quoted);
 	if (*text == '[')
 		return wrong(p, "'%s': there are no sections: take this line away, and write 'NAME = VALUE' lines only",
 			     quoted);
 	if (*text == ';' || !strncmp(text, "//", 2))
 		return wrong(p, "'%s': begin a comment with '#'", quoted);
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, " \t:"), text);
+	name = text_format("%.*s", (int)strcspn(text, " \t:"), text);
 	id = setting_find(name);
 	if (id < SETTINGS)
 		return wrong(p, "'%s' has no '=': write '%s = %s'", quoted,

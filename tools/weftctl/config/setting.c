@@ -93,14 +93,13 @@ const struct setting settings_table[SETTINGS] = {
 static bool read_block(const char *text, uint64_t min, uint64_t max, uint32_t *block,
 		       struct why *why)
 {
-	char quoted[VALUE_QUOTED_MAX];
 	uint64_t bytes;
 
 	if (!value_size(text, min, max, &bytes, why))
 		return false;
 	if (bytes & (bytes - 1)) {
 		snprintf(why->text, sizeof(why->text), "%s is not a power of two",
-			 value_quoted(text, quoted));
+			 value_quoted(text));
 		return false;
 	}
 	*block = (uint32_t)bytes;
@@ -172,12 +171,10 @@ static void print_bytes(uint64_t bytes, FILE *out)
 	fprintf(out, "%" PRIu64 "%s", bytes, units[i]);
 }
 
-const char *setting_home(const struct config *c, unsigned int i, char text[SETTING_HOME_MAX])
+const char *setting_home(const struct config *c, unsigned int i)
 {
-	snprintf(text, SETTING_HOME_MAX, "%s%s%s", text_address(c->homes[i]),
-		 c->twins[i].s_addr ? "/" : "",
-		 c->twins[i].s_addr ? text_address(c->twins[i]) : "");
-	return text;
+	return text_format("%s%s%s", text_address(c->homes[i]), c->twins[i].s_addr ? "/" : "",
+			   c->twins[i].s_addr ? text_address(c->twins[i]) : "");
 }
 
 /* Where the value of a kind is that is such a number, or such characters. */
@@ -194,7 +191,6 @@ static uint64_t number(enum setting_id id, const struct settings *s)
 
 void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 {
-	char text[SETTING_HOME_MAX];
 	unsigned int i;
 
 	switch (settings_table[id].kind) {
@@ -220,7 +216,7 @@ void setting_print(enum setting_id id, const struct settings *s, FILE *out)
 		break;
 	case SETTING_KIND_HOMES:
 		for (i = 0; i < s->config.homes_len; i++)
-			fprintf(out, "%s%s", i ? ", " : "", setting_home(&s->config, i, text));
+			fprintf(out, "%s%s", i ? ", " : "", setting_home(&s->config, i));
 		break;
 	}
 }
@@ -229,7 +225,6 @@ void setting_json(enum setting_id id, const struct settings *s, struct json *j)
 {
 	const struct setting *t = &settings_table[id];
 	const char *key = t->key ? t->key : t->name;
-	char text[SETTING_HOME_MAX];
 	unsigned int i;
 
 	switch (t->kind) {
@@ -240,8 +235,7 @@ void setting_json(enum setting_id id, const struct settings *s, struct json *j)
 		json_u64(j, key, number(id, s));
 		break;
 	case SETTING_KIND_OCTAL:
-		snprintf(text, sizeof(text), "%" PRIo64, number(id, s));
-		json_string(j, key, text);
+		json_string(j, key, text_format("%" PRIo64, number(id, s)));
 		break;
 	case SETTING_KIND_ADDRESS:
 		json_string(j, key, text_address(*(const struct in_addr *)place(id, s)));
@@ -253,7 +247,7 @@ void setting_json(enum setting_id id, const struct settings *s, struct json *j)
 	case SETTING_KIND_HOMES:
 		json_array(j, key);
 		for (i = 0; i < s->config.homes_len; i++)
-			json_string(j, NULL, setting_home(&s->config, i, text));
+			json_string(j, NULL, setting_home(&s->config, i));
 		json_close(j);
 		break;
 	}

@@ -124,8 +124,7 @@ enum setting_id settings_missing(const struct settings *s);
  */
 enum setting_id settings_useless(const struct settings *s);
 
-/* "ADDRESS/TWIN" of the memory blade at @i, or only the first; of the caller's memory. */
-#define SETTING_HOME_MAX	40
-const char *setting_home(const struct config *c, unsigned int i, char text[SETTING_HOME_MAX]);
+/* "ADDRESS/TWIN" of the memory blade at @i, or only the first. */
+const char *setting_home(const struct config *c, unsigned int i);
 
 #endif /* WEFTCTL_SETTING_H */

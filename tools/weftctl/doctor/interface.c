@@ -390,7 +390,6 @@ static void examine_loss(struct patient *p, const struct port *port)
 static void examine_members(struct patient *p)
 {
 	const struct peer *one = NULL;
-	char name[TEXT_MEMBER_MAX];
 	bool any = false;
 	size_t i;
 
@@ -402,7 +401,7 @@ static void examine_members(struct patient *p)
 		if (!strncmp(one->why_udp, "it does not answer", 18))
 			found(&p->findings, FOUND_RDMA_MEMBER, one->id,
 			      "%s has no RDMA, or is not reached by it, so its data goes by UDP\tsee there with 'weftctl doctor' or in weft-memd's log; UDP port 4791 has to be open between all members",
-			      text_member(one->id, name));
+			      text_member(one->id));
 	}
 }
 

@@ -28,14 +28,14 @@
 struct host {
 	uint32_t id;
 	struct in_addr address;
-	char name[TEXT_PLACE_MAX];
+	char name[64];
 };
 
 static void make_host(struct host *h, uint32_t id, struct in_addr a)
 {
 	h->id = id;
 	h->address = a;
-	text_place(id, a, h->name);
+	snprintf(h->name, sizeof(h->name), "%s", text_place(id, a));
 }
 
 /* --- Hosts -------------------------------------------------------------------- */
@@ -383,7 +383,6 @@ static void knock_blades(const struct patient *p, struct knock *list)
  */
 static int examine_switch(struct patient *p, uint32_t told, uint32_t believer)
 {
-	char name[TEXT_MEMBER_MAX];
 	struct counters c;
 	bool absent;
 	int rc;
@@ -398,7 +397,7 @@ static int examine_switch(struct patient *p, uint32_t told, uint32_t believer)
 	if (absent && believer)
 		found(&p->findings, FOUND_SWITCH_MISSING, 0,
 		      "%s keeps its directory in the switch, but no directory answers there\tload the weft program into the switch ('weft-switchd --spec weft_pna.spec'), then restart weft-memd and mount anew, see docs/operations.md",
-		      text_member(believer, name));
+		      text_member(believer));
 	else if (absent)
 		found(&p->findings, FOUND_SWITCH_MISSING, 0,
 		      "the switch does not run the weft program, so the memory blades keep the directory, which costs a way more for each miss\tload it ('weft-switchd --spec weft_pna.spec') and restart weft-memd, or '--ignore switch_missing' if this switch cannot");

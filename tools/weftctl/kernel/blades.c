@@ -52,11 +52,10 @@ int blades_parse(const char *text, uint32_t *homes)
 	       .key = of_key, .title = of_title, .width = of_width, __VA_ARGS__)
 
 /* What regions make of it. */
-static const char *state_of(const void *row, char *buf)
+static const char *state_of(const void *row)
 {
 	const struct blade *b = row;
 
-	(void)buf;
 	if (b->drains)
 		return b->regions ? "draining" : "drained";
 	return b->joined ? "in use" : "not there";
@@ -173,13 +172,12 @@ int blades_config(struct config *c, uint32_t *silent)
 
 int blades_silent(uint32_t silent, const struct in_addr *homes)
 {
-	char place[TEXT_PLACE_MAX];
 	unsigned int i;
 	int rc = 0;
 
 	for (i = 0; i < WEFT_HOMES_MAX; i++)
 		if (silent & UINT32_C(1) << i)
-			rc = explain_silent(text_place(WEFT_BLADE_MIN + i, homes[i], place));
+			rc = explain_silent(text_place(WEFT_BLADE_MIN + i, homes[i]));
 	return rc;
 }
 
@@ -189,11 +187,11 @@ int blades_silent(uint32_t silent, const struct in_addr *homes)
 	COLUMN(struct lost, member, of_kind, .attr = of_attr, .key = #member,	\
 	       .title = of_title, .width = of_width, __VA_ARGS__)
 
-static const char *name_text(const void *row, char *buf)
+static const char *name_text(const void *row)
 {
 	const struct lost *l = row;
 
-	return text_safe(*l->name ? l->name : "(no name)", buf, COLUMN_CELL_MAX);
+	return text_safe(*l->name ? l->name : "(no name)");
 }
 
 const struct column lost_columns[] = {
@@ -235,13 +233,12 @@ int blades_lost_try(uint32_t blade, uint32_t region, row_fn *take, void *arg,
 int blades_lost(uint32_t blade, struct in_addr address, uint32_t region, bool *silent,
 		row_fn *take, void *arg)
 {
-	char place[TEXT_PLACE_MAX];
 	struct genl_refusal why;
 	int err = blades_lost_try(blade, region, take, arg, &why);
 
 	*silent = err == -ETIMEDOUT;
 	return err && !*silent ?
-	       explain(WEFT_CMD_LOST_GET, &why, text_place(blade, address, place)) : 0;
+	       explain(WEFT_CMD_LOST_GET, &why, text_place(blade, address)) : 0;
 }
 
 /* --- What is to be done ------------------------------------------------------- */
@@ -291,8 +288,6 @@ int blades_set(uint32_t number, uint32_t action, struct in_addr address)
 
 static int explain_spread(const struct genl_refusal *why, uint32_t homes, const char *name)
 {
-	char text[TEXT_SET_MAX];
-
 	if (blade_refuses(why)) {
 		switch (-why->code) {
 		case ENOENT:
@@ -302,14 +297,14 @@ static int explain_spread(const struct genl_refusal *why, uint32_t homes, const 
 				    name);
 		case ENOSPC:
 			return fail("memory blades %s have no room for region %s: 'weftctl blade list' says how much they have",
-				    homes ? text_set(homes, text) : "in use", name);
+				    homes ? text_set(homes) : "in use", name);
 		case EHOSTDOWN:
 			return fail("a memory blade that has region %s, or is to have it, is not there: 'weftctl blade list' says which, start it and try again",
 				    name);
 		case EINVAL:
 		case ENXIO:
 			return fail("not all of memory blades %s may be used by regions: 'weftctl blade list' says which may",
-				    text_set(homes, text));
+				    text_set(homes));
 		case EIO:
 			return fail("the first memory blade cannot write its file: its log says why");
 		}

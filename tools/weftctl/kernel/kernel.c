@@ -219,21 +219,19 @@ int kernel_status(struct status *s)
 #define PEER(member, of_kind, of_attr, ...)	\
 	COLUMN(struct peer, member, of_kind, .attr = WEFT_A_PEER_##of_attr, __VA_ARGS__)
 
-static const char *peer_state(const void *row, char *buf)
+static const char *peer_state(const void *row)
 {
 	const struct peer *p = row;
 
-	(void)buf;
 	return p->self ? "this node" : p->joined ? "joined" : "not joined";
 }
 
-static const char *peer_way(const void *row, char *buf)
+static const char *peer_way(const void *row)
 {
 	const struct peer *p = row;
 
-	snprintf(buf, COLUMN_CELL_MAX, "%s%s%s", p->self ? "-" : p->rdma ? "RDMA" : "UDP",
+	return text_format("%s%s%s", p->self ? "-" : p->rdma ? "RDMA" : "UDP",
 		 *p->why_udp ? ": " : "", p->why_udp);
-	return buf;
 }
 
 const struct column peer_columns[] = {
@@ -528,7 +526,6 @@ int kernel_blade_try(uint32_t blade, struct counters *c, struct genl_refusal *wh
 
 int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *c, bool *silent)
 {
-	char place[TEXT_PLACE_MAX];
 	struct genl_refusal why;
 	int err = kernel_blade_try(blade, c, &why);
 
@@ -537,7 +534,7 @@ int kernel_blade_stats(uint32_t blade, struct in_addr address, struct counters *
 	if (*silent)
 		counters_free(c);
 	else if (err)
-		return explain(WEFT_CMD_BLADE_STATS_GET, &why, text_place(blade, address, place));
+		return explain(WEFT_CMD_BLADE_STATS_GET, &why, text_place(blade, address));
 	return 0;
 }
 

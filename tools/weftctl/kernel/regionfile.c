@@ -126,9 +126,8 @@ static int explain_nodes(const char *path, const struct weft_nodes *n, int err)
 		{ 0, "cannot say for which nodes it is" },
 	};
 	bool several = n->users & (n->users - 1);
-	char text[TEXT_SET_MAX];
+	const char *text = text_set(n->users);
 
-	text_set(n->users, text);
 	if (err == EBUSY)
 		return fail("%s: programs of node%s %s have it open: end them, or allow th%s", path,
 			    several ? "s" : "", n->users ? text : "all",

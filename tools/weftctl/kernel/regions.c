@@ -29,9 +29,9 @@ static const char *on_loss(uint32_t policy)
 	return policy_value(2, policy);
 }
 
-static const char *name_text(const void *row, char *buf)
+static const char *name_text(const void *row)
 {
-	return text_safe(region_name(row), buf, COLUMN_CELL_MAX);
+	return text_safe(region_name(row));
 }
 
 #define REGION(member, of_kind, of_attr, of_key, ...)				\
@@ -203,7 +203,7 @@ int policy_parse(const char *text, struct weft_policy *p)
 
 int policy_parse_nodes(const char *text, uint32_t *nodes)
 {
-	char copy[4 * TEXT_SET_MAX], *rest = copy, *one;
+	char copy[384], *rest = copy, *one;
 	uint64_t id;
 
 	*nodes = 0;

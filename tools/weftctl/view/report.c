@@ -215,10 +215,9 @@ void report_switch(const struct counters *c)
 static void print_quantile(const struct hist_list *h, const char *label, unsigned int permille)
 {
 	uint64_t ns = hist_list_below(h, permille);
-	char text[TEXT_TIME_MAX];
 
 	if (ns)
-		printf(", %s < %s", label, text_duration((double)ns, text));
+		printf(", %s < %s", label, text_duration((double)ns));
 	else
 		printf(", %s beyond the last limit", label);
 }
@@ -228,23 +227,20 @@ static void print_bucket(const struct hist_list *h, size_t at, uint64_t most)
 	static const char bar[BAR_MAX + 1] = "########################################";
 	const struct hist_bucket *b = &h->bucket[at];
 	double length = (double)b->count / (double)most * BAR_MAX;
-	char from[TEXT_TIME_MAX], to[TEXT_TIME_MAX] = "";
 	uint64_t begin = b->below / 2;
 
 	if (!b->below)
 		begin = at ? h->bucket[at - 1].below : 0;
-	if (b->below)
-		text_duration((double)b->below, to);
 	/* What there was of is seen. */
 	printf("    %8s .. %-8s %12" PRIu64 " %.*s\n",
-	       text_duration((double)begin, from), to, b->count,
+	       text_duration((double)begin),
+	       b->below ? text_duration((double)b->below) : "", b->count,
 	       length < 1 ? 1 : (int)(length + 0.5), bar);
 }
 
 static void print_one(const struct kernel_hist *kind)
 {
 	const struct hist_list *h = &kind->times;
-	char mean[TEXT_TIME_MAX];
 	uint64_t most = 0;
 	size_t i;
 
@@ -253,7 +249,7 @@ static void print_one(const struct kernel_hist *kind)
 		putchar('\n');
 		return;
 	}
-	printf(", mean %s", text_duration((double)h->sum / (double)h->count, mean));
+	printf(", mean %s", text_duration((double)h->sum / (double)h->count));
 	print_quantile(h, "half", 500);
 	print_quantile(h, "99 %", 990);
 	putchar('\n');

@@ -63,11 +63,11 @@ static uint32_t requester(const char *fields)
 }
 
 /* Who sent or gets a message; the switch answers in the name of who asks. */
-static const char *member(const struct traced *t, uint64_t id, char text[TEXT_MEMBER_MAX])
+static const char *member(const struct traced *t, uint64_t id)
 {
 	if (!id || id > WEFT_BLADE_MAX || id == t->self)
 		return "the switch";
-	return text_member((uint32_t)id, text);
+	return text_member((uint32_t)id);
 }
 
 /* --- Events --------------------------------------------------------------- */
@@ -115,7 +115,6 @@ static const char *kind(const char *f)
 
 static void tell_served(struct traced *t, const char *f)
 {
-	char text[TEXT_TIME_MAX];
 	uint64_t rounds = number(f, "rounds", 10);
 
 	t->event = "got";
@@ -123,7 +122,7 @@ static void tell_served(struct traced *t, const char *f)
 	t->has_took = true;
 	t->took = number(f, "nsec", 10);
 	words(t, "may %s now, after %s and %" PRIu64 " round trip%s: %s",
-	      t->access == 'w' ? "write" : "read", text_duration((double)t->took, text),
+	      t->access == 'w' ? "write" : "read", text_duration((double)t->took),
 	      rounds, rounds == 1 ? "" : "s", kind(f));
 }
 
@@ -155,14 +154,13 @@ static void tell_evict(struct traced *t, const char *f)
 
 static void tell_lock_granted(struct traced *t, const char *f)
 {
-	char text[TEXT_TIME_MAX];
 
 	t->event = "lock_got";
 	t->access = is(f, "state", "M") ? 'w' : 'r';
 	t->has_took = true;
 	t->took = number(f, "nsec", 10);
 	words(t, "has the lock to %s, after %s", t->access == 'w' ? "write" : "read",
-	      text_duration((double)t->took, text));
+	      text_duration((double)t->took));
 }
 
 /* The lowest bit of a set of nodes, as its number. */
@@ -188,17 +186,16 @@ static void tell_lock_handed(struct traced *t, const char *f)
 /* What others want, in words; the rest as messages. */
 static void tell_recv(struct traced *t, const char *f)
 {
-	char text[TEXT_MEMBER_MAX];
 
 	t->node = requester(f);
 	if (!strncmp(f, "INV ", 4)) {
 		t->event = "wanted";
 		t->access = 'w';
-		words(t, "%s wants to write", member(t, t->node, text));
+		words(t, "%s wants to write", member(t, t->node));
 	} else if (!strncmp(f, "FWD ", 4)) {
 		t->event = "wanted";
 		t->access = 'r';
-		words(t, "%s wants to read", member(t, t->node, text));
+		words(t, "%s wants to read", member(t, t->node));
 	} else if (!strncmp(f, "NACK ", 5)) {
 		t->event = "refused";
 		t->node = 0;
@@ -207,17 +204,16 @@ static void tell_recv(struct traced *t, const char *f)
 		t->event = "received";
 		t->node = 0;
 		words(t, "receives %.*s from %s", (int)strcspn(f, " "), f,
-		      member(t, number(f, "peer", 10), text));
+		      member(t, number(f, "peer", 10)));
 	}
 }
 
 static void tell_send(struct traced *t, const char *f)
 {
-	char text[TEXT_MEMBER_MAX];
 
 	t->event = "sent";
 	words(t, "sends %.*s to %s", (int)strcspn(f, " "), f,
-	      member(t, number(f, "peer", 10), text));
+	      member(t, number(f, "peer", 10)));
 }
 
 static const struct {
@@ -338,16 +334,14 @@ uint64_t trace_offset(const struct regions *known, uint32_t region, uint64_t ind
 	return lock || !r ? index : index * r->block;
 }
 
-void trace_place(char place[TRACE_PLACE_MAX], const struct regions *known,
-		 uint32_t region, uint64_t index, bool lock)
+const char *trace_place(const struct regions *known, uint32_t region, uint64_t index, bool lock)
 {
 	const struct region *r = regions_by_id(known, region);
 	uint64_t offset = trace_offset(known, region, index, lock);
 
 	if (r && *r->name)
-		snprintf(place, TRACE_PLACE_MAX, "%s:%" PRIu64, r->name, offset);
-	else
-		snprintf(place, TRACE_PLACE_MAX, "%" PRIu32 ":%" PRIu64, region, offset);
+		return text_format("%s:%" PRIu64, r->name, offset);
+	return text_format("%" PRIu32 ":%" PRIu64, region, offset);
 }
 
 static bool is_of(const struct user *u, const struct traced *t)
@@ -405,7 +399,7 @@ static void sort(struct users *u)
 
 void users_print(struct users *u, const struct regions *known)
 {
-	char place[TRACE_PLACE_MAX], safe[TEXT_SAFE_MAX], who[64];
+	const char *place, *who;
 	size_t i;
 
 	sort(u);
@@ -416,13 +410,12 @@ void users_print(struct users *u, const struct regions *known)
 	for (i = 0; i < u->len; i++) {
 		const struct user *one = &u->list[i];
 
-		trace_place(place, known, one->region, one->index, false);
-		printf("%-24s ", text_safe(place, safe, sizeof(safe)));
+		place = trace_place(known, one->region, one->index, false);
 		if (one->node)
-			snprintf(who, sizeof(who), "node %" PRIu32, one->node);
+			who = text_format("node %" PRIu32, one->node);
 		else
-			snprintf(who, sizeof(who), "%s[%" PRId32 "]", one->comm, one->pid);
-		printf("%-24s %-6s %8" PRIu64 "  ", text_safe(who, safe, sizeof(safe)),
+			who = text_format("%s[%" PRId32 "]", one->comm, one->pid);
+		printf("%-24s %-24s %-6s %8" PRIu64 "  ", text_safe(place), text_safe(who),
 		       one->access == 'w' ? "write" : "read", one->count);
 		if (one->node)
 			puts("(trace there)");

@@ -77,9 +77,7 @@ void users_print(struct users *u, const struct regions *known);
 void users_json(struct json *j, struct users *u, const struct regions *known);
 
 /* "REGION:OFFSET" of a block or a lock, by the region's name if it has one. */
-#define TRACE_PLACE_MAX	(256 + 32)
-void trace_place(char place[TRACE_PLACE_MAX], const struct regions *known,
-		 uint32_t region, uint64_t index, bool lock);
+const char *trace_place(const struct regions *known, uint32_t region, uint64_t index, bool lock);
 
 /* Where in the region that is, in bytes. */
 uint64_t trace_offset(const struct regions *known, uint32_t region, uint64_t index, bool lock);
