@@ -4,6 +4,7 @@
 #define WEFTCTL_COMMANDS_H
 
 #include "base/argument.h"
+#include "kernel/kernel.h"
 
 extern const struct command command_up;
 extern const struct command command_down;
@@ -21,5 +22,13 @@ extern const struct command command_monitor;
 extern const struct command command_top;
 extern const struct command command_trace;
 extern const struct command command_doctor;
+
+/* There are no more operands, and the module is there. */
+static inline int command_begin(const struct reading *r)
+{
+	const int rc = argument_none(r);
+
+	return rc ? rc : kernel_open(false);
+}
 
 #endif /* WEFTCTL_COMMANDS_H */

@@ -56,17 +56,17 @@ static const struct row {
 /* Blades are asked one after the other: what moves may be counted twice. */
 static uint64_t of_switch(const struct gathered *g, const char *names)
 {
-	uint64_t entries = counters_get(&g->of_all, "lines_in_switch");
+	uint64_t entries = counters_get(&g->of[OF_ALL], "lines_in_switch");
 	struct lookups l;
 
-	report_lookups(&g->of_switch, &l);
+	report_lookups(&g->of[OF_SWITCH], &l);
 	if (!strcmp(names, ENTRIES))
 		return entries;
 	if (!strcmp(names, FREE))
 		return entries < WEFT_SWITCH_SLOTS ? WEFT_SWITCH_SLOTS - entries : 0;
 	if (!strcmp(names, REQUESTS))
 		return l.requests;
-	return strcmp(names, ANSWERED) ? counters_sum(&g->of_switch, names) : l.hits;
+	return strcmp(names, ANSWERED) ? counters_sum(&g->of[OF_SWITCH], names) : l.hits;
 }
 
 static bool is_counted(const struct row *r, int blade)
@@ -84,7 +84,7 @@ static bool is_known(const struct gathered *g, const struct row *r, int blade)
 
 static uint64_t value(const struct gathered *g, const struct row *r, int blade)
 {
-	return blade == SWITCH ? of_switch(g, r->sw) : counters_sum(&g->of_blade[blade], r->blade);
+	return blade == SWITCH ? of_switch(g, r->sw) : counters_sum(&g->of[OF_BLADE + blade], r->blade);
 }
 
 /* --- Printing ----------------------------------------------------------------- */
@@ -164,9 +164,7 @@ static int dir(const struct reading *r)
 
 	if (argument_action(r, actions) < 0)
 		return EXIT_USAGE;
-	rc = argument_none(r);
-	if (!rc)
-		rc = kernel_open(false);
+	rc = command_begin(r);
 	if (!rc)
 		rc = gather(&g);
 	if (!rc) {

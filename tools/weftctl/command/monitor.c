@@ -205,10 +205,8 @@ static int monitor(const struct reading *r)
 {
 	struct racks racks = { .len = 0 };
 	struct monitor m = { 0 };
-	int rc = argument_none(r), fd;
+	int rc = command_begin(r), fd;
 
-	if (!rc)
-		rc = kernel_open(false);
 	if (!rc)
 		rc = kernel_racks(&racks);
 	m.several = racks.len > 1;

@@ -38,9 +38,7 @@ static int fence(const struct reading *r)
 		return misuse(r->command->name, "say with which node, as in 'node fence 3'");
 	rc = argument_u32(r, "NODE", text, WEFT_NODE_MIN, WEFT_NODE_MAX, &id);
 	if (!rc)
-		rc = argument_none(r);
-	if (!rc)
-		rc = kernel_open(false);
+		rc = command_begin(r);
 	return rc ? rc : kernel_fence(id);
 }
 
@@ -53,9 +51,7 @@ static int node(const struct reading *r)
 		return EXIT_USAGE;
 	if (action)
 		return fence(r);
-	rc = argument_none(r);
-	if (!rc)
-		rc = kernel_open(false);
+	rc = command_begin(r);
 	return rc ? rc : list();
 }
 

@@ -94,9 +94,7 @@ static int rack(const struct reading *r)
 
 	if (argument_action(r, actions) < 0)
 		return EXIT_USAGE;
-	rc = argument_none(r);
-	if (!rc)
-		rc = kernel_open(false);
+	rc = command_begin(r);
 	if (!rc)
 		rc = kernel_racks(&racks);
 	return rc ? rc : show(&racks);

@@ -166,9 +166,7 @@ static int move(const struct reading *r)
 		return misuse(r->command->name, "move: give a region and the memory blades that are to have it, as in 'move table 1,3'");
 	rc = blades_parse(homes, &m.homes);
 	if (!rc)
-		rc = argument_none(r);
-	if (!rc)
-		rc = kernel_open(false);
+		rc = command_begin(r);
 	if (!rc)
 		rc = find(r, name, &m);
 	if (!rc)
@@ -201,9 +199,7 @@ static int spread(const struct reading *r)
 		return misuse(r->command->name, "spread: give a region, as in 'spread table', or --all");
 	if (all && wait_ms)
 		return misuse(r->command->name, "--wait goes with one region");
-	rc = argument_none(r);
-	if (!rc)
-		rc = kernel_open(false);
+	rc = command_begin(r);
 	if (!rc && all)
 		return blades_spread(0, 0, "all");
 	if (!rc)

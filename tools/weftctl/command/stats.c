@@ -29,18 +29,18 @@ static void print_memory(const struct gathered *g)
 		if (g->silent & UINT32_C(1) << i)
 			puts("  does not answer");
 		else
-			report_memory(&g->of_blade[i]);
+			report_memory(&g->of[OF_BLADE + i]);
 	}
 	if (g->homes_len > 1) {
 		puts(g->silent ? "\nall memory blades that answer" : "\nall memory blades");
-		report_memory(&g->of_all);
+		report_memory(&g->of[OF_ALL]);
 	}
 }
 
 static void print_text(const struct gathered *g)
 {
 	if (g->node)
-		report_node(g->id, &g->of_node);
+		report_node(g->id, &g->of[OF_NODE]);
 	if (g->node && g->memory)
 		putchar('\n');
 	if (g->memory)
@@ -50,7 +50,7 @@ static void print_text(const struct gathered *g)
 	if (g->no_switch)
 		puts("no directory in the switch answers: the memory blades keep it");
 	else if (g->sw)
-		report_switch(&g->of_switch);
+		report_switch(&g->of[OF_SWITCH]);
 	if (g->latency)
 		latency_print(&g->hists);
 }
@@ -78,7 +78,7 @@ static void print_node_rates(const struct gathered *g, double seconds)
 {
 	struct misses m;
 
-	report_misses(&g->of_node, &m);
+	report_misses(&g->of[OF_NODE], &m);
 	if (g->id)
 		printf("node %u, %.2f s\n", g->id, seconds);
 	else
@@ -89,7 +89,7 @@ static void print_node_rates(const struct gathered *g, double seconds)
 		       "answered by the switch", 100 * per(m.by_switch, m.served),
 		       "round trips a miss", per(m.round_trips, m.served),
 		       "time a miss", per(m.nsec, m.served) / 1e3);
-	print_moved(&g->of_node, seconds);
+	print_moved(&g->of[OF_NODE], seconds);
 }
 
 static void print_memory_rates(const struct gathered *g, double seconds)
@@ -102,7 +102,7 @@ static void print_memory_rates(const struct gathered *g, double seconds)
 		if (g->silent & UINT32_C(1) << i)
 			puts("  does not answer");
 		else
-			print_moved(&g->of_blade[i], seconds);
+			print_moved(&g->of[OF_BLADE + i], seconds);
 	}
 }
 
@@ -112,12 +112,12 @@ static void print_switch_rates(const struct gathered *g, double seconds)
 
 	if (g->no_switch)
 		return;
-	report_lookups(&g->of_switch, &l);
+	report_lookups(&g->of[OF_SWITCH], &l);
 	printf("directory in the switch, %.2f s\n  %-28s %14.1f /s\n", seconds,
 	       "requests", (double)l.requests / seconds);
 	if (l.requests)
 		printf("  %-28s %14.1f %%\n", "line installed", 100 * per(l.hits, l.requests));
-	print_moved(&g->of_switch, seconds);
+	print_moved(&g->of[OF_SWITCH], seconds);
 }
 
 static void print_rates(const struct gathered *g, double seconds, bool first)

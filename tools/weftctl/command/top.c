@@ -98,7 +98,7 @@ static const struct column node_columns[] = {
 
 static struct node node_now(const struct top *t, const struct look *shown, double seconds)
 {
-	const struct counters *c = &shown->rates.of_node;
+	const struct counters *c = &shown->rates.of[OF_NODE];
 	struct misses m;
 
 	report_misses(c, &m);
@@ -139,14 +139,14 @@ static void text_rack(FILE *out, const struct gathered *g, double seconds)
 			fprintf(out, "%s does not answer\n", name);
 		else
 			fprintf(out, "%s: %.1f messages/s received, %.1f sent\n", name,
-				(double)sum_of(&g->of_blade[i], "in_") / seconds,
-				(double)sum_of(&g->of_blade[i], "out_") / seconds);
+				(double)sum_of(&g->of[OF_BLADE + i], "in_") / seconds,
+				(double)sum_of(&g->of[OF_BLADE + i], "out_") / seconds);
 	}
 	if (g->no_switch) {
 		fputs("no directory in the switch: the memory blades keep it\n", out);
 		return;
 	}
-	report_lookups(&g->of_switch, &l);
+	report_lookups(&g->of[OF_SWITCH], &l);
 	fprintf(out, "directory in the switch: %.1f requests/s, %.1f %% answered by it\n",
 		(double)l.requests / seconds,
 		l.requests ? 100 * (double)l.hits / (double)l.requests : 0);
@@ -310,8 +310,8 @@ static void json_rack(struct json *j, const struct gathered *g, double seconds)
 		json_u64(j, "id", WEFT_BLADE_MIN + i);
 		json_answers(j, g, i);
 		json_fixed(j, "received_per_s",
-			   (double)sum_of(&g->of_blade[i], "in_") / seconds);
-		json_fixed(j, "sent_per_s", (double)sum_of(&g->of_blade[i], "out_") / seconds);
+			   (double)sum_of(&g->of[OF_BLADE + i], "in_") / seconds);
+		json_fixed(j, "sent_per_s", (double)sum_of(&g->of[OF_BLADE + i], "out_") / seconds);
 		json_close(j);
 	}
 	json_close(j);
@@ -319,7 +319,7 @@ static void json_rack(struct json *j, const struct gathered *g, double seconds)
 		json_null(j, "switch");
 		return;
 	}
-	report_lookups(&g->of_switch, &l);
+	report_lookups(&g->of[OF_SWITCH], &l);
 	json_object(j, "switch");
 	json_fixed(j, "requests_per_s", (double)l.requests / seconds);
 	json_ratio(j, "hit_ratio", l.hits, l.requests);

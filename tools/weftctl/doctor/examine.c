@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "kernel/blades.h"
 #include "kernel/module.h"
 #include "kernel/mountpoint.h"
@@ -85,6 +86,7 @@ static char *setting_text(enum setting_id id, const struct settings *s)
 static void compare(struct patient *p, enum setting_id id, const struct settings *runs)
 {
 	const char *name = settings_table[id].name;
+	const char *remedy = "'weftctl down --unmount' and 'weftctl up', or 'systemctl restart weft', make";
 	char *says = setting_text(id, &p->conf.settings), *is = setting_text(id, runs);
 
 	if (!says || !is || !strcmp(says, is)) {
@@ -93,18 +95,13 @@ static void compare(struct patient *p, enum setting_id id, const struct settings
 		return;
 	}
 	if (id == SETTING_TIMEOUT || id == SETTING_HOLD)
-		found(&p->findings, FOUND_CONFIG_DIFFERS, 0,
-		      "line %u of %s says %s = %s, but %s = %s is what runs\t'weftctl set --file %s' makes it so, or correct the file",
-		      p->conf.line[id], p->file, name, says, name, is, p->file);
+		remedy = text_format("'weftctl set --file %s' makes", p->file);
 	else if (id == SETTING_CACHE)
-		found(&p->findings, FOUND_CONFIG_DIFFERS, 0,
-		      "line %u of %s says %s = %s, but %s = %s is what runs\t'mount -o remount,cache=%s %s' makes it so, or correct the file",
-		      p->conf.line[id], p->file, name, says, name, is, says,
-		      p->conf.settings.mounting.path);
-	else
-		found(&p->findings, FOUND_CONFIG_DIFFERS, 0,
-		      "line %u of %s says %s = %s, but %s = %s is what runs\t'weftctl down --unmount' and 'weftctl up', or 'systemctl restart weft', make it so, or correct the file",
-		      p->conf.line[id], p->file, name, says, name, is);
+		remedy = text_format("'mount -o remount,cache=%s %s' makes", says,
+				     p->conf.settings.mounting.path);
+	found(&p->findings, FOUND_CONFIG_DIFFERS, 0,
+	      "line %u of %s says %s = %s, but %s = %s is what runs\t%s it so, or correct the file",
+	      p->conf.line[id], p->file, name, says, name, is, remedy);
 	free(says);
 	free(is);
 }

@@ -10,6 +10,8 @@
 #include "view/report.h"
 #include "weft_wire.h"
 
+#define LISTS	(OF_BLADE + WEFT_HOMES_MAX)
+
 static int add_to(struct counters *sum, const struct counters *c)
 {
 	size_t i, k;
@@ -37,11 +39,11 @@ static int gather_blades(struct gathered *g)
 		/* One that was silent just now would be waited for once more. */
 		if ((g->drained | g->silent) & UINT32_C(1) << i)
 			continue;
-		rc = kernel_blade_stats(WEFT_BLADE_MIN + i, g->homes[i], &g->of_blade[i],
+		rc = kernel_blade_stats(WEFT_BLADE_MIN + i, g->homes[i], &g->of[OF_BLADE + i],
 					&silent);
 		g->silent |= (uint32_t)silent << i;
 		if (!rc)
-			rc = add_to(&g->of_all, &g->of_blade[i]);
+			rc = add_to(&g->of[OF_ALL], &g->of[OF_BLADE + i]);
 	}
 	return rc;
 }
@@ -61,74 +63,46 @@ int gather(struct gathered *g)
 	g->drained = c.drained;
 	memcpy(g->homes, c.homes, sizeof(g->homes));
 	if (!rc && g->node)
-		rc = kernel_stats(&g->of_node);
+		rc = kernel_stats(&g->of[OF_NODE]);
 	if (!rc && g->latency)
 		rc = kernel_hists(&g->hists);
 	if (!rc && g->memory)
 		rc = gather_blades(g);
 	if (!rc && g->sw)
-		rc = kernel_switch_stats(&g->of_switch, g->memory ? &g->no_switch : NULL);
+		rc = kernel_switch_stats(&g->of[OF_SWITCH], g->memory ? &g->no_switch : NULL);
 	return rc;
 }
 
-static int copy(void *to, const void *list, size_t len, size_t size)
+/* Return: the same in memory of malloc(), NULL if there is none. */
+static void *copy(const void *list, size_t len, size_t size)
 {
-	void *new = NULL;
+	void *new = calloc(len + 1, size);
 
-	if (len) {
-		new = malloc(len * size);
-		if (!new)
-			return fail("no memory");
-		memcpy(new, list, len * size);
-	}
-	memcpy(to, &new, sizeof(new));
-	return 0;
-}
-
-static int copy_counters(struct counters *to, const struct counters *from)
-{
-	int rc = copy(&to->list, from->list, from->len, sizeof(*from->list));
-
-	to->len = rc ? 0 : from->len;
-	return rc;
+	return new && len ? memcpy(new, list, len * size) : new;
 }
 
 int gather_copy(struct gathered *to, const struct gathered *from)
 {
-	unsigned int i;
-	int rc;
+	bool good;
+	size_t i;
 
-	to->id = from->id;
-	to->homes_len = from->homes_len;
-	to->drained = from->drained;
-	to->silent = from->silent;
-	memcpy(to->homes, from->homes, sizeof(to->homes));
-	to->no_switch = from->no_switch;
-	rc = copy_counters(&to->of_node, &from->of_node);
-	if (!rc)
-		rc = copy(&to->hists.list, from->hists.list, from->hists.len,
-			  sizeof(*from->hists.list));
-	if (!rc)
-		to->hists.len = from->hists.len;
-	for (i = 0; i < WEFT_HOMES_MAX && !rc; i++)
-		rc = copy_counters(&to->of_blade[i], &from->of_blade[i]);
-	if (!rc)
-		rc = copy_counters(&to->of_all, &from->of_all);
-	if (!rc)
-		rc = copy_counters(&to->of_switch, &from->of_switch);
-	return rc;
+	*to = *from;
+	to->hists.list = copy(from->hists.list, from->hists.len, sizeof(*from->hists.list));
+	good = to->hists.list;
+	for (i = 0; i < LISTS; i++) {
+		to->of[i].list = copy(from->of[i].list, from->of[i].len, sizeof(*from->of[i].list));
+		good &= to->of[i].list != NULL;
+	}
+	return good ? 0 : fail("no memory");
 }
 
 void gather_free(struct gathered *g)
 {
-	unsigned int i;
+	size_t i;
 
-	counters_free(&g->of_node);
 	hists_free(&g->hists);
-	for (i = 0; i < WEFT_HOMES_MAX; i++)
-		counters_free(&g->of_blade[i]);
-	counters_free(&g->of_all);
-	counters_free(&g->of_switch);
+	for (i = 0; i < LISTS; i++)
+		counters_free(&g->of[i]);
 }
 
 /* --- Differences --------------------------------------------------------- */
@@ -204,11 +178,11 @@ static void sum_again(struct gathered *g)
 	unsigned int i;
 	size_t k;
 
-	for (k = 0; k < g->of_all.len; k++) {
-		sum = &g->of_all.list[k];
+	for (k = 0; k < g->of[OF_ALL].len; k++) {
+		sum = &g->of[OF_ALL].list[k];
 		sum->value = 0;
 		for (i = 0; i < g->homes_len; i++) {
-			c = find(&g->of_blade[i], sum->name, k);
+			c = find(&g->of[OF_BLADE + i], sum->name, k);
 			sum->value += c ? c->value : 0;
 		}
 	}
@@ -218,17 +192,17 @@ void gather_subtract(struct gathered *now, const struct gathered *before)
 {
 	unsigned int i;
 
-	subtract(&now->of_node, &before->of_node, false);
+	subtract(&now->of[OF_NODE], &before->of[OF_NODE], false);
 	subtract_hists(&now->hists, &before->hists);
 	/* Who was not there before has no rates yet. */
 	for (i = 0; i < now->homes_len; i++) {
 		if (i >= before->homes_len || before->silent & UINT32_C(1) << i)
-			counters_free(&now->of_blade[i]);
+			counters_free(&now->of[OF_BLADE + i]);
 		else
-			subtract(&now->of_blade[i], &before->of_blade[i], false);
+			subtract(&now->of[OF_BLADE + i], &before->of[OF_BLADE + i], false);
 	}
 	sum_again(now);
 	if (before->no_switch)
-		counters_free(&now->of_switch);
-	subtract(&now->of_switch, &before->of_switch, true);
+		counters_free(&now->of[OF_SWITCH]);
+	subtract(&now->of[OF_SWITCH], &before->of[OF_SWITCH], true);
 }

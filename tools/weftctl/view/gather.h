@@ -5,6 +5,9 @@
 
 #include "kernel/kernel.h"
 
+/* Who has counters; OF_ALL: the sums of those blades that answer; from OF_BLADE on each blade. */
+enum { OF_NODE, OF_ALL, OF_SWITCH, OF_BLADE };
+
 /* All that the command shows. */
 struct gathered {
 	bool node;	/* is shown */
@@ -16,11 +19,8 @@ struct gathered {
 	struct in_addr homes[WEFT_HOMES_MAX];	/* their addresses */
 	uint32_t drained;	/* bits of blades that no region uses, and that are not asked */
 	uint32_t silent;	/* bits of blades that do not answer */
-	struct counters of_node;	/* counters */
 	struct hists hists;	/* how long things take at the node */
-	struct counters of_blade[WEFT_HOMES_MAX];	/* counters of each */
-	struct counters of_all;	/* their sums, of those that answer */
-	struct counters of_switch;	/* counters */
+	struct counters of[OF_BLADE + WEFT_HOMES_MAX];	/* counters of each of those */
 	bool no_switch;	/* there is none with a directory */
 };
 

@@ -77,15 +77,15 @@ static void print_blades(const struct gathered *g)
 			       WEFT_BLADE_MIN + b, text_address(g->homes[b]),
 			       rack_label(",", rack), !(g->silent & UINT32_C(1) << b));
 	}
-	for (i = 0; i < g->of_all.len; i++) {
-		const char *name = g->of_all.list[i].name;
+	for (i = 0; i < g->of[OF_ALL].len; i++) {
+		const char *name = g->of[OF_ALL].list[i].name;
 		bool gauge = report_is_gauge(name);
 
 		if (!is_name(name))
 			continue;
 		printf("# TYPE weft_blade_%s%s\n", name, gauge ? " gauge" : "_total counter");
 		for (b = 0; b < g->homes_len; b++) {
-			const struct counters *c = &g->of_blade[b];
+			const struct counters *c = &g->of[OF_BLADE + b];
 
 			for (k = 0; k < c->len; k++) {
 				if (!strcmp(c->list[k].name, name))
@@ -158,11 +158,11 @@ void prometheus_print(const struct gathered *g)
 		snprintf(labels, sizeof(labels), "{node=\"%u\"%s}", g->id,
 			 rack_label(",", rack));
 	if (g->node)
-		print_counters("weft_node", labels, &g->of_node);
+		print_counters("weft_node", labels, &g->of[OF_NODE]);
 	if (g->latency)
 		print_hists(g);
 	if (g->memory)
 		print_blades(g);
 	if (g->sw && !g->no_switch)
-		print_counters("weft_switch", of_switch, &g->of_switch);
+		print_counters("weft_switch", of_switch, &g->of[OF_SWITCH]);
 }

@@ -337,7 +337,7 @@ static void json_node(struct json *j, const struct gathered *g, double seconds)
 {
 	struct misses m;
 
-	report_misses(&g->of_node, &m);
+	report_misses(&g->of[OF_NODE], &m);
 	json_object(j, "node");
 	json_number(j, "id", g->id, g->id);
 	json_object(j, "summary");
@@ -348,7 +348,7 @@ static void json_node(struct json *j, const struct gathered *g, double seconds)
 	json_ratio(j, "messages_per_miss", m.messages, m.served);
 	json_ratio(j, "ns_per_miss", m.nsec, m.served);
 	json_close(j);
-	json_counted(j, &g->of_node, seconds);
+	json_counted(j, &g->of[OF_NODE], seconds);
 	json_close(j);
 }
 
@@ -371,16 +371,16 @@ static void json_memory(struct json *j, const struct gathered *g, double seconds
 		json_u64(j, "id", WEFT_BLADE_MIN + i);
 		json_string(j, "address", text_address(g->homes[i]));
 		json_answers(j, g, i);
-		json_counted(j, &g->of_blade[i], seconds);
+		json_counted(j, &g->of[OF_BLADE + i], seconds);
 		json_close(j);
 	}
 	json_close(j);
 	if (seconds) {
 		json_object(j, "total");
-		json_rates(j, &g->of_all, seconds);
+		json_rates(j, &g->of[OF_ALL], seconds);
 		json_close(j);
 	} else {
-		json_counters(j, "total", &g->of_all);
+		json_counters(j, "total", &g->of[OF_ALL]);
 	}
 	json_close(j);
 }
@@ -393,13 +393,13 @@ static void json_switch(struct json *j, const struct gathered *g, double seconds
 		json_null(j, "switch");
 		return;
 	}
-	report_lookups(&g->of_switch, &l);
+	report_lookups(&g->of[OF_SWITCH], &l);
 	json_object(j, "switch");
 	json_object(j, "summary");
 	json_events(j, "requests", "requests_per_s", l.requests, seconds);
 	json_ratio(j, "hit_ratio", l.hits, l.requests);
 	json_close(j);
-	json_counted(j, &g->of_switch, seconds);
+	json_counted(j, &g->of[OF_SWITCH], seconds);
 	json_close(j);
 }
 
