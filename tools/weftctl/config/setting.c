@@ -19,72 +19,72 @@
 const struct setting settings_table[SETTINGS] = {
 	[SETTING_NODE] = {
 		"node", "1", "the number of this node, 1 to 32, which no other node of the rack has",
-		true, SETTING_KIND_U32, CONFIG(id), WEFT_NODE_MIN, WEFT_NODE_MAX,
+		true, .kind = SETTING_KIND_U32, .offset = CONFIG(id), WEFT_NODE_MIN, WEFT_NODE_MAX,
 	},
 	[SETTING_INTERFACE] = {
 		"interface", "eth0", "the one that leads to the rack ('ip link' lists them)",
-		true, SETTING_KIND_INTERFACE, CONFIG(ifname),
+		true, .kind = SETTING_KIND_INTERFACE, .offset = CONFIG(ifname),
 	},
 	[SETTING_HOMES] = {
 		"homes", "10.0.0.101, 10.0.0.102",
 		"the addresses of the memory blades, in the order of their numbers",
-		true, SETTING_KIND_HOMES,
+		true, .kind = SETTING_KIND_HOMES,
 	},
 	[SETTING_RACK] = {
 		"rack", "0", "the number of the rack, the same on all members",
-		false, SETTING_KIND_U32, CONFIG(rack), 0, UINT32_MAX,
+		false, .kind = SETTING_KIND_U32, .offset = CONFIG(rack), 0, UINT32_MAX,
 	},
 	[SETTING_JOINS] = {
 		"joins", "0",
 		"the number that the rack has for all others, if this machine is a node of it already under that",
-		false, SETTING_KIND_U32, CONFIG(joins), 0, UINT32_MAX, .is_set = CONFIG(joins_set),
+		false, .kind = SETTING_KIND_U32, .offset = CONFIG(joins), 0, UINT32_MAX, .is_set = CONFIG(joins_set),
 	},
 	[SETTING_ADDRESS] = {
 		"address", "10.0.0.1", "an IPv4 address of the interface",
-		false, SETTING_KIND_ADDRESS, CONFIG(address),
+		false, .kind = SETTING_KIND_ADDRESS, .offset = CONFIG(address),
 	},
 	[SETTING_MTU] = {
 		"mtu", "9000", "the longest datagram, in bytes",
-		false, SETTING_KIND_U32, CONFIG(mtu), WEFT_MTU_MIN, WEFT_MTU_MAX,
+		false, .kind = SETTING_KIND_U32, .offset = CONFIG(mtu), WEFT_MTU_MIN, WEFT_MTU_MAX,
 	},
 	[SETTING_TIMEOUT] = {
 		"timeout", "30", "how long programs wait for the network, in seconds",
-		false, SETTING_KIND_SECONDS, CONFIG(timeout_ms), WEFT_TIMEOUT_MS_MIN,
-		WEFT_TIMEOUT_MS_MAX, "timeout_ms",
+		false, .kind = SETTING_KIND_SECONDS, .offset = CONFIG(timeout_ms), WEFT_TIMEOUT_MS_MIN,
+		WEFT_TIMEOUT_MS_MAX, .key = "timeout_ms",
 	},
 	[SETTING_HOLD] = {
 		"hold", "100", "how long a block stays after it came, in microseconds",
-		false, SETTING_KIND_U32, CONFIG(hold_us), 0, WEFT_HOLD_US_MAX, "hold_us",
+		false, .kind = SETTING_KIND_U32, .offset = CONFIG(hold_us), 0, WEFT_HOLD_US_MAX, "hold_us",
 		CONFIG(hold_set),
 	},
 	[SETTING_KEY] = {
 		"key", "/etc/weft/key", "the file with the rack's key, the same on all members",
-		false, SETTING_KIND_PATH, CONFIG(key_path),
+		false, .kind = SETTING_KIND_PATH, .offset = CONFIG(key_path),
 	},
 	[SETTING_MOUNT] = {
 		"mount", "/weft", "where the regions are",
-		false, SETTING_KIND_PATH, MOUNTING(path),
+		false, .kind = SETTING_KIND_PATH, .offset = MOUNTING(path),
 	},
 	[SETTING_CACHE] = {
 		"cache", "1G", "memory for blocks of regions",
-		false, SETTING_KIND_BYTES, MOUNTING(cache), CACHE_MIN, CACHE_MAX,
+		false, .kind = SETTING_KIND_BYTES, .offset = MOUNTING(cache), CACHE_MIN, CACHE_MAX,
 	},
 	[SETTING_BLOCK] = {
 		"block", "4K", "a power of two from 4K to 64K",
-		false, SETTING_KIND_BLOCK, MOUNTING(block), BLOCK_MIN, WEFT_REGION_BLOCK_MAX,
+		false, .kind = SETTING_KIND_BLOCK, .offset = MOUNTING(block), BLOCK_MIN, WEFT_REGION_BLOCK_MAX,
 	},
 	[SETTING_MODE] = {
 		"mode", "1777", "permissions of the root directory",
-		false, SETTING_KIND_OCTAL, MOUNTING(mode),
+		false, .kind = SETTING_KIND_OCTAL, .offset = MOUNTING(mode),
 	},
 	/* The last number is nobody's. */
 	[SETTING_UID] = {
 		"uid", "0", "the number of the root directory's owner",
-		false, SETTING_KIND_U32, MOUNTING(uid), 0, UINT32_MAX - 1,
+		false, .kind = SETTING_KIND_U32, .offset = MOUNTING(uid), 0, UINT32_MAX - 1,
 	},
 	[SETTING_GID] = {
 		"gid", "0", "the number of the root directory's group",
-		false, SETTING_KIND_U32, MOUNTING(gid), 0, UINT32_MAX - 1,
+		false, .kind = SETTING_KIND_U32, .offset = MOUNTING(gid), 0, UINT32_MAX - 1,
 	},
 };
 
