@@ -27,6 +27,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/cdefs.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -199,8 +200,7 @@ struct weft_thread {
 	uint32_t n_robust;
 	uint32_t robust_room;
 	struct weft_ref *robust;
-	struct weft_thread *next;
-	struct weft_thread **previous;
+	LIST_ENTRY(weft_thread) link;
 	struct weft_reading first_reads[WEFT_READS];
 	struct weft_ref refs[WEFT_REFS] __attribute__((aligned(64)));
 };

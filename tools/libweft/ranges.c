@@ -48,7 +48,7 @@ struct extent {
  * @node:	in the tree
  * @file:	the region
  * @lock:	offset of the lock in it
- * @next:	of the same region or others; @previous points to what points here
+ * @link:	with those of all regions, or with those that are to be freed
  * @n:		ranges
  * @extents:	of them, each in the tree, unless it lies within an earlier one
  */
@@ -56,8 +56,7 @@ struct bound {
 	struct node node;
 	const struct weft_file *file;
 	uint64_t lock;
-	struct bound *next;
-	struct bound **previous;
+	LIST_ENTRY(bound) link;
 	size_t n;
 	struct extent extents[];
 };
@@ -67,7 +66,7 @@ struct bound {
  * when that is left, as free() may unmap something.
  */
 static struct node *extents, *bounds;
-static struct bound *all_bounds, *gone;
+static LIST_HEAD(bound_list, bound) all_bounds, gone;
 
 static int by_block(const struct node *left, const struct node *right)
 {
@@ -232,32 +231,25 @@ static int make_extent(struct weft_file *f, uint64_t lock, const struct weft_ran
 static void enter(struct bound *b)
 {
 	insert(&bounds, &b->node, by_lock);
-	b->next = all_bounds;
-	b->previous = &all_bounds;
-	if (b->next)
-		b->next->previous = &b->next;
-	all_bounds = b;
+	LIST_INSERT_HEAD(&all_bounds, b, link);
 }
 
 /* Its blocks have been given up. */
 static void leave(struct bound *b)
 {
 	take_out(find(&bounds, &b->node, by_lock));
-	*b->previous = b->next;
-	if (b->next)
-		b->next->previous = b->previous;
-	b->next = gone;
-	gone = b;
+	LIST_REMOVE(b, link);
+	LIST_INSERT_HEAD(&gone, b, link);
 }
 
 static void unlock_and_free(void)
 {
-	struct bound *b = gone, *next;
+	struct bound *b = LIST_FIRST(&gone), *next;
 
-	gone = NULL;
+	LIST_INIT(&gone);
 	weft_unlock_table();
 	for (; b; b = next) {
-		next = b->next;
+		next = LIST_NEXT(b, link);
 		free(b);
 	}
 }
@@ -267,8 +259,8 @@ void weft_ranges_forget(const struct weft_file *f)
 {
 	struct bound *b, *next;
 
-	for (b = all_bounds; b; b = next) {
-		next = b->next;
+	for (b = LIST_FIRST(&all_bounds); b; b = next) {
+		next = LIST_NEXT(b, link);
 		if (b->file == f) {
 			give_up(b, b->n);
 			leave(b);

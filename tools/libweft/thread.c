@@ -43,7 +43,7 @@ static int32_t note_cell(unsigned int cell)
 	return (int32_t)cell;
 }
 
-static struct weft_thread *threads;
+static LIST_HEAD(, weft_thread) threads = LIST_HEAD_INITIALIZER(threads);
 
 /* 1 in the process that has set it, 0 in its children. */
 static _Atomic uint32_t *alive;
@@ -82,22 +82,6 @@ static void begin(struct weft_thread *t)
 	t->tid = (uint32_t)syscall(SYS_gettid);
 }
 
-static void enter(struct weft_thread *t)
-{
-	t->next = threads;
-	t->previous = &threads;
-	if (t->next)
-		t->next->previous = &t->next;
-	threads = t;
-}
-
-static void leave(struct weft_thread *t)
-{
-	*t->previous = t->next;
-	if (t->next)
-		t->next->previous = t->previous;
-}
-
 /*
  * A thread ends.  Its read and write locks stay, as POSIX has it; of the robust
  * mutexes the next one learns that this owner has died, as their memory still
@@ -115,7 +99,7 @@ static void end(void *arg)
 		}
 		give_cell(t->cell);
 		weft_lock_table();
-		leave(t);
+		LIST_REMOVE(t, link);
 		weft_unlock_table();
 	}
 	if (t->robust)
@@ -168,12 +152,12 @@ void weft_forked(void)
 	weft_maps_forked();
 	memset(cells, 0, sizeof(cells));
 	first_unused = 0;
-	threads = NULL;
+	LIST_INIT(&threads);
 	if (t != &weft_nobody) {
 		/* All of it was wiped, but for what has been found since. */
 		memset(t, 0, offsetof(struct weft_thread, refs));
 		begin(t);
-		enter(t);
+		LIST_INSERT_HEAD(&threads, t, link);
 	}
 	weft_files_forked();
 	if (alive)
@@ -197,7 +181,7 @@ int weft_thread_get(struct weft_thread **thread)
 			return ENOMEM;
 		begin(t);
 		weft_lock_table();
-		enter(t);
+		LIST_INSERT_HEAD(&threads, t, link);
 		weft_unlock_table();
 		weft_self = t;
 		pthread_setspecific(key, t);
@@ -215,9 +199,10 @@ void weft_forget_refs(void)
 	struct weft_thread *t;
 	int i;
 
-	for (t = threads; t; t = t->next)
+	LIST_FOREACH(t, &threads, link) {
 		for (i = 0; i < WEFT_REFS; i++)
 			__atomic_store_n(&t->refs[i].key, 0, __ATOMIC_RELAXED);
+	}
 }
 
 /*

@@ -7,6 +7,7 @@
  */
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -21,13 +22,13 @@
  * @life: grows when there is another lock at the address
  * @address: where it is mapped
  * @known: changes with @life only
- * @next: of the same hash
+ * @link: of the same hash
  */
 struct shared {
 	_Atomic uint32_t life;
 	void *address;
 	struct known known;
-	struct shared *next;
+	SLIST_ENTRY(shared) link;
 };
 
 /**
@@ -68,7 +69,7 @@ static _Thread_local struct thread self;
 static pthread_key_t at_end;
 static pthread_once_t begun = PTHREAD_ONCE_INIT;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct shared *all[ROOM];	/* guarded by the mutex */
+static SLIST_HEAD(, shared) all[ROOM];	/* guarded by the mutex */
 
 static unsigned int hash_of(const void *address)
 {
@@ -90,14 +91,16 @@ static struct shared *find_shared(const void *address)
 {
 	struct shared *s;
 
-	for (s = all[hash_of(address) % ROOM]; s && s->address != address; s = s->next)
-		;
+	SLIST_FOREACH(s, &all[hash_of(address) % ROOM], link) {
+		if (s->address == address)
+			break;
+	}
 	return s;
 }
 
 int thread_know(void *address, const struct known *known)
 {
-	struct shared *s, **head = &all[hash_of(address) % ROOM];
+	struct shared *s;
 	int error = 0;
 
 	pthread_mutex_lock(&mutex);
@@ -106,8 +109,7 @@ int thread_know(void *address, const struct known *known)
 		s = calloc(1, sizeof(*s));
 		if (s) {
 			s->address = address;
-			s->next = *head;
-			*head = s;
+			SLIST_INSERT_HEAD(&all[hash_of(address) % ROOM], s, link);
 		}
 	}
 	if (s) {
