@@ -10,8 +10,8 @@
 #include "tools/common/random.h"
 #include "tools/memd/base/log.h"
 #include "tools/memd/base/options.h"
-#include "tools/memd/rdma/sendq.h"
 #include "tools/memd/rdma/memory.h"
+#include "tools/memd/rdma/sendq.h"
 #include "tools/memd/store/backing.h"
 #include "tools/memd/store/frames.h"
 

@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/wake.h"
+
 int flush_part(int fd, u64 at, size_t len)
 {
 	u64 from = at - at % (u64)sysconf(_SC_PAGESIZE);
@@ -31,16 +33,14 @@ int flush_part(int fd, u64 at, size_t len)
 
 static void *run(void *arg)
 {
-	const u64 one = 1;
 	struct flush *f = arg;
 	bool wakes = f->wakes;
 	int wake = f->wake;
 
 	f->err = (f->len ? flush_part(f->fd, f->at, f->len) : fdatasync(f->fd)) ? errno : 0;
 	atomic_store(&f->over, true);
-	/* it can only fail if it was not heard yet */
 	if (wakes)
-		(void)!write(wake, &one, sizeof(one));
+		wake_up(wake);
 	return NULL;
 }
 

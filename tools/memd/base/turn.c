@@ -7,6 +7,7 @@
 #include "base/blade.h"
 #include "base/count.h"
 #include "base/timer.h"
+#include "base/wake.h"
 
 void turn_init(struct memd *m)
 {
@@ -74,11 +75,8 @@ void turn_alone(struct memd *m)
 
 void turn_wake(struct memd *m)
 {
-	const u64 one = 1;
-
-	/* it can only fail if it is awake */
 	if (m->turn.wake >= 0)
-		(void)!write(m->turn.wake, &one, sizeof(one));
+		wake_up(m->turn.wake);
 }
 
 void turn_together(struct memd *m)

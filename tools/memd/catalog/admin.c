@@ -98,10 +98,8 @@ enum answer admin_call(struct memd *m, struct request *q)
 {
 	const struct weft_call *c = &q->call;
 
-	if (c->valid && !weft_is_blade(c->node)) {
-		q->reply.err = EINVAL;
-		return ANSWER;
-	}
+	if (c->valid && !weft_is_blade(c->node))
+		return reply_refuse(q, EINVAL);
 	switch (c->valid) {
 	case 0:
 		break;

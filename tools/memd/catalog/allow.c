@@ -15,12 +15,6 @@
 #include "net/members.h"
 #include "net/reply.h"
 
-static enum answer refuse(struct request *q, u16 err)
-{
-	q->reply.err = err;
-	return ANSWER;
-}
-
 /* --- open and close --------------------------------------------------------- */
 
 /* Does owner and mode of the region say the same as the node that has let somebody in? */
@@ -66,7 +60,7 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 	tell_attributes(r, &q->reply);
 	if (!access_node(r, q->src) || !fits(r, &q->call)) {
 		count(m, OPEN_REFUSED);
-		return refuse(q, EACCES);
+		return reply_refuse(q, EACCES);
 	}
 	if (m->b->regions->blades == 1 || r->opens & bit) {
 		r->opens |= bit;
@@ -75,7 +69,7 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 	/* the other blades are to know before the node asks them for lines */
 	dc = deferred_new(q, opened);
 	if (!dc)
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	r->opens |= bit;
 	r->busy_opens++;
 	dc->region = r;
@@ -124,18 +118,6 @@ static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct
 	tell_changed(m, nodes, &changed, dc);
 }
 
-static void end(struct memd *m, struct deferred *dc)
-{
-	struct region *r = dc->region;
-
-	r->busy = false;
-	dc->q.reply.err = dc->err;
-	tell_attributes(r, &dc->q.reply);
-	if (r->doomed)
-		remove_region(m, r);
-	reply_finish(m, &dc->q);
-}
-
 /* It is as it was, for all. */
 static void undo(struct memd *m, struct deferred *dc)
 {
@@ -149,7 +131,7 @@ static void undo(struct memd *m, struct deferred *dc)
 	r->policy += WEFT_POLICY_CHANGE;
 	tell_blades_now(m, r, NULL);
 	call_nodes(m, r, told, NULL);
-	end(m, dc);
+	remove_end_change(m, dc);
 }
 
 /*
@@ -169,9 +151,9 @@ static void withdrawn(struct memd *m, struct deferred *dc)
 	r->undecided = false;
 	/* those that may use it: what people are told there */
 	call_nodes(m, r, r->opens & m->b->members->mask, NULL);
-	dc->finish = end;
+	dc->finish = remove_end_change;
 	if (!journal_hold(m, dc))
-		end(m, dc);
+		remove_end_change(m, dc);
 }
 
 /* Those that are to lose it have answered: they have given it back, or use it. */
@@ -203,17 +185,17 @@ enum answer allow_set(struct memd *m, struct request *q, struct region *r)
 	u16 err;
 
 	if (c->valid != WEFT_SET_NODES)
-		return refuse(q, EINVAL);
+		return reply_refuse(q, EINVAL);
 	err = blades_there(m);
 	if (err)
-		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+		return err == EAGAIN ? ANSWER_NOT : reply_refuse(q, err);
 	if (r->busy || r->trim.active || r->withdraw.active || !grace_is_over(m))
 		return ANSWER_NOT;
 	if (c->nodes && !r->nodes && !withdraw_possible(m, r))
-		return refuse(q, EOPNOTSUPP);
+		return reply_refuse(q, EOPNOTSUPP);
 	dc = deferred_new(q, asked);
 	if (!dc)
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	dc->region = r;
 	r->before = r->nodes;
 	r->undecided = true;

@@ -17,8 +17,8 @@
 #include "lines/quota.h"
 #include "lines/region.h"
 #include "lines/trim.h"
-#include "net/held.h"
 #include "net/deferred.h"
+#include "net/held.h"
 #include "net/members.h"
 #include "net/push.h"
 #include "net/reply.h"
@@ -30,14 +30,6 @@ static u64 wall_clock(void)
 {
 	return clock_ns(CLOCK_REALTIME);
 }
-
-static enum answer refuse(struct request *q, u16 err)
-{
-	q->reply.err = err;
-	return ANSWER;
-}
-
-/* --- other blades ----------------------------------------------------------- */
 
 /* --- names ------------------------------------------------------------------ */
 
@@ -80,18 +72,18 @@ static enum answer no_room(struct memd *m, struct request *q)
 	if (q->call.op == WEFT_CALL_CREATE && !quota_numbers_left(m)) {
 		log_warn("all %u numbers of regions were used, and none is used twice: no region can be made until the rack begins anew with an empty --backing file, or without one",
 			 WEFT_REGION_MAX);
-		return refuse(q, ENOSPC);
+		return reply_refuse(q, ENOSPC);
 	}
 	for (i = 0; i < m->b->regions->n; i++)
 		if (m->b->regions->by_id[i]->gone)
 			return ANSWER_NOT;
-	return refuse(q, ENOSPC);
+	return reply_refuse(q, ENOSPC);
 }
 
 static enum answer over_quota(struct memd *m, struct request *q, u16 err)
 {
 	count(m, OVER_QUOTA);
-	return refuse(q, err);
+	return reply_refuse(q, err);
 }
 
 /* It is on the disk, so that its number is never another one's, or it is not to be. */
@@ -174,16 +166,16 @@ static enum answer create(struct memd *m, struct request *q)
 		return a;
 	if (r) {
 		if (c->valid & WEFT_CREATE_EXCL)
-			return refuse(q, EEXIST);
+			return reply_refuse(q, EEXIST);
 		tell_attributes(r, &q->reply);
 		return ANSWER;
 	}
 	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
 			 c->block & (c->block - 1)))
-		return refuse(q, EINVAL);
+		return reply_refuse(q, EINVAL);
 	err = blades_there(m);
 	if (err)
-		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+		return err == EAGAIN ? ANSWER_NOT : reply_refuse(q, err);
 	err = quota_region(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
 	if (!err)
 		err = quota_memory(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED, c->size);
@@ -196,7 +188,7 @@ static enum answer create(struct memd *m, struct request *q)
 	dc = deferred_new(q, finish_create);
 	if (!dc) {
 		abandon(m, r);
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	}
 	quota_numbered(m, c->uid, c->valid & WEFT_CREATE_UNLIMITED);
 	r->hatching = true;
@@ -204,13 +196,6 @@ static enum answer create(struct memd *m, struct request *q)
 	tell_blades(m, r, r->size, dc);
 	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
-}
-
-/* What was noted is on the disk. */
-static void finish_noted(struct memd *m, struct deferred *dc)
-{
-	dc->q.reply.err = dc->err;
-	reply_finish(m, &dc->q);
 }
 
 static enum answer unlink_region(struct memd *m, struct request *q)
@@ -223,11 +208,11 @@ static enum answer unlink_region(struct memd *m, struct request *q)
 		return a;
 	/* the caller may remove that one; the name was gone, and is another's now */
 	if (q->call.region && q->call.region != r->id)
-		return refuse(q, ENOENT);
+		return reply_refuse(q, ENOENT);
 	q->reply.region = r->id;
-	dc = deferred_new(q, finish_noted);
+	dc = deferred_new(q, deferred_answer);
 	if (!dc)
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	if (journal_region(m, r, true)) {
 		deferred_release(m, dc, EIO);
 		return ANSWER_LATER;
@@ -318,7 +303,7 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 	u16 err = blades_there(m);
 
 	if (err)
-		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+		return err == EAGAIN ? ANSWER_NOT : reply_refuse(q, err);
 	err = quota_memory(m, r->uid, q->call.valid & WEFT_SET_UNLIMITED,
 			   q->call.size - r->size);
 	if (err)
@@ -328,7 +313,7 @@ static enum answer grow(struct memd *m, struct request *q, struct region *r)
 	dc = region_prepare(r, q->call.size) ? deferred_new(q, finish_grow) : NULL;
 	if (!dc) {
 		region_account(m->b->regions, r, q->call.size, r->size);
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	}
 	r->busy = true;
 	r->growing = q->call.size;
@@ -359,7 +344,7 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 	u32 nodes = r->opens & m->b->members->mask, id;
 
 	if (!dc)
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	dc->region = r;
 	dc->size = r->size;
 	if (commit_attributes(m, r, &q->call)) {
@@ -391,10 +376,10 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 	if (c->valid & ~(u32)(WEFT_SET_SIZE | WEFT_SET_MODE | WEFT_SET_OWNER |
 			      WEFT_SET_MTIME | WEFT_SET_GROW |
 			      WEFT_SET_UNLIMITED))
-		return refuse(q, EINVAL);
+		return reply_refuse(q, EINVAL);
 	if (c->valid & WEFT_SET_SIZE) {
 		if (!access_node(r, q->src))
-			return refuse(q, EACCES);
+			return reply_refuse(q, EACCES);
 		if (r->busy || r->trim.active)
 			return ANSWER_NOT;
 		/* somebody else made it as large, or larger */
@@ -410,10 +395,10 @@ static enum answer set_attr(struct memd *m, struct request *q, struct region *r)
 			return shrink(m, q, r);
 	}
 	if (commit_attributes(m, r, c))
-		return refuse(q, EIO);
+		return reply_refuse(q, EIO);
 	tell_attributes(r, &q->reply);
 	/* times come with every close: they are not waited for */
-	dc = c->valid & (WEFT_SET_MODE | WEFT_SET_OWNER) ? deferred_new(q, finish_noted) : NULL;
+	dc = c->valid & (WEFT_SET_MODE | WEFT_SET_OWNER) ? deferred_new(q, deferred_answer) : NULL;
 	if (!dc)
 		return ANSWER;
 	journal_hold(m, dc);
@@ -441,7 +426,7 @@ static enum answer read_dir(struct memd *m, struct request *q)
 	u8 *p;
 
 	if (at > WEFT_REGION_MAX)
-		return refuse(q, EINVAL);
+		return reply_refuse(q, EINVAL);
 	/* where a listing that begins now ends, whatever is made meanwhile */
 	reply->size = m->b->regions->next_id ? m->b->regions->next_id - 1 : 0;
 	while ((r = region_after(m->b->regions, (u32)at))) {
@@ -507,7 +492,7 @@ enum answer catalog_call(struct memd *m, struct request *q)
 		r = NULL;
 	/* to close what is gone is no mistake */
 	if (!r)
-		return refuse(q, q->call.op == WEFT_CALL_CLOSE ? 0 : ESTALE);
+		return reply_refuse(q, q->call.op == WEFT_CALL_CLOSE ? 0 : ESTALE);
 	switch (q->call.op) {
 	case WEFT_CALL_GETATTR:
 		tell_attributes(r, &q->reply);
@@ -520,6 +505,6 @@ enum answer catalog_call(struct memd *m, struct request *q)
 	case WEFT_CALL_CLOSE:
 		return close_region(m, q, r);
 	default:
-		return refuse(q, EOPNOTSUPP);
+		return reply_refuse(q, EOPNOTSUPP);
 	}
 }

@@ -38,15 +38,8 @@ static void send(struct memd *m, u32 id)
 		.life = m->b->members->by_id[id].life,
 		.cookie = f->seq,
 	};
-	u8 payload[WEFT_CALL_LEN_MAX];
-	struct weft_msg msg = {
-		.type = WEFT_MSG_CALL,
-		.txn = f->txn[id],
-		.len = weft_call_pack(&call, payload),
-		.payload = payload,
-	};
 
-	send_to_member(m, &msg, id);
+	send_call_to(m, &call, f->txn[id], id);
 }
 
 static void send_to_all(struct memd *m)

@@ -57,12 +57,6 @@ static void ask(struct memd *m, u16 op)
 		.size = m->b->opt.memory,
 		.valid = m->b->opt.backing ? WEFT_JOIN_BACKING : 0,
 	};
-	u8 payload[WEFT_CALL_LEN_MAX];
-	struct weft_msg msg = {
-		.type = WEFT_MSG_CALL,
-		.len = weft_call_pack(&call, payload),
-		.payload = payload,
-	};
 
 	/* a JOIN that is repeated is the same call */
 	if (op != WEFT_CALL_JOIN || !m->b->follow->txn) {
@@ -74,9 +68,7 @@ static void ask(struct memd *m, u16 op)
 	}
 	m->b->follow->asked = m->timers.now;
 	m->b->follow->asked_at = whom(m);
-	msg.txn = m->b->follow->txn;
-	msg.nonce = m->b->follow->nonce;
-	send_message(m, &msg, m->b->follow->asked_at);
+	send_call(m, &call, m->b->follow->txn, m->b->follow->nonce, m->b->follow->asked_at);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -249,13 +241,6 @@ void follow_init(struct memd *m)
 
 /* --- what the first blade says ---------------------------------------------- */
 
-static void finish_region(struct memd *m, struct deferred *dc)
-{
-	if (dc->err)
-		dc->q.reply.err = dc->err;
-	reply_finish(m, &dc->q);
-}
-
 static void copy_attributes(struct memd *m, struct region *r, const struct weft_call *c)
 {
 	r->mode = c->mode;
@@ -328,10 +313,8 @@ static enum answer take_region(struct memd *m, struct request *q)
 	policy = c->policy != r->policy || c->nodes != r->nodes;
 	withdraw = restricts(m, r, c);
 	noted = !differs(r, c);
-	if (withdraw && !withdraw_possible(m, r)) {
-		q->reply.err = EOPNOTSUPP;
-		return ANSWER;
-	}
+	if (withdraw && !withdraw_possible(m, r))
+		return reply_refuse(q, EOPNOTSUPP);
 	if (c->block != r->block || !region_prepare(r, c->size)) {
 		q->reply.err = c->block != r->block ? EINVAL : ENOMEM;
 		return ANSWER;
@@ -345,7 +328,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 		q->reply.err = EIO;
 	if (!shorter && !withdraw)
 		return ANSWER;
-	dc = deferred_new(q, finish_region);
+	dc = deferred_new(q, deferred_answer);
 	if (withdraw)
 		withdraw_start(m, r, dc);
 	/* or what goes is back when we have not heard of this */
@@ -426,10 +409,8 @@ enum answer follow_call(struct memd *m, struct request *q)
 	switch (c->op) {
 	case WEFT_CALL_REGION:
 		if (!c->region || c->region > WEFT_REGION_MAX || !weft_policy_valid(c->policy) ||
-		    !region_size_ok(m->b->regions, c->size)) {
-			q->reply.err = EINVAL;
-			return ANSWER;
-		}
+		    !region_size_ok(m->b->regions, c->size))
+			return reply_refuse(q, EINVAL);
 		return take_region(m, q);
 	case WEFT_CALL_FORGET:
 		if (r)

@@ -13,8 +13,8 @@
 #include "lines/recovery.h"
 #include "lines/region.h"
 #include "lines/sweep.h"
-#include "net/held.h"
 #include "net/deferred.h"
+#include "net/held.h"
 #include "net/members.h"
 #include "net/push.h"
 #include "net/reply.h"
@@ -22,12 +22,6 @@
 #include "catalog/join.h"
 
 #define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
-
-static enum answer refuse(struct request *q, u16 err)
-{
-	q->reply.err = err;
-	return ANSWER;
-}
 
 static void blade_lost(struct memd *m, u8 blade, u16 err)
 {
@@ -186,7 +180,7 @@ static void finish_again(struct memd *m, struct deferred *dc)
 /* A node that does not know of this answer asks until it hears another one. */
 static enum answer not_yet(struct request *q)
 {
-	return q->call.valid & WEFT_JOIN_ASKS_AGAIN ? refuse(q, EAGAIN) : ANSWER_NOT;
+	return q->call.valid & WEFT_JOIN_ASKS_AGAIN ? reply_refuse(q, EAGAIN) : ANSWER_NOT;
 }
 
 static enum answer join_node(struct memd *m, struct request *q)
@@ -203,14 +197,14 @@ static enum answer join_node(struct memd *m, struct request *q)
 		return ANSWER_NOT;
 	}
 	if (err)
-		return err == EAGAIN ? not_yet(q) : refuse(q, err);
+		return err == EAGAIN ? not_yet(q) : reply_refuse(q, err);
 	/* of the same machine it is another life: it was rebooted */
 	if (who->in && who->addr != q->from &&
 	    m->timers.now - who->heard < MEMBER_ALIVE_MS) {
 		log_warn("%s wants to be node %u, but %s is", log_addr(q->from),
 			 q->src, log_addr(who->addr));
 		q->reply.addr = who->addr;
-		return refuse(q, EEXIST);
+		return reply_refuse(q, EEXIST);
 	}
 	/* it is dead, or was and has another life: first all others are to know */
 	if (who->in && !same)
@@ -219,7 +213,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		return not_yet(q);
 	dc = deferred_new(q, same ? finish_again : finish_telling);
 	if (!dc)
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	who->heard = m->timers.now;
 	if (!same) {
 		log_say("node %u joins (%s)", q->src, log_addr(q->from));
@@ -251,12 +245,12 @@ static enum answer join_node(struct memd *m, struct request *q)
 enum answer join_call(struct memd *m, struct request *q)
 {
 	if (q->call.node != q->src || !q->call.life)
-		return refuse(q, EINVAL);
+		return reply_refuse(q, EINVAL);
 	if (q->call.addr != q->from) {
 		count(m, WRONG_ADDRESS);
 		log_warn("%s says that its address is %s: is there address translation on the way? Members have to reach each other as they are",
 			 log_addr(q->from), log_addr(q->call.addr));
-		return refuse(q, EADDRNOTAVAIL);
+		return reply_refuse(q, EADDRNOTAVAIL);
 	}
 	return weft_is_blade(q->src) ? join_blade(m, q) : join_node(m, q);
 }
@@ -272,18 +266,18 @@ enum answer join_leave(struct memd *m, struct request *q)
 	struct deferred *dc;
 
 	if (q->call.node != q->src || !weft_node_bit(q->src))
-		return refuse(q, EINVAL);
+		return reply_refuse(q, EINVAL);
 	if (!who->in)
 		return ANSWER;
 	if (who->addr != q->from || who->life != q->call.life || members_is_dead(m, q->src))
-		return refuse(q, ENOTCONN);
+		return reply_refuse(q, ENOTCONN);
 	if (who->joining) {
 		who->gave_up = true;
 		return ANSWER_NOT;
 	}
 	dc = deferred_new(q, finish_leave);
 	if (!dc)
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	log_say("node %u leaves", q->src);
 	count(m, LEAVE);
 	remove_node(m, q->src);
@@ -311,7 +305,7 @@ enum answer join_peers(struct memd *m, struct request *q)
 	if (members_is_dead(m, q->src))
 		q->reply.members &= ~weft_node_bit(q->src);
 	if (!known && (who->in || weft_is_blade(q->src)))
-		return refuse(q, ENOTCONN);
+		return reply_refuse(q, ENOTCONN);
 	return ANSWER;
 }
 

@@ -8,10 +8,11 @@
 #include "base/blade.h"
 #include "base/flush.h"
 #include "base/log.h"
+#include "base/wake.h"
 #include "catalog/blades.h"
 #include "lines/region.h"
-#include "net/held.h"
 #include "net/deferred.h"
+#include "net/held.h"
 #include "net/members.h"
 #include "store/backing.h"
 
@@ -384,10 +385,7 @@ static void on_noting(struct memd *m, struct timer *t)
 
 void journal_work(struct memd *m)
 {
-	u64 times;
-
-	/* how often is of no interest */
-	(void)!read(m->b->journal->flush.wake, &times, sizeof(times));
+	wake_heard(m->b->journal->flush.wake);
 	turn_alone(m);
 	look(m);
 	turn_together(m);
@@ -409,8 +407,10 @@ bool journal_hold(struct memd *m, struct deferred *dc)
 
 int journal_init(struct memd *m)
 {
-	m->b->journal->timer.fn = on_noting;
-	return m->b->backing->fd < 0 ? 0 : flush_open(&m->b->journal->flush, m->b->backing->fd, true);
+	struct journal *j = m->b->journal;
+
+	j->timer.fn = on_noting;
+	return m->b->backing->fd < 0 ? 0 : flush_open(&j->flush, m->b->backing->fd, true);
 }
 
 void journal_exit(struct memd *m)

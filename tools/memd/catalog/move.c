@@ -250,16 +250,9 @@ static void ask_blade(struct memd *m, const struct region *r, u8 id)
 		.life = mv->life,
 		.valid = mv->phase,
 	};
-	u8 payload[WEFT_CALL_LEN_MAX];
-	struct weft_msg msg = {
-		.type = WEFT_MSG_CALL,
-		.len = weft_call_pack(&call, payload),
-		.payload = payload,
-	};
 
 	mv->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
-	msg.txn = mv->txn[id];
-	send_to_member(m, &msg, id);
+	send_call_to(m, &call, mv->txn[id], id);
 }
 
 static void blade_says(struct memd *m, struct region *r, u8 id, u16 err, u64 done)
@@ -313,17 +306,10 @@ static void ask_node(struct memd *m, const struct region *r, u32 id)
 {
 	struct move *mv = m->b->move;
 	struct weft_call call = { .op = WEFT_CALL_MOVE };
-	u8 payload[WEFT_CALL_LEN_MAX];
-	struct weft_msg msg = {
-		.type = WEFT_MSG_CALL,
-		.txn = mv->txn[id],
-		.payload = payload,
-	};
 
 	tell_attributes(r, &call);
 	call.life = mv->life;
-	msg.len = weft_call_pack(&call, payload);
-	send_to_member(m, &msg, id);
+	send_call_to(m, &call, mv->txn[id], id);
 }
 
 static void begin_nodes(struct memd *m)
@@ -572,35 +558,22 @@ static u16 want(struct memd *m, struct region *r, u32 homes)
 	return EIO;
 }
 
-static void wanted(struct memd *m, struct deferred *dc)
-{
-	if (dc->err)
-		dc->q.reply.err = dc->err;
-	reply_finish(m, &dc->q);
-}
-
 enum answer move_call(struct memd *m, struct request *q)
 {
 	u32 use = blades_in_use(m), homes = q->call.homes ? q->call.homes : use, id = 0;
 	struct region *r = NULL;
 	struct deferred *dc;
 
-	if (homes & ~use) {
-		q->reply.err = EINVAL;
-		return ANSWER;
-	}
+	if (homes & ~use)
+		return reply_refuse(q, EINVAL);
 	if (q->call.region) {
 		r = region_find(m->b->regions, q->call.region);
-		if (!r || r->gone || r->hatching) {
-			q->reply.err = ESTALE;
-			return ANSWER;
-		}
+		if (!r || r->gone || r->hatching)
+			return reply_refuse(q, ESTALE);
 	}
-	dc = deferred_new(q, wanted);
-	if (!dc) {
-		q->reply.err = ENOMEM;
-		return ANSWER;
-	}
+	dc = deferred_new(q, deferred_answer);
+	if (!dc)
+		return reply_refuse(q, ENOMEM);
 	if (r)
 		dc->q.reply.err = want(m, r, homes);
 	while (!q->call.region && !dc->q.reply.err && (r = region_after(m->b->regions, id))) {

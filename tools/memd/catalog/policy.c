@@ -14,24 +14,6 @@
 #include "net/reply.h"
 #include "store/backing.h"
 
-static enum answer refuse(struct request *q, u16 err)
-{
-	q->reply.err = err;
-	return ANSWER;
-}
-
-static void end(struct memd *m, struct deferred *dc)
-{
-	struct region *r = dc->region;
-
-	r->busy = false;
-	dc->q.reply.err = dc->err;
-	tell_attributes(r, &dc->q.reply);
-	if (r->doomed)
-		remove_region(m, r);
-	reply_finish(m, &dc->q);
-}
-
 /*
  * It is on the disk: nobody hears of a change that the end of the machine could undo, as its
  * number would then be that of another one.  Who does not answer is left behind; the caller
@@ -42,16 +24,16 @@ static void tell(struct memd *m, struct deferred *dc)
 	struct weft_call changed = { 0 };
 	struct region *r = dc->region;
 
-	dc->finish = end;
+	dc->finish = remove_end_change;
 	deferred_hold(dc);
 	if (!dc->err) {
 		tell_attributes(r, &changed);
 		tell_changed(m, r->opens & m->b->members->mask, &changed, dc);
 		tell_blades(m, r, r->size, dc);
 	}
-	/* not deferred_release(): that is what calls this, and frees the deferred call when it ends here */
+	/* not deferred_release(), which calls this, and frees the call when it ends here */
 	if (!--dc->held)
-		end(m, dc);
+		remove_end_change(m, dc);
 }
 
 /* Has every blade a twin? */
@@ -84,27 +66,27 @@ enum answer policy_set(struct memd *m, struct request *q, struct region *r)
 	u16 err;
 
 	if (c->valid & ~(u32)WEFT_SET_POLICY || !weft_policy_valid(c->policy))
-		return refuse(q, EINVAL);
+		return reply_refuse(q, EINVAL);
 	err = blades_there(m);
 	if (err)
-		return err == EAGAIN ? ANSWER_NOT : refuse(q, err);
+		return err == EAGAIN ? ANSWER_NOT : reply_refuse(q, err);
 	if (c->valid & WEFT_SET_DURABILITY &&
 	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_SYNC && !have_disks(m))
-		return refuse(q, EOPNOTSUPP);
+		return reply_refuse(q, EOPNOTSUPP);
 	if (c->valid & WEFT_SET_DURABILITY &&
 	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR && !have_twins(m)) {
 		log_warn("durability=mirror is refused: not every blade has a twin (weft-memd --peers A/T)");
-		return refuse(q, EOPNOTSUPP);
+		return reply_refuse(q, EOPNOTSUPP);
 	}
 	if (r->busy || r->trim.active)
 		return ANSWER_NOT;
 	dc = deferred_new(q, tell);
 	if (!dc)
-		return refuse(q, ENOMEM);
+		return reply_refuse(q, ENOMEM);
 	r->policy = weft_policy_change(old, c->policy, c->valid);
 	if (journal_policy(m, r)) {
 		r->policy = old;
-		dc->finish = end;
+		dc->finish = remove_end_change;
 		dc->region = r;
 		deferred_release(m, dc, EIO);
 		return ANSWER_LATER;

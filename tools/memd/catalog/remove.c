@@ -5,11 +5,14 @@
 #include "base/blade.h"
 #include "call.h"
 #include "catalog/journal.h"
+#include "catalog/tell.h"
 #include "lines/grace.h"
 #include "lines/region.h"
 #include "lines/trim.h"
+#include "net/deferred.h"
 #include "net/members.h"
 #include "net/push.h"
+#include "net/reply.h"
 
 void remove_region(struct memd *m, struct region *r)
 {
@@ -54,4 +57,16 @@ void remove_all_unused(struct memd *m)
 		id = r->id;
 		remove_unused(m, r);
 	}
+}
+
+void remove_end_change(struct memd *m, struct deferred *dc)
+{
+	struct region *r = dc->region;
+
+	r->busy = false;
+	dc->q.reply.err = dc->err;
+	tell_attributes(r, &dc->q.reply);
+	if (r->doomed)
+		remove_region(m, r);
+	reply_finish(m, &dc->q);
 }

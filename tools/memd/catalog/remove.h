@@ -3,6 +3,7 @@
 #ifndef WEFT_MEMD_REMOVE_H
 #define WEFT_MEMD_REMOVE_H
 
+struct deferred;
 struct memd;
 struct region;
 
@@ -14,5 +15,8 @@ void remove_unused(struct memd *m, struct region *r);
 
 /* All nodes have said what they have open: the same of all regions. */
 void remove_all_unused(struct memd *m);
+
+/* A change that kept it busy is over: who wanted that hears so, and it goes if it was to. */
+void remove_end_change(struct memd *m, struct deferred *dc);
 
 #endif /* WEFT_MEMD_REMOVE_H */

@@ -6,19 +6,14 @@
 
 #include "base/blade.h"
 #include "base/flush.h"
+#include "base/wake.h"
 #include "lines/grace.h"
-#include "net/held.h"
 #include "net/deferred.h"
+#include "net/held.h"
 #include "net/reply.h"
 #include "store/backing.h"
 
 #define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
-
-static void finish_sync(struct memd *m, struct deferred *dc)
-{
-	dc->q.reply.err = dc->err;
-	reply_finish(m, &dc->q);
-}
 
 static void begin(struct memd *m)
 {
@@ -67,10 +62,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 void sync_work(struct memd *m)
 {
-	u64 times;
-
-	/* how often is of no interest */
-	(void)!read(m->b->sync->flush.wake, &times, sizeof(times));
+	wake_heard(m->b->sync->flush.wake);
 	turn_alone(m);
 	look(m);
 	turn_together(m);
@@ -78,6 +70,7 @@ void sync_work(struct memd *m)
 
 enum answer sync_call(struct memd *m, struct request *q)
 {
+	const struct backing *b = m->b->backing;
 	struct sync *s = m->b->sync;
 	struct deferred *dc;
 
@@ -85,12 +78,9 @@ enum answer sync_call(struct memd *m, struct request *q)
 	if (!grace_is_over(m))
 		return ANSWER_NOT;
 	count(m, SYNC);
-	dc = m->b->backing->fd >= 0 && !m->b->backing->failed ? deferred_new(q, finish_sync) : NULL;
-	if (!dc) {
-		q->reply.err = m->b->backing->fd < 0 ? EOPNOTSUPP :
-			       m->b->backing->failed ? EIO : ENOMEM;
-		return ANSWER;
-	}
+	dc = b->fd >= 0 && !b->failed ? deferred_new(q, deferred_answer) : NULL;
+	if (!dc)
+		return reply_refuse(q, b->fd < 0 ? EOPNOTSUPP : b->failed ? EIO : ENOMEM);
 	SLIST_INSERT_HEAD(&s->waiting, dc, next_noted);
 	held_hold(m, dc);
 	if (!s->flush.running)

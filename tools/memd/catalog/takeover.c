@@ -134,18 +134,11 @@ static void send(struct memd *m, u32 id)
 		.addr = m->udp->addr,
 		.life = m->b->opt.role.view,
 	};
-	u8 payload[WEFT_CALL_LEN_MAX];
-	struct weft_msg msg = {
-		.type = WEFT_MSG_CALL,
-		.txn = m->b->takeover->txn[id],
-		.len = weft_call_pack(&call, payload),
-		.payload = payload,
-	};
 
-	send_message(m, &msg, who->addr);
+	send_call(m, &call, m->b->takeover->txn[id], 0, who->addr);
 	/* which of its machines serves may not be known here */
 	if (who->twin)
-		send_message(m, &msg, who->twin);
+		send_call(m, &call, m->b->takeover->txn[id], 0, who->twin);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -222,14 +215,10 @@ enum answer takeover_call(struct memd *m, struct request *q)
 {
 	struct member *who = &m->b->members->by_id[q->src];
 
-	if (q->call.node != q->src || q->call.addr != q->from || !q->call.life) {
-		q->reply.err = EINVAL;
-		return ANSWER;
-	}
-	if (q->call.life < who->view || (q->from != who->addr && q->call.life == who->view)) {
-		q->reply.err = ESTALE;
-		return ANSWER;
-	}
+	if (q->call.node != q->src || q->call.addr != q->from || !q->call.life)
+		return reply_refuse(q, EINVAL);
+	if (q->call.life < who->view || (q->from != who->addr && q->call.life == who->view))
+		return reply_refuse(q, ESTALE);
 	if (q->from != who->addr)
 		members_move(m, q->src);
 	who->view = q->call.life;

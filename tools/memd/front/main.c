@@ -14,6 +14,7 @@
 #include "base/blade.h"
 #include "base/key.h"
 #include "base/log.h"
+#include "base/wake.h"
 #include "catalog/journal.h"
 #include "catalog/sync.h"
 #include "catalog/takeover.h"
@@ -76,14 +77,6 @@ static void receive(struct memd *m)
 	}
 }
 
-static void awake(const struct memd *m)
-{
-	u64 times;
-
-	/* how often is of no interest */
-	(void)!read(m->turn.wake, &times, sizeof(times));
-}
-
 /* What is due, of which nearly all is about the blade.  Return: milliseconds until more is. */
 static int run_timers(struct memd *m)
 {
@@ -118,7 +111,7 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 				return EXIT_SUCCESS;
 			}
 			if (e[i].data.fd == m->turn.wake)
-				awake(m);
+				wake_heard(m->turn.wake);
 			else if (e[i].data.fd == m->udp->fd)
 				receive(m);
 			else if (e[i].data.fd == journal_fd(m->b->journal))

@@ -29,7 +29,8 @@ int lines_make(struct memd *m)
 	b->line_ops = calloc(1, sizeof(*b->line_ops));
 	b->grace = calloc(1, sizeof(*b->grace));
 	b->sweep = calloc(1, sizeof(*b->sweep));
-	if (!b->line_ops || !b->p4 || !b->regions || !b->numbers || !b->looks || !b->grace || !b->sweep)
+	if (!b->line_ops || !b->p4 || !b->regions || !b->numbers || !b->looks || !b->grace ||
+	    !b->sweep)
 		return -1;
 	for (i = 0; i < b->threads; i++) {
 		b->thread[i]->hint = calloc(1, sizeof(*b->thread[i]->hint));

@@ -30,15 +30,8 @@ static void send(struct memd *m, u32 id)
 		.valid = (g->late & weft_node_bit(id) ? WEFT_RENEW_LATE : 0) |
 			 (g->crashed & weft_node_bit(id) ? WEFT_RENEW_CRASHED : 0),
 	};
-	u8 payload[WEFT_CALL_LEN_MAX];
-	struct weft_msg msg = {
-		.type = WEFT_MSG_CALL,
-		.txn = g->txn[id],
-		.len = weft_call_pack(&call, payload),
-		.payload = payload,
-	};
 
-	send_to_member(m, &msg, id);
+	send_call_to(m, &call, g->txn[id], id);
 }
 
 static void send_to(struct memd *m, u32 nodes)

@@ -31,10 +31,10 @@ struct memd;
 struct request;
 struct weft_msg;
 
-#define RECOVERY_LIMIT_MS	15000	/* without progress; nodes that live say something twice a second */
-#define RECOVERY_BASE_MS	60000	/* with progress: that, and the time that all our memory needs ... */
-#define RECOVERY_SPEED	1024	/* ... at so many bytes a millisecond: a wire of 10 Mbit/s */
-#define RECOVERY_REFUSED_MS 3000	/* without a block that cannot be kept: time counts again */
+#define RECOVERY_LIMIT_MS	15000	/* without progress: a live node says something each 500 ms */
+#define RECOVERY_BASE_MS	60000	/* with progress: that, and what all our memory takes ... */
+#define RECOVERY_SPEED		1024	/* ... at so many bytes a millisecond: a wire of 10 Mbit/s */
+#define RECOVERY_REFUSED_MS	3000	/* without a block that cannot be kept: time counts again */
 #define RECOVERY_LEAST_MS	200	/* a life's age: nothing stays in the network for so long */
 
 /**

@@ -340,10 +340,8 @@ enum answer sweep_call(struct memd *m, struct request *q)
 {
 	struct region *r = region_find(m->b->regions, q->call.region);
 
-	if (q->call.region && (!r || r->gone)) {
-		q->reply.err = ENOENT;
-		return ANSWER;
-	}
+	if (q->call.region && (!r || r->gone))
+		return reply_refuse(q, ENOENT);
 	/* a list that is not whole yet would be taken for one that is: it is asked for again */
 	if (m->b->members->dead || sweep_is_active(m))
 		return ANSWER_NOT;

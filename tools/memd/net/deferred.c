@@ -19,6 +19,13 @@ struct deferred *deferred_new(const struct request *q,
 	return dc;
 }
 
+void deferred_answer(struct memd *m, struct deferred *dc)
+{
+	if (dc->err)
+		dc->q.reply.err = dc->err;
+	reply_finish(m, &dc->q);
+}
+
 void deferred_hold(struct deferred *dc)
 {
 	if (dc)

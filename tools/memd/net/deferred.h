@@ -51,6 +51,9 @@ SLIST_HEAD(deferred_list, deferred);
 struct deferred *deferred_new(const struct request *q,
 			      void (*finish)(struct memd *m, struct deferred *dc));
 
+/* A @finish: the reply goes as it is, with the first error that a holder found. */
+void deferred_answer(struct memd *m, struct deferred *dc);
+
 void deferred_hold(struct deferred *dc);
 
 /* Let go; the last one ends the call.  @dc may be NULL. */

@@ -6,6 +6,7 @@
 
 #include "net/held.h"
 #include "base/blade.h"
+#include "base/wake.h"
 #include "net/deferred.h"
 #include "net/send.h"
 #include "standby/mirror.h"
@@ -38,11 +39,8 @@ void held_exit(struct memd *m)
 
 void held_wake(struct memd *m)
 {
-	const u64 one = 1;
-
-	/* it can only fail if it is awake */
 	if (atomic_load(&m->held->waiting))
-		(void)!write(m->held->wake, &one, sizeof(one));
+		wake_up(m->held->wake);
 }
 
 int held_fd(const struct memd *m)
@@ -106,10 +104,7 @@ static bool look(struct memd *m)
 
 void held_work(struct memd *m)
 {
-	u64 times;
-
-	/* how often is of no interest */
-	(void)!read(m->held->wake, &times, sizeof(times));
+	wake_heard(m->held->wake);
 	/* nothing is sent then, and to be lost is not for those that wait */
 	if (memd_suspended(m))
 		return;

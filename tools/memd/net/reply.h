@@ -67,6 +67,13 @@ struct caller {
 	struct kept_reply kept[CALLS_KEPT];
 };
 
+/* What a handler returns that refuses a call. */
+static inline enum answer reply_refuse(struct request *q, u16 err)
+{
+	q->reply.err = err;
+	return ANSWER;
+}
+
 /* Reply to a call, deferred or not; the reply is kept if the call has an effect. */
 void reply_finish(struct memd *m, struct request *q);
 

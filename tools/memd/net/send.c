@@ -4,6 +4,7 @@
 
 #include "base/blade.h"
 #include "base/log.h"
+#include "call.h"
 #include "flow.h"
 #include "net/members.h"
 #include "net/udp.h"
@@ -81,4 +82,23 @@ void send_plain(struct memd *m, struct weft_msg *msg, u32 addr)
 void send_to_member(struct memd *m, struct weft_msg *msg, u32 id)
 {
 	send_message(m, msg, id <= WEFT_BLADE_MAX ? m->b->members->by_id[id].addr : 0);
+}
+
+void send_call(struct memd *m, const struct weft_call *call, u32 txn, u32 nonce, u32 addr)
+{
+	u8 payload[WEFT_CALL_LEN_MAX];
+	struct weft_msg msg = {
+		.type = WEFT_MSG_CALL,
+		.txn = txn,
+		.nonce = nonce,
+		.len = weft_call_pack(call, payload),
+		.payload = payload,
+	};
+
+	send_message(m, &msg, addr);
+}
+
+void send_call_to(struct memd *m, const struct weft_call *call, u32 txn, u32 id)
+{
+	send_call(m, call, txn, 0, m->b->members->by_id[id].addr);
 }

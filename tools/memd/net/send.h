@@ -6,6 +6,7 @@
 #include "types.h"
 
 struct memd;
+struct weft_call;
 struct weft_msg;
 
 /* Send to an address; src and rack are set, unless src is set already. */
@@ -16,6 +17,10 @@ void send_plain(struct memd *m, struct weft_msg *msg, u32 addr);
 
 /* Send to a member, if its address is known. */
 void send_to_member(struct memd *m, struct weft_msg *msg, u32 id);
+
+/* A call under @txn, to an address; to a member. */
+void send_call(struct memd *m, const struct weft_call *call, u32 txn, u32 nonce, u32 addr);
+void send_call_to(struct memd *m, const struct weft_call *call, u32 txn, u32 id);
 
 /* The same in two steps: write the payload where this says, then send. */
 void *send_buffer(struct memd *m);

@@ -14,12 +14,12 @@
 #include "hello.h"
 #include "net/members.h"
 #include "net/udp.h"
+#include "rdma/buffer.h"
 #include "rdma/card.h"
 #include "rdma/handle.h"
-#include "rdma/write.h"
-#include "rdma/sendq.h"
 #include "rdma/memory.h"
-#include "rdma/buffer.h"
+#include "rdma/sendq.h"
+#include "rdma/write.h"
 #include "store/backing.h"
 
 #define LISTEN_MS	5000	/* to the next attempt */

@@ -9,8 +9,8 @@
  * port.  The first thread does all of that, and hears from the card; it is alone when
  * connections come and go.  Any thread has the card send blocks (rdma_write()).
  *
- * With a block that was written to it a node gets a remote handle (address, key, tag; landing.h), by
- * which its card may read the block again without our program, until its contents change; unless
+ * With a block that was written to it a node gets a remote handle (address, key, tag; landing.h),
+ * by which its card may read the block again without our program, until its contents change; unless
  * --deeds off.  Remote handles let a node's kernel read memory of regions that it did not ask for:
  * there are none as long as a region is for some nodes only (allow.h).
  *

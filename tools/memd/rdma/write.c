@@ -6,11 +6,11 @@
 #include "base/log.h"
 #include "net/members.h"
 #include "net/udp.h"
+#include "rdma/buffer.h"
 #include "rdma/card.h"
 #include "rdma/handle.h"
-#include "rdma/sendq.h"
 #include "rdma/memory.h"
-#include "rdma/buffer.h"
+#include "rdma/sendq.h"
 #include "store/backing.h"
 #include "store/frames.h"
 

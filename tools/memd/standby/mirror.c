@@ -11,6 +11,7 @@
 
 #include "base/blade.h"
 #include "base/log.h"
+#include "base/wake.h"
 #include "standby/ask.h"
 #include "standby/outgoing.h"
 #include "standby/register.h"
@@ -497,7 +498,6 @@ static void rest(struct mirror *mr)
 {
 	struct pollfd p[3] = { { .fd = mr->wake, .events = POLLIN } };
 	int n = 1, ms = mr->lease < 2000 ? 10 : 50;
-	u64 times;
 
 	if (mr->s.fd >= 0)
 		p[n++] = (struct pollfd){
@@ -514,7 +514,7 @@ static void rest(struct mirror *mr)
 	if (outgoing_sleeps(&mr->q, stream_has_room(&mr->s)))
 		poll(p, (nfds_t)n, ms);
 	outgoing_wakes(&mr->q);
-	(void)!read(mr->wake, &times, sizeof(times));
+	wake_heard(mr->wake);
 }
 
 static void *run(void *arg)
@@ -543,11 +543,10 @@ static void *run(void *arg)
 static void ship(void *shipper, const void *buf, size_t len, u64 at)
 {
 	struct mirror *mr = shipper;
-	const u64 one = 1;
 
 	outgoing_write(&mr->q, buf, len, at);
 	if (outgoing_is_asleep(&mr->q))
-		(void)!write(mr->wake, &one, sizeof(one));
+		wake_up(mr->wake);
 }
 
 int mirror_start(struct memd *m, void (*wake)(struct memd *m), char *err)
@@ -580,12 +579,11 @@ int mirror_start(struct memd *m, void (*wake)(struct memd *m), char *err)
 void mirror_stop(struct memd *m)
 {
 	struct mirror *mr = m->b->mirror;
-	const u64 one = 1;
 
 	if (!mr)
 		return;
 	atomic_store(&mr->ending, true);
-	(void)!write(mr->wake, &one, sizeof(one));
+	wake_up(mr->wake);
 	pthread_join(mr->thread, NULL);
 	m->b->backing->ship = NULL;
 	m->b->mirror = NULL;
