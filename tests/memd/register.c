@@ -230,11 +230,11 @@ static void give_up(void)
 static void init(struct ask *a, u32 who)
 {
 	const struct options o = {
-		.id = 33, .rack = 3, .address = who, .witness = AT, .twin_port = port,
+		.id = 33, .rack = 3, .address = who, .witness = AT, .pair_port = port,
 		.lease = LEASE,
 	};
 
-	ask_init(a, &o, &none, STREAM_ACTIVE);
+	ask_init(a, &o, &none, STREAM_PRIMARY);
 }
 
 static void until_ready(struct ask *a)
@@ -317,7 +317,7 @@ static int is_ready(const struct options *o)
 static void start_here(void)
 {
 	const struct options o = {
-		.be_witness = path, .address = AT, .twin_port = port, .lease = LEASE,
+		.be_witness = path, .address = AT, .pair_port = port, .lease = LEASE,
 	};
 	sigset_t none_of_them;
 

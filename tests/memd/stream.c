@@ -62,7 +62,7 @@ static void pass(struct stream *from, int wire_from, int wire_to)
 
 static void open_pair(struct pair *p, const struct weft_key *key_a, const struct weft_key *key_b)
 {
-	const struct hello h = { .rack = 5, .blade = 33, .role = STREAM_ACTIVE, .view = 7,
+	const struct hello h = { .rack = 5, .blade = 33, .role = STREAM_PRIMARY, .view = 7,
 				 .lease = 20000 };
 
 	stream_init(&p->a, key_a);
@@ -90,7 +90,7 @@ static void greet(struct pair *p)
 	CHECK_EQ(stream_next(&p->b, &r), 1);
 	CHECK_EQ(r.type, STREAM_HELLO);
 	CHECK(p->b.greeted && p->b.peer.rack == 5 && p->b.peer.blade == 33 &&
-	      p->b.peer.role == STREAM_ACTIVE && p->b.peer.view == 7 &&
+	      p->b.peer.role == STREAM_PRIMARY && p->b.peer.view == 7 &&
 	      p->b.peer.lease == 20000);
 	CHECK(!stream_hello(&p->b, &h));
 	pass(&p->b, p->wire_b, p->wire_a);
@@ -201,7 +201,7 @@ static void repeated(void)
 {
 	u8 body[16] = { 9 }, first[64], second[64], hello[128];
 	size_t n_first, n_second, n_hello;
-	const struct hello h = { .rack = 5, .blade = 33, .role = STREAM_ACTIVE, .view = 7 };
+	const struct hello h = { .rack = 5, .blade = 33, .role = STREAM_PRIMARY, .view = 7 };
 	struct pair p, q;
 	struct record r;
 

@@ -139,33 +139,33 @@ static int address(const char *what, const char *text, u32 *value, char *err)
 	return 0;
 }
 
-/* Is the address one of those before blade @n, or of their twins? */
+/* Is the address one of those before blade @n, or of their standbys? */
 static bool is_listed(const struct options *o, u32 addr, u32 n)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++)
-		if (o->peers[i] == addr || o->twins[i] == addr)
+		if (o->peers[i] == addr || o->standbys[i] == addr)
 			return true;
 	return false;
 }
 
-/* A blade's address, and its twin's behind a slash. */
+/* A blade's address, and its standby's behind a slash. */
 static int peer(struct options *o, char *one, char *err)
 {
 	u32 n = o->blades;
-	char *twin = strchr(one, '/');
+	char *standby = strchr(one, '/');
 
-	o->twins[n] = 0;
-	if (twin)
-		*twin++ = 0;
+	o->standbys[n] = 0;
+	if (standby)
+		*standby++ = 0;
 	if (address("--peers", one, &o->peers[n], err) ||
-	    (twin && address("--peers", twin, &o->twins[n], err)))
+	    (standby && address("--peers", standby, &o->standbys[n], err)))
 		return -1;
-	if (is_listed(o, o->peers[n], n) || o->peers[n] == o->twins[n])
+	if (is_listed(o, o->peers[n], n) || o->peers[n] == o->standbys[n])
 		return fail(err, "--peers names %s twice", one);
-	if (twin && is_listed(o, o->twins[n], n))
-		return fail(err, "--peers names %s twice", twin);
+	if (standby && is_listed(o, o->standbys[n], n))
+		return fail(err, "--peers names %s twice", standby);
 	o->blades++;
 	return 0;
 }
@@ -227,8 +227,8 @@ static int limit(struct options *o, int c, const char *arg, char *err)
 	}
 }
 
-/* What concerns twins and their witness; 1: it is another option. */
-static int twin(struct options *o, int c, const char *arg, char *err)
+/* What concerns pairs and their witness; 1: it is another option. */
+static int pair(struct options *o, int c, const char *arg, char *err)
 {
 	u64 v;
 
@@ -238,7 +238,7 @@ static int twin(struct options *o, int c, const char *arg, char *err)
 	case O_TWIN_PORT:
 		if (number("--twin-port", arg, 1, 65535, &v, err))
 			return -1;
-		o->twin_port = (u16)v;
+		o->pair_port = (u16)v;
 		return 0;
 	case O_ON_TAKEOVER:
 		o->on_takeover = arg;
@@ -288,7 +288,7 @@ static int one_option(struct options *o, int c, const char *arg, char *err)
 	u64 v;
 
 	if (rc > 0)
-		rc = twin(o, c, arg, err);
+		rc = pair(o, c, arg, err);
 	if (rc > 0)
 		rc = use(o, c, arg, err);
 	if (rc <= 0)
@@ -372,10 +372,11 @@ static bool is_own(const struct options *o, u32 addr)
 	return found;
 }
 
-/* Which of a blade's two machines this is: from here on the other one is its twin. */
+/* Which of a blade's two machines this is: from here on the other one is its partner. */
 static int find_self(struct options *o, char *err)
 {
-	u32 *own = &o->peers[options_blade(o)], *other = &o->twins[options_blade(o)], swap = *own;
+	u32 *other = &o->standbys[options_blade(o)];
+	u32 *own = &o->peers[options_blade(o)], swap = *own;
 
 	if (o->address ? o->address == *own : !*other || is_own(o, *own)) {
 		o->address = *own;
@@ -393,7 +394,7 @@ static int find_self(struct options *o, char *err)
 
 static int complete_twin(const struct options *o, char *err)
 {
-	if (!options_twin(o)) {
+	if (!options_partner(o)) {
 		if (o->witness || o->on_takeover || o->take_over || o->alone)
 			return fail(err, "this blade has no twin: --peers names one behind a slash, as 10.0.0.33/10.0.0.133");
 		return 0;
@@ -438,7 +439,7 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 
 	memset(o, 0, sizeof(*o));
 	o->port = WEFT_WIRE_UDP_PORT;
-	o->twin_port = TWIN_PORT;
+	o->pair_port = PAIR_PORT;
 	o->memory = MEMORY_DEFAULT;
 	o->user_regions = USER_REGIONS;
 	o->lease = LEASE_DEFAULT;

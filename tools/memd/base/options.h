@@ -17,7 +17,7 @@
 #define REGIONS_MAX	16384	/* a full catalog fits half a log several times */
 #define BLADE_BYTES_MAX	(1ull << 43)	/* memory of a blade: 8T */
 
-#define TWIN_PORT	4794	/* TCP: a blade's other machine, the witness */
+#define PAIR_PORT	4794	/* TCP: a blade's other machine, the witness */
 
 #define USER_MEMORY_HALF	(~0ull)	/* of what all blades have */
 
@@ -37,7 +37,7 @@ static inline int fail(char *err, const char *fmt, ...)
 
 /**
  * struct role - not of the command line: how this machine came to serve; see role.h
- * @view: number that grows each time that a blade's twin takes over; 0: it has no twin
+ * @view: number that grows each time that a blade's standby takes over; 0: it has no standby
  * @taken: it has taken over, and its copy is what crashed machines leave
  * @had_switch: a P4 switch was in use then, and has lines of this blade
  */
@@ -68,13 +68,13 @@ struct role {
  * @rdma: data may go by RDMA
  * @deeds: then nodes may read blocks by themselves
  * @peers: addresses of all blades, in the order of their ids
- * @twins: addresses of their twins, 0: none; of this blade's, the other machine
+ * @standbys: addresses of their standbys, 0: none; of this blade's, the other machine
  * @blades: how many there are
  * @witness: address of the witness, or 0
- * @twin_port: TCP port of twins and witness
+ * @pair_port: TCP port of pairs and witness
  * @on_takeover: command that is run when this machine takes over, or NULL
  * @take_over: this machine is to, an administrator is sure that the other one is off
- * @alone: it is to serve without having heard of its twin, or of the witness
+ * @alone: it is to serve without having heard of its partner, or of the witness
  * @be_witness: file of the witness, which this is, or NULL
  * @role: see there
  * @background: leave the terminal when ready
@@ -100,10 +100,10 @@ struct options {
 	bool rdma;
 	bool deeds;
 	u32 peers[BLADES_MAX];
-	u32 twins[BLADES_MAX];
+	u32 standbys[BLADES_MAX];
 	u32 blades;
 	u32 witness;
-	u16 twin_port;
+	u16 pair_port;
 	const char *on_takeover;
 	bool take_over;
 	bool alone;
@@ -139,10 +139,10 @@ static inline u32 options_blade(const struct options *o)
 	return o->id - WEFT_BLADE_MIN;
 }
 
-/* Address of this blade's twin, 0: it has none. */
-static inline u32 options_twin(const struct options *o)
+/* Address of this blade's other machine, 0: it has none. */
+static inline u32 options_partner(const struct options *o)
 {
-	return o->twins[options_blade(o)];
+	return o->standbys[options_blade(o)];
 }
 
 #endif /* WEFT_MEMD_OPTIONS_H */

@@ -22,9 +22,12 @@ static bool has_address(const struct memd *m, u32 addr)
 {
 	u32 id;
 
-	for (id = 1; id <= WEFT_BLADE_MAX; id++)
-		if (m->b->members->by_id[id].addr == addr || m->b->members->by_id[id].twin == addr)
+	for (id = 1; id <= WEFT_BLADE_MAX; id++) {
+		const struct member *who = &m->b->members->by_id[id];
+
+		if (who->addr == addr || who->standby == addr)
 			return true;
+	}
 	return false;
 }
 

@@ -32,7 +32,7 @@
  * @txn: by id: of the FENCE that is out
  * @seq: number of the last one that was sent, or, at other blades, obeyed
  * @began: millisecond
- * @noted: position in the file after the last one was noted: nobody is told before the twin
+ * @noted: position in the file after the last one was noted: nobody is told before the standby
  *	knows, else who takes over would hear a node that others do not
  * @died: by node: millisecond when it was found dead, for FENCE_LEAST_MS
  * @looked: millisecond of the last look who is silent

@@ -30,21 +30,21 @@
 #define FIRST_MS	50	/* until the JOIN is repeated, doubled each time */
 /* A new life of the first blade is found within that: we serve nobody until we have joined it. */
 #define BEAT_MS		200
-#define TURNS_MS	2500	/* no answer for that long: its twin is asked, too */
+#define TURNS_MS	2500	/* no answer for that long: its standby is asked, too */
 #define TIME_MS		100	/* between questions for the time */
 #define SILENT_MS	5000	/* no answer for that long is worth a line */
 #define TELL_MS		20000	/* until the next one */
 
 /* --- joining ---------------------------------------------------------------- */
 
-/* The first blade; if it is silent its twin may have taken over, so in turns. */
+/* The first blade; if it is silent its standby may have taken over, so in turns. */
 static u32 whom(const struct memd *m)
 {
 	const struct member *first = &m->b->members->by_id[WEFT_BLADE_MIN];
 
-	return first->twin && m->b->follow->asked_at == first->addr &&
+	return first->standby && m->b->follow->asked_at == first->addr &&
 	       (!m->b->follow->joined || m->timers.now - m->b->follow->heard > TURNS_MS) ?
-	       first->twin : first->addr;
+	       first->standby : first->addr;
 }
 
 static void ask(struct memd *m, u16 op)
@@ -132,7 +132,7 @@ static bool is_there(const struct memd *m, u32 from)
 {
 	const struct member *first = &m->b->members->by_id[WEFT_BLADE_MIN];
 
-	return from == first->addr || (from == first->twin && from == m->b->follow->asked_at);
+	return from == first->addr || (from == first->standby && from == m->b->follow->asked_at);
 }
 
 bool follow_is_answer(const struct memd *m, const struct weft_msg *msg, u32 from)

@@ -50,7 +50,7 @@ void follow_start(struct memd *m);
 /* A REPLY of the first blade to JOIN or PEERS.  Return: false if it is none. */
 bool follow_reply(struct memd *m, const struct weft_msg *msg);
 
-/* If it comes from its twin, which was asked: that has taken over, and it is there now. */
+/* If it comes from its standby, which was asked: that has taken over, and it is there now. */
 bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from);
 
 /* Is a message the answer to what we have asked the first blade?  If so, set the clock by it. */

@@ -49,7 +49,7 @@ void journal_exit(struct memd *m);
 void journal_close(struct memd *m);
 
 /**
- * journal_hold() - an answer waits until what was noted so far is on the disk, and the twin
+ * journal_hold() - an answer waits until what was noted so far is on the disk, and the standby
  *	has it, if there is one that follows
  * @dc: held until then; its error is EIO if that fails
  *

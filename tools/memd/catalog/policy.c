@@ -36,14 +36,15 @@ static void tell(struct memd *m, struct deferred *dc)
 		remove_end_change(m, dc);
 }
 
-/* Has every blade a twin? */
-static bool have_twins(struct memd *m)
+/* Has every blade a standby? */
+static bool have_standbys(struct memd *m)
 {
 	bool all = true;
 	u32 i;
 
 	for (i = 0; i < m->b->regions->blades; i++)
-		all &= m->b->members->by_id[WEFT_BLADE_MIN + i].twin != 0 || !blades_needed(m, i);
+		all &= m->b->members->by_id[WEFT_BLADE_MIN + i].standby ||
+		       !blades_needed(m, i);
 	return all;
 }
 
@@ -74,7 +75,7 @@ enum answer policy_set(struct memd *m, struct request *q, struct region *r)
 	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_SYNC && !have_disks(m))
 		return reply_refuse(q, EOPNOTSUPP);
 	if (c->valid & WEFT_SET_DURABILITY &&
-	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR && !have_twins(m)) {
+	    (c->policy & WEFT_POLICY_DURABILITY) == WEFT_POLICY_MIRROR && !have_standbys(m)) {
 		log_warn("durability=mirror is refused: not every blade has a twin (weft-memd --peers A/T)");
 		return reply_refuse(q, EOPNOTSUPP);
 	}

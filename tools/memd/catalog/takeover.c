@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* After a twin has taken over, see takeover.h. */
+/* After a standby has taken over, see takeover.h. */
 #include "catalog/takeover.h"
 
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "net/reply.h"
 #include "net/send.h"
 #include "net/udp.h"
-#include "standby/twin.h"
+#include "standby/pair.h"
 #include "store/backing.h"
 #include "tools/common/clock.h"
 
@@ -137,8 +137,8 @@ static void send(struct memd *m, u32 id)
 
 	send_call(m, &call, m->b->takeover->txn[id], 0, who->addr);
 	/* which of its machines serves may not be known here */
-	if (who->twin)
-		send_call(m, &call, m->b->takeover->txn[id], 0, who->twin);
+	if (who->standby)
+		send_call(m, &call, m->b->takeover->txn[id], 0, who->standby);
 }
 
 static void on_timer(struct memd *m, struct timer *t)
@@ -230,12 +230,12 @@ enum answer takeover_call(struct memd *m, struct request *q)
 void takeover_settled(struct memd *m)
 {
 	struct role *role = &m->b->opt.role;
-	struct twin_record r = { .there = true, .view = role->view, .active = true };
+	struct pair_record r = { .there = true, .view = role->view, .primary = true };
 
 	if (!role->taken)
 		return;
 	role->taken = false;
 	role->had_switch = false;
-	if (twin_store(m->b->backing->fd, &r))
+	if (pair_store(m->b->backing->fd, &r))
 		backing_fails(m->b->backing);
 }

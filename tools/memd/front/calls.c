@@ -99,9 +99,10 @@ static bool allowed(struct memd *m, struct request *q)
 	if (q->call.op == WEFT_CALL_TWIN)
 		return weft_is_blade(q->src) && q->src != m->b->opt.id && q->from &&
 		       (q->from == m->b->members->by_id[q->src].addr ||
-			q->from == m->b->members->by_id[q->src].twin);
+			q->from == m->b->members->by_id[q->src].standby);
 	if (q->call.op == WEFT_CALL_RECALLED || q->call.op == WEFT_CALL_RENEW ||
-	    q->call.op == WEFT_CALL_CHANGED || q->call.op == WEFT_CALL_MOVE || q->src == m->b->opt.id)
+	    q->call.op == WEFT_CALL_CHANGED || q->call.op == WEFT_CALL_MOVE ||
+	    q->src == m->b->opt.id)
 		return false;
 	if (weft_is_blade(q->src) &&
 	    (q->from != m->b->members->by_id[q->src].addr || !is_open(q->call.op)))

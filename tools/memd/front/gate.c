@@ -119,7 +119,7 @@ bool gate_take(struct memd *m, struct weft_msg *msg, const void *buf, size_t len
 	u8 type = len > WEFT_WIRE_TYPE_AT ? ((const u8 *)buf)[WEFT_WIRE_TYPE_AT] : 0;
 	int err;
 
-	/* before anything else: the twin may have taken over */
+	/* before anything else: the standby may have taken over */
 	if (memd_suspended(m)) {
 		count(m, SUSPENDED);
 		return false;

@@ -25,8 +25,8 @@
 #include "rdma/ops.h"
 #include "rdma/rdma.h"
 #include "standby/mirror.h"
+#include "standby/pair.h"
 #include "standby/role.h"
-#include "standby/twin.h"
 #include "standby/witness.h"
 
 #define SUSPENDED_MS	20	/* between looks whether that is over */
@@ -273,8 +273,8 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 		return 2;
 	/* a process that comes of another one has nothing of the card */
 	rdma_start(&memd, &rdma_ops);
-	if (options_twin(o) && held_start(&memd)) {
-		log_say("cannot keep what waits for the twin: %s", strerror(errno));
+	if (options_partner(o) && held_start(&memd)) {
+		log_say("not enough memory, or descriptors");
 		return 2;
 	}
 	if (mirror_start(&memd, held_wake, err)) {
@@ -337,7 +337,7 @@ int main(int argc, char **argv)
 	struct options o;
 	char err[ERR_MAX];
 
-	twin_arguments(argc, argv);
+	pair_arguments(argc, argv);
 	switch (options_parse(&o, argc, argv, err)) {
 	case OPTIONS_DONE:
 		return EXIT_SUCCESS;

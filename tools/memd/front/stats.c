@@ -173,10 +173,10 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 		     s->at[WEFT_DROPPING];
 	u64 in_switch = s->at[WEFT_IN_SWITCH];
 	u32 blade = options_blade(&m->b->opt);
-	struct mirror_state twin;
+	struct mirror_state standby;
 	struct rdma_state rdma;
 
-	mirror_look(m, &twin);
+	mirror_look(m, &standby);
 	rdma_state(m, &rdma);
 	add(page, "nodes", (u64)__builtin_popcount(members_joined(m->b->members)));
 	add(page, "switch", m->b->p4->in_use);
@@ -200,13 +200,13 @@ static void add_state(struct memd *m, const struct sums *s, struct page *page)
 	add(page, "file_refuses", __atomic_load_n(&m->b->backing->refuses, __ATOMIC_RELAXED));
 	add(page, "file_failed", m->b->backing->failed);
 	add(page, "refused_ago_s", refused_ago(m));
-	add(page, "twin", options_twin(&m->b->opt) != 0);
+	add(page, "twin", options_partner(&m->b->opt) != 0);
 	add(page, "view", m->b->opt.role.view);
-	add(page, "twin_complete", twin.complete);
-	add(page, "twin_behind_bytes", twin.behind);
-	if (twin.has_witness)
-		add(page, "witness_ok", twin.witness_ok);
-	add(page, "suspensions", twin.suspensions);
+	add(page, "twin_complete", standby.complete);
+	add(page, "twin_behind_bytes", standby.behind);
+	if (standby.has_witness)
+		add(page, "witness_ok", standby.witness_ok);
+	add(page, "suspensions", standby.suspensions);
 	add(page, "rdma", rdma.listening);
 	add(page, "rdma_connections", rdma.connections);
 	add(page, "rdma_registered_bytes", rdma.bytes);

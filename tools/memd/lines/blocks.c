@@ -214,7 +214,7 @@ static bool waits(const struct memd *m, const struct region *r)
 		mirror_is_crowded(m));
 }
 
-/* Now, or when the twin has what is acknowledged; @r NULL: the region is gone. */
+/* Now, or when the standby has what is acknowledged; @r NULL: the region is gone. */
 static void acknowledge(struct memd *m, const struct region *r, const struct weft_msg *msg)
 {
 	struct weft_msg ack = {

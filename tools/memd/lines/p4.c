@@ -14,7 +14,7 @@
 #define LAST_MS		500
 #define PROBE_MS	1000	/* between probes, when all is told */
 #define PROBING_MS	1000	/* no answer for that long: there is no switch */
-#define TAKEN_MS	100	/* the same of a twin that has taken over where there was none */
+#define TAKEN_MS	100	/* the same of a standby that has taken over where there was none */
 #define LOSING_MS	3500	/* the same where there has been one */
 #define TELL_MS		10000	/* until it is logged again that one is waited for */
 #define WANTED_MS	50	/* between questions to one without which nobody is served */

@@ -16,7 +16,7 @@ struct region;
  * struct deferred - a call under way
  * @next: in the list of those that wait for the switch to know the members
  * @next_noted: in that of those that wait for the disk to have what the journal notes
- * @next_held: in that of those that wait for the twin to have it
+ * @next_held: in that of those that wait for the standby to have it
  * @position: how much it has to have, see mirror_position()
  * @q: the call, and the reply to be
  * @held: by how many

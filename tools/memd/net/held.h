@@ -24,7 +24,7 @@ struct held_ack {
 
 /**
  * struct held - what waits for the standby, of a thread
- * @ack: HELD_MAX of them, the first is at @first; NULL: this blade has no twin
+ * @ack: HELD_MAX of them, the first is at @first; NULL: this blade has no standby
  * @first: see there
  * @n: how many
  * @calls: calls that do, of the blade: the first thread has them
@@ -40,7 +40,7 @@ struct held {
 	int wake;
 };
 
-/* The blade has a twin, and no thread runs yet.  Return: 0 or -1 with errno. */
+/* The blade has a standby, and no thread runs yet.  Return: 0 or -1 with errno. */
 int held_start(struct memd *m);
 void held_exit(struct memd *m);
 

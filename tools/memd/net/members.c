@@ -21,7 +21,7 @@ void members_start(struct memd *m)
 
 	for (i = 0; i < m->b->opt.blades; i++) {
 		ms->by_id[WEFT_BLADE_MIN + i].addr = m->b->opt.peers[i];
-		ms->by_id[WEFT_BLADE_MIN + i].twin = m->b->opt.twins[i];
+		ms->by_id[WEFT_BLADE_MIN + i].standby = m->b->opt.standbys[i];
 		ms->by_id[WEFT_BLADE_MIN + i].used = true;
 	}
 	ms->by_id[m->b->opt.id].addr = m->udp->addr;
@@ -60,9 +60,9 @@ void members_move(struct memd *m, u32 id)
 	u32 former = who->addr;
 
 	log_say("memory blade %u is at %s now: its twin has taken over from %s",
-		id - WEFT_BLADE_MIN + 1, log_addr(who->twin), log_addr(former));
-	who->addr = who->twin;
-	who->twin = former;
+		id - WEFT_BLADE_MIN + 1, log_addr(who->standby), log_addr(former));
+	who->addr = who->standby;
+	who->standby = former;
 }
 
 void members_refused(struct memd *m, u32 id, u32 from)
@@ -107,8 +107,8 @@ void members_list(struct memd *m, u32 nodes, struct weft_call *call)
 			continue;
 		view = id == m->b->opt.id ? m->b->opt.role.view : who->view;
 		p = put_peer(p, id, WEFT_PEER_MEMBER, view, who->addr);
-		if (who->twin)
-			p = put_peer(p, id, WEFT_PEER_TWIN, view, who->twin);
+		if (who->standby)
+			p = put_peer(p, id, WEFT_PEER_TWIN, view, who->standby);
 	}
 	call->list_len = (u16)(p - call->list);
 }

@@ -16,8 +16,8 @@ struct weft_call;
 /**
  * struct member - node or blade
  * @addr: IPv4 address, 0 if unknown
- * @twin: blade: address of its other machine, which does not serve; 0: it has none
- * @view: blade: number that its twin has raised when it took over last; 0: not heard yet
+ * @standby: blade: address of its other machine, which does not serve; 0: it has none
+ * @view: blade: number that its standby has raised when it took over last; 0: not heard yet
  * @life: number of its life
  * @heard: millisecond of the last message
  * @asked: millisecond of its last JOIN, repetitions included
@@ -32,7 +32,7 @@ struct weft_call;
  */
 struct member {
 	u32 addr;
-	u32 twin;
+	u32 standby;
 	u32 view;
 	u32 life;
 	u64 heard;
@@ -86,7 +86,7 @@ bool members_has(const struct memd *m, u32 id, u32 from);
  */
 struct member *members_sender(struct memd *m, u32 id, u32 from);
 
-/* A blade's twin has taken over: it is there from now on. */
+/* A blade's standby has taken over: it is there from now on. */
 void members_move(struct memd *m, u32 id);
 
 /* Count a message that members_sender() has refused. */

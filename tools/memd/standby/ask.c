@@ -16,7 +16,7 @@ void ask_init(struct ask *a, const struct options *o, const struct weft_key *key
 	stream_init(&a->s, key);
 	a->from = o->address;
 	a->to = o->witness;
-	a->port = o->twin_port;
+	a->port = o->pair_port;
 	a->hello = (struct hello){
 		.rack = o->rack, .blade = o->id, .role = role, .lease = o->lease,
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The active machine of a blade with a twin, see mirror.h. */
+/* The primary of a blade with a standby, see mirror.h. */
 #include "standby/mirror.h"
 
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 #include "base/wake.h"
 #include "standby/ask.h"
 #include "standby/outgoing.h"
+#include "standby/pair.h"
 #include "standby/register.h"
 #include "standby/stream.h"
-#include "standby/twin.h"
 #include "store/backing.h"
 
 #define CONNECT_MS	500	/* between attempts to reach the standby, ... */
@@ -185,7 +185,7 @@ static void set_until(struct mirror *mr)
 	mr->suspended = true;
 	atomic_fetch_add(&mr->suspensions, 1);
 	log_say("suspended: neither the twin (%s) nor the witness (%s) has answered for %u ms, so that the twin may have taken over: nothing is answered until one of them does",
-		log_addr(options_twin(options_of(mr))), log_addr(mr->ask.to),
+		log_addr(options_partner(options_of(mr))), log_addr(mr->ask.to),
 		(unsigned int)((u64)mr->lease * 8 / 10));
 }
 
@@ -205,10 +205,10 @@ static void hold(struct mirror *mr, bool holding)
 static void deposed(struct mirror *mr, u32 view)
 {
 	log_say("the twin (%s) serves, view %u: this machine ends its service and stands by",
-		log_addr(options_twin(options_of(mr))), view);
+		log_addr(options_partner(options_of(mr))), view);
 	/* the other threads do not send anything any more, whatever they are at */
 	atomic_store(&mr->m->b->until, 0);
-	twin_begin_anew();
+	pair_begin_anew();
 }
 
 /* --- the standby ---------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ static void lose(struct mirror *mr, const char *why)
 	mr->attached = false;
 	mr->tried = boot_ms();
 	if (mr->state != ALONE && mr->state != LOSING)
-		log_say("the twin (%s) %s", log_addr(options_twin(options_of(mr))), why);
+		log_say("the twin (%s) %s", log_addr(options_partner(options_of(mr))), why);
 	if (mr->state == COPYING) {
 		mr->state = ALONE;
 		mr->delay = mr->delay * 2 < CONNECT_MAX_MS ? mr->delay * 2 : CONNECT_MAX_MS;
@@ -248,7 +248,7 @@ static void call_standby(struct mirror *mr, u64 now)
 {
 	const struct options *o = options_of(mr);
 	struct hello h = {
-		.rack = o->rack, .blade = o->id, .role = STREAM_ACTIVE, .view = mr->view,
+		.rack = o->rack, .blade = o->id, .role = STREAM_PRIMARY, .view = mr->view,
 		.lease = o->lease,
 	};
 
@@ -257,7 +257,7 @@ static void call_standby(struct mirror *mr, u64 now)
 	if (mr->s.fd >= 0 || boot_since(mr->tried) < mr->delay || atomic_load(&mr->ending))
 		return;
 	mr->tried = now;
-	if (stream_call(&mr->s, o->address, options_twin(o), o->twin_port, &h))
+	if (stream_call(&mr->s, o->address, options_partner(o), o->pair_port, &h))
 		stream_close(&mr->s);
 }
 
@@ -277,15 +277,15 @@ static void greeted(struct mirror *mr)
 {
 	const struct options *o = options_of(mr);
 	const struct hello *h = &mr->s.peer;
-	const char *twin = log_addr(options_twin(o));
+	const char *standby = log_addr(options_partner(o));
 
 	if (h->rack != o->rack || h->blade != o->id) {
 		if (is_time_to_tell(mr))
-			log_say("%s is of another rack or blade: it cannot be this one's twin", twin);
+			log_say("%s is of another rack or blade: it cannot be this one's twin", standby);
 		stream_close(&mr->s);
 		return;
 	}
-	if (h->view > mr->view || h->role == STREAM_ACTIVE) {
+	if (h->view > mr->view || h->role == STREAM_PRIMARY) {
 		stream_close(&mr->s);
 		if (!mr->ask.to && h->view > mr->view)
 			deposed(mr, h->view);
@@ -293,7 +293,8 @@ static void greeted(struct mirror *mr)
 	}
 	if (h->flags & HELLO_UNKNOWN && !(h->flags & HELLO_BLANK)) {
 		if (is_time_to_tell(mr))
-			log_say("the file of %s has regions of its own: it is not made a copy of this one's", twin);
+			log_say("the file of %s has regions of its own: it is not made a copy of this one's",
+				standby);
 		stream_close(&mr->s);
 		return;
 	}
@@ -301,7 +302,7 @@ static void greeted(struct mirror *mr)
 		stream_close(&mr->s);
 		return;
 	}
-	log_say("the twin (%s) is there: it gets a copy of %s", twin, mr->m->b->backing->path);
+	log_say("the twin (%s) is there: it gets a copy of %s", standby, mr->m->b->backing->path);
 	if (mr->state == ALONE)
 		mr->state = COPYING;
 	mr->attached = true;
@@ -345,7 +346,7 @@ static void hear_standby(struct mirror *mr)
 	if (more > 0 || more < 0 || ended) {
 		if (more < 0 && errno == EKEYREJECTED && is_time_to_tell(mr))
 			log_say("the twin (%s) does not have this rack's key",
-				log_addr(options_twin(options_of(mr))));
+				log_addr(options_partner(options_of(mr))));
 		lose(mr, "has gone");
 	}
 }
@@ -409,7 +410,7 @@ static void is_complete(struct mirror *mr)
 	mr->delay = CONNECT_MS;
 	atomic_store(&mr->is_complete, true);
 	log_say("the twin (%s) has everything, view %u",
-		log_addr(options_twin(options_of(mr))), mr->view);
+		log_addr(options_partner(options_of(mr))), mr->view);
 }
 
 static void tend_standby(struct mirror *mr, u64 now)
@@ -555,7 +556,7 @@ int mirror_start(struct memd *m, void (*wake)(struct memd *m), char *err)
 	struct mirror *mr;
 	int why;
 
-	if (!options_twin(o))
+	if (!options_partner(o))
 		return 0;
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
@@ -563,12 +564,12 @@ int mirror_start(struct memd *m, void (*wake)(struct memd *m), char *err)
 	mr->m = m;
 	mr->wake_thread = wake;
 	mr->view = o->role.view;
-	mr->lease = twin_lease(o);
+	mr->lease = pair_lease(o);
 	mr->wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	mr->delay = CONNECT_MS;
 	outgoing_init(&mr->q);
 	stream_init(&mr->s, &m->b->key);
-	ask_init(&mr->ask, o, &m->b->key, STREAM_ACTIVE);
+	ask_init(&mr->ask, o, &m->b->key, STREAM_PRIMARY);
 	m->b->mirror = mr;
 	m->b->backing->shipper = mr;
 	m->b->backing->ship = ship;

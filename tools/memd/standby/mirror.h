@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The active machine of a blade with a twin: whatever is written to the file is sent to the
+ * The primary of a blade with a standby: whatever is written to the file is sent to the
  * standby, which has all of it sooner or later, and some answers wait for that.  And whether
  * this machine may answer anything at all.
  *
@@ -51,7 +51,7 @@ struct mirror_state {
 };
 
 /**
- * mirror_start() - everything is set up, and no thread runs yet; none without a twin
+ * mirror_start() - everything is set up, and no thread runs yet; none without a standby
  * @wake: called by any thread for each that takes messages: what waits for the standby may go
  *
  * Return: 0 or -1.

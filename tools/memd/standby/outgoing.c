@@ -124,7 +124,7 @@ u64 outgoing_put(struct outgoing *q, u8 type, const void *buf, u32 len, u64 at)
 /* Up to which byte from @at on, before @end, all is copied, or nothing is. */
 static u64 border(u64 at, u64 end, bool *own)
 {
-	static const u64 sector[2] = { BACKING_USE_AT, BACKING_TWIN_AT };
+	static const u64 sector[2] = { BACKING_USE_AT, BACKING_PAIR_AT };
 	u32 i;
 
 	*own = false;

@@ -9,15 +9,15 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "standby/ask.h"
+#include "standby/pair.h"
 #include "standby/register.h"
 #include "standby/standby.h"
 #include "standby/stream.h"
-#include "standby/twin.h"
 
-#define LOOK_MS		500	/* between questions to witness and twin */
+#define LOOK_MS		500	/* between questions to witness and partner */
 #define TELL_MS		10000	/* between sentences */
-#define SEEN_MS		2000	/* what the twin has said holds for so long */
-#define STOOD_MS	500	/* stood still itself: the twin may have said something */
+#define SEEN_MS		2000	/* what the partner has said holds for so long */
+#define STOOD_MS	500	/* stood still itself: the partner may have said something */
 #define PATIENCE_MS	5000	/* with --alone, for a witness that answers all the same */
 
 /**
@@ -25,9 +25,9 @@
  * @o: command line
  * @sb: the copy
  * @ask: the witness
- * @probe: to the twin, to hear who it is
+ * @probe: to the partner, to hear who it is
  * @probed: millisecond
- * @listener: where the twin calls
+ * @listener: where the partner calls
  * @began: millisecond
  * @looked: of the last question
  * @refused: milliseconds from there until the witness may let this machine take over, as it said;
@@ -58,9 +58,9 @@ struct finding {
 	bool taking;
 };
 
-static const char *twin_of(const struct finding *f)
+static const char *partner_of(const struct finding *f)
 {
-	return log_addr(options_twin(f->o));
+	return log_addr(options_partner(f->o));
 }
 
 /* Every now and then, what is waited for. */
@@ -82,16 +82,16 @@ static void give_up(struct finding *f)
 /* It serves from here on; on the disk before anybody hears of it. */
 static void serve(struct finding *f, u32 view, bool taken)
 {
-	struct twin_record r = {
+	struct pair_record r = {
 		.there = true,
 		.view = view,
-		.active = true,
+		.primary = true,
 		.taken = taken || f->sb.record.taken,
 		.had_switch = taken ? f->sb.use_switch || f->sb.record.had_switch :
 			      f->sb.record.had_switch,
 	};
 
-	if (twin_store(f->sb.fd, &r)) {
+	if (pair_store(f->sb.fd, &r)) {
 		fail(f->err, "cannot write to %s: %s", f->o->backing, strerror(errno));
 		give_up(f);
 		return;
@@ -99,42 +99,42 @@ static void serve(struct finding *f, u32 view, bool taken)
 	f->sb.record = r;
 	f->serves = true;
 	if (taken)
-		log_say("takes over from %s, view %u", twin_of(f), view);
+		log_say("takes over from %s, view %u", partner_of(f), view);
 }
 
-/* What the twin has said lately, or NULL. */
-static const struct hello *twin(const struct finding *f)
+/* What the partner has said lately, or NULL. */
+static const struct hello *partner(const struct finding *f)
 {
-	return f->sb.asked_by && boot_since(f->sb.asked_by) < SEEN_MS ? &f->sb.twin : NULL;
+	return f->sb.asked_by && boot_since(f->sb.asked_by) < SEEN_MS ? &f->sb.partner : NULL;
 }
 
 /* Both have nothing: that one begins whose address is lower. */
 static bool may_begin(const struct finding *f)
 {
-	const struct hello *h = twin(f);
+	const struct hello *h = partner(f);
 
-	return h && h->flags & HELLO_BLANK && f->o->address < options_twin(f->o);
+	return h && h->flags & HELLO_BLANK && f->o->address < options_partner(f->o);
 }
 
 /* The other one may not have served since this one did. */
 static bool is_newest(const struct finding *f)
 {
-	const struct hello *h = twin(f);
+	const struct hello *h = partner(f);
 
 	return h && h->view <= f->sb.record.view &&
 	       !(standby_is_unknown(&f->sb) && !(h->flags & HELLO_BLANK));
 }
 
-static void wait_for_twin(struct finding *f)
+static void wait_for_partner(struct finding *f)
 {
 	if (f->sb.following || !is_time_to_tell(f))
 		return;
-	if (f->sb.record.there && !f->sb.record.active)
-		log_say("stands by for %s, view %u, %s: waiting for it%s", twin_of(f),
+	if (f->sb.record.there && !f->sb.record.primary)
+		log_say("stands by for %s, view %u, %s: waiting for it%s", partner_of(f),
 			f->sb.record.view, f->sb.record.complete ? "complete" : "not complete",
 			f->o->witness ? "" : " (if it is off for good: start this one with --take-over)");
 	else
-		log_say("waiting for the twin (%s)%s", twin_of(f), f->sb.blank ?
+		log_say("waiting for the twin (%s)%s", partner_of(f), f->sb.blank ?
 			": neither begins a new rack before both are there" :
 			", which may have taken over (if it is off for good, and has not: start this one with --alone)");
 }
@@ -144,7 +144,7 @@ static void wait_for_twin(struct finding *f)
 static void decide_alone(struct finding *f)
 {
 	struct standby *sb = &f->sb;
-	bool stood_by = sb->record.there && !sb->record.active;
+	bool stood_by = sb->record.there && !sb->record.primary;
 	u32 view = sb->record.view ? sb->record.view : 1;
 
 	if (sb->following)
@@ -159,7 +159,7 @@ static void decide_alone(struct finding *f)
 			     "only the twin's own is");
 			give_up(f);
 		} else {
-			wait_for_twin(f);
+			wait_for_partner(f);
 		}
 		return;
 	}
@@ -169,7 +169,7 @@ static void decide_alone(struct finding *f)
 	} else if (f->o->alone || (sb->blank ? may_begin(f) : is_newest(f))) {
 		serve(f, view, false);
 	} else {
-		wait_for_twin(f);
+		wait_for_partner(f);
 	}
 }
 
@@ -179,14 +179,14 @@ static void decide_alone(struct finding *f)
 static void claim(struct finding *f)
 {
 	struct standby *sb = &f->sb;
-	bool stood_by = sb->record.there && !sb->record.active;
+	bool stood_by = sb->record.there && !sb->record.primary;
 
 	if (!stood_by && (f->o->alone || standby_is_unknown(sb) ||
 			  (sb->blank ? may_begin(f) : is_newest(f))))
 		ask_send(&f->ask, REGISTER_CLAIM, sb->record.view ? sb->record.view : 1,
 			 f->o->lease);
 	else
-		wait_for_twin(f);
+		wait_for_partner(f);
 }
 
 /* The register says that this machine serves. */
@@ -197,10 +197,10 @@ static void take_own(struct finding *f, const struct told *t)
 	if (sb->following) {
 		if (is_time_to_tell(f))
 			log_say("%s makes a copy, but the witness (%s) says that this machine serves: is another machine's address given to it?",
-				twin_of(f), log_addr(f->o->witness));
+				partner_of(f), log_addr(f->o->witness));
 		return;
 	}
-	if (sb->record.there && !sb->record.active) {
+	if (sb->record.there && !sb->record.primary) {
 		/* it took over, and ended before it could note that */
 		if (sb->record.complete && t->view == sb->record.view + 1) {
 			serve(f, t->view, true);
@@ -211,7 +211,7 @@ static void take_own(struct finding *f, const struct told *t)
 		give_up(f);
 		return;
 	}
-	if (sb->blank && !f->o->alone && !(twin(f) && twin(f)->flags & HELLO_BLANK)) {
+	if (sb->blank && !f->o->alone && !(partner(f) && partner(f)->flags & HELLO_BLANK)) {
 		if (is_time_to_tell(f))
 			log_say("the witness says that this machine serves, but there is nothing in %s: restore it, or start with --alone to begin a new rack",
 				f->o->backing);
@@ -223,32 +223,32 @@ static void take_own(struct finding *f, const struct told *t)
 		give_up(f);
 		return;
 	}
-	/* before anything is answered the twin must not be able to take over */
+	/* before anything is answered the partner must not be able to take over */
 	if (t->complete)
 		ask_send(&f->ask, REGISTER_ALONE, t->view, f->o->lease);
 	else
 		serve(f, t->view, false);
 }
 
-/* The register says that the twin serves. */
+/* The register says that the partner serves. */
 static void take_other(struct finding *f, const struct told *t)
 {
 	struct standby *sb = &f->sb;
 
 	if (standby_is_unknown(sb)) {
 		fail(f->err, "%s serves, but %s has regions of its own: name another file, or remove it if they are not needed",
-		     twin_of(f), f->o->backing);
+		     partner_of(f), f->o->backing);
 		give_up(f);
 		return;
 	}
 	if (!f->o->take_over) {
-		wait_for_twin(f);
+		wait_for_partner(f);
 		return;
 	}
-	if (!sb->record.there || sb->record.active || !sb->record.complete ||
+	if (!sb->record.there || sb->record.primary || !sb->record.complete ||
 	    sb->record.view != t->view) {
 		fail(f->err, "%s is no complete copy of what %s has in view %u: it cannot take over",
-		     f->o->backing, twin_of(f), t->view);
+		     f->o->backing, partner_of(f), t->view);
 		give_up(f);
 		return;
 	}
@@ -265,7 +265,7 @@ static void take_told(struct finding *f, const struct told *t)
 		} else if (t->err == EAGAIN && t->op == REGISTER_TAKE_BY_HAND) {
 			if (is_time_to_tell(f))
 				log_say("the witness has heard %s %u ms ago: waiting, as it may serve still",
-					twin_of(f), t->silent);
+					partner_of(f), t->silent);
 		} else if (t->err != EAGAIN && !f->stale) {
 			f->stale = true;
 			log_say("does not take over: the witness says that %s serves, view %u, and that this copy has not everything",
@@ -286,7 +286,7 @@ static bool may_take(const struct finding *f)
 {
 	const struct standby *sb = &f->sb;
 
-	return f->o->lease && sb->record.there && !sb->record.active && sb->record.complete &&
+	return f->o->lease && sb->record.there && !sb->record.primary && sb->record.complete &&
 	       sb->record.here && boot_since(sb->heard) > sb->lease;
 }
 
@@ -312,13 +312,13 @@ static void ask_witness(struct finding *f)
 	}
 	if (!f->ask.s.greeted) {
 		if (f->o->alone && boot_since(f->began) > PATIENCE_MS &&
-		    (!f->sb.record.there || f->sb.record.active))
+		    (!f->sb.record.there || f->sb.record.primary))
 			serve(f, f->sb.record.view ? f->sb.record.view : 1, false);
 		else if ((!f->sb.following || silent) && boot_since(f->began) > LOOK_MS &&
 			 is_time_to_tell(f))
 			log_say("the witness (%s) does not answer: waiting for it%s",
 				log_addr(f->o->witness),
-				f->sb.record.there && !f->sb.record.active ? "" :
+				f->sb.record.there && !f->sb.record.primary ? "" :
 				" (if it and the twin are off for good: start with --alone)");
 	}
 	if (!ask_ready(&f->ask) || boot_since(f->looked) < look_ms(f))
@@ -336,8 +336,8 @@ static void ask_witness(struct finding *f)
 
 /* --- the loop --------------------------------------------------------------------------- */
 
-/* Who is the twin?  One that serves calls by itself. */
-static void look_at_twin(struct finding *f)
+/* Who is the partner?  One that serves calls by itself. */
+static void look_at_partner(struct finding *f)
 {
 	u64 now = boot_ms();
 	struct record r;
@@ -348,7 +348,7 @@ static void look_at_twin(struct finding *f)
 		if (stream_next(&f->probe, &r) > 0 && r.type == STREAM_HELLO &&
 		    f->probe.peer.rack == f->o->rack && f->probe.peer.blade == f->o->id) {
 			f->sb.asked_by = now;
-			f->sb.twin = f->probe.peer;
+			f->sb.partner = f->probe.peer;
 			ended = true;
 		}
 		if (ended || boot_since(f->probed) > SEEN_MS)
@@ -356,31 +356,31 @@ static void look_at_twin(struct finding *f)
 		return;
 	}
 	if (f->sb.following || boot_since(f->probed) < LOOK_MS ||
-	    (f->sb.record.there && !f->sb.record.active))
+	    (f->sb.record.there && !f->sb.record.primary))
 		return;
 	f->probed = now;
 	{
 		struct hello h = standby_hello(&f->sb);
 
-		if (stream_call(&f->probe, f->o->address, options_twin(f->o),
-				f->o->twin_port, &h))
+		if (stream_call(&f->probe, f->o->address, options_partner(f->o),
+				f->o->pair_port, &h))
 			stream_close(&f->probe);
 	}
 }
 
-static void accept_twin(struct finding *f)
+static void accept_partner(struct finding *f)
 {
 	u32 from;
 	int fd = stream_accept(f->listener, &from);
 
 	if (fd < 0)
 		return;
-	if (from == options_twin(f->o)) {
+	if (from == options_partner(f->o)) {
 		standby_take(&f->sb, fd);
 		return;
 	}
 	log_warn("%s calls at TCP port %u, and is not this blade's twin", log_addr(from),
-		 f->o->twin_port);
+		 f->o->pair_port);
 	close(fd);
 }
 
@@ -412,12 +412,12 @@ static enum role_result find(struct finding *f, int signal_fd)
 		if (wait_for_all(f, signal_fd))
 			return ROLE_END;
 		if (!f->taking) {
-			accept_twin(f);
+			accept_partner(f);
 			/* what was sent while this machine stood still counts first */
 			if (boot_since(before) > STOOD_MS)
 				f->sb.heard = boot_ms();
 			standby_work(&f->sb);
-			look_at_twin(f);
+			look_at_partner(f);
 		}
 		before = boot_ms();
 		if (f->sb.following && boot_since(f->sb.heard) < f->sb.lease / 2)
@@ -436,16 +436,16 @@ enum role_result role_find(struct options *o, const struct weft_key *key, int si
 	struct finding f = { .o = o, .err = err };
 	enum role_result result = ROLE_FAIL;
 
-	if (!options_twin(o))
+	if (!options_partner(o))
 		return ROLE_SERVE;
 	if (standby_open(&f.sb, o, key, err))
 		return ROLE_FAIL;
-	f.listener = stream_listen(o->address, o->twin_port);
+	f.listener = stream_listen(o->address, o->pair_port);
 	f.began = boot_ms();
 	stream_init(&f.probe, key);
 	ask_init(&f.ask, o, key, STREAM_UNDECIDED);
 	if (f.listener < 0)
-		fail(err, "cannot listen at TCP port %u of %s: %s", o->twin_port,
+		fail(err, "cannot listen at TCP port %u of %s: %s", o->pair_port,
 		     log_addr(o->address), strerror(errno));
 	else if (ready(o))
 		fail(err, "cannot go to the background");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which of a blade's two machines serves.  A machine that starts asks the witness, or, if
- * there is none, its twin; until it knows, and as long as the other one serves, it stands by
+ * there is none, its partner; until it knows, and as long as the other one serves, it stands by
  * and has a copy of its file made (standby.h).
  */
 #ifndef WEFT_MEMD_ROLE_H
@@ -20,10 +20,10 @@ enum role_result {
  * role_find() - wait until this machine is to serve
  * @o: its role is filled in
  * @signal_fd: readable when the process is to end
- * @ready: called when it waits for its twin; not 0: it cannot go on
+ * @ready: called when it waits for its partner; not 0: it cannot go on
  * @err: receives a sentence
  *
- * A blade without a twin serves.
+ * A blade without a partner serves.
  */
 enum role_result role_find(struct options *o, const struct weft_key *key, int signal_fd,
 			   int (*ready)(const struct options *o), char *err);

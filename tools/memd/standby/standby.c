@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The copy of the twin's file, see standby.h. */
+/* The copy of the partner's file, see standby.h. */
 #include "standby/standby.h"
 
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include "base/flush.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "standby/pair.h"
 #include "standby/stream.h"
-#include "standby/twin.h"
 #include "store/backing.h"
 
 #define FLUSH_MS	2000
@@ -27,7 +27,7 @@ int standby_open(struct standby *sb, const struct options *o, const struct weft_
 
 	memset(sb, 0, sizeof(*sb));
 	sb->o = o;
-	sb->lease = twin_lease(o);
+	sb->lease = pair_lease(o);
 	stream_init(&sb->s, key);
 	stream_init(&sb->next, key);
 	sb->fd = open(o->backing, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
@@ -43,7 +43,7 @@ int standby_open(struct standby *sb, const struct options *o, const struct weft_
 		return fail(err, "%s is not a regular file", o->backing);
 	if (flush_open(&sb->flush, sb->fd, false))
 		return fail(err, "cannot open %s once more: %s", o->backing, strerror(errno));
-	if (twin_load(sb->fd, &sb->record))
+	if (pair_load(sb->fd, &sb->record))
 		return fail(err, "cannot read %s: %s", o->backing, strerror(errno));
 	sb->blank = backing_is_blank(sb->fd, (u64)st.st_size);
 	sb->heard = boot_ms();
@@ -78,7 +78,7 @@ struct hello standby_hello(const struct standby *sb)
 	return (struct hello){
 		.rack = sb->o->rack,
 		.blade = sb->o->id,
-		.role = sb->record.there && !sb->record.active ? STREAM_STANDBY :
+		.role = sb->record.there && !sb->record.primary ? STREAM_STANDBY :
 			STREAM_UNDECIDED,
 		.flags = (sb->blank ? HELLO_BLANK : 0) |
 			 (sb->record.there ? 0 : HELLO_UNKNOWN),
@@ -123,17 +123,17 @@ static int write_zeros(int fd, u64 len, u64 at)
 static bool touches_own(u64 at, u64 len)
 {
 	return (at < BACKING_USE_AT + BACKING_SECTOR && at + len > BACKING_USE_AT) ||
-	       (at < BACKING_TWIN_AT + BACKING_SECTOR && at + len > BACKING_TWIN_AT);
+	       (at < BACKING_PAIR_AT + BACKING_SECTOR && at + len > BACKING_PAIR_AT);
 }
 
 /* The copy begins: of what was there nothing is left. */
 static int begin(struct standby *sb)
 {
-	sb->record = (struct twin_record){ .there = true, .view = sb->s.peer.view };
-	if (twin_store(sb->fd, &sb->record) || ftruncate(sb->fd, BACKING_PAGE) ||
-	    write_zeros(sb->fd, BACKING_TWIN_AT, 0) ||
-	    write_zeros(sb->fd, BACKING_PAGE - BACKING_TWIN_AT - BACKING_SECTOR,
-			BACKING_TWIN_AT + BACKING_SECTOR))
+	sb->record = (struct pair_record){ .there = true, .view = sb->s.peer.view };
+	if (pair_store(sb->fd, &sb->record) || ftruncate(sb->fd, BACKING_PAGE) ||
+	    write_zeros(sb->fd, BACKING_PAIR_AT, 0) ||
+	    write_zeros(sb->fd, BACKING_PAGE - BACKING_PAIR_AT - BACKING_SECTOR,
+			BACKING_PAIR_AT + BACKING_SECTOR))
 		return -1;
 	sb->blank = true;
 	sb->count = 0;
@@ -145,7 +145,7 @@ static int begin(struct standby *sb)
 	if (sb->s.peer.lease > sb->lease)
 		sb->lease = sb->s.peer.lease;
 	log_say("%s serves, view %u: %s becomes a copy of its file",
-		log_addr(options_twin(sb->o)), sb->record.view, sb->o->backing);
+		log_addr(options_partner(sb->o)), sb->record.view, sb->o->backing);
 	return 0;
 }
 
@@ -160,7 +160,7 @@ static int zero(struct standby *sb, u64 at, u64 len)
 static int complete(struct standby *sb)
 {
 	sb->record.complete = true;
-	if (twin_store(sb->fd, &sb->record))
+	if (pair_store(sb->fd, &sb->record))
 		return -1;
 	log_say("%s is complete, view %u", sb->o->backing, sb->record.view);
 	return 0;
@@ -197,7 +197,7 @@ static int apply(struct standby *sb, const struct record *r)
 static void drop(struct standby *sb)
 {
 	if (sb->following)
-		log_say("the stream of %s has ended, %s", log_addr(options_twin(sb->o)),
+		log_say("the stream of %s has ended, %s", log_addr(options_partner(sb->o)),
 			sb->record.complete ? "and was complete" : "and was not complete");
 	sb->following = false;
 	stream_close(&sb->s);
@@ -208,11 +208,11 @@ static bool may_begin(const struct standby *sb)
 {
 	const struct hello *h = &sb->s.peer;
 
-	if (h->role != STREAM_ACTIVE || h->rack != sb->o->rack || h->blade != sb->o->id ||
+	if (h->role != STREAM_PRIMARY || h->rack != sb->o->rack || h->blade != sb->o->id ||
 	    !h->view || standby_is_unknown(sb))
 		return false;
 	return !sb->record.there || h->view > sb->record.view ||
-	       (h->view == sb->record.view && !sb->record.active);
+	       (h->view == sb->record.view && !sb->record.primary);
 }
 
 static int take(struct standby *sb, const struct record *r)
@@ -266,7 +266,7 @@ static void greet(struct standby *sb)
 	if ((sb->next.peer.role == STREAM_UNDECIDED || sb->next.peer.role == STREAM_STANDBY) &&
 	    sb->next.peer.rack == sb->o->rack && sb->next.peer.blade == sb->o->id) {
 		sb->asked_by = boot_ms();
-		sb->twin = sb->next.peer;
+		sb->partner = sb->next.peer;
 	}
 	if (stream_hello(&sb->next, &h) || stream_push(&sb->next))
 		stream_close(&sb->next);
@@ -285,7 +285,7 @@ static void hear_next(struct standby *sb)
 	}
 	if (more < 0 && sb->next.fd >= 0 && errno == EKEYREJECTED)
 		log_warn("the twin (%s) does not have this rack's key",
-			 log_addr(options_twin(sb->o)));
+			 log_addr(options_partner(sb->o)));
 	if (more > 0) {
 		drop(sb);
 		sb->s = sb->next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records between a blade and its twin, and between both and the witness: a TCP connection
+ * Records between a blade and its partner, and between both and the witness: a TCP connection
  * on which each side begins by HELLO.  A record:
  *
  *	0	u32	bytes of the body
@@ -34,11 +34,11 @@
  * Who sends a record, and its body; u64 unless said otherwise:
  *
  *	HELLO		each, first: struct hello
- *	BEGIN		active: forget all that you have of the file
- *	WRITE		active: at, bytes
- *	ZERO		active: at, length: zeros, or a hole
- *	COMPLETE	active: that was all; from here on what is written follows
- *	BEAT		active: stamp, u32 1: a P4 switch is in use
+ *	BEGIN		primary: forget all that you have of the file
+ *	WRITE		primary: at, bytes
+ *	ZERO		primary: at, length: zeros, or a hole
+ *	COMPLETE	primary: that was all; from here on what is written follows
+ *	BEAT		primary: stamp, u32 1: a P4 switch is in use
  *	ACK		standby: WRITE, ZERO and COMPLETE done since BEGIN, bytes of them, stamp
  *			of the last BEAT
  *	ASK		blade to witness, ANSWER back: see ask.h
@@ -59,12 +59,12 @@ enum stream_type {
 enum stream_role {
 	STREAM_UNDECIDED,	/* a blade that does not know yet whether it serves */
 	STREAM_STANDBY,
-	STREAM_ACTIVE,
+	STREAM_PRIMARY,
 	STREAM_WITNESS,
 };
 
 #define HELLO_BLANK	0x01	/* there is nothing in its file */
-#define HELLO_UNKNOWN	0x02	/* its file knows of no twin yet */
+#define HELLO_UNKNOWN	0x02	/* its file knows of no partner yet */
 
 /**
  * struct hello - who is at the other end

@@ -186,9 +186,9 @@ int witness_run(const struct options *o, const struct weft_key *key, int signal_
 		log_say("%s", err);
 		return 2;
 	}
-	listener = stream_listen(o->address, o->twin_port);
+	listener = stream_listen(o->address, o->pair_port);
 	if (listener < 0) {
-		log_say("cannot listen at TCP port %u of %s: %s", o->twin_port,
+		log_say("cannot listen at TCP port %u of %s: %s", o->pair_port,
 			log_addr(o->address), strerror(errno));
 		return 2;
 	}
@@ -197,7 +197,7 @@ int witness_run(const struct options *o, const struct weft_key *key, int signal_
 	if (ready(o))
 		return 2;
 	log_say("witness at %s, TCP port %u, with %u blades in %s", log_addr(o->address),
-		o->twin_port, registers.n, registers.path);
+		o->pair_port, registers.n, registers.path);
 	for (;;) {
 		n = 0;
 		p[n++] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };

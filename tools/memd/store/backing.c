@@ -258,7 +258,7 @@ bool backing_is_blank(int fd, u64 size)
 		return false;
 	n = pread(fd, s, size, 0);
 	/* which of two machines serves is noted before there is anything to serve */
-	memset(s + BACKING_TWIN_AT, 0, BACKING_SECTOR);
+	memset(s + BACKING_PAIR_AT, 0, BACKING_SECTOR);
 	for (i = 0; n > 0 && i < (size_t)n && !s[i]; i++)
 		;
 	return n >= 0 && i == (size_t)n;

@@ -54,7 +54,7 @@
  * @unsettled: the disk may not say yet that the half of the log that is in use is
  * @refuses: what was written to it last failed: its file system is full, or its disk broken
  * @dirty: written to since it was last brought to the disk, or began to be
- * @taken: it is the copy of a twin that has taken over: what is called crashed is what the
+ * @taken: it is the copy of a standby that has taken over: what is called crashed is what the
  *	stream did not bring
  * @ship: called after each write with what it wrote, NULL: zeros, but for what only concerns
  *	this machine; or NULL
@@ -80,11 +80,11 @@ struct backing {
 
 /*
  * What in the first superblock's page only concerns this machine, and is not copied: a sector
- * that says who uses the file, and the one of twin.h.
+ * that says who uses the file, and the one of pair.h.
  */
 #define BACKING_SECTOR		512u
 #define BACKING_USE_AT		2048u
-#define BACKING_TWIN_AT		3072u
+#define BACKING_PAIR_AT		3072u
 #define BACKING_PAGE		4096u
 #define BACKING_BOOT_LEN	36
 

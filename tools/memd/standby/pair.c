@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A blade and its twin, see twin.h. */
-#include "standby/twin.h"
+/* A blade and its partner, see pair.h. */
+#include "standby/pair.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include "store/backing.h"
 #include "wire.h"
 
-#define TWIN_MAGIC	0x7477696eu
+#define PAIR_MAGIC	0x7477696eu
 
 /* Magic, sum of the rest, view, flags, boot. */
 enum {
@@ -19,7 +19,7 @@ enum {
 	T_LEN = T_BOOT + BACKING_BOOT_LEN,
 };
 
-#define FLAG_ACTIVE	0x01u
+#define FLAG_PRIMARY	0x01u
 #define FLAG_COMPLETE	0x02u
 #define FLAG_TAKEN	0x04u
 #define FLAG_SWITCH	0x08u
@@ -27,23 +27,23 @@ enum {
 static char **arguments;
 static int n_arguments;
 
-int twin_load(int fd, struct twin_record *r)
+int pair_load(int fd, struct pair_record *r)
 {
 	u8 t[T_LEN] = { 0 }, boot[BACKING_BOOT_LEN];
 	u32 flags;
 
 	memset(r, 0, sizeof(*r));
-	if (pread(fd, t, sizeof(t), BACKING_TWIN_AT) < 0)
+	if (pread(fd, t, sizeof(t), BACKING_PAIR_AT) < 0)
 		return -1;
-	if (get_unaligned_be32(t + T_MAGIC) != TWIN_MAGIC ||
+	if (get_unaligned_be32(t + T_MAGIC) != PAIR_MAGIC ||
 	    get_unaligned_be32(t + T_SUM) != weft_wire_psum(t + T_VIEW, T_LEN - T_VIEW))
 		return 0;
 	flags = get_unaligned_be32(t + T_FLAGS);
 	backing_boot(boot);
-	*r = (struct twin_record){
+	*r = (struct pair_record){
 		.there = true,
 		.view = get_unaligned_be32(t + T_VIEW),
-		.active = flags & FLAG_ACTIVE,
+		.primary = flags & FLAG_PRIMARY,
 		.complete = flags & FLAG_COMPLETE,
 		.taken = flags & FLAG_TAKEN,
 		.had_switch = flags & FLAG_SWITCH,
@@ -52,30 +52,30 @@ int twin_load(int fd, struct twin_record *r)
 	return 0;
 }
 
-int twin_store(int fd, struct twin_record *r)
+int pair_store(int fd, struct pair_record *r)
 {
 	u8 t[T_LEN] = { 0 };
 
-	put_unaligned_be32(TWIN_MAGIC, t + T_MAGIC);
+	put_unaligned_be32(PAIR_MAGIC, t + T_MAGIC);
 	put_unaligned_be32(r->view, t + T_VIEW);
-	put_unaligned_be32((r->active ? FLAG_ACTIVE : 0) | (r->complete ? FLAG_COMPLETE : 0) |
+	put_unaligned_be32((r->primary ? FLAG_PRIMARY : 0) | (r->complete ? FLAG_COMPLETE : 0) |
 			   (r->taken ? FLAG_TAKEN : 0) | (r->had_switch ? FLAG_SWITCH : 0),
 			   t + T_FLAGS);
 	backing_boot(t + T_BOOT);
 	put_unaligned_be32(weft_wire_psum(t + T_VIEW, T_LEN - T_VIEW), t + T_SUM);
-	if (pwrite(fd, t, sizeof(t), BACKING_TWIN_AT) != sizeof(t))
+	if (pwrite(fd, t, sizeof(t), BACKING_PAIR_AT) != sizeof(t))
 		return -1;
 	r->here = true;
 	return flush_part(fd, 0, BACKING_PAGE);
 }
 
-void twin_arguments(int argc, char **argv)
+void pair_arguments(int argc, char **argv)
 {
 	arguments = argv;
 	n_arguments = argc;
 }
 
-void twin_begin_anew(void)
+void pair_begin_anew(void)
 {
 	char **argv = calloc((size_t)n_arguments + 1, sizeof(*argv));
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A pair: two machines with the id of one blade.  The primary serves, the standby has a copy of its
+ * file (mirror.h, standby.h); each is the other one's partner.  The command line, the wire and
+ * what people read say twin.  Each keeps in a sector of its own file what it is; this sector is
+ * not copied.
+ */
+#ifndef WEFT_MEMD_PAIR_H
+#define WEFT_MEMD_PAIR_H
+
+#include "base/options.h"
+
+/**
+ * struct pair_record - what a file says of its machine
+ * @there: it says something
+ * @view: in which it was primary or standby; grows each time that the standby takes over
+ * @primary: it served, else it stood by
+ * @complete: standby: it has everything that was acknowledged to anybody
+ * @taken: primary: it has taken over, and not all nodes have heard yet that what they had
+ *	written home may be missing
+ * @had_switch: a P4 switch was in use when it took over, or, standby, is
+ * @here: it was written in this boot of this machine, so that nothing of the file is missing
+ */
+struct pair_record {
+	bool there;
+	u32 view;
+	bool primary;
+	bool complete;
+	bool taken;
+	bool had_switch;
+	bool here;
+};
+
+/* Return: 0 or -1 with errno. */
+int pair_load(int fd, struct pair_record *r);
+
+/* On the disk when this returns; @here is set. */
+int pair_store(int fd, struct pair_record *r);
+
+/* Milliseconds that count as the lease where there is none. */
+#define PAIR_LEASE_MS	20000u
+
+static inline u32 pair_lease(const struct options *o)
+{
+	return o->lease ? o->lease : PAIR_LEASE_MS;
+}
+
+/* Options of the command line, to begin anew with; before anything changes its arguments. */
+void pair_arguments(int argc, char **argv);
+
+/*
+ * The partner serves: this process begins anew, without what its command line says of one start
+ * only, and without leaving the terminal once more.  Does not return.
+ */
+_Noreturn void pair_begin_anew(void);
+
+#endif /* WEFT_MEMD_PAIR_H */
