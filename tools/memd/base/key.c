@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/options.h"
-
 #define OTHERS	(S_IRWXG | S_IRWXO)
 
 /* Of the copy for a service.  Return: false without such a directory. */

@@ -10,7 +10,6 @@
 #include "catalog/move.h"
 #include "lines/region.h"
 #include "net/members.h"
-#include "net/reply.h"
 #include "types.h"
 
 static struct member *blade(const struct memd *m, u32 i)

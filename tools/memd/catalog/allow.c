@@ -9,11 +9,9 @@
 #include "catalog/tell.h"
 #include "lines/access.h"
 #include "lines/grace.h"
-#include "lines/region.h"
 #include "lines/withdraw.h"
 #include "net/deferred.h"
 #include "net/members.h"
-#include "net/reply.h"
 
 /* --- open and close --------------------------------------------------------- */
 

@@ -21,7 +21,6 @@
 #include "net/held.h"
 #include "net/members.h"
 #include "net/push.h"
-#include "net/reply.h"
 #include "tools/common/clock.h"
 
 #define MODE_MASK	07777u

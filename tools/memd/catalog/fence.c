@@ -10,7 +10,6 @@
 #include "lines/sweep.h"
 #include "net/members.h"
 #include "net/push.h"
-#include "net/reply.h"
 #include "net/send.h"
 #include "rdma/rdma.h"
 #include "standby/mirror.h"

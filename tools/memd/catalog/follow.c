@@ -22,7 +22,6 @@
 #include "lines/withdraw.h"
 #include "net/deferred.h"
 #include "net/members.h"
-#include "net/reply.h"
 #include "net/send.h"
 #include "net/udp.h"
 #include "rdma/rdma.h"

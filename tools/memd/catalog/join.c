@@ -17,7 +17,6 @@
 #include "net/held.h"
 #include "net/members.h"
 #include "net/push.h"
-#include "net/reply.h"
 #include "rdma/rdma.h"
 #include "catalog/join.h"
 

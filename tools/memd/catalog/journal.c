@@ -6,12 +6,9 @@
 #include <unistd.h>
 
 #include "base/blade.h"
-#include "base/flush.h"
 #include "base/log.h"
 #include "base/wake.h"
 #include "catalog/blades.h"
-#include "lines/region.h"
-#include "net/deferred.h"
 #include "net/held.h"
 #include "net/members.h"
 #include "store/backing.h"

@@ -13,11 +13,9 @@
 #include "catalog/tell.h"
 #include "lines/grace.h"
 #include "lines/lines.h"
-#include "lines/region.h"
 #include "lines/rehome.h"
 #include "net/deferred.h"
 #include "net/members.h"
-#include "net/reply.h"
 #include "net/send.h"
 #include "store/backing.h"
 

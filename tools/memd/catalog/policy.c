@@ -11,7 +11,6 @@
 #include "lines/region.h"
 #include "net/deferred.h"
 #include "net/members.h"
-#include "net/reply.h"
 #include "store/backing.h"
 
 /*

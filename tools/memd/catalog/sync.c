@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include "base/blade.h"
-#include "base/flush.h"
 #include "base/wake.h"
 #include "lines/grace.h"
-#include "net/deferred.h"
 #include "net/held.h"
 #include "net/reply.h"
 #include "store/backing.h"

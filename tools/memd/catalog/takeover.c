@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "lines/region.h"
 #include "net/members.h"
-#include "net/reply.h"
 #include "net/send.h"
 #include "net/udp.h"
 #include "standby/pair.h"

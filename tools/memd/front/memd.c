@@ -6,7 +6,6 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "base/blade.h"
 #include "base/log.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"

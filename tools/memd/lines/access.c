@@ -5,7 +5,6 @@
 #include "base/blade.h"
 #include "base/log.h"
 #include "lines/grace.h"
-#include "lines/region.h"
 #include "net/send.h"
 #include "wire.h"
 

@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "lines/access.h"
 #include "lines/grace.h"
-#include "lines/region.h"
 #include "net/held.h"
 #include "net/members.h"
 #include "net/send.h"

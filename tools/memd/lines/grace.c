@@ -2,7 +2,6 @@
 /* Who is waited for at the beginning of a life, see grace.h. */
 #include "lines/grace.h"
 
-#include "base/blade.h"
 #include "net/members.h"
 
 void grace_begin(struct memd *m, const char *why)

@@ -5,7 +5,6 @@
 #include "base/blade.h"
 #include "base/log.h"
 #include "lines/looks.h"
-#include "net/deferred.h"
 #include "net/members.h"
 #include "net/send.h"
 #include "standby/mirror.h"

@@ -5,14 +5,11 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
-#include "base/flush.h"
 #include "lines/blocks.h"
 #include "lines/grace.h"
 #include "lines/lines.h"
 #include "lines/looks.h"
-#include "lines/region.h"
 #include "net/members.h"
-#include "net/reply.h"
 #include "store/backing.h"
 #include "store/frames.h"
 

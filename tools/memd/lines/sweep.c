@@ -9,7 +9,6 @@
 #include "lines/p4.h"
 #include "lines/region.h"
 #include "net/members.h"
-#include "net/reply.h"
 
 #define STEP_LINES	4096	/* looked at in one go */
 #define STEP_RUNS	65536

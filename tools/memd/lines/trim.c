@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "lines/blocks.h"
 #include "lines/lines.h"
-#include "lines/region.h"
 #include "net/deferred.h"
 #include "store/frames.h"
 

@@ -8,7 +8,6 @@
 #include "lines/lines.h"
 #include "lines/looks.h"
 #include "lines/p4.h"
-#include "lines/region.h"
 #include "net/deferred.h"
 #include "rdma/rdma.h"
 

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "net/reply.h"
-
 struct deferred *deferred_new(const struct request *q,
 			      void (*finish)(struct memd *m, struct deferred *dc))
 {

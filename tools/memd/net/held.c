@@ -7,7 +7,6 @@
 #include "net/held.h"
 #include "base/blade.h"
 #include "base/wake.h"
-#include "net/deferred.h"
 #include "net/send.h"
 #include "standby/mirror.h"
 

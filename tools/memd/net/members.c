@@ -4,7 +4,6 @@
 
 #include <time.h>
 
-#include "base/blade.h"
 #include "base/log.h"
 #include "call.h"
 #include "net/udp.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/blade.h"
-#include "base/callno.h"
 #include "net/send.h"
 #include "wire.h"
 

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/options.h"
 #include "base/share.h"
 #include "tools/common/clock.h"
 

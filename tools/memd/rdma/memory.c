@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "store/backing.h"
-#include "store/frames.h"
 
 static size_t bytes_of(const struct rdma_memory *mem, u32 chunk)
 {

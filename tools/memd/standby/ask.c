@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "standby/stream.h"
 
 #define AGAIN_MS	200	/* between attempts to connect */
 #define PATIENCE_MS	2000	/* for an answer, or a HELLO: then it is a new connection */

@@ -12,7 +12,6 @@
 #include "base/blade.h"
 #include "base/log.h"
 #include "base/wake.h"
-#include "standby/ask.h"
 #include "standby/outgoing.h"
 #include "standby/pair.h"
 #include "standby/register.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "standby/stream.h"
 #include "store/backing.h"
 
 struct piece {

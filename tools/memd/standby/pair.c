@@ -7,7 +7,6 @@
 
 #include "base/flush.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "store/backing.h"
 #include "wire.h"
 

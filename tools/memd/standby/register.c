@@ -10,7 +10,6 @@
 
 #include "base/flush.h"
 #include "base/log.h"
-#include "base/options.h"
 
 #define SILENT_BY_HAND_MS	20000	/* that nobody is heard who says no lease */
 

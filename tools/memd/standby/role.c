@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "standby/ask.h"
 #include "standby/pair.h"
 #include "standby/register.h"

@@ -9,11 +9,8 @@
 
 #include "base/clock.h"
 #include "base/count.h"
-#include "base/flush.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "standby/pair.h"
-#include "standby/stream.h"
 #include "store/backing.h"
 
 #define FLUSH_MS	2000

@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "standby/ask.h"
 #include "standby/register.h"
 #include "standby/stream.h"

@@ -10,7 +10,6 @@
 
 #include "base/flush.h"
 #include "base/log.h"
-#include "base/options.h"
 #include "wire.h"
 
 #define FORMAT		2u

@@ -7,10 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/flush.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "store/backing.h"
 #include "wire.h"
 
 #define SPARE		64u		/* for new versions while memory is full */
