@@ -4,8 +4,8 @@
 
 #include "base/stats.h"
 #include "blocks/cache.h"
-#include "blocks/predict.h"
 #include "blocks/pages.h"
+#include "blocks/predict.h"
 
 /* Turns in which it is mapped, until the kernel looks again: */
 #define RUN_WRITE	16	/* the word that is usually written tells, too */

@@ -6,8 +6,8 @@
 #include "blocks/access.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
-#include "blocks/through.h"
 #include "blocks/tail.h"
+#include "blocks/through.h"
 
 /* Bytes of page @i that lie behind byte @at of the block, from *@from on. */
 static u32 behind(u32 i, u32 at, u32 *from)

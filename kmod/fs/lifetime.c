@@ -16,8 +16,8 @@
 #include "fs/openstate.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
-#include "locks/reclaim.h"
 #include "locks/lockfile.h"
+#include "locks/reclaim.h"
 
 static struct kmem_cache *inode_cache;
 

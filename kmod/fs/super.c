@@ -13,6 +13,7 @@
 
 #include "base/compat.h"
 #include "blocks/evict.h"
+#include "fs/callback.h"
 #include "fs/dir.h"
 #include "fs/inode.h"
 #include "fs/lifetime.h"
@@ -20,7 +21,6 @@
 #include "fs/openstate.h"
 #include "fs/rack.h"
 #include "fs/racks.h"
-#include "fs/callback.h"
 #include "fs/super.h"
 #include "locks/reclaim.h"
 #include "net/rpc.h"

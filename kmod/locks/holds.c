@@ -5,9 +5,9 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
-#include "locks/reclaim.h"
 #include "locks/holds.h"
 #include "locks/klock.h"
+#include "locks/reclaim.h"
 #include "locks/slots.h"
 
 #define SETTLE_MAX	(HZ / 10)

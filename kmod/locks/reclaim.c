@@ -4,8 +4,8 @@
 
 #include "base/event.h"
 #include "base/stats.h"
-#include "locks/reclaim.h"
 #include "locks/guard.h"
+#include "locks/reclaim.h"
 #include "locks/step.h"
 #include "locks/word.h"
 #include "net/node.h"

@@ -5,10 +5,10 @@
 
 #include "base/stats.h"
 #include "net/node.h"
-#include "rdma/inbox.h"
 #include "rdma/conn.h"
-#include "rdma/wbuf.h"
+#include "rdma/inbox.h"
 #include "rdma/mr.h"
+#include "rdma/wbuf.h"
 
 static int give(struct weft_inbox_buffer *buffer)
 {

@@ -9,9 +9,9 @@
 #include "net/recv.h"
 #include "net/transport.h"
 #include "rdma/fault.h"
-#include "rdma/regqp.h"
-#include "rdma/read.h"
 #include "rdma/mr.h"
+#include "rdma/read.h"
+#include "rdma/regqp.h"
 
 #define KEY_BITS	8	/* of a key that count; the rest is the device's */
 

@@ -10,8 +10,8 @@
 #include "net/outbox.h"
 #include "net/transport.h"
 #include "rdma/conn.h"
-#include "rdma/read.h"
 #include "rdma/mr.h"
+#include "rdma/read.h"
 
 /* --- where blades have blocks -------------------------------------------------------------- */
 
