@@ -129,66 +129,53 @@ static const struct weft_rack_ops rack_ops = {
 	.free = rack_free,
 };
 
+static int racks_init(void)
+{
+	return weft_racks_init(&rack_ops);
+}
+
+/* In this order, and back. */
+static const struct {
+	int (*init)(void);
+	void (*exit)(void);
+} parts[] = {
+	{ weft_lifetime_init, weft_lifetime_exit },
+	{ weft_klock_init, weft_klock_exit },
+	{ weft_release_setup, weft_release_cleanup },
+	{ weft_packet_init, weft_packet_exit },
+	{ weft_outbox_setup, weft_outbox_cleanup },
+	{ racks_init, weft_racks_exit },
+	{ weft_super_init, weft_super_exit },
+	{ weft_netlink_init, weft_netlink_exit },
+};
+
+/* Nothing is mounted: a mount has a reference to the module. */
+static void exit_parts(size_t n)
+{
+	while (n--)
+		parts[n].exit();
+}
+
 static int __init weft_init(void)
 {
+	size_t n;
 	int err;
 
 	weft_charge_init();
-	err = weft_racks_init(&rack_ops);
-	if (err)
-		return err;
-	err = weft_lifetime_init();
-	if (err)
-		goto err_racks;
-	err = weft_klock_init();
-	if (err)
-		goto err_lifetime;
-	err = weft_release_setup();
-	if (err)
-		goto err_klock;
-	err = weft_packet_init();
-	if (err)
-		goto err_release;
-	err = weft_outbox_setup();
-	if (err)
-		goto err_packet;
-	err = weft_super_init();
-	if (err)
-		goto err_outbox;
-	err = weft_netlink_init();
-	if (err)
-		goto err_super;
+	for (n = 0; n < ARRAY_SIZE(parts); n++) {
+		err = parts[n].init();
+		if (err) {
+			exit_parts(n);
+			return err;
+		}
+	}
 	return 0;
-
-err_super:
-	weft_super_exit();
-err_outbox:
-	weft_outbox_cleanup();
-err_packet:
-	weft_packet_exit();
-err_release:
-	weft_release_cleanup();
-err_klock:
-	weft_klock_exit();
-err_lifetime:
-	weft_lifetime_exit();
-err_racks:
-	weft_racks_exit();
-	return err;
 }
 
-/* Nothing is mounted: a mount has a reference to the module. */
 static void __exit weft_exit(void)
 {
-	weft_netlink_exit();
-	weft_super_exit();
-	weft_racks_exit();
-	weft_outbox_cleanup();
-	weft_packet_exit();
-	weft_release_cleanup();
-	weft_klock_exit();
+	exit_parts(ARRAY_SIZE(parts));
 	weft_lockquota_exit();
-	weft_lifetime_exit();
 }
 
 module_init(weft_init);

@@ -408,7 +408,7 @@ static struct genl_family family __ro_after_init = {
 	.module		= THIS_MODULE,
 };
 
-int __init weft_netlink_init(void)
+int weft_netlink_init(void)
 {
 	int err;
 
