@@ -2,6 +2,81 @@
 /* A node's side of a lock line, see lock.h. */
 #include "lock.h"
 
+/* --- nodes that wait ----------------------------------------------------------------------- */
+
+/* Where the node is, or -1. */
+static int queue_find(const struct weft_queue *q, u32 member)
+{
+	u32 i;
+
+	for (i = 0; i < q->n; i++)
+		if (weft_txn_member(q->txn[i]) == member)
+			return (int)i;
+	return -1;
+}
+
+/* Append the node of a transaction; one that is there already keeps its place. */
+static void queue_append(struct weft_queue *q, u32 txn, bool writer)
+{
+	u32 member = weft_txn_member(txn), bit = weft_node_bit(member);
+	int at = queue_find(q, member);
+
+	if (!bit)
+		return;
+	if (at < 0)
+		at = (int)q->n++;
+	q->txn[at] = txn;
+	q->writers = writer ? q->writers | bit : q->writers & ~bit;
+}
+
+/* Does the one at @i want to write? */
+static bool queue_is_writer(const struct weft_queue *q, u32 i)
+{
+	return q->writers & weft_node_bit(weft_txn_member(q->txn[i]));
+}
+
+u32 weft_queue_readers(const struct weft_queue *q)
+{
+	u32 n = 0;
+
+	while (n < q->n && !queue_is_writer(q, n))
+		n++;
+	return n;
+}
+
+/* Append those of @from that are in none of the bits @but. */
+static void queue_append_all(struct weft_queue *q, const struct weft_queue *from, u32 but)
+{
+	u32 i;
+
+	for (i = 0; i < from->n; i++)
+		if (!(weft_node_bit(weft_txn_member(from->txn[i])) & but))
+			queue_append(q, from->txn[i], queue_is_writer(from, i));
+}
+
+/* Only those of @members stay. */
+static void queue_keep(struct weft_queue *q, u32 members)
+{
+	struct weft_queue old = *q;
+
+	memset(q, 0, sizeof(*q));
+	queue_append_all(q, &old, ~members);
+}
+
+void weft_queue_unpack(struct weft_queue *q, const struct weft_msg *msg)
+{
+	u32 i, n = msg->payload ? msg->len / 4 : 0;
+
+	memset(q, 0, sizeof(*q));
+	for (i = 0; i < n && i < WEFT_QUEUE_MAX; i++) {
+		u32 txn = get_unaligned_be32((const u8 *)msg->payload + 4 * i);
+
+		queue_append(q, txn, msg->nonce & weft_node_bit(weft_txn_member(txn)));
+	}
+}
+
+/* --- the lock ------------------------------------------------------------------------------ */
+
 static u32 me(const struct weft_lock *l)
 {
 	return weft_node_bit(l->self);
@@ -219,7 +294,7 @@ static bool may_begin(const struct weft_lock *l, u32 epoch)
 static void enqueue(struct weft_lock *l, u32 txn, bool writer,
 		    struct weft_lock_out *out)
 {
-	weft_queue_append(&l->queue, txn, writer);
+	queue_append(&l->queue, txn, writer);
 	if (l->tenured && l->state == WEFT_M)
 		revoke(l, out);
 }
@@ -238,7 +313,7 @@ void weft_lock_want(struct weft_lock *l, u8 perm, u32 fresh,
 	if (!l->tenured)
 		send_acquire(l, perm == WEFT_M, out);
 	else if (l->state == WEFT_M)
-		weft_queue_append(&l->queue, l->txn, perm == WEFT_M);
+		queue_append(&l->queue, l->txn, perm == WEFT_M);
 	/* else it is on its way to us already */
 }
 
@@ -253,7 +328,7 @@ static void choose(struct weft_lock *l)
 	for (i = 0; i < q->n; i++) {
 		u32 bit = weft_node_bit(weft_txn_member(q->txn[i]));
 
-		if (weft_queue_is_writer(q, i)) {
+		if (queue_is_writer(q, i)) {
 			l->handed_to = bit;
 			break;
 		}
@@ -293,9 +368,9 @@ static void hand_over(struct weft_lock *l, struct weft_lock_out *out)
 static void pass_on(struct weft_lock *l, struct weft_lock_out *out)
 {
 	if (l->queue.n && weft_txn_member(l->queue.txn[0]) == l->self &&
-	    weft_queue_is_writer(&l->queue, 0)) {
+	    queue_is_writer(&l->queue, 0)) {
 		/* it is our own turn again */
-		weft_queue_keep(&l->queue, ~me(l));
+		queue_keep(&l->queue, ~me(l));
 		granted(l, out);
 		if (l->queue.n)
 			revoke(l, out);
@@ -460,7 +535,7 @@ static void recv_enqueue(struct weft_lock *l, const struct weft_msg *msg,
 			relay(l, msg, out);
 	} else if (l->want == WEFT_M && !self) {
 		/* the answer to our ACQUIRE is under way */
-		weft_queue_append(&l->queue, msg->txn, excl);
+		queue_append(&l->queue, msg->txn, excl);
 	} else {
 		/* a late copy of an ACQUIRE of ours may have made us holder */
 		query(l, fresh, out);
@@ -493,19 +568,19 @@ static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 	int at;
 
 	weft_queue_unpack(&list, msg);
-	at = weft_queue_find(&list, l->self);
+	at = queue_find(&list, l->self);
 	if (l->tenured && msg->grant == l->epoch) {
 		/* we know, but perhaps not who waits */
 		note_death(l, msg);
-		weft_queue_append_all(&l->queue, &list, msg->copyset | me(l));
+		queue_append_all(&l->queue, &list, msg->copyset | me(l));
 		if (l->state == WEFT_M && l->queue.n)
 			revoke(l, out);
 	} else if (l->want == WEFT_M && at >= 0 && list.txn[at] == l->txn &&
 		   may_begin(l, msg->grant)) {
 		late = l->queue;
 		memset(&l->queue, 0, sizeof(l->queue));
-		weft_queue_append_all(&l->queue, &list, msg->copyset | me(l));
-		weft_queue_append_all(&l->queue, &late, me(l));
+		queue_append_all(&l->queue, &list, msg->copyset | me(l));
+		queue_append_all(&l->queue, &late, me(l));
 		begin_term(l, msg->grant, msg->copyset);
 		note_death(l, msg);
 		check_enter(l, out);
@@ -531,7 +606,7 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 
 	weft_queue_unpack(&list, msg);
 	n = weft_queue_readers(&list);
-	at = weft_queue_find(&list, l->self);
+	at = queue_find(&list, l->self);
 	if (current && l->want == WEFT_S && at >= 0 && list.txn[at] == l->txn) {
 		begin_read(l, epoch);
 		note_death(l, msg);
@@ -590,7 +665,7 @@ static void recv_nack(struct weft_lock *l, const struct weft_msg *msg,
 	if (l->handing && msg->info == WEFT_WHY_NOT_MEMBER &&
 	    msg->grant == l->handed_epoch) {
 		/* somebody has left the rack: the next one, if it is not too late */
-		weft_queue_keep(&l->handed, msg->copyset);
+		queue_keep(&l->handed, msg->copyset);
 		choose(l);
 		send_hand(l, out);
 		return;
@@ -648,7 +723,7 @@ void weft_lock_gone(struct weft_lock *l, u32 dead, struct weft_lock_out *out)
 {
 	out->effects = 0;
 	out->n = 0;
-	weft_queue_keep(&l->queue, ~dead);
+	queue_keep(&l->queue, ~dead);
 	if (!l->tenured || !(l->waiting_on & dead))
 		return;
 	l->waiting_on &= ~dead;

@@ -21,7 +21,31 @@
 #define WEFT_CORE_LOCK_H
 
 #include "line.h"
-#include "queue.h"
+
+/*
+ * Nodes that wait for a lock, first come first (Soul, section 4.2: the queue is at
+ * its holder).  A node is in it once at most.  No locks: it is part of a lock.
+ */
+
+#define WEFT_QUEUE_MAX	WEFT_NODE_MAX	/* a node waits once at most */
+
+/**
+ * struct weft_queue - nodes that wait, first come first
+ * @n: how many
+ * @writers: bits of those that want to write
+ * @txn: their transactions, which name the nodes
+ */
+struct weft_queue {
+	u32 n;
+	u32 writers;
+	u32 txn[WEFT_QUEUE_MAX];
+};
+
+/* How many readers are at the head, before the first writer. */
+u32 weft_queue_readers(const struct weft_queue *q);
+
+/* The list in a message (HAND, HANDED); nonsense in it becomes nobody. */
+void weft_queue_unpack(struct weft_queue *q, const struct weft_msg *msg);
 
 /**
  * struct weft_lock - one lock at one node
