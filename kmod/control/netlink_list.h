@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lists of counters, histograms and members that the netlink family gives out. */
+/* Lists of what this node has that the netlink family gives out. */
 #ifndef WEFT_KMOD_NETLINK_LIST_H
 #define WEFT_KMOD_NETLINK_LIST_H
 
@@ -14,5 +14,12 @@ int weft_genl_peer_start(struct netlink_callback *cb);
 int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int weft_genl_hist_start(struct netlink_callback *cb);
 int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+int weft_genl_region_start(struct netlink_callback *cb);
+int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_line_start(struct netlink_callback *cb);
+int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int weft_genl_lock_start(struct netlink_callback *cb);
+int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif /* WEFT_KMOD_NETLINK_LIST_H */
