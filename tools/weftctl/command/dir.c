@@ -117,7 +117,7 @@ static void print_json(const struct gathered *g)
 		json_object(&j, NULL);
 		json_u64(&j, "id", WEFT_BLADE_MIN + (uint32_t)i);
 		json_string(&j, "address", text_address(g->homes[i]));
-		json_answers(&j, g, (unsigned int)i);
+		report_answers(&j, g, (unsigned int)i);
 		if (!(g->silent & UINT32_C(1) << i))
 			json_part(&j, g, i);
 		json_close(&j);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* weftctl stats: counters and histograms of this node, counters of the others. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/output.h"
-#include "base/text.h"
 #include "command/commands.h"
 #include "kernel/blades.h"
 #include "kernel/kernel.h"
@@ -15,126 +13,6 @@
 #include "view/gather.h"
 #include "view/prometheus.h"
 #include "view/report.h"
-#include "weft_wire.h"
-
-/* --- Text ---------------------------------------------------------------- */
-
-static void print_memory(const struct gathered *g)
-{
-	unsigned int i;
-
-	for (i = 0; i < g->homes_len; i++) {
-		printf("%s%s, %s\n", i ? "\n" : "", text_member(WEFT_BLADE_MIN + i),
-		       text_address(g->homes[i]));
-		if (g->silent & UINT32_C(1) << i)
-			puts("  does not answer");
-		else
-			report_memory(&g->of[OF_BLADE + i]);
-	}
-	if (g->homes_len > 1) {
-		puts(g->silent ? "\nall memory blades that answer" : "\nall memory blades");
-		report_memory(&g->of[OF_ALL]);
-	}
-}
-
-static void print_text(const struct gathered *g)
-{
-	if (g->node)
-		report_node(g->id, &g->of[OF_NODE]);
-	if (g->node && g->memory)
-		putchar('\n');
-	if (g->memory)
-		print_memory(g);
-	if (g->memory && g->sw)
-		putchar('\n');
-	if (g->no_switch)
-		puts("no directory in the switch answers: the memory blades keep it");
-	else if (g->sw)
-		report_switch(&g->of[OF_SWITCH]);
-	if (g->latency)
-		latency_print(&g->hists);
-}
-
-/* --- Text of rates -------------------------------------------------------- */
-
-/* Counters that stand still are left out. */
-static void print_moved(const struct counters *c, double seconds)
-{
-	size_t i;
-
-	for (i = 0; i < c->len; i++) {
-		if (c->list[i].value && !report_is_gauge(c->list[i].name))
-			printf("  %-28s %14.1f /s\n", c->list[i].name,
-			       (double)c->list[i].value / seconds);
-	}
-}
-
-static double per(uint64_t over, uint64_t under)
-{
-	return (double)over / (double)under;
-}
-
-static void print_node_rates(const struct gathered *g, double seconds)
-{
-	struct misses m;
-
-	report_misses(&g->of[OF_NODE], &m);
-	if (g->id)
-		printf("node %u, %.2f s\n", g->id, seconds);
-	else
-		printf("this machine (no node now), %.2f s\n", seconds);
-	printf("  %-28s %14.1f /s\n", "misses", (double)m.served / seconds);
-	if (m.served)
-		printf("  %-28s %14.1f %%\n  %-28s %14.2f\n  %-28s %14.1f us\n",
-		       "answered by the switch", 100 * per(m.by_switch, m.served),
-		       "round trips a miss", per(m.round_trips, m.served),
-		       "time a miss", per(m.nsec, m.served) / 1e3);
-	print_moved(&g->of[OF_NODE], seconds);
-}
-
-static void print_memory_rates(const struct gathered *g, double seconds)
-{
-	unsigned int i;
-
-	for (i = 0; i < g->homes_len; i++) {
-		printf("%s, %s, %.2f s\n", text_member(WEFT_BLADE_MIN + i),
-		       text_address(g->homes[i]), seconds);
-		if (g->silent & UINT32_C(1) << i)
-			puts("  does not answer");
-		else
-			print_moved(&g->of[OF_BLADE + i], seconds);
-	}
-}
-
-static void print_switch_rates(const struct gathered *g, double seconds)
-{
-	struct lookups l;
-
-	if (g->no_switch)
-		return;
-	report_lookups(&g->of[OF_SWITCH], &l);
-	printf("directory in the switch, %.2f s\n  %-28s %14.1f /s\n", seconds,
-	       "requests", (double)l.requests / seconds);
-	if (l.requests)
-		printf("  %-28s %14.1f %%\n", "line installed", 100 * per(l.hits, l.requests));
-	print_moved(&g->of[OF_SWITCH], seconds);
-}
-
-static void print_rates(const struct gathered *g, double seconds, bool first)
-{
-	if (!first)
-		putchar('\n');
-	if (g->node)
-		print_node_rates(g, seconds);
-	if (g->memory)
-		print_memory_rates(g, seconds);
-	if (g->sw)
-		print_switch_rates(g, seconds);
-	if (g->latency) {
-		printf("latency, %.2f s\n", seconds);
-		latency_print(&g->hists);
-	}
-}
 
 /* --- Looking again and again ---------------------------------------------- */
 
@@ -162,10 +40,12 @@ static int look(struct gathered *before, uint64_t *at, bool first)
 		double seconds = (double)(then - *at) / 1e9;
 
 		gather_subtract(&shown, before);
+		if (!first && !output.json)
+			putchar('\n');
 		if (output.json)
-			stats_json(&shown, seconds);
+			report_json(&shown, seconds);
 		else
-			print_rates(&shown, seconds, first);
+			report_print(&shown, seconds);
 		/* A full disk, or nobody reads any more. */
 		if (fflush(stdout))
 			rc = fail("cannot write the output: %s", strerror(errno));
@@ -256,9 +136,9 @@ static int stats(const struct reading *r)
 	if (!rc && for_prometheus)
 		prometheus_print(&g);
 	else if (!rc && output.json)
-		stats_json(&g, 0);
+		report_json(&g, 0);
 	else if (!rc)
-		print_text(&g);
+		report_print(&g, 0);
 	/* A scraper has weft_blade_up. */
 	if (!rc && !for_prometheus)
 		rc = blades_silent(g.silent, g.homes);

@@ -308,7 +308,7 @@ static void json_rack(struct json *j, const struct gathered *g, double seconds)
 	for (i = 0; i < g->homes_len; i++) {
 		json_object(j, NULL);
 		json_u64(j, "id", WEFT_BLADE_MIN + i);
-		json_answers(j, g, i);
+		report_answers(j, g, i);
 		json_fixed(j, "received_per_s",
 			   (double)sum_of(&g->of[OF_BLADE + i], "in_") / seconds);
 		json_fixed(j, "sent_per_s", (double)sum_of(&g->of[OF_BLADE + i], "out_") / seconds);

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "kernel/blades.h"
-#include "view/report.h"
 #include "weft_wire.h"
 
 #define LISTS	(OF_BLADE + WEFT_HOMES_MAX)
@@ -107,6 +106,23 @@ void gather_free(struct gathered *g)
 
 /* --- Differences --------------------------------------------------------- */
 
+bool gather_is_gauge(const char *name)
+{
+	static const char * const gauges[] = {
+		"nodes", "switch", "regions", "memory_bytes", "reserved_bytes",
+		"used_bytes", "lines_at_home", "lines_in_switch", "lines_moving", "locks",
+		"locks_max", "region_numbers_left", "blades", "ready", "file_refuses",
+		"file_failed", "refused_ago_s",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++) {
+		if (!strcmp(name, gauges[i]))
+			return true;
+	}
+	return false;
+}
+
 /* The counter @name, first looked for at @at: lists come in one order. */
 static struct counter *find(const struct counters *c, const char *name, size_t at)
 {
@@ -134,7 +150,7 @@ static void subtract(struct counters *now, const struct counters *before, bool w
 		struct counter *c = &now->list[i];
 		const struct counter *b = find(before, c->name, i);
 
-		if (!b || report_is_gauge(c->name))
+		if (!b || gather_is_gauge(c->name))
 			continue;
 		if (c->value >= b->value)
 			c->value -= b->value;

@@ -43,6 +43,9 @@ int gather_copy(struct gathered *to, const struct gathered *from);
 /* @now becomes what was counted since @before; what there is of something stays. */
 void gather_subtract(struct gathered *now, const struct gathered *before);
 
+/* Not a counter but how much there is of something now; blades have such. */
+bool gather_is_gauge(const char *name);
+
 void gather_free(struct gathered *g);
 
 #endif /* WEFTCTL_GATHER_H */

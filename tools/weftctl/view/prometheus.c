@@ -10,7 +10,6 @@
 #include "base/rack.h"
 #include "base/text.h"
 #include "kernel/kernel.h"
-#include "view/report.h"
 #include "weft_wire.h"
 
 /*
@@ -79,7 +78,7 @@ static void print_blades(const struct gathered *g)
 	}
 	for (i = 0; i < g->of[OF_ALL].len; i++) {
 		const char *name = g->of[OF_ALL].list[i].name;
-		bool gauge = report_is_gauge(name);
+		bool gauge = gather_is_gauge(name);
 
 		if (!is_name(name))
 			continue;

@@ -54,23 +54,6 @@ void report_lookups(const struct counters *c, struct lookups *l)
 	l->requests = l->hits + counters_get(c, "miss");
 }
 
-bool report_is_gauge(const char *name)
-{
-	static const char * const gauges[] = {
-		"nodes", "switch", "regions", "memory_bytes", "reserved_bytes",
-		"used_bytes", "lines_at_home", "lines_in_switch", "lines_moving", "locks",
-		"locks_max", "region_numbers_left", "blades", "ready", "file_refuses",
-		"file_failed", "refused_ago_s",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++) {
-		if (!strcmp(name, gauges[i]))
-			return true;
-	}
-	return false;
-}
-
 static double ratio(uint64_t over, uint64_t under)
 {
 	return under ? (double)over / (double)under : 0;
@@ -78,14 +61,22 @@ static double ratio(uint64_t over, uint64_t under)
 
 /* --- Rows ---------------------------------------------------------------- */
 
-static void row(const char *label, uint64_t value)
+/* So many, or so many a second. */
+static void row(const char *label, uint64_t value, double seconds)
 {
-	printf("  %-28s %14" PRIu64 "\n", label, value);
+	if (seconds)
+		printf("  %-28s %14.1f /s\n", label, (double)value / seconds);
+	else
+		printf("  %-28s %14" PRIu64 "\n", label, value);
 }
 
-static void row_share(const char *label, uint64_t value, uint64_t all)
+/* Of rates only the share is told, and none without a whole. */
+static void row_share(const char *label, uint64_t value, uint64_t all, double seconds)
 {
-	printf("  %-28s %14" PRIu64 "  %5.1f %%\n", label, value, 100 * ratio(value, all));
+	if (!seconds)
+		printf("  %-28s %14" PRIu64 "  %5.1f %%\n", label, value, 100 * ratio(value, all));
+	else if (all)
+		printf("  %-28s %14.1f %%\n", label, 100 * ratio(value, all));
 }
 
 /* Messages by type have a table of their own: nodes and blades count them so. */
@@ -112,7 +103,7 @@ static bool is_message(const struct counter *c)
 }
 
 /* The table for counters of one pair of @directions; nothing without them. */
-static void report_types(const struct counters *c, const char *out, const char *in)
+static void print_types(const struct counters *c, const char *out, const char *in)
 {
 	uint64_t sent, received, all_sent = 0, all_received = 0;
 	char name[COUNTER_NAME_MAX + 16];
@@ -140,76 +131,107 @@ static void report_types(const struct counters *c, const char *out, const char *
 		       all_received);
 }
 
-static void report_messages(const struct counters *c)
-{
-	size_t i;
-
-	for (i = 0; i < DIRECTIONS; i++)
-		report_types(c, directions[i][0], directions[i][1]);
-}
-
-/* --- Reports ------------------------------------------------------------- */
-
-/* All counters but those of messages. */
-static void report_table(const struct counters *c)
+/* Of rates only counters that move. */
+static void print_counters(const struct counters *c, double seconds)
 {
 	size_t i;
 
 	for (i = 0; i < c->len; i++) {
-		if (!is_message(&c->list[i]))
-			row(c->list[i].name, c->list[i].value);
+		if (seconds ? c->list[i].value && !gather_is_gauge(c->list[i].name) :
+			      !is_message(&c->list[i]))
+			row(c->list[i].name, c->list[i].value, seconds);
 	}
 }
 
-void report_node(uint32_t id, const struct counters *c)
+static void print_messages(const struct counters *c)
+{
+	size_t i;
+
+	for (i = 0; i < DIRECTIONS; i++)
+		print_types(c, directions[i][0], directions[i][1]);
+}
+
+/* --- Reports ------------------------------------------------------------- */
+
+static void print_title(const char *name, double seconds)
+{
+	printf("%s", name);
+	if (seconds)
+		printf(", %.2f s", seconds);
+	putchar('\n');
+}
+
+static void print_node(uint32_t id, const struct counters *c, double seconds)
 {
 	struct misses m;
 	size_t i;
 
 	report_misses(c, &m);
-	if (id)
-		printf("node %u\n", id);
-	else
-		puts("this machine (no node now)");
-	row("misses", m.served);
-	for (i = 0; i < KINDS; i++) {
+	print_title(id ? text_format("node %u", id) : "this machine (no node now)", seconds);
+	row("misses", m.served, seconds);
+	for (i = 0; i < KINDS && !seconds; i++) {
 		printf("  ");
-		row_share(kinds[i][1], misses_of(c, i), m.served);
+		row_share(kinds[i][1], misses_of(c, i), m.served, 0);
 	}
-	row_share("answered by the switch", m.by_switch, m.served);
-	row_share("answered by a home", m.by_home, m.served);
-	if (m.served) {
+	row_share("answered by the switch", m.by_switch, m.served, seconds);
+	if (!seconds)
+		row_share("answered by a home", m.by_home, m.served, 0);
+	if (m.served)
 		printf("  %-28s %14.2f\n", "round trips a miss", ratio(m.round_trips, m.served));
+	if (m.served && !seconds)
 		printf("  %-28s %14.2f\n", "messages a miss", ratio(m.messages, m.served));
+	if (m.served)
 		printf("  %-28s %14.1f us\n", "time a miss", ratio(m.nsec, m.served) / 1e3);
+	if (!seconds) {
+		print_messages(c);
+		puts("\n  all counters but these");
 	}
-	report_messages(c);
-	puts("\n  all counters but these");
-	report_table(c);
+	print_counters(c, seconds);
 }
 
-void report_memory(const struct counters *c)
+static void print_blade(const struct counters *c, double seconds)
 {
-	report_table(c);
-	report_messages(c);
+	print_counters(c, seconds);
+	if (!seconds)
+		print_messages(c);
 }
 
-void report_switch(const struct counters *c)
+static void print_memory(const struct gathered *g, double seconds)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->homes_len; i++) {
+		if (i && !seconds)
+			putchar('\n');
+		print_title(text_format("%s, %s", text_member(WEFT_BLADE_MIN + i),
+					text_address(g->homes[i])), seconds);
+		if (g->silent & UINT32_C(1) << i)
+			puts("  does not answer");
+		else
+			print_blade(&g->of[OF_BLADE + i], seconds);
+	}
+	if (g->homes_len > 1 && !seconds) {
+		puts(g->silent ? "\nall memory blades that answer" : "\nall memory blades");
+		print_blade(&g->of[OF_ALL], 0);
+	}
+}
+
+static void print_switch(const struct counters *c, double seconds)
 {
 	struct lookups l;
 
 	report_lookups(c, &l);
-	puts("directory in the switch");
-	row("requests", l.requests);
-	row_share("line installed", l.hits, l.requests);
-	row_share("sent on to the home", l.requests - l.hits, l.requests);
-	puts("\n  all counters");
-	report_table(c);
+	print_title("directory in the switch", seconds);
+	row("requests", l.requests, seconds);
+	row_share("line installed", l.hits, l.requests, seconds);
+	if (!seconds) {
+		row_share("sent on to the home", l.requests - l.hits, l.requests, 0);
+		puts("\n  all counters");
+	}
+	print_counters(c, seconds);
 }
 
 #define BAR_MAX		40	/* characters of the longest bar */
-
-/* --- Text ---------------------------------------------------------------- */
 
 /* What the times of a quantile are less than. */
 static void print_quantile(const struct hist_list *h, const char *label, unsigned int permille)
@@ -263,17 +285,31 @@ static void print_one(const struct kernel_hist *kind)
 	}
 }
 
-void latency_print(const struct hists *h)
+void report_print(const struct gathered *g, double seconds)
 {
 	size_t i;
 
-	for (i = 0; i < h->len; i++)
-		print_one(&h->list[i]);
+	if (g->node)
+		print_node(g->id, &g->of[OF_NODE], seconds);
+	if (g->node && g->memory && !seconds)
+		putchar('\n');
+	if (g->memory)
+		print_memory(g, seconds);
+	if (g->memory && g->sw && !seconds)
+		putchar('\n');
+	if (g->no_switch && !seconds)
+		puts("no directory in the switch answers: the memory blades keep it");
+	else if (g->sw && !g->no_switch)
+		print_switch(&g->of[OF_SWITCH], seconds);
+	if (g->latency && seconds)
+		print_title("latency", seconds);
+	for (i = 0; i < g->hists.len; i++)
+		print_one(&g->hists.list[i]);
 }
 
 /* --- JSON ---------------------------------------------------------------- */
 
-void latency_json(struct json *j, const struct hists *h)
+static void latency_json(struct json *j, const struct hists *h)
 {
 	size_t i;
 
@@ -300,7 +336,7 @@ static void json_rates(struct json *j, const struct counters *c, double seconds)
 
 	json_object(j, "rates");
 	for (i = 0; i < c->len; i++) {
-		if (report_is_gauge(c->list[i].name))
+		if (gather_is_gauge(c->list[i].name))
 			gauges = true;
 		else
 			json_fixed(j, c->list[i].name, (double)c->list[i].value / seconds);
@@ -310,7 +346,7 @@ static void json_rates(struct json *j, const struct counters *c, double seconds)
 		return;
 	json_object(j, "values");
 	for (i = 0; i < c->len; i++) {
-		if (report_is_gauge(c->list[i].name))
+		if (gather_is_gauge(c->list[i].name))
 			json_u64(j, c->list[i].name, c->list[i].value);
 	}
 	json_close(j);
@@ -352,7 +388,7 @@ static void json_node(struct json *j, const struct gathered *g, double seconds)
 	json_close(j);
 }
 
-void json_answers(struct json *j, const struct gathered *g, unsigned int blade)
+void report_answers(struct json *j, const struct gathered *g, unsigned int blade)
 {
 	if (g->drained & UINT32_C(1) << blade)
 		json_null(j, "answers");
@@ -370,7 +406,7 @@ static void json_memory(struct json *j, const struct gathered *g, double seconds
 		json_object(j, NULL);
 		json_u64(j, "id", WEFT_BLADE_MIN + i);
 		json_string(j, "address", text_address(g->homes[i]));
-		json_answers(j, g, i);
+		report_answers(j, g, i);
 		json_counted(j, &g->of[OF_BLADE + i], seconds);
 		json_close(j);
 	}
@@ -403,7 +439,7 @@ static void json_switch(struct json *j, const struct gathered *g, double seconds
 	json_close(j);
 }
 
-void stats_json(const struct gathered *g, double seconds)
+void report_json(const struct gathered *g, double seconds)
 {
 	struct json j;
 

@@ -30,28 +30,14 @@ struct lookups {
 
 void report_lookups(const struct counters *c, struct lookups *l);
 
-/* Not a counter but how much there is of something now; blades have such. */
-bool report_is_gauge(const char *name);
-
-/* Text on stdout. */
-void report_node(uint32_t id, const struct counters *c);
-void report_memory(const struct counters *c);
-void report_switch(const struct counters *c);
-
-/* Bars on stdout. */
-void latency_print(const struct hists *h);
-
-/* An object "latency". */
-void latency_json(struct json *j, const struct hists *h);
-
-/**
- * stats_json() - a document on stdout, as the user wants JSON to be
- * @g: what was gathered
- * @seconds: in which it was counted, for rates; 0: since ever, for sums
+/*
+ * What was gathered, on stdout; @seconds: in which it was counted, for rates; 0: since ever, for
+ * sums.
  */
-void stats_json(const struct gathered *g, double seconds);
+void report_print(const struct gathered *g, double seconds);
+void report_json(const struct gathered *g, double seconds);
 
 /* "answers" of a blade, from 0: true, false, or null if it was not asked, as no region uses it. */
-void json_answers(struct json *j, const struct gathered *g, unsigned int blade);
+void report_answers(struct json *j, const struct gathered *g, unsigned int blade);
 
 #endif /* WEFTCTL_REPORT_H */
