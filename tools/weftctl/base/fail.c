@@ -11,7 +11,7 @@ static void say(const char *fmt, va_list args)
 {
 	if (fail_before)
 		fail_before();
-	/* What was printed before stands before it in a common log. */
+	/* Flush stdout first: a log of both streams keeps their order. */
 	fflush(stdout);
 	fputs("weftctl: ", stderr);
 	vfprintf(stderr, fmt, args);

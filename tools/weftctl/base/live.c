@@ -126,7 +126,7 @@ void screen_draw(const char *text)
 		len = strcspn(text, "\n");
 		n = len < columns ? len : columns;
 		fwrite(text, 1, n, stdout);
-		/* What was there before goes; the last line does not scroll. */
+		/* Erase the rest of the line; no newline after the last one, which would scroll. */
 		fputs(--lines ? "\033[K\r\n" : "\033[K", stdout);
 		text += len + (text[len] == '\n');
 	}

@@ -24,7 +24,7 @@ extern struct output output;
 /* Begins a document on stdout. */
 void output_json(struct json *j);
 
-/* What a row has there. */
+/* How a row stores the value of a column. */
 enum column_kind {
 	COLUMN_U32,	/* a number, or a word if the column has @word */
 	COLUMN_U64,	/* a number */

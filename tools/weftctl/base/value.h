@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is wrong with a value. */
+/* The reason why a value is refused. */
 struct why {
 	char text[320];	/* without a full stop or a newline; what stands in it is printable */
 };

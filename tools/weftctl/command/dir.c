@@ -15,7 +15,7 @@
 #include "view/report.h"
 #include "weft_wire.h"
 
-/* What is not a sum of counters of the switch. */
+/* Rows that report_lookups() or the blades fill in, not counters of the switch. */
 #define ENTRIES		"entries"
 #define FREE		"free"
 #define REQUESTS	"requests"

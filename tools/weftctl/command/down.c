@@ -29,7 +29,7 @@ static int unmount_all(void)
 	return rc;
 }
 
-/* What "up" has mounted by the file. */
+/* Unmount the mount point that the file names: "up" has mounted it. */
 static int unmount_configured(const struct conf *c)
 {
 	if (!setting_given(&c->settings, SETTING_MOUNT) ||

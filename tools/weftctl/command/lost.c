@@ -21,7 +21,7 @@
 #include "tools/common/json.h"
 #include "weft_wire.h"
 
-/* Those of all blades, in memory of malloc(). */
+/* Lost blocks of all blades, in memory of malloc(). */
 struct listing {
 	struct lost *list;
 	size_t len;

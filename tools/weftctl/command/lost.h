@@ -8,7 +8,7 @@
 /* Of a region, by its name, number or path; NULL: of all. */
 int lost_show(const char *region);
 
-/* What they are now is well; only the owner of the region and root may say that. */
+/* Accept their present contents; the owner of the region and root may. */
 int lost_accept(const char *region);
 
 #endif /* WEFTCTL_LOST_H */

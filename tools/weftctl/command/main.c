@@ -12,7 +12,8 @@
 
 static const struct command * const commands[] = {
 	&command_up, &command_down, &command_set, &command_status, &command_stats,
-	&command_rack, &command_node, &command_blade, &command_region, &command_line, &command_lock, &command_dir,
+	&command_rack, &command_node, &command_blade, &command_region, &command_line,
+	&command_lock, &command_dir,
 	&command_monitor, &command_top, &command_trace, &command_doctor,
 };
 
@@ -104,7 +105,7 @@ static int run(int argc, char **argv)
 	return rc ? rc : r.command->run(&r);
 }
 
-/* What was printed must have got there: a full disk is a failure. */
+/* Fail if the output could not be written: a full disk. */
 static int finish(int rc)
 {
 	if (rc == ARGUMENT_ENDS)

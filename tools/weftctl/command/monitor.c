@@ -50,7 +50,7 @@ static void ask_regions(struct monitor *m)
 		rack_choose_none();
 }
 
-/* What the node knows is asked for when an event names a region for the first time. */
+/* Ask for the regions of the node when an event names one for the first time. */
 static void find_name(struct monitor *m, struct event *e)
 {
 	const struct region *r = regions_by_id(&m->known, e->region);
@@ -72,7 +72,7 @@ static const char *place_of(const struct event *e)
 	return e->has_offset ? text_format("%s:%" PRIu64, region, e->offset) : region;
 }
 
-/* Who did it, " by COMM[PID]", or "". */
+/* The process of the event, " by COMM[PID]", or "". */
 static const char *process_of(const struct event *e, const char *before)
 {
 	return e->pid ? text_format("%s%s[%" PRIu32 "]", before, text_safe(e->comm), e->pid) : "";

@@ -92,7 +92,7 @@ static int find_region(const char *text, uint32_t *id)
 	return rc;
 }
 
-/* What can be listed of a node. */
+/* A kind of list of a node. */
 struct kind {
 	const char *key;	/* what the list is called in JSON */
 	const struct column *columns;
@@ -174,7 +174,7 @@ static int move(const struct reading *r)
 	return rc || !wait_ms ? rc : wait_there(&m);
 }
 
-/* Those that regions use. */
+/* The blades that regions use. */
 static int in_use(uint32_t *homes)
 {
 	struct blade_list b;

@@ -16,7 +16,7 @@ static const struct argument options[] = {
 	{ "hold", .u32 = &hold_us, .max = WEFT_HOLD_US_MAX }, { 0 }
 };
 
-/* What the file says, or what holds unless told; the command line counts before. */
+/* Take the values of the file, else the defaults, for options that are not given. */
 static int take_file(struct config *c)
 {
 	struct conf conf;

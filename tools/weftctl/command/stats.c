@@ -103,7 +103,7 @@ static int read_what(const struct reading *r, struct gathered *g)
 
 	if (!what) {
 		g->node = true;
-		/* Who scrapes all nodes asks one of them for the rest. */
+		/* A scraper of all nodes asks one of them for blades and switch. */
 		g->latency = for_prometheus;
 		g->memory = g->sw = !for_prometheus;
 		return 0;

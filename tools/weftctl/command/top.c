@@ -73,7 +73,7 @@ static int look(struct look *l)
 
 /* --- Text ------------------------------------------------------------------ */
 
-/* What a node does, in numbers a second; and what there is. */
+/* Rates of a node, per second, and how much it has. */
 struct node {
 	uint32_t id;
 	double misses;

@@ -35,7 +35,7 @@ static const struct argument options[] = {
 	{ "seconds", 't', .ms = &limit_ms, .min = 1, .max = SECONDS_MS_MAX }, { 0 }
 };
 
-/* What is traced. */
+/* A place to trace. */
 struct target {
 	uint32_t region;	/* its number */
 	bool whole;	/* all of it */
@@ -233,7 +233,7 @@ static void take_line(struct following *f)
 		f->lost += lost;
 		break;
 	case TRACE_EVENT:
-		/* What is read beyond the last one is not ours to count. */
+		/* Do not count events beyond --count. */
 		if (all_printed(f))
 			break;
 		f->printed++;
@@ -250,7 +250,7 @@ static void take_line(struct following *f)
 	}
 }
 
-/* What there is to read now.  Return: 0; 1: nothing; or an exit status. */
+/* Read and print the events that have come.  Return: 0; 1: nothing; or an exit status. */
 static int take_some(struct following *f)
 {
 	char buf[4096];
@@ -291,7 +291,7 @@ static int follow(struct following *f)
 		if (wait && fflush(stdout))
 			rc = fail("cannot write the output: %s", strerror(errno));
 	}
-	/* What has happened until now is told, too. */
+	/* Print the events that happened until now, too. */
 	if (!rc)
 		rc = tracefs_stop(&f->fs);
 	while (!rc)

@@ -13,7 +13,7 @@
 #include "kernel/module.h"
 #include "tools/common/json.h"
 
-/* What stands on the command line. */
+/* Settings of the command line. */
 struct order {
 	const char *text[SETTINGS];	/* value of each setting, NULL if it is not there */
 	struct settings given;	/* the settings that are */
@@ -58,7 +58,7 @@ static int read_file(struct conf *c, bool *there)
 	return conf_need(file, "name one that there is, or write it, see weft.conf(5)", c, there);
 }
 
-/* What the command line says counts before what the file says. */
+/* Settings of the command line replace those of the file. */
 static int join(bool there, struct settings *s)
 {
 	enum setting_id id;

@@ -77,7 +77,7 @@ static bool unknown(const struct place *p, const char *name)
 	return wrong(p, "there is no setting '%s': write one of %s", quoted, all);
 }
 
-/* What is on a line is no "NAME = VALUE": people mean different things by that. */
+/* Refuse a line that is no "NAME = VALUE", by the likeliest mistake. */
 static bool no_assignment(const struct place *p, const char *text)
 {
 	const char *quoted = value_quoted(text), *name;
@@ -134,7 +134,7 @@ static bool parse_line(const struct place *p, char *text)
 	if (!*text)
 		return true;
 	equals = strcspn(text, "=");
-	/* What stands before the first = of "[a=b]" is no name of a setting. */
+	/* "[a=b]" has no setting before its =. */
 	if (!text[equals] || *text == '[' || *text == ';')
 		return no_assignment(p, text);
 	name = trim(text, equals);
@@ -148,7 +148,7 @@ static bool parse_line(const struct place *p, char *text)
 	return parse_value(p, id, trim(text, strlen(text)));
 }
 
-/* What makes no sense as a whole; single lines were right. */
+/* Refuse settings that make no sense together. */
 static bool check_whole(struct place *p)
 {
 	enum setting_id id = settings_useless(&p->c->settings);

@@ -40,7 +40,7 @@ struct conf {
  */
 bool conf_parse(const char *name, const char *text, size_t size, struct conf *c);
 
-/* What conf_read() can find. */
+/* Results of conf_read(). */
 enum conf_found {
 	CONF_GOOD,
 	CONF_ABSENT,		/* there is no such file */

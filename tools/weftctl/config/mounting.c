@@ -25,7 +25,7 @@ static int make_directory(const char *path)
 		if (part[i] != '/')
 			continue;
 		part[i] = 0;
-		/* What is wrong is seen at the end. */
+		/* The last mkdir() below reports errors. */
 		(void)mkdir(part, 0755);
 		part[i] = '/';
 	}

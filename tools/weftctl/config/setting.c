@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What "weftctl up" can be told, see setting.h. */
+/* Settings of "weftctl up", see setting.h. */
 #include "config/setting.h"
 
 #include <inttypes.h>
@@ -37,7 +37,8 @@ const struct setting settings_table[SETTINGS] = {
 	[SETTING_JOINS] = {
 		"joins", "0",
 		"the number that the rack has for all others, if this machine is a node of it already under that",
-		false, .kind = SETTING_KIND_U32, .offset = CONFIG(joins), 0, UINT32_MAX, .is_set = CONFIG(joins_set),
+		false, .kind = SETTING_KIND_U32, .offset = CONFIG(joins), 0, UINT32_MAX,
+		.is_set = CONFIG(joins_set),
 	},
 	[SETTING_ADDRESS] = {
 		"address", "10.0.0.1", "an IPv4 address of the interface",
@@ -292,7 +293,7 @@ static unsigned int distance(const char *a, const char *b)
 	return row[len];
 }
 
-/* What other programs, and the options of this one's forerunners, call them. */
+/* Names that other programs, and earlier versions of this one, have for them. */
 static const struct {
 	const char *name;
 	enum setting_id id;

@@ -26,7 +26,7 @@ struct mounting {
 	uint32_t gid;	/* its group */
 };
 
-/* What "weftctl up" was told. */
+/* Settings that were given. */
 struct settings {
 	struct config config;	/* for the node */
 	struct mounting mounting;	/* for the file system */

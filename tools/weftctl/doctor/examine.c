@@ -116,7 +116,7 @@ static void compare_all(struct patient *p)
 		/* what file the key came from, the kernel does not know */
 		if (!setting_given(&p->conf.settings, id) || id == SETTING_KEY)
 			continue;
-		/* What the file system was told is not known of all of it. */
+		/* The kernel does not tell all options of the mount. */
 		if (id < SETTING_MOUNT || (id == SETTING_CACHE && p->status.joined))
 			compare(p, id, &runs);
 	}

@@ -10,7 +10,7 @@
 /* The module, the configuration; fills the patient in. */
 int examine_setup(struct patient *p);
 
-/* What the node has met by now: mounts, its cache, its log. */
+/* Examine mounts, the cache, the kernel log; last, as it waits for counters to grow. */
 int examine_node(struct patient *p);
 
 #endif /* WEFTCTL_EXAMINE_H */

@@ -50,7 +50,7 @@ struct finding {
 	const char *remedy;	/* where in it begins what to do */
 };
 
-/* What could not be looked at, and why. */
+/* An examination that was not possible, and the reason. */
 struct skipped {
 	const char *what;
 	const char *why;

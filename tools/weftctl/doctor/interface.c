@@ -96,7 +96,7 @@ void examine_interface(struct patient *p)
 		p->interface_mtu = (uint32_t)r.ifr_mtu;
 		examine_mtu(p, p->interface_mtu);
 	}
-	/* What the kernel would take. */
+	/* The kernel's default. */
 	if (!c->mtu)
 		c->mtu = p->interface_mtu < WEFT_MTU_MAX ? p->interface_mtu : WEFT_MTU_MAX;
 out:
@@ -164,7 +164,7 @@ static void examine_backlog(struct patient *p)
 
 /* --- The node's socket ---------------------------------------------------------- */
 
-/* What the sockets of the port have dropped, as /proc tells it. */
+/* Datagrams that the sockets of the port have dropped, from /proc. */
 static uint64_t socket_drops(void)
 {
 	uint64_t sum = 0, drops;

@@ -15,7 +15,7 @@
 #define RECORD_MAX	8192
 #define AGE_MAX		3600	/* seconds */
 
-/* That weft is no part of this kernel is no news. */
+/* Warnings of the kernel that mention weft, but for its taint. */
 static bool is_warning(unsigned long facility_level, const char *text)
 {
 	return LOG_FAC(facility_level) == LOG_FAC(LOG_KERN) &&

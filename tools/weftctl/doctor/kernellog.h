@@ -15,7 +15,7 @@ struct warning {
 
 #define WARNINGS_MAX	64
 
-/* Those of the last hour, or since "dmesg -C". */
+/* Warnings of the last hour, or since "dmesg -C". */
 struct warnings {
 	struct warning list[WARNINGS_MAX];	/* the last ones, in their order */
 	size_t len;	/* how many of them */

@@ -76,7 +76,7 @@ static uint32_t longest(int fd, const struct host *h, uint32_t good, uint32_t ba
 }
 
 /*
- * Who sends longer datagrams than our interface takes is not heard.  The longest one
+ * The interface drops datagrams that are longer than its MTU.  The longest one
  * is sent in pieces, and its echo is cut as the other one's interface wants it.
  */
 static void examine_way_back(struct patient *p, int fd, const struct host *h)
@@ -100,7 +100,7 @@ static void examine_path(struct patient *p, int fd, const struct host *h)
 	struct echo e = { 0 };
 	int err;
 
-	/* What the interface itself does not take was found there. */
+	/* examine_interface() has reported an MTU that the interface does not take. */
 	if (c->mtu <= ECHO_SIZE || found_any(&p->findings, FOUND_MTU_INTERFACE, 0))
 		return;
 	err = echo(fd, h, c->mtu, true, &e);
@@ -292,7 +292,7 @@ static void examine_refused(struct patient *p, const struct host *h, const struc
 		      counters_get(c, "wrong_address"));
 }
 
-/* What is lost there. */
+/* Lost blocks of a blade. */
 struct losses {
 	uint64_t blocks;
 	uint64_t regions;
@@ -420,7 +420,7 @@ int examine_rack(struct patient *p)
 		struct host h;
 
 		make_host(&h, WEFT_BLADE_MIN + i, c->homes[i]);
-		/* That would be waited for in vain, for the whole timeout. */
+		/* A request would wait for the whole timeout. */
 		if (found_any(&p->findings, FOUND_HOST_UNREACHABLE, h.id))
 			continue;
 		if (examine_blade(p, &h, &knocks[i], &counters)) {

@@ -10,7 +10,7 @@
 /* Return: a socket for echoes; or a negative errno, -EPERM if we may not. */
 int probe_open(void);
 
-/* What came of one. */
+/* Result of an echo. */
 struct echo {
 	uint64_t usec;	/* round trip */
 	uint32_t fragment;	/* longest piece that the answer came in, 0 if it came in one */

@@ -51,7 +51,7 @@ int blades_parse(const char *text, uint32_t *homes)
 	COLUMN(struct blade, member, of_kind, .attr = WEFT_A_BLADE_##of_attr,	\
 	       .key = of_key, .title = of_title, .width = of_width, __VA_ARGS__)
 
-/* What regions make of it. */
+/* The state of a blade, by the regions that use it. */
 static const char *state_of(const void *row)
 {
 	const struct blade *b = row;
@@ -127,7 +127,7 @@ void blades_now(struct config *c, const struct peers *peers)
 }
 
 /*
- * What the first blade knows of those that came and went since this node was set up.  One that is
+ * Ask the first blade for blades that came and went since this node was set up.  One that is
  * drained, and that no region uses any more, may be switched off.
  */
 static void find_others(struct config *c, uint32_t *silent)

@@ -27,7 +27,7 @@ struct blade {
 	uint32_t regions;
 };
 
-/* Those of the rack. */
+/* Blades of the rack. */
 struct blade_list {
 	struct blade list[WEFT_HOMES_MAX];	/* them, by their numbers */
 	size_t len;
@@ -40,7 +40,7 @@ int blades_read(struct blade_list *b);
 /* The blade with this number, or NULL. */
 const struct blade *blades_find(const struct blade_list *b, uint32_t number);
 
-/* What is to become of a blade: enum weft_blade_action; @address to add it. */
+/* Add, drain or use a blade: enum weft_blade_action; @address to add it. */
 int blades_set(uint32_t number, uint32_t action, struct in_addr address);
 
 /* A region, 0: all, is to be at home there; 0: at all blades that are in use. */

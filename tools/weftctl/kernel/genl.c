@@ -100,7 +100,7 @@ static unsigned int attr_at(struct nl_msg *request, uint32_t offset)
 	return 0;
 }
 
-/* What the kernel added to an error: @len bytes of attributes. */
+/* Read the extended acknowledgement of an error: @len bytes of attributes. */
 static void read_refusal(struct exchange *x, struct nlattr *attrs, int len)
 {
 	/* Newer than some libc's headers: NLMSGERR_ATTR_MISS_TYPE. */
@@ -220,7 +220,7 @@ int genl_listen(const char *group)
 	listener = nl_socket_alloc();
 	if (!listener)
 		return -ENOMEM;
-	/* What comes answers no request. */
+	/* Events have no sequence numbers of requests. */
 	nl_socket_disable_seq_check(listener);
 	err = genl_connect(listener);
 	if (!err)

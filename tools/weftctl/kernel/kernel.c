@@ -56,7 +56,7 @@ int kernel_state(enum kernel_state *state)
 
 /* --- Set-up -------------------------------------------------------------- */
 
-/* What CONFIG_SET and TUNE have in common. */
+/* Attributes of both CONFIG_SET and TUNE. */
 static bool put_tunables(struct nl_msg *msg, const struct config *c)
 {
 	return (c->timeout_ms && nla_put_u32(msg, WEFT_A_CONFIG_TIMEOUT_MS, c->timeout_ms)) ||
@@ -477,7 +477,7 @@ const struct column event_columns[] = {
 	COLUMN_END
 };
 
-/* Who gets events. */
+/* The receiver of events. */
 struct listener {
 	row_fn *take;
 	void *arg;

@@ -58,7 +58,7 @@ static inline unsigned int config_twins(const struct config *c)
 	return n;
 }
 
-/* What a node does, as in enum weft_a_status. */
+/* State of a node, as in enum weft_a_status. */
 struct status {
 	bool joined;	/* it is a member of its rack */
 	uint32_t life;	/* number of its life */
@@ -132,7 +132,7 @@ struct peers {
 
 extern const struct column peer_columns[];
 
-/* What there is of a node. */
+/* How far a node is set up. */
 enum kernel_state {
 	KERNEL_NO_MODULE,
 	KERNEL_DOWN,
@@ -147,7 +147,7 @@ int kernel_open(bool load);
 
 void kernel_close(void);
 
-/* Those that this machine is in. */
+/* Racks of this machine. */
 struct racks {
 	struct config list[WEFT_RACKS_MAX];	/* by their numbers */
 	size_t len;
@@ -214,7 +214,7 @@ struct lock_info {
 };
 
 /*
- * What the node has, each given to @take as it comes: these lists are long.  Of
+ * Lines and locks of the node, each given to @take as it comes: these lists are long.  Of
  * @region only, or of all if that is 0.
  */
 int kernel_lines(uint32_t region, row_fn *take, void *arg);

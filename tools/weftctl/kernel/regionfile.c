@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is said of regions by their files, see regionfile.h. */
+/* ioctls of the files of regions, see regionfile.h. */
 #include "kernel/regionfile.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the owner of a region may say of it, by its file.  All functions return an exit status,
- * after they have said what is wrong.
+ * Changes that the owner of a region may make, by an ioctl of its file.  All functions return 0,
+ * or an exit status after a sentence.
  */
 #ifndef WEFTCTL_REGIONFILE_H
 #define WEFTCTL_REGIONFILE_H
@@ -23,7 +23,7 @@ int regionfile_set_policy(const char *name, const struct weft_policy *p);
 /* For which nodes it is, as in policy.h. */
 int regionfile_set_nodes(const char *name, uint32_t nodes);
 
-/* What is lost of it is well as it is; @blocks: that were. */
+/* Accept its lost blocks as they are; @blocks: how many. */
 int regionfile_accept_lost(const char *path, uint64_t *blocks);
 
 #endif /* WEFTCTL_REGIONFILE_H */

@@ -27,7 +27,7 @@ struct region {
 
 extern const struct column region_columns[];
 
-/* Those that the node knows, each given to @take as it comes. */
+/* Regions that the node knows, each given to @take as it comes. */
 int regions_each(row_fn *take, void *arg);
 
 /* A list of them. */

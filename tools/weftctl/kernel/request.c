@@ -213,7 +213,7 @@ static int explain_mounted(void)
 	return rc;
 }
 
-/* What has no better sentence: the kernel's own, or that of the errno. */
+/* Without a sentence of the table: the kernel's own, or that of the errno. */
 static int explain_plainly(uint8_t cmd, const struct genl_refusal *why)
 {
 	const char *option = option_of(cmd, why->attr);

@@ -45,7 +45,7 @@ int request_rows(struct nl_msg *msg, const struct column *columns, void *row, si
 int request_list(uint8_t cmd, struct nl_msg *msg, const char *subject,
 		 const struct column *columns, void *row, size_t size, row_fn *take, void *arg);
 
-/* What one message says; true: it says something. */
+/* Read one message into @row; false: it lacks the first column. */
 bool request_row(struct nlattr **attrs, const struct column *columns, void *row, size_t size);
 
 /* Something is to be done: there is nothing in the answer.  Return: as genl_call(). */

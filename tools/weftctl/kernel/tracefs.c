@@ -57,7 +57,7 @@ static int mount_it(struct tracefs *t)
 	return 0;
 }
 
-/* Who was killed could not remove its instance. */
+/* Remove instances of processes that were killed. */
 static void remove_stale(const char *instances)
 {
 	DIR *dir = opendir(instances);

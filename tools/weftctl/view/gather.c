@@ -210,7 +210,7 @@ void gather_subtract(struct gathered *now, const struct gathered *before)
 
 	subtract(&now->of[OF_NODE], &before->of[OF_NODE], false);
 	subtract_hists(&now->hists, &before->hists);
-	/* Who was not there before has no rates yet. */
+	/* A blade that is new, or was silent, has no rates yet. */
 	for (i = 0; i < now->homes_len; i++) {
 		if (i >= before->homes_len || before->silent & UINT32_C(1) << i)
 			counters_free(&now->of[OF_BLADE + i]);

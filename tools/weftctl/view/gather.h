@@ -5,7 +5,7 @@
 
 #include "kernel/kernel.h"
 
-/* Who has counters; OF_ALL: the sums of those blades that answer; from OF_BLADE on each blade. */
+/* Sources of counters; OF_ALL: sums over blades that answer; OF_BLADE + n: blade n, from 0. */
 enum { OF_NODE, OF_ALL, OF_SWITCH, OF_BLADE };
 
 /* All that the command shows. */

@@ -108,7 +108,7 @@ static int list_since(struct hot_list *since, const struct hot_list *now,
 	return 0;
 }
 
-/* What is compared is more first; equals by who waits for locks, and by their places. */
+/* Larger values first; then locks with more waiters; then by place. */
 static int more(uint64_t a, uint64_t b, int else_by)
 {
 	return a == b ? else_by : a > b ? -1 : 1;

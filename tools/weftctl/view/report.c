@@ -233,7 +233,7 @@ static void print_switch(const struct counters *c, double seconds)
 
 #define BAR_MAX		40	/* characters of the longest bar */
 
-/* What the times of a quantile are less than. */
+/* The upper bound of a quantile. */
 static void print_quantile(const struct hist_list *h, const char *label, unsigned int permille)
 {
 	uint64_t ns = hist_list_below(h, permille);
@@ -253,7 +253,7 @@ static void print_bucket(const struct hist_list *h, size_t at, uint64_t most)
 
 	if (!b->below)
 		begin = at ? h->bucket[at - 1].below : 0;
-	/* What there was of is seen. */
+	/* A bucket that is not empty has a bar. */
 	printf("    %8s .. %-8s %12" PRIu64 " %.*s\n",
 	       text_duration((double)begin),
 	       b->below ? text_duration((double)b->below) : "", b->count,

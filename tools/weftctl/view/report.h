@@ -9,7 +9,7 @@
 #include "tools/common/json.h"
 #include "view/gather.h"
 
-/* What the counters of a node say about its misses. */
+/* Misses of a node, from its counters. */
 struct misses {
 	uint64_t served;	/* all that were, of whatever kind */
 	uint64_t round_trips;	/* that they took together */
@@ -22,7 +22,7 @@ struct misses {
 
 void report_misses(const struct counters *c, struct misses *m);
 
-/* What the counters of the switch say about its directory. */
+/* Lookups in the switch's directory, from its counters. */
 struct lookups {
 	uint64_t requests;	/* that it looked at */
 	uint64_t hits;	/* that it answered; the others went on to the home */
@@ -31,7 +31,7 @@ struct lookups {
 void report_lookups(const struct counters *c, struct lookups *l);
 
 /*
- * What was gathered, on stdout; @seconds: in which it was counted, for rates; 0: since ever, for
+ * Print all that was gathered; @seconds: in which it was counted, for rates; 0: since ever, for
  * sums.
  */
 void report_print(const struct gathered *g, double seconds);

@@ -26,7 +26,7 @@ static void words(struct traced *t, const char *fmt, ...)
 
 /* --- Fields --------------------------------------------------------------- */
 
-/* What stands behind "KEY=", NULL without one. */
+/* The value behind "KEY=", NULL without one. */
 static const char *field(const char *fields, const char *key)
 {
 	size_t len = strlen(key);
@@ -62,7 +62,7 @@ static uint32_t requester(const char *fields)
 	return (uint32_t)number(fields, "txn", 10);
 }
 
-/* Who sent or gets a message; the switch answers in the name of who asks. */
+/* Peer of a message; the switch answers with the requester's own number. */
 static const char *member(const struct traced *t, uint64_t id)
 {
 	if (!id || id > WEFT_BLADE_MAX || id == t->self)
@@ -92,7 +92,7 @@ static void tell_begin(struct traced *t, const char *f)
 		words(t, "asks to %s", t->access == 'w' ? "write" : "read");
 }
 
-/* What there was elsewhere, by the kinds of misses. */
+/* Copies that the miss met elsewhere, by its kind. */
 static const char *kind(const char *f)
 {
 	static const char * const kinds[][2] = {
@@ -183,7 +183,7 @@ static void tell_lock_handed(struct traced *t, const char *f)
 		words(t, "gives the lock back: nobody waits");
 }
 
-/* What others want, in words; the rest as messages. */
+/* Orders of the directory in words; other messages by their names. */
 static void tell_recv(struct traced *t, const char *f)
 {
 

@@ -32,7 +32,7 @@ struct traced {
 	char words[TRACE_WORDS_MAX];	/* all of it for people */
 };
 
-/* What a line is. */
+/* Kinds of lines. */
 enum trace_line {
 	TRACE_EVENT,	/* an event of ours */
 	TRACE_LOST,	/* some were lost, as they came faster than they were read */
@@ -50,7 +50,7 @@ enum trace_line traceline_read(const char *line, uint32_t self, struct traced *t
 
 #define USERS_MAX	256
 
-/* Who used a block, and how. */
+/* A process or a node that used a block, and how. */
 struct user {
 	uint32_t region;	/* of the block */
 	uint64_t index;	/* of the block */
