@@ -31,7 +31,7 @@ struct weft_posted;
  *	error.  Process context
  * @close: afterwards nothing is received any more, and nothing goes out.  Harmless if it is
  *	not open.  Process context, sleeps
- * @posted: a posted buffer for a block, for a request for @line that is about to go to its
+ * @post: a posted buffer for a block, for a request for @line that is about to go to its
  *	home, a member.  @contents come with a reference, which becomes the posted buffer's.  Any
  *	context, any lock.  Return: NULL: not now.  NULL for a transport that never has any
  * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process

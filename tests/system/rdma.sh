@@ -550,6 +550,8 @@ part_unload()
 
 	# Longer than this takes: nothing else ends what the block waits for.
 	check "node3 is patient" on node3 "$BIN/weftctl" set --timeout 600
+	# its module has just come: it is connected when they do
+	check "blocks land" soon 60 lands_again
 
 	waits_with hold_keys
 	check "the module goes" module_goes
