@@ -21,6 +21,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/system/common.sh
 
 SECONDS_OF_LIES=${1:-5}
+ROUNDS=8
 SEED=${WEFT_LIAR_SEED:-1}
 LIAR=$BUILD/tests/system-liar
 NODE=10.87.0.1
@@ -87,13 +88,13 @@ for r in json.load(open(sys.argv[1]))["regions"]:
 		print(r["homes"])' "$dir/regions" "$1"
 }
 
-# busy: all that a node asks blades for, again and again, until the file is there.  What comes
-# of it is anything, but it comes, or can be ended.
+# busy: all that a node asks blades for, again and again, for so long and ROUNDS times at least: what
+# it is told decides what it asks next.  What comes of it is anything, but it comes, or can be ended.
 busy()
 {
 	on node1 bash -c 'limit() { timeout -s KILL "$limit_s" "$@" >/dev/null 2>&1 </dev/null; }
 		limit_s=$1 weftctl=$2 end=$((SECONDS + $3)) n=0
-		while [ $SECONDS -lt $end ]; do
+		while [ $SECONDS -lt $end ] || [ $n -lt "$4" ]; do
 			n=$((n + 1))
 			limit ls -l /weft
 			limit df /weft
@@ -106,8 +107,7 @@ busy()
 			limit "$weftctl" line lost
 			limit "$weftctl" region
 		done
-		echo "$n rounds"
-		[ "$n" -gt 0 ]' sh "$COMMAND_S" "$BIN/weftctl" "$SECONDS_OF_LIES"
+		echo "$n rounds"' sh "$COMMAND_S" "$BIN/weftctl" "$SECONDS_OF_LIES" "$ROUNDS"
 }
 
 # heard: of all operations of the node, and of all that it is told (enum weft_call_op), some came.
