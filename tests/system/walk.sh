@@ -112,26 +112,28 @@ changes()
 	local pid
 
 	looks node1 "A lock changes nodes" "node 1" && looks node2 "A lock changes nodes" "node 2" &&
-		on node2 sh -c "$LOCKS hold /weft/missed 0 w $STEP_LIMIT >/tmp/held 2>&1 </dev/null &
-			echo \$! >/tmp/holder
-			for i in \$(seq 100); do grep -q held /tmp/held && break; sleep 0.2; done
-			grep held /tmp/held && echo >$TRACING/trace" || return 1
+		on node2 sh -c "$LOCKS hold /weft/missed 0 w $STEP_LIMIT >/run/test-held 2>&1 </dev/null &
+			echo \$! >/run/test-holder
+			for i in \$(seq $((100 * SCALE))); do grep -q held /run/test-held && break; sleep 0.2; done
+			grep held /run/test-held && echo >$TRACING/trace" || return 1
 	on node1 "$LOCKS" take /weft/missed 0 w $((STEP_LIMIT * 1000)) >"$dir/took" &
 	pid=$!
-	on node2 sh -c "for i in \$(seq 200); do grep -q weft_klock_recv $TRACING/trace && break; sleep 0.2; done
-		kill -USR1 \$(cat /tmp/holder)"
+	on node2 sh -c "for i in \$(seq $((200 * SCALE))); do grep -q weft_klock_recv $TRACING/trace && break; sleep 0.2; done
+		kill -USR1 \$(cat /run/test-holder)"
 	wait $pid && grep '^taken$' "$dir/took"
 }
 
 # There is a line to be listed.
 command()
 {
-	on node1 head -c 1 /weft/missed >/dev/null && looks node1 "A command" "node 1" && on node1 "$CTL" line && were "A command" "node 1" node1
+	on node1 head -c 1 /weft/missed >/dev/null && looks node1 "A command" "node 1" &&
+		on node1 "$CTL" line && were "A command" "node 1" node1
 }
 
 program()
 {
-	on node1 head -c 1 /weft/missed >/dev/null && looks node1 "A command" weftctl "$CTL" && on node1 "$CTL" line && were "A command" weftctl node1
+	on node1 head -c 1 /weft/missed >/dev/null && looks node1 "A command" weftctl "$CTL" &&
+		on node1 "$CTL" line && were "A command" weftctl node1
 }
 
 CTL=$BIN/weftctl
