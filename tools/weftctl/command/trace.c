@@ -204,7 +204,11 @@ static void print_json(const struct following *f, const struct traced *t)
 	json_number(&j, "node", t->node, t->node);
 	json_number(&j, "took_ns", t->has_took, t->took);
 	json_number(&j, "pid", t->by_process, (uint64_t)t->pid);
-	json_text(&j, "comm", t->by_process ? t->comm : "");
+	/* a name may be empty, which is not the same as none */
+	if (t->by_process)
+		json_string(&j, "comm", t->comm);
+	else
+		json_null(&j, "comm");
 	json_string(&j, "text", t->words);
 	json_end(&j);
 }
