@@ -27,7 +27,7 @@ ctl()
 
 	shift
 	: >"$dir/log"
-	WEFT_FAKE=$scenario WEFT_FAKE_LOG=$dir/log WEFT_FAKE_TRACE=$dir/trace timeout 20 \
+	WEFT_FAKE=$scenario WEFT_FAKE_LOG=$dir/log WEFT_FAKE_TRACE=$dir/trace timeout -k 5 20 \
 		env -C "$where" "$WEFTCTL" "$@" >"$dir/out" 2>"$dir/err" </dev/null
 	rc=$?
 	what="$scenario: weftctl ${*//"$dir/"/}"

@@ -644,8 +644,9 @@ ctl up stats switch --rack 7 --prometheus
 prints '^weft_switch_miss_total\{rack="7"\} 10$'
 ctl racks monitor -n 4
 prints ' rack 7: node 3 has joined$' ' rack 4294967295: node 3 has left$'
-ctl racks monitor -n 12 -j --rack 7
-[ "$(grep -c '"rack":7,' "$dir/out")" = 8 ] && ! grep -q '"rack":4294967295' "$dir/out"
+ctl racks monitor -n 8 -j --rack 7
+[ $rc = 0 ] && [ "$(grep -c '"rack":7,' "$dir/out")" = 8 ] &&
+	! grep -q '"rack":4294967295' "$dir/out"
 report $? "$what: only of this rack"
 
 # --- The directory ------------------------------------------------------------------
