@@ -1,92 +1,97 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counters of the blade; messages are counted by type besides.  Each thread counts for itself,
- * front/stats.c has their names and adds them up.
+ * Counters of the blade: one list gives the enum and the names that weftctl shows.  Messages
+ * are counted by type besides.  Each thread counts for itself, front/stats.c adds them up.
  */
 #ifndef WEFT_MEMD_COUNT_H
 #define WEFT_MEMD_COUNT_H
 
 #include "types.h"
 
+#define MEMD_STATS(X) \
+	/* datagrams not taken */ \
+	X(BAD,				"bad_messages") \
+	X(OTHER_VERSION,		"other_version") \
+	X(OTHER_RACK,			"other_rack") \
+	X(STRANGER,			"strangers") \
+	X(WRONG_ADDRESS,		"wrong_address") \
+	X(WRONG_PORT,			"wrong_port") \
+	X(NO_KEY,			"no_key") \
+	X(WRONG_KEY,			"wrong_key") \
+	X(STALE,			"stale") \
+	X(UNEXPECTED,			"unexpected") \
+	X(NO_ADDRESS,			"no_address") \
+	X(SUSPENDED,			"dropped_suspended") \
+	/* threads */ \
+	X(ALONE,			"threads_stopped") \
+	X(OTHER_SHARE,			"other_share") \
+	/* contents */ \
+	X(READ,				"reads") \
+	X(READ_ZEROS,			"reads_of_zeros") \
+	X(READ_BYTES,			"read_bytes") \
+	X(WRITE,			"write_backs") \
+	X(WRITE_OLD,			"write_backs_old") \
+	X(WRITE_LATE,			"write_backs_late") \
+	X(WRITE_FAILED,			"write_backs_failed") \
+	X(WRITE_BYTES,			"write_back_bytes") \
+	X(STAGING_DROPPED,		"write_backs_dropped") \
+	X(SYNC,				"syncs") \
+	X(SYNC_FLUSH,			"sync_flushes") \
+	X(ACK_HELD,			"acks_held") \
+	X(ACK_DROPPED,			"acks_held_too_many") \
+	/* by RDMA; what is not, and why */ \
+	X(RDMA_LANDED,			"rdma_landed") \
+	X(RDMA_LANDED_BYTES,		"rdma_landed_bytes") \
+	X(RDMA_NO_CONNECTION,		"rdma_not_connected") \
+	X(RDMA_FULL,			"rdma_queue_full") \
+	X(RDMA_NO_MEMORY,		"rdma_not_registered") \
+	X(RDMA_AGAIN,			"rdma_asked_again") \
+	X(RDMA_DEEDS,			"rdma_deeds") \
+	X(RDMA_HOME,			"rdma_home") \
+	X(RDMA_HOME_BYTES,		"rdma_home_bytes") \
+	X(RDMA_CONNECTED,		"rdma_connects") \
+	X(RDMA_BROKEN,			"rdma_broken") \
+	X(RDMA_REFUSED,			"rdma_refused") \
+	/* directory */ \
+	X(NO_LINE,			"no_such_line") \
+	X(BUSY,				"refused_busy") \
+	X(MOVING,			"refused_moving") \
+	X(ADDED,			"lines_added") \
+	X(ADD_REFUSED,			"adds_refused") \
+	X(REMOVED,			"lines_removed") \
+	X(LOST,				"lines_lost") \
+	X(MOVE_REPEATED,		"moves_repeated") \
+	X(CHASE,			"chases") \
+	X(FETCHED,			"lines_fetched") \
+	X(RENEW,			"renewals") \
+	X(CLAIM,			"locks_claimed") \
+	X(NO_LOCK,			"locks_refused") \
+	X(NOT_OPENED,			"refused_not_opened") \
+	X(REHOMED,			"dropped_rehomed") \
+	X(MOVE,				"moves") \
+	X(MOVE_FAILED,			"moves_failed") \
+	X(NOT_ALLOWED,			"refused_not_allowed") \
+	/* catalog */ \
+	X(CALL,				"calls") \
+	X(CALL_REPEATED,		"calls_repeated") \
+	X(CALL_REFUSED,			"calls_refused") \
+	X(CALL_OLD,			"calls_old") \
+	X(OVER_QUOTA,			"calls_over_quota") \
+	X(OPEN_REFUSED,			"opens_refused") \
+	X(PUSH,				"pushes") \
+	X(PUSH_REPEATED,		"pushes_repeated") \
+	X(PUSH_FAILED,			"pushes_failed") \
+	X(JOIN,				"joins") \
+	X(LEAVE,			"leaves") \
+	/* nodes that died */ \
+	X(FENCED,			"nodes_fenced") \
+	X(LOCK_FREED,			"locks_freed") \
+	X(BLOCK_LOST,			"blocks_lost")
+
 enum memd_stat {
-	/* datagrams not taken */
-	STAT_BAD,
-	STAT_OTHER_VERSION,
-	STAT_OTHER_RACK,
-	STAT_STRANGER,
-	STAT_WRONG_ADDRESS,
-	STAT_WRONG_PORT,
-	STAT_NO_KEY,
-	STAT_WRONG_KEY,
-	STAT_STALE,
-	STAT_UNEXPECTED,
-	STAT_NO_ADDRESS,
-	STAT_SUSPENDED,
-	/* threads */
-	STAT_ALONE,
-	STAT_OTHER_SHARE,
-	/* contents */
-	STAT_READ,
-	STAT_READ_ZEROS,
-	STAT_READ_BYTES,
-	STAT_WRITE,
-	STAT_WRITE_OLD,
-	STAT_WRITE_LATE,
-	STAT_WRITE_FAILED,
-	STAT_WRITE_BYTES,
-	STAT_STAGING_DROPPED,
-	STAT_SYNC,
-	STAT_SYNC_FLUSH,
-	STAT_ACK_HELD,
-	STAT_ACK_DROPPED,
-	/* by RDMA; what is not, and why */
-	STAT_RDMA_LANDED,
-	STAT_RDMA_LANDED_BYTES,
-	STAT_RDMA_NO_CONNECTION,
-	STAT_RDMA_FULL,
-	STAT_RDMA_NO_MEMORY,
-	STAT_RDMA_AGAIN,
-	STAT_RDMA_DEEDS,
-	STAT_RDMA_HOME,
-	STAT_RDMA_HOME_BYTES,
-	STAT_RDMA_CONNECTED,
-	STAT_RDMA_BROKEN,
-	STAT_RDMA_REFUSED,
-	/* directory */
-	STAT_NO_LINE,
-	STAT_BUSY,
-	STAT_MOVING,
-	STAT_ADDED,
-	STAT_ADD_REFUSED,
-	STAT_REMOVED,
-	STAT_LOST,
-	STAT_MOVE_REPEATED,
-	STAT_CHASE,
-	STAT_FETCHED,
-	STAT_RENEW,
-	STAT_CLAIM,
-	STAT_NO_LOCK,
-	STAT_NOT_OPENED,
-	STAT_REHOMED,
-	STAT_MOVE,
-	STAT_MOVE_FAILED,
-	STAT_NOT_ALLOWED,
-	/* catalog */
-	STAT_CALL,
-	STAT_CALL_REPEATED,
-	STAT_CALL_REFUSED,
-	STAT_CALL_OLD,
-	STAT_OVER_QUOTA,
-	STAT_OPEN_REFUSED,
-	STAT_PUSH,
-	STAT_PUSH_REPEATED,
-	STAT_PUSH_FAILED,
-	STAT_JOIN,
-	STAT_LEAVE,
-	/* nodes that died */
-	STAT_FENCED,
-	STAT_LOCK_FREED,
-	STAT_BLOCK_LOST,
+#define MEMD_STAT(id, name)	STAT_##id,
+	MEMD_STATS(MEMD_STAT)
+#undef MEMD_STAT
 	MEMD_STATS_N
 };
 
