@@ -65,65 +65,83 @@ static const char help[] =
 "  --verbose            tell more on stderr\n"
 "  --help, --version\n";
 
-enum {
-	O_ID = 256, O_BLADE, O_INTERFACE, O_ADDRESS, O_PEERS, O_MEMORY,
-	O_USER_REGIONS, O_USER_MEMORY, O_LOCKS, O_THREADS, O_LEASE, O_BACKING, O_SWITCH,
-	O_WITNESS, O_TWIN_PORT, O_ON_TAKEOVER, O_TAKE_OVER, O_ALONE, O_BE_WITNESS,
-	O_RDMA, O_DEEDS, O_RACK, O_PORT, O_KEY, O_MAKE_KEY, O_HAND_KEY, O_BACKGROUND,
-	O_FOREGROUND, O_VERBOSE, O_HELP, O_VERSION,
+enum kind { YES, NO, NUMBER, SIZE, TEXT, ADDRESS, PEERS, CHOICE, HELP, VERSION };
+
+/* An option: how its value is read, and where in struct options it goes. */
+struct setting {
+	const char *name;
+	enum kind kind;
+	size_t at;
+	size_t size;		/* bytes there */
+	u64 min;
+	u64 max;
+	u64 add;		/* to a number */
+	bool or_none;		/* "0" is good, too */
+	bool once;		/* it holds for one start, not for those that follow by themselves */
+	const char *yes;
+	const char *no;
 };
 
-static const struct option long_options[] = {
-	{ "id", required_argument, NULL, O_ID },
-	{ "blade", required_argument, NULL, O_BLADE },
-	{ "interface", required_argument, NULL, O_INTERFACE },
-	{ "address", required_argument, NULL, O_ADDRESS },
-	{ "peers", required_argument, NULL, O_PEERS },
-	{ "memory", required_argument, NULL, O_MEMORY },
-	{ "user-regions", required_argument, NULL, O_USER_REGIONS },
-	{ "user-memory", required_argument, NULL, O_USER_MEMORY },
-	{ "locks", required_argument, NULL, O_LOCKS },
-	{ "threads", required_argument, NULL, O_THREADS },
-	{ "lease", required_argument, NULL, O_LEASE },
-	{ "backing", required_argument, NULL, O_BACKING },
-	{ "witness", required_argument, NULL, O_WITNESS },
-	{ "twin-port", required_argument, NULL, O_TWIN_PORT },
-	{ "on-takeover", required_argument, NULL, O_ON_TAKEOVER },
-	{ "take-over", no_argument, NULL, O_TAKE_OVER },
-	{ "alone", no_argument, NULL, O_ALONE },
-	{ "be-witness", required_argument, NULL, O_BE_WITNESS },
-	{ "switch", required_argument, NULL, O_SWITCH },
-	{ "rdma", required_argument, NULL, O_RDMA },
-	{ "deeds", required_argument, NULL, O_DEEDS },
-	{ "rack", required_argument, NULL, O_RACK },
-	{ "port", required_argument, NULL, O_PORT },
-	{ "key", required_argument, NULL, O_KEY },
-	{ "make-key", required_argument, NULL, O_MAKE_KEY },
-	{ "hand-key", required_argument, NULL, O_HAND_KEY },
-	{ "background", no_argument, NULL, O_BACKGROUND },
-	{ "foreground", no_argument, NULL, O_FOREGROUND },
-	{ "verbose", no_argument, NULL, O_VERBOSE },
-	{ "help", no_argument, NULL, O_HELP },
-	{ "version", no_argument, NULL, O_VERSION },
-	{ NULL, 0, NULL, 0 }
+#define FIELD(field) \
+	.at = offsetof(struct options, field), .size = sizeof(((struct options *)0)->field)
+
+static const struct setting settings[] = {
+	{ "id", NUMBER, FIELD(id), WEFT_BLADE_MIN, WEFT_BLADE_MAX },
+	{ "blade", NUMBER, FIELD(id), 1, BLADES_MAX, .add = WEFT_BLADE_MIN - 1 },
+	{ "interface", TEXT, FIELD(interface) },
+	{ "address", ADDRESS, FIELD(address) },
+	{ "peers", .kind = PEERS },
+	{ "memory", SIZE, FIELD(memory), MEMORY_MIN, MEMORY_MAX },
+	{ "user-regions", NUMBER, FIELD(user_regions), 0, REGIONS_MAX },
+	{ "user-memory", SIZE, FIELD(user_memory), MEMORY_MIN, MEMORY_MAX, .or_none = true },
+	{ "locks", NUMBER, FIELD(locks), LOCKS_MIN, LOCKS_TOP },
+	{ "threads", NUMBER, FIELD(threads), 1, THREADS_MAX },
+	{ "lease", NUMBER, FIELD(lease), LEASE_MIN, LEASE_MAX, .or_none = true },
+	{ "backing", TEXT, FIELD(backing) },
+	{ "witness", ADDRESS, FIELD(witness) },
+	{ "twin-port", NUMBER, FIELD(pair_port), 1, 65535 },
+	{ "on-takeover", TEXT, FIELD(on_takeover) },
+	{ "take-over", YES, FIELD(take_over), .once = true },
+	{ "alone", YES, FIELD(alone), .once = true },
+	{ "be-witness", TEXT, FIELD(be_witness) },
+	{ "switch", CHOICE, FIELD(use_switch), .yes = "auto", .no = "none" },
+	{ "rdma", CHOICE, FIELD(rdma), .yes = "auto", .no = "off" },
+	{ "deeds", CHOICE, FIELD(deeds), .yes = "on", .no = "off" },
+	{ "rack", NUMBER, FIELD(rack), 0, 0xFFFFFFFFu },
+	{ "port", NUMBER, FIELD(port), 1, 65536 - WEFT_FLOWS },
+	{ "key", TEXT, FIELD(key) },
+	{ "make-key", TEXT, FIELD(make_key) },
+	{ "hand-key", TEXT, FIELD(hand_key) },
+	{ "background", YES, FIELD(background), .once = true },
+	{ "foreground", NO, FIELD(background) },
+	{ "verbose", YES, FIELD(verbose) },
+	{ "help", .kind = HELP },
+	{ "version", .kind = VERSION },
 };
 
-static int number(const char *what, const char *text, u64 min, u64 max,
-		  u64 *value, char *err)
+#define SETTINGS	ARRAY_SIZE(settings)
+#define FIRST_OPTION	256	/* what getopt_long() returns for the first of them */
+
+/* The table as getopt_long() wants it. */
+static const struct option *long_options(void)
 {
-	if (number_u64(text, min, max, value))
-		return fail(err, "%s is a number from %llu to %llu, not '%s'",
-			    what, (unsigned long long)min,
-			    (unsigned long long)max, text);
-	return 0;
+	static struct option all[SETTINGS + 1];
+	size_t i;
+
+	for (i = 0; i < SETTINGS; i++) {
+		enum kind kind = settings[i].kind;
+
+		all[i].name = settings[i].name;
+		all[i].has_arg = kind == YES || kind == NO || kind == HELP || kind == VERSION ?
+				 no_argument : required_argument;
+		all[i].val = FIRST_OPTION + (int)i;
+	}
+	return all;
 }
 
-static int size(const char *what, const char *text, u64 *value, char *err)
+static const struct setting *setting_of(int c)
 {
-	if (number_size(text, MEMORY_MIN, MEMORY_MAX, value))
-		return fail(err, "%s is a size from 1M to 8T such as 512M or 4G, not '%s'",
-			    what, text);
-	return 0;
+	return &settings[c - FIRST_OPTION];
 }
 
 static int address(const char *what, const char *text, u32 *value, char *err)
@@ -131,11 +149,11 @@ static int address(const char *what, const char *text, u32 *value, char *err)
 	struct in_addr a;
 
 	if (inet_pton(AF_INET, text, &a) != 1)
-		return fail(err, "%s takes an IPv4 address such as 10.0.0.101, not '%s'",
+		return fail(err, "--%s takes an IPv4 address such as 10.0.0.101, not '%s'",
 			    what, text);
 	*value = ntohl(a.s_addr);
 	if (!*value || *value >> 28 >= 0xE)
-		return fail(err, "%s: %s is not the address of a host", what, text);
+		return fail(err, "--%s: %s is not the address of a host", what, text);
 	return 0;
 }
 
@@ -159,8 +177,8 @@ static int peer(struct options *o, char *one, char *err)
 	o->standbys[n] = 0;
 	if (standby)
 		*standby++ = 0;
-	if (address("--peers", one, &o->peers[n], err) ||
-	    (standby && address("--peers", standby, &o->standbys[n], err)))
+	if (address("peers", one, &o->peers[n], err) ||
+	    (standby && address("peers", standby, &o->standbys[n], err)))
 		return -1;
 	if (is_listed(o, o->peers[n], n) || o->peers[n] == o->standbys[n])
 		return fail(err, "--peers names %s twice", one);
@@ -191,165 +209,46 @@ static int peers(struct options *o, const char *text, char *err)
 	}
 }
 
-/* What users and nodes may; 1: it is another option. */
-static int limit(struct options *o, int c, const char *arg, char *err)
+/* Return: 0, or -1 with a sentence. */
+static int take(struct options *o, const struct setting *s, const char *arg, char *err)
 {
-	u64 v;
+	bool none = s->or_none && !strcmp(arg, "0");
+	u64 v = s->kind == YES;
+	u32 addr;
 
-	switch (c) {
-	case O_USER_REGIONS:
-		if (number("--user-regions", arg, 0, REGIONS_MAX, &v, err))
-			return -1;
-		o->user_regions = (u32)v;
-		return 0;
-	case O_USER_MEMORY:
-		if (!strcmp(arg, "0")) {
-			o->user_memory = 0;
-			return 0;
-		}
-		return size("--user-memory", arg, &o->user_memory, err);
-	case O_LOCKS:
-		if (number("--locks", arg, LOCKS_MIN, LOCKS_TOP, &v, err))
-			return -1;
-		o->locks = (u32)v;
-		return 0;
-	case O_LEASE:
-		if (!strcmp(arg, "0")) {
-			o->lease = 0;
-			return 0;
-		}
-		if (number("--lease", arg, LEASE_MIN, LEASE_MAX, &v, err))
-			return -1;
-		o->lease = (u32)v;
-		return 0;
-	default:
-		return 1;
-	}
-}
-
-/* What concerns pairs and their witness; 1: it is another option. */
-static int pair(struct options *o, int c, const char *arg, char *err)
-{
-	u64 v;
-
-	switch (c) {
-	case O_WITNESS:
-		return address("--witness", arg, &o->witness, err);
-	case O_TWIN_PORT:
-		if (number("--twin-port", arg, 1, 65535, &v, err))
-			return -1;
-		o->pair_port = (u16)v;
-		return 0;
-	case O_ON_TAKEOVER:
-		o->on_takeover = arg;
-		return 0;
-	case O_TAKE_OVER:
-		o->take_over = true;
-		return 0;
-	case O_ALONE:
-		o->alone = true;
-		return 0;
-	case O_BE_WITNESS:
-		o->be_witness = arg;
-		return 0;
-	default:
-		return 1;
-	}
-}
-
-/* @yes or @no. */
-static int choice(const char *what, const char *text, const char *yes, const char *no,
-		  bool *value, char *err)
-{
-	*value = !strcmp(text, yes);
-	if (!*value && strcmp(text, no))
-		return fail(err, "%s is %s or %s, not '%s'", what, yes, no, text);
-	return 0;
-}
-
-/* What of the network is used; 1: it is another option. */
-static int use(struct options *o, int c, const char *arg, char *err)
-{
-	switch (c) {
-	case O_SWITCH:
-		return choice("--switch", arg, "auto", "none", &o->use_switch, err);
-	case O_RDMA:
-		return choice("--rdma", arg, "auto", "off", &o->rdma, err);
-	case O_DEEDS:
-		return choice("--deeds", arg, "on", "off", &o->deeds, err);
-	default:
-		return 1;
-	}
-}
-
-static int one_option(struct options *o, int c, const char *arg, char *err)
-{
-	int rc = limit(o, c, arg, err);
-	u64 v;
-
-	if (rc > 0)
-		rc = pair(o, c, arg, err);
-	if (rc > 0)
-		rc = use(o, c, arg, err);
-	if (rc <= 0)
-		return rc;
-	switch (c) {
-	case O_ID:
-		if (number("--id", arg, WEFT_BLADE_MIN, WEFT_BLADE_MAX, &v, err))
-			return -1;
-		o->id = (u8)v;
-		return 0;
-	case O_BLADE:
-		if (number("--blade", arg, 1, BLADES_MAX, &v, err))
-			return -1;
-		o->id = (u8)(WEFT_BLADE_MIN - 1 + v);
-		return 0;
-	case O_INTERFACE:
-		o->interface = arg;
-		return 0;
-	case O_ADDRESS:
-		return address("--address", arg, &o->address, err);
-	case O_PEERS:
+	switch (s->kind) {
+	case PEERS:
 		return peers(o, arg, err);
-	case O_MEMORY:
-		return size("--memory", arg, &o->memory, err);
-	case O_THREADS:
-		if (number("--threads", arg, 1, THREADS_MAX, &v, err))
+	case TEXT:
+		memcpy((char *)o + s->at, &arg, sizeof(arg));
+		return 0;
+	case ADDRESS:
+		if (address(s->name, arg, &addr, err))
 			return -1;
-		o->threads = (u32)v;
-		return 0;
-	case O_BACKING:
-		o->backing = arg;
-		return 0;
-	case O_RACK:
-		if (number("--rack", arg, 0, 0xFFFFFFFFu, &v, err))
-			return -1;
-		o->rack = (u32)v;
-		return 0;
-	case O_PORT:
-		if (number("--port", arg, 1, 65536 - WEFT_FLOWS, &v, err))
-			return -1;
-		o->port = (u16)v;
-		return 0;
-	case O_KEY:
-		o->key = arg;
-		return 0;
-	case O_MAKE_KEY:
-		o->make_key = arg;
-		return 0;
-	case O_HAND_KEY:
-		o->hand_key = arg;
-		return 0;
-	case O_BACKGROUND:
-	case O_FOREGROUND:
-		o->background = c == O_BACKGROUND;
-		return 0;
-	case O_VERBOSE:
-		o->verbose = true;
-		return 0;
+		v = addr;
+		break;
+	case NUMBER:
+		if (!none && number_u64(arg, s->min, s->max, &v))
+			return fail(err, "--%s is a number from %llu to %llu, not '%s'", s->name,
+				    (unsigned long long)s->min, (unsigned long long)s->max, arg);
+		v += s->add;
+		break;
+	case SIZE:
+		if (!none && number_size(arg, s->min, s->max, &v))
+			return fail(err, "--%s is a size from 1M to 8T such as 512M or 4G, not '%s'",
+				    s->name, arg);
+		break;
+	case CHOICE:
+		v = !strcmp(arg, s->yes);
+		if (!v && strcmp(arg, s->no))
+			return fail(err, "--%s is %s or %s, not '%s'", s->name, s->yes, s->no, arg);
+		break;
 	default:
-		return fail(err, "see weft-memd --help");
+		break;
 	}
+	/* on these processors the lowest byte comes first */
+	memcpy((char *)o + s->at, &v, s->size);
+	return 0;
 }
 
 /* Is it an address of this machine, or of the interface that was named? */
@@ -449,22 +348,21 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 	o->deeds = true;
 	opterr = 0;
 	optind = 1;
-	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		if (c == O_HELP) {
-			fputs(help, stdout);
-			return OPTIONS_DONE;
-		}
-		if (c == O_VERSION) {
-			printf("weft-memd %s, protocol %d\n", WEFT_VERSION,
-			       WEFT_WIRE_VERSION);
-			return OPTIONS_DONE;
-		}
+	while ((c = getopt_long(argc, argv, "", long_options(), NULL)) != -1) {
 		if (c == '?') {
 			fail(err, "%s is not an option, or lacks its value: see weft-memd --help",
 			     argv[optind - 1]);
 			return OPTIONS_BAD;
 		}
-		if (one_option(o, c, optarg, err))
+		if (setting_of(c)->kind == HELP || setting_of(c)->kind == VERSION) {
+			if (setting_of(c)->kind == HELP)
+				fputs(help, stdout);
+			else
+				printf("weft-memd %s, protocol %d\n", WEFT_VERSION,
+				       WEFT_WIRE_VERSION);
+			return OPTIONS_DONE;
+		}
+		if (take(o, setting_of(c), optarg, err))
 			return OPTIONS_BAD;
 	}
 	if (optind < argc) {
@@ -474,12 +372,6 @@ enum options_result options_parse(struct options *o, int argc, char **argv,
 	return complete(o, err) ? OPTIONS_BAD : OPTIONS_OK;
 }
 
-/* What holds for one start, and not for those that follow by themselves. */
-static bool is_once(int c)
-{
-	return c == O_TAKE_OVER || c == O_ALONE || c == O_BACKGROUND;
-}
-
 void options_again(int argc, char **argv, char **again)
 {
 	int c, from = 1, n = 0;
@@ -487,9 +379,9 @@ void options_again(int argc, char **argv, char **again)
 	again[n++] = argv[0];
 	optind = 1;
 	/* as it was read: an option may be shortened, and a value look like one */
-	while ((c = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "", long_options(), NULL)) != -1) {
 		for (; from < optind; from++)
-			if (!is_once(c))
+			if (!setting_of(c)->once)
 				again[n++] = argv[from];
 	}
 	again[n] = NULL;
