@@ -79,13 +79,13 @@ void mutant_free(void)
 
 void mutant_join_sync(void)
 {
-	struct sync *s = blade.b->sync;
+	struct commit *s = blade.b->sync;
 	struct deferred *dc;
 
-	if (mutant != SYNC_JOINS || SLIST_EMPTY(&s->syncing) || SLIST_EMPTY(&s->waiting))
+	if (mutant != SYNC_JOINS || SLIST_EMPTY(&s->running) || SLIST_EMPTY(&s->waiting))
 		return;
 	dc = SLIST_FIRST(&s->waiting);
 	SLIST_REMOVE_HEAD(&s->waiting, next_noted);
 	CHECK(SLIST_EMPTY(&s->waiting));
-	SLIST_INSERT_HEAD(&s->syncing, dc, next_noted);
+	SLIST_INSERT_HEAD(&s->running, dc, next_noted);
 }

@@ -73,7 +73,7 @@ struct blade {
 	struct sweep *sweep;
 
 	struct journal *journal;
-	struct sync *sync;
+	struct commit *sync;
 	struct follow *follow;
 	struct fence *fence;
 	struct move *move;

@@ -7,14 +7,11 @@
 
 #include "base/blade.h"
 #include "base/log.h"
-#include "base/wake.h"
 #include "catalog/blades.h"
-#include "net/held.h"
 #include "net/members.h"
 #include "store/backing.h"
 
 #define MEND_MS		1000	/* between two attempts to write all of the log anew */
-#define NOTING_MS	10	/* to see whether the log is on the disk, if nothing says so */
 
 /*
  * A record: length of all of it, type, generation of the log, sum of what
@@ -204,8 +201,8 @@ static int mend(struct memd *m)
 	}
 	/* what failed before is what is mended: it is not to be heard of afterwards */
 	(void)backing_sync(m->b->backing, 0, 1);
-	if (!j->flush.running)
-		(void)flush_part(j->flush.fd, 0, 1);
+	if (!j->commit.flush.running)
+		(void)flush_part(j->commit.flush.fd, 0, 1);
 	if (begin_anew(m) || m->b->backing->unsettled) {
 		j->mend_at = m->timers.now + MEND_MS;
 		return -1;
@@ -326,105 +323,38 @@ int journal_member(struct memd *m, u32 id)
  * Those that wait are in the log as it is now, or in an older half.  Then all that there
  * is stands at the beginning of this one, which was synced (begin_anew()).
  */
-static void begin_noting(struct memd *m)
+static void part(struct memd *m, u64 *at, size_t *len)
 {
-	struct journal *j = m->b->journal;
-	const struct backing *b = m->b->backing;
-
-	j->noting = j->waiting;
-	SLIST_INIT(&j->waiting);
-	flush_begin(&j->flush, backing_log_at(b->generation), b->log_end);
-	timer_set(&m->timers, &j->timer, NOTING_MS);
+	*at = backing_log_at(m->b->backing->generation);
+	*len = m->b->backing->log_end;
 }
 
-static void end_noting(struct memd *m)
+static bool over(struct memd *m, bool failed)
 {
-	struct journal *j = m->b->journal;
-	struct deferred_list list = j->noting;
-	struct deferred *dc;
-	bool failed;
-
-	if (flush_end(&j->flush)) {
-		backing_fails(m->b->backing);
-		j->hole = true;
-	}
-	failed = has_hole(m);
-	SLIST_INIT(&j->noting);
-	while ((dc = SLIST_FIRST(&list))) {
-		SLIST_REMOVE_HEAD(&list, next_noted);
-		dc->unnoted |= failed;
-		deferred_release(m, dc, failed ? EIO : 0);
-	}
+	m->b->journal->hole |= failed;
+	return has_hole(m);
 }
 
-static void look(struct memd *m)
+/* What waits is behind the hole: it is in what begins anew, or fails as well. */
+static void next(struct memd *m)
 {
-	struct journal *j = m->b->journal;
-
-	if (!j->flush.running || !flush_over(&j->flush))
-		return;
-	end_noting(m);
-	if (SLIST_EMPTY(&j->waiting)) {
-		timer_stop(&j->timer);
-		return;
-	}
-	/* what waits is behind the hole: it is in what begins anew, or fails as well */
 	if (has_hole(m))
 		(void)mend(m);
-	begin_noting(m);
-}
-
-static void on_noting(struct memd *m, struct timer *t)
-{
-	timer_set(&m->timers, t, NOTING_MS);
-	look(m);
-}
-
-void journal_work(struct memd *m)
-{
-	wake_heard(m->b->journal->flush.wake);
-	turn_alone(m);
-	look(m);
-	turn_together(m);
 }
 
 bool journal_hold(struct memd *m, struct deferred *dc)
 {
-	struct journal *j = m->b->journal;
-
 	if (m->b->backing->fd < 0)
 		return false;
-	deferred_hold(dc);
-	SLIST_INSERT_HEAD(&j->waiting, dc, next_noted);
-	held_hold(m, dc);
-	if (!j->flush.running)
-		begin_noting(m);
+	commit_hold(m, &m->b->journal->commit, dc);
 	return true;
 }
 
 int journal_init(struct memd *m)
 {
-	struct journal *j = m->b->journal;
+	static const struct commit_ops ops = { part, over, next };
 
-	j->timer.fn = on_noting;
-	return m->b->backing->fd < 0 ? 0 : flush_open(&j->flush, m->b->backing->fd, true);
-}
-
-void journal_exit(struct memd *m)
-{
-	struct journal *j = m->b->journal;
-
-	while (j->flush.running || !SLIST_EMPTY(&j->waiting)) {
-		if (!j->flush.running)
-			begin_noting(m);
-		end_noting(m);
-	}
-	timer_stop(&j->timer);
-}
-
-void journal_close(struct memd *m)
-{
-	flush_close(&m->b->journal->flush);
+	return commit_init(m, &m->b->journal->commit, &ops);
 }
 
 /* --- reading ---------------------------------------------------------------- */

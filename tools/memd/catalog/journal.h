@@ -8,53 +8,25 @@
 #ifndef WEFT_MEMD_JOURNAL_H
 #define WEFT_MEMD_JOURNAL_H
 
-#include "base/flush.h"
 #include "lines/region.h"
-#include "net/deferred.h"
+#include "net/commit.h"
 
-struct deferred;
-
-/**
- * struct journal - who waits for the log to be on the disk
- * @flush: brings it there
- * @timer: looks whether it is
- * @waiting: deferred calls of which it is not known when the next @flush begins
- * @noting: deferred calls whose records are in what @flush is about
- * @hole: what was noted may not be on the disk and is not known to be: nothing that is noted
- *	behind it is certain before the log has begun anew
- * @mend_at: not before this millisecond
- */
 struct journal {
-	struct flush flush;
-	struct timer timer;
-	struct deferred_list waiting;
-	struct deferred_list noting;
-	bool hole;
-	u64 mend_at;
+	struct commit commit;	/* who waits for the log to be on the disk */
+	bool hole;		/* nothing that is noted is certain before the log has begun anew: */
+				/* what was noted before may not be on the disk */
+	u64 mend_at;		/* not before this millisecond */
 };
 
 /* The backing file is open, or there is none.  Return: 0 or -1 with errno. */
 int journal_init(struct memd *m);
-
-/* What wakes us when a sync of the log is over, and what is to be done then. */
-static inline int journal_fd(const struct journal *j)
-{
-	return j->flush.wakes ? j->flush.wake : -1;
-}
-
-void journal_work(struct memd *m);
-
-/* Who waits still does not any more. */
-void journal_exit(struct memd *m);
-void journal_close(struct memd *m);
 
 /**
  * journal_hold() - an answer waits until what was noted so far is on the disk, and the standby
  *	has it, if there is one that follows
  * @dc: held until then; its error is EIO if that fails
  *
- * Whoever waits at that time waits for one sync of the log, beside which everything goes
- * on.  Return: true if it is held; false: there is no file.
+ * Return: true if it is held; false: there is no file.
  */
 bool journal_hold(struct memd *m, struct deferred *dc);
 

@@ -81,8 +81,8 @@ void catalog_free(struct memd *m)
 {
 	struct blade *b = m->b;
 
-	journal_close(m);
-	sync_close(m);
+	commit_close(&b->journal->commit);
+	commit_close(b->sync);
 	free(b->takeover);
 	free(b->move);
 	free(b->fence);

@@ -2,74 +2,27 @@
 /* Calls that wait for the disk, see sync.h. */
 #include "catalog/sync.h"
 
-#include <unistd.h>
-
 #include "base/blade.h"
-#include "base/wake.h"
 #include "lines/grace.h"
-#include "net/held.h"
-#include "net/reply.h"
 #include "store/backing.h"
 
-#define SYNCING_MS	10	/* to see whether it is over, if nothing says so */
-
-static void begin(struct memd *m)
+/* All of the file. */
+static void part(struct memd *m, u64 *at, size_t *len)
 {
-	struct sync *s = m->b->sync;
-
-	s->syncing = s->waiting;
-	SLIST_INIT(&s->waiting);
+	(void)at;
+	(void)len;
 	count(m, SYNC_FLUSH);
-	flush_begin(&s->flush, 0, 0);
-	timer_set(&m->timers, &s->timer, SYNCING_MS);
 }
 
-static void end(struct memd *m)
+static bool over(struct memd *m, bool failed)
 {
-	struct sync *s = m->b->sync;
-	struct deferred_list list = s->syncing;
-	struct deferred *dc;
-
-	if (flush_end(&s->flush))
-		backing_fails(m->b->backing);
-	SLIST_INIT(&s->syncing);
-	while ((dc = SLIST_FIRST(&list))) {
-		SLIST_REMOVE_HEAD(&list, next_noted);
-		deferred_release(m, dc, m->b->backing->failed ? EIO : 0);
-	}
-}
-
-static void look(struct memd *m)
-{
-	struct sync *s = m->b->sync;
-
-	if (!s->flush.running || !flush_over(&s->flush))
-		return;
-	end(m);
-	if (!SLIST_EMPTY(&s->waiting))
-		begin(m);
-	else
-		timer_stop(&s->timer);
-}
-
-static void on_timer(struct memd *m, struct timer *t)
-{
-	timer_set(&m->timers, t, SYNCING_MS);
-	look(m);
-}
-
-void sync_work(struct memd *m)
-{
-	wake_heard(m->b->sync->flush.wake);
-	turn_alone(m);
-	look(m);
-	turn_together(m);
+	(void)failed;
+	return m->b->backing->failed;
 }
 
 enum answer sync_call(struct memd *m, struct request *q)
 {
 	const struct backing *b = m->b->backing;
-	struct sync *s = m->b->sync;
 	struct deferred *dc;
 
 	/* of a former life: who has something gives it back first, and hears what is lost */
@@ -79,34 +32,14 @@ enum answer sync_call(struct memd *m, struct request *q)
 	dc = b->fd >= 0 && !b->failed ? deferred_new(q, deferred_answer) : NULL;
 	if (!dc)
 		return reply_refuse(q, b->fd < 0 ? EOPNOTSUPP : b->failed ? EIO : ENOMEM);
-	SLIST_INSERT_HEAD(&s->waiting, dc, next_noted);
-	held_hold(m, dc);
-	if (!s->flush.running)
-		begin(m);
+	commit_hold(m, m->b->sync, dc);
+	deferred_release(m, dc, 0);
 	return ANSWER_LATER;
 }
 
 int sync_init(struct memd *m)
 {
-	struct sync *s = m->b->sync;
+	static const struct commit_ops ops = { .part = part, .over = over };
 
-	s->timer.fn = on_timer;
-	return m->b->backing->fd < 0 ? 0 : flush_open(&s->flush, m->b->backing->fd, true);
-}
-
-void sync_exit(struct memd *m)
-{
-	struct sync *s = m->b->sync;
-
-	while (s->flush.running || !SLIST_EMPTY(&s->waiting)) {
-		if (!s->flush.running)
-			begin(m);
-		end(m);
-	}
-	timer_stop(&s->timer);
-}
-
-void sync_close(struct memd *m)
-{
-	flush_close(&m->b->sync->flush);
+	return commit_init(m, m->b->sync, &ops);
 }

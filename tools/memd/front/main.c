@@ -16,7 +16,6 @@
 #include "base/log.h"
 #include "base/wake.h"
 #include "catalog/journal.h"
-#include "catalog/sync.h"
 #include "catalog/takeover.h"
 #include "front/memd.h"
 #include "lines/region.h"
@@ -35,11 +34,12 @@
 static struct memd memd;
 static pthread_t threads[THREADS_MAX];
 
+/* @fd -1: there is nothing to wait for. */
 static int watch(int epoll_fd, int fd)
 {
 	struct epoll_event e = { .events = EPOLLIN, .data.fd = fd };
 
-	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
+	return fd < 0 ? 0 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &e);
 }
 
 /* SIGTERM and SIGINT, by a descriptor; -1 if it cannot be.  See takeover.c for its command. */
@@ -114,10 +114,10 @@ static int run(struct memd *m, int epoll_fd, int signal_fd)
 				wake_heard(m->turn.wake);
 			else if (e[i].data.fd == m->udp->fd)
 				receive(m);
-			else if (e[i].data.fd == journal_fd(m->b->journal))
-				journal_work(m);
-			else if (e[i].data.fd == sync_fd(m->b->sync))
-				sync_work(m);
+			else if (e[i].data.fd == commit_fd(&m->b->journal->commit))
+				commit_work(m, &m->b->journal->commit);
+			else if (e[i].data.fd == commit_fd(m->b->sync))
+				commit_work(m, m->b->sync);
 			else if (e[i].data.fd == held_fd(m))
 				held_work(m);
 			else
@@ -139,7 +139,7 @@ static void *run_thread(void *arg)
 	int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 
 	if (epoll_fd < 0 || watch(epoll_fd, m->udp->fd) || watch(epoll_fd, m->turn.wake) ||
-	    (held_fd(m) >= 0 && watch(epoll_fd, held_fd(m)))) {
+	    watch(epoll_fd, held_fd(m))) {
 		log_say("cannot set up the event loop of thread %u: %s", m->nth + 1,
 			strerror(errno));
 		exit(2);
@@ -282,14 +282,11 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 		return 2;
 	}
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll_fd < 0 || watch(epoll_fd, signal_fd) ||
-	    watch(epoll_fd, memd.udp->fd) ||
-	    (journal_fd(memd.b->journal) >= 0 &&
-	     watch(epoll_fd, journal_fd(memd.b->journal))) ||
-	    (sync_fd(memd.b->sync) >= 0 && watch(epoll_fd, sync_fd(memd.b->sync))) ||
-	    (held_fd(&memd) >= 0 && watch(epoll_fd, held_fd(&memd))) ||
-	    (rdma_fd(&memd) >= 0 && watch(epoll_fd, rdma_fd(&memd))) || begin_threads(&memd) ||
-	    (memd.turn.wake >= 0 && watch(epoll_fd, memd.turn.wake))) {
+	if (epoll_fd < 0 || watch(epoll_fd, signal_fd) || watch(epoll_fd, memd.udp->fd) ||
+	    watch(epoll_fd, commit_fd(&memd.b->journal->commit)) ||
+	    watch(epoll_fd, commit_fd(memd.b->sync)) || watch(epoll_fd, held_fd(&memd)) ||
+	    watch(epoll_fd, rdma_fd(&memd)) || begin_threads(&memd) ||
+	    watch(epoll_fd, memd.turn.wake)) {
 		log_say("cannot set up the event loop: %s", strerror(errno));
 		return 2;
 	}

@@ -12,7 +12,6 @@
 #include "catalog/journal.h"
 #include "catalog/layer.h"
 #include "catalog/move.h"
-#include "catalog/sync.h"
 #include "catalog/takeover.h"
 #include "front/calls.h"
 #include "front/gate.h"
@@ -155,8 +154,8 @@ static void end_deferred(struct memd *m)
 	for (round = 0; round < 3; round++) {
 		for (id = 1; id <= WEFT_BLADE_MAX; id++)
 			push_drop(m, id, EHOSTDOWN);
-		journal_exit(m);
-		sync_exit(m);
+		commit_exit(m, &m->b->journal->commit);
+		commit_exit(m, m->b->sync);
 		held_drop(m);
 	}
 	p4_stop(m);
