@@ -80,10 +80,10 @@ static u32 seal(u8 *rec, u32 len, u8 type, u32 gen)
 	return len;
 }
 
-static u32 put_region(u8 *rec, const struct region *r, bool unlinked, u8 type,
-		      u32 gen)
+/* Each of these fills in a body.  Return: length of the record. */
+static u32 put_region(u8 *rec, const struct region *r, bool unlinked, bool named)
 {
-	u32 name_len = type == RECORD_REGION ? r->name_len : 0, i;
+	u32 name_len = named ? r->name_len : 0, i;
 	u8 *cut = rec + B_NAME + name_len;
 
 	put_unaligned_be32(r->id, rec + B_ID);
@@ -101,16 +101,16 @@ static u32 put_region(u8 *rec, const struct region *r, bool unlinked, u8 type,
 		put_unaligned_be32(r->cut[i].epoch, cut);
 		put_unaligned_be64(r->cut[i].from, cut + 4);
 	}
-	return seal(rec, (u32)(cut - rec), type, gen);
+	return (u32)(cut - rec);
 }
 
-static u32 put_number(u8 *rec, u32 number, u8 type, u32 gen)
+static u32 put_number(u8 *rec, u32 number)
 {
 	put_unaligned_be32(number, rec + B_ID);
-	return seal(rec, B_ID + 4, type, gen);
+	return B_ID + 4;
 }
 
-static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
+static u32 put_policy(u8 *rec, const struct region *r)
 {
 	put_unaligned_be32(r->id, rec + B_ID);
 	put_unaligned_be32(r->policy, rec + B_POLICY);
@@ -118,23 +118,23 @@ static u32 put_policy(u8 *rec, const struct region *r, u32 gen)
 	put_unaligned_be32(r->homes, rec + B_HOMES);
 	rec[B_FROZEN] = r->frozen;
 	put_unaligned_be32(r->wanted, rec + B_WANTED);
-	return seal(rec, r->wanted ? B_POLICY_END : B_WANTED, RECORD_POLICY, gen);
+	return r->wanted ? B_POLICY_END : B_WANTED;
 }
 
-static u32 put_blade(u8 *rec, const struct memd *m, u32 id, u32 gen)
+static u32 put_blade(u8 *rec, const struct memd *m, u32 id)
 {
 	const struct member *who = &m->b->members->by_id[id];
 
 	put_unaligned_be32(id, rec + B_ID);
 	put_unaligned_be32(who->addr, rec + B_BLADE_ADDR);
 	rec[B_USED] = (u8)((who->used ? BLADE_USED : 0) | (who->drains ? BLADE_DRAINS : 0));
-	return seal(rec, B_BLADE_END, RECORD_BLADE, gen);
+	return B_BLADE_END;
 }
 
 #define MEMBER_IN	1u
 #define MEMBER_DEAD	2u	/* others may have heard so, but it is a member still */
 
-static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
+static u32 put_member(u8 *rec, const struct memd *m, u32 id)
 {
 	const struct member *who = &m->b->members->by_id[id];
 
@@ -142,32 +142,38 @@ static u32 put_member(u8 *rec, const struct memd *m, u32 id, u32 gen)
 	put_unaligned_be32(who->addr, rec + B_ADDR);
 	put_unaligned_be32(who->life, rec + B_LIFE);
 	rec[B_IN] = (u8)(who->in ? MEMBER_IN | (members_is_dead(m, id) ? MEMBER_DEAD : 0) : 0);
-	return seal(rec, B_MEMBER_END, RECORD_MEMBER, gen);
+	return B_MEMBER_END;
 }
 
 /* Begin the other half of the log with all that there is. */
 static int begin_anew(struct memd *m)
 {
 	u32 gen = m->b->backing->generation + 1, len, i;
-	u8 *buf = malloc(BACKING_LOG_BYTES);
+	u8 *buf = malloc(BACKING_LOG_BYTES), *p;
 
 	if (!buf)
 		return -1;
-	len = put_number(buf, m->b->regions->next_id, RECORD_NEXT, gen);
+	len = seal(buf, put_number(buf, m->b->regions->next_id), RECORD_NEXT, gen);
 	for (i = 0; i < m->b->regions->n; i++) {
 		const struct region *r = m->b->regions->by_id[i];
 
 		if (r->gone || (r->hatching && !r->noted))
 			continue;
-		len += put_region(buf + len, r, r->unlinked, RECORD_REGION, gen);
-		len += put_policy(buf + len, r, gen);
+		p = buf + len;
+		len += seal(p, put_region(p, r, r->unlinked, true), RECORD_REGION, gen);
+		p = buf + len;
+		len += seal(p, put_policy(p, r), RECORD_POLICY, gen);
 	}
-	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++)
+	for (i = WEFT_NODE_MIN; memd_is_first(m) && i <= WEFT_NODE_MAX; i++) {
+		p = buf + len;
 		if (m->b->members->by_id[i].in)
-			len += put_member(buf + len, m, i, gen);
-	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++)
+			len += seal(p, put_member(p, m, i), RECORD_MEMBER, gen);
+	}
+	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++) {
+		p = buf + len;
 		if (i >= m->b->opt.blades || m->b->members->by_id[WEFT_BLADE_MIN + i].drains)
-			len += put_blade(buf + len, m, WEFT_BLADE_MIN + i, gen);
+			len += seal(p, put_blade(p, m, WEFT_BLADE_MIN + i), RECORD_BLADE, gen);
+	}
 	if (backing_empty_log(m->b->backing, &m->b->opt) ||
 	    backing_write(m->b->backing, buf, len, backing_log_at(gen)) ||
 	    backing_switch_log(m->b->backing, &m->b->opt)) {
@@ -212,19 +218,6 @@ static int mend(struct memd *m)
 	return 0;
 }
 
-static int append(struct memd *m, const u8 *rec, u32 len)
-{
-	struct backing *b = m->b->backing;
-
-	if (backing_write(b, rec, len,
-			  backing_log_at(b->generation) + b->log_end)) {
-		log_warn("cannot write to %s: %s", b->path, strerror(errno));
-		return -1;
-	}
-	b->log_end += len;
-	return 0;
-}
-
 static int make_room(struct memd *m)
 {
 	if (has_hole(m)) {
@@ -238,71 +231,61 @@ static int make_room(struct memd *m)
 	return -1;
 }
 
+/* A record, which is not sealed yet, to the end of the log; @now: on the disk when this returns. */
+static int note(struct memd *m, u8 *rec, u32 len, u8 type, bool now)
+{
+	struct backing *b = m->b->backing;
+
+	if (b->fd < 0)
+		return 0;
+	if (make_room(m))
+		return -1;
+	seal(rec, len, type, b->generation);
+	if (backing_write(b, rec, len, backing_log_at(b->generation) + b->log_end)) {
+		log_warn("cannot write to %s: %s", b->path, strerror(errno));
+		return -1;
+	}
+	b->log_end += len;
+	/* all of the log: nothing is read that comes after a record that is not whole */
+	if (!now || !backing_sync(b, backing_log_at(b->generation), b->log_end))
+		return 0;
+	m->b->journal->hole = true;
+	return -1;
+}
+
 int journal_region(struct memd *m, const struct region *r, bool unlinked)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing->fd < 0)
-		return 0;
-	return make_room(m) ||
-	       append(m, rec, put_region(rec, r, unlinked, RECORD_REGION,
-					 m->b->backing->generation)) ? -1 : 0;
+	return note(m, rec, put_region(rec, r, unlinked, true), RECORD_REGION, false);
 }
 
 int journal_attributes(struct memd *m, const struct region *r)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing->fd < 0)
-		return 0;
-	return make_room(m) ||
-	       append(m, rec, put_region(rec, r, r->unlinked, RECORD_ATTRIBUTES,
-					 m->b->backing->generation)) ? -1 : 0;
+	return note(m, rec, put_region(rec, r, r->unlinked, false), RECORD_ATTRIBUTES, false);
 }
 
 int journal_policy(struct memd *m, const struct region *r)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing->fd < 0)
-		return 0;
-	return make_room(m) ||
-	       append(m, rec, put_policy(rec, r, m->b->backing->generation)) ? -1 : 0;
+	return note(m, rec, put_policy(rec, r), RECORD_POLICY, false);
 }
 
 int journal_gone(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing->fd < 0)
-		return 0;
-	return make_room(m) ||
-	       append(m, rec, put_number(rec, id, RECORD_GONE,
-					 m->b->backing->generation)) ? -1 : 0;
-}
-
-/*
- * All of the log to the disk: nothing is read that comes after a record that is not whole.
- */
-static int sync_now(struct memd *m)
-{
-	struct backing *b = m->b->backing;
-
-	if (!backing_sync(b, backing_log_at(b->generation), b->log_end))
-		return 0;
-	m->b->journal->hole = true;
-	return -1;
+	return note(m, rec, put_number(rec, id), RECORD_GONE, false);
 }
 
 int journal_blade(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing->fd < 0)
-		return 0;
-	return make_room(m) ||
-	       append(m, rec, put_blade(rec, m, id, m->b->backing->generation)) ||
-	       sync_now(m) ? -1 : 0;
+	return note(m, rec, put_blade(rec, m, id), RECORD_BLADE, true);
 }
 
 /* A node that is not known would not be asked for what it has. */
@@ -310,11 +293,7 @@ int journal_member(struct memd *m, u32 id)
 {
 	u8 rec[RECORD_MAX];
 
-	if (m->b->backing->fd < 0)
-		return 0;
-	return make_room(m) ||
-	       append(m, rec, put_member(rec, m, id, m->b->backing->generation)) ||
-	       sync_now(m) ? -1 : 0;
+	return note(m, rec, put_member(rec, m, id), RECORD_MEMBER, true);
 }
 
 /* --- to the disk ------------------------------------------------------------- */
