@@ -289,7 +289,7 @@ $(B)/tests/netlink: ldlibs_of = $(shell pkg-config --libs libmnl)
 $(sort $(programs) $(test_programs) $(long_programs)):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(core_lib) $(common_lib) \
+	$(quiet)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(common_lib) $(core_lib) \
 		$(core_libs) $(ldlibs_of)
 
 # Shared libraries may have parts of it, which are then not for others to call.

@@ -238,6 +238,7 @@ ONCE='
 \<(s?rand|random|rand_r|[dlm]rand48)\(|>> (12|27|30)\) \*|0x2545f4914f6cdd1d|<< 13;	tools/common/random.h	tools/demo/ledger\.c
 printf\(.*\\"[a-z_]+\\":[%\\]	tools/common/json.h	tests/switchd/daemon\.[ch]
 (bucket|part|class|cell)[a-z_]*\(.*\<clzll|\<struct (hist|histogram) \{	tools/common/hist.h	kmod/.*
+\<weft_key_parse\(	tools/common/rackkey.h	tests/.*
 ^#define[[:blank:]]+(CHECK|EXPECT|MUST|ASSERT|check|must)[A-Z_]*\(	tests/common/check.h	tests/netlink/family\.h|tests/fuzz/fuzz\.h
 '
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define OTHERS	(S_IRWXG | S_IRWXO)
+#include "tools/common/rackkey.h"
 
 /* Of the copy for a service.  Return: false without such a directory. */
 static bool copy_path(char path[PATH_MAX], const char *dir)
@@ -17,55 +17,23 @@ static bool copy_path(char path[PATH_MAX], const char *dir)
 	return dir && snprintf(path, PATH_MAX, "%s/key", dir) < PATH_MAX;
 }
 
-/* Return: a descriptor or -1. */
-static int open_private(const char *path, char *err)
+/* Return: 0 or -1, @err says why. */
+static int read_bytes(const char *path, u8 bytes[WEFT_KEY_LEN], char *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char copy[PATH_MAX];
-	struct stat st;
 
 	if (fd < 0 && errno == EACCES && copy_path(copy, getenv("RUNTIME_DIRECTORY"))) {
 		fd = open(copy, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 		if (fd < 0)
 			errno = EACCES;
 	}
-	if (fd < 0 || fstat(fd, &st)) {
-		fail(err, errno == ENOENT ?
-		     "there is no key %s: copy the rack's from another machine of it, or make the rack's on its first machine (weft-memd --make-key %s)" :
-		     "cannot read the key %s: %s",
-		     path, errno == ENOENT ? path : strerror(errno));
-	} else if (!S_ISREG(st.st_mode)) {
-		fail(err, "the key %s is not a file", path);
-	} else if (st.st_mode & OTHERS) {
-		fail(err, "others than its owner may use the key %s (mode %04o): chmod 600 %s, and make another one if they may have read it",
-		     path, st.st_mode & 07777, path);
-	} else {
-		return fd;
-	}
-	if (fd >= 0)
-		close(fd);
-	return -1;
-}
-
-/* Return: 0 or -1, @err says why. */
-static int read_bytes(const char *path, u8 bytes[WEFT_KEY_LEN], char *err)
-{
-	char text[WEFT_KEY_TEXT + 2];	/* newline, and one too many */
-	int fd = open_private(path, err), bad;
-	ssize_t n;
-
 	if (fd < 0)
-		return -1;
-	n = read(fd, text, sizeof(text));
-	close(fd);
-	if (n < 0)
-		return fail(err, "cannot read the key %s: %s", path, strerror(errno));
-	bad = weft_key_parse(bytes, text, (size_t)n);
-	explicit_bzero(text, sizeof(text));
-	if (bad)
-		return fail(err, "%s is no key: a key is %d hexadecimal digits and a newline, as weft-memd --make-key writes it",
-			    path, WEFT_KEY_TEXT);
-	return 0;
+		return fail(err, errno == ENOENT ?
+			    "there is no key %s: copy the rack's from another machine of it, or make the rack's on its first machine (weft-memd --make-key %s)" :
+			    "cannot read the key %s: %s",
+			    path, errno == ENOENT ? path : strerror(errno));
+	return rackkey_read(fd, path, bytes, err, ERR_MAX);
 }
 
 int key_read(const char *path, struct weft_key *key, char *err)
@@ -174,7 +142,7 @@ int key_hand(const struct options *o, const char *dir, char *err)
 
 	if (!o->key)
 		return 0;
-	if (stat(dir, &st) || !S_ISDIR(st.st_mode) || st.st_mode & OTHERS ||
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode) || st.st_mode & RACKKEY_OTHERS ||
 	    !copy_path(path, dir))
 		return fail(err, "--hand-key %s: it has to be a directory that only its owner may use",
 			    dir);
