@@ -12,11 +12,6 @@
 #include "net/members.h"
 #include "types.h"
 
-static struct member *blade(const struct memd *m, u32 i)
-{
-	return &m->b->members->by_id[WEFT_BLADE_MIN + i];
-}
-
 static bool has_address(const struct memd *m, u32 addr)
 {
 	u32 id;
@@ -33,7 +28,7 @@ static bool has_address(const struct memd *m, u32 addr)
 static u16 add(struct memd *m, const struct weft_call *c)
 {
 	u32 i = c->node - WEFT_BLADE_MIN;
-	struct member *who = blade(m, i);
+	struct member *who = members_blade(m, i);
 
 	if (i < m->b->regions->blades)
 		return who->addr == c->addr ? 0 : EEXIST;
@@ -59,9 +54,9 @@ static u16 drain(struct memd *m, const struct weft_call *c)
 	/* it has the catalog */
 	if (!i || !(blades_in_use(m) & ~(1u << i)))
 		return EINVAL;
-	if (!blade(m, i)->drains)
+	if (!members_blade(m, i)->drains)
 		log_say("memory blade %u is not used any more: what it has moves to others", i + 1);
-	blade(m, i)->drains = true;
+	members_blade(m, i)->drains = true;
 	move_look(m);
 	return journal_blade(m, c->node) ? EIO : 0;
 }
@@ -72,7 +67,7 @@ static u16 use(struct memd *m, const struct weft_call *c)
 
 	if (i >= m->b->regions->blades)
 		return ENXIO;
-	blade(m, i)->drains = false;
+	members_blade(m, i)->drains = false;
 	return journal_blade(m, c->node) ? EIO : 0;
 }
 
@@ -82,7 +77,7 @@ static void list(struct memd *m, struct weft_call *reply)
 	u32 i;
 
 	for (i = 0; i < m->b->regions->blades; i++, p += WEFT_BLADE_LEN) {
-		const struct member *who = blade(m, i);
+		const struct member *who = members_blade(m, i);
 
 		memset(p, 0, WEFT_BLADE_LEN);
 		p[0] = (u8)(WEFT_BLADE_MIN + i);

@@ -87,11 +87,10 @@ void allow_close(struct memd *m, struct region *r, u32 node)
 
 void allow_close_all(struct memd *m, u8 node)
 {
-	struct region *r = NULL;
-	u32 id = 0;
+	struct region *r;
+	u32 id;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id) {
 		if (!(r->opens & weft_node_bit(node)))
 			continue;
 		allow_close(m, r, node);

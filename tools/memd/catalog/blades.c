@@ -11,18 +11,13 @@
 
 #define START_MS	15000	/* all blades are up that long after the first */
 
-static struct member *blade(const struct memd *m, u32 i)
-{
-	return &m->b->members->by_id[WEFT_BLADE_MIN + i];
-}
-
 u32 blades_in_use(const struct memd *m)
 {
 	/* the first one always: it cannot be drained */
 	u32 use = 1, i;
 
 	for (i = 1; i < m->b->regions->blades; i++)
-		if (blade(m, i)->used && !blade(m, i)->drains)
+		if (members_blade(m, i)->used && !members_blade(m, i)->drains)
 			use |= 1u << i;
 	return use;
 }
@@ -30,18 +25,16 @@ u32 blades_in_use(const struct memd *m)
 u32 blades_regions(struct memd *m, u32 i)
 {
 	struct region *r;
-	u32 id = 0, n = 0;
+	u32 id, n = 0;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id)
 		n += (r->homes | r->to) >> i & 1;
-	}
 	return n;
 }
 
 bool blades_needed(struct memd *m, u32 i)
 {
-	return (blade(m, i)->used && !blade(m, i)->drains) || blades_regions(m, i);
+	return (members_blade(m, i)->used && !members_blade(m, i)->drains) || blades_regions(m, i);
 }
 
 const char *blades_name(u32 blades)
@@ -96,7 +89,7 @@ u16 blades_there(struct memd *m)
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++) {
-		const struct member *who = &m->b->members->by_id[WEFT_BLADE_MIN + i];
+		const struct member *who = members_blade(m, i);
 
 		if (!who->in && blades_needed(m, i))
 			return now - m->b->started < START_MS ||

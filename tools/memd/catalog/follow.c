@@ -39,7 +39,7 @@
 /* The first blade; if it is silent its standby may have taken over, so in turns. */
 static u32 whom(const struct memd *m)
 {
-	const struct member *first = &m->b->members->by_id[WEFT_BLADE_MIN];
+	const struct member *first = members_blade(m, 0);
 
 	return first->standby && m->b->follow->asked_at == first->addr &&
 	       (!m->b->follow->joined || m->timers.now - m->b->follow->heard > TURNS_MS) ?
@@ -81,7 +81,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	if (silent > SILENT_MS && (!f->told || m->timers.now - f->told >= TELL_MS)) {
 		f->told = m->timers.now;
 		log_warn("memory blade 1 (%s) does not answer: is weft-memd running there?",
-			 log_addr(m->b->members->by_id[WEFT_BLADE_MIN].addr));
+			 log_addr(members_blade(m, 0)->addr));
 	}
 	if (f->joined) {
 		ask(m, WEFT_CALL_PEERS);
@@ -129,7 +129,7 @@ static bool is_answer(const struct memd *m, const struct weft_msg *msg)
 /* Where the first blade is, or where it was asked for and has answered. */
 static bool is_there(const struct memd *m, u32 from)
 {
-	const struct member *first = &m->b->members->by_id[WEFT_BLADE_MIN];
+	const struct member *first = members_blade(m, 0);
 
 	return from == first->addr || (from == first->standby && from == m->b->follow->asked_at);
 }
@@ -179,7 +179,7 @@ void follow_wrong_key(struct memd *m, const struct weft_msg *msg, u32 from)
 
 bool follow_moved(struct memd *m, const struct weft_msg *msg, u32 from)
 {
-	if (!is_answer(m, msg) || from == m->b->members->by_id[WEFT_BLADE_MIN].addr ||
+	if (!is_answer(m, msg) || from == members_blade(m, 0)->addr ||
 	    !is_there(m, from))
 		return false;
 	members_move(m, WEFT_BLADE_MIN);
@@ -205,7 +205,7 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 	if (reply.op == WEFT_CALL_JOIN) {
 		/* with a key that answer is refused before: follow_wrong_key() */
 		if (reply.err == ENOKEY)
-			follow_wrong_key(m, msg, m->b->members->by_id[WEFT_BLADE_MIN].addr);
+			follow_wrong_key(m, msg, members_blade(m, 0)->addr);
 		else if (reply.err)
 			log_warn("memory blade 1 does not let us join: %s",
 				 strerror(reply.err));
@@ -342,13 +342,11 @@ static enum answer take_region(struct memd *m, struct request *q)
 static void drop_unseen(struct memd *m)
 {
 	struct region *r;
-	u32 id = 0;
+	u32 id;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id)
 		if (!r->seen)
 			remove_region(m, r);
-	}
 }
 
 /* Who is a member, and who is none any more. */

@@ -56,7 +56,7 @@ static void tell_members_to_all(struct memd *m, struct deferred *dc)
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++)
-		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
+		if (members_blade(m, i)->in)
 			tell_members(m, (u8)(WEFT_BLADE_MIN + i), false, dc);
 }
 
@@ -80,8 +80,8 @@ static void fill_in(struct memd *m, struct request *q)
 static enum answer join_blade(struct memd *m, struct request *q)
 {
 	struct member *who = &m->b->members->by_id[q->src];
-	struct region *r = NULL;
-	u32 id = 0;
+	struct region *r;
+	u32 id;
 
 	fill_in(m, q);
 	if (who->in && who->life == q->call.life)
@@ -94,11 +94,9 @@ static enum answer join_blade(struct memd *m, struct request *q)
 	who->heard = m->timers.now;
 	who->asked = m->timers.now;
 	m->b->regions->size[q->src - WEFT_BLADE_MIN] = q->call.size;
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id)
 		if (!r->gone)
 			tell_blade(m, q->src, r, r->size, NULL);
-	}
 	tell_members(m, q->src, true, NULL);
 	fence_joined(m, q->src);
 	return ANSWER;

@@ -171,7 +171,7 @@ static int begin_anew(struct memd *m)
 	}
 	for (i = 1; memd_is_first(m) && i < m->b->regions->blades; i++) {
 		p = buf + len;
-		if (i >= m->b->opt.blades || m->b->members->by_id[WEFT_BLADE_MIN + i].drains)
+		if (i >= m->b->opt.blades || members_blade(m, i)->drains)
 			len += seal(p, put_blade(p, m, WEFT_BLADE_MIN + i), RECORD_BLADE, gen);
 	}
 	if (backing_empty_log(m->b->backing, &m->b->opt) ||
@@ -503,10 +503,9 @@ static int load(struct memd *m, const u8 *rec)
 static int settle(struct memd *m, char *err)
 {
 	struct region *r;
-	u32 id = 0;
+	u32 id;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id) {
 		/* a member may have it open: remove_all_unused() comes back to it */
 		if (r->unlinked && memd_is_first(m) && !m->b->members->mask) {
 			r->size = 0;

@@ -53,7 +53,7 @@ static void use_new_blades(struct memd *m)
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++) {
-		struct member *who = &m->b->members->by_id[WEFT_BLADE_MIN + i];
+		struct member *who = members_blade(m, i);
 
 		if (who->used || !who->in || m->timers.now - who->asked < SETTLED_MS)
 			continue;
@@ -86,7 +86,7 @@ static bool all_there(const struct memd *m, u32 blades)
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++)
-		if (blades & 1u << i && !m->b->members->by_id[WEFT_BLADE_MIN + i].in)
+		if (blades & 1u << i && !members_blade(m, i)->in)
 			return false;
 	return true;
 }
@@ -97,7 +97,7 @@ static u32 other_lives(struct memd *m, u32 blades)
 	u32 others = 0, i;
 
 	for (i = 0; i < m->b->regions->blades; i++) {
-		u32 life = m->b->members->by_id[WEFT_BLADE_MIN + i].life;
+		u32 life = members_blade(m, i)->life;
 
 		if (blades & 1u << i && m->b->move->lives[i] != life)
 			others |= 1u << i;
@@ -167,18 +167,16 @@ static void resume(struct memd *m, struct region *r)
 static void choose(struct memd *m)
 {
 	struct region *r;
-	u32 id = 0, homes;
+	u32 id, homes;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id) {
 		if (!r->frozen || r->gone)
 			continue;
 		resume(m, r);
 		return;
 	}
-	for (id = 0; grace_is_over(m) && (r = region_after(m->b->regions, id)); ) {
-		id = r->id;
-		if (!may_move(m, r))
+	for_each_region(m, r, id) {
+		if (!grace_is_over(m) || !may_move(m, r))
 			continue;
 		homes = goal(m, r);
 		if (!homes)

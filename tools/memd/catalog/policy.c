@@ -42,7 +42,7 @@ static bool have_standbys(struct memd *m)
 	u32 i;
 
 	for (i = 0; i < m->b->regions->blades; i++)
-		all &= m->b->members->by_id[WEFT_BLADE_MIN + i].standby ||
+		all &= members_blade(m, i)->standby ||
 		       !blades_needed(m, i);
 	return all;
 }
@@ -54,7 +54,7 @@ static bool have_disks(struct memd *m)
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++)
-		all &= m->b->members->by_id[WEFT_BLADE_MIN + i].backing || !blades_needed(m, i);
+		all &= members_blade(m, i)->backing || !blades_needed(m, i);
 	return all;
 }
 

@@ -36,7 +36,7 @@ void remove_region(struct memd *m, struct region *r)
 		};
 
 		/* a blade that is not there learns it when it joins */
-		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
+		if (members_blade(m, i)->in)
 			push_call(m, (u8)(WEFT_BLADE_MIN + i), &call, 0, NULL);
 	}
 	trim_start(m, r, 0, NULL);
@@ -51,12 +51,10 @@ void remove_unused(struct memd *m, struct region *r)
 void remove_all_unused(struct memd *m)
 {
 	struct region *r;
-	u32 id = 0;
+	u32 id;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id)
 		remove_unused(m, r);
-	}
 }
 
 void remove_end_change(struct memd *m, struct deferred *dc)

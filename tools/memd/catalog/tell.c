@@ -58,7 +58,7 @@ void tell_blades(struct memd *m, const struct region *r, u64 size, struct deferr
 	u32 i;
 
 	for (i = 1; i < m->b->regions->blades; i++)
-		if (m->b->members->by_id[WEFT_BLADE_MIN + i].in)
+		if (members_blade(m, i)->in)
 			tell_blade(m, (u8)(WEFT_BLADE_MIN + i), r, size, dc);
 }
 
@@ -71,15 +71,13 @@ void tell_blades_now(struct memd *m, const struct region *r, struct deferred *dc
 void tell_all_opens(struct memd *m)
 {
 	struct region *r;
-	u32 id = 0;
+	u32 id;
 
 	if (m->b->regions->blades == 1)
 		return;
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id)
 		if (!r->gone)
 			tell_blades_now(m, r, NULL);
-	}
 }
 
 void tell_changed(struct memd *m, u32 nodes, struct weft_call *call, struct deferred *dc)

@@ -512,17 +512,15 @@ void lines_drop_strays(struct memd *m, struct region *r)
 
 void lines_renew(struct memd *m, u32 grant)
 {
-	u32 id = 0, i;
 	struct region *r;
+	u32 id, i;
 
 	looks_forget(m);
 	/* of a switch that is another one now, or learned again at once */
 	for (i = 0; i < m->b->threads; i++)
 		memset(m->b->thread[i]->lines->gen, 0, sizeof(m->lines->gen));
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id)
 		lines_renew_region(m, r, grant);
-	}
 }
 
 void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state)

@@ -301,6 +301,10 @@ struct region *region_named(struct regions *rs, const char *name, u32 len);
 /* First with a number above @id; NULL if there is none. */
 struct region *region_after(struct regions *rs, u32 id);
 
+/* Each region in the order of numbers, which may be freed meanwhile; @id is where the loop is. */
+#define for_each_region(m, r, id) \
+	for ((id) = 0; ((r) = region_after((m)->b->regions, id)) && ((id) = (r)->id); )
+
 /**
  * region_add() - a new region, without blocks
  * @id: not in use

@@ -390,21 +390,18 @@ bool rehome_freezes(const struct memd *m)
 void rehome_restart(struct memd *m)
 {
 	struct region *r;
-	u32 id = 0;
+	u32 id;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id)
 		drop_strays(m, r);
-	}
 }
 
 void rehome_forget_all(struct memd *m)
 {
 	struct region *r;
-	u32 id = 0;
+	u32 id;
 
-	while ((r = region_after(m->b->regions, id))) {
-		id = r->id;
+	for_each_region(m, r, id) {
 		rehome_free(r);
 		if (r->to)
 			region_set_homes(m->b->regions, r, r->homes, 0);

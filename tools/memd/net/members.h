@@ -68,6 +68,12 @@ struct members {
 
 void members_init(struct memd *m);
 
+/* A blade by its index, 0 based. */
+static inline struct member *members_blade(const struct memd *m, u32 i)
+{
+	return &m->b->members->by_id[WEFT_BLADE_MIN + i];
+}
+
 /* The addresses of blades are known from --peers. */
 void members_start(struct memd *m);
 
