@@ -12,6 +12,7 @@
 #define WEFT_MEMD_BLADE_H
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/count.h"
@@ -21,6 +22,9 @@
 #include "base/turn.h"
 
 #define BLADE_FOR_EVER	(~0ull)
+
+/* A layer makes a part of the blade, or of a thread: all zeros.  False without memory. */
+#define blade_make(part)	(((part) = calloc(1, sizeof(*(part)))) != NULL)
 
 /**
  * struct blade - what belongs to the whole blade: changed by who is alone, see turn.h

@@ -2,7 +2,6 @@
 /* The catalog in the backing file, see journal.h. */
 #include "catalog/journal.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/blade.h"

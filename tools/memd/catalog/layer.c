@@ -2,10 +2,6 @@
 /* The layer as a whole, see layer.h. */
 #include "catalog/layer.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/blade.h"
 #include "catalog/fence.h"
 #include "catalog/follow.h"
@@ -49,13 +45,8 @@ int catalog_make(struct memd *m)
 {
 	struct blade *b = m->b;
 
-	b->journal = calloc(1, sizeof(*b->journal));
-	b->sync = calloc(1, sizeof(*b->sync));
-	b->follow = calloc(1, sizeof(*b->follow));
-	b->fence = calloc(1, sizeof(*b->fence));
-	b->move = calloc(1, sizeof(*b->move));
-	b->takeover = calloc(1, sizeof(*b->takeover));
-	if (!b->journal || !b->sync || !b->follow || !b->fence || !b->move || !b->takeover)
+	if (!blade_make(b->journal) || !blade_make(b->sync) || !blade_make(b->follow) ||
+	    !blade_make(b->fence) || !blade_make(b->move) || !blade_make(b->takeover))
 		return -1;
 	join_init(m);
 	follow_init(m);

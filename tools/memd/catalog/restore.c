@@ -11,7 +11,6 @@
  */
 #include "catalog/restore.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/blade.h"

@@ -2,8 +2,6 @@
 /* Calls that come in, see calls.h. */
 #include "front/calls.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "catalog/admin.h"
 #include "catalog/catalog.h"

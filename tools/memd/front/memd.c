@@ -2,7 +2,6 @@
 /* The memory blade as a whole, see memd.h. */
 #include "front/memd.h"
 
-#include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -82,11 +81,9 @@ static int front_make(struct memd *m)
 {
 	u32 i;
 
-	for (i = 0; i < m->b->threads; i++) {
-		m->b->thread[i]->gate = calloc(1, sizeof(*m->b->thread[i]->gate));
-		if (!m->b->thread[i]->gate)
+	for (i = 0; i < m->b->threads; i++)
+		if (!blade_make(m->b->thread[i]->gate))
 			return -1;
-	}
 	return 0;
 }
 

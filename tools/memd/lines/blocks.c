@@ -2,8 +2,6 @@
 /* Contents on the wire, see blocks.h. */
 #include "lines/blocks.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "base/log.h"
 #include "lines/access.h"

@@ -2,8 +2,6 @@
 /* The layer as a whole, see layer.h. */
 #include "lines/layer.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "lines/blocks.h"
 #include "lines/grace.h"
@@ -22,23 +20,14 @@ int lines_make(struct memd *m)
 	struct blade *b = m->b;
 	u32 i;
 
-	b->p4 = calloc(1, sizeof(*b->p4));
-	b->regions = calloc(1, sizeof(*b->regions));
-	b->numbers = calloc(1, sizeof(*b->numbers));
-	b->looks = calloc(1, sizeof(*b->looks));
-	b->line_ops = calloc(1, sizeof(*b->line_ops));
-	b->grace = calloc(1, sizeof(*b->grace));
-	b->sweep = calloc(1, sizeof(*b->sweep));
-	if (!b->line_ops || !b->p4 || !b->regions || !b->numbers || !b->looks || !b->grace ||
-	    !b->sweep)
+	if (!blade_make(b->p4) || !blade_make(b->regions) || !blade_make(b->numbers) ||
+	    !blade_make(b->looks) || !blade_make(b->line_ops) || !blade_make(b->grace) ||
+	    !blade_make(b->sweep))
 		return -1;
-	for (i = 0; i < b->threads; i++) {
-		b->thread[i]->hint = calloc(1, sizeof(*b->thread[i]->hint));
-		b->thread[i]->lines = calloc(1, sizeof(*b->thread[i]->lines));
-		b->thread[i]->staging = calloc(1, sizeof(*b->thread[i]->staging));
-		if (!b->thread[i]->hint || !b->thread[i]->lines || !b->thread[i]->staging)
+	for (i = 0; i < b->threads; i++)
+		if (!blade_make(b->thread[i]->hint) || !blade_make(b->thread[i]->lines) ||
+		    !blade_make(b->thread[i]->staging))
 			return -1;
-	}
 	blocks_init(m);
 	region_init(m);
 	quota_init(m);

@@ -2,8 +2,6 @@
 /* The directory at home, see lines.h. */
 #include "lines/lines.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "base/log.h"
 #include "lines/access.h"

@@ -2,7 +2,6 @@
 /* Regions, see region.h. */
 #include "lines/region.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "base/blade.h"

@@ -2,8 +2,6 @@
 /* A region whose homes change, see rehome.h. */
 #include "lines/rehome.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "lines/blocks.h"
 #include "lines/grace.h"

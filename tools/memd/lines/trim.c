@@ -2,8 +2,6 @@
 /* Taking blocks away, see trim.h. */
 #include "lines/trim.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "base/log.h"
 #include "lines/blocks.h"

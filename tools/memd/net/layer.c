@@ -2,8 +2,6 @@
 /* The layer as a whole, see layer.h. */
 #include "net/layer.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "net/held.h"
 #include "net/members.h"
@@ -17,15 +15,12 @@ int net_make(struct memd *m)
 	struct blade *b = m->b;
 	u32 i;
 
-	b->members = calloc(1, sizeof(*b->members));
 	b->callers = calloc(WEFT_BLADE_MAX + 1, sizeof(*b->callers));
 	b->pushes = calloc(WEFT_BLADE_MAX + 1, sizeof(*b->pushes));
-	if (!b->members || !b->callers || !b->pushes)
+	if (!blade_make(b->members) || !b->callers || !b->pushes)
 		return -1;
 	for (i = 0; i < b->threads; i++) {
-		b->thread[i]->udp = malloc(sizeof(*b->thread[i]->udp));
-		b->thread[i]->held = calloc(1, sizeof(*b->thread[i]->held));
-		if (!b->thread[i]->udp || !b->thread[i]->held)
+		if (!blade_make(b->thread[i]->udp) || !blade_make(b->thread[i]->held))
 			return -1;
 		udp_none(b->thread[i]->udp);
 	}

@@ -2,8 +2,6 @@
 /* Calls to others, see push.h. */
 #include "net/push.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "base/log.h"
 #include "net/deferred.h"

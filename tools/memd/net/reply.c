@@ -2,8 +2,6 @@
 /* Calls and replies, see reply.h. */
 #include "net/reply.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "net/send.h"
 #include "wire.h"

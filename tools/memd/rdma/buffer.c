@@ -3,7 +3,6 @@
 #include "rdma/buffer.h"
 
 #include <arpa/inet.h>
-#include <stdlib.h>
 
 #include "base/blade.h"
 #include "rdma/card.h"

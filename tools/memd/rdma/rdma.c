@@ -5,7 +5,6 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 /* The layer as a whole, see layer.h. */
 #include "store/layer.h"
 
-#include <stdlib.h>
-
 #include "base/blade.h"
 #include "store/backing.h"
 #include "store/frames.h"
@@ -13,10 +11,7 @@ int store_make(struct memd *m)
 {
 	struct blade *b = m->b;
 
-	b->backing = calloc(1, sizeof(*b->backing));
-	b->frames = calloc(1, sizeof(*b->frames));
-	b->settle = calloc(1, sizeof(*b->settle));
-	if (!b->backing || !b->frames || !b->settle)
+	if (!blade_make(b->backing) || !blade_make(b->frames) || !blade_make(b->settle))
 		return -1;
 	settle_init(m);
 	return 0;
