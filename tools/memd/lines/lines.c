@@ -482,30 +482,24 @@ void lines_renew_region(struct memd *m, struct region *r, u32 grant)
 		for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
 			renew_line(m, r, &r->run[n]->block[i]);
 	for (i = 0; i < r->locks.buckets; i++)
-		for (l = r->locks.bucket[i]; l; l = l->next)
+		SLIST_FOREACH(l, &r->locks.bucket[i], next)
 			renew_line(m, r, &l->block);
 }
 
 void lines_drop_strays(struct memd *m, struct region *r)
 {
+	struct locks *t = &r->locks;
+	struct lock *l, *next;
 	u32 i;
 
-	for (i = 0; i < r->locks.buckets; i++) {
-		struct lock **p = &r->locks.bucket[i];
-
-		while (*p) {
-			struct lock *l = *p;
-
-			if (region_is_home(m->b->regions, r, l->block.line.key)) {
-				p = &l->next;
+	for (i = 0; i < t->buckets; i++)
+		for (l = SLIST_FIRST(&t->bucket[i]); l; l = next) {
+			next = SLIST_NEXT(l, next);
+			if (region_is_home(m->b->regions, r, l->block.line.key))
 				continue;
-			}
 			lines_forget(m, r, &l->block);
-			*p = l->next;
-			free(l);
-			r->locks.n--;
+			region_drop_lock(t, &t->bucket[i], l);
 		}
-	}
 }
 
 void lines_renew(struct memd *m, u32 grant)

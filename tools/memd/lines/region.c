@@ -334,33 +334,28 @@ struct block *region_block(struct regions *rs, struct region *r, u64 index,
 
 /* --- locks ------------------------------------------------------------------ */
 
-static u32 bucket_of(const struct locks *t, u64 offset)
+static struct bucket *bucket_of(const struct locks *t, u64 offset)
 {
 	/* locks stand at regular distances */
-	return (u32)(offset * 0x9E3779B97F4A7C15ull >> 40) & (t->buckets - 1);
+	return &t->bucket[(u32)(offset * 0x9E3779B97F4A7C15ull >> 40) & (t->buckets - 1)];
 }
 
 /* Four times as many buckets.  Return: false if there is no memory. */
 static bool more_buckets(struct locks *t)
 {
 	struct locks more = *t;
+	struct lock *l;
 	u32 i;
 
 	more.buckets = t->buckets ? 4 * t->buckets : 64;
-	more.bucket = calloc(more.buckets, sizeof(struct lock *));
+	more.bucket = calloc(more.buckets, sizeof(*more.bucket));
 	if (!more.bucket)
 		return t->buckets > 0;
-	for (i = 0; i < t->buckets; i++) {
-		while (t->bucket[i]) {
-			struct lock *l = t->bucket[i];
-			struct lock **to;
-
-			to = &more.bucket[bucket_of(&more, block_index(&l->block))];
-			t->bucket[i] = l->next;
-			l->next = *to;
-			*to = l;
+	for (i = 0; i < t->buckets; i++)
+		while ((l = SLIST_FIRST(&t->bucket[i]))) {
+			SLIST_REMOVE_HEAD(&t->bucket[i], next);
+			SLIST_INSERT_HEAD(bucket_of(&more, block_index(&l->block)), l, next);
 		}
-	}
 	free(t->bucket);
 	*t = more;
 	return true;
@@ -370,10 +365,10 @@ struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
 			  bool make)
 {
 	struct locks *t = &r->locks;
-	struct lock *l = NULL;
+	struct lock *l;
 
 	if (t->buckets)
-		for (l = t->bucket[bucket_of(t, offset)]; l; l = l->next)
+		SLIST_FOREACH(l, bucket_of(t, offset), next)
 			if (block_index(&l->block) == offset)
 				return &l->block;
 	if (!make || t->n == LOCKS_MAX ||
@@ -385,36 +380,33 @@ struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
 	weft_home_init(&l->block.line,
 		       weft_line_key(r->id, WEFT_KIND_LOCK, offset), rs->self);
 	l->block.line.e.grant = r->grant;
-	l->next = t->bucket[bucket_of(t, offset)];
-	t->bucket[bucket_of(t, offset)] = l;
+	SLIST_INSERT_HEAD(bucket_of(t, offset), l, next);
 	/* what is held already is not refused, when a blade begins anew */
 	if (++t->n > t->allowed)
 		t->allowed = t->n;
 	return &l->block;
 }
 
+void region_drop_lock(struct locks *t, struct bucket *b, struct lock *l)
+{
+	timer_stop(&l->block.timer);
+	SLIST_REMOVE(b, l, lock, next);
+	free(l);
+	t->n--;
+}
+
 void region_drop_locks(struct region *r, u64 offset, bool all)
 {
 	struct locks *t = &r->locks;
+	struct lock *l, *next;
 	u32 i;
 
-	for (i = 0; i < t->buckets; i++) {
-		struct lock **p = &t->bucket[i];
-
-		while (*p) {
-			struct lock *l = *p;
-
-			if (block_index(&l->block) < offset ||
-			    (l->block.wanted && !all)) {
-				p = &l->next;
-				continue;
-			}
-			timer_stop(&l->block.timer);
-			*p = l->next;
-			free(l);
-			t->n--;
+	for (i = 0; i < t->buckets; i++)
+		for (l = SLIST_FIRST(&t->bucket[i]); l; l = next) {
+			next = SLIST_NEXT(l, next);
+			if (block_index(&l->block) >= offset && (all || !l->block.wanted))
+				region_drop_lock(t, &t->bucket[i], l);
 		}
-	}
 	/* what it does not need any more is for others */
 	if (t->allowed > t->n)
 		t->allowed = t->n;

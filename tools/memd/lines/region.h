@@ -51,15 +51,13 @@ struct run {
 	struct block block[RUN_BLOCKS];
 };
 
-/**
- * struct lock - a lock line that is homed here: no contents
- * @block: its line
- * @next: in its bucket
- */
+/* A lock line that is homed here: no contents. */
 struct lock {
 	struct block block;
-	struct lock *next;
+	SLIST_ENTRY(lock) next;		/* in its bucket */
 };
+
+SLIST_HEAD(bucket, lock);
 
 #define LOCKS_MAX	(1u << 20)	/* of a region at one blade */
 
@@ -76,7 +74,7 @@ struct locks {
 	u32 allowed;
 	u64 refused;
 	u32 buckets;
-	struct lock **bucket;
+	struct bucket *bucket;
 };
 
 /**
@@ -393,6 +391,9 @@ struct block *region_block(struct regions *rs, struct region *r, u64 index,
  */
 struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
 			  bool make);
+
+/* Free a lock line, which is in @b. */
+void region_drop_lock(struct locks *t, struct bucket *b, struct lock *l);
 
 /* Free the lock lines from @offset on that are not on their way (@all: any). */
 void region_drop_locks(struct region *r, u64 offset, bool all);

@@ -109,7 +109,7 @@ static void all_locks(struct memd *m, struct region *r, u32 *lines)
 	struct lock *l;
 
 	for (; s->bucket < r->locks.buckets && *lines && may_ask(s); s->bucket++)
-		for (l = r->locks.bucket[s->bucket]; l; l = l->next) {
+		SLIST_FOREACH(l, &r->locks.bucket[s->bucket], next) {
 			look_at(m, r, &l->block);
 			*lines -= *lines > 0;
 		}
@@ -151,9 +151,11 @@ static const struct block *late_one(struct memd *m)
 	while (lines && (r = region_after(m->b->regions, r ? r->id : 0))) {
 		lines--;
 		for (i = 0; i < r->locks.buckets && lines; i++)
-			for (l = r->locks.bucket[i]; l && lines; l = l->next, lines--)
+			SLIST_FOREACH(l, &r->locks.bucket[i], next) {
+				lines -= lines > 0;
 				if (l->block.swept)
 					return &l->block;
+			}
 		for (run = 0; run < r->runs && lines; run++) {
 			lines--;
 			for (i = 0; r->run[run] && i < RUN_BLOCKS && lines; i++, lines--)

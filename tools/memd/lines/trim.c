@@ -63,7 +63,7 @@ static void give_up(struct memd *m, struct region *r)
 			if (r->run[n]->block[i].wanted)
 				lines_forget(m, r, &r->run[n]->block[i]);
 	for (n = 0; r->gone && n < r->locks.buckets; n++)
-		for (l = r->locks.bucket[n]; l; l = l->next)
+		SLIST_FOREACH(l, &r->locks.bucket[n], next)
 			if (l->block.wanted)
 				lines_forget(m, r, &l->block);
 }
@@ -76,7 +76,7 @@ static void take_locks(struct memd *m, struct region *r)
 	u32 i;
 
 	for (i = 0; i < r->locks.buckets; i++)
-		for (l = r->locks.bucket[i]; l; l = l->next)
+		SLIST_FOREACH(l, &r->locks.bucket[i], next)
 			if (block_index(&l->block) >= from &&
 			    !lines_recall(m, r, &l->block))
 				r->trim.waiting++;

@@ -35,11 +35,12 @@ static bool run_is_home(struct memd *m, struct withdraw *w, struct run *run)
 	return all;
 }
 
-static bool bucket_is_home(struct memd *m, struct withdraw *w, struct lock *l)
+static bool bucket_is_home(struct memd *m, struct withdraw *w, const struct bucket *b)
 {
 	bool all = true;
+	struct lock *l;
 
-	for (; l; l = l->next)
+	SLIST_FOREACH(l, b, next)
 		all &= is_home(m, w, &l->block);
 	return all;
 }
@@ -54,7 +55,7 @@ static void look(struct memd *m, struct region *r)
 	w->elsewhere = 0;
 	/* locks first: who waits for one cannot do anything else */
 	for (at = w->bucket; at < r->locks.buckets && w->elsewhere < ELSEWHERE_MAX; at++)
-		if (bucket_is_home(m, w, r->locks.bucket[at]) && at == w->bucket)
+		if (bucket_is_home(m, w, &r->locks.bucket[at]) && at == w->bucket)
 			w->bucket++;
 	for (n = w->run; n < r->runs && w->elsewhere < ELSEWHERE_MAX && steps; n++, steps--)
 		if (run_is_home(m, w, r->run[n]) && n == w->run)
