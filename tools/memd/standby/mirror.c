@@ -113,7 +113,7 @@ static u64 beat_ms(const struct mirror *mr)
 
 u64 mirror_position(const struct memd *m)
 {
-	return m->b->mirror ? outgoing_position(&m->b->mirror->q) : 0;
+	return m->b->mirror ? m->b->mirror->q.position : 0;
 }
 
 bool mirror_has(const struct memd *m, u64 position)
@@ -130,18 +130,21 @@ bool mirror_holding(const struct memd *m)
 
 bool mirror_is_crowded(const struct memd *m)
 {
-	return m->b->mirror && outgoing_is_crowded(&m->b->mirror->q);
+	return m->b->mirror && m->b->mirror->q.bytes > OUTGOING_MAX / 2;
 }
 
 void mirror_look(const struct memd *m, struct mirror_state *s)
 {
 	struct mirror *mr = m->b->mirror;
+	u64 acked, sent;
 
 	memset(s, 0, sizeof(*s));
 	if (!mr)
 		return;
+	acked = mr->q.acked_bytes;
+	sent = mr->q.sent_bytes;
 	s->complete = atomic_load(&mr->is_complete);
-	s->behind = outgoing_behind(&mr->q);
+	s->behind = sent > acked ? sent - acked : 0;
 	s->suspensions = atomic_load(&mr->suspensions);
 	s->has_witness = options_of(mr)->witness;
 	s->witness_ok = s->has_witness && boot_since(atomic_load(&mr->witnessed)) < mr->lease;
@@ -190,7 +193,7 @@ static void set_until(struct mirror *mr)
 static void hold(struct mirror *mr, bool holding)
 {
 	if (holding) {
-		atomic_store(&mr->acked, mr->base + outgoing_acked(&mr->q));
+		atomic_store(&mr->acked, mr->base + mr->q.acked);
 		atomic_store(&mr->holding, true);
 		set_until(mr);
 		return;
@@ -318,7 +321,8 @@ static void take_ack(struct mirror *mr, const struct record *r)
 	go_alone(mr);
 	if (get_unaligned_be64(r->body + 16))
 		mr->echoed = get_unaligned_be64(r->body + 16);
-	outgoing_ack(&mr->q, count, get_unaligned_be64(r->body + 8));
+	mr->q.acked = count;
+	mr->q.acked_bytes = get_unaligned_be64(r->body + 8);
 	if (mr->base + count > atomic_load(&mr->acked)) {
 		atomic_store(&mr->acked, mr->base + count);
 		wake_all(mr);
@@ -364,7 +368,7 @@ static void copy(struct mirror *mr)
 	off_t data;
 	u32 n;
 
-	while (mr->state == COPYING && outgoing_bytes(&mr->q) < AHEAD_BYTES) {
+	while (mr->state == COPYING && mr->q.bytes < AHEAD_BYTES) {
 		data = lseek(fd, (off_t)mr->copied, SEEK_DATA);
 		if (data < 0 && errno == ENXIO) {
 			if (!is_confirmed(mr))
@@ -423,7 +427,7 @@ static void tend_standby(struct mirror *mr, u64 now)
 			stream_close(&mr->s);
 		return;
 	}
-	if (outgoing_is_over(&mr->q))
+	if (mr->q.over)
 		lose(mr, "is too slow: more waits for it than is kept");
 	else if (boot_since(mr->heard) > mr->lease)
 		lose(mr, "does not answer");
@@ -510,9 +514,11 @@ static void rest(struct mirror *mr)
 		};
 	if (mr->state == COPYING && !stream_is_behind(&mr->s))
 		ms = 1;
-	if (outgoing_sleeps(&mr->q, stream_has_room(&mr->s)))
+	/* what came before that has woken nobody */
+	atomic_store(&mr->q.asleep, true);
+	if (!mr->q.bytes || !stream_has_room(&mr->s))
 		poll(p, (nfds_t)n, ms);
-	outgoing_wakes(&mr->q);
+	atomic_store(&mr->q.asleep, false);
 	wake_heard(mr->wake);
 }
 
@@ -531,7 +537,7 @@ static void *run(void *arg)
 			if (!drain)
 				drain = now;
 			if ((mr->state != COMPLETE && mr->state != COMPLETING) ||
-			    atomic_load(&mr->acked) >= outgoing_position(&mr->q) ||
+			    atomic_load(&mr->acked) >= mr->q.position ||
 			    now - drain > DRAIN_MS)
 				return NULL;
 		}
@@ -544,7 +550,7 @@ static void ship(void *shipper, const void *buf, size_t len, u64 at)
 	struct mirror *mr = shipper;
 
 	outgoing_write(&mr->q, buf, len, at);
-	if (outgoing_is_asleep(&mr->q))
+	if (atomic_exchange(&mr->q.asleep, false))
 		wake_up(mr->wake);
 }
 
@@ -589,7 +595,7 @@ void mirror_stop(struct memd *m)
 	atomic_store(&m->b->until, BLADE_FOR_EVER);
 	stream_close(&mr->s);
 	ask_close(&mr->ask);
-	outgoing_exit(&mr->q);
+	outgoing_detach(&mr->q);
 	close(mr->wake);
 	free(mr);
 }

@@ -33,18 +33,14 @@ static void clear(struct outgoing *q)
 	q->bytes = 0;
 }
 
-void outgoing_exit(struct outgoing *q)
-{
-	clear(q);
-}
-
-u64 outgoing_attach(struct outgoing *q)
+/* Return: the position at which it is empty. */
+static u64 begin(struct outgoing *q, bool attached)
 {
 	u64 position;
 
 	pthread_mutex_lock(&q->lock);
 	clear(q);
-	q->attached = true;
+	q->attached = attached;
 	q->over = false;
 	q->sent_bytes = 0;
 	q->acked_bytes = 0;
@@ -54,26 +50,14 @@ u64 outgoing_attach(struct outgoing *q)
 	return position;
 }
 
+u64 outgoing_attach(struct outgoing *q)
+{
+	return begin(q, true);
+}
+
 void outgoing_detach(struct outgoing *q)
 {
-	pthread_mutex_lock(&q->lock);
-	clear(q);
-	q->attached = false;
-	q->over = false;
-	q->sent_bytes = 0;
-	q->acked_bytes = 0;
-	pthread_mutex_unlock(&q->lock);
-}
-
-void outgoing_ack(struct outgoing *q, u64 pieces, u64 bytes)
-{
-	q->acked = pieces;
-	q->acked_bytes = bytes;
-}
-
-u64 outgoing_acked(const struct outgoing *q)
-{
-	return q->acked;
+	(void)begin(q, false);
 }
 
 /* --- in --------------------------------------------------------------------------- */
@@ -210,50 +194,4 @@ int outgoing_pump(struct outgoing *q, struct stream *s)
 			ret = -1;
 	}
 	return ret;
-}
-
-/* --- how it is -------------------------------------------------------------------- */
-
-u64 outgoing_position(const struct outgoing *q)
-{
-	return q->position;
-}
-
-u64 outgoing_bytes(const struct outgoing *q)
-{
-	return q->bytes;
-}
-
-u64 outgoing_behind(const struct outgoing *q)
-{
-	u64 acked = q->acked_bytes, sent = q->sent_bytes;
-
-	return sent > acked ? sent - acked : 0;
-}
-
-bool outgoing_is_over(const struct outgoing *q)
-{
-	return q->over;
-}
-
-bool outgoing_is_crowded(const struct outgoing *q)
-{
-	return q->bytes > OUTGOING_MAX / 2;
-}
-
-bool outgoing_sleeps(struct outgoing *q, bool has_room)
-{
-	atomic_store(&q->asleep, true);
-	/* what came before that has woken nobody */
-	return !q->bytes || !has_room;
-}
-
-void outgoing_wakes(struct outgoing *q)
-{
-	atomic_store(&q->asleep, false);
-}
-
-bool outgoing_is_asleep(struct outgoing *q)
-{
-	return atomic_exchange(&q->asleep, false);
 }

@@ -49,15 +49,10 @@ struct outgoing {
 };
 
 void outgoing_init(struct outgoing *q);
-void outgoing_exit(struct outgoing *q);
 
 /* A standby is there that has nothing.  Return: the position from which it counts. */
 u64 outgoing_attach(struct outgoing *q);
 void outgoing_detach(struct outgoing *q);
-
-/* It has so many pieces and bytes. */
-void outgoing_ack(struct outgoing *q, u64 pieces, u64 bytes);
-u64 outgoing_acked(const struct outgoing *q);
 
 /* One piece of any type.  Return: its position. */
 u64 outgoing_put(struct outgoing *q, u8 type, const void *buf, u32 len, u64 at);
@@ -70,16 +65,5 @@ int outgoing_copy(struct outgoing *q, int fd, u32 len, u64 at);
 
 /* As much as has room goes to the stream.  Return: 0 or -1. */
 int outgoing_pump(struct outgoing *q, struct stream *s);
-
-u64 outgoing_position(const struct outgoing *q);
-u64 outgoing_bytes(const struct outgoing *q);
-u64 outgoing_behind(const struct outgoing *q);
-bool outgoing_is_over(const struct outgoing *q);
-bool outgoing_is_crowded(const struct outgoing *q);
-
-/* Who takes pieces may sleep: nothing is there that can go.  And the other side. */
-bool outgoing_sleeps(struct outgoing *q, bool has_room);
-void outgoing_wakes(struct outgoing *q);
-bool outgoing_is_asleep(struct outgoing *q);
 
 #endif /* WEFT_MEMD_OUTGOING_H */
