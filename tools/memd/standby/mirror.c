@@ -3,7 +3,6 @@
 #include "standby/mirror.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -24,7 +23,6 @@
 #define BEAT_MAX_MS	1000
 #define AHEAD_BYTES	(1u << 20)	/* of the copy in the queue */
 #define DRAIN_MS	2000	/* at the end */
-#define TELL_MS		10000
 
 enum state { ALONE, COPYING, COMPLETING, COMPLETE, LOSING };
 
@@ -262,17 +260,6 @@ static void call_standby(struct mirror *mr, u64 now)
 		stream_close(&mr->s);
 }
 
-/* Once in a while the same sentence. */
-static bool is_time_to_tell(struct mirror *mr)
-{
-	u64 now = boot_ms();
-
-	if (mr->told && boot_since(mr->told) < TELL_MS)
-		return false;
-	mr->told = now;
-	return true;
-}
-
 /* Its HELLO: the copy begins. */
 static void greeted(struct mirror *mr)
 {
@@ -281,7 +268,7 @@ static void greeted(struct mirror *mr)
 	const char *standby = log_addr(options_partner(o));
 
 	if (h->rack != o->rack || h->blade != o->id) {
-		if (is_time_to_tell(mr))
+		if (pair_may_tell(&mr->told))
 			log_say("%s is of another rack or blade: it cannot be this one's twin", standby);
 		stream_close(&mr->s);
 		return;
@@ -293,7 +280,7 @@ static void greeted(struct mirror *mr)
 		return;
 	}
 	if (h->flags & HELLO_UNKNOWN && !(h->flags & HELLO_BLANK)) {
-		if (is_time_to_tell(mr))
+		if (pair_may_tell(&mr->told))
 			log_say("the file of %s has regions of its own: it is not made a copy of this one's",
 				standby);
 		stream_close(&mr->s);
@@ -346,7 +333,7 @@ static void hear_standby(struct mirror *mr)
 			break;
 	}
 	if (more > 0 || more < 0 || ended) {
-		if (more < 0 && errno == EKEYREJECTED && is_time_to_tell(mr))
+		if (more < 0 && errno == EKEYREJECTED && pair_may_tell(&mr->told))
 			log_say("the twin (%s) does not have this rack's key",
 				log_addr(options_partner(options_of(mr))));
 		lose(mr, "has gone");
@@ -452,7 +439,7 @@ static void take_told(struct mirror *mr, const struct told *t)
 	if (t->view && (t->owner != o->address || t->view != mr->view)) {
 		if (t->view >= mr->view) {
 			deposed(mr, t->view);
-		} else if (is_time_to_tell(mr)) {
+		} else if (pair_may_tell(&mr->told)) {
 			log_say("the witness (%s) knows an older view, %u: its file is not what it was",
 				log_addr(o->witness), t->view);
 		}
@@ -499,25 +486,18 @@ static void tend_witness(struct mirror *mr, u64 now)
 
 static void rest(struct mirror *mr)
 {
-	struct pollfd p[3] = { { .fd = mr->wake, .events = POLLIN } };
-	int n = 1, ms = mr->lease < 2000 ? 10 : 50;
+	struct pollfd p[] = {
+		{ .fd = mr->wake, .events = POLLIN },
+		stream_pollfd(&mr->s), stream_pollfd(&mr->ask.s),
+	};
+	int ms = mr->lease < 2000 ? 10 : 50;
 
-	if (mr->s.fd >= 0)
-		p[n++] = (struct pollfd){
-			.fd = mr->s.fd,
-			.events = POLLIN | (stream_is_behind(&mr->s) ? POLLOUT : 0),
-		};
-	if (mr->ask.s.fd >= 0)
-		p[n++] = (struct pollfd){
-			.fd = mr->ask.s.fd,
-			.events = POLLIN | (stream_is_behind(&mr->ask.s) ? POLLOUT : 0),
-		};
 	if (mr->state == COPYING && !stream_is_behind(&mr->s))
 		ms = 1;
 	/* what came before that has woken nobody */
 	atomic_store(&mr->q.asleep, true);
 	if (!mr->q.bytes || !stream_has_room(&mr->s))
-		poll(p, (nfds_t)n, ms);
+		poll(p, ARRAY_SIZE(p), ms);
 	atomic_store(&mr->q.asleep, false);
 	wake_heard(mr->wake);
 }

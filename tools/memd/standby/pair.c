@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/flush.h"
 #include "base/log.h"
 #include "store/backing.h"
 #include "wire.h"
 
 #define PAIR_MAGIC	0x7477696eu
+#define TELL_MS		10000	/* between sentences */
 
 /* Magic, sum of the rest, view, flags, boot. */
 enum {
@@ -66,6 +68,14 @@ int pair_store(int fd, struct pair_record *r)
 		return -1;
 	r->here = true;
 	return flush_part(fd, 0, BACKING_PAGE);
+}
+
+bool pair_may_tell(u64 *told)
+{
+	if (*told && boot_since(*told) < TELL_MS)
+		return false;
+	*told = boot_ms();
+	return true;
 }
 
 void pair_arguments(int argc, char **argv)

@@ -45,6 +45,9 @@ static inline u32 pair_lease(const struct options *o)
 	return o->lease ? o->lease : PAIR_LEASE_MS;
 }
 
+/* Once in a while the same sentence; @told: when it was said last. */
+bool pair_may_tell(u64 *told);
+
 /* Options of the command line, to begin anew with; before anything changes its arguments. */
 void pair_arguments(int argc, char **argv);
 

@@ -2,7 +2,6 @@
 /* Which of two machines serves, see role.h. */
 #include "standby/role.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -14,7 +13,6 @@
 #include "standby/stream.h"
 
 #define LOOK_MS		500	/* between questions to witness and partner */
-#define TELL_MS		10000	/* between sentences */
 #define SEEN_MS		2000	/* what the partner has said holds for so long */
 #define STOOD_MS	500	/* stood still itself: the partner may have said something */
 #define PATIENCE_MS	5000	/* with --alone, for a witness that answers all the same */
@@ -60,17 +58,6 @@ struct finding {
 static const char *partner_of(const struct finding *f)
 {
 	return log_addr(options_partner(f->o));
-}
-
-/* Every now and then, what is waited for. */
-static bool is_time_to_tell(struct finding *f)
-{
-	u64 now = boot_ms();
-
-	if (f->told && boot_since(f->told) < TELL_MS)
-		return false;
-	f->told = now;
-	return true;
 }
 
 static void give_up(struct finding *f)
@@ -126,7 +113,7 @@ static bool is_newest(const struct finding *f)
 
 static void wait_for_partner(struct finding *f)
 {
-	if (f->sb.following || !is_time_to_tell(f))
+	if (f->sb.following || !pair_may_tell(&f->told))
 		return;
 	if (f->sb.record.there && !f->sb.record.primary)
 		log_say("stands by for %s, view %u, %s: waiting for it%s", partner_of(f),
@@ -194,7 +181,7 @@ static void take_own(struct finding *f, const struct told *t)
 	struct standby *sb = &f->sb;
 
 	if (sb->following) {
-		if (is_time_to_tell(f))
+		if (pair_may_tell(&f->told))
 			log_say("%s makes a copy, but the witness (%s) says that this machine serves: is another machine's address given to it?",
 				partner_of(f), log_addr(f->o->witness));
 		return;
@@ -211,7 +198,7 @@ static void take_own(struct finding *f, const struct told *t)
 		return;
 	}
 	if (sb->blank && !f->o->alone && !(partner(f) && partner(f)->flags & HELLO_BLANK)) {
-		if (is_time_to_tell(f))
+		if (pair_may_tell(&f->told))
 			log_say("the witness says that this machine serves, but there is nothing in %s: restore it, or start with --alone to begin a new rack",
 				f->o->backing);
 		return;
@@ -262,7 +249,7 @@ static void take_told(struct finding *f, const struct told *t)
 		if (!t->err) {
 			serve(f, t->view, true);
 		} else if (t->err == EAGAIN && t->op == REGISTER_TAKE_BY_HAND) {
-			if (is_time_to_tell(f))
+			if (pair_may_tell(&f->told))
 				log_say("the witness has heard %s %u ms ago: waiting, as it may serve still",
 					partner_of(f), t->silent);
 		} else if (t->err != EAGAIN && !f->stale) {
@@ -314,7 +301,7 @@ static void ask_witness(struct finding *f)
 		    (!f->sb.record.there || f->sb.record.primary))
 			serve(f, f->sb.record.view ? f->sb.record.view : 1, false);
 		else if ((!f->sb.following || silent) && boot_since(f->began) > LOOK_MS &&
-			 is_time_to_tell(f))
+			 pair_may_tell(&f->told))
 			log_say("the witness (%s) does not answer: waiting for it%s",
 				log_addr(f->o->witness),
 				f->sb.record.there && !f->sb.record.primary ? "" :
@@ -385,21 +372,15 @@ static void accept_partner(struct finding *f)
 
 static int wait_for_all(struct finding *f, int signal_fd)
 {
-	const struct stream *all[] = { &f->sb.s, &f->sb.next, &f->probe, &f->ask.s };
-	bool taking = f->taking;
-	struct pollfd p[6];
-	nfds_t n = 0;
-	u32 i;
+	struct pollfd p[] = {
+		{ .fd = signal_fd, .events = POLLIN },
+		stream_pollfd(&f->probe), stream_pollfd(&f->ask.s),
+		/* what the partner says waits while it may not be heard */
+		{ .fd = f->listener, .events = POLLIN },
+		stream_pollfd(&f->sb.s), stream_pollfd(&f->sb.next),
+	};
 
-	p[n++] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
-	p[n++] = (struct pollfd){ .fd = f->listener, .events = taking ? 0 : POLLIN };
-	for (i = 0; i < 4; i++)
-		if (all[i]->fd >= 0 && !(taking && i < 2))
-			p[n++] = (struct pollfd){
-				.fd = all[i]->fd,
-				.events = POLLIN | (stream_is_behind(all[i]) ? POLLOUT : 0),
-			};
-	poll(p, n, may_take(f) ? 5 : f->sb.lease < 2000 ? 20 : 50);
+	poll(p, f->taking ? 3 : ARRAY_SIZE(p), may_take(f) ? 5 : f->sb.lease < 2000 ? 20 : 50);
 	return p[0].revents ? -1 : 0;
 }
 

@@ -21,6 +21,8 @@
 #ifndef WEFT_MEMD_STREAM_H
 #define WEFT_MEMD_STREAM_H
 
+#include <poll.h>
+
 #include "tag.h"
 #include "types.h"
 
@@ -160,6 +162,14 @@ bool stream_has_room(const struct stream *s);
 static inline bool stream_is_behind(const struct stream *s)
 {
 	return s->from < s->to;
+}
+
+/* What poll() is to wait for; it leaves out a connection that is closed. */
+static inline struct pollfd stream_pollfd(const struct stream *s)
+{
+	return (struct pollfd){
+		.fd = s->fd, .events = POLLIN | (stream_is_behind(s) ? POLLOUT : 0),
+	};
 }
 
 /* Hand to the kernel, and take from it, what goes without waiting.  Return: 0 or -1: it ended. */

@@ -2,7 +2,6 @@
 /* The witness, see witness.h. */
 #include "standby/witness.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -177,7 +176,7 @@ int witness_run(const struct options *o, const struct weft_key *key, int signal_
 	u64 now = boot_ms(), before = now;
 	char err[ERR_MAX];
 	int listener;
-	u32 i, n;
+	u32 i;
 
 	if (registers_read(&registers, o->be_witness, now, err) ||
 	    (registers_write(&registers) &&
@@ -186,6 +185,8 @@ int witness_run(const struct options *o, const struct weft_key *key, int signal_
 		return 2;
 	}
 	listener = stream_listen(o->address, o->pair_port);
+	p[0] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = listener, .events = POLLIN };
 	if (listener < 0) {
 		log_say("cannot listen at TCP port %u of %s: %s", o->pair_port,
 			log_addr(o->address), strerror(errno));
@@ -198,13 +199,9 @@ int witness_run(const struct options *o, const struct weft_key *key, int signal_
 	log_say("witness at %s, TCP port %u, with %u blades in %s", log_addr(o->address),
 		o->pair_port, registers.n, registers.path);
 	for (;;) {
-		n = 0;
-		p[n++] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
-		p[n++] = (struct pollfd){ .fd = listener, .events = POLLIN };
 		for (i = 0; i < WITNESS_CONNECTIONS; i++)
-			if (askers[i].s.fd >= 0)
-				p[n++] = (struct pollfd){ .fd = askers[i].s.fd, .events = POLLIN };
-		if (poll(p, n, LOOK_MS) < 0 && errno != EINTR) {
+			p[2 + i] = stream_pollfd(&askers[i].s);
+		if (poll(p, ARRAY_SIZE(p), LOOK_MS) < 0 && errno != EINTR) {
 			log_say("waiting failed: %s", strerror(errno));
 			return EXIT_FAILURE;
 		}
