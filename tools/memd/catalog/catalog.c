@@ -169,8 +169,7 @@ static enum answer create(struct memd *m, struct request *q)
 		tell_attributes(r, &q->reply);
 		return ANSWER;
 	}
-	if (c->block && (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
-			 c->block & (c->block - 1)))
+	if (c->block && !region_block_ok(c->block))
 		return reply_refuse(q, EINVAL);
 	err = blades_there(m);
 	if (err)

@@ -20,11 +20,6 @@
 #define LOOK_MAX_MS	1000
 #define RETURN_MS	3000	/* to be heard again by a blade that was alone; a mount waits 5 s */
 
-static u64 bit_of(u32 id)
-{
-	return 1ull << id;
-}
-
 /* --- asking ------------------------------------------------------------------ */
 
 static void send(struct memd *m, u32 id)
@@ -48,7 +43,7 @@ static void send_to_all(struct memd *m)
 	if (!mirror_has(m, m->b->fence->noted))
 		return;
 	for (id = WEFT_NODE_MIN; id <= WEFT_BLADE_MAX; id++)
-		if (m->b->fence->waiting & bit_of(id))
+		if (m->b->fence->waiting & members_bit(id))
 			send(m, id);
 }
 
@@ -73,7 +68,7 @@ static void ask_all(struct memd *m)
 	for (id = WEFT_NODE_MIN; id <= WEFT_BLADE_MAX; id++) {
 		if (!hears(m, id))
 			continue;
-		f->waiting |= bit_of(id);
+		f->waiting |= members_bit(id);
 		f->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 	}
 	send_to_all(m);
@@ -103,15 +98,15 @@ static void give_up(struct memd *m)
 	u32 id;
 
 	for (id = WEFT_BLADE_MIN; id <= WEFT_BLADE_MAX; id++)
-		if (f->waiting & bit_of(id) && !m->b->members->by_id[id].in)
-			f->waiting &= ~bit_of(id);
+		if (f->waiting & members_bit(id) && !m->b->members->by_id[id].in)
+			f->waiting &= ~members_bit(id);
 	if (m->timers.now - f->began < FENCE_LIMIT_MS)
 		return;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
-		if (f->waiting & bit_of(id))
+		if (f->waiting & members_bit(id))
 			fence_node(m, id, "it lives, but does not give up what dead nodes had lent it");
 	for (id = WEFT_BLADE_MIN; id <= WEFT_BLADE_MAX; id++)
-		if (f->waiting & bit_of(id))
+		if (f->waiting & members_bit(id))
 			m->b->members->blade_lost(m, (u8)id, 0);
 }
 
@@ -162,7 +157,7 @@ void fence_joined(struct memd *m, u32 id)
 
 	if (!m->b->members->dead)
 		return;
-	f->waiting |= bit_of(id);
+	f->waiting |= members_bit(id);
 	f->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 	if (mirror_has(m, f->noted))
 		send(m, id);
@@ -172,9 +167,9 @@ void fence_left(struct memd *m, u32 id)
 {
 	struct fence *f = m->b->fence;
 
-	if (!(f->waiting & bit_of(id)))
+	if (!(f->waiting & members_bit(id)))
 		return;
-	f->waiting &= ~bit_of(id);
+	f->waiting &= ~members_bit(id);
 	/* not from here: the caller changes the members */
 	timer_set(&m->timers, &f->timer, 1);
 }
@@ -184,13 +179,13 @@ bool fence_reply(struct memd *m, const struct weft_msg *msg)
 	struct fence *f = m->b->fence;
 	struct weft_call reply;
 
-	if (msg->src > WEFT_BLADE_MAX || !(f->waiting & bit_of(msg->src)) ||
+	if (msg->src > WEFT_BLADE_MAX || !(f->waiting & members_bit(msg->src)) ||
 	    msg->txn != f->txn[msg->src] ||
 	    weft_call_unpack(&reply, msg->payload, msg->len))
 		return false;
 	if (reply.err)
 		return true;
-	f->waiting &= ~bit_of(msg->src);
+	f->waiting &= ~members_bit(msg->src);
 	check_end(m);
 	return true;
 }

@@ -258,8 +258,7 @@ static int add_region(struct memd *m, const struct weft_call *c)
 {
 	struct region *r;
 
-	if (c->block < WEFT_BLOCK_MIN || c->block > WEFT_REGION_BLOCK_MAX ||
-	    c->block & (c->block - 1))
+	if (!region_block_ok(c->block))
 		return -EINVAL;
 	r = region_add(m->b->regions, c->region, c->block, c->name, c->name_len);
 	if (!r)

@@ -425,8 +425,7 @@ static int load_region(struct memd *m, const u8 *rec, u32 id)
 		if (rec[B_UNLINKED])
 			region_unname(r);
 	} else if (!r && rec[J_TYPE] == RECORD_REGION) {
-		if (block < WEFT_BLOCK_MIN || block > WEFT_REGION_BLOCK_MAX ||
-		    block & (block - 1) || !id || id > WEFT_REGION_MAX)
+		if (!region_block_ok(block) || !id || id > WEFT_REGION_MAX)
 			return -1;
 		r = region_add(m->b->regions, id, block, (const char *)rec + B_NAME,
 			       rec[B_NAME_LEN]);

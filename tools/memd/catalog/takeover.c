@@ -106,11 +106,6 @@ void takeover_command_end(struct takeover_command *c, const struct options *o)
 
 /* --- telling others ------------------------------------------------------------------------ */
 
-static u64 bit_of(u32 id)
-{
-	return 1ull << id;
-}
-
 /* Nodes that are members, and the other blades. */
 static u64 members_of(const struct memd *m)
 {
@@ -119,7 +114,7 @@ static u64 members_of(const struct memd *m)
 
 	for (i = 0; i < m->b->regions->blades; i++)
 		if (WEFT_BLADE_MIN + i != m->b->opt.id)
-			all |= bit_of(WEFT_BLADE_MIN + i);
+			all |= members_bit(WEFT_BLADE_MIN + i);
 	return all;
 }
 
@@ -148,7 +143,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	/* who comes later has to be told, too */
 	to->heard &= members_of(m);
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)
-		if (left & bit_of(id))
+		if (left & members_bit(id))
 			send(m, id);
 	to->delay = left && to->delay * 2 < LAST_MS ? to->delay * 2 : LAST_MS;
 	timer_set(&m->timers, t, to->delay);
@@ -175,7 +170,7 @@ void takeover_again(struct memd *m, u32 id)
 
 	if (!timer_is_set(&to->timer))
 		return;
-	to->heard &= ~bit_of(id);
+	to->heard &= ~members_bit(id);
 	to->delay = FIRST_MS;
 	timer_set(&m->timers, &to->timer, 1);
 }
@@ -203,7 +198,7 @@ bool takeover_reply(struct memd *m, const struct weft_msg *msg)
 	    weft_call_unpack(&reply, msg->payload, msg->len))
 		return false;
 	if (reply.op == WEFT_CALL_TWIN && !reply.err)
-		to->heard |= bit_of(msg->src);
+		to->heard |= members_bit(msg->src);
 	return true;
 }
 

@@ -350,6 +350,12 @@ static inline bool region_size_ok(const struct regions *rs, u64 size)
 	return size <= rs->blades * BLADE_BYTES_MAX;
 }
 
+/* Whether there are blocks of @block bytes. */
+static inline bool region_block_ok(u32 block)
+{
+	return block >= WEFT_BLOCK_MIN && block <= WEFT_REGION_BLOCK_MAX && !(block & (block - 1));
+}
+
 /* Get ready for @size.  Return: false if there is no memory. */
 bool region_prepare(struct region *r, u64 size);
 

@@ -68,6 +68,12 @@ struct members {
 
 void members_init(struct memd *m);
 
+/* Of any member, in a mask of 64 bits. */
+static inline u64 members_bit(u32 id)
+{
+	return 1ull << id;
+}
+
 /* A blade by its index, 0 based. */
 static inline struct member *members_blade(const struct memd *m, u32 i)
 {

@@ -225,6 +225,8 @@ static void let_go_of_device(const struct ibv_context *verbs)
 	close(null);
 }
 
+#define DROP(what, how)	do { if (what) (void)how(what); (what) = NULL; } while (0)
+
 /* Everything of it that there is; @gone: it is not there any more.  The caller is alone. */
 static void close_card(struct memd *m, bool gone)
 {
@@ -239,29 +241,15 @@ static void close_card(struct memd *m, bool gone)
 		rdma_memory_drop(&r->memory);
 		rdma_handles_close(r);
 	}
-	if (r->srq)
-		(void)ibv_destroy_srq(r->srq);
-	if (r->cq)
-		(void)ibv_destroy_cq(r->cq);
-	if (r->channel)
-		(void)ibv_destroy_comp_channel(r->channel);
-	if (r->own_mr)
-		(void)ibv_dereg_mr(r->own_mr);
-	if (r->pd)
-		(void)ibv_dealloc_pd(r->pd);
+	DROP(r->srq, ibv_destroy_srq);
+	DROP(r->cq, ibv_destroy_cq);
+	DROP(r->channel, ibv_destroy_comp_channel);
+	DROP(r->own_mr, ibv_dereg_mr);
+	DROP(r->pd, ibv_dealloc_pd);
 	if (r->listener && r->listener->verbs && gone)
 		let_go_of_device(r->listener->verbs);
-	if (r->listener)
-		(void)rdma_destroy_id(r->listener);
-	if (r->events)
-		rdma_destroy_event_channel(r->events);
-	r->srq = NULL;
-	r->cq = NULL;
-	r->channel = NULL;
-	r->own_mr = NULL;
-	r->pd = NULL;
-	r->listener = NULL;
-	r->events = NULL;
+	DROP(r->listener, rdma_destroy_id);
+	DROP(r->events, rdma_destroy_event_channel);
 	r->mend = false;
 	r->more = false;
 }
@@ -567,6 +555,14 @@ int rdma_fd(const struct memd *m)
 	return m->b->rdma ? m->b->rdma->epoll_fd : -1;
 }
 
+static void free_rdma(struct rdma *r)
+{
+	if (r->epoll_fd >= 0)
+		close(r->epoll_fd);
+	free(r->own);
+	free(r);
+}
+
 static struct rdma *new_rdma(void)
 {
 	struct rdma *r = calloc(1, sizeof(*r));
@@ -577,18 +573,8 @@ static struct rdma *new_rdma(void)
 	r->own = aligned_alloc(_Alignof(struct rdma_own), sizeof(*r->own));
 	if (r->epoll_fd >= 0 && r->own)
 		return r;
-	if (r->epoll_fd >= 0)
-		close(r->epoll_fd);
-	free(r->own);
-	free(r);
+	free_rdma(r);
 	return NULL;
-}
-
-static void free_rdma(struct rdma *r)
-{
-	close(r->epoll_fd);
-	free(r->own);
-	free(r);
 }
 
 void rdma_start(struct memd *m, const struct rdma_ops *ops)

@@ -233,6 +233,12 @@ static enum rdma_way try(struct memd *m, struct weft_msg *msg,
 bool rdma_write(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
 	       u32 to, u32 frame)
 {
+	static const enum memd_stat why[] = {
+		[RDMA_NO_CONNECTION] = STAT_RDMA_NO_CONNECTION,
+		[RDMA_FULL] = STAT_RDMA_FULL,
+		[RDMA_NO_MEMORY] = STAT_RDMA_NO_MEMORY,
+		[RDMA_AGAIN] = STAT_RDMA_AGAIN,
+	};
 	enum rdma_way way = RDMA_NO_CONNECTION;
 
 	if (m->b->rdma) {
@@ -240,24 +246,11 @@ bool rdma_write(struct memd *m, struct weft_msg *msg, const struct weft_landing 
 		way = try(m, msg, landing, to, frame);
 		pthread_mutex_unlock(&m->b->rdma->lock);
 	}
-	switch (way) {
-	case RDMA_LANDS:
+	if (way == RDMA_LANDS)
 		m->stats.out[msg->type]++;
-		return true;
-	case RDMA_NO_CONNECTION:
-		count(m, RDMA_NO_CONNECTION);
-		break;
-	case RDMA_FULL:
-		count(m, RDMA_FULL);
-		break;
-	case RDMA_NO_MEMORY:
-		count(m, RDMA_NO_MEMORY);
-		break;
-	case RDMA_AGAIN:
-		count(m, RDMA_AGAIN);
-		break;
-	}
-	return false;
+	else
+		m->stats.count[why[way]]++;
+	return way == RDMA_LANDS;
 }
 
 void rdma_drop_writes(struct rdma *r, u8 node)
