@@ -26,35 +26,27 @@
 /* A layer makes a part of the blade, or of a thread: all zeros.  False without memory. */
 #define blade_make(part)	(((part) = calloc(1, sizeof(*(part)))) != NULL)
 
-/**
- * struct blade - what belongs to the whole blade: changed by who is alone, see turn.h
- * @threads: how many take messages
- * @thread: these
- * @turns: who may do what
- * @moment: of all timers
- * @opt: command line
- * @life: number of this life
- * @ready: knows regions and members
- * @started: millisecond
- * @until: as boot_ms(): then it is suspended, its other machine may serve; messages are sent no
- *	later, whoever sends them; BLADE_FOR_EVER: nobody else may
- * @key: of the rack, set by who begins; not set: it has none
- * @clock: of the rack, if there is a key
+/*
+ * What belongs to the whole blade: changed by who is alone, see turn.h.
  *
  * The rest is the layers' own, in their order.
  */
 struct blade {
-	u32 threads;
+	u32 threads;		/* how many take messages */
 	struct memd *thread[THREADS_MAX];
-	struct turns turns;
-	struct moment moment;
-	struct options opt;
-	u32 life;
-	bool ready;
-	u64 started;
+	struct turns turns;	/* who may do what */
+	struct moment moment;	/* of all timers */
+	struct options opt;	/* command line */
+	u32 life;		/* number of this life */
+	bool ready;		/* knows regions and members */
+	u64 started;		/* millisecond */
+	/*
+	 * As boot_ms(): then it is suspended, its other machine may serve; messages are sent no
+	 * later, whoever sends them; BLADE_FOR_EVER: nobody else may
+	 */
 	atomic_ullong until;
-	struct weft_key key;
-	struct clock clock;
+	struct weft_key key;	/* of the rack, set by who begins; not set: it has none */
+	struct clock clock;	/* of the rack, if there is a key */
 
 	struct backing *backing;
 	struct frames *frames;
@@ -84,24 +76,18 @@ struct blade {
 	struct takeover *takeover;
 };
 
-/**
- * struct memd - a thread that takes messages, and what only it uses
- * @b: the blade
- * @nth: number of the thread, 0 for the first
- * @turn: its own
- * @timers: likewise
- * @stats: what it has counted
- * @seq: last sequence number used
+/*
+ * A thread that takes messages, and what only it uses.
  *
  * The rest is the layers' own.
  */
 struct memd {
 	struct blade *b;
-	u32 nth;
-	struct turn turn;
-	struct timers timers;
-	struct stats stats;
-	u32 seq;
+	u32 nth;		/* number of the thread, 0 for the first */
+	struct turn turn;	/* its own */
+	struct timers timers;	/* likewise */
+	struct stats stats;	/* what it has counted */
+	u32 seq;		/* last sequence number used */
 
 	struct udp *udp;
 	struct held *held;

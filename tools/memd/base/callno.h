@@ -18,18 +18,13 @@
 /* A clock may be ahead of another by as much as a message may be old; and a tick more. */
 #define CALLNO_SILENCE_MS	(2 * WEFT_TICKS_FRESH * 1000 / WEFT_TICK_HZ + 1000)
 
-/**
- * struct callno - of one member's calls in its life
- * @known: it has called
- * @newest: the newest
- * @horizon: this one and all before it may have been carried out, and no reply tells
- * @heard: when it last called, milliseconds
- */
+/* Of one member's calls in its life. */
 struct callno {
-	bool known;
-	u32 newest;
+	bool known;	/* it has called */
+	u32 newest;	/* the newest */
+	/* This one and all before it may have been carried out, and no reply tells */
 	u32 horizon;
-	u64 heard;
+	u64 heard;	/* when it last called, milliseconds */
 };
 
 /* A member begins a new life with a call of that number: all before it are old. */

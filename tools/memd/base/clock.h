@@ -10,14 +10,10 @@
 #include "tag.h"
 #include "tools/common/clock.h"
 
-/**
- * struct clock - what this blade thinks that it says
- * @epoch: life of the first blade; 0: it has not been heard yet
- * @ahead: ticks of it when our machine's monotonic clock says 0
- */
+/* What this blade thinks that it says. */
 struct clock {
-	u32 epoch;
-	u32 ahead;
+	u32 epoch;	/* life of the first blade; 0: it has not been heard yet */
+	u32 ahead;	/* ticks of it when our machine's monotonic clock says 0 */
 };
 
 static inline u32 clock_ticks(u64 ms)

@@ -97,17 +97,12 @@ enum memd_stat {
 
 #define MEMD_TYPES	128	/* message types that are counted */
 
-/**
- * struct stats - free running counters
- * @count: enum memd_stat
- * @in: messages by type
- * @out: messages by type
- * @refused: when, in milliseconds, a message was last refused for who sent it; 0: never
- */
+/* Free running counters. */
 struct stats {
-	u64 count[MEMD_STATS_N];
-	u64 in[MEMD_TYPES];
-	u64 out[MEMD_TYPES];
+	u64 count[MEMD_STATS_N];	/* enum memd_stat */
+	u64 in[MEMD_TYPES];		/* messages by type */
+	u64 out[MEMD_TYPES];		/* messages by type */
+	/* When, in milliseconds, a message was last refused for who sent it; 0: never */
 	u64 refused;
 };
 

@@ -12,32 +12,19 @@
 
 #include "types.h"
 
-/**
- * struct flush - one at a time; zeroed at first, and of no file then
- * @opened: @fd is one
- * @running: it was begun, and not ended yet
- * @thread: does it, unless it was done at once
- * @threaded: @thread is one
- * @fd: the file once more, see flush_open()
- * @at: where the part begins that is meant
- * @len: bytes of it, 0: all of the file
- * @wakes: who waits for it looks at @wake
- * @wake: eventfd, written to when it is over
- * @err: errno of it
- * @over: @err is there
- */
+/* One at a time; zeroed at first, and of no file then. */
 struct flush {
-	bool opened;
-	bool running;
-	pthread_t thread;
-	bool threaded;
-	int fd;
-	u64 at;
-	size_t len;
-	bool wakes;
-	int wake;
-	int err;
-	atomic_bool over;
+	bool opened;	/* @fd is one */
+	bool running;	/* it was begun, and not ended yet */
+	pthread_t thread;	/* does it, unless it was done at once */
+	bool threaded;	/* @thread is one */
+	int fd;		/* the file once more, see flush_open() */
+	u64 at;		/* where the part begins that is meant */
+	size_t len;	/* bytes of it, 0: all of the file */
+	bool wakes;	/* who waits for it looks at @wake */
+	int wake;	/* eventfd, written to when it is over */
+	int err;	/* errno of it */
+	atomic_bool over;	/* @err is there */
 };
 
 /* A part of a file to the disk, whatever else waits for it.  Return: 0 or -1 with errno. */

@@ -35,82 +35,53 @@ static inline int fail(char *err, const char *fmt, ...)
 	return -1;
 }
 
-/**
- * struct role - not of the command line: how this machine came to serve; see role.h
- * @view: number that grows each time that a blade's standby takes over; 0: it has no standby
- * @taken: it has taken over, and its copy is what crashed machines leave
- * @had_switch: a P4 switch was in use then, and has lines of this blade
- */
+/* Not of the command line: how this machine came to serve; see role.h. */
 struct role {
+	/* Number that grows each time that a blade's standby takes over; 0: it has no standby */
 	u32 view;
-	bool taken;
-	bool had_switch;
+	bool taken;	/* it has taken over, and its copy is what crashed machines leave */
+	bool had_switch;	/* a P4 switch was in use then, and has lines of this blade */
 };
 
-/**
- * struct options - what was asked for
- * @id: of this blade, WEFT_BLADE_MIN and up
- * @interface: that leads to the rack, or NULL
- * @address: IPv4 address in host byte order, or 0: the interface's first
- * @port: UDP port
- * @rack: number of the rack
- * @memory: bytes
- * @user_regions: regions that one user may have, 0: any number
- * @user_memory: bytes that one user's regions may have, 0: any, or USER_MEMORY_HALF
- * @locks: lock lines, 0: as the memory is large
- * @threads: that take messages; 0: one
- * @lease: milliseconds without a sign of a node after which it is taken for dead; 0: never
- * @backing: file that keeps regions and contents, or NULL
- * @key: file with the key of the rack, or NULL
- * @make_key: file to make with a new key, and nothing else is done, or NULL
- * @hand_key: directory to copy the key to, and nothing else is done, or NULL
- * @use_switch: a P4 switch may be used if there is one
- * @rdma: data may go by RDMA
- * @deeds: then nodes may read blocks by themselves
- * @peers: addresses of all blades, in the order of their ids
- * @standbys: addresses of their standbys, 0: none; of this blade's, the other machine
- * @blades: how many there are
- * @witness: address of the witness, or 0
- * @pair_port: TCP port of pairs and witness
- * @on_takeover: command that is run when this machine takes over, or NULL
- * @take_over: this machine is to, an administrator is sure that the other one is off
- * @alone: it is to serve without having heard of its partner, or of the witness
- * @be_witness: file of the witness, which this is, or NULL
- * @role: see there
- * @background: leave the terminal when ready
- * @verbose: tell more
- */
+/* What was asked for. */
 struct options {
-	u8 id;
-	const char *interface;
-	u32 address;
-	u16 port;
-	u32 rack;
-	u64 memory;
-	u32 user_regions;
+	u8 id;			/* of this blade, WEFT_BLADE_MIN and up */
+	const char *interface;	/* that leads to the rack, or NULL */
+	u32 address;		/* IPv4 address in host byte order, or 0: the interface's first */
+	u16 port;		/* UDP port */
+	u32 rack;		/* number of the rack */
+	u64 memory;		/* bytes */
+	u32 user_regions;	/* regions that one user may have, 0: any number */
+	/* Bytes that one user's regions may have, 0: any, or USER_MEMORY_HALF */
 	u64 user_memory;
-	u32 locks;
-	u32 threads;
+	u32 locks;		/* lock lines, 0: as the memory is large */
+	u32 threads;		/* that take messages; 0: one */
+	/* Milliseconds without a sign of a node after which it is taken for dead; 0: never */
 	u32 lease;
-	const char *backing;
-	const char *key;
+	const char *backing;	/* file that keeps regions and contents, or NULL */
+	const char *key;	/* file with the key of the rack, or NULL */
+	/* File to make with a new key, and nothing else is done, or NULL */
 	const char *make_key;
+	/* Directory to copy the key to, and nothing else is done, or NULL */
 	const char *hand_key;
-	bool use_switch;
-	bool rdma;
-	bool deeds;
-	u32 peers[BLADES_MAX];
+	bool use_switch;	/* a P4 switch may be used if there is one */
+	bool rdma;		/* data may go by RDMA */
+	bool deeds;		/* then nodes may read blocks by themselves */
+	u32 peers[BLADES_MAX];	/* addresses of all blades, in the order of their ids */
+	/* Addresses of their standbys, 0: none; of this blade's, the other machine */
 	u32 standbys[BLADES_MAX];
-	u32 blades;
-	u32 witness;
-	u16 pair_port;
+	u32 blades;		/* how many there are */
+	u32 witness;		/* address of the witness, or 0 */
+	u16 pair_port;		/* TCP port of pairs and witness */
+	/* Command that is run when this machine takes over, or NULL */
 	const char *on_takeover;
+	/* This machine is to, an administrator is sure that the other one is off */
 	bool take_over;
-	bool alone;
-	const char *be_witness;
+	bool alone;	/* it is to serve without having heard of its partner, or of the witness */
+	const char *be_witness;	/* file of the witness, which this is, or NULL */
 	struct role role;
-	bool background;
-	bool verbose;
+	bool background;	/* leave the terminal when ready */
+	bool verbose;		/* tell more */
 };
 
 enum options_result {

@@ -13,49 +13,37 @@
 
 struct memd;
 
-/**
- * struct timer - something to do later; zeroed at first, then fn set
- * @in_slot: where it is, if it is @set
- * @when: millisecond
- * @fn: called once when it is over; may set the timer again
- */
+/* Something to do later; zeroed at first, then fn set. */
 struct timer {
-	LIST_ENTRY(timer) in_slot;
+	LIST_ENTRY(timer) in_slot;	/* where it is, if it is @set */
 	bool set;
-	u64 when;
+	u64 when;			/* millisecond */
+	/* Called once when it is over; may set the timer again */
 	void (*fn)(struct memd *m, struct timer *t);
 };
 
 #define TIMER_SLOTS	512	/* a power of two */
 #define STALL_MS	1000	/* longer than timers_wait() */
 
-/**
- * struct moment - the time of several wheels, which must not differ
- * @lock: for all of it
- * @now: as @now of the wheels
- * @clock: of CLOCK_MONOTONIC then
- */
+/* The time of several wheels, which must not differ. */
 struct moment {
-	pthread_mutex_t lock;
-	u64 now;
-	u64 clock;
+	pthread_mutex_t lock;	/* for all of it */
+	u64 now;		/* as @now of the wheels */
+	u64 clock;		/* of CLOCK_MONOTONIC then */
 };
 
-/**
- * struct timers - the wheel
- * @now: milliseconds when the loop last looked.  They are those of CLOCK_MONOTONIC,
- *	but what is longer than STALL_MS between two looks was no time in which
- *	others could be heard, and nobody is given up for it
- * @clock: of CLOCK_MONOTONIC then
- * @ran: everything up to that millisecond has been called
- * @shared: with other wheels, NULL: there are none
- * @slot: the timers whose time is its number modulo TIMER_SLOTS
- */
+/* The wheel of a thread. */
 struct timers {
+	/*
+	 * Milliseconds when the loop last looked.  They are those of CLOCK_MONOTONIC, but what
+	 * is longer than STALL_MS between two looks was no time in which others could be heard,
+	 * and nobody is given up for it
+	 */
 	u64 now;
-	u64 clock;
-	u64 ran;
-	struct moment *shared;
+	u64 clock;			/* of CLOCK_MONOTONIC then */
+	u64 ran;			/* everything up to that millisecond has been called */
+	struct moment *shared;		/* with other wheels, NULL: there are none */
+	/* The timers whose time is its number modulo TIMER_SLOTS */
 	LIST_HEAD(slot, timer) slot[TIMER_SLOTS];
 };
 

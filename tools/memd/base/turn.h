@@ -21,30 +21,20 @@
 
 struct memd;
 
-/**
- * struct turn - of a thread; in a line of the cache that is only its own
- * @lock: held while it works, and by who is alone
- * @alone: it has the turns of all
- * @wake: eventfd that wakes it; -1: it has none
- * @sooner: by who was alone it was given something to do that it does not expect yet
- */
+/* Of a thread; in a line of the cache that is only its own. */
 struct turn {
-	_Alignas(64) pthread_mutex_t lock;
-	bool alone;
-	int wake;
+	_Alignas(64) pthread_mutex_t lock;	/* held while it works, and by who is alone */
+	bool alone;			/* it has the turns of all */
+	int wake;			/* eventfd that wakes it; -1: it has none */
+	/* By who was alone it was given something to do that it does not expect yet */
 	bool sooner;
 };
 
-/**
- * struct turns - of the blade
- * @lock: of who is alone, or becomes so
- * @wanted: how many want to be: let them
- * @ending: all threads are to end
- */
+/* Of the blade. */
 struct turns {
-	_Alignas(64) pthread_mutex_t lock;
-	u32 wanted;
-	bool ending;
+	_Alignas(64) pthread_mutex_t lock;	/* of who is alone, or becomes so */
+	u32 wanted;			/* how many want to be: let them */
+	bool ending;			/* all threads are to end */
 };
 
 void turn_init(struct memd *m);

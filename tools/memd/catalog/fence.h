@@ -26,37 +26,31 @@
 #define FENCE_LEAST_MS	200	/* nothing of the dead node stays in the network for so long */
 #define FENCE_LIMIT_MS	15000	/* a node that lives and does not obey is dead, too */
 
-/**
- * struct fence - the dead, and who is still to hear of them
- * @waiting: members that have not answered, bit of the id
- * @txn: by id: of the FENCE that is out
- * @seq: number of the last one that was sent, or, at other blades, obeyed
- * @began: millisecond
- * @noted: position in the file after the last one was noted: nobody is told before the standby
- *	knows, else who takes over would hear a node that others do not
- * @died: by node: millisecond when it was found dead, for FENCE_LEAST_MS
- * @looked: millisecond of the last look who is silent
- * @heard_from: since then nodes can be heard: this blade has not stood still, and they know
- *	where it is; after a take-over this is to come
- * @joining: millisecond when a node last wanted to join: it is there, though no member yet
- * @delay: until it is repeated
- * @timer: for that
- * @watch: to look who is silent
- * @node_died: set by join.c: all others have heard that a node is dead
- */
+/* The dead, and who is still to hear of them. */
 struct fence {
-	u64 waiting;
-	u32 txn[WEFT_BLADE_MAX + 1];
-	u64 seq;
-	u64 began;
+	u64 waiting;			/* members that have not answered, bit of the id */
+	u32 txn[WEFT_BLADE_MAX + 1];	/* by id: of the FENCE that is out */
+	u64 seq;	/* number of the last one that was sent, or, at other blades, obeyed */
+	u64 began;			/* millisecond */
+	/*
+	 * Position in the file after the last one was noted: nobody is told before the standby
+	 * knows, else who takes over would hear a node that others do not
+	 */
 	u64 noted;
+	/* By node: millisecond when it was found dead, for FENCE_LEAST_MS */
 	u64 died[WEFT_NODE_MAX + 1];
-	u64 looked;
+	u64 looked;			/* millisecond of the last look who is silent */
+	/*
+	 * Since then nodes can be heard: this blade has not stood still, and they know where it
+	 * is; after a take-over this is to come
+	 */
 	u64 heard_from;
+	/* Millisecond when a node last wanted to join: it is there, though no member yet */
 	u64 joining;
-	u32 delay;
-	struct timer timer;
-	struct timer watch;
+	u32 delay;			/* until it is repeated */
+	struct timer timer;		/* for that */
+	struct timer watch;		/* to look who is silent */
+	/* Set by join.c: all others have heard that a node is dead */
 	void (*node_died)(struct memd *m, u32 id);
 };
 

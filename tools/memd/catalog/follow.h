@@ -14,34 +14,20 @@
 #include "net/reply.h"
 #include "base/timer.h"
 
-/**
- * struct follow - how we stand with the first blade
- * @joined: it has answered our JOIN
- * @synced: it has told everything
- * @txn: of the JOIN or PEERS that is out
- * @nonce: its random number, which the answer repeats
- * @asked: millisecond when it was sent
- * @asked_at: to where: that machine, and no other, may answer
- * @stale: how many answers in a row have said that our clock is wrong
- * @seq: number of the last call taken
- * @heard: millisecond of its last answer
- * @told: millisecond when it was last logged that it is silent; 0: never
- * @delay: until the JOIN is repeated
- * @timer: for JOIN and heartbeat
- */
+/* How we stand with the first blade. */
 struct follow {
-	bool joined;
-	bool synced;
-	u32 txn;
-	u32 nonce;
-	u64 asked;
-	u32 asked_at;
-	u32 stale;
-	u64 seq;
-	u64 heard;
-	u64 told;
-	u32 delay;
-	struct timer timer;
+	bool joined;	/* it has answered our JOIN */
+	bool synced;	/* it has told everything */
+	u32 txn;	/* of the JOIN or PEERS that is out */
+	u32 nonce;	/* its random number, which the answer repeats */
+	u64 asked;	/* millisecond when it was sent */
+	u32 asked_at;	/* to where: that machine, and no other, may answer */
+	u32 stale;	/* how many answers in a row have said that our clock is wrong */
+	u64 seq;	/* number of the last call taken */
+	u64 heard;	/* millisecond of its last answer */
+	u64 told;	/* millisecond when it was last logged that it is silent; 0: never */
+	u32 delay;	/* until the JOIN is repeated */
+	struct timer timer;	/* for JOIN and heartbeat */
 };
 
 void follow_init(struct memd *m);

@@ -14,46 +14,30 @@
 #include "lines/region.h"
 #include "base/timer.h"
 
-/**
- * struct move - the region that moves
- * @region: number, 0: none
- * @life: number of the move; grows
- * @homes: where to
- * @lives: of the blades, at the last look: one that begins another has not kept what it was
- *	sent for a move that can be given up, and else does not know of it
- * @phase: WEFT_REHOME_*
- * @noting: the new homes are on their way to the disk
- * @began: millisecond
- * @frozen: millisecond since which nobody is served, and the region is busy with this; 0: not yet
- * @moved: millisecond of the last progress
- * @told: millisecond of the last line in the log about who is waited for
- * @blades: bits of the blades that are not there yet
- * @nodes: bits of the nodes that have not given all back yet
- * @asking: nodes are asked
- * @txn: of the call that is out, by id
- * @done: how much each has done, by id
- * @seen: millisecond of the last sign of each node
- * @wait: milliseconds after which a move that failed is tried again
- * @timer: next look
- */
+/* The region that moves. */
 struct move {
-	u32 region;
-	u32 life;
-	u32 homes;
+	u32 region;		/* number, 0: none */
+	u32 life;		/* number of the move; grows */
+	u32 homes;		/* where to */
+	/*
+	 * Of the blades, at the last look: one that begins another has not kept what it was sent
+	 * for a move that can be given up, and else does not know of it
+	 */
 	u32 lives[BLADES_MAX];
-	u8 phase;
-	bool noting;
-	u64 began;
+	u8 phase;		/* WEFT_REHOME_* */
+	bool noting;		/* the new homes are on their way to the disk */
+	u64 began;		/* millisecond */
+	/* Millisecond since which nobody is served and the region is busy; 0: not yet */
 	u64 frozen;
-	u64 moved;
-	u64 told;
-	u32 blades;
-	u32 nodes;
-	bool asking;
-	u32 txn[WEFT_BLADE_MAX + 1];
-	u64 done[WEFT_BLADE_MAX + 1];
-	u64 seen[WEFT_NODE_MAX + 1];
-	struct timer timer;
+	u64 moved;		/* millisecond of the last progress */
+	u64 told;	/* millisecond of the last line in the log about who is waited for */
+	u32 blades;		/* bits of the blades that are not there yet */
+	u32 nodes;		/* bits of the nodes that have not given all back yet */
+	bool asking;		/* nodes are asked */
+	u32 txn[WEFT_BLADE_MAX + 1];	/* of the call that is out, by id */
+	u64 done[WEFT_BLADE_MAX + 1];	/* how much each has done, by id */
+	u64 seen[WEFT_NODE_MAX + 1];	/* millisecond of the last sign of each node */
+	struct timer timer;	/* next look */
 };
 
 void move_init(struct memd *m);

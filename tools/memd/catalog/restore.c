@@ -48,18 +48,12 @@ static const struct frame_id *find(const struct frame_id *ids, size_t n,
 
 #define TOLD_MAX	64	/* blocks that are named */
 
-/**
- * struct restore - what the end of the machine has left
- * @n: blocks that are not what they were
- * @beyond: blocks behind the end of their region
- * @unknown: blocks of regions that are not there
- * @torn: there are parts of versions that are not used
- */
+/* What the end of the machine has left. */
 struct restore {
-	u32 n;
-	u32 beyond;
-	u32 unknown;
-	bool torn;
+	u32 n;		/* blocks that are not what they were */
+	u32 beyond;	/* blocks behind the end of their region */
+	u32 unknown;	/* blocks of regions that are not there */
+	bool torn;	/* there are parts of versions that are not used */
 };
 
 static void tell(struct memd *m, struct restore *rs, const struct region *r,

@@ -15,14 +15,10 @@ struct options;
 
 #define TAKEOVER_COMMAND_MS	10000	/* then it is killed */
 
-/**
- * struct takeover_command - what --on-takeover says, which runs while the file is read
- * @pid: of it, or 0
- * @until: millisecond at which it is killed
- */
+/* What --on-takeover says, which runs while the file is read. */
 struct takeover_command {
-	pid_t pid;
-	u64 until;
+	pid_t pid;	/* of it, or 0 */
+	u64 until;	/* millisecond at which it is killed */
 };
 
 /* Begin to run --on-takeover, if there is one and this machine has taken over. */
@@ -31,18 +27,12 @@ void takeover_command_begin(struct takeover_command *c, const struct options *o)
 /* Wait for its end, before the blade serves; what failed is in the log. */
 void takeover_command_end(struct takeover_command *c, const struct options *o);
 
-/**
- * struct takeover - who is to hear where this blade is
- * @heard: bits of the members that have answered
- * @txn: by id: of the TWIN that is out
- * @delay: until it is repeated
- * @timer: for that
- */
+/* Who is to hear where this blade is. */
 struct takeover {
-	u64 heard;
-	u32 txn[WEFT_BLADE_MAX + 1];
-	u32 delay;
-	struct timer timer;
+	u64 heard;			/* bits of the members that have answered */
+	u32 txn[WEFT_BLADE_MAX + 1];	/* by id: of the TWIN that is out */
+	u32 delay;			/* until it is repeated */
+	struct timer timer;		/* for that */
 };
 
 void takeover_init(struct memd *m);

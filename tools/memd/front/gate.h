@@ -14,19 +14,15 @@
 
 struct memd;
 
-/**
- * struct gate - whom people were told of
- * @said: address and, in milliseconds, when
- * @next: place in @said
- * @second: of which @answered says how many answers there were
- */
+/* Whom people were told of. */
 struct gate {
+	/* Address and, in milliseconds, when */
 	struct {
 		u32 addr;
 		u64 when;
 	} said[GATE_SAID];
-	u32 next;
-	u64 second;
+	u32 next;	/* place in @said */
+	u64 second;	/* of which @answered says how many answers there were */
 	u32 answered;
 };
 

@@ -12,34 +12,21 @@
 
 #define STAGING_PER_NODE	(2u << 20)	/* bytes of incomplete blocks, in all threads */
 
-/**
- * struct stage - a block of which some fragments came
- * @next: the next older one of the same node
- * @line: its line
- * @version: its version
- * @size: bytes of it
- * @fragment: bytes of a full fragment
- * @have: fragments that came, one bit each
- * @data: the block
- */
+/* A block of which some fragments came. */
 struct stage {
-	TAILQ_ENTRY(stage) next;
+	TAILQ_ENTRY(stage) next;	/* the next older one of the same node */
 	u64 line;
 	u64 version;
-	u32 size;
-	u32 fragment;
-	u64 have;
+	u32 size;	/* bytes of it */
+	u32 fragment;	/* bytes of a full fragment */
+	u64 have;	/* fragments that came, one bit each */
 	u8 data[];
 };
 
-/**
- * struct staging - incomplete blocks
- * @of: by member, the newest first
- * @bytes: by member, of their blocks
- */
+/* Incomplete blocks. */
 struct staging {
-	TAILQ_HEAD(stages, stage) of[WEFT_BLADE_MAX + 1];
-	u32 bytes[WEFT_BLADE_MAX + 1];
+	TAILQ_HEAD(stages, stage) of[WEFT_BLADE_MAX + 1];	/* by member, the newest first */
+	u32 bytes[WEFT_BLADE_MAX + 1];	/* by member, of their blocks */
 };
 
 /* Nothing has come. */

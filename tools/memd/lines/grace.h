@@ -13,55 +13,35 @@
 
 struct recovery_ops;
 
-/**
- * struct grace - who still has lines of a former life
- * @life: number of the directory's life; 0: there was no former one
- * @active: nobody is served yet
- * @asking: nodes have been asked: the switch has our mark, see looks_mark()
- * @waiting: nodes that everybody waits for
- * @done: nodes that have given all back, in this life
- * @late: nodes that have not answered in time
- * @crashed: nodes that have not heard yet that our machine has ended, with what was not on
- *	the disk
- * @txn: by node: of the RENEW that is out
- * @since: millisecond in which this life began
- * @began: the same of when nodes were asked
- * @moved: by node: millisecond of its last progress
- * @worked: by node: how much it has said that it has done
- * @stored: by node: blocks that it gave back
- * @refused: millisecond when a block last could not be kept; 0: never
- * @looked: millisecond when it was last looked at that
- * @stood: milliseconds in which none could be kept
- * @told: millisecond when it was last logged who is waited for
- * @delay: until it is repeated
- * @timer: for that
- * @unsure: lines of a region were reset here, and its nodes have not been asked who has them
- * @begin: set by recovery.c: a new life begins
- * @ops: what layers above do, see recovery.h
- */
+/* Who still has lines of a former life. */
 struct grace {
-	u32 life;
-	bool active;
-	bool asking;
-	u32 waiting;
-	u32 done;
-	u32 late;
+	u32 life;		/* number of the directory's life; 0: there was no former one */
+	bool active;			/* nobody is served yet */
+	bool asking;	/* nodes have been asked: the switch has our mark, see looks_mark() */
+	u32 waiting;			/* nodes that everybody waits for */
+	u32 done;			/* nodes that have given all back, in this life */
+	u32 late;			/* nodes that have not answered in time */
+	/*
+	 * Nodes that have not heard yet that our machine has ended, with what was not on the
+	 * disk
+	 */
 	u32 crashed;
-	u32 txn[WEFT_NODE_MAX + 1];
-	u64 since;
-	u64 began;
-	u64 moved[WEFT_NODE_MAX + 1];
-	u64 worked[WEFT_NODE_MAX + 1];
-	u64 stored[WEFT_NODE_MAX + 1];
-	u64 refused;
-	u64 looked;
-	u64 stood;
-	u64 told;
-	u32 delay;
-	struct timer timer;
+	u32 txn[WEFT_NODE_MAX + 1];	/* by node: of the RENEW that is out */
+	u64 since;			/* millisecond in which this life began */
+	u64 began;			/* the same of when nodes were asked */
+	u64 moved[WEFT_NODE_MAX + 1];	/* by node: millisecond of its last progress */
+	u64 worked[WEFT_NODE_MAX + 1];	/* by node: how much it has said that it has done */
+	u64 stored[WEFT_NODE_MAX + 1];	/* by node: blocks that it gave back */
+	u64 refused;		/* millisecond when a block last could not be kept; 0: never */
+	u64 looked;			/* millisecond when it was last looked at that */
+	u64 stood;			/* milliseconds in which none could be kept */
+	u64 told;			/* millisecond when it was last logged who is waited for */
+	u32 delay;			/* until it is repeated */
+	struct timer timer;		/* for that */
+	/* Lines of a region were reset here, and its nodes have not been asked who has them */
 	bool unsure;
-	void (*begin)(struct memd *m, const char *why);
-	const struct recovery_ops *ops;
+	void (*begin)(struct memd *m, const char *why);	/* set by recovery.c: a new life begins */
+	const struct recovery_ops *ops;	/* what layers above do, see recovery.h */
 };
 
 /* A new life begins; @why is half a sentence. */

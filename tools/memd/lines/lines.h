@@ -14,29 +14,27 @@ struct region;
 
 #define LINE_PLACES	(WEFT_DROPPING + 1)
 
-/**
- * struct lines - all lines
- * @known: how many were asked for
- * @at: by enum weft_place, how many are not at home
- * @gen: by slot of the switch, last known generation: a line that does not know
- *	it has its first ADD refused
- */
+/* What a thread knows of its lines. */
 struct lines {
-	u64 known;
-	u64 at[LINE_PLACES];
+	u64 known;			/* how many were asked for */
+	u64 at[LINE_PLACES];		/* by enum weft_place, how many are not at home */
+	/*
+	 * By slot of the switch, last known generation: a line that does not know it has its
+	 * first ADD refused
+	 */
 	u32 gen[WEFT_SWITCH_SLOTS];
 };
 
-/**
- * struct line_ops - who is told of lines, of the blade
- * @arrived: one that was asked back because of a dead node has come, or has just gone to the
- *	switch; set by sweep.c
- * @forgotten: nothing is known of it any more; likewise
- * @trimmed: one that is to go has come and is forgotten; set by trim.c
- */
+/* Who is told of lines, of the blade. */
 struct line_ops {
+	/*
+	 * One that was asked back because of a dead node has come, or has just gone to the
+	 * switch; set by sweep.c
+	 */
 	void (*arrived)(struct memd *m, struct region *r, struct block *b);
+	/* Nothing is known of it any more; likewise */
 	void (*forgotten)(struct memd *m, struct block *b);
+	/* One that is to go has come and is forgotten; set by trim.c */
 	void (*trimmed)(struct memd *m, struct region *r);
 };
 

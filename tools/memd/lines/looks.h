@@ -15,30 +15,18 @@ struct block;
 struct memd;
 struct region;
 
-/**
- * struct looks - what the switch is asked to know whether it has lost lines
- * @looked: millisecond when the switch was last asked whether it has a line
- * @look_txn: of that, 0 if it is answered
- * @marked: our mark is in the switch
- * @mark: how many places were tried for it
- * @mark_gen: generation of that place
- * @tries: ADDs that were answered since looks_mark() was called
- * @mark_txn: of the last ADD of it, 0 if it is answered
- * @marked_at: millisecond of that
- * @asked: how often we have looked whether it is still there
- * @sure: the last time that it was
- */
+/* What the switch is asked to know whether it has lost lines. */
 struct looks {
-	u64 looked;
-	u32 look_txn;
-	bool marked;
-	u32 mark;
-	u32 mark_gen;
-	u32 tries;
-	u32 mark_txn;
-	u64 marked_at;
-	u32 asked;
-	u32 sure;
+	u64 looked;	/* millisecond when the switch was last asked whether it has a line */
+	u32 look_txn;	/* of that, 0 if it is answered */
+	bool marked;	/* our mark is in the switch */
+	u32 mark;	/* how many places were tried for it */
+	u32 mark_gen;	/* generation of that place */
+	u32 tries;	/* ADDs that were answered since looks_mark() was called */
+	u32 mark_txn;	/* of the last ADD of it, 0 if it is answered */
+	u64 marked_at;	/* millisecond of that */
+	u32 asked;	/* how often we have looked whether it is still there */
+	u32 sure;	/* the last time that it was */
 };
 
 /*

@@ -11,34 +11,20 @@
 
 struct weft_msg;
 
-/**
- * struct p4 - the switch
- * @listening: one may be used
- * @in_use: there is one
- * @no_switch: it was looked for in vain: nobody waits for it
- * @txn: of the MEMBERS whose answer is waited for
- * @settled: the version of the members that it has, or that it need not have
- * @changed: millisecond since which that is to be told
- * @answered: millisecond of its last answer
- * @told: millisecond of the last sentence that it is waited for
- * @delay: until it is told again
- * @timer: for that
- * @waiting: deferred calls that end when it knows all
- * @on_settled: then this is called; set by the catalog
- */
+/* What the blade knows of the switch. */
 struct p4 {
-	bool listening;
-	bool in_use;
-	bool no_switch;
-	u32 txn;
-	u32 settled;
-	u64 changed;
-	u64 answered;
-	u64 told;
-	u32 delay;
-	struct timer timer;
-	struct deferred_list waiting;
-	void (*on_settled)(struct memd *m);
+	bool listening;		/* one may be used */
+	bool in_use;		/* there is one */
+	bool no_switch;		/* it was looked for in vain: nobody waits for it */
+	u32 txn;		/* of the MEMBERS whose answer is waited for */
+	u32 settled;	/* the version of the members that it has, or that it need not have */
+	u64 changed;		/* millisecond since which that is to be told */
+	u64 answered;		/* millisecond of its last answer */
+	u64 told;		/* millisecond of the last sentence that it is waited for */
+	u32 delay;		/* until it is told again */
+	struct timer timer;	/* for that */
+	struct deferred_list waiting;	/* deferred calls that end when it knows all */
+	void (*on_settled)(struct memd *m);	/* then this is called; set by the catalog */
 };
 
 void p4_init(struct memd *m);

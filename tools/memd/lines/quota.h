@@ -26,24 +26,19 @@ struct region;
 
 #define NUMBER_USERS	256u
 
-/**
- * struct number_use - numbers of regions that a user has used up
- * @uid: whose
- * @n: how many, or more: who comes when all places are taken gets that of whoever has
- *	used the fewest, and these with it, so that nobody's are forgotten
- */
+/* Numbers of regions that a user has used up. */
 struct number_use {
-	u32 uid;
+	u32 uid;	/* whose */
+	/*
+	 * How many, or more: who comes when all places are taken gets that of whoever has used
+	 * the fewest, and these with it, so that nobody's are forgotten
+	 */
 	u32 n;
 };
 
-/**
- * struct numbers - by whom numbers of regions were used up
- * @users: places that are in use
- * @user: them
- */
+/* By whom numbers of regions were used up. */
 struct numbers {
-	u32 users;
+	u32 users;			/* places that are in use */
 	struct number_use user[NUMBER_USERS];
 };
 

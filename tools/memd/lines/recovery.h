@@ -37,16 +37,12 @@ struct weft_msg;
 #define RECOVERY_REFUSED_MS	3000	/* without a block that cannot be kept: time counts again */
 #define RECOVERY_LEAST_MS	200	/* a life's age: nothing stays in the network for so long */
 
-/**
- * struct recovery_ops - what layers above do in the course of it
- * @asking: nodes are about to be asked, which may not know where this blade is
- * @over: all lines are at home, and nodes are served
- * @late: so does a node that was not waited for
- */
+/* What layers above do in the course of it. */
 struct recovery_ops {
+	/* Nodes are about to be asked, which may not know where this blade is */
 	void (*asking)(struct memd *m);
-	void (*over)(struct memd *m);
-	void (*late)(struct memd *m);
+	void (*over)(struct memd *m);	/* all lines are at home, and nodes are served */
+	void (*late)(struct memd *m);	/* so does a node that was not waited for */
 };
 
 void recovery_listen(struct memd *m, const struct recovery_ops *ops);

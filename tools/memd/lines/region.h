@@ -19,32 +19,19 @@
 struct deferred;
 struct rehome;
 
-/**
- * struct block - one block that is homed here
- * @line: its line
- * @timer: set while the line moves
- * @version: of the contents
- * @frame: first frame of the contents, FRAME_NONE for zeros
- * @known: the line was asked for
- * @wanted: the line is to come back from the switch and be forgotten
- * @sure: the switch does not have it without our knowing; see looks_mark()
- * @lost: a node died with what it last was; until somebody accepts that
- * @swept: it is to come back from the switch to be looked at, see sweep.h
- * @probe: the question whose answer says so, 0: not asked
- * @lost_txn: the transaction whose READ has found it lost last
- */
+/* One block that is homed here. */
 struct block {
 	struct weft_home_line line;
-	struct timer timer;
-	u64 version;
-	u32 frame;
-	bool known;
-	bool wanted;
-	bool sure;
-	bool lost;
-	bool swept;
-	u32 probe;
-	u32 lost_txn;
+	struct timer timer;	/* set while the line moves */
+	u64 version;	/* of the contents */
+	u32 frame;	/* first frame of the contents, FRAME_NONE for zeros */
+	bool known;	/* the line was asked for */
+	bool wanted;	/* the line is to come back from the switch and be forgotten */
+	bool sure;	/* the switch does not have it without our knowing; see looks_mark() */
+	bool lost;	/* a node died with what it last was; until somebody accepts that */
+	bool swept;	/* it is to come back from the switch to be looked at, see sweep.h */
+	u32 probe;	/* the question whose answer says so, 0: not asked */
+	u32 lost_txn;	/* the transaction whose READ has found it lost last */
 };
 
 struct run {
@@ -61,216 +48,122 @@ SLIST_HEAD(bucket, lock);
 
 #define LOCKS_MAX	(1u << 20)	/* of a region at one blade */
 
-/**
- * struct locks - the lock lines of a region, by offset
- * @n: how many
- * @buckets: a power of two, or 0
- * @bucket: the first of each
- * @allowed: how many there may be, see quota_lock()
- * @refused: millisecond when more were refused, 0: they were not
- */
+/* The lock lines of a region, by offset. */
 struct locks {
-	u32 n;
-	u32 allowed;
-	u64 refused;
-	u32 buckets;
-	struct bucket *bucket;
+	u32 n;			/* how many */
+	u32 allowed;		/* how many there may be, see quota_lock() */
+	u64 refused;		/* millisecond when more were refused, 0: they were not */
+	u32 buckets;		/* a power of two, or 0 */
+	struct bucket *bucket;	/* the first of each */
 };
 
-/**
- * struct trim - taking away the end of a region, or all of it; see trim.h
- * @active: it goes on
- * @from: first block to go
- * @next: first block not looked at yet
- * @waiting: lines on their way back
- * @dc: waits for it, or NULL
- * @timer: next step
- * @give_up: millisecond after which lines are not waited for
- */
+/* Taking away the end of a region, or all of it; see trim.h. */
 struct trim {
-	bool active;
-	u64 from;
-	u64 next;
-	u32 waiting;
-	struct deferred *dc;
-	struct timer timer;
-	u64 give_up;
+	bool active;		/* it goes on */
+	u64 from;		/* first block to go */
+	u64 next;		/* first block not looked at yet */
+	u32 waiting;		/* lines on their way back */
+	struct deferred *dc;	/* waits for it, or NULL */
+	struct timer timer;	/* next step */
+	u64 give_up;		/* millisecond after which lines are not waited for */
 };
 
-/**
- * struct withdraw - the lines come back from the switch, to stay; see withdraw.h
- * @active: it goes on
- * @run: all lines of blocks before this run are at home
- * @bucket: all locks before this one are
- * @elsewhere: how many lines were not when it last looked
- * @life: of the directory, when it began
- * @dc: waits for it, or NULL
- * @timer: next look
- * @give_up: millisecond after which it has failed
- */
+/* The lines come back from the switch, to stay; see withdraw.h. */
 struct withdraw {
-	bool active;
-	u64 run;
-	u32 bucket;
-	u32 elsewhere;
-	u32 life;
-	struct deferred *dc;
-	struct timer timer;
-	u64 give_up;
+	bool active;		/* it goes on */
+	u64 run;		/* all lines of blocks before this run are at home */
+	u32 bucket;		/* all locks before this one are */
+	u32 elsewhere;		/* how many lines were not when it last looked */
+	u32 life;		/* of the directory, when it began */
+	struct deferred *dc;	/* waits for it, or NULL */
+	struct timer timer;	/* next look */
+	u64 give_up;		/* millisecond after which it has failed */
 };
 
 #define CUTS_MAX	8
 
-/**
- * struct cut - the end of a region went
- * @epoch: that began with it
- * @from: first block that went
- */
+/* The end of a region went. */
 struct cut {
-	u32 epoch;
-	u64 from;
+	u32 epoch;	/* that began with it */
+	u64 from;	/* first block that went */
 };
 
-/**
- * struct unsent - blocks that are to be sent to new homes
- * @runs: number of @left; 0: the region does not move
- * @left: by run: one bit each; other threads set them, too
- */
+/* Blocks that are to be sent to new homes. */
 struct unsent {
-	u64 runs;
-	u64 *left;
+	u64 runs;	/* number of @left; 0: the region does not move */
+	u64 *left;	/* by run: one bit each; other threads set them, too */
 };
 
-/**
- * struct region - a region
- * @id: number, never used twice
- * @mode: permission bits
- * @uid: owner
- * @gid: group
- * @block: bytes of a block
- * @size: bytes
- * @growing: bytes that it is to have, while it is @busy; else 0
- * @mtime: nanoseconds since 1970
- * @policy: WEFT_POLICY_*, and the number of the last change, see call.h
- * @nodes: that may use it, 0: all; see allow.h
- * @undecided: whether it will be for @nodes is being found out, see allow_set()
- * @before: for which nodes it is until then
- * @homes: bits of the blades that are homes of its lines, see weft_line_blade()
- * @to: those that are to be, while contents go there; 0: it does not move
- * @wanted: first blade: those that somebody wants it to have, in the journal, too; 0: nobody does
- * @later: first blade: millisecond before which that is not tried again
- * @frozen: no line of it is served: its homes change, see rehome.h
- * @strays: there may be contents of blocks whose home is another blade
- * @moved: number of the move that it was last part of, 0: none
- * @phase: how far that is, WEFT_REHOME_*
- * @rehome: what this blade does for the move; NULL: nothing
- * @unsent: of the move: blocks that are to be sent
- * @used: bytes of the blocks that have contents here
- * @lost: blocks that are, see struct block
- * @opens: nodes that have it open; at other blades: as the first one last said
- * @epoch: raised when blocks go, see region_base()
- * @cuts: number of @cut
- * @cut: where, oldest first, without those that a later one has gone below: both
- *	numbers grow
- * @grant: that lines begin with, so that nothing granted before is valid
- * @unlinked: it has no name any more
- * @gone: it is on its way out
- * @hatching: not announced to all blades yet, or not certain to be on the disk
- * @noted: but in the journal
- * @busy: its size changes, or a policy
- * @busy_opens: OPEN calls that other blades are told of
- * @doomed: to go when it is not busy any more
- * @seen: other blades: the first blade knows it, too
- * @doubtful: it is older than this life of the directory
- * @trim: blocks being taken away
- * @withdraw: lines that come home
- * @by_name: among those with the same hash
- * @hash: of the name
- * @name_len: bytes of the name
- * @name: name
- * @locks: its lock lines
- * @runs: number of @run
- * @run: blocks, NULL where nothing was touched or another blade is the home
- */
 struct region {
-	u32 id;
-	u32 mode;
+	u32 id;		/* number, never used twice */
+	u32 mode;	/* permission bits */
 	u32 uid;
 	u32 gid;
-	u32 block;
-	u64 size;
-	u64 growing;
-	u64 mtime;
-	u32 policy;
-	u32 nodes;
-	bool undecided;
-	u32 before;
-	u32 homes;
-	u32 to;
+	u32 block;	/* bytes of a block */
+	u64 size;	/* bytes */
+	u64 growing;	/* bytes that it is to have, while it is @busy; else 0 */
+	u64 mtime;	/* nanoseconds since 1970 */
+	u32 policy;	/* WEFT_POLICY_*, and the number of the last change, see call.h */
+	u32 nodes;	/* that may use it, 0: all; see allow.h */
+	bool undecided;	/* whether it will be for @nodes is being found out, see allow_set() */
+	u32 before;	/* for which nodes it is until then */
+	u32 homes;	/* bits of the blades that are homes of its lines, see weft_line_blade() */
+	u32 to;		/* those that are to be, while contents go there; 0: it does not move */
+	/* First blade: those that somebody wants it to have, also noted; 0: nobody does */
 	u32 wanted;
-	u64 later;
-	bool frozen;
-	bool strays;
-	u32 moved;
-	u8 phase;
-	struct rehome *rehome;
-	struct unsent unsent;
-	u64 used;
-	u64 lost;
-	u32 opens;
-	u32 epoch;
-	u32 cuts;
+	u64 later;	/* first blade: millisecond before which that is not tried again */
+	bool frozen;	/* no line of it is served: its homes change, see rehome.h */
+	bool strays;	/* there may be contents of blocks whose home is another blade */
+	u32 moved;	/* number of the move that it was last part of, 0: none */
+	u8 phase;	/* how far that is, WEFT_REHOME_* */
+	struct rehome *rehome;	/* what this blade does for the move; NULL: nothing */
+	struct unsent unsent;	/* of the move: blocks that are to be sent */
+	u64 used;	/* bytes of the blocks that have contents here */
+	u64 lost;	/* blocks that are, see struct block */
+	u32 opens;	/* nodes that have it open; at other blades: as the first one last said */
+	u32 epoch;	/* raised when blocks go, see region_base() */
+	u32 cuts;	/* number of @cut */
+	/* Where, oldest first, without those that a later one has gone below: both numbers grow */
 	struct cut cut[CUTS_MAX];
-	u32 grant;
-	bool unlinked;
-	bool gone;
-	bool hatching;
-	bool noted;
-	bool busy;
-	u32 busy_opens;
-	bool doomed;
-	bool seen;
-	bool doubtful;
-	struct trim trim;
-	struct withdraw withdraw;
-	LIST_ENTRY(region) by_name;
-	u32 hash;
-	u16 name_len;
+	u32 grant;	/* that lines begin with, so that nothing granted before is valid */
+	bool unlinked;	/* it has no name any more */
+	bool gone;	/* it is on its way out */
+	bool hatching;	/* not announced to all blades yet, or not certain to be on the disk */
+	bool noted;	/* but in the journal */
+	bool busy;	/* its size changes, or a policy */
+	u32 busy_opens;	/* OPEN calls that other blades are told of */
+	bool doomed;	/* to go when it is not busy any more */
+	bool seen;	/* other blades: the first blade knows it, too */
+	bool doubtful;	/* it is older than this life of the directory */
+	struct trim trim;	/* blocks being taken away */
+	struct withdraw withdraw;	/* lines that come home */
+	LIST_ENTRY(region) by_name;	/* among those with the same hash */
+	u32 hash;	/* of the name */
+	u16 name_len;	/* bytes of the name */
 	char name[WEFT_NAME_MAX + 1];
-	struct locks locks;
-	u64 runs;
+	struct locks locks;	/* its lock lines */
+	u64 runs;	/* number of @run */
+	/* Blocks, NULL where nothing was touched or another blade is the home */
 	struct run **run;
 };
 
 #define NAME_SLOTS	4096	/* a power of two */
 
-/**
- * struct regions - all regions
- * @n: how many
- * @by_id: all, in the order of their numbers
- * @by_name: those that have a name
- * @freed: how often one was freed
- * @restricted: how many are for some nodes only
- * @next_id: never used, nor is any after it
- * @self: id of this blade
- * @blades: number of blades, with those that came later and those that are not used
- * @size: by blade: bytes of memory
- * @reserved: by blade: bytes that the regions may come to need
- * @end_move: what a move of a region has is freed; set by rehome.c
- * @destroy: it is busy no more, and was to go: it is gone now; set by the catalog
- */
 struct regions {
-	u32 n;
-	struct region *by_id[REGIONS_MAX];
-	LIST_HEAD(, region) by_name[NAME_SLOTS];
-	u64 freed;
-	u32 restricted;
-	u32 next_id;
-	u8 self;
+	u32 n;				/* how many */
+	struct region *by_id[REGIONS_MAX];	/* all, in the order of their numbers */
+	LIST_HEAD(, region) by_name[NAME_SLOTS];	/* those that have a name */
+	u64 freed;			/* how often one was freed */
+	u32 restricted;			/* how many are for some nodes only */
+	u32 next_id;			/* never used, nor is any after it */
+	u8 self;			/* id of this blade */
+	/* Number of blades, with those that came later and those that are not used */
 	u32 blades;
-	u64 size[BLADES_MAX];
-	u64 reserved[BLADES_MAX];
+	u64 size[BLADES_MAX];		/* by blade: bytes of memory */
+	u64 reserved[BLADES_MAX];	/* by blade: bytes that the regions may come to need */
+	/* What a move of a region has is freed; set by rehome.c */
 	void (*end_move)(struct region *r);
+	/* It is busy no more, and was to go: it is gone now; set by the catalog */
 	void (*destroy)(struct memd *m, struct region *r);
 };
 
@@ -280,14 +173,10 @@ void region_init(struct memd *m);
 /* By number, also one that is gone but not freed; NULL if there is none. */
 struct region *region_find(const struct regions *rs, u32 id);
 
-/**
- * struct region_hint - the one last found by number
- * @r: it, or NULL
- * @freed: as in struct regions then; otherwise it may be one that was freed
- */
+/* The one last found by number. */
 struct region_hint {
-	struct region *r;
-	u64 freed;
+	struct region *r;	/* it, or NULL */
+	u64 freed;	/* as in struct regions then; otherwise it may be one that was freed */
 };
 
 /* The same by who asks for one again and again. */

@@ -19,44 +19,26 @@
 #define REHOME_BYTES	(512u << 10)	/* of blocks that are under way at a time */
 #define REHOME_BLOCKS	(REHOME_BYTES / WEFT_BLOCK_MIN)
 
-/**
- * struct sent_block - a block on its way to another blade
- * @index: which
- * @txn: that its WB_ACK names, 0: a free place
- * @version: of it
- * @at: millisecond when it was sent last
- */
+/* A block on its way to another blade. */
 struct sent_block {
 	u64 index;
-	u32 txn;
-	u64 version;
-	u64 at;
+	u32 txn;	/* that its WB_ACK names, 0: a free place */
+	u64 version;	/* of it */
+	u64 at;		/* millisecond when it was sent last */
 };
 
-/**
- * struct rehome - what a blade does for a region that moves
- * @r: the region
- * @run: where to go on looking
- * @clean: so many runs before that have none
- * @passed: all was looked at once
- * @sent: what is under way
- * @n: how many of these
- * @done: blocks that have arrived
- * @timer: next step
- * @flush: that brings it to the disk
- * @synced: it is there
- */
+/* What a blade does for a region that moves. */
 struct rehome {
 	struct region *r;
-	u64 run;
-	u64 clean;
-	bool passed;
-	struct sent_block sent[REHOME_BLOCKS];
-	u32 n;
-	u64 done;
-	struct timer timer;
-	struct flush flush;
-	bool synced;
+	u64 run;		/* where to go on looking */
+	u64 clean;		/* so many runs before that have none */
+	bool passed;		/* all was looked at once */
+	struct sent_block sent[REHOME_BLOCKS];	/* what is under way */
+	u32 n;			/* how many of these */
+	u64 done;		/* blocks that have arrived */
+	struct timer timer;	/* next step */
+	struct flush flush;	/* that brings it to the disk */
+	bool synced;		/* it is there */
 };
 
 void rehome_init(struct memd *m);

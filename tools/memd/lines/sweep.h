@@ -17,34 +17,20 @@
 struct block;
 struct region;
 
-/**
- * struct sweep - one that is under way
- * @active: it is
- * @again: another node has died since it began
- * @region: that is looked at, or the last one before
- * @run: next run of blocks to look at
- * @bucket: next bucket of locks
- * @asked: lines on their way home
- * @late: of these, so many are not waited for any more
- * @lost: blocks that were found lost
- * @freed: locks that were
- * @began: millisecond
- * @give_up: millisecond after which lines on their way are not waited for
- * @timer: next step
- */
+/* One that is under way. */
 struct sweep {
-	bool active;
-	bool again;
-	u32 region;
-	u64 run;
-	u32 bucket;
-	u32 asked;
-	u32 late;
-	u64 lost;
-	u64 freed;
-	u64 began;
-	u64 give_up;
-	struct timer timer;
+	bool active;	/* it is */
+	bool again;	/* another node has died since it began */
+	u32 region;	/* that is looked at, or the last one before */
+	u64 run;	/* next run of blocks to look at */
+	u32 bucket;	/* next bucket of locks */
+	u32 asked;	/* lines on their way home */
+	u32 late;	/* of these, so many are not waited for any more */
+	u64 lost;	/* blocks that were found lost */
+	u64 freed;	/* locks that were */
+	u64 began;	/* millisecond */
+	u64 give_up;	/* millisecond after which lines on their way are not waited for */
+	struct timer timer;	/* next step */
 };
 
 void sweep_init(struct memd *m);

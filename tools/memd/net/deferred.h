@@ -12,32 +12,23 @@
 
 struct region;
 
-/**
- * struct deferred - a call under way
- * @next: in the list of those that wait for the switch to know the members
- * @next_noted: in that of those that wait for the disk to have what the journal notes
- * @next_held: in that of those that wait for the standby to have it
- * @position: how much it has to have, see mirror_position()
- * @q: the call, and the reply to be
- * @held: by how many
- * @err: first error that a holder found
- * @unnoted: what it has changed is not certain to be on the disk: that failed
- * @finish: called at the end; sends the reply, or holds it again for another @finish
- * @region: that it works on
- * @size: that the region had before
- */
+/* A call under way. */
 struct deferred {
+	/* In the list of those that wait for the switch to know the members */
 	SLIST_ENTRY(deferred) next;
+	/* In that of those that wait for the disk to have what the journal notes */
 	SLIST_ENTRY(deferred) next_noted;
+	/* In that of those that wait for the standby to have it */
 	SLIST_ENTRY(deferred) next_held;
-	u64 position;
-	struct request q;
-	u32 held;
-	u16 err;
-	bool unnoted;
+	u64 position;			/* how much it has to have, see mirror_position() */
+	struct request q;		/* the call, and the reply to be */
+	u32 held;			/* by how many */
+	u16 err;			/* first error that a holder found */
+	bool unnoted;	/* what it has changed is not certain to be on the disk: that failed */
+	/* Called at the end; sends the reply, or holds it again for another @finish */
 	void (*finish)(struct memd *m, struct deferred *dc);
-	struct region *region;
-	u64 size;
+	struct region *region;		/* that it works on */
+	u64 size;			/* that the region had before */
 };
 
 SLIST_HEAD(deferred_list, deferred);

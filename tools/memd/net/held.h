@@ -22,22 +22,16 @@ struct held_ack {
 	u64 version;
 };
 
-/**
- * struct held - what waits for the standby, of a thread
- * @ack: HELD_MAX of them, the first is at @first; NULL: this blade has no standby
- * @first: see there
- * @n: how many
- * @calls: calls that do, of the blade: the first thread has them
- * @waiting: something waits: @wake is to be written to
- * @wake: eventfd; -1: none
- */
+/* What waits for the standby, of a thread. */
 struct held {
+	/* HELD_MAX of them, the first is at @first; NULL: this blade has no standby */
 	struct held_ack *ack;
 	u32 first;
-	u32 n;
+	u32 n;			/* how many */
+	/* Calls that do, of the blade: the first thread has them */
 	struct deferred_list calls;
-	atomic_bool waiting;
-	int wake;
+	atomic_bool waiting;	/* something waits: @wake is to be written to */
+	int wake;		/* eventfd; -1: none */
 };
 
 /* The blade has a standby, and no thread runs yet.  Return: 0 or -1 with errno. */

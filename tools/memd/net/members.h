@@ -13,56 +13,48 @@
 
 struct weft_call;
 
-/**
- * struct member - node or blade
- * @addr: IPv4 address, 0 if unknown
- * @standby: blade: address of its other machine, which does not serve; 0: it has none
- * @view: blade: number that its standby has raised when it took over last; 0: not heard yet
- * @life: number of its life
- * @heard: millisecond of the last message
- * @asked: millisecond of its last JOIN, repetitions included
- * @in: node: it is a member; blade: it has joined (only the first blade knows)
- * @joining: an answer to its JOIN is under way: the other blades hear of it, then the switch,
- *	but nobody else does until they know it
- * @gave_up: has sent LEAVE meanwhile
- * @dying: others may have heard in a former life of this blade that it is dead
- * @backing: blade: it has a file that its contents are in (only the first blade knows)
- * @used: blade: regions may use it; one that was added before it has joined does not count
- * @drains: blade: regions are not to use it any more
- */
+/* Node or blade. */
 struct member {
-	u32 addr;
+	u32 addr;	/* IPv4 address, 0 if unknown */
+	/* Blade: address of its other machine, which does not serve; 0: it has none */
 	u32 standby;
+	/* Blade: number that its standby has raised when it took over last; 0: not heard yet */
 	u32 view;
-	u32 life;
-	u64 heard;
-	u64 asked;
+	u32 life;	/* number of its life */
+	u64 heard;	/* millisecond of the last message */
+	u64 asked;	/* millisecond of its last JOIN, repetitions included */
+	/* Node: it is a member; blade: it has joined (only the first blade knows) */
 	bool in;
+	/*
+	 * An answer to its JOIN is under way: the other blades hear of it, then the switch, but
+	 * nobody else does until they know it
+	 */
 	bool joining;
-	bool gave_up;
-	bool dying;
+	bool gave_up;	/* has sent LEAVE meanwhile */
+	bool dying;	/* others may have heard in a former life of this blade that it is dead */
+	/* Blade: it has a file that its contents are in (only the first blade knows) */
 	bool backing;
+	/* Blade: regions may use it; one that was added before it has joined does not count */
 	bool used;
-	bool drains;
+	bool drains;	/* blade: regions are not to use it any more */
 };
 
-/**
- * struct members - all of them
- * @by_id: by id
- * @mask: bits of the nodes, with those that are about to be members
- * @coming: those of @mask whose former life another blade may not be through with: the switch
- *	does not know them yet, or it would take what that life had for theirs
- * @dead: bits of nodes that are members, and that are not heard any more, see fence.h
- * @version: of @mask, begins with the seconds since 1970
- * @blade_lost: set by the catalog: another blade does not answer; or with @err: what it was told
- *	failed there
- */
+/* All of them. */
 struct members {
 	struct member by_id[WEFT_BLADE_MAX + 1];
-	u32 mask;
+	u32 mask;		/* bits of the nodes, with those that are about to be members */
+	/*
+	 * Those of @mask whose former life another blade may not be through with: the switch
+	 * does not know them yet, or it would take what that life had for theirs
+	 */
 	u32 coming;
+	/* Bits of nodes that are members, and that are not heard any more, see fence.h */
 	u32 dead;
-	u32 version;
+	u32 version;			/* of @mask, begins with the seconds since 1970 */
+	/*
+	 * Set by the catalog: another blade does not answer; or with @err: what it was told
+	 * failed there
+	 */
 	void (*blade_lost)(struct memd *m, u8 blade, u16 err);
 };
 

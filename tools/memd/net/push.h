@@ -16,16 +16,11 @@ struct deferred;
 struct push;
 struct weft_call;
 
-/**
- * struct pushes - calls to one member
- * @queue: the first one is out
- * @seq: of the last one queued; the receiver ignores what is older
- * @timer: for repeating
- */
+/* Calls to one member. */
 struct pushes {
-	STAILQ_HEAD(push_queue, push) queue;
-	u64 seq;
-	struct timer timer;
+	STAILQ_HEAD(push_queue, push) queue;	/* the first one is out */
+	u64 seq;		/* of the last one queued; the receiver ignores what is older */
+	struct timer timer;		/* for repeating */
 };
 
 void push_init(struct memd *m);

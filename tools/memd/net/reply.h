@@ -12,24 +12,15 @@ struct memd;
 
 #define CALLS_KEPT	256	/* replies a member */
 
-/**
- * struct request - a call
- * @src: member that calls
- * @from: its address
- * @txn: of the call
- * @nonce: of the message
- * @member: it comes from a member's address
- * @call: the call
- * @reply: to be filled in; begins as a copy of op
- */
+/* A call of a member, and the reply to be. */
 struct request {
-	u8 src;
-	u32 from;
-	u32 txn;
-	u32 nonce;
-	bool member;
+	u8 src;			/* member that calls */
+	u32 from;		/* its address */
+	u32 txn;		/* of the call */
+	u32 nonce;		/* of the message */
+	bool member;		/* it comes from a member's address */
 	struct weft_call call;
-	struct weft_call reply;
+	struct weft_call reply;	/* to be filled in; begins as a copy of op */
 };
 
 /* What a handler says. */
@@ -39,31 +30,19 @@ enum answer {
 	ANSWER_NOT,	/* cannot be done yet: the caller will ask again */
 };
 
-/**
- * struct kept_reply - the reply to a call that had an effect
- * @txn: of the call, 0 for none
- * @hash: of the call
- * @pending: a deferred call is under way
- * @len: bytes of @payload
- * @payload: the reply
- */
+/* The reply to a call that had an effect. */
 struct kept_reply {
-	u32 txn;
-	u32 hash;
-	bool pending;
-	u32 len;
+	u32 txn;	/* of the call, 0 for none */
+	u32 hash;	/* of the call */
+	bool pending;	/* a deferred call is under way */
+	u32 len;	/* bytes of @payload */
 	u8 *payload;
 };
 
-/**
- * struct caller - a member that calls
- * @next: place in @kept
- * @numbers: of its calls
- * @kept: replies
- */
+/* A member that calls. */
 struct caller {
-	u32 next;
-	struct callno numbers;
+	u32 next;			/* place in @kept */
+	struct callno numbers;		/* of its calls */
 	struct kept_reply kept[CALLS_KEPT];
 };
 

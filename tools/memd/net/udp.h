@@ -19,46 +19,31 @@
 struct memd;
 struct udp_batch;
 
-/**
- * struct udp - the socket
- * @fd: UDP, -1 if there is none (then nothing is sent: fuzzing)
- * @flow: by flow, by which contents are sent; the first is @fd.  The others hear nothing
- * @holder: by flow: holds the port at all other addresses of this machine, and hears nothing:
- *	who had it could speak for us.  All -1: this is not the first thread's
- * @addr: own address
- * @port: own and everybody's port
- * @longest: bytes of the longest datagram, UDP payload
- * @fragment: bytes of payload in a full fragment, a multiple of WEFT_WIRE_UNIT
- * @dropped: datagrams that the kernel did not take
- * @sent: datagrams sent
- * @sent_bytes: their bytes, UDP payload
- * @in: buffers for receiving
- * @out: buffers for sending
- * @messages: how many wait in @out for udp_flush()
- * @datagrams: that they will be
- * @last_flow: by which the last of these goes
- * @last_len: bytes of it
- * @until: millisecond of CLOCK_BOOTTIME from which on nothing is sent; NULL: for ever
- * @last_joins: another message may follow in it
- */
+/* The sockets of a thread: one for each flow. */
 struct udp {
-	int fd;
+	int fd;			/* UDP, -1 if there is none (then nothing is sent: fuzzing) */
+	/* By flow, by which contents are sent; the first is @fd.  The others hear nothing */
 	int flow[WEFT_FLOWS];
+	/*
+	 * By flow: holds the port at all other addresses of this machine, and hears nothing: who
+	 * had it could speak for us.  All -1: this is not the first thread's
+	 */
 	int holder[WEFT_FLOWS];
-	u32 addr;
-	u16 port;
-	u32 longest;
-	u32 fragment;
-	u64 dropped;
+	u32 addr;		/* own address */
+	u16 port;		/* own and everybody's port */
+	u32 longest;		/* bytes of the longest datagram, UDP payload */
+	u32 fragment;	/* bytes of payload in a full fragment, a multiple of WEFT_WIRE_UNIT */
+	u64 dropped;		/* datagrams that the kernel did not take */
 	u64 sent;
-	u64 sent_bytes;
-	struct udp_batch *in;
-	struct udp_batch *out;
-	u32 messages;
-	u32 datagrams;
-	u32 last_flow;
-	size_t last_len;
-	bool last_joins;
+	u64 sent_bytes;		/* their bytes, UDP payload */
+	struct udp_batch *in;	/* buffers for receiving */
+	struct udp_batch *out;	/* buffers for sending */
+	u32 messages;		/* how many wait in @out for udp_flush() */
+	u32 datagrams;		/* that they will be */
+	u32 last_flow;		/* by which the last of these goes */
+	size_t last_len;	/* bytes of it */
+	bool last_joins;	/* another message may follow in it */
+	/* Millisecond of CLOCK_BOOTTIME from which on nothing is sent; NULL: for ever */
 	const atomic_ullong *until;
 };
 
@@ -105,15 +90,13 @@ void udp_flush(struct udp *udp);
 /* Datagrams that came when the kernel's buffer was full; wraps at 32 bits. */
 u64 udp_not_received(const struct udp *udp);
 
-/**
- * struct udp_taker - what is done with each datagram, in this order
- * @far: UDP_FAR datagrams before it is taken; says what it is about, 0: nothing
- * @near: UDP_NEAR datagrams before it is taken, with that, unless it is 0
- * @take: it is taken, from an address and a port
- */
+/* What is done with each datagram, in this order. */
 struct udp_taker {
+	/* UDP_FAR datagrams before it is taken; says what it is about, 0: nothing */
 	u64 (*far)(struct memd *m, const void *buf, size_t len);
+	/* UDP_NEAR datagrams before it is taken, with that, unless it is 0 */
 	void (*near)(struct memd *m, u64 about);
+	/* It is taken, from an address and a port */
 	void (*take)(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
 };
 

@@ -28,100 +28,65 @@
 #define RDMA_RECEIVE	(1ull << 63)
 #define RDMA_BUFFER	(1ull << 62)
 
-/**
- * struct rdma_buffers - write-back buffers of a node (landing.h)
- * @at: RDMA_BUFFERS of them
- * @mr: they are registered; NULL: there are none
- * @told: messages under way that say that one is free
- */
+/* Write-back buffers of a node (landing.h). */
 struct rdma_buffers {
-	u8 *at;
-	struct ibv_mr *mr;
-	u32 told;
+	u8 *at;			/* RDMA_BUFFERS of them */
+	struct ibv_mr *mr;	/* they are registered; NULL: there are none */
+	u32 told;		/* messages under way that say that one is free */
 };
 
-/**
- * struct rdma_conn - a node's connection
- * @sq: what is under way
- * @id: NULL: there is none
- * @buffers: of the node
- */
+/* A node's connection. */
 struct rdma_conn {
-	struct rdma_sendq sq;
-	struct rdma_cm_id *id;
-	struct rdma_buffers buffers;
+	struct rdma_sendq sq;		/* what is under way */
+	struct rdma_cm_id *id;		/* NULL: there is none */
+	struct rdma_buffers buffers;	/* of the node */
 };
 
-/**
- * struct rdma_own - memory of ours that the card reads and writes
- * @zeros: what blocks have that nobody has written to
- * @out: by write: LANDED
- * @in: what nodes send
- */
+/* Memory of ours that the card reads and writes. */
 struct rdma_own {
-	_Alignas(4096) u8 zeros[RDMA_ZEROS];
-	u8 out[RDMA_WRITES][RDMA_MESSAGE];
-	u8 in[RDMA_RECEIVES][RDMA_MESSAGE];
+	_Alignas(4096) u8 zeros[RDMA_ZEROS];	/* what blocks have that nobody has written to */
+	u8 out[RDMA_WRITES][RDMA_MESSAGE];	/* by write: LANDED */
+	u8 in[RDMA_RECEIVES][RDMA_MESSAGE];	/* what nodes send */
 };
 
-/**
- * struct rdma_handles - remote handles of blocks that nodes' cards may read (landing.h)
- * @wanted: by the command line
- * @mr: marks of frames are registered; NULL: there are none, so there are no remote handles
- * @last: number of the last one that was given
+/*
+ * Remote handles of blocks that nodes' cards may read (landing.h).
  *
  * A key lets all nodes read all of a chunk.  So none is given as long as a region is for some
  * nodes only.
  */
 struct rdma_handles {
-	bool wanted;
+	bool wanted;		/* by the command line */
+	/* Marks of frames are registered; NULL: there are none, so there are no remote handles */
 	struct ibv_mr *mr;
-	u64 last;
+	u64 last;		/* number of the last one that was given */
 };
 
-/**
- * struct rdma - the card
- * @ops: what layers above do
- * @epoll_fd: all descriptors below
- * @events: of connections; NULL: nobody listens
- * @listener: the blade's address
- * @pd: protection domain
- * @channel: wakes the first thread when @cq has something
- * @cq: what the card has done
- * @srq: for what nodes send
- * @sges: pieces of a work request
- * @own: registered, as @own_mr
- * @memory: frames that are
- * @look: tries to listen; looks for what is stuck
- * @why: nobody listens
- * @lock: for what follows, and for @sq of connections while any thread is at work.  Before
- *	that of frames, which is before that of @memory
- * @writes: blocks under way
- * @handles: that nodes have
- * @mend: a connection is broken
- * @more: the card has done more than was looked at
- * @conn: by node; made and destroyed by who is alone
- */
 struct rdma {
-	const struct rdma_ops *ops;
-	int epoll_fd;
-	struct rdma_event_channel *events;
-	struct rdma_cm_id *listener;
-	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq;
-	struct ibv_srq *srq;
-	u32 sges;
-	struct rdma_own *own;
+	const struct rdma_ops *ops;	/* what layers above do */
+	int epoll_fd;			/* all descriptors below */
+	struct rdma_event_channel *events;	/* of connections; NULL: nobody listens */
+	struct rdma_cm_id *listener;	/* the blade's address */
+	struct ibv_pd *pd;		/* protection domain */
+	struct ibv_comp_channel *channel;	/* wakes the first thread when @cq has something */
+	struct ibv_cq *cq;		/* what the card has done */
+	struct ibv_srq *srq;		/* for what nodes send */
+	u32 sges;			/* pieces of a work request */
+	struct rdma_own *own;		/* registered, as @own_mr */
 	struct ibv_mr *own_mr;
-	struct rdma_memory memory;
-	struct timer look;
-	char why[128];
+	struct rdma_memory memory;	/* frames that are */
+	struct timer look;		/* tries to listen; looks for what is stuck */
+	char why[128];			/* nobody listens */
+	/*
+	 * For what follows, and for @sq of connections while any thread is at work.  Before that
+	 * of frames, which is before that of @memory
+	 */
 	pthread_mutex_t lock;
-	struct rdma_writes writes;
-	struct rdma_handles handles;
-	bool mend;
-	bool more;
+	struct rdma_writes writes;	/* blocks under way */
+	struct rdma_handles handles;	/* that nodes have */
+	bool mend;			/* a connection is broken */
+	bool more;			/* the card has done more than was looked at */
+	/* By node; made and destroyed by who is alone */
 	struct rdma_conn conn[WEFT_NODE_MAX + 1];
 };
 

@@ -17,70 +17,46 @@
 
 #define RDMA_MEMORY_AGAIN_MS	1000	/* after it was refused */
 
-/**
- * struct rdma_keys - to a chunk
- * @own: by which our card reads it
- * @nodes: by which those of nodes do; 0: they may not
- */
+/* To a chunk. */
 struct rdma_keys {
-	u32 own;
-	u32 nodes;
+	u32 own;	/* by which our card reads it */
+	u32 nodes;	/* by which those of nodes do; 0: they may not */
 };
 
-/**
- * struct rdma_memory_ops - the card
- * @add: register, for cards of nodes as well if @nodes; NULL with errno
- * @del: deregister what @add returned
- */
+/* What the card does for it. */
 struct rdma_memory_ops {
+	/* Register, for cards of nodes as well if @nodes; NULL with errno */
 	void *(*add)(void *card, void *at, size_t len, bool nodes, struct rdma_keys *keys);
-	void (*del)(void *card, void *registered);
+	void (*del)(void *card, void *registered);	/* deregister what @add returned */
 };
 
-/**
- * struct rdma_chunk - some memory
- * @registered: what the card calls it, NULL: it is not
- * @keys: then
- * @nodes: then: those that nodes have may be in use
- * @users: pieces of it that our card reads just now
- * @late: some of it is to be returned to the system
- */
+/* Adjacent frames, registered together. */
 struct rdma_chunk {
-	void *registered;
-	struct rdma_keys keys;
-	bool nodes;
-	u32 users;
-	bool late;
+	void *registered;	/* what the card calls it, NULL: it is not */
+	struct rdma_keys keys;	/* then */
+	bool nodes;		/* then: those that nodes have may be in use */
+	u32 users;		/* pieces of it that our card reads just now */
+	bool late;		/* some of it is to be returned to the system */
 };
 
-/**
- * struct rdma_memory - all of it
- * @card: that frames know
- * @frames: whose it is
- * @ops: what the card does
- * @arg: for @ops
- * @nodes: nodes may read: from here on chunks are registered so, those that are otherwise
- *	when they are used next.  Who is alone sets it, and takes it back only with
- *	rdma_memory_drop()
- * @lock: for what follows
- * @chunk: all there are
- * @n: how many
- * @bytes: registered
- * @refused: millisecond when some was refused, 0: it was not lately
- * @said: people know that it is refused
- */
+/* All of it. */
 struct rdma_memory {
-	struct frames_card card;
-	struct frames *frames;
-	const struct rdma_memory_ops *ops;
-	void *arg;
+	struct frames_card card;	/* that frames know */
+	struct frames *frames;		/* whose it is */
+	const struct rdma_memory_ops *ops;	/* what the card does */
+	void *arg;			/* for @ops */
+	/*
+	 * Nodes may read: from here on chunks are registered so, those that are otherwise when
+	 * they are used next.  Who is alone sets it, and takes it back only with
+	 * rdma_memory_drop()
+	 */
 	bool nodes;
-	pthread_mutex_t lock;
-	struct rdma_chunk *chunk;
-	u32 n;
-	u64 bytes;
-	u64 refused;
-	bool said;
+	pthread_mutex_t lock;		/* for what follows */
+	struct rdma_chunk *chunk;	/* all there are */
+	u32 n;				/* how many */
+	u64 bytes;			/* registered */
+	u64 refused;		/* millisecond when some was refused, 0: it was not lately */
+	bool said;			/* people know that it is refused */
 };
 
 /**

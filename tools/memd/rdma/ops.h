@@ -7,16 +7,14 @@
 
 struct memd;
 
-/**
- * struct rdma_ops - given to rdma_start()
- * @receive: take a datagram that came by a card, from an address and the rack's port
- * @receive_home: the same of LANDED: the bytes of a block are at @bytes
- * @may_read: may nodes' cards read blocks?  Not while a region is for some nodes only
- */
+/* Given to rdma_start(). */
 struct rdma_ops {
+	/* Take a datagram that came by a card, from an address and the rack's port */
 	void (*receive)(struct memd *m, const void *buf, size_t len, u32 from, u16 port);
+	/* The same of LANDED: the bytes of a block are at @bytes */
 	void (*receive_home)(struct memd *m, const void *buf, size_t len, u32 from,
 			     const u8 *bytes);
+	/* May nodes' cards read blocks?  Not while a region is for some nodes only */
 	bool (*may_read)(const struct memd *m);
 };
 

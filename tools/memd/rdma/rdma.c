@@ -136,18 +136,12 @@ static int accept_it(struct memd *m, struct rdma_cm_id *id, u8 node,
 	return rdma_accept(id, &param);
 }
 
-/**
- * struct event - of a connection, after it was acknowledged
- * @what: RDMA_CM_EVENT_*
- * @id: of it
- * @said: private data
- * @len: bytes of @said
- */
+/* Of a connection, after it was acknowledged. */
 struct event {
-	enum rdma_cm_event_type what;
-	struct rdma_cm_id *id;
-	u8 said[256];
-	size_t len;
+	enum rdma_cm_event_type what;	/* RDMA_CM_EVENT_* */
+	struct rdma_cm_id *id;		/* of it */
+	u8 said[256];			/* private data */
+	size_t len;			/* bytes of @said */
 };
 
 static void on_request(struct memd *m, const struct event *e)

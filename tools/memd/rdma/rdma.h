@@ -58,18 +58,12 @@ void rdma_life_over(struct memd *m, u32 nodes);
  */
 bool rdma_handles_over(struct memd *m);
 
-/**
- * struct rdma_state - for statistics
- * @listening: there is a card
- * @connections: usable
- * @bytes: of memory registered for it: frames, marks, buffers
- * @in_flight: blocks under way
- */
+/* For statistics. */
 struct rdma_state {
-	bool listening;
-	u32 connections;
-	u64 bytes;
-	u32 in_flight;
+	bool listening;		/* there is a card */
+	u32 connections;	/* usable */
+	u64 bytes;		/* of memory registered for it: frames, marks, buffers */
+	u32 in_flight;		/* blocks under way */
 };
 
 void rdma_state(const struct memd *m, struct rdma_state *s);

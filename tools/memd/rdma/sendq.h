@@ -23,27 +23,19 @@ enum rdma_way {
 	RDMA_AGAIN,		/* the same landing was used already: the request came twice */
 };
 
-/**
- * struct rdma_sendq - a connection, as far as it is counted
- * @addr: of the node
- * @up: it may be used
- * @broken: it may not any more, and is to be destroyed
- * @over: the life of the node that it was made in is over: likewise
- * @busy: work requests that are not done
- * @recent: landings that were used, the last ones
- * @used: how many ever were
- */
+/* A connection, as far as it is counted. */
 struct rdma_sendq {
-	u32 addr;
-	bool up;
-	bool broken;
-	bool over;
-	u32 busy;
+	u32 addr;	/* of the node */
+	bool up;	/* it may be used */
+	bool broken;	/* it may not any more, and is to be destroyed */
+	bool over;	/* the life of the node that it was made in is over: likewise */
+	u32 busy;	/* work requests that are not done */
+	/* Landings that were used, the last ones */
 	struct {
 		u32 key;
 		u32 txn;
 	} recent[RDMA_RECENT];
-	u32 used;
+	u32 used;	/* how many ever were */
 };
 
 /**
@@ -59,34 +51,21 @@ enum rdma_way rdma_sendq_choose(const struct rdma_sendq *l, u32 addr, u32 key, u
 /* It goes by this one. */
 void rdma_sendq_went(struct rdma_sendq *l, u32 key, u32 txn, u32 work);
 
-/**
- * struct rdma_transfer - a block under way
- * @name: by which the card calls it, never 0; changes each time
- * @node: to which it goes, 0: none is under way
- * @work: requests for the card
- * @frame: first of the block, or FRAME_NONE for zeros
- * @bytes: of the block
- * @since: millisecond
- */
+/* A block under way. */
 struct rdma_transfer {
-	u64 name;
-	u8 node;
-	u32 work;
-	u32 frame;
-	u32 bytes;
-	u64 since;
+	u64 name;	/* by which the card calls it, never 0; changes each time */
+	u8 node;	/* to which it goes, 0: none is under way */
+	u32 work;	/* requests for the card */
+	u32 frame;	/* first of the block, or FRAME_NONE for zeros */
+	u32 bytes;	/* of the block */
+	u64 since;	/* millisecond */
 };
 
-/**
- * struct rdma_writes - all of them
- * @of: each
- * @free: those that are not under way
- * @n_free: how many
- */
+/* All of them. */
 struct rdma_writes {
-	struct rdma_transfer of[RDMA_WRITES];
-	u16 free[RDMA_WRITES];
-	u32 n_free;
+	struct rdma_transfer of[RDMA_WRITES];	/* each */
+	u16 free[RDMA_WRITES];		/* those that are not under way */
+	u32 n_free;			/* how many */
 };
 
 void rdma_writes_init(struct rdma_writes *fs);

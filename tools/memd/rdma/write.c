@@ -28,20 +28,13 @@ void rdma_break(struct memd *m, struct rdma_conn *c)
 
 /* --- a block ---------------------------------------------------------------- */
 
-/**
- * struct land - what is handed to the card for one block
- * @sge: pieces of it
- * @n: how many
- * @key: by which nodes may read the last one; 0: they may not
- * @wr: writes, and LANDED
- * @message: LANDED
- */
+/* What is handed to the card for one block. */
 struct land {
-	struct ibv_sge sge[PIECES];
-	u32 n;
-	u32 key;
-	struct ibv_send_wr wr[RDMA_DEPTH + 1];
-	struct ibv_sge message;
+	struct ibv_sge sge[PIECES];	/* pieces of it */
+	u32 n;				/* how many */
+	u32 key;			/* by which nodes may read the last one; 0: they may not */
+	struct ibv_send_wr wr[RDMA_DEPTH + 1];	/* writes, and LANDED */
+	struct ibv_sge message;		/* LANDED */
 };
 
 /* As many as zeros() or pieces() makes. */

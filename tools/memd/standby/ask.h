@@ -23,46 +23,27 @@ enum {
 	A_STAMP = 20, A_LEN = 28,
 };
 
-/**
- * struct told - what the witness has answered
- * @err: 0 or errno of what was asked
- * @op: that it was
- * @view: of the register; 0: nobody has claimed it
- * @owner: who serves
- * @complete: the other one has everything
- * @silent: milliseconds since it was heard
- * @asked: millisecond when the question was sent
- */
+/* What the witness has answered. */
 struct told {
-	u16 err;
-	u8 op;
-	u32 view;
-	u32 owner;
-	bool complete;
-	u32 silent;
-	u64 asked;
+	u16 err;	/* 0 or errno of what was asked */
+	u8 op;		/* that it was */
+	u32 view;	/* of the register; 0: nobody has claimed it */
+	u32 owner;	/* who serves */
+	bool complete;	/* the other one has everything */
+	u32 silent;	/* milliseconds since it was heard */
+	u64 asked;	/* millisecond when the question was sent */
 };
 
-/**
- * struct ask - the connection
- * @s: it
- * @from: own address
- * @to: the witness's; 0: there is none
- * @port: of it
- * @hello: who we are
- * @op: what is asked; 0: nothing
- * @sent: millisecond of that, or of the last attempt to connect
- * @tried: millisecond of that
- */
+/* The connection to the witness. */
 struct ask {
 	struct stream s;
-	u32 from;
-	u32 to;
-	u16 port;
-	struct hello hello;
-	u8 op;
-	u64 sent;
-	u64 tried;
+	u32 from;		/* own address */
+	u32 to;			/* the witness's; 0: there is none */
+	u16 port;		/* of it */
+	struct hello hello;	/* who we are */
+	u8 op;			/* what is asked; 0: nothing */
+	u64 sent;		/* millisecond of that, or of the last attempt to connect */
+	u64 tried;		/* millisecond of that */
 };
 
 void ask_init(struct ask *a, const struct options *o, const struct weft_key *key, u8 role);

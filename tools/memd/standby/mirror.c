@@ -26,73 +26,40 @@
 
 enum state { ALONE, COPYING, COMPLETING, COMPLETE, LOSING };
 
-/**
- * struct mirror - the thread and what others see of it
- * @m: the first thread of the blade
- * @q: what goes to the standby
- * @view: the number of this machine's service
- * @lease: milliseconds
- * @thread: its own
- * @wake: eventfd that wakes it
- * @wake_thread: see mirror_start()
- * @holding: answers wait
- * @acked: position up to which the standby has all
- * @suspensions: for statistics
- * @witnessed: when what the witness has answered was sent; for statistics
- * @is_complete: the same
- * @use_switch: a P4 switch is in use
- * @ending: it is to end when the queue is empty
- *
- * What only the thread uses:
- * @state: see mirror.h
- * @s: to the standby
- * @attached: that has begun to get the file
- * @tried: millisecond when it was last called
- * @delay: until it is called again
- * @heard: ... of its last word
- * @echoed: ... when what it has answered was sent
- * @beat: ... of the last beat to it
- * @base: position where the connection began
- * @copied: up to which byte of the file
- * @complete_at: position of COMPLETE
- * @ask: the witness
- * @confirmed: when what it has answered was sent
- * @asked: of the last question
- * @told: of the last sentence
- * @suspended: said so
- */
+/* The thread, and what others see of it. */
 struct mirror {
-	struct memd *m;
-	struct outgoing q;
-	u32 view;
-	u32 lease;
-	pthread_t thread;
-	int wake;
-	void (*wake_thread)(struct memd *m);
-	atomic_bool holding;
-	atomic_ullong acked;
-	atomic_ullong suspensions;
-	atomic_ullong witnessed;
-	atomic_bool is_complete;
-	atomic_bool use_switch;
-	atomic_bool ending;
+	struct memd *m;			/* the first thread of the blade */
+	struct outgoing q;		/* what goes to the standby */
+	u32 view;			/* the number of this machine's service */
+	u32 lease;			/* milliseconds */
+	pthread_t thread;		/* its own */
+	int wake;			/* eventfd that wakes it */
+	void (*wake_thread)(struct memd *m);	/* see mirror_start() */
+	atomic_bool holding;		/* answers wait */
+	atomic_ullong acked;		/* position up to which the standby has all */
+	atomic_ullong suspensions;	/* for statistics */
+	atomic_ullong witnessed;	/* for statistics: as @confirmed */
+	atomic_bool is_complete;	/* for statistics */
+	atomic_bool use_switch;		/* a P4 switch is in use */
+	atomic_bool ending;		/* it is to end when the queue is empty */
 
-	enum state state;
-	struct stream s;
-	bool attached;
-	u64 tried;
-	u64 delay;
-	u64 heard;
-	u64 echoed;
-	u64 beat;
-	u64 base;
-	u64 copied;
-	u64 complete_at;
-	struct ask ask;
-	u64 confirmed;
-	u64 asked;
-	u64 told;
-	bool suspended;
+	/* Only the thread uses these; times are milliseconds. */
+	enum state state;		/* see mirror.h */
+	struct stream s;		/* to the standby */
+	bool attached;			/* that has begun to get the file */
+	u64 tried;			/* when it was last called */
+	u64 delay;			/* until it is called again */
+	u64 heard;			/* when its last word came */
+	u64 echoed;			/* when what it has answered was sent */
+	u64 beat;			/* when the last beat to it was sent */
+	u64 base;			/* position where the connection began */
+	u64 copied;			/* up to which byte of the file */
+	u64 complete_at;		/* position of COMPLETE */
+	struct ask ask;			/* the witness */
+	u64 confirmed;			/* when what it has answered was sent */
+	u64 asked;			/* when the last question was sent */
+	u64 told;			/* see pair_may_tell() */
+	bool suspended;			/* said so */
 };
 
 static const struct options *options_of(const struct mirror *mr)

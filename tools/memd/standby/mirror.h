@@ -34,20 +34,13 @@
 struct memd;
 struct mirror;
 
-/**
- * struct mirror_state - what statistics tell
- * @complete: the standby follows and has everything
- * @behind: bytes that it has not yet
- * @has_witness: there is one
- * @witness_ok: ... and it has answered within the lease
- * @suspensions: how often this machine was suspended
- */
+/* What statistics tell. */
 struct mirror_state {
-	bool complete;
-	u64 behind;
-	bool has_witness;
-	bool witness_ok;
-	u64 suspensions;
+	bool complete;		/* the standby follows and has everything */
+	u64 behind;		/* bytes that it has not yet */
+	bool has_witness;	/* there is one */
+	bool witness_ok;	/* ... and it has answered within the lease */
+	u64 suspensions;	/* how often this machine was suspended */
 };
 
 /**

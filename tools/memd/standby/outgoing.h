@@ -22,30 +22,17 @@
 
 struct piece;
 
-/**
- * struct outgoing - the queue
- * @lock: for all but the atomics that are read without
- * @attached: there is a standby; else only @position counts
- * @over: OUTGOING_MAX was not enough: the standby has missed something
- * @pieces: the oldest first
- * @position: pieces put in, ever
- * @bytes: in the queue
- * @sent_bytes: put in since it was attached
- * @acked_bytes: of these, that the standby has
- * @acked: pieces that it has since then
- * @asleep: who takes them waits to be woken
- */
 struct outgoing {
-	pthread_mutex_t lock;
-	bool attached;
-	atomic_bool over;
-	STAILQ_HEAD(, piece) pieces;
-	atomic_ullong position;
-	atomic_ullong bytes;
-	atomic_ullong sent_bytes;
-	atomic_ullong acked_bytes;
-	u64 acked;
-	atomic_bool asleep;
+	pthread_mutex_t lock;		/* for all but the atomics that are read without */
+	bool attached;			/* there is a standby; else only @position counts */
+	atomic_bool over;	/* OUTGOING_MAX was not enough: the standby has missed something */
+	STAILQ_HEAD(, piece) pieces;	/* the oldest first */
+	atomic_ullong position;		/* pieces put in, ever */
+	atomic_ullong bytes;		/* in the queue */
+	atomic_ullong sent_bytes;	/* put in since it was attached */
+	atomic_ullong acked_bytes;	/* of these, that the standby has */
+	u64 acked;			/* pieces that it has since then */
+	atomic_bool asleep;		/* who takes them waits to be woken */
 };
 
 void outgoing_init(struct outgoing *q);

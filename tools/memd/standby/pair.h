@@ -10,24 +10,20 @@
 
 #include "base/options.h"
 
-/**
- * struct pair_record - what a file says of its machine
- * @there: it says something
- * @view: in which it was primary or standby; grows each time that the standby takes over
- * @primary: it served, else it stood by
- * @complete: standby: it has everything that was acknowledged to anybody
- * @taken: primary: it has taken over, and not all nodes have heard yet that what they had
- *	written home may be missing
- * @had_switch: a P4 switch was in use when it took over, or, standby, is
- * @here: it was written in this boot of this machine, so that nothing of the file is missing
- */
+/* What a file says of its machine. */
 struct pair_record {
-	bool there;
+	bool there;	/* it says something */
+	/* In which it was primary or standby; grows each time that the standby takes over */
 	u32 view;
-	bool primary;
-	bool complete;
+	bool primary;	/* it served, else it stood by */
+	bool complete;	/* standby: it has everything that was acknowledged to anybody */
+	/*
+	 * Primary: it has taken over, and not all nodes have heard yet that what they had
+	 * written home may be missing
+	 */
 	bool taken;
-	bool had_switch;
+	bool had_switch;	/* a P4 switch was in use when it took over, or, standby, is */
+	/* It was written in this boot of this machine, so that nothing of the file is missing */
 	bool here;
 };
 

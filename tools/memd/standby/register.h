@@ -35,40 +35,27 @@ enum register_op {
 	REGISTER_OPS
 };
 
-/**
- * struct entry - of a blade
- * @rack: number of the rack
- * @blade: id
- * @view: grows each time that the other machine takes over; 0: nobody has claimed it
- * @owner: address of the machine that serves
- * @complete: the other one has everything
- * @lease: milliseconds that the owner may be silent; 0: nobody takes over by itself
- * @heard: millisecond when the owner was heard, or could have been; not in the file
- */
+/* Of a blade. */
 struct entry {
-	u32 rack;
-	u8 blade;
+	u32 rack;	/* number of the rack */
+	u8 blade;	/* id */
+	/* Grows each time that the other machine takes over; 0: nobody has claimed it */
 	u32 view;
-	u32 owner;
-	bool complete;
+	u32 owner;	/* address of the machine that serves */
+	bool complete;	/* the other one has everything */
+	/* Milliseconds that the owner may be silent; 0: nobody takes over by itself */
 	u32 lease;
+	/* Millisecond when the owner was heard, or could have been; not in the file */
 	u64 heard;
 };
 
-/**
- * struct question - what a machine wants
- * @op: enum register_op
- * @view: as it knows it; CLAIM: that is to be
- * @who: its address
- * @lease: its own
- * @now: millisecond
- */
+/* What a machine wants. */
 struct question {
-	u8 op;
-	u32 view;
-	u32 who;
-	u32 lease;
-	u64 now;
+	u8 op;		/* enum register_op */
+	u32 view;	/* as it knows it; CLAIM: that is to be */
+	u32 who;	/* its address */
+	u32 lease;	/* its own */
+	u64 now;	/* millisecond */
 };
 
 /**
@@ -81,14 +68,10 @@ u16 register_change(struct entry *e, const struct question *q);
 /* Would two entries look the same in the file? */
 bool register_same(const struct entry *a, const struct entry *b);
 
-/**
- * struct registers - the file
- * @path: its name
- * @n: number of @entry
- */
+/* The file: all entries. */
 struct registers {
 	const char *path;
-	u32 n;
+	u32 n;			/* number of @entry */
 	struct entry entry[REGISTERS_MAX];
 };
 

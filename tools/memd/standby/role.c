@@ -17,41 +17,30 @@
 #define STOOD_MS	500	/* stood still itself: the partner may have said something */
 #define PATIENCE_MS	5000	/* with --alone, for a witness that answers all the same */
 
-/**
- * struct finding - what is known so far
- * @o: command line
- * @sb: the copy
- * @ask: the witness
- * @probe: to the partner, to hear who it is
- * @probed: millisecond
- * @listener: where the partner calls
- * @began: millisecond
- * @looked: of the last question
- * @refused: milliseconds from there until the witness may let this machine take over, as it said;
- *	0: it has not
- * @told: of the last sentence
- * @err: why it ends; ERR_MAX bytes
- * @failed: it does
- * @serves: it is to serve: its record says how
- * @stale: the witness has said that this copy is
- * @taking: it may let this machine take over, as it was asked, and the answer has not come:
- *	until then the other machine must not hear anything that it may serve for
- */
+/* What is known so far. */
 struct finding {
-	struct options *o;
-	struct standby sb;
-	struct ask ask;
-	struct stream probe;
-	u64 probed;
-	int listener;
-	u64 began;
-	u64 looked;
+	struct options *o;	/* command line */
+	struct standby sb;	/* the copy */
+	struct ask ask;		/* the witness */
+	struct stream probe;	/* to the partner, to hear who it is */
+	u64 probed;		/* millisecond */
+	int listener;		/* where the partner calls */
+	u64 began;		/* millisecond */
+	u64 looked;		/* of the last question */
+	/*
+	 * Milliseconds from there until the witness may let this machine take over, as it said;
+	 * 0: it has not
+	 */
 	u64 refused;
-	u64 told;
-	char *err;
-	bool failed;
-	bool serves;
-	bool stale;
+	u64 told;		/* of the last sentence */
+	char *err;		/* why it ends; ERR_MAX bytes */
+	bool failed;		/* it does */
+	bool serves;		/* it is to serve: its record says how */
+	bool stale;		/* the witness has said that this copy is */
+	/*
+	 * It may let this machine take over, as it was asked, and the answer has not come: until
+	 * then the other machine must not hear anything that it may serve for
+	 */
 	bool taking;
 };
 

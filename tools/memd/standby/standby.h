@@ -12,47 +12,25 @@
 #include "standby/stream.h"
 #include "standby/pair.h"
 
-/**
- * struct standby - the copy
- * @o: command line
- * @fd: the file
- * @record: what it says of this machine
- * @blank: there is nothing else in it
- * @s: from the primary
- * @next: another connection, of which no record has come yet
- * @following: it has begun to send its file
- * @heard: millisecond of CLOCK_BOOTTIME of its last record
- * @lease: of it, or of this one, whichever is longer
- * @count: pieces done since it began
- * @bytes: of them
- * @stamp: of its last beat
- * @owes: an ACK
- * @use_switch: it has a P4 switch in use
- * @dirty: written to since the last flush
- * @flush: to the disk
- * @flushed: millisecond of that
- * @asked_by: millisecond when an undecided partner was here, and what it said
- * @partner: see there
- */
 struct standby {
-	const struct options *o;
-	int fd;
-	struct pair_record record;
-	bool blank;
-	struct stream s;
-	struct stream next;
-	bool following;
-	u64 heard;
-	u32 lease;
-	u64 count;
-	u64 bytes;
-	u64 stamp;
-	bool owes;
-	bool use_switch;
-	bool dirty;
-	struct flush flush;
-	u64 flushed;
-	u64 asked_by;
+	const struct options *o;	/* command line */
+	int fd;			/* the file */
+	struct pair_record record;	/* what it says of this machine */
+	bool blank;		/* there is nothing else in it */
+	struct stream s;	/* from the primary */
+	struct stream next;	/* another connection, of which no record has come yet */
+	bool following;		/* it has begun to send its file */
+	u64 heard;		/* millisecond of CLOCK_BOOTTIME of its last record */
+	u32 lease;		/* of it, or of this one, whichever is longer */
+	u64 count;		/* pieces done since it began */
+	u64 bytes;		/* of them */
+	u64 stamp;		/* of its last beat */
+	bool owes;		/* an ACK */
+	bool use_switch;	/* it has a P4 switch in use */
+	bool dirty;		/* written to since the last flush */
+	struct flush flush;	/* to the disk */
+	u64 flushed;		/* millisecond of that */
+	u64 asked_by;	/* millisecond when an undecided partner was here, and what it said */
 	struct hello partner;
 };
 

@@ -68,22 +68,14 @@ enum stream_role {
 #define HELLO_BLANK	0x01	/* there is nothing in its file */
 #define HELLO_UNKNOWN	0x02	/* its file knows of no partner yet */
 
-/**
- * struct hello - who is at the other end
- * @rack: number of the rack
- * @blade: id of the blade; the witness repeats that of the blade
- * @role: enum stream_role
- * @flags: HELLO_*
- * @view: of its file; 0: none
- * @lease: milliseconds
- */
+/* Who is at the other end. */
 struct hello {
-	u32 rack;
-	u8 blade;
-	u8 role;
-	u8 flags;
-	u32 view;
-	u32 lease;
+	u32 rack;	/* number of the rack */
+	u8 blade;	/* id of the blade; the witness repeats that of the blade */
+	u8 role;	/* enum stream_role */
+	u8 flags;	/* HELLO_* */
+	u32 view;	/* of its file; 0: none */
+	u32 lease;	/* milliseconds */
 };
 
 /* A record that has come; @body is good until the next call. */
@@ -93,38 +85,22 @@ struct record {
 	const u8 *body;
 };
 
-/**
- * struct stream - one end of a connection
- * @fd: -1: closed
- * @called: the other side has connected to this one
- * @key: of the rack
- * @nonce: random numbers of who called, and of who was called; 0: not known yet
- * @sent: number of the last record of this side
- * @taken: number of the last one of the other
- * @greeted: the other side's HELLO has come
- * @peer: what it says
- * @in: what has come of a record
- * @have: bytes of it
- * @used: bytes at its beginning that stream_next() has returned
- * @out: what is to go out
- * @from: first byte of that
- * @to: first byte after it
- */
+/* One end of a connection. */
 struct stream {
-	int fd;
-	bool called;
-	const struct weft_key *key;
-	u64 nonce[2];
-	u64 sent;
-	u64 taken;
-	bool greeted;
-	struct hello peer;
-	u8 *in;
-	size_t have;
-	size_t used;
-	u8 *out;
-	size_t from;
-	size_t to;
+	int fd;		/* -1: closed */
+	bool called;	/* the other side has connected to this one */
+	const struct weft_key *key;	/* of the rack */
+	u64 nonce[2];	/* random numbers of who called, and of who was called; 0: not known yet */
+	u64 sent;	/* number of the last record of this side */
+	u64 taken;	/* number of the last one of the other */
+	bool greeted;	/* the other side's HELLO has come */
+	struct hello peer;	/* what it says */
+	u8 *in;		/* what has come of a record */
+	size_t have;	/* bytes of it */
+	size_t used;	/* bytes at its beginning that stream_next() has returned */
+	u8 *out;	/* what is to go out */
+	size_t from;	/* first byte of that */
+	size_t to;	/* first byte after it */
 };
 
 void stream_init(struct stream *s, const struct weft_key *key);

@@ -38,44 +38,37 @@
 #define FRAME_RECORD		32u
 #define FRAMES_PER_GROUP	(FRAME_SIZE / FRAME_RECORD)
 
-/**
- * struct backing - an open backing file
- * @fd: the file, or -1: there is none; synced by one thread only, so that it hears of all that
- *	does not get to the disk: see flush_open()
- * @path: its name
- * @blades: of the rack, as --peers said when the log was begun
- * @generation: of the log; its lowest bit says which half is in use
- * @log_end: bytes of the log in that half
- * @frames: frames that the file has room for, so far
- * @crashed: the machine ended while the file was in use, and with it what was not on
- *	the disk
- * @failed: the kernel could not bring all of it to the disk
- * @unwritten: so it was before this process, which sees what the disk may not have
- * @unsettled: the disk may not say yet that the half of the log that is in use is
- * @refuses: what was written to it last failed: its file system is full, or its disk broken
- * @dirty: written to since it was last brought to the disk, or began to be
- * @taken: it is the copy of a standby that has taken over: what is called crashed is what the
- *	stream did not bring
- * @ship: called after each write with what it wrote, NULL: zeros, but for what only concerns
- *	this machine; or NULL
- * @shipper: for @ship
- */
+/* An open backing file. */
 struct backing {
+	/*
+	 * The file, or -1: there is none; synced by one thread only, so that it hears of all
+	 * that does not get to the disk: see flush_open()
+	 */
 	int fd;
 	const char *path;
-	u32 blades;
-	u32 generation;
-	u32 log_end;
-	u32 frames;
+	u32 blades;	/* of the rack, as --peers said when the log was begun */
+	u32 generation;	/* of the log; its lowest bit says which half is in use */
+	u32 log_end;	/* bytes of the log in that half */
+	u32 frames;	/* frames that the file has room for, so far */
+	/* The machine ended while the file was in use, and with it what was not on the disk */
 	bool crashed;
-	bool failed;
-	bool unwritten;
-	bool unsettled;
+	bool failed;	/* the kernel could not bring all of it to the disk */
+	bool unwritten;	/* so it was before this process, which sees what the disk may not have */
+	bool unsettled;	/* the disk may not say yet that the half of the log that is in use is */
+	/* What was written to it last failed: its file system is full, or its disk broken */
 	bool refuses;
-	bool dirty;
+	bool dirty;	/* written to since it was last brought to the disk, or began to be */
+	/*
+	 * It is the copy of a standby that has taken over: what is called crashed is what the
+	 * stream did not bring
+	 */
 	bool taken;
+	/*
+	 * Called after each write with what it wrote, NULL: zeros, but for what only concerns
+	 * this machine; or NULL
+	 */
 	void (*ship)(void *shipper, const void *buf, size_t len, u64 at);
-	void *shipper;
+	void *shipper;	/* for @ship */
 };
 
 /*

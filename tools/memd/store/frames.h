@@ -35,14 +35,13 @@
 
 #define FRAMES_PER_CHUNK	1024u	/* what a card lets go of together */
 
-/**
- * struct frames_card - who has network cards read frames
- * @let_go: memory of frames @from .. @to - 1, all of one chunk, goes back to the system;
- *	false: it is in use, and frames_back_late() will follow when it is not, if ever:
- *	until then it stays ours.  The pool's lock is held: nothing of it may be called from
- *	there
- */
+/* Who has network cards read frames. */
 struct frames_card {
+	/*
+	 * Memory of frames @from .. @to - 1, all of one chunk, goes back to the system; false:
+	 * it is in use, and frames_back_late() will follow when it is not, if ever: until then
+	 * it stays ours.  The pool's lock is held: nothing of it may be called from there
+	 */
 	bool (*let_go)(struct frames_card *card, u32 from, u32 to);
 };
 
@@ -52,83 +51,51 @@ static inline u32 frames_chunk(u32 frame)
 	return (frame - 1) / FRAMES_PER_CHUNK;
 }
 
-/**
- * struct rest - frames that were given back, but are not free yet
- * @first: of those that keep their memory, and of those that do not
- */
+/* Frames that were given back, but are not free yet. */
 struct rest {
-	u32 first[2];
+	u32 first[2];	/* of those that keep their memory, and of those that do not */
 };
 
-/**
- * struct frames - the pool
- * @shared: several threads have blocks; what is in a chain is its owner's
- * @lock: then, for what is not in a chain
- * @backing: where they are, if it has a file
- * @mem: where they are otherwise
- * @next: by frame: next one of the block, or of the free ones
- * @hash: by frame, in memory: hashes of the fragments that begin in it; 0: not known
- * @fragment: bytes from one to the next
- * @hashes: how many of them a frame has
- * @sum: by frame, in a file: sum that the contents must have; 0: they have it
- * @total: frames 1..total exist
- * @fresh: this one and those after it were never used
- * @free: first of the free ones before @fresh
- * @n_free: length of that list
- * @used: in use
- * @resting: given back since @flush began, or at all if none is running
- * @flushing: given back before it
- * @flushed: given back before the last one that has ended: may be cleared
- * @flush: brings the file to the disk
- * @back_from: with @back_to, run of frames whose memory is to be returned
- * @back_to: first after it
- * @card: who has cards read frames, or NULL
- * @hold: by frame, then: how often its chain is held, and what is to be done later
- * @held: frames that were given back, and are held
- * @mark: by first frame of a chain: its mark, big-endian, 0: it has none; the owner of the
- *	chain writes it.  NULL: no chain has any
- */
 struct frames {
-	bool shared;
-	pthread_mutex_t lock;
-	struct backing *backing;
-	u8 *mem;
-	u32 *next;
+	bool shared;	/* several threads have blocks; what is in a chain is its owner's */
+	pthread_mutex_t lock;	/* then, for what is not in a chain */
+	struct backing *backing;	/* where they are, if it has a file */
+	u8 *mem;		/* where they are otherwise */
+	u32 *next;		/* by frame: next one of the block, or of the free ones */
+	/* By frame, in memory: hashes of the fragments that begin in it; 0: not known */
 	u64 *hash;
-	u32 fragment;
-	u32 hashes;
-	u32 *sum;
-	u32 total;
-	u32 fresh;
-	u32 free;
-	u32 n_free;
+	u32 fragment;		/* bytes from one to the next */
+	u32 hashes;		/* how many of them a frame has */
+	u32 *sum;	/* by frame, in a file: sum that the contents must have; 0: they have it */
+	u32 total;		/* frames 1..total exist */
+	u32 fresh;		/* this one and those after it were never used */
+	u32 free;		/* first of the free ones before @fresh */
+	u32 n_free;		/* length of that list */
 	u32 used;
-	struct rest resting;
-	struct rest flushing;
-	struct rest flushed;
-	struct flush flush;
-	u32 back_from;
-	u32 back_to;
-	struct frames_card *card;
+	struct rest resting;	/* given back since @flush began, or at all if none is running */
+	struct rest flushing;	/* given back before it */
+	struct rest flushed;	/* given back before the last one that has ended: may be cleared */
+	struct flush flush;	/* brings the file to the disk */
+	u32 back_from;		/* with @back_to, run of frames whose memory is to be returned */
+	u32 back_to;		/* first after it */
+	struct frames_card *card;	/* who has cards read frames, or NULL */
+	/* By frame, then: how often its chain is held, and what is to be done later */
 	u16 *hold;
-	u32 held;
+	u32 held;		/* frames that were given back, and are held */
+	/*
+	 * By first frame of a chain: its mark, big-endian, 0: it has none; the owner of the
+	 * chain writes it.  NULL: no chain has any
+	 */
 	u64 *mark;
 };
 
-/**
- * struct frame_id - what a frame of the backing file holds
- * @frame: number
- * @region: region
- * @piece: which 4 KiB of it
- * @version: of the block
- * @sum: of the contents
- */
+/* What a frame of the backing file holds. */
 struct frame_id {
-	u32 frame;
+	u32 frame;	/* number */
 	u32 region;
-	u32 sum;
-	u64 piece;
-	u64 version;
+	u32 sum;	/* of the contents */
+	u64 piece;	/* which 4 KiB of it */
+	u64 version;	/* of the block */
 };
 
 /**

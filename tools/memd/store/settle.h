@@ -10,14 +10,10 @@
 
 #define SETTLE_FLUSH_MS	2000	/* from the end of a flush to the next, or the next look */
 
-/**
- * struct settle - of the blade
- * @timer: next look
- * @soon: that is within a few milliseconds
- */
+/* Of the blade. */
 struct settle {
-	struct timer timer;
-	bool soon;
+	struct timer timer;	/* next look */
+	bool soon;		/* that is within a few milliseconds */
 };
 
 void settle_init(struct memd *m);
