@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The blade and its threads, as all layers see them.  Each layer makes, and frees, its own part
- * of both (FOLDER/layer.c): here they are names only.
- *
- * A blade has one thread, or several (--threads) with a share of the lines each: share.h
- * says which, and the kernel puts each datagram into the socket of the right one.  What a
- * request for a line changes belongs to the line, or to the thread; what belongs to the
- * blade it only reads.  Whoever changes that stops the others for so long: see turn.h.
+ * The blade and its threads, as all layers see them.  Each layer makes, and frees, its own part of
+ * both (FOLDER/layer.c): here they are names only.  A request for a line changes what belongs to
+ * the line, or to the thread; what belongs to the blade it only reads.
  */
 #ifndef WEFT_MEMD_BLADE_H
 #define WEFT_MEMD_BLADE_H
@@ -20,6 +16,12 @@
 #include "base/share.h"
 #include "base/timer.h"
 #include "base/turn.h"
+
+/*
+ * A blade has one thread, or several (--threads) with a share of the lines each: share.h says
+ * which, and the kernel puts each datagram into the socket of the right one.  Whoever changes what
+ * belongs to the blade stops the other threads for so long: see turn.h.
+ */
 
 #define BLADE_FOR_EVER	(~0ull)
 

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The numbers of a member's calls: which of them may have been carried out before.
- *
- * They have WEFT_TXN_SEQ_BITS bits, and wrap, so half of them are ahead of any and half
- * behind it.  That is enough, as a member calls each second, unless it was cut off: then
- * it has used any number of them for other messages, and what it says counts anew.  What
- * it had called before is too old by the rack's clock by then (weft_stamp_fresh()).
+ * The numbers of a member's calls: which of them may have been carried out before.  net/reply.c
+ * asks.  It knows numbers only, no calls.
  */
 #ifndef WEFT_MEMD_CALLNO_H
 #define WEFT_MEMD_CALLNO_H
 
 #include "tag.h"
+
+/*
+ * The numbers have WEFT_TXN_SEQ_BITS bits, and wrap, so half of them are ahead of any and half
+ * behind it.  That is enough, as a member calls each second, unless it was cut off: then it has used any
+ * number of them for other messages, and what it says counts anew.  What it had called before is
+ * too old by the rack's clock by then (weft_stamp_fresh()).
+ */
 
 /* Behind the newest everything that is further away is taken for old. */
 #define CALLNO_HORIZON		(1 << (WEFT_TXN_SEQ_BITS - 2))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bringing a file to the disk beside everything else, which takes as long as it takes: a
- * thread that does nothing but that, and of which nobody sees more than that it is over.
+ * A file goes to the disk in a thread of its own, which touches nothing but the file: the event
+ * loop goes on meanwhile.  For frames, the standby's copy, group commit and moves.
  */
 #ifndef WEFT_MEMD_FLUSH_H
 #define WEFT_MEMD_FLUSH_H

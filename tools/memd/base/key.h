@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file that has the key of the rack.
+ * The file that has the key of the rack: read at the start, made by --make-key, handed to a
+ * service by --hand-key.  front/main.c calls it, before there is a blade.
  */
 #ifndef WEFT_MEMD_KEY_H
 #define WEFT_MEMD_KEY_H

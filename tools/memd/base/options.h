@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Command line of weft-memd.
- */
+/* Command line of weft-memd.  front/main.c has it read, all layers see it. */
 #ifndef WEFT_MEMD_OPTIONS_H
 #define WEFT_MEMD_OPTIONS_H
 

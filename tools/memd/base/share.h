@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which of a blade's threads has a line.
- *
- * A run of lines has one home and is one allocation; it belongs to one thread.  The hash
- * has nothing to do with the one that chooses the home: each blade's lines fall into all
- * shares.  It is made of 32-bit steps that classic BPF has, too, so that the kernel can
- * put a datagram into the socket of the thread that has the line.
+ * Which of a blade's threads has a line: a hash, here and as a program for the kernel, by which
+ * net/udp.c has a datagram put into the socket of that thread.
  */
 #ifndef WEFT_MEMD_SHARE_H
 #define WEFT_MEMD_SHARE_H
@@ -13,6 +9,13 @@
 #include <linux/filter.h>
 
 #include "types.h"
+
+/*
+ * A run of lines has one home and is one allocation; it belongs to one thread.  The hash has
+ * nothing to do with the one that chooses the home: each blade's lines fall into all shares.  It
+ * is made of 32-bit steps that classic BPF has, too, so that the kernel can put a datagram into
+ * the socket of the thread that has the line.
+ */
 
 #define SHARE_PROGRAM	28	/* instructions */
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Timers of the event loop: a wheel of one slot a millisecond.  A timer is part
- * of the object that it belongs to, so setting one cannot fail.
+ * Timers of the event loop: a wheel of one slot a millisecond.  A timer is part of the object that
+ * it belongs to, so setting one cannot fail.  A thread runs its own; who is alone sets those of
+ * others, too.
  */
 #ifndef WEFT_MEMD_TIMER_H
 #define WEFT_MEMD_TIMER_H

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Several threads in a blade: which of them may do what, and when.
- *
- * A thread that takes a batch of messages has its turn, which is a mutex that nobody else
- * wants: it changes its own things and its own lines, and reads what belongs to the blade.
- * Who changes something that belongs to the blade (regions, members, what is asked of
- * other machines), or a line of another thread, is alone meanwhile: it has the turns of
- * all threads.  The others come to that point at the end of a batch, so it waits for
- * microseconds.
- *
- * So all that is not on the way of a page is written as for one thread, and is never
- * seen half done.  A blade with one thread does nothing of this.
+ * Several threads in a blade: which of them may do what, and when.  A thread in its turn changes
+ * its own things and its own lines; who is alone changes what belongs to the blade.  The event
+ * loop (front/main.c) begins and ends turns.
  */
 #ifndef WEFT_MEMD_TURN_H
 #define WEFT_MEMD_TURN_H
@@ -18,6 +10,17 @@
 #include <pthread.h>
 
 #include "types.h"
+
+/*
+ * A thread that takes a batch of messages has its turn, which is a mutex that nobody else wants:
+ * it changes its own things and its own lines, and reads what belongs to the blade.  Who changes
+ * something that belongs to the blade (regions, members, what is asked of other machines), or a
+ * line of another thread, is alone meanwhile: it has the turns of all threads.  The others come to
+ * that point at the end of a batch, so it waits for microseconds.
+ *
+ * So all that is not on the way of a page is written as for one thread, and is never
+ * seen half done.  A blade with one thread does nothing of this.
+ */
 
 struct memd;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an administrator says of memory blades: there is another one, one is to be used no more. */
+/*
+ * What an administrator says of memory blades (weftctl blade): there is another one, one is to be
+ * used no more.  front/calls.c calls it, at the first blade only.
+ */
 #ifndef WEFT_MEMD_ADMIN_H
 #define WEFT_MEMD_ADMIN_H
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who may use a region: which nodes, as its owner has said (weftctl region set NAME nodes=);
- * of these, those that have opened it; for which users, as its owner and mode say.
- *
- * The first blade decides who may open it and tells the others.  All blades look at each request
- * for a line that comes to them.  The switch does not: it knows no regions.  So lines of a region
- * that is not for all nodes are not in the switch, see withdraw.h.
+ * Who may use a region: which nodes, as its owner has said (weftctl region set NAME nodes=); of
+ * these, those that have opened it; for which users, as its owner and mode say.  catalog.c calls
+ * it, at the first blade.
  */
 #ifndef WEFT_MEMD_ALLOW_H
 #define WEFT_MEMD_ALLOW_H
 
 #include "net/reply.h"
 #include "lines/region.h"
+
+/*
+ * The first blade decides who may open it and tells the others.  All blades look at each request
+ * for a line that comes to them.  The switch does not: it knows no regions.  So lines of a region
+ * that is not for all nodes are not in the switch, see withdraw.h.
+ */
 
 struct memd;
 struct weft_msg;

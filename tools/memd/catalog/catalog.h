@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The catalog of regions: names, sizes, attributes.  Calls that only the first blade serves. */
+/*
+ * The catalog of regions: names, sizes, attributes.  Calls that only the first blade serves;
+ * front/calls.c hands them in.  Blocks and lines are taken away by lines/trim.c.
+ */
 #ifndef WEFT_MEMD_CATALOG_H
 #define WEFT_MEMD_CATALOG_H
 

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Nodes that die: who is not heard for the lease is taken out of the rack.
- *
- * The first blade decides.  It stops listening to the dead node, and tells all other
- * members to (FENCE): from its answer on, a node takes nothing from the dead one, and has
- * nothing that only the dead one could have taken back (core/controller.h,
- * weft_line_gone()).  When all have answered, and not before, the dead node is no member any
- * more: the homes and the switch serve what it had from what the homes have (sweep.h).  So
- * nobody can read what it alone knew while others read something else.
+ * Nodes that die: who is not heard for the lease is taken out of the rack.  The first blade
+ * decides, and tells all members (FENCE); other blades obey.  join.c hears when all have.
+ */
+#ifndef WEFT_MEMD_FENCE_H
+#define WEFT_MEMD_FENCE_H
+
+#include "net/reply.h"
+#include "base/timer.h"
+#include "wire.h"
+
+/*
+ * The first blade stops listening to the dead node, and tells all other members to do so
+ * (FENCE): from its answer on, a node takes nothing from the dead one, and has nothing that only
+ * the dead one could have taken back (core/controller.h, weft_line_gone()).  When all have
+ * answered, and not before, the dead node is no member any more: the homes and the switch serve
+ * what it had from what the homes have (sweep.h).  So nobody can read what it alone knew while
+ * others read something else.
  *
  * A node that was only cut off, or paused, finds that it is no member, drops all that it
  * has, and joins anew.
@@ -16,12 +25,6 @@
  * who could want what the dead had.  When it hears one again the others have a moment to be
  * heard, too (RETURN_MS).
  */
-#ifndef WEFT_MEMD_FENCE_H
-#define WEFT_MEMD_FENCE_H
-
-#include "net/reply.h"
-#include "base/timer.h"
-#include "wire.h"
 
 #define FENCE_LEAST_MS	200	/* nothing of the dead node stays in the network for so long */
 #define FENCE_LIMIT_MS	15000	/* a node that lives and does not obey is dead, too */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A blade other than the first: it joins the first one, which tells it all
- * regions and the members, and then each change.
- *
- * Calls from the first blade carry the life that this blade joined with (field
- * life) and a number that grows (cookie): what is of another life, or older than
- * what came last, changes nothing.  MEMBERS with valid 1 ends what a blade is
- * told when it joins: regions that were not named are gone.
+ * A blade other than the first: it joins the first one, which tells it all regions and the
+ * members, and then each change.  front/memd.c and front/calls.c hand in what the first one says.
  */
 #ifndef WEFT_MEMD_FOLLOW_H
 #define WEFT_MEMD_FOLLOW_H
 
 #include "net/reply.h"
 #include "base/timer.h"
+
+/*
+ * Calls from the first blade carry the life that this blade joined with (field life) and a number
+ * that grows (cookie): what is of another life, or older than what came last, changes nothing.
+ * MEMBERS with valid 1 ends what a blade is told when it joins: regions that were not named are
+ * gone.
+ */
 
 /* How we stand with the first blade. */
 struct follow {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Membership at the first blade: nodes and blades that join and leave. */
+/*
+ * Membership at the first blade: nodes and blades that join and leave.  front/calls.c hands in
+ * their calls, fence.c says which node has died.
+ */
 #ifndef WEFT_MEMD_JOIN_H
 #define WEFT_MEMD_JOIN_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The layer as a whole: which regions there are and who is a member, kept in the file. */
+/*
+ * The layer as a whole: which regions there are and who is a member, kept in the file.
+ * front/memd.c makes and frees it.
+ */
 #ifndef WEFT_MEMD_CATALOG_LAYER_H
 #define WEFT_MEMD_CATALOG_LAYER_H
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Regions that move to other blades, one at a time: the first blade, which has the catalog,
- * asks all blades and then all nodes to come as far as the next phase (WEFT_REHOME_*), until
- * each has said that it has (docs/protocol.md, "Homes that move").
- *
- * Until the new homes are noted in the catalog, the move can be given up.  From then on it
- * goes on until it is done, also in another life of this blade.
+ * Regions that move to other blades, one at a time: the first blade asks all blades and then all
+ * nodes to come as far as the next phase (WEFT_REHOME_*), until each has said that it has
+ * (docs/protocol.md, "Homes that move").  What a blade does for it: lines/rehome.c.
  */
 #ifndef WEFT_MEMD_MOVE_H
 #define WEFT_MEMD_MOVE_H
@@ -13,6 +10,11 @@
 #include "net/reply.h"
 #include "lines/region.h"
 #include "base/timer.h"
+
+/*
+ * Until the new homes are noted in the catalog, the move can be given up.  From then on it goes on
+ * until it is done, also in another life of this blade.
+ */
 
 /* The region that moves. */
 struct move {

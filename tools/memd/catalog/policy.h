@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Policies of regions at the first blade: who changes one is answered when it is on the disk
- * and everybody follows it: other blades, and all nodes that have the region open.
+ * Policies of regions at the first blade: who changes one is answered when it is on the disk and
+ * everybody follows it: other blades, and all nodes that have the region open.  catalog.c calls
+ * it.
  */
 #ifndef WEFT_MEMD_POLICY_H
 #define WEFT_MEMD_POLICY_H

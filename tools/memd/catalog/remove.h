@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Regions that go: those that were removed, when no node has them open any more. */
+/*
+ * Regions that go: those that were removed, when no node has them open any more.  The catalog
+ * calls it; lines/trim.c takes the blocks away.
+ */
 #ifndef WEFT_MEMD_REMOVE_H
 #define WEFT_MEMD_REMOVE_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Contents of blocks that are in the backing file, after a restart. */
+/*
+ * Contents of blocks that are in the backing file, after a restart.  catalog/layer.c calls it,
+ * before any other thread runs.
+ */
 #ifndef WEFT_MEMD_RESTORE_H
 #define WEFT_MEMD_RESTORE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls that come in: who may call, which calls are repetitions, who answers them.
+ * Calls that come in: who may call, which calls are repetitions, who answers them.  front/memd.c
+ * hands in what the gate has let through, the gate what is refused and answered.
  */
 #ifndef WEFT_MEMD_CALLS_H
 #define WEFT_MEMD_CALLS_H

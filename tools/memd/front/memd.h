@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory blade as a whole: its layers are made and ended, messages go to their places. */
+/*
+ * The memory blade as a whole: its layers are made and ended, messages go to their places.
+ * front/main.c calls it, and tests do.
+ */
 #ifndef WEFT_MEMD_MEMD_H
 #define WEFT_MEMD_MEMD_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The list of counters, for the answer to WEFT_CALL_STATS. */
+/* The list of counters, for the answer to WEFT_CALL_STATS; front/calls.c asks for it. */
 #ifndef WEFT_MEMD_STATS_H
 #define WEFT_MEMD_STATS_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Contents of blocks on the wire: READ is answered with DATA, WB with WB_ACK.
+ * Contents of blocks on the wire: READ is answered with DATA, WB with WB_ACK.  front/memd.c hands
+ * them in.  Which nodes have a block is the directory's: lines.c.
  */
 #ifndef WEFT_MEMD_BLOCKS_H
 #define WEFT_MEMD_BLOCKS_H

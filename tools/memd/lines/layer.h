@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The layer as a whole: regions, their lines and contents, and who may have them. */
+/*
+ * The layer as a whole: regions, their lines and contents, and who may have them.  front/memd.c
+ * makes and frees it.
+ */
 #ifndef WEFT_MEMD_LINES_LAYER_H
 #define WEFT_MEMD_LINES_LAYER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The directory at home: requests for lines, and their moves to the switch and
- * back.  tools/directory/home.h decides; this carries out what it says.
+ * The directory at home: requests for lines, and their moves to the switch and back.  front/memd.c
+ * hands them in.  tools/directory/home.h decides; this carries out what it says.
  */
 #ifndef WEFT_MEMD_LINES_H
 #define WEFT_MEMD_LINES_H

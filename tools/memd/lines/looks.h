@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Has the switch lost lines of ours?  It is asked: by an ADD with a generation that the slot
- * does not have, which changes nothing, and whose answer tells whether the line is there.  One
- * question of each kind at a time: requests are repeated.
- *
- * All of it belongs to the blade: who calls is alone, but where it says so.
+ * Has the switch lost lines of ours?  It is asked by an ADD with a generation that the slot does
+ * not have, which changes nothing, and whose answer tells whether the line is there.  One question
+ * of each kind at a time.  Who calls is alone, but where it says so.
  */
 #ifndef WEFT_MEMD_LOOKS_H
 #define WEFT_MEMD_LOOKS_H

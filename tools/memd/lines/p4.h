@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What the P4 switch is told of the members, and whether there is one.  It answers for those
- * lines that it has (lines.h).
+ * lines that it has (lines.h).  The catalog says when members change, and waits for it.
  */
 #ifndef WEFT_MEMD_P4_H
 #define WEFT_MEMD_P4_H

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What one user may have of the rack: regions, memory for them, lock lines.
- *
- * Regions and their memory are counted by owner, at the first blade, from the table of
- * regions each time that somebody wants more, so that no count can be wrong.  Neither
- * root's regions are limited, nor who has the privilege (CAP_SYS_RESOURCE), as the node
- * says.  The last of the regions' places are for these.
+ * What one user may have of the rack: regions, memory for them, lock lines.  catalog.c asks before
+ * a region is made or grows, lines.c before a lock line is made.
+ */
+#ifndef WEFT_MEMD_QUOTA_H
+#define WEFT_MEMD_QUOTA_H
+
+#include "types.h"
+
+/*
+ * Regions and their memory are counted by owner, at the first blade, from the table of regions
+ * each time that somebody wants more, so that no count can be wrong.  Neither root's regions are
+ * limited, nor who has the privilege (CAP_SYS_RESOURCE), as the node says.  The last of the
+ * regions' places are for these.
  *
  * Numbers of regions are used once: a node or a file may have something of an old one for
  * as long as it likes.  There are 16 million, so who makes and removes regions for hours
@@ -15,10 +22,6 @@
  * Lock lines are made for whoever may use a region; they are limited for each region, for
  * all regions of one owner (root's may have all but a part), and for the blade.
  */
-#ifndef WEFT_MEMD_QUOTA_H
-#define WEFT_MEMD_QUOTA_H
-
-#include "types.h"
 
 struct memd;
 struct options;

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A new life of the directory.  It begins when the blade does not know any more who
- * has what: the blade was restarted while nodes stayed up, or the switch was, which had
- * lines of ours.
- *
- * Every node is asked to give all lines of this blade back (RENEW): what only it has is
- * written home, everything else is dropped, and the locks that its programs hold are
- * named (CLAIM).  Nobody is served until all have answered; what then is at home is the
- * newest version of everything, and no line is anywhere else but the locks named.
- * It takes RECOVERY_LEAST_MS at least: an ADD of the former life that came to the switch
- * later than the first request would make a second directory of a line.
+ * A new life of the directory.  It begins when the blade does not know any more who has what: the
+ * blade was restarted while nodes stayed up, or the switch was, which had lines of ours.  All
+ * nodes give back what they have before anybody is served.
+ */
+#ifndef WEFT_MEMD_RECOVERY_H
+#define WEFT_MEMD_RECOVERY_H
+
+#include "types.h"
+
+/*
+ * Every node is asked to give all lines of this blade back (RENEW): what only it has is written
+ * home, everything else is dropped, and the locks that its programs hold are named (CLAIM).
+ * Nobody is served until all have answered; what then is at home is the newest version of
+ * everything, and no line is anywhere else but the locks named.  It takes RECOVERY_LEAST_MS at
+ * least: an ADD of the former life that came to the switch later than the first request would make
+ * a second directory of a line.
  *
  * A node that makes no progress for RECOVERY_LIMIT_MS is not waited for.  Progress is a
  * block that is newer than what is here, a CLAIM, or the node's word that it has done
@@ -22,10 +28,6 @@
  * counts against no node: they have it still, and it would be lost with them.  Programs wait
  * meanwhile, for their time-out, however long that takes.
  */
-#ifndef WEFT_MEMD_RECOVERY_H
-#define WEFT_MEMD_RECOVERY_H
-
-#include "types.h"
 
 struct memd;
 struct request;

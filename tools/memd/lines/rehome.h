@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A region whose homes change: what each blade does.  The first one says when (move.h).
- *
- * For the lines of the region it is what a restart is for those of a blade: nobody knows
- * any more who has what, nodes give all back, and to the new homes.  Only the contents have to
- * be brought there: those that the blade has are sent as WB while nodes are served
- * (WEFT_REHOME_COPY), and when nobody is any more, what was written since (WEFT_REHOME_FREEZE).
+ * A region whose homes change: what each blade does.  The first one says when (catalog/move.c,
+ * REHOME).  front/memd.c shows it each message about a line before anybody else.
  */
 #ifndef WEFT_MEMD_REHOME_H
 #define WEFT_MEMD_REHOME_H
@@ -15,6 +11,13 @@
 #include "lines/region.h"
 #include "base/timer.h"
 #include "wire.h"
+
+/*
+ * For the lines of the region it is what a restart is for those of a blade: nobody knows any more
+ * who has what, nodes give all back, and to the new homes.  Only the contents have to be brought
+ * there: those that the blade has are sent as WB while nodes are served (WEFT_REHOME_COPY), and
+ * when nobody is any more, what was written since (WEFT_REHOME_FREEZE).
+ */
 
 #define REHOME_BYTES	(512u << 10)	/* of blocks that are under way at a time */
 #define REHOME_BLOCKS	(REHOME_BYTES / WEFT_BLOCK_MIN)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * After a node died: all lines of this blade are looked at, and what the dead node had to do
- * with them is over (tools/directory/home.h, weft_home_gone()).  A lock that it had is free; a block
- * that only it had modified is lost: it is what it last was here, which is noted.
- *
- * Lines in the switch come home for that, so many at a time, and go back when they are asked
- * for.  Requests are served meanwhile.
+ * After a node died: all lines of this blade are looked at, and what the dead node had to do with
+ * them is over (tools/directory/home.h, weft_home_gone()).  The catalog begins it.
  */
 #ifndef WEFT_MEMD_SWEEP_H
 #define WEFT_MEMD_SWEEP_H
@@ -13,6 +9,12 @@
 #include "net/reply.h"
 #include "base/timer.h"
 #include "types.h"
+
+/*
+ * A lock that the dead node had is free; a block that only it had modified is lost: it is what it
+ * last was here, which is noted.  Lines in the switch come home for that, so many at a time, and go
+ * back when they are asked for.  Requests are served meanwhile.
+ */
 
 struct block;
 struct region;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Taking blocks away: the end of a region that shrinks, or all of one that is
- * gone.  Contents go at once, lines come back from the switch first; in small
- * steps, so that requests are served in between.
- *
- * Before it begins, the size says that these blocks are not there any more: new
- * requests for them are refused.
+ * Taking blocks away: the end of a region that shrinks, or all of one that is gone.  Contents go
+ * at once, lines come back from the switch first; in small steps, so that requests are served in
+ * between.  Before it begins, the size says that these blocks are not there any more.
  */
 #ifndef WEFT_MEMD_TRIM_H
 #define WEFT_MEMD_TRIM_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The layer as a whole: messages to and from others, and calls that wait for them. */
+/*
+ * The layer as a whole: messages to and from others, and calls that wait for them.  front/memd.c
+ * makes and frees it.
+ */
 #ifndef WEFT_MEMD_NET_LAYER_H
 #define WEFT_MEMD_NET_LAYER_H
 

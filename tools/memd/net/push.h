@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls that the blade itself makes: to other blades (what changed), to nodes
- * (give up copies).  One at a time to each member, repeated until it is
- * answered, given up after some seconds.
+ * Calls that the blade itself makes, for the catalog: to other blades (what changed), to nodes
+ * (give up copies).  One at a time to each member, repeated until it is answered, given up after
+ * some seconds.  front/memd.c hands in the replies.
  */
 #ifndef WEFT_MEMD_PUSH_H
 #define WEFT_MEMD_PUSH_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls of others, and the replies to them, which are kept for those who ask again.
+ * Calls of others, and the replies to them, which are kept for those who ask again.  front/calls.c
+ * begins a call; whoever serves it finishes it.
  */
 #ifndef WEFT_MEMD_REPLY_H
 #define WEFT_MEMD_REPLY_H

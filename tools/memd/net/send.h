@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Messages to others: they get the sender, the rack and a tag, and are queued in the socket. */
+/*
+ * Messages to others, for all layers above: they get the sender, the rack and a tag, and wait in
+ * the socket until the event loop flushes it (udp.h).
+ */
 #ifndef WEFT_MEMD_SEND_H
 #define WEFT_MEMD_SEND_H
 

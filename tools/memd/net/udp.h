@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The blade's socket: datagrams in and out, in batches.
+ * The blade's sockets: datagrams in and out, in batches.  front/main.c has them received,
+ * net/send.c writes what goes out.  It does not look into them.
  */
 #ifndef WEFT_MEMD_UDP_H
 #define WEFT_MEMD_UDP_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Write-back buffers, into which nodes' cards write.  Who is alone makes and drops them. */
+/*
+ * Write-back buffers, into which nodes' cards write: rdma.c makes and drops them with a
+ * connection, alone; write.c finds and frees one for each LANDED.
+ */
 #ifndef WEFT_MEMD_RDMA_BUFFER_H
 #define WEFT_MEMD_RDMA_BUFFER_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Remote handles: what nodes' cards read.  Who is alone opens, closes and ends them. */
+/*
+ * Remote handles (address, key, tag) of blocks that nodes' cards read: rdma.c opens, closes and
+ * ends them, alone; write.c gives one with a block.
+ */
 #ifndef WEFT_MEMD_RDMA_HANDLE_H
 #define WEFT_MEMD_RDMA_HANDLE_H
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The frames that a network card may read: chunks of them, registered when the first of
- * a chunk is sent; for this machine's own use only (no other has a key for them), or for nodes'
- * cards, too, which read them without our knowing.
- *
- * A registered chunk is memory that the system cannot take back.  So it is deregistered
- * before any of it is returned to the system; not while the card reads in it, then it is
- * returned afterwards.  One that nodes have a key for stays registered, and its memory ours, as
- * long as they may read: to read what is not registered any more would cost a node its
- * connection, which whoever may shorten a file could bring about.
+ * The frames that a network card may read: chunks of them, registered when the first of a chunk is
+ * sent; for our card only, or for nodes' cards, too, which read them without our knowing.  write.c
+ * uses them; store/frames.c asks before memory goes back to the system.
  */
 #ifndef WEFT_MEMD_RDMA_MEMORY_H
 #define WEFT_MEMD_RDMA_MEMORY_H
 
 #include "store/frames.h"
+
+/*
+ * A registered chunk is memory that the system cannot take back.  So it is deregistered before any
+ * of it is returned to the system; not while the card reads in it, then it is returned afterwards.
+ * One that nodes have a key for stays registered, and its memory ours, as long as they may read:
+ * to read what is not registered any more would cost a node its connection, which whoever may
+ * shorten a file could bring about.
+ */
 
 #define RDMA_MEMORY_AGAIN_MS	1000	/* after it was refused */
 

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Data by RDMA: a node whose network card can do it connects its card to ours, and where
- * a request says where the block may land (landing.h), our card writes it there, out of
- * the home frames, and says so.  Without a connection, or when there is too much under
- * way, DATA goes by UDP as ever: nothing here is needed for anything.
- *
- * Nodes connect, blades accept: by rdma_cm, at the blade's address and the number of its
- * port.  The first thread does all of that, and hears from the card; it is alone when
- * connections come and go.  Any thread has the card send blocks (rdma_write()).
+ * Data by RDMA: a node whose network card can do it connects its card to ours, which writes blocks
+ * to where the node wants them (landing.h).  Without a connection, or when too much is in flight,
+ * DATA goes by UDP: nothing here is needed for anything.
+ */
+#ifndef WEFT_MEMD_RDMA_H
+#define WEFT_MEMD_RDMA_H
+
+#include "types.h"
+
+/*
+ * Nodes connect, blades accept: by rdma_cm, at the blade's address and the number of its port.
+ * The first thread does all of that, and hears from the card; it is alone when connections come
+ * and go.  Any thread has the card send blocks (rdma_write()).
  *
  * With a block that was written to it a node gets a remote handle (address, key, tag; landing.h),
  * by which its card may read the block again without our program, until its contents change; unless
@@ -20,10 +25,6 @@
  * Whatever a card says that is wrong ends in a connection that is destroyed, which its
  * node makes anew, or in a listener that is closed, and tried again later.
  */
-#ifndef WEFT_MEMD_RDMA_H
-#define WEFT_MEMD_RDMA_H
-
-#include "types.h"
 
 struct memd;
 struct rdma_ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is under way by a connection to a node's network card, and whether more can go by
- * it: counting only, write.c does it.
+ * The send queue of a connection to a node's network card: what is in flight, and whether more can
+ * go.  Counting only: write.c posts, under @lock of struct rdma.
  */
 #ifndef WEFT_MEMD_RDMA_SENDQ_H
 #define WEFT_MEMD_RDMA_SENDQ_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Blocks that the card writes to where nodes want them, and what it has done. */
+/*
+ * Blocks that the card writes to where nodes want them, and what it has done.  lines/blocks.c has
+ * blocks written; rdma.c asks what is done, and drops what a connection has in flight.
+ */
 #ifndef WEFT_MEMD_RDMA_WRITE_H
 #define WEFT_MEMD_RDMA_WRITE_H
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Questions of a blade to the witness: one at a time, over a connection that is made again
- * when it breaks.  The witness does not read what is left in an old one, so that no question
- * is carried out after a later one was answered.
- *
- * Times are those of boot_ms().
+ * Questions of a blade to the witness: one at a time, over a connection that is made again when it
+ * breaks.  The witness does not read what is left in an old one, so that no question is carried
+ * out after a later one was answered.  Times are those of boot_ms().
  */
 #ifndef WEFT_MEMD_ASK_H
 #define WEFT_MEMD_ASK_H

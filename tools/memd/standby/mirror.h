@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The primary of a blade with a standby: whatever is written to the file is sent to the
- * standby, which has all of it sooner or later, and some answers wait for that.  And whether
- * this machine may answer anything at all.
+ * The primary of a blade with a standby: whatever is written to the file is sent to the standby,
+ * which has all of it sooner or later, and some answers wait for that.  And whether this machine
+ * may answer anything at all.
+ */
+#ifndef WEFT_MEMD_MIRROR_H
+#define WEFT_MEMD_MIRROR_H
+
+#include <stdatomic.h>
+
+#include "standby/ask.h"
+
+/*
+ * The state of the primary:
  *
  *	ALONE		there is no connection to the standby, or it is being made: nobody can
  *			take over, as the witness knows that the standby has not everything
@@ -24,12 +34,6 @@
  * queue what they have written: OUTGOING_MAX bytes.  If that is full, or the standby does not
  * answer for a lease, it is lost; when half is full all write-backs wait.
  */
-#ifndef WEFT_MEMD_MIRROR_H
-#define WEFT_MEMD_MIRROR_H
-
-#include <stdatomic.h>
-
-#include "standby/ask.h"
 
 struct memd;
 struct mirror;

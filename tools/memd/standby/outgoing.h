@@ -2,12 +2,6 @@
 /*
  * What is to go to the standby, in the order in which it was written: threads put it in, the
  * mirror's takes it out.
- *
- * Nothing is put in before it is in the file, so whoever reads a part of the file and puts it
- * in while nobody else can has all that stands before it in the queue: the copy is right
- * whatever is written meanwhile.
- *
- * The position counts what was put in, also while nobody is there to take it.
  */
 #ifndef WEFT_MEMD_OUTGOING_H
 #define WEFT_MEMD_OUTGOING_H
@@ -17,6 +11,14 @@
 #include <sys/queue.h>
 
 #include "standby/stream.h"
+
+/*
+ * Nothing is put in before it is in the file, so whoever reads a part of the file and puts it in
+ * while nobody else can has all that stands before it in the queue: the copy is right whatever is
+ * written meanwhile.
+ *
+ * The position counts what was put in, also while nobody is there to take it.
+ */
 
 #define OUTGOING_MAX	(64ull << 20)	/* bytes in the queue */
 

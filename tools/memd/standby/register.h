@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The witness's register: for each blade of each rack, which of both machines serves, and
- * whether the other one has everything.  Only what register_change() allows changes it:
+ * The witness's register: for each blade of each rack, which of both machines serves, and whether
+ * the other one has everything.  Only register_change() changes an entry.  It is a text file,
+ * written anew and synced before anything is answered.
+ */
+#ifndef WEFT_MEMD_REGISTER_H
+#define WEFT_MEMD_REGISTER_H
+
+#include "base/options.h"
+
+/*
+ * Only what register_change() allows changes it:
  *
  *	CLAIM		none -> {view, me, not complete}
  *	ALONE		{V, me, any} -> {V, me, not complete}
@@ -14,13 +23,7 @@
  * Each of them again, after it was done, changes nothing and is no mistake.  LOOK and BEAT
  * change nothing.  What is not allowed is refused: ESTALE, the register says something else;
  * EAGAIN, not yet.
- *
- * It is a text file, written anew and synced before anything is answered.
  */
-#ifndef WEFT_MEMD_REGISTER_H
-#define WEFT_MEMD_REGISTER_H
-
-#include "base/options.h"
 
 #define REGISTERS_MAX	256u	/* blades of all racks together */
 

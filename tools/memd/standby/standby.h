@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The copy of the partner's file: what comes in a stream from the primary is put there.
- *
- * Before anything of it is touched it is noted that it is not complete, and after the
- * primary has said that it is, that it is.  Only a file that is complete may serve.
+ * The copy of the partner's file, for role.c: what comes in a stream from the primary is put there.
+ * Before anything of it is touched the file says that it is not complete, and after the primary
+ * has said that it is, that it is.  Only a file that is complete may serve.
  */
 #ifndef WEFT_MEMD_STANDBY_H
 #define WEFT_MEMD_STANDBY_H

@@ -1,7 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Records between a blade and its partner, and between both and the witness: a TCP connection
- * on which each side begins by HELLO.  A record:
+ * Records between a blade and its partner, and between both and the witness: a TCP connection on
+ * which each side begins by HELLO.  Whatever is not right ends the connection.  In memory there is
+ * one record that comes in, and STREAM_OUT_MAX bytes that go out.
+ */
+#ifndef WEFT_MEMD_STREAM_H
+#define WEFT_MEMD_STREAM_H
+
+#include <poll.h>
+
+#include "tag.h"
+#include "types.h"
+
+/*
+ * A record:
  *
  *	0	u32	bytes of the body
  *	4	u8	type; u8 0; u16 0
@@ -14,17 +26,7 @@
  * other direction has a wrong tag.  The HELLO of who calls is covered with its own number
  * only, so it may be an old one: whoever is called does nothing because of it before the next
  * record has come.
- *
- * Whatever is not right ends the connection.  In memory there is one record that comes in,
- * and STREAM_OUT_MAX bytes that go out.
  */
-#ifndef WEFT_MEMD_STREAM_H
-#define WEFT_MEMD_STREAM_H
-
-#include <poll.h>
-
-#include "tag.h"
-#include "types.h"
 
 #define STREAM_VERSION	1u
 #define STREAM_HDR_LEN	24u

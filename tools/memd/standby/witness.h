@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The witness: a small process on a third machine, which says which of a blade's two
- * machines serves (register.h).  It does nothing but answer them.
+ * The witness: a small process on a third machine, which says which of a blade's two machines
+ * serves (register.h).  It does nothing but answer them.  front/main.c runs it in the place of a
+ * blade.
  */
 #ifndef WEFT_MEMD_WITNESS_H
 #define WEFT_MEMD_WITNESS_H

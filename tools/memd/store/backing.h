@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The backing file: what it begins with, and where its parts are.
+ * The backing file: what it begins with, where its parts are, what is in which order on the disk.
+ * frames.c keeps contents in it, catalog/journal.c its log.
+ */
+#ifndef WEFT_MEMD_BACKING_H
+#define WEFT_MEMD_BACKING_H
+
+#include "base/options.h"
+
+/*
+ * Its parts:
  *
  *	0	superblock, two copies of 4 KiB, written in turn
  *	8 KiB	the log of the catalog, two halves of 8 MiB, used in turn
@@ -28,10 +37,6 @@
  * It is expected of a sector that it is written whole or not at all, else its records are
  * known to be damaged by their sums; and of a sync that it is true.
  */
-#ifndef WEFT_MEMD_BACKING_H
-#define WEFT_MEMD_BACKING_H
-
-#include "base/options.h"
 
 #define BACKING_LOG_BYTES	(8u << 20)
 #define FRAME_SIZE		4096u

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Frames: the 4 KiB pieces of memory, or of the backing file, that contents of
- * blocks are kept in.  A block has a chain of them.
- *
- * A new version of a block goes to new frames before the old ones are given
- * back, so that the end of the process at any time leaves the one or the other.
+ * Frames: the 4 KiB pieces of memory, or of the backing file, that contents of blocks are kept in.
+ * A block has a chain of them.  lines/ stores and loads, rdma/ holds what a card reads.
+ */
+#ifndef WEFT_MEMD_FRAMES_H
+#define WEFT_MEMD_FRAMES_H
+
+#include <pthread.h>
+
+#include "store/backing.h"
+#include "base/flush.h"
+
+/*
+ * A new version of a block goes to new frames before the old ones are given back, so that the end
+ * of the process at any time leaves the one or the other.
  *
  * The end of the machine leaves any part of what was written since the file was last
  * brought to the disk.  So frames of a file that are given back rest, with their
@@ -23,13 +32,6 @@
  * The cards of nodes may read them, too, of which nobody hears here.  A chain that they were
  * told of has a mark meanwhile, which they read after it (rdma/card.h): the mark goes first.
  */
-#ifndef WEFT_MEMD_FRAMES_H
-#define WEFT_MEMD_FRAMES_H
-
-#include <pthread.h>
-
-#include "store/backing.h"
-#include "base/flush.h"
 
 #define FRAME_NONE	0u
 

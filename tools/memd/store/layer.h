@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The layer as a whole: where contents are kept, in memory or in a file. */
+/*
+ * The layer as a whole: where contents are kept, in memory or in a file.  front/memd.c makes and
+ * frees it.
+ */
 #ifndef WEFT_MEMD_STORE_LAYER_H
 #define WEFT_MEMD_STORE_LAYER_H
 

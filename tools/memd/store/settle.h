@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Every now and then the backing file goes to the disk, and the frames that rested for that are
- * free again.
+ * free again.  lines/blocks.c asks for that when it finds no free frame.
  */
 #ifndef WEFT_MEMD_SETTLE_H
 #define WEFT_MEMD_SETTLE_H
