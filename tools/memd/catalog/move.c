@@ -436,7 +436,7 @@ static void next_phase(struct memd *m, struct region *r)
 
 	switch (mv->phase) {
 	case WEFT_REHOME_COPY:
-		/* what is under way with it comes to its end first */
+		/* what another call does with it comes to its end first */
 		if (!may_move(m, r))
 			return;
 		r->busy = true;

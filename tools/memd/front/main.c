@@ -252,6 +252,13 @@ static bool all_may_read(const struct memd *m)
 	return !m->b->regions->restricted;
 }
 
+/* Return: exit status. */
+static int failed(const char *why)
+{
+	log_say("%s", why);
+	return 2;
+}
+
 /* The blade serves.  Return: exit status. */
 static int serve(const struct options *o, const struct weft_key *key, int signal_fd)
 {
@@ -263,23 +270,17 @@ static int serve(const struct options *o, const struct weft_key *key, int signal
 	int epoll_fd, status;
 	char err[ERR_MAX];
 
-	if (start(&memd, o, key, err)) {
-		log_say("%s", err);
-		return 2;
-	}
+	if (start(&memd, o, key, err))
+		return failed(err);
 	/* before anything waits: what comes up to then is kept in the socket */
 	if (leave_terminal(o))
 		return 2;
 	/* a process that comes of another one has nothing of the card */
 	rdma_start(&memd, &rdma_ops);
-	if (options_partner(o) && held_start(&memd)) {
-		log_say("not enough memory, or descriptors");
-		return 2;
-	}
-	if (mirror_start(&memd, held_wake, err)) {
-		log_say("%s", err);
-		return 2;
-	}
+	if (options_partner(o) && held_start(&memd))
+		return failed("not enough memory, or descriptors");
+	if (mirror_start(&memd, held_wake, err))
+		return failed(err);
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0 || watch(epoll_fd, signal_fd) || watch(epoll_fd, memd.udp->fd) ||
 	    watch(epoll_fd, commit_fd(&memd.b->journal->commit)) ||
@@ -311,10 +312,8 @@ static int run_service(struct options *o)
 		log_say("cannot set up the event loop: %s", strerror(errno));
 		return 2;
 	}
-	if (o->key && key_read(o->key, &key, err)) {
-		log_say("%s", err);
-		return 2;
-	}
+	if (o->key && key_read(o->key, &key, err))
+		return failed(err);
 	if (o->be_witness)
 		return witness_run(o, &key, signal_fd, leave_terminal);
 	switch (role_find(o, &key, signal_fd, leave_terminal, err)) {
@@ -323,8 +322,7 @@ static int run_service(struct options *o)
 	case ROLE_END:
 		return EXIT_SUCCESS;
 	default:
-		log_say("%s", err);
-		return 2;
+		return failed(err);
 	}
 }
 
@@ -347,8 +345,7 @@ int main(int argc, char **argv)
 	if (o.make_key || o.hand_key) {
 		if (!(o.make_key ? key_make(o.make_key, err) : key_hand(&o, o.hand_key, err)))
 			return EXIT_SUCCESS;
-		log_say("%s", err);
-		return 2;
+		return failed(err);
 	}
 	setvbuf(stderr, NULL, _IOLBF, 0);
 	return run_service(&o);

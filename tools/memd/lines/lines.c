@@ -105,7 +105,7 @@ static void tell_gen(const struct memd *m, struct weft_home_line *l)
 {
 	u32 gen = m->lines->gen[weft_line_slot(l->key)];
 
-	/* one that is under way is not to be disturbed */
+	/* a move that has begun is not to be disturbed */
 	if (l->place == WEFT_AT_HOME && (int)(gen - l->gen) > 0)
 		l->gen = gen;
 }

@@ -114,7 +114,7 @@ static void send_again(struct memd *m, struct rehome *h)
 			send(m, h, &h->sent[i]);
 }
 
-/* Send those of a run.  Return: false: more may not be under way. */
+/* Send those of a run.  Return: false: no more may be in flight. */
 static bool send_run(struct memd *m, struct rehome *h, u64 run)
 {
 	u32 limit = h->r->block < REHOME_BYTES ? REHOME_BYTES / h->r->block : 1, i;
@@ -137,7 +137,7 @@ static bool send_run(struct memd *m, struct rehome *h, u64 run)
 	return true;
 }
 
-/* As many as may be under way. */
+/* As many as may be in flight. */
 static void send_more(struct memd *m, struct rehome *h)
 {
 	u32 runs;

@@ -19,7 +19,7 @@
  * when nobody is any more, what was written since (WEFT_REHOME_FREEZE).
  */
 
-#define REHOME_BYTES	(512u << 10)	/* of blocks that are under way at a time */
+#define REHOME_BYTES	(512u << 10)	/* of blocks in flight */
 #define REHOME_BLOCKS	(REHOME_BYTES / WEFT_BLOCK_MIN)
 
 /* A block on its way to another blade. */
@@ -36,7 +36,7 @@ struct rehome {
 	u64 run;		/* where to go on looking */
 	u64 clean;		/* so many runs before that have none */
 	bool passed;		/* all was looked at once */
-	struct sent_block sent[REHOME_BLOCKS];	/* what is under way */
+	struct sent_block sent[REHOME_BLOCKS];	/* blocks in flight */
 	u32 n;			/* how many of these */
 	u64 done;		/* blocks that have arrived */
 	struct timer timer;	/* next step */
@@ -70,7 +70,7 @@ void rehome_restart(struct memd *m);
 /* Is there a region of which nobody is served? */
 bool rehome_freezes(const struct memd *m);
 
-/* Nothing of a move that was under way counts: another life of the first blade. */
+/* Nothing of a move that had begun counts: another life of the first blade. */
 void rehome_forget_all(struct memd *m);
 
 /* The first blade says, with the other attributes: these are the homes. */

@@ -12,7 +12,7 @@
 
 struct region;
 
-/* A call under way. */
+/* A call that is not answered yet. */
 struct deferred {
 	/* In the list of those that wait for the switch to know the members */
 	SLIST_ENTRY(deferred) next;

@@ -26,7 +26,7 @@ struct member {
 	/* Node: it is a member; blade: it has joined (only the first blade knows) */
 	bool in;
 	/*
-	 * An answer to its JOIN is under way: the other blades hear of it, then the switch, but
+	 * Its JOIN is not answered yet: the other blades hear of it, then the switch, but
 	 * nobody else does until they know it
 	 */
 	bool joining;

@@ -35,7 +35,7 @@ enum answer {
 struct kept_reply {
 	u32 txn;	/* of the call, 0 for none */
 	u32 hash;	/* of the call */
-	bool pending;	/* a deferred call is under way */
+	bool pending;	/* the call is deferred, and not answered yet */
 	u32 len;	/* bytes of @payload */
 	u8 *payload;
 };
@@ -66,10 +66,10 @@ void reply_again(struct memd *m, const struct request *q, const struct kept_repl
 /* Would the repetition of such a call not give the same reply? */
 bool reply_is_kept(u16 op);
 
-/* The one that is kept, or whose deferred call is under way; NULL: none. */
+/* The one that is kept, or whose call is deferred; NULL: none. */
 struct kept_reply *reply_find(struct memd *m, u8 src, u32 txn);
 
-/* A place for the reply, in that of the oldest.  NULL: too much is under way. */
+/* A place for the reply, in that of the oldest.  NULL: all places have calls that are not answered. */
 struct kept_reply *reply_keep(struct memd *m, u8 src, u32 txn, u32 hash);
 
 /* A member has called by that number. */

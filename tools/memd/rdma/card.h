@@ -32,12 +32,12 @@
 struct rdma_buffers {
 	u8 *at;			/* RDMA_BUFFERS of them */
 	struct ibv_mr *mr;	/* they are registered; NULL: there are none */
-	u32 told;		/* messages under way that say that one is free */
+	u32 told;		/* messages in flight that say that one is free */
 };
 
 /* A node's connection. */
 struct rdma_conn {
-	struct rdma_sendq sq;		/* what is under way */
+	struct rdma_sendq sq;		/* what is in flight */
 	struct rdma_cm_id *id;		/* NULL: there is none */
 	struct rdma_buffers buffers;	/* of the node */
 };
@@ -82,7 +82,7 @@ struct rdma {
 	 * of frames, which is before that of @memory
 	 */
 	pthread_mutex_t lock;
-	struct rdma_writes writes;	/* blocks under way */
+	struct rdma_writes writes;	/* blocks in flight */
 	struct rdma_handles handles;	/* that nodes have */
 	bool mend;			/* a connection is broken */
 	bool more;			/* the card has done more than was looked at */

@@ -493,18 +493,18 @@ bool rdma_handles_over(struct memd *m)
 	return false;
 }
 
-static bool deeds_change(const struct memd *m)
+static bool handles_change(const struct memd *m)
 {
 	return m->b->rdma->memory.nodes != rdma_handles_allowed(m);
 }
 
 /* The caller is alone. */
-static void change_deeds(struct memd *m)
+static void change_handles(struct memd *m)
 {
 	struct rdma *r = m->b->rdma;
 	u32 i;
 
-	if (!deeds_change(m))
+	if (!handles_change(m))
 		return;
 	if (rdma_handles_allowed(m)) {
 		r->memory.nodes = true;
@@ -528,7 +528,7 @@ bool rdma_mend(struct memd *m)
 		return false;
 	if (r->more)
 		rdma_completions(m);
-	if (!__atomic_load_n(&r->mend, __ATOMIC_ACQUIRE) && !deeds_change(m))
+	if (!__atomic_load_n(&r->mend, __ATOMIC_ACQUIRE) && !handles_change(m))
 		return r->more;
 	turn_alone(m);
 	r->mend = false;
@@ -537,7 +537,7 @@ bool rdma_mend(struct memd *m)
 			destroy(m, &r->conn[i]);
 		else if (r->conn[i].sq.broken)
 			destroy_broken(m, &r->conn[i]);
-	change_deeds(m);
+	change_handles(m);
 	turn_together(m);
 	return r->more;
 }

@@ -64,7 +64,7 @@ struct rdma_state {
 	bool listening;		/* there is a card */
 	u32 connections;	/* usable */
 	u64 bytes;		/* of memory registered for it: frames, marks, buffers */
-	u32 in_flight;		/* blocks under way */
+	u32 in_flight;		/* blocks */
 };
 
 void rdma_state(const struct memd *m, struct rdma_state *s);

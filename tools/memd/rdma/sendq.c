@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is under way by a connection, see sendq.h. */
+/* The send queue of a connection, see sendq.h. */
 #include "rdma/sendq.h"
 
 static bool is_used(const struct rdma_sendq *l, u32 key, u32 txn)

@@ -10,7 +10,7 @@
 #include "types.h"
 
 #define RDMA_DEPTH	128	/* work requests of a connection that are not done */
-#define RDMA_WRITES	1024	/* blocks under way, of all connections */
+#define RDMA_WRITES	1024	/* blocks in flight, of all connections */
 #define RDMA_RECENT	64	/* landings of a node that are remembered */
 #define RDMA_STUCK_MS	10000	/* a card that takes longer is given up */
 
@@ -18,7 +18,7 @@
 enum rdma_way {
 	RDMA_LANDS,
 	RDMA_NO_CONNECTION,
-	RDMA_FULL,		/* too much is under way */
+	RDMA_FULL,		/* too much is in flight */
 	RDMA_NO_MEMORY,		/* it is not registered */
 	RDMA_AGAIN,		/* the same landing was used already: the request came twice */
 };
@@ -51,10 +51,10 @@ enum rdma_way rdma_sendq_choose(const struct rdma_sendq *l, u32 addr, u32 key, u
 /* It goes by this one. */
 void rdma_sendq_went(struct rdma_sendq *l, u32 key, u32 txn, u32 work);
 
-/* A block under way. */
+/* A block in flight. */
 struct rdma_transfer {
 	u64 name;	/* by which the card calls it, never 0; changes each time */
-	u8 node;	/* to which it goes, 0: none is under way */
+	u8 node;	/* to which it goes, 0: it is free */
 	u32 work;	/* requests for the card */
 	u32 frame;	/* first of the block, or FRAME_NONE for zeros */
 	u32 bytes;	/* of the block */
@@ -64,7 +64,7 @@ struct rdma_transfer {
 /* All of them. */
 struct rdma_writes {
 	struct rdma_transfer of[RDMA_WRITES];	/* each */
-	u16 free[RDMA_WRITES];		/* those that are not under way */
+	u16 free[RDMA_WRITES];		/* those that are free */
 	u32 n_free;			/* how many */
 };
 

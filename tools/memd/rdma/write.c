@@ -144,7 +144,7 @@ static_assert(WEFT_WIRE_HDR_LEN + WEFT_DEED_LEN + WEFT_WIRE_TRAILER_LEN <= RDMA_
 	      "LANDED has room for a deed");
 
 /* What LANDED brings besides: how the node can read the block by itself the next time. */
-static void add_deed(struct memd *m, struct weft_msg *msg, const struct land *land, u32 frame,
+static void add_handle(struct memd *m, struct weft_msg *msg, const struct land *land, u32 frame,
 		     u8 *payload)
 {
 	struct weft_deed handle;
@@ -162,7 +162,7 @@ static void add_deed(struct memd *m, struct weft_msg *msg, const struct land *la
 static size_t pack(struct memd *m, struct weft_msg *msg, const struct land *land, u32 frame,
 		   u8 *buf)
 {
-	add_deed(m, msg, land, frame, buf + WEFT_WIRE_HDR_LEN);
+	add_handle(m, msg, land, frame, buf + WEFT_WIRE_HDR_LEN);
 	msg->rack = m->b->opt.rack;
 	msg->src = m->b->opt.id;
 	return weft_wire_pack(msg, buf, &m->b->key, memd_time(m));
@@ -185,7 +185,7 @@ static bool post(struct memd *m, struct rdma_conn *c, struct rdma_transfer *f,
 	len = pack(m, msg, &land, f->frame, r->own->out[rdma_writes_index(&r->writes, f)]);
 	f->work = requests(r, &land, f, landing, len);
 	rdma_sendq_went(&c->sq, landing->key, msg->txn, f->work);
-	/* if it fails a part may be under way: all that ends with the connection */
+	/* if it fails a part may be in flight: all that ends with the connection */
 	if (ibv_post_send(c->id->qp, land.wr, &bad))
 		rdma_break(m, c);
 	return true;

@@ -29,7 +29,7 @@ bool rdma_write(struct memd *m, struct weft_msg *msg, const struct weft_landing 
 /* A connection is broken: the first thread will see to it.  @lock is held. */
 void rdma_break(struct memd *m, struct rdma_conn *c);
 
-/* What was under way to a node is over, as its connection is destroyed. */
+/* What was in flight to a node is over, as its connection is destroyed. */
 void rdma_drop_writes(struct rdma *r, u8 node);
 
 /* Give the card a buffer for what nodes send.  Return: 0 or -1. */

@@ -315,7 +315,7 @@ static bool is_confirmed(const struct mirror *mr)
 	return !mr->ask.to || boot_since(from) < mr->lease / 2;
 }
 
-/* A part of the file, unless enough is under way. */
+/* A part of the file, unless enough is in flight. */
 static void copy(struct mirror *mr)
 {
 	int fd = mr->m->b->backing->fd;

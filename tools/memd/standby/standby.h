@@ -37,7 +37,7 @@ struct standby {
 int standby_open(struct standby *sb, const struct options *o, const struct weft_key *key,
 		 char *err);
 
-/* The file as it is; nothing is under way any more. */
+/* Close the file as it is, and the connections. */
 void standby_close(struct standby *sb);
 
 /* The partner has called: @fd. */

@@ -205,7 +205,7 @@ static inline u32 frames_next(const struct frames *f, u32 frame)
 /**
  * frames_flush() - begin to bring the file to the disk, or see whether it is there
  *
- * Return: true if it is under way.
+ * Return: true if a flush is running.
  */
 bool frames_flush(struct frames *f);
 
