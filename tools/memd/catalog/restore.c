@@ -19,7 +19,7 @@
 #include "lines/region.h"
 #include "store/backing.h"
 #include "store/frames.h"
-#include "store/settle.h"
+#include "store/layer.h"
 
 static int compare(const void *a, const void *b)
 {
@@ -152,7 +152,7 @@ static void conclude(struct memd *m, const struct restore *rs)
 		return;
 	}
 	log_say("%s was in use when its machine ended: what was written home in the last %u s before may be missing, also of blocks and sizes that are not mentioned here",
-		m->b->backing->path, SETTLE_FLUSH_MS / 1000 * 2);
+		m->b->backing->path, STORE_FLUSH_MS / 1000 * 2);
 }
 
 int restore_blocks(struct memd *m, char *err)

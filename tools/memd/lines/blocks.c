@@ -14,7 +14,7 @@
 #include "standby/mirror.h"
 #include "store/backing.h"
 #include "store/frames.h"
-#include "store/settle.h"
+#include "store/layer.h"
 
 /* --- READ ------------------------------------------------------------------- */
 
@@ -265,7 +265,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 	/* not acknowledged: the node keeps the block and tries again */
 	if (frame == FRAME_NONE && later) {
 		count(m, WRITE_LATE);
-		settle_soon(m);
+		store_flush_soon(m);
 		return;
 	}
 	if (frame == FRAME_NONE) {

@@ -7,9 +7,7 @@
 #ifndef WEFT_MEMD_GRACE_H
 #define WEFT_MEMD_GRACE_H
 
-#include "base/blade.h"
-#include "base/timer.h"
-#include "wire.h"
+#include "net/members.h"
 
 struct recovery_ops;
 
@@ -45,19 +43,42 @@ struct grace {
 };
 
 /* A new life begins; @why is half a sentence. */
-void grace_begin(struct memd *m, const char *why);
+static inline void grace_begin(struct memd *m, const char *why)
+{
+	m->b->grace->begin(m, why);
+}
 
 /* A node has moved on in giving back. */
-void grace_moved(struct memd *m, u32 id);
+static inline void grace_moved(struct memd *m, u32 id)
+{
+	if (m->b->grace->waiting & weft_node_bit(id))
+		m->b->grace->moved[id] = m->timers.now;
+}
 
 /* A node gave back a block that is newer than what was here. */
-void grace_stored(struct memd *m, u32 id);
+static inline void grace_stored(struct memd *m, u32 id)
+{
+	/* else nobody asks for it, and several threads would write it */
+	if (!m->b->grace->active)
+		return;
+	grace_moved(m, id);
+	m->b->grace->stored[id]++;
+}
 
 /* One could not be kept, though nothing was wrong with it. */
-void grace_refused(struct memd *m, u32 id);
+static inline void grace_refused(struct memd *m, u32 id)
+{
+	if (!m->b->grace->active)
+		return;
+	grace_moved(m, id);
+	m->b->grace->refused = m->timers.now;
+}
 
 /* Nodes that take part in the directory here. */
-u32 grace_nodes(const struct memd *m);
+static inline u32 grace_nodes(const struct memd *m)
+{
+	return m->b->members->mask & ~m->b->grace->late;
+}
 
 /* May nodes have lines?  Not while some may have lines of a former life. */
 static inline bool grace_is_over(const struct memd *m)

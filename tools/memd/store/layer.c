@@ -5,7 +5,27 @@
 #include "base/blade.h"
 #include "store/backing.h"
 #include "store/frames.h"
-#include "store/settle.h"
+
+#define FLUSHING_MS	20	/* to see whether it is over */
+
+static void on_timer(struct memd *m, struct timer *t)
+{
+	bool busy = frames_settle(m->b->frames, FRAMES_PER_GROUP * 8);
+
+	busy |= frames_flush(m->b->frames);
+	m->b->settle->soon = busy;
+	timer_set(&m->timers, t, busy ? FLUSHING_MS : STORE_FLUSH_MS);
+}
+
+void store_flush_soon(struct memd *m)
+{
+	turn_alone(m);
+	/* else it is looked at soon anyhow, and one who asks often must not put that off */
+	if (m->b->settle->soon)
+		return;
+	m->b->settle->soon = true;
+	timer_set(&m->timers, &m->b->settle->timer, 1);
+}
 
 int store_make(struct memd *m)
 {
@@ -13,7 +33,7 @@ int store_make(struct memd *m)
 
 	if (!blade_make(b->backing) || !blade_make(b->frames) || !blade_make(b->settle))
 		return -1;
-	settle_init(m);
+	b->settle->timer.fn = on_timer;
 	return 0;
 }
 
@@ -26,7 +46,7 @@ int store_open(struct memd *m, char *err)
 		return -1;
 	b->frames->shared = b->threads > 1;
 	if (b->backing->fd >= 0)
-		settle_start(m);
+		timer_set(&m->timers, &b->settle->timer, STORE_FLUSH_MS);
 	return 0;
 }
 
