@@ -13,6 +13,24 @@
 
 #include "base/wake.h"
 
+int flush_write(int fd, const void *buf, size_t len, u64 at)
+{
+	const u8 *p = buf;
+	ssize_t n;
+
+	while (len) {
+		n = pwrite(fd, p, len, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return -1;
+		p += n;
+		at += (u64)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
 int flush_part(int fd, u64 at, size_t len)
 {
 	u64 from = at - at % (u64)sysconf(_SC_PAGESIZE);

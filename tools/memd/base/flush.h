@@ -27,6 +27,9 @@ struct flush {
 	atomic_bool over;	/* @err is there */
 };
 
+/* All of it into a file, at @at.  Return: 0 or -1 with errno. */
+int flush_write(int fd, const void *buf, size_t len, u64 at);
+
 /* A part of a file to the disk, whatever else waits for it.  Return: 0 or -1 with errno. */
 int flush_part(int fd, u64 at, size_t len);
 

@@ -16,9 +16,6 @@
  * that is not for all nodes are not in the switch, see withdraw.h.
  */
 
-struct memd;
-struct weft_msg;
-
 /* OPEN, CLOSE */
 enum answer allow_open(struct memd *m, struct request *q, struct region *r);
 void allow_close(struct memd *m, struct region *r, u32 node);

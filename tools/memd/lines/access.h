@@ -9,9 +9,6 @@
 
 #include "lines/region.h"
 
-struct memd;
-struct weft_msg;
-
 /**
  * access_line() - the region of a line that may be served
  *

@@ -9,8 +9,6 @@
 #include "base/timer.h"
 #include "net/deferred.h"
 
-struct weft_msg;
-
 /* What the blade knows of the switch. */
 struct p4 {
 	bool listening;		/* one may be used */

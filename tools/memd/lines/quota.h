@@ -24,7 +24,6 @@
  */
 
 struct memd;
-struct options;
 struct region;
 
 #define NUMBER_USERS	256u

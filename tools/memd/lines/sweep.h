@@ -16,9 +16,6 @@
  * back when they are asked for.  Requests are served meanwhile.
  */
 
-struct block;
-struct region;
-
 /* One that is under way. */
 struct sweep {
 	bool active;	/* it is */

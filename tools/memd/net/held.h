@@ -13,9 +13,6 @@
 
 #define HELD_MAX		1024u	/* acknowledgements that wait, of a thread */
 
-struct memd;
-struct weft_msg;
-
 /* An acknowledgement that waits; @position see mirror_position(). */
 struct held_ack {
 	u64 position;

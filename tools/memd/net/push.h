@@ -13,7 +13,6 @@
 #include "wire.h"
 
 struct deferred;
-struct push;
 struct weft_call;
 
 /* Calls to one member. */

@@ -36,7 +36,6 @@
  */
 
 struct memd;
-struct mirror;
 
 /* What statistics tell. */
 struct mirror_state {

@@ -22,8 +22,6 @@
 
 #define OUTGOING_MAX	(64ull << 20)	/* bytes in the queue */
 
-struct piece;
-
 struct outgoing {
 	pthread_mutex_t lock;		/* for all but the atomics that are read without */
 	bool attached;			/* there is a standby; else only @position counts */

@@ -86,23 +86,6 @@ struct hello standby_hello(const struct standby *sb)
 
 /* --- contents ---------------------------------------------------------------------- */
 
-static int write_all(int fd, const u8 *buf, u64 len, u64 at)
-{
-	ssize_t n;
-
-	while (len) {
-		n = pwrite(fd, buf, len, (off_t)at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		buf += n;
-		at += (u64)n;
-		len -= (u64)n;
-	}
-	return 0;
-}
-
 static int write_zeros(int fd, u64 len, u64 at)
 {
 	static const u8 none[65536];
@@ -110,7 +93,7 @@ static int write_zeros(int fd, u64 len, u64 at)
 
 	for (; len; at += n, len -= n) {
 		n = len < sizeof(none) ? len : sizeof(none);
-		if (write_all(fd, none, n, at))
+		if (flush_write(fd, none, n, at))
 			return -1;
 	}
 	return 0;
@@ -174,7 +157,7 @@ static int apply(struct standby *sb, const struct record *r)
 	if (r->type == STREAM_WRITE && r->len > 8) {
 		len = r->len - 8;
 		if (!touches_own(at, len) && at + len > at)
-			ret = write_all(sb->fd, r->body + 8, len, at);
+			ret = flush_write(sb->fd, r->body + 8, len, at);
 		sb->bytes += len;
 	}
 	if (r->type == STREAM_ZERO && r->len == 16) {

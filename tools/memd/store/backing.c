@@ -62,27 +62,14 @@ u64 backing_record_at(u32 frame)
 /* All of it, and no copy of it anywhere. */
 static int write_here(struct backing *b, const void *buf, size_t len, u64 at)
 {
-	const u8 *p = buf;
-	ssize_t n;
+	bool bad = flush_write(b->fd, buf, len, at);
 
-	while (len) {
-		n = pwrite(b->fd, p, len, (off_t)at);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			__atomic_store_n(&b->refuses, true, __ATOMIC_RELAXED);
-			return -1;
-		}
-		/* not before: a sync that begins meanwhile does not have it */
-		__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
-		p += n;
-		at += (u64)n;
-		len -= (size_t)n;
-	}
+	/* not before: a sync that begins meanwhile does not have it */
+	__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
 	/* others write, too: no need to take the line from them each time */
-	if (__atomic_load_n(&b->refuses, __ATOMIC_RELAXED))
-		__atomic_store_n(&b->refuses, false, __ATOMIC_RELAXED);
-	return 0;
+	if (__atomic_load_n(&b->refuses, __ATOMIC_RELAXED) != bad)
+		__atomic_store_n(&b->refuses, bad, __ATOMIC_RELAXED);
+	return bad ? -1 : 0;
 }
 
 int backing_write(struct backing *b, const void *buf, size_t len, u64 at)
