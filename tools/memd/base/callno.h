@@ -10,9 +10,9 @@
 
 /*
  * The numbers have WEFT_TXN_SEQ_BITS bits, and wrap, so half of them are ahead of any and half
- * behind it.  That is enough, as a member calls each second, unless it was cut off: then it has used any
- * number of them for other messages, and what it says counts anew.  What it had called before is
- * too old by the rack's clock by then (weft_stamp_fresh()).
+ * behind it.  That is enough, as a member calls each second, unless it was cut off: then it has
+ * used any number of them for other messages, and its next call counts anew.  Its calls of before
+ * are too old by the rack's clock by then (weft_stamp_fresh()).
  */
 
 /* Behind the newest everything that is further away is taken for old. */

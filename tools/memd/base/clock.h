@@ -10,7 +10,7 @@
 #include "tag.h"
 #include "tools/common/clock.h"
 
-/* What this blade thinks that it says. */
+/* The rack's clock as this blade knows it. */
 struct clock {
 	u32 epoch;	/* life of the first blade; 0: it has not been heard yet */
 	u32 ahead;	/* ticks of it when our machine's monotonic clock says 0 */
@@ -28,7 +28,7 @@ static inline void clock_set(struct clock *c, struct weft_stamp stamp, u64 ms)
 	c->ahead = stamp.tick - clock_ticks(ms);
 }
 
-/* What it says at @ms. */
+/* Read it, at @ms by the timers. */
 static inline struct weft_stamp clock_read(const struct clock *c, u64 ms)
 {
 	return (struct weft_stamp){ .epoch = c->epoch, .tick = clock_ticks(ms) + c->ahead };

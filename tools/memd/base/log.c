@@ -20,7 +20,7 @@ bool log_silent;
 /* Of the counts below: more than one thread may have something to say. */
 static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
 
-/* Who keeps lines in a file wants to know of when they are; a journal knows. */
+/* Lines in a file need the time of day; a journal adds its own. */
 static bool wants_times(void)
 {
 	struct stat st;

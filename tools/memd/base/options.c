@@ -77,7 +77,7 @@ struct setting {
 	u64 max;
 	u64 add;		/* to a number */
 	bool or_none;		/* "0" is good, too */
-	bool once;		/* it holds for one start, not for those that follow by themselves */
+	bool once;		/* not for the starts that follow by themselves */
 	const char *yes;
 	const char *no;
 };
@@ -120,7 +120,7 @@ static const struct setting settings[] = {
 };
 
 #define SETTINGS	ARRAY_SIZE(settings)
-#define FIRST_OPTION	256	/* what getopt_long() returns for the first of them */
+#define FIRST_OPTION	256	/* getopt_long() returns this for the first of them */
 
 /* The table as getopt_long() wants it. */
 static const struct option *long_options(void)
@@ -378,7 +378,7 @@ void options_again(int argc, char **argv, char **again)
 
 	again[n++] = argv[0];
 	optind = 1;
-	/* as it was read: an option may be shortened, and a value look like one */
+	/* read it as before: an option may be shortened, and a value look like an option */
 	while ((c = getopt_long(argc, argv, "", long_options(), NULL)) != -1) {
 		for (; from < optind; from++)
 			if (!setting_of(c)->once)

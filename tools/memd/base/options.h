@@ -41,7 +41,7 @@ struct role {
 	bool had_switch;	/* a P4 switch was in use then, and has lines of this blade */
 };
 
-/* What was asked for. */
+/* The command line. */
 struct options {
 	u8 id;			/* of this blade, WEFT_BLADE_MIN and up */
 	const char *interface;	/* that leads to the rack, or NULL */

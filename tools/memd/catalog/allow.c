@@ -15,7 +15,7 @@
 
 /* --- open and close --------------------------------------------------------- */
 
-/* Does owner and mode of the region say the same as the node that has let somebody in? */
+/* Do owner and mode of the region permit the access that the node has granted? */
 static bool fits(const struct region *r, const struct weft_call *c)
 {
 	u32 want = c->mode & 7;
@@ -52,7 +52,7 @@ enum answer allow_open(struct memd *m, struct request *q, struct region *r)
 	u32 bit = weft_node_bit(q->src);
 	struct deferred *dc;
 
-	/* what the node would be told is not so any more in a moment */
+	/* the homes that the node would hear change in a moment */
 	if (r->frozen)
 		return ANSWER_NOT;
 	tell_attributes(r, &q->reply);
@@ -100,7 +100,7 @@ void allow_close_all(struct memd *m, u8 node)
 
 /* --- for which nodes -------------------------------------------------------- */
 
-/* Of those that it is not to be for any more. */
+/* Nodes that have it open and are not to use it any more. */
 static u32 left_over(const struct memd *m, const struct region *r)
 {
 	return r->nodes ? r->opens & ~r->nodes & m->b->members->mask : 0;
@@ -115,16 +115,16 @@ static void call_nodes(struct memd *m, const struct region *r, u32 nodes, struct
 	tell_changed(m, nodes, &changed, dc);
 }
 
-/* It is as it was, for all. */
+/* Restore the former list of nodes, here and everywhere. */
 static void undo(struct memd *m, struct deferred *dc)
 {
 	struct region *r = dc->region;
-	/* those that were to lose it: some may have given it back, and know it as another one's */
+	/* the nodes that were to lose it: some may have dropped it already */
 	u32 told = r->nodes ? m->b->members->mask & ~r->nodes : 0;
 
 	region_set_nodes(m->b->regions, r, r->before);
 	r->undecided = false;
-	/* who was told does not keep the other one */
+	/* a newer number: nodes replace the policy that they were told */
 	r->policy += WEFT_POLICY_CHANGE;
 	tell_blades_now(m, r, NULL);
 	call_nodes(m, r, told, NULL);
@@ -146,7 +146,7 @@ static void withdrawn(struct memd *m, struct deferred *dc)
 		return;
 	}
 	r->undecided = false;
-	/* those that may use it: what people are told there */
+	/* nodes that may use it show people the new list */
 	call_nodes(m, r, r->opens & m->b->members->mask, NULL);
 	dc->finish = remove_end_change;
 	if (!journal_hold(m, dc))
@@ -159,7 +159,7 @@ static void asked(struct memd *m, struct deferred *dc)
 	struct region *r = dc->region;
 	u32 left = left_over(m, r);
 
-	/* one that has died meanwhile has nothing any more */
+	/* ETIMEDOUT of a node that died meanwhile does not count: it has nothing any more */
 	if (left) {
 		dc->q.reply.members = left;
 		dc->err = dc->err ? dc->err : EBUSY;

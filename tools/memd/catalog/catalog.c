@@ -325,7 +325,7 @@ static void finish_shrink(struct memd *m, struct deferred *dc)
 {
 	struct region *r = dc->region;
 
-	/* who did not answer in time is on its own: the size is what it is */
+	/* the new size holds, whether all nodes have answered in time or not */
 	dc->err = dc->unnoted ? EIO : 0;
 	region_account(m->b->regions, r, dc->size, r->size);
 	end_resize(m, dc);
@@ -351,7 +351,7 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 		return ANSWER_LATER;
 	}
 	r->busy = true;
-	/* what is cut off must not be back after it was written anew */
+	/* else a restart could bring blocks back that were cut off */
 	journal_hold(m, dc);
 	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
 		if (nodes & 1)

@@ -72,7 +72,7 @@ static void ask_all(struct memd *m)
 		f->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 	}
 	send_to_all(m);
-	/* also if nobody is left to ask */
+	/* also if nobody is left to ask: the timer ends the fencing */
 	timer_set(&m->timers, &f->timer, f->waiting ? f->delay : 1);
 }
 
@@ -91,7 +91,7 @@ static void check_end(struct memd *m)
 			f->node_died(m, id);
 }
 
-/* Who lives and does not obey in time is taken for dead; a blade that is lost joins anew. */
+/* Take a node for dead that does not obey in time; have a blade join anew. */
 static void give_up(struct memd *m)
 {
 	struct fence *f = m->b->fence;
@@ -135,7 +135,7 @@ void fence_node(struct memd *m, u32 id, const char *why)
 	m->b->members->dead |= weft_node_bit(id);
 	f->died[id] = m->timers.now;
 	rdma_life_over(m, weft_node_bit(id));
-	/* who has heard of it must not hear later that it is as alive as before; logged */
+	/* the next life of this blade must not call the node alive; a failure is logged */
 	(void)journal_member(m, id);
 	f->noted = mirror_position(m);
 	push_drop(m, (u8)id, 0);
@@ -226,7 +226,7 @@ static void wait_for_others(struct memd *m)
 	from = from > m->b->opt.lease ? from - m->b->opt.lease : 0;
 	if (f->heard_from < from)
 		f->heard_from = from;
-	/* nor do they hear of the dead */
+	/* the time to obey starts anew, too: members do not hear of the dead now */
 	f->began = m->timers.now;
 }
 

@@ -75,7 +75,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	struct follow *f = m->b->follow;
 	u64 silent = m->timers.now - f->heard;
 
-	/* it may have begun a life in which it does not know where we are */
+	/* its new life may not know where we are */
 	if (silent > TURNS_MS)
 		takeover_again(m, WEFT_BLADE_MIN);
 	if (silent > SILENT_MS && (!f->told || m->timers.now - f->told >= TELL_MS)) {
@@ -212,7 +212,7 @@ bool follow_reply(struct memd *m, const struct weft_msg *msg)
 		else
 			f->joined = true;
 	} else if (reply.err && f->joined) {
-		/* it has begun a new life, or has given us up: so do we */
+		/* the first blade has a new life, or has given us up: begin a new life, too */
 		log_say("joining memory blade 1 again");
 		if (getrandom(&m->b->life, sizeof(m->b->life), GRND_NONBLOCK) < 0 ||
 		    !m->b->life)
@@ -276,19 +276,19 @@ static int add_region(struct memd *m, const struct weft_call *c)
 	r->grant = m->b->life & ~(u32)WEFT_GRANT_OWNED;
 	if (!journal_region(m, r, r->unlinked) && !journal_policy(m, r))
 		return 0;
-	/* what is told of it later would follow a record that is not there */
+	/* later records would refer to one that is missing */
 	region_free(m->b->regions, r);
 	return -EIO;
 }
 
-/* It is not for all nodes any more: the switch may have lines of it. */
+/* Does the call restrict a region that was for all nodes?  The switch may have lines of it. */
 static bool restricts(const struct memd *m, const struct region *r, const struct weft_call *c)
 {
-	/* who joins is told of what is so already */
+	/* while this blade joins it hears of lists that hold already */
 	return m->b->ready && c->nodes && !r->nodes;
 }
 
-/* Else only who has it open is another one, which is not noted. */
+/* Have attributes changed that the journal keeps?  It does not keep who has it open. */
 static bool differs(const struct region *r, const struct weft_call *c)
 {
 	return r->mode != c->mode || r->uid != c->uid || r->gid != c->gid ||
@@ -303,7 +303,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 	struct deferred *dc;
 
 	if (!r || r->gone) {
-		/* one that is gone is not named again */
+		/* the catalog never names a region again that is gone */
 		q->reply.err = r ? ESTALE : (u16)-add_region(m, c);
 		return ANSWER;
 	}
@@ -329,7 +329,7 @@ static enum answer take_region(struct memd *m, struct request *q)
 	dc = deferred_new(q, deferred_answer);
 	if (withdraw)
 		withdraw_start(m, r, dc);
-	/* or what goes is back when we have not heard of this */
+	/* else a restart of this blade would bring the blocks back */
 	if (shorter && dc && !q->reply.err)
 		journal_hold(m, dc);
 	if (shorter)
@@ -348,7 +348,7 @@ static void drop_unseen(struct memd *m)
 			remove_region(m, r);
 }
 
-/* Who is a member, and who is none any more. */
+/* Take over the list of members; forget the nodes that left. */
 static void learn_members(struct memd *m, const struct weft_call *call, u32 version)
 {
 	struct members *ms = m->b->members;

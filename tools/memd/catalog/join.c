@@ -20,7 +20,7 @@
 #include "rdma/rdma.h"
 #include "catalog/join.h"
 
-#define GAVE_UP_MS	1500	/* who has not repeated its JOIN for so long */
+#define GAVE_UP_MS	1500	/* without a repeated JOIN a node has given up */
 
 static void blade_lost(struct memd *m, u8 blade, u16 err)
 {
@@ -34,7 +34,7 @@ static void blade_lost(struct memd *m, u8 blade, u16 err)
 		log_warn("memory blade %u (%s) does not answer: is weft-memd running there?",
 			 number, addr);
 	m->b->members->by_id[blade].in = false;
-	/* one that is not used any more is nobody's failure */
+	/* calls do not fail for a blade that no region uses */
 	push_drop(m, blade, blades_needed(m, number - 1) ? EHOSTDOWN : 0);
 }
 
@@ -137,7 +137,7 @@ static void finish_join(struct memd *m, struct deferred *dc)
 	struct member *who = &m->b->members->by_id[dc->q.src];
 
 	who->joining = false;
-	/* who believes that it has not joined would never leave */
+	/* a node that gave up believes that it has not joined, and would never leave */
 	if (!dc->err &&
 	    (who->gave_up || m->timers.now - who->asked > GAVE_UP_MS))
 		dc->err = ETIMEDOUT;
@@ -195,7 +195,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 	}
 	if (err)
 		return err == EAGAIN ? not_yet(q) : reply_refuse(q, err);
-	/* of the same machine it is another life: it was rebooted */
+	/* the same address with another life: the machine was rebooted */
 	if (who->in && who->addr != q->from &&
 	    m->timers.now - who->heard < MEMBER_ALIVE_MS) {
 		log_warn("%s wants to be node %u, but %s is", log_addr(q->from),
@@ -203,7 +203,7 @@ static enum answer join_node(struct memd *m, struct request *q)
 		q->reply.addr = who->addr;
 		return reply_refuse(q, EEXIST);
 	}
-	/* it is dead, or was and has another life: first all others are to know */
+	/* its former life is dead: all members hear that first */
 	if (who->in && !same)
 		fence_node(m, q->src, "it has begun another life");
 	if (!fence_may_join(m, q->src))
@@ -280,7 +280,7 @@ enum answer join_leave(struct memd *m, struct request *q)
 	remove_node(m, q->src);
 	tell_members_to_all(m, dc);
 	p4_wait(m, dc);
-	/* or who takes over asks it for what it has */
+	/* else a standby that takes over would ask the node for its lines */
 	held_hold(m, dc);
 	deferred_release(m, dc, 0);
 	return ANSWER_LATER;

@@ -204,7 +204,7 @@ static int mend(struct memd *m)
 		errno = EIO;
 		return -1;
 	}
-	/* what failed before is what is mended: it is not to be heard of afterwards */
+	/* take the kernel's error of this failure: the next sync must not report it */
 	(void)backing_sync(m->b->backing, 0, 1);
 	if (!j->commit.flush.running)
 		(void)flush_part(j->commit.flush.fd, 0, 1);
@@ -230,7 +230,7 @@ static int make_room(struct memd *m)
 	return -1;
 }
 
-/* A record, which is not sealed yet, to the end of the log; @now: on the disk when this returns. */
+/* Seal a record and append it to the log; @now: it is on the disk when this returns. */
 static int note(struct memd *m, u8 *rec, u32 len, u8 type, bool now)
 {
 	struct backing *b = m->b->backing;
@@ -313,7 +313,7 @@ static bool over(struct memd *m, bool failed)
 	return has_hole(m);
 }
 
-/* What waits is behind the hole: it is in what begins anew, or fails as well. */
+/* Calls that wait have records behind the hole: begin the log anew with them, or fail them. */
 static void next(struct memd *m)
 {
 	if (has_hole(m))
@@ -387,7 +387,7 @@ static int load_member(struct memd *m, const u8 *rec, u32 id)
 	who->life = get_unaligned_be32(rec + B_LIFE);
 	who->in = rec[B_IN];
 	who->dying = rec[B_IN] & MEMBER_DEAD;
-	/* it may be gone: another life of it shall not have to wait */
+	/* the node may be gone: its next life joins without a wait */
 	who->heard = 0;
 	ms->mask = who->in ? ms->mask | weft_node_bit(id) :
 			     ms->mask & ~weft_node_bit(id);

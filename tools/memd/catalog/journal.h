@@ -13,8 +13,8 @@
 
 struct journal {
 	struct commit commit;	/* who waits for the log to be on the disk */
-	bool hole;		/* nothing that is noted is certain before the log has begun anew: */
-				/* what was noted before may not be on the disk */
+	/* Records may be missing on the disk: none behind them is certain until the log begins anew */
+	bool hole;
 	u64 mend_at;		/* not before this millisecond */
 };
 

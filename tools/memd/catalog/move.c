@@ -114,7 +114,7 @@ static void ask_all(struct memd *m, u8 phase)
 	mv->phase = phase;
 	mv->moved = m->timers.now;
 	mv->told = m->timers.now;
-	/* those that are not there hear the outcome when they join */
+	/* blades that are not there hear the outcome when they join */
 	mv->blades = weft_first_homes(m->b->regions->blades);
 	for (i = 0; i < m->b->regions->blades; i++)
 		mv->done[WEFT_BLADE_MIN + i] = 0;
@@ -278,7 +278,7 @@ static void ask_blades(struct memd *m, struct region *r)
 		id = (u8)(WEFT_BLADE_MIN + i);
 		if (!(mv->blades & 1u << i))
 			continue;
-		/* one that has no part in it, and is not there, is told when it joins */
+		/* an absent blade that has no part in the move hears of it when it joins */
 		if (!m->b->members->by_id[id].in && !((r->homes | mv->homes) & 1u << i))
 			mv->blades &= ~(1u << i);
 		else if (m->b->members->by_id[id].in)
@@ -386,7 +386,7 @@ static void noted(struct memd *m, struct deferred *dc)
 
 	mv->noting = false;
 	if (dc->err) {
-		/* what is on the disk is not known: the next life does what it finds there */
+		/* the disk may have the old homes or the new: the next life sees which */
 		log_warn("region %u moves, but %s does not say so: after a restart of this blade it may be back",
 			 r->id, m->b->backing->path);
 	}
@@ -436,7 +436,7 @@ static void next_phase(struct memd *m, struct region *r)
 
 	switch (mv->phase) {
 	case WEFT_REHOME_COPY:
-		/* what another call does with it comes to its end first */
+		/* calls that keep the region busy end first */
 		if (!may_move(m, r))
 			return;
 		r->busy = true;
@@ -480,7 +480,7 @@ static void step(struct memd *m, struct region *r)
 	u32 others = other_lives(m, r->homes | mv->homes);
 	u8 phase = mv->phase;
 
-	/* one that does not know yet how far we are takes nothing of nodes */
+	/* a blade in a new life has to hear the phase before it takes write-backs of nodes */
 	mv->blades |= others;
 	if (mv->noting)
 		return;

@@ -48,7 +48,7 @@ static const struct frame_id *find(const struct frame_id *ids, size_t n,
 
 #define TOLD_MAX	64	/* blocks that are named */
 
-/* What the end of the machine has left. */
+/* Damage that the end of the machine has left. */
 struct restore {
 	u32 n;		/* blocks that are not what they were */
 	u32 beyond;	/* blocks behind the end of their region */
@@ -135,7 +135,7 @@ static bool restore_block(struct memd *m, struct restore *rs, struct region *r,
 	return true;
 }
 
-/* The last line of what the end of the machine has done. */
+/* Log a summary of the damage. */
 static void conclude(struct memd *m, const struct restore *rs)
 {
 	if (!m->b->backing->crashed)

@@ -25,7 +25,7 @@ enum answer sync_call(struct memd *m, struct request *q)
 	const struct backing *b = m->b->backing;
 	struct deferred *dc;
 
-	/* of a former life: who has something gives it back first, and hears what is lost */
+	/* nodes give back the blocks of the former life first, and hear which are lost */
 	if (!grace_is_over(m))
 		return ANSWER_NOT;
 	count(m, SYNC);

@@ -10,8 +10,8 @@
 
 /*
  * Answered are calls that came before that flush began, and so everything that was at home before
- * they were made.  If a flush of the file has failed once no SYNC succeeds any more in this life of
- * the process: the kernel may take for written what it could not write.
+ * they were made.  If a flush of the file has failed once no SYNC succeeds any more in this life
+ * of the process: the kernel may take for written what it could not write.
  */
 
 /* The backing file is open, or there is none.  Return: 0 or -1 with errno. */

@@ -52,7 +52,7 @@ static int run(const char *command, pid_t *pid)
 
 	sigemptyset(&none);
 	sigemptyset(&ours);
-	/* what only this process ignores, see main.c */
+	/* front/main.c ignores these signals; the command must not */
 	sigaddset(&ours, SIGPIPE);
 	sigaddset(&ours, SIGXFSZ);
 	posix_spawnattr_init(&attr);
@@ -140,7 +140,7 @@ static void on_timer(struct memd *m, struct timer *t)
 	u64 left = members_of(m) & ~to->heard;
 	u32 id;
 
-	/* who comes later has to be told, too */
+	/* a member that left and joins again hears it again */
 	to->heard &= members_of(m);
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)
 		if (left & members_bit(id))
@@ -180,7 +180,7 @@ void takeover_start(struct memd *m)
 	struct takeover *to = m->b->takeover;
 	u32 id;
 
-	/* of the first view everybody knows from the command line */
+	/* members know the place of the first view from their command lines */
 	if (m->b->opt.role.view < 2)
 		return;
 	for (id = 1; id <= WEFT_BLADE_MAX; id++)

@@ -15,7 +15,7 @@ struct options;
 
 #define TAKEOVER_COMMAND_MS	10000	/* then it is killed */
 
-/* What --on-takeover says, which runs while the file is read. */
+/* The command of --on-takeover, which runs while the blade reads its file. */
 struct takeover_command {
 	pid_t pid;	/* of it, or 0 */
 	u64 until;	/* millisecond at which it is killed */
@@ -27,7 +27,7 @@ void takeover_command_begin(struct takeover_command *c, const struct options *o)
 /* Wait for its end, before the blade serves; what failed is in the log. */
 void takeover_command_end(struct takeover_command *c, const struct options *o);
 
-/* Who is to hear where this blade is. */
+/* The members that have yet to hear where this blade is. */
 struct takeover {
 	u64 heard;			/* bits of the members that have answered */
 	u32 txn[WEFT_BLADE_MAX + 1];	/* by id: of the TWIN that is out */
@@ -40,10 +40,10 @@ void takeover_init(struct memd *m);
 /* Tell all members, nodes and blades, until each has answered. */
 void takeover_start(struct memd *m);
 
-/* Now those that have not answered: a switch may not have let through what was sent so far. */
+/* Repeat now: the switch may not have let through the calls so far. */
 void takeover_tell(struct memd *m);
 
-/* That one has forgotten it, or there are others. */
+/* Tell that member again: it may have forgotten where this blade is. */
 void takeover_again(struct memd *m, u32 id);
 
 /* A REPLY.  Return: true if it is to TWIN. */
@@ -52,7 +52,7 @@ bool takeover_reply(struct memd *m, const struct weft_msg *msg);
 /* TWIN, of another blade: it is where the call comes from. */
 enum answer takeover_call(struct memd *m, struct request *q);
 
-/* All lines are at home: what was missing everybody has heard. */
+/* All lines are at home, and nodes have heard which write-backs are missing: note that. */
 void takeover_settled(struct memd *m);
 
 #endif /* WEFT_MEMD_TAKEOVER_H */

@@ -13,7 +13,7 @@ struct memd;
 struct region;
 struct weft_call;
 
-/* What nodes are told of a region.  For which nodes it is: what was last decided. */
+/* Fill in a region's attributes for nodes.  The nodes that may use it: as last decided. */
 void tell_attributes(const struct region *r, struct weft_call *call);
 
 /**

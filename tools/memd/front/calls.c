@@ -86,7 +86,7 @@ static enum answer serve(struct memd *m, struct request *q)
 /* Whether a call is to be answered; q->reply.err is set if it is refused. */
 static bool allowed(struct memd *m, struct request *q)
 {
-	/* who joins says nothing about who is in */
+	/* a JOIN is no sign of life of the member that has this id */
 	bool member = q->call.op != WEFT_CALL_JOIN &&
 		      members_sender(m, q->src, q->from);
 

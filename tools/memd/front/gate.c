@@ -45,7 +45,7 @@ static void say_key(struct memd *m, const struct weft_msg *msg, u32 from)
 			 log_addr(from), weft_key_fingerprint(&m->b->key));
 }
 
-/* Who does not belong to the rack must not have all of our time. */
+/* Limit the answers to senders that may not belong to the rack. */
 static bool may_answer(struct memd *m)
 {
 	struct gate *g = m->gate;
@@ -106,7 +106,7 @@ static bool is_fresh(struct memd *m, const struct weft_msg *msg, u32 from)
 	return false;
 }
 
-/* What is about the blade and not about a line, or is answered so if it is refused. */
+/* Messages that concern the blade instead of a line. */
 static bool is_for_blade(const struct weft_msg *msg)
 {
 	return msg->type == WEFT_MSG_CALL || msg->type == WEFT_MSG_REPLY ||

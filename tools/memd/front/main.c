@@ -51,9 +51,9 @@ static int signals(void)
 	sigaddset(&set, SIGINT);
 	if (sigprocmask(SIG_BLOCK, &set, NULL))
 		return -1;
-	/* a file that may not be longer is one that takes no more: said, and no end of the blade */
+	/* at the limit of a file's size writes fail and are logged; the blade goes on */
 	signal(SIGXFSZ, SIG_IGN);
-	/* nor is it one if whoever reads what it says has ended */
+	/* the reader of its log may end; the blade goes on */
 	signal(SIGPIPE, SIG_IGN);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
@@ -76,7 +76,7 @@ static void receive(struct memd *m)
 	}
 }
 
-/* What is due, of which nearly all is about the blade.  Return: milliseconds until more is. */
+/* Run the timers that are due, alone.  Return: milliseconds until the next one. */
 static int run_timers(struct memd *m)
 {
 	if (memd_suspended(m))

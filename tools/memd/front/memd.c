@@ -207,7 +207,7 @@ static void from_switch(struct memd *m, const struct weft_msg *msg, u32 from)
 		lines_answer(m, msg);
 }
 
-/* What only members may send. */
+/* Messages that only members may send. */
 static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 {
 	if (!members_sender(m, msg->src, from) &&
@@ -221,7 +221,7 @@ static void from_member(struct memd *m, const struct weft_msg *msg, u32 from)
 			blocks_read(m, msg);
 		break;
 	case WEFT_MSG_WB:
-		/* what nodes give back at the beginning of a life comes so, too */
+		/* at the beginning of a life nodes give back by WB, too */
 		if (m->b->ready && !(m->b->grace->late & weft_node_bit(msg->src)))
 			blocks_write(m, msg);
 		break;

@@ -34,7 +34,7 @@ void blocks_lost(struct memd *m, struct region *r, struct block *b)
 	if (b->lost)
 		return;
 	b->lost = true;
-	/* who reads it by itself would not hear of that */
+	/* a node that reads by its remote handle would not hear of the loss */
 	frames_unmark(m->b->frames, b->frame);
 	__atomic_add_fetch(&r->lost, 1, __ATOMIC_RELAXED);
 	count(m, BLOCK_LOST);
@@ -77,7 +77,7 @@ static bool is_lost(struct memd *m, struct region *r, struct block *b,
 		return b && b->lost;
 	if (!b)
 		b = region_block(m->b->regions, r, weft_line_index(msg->line), true);
-	/* once: a copy of the READ may come after that was accepted */
+	/* mark it once for each READ: a copy of the READ may come after the loss was accepted */
 	if (b && b->lost_txn != msg->txn) {
 		blocks_lost(m, r, b);
 		b->lost_txn = msg->txn;
@@ -174,7 +174,7 @@ static const struct block *made(struct memd *m, u64 line)
 {
 	struct region *r;
 
-	/* what others have may change under our eyes */
+	/* another thread may change its lines meanwhile */
 	if (memd_of(m, line) != m)
 		return NULL;
 	r = region_find_again(m->b->regions, m->hint, weft_line_region(line));
@@ -188,7 +188,7 @@ void blocks_far(struct memd *m, u64 line)
 
 	if (!b)
 		return;
-	/* it is not aligned: two lines of the cache */
+	/* a block's record is not aligned: it has two cache lines */
 	__builtin_prefetch(b, 1);
 	__builtin_prefetch((const u8 *)(b + 1) - 1, 1);
 }
@@ -252,7 +252,7 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		log_warn("out of memory for the directory");
 		return;
 	}
-	/* of another blade, which had it before: a node has died with something newer */
+	/* the former home says that a node has died with a newer version */
 	if (msg->flags & WEFT_F_LOST && weft_is_blade(msg->src))
 		blocks_lost(m, r, b);
 	if (msg->version <= b->version) {
@@ -381,14 +381,14 @@ static struct stage *find_stage(struct memd *m, const struct weft_msg *msg)
 
 void blocks_write(struct memd *m, const struct weft_msg *msg)
 {
-	/* what a card has written is whole, whatever the size */
+	/* a card writes a whole block, whatever its size */
 	u32 n = msg->len == msg->size ? 1 : (msg->size + msg->info - 1) / msg->info;
 	u32 frag = n == 1 ? 0 : msg->offset / msg->info;
 	struct region *r = access_block(m, msg->line);
 	struct stage *st;
 	const struct block *b;
 
-	/* of another blade: what is to be here */
+	/* another blade may send only blocks that move here */
 	if (weft_is_blade(msg->src) && (!r || !region_expects(m->b->regions, r, msg->line))) {
 		count(m, UNEXPECTED);
 		return;
@@ -425,7 +425,7 @@ void blocks_write(struct memd *m, const struct weft_msg *msg)
 	st->have |= 1ull << frag;
 	if (st->have != (n == 64 ? ~0ull : (1ull << n) - 1))
 		return;
-	/* to store it may mean to be alone, and who is before us may forget what is of the node */
+	/* store() may wait to be alone; another thread may forget the node's stages meanwhile */
 	take_stage(m->staging, msg->src, st);
 	store(m, r, msg, st->data);
 	free(st);

@@ -11,7 +11,7 @@
 
 struct recovery_ops;
 
-/* Who still has lines of a former life. */
+/* The nodes that may have lines of a former life. */
 struct grace {
 	u32 life;		/* number of the directory's life; 0: there was no former one */
 	bool active;			/* nobody is served yet */

@@ -92,7 +92,7 @@ static void note_place(struct memd *m, u8 was, const struct weft_home_out *out,
 		count(m, LOST);
 }
 
-/* What one line hears of its slot is good for the others that may get it. */
+/* Remember the generation of a slot: it holds for all lines that may get the slot. */
 static void learn_gen(struct memd *m, const struct weft_home_line *l)
 {
 	u32 *gen = &m->lines->gen[weft_line_slot(l->key)];
@@ -137,7 +137,7 @@ static void carry_out(struct memd *m, struct region *r, struct block *b,
 	if (!out->moved)
 		return;
 	timer_stop(&b->timer);
-	/* the switch does not have what it has given up, or has not when it was asked for it */
+	/* the switch has given the line up, or does not have it */
 	if (b->line.place == WEFT_AT_HOME && grace_is_over(m))
 		b->sure = true;
 	if (b->swept && !b->wanted) {
@@ -223,7 +223,7 @@ static void no_line(struct memd *m, const struct weft_msg *msg, u16 why, u32 fro
 	send_out(m, &out, from);
 }
 
-/* Who wants a lock hears so; who wants a block asks again, there may be memory then. */
+/* Refuse a lock.  Ignore the request for a block: the node asks again, memory may be free then. */
 static void no_room(struct memd *m, const struct region *r,
 		    const struct weft_msg *msg, u32 from)
 {
@@ -376,7 +376,7 @@ void lines_chase(struct memd *m, const struct weft_msg *msg)
 	}
 	if (!m->b->p4->in_use)
 		return;
-	/* of a line that is forgotten, something may still be locked there */
+	/* the line is forgotten here, and its entry in the switch may still be locked */
 	weft_home_init(&none, msg->line, m->b->opt.id);
 	weft_home_recv(&none, grace_nodes(m), false, msg, memd_seq(m), &out);
 	if (out.to_switch)
@@ -417,7 +417,7 @@ bool lines_recall(struct memd *m, struct region *r, struct block *b)
 		forget(m, r, b);
 		return true;
 	}
-	/* one that is being added is recalled when it has arrived */
+	/* a line on its way to the switch is recalled when it has arrived */
 	b->wanted = true;
 	return false;
 }
@@ -463,7 +463,7 @@ static void renew_line(struct memd *m, struct region *r, struct block *b)
 {
 	bool wanted = b->wanted;
 
-	/* nor may anybody read what is here, until it is known again who has what */
+	/* invalidate remote handles, too, until the directory knows again who has the block */
 	frames_unmark(m->b->frames, b->frame);
 	lines_forget(m, r, b);
 	if (wanted)
@@ -508,7 +508,7 @@ void lines_renew(struct memd *m, u32 grant)
 	u32 id, i;
 
 	looks_forget(m);
-	/* of a switch that is another one now, or learned again at once */
+	/* forget generations of slots: it may be another switch, and they are learned at once */
 	for (i = 0; i < m->b->threads; i++)
 		memset(m->b->thread[i]->lines->gen, 0, sizeof(m->lines->gen));
 	for_each_region(m, r, id)
@@ -541,7 +541,7 @@ void lines_claim(struct memd *m, u8 node, u64 key, u32 epoch, u8 state)
 			log_warn("two nodes hold a lock of region %u to write", r->id);
 			return;
 		}
-		/* it hands over by this number */
+		/* the holder hands over by this number */
 		e->lock = weft_node_bit(node);
 		e->grant = epoch;
 		return;

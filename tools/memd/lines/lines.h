@@ -25,7 +25,7 @@ struct lines {
 	u32 gen[WEFT_SWITCH_SLOTS];
 };
 
-/* Who is told of lines, of the blade. */
+/* Functions that hear of lines. */
 struct line_ops {
 	/*
 	 * One that was asked back because of a dead node has come, or has just gone to the

@@ -105,7 +105,7 @@ static void mark_answered(struct memd *m, const struct weft_msg *msg)
 	}
 	if (msg->flags & WEFT_F_INSTALLED) {
 		ls->marked = true;
-		/* what the slot never has, to look whether it is there */
+		/* a generation that the slot never has, to ask whether the mark is there */
 		ls->mark_gen = msg->nonce + NO_SLOT_HAS;
 		return;
 	}

@@ -13,7 +13,7 @@ struct block;
 struct memd;
 struct region;
 
-/* What the switch is asked to know whether it has lost lines. */
+/* Questions to the switch whether it has lost lines. */
 struct looks {
 	u64 looked;	/* millisecond when the switch was last asked whether it has a line */
 	u32 look_txn;	/* of that, 0 if it is answered */

@@ -135,7 +135,7 @@ void p4_tell(struct memd *m)
 	struct p4 *p = m->b->p4;
 
 	p->changed = m->timers.now;
-	/* also if another life of the first blade has used this number before */
+	/* a former life of the first blade may have used this number: the switch hears it again */
 	p->settled = 0;
 	if (!p->listening || p->no_switch)
 		settle(m);
@@ -166,7 +166,7 @@ void p4_ack(struct memd *m, const struct weft_msg *msg)
 
 	if (!p->listening)
 		return;
-	/* also a late one: on a busy machine they may all be */
+	/* a late answer counts, too: on a busy machine all may be late */
 	p->answered = m->timers.now;
 	/* late: an answer to an older question */
 	if (msg->nonce != m->b->members->version && msg->txn != p->txn)

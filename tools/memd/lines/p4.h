@@ -9,7 +9,7 @@
 #include "base/timer.h"
 #include "net/deferred.h"
 
-/* What the blade knows of the switch. */
+/* The switch, as this blade knows it. */
 struct p4 {
 	bool listening;		/* one may be used */
 	bool in_use;		/* there is one */

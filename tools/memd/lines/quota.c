@@ -165,7 +165,7 @@ bool quota_lock(struct memd *m, struct region *r)
 {
 	struct locks *t = &r->locks;
 	u64 part = m->b->opt.locks / LOCK_PART, all = 0, own = 0;
-	/* whoever may read root's regions makes locks of them: others have a part left */
+	/* all who read root's regions can make locks of them: leave a part for other regions */
 	u64 own_most = r->uid == ROOT ? m->b->opt.locks - part : part;
 	u32 i;
 

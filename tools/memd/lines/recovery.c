@@ -65,7 +65,7 @@ static void check_end(struct memd *m)
 
 	if (!g->active || !g->asking || g->waiting)
 		return;
-	/* what the former life has sent it had sent before this one began */
+	/* messages of the former life were sent before this one began: let them arrive */
 	if (old < RECOVERY_LEAST_MS) {
 		timer_set(&m->timers, &g->timer, RECOVERY_LEAST_MS - old);
 		return;

@@ -39,7 +39,7 @@ struct weft_msg;
 #define RECOVERY_REFUSED_MS	3000	/* without a block that cannot be kept: time counts again */
 #define RECOVERY_LEAST_MS	200	/* a life's age: nothing stays in the network for so long */
 
-/* What layers above do in the course of it. */
+/* Functions of layers above that hear how far a recovery is. */
 struct recovery_ops {
 	/* Nodes are about to be asked, which may not know where this blade is */
 	void (*asking)(struct memd *m);

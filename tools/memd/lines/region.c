@@ -381,7 +381,7 @@ struct block *region_lock(struct regions *rs, struct region *r, u64 offset,
 		       weft_line_key(r->id, WEFT_KIND_LOCK, offset), rs->self);
 	l->block.line.e.grant = r->grant;
 	SLIST_INSERT_HEAD(bucket_of(t, offset), l, next);
-	/* what is held already is not refused, when a blade begins anew */
+	/* locks that nodes claim after a restart are not refused */
 	if (++t->n > t->allowed)
 		t->allowed = t->n;
 	return &l->block;
@@ -407,14 +407,14 @@ void region_drop_locks(struct region *r, u64 offset, bool all)
 			if (block_index(&l->block) >= offset && (all || !l->block.wanted))
 				region_drop_lock(t, &t->bucket[i], l);
 		}
-	/* what it does not need any more is for others */
+	/* leave the rest to other regions */
 	if (t->allowed > t->n)
 		t->allowed = t->n;
 }
 
 void region_changed(struct region *r, u64 index)
 {
-	/* what is behind is looked at when nobody writes any more, see extend() of rehome.c */
+	/* extend() of rehome.c looks at the runs behind when nobody writes any more */
 	if (index / RUN_BLOCKS < r->unsent.runs)
 		__atomic_fetch_or(&r->unsent.left[index / RUN_BLOCKS], 1ull << index % RUN_BLOCKS,
 				  __ATOMIC_ACQ_REL);

@@ -127,7 +127,7 @@ static bool send_run(struct memd *m, struct rehome *h, u64 run)
 		h->clean = 0;
 		if (!s)
 			return false;
-		/* what is written from now on is sent once more */
+		/* a write after this sends the block once more */
 		__atomic_fetch_and(&h->r->unsent.left[run], ~(1ull << i), __ATOMIC_ACQ_REL);
 		s->index = run * RUN_BLOCKS + i;
 		s->txn = weft_txn(m->b->opt.id, memd_seq(m));
@@ -185,7 +185,7 @@ static bool acknowledged(struct memd *m, struct rehome *h, const struct weft_msg
 
 /* --- phases ----------------------------------------------------------------------- */
 
-/* What belongs to other blades. */
+/* Drop blocks and locks whose home is another blade. */
 static void drop_strays(struct memd *m, struct region *r)
 {
 	struct regions *rs = m->b->regions;
@@ -218,12 +218,12 @@ static u16 copies(const struct memd *m, const struct region *r, u64 *done)
 	return h->passed && grace_is_over(m) ? 0 : EINPROGRESS;
 }
 
-/* Nobody knows any more who has what; answers of before go nowhere. */
+/* Stop serving the region: the directory forgets its lines, late answers go nowhere. */
 static u16 freezes(struct memd *m, struct region *r, const struct weft_call *c, u64 *done)
 {
 	struct rehome *h = r->rehome;
 
-	/* what nodes give back for another reason is not to be stopped half way */
+	/* a recovery in which nodes give back ends first */
 	if (!r->frozen && !grace_is_over(m))
 		return EINPROGRESS;
 	if (!r->frozen) {
@@ -347,7 +347,7 @@ enum answer rehome_call(struct memd *m, struct request *q)
 
 /* --- what else comes --------------------------------------------------------------- */
 
-/* What nodes read here by themselves may be older than what another blade has by now. */
+/* Invalidate the remote handles of all blocks: another blade may have newer contents. */
 static void unmark(struct memd *m, struct region *r)
 {
 	u64 n;
@@ -369,7 +369,7 @@ void rehome_told(struct memd *m, struct region *r, u32 homes, bool frozen)
 		r->strays = true;
 		region_set_homes(m->b->regions, r, homes, 0);
 	}
-	/* its lines were reset, and now nobody is asked who has them: all are */
+	/* its lines were reset and its nodes not asked: the next recovery asks all nodes */
 	m->b->grace->unsure |= r->frozen && !frozen;
 	r->frozen = frozen;
 	drop_strays(m, r);
@@ -423,11 +423,11 @@ bool rehome_takes(struct memd *m, const struct weft_msg *msg, u32 from)
 		return false;
 	if (msg->type == WEFT_MSG_WB_ACK)
 		return ack && r->rehome && acknowledged(m, r->rehome, msg);
-	/* of another blade: rehome_expects() */
+	/* a WB of another blade: blocks_write() looks whether it is expected */
 	if (msg->type == WEFT_MSG_WB && weft_is_blade(msg->src))
 		return false;
 	home = region_is_home(m->b->regions, r, msg->line);
-	/* who was told of other homes than we hears so, but keeps what it has modified */
+	/* a node with other homes than ours hears so; its WB is dropped, and it keeps the block */
 	if (!r->frozen && (home || (msg->type != WEFT_MSG_WB &&
 				    r->homes == weft_first_homes(m->b->opt.blades))))
 		return false;

@@ -30,7 +30,7 @@ struct sent_block {
 	u64 at;		/* millisecond when it was sent last */
 };
 
-/* What a blade does for a region that moves. */
+/* The part of this blade in the move of a region. */
 struct rehome {
 	struct region *r;
 	u64 run;		/* where to go on looking */

@@ -50,7 +50,7 @@ static void look_at(struct memd *m, struct region *r, struct block *b)
 		b->swept = true;
 		break;
 	case WEFT_GONE_LOST:
-		/* it says so until somebody asks for the block */
+		/* weft_home_gone() says so until somebody asks for the block */
 		s->lost += !b->lost;
 		blocks_lost(m, r, b);
 		break;
@@ -166,7 +166,7 @@ static const struct block *late_one(struct memd *m)
 	return NULL;
 }
 
-/* What is asked for stays so, and nobody waits for it: this, and those after it, go on. */
+/* Go on without the lines that have not come home: they are looked at when they come. */
 static void give_up(struct memd *m)
 {
 	struct sweep *s = m->b->sweep;

@@ -12,8 +12,8 @@
 
 /*
  * A lock that the dead node had is free; a block that only it had modified is lost: it is what it
- * last was here, which is noted.  Lines in the switch come home for that, so many at a time, and go
- * back when they are asked for.  Requests are served meanwhile.
+ * last was here, which is noted.  Lines in the switch come home for that, so many at a time, and
+ * go back when they are asked for.  Requests are served meanwhile.
  */
 
 /* One that is under way. */

@@ -57,7 +57,7 @@ static void give_up(struct memd *m, struct region *r)
 	log_warn("%u lines of region %u do not come back from the switch",
 		 t->waiting, r->id);
 	t->waiting = 0;
-	/* of a region that is gone nothing may be left; others go on alone */
+	/* forget the lines of a region that is gone; those of others come home later */
 	for (n = t->from / RUN_BLOCKS; r->gone && n < r->runs; n++)
 		for (i = 0; r->run[n] && i < RUN_BLOCKS; i++)
 			if (r->run[n]->block[i].wanted)

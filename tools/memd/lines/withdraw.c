@@ -82,7 +82,7 @@ static void on_timer(struct memd *m, struct timer *t)
 
 	look(m, r);
 	if (w->life != m->b->grace->life) {
-		/* what was in the switch then nobody knows now */
+		/* the directory has forgotten which lines were in the switch */
 		end(m, r, EAGAIN);
 	} else if (w->bucket >= r->locks.buckets && w->run >= r->runs && rdma_handles_over(m)) {
 		end(m, r, 0);

@@ -31,7 +31,7 @@ struct commit {
 /* The backing file is open, or there is none.  Return: 0 or -1 with errno. */
 int commit_init(struct memd *m, struct commit *c, const struct commit_ops *ops);
 
-/* What wakes us when a flush is over, or -1; and what is to be done then. */
+/* The descriptor that wakes the event loop when a flush is over, or -1; the work to do then. */
 static inline int commit_fd(const struct commit *c)
 {
 	return c->flush.wakes ? c->flush.wake : -1;
@@ -45,7 +45,7 @@ void commit_work(struct memd *m, struct commit *c);
  */
 void commit_hold(struct memd *m, struct commit *c, struct deferred *dc);
 
-/* Whoever waits is answered: flush until nobody does. */
+/* Flush until no call waits any more. */
 void commit_exit(struct memd *m, struct commit *c);
 void commit_close(struct commit *c);
 

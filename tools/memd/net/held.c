@@ -74,7 +74,7 @@ static void release_calls(struct memd *m)
 	struct deferred_list list = m->held->calls, left = SLIST_HEAD_INITIALIZER(left);
 	struct deferred *dc;
 
-	/* what their ends queue is looked at next time */
+	/* calls that these queue when they end wait for the next look */
 	SLIST_INIT(&m->held->calls);
 	while ((dc = SLIST_FIRST(&list))) {
 		SLIST_REMOVE_HEAD(&list, next_held);
@@ -109,7 +109,7 @@ void held_work(struct memd *m)
 	atomic_store(&m->held->waiting, false);
 	if (look(m))
 		atomic_store(&m->held->waiting, true);
-	/* it may have come between both */
+	/* the standby's answer may have come between both */
 	(void)look(m);
 }
 

@@ -22,7 +22,7 @@ struct held_ack {
 	u64 version;
 };
 
-/* What waits for the standby, of a thread. */
+/* Acknowledgements of a thread that wait for the standby; and, in the first thread, calls. */
 struct held {
 	/* HELD_MAX of them, the first is at @first; NULL: this blade has no standby */
 	struct held_ack *ack;
@@ -47,11 +47,11 @@ void held_keep(struct memd *m, const struct weft_msg *msg);
 /* A call waits until the standby has what was noted so far.  Return: whether it does. */
 bool held_hold(struct memd *m, struct deferred *dc);
 
-/* What wakes a thread when something need not wait any more, and what it does then. */
+/* The descriptor that wakes a thread when the standby has more, and the work to do then. */
 int held_fd(const struct memd *m);
 void held_work(struct memd *m);
 
-/* Whoever waits is not answered any more. */
+/* Drop all that waits: nobody is answered any more. */
 void held_drop(struct memd *m);
 
 #endif /* WEFT_MEMD_HELD_H */

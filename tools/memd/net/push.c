@@ -76,7 +76,7 @@ void push_drop(struct memd *m, u8 to, u16 err)
 	struct push_queue dropped = STAILQ_HEAD_INITIALIZER(dropped);
 	struct push *p;
 
-	/* what the deferred calls then queue is not to be dropped */
+	/* keep the calls that deferred calls queue when they end */
 	STAILQ_CONCAT(&dropped, &ps->queue);
 	timer_stop(&ps->timer);
 	while ((p = STAILQ_FIRST(&dropped))) {

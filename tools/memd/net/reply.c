@@ -17,8 +17,8 @@ bool reply_is_kept(u16 op)
 	case WEFT_CALL_REGION:
 	case WEFT_CALL_FORGET:
 	case WEFT_CALL_MEMBERS:
-	case WEFT_CALL_FENCE_NODE: /* or the repetition of one that was carried out finds nobody */
-	case WEFT_CALL_SYNC: /* or each repetition would wait for a sync of its own */
+	case WEFT_CALL_FENCE_NODE: /* a repetition would not find the node, which is gone */
+	case WEFT_CALL_SYNC: /* each repetition would wait for a sync of its own */
 		return true;
 	default:
 		return false;

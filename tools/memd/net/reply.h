@@ -24,7 +24,7 @@ struct request {
 	struct weft_call reply;	/* to be filled in; begins as a copy of op */
 };
 
-/* What a handler says. */
+/* The verdict of a handler. */
 enum answer {
 	ANSWER,		/* send q->reply */
 	ANSWER_LATER,	/* it is deferred, see deferred.h */
@@ -47,7 +47,7 @@ struct caller {
 	struct kept_reply kept[CALLS_KEPT];
 };
 
-/* What a handler returns that refuses a call. */
+/* A handler refuses a call. */
 static inline enum answer reply_refuse(struct request *q, u16 err)
 {
 	q->reply.err = err;
@@ -69,7 +69,7 @@ bool reply_is_kept(u16 op);
 /* The one that is kept, or whose call is deferred; NULL: none. */
 struct kept_reply *reply_find(struct memd *m, u8 src, u32 txn);
 
-/* A place for the reply, in that of the oldest.  NULL: all places have calls that are not answered. */
+/* A place for the reply, in that of the oldest.  NULL: all have calls that wait. */
 struct kept_reply *reply_keep(struct memd *m, u8 src, u32 txn, u32 hash);
 
 /* A member has called by that number. */

@@ -115,7 +115,7 @@ static void set_int(int fd, int level, int name, int value)
 	(void)!setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-/* What may wait is as much as with one thread. */
+/* The receive buffers of all threads together are as large as that of one. */
 static void tune(int fd, u32 threads)
 {
 	int receive = SOCKET_BUFFER / (threads ? (int)threads : 1);
@@ -211,7 +211,7 @@ static int sockets_at(u32 addr, u16 port)
 	return n;
 }
 
-#define COUNT_TRIES	8	/* what /proc says while others open sockets may be wrong once */
+#define COUNT_TRIES	8	/* /proc may be wrong once while others open sockets */
 #define COUNT_PAUSE_US	20000
 
 /* Is there no other one at our address? */
@@ -361,7 +361,7 @@ int udp_open_another(struct udp *udp, const struct udp *first, const struct opti
 	udp->fragment = first->fragment;
 	if (find_interface(udp, o, name, err) || set_up(udp, name, o->threads, err))
 		return -1;
-	/* that nobody else is there is known from the first; a count of several is not exact */
+	/* the first thread has made sure that no other blade is there */
 	for (i = 0; i < WEFT_FLOWS; i++)
 		if (!share_port(udp->flow[i]) ||
 		    bind_to(udp->flow[i], udp->addr, (u16)(udp->port + i)))
@@ -480,7 +480,7 @@ void udp_flush(struct udp *udp)
 	struct mmsghdr msg[UDP_BATCH];
 	u32 i, n, flow, left = 0;
 
-	/* what was decided on before this process stood still is not true any more */
+	/* drop answers that were decided on before this process stood still */
 	if (udp->until && clock_ns(CLOCK_BOOTTIME) / NS_IN_MS >= *udp->until) {
 		udp->dropped += udp->datagrams;
 		udp->datagrams = 0;

@@ -91,7 +91,7 @@ void udp_flush(struct udp *udp);
 /* Datagrams that came when the kernel's buffer was full; wraps at 32 bits. */
 u64 udp_not_received(const struct udp *udp);
 
-/* What is done with each datagram, in this order. */
+/* Functions that each datagram goes through, in this order. */
 struct udp_taker {
 	/* UDP_FAR datagrams before it is taken; says what it is about, 0: nothing */
 	u64 (*far)(struct memd *m, const void *buf, size_t len);

@@ -86,7 +86,7 @@ void rdma_buffer_told(struct memd *m, const struct ibv_wc *wc)
 	struct rdma_conn *c = &r->conn[wc->wr_id & ~RDMA_BUFFER];
 
 	pthread_mutex_lock(&r->lock);
-	/* of the one before it may still be said */
+	/* the completion may be of the node's former connection */
 	if (c->id && c->id->qp->qp_num == wc->qp_num && !c->sq.broken) {
 		c->buffers.told--;
 		if (wc->status != IBV_WC_SUCCESS)

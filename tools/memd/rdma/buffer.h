@@ -25,10 +25,10 @@ u32 rdma_buffers_say(const struct rdma_buffers *buffers, struct weft_landing *fi
 /* The buffer that LANDED in @buf, of the buffers' node, names; -1: none, or it is not LANDED. */
 int rdma_buffers_find(const struct rdma_buffers *buffers, const u8 *buf, size_t len);
 
-/* What was in the buffer has been looked at: the node may have it again. */
+/* Tell the node that the buffer is free again. */
 void rdma_buffer_free(struct memd *m, struct rdma_conn *c, int buffer);
 
-/* The node has heard that. */
+/* That message has arrived. */
 void rdma_buffer_told(struct memd *m, const struct ibv_wc *wc);
 
 #endif /* WEFT_MEMD_RDMA_BUFFER_H */

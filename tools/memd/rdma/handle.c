@@ -59,7 +59,7 @@ void rdma_handles_close(struct rdma *r)
 
 bool rdma_handles_allowed(const struct memd *m)
 {
-	/* by a key to a chunk whatever is in it can be read, by every node that is connected */
+	/* with the key of a chunk every connected node can read all of it */
 	return m->b->rdma->handles.mr && m->b->rdma->ops->may_read(m);
 }
 
@@ -68,7 +68,7 @@ void rdma_handles_end(struct rdma *r)
 	struct frames *f = r->memory.frames;
 	u32 i, first, n;
 
-	/* elsewhere none are given, and there may be a lot of it */
+	/* look only at chunks that nodes may read: the marks of all frames may be many */
 	for (i = 0; f->mark && i < r->memory.n; i++) {
 		if (!r->memory.chunk[i].nodes)
 			continue;

@@ -109,7 +109,7 @@ static bool registered(struct rdma_memory *mem, u32 chunk, u64 now)
 {
 	struct rdma_chunk *c = &mem->chunk[chunk];
 
-	/* one that is used just now gets the right another time */
+	/* a chunk in use is registered for nodes another time */
 	if (c->registered && (c->nodes == mem->nodes || c->users))
 		return true;
 	deregister(mem, chunk);

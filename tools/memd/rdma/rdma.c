@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who is connected to our card, see rdma.h. */
+/* Connections to our card, see rdma.h. */
 #include "rdma/rdma.h"
 
 #include <arpa/inet.h>
@@ -63,7 +63,7 @@ static void destroy(struct memd *m, struct rdma_conn *c)
 	if (!c->id)
 		return;
 	if (c->sq.up)
-		(void)rdma_disconnect(c->id); /* so that the node knows at once */
+		(void)rdma_disconnect(c->id); /* the node hears it at once */
 	/* then the card reads nothing for it any more, */
 	rdma_destroy_qp(c->id);
 	(void)rdma_destroy_id(c->id);
@@ -156,7 +156,7 @@ static void on_request(struct memd *m, const struct event *e)
 	why = e->id->verbs == r->pd->context ? check(m, e->said, e->len, addr, &node) :
 	      "it came to another card";
 	if (!why) {
-		/* the one before may be dead without our knowing */
+		/* the node's former connection may be dead without our knowing */
 		destroy(m, &r->conn[node]);
 		if (make_queue(r, e->id))
 			why = strerror(errno);
@@ -455,7 +455,7 @@ void rdma_work(struct memd *m)
 	struct event e;
 	u32 i;
 
-	/* what a connection has sent before it ended counts */
+	/* take the messages that a connection sent before it ended */
 	rdma_completions(m);
 	for (i = 0; i < EVENTS_MAX && next_event(r, &e); i++) {
 		turn_alone(m);
@@ -487,7 +487,7 @@ bool rdma_handles_over(struct memd *m)
 
 	if (!r || !r->memory.nodes || rdma_handles_allowed(m))
 		return true;
-	/* it ends them, and may be asleep */
+	/* the first thread ends the remote handles, and may be asleep */
 	if (m->nth)
 		turn_wake(m->b->thread[0]);
 	return false;
@@ -511,7 +511,7 @@ static void change_handles(struct memd *m)
 		return;
 	}
 	log_note("a region is for some nodes only: none reads blocks by itself any more");
-	/* what a card reads just now ends with its connection; nodes connect anew */
+	/* reads in flight end with their connections; nodes connect anew */
 	for (i = WEFT_NODE_MIN; i <= WEFT_NODE_MAX; i++)
 		destroy(m, &r->conn[i]);
 	rdma_handles_end(r);

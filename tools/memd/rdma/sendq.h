@@ -11,16 +11,16 @@
 
 #define RDMA_DEPTH	128	/* work requests of a connection that are not done */
 #define RDMA_WRITES	1024	/* blocks in flight, of all connections */
-#define RDMA_RECENT	64	/* landings of a node that are remembered */
+#define RDMA_RECENT	64	/* posted receive buffers of a node that are remembered */
 #define RDMA_STUCK_MS	10000	/* a card that takes longer is given up */
 
-/* What comes of a block for which there is a landing. */
+/* The way of a block for which the node has posted a receive buffer. */
 enum rdma_way {
 	RDMA_LANDS,
 	RDMA_NO_CONNECTION,
 	RDMA_FULL,		/* too much is in flight */
 	RDMA_NO_MEMORY,		/* it is not registered */
-	RDMA_AGAIN,		/* the same landing was used already: the request came twice */
+	RDMA_AGAIN,		/* the receive buffer was used already: the request came twice */
 };
 
 /* A connection, as far as it is counted. */
@@ -73,10 +73,10 @@ void rdma_writes_init(struct rdma_writes *fs);
 /* One more; NULL: there are too many. */
 struct rdma_transfer *rdma_writes_take(struct rdma_writes *fs, u8 node);
 
-/* That one is over. */
+/* A block is done. */
 void rdma_writes_put(struct rdma_writes *fs, struct rdma_transfer *f);
 
-/* What the card calls so; NULL: it is over. */
+/* The block that the card names; NULL: it is done. */
 struct rdma_transfer *rdma_writes_find(struct rdma_writes *fs, u64 name);
 
 static inline u32 rdma_writes_index(const struct rdma_writes *fs,

@@ -28,7 +28,7 @@ void rdma_break(struct memd *m, struct rdma_conn *c)
 
 /* --- a block ---------------------------------------------------------------- */
 
-/* What is handed to the card for one block. */
+/* The work requests for one block. */
 struct land {
 	struct ibv_sge sge[PIECES];	/* pieces of it */
 	u32 n;				/* how many */
@@ -143,13 +143,13 @@ static void over(struct rdma *r, struct rdma_transfer *f)
 static_assert(WEFT_WIRE_HDR_LEN + WEFT_DEED_LEN + WEFT_WIRE_TRAILER_LEN <= RDMA_MESSAGE,
 	      "LANDED has room for a deed");
 
-/* What LANDED brings besides: how the node can read the block by itself the next time. */
+/* Add a remote handle to LANDED, by which the node can read the block itself the next time. */
 static void add_handle(struct memd *m, struct weft_msg *msg, const struct land *land, u32 frame,
 		     u8 *payload)
 {
 	struct weft_deed handle;
 
-	/* who reads it by itself does not hear that it is lost; nor can it put pieces together */
+	/* a read by a remote handle does not tell of a loss, and takes one piece only */
 	if (frame == FRAME_NONE || land->n != 1 || msg->flags & WEFT_F_LOST ||
 	    !rdma_handle_give(m, &handle, frame, land->key))
 		return;
@@ -366,6 +366,6 @@ void rdma_completions(struct memd *m)
 		n++;
 	if (n)
 		ibv_ack_cq_events(r->cq, n);
-	/* what comes after the last look is told by an event again */
+	/* after ibv_req_notify_cq() a new completion makes an event */
 	r->more = !poll_all(m) || ibv_req_notify_cq(r->cq, 0) || !poll_all(m);
 }

@@ -26,16 +26,16 @@ struct rdma_conn;
 bool rdma_write(struct memd *m, struct weft_msg *msg, const struct weft_landing *landing,
 	       u32 to, u32 frame);
 
-/* A connection is broken: the first thread will see to it.  @lock is held. */
+/* Mark a connection as broken: the first thread destroys it.  @lock is held. */
 void rdma_break(struct memd *m, struct rdma_conn *c);
 
-/* What was in flight to a node is over, as its connection is destroyed. */
+/* Drop the blocks in flight to a node: its connection is destroyed. */
 void rdma_drop_writes(struct rdma *r, u8 node);
 
 /* Give the card a buffer for what nodes send.  Return: 0 or -1. */
 int rdma_receive_into(struct rdma *r, u32 nth);
 
-/* What the card has done. */
+/* Take the completions of the card. */
 void rdma_completions(struct memd *m);
 
 #endif /* WEFT_MEMD_RDMA_WRITE_H */

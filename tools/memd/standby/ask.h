@@ -21,7 +21,7 @@ enum {
 	A_STAMP = 20, A_LEN = 28,
 };
 
-/* What the witness has answered. */
+/* An answer of the witness. */
 struct told {
 	u16 err;	/* 0 or errno of what was asked */
 	u8 op;		/* that it was */

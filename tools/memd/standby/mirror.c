@@ -355,7 +355,7 @@ static void beat_standby(struct mirror *mr, u64 now)
 		return;
 	put_unaligned_be64(now, b);
 	put_unaligned_be32(atomic_load(&mr->use_switch), b + 8);
-	/* if there is no room what is there does as well */
+	/* without room for a beat the records that wait serve as one */
 	if (stream_has_room(&mr->s) && !stream_put(&mr->s, STREAM_BEAT, b, sizeof(b), NULL, 0))
 		mr->beat = now;
 }
@@ -420,7 +420,7 @@ static void take_told(struct mirror *mr, const struct told *t)
 		go_alone(mr);
 	if (t->op == REGISTER_COMPLETE && mr->state == COMPLETING)
 		is_complete(mr);
-	/* it has lost its file, and was told anew who serves */
+	/* the witness has lost its file, and has heard anew who serves: tell it again */
 	if (!t->complete && mr->state == COMPLETE)
 		mr->state = COMPLETING;
 }
@@ -432,7 +432,7 @@ static void tend_witness(struct mirror *mr, u64 now)
 
 	if (ask_answer(&mr->ask, &t)) {
 		take_told(mr, &t);
-		/* it has lost its file: it is told who serves */
+		/* the witness has lost its file: claim the blade again */
 		if (!t.view && ask_ready(&mr->ask))
 			ask_send(&mr->ask, REGISTER_CLAIM, mr->view, options_of(mr)->lease);
 	}
@@ -442,7 +442,7 @@ static void tend_witness(struct mirror *mr, u64 now)
 		op = REGISTER_COMPLETE;
 	if ((op == REGISTER_BEAT && boot_since(mr->asked) < beat_ms(mr)) || !ask_ready(&mr->ask))
 		return;
-	/* what was asked last is answered: that it is not repeated too often */
+	/* the last question is answered: do not repeat it too often */
 	if (op != REGISTER_BEAT && boot_since(mr->asked) < 10)
 		return;
 	mr->asked = now;
@@ -461,7 +461,7 @@ static void rest(struct mirror *mr)
 
 	if (mr->state == COPYING && !stream_is_behind(&mr->s))
 		ms = 1;
-	/* what came before that has woken nobody */
+	/* after that, look once more: a piece that came before has woken nobody */
 	atomic_store(&mr->q.asleep, true);
 	if (!mr->q.bytes || !stream_has_room(&mr->s))
 		poll(p, ARRAY_SIZE(p), ms);

@@ -37,7 +37,7 @@
 
 struct memd;
 
-/* What statistics tell. */
+/* The state of the pair, for statistics. */
 struct mirror_state {
 	bool complete;		/* the standby follows and has everything */
 	u64 behind;		/* bytes that it has not yet */

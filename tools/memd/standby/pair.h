@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A pair: two machines with the id of one blade.  The primary serves, the standby has a copy of its
- * file (mirror.h, standby.h); each is the other one's partner.  The command line, the wire and
- * what people read say twin.  Each keeps in a sector of its own file what it is; this sector is
- * not copied.
+ * A pair: two machines with the id of one blade.  The primary serves, the standby has a copy of
+ * its file (mirror.h, standby.h); each is the other one's partner; people read "twin".  A sector
+ * of its own file, which is not copied, says of each machine which of both it is.
  */
 #ifndef WEFT_MEMD_PAIR_H
 #define WEFT_MEMD_PAIR_H
 
 #include "base/options.h"
 
-/* What a file says of its machine. */
+/* The record in a file that says how its machine stands. */
 struct pair_record {
 	bool there;	/* it says something */
 	/* In which it was primary or standby; grows each time that the standby takes over */

@@ -52,7 +52,7 @@ struct entry {
 	u64 heard;
 };
 
-/* What a machine wants. */
+/* A question of a machine. */
 struct question {
 	u8 op;		/* enum register_op */
 	u32 view;	/* as it knows it; CLAIM: that is to be */

@@ -17,7 +17,7 @@
 #define STOOD_MS	500	/* stood still itself: the partner may have said something */
 #define PATIENCE_MS	5000	/* with --alone, for a witness that answers all the same */
 
-/* What is known so far. */
+/* The state of the search. */
 struct finding {
 	struct options *o;	/* command line */
 	struct standby sb;	/* the copy */
@@ -77,7 +77,7 @@ static void serve(struct finding *f, u32 view, bool taken)
 		log_say("takes over from %s, view %u", partner_of(f), view);
 }
 
-/* What the partner has said lately, or NULL. */
+/* The partner's HELLO, if it came lately; or NULL. */
 static const struct hello *partner(const struct finding *f)
 {
 	return f->sb.asked_by && boot_since(f->sb.asked_by) < SEEN_MS ? &f->sb.partner : NULL;
@@ -176,7 +176,7 @@ static void take_own(struct finding *f, const struct told *t)
 		return;
 	}
 	if (sb->record.there && !sb->record.primary) {
-		/* it took over, and ended before it could note that */
+		/* this machine took over, and ended before it could note that */
 		if (sb->record.complete && t->view == sb->record.view + 1) {
 			serve(f, t->view, true);
 			return;
@@ -280,7 +280,7 @@ static void ask_witness(struct finding *f)
 	struct told t;
 
 	if (ask_answer(&f->ask, &t)) {
-		/* also to a later question: then the witness has not read that one */
+		/* also to a later question: then the witness has not read the first one */
 		f->taking = false;
 		take_told(f, &t);
 		return;
@@ -311,7 +311,7 @@ static void ask_witness(struct finding *f)
 
 /* --- the loop --------------------------------------------------------------------------- */
 
-/* Who is the partner?  One that serves calls by itself. */
+/* Call the partner, to hear its HELLO.  A partner that serves calls this machine. */
 static void look_at_partner(struct finding *f)
 {
 	u64 now = boot_ms();
@@ -364,7 +364,7 @@ static int wait_for_all(struct finding *f, int signal_fd)
 	struct pollfd p[] = {
 		{ .fd = signal_fd, .events = POLLIN },
 		stream_pollfd(&f->probe), stream_pollfd(&f->ask.s),
-		/* what the partner says waits while it may not be heard */
+		/* while this machine asks to take over, the partner's messages wait */
 		{ .fd = f->listener, .events = POLLIN },
 		stream_pollfd(&f->sb.s), stream_pollfd(&f->sb.next),
 	};
@@ -382,7 +382,7 @@ static enum role_result find(struct finding *f, int signal_fd)
 			return ROLE_END;
 		if (!f->taking) {
 			accept_partner(f);
-			/* what was sent while this machine stood still counts first */
+			/* first read what came while this machine stood still */
 			if (boot_since(before) > STOOD_MS)
 				f->sb.heard = boot_ms();
 			standby_work(&f->sb);

@@ -120,7 +120,7 @@ static int begin(struct standby *sb)
 	sb->bytes = 0;
 	sb->stamp = 0;
 	sb->following = true;
-	/* so that it hears that this is noted */
+	/* the ACK says that the file is marked as incomplete */
 	sb->owes = true;
 	if (sb->s.peer.lease > sb->lease)
 		sb->lease = sb->s.peer.lease;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The copy of the partner's file, for role.c: what comes in a stream from the primary is put there.
+ * The copy of the partner's file, for role.c: the primary's stream is written to it.
  * Before anything of it is touched the file says that it is not complete, and after the primary
  * has said that it is, that it is.  Only a file that is complete may serve.
  */
@@ -46,7 +46,7 @@ void standby_take(struct standby *sb, int fd);
 /* Whatever has come, or is due. */
 void standby_work(struct standby *sb);
 
-/* Who this is, to whoever asks. */
+/* This machine's HELLO. */
 struct hello standby_hello(const struct standby *sb);
 
 /* Has its file regions, and does it know of no partner? */

@@ -19,7 +19,7 @@ enum {
 	B_LEASE = 16, B_NONCE = 20, B_HELLO_LEN = 28,
 };
 
-/* What a tag is made of: header without tag, random numbers, direction, hash of the body. */
+/* A tag covers: header without tag, random numbers, direction, hash of the body. */
 enum { T_NONCE = H_TAG, T_SIDE = T_NONCE + 16, T_BODY = T_SIDE + 8, T_LEN = T_BODY + 8 };
 
 void stream_init(struct stream *s, const struct weft_key *key)

@@ -59,7 +59,7 @@ enum stream_type {
 	STREAM_ANSWER,
 };
 
-/* Who says HELLO. */
+/* The sender of HELLO. */
 enum stream_role {
 	STREAM_UNDECIDED,	/* a blade that does not know yet whether it serves */
 	STREAM_STANDBY,
@@ -70,7 +70,7 @@ enum stream_role {
 #define HELLO_BLANK	0x01	/* there is nothing in its file */
 #define HELLO_UNKNOWN	0x02	/* its file knows of no partner yet */
 
-/* Who is at the other end. */
+/* HELLO: the machine at the other end. */
 struct hello {
 	u32 rack;	/* number of the rack */
 	u8 blade;	/* id of the blade; the witness repeats that of the blade */
@@ -142,7 +142,7 @@ static inline bool stream_is_behind(const struct stream *s)
 	return s->from < s->to;
 }
 
-/* What poll() is to wait for; it leaves out a connection that is closed. */
+/* The stream for poll(), which leaves out a connection that is closed. */
 static inline struct pollfd stream_pollfd(const struct stream *s)
 {
 	return (struct pollfd){

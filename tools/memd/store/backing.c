@@ -26,7 +26,7 @@ enum {
 	S_GENERATION = 24, S_LOG_BYTES = 28, S_FRAME = 32, S_LEN = 64,
 };
 
-/* Who uses it: magic, sum of the rest, in use or not, boot. */
+/* The mark of its user: magic, sum of the rest, in use or not, boot. */
 enum {
 	U_MAGIC = 0, U_SUM = 4, U_USED = 8, U_BOOT = 12, U_LEN = U_BOOT + BACKING_BOOT_LEN,
 };
@@ -214,11 +214,11 @@ int backing_empty_log(struct backing *b, const struct options *o)
 
 int backing_switch_log(struct backing *b, const struct options *o)
 {
-	/* in this order on the disk, too: all of it, also what is empty now */
+	/* the half gets to the disk before the superblock: all of it, also its empty part */
 	if (backing_sync(b, backing_log_at(b->generation + 1), BACKING_LOG_BYTES) ||
 	    write_super(b, o, b->generation + 1))
 		return -1;
-	/* who reads the file now takes that one, whatever is on the disk */
+	/* a reader takes this half from now on, whatever is on the disk */
 	b->generation++;
 	b->unsettled = backing_sync(b, 0, 2 * SUPER_SIZE);
 	return 0;

@@ -348,7 +348,7 @@ void frames_unmark(struct frames *f, u32 first)
 
 void frames_release(struct frames *f, u32 first, bool give_back)
 {
-	/* also of one that is held: its contents stay, but are not the block's any more */
+	/* also of a chain that a card holds: its contents are not the block's any more */
 	frames_unmark(f, first);
 	lock(f);
 	if (!is_held(f, first, give_back))
@@ -601,7 +601,7 @@ void frames_ahead(const struct frames *f, u32 first)
 
 /* --- after a restart -------------------------------------------------------- */
 
-/* What is there is to be written to the disk once more, whatever the kernel takes for written. */
+/* Write a frame once more: the kernel may take for written what is not on the disk. */
 static int write_again(struct frames *f, u32 frame)
 {
 	u8 page[FRAME_SIZE];
@@ -672,7 +672,7 @@ bool frames_check(struct frames *f, u32 first)
 	for (; in_file(f) && first; first = f->next[first]) {
 		if (!f->sum[first])
 			continue;
-		/* what cannot be read now may be later: frames_load() says so */
+		/* a read may succeed later; frames_load() reports that it fails */
 		if (backing_read(f->backing, data, sizeof(data),
 				 backing_frame_at(first)))
 			continue;
@@ -700,9 +700,9 @@ int frames_scanned(struct frames *f)
 	u32 frame;
 
 	for (frame = f->fresh - 1; frame; frame--) {
-		/* or it would be taken for a block some day */
+		/* a restart would take the record for a block's */
 		if (is_left(f, frame)) {
-			/* if only the process has ended its successor may be on no disk yet */
+			/* the newer version may not be on the disk, if only the process ended */
 			if (!synced && fdatasync(f->backing->fd))
 				return -1;
 			synced = true;

@@ -37,7 +37,7 @@
 
 #define FRAMES_PER_CHUNK	1024u	/* what a card lets go of together */
 
-/* Who has network cards read frames. */
+/* The user of frames that has network cards read them. */
 struct frames_card {
 	/*
 	 * Memory of frames @from .. @to - 1, all of one chunk, goes back to the system; false:
@@ -91,7 +91,7 @@ struct frames {
 	u64 *mark;
 };
 
-/* What a frame of the backing file holds. */
+/* The record of a frame in the backing file. */
 struct frame_id {
 	u32 frame;	/* number */
 	u32 region;
