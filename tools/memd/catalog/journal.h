@@ -13,7 +13,7 @@
 
 struct journal {
 	struct commit commit;	/* who waits for the log to be on the disk */
-	/* Records may be missing on the disk: none behind them is certain until the log begins anew */
+	/* Records may be missing on the disk: none behind them counts until the log begins anew */
 	bool hole;
 	u64 mend_at;		/* not before this millisecond */
 };

@@ -40,8 +40,8 @@ struct run {
 
 /* A lock line that is homed here: no contents. */
 struct lock {
+	SLIST_ENTRY(lock) next;	/* in its bucket */
 	struct block block;
-	SLIST_ENTRY(lock) next;		/* in its bucket */
 };
 
 SLIST_HEAD(bucket, lock);
@@ -95,6 +95,7 @@ struct unsent {
 };
 
 struct region {
+	LIST_ENTRY(region) by_name;	/* among those with the same hash */
 	u32 id;		/* number, never used twice */
 	u32 mode;	/* permission bits */
 	u32 uid;
@@ -137,7 +138,6 @@ struct region {
 	bool doubtful;	/* it is older than this life of the directory */
 	struct trim trim;	/* blocks being taken away */
 	struct withdraw withdraw;	/* lines that come home */
-	LIST_ENTRY(region) by_name;	/* among those with the same hash */
 	u32 hash;	/* of the name */
 	u16 name_len;	/* bytes of the name */
 	char name[WEFT_NAME_MAX + 1];

@@ -23,10 +23,10 @@
 #define OUTGOING_MAX	(64ull << 20)	/* bytes in the queue */
 
 struct outgoing {
+	STAILQ_HEAD(, piece) pieces;	/* the oldest first */
 	pthread_mutex_t lock;		/* for all but the atomics that are read without */
 	bool attached;			/* there is a standby; else only @position counts */
 	atomic_bool over;	/* OUTGOING_MAX was not enough: the standby has missed something */
-	STAILQ_HEAD(, piece) pieces;	/* the oldest first */
 	atomic_ullong position;		/* pieces put in, ever */
 	atomic_ullong bytes;		/* in the queue */
 	atomic_ullong sent_bytes;	/* put in since it was attached */
