@@ -339,7 +339,7 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 		.size = q->call.size,
 	};
 	struct deferred *dc = deferred_new(q, finish_shrink);
-	u32 nodes = r->opens & m->b->members->mask, id;
+	u32 id;
 
 	if (!dc)
 		return reply_refuse(q, ENOMEM);
@@ -353,9 +353,8 @@ static enum answer shrink(struct memd *m, struct request *q, struct region *r)
 	r->busy = true;
 	/* else a restart could bring blocks back that were cut off */
 	journal_hold(m, dc);
-	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
-		if (nodes & 1)
-			push_call(m, (u8)id, &recall, 0, dc);
+	for_each_node(r->opens & m->b->members->mask, id)
+		push_call(m, (u8)id, &recall, 0, dc);
 	tell_blades(m, r, r->size, dc);
 	trim_start(m, r, region_blocks(r, r->size), dc);
 	deferred_release(m, dc, 0);

@@ -86,9 +86,8 @@ static void check_end(struct memd *m)
 		return;
 	timer_stop(&f->timer);
 	m->b->members->dead = 0;
-	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
-		if (dead & weft_node_bit(id))
-			f->node_died(m, id);
+	for_each_node(dead, id)
+		f->node_died(m, id);
 }
 
 /* Take a node for dead that does not obey in time; have a blade join anew. */

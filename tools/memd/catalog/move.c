@@ -37,12 +37,11 @@ static struct region *current(struct memd *m)
 }
 
 /* Numbers grow, also from one life of this blade to the next. */
-static u32 next_life(struct move *mv)
+static void next_life(struct move *mv)
 {
 	u32 now = (u32)(time(NULL) - 1700000000) << 5;
 
 	mv->life = (int)(now - mv->life) > 0 || !mv->life ? now : mv->life + 1;
-	return mv->life;
 }
 
 /* --- which region ------------------------------------------------------------------ */
@@ -120,10 +119,22 @@ static void ask_all(struct memd *m, u8 phase)
 		mv->done[WEFT_BLADE_MIN + i] = 0;
 }
 
-static bool begin(struct memd *m, struct region *r, u32 homes)
+static void start(struct memd *m, const struct region *r, u32 homes, u64 frozen)
 {
 	struct move *mv = m->b->move;
 
+	other_lives(m, 0);
+	mv->region = r->id;
+	mv->homes = homes;
+	mv->began = m->timers.now;
+	mv->frozen = frozen;
+	mv->asking = false;
+	mv->noting = false;
+	next_life(mv);
+}
+
+static bool begin(struct memd *m, struct region *r, u32 homes)
+{
 	if (!all_there(m, r->homes | homes))
 		return false;
 	if (!region_reserve_move(m->b->regions, r, homes)) {
@@ -131,14 +142,7 @@ static bool begin(struct memd *m, struct region *r, u32 homes)
 		r->later = m->timers.now + AGAIN_MS * 4;
 		return false;
 	}
-	other_lives(m, 0);
-	mv->region = r->id;
-	mv->homes = homes;
-	mv->began = m->timers.now;
-	mv->frozen = 0;
-	mv->asking = false;
-	mv->noting = false;
-	next_life(mv);
+	start(m, r, homes, 0);
 	log_say("region %u moves from blades %s to %s", r->id, blades_name(r->homes),
 		blades_name(homes));
 	count(m, MOVE);
@@ -149,16 +153,7 @@ static bool begin(struct memd *m, struct region *r, u32 homes)
 /* One that moved when this blade ended goes on. */
 static void resume(struct memd *m, struct region *r)
 {
-	struct move *mv = m->b->move;
-
-	mv->region = r->id;
-	mv->homes = r->homes;
-	other_lives(m, 0);
-	mv->began = m->timers.now;
-	mv->frozen = m->timers.now;
-	mv->asking = false;
-	mv->noting = false;
-	next_life(mv);
+	start(m, r, r->homes, m->timers.now);
 	log_say("region %u goes on moving to blades %s", r->id, blades_name(r->homes));
 	r->busy = true;
 	ask_all(m, WEFT_REHOME_ADOPT);

@@ -185,20 +185,15 @@ int restore_blocks(struct memd *m, char *err)
 		return fail(err, "cannot read the blocks in %s: %s",
 			    m->b->backing->path, strerror(errno));
 	conclude(m, &rs);
-	if (frames_scanned(m->b->frames))
-		return fail(err, "cannot write to %s: %s", m->b->backing->path,
-			    strerror(errno));
 	/*
-	 * What is not used must not come back: versions that nodes write from now on may
-	 * have the same numbers.  And what is used is to be on the disk, if it may not be.
+	 * Unused versions must not come back: nodes may write versions with the same numbers from
+	 * now on.  And the used ones have to be on the disk.
 	 */
-	if ((m->b->backing->crashed || m->b->backing->unwritten || rs.torn) &&
-	    fdatasync(m->b->backing->fd))
-		return fail(err, "cannot write to %s: %s", m->b->backing->path,
-			    strerror(errno));
-	if (backing_begin(m->b->backing))
-		return fail(err, "cannot write to %s: %s", m->b->backing->path,
-			    strerror(errno));
+	if (frames_scanned(m->b->frames) ||
+	    ((m->b->backing->crashed || m->b->backing->unwritten || rs.torn) &&
+	     fdatasync(m->b->backing->fd)) ||
+	    backing_begin(m->b->backing))
+		return fail(err, "cannot write to %s: %s", m->b->backing->path, strerror(errno));
 	if (m->b->regions->n)
 		log_say("%s: %u regions, %u MiB of contents", m->b->backing->path,
 			m->b->regions->n, m->b->frames->used / 256);

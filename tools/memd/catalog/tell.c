@@ -85,7 +85,6 @@ void tell_changed(struct memd *m, u32 nodes, struct weft_call *call, struct defe
 	u32 id;
 
 	call->op = WEFT_CALL_CHANGED;
-	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
-		if (nodes & 1)
-			push_call(m, (u8)id, call, 0, dc);
+	for_each_node(nodes, id)
+		push_call(m, (u8)id, call, 0, dc);
 }

@@ -29,7 +29,7 @@ static void to_switch(struct memd *m, struct weft_msg *msg)
 
 static void send_out(struct memd *m, struct weft_home_out *out, u32 from)
 {
-	u32 targets = out->targets, id;
+	u32 id;
 
 	switch (out->dest) {
 	case WEFT_TO_SENDER:
@@ -42,9 +42,8 @@ static void send_out(struct memd *m, struct weft_home_out *out, u32 from)
 		send_message(m, &out->msg, from);
 		break;
 	case WEFT_TO_NODES:
-		for (id = WEFT_NODE_MIN; targets; id++, targets >>= 1)
-			if (targets & 1)
-				send_to_member(m, &out->msg, id);
+		for_each_node(out->targets, id)
+			send_to_member(m, &out->msg, id);
 		break;
 	case WEFT_TO_HOME:
 		blocks_read(m, &out->msg);
@@ -170,6 +169,13 @@ static void on_timer(struct memd *m, struct timer *t)
 	carry_out(m, r, b, &out, was, 0, move_delay(&b->line));
 }
 
+static void know(struct memd *m, struct block *b)
+{
+	b->timer.fn = on_timer;
+	m->lines->known += !b->known;
+	b->known = true;
+}
+
 /* --- lines ------------------------------------------------------------------- */
 
 static struct block *line_of(struct memd *m, struct region *r, u64 key, bool make)
@@ -285,9 +291,7 @@ void lines_request(struct memd *m, const struct weft_msg *msg, u32 from)
 		if (!grace_is_over(m))
 			return;
 	}
-	b->timer.fn = on_timer;
-	m->lines->known += !b->known;
-	b->known = true;
+	know(m, b);
 	was = b->line.place;
 	tell_gen(m, &b->line);
 	weft_home_recv(&b->line, grace_nodes(m),
@@ -337,9 +341,7 @@ bool lines_fetch(struct memd *m, struct region *r, struct block *b)
 	if (weft_home_fetch(&b->line, memd_seq(m), &out))
 		return false;
 	count(m, FETCHED);
-	b->timer.fn = on_timer;
-	m->lines->known += !b->known;
-	b->known = true;
+	know(m, b);
 	carry_out(m, r, b, &out, WEFT_AT_HOME, 0, move_delay(&b->line));
 	return true;
 }

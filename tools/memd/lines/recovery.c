@@ -38,18 +38,16 @@ static void send_to(struct memd *m, u32 nodes)
 {
 	u32 id;
 
-	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
-		if (nodes & 1)
-			send(m, id);
+	for_each_node(nodes, id)
+		send(m, id);
 }
 
 static void give_numbers(struct memd *m, u32 nodes)
 {
 	u32 id;
 
-	for (id = WEFT_NODE_MIN; nodes; id++, nodes >>= 1)
-		if (nodes & 1)
-			m->b->grace->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
+	for_each_node(nodes, id)
+		m->b->grace->txn[id] = weft_txn(m->b->opt.id, memd_seq(m));
 }
 
 static u64 elapsed(const struct memd *m)
@@ -137,11 +135,11 @@ static void give_up(struct memd *m)
 	bool over = elapsed(m) - g->stood >= recovery_bound(m);
 	u32 id;
 
-	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
+	for_each_node(g->waiting, id) {
 		/* another thread may be a moment ahead of us */
 		bool moves = m->timers.now < g->moved[id] + RECOVERY_LIMIT_MS;
 
-		if (g->waiting & weft_node_bit(id) && (over || !moves))
+		if (over || !moves)
 			leave_out(m, id, moves);
 	}
 }
@@ -158,12 +156,11 @@ static void tell(struct memd *m)
 	if (g->stood)
 		log_say("what nodes give back could not be kept for %llu s, as it cannot be written to the file: they are waited for until there is room on its disk",
 			(unsigned long long)g->stood / 1000);
-	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
-		if (g->waiting & weft_node_bit(id))
-			log_say("waiting for node %u (%s): %llu blocks came, the last sign of it %llu s ago",
-				id, log_addr(m->b->members->by_id[id].addr),
-				(unsigned long long)g->stored[id],
-				(unsigned long long)(m->timers.now - g->moved[id]) / 1000);
+	for_each_node(g->waiting, id)
+		log_say("waiting for node %u (%s): %llu blocks came, the last sign of it %llu s ago",
+			id, log_addr(m->b->members->by_id[id].addr),
+			(unsigned long long)g->stored[id],
+			(unsigned long long)(m->timers.now - g->moved[id]) / 1000);
 }
 
 /* The same before they are asked: where all slots are taken only that makes room. */

@@ -66,6 +66,11 @@ static inline u64 members_bit(u32 id)
 	return 1ull << id;
 }
 
+/* Each node of a mask. */
+#define for_each_node(nodes, id) \
+	for ((id) = WEFT_NODE_MIN; (id) <= WEFT_NODE_MAX; (id)++) \
+		if ((nodes) & weft_node_bit(id))
+
 /* A blade by its index, 0 based. */
 static inline struct member *members_blade(const struct memd *m, u32 i)
 {

@@ -35,6 +35,18 @@ static void *reserve(size_t len)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+static void unreserve(void *p, size_t len)
+{
+	if (p)
+		munmap(p, len);
+}
+
+/* Bytes of an array by frame. */
+static size_t per_frame(const struct frames *f, size_t each)
+{
+	return ((size_t)f->total + 1) * each;
+}
+
 int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 {
 	u64 ram = (u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE);
@@ -53,11 +65,11 @@ int frames_init(struct frames *f, u64 memory, struct backing *b, char *err)
 	if (b->fd < 0 && memory > ram)
 		return fail(err, "this machine has %llu MiB of memory: say --memory with less, or --backing FILE",
 			    (unsigned long long)(ram >> 20));
-	f->next = reserve(((size_t)f->total + 1) * sizeof(*f->next));
+	f->next = reserve(per_frame(f, sizeof(*f->next)));
 	if (b->fd < 0)
 		f->mem = reserve((size_t)f->total * FRAME_SIZE);
 	else
-		f->sum = reserve(((size_t)f->total + 1) * sizeof(*f->sum));
+		f->sum = reserve(per_frame(f, sizeof(*f->sum)));
 	if (!f->next || (!f->mem && !f->sum))
 		return fail(err, "cannot reserve memory: say --memory with less than %llu MiB",
 			    (unsigned long long)(memory >> 20));
@@ -82,18 +94,13 @@ static bool in_file(const struct frames *f)
 	return f->backing->fd >= 0;
 }
 
-static size_t hash_bytes(const struct frames *f)
-{
-	return ((size_t)f->total + 1) * f->hashes * sizeof(*f->hash);
-}
-
 bool frames_keep_hashes(struct frames *f, u32 fragment)
 {
 	if (in_file(f))
 		return true;
 	f->fragment = fragment;
 	f->hashes = (FRAME_SIZE + fragment - 1) / fragment;
-	f->hash = reserve(hash_bytes(f));
+	f->hash = reserve(per_frame(f, f->hashes * sizeof(*f->hash)));
 	if (!f->hash)
 		f->hashes = 0;
 	return f->hash;
@@ -116,19 +123,11 @@ void frames_exit(struct frames *f)
 	if (f->flush.running)
 		end_flush(f);
 	flush_close(&f->flush);
-	if (f->next)
-		munmap(f->next, ((size_t)f->total + 1) * sizeof(*f->next));
-	if (f->mem)
-		munmap(f->mem, (size_t)f->total * FRAME_SIZE);
-	if (f->hash)
-		munmap(f->hash, hash_bytes(f));
-	if (f->sum)
-		munmap(f->sum, ((size_t)f->total + 1) * sizeof(*f->sum));
+	unreserve(f->next, per_frame(f, sizeof(*f->next)));
+	unreserve(f->mem, (size_t)f->total * FRAME_SIZE);
+	unreserve(f->hash, per_frame(f, f->hashes * sizeof(*f->hash)));
+	unreserve(f->sum, per_frame(f, sizeof(*f->sum)));
 	frames_detach(f);
-	f->next = NULL;
-	f->mem = NULL;
-	f->hash = NULL;
-	f->sum = NULL;
 }
 
 static void put_free(struct frames *f, u32 frame)
@@ -362,7 +361,7 @@ bool frames_attach(struct frames *f, struct frames_card *card)
 {
 	if (in_file(f))
 		return false;
-	f->hold = reserve(((size_t)f->total + 1) * sizeof(*f->hold));
+	f->hold = reserve(per_frame(f, sizeof(*f->hold)));
 	if (!f->hold)
 		return false;
 	f->card = card;
@@ -371,8 +370,7 @@ bool frames_attach(struct frames *f, struct frames_card *card)
 
 void frames_detach(struct frames *f)
 {
-	if (f->hold)
-		munmap(f->hold, ((size_t)f->total + 1) * sizeof(*f->hold));
+	unreserve(f->hold, per_frame(f, sizeof(*f->hold)));
 	f->hold = NULL;
 	f->card = NULL;
 }
