@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What weft-memd tells people, on stderr, a sentence a line; with the time of day before it
- * if that is a file.  What the network can provoke is limited in rate, so that nobody can fill
- * a disk with it.
+ * The log, on stderr, a sentence a line; with the time of day before it if that is a file.  Lines
+ * that the network can provoke are limited in rate, so that nobody can fill a disk with them.
  */
 #ifndef WEFT_MEMD_LOG_H
 #define WEFT_MEMD_LOG_H

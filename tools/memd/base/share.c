@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which thread has a line, as a program for the kernel; see share.h. */
+/* Shares of threads, as a program for the kernel; see share.h. */
 #include "base/share.h"
 
 #include "wire.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which of a blade's threads has a line: a hash, here and as a program for the kernel, by which
- * net/udp.c has a datagram put into the socket of that thread.
+ * Shares: a hash says which of a blade's threads has a line, here and as a program for the kernel,
+ * by which net/udp.c has a datagram put into the socket of that thread.
  */
 #ifndef WEFT_MEMD_SHARE_H
 #define WEFT_MEMD_SHARE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What an administrator says of memory blades, see admin.h. */
+/* Memory blades by an administrator, see admin.h. */
 #include "catalog/admin.h"
 
 #include "base/blade.h"

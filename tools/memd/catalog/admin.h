@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an administrator says of memory blades (weftctl blade): there is another one, one is to be
- * used no more.  front/calls.c calls it, at the first blade only.
+ * Memory blades by an administrator (weftctl blade): one is added, one is used no more.
+ * front/calls.c calls it, at the first blade only.
  */
 #ifndef WEFT_MEMD_ADMIN_H
 #define WEFT_MEMD_ADMIN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may use a region, see allow.h. */
+/* Access to regions, see allow.h. */
 #include "catalog/allow.h"
 
 #include "base/blade.h"

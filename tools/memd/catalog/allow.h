@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who may use a region: which nodes, as its owner has said (weftctl region set NAME nodes=); of
- * these, those that have opened it; for which users, as its owner and mode say.  catalog.c calls
- * it, at the first blade.
+ * Access to regions: for the nodes that its owner has named (weftctl region set NAME nodes=); of
+ * these, for those that have opened it; for users as owner and mode say.  catalog.c calls it, at
+ * the first blade.
  */
 #ifndef WEFT_MEMD_ALLOW_H
 #define WEFT_MEMD_ALLOW_H

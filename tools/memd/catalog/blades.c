@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which memory blades there are, see blades.h. */
+/* The memory blades of the rack, see blades.h. */
 #include "catalog/blades.h"
 
 #include <stdio.h>

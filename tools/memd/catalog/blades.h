@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which memory blades there are: those of the command line, and others that an administrator
- * has added while the rack runs; and those that regions are not to use any more.  The first
- * blade decides, and notes it (admin.h); the others learn of new ones with the members.
+ * The memory blades: those of the command line, and others that an administrator has added while
+ * the rack runs; and those that regions are not to use any more.  The first blade decides, and
+ * notes it (admin.h); the others learn of new ones with the members.
  */
 #ifndef WEFT_MEMD_BLADES_H
 #define WEFT_MEMD_BLADES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What happens when a standby has taken over: a command is run, and all members hear where the
- * blade is now (TWIN).  front/main.c runs the command, front/memd.c begins to tell.
+ * After a take-over: a command is run, and all members hear where the blade is now (TWIN).
+ * front/main.c runs the command, front/memd.c begins to tell.
  */
 #ifndef WEFT_MEMD_TAKEOVER_H
 #define WEFT_MEMD_TAKEOVER_H

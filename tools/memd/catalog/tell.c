@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What nodes and other blades are told, see tell.h. */
+/* Regions as nodes and other blades know them, see tell.h. */
 #include "catalog/tell.h"
 
 #include "base/blade.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What nodes and other blades are told of a region, in replies and in calls of ours.  The catalog
+ * A region's attributes for nodes and other blades, in replies and in calls of ours.  The catalog
  * calls it; it changes nothing.
  */
 #ifndef WEFT_MEMD_TELL_H

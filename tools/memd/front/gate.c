@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which messages are heard, see gate.h. */
+/* The gate for messages, see gate.h. */
 #include "front/gate.h"
 
 #include "base/blade.h"

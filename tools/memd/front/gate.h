@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which messages are heard: those that come from the rack's port, are whole, have the tag
- * of the rack's key if it has one, and are not old by the rack's clock.
- * Who may send what is looked at by who handles it (members_sender()).
+ * The gate: it lets a message through that comes from the rack's port, is whole, has the tag of
+ * the rack's key if there is one, and is not old by the rack's clock.  front/memd.c asks it first.
+ * The handler of a message looks who has sent it (members_sender()).
  */
 #ifndef WEFT_MEMD_GATE_H
 #define WEFT_MEMD_GATE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whether a request for a line is answered, see access.h. */
+/* Access to lines, see access.h. */
 #include "lines/access.h"
 
 #include "base/blade.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a request for a line is answered: there is such a line, this blade is its home, and the
- * node may have it.  It counts what it refuses, and changes nothing else.  Who may open a region,
- * and for which nodes it is, says catalog/allow.c.
+ * Access to lines: a request is answered if there is such a line, this blade is its home, and the
+ * node may have it.  It counts refusals, and changes nothing else.  catalog/allow.c decides who
+ * may open a region, and for which nodes it is.
  */
 #ifndef WEFT_MEMD_ACCESS_H
 #define WEFT_MEMD_ACCESS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the switch is asked, see looks.h. */
+/* Questions to the switch, see looks.h. */
 #include "lines/looks.h"
 
 #include "base/blade.h"

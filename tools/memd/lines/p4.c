@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the P4 switch knows of the members, see p4.h. */
+/* The P4 switch, see p4.h. */
 #include "lines/p4.h"
 
 #include "base/blade.h"

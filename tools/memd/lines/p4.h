@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the P4 switch is told of the members, and whether there is one.  It answers for those
- * lines that it has (lines.h).  The catalog says when members change, and waits for it.
+ * The P4 switch: it is told all members until it answers, then asked once a second whether it is
+ * there.  It answers for those lines that it has (lines.h).  The catalog says when members change,
+ * and has calls wait for it.
  */
 #ifndef WEFT_MEMD_P4_H
 #define WEFT_MEMD_P4_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What one user may have of the rack: regions, memory for them, lock lines.  catalog.c asks before
- * a region is made or grows, lines.c before a lock line is made.
+ * Limits of one user in the rack: regions, memory for them, lock lines.  catalog.c asks before a
+ * region is made or grows, lines.c before a lock line is made.
  */
 #ifndef WEFT_MEMD_QUOTA_H
 #define WEFT_MEMD_QUOTA_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What waits for the standby, see held.h. */
+/* Answers that wait for the standby, see held.h. */
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What waits for the standby: acknowledgements of each thread, and calls.  lines/blocks.c and the
- * catalog put them here, standby/mirror.c wakes the threads when the standby has more.
+ * Answers that wait for the standby: acknowledgements of each thread, and calls.  lines/blocks.c
+ * and the catalog put them here, standby/mirror.c wakes the threads when the standby has more.
  */
 #ifndef WEFT_MEMD_HELD_H
 #define WEFT_MEMD_HELD_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who is in the rack, see members.h. */
+/* The members of the rack, see members.h. */
 #include "net/members.h"
 
 #include <time.h>

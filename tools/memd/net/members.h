@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who is in the rack: ids, addresses, lives.  The first blade decides (catalog/join.c); the
- * others learn from it (catalog/follow.c).
+ * The members of the rack: ids, addresses, lives.  The first blade decides (catalog/join.c); the
+ * others learn from it (catalog/follow.c).  All layers above look here.
  */
 #ifndef WEFT_MEMD_MEMBERS_H
 #define WEFT_MEMD_MEMBERS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What layers above do for the card: front/main.c gives it, so that rdma/ calls nobody above. */
+/*
+ * Functions of layers above for the card.  front/main.c gives them, so that rdma/ calls nobody
+ * above.
+ */
 #ifndef WEFT_MEMD_RDMA_OPS_H
 #define WEFT_MEMD_RDMA_OPS_H
 

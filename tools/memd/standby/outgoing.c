@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is to go to the standby, see outgoing.h. */
+/* The queue to the standby, see outgoing.h. */
 #include "standby/outgoing.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is to go to the standby, in the order in which it was written: threads put it in, the
- * mirror's takes it out.
+ * The queue to the standby: all writes to the file, in their order.  The threads that write put
+ * them in, the mirror's takes them out.
  */
 #ifndef WEFT_MEMD_OUTGOING_H
 #define WEFT_MEMD_OUTGOING_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which of two machines serves, see role.h. */
+/* The role of a machine of a pair, see role.h. */
 #include "standby/role.h"
 
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which of a blade's two machines serves.  A machine that starts asks the witness, or, if
- * there is none, its partner; until it knows, and as long as the other one serves, it stands by
- * and has a copy of its file made (standby.h).  front/main.c calls it before there is a blade.
+ * The role of a machine of a pair.  A machine that starts asks the witness, or, if there is none,
+ * its partner; until it knows, and as long as the other one serves, it stands by and has a copy of
+ * its file made (standby.h).  front/main.c calls it before there is a blade.
  */
 #ifndef WEFT_MEMD_ROLE_H
 #define WEFT_MEMD_ROLE_H
