@@ -65,7 +65,8 @@ static int write_here(struct backing *b, const void *buf, size_t len, u64 at)
 	bool bad = flush_write(b->fd, buf, len, at);
 
 	/* not before: a sync that begins meanwhile does not have it */
-	__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
+	if (!bad)
+		__atomic_store_n(&b->dirty, true, __ATOMIC_RELAXED);
 	/* others write, too: no need to take the line from them each time */
 	if (__atomic_load_n(&b->refuses, __ATOMIC_RELAXED) != bad)
 		__atomic_store_n(&b->refuses, bad, __ATOMIC_RELAXED);
