@@ -45,6 +45,12 @@ static inline int weft_genl_not_up(struct netlink_ext_ack *extack)
 void *weft_genl_list(const struct netlink_callback *cb);
 struct weft_rack *weft_genl_list_rack(const struct netlink_callback *cb);
 
+/* The command that asked for a list. */
+static inline u8 weft_genl_cmd(const struct netlink_callback *cb)
+{
+	return ((const struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
+}
+
 /**
  * weft_genl_list_new() - begin a list
  * @size: of the state

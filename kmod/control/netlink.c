@@ -27,93 +27,81 @@
 
 /* --- setting a node up, and changing it ---------------------------------------------------- */
 
-/**
- * struct weft_genl_addresses - those of blades, or of their twins, out of a request
- * @type: of the attribute
- * @none: 0 stands for a blade without one
- * @addr: where they go
- * @n: how many there are
- * @twice: a sentence: one is there already
- * @many: ... there are too many
- * @no: ... it is none
- */
-struct weft_genl_addresses {
-	int type;
-	bool none;
-	__be32 *addr;
-	u32 n;
+/* What is wrong with the addresses of one attribute, which may be repeated. */
+struct weft_genl_wrong {
 	const char *twice;
 	const char *many;
 	const char *no;
 };
 
-static const char *weft_genl_add_address(struct weft_genl_addresses *a, __be32 addr)
+/* Return: the sentence of @wrong that says why @new cannot follow @addr[@n], or NULL. */
+static const char *weft_genl_check_address(const __be32 *addr, u32 n, __be32 new,
+					   const struct weft_genl_wrong *wrong)
 {
-	u32 i;
-
-	if (a->n == WEFT_BLADES)
-		return a->many;
-	if (!addr && a->none) {
-		a->addr[a->n++] = 0;
-		return NULL;
-	}
-	if (ipv4_is_zeronet(addr) || ipv4_is_multicast(addr) || ipv4_is_lbcast(addr))
-		return a->no;
-	for (i = 0; i < a->n; i++) {
-		if (a->addr[i] == addr)
-			return a->twice;
-	}
-	a->addr[a->n++] = addr;
+	if (n == WEFT_BLADES)
+		return wrong->many;
+	if (ipv4_is_zeronet(new) || ipv4_is_multicast(new) || ipv4_is_lbcast(new))
+		return wrong->no;
+	while (n--)
+		if (addr[n] == new)
+			return wrong->twice;
 	return NULL;
 }
 
-static int weft_genl_get_addresses(struct genl_info *info, struct weft_genl_addresses *a)
+/*
+ * Take the addresses of all attributes of a @type into @addr, WEFT_BLADES at most.  0.0.0.0 is a
+ * blade without a twin.
+ * Return: how many; -EINVAL, with a sentence for the attribute.
+ */
+static int weft_genl_get_addresses(struct genl_info *info, int type, __be32 *addr,
+				   const struct weft_genl_wrong *wrong)
 {
+	const char *why;
 	struct nlattr *attr;
-	const char *wrong;
-	int rem;
+	int rem, n = 0;
+	__be32 new;
 
 	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem) {
-		if (nla_type(attr) != a->type)
+		if (nla_type(attr) != type)
 			continue;
-		wrong = weft_genl_add_address(a, nla_get_be32(attr));
-		if (!wrong)
-			continue;
-		NL_SET_BAD_ATTR(info->extack, attr);
-		if (info->extack)
-			info->extack->_msg = wrong;
-		return -EINVAL;
+		new = nla_get_be32(attr);
+		if (!new && type == WEFT_A_CONFIG_TWIN)
+			why = n == WEFT_BLADES ? wrong->many : NULL;
+		else
+			why = weft_genl_check_address(addr, (u32)n, new, wrong);
+		if (why) {
+			NL_SET_BAD_ATTR(info->extack, attr);
+			weft_genl_say(info->extack, why);
+			return -EINVAL;
+		}
+		addr[n++] = new;
 	}
-	return 0;
+	return n;
 }
 
-/* Takes the addresses of the blades out of a request, and those of their twins. */
 static int weft_genl_get_homes(struct genl_info *info, struct weft_config *cfg)
 {
-	struct weft_genl_addresses homes = {
-		.type = WEFT_A_CONFIG_HOME, .addr = cfg->home,
+	static const struct weft_genl_wrong home = {
 		.twice = "HOME gives one address twice",
 		.many = "HOME is given more than 16 times",
 		.no = "HOME is not the address of one machine",
-	};
-	struct weft_genl_addresses twins = {
-		.type = WEFT_A_CONFIG_TWIN, .addr = cfg->twin, .none = true,
+	}, twin = {
 		.twice = "TWIN gives one address twice",
 		.many = "TWIN is given more than 16 times",
 		.no = "TWIN is not the address of one machine",
 	};
-	int err = weft_genl_get_addresses(info, &homes);
+	int homes = weft_genl_get_addresses(info, WEFT_A_CONFIG_HOME, cfg->home, &home);
+	int twins = homes < 0 ? homes :
+		    weft_genl_get_addresses(info, WEFT_A_CONFIG_TWIN, cfg->twin, &twin);
 
-	if (!err)
-		err = weft_genl_get_addresses(info, &twins);
-	if (err)
-		return err;
-	cfg->homes = homes.n;
+	if (twins < 0)
+		return twins;
+	cfg->homes = (u32)homes;
 	if (GENL_REQ_ATTR_CHECK(info, WEFT_A_CONFIG_HOME)) {
 		GENL_SET_ERR_MSG(info, "HOME is missing: the addresses of the memory blades");
 		return -EINVAL;
 	}
-	if (twins.n > homes.n) {
+	if (twins > homes) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[WEFT_A_CONFIG_TWIN],
 				    "TWIN is given more often than HOME");
 		return -EINVAL;
@@ -254,100 +242,84 @@ static struct netlink_range_validation weft_genl_ifindex_range = {
 	.max = INT_MAX,
 };
 
-static const struct nla_policy weft_genl_config_policy[WEFT_A_CONFIG_MAX + 1] = {
-	[WEFT_A_CONFIG_ID] =
-		NLA_POLICY_RANGE(NLA_U32, WEFT_NODE_MIN, WEFT_NODE_MAX),
-	[WEFT_A_CONFIG_RACK] = { .type = NLA_U32 },
-	[WEFT_A_CONFIG_IFINDEX] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_ifindex_range),
+/* An attribute of each kind that several commands take. */
+#define U32(attr)	[attr] = { .type = NLA_U32 }
+#define ADDRESS(attr)	[attr] = { .type = NLA_BE32 }
+#define NODE(attr)	[attr] = NLA_POLICY_RANGE(NLA_U32, WEFT_NODE_MIN, WEFT_NODE_MAX)
+#define BLADE(attr)	[attr] = NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX)
+#define REGION(attr)	[attr] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range)
+#define TUNABLES \
+	[WEFT_A_CONFIG_TIMEOUT_MS] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_timeout_range), \
+	[WEFT_A_CONFIG_HOLD_US] = NLA_POLICY_MAX(NLA_U32, WEFT_HOLD_US_MAX)
+#define FIXED { .type = NLA_REJECT, \
+		.reject_message = "this cannot be changed while the node is up" }
+
+static const struct nla_policy weft_genl_config_policy[] = {
+	NODE(WEFT_A_CONFIG_ID),
+	U32(WEFT_A_CONFIG_RACK),
+	[WEFT_A_CONFIG_IFINDEX] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_ifindex_range),
 	[WEFT_A_CONFIG_IFNAME] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
-	[WEFT_A_CONFIG_HOME] = { .type = NLA_BE32 },
-	[WEFT_A_CONFIG_TIMEOUT_MS] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_timeout_range),
-	[WEFT_A_CONFIG_HOLD_US] = NLA_POLICY_MAX(NLA_U32, WEFT_HOLD_US_MAX),
-	[WEFT_A_CONFIG_ADDRESS] = { .type = NLA_BE32 },
-	[WEFT_A_CONFIG_MTU] =
-		NLA_POLICY_RANGE(NLA_U32, WEFT_MTU_MIN, WEFT_MTU_MAX),
+	ADDRESS(WEFT_A_CONFIG_HOME),
+	TUNABLES,
+	ADDRESS(WEFT_A_CONFIG_ADDRESS),
+	[WEFT_A_CONFIG_MTU] = NLA_POLICY_RANGE(NLA_U32, WEFT_MTU_MIN, WEFT_MTU_MAX),
 	[WEFT_A_CONFIG_WIRE_VERSION] = {
 		.type = NLA_REJECT,
 		.reject_message = "the version of the messages cannot be set",
 	},
 	[WEFT_A_CONFIG_KEY] = NLA_POLICY_EXACT_LEN(WEFT_KEY_BYTES),
-	[WEFT_A_CONFIG_JOINS] = { .type = NLA_U32 },
-	[WEFT_A_CONFIG_TWIN] = { .type = NLA_BE32 },
+	U32(WEFT_A_CONFIG_JOINS),
+	ADDRESS(WEFT_A_CONFIG_TWIN),
 };
 
-/* Which rack, and nothing else. */
-#define WEFT_GENL_RACK_POLICY(name, attr) \
-	static const struct nla_policy name[(attr) + 1] = { [attr] = { .type = NLA_U32 } }
-
-WEFT_GENL_RACK_POLICY(weft_genl_config_rack_policy, WEFT_A_CONFIG_RACK);
-WEFT_GENL_RACK_POLICY(weft_genl_status_policy, WEFT_A_STATUS_RACK);
-WEFT_GENL_RACK_POLICY(weft_genl_counter_policy, WEFT_A_COUNTER_RACK);
-WEFT_GENL_RACK_POLICY(weft_genl_peer_policy, WEFT_A_PEER_RACK);
-WEFT_GENL_RACK_POLICY(weft_genl_blades_policy, WEFT_A_BLADE_RACK);
-WEFT_GENL_RACK_POLICY(weft_genl_hist_policy, WEFT_A_HIST_RACK);
-WEFT_GENL_RACK_POLICY(weft_genl_region_policy, WEFT_A_REGION_RACK);
-
-static const struct nla_policy weft_genl_tune_policy[WEFT_A_CONFIG_HOLD_US + 1] = {
-	[WEFT_A_CONFIG_ID] = {
-		.type = NLA_REJECT,
-		.reject_message = "this cannot be changed while the node is up",
-	},
-	[WEFT_A_CONFIG_RACK] = { .type = NLA_U32 },
-	[WEFT_A_CONFIG_IFINDEX ... WEFT_A_CONFIG_HOME] = {
-		.type = NLA_REJECT,
-		.reject_message = "this cannot be changed while the node is up",
-	},
-	[WEFT_A_CONFIG_TIMEOUT_MS] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_timeout_range),
-	[WEFT_A_CONFIG_HOLD_US] = NLA_POLICY_MAX(NLA_U32, WEFT_HOLD_US_MAX),
+static const struct nla_policy weft_genl_tune_policy[] = {
+	[WEFT_A_CONFIG_ID] = FIXED,
+	U32(WEFT_A_CONFIG_RACK),
+	[WEFT_A_CONFIG_IFINDEX ... WEFT_A_CONFIG_HOME] = FIXED,
+	TUNABLES,
 };
 
-static const struct nla_policy weft_genl_blade_policy[WEFT_A_COUNTER_RACK + 1] = {
-	[WEFT_A_COUNTER_MEMBER] =
-		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
-	[WEFT_A_COUNTER_RACK] = { .type = NLA_U32 },
+/* The rack, and nothing else. */
+static const struct nla_policy weft_genl_config_rack_policy[] = { U32(WEFT_A_CONFIG_RACK) };
+static const struct nla_policy weft_genl_status_policy[] = { U32(WEFT_A_STATUS_RACK) };
+static const struct nla_policy weft_genl_counter_policy[] = { U32(WEFT_A_COUNTER_RACK) };
+static const struct nla_policy weft_genl_peer_policy[] = { U32(WEFT_A_PEER_RACK) };
+static const struct nla_policy weft_genl_blades_policy[] = { U32(WEFT_A_BLADE_RACK) };
+static const struct nla_policy weft_genl_hist_policy[] = { U32(WEFT_A_HIST_RACK) };
+static const struct nla_policy weft_genl_region_policy[] = { U32(WEFT_A_REGION_RACK) };
+
+static const struct nla_policy weft_genl_blade_policy[] = {
+	BLADE(WEFT_A_COUNTER_MEMBER), U32(WEFT_A_COUNTER_RACK),
 };
 
-static const struct nla_policy weft_genl_fence_policy[WEFT_A_PEER_RACK + 1] = {
-	[WEFT_A_PEER_ID] = NLA_POLICY_RANGE(NLA_U32, WEFT_NODE_MIN, WEFT_NODE_MAX),
-	[WEFT_A_PEER_RACK] = { .type = NLA_U32 },
+static const struct nla_policy weft_genl_fence_policy[] = {
+	NODE(WEFT_A_PEER_ID), U32(WEFT_A_PEER_RACK),
 };
 
-static const struct nla_policy weft_genl_blade_set_policy[WEFT_A_BLADE_RACK + 1] = {
-	[WEFT_A_BLADE_MEMBER] =
-		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
-	[WEFT_A_BLADE_ADDRESS] = { .type = NLA_BE32 },
+static const struct nla_policy weft_genl_blade_set_policy[] = {
+	BLADE(WEFT_A_BLADE_MEMBER),
+	ADDRESS(WEFT_A_BLADE_ADDRESS),
 	[WEFT_A_BLADE_ACTION] =
 		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_ACTION_ADD, WEFT_BLADE_ACTION_USE),
-	[WEFT_A_BLADE_RACK] = { .type = NLA_U32 },
+	U32(WEFT_A_BLADE_RACK),
 };
 
-static const struct nla_policy weft_genl_spread_policy[WEFT_A_REGION_HOMES + 1] = {
-	[WEFT_A_REGION_ID] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
-	[WEFT_A_REGION_RACK] = { .type = NLA_U32 },
+static const struct nla_policy weft_genl_spread_policy[] = {
+	REGION(WEFT_A_REGION_ID),
+	U32(WEFT_A_REGION_RACK),
 	[WEFT_A_REGION_HOMES] = NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_homes_range),
 };
 
-static const struct nla_policy weft_genl_line_policy[WEFT_A_LINE_RACK + 1] = {
-	[WEFT_A_LINE_REGION] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
-	[WEFT_A_LINE_RACK] = { .type = NLA_U32 },
+static const struct nla_policy weft_genl_line_policy[] = {
+	REGION(WEFT_A_LINE_REGION), U32(WEFT_A_LINE_RACK),
 };
 
-static const struct nla_policy weft_genl_lock_policy[WEFT_A_LOCK_RACK + 1] = {
-	[WEFT_A_LOCK_REGION] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
-	[WEFT_A_LOCK_RACK] = { .type = NLA_U32 },
+static const struct nla_policy weft_genl_lock_policy[] = {
+	REGION(WEFT_A_LOCK_REGION), U32(WEFT_A_LOCK_RACK),
 };
 
-static const struct nla_policy weft_genl_lost_policy[WEFT_A_LOST_RACK + 1] = {
-	[WEFT_A_LOST_MEMBER] =
-		NLA_POLICY_RANGE(NLA_U32, WEFT_BLADE_MIN, WEFT_BLADE_MAX),
-	[WEFT_A_LOST_REGION] =
-		NLA_POLICY_FULL_RANGE(NLA_U32, &weft_genl_region_range),
-	[WEFT_A_LOST_RACK] = { .type = NLA_U32 },
+static const struct nla_policy weft_genl_lost_policy[] = {
+	BLADE(WEFT_A_LOST_MEMBER), REGION(WEFT_A_LOST_REGION), U32(WEFT_A_LOST_RACK),
 };
 
 /* --- Single answers ------------------------------------------------------ */
@@ -567,21 +539,21 @@ static const struct genl_ops weft_genl_ops[] = {
 	  WEFT_GENL_TAKES(weft_genl_tune_policy), .flags = GENL_ADMIN_PERM },
 	{ WEFT_GENL_DO(WEFT_CMD_STATUS_GET, weft_genl_status_get),
 	  WEFT_GENL_TAKES(weft_genl_status_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_STATS_GET, weft_genl_stats),
+	{ WEFT_GENL_LIST(WEFT_CMD_STATS_GET, weft_genl_node),
 	  WEFT_GENL_TAKES(weft_genl_counter_policy) },
 	{ WEFT_GENL_LIST(WEFT_CMD_BLADE_STATS_GET, weft_genl_ask),
 	  WEFT_GENL_TAKES(weft_genl_blade_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_SWITCH_STATS_GET, weft_genl_switch),
+	{ WEFT_GENL_LIST(WEFT_CMD_SWITCH_STATS_GET, weft_genl_node),
 	  WEFT_GENL_TAKES(weft_genl_counter_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_PEER_GET, weft_genl_peer),
+	{ WEFT_GENL_LIST(WEFT_CMD_PEER_GET, weft_genl_node),
 	  WEFT_GENL_TAKES(weft_genl_peer_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_HIST_GET, weft_genl_hist),
+	{ WEFT_GENL_LIST(WEFT_CMD_HIST_GET, weft_genl_node),
 	  WEFT_GENL_TAKES(weft_genl_hist_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_REGION_GET, weft_genl_region),
+	{ WEFT_GENL_LIST(WEFT_CMD_REGION_GET, weft_genl_node),
 	  WEFT_GENL_TAKES(weft_genl_region_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_LINE_GET, weft_genl_line),
+	{ WEFT_GENL_LIST(WEFT_CMD_LINE_GET, weft_genl_node),
 	  WEFT_GENL_TAKES(weft_genl_line_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_LOCK_GET, weft_genl_lock),
+	{ WEFT_GENL_LIST(WEFT_CMD_LOCK_GET, weft_genl_node),
 	  WEFT_GENL_TAKES(weft_genl_lock_policy) },
 	{ WEFT_GENL_LIST(WEFT_CMD_RACK_GET, weft_genl_racks) },
 	{ WEFT_GENL_LIST(WEFT_CMD_NODE_FENCE, weft_genl_ask),

@@ -254,11 +254,10 @@ static const struct kind kinds[] = {
 
 static const struct kind *kind_of(const struct netlink_callback *cb)
 {
-	const struct genlmsghdr *hdr = nlmsg_data(cb->nlh);
 	const struct kind *kind = kinds;
 
-	/* only commands that are here have weft_genl_ask_start() */
-	while (kind->cmd != hdr->cmd)
+	/* only the commands of @kinds have weft_genl_ask_start() */
+	while (kind->cmd != weft_genl_cmd(cb))
 		kind++;
 	return kind;
 }

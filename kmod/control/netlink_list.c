@@ -57,6 +57,10 @@ struct weft_genl_place {
 	} info;
 };
 
+/*
+ * Begin at the region that attribute @type names, 0 if the request names none.
+ * Return: 0; -ENOENT: the node does not know the region, or the reader may not see it.
+ */
 static int take_region(struct netlink_callback *cb, int type, struct weft_genl_place *p)
 {
 	const struct nlattr *attr = nlmsg_find_attr(cb->nlh, GENL_HDRLEN, type);
@@ -72,52 +76,7 @@ static int take_region(struct netlink_callback *cb, int type, struct weft_genl_p
 	return -ENOENT;
 }
 
-/*
- * @rack: attribute that names the rack.  @region: attribute that names a region, checked against
- * the policy, 0: there is none; p->region is 0 if the request names none.  Return: ERR_PTR(-ENOENT)
- * of one that the node does not know, or who asks not either.
- */
-static struct weft_genl_place *new_place(struct netlink_callback *cb, int rack, int region)
-{
-	struct weft_genl_place *p = weft_genl_list_new(cb, sizeof(*p), rack);
-	struct weft_config cfg;
-	int err;
-
-	if (IS_ERR(p))
-		return p;
-	err = weft_genl_config(cb, &cfg);
-	if (!err && region)
-		err = take_region(cb, region, p);
-	if (!err)
-		return p;
-	weft_genl_list_done(cb);
-	return ERR_PTR(err);
-}
-
-/* Puts @n flags, of which @set hold, by their types. */
-static int weft_genl_put_flags(struct sk_buff *skb, const u16 *type,
-			       const bool *set, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++) {
-		if (set[i] && nla_put_flag(skb, type[i]))
-			return -EMSGSIZE;
-	}
-	return 0;
-}
-
 /* --- Regions ------------------------------------------------------------- */
-
-int weft_genl_region_start(struct netlink_callback *cb)
-{
-	struct weft_genl_place *p = new_place(cb, WEFT_A_REGION_RACK, 0);
-
-	if (IS_ERR(p))
-		return PTR_ERR(p);
-	p->region = 1;
-	return 0;
-}
 
 static bool weft_genl_put_region(struct sk_buff *skb, struct netlink_callback *cb,
 				 const struct weft_region_info *r)
@@ -138,7 +97,7 @@ static bool weft_genl_put_region(struct sk_buff *skb, struct netlink_callback *c
 		(r->gone && nla_put_flag(skb, WEFT_A_REGION_GONE)));
 }
 
-int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weft_genl_place *p = weft_genl_list(cb);
 
@@ -155,24 +114,19 @@ int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- Blocks -------------------------------------------------------------- */
 
-int weft_genl_line_start(struct netlink_callback *cb)
+static int weft_genl_line_start(struct netlink_callback *cb, void *state,
+				const struct weft_config *cfg)
 {
-	struct weft_genl_place *p = new_place(cb, WEFT_A_LINE_RACK, WEFT_A_LINE_REGION);
+	struct weft_genl_place *p = state;
+	int err = take_region(cb, WEFT_A_LINE_REGION, p);
 
-	if (IS_ERR(p))
-		return PTR_ERR(p);
 	p->last = p->region ?: WEFT_REGION_MAX;
-	p->region = p->region ?: 1;
-	return 0;
+	return err;
 }
 
 static bool weft_genl_put_line(struct sk_buff *skb, struct netlink_callback *cb,
 			       const struct weft_line_info *l)
 {
-	static const u16 flags[] = {
-		WEFT_A_LINE_DIRTY, WEFT_A_LINE_REVOKING, WEFT_A_LINE_AHEAD,
-	};
-	const bool set[] = { l->dirty, l->revoking, l->ahead };
 	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_LINE_GET);
 
 	return hdr && weft_genl_item_end(skb, hdr,
@@ -183,7 +137,9 @@ static bool weft_genl_put_line(struct sk_buff *skb, struct netlink_callback *cb,
 		nla_put_u32(skb, WEFT_A_LINE_WAITERS, l->waiters) ||
 		nla_put_u32(skb, WEFT_A_LINE_MISSES, l->misses) ||
 		nla_put_u32(skb, WEFT_A_LINE_REVOCATIONS, l->revocations) ||
-		weft_genl_put_flags(skb, flags, set, ARRAY_SIZE(flags)));
+		(l->dirty && nla_put_flag(skb, WEFT_A_LINE_DIRTY)) ||
+		(l->revoking && nla_put_flag(skb, WEFT_A_LINE_REVOKING)) ||
+		(l->ahead && nla_put_flag(skb, WEFT_A_LINE_AHEAD)));
 }
 
 /* To the next region, if there is one that belongs to the list. */
@@ -199,7 +155,7 @@ static bool weft_genl_next_region(struct weft_rack *rack, struct weft_genl_place
 	return weft_inspect_region(rack, &p->region, info) && p->region <= p->last;
 }
 
-int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weft_rack *rack = weft_genl_list_rack(cb);
 	struct weft_genl_place *p = weft_genl_list(cb);
@@ -221,28 +177,23 @@ int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- Locks --------------------------------------------------------------- */
 
-int weft_genl_lock_start(struct netlink_callback *cb)
+static int weft_genl_lock_start(struct netlink_callback *cb, void *state,
+				const struct weft_config *cfg)
 {
-	struct weft_genl_place *p = new_place(cb, WEFT_A_LOCK_RACK, WEFT_A_LOCK_REGION);
+	struct weft_genl_place *p = state;
+	int err = take_region(cb, WEFT_A_LOCK_REGION, p);
 
-	if (IS_ERR(p))
-		return PTR_ERR(p);
 	p->last = ~0ull;
 	if (p->region) {
 		p->index = weft_line_key(p->region, WEFT_KIND_LOCK, 0);
 		p->last = weft_line_key(p->region, WEFT_KIND_LOCK, ~0ull);
 	}
-	return 0;
+	return err;
 }
 
 static bool weft_genl_put_lock(struct sk_buff *skb, struct netlink_callback *cb,
 			       const struct weft_lock_info *l)
 {
-	static const u16 flags[] = {
-		WEFT_A_LOCK_WRITER, WEFT_A_LOCK_OPEN, WEFT_A_LOCK_TENURED,
-		WEFT_A_LOCK_REVOKING,
-	};
-	const bool set[] = { l->writer, l->open, l->tenured, l->revoking };
 	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_LOCK_GET);
 
 	return hdr && weft_genl_item_end(skb, hdr,
@@ -256,10 +207,13 @@ static bool weft_genl_put_lock(struct sk_buff *skb, struct netlink_callback *cb,
 		nla_put_u32(skb, WEFT_A_LOCK_QUEUE, l->queue) ||
 		nla_put_u32(skb, WEFT_A_LOCK_GRANTS, l->grants) ||
 		nla_put_u32(skb, WEFT_A_LOCK_HAND_OVERS, l->hand_overs) ||
-		weft_genl_put_flags(skb, flags, set, ARRAY_SIZE(flags)));
+		(l->writer && nla_put_flag(skb, WEFT_A_LOCK_WRITER)) ||
+		(l->open && nla_put_flag(skb, WEFT_A_LOCK_OPEN)) ||
+		(l->tenured && nla_put_flag(skb, WEFT_A_LOCK_TENURED)) ||
+		(l->revoking && nla_put_flag(skb, WEFT_A_LOCK_REVOKING)));
 }
 
-int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weft_genl_place *p = weft_genl_list(cb);
 
@@ -301,17 +255,16 @@ struct weft_genl_stats {
 	u64 value[WEFT_STAT_COUNT];
 };
 
-int weft_genl_stats_start(struct netlink_callback *cb)
+static int weft_genl_stats_start(struct netlink_callback *cb, void *state,
+				 const struct weft_config *cfg)
 {
-	struct weft_genl_stats *s = weft_genl_list_new(cb, sizeof(*s), WEFT_A_COUNTER_RACK);
+	struct weft_genl_stats *s = state;
 
-	if (IS_ERR(s))
-		return PTR_ERR(s);
 	weft_stats_get(&weft_genl_list_rack(cb)->node.counters, s->value);
 	return 0;
 }
 
-int weft_genl_stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int weft_genl_stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weft_genl_stats *s = weft_genl_list(cb);
 	char buf[32];
@@ -339,21 +292,7 @@ struct weft_genl_switch {
 	u64 value[WEFT_COUNTERS];
 };
 
-int weft_genl_switch_start(struct netlink_callback *cb)
-{
-	struct weft_genl_switch *s = weft_genl_list_new(cb, sizeof(*s), WEFT_A_COUNTER_RACK);
-	struct weft_config cfg;
-	int err;
-
-	if (IS_ERR(s))
-		return PTR_ERR(s);
-	err = weft_genl_config(cb, &cfg);
-	if (err)
-		weft_genl_list_done(cb);
-	return err;
-}
-
-int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int weft_genl_switch_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	static const char * const names[WEFT_COUNTERS] = {
 		[WEFT_COUNT_MISS]	= "miss",
@@ -444,26 +383,20 @@ static void weft_genl_add_self(struct weft_genl_peers *p, __be32 addr)
 	p->len++;
 }
 
-int weft_genl_peer_start(struct netlink_callback *cb)
+static int weft_genl_peer_start(struct netlink_callback *cb, void *state,
+				const struct weft_config *cfg)
 {
-	struct weft_genl_peers *p = weft_genl_list_new(cb, sizeof(*p), WEFT_A_PEER_RACK);
+	struct weft_member *m = &weft_genl_list_rack(cb)->member;
 	struct weft_member_status status;
-	struct weft_member *m;
-	struct weft_config cfg;
+	struct weft_genl_peers *p = state;
 
-	if (IS_ERR(p))
-		return PTR_ERR(p);
-	m = &weft_genl_list_rack(cb)->member;
 	p->len = weft_member_peers(m, p->peer);
-	if (p->len < 0 || weft_member_config(m, &cfg) || weft_member_status(m, &status)) {
-		/* done is not called for what could not start. */
-		weft_genl_list_done(cb);
+	if (p->len < 0 || weft_member_status(m, &status))
 		return weft_genl_not_up(cb->extack);
-	}
-	p->self = cfg.id;
-	/* Who is in the rack a node hears only while it is in, too. */
+	p->self = cfg->id;
+	/* a node that has not joined is not told of the members */
 	p->members = status.joined ? status.members : 0;
-	weft_genl_add_self(p, cfg.addr);
+	weft_genl_add_self(p, cfg->addr);
 	return 0;
 }
 
@@ -494,7 +427,7 @@ static bool put_peer(struct sk_buff *skb, struct netlink_callback *cb,
 		(peer->id != p->self && weft_genl_put_way(skb, cb, peer->id)));
 }
 
-int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int weft_genl_peer_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weft_genl_peers *p = weft_genl_list(cb);
 
@@ -515,12 +448,11 @@ struct weft_genl_hists {
 	struct weft_hist_data hist[WEFT_HIST_COUNT];
 };
 
-int weft_genl_hist_start(struct netlink_callback *cb)
+static int weft_genl_hist_start(struct netlink_callback *cb, void *state,
+				const struct weft_config *cfg)
 {
-	struct weft_genl_hists *h = weft_genl_list_new(cb, sizeof(*h), WEFT_A_HIST_RACK);
+	struct weft_genl_hists *h = state;
 
-	if (IS_ERR(h))
-		return PTR_ERR(h);
 	weft_hist_get(&weft_genl_list_rack(cb)->node.counters, h->hist);
 	return 0;
 }
@@ -561,7 +493,7 @@ static bool put_hist(struct sk_buff *skb, struct netlink_callback *cb, const cha
 		put_buckets(skb, data));
 }
 
-int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
+static int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct weft_genl_hists *h = weft_genl_list(cb);
 
@@ -570,4 +502,74 @@ int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
 			break;
 	}
 	return skb->len;
+}
+
+/* --- all of them --------------------------------------------------------------------------- */
+
+/**
+ * struct weft_genl_node_list - a list of what this node has
+ * @cmd: the command that asks for it
+ * @down: can be read while the node is not set up
+ * @rack: attribute that names the rack
+ * @size: bytes of its state
+ * @start: fills the state, which is zeroed; @cfg: of the node, if it is set up.  NULL: nothing to do
+ * @dump: puts as many messages as there is room for, and goes on from there the next time
+ */
+struct weft_genl_node_list {
+	u8 cmd;
+	bool down;
+	int rack;
+	size_t size;
+	int (*start)(struct netlink_callback *cb, void *state, const struct weft_config *cfg);
+	int (*dump)(struct sk_buff *skb, struct netlink_callback *cb);
+};
+
+static const struct weft_genl_node_list lists[] = {
+	{ WEFT_CMD_STATS_GET, true, WEFT_A_COUNTER_RACK, sizeof(struct weft_genl_stats),
+	  weft_genl_stats_start, weft_genl_stats_dump },
+	{ WEFT_CMD_SWITCH_STATS_GET, false, WEFT_A_COUNTER_RACK, sizeof(struct weft_genl_switch),
+	  NULL, weft_genl_switch_dump },
+	{ WEFT_CMD_PEER_GET, false, WEFT_A_PEER_RACK, sizeof(struct weft_genl_peers),
+	  weft_genl_peer_start, weft_genl_peer_dump },
+	{ WEFT_CMD_HIST_GET, true, WEFT_A_HIST_RACK, sizeof(struct weft_genl_hists),
+	  weft_genl_hist_start, weft_genl_hist_dump },
+	{ WEFT_CMD_REGION_GET, false, WEFT_A_REGION_RACK, sizeof(struct weft_genl_place),
+	  NULL, weft_genl_region_dump },
+	{ WEFT_CMD_LINE_GET, false, WEFT_A_LINE_RACK, sizeof(struct weft_genl_place),
+	  weft_genl_line_start, weft_genl_line_dump },
+	{ WEFT_CMD_LOCK_GET, false, WEFT_A_LOCK_RACK, sizeof(struct weft_genl_place),
+	  weft_genl_lock_start, weft_genl_lock_dump },
+};
+
+static const struct weft_genl_node_list *list_of(const struct netlink_callback *cb)
+{
+	const struct weft_genl_node_list *l = lists;
+
+	/* only the commands of @lists have weft_genl_node_start() */
+	while (l->cmd != weft_genl_cmd(cb))
+		l++;
+	return l;
+}
+
+int weft_genl_node_start(struct netlink_callback *cb)
+{
+	const struct weft_genl_node_list *l = list_of(cb);
+	void *state = weft_genl_list_new(cb, l->size, l->rack);
+	struct weft_config cfg = {};
+	int err;
+
+	if (IS_ERR(state))
+		return PTR_ERR(state);
+	err = l->down ? 0 : weft_genl_config(cb, &cfg);
+	if (!err && l->start)
+		err = l->start(cb, state, &cfg);
+	/* generic netlink calls .done only for lists that have started */
+	if (err)
+		weft_genl_list_done(cb);
+	return err;
+}
+
+int weft_genl_node_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return list_of(cb)->dump(skb, cb);
 }
