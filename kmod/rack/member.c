@@ -192,7 +192,6 @@ int weft_member_config(struct weft_member *m, struct weft_config *cfg)
 int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
 		     struct netlink_ext_ack *extack)
 {
-	struct weft_config c;
 	int err = -ENOTCONN;
 
 	mutex_lock(&m->lock);
@@ -200,19 +199,16 @@ int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
 		NL_SET_ERR_MSG(extack, "the node is not up");
 		goto out;
 	}
-	c = m->config;
-	if (timeout_ms)
-		c.timeout_ms = timeout_ms;
-	if (hold_us >= 0)
-		c.hold_us = (u32)hold_us;
-	err = weft_setup_check(&c, extack);
-	if (err)
-		goto out;
-	/* no more than that: the rest is read without the lock while mounted */
-	m->config.timeout_ms = c.timeout_ms;
-	m->config.hold_us = c.hold_us;
-	WRITE_ONCE(m->node->timeout_ms, c.timeout_ms);
-	WRITE_ONCE(m->node->hold_us, c.hold_us);
+	/* nothing else: while mounted the rest of the configuration is read without the lock */
+	if (timeout_ms) {
+		m->config.timeout_ms = timeout_ms;
+		WRITE_ONCE(m->node->timeout_ms, timeout_ms);
+	}
+	if (hold_us >= 0) {
+		m->config.hold_us = (u32)hold_us;
+		WRITE_ONCE(m->node->hold_us, (u32)hold_us);
+	}
+	err = 0;
 out:
 	mutex_unlock(&m->lock);
 	return err;

@@ -7,72 +7,21 @@
 
 #include "rack/setup.h"
 
-/* Can this be the address of a machine, and of no other blade? */
-static bool is_machine(__be32 addr)
+/*
+ * The netlink family has checked each attribute by itself (control/netlink.c); the twin of a blade
+ * must also be another machine than all blades.
+ */
+static int check_twins(const struct weft_config *cfg, struct netlink_ext_ack *extack)
 {
-	return addr && !ipv4_is_multicast(addr) && !ipv4_is_lbcast(addr);
-}
+	u32 i, j;
 
-/* Do blades before the one at @i, or that one's twin, have @addr? */
-static bool is_taken(const struct weft_config *cfg, u32 i, __be32 addr)
-{
-	u32 j;
-
-	for (j = 0; j < i; j++)
-		if (cfg->home[j] == addr || cfg->twin[j] == addr)
-			return true;
-	return cfg->home[i] == cfg->twin[i];
-}
-
-static int check_homes(const struct weft_config *cfg,
-		       struct netlink_ext_ack *extack)
-{
-	u32 i;
-
-	if (!cfg->homes || cfg->homes > WEFT_BLADES) {
-		NL_SET_ERR_MSG(extack, "give the addresses of 1 to 16 memory blades");
-		return -EINVAL;
-	}
-	for (i = 0; i < cfg->homes; i++) {
-		if (!is_machine(cfg->home[i]) ||
-		    (cfg->twin[i] && !is_machine(cfg->twin[i]))) {
-			NL_SET_ERR_MSG(extack, "the address of a memory blade is not that of a machine");
-			return -EINVAL;
-		}
-		if (is_taken(cfg, i, cfg->home[i]) ||
-		    (cfg->twin[i] && is_taken(cfg, i, cfg->twin[i]))) {
-			NL_SET_ERR_MSG(extack, "two memory blades have the same address");
-			return -EINVAL;
-		}
-	}
+	for (i = 0; i < cfg->homes; i++)
+		for (j = 0; j < cfg->homes; j++)
+			if (cfg->twin[i] && cfg->twin[i] == cfg->home[j]) {
+				NL_SET_ERR_MSG(extack, "two memory blades have the same address");
+				return -EINVAL;
+			}
 	return 0;
-}
-
-int weft_setup_check(const struct weft_config *cfg, struct netlink_ext_ack *extack)
-{
-	if (!weft_node_bit(cfg->id)) {
-		NL_SET_ERR_MSG(extack, "a node's id is 1 to 32");
-		return -EINVAL;
-	}
-	if (cfg->timeout_ms < WEFT_TIMEOUT_MS_MIN ||
-	    cfg->timeout_ms > WEFT_TIMEOUT_MS_MAX) {
-		NL_SET_ERR_MSG(extack, "the time-out is 100 ms to 1 hour");
-		return -EINVAL;
-	}
-	if (cfg->hold_us > WEFT_HOLD_US_MAX) {
-		NL_SET_ERR_MSG(extack, "a block is held 10000 us at most");
-		return -EINVAL;
-	}
-	if (cfg->mtu && (cfg->mtu < WEFT_MTU_MIN || cfg->mtu > WEFT_MTU_MAX)) {
-		NL_SET_ERR_MSG(extack, "the MTU is " __stringify(WEFT_MTU_MIN)
-			       " to " __stringify(WEFT_MTU_MAX) " bytes");
-		return -EINVAL;
-	}
-	if (!ipv4_is_multicast(cfg->group)) {
-		NL_SET_ERR_MSG(extack, "the switch's group is no multicast address");
-		return -EINVAL;
-	}
-	return check_homes(cfg, extack);
 }
 
 /* What the interface says: its name, its address, its MTU. */
@@ -137,6 +86,6 @@ int weft_setup_complete(struct weft_config *cfg, struct netlink_ext_ack *extack)
 		cfg->hold_us = WEFT_HOLD_US_DEFAULT;
 	if (!cfg->group)
 		cfg->group = htonl(WEFT_WIRE_GROUP);
-	err = weft_setup_check(cfg, extack);
+	err = check_twins(cfg, extack);
 	return err ? err : ask_interface(cfg, extack);
 }

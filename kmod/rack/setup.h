@@ -7,9 +7,6 @@
 
 #include "net/config.h"
 
-/* Return: 0; -EINVAL, and a sentence in @extack. */
-int weft_setup_check(const struct weft_config *cfg, struct netlink_ext_ack *extack);
-
 /**
  * weft_setup_complete() - fill in what is usual, and what the interface says
  * @cfg: name, address and MTU are the interface's afterwards
